@@ -1,0 +1,101 @@
+# The vocabulary of Muster's CMakeLists. Each folder lists its own files:
+#   lib/<layer>:  target_sources(muster_core PRIVATE a.cc b.cc)
+#   test/<part>:  muster_test(<part>_test SOURCES a_test.cc b_test.cc)
+#   benchmarks:   muster_benchmark(<part>_benchmark SOURCES a_benchmark.cc)
+#   adapters/<a>: muster_tool(<program> SOURCES main.cc LIBS ...)
+
+# What every Muster library has in common. `export_name` is the name behind
+# muster:: for those who find the installed package.
+function(muster_library_defaults target export_name)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    EXPORT_NAME ${export_name}
+    POSITION_INDEPENDENT_CODE ON)
+  target_include_directories(${target}
+    PUBLIC  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+            $<INSTALL_INTERFACE:include>
+    PRIVATE ${PROJECT_SOURCE_DIR})
+endfunction()
+
+# add_subdirectory(dir), if it has come to be.
+macro(muster_subdirectory dir)
+  if(EXISTS "${CMAKE_CURRENT_SOURCE_DIR}/${dir}/CMakeLists.txt")
+    add_subdirectory(${dir})
+  endif()
+endmacro()
+
+# add_subdirectory of every folder in `dir` that has a CMakeLists.txt, sorted.
+macro(muster_subdirectories dir)
+  file(GLOB muster_lists CONFIGURE_DEPENDS RELATIVE "${CMAKE_CURRENT_SOURCE_DIR}"
+       "${CMAKE_CURRENT_SOURCE_DIR}/${dir}/*/CMakeLists.txt")
+  foreach(list IN LISTS muster_lists)
+    get_filename_component(folder "${list}" DIRECTORY)
+    add_subdirectory("${folder}")
+  endforeach()
+endmacro()
+
+# CMake refuses a library without sources; a young one gets an empty file.
+function(muster_ensure_sources target)
+  get_target_property(sources ${target} SOURCES)
+  if(NOT sources)
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/empty.cc" CONTENT "")
+    target_sources(${target} PRIVATE "${CMAKE_BINARY_DIR}/empty.cc")
+  endif()
+endfunction()
+
+function(muster_executable name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE muster::core ${arg_LIBS})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
+  set_target_properties(${name} PROPERTIES
+    CXX_EXTENSIONS OFF
+    RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
+endfunction()
+
+# muster_tool(name SOURCES ... [LIBS ...]): a program.
+function(muster_tool name)
+  muster_executable(${name} ${ARGN})
+endfunction()
+
+# muster_benchmark(name SOURCES ... [LIBS ...]): a Google Benchmark program,
+# its main supplied; name it <part>_benchmark, for `./dev bench <part>`.
+function(muster_benchmark name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBS")
+  find_package(benchmark REQUIRED)
+  muster_executable(${name} SOURCES ${arg_SOURCES}
+                    LIBS ${arg_LIBS} benchmark::benchmark benchmark::benchmark_main)
+endfunction()
+
+# muster_test(name SOURCES ... [LIBS ...] [LABELS one] [TIMEOUT seconds]):
+# a GoogleTest program, each of its tests known to ctest as name/Suite.Test.
+# MUSTER_SHARED names the folder of the scenario data; a test that lacks it
+# calls GTEST_SKIP, which ctest reports.
+function(muster_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "TIMEOUT;LABELS" "SOURCES;LIBS")
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  muster_executable(${name} SOURCES ${arg_SOURCES}
+                    LIBS ${arg_LIBS} GTest::gmock GTest::gtest GTest::gtest_main)
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  if(DEFINED ENV{MUSTER_SHARED})
+    set(shared "$ENV{MUSTER_SHARED}")
+  else()
+    cmake_path(SET shared NORMALIZE "${PROJECT_SOURCE_DIR}/../shared")
+  endif()
+  set(properties TIMEOUT ${arg_TIMEOUT}
+                 SKIP_REGULAR_EXPRESSION "\\[  SKIPPED \\]"
+                 ENVIRONMENT "MUSTER_SHARED=${shared}")
+  if(arg_LABELS)
+    list(APPEND properties LABELS ${arg_LABELS})
+  endif()
+  gtest_discover_tests(${name}
+    TEST_PREFIX "${name}/"
+    DISCOVERY_MODE PRE_TEST
+    DISCOVERY_TIMEOUT 120
+    WORKING_DIRECTORY "${PROJECT_SOURCE_DIR}"
+    PROPERTIES ${properties})
+endfunction()
