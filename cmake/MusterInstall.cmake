@@ -1,1 +1,50 @@
-# Install rules; the package files follow.
+# Install rules: libraries, headers, the CMake package, pkg-config files. The
+# wire library is a component of its own, for those who do without Protobuf.
+
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/muster")
+
+# install_library(target part): the library, its targets file, its .pc file.
+# `requires` is pkg-config's list: the libraries are static, so whoever links
+# them links these as well.
+function(install_library target part requires)
+  install(TARGETS ${target} EXPORT muster-${part}-targets
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(EXPORT muster-${part}-targets NAMESPACE muster:: DESTINATION "${package_dir}")
+
+  cmake_path(SET pc_dir "${CMAKE_INSTALL_PREFIX}")
+  cmake_path(APPEND pc_dir "${CMAKE_INSTALL_LIBDIR}" pkgconfig)
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${pc_dir}" OUTPUT_VARIABLE pc_prefix)
+  set(pc_library ${target})
+  set(pc_requires "${requires}")
+  if(part STREQUAL core)
+    set(pc_name muster)
+  else()
+    set(pc_name muster-${part})
+  endif()
+  configure_file("${PROJECT_SOURCE_DIR}/cmake/muster.pc.in"
+                 "${PROJECT_BINARY_DIR}/${pc_name}.pc" @ONLY)
+  install(FILES "${PROJECT_BINARY_DIR}/${pc_name}.pc"
+          DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+endfunction()
+
+install_library(muster_core core
+  "absl_status absl_statusor absl_btree absl_flat_hash_map absl_flat_hash_set absl_hash absl_inlined_vector absl_span absl_str_format absl_strings")
+install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/muster" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
+        FILES_MATCHING PATTERN "*.h" PATTERN "wire" EXCLUDE)
+if(TARGET muster_wire)
+  install_library(muster_wire wire "muster protobuf")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/muster/wire"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster" FILES_MATCHING PATTERN "*.h")
+endif()
+
+configure_package_config_file(
+  "${PROJECT_SOURCE_DIR}/cmake/muster-config.cmake.in" "${PROJECT_BINARY_DIR}/muster-config.cmake"
+  INSTALL_DESTINATION "${package_dir}")
+write_basic_package_version_file(
+  "${PROJECT_BINARY_DIR}/muster-config-version.cmake" COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/muster-config.cmake"
+              "${PROJECT_BINARY_DIR}/muster-config-version.cmake"
+        DESTINATION "${package_dir}")
+install(FILES "${PROJECT_SOURCE_DIR}/LICENSE" DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -1,0 +1,85 @@
+#!/usr/bin/env python3
+"""Who may include what: the walls between Muster's folders (docs/design.md).
+
+    layers.py ROOT
+
+Prints each include that breaks a wall as file:line, and, as a mere warning,
+each file that has grown past 600 lines. Exits with 1 if a wall is broken.
+"""
+
+import pathlib
+import re
+import sys
+
+# Lower layers first; a layer includes itself and those before it.
+LAYERS = ["base", "topology", "solver", "queue", "preempt", "scheduler", "wire"]
+# A decision depends on no clock, thread, random number, file or stream.
+IMPURE = {"chrono", "ctime", "fstream", "iostream", "random", "thread", "time.h"}
+PUBLIC_ABSL = {"absl/status/status.h", "absl/status/statusor.h"}
+MAX_LINES = 600
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+
+def is_protobuf(header):
+    return header.startswith(("google/protobuf/", "muster/wire")) or header.endswith(".pb.h")
+
+
+def broken_wall(path, header, quoted):
+    """Why a file at `path` may not include `header`, or None."""
+    top, folder = path.parts[0], path.parts[1] if len(path.parts) > 2 else ""
+    wire = "wire" in path.parts[1:-1]
+
+    if top in ("include", "lib") and not wire:
+        if is_protobuf(header):
+            return "only the wire layer knows Protobuf"
+        if header in IMPURE:
+            return "the core knows no clock, thread, random number, file or stream"
+    if top == "include":
+        if header.startswith("absl/") and header not in PUBLIC_ABSL:
+            return "of Abseil, public headers may include status and statusor only"
+        if header.startswith("boost/"):
+            return "public headers do not include Boost"
+        if quoted and not header.startswith(("muster/", "absl/")):
+            return "public headers include public headers only"
+    if top == "lib":
+        target = header.split("/")
+        if target[0] in ("adapters", "examples", "benchmarks", "test"):
+            return f"the library does not include {target[0]}/"
+        if target[0] == "lib" and len(target) > 2:
+            if target[1] not in LAYERS:
+                return f"lib/{target[1]} is not a layer"
+            if LAYERS.index(target[1]) > LAYERS.index(folder):
+                return f"lib/{folder} is below lib/{target[1]}"
+    if top in ("adapters", "examples") and header.startswith("lib/"):
+        return "hosts use the public headers only"
+    return None
+
+
+def main(root):
+    broken = 0
+    for top in ("include", "lib", "adapters", "examples", "benchmarks", "test"):
+        for path in sorted((root / top).rglob("*")):
+            if path.suffix not in (".h", ".cc"):
+                continue
+            name = path.relative_to(root)
+            if top == "lib" and name.parts[1] not in LAYERS:
+                print(f"{name}: lib/{name.parts[1]} is not a layer")
+                broken += 1
+                continue
+            lines = path.read_text(encoding="utf-8").splitlines()
+            if len(lines) > MAX_LINES:
+                print(f"{name}: warning: {len(lines)} lines, more than {MAX_LINES}")
+            for number, line in enumerate(lines, 1):
+                include = INCLUDE.match(line)
+                if not include:
+                    continue
+                why = broken_wall(name, include[2], include[1] == '"')
+                if why:
+                    print(f"{name}:{number}: {include[2]}: {why}")
+                    broken += 1
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(pathlib.Path(sys.argv[1])))
