@@ -1,0 +1,61 @@
+import re
+
+from conan import ConanFile
+from conan.tools.build import check_min_cppstd
+from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
+from conan.tools.files import load
+
+
+class MusterConan(ConanFile):
+    name = "muster"
+    description = "An embeddable scheduling core for gangs on scarce accelerators"
+    license = "Apache-2.0"
+    topics = ("scheduler", "gang-scheduling", "gpu", "preemption", "topology")
+    package_type = "static-library"
+    settings = "os", "arch", "compiler", "build_type"
+    options = {"wire": [True, False]}
+    default_options = {"wire": True}
+    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "lib/*"
+
+    def set_version(self):
+        text = load(self, f"{self.recipe_folder}/CMakeLists.txt")
+        self.version = re.search(r"project\(muster VERSION ([0-9.]+)", text).group(1)
+
+    def requirements(self):
+        self.requires("abseil/[>=20220623]", transitive_headers=True)
+        self.requires("boost/[>=1.74]", libs=False, visible=False)
+        if self.options.wire:
+            self.requires("protobuf/[>=3.21]", transitive_headers=True)
+
+    def build_requirements(self):
+        if self.options.wire:
+            self.tool_requires("protobuf/<host_version>")
+
+    def validate(self):
+        check_min_cppstd(self, 20)
+
+    def layout(self):
+        cmake_layout(self)
+
+    def generate(self):
+        CMakeDeps(self).generate()
+        toolchain = CMakeToolchain(self)
+        toolchain.cache_variables["MUSTER_WIRE"] = bool(self.options.wire)
+        for option in ("TOOLS", "TESTS", "BENCHMARKS", "EXAMPLES", "WERROR"):
+            toolchain.cache_variables[f"MUSTER_{option}"] = False
+        toolchain.user_presets_path = False
+        toolchain.generate()
+
+    def build(self):
+        cmake = CMake(self)
+        cmake.configure()
+        cmake.build()
+
+    def package(self):
+        CMake(self).install()
+
+    def package_info(self):
+        # Consumers use the package's own muster-config.cmake.
+        self.cpp_info.set_property("cmake_find_mode", "none")
+        self.cpp_info.builddirs = ["lib/cmake/muster"]
+        self.cpp_info.libs = ["muster_wire", "muster_core"] if self.options.wire else ["muster_core"]
