@@ -1,0 +1,204 @@
+// The indexed state of the cluster: nodes, devices, topologies, free capacity,
+// and the transactions in which solvers try things.
+#ifndef MUSTER_CLUSTER_H_
+#define MUSTER_CLUSTER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "muster/gang.h"
+#include "muster/ids.h"
+#include "muster/node.h"
+#include "muster/resources.h"
+#include "muster/topology.h"
+
+namespace muster {
+
+// A node's position in the cluster's arrays: NodeId::index.
+using NodeIndex = uint32_t;
+
+// An interned task shape: what a task needs and which nodes admit it.
+using ShapeId = uint32_t;
+
+// Free capacity is kept twice. `kNow` is what nothing holds at this moment.
+// `kLater` is what nothing will hold once everything that is being released
+// has been, less what is promised to nominated gangs. A running task is
+// charged to both; one that is being evicted only to kNow; a nominated one
+// only to kLater. A task may start where both have room.
+enum class Ledger : uint8_t { kNow = 1, kLater = 2, kBoth = 3 };
+
+// What one task holds: a shape on a node, on these devices (bit i = device i).
+struct Allocation {
+  NodeIndex node = 0;
+  ShapeId shape = 0;
+  uint64_t devices = 0;
+
+  friend bool operator==(const Allocation&, const Allocation&) = default;
+};
+
+// One domain of one level: a contiguous range of TopologyIndex::nodes.
+struct Domain {
+  std::string_view name{};  // The label's value; owned by the cluster.
+  uint32_t parent = 0;      // Position in the next wider level; 0 at the widest.
+  uint32_t first_child = 0;  // Children are contiguous in the next level, too.
+  uint32_t child_count = 0;
+  uint32_t first_node = 0;  // Into TopologyIndex::nodes.
+  uint32_t node_count = 0;
+};
+
+// One topology, laid out flat. Level l < levels.size() are the configured
+// levels, widest first; the host level (every node by itself) is not stored.
+// Domains of a level are ordered by their path of names, nodes inside a domain
+// by key: an order no arrival can change.
+struct TopologyIndex {
+  std::vector<std::vector<Domain>> levels{};
+  std::vector<NodeIndex> nodes{};        // Only nodes inside the topology.
+  std::vector<uint32_t> position{};      // Node -> place in `nodes`, or kOutside.
+  // domain_of[l][node] = the node's domain at level l, or kOutside.
+  std::vector<std::vector<uint32_t>> domain_of{};
+  static constexpr uint32_t kOutside = 0xffffffff;
+};
+
+// Not synchronised; one thread at a time. Copying gives an independent cluster
+// with the same indices, shapes and free capacity (no open transaction may
+// exist). Everything asked for in "key order" depends on keys alone.
+class Cluster {
+ public:
+  // `resource_count` kinds; `device_kind` is the one counted by devices, or
+  // resource_count for none. Topologies are fixed for life.
+  Cluster(uint32_t resource_count, ResourceKind device_kind,
+          std::vector<Topology> topologies);
+  Cluster(const Cluster&);
+  Cluster& operator=(const Cluster&);
+  Cluster(Cluster&&) noexcept;
+  Cluster& operator=(Cluster&&) noexcept;
+  ~Cluster();
+
+  // --- Structure. Called between transactions only. ---------------------
+
+  // Adds the node, or replaces it if the key is known (same NodeId; what is
+  // charged stays charged: the caller credits allocations first and charges
+  // them again when devices change). The caller has validated the node.
+  // A new node has all its capacity free. O(capacity kinds + devices).
+  NodeId Upsert(const Node& node);
+  // The node and its id are gone; charges on it are forgotten.
+  void Remove(NodeIndex node);
+  // An unavailable node admits nothing and has no slots; charges stay.
+  void SetAvailable(NodeIndex node, bool available);
+  bool available(NodeIndex node) const;
+  // Replaces what others use on the node, in both ledgers.
+  void SetOthers(NodeIndex node, const OtherUsage& usage);
+  // Defines or replaces a node set; nodes that come later join by key.
+  void SetNodeSet(const NodeSet& set);
+  void RemoveNodeSet(std::string_view key);
+  bool HasNodeSet(std::string_view key) const;
+
+  uint32_t resource_count() const;
+  ResourceKind device_kind() const;
+  // One past the largest NodeIndex in use.
+  uint32_t node_limit() const;
+  bool exists(NodeIndex node) const;
+  NodeId id(NodeIndex node) const;
+  // An invalid id when there is none.
+  NodeId Find(std::string_view key) const;
+  const Node& node(NodeIndex node) const;
+  // All nodes, in key order. Amortised O(n log n) after a structural change.
+  std::span<const NodeIndex> nodes() const;
+  // Rises with every structural change (not with charges).
+  uint64_t structure_version() const;
+
+  std::span<const Topology> topologies() const;
+  // Position in topologies(), or -1. The empty key is the first.
+  int FindTopology(std::string_view key) const;
+  // Level's position; levels.size() for kHostLevel; -1 for no such level.
+  int FindLevel(int topology, std::string_view level) const;
+  // Rebuilt lazily after structural changes; the reference holds until then.
+  const TopologyIndex& index(int topology) const;
+
+  // --- Shapes ------------------------------------------------------------
+
+  // Interns `role`'s shape (alternative 0) or alternatives[alternative - 1]
+  // with the role's tolerations and node sets. Equal ones share an id; each
+  // Intern is undone by one Unref.
+  ShapeId Intern(const Role& role, uint32_t alternative);
+  void Unref(ShapeId shape);
+  // What one such task uses of each kind, the device kind included (for a
+  // memory share: its thousandths of the largest-memory device that admits it,
+  // or of one device where none is known).
+  const Resources& demand(ShapeId shape) const;
+  const DeviceRequest& device_request(ShapeId shape) const;
+  // Whether the node would take such tasks, capacity aside: selector, taints,
+  // node sets, schedulable, available, device models. O(1) amortised.
+  bool Admits(NodeIndex node, ShapeId shape) const;
+  // Number of untolerated kPreferNoSchedule taints on the node.
+  uint32_t Reluctance(NodeIndex node, ShapeId shape) const;
+
+  // --- Capacity ----------------------------------------------------------
+
+  // How many more such tasks fit on the node, at most `limit`: with kNow and
+  // kLater both where the ledger is kBoth. 0 if the node does not admit it.
+  uint32_t Slots(NodeIndex node, ShapeId shape, Ledger ledger,
+                 uint32_t limit) const;
+  // Chooses devices for one task (tightest share first; whole devices from the
+  // smallest island or NUMA node that has enough, lowest numbers first),
+  // charges it, and says what it took. False, and no change, if none fits.
+  bool Take(NodeIndex node, ShapeId shape, Ledger ledger, Allocation* out);
+  // Exactly this allocation; may overcommit, since reality may.
+  void Charge(const Allocation& a, Ledger ledger);
+  void Credit(const Allocation& a, Ledger ledger);
+  // Whether exactly this allocation fits in the ledger.
+  bool Fits(const Allocation& a, Ledger ledger) const;
+  // What the allocation uses of each kind, the device kind in thousandths.
+  Resources Usage(const Allocation& a) const;
+  // The shares of single devices the allocation holds, by device number.
+  void Shares(const Allocation& a, std::vector<DeviceShare>* out) const;
+
+  int64_t free(NodeIndex node, ResourceKind kind, Ledger ledger) const;
+  // Free thousandths of one device (0 if it is unhealthy).
+  int32_t free_milli(NodeIndex node, uint32_t device, Ledger ledger) const;
+  int64_t free_memory(NodeIndex node, uint32_t device, Ledger ledger) const;
+  // Capacity of the node, the device kind included; negative free capacity in
+  // kNow means that the host overcommitted the node.
+  int64_t capacity(NodeIndex node, ResourceKind kind) const;
+  // Sums over the nodes that are available.
+  const Resources& total_capacity() const;
+  bool Overcommitted(NodeIndex node) const;
+
+  // Changes to kLater that gave room somewhere are counted and logged: what
+  // did not fit before can fit only on a node freed since. Caches use it;
+  // no decision may depend on it.
+  uint64_t freed_version() const;
+  // The nodes on which kLater or kNow rose since `version`, each at least
+  // once; false if the log no longer reaches back that far.
+  bool FreedSince(uint64_t version, std::vector<NodeIndex>* nodes) const;
+
+  // --- Transactions, nesting ----------------------------------------------
+
+  using Mark = size_t;
+  // Starts a transaction; everything charged or credited from here on is
+  // undone by Rollback(mark), kept by Commit(mark). Innermost first.
+  Mark Begin();
+  void Rollback(Mark mark);
+  void Commit(Mark mark);
+  bool in_transaction() const;
+
+  // A hash of structure and both ledgers, by keys: equal for equal states
+  // whatever the indices are. O(n log n). For tests and replay checks.
+  uint64_t Hash() const;
+  // Re-derives every incremental value and compares: InternalError names the
+  // first difference. For tests.
+  absl::Status Validate() const;
+
+ private:
+  class Rep;
+  std::unique_ptr<Rep> rep_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_CLUSTER_H_

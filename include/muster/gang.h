@@ -1,0 +1,199 @@
+// Gangs: the all-or-nothing unit of work.
+#ifndef MUSTER_GANG_H_
+#define MUSTER_GANG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "muster/device.h"
+#include "muster/ids.h"
+#include "muster/resources.h"
+#include "muster/selector.h"
+#include "muster/topology.h"
+
+namespace muster {
+
+// What one task needs of one node, and which nodes will do.
+struct TaskShape {
+  Resources resources{};  // Per task; the device kind is left 0.
+  DeviceRequest devices{};
+  NodeSelector selector{};
+
+  friend bool operator==(const TaskShape&, const TaskShape&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "resources", s.resources);
+    v(2, "devices", s.devices);
+    v(3, "selector", s.selector);
+  }
+};
+
+// Identical tasks of one gang: workers, parameter servers, a launcher.
+struct Role {
+  std::string name{};           // Unique in the gang; may be empty if alone.
+  uint32_t group = 0;           // Position in Gang::groups.
+  uint32_t min_tasks = 1;       // Fewer never run. 0: the role is optional.
+  uint32_t desired_tasks = 1;   // >= min; the role grows to this when it can.
+  TaskShape shape{};
+  // Taken in this order where `shape` finds no place; all tasks of a role
+  // have the same shape.
+  std::vector<TaskShape> alternatives{};
+  std::vector<Preference> preferences{};
+  std::vector<Toleration> tolerations{};
+  std::vector<std::string> node_sets{};  // Nodes must be in all of these.
+  TopologyConstraint topology{};
+  std::vector<std::string> start_after{};  // Roles that must run first.
+  bool preemptible = true;  // false: its tasks are never surplus to shed.
+  int32_t order = 0;  // Within the gang, higher roles get surplus tasks first.
+
+  friend bool operator==(const Role&, const Role&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "name", s.name);
+    v(2, "group", s.group);
+    v(3, "min_tasks", s.min_tasks);
+    v(4, "desired_tasks", s.desired_tasks);
+    v(5, "shape", s.shape);
+    v(6, "alternatives", s.alternatives);
+    v(7, "preferences", s.preferences);
+    v(8, "tolerations", s.tolerations);
+    v(9, "node_sets", s.node_sets);
+    v(10, "topology", s.topology);
+    v(11, "start_after", s.start_after);
+    v(12, "preemptible", s.preemptible);
+    v(13, "order", s.order);
+  }
+};
+
+// A node of the gang's tree of groups. Groups hold groups and roles.
+//
+// A group is satisfied when at least `min_children` of its children are (a
+// role: when min_tasks of its tasks run; an optional role counts when at least
+// one does) and at least `min_tasks` tasks run below it. Children beyond the
+// minimum are placed as room allows, each whole at its own minimum.
+struct Group {
+  std::string name{};
+  uint32_t parent = 0;        // Position, below this one's; the root's own.
+  uint32_t min_children = 0;  // 0: all groups and all roles with min_tasks > 0.
+  uint32_t min_tasks = 0;     // 0: what the children ask.
+  TopologyConstraint topology{};
+
+  friend bool operator==(const Group&, const Group&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "name", s.name);
+    v(2, "parent", s.parent);
+    v(3, "min_children", s.min_children);
+    v(4, "min_tasks", s.min_tasks);
+    v(5, "topology", s.topology);
+  }
+};
+
+// Two roles that talk: tasks of both are placed so that weight x distance
+// summed over task pairs is small, at the narrowest level that has room.
+struct Traffic {
+  std::string from{};
+  std::string to{};
+  int64_t weight = 1;  // >= 1.
+
+  friend bool operator==(const Traffic&, const Traffic&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "from", s.from);
+    v(2, "to", s.to);
+    v(3, "weight", s.weight);
+  }
+};
+
+// Nearness to, or distance from, gangs whose labels match, at a level.
+struct GangAffinity {
+  SelectorTerm gangs{};  // Over Gang::labels.
+  std::string topology{};
+  std::string level{};
+  bool anti = false;
+  bool required = true;
+  int32_t weight = 1;
+
+  friend bool operator==(const GangAffinity&, const GangAffinity&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gangs", s.gangs);
+    v(2, "topology", s.topology);
+    v(3, "level", s.level);
+    v(4, "anti", s.anti);
+    v(5, "required", s.required);
+    v(6, "weight", s.weight);
+  }
+};
+
+// Progress per second by device model and task count: for later policies.
+struct SpeedEntry {
+  std::string model{};
+  uint32_t tasks = 0;
+  int64_t milli_speed = 0;
+
+  friend bool operator==(const SpeedEntry&, const SpeedEntry&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "model", s.model);
+    v(2, "tasks", s.tasks);
+    v(3, "milli_speed", s.milli_speed);
+  }
+};
+
+// A job, as submitted. A value; the scheduler keeps its own copy.
+//
+// Fields marked [later] are part of the interface, but a gang that sets them is
+// refused with "not supported yet" in this version; none is ever ignored.
+struct Gang {
+  std::string key{};             // 1..256 bytes, unique among live gangs.
+  std::string queue{};           // Key of a leaf queue.
+  std::string priority_class{};  // Key; empty: value 0, all defaults.
+  Time submitted = 0;            // The place in its queue; kept on requeue.
+  std::vector<Group> groups{};   // groups[0] is the root; empty: a plain root.
+  std::vector<Role> roles{};     // 1..1024.
+  std::vector<Traffic> traffic{};
+  Labels labels{};
+  std::vector<GangAffinity> affinity{};  // [later]
+  std::string user{};      // Told in explanations and reports.
+  std::string account{};   // Likewise.
+  bool preemptible = true;  // false: never a victim.
+  bool held = false;        // Waits until GangHeld{false}.
+  Time not_before = 0;      // Waits until then.
+  Time deadline = kNever;   // [later]
+  Duration max_runtime = 0;       // Cancelled after this in one go; 0: none.
+  Duration expected_runtime = 0;  // 0: unknown. Told in reports.
+  std::vector<std::string> depends_on{};  // [later] Gangs to finish first.
+  Duration restart_cost = 0;  // Lost at each restart, beside unsaved work.
+  std::vector<SpeedEntry> speed{};  // [later]
+
+  friend bool operator==(const Gang&, const Gang&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "queue", s.queue);
+    v(3, "priority_class", s.priority_class);
+    v(4, "submitted", s.submitted);
+    v(5, "groups", s.groups);
+    v(6, "roles", s.roles);
+    v(7, "traffic", s.traffic);
+    v(8, "labels", s.labels);
+    v(9, "affinity", s.affinity);
+    v(10, "user", s.user);
+    v(11, "account", s.account);
+    v(12, "preemptible", s.preemptible);
+    v(13, "held", s.held);
+    v(14, "not_before", s.not_before);
+    v(15, "deadline", s.deadline);
+    v(16, "max_runtime", s.max_runtime);
+    v(17, "expected_runtime", s.expected_runtime);
+    v(18, "depends_on", s.depends_on);
+    v(19, "restart_cost", s.restart_cost);
+    v(20, "speed", s.speed);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_GANG_H_

@@ -1,0 +1,61 @@
+// Handles, task identities and time: the small values every header shares.
+#ifndef MUSTER_IDS_H_
+#define MUSTER_IDS_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace muster {
+
+// Host time and spans of it: nanoseconds since any origin the host likes. The
+// library never reads a clock; its time is the largest one it was told.
+using Time = int64_t;
+using Duration = int64_t;
+
+inline constexpr Duration kMillisecond = 1'000'000;
+inline constexpr Duration kSecond = 1'000'000'000;
+inline constexpr Duration kHour = 3600 * kSecond;
+inline constexpr Time kNever = std::numeric_limits<int64_t>::max();
+
+// The longest key a host may give a gang, node, queue, class or node set, in
+// bytes. Keys are the host's: opaque, compared bytewise.
+inline constexpr size_t kMaxKeyLength = 256;
+
+// A handle to an object inside one scheduler: a dense index, and a generation
+// that tells a reused index from its former owner. Handles are cheap names for
+// one process; the key is the lasting identity, and no decision depends on a
+// handle's value.
+template <typename Tag>
+struct Handle {
+  static constexpr uint32_t kNone = std::numeric_limits<uint32_t>::max();
+  uint32_t index = kNone;
+  uint32_t generation = 0;
+
+  constexpr bool valid() const { return index != kNone; }
+  friend constexpr auto operator<=>(Handle, Handle) = default;
+};
+
+using GangId = Handle<struct GangTag>;
+using NodeId = Handle<struct NodeTag>;
+using QueueId = Handle<struct QueueTag>;
+using PriorityClassId = Handle<struct PriorityClassTag>;
+
+// One task of a gang: the role's position in Gang::roles, and the task's
+// number inside the role, from 0.
+struct TaskId {
+  uint32_t role = 0;
+  uint32_t index = 0;
+
+  friend constexpr auto operator<=>(TaskId, TaskId) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "role", s.role);
+    v(2, "index", s.index);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_IDS_H_

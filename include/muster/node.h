@@ -1,0 +1,70 @@
+// A node: what a host says of one machine of its cluster.
+#ifndef MUSTER_NODE_H_
+#define MUSTER_NODE_H_
+
+#include <string>
+#include <vector>
+
+#include "muster/device.h"
+#include "muster/ids.h"
+#include "muster/resources.h"
+#include "muster/selector.h"
+
+namespace muster {
+
+// A value. Its place in each topology is read from its labels (topology.h).
+struct Node {
+  std::string key{};  // 1..256 bytes, unique among nodes.
+  // What gangs may use in all, before anything runs. The device kind
+  // (SchedulerConfig::device_resource) is left 0: it is 1000 x devices.
+  Resources capacity{};
+  std::vector<Device> devices{};  // At most 64.
+  Labels labels{};
+  std::vector<Taint> taints{};
+  bool schedulable = true;  // false: no new task; what runs may stay (cordon).
+
+  friend bool operator==(const Node&, const Node&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "capacity", s.capacity);
+    v(3, "devices", s.devices);
+    v(4, "labels", s.labels);
+    v(5, "taints", s.taints);
+    v(6, "schedulable", s.schedulable);
+  }
+};
+
+// Capacity of a node that something outside Muster uses (system daemons,
+// another scheduler's work). Replaces what was reported before.
+struct OtherUsage {
+  std::string node{};
+  Resources amount{};  // Without the device kind.
+  std::vector<DeviceShare> devices{};
+
+  friend bool operator==(const OtherUsage&, const OtherUsage&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "node", s.node);
+    v(2, "amount", s.amount);
+    v(3, "devices", s.devices);
+  }
+};
+
+// A named set of nodes that the host supplies and updates: what a core cannot
+// know (where a volume is reachable, which nodes have a licence, a flavour).
+struct NodeSet {
+  std::string key{};
+  std::vector<std::string> nodes{};  // Keys; a node not known yet may be named.
+
+  friend bool operator==(const NodeSet&, const NodeSet&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "nodes", s.nodes);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_NODE_H_

@@ -1,0 +1,101 @@
+// PlacementSolver: finds nodes and devices for the tasks of one gang.
+#ifndef MUSTER_PLACEMENT_SOLVER_H_
+#define MUSTER_PLACEMENT_SOLVER_H_
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "muster/cluster.h"
+#include "muster/gang.h"
+#include "muster/ids.h"
+#include "muster/reason.h"
+
+namespace muster {
+
+// "No room" is an answer, not an error, and is asked for thousands of times a
+// pass: an enum, never an absl::Status.
+enum class Fit : uint8_t {
+  kFits,
+  kNotNow,  // Not with what is free.
+  kNever,   // Not even if nothing ran.
+};
+MUSTER_ENUM_NAMES(Fit, "fits", "not-now", "never");
+
+// A gang ready to be placed: its description and its interned shapes.
+// `groups` always has a root: the owner fills it in where the gang has none.
+struct PreparedGang {
+  Gang gang{};
+  std::vector<std::vector<ShapeId>> shapes{};  // [role][alternative]
+};
+
+// One task and what it holds. The shape of `at` tells the alternative.
+struct Assignment {
+  TaskId task{};
+  Allocation at{};
+
+  friend bool operator==(const Assignment&, const Assignment&) = default;
+};
+
+// A question to the solver.
+struct PlacementRequest {
+  const PreparedGang* gang = nullptr;
+  Ledger ledger = Ledger::kBoth;  // kBoth: to start now; kLater: to nominate.
+  // Tasks of the gang that keep their places. They count towards minima and
+  // constraints (a gang that runs in rack 3 and requires one rack grows in
+  // rack 3) and are already charged.
+  std::span<const Assignment> fixed{};
+  // Only these nodes (any order); empty: all.
+  std::span<const NodeIndex> within{};
+  // Bound on what may be added, by kind (device kind in thousandths); null:
+  // none. The queue's headroom.
+  const Resources* headroom = nullptr;
+};
+
+// The solver's answer. Reused between calls: vectors keep their capacity.
+struct PlacementResult {
+  Fit fit = Fit::kNotNow;
+  std::vector<Assignment> tasks{};  // Added ones, by (role, index).
+  Reason reason{};                  // Why not, with the nearest shortfall.
+  uint64_t steps = 0;  // Logical work done: the same on every machine.
+
+  void Clear() {
+    fit = Fit::kNotNow;
+    tasks.clear();
+    reason = {};
+    steps = 0;
+  }
+};
+
+// Stateless between calls apart from scratch memory: the same question on the
+// same cluster state gets the same answer, and ties are broken by keys. One
+// thread at a time; one solver may serve several clusters.
+class PlacementSolver {
+ public:
+  virtual ~PlacementSolver() = default;
+
+  // Adds the fewest tasks that make the gang's root group satisfied (see
+  // Group), beside the fixed ones, meeting every constraint. On kFits the
+  // added tasks are charged to request.ledger in `cluster`, inside whatever
+  // transaction is open; otherwise the cluster is as it was. New tasks of a
+  // role get its lowest indices that no fixed task has. kNever is answered
+  // only when it holds for the cluster with all gangs (not others) gone.
+  virtual void Place(Cluster& cluster, const PlacementRequest& request,
+                     PlacementResult* result) = 0;
+
+  // For a gang that is satisfied by the fixed tasks: adds as many tasks as fit
+  // towards desired_tasks, roles by (order descending, position), optional
+  // groups and roles whole at their minimum. Never fails: kFits with what was
+  // added, perhaps nothing.
+  virtual void Grow(Cluster& cluster, const PlacementRequest& request,
+                    PlacementResult* result) = 0;
+};
+
+// The library's own solver.
+std::unique_ptr<PlacementSolver> NewPlacementSolver();
+
+}  // namespace muster
+
+#endif  // MUSTER_PLACEMENT_SOLVER_H_

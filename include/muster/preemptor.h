@@ -1,0 +1,100 @@
+// Preemptor: chooses victims and a placement together.
+#ifndef MUSTER_PREEMPTOR_H_
+#define MUSTER_PREEMPTOR_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "muster/cluster.h"
+#include "muster/ids.h"
+#include "muster/placement_solver.h"
+
+namespace muster {
+
+// A running gang that may lawfully be stopped or shrunk for the preemptor.
+struct VictimCandidate {
+  GangId gang{};
+  int32_t priority = 0;
+  // What stopping the whole gang throws away, in device-milliseconds: work
+  // since the last checkpoint plus the restart cost, times the devices (cpu
+  // cores for a gang without devices).
+  int64_t cost = 0;
+  // All its tasks, charged to kBoth, surplus ones last, in the order in which
+  // surplus would be shed from the back.
+  std::span<const Assignment> tasks{};
+  // How many tasks at the back of `tasks` may be shed and leave the gang
+  // satisfied, and the cost of each. 0 where the host cannot shrink.
+  uint32_t surplus = 0;
+  int64_t surplus_cost = 0;
+};
+
+// The law a set of victims must keep (queue floors, quota): supplied by the
+// scheduler, stateful, driven by the preemptor one step at a time.
+class VictimRules {
+ public:
+  virtual ~VictimRules() = default;
+  // Adds `tasks` tasks from the back of candidate `i` (all of them: the whole
+  // gang) to the set, or returns false, with no change, if the law forbids it
+  // given what is in the set already. A candidate is added at most once.
+  virtual bool Add(uint32_t i, uint32_t tasks) = 0;
+  virtual void Remove(uint32_t i) = 0;
+  // Whether the preemptor's quota has room once the set is gone.
+  virtual bool QuotaSuffices() const = 0;
+};
+
+struct PreemptionRequest {
+  PlacementRequest placement{};  // Its ledger is kLater.
+  std::span<const VictimCandidate> candidates{};  // By (priority, key).
+  VictimRules* rules = nullptr;
+  uint64_t max_steps = 100'000;  // Logical search steps; then the best so far.
+};
+
+struct Victim {
+  uint32_t candidate = 0;  // Position in PreemptionRequest::candidates.
+  uint32_t tasks = 0;      // How many from the back; all: the whole gang.
+
+  friend bool operator==(const Victim&, const Victim&) = default;
+};
+
+struct PreemptionResult {
+  Fit fit = Fit::kNotNow;
+  std::vector<Victim> victims{};    // By candidate.
+  std::vector<Assignment> tasks{};  // The preemptor's, charged to kLater.
+  int64_t cost = 0;
+  uint64_t steps = 0;
+  bool optimal = false;  // The search ended before max_steps did.
+
+  void Clear() {
+    fit = Fit::kNotNow;
+    victims.clear();
+    tasks.clear();
+    cost = 0;
+    steps = 0;
+    optimal = false;
+  }
+};
+
+// Same rules as PlacementSolver: stateless, deterministic, one thread.
+class Preemptor {
+ public:
+  virtual ~Preemptor() = default;
+
+  // Finds victims whose release (with what is free already) places the whole
+  // gang, using the lowest possible top priority among victims, then the
+  // least cost, then the fewest gangs broken, then the least by key. On kFits
+  // the victims' tasks are credited to kLater and the gang's charged to it, in
+  // the open transaction; otherwise the cluster is as it was. No victim is
+  // superfluous: without any one of them the gang would not fit.
+  virtual void Choose(Cluster& cluster, PlacementSolver& solver,
+                      const PreemptionRequest& request,
+                      PreemptionResult* result) = 0;
+};
+
+// The library's own preemptor.
+std::unique_ptr<Preemptor> NewPreemptor();
+
+}  // namespace muster
+
+#endif  // MUSTER_PREEMPTOR_H_

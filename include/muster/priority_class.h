@@ -1,0 +1,44 @@
+// Priority classes: how much work matters, and what may be done to it.
+#ifndef MUSTER_PRIORITY_CLASS_H_
+#define MUSTER_PRIORITY_CLASS_H_
+
+#include <cstdint>
+#include <string>
+
+#include "muster/enum_names.h"
+#include "muster/ids.h"
+
+namespace muster {
+
+// What happens to a gang that must make room.
+enum class OnPreempted : uint8_t {
+  kRequeue,  // Stopped; waits again in its old place, resumes from checkpoint.
+  kSuspend,  // Suspended where it is, if the host can; else as kRequeue.
+  kCancel,   // Stopped and removed.
+  kNever,    // Is never a victim.
+};
+MUSTER_ENUM_NAMES(OnPreempted, "requeue", "suspend", "cancel", "never");
+
+struct PriorityClass {
+  std::string key{};       // 1..256 bytes, unique among classes.
+  int32_t value = 0;       // Higher is served first.
+  bool may_preempt = true;  // As a preemptor.
+  OnPreempted on_preempted = OnPreempted::kRequeue;  // As a victim.
+  Duration min_runtime = 0;  // No victim before it has run this long.
+  Duration grace = 0;        // Told to the host with an eviction.
+
+  friend bool operator==(const PriorityClass&, const PriorityClass&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "value", s.value);
+    v(3, "may_preempt", s.may_preempt);
+    v(4, "on_preempted", s.on_preempted);
+    v(5, "min_runtime", s.min_runtime);
+    v(6, "grace", s.grace);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_PRIORITY_CLASS_H_

@@ -1,0 +1,77 @@
+// Queues: the tree of tenants and what each of them may use.
+#ifndef MUSTER_QUEUE_H_
+#define MUSTER_QUEUE_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "muster/enum_names.h"
+
+namespace muster {
+
+enum class QueueOrdering : uint8_t {
+  kBestEffortFifo,  // A blocked gang does not stop those behind it.
+  kStrictFifo,      // It does.
+};
+MUSTER_ENUM_NAMES(QueueOrdering, "best-effort-fifo", "strict-fifo");
+
+// A queue's share of one resource, on one flavour of nodes.
+struct Quota {
+  std::string resource{};
+  // Key of a node set; empty: all nodes. A named flavour is not supported yet.
+  std::string flavor{};
+  // What the queue can always have: below it, it may reclaim; the part of it
+  // that it does not use may be borrowed by others.
+  int64_t guarantee = 0;
+  // Never exceeded, by the queue and all below it. Unset: no bound.
+  std::optional<int64_t> limit{};
+  // How much more than the guarantee may be used, and how much of an unused
+  // guarantee others may use. Not supported yet when set.
+  std::optional<int64_t> borrow_limit{};
+  std::optional<int64_t> lend_limit{};
+
+  friend bool operator==(const Quota&, const Quota&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "resource", s.resource);
+    v(2, "flavor", s.flavor);
+    v(3, "guarantee", s.guarantee);
+    v(4, "limit", s.limit);
+    v(5, "borrow_limit", s.borrow_limit);
+    v(6, "lend_limit", s.lend_limit);
+  }
+};
+
+// A node of the tenant tree. Gangs are submitted to leaves.
+//
+// Order between siblings, when both have a gang to place: first the one whose
+// gang keeps it within its guarantee; then the higher priority; then the lower
+// dominant share (used / cluster capacity, the largest over the resources)
+// divided by the weight; then the older gang; then the key.
+struct Queue {
+  std::string key{};     // 1..256 bytes, unique among queues.
+  std::string parent{};  // Key; empty: a root.
+  uint32_t weight = 1;   // >= 1.
+  QueueOrdering ordering = QueueOrdering::kBestEffortFifo;
+  bool closed = false;  // Refuses submissions; what waits inside still starts.
+  bool held = false;    // Nothing inside starts.
+  std::vector<Quota> quotas{};  // At most one a (resource, flavour).
+
+  friend bool operator==(const Queue&, const Queue&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "parent", s.parent);
+    v(3, "weight", s.weight);
+    v(4, "ordering", s.ordering);
+    v(5, "closed", s.closed);
+    v(6, "held", s.held);
+    v(7, "quotas", s.quotas);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_QUEUE_H_

@@ -1,0 +1,80 @@
+// Quantities of resources: integers only, so that sums are exact and replays
+// are equal bit for bit on every machine.
+#ifndef MUSTER_RESOURCES_H_
+#define MUSTER_RESOURCES_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+namespace muster {
+
+// A kind of resource: its position in SchedulerConfig::resources.
+using ResourceKind = uint32_t;
+
+// An amount of each kind of resource, in the units of the configuration (the
+// usual ones: milli-cores, bytes, thousandths of a device, pieces). A kind
+// beyond size() counts as 0, so values of different sizes mix.
+//
+// A value type. Not synchronised. Arithmetic does not check for overflow: the
+// scheduler refuses, at its border, any quantity above kMaxQuantity, which
+// leaves room for sums over 2^20 nodes.
+class Resources {
+ public:
+  static constexpr int64_t kMaxQuantity = int64_t{1} << 42;
+
+  Resources() = default;
+  explicit Resources(size_t kinds) : amount_(kinds, 0) {}
+  Resources(std::initializer_list<int64_t> amounts) : amount_(amounts) {}
+
+  size_t size() const { return amount_.size(); }
+  int64_t operator[](ResourceKind kind) const {
+    return kind < amount_.size() ? amount_[kind] : 0;
+  }
+  // Grows to hold `kind`.
+  void Set(ResourceKind kind, int64_t amount) {
+    if (kind >= amount_.size()) amount_.resize(kind + 1, 0);
+    amount_[kind] = amount;
+  }
+  void Add(const Resources& other) { AddTimes(other, 1); }
+  void Subtract(const Resources& other) { AddTimes(other, -1); }
+  void AddTimes(const Resources& other, int64_t times) {
+    if (other.size() > size()) amount_.resize(other.size(), 0);
+    for (size_t k = 0; k < other.size(); ++k) {
+      amount_[k] += times * other.amount_[k];
+    }
+  }
+  // Whether `have` has at least this much of every kind this asks for. A kind
+  // of which nothing is asked is not looked at, even where `have` is negative.
+  bool FitsIn(const Resources& have) const {
+    for (size_t k = 0; k < size(); ++k) {
+      if (amount_[k] > 0 && amount_[k] > have[k]) return false;
+    }
+    return true;
+  }
+  bool IsZero() const {
+    return std::all_of(amount_.begin(), amount_.end(),
+                       [](int64_t a) { return a == 0; });
+  }
+  // Equal in every kind, trailing zeros aside.
+  friend bool operator==(const Resources& a, const Resources& b) {
+    for (size_t k = 0; k < std::max(a.size(), b.size()); ++k) {
+      if (a[k] != b[k]) return false;
+    }
+    return true;
+  }
+
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "amount", s.amount_);
+  }
+
+ private:
+  std::vector<int64_t> amount_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_RESOURCES_H_

@@ -1,0 +1,137 @@
+// Which nodes a task may use: labels, selectors, taints and tolerations, with
+// the meanings Kubernetes gave these words.
+#ifndef MUSTER_SELECTOR_H_
+#define MUSTER_SELECTOR_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "muster/enum_names.h"
+
+namespace muster {
+
+struct Label {
+  std::string key{};
+  std::string value{};
+
+  friend auto operator<=>(const Label&, const Label&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "value", s.value);
+  }
+};
+
+// At most one label a key; the scheduler keeps them sorted by key.
+using Labels = std::vector<Label>;
+
+enum class SelectorOp : uint8_t {
+  kIn,            // The label is there, with one of the values.
+  kNotIn,         // The label is absent, or has none of the values.
+  kExists,        // The label is there.
+  kDoesNotExist,  // The label is absent.
+  kGt,            // The label is an integer greater than the one value.
+  kLt,            // The label is an integer less than the one value.
+};
+MUSTER_ENUM_NAMES(SelectorOp, "In", "NotIn", "Exists", "DoesNotExist", "Gt",
+                  "Lt");
+
+struct Requirement {
+  std::string key{};
+  SelectorOp op = SelectorOp::kIn;
+  std::vector<std::string> values{};
+
+  friend bool operator==(const Requirement&, const Requirement&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "op", s.op);
+    v(3, "values", s.values);
+  }
+};
+
+// All requirements hold (AND). Empty: holds for every node.
+struct SelectorTerm {
+  std::vector<Requirement> all_of{};
+
+  friend bool operator==(const SelectorTerm&, const SelectorTerm&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "all_of", s.all_of);
+  }
+};
+
+// Any term holds (OR of ANDs). Empty: every node.
+struct NodeSelector {
+  std::vector<SelectorTerm> any_of{};
+
+  friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "any_of", s.any_of);
+  }
+};
+
+// A node for which the term holds is preferred by `weight`; weights add up.
+// Preferences decide between nodes that fit, after topology and before
+// tightness of fit; they never make a gang wait.
+struct Preference {
+  int32_t weight = 1;  // 1..100.
+  SelectorTerm term{};
+
+  friend bool operator==(const Preference&, const Preference&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "weight", s.weight);
+    v(2, "term", s.term);
+  }
+};
+
+enum class TaintEffect : uint8_t {
+  kNoSchedule,        // No new task without a toleration.
+  kPreferNoSchedule,  // Used last.
+  kNoExecute,         // As kNoSchedule, and running tasks must leave.
+};
+MUSTER_ENUM_NAMES(TaintEffect, "NoSchedule", "PreferNoSchedule", "NoExecute");
+
+struct Taint {
+  std::string key{};
+  std::string value{};
+  TaintEffect effect = TaintEffect::kNoSchedule;
+
+  friend bool operator==(const Taint&, const Taint&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "value", s.value);
+    v(3, "effect", s.effect);
+  }
+};
+
+enum class TolerationOp : uint8_t { kEqual, kExists };
+MUSTER_ENUM_NAMES(TolerationOp, "Equal", "Exists");
+
+struct Toleration {
+  std::string key{};  // Empty with kExists: every taint.
+  TolerationOp op = TolerationOp::kEqual;
+  std::string value{};
+  std::vector<TaintEffect> effects{};  // Empty: every effect.
+  // How long a kNoExecute taint is borne, in seconds; -1: for ever. Other
+  // values are not supported yet.
+  int64_t seconds = -1;
+
+  friend bool operator==(const Toleration&, const Toleration&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "op", s.op);
+    v(3, "value", s.value);
+    v(4, "effects", s.effects);
+    v(5, "seconds", s.seconds);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_SELECTOR_H_
