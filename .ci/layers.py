@@ -36,6 +36,8 @@ def broken_wall(path, header, quoted):
         if header in IMPURE:
             return "the core knows no clock, thread, random number, file or stream"
     if top == "include":
+        if wire and is_protobuf(header):
+            return None
         if header.startswith("absl/") and header not in PUBLIC_ABSL:
             return "of Abseil, public headers may include status and statusor only"
         if header.startswith("boost/"):

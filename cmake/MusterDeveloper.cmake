@@ -8,8 +8,8 @@ if(NOT multi_config AND NOT CMAKE_BUILD_TYPE)
 endif()
 
 add_compile_options(
-  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion
-  -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi -Wvla
+  -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor
+  -Woverloaded-virtual -Wextra-semi -Wvla
   $<$<BOOL:${MUSTER_WERROR}>:-Werror>)
 
 if(MUSTER_SANITIZE)
@@ -21,6 +21,8 @@ find_program(MUSTER_CCACHE ccache)
 if(MUSTER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${MUSTER_CCACHE}")
 endif()
+
+set(CMAKE_CXX_EXTENSIONS OFF)
 
 # Programs land in one place, where `./dev run` looks for them.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bin")
