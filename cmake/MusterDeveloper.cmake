@@ -8,7 +8,7 @@ if(NOT multi_config AND NOT CMAKE_BUILD_TYPE)
 endif()
 
 add_compile_options(
-  -Wall -Wextra -Wpedantic -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi -Wvla
+  -Wall -Wextra -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi -Wvla
   # GCC's plain -Wshadow also objects to the enumerators of an enum class.
   $<IF:$<CXX_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow>
   $<$<BOOL:${MUSTER_WERROR}>:-Werror>)
