@@ -44,7 +44,7 @@ struct Allocation {
 // One domain of one level: a contiguous range of TopologyIndex::nodes.
 struct Domain {
   std::string_view name{};  // The label's value; owned by the cluster.
-  uint32_t parent = 0;      // Position in the next wider level; 0 at the widest.
+  uint32_t parent = 0;  // Position in the next wider level; 0 at the widest.
   uint32_t first_child = 0;  // Children are contiguous in the next level, too.
   uint32_t child_count = 0;
   uint32_t first_node = 0;  // Into TopologyIndex::nodes.
@@ -57,8 +57,8 @@ struct Domain {
 // by key: an order no arrival can change.
 struct TopologyIndex {
   std::vector<std::vector<Domain>> levels{};
-  std::vector<NodeIndex> nodes{};        // Only nodes inside the topology.
-  std::vector<uint32_t> position{};      // Node -> place in `nodes`, or kOutside.
+  std::vector<NodeIndex> nodes{};    // Only nodes inside the topology.
+  std::vector<uint32_t> position{};  // Node -> place in `nodes`, or kOutside.
   // domain_of[l][node] = the node's domain at level l, or kOutside.
   std::vector<std::vector<uint32_t>> domain_of{};
   static constexpr uint32_t kOutside = 0xffffffff;

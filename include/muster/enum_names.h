@@ -43,11 +43,11 @@ bool IsValue(int64_t i) {
 }
 
 // Defines EnumNames for an enum, right behind it in the same namespace.
-#define MUSTER_ENUM_NAMES(E, ...)                                 \
-  inline std::span<const std::string_view> EnumNames(E) {         \
-    static constexpr std::string_view kNames[] = {__VA_ARGS__};   \
-    return kNames;                                                \
-  }                                                               \
+#define MUSTER_ENUM_NAMES(E, ...)                               \
+  inline std::span<const std::string_view> EnumNames(E) {       \
+    static constexpr std::string_view kNames[] = {__VA_ARGS__}; \
+    return kNames;                                              \
+  }                                                             \
   static_assert(true, "")
 
 }  // namespace muster

@@ -31,10 +31,10 @@ struct TaskShape {
 
 // Identical tasks of one gang: workers, parameter servers, a launcher.
 struct Role {
-  std::string name{};           // Unique in the gang; may be empty if alone.
-  uint32_t group = 0;           // Position in Gang::groups.
-  uint32_t min_tasks = 1;       // Fewer never run. 0: the role is optional.
-  uint32_t desired_tasks = 1;   // >= min; the role grows to this when it can.
+  std::string name{};          // Unique in the gang; may be empty if alone.
+  uint32_t group = 0;          // Position in Gang::groups.
+  uint32_t min_tasks = 1;      // Fewer never run. 0: the role is optional.
+  uint32_t desired_tasks = 1;  // >= min; the role grows to this when it can.
   TaskShape shape{};
   // Taken in this order where `shape` finds no place; all tasks of a role
   // have the same shape.
@@ -156,12 +156,12 @@ struct Gang {
   std::vector<Traffic> traffic{};
   Labels labels{};
   std::vector<GangAffinity> affinity{};  // [later]
-  std::string user{};      // Told in explanations and reports.
-  std::string account{};   // Likewise.
-  bool preemptible = true;  // false: never a victim.
-  bool held = false;        // Waits until GangHeld{false}.
-  Time not_before = 0;      // Waits until then.
-  Time deadline = kNever;   // [later]
+  std::string user{};                    // Told in explanations and reports.
+  std::string account{};                 // Likewise.
+  bool preemptible = true;               // false: never a victim.
+  bool held = false;                     // Waits until GangHeld{false}.
+  Time not_before = 0;                   // Waits until then.
+  Time deadline = kForever;              // [later]
   Duration max_runtime = 0;       // Cancelled after this in one go; 0: none.
   Duration expected_runtime = 0;  // 0: unknown. Told in reports.
   std::vector<std::string> depends_on{};  // [later] Gangs to finish first.

@@ -17,7 +17,7 @@ using Duration = int64_t;
 inline constexpr Duration kMillisecond = 1'000'000;
 inline constexpr Duration kSecond = 1'000'000'000;
 inline constexpr Duration kHour = 3600 * kSecond;
-inline constexpr Time kNever = std::numeric_limits<int64_t>::max();
+inline constexpr Time kForever = std::numeric_limits<int64_t>::max();
 
 // The longest key a host may give a gang, node, queue, class or node set, in
 // bytes. Keys are the host's: opaque, compared bytewise.

@@ -45,7 +45,7 @@ class VictimRules {
 };
 
 struct PreemptionRequest {
-  PlacementRequest placement{};  // Its ledger is kLater.
+  PlacementRequest placement{};                   // Its ledger is kLater.
   std::span<const VictimCandidate> candidates{};  // By (priority, key).
   VictimRules* rules = nullptr;
   uint64_t max_steps = 100'000;  // Logical search steps; then the best so far.

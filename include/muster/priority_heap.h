@@ -93,7 +93,6 @@ class HeapNode {
   HeapNode& operator=(const HeapNode&) = delete;
 
   const Key& key() const { return key_; }
-
   // Only while the node is in no heap; else see PriorityHeap::Reprioritize.
   void set_key(Key key) {
     assert(slot_ == kDetached);
@@ -111,8 +110,7 @@ class HeapNode {
   size_t slot_ = kDetached;   // Index in PriorityHeap::heap_, or as above.
 };
 
-// Key      Copied into the heap's array, so that comparing touches no node:
-//          keep it small. Moving it must not throw.
+// Key      Copied into the heap's array; best small. Moving it must not throw.
 // Compare  A strict weak order that does not throw. compare(a, b): a is better.
 // Node     The type that is queued, derived from HeapNode<Key>.
 template <class Key, class Compare = std::less<Key>, class Node = HeapNode<Key>>
@@ -142,9 +140,8 @@ class PriorityHeap {
   Node* PopBest() {
     Drain();
     if (heap_.empty()) return nullptr;
-    Hook* const best = heap_.front().node;
-    RemoveAt(0);
-    return static_cast<Node*>(best);
+    Node* const best = static_cast<Node*>(heap_.front().node);
+    return RemoveAt(0), best;
   }
 
   // The best node, which stays; null if there is none. After another push the
@@ -237,11 +234,11 @@ class PriorityHeap {
 
   static constexpr size_t kArity = 4;  // Half the levels of a binary heap.
 
-  // seq may wrap: right while no two nodes are 2^63 pushes apart.
+  // Without a branch, which no CPU would predict. seq may wrap: right while no
+  // two nodes are 2^63 pushes apart.
   bool Before(const Entry& a, const Entry& b) const {
-    if (compare_(a.key, b.key)) return true;
-    if (compare_(b.key, a.key)) return false;
-    return static_cast<int64_t>(a.seq - b.seq) < 0;
+    const bool better = compare_(a.key, b.key), worse = compare_(b.key, a.key);
+    return better | (!worse & (static_cast<int64_t>(a.seq - b.seq) < 0));
   }
 
   size_t SlotOf(const Hook* hook) const {
@@ -278,8 +275,9 @@ class PriorityHeap {
     for (size_t child; (child = slot * kArity + 1) < heap_.size();) {
       const size_t end = std::min(child + kArity, heap_.size());
       size_t best = child;
-      while (++child < end)
+      while (++child < end) {
         best = Before(heap_[child], heap_[best]) ? child : best;
+      }
       Fill(slot, std::move(heap_[best]));
       slot = best;
     }

@@ -22,9 +22,10 @@ struct Quota {
   std::string resource{};
   // Key of a node set; empty: all nodes. A named flavour is not supported yet.
   std::string flavor{};
-  // What the queue can always have: below it, it may reclaim; the part of it
-  // that it does not use may be borrowed by others.
-  int64_t guarantee = 0;
+  // What the queue can always have: up to it, it may reclaim from queues above
+  // theirs; what it does not use of it others may borrow. Unset: the resource
+  // has no say in what is guaranteed.
+  std::optional<int64_t> guarantee{};
   // Never exceeded, by the queue and all below it. Unset: no bound.
   std::optional<int64_t> limit{};
   // How much more than the guarantee may be used, and how much of an unused

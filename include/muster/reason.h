@@ -13,34 +13,34 @@ namespace muster {
 enum class ReasonCode : uint8_t {
   kNone,
   // Of decisions.
-  kFits,                 // There is room.
-  kPreempts,             // Room is made by evictions.
-  kReleased,             // The last release it waited for was reported.
-  kMadeRoom,             // Evicted, shrunk or suspended for another gang.
-  kReclaimed,            // Likewise, for a queue below its guarantee.
-  kNodeLost,             // A node under it is gone.
-  kNodeDrained,          // A node under it must be emptied.
-  kTaskFailed,           // A task failed and the gang cannot go on without.
-  kNominationUndone,     // What it was nominated for cannot be had any more.
-  kMaxRuntime,           // It ran for its maximum run time.
-  kCancelledByHost,      // The host cancelled it.
-  kOvercommitted,        // Its node holds more than it has.
+  kFits,              // There is room.
+  kPreempts,          // Room is made by evictions.
+  kReleased,          // The last release it waited for was reported.
+  kMadeRoom,          // Evicted, shrunk or suspended for another gang.
+  kReclaimed,         // Likewise, for a queue below its guarantee.
+  kNodeLost,          // A node under it is gone.
+  kNodeDrained,       // A node under it must be emptied.
+  kTaskFailed,        // A task failed and the gang cannot go on without.
+  kNominationUndone,  // What it was nominated for cannot be had any more.
+  kMaxRuntime,        // It ran for its maximum run time.
+  kCancelledByHost,   // The host cancelled it.
+  kOvercommitted,     // Its node holds more than it has.
   // Of waiting.
-  kHeld,                 // The gang, its queue or an ancestor is held.
-  kNotBefore,            // Its time has not come.
-  kBackoff,              // A start failed; it is tried again later.
-  kQueueLimit,           // Its queue, or an ancestor, is at its limit.
-  kInsufficient,         // Not enough of a resource is free.
-  kNoNodeAdmits,         // No node passes selector, taints and node sets.
-  kNoDomain,             // Free in all, but not inside one required domain.
-  kNoMatchingDevice,     // No node has free devices of the right kind.
-  kBehindHead,           // Its strict queue's head waits.
-  kWaitingForRelease,    // Nominated; victims have not released yet.
-  kNeverFits,            // Not even on the empty cluster.
-  kOverLimitAlways,      // Needs more than its queue may ever have.
-  kBudget,               // The pass's work budget ended before its turn.
-  kConstraint,           // A group's or role's constraint cannot be met.
-  kSuspendedWaits,       // Suspended; its own nodes have no room yet.
+  kHeld,               // The gang, its queue or an ancestor is held.
+  kNotBefore,          // Its time has not come.
+  kBackoff,            // A start failed; it is tried again later.
+  kQueueLimit,         // Its queue, or an ancestor, is at its limit.
+  kInsufficient,       // Not enough of a resource is free.
+  kNoNodeAdmits,       // No node passes selector, taints and node sets.
+  kNoDomain,           // Free in all, but not inside one required domain.
+  kNoMatchingDevice,   // No node has free devices of the right kind.
+  kBehindHead,         // Its strict queue's head waits.
+  kWaitingForRelease,  // Nominated; victims have not released yet.
+  kNeverFits,          // Not even on the empty cluster.
+  kOverLimitAlways,    // Needs more than its queue may ever have.
+  kBudget,             // The pass's work budget ended before its turn.
+  kConstraint,         // A group's or role's constraint cannot be met.
+  kSuspendedWaits,     // Suspended; its own nodes have no room yet.
 };
 MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
                   "made-room", "reclaimed", "node-lost", "node-drained",
@@ -54,12 +54,12 @@ MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
 // What Reason::object is a handle's index (or position) of.
 enum class ReasonObject : uint8_t {
   kNone,
-  kNode,      // NodeId::index.
-  kQueue,     // QueueId::index.
-  kGang,      // GangId::index.
-  kRole,      // Position in Gang::roles.
-  kGroup,     // Position in Gang::groups.
-  kLevel,     // Level position in the topology the constraint names.
+  kNode,   // NodeId::index.
+  kQueue,  // QueueId::index.
+  kGang,   // GangId::index.
+  kRole,   // Position in Gang::roles.
+  kGroup,  // Position in Gang::groups.
+  kLevel,  // Level position in the topology the constraint names.
 };
 MUSTER_ENUM_NAMES(ReasonObject, "none", "node", "queue", "gang", "role",
                   "group", "level");

@@ -26,10 +26,10 @@ class Resources {
   static constexpr int64_t kMaxQuantity = int64_t{1} << 42;
 
   Resources() = default;
-  explicit Resources(size_t kinds) : amount_(kinds, 0) {}
+  explicit Resources(uint32_t kinds) : amount_(kinds, 0) {}
   Resources(std::initializer_list<int64_t> amounts) : amount_(amounts) {}
 
-  size_t size() const { return amount_.size(); }
+  uint32_t size() const { return static_cast<uint32_t>(amount_.size()); }
   int64_t operator[](ResourceKind kind) const {
     return kind < amount_.size() ? amount_[kind] : 0;
   }
@@ -42,14 +42,14 @@ class Resources {
   void Subtract(const Resources& other) { AddTimes(other, -1); }
   void AddTimes(const Resources& other, int64_t times) {
     if (other.size() > size()) amount_.resize(other.size(), 0);
-    for (size_t k = 0; k < other.size(); ++k) {
+    for (uint32_t k = 0; k < other.size(); ++k) {
       amount_[k] += times * other.amount_[k];
     }
   }
   // Whether `have` has at least this much of every kind this asks for. A kind
   // of which nothing is asked is not looked at, even where `have` is negative.
   bool FitsIn(const Resources& have) const {
-    for (size_t k = 0; k < size(); ++k) {
+    for (uint32_t k = 0; k < size(); ++k) {
       if (amount_[k] > 0 && amount_[k] > have[k]) return false;
     }
     return true;
@@ -60,7 +60,7 @@ class Resources {
   }
   // Equal in every kind, trailing zeros aside.
   friend bool operator==(const Resources& a, const Resources& b) {
-    for (size_t k = 0; k < std::max(a.size(), b.size()); ++k) {
+    for (uint32_t k = 0; k < std::max(a.size(), b.size()); ++k) {
       if (a[k] != b[k]) return false;
     }
     return true;

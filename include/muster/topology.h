@@ -69,7 +69,8 @@ struct TopologyConstraint {
   std::string required{};   // Level: all in one of its domains, or wait.
   std::string preferred{};  // Level: all in one domain if it can be; else the
                             // next wider level, up to `required`.
-  std::vector<Slice> slices{};  // Outer first; each size divides the one before.
+  std::vector<Slice>
+      slices{};  // Outer first; each size divides the one before.
   Spread spread{};
 
   bool empty() const {

@@ -1,0 +1,69 @@
+// What is fixed for a scheduler's life.
+#ifndef MUSTER_CONFIG_H_
+#define MUSTER_CONFIG_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "muster/ids.h"
+#include "muster/topology.h"
+
+namespace muster {
+
+// What the host can carry out. No plan holds what it cannot.
+struct HostCapabilities {
+  bool suspend = false;        // Stop a gang in place and resume it later.
+  bool shrink = true;          // Stop single surplus tasks of a running gang.
+  bool migrate = false;        // Move a running task. No plan does so yet.
+  bool choose_devices = true;  // Lets Muster choose; else plans name none.
+  bool nominate = true;        // Wants to be told of nominations.
+  bool grace = true;           // Gives victims their grace time.
+
+  friend bool operator==(const HostCapabilities&,
+                         const HostCapabilities&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "suspend", s.suspend);
+    v(2, "shrink", s.shrink);
+    v(3, "migrate", s.migrate);
+    v(4, "choose_devices", s.choose_devices);
+    v(5, "nominate", s.nominate);
+    v(6, "grace", s.grace);
+  }
+};
+
+struct SchedulerConfig {
+  // Names of the kinds, unique; a kind's position is its ResourceKind.
+  std::vector<std::string> resources{"cpu", "memory", "gpu"};
+  // The kind that is counted by devices, in thousandths; empty: none is.
+  std::string device_resource = "gpu";
+  std::vector<Topology> topologies{};
+  HostCapabilities host{};
+  // Bounds one pass, in logical steps (gang classes tried, tasks placed,
+  // victims weighed), never in time: equal inputs, equal plans. 0: no bound.
+  uint64_t work_budget = 0;
+  // After the n-th failed start in a row a gang waits min(base << (n-1), max).
+  Duration backoff_base = 10 * kSecond;
+  Duration backoff_max = 300 * kSecond;
+  // A gang is started or kept, never evicted, for another gang when false.
+  bool preemption = true;
+
+  friend bool operator==(const SchedulerConfig&,
+                         const SchedulerConfig&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "resources", s.resources);
+    v(2, "device_resource", s.device_resource);
+    v(3, "topologies", s.topologies);
+    v(4, "host", s.host);
+    v(5, "work_budget", s.work_budget);
+    v(6, "backoff_base", s.backoff_base);
+    v(7, "backoff_max", s.backoff_max);
+    v(8, "preemption", s.preemption);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_CONFIG_H_

@@ -1,0 +1,300 @@
+// Events: everything a host tells a scheduler.
+#ifndef MUSTER_EVENT_H_
+#define MUSTER_EVENT_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "muster/enum_names.h"
+#include "muster/gang.h"
+#include "muster/ids.h"
+#include "muster/node.h"
+#include "muster/priority_class.h"
+#include "muster/queue.h"
+
+namespace muster {
+
+// --- The cluster -----------------------------------------------------------
+
+// A new node, or new values for a known one: capacity, devices, labels,
+// taints, schedulable. What runs on it stays, unless a kNoExecute taint that
+// it does not tolerate asks it to leave.
+struct NodeChanged {
+  Node node{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "node", s.node);
+  }
+};
+// The node stopped working: its tasks are lost. It may come back with NodeUp.
+struct NodeDown {
+  std::string node{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "node", s.node);
+  }
+};
+struct NodeUp {
+  std::string node{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "node", s.node);
+  }
+};
+// The node is gone for good: its tasks are lost, the key is free again.
+struct NodeRemoved {
+  std::string node{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "node", s.node);
+  }
+};
+// drain: nothing new starts on the node and what runs there is moved away by
+// the next plans. Not drain: the node takes work again.
+struct NodeDrained {
+  std::string node{};
+  bool drain = true;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "node", s.node);
+    v(2, "drain", s.drain);
+  }
+};
+// The provider takes the (spot) node back at `at`: it is drained until then.
+struct SpotNotice {
+  std::string node{};
+  Time at = 0;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "node", s.node);
+    v(2, "at", s.at);
+  }
+};
+// Replaces what others use on one node.
+struct OthersChanged {
+  OtherUsage usage{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "usage", s.usage);
+  }
+};
+struct NodeSetChanged {
+  NodeSet set{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "set", s.set);
+  }
+};
+
+// --- Tenants ----------------------------------------------------------------
+
+// A new queue, or new values for a known one (its parent stays the same).
+struct QueueChanged {
+  Queue queue{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "queue", s.queue);
+  }
+};
+// Refused while the queue has children or gangs.
+struct QueueRemoved {
+  std::string queue{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "queue", s.queue);
+  }
+};
+// New or changed; the new values hold at once for every gang of the class.
+struct PriorityClassChanged {
+  PriorityClass priority_class{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "priority_class", s.priority_class);
+  }
+};
+
+// --- Gangs ------------------------------------------------------------------
+
+struct GangSubmitted {
+  Gang gang{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+  }
+};
+struct GangHeld {
+  std::string gang{};
+  bool held = true;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+    v(2, "held", s.held);
+  }
+};
+// The gang gets another priority class.
+struct GangReprioritized {
+  std::string gang{};
+  std::string priority_class{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+    v(2, "priority_class", s.priority_class);
+  }
+};
+// The host wants it gone. A waiting gang goes at once; one that runs is
+// stopped by a Cancel decision of the next plan.
+struct GangCancelled {
+  std::string gang{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+  }
+};
+// All its work is done and nothing of it runs any more.
+struct GangFinished {
+  std::string gang{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+  }
+};
+// A checkpoint that covers the work up to `at` (at most the event's time).
+struct CheckpointTaken {
+  std::string gang{};
+  Time at = 0;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+    v(2, "at", s.at);
+  }
+};
+
+// --- Answers ----------------------------------------------------------------
+
+enum class TaskOutcome : uint8_t {
+  kStarted,    // It runs.
+  kFailed,     // It could not be started, or died. It holds nothing.
+  kReleased,   // It was stopped as asked. It holds nothing.
+  kSucceeded,  // It finished its work. It holds nothing.
+};
+MUSTER_ENUM_NAMES(TaskOutcome, "started", "failed", "released", "succeeded");
+
+struct TaskAnswer {
+  TaskId task{};
+  uint32_t attempt = 0;  // PlannedTask::attempt; 0: whichever is current.
+  TaskOutcome outcome = TaskOutcome::kStarted;
+  // kStarted: where it really is. Empty: as planned.
+  std::string node{};
+  std::vector<uint32_t> devices{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "task", s.task);
+    v(2, "attempt", s.attempt);
+    v(3, "outcome", s.outcome);
+    v(4, "node", s.node);
+    v(5, "devices", s.devices);
+  }
+};
+
+// What became of tasks. Idempotent: an answer that was given before, that came
+// too late or that is about a gang, task or attempt that is over changes
+// nothing and is no error. The state follows what the answer says, also where
+// it differs from the plan.
+struct TasksAnswered {
+  std::string gang{};
+  std::vector<TaskAnswer> tasks{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+    v(2, "tasks", s.tasks);
+  }
+};
+// Everything the decision asked was done as asked: short for an answer for
+// each of its tasks. Idempotent likewise.
+struct DecisionApplied {
+  uint64_t seq = 0;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "seq", s.seq);
+  }
+};
+// The host did not and will not do it. A start: all its tasks failed. An
+// eviction: the victim goes on, and the nomination it was for is undone.
+struct DecisionRefused {
+  uint64_t seq = 0;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "seq", s.seq);
+  }
+};
+
+// --- The whole --------------------------------------------------------------
+
+// One task as the host sees it.
+struct RealTask {
+  std::string gang{};
+  TaskId task{};
+  std::string node{};
+  std::vector<uint32_t> devices{};  // Empty: the library picks for its books.
+  uint32_t alternative = 0;
+  bool releasing = false;  // It is being stopped.
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+    v(2, "task", s.task);
+    v(3, "node", s.node);
+    v(4, "devices", s.devices);
+    v(5, "alternative", s.alternative);
+    v(6, "releasing", s.releasing);
+  }
+};
+
+// The host's whole state, taken over atomically: afterwards the nodes, what
+// others use and the tasks are exactly these. A node not named is removed; a
+// task not named is released; a task named runs where it is named, whatever
+// was planned. Open decisions count as applied or refused accordingly.
+// Overcommitted nodes and gangs below their minimum are legal: the next plan
+// repairs them. Gangs and queues themselves are not changed; a task of an
+// unknown gang is an error.
+struct Reconciled {
+  std::vector<Node> nodes{};
+  std::vector<OtherUsage> others{};
+  std::vector<std::string> down{};  // Nodes that are there and do not work.
+  std::vector<RealTask> tasks{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "nodes", s.nodes);
+    v(2, "others", s.others);
+    v(3, "down", s.down);
+    v(4, "tasks", s.tasks);
+  }
+};
+
+using EventBody =
+    std::variant<NodeChanged, NodeDown, NodeUp, NodeRemoved, NodeDrained,
+                 SpotNotice, OthersChanged, NodeSetChanged, QueueChanged,
+                 QueueRemoved, PriorityClassChanged, GangSubmitted, GangHeld,
+                 GangReprioritized, GangCancelled, GangFinished,
+                 CheckpointTaken, TasksAnswered, DecisionApplied,
+                 DecisionRefused, Reconciled>;
+
+// What happened, and when. A time before the scheduler's own counts as now.
+struct Event {
+  Time at = 0;
+  EventBody what{};
+
+  // The variant's fields are numbered 2, 3, ... in the order of EventBody;
+  // new kinds are added at the end.
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "at", s.at);
+    v(2, "what", s.what);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_EVENT_H_

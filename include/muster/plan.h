@@ -1,0 +1,98 @@
+// Plan: everything one pass decided, in the order to apply it.
+#ifndef MUSTER_PLAN_H_
+#define MUSTER_PLAN_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/decision.h"
+#include "muster/ids.h"
+#include "muster/reason.h"
+
+namespace muster {
+
+// Why gangs of one class (same queue, priority and description) wait. `gang`
+// is the first of them; Scheduler::Explain answers for each single gang.
+struct Waiting {
+  GangId gang{};
+  TextRef gang_key{};
+  uint32_t count = 0;  // How many of the class wait, this one included.
+  Reason reason{};
+};
+
+// A submission through Submit() that was refused, with the error's text.
+struct Refused {
+  TextRef gang_key{};
+  TextRef error{};
+};
+
+// Plain data. Pass the same Plan to every Schedule(): it keeps its capacity,
+// so that a steady-state pass allocates nothing.
+struct Plan {
+  uint64_t based_on = 0;  // State version the plan was made from.
+  Time now = 0;
+  std::vector<Decision> decisions{};
+  std::vector<PlannedTask> tasks{};
+  // The classes that were tried or looked at in this pass and wait.
+  std::vector<Waiting> waiting{};
+  std::vector<Refused> refused{};
+  // The next time at which a pass could decide otherwise without a new event;
+  // kForever if there is none.
+  Time next_wakeup = kForever;
+  bool budget_exhausted = false;
+  uint64_t steps = 0;  // Of the work budget.
+  std::string text{};  // What the TextRefs refer to.
+
+  std::string_view Text(TextRef ref) const {
+    return std::string_view(text).substr(ref.offset, ref.length);
+  }
+  std::span<const PlannedTask> TasksOf(const Decision& d) const {
+    return std::span(tasks).subspan(d.first_task, d.task_count);
+  }
+  TextRef AddText(std::string_view s) {
+    const TextRef ref{static_cast<uint32_t>(text.size()),
+                      static_cast<uint32_t>(s.size())};
+    text.append(s);
+    return ref;
+  }
+  void Clear() {
+    based_on = 0;
+    now = 0;
+    decisions.clear();
+    tasks.clear();
+    waiting.clear();
+    refused.clear();
+    next_wakeup = kForever;
+    budget_exhausted = false;
+    steps = 0;
+    text.clear();
+  }
+};
+
+// What a journal keeps of a pass: the decisions, with keys.
+struct PlanRecord {
+  Time now = 0;
+  uint64_t based_on = 0;
+  std::vector<DecisionRecord> decisions{};
+  Time next_wakeup = kForever;
+  bool budget_exhausted = false;
+  uint64_t steps = 0;
+
+  friend bool operator==(const PlanRecord&, const PlanRecord&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "now", s.now);
+    v(2, "based_on", s.based_on);
+    v(3, "decisions", s.decisions);
+    v(4, "next_wakeup", s.next_wakeup);
+    v(5, "budget_exhausted", s.budget_exhausted);
+    v(6, "steps", s.steps);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_PLAN_H_

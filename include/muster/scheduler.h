@@ -1,0 +1,172 @@
+// Scheduler: turns events into plans.
+#ifndef MUSTER_SCHEDULER_H_
+#define MUSTER_SCHEDULER_H_
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "muster/cluster.h"
+#include "muster/config.h"
+#include "muster/event.h"
+#include "muster/gang.h"
+#include "muster/ids.h"
+#include "muster/placement_solver.h"
+#include "muster/plan.h"
+#include "muster/preemptor.h"
+#include "muster/reason.h"
+#include "muster/state.h"
+
+namespace muster {
+
+// Is told of everything that changes a scheduler, in order: enough to build
+// it again. muster::wire has one that writes a journal file.
+class Journal {
+ public:
+  virtual ~Journal() = default;
+  // The event was applied (refused ones are not told). Submissions through
+  // Submit() come as GangSubmitted, by key, before the pass that drained them.
+  virtual void Applied(const Event& event) = 0;
+  // A pass was made and its decisions took effect in the state.
+  virtual void Planned(const PlanRecord& plan) = 0;
+};
+
+// What a Reconciled event changed.
+struct ReconcileReport {
+  uint32_t nodes_added = 0;
+  uint32_t nodes_removed = 0;
+  uint32_t nodes_changed = 0;
+  uint32_t tasks_confirmed = 0;  // Ran, or was being released, as believed.
+  uint32_t tasks_found = 0;      // Runs, and was not believed to.
+  uint32_t tasks_moved = 0;      // Runs elsewhere than believed.
+  uint32_t tasks_lost = 0;       // Was believed to hold something, and is gone.
+  uint32_t decisions_applied = 0;
+  uint32_t decisions_refused = 0;
+};
+
+// Why one gang is where it is.
+struct Explanation {
+  GangPhase phase = GangPhase::kWaiting;
+  NamedReason reason{};  // For a gang that waits: why; else kNone.
+  uint32_t ahead = 0;    // Gangs before it in its queue's order.
+  std::vector<TaskState> tasks{};
+};
+
+// Not synchronised: one thread at a time owns a scheduler and calls it; only
+// Submit() may be called from any thread at any time. It owns no thread,
+// clock, lock, file or socket, and there are no globals: schedulers are
+// independent. Equal calls give equal plans on every machine.
+//
+//   auto scheduler = muster::Scheduler::Create({});
+//   scheduler->Apply({.at = 0, .what = muster::NodeChanged{node}});
+//   scheduler->Apply({.at = 0, .what = muster::QueueChanged{queue}});
+//   scheduler->Apply({.at = 0, .what = muster::GangSubmitted{gang}});
+//   muster::Plan plan;
+//   scheduler->Schedule(0, &plan);
+//   for (const muster::Decision& d : plan.decisions) ...carry it out...
+//   scheduler->Apply({.at = 5, .what = muster::DecisionApplied{seq}});
+class Scheduler {
+ public:
+  // INVALID_ARGUMENT names the field of the configuration that is wrong. The
+  // solver and the preemptor are the library's own unless given.
+  static absl::StatusOr<Scheduler> Create(
+      SchedulerConfig config, std::unique_ptr<PlacementSolver> solver = nullptr,
+      std::unique_ptr<Preemptor> preemptor = nullptr);
+  // Goes on from a state that State() gave: the same plans, the same hash.
+  // INVALID_ARGUMENT if the state contradicts itself.
+  static absl::StatusOr<Scheduler> Restore(
+      const SchedulerState& state,
+      std::unique_ptr<PlacementSolver> solver = nullptr,
+      std::unique_ptr<Preemptor> preemptor = nullptr);
+
+  Scheduler(Scheduler&&) noexcept;
+  Scheduler& operator=(Scheduler&&) noexcept;
+  ~Scheduler();
+
+  // Records what happened; never decides. An error (INVALID_ARGUMENT: the
+  // event is malformed; NOT_FOUND: it names something unknown; ALREADY_EXISTS;
+  // FAILED_PRECONDITION; UNIMPLEMENTED: a field that is not supported yet)
+  // names the field, and leaves the state as it was.
+  absl::Status Apply(const Event& event);
+  // The same for a Reconciled event, and tells what it changed. The event is
+  // journalled like any other.
+  absl::StatusOr<ReconcileReport> Reconcile(Time at, const Reconciled& whole);
+
+  // Hands in a gang from any thread, lock-free but for the allocation of its
+  // copy. It is looked at by the next Schedule(), which tells in Plan::refused
+  // if it was not accepted. The plan depends on the set handed in, not on the
+  // order.
+  void Submit(Gang gang);
+
+  // Decides, and takes the decisions as made: *plan is overwritten. `now` may
+  // lie before the scheduler's time, which then counts.
+  void Schedule(Time now, Plan* plan);
+
+  // Takes a recorded plan instead of deciding (replay of a journal by another
+  // version). Errors leave the state as it was.
+  absl::Status Follow(const PlanRecord& plan);
+
+  // What would Schedule(now) decide if these events happened first? Changes
+  // nothing: no later plan, not even a step count.
+  absl::Status WhatIf(Time now, std::span<const Event> events,
+                      Plan* plan) const;
+
+  // Why the gang is where it is. NOT_FOUND for an unknown key. Changes nothing.
+  absl::StatusOr<Explanation> Explain(std::string_view gang) const;
+
+  // An independent copy, for long what-ifs on another thread. It has no
+  // journal and an empty inbox, and uses the library's solver and preemptor.
+  Scheduler Fork() const;
+
+  // The whole state as a value: a snapshot, and a view that other threads may
+  // read. O(state). Submissions not drained yet are not in it.
+  SchedulerState State() const;
+  std::shared_ptr<const SchedulerState> View() const;
+  // Equal for equal states, on every machine. O(state).
+  uint64_t StateHash() const;
+
+  // Not owned; null: none. Outlives the scheduler or is reset before it goes.
+  void SetJournal(Journal* journal);
+
+  Time now() const;
+  const SchedulerConfig& config() const;
+  // Free capacity and topology, for reading. Valid until the next Apply().
+  const Cluster& cluster() const;
+  // Handles to keys and back. A key is empty, a handle invalid, for what is
+  // not there. Keys stay valid until the next Schedule() or Apply().
+  std::string_view gang_key(GangId id) const;
+  std::string_view queue_key(QueueId id) const;
+  std::string_view node_key(NodeId id) const;
+  GangId FindGang(std::string_view key) const;
+  QueueId FindQueue(std::string_view key) const;
+  NodeId FindNode(std::string_view key) const;
+  // The gang as submitted, with its state; NOT_FOUND for an unknown key.
+  absl::StatusOr<GangState> Find(std::string_view gang) const;
+  // Number of gangs in each phase, by GangPhase.
+  std::vector<uint32_t> PhaseCounts() const;
+  // What the queue and all below it hold (kLater: nominated included,
+  // releasing not).
+  Resources QueueUsage(std::string_view queue) const;
+
+  // A plan, or a reason, with keys instead of handles.
+  PlanRecord Record(const Plan& plan) const;
+  NamedReason Named(const Reason& reason, GangId gang) const;
+
+  // Re-derives what is kept incrementally and checks the design's invariants;
+  // an InternalError names the first that does not hold. For tests. O(state).
+  absl::Status Validate() const;
+
+ private:
+  class Impl;
+  explicit Scheduler(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_SCHEDULER_H_

@@ -1,0 +1,163 @@
+// SchedulerState: a scheduler's whole state as one plain value.
+#ifndef MUSTER_STATE_H_
+#define MUSTER_STATE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "muster/config.h"
+#include "muster/decision.h"
+#include "muster/enum_names.h"
+#include "muster/gang.h"
+#include "muster/ids.h"
+#include "muster/node.h"
+#include "muster/priority_class.h"
+#include "muster/queue.h"
+#include "muster/reason.h"
+
+namespace muster {
+
+// Where a gang is in its life. docs/design.md draws the machine.
+enum class GangPhase : uint8_t {
+  kWaiting,     // Holds nothing.
+  kNominated,   // Holds promised capacity; waits for releases.
+  kStarting,    // Told to start; not every task has answered.
+  kRunning,     // Every task it was given has answered once.
+  kStopping,    // Being stopped: waits again, or is gone, when released.
+  kSuspending,  // Being suspended.
+  kSuspended,   // Holds nothing, keeps its nodes in mind.
+};
+MUSTER_ENUM_NAMES(GangPhase, "waiting", "nominated", "starting", "running",
+                  "stopping", "suspending", "suspended");
+
+// What a task holds: see Ledger.
+enum class TaskPhase : uint8_t {
+  kNominated,  // kLater.
+  kStarting,   // Both.
+  kRunning,    // Both.
+  kReleasing,  // kNow.
+  kSuspended,  // Nothing.
+  kSucceeded,  // Nothing.
+};
+MUSTER_ENUM_NAMES(TaskPhase, "nominated", "starting", "running", "releasing",
+                  "suspended", "succeeded");
+
+// A task that is somewhere; tasks that wait are not listed.
+struct TaskState {
+  TaskId task{};
+  TaskPhase phase = TaskPhase::kNominated;
+  uint32_t attempt = 0;
+  std::string node{};
+  uint64_t devices = 0;
+  uint32_t alternative = 0;
+
+  friend bool operator==(const TaskState&, const TaskState&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "task", s.task);
+    v(2, "phase", s.phase);
+    v(3, "attempt", s.attempt);
+    v(4, "node", s.node);
+    v(5, "devices", s.devices);
+    v(6, "alternative", s.alternative);
+  }
+};
+
+// A decision about a gang that the host has not fully answered.
+struct OpenDecision {
+  uint64_t seq = 0;
+  DecisionKind kind = DecisionKind::kStart;
+  std::string on_behalf_of{};
+  std::vector<TaskId> tasks{};
+
+  friend bool operator==(const OpenDecision&, const OpenDecision&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "seq", s.seq);
+    v(2, "kind", s.kind);
+    v(3, "on_behalf_of", s.on_behalf_of);
+    v(4, "tasks", s.tasks);
+  }
+};
+
+struct GangState {
+  Gang gang{};
+  GangPhase phase = GangPhase::kWaiting;
+  bool cancel = false;  // It goes when it has stopped; asked for or decided.
+  ReasonCode trouble = ReasonCode::kNone;  // What the next plan must mend.
+  uint32_t attempts = 0;                   // The highest attempt handed out.
+  uint32_t failures = 0;                   // Failed starts in a row.
+  Time backoff_until = 0;
+  Time started = 0;                // When it last got all it was started with.
+  Time checkpoint = 0;             // Work up to then is safe.
+  std::vector<TaskState> tasks{};  // By task.
+  std::vector<OpenDecision> open{};  // By seq.
+
+  friend bool operator==(const GangState&, const GangState&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+    v(2, "phase", s.phase);
+    v(3, "cancel", s.cancel);
+    v(4, "trouble", s.trouble);
+    v(5, "attempts", s.attempts);
+    v(6, "failures", s.failures);
+    v(7, "backoff_until", s.backoff_until);
+    v(8, "started", s.started);
+    v(9, "checkpoint", s.checkpoint);
+    v(10, "tasks", s.tasks);
+    v(11, "open", s.open);
+  }
+};
+
+struct NodeState {
+  Node node{};
+  bool down = false;
+  bool draining = false;
+  Time spot_notice = kForever;
+  OtherUsage others{};
+
+  friend bool operator==(const NodeState&, const NodeState&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "node", s.node);
+    v(2, "down", s.down);
+    v(3, "draining", s.draining);
+    v(4, "spot_notice", s.spot_notice);
+    v(5, "others", s.others);
+  }
+};
+
+// Everything that later plans depend on, each list sorted by key: equal states
+// are equal values. A scheduler made from it goes on to the same plans.
+struct SchedulerState {
+  SchedulerConfig config{};
+  Time now = 0;
+  uint64_t version = 0;   // Rises with every event that changed something.
+  uint64_t next_seq = 1;  // Of the next decision.
+  std::vector<NodeState> nodes{};
+  std::vector<NodeSet> node_sets{};
+  std::vector<Queue> queues{};
+  std::vector<PriorityClass> priority_classes{};
+  std::vector<GangState> gangs{};
+
+  friend bool operator==(const SchedulerState&,
+                         const SchedulerState&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "config", s.config);
+    v(2, "now", s.now);
+    v(3, "version", s.version);
+    v(4, "next_seq", s.next_seq);
+    v(5, "nodes", s.nodes);
+    v(6, "node_sets", s.node_sets);
+    v(7, "queues", s.queues);
+    v(8, "priority_classes", s.priority_classes);
+    v(9, "gangs", s.gangs);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_STATE_H_
