@@ -1,0 +1,1 @@
+muster_benchmark(heap_benchmark SOURCES heap_benchmark.cc)
