@@ -1,0 +1,223 @@
+#include "muster/cluster.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/topology/cluster_rep.h"
+#include "lib/topology/selector.h"
+
+namespace muster {
+
+Cluster::Cluster(uint32_t resource_count, ResourceKind device_kind,
+                 std::vector<Topology> topologies)
+    : rep_(std::make_unique<Rep>(resource_count, device_kind,
+                                 std::move(topologies))) {}
+Cluster::Cluster(const Cluster& other)
+    : rep_(std::make_unique<Rep>(*other.rep_)) {}
+Cluster& Cluster::operator=(const Cluster& other) {
+  if (this != &other) rep_ = std::make_unique<Rep>(*other.rep_);
+  return *this;
+}
+Cluster::Cluster(Cluster&&) noexcept = default;
+Cluster& Cluster::operator=(Cluster&&) noexcept = default;
+Cluster::~Cluster() = default;
+
+// --- Structure --------------------------------------------------------------
+
+NodeId Cluster::Upsert(const Node& node) { return rep_->Upsert(node); }
+void Cluster::Remove(NodeIndex node) { rep_->Remove(node); }
+void Cluster::SetAvailable(NodeIndex node, bool available) {
+  rep_->SetAvailable(node, available);
+}
+bool Cluster::available(NodeIndex node) const {
+  return exists(node) && rep_->nodes[node].available;
+}
+void Cluster::SetOthers(NodeIndex node, const OtherUsage& usage) {
+  rep_->SetOthers(node, usage);
+}
+void Cluster::SetNodeSet(const NodeSet& set) {
+  rep_->NodeSetChanged(rep_->sets.Set(set));
+}
+void Cluster::RemoveNodeSet(std::string_view key) {
+  if (HasNodeSet(key)) rep_->NodeSetChanged(rep_->sets.Remove(key));
+}
+bool Cluster::HasNodeSet(std::string_view key) const {
+  return rep_->sets.Has(key);
+}
+
+uint32_t Cluster::resource_count() const { return rep_->ledgers.kinds(); }
+ResourceKind Cluster::device_kind() const {
+  return rep_->ledgers.device_kind();
+}
+uint32_t Cluster::node_limit() const { return rep_->nodes.limit(); }
+bool Cluster::exists(NodeIndex node) const { return rep_->nodes.exists(node); }
+NodeId Cluster::id(NodeIndex node) const { return rep_->nodes.id(node); }
+NodeId Cluster::Find(std::string_view key) const {
+  return rep_->nodes.Find(key);
+}
+const Node& Cluster::node(NodeIndex node) const {
+  return rep_->nodes[node].node;
+}
+std::span<const NodeIndex> Cluster::nodes() const {
+  return rep_->nodes.InOrder();
+}
+uint64_t Cluster::structure_version() const { return rep_->structure_version; }
+
+std::span<const Topology> Cluster::topologies() const {
+  return rep_->topologies;
+}
+
+int Cluster::FindTopology(std::string_view key) const {
+  const std::vector<Topology>& all = rep_->topologies;
+  if (key.empty()) return all.empty() ? -1 : 0;
+  for (size_t i = 0; i < all.size(); ++i) {
+    if (all[i].key == key) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int Cluster::FindLevel(int topology, std::string_view level) const {
+  const std::vector<Topology>& all = rep_->topologies;
+  if (topology < 0 || static_cast<size_t>(topology) >= all.size()) return -1;
+  const std::vector<std::string>& levels =
+      all[static_cast<size_t>(topology)].levels;
+  const auto it = std::find(levels.begin(), levels.end(), level);
+  if (it == levels.end() && level != kHostLevel) return -1;
+  return static_cast<int>(it - levels.begin());
+}
+
+const TopologyIndex& Cluster::index(int topology) const {
+  return rep_->Index(static_cast<size_t>(topology));
+}
+
+// --- Shapes -----------------------------------------------------------------
+
+ShapeId Cluster::Intern(const Role& role, uint32_t alternative) {
+  return rep_->Intern(role, alternative);
+}
+void Cluster::Unref(ShapeId shape) { rep_->Unref(shape); }
+const Resources& Cluster::demand(ShapeId shape) const {
+  return rep_->Demand(shape);
+}
+const DeviceRequest& Cluster::device_request(ShapeId shape) const {
+  return rep_->shapes[shape].request;
+}
+bool Cluster::Admits(NodeIndex node, ShapeId shape) const {
+  return rep_->Admits(node, shape);
+}
+
+uint32_t Cluster::Reluctance(NodeIndex node, ShapeId shape) const {
+  if (!exists(node)) return 0;
+  const Filter& filter = rep_->filters[rep_->shapes[shape].filter];
+  uint32_t count = 0;
+  for (const Taint& taint : rep_->nodes[node].node.taints) {
+    if (taint.effect == TaintEffect::kPreferNoSchedule &&
+        !Tolerates(filter.tolerations, taint)) {
+      ++count;
+    }
+  }
+  return count;
+}
+
+// --- Capacity ---------------------------------------------------------------
+
+uint32_t Cluster::Slots(NodeIndex node, ShapeId shape, Ledger ledger,
+                        uint32_t limit) const {
+  if (!rep_->Admits(node, shape)) return 0;
+  return rep_->ledgers.Slots(node, rep_->shapes[shape].needs, ledger, limit);
+}
+
+bool Cluster::Take(NodeIndex node, ShapeId shape, Ledger ledger,
+                   Allocation* out) {
+  if (!rep_->Admits(node, shape)) return false;
+  Allocation a{.node = node, .shape = shape};
+  if (!rep_->ledgers.Choose(node, rep_->shapes[shape].needs, ledger,
+                            &a.devices)) {
+    return false;
+  }
+  rep_->Post(a, ledger, 1);
+  *out = a;
+  return true;
+}
+
+void Cluster::Charge(const Allocation& a, Ledger ledger) {
+  rep_->Post(a, ledger, 1);
+}
+void Cluster::Credit(const Allocation& a, Ledger ledger) {
+  rep_->Post(a, ledger, -1);
+}
+
+bool Cluster::Fits(const Allocation& a, Ledger ledger) const {
+  return available(a.node) &&
+         rep_->ledgers.Fits(a.node, rep_->shapes[a.shape].needs, a.devices,
+                            ledger);
+}
+
+Resources Cluster::Usage(const Allocation& a) const {
+  const Shape& shape = rep_->shapes[a.shape];
+  Resources usage = shape.resources;
+  if (device_kind() >= resource_count()) return usage;
+  int64_t milli = 0;
+  if (exists(a.node)) {
+    const uint32_t count = rep_->ledgers.device_count(a.node);
+    ForEachBit(a.devices, [&](uint32_t d) {
+      if (d >= count) return;
+      const int64_t memory = rep_->ledgers.device_memory(a.node, d);
+      milli += ShareOf(shape.needs, memory).milli;
+    });
+  }
+  usage.Set(device_kind(), milli);
+  return usage;
+}
+
+void Cluster::Shares(const Allocation& a, std::vector<DeviceShare>* out) const {
+  out->clear();
+  if (!exists(a.node)) return;
+  const Needs& needs = rep_->shapes[a.shape].needs;
+  const uint32_t count = rep_->ledgers.device_count(a.node);
+  ForEachBit(a.devices, [&](uint32_t d) {
+    if (d >= count) return;
+    const Share share = ShareOf(needs, rep_->ledgers.device_memory(a.node, d));
+    out->push_back({d, share.milli, share.memory});
+  });
+}
+
+int64_t Cluster::free(NodeIndex node, ResourceKind kind, Ledger ledger) const {
+  return rep_->ledgers.free(node, kind, ledger);
+}
+int32_t Cluster::free_milli(NodeIndex node, uint32_t device,
+                            Ledger ledger) const {
+  return rep_->ledgers.free_milli(node, device, ledger);
+}
+int64_t Cluster::free_memory(NodeIndex node, uint32_t device,
+                             Ledger ledger) const {
+  return rep_->ledgers.free_memory(node, device, ledger);
+}
+int64_t Cluster::capacity(NodeIndex node, ResourceKind kind) const {
+  return rep_->ledgers.capacity(node, kind);
+}
+const Resources& Cluster::total_capacity() const {
+  return rep_->total_capacity;
+}
+bool Cluster::Overcommitted(NodeIndex node) const {
+  return exists(node) && rep_->ledgers.Overcommitted(node);
+}
+
+uint64_t Cluster::freed_version() const { return rep_->freed.version(); }
+bool Cluster::FreedSince(uint64_t version,
+                         std::vector<NodeIndex>* nodes) const {
+  nodes->clear();
+  return rep_->freed.Since(version, nodes);
+}
+
+// --- Transactions -----------------------------------------------------------
+
+Cluster::Mark Cluster::Begin() { return rep_->Begin(); }
+void Cluster::Rollback(Mark mark) { rep_->Rollback(mark); }
+void Cluster::Commit(Mark mark) { rep_->Commit(mark); }
+bool Cluster::in_transaction() const { return !rep_->transactions.empty(); }
+
+uint64_t Cluster::Hash() const { return rep_->Hash(); }
+absl::Status Cluster::Validate() const { return rep_->Validate(); }
+
+}  // namespace muster

@@ -1,0 +1,118 @@
+// Hash and Validate: what tests and replays compare.
+
+#include <algorithm>
+
+#include "absl/strings/str_format.h"
+#include "lib/base/hash.h"
+#include "lib/topology/cluster_rep.h"
+
+namespace muster {
+
+uint64_t Cluster::Rep::Hash() const {
+  StableHash hash;
+  hash.Add(ledgers.kinds());
+  hash.Add(ledgers.device_kind());
+  hash.Add(topologies);
+  hash.Add(sets.All());
+  for (const NodeIndex n : nodes.InOrder()) HashNode(n, &hash);
+  return hash.value();
+}
+
+void Cluster::Rep::HashNode(NodeIndex n, StableHash* hash) const {
+  const NodeRecord& record = nodes[n];
+  hash->Add(record.node);
+  hash->Add(record.available);
+  hash->Add(record.others.amount);
+  hash->Add(record.others.devices);
+  for (const Ledger ledger : {Ledger::kNow, Ledger::kLater}) {
+    for (ResourceKind k = 0; k < ledgers.kinds(); ++k) {
+      hash->Add(ledgers.free(n, k, ledger));
+    }
+  }
+  for (uint32_t d = 0; d < ledgers.device_count(n); ++d) {
+    for (const size_t l : {Ledgers::kNow, Ledgers::kLater}) {
+      const Share free = ledgers.RawFree(n, d, l);
+      hash->Add(free.milli);
+      hash->Add(free.memory);
+    }
+  }
+}
+
+absl::Status Cluster::Rep::Validate() const {
+  if (transactions.empty() && !postings.empty()) {
+    return absl::InternalError("an undo log without a transaction");
+  }
+  for (const auto& check :
+       {&Rep::ValidateNodes, &Rep::ValidateShapes, &Rep::ValidateTopologies}) {
+    absl::Status status = (this->*check)();
+    if (!status.ok()) return status;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Cluster::Rep::ValidateNodes() const {
+  size_t existing = 0;
+  Resources total;
+  for (NodeIndex n = 0; n < nodes.limit(); ++n) {
+    if (!nodes.exists(n)) continue;
+    ++existing;
+    const NodeRecord& record = nodes[n];
+    if (nodes.Find(record.node.key) != nodes.id(n)) {
+      return absl::InternalError(
+          absl::StrFormat("%s: not found by its key", record.node.key));
+    }
+    absl::Status status = ledgers.Validate(n, record.node, record.others);
+    if (!status.ok()) return status;
+    for (ResourceKind k = 0; record.available && k < ledgers.kinds(); ++k) {
+      total.Set(k, total[k] + ledgers.capacity(n, k));
+    }
+  }
+  if (!(total == total_capacity)) {
+    return absl::InternalError("total_capacity is not the sum over the nodes");
+  }
+  const auto order = nodes.InOrder();
+  const auto key = [&](NodeIndex n) -> const std::string& {
+    return nodes[n].node.key;
+  };
+  if (order.size() != existing ||
+      !std::is_sorted(order.begin(), order.end(),
+                      [&](auto a, auto b) { return key(a) < key(b); })) {
+    return absl::InternalError("nodes() is not all nodes in key order");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Cluster::Rep::ValidateShapes() const {
+  std::vector<uint32_t> refs(filters.size(), 0);
+  for (ShapeId id = 0; id < shapes.size(); ++id) {
+    if (shapes[id].refs > 0) ++refs[shapes[id].filter];
+  }
+  return filters.Validate(refs, View());
+}
+
+absl::Status Cluster::Rep::ValidateTopologies() const {
+  const auto same = [](const Domain& a, const Domain& b) {
+    return a.name == b.name && a.parent == b.parent &&
+           a.first_child == b.first_child && a.child_count == b.child_count &&
+           a.first_node == b.first_node && a.node_count == b.node_count;
+  };
+  for (size_t t = 0; t < topologies.size(); ++t) {
+    const TopologyIndex& have = Index(t);
+    const BuiltTopology built = BuildTopology(topologies[t], nodes);
+    const TopologyIndex& fresh = built.index;
+    bool equal = have.nodes == fresh.nodes && have.position == fresh.position &&
+                 have.domain_of == fresh.domain_of &&
+                 have.levels.size() == fresh.levels.size();
+    for (size_t l = 0; equal && l < have.levels.size(); ++l) {
+      equal = std::equal(have.levels[l].begin(), have.levels[l].end(),
+                         fresh.levels[l].begin(), fresh.levels[l].end(), same);
+    }
+    if (!equal) {
+      return absl::InternalError(absl::StrFormat(
+          "topology %s: the index is stale", topologies[t].key));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster

@@ -1,0 +1,182 @@
+#include "lib/topology/cluster_rep.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "lib/topology/selector.h"
+
+namespace muster {
+
+Cluster::Rep::Rep(uint32_t kinds, ResourceKind device_kind,
+                  std::vector<Topology> configured)
+    : ledgers(kinds, device_kind),
+      topologies(std::move(configured)),
+      total_capacity(kinds),
+      indexes_(topologies.size()) {}
+
+NodeId Cluster::Rep::Upsert(const Node& node) {
+  NodeIndex n = nodes.Find(node.key).index;
+  if (n == NodeId::kNone) {
+    n = nodes.Add(node);
+    ++layout_version_;
+  } else {
+    NodeRecord& record = nodes[n];
+    if (record.node == node) return nodes.id(n);
+    if (record.node.labels != node.labels) ++layout_version_;
+    CountCapacity(n, -1);
+    record.node = node;
+  }
+  ledgers.SetNode(n, node, nodes[n].others);
+  CountCapacity(n, 1);
+  filters.MarkChanged(n);
+  freed.Add(n);
+  ++structure_version;
+  return nodes.id(n);
+}
+
+void Cluster::Rep::Remove(NodeIndex node) {
+  if (!nodes.exists(node)) return;
+  CountCapacity(node, -1);
+  ledgers.ClearNode(node);
+  nodes.Remove(node);
+  filters.MarkChanged(node);
+  ++layout_version_;
+  ++structure_version;
+}
+
+void Cluster::Rep::SetAvailable(NodeIndex node, bool available) {
+  if (!nodes.exists(node) || nodes[node].available == available) return;
+  CountCapacity(node, -1);
+  nodes[node].available = available;
+  CountCapacity(node, 1);
+  filters.MarkChanged(node);
+  if (available) freed.Add(node);
+  ++structure_version;
+}
+
+void Cluster::Rep::SetOthers(NodeIndex node, const OtherUsage& usage) {
+  if (!nodes.exists(node)) return;
+  NodeRecord& record = nodes[node];
+  if (record.others.amount == usage.amount &&
+      record.others.devices == usage.devices) {
+    return;
+  }
+  if (ledgers.SetOthers(node, record.others, usage)) freed.Add(node);
+  record.others = usage;
+  ++structure_version;
+}
+
+void Cluster::Rep::NodeSetChanged(const std::vector<std::string>& keys) {
+  ++structure_version;
+  for (const std::string& key : keys) {
+    const NodeId id = nodes.Find(key);
+    if (!id.valid()) continue;
+    filters.MarkChanged(id.index);
+    freed.Add(id.index);
+  }
+}
+
+void Cluster::Rep::CountCapacity(NodeIndex node, int64_t times) {
+  if (!nodes[node].available) return;
+  for (ResourceKind k = 0; k < ledgers.kinds(); ++k) {
+    total_capacity.Set(k,
+                       total_capacity[k] + times * ledgers.capacity(node, k));
+  }
+}
+
+const TopologyIndex& Cluster::Rep::Index(size_t topology) const {
+  CachedTopology& cached = indexes_[topology];
+  if (cached.version != layout_version_) {
+    cached.built = BuildTopology(topologies[topology], nodes);
+    cached.version = layout_version_;
+  }
+  return cached.built.index;
+}
+
+ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
+  const TaskShape& shape =
+      alternative == 0 ? role.shape : role.alternatives[alternative - 1];
+  const FilterId filter = filters.Intern({.selector = shape.selector,
+                                          .tolerations = role.tolerations,
+                                          .node_sets = role.node_sets,
+                                          .models = shape.devices.models});
+  bool added = false;
+  const ShapeId id = shapes.Intern(shape, filter, &added);
+  if (!added) {
+    filters.Unref(filter);
+    return id;
+  }
+  Needs needs = NeedsOf(shape, ledgers.kinds(), ledgers.device_kind());
+  for (const std::string& model : shape.devices.models) {
+    needs.models.push_back(ledgers.ModelNumber(model));
+  }
+  std::sort(needs.models.begin(), needs.models.end());
+  shapes[id].needs = std::move(needs);
+  return id;
+}
+
+void Cluster::Rep::Unref(ShapeId shape) {
+  const FilterId filter = shapes[shape].filter;
+  if (shapes.Unref(shape)) filters.Unref(filter);
+}
+
+const Resources& Cluster::Rep::Demand(ShapeId id) const {
+  const Shape& shape = shapes[id];
+  if (shape.demand_seen == filters.version()) return shape.demand;
+  shape.demand_seen = filters.version();
+  shape.demand = shape.resources;
+  if (ledgers.device_kind() >= ledgers.kinds()) return shape.demand;
+  int64_t largest = 0;
+  if (shape.needs.form == DeviceForm::kMemory) {
+    for (NodeIndex n = 0; n < nodes.limit(); ++n) {
+      if (!Admits(n, id)) continue;
+      ForEachBit(ledgers.DevicesOfModels(n, shape.needs), [&](uint32_t d) {
+        largest = std::max(largest, ledgers.device_memory(n, d));
+      });
+    }
+  }
+  shape.demand.Set(
+      ledgers.device_kind(),
+      int64_t{shape.needs.count} * ShareOf(shape.needs, largest).milli);
+  return shape.demand;
+}
+
+void Cluster::Rep::Apply(const Posting& posting) {
+  const Allocation& a = posting.allocation;
+  ledgers.Post(a.node, shapes[a.shape].needs, a.devices, posting.ledger,
+               posting.sign);
+}
+
+void Cluster::Rep::Post(const Allocation& a, Ledger ledger, int sign) {
+  if (!nodes.exists(a.node)) return;
+  const Posting posting{a, ledger, sign};
+  Apply(posting);
+  if (sign < 0) freed.Add(a.node);
+  if (!transactions.empty()) postings.push_back(posting);
+}
+
+Cluster::Mark Cluster::Rep::Begin() {
+  transactions.push_back({postings.size(), freed.Begin()});
+  return transactions.size() - 1;
+}
+
+void Cluster::Rep::Rollback(Mark mark) {
+  if (mark >= transactions.size()) return;
+  const Transaction transaction = transactions[mark];
+  transactions.resize(mark);
+  if (postings.size() == transaction.postings) return;
+  while (postings.size() > transaction.postings) {
+    postings.back().sign = -postings.back().sign;
+    Apply(postings.back());
+    postings.pop_back();
+  }
+  freed.Undo(transaction.freed);
+}
+
+void Cluster::Rep::Commit(Mark mark) {
+  if (mark >= transactions.size()) return;
+  transactions.resize(mark);
+  if (transactions.empty()) postings.clear();
+}
+
+}  // namespace muster

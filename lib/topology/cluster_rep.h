@@ -1,0 +1,100 @@
+// What a Cluster is made of.
+#ifndef MUSTER_LIB_TOPOLOGY_CLUSTER_REP_H_
+#define MUSTER_LIB_TOPOLOGY_CLUSTER_REP_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lib/topology/filter_table.h"
+#include "lib/topology/freed_log.h"
+#include "lib/topology/ledgers.h"
+#include "lib/topology/node_table.h"
+#include "lib/topology/shape_table.h"
+#include "lib/topology/topology_builder.h"
+#include "muster/cluster.h"
+
+namespace muster {
+
+class StableHash;
+
+// The tables know nothing of each other; what concerns several of them is
+// here. A value type: copying it copies the cluster.
+class Cluster::Rep {
+ public:
+  Rep(uint32_t kinds, ResourceKind device_kind,
+      std::vector<Topology> configured);
+
+  // Structure.
+  NodeId Upsert(const Node& node);
+  void Remove(NodeIndex node);
+  void SetAvailable(NodeIndex node, bool available);
+  void SetOthers(NodeIndex node, const OtherUsage& usage);
+  void NodeSetChanged(const std::vector<std::string>& keys);
+  const TopologyIndex& Index(size_t topology) const;
+
+  // Shapes.
+  ShapeId Intern(const Role& role, uint32_t alternative);
+  void Unref(ShapeId shape);
+  const Resources& Demand(ShapeId shape) const;
+  bool Admits(NodeIndex node, ShapeId shape) const {
+    return filters.Admits(shapes[shape].filter, node, View());
+  }
+
+  // Capacity and transactions.
+  void Post(const Allocation& a, Ledger ledger, int sign);
+  Mark Begin();
+  void Rollback(Mark mark);
+  void Commit(Mark mark);
+
+  uint64_t Hash() const;
+  absl::Status Validate() const;
+
+  NodeView View() const { return {nodes, sets}; }
+
+  NodeTable nodes{};
+  NodeSetTable sets{};
+  FilterTable filters{};
+  ShapeTable shapes{};
+  Ledgers ledgers;
+  FreedLog freed{};
+  std::vector<Topology> topologies;
+  Resources total_capacity;
+  uint64_t structure_version = 0;
+
+  struct Posting {
+    Allocation allocation{};
+    Ledger ledger = Ledger::kBoth;
+    int sign = 0;
+  };
+  struct Transaction {
+    size_t postings = 0;  // Made before it began.
+    uint64_t freed = 0;   // FreedLog::Begin()
+  };
+  std::vector<Transaction> transactions{};  // The open ones, outermost first.
+  std::vector<Posting> postings{};          // The undo log.
+
+ private:
+  // What an index was built from: layout_version then. 0: never.
+  struct CachedTopology {
+    BuiltTopology built{};
+    uint64_t version = 0;
+  };
+
+  void CountCapacity(NodeIndex node, int64_t times);
+  void Apply(const Posting& posting);
+  void HashNode(NodeIndex node, StableHash* hash) const;
+  absl::Status ValidateNodes() const;
+  absl::Status ValidateShapes() const;
+  absl::Status ValidateTopologies() const;
+
+  uint64_t layout_version_ = 1;  // Rises when nodes or labels change.
+  mutable std::vector<CachedTopology> indexes_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_TOPOLOGY_CLUSTER_REP_H_

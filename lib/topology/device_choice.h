@@ -1,0 +1,53 @@
+// Which devices of a node a task gets. Pure functions over bit masks.
+#ifndef MUSTER_LIB_TOPOLOGY_DEVICE_CHOICE_H_
+#define MUSTER_LIB_TOPOLOGY_DEVICE_CHOICE_H_
+
+#include <bit>
+#include <cstdint>
+#include <span>
+
+namespace muster {
+
+// std::popcount without a library call on a baseline x86-64.
+inline uint32_t CountBits(uint64_t x) {
+  x -= (x >> 1) & 0x5555555555555555u;
+  x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
+  x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
+  return static_cast<uint32_t>((x * 0x0101010101010101u) >> 56);
+}
+
+// Calls f(i) for each set bit, lowest first.
+template <class F>
+void ForEachBit(uint64_t mask, F&& f) {
+  for (; mask != 0; mask &= mask - 1) {
+    f(static_cast<uint32_t>(std::countr_zero(mask)));
+  }
+}
+
+// `count` of the `usable` devices: from the group (disjoint masks, in order of
+// their lowest device) with the fewest usable ones that suffice; where none
+// does, the fullest group goes in whole and the rest is chosen likewise.
+// Lowest numbers within a group. 0 if there are not enough.
+uint64_t ChooseWhole(uint64_t usable, std::span<const uint64_t> groups,
+                     uint32_t count);
+
+// A device that a task may share.
+struct SharedDevice {
+  uint32_t device = 0;
+  uint32_t slots = 0;  // How many such tasks it can take, > 0.
+  int32_t free_milli = 0;
+  int64_t free_memory = 0;
+};
+
+// The most tasks that can each have a share of `count` distinct devices, at
+// most `limit`.
+uint32_t MaxTasks(std::span<const SharedDevice> devices, uint32_t count,
+                  uint32_t limit);
+
+// `count` distinct devices for one task: the tightest, but never so that
+// MaxTasks falls by more than one. Reorders `devices`. 0 if none fits.
+uint64_t ChooseShared(std::span<SharedDevice> devices, uint32_t count);
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_TOPOLOGY_DEVICE_CHOICE_H_

@@ -1,0 +1,103 @@
+// Filters: which nodes admit tasks of a kind, capacity aside. One bit a node,
+// kept up to date lazily.
+#ifndef MUSTER_LIB_TOPOLOGY_FILTER_TABLE_H_
+#define MUSTER_LIB_TOPOLOGY_FILTER_TABLE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "absl/status/status.h"
+#include "lib/topology/node_table.h"
+#include "muster/cluster.h"
+#include "muster/selector.h"
+
+namespace muster {
+
+using FilterId = uint32_t;
+
+// The part of a task shape that nodes pass or fail whatever is free.
+struct Filter {
+  NodeSelector selector{};
+  std::vector<Toleration> tolerations{};
+  std::vector<std::string> node_sets{};
+  std::vector<std::string> models{};  // The node has one of them; empty: any.
+
+  friend bool operator==(const Filter&, const Filter&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "selector", s.selector);
+    v(2, "tolerations", s.tolerations);
+    v(3, "node_sets", s.node_sets);
+    v(4, "models", s.models);
+  }
+};
+
+// What filters are evaluated on.
+struct NodeView {
+  const NodeTable& nodes;
+  const NodeSetTable& sets;
+};
+
+bool Admits(const Filter& filter, NodeIndex node, const NodeView& view);
+
+// Interned filters. Gangs are many and their filters few, so a filter that
+// nobody uses any more is kept for a while with its bits. After a change to a
+// node, every filter looks at that node alone once it is asked again.
+class FilterTable {
+ public:
+  FilterId Intern(const Filter& filter);
+  void Ref(FilterId id) { ++entries_[id].refs; }
+  void Unref(FilterId id);
+  const Filter& operator[](FilterId id) const { return entries_[id].filter; }
+
+  // What filters look at has changed on this node, or it came or went.
+  void MarkChanged(NodeIndex node);
+  // Rises with every MarkChanged.
+  uint64_t version() const { return log_start_ + log_.size(); }
+
+  bool Admits(FilterId id, NodeIndex node, const NodeView& view) const {
+    const Entry& entry = entries_[id];
+    if (entry.seen != version()) Refresh(entry, view);
+    const size_t word = node / 64;
+    return word < entry.bits.size() && (entry.bits[word] >> node % 64 & 1) != 0;
+  }
+
+  // Evaluates everything anew and compares; `refs` are the expected counts.
+  absl::Status Validate(const std::vector<uint32_t>& refs,
+                        const NodeView& view) const;
+  size_t size() const { return entries_.size(); }
+
+ private:
+  static constexpr size_t kMaxIdle = 64;
+  static constexpr uint64_t kNeverSeen = ~uint64_t{0};
+
+  struct Entry {
+    Filter filter{};
+    uint64_t hash = 0;
+    uint32_t refs = 0;
+    bool live = false;
+    // The cache: bits as of version `seen`.
+    mutable uint64_t seen = kNeverSeen;
+    mutable std::vector<uint64_t> bits{};
+  };
+
+  void Refresh(const Entry& entry, const NodeView& view) const;
+  void Retire(FilterId id);
+
+  std::vector<Entry> entries_{};
+  std::vector<FilterId> unused_{};
+  std::deque<FilterId> idle_{};  // Those whose count fell to 0, oldest first.
+  absl::flat_hash_map<uint64_t, std::vector<FilterId>> by_hash_{};
+  // The nodes of versions log_start_ + 1, log_start_ + 2, ...
+  std::vector<NodeIndex> log_{};
+  uint64_t log_start_ = 0;
+  uint32_t node_limit_ = 0;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_TOPOLOGY_FILTER_TABLE_H_

@@ -1,0 +1,52 @@
+#include "lib/topology/freed_log.h"
+
+#include <algorithm>
+
+namespace muster {
+
+void FreedLog::Undo(uint64_t begin) {
+  while (count_ > 0 && At(count_ - 1).version > begin) --count_;
+  Push({++version_, begin, kUndone});
+}
+
+bool FreedLog::Since(uint64_t version, std::vector<NodeIndex>* nodes) const {
+  if (version < forgotten_ || version > version_) return false;
+  size_t low = 0;
+  size_t high = count_;
+  while (low < high) {
+    const size_t middle = (low + high) / 2;
+    if (At(middle).version > version) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  for (size_t i = low; i < count_; ++i) {
+    const Entry& entry = At(i);
+    if (entry.node == kUndone) {
+      if (entry.from < version) return false;
+    } else {
+      nodes->push_back(entry.node);
+    }
+  }
+  return true;
+}
+
+void FreedLog::Push(const Entry& entry) {
+  if (count_ == ring_.size()) {
+    if (count_ < kMaxEntries) {
+      std::rotate(ring_.begin(), ring_.begin() + static_cast<ptrdiff_t>(first_),
+                  ring_.end());
+      first_ = 0;
+      ring_.resize(std::max<size_t>(16, 2 * count_));
+    } else {
+      forgotten_ = ring_[first_].version;
+      first_ = (first_ + 1) & (ring_.size() - 1);
+      --count_;
+    }
+  }
+  ring_[(first_ + count_) & (ring_.size() - 1)] = entry;
+  ++count_;
+}
+
+}  // namespace muster

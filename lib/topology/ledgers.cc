@@ -1,0 +1,222 @@
+#include "lib/topology/ledgers.h"
+
+#include <algorithm>
+#include <limits>
+#include <span>
+
+namespace muster {
+
+Share Ledgers::MinFree(const DeviceBook& book, Ledger ledger) {
+  const Share& a = book.free[First(ledger)];
+  const Share& b = book.free[Last(ledger)];
+  return {std::min(a.milli, b.milli), std::min(a.memory, b.memory)};
+}
+
+uint32_t Ledgers::Quotient(Share free, Share share, uint32_t limit) {
+  int64_t slots = limit;
+  if (share.milli > 0) {
+    if (free.milli < share.milli) return 0;
+    slots = std::min<int64_t>(slots, free.milli / share.milli);
+  }
+  if (share.memory > 0) {
+    if (free.memory < share.memory) return 0;
+    // Fractions alone never run out of memory: the division is rare.
+    if (share.memory > std::numeric_limits<int32_t>::max() ||
+        share.memory * slots > free.memory) {
+      slots = std::min(slots, free.memory / share.memory);
+    }
+  }
+  return static_cast<uint32_t>(slots);
+}
+
+uint64_t Ledgers::DevicesOfModels(NodeIndex n, const Needs& needs) const {
+  const NodeBook& book = nodes_[n];
+  const uint64_t all = Mask(book.count);
+  if (needs.models.empty()) return all;
+  const auto wanted = [&](uint32_t device) {
+    return std::binary_search(needs.models.begin(), needs.models.end(),
+                              At(n, device).model);
+  };
+  if (book.one_model) return all != 0 && wanted(0) ? all : 0;
+  uint64_t mask = 0;
+  for (uint32_t d = 0; d < book.count; ++d) {
+    if (wanted(d)) mask |= uint64_t{1} << d;
+  }
+  return mask;
+}
+
+uint32_t Ledgers::Slots(NodeIndex n, const Needs& needs, Ledger ledger,
+                        uint32_t limit) const {
+  const size_t first = First(ledger);
+  const size_t last = Last(ledger);
+  const int64_t* a = free_[first].data() + size_t{n} * kinds_;
+  const int64_t* b = free_[last].data() + size_t{n} * kinds_;
+  uint32_t slots = limit;
+  for (const Needs::Amount& need : needs.amounts) {
+    const int64_t free = std::min(a[need.kind], b[need.kind]);
+    if (free < need.amount) return 0;
+    // Multiplying is cheaper than dividing, where it cannot overflow.
+    if (need.amount > std::numeric_limits<int32_t>::max() ||
+        need.amount * slots > free) {
+      slots =
+          static_cast<uint32_t>(std::min<int64_t>(slots, free / need.amount));
+    }
+  }
+  if (needs.form == DeviceForm::kNone || slots == 0) return slots;
+  if (needs.form != DeviceForm::kWhole) {
+    return SharedSlots(n, needs, ledger, slots);
+  }
+  const NodeBook& book = nodes_[n];
+  uint64_t usable = book.whole[first] & book.whole[last];
+  if (usable == 0) return 0;
+  if (!needs.models.empty()) usable &= DevicesOfModels(n, needs);
+  const uint32_t devices = CountBits(usable);
+  return std::min(slots, needs.count == 1 ? devices : devices / needs.count);
+}
+
+uint32_t Ledgers::SharedSlots(NodeIndex n, const Needs& needs, Ledger ledger,
+                              uint32_t limit) const {
+  if (needs.count > 1) {
+    std::array<SharedDevice, 64> devices;
+    const uint32_t count = SharedDevices(n, needs, ledger, limit, &devices);
+    return MaxTasks({devices.data(), count}, needs.count, limit);
+  }
+  uint64_t slots = 0;
+  const DeviceBook* books = devices_.data() + nodes_[n].first;
+  for (uint64_t mask = nodes_[n].healthy & DevicesOfModels(n, needs);
+       mask != 0 && slots < limit; mask &= mask - 1) {
+    const DeviceBook& book = books[std::countr_zero(mask)];
+    if (needs.form == DeviceForm::kMemory && book.memory <= 0) continue;
+    slots +=
+        Quotient(MinFree(book, ledger), ShareOf(needs, book.memory), limit);
+  }
+  return static_cast<uint32_t>(std::min<uint64_t>(slots, limit));
+}
+
+uint32_t Ledgers::SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
+                                uint32_t limit,
+                                std::array<SharedDevice, 64>* out) const {
+  uint32_t count = 0;
+  ForEachBit(nodes_[n].healthy & DevicesOfModels(n, needs), [&](uint32_t d) {
+    const DeviceBook& book = At(n, d);
+    if (needs.form == DeviceForm::kMemory && book.memory <= 0) return;
+    const Share free = MinFree(book, ledger);
+    const uint32_t slots = Quotient(free, ShareOf(needs, book.memory), limit);
+    if (slots > 0) (*out)[count++] = {d, slots, free.milli, free.memory};
+  });
+  return count;
+}
+
+uint64_t Ledgers::GroupsOf(NodeIndex n,
+                           std::array<uint64_t, 64>* groups) const {
+  uint64_t count = 0;
+  for (uint32_t d = 0; d < nodes_[n].count; ++d) {
+    const uint32_t group = At(n, d).group;
+    if (group == count) (*groups)[count++] = 0;
+    (*groups)[group] |= uint64_t{1} << d;
+  }
+  return count;
+}
+
+bool Ledgers::Choose(NodeIndex n, const Needs& needs, Ledger ledger,
+                     uint64_t* devices) const {
+  *devices = 0;
+  if (Slots(n, needs, ledger, 1) == 0) return false;
+  if (needs.form == DeviceForm::kNone) return true;
+  if (needs.form == DeviceForm::kWhole) {
+    const NodeBook& book = nodes_[n];
+    std::array<uint64_t, 64> groups;
+    const uint64_t count = GroupsOf(n, &groups);
+    *devices =
+        ChooseWhole(book.whole[First(ledger)] & book.whole[Last(ledger)] &
+                        DevicesOfModels(n, needs),
+                    {groups.data(), count}, needs.count);
+  } else {
+    std::array<SharedDevice, 64> shared;
+    const uint32_t count = SharedDevices(
+        n, needs, ledger, std::numeric_limits<uint32_t>::max(), &shared);
+    *devices = ChooseShared({shared.data(), count}, needs.count);
+  }
+  return *devices != 0;
+}
+
+bool Ledgers::Fits(NodeIndex n, const Needs& needs, uint64_t devices,
+                   Ledger ledger) const {
+  for (const Needs::Amount& need : needs.amounts) {
+    if (free(n, need.kind, ledger) < need.amount) return false;
+  }
+  if (needs.form == DeviceForm::kNone) return true;
+  if ((devices & ~nodes_[n].healthy) != 0) return false;
+  bool fits = true;
+  ForEachBit(devices, [&](uint32_t d) {
+    const DeviceBook& book = At(n, d);
+    fits &= needs.form != DeviceForm::kMemory || book.memory > 0;
+    fits &= Quotient(MinFree(book, ledger), ShareOf(needs, book.memory), 1) > 0;
+  });
+  return fits;
+}
+
+void Ledgers::Post(NodeIndex n, const Needs& needs, uint64_t devices,
+                   Ledger ledger, int sign) {
+  for (const size_t l : {kNow, kLater}) {
+    if (!Has(ledger, l)) continue;
+    int64_t* row = free_[l].data() + size_t{n} * kinds_;
+    for (const Needs::Amount& need : needs.amounts) {
+      row[need.kind] -= sign * need.amount;
+    }
+    nodes_[n].charges[l] += sign;
+    if (needs.form == DeviceForm::kNone) continue;
+    ForEachBit(devices & Mask(nodes_[n].count), [&](uint32_t d) {
+      PostDevice(n, d, ShareOf(needs, At(n, d).memory), l, sign);
+    });
+  }
+}
+
+void Ledgers::PostDevice(NodeIndex n, uint32_t device, Share share,
+                         size_t ledger, int sign) {
+  NodeBook& node = nodes_[n];
+  DeviceBook& book = At(n, device);
+  Share& free = book.free[ledger];
+  free.milli -= sign * share.milli;
+  free.memory -= sign * share.memory;
+  const uint64_t bit = uint64_t{1} << device;
+  if ((node.healthy & bit) == 0) return;
+  if (CountsDevices()) {
+    free_[ledger][size_t{n} * kinds_ + device_kind_] -= sign * share.milli;
+  }
+  if (free == Whole(book)) {
+    node.whole[ledger] |= bit;
+  } else {
+    node.whole[ledger] &= ~bit;
+  }
+}
+
+int64_t Ledgers::free(NodeIndex n, ResourceKind k, Ledger ledger) const {
+  const size_t i = size_t{n} * kinds_ + k;
+  return std::min(free_[First(ledger)][i], free_[Last(ledger)][i]);
+}
+
+int32_t Ledgers::free_milli(NodeIndex n, uint32_t device, Ledger ledger) const {
+  if (device >= 64 || (nodes_[n].healthy >> device & 1) == 0) return 0;
+  return MinFree(At(n, device), ledger).milli;
+}
+
+int64_t Ledgers::free_memory(NodeIndex n, uint32_t device,
+                             Ledger ledger) const {
+  if (device >= 64 || (nodes_[n].healthy >> device & 1) == 0) return 0;
+  return MinFree(At(n, device), ledger).memory;
+}
+
+bool Ledgers::Overcommitted(NodeIndex n) const {
+  const auto row = free_[kNow].begin() + ptrdiff_t{n} * kinds_;
+  if (std::any_of(row, row + kinds_, [](int64_t f) { return f < 0; })) {
+    return true;
+  }
+  for (uint32_t d = 0; d < nodes_[n].count; ++d) {
+    const Share& free = At(n, d).free[kNow];
+    if (free.milli < 0 || free.memory < 0) return true;
+  }
+  return false;
+}
+
+}  // namespace muster

@@ -1,0 +1,160 @@
+// The books: what every node has, and what of it is free in either ledger.
+#ifndef MUSTER_LIB_TOPOLOGY_LEDGERS_H_
+#define MUSTER_LIB_TOPOLOGY_LEDGERS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lib/base/string_map.h"
+#include "lib/topology/device_choice.h"
+#include "lib/topology/needs.h"
+#include "muster/cluster.h"
+#include "muster/node.h"
+
+namespace muster {
+
+// Knows quantities only: not names, and not who may use a node. Everything hot
+// is in flat arrays by node. A value type.
+//
+// A device's raw free share (capacity less others' use less what is charged)
+// is kept whether it is healthy or not, so that health may come and go under
+// running tasks; what is offered counts healthy devices only.
+class Ledgers {
+ public:
+  // The two ledgers' places in arrays.
+  static constexpr size_t kNow = 0;
+  static constexpr size_t kLater = 1;
+
+  Ledgers(uint32_t kinds, ResourceKind device_kind)
+      : kinds_(kinds), device_kind_(device_kind) {}
+
+  uint32_t kinds() const { return kinds_; }
+  ResourceKind device_kind() const { return device_kind_; }
+  uint32_t ModelNumber(std::string_view model);
+
+  // Makes the books say what `node` says; what is charged and what others use
+  // stays (on devices that are still there).
+  void SetNode(NodeIndex n, const Node& node, const OtherUsage& others);
+  void ClearNode(NodeIndex n);
+  // Replaces others' usage; whether some of it is given up.
+  bool SetOthers(NodeIndex n, const OtherUsage& before,
+                 const OtherUsage& after);
+
+  // Charges (sign 1) or credits (sign -1).
+  void Post(NodeIndex n, const Needs& needs, uint64_t devices, Ledger ledger,
+            int sign);
+  bool Fits(NodeIndex n, const Needs& needs, uint64_t devices,
+            Ledger ledger) const;
+  uint32_t Slots(NodeIndex n, const Needs& needs, Ledger ledger,
+                 uint32_t limit) const;
+  // Whether one such task fits, and on which devices.
+  bool Choose(NodeIndex n, const Needs& needs, Ledger ledger,
+              uint64_t* devices) const;
+
+  int64_t capacity(NodeIndex n, ResourceKind k) const {
+    return capacity_[n * kinds_ + k];
+  }
+  int64_t free(NodeIndex n, ResourceKind k, Ledger ledger) const;
+  int32_t free_milli(NodeIndex n, uint32_t device, Ledger ledger) const;
+  int64_t free_memory(NodeIndex n, uint32_t device, Ledger ledger) const;
+  uint32_t device_count(NodeIndex n) const { return nodes_[n].count; }
+  int64_t device_memory(NodeIndex n, uint32_t device) const {
+    return At(n, device).memory;
+  }
+  // Devices of the node that are of one of the needs' models, healthy or not.
+  uint64_t DevicesOfModels(NodeIndex n, const Needs& needs) const;
+  bool Overcommitted(NodeIndex n) const;
+
+  // Raw free shares in the order (now, later), for hashes.
+  Share RawFree(NodeIndex n, uint32_t device, size_t ledger) const {
+    return At(n, device).free[ledger];
+  }
+
+  // Compares everything derived with what it is derived from. Charges leave
+  // no list behind to add up again, only their number: a node with none must
+  // have all of its capacity free that others leave; a node with some must
+  // not have more.
+  absl::Status Validate(NodeIndex n, const Node& node,
+                        const OtherUsage& others) const;
+
+ private:
+  struct DeviceBook {
+    int64_t memory = 0;
+    std::array<Share, 2> free{};
+    uint32_t model = 0;
+    uint32_t group = 0;  // Of those the node's devices fall into.
+  };
+  struct NodeBook {
+    uint64_t healthy = 0;
+    std::array<uint64_t, 2> whole{};  // Healthy and wholly free.
+    uint32_t first = 0;               // Into devices_.
+    uint32_t count = 0;
+    bool one_model = true;
+    std::array<int32_t, 2> charges{};  // Charged less credited.
+  };
+
+  static bool Has(Ledger ledger, size_t l) {
+    return (static_cast<unsigned>(ledger) >> l & 1) != 0;
+  }
+  // For minima over the ledgers asked for: one of them, and the other one (or
+  // the same again).
+  static size_t First(Ledger ledger) {
+    return Has(ledger, kNow) ? kNow : kLater;
+  }
+  static size_t Last(Ledger ledger) {
+    return Has(ledger, kLater) ? kLater : kNow;
+  }
+  static Share Whole(const DeviceBook& book) {
+    return {kWholeDevice, book.memory};
+  }
+  static Share MinFree(const DeviceBook& book, Ledger ledger);
+  // How many shares fit into what is free, at most `limit`.
+  static uint32_t Quotient(Share free, Share share, uint32_t limit);
+
+  DeviceBook& At(NodeIndex n, uint32_t device) {
+    return devices_[nodes_[n].first + device];
+  }
+  const DeviceBook& At(NodeIndex n, uint32_t device) const {
+    return devices_[nodes_[n].first + device];
+  }
+  static uint64_t Mask(uint32_t count) {
+    return count == 0 ? 0 : ~uint64_t{0} >> (64 - count);
+  }
+  bool CountsDevices() const { return device_kind_ < kinds_; }
+
+  void Resize(NodeIndex n, uint32_t device_count);
+  void SetDevices(NodeIndex n, const std::vector<Device>& devices);
+  // Takes others' usage from the free amounts (sign 1) or gives it back.
+  void PostOthers(NodeIndex n, const OtherUsage& others, int sign);
+  Share OthersShare(NodeIndex n, const DeviceShare& share) const;
+  void PostDevice(NodeIndex n, uint32_t device, Share share, size_t ledger,
+                  int sign);
+  // Rebuilds what is summed up over devices.
+  void SumDevices(NodeIndex n);
+  uint64_t GroupsOf(NodeIndex n, std::array<uint64_t, 64>* groups) const;
+  uint32_t SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
+                         uint32_t limit,
+                         std::array<SharedDevice, 64>* out) const;
+  uint32_t SharedSlots(NodeIndex n, const Needs& needs, Ledger ledger,
+                       uint32_t limit) const;
+  absl::Status ValidateDevices(NodeIndex n, const Node& node) const;
+
+  uint32_t kinds_;
+  ResourceKind device_kind_;
+  std::vector<int64_t> capacity_{};             // [node * kinds + kind]
+  std::array<std::vector<int64_t>, 2> free_{};  // [ledger][node * kinds + kind]
+  std::vector<NodeBook> nodes_{};
+  std::vector<DeviceBook> devices_{};
+  // Stretches of devices_ that no node uses, by their length.
+  std::array<std::vector<uint32_t>, 65> unused_{};
+  StringMap<uint32_t> models_{};
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_TOPOLOGY_LEDGERS_H_

@@ -1,0 +1,227 @@
+// The part of Ledgers that follows what hosts say of their nodes.
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "lib/topology/ledgers.h"
+
+namespace muster {
+namespace {
+
+// The number of each device's group: its island where the node has islands,
+// else its NUMA node where it has those, else one group of all. A device of
+// which it is not known is a group by itself. Numbered by lowest device.
+std::vector<uint32_t> GroupNumbers(const std::vector<Device>& devices) {
+  const auto known = [&](int32_t Device::* place) {
+    return std::any_of(devices.begin(), devices.end(),
+                       [&](const Device& d) { return d.*place >= 0; });
+  };
+  std::vector<uint32_t> numbers(devices.size(), 0);
+  const bool islands = known(&Device::island);
+  if (!islands && !known(&Device::numa)) return numbers;
+  const auto place = islands ? &Device::island : &Device::numa;
+  std::map<int32_t, uint32_t> number_of;
+  uint32_t count = 0;
+  for (size_t d = 0; d < devices.size(); ++d) {
+    const int32_t value = devices[d].*place;
+    if (value < 0) {
+      numbers[d] = count++;
+    } else {
+      const auto [it, added] = number_of.try_emplace(value, count);
+      count += added ? 1 : 0;
+      numbers[d] = it->second;
+    }
+  }
+  return numbers;
+}
+
+}  // namespace
+
+uint32_t Ledgers::ModelNumber(std::string_view model) {
+  const auto it = models_.find(model);
+  if (it != models_.end()) return it->second;
+  const auto number = static_cast<uint32_t>(models_.size());
+  models_.emplace(model, number);
+  return number;
+}
+
+void Ledgers::SetNode(NodeIndex n, const Node& node, const OtherUsage& others) {
+  if (n >= nodes_.size()) {
+    nodes_.resize(n + 1);
+    capacity_.resize(nodes_.size() * kinds_, 0);
+    for (auto& free : free_) free.resize(nodes_.size() * kinds_, 0);
+  }
+  PostOthers(n, others, -1);
+  for (ResourceKind k = 0; k < kinds_; ++k) {
+    const size_t i = size_t{n} * kinds_ + k;
+    const int64_t capacity =
+        k == device_kind_
+            ? kWholeDevice * static_cast<int64_t>(node.devices.size())
+            : node.capacity[k];
+    for (auto& free : free_) free[i] += capacity - capacity_[i];
+    capacity_[i] = capacity;
+  }
+  SetDevices(n, node.devices);
+  PostOthers(n, others, 1);
+}
+
+void Ledgers::ClearNode(NodeIndex n) {
+  SetDevices(n, {});
+  nodes_[n] = {};
+  for (ResourceKind k = 0; k < kinds_; ++k) {
+    const size_t i = size_t{n} * kinds_ + k;
+    capacity_[i] = 0;
+    for (auto& free : free_) free[i] = 0;
+  }
+}
+
+void Ledgers::Resize(NodeIndex n, uint32_t device_count) {
+  NodeBook& node = nodes_[n];
+  if (node.count == device_count) return;
+  const uint32_t old_first = node.first;
+  const uint32_t old_count = node.count;
+  auto& unused = unused_[device_count];
+  if (device_count == 0) {
+    node.first = 0;
+  } else if (!unused.empty()) {
+    node.first = unused.back();
+    unused.pop_back();
+  } else {
+    node.first = static_cast<uint32_t>(devices_.size());
+    devices_.resize(devices_.size() + device_count);
+  }
+  node.count = device_count;
+  for (uint32_t d = 0; d < device_count; ++d) {
+    At(n, d) = d < old_count ? devices_[old_first + d] : DeviceBook{};
+    if (d >= old_count) At(n, d).free.fill({kWholeDevice, 0});
+  }
+  if (old_count > 0) unused_[old_count].push_back(old_first);
+}
+
+void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
+  Resize(n, static_cast<uint32_t>(devices.size()));
+  const std::vector<uint32_t> groups = GroupNumbers(devices);
+  NodeBook& node = nodes_[n];
+  node.healthy = 0;
+  node.one_model = true;
+  for (uint32_t d = 0; d < devices.size(); ++d) {
+    const Device& device = devices[d];
+    DeviceBook& book = At(n, d);
+    for (Share& free : book.free) {
+      free.memory += device.memory_bytes - book.memory;
+    }
+    book.memory = device.memory_bytes;
+    book.model = ModelNumber(device.model);
+    book.group = groups[d];
+    node.one_model &= book.model == At(n, 0).model;
+    if (device.healthy) node.healthy |= uint64_t{1} << d;
+  }
+  SumDevices(n);
+}
+
+void Ledgers::SumDevices(NodeIndex n) {
+  NodeBook& node = nodes_[n];
+  for (const size_t l : {kNow, kLater}) {
+    int64_t milli = 0;
+    node.whole[l] = 0;
+    ForEachBit(node.healthy, [&](uint32_t d) {
+      const DeviceBook& book = At(n, d);
+      milli += book.free[l].milli;
+      if (book.free[l] == Whole(book)) node.whole[l] |= uint64_t{1} << d;
+    });
+    if (CountsDevices()) free_[l][size_t{n} * kinds_ + device_kind_] = milli;
+  }
+}
+
+bool Ledgers::SetOthers(NodeIndex n, const OtherUsage& before,
+                        const OtherUsage& after) {
+  PostOthers(n, before, -1);
+  PostOthers(n, after, 1);
+  return !before.amount.FitsIn(after.amount) ||
+         (!before.devices.empty() && before.devices != after.devices);
+}
+
+void Ledgers::PostOthers(NodeIndex n, const OtherUsage& others, int sign) {
+  for (const size_t l : {kNow, kLater}) {
+    for (ResourceKind k = 0; k < kinds_; ++k) {
+      if (k == device_kind_) continue;
+      free_[l][size_t{n} * kinds_ + k] -= sign * others.amount[k];
+    }
+    for (const DeviceShare& share : others.devices) {
+      if (share.device >= nodes_[n].count) continue;
+      PostDevice(n, share.device, OthersShare(n, share), l, sign);
+    }
+  }
+}
+
+// A host that gives one measure only means the other in proportion.
+Share Ledgers::OthersShare(NodeIndex n, const DeviceShare& share) const {
+  const int64_t memory = At(n, share.device).memory;
+  if (share.memory_bytes == 0) {
+    return {share.milli, MemoryOf(share.milli, memory)};
+  }
+  if (share.milli == 0) {
+    return {MilliOf(share.memory_bytes, memory), share.memory_bytes};
+  }
+  return {share.milli, share.memory_bytes};
+}
+
+absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
+                               const OtherUsage& others) const {
+  Ledgers fresh(kinds_, device_kind_);
+  fresh.SetNode(0, node, {});
+  fresh.SetOthers(0, {}, others);
+  for (const size_t l : {kNow, kLater}) {
+    const int32_t charges = nodes_[n].charges[l];
+    if (charges < 0) {
+      return absl::InternalError(
+          absl::StrFormat("%s: more credited than charged", node.key));
+    }
+    for (ResourceKind k = 0; k < kinds_; ++k) {
+      const int64_t have = free_[l][size_t{n} * kinds_ + k];
+      const int64_t most = fresh.free_[l][k];
+      if (fresh.capacity_[k] != capacity(n, k) || have > most ||
+          (charges == 0 && have != most)) {
+        return absl::InternalError(absl::StrFormat(
+            "%s: kind %u, ledger %u: %d free of %d, expected %s %d", node.key,
+            k, l, have, capacity(n, k), charges == 0 ? "" : "at most", most));
+      }
+    }
+    for (uint32_t d = 0; d < node.devices.size(); ++d) {
+      const Share have = At(n, d).free[l];
+      const Share most = fresh.At(0, d).free[l];
+      if (have.milli > most.milli || have.memory > most.memory ||
+          (charges == 0 && !(have == most))) {
+        return absl::InternalError(absl::StrFormat(
+            "%s: device %u, ledger %u: more is free than there is", node.key, d,
+            l));
+      }
+    }
+  }
+  return ValidateDevices(n, node);
+}
+
+absl::Status Ledgers::ValidateDevices(NodeIndex n, const Node& node) const {
+  Ledgers copy(kinds_, device_kind_);
+  copy.SetNode(0, node, {});
+  NodeBook& summed = copy.nodes_[0];
+  for (uint32_t d = 0; d < node.devices.size(); ++d) {
+    copy.At(0, d).free = At(n, d).free;
+  }
+  copy.SumDevices(0);
+  const NodeBook& book = nodes_[n];
+  bool equal = summed.whole == book.whole && summed.healthy == book.healthy &&
+               summed.one_model == book.one_model;
+  for (const size_t l : {kNow, kLater}) {
+    if (!CountsDevices()) continue;
+    equal &= copy.free_[l][device_kind_] ==
+             free_[l][size_t{n} * kinds_ + device_kind_];
+  }
+  return equal ? absl::OkStatus()
+               : absl::InternalError(absl::StrFormat(
+                     "%s: sums over devices are off", node.key));
+}
+
+}  // namespace muster

@@ -1,0 +1,72 @@
+// What one task of a shape takes from a node's books, ready for arithmetic.
+#ifndef MUSTER_LIB_TOPOLOGY_NEEDS_H_
+#define MUSTER_LIB_TOPOLOGY_NEEDS_H_
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/inlined_vector.h"
+#include "muster/device.h"
+#include "muster/resources.h"
+
+namespace muster {
+
+// The three forms of a DeviceRequest (device.h), or no device at all.
+enum class DeviceForm : uint8_t { kNone, kWhole, kFraction, kMemory };
+
+struct Needs {
+  struct Amount {
+    ResourceKind kind = 0;
+    int64_t amount = 0;
+  };
+  absl::InlinedVector<Amount, 4> amounts{};  // Positive; not the device kind.
+  DeviceForm form = DeviceForm::kNone;
+  uint32_t count = 0;
+  int32_t milli = 0;
+  int64_t memory = 0;
+  std::vector<uint32_t> models{};  // Sorted model numbers; empty: any.
+};
+
+// A piece of a device, in both of its measures.
+struct Share {
+  int32_t milli = 0;
+  int64_t memory = 0;
+
+  friend bool operator==(const Share&, const Share&) = default;
+};
+
+// floor(milli * device_memory / 1000), without overflow.
+inline int64_t MemoryOf(int32_t milli, int64_t device_memory) {
+  return device_memory / kWholeDevice * milli +
+         device_memory % kWholeDevice * milli / kWholeDevice;
+}
+
+// floor(1000 * memory / device_memory); a whole device where that is unknown.
+// Requests far above the device are cut off: they fit nowhere anyway.
+inline int32_t MilliOf(int64_t memory, int64_t device_memory) {
+  constexpr int64_t kMost = 1000 * kWholeDevice;
+  if (device_memory <= 0) return kWholeDevice;
+  if (memory / device_memory >= kMost / kWholeDevice) return kMost;
+  return static_cast<int32_t>(static_cast<__int128>(memory) * kWholeDevice /
+                              device_memory);
+}
+
+// What one task with these needs takes of one device.
+inline Share ShareOf(const Needs& needs, int64_t device_memory) {
+  switch (needs.form) {
+    case DeviceForm::kNone:
+      return {};
+    case DeviceForm::kWhole:
+      return {kWholeDevice, device_memory};
+    case DeviceForm::kFraction:
+      return {needs.milli, MemoryOf(needs.milli, device_memory)};
+    case DeviceForm::kMemory:
+      return {MilliOf(needs.memory, device_memory), needs.memory};
+  }
+  return {};
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_TOPOLOGY_NEEDS_H_

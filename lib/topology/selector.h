@@ -1,0 +1,29 @@
+// Whether labels satisfy selectors and tolerations bear taints, with the
+// meanings of Kubernetes. Pure functions.
+#ifndef MUSTER_LIB_TOPOLOGY_SELECTOR_H_
+#define MUSTER_LIB_TOPOLOGY_SELECTOR_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "muster/selector.h"
+
+namespace muster {
+
+// The label's value, or null when there is no such label.
+const std::string* FindLabel(const Labels& labels, std::string_view key);
+
+// kGt and kLt hold only if both sides are decimal 64-bit integers and there is
+// exactly one value.
+bool Holds(const Requirement& requirement, const Labels& labels);
+bool Holds(const SelectorTerm& term, const Labels& labels);
+bool Holds(const NodeSelector& selector, const Labels& labels);
+
+bool Tolerates(const Toleration& toleration, const Taint& taint);
+// Whether any of them does.
+bool Tolerates(std::span<const Toleration> tolerations, const Taint& taint);
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_TOPOLOGY_SELECTOR_H_

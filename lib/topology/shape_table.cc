@@ -1,0 +1,74 @@
+#include "lib/topology/shape_table.h"
+
+#include <algorithm>
+
+#include "lib/base/hash.h"
+
+namespace muster {
+
+Needs NeedsOf(const TaskShape& shape, uint32_t kinds,
+              ResourceKind device_kind) {
+  Needs needs;
+  for (ResourceKind k = 0; k < kinds; ++k) {
+    const int64_t amount = shape.resources[k];
+    if (amount > 0 && k != device_kind) needs.amounts.push_back({k, amount});
+  }
+  const DeviceRequest& request = shape.devices;
+  if (request.count == 0) return needs;
+  needs.count = request.count;
+  if (request.memory_bytes > 0) {
+    needs.form = DeviceForm::kMemory;
+    needs.memory = request.memory_bytes;
+  } else if (request.milli >= kWholeDevice) {
+    needs.form = DeviceForm::kWhole;
+  } else if (request.milli > 0) {
+    needs.form = DeviceForm::kFraction;
+    needs.milli = request.milli;
+  }
+  return needs;
+}
+
+ShapeId ShapeTable::Intern(const TaskShape& shape, FilterId filter,
+                           bool* added) {
+  StableHash hash;
+  hash.Add(filter);
+  hash.Add(shape.resources);
+  hash.Add(shape.devices);
+  std::vector<ShapeId>& same = by_hash_[hash.value()];
+  *added = false;
+  for (const ShapeId id : same) {
+    Shape& known = shapes_[id];
+    if (known.filter == filter && known.resources == shape.resources &&
+        known.request == shape.devices) {
+      ++known.refs;
+      return id;
+    }
+  }
+  auto id = static_cast<ShapeId>(shapes_.size());
+  if (unused_.empty()) {
+    shapes_.emplace_back();
+  } else {
+    id = unused_.back();
+    unused_.pop_back();
+  }
+  *added = true;
+  shapes_[id].filter = filter;
+  shapes_[id].refs = 1;
+  shapes_[id].request = shape.devices;
+  shapes_[id].resources = shape.resources;
+  shapes_[id].hash = hash.value();
+  same.push_back(id);
+  return id;
+}
+
+bool ShapeTable::Unref(ShapeId id) {
+  if (--shapes_[id].refs > 0) return false;
+  const auto it = by_hash_.find(shapes_[id].hash);
+  std::erase(it->second, id);
+  if (it->second.empty()) by_hash_.erase(it);
+  shapes_[id] = {};
+  unused_.push_back(id);
+  return true;
+}
+
+}  // namespace muster

@@ -1,0 +1,27 @@
+// Lays a topology out flat.
+#ifndef MUSTER_LIB_TOPOLOGY_TOPOLOGY_BUILDER_H_
+#define MUSTER_LIB_TOPOLOGY_TOPOLOGY_BUILDER_H_
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/topology/node_table.h"
+#include "muster/cluster.h"
+#include "muster/topology.h"
+
+namespace muster {
+
+// An index, and the names its domains point to: shared between copies of a
+// cluster, never changed.
+struct BuiltTopology {
+  TopologyIndex index{};
+  std::shared_ptr<const std::vector<std::string>> names{};
+};
+
+// O(nodes * levels), beside sorting each level's distinct names.
+BuiltTopology BuildTopology(const Topology& topology, const NodeTable& nodes);
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_TOPOLOGY_TOPOLOGY_BUILDER_H_
