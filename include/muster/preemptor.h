@@ -31,7 +31,11 @@ struct VictimCandidate {
 };
 
 // The law a set of victims must keep (queue floors, quota): supplied by the
-// scheduler, stateful, driven by the preemptor one step at a time.
+// scheduler, stateful, driven by the preemptor one step at a time. The set is
+// empty when Choose begins; when it ends, it holds the victims chosen, or
+// nobody. A set that the law accepts only in some orders of Add is sure to be
+// looked at only in the order of the candidates; what the law accepts, it
+// accepts with fewer in it, and more of them gone leave the quota no less room.
 class VictimRules {
  public:
   virtual ~VictimRules() = default;
@@ -48,7 +52,10 @@ struct PreemptionRequest {
   PlacementRequest placement{};                   // Its ledger is kLater.
   std::span<const VictimCandidate> candidates{};  // By (priority, key).
   VictimRules* rules = nullptr;
-  uint64_t max_steps = 100'000;  // Logical search steps; then the best so far.
+  // Bounds the search, in its own logical steps: one for each question to the
+  // solver and each bundle or combination looked at, give or take those that
+  // finish what was begun. Then the best so far is the answer.
+  uint64_t max_steps = 100'000;
 };
 
 struct Victim {
@@ -63,8 +70,11 @@ struct PreemptionResult {
   std::vector<Victim> victims{};    // By candidate.
   std::vector<Assignment> tasks{};  // The preemptor's, charged to kLater.
   int64_t cost = 0;
-  uint64_t steps = 0;
-  bool optimal = false;  // The search ended before max_steps did.
+  uint64_t steps = 0;  // Logical work done, the solver's included.
+  // Proven: no lawful set of victims has a lower top priority or, at the same,
+  // a lower cost or, at the same, breaks fewer gangs; where none was found,
+  // there is none. (As far as the solver always finds a place that exists.)
+  bool optimal = false;
 
   void Clear() {
     fit = Fit::kNotNow;
@@ -83,10 +93,13 @@ class Preemptor {
 
   // Finds victims whose release (with what is free already) places the whole
   // gang, using the lowest possible top priority among victims, then the
-  // least cost, then the fewest gangs broken, then the least by key. On kFits
-  // the victims' tasks are credited to kLater and the gang's charged to it, in
-  // the open transaction; otherwise the cluster is as it was. No victim is
-  // superfluous: without any one of them the gang would not fit.
+  // least cost, then the fewest gangs broken; what still ties is decided by
+  // keys. Where there are too many combinations to try, the answer may be
+  // dearer, and says so (`optimal`). On kFits the victims' tasks are credited
+  // to kLater and the gang's charged to it, in the open transaction; otherwise
+  // the cluster is as it was. No victim is superfluous: without any one of
+  // them, or with fewer of its surplus tasks, the gang would not fit. No
+  // victims at all: it fits already.
   virtual void Choose(Cluster& cluster, PlacementSolver& solver,
                       const PreemptionRequest& request,
                       PreemptionResult* result) = 0;

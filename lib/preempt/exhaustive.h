@@ -1,0 +1,57 @@
+// The best set of victims, by trying all that could be it: for few candidates.
+#ifndef LIB_PREEMPT_EXHAUSTIVE_H_
+#define LIB_PREEMPT_EXHAUSTIVE_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/preempt/problem.h"
+#include "lib/preempt/regions.h"
+#include "lib/preempt/slot_board.h"
+#include "lib/preempt/victim_set.h"
+
+namespace muster::preempt {
+
+// A set of victims that makes room.
+struct Solution {
+  bool found = false;
+  Score score{};
+  std::vector<Victim> victims{};
+
+  // Keeps the set if it is better than what was found before.
+  void Offer(const VictimSet& victims);
+};
+
+// Branch and bound: decides candidate by candidate how many of its tasks go,
+// while all undecided ones are gone. What does not fit then never fits with
+// fewer gone, and what costs more than the best known is not looked into.
+class Exhaustive {
+ public:
+  Exhaustive(Problem& problem, const SlotBoard& board, VictimSet& victims);
+
+  // Whether there are few enough combinations.
+  static bool Suits(const Problem& problem,
+                    std::span<const uint32_t> candidates);
+
+  // All candidates are released, nobody is entered, and the gang fits the
+  // region; on return it is so again. Improves *best. False if the budget
+  // ended before every combination was covered.
+  bool Search(const Region& region, std::span<const uint32_t> candidates,
+              Solution* best);
+
+ private:
+  bool Decide(size_t next);
+  bool Worse() const;
+
+  Problem& problem_;
+  const SlotBoard& board_;
+  VictimSet& victims_;
+  const Region* region_ = nullptr;
+  std::span<const uint32_t> candidates_;
+  Solution* best_ = nullptr;
+};
+
+}  // namespace muster::preempt
+
+#endif  // LIB_PREEMPT_EXHAUSTIVE_H_

@@ -1,0 +1,305 @@
+#include "lib/preempt/greedy.h"
+
+#include <algorithm>
+
+namespace muster::preempt {
+namespace {
+
+__extension__ typedef __int128 Wide;
+
+// Orders (a, per unit of a_size) before (b, per unit of b_size): by cost, then
+// by gangs broken. 0: alike.
+int ComparePerUnit(const Score& a, int64_t a_size, const Score& b,
+                   int64_t b_size) {
+  const Wide cost = Wide{a.cost} * b_size - Wide{b.cost} * a_size;
+  if (cost != 0) return cost < 0 ? -1 : 1;
+  const Wide broken = Wide{a.broken} * b_size - Wide{b.broken} * a_size;
+  if (broken != 0) return broken < 0 ? -1 : 1;
+  return 0;
+}
+
+Score Minus(const Score& a, const Score& b) {
+  return {std::max<int64_t>(0, a.cost - b.cost), a.broken - b.broken,
+          a.tasks - b.tasks};
+}
+
+}  // namespace
+
+Greedy::Greedy(Problem& problem, const Regions& regions, SlotBoard& board,
+               VictimSet& victims)
+    : problem_(problem), regions_(regions), board_(board), victims_(victims) {}
+
+bool Greedy::Build(const Region& region) {
+  extra_ = 0;
+  known_gains_.clear();
+  bundles_.assign(region.nodes.size(), {});
+  const auto& needs = problem_.needs();
+  if (std::all_of(needs.begin(), needs.end(),
+                  [](const Need& need) { return need.want == 0; })) {
+    return TakeAll(region);  // Nothing tells what would help.
+  }
+  // Ask when there are slots enough, then after one more, two more, four...
+  for (uint64_t step = 1;; step *= 2) {
+    if (!Reach(region)) return TakeAll(region);
+    if (board_.Possible() && problem_.Ask(region.nodes) == Fit::kFits) {
+      return true;
+    }
+    if (problem_.Exhausted()) return false;
+    extra_ += step;
+    bundles_.assign(region.nodes.size(), {});
+  }
+}
+
+// Takes bundles until no need lacks slots; false if no node gives any more.
+bool Greedy::Reach(const Region& region) {
+  const auto lacks = [&] {
+    for (size_t n = 0; n < problem_.needs().size(); ++n) {
+      if (board_.Lacking(n, extra_) > 0) return true;
+    }
+    return false;
+  };
+  while (lacks()) {
+    for (size_t i = 0; i < region.nodes.size(); ++i) {
+      if (bundles_[i].known) continue;
+      if (!problem_.Spend()) return false;
+      Make(region.nodes[i], &bundles_[i]);
+    }
+    if (!TakeBest()) return false;
+  }
+  return true;
+}
+
+// The last resort: everything the law allows.
+bool Greedy::TakeAll(const Region& region) {
+  for (uint32_t c : region.candidates) {
+    if (!victims_.Take(c, problem_.Size(c)) && problem_.Surplus(c) > 0) {
+      for (uint32_t k = problem_.Surplus(c); k > victims_.entered(c); --k) {
+        if (victims_.Take(c, k)) break;
+      }
+    }
+  }
+  return board_.Possible() && problem_.Ask(region.nodes) == Fit::kFits;
+}
+
+int64_t Greedy::Value(const Bundle& bundle) const {
+  int64_t value = 0;
+  for (size_t n = 0; n < bundle.gains.size(); ++n) {
+    const uint64_t useful =
+        std::min(bundle.gains[n], board_.Lacking(n, extra_));
+    value += static_cast<int64_t>(useful) * problem_.needs()[n].weight;
+  }
+  return value;
+}
+
+bool Greedy::Better(const Bundle& a, const Bundle& b) const {
+  const int64_t a_value = Value(a);
+  const int64_t b_value = Value(b);
+  const int order = ComparePerUnit(a.added, a_value, b.added, b_value);
+  return order != 0 ? order < 0 : a_value > b_value;
+}
+
+bool Greedy::TakeBest() {
+  Bundle* best = nullptr;
+  for (Bundle& bundle : bundles_) {
+    if (bundle.moves.empty() || Value(bundle) == 0) continue;
+    if (best == nullptr || Better(bundle, *best)) best = &bundle;
+  }
+  if (best == nullptr) return false;
+  const std::vector<Victim> moves = best->moves;
+  best->known = false;
+  best->moves.clear();
+  bool taken = false;
+  for (const Victim& move : moves) {
+    // The law may have changed its mind since the bundle was made; it will
+    // then be made anew.
+    if (!victims_.Take(move.candidate, move.tasks)) continue;
+    taken = true;
+    Forget(move.candidate);
+  }
+  if (taken) known_gains_.clear();
+  return true;
+}
+
+// What is known of the nodes the candidate is on does not hold any more.
+void Greedy::Forget(uint32_t candidate) {
+  for (const Assignment& a : problem_.candidate(candidate).tasks) {
+    const uint32_t position = board_.Position(a.at.node);
+    if (position == SlotBoard::kElsewhere) continue;
+    bundles_[position].known = false;
+    bundles_[position].moves.clear();
+  }
+}
+
+// --- One bundle --------------------------------------------------------------
+
+void Greedy::Make(NodeIndex node, Bundle* bundle) {
+  bundle->known = true;
+  FindLocals(node);
+  base_.clear();
+  for (size_t n = 0; n < problem_.needs().size(); ++n) {
+    base_.push_back(board_.At(n, node));
+  }
+  const Cluster::Mark mark = problem_.cluster().Begin();
+  const bool grown = Grow(node);
+  if (grown) Trim(node);
+  problem_.cluster().Rollback(mark);
+  for (const Local& local : locals_) {
+    if (local.now == local.before) continue;
+    if (grown) bundle->moves.push_back({local.candidate, local.now});
+    victims_.Enter(local.candidate, local.before);
+  }
+  Weigh(bundle);
+}
+
+void Greedy::FindLocals(NodeIndex node) {
+  locals_.clear();
+  for (const TaskRef& task : regions_.On(node)) {
+    const uint32_t before = victims_.released(task.candidate);
+    if (task.back < before) continue;
+    if (locals_.empty() || locals_.back().candidate != task.candidate) {
+      locals_.push_back(
+          {.candidate = task.candidate, .before = before, .now = before});
+    }
+    locals_.back().backs.push_back(task.back);
+  }
+}
+
+// Whether some role that lacks slots has more of them on the node than it had.
+bool Greedy::Rises(NodeIndex node) const {
+  for (size_t n = 0; n < base_.size(); ++n) {
+    if (board_.Lacking(n, extra_) > 0 && board_.At(n, node) > base_[n]) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// Releases the cheapest tasks on the node until that gives a slot.
+bool Greedy::Grow(NodeIndex node) {
+  while (true) {
+    const Move move = Cheapest();
+    if (move.tasks == 0) return false;
+    Local& local = locals_[move.local];
+    if (!victims_.Enter(local.candidate, move.tasks)) {
+      const bool stop = move.tasks == problem_.Size(local.candidate);
+      (stop ? local.stop_refused : local.shed_refused) = true;
+      continue;
+    }
+    Apply(move.local, move.tasks);
+    if (Rises(node)) return true;
+  }
+}
+
+Greedy::Move Greedy::Cheapest() const {
+  Move best;
+  for (size_t l = 0; l < locals_.size(); ++l) {
+    const Local& local = locals_[l];
+    const auto next =
+        std::lower_bound(local.backs.begin(), local.backs.end(), local.now);
+    if (next == local.backs.end()) continue;
+    if (!local.shed_refused && *next < problem_.Surplus(local.candidate)) {
+      Consider(l, *next + 1, &best);
+    }
+    if (!local.stop_refused) {
+      Consider(l, problem_.Size(local.candidate), &best);
+    }
+  }
+  return best;
+}
+
+void Greedy::Consider(size_t local, uint32_t tasks, Move* best) const {
+  const Local& l = locals_[local];
+  Move move{.local = local, .tasks = tasks, .amount = 0};
+  move.added = Minus(problem_.ScoreOf(l.candidate, tasks),
+                     problem_.ScoreOf(l.candidate, l.now));
+  for (uint32_t back : l.backs) {
+    if (back < l.now || back >= tasks) continue;
+    move.amount +=
+        std::max<int64_t>(1, problem_.Amount(problem_.Task(l.candidate, back)));
+  }
+  if (best->tasks == 0 ||
+      ComparePerUnit(move.added, move.amount, best->added, best->amount) < 0) {
+    *best = move;
+  }
+}
+
+// Makes the node as if `tasks` of the candidate's were released.
+void Greedy::Apply(size_t local, uint32_t tasks) {
+  Local& l = locals_[local];
+  for (uint32_t back : l.backs) {
+    const Allocation& a = problem_.Task(l.candidate, back);
+    if (back >= l.now && back < tasks) {
+      problem_.cluster().Credit(a, Ledger::kLater);
+    } else if (back < l.now && back >= tasks) {
+      problem_.cluster().Charge(a, Ledger::kLater);
+    }
+  }
+  l.now = tasks;
+}
+
+// Gives back what turned out not to be needed for the slot, dearest first.
+void Greedy::Trim(NodeIndex node) {
+  std::vector<size_t> order;
+  for (size_t l = 0; l < locals_.size(); ++l) {
+    if (locals_[l].now > locals_[l].before) order.push_back(l);
+  }
+  const auto added = [&](size_t l) {
+    return Minus(problem_.ScoreOf(locals_[l].candidate, locals_[l].now),
+                 problem_.ScoreOf(locals_[l].candidate, locals_[l].before));
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return added(a) > added(b); });
+  for (size_t l : order) {
+    const uint32_t now = locals_[l].now;
+    Apply(l, locals_[l].before);
+    if (Rises(node)) {
+      victims_.Enter(locals_[l].candidate, locals_[l].before);
+    } else {
+      Apply(l, now);
+    }
+  }
+}
+
+// What the bundle costs, and the slots it gives in the whole region.
+void Greedy::Weigh(Bundle* bundle) {
+  if (bundle->moves.empty()) return;
+  bundle->added = {};
+  for (const Victim& move : bundle->moves) {
+    const uint32_t before = victims_.released(move.candidate);
+    const Score added = Minus(problem_.ScoreOf(move.candidate, move.tasks),
+                              problem_.ScoreOf(move.candidate, before));
+    bundle->added.cost += added.cost;
+    bundle->added.broken += added.broken;
+    bundle->added.tasks += added.tasks;
+  }
+  const bool alone = bundle->moves.size() == 1;
+  const Victim& first = bundle->moves[0];
+  const uint64_t key = uint64_t{first.candidate} << 32 | first.tasks;
+  if (alone) {
+    const auto known = known_gains_.find(key);
+    if (known != known_gains_.end()) {
+      bundle->gains = known->second;
+      return;
+    }
+  }
+  std::vector<uint32_t> before;
+  bundle->gains.clear();
+  for (size_t n = 0; n < problem_.needs().size(); ++n) {
+    bundle->gains.push_back(board_.Total(n));
+  }
+  for (const Victim& move : bundle->moves) {
+    before.push_back(victims_.released(move.candidate));
+    victims_.Release(move.candidate, move.tasks);
+  }
+  for (size_t n = 0; n < problem_.needs().size(); ++n) {
+    bundle->gains[n] = board_.Total(n) - bundle->gains[n];
+  }
+  for (size_t m = 0; m < bundle->moves.size(); ++m) {
+    victims_.Release(bundle->moves[m].candidate, before[m]);
+  }
+  if (alone && problem_.Size(first.candidate) > 1) {
+    known_gains_.emplace(key, bundle->gains);
+  }
+}
+
+}  // namespace muster::preempt

@@ -1,0 +1,84 @@
+// A cheap set of victims for one region, a node's worth at a time.
+#ifndef LIB_PREEMPT_GREEDY_H_
+#define LIB_PREEMPT_GREEDY_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "lib/preempt/problem.h"
+#include "lib/preempt/regions.h"
+#include "lib/preempt/slot_board.h"
+#include "lib/preempt/victim_set.h"
+
+namespace muster::preempt {
+
+// The unit of choice is a bundle: the cheapest few releases found that give
+// one node one more slot. Bundles are taken by cost per slot that they give
+// in the whole region, where gangs that are broken already cost nothing more,
+// until the solver says that the gang fits.
+class Greedy {
+ public:
+  Greedy(Problem& problem, const Regions& regions, SlotBoard& board,
+         VictimSet& victims);
+
+  // Adds victims to the set until the gang fits the region, which the board
+  // watches. False if no way was found; the set is then of no use.
+  bool Build(const Region& region);
+
+ private:
+  struct Bundle {
+    bool known = false;
+    std::vector<Victim> moves{};  // Empty: the node gives no more slots.
+    Score added{};
+    std::vector<uint64_t> gains{};  // Slots by need, in the whole region.
+  };
+  // One candidate's tasks on the node whose bundle is being made.
+  struct Local {
+    uint32_t candidate = 0;
+    uint32_t before = 0;  // Released already.
+    uint32_t now = 0;     // Released in the bundle.
+    bool shed_refused = false;
+    bool stop_refused = false;
+    std::vector<uint32_t> backs{};  // Ascending.
+  };
+  struct Move {
+    size_t local = 0;
+    uint32_t tasks = 0;  // 0: there is none.
+    Score added{};
+    int64_t amount = 1;
+  };
+
+  bool Reach(const Region& region);
+  bool TakeAll(const Region& region);
+  bool TakeBest();
+  bool Better(const Bundle& a, const Bundle& b) const;
+  int64_t Value(const Bundle& bundle) const;
+
+  void Make(NodeIndex node, Bundle* bundle);
+  void FindLocals(NodeIndex node);
+  bool Rises(NodeIndex node) const;
+  bool Grow(NodeIndex node);
+  Move Cheapest() const;
+  void Consider(size_t local, uint32_t tasks, Move* best) const;
+  void Apply(size_t local, uint32_t tasks);
+  void Trim(NodeIndex node);
+  void Weigh(Bundle* bundle);
+  void Forget(uint32_t candidate);
+
+  Problem& problem_;
+  const Regions& regions_;
+  SlotBoard& board_;
+  VictimSet& victims_;
+  uint64_t extra_ = 0;           // Slots beyond the needs to aim at.
+  std::vector<Bundle> bundles_;  // By position on the board.
+  std::vector<Local> locals_;
+  std::vector<uint32_t> base_;  // Slots by need before the bundle.
+  // Gains of whole gangs met on several nodes, while nothing changes.
+  absl::flat_hash_map<uint64_t, std::vector<uint64_t>> known_gains_;
+};
+
+}  // namespace muster::preempt
+
+#endif  // LIB_PREEMPT_GREEDY_H_

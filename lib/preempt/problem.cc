@@ -1,0 +1,123 @@
+#include "lib/preempt/problem.h"
+
+#include <algorithm>
+
+namespace muster::preempt {
+namespace {
+
+__extension__ typedef __int128 Wide;
+
+// Whether every child of the role's groups, up to the root, must be satisfied.
+bool AlwaysRequired(const Gang& gang, const Role& role) {
+  for (uint32_t g = role.group;; g = gang.groups[g].parent) {
+    if (gang.groups[g].min_children != 0) return false;
+    if (g == 0) return true;
+  }
+}
+
+uint32_t FixedTasks(const PlacementRequest& request, uint32_t role) {
+  return static_cast<uint32_t>(
+      std::count_if(request.fixed.begin(), request.fixed.end(),
+                    [&](const Assignment& a) { return a.task.role == role; }));
+}
+
+}  // namespace
+
+Problem::Problem(Cluster& cluster, PlacementSolver& solver,
+                 const PreemptionRequest& request)
+    : cluster_(cluster), solver_(solver), request_(request) {
+  FindNeeds();
+  FindScarce();
+  for (Need& need : needs_) {
+    const ShapeId shape = gang().shapes[need.role][0];
+    need.weight = std::max<int64_t>(1, cluster_.demand(shape)[scarce_]);
+  }
+}
+
+void Problem::FindNeeds() {
+  const Gang& g = gang().gang;
+  uint32_t in_all = 0;
+  for (const Group& group : g.groups) {
+    in_all = std::max(in_all, group.min_tasks);
+  }
+  for (uint32_t r = 0; r < g.roles.size(); ++r) {
+    uint32_t least = g.roles[r].min_tasks;
+    if (g.roles.size() == 1) least = std::max(least, in_all);
+    const uint32_t fixed = FixedTasks(request_.placement, r);
+    const uint32_t want = least > fixed ? least - fixed : 0;
+    const uint32_t count = AlwaysRequired(g, g.roles[r]) ? want : 0;
+    needs_.push_back({.role = r, .count = count, .want = want});
+  }
+  RaiseWantTo(in_all);
+}
+
+// Where a group asks for more tasks than its roles do, aims at more of them.
+void Problem::RaiseWantTo(uint32_t tasks) {
+  uint64_t sum = request_.placement.fixed.size();
+  for (const Need& need : needs_) sum += need.want;
+  for (Need& need : needs_) {
+    if (sum >= tasks) return;
+    const uint32_t desired = gang().gang.roles[need.role].desired_tasks;
+    if (desired <= need.want) continue;
+    const uint64_t more = std::min<uint64_t>(desired - need.want, tasks - sum);
+    need.want += static_cast<uint32_t>(more);
+    sum += more;
+  }
+}
+
+void Problem::FindScarce() {
+  Resources asked(cluster_.resource_count());
+  for (const Need& need : needs_) {
+    const ShapeId shape = gang().shapes[need.role][0];
+    asked.AddTimes(cluster_.demand(shape), need.want);
+  }
+  const ResourceKind device = cluster_.device_kind();
+  if (device < cluster_.resource_count() && asked[device] > 0) {
+    scarce_ = device;
+    return;
+  }
+  const Resources& capacity = cluster_.total_capacity();
+  for (ResourceKind k = 1; k < cluster_.resource_count(); ++k) {
+    const Wide left = Wide{asked[k]} * std::max<int64_t>(1, capacity[scarce_]);
+    const Wide right = Wide{asked[scarce_]} * std::max<int64_t>(1, capacity[k]);
+    if (left > right) scarce_ = k;
+  }
+}
+
+uint32_t Problem::Surplus(uint32_t c) const {
+  return Size(c) == 0 ? 0 : std::min(candidate(c).surplus, Size(c) - 1);
+}
+
+Score Problem::ScoreOf(uint32_t c, uint32_t tasks) const {
+  if (tasks == 0) return {};
+  const VictimCandidate& victim = candidate(c);
+  if (tasks == Size(c)) return {std::max<int64_t>(0, victim.cost), 1, tasks};
+  return {std::max<int64_t>(0, victim.surplus_cost) * tasks, 0, tasks};
+}
+
+int64_t Problem::Amount(const Allocation& a) const {
+  const bool memory_share = cluster_.device_request(a.shape).memory_bytes > 0;
+  return memory_share && scarce_ == cluster_.device_kind()
+             ? cluster_.Usage(a)[scarce_]
+             : cluster_.demand(a.shape)[scarce_];
+}
+
+Fit Problem::Ask(std::span<const NodeIndex> within) {
+  ++searched_;
+  PlacementRequest question = request_.placement;
+  if (!within.empty()) question.within = within;
+  const Cluster::Mark mark = cluster_.Begin();
+  answer_.Clear();
+  solver_.Place(cluster_, question, &answer_);
+  cluster_.Rollback(mark);
+  answered_ += answer_.steps;
+  return answer_.fit;
+}
+
+bool Problem::Spend() {
+  if (Exhausted()) return false;
+  ++searched_;
+  return true;
+}
+
+}  // namespace muster::preempt

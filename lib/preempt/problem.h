@@ -1,0 +1,99 @@
+// One preemption's question, with the arithmetic every part of the search
+// shares: what the gang needs, what a victim costs, whether it fits now.
+#ifndef LIB_PREEMPT_PROBLEM_H_
+#define LIB_PREEMPT_PROBLEM_H_
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "muster/cluster.h"
+#include "muster/placement_solver.h"
+#include "muster/preemptor.h"
+
+namespace muster::preempt {
+
+// How dear a set of victims is, after its top priority: less is better.
+struct Score {
+  int64_t cost = 0;
+  uint32_t broken = 0;  // Gangs stopped as a whole.
+  uint64_t tasks = 0;   // Tasks stopped or shed.
+
+  friend auto operator<=>(const Score&, const Score&) = default;
+};
+
+// How many slots one role needs. The gang cannot fit while no alternative of
+// the role has `count` slots; `want` is what the greedy search aims at.
+struct Need {
+  uint32_t role = 0;
+  uint32_t count = 0;
+  uint32_t want = 0;
+  int64_t weight = 1;  // What one slot is worth beside other roles' slots.
+};
+
+class Problem {
+ public:
+  Problem(Cluster& cluster, PlacementSolver& solver,
+          const PreemptionRequest& request);
+
+  Cluster& cluster() { return cluster_; }
+  const PreemptionRequest& request() const { return request_; }
+  const PreparedGang& gang() const { return *request_.placement.gang; }
+  const std::vector<Need>& needs() const { return needs_; }
+  // The kind that is scarce for this gang: the device kind if it asks for
+  // devices, else the one of which it asks the largest part of the cluster.
+  ResourceKind scarce() const { return scarce_; }
+
+  // --- Candidates ---------------------------------------------------------
+  size_t candidate_count() const { return request_.candidates.size(); }
+  const VictimCandidate& candidate(uint32_t c) const {
+    return request_.candidates[c];
+  }
+  uint32_t Size(uint32_t c) const {
+    return static_cast<uint32_t>(candidate(c).tasks.size());
+  }
+  // How many tasks may be shed without breaking the gang: less than Size.
+  uint32_t Surplus(uint32_t c) const;
+  // The c's task that is shed as number `back`, from 0.
+  const Allocation& Task(uint32_t c, uint32_t back) const {
+    return candidate(c).tasks[Size(c) - 1 - back].at;
+  }
+  // The score of releasing `tasks` tasks from the back of c.
+  Score ScoreOf(uint32_t c, uint32_t tasks) const;
+  // What the allocation holds of the scarce kind; more for a share of a
+  // device's memory costs a look at the device.
+  int64_t Amount(const Allocation& a) const;
+
+  // --- Questions ----------------------------------------------------------
+  // Whether the gang fits `within` (empty: wherever the request allows) as
+  // the cluster is now. The cluster stays as it is.
+  Fit Ask(std::span<const NodeIndex> within);
+  // Where the last answer of kFits put the gang.
+  const std::vector<Assignment>& placed() const { return answer_.tasks; }
+
+  // --- The budget ---------------------------------------------------------
+  // Counts one step of the search; false when there is none left.
+  bool Spend();
+  bool Exhausted() const { return searched_ >= request_.max_steps; }
+  uint64_t steps() const { return searched_ + answered_; }
+
+ private:
+  void FindNeeds();
+  void RaiseWantTo(uint32_t tasks);
+  void FindScarce();
+
+  Cluster& cluster_;
+  PlacementSolver& solver_;
+  const PreemptionRequest& request_;
+  std::vector<Need> needs_;
+  ResourceKind scarce_ = 0;
+  PlacementResult answer_;
+  uint64_t searched_ = 0;  // Steps of the search; bounded by max_steps.
+  uint64_t answered_ = 0;  // Steps of the solver.
+};
+
+}  // namespace muster::preempt
+
+#endif  // LIB_PREEMPT_PROBLEM_H_

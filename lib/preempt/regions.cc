@@ -1,0 +1,230 @@
+#include "lib/preempt/regions.h"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+namespace muster::preempt {
+namespace {
+
+__extension__ typedef __int128 Wide;
+
+// The constraint that all tasks of the gang must meet as one, or null.
+const TopologyConstraint* GangWide(const Gang& gang) {
+  if (!gang.groups[0].topology.required.empty()) {
+    return &gang.groups[0].topology;
+  }
+  if (gang.roles.size() != 1) return nullptr;
+  for (uint32_t g = gang.roles[0].group; g != 0; g = gang.groups[g].parent) {
+    if (!gang.groups[g].topology.required.empty()) {
+      return &gang.groups[g].topology;
+    }
+  }
+  const TopologyConstraint& role = gang.roles[0].topology;
+  return role.required.empty() ? nullptr : &role;
+}
+
+}  // namespace
+
+Regions::Regions(Problem& problem) : problem_(problem) {
+  const Cluster& cluster = problem.cluster();
+  region_of_.assign(cluster.node_limit(), kNowhere);
+  const std::span<const NodeIndex> within = problem.request().placement.within;
+  allowed_.assign(cluster.node_limit(), within.empty());
+  for (NodeIndex node : within) allowed_[node] = true;
+  nodes_.reserve(cluster.nodes().size());
+  FindRegions();
+  share_in_.assign(regions_.size(), kNowhere);
+}
+
+void Regions::FindRegions() {
+  const Cluster& cluster = problem_.cluster();
+  const TopologyConstraint* wide = GangWide(problem_.gang().gang);
+  const int topology = wide ? cluster.FindTopology(wide->topology) : -1;
+  const int level =
+      topology >= 0 ? cluster.FindLevel(topology, wide->required) : -1;
+  if (level < 0) {
+    AddRegion(cluster.nodes());
+    return;
+  }
+  const TopologyIndex& index = cluster.index(topology);
+  if (static_cast<size_t>(level) >= index.levels.size()) {
+    for (const NodeIndex& node : cluster.nodes()) AddRegion({&node, 1});
+  } else {
+    for (const Domain& domain : index.levels[level]) {
+      AddRegion(
+          std::span(index.nodes).subspan(domain.first_node, domain.node_count));
+    }
+  }
+  const std::span<const Assignment> fixed = problem_.request().placement.fixed;
+  if (!fixed.empty()) KeepOnly(region_of_[fixed[0].at.node]);
+}
+
+// Where some of its tasks are, the others must go.
+void Regions::KeepOnly(uint32_t home) {
+  for (uint32_t& region : region_of_) {
+    region = region == home && home != kNowhere ? 0 : kNowhere;
+  }
+  if (home == kNowhere) {
+    regions_.clear();
+  } else {
+    regions_ = {regions_[home]};
+  }
+}
+
+bool Regions::Useful(NodeIndex node) const {
+  for (const std::vector<ShapeId>& shapes : problem_.gang().shapes) {
+    for (ShapeId shape : shapes) {
+      if (problem_.cluster().Admits(node, shape)) return true;
+    }
+  }
+  return false;
+}
+
+void Regions::AddRegion(std::span<const NodeIndex> nodes) {
+  const size_t first = nodes_.size();
+  for (NodeIndex node : nodes) {
+    if (!allowed_[node] || !Useful(node)) continue;
+    nodes_.push_back(node);
+    region_of_[node] = static_cast<uint32_t>(regions_.size());
+  }
+  if (nodes_.size() == first) return;
+  regions_.push_back({.nodes = std::span(nodes_).subspan(first)});
+}
+
+void Regions::Bound(uint32_t count) {
+  IndexTasks(count);
+  FindShares(count);
+  size_t next = 0;
+  for (uint32_t r = 0; r < regions_.size(); ++r) {
+    const size_t first = next;
+    while (next < shares_.size() && shares_[next].region == r) ++next;
+    regions_[r].candidates = std::span(members_).subspan(first, next - first);
+    SetBound(regions_[r], std::span(shares_).subspan(first, next - first));
+  }
+}
+
+std::span<const TaskRef> Regions::On(NodeIndex node) const {
+  return std::span(tasks_).subspan(first_task_[node],
+                                   first_task_[node + 1] - first_task_[node]);
+}
+
+void Regions::IndexTasks(uint32_t count) {
+  first_task_.assign(region_of_.size() + 1, 0);
+  for (uint32_t c = 0; c < count; ++c) {
+    for (const Assignment& a : problem_.candidate(c).tasks) {
+      ++first_task_[a.at.node + 1];
+    }
+  }
+  for (size_t n = 1; n < first_task_.size(); ++n) {
+    first_task_[n] += first_task_[n - 1];
+  }
+  tasks_.resize(first_task_.back());
+  std::vector<uint32_t> next(first_task_.begin(), first_task_.end() - 1);
+  for (uint32_t c = 0; c < count; ++c) {
+    for (uint32_t back = 0; back < problem_.Size(c); ++back) {
+      tasks_[next[problem_.Task(c, back).node]++] = {c, back};
+    }
+  }
+}
+
+void Regions::FindShares(uint32_t count) {
+  shares_.clear();
+  for (uint32_t c = 0; c < count; ++c) AddShare(c);
+  std::stable_sort(
+      shares_.begin(), shares_.end(),
+      [](const Share& a, const Share& b) { return a.region < b.region; });
+  members_.clear();
+  for (const Share& share : shares_) members_.push_back(share.candidate);
+}
+
+void Regions::AddShare(uint32_t c) {
+  const size_t first = shares_.size();
+  const uint32_t surplus = problem_.Surplus(c);
+  for (uint32_t back = 0; back < problem_.Size(c); ++back) {
+    const Allocation& a = problem_.Task(c, back);
+    const uint32_t region = region_of_[a.node];
+    if (region == kNowhere) continue;
+    if (share_in_[region] == kNowhere) {
+      share_in_[region] = static_cast<uint32_t>(shares_.size());
+      shares_.push_back({.region = region,
+                         .candidate = c,
+                         .price = std::numeric_limits<int64_t>::max()});
+    }
+    Share& share = shares_[share_in_[region]];
+    share.amount += problem_.Amount(a);
+    if (back >= surplus || share.amount == 0) continue;
+    share.surplus_amount = share.amount;
+    const int64_t cost = problem_.ScoreOf(c, back + 1).cost;
+    if (Wide{cost} * share.per < Wide{share.price} * share.amount) {
+      share.price = cost;
+      share.per = share.amount;
+    }
+  }
+  const int64_t whole = problem_.ScoreOf(c, problem_.Size(c)).cost;
+  for (size_t s = first; s < shares_.size(); ++s) {
+    Share& share = shares_[s];
+    share_in_[share.region] = kNowhere;
+    if (Wide{whole} * share.per < Wide{share.price} * share.amount) {
+      share.price = whole;
+      share.per = share.amount;
+    }
+  }
+}
+
+// How much of the scarce kind the gang needs in the region beyond what is
+// free, at the least.
+int64_t Regions::Shortfall(const Region& region) const {
+  const ResourceKind scarce = problem_.scarce();
+  int64_t missing = 0;
+  for (const Need& need : problem_.needs()) {
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (ShapeId shape : problem_.gang().shapes[need.role]) {
+      least = std::min(least, problem_.cluster().demand(shape)[scarce]);
+    }
+    missing += least * need.count;
+  }
+  for (NodeIndex node : region.nodes) {
+    missing -= std::max<int64_t>(
+        0, problem_.cluster().free(node, scarce, Ledger::kLater));
+  }
+  return missing;
+}
+
+// The fractional relaxation: as if any part of a victim could be had at its
+// best price.
+void Regions::SetBound(Region& region, std::span<Share> shares) const {
+  region.bound = {};
+  region.hopeless = false;
+  const int64_t shortfall = Shortfall(region);
+  if (shortfall <= 0) return;
+  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
+    const Wide left = Wide{a.price} * b.per;
+    const Wide right = Wide{b.price} * a.per;
+    return std::tie(left, a.candidate) < std::tie(right, b.candidate);
+  });
+  int64_t missing = shortfall;
+  for (const Share& share : shares) {
+    if (missing <= 0) break;
+    if (share.amount == 0) continue;
+    const int64_t part = std::min(missing, share.amount);
+    region.bound.cost +=
+        static_cast<int64_t>(Wide{share.price} * part / share.per);
+    missing -= part;
+  }
+  if (missing > 0) region.hopeless = true;
+  missing = shortfall;
+  for (const Share& share : shares) missing -= share.surplus_amount;
+  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
+    const int64_t left = a.amount - a.surplus_amount;
+    const int64_t right = b.amount - b.surplus_amount;
+    return std::tie(right, a.candidate) < std::tie(left, b.candidate);
+  });
+  for (const Share& share : shares) {
+    if (missing <= 0) break;
+    missing -= share.amount - share.surplus_amount;
+    ++region.bound.broken;
+  }
+}
+
+}  // namespace muster::preempt

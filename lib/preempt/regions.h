@@ -1,0 +1,83 @@
+// Where the gang might go as a whole, and the least that each place can cost.
+#ifndef LIB_PREEMPT_REGIONS_H_
+#define LIB_PREEMPT_REGIONS_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/preempt/problem.h"
+#include "muster/cluster.h"
+
+namespace muster::preempt {
+
+// One domain of the level that the whole gang requires, or the whole cluster.
+struct Region {
+  std::span<const NodeIndex> nodes{};
+  std::span<const uint32_t> candidates{};  // With tasks there; ascending.
+  // No set of victims that makes room here is cheaper, nor, at this cost,
+  // breaks fewer gangs.
+  Score bound{};
+  // Not even with all candidates gone.
+  bool hopeless = false;
+};
+
+// A task that may be released: number `back` from the back of its candidate.
+struct TaskRef {
+  uint32_t candidate = 0;
+  uint32_t back = 0;
+};
+
+class Regions {
+ public:
+  static constexpr uint32_t kNowhere = 0xffffffff;
+
+  // Finds the regions. Nodes that admit no role are left out.
+  explicit Regions(Problem& problem);
+
+  // Looks at the first `count` candidates: which are where, and the bounds,
+  // from what is free now. O(tasks log tasks).
+  void Bound(uint32_t count);
+
+  std::span<const Region> all() const { return regions_; }
+  // The region of a node, or kNowhere.
+  uint32_t Of(NodeIndex node) const { return region_of_[node]; }
+  // The releasable tasks on a node, by (candidate, back).
+  std::span<const TaskRef> On(NodeIndex node) const;
+
+ private:
+  struct Share {  // What one candidate has in one region.
+    uint32_t region = 0;
+    uint32_t candidate = 0;
+    int64_t amount = 0;          // All its tasks there.
+    int64_t surplus_amount = 0;  // Of them, the surplus ones.
+    int64_t price = 0;           // The best price / per: cost for amount.
+    int64_t per = 1;
+  };
+
+  void FindRegions();
+  void AddRegion(std::span<const NodeIndex> nodes);
+  void KeepOnly(uint32_t home);
+  bool Useful(NodeIndex node) const;
+  void IndexTasks(uint32_t count);
+  void FindShares(uint32_t count);
+  void AddShare(uint32_t c);
+  int64_t Shortfall(const Region& region) const;
+  void SetBound(Region& region, std::span<Share> shares) const;
+
+  Problem& problem_;
+  std::vector<Region> regions_;
+  std::vector<NodeIndex> nodes_;      // Of all regions, one after the other.
+  std::vector<uint32_t> region_of_;   // By node.
+  std::vector<uint8_t> allowed_;      // By node: PlacementRequest::within.
+  std::vector<uint32_t> first_task_;  // By node, and the end: into tasks_.
+  std::vector<TaskRef> tasks_;
+  std::vector<Share> shares_;
+  std::vector<uint32_t> members_;   // Candidates of all regions.
+  std::vector<uint32_t> share_in_;  // By region, scratch: into shares_.
+};
+
+}  // namespace muster::preempt
+
+#endif  // LIB_PREEMPT_REGIONS_H_

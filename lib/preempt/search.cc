@@ -1,0 +1,259 @@
+#include "lib/preempt/search.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "lib/preempt/quota.h"
+
+namespace muster::preempt {
+
+Search::Search(Problem& problem)
+    : problem_(problem),
+      regions_(problem),
+      board_(problem),
+      victims_(problem, board_),
+      greedy_(problem, regions_, board_, victims_) {
+  for (const std::vector<ShapeId>& shapes : problem.gang().shapes) {
+    alternatives_ =
+        std::max(alternatives_, static_cast<uint32_t>(shapes.size()));
+  }
+}
+
+// For each distinct priority: how many candidates are at or below it.
+std::vector<uint32_t> Search::Thresholds() const {
+  std::vector<uint32_t> ends;
+  const auto count = static_cast<uint32_t>(problem_.candidate_count());
+  for (uint32_t c = 0; c < count; ++c) {
+    const bool last = c + 1 == count || problem_.candidate(c + 1).priority !=
+                                            problem_.candidate(c).priority;
+    if (last) ends.push_back(c + 1);
+  }
+  return ends;
+}
+
+void Search::Run() {
+  quota_lacks_ = !victims_.QuotaSuffices();
+  const Fit fit = problem_.Ask({});
+  never_ = fit == Fit::kNever;
+  if (never_) return;
+  if (fit == Fit::kFits && !quota_lacks_) {
+    best_.found = true;
+    return;
+  }
+  const std::vector<uint32_t> ends = Thresholds();
+  size_t t = fit == Fit::kFits ? 0 : LowestFeasible(ends);
+  for (; t < ends.size() && !best_.found; ++t) {
+    if (problem_.Exhausted()) {
+      proven_ = false;
+      return;
+    }
+    SearchBelow(ends[t]);
+    proven_ = proven_ && open_.empty();
+  }
+  if (best_.found) Settle();
+}
+
+// The first threshold at which the gang fits with all candidates gone, law or
+// no law; ends.size() if there is none.
+size_t Search::LowestFeasible(const std::vector<uint32_t>& ends) {
+  size_t low = 0;
+  size_t high = ends.size();
+  if (high == 0 || !AllGoneFits(ends.back())) {
+    low = high;
+  } else {
+    --high;
+  }
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    if (AllGoneFits(ends[middle])) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  for (uint32_t c = 0; c < problem_.candidate_count(); ++c) {
+    victims_.Release(c, 0);
+  }
+  return low;
+}
+
+bool Search::AllGoneFits(uint32_t count) {
+  for (uint32_t c = 0; c < problem_.candidate_count(); ++c) {
+    victims_.Release(c, c < count ? problem_.Size(c) : 0);
+  }
+  return problem_.Ask({}) == Fit::kFits;
+}
+
+// Whether nothing within the bound can be better than the best.
+bool Search::Beyond(const Score& bound) const {
+  return best_.found && std::tie(bound.cost, bound.broken) >=
+                            std::tie(best_.score.cost, best_.score.broken);
+}
+
+void Search::SearchBelow(uint32_t count) {
+  count_ = count;
+  everyone_.resize(count);
+  std::iota(everyone_.begin(), everyone_.end(), 0);
+  open_.clear();
+  regions_.Bound(count);
+  std::vector<const Region*> order;
+  for (const Region& region : regions_.all()) {
+    if (!region.hopeless) order.push_back(&region);
+  }
+  std::stable_sort(
+      order.begin(), order.end(),
+      [](const Region* a, const Region* b) { return a->bound < b->bound; });
+  for (const Region* region : order) {
+    if (Beyond(region->bound)) break;
+    if (problem_.Exhausted()) {
+      open_.push_back(region->bound);
+      break;
+    }
+    SearchRegion(*region);
+  }
+  std::erase_if(open_, [&](const Score& bound) { return Beyond(bound); });
+}
+
+void Search::SearchRegion(const Region& region) {
+  board_.Watch(region.nodes);
+  ReleaseAll(region.candidates);
+  const bool possible = Fits(region);
+  TakeBackAll(region.candidates);
+  if (!possible) return;
+  for (uint32_t a = 0; a < alternatives_; ++a) {
+    TryGreedy(region, a, false);
+    if (quota_lacks_) TryGreedy(region, a, true);
+  }
+  if (Beyond(region.bound)) return;
+  const std::span<const uint32_t> choice =
+      quota_lacks_ ? std::span<const uint32_t>(everyone_) : region.candidates;
+  bool complete = false;
+  if (Exhaustive::Suits(problem_, choice)) {
+    ReleaseAll(choice);
+    complete =
+        Exhaustive(problem_, board_, victims_).Search(region, choice, &best_);
+    TakeBackAll(choice);
+  }
+  if (!complete) open_.push_back(region.bound);
+}
+
+void Search::ReleaseAll(std::span<const uint32_t> candidates) {
+  for (uint32_t c : candidates) victims_.Release(c, problem_.Size(c));
+}
+
+void Search::TakeBackAll(std::span<const uint32_t> candidates) {
+  for (uint32_t c : candidates) victims_.Release(c, 0);
+}
+
+void Search::TryGreedy(const Region& region, uint32_t alternative,
+                       bool quota_first) {
+  victims_.Clear();
+  board_.Aim(alternative);
+  const bool covered = !quota_first || CoverQuota(problem_, count_, victims_);
+  if (covered && greedy_.Build(region)) {
+    if (!quota_lacks_) KeepTouched();
+    if (victims_.QuotaSuffices() || CoverQuota(problem_, count_, victims_)) {
+      Reduce(region);
+      best_.Offer(victims_);
+    }
+  }
+  victims_.Clear();
+}
+
+bool Search::Fits(const Region& region) {
+  return board_.Possible() && problem_.Ask(region.nodes) == Fit::kFits;
+}
+
+// Lets go of victims that give nothing to the placement just found.
+void Search::KeepTouched() {
+  std::vector<bool> used(problem_.cluster().node_limit(), false);
+  for (const Assignment& a : problem_.placed()) used[a.at.node] = true;
+  for (const Victim& victim : victims_.Victims()) {
+    bool touches = false;
+    for (uint32_t back = 0; back < victim.tasks && !touches; ++back) {
+      touches = used[problem_.Task(victim.candidate, back).node];
+    }
+    if (!touches) victims_.Take(victim.candidate, 0);
+  }
+}
+
+// Reverse delete: what the gang can do without stays, the dearest first.
+void Search::Reduce(const Region& region) {
+  std::vector<Victim> order = victims_.Victims();
+  std::sort(order.begin(), order.end(), [&](const Victim& a, const Victim& b) {
+    const Score left = problem_.ScoreOf(a.candidate, a.tasks);
+    const Score right = problem_.ScoreOf(b.candidate, b.tasks);
+    return std::tie(right, b.candidate) < std::tie(left, a.candidate);
+  });
+  for (const Victim& victim : order) {
+    const uint32_t c = victim.candidate;
+    if (ReduceTo(region, c, 0)) continue;
+    uint32_t most = std::min(problem_.Surplus(c), victim.tasks - 1);
+    if (most == 0 || !ReduceTo(region, c, most)) continue;
+    for (uint32_t least = 1; least < most;) {
+      const uint32_t middle = least + (most - least) / 2;
+      if (ReduceTo(region, c, middle)) {
+        most = middle;
+      } else {
+        least = middle + 1;
+      }
+    }
+  }
+}
+
+// Releases and enters only `tasks` of c's if that is enough, no dearer and
+// lawful.
+bool Search::ReduceTo(const Region& region, uint32_t c, uint32_t tasks) {
+  const uint32_t before = victims_.entered(c);
+  if (problem_.ScoreOf(c, tasks) > problem_.ScoreOf(c, before)) return false;
+  victims_.Release(c, tasks);
+  bool enough = Fits(region) && victims_.Enter(c, tasks);
+  if (enough && quota_lacks_ && !victims_.QuotaSuffices()) {
+    victims_.Enter(c, before);
+    enough = false;
+  }
+  if (!enough) victims_.Release(c, victims_.entered(c));
+  return enough;
+}
+
+// A victim that is needed in its region may yet give room in another where it
+// makes the rest superfluous: then that is the better solution.
+void Search::Settle() {
+  while (SettleOnce()) continue;
+  victims_.Clear();
+}
+
+bool Search::SettleOnce() {
+  victims_.Clear();
+  std::vector<uint32_t> touched;
+  for (const Victim& victim : best_.victims) {
+    if (!victims_.Take(victim.candidate, victim.tasks)) return false;
+    for (uint32_t back = 0; back < victim.tasks; ++back) {
+      const uint32_t region =
+          regions_.Of(problem_.Task(victim.candidate, back).node);
+      if (region != Regions::kNowhere) touched.push_back(region);
+    }
+  }
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  for (uint32_t t : touched) {
+    const Region& region = regions_.all()[t];
+    board_.Watch(region.nodes);
+    if (!Fits(region)) continue;
+    Reduce(region);
+    if (victims_.broken_law() || victims_.score() >= best_.score) continue;
+    best_.Offer(victims_);
+    return true;
+  }
+  return false;
+}
+
+bool Search::EnterSolution() {
+  for (const Victim& victim : best_.victims) {
+    if (!victims_.Enter(victim.candidate, victim.tasks)) return false;
+  }
+  return true;
+}
+
+}  // namespace muster::preempt

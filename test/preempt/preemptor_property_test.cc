@@ -1,0 +1,367 @@
+// The preemptor against all subsets of victims, on random small clusters.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "muster/preemptor.h"
+#include "test/preempt/preempt_world.h"
+
+namespace muster {
+namespace {
+
+struct Instance {
+  ClusterSpec cluster;
+  Gang gang;
+  bool lawful = false;  // Queues have floors.
+  std::vector<QueueLaw::Queue> queues{};
+  int64_t limit = int64_t{1} << 40;  // Of queue 0, the preemptor's.
+  int64_t gpus = 0;                  // What the preemptor asks for.
+};
+
+class Dice {
+ public:
+  explicit Dice(uint64_t seed) : random_(seed) {}
+  uint32_t Below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
+  uint32_t From(uint32_t low, uint32_t high) {
+    return low + Below(high - low + 1);
+  }
+  bool OneIn(uint32_t n) { return Below(n) == 0; }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+// A gang of up to four tasks where there is room; nothing if there is none.
+RunningSpec Draw(Dice& dice, std::vector<uint32_t>& free,
+                 const ClusterSpec& spec, uint32_t cost_scale) {
+  RunningSpec gang;
+  gang.priority = static_cast<int32_t>(dice.Below(3));
+  gang.cost = dice.Below(cost_scale);
+  gang.queue = dice.Below(3);
+  gang.candidate = !dice.OneIn(6);
+  const uint32_t tasks = dice.From(1, 4);
+  const uint32_t gpus = dice.From(1, 2);
+  for (uint32_t t = 0; t < tasks; ++t) {
+    const uint32_t n = dice.Below(static_cast<uint32_t>(free.size()));
+    if (free[n] < gpus) continue;
+    free[n] -= gpus;
+    gang.tasks.push_back(
+        {NodeKey(n / spec.nodes_per_rack, n % spec.nodes_per_rack), gpus});
+  }
+  if (gang.tasks.size() > 1 && dice.OneIn(3)) {
+    gang.surplus = dice.From(1, static_cast<uint32_t>(gang.tasks.size()) - 1);
+    gang.surplus_cost = dice.Below(cost_scale / 2 + 1);
+  }
+  return gang;
+}
+
+Instance MakeInstance(uint64_t seed, uint32_t most_running) {
+  Dice dice(seed);
+  Instance instance;
+  ClusterSpec& spec = instance.cluster;
+  spec.racks = dice.From(1, 3);
+  spec.nodes_per_rack = dice.From(1, 3);
+  spec.gpus_per_node = dice.From(1, 4);
+  std::vector<uint32_t> free(spec.racks * spec.nodes_per_rack,
+                             spec.gpus_per_node);
+  const uint32_t cost_scale = dice.OneIn(4) ? 1 : dice.OneIn(2) ? 4 : 50;
+  const uint32_t running = dice.From(most_running / 3, most_running);
+  for (uint32_t i = 0; i < running; ++i) {
+    RunningSpec gang = Draw(dice, free, spec, cost_scale);
+    if (gang.tasks.empty()) continue;
+    gang.key = "g" + std::to_string(dice.Below(1000)) + "-" + std::to_string(i);
+    spec.running.push_back(gang);
+  }
+  const std::string levels[] = {"", "rack", "host"};
+  instance.gang = MakeGang(dice.From(1, 6), dice.From(1, spec.gpus_per_node),
+                           levels[dice.Below(3)]);
+  const Role& role = instance.gang.roles[0];
+  instance.gpus = int64_t{role.min_tasks} * role.shape.devices.count;
+  instance.queues.resize(3);
+  for (const RunningSpec& gang : spec.running) {
+    for (const TaskSpec& task : gang.tasks) {
+      instance.queues[gang.queue].used += task.gpus;
+    }
+  }
+  instance.lawful = dice.OneIn(2);
+  for (QueueLaw::Queue& queue : instance.queues) {
+    if (!instance.lawful || queue.used == 0) continue;
+    queue.floor = dice.Below(static_cast<uint32_t>(queue.used) + 1);
+  }
+  if (instance.lawful && dice.OneIn(2)) {
+    instance.limit = dice.From(1, 8) + instance.gpus;
+  }
+  return instance;
+}
+
+using Value = std::tuple<int32_t, int64_t, uint32_t>;  // Top, cost, broken.
+
+uint32_t Surplus(const VictimCandidate& c) {
+  return std::min<uint32_t>(c.surplus,
+                            static_cast<uint32_t>(c.tasks.size()) - 1);
+}
+
+Value ValueOf(const std::vector<VictimCandidate>& candidates,
+              const std::vector<Victim>& victims) {
+  Value value{INT32_MIN, 0, 0};
+  for (const Victim& v : victims) {
+    const VictimCandidate& c = candidates[v.candidate];
+    const bool whole = v.tasks == c.tasks.size();
+    auto& [top, cost, broken] = value;
+    top = std::max(top, c.priority);
+    cost += whole ? c.cost : c.surplus_cost * v.tasks;
+    broken += whole;
+  }
+  return value;
+}
+
+// One world with its question, and the slow answers to it.
+class Trial {
+ public:
+  Trial(const Instance& instance, uint64_t shuffle)
+      : world_(instance.cluster, shuffle),
+        prepared_(world_.Prepare(instance.gang)),
+        law_(world_, instance.queues),
+        solver_(NewPlacementSolver()) {
+    law_.Limit(0, instance.limit, instance.gpus);
+    request_.placement.gang = &prepared_;
+    request_.placement.ledger = Ledger::kLater;
+    request_.candidates = world_.candidates();
+    request_.rules = &law_;
+  }
+
+  World& world() { return world_; }
+  QueueLaw& law() { return law_; }
+  PreemptionRequest& request() { return request_; }
+
+  PreemptionResult Choose() {
+    PreemptionResult result;
+    NewPreemptor()->Choose(world_.cluster(), *solver_, request_, &result);
+    return result;
+  }
+
+  // Whether the law allows the set and the gang then fits.
+  bool Works(const std::vector<Victim>& victims) {
+    size_t added = 0;
+    while (added < victims.size() &&
+           law_.Add(victims[added].candidate, victims[added].tasks)) {
+      ++added;
+    }
+    const bool lawful = added == victims.size() && law_.QuotaSuffices();
+    const bool works = lawful && FitsWithout(victims);
+    for (size_t i = 0; i < added; ++i) law_.Remove(victims[i].candidate);
+    return works;
+  }
+
+  // The least value over all sets of victims; nothing if none works.
+  std::optional<Value> BruteForce() {
+    best_.reset();
+    std::vector<Victim> victims;
+    Try(0, &victims);
+    return best_;
+  }
+
+  // How many sets BruteForce looks at.
+  uint64_t Combinations() const {
+    uint64_t product = 1;
+    for (const VictimCandidate& c : world_.candidates()) {
+      product *= Surplus(c) + 2;
+    }
+    return product;
+  }
+
+ private:
+  bool FitsWithout(const std::vector<Victim>& victims) {
+    Cluster& cluster = world_.cluster();
+    const Cluster::Mark mark = cluster.Begin();
+    for (const Victim& v : victims) {
+      for (const Assignment& a :
+           world_.candidates()[v.candidate].tasks.last(v.tasks)) {
+        cluster.Credit(a.at, Ledger::kLater);
+      }
+    }
+    PlacementResult placed;
+    solver_->Place(cluster, request_.placement, &placed);
+    cluster.Rollback(mark);
+    return placed.fit == Fit::kFits;
+  }
+
+  void Try(uint32_t next, std::vector<Victim>* victims) {
+    if (next == world_.candidates().size()) {
+      const Value value = ValueOf(world_.candidates(), *victims);
+      if ((!best_ || value < *best_) && Works(*victims)) best_ = value;
+      return;
+    }
+    Try(next + 1, victims);
+    const VictimCandidate& c = world_.candidates()[next];
+    for (uint32_t tasks = 1; tasks <= c.tasks.size(); ++tasks) {
+      if (tasks > Surplus(c) && tasks < c.tasks.size()) continue;
+      victims->push_back({next, tasks});
+      Try(next + 1, victims);
+      victims->pop_back();
+    }
+  }
+
+  World world_;
+  PreparedGang prepared_;
+  QueueLaw law_;
+  std::unique_ptr<PlacementSolver> solver_;
+  PreemptionRequest request_;
+  std::optional<Value> best_;
+};
+
+// What must hold of any answer.
+void CheckSound(Trial& trial, const PreemptionResult& result) {
+  const auto& candidates = trial.world().candidates();
+  if (result.fit != Fit::kFits) {
+    EXPECT_TRUE(result.victims.empty());
+    for (uint32_t c = 0; c < candidates.size(); ++c) {
+      EXPECT_EQ(trial.law().held(c), 0u);
+    }
+    return;
+  }
+  std::vector<uint32_t> held(candidates.size(), 0);
+  for (const Victim& v : result.victims) held[v.candidate] = v.tasks;
+  for (uint32_t c = 0; c < candidates.size(); ++c) {
+    EXPECT_EQ(trial.law().held(c), held[c]);
+    EXPECT_TRUE(held[c] <= Surplus(candidates[c]) ||
+                held[c] == candidates[c].tasks.size());
+    if (held[c] > 0) trial.law().Remove(c);
+  }
+  EXPECT_EQ(result.cost, std::get<1>(ValueOf(candidates, result.victims)));
+  EXPECT_TRUE(trial.Works(result.victims));
+  for (size_t i = 0; i < result.victims.size(); ++i) {
+    std::vector<Victim> fewer = result.victims;
+    const uint32_t c = fewer[i].candidate;
+    const uint32_t less = std::min(Surplus(candidates[c]), fewer[i].tasks - 1);
+    if (less == 0) {
+      fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(i));
+    } else {
+      fewer[i].tasks = less;
+      if (ValueOf(candidates, fewer) > ValueOf(candidates, result.victims)) {
+        continue;  // Shedding would be dearer than stopping.
+      }
+    }
+    EXPECT_FALSE(trial.Works(fewer)) << "superfluous: " << c;
+  }
+}
+
+// Chooses in a transaction, checks that undoing it leaves nothing behind, and
+// that the answer keeps the law.
+PreemptionResult ChooseAndCheck(Trial& trial) {
+  Cluster& cluster = trial.world().cluster();
+  const uint64_t before = cluster.Hash();
+  const Cluster::Mark mark = cluster.Begin();
+  PreemptionResult result = trial.Choose();
+  if (result.fit != Fit::kFits) {
+    EXPECT_EQ(cluster.Hash(), before);
+  }
+  EXPECT_TRUE(cluster.Validate().ok());
+  cluster.Rollback(mark);
+  EXPECT_EQ(cluster.Hash(), before);
+  CheckSound(trial, result);
+  return result;
+}
+
+TEST(PreemptorPropertyTest, SmallClustersAgainstAllSubsets) {
+  constexpr uint64_t kFirst = 1, kLast = 4000;
+  int fits = 0, with_victims = 0, proven = 0;
+  for (uint64_t seed = kFirst; seed <= kLast; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Trial trial(MakeInstance(seed, 9), 0);
+    if (trial.Combinations() > 3000) continue;
+    const PreemptionResult result = ChooseAndCheck(trial);
+    const std::optional<Value> best = trial.BruteForce();
+    ASSERT_EQ(result.fit == Fit::kFits, best.has_value());
+    proven += result.optimal;
+    if (!best) continue;
+    ++fits;
+    with_victims += !result.victims.empty();
+    const Value value = ValueOf(trial.world().candidates(), result.victims);
+    EXPECT_GE(value, *best);
+    EXPECT_EQ(value, *best);
+    EXPECT_TRUE(result.optimal);
+    if (HasFailure()) return;
+  }
+  std::printf("seeds %lu-%lu: %d fit, %d with victims, %d proven\n", kFirst,
+              kLast, fits, with_victims, proven);
+}
+
+// More candidates than are tried exhaustively: the greedy search at work.
+TEST(PreemptorPropertyTest, MediumClustersAgainstAllSubsets) {
+  constexpr uint64_t kFirst = 100'001, kLast = 100'700;
+  int compared = 0, equal = 0, proven = 0;
+  for (uint64_t seed = kFirst; seed <= kLast; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Trial trial(MakeInstance(seed, 26), 0);
+    if (trial.Combinations() > 40'000) continue;
+    const PreemptionResult result = ChooseAndCheck(trial);
+    const std::optional<Value> best = trial.BruteForce();
+    if (result.optimal) {
+      ASSERT_EQ(result.fit == Fit::kFits, best.has_value());
+    }
+    ASSERT_TRUE(best || result.fit != Fit::kFits);
+    ++compared;
+    proven += result.optimal;
+    const bool same =
+        !best ? result.fit != Fit::kFits
+              : result.fit == Fit::kFits && ValueOf(trial.world().candidates(),
+                                                    result.victims) == *best;
+    equal += same;
+    EXPECT_TRUE(same || !result.optimal);
+    if (HasFailure()) return;
+  }
+  std::printf("seeds %lu-%lu: %d compared, %d best, %d proven\n", kFirst, kLast,
+              compared, equal, proven);
+  EXPECT_GE(equal * 100, compared * 95);
+}
+
+// Too large for brute force: soundness, and nothing but keys decides.
+TEST(PreemptorPropertyTest, TheOrderOfArrivalDecidesNothing) {
+  constexpr uint64_t kFirst = 200'001, kLast = 201'500;
+  for (uint64_t seed = kFirst; seed <= kLast; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const Instance instance = MakeInstance(seed, 30);
+    Trial one(instance, 0), two(instance, seed);
+    const PreemptionResult a = ChooseAndCheck(one);
+    const PreemptionResult b = ChooseAndCheck(two);
+    EXPECT_EQ(a.fit, b.fit);
+    EXPECT_EQ(a.victims, b.victims);
+    EXPECT_EQ(a.steps, b.steps);
+    EXPECT_EQ(a.optimal, b.optimal);
+    ASSERT_EQ(a.tasks.size(), b.tasks.size());
+    for (size_t t = 0; t < a.tasks.size(); ++t) {
+      EXPECT_EQ(one.world().cluster().node(a.tasks[t].at.node).key,
+                two.world().cluster().node(b.tasks[t].at.node).key);
+      EXPECT_EQ(a.tasks[t].at.devices, b.tasks[t].at.devices);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+TEST(PreemptorPropertyTest, ASmallBudgetNeverMakesAnAnswerUnsound) {
+  constexpr uint64_t kFirst = 300'001, kLast = 301'500;
+  for (uint64_t seed = kFirst; seed <= kLast; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Trial trial(MakeInstance(seed, 9), 0);
+    if (trial.Combinations() > 1000) continue;
+    trial.request().max_steps = seed % 60;
+    const PreemptionResult result = ChooseAndCheck(trial);
+    if (!result.optimal) continue;
+    const std::optional<Value> best = trial.BruteForce();
+    ASSERT_EQ(result.fit == Fit::kFits, best.has_value());
+    if (best) {
+      EXPECT_EQ(ValueOf(trial.world().candidates(), result.victims), *best);
+    }
+    if (HasFailure()) return;
+  }
+}
+
+}  // namespace
+}  // namespace muster
