@@ -37,7 +37,7 @@ class Dice {
   std::mt19937_64 random_;
 };
 
-// A gang of up to four tasks where there is room; nothing if there is none.
+// A gang of up to four tasks, each on a node drawn if that has room.
 RunningSpec Draw(Dice& dice, std::vector<uint32_t>& free,
                  const ClusterSpec& spec, uint32_t cost_scale) {
   RunningSpec gang;
@@ -66,12 +66,12 @@ Instance MakeInstance(uint64_t seed, uint32_t most_running) {
   Instance instance;
   ClusterSpec& spec = instance.cluster;
   spec.racks = dice.From(1, 3);
-  spec.nodes_per_rack = dice.From(1, 3);
-  spec.gpus_per_node = dice.From(1, 4);
+  spec.nodes_per_rack = dice.From(1, most_running / 3);
+  spec.gpus_per_node = dice.From(2, 4);
   std::vector<uint32_t> free(spec.racks * spec.nodes_per_rack,
                              spec.gpus_per_node);
   const uint32_t cost_scale = dice.OneIn(4) ? 1 : dice.OneIn(2) ? 4 : 50;
-  const uint32_t running = dice.From(most_running / 3, most_running);
+  const uint32_t running = dice.From(most_running / 2, most_running);
   for (uint32_t i = 0; i < running; ++i) {
     RunningSpec gang = Draw(dice, free, spec, cost_scale);
     if (gang.tasks.empty()) continue;
@@ -79,8 +79,14 @@ Instance MakeInstance(uint64_t seed, uint32_t most_running) {
     spec.running.push_back(gang);
   }
   const std::string levels[] = {"", "rack", "host"};
-  instance.gang = MakeGang(dice.From(1, 6), dice.From(1, spec.gpus_per_node),
-                           levels[dice.Below(3)]);
+  const uint32_t gpus = dice.From(1, spec.gpus_per_node);
+  const uint32_t level = dice.Below(3);
+  const uint32_t nodes = level == 2   ? 1
+                         : level == 1 ? spec.nodes_per_rack
+                                      : spec.racks * spec.nodes_per_rack;
+  const uint32_t most = nodes * (spec.gpus_per_node / gpus);
+  instance.gang =
+      MakeGang(dice.From(1, std::min(most + 1, 8u)), gpus, levels[level]);
   const Role& role = instance.gang.roles[0];
   instance.gpus = int64_t{role.min_tasks} * role.shape.devices.count;
   instance.queues.resize(3);
@@ -295,12 +301,13 @@ TEST(PreemptorPropertyTest, SmallClustersAgainstAllSubsets) {
 
 // More candidates than are tried exhaustively: the greedy search at work.
 TEST(PreemptorPropertyTest, MediumClustersAgainstAllSubsets) {
-  constexpr uint64_t kFirst = 100'001, kLast = 100'700;
+  constexpr uint64_t kFirst = 100'001, kLast = 103'000;
   int compared = 0, equal = 0, proven = 0;
   for (uint64_t seed = kFirst; seed <= kLast; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
-    Trial trial(MakeInstance(seed, 26), 0);
-    if (trial.Combinations() > 40'000) continue;
+    Trial trial(MakeInstance(seed, 30), 0);
+    if (trial.world().candidates().size() <= 12) continue;
+    if (trial.Combinations() > 100'000) continue;
     const PreemptionResult result = ChooseAndCheck(trial);
     const std::optional<Value> best = trial.BruteForce();
     if (result.optimal) {

@@ -1,0 +1,1 @@
+muster_benchmark(preemptor_benchmark SOURCES preemptor_benchmark.cc)
