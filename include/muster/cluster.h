@@ -109,7 +109,7 @@ class Cluster {
   const Node& node(NodeIndex node) const;
   // All nodes, in key order. Amortised O(n log n) after a structural change.
   std::span<const NodeIndex> nodes() const;
-  // Rises with every structural change (not with charges).
+  // Rises with everything above that changes anything (not with charges).
   uint64_t structure_version() const;
 
   std::span<const Topology> topologies() const;
@@ -129,11 +129,14 @@ class Cluster {
   void Unref(ShapeId shape);
   // What one such task uses of each kind, the device kind included (for a
   // memory share: its thousandths of the largest-memory device that admits it,
-  // or of one device where none is known).
+  // or of one device where none is known). Holds until nodes change or the
+  // shape's last Unref.
   const Resources& demand(ShapeId shape) const;
   const DeviceRequest& device_request(ShapeId shape) const;
   // Whether the node would take such tasks, capacity aside: selector, taints,
-  // node sets, schedulable, available, device models. O(1) amortised.
+  // node sets, schedulable, available, device models (the node has a device of
+  // one of them). O(1) amortised: after a change to a node, each shape looks at
+  // that node alone.
   bool Admits(NodeIndex node, ShapeId shape) const;
   // Number of untolerated kPreferNoSchedule taints on the node.
   uint32_t Reluctance(NodeIndex node, ShapeId shape) const;
@@ -148,16 +151,21 @@ class Cluster {
   // smallest island or NUMA node that has enough, lowest numbers first),
   // charges it, and says what it took. False, and no change, if none fits.
   bool Take(NodeIndex node, ShapeId shape, Ledger ledger, Allocation* out);
-  // Exactly this allocation; may overcommit, since reality may.
+  // Exactly this allocation; may overcommit, since reality may. Nothing
+  // happens on a node that is gone.
   void Charge(const Allocation& a, Ledger ledger);
   void Credit(const Allocation& a, Ledger ledger);
-  // Whether exactly this allocation fits in the ledger.
+  // Whether exactly this allocation fits in the ledger: never on a node that is
+  // not available or a device that is not healthy; selector, taints and cordon
+  // are not looked at.
   bool Fits(const Allocation& a, Ledger ledger) const;
   // What the allocation uses of each kind, the device kind in thousandths.
   Resources Usage(const Allocation& a) const;
   // The shares of single devices the allocation holds, by device number.
   void Shares(const Allocation& a, std::vector<DeviceShare>* out) const;
 
+  // Of the device kind, what healthy devices have free; capacity() counts all
+  // devices.
   int64_t free(NodeIndex node, ResourceKind kind, Ledger ledger) const;
   // Free thousandths of one device (0 if it is unhealthy).
   int32_t free_milli(NodeIndex node, uint32_t device, Ledger ledger) const;
@@ -169,12 +177,16 @@ class Cluster {
   const Resources& total_capacity() const;
   bool Overcommitted(NodeIndex node) const;
 
-  // Changes to kLater that gave room somewhere are counted and logged: what
-  // did not fit before can fit only on a node freed since. Caches use it;
-  // no decision may depend on it.
+  // Changes that gave room somewhere are logged: what did not fit before can
+  // fit only on a node freed since (where it depends on other nodes as well,
+  // as a spread does, look at structure_version, too). The version also rises
+  // with transactions; what a transaction frees and takes back is not logged.
+  // Caches use it; no decision may depend on it.
   uint64_t freed_version() const;
-  // The nodes on which kLater or kNow rose since `version`, each at least
-  // once; false if the log no longer reaches back that far.
+  // Replaces `nodes` by those on which kLater or kNow rose since `version`, or
+  // whose structure changed so that they may admit more, each at least once.
+  // False if the log no longer reaches back that far, or the version was read
+  // inside a transaction that has been rolled back.
   bool FreedSince(uint64_t version, std::vector<NodeIndex>* nodes) const;
 
   // --- Transactions, nesting ----------------------------------------------

@@ -18,6 +18,7 @@ NodeId Cluster::Rep::Upsert(const Node& node) {
   NodeIndex n = nodes.Find(node.key).index;
   if (n == NodeId::kNone) {
     n = nodes.Add(node);
+    freed.Reserve(2 * size_t{nodes.limit()});
     ++layout_version_;
   } else {
     NodeRecord& record = nodes[n];

@@ -1,8 +1,18 @@
 #include "lib/topology/freed_log.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace muster {
+
+void FreedLog::Reserve(size_t entries) {
+  const size_t wanted = std::bit_ceil(std::min(entries, kMaxEntries));
+  if (wanted <= ring_.size()) return;
+  std::rotate(ring_.begin(), ring_.begin() + static_cast<ptrdiff_t>(first_),
+              ring_.end());
+  first_ = 0;
+  ring_.resize(wanted);
+}
 
 void FreedLog::Undo(uint64_t begin) {
   while (count_ > 0 && At(count_ - 1).version > begin) --count_;
@@ -34,16 +44,9 @@ bool FreedLog::Since(uint64_t version, std::vector<NodeIndex>* nodes) const {
 
 void FreedLog::Push(const Entry& entry) {
   if (count_ == ring_.size()) {
-    if (count_ < kMaxEntries) {
-      std::rotate(ring_.begin(), ring_.begin() + static_cast<ptrdiff_t>(first_),
-                  ring_.end());
-      first_ = 0;
-      ring_.resize(std::max<size_t>(16, 2 * count_));
-    } else {
-      forgotten_ = ring_[first_].version;
-      first_ = (first_ + 1) & (ring_.size() - 1);
-      --count_;
-    }
+    forgotten_ = ring_[first_].version;
+    first_ = (first_ + 1) & (ring_.size() - 1);
+    --count_;
   }
   ring_[(first_ + count_) & (ring_.size() - 1)] = entry;
   ++count_;

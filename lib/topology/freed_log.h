@@ -18,6 +18,9 @@ namespace muster {
 class FreedLog {
  public:
   uint64_t version() const { return version_; }
+  // Remembers at least so many entries from here on; the only call that
+  // allocates.
+  void Reserve(size_t entries);
   void Add(NodeIndex node) { Push({++version_, 0, node}); }
 
   // Starts a transaction; the result is Undo's argument.
@@ -29,7 +32,7 @@ class FreedLog {
   bool Since(uint64_t version, std::vector<NodeIndex>* nodes) const;
 
  private:
-  // Memory is bounded by this many entries; readers further back are refused.
+  static constexpr size_t kMinEntries = 64;
   static constexpr size_t kMaxEntries = size_t{1} << 16;
   static constexpr NodeIndex kUndone = 0xffffffff;
 
@@ -44,7 +47,7 @@ class FreedLog {
     return ring_[(first_ + i) & (ring_.size() - 1)];
   }
 
-  std::vector<Entry> ring_{};  // Its size is 0 or a power of two.
+  std::vector<Entry> ring_ = std::vector<Entry>(kMinEntries);  // 2^i of them.
   size_t first_ = 0;
   size_t count_ = 0;
   uint64_t version_ = 0;

@@ -13,13 +13,14 @@ Share Ledgers::MinFree(const DeviceBook& book, Ledger ledger) {
 }
 
 uint32_t Ledgers::Quotient(Share free, Share share, uint32_t limit) {
+  // A device that is overcommitted in one measure takes nothing more, even
+  // what rounds to nothing there.
+  if (free.milli < share.milli || free.memory < share.memory) return 0;
   int64_t slots = limit;
   if (share.milli > 0) {
-    if (free.milli < share.milli) return 0;
     slots = std::min<int64_t>(slots, free.milli / share.milli);
   }
   if (share.memory > 0) {
-    if (free.memory < share.memory) return 0;
     // Fractions alone never run out of memory: the division is rare.
     if (share.memory > std::numeric_limits<int32_t>::max() ||
         share.memory * slots > free.memory) {

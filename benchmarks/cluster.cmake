@@ -1,0 +1,1 @@
+muster_benchmark(cluster_benchmark SOURCES cluster_benchmark.cc)

@@ -1,0 +1,61 @@
+// The cluster as plainly as it can be said: maps, lists, and sums made anew at
+// every question. The judge in property tests.
+#ifndef MUSTER_TEST_TOPOLOGY_NAIVE_CLUSTER_H_
+#define MUSTER_TEST_TOPOLOGY_NAIVE_CLUSTER_H_
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "muster/cluster.h"
+#include "muster/gang.h"
+#include "muster/node.h"
+
+namespace muster {
+
+// A task in one ledger: its role stands for its shape.
+struct NaiveCharge {
+  size_t role = 0;  // Position in NaiveCluster::roles.
+  uint64_t devices = 0;
+
+  friend bool operator==(const NaiveCharge&, const NaiveCharge&) = default;
+};
+
+struct NaiveNode {
+  Node node{};
+  OtherUsage others{};
+  bool available = true;
+  std::vector<NaiveCharge> charges[2]{};  // Now, later.
+};
+
+struct NaiveCluster {
+  uint32_t kinds = 0;
+  ResourceKind device_kind = 0;
+  std::vector<Role> roles{};  // Their first shapes are used.
+  std::map<std::string, NaiveNode> nodes{};
+  std::map<std::string, std::set<std::string>> sets{};
+
+  DeviceShare ShareOf(size_t role, const Device& device) const;
+  // Raw free shares of a device, healthy or not.
+  DeviceShare FreeShare(const NaiveNode& n, uint32_t device, int ledger) const;
+  int64_t Free(const NaiveNode& n, ResourceKind kind, int ledger) const;
+  bool Admits(const NaiveNode& n, size_t role) const;
+  bool Fits(const NaiveNode& n, const NaiveCharge& charge, int ledger) const;
+  // `ledgers`: bit 0 now, bit 1 later.
+  uint32_t Slots(const NaiveNode& n, size_t role, unsigned ledgers,
+                 uint32_t limit) const;
+  bool Overcommitted(const NaiveNode& n) const;
+  Resources TotalCapacity() const;
+  int64_t DemandedMilli(size_t role) const;
+
+ private:
+  // How many more of the role's shares fit on the device in all the ledgers.
+  uint32_t DeviceSlots(const NaiveNode& n, size_t role, uint32_t device,
+                       unsigned ledgers, uint32_t limit) const;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TEST_TOPOLOGY_NAIVE_CLUSTER_H_
