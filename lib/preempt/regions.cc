@@ -35,6 +35,17 @@ Regions::Regions(Problem& problem) : problem_(problem) {
   nodes_.reserve(cluster.nodes().size());
   FindRegions();
   share_in_.assign(regions_.size(), kNowhere);
+  IndexTasks();
+  FindShares();
+  size_t next = 0;
+  for (uint32_t r = 0; r < regions_.size(); ++r) {
+    const size_t first = next;
+    while (next < shares_.size() && shares_[next].region == r) ++next;
+    regions_[r].members = std::span(members_).subspan(first, next - first);
+    shortfalls_.push_back(Shortfall(regions_[r]));
+    FindEnough(regions_[r], std::span(shares_).subspan(first, next - first),
+               shortfalls_[r]);
+  }
 }
 
 void Regions::FindRegions() {
@@ -92,24 +103,30 @@ void Regions::AddRegion(std::span<const NodeIndex> nodes) {
   regions_.push_back({.nodes = std::span(nodes_).subspan(first)});
 }
 
-void Regions::Bound(uint32_t count) {
-  IndexTasks(count);
-  FindShares(count);
-  size_t next = 0;
+void Regions::Threshold(uint32_t count) {
+  threshold_ = count;
   for (uint32_t r = 0; r < regions_.size(); ++r) {
-    const size_t first = next;
-    while (next < shares_.size() && shares_[next].region == r) ++next;
-    regions_[r].candidates = std::span(members_).subspan(first, next - first);
-    SetBound(regions_[r], std::span(shares_).subspan(first, next - first));
+    Region& region = regions_[r];
+    const auto end =
+        std::lower_bound(region.members.begin(), region.members.end(), count);
+    region.candidates = {region.members.begin(), end};
+    const size_t first = region.members.data() - members_.data();
+    region.bound =
+        BoundOf(std::span(shares_).subspan(first, region.candidates.size()),
+                shortfalls_[r]);
   }
 }
 
 std::span<const TaskRef> Regions::On(NodeIndex node) const {
-  return std::span(tasks_).subspan(first_task_[node],
-                                   first_task_[node + 1] - first_task_[node]);
+  const auto first = tasks_.begin() + first_task_[node];
+  const auto end = std::partition_point(
+      first, tasks_.begin() + first_task_[node + 1],
+      [&](const TaskRef& task) { return task.candidate < threshold_; });
+  return {first, end};
 }
 
-void Regions::IndexTasks(uint32_t count) {
+void Regions::IndexTasks() {
+  const auto count = static_cast<uint32_t>(problem_.candidate_count());
   first_task_.assign(region_of_.size() + 1, 0);
   for (uint32_t c = 0; c < count; ++c) {
     for (const Assignment& a : problem_.candidate(c).tasks) {
@@ -128,13 +145,11 @@ void Regions::IndexTasks(uint32_t count) {
   }
 }
 
-void Regions::FindShares(uint32_t count) {
-  shares_.clear();
-  for (uint32_t c = 0; c < count; ++c) AddShare(c);
+void Regions::FindShares() {
+  for (uint32_t c = 0; c < problem_.candidate_count(); ++c) AddShare(c);
   std::stable_sort(
       shares_.begin(), shares_.end(),
       [](const Share& a, const Share& b) { return a.region < b.region; });
-  members_.clear();
   for (const Share& share : shares_) members_.push_back(share.candidate);
 }
 
@@ -191,40 +206,48 @@ int64_t Regions::Shortfall(const Region& region) const {
   return missing;
 }
 
+void Regions::FindEnough(Region& region, std::span<const Share> shares,
+                         int64_t shortfall) const {
+  region.enough = shortfall > 0 ? kNowhere : 0;
+  for (const Share& share : shares) {
+    if (shortfall <= 0) return;
+    shortfall -= share.amount;
+    if (shortfall <= 0) region.enough = share.candidate + 1;
+  }
+}
+
 // The fractional relaxation: as if any part of a victim could be had at its
 // best price.
-void Regions::SetBound(Region& region, std::span<Share> shares) const {
-  region.bound = {};
-  region.hopeless = false;
-  const int64_t shortfall = Shortfall(region);
-  if (shortfall <= 0) return;
-  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
+Score Regions::BoundOf(std::span<const Share> shares, int64_t shortfall) {
+  Score bound;
+  if (shortfall <= 0) return bound;
+  sorted_.assign(shares.begin(), shares.end());
+  std::sort(sorted_.begin(), sorted_.end(), [](const Share& a, const Share& b) {
     const Wide left = Wide{a.price} * b.per;
     const Wide right = Wide{b.price} * a.per;
     return std::tie(left, a.candidate) < std::tie(right, b.candidate);
   });
   int64_t missing = shortfall;
-  for (const Share& share : shares) {
+  for (const Share& share : sorted_) {
     if (missing <= 0) break;
     if (share.amount == 0) continue;
     const int64_t part = std::min(missing, share.amount);
-    region.bound.cost +=
-        static_cast<int64_t>(Wide{share.price} * part / share.per);
+    bound.cost += static_cast<int64_t>(Wide{share.price} * part / share.per);
     missing -= part;
   }
-  if (missing > 0) region.hopeless = true;
   missing = shortfall;
-  for (const Share& share : shares) missing -= share.surplus_amount;
-  std::sort(shares.begin(), shares.end(), [](const Share& a, const Share& b) {
+  for (const Share& share : sorted_) missing -= share.surplus_amount;
+  std::sort(sorted_.begin(), sorted_.end(), [](const Share& a, const Share& b) {
     const int64_t left = a.amount - a.surplus_amount;
     const int64_t right = b.amount - b.surplus_amount;
     return std::tie(right, a.candidate) < std::tie(left, b.candidate);
   });
-  for (const Share& share : shares) {
+  for (const Share& share : sorted_) {
     if (missing <= 0) break;
     missing -= share.amount - share.surplus_amount;
-    ++region.bound.broken;
+    ++bound.broken;
   }
+  return bound;
 }
 
 }  // namespace muster::preempt

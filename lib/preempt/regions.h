@@ -15,12 +15,16 @@ namespace muster::preempt {
 // One domain of the level that the whole gang requires, or the whole cluster.
 struct Region {
   std::span<const NodeIndex> nodes{};
-  std::span<const uint32_t> candidates{};  // With tasks there; ascending.
+  std::span<const uint32_t> members{};  // Candidates there; ascending.
+  // With fewer of all candidates gone than the first so many, there is not
+  // enough of the scarce kind; kNowhere: not even without all.
+  uint32_t enough = 0;
+
+  // Of the candidates below the threshold:
+  std::span<const uint32_t> candidates{};  // The first of the members.
   // No set of victims that makes room here is cheaper, nor, at this cost,
   // breaks fewer gangs.
   Score bound{};
-  // Not even with all candidates gone.
-  bool hopeless = false;
 };
 
 // A task that may be released: number `back` from the back of its candidate.
@@ -33,17 +37,19 @@ class Regions {
  public:
   static constexpr uint32_t kNowhere = 0xffffffff;
 
-  // Finds the regions. Nodes that admit no role are left out.
+  // Finds the regions, and who is where. Nodes that admit no role are left
+  // out. What is free then is what the bounds rest on. O(nodes + tasks).
   explicit Regions(Problem& problem);
 
-  // Looks at the first `count` candidates: which are where, and the bounds,
-  // from what is free now. O(tasks log tasks).
-  void Bound(uint32_t count);
+  // Only the first `count` candidates are below the threshold from here on.
+  // O(candidates log candidates).
+  void Threshold(uint32_t count);
 
   std::span<const Region> all() const { return regions_; }
   // The region of a node, or kNowhere.
   uint32_t Of(NodeIndex node) const { return region_of_[node]; }
-  // The releasable tasks on a node, by (candidate, back).
+  // The tasks on a node that candidates below the threshold hold, by
+  // (candidate, back).
   std::span<const TaskRef> On(NodeIndex node) const;
 
  private:
@@ -60,11 +66,13 @@ class Regions {
   void AddRegion(std::span<const NodeIndex> nodes);
   void KeepOnly(uint32_t home);
   bool Useful(NodeIndex node) const;
-  void IndexTasks(uint32_t count);
-  void FindShares(uint32_t count);
+  void IndexTasks();
+  void FindShares();
   void AddShare(uint32_t c);
+  void FindEnough(Region& region, std::span<const Share> shares,
+                  int64_t shortfall) const;
   int64_t Shortfall(const Region& region) const;
-  void SetBound(Region& region, std::span<Share> shares) const;
+  Score BoundOf(std::span<const Share> shares, int64_t shortfall);
 
   Problem& problem_;
   std::vector<Region> regions_;
@@ -73,9 +81,12 @@ class Regions {
   std::vector<uint8_t> allowed_;      // By node: PlacementRequest::within.
   std::vector<uint32_t> first_task_;  // By node, and the end: into tasks_.
   std::vector<TaskRef> tasks_;
-  std::vector<Share> shares_;
-  std::vector<uint32_t> members_;   // Candidates of all regions.
+  std::vector<Share> shares_;        // By (region, candidate).
+  std::vector<uint32_t> members_;    // The same, candidates only.
+  std::vector<int64_t> shortfalls_;  // By region.
+  uint32_t threshold_ = 0;
   std::vector<uint32_t> share_in_;  // By region, scratch: into shares_.
+  std::vector<Share> sorted_;       // Scratch.
 };
 
 }  // namespace muster::preempt

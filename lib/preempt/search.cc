@@ -43,46 +43,67 @@ void Search::Run() {
   }
   const std::vector<uint32_t> ends = Thresholds();
   size_t t = fit == Fit::kFits ? 0 : LowestFeasible(ends);
-  for (; t < ends.size() && !best_.found; ++t) {
-    if (problem_.Exhausted()) {
-      proven_ = false;
-      return;
-    }
+  for (; t < ends.size() && !best_.found && !problem_.Exhausted(); ++t) {
     SearchBelow(ends[t]);
     proven_ = proven_ && open_.empty();
   }
+  if (problem_.Exhausted() && !best_.found) proven_ = false;
   if (best_.found) Settle();
 }
 
-// The first threshold at which the gang fits with all candidates gone, law or
-// no law; ends.size() if there is none.
+// The first threshold at which the gang fits some region with all candidates
+// gone, law or no law; ends.size() if there is none.
 size_t Search::LowestFeasible(const std::vector<uint32_t>& ends) {
-  size_t low = 0;
-  size_t high = ends.size();
-  if (high == 0 || !AllGoneFits(ends.back())) {
-    low = high;
-  } else {
-    --high;
+  std::vector<const Region*> order;
+  for (const Region& region : regions_.all()) {
+    if (region.enough != Regions::kNowhere) order.push_back(&region);
+  }
+  std::stable_sort(
+      order.begin(), order.end(),
+      [](const Region* a, const Region* b) { return a->enough < b->enough; });
+  size_t lowest = ends.size();
+  for (const Region* region : order) {
+    const size_t from =
+        std::lower_bound(ends.begin(), ends.end(), region->enough) -
+        ends.begin();
+    if (from >= lowest || problem_.Exhausted()) break;
+    lowest = LowestFeasibleIn(*region, ends, from, lowest);
+  }
+  return lowest;
+}
+
+// The same for one region, in [from, to); `to` if there is none.
+size_t Search::LowestFeasibleIn(const Region& region,
+                                const std::vector<uint32_t>& ends, size_t from,
+                                size_t to) {
+  board_.Watch(region.nodes);
+  const auto fits = [&](size_t t) {
+    problem_.Spend();
+    for (uint32_t c : region.members) {
+      victims_.Release(c, c < ends[t] ? problem_.Size(c) : 0);
+    }
+    return Fits(region);
+  };
+  size_t low = from;  // Does not fit below.
+  size_t high = to;   // Fits there, or is the end.
+  for (size_t step = 0; low < high; step = 2 * step + 1) {
+    const size_t t = std::min(low + step, to - 1);
+    if (fits(t)) {
+      high = t;
+      break;
+    }
+    low = t + 1;
   }
   while (low < high) {
     const size_t middle = low + (high - low) / 2;
-    if (AllGoneFits(ends[middle])) {
+    if (fits(middle)) {
       high = middle;
     } else {
       low = middle + 1;
     }
   }
-  for (uint32_t c = 0; c < problem_.candidate_count(); ++c) {
-    victims_.Release(c, 0);
-  }
-  return low;
-}
-
-bool Search::AllGoneFits(uint32_t count) {
-  for (uint32_t c = 0; c < problem_.candidate_count(); ++c) {
-    victims_.Release(c, c < count ? problem_.Size(c) : 0);
-  }
-  return problem_.Ask({}) == Fit::kFits;
+  TakeBackAll(region.members);
+  return high;
 }
 
 // Whether nothing within the bound can be better than the best.
@@ -96,10 +117,10 @@ void Search::SearchBelow(uint32_t count) {
   everyone_.resize(count);
   std::iota(everyone_.begin(), everyone_.end(), 0);
   open_.clear();
-  regions_.Bound(count);
+  regions_.Threshold(count);
   std::vector<const Region*> order;
   for (const Region& region : regions_.all()) {
-    if (!region.hopeless) order.push_back(&region);
+    if (region.enough <= count) order.push_back(&region);
   }
   std::stable_sort(
       order.begin(), order.end(),

@@ -37,7 +37,9 @@ class Search {
  private:
   std::vector<uint32_t> Thresholds() const;
   size_t LowestFeasible(const std::vector<uint32_t>& ends);
-  bool AllGoneFits(uint32_t count);
+  size_t LowestFeasibleIn(const Region& region,
+                          const std::vector<uint32_t>& ends, size_t from,
+                          size_t to);
   void SearchBelow(uint32_t count);
   void SearchRegion(const Region& region);
   void TryGreedy(const Region& region, uint32_t alternative, bool quota_first);
