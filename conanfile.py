@@ -15,7 +15,7 @@ class MusterConan(ConanFile):
     settings = "os", "arch", "compiler", "build_type"
     options = {"wire": [True, False]}
     default_options = {"wire": True}
-    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "lib/*"
+    exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "lib/*", "proto/*"
 
     def set_version(self):
         text = load(self, f"{self.recipe_folder}/CMakeLists.txt")

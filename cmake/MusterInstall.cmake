@@ -37,6 +37,13 @@ if(TARGET muster_wire)
   install_library(muster_wire wire "muster protobuf")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/muster/wire"
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster" FILES_MATCHING PATTERN "*.h")
+  # The generated messages, and what hosts in other languages generate from.
+  get_target_property(generated muster_wire MUSTER_GENERATED_HEADERS)
+  get_target_property(protos muster_wire MUSTER_PROTOS)
+  install(DIRECTORY "${generated}/" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster/v1"
+          FILES_MATCHING PATTERN "*.pb.h")
+  install(DIRECTORY "${protos}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/proto/muster/v1"
+          FILES_MATCHING PATTERN "*.proto")
 endif()
 
 configure_package_config_file(
