@@ -19,13 +19,14 @@ bool BeforeByKey(const std::vector<Victim>& a, const std::vector<Victim>& b) {
 
 }  // namespace
 
-void Solution::Offer(const VictimSet& set) {
+void Solution::Offer(const VictimSet& set, const Region& where) {
   if (set.broken_law() || (found && set.score() > score)) return;
   std::vector<Victim> offered = set.Victims();
   if (found && set.score() == score && !BeforeByKey(offered, victims)) return;
   found = true;
   score = set.score();
   victims = std::move(offered);
+  region = &where;
 }
 
 Exhaustive::Exhaustive(Problem& problem, const SlotBoard& board,
@@ -58,7 +59,7 @@ bool Exhaustive::Worse() const {
 bool Exhaustive::Decide(size_t next) {
   if (Worse()) return true;
   if (next == candidates_.size()) {
-    if (victims_.QuotaSuffices()) best_->Offer(victims_);
+    if (victims_.QuotaSuffices()) best_->Offer(victims_, *region_);
     return true;
   }
   const uint32_t c = candidates_[next];

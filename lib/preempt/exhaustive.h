@@ -18,9 +18,10 @@ struct Solution {
   bool found = false;
   Score score{};
   std::vector<Victim> victims{};
+  const Region* region = nullptr;  // Where the gang then fits.
 
   // Keeps the set if it is better than what was found before.
-  void Offer(const VictimSet& victims);
+  void Offer(const VictimSet& set, const Region& where);
 };
 
 // Branch and bound: decides candidate by candidate how many of its tasks go,

@@ -21,6 +21,7 @@ struct Step {
 std::vector<Step> StepsOf(const Problem& problem, uint32_t count) {
   std::vector<Step> steps;
   for (uint32_t c = 0; c < count; ++c) {
+    if (problem.Size(c) == 0) continue;
     Step stop{.candidate = c,
               .tasks = problem.Size(c),
               .added = problem.ScoreOf(c, problem.Size(c))};

@@ -176,7 +176,7 @@ void Search::TryGreedy(const Region& region, uint32_t alternative,
     if (!quota_lacks_) KeepTouched();
     if (victims_.QuotaSuffices() || CoverQuota(problem_, count_, victims_)) {
       Reduce(region);
-      best_.Offer(victims_);
+      best_.Offer(victims_, region);
     }
   }
   victims_.Clear();
@@ -260,11 +260,12 @@ bool Search::SettleOnce() {
   touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   for (uint32_t t : touched) {
     const Region& region = regions_.all()[t];
+    if (&region == best_.region) continue;  // It was reduced there.
     board_.Watch(region.nodes);
     if (!Fits(region)) continue;
     Reduce(region);
     if (victims_.broken_law() || victims_.score() >= best_.score) continue;
-    best_.Offer(victims_);
+    best_.Offer(victims_, region);
     return true;
   }
   return false;
