@@ -1,0 +1,3 @@
+if(TARGET muster::wire)
+  muster_benchmark(wire_benchmark SOURCES wire_benchmark.cc LIBS muster::wire)
+endif()

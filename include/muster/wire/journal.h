@@ -1,0 +1,157 @@
+// The journal: everything that changed a scheduler, in order, in one file.
+//
+// A journal begins with the state it starts from; events and plans follow as
+// they are told. Each record carries its length and checksums (docs/wire.md),
+// so that a record torn by a crash is told from damage. replay.h makes a
+// scheduler of a journal again.
+#ifndef MUSTER_WIRE_JOURNAL_H_
+#define MUSTER_WIRE_JOURNAL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "muster/event.h"
+#include "muster/plan.h"
+#include "muster/scheduler.h"
+#include "muster/state.h"
+#include "muster/wire/records.h"
+
+namespace muster::wire {
+
+namespace internal {
+class File;
+class Input;
+}  // namespace internal
+
+// When records leave the process. A plan is told before Schedule() returns it:
+// with the two latter no decision is carried out that could be forgotten.
+enum class JournalFlush : uint8_t {
+  kWhenFull,      // When the buffer is full, by Flush(), and at the end.
+  kEachPlan,      // And with each plan: outlives a crash of the process.
+  kSyncEachPlan,  // And on the disk with each plan: one of the machine.
+};
+
+struct JournalOptions {
+  JournalFlush flush = JournalFlush::kWhenFull;
+  size_t buffer_bytes = size_t{64} << 10;
+};
+
+// Not synchronised: belongs to the thread that owns the scheduler. The first
+// error stays: nothing is written behind a gap, and status() tells. A host
+// that depends on its journal looks at status() after each Schedule().
+class JournalWriter : public Journal {
+ public:
+  // A new file; ALREADY_EXISTS rather than overwrite one. `start` is the
+  // scheduler's state now; it is on the disk when Create returns.
+  static absl::StatusOr<std::unique_ptr<JournalWriter>> Create(
+      const std::string& path, const SchedulerState& start,
+      JournalOptions options = {});
+  // Goes on with a file behind its last record, for a scheduler that Replay()
+  // made of it. A torn tail is cut off first, as by RecoverJournal().
+  static absl::StatusOr<std::unique_ptr<JournalWriter>> Continue(
+      const std::string& path, JournalOptions options = {});
+  // Appends to *sink, which outlives the writer; nothing is buffered.
+  JournalWriter(const SchedulerState& start, std::string* sink);
+
+  // Flushes. Call Flush() first to learn whether that works.
+  ~JournalWriter() override;
+  JournalWriter(const JournalWriter&) = delete;
+  JournalWriter& operator=(const JournalWriter&) = delete;
+
+  void Applied(const Event& event) override;
+  void Planned(const PlanRecord& plan) override;
+
+  // Hands what is buffered to the file. Sync() also puts it on the disk.
+  absl::Status Flush();
+  absl::Status Sync();
+  const absl::Status& status() const { return status_; }
+  // Of the journal so far, what is still buffered included.
+  uint64_t bytes() const { return written_ + out_->size(); }
+
+ private:
+  JournalWriter(std::unique_ptr<internal::File> file, uint64_t written,
+                JournalOptions options);
+  void Begin(const SchedulerState& start);
+  // Appends the record {number: value}, number being JournalRecord's.
+  template <class T>
+  void Append(int number, const T& value);
+
+  std::unique_ptr<internal::File> file_;  // Null: out_ is the caller's.
+  JournalOptions options_{};
+  std::string buffer_{};
+  std::string* out_;
+  std::string scratch_{};
+  uint64_t written_ = 0;
+  absl::Status status_{};
+};
+
+// A last record of which only a part reached the file.
+struct TornTail {
+  uint64_t offset = 0;  // Of its first byte: where the whole records end.
+  uint64_t bytes = 0;   // From there to the end of the file.
+};
+
+// Reads a journal record by record; memory in use is bounded by the largest
+// one. Errors name the file, the record (the header is number 0) and its first
+// byte: INVALID_ARGUMENT for what is no journal or not known to this version,
+// DATA_LOSS for damage.
+class JournalReader {
+ public:
+  static absl::StatusOr<JournalReader> Open(const std::string& path);
+  // `bytes` outlive the reader; `name` stands for the file in messages.
+  static absl::StatusOr<JournalReader> OfBytes(
+      std::string_view bytes, const std::string& name = "journal");
+
+  JournalReader(JournalReader&&) noexcept;
+  JournalReader& operator=(JournalReader&&) noexcept;
+  ~JournalReader();
+
+  const JournalHeader& header() const { return header_; }
+
+  // Reads the next record, an event or a plan. False at the end, which may be
+  // a torn tail. An error stays.
+  absl::StatusOr<bool> Next(JournalRecord* record);
+  // Set once Next() has come upon it.
+  const std::optional<TornTail>& torn_tail() const { return torn_; }
+
+  // Of the record read last.
+  uint64_t number() const { return number_; }
+  uint64_t offset() const { return offset_; }
+  // "FILE: record 7 at byte 991", for messages about it.
+  std::string Where() const;
+
+ private:
+  explicit JournalReader(std::unique_ptr<internal::Input> input);
+  static absl::StatusOr<JournalReader> Start(
+      std::unique_ptr<internal::Input> input);
+  absl::Status ReadPreamble();
+  // The payload of the record at next_; nothing at the end or a torn tail.
+  absl::StatusOr<std::optional<std::string_view>> ReadFrame();
+  absl::Status ParseRecord(std::string_view bytes, JournalRecord* record) const;
+  absl::StatusOr<bool> OnlyZeros(uint64_t from);
+  std::optional<std::string_view> Torn();
+  absl::Status Damage(const std::string& what) const;
+
+  std::unique_ptr<internal::Input> input_;
+  JournalHeader header_{};
+  uint64_t number_ = 0;
+  uint64_t offset_ = 0;
+  uint64_t next_ = 0;  // First byte behind it.
+  std::optional<TornTail> torn_{};
+  absl::Status status_{};
+};
+
+// Cuts a torn last record off the file and tells what was cut, if anything.
+// Damage elsewhere is an error, as is a file without a whole first record;
+// the file is then left alone.
+absl::StatusOr<std::optional<TornTail>> RecoverJournal(const std::string& path);
+
+}  // namespace muster::wire
+
+#endif  // MUSTER_WIRE_JOURNAL_H_

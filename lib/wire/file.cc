@@ -1,0 +1,141 @@
+#include "lib/wire/file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+namespace muster::wire::internal {
+namespace {
+
+absl::Status ErrorOf(const std::string& path, const char* doing) {
+  return absl::ErrnoToStatus(errno, path + ": cannot " + doing);
+}
+
+}  // namespace
+
+File::File(File&& other) noexcept
+    : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}
+
+File& File::operator=(File&& other) noexcept {
+  std::swap(path_, other.path_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+File::~File() {
+  if (fd_ >= 0) close(fd_);
+}
+
+absl::StatusOr<File> File::Open(const std::string& path, int flags) {
+  int fd = -1;
+  do {
+    fd = open(path.c_str(), flags | O_CLOEXEC, 0644);
+  } while (fd < 0 && errno == EINTR);
+  if (fd < 0) return ErrorOf(path, flags & O_CREAT ? "create" : "open");
+  return File(path, fd);
+}
+
+absl::StatusOr<File> File::OpenToRead(const std::string& path) {
+  return Open(path, O_RDONLY);
+}
+
+absl::StatusOr<File> File::OpenToAppend(const std::string& path) {
+  return Open(path, O_WRONLY | O_APPEND);
+}
+
+absl::StatusOr<File> File::Create(const std::string& path) {
+  return Open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL);
+}
+
+absl::Status File::Error(const char* doing) const {
+  return ErrorOf(path_, doing);
+}
+
+absl::StatusOr<uint64_t> File::Size() const {
+  struct stat status{};
+  if (fstat(fd_, &status) != 0) return Error("tell the size");
+  if (!S_ISREG(status.st_mode)) {
+    return absl::InvalidArgumentError(path_ + ": is not a regular file");
+  }
+  return static_cast<uint64_t>(status.st_size);
+}
+
+absl::Status File::ReadAt(uint64_t offset, size_t n, char* to) const {
+  while (n > 0) {
+    const ssize_t got = pread(fd_, to, n, static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Error("read");
+    if (got == 0) {
+      return absl::DataLossError(path_ + ": byte " + std::to_string(offset) +
+                                 ": the file has become shorter");
+    }
+    to += got;
+    offset += static_cast<uint64_t>(got);
+    n -= static_cast<size_t>(got);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status File::Append(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t put = write(fd_, bytes.data(), bytes.size());
+    if (put < 0 && errno == EINTR) continue;
+    if (put < 0) return Error("write");
+    bytes.remove_prefix(static_cast<size_t>(put));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status File::Truncate(uint64_t size) {
+  if (ftruncate(fd_, static_cast<off_t>(size)) != 0) return Error("truncate");
+  return absl::OkStatus();
+}
+
+absl::Status File::Sync() {
+  if (fsync(fd_) != 0) return Error("sync");
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadWhole(const std::string& path) {
+  absl::StatusOr<File> file = File::OpenToRead(path);
+  if (!file.ok()) return file.status();
+  absl::StatusOr<uint64_t> size = file->Size();
+  if (!size.ok()) return size.status();
+  std::string bytes(*size, '\0');
+  absl::Status status = file->ReadAt(0, bytes.size(), bytes.data());
+  if (!status.ok()) return status;
+  return bytes;
+}
+
+absl::Status ReplaceWhole(const std::string& path, std::string_view bytes) {
+  const std::string fresh = path + ".new";
+  unlink(fresh.c_str());  // Left by a crash.
+  absl::StatusOr<File> file = File::Create(fresh);
+  if (!file.ok()) return file.status();
+  absl::Status status = file->Append(bytes);
+  if (status.ok()) status = file->Sync();
+  if (status.ok() && rename(fresh.c_str(), path.c_str()) != 0) {
+    status = ErrorOf(path, "replace");
+  }
+  if (!status.ok()) {
+    unlink(fresh.c_str());
+    return status;
+  }
+  return SyncDirectoryOf(path);
+}
+
+absl::Status SyncDirectoryOf(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  const std::string directory = slash == std::string::npos ? "."
+                                : slash == 0               ? "/"
+                                             : path.substr(0, slash);
+  absl::StatusOr<File> file = File::OpenToRead(directory);
+  if (!file.ok()) return file.status();
+  return file->Sync();
+}
+
+}  // namespace muster::wire::internal

@@ -1,0 +1,56 @@
+// Files, with errors that name them.
+#ifndef MUSTER_LIB_WIRE_FILE_H_
+#define MUSTER_LIB_WIRE_FILE_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+
+namespace muster::wire::internal {
+
+// An open file of the operating system; closed with the object.
+class File {
+ public:
+  static absl::StatusOr<File> OpenToRead(const std::string& path);
+  static absl::StatusOr<File> OpenToAppend(const std::string& path);
+  // ALREADY_EXISTS if there is one.
+  static absl::StatusOr<File> Create(const std::string& path);
+
+  File(File&& other) noexcept;
+  File& operator=(File&& other) noexcept;
+  ~File();
+
+  absl::StatusOr<uint64_t> Size() const;
+  // Fills `to`; DATA_LOSS if the file ends before.
+  absl::Status ReadAt(uint64_t offset, size_t n, char* to) const;
+  absl::Status Append(std::string_view bytes);
+  absl::Status Truncate(uint64_t size);
+  // What was written is on the disk when this returns.
+  absl::Status Sync();
+
+  const std::string& path() const { return path_; }
+
+ private:
+  File(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  static absl::StatusOr<File> Open(const std::string& path, int flags);
+  absl::Status Error(const char* doing) const;
+
+  std::string path_;
+  int fd_ = -1;
+};
+
+absl::StatusOr<std::string> ReadWhole(const std::string& path);
+
+// Puts a file in the place of what `path` was, or leaves that.
+absl::Status ReplaceWhole(const std::string& path, std::string_view bytes);
+
+// Makes the directory entry of a new or renamed file last.
+absl::Status SyncDirectoryOf(const std::string& path);
+
+}  // namespace muster::wire::internal
+
+#endif  // MUSTER_LIB_WIRE_FILE_H_

@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "lib/wire/file.h"
+#include "lib/wire/format.h"
+#include "lib/wire/frame.h"
+#include "lib/wire/input.h"
+#include "muster/wire/convert.h"
+#include "muster/wire/journal.h"
+
+namespace muster::wire {
+
+using internal::kFrameSize;
+using internal::kPreambleSize;
+
+absl::StatusOr<JournalReader> JournalReader::Open(const std::string& path) {
+  absl::StatusOr<internal::File> file = internal::File::OpenToRead(path);
+  if (!file.ok()) return file.status();
+  absl::StatusOr<uint64_t> size = file->Size();
+  if (!size.ok()) return size.status();
+  return Start(std::make_unique<internal::Input>(*std::move(file), *size));
+}
+
+absl::StatusOr<JournalReader> JournalReader::OfBytes(std::string_view bytes,
+                                                     const std::string& name) {
+  return Start(std::make_unique<internal::Input>(bytes, name));
+}
+
+JournalReader::JournalReader(std::unique_ptr<internal::Input> input)
+    : input_(std::move(input)), offset_(kPreambleSize), next_(kPreambleSize) {}
+JournalReader::JournalReader(JournalReader&&) noexcept = default;
+JournalReader& JournalReader::operator=(JournalReader&&) noexcept = default;
+JournalReader::~JournalReader() = default;
+
+absl::StatusOr<JournalReader> JournalReader::Start(
+    std::unique_ptr<internal::Input> input) {
+  JournalReader reader(std::move(input));
+  if (absl::Status s = reader.ReadPreamble(); !s.ok()) return s;
+  absl::StatusOr<std::optional<std::string_view>> frame = reader.ReadFrame();
+  if (!frame.ok()) return frame.status();
+  if (!frame->has_value()) {
+    return reader.Damage("the journal ends before its first record does");
+  }
+  JournalRecord record;
+  if (absl::Status s = reader.ParseRecord(**frame, &record); !s.ok()) return s;
+  auto* header = std::get_if<JournalHeader>(&record.what);
+  if (header == nullptr) return reader.Damage("the first record is no header");
+  reader.header_ = std::move(*header);
+  return reader;
+}
+
+absl::StatusOr<bool> JournalReader::Next(JournalRecord* record) {
+  if (!status_.ok()) return status_;
+  if (torn_) return false;
+  ++number_;
+  offset_ = next_;
+  absl::StatusOr<std::optional<std::string_view>> frame = ReadFrame();
+  status_ = frame.status();
+  if (!status_.ok()) return status_;
+  if (!frame->has_value()) {
+    --number_;
+    return false;
+  }
+  status_ = ParseRecord(**frame, record);
+  if (status_.ok() && std::holds_alternative<JournalHeader>(record->what)) {
+    status_ = Damage("a second header");
+  }
+  if (!status_.ok()) return status_;
+  return true;
+}
+
+std::string JournalReader::Where() const {
+  return input_->name() + ": record " + std::to_string(number_) + " at byte " +
+         std::to_string(offset_);
+}
+
+absl::Status JournalReader::ReadPreamble() {
+  const size_t n = std::min<uint64_t>(input_->size(), kPreambleSize);
+  absl::StatusOr<std::string_view> bytes = input_->Read(0, n);
+  if (!bytes.ok()) return bytes.status();
+  return internal::CheckPreamble(*bytes, internal::kJournalMagic, "journal",
+                                 input_->name());
+}
+
+absl::StatusOr<std::optional<std::string_view>> JournalReader::ReadFrame() {
+  const uint64_t rest = input_->size() - offset_;
+  if (rest == 0) return std::nullopt;
+  if (rest < kFrameSize) return Torn();
+
+  absl::StatusOr<std::string_view> frame = input_->Read(offset_, kFrameSize);
+  if (!frame.ok()) return frame.status();
+  uint32_t length = 0;
+  uint32_t checksum = 0;
+  if (!internal::GetFrame(*frame, &length, &checksum)) {
+    // A file system may have made the file longer without the bytes.
+    absl::StatusOr<bool> zeros = OnlyZeros(offset_);
+    if (!zeros.ok()) return zeros.status();
+    if (*zeros) return Torn();
+    return Damage("the length is damaged");
+  }
+  if (length == 0 || length > internal::kMaxRecord) {
+    return Damage("a length of " + std::to_string(length) + " bytes");
+  }
+  if (length > rest - kFrameSize) return Torn();
+
+  absl::StatusOr<std::string_view> record =
+      input_->Read(offset_ + kFrameSize, length);
+  if (!record.ok()) return record.status();
+  if (internal::Crc32c(*record) != checksum) {
+    if (length == rest - kFrameSize) return Torn();
+    return Damage("the checksum is not that of the record");
+  }
+  next_ = offset_ + kFrameSize + length;
+  return *record;
+}
+
+absl::Status JournalReader::ParseRecord(std::string_view bytes,
+                                        JournalRecord* record) const {
+  absl::Status status = Parse(bytes, record, offset_ + kFrameSize);
+  if (status.ok()) return status;
+  return absl::Status(status.code(),
+                      Where() + ": " + std::string(status.message()));
+}
+
+absl::StatusOr<bool> JournalReader::OnlyZeros(uint64_t from) {
+  constexpr uint64_t kPiece = 4096;
+  while (from < input_->size()) {
+    const size_t n = std::min(kPiece, input_->size() - from);
+    absl::StatusOr<std::string_view> bytes = input_->Read(from, n);
+    if (!bytes.ok()) return bytes.status();
+    if (bytes->find_first_not_of('\0') != std::string_view::npos) return false;
+    from += n;
+  }
+  return true;
+}
+
+std::optional<std::string_view> JournalReader::Torn() {
+  torn_ = TornTail{.offset = offset_, .bytes = input_->size() - offset_};
+  return std::nullopt;
+}
+
+absl::Status JournalReader::Damage(const std::string& what) const {
+  return absl::DataLossError(Where() + ": " + what);
+}
+
+absl::StatusOr<std::optional<TornTail>> RecoverJournal(
+    const std::string& path) {
+  absl::StatusOr<JournalReader> reader = JournalReader::Open(path);
+  if (!reader.ok()) return reader.status();
+  JournalRecord record;
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more) more = reader->Next(&record);
+  if (!more.ok()) return more.status();
+  const std::optional<TornTail> torn = reader->torn_tail();
+  if (torn) {
+    absl::StatusOr<internal::File> file = internal::File::OpenToAppend(path);
+    if (!file.ok()) return file.status();
+    if (absl::Status s = file->Truncate(torn->offset); !s.ok()) return s;
+    if (absl::Status s = file->Sync(); !s.ok()) return s;
+  }
+  return torn;
+}
+
+}  // namespace muster::wire
