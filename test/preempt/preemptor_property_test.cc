@@ -3,10 +3,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
+#include <memory>
+#include <numeric>
 #include <optional>
 #include <random>
 #include <string>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "muster/preemptor.h"
@@ -367,6 +371,75 @@ TEST(PreemptorPropertyTest, ASmallBudgetNeverMakesAnAnswerUnsound) {
       EXPECT_EQ(ValueOf(trial.world().candidates(), result.victims), *best);
     }
     if (HasFailure()) return;
+  }
+}
+
+// Racks of single-GPU jobs, with free GPUs here and there. There the cheapest
+// victims are known: of each rack the cheapest nodes, or the cheapest GPUs.
+class LargeCluster {
+ public:
+  static constexpr uint32_t kRacks = 24, kNodes = 16, kGpus = 8;
+
+  explicit LargeCluster(uint64_t seed) : dice_(seed) {
+    spec_ = {.racks = kRacks, .nodes_per_rack = kNodes, .gpus_per_node = kGpus};
+    for (uint32_t n = 0; n < kRacks * kNodes; ++n) {
+      const std::string node = NodeKey(n / kNodes, n % kNodes);
+      const uint32_t busy = dice_.OneIn(3) ? dice_.Below(kGpus + 1) : kGpus;
+      for (uint32_t i = 0; i < busy; ++i) {
+        const int64_t cost = dice_.Below(1000);
+        costs_[n].push_back(cost);
+        spec_.running.push_back({.key = node + "/" + std::to_string(i),
+                                 .cost = cost,
+                                 .tasks = {{node}}});
+      }
+      std::sort(costs_[n].begin(), costs_[n].end());
+    }
+  }
+
+  const ClusterSpec& spec() const { return spec_; }
+
+  // The least cost of `tasks` tasks of `gpus` GPUs in one rack: exact where
+  // gpus is 1 or all of a node.
+  int64_t Least(uint32_t tasks, uint32_t gpus) const {
+    int64_t least = INT64_MAX;
+    for (uint32_t rack = 0; rack < kRacks; ++rack) {
+      std::vector<int64_t> places;
+      for (uint32_t n = rack * kNodes; n < (rack + 1) * kNodes; ++n) {
+        const std::vector<int64_t>& costs = costs_[n];
+        if (gpus == kGpus) {
+          places.push_back(std::accumulate(costs.begin(), costs.end(), 0l));
+        } else {
+          places.insert(places.end(), costs.begin(), costs.end());
+          places.insert(places.end(), kGpus - costs.size(), 0);
+        }
+      }
+      std::sort(places.begin(), places.end());
+      least = std::min(
+          least, std::accumulate(places.begin(), places.begin() + tasks, 0l));
+    }
+    return least;
+  }
+
+ private:
+  Dice dice_;
+  ClusterSpec spec_;
+  std::vector<int64_t> costs_[kRacks * kNodes];
+};
+
+TEST(PreemptorPropertyTest, LargeClustersOfSmallJobsAgainstTheFormula) {
+  constexpr uint64_t kFirst = 400'001, kLast = 400'030;
+  for (uint64_t seed = kFirst; seed <= kLast; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    const LargeCluster large(seed);
+    for (const auto& [tasks, gpus] : {std::pair(8, 8), std::pair(64, 1)}) {
+      Instance instance{.cluster = large.spec(),
+                        .gang = MakeGang(tasks, gpus, "rack"),
+                        .queues = {{.used = INT32_MAX}}};
+      Trial trial(instance, 0);
+      const PreemptionResult result = ChooseAndCheck(trial);
+      ASSERT_EQ(result.fit, Fit::kFits);
+      EXPECT_EQ(result.cost, large.Least(tasks, gpus));
+    }
   }
 }
 
