@@ -175,7 +175,10 @@ class Cluster {
   int64_t capacity(NodeIndex node, ResourceKind kind) const;
   // Sums over the nodes that are available.
   const Resources& total_capacity() const;
-  bool Overcommitted(NodeIndex node) const;
+  // Whether anything is negative: kNow, because the host overcommitted the
+  // node; kLater, because it still will be when all releases are done; kBoth:
+  // either.
+  bool Overcommitted(NodeIndex node, Ledger ledger = Ledger::kNow) const;
 
   // Changes that gave room somewhere are logged: what did not fit before can
   // fit only on a node freed since (where it depends on other nodes as well,

@@ -42,6 +42,7 @@ struct PlannedTask {
   NodeId node{};
   TextRef node_key{};
   uint64_t devices = 0;      // Bit i: device i. 0 where the host chooses.
+  uint64_t booked = 0;       // The same, as the books have it until it answers.
   uint32_t alternative = 0;  // 0: Role::shape; i: Role::alternatives[i - 1].
   // Tasks of wave w start when all of wave w - 1 run (Role::start_after).
   uint32_t wave = 0;

@@ -36,6 +36,8 @@ struct Plan {
   Time now = 0;
   std::vector<Decision> decisions{};
   std::vector<PlannedTask> tasks{};
+  // Nominations, where the host does not want to be told of them: for records.
+  std::vector<Decision> untold{};
   // The classes that were tried or looked at in this pass and wait.
   std::vector<Waiting> waiting{};
   std::vector<Refused> refused{};
@@ -63,6 +65,7 @@ struct Plan {
     now = 0;
     decisions.clear();
     tasks.clear();
+    untold.clear();
     waiting.clear();
     refused.clear();
     next_wakeup = kForever;

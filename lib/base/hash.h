@@ -5,6 +5,7 @@
 
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -51,6 +52,12 @@ class StableHash {
   void Add(const std::vector<T>& values) {
     Word(values.size());
     for (const T& value : values) Add(value);
+  }
+
+  template <class T>
+  void Add(const std::optional<T>& value) {
+    Word(value.has_value());
+    if (value) Add(*value);
   }
 
   template <class T>

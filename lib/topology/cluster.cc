@@ -123,8 +123,9 @@ uint32_t Cluster::Reluctance(NodeIndex node, ShapeId shape) const {
 
 uint32_t Cluster::Slots(NodeIndex node, ShapeId shape, Ledger ledger,
                         uint32_t limit) const {
-  if (!rep_->Admits(node, shape)) return 0;
-  return rep_->ledgers.Slots(node, rep_->shapes[shape].needs, ledger, limit);
+  const Shape& s = rep_->shapes[shape];
+  if (!rep_->filters.Admits(s.filter, node, rep_->View())) return 0;
+  return rep_->ledgers.Slots(node, s.needs, ledger, limit);
 }
 
 bool Cluster::Take(NodeIndex node, ShapeId shape, Ledger ledger,
@@ -199,8 +200,8 @@ int64_t Cluster::capacity(NodeIndex node, ResourceKind kind) const {
 const Resources& Cluster::total_capacity() const {
   return rep_->total_capacity;
 }
-bool Cluster::Overcommitted(NodeIndex node) const {
-  return exists(node) && rep_->ledgers.Overcommitted(node);
+bool Cluster::Overcommitted(NodeIndex node, Ledger ledger) const {
+  return exists(node) && rep_->ledgers.Overcommitted(node, ledger);
 }
 
 uint64_t Cluster::freed_version() const { return rep_->freed.version(); }

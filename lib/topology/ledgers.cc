@@ -208,13 +208,17 @@ int64_t Ledgers::free_memory(NodeIndex n, uint32_t device,
   return MinFree(At(n, device), ledger).memory;
 }
 
-bool Ledgers::Overcommitted(NodeIndex n) const {
-  const auto row = free_[kNow].begin() + ptrdiff_t{n} * kinds_;
+bool Ledgers::Overcommitted(NodeIndex n, Ledger ledger) const {
+  if (ledger == Ledger::kBoth) {
+    return Overcommitted(n, Ledger::kNow) || Overcommitted(n, Ledger::kLater);
+  }
+  const size_t which = First(ledger);
+  const auto row = free_[which].begin() + ptrdiff_t{n} * kinds_;
   if (std::any_of(row, row + kinds_, [](int64_t f) { return f < 0; })) {
     return true;
   }
   for (uint32_t d = 0; d < nodes_[n].count; ++d) {
-    const Share& free = At(n, d).free[kNow];
+    const Share& free = At(n, d).free[which];
     if (free.milli < 0 || free.memory < 0) return true;
   }
   return false;

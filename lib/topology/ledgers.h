@@ -68,7 +68,7 @@ class Ledgers {
   }
   // Devices of the node that are of one of the needs' models, healthy or not.
   uint64_t DevicesOfModels(NodeIndex n, const Needs& needs) const;
-  bool Overcommitted(NodeIndex n) const;
+  bool Overcommitted(NodeIndex n, Ledger ledger) const;
 
   // Raw free shares in the order (now, later), for hashes.
   Share RawFree(NodeIndex n, uint32_t device, size_t ledger) const {

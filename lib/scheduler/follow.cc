@@ -1,0 +1,154 @@
+// Taking recorded decisions instead of making them.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "lib/base/status_macros.h"
+#include "lib/scheduler/impl.h"
+
+namespace muster {
+
+namespace {
+
+absl::Status Cannot(const DecisionRecord& d, std::string_view why) {
+  return absl::FailedPreconditionError(
+      absl::StrCat("decision ", d.seq, " (", std::string(Name(d.kind)),
+                   " of gang '", d.gang, "'): ", std::string(why)));
+}
+
+}  // namespace
+
+absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
+  now = std::max(now, plan.now);
+  ++pass_;
+  drafts_.clear();
+  draft_tasks_.clear();
+  WakeParked();
+  for (const DecisionRecord& d : plan.decisions) {
+    if (d.seq < next_seq) {
+      return Cannot(d, absl::StrCat("the next is ", next_seq));
+    }
+    next_seq = d.seq;
+    MUSTER_RETURN_IF_ERROR(FollowOne(d));
+  }
+  ClearMended();
+  for (const DraftDecision& d : drafts_) gangs.at(d.gang).draft = 0xffffffff;
+  if (!plan.decisions.empty()) ++version;
+  if (journal != nullptr) journal->Planned(plan);
+  return absl::OkStatus();
+}
+
+// As Repair does where nothing has to be decided.
+void Scheduler::Impl::ClearMended() {
+  const RankSet troubled = troubled_;
+  for (const GangRank& rank : troubled) {
+    GangRecord& r = gangs.at(rank.gang);
+    if (r.cancel) continue;
+    const bool live =
+        r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
+    const bool leaves =
+        std::any_of(r.tasks.begin(), r.tasks.end(),
+                    [&](const TaskRecord& t) { return MustLeave(r, t); });
+    CountTasks(r, &counts_);
+    if (live &&
+        (leaves || !Satisfied(gangs.description(r.description), counts_))) {
+      continue;
+    }
+    Delist(rank.gang);
+    r.trouble = ReasonCode::kNone;
+    Update(rank.gang);
+  }
+}
+
+absl::StatusOr<std::vector<Assignment>> Scheduler::Impl::RecordedTasks(
+    const DecisionRecord& d, const Template& t) const {
+  std::vector<Assignment> out;
+  for (const PlannedTaskRecord& p : d.tasks) {
+    if (p.task.role >= t.prepared.shapes.size() ||
+        p.alternative >= t.prepared.shapes[p.task.role].size() ||
+        p.task.index >= t.prepared.gang.roles[p.task.role].desired_tasks) {
+      return Cannot(d, "names a task that the gang does not have");
+    }
+    const absl::StatusOr<NodeIndex> n = NodeNamed(p.node);
+    if (!n.ok()) return n.status();
+    out.push_back(
+        {p.task,
+         {*n, t.prepared.shapes[p.task.role][p.alternative], p.devices}});
+  }
+  return out;
+}
+
+absl::Status Scheduler::Impl::FollowOne(const DecisionRecord& d) {
+  const GangIndex g = gangs.Find(d.gang);
+  if (g == GangStore::kNoGang) return Cannot(d, "the gang is not known");
+  GangRecord& r = gangs.at(g);
+  const GangIndex winner =
+      d.on_behalf_of.empty() ? GangStore::kNoGang : gangs.Find(d.on_behalf_of);
+  const absl::StatusOr<std::vector<Assignment>> tasks =
+      RecordedTasks(d, gangs.description(r.description));
+  if (!tasks.ok()) return tasks.status();
+  const Reason reason{.code = d.reason.code};
+  const bool live =
+      r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
+  switch (d.kind) {
+    case DecisionKind::kNominate:
+    case DecisionKind::kStart: {
+      if (r.phase == GangPhase::kNominated && d.kind == DecisionKind::kStart) {
+        CommitNominatedStart(g);
+        return absl::OkStatus();
+      }
+      if (r.phase != GangPhase::kWaiting) return Cannot(d, "it does not wait");
+      const bool start = d.kind == DecisionKind::kStart;
+      for (const Assignment& a : *tasks) {
+        cluster.Charge(a.at, start ? Ledger::kBoth : Ledger::kLater);
+      }
+      start ? CommitStart(g, *tasks, reason)
+            : CommitNominate(g, *tasks, reason);
+      return absl::OkStatus();
+    }
+    case DecisionKind::kGrow:
+      if (!live) return Cannot(d, "it does not run");
+      for (const Assignment& a : *tasks) {
+        if (FindTask(r, a.task) != nullptr) return Cannot(d, "a task runs");
+      }
+      if (reason.code == ReasonCode::kTaskFailed) ++r.failures;
+      for (const Assignment& a : *tasks) cluster.Charge(a.at, Ledger::kBoth);
+      CommitGrow(g, *tasks, reason);
+      return absl::OkStatus();
+    case DecisionKind::kShrink: {
+      std::vector<TaskId> ids;
+      for (const PlannedTaskRecord& p : d.tasks) {
+        if (FindTask(r, p.task) == nullptr) return Cannot(d, "no such task");
+        ids.push_back(p.task);
+      }
+      if (!live) return Cannot(d, "it does not run");
+      Delist(g);
+      r.trouble = ReasonCode::kNone;
+      Enlist(g);
+      CommitShrink(g, ids, reason, winner);
+      return absl::OkStatus();
+    }
+    case DecisionKind::kEvict:
+    case DecisionKind::kSuspend:
+    case DecisionKind::kCancel:
+      if (!live && r.phase != GangPhase::kNominated) {
+        return Cannot(d, "it does not run");
+      }
+      CommitStop(g, d.kind, reason, winner);
+      return absl::OkStatus();
+    case DecisionKind::kResume:
+      if (r.phase != GangPhase::kSuspended) {
+        return Cannot(d, "it is not suspended");
+      }
+      CommitResume(g);
+      return absl::OkStatus();
+    case DecisionKind::kMigrate:
+    case DecisionKind::kReserve:
+      break;
+  }
+  return absl::UnimplementedError(absl::StrCat("decision ", d.seq, ": ",
+                                               std::string(Name(d.kind)),
+                                               " is not supported yet"));
+}
+
+}  // namespace muster

@@ -1,0 +1,168 @@
+// One pass: mend what is broken, start what was promised, serve those who wait
+// in order, then let elastic gangs grow.
+#include <algorithm>
+
+#include "lib/scheduler/impl.h"
+
+namespace muster {
+
+namespace {
+constexpr uint64_t kNoBudget = ~uint64_t{0};
+}  // namespace
+
+void Scheduler::Impl::Schedule(Time at, Plan* plan) {
+  plan->Clear();
+  now = std::max(now, at);
+  DrainInbox(plan);
+  plan->based_on = version;
+  plan->now = now;
+  plan_ = plan;
+  drafts_.clear();
+  draft_tasks_.clear();
+  ++pass_;
+  wakeup_ = kForever;
+  steps_left_ = config.work_budget == 0 ? kNoBudget : config.work_budget;
+  Decide(plan);
+  Flatten(plan);
+  plan->budget_exhausted = steps_left_ == 0;
+  plan->steps =
+      (config.work_budget == 0 ? kNoBudget : config.work_budget) - steps_left_;
+  plan->next_wakeup = NextWakeup();
+  plan_ = nullptr;
+  if (!drafts_.empty()) ++version;
+  if (journal != nullptr) journal->Planned(Record(*plan));
+}
+
+void Scheduler::Impl::Decide(Plan* plan) {
+  WakeParked();
+  CancelOverdue();
+  Repair();
+  ShedFromOvercommitted();
+  StartNominated();
+  ServeWaiting(plan);
+  GrowGangs();
+}
+
+// Every pass spends at most its budget; the count depends on what was looked
+// at and decided, never on what a cache knew.
+bool Scheduler::Impl::SpendSteps(uint64_t steps) {
+  steps_left_ = steps < steps_left_ ? steps_left_ - steps : 0;
+  return steps_left_ > 0;
+}
+
+void Scheduler::Impl::NoteWakeup(Time at) {
+  if (at > now) wakeup_ = std::min(wakeup_, at);
+}
+
+Time Scheduler::Impl::NextWakeup() const {
+  Time next = wakeup_;
+  if (!parked_.empty()) next = std::min(next, parked_.begin()->first);
+  if (!overdue_.empty()) next = std::min(next, overdue_.begin()->first);
+  return next;
+}
+
+// Gangs whose time has come stand in line again.
+void Scheduler::Impl::WakeParked() {
+  while (!parked_.empty() && parked_.begin()->first <= now) {
+    const GangIndex g = parked_.begin()->second;
+    Delist(g);
+    Enlist(g);
+  }
+}
+
+void Scheduler::Impl::CancelOverdue() {
+  RankSet due;
+  for (const auto& [end, g] : overdue_) {
+    if (end > now) break;
+    due.insert(RankOf(g));
+  }
+  for (const GangRank& rank : due) {
+    CommitStop(rank.gang, DecisionKind::kCancel,
+               {.code = ReasonCode::kMaxRuntime}, GangStore::kNoGang);
+  }
+}
+
+// Nominated gangs whose capacity is free now start; those for whom it cannot
+// become free any more wait again.
+void Scheduler::Impl::StartNominated() {
+  const RankSet nominated = nominated_;
+  for (const GangRank& rank : nominated) {
+    GangRecord& r = gangs.at(rank.gang);
+    const Cluster::Mark mark = cluster.Begin();
+    bool room = true, hope = true;
+    for (const TaskRecord& task : r.tasks) {
+      if (cluster.Fits(task.at, Ledger::kNow)) {
+        cluster.Charge(task.at, Ledger::kNow);
+        continue;
+      }
+      room = false;
+      hope &= nodes[task.at.node].releasing > 0;
+    }
+    cluster.Rollback(mark);
+    if (room) {
+      CommitNominatedStart(rank.gang);
+    } else if (!hope) {
+      CommitStop(rank.gang, DecisionKind::kEvict,
+                 {.code = ReasonCode::kNominationUndone}, GangStore::kNoGang);
+    }
+  }
+}
+
+void Scheduler::Impl::GrowGangs() {
+  std::vector<GangRank> ranks(growable_.begin(), growable_.end());
+  for (const DraftDecision& d : drafts_) {
+    if (d.decision.kind != DecisionKind::kStart) continue;
+    const GangRecord& r = gangs.at(d.gang);
+    if (r.tasks.size() < gangs.description(r.description).most_tasks) {
+      ranks.push_back(RankOf(d.gang));
+    }
+  }
+  std::sort(ranks.begin(), ranks.end());
+  for (const GangRank& rank : ranks) {
+    if (!SpendSteps(1)) return;
+    GrowGang(rank.gang);
+  }
+}
+
+void Scheduler::Impl::GrowGang(GangIndex g) {
+  GangRecord& r = gangs.at(g);
+  if (r.trouble != ReasonCode::kNone || r.cancel || r.backoff_until > now ||
+      queues.Held(r.queue)) {
+    return;
+  }
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase == TaskPhase::kReleasing) return;  // It is shrinking.
+  }
+  // A vain try is not repeated until something was freed.
+  if (r.grow_checked_at != 0 &&
+      cluster.FreedSince(r.grow_checked_at, &freed_) && freed_.empty()) {
+    return;
+  }
+  CurrentAssignments(r, &assignments_);
+  PlacementRequest request;
+  request.gang = &gangs.description(r.description).prepared;
+  request.ledger = Ledger::kBoth;
+  request.fixed = assignments_;
+  const bool bounded = queues.Headroom(r.queue, &headroom_);
+  if (bounded) request.headroom = &headroom_;
+  placement_.Clear();
+  solver_->Grow(cluster, request, &placement_);
+  // With a quota in the way, room may come without any node being freed.
+  r.grow_checked_at = bounded ? 0 : cluster.freed_version();
+  if (placement_.tasks.empty()) return;
+  r.grow_checked_at = 0;
+  SpendSteps(placement_.tasks.size());
+  CommitGrow(g, placement_.tasks, {.code = ReasonCode::kFits});
+}
+
+void Scheduler::Impl::CurrentAssignments(const GangRecord& r,
+                                         std::vector<Assignment>* out) {
+  out->clear();
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase <= TaskPhase::kRunning) {
+      out->push_back({task.task, task.at});
+    }
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,333 @@
+// Making room: who may lawfully be stopped for whom.
+//
+// Inside a queue, lower priority makes room for higher. Across queues, a queue
+// that stays within its guarantee takes back from queues above theirs,
+// whatever the priorities. Both orders are strict, and a victim could not take
+// back what it lost by the same rule: no two gangs evict each other in turn.
+#include <algorithm>
+
+#include "lib/scheduler/impl.h"
+
+namespace muster {
+
+// The law for one preemptor, over the candidates of the pass.
+class Scheduler::Impl::Rules final : public VictimRules {
+ public:
+  Rules(Impl& impl, GangIndex preemptor, const Resources& demand)
+      : impl_(impl),
+        queue_(impl.gangs.at(preemptor).queue),
+        demand_(demand),
+        taken_(impl.candidates_.size()) {}
+
+  bool Add(uint32_t i, uint32_t tasks) override {
+    const VictimCandidate& c = impl_.candidates_[i];
+    const QueueIndex leaf = impl_.gangs.at(impl_.candidate_gangs_[i]).queue;
+    if (leaf != queue_ && !Reclaimable(leaf)) return false;
+    Resources amount;
+    const size_t first = c.tasks.size() - tasks;
+    for (const Assignment& a : c.tasks.subspan(first)) {
+      amount.Add(impl_.UsageOf(a.at));
+    }
+    Shift(leaf, amount, 1);
+    taken_[i] = std::move(amount);
+    return true;
+  }
+
+  void Remove(uint32_t i) override {
+    const QueueIndex leaf = impl_.gangs.at(impl_.candidate_gangs_[i]).queue;
+    Shift(leaf, taken_[i], -1);
+    taken_[i] = Resources();
+  }
+
+  bool QuotaSuffices() const override {
+    for (QueueIndex q = queue_; q != kNoQueue; q = impl_.queues.at(q).parent) {
+      const QueueTree::Entry& e = impl_.queues.at(q);
+      const Resources* minus = Minus(q);
+      for (ResourceKind k = 0; k < demand_.size(); ++k) {
+        if (demand_[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
+        const int64_t gone = minus == nullptr ? 0 : (*minus)[k];
+        if (e.usage[k] - gone + demand_[k] > e.limit[k]) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  // Every queue between the victim and what it shares with the preemptor must
+  // hold more than its guarantee still.
+  bool Reclaimable(QueueIndex leaf) const {
+    const QueueIndex top = impl_.queues.CommonAncestor(leaf, queue_);
+    for (QueueIndex q = leaf; q != top; q = impl_.queues.at(q).parent) {
+      if (!impl_.queues.OverGuarantee(q, demand_, Minus(q))) return false;
+    }
+    return true;
+  }
+
+  void Shift(QueueIndex q, const Resources& amount, int64_t sign) {
+    for (; q != kNoQueue; q = impl_.queues.at(q).parent) {
+      minus_[q].AddTimes(amount, sign);
+    }
+  }
+
+  const Resources* Minus(QueueIndex q) const {
+    const auto it = minus_.find(q);
+    return it == minus_.end() ? nullptr : &it->second;
+  }
+
+  Impl& impl_;
+  const QueueIndex queue_;
+  const Resources& demand_;
+  std::vector<Resources> taken_;
+  std::map<QueueIndex, Resources> minus_;
+};
+
+// Whether a queue may take back from another one's leaf for this gang.
+bool Scheduler::Impl::MayReclaim(const GangRecord& r, const Resources& demand,
+                                 QueueIndex victim) const {
+  const QueueIndex top = queues.CommonAncestor(r.queue, victim);
+  bool guaranteed = false;
+  for (QueueIndex q = r.queue; q != top; q = queues.at(q).parent) {
+    const bool has_say = HasGuarantee(q, demand);
+    if (has_say && !queues.WithinGuarantee(q, demand)) return false;
+    guaranteed |= has_say;
+  }
+  if (!guaranteed) return false;
+  for (QueueIndex q = victim; q != top; q = queues.at(q).parent) {
+    if (!queues.OverGuarantee(q, demand)) return false;
+  }
+  return true;
+}
+
+bool Scheduler::Impl::HasGuarantee(QueueIndex q,
+                                   const Resources& demand) const {
+  const QueueTree::Entry& e = queues.at(q);
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] > 0 && e.guarantee[k] >= 0) return true;
+  }
+  return false;
+}
+
+// A cheap look at whether there can be any victim at all.
+bool Scheduler::Impl::WorthPreempting(const GangRecord& r,
+                                      const Template& t) const {
+  if (!config.preemption || !classes[r.priority_class].may_preempt) {
+    return false;
+  }
+  const auto& holding = queues.at(r.queue).holding;
+  if (!holding.empty() && holding.begin()->first < PriorityOf(r)) return true;
+  for (QueueIndex q = r.queue; q != kNoQueue; q = queues.at(q).parent) {
+    if (HasGuarantee(q, t.least) && queues.WithinGuarantee(q, t.least)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// What would be thrown away, in device-milliseconds.
+int64_t Scheduler::Impl::CostOf(const GangRecord& r,
+                                std::span<const Assignment> tasks) const {
+  int64_t milli = 0, cores = 0;
+  for (const Assignment& a : tasks) {
+    const Resources& demand = cluster.demand(a.at.shape);
+    milli += demand[cluster.device_kind()];
+    cores += cluster.resource_count() > 0 ? demand[0] : 0;
+  }
+  if (milli == 0) milli = std::max<int64_t>(cores, 1);
+  const Time safe = std::max(r.started, r.checkpoint);
+  const Duration unsaved =
+      r.phase == GangPhase::kRunning ? std::max<Duration>(now - safe, 0) : 0;
+  const int64_t lost_ms = (unsaved + r.restart_cost) / kMillisecond;
+  const Wide cost = Wide{milli} * lost_ms / kWholeDevice;
+  return static_cast<int64_t>(std::min<Wide>(cost, int64_t{1} << 52));
+}
+
+// How many tasks at the back of `tasks` the gang can do without. Orders them
+// so that these are at the back.
+uint32_t Scheduler::Impl::SurplusOf(const GangRecord& r,
+                                    std::vector<Assignment>* tasks) {
+  const Template& t = gangs.description(r.description);
+  if (!config.host.shrink || tasks->size() <= 1) return 0;
+  const std::vector<Role>& roles = t.prepared.gang.roles;
+  CountTasks(r, &counts_);
+  std::vector<Assignment> kept, shed;
+  // The last tasks of the least favoured roles go first.
+  std::vector<uint32_t> order(roles.size());
+  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    return roles[a].order > roles[b].order;
+  });
+  std::vector<uint32_t> place(roles.size());
+  for (uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::sort(tasks->begin(), tasks->end(),
+            [&](const Assignment& a, const Assignment& b) {
+              const uint32_t pa = place[a.task.role], pb = place[b.task.role];
+              return pa != pb ? pa < pb : a.task.index < b.task.index;
+            });
+  for (auto it = tasks->rbegin(); it != tasks->rend(); ++it) {
+    uint32_t& count = counts_[it->task.role];
+    --count;
+    if (roles[it->task.role].preemptible && Satisfied(t, counts_)) {
+      shed.push_back(*it);
+    } else {
+      ++count;
+      kept.push_back(*it);
+    }
+  }
+  std::reverse(kept.begin(), kept.end());
+  std::reverse(shed.begin(), shed.end());
+  const uint32_t surplus = static_cast<uint32_t>(shed.size());
+  kept.insert(kept.end(), shed.begin(), shed.end());
+  *tasks = std::move(kept);
+  return surplus;
+}
+
+void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
+                                        Time* retry_at) {
+  const GangRecord& winner = gangs.at(g);
+  const int32_t priority = PriorityOf(winner);
+  candidates_.clear();
+  candidate_gangs_.clear();
+  for (const GangRank& rank : holding_) {
+    const GangRecord& r = gangs.at(rank.gang);
+    const PriorityClass& cls = classes[r.priority_class];
+    const bool nominated = r.phase == GangPhase::kNominated;
+    if (!nominated && r.phase != GangPhase::kStarting &&
+        r.phase != GangPhase::kRunning) {
+      continue;
+    }
+    if (r.cancel || r.trouble != ReasonCode::kNone) continue;
+    if (cls.on_preempted == OnPreempted::kNever) continue;
+    if (!gangs.description(r.description).prepared.gang.preemptible) continue;
+    const bool lawful = r.queue == winner.queue
+                            ? rank.priority < priority
+                            : MayReclaim(winner, t.least, r.queue);
+    if (!lawful) continue;
+    Time free_at = 0;
+    if (cls.min_runtime > 0 && !nominated) {
+      free_at = r.phase == GangPhase::kRunning ? r.started + cls.min_runtime
+                                               : now + 1;
+    }
+    free_at = std::max(free_at, nominated ? Time{0} : r.backoff_until);
+    if (free_at > now) {
+      *retry_at = std::min(*retry_at, free_at);
+      continue;
+    }
+    candidate_gangs_.push_back(rank.gang);
+  }
+  std::sort(candidate_gangs_.begin(), candidate_gangs_.end(),
+            [this](GangIndex a, GangIndex b) {
+              const GangRecord& ra = gangs.at(a);
+              const GangRecord& rb = gangs.at(b);
+              const int32_t pa = PriorityOf(ra), pb = PriorityOf(rb);
+              return pa != pb ? pa < pb : ra.key < rb.key;
+            });
+  if (candidate_tasks_.size() < candidate_gangs_.size()) {
+    candidate_tasks_.resize(candidate_gangs_.size());
+  }
+  for (size_t i = 0; i < candidate_gangs_.size(); ++i) {
+    const GangRecord& r = gangs.at(candidate_gangs_[i]);
+    std::vector<Assignment>& tasks = candidate_tasks_[i];
+    CurrentAssignments(r, &tasks);
+    VictimCandidate& c = candidates_.emplace_back();
+    c.gang = {candidate_gangs_[i], r.generation};
+    c.priority = PriorityOf(r);
+    const bool nominated = r.phase == GangPhase::kNominated;
+    c.cost = nominated ? 0 : CostOf(r, tasks);
+    c.surplus = nominated ? 0 : SurplusOf(r, &tasks);
+    if (c.surplus > 0) {
+      c.surplus_cost = CostOf(r, std::span(tasks).last(1));
+    }
+    c.tasks = tasks;
+  }
+}
+
+bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
+  const GangRecord& r = gangs.at(g);
+  const Template& t = gangs.description(r.description);
+  if (!WorthPreempting(r, t)) return false;
+  if (reason->code == ReasonCode::kNeverFits ||
+      reason->code == ReasonCode::kOverLimitAlways) {
+    return false;
+  }
+  WaitingClass& cls = waiting.at(c);
+  NoteWakeup(cls.no_victims_known ? cls.no_victims_until : kForever);
+  if (cls.no_victims_known && cls.no_victims_started == started_version_ &&
+      cls.no_victims_until > now &&
+      cluster.FreedSince(cls.no_victims_at, &freed_) && freed_.empty()) {
+    return false;
+  }
+  Time retry_at = kForever;
+  CollectCandidates(g, t, &retry_at);
+  NoteWakeup(retry_at);
+  preemption_.Clear();
+  if (!candidates_.empty()) {
+    Rules rules(*this, g, t.least);
+    PreemptionRequest request;
+    request.placement.gang = &t.prepared;
+    request.placement.ledger = Ledger::kLater;
+    request.candidates = candidates_;
+    request.rules = &rules;
+    const Cluster::Mark mark = cluster.Begin();
+    preemptor_->Choose(cluster, *solver_, request, &preemption_);
+    cluster.Rollback(mark);
+  }
+  if (preemption_.fit != Fit::kFits) {
+    cls.no_victims_known = true;
+    cls.no_victims_at = cluster.freed_version();
+    cls.no_victims_started = started_version_;
+    cls.no_victims_until = retry_at;
+    return false;
+  }
+  CommitVictims(g, preemption_);
+  return true;
+}
+
+// Stops the victims, then promises what they hold to the gang; it starts at
+// once if nothing has to be waited for.
+void Scheduler::Impl::CommitVictims(GangIndex g,
+                                    const PreemptionResult& result) {
+  SpendSteps(result.victims.size());
+  for (const Victim& v : result.victims) {
+    const GangIndex victim = candidate_gangs_[v.candidate];
+    touched_.push_back(gangs.at(victim).queue);
+    const std::span<const Assignment> all = candidates_[v.candidate].tasks;
+    const bool same_queue = gangs.at(victim).queue == gangs.at(g).queue;
+    const Reason reason{
+        .code = same_queue ? ReasonCode::kMadeRoom : ReasonCode::kReclaimed,
+        .object_kind = ReasonObject::kGang,
+        .object = g};
+    if (v.tasks < all.size()) {
+      std::vector<TaskId> shed;
+      for (const Assignment& a : all.last(v.tasks)) shed.push_back(a.task);
+      CommitShrink(victim, shed, reason, g);
+      continue;
+    }
+    const OnPreempted what =
+        classes[gangs.at(victim).priority_class].on_preempted;
+    DecisionKind kind = DecisionKind::kEvict;
+    if (what == OnPreempted::kCancel) kind = DecisionKind::kCancel;
+    if (what == OnPreempted::kSuspend && config.host.suspend) {
+      kind = DecisionKind::kSuspend;
+    }
+    CommitStop(victim, kind, reason, g);
+  }
+  bool room = true;
+  const Cluster::Mark mark = cluster.Begin();
+  for (const Assignment& a : result.tasks) {
+    room &= cluster.Fits(a.at, Ledger::kNow);
+    cluster.Charge(a.at, Ledger::kBoth);
+  }
+  const Reason reason{.code = ReasonCode::kPreempts};
+  if (room) {  // Its victims were nominations only.
+    cluster.Commit(mark);
+    CommitStart(g, result.tasks, reason);
+    return;
+  }
+  cluster.Rollback(mark);
+  for (const Assignment& a : result.tasks) {
+    cluster.Charge(a.at, Ledger::kLater);
+  }
+  CommitNominate(g, result.tasks, reason);
+}
+
+}  // namespace muster

@@ -1,0 +1,193 @@
+#include "lib/scheduler/validate.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
+#include "lib/base/status_macros.h"
+
+namespace muster {
+
+namespace {
+
+absl::string_view A(std::string_view s) { return {s.data(), s.size()}; }
+
+absl::Status Invalid(std::string_view what) {
+  return absl::InvalidArgumentError(A(what));
+}
+
+absl::Status ValidateAmount(const SchedulerConfig& config,
+                            const std::string& field, const Resources& amount,
+                            bool device_kind_allowed) {
+  if (amount.size() > config.resources.size()) {
+    return Invalid(absl::StrCat(field, ": has ", amount.size(),
+                                " kinds; the configuration has ",
+                                config.resources.size()));
+  }
+  for (ResourceKind k = 0; k < amount.size(); ++k) {
+    const std::string& name = config.resources[k];
+    if (amount[k] < 0 || amount[k] > Resources::kMaxQuantity) {
+      return Invalid(absl::StrCat(field, ".", name, ": ", amount[k],
+                                  " is not in 0..", Resources::kMaxQuantity));
+    }
+    if (!device_kind_allowed && amount[k] != 0 &&
+        name == config.device_resource) {
+      return Invalid(absl::StrCat(field, ".", name,
+                                  ": is counted by devices and must be 0"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateLabels(const std::string& field, const Labels& labels) {
+  std::set<std::string_view> seen;
+  for (const Label& label : labels) {
+    if (label.key.empty()) return Invalid(field + ": a label has no key");
+    if (!seen.insert(label.key).second) {
+      return Invalid(absl::StrCat(field, ": label '", label.key, "' twice"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status NotSupportedYet(std::string_view field) {
+  return absl::UnimplementedError(
+      absl::StrCat(A(field), ": not supported yet"));
+}
+
+absl::Status ValidateKey(std::string_view what, std::string_view key) {
+  if (key.empty() || key.size() > kMaxKeyLength) {
+    return Invalid(absl::StrCat(A(what), ": a key has 1..", kMaxKeyLength,
+                                " bytes; this one has ", key.size()));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateConfig(const SchedulerConfig& config) {
+  std::set<std::string_view> names;
+  for (const std::string& name : config.resources) {
+    if (name.empty()) return Invalid("config.resources: an empty name");
+    if (!names.insert(name).second) {
+      return Invalid(absl::StrCat("config.resources: '", name, "' twice"));
+    }
+  }
+  if (!config.device_resource.empty() &&
+      !names.contains(config.device_resource)) {
+    return Invalid(absl::StrCat("config.device_resource: '",
+                                config.device_resource,
+                                "' is not one of config.resources"));
+  }
+  std::set<std::string_view> topologies;
+  for (size_t i = 0; i < config.topologies.size(); ++i) {
+    const Topology& t = config.topologies[i];
+    const std::string field = absl::StrCat("config.topologies[", i, "]");
+    MUSTER_RETURN_IF_ERROR(ValidateKey(field + ".key", t.key));
+    if (!topologies.insert(t.key).second) {
+      return Invalid(absl::StrCat(field, ".key: '", t.key, "' twice"));
+    }
+    if (t.levels.empty() || t.levels.size() > 16) {
+      return Invalid(absl::StrCat(field, ".levels: has ", t.levels.size(),
+                                  " levels, not 1..16"));
+    }
+    std::set<std::string_view> levels;
+    for (const std::string& level : t.levels) {
+      if (level.empty() || level == kHostLevel) {
+        return Invalid(absl::StrCat(field,
+                                    ".levels: a level's name is a label"
+                                    " key, not empty and not '",
+                                    kHostLevel, "'"));
+      }
+      if (!levels.insert(level).second) {
+        return Invalid(absl::StrCat(field, ".levels: '", level, "' twice"));
+      }
+    }
+  }
+  if (config.host.migrate) return NotSupportedYet("config.host.migrate");
+  if (config.backoff_base < 0 || config.backoff_max < config.backoff_base) {
+    return Invalid("config.backoff_base: 0 <= backoff_base <= backoff_max");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateNode(const SchedulerConfig& config, const Node& node) {
+  MUSTER_RETURN_IF_ERROR(ValidateKey("node.key", node.key));
+  const std::string field = absl::StrCat("node '", node.key, "'");
+  MUSTER_RETURN_IF_ERROR(
+      ValidateAmount(config, field + ".capacity", node.capacity, false));
+  MUSTER_RETURN_IF_ERROR(ValidateLabels(field + ".labels", node.labels));
+  if (node.devices.size() > 64) {
+    return Invalid(absl::StrCat(field, ".devices: ", node.devices.size(),
+                                " devices; at most 64"));
+  }
+  if (!node.devices.empty() && config.device_resource.empty()) {
+    return Invalid(field + ".devices: config.device_resource names no kind");
+  }
+  for (size_t i = 0; i < node.devices.size(); ++i) {
+    if (node.devices[i].memory_bytes < 0 ||
+        node.devices[i].memory_bytes > Resources::kMaxQuantity) {
+      return Invalid(absl::StrCat(field, ".devices[", i, "].memory_bytes: ",
+                                  node.devices[i].memory_bytes,
+                                  " is not in 0..", Resources::kMaxQuantity));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateOthers(const SchedulerConfig& config,
+                            const OtherUsage& usage) {
+  const std::string field = absl::StrCat("usage of '", usage.node, "'");
+  return ValidateAmount(config, field + ".amount", usage.amount, false);
+}
+
+absl::Status ValidateQueue(const SchedulerConfig& config, const Queue& queue) {
+  MUSTER_RETURN_IF_ERROR(ValidateKey("queue.key", queue.key));
+  const std::string field = absl::StrCat("queue '", queue.key, "'");
+  if (queue.weight < 1 || queue.weight > 1'000'000) {
+    return Invalid(absl::StrCat(field, ".weight: ", queue.weight,
+                                " is not in 1..1000000"));
+  }
+  std::set<std::string_view> seen;
+  for (size_t i = 0; i < queue.quotas.size(); ++i) {
+    const Quota& quota = queue.quotas[i];
+    const std::string at = absl::StrCat(field, ".quotas[", i, "]");
+    if (std::find(config.resources.begin(), config.resources.end(),
+                  quota.resource) == config.resources.end()) {
+      return Invalid(absl::StrCat(at, ".resource: '", quota.resource,
+                                  "' is not one of config.resources"));
+    }
+    if (!seen.insert(quota.resource).second) {
+      return Invalid(
+          absl::StrCat(at, ".resource: '", quota.resource, "' twice"));
+    }
+    if (!quota.flavor.empty()) return NotSupportedYet(at + ".flavor");
+    if (quota.borrow_limit) return NotSupportedYet(at + ".borrow_limit");
+    if (quota.lend_limit) return NotSupportedYet(at + ".lend_limit");
+    for (const auto& [name, value] : {std::pair("guarantee", quota.guarantee),
+                                      std::pair("limit", quota.limit)}) {
+      if (value && (*value < 0 || *value > Resources::kMaxQuantity)) {
+        return Invalid(absl::StrCat(at, ".", name, ": ", *value,
+                                    " is not in 0..", Resources::kMaxQuantity));
+      }
+    }
+    if (quota.guarantee && quota.limit && *quota.guarantee > *quota.limit) {
+      return Invalid(absl::StrCat(at, ".guarantee: ", *quota.guarantee,
+                                  " exceeds the limit ", *quota.limit));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidatePriorityClass(const PriorityClass& priority_class) {
+  MUSTER_RETURN_IF_ERROR(ValidateKey("priority_class.key", priority_class.key));
+  if (priority_class.min_runtime < 0 || priority_class.grace < 0) {
+    return Invalid(absl::StrCat("priority_class '", priority_class.key,
+                                "'.min_runtime and .grace: not below 0"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster

@@ -1,0 +1,39 @@
+// Checks of what a host hands in. Each error names the field and what is
+// allowed; what passes can be used without further checks.
+#ifndef MUSTER_LIB_SCHEDULER_VALIDATE_H_
+#define MUSTER_LIB_SCHEDULER_VALIDATE_H_
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "muster/config.h"
+#include "muster/gang.h"
+#include "muster/node.h"
+#include "muster/priority_class.h"
+#include "muster/queue.h"
+
+namespace muster {
+
+absl::Status ValidateConfig(const SchedulerConfig& config);
+absl::Status ValidateKey(std::string_view what, std::string_view key);
+absl::Status ValidateNode(const SchedulerConfig& config, const Node& node);
+absl::Status ValidateOthers(const SchedulerConfig& config,
+                            const OtherUsage& usage);
+absl::Status ValidateQueue(const SchedulerConfig& config, const Queue& queue);
+absl::Status ValidatePriorityClass(const PriorityClass& priority_class);
+// The gang by itself: its queue, class and node sets are looked up elsewhere.
+absl::Status ValidateGang(const SchedulerConfig& config, const Gang& gang);
+
+// The start wave of each role: 0 for those that wait for none. An error if
+// start_after names no role or goes round in a circle.
+absl::StatusOr<std::vector<uint32_t>> StartWaves(const Gang& gang);
+
+// Refused in this version, wherever it is set.
+absl::Status NotSupportedYet(std::string_view field);
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_VALIDATE_H_
