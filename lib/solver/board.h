@@ -1,0 +1,91 @@
+// The tasks placed so far, with all that follows from them: charges in the
+// cluster, slots, and the domains that constraints are now bound to.
+#ifndef MUSTER_LIB_SOLVER_BOARD_H_
+#define MUSTER_LIB_SOLVER_BOARD_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/solver/problem.h"
+#include "lib/solver/slot_table.h"
+
+namespace muster::solver {
+
+// Required levels and slices bind lazily: the first task of a scope or slice
+// (a fixed one, if there is any) anchors it, later ones must join its domain.
+class Board {
+ public:
+  // Starts a question; the table has been built.
+  void Reset(Problem& problem, Cluster& cluster, SlotTable& table);
+  // Forgets the placed tasks, which stay charged.
+  void Finish();
+
+  // Places one task; false, and no change, if the node has no room.
+  // Constraints are not looked at: see Allowed.
+  bool Put(TaskId task, NodeIndex node);
+  // The same, with these devices.
+  bool PutExactly(TaskId task, const Allocation& at);
+
+  // Whether the constraints let the task onto the node, capacity aside.
+  bool Allowed(TaskId task, NodeIndex node) const;
+  // Whether a task of the role can be on the node, given that it is allowed.
+  uint32_t Slots(uint32_t role, NodeIndex node) const {
+    return table_->slots(problem_->column(role), node);
+  }
+
+  // Undo, nesting: innermost first.
+  struct Mark {
+    Cluster::Mark cluster = 0;
+    size_t placed = 0;
+  };
+  Mark Begin() { return {cluster_->Begin(), placed_.size()}; }
+  void Commit(const Mark& mark) { cluster_->Commit(mark.cluster); }
+  void Rollback(const Mark& mark);
+
+  std::span<const Assignment> placed() const { return placed_; }
+  // The most tasks that ever lay placed at once.
+  size_t most_placed() const { return most_placed_; }
+  // Exchanges the devices or node of a placed task: credits it, so that
+  // Replace can put it elsewhere.
+  void Lift(size_t placed);
+  bool Replace(size_t placed, NodeIndex node);
+  void PutBack(size_t placed, const Allocation& at);
+
+  // Levels up from the spot to the narrowest domain around it that holds a
+  // task of the gang; more than any level if there is none.
+  int Nearness(const Spot& spot) const;
+  bool Touched(NodeIndex node) const { return node_tasks_[node] > 0; }
+  // The node that a scope's required domain is bound to, if it has tasks.
+  bool Anchored(ScopeIndex s, NodeIndex* node) const;
+
+  Problem& problem() const { return *problem_; }
+  Cluster& cluster() const { return *cluster_; }
+  SlotTable& table() const { return *table_; }
+
+ private:
+  struct Hold {
+    uint32_t tasks = 0;
+    NodeIndex node = 0;  // Of the first task.
+  };
+  void Enter(TaskId task, NodeIndex node, bool enter);
+  void EnterHold(Hold& hold, NodeIndex node, bool enter);
+  void Touch(NodeIndex node, bool enter);
+  size_t TouchPosition(int tree, int level, uint32_t domain) const;
+
+  Problem* problem_ = nullptr;
+  Cluster* cluster_ = nullptr;
+  SlotTable* table_ = nullptr;
+  std::vector<Assignment> placed_;
+  size_t most_placed_ = 0;
+  std::vector<Hold> scopes_;
+  std::vector<Hold> slices_;
+  std::vector<uint32_t> node_tasks_;
+  std::vector<uint32_t> domain_tasks_;
+  std::vector<size_t> level_first_;
+  std::vector<size_t> tree_first_;
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_BOARD_H_

@@ -1,0 +1,259 @@
+#include "lib/solver/count_plan.h"
+
+#include <algorithm>
+
+namespace muster::solver {
+namespace {
+
+// Steps of the enumeration, times scopes, before it gives up.
+constexpr uint64_t kMaxVisits = uint64_t{1} << 19;
+constexpr size_t kMaxFailed = 64;
+
+}  // namespace
+
+void CountPlan::Collect(ScopeIndex s) {
+  if (s >= problem_->group_count()) {
+    order_.push_back(s - problem_->group_count());
+    return;
+  }
+  for (const ScopeIndex child : problem_->Children(s)) Collect(child);
+}
+
+void CountPlan::Start(const Problem& problem, ScopeIndex top) {
+  problem_ = &problem;
+  top_ = top;
+  cut_short_ = false;
+  failed_.clear();
+  extra_.clear();
+  order_.clear();
+  Collect(top);
+  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+    const int32_t x = problem.role(a).order;
+    const int32_t y = problem.role(b).order;
+    return x != y ? x > y : a < b;
+  });
+  const uint32_t roles = problem.role_count();
+  add_.assign(roles, 0);
+  decided_.assign(roles, 0);
+  most_.assign(roles, 0);
+  for (const uint32_t r : order_) {
+    const uint32_t fixed = problem.FixedCount(r);
+    const uint32_t desired = problem.role(r).desired_tasks;
+    most_[r] = desired > fixed ? desired - fixed : 0;
+  }
+  satisfiable_ = RangeOf(top).satisfied != kImpossible;
+  unique_ = satisfiable_ && FindUnique(top);
+  if (!unique_) add_.assign(roles, 0);
+}
+
+// What the role needs to count, if it does not yet; else one more.
+uint32_t CountPlan::Least(uint32_t role) const {
+  const uint32_t minimum = std::max(problem_->role(role).min_tasks, 1u);
+  const uint32_t fixed = problem_->FixedCount(role);
+  return fixed < minimum ? minimum - fixed : 1;
+}
+
+bool CountPlan::Satisfied(ScopeIndex s, std::span<const uint32_t> counts) {
+  if (s >= problem_->group_count()) {
+    const uint32_t role = s - problem_->group_count();
+    return counts[role] >= std::max(problem_->role(role).min_tasks, 1u);
+  }
+  const Group& group = problem_->group(s);
+  uint32_t satisfied = 0;
+  bool all = true;
+  for (const ScopeIndex child : problem_->Children(s)) {
+    const bool does = Satisfied(child, counts);
+    const bool optional =
+        child >= problem_->group_count() &&
+        problem_->role(child - problem_->group_count()).min_tasks == 0;
+    satisfied += does ? 1 : 0;
+    all = all && (does || optional);
+  }
+  if (group.min_children == 0 ? !all : satisfied < group.min_children) {
+    return false;
+  }
+  if (group.min_tasks == 0) return true;
+  uint64_t tasks = 0;
+  const auto count = [&](auto& self, ScopeIndex at) -> void {
+    if (at >= problem_->group_count()) {
+      tasks += counts[at - problem_->group_count()];
+      return;
+    }
+    for (const ScopeIndex child : problem_->Children(at)) self(self, child);
+  };
+  count(count, s);
+  return tasks >= group.min_tasks;
+}
+
+// Adds what the scope cannot do without. True if that satisfies it.
+bool CountPlan::FindUnique(ScopeIndex s) {
+  counts_.resize(problem_->role_count());
+  for (uint32_t r = 0; r < counts_.size(); ++r) {
+    counts_[r] = problem_->FixedCount(r) + add_[r];
+  }
+  if (Satisfied(s, counts_)) return true;
+  if (s >= problem_->group_count()) {
+    const uint32_t role = s - problem_->group_count();
+    add_[role] = Least(role);
+    return true;
+  }
+  const std::span<const ScopeIndex> children = problem_->Children(s);
+  const uint32_t minimum = problem_->group(s).min_children;
+  if (minimum > 0 && minimum < children.size()) return false;
+  for (const ScopeIndex child : children) {
+    const bool optional =
+        child >= problem_->group_count() &&
+        problem_->role(child - problem_->group_count()).min_tasks == 0;
+    if (minimum == 0 && optional) continue;
+    if (!FindUnique(child)) return false;
+  }
+  for (uint32_t r = 0; r < counts_.size(); ++r) {
+    counts_[r] = problem_->FixedCount(r) + add_[r];
+  }
+  return Satisfied(s, counts_);
+}
+
+CountPlan::Range CountPlan::RangeOfRole(uint32_t role) const {
+  const uint32_t minimum = std::max(problem_->role(role).min_tasks, 1u);
+  const uint32_t fixed = problem_->FixedCount(role);
+  const uint32_t low = decided_[role] ? add_[role] : 0;
+  const uint32_t most = decided_[role] ? add_[role] : most_[role];
+  Range range{low, fixed + most, low};
+  if (fixed + low < minimum) {
+    range.satisfied = fixed + most < minimum ? kImpossible : minimum - fixed;
+  }
+  return range;
+}
+
+CountPlan::Range CountPlan::RangeOf(ScopeIndex s) {
+  if (s >= problem_->group_count()) {
+    return RangeOfRole(s - problem_->group_count());
+  }
+  const Group& group = problem_->group(s);
+  const size_t base = extra_.size();
+  Range range;
+  size_t needed = group.min_children;
+  for (const ScopeIndex child : problem_->Children(s)) {
+    const Range r = RangeOf(child);
+    range.low += r.low;
+    range.high += r.high;
+    const bool optional =
+        child >= problem_->group_count() &&
+        problem_->role(child - problem_->group_count()).min_tasks == 0;
+    if (group.min_children == 0) {
+      if (optional) continue;
+      ++needed;
+    }
+    extra_.push_back(r.satisfied == kImpossible ? kImpossible
+                                                : r.satisfied - r.low);
+  }
+  std::sort(extra_.begin() + static_cast<ptrdiff_t>(base), extra_.end());
+  range.satisfied = range.low;
+  if (extra_.size() - base < needed) range.satisfied = kImpossible;
+  for (size_t i = 0; i < needed && range.satisfied != kImpossible; ++i) {
+    const uint32_t extra = extra_[base + i];
+    range.satisfied =
+        extra == kImpossible ? kImpossible : range.satisfied + extra;
+  }
+  extra_.resize(base);
+  if (group.min_tasks > 0 && range.satisfied != kImpossible) {
+    uint32_t fixed = 0;
+    const auto count = [&](auto& self, ScopeIndex at) -> void {
+      if (at >= problem_->group_count()) {
+        fixed += problem_->FixedCount(at - problem_->group_count());
+        return;
+      }
+      for (const ScopeIndex child : problem_->Children(at)) self(self, child);
+    };
+    count(count, s);
+    if (range.high < group.min_tasks) {
+      range.satisfied = kImpossible;
+    } else if (group.min_tasks > fixed) {
+      range.satisfied = std::max(range.satisfied, group.min_tasks - fixed);
+    }
+  }
+  return range;
+}
+
+void CountPlan::Bound(std::span<const uint32_t> most) {
+  most_total_ = 0;
+  for (const uint32_t r : order_) {
+    most_[r] = std::min(most_[r], most[r]);
+    most_total_ += most_[r];
+  }
+  total_ = RangeOf(top_).satisfied;
+  depth_ = 0;
+  sum_ = 0;
+  visits_ = 0;
+  forward_ = true;
+}
+
+bool CountPlan::ContainsFailed() const {
+  const size_t roles = add_.size();
+  for (size_t f = 0; f < failed_.size(); f += roles) {
+    bool contains = true;
+    for (size_t r = 0; r < roles && contains; ++r) {
+      contains = add_[r] >= failed_[f + r];
+    }
+    if (contains) return true;
+  }
+  return false;
+}
+
+void CountPlan::Decide(uint32_t role, uint32_t add) {
+  add_[role] = add;
+  decided_[role] = 1;
+  sum_ += add;
+  ++depth_;
+}
+
+// The next choice of exactly total_ tasks: depth-first over the roles, each
+// from the most it can get down to nothing.
+bool CountPlan::Resume() {
+  for (;;) {
+    const uint64_t scopes = problem_->group_count() + problem_->role_count();
+    if (++visits_ * scopes > kMaxVisits) {
+      cut_short_ = true;
+      return false;
+    }
+    if (forward_ && depth_ == order_.size()) {
+      forward_ = false;
+      if (sum_ == total_) return true;
+      continue;
+    }
+    if (forward_) {
+      const uint32_t role = order_[depth_];
+      const uint32_t high = std::min(most_[role], total_ - sum_);
+      Decide(role, high >= Least(role) ? high : 0);
+    } else {
+      if (depth_ == 0) return false;
+      const uint32_t role = order_[--depth_];
+      const uint32_t add = add_[role];
+      sum_ -= add;
+      decided_[role] = 0;
+      add_[role] = 0;
+      if (add == 0) continue;
+      Decide(role, add > Least(role) ? add - 1 : 0);
+    }
+    const Range range = RangeOf(top_);
+    forward_ = range.satisfied <= total_ && !ContainsFailed();
+  }
+}
+
+bool CountPlan::Next() {
+  if (total_ == kImpossible) return false;
+  if (failed_.size() >= kMaxFailed * add_.size()) {
+    cut_short_ = true;
+    return false;
+  }
+  while (total_ <= most_total_) {
+    if (Resume()) return true;
+    if (cut_short_) return false;
+    ++total_;
+    depth_ = 0;
+    forward_ = true;
+  }
+  return false;
+}
+
+}  // namespace muster::solver

@@ -1,0 +1,347 @@
+#include "lib/solver/exact_search.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "lib/topology/device_choice.h"
+
+namespace muster::solver {
+namespace {
+
+// Device masks are enumerated up to this many a node; a search that needed
+// more proves nothing.
+constexpr size_t kMaxMasks = 64;
+
+}  // namespace
+
+// Roles by how few slots there are for each of their tasks.
+void ExactSearch::OrderTasks() {
+  tasks_.clear();
+  moves_.clear();
+  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
+    if (problem_->add(r) == 0) continue;
+    const uint64_t slots = board_->table().Sum(problem_->column(r), spot_);
+    moves_.push_back(
+        {static_cast<int64_t>(slots * 1024 / problem_->add(r)), r});
+  }
+  std::sort(moves_.begin(), moves_.end());
+  for (const Move& m : moves_) {
+    for (const uint32_t i : problem_->NewIndices(m.node)) {
+      tasks_.push_back({m.node, i});
+    }
+  }
+  moves_.clear();
+}
+
+void ExactSearch::FindNodes() {
+  nodes_.clear();
+  const Tree& tree = problem_->tree(spot_.tree);
+  for (const NodeIndex n : board_->table().Everywhere(spot_.tree)) {
+    if (spot_.level != kEverywhere &&
+        tree.DomainOf(spot_.level, n) != spot_.domain) {
+      continue;
+    }
+    for (uint32_t c = 0; c < need_.size(); ++c) {
+      if (need_[c] == 0 || board_->table().slots(c, n) == 0) continue;
+      nodes_.push_back(n);
+      break;
+    }
+  }
+}
+
+// Whether exchanging the two nodes changes nothing for the gang.
+bool ExactSearch::Alike(NodeIndex a, NodeIndex b) const {
+  const Cluster& cluster = board_->cluster();
+  const Ledger ledger = problem_->request().ledger;
+  for (const Tree& tree : problem_->trees()) {
+    if (tree.Contains(a) != tree.Contains(b)) return false;
+    if (tree.Contains(a) && tree.SharedLevel(a, b) < tree.hosts - 1) {
+      return false;
+    }
+  }
+  for (uint32_t c = 0; c < need_.size(); ++c) {
+    if (board_->table().slots(c, a) != board_->table().slots(c, b)) {
+      return false;
+    }
+  }
+  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+    if (cluster.free(a, k, ledger) != cluster.free(b, k, ledger)) return false;
+  }
+  const Node& x = cluster.node(a);
+  const Node& y = cluster.node(b);
+  if (x.devices != y.devices) return false;
+  for (uint32_t d = 0; d < x.devices.size(); ++d) {
+    if (cluster.free_milli(a, d, ledger) != cluster.free_milli(b, d, ledger) ||
+        cluster.free_memory(a, d, ledger) !=
+            cluster.free_memory(b, d, ledger)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Looks back a few nodes only: alike nodes tend to be neighbours.
+void ExactSearch::FindTwins() {
+  constexpr uint32_t kLookBack = 8;
+  twin_.resize(nodes_.size());
+  for (uint32_t i = 0; i < nodes_.size(); ++i) {
+    twin_[i] = i;
+    if (board_->Touched(nodes_[i])) continue;
+    for (uint32_t j = i; j > 0 && i - j < kLookBack; --j) {
+      if (board_->Touched(nodes_[j - 1])) continue;
+      if (!Alike(nodes_[i], nodes_[j - 1])) continue;
+      twin_[i] = twin_[j - 1];
+      break;
+    }
+  }
+  tried_.assign(nodes_.size(), 0);
+  visit_ = 0;
+}
+
+// Whether it matters which devices a task gets: when tasks of different
+// shapes can want the same device and not all take it whole.
+bool ExactSearch::NeedsDeviceChoice() const {
+  size_t columns = 0;
+  bool partial = false;
+  for (uint32_t c = 0; c < need_.size(); ++c) {
+    if (need_[c] == 0) continue;
+    const DeviceRequest& request =
+        board_->cluster().device_request(problem_->columns()[c].shape);
+    if (request.count == 0) continue;
+    ++columns;
+    partial = partial || request.milli != kWholeDevice ||
+              request.memory_bytes > 0 || !request.models.empty();
+  }
+  return columns > 1 && partial;
+}
+
+void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
+  board_ = &board;
+  problem_ = &board.problem();
+  spot_ = spot;
+  deadline_ = deadline;
+  out_of_steps_ = false;
+  skipped_some_ = false;
+  masks_.clear();
+  OrderTasks();
+  used_.resize(tasks_.size());
+  const SlotTable& table = board.table();
+  need_.assign(problem_->columns().size(), 0);
+  kind_need_.assign(table.kinds().size(), 0);
+  for (const TaskId task : tasks_) {
+    const uint32_t c = problem_->column(task.role);
+    ++need_[c];
+    const Resources& demand =
+        board.cluster().demand(problem_->columns()[c].shape);
+    for (size_t k = 0; k < kind_need_.size(); ++k) {
+      kind_need_[k] += demand[table.kinds()[k]];
+    }
+  }
+  FindNodes();
+  FindTwins();
+  device_choice_ = NeedsDeviceChoice();
+}
+
+bool ExactSearch::MayStillFit() const {
+  const SlotTable& table = board_->table();
+  for (uint32_t c = 0; c < need_.size(); ++c) {
+    if (need_[c] > 0 && table.Sum(c, spot_) < static_cast<uint64_t>(need_[c])) {
+      return false;
+    }
+  }
+  for (size_t k = 0; k < kind_need_.size(); ++k) {
+    if (table.Useful(k, spot_) < kind_need_[k]) return false;
+  }
+  return true;
+}
+
+// Tasks of one role that no slice tells apart are placed in node order.
+bool ExactSearch::SameAsBefore(size_t depth) const {
+  if (depth == 0) return false;
+  const TaskId a = tasks_[depth - 1];
+  const TaskId b = tasks_[depth];
+  if (a.role != b.role) return false;
+  for (const SliceRule& slice : problem_->Slices(a.role)) {
+    if (a.index / slice.size != b.index / slice.size) return false;
+  }
+  return true;
+}
+
+bool ExactSearch::Leaf(int64_t cost) {
+  if (traffic_ == nullptr) return true;
+  best_cost_ = cost;
+  best_.assign(board_->placed().begin(), board_->placed().end());
+  return cost == 0;
+}
+
+// Places the tasks from `depth` on. True: stop, the board holds the answer or
+// the steps are spent.
+bool ExactSearch::Search(size_t depth, int64_t cost) {
+  if (depth == tasks_.size()) return Leaf(cost);
+  const TaskId task = tasks_[depth];
+  const uint32_t from = SameAsBefore(depth) ? used_[depth - 1] : 0;
+  const size_t base = moves_.size();
+  const uint64_t visit = ++visit_;
+  for (uint32_t i = from; i < nodes_.size(); ++i) {
+    const NodeIndex node = nodes_[i];
+    if (board_->Slots(task.role, node) == 0) continue;
+    if (!board_->Allowed(task, node)) continue;
+    if (!board_->Touched(node)) {
+      if (tried_[twin_[i]] == visit) continue;
+      tried_[twin_[i]] = visit;
+    }
+    int64_t added = 0;
+    if (traffic_ != nullptr) {
+      added = traffic_->CostOf(*board_, task.role, node);
+      if (cost + added >= best_cost_) continue;
+    }
+    moves_.push_back({added, i});
+  }
+  problem_->steps += nodes_.size() / 8 + 1;
+  if (traffic_ != nullptr) {
+    std::sort(moves_.begin() + static_cast<ptrdiff_t>(base), moves_.end());
+  }
+  const size_t last = moves_.size();
+  bool stop = false;
+  for (size_t m = base; m < last && !stop; ++m) {
+    const Move move = moves_[m];
+    if (traffic_ != nullptr && cost + move.cost >= best_cost_) break;
+    stop = TryNode(depth, move.node, cost + move.cost);
+  }
+  moves_.resize(base);
+  return stop;
+}
+
+bool ExactSearch::TryNode(size_t depth, uint32_t node, int64_t cost) {
+  if (problem_->steps >= deadline_) {
+    out_of_steps_ = true;
+    return true;
+  }
+  used_[depth] = node;
+  const ShapeId shape = problem_->shape(tasks_[depth].role);
+  const DeviceRequest& request = board_->cluster().device_request(shape);
+  if (!device_choice_ || request.count == 0) {
+    return TryHere(depth, nullptr, nodes_[node], cost);
+  }
+  const size_t base = masks_.size();
+  FindMasks(nodes_[node], shape);
+  const size_t last = masks_.size();
+  bool stop = false;
+  for (size_t m = base; m < last && !stop; ++m) {
+    const Allocation at{nodes_[node], shape, masks_[m]};
+    stop = TryHere(depth, &at, nodes_[node], cost);
+  }
+  masks_.resize(base);
+  return stop;
+}
+
+bool ExactSearch::TryHere(size_t depth, const Allocation* at, NodeIndex node,
+                          int64_t cost) {
+  const TaskId task = tasks_[depth];
+  const Board::Mark mark = board_->Begin();
+  const bool put =
+      at != nullptr ? board_->PutExactly(task, *at) : board_->Put(task, node);
+  if (!put) {
+    board_->Rollback(mark);
+    return false;
+  }
+  const uint32_t c = problem_->column(task.role);
+  const SlotTable& table = board_->table();
+  const Resources& demand =
+      board_->cluster().demand(problem_->columns()[c].shape);
+  const auto change = [&](int64_t sign) {
+    need_[c] -= sign;
+    for (size_t k = 0; k < kind_need_.size(); ++k) {
+      kind_need_[k] -= sign * demand[table.kinds()[k]];
+    }
+  };
+  change(1);
+  const bool stop = MayStillFit() && Search(depth + 1, cost);
+  change(-1);
+  if (stop && !out_of_steps_ && traffic_ == nullptr) {
+    board_->Commit(mark);
+  } else {
+    board_->Rollback(mark);
+  }
+  return stop;
+}
+
+// The sets of devices a task could take, one for each way they differ in
+// state.
+void ExactSearch::FindMasks(NodeIndex node, ShapeId shape) {
+  const Cluster& cluster = board_->cluster();
+  const Ledger ledger = problem_->request().ledger;
+  const std::vector<Device>& devices = cluster.node(node).devices;
+  const auto state = [&](uint32_t d) {
+    return std::make_tuple(cluster.free_milli(node, d, ledger),
+                           cluster.free_memory(node, d, ledger),
+                           devices[d].memory_bytes,
+                           std::string_view(devices[d].model));
+  };
+  const size_t base = masks_.size();
+  const uint32_t count = cluster.device_request(shape).count;
+  const uint64_t all =
+      devices.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << devices.size()) - 1;
+  // Depth-first over the devices; one may be left out only if no later one in
+  // the same state is taken.
+  const auto choose = [&](auto& self, uint32_t d, uint64_t taken,
+                          uint64_t left_out) -> void {
+    if (CountBits(taken) == count) {
+      if (masks_.size() - base >= kMaxMasks) {
+        skipped_some_ = true;
+        return;
+      }
+      if (cluster.Fits({node, shape, taken}, ledger)) masks_.push_back(taken);
+      return;
+    }
+    if (d >= devices.size()) return;
+    if (CountBits(taken) + CountBits(all >> d) < count) return;
+    bool twin_left_out = false;
+    ForEachBit(left_out, [&](uint32_t other) {
+      twin_left_out = twin_left_out || state(other) == state(d);
+    });
+    const uint64_t bit = uint64_t{1} << d;
+    if (!twin_left_out && cluster.free_milli(node, d, ledger) > 0) {
+      self(self, d + 1, taken | bit, left_out);
+    }
+    self(self, d + 1, taken, left_out | bit);
+  };
+  choose(choose, 0, 0, 0);
+  std::sort(masks_.begin() + static_cast<ptrdiff_t>(base), masks_.end(),
+            [&](uint64_t a, uint64_t b) {
+              int64_t free_a = 0;
+              int64_t free_b = 0;
+              ForEachBit(a, [&](uint32_t d) {
+                free_a += cluster.free_milli(node, d, ledger);
+              });
+              ForEachBit(b, [&](uint32_t d) {
+                free_b += cluster.free_milli(node, d, ledger);
+              });
+              return std::tie(free_a, a) < std::tie(free_b, b);
+            });
+}
+
+ExactSearch::Outcome ExactSearch::Find(Board& board, const Spot& spot,
+                                       uint64_t deadline) {
+  traffic_ = nullptr;
+  Start(board, spot, deadline);
+  const bool stop = MayStillFit() && Search(0, 0);
+  if (stop && !out_of_steps_) return Outcome::kFound;
+  return stop || skipped_some_ ? Outcome::kCutShort : Outcome::kNone;
+}
+
+bool ExactSearch::Improve(Board& board, Board::Mark* mark, const Spot& spot,
+                          const Traffic& traffic, uint64_t deadline) {
+  best_cost_ = traffic.Total(board);
+  if (best_cost_ == 0) return true;
+  best_.assign(board.placed().begin(), board.placed().end());
+  board.Rollback(*mark);
+  traffic_ = &traffic;
+  Start(board, spot, deadline);
+  Search(0, 0);
+  *mark = board.Begin();
+  for (const Assignment& a : best_) board.PutExactly(a.task, a.at);
+  return !out_of_steps_ && !skipped_some_;
+}
+
+}  // namespace muster::solver

@@ -1,0 +1,238 @@
+#include "lib/solver/explain.h"
+
+#include <algorithm>
+
+namespace muster::solver {
+namespace {
+
+// How many such tasks an empty node takes, at most.
+int64_t CapacitySlots(const Cluster& cluster, NodeIndex node, ShapeId shape,
+                      int64_t limit) {
+  if (!cluster.Admits(node, shape)) return 0;
+  const Resources& demand = cluster.demand(shape);
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] <= 0) continue;
+    limit = std::min(limit, cluster.capacity(node, k) / demand[k]);
+  }
+  const uint32_t devices =
+      static_cast<uint32_t>(cluster.node(node).devices.size());
+  return cluster.device_request(shape).count > devices ? 0 : limit;
+}
+
+Reason OfRole(ReasonCode code, uint32_t role, int64_t needed,
+              int64_t available) {
+  return {.code = code,
+          .object_kind = ReasonObject::kRole,
+          .object = role,
+          .needed = needed,
+          .available = available};
+}
+
+}  // namespace
+
+// At most how many tasks of the shape the role could ever have beside its
+// fixed ones; counting ends at `enough`.
+uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
+                            uint32_t enough, Reason* reason) {
+  const Cluster& cluster = problem.cluster();
+  // The narrowest level that all tasks must share; any tree will do.
+  Rule rule;
+  for (const ScopeIndex s : problem.Chain(role)) {
+    const Rule& r = problem.rule(s);
+    if (rule.tree < 0) rule.tree = r.tree;
+    if (r.tree == rule.tree)
+      rule.required = std::max(rule.required, r.required);
+  }
+  const Tree& tree = problem.tree(std::max(rule.tree, 0));
+  const bool stored =
+      rule.required != kEverywhere && rule.required < tree.hosts;
+  domain_slots_.assign(stored ? tree.index->levels[rule.required].size() : 1,
+                       0);
+  uint64_t best = 0;
+  bool admitted = false;
+  for (const NodeIndex node : cluster.nodes()) {
+    if (rule.tree >= 0 && !tree.Contains(node)) continue;
+    ++problem.steps;
+    admitted = admitted || cluster.Admits(node, shape);
+    const int64_t slots = CapacitySlots(cluster, node, shape, enough);
+    uint64_t& sum =
+        domain_slots_[stored ? tree.DomainOf(rule.required, node) : 0];
+    if (rule.required == tree.hosts && rule.tree >= 0) sum = 0;
+    sum += static_cast<uint64_t>(std::max<int64_t>(slots, 0));
+    best = std::max(best, sum);
+    if (best >= enough) return enough;
+  }
+  *reason =
+      OfRole(admitted ? ReasonCode::kNeverFits : ReasonCode::kNoNodeAdmits,
+             role, enough, static_cast<int64_t>(best));
+  return static_cast<uint32_t>(best);
+}
+
+// The same over the role's alternatives; the reason is that of the best one.
+uint32_t Explain::MostEver(Problem& problem, uint32_t role, uint32_t enough,
+                           Reason* reason) {
+  uint32_t most = 0;
+  for (const uint32_t c : problem.ColumnsOf(role)) {
+    Reason why;
+    const uint32_t ever =
+        ShapeEver(problem, role, problem.columns()[c].shape, enough, &why);
+    if (ever >= enough) return enough;
+    const bool better = reason->code == ReasonCode::kNone || ever > most ||
+                        (reason->code == ReasonCode::kNoNodeAdmits &&
+                         why.code != ReasonCode::kNoNodeAdmits);
+    if (better) *reason = why;
+    most = std::max(most, ever);
+  }
+  return most;
+}
+
+bool Explain::Never(Problem& problem, ScopeIndex top, CountPlan& plan,
+                    Reason* reason) {
+  most_.assign(problem.role_count(), 0);
+  bool any_short = false;
+  Reason first;
+  for (uint32_t r = 0; r < problem.role_count(); ++r) {
+    const uint32_t fixed = problem.FixedCount(r);
+    const uint32_t desired = problem.role(r).desired_tasks;
+    if (plan.unique()) {
+      most_[r] = plan.add()[r];
+    } else {
+      most_[r] = desired > fixed ? desired - fixed : 0;
+    }
+    if (most_[r] == 0) continue;
+    Reason why;
+    const uint32_t ever = MostEver(problem, r, most_[r], &why);
+    if (ever >= most_[r]) continue;
+    most_[r] = ever;
+    if (!any_short) first = why;
+    any_short = true;
+  }
+  if (!any_short) return false;
+  *reason = first;
+  if (plan.unique()) return true;
+  plan.Start(problem, top);
+  plan.Bound(most_);
+  return !plan.Next() && !plan.cut_short();
+}
+
+// One role by itself: no slots for all its tasks, wherever.
+bool Explain::RoleShort(Board& board, uint32_t role, Reason* reason) {
+  Problem& problem = board.problem();
+  const Cluster& cluster = board.cluster();
+  const int64_t needed = problem.add(role);
+  uint32_t column = problem.column(role);
+  for (const uint32_t c : problem.ColumnsOf(role)) {
+    if (board.table().Total(c) > board.table().Total(column)) column = c;
+  }
+  const int64_t slots = static_cast<int64_t>(board.table().Total(column));
+  if (slots >= needed) return false;
+  const ShapeId shape = problem.columns()[column].shape;
+  const Resources& demand = cluster.demand(shape);
+  const std::span<const NodeIndex> nodes = board.table().Everywhere(0);
+  problem.steps += nodes.size();
+  const bool admitted =
+      std::any_of(nodes.begin(), nodes.end(),
+                  [&](NodeIndex n) { return cluster.Admits(n, shape); });
+  *reason = OfRole(ReasonCode::kNoNodeAdmits, role, needed, 0);
+  if (!admitted) return true;
+  // The device kind first: it is what gangs wait for.
+  const ResourceKind kinds = cluster.resource_count();
+  for (ResourceKind i = 0; i <= kinds; ++i) {
+    const ResourceKind k = i == 0 ? cluster.device_kind() : i - 1;
+    if (k >= kinds || demand[k] <= 0) continue;
+    int64_t free = 0;
+    for (const NodeIndex n : nodes) {
+      if (!cluster.Admits(n, shape)) continue;
+      free +=
+          std::max<int64_t>(0, cluster.free(n, k, problem.request().ledger));
+    }
+    if (free >= needed * demand[k]) continue;
+    *reason = OfRole(ReasonCode::kInsufficient, role, needed * demand[k], free);
+    reason->resource = k;
+    return true;
+  }
+  // Enough in all, but in pieces too small.
+  const bool devices = cluster.device_request(shape).count > 0;
+  *reason = OfRole(devices && slots == 0 ? ReasonCode::kNoMatchingDevice
+                                         : ReasonCode::kInsufficient,
+                   role, needed, slots);
+  return true;
+}
+
+// All roles together: more of a kind than the nodes they can use have.
+bool Explain::SumShort(Board& board, Reason* reason) {
+  const Problem& problem = board.problem();
+  const SlotTable& table = board.table();
+  for (size_t k = 0; k < table.kinds().size(); ++k) {
+    const ResourceKind kind = table.kinds()[k];
+    int64_t needed = 0;
+    for (uint32_t r = 0; r < problem.role_count(); ++r) {
+      if (problem.add(r) == 0) continue;
+      needed += board.cluster().demand(problem.shape(r))[kind] * problem.add(r);
+    }
+    const int64_t useful = table.Useful(k, {});
+    if (useful >= needed) continue;
+    *reason = {.code = ReasonCode::kInsufficient,
+               .resource = kind,
+               .needed = needed,
+               .available = useful};
+    return true;
+  }
+  return false;
+}
+
+// Room in all, but not inside one required domain, or not in whole slices.
+bool Explain::DomainShort(Board& board, uint32_t role, Reason* reason) {
+  const Problem& problem = board.problem();
+  const std::span<const uint32_t> indices = problem.NewIndices(role);
+  const int64_t needed = problem.add(role);
+  Rule rule;
+  for (const ScopeIndex s : problem.Chain(role)) {
+    const Rule& r = problem.rule(s);
+    if (r.required > rule.required) rule = r;
+  }
+  const std::span<const SliceRule> slices = problem.Slices(role);
+  if (rule.tree < 0 && !slices.empty()) rule.tree = slices[0].tree;
+  if (rule.tree < 0) return false;
+  layers_.clear();
+  for (const SliceRule& s : slices) {
+    if (s.tree == rule.tree && problem.FixedCount(role) == 0) {
+      layers_.push_back({s.level, s.size});
+    }
+  }
+  forest_.Build(board, {role, indices[0]}, {rule.tree, kEverywhere, 0}, {},
+                layers_);
+  const int64_t best = static_cast<int64_t>(forest_.Best(rule.required));
+  const uint32_t size = layers_.empty() ? 1 : layers_[0].size;
+  if (best >= needed - needed % size) return false;
+  const int level =
+      rule.required != kEverywhere ? rule.required : layers_[0].level;
+  *reason = {.code = ReasonCode::kNoDomain,
+             .object_kind = ReasonObject::kLevel,
+             .object = static_cast<uint32_t>(level),
+             .needed = needed,
+             .available = best};
+  return true;
+}
+
+Reason Explain::NotNow(Board& board) {
+  const Problem& problem = board.problem();
+  Reason reason;
+  int64_t needed = 0;
+  for (uint32_t r = 0; r < problem.role_count(); ++r) {
+    needed += problem.add(r);
+    if (problem.add(r) > 0 && RoleShort(board, r, &reason)) return reason;
+  }
+  if (SumShort(board, &reason)) return reason;
+  for (uint32_t r = 0; r < problem.role_count(); ++r) {
+    if (problem.add(r) > 0 && DomainShort(board, r, &reason)) return reason;
+  }
+  reason = {.code = problem.constrained() ? ReasonCode::kConstraint
+                                          : ReasonCode::kInsufficient,
+            .needed = needed,
+            .available = static_cast<int64_t>(board.most_placed())};
+  if (problem.constrained()) reason.object_kind = ReasonObject::kGroup;
+  return reason;
+}
+
+}  // namespace muster::solver

@@ -1,0 +1,40 @@
+// Why a gang cannot be placed, with the nearest shortfall.
+#ifndef MUSTER_LIB_SOLVER_EXPLAIN_H_
+#define MUSTER_LIB_SOLVER_EXPLAIN_H_
+
+#include "lib/solver/board.h"
+#include "lib/solver/count_plan.h"
+#include "lib/solver/forest.h"
+#include "lib/solver/problem.h"
+#include "muster/placement_solver.h"
+
+namespace muster::solver {
+
+class Explain {
+ public:
+  // Whether the gang cannot be satisfied even if no gang ran: by the capacity
+  // of the nodes that admit its roles, inside one domain where one is
+  // required. Stops counting where enough is found. Fills in the reason.
+  bool Never(Problem& problem, ScopeIndex top, CountPlan& plan, Reason* reason);
+
+  // Why problem.add() tasks have no room now; the board is empty.
+  Reason NotNow(Board& board);
+
+ private:
+  uint32_t MostEver(Problem& problem, uint32_t role, uint32_t enough,
+                    Reason* reason);
+  uint32_t ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
+                     uint32_t enough, Reason* reason);
+  bool RoleShort(Board& board, uint32_t role, Reason* reason);
+  bool SumShort(Board& board, Reason* reason);
+  bool DomainShort(Board& board, uint32_t role, Reason* reason);
+
+  std::vector<uint32_t> most_;
+  std::vector<uint64_t> domain_slots_;
+  std::vector<Layer> layers_;
+  Forest forest_;
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_EXPLAIN_H_

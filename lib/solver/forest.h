@@ -1,0 +1,90 @@
+// The domains and nodes that can take tasks of one role, and how many tasks
+// each should get: few domains at every level, tightly filled.
+#ifndef MUSTER_LIB_SOLVER_FOREST_H_
+#define MUSTER_LIB_SOLVER_FOREST_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/solver/board.h"
+#include "lib/solver/problem.h"
+
+namespace muster::solver {
+
+// One layer of slices: counts at `level` are multiples of `size`.
+struct Layer {
+  int level = 0;
+  uint32_t size = 1;
+};
+
+// Built for one role inside one spot, then asked once. What a domain can take
+// is the sum over its children, rounded down to whole slices at the level of
+// a layer: so a count that fits is a count that can be placed.
+class Forest {
+ public:
+  struct Share {
+    NodeIndex node = 0;
+    uint32_t tasks = 0;
+  };
+
+  // `layers`: widest level first, levels and sizes falling, each size dividing
+  // the one before. Only nodes that the board allows for `task` come in, and,
+  // if any, only those inside all of `also`.
+  void Build(const Board& board, TaskId task, const Spot& spot,
+             std::span<const Spot> also, std::span<const Layer> layers);
+
+  // What everything together can take, in whole slices.
+  uint64_t capacity() const { return capacity_; }
+  // The most that one domain of the level, which lies inside the spot, takes.
+  uint64_t Best(int level) const;
+  // Shares `tasks` (a multiple of the widest layer's size) out, all in one
+  // domain of level `required` or narrower unless that is kEverywhere. Nodes
+  // in the order of the tree, so that tasks numbered along them fall into
+  // whole slices. False if there is no room.
+  bool Distribute(uint32_t tasks, int required, std::vector<Share>* shares);
+
+ private:
+  struct Entry {
+    uint32_t domain = 0;  // kOutside: a node outside the topology.
+    uint32_t parent = 0;  // In the next wider level.
+    uint32_t first = 0;   // Children in the next narrower level.
+    uint32_t count = 0;
+    uint64_t slots = 0;
+    uint32_t chosen = 0;  // Tasks given to it.
+  };
+  using Pick = uint32_t;  // Position of an entry in its level.
+
+  std::vector<Entry>& at(int level) { return levels_[level - base_]; }
+  const std::vector<Entry>& at(int level) const {
+    return levels_[level - base_];
+  }
+  void Add(NodeIndex node, uint32_t slots);
+  void Round(std::span<const Layer> layers);
+  // The better of two single domains for `tasks` tasks, and its rank.
+  struct Rank;
+  Rank RankOf(int level, Pick pick, uint32_t tasks);
+  int64_t ScoreOf(int level, Pick pick, uint32_t tasks);
+  bool One(int level, Pick first, Pick last, uint32_t tasks, Pick* best);
+  void Several(int level, uint32_t tasks);
+  void SeveralByScore(int level, uint32_t tasks, size_t domains);
+  void Descend(int level, uint32_t tasks);
+  void DescendSeparately(int level);
+  bool Separate(int level) const;
+
+  const Board* board_ = nullptr;
+  const Tree* tree_ = nullptr;
+  Spot spot_{};
+  uint32_t column_ = 0;
+  int base_ = 0;  // Widest level stored.
+  std::vector<std::vector<Entry>> levels_;
+  std::vector<int> slice_levels_;
+  uint64_t capacity_ = 0;
+  std::vector<Pick> picks_;     // Candidates, then chosen ones, of one level.
+  std::vector<Pick> separate_;  // Stack of domains with slices of their own.
+  std::vector<std::pair<int64_t, uint32_t>> by_score_;
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_FOREST_H_

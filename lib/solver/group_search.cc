@@ -1,0 +1,460 @@
+#include "lib/solver/group_search.h"
+
+#include <algorithm>
+
+#include "lib/solver/node_choice.h"
+
+namespace muster::solver {
+namespace {
+
+// The share of the remaining steps that one narrow domain may use up.
+constexpr uint64_t kShareOfSteps = 4;
+
+}  // namespace
+
+int GroupSearch::TreeOf(ScopeIndex s) const {
+  return std::max(problem_->rule(s).tree, 0);
+}
+
+// The innermost chosen domain of the tree; everywhere if there is none.
+Spot GroupSearch::Innermost(int tree) const {
+  for (size_t i = pins_.size(); i > 0; --i) {
+    if (pins_[i - 1].tree == tree) return pins_[i - 1];
+  }
+  return {tree, kEverywhere, 0};
+}
+
+// Domains narrower than this are not tried for the scope: those inside which
+// narrower preferences of its parts could not be met any better.
+int GroupSearch::NarrowestLevel(ScopeIndex s, int tree) const {
+  const Rule& rule = problem_->rule(s);
+  if (!problem_->PrefersBelow(s)) return problem_->tree(tree).hosts;
+  return rule.preferred != kEverywhere ? rule.preferred : rule.required;
+}
+
+// What the scope's tasks need in all, against what the spot has.
+bool GroupSearch::MayHold(const Need& need, const Spot& spot) const {
+  const SlotTable& table = board_->table();
+  for (size_t c = 0; c < need.columns; ++c) {
+    const int64_t tasks = needs_[need.first + c];
+    if (tasks > 0 && table.Sum(static_cast<uint32_t>(c), spot) <
+                         static_cast<uint64_t>(tasks)) {
+      return false;
+    }
+  }
+  for (size_t k = 0; k < table.kinds().size(); ++k) {
+    if (table.Useful(k, spot) < needs_[need.first + need.columns + k]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void GroupSearch::AddNeeds(ScopeIndex s, const Need& need) {
+  if (problem_->AddBelow(s) == 0) return;
+  if (s < problem_->group_count()) {
+    for (const ScopeIndex child : problem_->Children(s)) AddNeeds(child, need);
+    return;
+  }
+  const uint32_t role = s - problem_->group_count();
+  const uint32_t column = problem_->column(role);
+  const int64_t tasks = problem_->add(role);
+  needs_[need.first + column] += tasks;
+  const std::span<const ResourceKind> kinds = board_->table().kinds();
+  const Resources& demand = board_->cluster().demand(problem_->shape(role));
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    needs_[need.first + need.columns + k] += tasks * demand[kinds[k]];
+  }
+}
+
+GroupSearch::Need GroupSearch::PushNeeds(ScopeIndex s) {
+  const Need need{needs_.size(), problem_->columns().size()};
+  needs_.resize(need.first + need.columns + board_->table().kinds().size(), 0);
+  AddNeeds(s, need);
+  return need;
+}
+
+// Tightness: the free devices that the gang could use, or of the first kind it
+// asks for; with one column, its slots.
+GroupSearch::Candidate GroupSearch::Describe(const Need& need,
+                                             const Spot& spot) const {
+  const SlotTable& table = board_->table();
+  Candidate c;
+  c.domain = spot.domain;
+  c.nearness = board_->Nearness(spot);
+  for (size_t k = 0; k < table.kinds().size(); ++k) {
+    const bool device = table.kinds()[k] == board_->cluster().device_kind();
+    if (k > 0 && !device) continue;
+    c.tightness = table.Useful(k, spot);
+    if (device) return c;
+  }
+  if (!table.kinds().empty()) return c;
+  for (size_t column = 0; column < need.columns; ++column) {
+    c.tightness +=
+        static_cast<int64_t>(table.Sum(static_cast<uint32_t>(column), spot));
+  }
+  return c;
+}
+
+// Pushes the domains of the level, inside `around`, that may hold the scope:
+// in the order in which they are to be tried.
+void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
+                                 const Spot& around, int level) {
+  const size_t base = candidates_.size();
+  const Tree& tree = problem_->tree(around.tree);
+  const auto consider = [&](uint32_t domain) {
+    const Spot spot{around.tree, level, domain};
+    ++problem_->steps;
+    if (MayHold(need, spot)) candidates_.push_back(Describe(need, spot));
+  };
+  const Problem::Anchor& anchor = problem_->anchor(s);
+  if (anchor.any) {
+    const uint32_t domain = tree.DomainOf(level, anchor.node);
+    const bool inside =
+        around.level == kEverywhere ||
+        tree.DomainOf(around.level, anchor.node) == around.domain;
+    if (anchor.level >= level && domain != kOutside && inside) consider(domain);
+    return;
+  }
+  if (level < tree.hosts) {
+    const std::vector<Domain>& domains = tree.index->levels[level];
+    uint32_t first = 0;
+    uint32_t last = static_cast<uint32_t>(domains.size());
+    if (around.level != kEverywhere) {
+      last = around.domain + 1;
+      first = around.domain;
+      for (int l = around.level; l < level; ++l) {
+        const std::vector<Domain>& d = tree.index->levels[l];
+        last = d[last - 1].first_child + d[last - 1].child_count;
+        first = d[first].first_child;
+      }
+    }
+    for (uint32_t d = first; d < last; ++d) consider(d);
+  } else if (around.level != kEverywhere) {
+    const Domain& d = tree.index->levels[around.level][around.domain];
+    for (uint32_t i = 0; i < d.node_count; ++i) {
+      consider(tree.index->nodes[d.first_node + i]);
+    }
+  } else {
+    const bool named = problem_->rule(s).tree >= 0;
+    for (const NodeIndex n : board_->table().Everywhere(around.tree)) {
+      if (!named || tree.Contains(n)) consider(n);
+    }
+  }
+  // Host candidates keep the order of the tree among equals, as domains do.
+  std::stable_sort(candidates_.begin() + static_cast<ptrdiff_t>(base),
+                   candidates_.end(),
+                   [](const Candidate& a, const Candidate& b) {
+                     return std::pair(a.nearness, a.tightness) <
+                            std::pair(b.nearness, b.tightness);
+                   });
+}
+
+bool GroupSearch::PlaceScope(ScopeIndex s, bool root) {
+  if (problem_->AddBelow(s) == 0) return true;
+  uint32_t role = 0;
+  Rule rule;
+  if (MergedRole(s, &role, &rule)) return PlaceMerged(s, role, rule);
+  const size_t needs = needs_.size();
+  const Need need = PushNeeds(s);
+  const bool placed = PlaceGroup(s, need, root);
+  needs_.resize(needs);
+  return placed;
+}
+
+bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
+  const Rule& rule = problem_->rule(s);
+  const Spot around = Innermost(TreeOf(s));
+  const bool must = rule.required > around.level;
+  if (!MayHold(need, around)) return false;
+  const int widest = std::max(rule.required, around.level + 1);
+  for (int level = NarrowestLevel(s, around.tree); level >= widest; --level) {
+    const size_t base = candidates_.size();
+    FindCandidates(s, need, around, level);
+    const size_t last = candidates_.size();
+    bool placed = false;
+    for (size_t c = base; c < last && !placed; ++c) {
+      if (problem_->steps >= deadline_) {
+        cut_short_ = true;
+        break;
+      }
+      const Spot spot{around.tree, level, candidates_[c].domain};
+      pins_.push_back(spot);
+      placed = PlaceInside(s, root ? &spot : nullptr, false);
+      pins_.pop_back();
+    }
+    candidates_.resize(base);
+    if (placed) return true;
+    if (problem_->steps >= deadline_) return false;
+  }
+  if (must) return false;
+  return PlaceInside(s, root ? &around : nullptr, true);
+}
+
+// Places the scope's children; the root's by exhaustive search, too, which may
+// take all steps left where there is no other choice.
+bool GroupSearch::PlaceInside(ScopeIndex s, const Spot* exhaust, bool last) {
+  const Board::Mark mark = board_->Begin();
+  if (PlaceChildren(s)) {
+    board_->Commit(mark);
+    return true;
+  }
+  board_->Rollback(mark);
+  if (exhaust == nullptr) return false;
+  const uint64_t before = problem_->steps;
+  const uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
+  const ExactSearch::Outcome outcome =
+      exact_.Find(*board_, *exhaust, before + share);
+  exact_left_ -= std::min(exact_left_, problem_->steps - before);
+  switch (outcome) {
+    case ExactSearch::Outcome::kFound:
+      return true;
+    case ExactSearch::Outcome::kNone:
+      return false;
+    case ExactSearch::Outcome::kCutShort:
+      cut_short_ = true;
+      return false;
+  }
+  return false;
+}
+
+// The fewest slots for each task needed, over the roles below.
+GroupSearch::Child GroupSearch::Scarcity(ScopeIndex s, const Spot& spot) const {
+  if (s >= problem_->group_count()) {
+    const uint32_t role = s - problem_->group_count();
+    return {board_->table().Sum(problem_->column(role), spot),
+            problem_->add(role), s};
+  }
+  Child scarcest{~uint64_t{0}, 1, s};
+  for (const ScopeIndex child : problem_->Children(s)) {
+    if (problem_->AddBelow(child) == 0) continue;
+    const Child c = Scarcity(child, spot);
+    if (scarcest.slots == ~uint64_t{0} ||
+        c.slots * scarcest.need < scarcest.slots * c.need) {
+      scarcest.slots = c.slots;
+      scarcest.need = c.need;
+    }
+  }
+  return scarcest;
+}
+
+// The scarcest child first.
+bool GroupSearch::PlaceChildren(ScopeIndex s) {
+  const size_t base = children_.size();
+  const Spot spot = pins_.empty() ? Spot{} : pins_.back();
+  for (const ScopeIndex child : problem_->Children(s)) {
+    if (problem_->AddBelow(child) == 0) continue;
+    children_.push_back(Scarcity(child, spot));
+  }
+  std::stable_sort(children_.begin() + static_cast<ptrdiff_t>(base),
+                   children_.end(), [](const Child& a, const Child& b) {
+                     return a.slots * b.need < b.slots * a.need;
+                   });
+  const size_t last = children_.size();
+  bool placed = true;
+  for (size_t c = base; c < last && placed; ++c) {
+    placed = PlaceScope(children_[c].scope, false);
+  }
+  children_.resize(base);
+  return placed;
+}
+
+// Whether the scope's tasks are all of one role, and the constraints between
+// can be seen as one: all in one tree, slices whole.
+bool GroupSearch::MergedRole(ScopeIndex s, uint32_t* role, Rule* rule) const {
+  if (problem_->ActiveRoles(s) != 1) return false;
+  ScopeIndex at = s;
+  while (at < problem_->group_count()) {
+    for (const ScopeIndex child : problem_->Children(at)) {
+      if (problem_->AddBelow(child) == 0) continue;
+      at = child;
+      break;
+    }
+  }
+  *role = at - problem_->group_count();
+  *rule = {};
+  if (at != s && !WholeSlices(*role)) return false;
+  for (const ScopeIndex up : problem_->Chain(*role)) {
+    const Rule& r = problem_->rule(up);
+    if (rule->tree >= 0 && r.tree != rule->tree) return false;
+    rule->tree = r.tree;
+    rule->required = std::max(rule->required, r.required);
+    if (up == s) break;
+  }
+  return true;
+}
+
+// The role's slices as layers of the tree; false if they are no proper chain.
+bool GroupSearch::FindLayers(uint32_t role, int tree) {
+  layers_.clear();
+  for (const SliceRule& slice : problem_->Slices(role)) {
+    if (slice.tree != tree) return false;
+    if (!layers_.empty() && (slice.level <= layers_.back().level ||
+                             layers_.back().size % slice.size != 0)) {
+      return false;
+    }
+    layers_.push_back({slice.level, slice.size});
+  }
+  return true;
+}
+
+bool GroupSearch::WholeSlices(uint32_t role) const {
+  const std::span<const SliceRule> slices = problem_->Slices(role);
+  return slices.empty() || (problem_->FixedCount(role) == 0 &&
+                            problem_->add(role) % slices[0].size == 0);
+}
+
+bool GroupSearch::PlaceRole(uint32_t role, const Rule& rule) {
+  const int tree = std::max(rule.tree, 0);
+  if (!FindLayers(role, tree) ||
+      (!layers_.empty() && problem_->FixedCount(role) > 0)) {
+    decided_ = false;
+    return PlaceOneByOne(role);
+  }
+  if (!WholeSlices(role)) decided_ = false;
+  // Whole slices of the widest layer, then what is left, whole slices of the
+  // next one, and so on; what is left over stays together.
+  std::span<const uint32_t> rest = problem_->NewIndices(role);
+  std::span<const Layer> layers = layers_;
+  int required = rule.required;
+  while (!rest.empty()) {
+    const uint32_t size = layers.empty() ? 1 : layers[0].size;
+    const size_t whole = rest.size() - rest.size() % size;
+    if (!PlaceChunk(role, rest.first(whole), tree, required, layers)) {
+      return false;
+    }
+    rest = rest.subspan(whole);
+    if (layers.empty()) break;
+    required = std::max(required, layers[0].level);
+    layers = layers.subspan(1);
+  }
+  return true;
+}
+
+bool GroupSearch::PlaceChunk(uint32_t role, std::span<const uint32_t> indices,
+                             int tree, int required,
+                             std::span<const Layer> layers) {
+  if (indices.empty()) return true;
+  const Spot spot = Innermost(tree);
+  also_.clear();
+  for (const Spot& pin : pins_) {
+    if (pin.tree != tree) also_.push_back(pin);
+  }
+  forest_.Build(*board_, {role, indices[0]}, spot, also_, layers);
+  if (!forest_.Distribute(static_cast<uint32_t>(indices.size()), required,
+                          &shares_)) {
+    return false;
+  }
+  size_t i = 0;
+  for (const Forest::Share& share : shares_) {
+    for (uint32_t k = 0; k < share.tasks; ++k, ++i) {
+      if (!board_->Put({role, indices[i]}, share.node)) return false;
+    }
+  }
+  return true;
+}
+
+bool GroupSearch::PlaceOneByOne(uint32_t role) {
+  const std::span<const uint32_t> indices = problem_->NewIndices(role);
+  for (size_t i = 0; i < indices.size(); ++i) {
+    NodeIndex node = 0;
+    const TaskId task{role, indices[i]};
+    const uint32_t after = static_cast<uint32_t>(indices.size() - i);
+    if (!FindNode(*board_, task, pins_, after, &node)) return false;
+    if (!board_->Put(task, node)) return false;
+  }
+  return true;
+}
+
+// New tasks go as near to the scope's fixed ones as there is room.
+bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
+  const Problem::Anchor& anchor = problem_->anchor(s);
+  const int tree = std::max(rule.tree, 0);
+  const Spot around = Innermost(tree);
+  if (!anchor.any || TreeOf(s) != tree) return PlaceRole(role, rule);
+  for (int level = anchor.level; level > around.level; --level) {
+    const uint32_t domain = problem_->tree(tree).DomainOf(level, anchor.node);
+    if (around.level != kEverywhere &&
+        problem_->tree(tree).DomainOf(around.level, anchor.node) !=
+            around.domain) {
+      break;
+    }
+    const Board::Mark mark = board_->Begin();
+    pins_.push_back({tree, level, domain});
+    const bool placed = PlaceRole(role, rule);
+    pins_.pop_back();
+    if (placed) {
+      board_->Commit(mark);
+      return true;
+    }
+    board_->Rollback(mark);
+  }
+  return PlaceRole(role, rule);
+}
+
+bool GroupSearch::PlaceRoot() {
+  uint32_t role = 0;
+  Rule rule;
+  if (!MergedRole(0, &role, &rule)) return PlaceScope(0, true);
+  // One role: the greedy answer is exact, but for irregular slices.
+  decided_ = true;
+  const Board::Mark mark = board_->Begin();
+  if (PlaceMerged(0, role, rule)) {
+    board_->Commit(mark);
+    return true;
+  }
+  board_->Rollback(mark);
+  if (decided_) return false;
+  const Spot everywhere{std::max(rule.tree, 0), kEverywhere, 0};
+  const ExactSearch::Outcome outcome =
+      exact_.Find(*board_, everywhere, problem_->steps + exact_left_);
+  cut_short_ = cut_short_ || outcome == ExactSearch::Outcome::kCutShort;
+  return outcome == ExactSearch::Outcome::kFound;
+}
+
+// The narrowest domain of the first tree around all tasks, fixed ones too.
+Spot GroupSearch::Enclosure() const {
+  const Tree& tree = problem_->tree(0);
+  NodeIndex node = board_->placed()[0].at.node;
+  int level = tree.Contains(node) ? tree.hosts : kEverywhere;
+  for (const Assignment& a : board_->placed()) {
+    level = std::min(level, tree.SharedLevel(node, a.at.node));
+  }
+  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
+    for (const Assignment& a : problem_->Fixed(r)) {
+      level = std::min(level, tree.SharedLevel(node, a.at.node));
+    }
+  }
+  if (level == kEverywhere) return {};
+  return {0, level, tree.DomainOf(level, node)};
+}
+
+bool GroupSearch::Place(Board& board, const Budget& budget) {
+  board_ = &board;
+  problem_ = &board.problem();
+  deadline_ = problem_->steps + budget.greedy;
+  exact_left_ = budget.exact;
+  cut_short_ = false;
+  decided_ = false;
+  pins_.clear();
+  candidates_.clear();
+  children_.clear();
+  needs_.clear();
+  Board::Mark mark = board.Begin();
+  if (!PlaceRoot()) {
+    board.Rollback(mark);
+    return false;
+  }
+  traffic_.Init(*problem_);
+  if (!traffic_.empty() && !board.placed().empty()) {
+    const Spot spot = Enclosure();
+    const uint64_t half = problem_->steps + budget.traffic / 2;
+    if (!exact_.Improve(board, &mark, spot, traffic_, half)) {
+      traffic_.Improve(board, spot, half + budget.traffic / 2);
+    }
+  }
+  board.Commit(mark);
+  return true;
+}
+
+}  // namespace muster::solver

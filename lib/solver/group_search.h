@@ -1,0 +1,99 @@
+// Places the tasks of a gang group by group: greedily, from the narrowest
+// domain outwards, and where that fails by exhaustive search.
+#ifndef MUSTER_LIB_SOLVER_GROUP_SEARCH_H_
+#define MUSTER_LIB_SOLVER_GROUP_SEARCH_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/solver/board.h"
+#include "lib/solver/exact_search.h"
+#include "lib/solver/forest.h"
+#include "lib/solver/problem.h"
+#include "lib/solver/traffic.h"
+
+namespace muster::solver {
+
+class GroupSearch {
+ public:
+  // Steps at most, for each part of the search.
+  struct Budget {
+    uint64_t greedy = 0;
+    uint64_t exact = 0;
+    uint64_t traffic = 0;
+  };
+
+  // Places what problem.add() asks for. The smallest enclosing domain goes
+  // first: at each level from the host outwards, domains by tightness, each
+  // tried greedily and then, if that fails, exhaustively. Where roles talk,
+  // more steps bring them nearer inside that domain. False, with nothing
+  // placed, if there is no room or the budget ended: see cut_short.
+  bool Place(Board& board, const Budget& budget);
+
+  // Whether a "no" is not proven.
+  bool cut_short() const { return cut_short_; }
+
+ private:
+  struct Candidate {
+    int nearness = 0;
+    int64_t tightness = 0;  // What is free for the gang there.
+    uint32_t domain = 0;
+  };
+  struct Child {
+    uint64_t slots = 0;  // Of the scarcest role below, for `need` tasks.
+    uint64_t need = 1;
+    ScopeIndex scope = 0;
+  };
+  // Tasks by column, then amounts by kind, in needs_.
+  struct Need {
+    size_t first = 0;
+    size_t columns = 0;
+  };
+
+  bool PlaceRoot();
+  bool PlaceScope(ScopeIndex s, bool root);
+  bool PlaceGroup(ScopeIndex s, const Need& need, bool root);
+  bool PlaceInside(ScopeIndex s, const Spot* exhaust, bool last);
+  bool PlaceChildren(ScopeIndex s);
+  bool PlaceRole(uint32_t role, const Rule& rule);
+  bool PlaceChunk(uint32_t role, std::span<const uint32_t> indices, int tree,
+                  int required, std::span<const Layer> layers);
+  bool PlaceOneByOne(uint32_t role);
+  bool MergedRole(ScopeIndex s, uint32_t* role, Rule* rule) const;
+  bool FindLayers(uint32_t role, int tree);
+  bool WholeSlices(uint32_t role) const;
+  Need PushNeeds(ScopeIndex s);
+  void AddNeeds(ScopeIndex s, const Need& need);
+  bool MayHold(const Need& need, const Spot& spot) const;
+  Candidate Describe(const Need& need, const Spot& spot) const;
+  void FindCandidates(ScopeIndex s, const Need& need, const Spot& around,
+                      int level);
+  Child Scarcity(ScopeIndex s, const Spot& spot) const;
+  int NarrowestLevel(ScopeIndex s, int tree) const;
+  int TreeOf(ScopeIndex s) const;
+  Spot Innermost(int tree) const;
+  Spot Enclosure() const;
+  bool PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule);
+
+  Board* board_ = nullptr;
+  Problem* problem_ = nullptr;
+  uint64_t deadline_ = 0;
+  uint64_t exact_left_ = 0;
+  bool cut_short_ = false;
+  bool decided_ = false;    // The greedy answer for one role is exact.
+  std::vector<Spot> pins_;  // Chosen domains, outermost first.
+  std::vector<Candidate> candidates_;  // A stack.
+  std::vector<Child> children_;        // A stack.
+  std::vector<int64_t> needs_;         // A stack.
+  std::vector<Spot> also_;
+  std::vector<Layer> layers_;
+  std::vector<Forest::Share> shares_;
+  Forest forest_;
+  ExactSearch exact_;
+  Traffic traffic_;
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_GROUP_SEARCH_H_

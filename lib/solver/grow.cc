@@ -1,0 +1,114 @@
+// Growth: one task at a time, whole groups and roles where they do not run.
+#include <algorithm>
+
+#include "lib/solver/node_choice.h"
+#include "lib/solver/solver.h"
+
+namespace muster::solver {
+
+// The widest scope around the role that does not run yet, or kNoScope.
+ScopeIndex Solver::NotRunning(uint32_t role) {
+  counts_.assign(problem_.role_count(), 0);
+  for (const Assignment& a : held_) ++counts_[a.task.role];
+  ScopeIndex widest = kNoScope;
+  for (ScopeIndex s = problem_.ScopeOf(role); s != kNoScope;
+       s = problem_.Parent(s)) {
+    if (!plan_.Satisfied(s, counts_)) widest = s;
+  }
+  return widest;
+}
+
+void Solver::Keep(const std::vector<Assignment>& tasks,
+                  PlacementResult* result) {
+  for (const Assignment& a : tasks) {
+    held_.push_back(a);
+    result->tasks.push_back(a);
+    if (growing_.headroom != nullptr) {
+      headroom_left_.Subtract(problem_.cluster().demand(a.at.shape));
+    }
+  }
+  growing_.fixed = held_;
+}
+
+// Whether the role runs, or could be made to: with its whole group, if that
+// does not run either.
+bool Solver::BringUp(Cluster& cluster, uint32_t role, PlacementResult* result) {
+  const ScopeIndex top = NotRunning(role);
+  if (top == kNoScope) return true;
+  part_.Clear();
+  PlaceScope(cluster, growing_, top, &part_);
+  result->steps += part_.steps;
+  if (part_.fit != Fit::kFits) return false;
+  Keep(part_.tasks, result);
+  return NotRunning(role) == kNoScope;
+}
+
+void Solver::GrowRole(Cluster& cluster, uint32_t role,
+                      PlacementResult* result) {
+  Reason ignored;
+  if (!problem_.Init(cluster, growing_, &ignored)) return;
+  const uint32_t held = problem_.FixedCount(role);
+  const uint32_t desired = problem_.role(role).desired_tasks;
+  if (held >= desired) return;
+  most_.assign(problem_.role_count(), 0);
+  most_[role] = desired - held;
+  problem_.SetAdd(most_);
+  problem_.BuildColumns(most_);
+  const Resources& demand = cluster.demand(problem_.shape(role));
+  if (growing_.headroom != nullptr && !demand.FitsIn(headroom_left_)) return;
+  table_.Build(problem_);
+  board_.Reset(problem_, cluster, table_);
+  const std::span<const uint32_t> indices = problem_.NewIndices(role);
+  sum_ = demand;
+  for (size_t i = 0; i < indices.size(); ++i) {
+    if (growing_.headroom != nullptr && !sum_.FitsIn(headroom_left_)) break;
+    const TaskId task{role, indices[i]};
+    // A node that was best for the last task stays so while it has room.
+    const bool stay = i > 0 && problem_.Slices(role).empty() &&
+                      board_.Slots(role, board_.placed().back().at.node) > 0;
+    NodeIndex node = stay ? board_.placed().back().at.node : 0;
+    const uint32_t after = static_cast<uint32_t>(indices.size() - i);
+    if (!stay && !FindNode(board_, task, {}, after, &node)) break;
+    if (!board_.Put(task, node)) break;
+    sum_.Add(demand);
+  }
+  result->steps += problem_.steps;
+  part_.tasks.assign(board_.placed().begin(), board_.placed().end());
+  Keep(part_.tasks, result);
+}
+
+void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
+                  PlacementResult* result) {
+  result->Clear();
+  result->fit = Fit::kFits;
+  result->reason = {.code = ReasonCode::kFits};
+  growing_ = request;
+  held_.assign(request.fixed.begin(), request.fixed.end());
+  growing_.fixed = held_;
+  if (request.headroom != nullptr) {
+    headroom_left_ = *request.headroom;
+    growing_.headroom = &headroom_left_;
+  }
+  Reason ignored;
+  if (!problem_.Init(cluster, growing_, &ignored)) return;
+  plan_.Start(problem_, 0);
+  order_.clear();
+  for (uint32_t r = 0; r < problem_.role_count(); ++r) {
+    if (problem_.FixedCount(r) < problem_.role(r).desired_tasks) {
+      order_.push_back(r);
+    }
+  }
+  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+    const int32_t x = problem_.role(a).order;
+    const int32_t y = problem_.role(b).order;
+    return x != y ? x > y : a < b;
+  });
+  for (const uint32_t role : order_) {
+    if (BringUp(cluster, role, result)) GrowRole(cluster, role, result);
+  }
+  std::sort(
+      result->tasks.begin(), result->tasks.end(),
+      [](const Assignment& a, const Assignment& b) { return a.task < b.task; });
+}
+
+}  // namespace muster::solver

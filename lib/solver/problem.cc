@@ -1,0 +1,268 @@
+#include "lib/solver/problem.h"
+
+#include <algorithm>
+
+namespace muster::solver {
+
+bool Problem::Init(const Cluster& cluster, const PlacementRequest& request,
+                   Reason* reason) {
+  cluster_ = &cluster;
+  request_ = &request;
+  groups_ = static_cast<uint32_t>(gang().groups.size());
+  roles_ = static_cast<uint32_t>(gang().roles.size());
+  steps = 0;
+  InitFixed();
+  return InitScopes(reason) && InitSlices(reason) && InitAnchors(reason);
+}
+
+const TopologyConstraint& Problem::Constraint(ScopeIndex s) const {
+  return s < groups_ ? group(s).topology : role(s - groups_).topology;
+}
+
+bool Problem::Refuse(ScopeIndex s, Reason* reason) const {
+  *reason = {
+      .code = ReasonCode::kConstraint,
+      .object_kind = s < groups_ ? ReasonObject::kGroup : ReasonObject::kRole,
+      .object = s < groups_ ? s : s - groups_};
+  return false;
+}
+
+int Problem::UseTree(int topology) {
+  for (size_t t = 0; t < trees_.size(); ++t) {
+    if (trees_[t].topology == topology) return static_cast<int>(t);
+  }
+  Tree tree;
+  tree.topology = topology;
+  if (topology >= 0) {
+    tree.index = &cluster_->index(topology);
+    tree.hosts = static_cast<int>(tree.index->levels.size());
+  }
+  trees_.push_back(tree);
+  return static_cast<int>(trees_.size()) - 1;
+}
+
+bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c,
+                      Reason* reason) {
+  Rule& rule = rules_[s];
+  rule = {};
+  if (c.empty()) return true;
+  constrained_ = true;
+  const int topology = cluster_->FindTopology(c.topology);
+  if (topology < 0 && !cluster_->topologies().empty()) return Refuse(s, reason);
+  rule.tree = UseTree(topology);
+  const auto level = [&](const std::string& name) {
+    if (topology >= 0) return cluster_->FindLevel(topology, name);
+    return name == kHostLevel ? 0 : -1;
+  };
+  if (!c.required.empty()) {
+    rule.required = level(c.required);
+    if (rule.required < 0) return Refuse(s, reason);
+  }
+  if (!c.preferred.empty()) rule.preferred = level(c.preferred);
+  if (rule.preferred >= 0) {
+    for (ScopeIndex up = parent_[s]; up != kNoScope; up = parent_[up]) {
+      prefers_below_[up] = 1;
+    }
+  }
+  return true;
+}
+
+bool Problem::InitScopes(Reason* reason) {
+  const uint32_t scopes = groups_ + roles_;
+  trees_.clear();
+  constrained_ = false;
+  parent_.resize(scopes);
+  rules_.resize(scopes);
+  prefers_below_.assign(scopes, 0);
+  for (ScopeIndex s = 0; s < scopes; ++s) {
+    parent_[s] = s == 0        ? kNoScope
+                 : s < groups_ ? group(s).parent
+                               : role(s - groups_).group;
+    if (!Resolve(s, Constraint(s), reason)) return false;
+  }
+  InitChildren();
+  if (trees_.empty()) UseTree(cluster_->topologies().empty() ? -1 : 0);
+  chain_.clear();
+  chain_first_.assign(1, 0);
+  for (uint32_t r = 0; r < roles_; ++r) {
+    for (ScopeIndex s = ScopeOf(r); s != kNoScope; s = parent_[s]) {
+      if (rules_[s].tree >= 0) chain_.push_back(s);
+    }
+    chain_first_.push_back(static_cast<uint32_t>(chain_.size()));
+  }
+  return true;
+}
+
+// A counting sort by parent, which keeps the order of positions.
+void Problem::InitChildren() {
+  children_first_.assign(groups_ + 1, 0);
+  for (ScopeIndex s = 1; s < parent_.size(); ++s) {
+    ++children_first_[parent_[s] + 1];
+  }
+  for (uint32_t g = 0; g < groups_; ++g) {
+    children_first_[g + 1] += children_first_[g];
+  }
+  children_.resize(parent_.size() - 1);
+  for (ScopeIndex s = 1; s < parent_.size(); ++s) {
+    children_[children_first_[parent_[s]]++] = s;
+  }
+  for (uint32_t g = groups_; g > 0; --g) {
+    children_first_[g] = children_first_[g - 1];
+  }
+  children_first_[0] = 0;
+}
+
+std::span<const ScopeIndex> Problem::Children(uint32_t group) const {
+  return {children_.data() + children_first_[group],
+          children_.data() + children_first_[group + 1]};
+}
+
+std::span<const ScopeIndex> Problem::Chain(uint32_t role) const {
+  return {chain_.data() + chain_first_[role],
+          chain_.data() + chain_first_[role + 1]};
+}
+
+std::span<const SliceRule> Problem::Slices(uint32_t role) const {
+  return {slices_.data() + slices_first_[role],
+          slices_.data() + slices_first_[role + 1]};
+}
+
+// Widest level and largest size first, so that a proper chain is in order.
+bool Problem::InitSlices(Reason* reason) {
+  slices_.clear();
+  slices_first_.assign(1, 0);
+  slice_count_ = 0;
+  for (uint32_t r = 0; r < roles_; ++r) {
+    const size_t first = slices_.size();
+    for (const ScopeIndex s : Chain(r)) {
+      for (const Slice& slice : Constraint(s).slices) {
+        const int topology = trees_[rules_[s].tree].topology;
+        const int level = topology >= 0
+                              ? cluster_->FindLevel(topology, slice.level)
+                              : (slice.level == kHostLevel ? 0 : -1);
+        if (level < 0 || slice.size == 0) return Refuse(s, reason);
+        if (slice.size == 1) continue;
+        slices_.push_back({rules_[s].tree, level, slice.size, 0});
+      }
+    }
+    std::stable_sort(slices_.begin() + static_cast<ptrdiff_t>(first),
+                     slices_.end(), [](const SliceRule& a, const SliceRule& b) {
+                       return a.level < b.level;
+                     });
+    const std::span<const Assignment> fixed = Fixed(r);
+    uint32_t last = role(r).desired_tasks + FixedCount(r);
+    if (!fixed.empty()) last = std::max(last, fixed.back().task.index + 1);
+    for (size_t i = first; i < slices_.size(); ++i) {
+      slices_[i].first_slice = slice_count_;
+      slice_count_ += last / slices_[i].size + 1;
+    }
+    slices_first_.push_back(static_cast<uint32_t>(slices_.size()));
+  }
+  return true;
+}
+
+void Problem::InitFixed() {
+  fixed_.assign(request_->fixed.begin(), request_->fixed.end());
+  std::sort(
+      fixed_.begin(), fixed_.end(),
+      [](const Assignment& a, const Assignment& b) { return a.task < b.task; });
+  fixed_first_.assign(roles_ + 1, 0);
+  for (const Assignment& a : fixed_) ++fixed_first_[a.task.role + 1];
+  for (uint32_t r = 0; r < roles_; ++r) fixed_first_[r + 1] += fixed_first_[r];
+}
+
+std::span<const Assignment> Problem::Fixed(uint32_t role) const {
+  return {fixed_.data() + fixed_first_[role],
+          fixed_.data() + fixed_first_[role + 1]};
+}
+
+bool Problem::InitAnchors(Reason* reason) {
+  anchors_.assign(groups_ + roles_, {});
+  for (const Assignment& a : fixed_) {
+    for (ScopeIndex s = ScopeOf(a.task.role); s != kNoScope; s = parent_[s]) {
+      const Tree& tree = trees_[std::max(rules_[s].tree, 0)];
+      Anchor& anchor = anchors_[s];
+      if (!anchor.any) {
+        anchor = {true, a.at.node, tree.hosts};
+        if (!tree.Contains(a.at.node)) anchor.level = kEverywhere;
+      } else {
+        anchor.level =
+            std::min(anchor.level, tree.SharedLevel(anchor.node, a.at.node));
+      }
+      if (anchor.level < rules_[s].required) return Refuse(s, reason);
+    }
+  }
+  return true;
+}
+
+void Problem::SetAdd(std::span<const uint32_t> add) {
+  add_.assign(add.begin(), add.end());
+  new_.clear();
+  new_first_.assign(1, 0);
+  add_below_.assign(groups_ + roles_, 0);
+  active_below_.assign(groups_ + roles_, 0);
+  for (uint32_t r = 0; r < roles_; ++r) {
+    const std::span<const Assignment> fixed = Fixed(r);
+    size_t f = 0;
+    for (uint32_t i = 0, left = add_[r]; left > 0; ++i) {
+      while (f < fixed.size() && fixed[f].task.index < i) ++f;
+      if (f < fixed.size() && fixed[f].task.index == i) continue;
+      new_.push_back(i);
+      --left;
+    }
+    new_first_.push_back(static_cast<uint32_t>(new_.size()));
+    if (add_[r] == 0) continue;
+    for (ScopeIndex s = ScopeOf(r); s != kNoScope; s = parent_[s]) {
+      add_below_[s] += add_[r];
+      ++active_below_[s];
+    }
+  }
+}
+
+std::span<const uint32_t> Problem::NewIndices(uint32_t role) const {
+  return {new_.data() + new_first_[role], new_.data() + new_first_[role + 1]};
+}
+
+uint32_t Problem::FindColumn(ShapeId shape, const Role& role) {
+  for (size_t c = 0; c < columns_.size(); ++c) {
+    if (columns_[c].shape == shape &&
+        *columns_[c].preferences == role.preferences) {
+      return static_cast<uint32_t>(c);
+    }
+  }
+  columns_.push_back({shape, &role.preferences, 0});
+  return static_cast<uint32_t>(columns_.size()) - 1;
+}
+
+void Problem::BuildColumns(std::span<const uint32_t> most) {
+  columns_.clear();
+  role_columns_.clear();
+  role_columns_first_.assign(1, 0);
+  alternative_.assign(roles_, 0);
+  for (uint32_t r = 0; r < roles_; ++r) {
+    const std::vector<ShapeId>& shapes = request_->gang->shapes[r];
+    const std::span<const Assignment> fixed = Fixed(r);
+    const bool pinned =
+        !fixed.empty() && std::find(shapes.begin(), shapes.end(),
+                                    fixed[0].at.shape) != shapes.end();
+    for (const ShapeId shape : shapes) {
+      if (most[r] == 0) break;
+      if (pinned && fixed[0].at.shape != shape) continue;
+      const uint32_t c = FindColumn(shape, role(r));
+      columns_[c].limit += most[r];
+      role_columns_.push_back(c);
+    }
+    role_columns_first_.push_back(static_cast<uint32_t>(role_columns_.size()));
+  }
+}
+
+std::span<const uint32_t> Problem::ColumnsOf(uint32_t role) const {
+  return {role_columns_.data() + role_columns_first_[role],
+          role_columns_.data() + role_columns_first_[role + 1]};
+}
+
+void Problem::SetAlternative(uint32_t role, uint32_t alternative) {
+  alternative_[role] = alternative;
+}
+
+}  // namespace muster::solver

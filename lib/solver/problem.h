@@ -1,0 +1,163 @@
+// One question to the solver, compiled: constraints as level numbers, roles as
+// columns of shapes, fixed tasks in order. Built anew by every call; keeps its
+// memory.
+#ifndef MUSTER_LIB_SOLVER_PROBLEM_H_
+#define MUSTER_LIB_SOLVER_PROBLEM_H_
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "lib/solver/tree.h"
+#include "muster/placement_solver.h"
+
+namespace muster::solver {
+
+// Scopes carry constraints: groups first, by position, then roles.
+using ScopeIndex = uint32_t;
+inline constexpr ScopeIndex kNoScope = 0xffffffff;
+
+// A scope's constraint, resolved.
+struct Rule {
+  int tree = -1;  // -1: it names no topology and asks nothing.
+  int required = kEverywhere;
+  int preferred = kEverywhere;
+};
+
+// One layer of slices that holds for a role: tasks k * size ... of the role
+// share a domain. A layer of a group holds for each role below it by itself.
+struct SliceRule {
+  int tree = 0;
+  int level = 0;
+  uint32_t size = 1;
+  uint32_t first_slice = 0;  // Position of slice 0 among all slices.
+};
+
+// A shape with the preferences that rank nodes for it: roles that agree in
+// both share a column of the slot table.
+struct Column {
+  ShapeId shape = 0;
+  const std::vector<Preference>* preferences = nullptr;
+  uint32_t limit = 0;  // More tasks of this column are never asked for.
+};
+
+class Problem {
+ public:
+  // False if the request cannot be met whatever is free: an unknown topology
+  // or level is required, or fixed tasks break a constraint; `reason` says.
+  bool Init(const Cluster& cluster, const PlacementRequest& request,
+            Reason* reason);
+
+  const Cluster& cluster() const { return *cluster_; }
+  const PlacementRequest& request() const { return *request_; }
+  const Gang& gang() const { return request_->gang->gang; }
+  uint32_t group_count() const { return groups_; }
+  uint32_t role_count() const { return roles_; }
+  const Role& role(uint32_t r) const { return gang().roles[r]; }
+  const Group& group(uint32_t g) const { return gang().groups[g]; }
+
+  // --- Scopes and constraints ----------------------------------------------
+  ScopeIndex ScopeOf(uint32_t role) const { return groups_ + role; }
+  // The scope around a scope; kNoScope around the root.
+  ScopeIndex Parent(ScopeIndex s) const { return parent_[s]; }
+  // Groups, then roles, right below a group.
+  std::span<const ScopeIndex> Children(uint32_t group) const;
+  const Rule& rule(ScopeIndex s) const { return rules_[s]; }
+  // Scopes with a rule that hold for the role, innermost first.
+  std::span<const ScopeIndex> Chain(uint32_t role) const;
+  std::span<const SliceRule> Slices(uint32_t role) const;
+  uint32_t slice_count() const { return slice_count_; }
+  // Whether a scope strictly below names a preferred level.
+  bool PrefersBelow(ScopeIndex s) const { return prefers_below_[s] != 0; }
+  bool constrained() const { return constrained_; }
+
+  // The topologies in use; 0 is the root's, else the first any scope names,
+  // else the first of the cluster.
+  std::span<const Tree> trees() const { return trees_; }
+  const Tree& tree(int t) const { return trees_[t]; }
+
+  // --- Fixed tasks ---------------------------------------------------------
+  std::span<const Assignment> Fixed(uint32_t role) const;
+  uint32_t FixedCount(uint32_t role) const {
+    return fixed_first_[role + 1] - fixed_first_[role];
+  }
+  // The narrowest level of the scope's tree that holds all its fixed tasks,
+  // and one of their nodes; `any` is false without fixed tasks.
+  struct Anchor {
+    bool any = false;
+    NodeIndex node = 0;
+    int level = kEverywhere;
+  };
+  const Anchor& anchor(ScopeIndex s) const { return anchors_[s]; }
+
+  // --- Counts and alternatives, set by the search --------------------------
+  // How many tasks to add, by role.
+  void SetAdd(std::span<const uint32_t> add);
+  uint32_t add(uint32_t role) const { return add_[role]; }
+  std::span<const uint32_t> adds() const { return add_; }
+  // The numbers of the role's new tasks: the lowest that no fixed task has.
+  std::span<const uint32_t> NewIndices(uint32_t role) const;
+  uint32_t AddBelow(ScopeIndex s) const { return add_below_[s]; }
+  // Roles below the scope that get tasks.
+  uint32_t ActiveRoles(ScopeIndex s) const { return active_below_[s]; }
+
+  // Collects columns for the roles that may get up to `most[r]` tasks.
+  void BuildColumns(std::span<const uint32_t> most);
+  std::span<const Column> columns() const { return columns_; }
+  // The alternatives a role may take: all, or the one its fixed tasks have.
+  std::span<const uint32_t> ColumnsOf(uint32_t role) const;
+  void SetAlternative(uint32_t role, uint32_t alternative);
+  uint32_t alternative(uint32_t role) const { return alternative_[role]; }
+  uint32_t column(uint32_t role) const {
+    return ColumnsOf(role)[alternative_[role]];
+  }
+  ShapeId shape(uint32_t role) const { return columns_[column(role)].shape; }
+
+  uint64_t steps = 0;  // Logical work so far.
+
+ private:
+  bool InitScopes(Reason* reason);
+  void InitChildren();
+  bool Resolve(ScopeIndex s, const TopologyConstraint& c, Reason* reason);
+  int UseTree(int topology);
+  bool InitSlices(Reason* reason);
+  void InitFixed();
+  bool InitAnchors(Reason* reason);
+  const TopologyConstraint& Constraint(ScopeIndex s) const;
+  uint32_t FindColumn(ShapeId shape, const Role& role);
+  bool Refuse(ScopeIndex s, Reason* reason) const;
+
+  const Cluster* cluster_ = nullptr;
+  const PlacementRequest* request_ = nullptr;
+  uint32_t groups_ = 0;
+  uint32_t roles_ = 0;
+  bool constrained_ = false;
+  std::vector<Tree> trees_;
+  std::vector<ScopeIndex> parent_;
+  std::vector<ScopeIndex> children_;
+  std::vector<uint32_t> children_first_;
+  std::vector<Rule> rules_;
+  std::vector<uint8_t> prefers_below_;
+  std::vector<ScopeIndex> chain_;
+  std::vector<uint32_t> chain_first_;
+  std::vector<SliceRule> slices_;
+  std::vector<uint32_t> slices_first_;
+  uint32_t slice_count_ = 0;
+  std::vector<Assignment> fixed_;
+  std::vector<uint32_t> fixed_first_;
+  std::vector<Anchor> anchors_;
+  std::vector<uint32_t> add_;
+  std::vector<uint32_t> new_;
+  std::vector<uint32_t> new_first_;
+  std::vector<uint32_t> add_below_;
+  std::vector<uint32_t> active_below_;
+  std::vector<Column> columns_;
+  std::vector<uint32_t> role_columns_;
+  std::vector<uint32_t> role_columns_first_;
+  std::vector<uint32_t> alternative_;
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_PROBLEM_H_

@@ -1,0 +1,255 @@
+#include "lib/solver/solver.h"
+
+#include <algorithm>
+
+#include "lib/solver/node_choice.h"
+
+namespace muster::solver {
+namespace {
+
+// Bounds in logical steps. Whatever is decided by exhaustive search on a few
+// nodes and tasks stays far below them.
+constexpr uint64_t kGreedySteps = uint64_t{1} << 18;
+constexpr uint64_t kGreedyStepsPerNode = 64;
+constexpr uint64_t kExactSteps = uint64_t{1} << 16;
+constexpr uint64_t kTrafficSteps = uint64_t{1} << 15;
+// Choices of alternatives tried, for roles that have several.
+constexpr uint32_t kMaxAlternatives = 256;
+
+}  // namespace
+
+void Solver::Place(Cluster& cluster, const PlacementRequest& request,
+                   PlacementResult* result) {
+  result->Clear();
+  PlaceScope(cluster, request, 0, result);
+}
+
+void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,
+                        ScopeIndex top, PlacementResult* result) {
+  cut_short_ = false;
+  headroom_reason_ = {};
+  if (!problem_.Init(cluster, request, &result->reason)) {
+    result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
+    return;
+  }
+  plan_.Start(problem_, top);
+  if (!plan_.satisfiable()) {
+    result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
+    result->reason = {.code = ReasonCode::kConstraint,
+                      .object_kind = ReasonObject::kGroup,
+                      .object = top < problem_.group_count() ? top : 0};
+    return;
+  }
+  const bool placed =
+      IsLone(top) ? PlaceLone(cluster, result) : TryChoices(cluster, result);
+  if (placed) {
+    result->fit = Fit::kFits;
+    result->reason = {.code = ReasonCode::kFits};
+  } else {
+    ExplainNo(cluster, top, result);
+  }
+  result->steps += problem_.steps;
+}
+
+// One task and nothing beside it: no table is needed.
+bool Solver::IsLone(ScopeIndex top) const {
+  if (top != 0 || !plan_.unique() || !problem_.request().fixed.empty()) {
+    return false;
+  }
+  uint64_t tasks = 0;
+  for (const uint32_t n : plan_.add()) tasks += n;
+  return tasks == 1;
+}
+
+bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
+  problem_.SetAdd(plan_.add());
+  problem_.BuildColumns(plan_.add());
+  uint32_t role = 0;
+  while (problem_.add(role) == 0) ++role;
+  const std::span<const uint32_t> columns = problem_.ColumnsOf(role);
+  for (uint32_t a = 0; a < columns.size(); ++a) {
+    problem_.SetAlternative(role, a);
+    if (!WithinHeadroom()) continue;
+    const ShapeId shape = problem_.shape(role);
+    NodeIndex node = 0;
+    if (!FindLoneNode(problem_, role, shape, &node)) continue;
+    Allocation at;
+    if (!cluster.Take(node, shape, problem_.request().ledger, &at)) continue;
+    result->tasks.push_back({{role, 0}, at});
+    return true;
+  }
+  return false;
+}
+
+bool Solver::HasSlots(uint32_t role, uint32_t alternative) const {
+  const uint32_t column = problem_.ColumnsOf(role)[alternative];
+  return table_.Total(column) >= problem_.add(role);
+}
+
+bool Solver::WithinHeadroom() {
+  const Resources* headroom = problem_.request().headroom;
+  if (headroom == nullptr) return true;
+  const Cluster& cluster = problem_.cluster();
+  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+    int64_t needed = 0;
+    for (uint32_t r = 0; r < problem_.role_count(); ++r) {
+      if (problem_.add(r) == 0) continue;
+      needed += cluster.demand(problem_.shape(r))[k] * problem_.add(r);
+    }
+    if (needed == 0 || needed <= (*headroom)[k]) continue;
+    if (headroom_reason_.code == ReasonCode::kNone) {
+      headroom_reason_ = {.code = ReasonCode::kQueueLimit,
+                          .resource = k,
+                          .needed = needed,
+                          .available = (*headroom)[k]};
+    }
+    return false;
+  }
+  return true;
+}
+
+// The next choice of alternatives, the last role's changing fastest.
+bool Solver::NextAlternatives() {
+  for (uint32_t r = problem_.role_count(); r > 0; --r) {
+    const uint32_t role = r - 1;
+    if (problem_.add(role) == 0) continue;
+    const size_t count = problem_.ColumnsOf(role).size();
+    uint32_t a = problem_.alternative(role) + 1;
+    while (a < count && !HasSlots(role, a)) ++a;
+    if (a < count) {
+      problem_.SetAlternative(role, a);
+      return true;
+    }
+    a = 0;
+    while (!HasSlots(role, a)) ++a;
+    problem_.SetAlternative(role, a);
+  }
+  return false;
+}
+
+bool Solver::TryCounts() {
+  if (!WithinHeadroom()) return false;
+  const uint64_t nodes = table_.Everywhere(0).size();
+  const GroupSearch::Budget budget{kGreedySteps + kGreedyStepsPerNode * nodes,
+                                   kExactSteps, kTrafficSteps};
+  const bool placed = search_.Place(board_, budget);
+  cut_short_ = cut_short_ || search_.cut_short();
+  return placed;
+}
+
+// Places problem_.add() tasks with the first alternatives that have room.
+bool Solver::TryAlternatives(PlacementResult* result) {
+  for (uint32_t r = 0; r < problem_.role_count(); ++r) {
+    if (problem_.add(r) == 0) continue;
+    const size_t count = problem_.ColumnsOf(r).size();
+    uint32_t a = 0;
+    while (a < count && !HasSlots(r, a)) ++a;
+    problem_.SetAlternative(r, a < count ? a : 0);
+    if (a == count) return false;
+  }
+  for (uint32_t tries = 0; tries < kMaxAlternatives; ++tries) {
+    if (TryCounts()) {
+      result->tasks.assign(board_.placed().begin(), board_.placed().end());
+      std::sort(result->tasks.begin(), result->tasks.end(),
+                [](const Assignment& a, const Assignment& b) {
+                  return a.task < b.task;
+                });
+      return true;
+    }
+    if (!NextAlternatives()) return false;
+  }
+  cut_short_ = true;
+  return false;
+}
+
+bool Solver::TryChoices(Cluster& cluster, PlacementResult* result) {
+  const uint32_t roles = problem_.role_count();
+  if (plan_.unique()) {
+    problem_.SetAdd(plan_.add());
+    uint64_t tasks = 0;
+    for (const uint32_t n : plan_.add()) tasks += n;
+    if (tasks == 0) return true;
+    problem_.BuildColumns(plan_.add());
+    table_.Build(problem_);
+    board_.Reset(problem_, cluster, table_);
+    return TryAlternatives(result);
+  }
+  most_.assign(roles, 0);
+  for (uint32_t r = 0; r < roles; ++r) {
+    const uint32_t fixed = problem_.FixedCount(r);
+    const uint32_t desired = problem_.role(r).desired_tasks;
+    most_[r] = desired > fixed ? desired - fixed : 0;
+  }
+  problem_.BuildColumns(most_);
+  table_.Build(problem_);
+  board_.Reset(problem_, cluster, table_);
+  for (uint32_t r = 0; r < roles; ++r) {
+    uint64_t slots = 0;
+    for (const uint32_t c : problem_.ColumnsOf(r)) {
+      slots = std::max(slots, table_.Total(c));
+    }
+    most_[r] = static_cast<uint32_t>(std::min<uint64_t>(most_[r], slots));
+  }
+  plan_.Bound(most_);
+  while (plan_.Next()) {
+    problem_.SetAdd(plan_.add());
+    if (TryAlternatives(result)) return true;
+    plan_.Failed();
+    if (cut_short_) break;
+  }
+  cut_short_ = cut_short_ || plan_.cut_short();
+  return false;
+}
+
+void Solver::ExplainNo(Cluster& cluster, ScopeIndex top,
+                       PlacementResult* result) {
+  result->fit = Fit::kNotNow;
+  const bool lone = IsLone(top);
+  if (problem_.request().within.empty() &&
+      explain_.Never(problem_, top, plan_, &result->reason)) {
+    result->fit = Fit::kNever;
+    return;
+  }
+  if (headroom_reason_.code != ReasonCode::kNone) {
+    result->reason = headroom_reason_;
+    return;
+  }
+  if (cut_short_) {
+    result->reason = {.code = ReasonCode::kBudget};
+    return;
+  }
+  if (lone) {
+    table_.Build(problem_);
+    board_.Reset(problem_, cluster, table_);
+  }
+  if (!plan_.unique()) {
+    // The choice that asks least, had every role room.
+    plan_.Start(problem_, top);
+    for (uint32_t r = 0; r < problem_.role_count(); ++r) {
+      const uint32_t fixed = problem_.FixedCount(r);
+      const uint32_t desired = problem_.role(r).desired_tasks;
+      most_[r] = desired > fixed ? desired - fixed : 0;
+    }
+    plan_.Bound(most_);
+    if (!plan_.Next()) {
+      result->reason = {.code = ReasonCode::kConstraint,
+                        .object_kind = ReasonObject::kGroup};
+      return;
+    }
+    problem_.SetAdd(plan_.add());
+    for (uint32_t r = 0; r < problem_.role_count(); ++r) {
+      problem_.SetAlternative(r, 0);
+    }
+  }
+  result->reason = explain_.NotNow(board_);
+}
+
+}  // namespace muster::solver
+
+namespace muster {
+
+std::unique_ptr<PlacementSolver> NewPlacementSolver() {
+  return std::make_unique<solver::Solver>();
+}
+
+}  // namespace muster

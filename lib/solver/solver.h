@@ -1,0 +1,66 @@
+// The library's own PlacementSolver: counts, then alternatives, then places.
+#ifndef MUSTER_LIB_SOLVER_SOLVER_H_
+#define MUSTER_LIB_SOLVER_SOLVER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/solver/board.h"
+#include "lib/solver/count_plan.h"
+#include "lib/solver/explain.h"
+#include "lib/solver/group_search.h"
+#include "lib/solver/problem.h"
+#include "lib/solver/slot_table.h"
+#include "muster/placement_solver.h"
+
+namespace muster::solver {
+
+class Solver final : public PlacementSolver {
+ public:
+  void Place(Cluster& cluster, const PlacementRequest& request,
+             PlacementResult* result) override;
+  void Grow(Cluster& cluster, const PlacementRequest& request,
+            PlacementResult* result) override;
+
+ private:
+  void PlaceScope(Cluster& cluster, const PlacementRequest& request,
+                  ScopeIndex top, PlacementResult* result);
+  bool IsLone(ScopeIndex top) const;
+  bool PlaceLone(Cluster& cluster, PlacementResult* result);
+  void PrepareTable();
+  bool TryChoices(Cluster& cluster, PlacementResult* result);
+  bool TryAlternatives(PlacementResult* result);
+  bool TryCounts();
+  bool WithinHeadroom();
+  bool NextAlternatives();
+  bool HasSlots(uint32_t role, uint32_t alternative) const;
+  void ExplainNo(Cluster& cluster, ScopeIndex top, PlacementResult* result);
+
+  bool BringUp(Cluster& cluster, uint32_t role, PlacementResult* result);
+  void GrowRole(Cluster& cluster, uint32_t role, PlacementResult* result);
+  ScopeIndex NotRunning(uint32_t role);
+  void Keep(const std::vector<Assignment>& tasks, PlacementResult* result);
+
+  Problem problem_;
+  CountPlan plan_;
+  SlotTable table_;
+  Board board_;
+  GroupSearch search_;
+  Explain explain_;
+  std::vector<uint32_t> most_;
+  Reason headroom_reason_;
+  Resources sum_;
+  bool cut_short_ = false;
+
+  // Of Grow.
+  PlacementRequest growing_;
+  std::vector<Assignment> held_;
+  Resources headroom_left_;
+  PlacementResult part_;
+  std::vector<uint32_t> counts_;
+  std::vector<uint32_t> order_;
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_SOLVER_H_

@@ -1,0 +1,57 @@
+// Topologies as the solver walks them.
+#ifndef MUSTER_LIB_SOLVER_TREE_H_
+#define MUSTER_LIB_SOLVER_TREE_H_
+
+#include <cstdint>
+
+#include "muster/cluster.h"
+
+namespace muster::solver {
+
+// No level: every node, inside the topology or not.
+inline constexpr int kEverywhere = -1;
+inline constexpr uint32_t kOutside = TopologyIndex::kOutside;
+
+// One topology of the cluster. Its levels are numbered from the widest, 0;
+// `hosts` is the number of the host level, whose domains are node indices. A
+// cluster without topologies is one tree with the host level alone.
+struct Tree {
+  const TopologyIndex* index = nullptr;
+  int topology = -1;
+  int hosts = 0;
+
+  bool Contains(NodeIndex node) const {
+    return index == nullptr || index->position[node] != kOutside;
+  }
+  // The node's domain at the level; kOutside if it is not in the topology.
+  uint32_t DomainOf(int level, NodeIndex node) const {
+    if (!Contains(node)) return kOutside;
+    return level == hosts ? node : index->domain_of[level][node];
+  }
+  // The narrowest level at which both nodes are in one domain.
+  int SharedLevel(NodeIndex a, NodeIndex b) const {
+    if (a == b) return hosts;
+    if (!Contains(a) || !Contains(b)) return kEverywhere;
+    int level = hosts - 1;
+    while (level >= 0 && DomainOf(level, a) != DomainOf(level, b)) --level;
+    return level;
+  }
+  // How many levels up two nodes meet: 0 on one node, hosts + 1 if only
+  // everywhere.
+  int Distance(NodeIndex a, NodeIndex b) const {
+    return hosts - SharedLevel(a, b);
+  }
+};
+
+// A domain of a tree; everywhere if there is no level.
+struct Spot {
+  int tree = 0;
+  int level = kEverywhere;
+  uint32_t domain = 0;
+
+  friend bool operator==(const Spot&, const Spot&) = default;
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_TREE_H_
