@@ -1,0 +1,37 @@
+// Which devices of a node are in whose hands when a scenario begins.
+#ifndef MUSTER_TEST_CONFORMANCE_DEVICE_BOOK_H_
+#define MUSTER_TEST_CONFORMANCE_DEVICE_BOOK_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "muster/device.h"
+
+namespace muster::conformance {
+
+// Scenarios tell which shares sit on the same device, by labels of their own,
+// and nothing of whole devices. Shares with labels are to be entered first,
+// then whole devices, then the other shares.
+class DeviceBook {
+ public:
+  DeviceBook(size_t devices, int64_t memory_bytes)
+      : used_milli_(devices, 0), labelled_(devices), memory_(memory_bytes) {}
+
+  // The devices the request holds; empty if the book is full.
+  std::vector<uint32_t> Enter(const DeviceRequest& request,
+                              const std::vector<std::string>& labels);
+
+ private:
+  uint32_t DeviceOf(const std::string& label);
+  int32_t MilliOf(const DeviceRequest& request) const;
+
+  std::vector<int32_t> used_milli_;
+  std::vector<std::string> labelled_;
+  int64_t memory_;
+};
+
+}  // namespace muster::conformance
+
+#endif  // MUSTER_TEST_CONFORMANCE_DEVICE_BOOK_H_

@@ -1,0 +1,259 @@
+#include "test/conformance/flavors.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+namespace muster::conformance {
+namespace {
+
+bool Tolerates(const std::vector<Toleration>& tolerations, const Taint& taint) {
+  for (const Toleration& t : tolerations) {
+    const bool key =
+        t.key.empty() ? t.op == TolerationOp::kExists : t.key == taint.key;
+    const bool value = t.op == TolerationOp::kExists || t.value == taint.value;
+    const bool effect =
+        t.effects.empty() || std::find(t.effects.begin(), t.effects.end(),
+                                       taint.effect) != t.effects.end();
+    if (key && value && effect) return true;
+  }
+  return false;
+}
+
+double RequestOf(const PodSpec& pod, const std::string& resource) {
+  const auto it = pod.requests.find(resource);
+  if (it != pod.requests.end()) return it->second;
+  return resource == "pods" ? 1 : 0;  // Each pod is one.
+}
+
+// A queue's quotas that stand in one group: their resources, and the flavours
+// in order of preference.
+struct Group {
+  std::vector<std::string> resources;
+  std::vector<std::pair<int64_t, std::string>> flavors;
+};
+
+std::map<int64_t, Group> GroupsOf(const QueueSpec& queue) {
+  std::map<int64_t, Group> groups;
+  for (const QuotaSpec& quota : queue.quotas) {
+    Group& group = groups[quota.group];
+    if (std::find(group.resources.begin(), group.resources.end(),
+                  quota.resource) == group.resources.end()) {
+      group.resources.push_back(quota.resource);
+    }
+    const std::pair<int64_t, std::string> flavor{quota.flavor_order,
+                                                 quota.flavor};
+    if (std::find(group.flavors.begin(), group.flavors.end(), flavor) ==
+        group.flavors.end()) {
+      group.flavors.push_back(flavor);
+    }
+  }
+  for (auto& [unused, group] : groups) {
+    std::sort(group.flavors.begin(), group.flavors.end());
+  }
+  return groups;
+}
+
+}  // namespace
+
+bool Holds(const Requirement& r, const StringMap& labels) {
+  const auto it = labels.find(r.key);
+  const bool there = it != labels.end();
+  const bool among = there && std::find(r.values.begin(), r.values.end(),
+                                        it->second) != r.values.end();
+  switch (r.op) {
+    case SelectorOp::kIn:
+      return among;
+    case SelectorOp::kNotIn:
+      return !among;
+    case SelectorOp::kExists:
+      return there;
+    case SelectorOp::kDoesNotExist:
+      return !there;
+    case SelectorOp::kGt:
+    case SelectorOp::kLt: {
+      if (!there || r.values.size() != 1) return false;
+      const long long have = std::strtoll(it->second.c_str(), nullptr, 10);
+      const long long bound = std::strtoll(r.values[0].c_str(), nullptr, 10);
+      return r.op == SelectorOp::kGt ? have > bound : have < bound;
+    }
+  }
+  return false;
+}
+
+bool Flavors::any() const {
+  if (!scenario_.cluster.flavors.empty()) return true;
+  for (const QueueSpec& queue : scenario_.queues) {
+    for (const QuotaSpec& quota : queue.quotas) {
+      if (!quota.flavor.empty()) return true;
+    }
+  }
+  return false;
+}
+
+const FlavorSpec* Flavors::Find(const std::string& name) const {
+  for (const FlavorSpec& flavor : scenario_.cluster.flavors) {
+    if (flavor.name == name) return &flavor;
+  }
+  return nullptr;
+}
+
+// Whether the flavour's topology has what the pod asks of one.
+static bool HasLevels(const FlavorSpec& flavor, const PodSpec& pod,
+                      const ClusterSpec& cluster) {
+  if (!pod.has_topology) return true;
+  for (const TopologySpec& topology : cluster.topologies) {
+    if (topology.name != flavor.topology) continue;
+    std::vector<std::string> asked{pod.topology.required,
+                                   pod.topology.preferred};
+    for (const SliceSpec& slice : pod.topology.slices) {
+      asked.push_back(slice.required);
+    }
+    return std::all_of(asked.begin(), asked.end(), [&](const auto& level) {
+      return level.empty() ||
+             std::find(topology.levels.begin(), topology.levels.end(), level) !=
+                 topology.levels.end();
+    });
+  }
+  return false;
+}
+
+// A pod's selector speaks of flavours only where it names a label key that one
+// of the flavours has; the rest is for the nodes.
+bool Flavors::Takes(const FlavorSpec& flavor, const PodSpec& pod,
+                    const std::vector<std::string>& label_keys) const {
+  if (!HasLevels(flavor, pod, scenario_.cluster)) return false;
+  for (const Taint& taint : flavor.taints) {
+    if (taint.effect == TaintEffect::kPreferNoSchedule) continue;
+    if (!Tolerates(pod.tolerations, taint) &&
+        !Tolerates(flavor.tolerations, taint)) {
+      return false;
+    }
+  }
+  const auto holds = [&](const std::vector<Requirement>& all_of) {
+    for (const Requirement& r : all_of) {
+      const bool ours = std::find(label_keys.begin(), label_keys.end(),
+                                  r.key) != label_keys.end();
+      if (ours && !Holds(r, flavor.node_labels)) return false;
+    }
+    return true;
+  };
+  if (!holds(pod.selector)) return false;
+  if (pod.affinity_any.empty()) return true;
+  return std::any_of(
+      pod.affinity_any.begin(), pod.affinity_any.end(),
+      [&](const SelectorTerm& term) { return holds(term.all_of); });
+}
+
+std::vector<FlavorChoice> Flavors::Choices(const PodSpec& pod,
+                                           const QueueSpec& queue,
+                                           const FlavorChoice& fixed) const {
+  std::vector<FlavorChoice> choices{fixed};
+  StringMap seen;
+  for (const auto& [unused, group] : GroupsOf(queue)) {
+    std::vector<std::string> open;
+    std::vector<std::string> keys;
+    for (const std::string& resource : group.resources) {
+      seen[resource];
+      if (RequestOf(pod, resource) > 0 && !fixed.contains(resource)) {
+        open.push_back(resource);
+      }
+    }
+    for (const auto& [order, name] : group.flavors) {
+      const FlavorSpec* flavor = Find(name);
+      if (flavor == nullptr) continue;
+      for (const auto& [key, value] : flavor->node_labels) keys.push_back(key);
+    }
+    if (open.empty()) continue;
+    std::vector<std::string> names;
+    for (const auto& [order, name] : group.flavors) {
+      const FlavorSpec* flavor = Find(name);
+      if (flavor != nullptr && Takes(*flavor, pod, keys)) names.push_back(name);
+    }
+    if (names.empty()) names.push_back(kNoFlavor);
+    std::vector<FlavorChoice> longer;
+    for (const FlavorChoice& choice : choices) {
+      for (const std::string& name : names) {
+        FlavorChoice& more = longer.emplace_back(choice);
+        for (const std::string& resource : open) more[resource] = name;
+      }
+    }
+    choices = std::move(longer);
+  }
+  for (const auto& [resource, amount] : pod.requests) {
+    if (amount <= 0 || seen.contains(resource) || fixed.contains(resource)) {
+      continue;
+    }
+    for (FlavorChoice& choice : choices) choice[resource] = kNoFlavor;
+  }
+  return choices;
+}
+
+std::string Flavors::TopologyOf(const FlavorChoice& choice) const {
+  for (const auto& [resource, name] : choice) {
+    const FlavorSpec* flavor = Find(name);
+    if (flavor != nullptr && !flavor->topology.empty()) return flavor->topology;
+  }
+  return "";
+}
+
+bool Flavors::OnNodes(const FlavorChoice& choice) const {
+  return !TopologyOf(choice).empty();
+}
+
+std::vector<Requirement> Flavors::NodesFor(const FlavorChoice& choice) const {
+  StringMap labels;
+  for (const auto& [resource, name] : choice) {
+    if (const FlavorSpec* flavor = Find(name)) {
+      labels.insert(flavor->node_labels.begin(), flavor->node_labels.end());
+    }
+  }
+  std::vector<Requirement> all_of;
+  for (const auto& [key, value] : labels) {
+    all_of.push_back({key, SelectorOp::kIn, {value}});
+  }
+  return all_of;
+}
+
+std::vector<Toleration> Flavors::TolerationsOf(
+    const FlavorChoice& choice) const {
+  std::map<std::string, bool> names;
+  for (const auto& [resource, name] : choice) names[name] = true;
+  std::vector<Toleration> all;
+  for (const auto& [name, unused] : names) {
+    if (const FlavorSpec* flavor = Find(name)) {
+      all.insert(all.end(), flavor->tolerations.begin(),
+                 flavor->tolerations.end());
+    }
+  }
+  return all;
+}
+
+void Flavors::Charge(const PodSpec& pod, const FlavorChoice& choice,
+                     const Kinds& kinds, Resources* request) const {
+  for (const auto& [resource, flavor] : choice) {
+    const ResourceKind kind = kinds.Find(Kinds::Flavored(resource, flavor));
+    request->Set(kind, kinds.Asked(kind, RequestOf(pod, resource)));
+  }
+}
+
+void Flavors::AddCapacity(const NodeSpec& node, const Kinds& kinds,
+                          Resources* capacity) const {
+  for (const FlavorSpec& flavor : scenario_.cluster.flavors) {
+    if (flavor.topology.empty()) continue;
+    const bool covers = std::all_of(
+        flavor.node_labels.begin(), flavor.node_labels.end(),
+        [&](const auto& label) {
+          const auto it = node.labels.find(label.first);
+          return it != node.labels.end() && it->second == label.second;
+        });
+    if (!covers) continue;
+    for (const auto& [resource, amount] : node.capacity) {
+      const ResourceKind kind =
+          kinds.Find(Kinds::Flavored(resource, flavor.name));
+      capacity->Set(kind, kinds.There(kind, amount));
+    }
+  }
+}
+
+}  // namespace muster::conformance

@@ -1,0 +1,22 @@
+// What a run of many scenarios came to.
+#ifndef MUSTER_TEST_CONFORMANCE_REPORT_H_
+#define MUSTER_TEST_CONFORMANCE_REPORT_H_
+
+#include <string>
+#include <vector>
+
+#include "test/conformance/runner.h"
+
+namespace muster::conformance {
+
+// Counts by project, kind and grade, and the ids of what failed; `verbose`
+// adds why, and lists what is not supported.
+std::string ToTable(const std::vector<CaseResult>& results, bool verbose);
+
+// {"cases": [{"id", "project", "kind", "grade", "result", "why"}],
+//  "pass": n, "fail": n, "unsupported": n}
+std::string ToJson(const std::vector<CaseResult>& results);
+
+}  // namespace muster::conformance
+
+#endif  // MUSTER_TEST_CONFORMANCE_REPORT_H_

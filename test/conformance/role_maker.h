@@ -1,0 +1,53 @@
+// What one pod asks for, as a role of one task.
+#ifndef MUSTER_TEST_CONFORMANCE_ROLE_MAKER_H_
+#define MUSTER_TEST_CONFORMANCE_ROLE_MAKER_H_
+
+#include <string>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "muster/gang.h"
+#include "test/conformance/flavors.h"
+#include "test/conformance/kinds.h"
+#include "test/conformance/scenario.h"
+#include "test/conformance/topologies.h"
+
+namespace muster::conformance {
+
+// The label of the one node that stands for capacity nobody describes.
+inline constexpr char kQuotaOnlyLabel[] = "muster.conformance/quota-only";
+
+class RoleMaker {
+ public:
+  RoleMaker(const Scenario& scenario, const Kinds& kinds,
+            const Flavors& flavors, const Topologies& topologies)
+      : s_(scenario),
+        kinds_(kinds),
+        flavors_(flavors),
+        topologies_(topologies) {}
+
+  // Shapes, selectors, tolerations, order. Names, counts, groups and topology
+  // constraints are the gang's to add. UNIMPLEMENTED for what has no word.
+  absl::StatusOr<Role> Make(const GangSpec& gang, const PodSpec& pod) const;
+  // The topology the pod's flavours have; "" for none in particular.
+  std::string TopologyOf(const GangSpec& gang, const PodSpec& pod) const;
+  // Whether the pod's capacity is quota alone, on no described node.
+  bool IsQuotaOnly(const GangSpec& gang, const PodSpec& pod) const;
+  // Whether a quantity asked for is beyond what any scheduler accepts.
+  static bool AsksTooMuch(const Role& role);
+
+ private:
+  std::vector<FlavorChoice> ChoicesOf(const GangSpec& gang,
+                                      const PodSpec& pod) const;
+  TaskShape ShapeFor(const PodSpec& pod, const FlavorChoice& choice) const;
+  absl::Status CheckClaims(const PodSpec& pod) const;
+
+  const Scenario& s_;
+  const Kinds& kinds_;
+  const Flavors& flavors_;
+  const Topologies& topologies_;
+};
+
+}  // namespace muster::conformance
+
+#endif  // MUSTER_TEST_CONFORMANCE_ROLE_MAKER_H_

@@ -1,0 +1,346 @@
+#include "test/conformance/translate_nodes.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "test/conformance/device_book.h"
+#include "test/conformance/role_maker.h"
+
+namespace muster::conformance {
+namespace {
+
+constexpr int64_t kMiB = int64_t{1} << 20;
+constexpr char kQuotaNode[] = "(quota)";
+
+Labels ToLabels(const StringMap& map) {
+  Labels labels;
+  for (const auto& [key, value] : map) labels.push_back({key, value});
+  return labels;
+}
+
+class NodeTranslator {
+ public:
+  NodeTranslator(const Scenario& s, const Kinds& kinds, const Flavors& flavors,
+                 const Topologies& topologies, Translation* t)
+      : s_(s),
+        kinds_(kinds),
+        flavors_(flavors),
+        topologies_(topologies),
+        t_(*t) {}
+
+  absl::Status Run() {
+    for (const NodeSpec& spec : s_.cluster.nodes) AddNode(spec);
+    AddQuotaNode();
+    SeatPodSets();
+    SeatFinished();
+    AddGhostNodes();
+    for (const ForeignPodSpec& pod : s_.cluster.foreign_pods) AddForeign(pod);
+    for (const DomainUsageSpec& usage : s_.cluster.domain_usage) {
+      AddDomainUsage(usage);
+    }
+    if (kinds_.gpus_are_devices()) ChooseDevices();
+    WriteMoments();
+    return absl::OkStatus();
+  }
+
+ private:
+  struct NodePlan {
+    Node node;
+    Resources free;  // Plain kinds, to seat pods whose node is not told.
+    Resources others;
+    DeviceRequest others_devices;
+    bool down = false;
+  };
+
+  void AddNode(const NodeSpec& spec) {
+    NodePlan& plan = nodes_[spec.name];
+    Node& node = plan.node;
+    node.key = spec.name;
+    node.capacity = kinds_.Capacity(spec, s_.cluster);
+    flavors_.AddCapacity(spec, kinds_, &node.capacity);
+    plan.free = node.capacity;
+    StringMap labels = spec.labels;
+    labels.merge(topologies_.LabelsOf(spec.name));
+    t_.node_labels[spec.name] = labels;
+    node.labels = ToLabels(labels);
+    node.taints = spec.taints;
+    node.schedulable = !spec.unschedulable;
+    plan.down = !spec.ready;
+    const auto gpus = spec.capacity.find("gpu");
+    if (!kinds_.gpus_are_devices() || gpus == spec.capacity.end()) return;
+    Device device;
+    device.memory_bytes = spec.gpu_memory_mib * kMiB;
+    node.devices.assign(static_cast<size_t>(gpus->second), device);
+  }
+
+  const TaskShape& ShapeOf(const Unit& unit) const {
+    return t_.gangs[unit.gang].gang.roles[unit.task.role].shape;
+  }
+
+  // Capacity that no node stands for is bounded by quotas alone: the node has
+  // all the quotas and all that is asked for, and so never says no.
+  void AddQuotaNode() {
+    if (!flavors_.any()) return;
+    NodePlan& plan = nodes_[kQuotaNode];
+    plan.node.key = kQuotaNode;
+    plan.node.labels = {{kQuotaOnlyLabel, ""}};
+    Resources sum;
+    for (const Unit& unit : t_.units) {
+      if (unit.member) sum.Add(ShapeOf(unit).resources);
+    }
+    for (const Queue& queue : t_.queues) {
+      for (const Quota& quota : queue.quotas) {
+        const auto& names = t_.config.resources;
+        const auto kind = static_cast<ResourceKind>(
+            std::find(names.begin(), names.end(), quota.resource) -
+            names.begin());
+        sum.Set(kind, sum[kind] + quota.guarantee.value_or(0));
+      }
+    }
+    for (ResourceKind k = 0; k < sum.size(); ++k) {
+      sum.Set(k, std::clamp<int64_t>(sum[k], 0, Resources::kMaxQuantity));
+    }
+    plan.node.capacity = sum;
+    plan.free = sum;
+  }
+
+  // Pod sets that run are told by domains: a seat in the first node of the
+  // domain that has room; without any domain, on the quota node.
+  void SeatPodSets() {
+    std::map<std::pair<size_t, size_t>, std::vector<Unit*>> sets;
+    for (Unit& unit : t_.units) {
+      const bool holds = unit.state == "running" || unit.state == "terminating";
+      if (!unit.member || !holds || !unit.node.empty()) continue;
+      sets[{unit.gang, unit.pod}].push_back(&unit);
+    }
+    for (auto& [where, units] : sets) {
+      const PodSpec& pod = s_.gangs[where.first].pods[where.second];
+      size_t next = 0;
+      if (pod.assignment) {
+        for (const DomainCountSpec& domain : pod.assignment->domains) {
+          for (int64_t i = 0; i < domain.count && next < units.size(); ++i) {
+            Seat(pod.assignment->levels, domain.values, units[next++]);
+          }
+        }
+      }
+      while (next < units.size()) units[next++]->node = kQuotaNode;
+    }
+  }
+
+  std::vector<NodePlan*> NodesIn(const std::vector<std::string>& levels,
+                                 const std::vector<std::string>& values) {
+    std::vector<NodePlan*> in;
+    for (auto& [name, plan] : nodes_) {
+      const StringMap& labels = t_.node_labels[name];
+      bool inside = levels.size() == values.size() && name != kQuotaNode;
+      for (size_t i = 0; inside && i < levels.size(); ++i) {
+        const auto it = labels.find(levels[i]);
+        inside = it != labels.end() && it->second == values[i];
+      }
+      if (inside) in.push_back(&plan);
+    }
+    return in;
+  }
+
+  void Seat(const std::vector<std::string>& levels,
+            const std::vector<std::string>& values, Unit* unit) {
+    const Resources& need = ShapeOf(*unit).resources;
+    NodePlan* seat = nullptr;
+    for (NodePlan* plan : NodesIn(levels, values)) {
+      if (seat == nullptr ||
+          (!need.FitsIn(seat->free) && need.FitsIn(plan->free))) {
+        seat = plan;
+      }
+    }
+    if (seat == nullptr) {
+      unit->node = values.empty() ? kQuotaNode : values.back();
+      return;
+    }
+    seat->free.Subtract(need);
+    unit->node = seat->node.key;
+  }
+
+  // What succeeded ran somewhere before; where is of no consequence any more.
+  void SeatFinished() {
+    for (Unit& unit : t_.units) {
+      if (!unit.member || unit.state != "succeeded" || nodes_.empty()) continue;
+      const std::string& told = s_.gangs[unit.gang].pods[unit.pod].node;
+      unit.node = nodes_.contains(told) ? told : nodes_.begin()->first;
+      TasksAnswered& answer = t_.finished.emplace_back();
+      answer.gang = t_.gangs[unit.gang].gang.key;
+      answer.tasks.push_back({.task = unit.task,
+                              .attempt = 0,
+                              .outcome = TaskOutcome::kSucceeded,
+                              .node = {},
+                              .devices = {}});
+    }
+  }
+
+  // A node that is gone and that pods are still said to be on: it holds them,
+  // and takes nothing else.
+  void AddGhostNodes() {
+    for (const Unit& unit : t_.units) {
+      if (!unit.member || unit.node.empty()) continue;
+      const bool known = nodes_.contains(unit.node);
+      if (known && !ghosts_.contains(unit.node)) continue;
+      ghosts_.insert(unit.node);
+      NodePlan& plan = nodes_[unit.node];
+      plan.node.key = unit.node;
+      plan.node.schedulable = false;
+      plan.node.capacity.Add(ShapeOf(unit).resources);
+      const uint32_t devices = ShapeOf(unit).devices.count;
+      plan.node.devices.resize(
+          std::min<size_t>(64, plan.node.devices.size() + devices));
+    }
+  }
+
+  void AddForeign(const ForeignPodSpec& pod) {
+    const auto node = nodes_.find(pod.node);
+    if (node == nodes_.end() || pod.phase == "succeeded" ||
+        pod.phase == "failed") {
+      return;
+    }
+    PodSpec as_pod;
+    as_pod.requests = pod.requests;
+    NodePlan& plan = node->second;
+    plan.others.Add(kinds_.Request(as_pod, s_.cluster));
+    const auto gpus = pod.requests.find("gpu");
+    if (kinds_.gpus_are_devices() && gpus != pod.requests.end()) {
+      plan.others_devices.count += static_cast<uint32_t>(gpus->second);
+    }
+  }
+
+  void AddDomainUsage(const DomainUsageSpec& usage) {
+    std::vector<std::string> levels;
+    if (!s_.cluster.topologies.empty()) {
+      levels = s_.cluster.topologies.front().levels;
+    }
+    // A domain is told by its path, or by its own value where that suffices.
+    if (usage.domain.size() < levels.size()) {
+      levels.erase(levels.begin(), levels.end() - usage.domain.size());
+    }
+    PodSpec as_pod;
+    as_pod.requests = usage.per_pod;
+    const Resources need = kinds_.Request(as_pod, s_.cluster);
+    for (int64_t i = 0; i < usage.count; ++i) {
+      NodePlan* seat = nullptr;
+      for (NodePlan* plan : NodesIn(levels, usage.domain)) {
+        if (seat == nullptr ||
+            (!need.FitsIn(seat->free) && need.FitsIn(plan->free))) {
+          seat = plan;
+        }
+      }
+      if (seat == nullptr) return;
+      seat->free.Subtract(need);
+      seat->others.Add(need);
+    }
+  }
+
+  void ChooseDevices() {
+    std::map<std::string, DeviceBook> books;
+    for (const auto& [name, plan] : nodes_) {
+      const auto& devices = plan.node.devices;
+      books.try_emplace(name, devices.size(),
+                        devices.empty() ? 0 : devices[0].memory_bytes);
+    }
+    for (const int round : {0, 1, 2}) {
+      for (Unit& unit : t_.units) {
+        if (!unit.member || unit.node.empty()) continue;
+        const DeviceRequest& request = ShapeOf(unit).devices;
+        const auto& labels = s_.gangs[unit.gang].pods[unit.pod].gpu_devices;
+        const bool whole =
+            request.memory_bytes == 0 && request.milli == kWholeDevice;
+        if (request.count == 0) continue;
+        if (round != (whole ? 1 : labels.empty() ? 2 : 0)) continue;
+        unit.devices = books.at(unit.node).Enter(request, labels);
+      }
+    }
+    for (auto& [name, plan] : nodes_) {
+      if (plan.others_devices.count == 0) continue;
+      for (uint32_t d : books.at(name).Enter(plan.others_devices, {})) {
+        foreign_devices_[name].push_back({d, kWholeDevice, 0});
+      }
+    }
+  }
+
+  // Gangs that run began in the order of admission, or else of age: the later,
+  // the less work there is to lose.
+  std::map<size_t, int64_t> Beginnings() const {
+    std::set<std::pair<std::string, int64_t>> order;
+    std::vector<std::pair<std::string, int64_t>> keys;
+    const bool told = std::any_of(
+        s_.gangs.begin(), s_.gangs.end(),
+        [](const GangSpec& gang) { return !gang.admitted_at.empty(); });
+    for (const GangSpec& gang : s_.gangs) {
+      keys.emplace_back(gang.admitted_at, told ? 0 : gang.order);
+      order.insert(keys.back());
+    }
+    std::map<size_t, int64_t> beginnings;
+    for (size_t g = 0; g < keys.size(); ++g) {
+      beginnings[g] = std::distance(order.begin(), order.find(keys[g]));
+    }
+    return beginnings;
+  }
+
+  void WriteMoments() {
+    Reconciled whole;
+    for (const auto& [name, plan] : nodes_) {
+      whole.nodes.push_back(plan.node);
+      if (plan.down) whole.down.push_back(name);
+      OtherUsage others{name, plan.others, foreign_devices_[name]};
+      if (!others.amount.IsZero() || !others.devices.empty()) {
+        whole.others.push_back(others);
+      }
+    }
+    const std::map<size_t, int64_t> beginnings = Beginnings();
+    std::map<int64_t, std::vector<const Unit*>> by_beginning;
+    for (const Unit& unit : t_.units) {
+      if (!unit.member || unit.node.empty()) continue;
+      by_beginning[beginnings.at(unit.gang)].push_back(&unit);
+    }
+    t_.moments.push_back({0, whole});
+    for (const auto& [beginning, units] : by_beginning) {
+      for (const Unit* unit : units) {
+        RealTask& task = whole.tasks.emplace_back();
+        task.gang = t_.gangs[unit->gang].gang.key;
+        task.task = unit->task;
+        task.node = unit->node;
+        task.devices = unit->devices;
+      }
+      t_.moments.push_back({(beginning + 1) * kSecond, whole});
+    }
+    // Nothing is released until all is as the scenario has it.
+    Moment& last = t_.moments.back();
+    for (const Unit& unit : t_.units) {
+      if (unit.state != "terminating") continue;
+      for (RealTask& task : last.whole.tasks) {
+        task.releasing |=
+            task.task == unit.task && task.gang == t_.gangs[unit.gang].gang.key;
+      }
+    }
+    t_.start = last.at + kHour;
+  }
+
+  const Scenario& s_;
+  const Kinds& kinds_;
+  const Flavors& flavors_;
+  const Topologies& topologies_;
+  Translation& t_;
+  std::map<std::string, NodePlan> nodes_;
+  std::map<std::string, std::vector<DeviceShare>> foreign_devices_;
+  std::set<std::string> ghosts_;
+};
+
+}  // namespace
+
+absl::Status TranslateNodes(const Scenario& scenario, const Kinds& kinds,
+                            const Flavors& flavors,
+                            const Topologies& topologies,
+                            Translation* translation) {
+  return NodeTranslator(scenario, kinds, flavors, topologies, translation)
+      .Run();
+}
+
+}  // namespace muster::conformance

@@ -1,0 +1,23 @@
+// Nodes, what others use of them, and where pods are when a scenario begins.
+#ifndef MUSTER_TEST_CONFORMANCE_TRANSLATE_NODES_H_
+#define MUSTER_TEST_CONFORMANCE_TRANSLATE_NODES_H_
+
+#include "absl/status/status.h"
+#include "test/conformance/flavors.h"
+#include "test/conformance/kinds.h"
+#include "test/conformance/scenario.h"
+#include "test/conformance/topologies.h"
+#include "test/conformance/translation.h"
+
+namespace muster::conformance {
+
+// Fills in moments, finished and node_labels, and where units are. Gangs and
+// units have been translated.
+absl::Status TranslateNodes(const Scenario& scenario, const Kinds& kinds,
+                            const Flavors& flavors,
+                            const Topologies& topologies,
+                            Translation* translation);
+
+}  // namespace muster::conformance
+
+#endif  // MUSTER_TEST_CONFORMANCE_TRANSLATE_NODES_H_

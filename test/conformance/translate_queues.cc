@@ -1,0 +1,334 @@
+#include "test/conformance/translate_queues.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+#include "test/conformance/flavors.h"
+
+namespace muster::conformance {
+namespace {
+
+absl::Status Unsupported(const std::string& why) {
+  return absl::UnimplementedError(why);
+}
+
+// The weight a queue has among its siblings; per-resource weights count by
+// their GPU weight, for which the suites use them.
+double WeightOf(const QueueSpec& queue) {
+  if (queue.weight) return *queue.weight;
+  double weight = 1;
+  for (const QuotaSpec& quota : queue.quotas) {
+    if (!quota.weight) continue;
+    weight = *quota.weight;
+    if (quota.resource == "gpu") break;
+  }
+  return weight;
+}
+
+// What a subtree's queues may always have together, of one kind.
+double NominalSum(const Scenario& s, const std::string& queue,
+                  const std::string& resource, const std::string& flavor) {
+  double sum = 0;
+  for (const QueueSpec& q : s.queues) {
+    if (q.name == queue) {
+      for (const QuotaSpec& quota : q.quotas) {
+        if (quota.resource == resource && quota.flavor == flavor) {
+          sum += quota.quota.value_or(0);
+        }
+      }
+    } else if (q.parent == queue) {
+      sum += NominalSum(s, q.name, resource, flavor);
+    }
+  }
+  return sum;
+}
+
+class QueueTranslator {
+ public:
+  QueueTranslator(const Scenario& s, const Kinds& kinds,
+                  const std::vector<std::string>& names)
+      : s_(s), kinds_(kinds), names_(names) {}
+
+  absl::Status Translate(const QueueSpec& spec, Queue* queue) const {
+    queue->key = spec.name;
+    queue->parent = spec.parent;
+    if (!spec.reclaimable)
+      return Unsupported("a queue nothing is reclaimed of");
+    if (auto status = Weigh(spec, queue); !status.ok()) return status;
+    queue->ordering = spec.ordering == "strict-fifo"
+                          ? QueueOrdering::kStrictFifo
+                          : QueueOrdering::kBestEffortFifo;
+    if (IsQueueSystem(s_)) {
+      spec.kind == "group" ? AddGroupQuotas(spec, queue)
+                           : AddNominalQuotas(spec, queue);
+    } else {
+      AddPlainQuotas(spec, queue);
+    }
+    return Close(spec, queue);
+  }
+
+ private:
+  // Weights of siblings as integers in their proportion.
+  absl::Status Weigh(const QueueSpec& spec, Queue* queue) const {
+    bool whole = true;
+    bool zero = false;
+    int siblings = 0;
+    std::set<int64_t> priorities;
+    for (const QueueSpec& other : s_.queues) {
+      if (other.parent != spec.parent) continue;
+      ++siblings;
+      priorities.insert(other.priority);
+      const double weight = WeightOf(other);
+      whole &= weight == std::floor(weight);
+      zero |= weight <= 0;
+    }
+    if (priorities.size() > 1) return Unsupported("queues of unlike priority");
+    if (siblings == 1) return absl::OkStatus();
+    if (zero) return Unsupported("a queue of weight 0");
+    queue->weight = static_cast<uint32_t>(
+        std::llround(std::max(1.0, WeightOf(spec) * (whole ? 1 : 1000))));
+    return absl::OkStatus();
+  }
+
+  absl::Status Close(const QueueSpec& spec, Queue* queue) const {
+    if (spec.state.empty() || spec.state == "open") return absl::OkStatus();
+    const bool held = spec.state == "hold" || spec.state == "held";
+    const bool closed = spec.state == "closed" || spec.state == "closing";
+    if (!held && !closed) return Unsupported("queue state " + spec.state);
+    queue->held = true;
+    queue->closed = closed;
+    return absl::OkStatus();
+  }
+
+  int64_t Bounded(ResourceKind kind, double amount) const {
+    return std::clamp<int64_t>(kinds_.There(kind, amount), 0,
+                               Resources::kMaxQuantity);
+  }
+
+  Quota& Add(ResourceKind kind, Queue* queue) const {
+    Quota& quota = queue->quotas.emplace_back();
+    quota.resource = names_[kind];
+    return quota;
+  }
+
+  // A share and a limit each. KAI: no share said means all of it.
+  void AddPlainQuotas(const QueueSpec& spec, Queue* queue) const {
+    const bool unlimited_if_absent = s_.project != "Volcano";
+    for (const QuotaSpec& from : spec.quotas) {
+      const ResourceKind kind = kinds_.QuotaKind(from);
+      Quota& to = Add(kind, queue);
+      if (from.limit) to.limit = Bounded(kind, *from.limit);
+      if (from.quota) to.guarantee = Bounded(kind, *from.quota);
+      if (!from.quota && unlimited_if_absent) {
+        to.guarantee = Resources::kMaxQuantity;
+      }
+      // A guarantee nobody else may use meanwhile is a share not lent.
+      if (from.guarantee) {
+        const int64_t kept = Bounded(kind, *from.guarantee);
+        to.guarantee = std::max(to.guarantee.value_or(0), kept);
+        if (kept > 0) to.lend_limit = *to.guarantee - kept;
+      }
+      if (to.guarantee && to.limit) {
+        to.guarantee = std::min(*to.guarantee, *to.limit);
+      }
+    }
+  }
+
+  // Nominal quota per flavour. Borrowing is bounded by a limit above it; a
+  // queue in no group cannot borrow. What a queue has no quota of it does not
+  // get at all.
+  void AddNominalQuotas(const QueueSpec& spec, Queue* queue) const {
+    std::set<ResourceKind> said;
+    for (const QuotaSpec& from : spec.quotas) {
+      const ResourceKind kind = kinds_.QuotaKind(from);
+      said.insert(kind);
+      Quota& to = Add(kind, queue);
+      const double nominal = from.quota.value_or(0);
+      to.guarantee = Bounded(kind, nominal);
+      if (spec.parent.empty()) {
+        to.limit = to.guarantee;
+      } else if (from.borrow_limit) {
+        to.limit = Bounded(kind, nominal + *from.borrow_limit);
+      }
+      if (from.lend_limit) to.lend_limit = Bounded(kind, *from.lend_limit);
+    }
+    for (ResourceKind kind = 0; kind < names_.size(); ++kind) {
+      if (names_[kind].find('@') == std::string::npos) continue;
+      if (!said.contains(kind)) Add(kind, queue).limit = 0;
+    }
+  }
+
+  // A group may use what its members have together, and its own; inside
+  // another group it may borrow.
+  void AddGroupQuotas(const QueueSpec& spec, Queue* queue) const {
+    std::set<std::pair<std::string, std::string>> all;
+    for (const QueueSpec& q : s_.queues) {
+      for (const QuotaSpec& quota : q.quotas) {
+        all.emplace(quota.resource, quota.flavor);
+      }
+    }
+    for (const auto& [resource, flavor] : all) {
+      const ResourceKind kind = kinds_.Find(Kinds::Flavored(resource, flavor));
+      const double sum = NominalSum(s_, spec.name, resource, flavor);
+      Quota& to = Add(kind, queue);
+      to.guarantee = Bounded(kind, sum);
+      if (spec.parent.empty()) to.limit = to.guarantee;
+      for (const QuotaSpec& own : spec.quotas) {
+        if (own.resource != resource || own.flavor != flavor) continue;
+        if (own.borrow_limit && !spec.parent.empty()) {
+          to.limit = Bounded(kind, sum + *own.borrow_limit);
+        }
+        if (own.lend_limit) to.lend_limit = Bounded(kind, *own.lend_limit);
+      }
+    }
+  }
+
+  const Scenario& s_;
+  const Kinds& kinds_;
+  const std::vector<std::string>& names_;
+};
+
+// --- Priorities
+// ----------------------------------------------------------------
+
+bool Runs(const GangSpec& gang) {
+  if (!gang.state.empty()) return gang.state == "running";
+  return std::any_of(gang.pods.begin(), gang.pods.end(), [](const PodSpec& p) {
+    return p.state == "running" || p.state == "bound";
+  });
+}
+
+// Whether the gang may preempt, where queues have policies for it: never, or
+// as the library has it (lower priority in the queue; any priority across
+// queues, up to the guarantee). A policy that differs where no gang is that it
+// would be about does not differ.
+absl::StatusOr<bool> MayPreempt(const Scenario& s, const GangSpec& gang) {
+  const QueueSpec* queue = FindQueue(s, gang.queue);
+  if (queue == nullptr) return false;
+  const std::string& within = queue->preemption.within_queue;
+  const std::string& reclaim = queue->preemption.reclaim;
+  const bool never_within = within.empty() || within == "never";
+  const bool never_reclaim = reclaim.empty() || reclaim == "never";
+  if (never_within && (never_reclaim || queue->parent.empty())) return false;
+  bool lower_within = false, equal_within = false;
+  bool others = false, others_not_lower = false;
+  for (const GangSpec& other : s.gangs) {
+    if (!Runs(other)) continue;
+    if (other.queue == gang.queue) {
+      lower_within |= other.priority < gang.priority;
+      equal_within |= other.priority == gang.priority;
+    } else if (RootOf(s, other.queue) == RootOf(s, gang.queue)) {
+      others = true;
+      others_not_lower |= other.priority >= gang.priority;
+    }
+  }
+  if (never_within && lower_within) {
+    return Unsupported("withinQueue never beside reclaim " + reclaim);
+  }
+  if (within == "lower-or-newer-equal-priority" && equal_within) {
+    return Unsupported("withinQueue " + within);
+  }
+  if (others && never_reclaim) {
+    return Unsupported("reclaim never beside withinQueue " + within);
+  }
+  if (others_not_lower && !never_reclaim && reclaim != "any") {
+    return Unsupported("reclaim " + reclaim);
+  }
+  const std::string& borrow = queue->preemption.borrow_policy;
+  if (others && !borrow.empty() && borrow != "never") {
+    return Unsupported("preemption while borrowing: " + borrow);
+  }
+  return true;
+}
+
+absl::StatusOr<bool> MayPreemptByClass(const Scenario& s,
+                                       const GangSpec& gang) {
+  std::set<bool> answers;
+  std::string of_class;
+  for (const PriorityClassSpec& c : s.priority_classes) {
+    if (c.name == gang.priority_class) of_class = c.preemption_policy;
+  }
+  for (const PodSpec& pod : gang.pods) {
+    const std::string& policy =
+        pod.preemption_policy.empty() ? of_class : pod.preemption_policy;
+    answers.insert(policy != "Never");
+  }
+  if (answers.size() > 1) {
+    return Unsupported("preemption policies that differ inside a gang");
+  }
+  return answers.empty() || *answers.begin();
+}
+
+}  // namespace
+
+const QueueSpec* FindQueue(const Scenario& s, const std::string& name) {
+  for (const QueueSpec& queue : s.queues) {
+    if (queue.name == name) return &queue;
+  }
+  return nullptr;
+}
+
+std::string RootOf(const Scenario& s, const std::string& name) {
+  const QueueSpec* queue = FindQueue(s, name);
+  for (size_t i = 0; queue != nullptr && i < s.queues.size(); ++i) {
+    const QueueSpec* parent = FindQueue(s, queue->parent);
+    if (parent == nullptr) return queue->name;
+    queue = parent;
+  }
+  return name;
+}
+
+absl::Status TranslateQueues(const Scenario& s, const Kinds& kinds,
+                             Translation* translation) {
+  const QueueTranslator translator(s, kinds, translation->config.resources);
+  std::set<std::string> done{""};
+  while (done.size() <= s.queues.size()) {
+    const size_t before = done.size();
+    for (const QueueSpec& spec : s.queues) {
+      if (done.contains(spec.name) || !done.contains(spec.parent)) continue;
+      done.insert(spec.name);
+      Queue queue;
+      if (auto status = translator.Translate(spec, &queue); !status.ok()) {
+        return status;
+      }
+      if (queue.held || queue.closed) {
+        translation->closed_queues.push_back(queue);
+        queue.held = queue.closed = false;
+      }
+      translation->queues.push_back(queue);
+    }
+    if (done.size() == before) {
+      return Unsupported("a queue whose parent is not there, or its own heir");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status TranslatePriorities(const Scenario& s, Translation* translation) {
+  std::map<std::string, PriorityClass> classes;
+  for (size_t g = 0; g < s.gangs.size(); ++g) {
+    const GangSpec& gang = s.gangs[g];
+    if (gang.priority < std::numeric_limits<int32_t>::min() ||
+        gang.priority > std::numeric_limits<int32_t>::max()) {
+      return Unsupported("a priority beyond 32 bits");
+    }
+    const bool tries = gang.state == "pending" &&
+                       !translation->gangs[g].gang.held && s.kind != "flavors";
+    auto may = IsQueueSystem(s) && tries ? MayPreempt(s, gang)
+                                         : MayPreemptByClass(s, gang);
+    if (!may.ok()) return may.status();
+    const std::string key =
+        std::to_string(gang.priority) + (*may ? "" : " (does not preempt)");
+    PriorityClass& priority_class = classes[key];
+    priority_class.key = key;
+    priority_class.value = static_cast<int32_t>(gang.priority);
+    priority_class.may_preempt = *may;
+    translation->gangs[g].gang.priority_class = key;
+  }
+  for (const auto& [key, c] : classes) translation->classes.push_back(c);
+  return absl::OkStatus();
+}
+
+}  // namespace muster::conformance
