@@ -100,7 +100,7 @@ const Resources& Cluster::demand(ShapeId shape) const {
   return rep_->Demand(shape);
 }
 const DeviceRequest& Cluster::device_request(ShapeId shape) const {
-  return rep_->shapes[shape].request;
+  return rep_->shapes.record(shape).request;
 }
 bool Cluster::Admits(NodeIndex node, ShapeId shape) const {
   return rep_->Admits(node, shape);
@@ -155,8 +155,8 @@ bool Cluster::Fits(const Allocation& a, Ledger ledger) const {
 }
 
 Resources Cluster::Usage(const Allocation& a) const {
-  const Shape& shape = rep_->shapes[a.shape];
-  Resources usage = shape.resources;
+  const Needs& needs = rep_->shapes[a.shape].needs;
+  Resources usage = rep_->shapes.record(a.shape).resources;
   if (device_kind() >= resource_count()) return usage;
   int64_t milli = 0;
   if (exists(a.node)) {
@@ -164,7 +164,7 @@ Resources Cluster::Usage(const Allocation& a) const {
     ForEachBit(a.devices, [&](uint32_t d) {
       if (d >= count) return;
       const int64_t memory = rep_->ledgers.device_memory(a.node, d);
-      milli += ShareOf(shape.needs, memory).milli;
+      milli += ShareOf(needs, memory).milli;
     });
   }
   usage.Set(device_kind(), milli);

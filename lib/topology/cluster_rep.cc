@@ -23,7 +23,7 @@ NodeId Cluster::Rep::Upsert(const Node& node) {
   } else {
     NodeRecord& record = nodes[n];
     if (record.node == node) return nodes.id(n);
-    if (record.node.labels != node.labels) ++layout_version_;
+    if (!SamePlaces(record.node.labels, node.labels)) ++layout_version_;
     CountCapacity(n, -1);
     record.node = node;
   }
@@ -33,6 +33,19 @@ NodeId Cluster::Rep::Upsert(const Node& node) {
   freed.Add(n);
   ++structure_version;
   return nodes.id(n);
+}
+
+bool Cluster::Rep::SamePlaces(const Labels& a, const Labels& b) const {
+  if (a == b) return true;
+  for (const Topology& topology : topologies) {
+    for (const std::string& level : topology.levels) {
+      const std::string* x = FindLabel(a, level);
+      const std::string* y = FindLabel(b, level);
+      if ((x == nullptr) != (y == nullptr)) return false;
+      if (x != nullptr && *x != *y) return false;
+    }
+  }
+  return true;
 }
 
 void Cluster::Rep::Remove(NodeIndex node) {
@@ -122,24 +135,23 @@ void Cluster::Rep::Unref(ShapeId shape) {
 }
 
 const Resources& Cluster::Rep::Demand(ShapeId id) const {
-  const Shape& shape = shapes[id];
-  if (shape.demand_seen == filters.version()) return shape.demand;
-  shape.demand_seen = filters.version();
-  shape.demand = shape.resources;
-  if (ledgers.device_kind() >= ledgers.kinds()) return shape.demand;
+  const ShapeRecord& record = shapes.record(id);
+  if (record.demand_seen == filters.version()) return record.demand;
+  record.demand_seen = filters.version();
+  record.demand = record.resources;
+  if (ledgers.device_kind() >= ledgers.kinds()) return record.demand;
+  const Needs& needs = shapes[id].needs;
   int64_t largest = 0;
-  if (shape.needs.form == DeviceForm::kMemory) {
-    for (NodeIndex n = 0; n < nodes.limit(); ++n) {
-      if (!Admits(n, id)) continue;
-      ForEachBit(ledgers.DevicesOfModels(n, shape.needs), [&](uint32_t d) {
-        largest = std::max(largest, ledgers.device_memory(n, d));
-      });
-    }
+  for (NodeIndex n = 0; n < nodes.limit(); ++n) {
+    if (needs.form != DeviceForm::kMemory) break;
+    if (!Admits(n, id)) continue;
+    ForEachBit(ledgers.DevicesOfModels(n, needs), [&](uint32_t d) {
+      largest = std::max(largest, ledgers.device_memory(n, d));
+    });
   }
-  shape.demand.Set(
-      ledgers.device_kind(),
-      int64_t{shape.needs.count} * ShareOf(shape.needs, largest).milli);
-  return shape.demand;
+  record.demand.Set(ledgers.device_kind(),
+                    int64_t{needs.count} * ShareOf(needs, largest).milli);
+  return record.demand;
 }
 
 void Cluster::Rep::Apply(const Posting& posting) {

@@ -84,6 +84,8 @@ class Cluster::Rep {
     uint64_t version = 0;
   };
 
+  // Whether the labels put a node into the same domains everywhere.
+  bool SamePlaces(const Labels& a, const Labels& b) const;
   void CountCapacity(NodeIndex node, int64_t times);
   void Apply(const Posting& posting);
   void HashNode(NodeIndex node, StableHash* hash) const;
@@ -91,7 +93,7 @@ class Cluster::Rep {
   absl::Status ValidateShapes() const;
   absl::Status ValidateTopologies() const;
 
-  uint64_t layout_version_ = 1;  // Rises when nodes or labels change.
+  uint64_t layout_version_ = 1;  // Rises when nodes or their places change.
   mutable std::vector<CachedTopology> indexes_;
 };
 

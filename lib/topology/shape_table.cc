@@ -37,8 +37,8 @@ ShapeId ShapeTable::Intern(const TaskShape& shape, FilterId filter,
   std::vector<ShapeId>& same = by_hash_[hash.value()];
   *added = false;
   for (const ShapeId id : same) {
-    Shape& known = shapes_[id];
-    if (known.filter == filter && known.resources == shape.resources &&
+    ShapeRecord& known = records_[id];
+    if (shapes_[id].filter == filter && known.resources == shape.resources &&
         known.request == shape.devices) {
       ++known.refs;
       return id;
@@ -47,26 +47,28 @@ ShapeId ShapeTable::Intern(const TaskShape& shape, FilterId filter,
   auto id = static_cast<ShapeId>(shapes_.size());
   if (unused_.empty()) {
     shapes_.emplace_back();
+    records_.emplace_back();
   } else {
     id = unused_.back();
     unused_.pop_back();
   }
   *added = true;
   shapes_[id].filter = filter;
-  shapes_[id].refs = 1;
-  shapes_[id].request = shape.devices;
-  shapes_[id].resources = shape.resources;
-  shapes_[id].hash = hash.value();
+  ShapeRecord& record = records_[id];
+  record.refs = 1;
+  record.request = shape.devices;
+  record.resources = shape.resources;
+  record.hash = hash.value();
   same.push_back(id);
   return id;
 }
 
 bool ShapeTable::Unref(ShapeId id) {
-  if (--shapes_[id].refs > 0) return false;
-  const auto it = by_hash_.find(shapes_[id].hash);
+  if (--records_[id].refs > 0) return false;
+  const auto it = by_hash_.find(records_[id].hash);
   std::erase(it->second, id);
   if (it->second.empty()) by_hash_.erase(it);
-  shapes_[id] = {};
+  records_[id] = {};
   unused_.push_back(id);
   return true;
 }

@@ -16,9 +16,14 @@
 
 namespace muster {
 
+// What the hot questions need of a shape.
 struct Shape {
-  Needs needs{};
   FilterId filter = 0;
+  Needs needs{};
+};
+
+// The rest.
+struct ShapeRecord {
   uint32_t refs = 0;
   DeviceRequest request{};
   Resources resources{};  // As asked for.
@@ -31,7 +36,7 @@ struct Shape {
 // What the request asks of devices, models aside.
 Needs NeedsOf(const TaskShape& shape, uint32_t kinds, ResourceKind device_kind);
 
-// A value type. References to shapes hold until the last Unref. Each shape
+// A value type. References to records hold until the last Unref. Each shape
 // holds one reference to its filter, which its caller must have taken and
 // gets back.
 class ShapeTable {
@@ -44,10 +49,12 @@ class ShapeTable {
 
   Shape& operator[](ShapeId id) { return shapes_[id]; }
   const Shape& operator[](ShapeId id) const { return shapes_[id]; }
+  const ShapeRecord& record(ShapeId id) const { return records_[id]; }
   size_t size() const { return shapes_.size(); }
 
  private:
-  std::deque<Shape> shapes_{};
+  std::vector<Shape> shapes_{};
+  std::deque<ShapeRecord> records_{};
   std::vector<ShapeId> unused_{};
   absl::flat_hash_map<uint64_t, std::vector<ShapeId>> by_hash_{};
 };
