@@ -209,6 +209,8 @@ class Scheduler::Impl {
   void CancelOverdue();
   void Repair();
   void RepairGang(GangIndex g);
+  static bool Releasing(const GangRecord& r);
+  static bool Succeeded(const GangRecord& r);
   void ShedFromOvercommitted();
   bool ShedOne(NodeIndex n);
   void StartNominated();
@@ -302,6 +304,7 @@ class Scheduler::Impl {
   void NoteBlocked(ClassIndex c, GangIndex g, Plan* plan);
   PlacementResult placement_;
   PreemptionResult preemption_;
+  std::vector<GangRank> ranks_;
   std::vector<Assignment> assignments_;
   std::vector<VictimCandidate> candidates_;
   std::vector<GangIndex> candidate_gangs_;

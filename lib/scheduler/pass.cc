@@ -71,12 +71,13 @@ void Scheduler::Impl::WakeParked() {
 }
 
 void Scheduler::Impl::CancelOverdue() {
-  RankSet due;
+  ranks_.clear();
   for (const auto& [end, g] : overdue_) {
     if (end > now) break;
-    due.insert(RankOf(g));
+    ranks_.push_back(RankOf(g));
   }
-  for (const GangRank& rank : due) {
+  std::sort(ranks_.begin(), ranks_.end());
+  for (const GangRank& rank : ranks_) {
     CommitStop(rank.gang, DecisionKind::kCancel,
                {.code = ReasonCode::kMaxRuntime}, GangStore::kNoGang);
   }
@@ -85,8 +86,8 @@ void Scheduler::Impl::CancelOverdue() {
 // Nominated gangs whose capacity is free now start; those for whom it cannot
 // become free any more wait again.
 void Scheduler::Impl::StartNominated() {
-  const RankSet nominated = nominated_;
-  for (const GangRank& rank : nominated) {
+  ranks_.assign(nominated_.begin(), nominated_.end());
+  for (const GangRank& rank : ranks_) {
     GangRecord& r = gangs.at(rank.gang);
     const Cluster::Mark mark = cluster.Begin();
     bool room = true, hope = true;
@@ -109,16 +110,16 @@ void Scheduler::Impl::StartNominated() {
 }
 
 void Scheduler::Impl::GrowGangs() {
-  std::vector<GangRank> ranks(growable_.begin(), growable_.end());
+  ranks_.assign(growable_.begin(), growable_.end());
   for (const DraftDecision& d : drafts_) {
     if (d.decision.kind != DecisionKind::kStart) continue;
     const GangRecord& r = gangs.at(d.gang);
     if (r.tasks.size() < gangs.description(r.description).most_tasks) {
-      ranks.push_back(RankOf(d.gang));
+      ranks_.push_back(RankOf(d.gang));
     }
   }
-  std::sort(ranks.begin(), ranks.end());
-  for (const GangRank& rank : ranks) {
+  std::sort(ranks_.begin(), ranks_.end());
+  for (const GangRank& rank : ranks_) {
     if (!SpendSteps(1)) return;
     GrowGang(rank.gang);
   }
@@ -130,9 +131,7 @@ void Scheduler::Impl::GrowGang(GangIndex g) {
       queues.Held(r.queue)) {
     return;
   }
-  for (const TaskRecord& task : r.tasks) {
-    if (task.phase == TaskPhase::kReleasing) return;  // It is shrinking.
-  }
+  if (Releasing(r) || Succeeded(r)) return;
   // A vain try is not repeated until something was freed.
   if (r.grow_checked_at != 0 &&
       cluster.FreedSince(r.grow_checked_at, &freed_) && freed_.empty()) {

@@ -13,8 +13,22 @@ constexpr uint32_t kReplacements = 3;
 }  // namespace
 
 void Scheduler::Impl::Repair() {
-  const RankSet troubled = troubled_;
-  for (const GangRank& rank : troubled) RepairGang(rank.gang);
+  ranks_.assign(troubled_.begin(), troubled_.end());
+  for (const GangRank& rank : ranks_) RepairGang(rank.gang);
+}
+
+bool Scheduler::Impl::Releasing(const GangRecord& r) {
+  return std::any_of(r.tasks.begin(), r.tasks.end(), [](const TaskRecord& t) {
+    return t.phase == TaskPhase::kReleasing;
+  });
+}
+
+// Some of its tasks have done their work: what is left cannot be placed anew
+// beside them.
+bool Scheduler::Impl::Succeeded(const GangRecord& r) {
+  return std::any_of(r.tasks.begin(), r.tasks.end(), [](const TaskRecord& t) {
+    return t.phase == TaskPhase::kSucceeded;
+  });
 }
 
 void Scheduler::Impl::RepairGang(GangIndex g) {
@@ -32,6 +46,7 @@ void Scheduler::Impl::RepairGang(GangIndex g) {
                GangStore::kNoGang);
     return;
   }
+  if (Releasing(r)) return;  // First things first: the next pass looks again.
   const Template& t = gangs.description(r.description);
   // What remains if the tasks that must leave their node go.
   std::vector<TaskId> leaving;
@@ -58,8 +73,7 @@ void Scheduler::Impl::RepairGang(GangIndex g) {
     return;
   }
   if (leaving.empty() && r.trouble == ReasonCode::kTaskFailed &&
-      r.failures < kReplacements) {
-    ++r.failures;
+      r.failures < kReplacements && !Succeeded(r)) {
     CurrentAssignments(r, &assignments_);
     PlacementRequest request;
     request.gang = &t.prepared;
@@ -69,6 +83,7 @@ void Scheduler::Impl::RepairGang(GangIndex g) {
     solver_->Place(cluster, request, &placement_);
     if (placement_.fit == Fit::kFits) {
       SpendSteps(placement_.tasks.size());
+      ++r.failures;
       CommitGrow(g, placement_.tasks, {.code = ReasonCode::kTaskFailed});
       return;
     }

@@ -288,6 +288,11 @@ void Scheduler::Impl::SettlePhase(GangRecord& r) {
   if (running && (!stopping || !releasing)) {
     if (r.phase != GangPhase::kRunning) r.started = now;
     r.phase = GangPhase::kRunning;
+    for (size_t i = r.tasks.size(); i-- > 0;) {
+      if (r.tasks[i].phase == TaskPhase::kSuspended) {
+        DropTask(r, r.tasks[i].task);
+      }
+    }
   } else if (running || releasing) {
     r.phase = stopping ? r.phase : GangPhase::kStopping;
   }
