@@ -46,7 +46,9 @@ Event Applied() { return {.at = kHour, .what = DecisionApplied{12345}}; }
 
 PlanRecord Started() {
   PlanRecord plan{.now = kHour, .based_on = 99};
-  DecisionRecord start{.seq = 12345, .gang = "namespace/train-7"};
+  DecisionRecord& start = plan.decisions.emplace_back();
+  start.seq = 12345;
+  start.gang = "namespace/train-7";
   start.reason.code = ReasonCode::kFits;
   for (uint32_t i = 0; i < 9; ++i) {
     start.tasks.push_back({.task = {.role = i > 0, .index = i},
@@ -54,7 +56,6 @@ PlanRecord Started() {
                            .node = "node-000" + std::to_string(i),
                            .devices = 3});
   }
-  plan.decisions.push_back(std::move(start));
   return plan;
 }
 

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "absl/strings/escaping.h"
+#include "absl/strings/str_cat.h"
 #include "lib/wire/failure.h"
 #include "lib/wire/members.h"
 #include "muster/fields.h"
@@ -27,7 +28,7 @@ std::string Text(M value) {
 }
 
 std::string Text(const std::string& value) {
-  return '"' + absl::CHexEscape(value) + '"';
+  return absl::StrCat("\"", absl::CHexEscape(value), "\"");
 }
 
 // Finds the first difference; Same() is false where there is one.

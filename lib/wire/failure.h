@@ -13,15 +13,10 @@ struct Failure {
   std::string path{};
   std::string what{};
 
-  void Within(const std::string& segment) {
-    const bool dot = !path.empty() && path[0] != '[';
-    path = segment + (dot ? "." : "") + path;
-  }
-  void WithinElement(size_t i) { Within("[" + std::to_string(i) + "]"); }
-
-  std::string ToString() const {
-    return path.empty() ? what : path + ": " + what;
-  }
+  void Within(const char* member);
+  void WithinElement(size_t i);
+  // "roles[1].name: WHAT"
+  std::string ToString() const;
 };
 
 }  // namespace muster::wire::internal
