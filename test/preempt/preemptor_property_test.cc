@@ -303,6 +303,43 @@ TEST(PreemptorPropertyTest, SmallClustersAgainstAllSubsets) {
               kLast, fits, with_victims, proven);
 }
 
+// Two roles, of which sometimes one is enough; alternatives; role levels.
+TEST(PreemptorPropertyTest, GangsOfTwoRolesAgainstAllSubsets) {
+  constexpr uint64_t kFirst = 500'001, kLast = 502'000;
+  int fits = 0;
+  for (uint64_t seed = kFirst; seed <= kLast; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    Instance instance = MakeInstance(seed, 9);
+    Dice dice(~seed);
+    Gang& gang = instance.gang;
+    Role& first = gang.roles[0];
+    first.name = "first";
+    first.min_tasks = std::min(first.min_tasks, 3u);
+    first.desired_tasks = first.min_tasks + dice.Below(2);
+    if (dice.OneIn(4)) {
+      first.alternatives.push_back(first.shape);
+      first.alternatives[0].devices.count = dice.From(1, 2);
+    }
+    gang.roles.push_back(
+        MakeGang(dice.From(1, 2), dice.From(1, 2), "").roles[0]);
+    gang.roles[1].name = "second";
+    if (dice.OneIn(4)) gang.roles[1].topology.required = "rack";
+    if (dice.OneIn(4)) gang.groups[0].min_children = 1;
+    if (dice.OneIn(4)) gang.groups[0].min_tasks = 3;
+    Trial trial(instance, 0);
+    if (trial.Combinations() > 1000) continue;
+    const PreemptionResult result = ChooseAndCheck(trial);
+    const std::optional<Value> best = trial.BruteForce();
+    ASSERT_EQ(result.fit == Fit::kFits, best.has_value());
+    EXPECT_TRUE(result.optimal);
+    if (!best) continue;
+    ++fits;
+    EXPECT_EQ(ValueOf(trial.world().candidates(), result.victims), *best);
+    if (HasFailure()) return;
+  }
+  std::printf("seeds %lu-%lu: %d fit\n", kFirst, kLast, fits);
+}
+
 // More candidates than are tried exhaustively: the greedy search at work.
 TEST(PreemptorPropertyTest, MediumClustersAgainstAllSubsets) {
   constexpr uint64_t kFirst = 100'001, kLast = 103'000;
