@@ -1,0 +1,92 @@
+// The host's own books: what really runs where, apart from what the scheduler
+// believes. They choose devices where the host does, say how much is used and
+// how broken up the rest is, and catch a scheduler that overcommits a node.
+#ifndef MUSTER_ADAPTERS_INPROCESS_BOOKS_H_
+#define MUSTER_ADAPTERS_INPROCESS_BOOKS_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "muster/gang.h"
+#include "muster/node.h"
+#include "muster/resources.h"
+
+namespace muster::inprocess {
+
+// Sums over the nodes that work, kept up to date at every change.
+struct BookTotals {
+  std::vector<int64_t> capacity{};  // By kind; devices in thousandths.
+  std::vector<int64_t> used{};
+  int64_t free_milli = 0;          // Thousandths of devices nobody uses.
+  int64_t partly_free_milli = 0;   // Of these, on devices in partial use.
+  int64_t whole_free = 0;          // Devices that nobody uses.
+  int64_t whole_on_free_node = 0;  // Of these, on nodes with all devices free.
+};
+
+class Books {
+ public:
+  static constexpr uint32_t kNoNode = 0xffffffff;
+
+  // `device_kind` = kinds: no resource is counted by devices.
+  Books(uint32_t kinds, ResourceKind device_kind);
+
+  // A new node, or new values for a known one; returns its index, which stays.
+  uint32_t Upsert(const Node& node);
+  // kNoNode: none has this key.
+  uint32_t Find(std::string_view key) const;
+  void SetUp(uint32_t node, bool up);
+  void SetOthers(uint32_t node, const OtherUsage& usage);
+  uint32_t node_count() const { return static_cast<uint32_t>(nodes_.size()); }
+  const std::string& key(uint32_t node) const { return nodes_[node].node.key; }
+  const Node& node(uint32_t node) const { return nodes_[node].node; }
+  const OtherUsage& others(uint32_t node) const { return nodes_[node].others; }
+  bool up(uint32_t node) const { return nodes_[node].up; }
+
+  // Devices for one such task (bit i: device i): the fullest that still fit,
+  // lowest number first, those in `avoid` last. nullopt: none.
+  std::optional<uint64_t> Pick(uint32_t node, const DeviceRequest& request,
+                               uint64_t avoid) const;
+  // A task with this shape holds (no longer holds) its share of the node.
+  // Charge says whether the node and its devices had room for it; it is
+  // charged all the same.
+  bool Charge(uint32_t node, const TaskShape& shape, uint64_t devices);
+  void Credit(uint32_t node, const TaskShape& shape, uint64_t devices);
+
+  const BookTotals& totals() const { return totals_; }
+  // The first node on which a task still holds something; empty: none.
+  std::string FirstInUse() const;
+
+ private:
+  struct DeviceUse {
+    int64_t milli = 0;
+    int64_t memory = 0;
+  };
+  struct Entry {
+    Node node{};
+    OtherUsage others{};
+    bool up = true;
+    uint64_t tasks = 0;
+    std::vector<int64_t> used{};  // By kind, without the device kind.
+    std::vector<DeviceUse> devices{};
+  };
+
+  static DeviceUse ShareOf(const Device& device, const DeviceRequest& request);
+  void Use(Entry& e, const TaskShape& shape, uint64_t devices, int sign);
+  bool HasRoom(const Entry& e, const TaskShape& shape, uint64_t devices) const;
+  // Adds (sign 1) or takes out (-1) a node's part of totals_.
+  void Sum(const Entry& e, int sign);
+
+  uint32_t kinds_;
+  ResourceKind device_kind_;
+  std::vector<Entry> nodes_;
+  std::unordered_map<std::string, uint32_t> index_;
+  BookTotals totals_;
+};
+
+}  // namespace muster::inprocess
+
+#endif  // MUSTER_ADAPTERS_INPROCESS_BOOKS_H_

@@ -1,0 +1,277 @@
+// How the simulated host carries decisions out and answers them.
+#include <algorithm>
+#include <utility>
+
+#include "adapters/inprocess/simulator_impl.h"
+
+namespace muster::inprocess {
+namespace {
+
+StopCause CauseOf(const Decision& d) {
+  if (d.kind == DecisionKind::kSuspend) return StopCause::kSuspended;
+  switch (d.reason.code) {
+    case ReasonCode::kMadeRoom:
+    case ReasonCode::kReclaimed:
+      return StopCause::kPreempted;
+    case ReasonCode::kNodeLost:
+      return StopCause::kNodeLost;
+    case ReasonCode::kNodeDrained:
+      return StopCause::kDrained;
+    case ReasonCode::kTaskFailed:
+      return StopCause::kTaskFailed;
+    case ReasonCode::kMaxRuntime:
+    case ReasonCode::kCancelledByHost:
+      return StopCause::kCancelled;
+    default:
+      return d.kind == DecisionKind::kCancel ? StopCause::kCancelled
+                                             : StopCause::kOther;
+  }
+}
+
+std::vector<uint32_t> Bits(uint64_t devices) {
+  std::vector<uint32_t> list;
+  for (uint32_t i = 0; i < 64; ++i) {
+    if ((devices >> i & 1) != 0) list.push_back(i);
+  }
+  return list;
+}
+
+bool Is(const std::optional<Lapse>& lapse, LapseKind kind) {
+  return lapse.has_value() && lapse->kind == kind;
+}
+
+}  // namespace
+
+void Simulator::Impl::CarryOut(const Decision& d) {
+  const uint32_t slot = SlotOf(d.gang);
+  if (slot == kNoSlot) {
+    return Broken("a decision about an unknown gang",
+                  absl::InternalError(std::string(plan_.Text(d.gang_key))));
+  }
+  switch (d.kind) {
+    case DecisionKind::kNominate:  // It is told, and nothing is to be done.
+      return;
+    case DecisionKind::kStart:
+    case DecisionKind::kGrow:
+    case DecisionKind::kResume:
+      return BeginStart(d, slot);
+    case DecisionKind::kShrink:
+    case DecisionKind::kEvict:
+    case DecisionKind::kSuspend:
+    case DecisionKind::kCancel:
+      return BeginStop(d, slot);
+    case DecisionKind::kMigrate:
+    case DecisionKind::kReserve:
+      return Broken("a decision that this host cannot carry out",
+                    absl::InternalError(std::string(Name(d.kind))));
+  }
+}
+
+std::optional<Lapse> Simulator::Impl::NextLapse(const std::string& gang,
+                                                bool on_stop) {
+  for (Lapse& lapse : options_.host.lapses) {
+    if (lapse.times > 0 && lapse.on_stop == on_stop && lapse.gang == gang) {
+      --lapse.times;
+      return lapse;
+    }
+  }
+  return std::nullopt;
+}
+
+void Simulator::Impl::HoldPlace(LiveGang& g, uint32_t flat) {
+  const LiveTask& t = g.tasks[flat];
+  if (!books_.Charge(t.node, g.ShapeOf(flat), t.devices)) {
+    ++metrics_.counts.overcommits;
+  }
+}
+
+void Simulator::Impl::LeavePlace(LiveGang& g, uint32_t flat, TaskLife then) {
+  LiveTask& t = g.tasks[flat];
+  if (t.holds()) books_.Credit(t.node, g.ShapeOf(flat), t.devices);
+  t.life = then;
+  ++t.incarnation;
+}
+
+// The planned task takes its place and begins to start.
+void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
+  const uint32_t flat = g.FlatIndex(planned.task);
+  if (flat >= g.tasks.size() || planned.node.index >= node_of_id_.size()) {
+    return Broken("a planned task that does not exist",
+                  absl::InternalError(g.job.gang.key));
+  }
+  LeavePlace(g, flat, TaskLife::kNone);
+  LiveTask& t = g.tasks[flat];
+  t.attempt = planned.attempt;
+  t.alternative = planned.alternative;
+  t.node = node_of_id_[planned.node.index];
+  t.devices = planned.devices;
+  const DeviceRequest& request = g.ShapeOf(flat).devices;
+  if (!config_.host.choose_devices && request.count > 0) {
+    t.devices = books_.Pick(t.node, request, 0).value_or(0);
+  }
+  t.life = TaskLife::kStarting;
+  HoldPlace(g, flat);
+}
+
+void Simulator::Impl::BeginStart(const Decision& d, uint32_t slot) {
+  LiveGang& g = live_[slot];
+  if (g.work_done) {  // Finished, and the news is on its way.
+    return Tell(slot, DecisionRefused{d.seq}, true);
+  }
+  uint32_t waves = 0;
+  for (const PlannedTask& t : plan_.TasksOf(d)) {
+    PlaceTask(t, g);
+    waves = std::max(waves, t.wave + 1);
+  }
+  if (!broken_.ok()) return;
+  if (immediate()) {
+    for (const PlannedTask& t : plan_.TasksOf(d)) {
+      g.tasks[g.FlatIndex(t.task)].life = TaskLife::kRunning;
+    }
+    UpdateRate(slot, StopCause::kOther);
+    if (config_.host.choose_devices) {
+      return Tell(slot, DecisionApplied{d.seq}, g.elastic());
+    }
+    TasksAnswered answered{.gang = g.job.gang.key};
+    for (const PlannedTask& t : plan_.TasksOf(d)) {
+      answered.tasks.push_back(
+          AnswerFor(g, g.FlatIndex(t.task), TaskOutcome::kStarted, true));
+    }
+    return Tell(slot, std::move(answered), g.elastic());
+  }
+  const std::optional<Lapse> lapse = NextLapse(g.job.gang.key, false);
+  for (uint32_t wave = 0; wave < waves; ++wave) {
+    Act act{.seq = d.seq,
+            .kind = d.kind,
+            .slot = slot,
+            .whole = waves == 1 && config_.host.choose_devices,
+            .lapse = lapse};
+    for (const PlannedTask& t : plan_.TasksOf(d)) {
+      const uint32_t flat = g.FlatIndex(t.task);
+      if (t.wave == wave) {
+        act.tasks.emplace_back(flat, g.tasks[flat].incarnation);
+      }
+    }
+    Schedule(std::move(act), now_ + options_.host.start_time * (wave + 1));
+  }
+}
+
+void Simulator::Impl::BeginStop(const Decision& d, uint32_t slot) {
+  LiveGang& g = live_[slot];
+  std::optional<Lapse> lapse = NextLapse(g.job.gang.key, true);
+  if (Is(lapse, LapseKind::kRefuse)) {
+    return Tell(slot, DecisionRefused{d.seq}, true);
+  }
+  Act act{.seq = d.seq, .kind = d.kind, .slot = slot, .lapse = lapse};
+  auto stop = [&](uint32_t flat) {
+    LiveTask& t = g.tasks[flat];
+    if (!t.holds()) return;
+    t.life = TaskLife::kStopping;
+    act.tasks.emplace_back(flat, ++t.incarnation);
+  };
+  if (d.kind == DecisionKind::kShrink) {
+    for (const PlannedTask& t : plan_.TasksOf(d)) stop(g.FlatIndex(t.task));
+  } else {
+    for (uint32_t i = 0; i < g.tasks.size(); ++i) stop(i);
+  }
+  if (d.kind == DecisionKind::kCancel) g.leaving = true;
+  UpdateRate(slot, CauseOf(d), plan_.Text(d.on_behalf_key));
+  Schedule(std::move(act), now_ + options_.host.stop_time);
+}
+
+void Simulator::Impl::Schedule(Act act, Time at) {
+  if (at <= now_) return FinishAct(act);
+  queue_.Push(
+      {.at = at, .kind = DueKind::kAct, .index = acts_.Add(std::move(act))});
+}
+
+void Simulator::Impl::FinishAct(const Act& act) {
+  LiveGang& g = live_[act.slot];
+  if (!g.alive) return;
+  switch (act.kind) {
+    case DecisionKind::kStart:
+    case DecisionKind::kGrow:
+    case DecisionKind::kResume:
+      return FinishStart(act, g);
+    default:
+      return FinishStop(act, g);
+  }
+}
+
+TaskAnswer Simulator::Impl::AnswerFor(const LiveGang& g, uint32_t flat,
+                                      TaskOutcome outcome,
+                                      bool with_place) const {
+  const LiveTask& t = g.tasks[flat];
+  TaskAnswer answer{
+      .task = g.IdOf(flat), .attempt = t.attempt, .outcome = outcome};
+  if (with_place) {
+    answer.node = books_.key(t.node);
+    answer.devices = Bits(t.devices);
+  }
+  return answer;
+}
+
+// The task starts elsewhere than planned, if there is room. False: it is not.
+bool Simulator::Impl::MoveTask(LiveGang& g, uint32_t flat, const Lapse& lapse) {
+  LiveTask& t = g.tasks[flat];
+  const uint32_t node =
+      lapse.kind == LapseKind::kElsewhere ? books_.Find(lapse.node) : t.node;
+  if (node == Books::kNoNode || !books_.up(node)) return false;
+  const TaskShape& shape = g.ShapeOf(flat);
+  const uint64_t planned = t.devices;
+  books_.Credit(t.node, shape, t.devices);
+  const std::optional<uint64_t> devices =
+      books_.Pick(node, shape.devices, node == t.node ? planned : 0);
+  if (devices.has_value()) {
+    t.node = node;
+    t.devices = *devices;
+  }
+  HoldPlace(g, flat);
+  return devices.has_value();
+}
+
+void Simulator::Impl::FinishStart(const Act& act, LiveGang& g) {
+  const bool refused = Is(act.lapse, LapseKind::kRefuse);
+  const bool failed = Is(act.lapse, LapseKind::kFail);
+  const bool moved = Is(act.lapse, LapseKind::kElsewhere) ||
+                     Is(act.lapse, LapseKind::kOtherDevices);
+  TasksAnswered answered{.gang = g.job.gang.key};
+  for (const auto& [flat, incarnation] : act.tasks) {
+    LiveTask& t = g.tasks[flat];
+    if (t.incarnation != incarnation) continue;  // Stopped or lost meanwhile.
+    if (refused || failed) {
+      LeavePlace(g, flat, TaskLife::kNone);
+      answered.tasks.push_back(AnswerFor(g, flat, TaskOutcome::kFailed, false));
+      continue;
+    }
+    if (moved) MoveTask(g, flat, *act.lapse);
+    t.life = TaskLife::kRunning;
+    answered.tasks.push_back(AnswerFor(g, flat, TaskOutcome::kStarted,
+                                       moved || !config_.host.choose_devices));
+  }
+  UpdateRate(act.slot, StopCause::kTaskFailed);
+  if (Is(act.lapse, LapseKind::kNoAnswer)) return;
+  const Duration late = Is(act.lapse, LapseKind::kLate) ? act.lapse->delay : 0;
+  if (refused) {
+    Tell(act.slot, DecisionRefused{act.seq}, true, late);
+  } else if (act.whole && !failed && !moved &&
+             answered.tasks.size() == act.tasks.size()) {
+    Tell(act.slot, DecisionApplied{act.seq}, true, late);
+  } else if (!answered.tasks.empty()) {
+    Tell(act.slot, std::move(answered), true, late);
+  }
+}
+
+void Simulator::Impl::FinishStop(const Act& act, LiveGang& g) {
+  const TaskLife then = act.kind == DecisionKind::kSuspend
+                            ? TaskLife::kSuspended
+                            : TaskLife::kNone;
+  for (const auto& [flat, incarnation] : act.tasks) {
+    if (g.tasks[flat].incarnation == incarnation) LeavePlace(g, flat, then);
+  }
+  if (Is(act.lapse, LapseKind::kNoAnswer)) return;
+  const Duration late = Is(act.lapse, LapseKind::kLate) ? act.lapse->delay : 0;
+  Tell(act.slot, DecisionApplied{act.seq}, true, late);
+}
+
+}  // namespace muster::inprocess

@@ -1,0 +1,182 @@
+#include "adapters/inprocess/cli.h"
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "adapters/inprocess/quantity.h"
+
+namespace muster::inprocess {
+namespace {
+
+// Everything the command line may say, and which subcommand was given.
+struct Arguments {
+  RunFlags flags{};
+  std::string file{};
+  std::string gang{};
+  std::string at{};
+  std::string until{};
+  std::string format = "openb";
+  std::string policy = "fifo";
+  std::string nodes{};
+  std::string pods{};
+  std::string jobs{};
+  std::string overhead{};
+  std::string shift = "1h";
+  std::string checkpoint_every{};
+  std::string output{};
+  std::string scenarios = MUSTER_SCENARIO_DIR;
+  uint32_t copies = 1;
+  bool follow = false;
+  GenerateOptions generate{};
+};
+
+CLI::Validator IsSpan() {
+  return CLI::Validator(
+      [](std::string& text) {
+        const absl::StatusOr<Duration> d = ParseDuration(text);
+        return d.ok() ? std::string() : std::string(d.status().message());
+      },
+      "TIME");
+}
+
+Duration SpanOr(const std::string& text, Duration otherwise) {
+  return text.empty() ? otherwise : ParseDuration(text).value_or(otherwise);
+}
+
+void AddRunFlags(CLI::App* app, Arguments* a) {
+  app->add_flag("--json", a->flags.json, "Print the results as JSON");
+  app->add_option("--journal", a->flags.journal,
+                  "Write every event and plan to this new file");
+  app->add_option("--until", a->until, "Stop at this time, e.g. 2h")
+      ->check(IsSpan());
+  app->add_flag("--validate", a->flags.validate,
+                "Check the scheduler's invariants after each pass (slow)");
+}
+
+void AddRun(CLI::App* app, Arguments* a) {
+  CLI::App* run = app->add_subcommand("run", "Run a scenario");
+  run->add_option("FILE", a->file, "The scenario, YAML")->required();
+  AddRunFlags(run, a);
+}
+
+void AddTrace(CLI::App* app, Arguments* a) {
+  CLI::App* trace = app->add_subcommand(
+      "trace", "Run a public trace (CSV, plain or compressed with gzip)");
+  trace->add_option("--format", a->format, "openb (Alibaba 2023) or muri")
+      ->check(CLI::IsMember({"openb", "muri"}));
+  trace->add_option("--nodes", a->nodes, "The nodes")->required();
+  trace->add_option("--pods", a->pods, "openb: the pods");
+  trace->add_option("--jobs", a->jobs, "muri: the jobs");
+  trace->add_option("--overhead", a->overhead, "muri: the costs of a restart");
+  trace->add_option("--copies", a->copies, "openb: copies of the trace")
+      ->check(CLI::Range(1, 10'000));
+  trace->add_option("--shift", a->shift, "openb: between copies")
+      ->check(IsSpan());
+  trace
+      ->add_option("--policy", a->policy,
+                   "fifo, or priority: classes and preemption")
+      ->check(CLI::IsMember({"fifo", "priority"}));
+  trace
+      ->add_option("--checkpoint-every", a->checkpoint_every,
+                   "Work between checkpoints (openb: never, muri: 1h)")
+      ->check(IsSpan());
+  AddRunFlags(trace, a);
+}
+
+void AddOthers(CLI::App* app, Arguments* a) {
+  CLI::App* generate = app->add_subcommand(
+      "generate", "Make up a cluster and a workload from published figures");
+  generate->add_option("--seed", a->generate.seed, "Equal seeds, equal files");
+  generate->add_option("--nodes", a->generate.nodes, "Nodes of 8 GPUs")
+      ->check(CLI::Range(1, 100'000));
+  generate->add_option("--jobs", a->generate.jobs, "Gangs")
+      ->check(CLI::Range(1, 1'000'000));
+  generate->add_option("--load", a->generate.load_percent, "In percent")
+      ->check(CLI::Range(1, 1000));
+  generate->add_flag("!--no-failures", a->generate.failures,
+                     "Nodes never fail");
+  generate->add_option("-o,--output", a->output, "The file (default: stdout)");
+
+  CLI::App* explain =
+      app->add_subcommand("explain", "Say why a gang is where it is");
+  explain->add_option("FILE", a->file, "The scenario, YAML")->required();
+  explain->add_option("GANG", a->gang, "Its key")->required();
+  explain->add_option("--at", a->at, "When (default: how it went)")
+      ->check(IsSpan());
+
+  CLI::App* replay =
+      app->add_subcommand("replay", "Decide a journal again, and compare");
+  replay->add_option("FILE", a->file, "The journal")->required();
+  replay->add_flag("--follow", a->follow,
+                   "Take the decisions as they are recorded");
+
+  CLI::App* demo = app->add_subcommand("demo", "Show Muster at work");
+  demo->add_option("--scenarios", a->scenarios, "The folder of the stories");
+}
+
+int RunTraceCommand(const Arguments& a, const Console& console) {
+  const Policy policy =
+      a.policy == "priority" ? Policy::kPriority : Policy::kFifo;
+  const bool muri = a.format == "muri";
+  const std::string& work = muri ? a.jobs : a.pods;
+  if (work.empty()) {
+    return Fail(console, absl::InvalidArgumentError(
+                             std::string("trace: ") +
+                             (muri ? "--jobs" : "--pods") + " is missing"));
+  }
+  if (muri) {
+    return RunTrace(
+        "muri: " + work + ", " + a.policy,
+        LoadMuri({.nodes = a.nodes,
+                  .jobs = work,
+                  .overhead = a.overhead,
+                  .policy = policy,
+                  .checkpoint_every = SpanOr(a.checkpoint_every, kHour)}),
+        a.flags, console);
+  }
+  return RunTrace(
+      "openb: " + work + ", copies " + std::to_string(a.copies) + ", " +
+          a.policy,
+      LoadOpenb({.nodes = a.nodes,
+                 .pods = work,
+                 .copies = a.copies,
+                 .shift = SpanOr(a.shift, kHour),
+                 .policy = policy,
+                 .checkpoint_every = SpanOr(a.checkpoint_every, 0)}),
+      a.flags, console);
+}
+
+}  // namespace
+
+int SimMain(int argc, const char* const* argv, const Console& console) {
+  CLI::App app("Simulates a cluster under Muster.", "muster-sim");
+  app.require_subcommand(1);
+  Arguments a;
+  AddRun(&app, &a);
+  AddTrace(&app, &a);
+  AddOthers(&app, &a);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const int code = app.exit(e, console.out, console.err);
+    return code == 0 ? kOk : kBadInput;
+  }
+  a.flags.until = SpanOr(a.until, kForever);
+  if (app.got_subcommand("run")) return RunScenario(a.file, a.flags, console);
+  if (app.got_subcommand("trace")) return RunTraceCommand(a, console);
+  if (app.got_subcommand("generate")) {
+    return RunGenerate(a.generate, a.output, console);
+  }
+  if (app.got_subcommand("explain")) {
+    std::optional<Time> at;
+    if (!a.at.empty()) at = SpanOr(a.at, 0);
+    return RunExplain(a.file, a.gang, at, console);
+  }
+  if (app.got_subcommand("replay")) {
+    return RunReplay(a.file, a.follow, console);
+  }
+  return RunDemo(a.scenarios, console);
+}
+
+}  // namespace muster::inprocess

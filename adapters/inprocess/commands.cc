@@ -1,0 +1,199 @@
+#include "adapters/inprocess/commands.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <memory>
+#include <utility>
+
+#include "adapters/inprocess/expectations.h"
+#include "adapters/inprocess/progress_bar.h"
+#include "adapters/inprocess/quantity.h"
+#include "adapters/inprocess/timeline.h"
+#include "muster/wire/journal.h"
+#include "muster/wire/replay.h"
+
+namespace muster::inprocess {
+namespace {
+
+// More gangs than this make no readable picture.
+constexpr size_t kMaxPicture = 40;
+
+std::string Hex(uint64_t hash) {
+  char buffer[32];
+  std::snprintf(buffer, sizeof(buffer), "%016llx",
+                static_cast<unsigned long long>(hash));
+  return buffer;
+}
+
+// Runs to the end with a journal, if one is asked for, and audits.
+absl::Status RunJournalled(Simulator* simulator, const RunFlags& flags) {
+  std::unique_ptr<wire::JournalWriter> journal;
+  if (!flags.journal.empty()) {
+    absl::StatusOr<std::unique_ptr<wire::JournalWriter>> created =
+        wire::JournalWriter::Create(flags.journal,
+                                    simulator->scheduler().State());
+    if (!created.ok()) {
+      return absl::InvalidArgumentError(created.status().message());
+    }
+    journal = *std::move(created);
+    simulator->SetJournal(journal.get());
+  }
+  absl::Status status = simulator->Run(flags.until);
+  simulator->SetJournal(nullptr);
+  if (journal != nullptr && status.ok()) status = journal->Flush();
+  return status.ok() ? simulator->Audit() : status;
+}
+
+void Print(const Report& report, bool json, std::ostream& out) {
+  if (json) {
+    out << ReportJson(report) << "\n";
+  } else {
+    PrintReport(report, out);
+  }
+}
+
+// Gangs that can never run and events that were refused are bad input, unless
+// the scenario says that it is about them.
+int JudgeInput(const Scenario& s, const Report& report,
+               const Console& console) {
+  int code = kOk;
+  for (const Refusal& r : report.refusals) {
+    code = kBadInput;
+    console.err << At(s.file, {.line = r.line, .column = 1},
+                      r.what + ": " + r.error)
+                       .message()
+                << "\n";
+  }
+  for (const std::string& gang : report.never) {
+    if (std::ranges::find(s.expect.waiting, gang, &ExpectedWaiting::gang) !=
+        s.expect.waiting.end()) {
+      continue;
+    }
+    code = kBadInput;
+    std::string why = "can never run";
+    const auto left =
+        std::ranges::find(report.left_over_first, gang, &LeftOver::gang);
+    if (left != report.left_over_first.end()) why = left->reason;
+    const auto mark = s.gang_marks.find(gang);
+    console.err << At(s.file,
+                      mark == s.gang_marks.end() ? Mark{} : mark->second,
+                      "gang " + gang + ": " + why)
+                       .message()
+                << "\n";
+  }
+  return code;
+}
+
+absl::StatusOr<Simulator> MakeSimulator(const Scenario& s, JobSource* jobs,
+                                        SimulatorOptions options) {
+  options.host = s.host;
+  return Simulator::Create(s.setup, jobs, s.events, std::move(options));
+}
+
+}  // namespace
+
+int Fail(const Console& console, const absl::Status& status) {
+  console.err << "muster-sim: " << status.message() << "\n";
+  return absl::IsInternal(status) ? kUnexpected : kBadInput;
+}
+
+int RunScenario(const std::string& file, const RunFlags& flags,
+                const Console& console) {
+  const absl::StatusOr<Scenario> s = LoadScenario(file);
+  if (!s.ok()) return Fail(console, s.status());
+  VectorSource jobs(s->jobs);
+  Timeline timeline;
+  ProgressBar bar("simulating");
+  const bool picture = s->jobs.size() <= kMaxPicture;
+  const bool expects = !s->expect.intervals.empty() ||
+                       !s->expect.together.empty() ||
+                       s->expect.stopped.has_value();
+  absl::StatusOr<Simulator> simulator = MakeSimulator(
+      *s, &jobs,
+      {.observer = picture || expects ? &timeline : nullptr,
+       .allocations = console.allocations,
+       .progress = [&](uint64_t done, uint64_t all) { bar.Update(done, all); },
+       .validate = flags.validate});
+  if (!simulator.ok())
+    return Fail(console,
+                At(file, {}, std::string(simulator.status().message())));
+  if (absl::Status status = RunJournalled(&*simulator, flags); !status.ok()) {
+    return Fail(console, status);
+  }
+  const Report report =
+      MakeReport(s->title, *simulator, console.allocations != nullptr);
+  if (picture && !flags.json) {
+    Print(timeline, simulator->now(), 50, console.out);
+  }
+  Print(report, flags.json, console.out);
+  const CheckReport checks = Check(*s, timeline, simulator->scheduler());
+  for (const std::string& failure : checks.failures) {
+    console.err << failure << "\n";
+  }
+  if (!checks.failures.empty()) return kUnexpected;
+  return JudgeInput(*s, report, console);
+}
+
+int RunTrace(const std::string& title, absl::StatusOr<Trace> trace,
+             const RunFlags& flags, const Console& console) {
+  if (!trace.ok()) return Fail(console, trace.status());
+  ProgressBar bar("simulating");
+  absl::StatusOr<Simulator> simulator = Simulator::Create(
+      trace->setup, trace->jobs.get(), {},
+      {.allocations = console.allocations,
+       .progress = [&](uint64_t done, uint64_t all) { bar.Update(done, all); },
+       .validate = flags.validate});
+  if (!simulator.ok()) return Fail(console, simulator.status());
+  if (absl::Status status = RunJournalled(&*simulator, flags); !status.ok()) {
+    return Fail(console, status);
+  }
+  const Report report =
+      MakeReport(title, *simulator, console.allocations != nullptr);
+  Print(report, flags.json, console.out);
+  return report.refusals.empty() && report.never.empty() ? kOk : kBadInput;
+}
+
+int RunGenerate(const GenerateOptions& options, const std::string& file,
+                const Console& console) {
+  const Generated generated = Generate(options);
+  if (file.empty()) {
+    WriteScenario(generated, options, console.out);
+    return kOk;
+  }
+  std::ofstream out(file);
+  WriteScenario(generated, options, out);
+  out.close();
+  if (out.good()) return kOk;
+  return Fail(console,
+              absl::InvalidArgumentError(file + ": cannot be written"));
+}
+
+int RunReplay(const std::string& file, bool follow, const Console& console) {
+  absl::StatusOr<wire::JournalReader> reader = wire::JournalReader::Open(file);
+  if (!reader.ok()) return Fail(console, reader.status());
+  const absl::StatusOr<wire::Replayed> replayed = wire::Replay(
+      &*reader, follow ? wire::ReplayMode::kFollow : wire::ReplayMode::kVerify);
+  if (!replayed.ok()) {
+    console.err << "muster-sim: " << replayed.status().message() << "\n";
+    // A plan that comes out otherwise is no fault of the file.
+    return !follow && absl::IsFailedPrecondition(replayed.status())
+               ? kUnexpected
+               : kBadInput;
+  }
+  const wire::ReplayStats& stats = replayed->stats;
+  console.out << stats.events << " events, " << stats.plans << " plans, "
+              << stats.decisions << " decisions, "
+              << (follow ? "taken as they are recorded"
+                         : "decided again: all equal")
+              << "\nstate hash  " << Hex(replayed->scheduler.StateHash())
+              << "\n";
+  if (reader->torn_tail().has_value()) {
+    console.out << "the last record is torn: " << reader->torn_tail()->bytes
+                << " bytes from byte " << reader->torn_tail()->offset
+                << " on were left out\n";
+  }
+  return kOk;
+}
+
+}  // namespace muster::inprocess

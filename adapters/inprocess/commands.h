@@ -1,0 +1,58 @@
+// What muster-sim does, one function a subcommand; cli.cc reads the command
+// line. Each returns an exit code: 0, 1 (it did not go as expected, or the
+// scheduler broke its contract), 2 (bad input; one message on `err`).
+#ifndef MUSTER_ADAPTERS_INPROCESS_COMMANDS_H_
+#define MUSTER_ADAPTERS_INPROCESS_COMMANDS_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <ostream>
+#include <string>
+
+#include "absl/status/statusor.h"
+#include "adapters/inprocess/generate.h"
+#include "adapters/inprocess/report.h"
+#include "adapters/inprocess/scenario.h"
+#include "adapters/inprocess/simulator.h"
+#include "adapters/inprocess/trace.h"
+
+namespace muster::inprocess {
+
+struct Console {
+  std::ostream& out;
+  std::ostream& err;
+  uint64_t (*allocations)() = nullptr;  // SimulatorOptions::allocations.
+};
+
+// What run and trace have in common.
+struct RunFlags {
+  std::string journal{};  // A new file; empty: none.
+  bool json = false;
+  bool validate = false;
+  Time until = kForever;
+};
+
+constexpr int kOk = 0;
+constexpr int kUnexpected = 1;
+constexpr int kBadInput = 2;
+
+// Bad input (2) or a broken contract (1), and the message.
+int Fail(const Console& console, const absl::Status& status);
+
+int RunScenario(const std::string& file, const RunFlags& flags,
+                const Console& console);
+int RunTrace(const std::string& title, absl::StatusOr<Trace> trace,
+             const RunFlags& flags, const Console& console);
+int RunGenerate(const GenerateOptions& options, const std::string& file,
+                const Console& console);
+// Why a gang was where it was: at a time, or how that changed.
+int RunExplain(const std::string& file, const std::string& gang,
+               std::optional<Time> at, const Console& console);
+int RunReplay(const std::string& file, bool follow, const Console& console);
+// `scenarios`: the folder of the stories.
+int RunDemo(const std::string& scenarios, const Console& console);
+
+}  // namespace muster::inprocess
+
+#endif  // MUSTER_ADAPTERS_INPROCESS_COMMANDS_H_

@@ -1,0 +1,25 @@
+// Whether a run went as its scenario says.
+#ifndef MUSTER_ADAPTERS_INPROCESS_EXPECTATIONS_H_
+#define MUSTER_ADAPTERS_INPROCESS_EXPECTATIONS_H_
+
+#include <string>
+#include <vector>
+
+#include "adapters/inprocess/scenario.h"
+#include "adapters/inprocess/timeline.h"
+#include "muster/scheduler.h"
+
+namespace muster::inprocess {
+
+struct CheckReport {
+  int checked = 0;
+  std::vector<std::string> failures{};  // One line each, with file and line.
+};
+
+// `scheduler` is as the run left it.
+CheckReport Check(const Scenario& scenario, const Timeline& timeline,
+                  const Scheduler& scheduler);
+
+}  // namespace muster::inprocess
+
+#endif  // MUSTER_ADAPTERS_INPROCESS_EXPECTATIONS_H_

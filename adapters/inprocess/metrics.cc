@@ -1,0 +1,120 @@
+#include "adapters/inprocess/metrics.h"
+
+#include <algorithm>
+
+namespace muster::inprocess {
+namespace {
+
+double Seconds(Duration d) { return static_cast<double>(d) / kSecond; }
+
+double Ratio(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+}  // namespace
+
+Quantiles QuantilesOf(std::vector<Duration>* spans) {
+  Quantiles q;
+  q.count = spans->size();
+  if (spans->empty()) return q;
+  std::sort(spans->begin(), spans->end());
+  double sum = 0;
+  for (Duration d : *spans) sum += Seconds(d);
+  q.mean = sum / static_cast<double>(q.count);
+  auto at = [&](uint64_t percent) {
+    return Seconds((*spans)[std::min(q.count - 1, q.count * percent / 100)]);
+  };
+  q.p50 = at(50);
+  q.p90 = at(90);
+  q.p99 = at(99);
+  q.max = Seconds(spans->back());
+  return q;
+}
+
+uint8_t SizeOf(int64_t device_milli) {
+  if (device_milli == 0) return 0;
+  if (device_milli < 1000) return 1;
+  static constexpr int64_t kUpTo[] = {1, 4, 8, 16, 32, 64};
+  const int64_t devices = (device_milli + 999) / 1000;
+  uint8_t size = 2;
+  for (int64_t limit : kUpTo) {
+    if (devices <= limit) return size;
+    ++size;
+  }
+  return size;
+}
+
+void Metrics::Advance(Time now, const BookTotals& totals) {
+  if (first_submission == kForever || now <= since_) {
+    since_ = std::max(since_, now);
+    return;
+  }
+  const double seconds = Seconds(now - std::max(since_, first_submission));
+  since_ = now;
+  used_.resize(totals.used.size());
+  capacity_.resize(totals.used.size());
+  for (size_t k = 0; k < used_.size(); ++k) {
+    used_[k] += seconds * static_cast<double>(totals.used[k]);
+    capacity_[k] += seconds * static_cast<double>(totals.capacity[k]);
+  }
+  free_ += seconds * static_cast<double>(totals.free_milli);
+  partly_ += seconds * static_cast<double>(totals.partly_free_milli);
+  whole_ += seconds * static_cast<double>(totals.whole_free);
+  whole_on_free_node_ +=
+      seconds * static_cast<double>(totals.whole_on_free_node);
+  idle_device_seconds_ +=
+      seconds * static_cast<double>(totals.free_milli) / kWholeDevice;
+}
+
+void Metrics::Submitted(Time at, double gpu_seconds) {
+  ++counts.submitted;
+  if (first_submission == kForever) {
+    first_submission = at;
+    last_end = std::max(last_end, at);
+  }
+  offered_gpu_seconds_ += gpu_seconds;
+}
+
+void Metrics::Ended(Time at, const Finished& f) {
+  ++counts.finished;
+  finished.push_back(f);
+  last_end = std::max(last_end, at);
+}
+
+void Metrics::Planned(const Plan& plan, double seconds, uint64_t allocations) {
+  ++counts.passes;
+  counts.decisions += plan.decisions.size();
+  counts.steps += plan.steps;
+  counts.budget_exhausted += plan.budget_exhausted ? 1 : 0;
+  counts.pass_allocations += allocations;
+  if (plan.decisions.empty()) {
+    ++counts.quiet_passes;
+    counts.quiet_pass_allocations += allocations;
+  }
+  for (const Decision& d : plan.decisions) {
+    ++counts.by_kind[static_cast<size_t>(d.kind)];
+  }
+  pass_seconds += seconds;
+  worst_pass_seconds = std::max(worst_pass_seconds, seconds);
+}
+
+uint16_t Metrics::ClassOf(const std::string& key) {
+  const auto [it, fresh] =
+      class_index_.try_emplace(key, static_cast<uint16_t>(classes.size()));
+  if (fresh) classes.push_back(key);
+  return it->second;
+}
+
+double Metrics::Utilisation(ResourceKind kind) const {
+  return kind < used_.size() ? Ratio(used_[kind], capacity_[kind]) : 0;
+}
+
+double Metrics::PartlyUsedShare() const { return Ratio(partly_, free_); }
+
+double Metrics::ScatteredShare() const {
+  return Ratio(whole_ - whole_on_free_node_, whole_);
+}
+
+Duration Metrics::makespan() const {
+  return first_submission == kForever ? 0 : last_end - first_submission;
+}
+
+}  // namespace muster::inprocess

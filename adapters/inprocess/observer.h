@@ -1,0 +1,67 @@
+// Who wants to see a simulation as it goes: time lines, tests.
+#ifndef MUSTER_ADAPTERS_INPROCESS_OBSERVER_H_
+#define MUSTER_ADAPTERS_INPROCESS_OBSERVER_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/enum_names.h"
+#include "muster/gang.h"
+#include "muster/ids.h"
+#include "muster/plan.h"
+#include "muster/scheduler.h"
+
+namespace muster::inprocess {
+
+// Why a gang stopped making progress.
+enum class StopCause : uint8_t {
+  kFinished,
+  kPreempted,
+  kNodeLost,
+  kDrained,
+  kTaskFailed,
+  kSuspended,
+  kCancelled,
+  kOther,
+};
+MUSTER_ENUM_NAMES(StopCause, "finished", "preempted", "node-lost", "drained",
+                  "task-failed", "suspended", "cancelled", "other");
+
+// A gang at work.
+struct RunStart {
+  Time at = 0;
+  const Gang& gang;
+  // Nodes by task, in the order (role, index); empty for a task that is not
+  // there.
+  const std::vector<std::string_view>& nodes;
+};
+
+struct RunStop {
+  Time at = 0;
+  const Gang& gang;
+  StopCause cause = StopCause::kFinished;
+  // In run time at full size: safe at the last checkpoint (all of it, where
+  // the gang finished or was suspended), and thrown away by this stop.
+  Duration saved = 0;
+  Duration lost = 0;
+  std::string_view on_behalf_of{};  // The gang it made room for.
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void Submitted(Time, const Gang&) {}
+  // The gang has all it needs and makes progress.
+  virtual void Ran(const RunStart&) {}
+  virtual void Stopped(const RunStop&) {}
+  // A gang that is gone without finishing: refused or cancelled.
+  virtual void Gone(Time, const Gang&, std::string_view) {}
+  // After each pass, before its decisions are carried out.
+  virtual void Planned(const Plan&, const Scheduler&) {}
+};
+
+}  // namespace muster::inprocess
+
+#endif  // MUSTER_ADAPTERS_INPROCESS_OBSERVER_H_

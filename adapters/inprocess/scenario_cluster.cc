@@ -1,0 +1,267 @@
+// Scenario files: configuration, host, nodes and tenants.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "adapters/inprocess/scenario.h"
+
+namespace muster::inprocess {
+namespace {
+
+constexpr int64_t kMax32 = std::numeric_limits<int32_t>::max();
+
+// cpu and devices are counted in thousandths, all else as it is.
+int64_t ScaleOf(const std::string& resource, const SchedulerConfig& config) {
+  return resource == "cpu" || resource == config.device_resource ? 1000 : 1;
+}
+
+int64_t ReadAmount(const std::string& resource, const Value& v,
+                   const SchedulerConfig& config) {
+  if (std::ranges::find(config.resources, resource) == config.resources.end()) {
+    std::string known;
+    for (const std::string& r : config.resources) {
+      known += (known.empty() ? "" : ", ") + r;
+    }
+    v.Wrong("unknown resource '" + resource + "' (known: " + known + ")");
+    return 0;
+  }
+  const int64_t amount = v.Quantity(ScaleOf(resource, config));
+  if (amount > Resources::kMaxQuantity) v.Wrong("is too large");
+  return amount;
+}
+
+Device ReadDevice(Fields* f) {
+  Device device;
+  f->Text("model", &device.model);
+  f->Optional("memory",
+              [&](const Value& v) { device.memory_bytes = v.Quantity(1); });
+  f->Integer("island", &device.island, -1, kMax32);
+  f->Integer("numa", &device.numa, -1, kMax32);
+  f->Bool("healthy", &device.healthy);
+  return device;
+}
+
+// `8`, {count: 8, model: H100, memory: 80Gi}, or a list of the latter.
+void ReadDevices(const Value& value, std::vector<Device>* devices) {
+  if (value.IsSequence()) {
+    return value.Each([&](const Value& v) { ReadDevices(v, devices); });
+  }
+  int64_t count = 1;
+  Device device;
+  if (value.IsMap()) {
+    Fields f(value);
+    f.Integer("count", &count, 0, 64);
+    device = ReadDevice(&f);
+  } else {
+    count = value.Integer(0, 64);
+  }
+  devices->insert(devices->end(), static_cast<size_t>(count), device);
+}
+
+Taint ReadTaint(const Value& value) {
+  Taint taint;
+  Fields f(value);
+  f.Required("key", [&](const Value& v) { taint.key = v.Text(); });
+  f.Text("value", &taint.value);
+  f.Enum("effect", &taint.effect);
+  return taint;
+}
+
+Topology ReadTopology(const Value& value) {
+  Topology topology;
+  Fields f(value);
+  f.Required("key", [&](const Value& v) { topology.key = v.Text(); });
+  f.Required("levels", [&](const Value& v) { topology.levels = v.Texts(); });
+  return topology;
+}
+
+Lapse ReadLapse(const Value& value) {
+  Lapse lapse;
+  Fields f(value);
+  f.Required("gang", [&](const Value& v) { lapse.gang = v.Text(); });
+  f.Required("what", [&](const Value& v) { lapse.kind = v.Enum<LapseKind>(); });
+  f.Optional("on", [&](const Value& v) {
+    const std::string on = v.Text();
+    if (on != "start" && on != "stop") v.Wrong("is neither start nor stop");
+    lapse.on_stop = on == "stop";
+  });
+  f.Text("node", &lapse.node);
+  f.Span("delay", &lapse.delay);
+  f.Integer("times", &lapse.times, 1, 1'000'000);
+  if (lapse.kind == LapseKind::kElsewhere && lapse.node.empty()) {
+    value.Wrong("'elsewhere' needs a node");
+  }
+  return lapse;
+}
+
+}  // namespace
+
+Resources ReadResources(const Value& value, const SchedulerConfig& config,
+                        int64_t* device_milli) {
+  Resources resources;
+  value.EachEntry([&](const std::string& name, const Value& v) {
+    const int64_t amount = ReadAmount(name, v, config);
+    if (name == config.device_resource) {
+      if (device_milli == nullptr) {
+        v.Wrong("devices are named under 'devices'");
+      } else {
+        *device_milli = amount;
+      }
+      return;
+    }
+    const auto it = std::ranges::find(config.resources, name);
+    if (it == config.resources.end()) return;
+    resources.Set(static_cast<ResourceKind>(it - config.resources.begin()),
+                  amount);
+  });
+  return resources;
+}
+
+void ReadConfig(Fields* top, SchedulerConfig* config) {
+  top->Texts("resources", &config->resources);
+  top->Text("device_resource", &config->device_resource);
+  top->Optional("topologies", [&](const Value& list) {
+    list.Each(
+        [&](const Value& v) { config->topologies.push_back(ReadTopology(v)); });
+  });
+  top->Optional("scheduler", [&](const Value& v) {
+    Fields f(v);
+    f.Integer("work_budget", &config->work_budget, 0,
+              std::numeric_limits<int64_t>::max());
+    f.Span("backoff_base", &config->backoff_base);
+    f.Span("backoff_max", &config->backoff_max);
+    f.Bool("preemption", &config->preemption);
+  });
+}
+
+void ReadHost(const Value& value, SchedulerConfig* config, HostModel* host) {
+  Fields f(value);
+  f.Optional("capabilities", [&](const Value& v) {
+    Fields c(v);
+    c.Bool("suspend", &config->host.suspend);
+    c.Bool("shrink", &config->host.shrink);
+    c.Bool("migrate", &config->host.migrate);
+    c.Bool("choose_devices", &config->host.choose_devices);
+    c.Bool("nominate", &config->host.nominate);
+    c.Bool("grace", &config->host.grace);
+  });
+  f.Span("start_time", &host->start_time);
+  f.Span("stop_time", &host->stop_time);
+  f.Span("answer_delay", &host->answer_delay);
+  f.Span("answer_gap", &host->answer_gap);
+  f.Integer("answers", &host->answers, 1, 100);
+  f.Optional("lapses", [&](const Value& list) {
+    list.Each([&](const Value& v) { host->lapses.push_back(ReadLapse(v)); });
+  });
+}
+
+Labels ReadLabels(const Value& value) {
+  Labels labels;
+  value.EachEntry([&](const std::string& key, const Value& v) {
+    labels.push_back({.key = key, .value = v.Text()});
+  });
+  std::ranges::sort(labels);
+  return labels;
+}
+
+void ReadNodes(const Value& value, const SchedulerConfig& config,
+               std::vector<Node>* nodes, std::vector<Mark>* marks) {
+  Node node;
+  int64_t count = 0;
+  Fields f(value);
+  f.Required("key", [&](const Value& v) { node.key = v.Text(); });
+  f.Integer("count", &count, 1, 1'000'000);
+  f.Optional("capacity", [&](const Value& v) {
+    node.capacity = ReadResources(v, config, nullptr);
+  });
+  f.Optional("devices", [&](const Value& v) { ReadDevices(v, &node.devices); });
+  if (node.devices.size() > 64) value.Wrong("has more than 64 devices");
+  f.Optional("labels", [&](const Value& v) { node.labels = ReadLabels(v); });
+  f.Optional("taints", [&](const Value& list) {
+    list.Each([&](const Value& v) { node.taints.push_back(ReadTaint(v)); });
+  });
+  f.Bool("schedulable", &node.schedulable);
+  const std::string key = node.key;
+  for (int64_t i = 0; i < std::max<int64_t>(1, count); ++i) {
+    if (count > 0) node.key = key + "-" + std::to_string(i);
+    nodes->push_back(node);
+    marks->push_back(value.mark());
+  }
+}
+
+NodeSet ReadNodeSet(const Value& value) {
+  NodeSet set;
+  Fields f(value);
+  f.Required("key", [&](const Value& v) { set.key = v.Text(); });
+  f.Texts("nodes", &set.nodes);
+  return set;
+}
+
+OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
+  OtherUsage others;
+  Fields f(value);
+  f.Required("node", [&](const Value& v) { others.node = v.Text(); });
+  f.Optional("amount", [&](const Value& v) {
+    others.amount = ReadResources(v, config, nullptr);
+  });
+  f.Optional("devices", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      DeviceShare share;
+      Fields d(v);
+      d.Integer("device", &share.device, 0, 63);
+      d.Optional("share", [&](const Value& s) {
+        share.milli = static_cast<int32_t>(
+            std::min<int64_t>(s.Quantity(1000), kWholeDevice));
+      });
+      d.Optional("memory",
+                 [&](const Value& m) { share.memory_bytes = m.Quantity(1); });
+      others.devices.push_back(share);
+    });
+  });
+  return others;
+}
+
+Queue ReadQueue(const Value& value, const SchedulerConfig& config) {
+  Queue queue;
+  Fields f(value);
+  f.Required("key", [&](const Value& v) { queue.key = v.Text(); });
+  f.Text("parent", &queue.parent);
+  f.Integer("weight", &queue.weight, 1, kMax32);
+  f.Enum("ordering", &queue.ordering);
+  f.Bool("closed", &queue.closed);
+  f.Bool("held", &queue.held);
+  f.Optional("quotas", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      Quota quota;
+      Fields q(v);
+      q.Required("resource",
+                 [&](const Value& r) { quota.resource = r.Text(); });
+      q.Text("flavor", &quota.flavor);
+      auto amount = [&](const char* key, std::optional<int64_t>* to) {
+        q.Optional(key, [&](const Value& a) {
+          *to = ReadAmount(quota.resource, a, config);
+        });
+      };
+      amount("guarantee", &quota.guarantee);
+      amount("limit", &quota.limit);
+      amount("borrow_limit", &quota.borrow_limit);
+      amount("lend_limit", &quota.lend_limit);
+      queue.quotas.push_back(quota);
+    });
+  });
+  return queue;
+}
+
+PriorityClass ReadPriorityClass(const Value& value) {
+  PriorityClass c;
+  Fields f(value);
+  f.Required("key", [&](const Value& v) { c.key = v.Text(); });
+  f.Integer("value", &c.value, std::numeric_limits<int32_t>::min(), kMax32);
+  f.Bool("may_preempt", &c.may_preempt);
+  f.Enum("on_preempted", &c.on_preempted);
+  f.Span("min_runtime", &c.min_runtime);
+  f.Span("grace", &c.grace);
+  return c;
+}
+
+}  // namespace muster::inprocess

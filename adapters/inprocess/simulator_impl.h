@@ -1,0 +1,169 @@
+// The simulator's inside: shared by simulator.cc (time), carry_out.cc
+// (decisions), world.cc (what happens to the cluster) and audit.cc.
+#ifndef MUSTER_ADAPTERS_INPROCESS_SIMULATOR_IMPL_H_
+#define MUSTER_ADAPTERS_INPROCESS_SIMULATOR_IMPL_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "adapters/inprocess/books.h"
+#include "adapters/inprocess/event_queue.h"
+#include "adapters/inprocess/live_gang.h"
+#include "adapters/inprocess/simulator.h"
+
+namespace muster::inprocess {
+
+// A decision, or one wave of it, under way.
+struct Act {
+  uint64_t seq = 0;
+  DecisionKind kind = DecisionKind::kStart;
+  uint32_t slot = 0;  // Live gang.
+  bool whole = true;  // All of the decision: answered by DecisionApplied.
+  std::optional<Lapse> lapse{};
+  std::vector<std::pair<uint32_t, uint32_t>> tasks{};  // Flat, incarnation.
+};
+
+// Something the host says. Late ones may come when the gang is gone.
+struct Message {
+  EventBody body{};
+  uint32_t slot = 0;
+  GangId gang{};
+};
+
+// Slots that are used again, so that indices stay small and memory bounded.
+template <class T>
+class Pool {
+ public:
+  uint32_t Add(T value) {
+    if (free_.empty()) {
+      items_.push_back(std::move(value));
+      return static_cast<uint32_t>(items_.size() - 1);
+    }
+    const uint32_t i = free_.back();
+    free_.pop_back();
+    items_[i] = std::move(value);
+    return i;
+  }
+  T Take(uint32_t i) {
+    free_.push_back(i);
+    return std::move(items_[i]);
+  }
+  bool empty() const { return free_.size() == items_.size(); }
+
+ private:
+  std::vector<T> items_;
+  std::vector<uint32_t> free_;
+};
+
+class Simulator::Impl {
+ public:
+  Impl(Scheduler scheduler, const SchedulerConfig& config, JobSource* jobs,
+       std::vector<WorldEvent> world, SimulatorOptions options);
+
+  absl::Status SetUp(const Setup& setup);
+  absl::Status Run(Time until);
+  absl::Status Audit() const;
+
+  Scheduler scheduler_;
+  Books books_;
+  Metrics metrics_;
+  std::vector<Refusal> refusals_;
+  Time now_ = 0;
+  std::vector<LiveGang> live_;
+
+ private:
+  static constexpr uint32_t kNoSlot = 0xffffffff;
+
+  // --- simulator.cc: time ---------------------------------------------------
+  Time NextTime() const;
+  absl::Status HandleAllAt(Time t);
+  absl::Status HandleDue(const Due& due);
+  absl::Status SubmitNext();
+  absl::Status Pass();
+  void OnProgress(uint32_t slot);
+  // The work is done: nothing of the gang runs any more.
+  void Finish(uint32_t slot);
+  // To be called after any change of a gang's tasks.
+  void UpdateRate(uint32_t slot, StopCause cause,
+                  std::string_view on_behalf_of = {});
+  void BeginsToWork(LiveGang& g);
+  void StopsWorking(LiveGang& g, StopCause cause, std::string_view for_whom);
+  void ScheduleProgress(uint32_t slot);
+
+  uint32_t SlotOf(GangId id) const;
+  uint32_t SlotOf(std::string_view key) const;
+  // Frees the slot if the scheduler does not know the gang any more.
+  void FreeIfGone(uint32_t slot);
+  void Free(uint32_t slot);
+
+  // Tells the scheduler about a gang, as late and as often as the host does.
+  // `matters`: a decision could depend on it even if it is told at once.
+  void Tell(uint32_t slot, EventBody body, bool matters,
+            Duration extra_delay = 0);
+  void Deliver(const Message& message, bool matters, bool late);
+  void Broken(std::string_view what, const absl::Status& status);
+
+  // --- carry_out.cc: decisions ---------------------------------------------
+  void CarryOut(const Decision& d);
+  void BeginStart(const Decision& d, uint32_t slot);
+  void BeginStop(const Decision& d, uint32_t slot);
+  void PlaceTask(const PlannedTask& t, LiveGang& g);
+  void HoldPlace(LiveGang& g, uint32_t flat);
+  void LeavePlace(LiveGang& g, uint32_t flat, TaskLife then);
+  void FinishAct(const Act& act);
+  void FinishStart(const Act& act, LiveGang& g);
+  void FinishStop(const Act& act, LiveGang& g);
+  bool MoveTask(LiveGang& g, uint32_t flat, const Lapse& lapse);
+  TaskAnswer AnswerFor(const LiveGang& g, uint32_t flat, TaskOutcome outcome,
+                       bool with_place) const;
+  std::optional<Lapse> NextLapse(const std::string& gang, bool on_stop);
+  void Schedule(Act act, Time at);
+
+  // --- world.cc -------------------------------------------------------------
+  void Happen(const WorldEvent& e);
+  void HappenTold(const EventBody& body, int line);
+  void HappenTaskDies(const TaskDies& e, int line);
+  void Reconcile();
+  void LoseTasksOn(uint32_t node);
+
+  bool immediate() const {
+    const HostModel& h = options_.host;
+    return h.start_time == 0 && h.stop_time == 0 && h.answer_delay == 0 &&
+           h.answers == 1 && h.lapses.empty();
+  }
+
+  const SchedulerConfig config_;
+  ResourceKind device_kind_;
+  JobSource* jobs_;
+  std::vector<WorldEvent> world_;
+  size_t next_world_ = 0;
+  SimulatorOptions options_;
+
+  Job next_job_;  // The source's next, if has_next_.
+  bool has_next_ = false;
+  Time wake_ = kForever;
+  bool pass_needed_ = false;
+  uint32_t passes_at_now_ = 0;
+  absl::Status broken_ = absl::OkStatus();  // The first breach of contract.
+
+  EventQueue queue_;
+  std::vector<uint32_t> free_slots_;
+  std::vector<uint32_t> slot_of_gang_;  // By GangId::index.
+  std::vector<uint32_t> node_of_id_;    // Books' node by NodeId::index.
+  Pool<Act> acts_;
+  Pool<Message> messages_;
+  uint64_t live_count_ = 0;
+  uint64_t ended_ = 0;
+
+  Plan plan_;
+  Event event_;  // Keeps its capacity between submissions.
+};
+
+}  // namespace muster::inprocess
+
+#endif  // MUSTER_ADAPTERS_INPROCESS_SIMULATOR_IMPL_H_
