@@ -65,7 +65,7 @@ void Forest::Add(NodeIndex node, uint32_t slots) {
       if (parent.count++ == 0)
         parent.first = static_cast<uint32_t>(level.size());
     }
-    if (l == tree_->hosts) entry.slots = slots;
+    if (l == tree_->hosts) entry.slots = entry.room = slots;
     level.push_back(entry);
   }
 }
@@ -83,6 +83,7 @@ void Forest::Round(std::span<const Layer> layers) {
       e.slots -= e.slots % size;
       if (l > base_) {
         at(l - 1)[e.parent].slots += e.slots;
+        at(l - 1)[e.parent].room += e.room;
       } else {
         capacity_ += e.slots;
       }
@@ -127,14 +128,17 @@ int64_t Forest::ScoreOf(int level, Pick pick, uint32_t tasks) {
   return score;
 }
 
+int Forest::NearnessOf(int level, const Entry& e) const {
+  if (e.domain == kOutside) return tree_->hosts + 1;
+  return board_->Nearness({spot_.tree, level, e.domain});
+}
+
 Forest::Rank Forest::RankOf(int level, Pick pick, uint32_t tasks) {
   const Entry& e = at(level)[pick];
   Rank rank{.pick = pick};
-  rank.nearness = e.domain == kOutside
-                      ? tree_->hosts + 1
-                      : board_->Nearness({spot_.tree, level, e.domain});
+  rank.nearness = NearnessOf(level, e);
   rank.score = -ScoreOf(level, pick, tasks);
-  rank.tightness = static_cast<int64_t>(e.slots);
+  rank.tightness = static_cast<int64_t>(e.room);
   return rank;
 }
 
@@ -185,6 +189,9 @@ void Forest::Several(int level, uint32_t tasks) {
     if (entries[a].slots != entries[b].slots) {
       return entries[a].slots > entries[b].slots;
     }
+    if (entries[a].room != entries[b].room) {
+      return entries[a].room < entries[b].room;
+    }
     return a < b;
   });
   size_t domains = 0;
@@ -201,19 +208,13 @@ void Forest::Several(int level, uint32_t tasks) {
       left -= entries[picks_[i]].chosen;
     }
     size_t tightest = domains - 1;
-    int nearest = tree_->hosts + 2;
+    std::pair<int, uint64_t> best{tree_->hosts + 2, 0};
     for (size_t i = domains - 1; i < picks_.size(); ++i) {
       const Entry& e = entries[picks_[i]];
       if (e.slots < left) break;
-      const int nearness =
-          e.domain == kOutside
-              ? tree_->hosts + 1
-              : board_->Nearness({spot_.tree, level, e.domain});
-      if (nearness > nearest) continue;
-      if (nearness == nearest && e.slots == entries[picks_[tightest]].slots) {
-        continue;
-      }
-      nearest = nearness;
+      const std::pair<int, uint64_t> rank{NearnessOf(level, e), e.room};
+      if (rank >= best) continue;
+      best = rank;
       tightest = i;
     }
     entries[picks_[tightest]].chosen = left;

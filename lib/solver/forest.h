@@ -50,7 +50,8 @@ class Forest {
     uint32_t parent = 0;  // In the next wider level.
     uint32_t first = 0;   // Children in the next narrower level.
     uint32_t count = 0;
-    uint64_t slots = 0;
+    uint64_t slots = 0;  // In whole slices.
+    uint64_t room = 0;   // Slots, slices aside: how tight it is.
     uint32_t chosen = 0;  // Tasks given to it.
   };
   using Pick = uint32_t;  // Position of an entry in its level.
@@ -63,6 +64,7 @@ class Forest {
   void Round(std::span<const Layer> layers);
   // The better of two single domains for `tasks` tasks, and its rank.
   struct Rank;
+  int NearnessOf(int level, const Entry& e) const;
   Rank RankOf(int level, Pick pick, uint32_t tasks);
   int64_t ScoreOf(int level, Pick pick, uint32_t tasks);
   bool One(int level, Pick first, Pick last, uint32_t tasks, Pick* best);

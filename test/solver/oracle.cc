@@ -1,0 +1,241 @@
+#include "test/solver/oracle.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+namespace muster::solver_test {
+namespace {
+
+int SharedLevel(const Cluster& cluster, NodeIndex a, NodeIndex b) {
+  const TopologyIndex& index = cluster.index(0);
+  int level = static_cast<int>(index.levels.size());
+  if (a == b) return level;
+  for (--level; level >= 0; --level) {
+    const uint32_t domain = index.domain_of[level][a];
+    if (domain != TopologyIndex::kOutside &&
+        domain == index.domain_of[level][b]) {
+      break;
+    }
+  }
+  return level;
+}
+
+int LevelOf(const Cluster& cluster, const std::string& name) {
+  return name.empty() ? -1 : cluster.FindLevel(0, name);
+}
+
+// The role and the groups around it, innermost first.
+std::vector<const TopologyConstraint*> Around(const Gang& gang, uint32_t role) {
+  std::vector<const TopologyConstraint*> around = {&gang.roles[role].topology};
+  for (uint32_t g = gang.roles[role].group;; g = gang.groups[g].parent) {
+    around.push_back(&gang.groups[g].topology);
+    if (g == 0) return around;
+  }
+}
+
+// Whether two tasks may lie on these nodes as far as constraints go.
+bool Compatible(const Cluster& cluster, const Gang& gang, const Assignment& a,
+                const Assignment& b) {
+  const int shared = SharedLevel(cluster, a.at.node, b.at.node);
+  const auto around_a = Around(gang, a.task.role);
+  const auto around_b = Around(gang, b.task.role);
+  for (const TopologyConstraint* c : around_a) {
+    const bool both =
+        std::find(around_b.begin(), around_b.end(), c) != around_b.end();
+    if (both && shared < LevelOf(cluster, c->required)) return false;
+    if (a.task.role != b.task.role) continue;
+    for (const Slice& s : c->slices) {
+      if (a.task.index / s.size == b.task.index / s.size &&
+          shared < LevelOf(cluster, s.level)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool Inside(const Cluster& cluster, const Gang& gang, const Assignment& a) {
+  for (const TopologyConstraint* c : Around(gang, a.task.role)) {
+    if (!c->empty() &&
+        cluster.index(0).position[a.at.node] == TopologyIndex::kOutside) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool SatisfiedGroup(const Gang& gang, uint32_t g,
+                    const std::vector<uint32_t>& counts, uint32_t* tasks) {
+  uint32_t satisfied = 0;
+  uint32_t mandatory = 0;
+  uint32_t mandatory_met = 0;
+  uint32_t below = 0;
+  for (uint32_t c = 1; c < gang.groups.size(); ++c) {
+    if (gang.groups[c].parent != g) continue;
+    const bool met = SatisfiedGroup(gang, c, counts, &below);
+    satisfied += met;
+    ++mandatory;
+    mandatory_met += met;
+  }
+  for (uint32_t r = 0; r < gang.roles.size(); ++r) {
+    if (gang.roles[r].group != g) continue;
+    below += counts[r];
+    const bool met = counts[r] >= std::max(1u, gang.roles[r].min_tasks);
+    satisfied += met;
+    if (gang.roles[r].min_tasks == 0) continue;
+    ++mandatory;
+    mandatory_met += met;
+  }
+  *tasks += below;
+  const uint32_t minimum = gang.groups[g].min_children;
+  const bool children =
+      minimum == 0 ? mandatory == mandatory_met : satisfied >= minimum;
+  return children && below >= gang.groups[g].min_tasks;
+}
+
+class Search {
+ public:
+  Search(Cluster& cluster, const PreparedGang& gang)
+      : cluster_(cluster), gang_(gang) {}
+
+  std::optional<Optimum> Run() {
+    uint32_t most = 0;
+    for (const Role& role : gang_.gang.roles) most += role.desired_tasks;
+    for (uint32_t total = 0; total <= most && !found_; ++total) {
+      counts_.assign(gang_.gang.roles.size(), 0);
+      ChooseCounts(0, total);
+      if (found_) found_->tasks = total;
+    }
+    return found_;
+  }
+
+ private:
+  void ChooseCounts(uint32_t role, uint32_t left) {
+    if (role < counts_.size()) {
+      const Role& r = gang_.gang.roles[role];
+      for (uint32_t n = 0; n <= std::min(left, r.desired_tasks); ++n) {
+        if (n > 0 && n < r.min_tasks) continue;
+        counts_[role] = n;
+        ChooseCounts(role + 1, left - n);
+      }
+      counts_[role] = 0;
+      return;
+    }
+    uint32_t tasks = 0;
+    if (left > 0 || !SatisfiedGroup(gang_.gang, 0, counts_, &tasks)) return;
+    shape_.assign(counts_.size(), 0);
+    PlaceRole(0);
+  }
+
+  void PlaceRole(uint32_t role) {
+    if (role == counts_.size()) return Judge();
+    for (uint32_t s = 0; s < gang_.shapes[role].size(); ++s) {
+      if (s > 0 && counts_[role] == 0) break;
+      shape_[role] = gang_.shapes[role][s];
+      PlaceTask(role, 0);
+    }
+  }
+
+  void PlaceTask(uint32_t role, uint32_t index) {
+    if (index == counts_[role]) return PlaceRole(role + 1);
+    for (const NodeIndex node : cluster_.nodes()) {
+      ForEachMask(node, shape_[role], [&](uint64_t mask) {
+        const Assignment a{{role, index}, {node, shape_[role], mask}};
+        if (!Inside(cluster_, gang_.gang, a)) return;
+        for (const Assignment& b : placed_) {
+          if (!Compatible(cluster_, gang_.gang, a, b)) return;
+        }
+        if (!cluster_.Fits(a.at, Ledger::kBoth)) return;
+        const Cluster::Mark mark = cluster_.Begin();
+        cluster_.Charge(a.at, Ledger::kBoth);
+        placed_.push_back(a);
+        PlaceTask(role, index + 1);
+        placed_.pop_back();
+        cluster_.Rollback(mark);
+      });
+    }
+  }
+
+  void ForEachMask(NodeIndex node, ShapeId shape,
+                   const std::function<void(uint64_t)>& f) {
+    if (!cluster_.Admits(node, shape)) return;
+    const uint64_t all = uint64_t{1} << cluster_.node(node).devices.size();
+    const uint32_t count = cluster_.device_request(shape).count;
+    for (uint64_t mask = 0; mask < all; ++mask) {
+      if (static_cast<uint32_t>(std::popcount(mask)) == count) f(mask);
+    }
+  }
+
+  void Judge() {
+    const int level = EnclosingLevel(cluster_, placed_);
+    const int64_t traffic = TrafficOf(cluster_, gang_.gang, placed_);
+    if (found_ && (found_->level > level ||
+                   (found_->level == level && found_->traffic <= traffic))) {
+      return;
+    }
+    found_ = Optimum{0, level, traffic};
+  }
+
+  Cluster& cluster_;
+  const PreparedGang& gang_;
+  std::vector<uint32_t> counts_;
+  std::vector<ShapeId> shape_;
+  std::vector<Assignment> placed_;
+  std::optional<Optimum> found_;
+};
+
+}  // namespace
+
+std::optional<Optimum> BruteForce(Cluster& cluster, const PreparedGang& gang) {
+  return Search(cluster, gang).Run();
+}
+
+int EnclosingLevel(const Cluster& cluster,
+                   const std::vector<Assignment>& tasks) {
+  int level = static_cast<int>(cluster.index(0).levels.size());
+  for (const Assignment& a : tasks) {
+    level = std::min(level, SharedLevel(cluster, tasks[0].at.node, a.at.node));
+  }
+  return level;
+}
+
+int64_t TrafficOf(const Cluster& cluster, const Gang& gang,
+                  const std::vector<Assignment>& tasks) {
+  const int hosts = static_cast<int>(cluster.index(0).levels.size());
+  int64_t cost = 0;
+  for (const Traffic& t : gang.traffic) {
+    for (const Assignment& a : tasks) {
+      if (gang.roles[a.task.role].name != t.from) continue;
+      for (const Assignment& b : tasks) {
+        if (gang.roles[b.task.role].name != t.to) continue;
+        if (a.at.node == b.at.node) continue;
+        cost += t.weight * (hosts - SharedLevel(cluster, a.at.node, b.at.node));
+      }
+    }
+  }
+  return cost;
+}
+
+bool Meets(const Cluster& cluster, const PreparedGang& gang,
+           const std::vector<Assignment>& tasks) {
+  std::vector<uint32_t> counts(gang.gang.roles.size(), 0);
+  std::vector<ShapeId> shape(counts.size(), 0);
+  for (const Assignment& a : tasks) {
+    const std::vector<ShapeId>& shapes = gang.shapes[a.task.role];
+    if (std::find(shapes.begin(), shapes.end(), a.at.shape) == shapes.end()) {
+      return false;
+    }
+    if (counts[a.task.role]++ == 0) shape[a.task.role] = a.at.shape;
+    if (shape[a.task.role] != a.at.shape) return false;
+    if (!Inside(cluster, gang.gang, a)) return false;
+    for (const Assignment& b : tasks) {
+      if (&a != &b && a.task == b.task) return false;
+      if (!Compatible(cluster, gang.gang, a, b)) return false;
+    }
+  }
+  uint32_t all = 0;
+  return SatisfiedGroup(gang.gang, 0, counts, &all);
+}
+
+}  // namespace muster::solver_test

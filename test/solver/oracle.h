@@ -1,0 +1,36 @@
+// Brute force over all placements of a small gang, written from the words of
+// the public headers alone.
+#ifndef MUSTER_TEST_SOLVER_ORACLE_H_
+#define MUSTER_TEST_SOLVER_ORACLE_H_
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "muster/cluster.h"
+#include "muster/placement_solver.h"
+
+namespace muster::solver_test {
+
+struct Optimum {
+  uint32_t tasks = 0;   // The fewest tasks that satisfy the gang.
+  int level = -1;       // With them: the narrowest level of topology 0 that
+                        // encloses a placement; -1: none, levels: a host.
+  int64_t traffic = 0;  // The least traffic inside such a level's domain.
+};
+
+// Nothing if no placement exists. The cluster is as before.
+std::optional<Optimum> BruteForce(Cluster& cluster, const PreparedGang& gang);
+
+// The narrowest level of topology 0 around the tasks.
+int EnclosingLevel(const Cluster& cluster,
+                   const std::vector<Assignment>& tasks);
+int64_t TrafficOf(const Cluster& cluster, const Gang& gang,
+                  const std::vector<Assignment>& tasks);
+// Whether the tasks satisfy the gang, meet all its constraints and are alike.
+bool Meets(const Cluster& cluster, const PreparedGang& gang,
+           const std::vector<Assignment>& tasks);
+
+}  // namespace muster::solver_test
+
+#endif  // MUSTER_TEST_SOLVER_ORACLE_H_

@@ -1,0 +1,314 @@
+// Thousands of small random questions, answered by brute force as well.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "test/solver/oracle.h"
+#include "test/solver/world.h"
+
+namespace muster::solver_test {
+namespace {
+
+class Random {
+ public:
+  explicit Random(uint64_t seed) : engine_(seed) {}
+  // From 0 to limit - 1.
+  uint32_t Below(uint32_t limit) {
+    return static_cast<uint32_t>(engine_() % limit);
+  }
+  uint32_t Between(uint32_t low, uint32_t high) {
+    return low + Below(high - low + 1);
+  }
+  bool Chance(uint32_t percent) { return Below(100) < percent; }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+struct Limits {
+  uint32_t nodes = 6;
+  uint32_t devices = 3;
+  uint32_t roles = 2;
+  uint32_t tasks = 3;  // Of a role.
+  bool groups = false;
+  bool slices = false;
+  bool shares = false;
+  bool elastic = false;
+  bool traffic = false;
+  bool alternatives = false;
+};
+
+const char* const kLevels[] = {"block", "rack", kHostLevel};
+
+std::vector<Topology> TwoLevels() { return {{"net", {"block", "rack"}}}; }
+
+std::vector<NodeSpec> RandomNodes(Random& random, const Limits& limits) {
+  std::vector<NodeSpec> nodes;
+  const uint32_t count = random.Between(1, limits.nodes);
+  for (uint32_t i = 0; i < count; ++i) {
+    NodeSpec spec{.path = "n" + std::to_string(i)};
+    spec.gpus = random.Below(limits.devices + 1);
+    spec.cpu = random.Below(5);
+    spec.model = random.Chance(30) ? "A" : "B";
+    if (!random.Chance(8)) {
+      spec.labels = {{"block", std::to_string(random.Below(2))},
+                     {"rack", std::to_string(random.Below(2))}};
+    }
+    nodes.push_back(spec);
+  }
+  return nodes;
+}
+
+TopologyConstraint RandomConstraint(Random& random, bool slices,
+                                    uint32_t tasks) {
+  TopologyConstraint c;
+  if (random.Chance(40)) c.required = kLevels[random.Below(3)];
+  if (c.required.empty() && random.Chance(20)) {
+    c.preferred = kLevels[random.Below(3)];
+  }
+  if (slices && tasks > 1 && random.Chance(60)) {
+    c.slices.push_back(
+        {kLevels[random.Between(1, 2)], random.Between(2, tasks)});
+    if (tasks >= 4 && random.Chance(50)) {
+      c.slices = {{"rack", 4}, {kHostLevel, 2}};
+    }
+  }
+  return c;
+}
+
+void RandomShape(Random& random, const Limits& limits, TaskShape* shape) {
+  shape->resources = {random.Below(3), 0, 0};
+  DeviceRequest& devices = shape->devices;
+  devices.count = random.Below(limits.shares ? 2 : 3);
+  if (devices.count == 0 && shape->resources[kCpu] == 0) devices.count = 1;
+  if (limits.shares && devices.count > 0) {
+    if (random.Chance(20)) devices.count = 2;
+    const int32_t milli[] = {200, 300, 400, 500, 700, 1000};
+    devices.milli = milli[random.Below(6)];
+  }
+  if (devices.count > 0 && random.Chance(20)) devices.models = {"A"};
+}
+
+Gang RandomGang(Random& random, const Limits& limits) {
+  Gang gang;
+  gang.groups.resize(limits.groups ? random.Between(1, 3) : 1);
+  for (uint32_t g = 1; g < gang.groups.size(); ++g) {
+    gang.groups[g].parent = random.Below(g);
+  }
+  const uint32_t roles = random.Between(1, limits.roles);
+  for (uint32_t r = 0; r < roles; ++r) {
+    Role role =
+        MakeRole("r" + std::to_string(r), random.Between(1, limits.tasks), 0);
+    if (limits.elastic && random.Chance(50)) {
+      role.min_tasks = random.Below(role.desired_tasks + 1);
+    }
+    role.group = random.Below(static_cast<uint32_t>(gang.groups.size()));
+    RandomShape(random, limits, &role.shape);
+    if (limits.alternatives && random.Chance(50)) {
+      role.alternatives.emplace_back();
+      RandomShape(random, limits, &role.alternatives[0]);
+    }
+    if (limits.groups || limits.slices) {
+      role.topology =
+          RandomConstraint(random, limits.slices, role.desired_tasks);
+    }
+    gang.roles.push_back(role);
+  }
+  for (Group& group : gang.groups) {
+    if (random.Chance(30)) {
+      group.topology = RandomConstraint(random, false, 0);
+    }
+    if (!limits.elastic) continue;
+    if (random.Chance(40)) group.min_children = random.Between(1, 2);
+    if (random.Chance(30)) group.min_tasks = random.Between(1, 4);
+  }
+  if (limits.traffic) {
+    for (uint32_t r = 1; r < roles; ++r) {
+      gang.traffic.push_back({"r0", "r" + std::to_string(r),
+                              static_cast<int64_t>(random.Between(1, 3))});
+    }
+  }
+  return gang;
+}
+
+void UseSome(Random& random, World& w) {
+  for (const NodeIndex n : w.cluster.nodes()) {
+    const uint32_t gpus =
+        static_cast<uint32_t>(w.cluster.node(n).devices.size());
+    if (gpus > 0 && random.Chance(30)) {
+      w.Use(w.cluster.node(n).key, random.Between(1, gpus));
+    }
+    Role share = MakeRole("other", 1, 1);
+    share.shape.devices.milli = 300;
+    const ShapeId shape = w.cluster.Intern(share, 0);
+    Allocation at;
+    if (random.Chance(20)) w.cluster.Take(n, shape, Ledger::kBoth, &at);
+  }
+}
+
+// One question: the answer must be what brute force says.
+void Check(uint64_t seed, const Limits& limits) {
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Random random(seed);
+  std::vector<NodeSpec> nodes = RandomNodes(random, limits);
+  World w(TwoLevels());
+  for (const NodeSpec& node : nodes) w.Add(node);
+  UseSome(random, w);
+  const Gang gang = RandomGang(random, limits);
+  const std::optional<Optimum> best = BruteForce(w.cluster, w.Prepare(gang));
+  const uint64_t before = w.cluster.Hash();
+  const PlacementResult answer = w.Place(gang);
+  ASSERT_NE(answer.reason.code, ReasonCode::kBudget);
+  ASSERT_EQ(answer.fit == Fit::kFits, best.has_value());
+  if (!best) {
+    EXPECT_EQ(w.cluster.Hash(), before);
+    EXPECT_NE(answer.reason.code, ReasonCode::kNone);
+    return;
+  }
+  EXPECT_TRUE(Meets(w.cluster, *w.request.gang, answer.tasks));
+  EXPECT_EQ(answer.tasks.size(), best->tasks);
+  for (const Assignment& a : answer.tasks) {
+    w.cluster.Credit(a.at, Ledger::kBoth);
+    EXPECT_TRUE(w.cluster.Fits(a.at, Ledger::kBoth));
+  }
+  EXPECT_EQ(w.cluster.Hash(), before);
+  bool preferred = false;
+  for (const Role& r : gang.roles) preferred |= !r.topology.preferred.empty();
+  for (const Group& g : gang.groups) {
+    preferred |= &g != &gang.groups[0] && !g.topology.preferred.empty();
+  }
+  if (limits.elastic || limits.alternatives || preferred) return;
+  EXPECT_EQ(EnclosingLevel(w.cluster, answer.tasks), best->level);
+  if (limits.traffic) {
+    EXPECT_EQ(TrafficOf(w.cluster, gang, answer.tasks), best->traffic);
+  }
+}
+
+void CheckMany(uint64_t first, uint64_t count, const Limits& limits) {
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    Check(seed, limits);
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+TEST(Property, IdenticalTasks) {
+  CheckMany(1000, 1500, {.nodes = 7, .roles = 1, .tasks = 5});
+}
+
+TEST(Property, MixedRoles) {
+  CheckMany(10000, 1500, {.nodes = 5, .roles = 3, .tasks = 2});
+}
+
+TEST(Property, SharesOfDevices) {
+  CheckMany(20000, 1000,
+            {.nodes = 3, .devices = 3, .roles = 3, .tasks = 2, .shares = true});
+}
+
+TEST(Property, Groups) {
+  CheckMany(30000, 1500, {.nodes = 5, .roles = 3, .tasks = 2, .groups = true});
+}
+
+TEST(Property, Slices) {
+  CheckMany(40000, 1000, {.nodes = 6, .roles = 1, .tasks = 5, .slices = true});
+  CheckMany(45000, 500, {.nodes = 4, .roles = 2, .tasks = 3, .slices = true});
+}
+
+TEST(Property, ElasticGroups) {
+  CheckMany(50000, 1500,
+            {.nodes = 4,
+             .devices = 2,
+             .roles = 3,
+             .tasks = 2,
+             .groups = true,
+             .elastic = true});
+}
+
+TEST(Property, Alternatives) {
+  CheckMany(60000, 1000,
+            {.nodes = 4, .roles = 2, .tasks = 3, .alternatives = true});
+}
+
+TEST(Property, Traffic) {
+  CheckMany(70000, 1000, {.nodes = 5, .roles = 3, .tasks = 2, .traffic = true});
+}
+
+// The order in which nodes arrive changes nothing.
+TEST(Property, ArrivalOrderDoesNotMatter) {
+  for (uint64_t seed = 80000; seed < 80500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const Limits limits{.nodes = 8,
+                        .roles = 3,
+                        .tasks = 3,
+                        .groups = true,
+                        .slices = true,
+                        .shares = true,
+                        .elastic = true};
+    std::vector<NodeSpec> nodes = RandomNodes(random, limits);
+    const Gang gang = RandomGang(random, limits);
+    World a(TwoLevels());
+    for (const NodeSpec& node : nodes) a.Add(node);
+    for (size_t i = nodes.size(); i > 1; --i) {
+      std::swap(nodes[i - 1], nodes[random.Below(static_cast<uint32_t>(i))]);
+    }
+    World b(TwoLevels());
+    for (const NodeSpec& node : nodes) b.Add(node);
+    for (World* w : {&a, &b}) {
+      w->Place(gang);
+      if (w->result.fit == Fit::kFits) w->Grow();
+    }
+    ASSERT_EQ(a.result.fit, b.result.fit);
+    ASSERT_EQ(a.result.steps, b.result.steps);
+    ASSERT_EQ(a.held.size(), b.held.size());
+    for (size_t i = 0; i < a.held.size(); ++i) {
+      EXPECT_EQ(a.held[i].task, b.held[i].task);
+      EXPECT_EQ(a.held[i].at.devices, b.held[i].at.devices);
+      EXPECT_EQ(a.cluster.node(a.held[i].at.node).key,
+                b.cluster.node(b.held[i].at.node).key);
+    }
+    EXPECT_EQ(a.cluster.Hash(), b.cluster.Hash());
+  }
+}
+
+// The fewest nodes inside one rack, by trying all sets of nodes.
+TEST(Property, FewestNodes) {
+  for (uint64_t seed = 90000; seed < 91000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    World w(TwoLevels());
+    std::vector<uint32_t> free;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < random.Between(2, 8); ++i) {
+      free.push_back(random.Below(9));
+      sum += free.back();
+      w.Add({.path = "n" + std::to_string(i),
+             .gpus = free.back(),
+             .labels = {{"block", "b"}, {"rack", "r"}}});
+    }
+    if (sum == 0) continue;
+    const uint32_t tasks = random.Between(1, sum);
+    uint32_t fewest = 99;
+    for (uint32_t set = 0; set < (1u << free.size()); ++set) {
+      uint32_t room = 0;
+      uint32_t nodes = 0;
+      for (uint32_t i = 0; i < free.size(); ++i) {
+        if ((set >> i & 1) == 0) continue;
+        room += free[i];
+        ++nodes;
+      }
+      if (room >= tasks) fewest = std::min(fewest, nodes);
+    }
+    Gang gang;
+    gang.roles = {MakeRole("w", tasks, 1)};
+    ASSERT_EQ(w.Place(gang).fit, Fit::kFits);
+    std::vector<std::string> used = w.NodesOf(0);
+    std::sort(used.begin(), used.end());
+    used.erase(std::unique(used.begin(), used.end()), used.end());
+    EXPECT_EQ(used.size(), fewest);
+  }
+}
+
+}  // namespace
+}  // namespace muster::solver_test
