@@ -35,12 +35,7 @@ void ExactSearch::OrderTasks() {
 
 void ExactSearch::FindNodes() {
   nodes_.clear();
-  const Tree& tree = problem_->tree(spot_.tree);
-  for (const NodeIndex n : board_->table().Everywhere(spot_.tree)) {
-    if (spot_.level != kEverywhere &&
-        tree.DomainOf(spot_.level, n) != spot_.domain) {
-      continue;
-    }
+  for (const NodeIndex n : board_->table().Nodes(spot_)) {
     for (uint32_t c = 0; c < need_.size(); ++c) {
       if (need_[c] == 0 || board_->table().slots(c, n) == 0) continue;
       nodes_.push_back(n);

@@ -28,15 +28,7 @@ void Forest::Build(const Board& board, TaskId task, const Spot& spot,
   if (levels_.size() < levels) levels_.resize(levels);
   for (size_t l = 0; l < levels; ++l) levels_[l].clear();
 
-  std::span<const NodeIndex> nodes;
-  if (spot.level == kEverywhere) {
-    nodes = board.table().Everywhere(spot.tree);
-  } else if (spot.level == tree_->hosts) {
-    nodes = {&spot_.domain, 1};
-  } else {
-    const Domain& d = tree_->index->levels[spot.level][spot.domain];
-    nodes = std::span(tree_->index->nodes).subspan(d.first_node, d.node_count);
-  }
+  const std::span<const NodeIndex> nodes = board.table().Nodes(spot_);
   board.problem().steps += nodes.size();
   for (const NodeIndex node : nodes) {
     const uint32_t slots = board.table().slots(column_, node);

@@ -50,8 +50,8 @@ class Forest {
     uint32_t parent = 0;  // In the next wider level.
     uint32_t first = 0;   // Children in the next narrower level.
     uint32_t count = 0;
-    uint64_t slots = 0;  // In whole slices.
-    uint64_t room = 0;   // Slots, slices aside: how tight it is.
+    uint64_t slots = 0;   // In whole slices.
+    uint64_t room = 0;    // Slots, slices aside: how tight it is.
     uint32_t chosen = 0;  // Tasks given to it.
   };
   using Pick = uint32_t;  // Position of an entry in its level.

@@ -429,6 +429,32 @@ Spot GroupSearch::Enclosure() const {
   return {0, level, tree.DomainOf(level, node)};
 }
 
+// Looks for the least traffic in the enclosing domain and, where no fixed task
+// binds the gang to that one, in the others of its level; what is left of the
+// steps goes into local search.
+void GroupSearch::ReduceTraffic(Board::Mark* mark, uint64_t steps) {
+  const Spot spot = Enclosure();
+  const uint64_t half = problem_->steps + steps / 2;
+  bool proven = exact_.Improve(*board_, mark, spot, traffic_, half);
+  const Tree& tree = problem_->tree(spot.tree);
+  if (spot.level != kEverywhere && spot.level < tree.hosts &&
+      !problem_->anchor(0).any) {
+    const size_t domains = tree.index->levels[spot.level].size();
+    for (uint32_t d = 0; d < domains; ++d) {
+      if (d == spot.domain) continue;
+      if (problem_->steps >= half) {
+        proven = false;
+        break;
+      }
+      proven &= exact_.Improve(*board_, mark, {spot.tree, spot.level, d},
+                               traffic_, half);
+    }
+  }
+  if (!proven) {
+    traffic_.Improve(*board_, Enclosure(), half + steps / 2);
+  }
+}
+
 bool GroupSearch::Place(Board& board, const Budget& budget) {
   board_ = &board;
   problem_ = &board.problem();
@@ -447,11 +473,7 @@ bool GroupSearch::Place(Board& board, const Budget& budget) {
   }
   traffic_.Init(*problem_);
   if (!traffic_.empty() && !board.placed().empty()) {
-    const Spot spot = Enclosure();
-    const uint64_t half = problem_->steps + budget.traffic / 2;
-    if (!exact_.Improve(board, &mark, spot, traffic_, half)) {
-      traffic_.Improve(board, spot, half + budget.traffic / 2);
-    }
+    ReduceTraffic(&mark, budget.traffic);
   }
   board.Commit(mark);
   return true;

@@ -74,6 +74,7 @@ class GroupSearch {
   int TreeOf(ScopeIndex s) const;
   Spot Innermost(int tree) const;
   Spot Enclosure() const;
+  void ReduceTraffic(Board::Mark* mark, uint64_t steps);
   bool PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule);
 
   Board* board_ = nullptr;

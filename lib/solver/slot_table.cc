@@ -178,6 +178,14 @@ void SlotTable::Update(NodeIndex node) {
   }
 }
 
+std::span<const NodeIndex> SlotTable::Nodes(const Spot& spot) const {
+  if (spot.level == kEverywhere) return Everywhere(spot.tree);
+  const Tree& tree = problem_->tree(spot.tree);
+  if (spot.level == tree.hosts) return {&spot.domain, 1};
+  const Domain& d = tree.index->levels[spot.level][spot.domain];
+  return std::span(tree.index->nodes).subspan(d.first_node, d.node_count);
+}
+
 uint64_t SlotTable::Sum(uint32_t column, const Spot& spot) const {
   if (spot.level == kEverywhere) return totals_[column];
   if (spot.level == problem_->tree(spot.tree).hosts) {

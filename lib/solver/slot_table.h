@@ -34,6 +34,10 @@ class SlotTable {
   // topology first, by domain path and key, then the others by key.
   std::span<const NodeIndex> Everywhere(int t) const { return order_[t]; }
 
+  // The nodes of a spot, in the same order; a domain's may be some that the
+  // request does not allow, which have no slots. Valid as long as `spot`.
+  std::span<const NodeIndex> Nodes(const Spot& spot) const;
+
   // Preference weights less reluctance: preferred nodes first, nodes with
   // taints of the kind kPreferNoSchedule last.
   int64_t Score(uint32_t column, NodeIndex node) const {

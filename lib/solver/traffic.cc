@@ -70,7 +70,6 @@ int64_t Traffic::Total(const Board& board) const {
 bool Traffic::Move(Board& board, size_t task, const Spot& spot) {
   Problem& problem = board.problem();
   const Assignment old = board.placed()[task];
-  const Tree& tree = problem.tree(spot.tree);
   const auto cost = [&](NodeIndex node) {
     return CostOf(board, old.task.role, node) -
            Between(problem, old.task.role, node, old);
@@ -79,12 +78,8 @@ bool Traffic::Move(Board& board, size_t task, const Spot& spot) {
   if (best_cost == 0) return false;
   NodeIndex best = old.at.node;
   board.Lift(task);
-  for (const NodeIndex node : board.table().Everywhere(spot.tree)) {
+  for (const NodeIndex node : board.table().Nodes(spot)) {
     ++problem.steps;
-    if (spot.level != kEverywhere &&
-        tree.DomainOf(spot.level, node) != spot.domain) {
-      continue;
-    }
     if (board.Slots(old.task.role, node) == 0) continue;
     if (!board.Allowed(old.task, node)) continue;
     const int64_t there = cost(node);

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <iostream>
 #include <random>
 #include <string>
 
@@ -148,8 +150,8 @@ void UseSome(Random& random, World& w) {
   }
 }
 
-// One question: the answer must be what brute force says.
-void Check(uint64_t seed, const Limits& limits) {
+// One question: the answer must be what brute force says. Whether it was yes.
+void Check(uint64_t seed, const Limits& limits, uint64_t* yes) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   Random random(seed);
   std::vector<NodeSpec> nodes = RandomNodes(random, limits);
@@ -167,6 +169,7 @@ void Check(uint64_t seed, const Limits& limits) {
     EXPECT_NE(answer.reason.code, ReasonCode::kNone);
     return;
   }
+  ++*yes;
   EXPECT_TRUE(Meets(w.cluster, *w.request.gang, answer.tasks));
   EXPECT_EQ(answer.tasks.size(), best->tasks);
   for (const Assignment& a : answer.tasks) {
@@ -186,11 +189,19 @@ void Check(uint64_t seed, const Limits& limits) {
   }
 }
 
+// MUSTER_SEEDS=k asks k times as many questions.
 void CheckMany(uint64_t first, uint64_t count, const Limits& limits) {
+  const char* factor = std::getenv("MUSTER_SEEDS");
+  if (factor != nullptr) count *= std::strtoull(factor, nullptr, 10);
+  uint64_t yes = 0;
   for (uint64_t seed = first; seed < first + count; ++seed) {
-    Check(seed, limits);
+    Check(seed, limits, &yes);
     if (testing::Test::HasFailure()) return;
   }
+  std::cout << "seeds " << first << ".." << first + count - 1 << ": " << yes
+            << " of " << count << " fit\n";
+  EXPECT_GT(yes, count / 10);
+  EXPECT_LT(yes, count - count / 10);
 }
 
 TEST(Property, IdenticalTasks) {
