@@ -1,0 +1,1 @@
+muster_benchmark(placement_benchmark SOURCES placement_benchmark.cc)
