@@ -134,7 +134,7 @@ struct NodeState {
 struct SchedulerState {
   SchedulerConfig config{};
   Time now = 0;
-  uint64_t version = 0;   // Rises with every event that changed something.
+  uint64_t version = 0;   // Rises with every event taken and decision made.
   uint64_t next_seq = 1;  // Of the next decision.
   std::vector<NodeState> nodes{};
   std::vector<NodeSet> node_sets{};

@@ -100,12 +100,12 @@ bool QueueTree::Headroom(QueueIndex q, Resources* out) const {
 }
 
 QueueIndex QueueTree::OverLimit(QueueIndex q, const Resources& demand,
-                                ResourceKind* kind) const {
+                                ResourceKind* kind, bool held) const {
   for (; q != kNoQueue; q = entries_[q].parent) {
     const Entry& e = entries_[q];
     for (ResourceKind k = 0; k < demand.size(); ++k) {
       if (demand[k] > 0 && e.limit[k] != kUnbounded &&
-          e.usage[k] + demand[k] > e.limit[k]) {
+          e.usage[k] + (held ? 0 : demand[k]) > e.limit[k]) {
         *kind = k;
         return q;
       }

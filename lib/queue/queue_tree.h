@@ -64,8 +64,9 @@ class QueueTree {
   bool Headroom(QueueIndex q, Resources* out) const;
   // The first queue on the path that `demand` more would take over its limit,
   // or kNoQueue; *kind tells of what.
+  // `held`: the demand is in the usage already.
   QueueIndex OverLimit(QueueIndex q, const Resources& demand,
-                       ResourceKind* kind) const;
+                       ResourceKind* kind, bool held = false) const;
   // Whether `demand` exceeds a limit on the path whatever is used.
   QueueIndex NeverWithin(QueueIndex q, const Resources& demand,
                          ResourceKind* kind) const;

@@ -61,9 +61,19 @@ void Scheduler::Impl::UpsertNode(const Node& node) {
     nodes[n].others.node = next.key;
   }
   for (auto [g, i] : here) Hold(gangs.at(g), gangs.at(g).tasks[i]);
+  if (redo) ForgetLostShares(n);
   suspects_.insert(n);
   FlagGangsOn(n, ReasonCode::kNodeDrained);
   RefreshAvailability(n);
+}
+
+// What others used of devices that are gone is nothing any more.
+void Scheduler::Impl::ForgetLostShares(NodeIndex n) {
+  const size_t devices = cluster.node(n).devices.size();
+  const size_t lost =
+      std::erase_if(nodes[n].others.devices,
+                    [&](const DeviceShare& s) { return s.device >= devices; });
+  if (lost > 0) cluster.SetOthers(n, nodes[n].others);
 }
 
 void Scheduler::Impl::RefreshAvailability(NodeIndex n) {
@@ -77,7 +87,12 @@ bool Scheduler::Impl::MustLeave(const GangRecord& r,
                                 const TaskRecord& task) const {
   if (task.phase > TaskPhase::kRunning) return false;
   const NodeRecord& node = nodes[task.at.node];
-  if (node.draining || node.spot_notice != kForever) return true;
+  return node.draining || node.spot_notice != kForever || Tainted(r, task);
+}
+
+// Whether its node is tainted kNoExecute against the task.
+bool Scheduler::Impl::Tainted(const GangRecord& r,
+                              const TaskRecord& task) const {
   const Role& role =
       gangs.description(r.description).prepared.gang.roles[task.task.role];
   const std::vector<Taint>& taints = cluster.node(task.at.node).taints;
@@ -123,7 +138,8 @@ void Scheduler::Impl::LoseTasksOn(NodeIndex n) {
     }
     Delist(g);
     for (TaskId id : lost) {
-      if (FindTask(r, id)->phase != TaskPhase::kReleasing) {
+      if (FindTask(r, id)->phase != TaskPhase::kReleasing ||
+          r.phase == GangPhase::kSuspending) {
         r.trouble = ReasonCode::kNodeLost;
       }
       DropTask(r, id);

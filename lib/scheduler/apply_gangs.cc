@@ -50,6 +50,7 @@ absl::Status Scheduler::Impl::Apply(const Event& event) {
     return status;
   }
   ++version;
+  if (now > before) WakeParked();
   if (journal != nullptr) journal->Applied(event);
   return absl::OkStatus();
 }
@@ -301,7 +302,14 @@ absl::Status Scheduler::Impl::On(const DecisionRefused& e) {
       r.phase = GangPhase::kRunning;
     }
     r.cancel = false;
+    r.failures = 0;
     r.backoff_until = now + config.backoff_base;
+    const bool leaves =
+        std::any_of(r.tasks.begin(), r.tasks.end(),
+                    [&](const TaskRecord& t) { return MustLeave(r, t); });
+    if (leaves && r.trouble == ReasonCode::kNone) {
+      r.trouble = ReasonCode::kNodeDrained;
+    }
     CountTasks(r, &counts_);
     if (!Satisfied(gangs.description(r.description), counts_) &&
         r.trouble == ReasonCode::kNone) {

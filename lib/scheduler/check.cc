@@ -87,7 +87,9 @@ absl::Status Scheduler::Impl::ValidateGangState(GangIndex g) const {
       }
       break;
     case GangPhase::kSuspended:
-      if (in(TaskPhase::kSuspended) != r.tasks.size()) {
+      if (in(TaskPhase::kSuspended) == 0 ||
+          in(TaskPhase::kSuspended) + in(TaskPhase::kSucceeded) !=
+              r.tasks.size()) {
         return Broken(name + " holds something");
       }
       break;

@@ -78,7 +78,9 @@ void Scheduler::Impl::Flatten(Plan* plan) {
   for (DraftDecision& d : drafts_) {
     gangs.at(d.gang).draft = kNoDraft;
     d.decision.task_count = d.count;
-    if (d.decision.kind == DecisionKind::kNominate && !config.host.nominate) {
+    const bool of_nomination =
+        d.decision.kind == DecisionKind::kNominate || d.withdraws;
+    if (of_nomination && !config.host.nominate) {
       plan->untold.push_back(d.decision);
       continue;
     }
@@ -203,7 +205,9 @@ void Scheduler::Impl::CommitStop(GangIndex g, DecisionKind kind,
   GangRecord& r = gangs.at(g);
   const uint32_t draft = Draft(kind, reason, g, on_behalf_of);
   if (r.phase == GangPhase::kNominated) {
-    Stopped(g);  // A withdrawn nomination: nothing runs, nothing is answered.
+    // A withdrawn nomination: nothing runs, nothing is answered.
+    drafts_[draft].withdraws = true;
+    Stopped(g);
     Update(g);
     return;
   }
@@ -240,13 +244,16 @@ void Scheduler::Impl::CommitResume(GangIndex g) {
             GangStore::kNoGang);
   r.phase = GangPhase::kStarting;
   ++r.attempts;
+  size_t resumed = 0;
   for (TaskRecord& task : r.tasks) {
+    if (task.phase != TaskPhase::kSuspended) continue;
     SetPhase(r, task, TaskPhase::kStarting);
     task.attempt = r.attempts;
     task.open_seq = drafts_[draft].decision.seq;
     DraftTask(draft, r, task);
+    ++resumed;
   }
-  Owe(g, draft, r.tasks.size());
+  Owe(g, draft, resumed);
   ++started_version_;
   Enlist(g);
 }

@@ -43,7 +43,7 @@ void Scheduler::Impl::ClearMended() {
   const RankSet troubled = troubled_;
   for (const GangRank& rank : troubled) {
     GangRecord& r = gangs.at(rank.gang);
-    if (r.cancel) continue;
+    if (r.cancel || r.phase == GangPhase::kSuspending) continue;
     const bool live =
         r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
     const bool leaves =
@@ -55,6 +55,7 @@ void Scheduler::Impl::ClearMended() {
       continue;
     }
     Delist(rank.gang);
+    if (live && r.trouble == ReasonCode::kTaskFailed) FailStart(r);
     r.trouble = ReasonCode::kNone;
     Update(rank.gang);
   }
@@ -78,6 +79,19 @@ absl::StatusOr<std::vector<Assignment>> Scheduler::Impl::RecordedTasks(
   return out;
 }
 
+// Tasks that joined the start of a nominated gang beyond those promised.
+absl::Status Scheduler::Impl::FollowJoined(
+    GangIndex g, const std::vector<Assignment>& tasks) {
+  std::vector<Assignment> joined;
+  for (const Assignment& a : tasks) {
+    if (FindTask(gangs.at(g), a.task) == nullptr) joined.push_back(a);
+  }
+  if (joined.empty()) return absl::OkStatus();
+  for (const Assignment& a : joined) cluster.Charge(a.at, Ledger::kBoth);
+  CommitGrow(g, joined, {.code = ReasonCode::kFits});
+  return absl::OkStatus();
+}
+
 absl::Status Scheduler::Impl::FollowOne(const DecisionRecord& d) {
   const GangIndex g = gangs.Find(d.gang);
   if (g == GangStore::kNoGang) return Cannot(d, "the gang is not known");
@@ -95,7 +109,7 @@ absl::Status Scheduler::Impl::FollowOne(const DecisionRecord& d) {
     case DecisionKind::kStart: {
       if (r.phase == GangPhase::kNominated && d.kind == DecisionKind::kStart) {
         CommitNominatedStart(g);
-        return absl::OkStatus();
+        return FollowJoined(g, *tasks);
       }
       if (r.phase != GangPhase::kWaiting) return Cannot(d, "it does not wait");
       const bool start = d.kind == DecisionKind::kStart;

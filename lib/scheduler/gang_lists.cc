@@ -11,6 +11,15 @@ GangRank Scheduler::Impl::RankOf(GangIndex g) const {
   return {PriorityOf(r), r.submitted, r.key, g};
 }
 
+// A gang that refused to stop is left alone for a while.
+Time Scheduler::Impl::SparedUntil(const GangRecord& r) {
+  return r.failures == 0 ? r.backoff_until : 0;
+}
+
+Time Scheduler::Impl::OverdueAt(const GangRecord& r) {
+  return std::max(r.started + r.max_runtime, SparedUntil(r));
+}
+
 void Scheduler::Impl::Enlist(GangIndex g) {
   GangRecord& r = gangs.at(g);
   const GangRank rank = RankOf(g);
@@ -52,7 +61,7 @@ void Scheduler::Impl::Enlist(GangIndex g) {
       if (r.tasks.size() < gangs.description(r.description).most_tasks) {
         growable_.insert(rank);
       }
-      if (r.max_runtime > 0) overdue_.insert({r.started + r.max_runtime, g});
+      if (r.max_runtime > 0) overdue_.insert({OverdueAt(r), g});
       break;
     default:
       break;
@@ -72,7 +81,7 @@ void Scheduler::Impl::Delist(GangIndex g) {
   troubled_.erase(rank);
   nominated_.erase(rank);
   growable_.erase(rank);
-  if (r.max_runtime > 0) overdue_.erase({r.started + r.max_runtime, g});
+  if (r.max_runtime > 0) overdue_.erase({OverdueAt(r), g});
   if (r.parked_until > 0) {
     parked_.erase({r.parked_until, g});
     r.parked_until = 0;

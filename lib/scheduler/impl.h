@@ -111,10 +111,12 @@ class Scheduler::Impl {
   absl::StatusOr<NodeIndex> NodeNamed(std::string_view key) const;
   void UpsertNode(const Node& node);
   void RefreshAvailability(NodeIndex n);
+  void ForgetLostShares(NodeIndex n);
   // Every task on the node is gone; its gangs are in trouble.
   void LoseTasksOn(NodeIndex n);
   void FlagGangsOn(NodeIndex n, ReasonCode trouble);
   bool MustLeave(const GangRecord& r, const TaskRecord& task) const;
+  bool Tainted(const GangRecord& r, const TaskRecord& task) const;
   absl::StatusOr<Allocation> RealPlace(const GangRecord& r,
                                        const Allocation& planned,
                                        const std::string& node,
@@ -127,6 +129,7 @@ class Scheduler::Impl {
   absl::Status LoadGang(const GangState& s, uint64_t seqs);
   absl::Status LoadTasks(const GangState& s, GangRecord& r);
   absl::Status FollowOne(const DecisionRecord& d);
+  absl::Status FollowJoined(GangIndex g, const std::vector<Assignment>& tasks);
   absl::StatusOr<std::vector<Assignment>> RecordedTasks(
       const DecisionRecord& d, const Template& t) const;
   void ClearMended();
@@ -153,6 +156,8 @@ class Scheduler::Impl {
   }
   // Puts the gang into the lists its state asks for, after Delist.
   void Enlist(GangIndex g);
+  static Time SparedUntil(const GangRecord& r);
+  static Time OverdueAt(const GangRecord& r);
   void Delist(GangIndex g);
   void RemoveGang(GangIndex g);
 
@@ -173,6 +178,7 @@ class Scheduler::Impl {
   void Stopped(GangIndex g);
   void Flag(GangIndex g, ReasonCode trouble);
   void FailStart(GangRecord& r);
+  void ForgiveFailures(GangRecord& r);
   void UndoNomination(GangIndex g);
   void CountTasks(const GangRecord& r, std::vector<uint32_t>* counts) const;
 
@@ -213,6 +219,8 @@ class Scheduler::Impl {
   static bool Succeeded(const GangRecord& r);
   void ShedFromOvercommitted();
   bool ShedOne(NodeIndex n);
+  bool Relieves(const TaskRecord& task) const;
+  bool MayStillStart(GangIndex g) const;
   void StartNominated();
   void ServeWaiting(Plan* plan);
   bool ServeClass(ClassIndex c);
@@ -229,7 +237,7 @@ class Scheduler::Impl {
   void GrowGang(GangIndex g);
   bool QuotaBlocks(const GangRecord& r, const Template& t,
                    Reason* reason) const;
-  bool SpendSteps(uint64_t steps);
+  void SpendSteps(uint64_t steps);
   void OpenQueues();
   const Resources& DemandOf(GangIndex g) const;
   void BlockBehind(QueueIndex q, GangIndex head);
@@ -270,6 +278,7 @@ class Scheduler::Impl {
     Decision decision{};
     GangIndex gang = 0;
     uint32_t count = 0;
+    bool withdraws = false;  // A nomination, of which nothing runs.
   };
   Plan* plan_ = nullptr;
   std::vector<DraftDecision> drafts_;
@@ -278,8 +287,10 @@ class Scheduler::Impl {
   uint64_t pass_ = 0;
   uint64_t steps_left_ = 0;
   Time wakeup_ = kForever;
+  bool look_again_ = false;  // Room was made that others may use.
   struct LeafCursor {
     bool active = false;
+    uint64_t opened_in_pass = 0;
     ClassIndex head = kNoClass;
     GangRank rank{};
     uint64_t stamp = 0;

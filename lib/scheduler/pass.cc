@@ -21,6 +21,7 @@ void Scheduler::Impl::Schedule(Time at, Plan* plan) {
   draft_tasks_.clear();
   ++pass_;
   wakeup_ = kForever;
+  look_again_ = false;
   steps_left_ = config.work_budget == 0 ? kNoBudget : config.work_budget;
   Decide(plan);
   Flatten(plan);
@@ -45,9 +46,8 @@ void Scheduler::Impl::Decide(Plan* plan) {
 
 // Every pass spends at most its budget; the count depends on what was looked
 // at and decided, never on what a cache knew.
-bool Scheduler::Impl::SpendSteps(uint64_t steps) {
+void Scheduler::Impl::SpendSteps(uint64_t steps) {
   steps_left_ = steps < steps_left_ ? steps_left_ - steps : 0;
-  return steps_left_ > 0;
 }
 
 void Scheduler::Impl::NoteWakeup(Time at) {
@@ -55,6 +55,7 @@ void Scheduler::Impl::NoteWakeup(Time at) {
 }
 
 Time Scheduler::Impl::NextWakeup() const {
+  if (look_again_) return now;
   Time next = wakeup_;
   if (!parked_.empty()) next = std::min(next, parked_.begin()->first);
   if (!overdue_.empty()) next = std::min(next, overdue_.begin()->first);
@@ -90,7 +91,7 @@ void Scheduler::Impl::StartNominated() {
   for (const GangRank& rank : ranks_) {
     GangRecord& r = gangs.at(rank.gang);
     const Cluster::Mark mark = cluster.Begin();
-    bool room = true, hope = true;
+    bool room = true, hope = MayStillStart(rank.gang);
     for (const TaskRecord& task : r.tasks) {
       if (cluster.Fits(task.at, Ledger::kNow)) {
         cluster.Charge(task.at, Ledger::kNow);
@@ -100,13 +101,27 @@ void Scheduler::Impl::StartNominated() {
       hope &= nodes[task.at.node].releasing > 0;
     }
     cluster.Rollback(mark);
-    if (room) {
+    if (room && hope) {
       CommitNominatedStart(rank.gang);
     } else if (!hope) {
       CommitStop(rank.gang, DecisionKind::kEvict,
                  {.code = ReasonCode::kNominationUndone}, GangStore::kNoGang);
     }
   }
+}
+
+// Whether a nominated gang, once it has room, will be let in: nobody holds it,
+// its queues have not been cut, and its nodes still take such tasks.
+bool Scheduler::Impl::MayStillStart(GangIndex g) const {
+  const GangRecord& r = gangs.at(g);
+  if (r.held || queues.Held(r.queue)) return false;
+  ResourceKind kind = 0;
+  if (queues.OverLimit(r.queue, DemandOf(g), &kind, true) != kNoQueue) {
+    return false;
+  }
+  return std::all_of(r.tasks.begin(), r.tasks.end(), [&](const TaskRecord& t) {
+    return cluster.Admits(t.at.node, t.at.shape);
+  });
 }
 
 void Scheduler::Impl::GrowGangs() {
@@ -120,17 +135,19 @@ void Scheduler::Impl::GrowGangs() {
   }
   std::sort(ranks_.begin(), ranks_.end());
   for (const GangRank& rank : ranks_) {
-    if (!SpendSteps(1)) return;
+    if (steps_left_ == 0) return;
+    SpendSteps(1);
     GrowGang(rank.gang);
   }
 }
 
 void Scheduler::Impl::GrowGang(GangIndex g) {
   GangRecord& r = gangs.at(g);
-  if (r.trouble != ReasonCode::kNone || r.cancel || r.backoff_until > now ||
-      queues.Held(r.queue)) {
+  if (r.trouble != ReasonCode::kNone || r.cancel || queues.Held(r.queue)) {
     return;
   }
+  NoteWakeup(r.backoff_until);
+  if (r.backoff_until > now) return;
   if (Releasing(r) || Succeeded(r)) return;
   // A vain try is not repeated until something was freed.
   if (r.grow_checked_at != 0 &&

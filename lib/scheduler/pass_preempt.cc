@@ -202,12 +202,11 @@ void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
                             ? rank.priority < priority
                             : MayReclaim(winner, t.least, r.queue);
     if (!lawful) continue;
-    Time free_at = 0;
+    Time free_at = nominated ? Time{0} : SparedUntil(r);
     if (cls.min_runtime > 0 && !nominated) {
-      free_at = r.phase == GangPhase::kRunning ? r.started + cls.min_runtime
-                                               : now + 1;
+      if (r.phase == GangPhase::kStarting) continue;  // Its answer comes first.
+      free_at = std::max(free_at, r.started + cls.min_runtime);
     }
-    free_at = std::max(free_at, nominated ? Time{0} : r.backoff_until);
     if (free_at > now) {
       *retry_at = std::min(*retry_at, free_at);
       continue;
@@ -287,6 +286,7 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
 void Scheduler::Impl::CommitVictims(GangIndex g,
                                     const PreemptionResult& result) {
   SpendSteps(result.victims.size());
+  look_again_ = true;
   for (const Victim& v : result.victims) {
     const GangIndex victim = candidate_gangs_[v.candidate];
     touched_.push_back(gangs.at(victim).queue);
@@ -305,9 +305,11 @@ void Scheduler::Impl::CommitVictims(GangIndex g,
     const OnPreempted what =
         classes[gangs.at(victim).priority_class].on_preempted;
     DecisionKind kind = DecisionKind::kEvict;
-    if (what == OnPreempted::kCancel) kind = DecisionKind::kCancel;
-    if (what == OnPreempted::kSuspend && config.host.suspend) {
-      kind = DecisionKind::kSuspend;
+    if (gangs.at(victim).phase != GangPhase::kNominated) {
+      if (what == OnPreempted::kCancel) kind = DecisionKind::kCancel;
+      if (what == OnPreempted::kSuspend && config.host.suspend) {
+        kind = DecisionKind::kSuspend;
+      }
     }
     CommitStop(victim, kind, reason, g);
   }

@@ -35,6 +35,7 @@ void Scheduler::Impl::RepairGang(GangIndex g) {
   GangRecord& r = gangs.at(g);
   const bool live =
       r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
+  if (r.phase == GangPhase::kSuspending) return;  // It remembers what it lost.
   if (!live) {
     Delist(g);  // It is stopping already: that mends everything.
     r.trouble = ReasonCode::kNone;
@@ -53,6 +54,10 @@ void Scheduler::Impl::RepairGang(GangIndex g) {
   for (const TaskRecord& task : r.tasks) {
     if (MustLeave(r, task)) leaving.push_back(task.task);
   }
+  if (!leaving.empty() && SparedUntil(r) > now) {
+    NoteWakeup(r.backoff_until);
+    return;
+  }
   CountTasks(r, &counts_);
   const bool whole = Satisfied(t, counts_);
   for (TaskId id : leaving) --counts_[id.role];
@@ -61,6 +66,7 @@ void Scheduler::Impl::RepairGang(GangIndex g) {
       leaving.empty() || !whole ? r.trouble : ReasonCode::kNodeDrained;
   if (satisfied && (leaving.empty() || config.host.shrink)) {
     Delist(g);
+    if (r.trouble == ReasonCode::kTaskFailed) FailStart(r);  // A surplus one.
     r.trouble = ReasonCode::kNone;
     Enlist(g);
     if (!leaving.empty()) {
@@ -105,6 +111,24 @@ void Scheduler::Impl::ShedFromOvercommitted() {
   }
 }
 
+// Whether the task holds some of what its node has too little of.
+bool Scheduler::Impl::Relieves(const TaskRecord& task) const {
+  const NodeIndex n = task.at.node;
+  const Resources& demand = cluster.demand(task.at.shape);
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (k == cluster.device_kind()) continue;
+    if (demand[k] > 0 && cluster.free(n, k, Ledger::kLater) < 0) return true;
+  }
+  for (uint32_t d = 0; d < cluster.node(n).devices.size(); ++d) {
+    if ((task.at.devices >> d & 1) != 0 &&
+        (cluster.free_milli(n, d, Ledger::kLater) < 0 ||
+         cluster.free_memory(n, d, Ledger::kLater) < 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
 bool Scheduler::Impl::ShedOne(NodeIndex n) {
   // Nominated gangs first, then the last in rank.
   const GangRank* victim = nullptr;
@@ -120,7 +144,8 @@ bool Scheduler::Impl::ShedOne(NodeIndex n) {
     if (!nominated && !gang.preemptible) continue;
     const bool here =
         std::any_of(r.tasks.begin(), r.tasks.end(), [&](const TaskRecord& t) {
-          return t.at.node == n && t.phase <= TaskPhase::kRunning;
+          return t.at.node == n && t.phase <= TaskPhase::kRunning &&
+                 Relieves(t);
         });
     if (!here) continue;
     victim = &rank;

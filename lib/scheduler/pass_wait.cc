@@ -96,6 +96,7 @@ void Scheduler::Impl::OpenQueues() {
   for (QueueIndex leaf : waiting.queues()) {
     for (QueueIndex q = leaf; q != kNoQueue; q = queues.at(q).parent) {
       cursors_[q].active = false;
+      cursors_[q].opened_in_pass = pass_;
       turns_[q].clear();
     }
   }
@@ -120,7 +121,8 @@ void Scheduler::Impl::ServeWaiting(Plan* plan) {
     const ClassIndex c = next.head;
     const GangRank rank = next.rank;
     const QueueIndex q = waiting.at(c).queue;
-    if (!SpendSteps(1)) break;
+    if (steps_left_ == 0) break;
+    SpendSteps(1);
     touched_.clear();
     if (ServeClass(c)) {
       SpendSteps(gangs.at(rank.gang).tasks.size());
@@ -133,9 +135,11 @@ void Scheduler::Impl::ServeWaiting(Plan* plan) {
     AdvanceLeaf(q, &rank);
     RefreshUp(q);
     // Victims' queues hold less now, and their gangs wait again.
-    for (QueueIndex leaf : touched_) {
-      if (leaf == q || queues.Held(leaf)) continue;
-      if (cursors_[leaf].active) RefreshUp(leaf);
+    for (QueueIndex above : touched_) {
+      while (above != kNoQueue && cursors_[above].opened_in_pass != pass_) {
+        above = queues.at(above).parent;
+      }
+      if (above != kNoQueue) RefreshUp(above);
     }
   }
   if (steps_left_ == 0) BlockUnserved();
@@ -273,7 +277,8 @@ bool Scheduler::Impl::TryResume(GangIndex g, Reason* reason) {
   bool room = true;
   Resources demand(static_cast<uint32_t>(config.resources.size()));
   for (const TaskRecord& task : r.tasks) {
-    if (!cluster.Fits(task.at, Ledger::kBoth)) {
+    if (task.phase != TaskPhase::kSuspended) continue;
+    if (!cluster.Fits(task.at, Ledger::kBoth) || Tainted(r, task)) {
       *reason = {.code = ReasonCode::kSuspendedWaits,
                  .object_kind = ReasonObject::kNode,
                  .object = task.at.node};

@@ -166,7 +166,10 @@ absl::Status Scheduler::Impl::LoadGang(const GangState& s, uint64_t seqs) {
   }
   MUSTER_RETURN_IF_ERROR(LoadTasks(s, r));
   Enlist(g);
-  return absl::OkStatus();
+  const absl::Status whole = ValidateGangState(g);
+  if (whole.ok()) return whole;
+  return absl::InvalidArgumentError(
+      absl::StrCat("state.gangs: ", whole.message()));
 }
 
 absl::Status Scheduler::Impl::LoadTasks(const GangState& s, GangRecord& r) {
@@ -195,11 +198,6 @@ absl::Status Scheduler::Impl::LoadTasks(const GangState& s, GangRecord& r) {
       const absl::StatusOr<NodeIndex> n = NodeNamed(in.node);
       if (!n.ok()) return n.status();
       task.at.node = *n;
-      const size_t devices = cluster.node(*n).devices.size();
-      if (devices < 64 && (in.devices >> devices) != 0) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(field, ".devices: the node has ", devices));
-      }
     }
     for (const OpenDecision& o : s.open) {
       if (std::find(o.tasks.begin(), o.tasks.end(), in.task) != o.tasks.end()) {

@@ -91,6 +91,7 @@ void Scheduler::Impl::DropTask(GangRecord& r, TaskId id) {
   Settle(r, *task);
   Unhold(r, *task);
   r.tasks.erase(r.tasks.begin() + (task - r.tasks.data()));
+  r.grow_checked_at = 0;
 }
 
 void Scheduler::Impl::CountTasks(const GangRecord& r,
@@ -115,6 +116,17 @@ void Scheduler::Impl::FailStart(GangRecord& r) {
   r.backoff_until = now + wait;
 }
 
+// What was placed anew runs, and with it all of the gang: the row is over.
+void Scheduler::Impl::ForgiveFailures(GangRecord& r) {
+  const bool starting = std::any_of(
+      r.tasks.begin(), r.tasks.end(),
+      [](const TaskRecord& t) { return t.phase == TaskPhase::kStarting; });
+  if (r.phase == GangPhase::kRunning && r.trouble == ReasonCode::kNone &&
+      !starting) {
+    r.failures = 0;
+  }
+}
+
 bool Scheduler::Impl::Answer(GangIndex g, TaskId id, uint32_t attempt,
                              TaskOutcome outcome) {
   GangRecord& r = gangs.at(g);
@@ -132,6 +144,7 @@ bool Scheduler::Impl::Answer(GangIndex g, TaskId id, uint32_t attempt,
         if (task->phase == TaskPhase::kRunning) return false;
         Settle(r, *task);
         task->phase = TaskPhase::kRunning;  // Holds the same.
+        if (r.failures > 0) ForgiveFailures(r);
       } else if (outcome == TaskOutcome::kSucceeded) {
         Settle(r, *task);
         SetPhase(r, *task, TaskPhase::kSucceeded);
@@ -148,7 +161,14 @@ bool Scheduler::Impl::Answer(GangIndex g, TaskId id, uint32_t attempt,
           outcome == TaskOutcome::kReleased) {
         Settle(r, *task);
         SetPhase(r, *task, TaskPhase::kSuspended);
+      } else if (r.phase == GangPhase::kSuspending &&
+                 outcome == TaskOutcome::kSucceeded) {
+        Settle(r, *task);
+        SetPhase(r, *task, TaskPhase::kSucceeded);
       } else {
+        if (r.phase == GangPhase::kSuspending) {
+          r.trouble = ReasonCode::kTaskFailed;  // It cannot resume whole.
+        }
         DropTask(r, id);
       }
       return true;
@@ -182,8 +202,9 @@ void Scheduler::Impl::Update(GangIndex g) {
     succeeded += task.phase == TaskPhase::kSucceeded;
     suspended += task.phase == TaskPhase::kSuspended;
   }
-  const bool live =
-      r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
+  const bool live = r.phase == GangPhase::kStarting ||
+                    r.phase == GangPhase::kRunning ||
+                    r.phase == GangPhase::kSuspending;
   if (live && succeeded > 0 && succeeded == r.tasks.size() &&
       r.trouble == ReasonCode::kNone) {
     while (!r.tasks.empty()) DropTask(r, r.tasks.back().task);
@@ -197,7 +218,7 @@ void Scheduler::Impl::Update(GangIndex g) {
       return;
     }
   } else if (r.phase == GangPhase::kSuspending && releasing == 0) {
-    if (r.trouble == ReasonCode::kNone && suspended > 0) {
+    if (r.trouble == ReasonCode::kNone && suspended > 0 && !r.cancel) {
       r.phase = GangPhase::kSuspended;
       r.started = 0;
     } else {
@@ -218,7 +239,7 @@ void Scheduler::Impl::Update(GangIndex g) {
   } else if (r.phase == GangPhase::kStarting && starting == 0 &&
              r.trouble == ReasonCode::kNone) {
     r.phase = GangPhase::kRunning;
-    r.failures = 0;
+    if (r.backoff_until <= now) r.failures = 0;  // Else surplus ones failed.
     r.started = now;
     ++started_version_;
   }

@@ -1,0 +1,286 @@
+#include "test/property/books.h"
+
+#include <algorithm>
+#include <cstdlib>
+
+namespace muster {
+
+void NodeUse::Add(const NodeUse& other) {
+  if (amount.size() < other.amount.size()) amount.resize(other.amount.size());
+  for (size_t k = 0; k < other.amount.size(); ++k) amount[k] += other.amount[k];
+  for (const auto& [d, use] : other.devices) {
+    devices[d].milli += use.milli;
+    devices[d].memory += use.memory;
+  }
+}
+
+Books::Books(const SchedulerState& state) : state_(state) {
+  const std::vector<std::string>& kinds = state.config.resources;
+  device_kind_ = static_cast<size_t>(
+      std::find(kinds.begin(), kinds.end(), state.config.device_resource) -
+      kinds.begin());
+  for (const NodeState& n : state.nodes) {
+    nodes_[n.node.key] = &n;
+    NodeUse others;
+    others.amount.resize(kinds.size());
+    for (size_t k = 0; k < kinds.size(); ++k) {
+      others.amount[k] = n.others.amount[static_cast<ResourceKind>(k)];
+    }
+    for (const DeviceShare& s : n.others.devices) {
+      others.devices[s.device].milli += s.milli;
+      others.devices[s.device].memory += s.memory_bytes;
+    }
+    now_[n.node.key] = others;
+    later_[n.node.key] = others;
+  }
+  for (const Queue& q : state.queues) queues_[q.key] = &q;
+  for (const GangState& g : state.gangs) {
+    gangs_[g.gang.key] = &g;
+    for (const TaskState& t : g.tasks) {
+      if (!nodes_.contains(t.node)) continue;
+      const NodeUse use = UseOf(g.gang, t);
+      const bool live =
+          t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning;
+      if (live || t.phase == TaskPhase::kReleasing) now_[t.node].Add(use);
+      if (!live && t.phase != TaskPhase::kNominated) continue;
+      later_[t.node].Add(use);
+      for (const std::string& q : Path(g.gang.queue)) {
+        std::vector<int64_t>& sum = queue_use_[q];
+        sum.resize(kinds.size());
+        for (size_t k = 0; k < kinds.size(); ++k) sum[k] += use.amount[k];
+        for (const auto& [d, share] : use.devices) {
+          sum[device_kind_] += share.milli;
+        }
+      }
+    }
+  }
+}
+
+const GangState* Books::gang(const std::string& key) const {
+  const auto it = gangs_.find(key);
+  return it == gangs_.end() ? nullptr : it->second;
+}
+
+const NodeState* Books::node(const std::string& key) const {
+  const auto it = nodes_.find(key);
+  return it == nodes_.end() ? nullptr : it->second;
+}
+
+const Queue* Books::queue(const std::string& key) const {
+  const auto it = queues_.find(key);
+  return it == queues_.end() ? nullptr : it->second;
+}
+
+PriorityClass Books::priority_class(const std::string& key) const {
+  for (const PriorityClass& c : state_.priority_classes) {
+    if (c.key == key) return c;
+  }
+  return {};
+}
+
+const NodeSet* Books::node_set(const std::string& key) const {
+  for (const NodeSet& s : state_.node_sets) {
+    if (s.key == key) return &s;
+  }
+  return nullptr;
+}
+
+const TaskShape& Books::ShapeOf(const Gang& gang, const TaskState& task) {
+  const Role& role = gang.roles[task.task.role];
+  return task.alternative == 0 ? role.shape
+                               : role.alternatives[task.alternative - 1];
+}
+
+NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
+  NodeUse use;
+  const TaskShape& shape = ShapeOf(gang, task);
+  use.amount.resize(state_.config.resources.size());
+  for (size_t k = 0; k < use.amount.size(); ++k) {
+    use.amount[k] = shape.resources[static_cast<ResourceKind>(k)];
+  }
+  const NodeState* node = this->node(task.node);
+  for (uint32_t d = 0; d < 64; ++d) {
+    if ((task.devices >> d & 1) == 0) continue;
+    int64_t memory = 0;
+    if (node != nullptr && d < node->node.devices.size()) {
+      memory = node->node.devices[d].memory_bytes;
+    }
+    DeviceUse& share = use.devices[d];
+    if (shape.devices.memory_bytes > 0) {
+      share.memory = shape.devices.memory_bytes;
+      share.milli = memory > 0 ? 1000 * share.memory / memory : 0;
+    } else {
+      share.milli = shape.devices.milli;
+      share.memory = share.milli * memory / 1000;
+    }
+  }
+  return use;
+}
+
+NodeUse Books::Now(const std::string& node) const {
+  const auto it = now_.find(node);
+  return it == now_.end() ? NodeUse() : it->second;
+}
+
+NodeUse Books::Later(const std::string& node) const {
+  const auto it = later_.find(node);
+  return it == later_.end() ? NodeUse() : it->second;
+}
+
+std::string Books::Exceeds(const std::string& key, const NodeUse& use,
+                           const NodeUse& total) const {
+  const NodeState* n = node(key);
+  if (n == nullptr) return "node " + key + " does not exist";
+  for (size_t k = 0; k < use.amount.size(); ++k) {
+    const int64_t has = n->node.capacity[static_cast<ResourceKind>(k)];
+    if (use.amount[k] > 0 && total.amount[k] > has) {
+      return "node " + key + ": " + std::to_string(total.amount[k]) + " " +
+             state_.config.resources[k] + " of " + std::to_string(has);
+    }
+  }
+  for (const auto& [d, mine] : use.devices) {
+    if (d >= n->node.devices.size()) return "node " + key + ": no such device";
+    const Device& device = n->node.devices[d];
+    const DeviceUse& all = total.devices.at(d);
+    if (all.milli > 1000 ||
+        (mine.memory > 0 && all.memory > device.memory_bytes)) {
+      return "node " + key + ": device " + std::to_string(d) + " holds " +
+             std::to_string(all.milli) + "/1000 and " +
+             std::to_string(all.memory) + " bytes";
+    }
+  }
+  return "";
+}
+
+std::vector<int64_t> Books::QueueUse(const std::string& queue) const {
+  const auto it = queue_use_.find(queue);
+  return it == queue_use_.end()
+             ? std::vector<int64_t>(state_.config.resources.size())
+             : it->second;
+}
+
+std::vector<std::string> Books::Path(const std::string& queue) const {
+  std::vector<std::string> path;
+  for (std::string q = queue; !q.empty();) {
+    path.push_back(q);
+    const Queue* at = this->queue(q);
+    q = at == nullptr ? "" : at->parent;
+  }
+  return path;
+}
+
+std::string Books::DomainOf(const std::string& key,
+                            const TopologyConstraint& constraint,
+                            const std::string& level) const {
+  const NodeState* n = node(key);
+  if (n == nullptr) return "";
+  if (level == kHostLevel) return key;
+  for (const Topology& t : state_.config.topologies) {
+    const bool named = constraint.topology.empty() || constraint.topology == t.key;
+    if (!named) continue;
+    std::string path;
+    for (const std::string& l : t.levels) {
+      const auto label =
+          std::find_if(n->node.labels.begin(), n->node.labels.end(),
+                       [&](const Label& x) { return x.key == l; });
+      if (label == n->node.labels.end()) return "";
+      path += "/" + label->value;
+      if (l == level) return path;
+    }
+    return "";
+  }
+  return "";
+}
+
+bool MeetsMinimum(const Gang& gang, const std::vector<uint32_t>& counts) {
+  std::vector<Group> groups = gang.groups;
+  if (groups.empty()) groups.emplace_back();
+  std::vector<bool> good(groups.size());
+  std::vector<uint64_t> below(groups.size());
+  for (size_t g = groups.size(); g-- > 0;) {  // Parents come before.
+    uint32_t satisfied = 0, all_needed = 0, needed_and_satisfied = 0;
+    for (size_t r = 0; r < gang.roles.size(); ++r) {
+      const Role& role = gang.roles[r];
+      if (role.group != g) continue;
+      below[g] += counts[r];
+      const bool ok = counts[r] >= std::max(role.min_tasks, 1u);
+      satisfied += ok;
+      all_needed += role.min_tasks > 0;
+      needed_and_satisfied += role.min_tasks > 0 && ok;
+    }
+    for (size_t c = g + 1; c < groups.size(); ++c) {
+      if (groups[c].parent != g) continue;
+      below[g] += below[c];
+      satisfied += good[c];
+      ++all_needed;
+      needed_and_satisfied += good[c];
+    }
+    const bool children = groups[g].min_children > 0
+                              ? satisfied >= groups[g].min_children
+                              : needed_and_satisfied == all_needed;
+    good[g] = children && below[g] >= groups[g].min_tasks;
+  }
+  return good[0];
+}
+
+std::vector<uint32_t> LiveTasks(const GangState& gang) {
+  std::vector<uint32_t> counts(gang.gang.roles.size());
+  for (const TaskState& t : gang.tasks) {
+    counts[t.task.role] += t.phase == TaskPhase::kStarting ||
+                           t.phase == TaskPhase::kRunning ||
+                           t.phase == TaskPhase::kSucceeded;
+  }
+  return counts;
+}
+
+bool TaintsTolerated(const Node& node, const Role& role) {
+  for (const Taint& taint : node.taints) {
+    if (taint.effect == TaintEffect::kPreferNoSchedule) continue;
+    bool tolerated = false;
+    for (const Toleration& t : role.tolerations) {
+      const bool effect = t.effects.empty() ||
+                          std::find(t.effects.begin(), t.effects.end(),
+                                    taint.effect) != t.effects.end();
+      const bool key = t.key.empty() || t.key == taint.key;
+      const bool value =
+          t.op == TolerationOp::kExists || t.value == taint.value;
+      tolerated |= effect && key && value;
+    }
+    if (!tolerated) return false;
+  }
+  return true;
+}
+
+bool SelectorHolds(const Node& node, const NodeSelector& selector) {
+  if (selector.any_of.empty()) return true;
+  for (const SelectorTerm& term : selector.any_of) {
+    bool all = true;
+    for (const Requirement& r : term.all_of) {
+      const auto label =
+          std::find_if(node.labels.begin(), node.labels.end(),
+                       [&](const Label& l) { return l.key == r.key; });
+      const bool there = label != node.labels.end();
+      const bool listed =
+          there && std::find(r.values.begin(), r.values.end(), label->value) !=
+                       r.values.end();
+      switch (r.op) {
+        case SelectorOp::kIn: all &= listed; break;
+        case SelectorOp::kNotIn: all &= !listed; break;
+        case SelectorOp::kExists: all &= there; break;
+        case SelectorOp::kDoesNotExist: all &= !there; break;
+        case SelectorOp::kGt:
+          all &= there && std::atoll(label->value.c_str()) >
+                              std::atoll(r.values[0].c_str());
+          break;
+        case SelectorOp::kLt:
+          all &= there && std::atoll(label->value.c_str()) <
+                              std::atoll(r.values[0].c_str());
+          break;
+      }
+    }
+    if (all) return true;
+  }
+  return false;
+}
+
+}  // namespace muster

@@ -1,0 +1,143 @@
+#include "test/property/host.h"
+
+#include <algorithm>
+#include <set>
+
+namespace muster {
+
+std::vector<uint32_t> BitsOf(uint64_t mask) {
+  std::vector<uint32_t> bits;
+  for (uint32_t d = 0; d < 64; ++d) {
+    if ((mask >> d & 1) != 0) bits.push_back(d);
+  }
+  return bits;
+}
+
+bool Host::IsStop(const DecisionRecord& d) const {
+  return d.kind == DecisionKind::kEvict || d.kind == DecisionKind::kShrink ||
+         d.kind == DecisionKind::kSuspend || d.kind == DecisionKind::kCancel;
+}
+
+void Host::Take(const PlanRecord& plan) {
+  for (const DecisionRecord& d : plan.decisions) {
+    if (d.kind == DecisionKind::kNominate || d.tasks.empty()) continue;
+    if (IsStop(d)) {  // Starts of the same tasks are not carried out any more.
+      for (DecisionRecord& p : pending_) {
+        if (p.gang != d.gang || IsStop(p)) continue;
+        std::erase_if(p.tasks, [&](const PlannedTaskRecord& t) {
+          return std::any_of(
+              d.tasks.begin(), d.tasks.end(),
+              [&](const PlannedTaskRecord& s) { return s.task == t.task; });
+        });
+      }
+      std::erase_if(pending_,
+                    [](const DecisionRecord& p) { return p.tasks.empty(); });
+    }
+    pending_.push_back(d);
+  }
+}
+
+TasksAnswered Host::Do(size_t i, size_t done, const std::string& elsewhere) {
+  DecisionRecord& d = pending_[i];
+  TasksAnswered answer{d.gang, {}};
+  done = std::min(done, d.tasks.size());
+  for (size_t t = 0; t < done; ++t) {
+    const PlannedTaskRecord& p = d.tasks[t];
+    TaskAnswer a{p.task, p.attempt, TaskOutcome::kReleased, "", {}};
+    if (IsStop(d)) {
+      real_.erase({d.gang, p.task});
+    } else {
+      Real real{p.node, BitsOf(p.devices), p.alternative, p.attempt};
+      a.outcome = TaskOutcome::kStarted;
+      if (!elsewhere.empty()) {
+        real.node = elsewhere;
+        real.devices.clear();  // The scheduler guesses.
+        a.node = elsewhere;
+      }
+      real_[{d.gang, p.task}] = real;
+    }
+    answer.tasks.push_back(a);
+  }
+  d.tasks.erase(d.tasks.begin(), d.tasks.begin() + static_cast<long>(done));
+  if (d.tasks.empty()) pending_.erase(pending_.begin() + static_cast<long>(i));
+  return answer;
+}
+
+DecisionApplied Host::DoAll(size_t i) {
+  const uint64_t seq = pending_[i].seq;
+  Do(i, pending_[i].tasks.size(), "");
+  return {seq};
+}
+
+TasksAnswered Host::FailAll(size_t i) {
+  const DecisionRecord d = pending_[i];
+  TasksAnswered answer{d.gang, {}};
+  for (const PlannedTaskRecord& p : d.tasks) {
+    // A task that dies while it is being stopped is gone as well.
+    real_.erase({d.gang, p.task});
+    answer.tasks.push_back({p.task, p.attempt, TaskOutcome::kFailed, "", {}});
+  }
+  pending_.erase(pending_.begin() + static_cast<long>(i));
+  return answer;
+}
+
+DecisionRefused Host::Refuse(size_t i) {
+  const uint64_t seq = pending_[i].seq;
+  pending_.erase(pending_.begin() + static_cast<long>(i));
+  return {seq};
+}
+
+void Host::LoseNode(const std::string& node) {
+  std::erase_if(real_, [&](const auto& r) { return r.second.node == node; });
+  for (DecisionRecord& d : pending_) {
+    std::erase_if(d.tasks,
+                  [&](const PlannedTaskRecord& t) { return t.node == node; });
+  }
+  std::erase_if(pending_,
+                [](const DecisionRecord& d) { return d.tasks.empty(); });
+}
+
+void Host::DropPending(const std::string& gang) {
+  std::erase_if(pending_,
+                [&](const DecisionRecord& d) { return d.gang == gang; });
+}
+
+void Host::Forget(const std::string& gang) {
+  std::erase_if(real_, [&](const auto& r) { return r.first.first == gang; });
+  DropPending(gang);
+}
+
+TasksAnswered Host::End(const Key& key, TaskOutcome outcome) {
+  const uint32_t attempt = real_.at(key).attempt;
+  real_.erase(key);
+  return {key.first, {{key.second, attempt, outcome, "", {}}}};
+}
+
+std::vector<RealTask> Host::Tasks(const SchedulerState& state,
+                                  bool releasing) const {
+  std::set<std::string> gangs, nodes;
+  for (const GangState& g : state.gangs) gangs.insert(g.gang.key);
+  for (const NodeState& n : state.nodes) {
+    if (!n.down) nodes.insert(n.node.key);
+  }
+  std::set<Key> stopping;
+  for (const DecisionRecord& d : pending_) {
+    if (!IsStop(d)) continue;
+    for (const PlannedTaskRecord& p : d.tasks) stopping.insert({d.gang, p.task});
+  }
+  std::vector<RealTask> tasks;
+  for (const auto& [key, real] : real_) {
+    if (!gangs.contains(key.first) || !nodes.contains(real.node)) continue;
+    tasks.push_back({key.first, key.second, real.node, real.devices,
+                     real.alternative, releasing && stopping.contains(key)});
+  }
+  return tasks;
+}
+
+void Host::KeepOnly(const std::vector<RealTask>& tasks) {
+  std::set<Key> kept;
+  for (const RealTask& t : tasks) kept.insert({t.gang, t.task});
+  std::erase_if(real_, [&](const auto& r) { return !kept.contains(r.first); });
+}
+
+}  // namespace muster

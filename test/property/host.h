@@ -1,0 +1,73 @@
+// A host of a scheduler, for tests: it carries decisions out in a world of its
+// own, faithfully or not, and can tell what really runs.
+#ifndef MUSTER_TEST_PROPERTY_HOST_H_
+#define MUSTER_TEST_PROPERTY_HOST_H_
+
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "muster/event.h"
+#include "muster/plan.h"
+#include "muster/state.h"
+
+namespace muster {
+
+class Host {
+ public:
+  // A task as it really is.
+  struct Real {
+    std::string node{};
+    std::vector<uint32_t> devices{};
+    uint32_t alternative = 0;
+    uint32_t attempt = 0;
+  };
+  using Key = std::pair<std::string, TaskId>;
+
+  // What the plan asks is to be done from now on.
+  void Take(const PlanRecord& plan);
+  const std::deque<DecisionRecord>& pending() const { return pending_; }
+  const std::map<Key, Real>& real() const { return real_; }
+
+  // Carries out pending decision `i` for its tasks from `first` on; `done` of
+  // them, the others stay pending. Started tasks land where planned, or on
+  // `elsewhere` if that is not empty. Returns the answer.
+  TasksAnswered Do(size_t i, size_t done, const std::string& elsewhere);
+  // The same for the whole decision, answered by its number.
+  DecisionApplied DoAll(size_t i);
+  // Does nothing for the decision's tasks: a start's fail; a stop's do not
+  // happen.
+  TasksAnswered FailAll(size_t i);
+  DecisionRefused Refuse(size_t i);
+
+  // Something happened in the world.
+  void LoseNode(const std::string& node);
+  void Forget(const std::string& gang);
+  void DropPending(const std::string& gang);
+  // The task ended by itself.
+  TasksAnswered End(const Key& key, TaskOutcome outcome);
+
+  // What really runs, of gangs that the state knows, on nodes it knows. Tasks
+  // of pending stops are named as being released where `releasing`.
+  std::vector<RealTask> Tasks(const SchedulerState& state,
+                              bool releasing) const;
+  // Forgets what it was asked: the scheduler has been told the whole truth.
+  void ClearPending() { pending_.clear(); }
+  void KeepOnly(const std::vector<RealTask>& tasks);
+
+ private:
+  bool IsStop(const DecisionRecord& d) const;
+
+  std::deque<DecisionRecord> pending_;
+  std::map<Key, Real> real_;
+};
+
+// The bits of a mask, as numbers.
+std::vector<uint32_t> BitsOf(uint64_t mask);
+
+}  // namespace muster
+
+#endif  // MUSTER_TEST_PROPERTY_HOST_H_

@@ -1,0 +1,20 @@
+// What every plan keeps to, checked from the states before and after it.
+#ifndef MUSTER_TEST_PROPERTY_PLAN_LAW_H_
+#define MUSTER_TEST_PROPERTY_PLAN_LAW_H_
+
+#include <string>
+
+#include "muster/plan.h"
+#include "muster/state.h"
+
+namespace muster {
+
+// The first law that the plan breaks, as "name: details"; empty if none.
+// `before` is the state the plan was made from (its time already `plan.now`),
+// `after` the state with the decisions taken.
+std::string BrokenLaw(const SchedulerState& before, const PlanRecord& plan,
+                      const Plan& raw, const SchedulerState& after);
+
+}  // namespace muster
+
+#endif  // MUSTER_TEST_PROPERTY_PLAN_LAW_H_

@@ -1,0 +1,95 @@
+// Any value of the public API as one line of text: its fields by name, those
+// at their defaults left out.
+#ifndef MUSTER_TEST_PROPERTY_PRINT_H_
+#define MUSTER_TEST_PROPERTY_PRINT_H_
+
+#include <optional>
+#include <sstream>
+#include <string>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+#include "muster/enum_names.h"
+#include "muster/fields.h"
+#include "muster/resources.h"
+
+namespace muster {
+
+class Printer {
+ public:
+  template <class T>
+  static std::string Text(const T& value) {
+    Printer printer;
+    printer.Put(value);
+    return printer.out_.str();
+  }
+
+ private:
+  void Put(const std::string& s) { out_ << '\'' << s << '\''; }
+  void Put(bool b) { out_ << (b ? "true" : "false"); }
+  template <class T>
+    requires std::is_integral_v<T>
+  void Put(T value) {
+    out_ << +value;
+  }
+  template <class T>
+    requires std::is_enum_v<T>
+  void Put(T value) {
+    out_ << Name(value);
+  }
+  template <class T>
+  void Put(const std::vector<T>& values) {
+    out_ << '[';
+    const char* comma = "";
+    for (const T& value : values) {
+      out_ << comma;
+      Put(value);
+      comma = ", ";
+    }
+    out_ << ']';
+  }
+  template <class T>
+  void Put(const std::optional<T>& value) {
+    if (value) Put(*value);
+  }
+  template <class... T>
+  void Put(const std::variant<T...>& value) {
+    out_ << kEventNames[value.index()];
+    std::visit([this](const auto& v) { Put(v); }, value);
+  }
+  template <class T>
+    requires(std::is_class_v<T> && HasFields<T>)
+  void Put(const T& value) {
+    out_ << '{';
+    const char* comma = "";
+    const T plain{};
+    std::vector<std::string> defaults;
+    VisitFields(plain, [&](int, const char*, const auto& field) {
+      defaults.push_back(Printer::Text(field));
+    });
+    size_t i = 0;
+    VisitFields(value, [&](int, const char* name, const auto& field) {
+      const std::string text = Printer::Text(field);
+      if (text == defaults[i++]) return;
+      out_ << comma << name << ": " << text;
+      comma = ", ";
+    });
+    out_ << '}';
+  }
+
+  static constexpr const char* kEventNames[] = {
+      "NodeChanged",   "NodeDown",          "NodeUp",
+      "NodeRemoved",   "NodeDrained",       "SpotNotice",
+      "OthersChanged", "NodeSetChanged",    "QueueChanged",
+      "QueueRemoved",  "PriorityClass",     "GangSubmitted",
+      "GangHeld",      "GangReprioritized", "GangCancelled",
+      "GangFinished",  "CheckpointTaken",   "TasksAnswered",
+      "Applied",       "Refused",           "Reconciled"};
+
+  std::ostringstream out_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TEST_PROPERTY_PRINT_H_

@@ -1,0 +1,37 @@
+// Random clusters, tenants and gangs: small, and with a bit of everything.
+#ifndef MUSTER_TEST_PROPERTY_RANDOM_WORLD_H_
+#define MUSTER_TEST_PROPERTY_RANDOM_WORLD_H_
+
+#include <string>
+#include <vector>
+
+#include "muster/config.h"
+#include "muster/event.h"
+#include "muster/gang.h"
+#include "muster/node.h"
+#include "muster/priority_class.h"
+#include "muster/queue.h"
+#include "test/property/dice.h"
+
+namespace muster {
+
+inline constexpr ResourceKind kCpu = 0;
+inline constexpr ResourceKind kGpu = 1;
+
+SchedulerConfig RandomConfig(Dice& dice);
+Node RandomNode(Dice& dice, const std::string& key);
+OtherUsage RandomOthers(Dice& dice, const Node& node);
+// A tree of up to six queues, parents first; the leaves are named in *leaves.
+std::vector<Queue> RandomQueues(Dice& dice, std::vector<std::string>* leaves);
+std::vector<Quota> RandomQuotas(Dice& dice, bool large);
+PriorityClass RandomClass(Dice& dice, const std::string& key);
+NodeSet RandomNodeSet(Dice& dice, const std::string& key);
+Gang RandomGang(Dice& dice, const SchedulerConfig& config,
+                const std::string& key, const std::string& queue, Time now);
+// An event that must be refused.
+EventBody BadEvent(Dice& dice, const std::string& node,
+                   const std::string& queue, const std::string& gang);
+
+}  // namespace muster
+
+#endif  // MUSTER_TEST_PROPERTY_RANDOM_WORLD_H_

@@ -1,0 +1,84 @@
+// Random histories of a scheduler and its host; the design's invariants are
+// checked after every step.
+//
+// MUSTER_SEED=n runs the one history of that seed; MUSTER_EVENTS=n changes how
+// many steps are taken in all.
+#include <cstdint>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "test/property/dice.h"
+#include "test/property/shrink.h"
+#include "test/property/world.h"
+
+namespace muster {
+namespace {
+
+constexpr uint32_t kStepsPerHistory = 100;
+constexpr uint32_t kShards = 4;
+constexpr uint32_t kSteps = 100'000;
+
+std::vector<Op> History(uint64_t seed) {
+  Dice dice(seed ^ 0x5bd1e995);
+  std::vector<Op> history;
+  for (uint32_t i = 0; i < kStepsPerHistory; ++i) {
+    history.push_back(RandomOp(dice));
+  }
+  return history;
+}
+
+
+// The law that the history breaks, if any.
+std::string LawBroken(uint64_t seed, const std::vector<Op>& history) {
+  World world(seed, false);
+  for (const Op& op : history) world.Step(op);
+  world.Finish();
+  return world.law();
+}
+
+// The shortest history found that breaks the same law, told step by step.
+std::string Tale(uint64_t seed, const std::string& law) {
+  const std::vector<Op> shortest =
+      Shrink(History(seed), [&](const std::vector<Op>& trial) {
+        return LawBroken(seed, trial) == law;
+      });
+  World world(seed, true);
+  for (const Op& op : shortest) world.Step(op);
+  world.Finish();
+  return world.failure() + "\nMUSTER_SEED=" + std::to_string(seed) + ", " +
+         std::to_string(shortest.size()) + " steps:\n" + world.log();
+}
+
+class SchedulerHistories : public ::testing::TestWithParam<uint32_t> {};
+
+TEST_P(SchedulerHistories, KeepTheInvariants) {
+  uint64_t first = 1 + uint64_t{1'000'000} * GetParam();
+  uint32_t steps = kSteps / kShards;
+  if (const char* all = std::getenv("MUSTER_EVENTS")) {
+    steps = static_cast<uint32_t>(std::atoi(all)) / kShards;
+  }
+  uint64_t histories = steps / kStepsPerHistory;
+  if (const char* seed = std::getenv("MUSTER_SEED")) {
+    if (GetParam() > 0) GTEST_SKIP() << "one seed, in the first shard";
+    first = std::strtoull(seed, nullptr, 10);
+    histories = 1;
+  }
+  const bool keep_going = std::getenv("MUSTER_KEEP_GOING") != nullptr;
+  for (uint64_t seed = first; seed < first + histories; ++seed) {
+    const std::string law = LawBroken(seed, History(seed));
+    if (law.empty()) continue;
+    if (keep_going) {
+      ADD_FAILURE() << law << ": MUSTER_SEED=" << seed;
+      continue;
+    }
+    FAIL() << Tale(seed, law);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Shards, SchedulerHistories,
+                         ::testing::Range(0u, kShards));
+
+}  // namespace
+}  // namespace muster

@@ -1,0 +1,362 @@
+#include "test/property/world.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "test/property/books.h"
+#include "test/property/plan_law.h"
+#include "test/property/print.h"
+#include "test/property/random_world.h"
+
+namespace muster {
+
+namespace {
+
+constexpr const char* kOpNames[] = {
+    "pass",       "wakeup",     "answer",      "deliver",   "resend",
+    "submit",     "submit-many", "gang-event", "node-event", "queue-event",
+    "task-ends",  "reconcile",  "bad",         "commute"};
+// How often each is drawn.
+constexpr uint32_t kOpWeights[] = {24, 6, 30, 3, 3, 14, 1, 7, 7, 3, 6, 2, 2, 2};
+
+std::string Differ(const PlanRecord& a, const PlanRecord& b) {
+  return "\n  one:   " + Printer::Text(a) + "\n  other: " + Printer::Text(b);
+}
+
+}  // namespace
+
+Op RandomOp(Dice& dice) {
+  uint32_t all = 0;
+  for (uint32_t w : kOpWeights) all += w;
+  uint32_t at = dice.Below(all), kind = 0;
+  while (at >= kOpWeights[kind]) at -= kOpWeights[kind++];
+  return {static_cast<OpKind>(kind), dice.Next()};
+}
+
+std::string Text(const Op& op) {
+  return std::string(kOpNames[static_cast<size_t>(op.kind)]) + " " +
+         std::to_string(op.salt);
+}
+
+World::World(uint64_t seed, bool trace) : trace_(trace) {
+  Dice dice(seed);
+  config_ = RandomConfig(dice);
+  Log("config " + Printer::Text(config_));
+  scheduler_ = std::make_unique<Scheduler>(*Scheduler::Create(config_));
+  scheduler_->SetJournal(this);
+  SetUp(dice);
+}
+
+World::~World() = default;
+
+void World::SetUp(Dice& dice) {
+  const uint32_t nodes = 2 + dice.Below(7);
+  for (uint32_t n = 0; n < nodes; ++n) {
+    Apply(NodeChanged{RandomNode(dice, "n" + std::to_string(n))});
+  }
+  Apply(NodeSetChanged{RandomNodeSet(dice, "set")});
+  for (const Queue& q : RandomQueues(dice, &leaves_)) Apply(QueueChanged{q});
+  for (const char* key : {"c0", "c1", "c2"}) {
+    Apply(PriorityClassChanged{RandomClass(dice, key)});
+  }
+}
+
+void World::Step(const Op& op) {
+  if (!failure_.empty()) return;
+  Dice dice(op.salt);
+  Log("-- " + Text(op));
+  if (dice.OneIn(2)) now_ += dice.In(0, 5) * kSecond;
+  switch (op.kind) {
+    case OpKind::kPass: {
+      Pass(now_, dice.OneIn(4));
+      break;
+    }
+    case OpKind::kWakeup:
+      if (wakeup_ != kForever) now_ = std::max(now_, wakeup_);
+      Pass(now_, dice.OneIn(4));
+      break;
+    case OpKind::kAnswer: Answer(dice); break;
+    case OpKind::kDeliver:
+      if (late_.empty()) break;
+      std::swap(late_[dice.Below(static_cast<uint32_t>(late_.size()))],
+                late_.back());
+      Apply(late_.back());
+      sent_.push_back(late_.back());
+      late_.pop_back();
+      break;
+    case OpKind::kResend:
+      if (sent_.empty()) break;
+      Apply(sent_[dice.Below(static_cast<uint32_t>(sent_.size()))]);
+      break;
+    case OpKind::kSubmit: Submit(dice); break;
+    case OpKind::kSubmitMany: SubmitMany(dice); break;
+    case OpKind::kGangEvent: GangEvent(dice); break;
+    case OpKind::kNodeEvent: NodeEvent(dice); break;
+    case OpKind::kQueueEvent: QueueEvent(dice); break;
+    case OpKind::kTaskEnds: TaskEnds(dice); break;
+    case OpKind::kReconcile: Reconcile(dice); break;
+    case OpKind::kBad: Bad(dice); break;
+    case OpKind::kCommute: Commute(dice); break;
+  }
+}
+
+// --- Checks -------------------------------------------------------------------
+
+void World::Fail(const std::string& what) {
+  if (!failure_.empty()) return;
+  failure_ = what;
+  Log("FAILURE " + what);
+}
+
+void World::Log(const std::string& line) {
+  if (trace_) log_ += line + "\n";
+}
+
+bool World::Apply(const EventBody& what) {
+  if (!failure_.empty()) return false;
+  const Event event{now_, what};
+  const uint64_t hash = scheduler_->StateHash();
+  const absl::Status status = scheduler_->Apply(event);
+  Log("at " + std::to_string(now_ / kSecond) + "s " + Printer::Text(what) +
+      (status.ok() ? "" : " -> " + status.ToString()));
+  if (!status.ok() && scheduler_->StateHash() != hash) {
+    Fail("refused event changed the state: " + status.ToString());
+  }
+  if (const absl::Status valid = scheduler_->Validate(); !valid.ok()) {
+    Fail("validate: " + valid.ToString());
+  }
+  state_ = scheduler_->State();
+  CheckGangs();
+  return status.ok();
+}
+
+// No gang is lost, none comes from nowhere.
+void World::CheckGangs() {
+  std::set<std::string> there;
+  for (const GangState& g : state_.gangs) {
+    there.insert(g.gang.key);
+    if (!known_.contains(g.gang.key)) {
+      Fail("gang from nowhere: " + g.gang.key);
+    }
+  }
+  for (auto it = known_.begin(); it != known_.end();) {
+    if (there.contains(*it)) {
+      ++it;
+      continue;
+    }
+    if (!may_go_.contains(*it)) Fail("gang lost: " + *it);
+    may_go_.erase(*it);
+    host_.DropPending(*it);
+    it = known_.erase(it);
+  }
+}
+
+PlanRecord World::Pass(Time at, bool deep) {
+  if (!failure_.empty()) return {};
+  SchedulerState before = scheduler_->State();
+  PlanRecord whatif;
+  if (deep) {
+    const uint64_t hash = scheduler_->StateHash();
+    Plan trial;
+    const Event gone{at, NodeDown{"n0"}};
+    scheduler_->WhatIf(at, std::span(&gone, 1), &trial).IgnoreError();
+    if (!scheduler_->WhatIf(at, {}, &trial).ok()) Fail("what-if: refused");
+    whatif = scheduler_->Record(trial);
+    for (const GangState& g : before.gangs) {
+      if (!scheduler_->Explain(g.gang.key).ok()) Fail("explain: no answer");
+    }
+    if (scheduler_->StateHash() != hash) {
+      Fail("what-if: asking changed the state");
+    }
+  }
+  scheduler_->Schedule(at, &plan_);
+  const PlanRecord plan = scheduler_->Record(plan_);
+  Log("at " + std::to_string(at / kSecond) + "s plan " + Printer::Text(plan));
+  for (const DecisionRecord& d : plan.decisions) {
+    if (d.kind == DecisionKind::kCancel) may_go_.insert(d.gang);
+  }
+  state_ = scheduler_->State();
+  if (std::string law = BrokenLaw(before, plan, plan_, state_); !law.empty()) {
+    Fail(law);
+  }
+  if (const absl::Status valid = scheduler_->Validate(); !valid.ok()) {
+    Fail("validate: after a pass: " + valid.ToString());
+  }
+  CheckGangs();
+  if (deep) CheckDeeply(at, before, whatif, plan);
+  host_.Take(plan);
+  wakeup_ = plan.next_wakeup;
+  return plan;
+}
+
+// The same state decides the same, whatever was asked, cached or forgotten.
+void World::CheckDeeply(Time at, const SchedulerState& before,
+                        const PlanRecord& whatif, const PlanRecord& plan) {
+  absl::StatusOr<Scheduler> twin = Scheduler::Restore(before);
+  if (!twin.ok()) return Fail("restore: " + twin.status().ToString());
+  if (!(twin->State() == before)) return Fail("restore: another state");
+  Plan other;
+  twin->Schedule(at, &other);
+  const PlanRecord theirs = twin->Record(other);
+  if (!(theirs == plan)) {
+    return Fail("restored twin decides otherwise: " + Differ(plan, theirs));
+  }
+  if (twin->StateHash() != scheduler_->StateHash()) {
+    return Fail("restored twin ends in another state");
+  }
+  if (!(whatif == plan)) {
+    return Fail("what-if: said otherwise: " + Differ(plan, whatif));
+  }
+  CheckQuiet(plan);
+}
+
+// Before next_wakeup, without an event, another pass decides nothing.
+void World::CheckQuiet(const PlanRecord& plan) {
+  if (plan.budget_exhausted || plan.next_wakeup <= plan.now) return;
+  for (const Time at :
+       {plan.now, std::min(plan.next_wakeup - 1, plan.now + 1000 * kSecond)}) {
+    absl::StatusOr<Scheduler> twin = Scheduler::Restore(state_);
+    if (!twin.ok()) return Fail("restore: " + twin.status().ToString());
+    Plan again;
+    twin->Schedule(at, &again);
+    if (!again.decisions.empty() || !again.untold.empty()) {
+      return Fail("unquiet: a pass at " + std::to_string(at) +
+                  " decides more: " + Printer::Text(twin->Record(again)));
+    }
+  }
+}
+
+// --- The end ------------------------------------------------------------------
+
+void World::Finish() {
+  if (!failure_.empty()) return;
+  Log("-- the end");
+  SettleDown();
+  if (failure_.empty()) EndEverything();
+  if (failure_.empty()) Replay();
+}
+
+// The host is faithful from now on: everything comes to rest, and no two gangs
+// evict each other in turn.
+void World::SettleDown() {
+  for (const EventBody& e : late_) Apply(e);
+  late_.clear();
+  if (lost_) {
+    Dice dice(1);
+    Reconcile(dice);
+  }
+  std::set<std::pair<std::string, std::string>> evicted;
+  constexpr int kRounds = 300;
+  for (int round = 0; round < kRounds && failure_.empty(); ++round) {
+    const PlanRecord plan = Pass(now_, round % 4 == 0);
+    for (const DecisionRecord& d : plan.decisions) {
+      if (d.on_behalf_of.empty()) continue;
+      evicted.insert({d.on_behalf_of, d.gang});
+      if (evicted.contains({d.gang, d.on_behalf_of})) {
+        Fail("in turn: " + d.gang + " and " + d.on_behalf_of +
+             " evict each other");
+      }
+    }
+    const bool idle = host_.pending().empty();
+    while (!host_.pending().empty()) Apply(host_.DoAll(0));
+    if (!plan.decisions.empty() || !idle) continue;
+    if (plan.next_wakeup == kForever) return CheckTruth();
+    now_ = std::max(now_, plan.next_wakeup);
+  }
+  Fail("no rest: decisions without end");
+}
+
+// What the scheduler believes is what is.
+void World::CheckTruth() {
+  std::map<Host::Key, std::string> believed;
+  for (const GangState& g : state_.gangs) {
+    for (const TaskState& t : g.tasks) {
+      if (t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kReleasing) {
+        Fail("truth: a faithful host leaves " + g.gang.key + " open");
+      }
+      if (t.phase == TaskPhase::kRunning) {
+        believed[{g.gang.key, t.task}] = t.node;
+      }
+    }
+  }
+  std::map<Host::Key, std::string> real;
+  for (const auto& [key, task] : host_.real()) real[key] = task.node;
+  if (believed == real) return;
+  std::string text = "truth: believed";
+  for (const auto& [key, node] : believed) text += " " + key.first + "@" + node;
+  text += "; real";
+  for (const auto& [key, node] : real) text += " " + key.first + "@" + node;
+  Fail(text);
+}
+
+// Everything finishes: nothing is left, all capacity is free.
+void World::EndEverything() {
+  for (const std::string& key : std::set<std::string>(known_)) {
+    may_go_.insert(key);
+    Apply(GangFinished{key});
+    host_.Forget(key);
+  }
+  if (!state_.gangs.empty()) return Fail("leak: a finished gang stays");
+  const Cluster& cluster = scheduler_->cluster();
+  for (const NodeState& n : state_.nodes) {
+    const NodeIndex i = cluster.Find(n.node.key).index;
+    for (const Ledger ledger : {Ledger::kNow, Ledger::kLater}) {
+      const int64_t free = n.node.capacity[kCpu] - n.others.amount[kCpu];
+      if (cluster.free(i, kCpu, ledger) != free) {
+        return Fail("leak: cpu of " + n.node.key);
+      }
+      std::vector<int64_t> milli(n.node.devices.size(), 1000);
+      for (const DeviceShare& s : n.others.devices) {
+        if (s.device < milli.size()) milli[s.device] -= s.milli;
+      }
+      for (uint32_t d = 0; d < milli.size(); ++d) {
+        if (n.node.devices[d].healthy &&
+            cluster.free_milli(i, d, ledger) != milli[d]) {
+          return Fail("leak: a device of " + n.node.key);
+        }
+      }
+    }
+  }
+  for (const Queue& q : state_.queues) {
+    if (!scheduler_->QueueUsage(q.key).IsZero()) {
+      return Fail("leak: queue " + q.key);
+    }
+  }
+}
+
+// The journal, decided again and followed, leads to the same state.
+void World::Replay() {
+  absl::StatusOr<Scheduler> again = Scheduler::Create(config_);
+  absl::StatusOr<Scheduler> follower = Scheduler::Create(config_);
+  Plan plan;
+  for (const auto& entry : entries_) {
+    if (const Event* event = std::get_if<Event>(&entry)) {
+      if (!again->Apply(*event).ok() || !follower->Apply(*event).ok()) {
+        return Fail("replay: an event is refused: " + Printer::Text(*event));
+      }
+      continue;
+    }
+    const PlanRecord& recorded = std::get<PlanRecord>(entry);
+    again->Schedule(recorded.now, &plan);
+    const PlanRecord decided = again->Record(plan);
+    if (!(decided == recorded)) {
+      return Fail("replay: decides otherwise: " + Differ(recorded, decided));
+    }
+    if (absl::Status s = follower->Follow(recorded); !s.ok()) {
+      return Fail("follow: " + s.ToString());
+    }
+    if (!(follower->State() == again->State())) {
+      return Fail("follow: another state after " + Printer::Text(recorded) +
+                  "\n  decided:  " + Printer::Text(again->State().gangs) +
+                  "\n  followed: " + Printer::Text(follower->State().gangs));
+    }
+  }
+  if (again->StateHash() != scheduler_->StateHash()) {
+    return Fail("replay: ends in another state");
+  }
+  if (const absl::Status valid = follower->Validate(); !valid.ok()) {
+    return Fail("follow: " + valid.ToString());
+  }
+}
+
+}  // namespace muster

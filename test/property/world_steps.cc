@@ -1,0 +1,372 @@
+// The steps a random history takes.
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "test/property/print.h"
+#include "test/property/random_world.h"
+#include "test/property/world.h"
+
+namespace muster {
+
+const NodeState* World::AnyNode(Dice& dice) const {
+  if (state_.nodes.empty()) return nullptr;
+  return &state_.nodes[dice.Below(static_cast<uint32_t>(state_.nodes.size()))];
+}
+
+std::string World::AnyGang(Dice& dice) const {
+  if (state_.gangs.empty()) return "none";
+  return state_.gangs[dice.Below(static_cast<uint32_t>(state_.gangs.size()))]
+      .gang.key;
+}
+
+std::string World::AnyQueue(Dice& dice) const {
+  return leaves_[dice.Below(static_cast<uint32_t>(leaves_.size()))];
+}
+
+// --- Answers ------------------------------------------------------------------
+
+void World::Answer(Dice& dice) {
+  if (host_.pending().empty()) return;
+  const size_t i =
+      dice.OneIn(3) ? dice.Below(static_cast<uint32_t>(host_.pending().size()))
+                    : 0;
+  const DecisionRecord d = host_.pending()[i];
+  EventBody event;
+  switch (dice.Below(12)) {
+    case 0:  // Not all of it yet.
+      event = host_.Do(i, 1, "");
+      break;
+    case 1: {  // Elsewhere than planned.
+      const NodeState* node = AnyNode(dice);
+      size_t needs = 0;
+      for (const PlannedTaskRecord& p : d.tasks) {
+        needs = std::max(needs, BitsOf(p.devices).size());
+      }
+      const bool there = node != nullptr && !node->down &&
+                         node->node.devices.size() >= needs;
+      event = host_.Do(i, d.tasks.size(), there ? node->node.key : "");
+      break;
+    }
+    case 2:
+      event = host_.FailAll(i);
+      break;
+    case 3:
+      event = host_.Refuse(i);
+      break;
+    case 4:  // Done, told later.
+      late_.emplace_back(host_.DoAll(i));
+      return;
+    case 5:  // Done, never told.
+      if (!dice.OneIn(3)) break;
+      host_.DoAll(i);
+      lost_ = true;
+      Log("lost: the answer to " + std::to_string(d.seq));
+      return;
+    case 6:  // Told twice.
+      event = host_.Do(i, d.tasks.size(), "");
+      Apply(event);
+      break;
+    case 7:
+      event = host_.Do(i, d.tasks.size(), "");
+      break;
+    default:
+      event = host_.DoAll(i);
+      break;
+  }
+  if (std::holds_alternative<NodeChanged>(event)) return;  // Nothing happened.
+  Apply(event);
+  sent_.push_back(event);
+}
+
+void World::TaskEnds(Dice& dice) {
+  if (host_.real().empty()) return;
+  auto it = host_.real().begin();
+  std::advance(it, dice.Below(static_cast<uint32_t>(host_.real().size())));
+  const bool good = dice.OneIn(2);
+  const std::string gang = it->first.first;
+  const EventBody event = host_.End(
+      it->first, good ? TaskOutcome::kSucceeded : TaskOutcome::kFailed);
+  if (good) may_go_.insert(gang);  // If it was the last.
+  Apply(event);
+  sent_.push_back(event);
+}
+
+void World::Reconcile(Dice& dice) {
+  Reconciled whole;
+  for (const NodeState& n : state_.nodes) {
+    whole.nodes.push_back(n.node);
+    if (!n.others.amount.IsZero() || !n.others.devices.empty()) {
+      whole.others.push_back(n.others);
+    }
+    if (n.down) whole.down.push_back(n.node.key);
+  }
+  if (dice.OneIn(8) && whole.nodes.size() > 1) {  // One is gone.
+    host_.LoseNode(whole.nodes.back().key);
+    std::erase_if(whole.others, [&](const OtherUsage& o) {
+      return o.node == whole.nodes.back().key;
+    });
+    std::erase(whole.down, whole.nodes.back().key);
+    whole.nodes.pop_back();
+  }
+  whole.tasks = host_.Tasks(state_, dice.OneIn(2));
+  host_.KeepOnly(whole.tasks);
+  if (!Apply(whole)) {
+    Fail("reconcile: the truth is refused");
+    return;
+  }
+  // What was to start and does not run is over; what was to stop and runs on
+  // as well, unless it was named as being released.
+  host_.ClearPending();
+  std::set<Host::Key> releasing;
+  for (const RealTask& t : whole.tasks) {
+    if (t.releasing) releasing.insert({t.gang, t.task});
+  }
+  for (const Host::Key& key : releasing) {
+    late_.emplace_back(host_.End(key, TaskOutcome::kReleased));
+  }
+  lost_ = false;
+  const uint64_t hash = scheduler_->StateHash();
+  const SchedulerState before = state_;
+  if (!releasing.empty()) return;
+  Apply(whole);  // Twice is once.
+  SchedulerState after = state_;
+  after.version = before.version;
+  after.now = before.now;
+  if (!(after == before) && hash != 0) {
+    Fail("reconcile: twice is not once");
+  }
+}
+
+// --- The outside world --------------------------------------------------------
+
+void World::Submit(Dice& dice) {
+  if (state_.gangs.size() > 16) return;
+  const std::string key = "g" + std::to_string(gangs_made_++);
+  const Gang gang = RandomGang(dice, config_, key, AnyQueue(dice), now_);
+  Remember(key);
+  if (!Apply(GangSubmitted{gang})) known_.erase(key);
+}
+
+// The same gangs in another order, and from several threads.
+void World::SubmitMany(Dice& dice) {
+  std::vector<Gang> gangs;
+  for (uint32_t i = 0; i < 4; ++i) {
+    const std::string key = "g" + std::to_string(gangs_made_++);
+    gangs.push_back(RandomGang(dice, config_, key, AnyQueue(dice), now_));
+  }
+  gangs.push_back(gangs[0]);  // Twice: one of them is refused.
+  absl::StatusOr<Scheduler> twin = Scheduler::Restore(scheduler_->State());
+  if (!twin.ok()) return Fail("restore: " + twin.status().ToString());
+  for (const Gang& gang : gangs) scheduler_->Submit(gang);
+  if (dice.OneIn(4)) {
+    std::vector<std::thread> threads;
+    for (size_t i = 0; i < gangs.size(); ++i) {
+      threads.emplace_back([&twin, &gangs, i] { twin->Submit(gangs[i]); });
+    }
+    for (std::thread& t : threads) t.join();
+  } else {
+    std::rotate(gangs.begin(),
+                gangs.begin() + dice.Below(static_cast<uint32_t>(gangs.size())),
+                gangs.end());
+    std::reverse(gangs.begin(), gangs.end());
+    for (const Gang& gang : gangs) twin->Submit(gang);
+  }
+  Plan other;
+  twin->Schedule(now_, &other);
+  for (const Gang& gang : gangs) Remember(gang.key);
+  scheduler_->Schedule(now_, &plan_);
+  const PlanRecord mine = scheduler_->Record(plan_);
+  const PlanRecord theirs = twin->Record(other);
+  state_ = scheduler_->State();
+  for (const Refused& refused : plan_.refused) {
+    const std::string key(plan_.Text(refused.gang_key));
+    if (scheduler_->Find(key).ok()) continue;  // The twin of it was taken.
+    known_.erase(key);
+  }
+  for (const DecisionRecord& d : mine.decisions) {
+    if (d.kind == DecisionKind::kCancel) may_go_.insert(d.gang);
+  }
+  Log("submitted many; plan " + Printer::Text(mine));
+  CheckGangs();
+  if (!(mine == theirs) || twin->StateHash() != scheduler_->StateHash() ||
+      plan_.refused.size() != other.refused.size()) {
+    Fail("submissions do not commute: " + Printer::Text(mine) + "\n" +
+         Printer::Text(theirs));
+  }
+  if (const absl::Status valid = scheduler_->Validate(); !valid.ok()) {
+    Fail("validate: after submissions: " + valid.ToString());
+  }
+  host_.Take(mine);
+  wakeup_ = mine.next_wakeup;
+}
+
+void World::GangEvent(Dice& dice) {
+  const std::string gang = AnyGang(dice);
+  switch (dice.Below(6)) {
+    case 0:
+      may_go_.insert(gang);
+      Apply(GangCancelled{gang});
+      break;
+    case 1:
+      may_go_.insert(gang);
+      host_.Forget(gang);
+      Apply(GangFinished{gang});
+      if (known_.contains(gang)) Fail("leak: finished gang stays: " + gang);
+      break;
+    case 2:
+      Apply(GangHeld{gang, dice.OneIn(3)});
+      break;
+    case 3: {
+      const char* classes[] = {"", "c0", "c1", "c2"};
+      Apply(GangReprioritized{gang, classes[dice.Below(4)]});
+      break;
+    }
+    default:
+      Apply(CheckpointTaken{gang, std::max<Time>(0, now_ - kSecond)});
+      break;
+  }
+}
+
+void World::NodeEvent(Dice& dice) {
+  const NodeState* any = AnyNode(dice);
+  const std::string key = any == nullptr || dice.OneIn(8)
+                              ? "n" + std::to_string(dice.Below(9))
+                              : any->node.key;
+  switch (dice.Below(10)) {
+    case 0:
+      host_.LoseNode(key);
+      Apply(NodeDown{key});
+      break;
+    case 1:
+    case 2:
+    case 3:
+      Apply(NodeUp{key});
+      break;
+    case 4:
+      if (dice.OneIn(2)) {
+        host_.LoseNode(key);
+        Apply(NodeRemoved{key});
+      } else {
+        Apply(SpotNotice{key, now_ + 30 * kSecond});
+      }
+      break;
+    case 5:
+      Apply(NodeDrained{key, dice.OneIn(2)});
+      break;
+    case 6:
+    case 7:
+      Apply(NodeChanged{RandomNode(dice, key)});
+      break;
+    case 8:
+      if (any != nullptr) Apply(OthersChanged{RandomOthers(dice, any->node)});
+      break;
+    default:
+      Apply(NodeSetChanged{RandomNodeSet(dice, "set")});
+      break;
+  }
+}
+
+void World::QueueEvent(Dice& dice) {
+  if (dice.OneIn(3)) {
+    const char* classes[] = {"c0", "c1", "c2"};
+    Apply(PriorityClassChanged{RandomClass(dice, classes[dice.Below(3)])});
+    return;
+  }
+  const Queue& known =
+      state_.queues[dice.Below(static_cast<uint32_t>(state_.queues.size()))];
+  if (dice.OneIn(6) && state_.queues.size() > 1) {
+    const Queue kept = known;
+    if (Apply(QueueRemoved{kept.key})) Apply(QueueChanged{kept});
+    return;
+  }
+  Queue queue = known;
+  queue.held = dice.OneIn(6);
+  queue.closed = dice.OneIn(8);
+  if (dice.OneIn(2)) {
+    queue.quotas = RandomQuotas(dice, queue.parent.empty());
+  }
+  Apply(QueueChanged{queue});
+}
+
+void World::Bad(Dice& dice) {
+  const NodeState* node = AnyNode(dice);
+  const std::string gang = AnyGang(dice);
+  const EventBody event = BadEvent(
+      dice, node == nullptr ? "none" : node->node.key, AnyQueue(dice), gang);
+  if (Apply(event)) Fail("taken: a bad event: " + Printer::Text(event));
+}
+
+// --- Events that share nothing --------------------------------------------------
+
+void World::Touch(const std::string& gang, std::set<std::string>* out) const {
+  for (const GangState& g : state_.gangs) {
+    if (g.gang.key != gang) continue;
+    out->insert("gang " + gang);
+    out->insert("queue " + g.gang.queue);
+    for (const TaskState& t : g.tasks) out->insert("node " + t.node);
+    for (const OpenDecision& o : g.open) {
+      if (!o.on_behalf_of.empty() &&
+          out->insert("gang " + o.on_behalf_of).second) {
+        Touch(o.on_behalf_of, out);
+      }
+    }
+  }
+}
+
+EventBody World::SmallEvent(Dice& dice, std::set<std::string>* touched) {
+  const std::string gang = AnyGang(dice);
+  const NodeState* node = AnyNode(dice);
+  const uint32_t what = dice.Below(8);
+  if (what < 4) {
+    Touch(gang, touched);
+    touched->insert("gang " + gang);
+    if (what == 0) return GangHeld{gang, true};
+    if (what == 1) return GangFinished{gang};
+    if (what == 2) return GangCancelled{gang};
+    return CheckpointTaken{gang, now_};
+  }
+  if (what < 7 && node != nullptr) {
+    const std::string key = node->node.key;
+    for (const GangState& g : state_.gangs) {
+      for (const TaskState& t : g.tasks) {
+        if (t.node == key) Touch(g.gang.key, touched);
+      }
+    }
+    touched->insert("node " + key);
+    if (what == 4) return NodeDown{key};
+    if (what == 5) return NodeDrained{key, true};
+    return OthersChanged{RandomOthers(dice, node->node)};
+  }
+  const std::string queue = AnyQueue(dice);
+  touched->insert("queue " + queue);
+  const std::string key = "new" + std::to_string(dice.Below(1000));
+  touched->insert("gang " + key);
+  return GangSubmitted{RandomGang(dice, config_, key, queue, now_)};
+}
+
+void World::Commute(Dice& dice) {
+  std::set<std::string> a, b;
+  const Event first{now_, SmallEvent(dice, &a)};
+  const Event second{now_, SmallEvent(dice, &b)};
+  for (const std::string& x : a) {
+    if (b.contains(x)) return;
+  }
+  absl::StatusOr<Scheduler> one = Scheduler::Restore(state_);
+  absl::StatusOr<Scheduler> two = Scheduler::Restore(state_);
+  if (!one.ok() || !two.ok()) return Fail("restore: refused");
+  const bool one_a = one->Apply(first).ok(), one_b = one->Apply(second).ok();
+  const bool two_b = two->Apply(second).ok(), two_a = two->Apply(first).ok();
+  Plan p, q;
+  one->Schedule(now_, &p);
+  two->Schedule(now_, &q);
+  if (one_a == two_a && one_b == two_b && one->Record(p) == two->Record(q) &&
+      one->StateHash() == two->StateHash()) {
+    return;
+  }
+  Fail("events do not commute: " + Printer::Text(first) + " and " +
+       Printer::Text(second) + "\n  one:   " + Printer::Text(one->Record(p)) +
+       "\n  other: " + Printer::Text(two->Record(q)));
+}
+
+}  // namespace muster
