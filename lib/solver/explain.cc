@@ -206,7 +206,7 @@ bool Explain::DomainShort(Board& board, uint32_t role, Reason* reason) {
   const uint32_t size = layers_.empty() ? 1 : layers_[0].size;
   if (best >= needed - needed % size) return false;
   const int level =
-      rule.required != kEverywhere ? rule.required : layers_[0].level;
+      rule.required != kEverywhere ? rule.required : slices[0].level;
   *reason = {.code = ReasonCode::kNoDomain,
              .object_kind = ReasonObject::kLevel,
              .object = static_cast<uint32_t>(level),

@@ -141,13 +141,11 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
       if (!named || tree.Contains(n)) consider(n);
     }
   }
-  // Host candidates keep the order of the tree among equals, as domains do.
-  std::stable_sort(candidates_.begin() + static_cast<ptrdiff_t>(base),
-                   candidates_.end(),
-                   [](const Candidate& a, const Candidate& b) {
-                     return std::pair(a.nearness, a.tightness) <
-                            std::pair(b.nearness, b.tightness);
-                   });
+  const auto first = candidates_.begin() + static_cast<ptrdiff_t>(base);
+  for (size_t c = base; c < candidates_.size(); ++c) {
+    candidates_[c].order = c;
+  }
+  std::sort(first, candidates_.end());
 }
 
 bool GroupSearch::PlaceScope(ScopeIndex s, bool root) {
@@ -246,10 +244,12 @@ bool GroupSearch::PlaceChildren(ScopeIndex s) {
     if (problem_->AddBelow(child) == 0) continue;
     children_.push_back(Scarcity(child, spot));
   }
-  std::stable_sort(children_.begin() + static_cast<ptrdiff_t>(base),
-                   children_.end(), [](const Child& a, const Child& b) {
-                     return a.slots * b.need < b.slots * a.need;
-                   });
+  std::sort(children_.begin() + static_cast<ptrdiff_t>(base), children_.end(),
+            [](const Child& a, const Child& b) {
+              const uint64_t x = a.slots * b.need;
+              const uint64_t y = b.slots * a.need;
+              return x != y ? x < y : a.scope < b.scope;
+            });
   const size_t last = children_.size();
   bool placed = true;
   for (size_t c = base; c < last && placed; ++c) {

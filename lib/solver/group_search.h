@@ -38,7 +38,10 @@ class GroupSearch {
   struct Candidate {
     int nearness = 0;
     int64_t tightness = 0;  // What is free for the gang there.
+    size_t order = 0;       // In the tree: keys decide among equals.
     uint32_t domain = 0;
+
+    friend auto operator<=>(const Candidate&, const Candidate&) = default;
   };
   struct Child {
     uint64_t slots = 0;  // Of the scarcest role below, for `need` tasks.

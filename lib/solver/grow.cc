@@ -30,17 +30,18 @@ void Solver::Keep(const std::vector<Assignment>& tasks,
   growing_.fixed = held_;
 }
 
-// Whether the role runs, or could be made to: with its whole group, if that
-// does not run either.
+// Whether the role runs, or could be made to: the widest scope around it that
+// does not run first, whole at its minimum, which may leave the role out.
 bool Solver::BringUp(Cluster& cluster, uint32_t role, PlacementResult* result) {
-  const ScopeIndex top = NotRunning(role);
-  if (top == kNoScope) return true;
-  part_.Clear();
-  PlaceScope(cluster, growing_, top, &part_);
-  result->steps += part_.steps;
-  if (part_.fit != Fit::kFits) return false;
-  Keep(part_.tasks, result);
-  return NotRunning(role) == kNoScope;
+  for (;;) {
+    const ScopeIndex top = NotRunning(role);
+    if (top == kNoScope) return true;
+    part_.Clear();
+    PlaceScope(cluster, growing_, top, &part_);
+    result->steps += part_.steps;
+    if (part_.fit != Fit::kFits || part_.tasks.empty()) return false;
+    Keep(part_.tasks, result);
+  }
 }
 
 void Solver::GrowRole(Cluster& cluster, uint32_t role,

@@ -1,6 +1,7 @@
 #include "lib/solver/problem.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace muster::solver {
 
@@ -47,6 +48,7 @@ bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c,
   rule = {};
   if (c.empty()) return true;
   constrained_ = true;
+  if (!c.spread.level.empty()) return Refuse(s, reason);  // Not supported yet.
   const int topology = cluster_->FindTopology(c.topology);
   if (topology < 0 && !cluster_->topologies().empty()) return Refuse(s, reason);
   rule.tree = UseTree(topology);
@@ -145,10 +147,11 @@ bool Problem::InitSlices(Reason* reason) {
         slices_.push_back({rules_[s].tree, level, slice.size, 0});
       }
     }
-    std::stable_sort(slices_.begin() + static_cast<ptrdiff_t>(first),
-                     slices_.end(), [](const SliceRule& a, const SliceRule& b) {
-                       return a.level < b.level;
-                     });
+    std::sort(slices_.begin() + static_cast<ptrdiff_t>(first), slices_.end(),
+              [](const SliceRule& a, const SliceRule& b) {
+                return std::tuple(a.level, b.size, a.tree) <
+                       std::tuple(b.level, a.size, b.tree);
+              });
     const std::span<const Assignment> fixed = Fixed(r);
     uint32_t last = role(r).desired_tasks + FixedCount(r);
     if (!fixed.empty()) last = std::max(last, fixed.back().task.index + 1);

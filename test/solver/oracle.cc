@@ -94,14 +94,58 @@ bool SatisfiedGroup(const Gang& gang, uint32_t g,
   return children && below >= gang.groups[g].min_tasks;
 }
 
+// The lowest number that no task of the role has.
+uint32_t NextIndex(const std::vector<Assignment>& tasks, uint32_t role) {
+  for (uint32_t i = 0;; ++i) {
+    const TaskId task{role, i};
+    if (std::none_of(tasks.begin(), tasks.end(),
+                     [&](const Assignment& a) { return a.task == task; })) {
+      return i;
+    }
+  }
+}
+
+bool Suits(const Cluster& cluster, const Gang& gang, const Assignment& a,
+           const std::vector<Assignment>& others) {
+  return Inside(cluster, gang, a) &&
+         std::all_of(others.begin(), others.end(),
+                     [&](const Assignment& b) {
+                       return Compatible(cluster, gang, a, b);
+                     }) &&
+         cluster.Fits(a.at, Ledger::kBoth);
+}
+
+void ForEachMask(const Cluster& cluster, NodeIndex node, ShapeId shape,
+                 const std::function<void(uint64_t)>& f) {
+  if (!cluster.Admits(node, shape)) return;
+  const uint64_t all = uint64_t{1} << cluster.node(node).devices.size();
+  const uint32_t count = cluster.device_request(shape).count;
+  for (uint64_t mask = 0; mask < all; ++mask) {
+    if (static_cast<uint32_t>(std::popcount(mask)) == count) f(mask);
+  }
+}
+
 class Search {
  public:
-  Search(Cluster& cluster, const PreparedGang& gang)
-      : cluster_(cluster), gang_(gang) {}
+  Search(Cluster& cluster, const PreparedGang& gang,
+         const std::vector<Assignment>& fixed)
+      : cluster_(cluster), gang_(gang), placed_(fixed) {
+    fixed_.assign(gang.gang.roles.size(), 0);
+    fixed_shape_.assign(gang.gang.roles.size(), 0);
+    for (const Assignment& a : fixed) {
+      ++fixed_[a.task.role];
+      fixed_shape_[a.task.role] = a.at.shape;
+    }
+  }
 
   std::optional<Optimum> Run() {
     uint32_t most = 0;
     for (const Role& role : gang_.gang.roles) most += role.desired_tasks;
+    for (const Assignment& a : placed_) {
+      for (const Assignment& b : placed_) {
+        if (!Compatible(cluster_, gang_.gang, a, b)) return {};
+      }
+    }
     for (uint32_t total = 0; total <= most && !found_; ++total) {
       counts_.assign(gang_.gang.roles.size(), 0);
       ChooseCounts(0, total);
@@ -114,9 +158,10 @@ class Search {
   void ChooseCounts(uint32_t role, uint32_t left) {
     if (role < counts_.size()) {
       const Role& r = gang_.gang.roles[role];
-      for (uint32_t n = 0; n <= std::min(left, r.desired_tasks); ++n) {
-        if (n > 0 && n < r.min_tasks) continue;
-        counts_[role] = n;
+      const uint32_t fixed = fixed_[role];
+      for (uint32_t n = 0; n <= left && fixed + n <= r.desired_tasks; ++n) {
+        if (n > 0 && fixed + n < r.min_tasks) continue;
+        counts_[role] = fixed + n;
         ChooseCounts(role + 1, left - n);
       }
       counts_[role] = 0;
@@ -131,39 +176,27 @@ class Search {
   void PlaceRole(uint32_t role) {
     if (role == counts_.size()) return Judge();
     for (uint32_t s = 0; s < gang_.shapes[role].size(); ++s) {
-      if (s > 0 && counts_[role] == 0) break;
       shape_[role] = gang_.shapes[role][s];
-      PlaceTask(role, 0);
+      if (fixed_[role] == 0 && counts_[role] == 0) return PlaceRole(role + 1);
+      if (fixed_[role] > 0 && shape_[role] != fixed_shape_[role]) continue;
+      PlaceTask(role, counts_[role] - fixed_[role]);
     }
   }
 
-  void PlaceTask(uint32_t role, uint32_t index) {
-    if (index == counts_[role]) return PlaceRole(role + 1);
+  void PlaceTask(uint32_t role, uint32_t left) {
+    if (left == 0) return PlaceRole(role + 1);
+    const TaskId task{role, NextIndex(placed_, role)};
     for (const NodeIndex node : cluster_.nodes()) {
-      ForEachMask(node, shape_[role], [&](uint64_t mask) {
-        const Assignment a{{role, index}, {node, shape_[role], mask}};
-        if (!Inside(cluster_, gang_.gang, a)) return;
-        for (const Assignment& b : placed_) {
-          if (!Compatible(cluster_, gang_.gang, a, b)) return;
-        }
-        if (!cluster_.Fits(a.at, Ledger::kBoth)) return;
+      ForEachMask(cluster_, node, shape_[role], [&](uint64_t mask) {
+        const Assignment a{task, {node, shape_[role], mask}};
+        if (!Suits(cluster_, gang_.gang, a, placed_)) return;
         const Cluster::Mark mark = cluster_.Begin();
         cluster_.Charge(a.at, Ledger::kBoth);
         placed_.push_back(a);
-        PlaceTask(role, index + 1);
+        PlaceTask(role, left - 1);
         placed_.pop_back();
         cluster_.Rollback(mark);
       });
-    }
-  }
-
-  void ForEachMask(NodeIndex node, ShapeId shape,
-                   const std::function<void(uint64_t)>& f) {
-    if (!cluster_.Admits(node, shape)) return;
-    const uint64_t all = uint64_t{1} << cluster_.node(node).devices.size();
-    const uint32_t count = cluster_.device_request(shape).count;
-    for (uint64_t mask = 0; mask < all; ++mask) {
-      if (static_cast<uint32_t>(std::popcount(mask)) == count) f(mask);
     }
   }
 
@@ -180,6 +213,8 @@ class Search {
   Cluster& cluster_;
   const PreparedGang& gang_;
   std::vector<uint32_t> counts_;
+  std::vector<uint32_t> fixed_;
+  std::vector<ShapeId> fixed_shape_;
   std::vector<ShapeId> shape_;
   std::vector<Assignment> placed_;
   std::optional<Optimum> found_;
@@ -187,8 +222,32 @@ class Search {
 
 }  // namespace
 
-std::optional<Optimum> BruteForce(Cluster& cluster, const PreparedGang& gang) {
-  return Search(cluster, gang).Run();
+std::optional<Optimum> BruteForce(Cluster& cluster, const PreparedGang& gang,
+                                  const std::vector<Assignment>& fixed) {
+  return Search(cluster, gang, fixed).Run();
+}
+
+bool CanGrow(const Cluster& cluster, const PreparedGang& gang,
+             const std::vector<Assignment>& tasks) {
+  bool can = false;
+  for (uint32_t r = 0; r < gang.gang.roles.size(); ++r) {
+    const auto first =
+        std::find_if(tasks.begin(), tasks.end(),
+                     [&](const Assignment& a) { return a.task.role == r; });
+    if (first == tasks.end()) continue;
+    const TaskId task{r, NextIndex(tasks, r)};
+    const auto has =
+        std::count_if(tasks.begin(), tasks.end(),
+                      [&](const Assignment& a) { return a.task.role == r; });
+    if (has >= gang.gang.roles[r].desired_tasks) continue;
+    for (const NodeIndex node : cluster.nodes()) {
+      ForEachMask(cluster, node, first->at.shape, [&](uint64_t mask) {
+        const Assignment a{task, {node, first->at.shape, mask}};
+        can = can || Suits(cluster, gang.gang, a, tasks);
+      });
+    }
+  }
+  return can;
 }
 
 int EnclosingLevel(const Cluster& cluster,

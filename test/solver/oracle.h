@@ -19,8 +19,14 @@ struct Optimum {
   int64_t traffic = 0;  // The least traffic inside such a level's domain.
 };
 
-// Nothing if no placement exists. The cluster is as before.
-std::optional<Optimum> BruteForce(Cluster& cluster, const PreparedGang& gang);
+// Beside the fixed tasks, which are charged; `tasks` counts the others. Nothing
+// if no placement exists. The cluster is as before.
+std::optional<Optimum> BruteForce(Cluster& cluster, const PreparedGang& gang,
+                                  const std::vector<Assignment>& fixed = {});
+
+// Whether one more task of a role that has some would fit somewhere.
+bool CanGrow(const Cluster& cluster, const PreparedGang& gang,
+             const std::vector<Assignment>& tasks);
 
 // The narrowest level of topology 0 around the tasks.
 int EnclosingLevel(const Cluster& cluster,

@@ -245,6 +245,79 @@ TEST(Property, Traffic) {
   CheckMany(70000, 1000, {.nodes = 5, .roles = 3, .tasks = 2, .traffic = true});
 }
 
+// A gang loses some tasks for good: what is left is fixed, and what brute force
+// finds for the others is found.
+TEST(Property, BesideFixedTasks) {
+  const Limits limits{.nodes = 5,
+                      .devices = 2,
+                      .roles = 2,
+                      .tasks = 3,
+                      .groups = true,
+                      .slices = true,
+                      .elastic = true,
+                      .alternatives = true};
+  uint64_t yes = 0;
+  uint64_t asked = 0;
+  for (uint64_t seed = 100000; seed < 106000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    World w(TwoLevels());
+    for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
+    if (w.Place(RandomGang(random, limits)).fit != Fit::kFits) continue;
+    std::vector<Assignment> kept;
+    for (const Assignment& a : w.held) {
+      if (random.Chance(50)) {
+        kept.push_back(a);
+        continue;
+      }
+      w.cluster.Credit(a.at, Ledger::kBoth);
+      if (random.Chance(50)) w.cluster.SetAvailable(a.at.node, false);
+    }
+    w.held = kept;
+    ++asked;
+    const std::optional<Optimum> best =
+        BruteForce(w.cluster, *w.request.gang, kept);
+    ASSERT_EQ(w.PlaceAgain().fit == Fit::kFits, best.has_value());
+    if (!best) continue;
+    ++yes;
+    EXPECT_EQ(w.result.tasks.size(), best->tasks);
+    EXPECT_TRUE(Meets(w.cluster, *w.request.gang, w.held));
+  }
+  std::cout << yes << " of " << asked << " fit\n";
+  EXPECT_GT(yes, asked / 10);
+}
+
+// Growth meets the constraints, stays within bounds and leaves no room unused
+// by a role that runs.
+TEST(Property, Growth) {
+  const Limits limits{.nodes = 5,
+                      .roles = 3,
+                      .tasks = 4,
+                      .groups = true,
+                      .slices = true,
+                      .shares = true,
+                      .elastic = true};
+  uint64_t grown = 0;
+  for (uint64_t seed = 110000; seed < 113000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    World w(TwoLevels());
+    for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
+    const Gang gang = RandomGang(random, limits);
+    if (w.Place(gang).fit != Fit::kFits || w.held.empty()) continue;
+    const std::vector<Assignment> added = w.Grow().tasks;
+    grown += added.size();
+    ASSERT_TRUE(Meets(w.cluster, *w.request.gang, w.held));
+    EXPECT_FALSE(CanGrow(w.cluster, *w.request.gang, w.held));
+    for (uint32_t r = 0; r < gang.roles.size(); ++r) {
+      EXPECT_LE(w.NodesOf(r).size(), gang.roles[r].desired_tasks);
+    }
+    EXPECT_TRUE(w.Grow().tasks.empty()) << "nothing was left for a second time";
+  }
+  std::cout << grown << " tasks grown\n";
+  EXPECT_GT(grown, 500u);
+}
+
 // The order in which nodes arrive changes nothing.
 TEST(Property, ArrivalOrderDoesNotMatter) {
   for (uint64_t seed = 80000; seed < 80500; ++seed) {
