@@ -136,6 +136,47 @@ TEST(IdenticalTasks, WorkWithoutAnyTopology) {
   EXPECT_THAT(w.NodesOf(0), ElementsAre("n0", "n1", "n1", "n1"));
 }
 
+TEST(IdenticalTasks, PreferTheRackWithTheNodesTheyLike) {
+  World w;
+  w.AddMany("z/b/r1/a", 2, 8);
+  for (int i = 0; i < 3; ++i) {
+    w.Add({.path = "z/b/r2/b" + std::to_string(i),
+           .gpus = 8,
+           .labels = {{"disk", i == 1 ? "slow" : "fast"}}});
+  }
+  Role role = MakeRole("w", 2, 8);
+  role.preferences = {{10, {{{"disk", SelectorOp::kIn, {"fast"}}}}}};
+  ASSERT_EQ(w.Place(Of({role})).fit, Fit::kFits);
+  EXPECT_THAT(w.NodesOf(0), ElementsAre("b0", "b2"));
+}
+
+TEST(IdenticalTasks, FewerNodesBeforeLikedOnes) {
+  World w;
+  w.Add({.path = "z/b/r/n0", .gpus = 4});
+  for (int i = 1; i < 5; ++i) {
+    w.Add({.path = "z/b/r/n" + std::to_string(i),
+           .gpus = 1,
+           .labels = {{"disk", "fast"}}});
+  }
+  Role role = MakeRole("w", 4, 1);
+  role.preferences = {{10, {{{"disk", SelectorOp::kIn, {"fast"}}}}}};
+  w.Place(Of({role}));
+  EXPECT_THAT(w.NodesOf(0), Each("n0"));
+}
+
+TEST(IdenticalTasks, ReluctantNodesServeOnlyTheRest) {
+  World w;
+  for (int i = 0; i < 4; ++i) {
+    NodeSpec node{.path = "z/b/r/n" + std::to_string(i), .gpus = 8};
+    if (i % 2 == 0) {
+      node.taints = {{"spot", "", TaintEffect::kPreferNoSchedule}};
+    }
+    w.Add(node);
+  }
+  w.Place(Of({MakeRole("w", 3, 8)}));
+  EXPECT_THAT(w.NodesOf(0), ElementsAre("n0", "n1", "n3"));
+}
+
 TEST(Constraint, RequiredRackOrNothing) {
   World w;
   w.AddMany("z/b/r1/a", 3, 8).AddMany("z/b/r2/b", 3, 8);

@@ -167,6 +167,10 @@ void Check(uint64_t seed, const Limits& limits, uint64_t* yes) {
   if (!best) {
     EXPECT_EQ(w.cluster.Hash(), before);
     EXPECT_NE(answer.reason.code, ReasonCode::kNone);
+    if (answer.fit != Fit::kNever) return;
+    World empty(TwoLevels());
+    for (const NodeSpec& node : nodes) empty.Add(node);
+    EXPECT_FALSE(BruteForce(empty.cluster, empty.Prepare(gang)));
     return;
   }
   ++*yes;
@@ -356,41 +360,60 @@ TEST(Property, ArrivalOrderDoesNotMatter) {
   }
 }
 
-// The fewest nodes inside one rack, by trying all sets of nodes.
-TEST(Property, FewestNodes) {
-  for (uint64_t seed = 90000; seed < 91000; ++seed) {
+// The fewest sets of `sizes` that together hold `tasks`.
+uint32_t Fewest(const std::vector<uint32_t>& sizes, uint32_t tasks) {
+  uint32_t fewest = 99;
+  for (uint32_t set = 0; set < (1u << sizes.size()); ++set) {
+    uint32_t room = 0;
+    uint32_t members = 0;
+    for (uint32_t i = 0; i < sizes.size(); ++i) {
+      if ((set >> i & 1) == 0) continue;
+      room += sizes[i];
+      ++members;
+    }
+    if (room >= tasks) fewest = std::min(fewest, members);
+  }
+  return fewest;
+}
+
+size_t Distinct(std::vector<std::string> names) {
+  std::sort(names.begin(), names.end());
+  return static_cast<size_t>(std::unique(names.begin(), names.end()) -
+                             names.begin());
+}
+
+// The fewest racks of a block; inside one rack the fewest nodes.
+TEST(Property, FewestDomains) {
+  for (uint64_t seed = 90000; seed < 92000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     World w(TwoLevels());
-    std::vector<uint32_t> free;
+    std::vector<uint32_t> nodes;
+    std::vector<uint32_t> racks(random.Between(1, 3), 0);
     uint32_t sum = 0;
-    for (uint32_t i = 0; i < random.Between(2, 8); ++i) {
-      free.push_back(random.Below(9));
-      sum += free.back();
+    const uint32_t count = random.Between(2, 8);
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t rack = random.Below(static_cast<uint32_t>(racks.size()));
+      nodes.push_back(random.Below(9));
+      racks[rack] += nodes.back();
+      sum += nodes.back();
       w.Add({.path = "n" + std::to_string(i),
-             .gpus = free.back(),
-             .labels = {{"block", "b"}, {"rack", "r"}}});
+             .gpus = nodes.back(),
+             .labels = {{"block", "b"}, {"rack", std::to_string(rack)}}});
     }
     if (sum == 0) continue;
     const uint32_t tasks = random.Between(1, sum);
-    uint32_t fewest = 99;
-    for (uint32_t set = 0; set < (1u << free.size()); ++set) {
-      uint32_t room = 0;
-      uint32_t nodes = 0;
-      for (uint32_t i = 0; i < free.size(); ++i) {
-        if ((set >> i & 1) == 0) continue;
-        room += free[i];
-        ++nodes;
-      }
-      if (room >= tasks) fewest = std::min(fewest, nodes);
-    }
     Gang gang;
     gang.roles = {MakeRole("w", tasks, 1)};
     ASSERT_EQ(w.Place(gang).fit, Fit::kFits);
-    std::vector<std::string> used = w.NodesOf(0);
-    std::sort(used.begin(), used.end());
-    used.erase(std::unique(used.begin(), used.end()), used.end());
-    EXPECT_EQ(used.size(), fewest);
+    std::vector<std::string> used;
+    for (const Assignment& a : w.held) {
+      used.push_back(w.cluster.node(a.at.node).labels[1].value);
+    }
+    EXPECT_EQ(Distinct(used), Fewest(racks, tasks));
+    if (racks.size() == 1) {
+      EXPECT_EQ(Distinct(w.NodesOf(0)), Fewest(nodes, tasks));
+    }
   }
 }
 
