@@ -26,6 +26,7 @@ void Solution::Offer(const VictimSet& set, const Region& where) {
   found = true;
   score = set.score();
   victims = std::move(offered);
+  in_order = set.InOrder();
   region = &where;
 }
 
@@ -52,38 +53,46 @@ bool Exhaustive::Search(const Region& region,
   return Decide(0);
 }
 
-bool Exhaustive::Worse() const {
-  return best_->found && victims_.score() > best_->score;
+// Asks the law about the chosen, who are enough.
+void Exhaustive::Offer() {
+  if (!victims_.EnterAll(chosen_)) return;
+  if (victims_.QuotaSuffices()) best_->Offer(victims_, *region_);
+  victims_.LeaveAll();
 }
 
 bool Exhaustive::Decide(size_t next) {
-  if (Worse()) return true;
+  if (best_->found && score_ > best_->score) return true;
   if (next == candidates_.size()) {
-    if (victims_.QuotaSuffices()) best_->Offer(victims_, *region_);
+    Offer();
     return true;
   }
   const uint32_t c = candidates_[next];
+  const uint32_t size = problem_.Size(c);
   bool complete = true;
   // The whole gang, then ever fewer surplus tasks, then none.
-  for (uint32_t tasks = problem_.Size(c);;) {
+  for (uint32_t tasks = size;;) {
     if (!problem_.Spend()) {
       complete = false;
       break;
     }
     victims_.Release(c, tasks);
-    const bool all = tasks == problem_.Size(c);
-    if (!all &&
+    if (tasks < size &&
         (!board_.Possible() || problem_.Ask(region_->nodes) != Fit::kFits)) {
       break;
     }
-    if (victims_.Enter(c, tasks)) {
-      complete = Decide(next + 1) && complete;
-      victims_.Enter(c, 0);
-    }
+    const Score before = score_;
+    const Score more = problem_.ScoreOf(c, tasks);
+    score_.cost += more.cost;
+    score_.broken += more.broken;
+    score_.tasks += more.tasks;
+    if (tasks > 0) chosen_.push_back({c, tasks});
+    complete = Decide(next + 1) && complete;
+    if (tasks > 0) chosen_.pop_back();
+    score_ = before;
     if (tasks == 0) break;
-    tasks = all ? problem_.Surplus(c) : tasks - 1;
+    tasks = tasks == size ? problem_.Surplus(c) : tasks - 1;
   }
-  victims_.Release(c, problem_.Size(c));
+  victims_.Release(c, size);
   return complete;
 }
 

@@ -17,7 +17,8 @@ namespace muster::preempt {
 struct Solution {
   bool found = false;
   Score score{};
-  std::vector<Victim> victims{};
+  std::vector<Victim> victims{};   // By candidate.
+  std::vector<Victim> in_order{};  // As the law accepts them.
   const Region* region = nullptr;  // Where the gang then fits.
 
   // Keeps the set if it is better than what was found before.
@@ -43,7 +44,7 @@ class Exhaustive {
 
  private:
   bool Decide(size_t next);
-  bool Worse() const;
+  void Offer();
 
   Problem& problem_;
   const SlotBoard& board_;
@@ -51,6 +52,8 @@ class Exhaustive {
   const Region* region_ = nullptr;
   std::span<const uint32_t> candidates_;
   Solution* best_ = nullptr;
+  std::vector<Victim> chosen_;  // Of those decided.
+  Score score_{};               // Of the chosen.
 };
 
 }  // namespace muster::preempt

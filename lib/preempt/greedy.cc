@@ -1,11 +1,10 @@
 #include "lib/preempt/greedy.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::preempt {
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 // Orders (a, per unit of a_size) before (b, per unit of b_size): by cost, then
 // by gangs broken. 0: alike.
@@ -69,13 +68,16 @@ bool Greedy::Reach(const Region& region) {
   return true;
 }
 
-// The last resort: everything the law allows.
+// The last resort: everything the law allows, the smallest first.
 bool Greedy::TakeAll(const Region& region) {
-  for (uint32_t c : region.candidates) {
-    if (!victims_.Take(c, problem_.Size(c)) && problem_.Surplus(c) > 0) {
-      for (uint32_t k = problem_.Surplus(c); k > victims_.entered(c); --k) {
-        if (victims_.Take(c, k)) break;
-      }
+  victims_.Clear();
+  std::vector<Victim> all;
+  for (uint32_t c : region.candidates) all.push_back({c, problem_.Size(c)});
+  for (const Victim& victim : problem_.SmallestFirst(std::move(all))) {
+    const uint32_t c = victim.candidate;
+    if (victims_.Take(c, victim.tasks)) continue;
+    for (uint32_t k = problem_.Surplus(c); k > 0; --k) {
+      if (victims_.Take(c, k)) break;
     }
   }
   return board_.Possible() && problem_.Ask(region.nodes) == Fit::kFits;
@@ -140,13 +142,15 @@ void Greedy::Make(NodeIndex node, Bundle* bundle) {
     base_.push_back(board_.At(n, node));
   }
   const Cluster::Mark mark = problem_.cluster().Begin();
+  const size_t entries = victims_.Mark();
   const bool grown = Grow(node);
   if (grown) Trim(node);
+  victims_.RevertTo(entries);
   problem_.cluster().Rollback(mark);
   for (const Local& local : locals_) {
-    if (local.now == local.before) continue;
-    if (grown) bundle->moves.push_back({local.candidate, local.now});
-    victims_.Enter(local.candidate, local.before);
+    if (grown && local.now > local.before) {
+      bundle->moves.push_back({local.candidate, local.now});
+    }
   }
   Weigh(bundle);
 }
@@ -252,11 +256,9 @@ void Greedy::Trim(NodeIndex node) {
   for (size_t l : order) {
     const uint32_t now = locals_[l].now;
     Apply(l, locals_[l].before);
-    if (Rises(node)) {
-      victims_.Enter(locals_[l].candidate, locals_[l].before);
-    } else {
-      Apply(l, now);
-    }
+    const bool enough =
+        Rises(node) && victims_.Enter(locals_[l].candidate, locals_[l].before);
+    if (!enough) Apply(l, now);
   }
 }
 

@@ -1,11 +1,10 @@
 #include "lib/preempt/problem.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::preempt {
 namespace {
-
-__extension__ typedef __int128 Wide;
 
 // Whether every child of the role's groups, up to the root, must be satisfied.
 bool AlwaysRequired(const Gang& gang, const Role& role) {
@@ -100,6 +99,23 @@ int64_t Problem::Amount(const Allocation& a) const {
   return memory_share && scarce_ == cluster_.device_kind()
              ? cluster_.Usage(a)[scarce_]
              : cluster_.demand(a.shape)[scarce_];
+}
+
+std::vector<Victim> Problem::SmallestFirst(std::vector<Victim> victims) const {
+  std::vector<std::pair<int64_t, Victim>> keyed;
+  keyed.reserve(victims.size());
+  for (const Victim& victim : victims) {
+    int64_t amount = 0;
+    for (uint32_t back = 0; back < victim.tasks; ++back) {
+      amount += Amount(Task(victim.candidate, back));
+    }
+    keyed.emplace_back(amount, victim);
+  }
+  std::stable_sort(
+      keyed.begin(), keyed.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  for (size_t v = 0; v < keyed.size(); ++v) victims[v] = keyed[v].second;
+  return victims;
 }
 
 Fit Problem::Ask(std::span<const NodeIndex> within) {

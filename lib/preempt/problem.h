@@ -15,6 +15,9 @@
 
 namespace muster::preempt {
 
+// For products of costs and amounts.
+__extension__ typedef __int128 Wide;
+
 // How dear a set of victims is, after its top priority: less is better.
 struct Score {
   int64_t cost = 0;
@@ -65,6 +68,8 @@ class Problem {
   // What the allocation holds of the scarce kind; more for a share of a
   // device's memory costs a look at the device.
   int64_t Amount(const Allocation& a) const;
+  // The victims by what they release, the least first.
+  std::vector<Victim> SmallestFirst(std::vector<Victim> victims) const;
 
   // --- Questions ----------------------------------------------------------
   // Whether the gang fits `within` (empty: wherever the request allows) as

@@ -6,8 +6,6 @@
 namespace muster::preempt {
 namespace {
 
-__extension__ typedef __int128 Wide;
-
 struct Step {
   uint32_t candidate = 0;
   uint32_t tasks = 0;
@@ -60,8 +58,9 @@ bool CoverQuota(const Problem& problem, uint32_t count, VictimSet& victims) {
   if (!victims.QuotaSuffices()) return false;
   for (auto step = taken.rbegin(); step != taken.rend(); ++step) {
     if (victims.entered(step->candidate) != step->tasks) continue;
-    if (!victims.Enter(step->candidate, step->before)) continue;
-    if (!victims.QuotaSuffices()) victims.Enter(step->candidate, step->tasks);
+    const size_t mark = victims.Mark();
+    const bool left = victims.Enter(step->candidate, step->before);
+    if (left && !victims.QuotaSuffices()) victims.RevertTo(mark);
   }
   victims.ReleaseEntered();
   return !victims.broken_law();

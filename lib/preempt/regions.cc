@@ -7,8 +7,6 @@
 namespace muster::preempt {
 namespace {
 
-__extension__ typedef __int128 Wide;
-
 // The constraint that all tasks of the gang must meet as one, or null.
 const TopologyConstraint* GangWide(const Gang& gang) {
   if (!gang.groups[0].topology.required.empty()) {

@@ -229,13 +229,15 @@ bool Search::ReduceTo(const Region& region, uint32_t c, uint32_t tasks) {
   const uint32_t before = victims_.entered(c);
   if (problem_.ScoreOf(c, tasks) > problem_.ScoreOf(c, before)) return false;
   victims_.Release(c, tasks);
-  bool enough = Fits(region) && victims_.Enter(c, tasks);
-  if (enough && quota_lacks_ && !victims_.QuotaSuffices()) {
-    victims_.Enter(c, before);
-    enough = false;
+  if (Fits(region)) {
+    const std::vector<Victim> old = victims_.InOrder();
+    if (victims_.Enter(c, tasks) || victims_.Reorder(c, tasks)) {
+      if (!quota_lacks_ || victims_.QuotaSuffices()) return true;
+      victims_.Reenter(old);
+    }
   }
-  if (!enough) victims_.Release(c, victims_.entered(c));
-  return enough;
+  victims_.Release(c, before);
+  return false;
 }
 
 // A victim that is needed in its region may yet give room in another where it
@@ -248,7 +250,7 @@ void Search::Settle() {
 bool Search::SettleOnce() {
   victims_.Clear();
   std::vector<uint32_t> touched;
-  for (const Victim& victim : best_.victims) {
+  for (const Victim& victim : best_.in_order) {
     if (!victims_.Take(victim.candidate, victim.tasks)) return false;
     for (uint32_t back = 0; back < victim.tasks; ++back) {
       const uint32_t region =
@@ -272,7 +274,7 @@ bool Search::SettleOnce() {
 }
 
 bool Search::EnterSolution() {
-  for (const Victim& victim : best_.victims) {
+  for (const Victim& victim : best_.in_order) {
     if (!victims_.Enter(victim.candidate, victim.tasks)) return false;
   }
   return true;

@@ -1,5 +1,8 @@
 #include "lib/preempt/victim_set.h"
 
+#include <algorithm>
+#include <utility>
+
 namespace muster::preempt {
 
 VictimSet::VictimSet(Problem& problem, SlotBoard& board)
@@ -27,28 +30,110 @@ bool VictimSet::Ask(uint32_t c, uint32_t tasks) {
   return rules_->Add(c, tasks);
 }
 
-bool VictimSet::Enter(uint32_t c, uint32_t tasks) {
-  const uint32_t before = entered_[c];
-  if (before == tasks) return true;
-  if (before > 0 && rules_ != nullptr) rules_->Remove(c);
-  const bool accepted = Ask(c, tasks);
-  uint32_t now = accepted ? tasks : before;
-  if (!accepted && !Ask(c, before)) {
-    broken_law_ = true;
-    now = 0;
-  }
-  const Score less = problem_.ScoreOf(c, before);
-  const Score more = problem_.ScoreOf(c, now);
+// The books of an entry: how many tasks, and the score.
+void VictimSet::Note(uint32_t c, uint32_t tasks) {
+  const Score less = problem_.ScoreOf(c, entered_[c]);
+  const Score more = problem_.ScoreOf(c, tasks);
   score_.cost += more.cost - less.cost;
   score_.broken += more.broken - less.broken;
   score_.tasks += more.tasks - less.tasks;
-  entered_[c] = now;
-  if (now > 0) {
-    members_.insert(c);
-  } else {
-    members_.erase(c);
+  entered_[c] = tasks;
+}
+
+bool VictimSet::Enter(uint32_t c, uint32_t tasks) {
+  Change change{.candidate = c, .before = entered_[c]};
+  if (change.before == tasks) return true;
+  if (change.before > 0) {
+    // What is taken back is mostly what came last.
+    const auto found = std::find(order_.rbegin(), order_.rend(), c);
+    change.place = order_.rend() - found - 1;
+    order_.erase(order_.begin() + change.place);
+    if (rules_ != nullptr) rules_->Remove(c);
   }
-  return accepted;
+  if (!Ask(c, tasks)) {
+    Restore(change);
+    return false;
+  }
+  if (tasks > 0) order_.push_back(c);
+  Note(c, tasks);
+  changes_.push_back(change);
+  return true;
+}
+
+// Puts back an entry that has just been taken out.
+void VictimSet::Restore(const Change& change) {
+  if (change.before == 0) return;
+  order_.insert(order_.begin() + change.place, change.candidate);
+  if (!Ask(change.candidate, change.before)) Replay(change.candidate);
+}
+
+// Enters all anew, in the order of old; `left_out` is not entered now.
+void VictimSet::Replay(uint32_t left_out) {
+  for (uint32_t c : order_) {
+    if (c != left_out) rules_->Remove(c);
+  }
+  const std::vector<uint32_t> order = std::move(order_);
+  order_.clear();
+  for (uint32_t c : order) {
+    if (rules_->Add(c, entered_[c])) {
+      order_.push_back(c);
+    } else {
+      broken_law_ = true;
+      Note(c, 0);
+    }
+  }
+}
+
+void VictimSet::RevertTo(size_t mark) {
+  while (changes_.size() > mark && !broken_law_) {
+    const Change change = changes_.back();
+    changes_.pop_back();
+    const uint32_t c = change.candidate;
+    if (entered_[c] > 0) {  // It came last.
+      order_.pop_back();
+      if (rules_ != nullptr) rules_->Remove(c);
+    }
+    Note(c, change.before);
+    Restore(change);
+  }
+}
+
+bool VictimSet::EnterAll(const std::vector<Victim>& victims) {
+  for (const Victim& victim : problem_.SmallestFirst(victims)) {
+    if (Enter(victim.candidate, victim.tasks)) continue;
+    LeaveAll();
+    return false;
+  }
+  return true;
+}
+
+void VictimSet::Reenter(const std::vector<Victim>& in_order) {
+  LeaveAll();
+  for (const Victim& victim : in_order) {
+    if (!Enter(victim.candidate, victim.tasks)) broken_law_ = true;
+  }
+}
+
+bool VictimSet::Reorder(uint32_t c, uint32_t tasks) {
+  const std::vector<Victim> old = InOrder();
+  std::vector<Victim> wanted = Victims();
+  for (Victim& victim : wanted) {
+    if (victim.candidate == c) victim.tasks = tasks;
+  }
+  LeaveAll();
+  if (EnterAll(wanted)) return true;
+  Reenter(old);
+  return false;
+}
+
+void VictimSet::LeaveAll() {
+  while (!order_.empty()) {
+    const uint32_t c = order_.back();
+    order_.pop_back();
+    if (rules_ != nullptr) rules_->Remove(c);
+    Note(c, 0);
+  }
+  changes_.clear();
 }
 
 bool VictimSet::QuotaSuffices() const {
@@ -62,22 +147,28 @@ bool VictimSet::Take(uint32_t c, uint32_t tasks) {
 }
 
 void VictimSet::ReleaseEntered() {
-  for (uint32_t c : members_) Release(c, entered_[c]);
+  for (uint32_t c : order_) Release(c, entered_[c]);
 }
 
 void VictimSet::Clear() {
-  while (!members_.empty()) {
-    const uint32_t c = *members_.begin();
-    Release(c, 0);
-    Enter(c, 0);
-  }
+  for (uint32_t c : order_) Release(c, 0);
+  LeaveAll();
   broken_law_ = false;
 }
 
-std::vector<Victim> VictimSet::Victims() const {
+std::vector<Victim> VictimSet::InOrder() const {
   std::vector<Victim> victims;
-  victims.reserve(members_.size());
-  for (uint32_t c : members_) victims.push_back({c, entered_[c]});
+  victims.reserve(order_.size());
+  for (uint32_t c : order_) victims.push_back({c, entered_[c]});
+  return victims;
+}
+
+std::vector<Victim> VictimSet::Victims() const {
+  std::vector<Victim> victims = InOrder();
+  std::sort(victims.begin(), victims.end(),
+            [](const Victim& a, const Victim& b) {
+              return a.candidate < b.candidate;
+            });
   return victims;
 }
 

@@ -137,7 +137,10 @@ bool QueueLaw::Add(uint32_t i, uint32_t tasks) {
   EXPECT_EQ(held_[i], 0u) << "added twice";
   Queue& queue = queues_[world_.QueueOf(i)];
   const int64_t gpus = world_.Gpus(i, tasks);
-  if (queue.used - gpus < queue.floor) return false;
+  if (queue.soft ? queue.used <= queue.floor
+                 : queue.used - gpus < queue.floor) {
+    return false;
+  }
   queue.used -= gpus;
   held_[i] = tasks;
   return true;

@@ -80,13 +80,15 @@ class World {
   std::vector<VictimCandidate> candidates_;
 };
 
-// No queue's use, in GPUs, may sink below its floor; the preemptor's queue may
-// not exceed its limit.
+// No queue's use, in GPUs, may sink below its floor; or, with a soft floor,
+// only by the last of its victims. The preemptor's queue may not exceed its
+// limit.
 class QueueLaw : public VictimRules {
  public:
   struct Queue {
     int64_t used = 0;
     int64_t floor = 0;
+    bool soft = false;
   };
   QueueLaw(const World& world, std::vector<Queue> queues)
       : world_(world), queues_(std::move(queues)) {

@@ -103,6 +103,7 @@ Instance MakeInstance(uint64_t seed, uint32_t most_running) {
   for (QueueLaw::Queue& queue : instance.queues) {
     if (!instance.lawful || queue.used == 0) continue;
     queue.floor = dice.Below(static_cast<uint32_t>(queue.used) + 1);
+    queue.soft = dice.OneIn(2);
   }
   if (instance.lawful && dice.OneIn(2)) {
     instance.limit = dice.From(1, 8) + instance.gpus;
@@ -156,8 +157,14 @@ class Trial {
     return result;
   }
 
-  // Whether the law allows the set and the gang then fits.
-  bool Works(const std::vector<Victim>& victims) {
+  // Whether the law allows the set, in the order in which it allows most, and
+  // the gang then fits.
+  bool Works(std::vector<Victim> victims) {
+    std::stable_sort(victims.begin(), victims.end(),
+                     [&](const Victim& a, const Victim& b) {
+                       return world_.Gpus(a.candidate, a.tasks) <
+                              world_.Gpus(b.candidate, b.tasks);
+                     });
     size_t added = 0;
     while (added < victims.size() &&
            law_.Add(victims[added].candidate, victims[added].tasks)) {

@@ -262,6 +262,22 @@ TEST(PreemptorTest, AQueueIsNotPushedBelowItsFloor) {
   for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(law.held(i), 0u);
 }
 
+TEST(PreemptorTest, ALawThatLooksAtTheOrderIsAskedInAGoodOne) {
+  // The queue may be pushed below its floor, but not be taken from there.
+  ClusterSpec spec{.nodes_per_rack = 2, .gpus_per_node = 4};
+  spec.running = {
+      {.key = "a", .tasks = {{NodeKey(0, 0), 4}}, .queue = 1},
+      {.key = "b", .tasks = {{NodeKey(0, 1), 1}}, .queue = 1},
+      {.key = "c", .tasks = {{NodeKey(0, 1), 3}}, .candidate = false},
+  };
+  Case c(spec, MakeGang(5, 1, ""));
+  QueueLaw law(c.world, {{}, {.used = 5, .floor = 2, .soft = true}});
+  c.request.rules = &law;
+  EXPECT_EQ(c.Choose(), "a b");
+  EXPECT_EQ(law.held(0), 1u);
+  EXPECT_EQ(law.held(1), 1u);
+}
+
 TEST(PreemptorTest, WhereTheLowPrioritiesAreProtectedTheNextOnesGo) {
   ClusterSpec spec{.nodes_per_rack = 2, .gpus_per_node = 1};
   spec.running = {
