@@ -318,7 +318,11 @@ class ClusterLife {
   void CheckNode(const NaiveNode& n) {
     const NodeIndex i = IndexOf(n);
     ASSERT_TRUE(cluster_.exists(i));
-    ASSERT_EQ(cluster_.Overcommitted(i), naive_.Overcommitted(n));
+    const bool now = naive_.Overcommitted(n, 0);
+    const bool later = naive_.Overcommitted(n, 1);
+    ASSERT_EQ(cluster_.Overcommitted(i), now);
+    ASSERT_EQ(cluster_.Overcommitted(i, Ledger::kLater), later);
+    ASSERT_EQ(cluster_.Overcommitted(i, Ledger::kBoth), now || later);
     for (int l : {0, 1}) {
       const Ledger ledger = l == 0 ? Ledger::kNow : Ledger::kLater;
       for (ResourceKind k = 0; k < kKinds; ++k) {

@@ -167,12 +167,12 @@ uint32_t NaiveCluster::Slots(const NaiveNode& n, size_t role, unsigned ledgers,
   return tasks;
 }
 
-bool NaiveCluster::Overcommitted(const NaiveNode& n) const {
+bool NaiveCluster::Overcommitted(const NaiveNode& n, int ledger) const {
   for (ResourceKind k = 0; k < kinds; ++k) {
-    if (Free(n, k, 0) < 0) return true;
+    if (Free(n, k, ledger) < 0) return true;
   }
   for (uint32_t d = 0; d < n.node.devices.size(); ++d) {
-    const DeviceShare free = FreeShare(n, d, 0);
+    const DeviceShare free = FreeShare(n, d, ledger);
     if (free.milli < 0 || free.memory_bytes < 0) return true;
   }
   return false;

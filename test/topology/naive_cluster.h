@@ -46,7 +46,7 @@ struct NaiveCluster {
   // `ledgers`: bit 0 now, bit 1 later.
   uint32_t Slots(const NaiveNode& n, size_t role, unsigned ledgers,
                  uint32_t limit) const;
-  bool Overcommitted(const NaiveNode& n) const;
+  bool Overcommitted(const NaiveNode& n, int ledger) const;
   Resources TotalCapacity() const;
   int64_t DemandedMilli(size_t role) const;
 
