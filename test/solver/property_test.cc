@@ -209,7 +209,7 @@ void CheckMany(uint64_t first, uint64_t count, const Limits& limits) {
 }
 
 TEST(Property, IdenticalTasks) {
-  CheckMany(1000, 1500, {.nodes = 7, .roles = 1, .tasks = 5});
+  CheckMany(1000, 1500, {.nodes = 7, .roles = 1, .tasks = 4});
 }
 
 TEST(Property, MixedRoles) {
