@@ -118,10 +118,9 @@ static bool HasLevels(const FlavorSpec& flavor, const PodSpec& pod,
   return false;
 }
 
-// A pod's selector speaks of flavours only where it names a label key that one
-// of the flavours has; the rest is for the nodes.
-bool Flavors::Takes(const FlavorSpec& flavor, const PodSpec& pod,
-                    const std::vector<std::string>& label_keys) const {
+// A pod's selector speaks of a flavour only where it names a label key that the
+// flavour has; the rest is for the nodes.
+bool Flavors::Takes(const FlavorSpec& flavor, const PodSpec& pod) const {
   if (!HasLevels(flavor, pod, scenario_.cluster)) return false;
   for (const Taint& taint : flavor.taints) {
     if (taint.effect == TaintEffect::kPreferNoSchedule) continue;
@@ -132,9 +131,9 @@ bool Flavors::Takes(const FlavorSpec& flavor, const PodSpec& pod,
   }
   const auto holds = [&](const std::vector<Requirement>& all_of) {
     for (const Requirement& r : all_of) {
-      const bool ours = std::find(label_keys.begin(), label_keys.end(),
-                                  r.key) != label_keys.end();
-      if (ours && !Holds(r, flavor.node_labels)) return false;
+      if (flavor.node_labels.contains(r.key) && !Holds(r, flavor.node_labels)) {
+        return false;
+      }
     }
     return true;
   };
@@ -152,23 +151,17 @@ std::vector<FlavorChoice> Flavors::Choices(const PodSpec& pod,
   StringMap seen;
   for (const auto& [unused, group] : GroupsOf(queue)) {
     std::vector<std::string> open;
-    std::vector<std::string> keys;
     for (const std::string& resource : group.resources) {
       seen[resource];
       if (RequestOf(pod, resource) > 0 && !fixed.contains(resource)) {
         open.push_back(resource);
       }
     }
-    for (const auto& [order, name] : group.flavors) {
-      const FlavorSpec* flavor = Find(name);
-      if (flavor == nullptr) continue;
-      for (const auto& [key, value] : flavor->node_labels) keys.push_back(key);
-    }
     if (open.empty()) continue;
     std::vector<std::string> names;
     for (const auto& [order, name] : group.flavors) {
       const FlavorSpec* flavor = Find(name);
-      if (flavor != nullptr && Takes(*flavor, pod, keys)) names.push_back(name);
+      if (flavor != nullptr && Takes(*flavor, pod)) names.push_back(name);
     }
     if (names.empty()) names.push_back(kNoFlavor);
     std::vector<FlavorChoice> longer;

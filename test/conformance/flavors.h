@@ -18,8 +18,7 @@ using FlavorChoice = StringMap;
 // Quota per flavour, said in the library's terms: `cpu@spot` is a resource
 // kind of its own, with which a pod that uses spot's cpu is charged too, and
 // which exists only on spot's nodes. A flavour without a topology is quota
-// alone: its pods go to one great node that stands for capacity nobody
-// describes.
+// alone: its pods go to a node that stands for the quotas of their queue tree.
 class Flavors {
  public:
   explicit Flavors(const Scenario& scenario) : scenario_(scenario) {}
@@ -46,8 +45,7 @@ class Flavors {
 
  private:
   const FlavorSpec* Find(const std::string& name) const;
-  bool Takes(const FlavorSpec& flavor, const PodSpec& pod,
-             const std::vector<std::string>& label_keys) const;
+  bool Takes(const FlavorSpec& flavor, const PodSpec& pod) const;
 
   const Scenario& scenario_;
 };

@@ -60,7 +60,7 @@ absl::Status GangTranslator::Translate() {
   } else {
     status = AddPlainRoles();
   }
-  Preemptibility();
+  status.Update(Preemptibility());
   uint32_t least = 0;
   for (const Role& role : out_.gang.roles) least += role.min_tasks;
   for (const Group& group : out_.gang.groups) least += group.min_tasks;
@@ -394,18 +394,24 @@ absl::Status GangTranslator::AddSubgroups() {
 // --- Victims
 // -------------------------------------------------------------------------
 
-void GangTranslator::Preemptibility() {
-  bool any_holds = false, any_yields = false, any_stuck = false;
+absl::Status GangTranslator::Preemptibility() {
+  bool any_holds = false, any_yields = false;
+  bool any_stuck = false, any_moves = false;
   for (size_t u = first_unit_; u < units_.size(); ++u) {
     const Unit& unit = units_[u];
     if (!unit.member || !Holds(unit.state)) continue;
     any_holds = true;
-    any_stuck |= unit.state == "stuck-terminating";
+    (unit.state == "stuck-terminating" ? any_stuck : any_moves) = true;
     any_yields |= spec_.pods[unit.pod].preemptible.value_or(true);
   }
   // What is stuck while it terminates is not freed by asking once more.
   out_.gang.preemptible =
       spec_.preemptible && !any_stuck && (any_yields || !any_holds);
+  if (any_stuck && any_moves) {
+    return absl::UnimplementedError(
+        "a pod stuck while it terminates beside others of its gang");
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace muster::conformance

@@ -57,7 +57,7 @@ class GangTranslator {
   std::vector<size_t> PodsOf(const TreeSpec& leaf) const;
   int64_t MembersUnder(const TreeSpec& tree) const;
   bool RoleMinimaBind() const;
-  void Preemptibility();
+  absl::Status Preemptibility();
   void Refusable(const std::string& why);
 
   const Scenario& s_;

@@ -192,7 +192,7 @@ Resources Kinds::Request(const PodSpec& pod, const ClusterSpec& cluster) const {
     for (const DeviceClaimSpec& claim : cluster.device_claims) {
       if (claim.name != name) continue;
       const ResourceKind kind = Find(DeviceClass(claim.device_class));
-      sum.Set(kind, sum[kind] + claim.count);
+      sum.Set(kind, sum[kind] + Asked(kind, claim.count));
     }
   }
   if (partitions_count_as_gpus_) {

@@ -80,12 +80,13 @@ bool RoleMaker::AsksTooMuch(const Role& role) {
                                              role.alternatives.end(), too_much);
 }
 
-TaskShape RoleMaker::ShapeFor(const PodSpec& pod,
+TaskShape RoleMaker::ShapeFor(const GangSpec& gang, const PodSpec& pod,
                               const FlavorChoice& choice) const {
   TaskShape shape;
   if (flavors_.any() && !flavors_.OnNodes(choice)) {
     flavors_.Charge(pod, choice, kinds_, &shape.resources);
-    shape.selector.any_of = {{{{kQuotaOnlyLabel, SelectorOp::kExists, {}}}}};
+    shape.selector.any_of = {
+        {{{kQuotaOnlyLabel, SelectorOp::kIn, {RootOf(s_, gang.queue)}}}}};
     return shape;
   }
   shape.resources = kinds_.Request(pod, s_.cluster);
@@ -152,14 +153,14 @@ absl::StatusOr<Role> RoleMaker::Make(const GangSpec& gang,
   if (auto status = CheckClaims(pod); !status.ok()) return status;
   const std::vector<FlavorChoice> choices = ChoicesOf(gang, pod);
   Role role;
-  role.shape = ShapeFor(pod, choices.front());
+  role.shape = ShapeFor(gang, pod, choices.front());
   for (size_t i = 1; i < choices.size(); ++i) {
     if (flavors_.TopologyOf(choices[i]) !=
         flavors_.TopologyOf(choices.front())) {
       return absl::UnimplementedError(
           "a choice between flavours of unlike topology");
     }
-    role.alternatives.push_back(ShapeFor(pod, choices[i]));
+    role.alternatives.push_back(ShapeFor(gang, pod, choices[i]));
   }
   if (!IsQuotaOnly(gang, pod)) {
     auto devices = DevicesOf(pod, kinds_.gpus_are_devices());

@@ -14,8 +14,9 @@
 
 namespace muster::conformance {
 
-// The label of the one node that stands for capacity nobody describes.
-inline constexpr char kQuotaOnlyLabel[] = "muster.conformance/quota-only";
+// The label of a node that stands for the quotas of a queue tree, where no
+// nodes are described: its value is the root queue.
+inline constexpr char kQuotaOnlyLabel[] = "muster.conformance/quota-of";
 
 class RoleMaker {
  public:
@@ -39,7 +40,8 @@ class RoleMaker {
  private:
   std::vector<FlavorChoice> ChoicesOf(const GangSpec& gang,
                                       const PodSpec& pod) const;
-  TaskShape ShapeFor(const PodSpec& pod, const FlavorChoice& choice) const;
+  TaskShape ShapeFor(const GangSpec& gang, const PodSpec& pod,
+                     const FlavorChoice& choice) const;
   absl::Status CheckClaims(const PodSpec& pod) const;
 
   const Scenario& s_;

@@ -73,7 +73,7 @@ struct DeviceSliceSpec {
 struct DeviceClaimSpec {
   std::string name;
   std::string device_class;
-  int64_t count = 0;
+  double count = 0;  // Of any size: suites try what overflows.
   bool allocated = false;
 };
 

@@ -173,7 +173,6 @@ absl::StatusOr<TranslatedConstraint> Topologies::Translate(
       if (slice.size.value_or(1) == 1) continue;
       return absl::UnimplementedError("a slice without a level");
     }
-    if (slice.size == 1) continue;  // Each task by itself: says nothing.
     Slice& s = c.slices.emplace_back();
     s.size = static_cast<uint32_t>(slice.size.value_or(0));
     status.Update(translate(slice.required, true, &s.level));
@@ -181,6 +180,17 @@ absl::StatusOr<TranslatedConstraint> Topologies::Translate(
     result.unknown |= s.size == 0;
   }
   if (!status.ok()) return status;
+  // Peers refuse slices in domains wider than the one all must be in.
+  const auto wider = [&](const std::string& a, const std::string& b) {
+    const Topology& t = topologies_[topology - specs_.data()];
+    const auto at = [&](const std::string& level) {
+      return std::find(t.levels.begin(), t.levels.end(), level);
+    };
+    return !b.empty() && at(a) < at(b);
+  };
+  for (const Slice& slice : c.slices) {
+    result.unknown |= wider(slice.level, c.required);
+  }
   return result;
 }
 

@@ -7,12 +7,12 @@
 
 #include "test/conformance/device_book.h"
 #include "test/conformance/role_maker.h"
+#include "test/conformance/translate_queues.h"
 
 namespace muster::conformance {
 namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
-constexpr char kQuotaNode[] = "(quota)";
 
 Labels ToLabels(const StringMap& map) {
   Labels labels;
@@ -32,7 +32,7 @@ class NodeTranslator {
 
   absl::Status Run() {
     for (const NodeSpec& spec : s_.cluster.nodes) AddNode(spec);
-    AddQuotaNode();
+    AddQuotaNodes();
     SeatPodSets();
     SeatFinished();
     AddGhostNodes();
@@ -79,44 +79,54 @@ class NodeTranslator {
     return t_.gangs[unit.gang].gang.roles[unit.task.role].shape;
   }
 
-  // Capacity that no node stands for is bounded by quotas alone: the node has
-  // all the quotas and all that is asked for, and so never says no.
-  void AddQuotaNode() {
+  // Where no nodes are described, capacity is the quotas: a node for each tree
+  // of queues has what they may have together, or what they use if that is
+  // more.
+  void AddQuotaNodes() {
     if (!flavors_.any()) return;
-    NodePlan& plan = nodes_[kQuotaNode];
-    plan.node.key = kQuotaNode;
-    plan.node.labels = {{kQuotaOnlyLabel, ""}};
-    Resources sum;
+    std::map<std::string, Resources> used;
     for (const Unit& unit : t_.units) {
-      if (unit.member) sum.Add(ShapeOf(unit).resources);
+      if (unit.member && Seated(unit)) {
+        used[RootOf(s_, s_.gangs[unit.gang].queue)].Add(
+            ShapeOf(unit).resources);
+      }
     }
     for (const Queue& queue : t_.queues) {
+      if (!queue.parent.empty()) continue;
+      NodePlan& plan = nodes_[QuotaNodeOf(queue.key)];
+      plan.node.key = QuotaNodeOf(queue.key);
+      plan.node.labels = {{kQuotaOnlyLabel, queue.key}};
+      plan.node.capacity = used[queue.key];
       for (const Quota& quota : queue.quotas) {
         const auto& names = t_.config.resources;
         const auto kind = static_cast<ResourceKind>(
             std::find(names.begin(), names.end(), quota.resource) -
             names.begin());
-        sum.Set(kind, sum[kind] + quota.guarantee.value_or(0));
+        plan.node.capacity.Set(kind, std::max(plan.node.capacity[kind],
+                                              quota.guarantee.value_or(0)));
       }
     }
-    for (ResourceKind k = 0; k < sum.size(); ++k) {
-      sum.Set(k, std::clamp<int64_t>(sum[k], 0, Resources::kMaxQuantity));
-    }
-    plan.node.capacity = sum;
-    plan.free = sum;
+  }
+
+  static std::string QuotaNodeOf(const std::string& root) {
+    return "(quota of " + root + ")";
+  }
+
+  static bool Seated(const Unit& unit) {
+    return unit.state == "running" || unit.state == "terminating";
   }
 
   // Pod sets that run are told by domains: a seat in the first node of the
-  // domain that has room; without any domain, on the quota node.
+  // domain that has room; without any domain, on the node of their quotas.
   void SeatPodSets() {
     std::map<std::pair<size_t, size_t>, std::vector<Unit*>> sets;
     for (Unit& unit : t_.units) {
-      const bool holds = unit.state == "running" || unit.state == "terminating";
-      if (!unit.member || !holds || !unit.node.empty()) continue;
+      if (!unit.member || !Seated(unit) || !unit.node.empty()) continue;
       sets[{unit.gang, unit.pod}].push_back(&unit);
     }
     for (auto& [where, units] : sets) {
-      const PodSpec& pod = s_.gangs[where.first].pods[where.second];
+      const GangSpec& gang = s_.gangs[where.first];
+      const PodSpec& pod = gang.pods[where.second];
       size_t next = 0;
       if (pod.assignment) {
         for (const DomainCountSpec& domain : pod.assignment->domains) {
@@ -125,7 +135,8 @@ class NodeTranslator {
           }
         }
       }
-      while (next < units.size()) units[next++]->node = kQuotaNode;
+      const std::string rest = QuotaNodeOf(RootOf(s_, gang.queue));
+      while (next < units.size()) units[next++]->node = rest;
     }
   }
 
@@ -134,7 +145,7 @@ class NodeTranslator {
     std::vector<NodePlan*> in;
     for (auto& [name, plan] : nodes_) {
       const StringMap& labels = t_.node_labels[name];
-      bool inside = levels.size() == values.size() && name != kQuotaNode;
+      bool inside = levels.size() == values.size() && !levels.empty();
       for (size_t i = 0; inside && i < levels.size(); ++i) {
         const auto it = labels.find(levels[i]);
         inside = it != labels.end() && it->second == values[i];
@@ -155,7 +166,7 @@ class NodeTranslator {
       }
     }
     if (seat == nullptr) {
-      unit->node = values.empty() ? kQuotaNode : values.back();
+      if (!values.empty()) unit->node = values.back();
       return;
     }
     seat->free.Subtract(need);
