@@ -155,6 +155,7 @@ void Search::SearchRegion(const Region& region) {
     complete =
         Exhaustive(problem_, board_, victims_).Search(region, choice, &best_);
     TakeBackAll(choice);
+    reduced_ = reduced_ && complete;
   }
   if (!complete) open_.push_back(region.bound);
 }
@@ -249,28 +250,42 @@ void Search::Settle() {
 
 bool Search::SettleOnce() {
   victims_.Clear();
-  std::vector<uint32_t> touched;
   for (const Victim& victim : best_.in_order) {
     if (!victims_.Take(victim.candidate, victim.tasks)) return false;
-    for (uint32_t back = 0; back < victim.tasks; ++back) {
-      const uint32_t region =
-          regions_.Of(problem_.Task(victim.candidate, back).node);
-      if (region != Regions::kNowhere) touched.push_back(region);
-    }
   }
-  std::sort(touched.begin(), touched.end());
-  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-  for (uint32_t t : touched) {
-    const Region& region = regions_.all()[t];
-    if (&region == best_.region) continue;  // It was reduced there.
+  for (uint32_t r : WorthSettling()) {
+    const Region& region = regions_.all()[r];
+    if (&region == best_.region && reduced_) continue;
     board_.Watch(region.nodes);
     if (!Fits(region)) continue;
     Reduce(region);
     if (victims_.broken_law() || victims_.score() >= best_.score) continue;
     best_.Offer(victims_, region);
+    reduced_ = true;
     return true;
   }
   return false;
+}
+
+// The regions that may have room without some of the best's victims: those in
+// which one of them is; for the quota's sake it may be one anywhere.
+std::vector<uint32_t> Search::WorthSettling() const {
+  std::vector<uint32_t> worth;
+  if (quota_lacks_ || !reduced_) {
+    worth.resize(regions_.all().size());
+    std::iota(worth.begin(), worth.end(), 0);
+    return worth;
+  }
+  for (const Victim& victim : best_.victims) {
+    for (uint32_t back = 0; back < victim.tasks; ++back) {
+      const uint32_t region =
+          regions_.Of(problem_.Task(victim.candidate, back).node);
+      if (region != Regions::kNowhere) worth.push_back(region);
+    }
+  }
+  std::sort(worth.begin(), worth.end());
+  worth.erase(std::unique(worth.begin(), worth.end()), worth.end());
+  return worth;
 }
 
 bool Search::EnterSolution() {

@@ -53,6 +53,7 @@ class Search {
   bool ReduceTo(const Region& region, uint32_t c, uint32_t tasks);
   void Settle();
   bool SettleOnce();
+  std::vector<uint32_t> WorthSettling() const;
 
   Problem& problem_;
   Regions regions_;
@@ -64,6 +65,7 @@ class Search {
   uint32_t alternatives_ = 1;       // The most a role has.
   bool quota_lacks_ = false;        // With no victim.
   Solution best_;
+  bool reduced_ = true;      // In its region the best needs all its victims.
   std::vector<Score> open_;  // Bounds of regions that were not searched to
                              // the end.
   bool never_ = false;
