@@ -6,10 +6,6 @@
 
 namespace muster {
 
-namespace {
-constexpr uint32_t kNoDraft = 0xffffffff;
-}  // namespace
-
 // Starts writing a decision; tasks are added to it until the pass ends.
 uint32_t Scheduler::Impl::Draft(DecisionKind kind, const Reason& reason,
                                 GangIndex g, GangIndex on_behalf_of) {
@@ -153,6 +149,7 @@ void Scheduler::Impl::CommitGrow(GangIndex g, std::span<const Assignment> tasks,
   if (joins) --r.attempts;  // The same start: the same attempt.
   AddTasks(g, tasks, TaskPhase::kStarting, draft);
   if (!joins) r.trouble = ReasonCode::kNone;
+  if (reason.code == ReasonCode::kTaskFailed) ++r.failures;
   ++started_version_;
   Enlist(g);
 }
@@ -164,6 +161,7 @@ void Scheduler::Impl::CommitNominate(GangIndex g,
   gangs.at(g).phase = GangPhase::kNominated;
   const uint32_t draft =
       Draft(DecisionKind::kNominate, reason, g, GangStore::kNoGang);
+  gangs.at(g).draft = draft;
   AddTasks(g, tasks, TaskPhase::kNominated, draft);
   Enlist(g);
 }
@@ -232,6 +230,8 @@ void Scheduler::Impl::CommitShrink(GangIndex g, std::span<const TaskId> tasks,
   Delist(g);
   GangRecord& r = gangs.at(g);
   const uint32_t draft = Draft(DecisionKind::kShrink, reason, g, on_behalf_of);
+  if (r.trouble == ReasonCode::kTaskFailed) FailStart(r);  // A surplus one.
+  r.trouble = ReasonCode::kNone;
   for (TaskId id : tasks) BeginRelease(g, *FindTask(r, id), draft);
   Update(g);
 }

@@ -106,6 +106,39 @@ absl::StatusOr<Explanation> Scheduler::Impl::Explain(
   return e;
 }
 
+// Turns the handles of another scheduler's plan into this one's, by key. What
+// is not known here has no handle.
+void Scheduler::Impl::Adopt(const Impl& other, Plan* plan) const {
+  const auto gang_id = [&](TextRef key) {
+    const GangIndex g = gangs.Find(plan->Text(key));
+    return g == GangStore::kNoGang ? GangId{}
+                                   : GangId{g, gangs.at(g).generation};
+  };
+  const auto adopt = [&](Reason& r) {
+    if (r.object_kind == ReasonObject::kNode) {
+      r.object = cluster.Find(other.cluster.node(r.object).key).index;
+    } else if (r.object_kind == ReasonObject::kQueue) {
+      r.object = queues.Find(other.queues.at(r.object).queue.key);
+    } else if (r.object_kind == ReasonObject::kGang) {
+      r.object = gangs.Find(other.gangs.at(r.object).key);
+    }
+  };
+  for (std::vector<Decision>* list : {&plan->decisions, &plan->untold}) {
+    for (Decision& d : *list) {
+      d.gang = gang_id(d.gang_key);
+      d.on_behalf_of = gang_id(d.on_behalf_key);
+      adopt(d.reason);
+    }
+  }
+  for (PlannedTask& task : plan->tasks) {
+    task.node = cluster.Find(plan->Text(task.node_key));
+  }
+  for (Waiting& w : plan->waiting) {
+    w.gang = gang_id(w.gang_key);
+    adopt(w.reason);
+  }
+}
+
 PlanRecord Scheduler::Impl::Record(const Plan& plan) const {
   PlanRecord record;
   record.now = plan.now;

@@ -24,41 +24,25 @@ absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
   drafts_.clear();
   draft_tasks_.clear();
   WakeParked();
+  bool repaired = false;
+  const auto repair = [&] {  // As a pass does, behind what is overdue.
+    ranks_.assign(troubled_.begin(), troubled_.end());
+    for (const GangRank& rank : ranks_) Mended(rank.gang);
+    repaired = true;
+  };
   for (const DecisionRecord& d : plan.decisions) {
+    if (!repaired && d.reason.code != ReasonCode::kMaxRuntime) repair();
     if (d.seq < next_seq) {
       return Cannot(d, absl::StrCat("the next is ", next_seq));
     }
     next_seq = d.seq;
     MUSTER_RETURN_IF_ERROR(FollowOne(d));
   }
-  ClearMended();
-  for (const DraftDecision& d : drafts_) gangs.at(d.gang).draft = 0xffffffff;
+  if (!repaired) repair();
+  for (const DraftDecision& d : drafts_) gangs.at(d.gang).draft = kNoDraft;
   if (!plan.decisions.empty()) ++version;
   if (journal != nullptr) journal->Planned(plan);
   return absl::OkStatus();
-}
-
-// As Repair does where nothing has to be decided.
-void Scheduler::Impl::ClearMended() {
-  const RankSet troubled = troubled_;
-  for (const GangRank& rank : troubled) {
-    GangRecord& r = gangs.at(rank.gang);
-    if (r.cancel || r.phase == GangPhase::kSuspending) continue;
-    const bool live =
-        r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
-    const bool leaves =
-        std::any_of(r.tasks.begin(), r.tasks.end(),
-                    [&](const TaskRecord& t) { return MustLeave(r, t); });
-    CountTasks(r, &counts_);
-    if (live &&
-        (leaves || !Satisfied(gangs.description(r.description), counts_))) {
-      continue;
-    }
-    Delist(rank.gang);
-    if (live && r.trouble == ReasonCode::kTaskFailed) FailStart(r);
-    r.trouble = ReasonCode::kNone;
-    Update(rank.gang);
-  }
 }
 
 absl::StatusOr<std::vector<Assignment>> Scheduler::Impl::RecordedTasks(
@@ -125,7 +109,6 @@ absl::Status Scheduler::Impl::FollowOne(const DecisionRecord& d) {
       for (const Assignment& a : *tasks) {
         if (FindTask(r, a.task) != nullptr) return Cannot(d, "a task runs");
       }
-      if (reason.code == ReasonCode::kTaskFailed) ++r.failures;
       for (const Assignment& a : *tasks) cluster.Charge(a.at, Ledger::kBoth);
       CommitGrow(g, *tasks, reason);
       return absl::OkStatus();
@@ -136,9 +119,6 @@ absl::Status Scheduler::Impl::FollowOne(const DecisionRecord& d) {
         ids.push_back(p.task);
       }
       if (!live) return Cannot(d, "it does not run");
-      Delist(g);
-      r.trouble = ReasonCode::kNone;
-      Enlist(g);
       CommitShrink(g, ids, reason, winner);
       return absl::OkStatus();
     }

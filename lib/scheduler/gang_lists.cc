@@ -77,6 +77,7 @@ void Scheduler::Impl::Delist(GangIndex g) {
     if (--it->second == 0) holding.erase(it);
     r.counted_as_holding = false;
     holding_.erase(rank);
+    ++started_version_;
   }
   troubled_.erase(rank);
   nominated_.erase(rank);

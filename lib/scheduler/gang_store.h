@@ -39,6 +39,8 @@ struct Template {
   uint32_t refs = 0;
 };
 
+inline constexpr uint32_t kNoDraft = 0xffffffff;
+
 // One task that is somewhere.
 struct TaskRecord {
   TaskId task{};
@@ -89,7 +91,7 @@ struct GangRecord {
   bool counted_as_holding = false;
   Time parked_until = 0;         // 0: not parked.
   uint64_t grow_checked_at = 0;  // Cache: freed_version of the last vain try.
-  uint32_t draft = 0xffffffff;   // This pass's Start, for growth to join.
+  uint32_t draft = kNoDraft;     // The decision that placed it in this pass.
 };
 
 // Records do not move: ranks point to their keys. Not copyable for that

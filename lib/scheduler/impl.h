@@ -53,6 +53,7 @@ class Scheduler::Impl {
   absl::Status Load(const SchedulerState& state);
   GangState StateOf(GangIndex g) const;
   PlanRecord Record(const Plan& plan) const;
+  void Adopt(const Impl& other, Plan* plan) const;
   NamedReason Named(const Reason& reason, GangIndex gang) const;
   absl::Status Validate() const;
 
@@ -132,7 +133,6 @@ class Scheduler::Impl {
   absl::Status FollowJoined(GangIndex g, const std::vector<Assignment>& tasks);
   absl::StatusOr<std::vector<Assignment>> RecordedTasks(
       const DecisionRecord& d, const Template& t) const;
-  void ClearMended();
   // Reconciling (reconcile.cc).
   absl::Status CheckReconciled(const Reconciled& e) const;
   void ReconcileNodes(const Reconciled& e);
@@ -215,6 +215,9 @@ class Scheduler::Impl {
   void CancelOverdue();
   void Repair();
   void RepairGang(GangIndex g);
+  bool Mended(GangIndex g);
+  bool Replace(GangIndex g);
+  std::vector<TaskId> Leaving(const GangRecord& r) const;
   static bool Releasing(const GangRecord& r);
   static bool Succeeded(const GangRecord& r);
   void ShedFromOvercommitted();
@@ -229,10 +232,13 @@ class Scheduler::Impl {
   bool StillNoRoom(const WaitingClass& cls, const Template& t);
   bool TryPreempt(ClassIndex c, GangIndex g, Reason* reason);
   bool WorthPreempting(const GangRecord& r, const Template& t) const;
+  class Rules;  // The law of preemption (pass_preempt.cc).
   void CollectCandidates(GangIndex g, const Template& t, Time* retry_at);
   bool MayReclaim(const GangRecord& r, const Resources& demand,
                   QueueIndex victim) const;
   void CommitVictims(GangIndex g, const PreemptionResult& result);
+  bool LawfulAsPlaced(GangIndex g, const Rules& rules,
+                      const PreemptionResult& result);
   void GrowGangs();
   void GrowGang(GangIndex g);
   bool QuotaBlocks(const GangRecord& r, const Template& t,
@@ -259,10 +265,9 @@ class Scheduler::Impl {
   absl::btree_set<std::pair<Time, GangIndex>> overdue_;  // End of max_runtime.
   std::set<NodeIndex> suspects_;  // Nodes that may be overcommitted.
   absl::flat_hash_map<uint64_t, GangIndex> open_;  // By decision.
-  uint64_t started_version_ = 0;  // Rises whenever a new victim may exist.
+  uint64_t started_version_ = 0;  // Rises whenever victims come or go.
   uint32_t releasing_ = 0;        // Tasks being released.
 
-  class Rules;  // The law of preemption (pass_preempt.cc).
   std::unique_ptr<PlacementSolver> solver_;
   std::unique_ptr<Preemptor> preemptor_;
 

@@ -39,14 +39,17 @@ class Scheduler::Impl::Rules final : public VictimRules {
     taken_[i] = Resources();
   }
 
-  bool QuotaSuffices() const override {
+  bool QuotaSuffices() const override { return QuotaSufficesFor(demand_); }
+
+  // With the victims of the set gone.
+  bool QuotaSufficesFor(const Resources& demand) const {
     for (QueueIndex q = queue_; q != kNoQueue; q = impl_.queues.at(q).parent) {
       const QueueTree::Entry& e = impl_.queues.at(q);
       const Resources* minus = Minus(q);
-      for (ResourceKind k = 0; k < demand_.size(); ++k) {
-        if (demand_[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
+      for (ResourceKind k = 0; k < demand.size(); ++k) {
+        if (demand[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
         const int64_t gone = minus == nullptr ? 0 : (*minus)[k];
-        if (e.usage[k] - gone + demand_[k] > e.limit[k]) return false;
+        if (e.usage[k] - gone + demand[k] > e.limit[k]) return false;
       }
     }
     return true;
@@ -196,6 +199,11 @@ void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
       continue;
     }
     if (r.cancel || r.trouble != ReasonCode::kNone) continue;
+    if (r.draft != kNoDraft) {  // Not in the pass that placed it.
+      *retry_at = now;
+      look_again_ = true;
+      continue;
+    }
     if (cls.on_preempted == OnPreempted::kNever) continue;
     if (!gangs.description(r.description).prepared.gang.preemptible) continue;
     const bool lawful = r.queue == winner.queue
@@ -259,6 +267,7 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
   CollectCandidates(g, t, &retry_at);
   NoteWakeup(retry_at);
   preemption_.Clear();
+  bool lawful = true;
   if (!candidates_.empty()) {
     Rules rules(*this, g, t.least);
     PreemptionRequest request;
@@ -269,8 +278,9 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
     const Cluster::Mark mark = cluster.Begin();
     preemptor_->Choose(cluster, *solver_, request, &preemption_);
     cluster.Rollback(mark);
+    lawful = t.least_is_exact || LawfulAsPlaced(g, rules, preemption_);
   }
-  if (preemption_.fit != Fit::kFits) {
+  if (preemption_.fit != Fit::kFits || !lawful) {
     cls.no_victims_known = true;
     cls.no_victims_at = cluster.freed_version();
     cls.no_victims_started = started_version_;
@@ -278,6 +288,21 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
     return false;
   }
   CommitVictims(g, preemption_);
+  return true;
+}
+
+// Where the placement may use more than the least demand, by alternatives or
+// groups: whether quota and guarantees bear what it does use.
+bool Scheduler::Impl::LawfulAsPlaced(GangIndex g, const Rules& rules,
+                                     const PreemptionResult& result) {
+  const GangRecord& r = gangs.at(g);
+  Resources demand;
+  for (const Assignment& a : result.tasks) demand.Add(UsageOf(a.at));
+  if (!rules.QuotaSufficesFor(demand)) return false;
+  for (const Victim& v : result.victims) {
+    const QueueIndex leaf = gangs.at(candidate_gangs_[v.candidate]).queue;
+    if (leaf != r.queue && !MayReclaim(r, demand, leaf)) return false;
+  }
   return true;
 }
 

@@ -31,70 +31,83 @@ bool Scheduler::Impl::Succeeded(const GangRecord& r) {
   });
 }
 
-void Scheduler::Impl::RepairGang(GangIndex g) {
+// The tasks that must leave their node.
+std::vector<TaskId> Scheduler::Impl::Leaving(const GangRecord& r) const {
+  std::vector<TaskId> leaving;
+  for (const TaskRecord& task : r.tasks) {
+    if (MustLeave(r, task)) leaving.push_back(task.task);
+  }
+  return leaving;
+}
+
+// Clears troubles that need no decision; true if none is needed now. It asks
+// nobody, so that a pass that is followed and one that is made agree on it.
+bool Scheduler::Impl::Mended(GangIndex g) {
   GangRecord& r = gangs.at(g);
+  if (r.phase == GangPhase::kSuspending) return true;  // Its end will tell.
   const bool live =
       r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
-  if (r.phase == GangPhase::kSuspending) return;  // It remembers what it lost.
-  if (!live) {
-    Delist(g);  // It is stopping already: that mends everything.
-    r.trouble = ReasonCode::kNone;
-    Enlist(g);
-    return;
+  if (live) {
+    if (r.cancel) return false;
+    const bool leaves = !Leaving(r).empty();
+    if (leaves && SparedUntil(r) > now) {
+      NoteWakeup(r.backoff_until);
+      return true;
+    }
+    CountTasks(r, &counts_);
+    if (leaves || !Satisfied(gangs.description(r.description), counts_)) {
+      return false;
+    }
   }
+  Delist(g);
+  if (live && r.trouble == ReasonCode::kTaskFailed) FailStart(r);  // Surplus.
+  r.trouble = ReasonCode::kNone;
+  Update(g);
+  return true;
+}
+
+void Scheduler::Impl::RepairGang(GangIndex g) {
+  if (Mended(g)) return;
+  GangRecord& r = gangs.at(g);
   if (r.cancel) {
     CommitStop(g, DecisionKind::kCancel, {.code = ReasonCode::kCancelledByHost},
                GangStore::kNoGang);
     return;
   }
-  if (Releasing(r)) return;  // First things first: the next pass looks again.
   const Template& t = gangs.description(r.description);
-  // What remains if the tasks that must leave their node go.
-  std::vector<TaskId> leaving;
-  for (const TaskRecord& task : r.tasks) {
-    if (MustLeave(r, task)) leaving.push_back(task.task);
-  }
-  if (!leaving.empty() && SparedUntil(r) > now) {
-    NoteWakeup(r.backoff_until);
-    return;
-  }
+  const std::vector<TaskId> leaving = Leaving(r);
   CountTasks(r, &counts_);
   const bool whole = Satisfied(t, counts_);
   for (TaskId id : leaving) --counts_[id.role];
-  const bool satisfied = Satisfied(t, counts_);
-  const ReasonCode code =
-      leaving.empty() || !whole ? r.trouble : ReasonCode::kNodeDrained;
-  if (satisfied && (leaving.empty() || config.host.shrink)) {
-    Delist(g);
-    if (r.trouble == ReasonCode::kTaskFailed) FailStart(r);  // A surplus one.
-    r.trouble = ReasonCode::kNone;
-    Enlist(g);
-    if (!leaving.empty()) {
-      CommitShrink(g, leaving, {.code = ReasonCode::kNodeDrained},
-                   GangStore::kNoGang);
-    } else {
-      Delist(g);
-      Update(g);
-    }
+  if (config.host.shrink && Satisfied(t, counts_)) {
+    CommitShrink(g, leaving, {.code = ReasonCode::kNodeDrained},
+                 GangStore::kNoGang);
     return;
   }
-  if (leaving.empty() && r.trouble == ReasonCode::kTaskFailed &&
-      r.failures < kReplacements && !Succeeded(r)) {
-    CurrentAssignments(r, &assignments_);
-    PlacementRequest request;
-    request.gang = &t.prepared;
-    request.fixed = assignments_;
-    if (queues.Headroom(r.queue, &headroom_)) request.headroom = &headroom_;
-    placement_.Clear();
-    solver_->Place(cluster, request, &placement_);
-    if (placement_.fit == Fit::kFits) {
-      SpendSteps(placement_.tasks.size());
-      ++r.failures;
-      CommitGrow(g, placement_.tasks, {.code = ReasonCode::kTaskFailed});
-      return;
-    }
-  }
+  if (leaving.empty() && Replace(g)) return;
+  const ReasonCode code =
+      leaving.empty() || !whole ? r.trouble : ReasonCode::kNodeDrained;
   CommitStop(g, DecisionKind::kEvict, {.code = code}, GangStore::kNoGang);
+}
+
+// Places failed tasks again beside the others, a few times in a row.
+bool Scheduler::Impl::Replace(GangIndex g) {
+  GangRecord& r = gangs.at(g);
+  if (r.trouble != ReasonCode::kTaskFailed || r.failures >= kReplacements ||
+      Succeeded(r) || Releasing(r)) {
+    return false;
+  }
+  CurrentAssignments(r, &assignments_);
+  PlacementRequest request;
+  request.gang = &gangs.description(r.description).prepared;
+  request.fixed = assignments_;
+  if (queues.Headroom(r.queue, &headroom_)) request.headroom = &headroom_;
+  placement_.Clear();
+  solver_->Place(cluster, request, &placement_);
+  if (placement_.fit != Fit::kFits) return false;
+  SpendSteps(placement_.tasks.size());
+  CommitGrow(g, placement_.tasks, {.code = ReasonCode::kTaskFailed});
+  return true;
 }
 
 // Nodes that the host overcommitted are brought back under their capacity by

@@ -148,6 +148,7 @@ absl::Status Scheduler::WhatIf(Time at, std::span<const Event> events,
     if (absl::Status status = fork.Apply(event); !status.ok()) return status;
   }
   fork.Schedule(at, plan);
+  impl_->Adopt(*fork.impl_, plan);
   return absl::OkStatus();
 }
 

@@ -173,7 +173,10 @@ bool Scheduler::Impl::Answer(GangIndex g, TaskId id, uint32_t attempt,
       }
       return true;
     case TaskPhase::kSuspended:
-      if (outcome == TaskOutcome::kStarted) return false;
+      if (outcome == TaskOutcome::kStarted ||
+          outcome == TaskOutcome::kReleased) {
+        return false;  // Overtaken, or told twice.
+      }
       DropTask(r, id);
       r.trouble = ReasonCode::kTaskFailed;
       return true;

@@ -274,7 +274,13 @@ void ExactSearch::FindMasks(NodeIndex node, ShapeId shape) {
                            std::string_view(devices[d].model));
   };
   const size_t base = masks_.size();
-  const uint32_t count = cluster.device_request(shape).count;
+  const DeviceRequest& request = cluster.device_request(shape);
+  const uint32_t count = request.count;
+  const auto wanted = [&](uint32_t d) {
+    return request.models.empty() ||
+           std::find(request.models.begin(), request.models.end(),
+                     devices[d].model) != request.models.end();
+  };
   const uint64_t all =
       devices.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << devices.size()) - 1;
   // Depth-first over the devices; one may be left out only if no later one in
@@ -296,7 +302,8 @@ void ExactSearch::FindMasks(NodeIndex node, ShapeId shape) {
       twin_left_out = twin_left_out || state(other) == state(d);
     });
     const uint64_t bit = uint64_t{1} << d;
-    if (!twin_left_out && cluster.free_milli(node, d, ledger) > 0) {
+    if (!twin_left_out && wanted(d) &&
+        cluster.free_milli(node, d, ledger) > 0) {
       self(self, d + 1, taken | bit, left_out);
     }
     self(self, d + 1, taken, left_out | bit);

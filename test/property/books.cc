@@ -176,7 +176,8 @@ std::string Books::DomainOf(const std::string& key,
   if (n == nullptr) return "";
   if (level == kHostLevel) return key;
   for (const Topology& t : state_.config.topologies) {
-    const bool named = constraint.topology.empty() || constraint.topology == t.key;
+    const bool named =
+        constraint.topology.empty() || constraint.topology == t.key;
     if (!named) continue;
     std::string path;
     for (const std::string& l : t.levels) {
@@ -238,9 +239,9 @@ bool TaintsTolerated(const Node& node, const Role& role) {
     if (taint.effect == TaintEffect::kPreferNoSchedule) continue;
     bool tolerated = false;
     for (const Toleration& t : role.tolerations) {
-      const bool effect = t.effects.empty() ||
-                          std::find(t.effects.begin(), t.effects.end(),
-                                    taint.effect) != t.effects.end();
+      const bool effect =
+          t.effects.empty() || std::find(t.effects.begin(), t.effects.end(),
+                                         taint.effect) != t.effects.end();
       const bool key = t.key.empty() || t.key == taint.key;
       const bool value =
           t.op == TolerationOp::kExists || t.value == taint.value;
@@ -260,14 +261,21 @@ bool SelectorHolds(const Node& node, const NodeSelector& selector) {
           std::find_if(node.labels.begin(), node.labels.end(),
                        [&](const Label& l) { return l.key == r.key; });
       const bool there = label != node.labels.end();
-      const bool listed =
-          there && std::find(r.values.begin(), r.values.end(), label->value) !=
-                       r.values.end();
+      const bool listed = there && std::find(r.values.begin(), r.values.end(),
+                                             label->value) != r.values.end();
       switch (r.op) {
-        case SelectorOp::kIn: all &= listed; break;
-        case SelectorOp::kNotIn: all &= !listed; break;
-        case SelectorOp::kExists: all &= there; break;
-        case SelectorOp::kDoesNotExist: all &= !there; break;
+        case SelectorOp::kIn:
+          all &= listed;
+          break;
+        case SelectorOp::kNotIn:
+          all &= !listed;
+          break;
+        case SelectorOp::kExists:
+          all &= there;
+          break;
+        case SelectorOp::kDoesNotExist:
+          all &= !there;
+          break;
         case SelectorOp::kGt:
           all &= there && std::atoll(label->value.c_str()) >
                               std::atoll(r.values[0].c_str());

@@ -23,8 +23,8 @@ class Dice {
   }
   // low .. high.
   int64_t In(int64_t low, int64_t high) {
-    return low + static_cast<int64_t>(
-                     Next() % static_cast<uint64_t>(high - low + 1));
+    return low +
+           static_cast<int64_t>(Next() % static_cast<uint64_t>(high - low + 1));
   }
   // True once in `n`.
   bool OneIn(uint32_t n) { return Below(n) == 0; }

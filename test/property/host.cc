@@ -82,9 +82,15 @@ TasksAnswered Host::FailAll(size_t i) {
 }
 
 DecisionRefused Host::Refuse(size_t i) {
-  const uint64_t seq = pending_[i].seq;
+  const DecisionRecord d = pending_[i];
+  if (IsStop(d)) {  // What had not even started does so now, and goes on.
+    for (const PlannedTaskRecord& p : d.tasks) {
+      real_.try_emplace({d.gang, p.task}, Real{p.node, BitsOf(p.devices),
+                                               p.alternative, p.attempt});
+    }
+  }
   pending_.erase(pending_.begin() + static_cast<long>(i));
-  return {seq};
+  return {d.seq};
 }
 
 void Host::LoseNode(const std::string& node) {
@@ -123,7 +129,8 @@ std::vector<RealTask> Host::Tasks(const SchedulerState& state,
   std::set<Key> stopping;
   for (const DecisionRecord& d : pending_) {
     if (!IsStop(d)) continue;
-    for (const PlannedTaskRecord& p : d.tasks) stopping.insert({d.gang, p.task});
+    for (const PlannedTaskRecord& p : d.tasks)
+      stopping.insert({d.gang, p.task});
   }
   std::vector<RealTask> tasks;
   for (const auto& [key, real] : real_) {

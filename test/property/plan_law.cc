@@ -23,8 +23,8 @@ bool Places(DecisionKind kind) {
 }
 
 TaskState AsState(const PlannedTaskRecord& p) {
-  return {p.task, TaskPhase::kStarting, p.attempt, p.node, p.devices,
-          p.alternative};
+  return {p.task,    TaskPhase::kStarting, p.attempt, p.node,
+          p.devices, p.alternative};
 }
 
 // One plan on trial.
@@ -66,12 +66,12 @@ class Trial {
   std::string Capabilities() {
     const HostCapabilities& host = before_state_.config.host;
     for (const DecisionRecord& d : plan_.decisions) {
-      const bool bad =
-          (d.kind == DecisionKind::kShrink && !host.shrink) ||
-          (d.kind == DecisionKind::kSuspend && !host.suspend) ||
-          (d.kind == DecisionKind::kResume && !host.suspend) ||
-          d.kind == DecisionKind::kMigrate || d.kind == DecisionKind::kReserve ||
-          (d.grace > 0 && !host.grace);
+      const bool bad = (d.kind == DecisionKind::kShrink && !host.shrink) ||
+                       (d.kind == DecisionKind::kSuspend && !host.suspend) ||
+                       (d.kind == DecisionKind::kResume && !host.suspend) ||
+                       d.kind == DecisionKind::kMigrate ||
+                       d.kind == DecisionKind::kReserve ||
+                       (d.grace > 0 && !host.grace);
       if (bad) return "capabilities: " + Printer::Text(d);
     }
     for (const Decision& d : raw_.decisions) {
@@ -152,9 +152,9 @@ class Trial {
       if ((t.devices >> d & 1) == 0) continue;
       ++count;
       const std::vector<std::string>& models = shape.devices.models;
-      if (!models.empty() && std::find(models.begin(), models.end(),
-                                       n->node.devices[d].model) ==
-                                 models.end()) {
+      if (!models.empty() &&
+          std::find(models.begin(), models.end(), n->node.devices[d].model) ==
+              models.end()) {
         return "device model";
       }
     }
@@ -255,15 +255,9 @@ class Trial {
     for (const GangState& g : after_state_.gangs) {
       const bool runs =
           g.phase == GangPhase::kStarting || g.phase == GangPhase::kRunning;
-      // In repair: what it has to release comes first.
-      const bool in_repair =
-          g.trouble != ReasonCode::kNone &&
-          std::any_of(g.tasks.begin(), g.tasks.end(), [](const TaskState& t) {
-            return t.phase == TaskPhase::kReleasing;
-          });
-      if (runs && !in_repair && !MeetsMinimum(g.gang, LiveTasks(g))) {
-        return "minimum: gang " + g.gang.key + " runs below it: " +
-               Printer::Text(g);
+      if (runs && !MeetsMinimum(g.gang, LiveTasks(g))) {
+        return "minimum: gang " + g.gang.key +
+               " runs below it: " + Printer::Text(g);
       }
       if (g.phase != GangPhase::kNominated) continue;
       std::vector<uint32_t> counts(g.gang.roles.size());
@@ -299,7 +293,8 @@ class Trial {
     if (!before_state_.config.preemption) return "preemption is off";
     const PriorityClass mine =
         before_.priority_class(winner->gang.priority_class);
-    const PriorityClass its = before_.priority_class(victim.gang.priority_class);
+    const PriorityClass its =
+        before_.priority_class(victim.gang.priority_class);
     if (!mine.may_preempt) return "its class may not preempt";
     if (!victim.gang.preemptible) return "it is not preemptible";
     if (its.on_preempted == OnPreempted::kNever) return "its class is immune";
@@ -375,13 +370,13 @@ class Trial {
   std::string Purpose() {
     for (const DecisionRecord& d : plan_.decisions) {
       if (d.on_behalf_of.empty()) continue;
-      const bool placed = std::any_of(
-          plan_.decisions.begin(), plan_.decisions.end(),
-          [&](const DecisionRecord& o) {
-            return o.seq > d.seq && o.gang == d.on_behalf_of &&
-                   (o.kind == DecisionKind::kNominate ||
-                    o.kind == DecisionKind::kStart);
-          });
+      const bool placed =
+          std::any_of(plan_.decisions.begin(), plan_.decisions.end(),
+                      [&](const DecisionRecord& o) {
+                        return o.seq > d.seq && o.gang == d.on_behalf_of &&
+                               (o.kind == DecisionKind::kNominate ||
+                                o.kind == DecisionKind::kStart);
+                      });
       if (!placed) return "purpose: evicted for nothing: " + Text(d);
       const GangState* winner = after_.gang(d.on_behalf_of);
       if (winner == nullptr || (winner->phase != GangPhase::kNominated &&
@@ -413,8 +408,8 @@ class Trial {
   }
 
   bool Waits(const GangState& g) const {
-    return !g.gang.held && std::max(g.gang.not_before, g.backoff_until) <=
-                               plan_.now;
+    return !g.gang.held &&
+           std::max(g.gang.not_before, g.backoff_until) <= plan_.now;
   }
   static bool Before(const Gang& a, const Gang& b) {
     if (a.submitted != b.submitted) return a.submitted < b.submitted;

@@ -79,13 +79,12 @@ class Printer {
   }
 
   static constexpr const char* kEventNames[] = {
-      "NodeChanged",   "NodeDown",          "NodeUp",
-      "NodeRemoved",   "NodeDrained",       "SpotNotice",
-      "OthersChanged", "NodeSetChanged",    "QueueChanged",
-      "QueueRemoved",  "PriorityClass",     "GangSubmitted",
-      "GangHeld",      "GangReprioritized", "GangCancelled",
-      "GangFinished",  "CheckpointTaken",   "TasksAnswered",
-      "Applied",       "Refused",           "Reconciled"};
+      "NodeChanged",     "NodeDown",          "NodeUp",        "NodeRemoved",
+      "NodeDrained",     "SpotNotice",        "OthersChanged", "NodeSetChanged",
+      "QueueChanged",    "QueueRemoved",      "PriorityClass", "GangSubmitted",
+      "GangHeld",        "GangReprioritized", "GangCancelled", "GangFinished",
+      "CheckpointTaken", "TasksAnswered",     "Applied",       "Refused",
+      "Reconciled"};
 
   std::ostringstream out_;
 };

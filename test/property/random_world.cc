@@ -223,8 +223,7 @@ PriorityClass RandomClass(Dice& dice, const std::string& key) {
   c.key = key;
   c.value = static_cast<int32_t>(dice.In(-1, 2)) * 10;
   c.may_preempt = !dice.OneIn(5);
-  c.on_preempted = static_cast<OnPreempted>(
-      dice.OneIn(2) ? 0 : dice.Below(4));
+  c.on_preempted = static_cast<OnPreempted>(dice.OneIn(2) ? 0 : dice.Below(4));
   if (dice.OneIn(3)) c.min_runtime = 20 * kSecond;
   if (dice.OneIn(3)) c.grace = 5 * kSecond;
   return c;
@@ -290,20 +289,48 @@ EventBody BadGang(Dice& dice, const std::string& queue,
                   const std::string& known) {
   Gang gang = Plain(queue);
   switch (dice.Below(14)) {
-    case 0: gang.key.clear(); break;
-    case 1: gang.key.assign(300, 'x'); break;
-    case 2: gang.roles.clear(); break;
-    case 3: gang.queue = "nowhere"; break;
-    case 4: gang.priority_class = "nothing"; break;
-    case 5: gang.roles[0].desired_tasks = 0; break;
-    case 6: gang.roles[0].shape.resources.Set(kCpu, -1); break;
-    case 7: gang.roles[0].shape.devices = {1, 2000, 0, {}, ""}; break;
-    case 8: gang.roles[0].topology.required = "galaxy"; break;
-    case 9: gang.roles[0].node_sets = {"unheard-of"}; break;
-    case 10: gang.roles[0].start_after = {gang.roles[0].name}; break;
-    case 11: gang.deadline = 5; break;
-    case 12: gang.max_runtime = -1; break;
-    default: gang.key = known; break;
+    case 0:
+      gang.key.clear();
+      break;
+    case 1:
+      gang.key.assign(300, 'x');
+      break;
+    case 2:
+      gang.roles.clear();
+      break;
+    case 3:
+      gang.queue = "nowhere";
+      break;
+    case 4:
+      gang.priority_class = "nothing";
+      break;
+    case 5:
+      gang.roles[0].desired_tasks = 0;
+      break;
+    case 6:
+      gang.roles[0].shape.resources.Set(kCpu, -1);
+      break;
+    case 7:
+      gang.roles[0].shape.devices = {1, 2000, 0, {}, ""};
+      break;
+    case 8:
+      gang.roles[0].topology.required = "galaxy";
+      break;
+    case 9:
+      gang.roles[0].node_sets = {"unheard-of"};
+      break;
+    case 10:
+      gang.roles[0].start_after = {gang.roles[0].name};
+      break;
+    case 11:
+      gang.deadline = 5;
+      break;
+    case 12:
+      gang.max_runtime = -1;
+      break;
+    default:
+      gang.key = known;
+      break;
   }
   return GangSubmitted{gang};
 }
@@ -319,23 +346,38 @@ EventBody BadEvent(Dice& dice, const std::string& node,
   negative.key = node;
   negative.capacity.Set(kCpu, -5);
   switch (dice.Below(16)) {
-    case 0: return NodeDown{"no-such-node"};
-    case 1: return NodeRemoved{"no-such-node"};
-    case 2: return NodeDrained{"no-such-node", true};
-    case 3: return NodeChanged{twice};
-    case 4: return NodeChanged{negative};
-    case 5: return OthersChanged{{node, {}, {{99, 10, 0}}}};
-    case 6: return QueueRemoved{"no-such-queue"};
-    case 7: return QueueChanged{Queue{.key = queue, .weight = 0}};
-    case 8: return QueueChanged{Queue{.key = "new", .parent = "no-such"}};
-    case 9: return GangCancelled{"no-such-gang"};
-    case 10: return DecisionApplied{1'000'000'000};
-    case 11: return DecisionRefused{0};
-    case 12: return CheckpointTaken{gang, kForever};
-    case 13: return PriorityClassChanged{{.key = "c0", .grace = -1}};
+    case 0:
+      return NodeDown{"no-such-node"};
+    case 1:
+      return NodeRemoved{"no-such-node"};
+    case 2:
+      return NodeDrained{"no-such-node", true};
+    case 3:
+      return NodeChanged{twice};
+    case 4:
+      return NodeChanged{negative};
+    case 5:
+      return OthersChanged{{node, {}, {{99, 10, 0}}}};
+    case 6:
+      return QueueRemoved{"no-such-queue"};
+    case 7:
+      return QueueChanged{Queue{.key = queue, .weight = 0}};
+    case 8:
+      return QueueChanged{Queue{.key = "new", .parent = "no-such"}};
+    case 9:
+      return GangCancelled{"no-such-gang"};
+    case 10:
+      return DecisionApplied{1'000'000'000};
+    case 11:
+      return DecisionRefused{0};
+    case 12:
+      return CheckpointTaken{gang, kForever};
+    case 13:
+      return PriorityClassChanged{{.key = "c0", .grace = -1}};
     case 14:
       return Reconciled{.tasks = {{.gang = "no-such-gang", .node = node}}};
-    default: return BadGang(dice, queue, gang);
+    default:
+      return BadGang(dice, queue, gang);
   }
 }
 

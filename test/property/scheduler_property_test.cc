@@ -29,7 +29,6 @@ std::vector<Op> History(uint64_t seed) {
   return history;
 }
 
-
 // The law that the history breaks, if any.
 std::string LawBroken(uint64_t seed, const std::vector<Op>& history) {
   World world(seed, false);

@@ -13,9 +13,9 @@ namespace muster {
 namespace {
 
 constexpr const char* kOpNames[] = {
-    "pass",       "wakeup",     "answer",      "deliver",   "resend",
-    "submit",     "submit-many", "gang-event", "node-event", "queue-event",
-    "task-ends",  "reconcile",  "bad",         "commute"};
+    "pass",      "wakeup",      "answer",     "deliver",    "resend",
+    "submit",    "submit-many", "gang-event", "node-event", "queue-event",
+    "task-ends", "reconcile",   "bad",        "commute"};
 // How often each is drawn.
 constexpr uint32_t kOpWeights[] = {24, 6, 30, 3, 3, 14, 1, 7, 7, 3, 6, 2, 2, 2};
 
@@ -75,7 +75,9 @@ void World::Step(const Op& op) {
       if (wakeup_ != kForever) now_ = std::max(now_, wakeup_);
       Pass(now_, dice.OneIn(4));
       break;
-    case OpKind::kAnswer: Answer(dice); break;
+    case OpKind::kAnswer:
+      Answer(dice);
+      break;
     case OpKind::kDeliver:
       if (late_.empty()) break;
       std::swap(late_[dice.Below(static_cast<uint32_t>(late_.size()))],
@@ -88,19 +90,38 @@ void World::Step(const Op& op) {
       if (sent_.empty()) break;
       Apply(sent_[dice.Below(static_cast<uint32_t>(sent_.size()))]);
       break;
-    case OpKind::kSubmit: Submit(dice); break;
-    case OpKind::kSubmitMany: SubmitMany(dice); break;
-    case OpKind::kGangEvent: GangEvent(dice); break;
-    case OpKind::kNodeEvent: NodeEvent(dice); break;
-    case OpKind::kQueueEvent: QueueEvent(dice); break;
-    case OpKind::kTaskEnds: TaskEnds(dice); break;
-    case OpKind::kReconcile: Reconcile(dice); break;
-    case OpKind::kBad: Bad(dice); break;
-    case OpKind::kCommute: Commute(dice); break;
+    case OpKind::kSubmit:
+      Submit(dice);
+      break;
+    case OpKind::kSubmitMany:
+      SubmitMany(dice);
+      break;
+    case OpKind::kGangEvent:
+      GangEvent(dice);
+      break;
+    case OpKind::kNodeEvent:
+      NodeEvent(dice);
+      break;
+    case OpKind::kQueueEvent:
+      QueueEvent(dice);
+      break;
+    case OpKind::kTaskEnds:
+      TaskEnds(dice);
+      break;
+    case OpKind::kReconcile:
+      Reconcile(dice);
+      break;
+    case OpKind::kBad:
+      Bad(dice);
+      break;
+    case OpKind::kCommute:
+      Commute(dice);
+      break;
   }
 }
 
-// --- Checks -------------------------------------------------------------------
+// --- Checks
+// -------------------------------------------------------------------
 
 void World::Fail(const std::string& what) {
   if (!failure_.empty()) return;
@@ -135,7 +156,8 @@ void World::CheckGangs() {
   std::set<std::string> there;
   for (const GangState& g : state_.gangs) {
     there.insert(g.gang.key);
-    if (!known_.contains(g.gang.key)) {
+    known_.insert(g.gang.key);
+    if (!made_.contains(g.gang.key)) {
       Fail("gang from nowhere: " + g.gang.key);
     }
   }
@@ -226,7 +248,8 @@ void World::CheckQuiet(const PlanRecord& plan) {
   }
 }
 
-// --- The end ------------------------------------------------------------------
+// --- The end
+// ------------------------------------------------------------------
 
 void World::Finish() {
   if (!failure_.empty()) return;
@@ -239,12 +262,12 @@ void World::Finish() {
 // The host is faithful from now on: everything comes to rest, and no two gangs
 // evict each other in turn.
 void World::SettleDown() {
-  for (const EventBody& e : late_) Apply(e);
-  late_.clear();
   if (lost_) {
     Dice dice(1);
     Reconcile(dice);
   }
+  for (const EventBody& e : late_) Apply(e);
+  late_.clear();
   std::set<std::pair<std::string, std::string>> evicted;
   constexpr int kRounds = 300;
   for (int round = 0; round < kRounds && failure_.empty(); ++round) {

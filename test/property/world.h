@@ -65,7 +65,8 @@ class World final : private Journal {
   void Applied(const Event& event) override { entries_.emplace_back(event); }
   void Planned(const PlanRecord& plan) override { entries_.emplace_back(plan); }
 
-  // --- Steps ------------------------------------------------------------------
+  // --- Steps
+  // ------------------------------------------------------------------
   void SetUp(Dice& dice);
   void Answer(Dice& dice);
   void Submit(Dice& dice);
@@ -97,7 +98,6 @@ class World final : private Journal {
   const NodeState* AnyNode(Dice& dice) const;
   std::string AnyGang(Dice& dice) const;
   std::string AnyQueue(Dice& dice) const;
-  void Remember(const std::string& gang) { known_.insert(gang); }
 
   bool trace_;
   std::string log_;
@@ -115,6 +115,7 @@ class World final : private Journal {
   std::vector<EventBody> sent_;
   std::vector<std::string> leaves_;
   uint32_t gangs_made_ = 0;
+  std::set<std::string> made_;    // Gangs handed in.
   std::set<std::string> known_;   // Gangs that must be there.
   std::set<std::string> may_go_;  // Of these, those that may be gone.
 };

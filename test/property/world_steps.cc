@@ -24,7 +24,8 @@ std::string World::AnyQueue(Dice& dice) const {
   return leaves_[dice.Below(static_cast<uint32_t>(leaves_.size()))];
 }
 
-// --- Answers ------------------------------------------------------------------
+// --- Answers
+// ------------------------------------------------------------------
 
 void World::Answer(Dice& dice) {
   if (host_.pending().empty()) return;
@@ -43,8 +44,8 @@ void World::Answer(Dice& dice) {
       for (const PlannedTaskRecord& p : d.tasks) {
         needs = std::max(needs, BitsOf(p.devices).size());
       }
-      const bool there = node != nullptr && !node->down &&
-                         node->node.devices.size() >= needs;
+      const bool there =
+          node != nullptr && !node->down && node->node.devices.size() >= needs;
       event = host_.Do(i, d.tasks.size(), there ? node->node.key : "");
       break;
     }
@@ -138,14 +139,15 @@ void World::Reconcile(Dice& dice) {
   }
 }
 
-// --- The outside world --------------------------------------------------------
+// --- The outside world
+// --------------------------------------------------------
 
 void World::Submit(Dice& dice) {
   if (state_.gangs.size() > 16) return;
   const std::string key = "g" + std::to_string(gangs_made_++);
   const Gang gang = RandomGang(dice, config_, key, AnyQueue(dice), now_);
-  Remember(key);
-  if (!Apply(GangSubmitted{gang})) known_.erase(key);
+  made_.insert(key);
+  Apply(GangSubmitted{gang});
 }
 
 // The same gangs in another order, and from several threads.
@@ -174,16 +176,14 @@ void World::SubmitMany(Dice& dice) {
   }
   Plan other;
   twin->Schedule(now_, &other);
-  for (const Gang& gang : gangs) Remember(gang.key);
+  for (const Gang& gang : gangs) {
+    made_.insert(gang.key);
+    Log("submit " + Printer::Text(gang));
+  }
   scheduler_->Schedule(now_, &plan_);
   const PlanRecord mine = scheduler_->Record(plan_);
   const PlanRecord theirs = twin->Record(other);
   state_ = scheduler_->State();
-  for (const Refused& refused : plan_.refused) {
-    const std::string key(plan_.Text(refused.gang_key));
-    if (scheduler_->Find(key).ok()) continue;  // The twin of it was taken.
-    known_.erase(key);
-  }
   for (const DecisionRecord& d : mine.decisions) {
     if (d.kind == DecisionKind::kCancel) may_go_.insert(d.gang);
   }
@@ -255,9 +255,25 @@ void World::NodeEvent(Dice& dice) {
       Apply(NodeDrained{key, dice.OneIn(2)});
       break;
     case 6:
-    case 7:
-      Apply(NodeChanged{RandomNode(dice, key)});
+    case 7: {
+      Node node = RandomNode(dice, key);
+      const bool used =
+          std::any_of(
+              host_.real().begin(), host_.real().end(),
+              [&](const auto& real) { return real.second.node == key; }) ||
+          std::any_of(host_.pending().begin(), host_.pending().end(),
+                      [&](const DecisionRecord& d) {
+                        return std::any_of(
+                            d.tasks.begin(), d.tasks.end(),
+                            [&](const auto& t) { return t.node == key; });
+                      });
+      // Devices do not vanish from under what runs on them.
+      if (used && any != nullptr && any->node.key == key) {
+        node.devices = any->node.devices;
+      }
+      Apply(NodeChanged{node});
       break;
+    }
     case 8:
       if (any != nullptr) Apply(OthersChanged{RandomOthers(dice, any->node)});
       break;
@@ -297,7 +313,8 @@ void World::Bad(Dice& dice) {
   if (Apply(event)) Fail("taken: a bad event: " + Printer::Text(event));
 }
 
-// --- Events that share nothing --------------------------------------------------
+// --- Events that share nothing
+// --------------------------------------------------
 
 void World::Touch(const std::string& gang, std::set<std::string>* out) const {
   for (const GangState& g : state_.gangs) {
