@@ -1,0 +1,1 @@
+muster_benchmark(scheduler_benchmark SOURCES scheduler_benchmark.cc)
