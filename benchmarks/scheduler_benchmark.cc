@@ -120,7 +120,8 @@ void BM_PassBlockedClasses(benchmark::State& state) {
     MustApply(scheduler, ++now, GangFinished{Padded("job", first)});
     scheduler.Schedule(now, &plan);
     state.PauseTiming();
-    MustApply(scheduler, now, GangSubmitted{OneGpu(first++, 0)});
+    MustApply(scheduler, now, GangSubmitted{OneGpu(first, 0)});
+    first = (first + 1) % 64;
     scheduler.Schedule(now, &plan);
     Answer(scheduler, plan);
     state.ResumeTiming();
