@@ -113,6 +113,12 @@ void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
   HoldPlace(g, flat);
 }
 
+// Whether a pass at this very time could decide more because the gang runs:
+// whoever was before it in the pass has been served already.
+bool Simulator::Impl::StartMatters(const LiveGang& g) const {
+  return g.elastic() || g.job.gang.max_runtime > 0 || protected_runtimes_;
+}
+
 void Simulator::Impl::BeginStart(const Decision& d, uint32_t slot) {
   LiveGang& g = live_[slot];
   if (g.work_done) {  // Finished, and the news is on its way.
@@ -130,14 +136,14 @@ void Simulator::Impl::BeginStart(const Decision& d, uint32_t slot) {
     }
     UpdateRate(slot, StopCause::kOther);
     if (config_.host.choose_devices) {
-      return Tell(slot, DecisionApplied{d.seq}, g.elastic());
+      return Tell(slot, DecisionApplied{d.seq}, StartMatters(g));
     }
     TasksAnswered answered{.gang = g.job.gang.key};
     for (const PlannedTask& t : plan_.TasksOf(d)) {
       answered.tasks.push_back(
           AnswerFor(g, g.FlatIndex(t.task), TaskOutcome::kStarted, true));
     }
-    return Tell(slot, std::move(answered), g.elastic());
+    return Tell(slot, std::move(answered), StartMatters(g));
   }
   const std::optional<Lapse> lapse = NextLapse(g.job.gang.key, false);
   for (uint32_t wave = 0; wave < waves; ++wave) {

@@ -56,7 +56,7 @@ absl::StatusOr<bool> Tell(const std::string& file, const Console& console) {
 }
 
 absl::Status RunLoadedCluster(const Console& console) {
-  const GenerateOptions options{.nodes = 64, .jobs = 4000};
+  const GenerateOptions options{.nodes = 64, .jobs = 20'000};
   const Generated generated = Generate(options);
   console.out << "A loaded cluster: " << options.nodes << " nodes, "
               << options.nodes * 8 << " GPUs, " << options.jobs

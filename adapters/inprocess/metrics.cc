@@ -42,35 +42,54 @@ uint8_t SizeOf(int64_t device_milli) {
   return size;
 }
 
-void Metrics::Advance(Time now, const BookTotals& totals) {
-  if (first_submission == kForever || now <= since_) {
-    since_ = std::max(since_, now);
-    return;
+template <class F>
+void Metrics::EachDay(Time from, Time to, F f) {
+  constexpr Duration kDay = 24 * kHour;
+  while (from < to) {
+    const Time day = (from - first_submission) / kDay;
+    const Time end = std::min(to, first_submission + (day + 1) * kDay);
+    if (static_cast<size_t>(day) >= days_.size()) {
+      days_.resize(static_cast<size_t>(day) + 1);
+    }
+    f(days_[static_cast<size_t>(day)], Seconds(end - from));
+    from = end;
   }
-  const double seconds = Seconds(now - std::max(since_, first_submission));
-  since_ = now;
+}
+
+void Metrics::Advance(Time now, const BookTotals& totals) {
+  const Time since = std::max(since_, std::min(now, first_submission));
+  since_ = std::max(since_, now);
+  if (now <= since) return;
+  const double seconds = Seconds(now - since);
   used_.resize(totals.used.size());
   capacity_.resize(totals.used.size());
   for (size_t k = 0; k < used_.size(); ++k) {
     used_[k] += seconds * static_cast<double>(totals.used[k]);
     capacity_[k] += seconds * static_cast<double>(totals.capacity[k]);
   }
-  free_ += seconds * static_cast<double>(totals.free_milli);
-  partly_ += seconds * static_cast<double>(totals.partly_free_milli);
-  whole_ += seconds * static_cast<double>(totals.whole_free);
-  whole_on_free_node_ +=
-      seconds * static_cast<double>(totals.whole_on_free_node);
-  idle_device_seconds_ +=
-      seconds * static_cast<double>(totals.free_milli) / kWholeDevice;
+  if (device_kind_ >= totals.used.size()) return;
+  const double used = static_cast<double>(totals.used[device_kind_]);
+  const double capacity = static_cast<double>(totals.capacity[device_kind_]);
+  EachDay(since, now, [&](Day& d, double s) {
+    d.used += s * used / kWholeDevice;
+    d.capacity += s * capacity / kWholeDevice;
+    d.free += s * static_cast<double>(totals.free_milli);
+    d.partly += s * static_cast<double>(totals.partly_free_milli);
+    d.whole += s * static_cast<double>(totals.whole_free);
+    d.scattered +=
+        s * static_cast<double>(totals.whole_free - totals.whole_on_free_node);
+  });
 }
 
-void Metrics::Submitted(Time at, double gpu_seconds) {
+void Metrics::Submitted(Time at, int64_t device_milli, Duration work) {
   ++counts.submitted;
   if (first_submission == kForever) {
     first_submission = at;
     last_end = std::max(last_end, at);
   }
-  offered_gpu_seconds_ += gpu_seconds;
+  if (device_milli == 0) return;
+  const double devices = static_cast<double>(device_milli) / kWholeDevice;
+  EachDay(at, at + work, [&](Day& d, double s) { d.offered += s * devices; });
 }
 
 void Metrics::Ended(Time at, const Finished& f) {
@@ -107,10 +126,33 @@ double Metrics::Utilisation(ResourceKind kind) const {
   return kind < used_.size() ? Ratio(used_[kind], capacity_[kind]) : 0;
 }
 
-double Metrics::PartlyUsedShare() const { return Ratio(partly_, free_); }
+Day Metrics::Sum() const {
+  Day sum;
+  for (const Day& d : days_) {
+    sum.used += d.used;
+    sum.capacity += d.capacity;
+    sum.offered += d.offered;
+    sum.free += d.free;
+    sum.partly += d.partly;
+    sum.whole += d.whole;
+    sum.scattered += d.scattered;
+  }
+  return sum;
+}
+
+double Metrics::OfferedLoad() const {
+  const Day sum = Sum();
+  return Ratio(sum.offered, sum.capacity);
+}
+
+double Metrics::PartlyUsedShare() const {
+  const Day sum = Sum();
+  return Ratio(sum.partly, sum.free);
+}
 
 double Metrics::ScatteredShare() const {
-  return Ratio(whole_ - whole_on_free_node_, whole_);
+  const Day sum = Sum();
+  return Ratio(sum.scattered, sum.whole);
 }
 
 Duration Metrics::makespan() const {

@@ -42,6 +42,17 @@ inline constexpr std::array<std::string_view, 9> kSizeNames = {
     "0", "<1", "1", "2-4", "5-8", "9-16", "17-32", "33-64", ">64"};
 uint8_t SizeOf(int64_t device_milli);
 
+// One of the days from the first submission on; sums over its time.
+struct Day {
+  double used = 0;       // Device-seconds.
+  double capacity = 0;   // Likewise.
+  double offered = 0;    // Likewise, if every gang ran from its submission on.
+  double free = 0;       // Of devices, in thousandths x seconds.
+  double partly = 0;     // Of these, on devices in partial use.
+  double whole = 0;      // Device-seconds of devices that nobody used,
+  double scattered = 0;  // and of these, on nodes in partial use.
+};
+
 // What was measured, and the sums behind it. Floating point is for reading
 // only: nothing here reaches a decision.
 class Metrics {
@@ -64,37 +75,45 @@ class Metrics {
   Counts counts{};
   std::vector<std::string> classes{};  // Priority class keys; "" is none.
   std::vector<Finished> finished{};
-  double pass_seconds = 0;  // Inside Scheduler::Schedule, wall time.
+  double pass_seconds = 0;  // Of CPU, inside Scheduler::Schedule.
   double worst_pass_seconds = 0;
   Time first_submission = kForever;
   Time last_end = 0;
 
+  // `device_kind`: position of the resource that is counted by devices.
+  explicit Metrics(ResourceKind device_kind = 0) : device_kind_(device_kind) {}
+
   // Time goes on to `now` with these totals.
   void Advance(Time now, const BookTotals& totals);
-  void Submitted(Time at, double gpu_seconds);
+  // A gang with these devices and run time was submitted.
+  void Submitted(Time at, int64_t device_milli, Duration work);
   void Ended(Time at, const Finished& f);
   void Planned(const Plan& plan, double seconds, uint64_t allocations);
   uint16_t ClassOf(const std::string& key);
 
   // Share of each resource in use, from the first submission to the last end.
   double Utilisation(ResourceKind kind) const;
-  // Device-seconds of work asked for, and of capacity that went unused.
-  double offered_device_seconds() const { return offered_gpu_seconds_; }
-  double idle_device_seconds() const { return idle_device_seconds_; }
+  // Work asked of the devices / their capacity, over the makespan.
+  double OfferedLoad() const;
   // Of the free device thousandths, the share on devices in partial use; of the
   // free whole devices, the share on nodes that are in partial use. Both
   // averaged over the free capacity and time.
   double PartlyUsedShare() const;
   double ScatteredShare() const;
   Duration makespan() const;
+  const std::vector<Day>& days() const { return days_; }
 
  private:
+  Day Sum() const;
+  // Calls f(day, seconds) for each day that from..to touches.
+  template <class F>
+  void EachDay(Time from, Time to, F f);
+
+  ResourceKind device_kind_;
   Time since_ = 0;
-  std::vector<double> used_{};  // x seconds.
+  std::vector<double> used_{};  // By kind, x seconds.
   std::vector<double> capacity_{};
-  double offered_gpu_seconds_ = 0;
-  double free_ = 0, partly_ = 0, whole_ = 0, whole_on_free_node_ = 0;
-  double idle_device_seconds_ = 0;
+  std::vector<Day> days_{};
   std::map<std::string, uint16_t> class_index_{};
 };
 

@@ -80,11 +80,9 @@ void AddUsage(const Simulator& simulator, Report* r) {
   for (size_t k = 0; k < config.resources.size(); ++k) {
     r->utilisation.emplace_back(config.resources[k],
                                 m.Utilisation(static_cast<ResourceKind>(k)));
-    if (config.resources[k] != config.device_resource) continue;
-    const double busy = m.Utilisation(static_cast<ResourceKind>(k));
-    const double capacity = busy < 1 ? m.idle_device_seconds() / (1 - busy) : 0;
-    r->offered_load = capacity > 0 ? m.offered_device_seconds() / capacity : 0;
   }
+  r->offered_load = m.OfferedLoad();
+  if (m.days().size() > 2) r->days = m.days();
   r->partly_used_share = m.PartlyUsedShare();
   r->scattered_share = m.ScatteredShare();
 }
@@ -133,6 +131,7 @@ void Table::Print(std::ostream& out) const {
     }
   }
   for (const auto& row : rows_) {
+    if (std::ranges::all_of(row, &std::string::empty)) continue;
     out << " ";
     for (size_t c = 0; c < row.size(); ++c) {
       const std::string pad(width[c] - row[c].size(), ' ');
@@ -160,6 +159,25 @@ void PrintSpans(const Report& r, std::ostream& out) {
   table.Print(out);
 }
 
+// The days on which most was asked for, where the load comes and goes.
+void PrintBusiest(const Report& r, Table* t) {
+  double used = 0, capacity = 0, offered = 0, peak = 0;
+  uint64_t busy = 0;
+  for (const Day& d : r.days) {
+    if (d.capacity <= 0 || d.offered < 0.5 * d.capacity) continue;
+    ++busy;
+    used += d.used;
+    capacity += d.capacity;
+    offered += d.offered;
+    peak = std::max(peak, d.offered / d.capacity);
+  }
+  if (busy == 0) return;
+  t->Row({"days with an offered load above 50 %", std::to_string(busy)});
+  t->Row({"  offered, mean", Percent(offered / capacity)});
+  t->Row({"  offered, most on one day", Percent(peak)});
+  t->Row({"  used", Percent(used / capacity)});
+}
+
 void PrintSums(const Report& r, std::ostream& out) {
   const Metrics::Counts& c = r.counts;
   Table t({"", ""});
@@ -172,6 +190,7 @@ void PrintSums(const Report& r, std::ostream& out) {
   for (const auto& [resource, share] : r.utilisation) {
     t.Row({resource + " used", Percent(share)});
   }
+  PrintBusiest(r, &t);
   t.Row({"free GPU capacity on GPUs in partial use",
          Percent(r.partly_used_share)});
   t.Row(

@@ -44,6 +44,7 @@ struct Report {
   double offered_load = 0;  // Work submitted / capacity over the makespan.
   double partly_used_share = 0;
   double scattered_share = 0;
+  std::vector<Day> days{};  // Where there are more than two.
   GroupReport all{};
   std::vector<GroupReport> by_class{};
   std::vector<GroupReport> by_size{};

@@ -24,6 +24,15 @@ Json ToJson(const GroupReport& g) {
           {"completion_s", ToJson(g.completion)}};
 }
 
+double Share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+Json ToJson(const Day& d) {
+  return {{"utilisation", Share(d.used, d.capacity)},
+          {"offered_load", Share(d.offered, d.capacity)},
+          {"partly_used_share", Share(d.partly, d.free)},
+          {"scattered_share", Share(d.scattered, d.whole)}};
+}
+
 Json CountsJson(const Report& r) {
   const Metrics::Counts& c = r.counts;
   return {{"submitted", c.submitted},
@@ -65,6 +74,8 @@ std::string ReportJson(const Report& r) {
   j["offered_load"] = r.offered_load;
   j["fragmentation"] = {{"partly_used_share", r.partly_used_share},
                         {"scattered_share", r.scattered_share}};
+  j["by_day"] = Json::array();
+  for (const Day& d : r.days) j["by_day"].push_back(ToJson(d));
   j["wait_s"] = ToJson(r.all.wait);
   j["completion_s"] = ToJson(r.all.completion);
   j["by_class"] = Json::array();

@@ -112,6 +112,7 @@ class Simulator::Impl {
   void CarryOut(const Decision& d);
   void BeginStart(const Decision& d, uint32_t slot);
   void BeginStop(const Decision& d, uint32_t slot);
+  bool StartMatters(const LiveGang& g) const;
   void PlaceTask(const PlannedTask& t, LiveGang& g);
   void HoldPlace(LiveGang& g, uint32_t flat);
   void LeavePlace(LiveGang& g, uint32_t flat, TaskLife then);
@@ -138,7 +139,6 @@ class Simulator::Impl {
   }
 
   const SchedulerConfig config_;
-  ResourceKind device_kind_;
   JobSource* jobs_;
   std::vector<WorldEvent> world_;
   size_t next_world_ = 0;
@@ -148,6 +148,7 @@ class Simulator::Impl {
   bool has_next_ = false;
   Time wake_ = kForever;
   bool pass_needed_ = false;
+  bool protected_runtimes_ = false;  // Some class has a min_runtime.
   uint32_t passes_at_now_ = 0;
   absl::Status broken_ = absl::OkStatus();  // The first breach of contract.
 

@@ -81,6 +81,8 @@ void Simulator::Impl::HappenTold(const EventBody& body, int line) {
           const uint32_t node = books_.Find(e.node);
           LoseTasksOn(node);
           books_.SetUp(node, false);
+        } else if constexpr (std::is_same_v<E, PriorityClassChanged>) {
+          protected_runtimes_ |= e.priority_class.min_runtime > 0;
         } else if constexpr (std::is_same_v<E, NodeUp>) {
           books_.SetUp(books_.Find(e.node), true);
         } else if constexpr (std::is_same_v<E, OthersChanged>) {

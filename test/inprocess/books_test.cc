@@ -1,0 +1,100 @@
+#include "adapters/inprocess/books.h"
+
+#include <gtest/gtest.h>
+
+namespace muster::inprocess {
+namespace {
+
+constexpr ResourceKind kGpu = 2;
+
+Node GpuNode(const char* key, size_t devices) {
+  Node node{.key = key, .capacity = {8000, 1000}};
+  node.devices.assign(devices, Device{.model = "T", .memory_bytes = 1000});
+  return node;
+}
+
+TaskShape Gpus(uint32_t count, int32_t milli = kWholeDevice) {
+  TaskShape shape{.resources = {1000, 10}};
+  shape.devices = {.count = count, .milli = milli};
+  return shape;
+}
+
+TEST(BooksTest, SumsWhatIsUsedAndHowBrokenTheRestIs) {
+  Books books(3, kGpu);
+  const uint32_t a = books.Upsert(GpuNode("a", 2));
+  books.Upsert(GpuNode("b", 2));
+  EXPECT_EQ(books.totals().capacity[kGpu], 4000);
+  EXPECT_EQ(books.totals().whole_on_free_node, 4);
+
+  EXPECT_TRUE(books.Charge(a, Gpus(1, 300), 0b01));
+  EXPECT_EQ(books.totals().used[0], 1000);
+  EXPECT_EQ(books.totals().used[kGpu], 300);
+  EXPECT_EQ(books.totals().free_milli, 3700);
+  EXPECT_EQ(books.totals().partly_free_milli, 700);
+  EXPECT_EQ(books.totals().whole_free, 3);
+  EXPECT_EQ(books.totals().whole_on_free_node, 2);
+  EXPECT_EQ(books.FirstInUse(), "a");
+
+  books.Credit(a, Gpus(1, 300), 0b01);
+  EXPECT_EQ(books.totals().whole_on_free_node, 4);
+  EXPECT_EQ(books.FirstInUse(), "");
+}
+
+TEST(BooksTest, SaysWhenANodeIsOvercommitted) {
+  Books books(3, kGpu);
+  const uint32_t a = books.Upsert(GpuNode("a", 1));
+  EXPECT_TRUE(books.Charge(a, Gpus(1, 600), 1));
+  EXPECT_FALSE(books.Charge(a, Gpus(1, 600), 1));
+  EXPECT_FALSE(books.Charge(a, Gpus(1), 0b10)) << "there is no such device";
+  EXPECT_FALSE(books.Charge(a, Gpus(2), 1)) << "one device is not two";
+  TaskShape hungry{.resources = {100'000}};
+  EXPECT_FALSE(books.Charge(a, hungry, 0));
+}
+
+TEST(BooksTest, PicksTheFullestDevicesThatFit) {
+  Books books(3, kGpu);
+  const uint32_t a = books.Upsert(GpuNode("a", 3));
+  books.Charge(a, Gpus(1, 500), 0b010);
+  EXPECT_EQ(books.Pick(a, Gpus(1, 400).devices, 0), 0b010U);
+  EXPECT_EQ(books.Pick(a, Gpus(1, 600).devices, 0), 0b001U);
+  EXPECT_EQ(books.Pick(a, Gpus(1, 400).devices, 0b010), 0b001U)
+      << "what is to be avoided comes last";
+  EXPECT_EQ(books.Pick(a, Gpus(2).devices, 0), 0b101U);
+  EXPECT_EQ(books.Pick(a, Gpus(3).devices, 0), std::nullopt);
+  EXPECT_EQ(books.Pick(a, {.count = 1, .models = {"H"}}, 0), std::nullopt);
+}
+
+TEST(BooksTest, CountsMemorySharesInThousandths) {
+  Books books(3, kGpu);
+  const uint32_t a = books.Upsert(GpuNode("a", 1));
+  TaskShape shape;
+  shape.devices = {.count = 1, .milli = 0, .memory_bytes = 250};
+  EXPECT_TRUE(books.Charge(a, shape, 1));
+  EXPECT_EQ(books.totals().used[kGpu], 250);
+}
+
+TEST(BooksTest, LeavesNodesThatDoNotWorkOutOfTheSums) {
+  Books books(3, kGpu);
+  const uint32_t a = books.Upsert(GpuNode("a", 2));
+  books.SetUp(a, false);
+  EXPECT_EQ(books.totals().capacity[kGpu], 0);
+  EXPECT_EQ(books.totals().free_milli, 0);
+  books.SetUp(a, true);
+  EXPECT_EQ(books.totals().capacity[kGpu], 2000);
+}
+
+TEST(BooksTest, WhatOthersUseIsUsed) {
+  Books books(3, kGpu);
+  const uint32_t a = books.Upsert(GpuNode("a", 2));
+  OtherUsage others{.node = "a", .amount = {500}};
+  others.devices = {{.device = 1, .milli = 400}};
+  books.SetOthers(a, others);
+  EXPECT_EQ(books.totals().used[0], 500);
+  EXPECT_EQ(books.totals().used[kGpu], 400);
+  EXPECT_EQ(books.FirstInUse(), "") << "others are no task of ours";
+  books.SetOthers(a, {.node = "a"});
+  EXPECT_EQ(books.totals().used[kGpu], 0);
+}
+
+}  // namespace
+}  // namespace muster::inprocess

@@ -1,0 +1,223 @@
+// muster-sim from the outside: what it prints and its exit codes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "adapters/inprocess/cli.h"
+#include "test/inprocess/test_files.h"
+
+namespace muster::inprocess {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+struct Ran {
+  int code = 0;
+  std::string out{};
+  std::string err{};
+};
+
+Ran Sim(std::vector<std::string> args) {
+  args.insert(args.begin(), "muster-sim");
+  std::vector<const char*> argv;
+  for (const std::string& a : args) argv.push_back(a.c_str());
+  std::ostringstream out, err;
+  const int code = SimMain(static_cast<int>(argv.size()), argv.data(),
+                           {.out = out, .err = err});
+  return {code, out.str(), err.str()};
+}
+
+std::string Story(const std::string& name) {
+  return std::string(MUSTER_SCENARIO_DIR) + "/" + name + ".yaml";
+}
+
+constexpr char kNodes[] = "nodes: [{key: n, capacity: {cpu: 4}, devices: 4}]\n";
+
+TEST(SimCliTest, RunsAScenarioAndPrintsPictureAndTable) {
+  const Ran ran = Sim({"run", Story("story-a-precious-node")});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out,
+              AllOf(HasSubstr("100-150 preempted by test-p1 with 40 s saved "
+                              "and 10 s lost; 250-310"),
+                    HasSubstr("GPU hours lost"), HasSubstr("state hash")));
+}
+
+TEST(SimCliTest, PrintsTheDocumentedJson) {
+  const Ran ran = Sim({"run", Story("story-a-precious-node"), "--json"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto j = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(j["counts"]["submitted"], 4);
+  EXPECT_EQ(j["counts"]["finished"], 4);
+  EXPECT_EQ(j["stops"]["preempted"], 1);
+  EXPECT_DOUBLE_EQ(j["makespan_s"].get<double>(), 410);
+  EXPECT_DOUBLE_EQ(j["utilisation"]["gpu"].get<double>(), 1.0);
+  EXPECT_NEAR(j["gpu_hours_lost"]["preempted"].get<double>(), 10.0 / 3600,
+              1e-9);
+  EXPECT_DOUBLE_EQ(j["wait_s"]["mean"].get<double>(), (0 + 100 + 310) / 4.0);
+  EXPECT_DOUBLE_EQ(j["completion_s"]["p99"].get<double>(), 410);
+  EXPECT_EQ(j["by_class"].size(), 2U);
+  EXPECT_TRUE(j.contains("cpu_s"));
+  EXPECT_EQ(j["state_hash"].get<std::string>().size(), 16U);
+}
+
+TEST(SimCliTest, AnExpectationThatFailsIsToldWithItsLine) {
+  const TempFile file("s.yaml",
+                      std::string(kNodes) +
+                          "gangs: [{key: a, run: 10s}]\n"
+                          "expect:\n  intervals:\n    a: [{to: 11s}]\n");
+  const Ran ran = Sim({"run", file.path()});
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_EQ(ran.err, file.path() +
+                         ":5:9: expect.intervals.a[0]: to should be 11 s; it "
+                         "ran 0-10\n");
+}
+
+TEST(SimCliTest, AGangLargerThanTheClusterIsBadInputAndTheRestRuns) {
+  const TempFile file("s.yaml",
+                      std::string(kNodes) +
+                          "gangs:\n  - {key: giant, run: 10s, tasks: 5, "
+                          "per_task: {gpu: 1}}\n"
+                          "  - {key: fits, run: 10s, tasks: 4, per_task: {gpu: "
+                          "1}}\n");
+  const Ran ran = Sim({"run", file.path(), "--json"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr(file.path() + ":3:5: "),
+                             HasSubstr("gang giant: "), HasSubstr("never"),
+                             HasSubstr("5"), HasSubstr("4")));
+  const auto j = nlohmann::json::parse(ran.out);
+  EXPECT_EQ(j["counts"]["finished"], 1);
+  EXPECT_EQ(j["left_over"][0]["code"], "never-fits");
+}
+
+TEST(SimCliTest, AnEventAboutNothingIsToldWithItsLine) {
+  const TempFile file("s.yaml", std::string(kNodes) +
+                                    "gangs: [{key: a, run: 10s}]\n"
+                                    "events:\n  - {at: 5s, node_down: m}\n");
+  const Ran ran = Sim({"run", file.path()});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr(file.path() + ":4:1: node-down m: "));
+}
+
+TEST(SimCliTest, BadInputIsOneLineAndExitCodeTwo) {
+  const TempFile bad("s.yaml", "nodes: {");
+  const TempFile torn("t.csv", "sn,cpu_milli,memory_mib,gpu,model\nn0,1,1\n");
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{
+           {"run", bad.path()},
+           {"run", "/no/such/file.yaml"},
+           {"explain", bad.path(), "a"},
+           {"explain", Story("story-a-precious-node"), "nobody"},
+           {"trace", "--nodes", torn.path(), "--pods", torn.path()},
+           {"trace", "--format", "muri", "--nodes", torn.path(), "--jobs",
+            torn.path()},
+           {"trace", "--nodes", torn.path()},
+           {"replay", bad.path()},
+           {"replay", "/no/such/journal"},
+           {"demo", "--scenarios", "/no/such/folder"},
+       }) {
+    const Ran ran = Sim(args);
+    EXPECT_EQ(ran.code, 2) << args[0];
+    EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
+    EXPECT_EQ(ran.out, "");
+  }
+}
+
+TEST(SimCliTest, ABadCommandLineIsExitCodeTwo) {
+  EXPECT_EQ(Sim({}).code, 2);
+  EXPECT_EQ(Sim({"fly"}).code, 2);
+  EXPECT_EQ(Sim({"run"}).code, 2);
+  EXPECT_EQ(Sim({"run", "x", "--until", "soon"}).code, 2);
+  EXPECT_EQ(Sim({"trace", "--nodes", "x", "--copies", "0"}).code, 2);
+  const Ran help = Sim({"--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_THAT(help.out, AllOf(HasSubstr("run"), HasSubstr("explain"),
+                              HasSubstr("generate"), HasSubstr("replay")));
+}
+
+TEST(SimCliTest, ABrokenLineOfATraceIsNamed) {
+  const TempFile nodes("n.csv",
+                       "sn,cpu_milli,memory_mib,gpu,model\nn0,1000,10,1,T4\n");
+  const TempFile pods(
+      "p.csv",
+      "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,"
+      "pod_phase,creation_time,deletion_time,scheduled_time\n"
+      "p0,10,10,1,1000,,LS,Running,0,5,0\n"
+      "p1,10,10,1,many,,LS,Running,0,5,0\n");
+  const Ran ran =
+      Sim({"trace", "--nodes", nodes.path(), "--pods", pods.path()});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.err, "muster-sim: " + pods.path() +
+                         ":3: gpu_milli: 'many' is not an integer\n");
+}
+
+TEST(SimCliTest, ExplainsHowItWentOrHowItWas) {
+  const std::string story = Story("story-a-precious-node");
+  const Ran history = Sim({"explain", story, "test2"});
+  EXPECT_EQ(history.code, 0);
+  EXPECT_THAT(history.out,
+              AllOf(HasSubstr("0 s  submitted"), HasSubstr("waiting: "),
+                    HasSubstr("150 s  preempted by test-p1"),
+                    HasSubstr("on precious")));
+  EXPECT_THAT(Sim({"explain", story, "test3", "--at", "120s"}).out,
+              HasSubstr("120 s  waiting: insufficient"));
+  EXPECT_EQ(Sim({"explain", story, "test-p1", "--at", "1s"}).out,
+            "1 s  not submitted yet\n");
+  EXPECT_EQ(Sim({"explain", story, "test1", "--at", "300s"}).out,
+            "300 s  gone\n");
+}
+
+TEST(SimCliTest, AJournalReplaysToTheSameState) {
+  const TempFile journal("run.journal", "", false);
+  const Ran run = Sim({"run", Story("story-f-unruly-host"), "--json",
+                       "--journal", journal.path()});
+  ASSERT_EQ(run.code, 0) << run.err;
+  const std::string hash =
+      nlohmann::json::parse(run.out)["state_hash"].get<std::string>();
+  for (const std::vector<std::string>& args :
+       std::vector<std::vector<std::string>>{
+           {"replay", journal.path()},
+           {"replay", journal.path(), "--follow"}}) {
+    const Ran replay = Sim(args);
+    EXPECT_EQ(replay.code, 0) << replay.err;
+    EXPECT_THAT(replay.out, HasSubstr("state hash  " + hash));
+  }
+  const Ran again =
+      Sim({"run", Story("story-f-unruly-host"), "--journal", journal.path()});
+  EXPECT_EQ(again.code, 2) << "a journal is not overwritten";
+}
+
+TEST(SimCliTest, ATornJournalIsReplayedUpToTheTear) {
+  const TempFile journal("run.journal", "", false);
+  ASSERT_EQ(
+      Sim({"run", Story("story-b-all-or-nothing"), "--journal", journal.path()})
+          .code,
+      0);
+  const std::string whole = journal.Read();
+  journal.Write(whole.substr(0, whole.size() - 3));
+  const Ran torn = Sim({"replay", journal.path()});
+  EXPECT_EQ(torn.code, 0) << torn.err;
+  EXPECT_THAT(torn.out, HasSubstr("the last record is torn"));
+  std::string damaged = whole;
+  damaged[whole.size() / 2] ^= 0x40;
+  journal.Write(damaged);
+  EXPECT_EQ(Sim({"replay", journal.path()}).code, 2);
+}
+
+TEST(SimCliTest, GeneratesWhatItCanRun) {
+  const TempFile file("g.yaml", "", false);
+  ASSERT_EQ(
+      Sim({"generate", "--nodes", "4", "--jobs", "60", "-o", file.path()}).code,
+      0);
+  const Ran ran = Sim({"run", file.path(), "--json", "--validate"});
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(nlohmann::json::parse(ran.out)["counts"]["finished"], 60);
+  EXPECT_EQ(Sim({"generate", "-o", "/no/such/folder/x.yaml"}).code, 2);
+}
+
+}  // namespace
+}  // namespace muster::inprocess
