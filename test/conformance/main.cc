@@ -44,7 +44,7 @@ int Main(int argc, char** argv) {
   std::vector<muster::conformance::CaseResult> results;
   for (const muster::conformance::Scenario& scenario : *scenarios) {
     if (scenario.id.find(filter) == std::string::npos) continue;
-    results.push_back(muster::conformance::Run(scenario, !null));
+    results.push_back(muster::conformance::RunScenario(scenario, !null));
   }
   const std::string out = json ? muster::conformance::ToJson(results)
                                : muster::conformance::ToTable(results, verbose);

@@ -60,7 +60,7 @@ absl::StatusOr<std::string> Play(const Scenario& scenario, bool decides) {
 
 }  // namespace
 
-CaseResult Run(const Scenario& scenario, bool decides) {
+CaseResult RunScenario(const Scenario& scenario, bool decides) {
   CaseResult result{scenario.id,    scenario.project,      scenario.kind,
                     scenario.grade, Verdict::kUnsupported, ""};
   const absl::StatusOr<std::string> difference =

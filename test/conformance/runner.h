@@ -23,7 +23,7 @@ struct CaseResult {
 };
 
 // `decides`: false plays it to a scheduler that decides nothing.
-CaseResult Run(const Scenario& scenario, bool decides);
+CaseResult RunScenario(const Scenario& scenario, bool decides);
 
 }  // namespace muster::conformance
 

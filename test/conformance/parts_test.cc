@@ -1,0 +1,175 @@
+// The parts of the runner that are worth a test by themselves.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "test/conformance/compare.h"
+#include "test/conformance/device_book.h"
+#include "test/conformance/kinds.h"
+#include "test/conformance/report.h"
+#include "test/conformance/scenario_text.h"
+#include "test/conformance/topologies.h"
+#include "test/conformance/translation.h"
+
+namespace muster::conformance {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+constexpr int64_t kGiB = int64_t{1} << 30;
+
+TEST(DeviceBook, LabelsNameDevicesAndNumbersNameThemselves) {
+  DeviceBook book(3, 8 * kGiB);
+  const DeviceRequest half{.count = 1, .milli = 500};
+  EXPECT_THAT(book.Enter(half, {"2"}), ElementsAre(2));
+  EXPECT_THAT(book.Enter(half, {"some-uuid"}), ElementsAre(0));
+  EXPECT_THAT(book.Enter(half, {"some-uuid"}), ElementsAre(0));
+  EXPECT_THAT(book.Enter({.count = 1}, {}), ElementsAre(1));
+  EXPECT_THAT(book.Enter({.count = 1}, {}), IsEmpty());
+  const DeviceRequest memory{.count = 1, .milli = 0, .memory_bytes = 4 * kGiB};
+  EXPECT_THAT(book.Enter(memory, {}), ElementsAre(2));
+}
+
+TEST(Kinds, UnitsAreWholeAndRoundedTheSafeWay) {
+  const Scenario s = ReadOrDie(MakeScenario("cycle", Parse(R"({
+    "cluster": {"nodes": [{"name": "n", "capacity":
+        {"cpu": 1000, "gpu": 4, "memory": 70368744177664, "pods": 5}}]},
+    "gangs": [{"name": "g", "pods": [{"name": "p", "requests":
+        {"cpu": 0.4, "memory": 1025, "gpu": 1}}]}]})")));
+  const Kinds kinds(s);
+  EXPECT_TRUE(kinds.gpus_are_devices());
+  const Resources asked = kinds.Request(s.gangs[0].pods[0], s.cluster);
+  const Resources there = kinds.Capacity(s.cluster.nodes[0], s.cluster);
+  EXPECT_EQ(asked[kinds.Find("cpu")], 1);
+  EXPECT_EQ(asked[kinds.Find("pods")], 1);
+  EXPECT_EQ(asked[kinds.Find("gpu")], 0);  // They are devices.
+  EXPECT_EQ(asked[kinds.Find("memory")], 2);
+  EXPECT_EQ(there[kinds.Find("memory")], int64_t{1} << 36);
+  EXPECT_LE(there[kinds.Find("memory")], Resources::kMaxQuantity);
+}
+
+TEST(Kinds, MoreGpusThanANodeHasDevicesAreCounted) {
+  const Scenario s = ReadOrDie(MakeScenario("cycle", Parse(R"({
+    "cluster": {"nodes": [{"name": "n", "capacity": {"gpu": 100}}]}})")));
+  const Kinds kinds(s);
+  EXPECT_FALSE(kinds.gpus_are_devices());
+  EXPECT_EQ(kinds.Capacity(s.cluster.nodes[0], s.cluster)[kinds.Find("gpu")],
+            100'000);
+}
+
+TEST(Kinds, PartitionsCountInAQuotaOfGpus) {
+  EXPECT_EQ(PartitionSize("nvidia.com/mig-3g.40gb"), 3);
+  EXPECT_EQ(PartitionSize("nvidia.com/gpu"), 0);
+  const Scenario s = ReadOrDie(MakeScenario("cycle", Parse(R"({
+    "cluster": {"nodes": [{"name": "n", "capacity":
+        {"gpu": 1, "nvidia.com/mig-2g.10gb": 3}}]},
+    "queues": [{"name": "q", "quotas": [{"resource": "gpu", "quota": 2}]}],
+    "gangs": [{"name": "g", "pods": [{"name": "p",
+        "requests": {"nvidia.com/mig-2g.10gb": 1},
+        "mig": {"nvidia.com/mig-2g.10gb": 1}}]}]})")));
+  const Kinds kinds(s);
+  const ResourceKind quota = kinds.QuotaKind(s.queues[0].quotas[0]);
+  EXPECT_EQ(kinds.Request(s.gangs[0].pods[0], s.cluster)[quota], 2000);
+  EXPECT_EQ(kinds.Capacity(s.cluster.nodes[0], s.cluster)[quota], 7000);
+}
+
+TEST(Topologies, ANodeInANarrowDomainOnlyIsItsOwnWideOne) {
+  ClusterSpec cluster;
+  cluster.nodes = {{.name = "a"}, {.name = "b"}};
+  TopologySpec& t = cluster.topologies.emplace_back();
+  t.name = "net";
+  t.levels = {"tier-2", "tier-1"};
+  t.domains = {{.name = "small", .tier = 1, .nodes = {"a"}}};
+  auto topologies = Topologies::Create(cluster);
+  ASSERT_TRUE(topologies.ok());
+  EXPECT_EQ(topologies->LabelsOf("a").at("net/tier-2"), "small");
+  EXPECT_THAT(topologies->LabelsOf("b"), IsEmpty());
+  cluster.topologies[0].domains[0].tier = 2;
+  EXPECT_FALSE(Topologies::Create(cluster).ok());
+}
+
+TEST(Topologies, AnAliasIsALevel) {
+  ClusterSpec cluster;
+  TopologySpec& t = cluster.topologies.emplace_back();
+  t.name = "net";
+  t.levels = {"rack"};
+  t.aliases = {{"shelf", "rack"}};
+  auto topologies = Topologies::Create(cluster);
+  ASSERT_TRUE(topologies.ok());
+  auto known = topologies->Translate({.topology = "net", .required = "shelf"});
+  ASSERT_TRUE(known.ok());
+  EXPECT_EQ(known->constraint.required, "rack");
+  EXPECT_FALSE(known->unknown);
+  EXPECT_TRUE(topologies->Translate({.required = "zone"})->unknown);
+  EXPECT_TRUE(
+      topologies->Translate({.topology = "no", .required = "rack"})->unknown);
+}
+
+TEST(Translate, AgesFollowTheOrderOfCreation) {
+  const Scenario s = ReadOrDie(MakeScenario("cycle", Parse(R"({
+    "queues": [{"name": "q"}],
+    "gangs": [{"name": "young", "queue": "q", "order": 4,
+               "pods": [{"name": "a"}]},
+              {"name": "old", "queue": "q", "order": 1,
+               "pods": [{"name": "b"}]}]})")));
+  const auto t = Translate(s);
+  ASSERT_TRUE(t.ok()) << t.status().message();
+  EXPECT_GT(t->gangs[0].gang.submitted, t->gangs[1].gang.submitted);
+}
+
+TEST(Translate, ANonPreemptibleGangAndQuotasWithoutAShare) {
+  Json json = MakeScenario("cycle", Parse(R"({
+    "queues": [{"name": "leaf", "parent": "root",
+                "quotas": [{"resource": "gpu", "limit": 2}]},
+               {"name": "root"}],
+    "gangs": [{"name": "g", "queue": "leaf", "preemptible": false,
+               "pods": [{"name": "p"}]}]})"));
+  auto t = Translate(ReadOrDie(json));
+  ASSERT_TRUE(t.ok()) << t.status().message();
+  EXPECT_FALSE(t->gangs[0].gang.preemptible);
+  ASSERT_EQ(t->queues.size(), 2u);
+  EXPECT_EQ(t->queues[0].key, "root");  // Parents first.
+  EXPECT_EQ(t->queues[1].quotas[0].limit, 2000);
+  EXPECT_EQ(t->queues[1].quotas[0].guarantee, 2000);  // All it may have.
+  json["source"]["project"] = "Volcano";
+  t = Translate(ReadOrDie(json));
+  EXPECT_FALSE(t->queues[1].quotas[0].guarantee.has_value());
+}
+
+TEST(StateMatches, OnePassIsStricterThanSeveral) {
+  EXPECT_TRUE(StateMatches("unplaced", "nominated", false));
+  EXPECT_TRUE(StateMatches("unplaced", "pending", false));
+  EXPECT_FALSE(StateMatches("unplaced", "placed", false));
+  EXPECT_FALSE(StateMatches("pending", "nominated", false));
+  EXPECT_FALSE(StateMatches("pending", "evicted", false));
+  EXPECT_TRUE(StateMatches("pending", "evicted", true));
+  EXPECT_FALSE(StateMatches("running", "placed", true));
+}
+
+TEST(Report, CountsByProjectKindAndGradeAndNamesWhatFails) {
+  const std::vector<CaseResult> results = {
+      {"a/1", "A", "cycle", "policy", Verdict::kPass, ""},
+      {"a/2", "A", "cycle", "policy", Verdict::kFail, "too late"},
+      {"b/1", "B", "victims", "policy", Verdict::kUnsupported, "no word"}};
+  const std::string table = ToTable(results, false);
+  EXPECT_THAT(table, HasSubstr("A cycle policy"));
+  EXPECT_THAT(table, HasSubstr("a/2"));
+  EXPECT_THAT(table, Not(HasSubstr("too late")));
+  EXPECT_THAT(ToTable(results, true), HasSubstr("too late"));
+  EXPECT_THAT(ToTable(results, true), HasSubstr("no word"));
+
+  const Json json = Json::parse(ToJson(results));
+  EXPECT_EQ(json["pass"], 1);
+  EXPECT_EQ(json["fail"], 1);
+  EXPECT_EQ(json["unsupported"], 1);
+  ASSERT_EQ(json["cases"].size(), 3u);
+  EXPECT_EQ(json["cases"][1],
+            Parse(R"({"id": "a/2", "project": "A", "kind": "cycle",
+                      "grade": "policy", "result": "fail",
+                      "why": "too late"})"));
+}
+
+}  // namespace
+}  // namespace muster::conformance

@@ -1,0 +1,115 @@
+// The whole suite against what is recorded to pass: it can only go up.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "test/conformance/report.h"
+#include "test/conformance/runner.h"
+#include "test/conformance/scenario_reader.h"
+
+namespace muster::conformance {
+namespace {
+
+constexpr char kRecord[] = "test/conformance/expected_passes.txt";
+constexpr char kRecordVariable[] = "MUSTER_CONFORMANCE_RECORD";
+
+std::string SuiteFolder() {
+  const char* shared = std::getenv("MUSTER_SHARED");
+  return std::string(shared == nullptr ? "../shared" : shared) + "/conformance";
+}
+
+std::set<std::string> ReadRecord() {
+  std::set<std::string> ids;
+  std::ifstream in(kRecord);
+  for (std::string line; std::getline(in, line);) {
+    if (!line.empty()) ids.insert(line);
+  }
+  return ids;
+}
+
+class Suite : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!std::filesystem::is_directory(SuiteFolder())) {
+      GTEST_SKIP() << "no scenarios in " << SuiteFolder();
+    }
+    auto scenarios = ReadFolder(SuiteFolder());
+    ASSERT_TRUE(scenarios.ok()) << scenarios.status().message();
+    scenarios_ = *std::move(scenarios);
+  }
+
+  std::vector<CaseResult> RunAll(bool decides) const {
+    std::vector<CaseResult> results;
+    for (const Scenario& s : scenarios_)
+      results.push_back(RunScenario(s, decides));
+    return results;
+  }
+
+  std::vector<Scenario> scenarios_;
+};
+
+TEST_F(Suite, WhatIsRecordedToPassPasses) {
+  const std::vector<CaseResult> results = RunAll(true);
+  std::cout << ToTable(results, false);
+  const std::set<std::string> recorded = ReadRecord();
+  std::set<std::string> passing;
+  for (const CaseResult& r : results) {
+    if (r.verdict == Verdict::kPass) passing.insert(r.id);
+    if (r.verdict == Verdict::kPass || !recorded.contains(r.id)) continue;
+    ADD_FAILURE() << r.id << ": passed once, " << Name(r.verdict)
+                  << " now: " << r.why;
+  }
+  size_t fresh = 0;
+  for (const std::string& id : passing) {
+    if (recorded.contains(id)) continue;
+    if (fresh++ == 0) std::cout << "\npasses that are not recorded yet:\n";
+    std::cout << "  " << id << "\n";
+  }
+  if (fresh == 0) return;
+  if (std::getenv(kRecordVariable) == nullptr) {
+    std::cout << "record them: " << kRecordVariable
+              << "=1 ./dev test conformance_suite_test\n";
+    return;
+  }
+  passing.insert(recorded.begin(), recorded.end());
+  std::ofstream out(kRecord);
+  for (const std::string& id : passing) out << id << "\n";
+  std::cout << "recorded in " << kRecord << "\n";
+}
+
+TEST_F(Suite, ASecondRunComesToTheSame) {
+  const std::vector<CaseResult> one = RunAll(true);
+  const std::vector<CaseResult> two = RunAll(true);
+  ASSERT_EQ(one.size(), two.size());
+  for (size_t i = 0; i < one.size(); ++i) {
+    EXPECT_EQ(one[i].verdict, two[i].verdict) << one[i].id;
+    EXPECT_EQ(one[i].why, two[i].why) << one[i].id;
+  }
+}
+
+// What the runner was written for: at least half of what a scheduler that
+// decides nothing fails, of those kinds and grades that know no policy.
+TEST_F(Suite, HalfOfWhatTakesADecisionPasses) {
+  const std::vector<CaseResult> ours = RunAll(true);
+  const std::vector<CaseResult> none = RunAll(false);
+  int of = 0, passing = 0;
+  for (size_t i = 0; i < ours.size(); ++i) {
+    const bool counted =
+        (ours[i].kind == "cycle" && ours[i].grade == "generic-exact") ||
+        (ours[i].kind == "placement" && ours[i].grade != "policy");
+    if (!counted || none[i].verdict == Verdict::kPass) continue;
+    ++of;
+    passing += ours[i].verdict == Verdict::kPass;
+  }
+  std::cout << passing << " of " << of << "\n";
+  EXPECT_GE(2 * passing, of);
+}
+
+}  // namespace
+}  // namespace muster::conformance
