@@ -151,7 +151,11 @@ int RunTrace(const std::string& title, absl::StatusOr<Trace> trace,
   const Report report =
       MakeReport(title, *simulator, console.allocations != nullptr);
   Print(report, flags.json, console.out);
-  return report.refusals.empty() && report.never.empty() ? kOk : kBadInput;
+  if (report.counts.refused == 0 && report.never.empty()) return kOk;
+  console.err << "muster-sim: " << title << ": " << report.counts.refused
+              << " gangs were refused, " << report.never.size()
+              << " can never run here\n";
+  return kBadInput;
 }
 
 int RunGenerate(const GenerateOptions& options, const std::string& file,
@@ -188,12 +192,12 @@ int RunReplay(const std::string& file, bool follow, const Console& console) {
                          : "decided again: all equal")
               << "\nstate hash  " << Hex(replayed->scheduler.StateHash())
               << "\n";
-  if (reader->torn_tail().has_value()) {
-    console.out << "the last record is torn: " << reader->torn_tail()->bytes
-                << " bytes from byte " << reader->torn_tail()->offset
-                << " on were left out\n";
-  }
-  return kOk;
+  if (!reader->torn_tail().has_value()) return kOk;
+  console.err << "muster-sim: " << file << ": record " << reader->number() + 1
+              << " at byte " << reader->torn_tail()->offset
+              << " is torn: " << reader->torn_tail()->bytes
+              << " bytes are left out, everything before is replayed\n";
+  return kBadInput;
 }
 
 }  // namespace muster::inprocess

@@ -13,6 +13,9 @@ namespace {
 // that the scheduler runs in a circle.
 constexpr uint32_t kMaxPassesAtOneTime = 100'000;
 
+// As many are remembered: the first ones tell what is wrong.
+constexpr size_t kMaxRefusals = 100;
+
 // Of this thread: what others do on the machine does not count.
 double CpuSeconds() {
   timespec t{};
@@ -127,45 +130,53 @@ absl::Status Simulator::Impl::SubmitNext() {
   }
   std::get<GangSubmitted>(event_.what).gang = gang;
   const absl::Status status = scheduler_.Apply(event_);
+  const absl::Status admitted =
+      status.ok() ? Admit(&next_job_) : absl::OkStatus();
   if (!status.ok()) {
     metrics_.Submitted(now_, 0, 0);
     ++metrics_.counts.refused;
     ++ended_;
-    refusals_.push_back({now_, gang.key, std::string(status.message())});
+    Refuse({now_, gang.key, std::string(status.message())});
     if (options_.observer != nullptr) {
-      options_.observer->Gone(now_, gang, refusals_.back().error);
+      options_.observer->Gone(now_, gang, std::string(status.message()));
     }
-  } else {
-    uint32_t slot = static_cast<uint32_t>(live_.size());
-    if (free_slots_.empty()) {
-      live_.emplace_back();
-    } else {
-      slot = free_slots_.back();
-      free_slots_.pop_back();
-    }
-    LiveGang& g = live_[slot];
-    std::swap(g.job, next_job_);
-    const GangId id = scheduler_.FindGang(g.job.gang.key);
-    if (!g.Begin(id)) {
-      return absl::InvalidArgumentError(g.job.gang.key +
-                                        ": its work is too large");
-    }
-    g.updated = now_;
-    g.class_index = metrics_.ClassOf(g.job.gang.priority_class);
-    if (id.index >= slot_of_gang_.size()) {
-      slot_of_gang_.resize(id.index + 1, kNoSlot);
-    }
-    slot_of_gang_[id.index] = slot;
-    metrics_.Submitted(now_, g.device_milli, g.job.work);
-    metrics_.counts.max_live =
-        std::max(metrics_.counts.max_live, ++live_count_);
-    if (options_.observer != nullptr) {
-      options_.observer->Submitted(now_, g.job.gang);
-    }
-    pass_needed_ = true;
   }
   has_next_ = jobs_->Next(&next_job_);
+  return admitted;
+}
+
+absl::Status Simulator::Impl::Admit(Job* job) {
+  uint32_t slot = static_cast<uint32_t>(live_.size());
+  if (free_slots_.empty()) {
+    live_.emplace_back();
+  } else {
+    slot = free_slots_.back();
+    free_slots_.pop_back();
+  }
+  LiveGang& g = live_[slot];
+  std::swap(g.job, *job);
+  const GangId id = scheduler_.FindGang(g.job.gang.key);
+  if (!g.Begin(id)) {
+    return absl::InvalidArgumentError(g.job.gang.key +
+                                      ": its work is too large");
+  }
+  g.updated = now_;
+  g.class_index = metrics_.ClassOf(g.job.gang.priority_class);
+  if (id.index >= slot_of_gang_.size()) {
+    slot_of_gang_.resize(id.index + 1, kNoSlot);
+  }
+  slot_of_gang_[id.index] = slot;
+  metrics_.Submitted(now_, g.device_milli, g.job.work);
+  metrics_.counts.max_live = std::max(metrics_.counts.max_live, ++live_count_);
+  if (options_.observer != nullptr) {
+    options_.observer->Submitted(now_, g.job.gang);
+  }
+  pass_needed_ = true;
   return absl::OkStatus();
+}
+
+void Simulator::Impl::Refuse(Refusal refusal) {
+  if (refusals_.size() < kMaxRefusals) refusals_.push_back(std::move(refusal));
 }
 
 absl::Status Simulator::Impl::Pass() {

@@ -78,7 +78,7 @@ class Simulator {
   const Scheduler& scheduler() const;
   const Metrics& metrics() const;
   const Books& books() const;
-  const std::vector<Refusal>& refusals() const;
+  const std::vector<Refusal>& refusals() const;  // The first 100.
   // Keys of the gangs that neither ended nor are gone, in order of submission.
   std::vector<std::string> Live() const;
 

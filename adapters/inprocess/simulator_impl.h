@@ -84,6 +84,9 @@ class Simulator::Impl {
   absl::Status HandleAllAt(Time t);
   absl::Status HandleDue(const Due& due);
   absl::Status SubmitNext();
+  // The scheduler has taken the job: it lives from now on.
+  absl::Status Admit(Job* job);
+  void Refuse(Refusal refusal);
   absl::Status Pass();
   void OnProgress(uint32_t slot);
   // The work is done: nothing of the gang runs any more.

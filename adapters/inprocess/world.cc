@@ -60,7 +60,7 @@ void Simulator::Impl::HappenTold(const EventBody& body, int line) {
   if (const auto* e = std::get_if<GangCancelled>(&body)) gang = SlotOf(e->gang);
   const absl::Status status = scheduler_.Apply({now_, body});
   if (!status.ok()) {
-    refusals_.push_back(
+    Refuse(
         {now_, std::visit(Label(), body), std::string(status.message()), line});
     return;
   }
@@ -111,8 +111,7 @@ void Simulator::Impl::HappenTaskDies(const TaskDies& e, int line) {
   const uint32_t flat = slot == kNoSlot ? 0 : live_[slot].FlatIndex(e.task);
   if (slot == kNoSlot || flat >= live_[slot].tasks.size() ||
       !live_[slot].tasks[flat].holds()) {
-    refusals_.push_back(
-        {now_, "fail-task " + e.gang, "no such task runs", line});
+    Refuse({now_, "fail-task " + e.gang, "no such task runs", line});
     return;
   }
   LiveGang& g = live_[slot];
