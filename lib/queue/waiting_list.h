@@ -54,6 +54,8 @@ struct WaitingClass {
   // outcome and the same step count.
   bool no_room_known = false;
   uint64_t no_room_at = 0;  // Cluster::freed_version().
+  // Cluster::structure_version(): whether it never fits hangs on that.
+  uint64_t no_room_structure = 0;
   Reason no_room_reason{};
   bool no_victims_known = false;
   uint64_t no_victims_at = 0;  // Cluster::freed_version().

@@ -91,7 +91,10 @@ void Scheduler::Impl::StartNominated() {
   for (const GangRank& rank : ranks_) {
     GangRecord& r = gangs.at(rank.gang);
     const Cluster::Mark mark = cluster.Begin();
-    bool room = true, hope = MayStillStart(rank.gang);
+    ResourceKind kind = 0;
+    bool hope = MayStillStart(rank.gang);
+    bool room = queues.OverLimit(r.queue, DemandOf(rank.gang), Ledger::kBoth,
+                                 &kind, true) == kNoQueue;
     for (const TaskRecord& task : r.tasks) {
       if (cluster.Fits(task.at, Ledger::kNow)) {
         cluster.Charge(task.at, Ledger::kNow);
@@ -116,7 +119,8 @@ bool Scheduler::Impl::MayStillStart(GangIndex g) const {
   const GangRecord& r = gangs.at(g);
   if (r.held || queues.Held(r.queue)) return false;
   ResourceKind kind = 0;
-  if (queues.OverLimit(r.queue, DemandOf(g), &kind, true) != kNoQueue) {
+  if (queues.OverLimit(r.queue, DemandOf(g), Ledger::kLater, &kind, true) !=
+      kNoQueue) {
     return false;
   }
   return std::all_of(r.tasks.begin(), r.tasks.end(), [&](const TaskRecord& t) {
@@ -159,7 +163,7 @@ void Scheduler::Impl::GrowGang(GangIndex g) {
   request.gang = &gangs.description(r.description).prepared;
   request.ledger = Ledger::kBoth;
   request.fixed = assignments_;
-  const bool bounded = queues.Headroom(r.queue, &headroom_);
+  const bool bounded = queues.Headroom(r.queue, Ledger::kBoth, &headroom_);
   if (bounded) request.headroom = &headroom_;
   placement_.Clear();
   solver_->Grow(cluster, request, &placement_);

@@ -199,17 +199,17 @@ void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
       continue;
     }
     if (r.cancel || r.trouble != ReasonCode::kNone) continue;
-    if (r.draft != kNoDraft) {  // Not in the pass that placed it.
-      *retry_at = now;
-      look_again_ = true;
-      continue;
-    }
     if (cls.on_preempted == OnPreempted::kNever) continue;
     if (!gangs.description(r.description).prepared.gang.preemptible) continue;
     const bool lawful = r.queue == winner.queue
                             ? rank.priority < priority
                             : MayReclaim(winner, t.least, r.queue);
     if (!lawful) continue;
+    if (r.draft != kNoDraft) {  // Not in the pass that placed it.
+      *retry_at = now;
+      look_again_ = true;
+      continue;
+    }
     Time free_at = nominated ? Time{0} : SparedUntil(r);
     if (cls.min_runtime > 0 && !nominated) {
       if (r.phase == GangPhase::kStarting) continue;  // Its answer comes first.
@@ -257,10 +257,10 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
     return false;
   }
   WaitingClass& cls = waiting.at(c);
-  NoteWakeup(cls.no_victims_known ? cls.no_victims_until : kForever);
   if (cls.no_victims_known && cls.no_victims_started == started_version_ &&
       cls.no_victims_until > now &&
       cluster.FreedSince(cls.no_victims_at, &freed_) && freed_.empty()) {
+    NoteWakeup(cls.no_victims_until);
     return false;
   }
   Time retry_at = kForever;
@@ -338,7 +338,9 @@ void Scheduler::Impl::CommitVictims(GangIndex g,
     }
     CommitStop(victim, kind, reason, g);
   }
-  bool room = true;
+  ResourceKind kind = 0;
+  bool room = queues.OverLimit(gangs.at(g).queue, DemandOf(g), Ledger::kBoth,
+                               &kind) == kNoQueue;
   const Cluster::Mark mark = cluster.Begin();
   for (const Assignment& a : result.tasks) {
     room &= cluster.Fits(a.at, Ledger::kNow);

@@ -101,7 +101,8 @@ bool Scheduler::Impl::Replace(GangIndex g) {
   PlacementRequest request;
   request.gang = &gangs.description(r.description).prepared;
   request.fixed = assignments_;
-  if (queues.Headroom(r.queue, &headroom_)) request.headroom = &headroom_;
+  if (queues.Headroom(r.queue, Ledger::kBoth, &headroom_))
+    request.headroom = &headroom_;
   placement_.Clear();
   solver_->Place(cluster, request, &placement_);
   if (placement_.fit != Fit::kFits) return false;

@@ -204,7 +204,7 @@ bool Scheduler::Impl::QuotaBlocks(const GangRecord& r, const Template& t,
   ResourceKind kind = 0;
   QueueIndex q = queues.NeverWithin(r.queue, t.least, &kind);
   const bool never = q != kNoQueue;
-  if (!never) q = queues.OverLimit(r.queue, t.least, &kind);
+  if (!never) q = queues.OverLimit(r.queue, t.least, Ledger::kLater, &kind);
   if (q == kNoQueue) return false;
   reason->code = never ? ReasonCode::kOverLimitAlways : ReasonCode::kQueueLimit;
   reason->object_kind = ReasonObject::kQueue;
@@ -219,7 +219,9 @@ bool Scheduler::Impl::QuotaBlocks(const GangRecord& r, const Template& t,
 // Whether what was found out about the class still holds: nothing freed since
 // could make it fit. A yes spares the solver a question with a known answer.
 bool Scheduler::Impl::StillNoRoom(const WaitingClass& cls, const Template& t) {
-  if (!cls.no_room_known || !cluster.FreedSince(cls.no_room_at, &freed_)) {
+  if (!cls.no_room_known ||
+      cls.no_room_structure != cluster.structure_version() ||
+      !cluster.FreedSince(cls.no_room_at, &freed_)) {
     return false;
   }
   if (freed_.empty()) return true;
@@ -244,11 +246,12 @@ bool Scheduler::Impl::TryStart(ClassIndex c, GangIndex g, Reason* reason) {
   }
   PlacementRequest request;
   request.gang = &t.prepared;
-  const bool bounded = queues.Headroom(r.queue, &headroom_);
-  if (bounded) request.headroom = &headroom_;
+  bool bounded = false;
   for (Ledger ledger : {Ledger::kBoth, Ledger::kLater}) {
     if (ledger == Ledger::kLater && releasing_ == 0) break;
     request.ledger = ledger;
+    bounded = queues.Headroom(r.queue, ledger, &headroom_);
+    if (bounded) request.headroom = &headroom_;
     placement_.Clear();
     solver_->Place(cluster, request, &placement_);
     if (placement_.fit == Fit::kFits) {
@@ -266,6 +269,7 @@ bool Scheduler::Impl::TryStart(ClassIndex c, GangIndex g, Reason* reason) {
   // With a quota in the way the answer is not about nodes alone.
   cls.no_room_known = !bounded || t.least_is_exact;
   cls.no_room_at = cluster.freed_version();
+  cls.no_room_structure = cluster.structure_version();
   cls.no_room_reason = *reason;
   return false;
 }
@@ -291,7 +295,7 @@ bool Scheduler::Impl::TryResume(GangIndex g, Reason* reason) {
   cluster.Rollback(mark);
   if (!room) return false;
   ResourceKind kind = 0;
-  const QueueIndex q = queues.OverLimit(r.queue, demand, &kind);
+  const QueueIndex q = queues.OverLimit(r.queue, demand, Ledger::kBoth, &kind);
   if (q != kNoQueue) {
     *reason = {
         .code = ReasonCode::kQueueLimit,

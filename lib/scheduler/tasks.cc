@@ -43,6 +43,7 @@ void Scheduler::Impl::Hold(const GangRecord& r, const TaskRecord& task) {
   if (task.phase == TaskPhase::kReleasing) {
     ++releasing_;
     ++nodes[task.at.node].releasing;
+    queues.ChargeReleasing(r.queue, UsageOf(task.at), 1);
   } else {
     queues.Charge(r.queue, UsageOf(task.at), 1);
   }
@@ -54,6 +55,7 @@ void Scheduler::Impl::Unhold(const GangRecord& r, const TaskRecord& task) {
   if (task.phase == TaskPhase::kReleasing) {
     --releasing_;
     --nodes[task.at.node].releasing;
+    queues.ChargeReleasing(r.queue, UsageOf(task.at), -1);
   } else {
     queues.Charge(r.queue, UsageOf(task.at), -1);
   }
@@ -177,6 +179,10 @@ bool Scheduler::Impl::Answer(GangIndex g, TaskId id, uint32_t attempt,
           outcome == TaskOutcome::kReleased) {
         return false;  // Overtaken, or told twice.
       }
+      if (outcome == TaskOutcome::kSucceeded) {  // Just before it was.
+        SetPhase(r, *task, TaskPhase::kSucceeded);
+        return true;
+      }
       DropTask(r, id);
       r.trouble = ReasonCode::kTaskFailed;
       return true;
@@ -205,11 +211,10 @@ void Scheduler::Impl::Update(GangIndex g) {
     succeeded += task.phase == TaskPhase::kSucceeded;
     suspended += task.phase == TaskPhase::kSuspended;
   }
-  const bool live = r.phase == GangPhase::kStarting ||
-                    r.phase == GangPhase::kRunning ||
-                    r.phase == GangPhase::kSuspending;
-  if (live && succeeded > 0 && succeeded == r.tasks.size() &&
-      r.trouble == ReasonCode::kNone) {
+  const bool live =
+      r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
+  if (r.phase != GangPhase::kStopping && succeeded > 0 &&
+      succeeded == r.tasks.size() && r.trouble == ReasonCode::kNone) {
     while (!r.tasks.empty()) DropTask(r, r.tasks.back().task);
     RemoveGang(g);
     return;

@@ -116,6 +116,14 @@ void Host::Forget(const std::string& gang) {
 TasksAnswered Host::End(const Key& key, TaskOutcome outcome) {
   const uint32_t attempt = real_.at(key).attempt;
   real_.erase(key);
+  for (DecisionRecord& d : pending_) {  // There is nothing to stop any more.
+    if (d.gang != key.first) continue;
+    std::erase_if(d.tasks, [&](const PlannedTaskRecord& t) {
+      return t.task == key.second;
+    });
+  }
+  std::erase_if(pending_,
+                [](const DecisionRecord& d) { return d.tasks.empty(); });
   return {key.first, {{key.second, attempt, outcome, "", {}}}};
 }
 

@@ -268,8 +268,8 @@ void World::NodeEvent(Dice& dice) {
                             [&](const auto& t) { return t.node == key; });
                       });
       // Devices do not vanish from under what runs on them.
-      if (used && any != nullptr && any->node.key == key) {
-        node.devices = any->node.devices;
+      for (const NodeState& n : state_.nodes) {
+        if (used && n.node.key == key) node.devices = n.node.devices;
       }
       Apply(NodeChanged{node});
       break;
