@@ -49,14 +49,12 @@ bool Scheduler::Impl::Mended(GangIndex g) {
       r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
   if (live) {
     if (r.cancel) return false;
-    const bool leaves = !Leaving(r).empty();
-    if (leaves && SparedUntil(r) > now) {
+    CountTasks(r, &counts_);
+    if (!Satisfied(gangs.description(r.description), counts_)) return false;
+    if (!Leaving(r).empty()) {
+      if (SparedUntil(r) <= now) return false;
       NoteWakeup(r.backoff_until);
       return true;
-    }
-    CountTasks(r, &counts_);
-    if (leaves || !Satisfied(gangs.description(r.description), counts_)) {
-      return false;
     }
   }
   Delist(g);

@@ -239,6 +239,31 @@ absl::Status ValidateGroups(const SchedulerConfig& config, const Gang& gang) {
   return absl::OkStatus();
 }
 
+// Whether the gang would be satisfied without a single task. Its groups are
+// valid.
+bool ContentWithNothing(const Gang& gang) {
+  const size_t n = std::max<size_t>(1, gang.groups.size());
+  // By group: groups in it that are content, and that all children must be.
+  std::vector<uint32_t> content(n, 0);
+  std::vector<bool> lacking(n, false);
+  for (const Role& role : gang.roles) {
+    if (role.min_tasks > 0) lacking[role.group] = true;
+  }
+  for (size_t g = n; g-- > 0;) {
+    const Group group = gang.groups.empty() ? Group() : gang.groups[g];
+    const bool children =
+        group.min_children > 0 ? content[g] >= group.min_children : !lacking[g];
+    const bool all = children && group.min_tasks == 0;
+    if (g == 0) return all;
+    if (all) {
+      ++content[group.parent];
+    } else {
+      lacking[group.parent] = true;
+    }
+  }
+  return false;
+}
+
 absl::Status ValidateNames(const Gang& gang) {
   std::set<std::string_view> names;
   for (size_t r = 0; r < gang.roles.size(); ++r) {
@@ -323,17 +348,14 @@ absl::Status ValidateGang(const SchedulerConfig& config, const Gang& gang) {
                                   kForever / 4));
     }
   }
-  uint64_t least = 0;
   for (size_t r = 0; r < gang.roles.size(); ++r) {
     MUSTER_RETURN_IF_ERROR(ValidateRole(config, gang, r));
-    least += gang.roles[r].min_tasks;
   }
-  for (const Group& group : gang.groups) {
-    least += group.min_children + group.min_tasks;
-  }
-  if (least == 0) return Invalid(field + ".roles: no role needs any task");
   MUSTER_RETURN_IF_ERROR(ValidateNames(gang));
   MUSTER_RETURN_IF_ERROR(ValidateGroups(config, gang));
+  if (ContentWithNothing(gang)) {
+    return Invalid(field + ".roles: no role needs any task");
+  }
   return StartWaves(gang).status();
 }
 

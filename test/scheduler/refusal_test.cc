@@ -120,6 +120,14 @@ TEST(Refusals, OfGroups) {
       {groups({{.min_children = 2}}), kInvalid,
        "groups[0].min_children: 2 of 1"},
       {groups({{.min_tasks = 2}}), kInvalid, "groups[0].min_tasks: 2 of 1"},
+      {With([](Gang& g) {  // The inner group is content with nothing.
+         g.groups = {{.min_children = 1}, {.name = "inner"}};
+         g.roles.push_back(g.roles[0]);
+         g.roles[0].group = 1;
+         g.roles[0].min_tasks = 0;
+         g.roles[1].name = "other";
+       }),
+       kInvalid, "gang 'g'.roles: no role needs any task"},
       {WithRole([](Role& r) { r.group = 7; }), kInvalid, "roles[0].group: 7"},
   });
 }
