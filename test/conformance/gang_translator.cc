@@ -61,6 +61,14 @@ absl::Status GangTranslator::Translate() {
     status = AddPlainRoles();
   }
   status.Update(Preemptibility());
+  int64_t members = 0;
+  for (size_t u = first_unit_; u < units_.size(); ++u) {
+    members += units_[u].member;
+  }
+  for (const Role& role : out_.gang.roles) members -= role.desired_tasks;
+  if (members != 0) {
+    status.Update(absl::UnimplementedError("a pod in no group of its gang"));
+  }
   uint32_t least = 0;
   for (const Role& role : out_.gang.roles) least += role.min_tasks;
   for (const Group& group : out_.gang.groups) least += group.min_tasks;

@@ -11,7 +11,7 @@ constexpr char kGpu[] = "gpu";
 constexpr char kPods[] = "pods";
 constexpr char kAllGpus[] = "gpu (all)";
 constexpr double kTooMuch = 4e18;
-constexpr size_t kMostDevices = 64;
+constexpr double kMostDevices = 64;
 
 bool IsWhole(double amount) { return amount == std::floor(amount); }
 
@@ -59,6 +59,15 @@ void AddFlavored(const Scenario& s, std::map<std::string, bool>* names) {
   if (flavors.empty()) return;
   flavors[kNoFlavor];
   std::map<std::string, bool> resources = *names;
+  for (const NeedSpec& need : s.needs) flavors[need.flavor];
+  for (const GangSpec& gang : s.gangs) {
+    for (const PodSpec& pod : gang.pods) {
+      for (const auto& [resource, flavor] : pod.flavors) {
+        flavors[flavor];
+        resources[resource];
+      }
+    }
+  }
   for (const char* name : {"cpu", "memory", kGpu, kPods}) resources[name];
   for (const auto& [resource, unused] : resources) {
     for (const auto& [flavor, unused2] : flavors) {
@@ -108,6 +117,13 @@ void Kinds::AddAll(const Scenario& s) {
     }
   }
   for (const UsageSpec& usage : s.usages) rest[usage.resource] = true;
+  for (const ForeignPodSpec& pod : s.cluster.foreign_pods) {
+    for (const auto& [name, amount] : pod.requests) rest[name] = true;
+  }
+  for (const DomainUsageSpec& usage : s.cluster.domain_usage) {
+    for (const auto& [name, amount] : usage.per_pod) rest[name] = true;
+  }
+  for (const NeedSpec& need : s.needs) rest[need.resource] = true;
   for (const DeviceSliceSpec& slice : s.cluster.device_slices) {
     rest[DeviceClass(slice.device_class)] = true;
   }
@@ -133,7 +149,7 @@ void Kinds::ChooseUnits(const Scenario& s) {
       m = std::max(m, amount);
     }
     const double gpus = AmountOf(node.capacity, kGpu);
-    gpus_are_devices_ &= IsWhole(gpus) && gpus <= double{kMostDevices};
+    gpus_are_devices_ &= IsWhole(gpus) && gpus >= 0 && gpus <= kMostDevices;
   }
   scale_[by_name_[kGpu]] = 1000;
   if (partitions_count_as_gpus_) scale_[by_name_[kAllGpus]] = 1000;

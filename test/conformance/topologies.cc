@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <functional>
 #include <optional>
+#include <set>
 
 #include "absl/status/status.h"
 
@@ -18,6 +20,16 @@ std::optional<int64_t> TierOf(const std::string& level) {
 
 std::string LabelKey(const TopologySpec& topology, const std::string& level) {
   return topology.domains.empty() ? level : topology.name + "/" + level;
+}
+
+// The levels of a list of domains, widest first.
+std::vector<std::string> TiersOf(const std::vector<DomainSpec>& domains) {
+  std::set<int64_t, std::greater<>> tiers;
+  for (const DomainSpec& domain : domains) tiers.insert(domain.tier);
+  std::vector<std::string> levels;
+  for (int64_t tier : tiers)
+    levels.push_back(kTierPrefix + std::to_string(tier));
+  return levels;
 }
 
 // The node's domain at each level, widest first; "" where it has none.
@@ -60,8 +72,14 @@ absl::Status FillGaps(const std::string& node, std::vector<std::string>* path) {
 
 absl::StatusOr<Topologies> Topologies::Create(const ClusterSpec& cluster) {
   Topologies result;
-  result.specs_ = cluster.topologies;
   for (const TopologySpec& spec : cluster.topologies) {
+    if (spec.levels.empty() && spec.domains.empty()) continue;
+    result.specs_.push_back(spec);
+    if (spec.levels.empty()) {
+      result.specs_.back().levels = TiersOf(spec.domains);
+    }
+  }
+  for (const TopologySpec& spec : result.specs_) {
     Topology& topology = result.topologies_.emplace_back();
     topology.key = spec.name;
     for (const std::string& level : spec.levels) {

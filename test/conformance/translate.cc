@@ -20,6 +20,7 @@ namespace {
 
 // The one queue of a scenario that has none.
 constexpr char kOnlyQueue[] = "queue";
+constexpr int64_t kMostPods = 100'000;
 
 bool Contains(const std::vector<std::string>& list, const char* what) {
   return std::find(list.begin(), list.end(), what) != list.end();
@@ -107,6 +108,30 @@ void SetAges(const Scenario& s, Translation* t) {
   }
 }
 
+template <class T>
+absl::Status CheckNames(const char* what, const std::vector<T>& list) {
+  std::set<std::string> names;
+  for (const T& item : list) {
+    if (!names.insert(item.name).second) {
+      return absl::UnimplementedError(std::string("two ") + what + " named " +
+                                      item.name);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckNames(const Scenario& s) {
+  absl::Status status = CheckNames("nodes", s.cluster.nodes);
+  status.Update(CheckNames("topologies", s.cluster.topologies));
+  status.Update(CheckNames("flavours", s.cluster.flavors));
+  status.Update(CheckNames("queues", s.queues));
+  status.Update(CheckNames("gangs", s.gangs));
+  for (const GangSpec& gang : s.gangs) {
+    status.Update(CheckNames("pods", gang.pods));
+  }
+  return status;
+}
+
 absl::Status CheckKnown(const Scenario& s) {
   if (!s.beyond.empty()) {
     return absl::UnimplementedError(s.beyond.front() +
@@ -121,6 +146,14 @@ absl::Status CheckKnown(const Scenario& s) {
                                      "policy"};
   if (!grades.contains(s.grade)) {
     return absl::UnimplementedError("grade " + s.grade);
+  }
+  for (const GangSpec& gang : s.gangs) {
+    for (const PodSpec& pod : gang.pods) {
+      if (pod.count < 0 || pod.count > kMostPods) {
+        return absl::UnimplementedError("a pod set of " +
+                                        std::to_string(pod.count));
+      }
+    }
   }
   for (const QueueSpec& queue : s.queues) {
     const bool usual = (queue.when_can_borrow.empty() ||
@@ -198,6 +231,7 @@ Scenario WithUsageAsGangs(Scenario s) {
 
 absl::StatusOr<Translation> Translate(const Scenario& scenario) {
   if (auto status = CheckKnown(scenario); !status.ok()) return status;
+  if (auto status = CheckNames(scenario); !status.ok()) return status;
   return TranslateParts(scenario);
 }
 

@@ -170,7 +170,10 @@ class QueueTranslator {
       }
     }
     for (const auto& [resource, flavor] : all) {
-      const ResourceKind kind = kinds_.Find(Kinds::Flavored(resource, flavor));
+      QuotaSpec of;
+      of.resource = resource;
+      of.flavor = flavor;
+      const ResourceKind kind = kinds_.QuotaKind(of);
       const double sum = NominalSum(s_, spec.name, resource, flavor);
       Quota& to = Add(kind, queue);
       to.guarantee = Bounded(kind, sum);
