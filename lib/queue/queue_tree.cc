@@ -49,6 +49,8 @@ void QueueTree::Remove(QueueIndex q) {
   std::erase(siblings, q);
   by_key_.erase(entry.queue.key);
   entry.exists = false;
+  guarantees_ -= entry.guaranteed;
+  entry.guaranteed = false;
   free_.push_back(q);
 }
 
@@ -64,7 +66,8 @@ bool QueueTree::Held(QueueIndex q) const {
   return false;
 }
 
-void QueueTree::Derive(Entry& entry) const {
+void QueueTree::Derive(Entry& entry) {
+  guarantees_ -= entry.guaranteed;
   entry.limit.assign(resources_.size(), kUnbounded);
   entry.guarantee.assign(resources_.size(), -1);
   for (const Quota& quota : entry.queue.quotas) {
@@ -74,15 +77,42 @@ void QueueTree::Derive(Entry& entry) const {
     if (quota.limit) entry.limit[kind] = *quota.limit;
     if (quota.guarantee) entry.guarantee[kind] = *quota.guarantee;
   }
+  entry.guaranteed =
+      std::any_of(entry.guarantee.begin(), entry.guarantee.end(),
+                  [](int64_t guarantee) { return guarantee >= 0; });
+  guarantees_ += entry.guaranteed;
 }
 
-void QueueTree::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
+// A queue without any quota is guaranteed nothing.
+int64_t QueueTree::Guaranteed(const Entry& e, ResourceKind kind) {
+  if (e.guarantee[kind] >= 0) return e.guarantee[kind];
+  return e.queue.quotas.empty() ? 0 : kUnbounded;
+}
+
+bool QueueTree::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
+  bool rose = false;
   for (; q != kNoQueue; q = entries_[q].parent) {
-    entries_[q].usage.AddTimes(amount, sign);
+    Entry& e = entries_[q];
+    for (ResourceKind k = 0; k < amount.size(); ++k) {
+      const int64_t before = e.usage[k];
+      const int64_t after = before + sign * amount[k];
+      if (after == before) continue;
+      e.usage.Set(k, after);
+      const int64_t guaranteed = Guaranteed(e, k);
+      rose |= before <= guaranteed && after > guaranteed;
+    }
+  }
+  return rose;
+}
+
+void QueueTree::ChargeReleasing(QueueIndex q, const Resources& amount,
+                                int64_t sign) {
+  for (; q != kNoQueue; q = entries_[q].parent) {
+    entries_[q].releasing.AddTimes(amount, sign);
   }
 }
 
-bool QueueTree::Headroom(QueueIndex q, Resources* out) const {
+bool QueueTree::Headroom(QueueIndex q, Ledger ledger, Resources* out) const {
   bool bounded = false;
   for (ResourceKind k = 0; k < resources_.size(); ++k) {
     out->Set(k, kUnbounded);
@@ -92,20 +122,21 @@ bool QueueTree::Headroom(QueueIndex q, Resources* out) const {
     for (ResourceKind k = 0; k < resources_.size(); ++k) {
       if (e.limit[k] == kUnbounded) continue;
       bounded = true;
-      out->Set(k, std::min((*out)[k],
-                           std::max<int64_t>(0, e.limit[k] - e.usage[k])));
+      out->Set(k, std::min((*out)[k], std::max<int64_t>(
+                                          0, e.limit[k] - Used(e, k, ledger))));
     }
   }
   return bounded;
 }
 
 QueueIndex QueueTree::OverLimit(QueueIndex q, const Resources& demand,
-                                ResourceKind* kind, bool held) const {
+                                Ledger ledger, ResourceKind* kind,
+                                bool held) const {
   for (; q != kNoQueue; q = entries_[q].parent) {
     const Entry& e = entries_[q];
     for (ResourceKind k = 0; k < demand.size(); ++k) {
       if (demand[k] > 0 && e.limit[k] != kUnbounded &&
-          e.usage[k] + (held ? 0 : demand[k]) > e.limit[k]) {
+          Used(e, k, ledger) + (held ? 0 : demand[k]) > e.limit[k]) {
         *kind = k;
         return q;
       }
@@ -145,9 +176,8 @@ bool QueueTree::OverGuarantee(QueueIndex q, const Resources& demand,
   const Entry& e = entries_[q];
   for (ResourceKind k = 0; k < demand.size(); ++k) {
     if (demand[k] <= 0) continue;
-    if (e.guarantee[k] < 0 && !e.queue.quotas.empty()) continue;
     const int64_t used = e.usage[k] - (minus != nullptr ? (*minus)[k] : 0);
-    if (used > std::max<int64_t>(0, e.guarantee[k])) return true;
+    if (used > Guaranteed(e, k)) return true;
   }
   return false;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "lib/base/string_map.h"
+#include "muster/cluster.h"
 #include "muster/ids.h"
 #include "muster/queue.h"
 #include "muster/resources.h"
@@ -18,9 +19,10 @@ namespace muster {
 using QueueIndex = uint32_t;
 inline constexpr QueueIndex kNoQueue = 0xffffffff;
 
-// Usage is what the later ledger says: nominated, starting and running tasks,
-// releasing ones not. Values are valid queues: the scheduler has checked them.
-// Copyable. O(depth) a charge.
+// Usage is kept as capacity is (see Ledger): `usage` is what the later ledger
+// says, nominated, starting and running tasks; with `releasing` it is what a
+// start must respect, since those tasks still hold their share. Values are
+// valid queues: the scheduler has checked them. Copyable. O(depth) a charge.
 class QueueTree {
  public:
   static constexpr int64_t kUnbounded = int64_t{1} << 62;
@@ -33,9 +35,11 @@ class QueueTree {
     std::vector<QueueIndex> children{};  // By key.
     uint32_t depth = 0;
     Resources usage{};
+    Resources releasing{};
     // By kind: the limit (kUnbounded: none) and the guarantee (-1: no say).
     std::vector<int64_t> limit{};
     std::vector<int64_t> guarantee{};
+    bool guaranteed = false;  // Of anything.
     // How many gangs with tasks it holds itself, by priority.
     std::map<int32_t, uint32_t> holding{};
     uint32_t gangs = 0;  // Live gangs submitted to it.
@@ -53,19 +57,24 @@ class QueueTree {
   Entry& at(QueueIndex q) { return entries_[q]; }
   QueueIndex limit() const { return static_cast<QueueIndex>(entries_.size()); }
   const std::vector<QueueIndex>& roots() const { return roots_; }
+  // How many queues are guaranteed anything.
+  uint32_t guarantees() const { return guarantees_; }
   bool IsLeaf(QueueIndex q) const { return entries_[q].children.empty(); }
   // The queue or one above it is held.
   bool Held(QueueIndex q) const;
 
-  // Adds sign x amount to the usage of q and all above it.
-  void Charge(QueueIndex q, const Resources& amount, int64_t sign);
-  // What q may still use: the least of limit - usage on its path; kUnbounded
-  // for a kind that nothing bounds. False if no kind is bounded.
-  bool Headroom(QueueIndex q, Resources* out) const;
+  // Adds sign x amount to the usage of q and all above it. True if that took
+  // one of them above what it is guaranteed.
+  bool Charge(QueueIndex q, const Resources& amount, int64_t sign);
+  void ChargeReleasing(QueueIndex q, const Resources& amount, int64_t sign);
+  // What q may still use, in kLater or kBoth: the least of limit - usage on its
+  // path; kUnbounded for a kind that nothing bounds. False if no kind is
+  // bounded.
+  bool Headroom(QueueIndex q, Ledger ledger, Resources* out) const;
   // The first queue on the path that `demand` more would take over its limit,
   // or kNoQueue; *kind tells of what.
   // `held`: the demand is in the usage already.
-  QueueIndex OverLimit(QueueIndex q, const Resources& demand,
+  QueueIndex OverLimit(QueueIndex q, const Resources& demand, Ledger ledger,
                        ResourceKind* kind, bool held = false) const;
   // Whether `demand` exceeds a limit on the path whatever is used.
   QueueIndex NeverWithin(QueueIndex q, const Resources& demand,
@@ -83,13 +92,19 @@ class QueueTree {
   QueueIndex CommonAncestor(QueueIndex a, QueueIndex b) const;
 
  private:
-  void Derive(Entry& entry) const;
+  static int64_t Used(const Entry& e, ResourceKind k, Ledger ledger) {
+    return e.usage[k] + (ledger == Ledger::kBoth ? e.releasing[k] : 0);
+  }
+  void Derive(Entry& entry);
+  // What is guaranteed of a kind; kUnbounded if nothing is said of it.
+  static int64_t Guaranteed(const Entry& e, ResourceKind kind);
 
   std::vector<std::string> resources_;
   std::vector<Entry> entries_;
   std::vector<QueueIndex> free_;
   std::vector<QueueIndex> roots_;  // By key.
   StringMap<QueueIndex> by_key_;
+  uint32_t guarantees_ = 0;
 };
 
 }  // namespace muster

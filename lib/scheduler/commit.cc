@@ -99,7 +99,7 @@ void Scheduler::Impl::AddTasks(GangIndex g, std::span<const Assignment> tasks,
     task.at = a.at;
     task.attempt = starts ? r.attempts : 0;
     task.open_seq = starts ? seq : 0;
-    queues.Charge(r.queue, UsageOf(a.at), 1);
+    exceeded_ |= queues.Charge(r.queue, UsageOf(a.at), 1);
     const auto place = std::lower_bound(
         r.tasks.begin(), r.tasks.end(), a.task,
         [](const TaskRecord& t, TaskId id) { return t.task < id; });

@@ -224,6 +224,7 @@ class Scheduler::Impl {
   bool ShedOne(NodeIndex n);
   bool Relieves(const TaskRecord& task) const;
   bool MayStillStart(GangIndex g) const;
+  bool DevicesSuit(const Allocation& at) const;
   void StartNominated();
   void ServeWaiting(Plan* plan);
   bool ServeClass(ClassIndex c);
@@ -293,6 +294,7 @@ class Scheduler::Impl {
   uint64_t steps_left_ = 0;
   Time wakeup_ = kForever;
   bool look_again_ = false;  // Room was made that others may use.
+  bool exceeded_ = false;    // A queue came to hold more than its guarantee.
   struct LeafCursor {
     bool active = false;
     uint64_t opened_in_pass = 0;

@@ -22,6 +22,7 @@ void Scheduler::Impl::Schedule(Time at, Plan* plan) {
   ++pass_;
   wakeup_ = kForever;
   look_again_ = false;
+  exceeded_ = false;
   steps_left_ = config.work_budget == 0 ? kNoBudget : config.work_budget;
   Decide(plan);
   Flatten(plan);
@@ -42,6 +43,9 @@ void Scheduler::Impl::Decide(Plan* plan) {
   StartNominated();
   ServeWaiting(plan);
   GrowGangs();
+  // Who was blocked may take back from those who have more than their due now.
+  look_again_ |= exceeded_ && config.preemption && !plan->waiting.empty() &&
+                 queues.guarantees() > 0;
 }
 
 // Every pass spends at most its budget; the count depends on what was looked
@@ -113,6 +117,21 @@ void Scheduler::Impl::StartNominated() {
   }
 }
 
+// Whether the devices are of a model that was asked for.
+bool Scheduler::Impl::DevicesSuit(const Allocation& at) const {
+  const std::vector<std::string>& models =
+      cluster.device_request(at.shape).models;
+  const std::vector<Device>& devices = cluster.node(at.node).devices;
+  for (uint32_t d = 0; d < devices.size() && !models.empty(); ++d) {
+    if ((at.devices >> d & 1) != 0 &&
+        std::find(models.begin(), models.end(), devices[d].model) ==
+            models.end()) {
+      return false;
+    }
+  }
+  return true;
+}
+
 // Whether a nominated gang, once it has room, will be let in: nobody holds it,
 // its queues have not been cut, and its nodes still take such tasks.
 bool Scheduler::Impl::MayStillStart(GangIndex g) const {
@@ -124,7 +143,7 @@ bool Scheduler::Impl::MayStillStart(GangIndex g) const {
     return false;
   }
   return std::all_of(r.tasks.begin(), r.tasks.end(), [&](const TaskRecord& t) {
-    return cluster.Admits(t.at.node, t.at.shape);
+    return cluster.Admits(t.at.node, t.at.shape) && DevicesSuit(t.at);
   });
 }
 

@@ -45,7 +45,7 @@ void Scheduler::Impl::Hold(const GangRecord& r, const TaskRecord& task) {
     ++nodes[task.at.node].releasing;
     queues.ChargeReleasing(r.queue, UsageOf(task.at), 1);
   } else {
-    queues.Charge(r.queue, UsageOf(task.at), 1);
+    exceeded_ |= queues.Charge(r.queue, UsageOf(task.at), 1);
   }
 }
 
