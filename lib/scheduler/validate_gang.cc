@@ -134,6 +134,11 @@ absl::Status ValidateConstraint(const SchedulerConfig& config,
           absl::StrCat(at, ".level: there is no level '", slice.level, "'"));
     }
     if (slice.size == 0) return Invalid(at + ".size: is 0");
+    if (!c.required.empty() && position(slice.level) < position(c.required)) {
+      return Invalid(absl::StrCat(at, ".level: '", slice.level,
+                                  "' is wider than the required '", c.required,
+                                  "'"));
+    }
     if (i == 0) continue;
     if (c.slices[i - 1].size % slice.size != 0) {
       return Invalid(absl::StrCat(at, ".size: ", slice.size,
