@@ -41,17 +41,26 @@ Books::Books(const SchedulerState& state) : state_(state) {
       const NodeUse use = UseOf(g.gang, t);
       const bool live =
           t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning;
-      if (live || t.phase == TaskPhase::kReleasing) now_[t.node].Add(use);
-      if (!live && t.phase != TaskPhase::kNominated) continue;
-      later_[t.node].Add(use);
-      for (const std::string& q : Path(g.gang.queue)) {
-        std::vector<int64_t>& sum = queue_use_[q];
-        sum.resize(kinds.size());
-        for (size_t k = 0; k < kinds.size(); ++k) sum[k] += use.amount[k];
-        for (const auto& [d, share] : use.devices) {
-          sum[device_kind_] += share.milli;
-        }
+      if (live || t.phase == TaskPhase::kReleasing) {
+        now_[t.node].Add(use);
+        AddToQueues(g.gang.queue, use, &queue_now_);
       }
+      if (live || t.phase == TaskPhase::kNominated) {
+        later_[t.node].Add(use);
+        AddToQueues(g.gang.queue, use, &queue_later_);
+      }
+    }
+  }
+}
+
+void Books::AddToQueues(const std::string& queue, const NodeUse& use,
+                        std::map<std::string, std::vector<int64_t>>* sums) {
+  for (const std::string& q : Path(queue)) {
+    std::vector<int64_t>& sum = (*sums)[q];
+    sum.resize(state_.config.resources.size());
+    for (size_t k = 0; k < sum.size(); ++k) sum[k] += use.amount[k];
+    for (const auto& [d, share] : use.devices) {
+      sum[device_kind_] += share.milli;
     }
   }
 }
@@ -152,9 +161,16 @@ std::string Books::Exceeds(const std::string& key, const NodeUse& use,
   return "";
 }
 
-std::vector<int64_t> Books::QueueUse(const std::string& queue) const {
-  const auto it = queue_use_.find(queue);
-  return it == queue_use_.end()
+std::vector<int64_t> Books::QueueLater(const std::string& queue) const {
+  const auto it = queue_later_.find(queue);
+  return it == queue_later_.end()
+             ? std::vector<int64_t>(state_.config.resources.size())
+             : it->second;
+}
+
+std::vector<int64_t> Books::QueueNow(const std::string& queue) const {
+  const auto it = queue_now_.find(queue);
+  return it == queue_now_.end()
              ? std::vector<int64_t>(state_.config.resources.size())
              : it->second;
 }

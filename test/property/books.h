@@ -51,8 +51,9 @@ class Books {
   // each kind and device that `use` holds, `total` is within capacity.
   std::string Exceeds(const std::string& node, const NodeUse& use,
                       const NodeUse& total) const;
-  // Held by the queue and all below it: nominated, starting, running; by kind.
-  std::vector<int64_t> QueueUse(const std::string& queue) const;
+  // The same for what the queue and all below it hold, by kind.
+  std::vector<int64_t> QueueNow(const std::string& queue) const;
+  std::vector<int64_t> QueueLater(const std::string& queue) const;
   // Keys from the queue to its root.
   std::vector<std::string> Path(const std::string& queue) const;
 
@@ -71,7 +72,10 @@ class Books {
   std::map<std::string, const Queue*> queues_;
   std::map<std::string, NodeUse> now_;
   std::map<std::string, NodeUse> later_;
-  std::map<std::string, std::vector<int64_t>> queue_use_;
+  void AddToQueues(const std::string& queue, const NodeUse& use,
+                   std::map<std::string, std::vector<int64_t>>* sums);
+  std::map<std::string, std::vector<int64_t>> queue_now_;
+  std::map<std::string, std::vector<int64_t>> queue_later_;
 };
 
 // Whether so many tasks a role satisfy the gang: see Group in gang.h.

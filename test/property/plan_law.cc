@@ -235,15 +235,27 @@ class Trial {
         const TaskState* t = Find(*g, p.task);
         if (t == nullptr || t->phase == TaskPhase::kReleasing) continue;
         const std::vector<int64_t> use = KindsOf(after_.UseOf(g->gang, *t));
-        for (const std::string& q : after_.Path(g->gang.queue)) {
-          const std::vector<int64_t> total = after_.QueueUse(q);
-          for (const Quota& quota : after_.queue(q)->quotas) {
-            const size_t k = KindNamed(quota.resource);
-            if (quota.limit && use[k] > 0 && total[k] > *quota.limit) {
-              return "limit of queue " + q + ": " + std::to_string(total[k]) +
-                     " by " + Text(d);
-            }
-          }
+        // What starts respects what still holds its share, too.
+        std::string over = OverLimit(g->gang.queue, use, &Books::QueueLater);
+        if (over.empty() && t->phase == TaskPhase::kStarting) {
+          over = OverLimit(g->gang.queue, use, &Books::QueueNow);
+        }
+        if (!over.empty()) return over + " by " + Text(d);
+      }
+    }
+    return "";
+  }
+
+  std::string OverLimit(const std::string& queue,
+                        const std::vector<int64_t>& use,
+                        std::vector<int64_t> (Books::*sum)(const std::string&)
+                            const) const {
+    for (const std::string& q : after_.Path(queue)) {
+      const std::vector<int64_t> total = (after_.*sum)(q);
+      for (const Quota& quota : after_.queue(q)->quotas) {
+        const size_t k = KindNamed(quota.resource);
+        if (quota.limit && use[k] > 0 && total[k] > *quota.limit) {
+          return "limit of queue " + q + ": " + std::to_string(total[k]);
         }
       }
     }
@@ -320,7 +332,7 @@ class Trial {
     const std::vector<std::string> mine = before_.Path(winner.gang.queue);
     for (const std::string& q : before_.Path(victim.gang.queue)) {
       if (std::find(mine.begin(), mine.end(), q) != mine.end()) break;
-      std::vector<int64_t> use = before_.QueueUse(q);
+      std::vector<int64_t> use = before_.QueueLater(q);
       if (const auto c = change.find(q); c != change.end()) {
         for (size_t k = 0; k < use.size(); ++k) use[k] += c->second[k];
       }

@@ -68,12 +68,12 @@ void World::Step(const Op& op) {
   if (dice.OneIn(2)) now_ += dice.In(0, 5) * kSecond;
   switch (op.kind) {
     case OpKind::kPass: {
-      Pass(now_, dice.OneIn(4));
+      Pass(now_, dice.OneIn(2));
       break;
     }
     case OpKind::kWakeup:
       if (wakeup_ != kForever) now_ = std::max(now_, wakeup_);
-      Pass(now_, dice.OneIn(4));
+      Pass(now_, dice.OneIn(2));
       break;
     case OpKind::kAnswer:
       Answer(dice);
