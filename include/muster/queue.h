@@ -17,6 +17,9 @@ enum class QueueOrdering : uint8_t {
 };
 MUSTER_ENUM_NAMES(QueueOrdering, "best-effort-fifo", "strict-fifo");
 
+// The largest guarantee or limit.
+inline constexpr int64_t kMaxQuota = int64_t{1} << 61;
+
 // A queue's share of one resource, on one flavour of nodes.
 struct Quota {
   std::string resource{};

@@ -32,8 +32,9 @@ struct Topology {
 // The level name that means "one node" in every topology.
 inline constexpr char kHostLevel[] = "host";
 
-// Every `size` tasks, in the order of their indices, sit in one domain of
-// `level`.
+// Every `size` tasks of a role, in the order of their indices, sit in one
+// domain of `level`. Slices of a group hold for each role below it by itself.
+// None is wider than the required level beside it.
 struct Slice {
   std::string level{};
   uint32_t size = 0;

@@ -168,9 +168,9 @@ absl::Status ValidateQueue(const SchedulerConfig& config, const Queue& queue) {
     if (quota.lend_limit) return NotSupportedYet(at + ".lend_limit");
     for (const auto& [name, value] : {std::pair("guarantee", quota.guarantee),
                                       std::pair("limit", quota.limit)}) {
-      if (value && (*value < 0 || *value > Resources::kMaxQuantity)) {
+      if (value && (*value < 0 || *value > kMaxQuota)) {
         return Invalid(absl::StrCat(at, ".", name, ": ", *value,
-                                    " is not in 0..", Resources::kMaxQuantity));
+                                    " is not in 0..", kMaxQuota));
       }
     }
     if (quota.guarantee && quota.limit && *quota.guarantee > *quota.limit) {
