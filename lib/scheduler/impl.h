@@ -164,6 +164,8 @@ class Scheduler::Impl {
   // Tasks and what they hold (tasks.cc).
   TaskRecord* FindTask(GangRecord& r, TaskId id);
   const Resources& UsageOf(const Allocation& a);
+  // Of all of them; until it is asked again.
+  const Resources& UsageOf(std::span<const Assignment> tasks);
   // Adds or removes what a task in `phase` holds: cluster, queue, node.
   void Hold(const GangRecord& r, const TaskRecord& task);
   void Unhold(const GangRecord& r, const TaskRecord& task);
@@ -223,7 +225,7 @@ class Scheduler::Impl {
   void ShedFromOvercommitted();
   bool ShedOne(NodeIndex n);
   bool Relieves(const TaskRecord& task) const;
-  bool MayStillStart(GangIndex g) const;
+  bool MayStillStart(GangIndex g, const Resources& held) const;
   bool DevicesSuit(const Allocation& at) const;
   void StartNominated();
   void ServeWaiting(Plan* plan);
@@ -331,6 +333,7 @@ class Scheduler::Impl {
   std::vector<uint32_t> counts_;
   Resources headroom_;
   Resources usage_scratch_;
+  Resources sum_scratch_;
 };
 
 }  // namespace muster

@@ -96,9 +96,11 @@ void Scheduler::Impl::StartNominated() {
     GangRecord& r = gangs.at(rank.gang);
     const Cluster::Mark mark = cluster.Begin();
     ResourceKind kind = 0;
-    bool hope = MayStillStart(rank.gang);
-    bool room = queues.OverLimit(r.queue, DemandOf(rank.gang), Ledger::kBoth,
-                                 &kind, true) == kNoQueue;
+    CurrentAssignments(r, &assignments_);
+    const Resources& held = UsageOf(assignments_);
+    bool hope = MayStillStart(rank.gang, held);
+    bool room =
+        queues.OverLimit(r.queue, held, Ledger::kBoth, &kind, true) == kNoQueue;
     for (const TaskRecord& task : r.tasks) {
       if (cluster.Fits(task.at, Ledger::kNow)) {
         cluster.Charge(task.at, Ledger::kNow);
@@ -113,6 +115,7 @@ void Scheduler::Impl::StartNominated() {
     } else if (!hope) {
       CommitStop(rank.gang, DecisionKind::kEvict,
                  {.code = ReasonCode::kNominationUndone}, GangStore::kNoGang);
+      look_again_ = true;  // For those looked at before.
     }
   }
 }
@@ -134,11 +137,11 @@ bool Scheduler::Impl::DevicesSuit(const Allocation& at) const {
 
 // Whether a nominated gang, once it has room, will be let in: nobody holds it,
 // its queues have not been cut, and its nodes still take such tasks.
-bool Scheduler::Impl::MayStillStart(GangIndex g) const {
+bool Scheduler::Impl::MayStillStart(GangIndex g, const Resources& held) const {
   const GangRecord& r = gangs.at(g);
   if (r.held || queues.Held(r.queue)) return false;
   ResourceKind kind = 0;
-  if (queues.OverLimit(r.queue, DemandOf(g), Ledger::kLater, &kind, true) !=
+  if (queues.OverLimit(r.queue, held, Ledger::kLater, &kind, true) !=
       kNoQueue) {
     return false;
   }

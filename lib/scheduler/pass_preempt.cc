@@ -296,8 +296,7 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
 bool Scheduler::Impl::LawfulAsPlaced(GangIndex g, const Rules& rules,
                                      const PreemptionResult& result) {
   const GangRecord& r = gangs.at(g);
-  Resources demand;
-  for (const Assignment& a : result.tasks) demand.Add(UsageOf(a.at));
+  const Resources& demand = UsageOf(result.tasks);
   if (!rules.QuotaSufficesFor(demand)) return false;
   for (const Victim& v : result.victims) {
     const QueueIndex leaf = gangs.at(candidate_gangs_[v.candidate]).queue;
@@ -339,8 +338,8 @@ void Scheduler::Impl::CommitVictims(GangIndex g,
     CommitStop(victim, kind, reason, g);
   }
   ResourceKind kind = 0;
-  bool room = queues.OverLimit(gangs.at(g).queue, DemandOf(g), Ledger::kBoth,
-                               &kind) == kNoQueue;
+  bool room = queues.OverLimit(gangs.at(g).queue, UsageOf(result.tasks),
+                               Ledger::kBoth, &kind) == kNoQueue;
   const Cluster::Mark mark = cluster.Begin();
   for (const Assignment& a : result.tasks) {
     room &= cluster.Fits(a.at, Ledger::kNow);

@@ -37,6 +37,14 @@ const Resources& Scheduler::Impl::UsageOf(const Allocation& a) {
   return usage_scratch_;
 }
 
+const Resources& Scheduler::Impl::UsageOf(std::span<const Assignment> tasks) {
+  for (ResourceKind k = 0; k < config.resources.size(); ++k) {
+    sum_scratch_.Set(k, 0);
+  }
+  for (const Assignment& a : tasks) sum_scratch_.Add(UsageOf(a.at));
+  return sum_scratch_;
+}
+
 void Scheduler::Impl::Hold(const GangRecord& r, const TaskRecord& task) {
   if (!InCluster(task.phase)) return;
   cluster.Charge(task.at, LedgerOf(task.phase));

@@ -50,6 +50,9 @@ class Trial {
   }
 
  private:
+  // By queue and kind.
+  using Usage = std::map<std::string, std::vector<int64_t>>;
+
   std::string Numbers() {
     uint64_t seq = before_state_.next_seq;
     for (const DecisionRecord& d : plan_.decisions) {
@@ -283,22 +286,38 @@ class Trial {
 
   // The law of preemption, decision by decision in their order.
   std::string Victims() {
-    std::map<std::string, std::vector<int64_t>> change;
-    for (const DecisionRecord& d : plan_.decisions) {
+    Usage change;
+    std::vector<Usage> taken;  // By each victim of one winner.
+    for (size_t i = 0; i < plan_.decisions.size(); ++i) {
+      const DecisionRecord& d = plan_.decisions[i];
       const GangState* g = before_.gang(d.gang);
       if (g == nullptr) continue;
-      if (!d.on_behalf_of.empty()) {
-        const std::string wrong = UnlawfulVictim(d, *g, change);
-        if (!wrong.empty()) return "victim: " + wrong + ": " + Text(d);
+      if (d.on_behalf_of.empty()) {
+        Record(d, *g, change);
+        continue;
       }
-      Record(d, *g, change);
+      if (const std::string wrong = UnlawfulVictim(d, *g); !wrong.empty()) {
+        return "victim: " + wrong + ": " + Text(d);
+      }
+      Record(d, *g, taken.emplace_back());
+      if (i + 1 < plan_.decisions.size() &&
+          plan_.decisions[i + 1].on_behalf_of == d.on_behalf_of) {
+        continue;
+      }
+      const std::string wrong = ReclaimsWrongly(change, d.on_behalf_of, taken);
+      if (!wrong.empty()) return "victim: " + wrong + ": " + Text(d);
+      for (const Usage& t : taken) {
+        for (const auto& [q, use] : t) {
+          change[q].resize(use.size());
+          for (size_t k = 0; k < use.size(); ++k) change[q][k] += use[k];
+        }
+      }
+      taken.clear();
     }
     return "";
   }
 
-  std::string UnlawfulVictim(
-      const DecisionRecord& d, const GangState& victim,
-      const std::map<std::string, std::vector<int64_t>>& change) {
+  std::string UnlawfulVictim(const DecisionRecord& d, const GangState& victim) {
     const GangState* winner = before_.gang(d.on_behalf_of);
     if (winner == nullptr) return "for nobody";
     if (!Stops(d.kind)) return "of a kind that stops nothing";
@@ -321,40 +340,61 @@ class Trial {
     if (victim.gang.queue == winner->gang.queue) {
       return its.value < mine.value ? "" : "not of lower priority";
     }
-    return ReclaimsWrongly(victim, *winner, change);
+    return "";  // See ReclaimsWrongly.
   }
 
-  // Between the victim and what it shares with the winner, every queue holds
-  // more than its guarantee of something the winner asks.
-  std::string ReclaimsWrongly(
-      const GangState& victim, const GangState& winner,
-      const std::map<std::string, std::vector<int64_t>>& change) {
-    const std::vector<std::string> mine = before_.Path(winner.gang.queue);
-    for (const std::string& q : before_.Path(victim.gang.queue)) {
-      if (std::find(mine.begin(), mine.end(), q) != mine.end()) break;
-      std::vector<int64_t> use = before_.QueueLater(q);
-      if (const auto c = change.find(q); c != change.end()) {
-        for (size_t k = 0; k < use.size(); ++k) use[k] += c->second[k];
-      }
-      bool over = false;
-      const Queue& queue = *before_.queue(q);
-      for (size_t k = 0; k < use.size(); ++k) {
-        int64_t guarantee = queue.quotas.empty() ? 0 : -1;
-        for (const Quota& quota : queue.quotas) {
-          if (KindNamed(quota.resource) == k && quota.guarantee) {
-            guarantee = *quota.guarantee;
-          }
+  // What a queue is guaranteed by kind; -1: nothing is said of it.
+  std::vector<int64_t> Guarantees(const std::string& q) const {
+    const Queue& queue = *before_.queue(q);
+    std::vector<int64_t> all(before_state_.config.resources.size(),
+                             queue.quotas.empty() ? 0 : -1);
+    for (const Quota& quota : queue.quotas) {
+      if (quota.guarantee) all[KindNamed(quota.resource)] = *quota.guarantee;
+    }
+    return all;
+  }
+
+  // Between a victim and what it shares with the winner, every queue holds
+  // more than its guarantee until the last of the winner's victims goes: there
+  // is an order in which each of them is taken from a queue above its own.
+  std::string ReclaimsWrongly(const Usage& change, const std::string& winner,
+                              const std::vector<Usage>& taken) {
+    const std::vector<std::string> mine =
+        before_.Path(before_.gang(winner)->gang.queue);
+    std::set<std::string> queues;
+    for (const Usage& t : taken) {
+      for (const auto& [q, use] : t) {
+        if (std::find(mine.begin(), mine.end(), q) == mine.end()) {
+          queues.insert(q);
         }
-        over |= guarantee >= 0 && use[k] > guarantee;
+      }
+    }
+    for (const std::string& q : queues) {
+      std::vector<int64_t> left = before_.QueueLater(q);
+      Add(change, q, &left);
+      for (const Usage& t : taken) Add(t, q, &left);
+      const std::vector<int64_t> guarantees = Guarantees(q);
+      bool over = false;
+      for (const Usage& last : taken) {
+        if (!last.contains(q)) continue;
+        for (size_t k = 0; k < left.size(); ++k) {
+          over |= guarantees[k] >= 0 && left[k] - last.at(q)[k] > guarantees[k];
+        }
       }
       if (!over) return "queue " + q + " is within its guarantee";
     }
     return "";
   }
 
+  static void Add(const Usage& change, const std::string& q,
+                  std::vector<int64_t>* use) {
+    const auto c = change.find(q);
+    if (c == change.end()) return;
+    for (size_t k = 0; k < use->size(); ++k) (*use)[k] += c->second[k];
+  }
+
   // What the decision changes in the queues' usage.
-  void Record(const DecisionRecord& d, const GangState& g,
-              std::map<std::string, std::vector<int64_t>>& change) {
+  void Record(const DecisionRecord& d, const GangState& g, Usage& change) {
     int64_t sign = 0;
     std::vector<TaskState> tasks;
     if (Stops(d.kind)) {

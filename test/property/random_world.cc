@@ -329,7 +329,7 @@ EventBody BadGang(Dice& dice, const std::string& queue,
       gang.max_runtime = -1;
       break;
     default:
-      gang.key = known;
+      gang.key = known == "none" ? "" : known;
       break;
   }
   return GangSubmitted{gang};
