@@ -113,7 +113,7 @@ void Host::Forget(const std::string& gang) {
   DropPending(gang);
 }
 
-TasksAnswered Host::End(const Key& key, TaskOutcome outcome) {
+TasksAnswered Host::End(Key key, TaskOutcome outcome) {
   const uint32_t attempt = real_.at(key).attempt;
   real_.erase(key);
   for (DecisionRecord& d : pending_) {  // There is nothing to stop any more.

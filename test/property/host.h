@@ -48,7 +48,7 @@ class Host {
   void Forget(const std::string& gang);
   void DropPending(const std::string& gang);
   // The task ended by itself.
-  TasksAnswered End(const Key& key, TaskOutcome outcome);
+  TasksAnswered End(Key key, TaskOutcome outcome);
 
   // What really runs, of gangs that the state knows, on nodes it knows. Tasks
   // of pending stops are named as being released where `releasing`.
