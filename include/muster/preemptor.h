@@ -33,9 +33,9 @@ struct VictimCandidate {
 // The law a set of victims must keep (queue floors, quota): supplied by the
 // scheduler, stateful, driven by the preemptor one step at a time. The set is
 // empty when Choose begins; when it ends, it holds the victims chosen, or
-// nobody. A set is lawful if Add accepts its members one after the other in some
-// order: the smallest first is one that is tried. What the law accepts in some
-// order, it accepts with members left out, and more of them gone leave the
+// nobody. A set is lawful if Add accepts its members one after the other in
+// some order: the smallest first is one that is tried. What the law accepts in
+// some order, it accepts with members left out, and more of them gone leave the
 // quota no less room.
 class VictimRules {
  public:
