@@ -1,0 +1,34 @@
+// The stage of most stories: one queue, three priority classes, some nodes.
+#ifndef MUSTER_TEST_SCHEDULER_SCHEDULER_FIXTURE_H_
+#define MUSTER_TEST_SCHEDULER_SCHEDULER_FIXTURE_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "test/scheduler/story.h"
+
+namespace muster {
+
+// One queue and nodes n1, n2, ... with so many devices each.
+class SchedulerTest : public ::testing::Test {
+ protected:
+  void Nodes(std::vector<uint32_t> gpus) {
+    for (size_t i = 0; i < gpus.size(); ++i) {
+      s.HasNode("n" + std::to_string(i + 1), gpus[i]);
+    }
+    s.HasQueue("q");
+    s.HasClasses();
+  }
+  void Capable(HostCapabilities host) {
+    SchedulerConfig config;
+    config.host = host;
+    s = Story(config);
+  }
+  Story s;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TEST_SCHEDULER_SCHEDULER_FIXTURE_H_
