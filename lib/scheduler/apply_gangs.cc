@@ -41,6 +41,10 @@ uint64_t GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count) {
 }
 
 absl::Status Scheduler::Impl::Apply(const Event& event) {
+  if (event.at > kForever / 2 || event.at < -(kForever / 2)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("event.at: ", event.at, " is not in +-", kForever / 2));
+  }
   const Time before = now;
   now = std::max(now, event.at);
   absl::Status status =

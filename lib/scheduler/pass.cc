@@ -12,7 +12,7 @@ constexpr uint64_t kNoBudget = ~uint64_t{0};
 
 void Scheduler::Impl::Schedule(Time at, Plan* plan) {
   plan->Clear();
-  now = std::max(now, at);
+  now = std::max(now, std::min(at, kForever / 2));
   DrainInbox(plan);
   plan->based_on = version;
   plan->now = now;

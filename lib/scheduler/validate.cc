@@ -107,7 +107,8 @@ absl::Status ValidateConfig(const SchedulerConfig& config) {
     }
   }
   if (config.host.migrate) return NotSupportedYet("config.host.migrate");
-  if (config.backoff_base < 0 || config.backoff_max < config.backoff_base) {
+  if (config.backoff_base < 0 || config.backoff_max < config.backoff_base ||
+      config.backoff_max > kForever / 4) {
     return Invalid("config.backoff_base: 0 <= backoff_base <= backoff_max");
   }
   return absl::OkStatus();
@@ -183,9 +184,11 @@ absl::Status ValidateQueue(const SchedulerConfig& config, const Queue& queue) {
 
 absl::Status ValidatePriorityClass(const PriorityClass& priority_class) {
   MUSTER_RETURN_IF_ERROR(ValidateKey("priority_class.key", priority_class.key));
-  if (priority_class.min_runtime < 0 || priority_class.grace < 0) {
+  const Duration most = kForever / 4;
+  if (priority_class.min_runtime < 0 || priority_class.grace < 0 ||
+      priority_class.min_runtime > most || priority_class.grace > most) {
     return Invalid(absl::StrCat("priority_class '", priority_class.key,
-                                "'.min_runtime and .grace: not below 0"));
+                                "'.min_runtime and .grace: in 0..", most));
   }
   return absl::OkStatus();
 }
