@@ -16,7 +16,7 @@ int64_t ScaleOf(const std::string& resource, const SchedulerConfig& config) {
 }
 
 int64_t ReadAmount(const std::string& resource, const Value& v,
-                   const SchedulerConfig& config) {
+                   const SchedulerConfig& config, int64_t most) {
   if (std::ranges::find(config.resources, resource) == config.resources.end()) {
     std::string known;
     for (const std::string& r : config.resources) {
@@ -26,7 +26,7 @@ int64_t ReadAmount(const std::string& resource, const Value& v,
     return 0;
   }
   const int64_t amount = v.Quantity(ScaleOf(resource, config));
-  if (amount > Resources::kMaxQuantity) v.Wrong("is too large");
+  if (amount > most) v.Wrong("is too large");
   return amount;
 }
 
@@ -100,7 +100,7 @@ Resources ReadResources(const Value& value, const SchedulerConfig& config,
                         int64_t* device_milli) {
   Resources resources;
   value.EachEntry([&](const std::string& name, const Value& v) {
-    const int64_t amount = ReadAmount(name, v, config);
+    const int64_t amount = ReadAmount(name, v, config, Resources::kMaxQuantity);
     if (name == config.device_resource) {
       if (device_milli == nullptr) {
         v.Wrong("devices are named under 'devices'");
@@ -239,7 +239,7 @@ Queue ReadQueue(const Value& value, const SchedulerConfig& config) {
       q.Text("flavor", &quota.flavor);
       auto amount = [&](const char* key, std::optional<int64_t>* to) {
         q.Optional(key, [&](const Value& a) {
-          *to = ReadAmount(quota.resource, a, config);
+          *to = ReadAmount(quota.resource, a, config, kMaxQuota);
         });
       };
       amount("guarantee", &quota.guarantee);

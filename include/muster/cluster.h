@@ -133,6 +133,9 @@ class Cluster {
   // shape's last Unref.
   const Resources& demand(ShapeId shape) const;
   const DeviceRequest& device_request(ShapeId shape) const;
+  // Tells the shape from all others this cluster (or the one it was copied
+  // from) has had: ids are used again. For caches.
+  uint64_t shape_serial(ShapeId shape) const;
   // Whether the node would take such tasks, capacity aside: selector, taints,
   // node sets, schedulable, available, device models (the node has a device of
   // one of them). O(1) amortised: after a change to a node, each shape looks at
@@ -147,9 +150,12 @@ class Cluster {
   // kLater both where the ledger is kBoth. 0 if the node does not admit it.
   uint32_t Slots(NodeIndex node, ShapeId shape, Ledger ledger,
                  uint32_t limit) const;
-  // Chooses devices for one task (tightest share first; whole devices from the
-  // smallest island or NUMA node that has enough, lowest numbers first),
-  // charges it, and says what it took. False, and no change, if none fits.
+  // Chooses devices for one task: tightest share first; whole devices from the
+  // smallest island or NUMA node that has enough, lowest numbers first. False
+  // if none fits.
+  bool Choose(NodeIndex node, ShapeId shape, Ledger ledger,
+              Allocation* out) const;
+  // The same, and charges it. No change if none fits.
   bool Take(NodeIndex node, ShapeId shape, Ledger ledger, Allocation* out);
   // Exactly this allocation; may overcommit, since reality may. Nothing
   // happens on a node that is gone.
@@ -191,6 +197,19 @@ class Cluster {
   // False if the log no longer reaches back that far, or the version was read
   // inside a transaction that has been rolled back.
   bool FreedSince(uint64_t version, std::vector<NodeIndex>* nodes) const;
+
+  // Everything that changes what a node offers, undone or not, is logged, for
+  // caches of what Slots, Admits and free tell; no decision may depend on it.
+  uint64_t changed_version() const;
+  // Replaces `nodes` by those changed since `version`, each at least once.
+  // False if the log no longer reaches back that far.
+  bool ChangedSince(uint64_t version, std::vector<NodeIndex>* nodes) const;
+  // Rises when nodes come or go or move to other domains: when nodes() or
+  // index() may differ. It starts at 1.
+  uint64_t layout_version() const;
+  // Differs between any two clusters, a copy and its original included, while
+  // somebody keeps it: versions compare only under the same identity.
+  const std::shared_ptr<const char>& identity() const;
 
   // --- Transactions, nesting ----------------------------------------------
 

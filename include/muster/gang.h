@@ -44,7 +44,9 @@ struct Role {
   std::vector<std::string> node_sets{};  // Nodes must be in all of these.
   TopologyConstraint topology{};
   std::vector<std::string> start_after{};  // Roles that must run first.
-  bool preemptible = true;  // false: its tasks are never surplus to shed.
+  // false: its tasks are never taken for another gang: neither shed nor, while
+  // one of them runs, with the whole gang.
+  bool preemptible = true;
   int32_t order = 0;  // Within the gang, higher roles get surplus tasks first.
 
   friend bool operator==(const Role&, const Role&) = default;

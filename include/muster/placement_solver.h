@@ -11,6 +11,7 @@
 #include "muster/cluster.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
+#include "muster/placement_policy.h"
 #include "muster/reason.h"
 
 namespace muster {
@@ -52,6 +53,23 @@ struct PlacementRequest {
   // Bound on what may be added, by kind (device kind in thousandths); null:
   // none. The queue's headroom.
   const Resources* headroom = nullptr;
+  // Only asks: the answer is the same, and the cluster as it was.
+  bool dry_run = false;
+};
+
+// How good a placement is, and how much better any could be: over the domains
+// of each level that hold added tasks, widest level first, the nodes last.
+// Placements are compared by these counts, level after level.
+struct Certificate {
+  struct Level {
+    uint32_t used = 0;   // Domains the placement uses.
+    uint32_t least = 0;  // No placement that uses as few as this one does at
+                         // all wider levels uses fewer here.
+    friend bool operator==(const Level&, const Level&) = default;
+  };
+  // Empty: nothing is claimed (several roles, slices, fixed tasks).
+  std::vector<Level> levels{};
+  bool optimal = false;  // used == least at every level: proven.
 };
 
 // The solver's answer. Reused between calls: vectors keep their capacity.
@@ -59,12 +77,15 @@ struct PlacementResult {
   Fit fit = Fit::kNotNow;
   std::vector<Assignment> tasks{};  // Added ones, by (role, index).
   Reason reason{};                  // Why not, with the nearest shortfall.
+  Certificate certificate{};
   uint64_t steps = 0;  // Logical work done: the same on every machine.
 
   void Clear() {
     fit = Fit::kNotNow;
     tasks.clear();
     reason = {};
+    certificate.levels.clear();
+    certificate.optimal = false;
     steps = 0;
   }
 };
@@ -94,7 +115,8 @@ class PlacementSolver {
 };
 
 // The library's own solver.
-std::unique_ptr<PlacementSolver> NewPlacementSolver();
+std::unique_ptr<PlacementSolver> NewPlacementSolver(
+    const PlacementOptions& options = {});
 
 }  // namespace muster
 

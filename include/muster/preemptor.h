@@ -22,7 +22,8 @@ struct VictimCandidate {
   // cores for a gang without devices).
   int64_t cost = 0;
   // All its tasks, charged to kBoth, surplus ones last, in the order in which
-  // surplus would be shed from the back.
+  // surplus would be shed from the back. Of a gang that may not be stopped
+  // whole: only those that it can do without.
   std::span<const Assignment> tasks{};
   // How many tasks at the back of `tasks` may be shed and leave the gang
   // satisfied, and the cost of each. 0 where the host cannot shrink.

@@ -45,6 +45,8 @@ struct ReconcileReport {
   uint32_t tasks_found = 0;      // Runs, and was not believed to.
   uint32_t tasks_moved = 0;      // Runs elsewhere than believed.
   uint32_t tasks_lost = 0;       // Was believed to hold something, and is gone.
+  // Open decisions that are answered by it: refused are those of which a task
+  // was to start and is not there, or was to stop and goes on.
   uint32_t decisions_applied = 0;
   uint32_t decisions_refused = 0;
 };

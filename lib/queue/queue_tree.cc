@@ -99,7 +99,7 @@ bool QueueTree::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
       if (after == before) continue;
       e.usage.Set(k, after);
       const int64_t guaranteed = Guaranteed(e, k);
-      rose |= before <= guaranteed && after > guaranteed;
+      rose |= after > before && after > guaranteed;
     }
   }
   return rose;

@@ -63,8 +63,8 @@ class QueueTree {
   // The queue or one above it is held.
   bool Held(QueueIndex q) const;
 
-  // Adds sign x amount to the usage of q and all above it. True if that took
-  // one of them above what it is guaranteed.
+  // Adds sign x amount to the usage of q and all above it. True if one of
+  // them holds more than before, and more than it is guaranteed.
   bool Charge(QueueIndex q, const Resources& amount, int64_t sign);
   void ChargeReleasing(QueueIndex q, const Resources& amount, int64_t sign);
   // What q may still use, in kLater or kBoth: the least of limit - usage on its

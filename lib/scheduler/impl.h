@@ -107,6 +107,14 @@ class Scheduler::Impl {
   absl::Status On(const DecisionApplied& e);
   absl::Status On(const DecisionRefused& e);
   absl::Status On(const Reconciled& e);
+  struct OwedAnswer {
+    GangId gang{};
+    uint64_t seq = 0;
+    bool starts = false;
+    std::vector<TaskId> tasks{};
+  };
+  std::vector<OwedAnswer> OwedAnswers() const;
+  void CountAnswers(const std::vector<OwedAnswer>& before);
 
   // Nodes.
   absl::StatusOr<NodeIndex> NodeNamed(std::string_view key) const;
@@ -237,6 +245,7 @@ class Scheduler::Impl {
   bool WorthPreempting(const GangRecord& r, const Template& t) const;
   class Rules;  // The law of preemption (pass_preempt.cc).
   void CollectCandidates(GangIndex g, const Template& t, Time* retry_at);
+  bool HoldsFirm(const GangRecord& r) const;
   bool MayReclaim(const GangRecord& r, const Resources& demand,
                   QueueIndex victim) const;
   void CommitVictims(GangIndex g, const PreemptionResult& result);
@@ -296,7 +305,7 @@ class Scheduler::Impl {
   uint64_t steps_left_ = 0;
   Time wakeup_ = kForever;
   bool look_again_ = false;  // Room was made that others may use.
-  bool exceeded_ = false;    // A queue came to hold more than its guarantee.
+  bool exceeded_ = false;    // A queue above its guarantee holds more now.
   struct LeafCursor {
     bool active = false;
     uint64_t opened_in_pass = 0;

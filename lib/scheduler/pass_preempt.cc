@@ -245,7 +245,26 @@ void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
       c.surplus_cost = CostOf(r, std::span(tasks).last(1));
     }
     c.tasks = tasks;
+    if (nominated || !HoldsFirm(r)) continue;
+    // It stays; what it can do without is all there is to take.
+    c.tasks = c.tasks.last(c.surplus);
+    c.cost = c.surplus_cost * c.surplus;
+    if (c.surplus == 0) {
+      candidates_.pop_back();
+      candidate_gangs_[i] = GangStore::kNoGang;
+    }
   }
+  std::erase(candidate_gangs_, GangStore::kNoGang);
+}
+
+// Whether a task that must not be preempted starts or runs.
+bool Scheduler::Impl::HoldsFirm(const GangRecord& r) const {
+  const std::vector<Role>& roles =
+      gangs.description(r.description).prepared.gang.roles;
+  return std::any_of(r.tasks.begin(), r.tasks.end(), [&](const TaskRecord& t) {
+    return !roles[t.task.role].preemptible &&
+           (t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning);
+  });
 }
 
 bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
@@ -315,12 +334,14 @@ void Scheduler::Impl::CommitVictims(GangIndex g,
     const GangIndex victim = candidate_gangs_[v.candidate];
     touched_.push_back(gangs.at(victim).queue);
     const std::span<const Assignment> all = candidates_[v.candidate].tasks;
+    const bool nominated = gangs.at(victim).phase == GangPhase::kNominated;
+    const bool firm = !nominated && HoldsFirm(gangs.at(victim));
     const bool same_queue = gangs.at(victim).queue == gangs.at(g).queue;
     const Reason reason{
         .code = same_queue ? ReasonCode::kMadeRoom : ReasonCode::kReclaimed,
         .object_kind = ReasonObject::kGang,
         .object = g};
-    if (v.tasks < all.size()) {
+    if (v.tasks < all.size() || firm) {
       std::vector<TaskId> shed;
       for (const Assignment& a : all.last(v.tasks)) shed.push_back(a.task);
       CommitShrink(victim, shed, reason, g);
@@ -329,7 +350,7 @@ void Scheduler::Impl::CommitVictims(GangIndex g,
     const OnPreempted what =
         classes[gangs.at(victim).priority_class].on_preempted;
     DecisionKind kind = DecisionKind::kEvict;
-    if (gangs.at(victim).phase != GangPhase::kNominated) {
+    if (!nominated) {
       if (what == OnPreempted::kCancel) kind = DecisionKind::kCancel;
       if (what == OnPreempted::kSuspend && config.host.suspend) {
         kind = DecisionKind::kSuspend;

@@ -22,9 +22,48 @@ absl::Status Invalid(const std::string& what) {
 absl::Status Scheduler::Impl::On(const Reconciled& e) {
   reconcile_report_ = ReconcileReport{};
   MUSTER_RETURN_IF_ERROR(CheckReconciled(e));
+  const std::vector<OwedAnswer> before = OwedAnswers();
   ReconcileNodes(e);
   ReconcileTasks(e);
+  CountAnswers(before);
   return absl::OkStatus();
+}
+
+std::vector<Scheduler::Impl::OwedAnswer> Scheduler::Impl::OwedAnswers() const {
+  std::vector<OwedAnswer> all;
+  for (GangIndex g = 0; g < gangs.limit(); ++g) {
+    const GangRecord& r = gangs.at(g);
+    if (!r.exists) continue;
+    for (const OpenRecord& open : r.open) {
+      OwedAnswer& d = all.emplace_back();
+      d.gang = {g, r.generation};
+      d.seq = open.seq;
+      for (const TaskRecord& task : r.tasks) {
+        if (task.open_seq != open.seq) continue;
+        d.tasks.push_back(task.task);
+        d.starts = task.phase == TaskPhase::kStarting;
+      }
+    }
+  }
+  return all;
+}
+
+// Refused are those of which a task was to start and does not run, or was to
+// stop and does.
+void Scheduler::Impl::CountAnswers(const std::vector<OwedAnswer>& before) {
+  for (const OwedAnswer& d : before) {
+    if (open_.contains(d.seq)) continue;  // Unanswered still.
+    GangRecord& r = gangs.at(d.gang.index);
+    const bool lives = r.exists && r.generation == d.gang.generation;
+    const auto refused = [&](TaskId id) {
+      const TaskRecord* task = lives ? FindTask(r, id) : nullptr;
+      const bool runs = task != nullptr && task->phase == TaskPhase::kRunning;
+      return runs != d.starts;
+    };
+    ++(std::ranges::any_of(d.tasks, refused)
+           ? reconcile_report_.decisions_refused
+           : reconcile_report_.decisions_applied);
+  }
 }
 
 absl::StatusOr<ReconcileReport> Scheduler::Impl::Reconcile(
@@ -187,7 +226,6 @@ void Scheduler::Impl::ReconcileGang(
   }
   if (real.empty() && r.tasks.empty()) return;
   Delist(g);
-  const size_t open_before = r.open.size();
   std::vector<TaskId> believed;
   for (const TaskRecord& task : r.tasks) believed.push_back(task.task);
   for (TaskId id : believed) {
@@ -210,8 +248,6 @@ void Scheduler::Impl::ReconcileGang(
   for (const auto& [id, task] : real) {
     if (FindTask(r, id) == nullptr) FindRealTask(r, *task);
   }
-  report.decisions_applied +=
-      static_cast<uint32_t>(open_before - std::min(open_before, r.open.size()));
   SettlePhase(r);
   Update(g);
 }
@@ -229,10 +265,6 @@ void Scheduler::Impl::ReconcileTask(GangRecord& r, TaskRecord& task,
   }
   const TaskPhase phase =
       real.releasing ? TaskPhase::kReleasing : TaskPhase::kRunning;
-  if (task.phase == TaskPhase::kReleasing && !real.releasing &&
-      task.open_seq != 0) {
-    ++reconcile_report_.decisions_refused;  // It was to stop, and goes on.
-  }
   if (task.phase != phase || phase == TaskPhase::kRunning) Settle(r, task);
   SetPhase(r, task, phase);
   if (was_resting) {

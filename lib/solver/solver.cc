@@ -248,7 +248,7 @@ void Solver::ExplainNo(Cluster& cluster, ScopeIndex top,
 
 namespace muster {
 
-std::unique_ptr<PlacementSolver> NewPlacementSolver() {
+std::unique_ptr<PlacementSolver> NewPlacementSolver(const PlacementOptions&) {
   return std::make_unique<solver::Solver>();
 }
 

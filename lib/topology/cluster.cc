@@ -102,6 +102,9 @@ const Resources& Cluster::demand(ShapeId shape) const {
 const DeviceRequest& Cluster::device_request(ShapeId shape) const {
   return rep_->shapes.record(shape).request;
 }
+uint64_t Cluster::shape_serial(ShapeId shape) const {
+  return rep_->shapes.record(shape).serial;
+}
 bool Cluster::Admits(NodeIndex node, ShapeId shape) const {
   return rep_->Admits(node, shape);
 }
@@ -128,16 +131,22 @@ uint32_t Cluster::Slots(NodeIndex node, ShapeId shape, Ledger ledger,
   return rep_->ledgers.Slots(node, s.needs, ledger, limit);
 }
 
-bool Cluster::Take(NodeIndex node, ShapeId shape, Ledger ledger,
-                   Allocation* out) {
+bool Cluster::Choose(NodeIndex node, ShapeId shape, Ledger ledger,
+                     Allocation* out) const {
   if (!rep_->Admits(node, shape)) return false;
   Allocation a{.node = node, .shape = shape};
   if (!rep_->ledgers.Choose(node, rep_->shapes[shape].needs, ledger,
                             &a.devices)) {
     return false;
   }
-  rep_->Post(a, ledger, 1);
   *out = a;
+  return true;
+}
+
+bool Cluster::Take(NodeIndex node, ShapeId shape, Ledger ledger,
+                   Allocation* out) {
+  if (!Choose(node, shape, ledger, out)) return false;
+  rep_->Post(*out, ledger, 1);
   return true;
 }
 
@@ -209,6 +218,17 @@ bool Cluster::FreedSince(uint64_t version,
                          std::vector<NodeIndex>* nodes) const {
   nodes->clear();
   return rep_->freed.Since(version, nodes);
+}
+
+uint64_t Cluster::changed_version() const { return rep_->changed.version(); }
+bool Cluster::ChangedSince(uint64_t version,
+                           std::vector<NodeIndex>* nodes) const {
+  nodes->clear();
+  return rep_->changed.Since(version, nodes);
+}
+uint64_t Cluster::layout_version() const { return rep_->layout_version; }
+const std::shared_ptr<const char>& Cluster::identity() const {
+  return rep_->identity.token();
 }
 
 // --- Transactions -----------------------------------------------------------

@@ -19,11 +19,12 @@ NodeId Cluster::Rep::Upsert(const Node& node) {
   if (n == NodeId::kNone) {
     n = nodes.Add(node);
     freed.Reserve(2 * size_t{nodes.limit()});
-    ++layout_version_;
+    changed.Reserve(2 * size_t{nodes.limit()});
+    ++layout_version;
   } else {
     NodeRecord& record = nodes[n];
     if (record.node == node) return nodes.id(n);
-    if (!SamePlaces(record.node.labels, node.labels)) ++layout_version_;
+    if (!SamePlaces(record.node.labels, node.labels)) ++layout_version;
     CountCapacity(n, -1);
     record.node = node;
   }
@@ -31,6 +32,7 @@ NodeId Cluster::Rep::Upsert(const Node& node) {
   CountCapacity(n, 1);
   filters.MarkChanged(n);
   freed.Add(n);
+  changed.Add(n);
   ++structure_version;
   return nodes.id(n);
 }
@@ -54,7 +56,8 @@ void Cluster::Rep::Remove(NodeIndex node) {
   ledgers.ClearNode(node);
   nodes.Remove(node);
   filters.MarkChanged(node);
-  ++layout_version_;
+  changed.Add(node);
+  ++layout_version;
   ++structure_version;
 }
 
@@ -64,6 +67,7 @@ void Cluster::Rep::SetAvailable(NodeIndex node, bool available) {
   nodes[node].available = available;
   CountCapacity(node, 1);
   filters.MarkChanged(node);
+  changed.Add(node);
   if (available) freed.Add(node);
   ++structure_version;
 }
@@ -76,6 +80,7 @@ void Cluster::Rep::SetOthers(NodeIndex node, const OtherUsage& usage) {
     return;
   }
   if (ledgers.SetOthers(node, record.others, usage)) freed.Add(node);
+  changed.Add(node);
   record.others = usage;
   ++structure_version;
 }
@@ -87,6 +92,7 @@ void Cluster::Rep::NodeSetChanged(const std::vector<std::string>& keys) {
     if (!id.valid()) continue;
     filters.MarkChanged(id.index);
     freed.Add(id.index);
+    changed.Add(id.index);
   }
 }
 
@@ -100,9 +106,9 @@ void Cluster::Rep::CountCapacity(NodeIndex node, int64_t times) {
 
 const TopologyIndex& Cluster::Rep::Index(size_t topology) const {
   CachedTopology& cached = indexes_[topology];
-  if (cached.version != layout_version_) {
+  if (cached.version != layout_version) {
     cached.built = BuildTopology(topologies[topology], nodes);
-    cached.version = layout_version_;
+    cached.version = layout_version;
   }
   return cached.built.index;
 }
@@ -158,6 +164,7 @@ void Cluster::Rep::Apply(const Posting& posting) {
   const Allocation& a = posting.allocation;
   ledgers.Post(a.node, shapes[a.shape].needs, a.devices, posting.ledger,
                posting.sign);
+  changed.Add(a.node);
 }
 
 void Cluster::Rep::Post(const Allocation& a, Ledger ledger, int sign) {

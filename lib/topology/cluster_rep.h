@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "lib/topology/change_log.h"
 #include "lib/topology/filter_table.h"
 #include "lib/topology/freed_log.h"
 #include "lib/topology/ledgers.h"
@@ -61,9 +62,12 @@ class Cluster::Rep {
   ShapeTable shapes{};
   Ledgers ledgers;
   FreedLog freed{};
+  ChangeLog changed{};
+  Identity identity{};
   std::vector<Topology> topologies;
   Resources total_capacity;
   uint64_t structure_version = 0;
+  uint64_t layout_version = 1;  // Rises when nodes or their places change.
 
   struct Posting {
     Allocation allocation{};
@@ -93,7 +97,6 @@ class Cluster::Rep {
   absl::Status ValidateShapes() const;
   absl::Status ValidateTopologies() const;
 
-  uint64_t layout_version_ = 1;  // Rises when nodes or their places change.
   mutable std::vector<CachedTopology> indexes_;
 };
 

@@ -59,6 +59,7 @@ ShapeId ShapeTable::Intern(const TaskShape& shape, FilterId filter,
   record.request = shape.devices;
   record.resources = shape.resources;
   record.hash = hash.value();
+  record.serial = ++last_serial_;
   same.push_back(id);
   return id;
 }

@@ -28,6 +28,7 @@ struct ShapeRecord {
   DeviceRequest request{};
   Resources resources{};  // As asked for.
   uint64_t hash = 0;
+  uint64_t serial = 0;  // Never used twice, as ids are.
   // The cache of Cluster::demand: as of this version of the filters.
   mutable uint64_t demand_seen = ~uint64_t{0};
   mutable Resources demand{};
@@ -56,6 +57,7 @@ class ShapeTable {
   std::vector<Shape> shapes_{};
   std::deque<ShapeRecord> records_{};
   std::vector<ShapeId> unused_{};
+  uint64_t last_serial_ = 0;
   absl::flat_hash_map<uint64_t, std::vector<ShapeId>> by_hash_{};
 };
 

@@ -328,6 +328,19 @@ class Trial {
         before_.priority_class(victim.gang.priority_class);
     if (!mine.may_preempt) return "its class may not preempt";
     if (!victim.gang.preemptible) return "it is not preemptible";
+    if (victim.phase != GangPhase::kNominated) {
+      for (const TaskState& t : victim.tasks) {
+        const bool leaves =
+            d.kind == DecisionKind::kShrink
+                ? std::ranges::any_of(
+                      d.tasks, [&](const auto& s) { return s.task == t.task; })
+                : t.phase == TaskPhase::kStarting ||
+                      t.phase == TaskPhase::kRunning;
+        if (leaves && !victim.gang.roles[t.task.role].preemptible) {
+          return "it holds a task that is not preemptible";
+        }
+      }
+    }
     if (its.on_preempted == OnPreempted::kNever) return "its class is immune";
     if (victim.phase == GangPhase::kRunning &&
         plan_.now < victim.started + its.min_runtime) {

@@ -231,6 +231,32 @@ TEST_F(SchedulerTest, ATaskMayStartElsewhereThanPlanned) {
   EXPECT_EQ(s.FreeGpus("n2"), 0);
 }
 
+// What a reconciliation says of open decisions: done, or not.
+TEST_F(SchedulerTest, AReconciliationAnswersWhatIsOpen) {
+  Nodes({1, 1, 1, 1});
+  s.HasClasses();
+  s.Submit(Job("stays", 1, 1, "low"));
+  s.Submit(Job("goes", 1, 1, "low"));
+  s.Pass();
+  s.AllDone();
+  s.Submit(Job("lost", 1, 1, "mid"));
+  s.Submit(Job("starts", 1, 1, "mid"));
+  s.Pass();
+  s.Submit(Job("wide", 2, 1, "high"));
+  s.Pass();  // Evicts both low ones.
+  Reconciled whole;
+  for (const char* n : {"n1", "n2", "n3", "n4"}) {
+    whole.nodes.push_back(Machine(n, 1));
+  }
+  whole.tasks = {{"stays", {0, 0}, s.Where("stays"), {0}},
+                 {"starts", {0, 0}, s.Where("starts"), {0}}};
+  const absl::StatusOr<ReconcileReport> report =
+      s.scheduler().Reconcile(s.now, whole);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->decisions_applied, 2u) << "goes stopped, starts runs";
+  EXPECT_EQ(report->decisions_refused, 2u) << "stays runs on, lost is lost";
+}
+
 TEST_F(SchedulerTest, AnOvercommittedNodeIsRelieved) {
   Nodes({1});
   s.HasClasses();

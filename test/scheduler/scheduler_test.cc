@@ -250,6 +250,29 @@ TEST_F(SchedulerTest, SomeAreNeverVictims) {
   EXPECT_THAT(s.Pass(), IsEmpty());
 }
 
+// The launcher is not to be preempted: its gang gives up workers, or nothing.
+TEST_F(SchedulerTest, ATaskThatIsNotPreemptibleKeepsItsGangRunning) {
+  Nodes({1, 1, 1});
+  Gang firm = Job("firm", 1, 1, "low");
+  firm.roles[0].name = "launcher";
+  firm.roles[0].preemptible = false;
+  firm.roles.push_back(firm.roles[0]);
+  firm.roles[1].name = "worker";
+  firm.roles[1].preemptible = true;
+  firm.roles[1].desired_tasks = 2;
+  s.Submit(firm);
+  s.Pass();
+  s.AllDone();
+  s.Pass();
+  s.AllDone();
+  ASSERT_EQ(s.FreeGpus("n1") + s.FreeGpus("n2") + s.FreeGpus("n3"), 0);
+  s.Submit(Job("wide", 2, 1, "high"));
+  EXPECT_THAT(s.Pass(), IsEmpty()) << "one worker is not enough";
+  s.Submit(Job("urgent", 1, 1, "high"));
+  EXPECT_THAT(s.Pass(), ElementsAre("shrink firm for urgent: 1/1",
+                                    "nominate urgent: n3"));
+}
+
 TEST_F(SchedulerTest, SomeMayNotPreempt) {
   Nodes({1});
   s.Happens(PriorityClassChanged{

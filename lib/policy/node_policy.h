@@ -1,0 +1,43 @@
+// What a placement policy is to the solver: a rank of nodes for one task.
+#ifndef MUSTER_LIB_POLICY_NODE_POLICY_H_
+#define MUSTER_LIB_POLICY_NODE_POLICY_H_
+
+#include <cstdint>
+#include <memory>
+#include <string_view>
+
+#include "muster/cluster.h"
+#include "muster/placement_policy.h"
+
+namespace muster::policy {
+
+// One task that is to be placed, as policies see it.
+struct Question {
+  ShapeId shape = 0;
+  Ledger ledger = Ledger::kBoth;
+  std::string_view gang{};  // Its key.
+};
+
+class NodePolicy {
+ public:
+  virtual ~NodePolicy() = default;
+
+  // How little the node, which has room, is wanted for one such task: less is
+  // better. A function of the node's own state (in that ledger), of the
+  // shape and of the options alone, so that the solver may keep it until the
+  // node changes; of the gang's key, too, where PerGang() says so.
+  virtual uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                        const Question& question) const = 0;
+  virtual bool PerGang() const { return false; }
+
+  // Which devices of the node, which has room: charges nothing. By default
+  // the cluster's own choice (see Cluster::Take).
+  virtual Allocation Choose(const Cluster& cluster, NodeIndex node,
+                            const Question& question) const;
+};
+
+std::unique_ptr<NodePolicy> NewNodePolicy(const PlacementOptions& options);
+
+}  // namespace muster::policy
+
+#endif  // MUSTER_LIB_POLICY_NODE_POLICY_H_

@@ -1,0 +1,76 @@
+// Which nodes offer something else than before, and since when: what keeps
+// caches outside the cluster true.
+#ifndef MUSTER_LIB_TOPOLOGY_CHANGE_LOG_H_
+#define MUSTER_LIB_TOPOLOGY_CHANGE_LOG_H_
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "muster/cluster.h"
+
+namespace muster {
+
+// A ring of the last changes; what is undone is a change, too. Unlike
+// FreedLog it knows nothing of transactions.
+class ChangeLog {
+ public:
+  // Remembers at least so many changes; the only call that allocates.
+  void Reserve(size_t changes) {
+    const size_t size = std::bit_ceil(std::min(changes, kMaxChanges));
+    if (size <= ring_.size()) return;
+    std::vector<NodeIndex> ring(size);
+    for (uint64_t v = oldest(); v < version_; ++v) {
+      ring[v & (size - 1)] = ring_[v & (ring_.size() - 1)];
+    }
+    ring_ = std::move(ring);
+  }
+  void Add(NodeIndex node) { ring_[version_++ & (ring_.size() - 1)] = node; }
+
+  uint64_t version() const { return version_; }
+  // Appends the nodes changed since `version`, each at least once; false if
+  // the log does not reach back that far.
+  bool Since(uint64_t version, std::vector<NodeIndex>* nodes) const {
+    if (version > version_ || version < oldest()) return false;
+    for (uint64_t v = version; v < version_; ++v) {
+      nodes->push_back(ring_[v & (ring_.size() - 1)]);
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kMinChanges = 64;
+  static constexpr size_t kMaxChanges = size_t{1} << 20;
+
+  uint64_t oldest() const {
+    return version_ > ring_.size() ? version_ - ring_.size() : 0;
+  }
+
+  std::vector<NodeIndex> ring_ = std::vector<NodeIndex>(kMinChanges);  // 2^i.
+  uint64_t version_ = 0;
+};
+
+// Tells one cluster from all others, copies of it included: nobody else has
+// the same token while somebody keeps it.
+class Identity {
+ public:
+  Identity() : token_(std::make_shared<const char>('\0')) {}
+  Identity(const Identity&) : Identity() {}
+  Identity& operator=(const Identity&) {
+    token_ = std::make_shared<const char>('\0');
+    return *this;
+  }
+  ~Identity() = default;
+
+  const std::shared_ptr<const char>& token() const { return token_; }
+
+ private:
+  std::shared_ptr<const char> token_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_TOPOLOGY_CHANGE_LOG_H_
