@@ -1,0 +1,429 @@
+#include "lib/solver/tree_knapsack.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "lib/solver/tree_knapsack_bound.h"
+#include "lib/solver/tree_knapsack_core.h"
+#include "lib/solver/tree_knapsack_search.h"
+#include "lib/solver/tree_knapsack_selection.h"
+#include "lib/solver/tree_knapsack_view.h"
+
+namespace muster::solver {
+
+using knapsack::Bound;
+using knapsack::Core;
+using knapsack::Meter;
+using knapsack::Search;
+using knapsack::Selection;
+using knapsack::View;
+
+class TreeKnapsack::Impl {
+ public:
+  void Solve(const TreeQuestion& question, TreeAnswer* answer);
+
+ private:
+  // What is known about one root at the level being settled.
+  struct Root {
+    uint32_t least = 0;  // It needs at least so many.
+    bool refined = false;
+    bool open = true;  // It may have an optimal choice.
+    Bound::Prices prices;
+  };
+
+  bool Feasible(const TreeQuestion& question, TreeAnswer* answer);
+  void SolveGreedily();
+  bool Settle(int level);
+  bool SettleFirst(int level);
+  uint32_t FewestUnder(uint32_t root, int level) const;
+  bool SettleByBounds(int level);
+  Search::Result TryRoot(uint32_t root, int level, uint32_t count);
+  void Refine(uint32_t root, int level, uint32_t count, uint32_t stop);
+  void Prune(int level);
+  uint32_t FewestAlone(int level, uint32_t used);
+  void PickChain(int level);
+  void Offer(int level);
+  void RoundPrices(int level);
+  void Finish(TreeAnswer* answer);
+
+  Bound::Question Ask(int level) const {
+    return {&core_, level, least_, view_.tasks()};
+  }
+
+  View view_;
+  Meter meter_;
+  Core core_;
+  Bound bound_;
+  Search search_;
+  Selection best_;
+  Selection trial_;
+  int settled_ = 0;              // Levels whose best count is known.
+  std::vector<uint32_t> least_;  // By level; of settled ones, the minimum.
+  std::vector<uint32_t> counts_;
+  std::vector<Root> roots_;
+  std::vector<uint32_t> positions_;  // Scratch: in a level of the core.
+  std::vector<uint32_t> values_;     // Scratch.
+};
+
+TreeKnapsack::TreeKnapsack() : impl_(std::make_unique<Impl>()) {}
+TreeKnapsack::~TreeKnapsack() = default;
+
+void TreeKnapsack::Solve(const TreeQuestion& question, TreeAnswer* answer) {
+  impl_->Solve(question, answer);
+}
+
+void TreeKnapsack::Impl::Solve(const TreeQuestion& question,
+                               TreeAnswer* answer) {
+  answer->levels.clear();
+  for (auto& shares : answer->shares) shares.clear();
+  answer->shortfall = 0;
+  answer->nearest = 0;
+  answer->steps = 0;
+  view_.Reset(question);
+  meter_.Reset(question.budget);
+  if (!Feasible(question, answer)) {
+    answer->outcome = TreeAnswer::Outcome::kInfeasible;
+    return;
+  }
+  least_.assign(view_.last() + 1, 1);
+  core_.Start(view_);
+  SolveGreedily();
+  settled_ = core_.top() + 1;
+  roots_.resize(std::max<size_t>(roots_.size(), core_.roots()));
+  for (uint32_t r = 0; r < core_.roots(); ++r) {
+    roots_[r].open = true;
+    roots_[r].prices.assign(view_.last() + 1, 0);
+  }
+  while (settled_ <= view_.last() && Settle(settled_)) ++settled_;
+  Finish(answer);
+}
+
+bool TreeKnapsack::Impl::Feasible(const TreeQuestion& question,
+                                  TreeAnswer* answer) {
+  uint64_t total = 0;
+  for (uint32_t i = view_.begin(); i < view_.end(); ++i) {
+    total += view_.slots(0, i);
+  }
+  if (total < view_.tasks()) answer->shortfall = view_.tasks() - total;
+  if (question.within == TreeQuestion::kAnywhere) return total >= view_.tasks();
+  // The domains of the level, from those of the widest.
+  positions_.clear();
+  for (uint32_t i = view_.begin(); i < view_.end(); ++i)
+    positions_.push_back(i);
+  for (int l = 0; l < question.within; ++l) {
+    values_.swap(positions_);
+    positions_.clear();
+    for (const uint32_t i : values_) {
+      for (uint32_t c = view_.first_child(l, i); c < view_.end_child(l, i);
+           ++c) {
+        positions_.push_back(c);
+      }
+    }
+  }
+  uint32_t most = 0;
+  for (const uint32_t i : positions_) {
+    const uint32_t slots = view_.slots(question.within, i);
+    if (slots > most) most = slots, answer->nearest = i;
+  }
+  answer->shortfall = view_.tasks() > most ? view_.tasks() - most : 0;
+  return answer->shortfall == 0;
+}
+
+// From the tightest of the smallest enclosing domains downwards.
+void TreeKnapsack::Impl::SolveGreedily() {
+  best_.Reset(view_.last() + 1);
+  if (core_.top() < 0) {
+    best_.PickFewest(view_, 0);
+    best_.Complete(view_, 0);
+    return;
+  }
+  positions_.assign(1, 0);
+  trial_.Reset(view_.last() + 1);
+  PickChain(core_.top());
+  std::swap(best_, trial_);
+  best_.Complete(view_, core_.top());
+}
+
+// Puts the domains at positions_ of the level, and those around them, down in
+// trial_.
+void TreeKnapsack::Impl::PickChain(int level) {
+  trial_.Reset(view_.last() + 1);
+  for (int l = level; l >= 0; --l) {
+    const Core::Level& core = core_.level(l);
+    std::sort(positions_.begin(), positions_.end());
+    positions_.erase(std::unique(positions_.begin(), positions_.end()),
+                     positions_.end());
+    for (const uint32_t p : positions_) {
+      trial_.level(l).push_back({core.id[p], p, view_.slots(l, core.id[p]), 0});
+    }
+    if (l < level) {
+      for (Selection::Pick& pick : trial_.level(l + 1)) {
+        const uint32_t parent = core_.level(l + 1).parent[pick.parent];
+        pick.parent = static_cast<uint32_t>(
+            std::lower_bound(positions_.begin(), positions_.end(), parent) -
+            positions_.begin());
+      }
+    }
+    if (l > 0) {
+      for (uint32_t& p : positions_) p = core.parent[p];
+    }
+  }
+  for (Selection::Pick& pick : trial_.level(0)) pick.parent = 0;
+}
+
+// A choice of domains at the level, in positions_, that can take all tasks:
+// the best placement from now on if it is one.
+void TreeKnapsack::Impl::Offer(int level) {
+  PickChain(level);
+  trial_.Complete(view_, level);
+  if (trial_.BetterThan(best_)) std::swap(best_, trial_);
+}
+
+// Finds the least count at the level, those above being settled. False if the
+// budget ended before.
+bool TreeKnapsack::Impl::Settle(int level) {
+  while (core_.built() < level) core_.Extend(view_, &meter_);
+  core_.SpreadDeath();
+  if (level > 0) least_[level] = std::max(least_[level], least_[level - 1]);
+  if (meter_.out()) return false;
+  const uint32_t used = best_.used(level);
+  least_[level] = std::max(least_[level], FewestAlone(level, used));
+  if (least_[level] == used) return true;
+  if (core_.built() == level) core_.Extend(view_, &meter_);
+  if (meter_.out()) return false;
+  return level == core_.top() + 1 ? SettleFirst(level) : SettleByBounds(level);
+}
+
+// How many of the level's domains are needed if it does not matter where they
+// are; at most `used`.
+uint32_t TreeKnapsack::Impl::FewestAlone(int level, uint32_t used) {
+  values_.clear();
+  uint32_t most = 0;
+  const auto add = [&](uint32_t begin, uint32_t end) {
+    for (uint32_t i = begin; i < end; ++i) {
+      const uint32_t slots = view_.slots(level, i);
+      most = std::max(most, slots);
+      values_.push_back(slots);
+    }
+  };
+  if (level == 0) {
+    add(view_.begin(), view_.end());
+  } else {
+    const Core::Level& wide = core_.level(level - 1);
+    for (uint32_t p = 0; p < wide.size(); ++p) {
+      if (wide.dead[p]) continue;
+      add(view_.first_child(level - 1, wide.id[p]),
+          view_.end_child(level - 1, wide.id[p]));
+    }
+  }
+  meter_.Spend(1 + values_.size() / 8);
+  const uint64_t tasks = view_.tasks();
+  if ((tasks + most - 1) / most >= used) return used;
+  const size_t top = std::min<size_t>(used, values_.size());
+  std::nth_element(values_.begin(), values_.begin() + (top - 1), values_.end(),
+                   std::greater<>());
+  std::sort(values_.begin(), values_.begin() + top, std::greater<>());
+  uint32_t count = 0;
+  for (uint64_t sum = 0; sum < tasks && count < top; ++count) {
+    sum += values_[count];
+  }
+  return count;
+}
+
+uint32_t TreeKnapsack::Impl::FewestUnder(uint32_t root, int level) const {
+  const Core::Level& narrow = core_.level(level);
+  uint32_t begin = 0, count = narrow.size();
+  if (core_.top() >= 0) {
+    begin = core_.level(core_.top()).first[root];
+    count = core_.level(core_.top()).count[root];
+  }
+  const auto sum = narrow.sum.begin() + begin;
+  return static_cast<uint32_t>(std::partition_point(sum, sum + count,
+                                                    [&](uint64_t s) {
+                                                      return s < view_.tasks();
+                                                    }) -
+                               sum) +
+         1;
+}
+
+// The level under the roots: the largest children are the fewest.
+bool TreeKnapsack::Impl::SettleFirst(int level) {
+  uint32_t fewest = UINT32_MAX, best = 0;
+  for (uint32_t r = 0; r < core_.roots(); ++r) {
+    roots_[r].least = FewestUnder(r, level);
+    if (roots_[r].least < fewest) fewest = roots_[r].least, best = r;
+  }
+  least_[level] = fewest;
+  for (uint32_t r = 0; r < core_.roots(); ++r) {
+    if (roots_[r].least > fewest) {
+      roots_[r].open = false;
+      core_.level(core_.top()).dead[r] = 1;
+    }
+  }
+  if (best_.used(level) > fewest) {
+    positions_.clear();
+    const uint32_t begin =
+        core_.top() < 0 ? 0 : core_.level(core_.top()).first[best];
+    for (uint32_t i = 0; i < fewest; ++i) positions_.push_back(begin + i);
+    Offer(level);
+  }
+  return true;
+}
+
+bool TreeKnapsack::Impl::SettleByBounds(int level) {
+  for (uint32_t r = 0; r < core_.roots(); ++r) {
+    roots_[r].least = least_[level];
+    roots_[r].refined = false;
+  }
+  while (true) {
+    const uint32_t used = best_.used(level);
+    uint32_t next = used;
+    bool found = false;
+    for (uint32_t r = 0; r < core_.roots() && !found; ++r) {
+      Root& root = roots_[r];
+      if (!root.open) continue;
+      if (root.least <= least_[level]) {
+        switch (TryRoot(r, level, least_[level])) {
+          case Search::Result::kYes:
+            found = true;
+            break;
+          case Search::Result::kNo:
+            break;
+          case Search::Result::kUnknown:
+            return false;
+        }
+      }
+      if (!found) next = std::min(next, root.least);
+    }
+    if (found) break;
+    least_[level] = next;
+    if (next >= best_.used(level)) break;
+  }
+  Prune(level);
+  return true;
+}
+
+// Whether the root can do with `count` domains at the level; if so best_ is
+// such a choice, otherwise the root's bound is above it.
+Search::Result TreeKnapsack::Impl::TryRoot(uint32_t r, int level,
+                                           uint32_t count) {
+  Root& root = roots_[r];
+  bound_.Reset(Ask(level), r);
+  if (!root.refined) {
+    bound_.Raise(best_.used(level), &root.least, &root.prices, &meter_);
+    root.refined = true;
+    if (root.least > count) return Search::Result::kNo;
+  }
+  if (meter_.out()) return Search::Result::kUnknown;
+  bound_.Evaluate(&root.prices, &meter_);
+  RoundPrices(level);
+  if (best_.used(level) <= count) return Search::Result::kYes;
+  counts_ = least_;
+  counts_[level] = count;
+  const Search::Result result = search_.Decide(
+      core_, level, bound_, root.prices, counts_, view_.tasks(), &meter_);
+  if (result == Search::Result::kNo) {
+    root.least = count + 1;
+    root.refined = false;
+  }
+  if (result != Search::Result::kYes) return result;
+  positions_.clear();
+  for (const Search::Group group : search_.groups()) {
+    const uint32_t first = core_.level(level - 1).first[group.position];
+    for (uint32_t k = 0; k < group.children; ++k)
+      positions_.push_back(first + k);
+  }
+  Offer(level);
+  return result;
+}
+
+// The prices' own choice above the level, with the fewest domains below it.
+void TreeKnapsack::Impl::RoundPrices(int level) {
+  const int top = core_.top() + 1;
+  positions_.clear();
+  const Core::Range range = bound_.ranges()[top];
+  for (uint32_t p = range.begin; p < range.end; ++p) positions_.push_back(p);
+  for (int l = top; l < level; ++l) {
+    const size_t count = std::min<size_t>(least_[l], positions_.size());
+    std::partial_sort(positions_.begin(), positions_.begin() + count,
+                      positions_.end(), [&](uint32_t a, uint32_t b) {
+                        const int64_t va = bound_.value(l, a);
+                        const int64_t vb = bound_.value(l, b);
+                        return va != vb ? va > vb : a < b;
+                      });
+    positions_.resize(count);
+    if (l + 1 == level) break;
+    values_.swap(positions_);
+    positions_.clear();
+    const Core::Level& wide = core_.level(l);
+    for (const uint32_t p : values_) {
+      for (uint32_t c = 0; c < wide.count[p]; ++c) {
+        positions_.push_back(wide.first[p] + c);
+      }
+    }
+  }
+  uint64_t slots = 0;
+  for (const uint32_t p : positions_) {
+    const Core::Level& wide = core_.level(level - 1);
+    if (wide.count[p] > 0) {
+      slots += core_.level(level).sum[wide.first[p] + wide.count[p] - 1];
+    }
+  }
+  if (slots < view_.tasks()) return;
+  PickChain(level - 1);
+  trial_.Complete(view_, level - 1);
+  if (trial_.BetterThan(best_)) std::swap(best_, trial_);
+}
+
+// Drops what the bounds exclude now that the level's count is known.
+void TreeKnapsack::Impl::Prune(int level) {
+  if (level == view_.last()) return;
+  for (uint32_t r = 0; r < core_.roots(); ++r) {
+    Root& root = roots_[r];
+    if (!root.open) continue;
+    if (root.least > least_[level]) {
+      root.open = false;
+      if (core_.top() >= 0) core_.level(core_.top()).dead[r] = 1;
+      continue;
+    }
+    bound_.Reset(Ask(level), r);
+    uint32_t least = least_[level];
+    bound_.Raise(least + 1, &least, &root.prices, &meter_);
+    bound_.Evaluate(&root.prices, &meter_);
+    bound_.Kill(root.prices, least_[level], &core_);
+  }
+}
+
+void TreeKnapsack::Impl::Finish(TreeAnswer* answer) {
+  best_.Tighten(view_);
+  const int last = view_.last();
+  for (int l = 1; l <= last; ++l) {
+    least_[l] = std::max(least_[l], least_[l - 1]);
+    if (l > settled_) {
+      // Levels behind the one where the budget ended.
+      while (core_.built() < l) core_.Extend(view_, &meter_);
+      core_.SpreadDeath();
+      least_[l] = std::max(least_[l], FewestAlone(l, best_.used(l)));
+    }
+  }
+  if (answer->shares.size() < static_cast<size_t>(last) + 1) {
+    answer->shares.resize(last + 1);
+  }
+  answer->outcome = TreeAnswer::Outcome::kOptimal;
+  for (int l = 0; l <= last; ++l) {
+    answer->levels.push_back({best_.used(l), least_[l]});
+    if (least_[l] < best_.used(l)) {
+      answer->outcome = TreeAnswer::Outcome::kBounded;
+    }
+    for (const Selection::Pick& pick : best_.level(l)) {
+      answer->shares[l].push_back({pick.id, static_cast<uint32_t>(pick.tasks)});
+    }
+    std::sort(answer->shares[l].begin(), answer->shares[l].end(),
+              [](const TreeAnswer::Share& a, const TreeAnswer::Share& b) {
+                return a.domain < b.domain;
+              });
+  }
+  answer->steps = meter_.steps();
+}
+
+}  // namespace muster::solver

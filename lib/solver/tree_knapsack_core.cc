@@ -1,0 +1,145 @@
+#include "lib/solver/tree_knapsack_core.h"
+
+#include <algorithm>
+#include <tuple>
+
+namespace muster::solver::knapsack {
+namespace {
+
+// Sorts by slots, largest first, then by index.
+uint64_t LargestFirst(uint32_t slots, uint32_t id) {
+  return uint64_t{~slots} << 32 | id;
+}
+
+}  // namespace
+
+void Core::Clear(int level) {
+  if (levels_.size() <= static_cast<size_t>(level)) levels_.resize(level + 1);
+  Level& l = levels_[level];
+  l.id.clear(), l.parent.clear(), l.slots.clear(), l.sum.clear();
+  l.first.clear(), l.count.clear(), l.dead.clear();
+}
+
+void Core::Add(int level, uint32_t parent, const View& view, uint32_t begin,
+               uint32_t end) {
+  order_.clear();
+  for (uint32_t i = begin; i < end; ++i) {
+    const uint32_t slots = std::min(view.slots(level, i), view.tasks());
+    if (slots > 0) order_.push_back(LargestFirst(slots, i));
+  }
+  std::sort(order_.begin(), order_.end());
+  Level& l = levels_[level];
+  uint64_t sum = 0;
+  for (const uint64_t key : order_) {
+    const uint32_t slots = ~static_cast<uint32_t>(key >> 32);
+    sum += slots;
+    l.id.push_back(static_cast<uint32_t>(key));
+    l.parent.push_back(parent);
+    l.slots.push_back(slots);
+    l.sum.push_back(sum);
+    l.dead.push_back(0);
+  }
+}
+
+void Core::AddFitting(const View& view, int level, uint32_t parent,
+                      uint32_t begin, uint32_t end) {
+  Level& l = levels_[level];
+  for (uint32_t i = begin; i < end; ++i) {
+    if (view.slots(level, i) < view.tasks()) continue;
+    l.id.push_back(i);
+    l.parent.push_back(parent);
+  }
+}
+
+void Core::Start(const View& view) {
+  top_ = -1;
+  Clear(0);
+  AddFitting(view, 0, 0, view.begin(), view.end());
+  while (levels_[top_ + 1].size() > 0) {
+    if (++top_ == view.last()) break;
+    Clear(top_ + 1);
+    const Level& wide = levels_[top_];
+    for (uint32_t p = 0; p < wide.size(); ++p) {
+      AddFitting(view, top_ + 1, p, view.first_child(top_, wide.id[p]),
+                 view.end_child(top_, wide.id[p]));
+    }
+  }
+  built_ = std::max(top_, 0) + 1;
+  if (top_ < 0) {
+    Add(0, 0, view, view.begin(), view.end());
+    return;
+  }
+  SortRoots(view);
+}
+
+void Core::SortRoots(const View& view) {
+  Level& l = levels_[top_];
+  roots_.clear();
+  for (uint32_t p = 0; p < l.size(); ++p) {
+    roots_.push_back({view.slots(top_, l.id[p]), l.id[p], l.parent[p]});
+  }
+  std::sort(roots_.begin(), roots_.end(), [](const Root& a, const Root& b) {
+    return std::tie(a.slots, a.id) < std::tie(b.slots, b.id);
+  });
+  Clear(top_);
+  for (const Root& root : roots_) {
+    l.id.push_back(root.id);
+    l.parent.push_back(root.parent);
+    l.slots.push_back(root.slots);
+    l.dead.push_back(0);
+  }
+}
+
+void Core::Extend(const View& view, Meter* meter) {
+  const int level = built_++;
+  Clear(level);
+  Level& wide = levels_[level - 1];
+  wide.first.resize(wide.size());
+  wide.count.resize(wide.size());
+  uint64_t seen = 0;
+  for (uint32_t p = 0; p < wide.size(); ++p) {
+    wide.first[p] = levels_[level].size();
+    if (!wide.dead[p]) {
+      const uint32_t begin = view.first_child(level - 1, wide.id[p]);
+      const uint32_t end = view.end_child(level - 1, wide.id[p]);
+      seen += 1 + 2 * uint64_t{end - begin};
+      Add(level, p, view, begin, end);
+    }
+    wide.count[p] = levels_[level].size() - wide.first[p];
+  }
+  meter->Spend(seen);
+}
+
+void Core::SpreadDeath() {
+  for (int l = std::max(top_, 0) + 1; l < built_; ++l) {
+    Level& narrow = levels_[l];
+    for (uint32_t p = 0; p < narrow.size(); ++p) {
+      narrow.dead[p] |= levels_[l - 1].dead[narrow.parent[p]];
+    }
+  }
+}
+
+void Core::FindRanges(uint32_t root, std::vector<Range>* ranges) const {
+  ranges->assign(built_, {});
+  if (top_ + 1 >= built_) return;
+  Range range;
+  if (top_ < 0) {
+    range = {0, levels_[0].size()};
+  } else {
+    range.begin = levels_[top_].first[root];
+    range.end = range.begin + levels_[top_].count[root];
+  }
+  (*ranges)[top_ + 1] = range;
+  for (int l = top_ + 2; l < built_; ++l) {
+    const Level& wide = levels_[l - 1];
+    if (range.begin < range.end) {
+      const uint32_t last = range.end - 1;
+      range = {wide.first[range.begin], wide.first[last] + wide.count[last]};
+    } else {
+      range = {};
+    }
+    (*ranges)[l] = range;
+  }
+}
+
+}  // namespace muster::solver::knapsack

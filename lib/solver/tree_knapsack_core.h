@@ -1,0 +1,77 @@
+// The part of a tree that an optimal choice can be in, sorted for the search.
+#ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_CORE_H_
+#define MUSTER_LIB_SOLVER_TREE_KNAPSACK_CORE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/solver/tree_knapsack_view.h"
+
+namespace muster::solver::knapsack {
+
+// Levels of domains with slots. Siblings stand together, largest first (of
+// equals the lower index), with running sums: what the best k of them can take
+// is one look-up. The descendants of any run of siblings are a run of each
+// narrower level.
+//
+// The search for one gang has roots: if single domains can take all tasks, the
+// domains of the narrowest such level, called top() (an optimal choice lies in
+// one of them, as more than one would be worse at some level from there up);
+// otherwise one root that stands for the whole tree, and top() is -1.
+class Core {
+ public:
+  struct Level {
+    std::vector<uint32_t> id;      // Index in the question's level.
+    std::vector<uint32_t> parent;  // Position in the level above.
+    std::vector<uint32_t> slots;   // At most the gang's tasks.
+    std::vector<uint64_t> sum;     // Of slots, from the first sibling to this.
+    std::vector<uint32_t> first;   // Position of the first child, once the
+    std::vector<uint32_t> count;   // next level is there.
+    std::vector<uint8_t> dead;     // In no choice still looked for.
+    uint32_t size() const { return static_cast<uint32_t>(id.size()); }
+  };
+  struct Range {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+  };
+
+  // Finds the roots and builds the levels from the widest to theirs (with -1,
+  // level 0). The roots stand tightest first.
+  void Start(const View& view);
+  int top() const { return top_; }
+  int built() const { return built_; }  // Levels so far.
+  // Builds the next level, from the children of what is not dead.
+  void Extend(const View& view, Meter* meter);
+  // What lies below something dead is dead.
+  void SpreadDeath();
+
+  Level& level(int l) { return levels_[l]; }
+  const Level& level(int l) const { return levels_[l]; }
+  // The roots: positions in level top(); with -1 just one, 0.
+  uint32_t roots() const { return top_ < 0 ? 1 : levels_[top_].size(); }
+  // What lies under the root at each level from top() + 1 to the last built.
+  void FindRanges(uint32_t root, std::vector<Range>* ranges) const;
+
+ private:
+  void Clear(int level);
+  void Add(int level, uint32_t parent, const View& view, uint32_t begin,
+           uint32_t end);
+  void AddFitting(const View& view, int level, uint32_t parent, uint32_t begin,
+                  uint32_t end);
+  void SortRoots(const View& view);
+
+  std::vector<Level> levels_;
+  int top_ = -1;
+  int built_ = 0;
+  struct Root {
+    uint32_t slots = 0;
+    uint32_t id = 0;
+    uint32_t parent = 0;
+  };
+  std::vector<uint64_t> order_;  // Scratch: slots and index, packed.
+  std::vector<Root> roots_;      // Scratch.
+};
+
+}  // namespace muster::solver::knapsack
+
+#endif  // MUSTER_LIB_SOLVER_TREE_KNAPSACK_CORE_H_

@@ -1,0 +1,100 @@
+// Whether a root can take all tasks with given counts: a dynamic program.
+#ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_SEARCH_H_
+#define MUSTER_LIB_SOLVER_TREE_KNAPSACK_SEARCH_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/solver/tree_knapsack_bound.h"
+#include "lib/solver/tree_knapsack_core.h"
+
+namespace muster::solver::knapsack {
+
+// Walks the domains above the narrowest level once, in the order of the tree.
+// A label is one way of using the domains so far: the counts used at each level
+// and the most tasks that can be taken with them (the knapsack's table, of
+// which only entries are kept that can still lead to enough tasks by the
+// bound). At each group of the narrowest domains a label goes on without it, or
+// with its k largest.
+class Search {
+ public:
+  enum class Result : uint8_t { kYes, kNo, kUnknown };
+
+  // The k largest children of a domain of the level above the narrowest.
+  struct Group {
+    uint32_t position = 0;
+    uint32_t children = 0;
+  };
+
+  // The root that `bound` was last evaluated for, with these prices. `counts`
+  // are the allowed domains by level to `level`.
+  Result Decide(const Core& core, int level, const Bound& bound,
+                const Bound::Prices& prices, std::span<const uint32_t> counts,
+                uint64_t tasks, Meter* meter);
+  // After kYes: the groups that take all tasks.
+  std::span<const Group> groups() const { return groups_; }
+
+ private:
+  static constexpr uint32_t kNone = UINT32_MAX;
+
+  struct Label {
+    uint64_t key = 0;    // Counts used, packed.
+    uint64_t tasks = 0;  // Taken.
+    int64_t value = 0;   // Their value, all prices paid.
+    uint32_t step = kNone;
+  };
+  // How a label came to be, for the way back.
+  struct Step {
+    uint32_t before = kNone;
+    Group group;
+  };
+  struct Field {
+    int shift = 0;
+    uint64_t mask = 0;
+    uint32_t limit = 0;
+  };
+
+  bool Pack(std::span<const uint32_t> counts);
+  uint32_t Count(uint64_t key, int level) const {
+    return static_cast<uint32_t>(key >> fields_[level].shift &
+                                 fields_[level].mask);
+  }
+  uint64_t One(int level) const { return uint64_t{1} << fields_[level].shift; }
+  int64_t Worth(int level, uint32_t p) const {
+    return std::max<int64_t>(bound_->value(level, p), 0);
+  }
+  // Go through domain p (the children of domain p) of the level with the
+  // labels of that level; `after`: what all that comes later is worth.
+  void Visit(int level, uint32_t p, int64_t after);
+  void VisitInside(int level, uint32_t p, int64_t after);
+  void VisitGroup(uint32_t p, int64_t after);
+  bool TryLast(const Label& label, Group group);
+  void Widen(const Label& label, Group best, int64_t after);
+  bool AddWith(const Label& label, Group group, int64_t after);
+
+  void StartLabels();
+  void AddLabel(const Label& label);
+  void Grow();
+  bool done() const { return found_ || meter_->out(); }
+
+  const Core* core_ = nullptr;
+  const Bound* bound_ = nullptr;
+  const Bound::Prices* prices_ = nullptr;
+  Meter* meter_ = nullptr;
+  int top_ = 0;    // The level under the root.
+  int level_ = 0;  // The narrowest.
+  uint64_t tasks_ = 0;
+  int64_t needed_ = 0;  // Value that a label must be able to reach.
+  bool found_ = false;
+  std::vector<Field> fields_;               // By level.
+  std::vector<std::vector<Label>> labels_;  // By level: outside its domains.
+  std::vector<Label> next_;                 // Being made.
+  std::vector<uint32_t> table_;             // Hash table into next_.
+  std::vector<Step> steps_;
+  std::vector<Group> groups_;
+};
+
+}  // namespace muster::solver::knapsack
+
+#endif  // MUSTER_LIB_SOLVER_TREE_KNAPSACK_SEARCH_H_

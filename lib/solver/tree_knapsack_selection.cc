@@ -1,0 +1,168 @@
+#include "lib/solver/tree_knapsack_selection.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster::solver::knapsack {
+namespace {
+
+using Pick = Selection::Pick;
+
+bool LargerFirst(const Pick& a, const Pick& b) {
+  return a.slots != b.slots ? a.slots > b.slots : a.id < b.id;
+}
+
+}  // namespace
+
+void Selection::Reset(int levels) {
+  if (levels_.size() < static_cast<size_t>(levels)) levels_.resize(levels);
+  for (std::vector<Pick>& level : levels_) level.clear();
+}
+
+// Fills offers_ with what can take tasks below the picks of the level above.
+void Selection::Gather(const View& view, int level) {
+  offers_.clear();
+  const auto offer = [&](uint32_t parent, uint32_t begin, uint32_t end) {
+    for (uint32_t i = begin; i < end; ++i) {
+      const uint32_t slots = view.slots(level, i);
+      if (slots > 0) offers_.push_back({i, parent, slots, 0});
+    }
+  };
+  if (level == 0) return offer(0, view.begin(), view.end());
+  for (uint32_t p = 0; p < levels_[level - 1].size(); ++p) {
+    const uint32_t id = levels_[level - 1][p].id;
+    offer(p, view.first_child(level - 1, id), view.end_child(level - 1, id));
+  }
+}
+
+void Selection::PickFewest(const View& view, int level) {
+  Gather(view, level);
+  std::sort(offers_.begin(), offers_.end(), LargerFirst);
+  uint64_t rest = view.tasks();
+  size_t count = 0;
+  while (offers_[count].slots < rest) rest -= offers_[count++].slots;
+  // The last in order that serves, then the first of its like.
+  size_t last = count;
+  while (last + 1 < offers_.size() && offers_[last + 1].slots >= rest) ++last;
+  while (last > count && offers_[last - 1].slots == offers_[last].slots) --last;
+  levels_[level].assign(offers_.begin(), offers_.begin() + count);
+  levels_[level].push_back(offers_[last]);
+}
+
+void Selection::Complete(const View& view, int level) {
+  for (int l = level + 1; l <= view.last(); ++l) PickFewest(view, l);
+  Share(view);
+}
+
+// Largest first, so that at most one of the narrowest picks is not full.
+void Selection::Share(const View& view) {
+  const int last = view.last();
+  std::sort(levels_[last].begin(), levels_[last].end(), LargerFirst);
+  uint64_t rest = view.tasks();
+  for (Pick& pick : levels_[last]) {
+    pick.tasks = std::min<uint64_t>(rest, pick.slots);
+    rest -= pick.tasks;
+  }
+  for (int l = last; l >= 0; --l) {
+    std::vector<Pick>& picks = levels_[l];
+    std::erase_if(picks, [](const Pick& pick) { return pick.tasks == 0; });
+    if (l == 0) break;
+    for (Pick& wide : levels_[l - 1]) wide.tasks = 0;
+    for (const Pick& pick : picks)
+      levels_[l - 1][pick.parent].tasks += pick.tasks;
+    moved_.assign(levels_[l - 1].size(), 0);
+    uint32_t kept = 0;
+    for (size_t p = 0; p < moved_.size(); ++p) {
+      moved_[p] = kept;
+      kept += levels_[l - 1][p].tasks > 0;
+    }
+    for (Pick& pick : picks) pick.parent = moved_[pick.parent];
+  }
+}
+
+bool Selection::BetterThan(const Selection& other) const {
+  for (size_t l = 0; l < levels_.size(); ++l) {
+    if (levels_[l].size() != other.levels_[l].size()) {
+      return levels_[l].size() < other.levels_[l].size();
+    }
+  }
+  return false;
+}
+
+// The capacity of a domain's nodes if all that take tasks are alike, else 0.
+uint32_t Selection::NodeSize(const View& view, int level, uint32_t id) {
+  uint32_t size = 0;
+  for (uint32_t i = view.first_child(level, id); i < view.end_child(level, id);
+       ++i) {
+    const uint32_t slots = view.slots(level + 1, i);
+    if (slots == 0 || slots == size) continue;
+    if (size != 0) return 0;
+    size = slots;
+  }
+  return size;
+}
+
+void Selection::Tighten(const View& view) {
+  // With nodes all alike their number does not depend on where they are.
+  int level = view.last();
+  uint32_t size = 0;
+  if (view.has_nodes()) {
+    size = NodeSize(view, level - 1, levels_[level - 1][0].id);
+    for (const Pick& pick : levels_[level - 1]) {
+      if (NodeSize(view, level - 1, pick.id) != size) size = 0;
+    }
+    if (size > 0) --level;
+  }
+  moved_.clear();
+  children_.assign(level == 0 ? 1 : levels_[level - 1].size(), 0);
+  uint64_t over = 0;
+  for (const Pick& pick : levels_[level]) {
+    moved_.push_back(pick.id);
+    ++children_[pick.parent];
+    over += pick.slots;
+  }
+  over -= view.tasks();
+  if (over == 0) return;
+  std::sort(moved_.begin(), moved_.end());
+  Gather(view, level);
+  std::erase_if(offers_, [&](const Pick& offer) {
+    return std::binary_search(moved_.begin(), moved_.end(), offer.id) ||
+           (size > 0 && NodeSize(view, level, offer.id) != size);
+  });
+  std::sort(offers_.begin(), offers_.end(), LargerFirst);
+  bool changed = false;
+  while (over > 0 && ExchangeOne(&over, level)) changed = true;
+  if (changed) Complete(view, level);
+}
+
+bool Selection::ExchangeOne(uint64_t* over, int level) {
+  uint64_t gain = 0;
+  Pick* out = nullptr;
+  Pick* in = nullptr;
+  for (Pick& pick : levels_[level]) {
+    // Offers stand largest first: the last one that serves gains the most.
+    const uint64_t least = pick.slots - std::min<uint64_t>(pick.slots, *over);
+    auto it = std::partition_point(
+        offers_.begin(), offers_.end(),
+        [&](const Pick& offer) { return offer.slots >= least; });
+    while (it != offers_.begin()) {
+      --it;
+      const bool first_found =
+          in != nullptr && in->slots == it->slots && out == &pick;
+      if (it->slots + gain >= pick.slots && !first_found) break;
+      if (children_[pick.parent] == 1 && it->parent != pick.parent) continue;
+      gain = pick.slots - it->slots;
+      out = &pick;
+      in = &*it;
+    }
+  }
+  if (out == nullptr) return false;
+  *over -= gain;
+  --children_[out->parent];
+  ++children_[in->parent];
+  std::swap(*out, *in);
+  std::sort(offers_.begin(), offers_.end(), LargerFirst);
+  return true;
+}
+
+}  // namespace muster::solver::knapsack

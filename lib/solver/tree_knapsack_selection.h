@@ -1,0 +1,60 @@
+// A choice of domains at every level, and how it is completed downwards.
+#ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_SELECTION_H_
+#define MUSTER_LIB_SOLVER_TREE_KNAPSACK_SELECTION_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/solver/tree_knapsack_view.h"
+
+namespace muster::solver::knapsack {
+
+// Built from the widest level to the narrowest: the caller puts down the
+// domains of the first levels, Complete does the rest.
+class Selection {
+ public:
+  struct Pick {
+    uint32_t id = 0;      // Index in the question's level.
+    uint32_t parent = 0;  // Position in the level above.
+    uint32_t slots = 0;
+    uint64_t tasks = 0;  // Known when complete.
+  };
+
+  void Reset(int levels);
+  std::vector<Pick>& level(int l) { return levels_[l]; }
+  const std::vector<Pick>& level(int l) const { return levels_[l]; }
+  uint32_t used(int l) const {
+    return static_cast<uint32_t>(levels_[l].size());
+  }
+
+  // Of all children of the picks of `level` - 1 (or all domains at level 0),
+  // picks the fewest that can take all tasks: the largest, but as the last one
+  // the tightest that serves.
+  void PickFewest(const View& view, int level);
+  // With the picks of the levels to `level`, which can take all tasks, given:
+  // picks the fewest at every further level and shares the tasks out. Picks
+  // that turn out to be superfluous are dropped.
+  void Complete(const View& view, int level);
+
+  // Lexicographically fewer domains.
+  bool BetterThan(const Selection& other) const;
+  // Exchanges picks for others under the same picks of the level above while
+  // that leaves less over, at the narrowest level where capacities differ; each
+  // time the exchange that leaves the least. No count changes.
+  void Tighten(const View& view);
+
+ private:
+  void Gather(const View& view, int level);
+  void Share(const View& view);
+  static uint32_t NodeSize(const View& view, int level, uint32_t id);
+  bool ExchangeOne(uint64_t* over, int level);
+
+  std::vector<std::vector<Pick>> levels_;
+  std::vector<Pick> offers_;        // Scratch: children of picks, sorted.
+  std::vector<uint32_t> children_;  // Scratch: by pick of the level above.
+  std::vector<uint32_t> moved_;     // Scratch: positions or indices.
+};
+
+}  // namespace muster::solver::knapsack
+
+#endif  // MUSTER_LIB_SOLVER_TREE_KNAPSACK_SELECTION_H_
