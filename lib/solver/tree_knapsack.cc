@@ -29,16 +29,16 @@ class TreeKnapsack::Impl {
     bool refined = false;
     bool open = true;  // It may have an optimal choice.
     Bound::Prices prices;
+    Bound::Prices wide_prices;  // The best of the level before.
   };
 
   bool Feasible(const TreeQuestion& question, TreeAnswer* answer);
   void SolveGreedily();
   bool Settle(int level);
   bool SettleFirst(int level);
-  uint32_t FewestUnder(uint32_t root, int level) const;
+  void PruneFirst(uint32_t root, int level);
   bool SettleByBounds(int level);
   Search::Result TryRoot(uint32_t root, int level, uint32_t count);
-  void Refine(uint32_t root, int level, uint32_t count, uint32_t stop);
   void Prune(int level);
   uint32_t FewestAlone(int level, uint32_t used);
   void PickChain(int level);
@@ -53,7 +53,8 @@ class TreeKnapsack::Impl {
   View view_;
   Meter meter_;
   Core core_;
-  Bound bound_;
+  Bound bound_, wide_bound_;
+  Bound::Prices prices_;
   Search search_;
   Selection best_;
   Selection trial_;
@@ -93,6 +94,7 @@ void TreeKnapsack::Impl::Solve(const TreeQuestion& question,
   for (uint32_t r = 0; r < core_.roots(); ++r) {
     roots_[r].open = true;
     roots_[r].prices.assign(view_.last() + 1, 0);
+    roots_[r].wide_prices = roots_[r].prices;
   }
   while (settled_ <= view_.last() && Settle(settled_)) ++settled_;
   Finish(answer);
@@ -230,44 +232,44 @@ uint32_t TreeKnapsack::Impl::FewestAlone(int level, uint32_t used) {
   return count;
 }
 
-uint32_t TreeKnapsack::Impl::FewestUnder(uint32_t root, int level) const {
-  const Core::Level& narrow = core_.level(level);
-  uint32_t begin = 0, count = narrow.size();
-  if (core_.top() >= 0) {
-    begin = core_.level(core_.top()).first[root];
-    count = core_.level(core_.top()).count[root];
-  }
-  const auto sum = narrow.sum.begin() + begin;
-  return static_cast<uint32_t>(std::partition_point(sum, sum + count,
-                                                    [&](uint64_t s) {
-                                                      return s < view_.tasks();
-                                                    }) -
-                               sum) +
-         1;
-}
-
 // The level under the roots: the largest children are the fewest.
 bool TreeKnapsack::Impl::SettleFirst(int level) {
   uint32_t fewest = UINT32_MAX, best = 0;
   for (uint32_t r = 0; r < core_.roots(); ++r) {
-    roots_[r].least = FewestUnder(r, level);
+    const Core::Range children = core_.Children(level, r);
+    const auto sum = core_.level(level).sum.begin();
+    const auto enough =
+        std::partition_point(sum + children.begin, sum + children.end,
+                             [&](uint64_t s) { return s < view_.tasks(); });
+    roots_[r].least = static_cast<uint32_t>(enough - sum) - children.begin + 1;
     if (roots_[r].least < fewest) fewest = roots_[r].least, best = r;
   }
   least_[level] = fewest;
   for (uint32_t r = 0; r < core_.roots(); ++r) {
-    if (roots_[r].least > fewest) {
-      roots_[r].open = false;
-      core_.level(core_.top()).dead[r] = 1;
-    }
+    roots_[r].open = roots_[r].least == fewest;
+    PruneFirst(r, level);
   }
   if (best_.used(level) > fewest) {
+    const uint32_t begin = core_.Children(level, best).begin;
     positions_.clear();
-    const uint32_t begin =
-        core_.top() < 0 ? 0 : core_.level(core_.top()).first[best];
     for (uint32_t i = 0; i < fewest; ++i) positions_.push_back(begin + i);
     Offer(level);
   }
   return true;
+}
+
+// Drops the children that not even the largest others make up for.
+void TreeKnapsack::Impl::PruneFirst(uint32_t r, int level) {
+  Core::Level& narrow = core_.level(level);
+  const Core::Range children = core_.Children(level, r);
+  const uint32_t others = least_[level] - 1;
+  const uint64_t largest =
+      others > 0 ? narrow.sum[children.begin + others - 1] : 0;
+  for (uint32_t p = children.begin; p < children.end; ++p) {
+    narrow.dead[p] =
+        !roots_[r].open || (p >= children.begin + others &&
+                            largest + narrow.slots[p] < view_.tasks());
+  }
 }
 
 bool TreeKnapsack::Impl::SettleByBounds(int level) {
@@ -315,13 +317,18 @@ Search::Result TreeKnapsack::Impl::TryRoot(uint32_t r, int level,
     if (root.least > count) return Search::Result::kNo;
   }
   if (meter_.out()) return Search::Result::kUnknown;
-  bound_.Evaluate(&root.prices, &meter_);
+  bound_.Evaluate(root.prices, &meter_);
   RoundPrices(level);
   if (best_.used(level) <= count) return Search::Result::kYes;
   counts_ = least_;
   counts_[level] = count;
+  // The narrowest level for free.
+  wide_bound_.Reset(Ask(level), r);
+  prices_ = root.wide_prices;
+  prices_[level] = 0;
+  wide_bound_.Evaluate(prices_, &meter_);
   const Search::Result result = search_.Decide(
-      core_, level, bound_, root.prices, counts_, view_.tasks(), &meter_);
+      core_, level, {&bound_, &wide_bound_}, counts_, view_.tasks(), &meter_);
   if (result == Search::Result::kNo) {
     root.least = count + 1;
     root.refined = false;
@@ -383,14 +390,15 @@ void TreeKnapsack::Impl::Prune(int level) {
     if (!root.open) continue;
     if (root.least > least_[level]) {
       root.open = false;
-      if (core_.top() >= 0) core_.level(core_.top()).dead[r] = 1;
+      core_.level(core_.top()).dead[r] = 1;
       continue;
     }
     bound_.Reset(Ask(level), r);
     uint32_t least = least_[level];
     bound_.Raise(least + 1, &least, &root.prices, &meter_);
-    bound_.Evaluate(&root.prices, &meter_);
-    bound_.Kill(root.prices, least_[level], &core_);
+    bound_.Evaluate(root.prices, &meter_);
+    bound_.Kill(least_[level], &core_);
+    root.wide_prices = root.prices;
   }
 }
 

@@ -2,6 +2,7 @@
 #ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_BOUND_H_
 #define MUSTER_LIB_SOLVER_TREE_KNAPSACK_BOUND_H_
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,13 +12,14 @@
 namespace muster::solver::knapsack {
 
 // A price is paid per domain used, level by level; what a domain is worth is
-// what its best children are worth together, less the price. For any prices,
+// what its best children are worth together, each less its price. For any
+// prices,
 //
 //   sum over levels of price x allowed count + what the root is then worth
 //
 // is at least the tasks that the root can take with the allowed counts. At the
-// level under the root no price is needed: the allowed number of most valuable
-// domains is taken, and the value of the last of them serves as the price.
+// level under the root no price is searched: the allowed number of most
+// valuable domains is taken, and the value of the last of them serves as price.
 //
 // Values are fixed-point numbers: tasks << kShift.
 class Bound {
@@ -40,53 +42,80 @@ class Bound {
   void Reset(const Question& question, uint32_t root);
   // Searches prices that show that the root needs many domains at the level.
   // `least` is a number known before and is raised; never to more than `stop`.
-  // `prices` are where to begin and become those with the lowest bound for
+  // `prices` are where to begin and become those with the lowest bound met for
   // `least` domains.
   void Raise(uint32_t stop, uint32_t* least, Prices* prices, Meter* meter);
-  // Sets the values below by these prices; fills in the price at the level
-  // under the root.
-  void Evaluate(Prices* prices, Meter* meter);
 
-  // --- After Evaluate ---
+  // Sets what follows by these prices (the price at the level under the root
+  // is found, not read).
+  void Evaluate(const Prices& prices, Meter* meter);
   // The tasks that the root can take with `count` domains at the level, at
   // most: a fixed-point number.
-  int64_t Most(const Prices& prices, uint32_t count) const {
-    return rest_ + prices[q_.level] * count;
+  int64_t Most(uint32_t count) const {
+    return rest_ + prices_[q_.level] * count;
   }
+  const Prices& prices() const { return prices_; }
   // The value of a domain of a level above `level`, its price paid.
   int64_t value(int level, uint32_t position) const {
-    return values_[level][position - ranges_[level].begin];
+    return values_[level][position - ranges_[level].begin] - prices_[level];
   }
   const std::vector<Core::Range>& ranges() const { return ranges_; }
   // How many children of a domain of the level above `level` are worth their
   // price.
   uint32_t worth(uint32_t position) const {
-    return worth_[position - ranges_[q_.level - 1].begin];
+    const uint32_t i = position - ranges_[q_.level - 1].begin;
+    return static_cast<uint32_t>(used_[q_.level - 1][i][0]);
   }
   // Marks what would push the bound for `count` domains below the tasks.
-  void Kill(const Prices& prices, uint32_t count, Core* core);
+  void Kill(uint32_t count, Core* core);
 
  private:
-  bool Consider(const Prices& trial, uint32_t stop, uint32_t* least,
-                Prices* best);
-  void Bisect(uint32_t stop, uint32_t* least, Prices* prices, Meter* meter);
-  void Descend(uint32_t stop, uint32_t* least, Prices* prices, Meter* meter);
-  void ValueGroups(const Prices& prices);
-  void ValueTop(Prices* prices);
-  void CountUsed();
+  // Prices are searched at the narrowest levels, this many; those further up
+  // stay as they were when their level was the narrowest.
+  static constexpr int kFree = 3;
+  // A number per free level: [0] is the narrowest.
+  using PerLevel = std::array<int64_t, kFree>;
+
+  // The bound around some prices, less the narrowest level's price x count: it
+  // is nowhere below this linear function of the free prices.
+  struct Cut {
+    int64_t value = 0;
+    PerLevel slope{};  // Fixed-point, too.
+  };
+
+  bool IsFree(int level) const { return q_.level - level < kFree; }
+  void Fold(int level);
+  void FoldNarrowest();
+  Cut AtTop();
+  Cut Least(int level);
+  Cut LeastOfOne(int level);
+  Cut Join(int level, const Cut& left, const Cut& right) const;
+  void Learn();
+  int64_t MostValuable(int level) const;
+  int64_t CountAt(int level) const;
+  int64_t SlopeOf(const Cut& cut, int level) const;
+  int64_t ValueOf(const Cut& cut, int level, int64_t price) const;
 
   Question q_;
   int top_ = 0;  // The level under the root.
   std::vector<Core::Range> ranges_;
-  std::vector<std::vector<int64_t>> values_;  // By level, from range begin.
-  std::vector<uint32_t> worth_;
-  std::vector<std::vector<uint8_t>> chosen_;  // By level: taken at the prices.
-  std::vector<int64_t> used_;                 // By level: how many are taken.
-  std::vector<int64_t> sorted_;               // Scratch.
-  std::vector<int64_t> loss_, next_;          // Scratch.
-  int64_t rest_ = 0;    // The bound without the narrowest level's price.
-  int64_t lowest_ = 0;  // The lowest bound met for `least` domains.
-  Prices trial_;
+  // By level above the narrowest, from the range's begin: values before the
+  // own price, and the domains of free levels used below.
+  std::vector<std::vector<int64_t>> values_;
+  std::vector<std::vector<PerLevel>> used_;
+  Prices prices_;
+  int64_t rest_ = 0;  // The bound without the narrowest level's price x count.
+
+  // Of Raise.
+  Meter* meter_ = nullptr;
+  bool enough_ = false;
+  uint32_t stop_ = 0;
+  uint32_t least_ = 0;
+  int64_t lowest_ = 0;  // The lowest bound met for least_ domains.
+  Prices best_;
+
+  std::vector<int64_t> sorted_;       // Scratch.
+  std::vector<int64_t> loss_, next_;  // Scratch.
 };
 
 }  // namespace muster::solver::knapsack

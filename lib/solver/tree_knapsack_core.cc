@@ -122,13 +122,7 @@ void Core::SpreadDeath() {
 void Core::FindRanges(uint32_t root, std::vector<Range>* ranges) const {
   ranges->assign(built_, {});
   if (top_ + 1 >= built_) return;
-  Range range;
-  if (top_ < 0) {
-    range = {0, levels_[0].size()};
-  } else {
-    range.begin = levels_[top_].first[root];
-    range.end = range.begin + levels_[top_].count[root];
-  }
+  Range range = Children(top_ + 1, root);
   (*ranges)[top_ + 1] = range;
   for (int l = top_ + 2; l < built_; ++l) {
     const Level& wide = levels_[l - 1];

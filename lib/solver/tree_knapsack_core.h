@@ -49,6 +49,12 @@ class Core {
   const Level& level(int l) const { return levels_[l]; }
   // The roots: positions in level top(); with -1 just one, 0.
   uint32_t roots() const { return top_ < 0 ? 1 : levels_[top_].size(); }
+  // The children of the root, at `level` = top() + 1.
+  Range Children(int level, uint32_t root) const {
+    if (top_ < 0) return {0, levels_[level].size()};
+    const uint32_t first = levels_[top_].first[root];
+    return {first, first + levels_[top_].count[root]};
+  }
   // What lies under the root at each level from top() + 1 to the last built.
   void FindRanges(uint32_t root, std::vector<Range>* ranges) const;
 

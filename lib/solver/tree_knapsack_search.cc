@@ -26,13 +26,11 @@ bool Search::Pack(std::span<const uint32_t> counts) {
   return shift < 64;
 }
 
-Search::Result Search::Decide(const Core& core, int level, const Bound& bound,
-                              const Bound::Prices& prices,
+Search::Result Search::Decide(const Core& core, int level, const Bounds& bounds,
                               std::span<const uint32_t> counts, uint64_t tasks,
                               Meter* meter) {
   core_ = &core;
-  bound_ = &bound;
-  prices_ = &prices;
+  bounds_ = bounds;
   meter_ = meter;
   top_ = core.top() + 1;
   level_ = level;
@@ -40,83 +38,109 @@ Search::Result Search::Decide(const Core& core, int level, const Bound& bound,
   found_ = false;
   groups_.clear();
   if (!Pack(counts)) return Result::kUnknown;
-  needed_ = static_cast<int64_t>(tasks << Bound::kShift);
-  for (int l = top_; l <= level_; ++l) needed_ -= prices[l] * counts[l];
+  for (int b = 0; b < kBounds; ++b) {
+    needed_[b] = static_cast<int64_t>(tasks << Bound::kShift);
+    for (int l = top_; l <= level_; ++l) {
+      needed_[b] -= bounds[b]->prices()[l] * counts[l];
+    }
+  }
   if (labels_.size() <= static_cast<size_t>(level_)) {
     labels_.resize(level_ + 1);
   }
   steps_.clear();
   labels_[top_].assign(1, {});
-  VisitInside(top_, kNone, 0);
+  VisitInside(top_, kNone, {});
   if (found_) return Result::kYes;
   return meter->out() ? Result::kUnknown : Result::kNo;
 }
 
-void Search::Visit(int level, uint32_t p, int64_t after) {
+Search::Values Search::Worth(int level, uint32_t p) const {
+  Values worth;
+  for (int b = 0; b < kBounds; ++b) {
+    worth[b] = std::max<int64_t>(bounds_[b]->value(level, p), 0);
+  }
+  return worth;
+}
+
+bool Search::Promising(const Values& label, const Values& more) const {
+  bool promising = true;
+  for (int b = 0; b < kBounds; ++b) {
+    promising &= label[b] + more[b] >= needed_[b];
+  }
+  return promising;
+}
+
+void Search::Visit(int level, uint32_t p, const Values& after) {
   if (level + 1 == level_) return VisitGroup(p, after);
   std::vector<Label>& outside = labels_[level];
   std::vector<Label>& inside = labels_[level + 1];
   inside.clear();
+  Values with = after;
+  for (int b = 0; b < kBounds; ++b) with[b] += bounds_[b]->value(level, p);
   for (Label label : outside) {
     if (Count(label.key, level) == fields_[level].limit) continue;
-    if (label.value + bound_->value(level, p) + after < needed_) continue;
+    if (!Promising(label.value, with)) continue;
     label.key += One(level);
-    label.value -= (*prices_)[level];
+    for (int b = 0; b < kBounds; ++b) {
+      label.value[b] -= bounds_[b]->prices()[level];
+    }
     inside.push_back(label);
   }
-  if (inside.empty() || !meter_->Spend(inside.size())) return;
+  if (!meter_->Spend(1 + outside.size() / 4) || inside.empty()) return;
   VisitInside(level + 1, p, after);
   if (done()) return;
   StartLabels();
-  for (const Label& label : outside) {
-    if (label.value + after >= needed_) AddLabel(label);
+  for (const std::vector<Label>* labels : {&outside, &inside}) {
+    for (const Label& label : *labels) {
+      if (Promising(label.value, after)) AddLabel(label);
+    }
   }
-  for (const Label& label : inside) {
-    if (label.value + after >= needed_) AddLabel(label);
-  }
+  meter_->Spend(outside.size() + inside.size());
   outside.swap(next_);
 }
 
-void Search::VisitInside(int level, uint32_t parent, int64_t after) {
-  Core::Range range = bound_->ranges()[level];
+void Search::VisitInside(int level, uint32_t parent, Values after) {
+  Core::Range range = bounds_[0]->ranges()[level];
   if (parent != kNone) {
     const Core::Level& wide = core_->level(level - 1);
     range = {wide.first[parent], wide.first[parent] + wide.count[parent]};
   }
-  for (uint32_t p = range.begin; p < range.end; ++p) after += Worth(level, p);
+  for (uint32_t p = range.begin; p < range.end; ++p) {
+    const Values worth = Worth(level, p);
+    for (int b = 0; b < kBounds; ++b) after[b] += worth[b];
+  }
   for (uint32_t p = range.begin; p < range.end && !done(); ++p) {
-    after -= Worth(level, p);
+    const Values worth = Worth(level, p);
+    for (int b = 0; b < kBounds; ++b) after[b] -= worth[b];
     Visit(level, p, after);
   }
 }
 
-void Search::VisitGroup(uint32_t p, int64_t after) {
+void Search::VisitGroup(uint32_t p, const Values& after) {
   const int level = level_ - 1;
   std::vector<Label>& labels = labels_[level];
-  const int64_t value = bound_->value(level, p);
-  bool useful = false;
-  for (const Label& label : labels) {
-    useful |= label.value + value + after >= needed_;
-  }
-  if (!meter_->Spend(1 + labels.size() / 8) || !useful) return;
+  Values with = after;
+  for (int b = 0; b < kBounds; ++b) with[b] += bounds_[b]->value(level, p);
+  const bool useful = std::any_of(
+      labels.begin(), labels.end(),
+      [&](const Label& label) { return Promising(label.value, with); });
+  if (!meter_->Spend(1 + labels.size() / 4) || !useful) return;
   StartLabels();
   for (const Label& label : labels) {
-    if (label.value + after >= needed_) AddLabel(label);
+    if (Promising(label.value, after)) AddLabel(label);
   }
-  const Group best = {p, bound_->worth(p)};
   for (const Label& label : labels) {
-    if (label.value + value + after < needed_) continue;
+    if (!Promising(label.value, with)) continue;
     const uint32_t used = Count(label.key, level);
     if (used == fields_[level].limit) continue;
-    const uint32_t most =
-        std::min(fields_[level_].limit - Count(label.key, level_),
-                 core_->level(level).count[p]);
-    if (most == 0) continue;
-    if (TryLast(label, {p, most})) return;
-    if (used + 1 == fields_[level].limit) continue;
-    Widen(label, {p, std::clamp(best.children, 1u, most)}, after);
+    const Group most = {
+        p, std::min(fields_[level_].limit - Count(label.key, level_),
+                    core_->level(level).count[p])};
+    if (most.children == 0) continue;
+    if (TryLast(label, most)) return;
+    if (used + 1 < fields_[level].limit) Widen(label, most, after);
   }
-  meter_->Spend(next_.size());
+  meter_->Spend(labels.size());
   labels.swap(next_);
 }
 
@@ -139,34 +163,38 @@ bool Search::TryLast(const Label& label, Group group) {
   return true;
 }
 
-// The value is concave in the number of children: around the best number those
-// that lose too much are all further out.
-void Search::Widen(const Label& label, Group best, int64_t after) {
-  const uint32_t most =
-      std::min(fields_[level_].limit - Count(label.key, level_),
-               core_->level(level_ - 1).count[best.position]);
-  for (uint32_t k = best.children; k >= 1; --k) {
-    if (!AddWith(label, {best.position, k}, after)) break;
-  }
-  for (uint32_t k = best.children + 1; k <= most; ++k) {
-    if (!AddWith(label, {best.position, k}, after)) break;
-  }
-}
-
-bool Search::AddWith(const Label& label, Group group, int64_t after) {
+// Makes the labels with 1 to most.children of the group. Both values are
+// concave in the number of children and largest where these are worth their
+// price: beyond that number, on either side, the first that is not promising
+// ends the search.
+void Search::Widen(const Label& label, Group most, const Values& after) {
+  const uint32_t p = most.position;
   const Core::Level& narrow = core_->level(level_);
-  const uint32_t first = core_->level(level_ - 1).first[group.position];
-  const uint64_t sum = narrow.sum[first + group.children - 1];
-  const int64_t value =
-      label.value + static_cast<int64_t>(sum << Bound::kShift) -
-      (*prices_)[level_] * group.children - (*prices_)[level_ - 1];
-  if (value + after < needed_) return false;
-  const uint64_t key =
-      label.key + One(level_ - 1) + One(level_) * group.children;
-  steps_.push_back({label.step, group});
-  AddLabel({key, label.tasks + sum, value,
-            static_cast<uint32_t>(steps_.size() - 1)});
-  return true;
+  const uint64_t* sum = narrow.sum.data() + core_->level(level_ - 1).first[p];
+  const uint32_t best = std::clamp(bounds_[0]->worth(p), 1u, most.children);
+  const auto add = [&](uint32_t children) {
+    Label next = {label.key + One(level_ - 1) + One(level_) * children,
+                  label.tasks + sum[children - 1], label.value, kNone};
+    for (int b = 0; b < kBounds; ++b) {
+      const Bound::Prices& prices = bounds_[b]->prices();
+      next.value[b] +=
+          static_cast<int64_t>(sum[children - 1] << Bound::kShift) -
+          prices[level_] * children - prices[level_ - 1];
+    }
+    meter_->Spend(1);
+    if (!Promising(next.value, after)) return false;
+    next.step = static_cast<uint32_t>(steps_.size());
+    steps_.push_back({label.step, {p, children}});
+    AddLabel(next);
+    return true;
+  };
+  const uint32_t second = bounds_[1]->worth(p);
+  for (uint32_t k = best; k >= 1; --k) {
+    if (!add(k) && k <= second) break;
+  }
+  for (uint32_t k = best + 1; k <= most.children; ++k) {
+    if (!add(k) && k >= second) break;
+  }
 }
 
 void Search::StartLabels() {

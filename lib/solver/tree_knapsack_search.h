@@ -2,6 +2,7 @@
 #ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_SEARCH_H_
 #define MUSTER_LIB_SOLVER_TREE_KNAPSACK_SEARCH_H_
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -13,13 +14,23 @@ namespace muster::solver::knapsack {
 
 // Walks the domains above the narrowest level once, in the order of the tree.
 // A label is one way of using the domains so far: the counts used at each level
-// and the most tasks that can be taken with them (the knapsack's table, of
-// which only entries are kept that can still lead to enough tasks by the
-// bound). At each group of the narrowest domains a label goes on without it, or
-// with its k largest.
+// and the most tasks that can be taken with them (an entry of the knapsack's
+// table; only those are kept that can still lead to enough tasks). At each
+// group, a domain of the level above the narrowest, a label goes on without it,
+// or with its k largest children for some k.
+//
+// What a label can still lead to is bounded at two sets of prices. At the best
+// ones for the question as a whole, a bad mixture of counts shows. With the
+// narrowest domains for free, at the best prices of the level before, it shows
+// when too much room is left unused, which is what keeps the choice of wider
+// domains small where these hardly suffice.
 class Search {
  public:
   enum class Result : uint8_t { kYes, kNo, kUnknown };
+
+  // Two bounds on the same root and level.
+  static constexpr int kBounds = 2;
+  using Bounds = std::array<const Bound*, kBounds>;
 
   // The k largest children of a domain of the level above the narrowest.
   struct Group {
@@ -27,21 +38,22 @@ class Search {
     uint32_t children = 0;
   };
 
-  // The root that `bound` was last evaluated for, with these prices. `counts`
-  // are the allowed domains by level to `level`.
-  Result Decide(const Core& core, int level, const Bound& bound,
-                const Bound::Prices& prices, std::span<const uint32_t> counts,
-                uint64_t tasks, Meter* meter);
+  // The root that the bounds were last evaluated for. `counts` are the allowed
+  // domains by level to `level`.
+  Result Decide(const Core& core, int level, const Bounds& bounds,
+                std::span<const uint32_t> counts, uint64_t tasks, Meter* meter);
   // After kYes: the groups that take all tasks.
   std::span<const Group> groups() const { return groups_; }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
 
+  using Values = std::array<int64_t, kBounds>;  // By bound.
+
   struct Label {
     uint64_t key = 0;    // Counts used, packed.
     uint64_t tasks = 0;  // Taken.
-    int64_t value = 0;   // Their value, all prices paid.
+    Values value{};      // Their value, all prices paid.
     uint32_t step = kNone;
   };
   // How a label came to be, for the way back.
@@ -61,17 +73,17 @@ class Search {
                                  fields_[level].mask);
   }
   uint64_t One(int level) const { return uint64_t{1} << fields_[level].shift; }
-  int64_t Worth(int level, uint32_t p) const {
-    return std::max<int64_t>(bound_->value(level, p), 0);
-  }
+  // What a domain adds to the bounds if it may be left out.
+  Values Worth(int level, uint32_t p) const;
+  // Whether enough tasks are within both bounds.
+  bool Promising(const Values& label, const Values& more) const;
   // Go through domain p (the children of domain p) of the level with the
   // labels of that level; `after`: what all that comes later is worth.
-  void Visit(int level, uint32_t p, int64_t after);
-  void VisitInside(int level, uint32_t p, int64_t after);
-  void VisitGroup(uint32_t p, int64_t after);
+  void Visit(int level, uint32_t p, const Values& after);
+  void VisitInside(int level, uint32_t p, Values after);
+  void VisitGroup(uint32_t p, const Values& after);
   bool TryLast(const Label& label, Group group);
-  void Widen(const Label& label, Group best, int64_t after);
-  bool AddWith(const Label& label, Group group, int64_t after);
+  void Widen(const Label& label, Group most, const Values& after);
 
   void StartLabels();
   void AddLabel(const Label& label);
@@ -79,13 +91,12 @@ class Search {
   bool done() const { return found_ || meter_->out(); }
 
   const Core* core_ = nullptr;
-  const Bound* bound_ = nullptr;
-  const Bound::Prices* prices_ = nullptr;
+  Bounds bounds_{};
   Meter* meter_ = nullptr;
   int top_ = 0;    // The level under the root.
   int level_ = 0;  // The narrowest.
   uint64_t tasks_ = 0;
-  int64_t needed_ = 0;  // Value that a label must be able to reach.
+  Values needed_{};  // Values that a label must be able to reach.
   bool found_ = false;
   std::vector<Field> fields_;               // By level.
   std::vector<std::vector<Label>> labels_;  // By level: outside its domains.
