@@ -3,25 +3,31 @@
 #define MUSTER_PLACEMENT_POLICY_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "muster/enum_names.h"
 #include "muster/gang.h"
+#include "muster/resources.h"
 
 namespace muster {
 
 // Node preferences and untolerated kPreferNoSchedule taints come first,
 // whatever the policy; what the policy ranks equal is decided by topology
-// domain and node key. docs/placement.md tells how the default was chosen.
+// domain and node key. docs/placement-policies.md says what each does exactly,
+// and how the default was chosen.
 enum class PlacementPolicy : uint8_t {
-  kMuster,     // The default: the least new fragments, in steps, then tightest.
+  // The default: the least new waste, as the workload sees it. Without a
+  // workload: a device in use, then the least free devices, then the least of
+  // the other kinds.
+  kMuster,
   kBinpack,    // The node with the least free devices.
-  kSpread,     // The node with the most free devices.
-  kBestFit,    // The least left over, over cpu and devices.
+  kSpread,     // The most free devices (of the others, where none is asked).
+  kBestFit,    // The least left over, of the first kind and of devices.
   kLeastFree,  // The least free of every kind, weighed alike.
   kBalanced,   // Kinds of a node used up alike.
   kFragmentation,  // FGD: fragmentation gradient descent (USENIX ATC'23).
-  kDotProduct,     // The node whose free capacity points the request's way.
+  kDotProduct,     // The least free along the request (as FGD's authors did).
   kGpuPacking,     // Used devices, then devices of used nodes, then idle nodes.
   kGpuClustering,  // Nodes that run tasks of the same kind of device use.
   kRandom,         // By a hash of seed, gang and node: the same everywhere.
@@ -33,8 +39,10 @@ MUSTER_ENUM_NAMES(PlacementPolicy, "muster", "binpack", "spread", "best-fit",
 // One kind of task the cluster usually runs, and how often: what makes free
 // capacity useful or a fragment.
 struct TypicalTask {
+  static constexpr int64_t kMaxWeight = 1'000'000'000;
+
   TaskShape shape{};
-  int64_t weight = 1;  // >= 1. Relative to the other ones.
+  int64_t weight = 1;  // 1..kMaxWeight, relative to the other ones.
 
   friend bool operator==(const TypicalTask&, const TypicalTask&) = default;
   template <class Self, class V>
@@ -44,11 +52,35 @@ struct TypicalTask {
   }
 };
 
+// How many devices of a model the cluster has.
+struct ModelSupply {
+  static constexpr int64_t kMaxDevices = 1'000'000'000;
+
+  std::string model{};
+  int64_t devices = 0;  // 0..kMaxDevices.
+
+  friend bool operator==(const ModelSupply&, const ModelSupply&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "model", s.model);
+    v(2, "devices", s.devices);
+  }
+};
+
 struct PlacementOptions {
+  static constexpr uint32_t kMaxWorkload = 256;
+
   PlacementPolicy policy = PlacementPolicy::kMuster;
-  // The usual work, for kMuster and kFragmentation; without it they take the
-  // tightest node. Not more than 256.
+  // The usual work, for kMuster and kFragmentation (which takes the first node
+  // by key where there is none). At most kMaxWorkload.
   std::vector<TypicalTask> workload{};
+  // For kMuster, where the workload asks for models: a model is then kept for
+  // the tasks that ask for it, as far as they fill it. Empty: nothing is kept.
+  std::vector<ModelSupply> supply{};
+  // For kBestFit, kLeastFree and kDotProduct: how much of each kind weighs
+  // alike, the device kind in thousandths; usually a large node's. Empty: what
+  // the node itself has.
+  Resources yardstick{};
   uint64_t seed = 0;  // For kRandom.
 
   friend bool operator==(const PlacementOptions&,
@@ -57,7 +89,9 @@ struct PlacementOptions {
   static void Fields(Self& s, V&& v) {
     v(1, "policy", s.policy);
     v(2, "workload", s.workload);
-    v(3, "seed", s.seed);
+    v(3, "supply", s.supply);
+    v(4, "yardstick", s.yardstick);
+    v(5, "seed", s.seed);
   }
 };
 

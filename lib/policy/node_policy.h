@@ -18,14 +18,19 @@ struct Question {
   std::string_view gang{};  // Its key.
 };
 
+// One thread at a time: policies keep scratch memory.
 class NodePolicy {
  public:
   virtual ~NodePolicy() = default;
 
+  // No rank is more.
+  static constexpr uint32_t kMostRank = 0xfffffff0;
+
   // How little the node, which has room, is wanted for one such task: less is
-  // better. A function of the node's own state (in that ledger), of the
-  // shape and of the options alone, so that the solver may keep it until the
-  // node changes; of the gang's key, too, where PerGang() says so.
+  // better. Allocates nothing once it has seen such a node. A function of the
+  // node's own state (in that ledger), of the shape and of the options alone,
+  // so that the solver may keep it until the node changes; of the gang's key,
+  // too, where PerGang() says so.
   virtual uint32_t Rank(const Cluster& cluster, NodeIndex node,
                         const Question& question) const = 0;
   virtual bool PerGang() const { return false; }

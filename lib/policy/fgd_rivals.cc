@@ -1,0 +1,158 @@
+// The policies that FGD was published against, by their published scores: 100
+// for the best node, hence rank = 100 - score.
+#include <algorithm>
+#include <bit>
+
+#include "lib/policy/node_state.h"
+#include "lib/policy/policies.h"
+#include "lib/policy/yardstick.h"
+
+namespace muster::policy {
+namespace {
+
+// x / 2^30 of 100, halved, rounded up.
+uint32_t HalfPercent(unsigned __int128 x) {
+  const unsigned __int128 percent =
+      (x * 50 + Yardstick::kWhole - 1) >> Yardstick::kShareBits;
+  return static_cast<uint32_t>(
+      std::min<unsigned __int128>(percent, NodePolicy::kMostRank));
+}
+
+// What would be left of the first kind and of devices: half of each counts.
+// The published normalisation over all nodes changes no order.
+class BestFit final : public NodePolicy {
+ public:
+  explicit BestFit(const Resources& yardstick) : yardstick_(yardstick) {}
+
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const Question& q) const override {
+    return HalfPercent(Left(cluster, node, q, FirstKind(cluster)) +
+                       Left(cluster, node, q, cluster.device_kind()));
+  }
+
+ private:
+  uint64_t Left(const Cluster& cluster, NodeIndex node, const Question& q,
+                ResourceKind kind) const {
+    if (kind >= cluster.resource_count()) return 0;
+    return yardstick_.ShareOf(
+        cluster, node, kind,
+        cluster.free(node, kind, q.ledger) - cluster.demand(q.shape)[kind]);
+  }
+
+  Yardstick yardstick_;
+};
+
+// The inner product of what is free and what is asked: the least is best.
+class DotProduct final : public NodePolicy {
+ public:
+  explicit DotProduct(const Resources& yardstick) : yardstick_(yardstick) {}
+
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const Question& q) const override {
+    return HalfPercent((Product(cluster, node, q, FirstKind(cluster)) +
+                        Product(cluster, node, q, cluster.device_kind())) >>
+                       Yardstick::kShareBits);
+  }
+
+ private:
+  unsigned __int128 Product(const Cluster& cluster, NodeIndex node,
+                            const Question& q, ResourceKind kind) const {
+    if (kind >= cluster.resource_count()) return 0;
+    return static_cast<unsigned __int128>(yardstick_.ShareOf(
+               cluster, node, kind, cluster.free(node, kind, q.ledger))) *
+           yardstick_.ShareOf(cluster, node, kind,
+                              cluster.demand(q.shape)[kind]);
+  }
+
+  Yardstick yardstick_;
+};
+
+// How the node's healthy devices are used.
+struct DeviceUse {
+  int64_t whole = 0;   // Wholly free.
+  int64_t shared = 0;  // Partly.
+  int64_t full = 0;    // Not at all.
+};
+
+DeviceUse UseOf(const Cluster& cluster, NodeIndex node, Ledger ledger) {
+  DeviceUse use;
+  const std::vector<Device>& devices = cluster.node(node).devices;
+  for (uint32_t d = 0; d < devices.size(); ++d) {
+    if (!devices[d].healthy) continue;
+    const int32_t milli = cluster.free_milli(node, d, ledger);
+    ++(milli >= kWholeDevice ? use.whole : milli > 0 ? use.shared : use.full);
+  }
+  return use;
+}
+
+class GpuPacking final : public NodePolicy {
+ public:
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const Question& q) const override {
+    const DeviceRequest& request = cluster.device_request(q.shape);
+    if (request.count == 0) return 100;
+    const DeviceUse use = UseOf(cluster, node, q.ledger);
+    if (use.shared + use.full == 0) {  // An idle node: the smallest.
+      return static_cast<uint32_t>(
+          100 -
+          std::max<int64_t>(33 - use.whole, std::min<int64_t>(use.whole, 33)));
+    }
+    Allocation at;
+    (void)cluster.Choose(node, q.shape, q.ledger, &at);
+    int64_t opened = 0;  // Wholly free devices that it would use.
+    int64_t left = 0;    // Percent free on used devices it would use.
+    for (uint64_t rest = at.devices; rest != 0; rest &= rest - 1) {
+      const int32_t milli = cluster.free_milli(
+          node, static_cast<uint32_t>(std::countr_zero(rest)), q.ledger);
+      if (milli >= kWholeDevice) {
+        ++opened;
+      } else {
+        left += milli * 100 / kWholeDevice;
+      }
+    }
+    if (opened > 0) {
+      return static_cast<uint32_t>(100 - std::max<int64_t>(50 - opened, 33));
+    }
+    return static_cast<uint32_t>(100 - std::max<int64_t>(100 - left / 10, 50));
+  }
+};
+
+// Two kinds of use, as the devices show them: shared, and taken whole. A node
+// of the task's kind alone is best, then one of both kinds, then an idle one,
+// then one of the other kind; among these the fullest, for the paper's largest
+// node of 8 devices.
+class GpuClustering final : public NodePolicy {
+ public:
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const Question& q) const override {
+    const DeviceRequest& request = cluster.device_request(q.shape);
+    if (request.count == 0) return 100;
+    const bool shares =
+        request.milli < kWholeDevice || request.memory_bytes > 0;
+    const DeviceUse use = UseOf(cluster, node, q.ledger);
+    const bool same = (shares ? use.shared : use.full) > 0;
+    const bool other = (shares ? use.full : use.shared) > 0;
+    const int64_t base = same ? (other ? 50 : 75) : (other ? 0 : 25);
+    constexpr int64_t kLargest = 8 * kWholeDevice;
+    const int64_t used =
+        kLargest - std::min(kLargest, FreeDevices(cluster, node, q.ledger));
+    return static_cast<uint32_t>(100 - base - 25 * used / kLargest);
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<NodePolicy> NewBestFit(const Resources& yardstick) {
+  return std::make_unique<BestFit>(yardstick);
+}
+std::unique_ptr<NodePolicy> NewDotProduct(const Resources& yardstick) {
+  return std::make_unique<DotProduct>(yardstick);
+}
+std::unique_ptr<NodePolicy> NewGpuPacking() {
+  return std::make_unique<GpuPacking>();
+}
+std::unique_ptr<NodePolicy> NewGpuClustering() {
+  return std::make_unique<GpuClustering>();
+}
+
+}  // namespace muster::policy

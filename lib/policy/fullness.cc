@@ -1,0 +1,100 @@
+// Policies that look at how full a node is, and at nothing else.
+#include <algorithm>
+
+#include "lib/policy/node_state.h"
+#include "lib/policy/policies.h"
+#include "lib/policy/tightness.h"
+#include "lib/policy/yardstick.h"
+
+namespace muster::policy {
+namespace {
+
+class Tightest final : public NodePolicy {
+ public:
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const Question& q) const override {
+    return TightestRank(cluster, node, q.shape, q.ledger);
+  }
+};
+
+class Binpack final : public NodePolicy {
+ public:
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const Question& q) const override {
+    return DevicesLeft(cluster, node, q.ledger) << kOtherBits |
+           OthersLeft(cluster, node, q.ledger);
+  }
+};
+
+class Spread final : public NodePolicy {
+ public:
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const Question& q) const override {
+    const uint32_t devices = DevicesLeft(cluster, node, q.ledger);
+    const uint32_t others = OthersLeft(cluster, node, q.ledger);
+    const uint32_t left = cluster.device_request(q.shape).count > 0
+                              ? devices << kOtherBits | others
+                              : others << kDeviceBits | devices;
+    return kMostRank - left;
+  }
+};
+
+class LeastFree final : public NodePolicy {
+ public:
+  explicit LeastFree(const Resources& yardstick) : yardstick_(yardstick) {}
+
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const Question& q) const override {
+    uint64_t sum = 0;
+    const uint32_t kinds = std::max(1u, cluster.resource_count());
+    for (ResourceKind k = 0; k < kinds; ++k) {
+      sum += yardstick_.ShareOf(cluster, node, k,
+                                cluster.free(node, k, q.ledger)) >>
+             kDroppedBits;
+    }
+    return static_cast<uint32_t>(sum / kinds);
+  }
+
+ private:
+  // 2^20 stands for one whole yardstick.
+  static constexpr int kDroppedBits = Yardstick::kShareBits - 20;
+  Yardstick yardstick_;
+};
+
+class Balanced final : public NodePolicy {
+ public:
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const Question& q) const override {
+    constexpr int64_t kWhole = 1 << 20;
+    int64_t most = 0;
+    int64_t least = kWhole;
+    const Resources& demand = cluster.demand(q.shape);
+    for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+      const int64_t capacity = cluster.capacity(node, k);
+      if (capacity <= 0) continue;
+      const int64_t left = cluster.free(node, k, q.ledger) - demand[k];
+      const int64_t used = std::clamp<int64_t>(capacity - left, 0, capacity);
+      const int64_t share =
+          static_cast<int64_t>(static_cast<__int128>(used) * kWhole / capacity);
+      most = std::max(most, share);
+      least = std::min(least, share);
+    }
+    return static_cast<uint32_t>(std::max<int64_t>(0, most - least));
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<NodePolicy> NewTightest() {
+  return std::make_unique<Tightest>();
+}
+std::unique_ptr<NodePolicy> NewBinpack() { return std::make_unique<Binpack>(); }
+std::unique_ptr<NodePolicy> NewSpread() { return std::make_unique<Spread>(); }
+std::unique_ptr<NodePolicy> NewLeastFree(const Resources& yardstick) {
+  return std::make_unique<LeastFree>(yardstick);
+}
+std::unique_ptr<NodePolicy> NewBalanced() {
+  return std::make_unique<Balanced>();
+}
+
+}  // namespace muster::policy

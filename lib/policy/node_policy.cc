@@ -1,0 +1,43 @@
+#include "lib/policy/node_policy.h"
+
+#include "lib/policy/policies.h"
+
+namespace muster::policy {
+
+Allocation NodePolicy::Choose(const Cluster& cluster, NodeIndex node,
+                              const Question& question) const {
+  Allocation at{.node = node, .shape = question.shape};
+  // It has room, so this cannot fail.
+  (void)cluster.Choose(node, question.shape, question.ledger, &at);
+  return at;
+}
+
+std::unique_ptr<NodePolicy> NewNodePolicy(const PlacementOptions& options) {
+  switch (options.policy) {
+    case PlacementPolicy::kMuster:
+      break;
+    case PlacementPolicy::kBinpack:
+      return NewBinpack();
+    case PlacementPolicy::kSpread:
+      return NewSpread();
+    case PlacementPolicy::kBestFit:
+      return NewBestFit(options.yardstick);
+    case PlacementPolicy::kLeastFree:
+      return NewLeastFree(options.yardstick);
+    case PlacementPolicy::kBalanced:
+      return NewBalanced();
+    case PlacementPolicy::kFragmentation:
+      return NewFragmentation(options);
+    case PlacementPolicy::kDotProduct:
+      return NewDotProduct(options.yardstick);
+    case PlacementPolicy::kGpuPacking:
+      return NewGpuPacking();
+    case PlacementPolicy::kGpuClustering:
+      return NewGpuClustering();
+    case PlacementPolicy::kRandom:
+      return NewRandom(options.seed);
+  }
+  return options.workload.empty() ? NewTightest() : NewLeastNewWaste(options);
+}
+
+}  // namespace muster::policy

@@ -1,0 +1,58 @@
+// What a node has free, as plain numbers on which a policy can try things.
+#ifndef MUSTER_LIB_POLICY_NODE_STATE_H_
+#define MUSTER_LIB_POLICY_NODE_STATE_H_
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "lib/policy/node_policy.h"
+#include "muster/cluster.h"
+
+namespace muster::policy {
+
+// The kind of resource that stands for the rest of a node where a published
+// policy looks at "cpu and gpu": the first that is not the device kind, or
+// resource_count() if there is none.
+ResourceKind FirstKind(const Cluster& cluster);
+
+// Free thousandths of all the node's devices; never negative.
+int64_t FreeDevices(const Cluster& cluster, NodeIndex node, Ledger ledger);
+
+// Thousandths of devices that one task takes.
+int64_t DeviceDemand(const Cluster& cluster, ShapeId shape);
+
+// Whether the task takes less than a whole device, of one device only: which
+// one is then a question of its own.
+bool SharesOneDevice(const DeviceRequest& request);
+
+// For such a task: the devices that have room for it (bit i = device i).
+uint64_t DevicesWithRoom(const Cluster& cluster, NodeIndex node,
+                         const Question& question);
+
+// The free amounts of one node. Kept between calls: it allocates only where
+// there are more kinds than ever before.
+struct NodeState {
+  std::vector<int64_t> free{};  // By kind; the device kind's is of no meaning.
+  uint32_t devices = 0;
+  // By device; 0 where it is not healthy.
+  std::array<int32_t, 64> milli{};
+  std::array<int64_t, 64> memory{};
+
+  void Read(const Cluster& cluster, NodeIndex node, Ledger ledger);
+  int64_t Idle() const {
+    int64_t sum = 0;
+    for (uint32_t d = 0; d < devices; ++d) sum += milli[d];
+    return sum;
+  }
+  // Takes what one task uses beside devices.
+  void TakeAmounts(const Cluster& cluster, ShapeId shape);
+  // Takes what it uses of one device, which has so much memory in all.
+  void TakeDevice(uint32_t device, const DeviceRequest& request,
+                  int64_t device_memory);
+};
+
+}  // namespace muster::policy
+
+#endif  // MUSTER_LIB_POLICY_NODE_STATE_H_

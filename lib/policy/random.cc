@@ -1,0 +1,58 @@
+// Any node, any device: a hash, so that it is the same everywhere.
+#include <algorithm>
+#include <bit>
+
+#include "lib/base/hash.h"
+#include "lib/policy/node_state.h"
+#include "lib/policy/policies.h"
+
+namespace muster::policy {
+namespace {
+
+class Random final : public NodePolicy {
+ public:
+  explicit Random(uint64_t seed) : seed_(seed) {}
+
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const Question& q) const override {
+    return std::min(static_cast<uint32_t>(Hash(cluster, node, q) >> 32),
+                    kMostRank);
+  }
+  bool PerGang() const override { return true; }
+
+  Allocation Choose(const Cluster& cluster, NodeIndex node,
+                    const Question& q) const override {
+    if (!SharesOneDevice(cluster.device_request(q.shape))) {
+      return NodePolicy::Choose(cluster, node, q);
+    }
+    const uint64_t usable = DevicesWithRoom(cluster, node, q);
+    if (usable == 0) return NodePolicy::Choose(cluster, node, q);
+    uint64_t rest = usable;
+    for (uint64_t skip = (Hash(cluster, node, q) & 0xffffffff) %
+                         static_cast<uint64_t>(std::popcount(usable));
+         skip > 0; --skip) {
+      rest &= rest - 1;
+    }
+    return {.node = node, .shape = q.shape, .devices = rest & -rest};
+  }
+
+ private:
+  uint64_t Hash(const Cluster& cluster, NodeIndex node,
+                const Question& q) const {
+    StableHash hash;
+    hash.Add(seed_);
+    hash.Add(q.gang);
+    hash.Add(std::string_view(cluster.node(node).key));
+    return hash.value();
+  }
+
+  uint64_t seed_;
+};
+
+}  // namespace
+
+std::unique_ptr<NodePolicy> NewRandom(uint64_t seed) {
+  return std::make_unique<Random>(seed);
+}
+
+}  // namespace muster::policy

@@ -1,0 +1,34 @@
+// How much is left on a node, in few bits: for ranks.
+#ifndef MUSTER_LIB_POLICY_TIGHTNESS_H_
+#define MUSTER_LIB_POLICY_TIGHTNESS_H_
+
+#include <cstdint>
+
+#include "muster/cluster.h"
+
+namespace muster::policy {
+
+// Bits of the two measures.
+inline constexpr int kDeviceBits = 16;
+inline constexpr int kOtherBits = 15;
+
+// Free thousandths of devices: at most 64 devices a node, hence exact.
+uint32_t DevicesLeft(const Cluster& cluster, NodeIndex node, Ledger ledger);
+
+// The free amounts of all other kinds, multiplied, on a logarithmic scale:
+// none of them can fall without the measure falling or staying.
+uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger);
+
+// Whether a task that shares devices would have to take some that are whole.
+bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
+                 Ledger ledger);
+
+// The library's rule where it knows no workload: a share of a device in use
+// before one of a fresh device, then the least free devices, then the least of
+// the other kinds.
+uint32_t TightestRank(const Cluster& cluster, NodeIndex node, ShapeId shape,
+                      Ledger ledger);
+
+}  // namespace muster::policy
+
+#endif  // MUSTER_LIB_POLICY_TIGHTNESS_H_

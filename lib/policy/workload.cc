@@ -1,0 +1,233 @@
+#include "lib/policy/workload.h"
+
+#include <algorithm>
+
+#include "lib/topology/device_choice.h"
+#include "lib/topology/needs.h"
+#include "lib/topology/selector.h"
+
+namespace muster::policy {
+namespace {
+
+// More kinds of nodes are forgotten and made anew.
+constexpr size_t kMaxKinds = 64;
+constexpr int kRatioBits = 40;
+
+}  // namespace
+
+Workload::Workload(const PlacementOptions& options) : supply_(options.supply) {
+  for (const TypicalTask& typical : options.workload) AddTask(typical);
+  AddRatios();
+  offers_.resize(needs_.size());
+}
+
+void Workload::AddTask(const TypicalTask& typical) {
+  const TaskShape& shape = typical.shape;
+  const int64_t weight =
+      std::clamp<int64_t>(typical.weight, 1, TypicalTask::kMaxWeight);
+  Task& task = tasks_.emplace_back();
+  task.weight = weight;
+  task.count = shape.devices.count;
+  if (task.count > 0) task.need = FindNeed(shape.devices);
+  task.selector = shape.selector;
+  for (const SelectorTerm& term : shape.selector.any_of) {
+    for (const Requirement& r : term.all_of) {
+      if (std::ranges::find(label_keys_, r.key) == label_keys_.end()) {
+        label_keys_.push_back(r.key);
+      }
+    }
+  }
+  task.first_amount = static_cast<uint32_t>(amounts_.size());
+  for (ResourceKind k = 0; k < shape.resources.size(); ++k) {
+    if (shape.resources[k] > 0) amounts_.push_back({k, shape.resources[k]});
+  }
+  task.last_amount = static_cast<uint32_t>(amounts_.size());
+  total_weight_ += weight;
+}
+
+uint32_t Workload::FindNeed(const DeviceRequest& request) {
+  Need need{request.milli, 0, request.models};
+  if (request.memory_bytes > 0)
+    need = {0, request.memory_bytes, request.models};
+  std::ranges::sort(need.models);
+  uses_models_ = uses_models_ || !need.models.empty();
+  uses_memory_ = uses_memory_ || need.memory > 0;
+  for (uint32_t i = 0; i < needs_.size(); ++i) {
+    if (needs_[i].milli == need.milli && needs_[i].memory == need.memory &&
+        needs_[i].models == need.models) {
+      return i;
+    }
+  }
+  needs_.push_back(std::move(need));
+  return static_cast<uint32_t>(needs_.size() - 1);
+}
+
+// What share of a device a piece of memory is differs from device to device:
+// such tasks are left out.
+int64_t Workload::Demand(const Task& task) const {
+  return task.count == 0 ? 0
+                         : task.weight * task.count * needs_[task.need].milli;
+}
+
+void Workload::AddRatios() {
+  __int128 devices = 0;
+  std::vector<__int128> sums;
+  for (const Task& task : tasks_) {
+    const int64_t demand = Demand(task);
+    if (demand == 0) continue;
+    devices += demand;
+    for (uint32_t i = task.first_amount; i < task.last_amount; ++i) {
+      const Amount& a = amounts_[i];
+      if (a.kind >= sums.size()) sums.resize(a.kind + 1, 0);
+      sums[a.kind] += static_cast<__int128>(task.weight) * a.amount;
+    }
+  }
+  for (ResourceKind k = 0; k < sums.size(); ++k) {
+    if (sums[k] == 0) continue;
+    // Beyond 2^62 a node is never short of the kind.
+    const __int128 ratio = std::min<__int128>((devices << kRatioBits) / sums[k],
+                                              __int128{1} << 62);
+    ratios_.push_back({k, static_cast<uint64_t>(ratio)});
+  }
+}
+
+const NodeKind& Workload::KindOf(const Cluster& cluster, NodeIndex node) {
+  if (node >= kind_of_.size()) kind_of_.resize(cluster.node_limit(), 0);
+  const Node& described = cluster.node(node);
+  uint32_t& kind = kind_of_[node];
+  if (kind < kinds_.size() && Matches(kinds_[kind], described)) {
+    return kinds_[kind];
+  }
+  for (kind = 0; kind < kinds_.size(); ++kind) {
+    if (Matches(kinds_[kind], described)) return kinds_[kind];
+  }
+  if (kinds_.size() == kMaxKinds) kinds_.clear();
+  kind = static_cast<uint32_t>(kinds_.size());
+  kinds_.push_back(MakeKind(described));
+  return kinds_.back();
+}
+
+bool Workload::Matches(const NodeKind& kind, const Node& node) const {
+  if (kind.devices.size() != node.devices.size()) return false;
+  for (size_t d = 0; d < node.devices.size(); ++d) {
+    const Device& a = kind.devices[d];
+    const Device& b = node.devices[d];
+    if (uses_models_ && a.model != b.model) return false;
+    if (uses_memory_ && a.memory_bytes != b.memory_bytes) return false;
+  }
+  for (size_t i = 0; i < label_keys_.size(); ++i) {
+    const std::string* value = FindLabel(node.labels, label_keys_[i]);
+    const std::optional<std::string>& known = kind.labels[i];
+    if ((value != nullptr) != known.has_value()) return false;
+    if (value != nullptr && *value != *known) return false;
+  }
+  return true;
+}
+
+NodeKind Workload::MakeKind(const Node& node) const {
+  NodeKind kind;
+  kind.devices = node.devices;
+  for (const std::string& key : label_keys_) {
+    const std::string* value = FindLabel(node.labels, key);
+    kind.labels.push_back(value != nullptr ? std::optional(*value)
+                                           : std::nullopt);
+  }
+  for (const Need& need : needs_) {
+    uint64_t& usable = kind.usable.emplace_back(0);
+    for (size_t d = 0; d < node.devices.size(); ++d) {
+      const Device& device = node.devices[d];
+      if (need.memory > 0 && device.memory_bytes <= 0) continue;
+      if (need.models.empty() ||
+          std::ranges::binary_search(need.models, device.model)) {
+        usable |= uint64_t{1} << d;
+      }
+    }
+  }
+  for (uint32_t t = 0; t < tasks_.size(); ++t) {
+    const Task& task = tasks_[t];
+    if (task.count == 0 || !Holds(task.selector, node.labels) ||
+        CountBits(kind.usable[task.need]) < task.count) {
+      continue;
+    }
+    kind.tasks.push_back(t);
+    kind.weight += task.weight;
+  }
+  kind.wanted = WantedShare(kind);
+  return kind;
+}
+
+int64_t Workload::Supply(const std::vector<std::string>& models) const {
+  int64_t devices = 0;
+  for (const ModelSupply& s : supply_) {
+    if (models.empty() || std::ranges::binary_search(models, s.model)) {
+      devices += s.devices;
+    }
+  }
+  return devices;
+}
+
+// Demand for each device of a task's models, over that for each device at all:
+// what share of these devices is taken by such tasks when all are taken. A
+// quarter more is kept, for demand fluctuates.
+uint64_t Workload::WantedShare(const NodeKind& kind) const {
+  constexpr uint64_t kAll = uint64_t{1} << 32;
+  const int64_t all_devices = Supply({});
+  __int128 all_demand = 0;
+  for (const Task& task : tasks_) all_demand += Demand(task);
+  if (all_devices == 0 || all_demand == 0) return 0;
+  __int128 share = 0;
+  for (const uint32_t t : kind.tasks) {
+    const Need& need = needs_[tasks_[t].need];
+    if (need.models.empty()) continue;
+    const int64_t devices = Supply(need.models);
+    if (devices == 0) return kAll;
+    const __int128 demand = __int128{Demand(tasks_[t])} * kAll;
+    share += demand / devices * all_devices / all_demand;
+  }
+  return static_cast<uint64_t>(std::min<__int128>(share * 5 / 4, kAll));
+}
+
+int64_t Workload::Useful(const NodeState& state, const NodeKind& kind) {
+  for (size_t n = 0; n < needs_.size(); ++n) {
+    const Need& need = needs_[n];
+    Offer offer;
+    ForEachBit(kind.usable[n], [&](uint32_t d) {
+      const int64_t total = kind.devices[d].memory_bytes;
+      const int32_t least =
+          need.memory > 0 ? MilliOf(need.memory, total) : need.milli;
+      if (state.milli[d] < least || state.milli[d] == 0) return;
+      if (need.memory > 0 && state.memory[d] < need.memory) return;
+      ++offer.devices;
+      offer.milli += state.milli[d];
+    });
+    offers_[n] = offer;
+  }
+  int64_t useful = 0;
+  for (const uint32_t t : kind.tasks) {
+    const Task& task = tasks_[t];
+    const Offer& offer = offers_[task.need];
+    if (offer.devices < task.count) continue;
+    bool fits = true;
+    for (uint32_t a = task.first_amount; a < task.last_amount; ++a) {
+      const Amount& amount = amounts_[a];
+      fits = fits && amount.kind < state.free.size() &&
+             state.free[amount.kind] >= amount.amount;
+    }
+    if (fits) useful += task.weight * offer.milli;
+  }
+  return useful;
+}
+
+int64_t Workload::Supplied(const NodeState& state) const {
+  constexpr int64_t kPlenty = int64_t{1} << 32;
+  int64_t least = kPlenty;
+  for (const Ratio& r : ratios_) {
+    const int64_t free = r.kind < state.free.size() ? state.free[r.kind] : 0;
+    if (free <= 0) return 0;
+    const __int128 milli = static_cast<__int128>(free) * r.milli >> kRatioBits;
+    least = static_cast<int64_t>(std::min<__int128>(least, milli));
+  }
+  return least;
+}
+
+}  // namespace muster::policy

@@ -1,0 +1,108 @@
+// The usual work, and what it can make of a node's free devices.
+#ifndef MUSTER_LIB_POLICY_WORKLOAD_H_
+#define MUSTER_LIB_POLICY_WORKLOAD_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/policy/node_state.h"
+#include "muster/cluster.h"
+#include "muster/placement_policy.h"
+
+namespace muster::policy {
+
+// A node as far as the workload can tell nodes apart, apart from what is free.
+struct NodeKind {
+  // What nodes of the kind agree in.
+  std::vector<Device> devices{};                     // Model and memory.
+  std::vector<std::optional<std::string>> labels{};  // Of the label keys.
+
+  // What follows.
+  std::vector<uint32_t> tasks{};   // Typical tasks with devices it may run.
+  std::vector<uint64_t> usable{};  // By need: the devices that may serve it.
+  int64_t weight = 0;              // Of `tasks`.
+  // Of 2^32 such nodes so many are wanted, were the cluster full, by tasks
+  // that ask for models. 0 where no supply is known.
+  uint64_t wanted = 0;
+};
+
+// Compiled options. Logically a value that never changes: what it remembers
+// about nodes it compares before use.
+class Workload {
+ public:
+  explicit Workload(const PlacementOptions& options);
+
+  bool empty() const { return tasks_.empty(); }
+  // The weight of all typical tasks, those without devices included.
+  int64_t total_weight() const { return total_weight_; }
+
+  // Holds until the next call. Amortised O(devices).
+  const NodeKind& KindOf(const Cluster& cluster, NodeIndex node);
+
+  // Summed over the kind's typical tasks of which one more has room: weight
+  // times the free thousandths on devices that have room for it.
+  // O(tasks + needs * devices).
+  int64_t Useful(const NodeState& state, const NodeKind& kind);
+
+  // How many free thousandths of devices the node's other kinds can supply, if
+  // tasks ask of them what typical tasks do on average.
+  int64_t Supplied(const NodeState& state) const;
+
+ private:
+  // What a task asks of one device; equal ones are looked at once.
+  struct Need {
+    int32_t milli = 0;
+    int64_t memory = 0;  // > 0: a piece of memory instead.
+    std::vector<std::string> models{};
+  };
+  struct Amount {
+    ResourceKind kind = 0;
+    int64_t amount = 0;
+  };
+  struct Task {
+    uint32_t need = 0;
+    uint32_t count = 0;
+    int64_t weight = 0;
+    uint32_t first_amount = 0;
+    uint32_t last_amount = 0;
+    NodeSelector selector{};
+  };
+  // Of a need, on the state in hand.
+  struct Offer {
+    uint32_t devices = 0;
+    int64_t milli = 0;
+  };
+  struct Ratio {
+    ResourceKind kind = 0;
+    uint64_t milli = 0;  // Thousandths of devices a unit, times 2^40.
+  };
+
+  void AddTask(const TypicalTask& typical);
+  void AddRatios();
+  // Weighted thousandths of devices.
+  int64_t Demand(const Task& task) const;
+  uint32_t FindNeed(const DeviceRequest& request);
+  bool Matches(const NodeKind& kind, const Node& node) const;
+  NodeKind MakeKind(const Node& node) const;
+  uint64_t WantedShare(const NodeKind& kind) const;
+  int64_t Supply(const std::vector<std::string>& models) const;
+
+  std::vector<ModelSupply> supply_;
+  std::vector<Task> tasks_;
+  std::vector<Amount> amounts_;
+  std::vector<Need> needs_;
+  std::vector<Ratio> ratios_;
+  std::vector<std::string> label_keys_;
+  bool uses_models_ = false;
+  bool uses_memory_ = false;
+  int64_t total_weight_ = 0;
+  std::vector<NodeKind> kinds_;
+  std::vector<uint32_t> kind_of_;  // By node: where it was found last.
+  std::vector<Offer> offers_;      // By need.
+};
+
+}  // namespace muster::policy
+
+#endif  // MUSTER_LIB_POLICY_WORKLOAD_H_
