@@ -68,12 +68,18 @@ void Board::Enter(TaskId task, NodeIndex node, bool enter) {
   }
 }
 
+// Takes devices for one task as the policy chooses them.
+bool Board::Take(NodeIndex node, ShapeId shape, Allocation* at) {
+  const Ledger ledger = problem_->request().ledger;
+  if (cluster_->Slots(node, shape, ledger, 1) == 0) return false;
+  *at = problem_->policy().Choose(*cluster_, node, problem_->QuestionOf(shape));
+  cluster_->Charge(*at, ledger);
+  return true;
+}
+
 bool Board::Put(TaskId task, NodeIndex node) {
   Allocation at;
-  if (!cluster_->Take(node, problem_->shape(task.role),
-                      problem_->request().ledger, &at)) {
-    return false;
-  }
+  if (!Take(node, problem_->shape(task.role), &at)) return false;
   placed_.push_back({task, at});
   most_placed_ = std::max(most_placed_, placed_.size());
   Enter(task, node, true);
@@ -138,9 +144,7 @@ void Board::Lift(size_t placed) {
 
 bool Board::Replace(size_t placed, NodeIndex node) {
   Assignment& a = placed_[placed];
-  if (!cluster_->Take(node, a.at.shape, problem_->request().ledger, &a.at)) {
-    return false;
-  }
+  if (!Take(node, a.at.shape, &a.at)) return false;
   Enter(a.task, node, true);
   table_->Update(node);
   ++problem_->steps;

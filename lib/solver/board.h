@@ -68,6 +68,7 @@ class Board {
     uint32_t tasks = 0;
     NodeIndex node = 0;  // Of the first task.
   };
+  bool Take(NodeIndex node, ShapeId shape, Allocation* at);
   void Enter(TaskId task, NodeIndex node, bool enter);
   void EnterHold(Hold& hold, NodeIndex node, bool enter);
   void Touch(NodeIndex node, bool enter);

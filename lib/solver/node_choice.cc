@@ -8,28 +8,13 @@
 namespace muster::solver {
 namespace {
 
-// Whether a task that shares devices would have to take some that are whole.
-bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
-                 Ledger ledger) {
-  const DeviceRequest& request = cluster.device_request(shape);
-  if (request.count == 0) return false;
-  if (request.milli == kWholeDevice && request.memory_bytes == 0) return false;
-  const uint32_t devices =
-      static_cast<uint32_t>(cluster.node(node).devices.size());
-  uint32_t shared = 0;
-  for (uint32_t d = 0; d < devices; ++d) {
-    const int32_t milli = cluster.free_milli(node, d, ledger);
-    if (milli == 0 || milli >= kWholeDevice) continue;
-    if (request.memory_bytes > 0) {
-      if (cluster.free_memory(node, d, ledger) >= request.memory_bytes) {
-        ++shared;
-      }
-    } else if (milli >= request.milli) {
-      ++shared;
-    }
-  }
-  return shared < request.count;
-}
+// Less is better.
+struct NodeRank {
+  int64_t score = 0;  // Negated.
+  uint32_t rank = 0;
+
+  friend auto operator<=>(const NodeRank&, const NodeRank&) = default;
+};
 
 int64_t LoneScore(const Problem& problem, uint32_t role, ShapeId shape,
                   NodeIndex node) {
@@ -59,26 +44,6 @@ uint64_t SliceRoom(const Board& board, TaskId task, NodeIndex node,
 
 }  // namespace
 
-NodeRank RankNode(const Cluster& cluster, NodeIndex node, ShapeId shape,
-                  Ledger ledger, int64_t score) {
-  NodeRank rank;
-  rank.score = -score;
-  rank.opens_device = OpensDevice(cluster, node, shape, ledger);
-  if (cluster.device_kind() < cluster.resource_count()) {
-    rank.free_devices = cluster.free(node, cluster.device_kind(), ledger);
-  }
-  return rank;
-}
-
-bool LessFree(const Cluster& cluster, NodeIndex a, NodeIndex b, Ledger ledger) {
-  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-    const int64_t less =
-        cluster.free(a, k, ledger) - cluster.free(b, k, ledger);
-    if (less != 0) return less < 0;
-  }
-  return false;
-}
-
 bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
                   NodeIndex* best) {
   const Cluster& cluster = problem.cluster();
@@ -87,6 +52,7 @@ bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
   const std::span<const NodeIndex> nodes =
       within ? problem.request().within : cluster.nodes();
   const std::span<const ScopeIndex> chain = problem.Chain(role);
+  const policy::Question question = problem.QuestionOf(shape);
   problem.steps += nodes.size();
   bool found = false;
   NodeRank best_rank;
@@ -97,16 +63,14 @@ bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
         })) {
       continue;
     }
-    const NodeRank rank = RankNode(cluster, node, shape, ledger,
-                                   LoneScore(problem, role, shape, node));
-    if (found) {
-      if (best_rank < rank) continue;
-      if (best_rank == rank && !LessFree(cluster, node, *best, ledger)) {
-        // Outside key order, keys decide among equals.
-        if (!within || LessFree(cluster, *best, node, ledger) ||
-            cluster.node(*best).key <= cluster.node(node).key) {
-          continue;
-        }
+    NodeRank rank{.score = -LoneScore(problem, role, shape, node)};
+    if (found && rank.score > best_rank.score) continue;
+    rank.rank = problem.policy().Rank(cluster, node, question);
+    if (found && best_rank <= rank) {
+      // Outside key order, keys decide among equals.
+      if (!within || best_rank < rank ||
+          cluster.node(*best).key <= cluster.node(node).key) {
+        continue;
       }
     }
     found = true;
@@ -119,9 +83,9 @@ bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
 bool FindNode(const Board& board, TaskId task, std::span<const Spot> spots,
               uint32_t after, NodeIndex* best) {
   Problem& problem = board.problem();
-  const Cluster& cluster = board.cluster();
-  const Ledger ledger = problem.request().ledger;
   const uint32_t column = problem.column(task.role);
+  const policy::Question question =
+      problem.QuestionOf(problem.shape(task.role));
   const std::span<const NodeIndex> nodes = board.table().Everywhere(0);
   problem.steps += nodes.size();
   bool found = false;
@@ -141,15 +105,11 @@ bool FindNode(const Board& board, TaskId task, std::span<const Spot> spots,
                      std::tie(std::get<0>(best_rank), std::get<1>(best_rank))) {
       continue;
     }
-    const std::tuple<uint64_t, int, NodeRank> rank = {
-        lacking, nearness,
-        RankNode(cluster, node, problem.shape(task.role), ledger,
-                 board.table().Score(column, node))};
-    if (found &&
-        (best_rank < rank ||
-         (best_rank == rank && !LessFree(cluster, node, *best, ledger)))) {
-      continue;
-    }
+    const NodeRank node_rank{
+        -board.table().Score(column, node),
+        problem.policy().Rank(board.cluster(), node, question)};
+    const std::tuple rank = {lacking, nearness, node_rank};
+    if (found && best_rank <= rank) continue;
     found = true;
     best_rank = rank;
     *best = node;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/policy/node_policy.h"
 #include "lib/solver/tree.h"
 #include "muster/placement_solver.h"
 
@@ -44,6 +45,9 @@ struct Column {
 
 class Problem {
  public:
+  // Ranks nodes and chooses devices; must outlive the problem.
+  explicit Problem(const policy::NodePolicy& policy) : policy_(&policy) {}
+
   // False if the request cannot be met whatever is free: an unknown topology
   // or level is required, or fixed tasks break a constraint; `reason` says.
   bool Init(const Cluster& cluster, const PlacementRequest& request,
@@ -51,6 +55,10 @@ class Problem {
 
   const Cluster& cluster() const { return *cluster_; }
   const PlacementRequest& request() const { return *request_; }
+  const policy::NodePolicy& policy() const { return *policy_; }
+  policy::Question QuestionOf(ShapeId shape) const {
+    return {shape, request_->ledger, gang().key};
+  }
   const Gang& gang() const { return request_->gang->gang; }
   uint32_t group_count() const { return groups_; }
   uint32_t role_count() const { return roles_; }
@@ -128,6 +136,7 @@ class Problem {
   uint32_t FindColumn(ShapeId shape, const Role& role);
   bool Refuse(ScopeIndex s, Reason* reason) const;
 
+  const policy::NodePolicy* policy_;
   const Cluster* cluster_ = nullptr;
   const PlacementRequest* request_ = nullptr;
   uint32_t groups_ = 0;

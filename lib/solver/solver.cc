@@ -73,8 +73,9 @@ bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
     const ShapeId shape = problem_.shape(role);
     NodeIndex node = 0;
     if (!FindLoneNode(problem_, role, shape, &node)) continue;
-    Allocation at;
-    if (!cluster.Take(node, shape, problem_.request().ledger, &at)) continue;
+    const Allocation at =
+        policy_->Choose(cluster, node, problem_.QuestionOf(shape));
+    cluster.Charge(at, problem_.request().ledger);
     result->tasks.push_back({{role, 0}, at});
     return true;
   }
@@ -248,8 +249,9 @@ void Solver::ExplainNo(Cluster& cluster, ScopeIndex top,
 
 namespace muster {
 
-std::unique_ptr<PlacementSolver> NewPlacementSolver(const PlacementOptions&) {
-  return std::make_unique<solver::Solver>();
+std::unique_ptr<PlacementSolver> NewPlacementSolver(
+    const PlacementOptions& options) {
+  return std::make_unique<solver::Solver>(options);
 }
 
 }  // namespace muster

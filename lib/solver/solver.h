@@ -3,8 +3,10 @@
 #define MUSTER_LIB_SOLVER_SOLVER_H_
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
+#include "lib/policy/node_policy.h"
 #include "lib/solver/board.h"
 #include "lib/solver/count_plan.h"
 #include "lib/solver/explain.h"
@@ -17,6 +19,9 @@ namespace muster::solver {
 
 class Solver final : public PlacementSolver {
  public:
+  explicit Solver(const PlacementOptions& options)
+      : policy_(policy::NewNodePolicy(options)), problem_(*policy_) {}
+
   void Place(Cluster& cluster, const PlacementRequest& request,
              PlacementResult* result) override;
   void Grow(Cluster& cluster, const PlacementRequest& request,
@@ -41,6 +46,7 @@ class Solver final : public PlacementSolver {
   ScopeIndex NotRunning(uint32_t role);
   void Keep(const std::vector<Assignment>& tasks, PlacementResult* result);
 
+  const std::unique_ptr<policy::NodePolicy> policy_;
   Problem problem_;
   CountPlan plan_;
   SlotTable table_;
