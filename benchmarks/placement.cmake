@@ -1,1 +1,2 @@
-muster_benchmark(placement_benchmark SOURCES placement_benchmark.cc)
+muster_benchmark(placement_benchmark
+  SOURCES busy_cluster.cc placement_benchmark.cc scan_peer.cc)

@@ -1,121 +1,187 @@
-// One gang that looks for its place: what a pass pays for each gang it tries.
+// Where a gang goes: what one question to the solver costs.
 //
-// 5 zones of blocks of racks of 40 nodes with 8 devices; 85 % of the devices
-// are in use: 8 of 10 nodes are full, 1 is half full. The placement is rolled
-// back, so that every iteration meets the same state.
+// BM_Place asks and changes nothing; BM_PlaceCommit places for good (and
+// brings the other live shapes up to date, too); BM_PlaceUndo places inside a
+// transaction and rolls it back. Medians over batches, as ns_median. vs_scan,
+// vs_simd_scan and vs_rebuild: how many times longer peers take in the same
+// run that only find out how much room each domain has (scan_peer.h).
+//
+// Without a suffix a case runs on a steady state with one resource kind;
+// /scattered, /uneven: another state; /full: four kinds, 64 shapes with
+// selectors in turn, islands of devices.
 #include <benchmark/benchmark.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "benchmarks/busy_cluster.h"
+#include "benchmarks/scan_peer.h"
 #include "muster/cluster.h"
 #include "muster/placement_solver.h"
 
-namespace muster {
+namespace muster::bench {
 namespace {
 
-constexpr uint32_t kDevices = 8;
-constexpr uint32_t kRack = 40;
-constexpr uint32_t kRacksPerBlock = 5;
-constexpr uint32_t kZones = 5;
-constexpr ResourceKind kGpu = 1;
+using Clock = std::chrono::steady_clock;
 
-std::string Padded(const char* prefix, uint32_t number) {
-  std::string digits = std::to_string(number);
-  return prefix + std::string(6 - digits.size(), '0') + digits;
+constexpr size_t kBatch = 64;
+constexpr size_t kPeerRuns = 25;
+
+struct Case {
+  uint32_t nodes = 0;
+  uint32_t tasks = 1;
+  uint32_t devices = 1;
+  const char* required = "";
+  State state = State::kSteady;
+  Kinds kinds = Kinds::kOne;
+};
+
+double Seconds(Clock::duration d) {
+  return std::chrono::duration<double>(d).count();
 }
 
-Role Workers(uint32_t tasks, uint32_t devices) {
-  Role role;
-  role.name = "w" + std::to_string(devices);
-  role.min_tasks = role.desired_tasks = tasks;
-  role.shape.resources = {1000, 0};
-  role.shape.devices.count = devices;
-  return role;
+double Median(std::vector<double> values) {
+  const auto middle =
+      values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
 }
 
-Cluster UsedCluster(uint32_t nodes) {
-  Cluster cluster(2, kGpu, {{"net", {"zone", "block", "rack"}}});
-  const uint32_t racks = (nodes + kRack - 1) / kRack;
-  for (uint32_t n = 0; n < nodes; ++n) {
-    const uint32_t rack = n / kRack;
-    Node node;
-    node.key = Padded("n", n);
-    node.capacity = {128'000, 0};
-    node.devices.assign(kDevices, {.model = "H100"});
-    node.labels = {{"block", Padded("b", rack / kRacksPerBlock)},
-                   {"rack", Padded("r", rack)},
-                   {"zone", Padded("z", rack * kZones / racks)}};
-    cluster.Upsert(node);
+double MedianOf(size_t runs, const std::function<void()>& what) {
+  std::vector<double> times;
+  for (size_t i = 0; i < runs; ++i) {
+    const Clock::time_point start = Clock::now();
+    what();
+    times.push_back(Seconds(Clock::now() - start));
   }
-  const ShapeId one = cluster.Intern(Workers(1, 1), 0);
-  uint64_t random = 0x9e3779b97f4a7c15u;
-  for (const NodeIndex n : cluster.nodes()) {
-    random = random * 6364136223846793005u + 1442695040888963407u;
-    const uint64_t dice = (random >> 33) % 10;
-    const uint32_t used = dice < 8 ? 8 : dice == 8 ? 4 : 0;
-    Allocation at;
-    for (uint32_t i = 0; i < used; ++i) {
-      cluster.Take(n, one, Ledger::kBoth, &at);
-    }
-  }
-  return cluster;
+  return Median(std::move(times));
 }
 
-void BM_Place(benchmark::State& state, uint32_t nodes, Gang gang) {
-  Cluster cluster = UsedCluster(nodes);
-  PreparedGang prepared;
-  for (const Role& role : gang.roles) {
-    prepared.shapes.push_back({cluster.Intern(role, 0)});
+void ComparePeers(benchmark::State& state, const Case& c, BusyCluster& busy,
+                  ShapeId shape, double median) {
+  ScanPeer peer(busy.cluster);
+  const auto ratio = [&](const std::function<uint32_t()>& sum) {
+    return MedianOf(kPeerRuns, [&] { benchmark::DoNotOptimize(sum()); }) /
+           median;
+  };
+  state.counters["vs_scan"] = ratio([&] { return peer.Scalar(c.devices); });
+  state.counters["vs_simd_scan"] = ratio([&] { return peer.Simd(c.devices); });
+  state.counters["vs_rebuild"] =
+      ratio([&] { return peer.Rebuild(busy.cluster, shape); });
+}
+
+enum class Act : uint8_t { kAsk, kCommit, kUndo };
+
+// Times batches of questions; what they placed is undone between batches.
+void BM_Placement(benchmark::State& state, const Case& c, Act act) {
+  BusyCluster& busy = Busy(c.nodes, c.state, c.kinds);
+  Cluster& cluster = busy.cluster;
+  const std::vector<PreparedGang> gangs =
+      busy.Gangs(c.tasks, c.devices, c.required);
+  std::vector<PreparedGang> others;  // Shapes that live beside it.
+  for (const uint32_t devices : {1u, 2u, 3u, 4u, 5u, 6u, 7u, 8u}) {
+    if (c.kinds == Kinds::kFour || devices == c.devices) continue;
+    others.push_back(busy.Gangs(1, devices, "")[0]);
   }
-  gang.groups.resize(1);
-  prepared.gang = std::move(gang);
-  PlacementRequest request;
-  request.gang = &prepared;
   const std::unique_ptr<PlacementSolver> solver = NewPlacementSolver();
+  PlacementRequest request;
   PlacementResult result;
-  for (auto _ : state) {
-    const Cluster::Mark mark = cluster.Begin();
+  size_t fits = 0, asked = 0;
+  const auto ask = [&](const PreparedGang& gang, bool dry_run) {
+    request.gang = &gang;
+    request.dry_run = dry_run;
     solver->Place(cluster, request, &result);
-    cluster.Rollback(mark);
+    ++asked;
+    fits += result.fit == Fit::kFits;
+  };
+  const auto warm = [&] {
+    for (const PreparedGang& gang : gangs) ask(gang, true);
+    for (const PreparedGang& gang : others) ask(gang, true);
+  };
+  // What is placed for good uses up what is free: not too much of it.
+  const size_t batch_size =
+      act == Act::kCommit
+          ? std::clamp<size_t>(c.nodes / 200 / c.tasks, 1, kBatch)
+          : kBatch;
+  std::vector<double> batches;
+  size_t next = 0;
+  for (auto _ : state) {
+    warm();
+    const Cluster::Mark batch = cluster.Begin();
+    const Clock::time_point start = Clock::now();
+    for (size_t i = 0; i < batch_size; ++i) {
+      const PreparedGang& gang = gangs[next++ % gangs.size()];
+      if (act == Act::kUndo) {
+        const Cluster::Mark mark = cluster.Begin();
+        ask(gang, false);
+        cluster.Rollback(mark);
+      } else {
+        ask(gang, act == Act::kAsk);
+      }
+    }
+    if (act == Act::kCommit) {
+      for (const PreparedGang& gang : others) ask(gang, true);
+    }
+    const double took = Seconds(Clock::now() - start);
+    cluster.Rollback(batch);
+    state.SetIterationTime(took);
+    batches.push_back(took / static_cast<double>(batch_size));
   }
-  state.counters["fits"] = result.fit == Fit::kFits ? 1 : 0;
+  state.SetItemsProcessed(static_cast<int64_t>(batches.size() * batch_size));
+  const double median = Median(batches);
+  state.counters["ns_median"] = median * 1e9;
+  state.counters["fits"] =
+      static_cast<double>(fits) / static_cast<double>(asked);
   state.counters["steps"] = static_cast<double>(result.steps);
-  state.counters["ns_per_node"] =
-      benchmark::Counter(static_cast<double>(nodes) * 1e-9,
-                         benchmark::Counter::kIsIterationInvariantRate |
-                             benchmark::Counter::kInvert);
+  state.counters["optimal"] = result.certificate.optimal ? 1 : 0;
+  ComparePeers(state, c, busy, gangs[0].shapes[0][0], median);
 }
 
-Gang Identical(uint32_t tasks, uint32_t devices) {
-  Gang gang;
-  gang.roles = {Workers(tasks, devices)};
-  return gang;
+std::string Text(const Case& c) {
+  std::string text = "nodes:" + std::to_string(c.nodes) +
+                     "/gang:" + std::to_string(c.tasks) + "x" +
+                     std::to_string(c.devices);
+  if (c.state == State::kScattered) text += "/scattered";
+  if (c.state == State::kUneven) text += "/uneven";
+  if (c.kinds == Kinds::kFour) text += "/full";
+  return text;
 }
 
-// A coordinator without devices, and workers of two sizes.
-Gang Mixed() {
-  Gang gang;
-  gang.roles = {Workers(1, 0), Workers(16, 4), Workers(4, 8)};
-  return gang;
+void Register(const Case& c) {
+  const auto add = [&](const char* name, Act act) {
+    benchmark::RegisterBenchmark((std::string(name) + "/" + Text(c)).c_str(),
+                                 BM_Placement, c, act)
+        ->UseManualTime()
+        ->Unit(benchmark::kMicrosecond);
+  };
+  add("BM_Place", Act::kAsk);
+  add("BM_PlaceCommit", Act::kCommit);
+  add("BM_PlaceUndo", Act::kUndo);
+}
+
+void RegisterGangs(uint32_t nodes, State state, Kinds kinds) {
+  Register({nodes, 1, 1, "", state, kinds});
+  Register({nodes, 8, 8, "", state, kinds});
+  if (nodes < 1000) return;
+  Register({nodes, 64, 8, "block", state, kinds});
+  if (nodes >= 10000) Register({nodes, 512, 8, "", state, kinds});
 }
 
 [[maybe_unused]] const bool kRegistered = [] {
-  for (const uint32_t nodes : {100u, 1000u, 10000u}) {
-    const std::string prefix = "BM_Place/nodes:" + std::to_string(nodes);
-    const auto add = [&](const std::string& name, const Gang& gang) {
-      benchmark::RegisterBenchmark((prefix + "/gang:" + name).c_str(), BM_Place,
-                                   nodes, gang);
-    };
-    add("1x1", Identical(1, 1));
-    add("8x8", Identical(8, 8));
-    add("64x8", Identical(64, 8));
-    add("mixed", Mixed());
+  for (const uint32_t nodes : {100u, 1000u, 10000u, 100000u, 1000000u}) {
+    RegisterGangs(nodes, State::kSteady, Kinds::kOne);
   }
+  RegisterGangs(100000, State::kScattered, Kinds::kOne);
+  RegisterGangs(100000, State::kUneven, Kinds::kOne);
+  RegisterGangs(100000, State::kSteady, Kinds::kFour);
+  RegisterGangs(100000, State::kScattered, Kinds::kFour);
   return true;
 }();
 
 }  // namespace
-}  // namespace muster
+}  // namespace muster::bench

@@ -21,7 +21,16 @@ constexpr uint32_t kMaxAlternatives = 256;
 void Solver::Place(Cluster& cluster, const PlacementRequest& request,
                    PlacementResult* result) {
   result->Clear();
+  if (uniform_.Place(cluster, request, result) ==
+      UniformPlacer::Outcome::kPlaced) {
+    result->fit = Fit::kFits;
+    result->reason = {.code = ReasonCode::kFits};
+    return;
+  }
+  result->certificate = {};
+  const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   PlaceScope(cluster, request, 0, result);
+  if (request.dry_run) cluster.Rollback(mark);
 }
 
 void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,

@@ -13,6 +13,7 @@
 #include "lib/solver/group_search.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/slot_table.h"
+#include "lib/solver/uniform_placer.h"
 #include "muster/placement_solver.h"
 
 namespace muster::solver {
@@ -20,7 +21,9 @@ namespace muster::solver {
 class Solver final : public PlacementSolver {
  public:
   explicit Solver(const PlacementOptions& options)
-      : policy_(policy::NewNodePolicy(options)), problem_(*policy_) {}
+      : policy_(policy::NewNodePolicy(options)),
+        uniform_(*policy_),
+        problem_(*policy_) {}
 
   void Place(Cluster& cluster, const PlacementRequest& request,
              PlacementResult* result) override;
@@ -47,6 +50,7 @@ class Solver final : public PlacementSolver {
   void Keep(const std::vector<Assignment>& tasks, PlacementResult* result);
 
   const std::unique_ptr<policy::NodePolicy> policy_;
+  UniformPlacer uniform_;
   Problem problem_;
   CountPlan plan_;
   SlotTable table_;

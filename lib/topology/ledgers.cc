@@ -126,12 +126,14 @@ bool Ledgers::Choose(NodeIndex n, const Needs& needs, Ledger ledger,
   if (needs.form == DeviceForm::kNone) return true;
   if (needs.form == DeviceForm::kWhole) {
     const NodeBook& book = nodes_[n];
+    const uint64_t usable = book.whole[First(ledger)] &
+                            book.whole[Last(ledger)] &
+                            DevicesOfModels(n, needs);
+    *devices = usable;
+    if (CountBits(usable) == needs.count) return true;  // No choice.
     std::array<uint64_t, 64> groups;
     const uint64_t count = GroupsOf(n, &groups);
-    *devices =
-        ChooseWhole(book.whole[First(ledger)] & book.whole[Last(ledger)] &
-                        DevicesOfModels(n, needs),
-                    {groups.data(), count}, needs.count);
+    *devices = ChooseWhole(usable, {groups.data(), count}, needs.count);
   } else {
     std::array<SharedDevice, 64> shared;
     const uint32_t count = SharedDevices(
@@ -167,9 +169,32 @@ void Ledgers::Post(NodeIndex n, const Needs& needs, uint64_t devices,
     }
     nodes_[n].charges[l] += sign;
     if (needs.form == DeviceForm::kNone) continue;
+    if (needs.form == DeviceForm::kWhole) {
+      PostWhole(n, devices & Mask(nodes_[n].count), l, sign);
+      continue;
+    }
     ForEachBit(devices & Mask(nodes_[n].count), [&](uint32_t d) {
       PostDevice(n, d, ShareOf(needs, At(n, d).memory), l, sign);
     });
+  }
+}
+
+void Ledgers::PostWhole(NodeIndex n, uint64_t devices, size_t ledger,
+                        int sign) {
+  NodeBook& node = nodes_[n];
+  uint64_t whole = 0;
+  ForEachBit(devices, [&](uint32_t d) {
+    DeviceBook& book = At(n, d);
+    Share& free = book.free[ledger];
+    free.milli -= sign * kWholeDevice;
+    free.memory -= sign * book.memory;
+    whole |= uint64_t{free == Whole(book)} << d;
+  });
+  devices &= node.healthy;
+  node.whole[ledger] = (node.whole[ledger] & ~devices) | (whole & devices);
+  if (CountsDevices()) {
+    free_[ledger][size_t{n} * kinds_ + device_kind_] -=
+        int64_t{sign} * kWholeDevice * CountBits(devices);
   }
 }
 

@@ -132,6 +132,8 @@ class Ledgers {
   // Takes others' usage from the free amounts (sign 1) or gives it back.
   void PostOthers(NodeIndex n, const OtherUsage& others, int sign);
   Share OthersShare(NodeIndex n, const DeviceShare& share) const;
+  // Whole devices, all at once.
+  void PostWhole(NodeIndex n, uint64_t devices, size_t ledger, int sign);
   void PostDevice(NodeIndex n, uint32_t device, Share share, size_t ledger,
                   int sign);
   // Rebuilds what is summed up over devices.

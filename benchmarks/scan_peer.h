@@ -1,0 +1,39 @@
+// What a solver without an index has to do for every question: rebuild how
+// much room each domain has. The peers that placement is compared with.
+#ifndef MUSTER_BENCHMARKS_SCAN_PEER_H_
+#define MUSTER_BENCHMARKS_SCAN_PEER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "muster/cluster.h"
+
+namespace muster::bench {
+
+// Free devices of all nodes in one table of bytes, in topology order: less
+// than any real snapshot holds.
+class ScanPeer {
+ public:
+  explicit ScanPeer(const Cluster& cluster);
+
+  // Each returns how many tasks with so many devices the best zone takes,
+  // after it has summed up racks, blocks and zones.
+  uint32_t Scalar(uint32_t devices);
+  uint32_t Simd(uint32_t devices);
+  // As Scalar, but asks the cluster about each node, as a snapshot made for
+  // each request does.
+  uint32_t Rebuild(const Cluster& cluster, ShapeId shape);
+
+ private:
+  uint32_t SumUp();
+
+  const TopologyIndex& index_;
+  std::vector<uint8_t> free_;
+  std::vector<uint32_t> racks_;
+  std::vector<uint32_t> blocks_;
+  std::vector<uint32_t> zones_;
+};
+
+}  // namespace muster::bench
+
+#endif  // MUSTER_BENCHMARKS_SCAN_PEER_H_

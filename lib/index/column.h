@@ -1,0 +1,129 @@
+// How many tasks of one shape every node and every domain can take, and which
+// node is best for one: kept from question to question.
+#ifndef MUSTER_LIB_INDEX_COLUMN_H_
+#define MUSTER_LIB_INDEX_COLUMN_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/index/layout.h"
+#include "lib/policy/node_policy.h"
+#include "muster/cluster.h"
+
+namespace muster::index {
+
+// A cache: what it says follows from the cluster's state alone, whenever it
+// was built and whatever was asked before. After changes to k nodes a refresh
+// costs O(k * levels); where the cluster's log no longer tells which nodes
+// changed, it is built anew by one scan. Ranks are brought up to date only
+// when a best node is asked for, and only where something changed.
+class Column {
+ public:
+  // More tasks a node are not counted: sums fit into 32 bits for a million
+  // nodes. See saturated().
+  static constexpr uint32_t kMaxSlots = 4095;
+
+  // Memory that refreshes of all columns share.
+  struct Scratch {
+    std::vector<NodeIndex> changed{};
+    std::vector<uint32_t> seen{};  // By node: the refresh that saw it last.
+    uint32_t refresh = 0;
+  };
+
+  // Forgets everything and belongs to this layout, shape and policy, which
+  // must stay until the next Bind.
+  void Bind(const Layout& layout, const policy::NodePolicy& policy,
+            ShapeId shape, Ledger ledger);
+  // Brings slots and sums up to the cluster's state.
+  void Refresh(const Cluster& cluster, Scratch* scratch);
+  // Brings ranks up to date, too. Slots must be.
+  void RefreshRanks(const Cluster& cluster);
+
+  ShapeId shape() const { return question_.shape; }
+  uint32_t slots(Position p) const { return slots_[p]; }
+  std::span<const uint16_t> slots() const { return slots_; }
+  // By domain of a stored level.
+  std::span<const uint32_t> sums(int level) const {
+    return {sums_.data() + level_first_[level], layout_->domains(level)};
+  }
+  // Of the nodes inside the topology, and of those outside.
+  uint64_t inside() const { return inside_; }
+  uint64_t outside() const { return outside_; }
+  // The most slots of one node.
+  uint32_t most() const { return Greatest(chunk_most_); }
+  uint32_t most(uint32_t chunk) const { return chunk_most_[chunk]; }
+  // Bit i: whether node i of the chunk has slots.
+  uint64_t any(uint32_t chunk) const { return chunk_any_[chunk]; }
+  // Nodes with more slots than are counted.
+  uint32_t saturated() const { return saturated_; }
+  // Nodes with slots that a taint asks to avoid: ranks do not say so.
+  uint32_t reluctant() const { return reluctant_; }
+
+  // The rank of a node with slots; kNoRank without.
+  static constexpr uint32_t kNoRank = 0xffffffff;
+  uint32_t rank(Position p) const { return ranks_[p]; }
+  // The node with slots that has the least rank; among equals, in the domain
+  // with the fewest slots (where the domain is not cut into many chunks), then
+  // the first position. False if there is none. With `inside_only`, among
+  // nodes inside the topology. RefreshRanks must have been called.
+  bool Best(bool inside_only, Position* best) const;
+  // The same among the nodes that have at least `tasks` slots.
+  bool BestWith(uint32_t tasks, bool inside_only, Position* best) const;
+
+  // Compares with a column built anew; names the first difference, or empty.
+  std::string Difference(const Cluster& cluster) const;
+
+ private:
+  // A rank that must be computed: nothing else may have it.
+  static constexpr uint32_t kStaleRank = 0xfffffffe;
+  // No node in the chunk.
+  static constexpr uint64_t kNoEntry = ~uint64_t{0};
+  static constexpr uint32_t kGroup = 64;  // Chunks that share one entry.
+  // A domain of more chunks has no tightness.
+  static constexpr uint32_t kMaxTightChunks = 4;
+
+  static uint16_t Greatest(std::span<const uint16_t> values);
+  void Build(const Cluster& cluster);
+  void Update(const Cluster& cluster, Position p);
+  void CountSlots(Position p, uint32_t before, uint32_t now);
+  void FindLostMost();
+  void CountReluctance(const Cluster& cluster, Position p);
+  void MarkChunk(uint32_t chunk);
+  void MarkDomain(uint32_t chunk, bool sums_changed);
+  uint64_t Entry(uint32_t chunk) const;
+  void RefreshChunk(const Cluster& cluster, uint32_t chunk);
+  uint32_t GroupCount() const {
+    return static_cast<uint32_t>(group_best_.size());
+  }
+
+  const Layout* layout_ = nullptr;
+  const policy::NodePolicy* policy_ = nullptr;
+  policy::Question question_{};
+  bool built_ = false;
+  uint64_t version_ = 0;
+  uint64_t inside_ = 0;
+  uint64_t outside_ = 0;
+  uint32_t saturated_ = 0;
+  uint32_t reluctant_ = 0;
+  std::vector<uint16_t> slots_;
+  std::vector<uint32_t> sums_;
+  std::vector<size_t> level_first_;
+  std::vector<uint16_t> chunk_most_;
+  std::vector<uint64_t> chunk_any_;
+  std::vector<uint8_t> most_lost_;
+  std::vector<uint32_t> lost_;
+  std::vector<uint8_t> avoided_;  // By position; empty while none is.
+  // Ranks, and over them the least (rank, tightness) of chunks and groups.
+  std::vector<uint32_t> ranks_;
+  std::vector<uint64_t> chunk_best_;  // Groups of inside and outside apart.
+  std::vector<uint64_t> group_best_;
+  std::vector<uint8_t> chunk_marked_;
+  std::vector<uint32_t> marked_;
+  uint32_t outside_shift_ = 0;  // Entries skipped before those outside.
+};
+
+}  // namespace muster::index
+
+#endif  // MUSTER_LIB_INDEX_COLUMN_H_

@@ -1,0 +1,74 @@
+#include "lib/index/layout.h"
+
+#include <algorithm>
+
+namespace muster::index {
+
+void Layout::Cut(Position first, Position last, uint32_t domain) {
+  while (first < last) {
+    const uint32_t count = std::min(kChunk, last - first);
+    for (uint32_t i = 0; i < count; ++i) {
+      chunk_of_.push_back(static_cast<uint32_t>(chunks_.size()));
+    }
+    chunks_.push_back({first, count, domain});
+    first += count;
+  }
+}
+
+void Layout::Build(const Cluster& cluster, int topology) {
+  topology_ = topology;
+  nodes_.clear();
+  chunks_.clear();
+  chunk_of_.clear();
+  domain_chunk_.clear();
+  parents_.clear();
+  children_.clear();
+  const TopologyIndex* index =
+      topology >= 0 ? &cluster.index(topology) : nullptr;
+  if (index != nullptr) {
+    nodes_ = index->nodes;
+    parents_.resize(index->levels.size());
+    children_.resize(index->levels.size());
+    for (size_t l = 0; l < index->levels.size(); ++l) {
+      const bool narrowest = l + 1 == index->levels.size();
+      for (const Domain& d : index->levels[l]) {
+        parents_[l].push_back(d.parent);
+        children_[l].push_back(narrowest ? d.first_node : d.first_child);
+      }
+      children_[l].push_back(static_cast<uint32_t>(
+          narrowest ? nodes_.size() : index->levels[l + 1].size()));
+    }
+  }
+  inside_ = size();
+  if (!parents_.empty()) {
+    const std::span<const uint32_t> first = children_.back();
+    for (uint32_t d = 0; d + 1 < first.size(); ++d) {
+      domain_chunk_.push_back(static_cast<uint32_t>(chunks_.size()));
+      Cut(first[d], first[d + 1], d);
+    }
+  } else {
+    Cut(0, inside_, kNoDomain);  // A topology of hosts alone.
+  }
+  domain_chunk_.push_back(static_cast<uint32_t>(chunks_.size()));
+  inside_chunks_ = static_cast<uint32_t>(chunks_.size());
+  for (const NodeIndex n : cluster.nodes()) {
+    if (index == nullptr || index->position[n] == TopologyIndex::kOutside) {
+      nodes_.push_back(n);
+    }
+  }
+  Cut(inside_, size(), kNoDomain);
+  position_.assign(cluster.node_limit(), 0);
+  for (Position p = 0; p < size(); ++p) position_[nodes_[p]] = p;
+}
+
+std::pair<Position, Position> Layout::range(int level, uint32_t domain) const {
+  uint32_t first = domain;
+  uint32_t last = domain + 1;
+  for (int l = level; l < levels(); ++l) {
+    first = children_[l][first];
+    last = children_[l][last];
+  }
+  return {first, last};
+}
+
+}  // namespace muster::index

@@ -1,0 +1,81 @@
+// The nodes of a cluster in the order of one topology, cut into chunks: where
+// the columns of an index have their rows.
+#ifndef MUSTER_LIB_INDEX_LAYOUT_H_
+#define MUSTER_LIB_INDEX_LAYOUT_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "muster/cluster.h"
+
+namespace muster::index {
+
+// A node's row. Nodes inside the topology come first, domain after domain (so
+// that a domain of any level is a range), then those outside, in key order: an
+// order no arrival can change.
+using Position = uint32_t;
+
+class Layout {
+ public:
+  // A chunk is (a part of) one narrowest domain, or of the nodes outside.
+  static constexpr uint32_t kChunk = 64;
+  static constexpr uint32_t kNoDomain = 0xffffffff;
+
+  struct Chunk {
+    Position first = 0;
+    uint32_t count = 0;
+    uint32_t domain = kNoDomain;  // Of the narrowest level.
+  };
+
+  // `topology` -1: none, all nodes are outside. O(n).
+  void Build(const Cluster& cluster, int topology);
+
+  int topology() const { return topology_; }
+  uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
+  // Nodes inside; positions from here on are outside.
+  uint32_t inside() const { return inside_; }
+  NodeIndex node(Position p) const { return nodes_[p]; }
+  std::span<const NodeIndex> nodes() const { return nodes_; }
+  Position position(NodeIndex n) const { return position_[n]; }
+
+  std::span<const Chunk> chunks() const { return chunks_; }
+  // Chunks of nodes inside; those outside follow.
+  uint32_t inside_chunks() const { return inside_chunks_; }
+  uint32_t chunk_of(Position p) const { return chunk_of_[p]; }
+  // The chunks of a domain of the narrowest level: first, and one past.
+  uint32_t first_chunk(uint32_t domain) const { return domain_chunk_[domain]; }
+
+  // Stored levels, widest first; hosts are not stored.
+  int levels() const { return static_cast<int>(parents_.size()); }
+  uint32_t domains(int level) const {
+    return static_cast<uint32_t>(parents_[level].size());
+  }
+  // By domain: the domain around it in the next wider level.
+  std::span<const uint32_t> parents(int level) const { return parents_[level]; }
+  // By domain: its first child in the next narrower level (of the narrowest:
+  // its first position); one entry more than domains.
+  std::span<const uint32_t> children(int level) const {
+    return children_[level];
+  }
+  // The domain's positions: first, and one past.
+  std::pair<Position, Position> range(int level, uint32_t domain) const;
+
+ private:
+  void Cut(Position first, Position last, uint32_t domain);
+
+  int topology_ = -1;
+  uint32_t inside_ = 0;
+  uint32_t inside_chunks_ = 0;
+  std::vector<NodeIndex> nodes_;
+  std::vector<Position> position_;
+  std::vector<Chunk> chunks_;
+  std::vector<uint32_t> chunk_of_;
+  std::vector<uint32_t> domain_chunk_;
+  std::vector<std::vector<uint32_t>> parents_;
+  std::vector<std::vector<uint32_t>> children_;
+};
+
+}  // namespace muster::index
+
+#endif  // MUSTER_LIB_INDEX_LAYOUT_H_

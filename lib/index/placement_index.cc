@@ -1,0 +1,82 @@
+#include "lib/index/placement_index.h"
+
+#include <algorithm>
+
+namespace muster::index {
+
+void PlacementIndex::Follow(const Cluster& cluster) {
+  if (identity_ == cluster.identity() &&
+      layout_version_ == cluster.layout_version()) {
+    return;
+  }
+  identity_ = cluster.identity();
+  layout_version_ = cluster.layout_version();
+  layouts_.resize(cluster.topologies().size() + 1);
+  layout_built_.assign(layouts_.size(), 0);
+  keys_.clear();
+}
+
+const Layout& PlacementIndex::LayoutOf(const Cluster& cluster, int topology) {
+  const size_t at = static_cast<size_t>(topology + 1);
+  if (layouts_[at] == nullptr) layouts_[at] = std::make_unique<Layout>();
+  if (layout_built_[at] == 0) {
+    layouts_[at]->Build(cluster, topology);
+    layout_built_[at] = 1;
+  }
+  return *layouts_[at];
+}
+
+// The position of the key; of one put in place of the one used longest ago
+// where it is new and there is no room: then columns_ does not hold it yet.
+size_t PlacementIndex::Find(const Key& key) {
+  if (last_ < keys_.size() && keys_[last_] == key) return last_;
+  const auto it = std::find(keys_.begin(), keys_.end(), key);
+  if (it != keys_.end()) return static_cast<size_t>(it - keys_.begin());
+  size_t at = keys_.size();
+  if (at < kMaxColumns) {
+    keys_.push_back(key);
+    if (columns_.size() < keys_.size()) {
+      columns_.push_back(std::make_unique<Entry>());
+    }
+  } else {
+    at = 0;
+    for (size_t i = 1; i < keys_.size(); ++i) {
+      if (columns_[i]->used < columns_[at]->used) at = i;
+    }
+    keys_[at] = key;
+  }
+  columns_[at]->layout = nullptr;
+  return at;
+}
+
+Column& PlacementIndex::Get(const Cluster& cluster, int topology, ShapeId shape,
+                            Ledger ledger) {
+  Follow(cluster);
+  last_ = Find({cluster.shape_serial(shape), topology, ledger});
+  Entry& entry = *columns_[last_];
+  entry.used = ++calls_;
+  if (entry.layout == nullptr) {
+    entry.layout = &LayoutOf(cluster, topology);
+    entry.column.Bind(*entry.layout, policy_, shape, ledger);
+  }
+  entry.column.Refresh(cluster, &scratch_);
+  return entry.column;
+}
+
+std::string PlacementIndex::Difference(const Cluster& cluster) {
+  Follow(cluster);
+  for (size_t i = 0; i < keys_.size(); ++i) {
+    Entry& entry = *columns_[i];
+    // A shape that is gone is never asked for again.
+    if (cluster.shape_serial(entry.column.shape()) != keys_[i].serial) continue;
+    entry.column.Refresh(cluster, &scratch_);
+    const std::string difference = entry.column.Difference(cluster);
+    if (!difference.empty()) {
+      return "shape " + std::to_string(entry.column.shape()) + ": " +
+             difference;
+    }
+  }
+  return "";
+}
+
+}  // namespace muster::index

@@ -1,0 +1,71 @@
+// The columns of the cluster that a solver works on.
+#ifndef MUSTER_LIB_INDEX_PLACEMENT_INDEX_H_
+#define MUSTER_LIB_INDEX_PLACEMENT_INDEX_H_
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lib/index/column.h"
+#include "lib/index/layout.h"
+#include "lib/policy/node_policy.h"
+#include "muster/cluster.h"
+
+namespace muster::index {
+
+// Holds the kMaxColumns columns asked for last, all of one cluster: another
+// cluster, or one whose nodes came, went or moved, starts it anew. Nothing it
+// says depends on what it held before.
+class PlacementIndex {
+ public:
+  static constexpr size_t kMaxColumns = 64;
+
+  // The policy must stay.
+  explicit PlacementIndex(const policy::NodePolicy& policy) : policy_(policy) {}
+
+  // The column with its slots and sums as the cluster is now. Valid, and true,
+  // until the cluster changes or the next call. `topology`: -1 for none.
+  // O(1) where nothing changed; see Column.
+  Column& Get(const Cluster& cluster, int topology, ShapeId shape,
+              Ledger ledger);
+  // Of the column that Get returned last.
+  const Layout& layout() const { return *columns_[last_]->layout; }
+
+  // Compares every column held with one built anew; names the first
+  // difference, or is empty. For tests.
+  std::string Difference(const Cluster& cluster);
+
+ private:
+  struct Entry {
+    uint64_t used = 0;  // The call that asked for it last.
+    const Layout* layout = nullptr;
+    Column column{};
+  };
+  // What a column is found by.
+  struct Key {
+    uint64_t serial = 0;
+    int32_t topology = -1;
+    Ledger ledger = Ledger::kBoth;
+
+    friend bool operator==(const Key&, const Key&) = default;
+  };
+
+  void Follow(const Cluster& cluster);
+  size_t Find(const Key& key);
+  const Layout& LayoutOf(const Cluster& cluster, int topology);
+
+  const policy::NodePolicy& policy_;
+  std::shared_ptr<const char> identity_;
+  uint64_t layout_version_ = 0;
+  std::vector<std::unique_ptr<Layout>> layouts_;  // By topology + 1.
+  std::vector<uint8_t> layout_built_;
+  std::vector<Key> keys_;
+  std::vector<std::unique_ptr<Entry>> columns_;  // keys_.size() are in use.
+  size_t last_ = 0;
+  uint64_t calls_ = 0;
+  Column::Scratch scratch_;
+};
+
+}  // namespace muster::index
+
+#endif  // MUSTER_LIB_INDEX_PLACEMENT_INDEX_H_

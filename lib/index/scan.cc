@@ -1,0 +1,158 @@
+#include "lib/index/scan.h"
+
+#include <algorithm>
+#include <limits>
+#include <string_view>
+
+// The compiler makes vector code of these: reductions without a branch. A
+// search is a reduction over positions. This file is compiled with -O3.
+#if defined(__x86_64__) && defined(__GNUC__)
+#define MUSTER_SCAN_X86 1
+#endif
+
+namespace muster::index {
+namespace {
+
+// Behind positions: positions of spans fit into 32 bits.
+constexpr uint32_t kNone = 0xffffffff;
+
+template <class T>
+[[gnu::always_inline]] inline T LeastOf(const T* v, size_t n) {
+  T least = std::numeric_limits<T>::max();
+  for (size_t i = 0; i < n; ++i) least = v[i] < least ? v[i] : least;
+  return least;
+}
+
+template <class T>
+[[gnu::always_inline]] inline uint32_t FindIn(const T* v, size_t n, T value) {
+  // Blocks of a size that is known here: what is found early ends it early.
+  constexpr size_t kBlock = 64;
+  size_t from = 0;
+  for (; from + kBlock <= n; from += kBlock) {
+    uint32_t equal = 0;
+    for (size_t i = 0; i < kBlock; ++i) equal += v[from + i] == value ? 1 : 0;
+    if (equal != 0) break;
+  }
+  for (; from < n; ++from) {
+    if (v[from] == value) return static_cast<uint32_t>(from);
+  }
+  return kNone;
+}
+
+// The least v[i] - floor, modulo 2^32: what is below the floor wraps to above
+// all that is not.
+[[gnu::always_inline]] inline uint32_t LeastAboveOf(const uint32_t* v, size_t n,
+                                                    uint32_t floor) {
+  uint32_t least = kNone;
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t above = v[i] - floor;
+    least = above < least ? above : least;
+  }
+  return least;
+}
+
+[[gnu::always_inline]] inline uint16_t GreatestOf(const uint16_t* v, size_t n) {
+  uint16_t most = 0;
+  for (size_t i = 0; i < n; ++i) most = v[i] > most ? v[i] : most;
+  return most;
+}
+
+#define MUSTER_SCANS(NAME, ATTRIBUTE)                                        \
+  ATTRIBUTE uint64_t Least64##NAME(const uint64_t* v, size_t n) {            \
+    return LeastOf(v, n);                                                    \
+  }                                                                          \
+  ATTRIBUTE uint32_t Find64##NAME(const uint64_t* v, size_t n, uint64_t x) { \
+    return FindIn(v, n, x);                                                  \
+  }                                                                          \
+  ATTRIBUTE uint32_t Find32##NAME(const uint32_t* v, size_t n, uint32_t x) { \
+    return FindIn(v, n, x);                                                  \
+  }                                                                          \
+  ATTRIBUTE uint32_t Above##NAME(const uint32_t* v, size_t n, uint32_t x) {  \
+    return LeastAboveOf(v, n, x);                                            \
+  }                                                                          \
+  ATTRIBUTE uint32_t Least32##NAME(const uint32_t* v, size_t n) {            \
+    return LeastOf(v, n);                                                    \
+  }                                                                          \
+  ATTRIBUTE uint16_t Greatest16##NAME(const uint16_t* v, size_t n) {         \
+    return GreatestOf(v, n);                                                 \
+  }                                                                          \
+  constexpr ScanTable k##NAME = {Least64##NAME, Find64##NAME,                \
+                                 Find32##NAME,  Above##NAME,                 \
+                                 Least32##NAME, Greatest16##NAME};
+
+MUSTER_SCANS(Portable, )
+#ifdef MUSTER_SCAN_X86
+MUSTER_SCANS(Avx2, [[gnu::target("avx2")]])
+MUSTER_SCANS(Avx512, [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]])
+#endif
+#undef MUSTER_SCANS
+
+struct Chosen {
+  const ScanTable* table = &kPortable;
+  const char* name = "portable";
+};
+
+Chosen Choose() {
+#ifdef MUSTER_SCAN_X86
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq")) {
+    return {&kAvx512, "avx512"};
+  }
+  if (__builtin_cpu_supports("avx2")) return {&kAvx2, "avx2"};
+#endif
+  return {};
+}
+
+// Constant once made: no state that callers could share.
+const Chosen& Best() {
+  static const Chosen chosen = Choose();
+  return chosen;
+}
+
+size_t Wide(uint32_t position) {
+  return position == kNone ? kNowhere : position;
+}
+
+}  // namespace
+
+size_t LeastAt(std::span<const uint64_t> values) {
+  const ScanTable& scans = *Best().table;
+  return Wide(scans.find64(values.data(), values.size(),
+                           scans.least64(values.data(), values.size())));
+}
+
+size_t FindFirst(std::span<const uint32_t> values, uint32_t value) {
+  return Wide(Best().table->find32(values.data(), values.size(), value));
+}
+
+size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor) {
+  const ScanTable& scans = *Best().table;
+  const uint32_t above = scans.least_above(values.data(), values.size(), floor);
+  if (above > kNone - floor) return kNowhere;
+  return Wide(scans.find32(values.data(), values.size(), floor + above));
+}
+
+uint32_t Least(std::span<const uint32_t> values) {
+  return Best().table->least32(values.data(), values.size());
+}
+
+uint16_t Greatest(std::span<const uint16_t> values) {
+  return Best().table->greatest16(values.data(), values.size());
+}
+
+const char* ScanName() { return Best().name; }
+
+const ScanTable* ScansNamed(const char* name) {
+  const std::string_view wanted = name;
+  if (wanted == "portable") return &kPortable;
+#ifdef MUSTER_SCAN_X86
+  const std::string_view best = Best().name;
+  if (wanted == "avx512" && best == "avx512") return &kAvx512;
+  if (wanted == "avx2" && best != "portable") return &kAvx2;
+#endif
+  return nullptr;
+}
+
+}  // namespace muster::index

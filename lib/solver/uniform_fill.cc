@@ -1,0 +1,173 @@
+#include "lib/solver/uniform_fill.h"
+
+#include <algorithm>
+#include <bit>
+#include <functional>
+
+namespace muster::solver {
+
+using index::Layout;
+using index::Position;
+
+void UniformFill::AddDomains(int level, uint32_t first, uint32_t last) {
+  const std::span<const uint32_t> sums = column_->sums(level);
+  looked_at_ += last - first;
+  for (uint32_t d = first; d < last; ++d) {
+    if (sums[d] > 0) picks_.push_back({d, sums[d], 0});
+  }
+}
+
+void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
+  for (uint32_t c = first_chunk; c < last_chunk; ++c) {
+    const Position first = layout_->chunks()[c].first;
+    for (uint64_t mask = column_->any(c); mask != 0; mask &= mask - 1) {
+      const Position p = first + static_cast<Position>(std::countr_zero(mask));
+      picks_.push_back({p, column_->slots(p), 0});
+    }
+  }
+}
+
+// Keeps of picks_ the fewest that hold the tasks, and says how many each
+// takes; in the order of ids. Returns the number.
+uint32_t UniformFill::Choose(uint32_t tasks) {
+  uint32_t most = 0;
+  uint64_t room = 0;
+  for (const Pick& p : picks_) {
+    most = std::max(most, p.slots);
+    room += p.slots;
+  }
+  if (room == tasks) {  // All of them.
+    for (Pick& p : picks_) p.taken = p.slots;
+    return static_cast<uint32_t>(picks_.size());
+  }
+  // The k largest go in whole: those above `edge`, and `at_edge` at it.
+  sorted_.clear();
+  for (const Pick& p : picks_) sorted_.push_back(p.slots);
+  uint32_t edge = 0, at_edge = 0, left = tasks;
+  if (most < 4 * picks_.size() + 64) {
+    count_of_.assign(most + 1, 0);
+    for (const uint32_t slots : sorted_) ++count_of_[slots];
+    for (edge = most; left > uint64_t{count_of_[edge]} * edge; --edge) {
+      left -= count_of_[edge] * edge;
+    }
+  } else {
+    std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
+    size_t i = 0;
+    while (left > sorted_[i]) left -= sorted_[i++];
+    edge = sorted_[i];
+    while (i > 0 && sorted_[i - 1] == edge) {
+      left += edge;
+      --i;
+    }
+  }
+  at_edge = (left + edge - 1) / edge - 1;
+  left -= at_edge * edge;
+  // The last one: the tightest that holds what is left.
+  const Pick* last = nullptr;
+  uint32_t skip = at_edge;
+  for (const Pick& p : picks_) {
+    if (p.slots > edge || p.slots < left) continue;
+    if (p.slots == edge && skip > 0) {
+      --skip;
+      continue;
+    }
+    if (last == nullptr || p.slots < last->slots) last = &p;
+  }
+  const uint32_t last_id = last->id;
+  size_t kept = 0;
+  for (const Pick& p : picks_) {
+    Pick chosen = p;
+    if (p.id == last_id) {
+      chosen.taken = left;
+    } else if (p.slots > edge || (p.slots == edge && at_edge > 0)) {
+      at_edge -= p.slots == edge;
+      chosen.taken = p.slots;
+    } else {
+      continue;
+    }
+    picks_[kept++] = chosen;
+  }
+  picks_.resize(kept);
+  return static_cast<uint32_t>(kept);
+}
+
+// From the chosen domains of a level to all their children.
+void UniformFill::Descend(int level) {
+  parents_.swap(picks_);
+  picks_.clear();
+  const bool nodes = level + 1 == layout_->levels();
+  const std::span<const uint32_t> children = layout_->children(level);
+  for (const Pick& parent : parents_) {
+    if (nodes) {
+      AddNodes(layout_->first_chunk(parent.id),
+               layout_->first_chunk(parent.id + 1));
+    } else {
+      AddDomains(level + 1, children[parent.id], children[parent.id + 1]);
+    }
+  }
+}
+
+// No placement in the region uses fewer domains of the level than the largest
+// ones that hold the tasks.
+uint32_t UniformFill::LeastDomains(int level, Region region, uint32_t tasks) {
+  picks_.clear();
+  uint32_t first = region.level < 0 ? 0 : region.domain;
+  uint32_t last = region.level < 0 ? layout_->domains(0) : region.domain + 1;
+  for (int l = std::max(region.level, 0); l < level; ++l) {
+    first = layout_->children(l)[first];
+    last = layout_->children(l)[last];
+  }
+  AddDomains(level, first, last);
+  return Choose(tasks);
+}
+
+uint32_t UniformFill::LeastNodes(uint32_t tasks) const {
+  const uint32_t most = column_->most();
+  return (tasks + most - 1) / most;
+}
+
+void UniformFill::Certify(Region region, uint32_t tasks,
+                          Certificate* certificate) {
+  certificate->optimal = true;
+  for (size_t l = 0; l < certificate->levels.size(); ++l) {
+    Certificate::Level& level = certificate->levels[l];
+    if (level.used <= 1) {
+      level.least = level.used;
+    } else if (l + 1 == certificate->levels.size()) {
+      level.least = LeastNodes(tasks);
+    } else {
+      level.least = LeastDomains(static_cast<int>(l), region, tasks);
+    }
+    certificate->optimal &= level.used == level.least;
+  }
+}
+
+uint64_t UniformFill::Fill(const Layout& layout, const index::Column& column,
+                           Region region, uint32_t tasks,
+                           std::vector<Share>* shares,
+                           Certificate* certificate) {
+  layout_ = &layout;
+  column_ = &column;
+  looked_at_ = 0;
+  certificate->levels.assign(static_cast<size_t>(layout.levels()) + 1, {1, 1});
+  picks_.clear();
+  if (region.level >= 0) {
+    picks_.push_back({region.domain, tasks, tasks});
+  } else if (layout.levels() > 0) {
+    AddDomains(0, 0, layout.domains(0));
+    certificate->levels[0].used = Choose(tasks);
+  } else {
+    AddNodes(0, static_cast<uint32_t>(layout.chunks().size()));
+    certificate->levels[0].used = Choose(tasks);
+  }
+  for (int l = std::max(region.level, 0); l < layout.levels(); ++l) {
+    Descend(l);
+    certificate->levels[static_cast<size_t>(l) + 1].used = Choose(tasks);
+  }
+  shares->clear();
+  for (const Pick& p : picks_) shares->push_back({p.id, p.taken});
+  Certify(region, tasks, certificate);
+  return looked_at_;
+}
+
+}  // namespace muster::solver

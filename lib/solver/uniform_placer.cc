@@ -1,0 +1,164 @@
+#include "lib/solver/uniform_placer.h"
+
+#include <algorithm>
+
+#include "lib/index/scan.h"
+
+namespace muster::solver {
+namespace {
+
+bool WithinHeadroom(const PlacementRequest& request, const Resources& demand,
+                    uint32_t tasks) {
+  if (request.headroom == nullptr) return true;
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] > 0 && demand[k] * int64_t{tasks} > (*request.headroom)[k]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+// False if the constraint is not one this placer knows.
+bool UniformPlacer::AddRule(const Cluster& cluster, const TopologyConstraint& c,
+                            Rule* rule) const {
+  if (c.empty()) return true;
+  if (!c.spread.level.empty() || !c.slices.empty()) return false;
+  const int topology = cluster.FindTopology(c.topology);
+  if (topology < 0 || (rule->named && rule->topology != topology)) return false;
+  rule->named = true;
+  rule->topology = topology;
+  if (c.required.empty()) return true;
+  const int level = cluster.FindLevel(topology, c.required);
+  if (level < 0) return false;
+  rule->required = std::max(rule->required, level);
+  return true;
+}
+
+bool UniformPlacer::IsMine(const Cluster& cluster,
+                           const PlacementRequest& request, Rule* rule) const {
+  const Gang& gang = request.gang->gang;
+  if (gang.groups.size() != 1 || gang.roles.size() != 1 ||
+      !request.fixed.empty() || !request.within.empty() ||
+      !gang.traffic.empty() || policy_.PerGang()) {
+    return false;
+  }
+  const Role& role = gang.roles[0];
+  const Group& root = gang.groups[0];
+  if (role.min_tasks == 0 || !role.preferences.empty() ||
+      root.min_children > 1 || root.min_tasks > role.min_tasks) {
+    return false;
+  }
+  rule->topology = cluster.topologies().empty() ? -1 : 0;
+  return AddRule(cluster, root.topology, rule) &&
+         AddRule(cluster, role.topology, rule);
+}
+
+UniformPlacer::Outcome UniformPlacer::Place(Cluster& cluster,
+                                            const PlacementRequest& request,
+                                            PlacementResult* result) {
+  Rule rule;
+  if (!IsMine(cluster, request, &rule)) return Outcome::kNotMine;
+  for (const ShapeId shape : request.gang->shapes[0]) {
+    const Outcome outcome = TryShape(cluster, request, shape, rule, result);
+    if (outcome != Outcome::kNoRoom) return outcome;
+  }
+  return Outcome::kNoRoom;
+}
+
+UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
+                                               const PlacementRequest& request,
+                                               ShapeId shape, const Rule& rule,
+                                               PlacementResult* result) {
+  const uint32_t tasks = request.gang->gang.roles[0].min_tasks;
+  if (!WithinHeadroom(request, cluster.demand(shape), tasks)) {
+    return Outcome::kNoRoom;
+  }
+  index::Column& column =
+      index_.Get(cluster, rule.topology, shape, request.ledger);
+  if (column.reluctant() > 0 || column.saturated() > 0) {
+    return Outcome::kNotMine;
+  }
+  ++result->steps;
+  const uint64_t room = column.inside() + (rule.named ? 0 : column.outside());
+  if (room < tasks) return Outcome::kNoRoom;
+  const index::Layout& layout = index_.layout();
+  if (!FindOneNode(cluster, column, rule, tasks, result)) {
+    Region region;
+    if (rule.required == layout.levels()) return Outcome::kNoRoom;
+    if (!FindRegion(column, rule, tasks, &region, result)) {
+      if (rule.required >= 0) return Outcome::kNoRoom;
+      // Part of it lies outside the topology: a matter of single nodes.
+      if (layout.levels() > 0 && column.inside() < tasks) {
+        return Outcome::kNotMine;
+      }
+      region.level = -1;
+    }
+    result->steps += fill_.Fill(layout, column, region, tasks, &shares_,
+                                &result->certificate);
+  }
+  Take(cluster, request, shape, result);
+  return Outcome::kPlaced;
+}
+
+// One node for all tasks.
+bool UniformPlacer::FindOneNode(const Cluster& cluster, index::Column& column,
+                                const Rule& rule, uint32_t tasks,
+                                PlacementResult* result) {
+  const index::Layout& layout = index_.layout();
+  result->steps += layout.chunks().size();
+  if (column.most() < tasks) return false;
+  column.RefreshRanks(cluster);
+  index::Position best = 0;
+  const bool found = tasks == 1 ? column.Best(rule.named, &best)
+                                : column.BestWith(tasks, rule.named, &best);
+  if (!found) return false;
+  shares_.assign(1, {best, tasks});
+  const size_t levels = best < layout.inside() ? layout.levels() : 0;
+  result->certificate.levels.assign(levels + 1, {1, 1});
+  result->certificate.optimal = true;
+  return true;
+}
+
+// The smallest domain with room for all: the narrowest level, then the fewest
+// slots, then the first.
+bool UniformPlacer::FindRegion(const index::Column& column, const Rule& rule,
+                               uint32_t tasks, Region* region,
+                               PlacementResult* result) {
+  const index::Layout& layout = index_.layout();
+  for (int l = layout.levels() - 1; l >= std::max(rule.required, 0); --l) {
+    result->steps += layout.domains(l);
+    const size_t domain = index::LeastAbove(column.sums(l), tasks);
+    if (domain == index::kNowhere) continue;
+    *region = {l, static_cast<uint32_t>(domain)};
+    return true;
+  }
+  return false;
+}
+
+// Devices, and the charge: where a node gets several tasks, each is charged
+// before the next one chooses.
+void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
+                         ShapeId shape, PlacementResult* result) {
+  const index::Layout& layout = index_.layout();
+  const policy::Question question{shape, request.ledger,
+                                  request.gang->gang.key};
+  const bool alone = std::all_of(shares_.begin(), shares_.end(),
+                                 [](const auto& s) { return s.tasks == 1; });
+  const bool charge = !request.dry_run || !alone;
+  const bool undo = request.dry_run && charge;
+  const Cluster::Mark mark = undo ? cluster.Begin() : 0;
+  uint32_t index = 0;
+  for (const UniformFill::Share& share : shares_) {
+    const NodeIndex node = layout.node(share.position);
+    for (uint32_t i = 0; i < share.tasks; ++i) {
+      const Allocation at = policy_.Choose(cluster, node, question);
+      if (charge) cluster.Charge(at, request.ledger);
+      result->tasks.push_back({{0, index++}, at});
+    }
+  }
+  if (undo) cluster.Rollback(mark);
+}
+
+}  // namespace muster::solver

@@ -1,0 +1,66 @@
+// The commonest gang, tasks that are all alike, placed through the index.
+#ifndef MUSTER_LIB_SOLVER_UNIFORM_PLACER_H_
+#define MUSTER_LIB_SOLVER_UNIFORM_PLACER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/index/placement_index.h"
+#include "lib/policy/node_policy.h"
+#include "lib/solver/uniform_fill.h"
+#include "muster/placement_solver.h"
+
+namespace muster::solver {
+
+// Answers for gangs of one role without slices, preferences, traffic or tasks
+// that run already; the general search answers the rest. The smallest
+// enclosing domain first, at equal level the tightest, then the first; inside
+// it see UniformFill. A single task goes to the node its policy ranks first.
+class UniformPlacer {
+ public:
+  enum class Outcome {
+    kPlaced,
+    kNoRoom,   // Proven, headroom included; the result says nothing yet.
+    kNotMine,  // Nothing was done.
+  };
+
+  explicit UniformPlacer(const policy::NodePolicy& policy)
+      : policy_(policy), index_(policy) {}
+
+  // Charges what it places unless request.dry_run. Steps count domains and
+  // nodes looked at as if nothing were cached.
+  Outcome Place(Cluster& cluster, const PlacementRequest& request,
+                PlacementResult* result);
+
+  index::PlacementIndex& index() { return index_; }
+
+ private:
+  // What all constraints of the gang come to.
+  struct Rule {
+    int topology = -1;
+    bool named = false;  // Nodes outside are out of the question.
+    int required = -1;
+  };
+
+  bool IsMine(const Cluster& cluster, const PlacementRequest& request,
+              Rule* rule) const;
+  bool AddRule(const Cluster& cluster, const TopologyConstraint& c,
+               Rule* rule) const;
+  Outcome TryShape(Cluster& cluster, const PlacementRequest& request,
+                   ShapeId shape, const Rule& rule, PlacementResult* result);
+  bool FindOneNode(const Cluster& cluster, index::Column& column,
+                   const Rule& rule, uint32_t tasks, PlacementResult* result);
+  bool FindRegion(const index::Column& column, const Rule& rule, uint32_t tasks,
+                  Region* region, PlacementResult* result);
+  void Take(Cluster& cluster, const PlacementRequest& request, ShapeId shape,
+            PlacementResult* result);
+
+  const policy::NodePolicy& policy_;
+  index::PlacementIndex index_;
+  UniformFill fill_;
+  std::vector<UniformFill::Share> shares_;
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_UNIFORM_PLACER_H_

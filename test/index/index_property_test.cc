@@ -1,0 +1,279 @@
+// Random lives of a cluster: after every change the index says what a look at
+// all nodes says.
+#include <algorithm>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "lib/index/placement_index.h"
+#include "lib/policy/node_policy.h"
+#include "muster/cluster.h"
+
+namespace muster::index {
+namespace {
+
+constexpr ResourceKind kGpu = 1;
+
+// Ranks that collide now and then, of what is free on the node.
+class FreeDevices final : public policy::NodePolicy {
+ public:
+  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+                const policy::Question& q) const override {
+    return static_cast<uint32_t>(
+        std::max<int64_t>(0, cluster.free(node, kGpu, q.ledger)));
+  }
+  Allocation Choose(const Cluster&, NodeIndex,
+                    const policy::Question&) const override {
+    return {};
+  }
+};
+
+class Life {
+ public:
+  explicit Life(uint64_t seed)
+      : random_(seed), cluster_(2, kGpu, {{"net", {"block", "rack"}}}) {
+    const uint32_t nodes = 1 + Below(300);
+    rack_ = 1 + Below(100);
+    for (uint32_t n = 0; n < nodes; ++n) Upsert(n);
+    for (const uint32_t devices : {0u, 1u, 2u, 4u}) {
+      Role role;
+      role.shape.resources = {devices == 2 ? 3 : 1, 0};
+      role.shape.devices.count = devices;
+      if (devices == 1) role.shape.devices.milli = 300;
+      shapes_.push_back(cluster_.Intern(role, 0));
+    }
+  }
+
+  void Step() {
+    switch (Below(12)) {
+      case 0:
+        return Upsert(Below(400));
+      case 1:
+        if (Below(4) == 0) Remove();
+        return;
+      case 2:
+        return cluster_.SetAvailable(AnyNode(), Below(3) > 0);
+      case 3:
+        return cluster_.SetOthers(AnyNode(), {.amount = {Below(4), 0}});
+      case 4:
+      case 5:
+        return TryAndUndo();
+      case 6:
+      case 7:
+        if (!held_.empty()) {
+          std::swap(held_[Below(held_.size())], held_.back());
+          cluster_.Credit(held_.back(), Ledger::kBoth);
+          held_.pop_back();
+        }
+        return;
+      default:
+        Take();
+    }
+  }
+
+  void Check() {
+    const ShapeId shape = shapes_[Below(shapes_.size())];
+    const Ledger ledger = Below(2) == 0 ? Ledger::kBoth : Ledger::kLater;
+    const int topology = Below(3) == 0 ? -1 : 0;
+    Column& column = index_.Get(cluster_, topology, shape, ledger);
+    column.RefreshRanks(cluster_);
+    ASSERT_EQ(column.Difference(cluster_), "");
+    CheckSums(column, shape, ledger);
+    for (const bool inside_only : {false, true}) {
+      CheckBest(column, shape, ledger, inside_only);
+    }
+  }
+
+ private:
+  uint32_t Below(uint64_t bound) {
+    return static_cast<uint32_t>(random_() % bound);
+  }
+  NodeIndex AnyNode() {
+    const auto nodes = cluster_.nodes();
+    return nodes[Below(nodes.size())];
+  }
+
+  void Upsert(uint32_t n) {
+    Node node;
+    node.key = "n" + std::to_string(n);
+    node.capacity = {8, 0};
+    node.devices.assign(Below(9), {});
+    if (Below(6) > 0) {
+      node.labels = {{"block", "b" + std::to_string(n / rack_ / 3)},
+                     {"rack", "r" + std::to_string(n / rack_)}};
+    }
+    if (Below(20) == 0)
+      node.taints = {{"slow", "", TaintEffect::kPreferNoSchedule}};
+    if (Below(20) == 0) node.schedulable = false;
+    // What runs there ends first: devices may differ.
+    const NodeId known = cluster_.Find(node.key);
+    std::erase_if(held_, [&](const Allocation& a) {
+      if (a.node != known.index) return false;
+      cluster_.Credit(a, Ledger::kBoth);
+      return true;
+    });
+    cluster_.Upsert(node);
+  }
+
+  void Remove() {
+    if (cluster_.nodes().size() < 2) return;
+    const NodeIndex node = AnyNode();
+    std::erase_if(held_, [&](const Allocation& a) { return a.node == node; });
+    cluster_.Remove(node);
+  }
+
+  void Take() {
+    Allocation at;
+    if (cluster_.Take(AnyNode(), shapes_[Below(shapes_.size())], Ledger::kBoth,
+                      &at)) {
+      held_.push_back(at);
+    }
+  }
+
+  void TryAndUndo() {
+    const Cluster::Mark mark = cluster_.Begin();
+    Allocation at;
+    for (uint32_t i = Below(20); i > 0; --i) {
+      cluster_.Take(AnyNode(), shapes_[Below(shapes_.size())], Ledger::kLater,
+                    &at);
+    }
+    if (Below(2) == 0) Check();
+    cluster_.Rollback(mark);
+  }
+
+  void CheckSums(const Column& column, ShapeId shape, Ledger ledger) {
+    const Layout& layout = index_.layout();
+    ASSERT_EQ(layout.size(), cluster_.nodes().size());
+    uint64_t inside = 0, outside = 0;
+    std::vector<std::vector<uint32_t>> sums;
+    for (int l = 0; l < layout.levels(); ++l) {
+      sums.emplace_back(layout.domains(l), 0);
+    }
+    uint32_t reluctant = 0;
+    for (const NodeIndex n : cluster_.nodes()) {
+      const uint32_t slots = cluster_.Slots(n, shape, ledger, 4095);
+      const Position p = layout.position(n);
+      ASSERT_EQ(layout.node(p), n);
+      ASSERT_EQ(column.slots(p), slots);
+      reluctant += slots > 0 && cluster_.Reluctance(n, shape) > 0;
+      (p < layout.inside() ? inside : outside) += slots;
+      for (int l = 0; l < layout.levels() && p < layout.inside(); ++l) {
+        sums[l][cluster_.index(0).domain_of[l][n]] += slots;
+      }
+    }
+    EXPECT_EQ(column.inside(), inside);
+    EXPECT_EQ(column.outside(), outside);
+    EXPECT_EQ(column.reluctant(), reluctant);
+    for (int l = 0; l < layout.levels(); ++l) {
+      const auto known = column.sums(l);
+      EXPECT_TRUE(std::equal(known.begin(), known.end(), sums[l].begin(),
+                             sums[l].end()));
+    }
+  }
+
+  void CheckBest(const Column& column, ShapeId shape, Ledger ledger,
+                 bool inside_only) {
+    const Layout& layout = index_.layout();
+    const uint32_t tasks = 1 + Below(3);
+    const Position none = layout.size();
+    std::tuple<uint32_t, uint32_t, Position> best{0xffffffff, 0, none};
+    for (Position p = 0; p < (inside_only ? layout.inside() : none); ++p) {
+      if (column.slots(p) < tasks) continue;
+      uint32_t tightness = 0;
+      if (p < layout.inside() && layout.levels() > 0 && rack_ <= 256) {
+        const auto& domain_of = cluster_.index(0).domain_of.back();
+        tightness = column.sums(layout.levels() - 1)[domain_of[layout.node(p)]];
+      }
+      const uint32_t rank = policy_.Rank(cluster_, layout.node(p),
+                                         {.shape = shape, .ledger = ledger});
+      best = std::min(best, {rank, tightness, p});
+    }
+    Position found = none;
+    if (tasks == 1) {
+      column.Best(inside_only, &found);
+    } else {
+      column.BestWith(tasks, inside_only, &found);
+    }
+    EXPECT_EQ(found, std::get<2>(best));
+  }
+
+  std::mt19937_64 random_;
+  Cluster cluster_;
+  FreeDevices policy_;
+  PlacementIndex index_{policy_};
+  uint32_t rack_ = 1;
+  std::vector<ShapeId> shapes_;
+  std::vector<Allocation> held_;
+};
+
+TEST(PlacementIndex, SaysWhatALookAtAllNodesSays) {
+  const char* chosen = std::getenv("MUSTER_SEED");
+  const uint64_t first =
+      chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : 1;
+  for (uint64_t seed = first; seed < first + 60; ++seed) {
+    SCOPED_TRACE("MUSTER_SEED=" + std::to_string(seed));
+    Life life(seed);
+    for (int step = 0; step < 200; ++step) {
+      life.Step();
+      life.Check();
+      if (testing::Test::HasFailure()) return;
+    }
+  }
+}
+
+// Columns come and go: what is evicted is built anew, and says the same.
+TEST(PlacementIndex, ManyShapesShareTheColumns) {
+  Cluster cluster(2, kGpu, {});
+  for (int n = 0; n < 20; ++n) {
+    Node node;
+    node.key = "n" + std::to_string(n);
+    node.capacity = {100 + n, 0};
+    cluster.Upsert(node);
+  }
+  const FreeDevices policy;
+  PlacementIndex index(policy);
+  for (int round = 0; round < 3; ++round) {
+    for (int64_t cpu = 1; cpu <= 100; ++cpu) {
+      Role role;
+      role.shape.resources = {cpu, 0};
+      const ShapeId shape = cluster.Intern(role, 0);
+      uint64_t expected = 0;
+      for (const NodeIndex n : cluster.nodes()) {
+        expected += cluster.Slots(n, shape, Ledger::kBoth, 4095);
+      }
+      EXPECT_EQ(index.Get(cluster, -1, shape, Ledger::kBoth).outside(),
+                expected);
+      cluster.Unref(shape);  // Its number is used again, for another shape.
+    }
+  }
+}
+
+// A copy is another cluster, even where all versions are the same.
+TEST(PlacementIndex, TellsAClusterFromItsCopy) {
+  Cluster cluster(2, kGpu, {});
+  Node node;
+  node.key = "n";
+  node.capacity = {10, 0};
+  cluster.Upsert(node);
+  Role role;
+  role.shape.resources = {1, 0};
+  const ShapeId shape = cluster.Intern(role, 0);
+  Cluster copy = cluster;
+  const FreeDevices policy;
+  PlacementIndex index(policy);
+  Allocation at;
+  ASSERT_TRUE(cluster.Take(0, shape, Ledger::kBoth, &at));
+  cluster.Take(0, shape, Ledger::kBoth, &at);
+  copy.Take(0, shape, Ledger::kBoth, &at);
+  copy.Credit(at, Ledger::kBoth);
+  EXPECT_EQ(index.Get(cluster, -1, shape, Ledger::kBoth).outside(), 8u);
+  EXPECT_EQ(index.Get(copy, -1, shape, Ledger::kBoth).outside(), 10u);
+  EXPECT_EQ(index.Get(cluster, -1, shape, Ledger::kBoth).outside(), 8u);
+}
+
+}  // namespace
+}  // namespace muster::index

@@ -1,0 +1,75 @@
+// The loops for wider vector units against plain ones.
+#include "lib/index/scan.h"
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include "gtest/gtest.h"
+
+namespace muster::index {
+namespace {
+
+template <class T>
+std::vector<T> Random(std::mt19937_64& random, size_t size, T below) {
+  std::vector<T> values(size);
+  for (T& v : values) v = static_cast<T>(random() % below);
+  return values;
+}
+
+class ScanTest : public testing::TestWithParam<const char*> {};
+
+TEST_P(ScanTest, EqualsThePortableTwin) {
+  const ScanTable* scans = ScansNamed(GetParam());
+  if (scans == nullptr) GTEST_SKIP() << "this machine has no " << GetParam();
+  const ScanTable& plain = *ScansNamed("portable");
+  std::mt19937_64 random(1);
+  for (size_t size = 0; size < 300; ++size) {
+    const auto wide = Random<uint64_t>(random, size, 1 + random() % 1000);
+    const auto word = Random<uint32_t>(random, size, 1 + random() % 1000);
+    const auto half = Random<uint16_t>(random, size, 1000);
+    const uint32_t x = random() % 1000;
+    EXPECT_EQ(scans->least64(wide.data(), size),
+              plain.least64(wide.data(), size));
+    EXPECT_EQ(scans->find64(wide.data(), size, x),
+              plain.find64(wide.data(), size, x));
+    EXPECT_EQ(scans->find32(word.data(), size, x),
+              plain.find32(word.data(), size, x));
+    EXPECT_EQ(scans->least_above(word.data(), size, x),
+              plain.least_above(word.data(), size, x));
+    EXPECT_EQ(scans->least32(word.data(), size),
+              plain.least32(word.data(), size));
+    EXPECT_EQ(scans->greatest16(half.data(), size),
+              plain.greatest16(half.data(), size));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ScanTest,
+                         testing::Values("portable", "avx2", "avx512"));
+
+TEST(Scan, FindsWhatALoopFinds) {
+  std::mt19937_64 random(2);
+  for (int i = 0; i < 2000; ++i) {
+    const auto word = Random<uint32_t>(random, random() % 200, 20);
+    const uint32_t x = random() % 22;
+    const auto equal = std::find(word.begin(), word.end(), x);
+    EXPECT_EQ(FindFirst(word, x),
+              equal == word.end() ? kNowhere
+                                  : static_cast<size_t>(equal - word.begin()));
+    size_t best = kNowhere;
+    for (size_t k = 0; k < word.size(); ++k) {
+      if (word[k] >= x && (best == kNowhere || word[k] < word[best])) best = k;
+    }
+    EXPECT_EQ(LeastAbove(word, x), best);
+  }
+}
+
+TEST(Scan, NothingIsNowhere) {
+  EXPECT_EQ(LeastAt({}), kNowhere);
+  EXPECT_EQ(FindFirst({}, 0), kNowhere);
+  EXPECT_EQ(LeastAbove({}, 0), kNowhere);
+  EXPECT_EQ(Greatest({}), 0);
+}
+
+}  // namespace
+}  // namespace muster::index
