@@ -178,6 +178,7 @@ void TreeKnapsack::Impl::PickChain(int level) {
 void TreeKnapsack::Impl::Offer(int level) {
   PickChain(level);
   trial_.Complete(view_, level);
+  meter_.Spend(trial_.used(view_.last()));
   if (trial_.BetterThan(best_)) std::swap(best_, trial_);
 }
 
@@ -376,10 +377,7 @@ void TreeKnapsack::Impl::RoundPrices(int level) {
       slots += core_.level(level).sum[wide.first[p] + wide.count[p] - 1];
     }
   }
-  if (slots < view_.tasks()) return;
-  PickChain(level - 1);
-  trial_.Complete(view_, level - 1);
-  if (trial_.BetterThan(best_)) std::swap(best_, trial_);
+  if (slots >= view_.tasks()) Offer(level - 1);
 }
 
 // Drops what the bounds exclude now that the level's count is known.

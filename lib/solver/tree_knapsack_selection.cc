@@ -54,7 +54,8 @@ void Selection::Complete(const View& view, int level) {
   Share(view);
 }
 
-// Largest first, so that at most one of the narrowest picks is not full.
+// Largest first, so that at most one of the narrowest picks is not full. None
+// is left without tasks: as few as these could not do with one less.
 void Selection::Share(const View& view) {
   const int last = view.last();
   std::sort(levels_[last].begin(), levels_[last].end(), LargerFirst);
@@ -63,20 +64,11 @@ void Selection::Share(const View& view) {
     pick.tasks = std::min<uint64_t>(rest, pick.slots);
     rest -= pick.tasks;
   }
-  for (int l = last; l >= 0; --l) {
-    std::vector<Pick>& picks = levels_[l];
-    std::erase_if(picks, [](const Pick& pick) { return pick.tasks == 0; });
-    if (l == 0) break;
+  for (int l = last; l > 0; --l) {
     for (Pick& wide : levels_[l - 1]) wide.tasks = 0;
-    for (const Pick& pick : picks)
+    for (const Pick& pick : levels_[l]) {
       levels_[l - 1][pick.parent].tasks += pick.tasks;
-    moved_.assign(levels_[l - 1].size(), 0);
-    uint32_t kept = 0;
-    for (size_t p = 0; p < moved_.size(); ++p) {
-      moved_[p] = kept;
-      kept += levels_[l - 1][p].tasks > 0;
     }
-    for (Pick& pick : picks) pick.parent = moved_[pick.parent];
   }
 }
 
@@ -113,51 +105,60 @@ void Selection::Tighten(const View& view) {
     }
     if (size > 0) --level;
   }
-  moved_.clear();
+  taken_.clear();
   children_.assign(level == 0 ? 1 : levels_[level - 1].size(), 0);
   uint64_t over = 0;
   for (const Pick& pick : levels_[level]) {
-    moved_.push_back(pick.id);
+    taken_.push_back(pick.id);
     ++children_[pick.parent];
     over += pick.slots;
   }
   over -= view.tasks();
   if (over == 0) return;
-  std::sort(moved_.begin(), moved_.end());
+  std::sort(taken_.begin(), taken_.end());
   Gather(view, level);
   std::erase_if(offers_, [&](const Pick& offer) {
-    return std::binary_search(moved_.begin(), moved_.end(), offer.id) ||
+    return std::binary_search(taken_.begin(), taken_.end(), offer.id) ||
            (size > 0 && NodeSize(view, level, offer.id) != size);
   });
   std::sort(offers_.begin(), offers_.end(), LargerFirst);
   bool changed = false;
-  while (over > 0 && ExchangeOne(&over, level)) changed = true;
+  while (over > 0 && ExchangeOne(level, &over)) changed = true;
   if (changed) Complete(view, level);
 }
 
-bool Selection::ExchangeOne(uint64_t* over, int level) {
-  uint64_t gain = 0;
+// The offer to take in a pick's place that leaves the least over, of equals the
+// first; kNone if there is no tighter one.
+size_t Selection::TighterThan(const Pick& pick, uint64_t over) const {
+  const uint64_t least = pick.slots - std::min<uint64_t>(pick.slots, over);
+  size_t best = kNone;
+  size_t i = std::partition_point(
+                 offers_.begin(), offers_.end(),
+                 [&](const Pick& offer) { return offer.slots >= least; }) -
+             offers_.begin();
+  while (i-- > 0) {
+    const Pick& offer = offers_[i];
+    if (offer.slots >= pick.slots) break;
+    if (best != kNone && offer.slots > offers_[best].slots) break;
+    // No pick of the level above is left empty.
+    if (children_[pick.parent] > 1 || offer.parent == pick.parent) best = i;
+  }
+  return best;
+}
+
+bool Selection::ExchangeOne(int level, uint64_t* over) {
+  uint32_t most = 0;
   Pick* out = nullptr;
   Pick* in = nullptr;
   for (Pick& pick : levels_[level]) {
-    // Offers stand largest first: the last one that serves gains the most.
-    const uint64_t least = pick.slots - std::min<uint64_t>(pick.slots, *over);
-    auto it = std::partition_point(
-        offers_.begin(), offers_.end(),
-        [&](const Pick& offer) { return offer.slots >= least; });
-    while (it != offers_.begin()) {
-      --it;
-      const bool first_found =
-          in != nullptr && in->slots == it->slots && out == &pick;
-      if (it->slots + gain >= pick.slots && !first_found) break;
-      if (children_[pick.parent] == 1 && it->parent != pick.parent) continue;
-      gain = pick.slots - it->slots;
-      out = &pick;
-      in = &*it;
-    }
+    const size_t offer = TighterThan(pick, *over);
+    if (offer == kNone || pick.slots - offers_[offer].slots <= most) continue;
+    most = pick.slots - offers_[offer].slots;
+    out = &pick;
+    in = &offers_[offer];
   }
   if (out == nullptr) return false;
-  *over -= gain;
+  *over -= most;
   --children_[out->parent];
   ++children_[in->parent];
   std::swap(*out, *in);

@@ -32,8 +32,9 @@ class Selection {
   // the tightest that serves.
   void PickFewest(const View& view, int level);
   // With the picks of the levels to `level`, which can take all tasks, given:
-  // picks the fewest at every further level and shares the tasks out. Picks
-  // that turn out to be superfluous are dropped.
+  // picks the fewest at every further level and shares the tasks out. The
+  // given picks must be as few as possible, level by level: one less at a
+  // level, those above it as they are, could not take all tasks.
   void Complete(const View& view, int level);
 
   // Lexicographically fewer domains.
@@ -44,15 +45,18 @@ class Selection {
   void Tighten(const View& view);
 
  private:
+  static constexpr size_t kNone = SIZE_MAX;
+
   void Gather(const View& view, int level);
   void Share(const View& view);
   static uint32_t NodeSize(const View& view, int level, uint32_t id);
-  bool ExchangeOne(uint64_t* over, int level);
+  size_t TighterThan(const Pick& pick, uint64_t over) const;
+  bool ExchangeOne(int level, uint64_t* over);
 
   std::vector<std::vector<Pick>> levels_;
   std::vector<Pick> offers_;        // Scratch: children of picks, sorted.
   std::vector<uint32_t> children_;  // Scratch: by pick of the level above.
-  std::vector<uint32_t> moved_;     // Scratch: positions or indices.
+  std::vector<uint32_t> taken_;     // Scratch: indices of picks, sorted.
 };
 
 }  // namespace muster::solver::knapsack

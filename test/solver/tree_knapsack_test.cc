@@ -101,6 +101,14 @@ TEST(TreeKnapsack, FewestNodesInTheFewestRacks) {
   EXPECT_THAT(Used(split), ElementsAre(1, 2, 3));
 }
 
+// The first rack and one of 4 slots just suffice, and only the last has them in
+// one node.
+TEST(TreeKnapsack, WhatJustSufficesIsNotDropped) {
+  const TreeAnswer answer =
+      Solve("((1 1 1 1 1 1) (1 1 1 1 1) (1 1 1 1) (4))", 10);
+  EXPECT_THAT(Used(answer), ElementsAre(1, 2, 7));
+}
+
 TEST(TreeKnapsack, OfEqualsTheTightestThenTheFirst) {
   // Racks of 5 and 3 leave nothing over; so do both of 4.
   const TreeAnswer answer =

@@ -1,0 +1,1 @@
+muster_benchmark(tree_knapsack_benchmark SOURCES tree_knapsack_benchmark.cc)

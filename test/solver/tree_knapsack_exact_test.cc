@@ -1,0 +1,112 @@
+// Trees beyond brute force, against an integer program: HiGHS, which ./dev
+// setup installs; skipped without it.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <random>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "lib/solver/tree_knapsack.h"
+#include "test/solver/tree_knapsack_oracle.h"
+
+namespace muster::solver_test {
+namespace {
+
+constexpr int kNotInstalled = 77;
+
+// The Python that has the solver. Tests run in the root of the source tree.
+std::string Python() {
+  if (const char* named = std::getenv("MUSTER_ORACLE_PYTHON")) return named;
+  const std::string own = "build/oracle-venv/bin/python";
+  return std::ifstream(own).good() ? own : "python3";
+}
+
+std::string QuestionLine(const NumberTree& tree, uint32_t tasks) {
+  std::ostringstream line;
+  line << "{\"tasks\": " << tasks << ", \"parents\": [";
+  for (int l = 0; l < tree.levels(); ++l) {
+    for (uint32_t i = 0; i < tree.size(l); ++i) {
+      line << (i > 0 ? ", " : l > 0 ? "], [" : "[") << tree.parent(l, i);
+    }
+  }
+  line << "]], \"slots\": [";
+  const int leaves = tree.levels() - 1;
+  for (uint32_t i = 0; i < tree.size(leaves); ++i) {
+    line << (i > 0 ? ", " : "") << tree.slots(leaves, i);
+  }
+  line << "]}\n";
+  return line.str();
+}
+
+// Racks with loads of their own, as a scheduler that fills racks unevenly
+// leaves them; whole nodes or parts of nodes. 2 x 4 x about 5 x 8 nodes, or, if
+// large, 3 x 6 x about 8 x 16.
+NumberTree UnevenTree(std::mt19937_64& random, bool whole, bool large) {
+  const auto below = [&](uint32_t n) {
+    return static_cast<uint32_t>(random() % n);
+  };
+  const uint32_t rack = large ? 16 : 8;
+  uint32_t node = 0, load = 0;
+  return NumberTree::Make(
+      {[&] { return large ? 3 : 2; }, [&] { return large ? 6 : 4; },
+       [&] { return (large ? 6 : 3) + below(4); }, [&] { return rack; }},
+      [&]() -> uint32_t {
+        if (node++ % rack == 0) load = below(100);
+        const uint32_t most = whole ? 1 : 4;
+        return below(100) < load ? 1 + below(most) : 0;
+      });
+}
+
+TEST(TreeKnapsackExact, AgreesWithAnIntegerProgram) {
+  struct Case {
+    uint32_t seed = 0;
+    NumberTree tree;
+    uint32_t tasks = 0;
+  };
+  std::vector<Case> cases;
+  const std::string path = testing::TempDir() + "tree_knapsack_questions.json";
+  std::ofstream file(path);
+  for (uint32_t seed = 1; seed <= 36; ++seed) {
+    std::mt19937_64 random(seed);
+    NumberTree tree = UnevenTree(random, seed % 2 == 0, seed > 32);
+    const auto tasks = static_cast<uint32_t>(tree.total() * (1 + seed % 5) / 8);
+    file << QuestionLine(tree, tasks);
+    cases.push_back({seed, std::move(tree), tasks});
+  }
+  file.close();
+
+  const std::string command =
+      Python() + " test/solver/tree_knapsack_exact.py <" + path;
+  FILE* pipe = popen(command.c_str(), "r");
+  ASSERT_NE(pipe, nullptr);
+  std::string output;
+  for (int c = 0; (c = std::fgetc(pipe)) != EOF;)
+    output += static_cast<char>(c);
+  const int status = pclose(pipe);
+  std::remove(path.c_str());
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == kNotInstalled) GTEST_SKIP() << "no highspy";
+  ASSERT_EQ(WEXITSTATUS(status), 0);
+
+  std::istringstream lines(output);
+  solver::TreeKnapsack knapsack;
+  solver::TreeAnswer answer;
+  for (const Case& c : cases) {
+    Counts best(c.tree.levels());
+    for (uint32_t& count : best) ASSERT_TRUE(lines >> count);
+    const solver::TreeQuestion question = c.tree.Ask(c.tasks);
+    knapsack.Solve(question, &answer);
+    EXPECT_EQ(Complaint(c.tree, question, answer), "") << "seed " << c.seed;
+    EXPECT_EQ(answer.outcome, solver::TreeAnswer::Outcome::kOptimal);
+    EXPECT_EQ(Used(answer), best)
+        << "seed " << c.seed << ": " << c.tasks << " on " << c.tree.ToString();
+  }
+}
+
+}  // namespace
+}  // namespace muster::solver_test
