@@ -53,6 +53,9 @@ struct PlacementRequest {
   // Bound on what may be added, by kind (device kind in thousandths); null:
   // none. The queue's headroom.
   const Resources* headroom = nullptr;
+  // False: where there is no room, the answer is kNotNow whether it might be
+  // kNever, and gives no reason, where finding them would cost more.
+  bool explain = true;
   // Only asks: the answer is the same, and the cluster as it was.
   bool dry_run = false;
 };

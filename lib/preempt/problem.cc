@@ -121,6 +121,7 @@ std::vector<Victim> Problem::SmallestFirst(std::vector<Victim> victims) const {
 Fit Problem::Ask(std::span<const NodeIndex> within) {
   ++searched_;
   PlacementRequest question = request_.placement;
+  question.explain = within.empty();
   if (!within.empty()) question.within = within;
   const Cluster::Mark mark = cluster_.Begin();
   answer_.Clear();

@@ -2,22 +2,10 @@
 
 #include <algorithm>
 
+#include "lib/index/capacity_table.h"
+
 namespace muster::solver {
 namespace {
-
-// How many such tasks an empty node takes, at most.
-int64_t CapacitySlots(const Cluster& cluster, NodeIndex node, ShapeId shape,
-                      int64_t limit) {
-  if (!cluster.Admits(node, shape)) return 0;
-  const Resources& demand = cluster.demand(shape);
-  for (ResourceKind k = 0; k < demand.size(); ++k) {
-    if (demand[k] <= 0) continue;
-    limit = std::min(limit, cluster.capacity(node, k) / demand[k]);
-  }
-  const uint32_t devices =
-      static_cast<uint32_t>(cluster.node(node).devices.size());
-  return cluster.device_request(shape).count > devices ? 0 : limit;
-}
 
 Reason OfRole(ReasonCode code, uint32_t role, int64_t needed,
               int64_t available) {
@@ -54,7 +42,7 @@ uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
     if (rule.tree >= 0 && !tree.Contains(node)) continue;
     ++problem.steps;
     admitted = admitted || cluster.Admits(node, shape);
-    const int64_t slots = CapacitySlots(cluster, node, shape, enough);
+    const int64_t slots = index::CapacitySlots(cluster, node, shape, enough);
     uint64_t& sum =
         domain_slots_[stored ? tree.DomainOf(rule.required, node) : 0];
     if (rule.required == tree.hosts && rule.tree >= 0) sum = 0;

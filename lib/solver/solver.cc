@@ -21,13 +21,16 @@ constexpr uint32_t kMaxAlternatives = 256;
 void Solver::Place(Cluster& cluster, const PlacementRequest& request,
                    PlacementResult* result) {
   result->Clear();
-  if (uniform_.Place(cluster, request, result) ==
-      UniformPlacer::Outcome::kPlaced) {
-    result->fit = Fit::kFits;
-    result->reason = {.code = ReasonCode::kFits};
-    return;
+  switch (uniform_.Place(cluster, request, result)) {
+    case UniformPlacer::Outcome::kPlaced:
+      result->fit = Fit::kFits;
+      result->reason = {.code = ReasonCode::kFits};
+      return;
+    case UniformPlacer::Outcome::kNoRoom:
+      return;
+    case UniformPlacer::Outcome::kNotMine:
+      result->Clear();
   }
-  result->certificate = {};
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   PlaceScope(cluster, request, 0, result);
   if (request.dry_run) cluster.Rollback(mark);
@@ -54,8 +57,10 @@ void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,
   if (placed) {
     result->fit = Fit::kFits;
     result->reason = {.code = ReasonCode::kFits};
-  } else {
+  } else if (request.explain) {
     ExplainNo(cluster, top, result);
+  } else {
+    result->fit = Fit::kNotNow;
   }
   result->steps += problem_.steps;
 }

@@ -22,7 +22,7 @@ bool WithinHeadroom(const PlacementRequest& request, const Resources& demand,
 
 // False if the constraint is not one this placer knows.
 bool UniformPlacer::AddRule(const Cluster& cluster, const TopologyConstraint& c,
-                            Rule* rule) const {
+                            UniformRule* rule) const {
   if (c.empty()) return true;
   if (!c.spread.level.empty() || !c.slices.empty()) return false;
   const int topology = cluster.FindTopology(c.topology);
@@ -37,7 +37,8 @@ bool UniformPlacer::AddRule(const Cluster& cluster, const TopologyConstraint& c,
 }
 
 bool UniformPlacer::IsMine(const Cluster& cluster,
-                           const PlacementRequest& request, Rule* rule) const {
+                           const PlacementRequest& request,
+                           UniformRule* rule) const {
   const Gang& gang = request.gang->gang;
   if (gang.groups.size() != 1 || gang.roles.size() != 1 ||
       !request.fixed.empty() || !request.within.empty() ||
@@ -58,18 +59,24 @@ bool UniformPlacer::IsMine(const Cluster& cluster,
 UniformPlacer::Outcome UniformPlacer::Place(Cluster& cluster,
                                             const PlacementRequest& request,
                                             PlacementResult* result) {
-  Rule rule;
+  UniformRule rule;
   if (!IsMine(cluster, request, &rule)) return Outcome::kNotMine;
   for (const ShapeId shape : request.gang->shapes[0]) {
     const Outcome outcome = TryShape(cluster, request, shape, rule, result);
     if (outcome != Outcome::kNoRoom) return outcome;
+  }
+  result->reason = {};
+  if (request.explain &&
+      !reason_.Explain(cluster, request, rule, &index_, result)) {
+    return Outcome::kNotMine;
   }
   return Outcome::kNoRoom;
 }
 
 UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
                                                const PlacementRequest& request,
-                                               ShapeId shape, const Rule& rule,
+                                               ShapeId shape,
+                                               const UniformRule& rule,
                                                PlacementResult* result) {
   const uint32_t tasks = request.gang->gang.roles[0].min_tasks;
   if (!WithinHeadroom(request, cluster.demand(shape), tasks)) {
@@ -104,7 +111,7 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
 
 // One node for all tasks.
 bool UniformPlacer::FindOneNode(const Cluster& cluster, index::Column& column,
-                                const Rule& rule, uint32_t tasks,
+                                const UniformRule& rule, uint32_t tasks,
                                 PlacementResult* result) {
   const index::Layout& layout = index_.layout();
   result->steps += layout.chunks().size();
@@ -123,9 +130,9 @@ bool UniformPlacer::FindOneNode(const Cluster& cluster, index::Column& column,
 
 // The smallest domain with room for all: the narrowest level, then the fewest
 // slots, then the first.
-bool UniformPlacer::FindRegion(const index::Column& column, const Rule& rule,
-                               uint32_t tasks, Region* region,
-                               PlacementResult* result) {
+bool UniformPlacer::FindRegion(const index::Column& column,
+                               const UniformRule& rule, uint32_t tasks,
+                               Region* region, PlacementResult* result) {
   const index::Layout& layout = index_.layout();
   for (int l = layout.levels() - 1; l >= std::max(rule.required, 0); --l) {
     result->steps += layout.domains(l);

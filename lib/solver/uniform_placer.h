@@ -8,6 +8,7 @@
 #include "lib/index/placement_index.h"
 #include "lib/policy/node_policy.h"
 #include "lib/solver/uniform_fill.h"
+#include "lib/solver/uniform_reason.h"
 #include "muster/placement_solver.h"
 
 namespace muster::solver {
@@ -35,29 +36,25 @@ class UniformPlacer {
   index::PlacementIndex& index() { return index_; }
 
  private:
-  // What all constraints of the gang come to.
-  struct Rule {
-    int topology = -1;
-    bool named = false;  // Nodes outside are out of the question.
-    int required = -1;
-  };
-
   bool IsMine(const Cluster& cluster, const PlacementRequest& request,
-              Rule* rule) const;
+              UniformRule* rule) const;
   bool AddRule(const Cluster& cluster, const TopologyConstraint& c,
-               Rule* rule) const;
+               UniformRule* rule) const;
   Outcome TryShape(Cluster& cluster, const PlacementRequest& request,
-                   ShapeId shape, const Rule& rule, PlacementResult* result);
+                   ShapeId shape, const UniformRule& rule,
+                   PlacementResult* result);
   bool FindOneNode(const Cluster& cluster, index::Column& column,
-                   const Rule& rule, uint32_t tasks, PlacementResult* result);
-  bool FindRegion(const index::Column& column, const Rule& rule, uint32_t tasks,
-                  Region* region, PlacementResult* result);
+                   const UniformRule& rule, uint32_t tasks,
+                   PlacementResult* result);
+  bool FindRegion(const index::Column& column, const UniformRule& rule,
+                  uint32_t tasks, Region* region, PlacementResult* result);
   void Take(Cluster& cluster, const PlacementRequest& request, ShapeId shape,
             PlacementResult* result);
 
   const policy::NodePolicy& policy_;
   index::PlacementIndex index_;
   UniformFill fill_;
+  UniformReason reason_;
   std::vector<UniformFill::Share> shares_;
 };
 

@@ -1,0 +1,128 @@
+#include "lib/index/capacity_table.h"
+
+#include <algorithm>
+
+namespace muster::index {
+
+int64_t CapacitySlots(const Cluster& cluster, NodeIndex node, ShapeId shape,
+                      int64_t limit) {
+  if (!cluster.Admits(node, shape)) return 0;
+  const Resources& demand = cluster.demand(shape);
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] <= 0) continue;
+    limit = std::min(limit, cluster.capacity(node, k) / demand[k]);
+  }
+  const size_t devices = cluster.node(node).devices.size();
+  if (cluster.device_request(shape).count > devices) return 0;
+  return std::max<int64_t>(limit, 0);
+}
+
+const CapacityTable::Capacity& CapacityTable::Get(const Cluster& cluster,
+                                                  int topology, ShapeId shape) {
+  if (identity_ != cluster.identity() ||
+      structure_version_ != cluster.structure_version()) {
+    identity_ = cluster.identity();
+    structure_version_ = cluster.structure_version();
+    entries_.clear();
+    next_ = 0;
+  }
+  const uint64_t serial = cluster.shape_serial(shape);
+  for (const Entry& e : entries_) {
+    if (e.serial == serial && e.topology == topology) return e.capacity;
+  }
+  if (entries_.size() < kMaxShapes) {
+    next_ = entries_.size();
+    entries_.emplace_back();
+  } else {
+    next_ = (next_ + 1) % kMaxShapes;
+  }
+  Entry& entry = entries_[next_];
+  entry.serial = serial;
+  entry.topology = topology;
+  Scan(cluster, topology, shape, &entry.capacity);
+  return entry.capacity;
+}
+
+void CapacityTable::Scan(const Cluster& cluster, int topology, ShapeId shape,
+                         Capacity* capacity) {
+  // More tasks than any role can ask for do not matter.
+  constexpr int64_t kEnough = 0xffffffff;
+  const TopologyIndex* index =
+      topology >= 0 ? &cluster.index(topology) : nullptr;
+  const size_t levels = index != nullptr ? index->levels.size() : 0;
+  *capacity = {};
+  capacity->most.assign(levels + 1, 0);
+  sums_.resize(std::max(sums_.size(), levels));
+  for (size_t l = 0; l < levels; ++l) {
+    sums_[l].assign(index->levels[l].size(), 0);
+  }
+  for (const NodeIndex n : cluster.nodes()) {
+    capacity->admitted = capacity->admitted || cluster.Admits(n, shape);
+    const auto slots =
+        static_cast<uint64_t>(CapacitySlots(cluster, n, shape, kEnough));
+    capacity->everywhere += slots;
+    if (index != nullptr && index->position[n] == TopologyIndex::kOutside) {
+      continue;
+    }
+    capacity->inside += slots;
+    capacity->most.back() = std::max(capacity->most.back(), slots);
+    for (size_t l = 0; l < levels; ++l) {
+      uint64_t& sum = sums_[l][index->domain_of[l][n]];
+      sum += slots;
+      capacity->most[l] = std::max(capacity->most[l], sum);
+    }
+  }
+}
+
+const std::vector<int64_t>& FreeTable::Get(const Cluster& cluster,
+                                           ShapeId shape, Ledger ledger) {
+  if (identity_ != cluster.identity() ||
+      layout_version_ != cluster.layout_version()) {
+    identity_ = cluster.identity();
+    layout_version_ = cluster.layout_version();
+    entries_.clear();
+    next_ = 0;
+  }
+  const uint64_t serial = cluster.shape_serial(shape);
+  Entry* entry = nullptr;
+  for (Entry& e : entries_) {
+    if (e.serial == serial && e.ledger == ledger) entry = &e;
+  }
+  const bool known =
+      entry != nullptr && cluster.ChangedSince(entry->version, &changed_);
+  if (entry == nullptr) {
+    if (entries_.size() < kMaxShapes) {
+      next_ = entries_.size();
+      entries_.emplace_back();
+    } else {
+      next_ = (next_ + 1) % kMaxShapes;
+    }
+    entry = &entries_[next_];
+    entry->serial = serial;
+    entry->ledger = ledger;
+  }
+  if (!known) {
+    entry->free.assign(size_t{cluster.node_limit()} * cluster.resource_count(),
+                       0);
+    entry->sums.assign(cluster.resource_count(), 0);
+    changed_.assign(cluster.nodes().begin(), cluster.nodes().end());
+  }
+  for (const NodeIndex n : changed_) Count(cluster, shape, n, entry);
+  entry->version = cluster.changed_version();
+  return entry->sums;
+}
+
+void FreeTable::Count(const Cluster& cluster, ShapeId shape, NodeIndex node,
+                      Entry* entry) {
+  const uint32_t kinds = cluster.resource_count();
+  const bool admits = cluster.Admits(node, shape);
+  int64_t* counted = entry->free.data() + size_t{node} * kinds;
+  for (ResourceKind k = 0; k < kinds; ++k) {
+    const int64_t free =
+        admits ? std::max<int64_t>(0, cluster.free(node, k, entry->ledger)) : 0;
+    entry->sums[k] += free - counted[k];
+    counted[k] = free;
+  }
+}
+
+}  // namespace muster::index
