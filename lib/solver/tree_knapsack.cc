@@ -60,8 +60,8 @@ class TreeKnapsack::Impl {
   Selection trial_;
   int settled_ = 0;              // Levels whose best count is known.
   std::vector<uint32_t> least_;  // By level; of settled ones, the minimum.
-  std::vector<uint32_t> counts_;
   std::vector<Root> roots_;
+  std::vector<uint32_t> counts_;     // Scratch: allowed, by level.
   std::vector<uint32_t> positions_;  // Scratch: in a level of the core.
   std::vector<uint32_t> values_;     // Scratch.
 };
@@ -103,31 +103,18 @@ void TreeKnapsack::Impl::Solve(const TreeQuestion& question,
 bool TreeKnapsack::Impl::Feasible(const TreeQuestion& question,
                                   TreeAnswer* answer) {
   uint64_t total = 0;
-  for (uint32_t i = view_.begin(); i < view_.end(); ++i) {
+  for (uint32_t i = view_.begin(0); i < view_.end(0); ++i) {
     total += view_.slots(0, i);
   }
   if (total < view_.tasks()) answer->shortfall = view_.tasks() - total;
   if (question.within == TreeQuestion::kAnywhere) return total >= view_.tasks();
-  // The domains of the level, from those of the widest.
-  positions_.clear();
-  for (uint32_t i = view_.begin(); i < view_.end(); ++i)
-    positions_.push_back(i);
-  for (int l = 0; l < question.within; ++l) {
-    values_.swap(positions_);
-    positions_.clear();
-    for (const uint32_t i : values_) {
-      for (uint32_t c = view_.first_child(l, i); c < view_.end_child(l, i);
-           ++c) {
-        positions_.push_back(c);
-      }
-    }
-  }
   uint32_t most = 0;
-  for (const uint32_t i : positions_) {
+  const uint32_t end = view_.end(question.within);
+  for (uint32_t i = view_.begin(question.within); i < end; ++i) {
     const uint32_t slots = view_.slots(question.within, i);
     if (slots > most) most = slots, answer->nearest = i;
   }
-  answer->shortfall = view_.tasks() > most ? view_.tasks() - most : 0;
+  answer->shortfall = view_.tasks() - std::min(view_.tasks(), most);
   return answer->shortfall == 0;
 }
 
@@ -140,14 +127,14 @@ void TreeKnapsack::Impl::SolveGreedily() {
     return;
   }
   positions_.assign(1, 0);
-  trial_.Reset(view_.last() + 1);
   PickChain(core_.top());
   std::swap(best_, trial_);
   best_.Complete(view_, core_.top());
 }
 
 // Puts the domains at positions_ of the level, and those around them, down in
-// trial_.
+// trial_. Until the level above is there, `parent` holds a pick's position in
+// the core.
 void TreeKnapsack::Impl::PickChain(int level) {
   trial_.Reset(view_.last() + 1);
   for (int l = level; l >= 0; --l) {
@@ -210,7 +197,7 @@ uint32_t TreeKnapsack::Impl::FewestAlone(int level, uint32_t used) {
     }
   };
   if (level == 0) {
-    add(view_.begin(), view_.end());
+    add(view_.begin(0), view_.end(0));
   } else {
     const Core::Level& wide = core_.level(level - 1);
     for (uint32_t p = 0; p < wide.size(); ++p) {
@@ -251,10 +238,9 @@ bool TreeKnapsack::Impl::SettleFirst(int level) {
     PruneFirst(r, level);
   }
   if (best_.used(level) > fewest) {
-    const uint32_t begin = core_.Children(level, best).begin;
-    positions_.clear();
-    for (uint32_t i = 0; i < fewest; ++i) positions_.push_back(begin + i);
-    Offer(level);
+    // The tightest root that needs so few.
+    positions_.assign(1, best);
+    Offer(core_.top());
   }
   return true;
 }
@@ -353,6 +339,7 @@ void TreeKnapsack::Impl::RoundPrices(int level) {
   for (uint32_t p = range.begin; p < range.end; ++p) positions_.push_back(p);
   for (int l = top; l < level; ++l) {
     const size_t count = std::min<size_t>(least_[l], positions_.size());
+    meter_.Spend(1 + positions_.size());
     std::partial_sort(positions_.begin(), positions_.begin() + count,
                       positions_.end(), [&](uint32_t a, uint32_t b) {
                         const int64_t va = bound_.value(l, a);

@@ -84,9 +84,9 @@ void Bound::FoldNarrowest() {
 Bound::Cut Bound::AtTop() {
   const std::vector<int64_t>& values = values_[top_];
   const size_t count = std::min<size_t>(q_.counts[top_], values.size());
-  sorted_ = values;
   int64_t price = 0;
-  if (count > 0) {
+  if (count < values.size()) {
+    sorted_ = values;
     std::nth_element(sorted_.begin(), sorted_.begin() + (count - 1),
                      sorted_.end(), std::greater<>());
     price = sorted_[count - 1];

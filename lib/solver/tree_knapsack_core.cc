@@ -54,7 +54,7 @@ void Core::AddFitting(const View& view, int level, uint32_t parent,
 void Core::Start(const View& view) {
   top_ = -1;
   Clear(0);
-  AddFitting(view, 0, 0, view.begin(), view.end());
+  AddFitting(view, 0, 0, view.begin(0), view.end(0));
   while (levels_[top_ + 1].size() > 0) {
     if (++top_ == view.last()) break;
     Clear(top_ + 1);
@@ -66,7 +66,7 @@ void Core::Start(const View& view) {
   }
   built_ = std::max(top_, 0) + 1;
   if (top_ < 0) {
-    Add(0, 0, view, view.begin(), view.end());
+    Add(0, 0, view, view.begin(0), view.end(0));
     return;
   }
   SortRoots(view);

@@ -28,7 +28,7 @@ void Selection::Gather(const View& view, int level) {
       if (slots > 0) offers_.push_back({i, parent, slots, 0});
     }
   };
-  if (level == 0) return offer(0, view.begin(), view.end());
+  if (level == 0) return offer(0, view.begin(0), view.end(0));
   for (uint32_t p = 0; p < levels_[level - 1].size(); ++p) {
     const uint32_t id = levels_[level - 1][p].id;
     offer(p, view.first_child(level - 1, id), view.end_child(level - 1, id));

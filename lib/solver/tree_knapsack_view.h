@@ -24,9 +24,9 @@ class View {
   // The narrowest level, where tasks are counted out.
   int last() const { return has_nodes() ? domains_ : domains_ - 1; }
   uint32_t tasks() const { return q_->tasks; }
-  // The domains of level 0 that may be used.
-  uint32_t begin() const { return begin_; }
-  uint32_t end() const { return end_; }
+  // The domains of a level that may be used are [begin, end).
+  uint32_t begin(int level) const { return Within(level, begin_); }
+  uint32_t end(int level) const { return Within(level, end_); }
 
   uint32_t slots(int level, uint32_t i) const {
     return level < domains_ ? q_->levels[level].slots[i] : q_->nodes[i];
@@ -40,6 +40,11 @@ class View {
   }
 
  private:
+  uint32_t Within(int level, uint32_t i) const {
+    for (int l = 0; l < level; ++l) i = q_->levels[l].children[i];
+    return i;
+  }
+
   const TreeQuestion* q_ = nullptr;
   int domains_ = 0;
   uint32_t begin_ = 0;
