@@ -29,6 +29,7 @@ struct Arguments {
   uint32_t copies = 1;
   bool follow = false;
   GenerateOptions generate{};
+  FgdFlags fgd{};
 };
 
 CLI::Validator IsSpan() {
@@ -115,6 +116,26 @@ void AddOthers(CLI::App* app, Arguments* a) {
   demo->add_option("--scenarios", a->scenarios, "The folder of the stories");
 }
 
+void AddFgd(CLI::App* app, Arguments* a) {
+  CLI::App* fgd = app->add_subcommand(
+      "fgd", "Repeat the experiment published with FGD, and compare policies");
+  fgd->add_option("--data", a->fgd.data, "The folder with the openb lists")
+      ->required();
+  fgd->add_option("--list", a->fgd.list,
+                  "Which pods: openb_pod_list_<NAME>.csv, or .csv.gz")
+      ->required();
+  fgd->add_option("--nodes", a->fgd.nodes,
+                  "Which nodes (default: openb_node_list_gpu_node.csv)");
+  fgd->add_option("--policy", a->fgd.policies,
+                  "Only these policies (may be given several times)")
+      ->check(CLI::IsMember(FgdPolicyNames()));
+  fgd->add_option("--seeds", a->fgd.seeds, "How many")
+      ->check(CLI::Range(1, 1000));
+  fgd->add_option("--first-seed", a->fgd.first_seed, "The first of them");
+  fgd->add_flag("--json", a->fgd.json, "Print the results as JSON");
+  fgd->add_option("--plot", a->fgd.plot, "Draw the curve into this SVG file");
+}
+
 int RunTraceCommand(const Arguments& a, const Console& console) {
   const Policy policy =
       a.policy == "priority" ? Policy::kPriority : Policy::kFifo;
@@ -155,6 +176,7 @@ int SimMain(int argc, const char* const* argv, const Console& console) {
   Arguments a;
   AddRun(&app, &a);
   AddTrace(&app, &a);
+  AddFgd(&app, &a);
   AddOthers(&app, &a);
   try {
     app.parse(argc, argv);
@@ -168,6 +190,7 @@ int SimMain(int argc, const char* const* argv, const Console& console) {
   if (app.got_subcommand("generate")) {
     return RunGenerate(a.generate, a.output, console);
   }
+  if (app.got_subcommand("fgd")) return RunFgdCommand(a.fgd, console);
   if (app.got_subcommand("explain")) {
     std::optional<Time> at;
     if (!a.at.empty()) at = SpanOr(a.at, 0);

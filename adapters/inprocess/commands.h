@@ -9,6 +9,7 @@
 #include <optional>
 #include <ostream>
 #include <string>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "adapters/inprocess/generate.h"
@@ -33,6 +34,18 @@ struct RunFlags {
   Time until = kForever;
 };
 
+// The FGD experiment (fgd.h).
+struct FgdFlags {
+  std::string data{};                   // The folder of the lists.
+  std::string list{};                   // openb_pod_list_<list>.csv(.gz).
+  std::string nodes{};                  // Empty: the folder's.
+  std::vector<std::string> policies{};  // Empty: the published ones, Muster.
+  uint64_t first_seed = 42;             // As published.
+  uint32_t seeds = 10;
+  bool json = false;
+  std::string plot{};  // An SVG file to write; empty: none.
+};
+
 constexpr int kOk = 0;
 constexpr int kUnexpected = 1;
 constexpr int kBadInput = 2;
@@ -50,6 +63,8 @@ int RunGenerate(const GenerateOptions& options, const std::string& file,
 int RunExplain(const std::string& file, const std::string& gang,
                std::optional<Time> at, const Console& console);
 int RunReplay(const std::string& file, bool follow, const Console& console);
+int RunFgdCommand(const FgdFlags& flags, const Console& console);
+std::vector<std::string> FgdPolicyNames();
 // `scenarios`: the folder of the stories.
 int RunDemo(const std::string& scenarios, const Console& console);
 

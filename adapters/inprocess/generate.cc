@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "adapters/inprocess/quantity.h"
+#include "adapters/inprocess/random.h"
 
 namespace muster::inprocess {
 namespace {
@@ -12,27 +13,6 @@ namespace {
 constexpr uint32_t kGpusPerNode = 8;
 constexpr uint32_t kNodesPerRack = 16;
 constexpr int64_t kGibi = int64_t{1} << 30;
-
-// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014).
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t Next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
-    return z ^ (z >> 31);
-  }
-  // 0 <= result < bound, bound > 0.
-  int64_t Below(int64_t bound) {
-    return static_cast<int64_t>((static_cast<unsigned __int128>(Next()) *
-                                 static_cast<unsigned __int128>(bound)) >>
-                                64);
-  }
-
- private:
-  uint64_t state_;
-};
 
 // GPUs of a gang, per mille of gangs. Hu et al., "Characterization and
 // Prediction of Deep Learning Workloads in Large-Scale GPU Datacenters" (SC'21,

@@ -3,36 +3,13 @@
 #include <set>
 #include <utility>
 
-#include "adapters/inprocess/csv.h"
+#include "adapters/inprocess/openb_csv.h"
 #include "adapters/inprocess/trace.h"
 
 namespace muster::inprocess {
 namespace {
 
-constexpr int64_t kMebi = 1 << 20;
 constexpr int64_t kMaxSeconds = int64_t{1} << 32;
-
-absl::StatusOr<std::vector<Node>> LoadNodes(const std::string& file) {
-  absl::StatusOr<CsvTable> table = CsvTable::Load(file);
-  if (!table.ok()) return table.status();
-  std::vector<Node> nodes;
-  std::set<std::string> keys;
-  for (size_t r = 0; r < table->rows(); ++r) {
-    Node node{.key = std::string(table->Text(r, "sn"))};
-    node.capacity = {table->Integer(r, "cpu_milli", 0, Resources::kMaxQuantity),
-                     kMebi * table->Integer(r, "memory_mib", 0,
-                                            Resources::kMaxQuantity / kMebi)};
-    const int64_t gpus = table->Integer(r, "gpu", 0, 64);
-    node.devices.assign(static_cast<size_t>(gpus),
-                        Device{.model = std::string(table->Text(r, "model"))});
-    if (!table->status().ok()) return table->status();
-    if (!keys.insert(node.key).second) {
-      return table->Wrong(r, "sn", "'" + node.key + "' appears twice");
-    }
-    nodes.push_back(std::move(node));
-  }
-  return nodes;
-}
 
 std::string ClassOf(std::string_view qos) {
   if (qos == "LS" || qos == "Guaranteed") return "high";
@@ -58,21 +35,7 @@ Job ReadPod(CsvTable* table, size_t r, const OpenbOptions& options) {
   if (options.policy == Policy::kPriority) {
     gang.priority_class = ClassOf(table->Text(r, "qos"));
   }
-  TaskShape& shape = gang.roles.emplace_back().shape;
-  shape.resources = {table->Integer(r, "cpu_milli", 0, Resources::kMaxQuantity),
-                     kMebi * table->Integer(r, "memory_mib", 0,
-                                            Resources::kMaxQuantity / kMebi)};
-  shape.devices.count =
-      static_cast<uint32_t>(table->Integer(r, "num_gpu", 0, 64));
-  if (shape.devices.count == 0) return job;
-  shape.devices.milli =
-      static_cast<int32_t>(table->Integer(r, "gpu_milli", 1, kWholeDevice));
-  std::string_view models = table->Text(r, "gpu_spec");
-  while (!models.empty()) {
-    const size_t bar = std::min(models.find('|'), models.size());
-    shape.devices.models.emplace_back(models.substr(0, bar));
-    models.remove_prefix(std::min(bar + 1, models.size()));
-  }
+  gang.roles.emplace_back().shape = ReadOpenbShape(table, r);
   return job;
 }
 
@@ -119,7 +82,7 @@ class CopiesSource final : public JobSource {
 }  // namespace
 
 absl::StatusOr<Trace> LoadOpenb(const OpenbOptions& options) {
-  absl::StatusOr<std::vector<Node>> nodes = LoadNodes(options.nodes);
+  absl::StatusOr<std::vector<Node>> nodes = LoadOpenbNodes(options.nodes);
   if (!nodes.ok()) return nodes.status();
   absl::StatusOr<CsvTable> table = CsvTable::Load(options.pods);
   if (!table.ok()) return table.status();

@@ -1,11 +1,12 @@
 // Policies by what a task would leave for the usual work.
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "lib/base/hash.h"
+#include "lib/policy/memo.h"
 #include "lib/policy/node_state.h"
 #include "lib/policy/policies.h"
+#include "lib/policy/requests.h"
 #include "lib/policy/tightness.h"
 #include "lib/policy/workload.h"
 #include "lib/topology/device_choice.h"
@@ -106,21 +107,34 @@ class Lookahead : public NodePolicy {
   }
 
  protected:
-  struct Outcome {
-    int64_t gain = std::numeric_limits<int64_t>::min();
-    uint64_t device = 0;  // The one to share, as a bit.
-  };
+  // What there is less of Waste, and the one device to share, as a bit.
+  using Outcome = Memo::Answer;
 
   // How much free capacity is lost, in the policy's own unit.
   virtual int64_t Waste(const NodeState& state, const NodeKind& kind) const = 0;
   // What is compared between devices: rises with the gain.
   virtual int64_t Merit(int64_t gain) const = 0;
 
-  // What there is less of Waste with the task on the node: on the device where
-  // that is most, the first of equals.
+  // With the task on the node: on the device where the gain is most, the first
+  // of equals.
   Outcome Try(const Cluster& cluster, NodeIndex node, const Question& q) const {
     const NodeKind& kind = workload_.KindOf(cluster, node);
     state_.Read(cluster, node, q.ledger);
+    const Memo::Key key(kind.serial, requests_.SerialOf(cluster, q.shape),
+                        state_, cluster.device_kind());
+    if (!key.fits()) return TryAnew(cluster, node, q, kind);
+    if (const Outcome* known = memo_.Find(key)) return *known;
+    const Outcome outcome = TryAnew(cluster, node, q, kind);
+    memo_.Store(key, outcome);
+    return outcome;
+  }
+
+  Workload& workload() const { return workload_; }
+
+ private:
+  // Leaves state_ as it is with the task.
+  Outcome TryAnew(const Cluster& cluster, NodeIndex node, const Question& q,
+                  const NodeKind& kind) const {
     const int64_t before = Waste(state_, kind);
     state_.TakeAmounts(cluster, q.shape);
     const DeviceRequest& request = cluster.device_request(q.shape);
@@ -138,9 +152,6 @@ class Lookahead : public NodePolicy {
     return {.gain = before - Waste(state_, kind)};
   }
 
-  Workload& workload() const { return workload_; }
-
- private:
   Outcome TryDevices(uint64_t usable, const std::vector<Device>& devices,
                      const DeviceRequest& request, const NodeKind& kind,
                      int64_t before) const {
@@ -174,7 +185,9 @@ class Lookahead : public NodePolicy {
   }
 
   mutable Workload workload_;
+  mutable Requests requests_;
   mutable NodeState state_;
+  mutable Memo memo_;
 };
 
 // FGD. The fragment that a typical task sees on a node are its free devices

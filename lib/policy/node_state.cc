@@ -50,7 +50,7 @@ void NodeState::Read(const Cluster& cluster, NodeIndex node, Ledger ledger) {
   }
   devices = static_cast<uint32_t>(cluster.node(node).devices.size());
   for (uint32_t d = 0; d < devices; ++d) {
-    milli[d] = std::max(0, cluster.free_milli(node, d, ledger));
+    milli[d] = std::max(-1, cluster.free_milli(node, d, ledger));
     memory[d] = cluster.free_memory(node, d, ledger);
   }
 }
@@ -69,7 +69,7 @@ void NodeState::TakeDevice(uint32_t device, const DeviceRequest& request,
   } else if (request.milli < kWholeDevice) {
     share = {request.milli, MemoryOf(request.milli, device_memory)};
   }
-  milli[device] = std::max(0, milli[device] - share.milli);
+  milli[device] = std::max(-1, milli[device] - share.milli);
   memory[device] -= share.memory;
 }
 

@@ -36,14 +36,14 @@ uint64_t DevicesWithRoom(const Cluster& cluster, NodeIndex node,
 struct NodeState {
   std::vector<int64_t> free{};  // By kind; the device kind's is of no meaning.
   uint32_t devices = 0;
-  // By device; 0 where it is not healthy.
+  // By device; 0 where it is not healthy, -1 where the host overcommitted it.
   std::array<int32_t, 64> milli{};
   std::array<int64_t, 64> memory{};
 
   void Read(const Cluster& cluster, NodeIndex node, Ledger ledger);
   int64_t Idle() const {
     int64_t sum = 0;
-    for (uint32_t d = 0; d < devices; ++d) sum += milli[d];
+    for (uint32_t d = 0; d < devices; ++d) sum += std::max(0, milli[d]);
     return sum;
   }
   // Takes what one task uses beside devices.

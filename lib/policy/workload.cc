@@ -1,6 +1,7 @@
 #include "lib/policy/workload.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "lib/topology/device_choice.h"
 #include "lib/topology/needs.h"
@@ -12,6 +13,10 @@ namespace {
 // More kinds of nodes are forgotten and made anew.
 constexpr size_t kMaxKinds = 64;
 constexpr int kRatioBits = 40;
+
+int64_t FreeOf(const NodeState& state, ResourceKind kind) {
+  return kind < state.free.size() ? state.free[kind] : 0;
+}
 
 }  // namespace
 
@@ -39,7 +44,12 @@ void Workload::AddTask(const TypicalTask& typical) {
   }
   task.first_amount = static_cast<uint32_t>(amounts_.size());
   for (ResourceKind k = 0; k < shape.resources.size(); ++k) {
-    if (shape.resources[k] > 0) amounts_.push_back({k, shape.resources[k]});
+    if (shape.resources[k] <= 0) continue;
+    if (task.lead.amount == 0) {
+      task.lead = {k, shape.resources[k]};
+    } else {
+      amounts_.push_back({k, shape.resources[k]});
+    }
   }
   task.last_amount = static_cast<uint32_t>(amounts_.size());
   total_weight_ += weight;
@@ -50,8 +60,6 @@ uint32_t Workload::FindNeed(const DeviceRequest& request) {
   if (request.memory_bytes > 0)
     need = {0, request.memory_bytes, request.models};
   std::ranges::sort(need.models);
-  uses_models_ = uses_models_ || !need.models.empty();
-  uses_memory_ = uses_memory_ || need.memory > 0;
   for (uint32_t i = 0; i < needs_.size(); ++i) {
     if (needs_[i].milli == need.milli && needs_[i].memory == need.memory &&
         needs_[i].models == need.models) {
@@ -76,10 +84,13 @@ void Workload::AddRatios() {
     const int64_t demand = Demand(task);
     if (demand == 0) continue;
     devices += demand;
-    for (uint32_t i = task.first_amount; i < task.last_amount; ++i) {
-      const Amount& a = amounts_[i];
+    const auto add = [&](const Amount& a) {
       if (a.kind >= sums.size()) sums.resize(a.kind + 1, 0);
       sums[a.kind] += static_cast<__int128>(task.weight) * a.amount;
+    };
+    add(task.lead);
+    for (uint32_t i = task.first_amount; i < task.last_amount; ++i) {
+      add(amounts_[i]);
     }
   }
   for (ResourceKind k = 0; k < sums.size(); ++k) {
@@ -104,17 +115,12 @@ const NodeKind& Workload::KindOf(const Cluster& cluster, NodeIndex node) {
   if (kinds_.size() == kMaxKinds) kinds_.clear();
   kind = static_cast<uint32_t>(kinds_.size());
   kinds_.push_back(MakeKind(described));
+  kinds_.back().serial = ++last_serial_;
   return kinds_.back();
 }
 
 bool Workload::Matches(const NodeKind& kind, const Node& node) const {
-  if (kind.devices.size() != node.devices.size()) return false;
-  for (size_t d = 0; d < node.devices.size(); ++d) {
-    const Device& a = kind.devices[d];
-    const Device& b = node.devices[d];
-    if (uses_models_ && a.model != b.model) return false;
-    if (uses_memory_ && a.memory_bytes != b.memory_bytes) return false;
-  }
+  if (kind.devices != node.devices) return false;
   for (size_t i = 0; i < label_keys_.size(); ++i) {
     const std::string* value = FindLabel(node.labels, label_keys_[i]);
     const std::optional<std::string>& known = kind.labels[i];
@@ -143,17 +149,34 @@ NodeKind Workload::MakeKind(const Node& node) const {
       }
     }
   }
+  AddTasks(node, &kind);
+  kind.wanted = WantedShare(kind);
+  return kind;
+}
+
+void Workload::AddTasks(const Node& node, NodeKind* kind) const {
   for (uint32_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
     if (task.count == 0 || !Holds(task.selector, node.labels) ||
-        CountBits(kind.usable[task.need]) < task.count) {
+        CountBits(kind->usable[task.need]) < task.count) {
       continue;
     }
-    kind.tasks.push_back(t);
-    kind.weight += task.weight;
+    kind->tasks.push_back(t);
+    kind->weight += task.weight;
   }
-  kind.wanted = WantedShare(kind);
-  return kind;
+  const auto key = [&](uint32_t t) {
+    const Task& task = tasks_[t];
+    return std::tuple(task.need, task.lead.kind, task.lead.amount, t);
+  };
+  std::ranges::sort(kind->tasks, {}, key);
+  for (uint32_t i = 0; i < kind->tasks.size(); ++i) {
+    const Task& task = tasks_[kind->tasks[i]];
+    if (i == 0 || kind->groups.back().need != task.need ||
+        kind->groups.back().kind != task.lead.kind) {
+      kind->groups.push_back({task.need, task.lead.kind, i, i});
+    }
+    kind->groups.back().last = i + 1;
+  }
 }
 
 int64_t Workload::Supply(const std::vector<std::string>& models) const {
@@ -195,7 +218,7 @@ int64_t Workload::Useful(const NodeState& state, const NodeKind& kind) {
       const int64_t total = kind.devices[d].memory_bytes;
       const int32_t least =
           need.memory > 0 ? MilliOf(need.memory, total) : need.milli;
-      if (state.milli[d] < least || state.milli[d] == 0) return;
+      if (state.milli[d] < std::max(1, least)) return;
       if (need.memory > 0 && state.memory[d] < need.memory) return;
       ++offer.devices;
       offer.milli += state.milli[d];
@@ -203,26 +226,33 @@ int64_t Workload::Useful(const NodeState& state, const NodeKind& kind) {
     offers_[n] = offer;
   }
   int64_t useful = 0;
-  for (const uint32_t t : kind.tasks) {
-    const Task& task = tasks_[t];
-    const Offer& offer = offers_[task.need];
-    if (offer.devices < task.count) continue;
-    bool fits = true;
-    for (uint32_t a = task.first_amount; a < task.last_amount; ++a) {
-      const Amount& amount = amounts_[a];
-      fits = fits && amount.kind < state.free.size() &&
-             state.free[amount.kind] >= amount.amount;
+  for (const NodeKind::Group& group : kind.groups) {
+    const Offer& offer = offers_[group.need];
+    if (offer.devices == 0) continue;
+    const int64_t free = FreeOf(state, group.kind);
+    for (uint32_t i = group.first; i < group.last; ++i) {
+      const Task& task = tasks_[kind.tasks[i]];
+      if (task.lead.amount > free) break;
+      if (task.count <= offer.devices && HasAmounts(state, task)) {
+        useful += task.weight * offer.milli;
+      }
     }
-    if (fits) useful += task.weight * offer.milli;
   }
   return useful;
+}
+
+bool Workload::HasAmounts(const NodeState& state, const Task& task) const {
+  for (uint32_t i = task.first_amount; i < task.last_amount; ++i) {
+    if (amounts_[i].amount > FreeOf(state, amounts_[i].kind)) return false;
+  }
+  return true;
 }
 
 int64_t Workload::Supplied(const NodeState& state) const {
   constexpr int64_t kPlenty = int64_t{1} << 32;
   int64_t least = kPlenty;
   for (const Ratio& r : ratios_) {
-    const int64_t free = r.kind < state.free.size() ? state.free[r.kind] : 0;
+    const int64_t free = FreeOf(state, r.kind);
     if (free <= 0) return 0;
     const __int128 milli = static_cast<__int128>(free) * r.milli >> kRatioBits;
     least = static_cast<int64_t>(std::min<__int128>(least, milli));

@@ -15,12 +15,22 @@ namespace muster::policy {
 
 // A node as far as the workload can tell nodes apart, apart from what is free.
 struct NodeKind {
+  uint64_t serial = 0;  // No other kind of this workload ever has the same.
+
   // What nodes of the kind agree in.
-  std::vector<Device> devices{};                     // Model and memory.
+  std::vector<Device> devices{};
   std::vector<std::optional<std::string>> labels{};  // Of the label keys.
 
   // What follows.
-  std::vector<uint32_t> tasks{};   // Typical tasks with devices it may run.
+  // Typical tasks with devices it may run, in groups.
+  struct Group {
+    uint32_t need = 0;      // Which they have in common,
+    ResourceKind kind = 0;  // as well as the kind that counts first:
+    uint32_t first = 0;     // the less they ask of it, the earlier they are.
+    uint32_t last = 0;      // Into `tasks`.
+  };
+  std::vector<Group> groups{};
+  std::vector<uint32_t> tasks{};
   std::vector<uint64_t> usable{};  // By need: the devices that may serve it.
   int64_t weight = 0;              // Of `tasks`.
   // Of 2^32 such nodes so many are wanted, were the cluster full, by tasks
@@ -65,7 +75,8 @@ class Workload {
     uint32_t need = 0;
     uint32_t count = 0;
     int64_t weight = 0;
-    uint32_t first_amount = 0;
+    Amount lead{};              // What it asks of the first kind.
+    uint32_t first_amount = 0;  // The others, in amounts_.
     uint32_t last_amount = 0;
     NodeSelector selector{};
   };
@@ -86,6 +97,8 @@ class Workload {
   uint32_t FindNeed(const DeviceRequest& request);
   bool Matches(const NodeKind& kind, const Node& node) const;
   NodeKind MakeKind(const Node& node) const;
+  void AddTasks(const Node& node, NodeKind* kind) const;
+  bool HasAmounts(const NodeState& state, const Task& task) const;
   uint64_t WantedShare(const NodeKind& kind) const;
   int64_t Supply(const std::vector<std::string>& models) const;
 
@@ -95,10 +108,9 @@ class Workload {
   std::vector<Need> needs_;
   std::vector<Ratio> ratios_;
   std::vector<std::string> label_keys_;
-  bool uses_models_ = false;
-  bool uses_memory_ = false;
   int64_t total_weight_ = 0;
   std::vector<NodeKind> kinds_;
+  uint64_t last_serial_ = 0;
   std::vector<uint32_t> kind_of_;  // By node: where it was found last.
   std::vector<Offer> offers_;      // By need.
 };
