@@ -72,7 +72,7 @@ class Bound {
  private:
   // Prices are searched at the narrowest levels, this many; those further up
   // stay as they were when their level was the narrowest.
-  static constexpr int kFree = 3;
+  static constexpr int kFree = 4;
   // A number per free level: [0] is the narrowest.
   using PerLevel = std::array<int64_t, kFree>;
 
