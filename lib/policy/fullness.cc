@@ -1,5 +1,6 @@
 // Policies that look at how full a node is, and at nothing else.
 #include <algorithm>
+#include <cstdlib>
 
 #include "lib/policy/node_state.h"
 #include "lib/policy/policies.h"
@@ -65,21 +66,37 @@ class Balanced final : public NodePolicy {
  public:
   uint32_t Rank(const Cluster& cluster, NodeIndex node,
                 const Question& q) const override {
-    constexpr int64_t kWhole = 1 << 20;
-    int64_t most = 0;
-    int64_t least = kWhole;
-    const Resources& demand = cluster.demand(q.shape);
+    const int64_t mean = MeanUse(cluster, node, q);
+    int64_t deviation = 0;
     for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-      const int64_t capacity = cluster.capacity(node, k);
-      if (capacity <= 0) continue;
-      const int64_t left = cluster.free(node, k, q.ledger) - demand[k];
-      const int64_t used = std::clamp<int64_t>(capacity - left, 0, capacity);
-      const int64_t share =
-          static_cast<int64_t>(static_cast<__int128>(used) * kWhole / capacity);
-      most = std::max(most, share);
-      least = std::min(least, share);
+      if (cluster.capacity(node, k) <= 0) continue;
+      deviation += std::abs(Use(cluster, node, k, q) - mean);
     }
-    return static_cast<uint32_t>(std::max<int64_t>(0, most - least));
+    return static_cast<uint32_t>(
+        std::min<int64_t>(deviation, int64_t{kMostRank}));
+  }
+
+ private:
+  // The share of the node's capacity that would be used, of 2^20.
+  static int64_t Use(const Cluster& cluster, NodeIndex node, ResourceKind kind,
+                     const Question& q) {
+    const int64_t capacity = cluster.capacity(node, kind);
+    const int64_t left =
+        cluster.free(node, kind, q.ledger) - cluster.demand(q.shape)[kind];
+    const int64_t used = std::clamp<int64_t>(capacity - left, 0, capacity);
+    return static_cast<int64_t>((static_cast<__int128>(used) << 20) / capacity);
+  }
+
+  static int64_t MeanUse(const Cluster& cluster, NodeIndex node,
+                         const Question& q) {
+    int64_t sum = 0;
+    int64_t kinds = 0;
+    for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+      if (cluster.capacity(node, k) <= 0) continue;
+      sum += Use(cluster, node, k, q);
+      ++kinds;
+    }
+    return kinds == 0 ? 0 : sum / kinds;
   }
 };
 

@@ -1,0 +1,65 @@
+// Counts allocations: a node that a policy has ranked before costs none.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <cstdlib>
+#include <new>
+#include <string>
+
+#include "test/policy/policy_world.h"
+
+namespace {
+
+thread_local size_t allocations = 0;
+
+}  // namespace
+
+// Not inlined, or the compiler takes malloc and free for a mismatch.
+[[gnu::noinline]] void* operator new(size_t size) {
+  ++allocations;
+  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
+  throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
+  std::free(memory);
+}
+
+namespace muster::policy_test {
+namespace {
+
+TEST(PolicyAllocationTest, RanksAndChoicesAllocateNothing) {
+  for (uint8_t p = 0; p <= static_cast<uint8_t>(PlacementPolicy::kRandom);
+       ++p) {
+    const PlacementPolicy name = static_cast<PlacementPolicy>(p);
+    PolicyWorld w;
+    w.Add("a-node-with-a-long-name", 64'000, {1000, 500, 1000});
+    w.Add("b", 64'000, {300, 500}, "H");
+    w.Use({.policy = name,
+           .workload = {Typical(Task(2000, 1, 300)), Typical(Task(2000, 2)),
+                        Typical(TaskOn({"H"}, 1000, 1))},
+           .supply = {{"G", 3}, {"H", 2}}});
+    const ShapeId share = w.cluster.Intern(Task(1000, 1, 250), 0);
+    const ShapeId whole = w.cluster.Intern(Task(1000, 1), 0);
+    const auto ask = [&] {
+      for (const NodeIndex n : {0u, 1u}) {
+        for (const ShapeId shape : {share, whole}) {
+          if (w.cluster.Slots(n, shape, Ledger::kBoth, 1) == 0) continue;
+          (void)w.policy->Rank(w.cluster, n, {shape, Ledger::kBoth, "gang"});
+          (void)w.policy->Choose(w.cluster, n, {shape, Ledger::kBoth, "gang"});
+        }
+      }
+    };
+    ask();
+    const Allocation more{0, share, 2};
+    w.cluster.Charge(more, Ledger::kBoth);
+    const size_t before = allocations;
+    ask();
+    EXPECT_EQ(allocations - before, 0u) << Name(name);
+  }
+}
+
+}  // namespace
+}  // namespace muster::policy_test
