@@ -71,7 +71,7 @@ TEST(TreeKnapsackExact, AgreesWithAnIntegerProgram) {
   std::vector<Case> cases;
   const std::string path = testing::TempDir() + "tree_knapsack_questions.json";
   std::ofstream file(path);
-  for (uint32_t seed = 1; seed <= 36; ++seed) {
+  for (uint32_t seed = 1; seed <= 34; ++seed) {
     std::mt19937_64 random(seed);
     NumberTree tree = UnevenTree(random, seed % 2 == 0, seed > 32);
     const auto tasks = static_cast<uint32_t>(tree.total() * (1 + seed % 5) / 8);

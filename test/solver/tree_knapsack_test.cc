@@ -101,12 +101,13 @@ TEST(TreeKnapsack, FewestNodesInTheFewestRacks) {
   EXPECT_THAT(Used(split), ElementsAre(1, 2, 3));
 }
 
-// The first rack and one of 4 slots just suffice, and only the last has them in
-// one node.
+// The second block, the tighter one, needs four racks. In the first, three just
+// suffice: that of 6 and two of 3, one of which has them in one node.
 TEST(TreeKnapsack, WhatJustSufficesIsNotDropped) {
-  const TreeAnswer answer =
-      Solve("((1 1 1 1 1 1) (1 1 1 1 1) (1 1 1 1) (4))", 10);
-  EXPECT_THAT(Used(answer), ElementsAre(1, 2, 7));
+  const TreeAnswer answer = Solve(
+      "((1 1 1 1 1 1) (1 1 1) (1 1 1) (3)) ((1 1 1 1 1 1 1) (1 1 1) (1) (1))",
+      12);
+  EXPECT_THAT(Used(answer), ElementsAre(1, 3, 10));
 }
 
 TEST(TreeKnapsack, OfEqualsTheTightestThenTheFirst) {
