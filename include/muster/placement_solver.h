@@ -56,6 +56,10 @@ struct PlacementRequest {
   // False: where there is no room, the answer is kNotNow whether it might be
   // kNever, and gives no reason, where finding them would cost more.
   bool explain = true;
+  // How many steps may go into proving that a placement of tasks which are all
+  // alike is the best there is, and finding a better one; one step is a few
+  // nanoseconds. 0: the greedy answer.
+  uint64_t exact_steps = 200'000;
   // Only asks: the answer is the same, and the cluster as it was.
   bool dry_run = false;
 };

@@ -4,10 +4,20 @@
 #include <bit>
 #include <functional>
 
+#include "lib/index/scan.h"
+
 namespace muster::solver {
 
 using index::Layout;
 using index::Position;
+
+namespace {
+
+uint32_t Most(std::span<const uint32_t> values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+}  // namespace
 
 void UniformFill::AddDomains(int level, uint32_t first, uint32_t last) {
   const std::span<const uint32_t> sums = column_->sums(level);
@@ -91,10 +101,8 @@ uint32_t UniformFill::Choose(uint32_t tasks) {
   return static_cast<uint32_t>(kept);
 }
 
-// From the chosen domains of a level to all their children.
-void UniformFill::Descend(int level) {
-  parents_.swap(picks_);
-  picks_.clear();
+// The children of parents_, domains of the level.
+void UniformFill::AddChildren(int level) {
   const bool nodes = level + 1 == layout_->levels();
   const std::span<const uint32_t> children = layout_->children(level);
   for (const Pick& parent : parents_) {
@@ -107,17 +115,27 @@ void UniformFill::Descend(int level) {
   }
 }
 
-// No placement in the region uses fewer domains of the level than the largest
-// ones that hold the tasks.
-uint32_t UniformFill::LeastDomains(int level, Region region, uint32_t tasks) {
+// From the chosen domains of a level to all their children.
+void UniformFill::Descend(int level) {
+  parents_.swap(picks_);
   picks_.clear();
-  uint32_t first = region.level < 0 ? 0 : region.domain;
-  uint32_t last = region.level < 0 ? layout_->domains(0) : region.domain + 1;
-  for (int l = std::max(region.level, 0); l < level; ++l) {
-    first = layout_->children(l)[first];
-    last = layout_->children(l)[last];
+  AddChildren(level);
+}
+
+uint32_t UniformFill::MostOfNodes(uint32_t domain) const {
+  uint32_t most = 0;
+  for (uint32_t c = layout_->first_chunk(domain);
+       c < layout_->first_chunk(domain + 1); ++c) {
+    most = std::max(most, column_->most(c));
   }
-  AddDomains(level, first, last);
+  return most;
+}
+
+// No placement uses fewer domains of the level than its largest ones that hold
+// the tasks.
+uint32_t UniformFill::LeastDomains(int level, uint32_t tasks) {
+  picks_.clear();
+  AddDomains(level, 0, layout_->domains(level));
   return Choose(tasks);
 }
 
@@ -133,17 +151,96 @@ void UniformFill::Certify(Region region, uint32_t tasks,
     Certificate::Level& level = certificate->levels[l];
     if (level.used <= 1) {
       level.least = level.used;
+    } else if (static_cast<int>(l) == region.level + 1 &&
+               region.least_children > 0) {
+      level.least = region.least_children;
     } else if (l + 1 == certificate->levels.size()) {
       level.least = LeastNodes(tasks);
     } else {
-      level.least = LeastDomains(static_cast<int>(l), region, tasks);
+      level.least = LeastDomains(static_cast<int>(l), tasks);
     }
     certificate->optimal &= level.used == level.least;
   }
 }
 
-uint64_t UniformFill::Fill(const Layout& layout, const index::Column& column,
-                           Region region, uint32_t tasks,
+// How many children of the domain, at the least, hold the tasks, for which it
+// has room; `enough` or more if they are not fewer than that.
+uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
+                                     uint32_t enough) {
+  const uint32_t most = level + 1 == layout_->levels()
+                            ? MostOfNodes(domain)
+                            : Most(column_->sums(level + 1).subspan(
+                                  layout_->children(level)[domain],
+                                  layout_->children(level)[domain + 1] -
+                                      layout_->children(level)[domain]));
+  const uint32_t bound = (tasks + most - 1) / most;
+  if (bound >= enough || bound == 1) return bound;
+  parents_.assign(1, {domain, tasks, tasks});
+  picks_.clear();
+  AddChildren(level);
+  return Choose(tasks);
+}
+
+bool UniformFill::FindDomain(const index::Layout& layout,
+                             const index::Column& column, int level,
+                             uint32_t tasks, Region* region) {
+  layout_ = &layout;
+  column_ = &column;
+  const std::span<const uint32_t> sums = column.sums(level);
+  const size_t tightest = index::LeastAbove(sums, tasks);
+  if (tightest == index::kNowhere) return false;
+  *region = {level, static_cast<uint32_t>(tightest), tasks};
+  // Nodes that take one task each: all domains need the same number.
+  const bool nodes = level + 1 == layout.levels();
+  if (nodes && column.most() == 1) return true;
+  uint32_t fewest = ChildrenNeeded(level, region->domain, tasks, ~0u);
+  const uint32_t most = nodes ? column.most() : Most(column.sums(level + 1));
+  const uint32_t least = (tasks + most - 1) / most;
+  region->least_children = fewest;
+  if (fewest == least) return true;
+  for (uint32_t d = 0; d < sums.size(); ++d) {
+    if (sums[d] < tasks) continue;
+    const bool tighter = sums[d] < sums[region->domain];
+    if (!tighter && fewest == least) continue;
+    const uint32_t needed =
+        ChildrenNeeded(level, d, tasks, tighter ? fewest + 1 : fewest);
+    if (needed > fewest || (needed == fewest && !tighter)) continue;
+    fewest = needed;
+    region->domain = d;
+  }
+  region->least_children = fewest;
+  return true;
+}
+
+// Exactly, or with a bound, as far as the steps go.
+void UniformFill::Search(int within, uint32_t tasks, uint64_t steps,
+                         std::vector<Share>* shares, Certificate* certificate) {
+  question_levels_.clear();
+  for (int l = 0; l < layout_->levels(); ++l) {
+    question_levels_.push_back({layout_->children(l), column_->sums(l)});
+  }
+  TreeQuestion question;
+  question.levels = question_levels_;
+  question.nodes = column_->slots();
+  question.tasks = tasks;
+  question.within = within;
+  question.budget = steps;
+  knapsack_.Solve(question, &answer_);
+  looked_at_ += answer_.steps;
+  if (answer_.outcome == TreeAnswer::Outcome::kInfeasible) return;
+  for (size_t l = 0; l < answer_.levels.size(); ++l) {
+    certificate->levels[l] = {answer_.levels[l].used, answer_.levels[l].least};
+  }
+  certificate->optimal = answer_.outcome == TreeAnswer::Outcome::kOptimal;
+  shares->clear();
+  for (const TreeAnswer::Share& share : answer_.shares.back()) {
+    shares->push_back({share.domain, share.tasks});
+  }
+}
+
+uint64_t UniformFill::Fill(const index::Layout& layout,
+                           const index::Column& column, Region region,
+                           uint32_t tasks, uint64_t exact_steps,
                            std::vector<Share>* shares,
                            Certificate* certificate) {
   layout_ = &layout;
@@ -167,6 +264,9 @@ uint64_t UniformFill::Fill(const Layout& layout, const index::Column& column,
   shares->clear();
   for (const Pick& p : picks_) shares->push_back({p.id, p.taken});
   Certify(region, tasks, certificate);
+  if (!certificate->optimal && exact_steps > 0 && layout.levels() > 0) {
+    Search(region.level, tasks, exact_steps, shares, certificate);
+  }
   return looked_at_;
 }
 

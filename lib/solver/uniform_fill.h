@@ -8,6 +8,7 @@
 
 #include "lib/index/column.h"
 #include "lib/index/layout.h"
+#include "lib/solver/tree_knapsack.h"
 #include "muster/placement_solver.h"
 
 namespace muster::solver {
@@ -17,12 +18,16 @@ namespace muster::solver {
 struct Region {
   int level = -1;
   uint32_t domain = 0;
+  // At least so many children of one domain of the level are needed, whichever
+  // is taken; 0: not known.
+  uint32_t least_children = 0;
 };
 
 // Fills a region, from its widest level inwards: at each level the fewest
 // domains among the children of those chosen, the largest first, the last as
-// tight as can be; at the end the fewest nodes. That is not always the least
-// at the narrower levels; how far off it can be, the certificate says.
+// tight as can be; at the end the fewest nodes. Where that is not known to be
+// the least at the narrower levels, TreeKnapsack looks for less, or the proof;
+// how far off the answer can be, the certificate says.
 class UniformFill {
  public:
   struct Share {
@@ -30,11 +35,19 @@ class UniformFill {
     uint32_t tasks = 0;
   };
 
-  // The region must have room for `tasks`. Shares come in the order of
-  // positions. O(domains and nodes looked at), which the result counts.
+  // Of the domains of a stored level that have room for all tasks, the one
+  // that needs the fewest of its children (nodes, at the narrowest level);
+  // then the tightest, then the first. False if none has room.
+  bool FindDomain(const index::Layout& layout, const index::Column& column,
+                  int level, uint32_t tasks, Region* region);
+
+  // The region, found by FindDomain or everything, must have room for `tasks`;
+  // the certificate holds for all domains of its level. Shares come in the
+  // order of positions. O(domains and nodes looked at), which the result
+  // counts, and at most `exact_steps` of the search.
   uint64_t Fill(const index::Layout& layout, const index::Column& column,
-                Region region, uint32_t tasks, std::vector<Share>* shares,
-                Certificate* certificate);
+                Region region, uint32_t tasks, uint64_t exact_steps,
+                std::vector<Share>* shares, Certificate* certificate);
 
  private:
   // A domain or node with room, and how much of it is taken.
@@ -46,10 +59,16 @@ class UniformFill {
 
   void AddDomains(int level, uint32_t first, uint32_t last);
   void AddNodes(uint32_t first_chunk, uint32_t last_chunk);
+  void AddChildren(int level);
   void Descend(int level);
+  uint32_t MostOfNodes(uint32_t domain) const;
   uint32_t Choose(uint32_t tasks);
-  uint32_t LeastDomains(int level, Region region, uint32_t tasks);
+  uint32_t ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
+                          uint32_t enough);
+  uint32_t LeastDomains(int level, uint32_t tasks);
   uint32_t LeastNodes(uint32_t tasks) const;
+  void Search(int within, uint32_t tasks, uint64_t steps,
+              std::vector<Share>* shares, Certificate* certificate);
   void Certify(Region region, uint32_t tasks, Certificate* certificate);
 
   const index::Layout* layout_ = nullptr;
@@ -59,6 +78,9 @@ class UniformFill {
   std::vector<Pick> parents_;
   std::vector<uint32_t> count_of_;  // By number of slots.
   std::vector<uint32_t> sorted_;
+  TreeKnapsack knapsack_;
+  TreeAnswer answer_;
+  std::vector<TreeQuestion::Level> question_levels_;
 };
 
 }  // namespace muster::solver

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "lib/index/scan.h"
-
 namespace muster::solver {
 namespace {
 
@@ -102,8 +100,9 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
       }
       region.level = -1;
     }
-    result->steps += fill_.Fill(layout, column, region, tasks, &shares_,
-                                &result->certificate);
+    result->steps +=
+        fill_.Fill(layout, column, region, tasks, request.exact_steps, &shares_,
+                   &result->certificate);
   }
   Take(cluster, request, shape, result);
   return Outcome::kPlaced;
@@ -128,18 +127,14 @@ bool UniformPlacer::FindOneNode(const Cluster& cluster, index::Column& column,
   return true;
 }
 
-// The smallest domain with room for all: the narrowest level, then the fewest
-// slots, then the first.
+// The narrowest level of which a domain has room for all.
 bool UniformPlacer::FindRegion(const index::Column& column,
                                const UniformRule& rule, uint32_t tasks,
                                Region* region, PlacementResult* result) {
   const index::Layout& layout = index_.layout();
   for (int l = layout.levels() - 1; l >= std::max(rule.required, 0); --l) {
     result->steps += layout.domains(l);
-    const size_t domain = index::LeastAbove(column.sums(l), tasks);
-    if (domain == index::kNowhere) continue;
-    *region = {l, static_cast<uint32_t>(domain)};
-    return true;
+    if (fill_.FindDomain(layout, column, l, tasks, region)) return true;
   }
   return false;
 }

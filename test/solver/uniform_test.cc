@@ -1,0 +1,197 @@
+// Gangs of identical tasks against brute force: on small random trees a
+// placement is found if and only if there is one, it uses the fewest domains
+// level after level, and its certificate says so.
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "muster/cluster.h"
+#include "muster/placement_solver.h"
+#include "test/solver/world.h"
+
+namespace muster::solver_test {
+namespace {
+
+constexpr int kLevels = 3;  // zone, block, rack; hosts are the fourth.
+const char* const kNames[] = {"zone", "block", "rack", "host"};
+
+// Domains used by level, the hosts last: fewer at a wider level is better. In
+// front, the level of the smallest domain around all, negated.
+using Counts = std::array<int, kLevels + 2>;
+
+class SmallTree {
+ public:
+  explicit SmallTree(uint64_t seed) : random_(seed) {
+    const uint32_t nodes = 3 + Below(8);
+    for (uint32_t n = 0; n < nodes; ++n) {
+      const uint32_t rack = Below(6);
+      NodeSpec spec;
+      spec.path = "z" + std::to_string(rack / 4) + "/b" +
+                  std::to_string(rack / 2) + "/r" + std::to_string(rack) +
+                  "/n" + std::to_string(n);
+      spec.gpus = 1 + Below(5);
+      spec.cpu = 1000;
+      world_.Add(spec);
+      world_.Use("n" + std::to_string(n), Below(3));
+    }
+  }
+
+  void Check() {
+    Gang gang;
+    const uint32_t tasks = 1 + Below(9);
+    gang.roles = {MakeRole("w", tasks, 1 + Below(2))};
+    const uint32_t required = Below(kLevels + 2);
+    if (required <= kLevels) {
+      gang.groups.resize(1);
+      gang.groups[0].topology.required = kNames[required];
+    }
+    const int within = required <= kLevels ? static_cast<int>(required) : -1;
+    const ShapeId shape = world_.Prepare(gang).shapes[0][0];
+    Counts best;
+    const bool possible = BruteForce(shape, tasks, within, &best);
+    world_.Place(gang);
+    ASSERT_EQ(world_.result.fit == Fit::kFits, possible)
+        << tasks << " tasks, within " << within;
+    if (!possible) return;
+    std::vector<NodeIndex> nodes;
+    for (const Assignment& a : world_.result.tasks) nodes.push_back(a.at.node);
+    ASSERT_EQ(nodes.size(), tasks);
+    ASSERT_EQ(Count(nodes), best) << tasks << " tasks, within " << within;
+    const Certificate& certificate = world_.result.certificate;
+    EXPECT_TRUE(certificate.optimal);
+    ASSERT_EQ(certificate.levels.size(), kLevels + 1u);
+    for (int l = 0; l <= kLevels; ++l) {
+      EXPECT_EQ(certificate.levels[l].used, static_cast<uint32_t>(best[l + 1]));
+      EXPECT_EQ(certificate.levels[l].least,
+                static_cast<uint32_t>(best[l + 1]));
+    }
+  }
+
+ private:
+  uint32_t Below(uint64_t bound) {
+    return static_cast<uint32_t>(random_() % bound);
+  }
+
+  Counts Count(const std::vector<NodeIndex>& nodes) const {
+    const TopologyIndex& index = world_.cluster.index(0);
+    Counts counts{};
+    int narrowest = -1;
+    for (int l = 0; l <= kLevels; ++l) {
+      std::set<uint32_t> used;
+      for (const NodeIndex n : nodes) {
+        used.insert(l == kLevels ? n : index.domain_of[l][n]);
+      }
+      counts[l + 1] = static_cast<int>(used.size());
+      if (used.size() == 1) narrowest = l;
+    }
+    counts[0] = -narrowest;
+    return counts;
+  }
+
+  // Over all sets of nodes that have room together.
+  bool BruteForce(ShapeId shape, uint32_t tasks, int within, Counts* best) {
+    const auto nodes = world_.cluster.nodes();
+    bool found = false;
+    for (uint32_t set = 1; set < uint32_t{1} << nodes.size(); ++set) {
+      uint32_t room = 0;
+      std::vector<NodeIndex> chosen;
+      for (size_t i = 0; i < nodes.size(); ++i) {
+        if ((set >> i & 1) == 0) continue;
+        chosen.push_back(nodes[i]);
+        room += world_.cluster.Slots(nodes[i], shape, Ledger::kBoth, tasks);
+      }
+      if (room < tasks || chosen.size() > tasks) continue;
+      const Counts counts = Count(chosen);
+      if (within >= 0 && counts[within + 1] != 1) continue;
+      if (!found || counts < *best) *best = counts;
+      found = true;
+    }
+    return found;
+  }
+
+  std::mt19937_64 random_;
+  World world_;
+};
+
+TEST(UniformGangs, UseTheFewestDomainsLevelAfterLevel) {
+  const char* chosen = std::getenv("MUSTER_SEED");
+  const uint64_t first =
+      chosen != nullptr ? std::strtoull(chosen, nullptr, 10) : 1;
+  for (uint64_t seed = first; seed < first + 400; ++seed) {
+    SCOPED_TRACE("MUSTER_SEED=" + std::to_string(seed));
+    SmallTree tree(seed);
+    for (int i = 0; i < 4; ++i) tree.Check();
+    if (testing::Test::HasFailure()) return;
+  }
+}
+
+// The tightest rack would need three nodes; another one does with two.
+TEST(UniformGangs, FewNodesBeforeATightRack) {
+  World w;
+  w.AddMany("z/b/r1/a", 3, 1)
+      .AddMany("z/b/r2/b", 2, 2)
+      .AddMany("z/b/r2/c", 1, 1);
+  Gang gang;
+  gang.roles = {MakeRole("w", 3, 1)};
+  w.Place(gang);
+  EXPECT_EQ(w.Where(0, "rack"), "r2 r2 r2");
+  EXPECT_EQ(w.result.certificate.levels.back().used, 2u);
+  EXPECT_TRUE(w.result.certificate.optimal);
+}
+
+// A question changes nothing, and what it says is what is then done.
+TEST(UniformGangs, ADryRunTellsWhatWouldBeDone) {
+  World w;
+  w.AddMany("z/b/r1/a", 4, 4);
+  Gang gang;
+  gang.roles = {MakeRole("w", 6, 1)};
+  PlacementRequest request;
+  request.gang = &w.Prepare(gang);
+  request.dry_run = true;
+  PlacementResult dry, real;
+  const uint64_t before = w.cluster.Hash();
+  w.solver->Place(w.cluster, request, &dry);
+  EXPECT_EQ(w.cluster.Hash(), before);
+  request.dry_run = false;
+  w.solver->Place(w.cluster, request, &real);
+  EXPECT_NE(w.cluster.Hash(), before);
+  EXPECT_EQ(dry.tasks, real.tasks);
+}
+
+// What the index remembers changes neither answers nor steps.
+TEST(UniformGangs, AFreshSolverAnswersTheSame) {
+  World w;
+  w.AddMany("z/b/r1/a", 9, 4)
+      .AddMany("z/b/r2/a1", 9, 4)
+      .AddMany("y/c/r3/b", 9, 8);
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 40; ++i) {
+    Gang gang;
+    gang.roles = {MakeRole("w", 1 + random() % 12, 1 + random() % 4)};
+    PlacementRequest request;
+    request.gang = &w.Prepare(gang);
+    request.dry_run = true;
+    PlacementResult fresh;
+    NewPlacementSolver()->Place(w.cluster, request, &fresh);
+    request.dry_run = false;
+    PlacementResult warm;
+    w.solver->Place(w.cluster, request, &warm);
+    EXPECT_EQ(warm.fit, fresh.fit);
+    EXPECT_EQ(warm.tasks, fresh.tasks);
+    EXPECT_EQ(warm.steps, fresh.steps);
+    if (i % 3 == 2 && !warm.tasks.empty()) {
+      for (const Assignment& a : warm.tasks) {
+        w.cluster.Credit(a.at, Ledger::kBoth);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster::solver_test
