@@ -4,14 +4,12 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <iterator>
 #include <random>
 #include <string>
 
 #include "lib/solver/tree_knapsack_bound.h"
 #include "lib/solver/tree_knapsack_core.h"
 #include "lib/solver/tree_knapsack_search.h"
-#include "lib/solver/tree_knapsack_selection.h"
 #include "lib/solver/tree_knapsack_view.h"
 #include "test/solver/tree_knapsack_oracle.h"
 
