@@ -88,6 +88,8 @@ struct ScenarioMarks {
 };
 Resources ReadResources(const Value& value, const SchedulerConfig& config,
                         int64_t* device_milli);
+// per_task, devices and selector of a task.
+void ReadShape(Fields* f, const SchedulerConfig& config, TaskShape* shape);
 void ReadConfig(Fields* top, SchedulerConfig* config);
 void ReadHost(const Value& value, SchedulerConfig* config, HostModel* host);
 void ReadNodes(const Value& value, const SchedulerConfig& config,

@@ -75,6 +75,36 @@ Topology ReadTopology(const Value& value) {
   return topology;
 }
 
+void ReadPlacement(const Value& value, const SchedulerConfig& config,
+                   PlacementOptions* options) {
+  Fields f(value);
+  f.Enum("policy", &options->policy);
+  f.Integer("seed", &options->seed, 0, std::numeric_limits<int64_t>::max());
+  f.Optional("workload", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      TypicalTask& task = options->workload.emplace_back();
+      Fields t(v);
+      t.Integer("weight", &task.weight, 1, TypicalTask::kMaxWeight);
+      ReadShape(&t, config, &task.shape);
+    });
+  });
+  f.Optional("supply", [&](const Value& v) {
+    v.EachEntry([&](const std::string& model, const Value& devices) {
+      options->supply.push_back(
+          {model, devices.Integer(0, ModelSupply::kMaxDevices)});
+    });
+  });
+  f.Optional("yardstick", [&](const Value& v) {
+    int64_t milli = 0;
+    options->yardstick = ReadResources(v, config, &milli);
+    const auto it = std::ranges::find(config.resources, config.device_resource);
+    if (milli > 0 && it != config.resources.end()) {
+      options->yardstick.Set(
+          static_cast<ResourceKind>(it - config.resources.begin()), milli);
+    }
+  });
+}
+
 Lapse ReadLapse(const Value& value) {
   Lapse lapse;
   Fields f(value);
@@ -131,6 +161,9 @@ void ReadConfig(Fields* top, SchedulerConfig* config) {
     f.Span("backoff_base", &config->backoff_base);
     f.Span("backoff_max", &config->backoff_max);
     f.Bool("preemption", &config->preemption);
+  });
+  top->Optional("placement", [&](const Value& v) {
+    ReadPlacement(v, *config, &config->placement);
   });
 }
 

@@ -56,7 +56,8 @@ Toleration ReadToleration(const Value& value) {
   return t;
 }
 
-// per_task, devices, selector.
+}  // namespace
+
 void ReadShape(Fields* f, const SchedulerConfig& config, TaskShape* shape) {
   int64_t milli = 0;
   f->Optional("per_task", [&](const Value& v) {
@@ -92,6 +93,8 @@ void ReadShape(Fields* f, const SchedulerConfig& config, TaskShape* shape) {
   f->Optional("selector",
               [&](const Value& v) { shape->selector = ReadSelector(v); });
 }
+
+namespace {
 
 // tasks: 4, or min: 2 with desired: 4.
 void ReadTaskCounts(Fields* f, Role* role) {

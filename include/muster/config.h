@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "muster/ids.h"
+#include "muster/placement_policy.h"
 #include "muster/topology.h"
 
 namespace muster {
@@ -48,6 +49,8 @@ struct SchedulerConfig {
   Duration backoff_max = 300 * kSecond;
   // A gang is started or kept, never evicted, for another gang when false.
   bool preemption = true;
+  // Which of the nodes that have room is taken: of the library's own solver.
+  PlacementOptions placement{};
 
   friend bool operator==(const SchedulerConfig&,
                          const SchedulerConfig&) = default;
@@ -61,6 +64,7 @@ struct SchedulerConfig {
     v(6, "backoff_base", s.backoff_base);
     v(7, "backoff_max", s.backoff_max);
     v(8, "preemption", s.preemption);
+    v(9, "placement", s.placement);
   }
 };
 

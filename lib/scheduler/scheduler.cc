@@ -80,7 +80,8 @@ Scheduler::Impl::Impl(SchedulerConfig c,
               DeviceKind(config), config.topologies),
       queues(config.resources),
       classes(1),
-      solver_(solver != nullptr ? std::move(solver) : NewPlacementSolver()),
+      solver_(solver != nullptr ? std::move(solver)
+                                : NewPlacementSolver(config.placement)),
       preemptor_(preemptor != nullptr ? std::move(preemptor) : NewPreemptor()),
       inbox_(std::make_unique<Inbox>()) {
   class_by_key[""] = 0;

@@ -52,6 +52,38 @@ absl::Status ValidateLabels(const std::string& field, const Labels& labels) {
   return absl::OkStatus();
 }
 
+absl::Status ValidatePlacement(const SchedulerConfig& config) {
+  const std::string field = "config.placement";
+  const PlacementOptions& options = config.placement;
+  if (options.workload.size() > PlacementOptions::kMaxWorkload) {
+    return Invalid(absl::StrCat(field, ".workload: has ",
+                                options.workload.size(), " tasks; at most ",
+                                PlacementOptions::kMaxWorkload));
+  }
+  for (size_t i = 0; i < options.workload.size(); ++i) {
+    const std::string at = absl::StrCat(field, ".workload[", i, "]");
+    const TypicalTask& task = options.workload[i];
+    if (task.weight < 1 || task.weight > TypicalTask::kMaxWeight) {
+      return Invalid(absl::StrCat(at, ".weight: ", task.weight,
+                                  " is not in 1..", TypicalTask::kMaxWeight));
+    }
+    MUSTER_RETURN_IF_ERROR(ValidateShape(config, at + ".shape", task.shape));
+  }
+  std::set<std::string_view> models;
+  for (size_t i = 0; i < options.supply.size(); ++i) {
+    const std::string at = absl::StrCat(field, ".supply[", i, "]");
+    const ModelSupply& supply = options.supply[i];
+    if (supply.devices < 0 || supply.devices > ModelSupply::kMaxDevices) {
+      return Invalid(absl::StrCat(at, ".devices: ", supply.devices,
+                                  " is not in 0..", ModelSupply::kMaxDevices));
+    }
+    if (!models.insert(supply.model).second) {
+      return Invalid(absl::StrCat(at, ".model: '", supply.model, "' twice"));
+    }
+  }
+  return ValidateAmount(config, field + ".yardstick", options.yardstick, true);
+}
+
 }  // namespace
 
 absl::Status NotSupportedYet(std::string_view field) {
@@ -106,6 +138,7 @@ absl::Status ValidateConfig(const SchedulerConfig& config) {
       }
     }
   }
+  MUSTER_RETURN_IF_ERROR(ValidatePlacement(config));
   if (config.host.migrate) return NotSupportedYet("config.host.migrate");
   if (config.backoff_base < 0 || config.backoff_max < config.backoff_base ||
       config.backoff_max > kForever / 4) {

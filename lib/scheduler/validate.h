@@ -4,6 +4,7 @@
 #define MUSTER_LIB_SCHEDULER_VALIDATE_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -18,6 +19,9 @@
 namespace muster {
 
 absl::Status ValidateConfig(const SchedulerConfig& config);
+// `field` names the shape in messages.
+absl::Status ValidateShape(const SchedulerConfig& config,
+                           const std::string& field, const TaskShape& shape);
 absl::Status ValidateKey(std::string_view what, std::string_view key);
 absl::Status ValidateNode(const SchedulerConfig& config, const Node& node);
 absl::Status ValidateOthers(const SchedulerConfig& config,

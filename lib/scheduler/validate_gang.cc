@@ -50,6 +50,8 @@ absl::Status ValidateTerm(const std::string& field, const SelectorTerm& term) {
   return absl::OkStatus();
 }
 
+}  // namespace
+
 absl::Status ValidateShape(const SchedulerConfig& config,
                            const std::string& field, const TaskShape& shape) {
   if (shape.resources.size() > config.resources.size()) {
@@ -68,6 +70,11 @@ absl::Status ValidateShape(const SchedulerConfig& config,
     if (amount != 0 && config.resources[k] == config.device_resource) {
       return Invalid(at + ": is counted by devices and must be 0");
     }
+  }
+  for (size_t i = 0; i < shape.selector.any_of.size(); ++i) {
+    MUSTER_RETURN_IF_ERROR(
+        ValidateTerm(absl::StrCat(field, ".selector.any_of[", i, "]"),
+                     shape.selector.any_of[i]));
   }
   const DeviceRequest& d = shape.devices;
   if (!d.partition.empty())
@@ -93,6 +100,8 @@ absl::Status ValidateShape(const SchedulerConfig& config,
   }
   return absl::OkStatus();
 }
+
+namespace {
 
 absl::Status ValidateConstraint(const SchedulerConfig& config,
                                 const std::string& field,
@@ -173,15 +182,6 @@ absl::Status ValidateRole(const SchedulerConfig& config, const Gang& gang,
     MUSTER_RETURN_IF_ERROR(
         ValidateShape(config, absl::StrCat(field, ".alternatives[", i, "]"),
                       role.alternatives[i]));
-  }
-  std::vector<const TaskShape*> shapes{&role.shape};
-  for (const TaskShape& s : role.alternatives) shapes.push_back(&s);
-  for (const TaskShape* s : shapes) {
-    for (size_t i = 0; i < s->selector.any_of.size(); ++i) {
-      MUSTER_RETURN_IF_ERROR(
-          ValidateTerm(absl::StrCat(field, ".selector.any_of[", i, "]"),
-                       s->selector.any_of[i]));
-    }
   }
   for (size_t i = 0; i < role.preferences.size(); ++i) {
     const std::string at = absl::StrCat(field, ".preferences[", i, "]");

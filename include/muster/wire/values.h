@@ -9,6 +9,7 @@
 #include "muster/gang.h"
 #include "muster/ids.h"
 #include "muster/node.h"
+#include "muster/placement_policy.h"
 #include "muster/plan.h"
 #include "muster/priority_class.h"
 #include "muster/queue.h"
@@ -29,6 +30,7 @@
   X(TaskShape) X(Role) X(Group) X(Traffic) X(GangAffinity) X(SpeedEntry)       \
   X(Gang) X(Quota) X(Queue) X(PriorityClass)                                   \
   X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(PlanRecord)          \
+  X(TypicalTask) X(ModelSupply) X(PlacementOptions)                            \
   X(HostCapabilities) X(SchedulerConfig) X(TaskState) X(OpenDecision)          \
   X(GangState) X(NodeState) X(SchedulerState)                                  \
   X(NodeChanged) X(NodeDown) X(NodeUp) X(NodeRemoved) X(NodeDrained)           \
