@@ -163,13 +163,7 @@ PlacementOptions FgdOptions(const FgdInput& input, PlacementPolicy policy,
     options.workload = TypicalTasks(input, false);
   } else if (policy == PlacementPolicy::kMuster) {
     options.workload = TypicalTasks(input, true);
-    std::map<std::string, int64_t> supply;
-    for (const Node& node : input.nodes) {
-      for (const Device& d : node.devices) ++supply[d.model];
-    }
-    for (const auto& [model, devices] : supply) {
-      options.supply.push_back({model, devices});
-    }
+    options.supply = SupplyOf(input.nodes);
   }
   return options;
 }

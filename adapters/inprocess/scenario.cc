@@ -158,6 +158,10 @@ void ReadAll(const Value& root, Scenario* s, ScenarioMarks* marks) {
       ReadNodes(v, setup.config, &setup.nodes, &marks->nodes);
     });
   });
+  if (PlacementOptions& placement = setup.config.placement;
+      !placement.workload.empty() && placement.supply.empty()) {
+    placement.supply = SupplyOf(setup.nodes);
+  }
   ReadList(&top, "node_sets", &setup.node_sets, &marks->node_sets, ReadNodeSet);
   ReadList(&top, "queues", &setup.queues, &marks->queues,
            [&](const Value& v) { return ReadQueue(v, setup.config); });

@@ -3,11 +3,13 @@
 #define MUSTER_PLACEMENT_POLICY_H_
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "muster/enum_names.h"
 #include "muster/gang.h"
+#include "muster/node.h"
 #include "muster/resources.h"
 
 namespace muster {
@@ -66,6 +68,9 @@ struct ModelSupply {
     v(2, "devices", s.devices);
   }
 };
+
+// What these nodes have, by model.
+std::vector<ModelSupply> SupplyOf(std::span<const Node> nodes);
 
 struct PlacementOptions {
   static constexpr uint32_t kMaxWorkload = 256;

@@ -34,6 +34,13 @@ title: all of it
 resources: [cpu, memory, gpu, nic]
 topologies: [{key: net, levels: [zone, rack]}]
 scheduler: {work_budget: 1000, backoff_base: 5s, preemption: true}
+placement:
+  policy: fragmentation
+  seed: 7
+  workload:
+    - {weight: 3, per_task: {cpu: 500m, gpu: 250m}}
+    - {per_task: {gpu: 2}, devices: {models: [A]}, selector: {zone: z}}
+  yardstick: {cpu: 8, gpu: 2}
 host:
   capabilities: {suspend: true, choose_devices: false}
   start_time: 2s
@@ -79,6 +86,16 @@ expect:
   const Scenario& s = *loaded;
   EXPECT_EQ(s.setup.config.resources.size(), 4U);
   EXPECT_EQ(s.setup.config.backoff_base, 5 * kSecond);
+  const PlacementOptions& placement = s.setup.config.placement;
+  EXPECT_EQ(placement.policy, PlacementPolicy::kFragmentation);
+  EXPECT_EQ(placement.seed, 7U);
+  ASSERT_EQ(placement.workload.size(), 2U);
+  EXPECT_EQ(placement.workload[0].weight, 3);
+  EXPECT_EQ(placement.workload[0].shape.devices.milli, 250);
+  EXPECT_EQ(placement.workload[1].shape.devices.models[0], "A");
+  EXPECT_EQ(placement.yardstick, Resources({8000, 0, 2000}));
+  EXPECT_EQ(placement.supply, (std::vector<ModelSupply>{{"A", 4}, {"B", 2}}))
+      << "counted, where it is not given";
   EXPECT_TRUE(s.setup.config.host.suspend);
   EXPECT_EQ(s.host.lapses[0].times, 2U);
   ASSERT_EQ(s.setup.nodes.size(), 2U);
@@ -124,6 +141,12 @@ constexpr BadCase kBadCases[] = {
     {"Tab", "gangs:\n\t- x", "FILE:3:2: "},
     {"NotAMapping", "- nodes: 1", "FILE:1:1: expected a mapping"},
     {"NoNodes", "title: x\nqueues: []\n#nodes:", "lacks the key 'nodes'"},
+    {"PolicyOfAnotherName", "placement: {policy: best}",
+     "FILE:2:21: placement.policy: 'best' is none of: muster, binpack, "},
+    {"WeightOfNothing", "placement: {workload: [{weight: 0}]}",
+     "FILE:2:33: placement.workload[0].weight: "},
+    {"SupplyOfAHalf", "placement: {supply: {A: 0.5}}",
+     "FILE:2:25: placement.supply.A: "},
     {"UnknownTopKey", "gang: []", "FILE:2:1: unknown key 'gang' (known here: "},
     {"UnknownKeyDeepInside",
      "gangs:\n  - {key: a, run: 1s, roles: [{name: r, replicas: 3}]}",

@@ -383,6 +383,31 @@ TEST(Refusals, OfConfigurations) {
        "config.host.migrate: not supported yet"},
       {[](auto& c) { c.backoff_base = -1; }, "config.backoff_base"},
       {[](auto& c) { c.backoff_max = 1; }, "config.backoff_base"},
+      {[](auto& c) { c.placement.workload.resize(257); },
+       "config.placement.workload: has 257 tasks; at most 256"},
+      {[](auto& c) { c.placement.workload = {{}, {.weight = 0}}; },
+       "config.placement.workload[1].weight: 0"},
+      {[](auto& c) {
+         c.placement.workload.resize(1);
+         c.placement.workload[0].shape.resources = {1, 1, 1};
+       },
+       "config.placement.workload[0].shape.resources.gpu"},
+      {[](auto& c) {
+         c.placement.workload.resize(1);
+         c.placement.workload[0].shape.devices = {.count = 1, .milli = 1001};
+       },
+       "config.placement.workload[0].shape.devices.milli"},
+      {[](auto& c) {
+         c.placement.workload.resize(1);
+         c.placement.workload[0].shape.selector.any_of = {{{{.key = ""}}}};
+       },
+       "config.placement.workload[0].shape.selector.any_of[0].all_of[0].key"},
+      {[](auto& c) { c.placement.supply = {{"A", -1}}; },
+       "config.placement.supply[0].devices: -1"},
+      {[](auto& c) { c.placement.supply = {{"A", 1}, {"A", 2}}; },
+       "config.placement.supply[1].model: 'A' twice"},
+      {[](auto& c) { c.placement.yardstick = {1, -1}; },
+       "config.placement.yardstick.memory: -1"},
   };
   for (const auto& [change, says] : bad) {
     SchedulerConfig config = Config();

@@ -250,6 +250,27 @@ TEST_F(SchedulerTest, SomeAreNeverVictims) {
   EXPECT_THAT(s.Pass(), IsEmpty());
 }
 
+// Binpack fills a node up before it takes the next one; spread does not.
+TEST(SchedulerPolicyTest, TheConfigurationSaysWhichNodesAreTaken) {
+  const auto places = [](PlacementPolicy policy) {
+    SchedulerConfig config;
+    config.placement.policy = policy;
+    Story s(config);
+    for (const char* n : {"n1", "n2"}) s.HasNode(n, 4);
+    s.HasQueue("q");
+    std::string where;
+    for (const char* g : {"a", "b", "c", "d"}) {
+      s.Submit(Job(g));
+      s.Pass();
+      where += s.Where(g) + " ";
+    }
+    return where;
+  };
+  EXPECT_EQ(places(PlacementPolicy::kMuster), "n1 n1 n1 n1 ");
+  EXPECT_EQ(places(PlacementPolicy::kBinpack), "n1 n1 n1 n1 ");
+  EXPECT_EQ(places(PlacementPolicy::kSpread), "n1 n2 n1 n2 ");
+}
+
 // The launcher is not to be preempted: its gang gives up workers, or nothing.
 TEST_F(SchedulerTest, ATaskThatIsNotPreemptibleKeepsItsGangRunning) {
   Nodes({1, 1, 1});
