@@ -307,6 +307,9 @@ struct Scenario {
   std::vector<NeedSpec> needs{};
   std::vector<UsageSpec> usages{};
   Expectation expect{};
+  // The peer was configured to spread tasks over nodes; its default is to fill
+  // nodes up.
+  bool spreads = false;
   // What the file says and this structure has no place for: fields the format
   // does not define, and fields nothing in the library answers to.
   std::vector<std::string> beyond{};

@@ -31,6 +31,29 @@ void ReadPreemption(JsonFields& f, PreemptionSpec* preemption) {
   });
 }
 
+// Whether the value is an object with this member, and that is `text`.
+bool Says(const Json& value, const char* name, const char* text) {
+  const auto it = value.is_object() ? value.find(name) : value.end();
+  return it != value.end() && *it == text;
+}
+
+// KAI's plugin "nodeplacement", told to spread GPU work. The rest of a peer's
+// configuration tells how it came to its answer, and asks nothing.
+bool SpreadsGpus(const Json& config) {
+  if (!config.is_object() || !config.contains("tiers")) return false;
+  for (const Json& tier : config["tiers"]) {
+    if (!tier.is_object() || !tier.contains("plugins")) continue;
+    for (const Json& plugin : tier["plugins"]) {
+      if (Says(plugin, "name", "nodeplacement") &&
+          plugin.contains("arguments") &&
+          Says(plugin["arguments"], "gpu", "spread")) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 void ReadTop(JsonFields& f, Scenario* s) {
   std::string format;
   f.Require("schema", &format);
@@ -61,7 +84,10 @@ void ReadTop(JsonFields& f, Scenario* s) {
          [&](JsonFields& g) { ReadGang(g, &s->gangs.emplace_back()); });
   f.Object("query", [&](JsonFields& q) { ReadQuery(q, s); });
   f.Object("expect", [&](JsonFields& e) { ReadExpectation(e, &s->expect); });
-  f.Ignore({"title", "features", "policies", "observed", "peerConfig"});
+  if (const Json* config = f.Raw("peerConfig")) {
+    s->spreads = SpreadsGpus(*config);
+  }
+  f.Ignore({"title", "features", "policies", "observed"});
   f.Done();
 }
 

@@ -41,6 +41,21 @@ TEST(ReadScenario, KeepsWhatTheFileSays) {
   EXPECT_EQ(s.expect.pods.at("p").state, "placed");
 }
 
+TEST(ReadScenario, KnowsAPeerThatWasToldToSpread) {
+  const auto spreads = [](const char* config) {
+    Json top = MakeScenario("cycle", Json::object());
+    top["peerConfig"] = Parse(config);
+    return ReadOrDie(top).spreads;
+  };
+  EXPECT_TRUE(spreads(R"({"tiers": [{"plugins": [{"name": "gpupack"},
+      {"name": "nodeplacement", "arguments": {"gpu": "spread"}}]}]})"));
+  EXPECT_FALSE(spreads(R"({"tiers": [{"plugins": [
+      {"name": "nodeplacement", "arguments": {"gpu": "binpack"}}]}]})"));
+  EXPECT_FALSE(spreads(R"({"tiers": [{"plugins": [{"name": "gpuspread"}]}]})"));
+  EXPECT_FALSE(spreads(R"({"tiers": [[{"name": "binpack"}]]})"));
+  EXPECT_FALSE(spreads(R"({"fairSharing": true})"));
+}
+
 TEST(ReadScenario, NoJsonIsAnErrorWithItsPlace) {
   EXPECT_THAT(ErrorOf("{\n  \"schema\": ,"), HasSubstr("a.json"));
   EXPECT_THAT(ErrorOf("{\n  \"schema\": ,"), HasSubstr("line 2"));
