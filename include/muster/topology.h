@@ -47,12 +47,30 @@ struct Slice {
   }
 };
 
-// How tasks spread over the domains of a level.
+// How the tasks of a role, or of all roles below a group, spread over the
+// domains of a level. Judged when tasks are placed, by where the gang's tasks
+// lie then, those that already run included; a task that runs is never moved
+// for it. max_per_domain 1 at the host level keeps tasks off each other's
+// nodes. At least one bound is set.
 struct Spread {
-  std::string level{};          // Empty: no spread is asked.
-  uint32_t max_per_domain = 0;  // 0: no bound.
-  uint32_t max_skew = 0;        // 0: no bound. Most minus fewest, over domains.
-  uint32_t min_domains = 0;     // 0: no bound.
+  std::string level{};  // Empty: no spread is asked.
+  // No domain that gets a task ends with more tasks than this. 0: no bound.
+  uint32_t max_per_domain = 0;
+  // No domain that gets a task ends with more than the fewest tasks of any
+  // domain that counts, plus this. A domain counts if one of its nodes would
+  // take a task of these roles were it empty (selector, taints, state and
+  // capacity looked at), and it lies in the same required domain of this
+  // topology as the tasks, if a level is required here or around. 0: no bound.
+  //
+  // Kubernetes' maxSkew with DoNotSchedule, but for these: the counts are the
+  // gang's own, not those of whatever a selector matches; taints and capacity
+  // are looked at; the gang is judged as a whole, not pod by pod.
+  uint32_t max_skew = 0;
+  // At least so many domains hold tasks; as many as tasks while there are
+  // fewer of them. Where running tasks hold too few domains, each new task goes
+  // into one without. 0: no bound. (minDomains of Kubernetes makes the fewest 0
+  // instead, which bounds all domains by maxSkew until there are so many.)
+  uint32_t min_domains = 0;
 
   friend bool operator==(const Spread&, const Spread&) = default;
   template <class Self, class V>

@@ -58,7 +58,8 @@ struct WaitingClass {
   uint64_t no_room_structure = 0;
   Reason no_room_reason{};
   bool no_victims_known = false;
-  uint64_t no_victims_at = 0;  // Cluster::freed_version().
+  uint64_t no_victims_at = 0;         // Cluster::freed_version().
+  uint64_t no_victims_structure = 0;  // Cluster::structure_version().
   uint64_t no_victims_started = 0;
   Time no_victims_until = 0;
   uint64_t blocked_in_pass = 0;

@@ -91,7 +91,8 @@ struct GangRecord {
   bool counted_as_holding = false;
   Time parked_until = 0;         // 0: not parked.
   uint64_t grow_checked_at = 0;  // Cache: freed_version of the last vain try.
-  uint32_t draft = kNoDraft;     // The decision that placed it in this pass.
+  uint64_t grow_checked_structure = 0;  // And Cluster::structure_version().
+  uint32_t draft = kNoDraft;  // The decision that placed it in this pass.
 };
 
 // Records do not move: ranks point to their keys. Not copyable for that

@@ -175,8 +175,10 @@ void Scheduler::Impl::GrowGang(GangIndex g) {
   NoteWakeup(r.backoff_until);
   if (r.backoff_until > now) return;
   if (Releasing(r) || Succeeded(r)) return;
-  // A vain try is not repeated until something was freed.
+  // A vain try is not repeated until something was freed, or nodes changed: a
+  // skew compares domains.
   if (r.grow_checked_at != 0 &&
+      r.grow_checked_structure == cluster.structure_version() &&
       cluster.FreedSince(r.grow_checked_at, &freed_) && freed_.empty()) {
     return;
   }
@@ -191,6 +193,7 @@ void Scheduler::Impl::GrowGang(GangIndex g) {
   solver_->Grow(cluster, request, &placement_);
   // With a quota in the way, room may come without any node being freed.
   r.grow_checked_at = bounded ? 0 : cluster.freed_version();
+  r.grow_checked_structure = cluster.structure_version();
   if (placement_.tasks.empty()) return;
   r.grow_checked_at = 0;
   SpendSteps(placement_.tasks.size());

@@ -278,6 +278,7 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
   WaitingClass& cls = waiting.at(c);
   if (cls.no_victims_known && cls.no_victims_started == started_version_ &&
       cls.no_victims_until > now &&
+      cls.no_victims_structure == cluster.structure_version() &&
       cluster.FreedSince(cls.no_victims_at, &freed_) && freed_.empty()) {
     NoteWakeup(cls.no_victims_until);
     return false;
@@ -302,6 +303,7 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
   if (preemption_.fit != Fit::kFits || !lawful) {
     cls.no_victims_known = true;
     cls.no_victims_at = cluster.freed_version();
+    cls.no_victims_structure = cluster.structure_version();
     cls.no_victims_started = started_version_;
     cls.no_victims_until = retry_at;
     return false;

@@ -103,10 +103,32 @@ absl::Status ValidateShape(const SchedulerConfig& config,
 
 namespace {
 
+// `one_domain`: all tasks must share a domain of the level they spread over.
+absl::Status ValidateSpread(const std::string& field,
+                            const TopologyConstraint& c, bool one_domain) {
+  const Spread& s = c.spread;
+  const bool asks = s.max_per_domain > 0 || s.max_skew > 0 || s.min_domains > 0;
+  if (s.level.empty()) {
+    if (!asks) return absl::OkStatus();
+    return Invalid(field + ".level: is empty, but the spread has bounds");
+  }
+  if (!asks) {
+    return Invalid(field +
+                   ".max_per_domain: is 0, as are .max_skew and .min_domains: "
+                   "one of them must be 1 or more");
+  }
+  if (s.min_domains > 1 && one_domain) {
+    return Invalid(absl::StrCat(
+        field, ".min_domains: ", s.min_domains, " of level '", s.level,
+        "' cannot be used inside one required '", c.required, "'"));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidateConstraint(const SchedulerConfig& config,
                                 const std::string& field,
                                 const TopologyConstraint& c) {
-  if (c.empty() && c.topology.empty()) return absl::OkStatus();
+  if (c == TopologyConstraint()) return absl::OkStatus();
   const Topology* topology = nullptr;
   for (const Topology& t : config.topologies) {
     if (t.key == c.topology || (c.topology.empty() && topology == nullptr)) {
@@ -134,7 +156,9 @@ absl::Status ValidateConstraint(const SchedulerConfig& config,
           absl::StrCat(field, name, ": there is no level '", *level, "'"));
     }
   }
-  if (!c.spread.level.empty()) return NotSupportedYet(field + ".spread");
+  MUSTER_RETURN_IF_ERROR(ValidateSpread(
+      field + ".spread", c,
+      !c.required.empty() && position(c.required) >= position(c.spread.level)));
   for (size_t i = 0; i < c.slices.size(); ++i) {
     const std::string at = absl::StrCat(field, ".slices[", i, "]");
     const Slice& slice = c.slices[i];

@@ -24,9 +24,11 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   domain_tasks_.assign(domains, 0);
   scopes_.assign(problem.group_count() + problem.role_count(), {});
   slices_.assign(problem.slice_count(), {});
+  spreads_.Reset(problem);
   for (uint32_t r = 0; r < problem.role_count(); ++r) {
     for (const Assignment& a : problem.Fixed(r)) Enter(a.task, a.at.node, true);
   }
+  spreads_.Fix();
 }
 
 void Board::Finish() { placed_.clear(); }
@@ -59,6 +61,7 @@ void Board::Touch(NodeIndex node, bool enter) {
 
 void Board::Enter(TaskId task, NodeIndex node, bool enter) {
   Touch(node, enter);
+  spreads_.Enter(task.role, node, enter);
   for (const ScopeIndex s : problem_->Chain(task.role)) {
     EnterHold(scopes_[s], node, enter);
   }
@@ -120,7 +123,14 @@ bool Board::Allowed(TaskId task, NodeIndex node) const {
       return false;
     }
   }
-  return true;
+  return spreads_.Open(task.role, node);
+}
+
+bool Board::SpreadsHoldWith(TaskId task, NodeIndex node) {
+  spreads_.Enter(task.role, node, true);
+  const bool hold = spreads_.MayHold();
+  spreads_.Enter(task.role, node, false);
+  return hold;
 }
 
 void Board::Rollback(const Mark& mark) {

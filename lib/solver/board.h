@@ -9,6 +9,7 @@
 
 #include "lib/solver/problem.h"
 #include "lib/solver/slot_table.h"
+#include "lib/solver/spread_book.h"
 
 namespace muster::solver {
 
@@ -27,8 +28,13 @@ class Board {
   // The same, with these devices.
   bool PutExactly(TaskId task, const Allocation& at);
 
-  // Whether the constraints let the task onto the node, capacity aside.
+  // Whether the constraints let the task onto the node, capacity aside; of
+  // spreads, the bounds by domain alone: see spreads().
   bool Allowed(TaskId task, NodeIndex node) const;
+  // Whether the spreads would hold with one task there that now is nowhere.
+  bool SpreadsHoldWith(TaskId task, NodeIndex node);
+  SpreadBook& spreads() { return spreads_; }
+  const SpreadBook& spreads() const { return spreads_; }
   // Whether a task of the role can be on the node, given that it is allowed.
   uint32_t Slots(uint32_t role, NodeIndex node) const {
     return table_->slots(problem_->column(role), node);
@@ -81,6 +87,7 @@ class Board {
   size_t most_placed_ = 0;
   std::vector<Hold> scopes_;
   std::vector<Hold> slices_;
+  SpreadBook spreads_;
   std::vector<uint32_t> node_tasks_;
   std::vector<uint32_t> domain_tasks_;
   std::vector<size_t> level_first_;

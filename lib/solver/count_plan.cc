@@ -43,6 +43,12 @@ void CountPlan::Start(const Problem& problem, ScopeIndex top) {
   }
   satisfiable_ = RangeOf(top).satisfied != kImpossible;
   unique_ = satisfiable_ && FindUnique(top);
+  if (problem.entangled()) {
+    // More tasks may lie better: only if no role can get more is it the one.
+    unique_ =
+        unique_ && std::all_of(order_.begin(), order_.end(),
+                               [&](uint32_t r) { return add_[r] == most_[r]; });
+  }
   if (!unique_) add_.assign(roles, 0);
 }
 
@@ -190,6 +196,7 @@ void CountPlan::Bound(std::span<const uint32_t> most) {
 
 bool CountPlan::ContainsFailed() const {
   const size_t roles = add_.size();
+  if (problem_->entangled()) return false;
   for (size_t f = 0; f < failed_.size(); f += roles) {
     bool contains = true;
     for (size_t r = 0; r < roles && contains; ++r) {

@@ -14,7 +14,8 @@ namespace muster::solver {
 // Enumerates what to add, by role, so that a scope is satisfied: the fewest
 // tasks first; among equals, roles of higher order and then of lower position
 // get more. A role gets nothing, or enough to be at its minimum. A choice that
-// has all of a failed choice is not tried: it would fail, too.
+// has all of a failed choice is not tried: it would fail, too (but for spreads
+// that more tasks may meet: see Problem::entangled).
 class CountPlan {
  public:
   static constexpr uint32_t kImpossible = std::numeric_limits<uint32_t>::max();

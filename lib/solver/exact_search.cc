@@ -134,6 +134,7 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
   }
   FindNodes();
   FindTwins();
+  board.spreads().Confine(nodes_);
   device_choice_ = NeedsDeviceChoice();
 }
 
@@ -147,7 +148,7 @@ bool ExactSearch::MayStillFit() const {
   for (size_t k = 0; k < kind_need_.size(); ++k) {
     if (table.Useful(k, spot_) < kind_need_[k]) return false;
   }
-  return true;
+  return board_->spreads().MayHold();
 }
 
 // Tasks of one role that no slice tells apart are placed in node order.

@@ -14,7 +14,8 @@ namespace muster::solver {
 
 // Task by task, the scarcest role first; required levels and slices bind as
 // tasks are placed. Branches end where slots or useful resources of the spot
-// no longer cover what is still to come; identical tasks, nodes that look
+// no longer cover what is still to come, or a spread cannot hold any more (once
+// all tasks lie placed, that is exact); identical tasks, nodes that look
 // alike and devices in the same state are tried once. Preferences of levels
 // inside the spot are not looked at.
 class ExactSearch {

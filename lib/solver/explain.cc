@@ -16,6 +16,14 @@ Reason OfRole(ReasonCode code, uint32_t role, int64_t needed,
           .available = available};
 }
 
+Reason OfSpread(const SpreadRule& rule, uint32_t needed, uint32_t most) {
+  return {.code = ReasonCode::kConstraint,
+          .object_kind = ReasonObject::kLevel,
+          .object = static_cast<uint32_t>(rule.level),
+          .needed = needed,
+          .available = most};
+}
+
 }  // namespace
 
 // At most how many tasks of the shape the role could ever have beside its
@@ -48,12 +56,62 @@ uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
     if (rule.required == tree.hosts && rule.tree >= 0) sum = 0;
     sum += static_cast<uint64_t>(std::max<int64_t>(slots, 0));
     best = std::max(best, sum);
-    if (best >= enough) return enough;
+    if (best >= enough) break;
   }
-  *reason =
-      OfRole(admitted ? ReasonCode::kNeverFits : ReasonCode::kNoNodeAdmits,
-             role, enough, static_cast<int64_t>(best));
-  return static_cast<uint32_t>(best);
+  if (best < enough) {
+    *reason =
+        OfRole(admitted ? ReasonCode::kNeverFits : ReasonCode::kNoNodeAdmits,
+               role, enough, static_cast<int64_t>(best));
+    return static_cast<uint32_t>(best);
+  }
+  for (const uint32_t spread : problem.Spreads(role)) {
+    const uint32_t ever = SpreadEver(problem, role, spread, shape, enough);
+    if (ever >= enough) continue;
+    *reason = OfSpread(problem.spreads()[spread], enough, ever);
+    return ever;
+  }
+  return enough;
+}
+
+// At most how many tasks one spread allows on the empty cluster; `enough` if
+// some are fixed, for then it is a matter of where those lie.
+uint32_t Explain::SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
+                             ShapeId shape, uint32_t enough) {
+  if (!problem.request().fixed.empty()) return enough;
+  const Cluster& cluster = problem.cluster();
+  SpreadRule rule = problem.spreads()[spread];
+  // Other roles may help with the rest.
+  if (!rule.one_role) rule.skew = rule.domains = 0;
+  const Tree& tree = problem.tree(rule.tree);
+  ever_.assign(rule.level == tree.hosts ? cluster.node_limit()
+                                        : tree.index->levels[rule.level].size(),
+               {});
+  problem.steps += cluster.nodes().size();
+  for (const NodeIndex node : cluster.nodes()) {
+    const uint32_t d = tree.DomainOf(rule.level, node);
+    if (d == kOutside) continue;
+    auto& [region, domain] = ever_[d];
+    if (rule.region != kEverywhere) region = tree.DomainOf(rule.region, node);
+    domain.room += static_cast<uint64_t>(std::max<int64_t>(
+        index::CapacitySlots(cluster, node, shape, enough), 0));
+    for (const ShapeId any : problem.request().gang->shapes[role]) {
+      domain.counts =
+          domain.counts || index::CapacitySlots(cluster, node, any, 1) > 0;
+    }
+  }
+  std::stable_sort(
+      ever_.begin(), ever_.end(),
+      [](const auto& a, const auto& b) { return a.first < b.first; });
+  uint32_t most = 0;
+  for (size_t i = 0; i < ever_.size() && most < enough;) {
+    const uint32_t region = ever_[i].first;
+    domains_.clear();
+    for (; i < ever_.size() && ever_[i].first == region; ++i) {
+      domains_.push_back(ever_[i].second);
+    }
+    most = std::max(most, fill_.Most(rule, 0, enough, &domains_));
+  }
+  return most;
 }
 
 // The same over the role's alternatives; the reason is that of the best one.
@@ -203,6 +261,22 @@ bool Explain::DomainShort(Board& board, uint32_t role, Reason* reason) {
   return true;
 }
 
+// Room in all, but not as a spread wants it.
+bool Explain::SpreadShort(Board& board, uint32_t role, Reason* reason) {
+  const Problem& problem = board.problem();
+  for (const uint32_t i : problem.Spreads(role)) {
+    const SpreadRule& rule = problem.spreads()[i];
+    if (problem.ActiveRoles(rule.scope) > 1) continue;
+    forest_.Build(board, {role, problem.NewIndices(role)[0]},
+                  {rule.tree, kEverywhere, 0}, {}, {});
+    const uint32_t most = forest_.MostSpread(problem.add(role), i);
+    if (most >= problem.add(role)) continue;
+    *reason = OfSpread(rule, problem.add(role), most);
+    return true;
+  }
+  return false;
+}
+
 Reason Explain::NotNow(Board& board) {
   const Problem& problem = board.problem();
   Reason reason;
@@ -214,6 +288,9 @@ Reason Explain::NotNow(Board& board) {
   if (SumShort(board, &reason)) return reason;
   for (uint32_t r = 0; r < problem.role_count(); ++r) {
     if (problem.add(r) > 0 && DomainShort(board, r, &reason)) return reason;
+  }
+  for (uint32_t r = 0; r < problem.role_count(); ++r) {
+    if (problem.add(r) > 0 && SpreadShort(board, r, &reason)) return reason;
   }
   reason = {.code = problem.constrained() ? ReasonCode::kConstraint
                                           : ReasonCode::kInsufficient,

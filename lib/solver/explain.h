@@ -2,10 +2,14 @@
 #ifndef MUSTER_LIB_SOLVER_EXPLAIN_H_
 #define MUSTER_LIB_SOLVER_EXPLAIN_H_
 
+#include <utility>
+#include <vector>
+
 #include "lib/solver/board.h"
 #include "lib/solver/count_plan.h"
 #include "lib/solver/forest.h"
 #include "lib/solver/problem.h"
+#include "lib/solver/spread_fill.h"
 #include "muster/placement_solver.h"
 
 namespace muster::solver {
@@ -14,7 +18,8 @@ class Explain {
  public:
   // Whether the gang cannot be satisfied even if no gang ran: by the capacity
   // of the nodes that admit its roles, inside one domain where one is
-  // required. Stops counting where enough is found. Fills in the reason.
+  // required, and by each spread alone. Stops counting where enough is found.
+  // Fills in the reason.
   bool Never(Problem& problem, ScopeIndex top, CountPlan& plan, Reason* reason);
 
   // Why problem.add() tasks have no room now; the board is empty.
@@ -25,6 +30,9 @@ class Explain {
                     Reason* reason);
   uint32_t ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
                      uint32_t enough, Reason* reason);
+  uint32_t SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
+                      ShapeId shape, uint32_t enough);
+  bool SpreadShort(Board& board, uint32_t role, Reason* reason);
   bool RoleShort(Board& board, uint32_t role, Reason* reason);
   bool SumShort(Board& board, Reason* reason);
   bool DomainShort(Board& board, uint32_t role, Reason* reason);
@@ -33,6 +41,9 @@ class Explain {
   std::vector<uint64_t> domain_slots_;
   std::vector<Layer> layers_;
   Forest forest_;
+  SpreadFill fill_;
+  std::vector<std::pair<uint32_t, SpreadDomain>> ever_;  // By region.
+  std::vector<SpreadDomain> domains_;
 };
 
 }  // namespace muster::solver

@@ -6,17 +6,6 @@
 
 namespace muster::solver {
 
-// Smaller is better. Tightness: free devices, then the other kinds, of a
-// node; slots of a domain.
-struct Forest::Rank {
-  int nearness = 0;
-  int64_t score = 0;  // Negated.
-  int64_t tightness = 0;
-  Pick pick = 0;
-
-  friend auto operator<=>(const Rank&, const Rank&) = default;
-};
-
 void Forest::Build(const Board& board, TaskId task, const Spot& spot,
                    std::span<const Spot> also, std::span<const Layer> layers) {
   board_ = &board;
@@ -95,15 +84,20 @@ bool Forest::Separate(int level) const {
          slice_levels_.end();
 }
 
-// The score that `tasks` tasks get in the domain at best.
-int64_t Forest::ScoreOf(int level, Pick pick, uint32_t tasks) {
-  if (!board_->table().HasScores(column_)) return 0;
-  Pick first = pick;
-  Pick last = pick + 1;
-  for (int l = level; l < tree_->hosts; ++l) {
+// The entries of the level `down` below those in [first, last).
+std::pair<Forest::Pick, Forest::Pick> Forest::Below(int level, Pick first,
+                                                    Pick last, int down) const {
+  for (int l = level; l < down; ++l) {
     last = at(l)[last - 1].first + at(l)[last - 1].count;
     first = at(l)[first].first;
   }
+  return {first, last};
+}
+
+// The score that `tasks` tasks get in the domain at best.
+int64_t Forest::ScoreOf(int level, Pick pick, uint32_t tasks) {
+  if (!board_->table().HasScores(column_)) return 0;
+  const auto [first, last] = Below(level, pick, pick + 1, tree_->hosts);
   by_score_.clear();
   for (Pick p = first; p < last; ++p) {
     const Entry& e = at(tree_->hosts)[p];
@@ -308,6 +302,12 @@ void Forest::DescendSeparately(int level) {
   separate_.resize(first);
 }
 
+void Forest::Collect(std::vector<Share>* shares) const {
+  for (const Entry& e : at(tree_->hosts)) {
+    if (e.chosen > 0) shares->push_back({e.domain, e.chosen});
+  }
+}
+
 bool Forest::Distribute(uint32_t tasks, int required,
                         std::vector<Share>* shares) {
   shares->clear();
@@ -331,9 +331,7 @@ bool Forest::Distribute(uint32_t tasks, int required,
     picks_.assign(1, best);
   }
   Descend(level, tasks);
-  for (const Entry& e : at(tree_->hosts)) {
-    if (e.chosen > 0) shares->push_back({e.domain, e.chosen});
-  }
+  Collect(shares);
   return true;
 }
 

@@ -5,10 +5,12 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lib/solver/board.h"
 #include "lib/solver/problem.h"
+#include "lib/solver/spread_fill.h"
 
 namespace muster::solver {
 
@@ -43,6 +45,13 @@ class Forest {
   // in the order of the tree, so that tasks numbered along them fall into
   // whole slices. False if there is no room.
   bool Distribute(uint32_t tasks, int required, std::vector<Share>* shares);
+  // The same, without slices, under the problem's spread of that position,
+  // which is of the spot's tree and for these tasks alone.
+  bool DistributeSpread(uint32_t tasks, int required, uint32_t spread,
+                        std::vector<Share>* shares);
+  // The most tasks, up to `enough`, that the spread allows on these nodes, with
+  // all in one domain of its region.
+  uint32_t MostSpread(uint32_t enough, uint32_t spread);
 
  private:
   struct Entry {
@@ -62,8 +71,16 @@ class Forest {
   }
   void Add(NodeIndex node, uint32_t slots);
   void Round(std::span<const Layer> layers);
-  // The better of two single domains for `tasks` tasks, and its rank.
-  struct Rank;
+  // Of a domain for some tasks; smaller is better. Tightness: free devices,
+  // then the other kinds, of a node; slots of a domain.
+  struct Rank {
+    int nearness = 0;
+    int64_t score = 0;  // Negated.
+    int64_t tightness = 0;
+    Pick pick = 0;
+
+    friend auto operator<=>(const Rank&, const Rank&) = default;
+  };
   int NearnessOf(int level, const Entry& e) const;
   Rank RankOf(int level, Pick pick, uint32_t tasks);
   int64_t ScoreOf(int level, Pick pick, uint32_t tasks);
@@ -73,6 +90,13 @@ class Forest {
   void Descend(int level, uint32_t tasks);
   void DescendSeparately(int level);
   bool Separate(int level) const;
+  std::pair<Pick, Pick> Below(int level, Pick first, Pick last, int down) const;
+  void Collect(std::vector<Share>* shares) const;
+  void DescribeSpread(int level, Pick first, Pick last, uint32_t spread);
+  bool TrySpread(int level, Pick first, Pick last, uint32_t tasks,
+                 uint32_t spread);
+  void GiveSpread(int level, Pick first, Pick last, uint32_t tasks,
+                  int spread_level);
 
   const Board* board_ = nullptr;
   const Tree* tree_ = nullptr;
@@ -85,6 +109,9 @@ class Forest {
   std::vector<Pick> picks_;     // Candidates, then chosen ones, of one level.
   std::vector<Pick> separate_;  // Stack of domains with slices of their own.
   std::vector<std::pair<int64_t, uint32_t>> by_score_;
+  SpreadFill fill_;
+  std::vector<SpreadDomain> spread_domains_;
+  std::vector<Rank> ranks_;
 };
 
 }  // namespace muster::solver

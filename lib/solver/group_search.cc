@@ -281,7 +281,16 @@ bool GroupSearch::MergedRole(ScopeIndex s, uint32_t* role, Rule* rule) const {
     rule->required = std::max(rule->required, r.required);
     if (up == s) break;
   }
-  return true;
+  return at == s || problem_->Spreads(*role).empty() ||
+         IsArithmetic(*role, *rule);
+}
+
+// Whether the role's spreads are one, for it alone.
+bool GroupSearch::IsArithmetic(uint32_t role, const Rule& rule) const {
+  const std::span<const uint32_t> spreads = problem_->Spreads(role);
+  const SpreadRule& spread = problem_->spreads()[spreads[0]];
+  return spreads.size() == 1 && problem_->ActiveRoles(spread.scope) == 1 &&
+         spread.tree == rule.tree && problem_->Slices(role).empty();
 }
 
 // The role's slices as layers of the tree; false if they are no proper chain.
@@ -306,6 +315,7 @@ bool GroupSearch::WholeSlices(uint32_t role) const {
 
 bool GroupSearch::PlaceRole(uint32_t role, const Rule& rule) {
   const int tree = std::max(rule.tree, 0);
+  if (!problem_->Spreads(role).empty()) return PlaceSpread(role, rule);
   if (!FindLayers(role, tree) ||
       (!layers_.empty() && problem_->FixedCount(role) > 0)) {
     decided_ = false;
@@ -335,16 +345,23 @@ bool GroupSearch::PlaceChunk(uint32_t role, std::span<const uint32_t> indices,
                              int tree, int required,
                              std::span<const Layer> layers) {
   if (indices.empty()) return true;
+  BuildForest({role, indices[0]}, tree, layers);
+  return forest_.Distribute(static_cast<uint32_t>(indices.size()), required,
+                            &shares_) &&
+         PutShares(role, indices);
+}
+
+void GroupSearch::BuildForest(TaskId task, int tree,
+                              std::span<const Layer> layers) {
   const Spot spot = Innermost(tree);
   also_.clear();
   for (const Spot& pin : pins_) {
     if (pin.tree != tree) also_.push_back(pin);
   }
-  forest_.Build(*board_, {role, indices[0]}, spot, also_, layers);
-  if (!forest_.Distribute(static_cast<uint32_t>(indices.size()), required,
-                          &shares_)) {
-    return false;
-  }
+  forest_.Build(*board_, task, spot, also_, layers);
+}
+
+bool GroupSearch::PutShares(uint32_t role, std::span<const uint32_t> indices) {
   size_t i = 0;
   for (const Forest::Share& share : shares_) {
     for (uint32_t k = 0; k < share.tasks; ++k, ++i) {
@@ -352,6 +369,21 @@ bool GroupSearch::PlaceChunk(uint32_t role, std::span<const uint32_t> indices,
     }
   }
   return true;
+}
+
+// One spread for the role alone is a matter of arithmetic; others are kept task
+// by task, which may fail where there is a way.
+bool GroupSearch::PlaceSpread(uint32_t role, const Rule& rule) {
+  if (!IsArithmetic(role, rule)) {
+    decided_ = false;
+    return PlaceOneByOne(role);
+  }
+  const std::span<const uint32_t> indices = problem_->NewIndices(role);
+  BuildForest({role, indices[0]}, rule.tree, {});
+  return forest_.DistributeSpread(static_cast<uint32_t>(indices.size()),
+                                  rule.required, problem_->Spreads(role)[0],
+                                  &shares_) &&
+         PutShares(role, indices);
 }
 
 bool GroupSearch::PlaceOneByOne(uint32_t role) {

@@ -62,6 +62,10 @@ class GroupSearch {
   bool PlaceRole(uint32_t role, const Rule& rule);
   bool PlaceChunk(uint32_t role, std::span<const uint32_t> indices, int tree,
                   int required, std::span<const Layer> layers);
+  void BuildForest(TaskId task, int tree, std::span<const Layer> layers);
+  bool PutShares(uint32_t role, std::span<const uint32_t> indices);
+  bool IsArithmetic(uint32_t role, const Rule& rule) const;
+  bool PlaceSpread(uint32_t role, const Rule& rule);
   bool PlaceOneByOne(uint32_t role);
   bool MergedRole(ScopeIndex s, uint32_t* role, Rule* rule) const;
   bool FindLayers(uint32_t role, int tree);

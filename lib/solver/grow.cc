@@ -66,6 +66,7 @@ void Solver::GrowRole(Cluster& cluster, uint32_t role,
     const TaskId task{role, indices[i]};
     // A node that was best for the last task stays so while it has room.
     const bool stay = i > 0 && problem_.Slices(role).empty() &&
+                      problem_.Spreads(role).empty() &&
                       board_.Slots(role, board_.placed().back().at.node) > 0;
     NodeIndex node = stay ? board_.placed().back().at.node : 0;
     const uint32_t after = static_cast<uint32_t>(indices.size() - i);
@@ -104,9 +105,14 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
     const int32_t y = problem_.role(b).order;
     return x != y ? x > y : a < b;
   });
-  for (const uint32_t role : order_) {
-    if (BringUp(cluster, role, result)) GrowRole(cluster, role, result);
-  }
+  // Where a spread compares roles, one may grow after another has.
+  size_t before = 0;
+  do {
+    before = held_.size();
+    for (const uint32_t role : order_) {
+      if (BringUp(cluster, role, result)) GrowRole(cluster, role, result);
+    }
+  } while (problem_.entangled() && held_.size() > before);
   std::sort(
       result->tasks.begin(), result->tasks.end(),
       [](const Assignment& a, const Assignment& b) { return a.task < b.task; });

@@ -99,6 +99,7 @@ bool FindNode(const Board& board, TaskId task, std::span<const Spot> spots,
         })) {
       continue;
     }
+    if (!board.spreads().Keeps(task.role, node)) continue;
     const uint64_t lacking = after - SliceRoom(board, task, node, after);
     const int nearness = board.Nearness({0, problem.tree(0).hosts, node});
     if (found && std::tie(lacking, nearness) >

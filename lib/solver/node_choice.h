@@ -17,7 +17,8 @@ bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
                   NodeIndex* best);
 
 // The best node for one more task of a gang, nearest to its other tasks first:
-// among the nodes inside all of `spots` (of any trees) that the board allows.
+// among the nodes inside all of `spots` (of any trees) that the board allows
+// and on which the task keeps the spreads.
 // Where the task starts a slice, a domain with room for the `after` tasks
 // behind it goes first.
 bool FindNode(const Board& board, TaskId task, std::span<const Spot> spots,

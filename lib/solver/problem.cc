@@ -13,7 +13,8 @@ bool Problem::Init(const Cluster& cluster, const PlacementRequest& request,
   roles_ = static_cast<uint32_t>(gang().roles.size());
   steps = 0;
   InitFixed();
-  return InitScopes(reason) && InitSlices(reason) && InitAnchors(reason);
+  return InitScopes(reason) && InitSlices(reason) && InitSpreads(reason) &&
+         InitAnchors(reason);
 }
 
 const TopologyConstraint& Problem::Constraint(ScopeIndex s) const {
@@ -42,25 +43,27 @@ int Problem::UseTree(int topology) {
   return static_cast<int>(trees_.size()) - 1;
 }
 
+// The level's number, -1 if the tree has none of that name.
+int Problem::LevelOf(int tree, const std::string& name) const {
+  const int topology = trees_[tree].topology;
+  if (topology >= 0) return cluster_->FindLevel(topology, name);
+  return name == kHostLevel ? 0 : -1;
+}
+
 bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c,
                       Reason* reason) {
   Rule& rule = rules_[s];
   rule = {};
   if (c.empty()) return true;
   constrained_ = true;
-  if (!c.spread.level.empty()) return Refuse(s, reason);  // Not supported yet.
   const int topology = cluster_->FindTopology(c.topology);
   if (topology < 0 && !cluster_->topologies().empty()) return Refuse(s, reason);
   rule.tree = UseTree(topology);
-  const auto level = [&](const std::string& name) {
-    if (topology >= 0) return cluster_->FindLevel(topology, name);
-    return name == kHostLevel ? 0 : -1;
-  };
   if (!c.required.empty()) {
-    rule.required = level(c.required);
+    rule.required = LevelOf(rule.tree, c.required);
     if (rule.required < 0) return Refuse(s, reason);
   }
-  if (!c.preferred.empty()) rule.preferred = level(c.preferred);
+  if (!c.preferred.empty()) rule.preferred = LevelOf(rule.tree, c.preferred);
   if (rule.preferred >= 0) {
     for (ScopeIndex up = parent_[s]; up != kNoScope; up = parent_[up]) {
       prefers_below_[up] = 1;
@@ -138,10 +141,7 @@ bool Problem::InitSlices(Reason* reason) {
     const size_t first = slices_.size();
     for (const ScopeIndex s : Chain(r)) {
       for (const Slice& slice : Constraint(s).slices) {
-        const int topology = trees_[rules_[s].tree].topology;
-        const int level = topology >= 0
-                              ? cluster_->FindLevel(topology, slice.level)
-                              : (slice.level == kHostLevel ? 0 : -1);
+        const int level = LevelOf(rules_[s].tree, slice.level);
         if (level < 0 || slice.size == 0) return Refuse(s, reason);
         if (slice.size == 1) continue;
         slices_.push_back({rules_[s].tree, level, slice.size, 0});
@@ -162,6 +162,61 @@ bool Problem::InitSlices(Reason* reason) {
     slices_first_.push_back(static_cast<uint32_t>(slices_.size()));
   }
   return true;
+}
+
+bool Problem::InitSpreads(Reason* reason) {
+  spreads_.clear();
+  role_spreads_.clear();
+  role_spreads_first_.assign(1, 0);
+  entangled_ = false;
+  for (ScopeIndex s = 0; s < parent_.size(); ++s) {
+    const Spread& spread = Constraint(s).spread;
+    if (spread.level.empty()) continue;
+    SpreadRule rule{.scope = s, .tree = rules_[s].tree};
+    rule.level = LevelOf(rule.tree, spread.level);
+    if (rule.level < 0) return Refuse(s, reason);
+    rule.most = spread.max_per_domain > 0 ? spread.max_per_domain : 0xffffffff;
+    rule.skew = spread.max_skew;
+    rule.domains = spread.min_domains;
+    for (ScopeIndex up = s; up != kNoScope; up = parent_[up]) {
+      if (rules_[up].tree != rule.tree) continue;
+      rule.region = std::max(rule.region, rules_[up].required);
+    }
+    rule.region = std::min(rule.region, rule.level);
+    spreads_.push_back(rule);
+  }
+  for (uint32_t r = 0; r < roles_; ++r) {
+    for (const ScopeIndex s : Chain(r)) {
+      for (uint32_t i = 0; i < spreads_.size(); ++i) {
+        if (spreads_[i].scope == s) role_spreads_.push_back(i);
+      }
+    }
+    role_spreads_first_.push_back(static_cast<uint32_t>(role_spreads_.size()));
+  }
+  for (SpreadRule& rule : spreads_) {
+    uint32_t roles = 0;
+    bool sliced = false;
+    for (uint32_t r = 0; r < roles_; ++r) {
+      if (!IsBelow(r, rule.scope)) continue;
+      ++roles;
+      sliced = sliced || !Slices(r).empty();
+    }
+    rule.one_role = roles == 1;
+    const bool alone = rule.one_role && !sliced && spreads_.size() == 1;
+    if ((rule.skew > 0 || rule.domains > 1) && !alone) entangled_ = true;
+  }
+  return true;
+}
+
+std::span<const uint32_t> Problem::Spreads(uint32_t role) const {
+  return {role_spreads_.data() + role_spreads_first_[role],
+          role_spreads_.data() + role_spreads_first_[role + 1]};
+}
+
+bool Problem::IsBelow(uint32_t role, ScopeIndex s) const {
+  ScopeIndex up = ScopeOf(role);
+  while (up != kNoScope && up != s) up = parent_[up];
+  return up == s;
 }
 
 void Problem::InitFixed() {

@@ -35,6 +35,20 @@ struct SliceRule {
   uint32_t first_slice = 0;  // Position of slice 0 among all slices.
 };
 
+// A scope's spread, resolved. The domains whose counts the skew compares are
+// those that lie in one domain of `region`, the narrowest level of the same
+// tree that the scope or one around it requires.
+struct SpreadRule {
+  ScopeIndex scope = 0;
+  int tree = 0;
+  int level = 0;
+  int region = kEverywhere;
+  uint32_t most = 0;     // Tasks of a domain.
+  uint32_t skew = 0;     // 0: no bound.
+  uint32_t domains = 0;  // That must hold tasks.
+  bool one_role = true;  // A single role lies below the scope.
+};
+
 // A shape with the preferences that rank nodes for it: roles that agree in
 // both share a column of the slot table.
 struct Column {
@@ -76,6 +90,12 @@ class Problem {
   std::span<const ScopeIndex> Chain(uint32_t role) const;
   std::span<const SliceRule> Slices(uint32_t role) const;
   uint32_t slice_count() const { return slice_count_; }
+  std::span<const SpreadRule> spreads() const { return spreads_; }
+  // Positions of the spreads that hold for the role, innermost first.
+  std::span<const uint32_t> Spreads(uint32_t role) const;
+  bool IsBelow(uint32_t role, ScopeIndex s) const;
+  // Whether a spread may hold for some tasks and not for fewer of them.
+  bool entangled() const { return entangled_; }
   // Whether a scope strictly below names a preferred level.
   bool PrefersBelow(ScopeIndex s) const { return prefers_below_[s] != 0; }
   bool constrained() const { return constrained_; }
@@ -130,6 +150,8 @@ class Problem {
   bool Resolve(ScopeIndex s, const TopologyConstraint& c, Reason* reason);
   int UseTree(int topology);
   bool InitSlices(Reason* reason);
+  bool InitSpreads(Reason* reason);
+  int LevelOf(int tree, const std::string& name) const;
   void InitFixed();
   bool InitAnchors(Reason* reason);
   const TopologyConstraint& Constraint(ScopeIndex s) const;
@@ -153,6 +175,10 @@ class Problem {
   std::vector<SliceRule> slices_;
   std::vector<uint32_t> slices_first_;
   uint32_t slice_count_ = 0;
+  std::vector<SpreadRule> spreads_;
+  std::vector<uint32_t> role_spreads_;
+  std::vector<uint32_t> role_spreads_first_;
+  bool entangled_ = false;
   std::vector<Assignment> fixed_;
   std::vector<uint32_t> fixed_first_;
   std::vector<Anchor> anchors_;

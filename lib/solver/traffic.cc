@@ -84,6 +84,7 @@ bool Traffic::Move(Board& board, size_t task, const Spot& spot) {
     if (!board.Allowed(old.task, node)) continue;
     const int64_t there = cost(node);
     if (there >= best_cost) continue;
+    if (!board.SpreadsHoldWith(old.task, node)) continue;
     best_cost = there;
     best = node;
   }
@@ -110,7 +111,9 @@ bool Traffic::Swap(Board& board, size_t a, size_t b) {
   if (moved_a && board.Allowed(old_b.task, old_a.at.node)) {
     moved_b = board.Replace(b, old_a.at.node);
   }
-  if (moved_b && Total(board) < before) return true;
+  if (moved_b && Total(board) < before && board.spreads().MayHold()) {
+    return true;
+  }
   if (moved_b) board.Lift(b);
   if (moved_a) board.Lift(a);
   board.PutBack(a, old_a.at);

@@ -209,6 +209,22 @@ TEST(Refusals, OfTopologyConstraints) {
          c.slices = {{"rack", 4}, {"block", 2}};
        }),
        kInvalid, "slices[1].level: is wider"},
+      {WithTopology([](TopologyConstraint& c) { c.spread = {"x", 1}; }),
+       kInvalid, "roles[0].topology.spread.level: there is no level 'x'"},
+      {WithTopology([](TopologyConstraint& c) { c.spread.max_skew = 1; }),
+       kInvalid, "roles[0].topology.spread.level: is empty"},
+      {WithTopology([](TopologyConstraint& c) { c.spread.level = "rack"; }),
+       kInvalid, "roles[0].topology.spread.max_per_domain: is 0"},
+      {WithTopology([](TopologyConstraint& c) {
+         c.required = "rack";
+         c.spread = {.level = "rack", .min_domains = 2};
+       }),
+       kInvalid, "spread.min_domains: 2 of level 'rack' cannot be used inside"},
+      {WithTopology([](TopologyConstraint& c) {
+         c.required = kHostLevel;
+         c.spread = {.level = "block", .min_domains = 2};
+       }),
+       kInvalid, "spread.min_domains: 2 of level 'block'"},
   });
 }
 
@@ -230,8 +246,6 @@ TEST(Refusals, OfWhatIsNotSupportedYet) {
          r.tolerations = {{"a", TolerationOp::kExists, "", {}, 30}};
        }),
        kLater, "roles[0].tolerations[0].seconds"},
-      {WithTopology([](TopologyConstraint& c) { c.spread.level = "rack"; }),
-       kLater, "roles[0].topology.spread"},
       {quota({.resource = "gpu", .flavor = "spot"}), kLater,
        "queue 'q'.quotas[0].flavor"},
       {quota({.resource = "gpu", .borrow_limit = 5}), kLater,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <functional>
+#include <map>
 
 namespace muster::solver_test {
 namespace {
@@ -63,6 +64,123 @@ bool Inside(const Cluster& cluster, const Gang& gang, const Assignment& a) {
     }
   }
   return true;
+}
+
+// A role's or group's spread, from the words of its header.
+class SpreadOracle {
+ public:
+  SpreadOracle(const Cluster& cluster, const PreparedGang& gang,
+               const TopologyConstraint& c)
+      : cluster_(cluster), gang_(gang), c_(c) {}
+
+  // Whether the new tasks' places are right, given all of them and the fixed.
+  bool Met(const std::vector<Assignment>& tasks,
+           const std::vector<Assignment>& fixed) const {
+    const Spread& s = c_.spread;
+    if (s.level.empty()) return true;
+    const auto now = Counts(tasks);
+    const auto before = Counts(fixed);
+    size_t added = 0;
+    for (const auto& [domain, count] : now) {
+      const auto was = before.find(domain);
+      const size_t more = count - (was == before.end() ? 0 : was->second);
+      added += more;
+      if (more == 0) continue;
+      if (s.max_per_domain > 0 && count > s.max_per_domain) return false;
+      if (s.max_skew > 0 && count > Fewest(now, tasks) + s.max_skew) {
+        return false;
+      }
+    }
+    return added == 0 ||
+           now.size() >= std::min<size_t>(s.min_domains, before.size() + added);
+  }
+
+ private:
+  bool Below(uint32_t role) const {
+    const auto around = Around(gang_.gang, role);
+    return std::find(around.begin(), around.end(), &c_) != around.end();
+  }
+  uint32_t DomainOf(const std::string& level, NodeIndex node) const {
+    const int l = cluster_.FindLevel(0, level);
+    const TopologyIndex& index = cluster_.index(0);
+    if (l == static_cast<int>(index.levels.size())) return node;
+    return index.domain_of[static_cast<size_t>(l)][node];
+  }
+  std::map<uint32_t, size_t> Counts(
+      const std::vector<Assignment>& tasks) const {
+    std::map<uint32_t, size_t> counts;
+    for (const Assignment& a : tasks) {
+      if (Below(a.task.role)) ++counts[DomainOf(c_.spread.level, a.at.node)];
+    }
+    return counts;
+  }
+  // Whether the node would take a task of these roles, were it empty.
+  bool Useful(NodeIndex node) const {
+    for (uint32_t r = 0; r < gang_.gang.roles.size(); ++r) {
+      if (!Below(r)) continue;
+      for (const ShapeId shape : gang_.shapes[r]) {
+        if (!cluster_.Admits(node, shape)) continue;
+        const Resources& demand = cluster_.demand(shape);
+        bool fits = cluster_.device_request(shape).count <=
+                    cluster_.node(node).devices.size();
+        for (ResourceKind k = 0; k < cluster_.resource_count(); ++k) {
+          fits = fits && demand[k] <= cluster_.capacity(node, k);
+        }
+        if (fits) return true;
+      }
+    }
+    return false;
+  }
+  // Whether every level required of all the tasks below has them and the node
+  // in one domain.
+  bool Beside(NodeIndex node, const std::vector<Assignment>& tasks) const {
+    for (const Assignment& a : tasks) {
+      if (!Below(a.task.role)) continue;
+      bool around = false;
+      for (const TopologyConstraint* c : Around(gang_.gang, a.task.role)) {
+        around = around || c == &c_;
+        if (!around || c->required.empty()) continue;
+        if (LevelOf(cluster_, c->required) >
+            LevelOf(cluster_, c_.spread.level)) {
+          // Narrower than the domains compared: they share one of those.
+          if (DomainOf(c_.spread.level, node) !=
+              DomainOf(c_.spread.level, a.at.node)) {
+            return false;
+          }
+        } else if (DomainOf(c->required, node) !=
+                   DomainOf(c->required, a.at.node)) {
+          return false;
+        }
+      }
+      return true;
+    }
+    return true;
+  }
+  size_t Fewest(const std::map<uint32_t, size_t>& counts,
+                const std::vector<Assignment>& tasks) const {
+    size_t fewest = 1000;
+    for (const NodeIndex node : cluster_.nodes()) {
+      if (cluster_.index(0).position[node] == TopologyIndex::kOutside) continue;
+      if (!Useful(node) || !Beside(node, tasks)) continue;
+      const auto has = counts.find(DomainOf(c_.spread.level, node));
+      fewest = std::min(fewest, has == counts.end() ? 0 : has->second);
+    }
+    return fewest;
+  }
+
+  const Cluster& cluster_;
+  const PreparedGang& gang_;
+  const TopologyConstraint& c_;
+};
+
+bool Spreads(const Cluster& cluster, const PreparedGang& gang,
+             const std::vector<Assignment>& tasks,
+             const std::vector<Assignment>& fixed) {
+  const auto met = [&](const auto& part) {
+    return SpreadOracle(cluster, gang, part.topology).Met(tasks, fixed);
+  };
+  return std::all_of(gang.gang.groups.begin(), gang.gang.groups.end(), met) &&
+         std::all_of(gang.gang.roles.begin(), gang.gang.roles.end(), met);
 }
 
 bool SatisfiedGroup(const Gang& gang, uint32_t g,
@@ -129,7 +247,7 @@ class Search {
  public:
   Search(Cluster& cluster, const PreparedGang& gang,
          const std::vector<Assignment>& fixed)
-      : cluster_(cluster), gang_(gang), placed_(fixed) {
+      : cluster_(cluster), gang_(gang), kept_(fixed), placed_(fixed) {
     fixed_.assign(gang.gang.roles.size(), 0);
     fixed_shape_.assign(gang.gang.roles.size(), 0);
     for (const Assignment& a : fixed) {
@@ -201,6 +319,7 @@ class Search {
   }
 
   void Judge() {
+    if (!Spreads(cluster_, gang_, placed_, kept_)) return;
     const int level = EnclosingLevel(cluster_, placed_);
     const int64_t traffic = TrafficOf(cluster_, gang_.gang, placed_);
     if (found_ && (found_->level > level ||
@@ -213,6 +332,7 @@ class Search {
   Cluster& cluster_;
   const PreparedGang& gang_;
   std::vector<uint32_t> counts_;
+  const std::vector<Assignment> kept_;
   std::vector<uint32_t> fixed_;
   std::vector<ShapeId> fixed_shape_;
   std::vector<ShapeId> shape_;
@@ -243,7 +363,10 @@ bool CanGrow(const Cluster& cluster, const PreparedGang& gang,
     for (const NodeIndex node : cluster.nodes()) {
       ForEachMask(cluster, node, first->at.shape, [&](uint64_t mask) {
         const Assignment a{task, {node, first->at.shape, mask}};
-        can = can || Suits(cluster, gang.gang, a, tasks);
+        if (can || !Suits(cluster, gang.gang, a, tasks)) return;
+        std::vector<Assignment> more = tasks;
+        more.push_back(a);
+        can = Spreads(cluster, gang, more, tasks);
       });
     }
   }
@@ -277,7 +400,8 @@ int64_t TrafficOf(const Cluster& cluster, const Gang& gang,
 }
 
 bool Meets(const Cluster& cluster, const PreparedGang& gang,
-           const std::vector<Assignment>& tasks) {
+           const std::vector<Assignment>& tasks,
+           const std::vector<Assignment>& fixed) {
   std::vector<uint32_t> counts(gang.gang.roles.size(), 0);
   std::vector<ShapeId> shape(counts.size(), 0);
   for (const Assignment& a : tasks) {
@@ -294,7 +418,8 @@ bool Meets(const Cluster& cluster, const PreparedGang& gang,
     }
   }
   uint32_t all = 0;
-  return SatisfiedGroup(gang.gang, 0, counts, &all);
+  return SatisfiedGroup(gang.gang, 0, counts, &all) &&
+         Spreads(cluster, gang, tasks, fixed);
 }
 
 }  // namespace muster::solver_test

@@ -34,8 +34,10 @@ int EnclosingLevel(const Cluster& cluster,
 int64_t TrafficOf(const Cluster& cluster, const Gang& gang,
                   const std::vector<Assignment>& tasks);
 // Whether the tasks satisfy the gang, meet all its constraints and are alike.
+// Spreads judge those of them that are not fixed.
 bool Meets(const Cluster& cluster, const PreparedGang& gang,
-           const std::vector<Assignment>& tasks);
+           const std::vector<Assignment>& tasks,
+           const std::vector<Assignment>& fixed = {});
 
 }  // namespace muster::solver_test
 

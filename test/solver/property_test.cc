@@ -36,6 +36,7 @@ struct Limits {
   uint32_t tasks = 3;  // Of a role.
   bool groups = false;
   bool slices = false;
+  bool spreads = false;
   bool shares = false;
   bool elastic = false;
   bool traffic = false;
@@ -80,6 +81,14 @@ TopologyConstraint RandomConstraint(Random& random, bool slices,
   return c;
 }
 
+Spread RandomSpread(Random& random, uint32_t tasks) {
+  Spread s{.level = kLevels[random.Below(3)]};
+  if (random.Chance(50)) s.max_per_domain = random.Between(1, tasks);
+  if (random.Chance(50)) s.max_skew = random.Between(1, 2);
+  if (random.Chance(50)) s.min_domains = random.Between(1, 3);
+  return s;
+}
+
 void RandomShape(Random& random, const Limits& limits, TaskShape* shape) {
   shape->resources = {random.Below(3), 0, 0};
   DeviceRequest& devices = shape->devices;
@@ -116,11 +125,17 @@ Gang RandomGang(Random& random, const Limits& limits) {
       role.topology =
           RandomConstraint(random, limits.slices, role.desired_tasks);
     }
+    if (limits.spreads && random.Chance(limits.groups ? 50 : 90)) {
+      role.topology.spread = RandomSpread(random, role.desired_tasks);
+    }
     gang.roles.push_back(role);
   }
   for (Group& group : gang.groups) {
     if (random.Chance(30)) {
       group.topology = RandomConstraint(random, false, 0);
+    }
+    if (limits.spreads && random.Chance(limits.groups ? 40 : 20)) {
+      group.topology.spread = RandomSpread(random, 3);
     }
     if (!limits.elastic) continue;
     if (random.Chance(40)) group.min_children = random.Between(1, 2);
@@ -249,20 +264,52 @@ TEST(Property, Traffic) {
   CheckMany(70000, 1000, {.nodes = 5, .roles = 3, .tasks = 2, .traffic = true});
 }
 
+TEST(Property, SpreadsOfIdenticalTasks) {
+  CheckMany(200000, 3000,
+            {.nodes = 7, .roles = 1, .tasks = 4, .spreads = true});
+}
+
+TEST(Property, SpreadsOfGroups) {
+  CheckMany(
+      210000, 3000,
+      {.nodes = 5, .roles = 3, .tasks = 2, .groups = true, .spreads = true});
+}
+
+TEST(Property, SpreadsOfElasticGroups) {
+  CheckMany(220000, 2000,
+            {.nodes = 4,
+             .devices = 2,
+             .roles = 3,
+             .tasks = 2,
+             .groups = true,
+             .spreads = true,
+             .elastic = true});
+}
+
+TEST(Property, SpreadsOfSlicesAndShares) {
+  CheckMany(230000, 1000,
+            {.nodes = 4,
+             .roles = 2,
+             .tasks = 3,
+             .slices = true,
+             .spreads = true,
+             .shares = true,
+             .elastic = true,
+             .alternatives = true});
+}
+
+TEST(Property, SpreadsAndTraffic) {
+  CheckMany(
+      240000, 1000,
+      {.nodes = 5, .roles = 3, .tasks = 2, .spreads = true, .traffic = true});
+}
+
 // A gang loses some tasks for good: what is left is fixed, and what brute force
 // finds for the others is found.
-TEST(Property, BesideFixedTasks) {
-  const Limits limits{.nodes = 5,
-                      .devices = 2,
-                      .roles = 2,
-                      .tasks = 3,
-                      .groups = true,
-                      .slices = true,
-                      .elastic = true,
-                      .alternatives = true};
+void LoseSome(uint64_t first, uint64_t last, const Limits& limits) {
   uint64_t yes = 0;
   uint64_t asked = 0;
-  for (uint64_t seed = 100000; seed < 106000; ++seed) {
+  for (uint64_t seed = first; seed < last; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     World w(TwoLevels());
@@ -285,33 +332,53 @@ TEST(Property, BesideFixedTasks) {
     if (!best) continue;
     ++yes;
     EXPECT_EQ(w.result.tasks.size(), best->tasks);
-    EXPECT_TRUE(Meets(w.cluster, *w.request.gang, w.held));
+    EXPECT_TRUE(Meets(w.cluster, *w.request.gang, w.held, kept));
   }
   std::cout << yes << " of " << asked << " fit\n";
   EXPECT_GT(yes, asked / 10);
 }
 
+TEST(Property, BesideFixedTasks) {
+  LoseSome(100000, 106000,
+           {.nodes = 5,
+            .devices = 2,
+            .roles = 2,
+            .tasks = 3,
+            .groups = true,
+            .slices = true,
+            .elastic = true,
+            .alternatives = true});
+}
+
+TEST(Property, SpreadBesideFixedTasks) {
+  LoseSome(120000, 126000,
+           {.nodes = 6, .roles = 1, .tasks = 4, .spreads = true});
+  LoseSome(130000, 134000,
+           {.nodes = 5,
+            .devices = 2,
+            .roles = 2,
+            .tasks = 3,
+            .groups = true,
+            .spreads = true,
+            .elastic = true});
+}
+
 // Growth meets the constraints, stays within bounds and leaves no room unused
 // by a role that runs.
-TEST(Property, Growth) {
-  const Limits limits{.nodes = 5,
-                      .roles = 3,
-                      .tasks = 4,
-                      .groups = true,
-                      .slices = true,
-                      .shares = true,
-                      .elastic = true};
+void GrowMany(uint64_t first, uint64_t last, const Limits& limits) {
   uint64_t grown = 0;
-  for (uint64_t seed = 110000; seed < 113000; ++seed) {
+  for (uint64_t seed = first; seed < last; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Random random(seed);
     World w(TwoLevels());
     for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
     const Gang gang = RandomGang(random, limits);
     if (w.Place(gang).fit != Fit::kFits || w.held.empty()) continue;
+    const std::vector<Assignment> before = w.held;
+    ASSERT_TRUE(Meets(w.cluster, *w.request.gang, before));
     const std::vector<Assignment> added = w.Grow().tasks;
     grown += added.size();
-    ASSERT_TRUE(Meets(w.cluster, *w.request.gang, w.held));
+    ASSERT_TRUE(Meets(w.cluster, *w.request.gang, w.held, before));
     EXPECT_FALSE(CanGrow(w.cluster, *w.request.gang, w.held));
     for (uint32_t r = 0; r < gang.roles.size(); ++r) {
       EXPECT_LE(w.NodesOf(r).size(), gang.roles[r].desired_tasks);
@@ -320,6 +387,27 @@ TEST(Property, Growth) {
   }
   std::cout << grown << " tasks grown\n";
   EXPECT_GT(grown, 500u);
+}
+
+TEST(Property, Growth) {
+  GrowMany(110000, 113000,
+           {.nodes = 5,
+            .roles = 3,
+            .tasks = 4,
+            .groups = true,
+            .slices = true,
+            .shares = true,
+            .elastic = true});
+}
+
+TEST(Property, GrowthKeepsSpreads) {
+  GrowMany(140000, 150000,
+           {.nodes = 6,
+            .roles = 2,
+            .tasks = 5,
+            .groups = true,
+            .spreads = true,
+            .elastic = true});
 }
 
 // The order in which nodes arrive changes nothing.

@@ -1,0 +1,78 @@
+// How a gang's tasks are spread at the moment, and what the spreads allow.
+#ifndef MUSTER_LIB_SOLVER_SPREAD_BOOK_H_
+#define MUSTER_LIB_SOLVER_SPREAD_BOOK_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/solver/problem.h"
+#include "lib/solver/spread_fill.h"
+
+namespace muster::solver {
+
+// Counts tasks by domain for each spread of a problem. New tasks are judged,
+// fixed ones are only counted: see Spread in muster/topology.h.
+class SpreadBook {
+ public:
+  // No task is entered yet. O(domains), and O(nodes) for a skew.
+  void Reset(const Problem& problem);
+  // All tasks entered so far are fixed.
+  void Fix();
+  void Enter(uint32_t role, NodeIndex node, bool enter);
+
+  // Whether the bounds by domain let one more task of the role onto the node.
+  bool Open(uint32_t role, NodeIndex node) const;
+  // The same, and it leaves the other bounds met, if they are. If each task of
+  // a row was placed so, all spreads hold at the end.
+  bool Keeps(uint32_t role, NodeIndex node) const;
+  // New tasks will lie on these nodes only: a sharper MayHold. Until Reset.
+  void Confine(std::span<const NodeIndex> nodes);
+  // False only if the spreads cannot hold any more when all of problem.add()
+  // lie placed; once they do, exact. O(domains).
+  bool MayHold() const;
+
+  // The domains of a spread's level by number, without room; those outside the
+  // region that `node` lies in are not looked at by the skew.
+  void Describe(uint32_t spread, NodeIndex node,
+                std::vector<SpreadDomain>* domains) const;
+  // False only if `tasks` more, all in the node's domain, break the spread.
+  bool MayGoIntoOne(uint32_t spread, uint32_t tasks, NodeIndex node) const;
+  // How many domains hold fixed tasks.
+  uint32_t FixedDomains(uint32_t spread) const {
+    return books_[spread].fixed_used;
+  }
+  // How many domains must hold tasks when `tasks` more lie placed.
+  uint32_t Needed(uint32_t spread, uint32_t tasks) const;
+
+ private:
+  struct Book {
+    std::vector<uint32_t> count{};  // All vectors: by domain.
+    std::vector<uint32_t> fixed{};
+    std::vector<uint8_t> eligible{};
+    std::vector<uint8_t> reachable{};
+    std::vector<uint32_t> region{};     // Empty: one region, 0.
+    std::vector<uint32_t> eligibles{};  // By region.
+    uint32_t tasks = 0;
+    uint32_t used = 0;  // Domains with tasks.
+    uint32_t fixed_tasks = 0;
+    uint32_t fixed_used = 0;
+    uint32_t here = 0;  // The tasks' region, if there are any.
+  };
+  void FindEligible(const SpreadRule& rule, Book* book);
+  static bool Within(const Book& book, uint32_t domain) {
+    return book.tasks == 0 || book.region.empty() ||
+           book.region[domain] == book.here;
+  }
+  uint64_t Fewest(size_t spread) const;
+  bool MayHold(const SpreadRule& rule, const Book& book) const;
+
+  const Problem* problem_ = nullptr;
+  std::vector<Book> books_;
+  // By spread: the fewest tasks of an eligible domain; kUnknown: not counted.
+  mutable std::vector<uint64_t> fewest_;
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_SPREAD_BOOK_H_
