@@ -12,7 +12,7 @@ import re
 import sys
 
 # Lower layers first; a layer includes itself and those before it.
-LAYERS = ["base", "topology", "policy", "index", "solver", "queue", "preempt", "scheduler", "wire"]
+LAYERS = ["base", "topology", "fabric", "policy", "index", "solver", "queue", "preempt", "scheduler", "wire"]
 # A decision depends on no clock, thread, random number, file or stream.
 IMPURE = {"chrono", "ctime", "fstream", "iostream", "random", "thread", "time.h"}
 PUBLIC_ABSL = {"absl/status/status.h", "absl/status/statusor.h"}

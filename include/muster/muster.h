@@ -7,6 +7,7 @@
 #include "muster/decision.h"          // IWYU pragma: export
 #include "muster/device.h"            // IWYU pragma: export
 #include "muster/event.h"             // IWYU pragma: export
+#include "muster/fabric.h"            // IWYU pragma: export
 #include "muster/fields.h"            // IWYU pragma: export
 #include "muster/gang.h"              // IWYU pragma: export
 #include "muster/ids.h"               // IWYU pragma: export

@@ -1,0 +1,1 @@
+muster_benchmark(fabric_benchmark SOURCES fabric_benchmark.cc)

@@ -1,0 +1,197 @@
+#include "lib/fabric/description.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "lib/base/status_macros.h"
+#include "lib/fabric/fabric_rep.h"
+
+namespace muster {
+namespace {
+
+struct Number {
+  const char* name;
+  uint32_t value;
+};
+
+// Sizes of 1 or more whose product, the number of nodes, is `nodes`.
+absl::Status CheckSizes(const char* what, std::initializer_list<Number> sizes,
+                        size_t nodes) {
+  uint64_t product = 1;
+  for (const Number& size : sizes) {
+    if (size.value == 0 || size.value > Fabric::kMaxVertices) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, ": ", size.name, " is ", size.value, ", not 1..",
+                       Fabric::kMaxVertices));
+    }
+    product *= size.value;
+    if (product > Fabric::kMaxVertices) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, ": more than ", Fabric::kMaxVertices, " nodes"));
+    }
+  }
+  if (product != nodes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, ": ", nodes, " nodes given, its sizes make ", product));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckLinks(const char* what, uint64_t links) {
+  if (links <= Fabric::kMaxLinks) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(what, ": more than ", Fabric::kMaxLinks, " links"));
+}
+
+absl::StatusOr<FabricGraph> Expand(const FabricGraph& graph) { return graph; }
+
+absl::StatusOr<FabricGraph> Expand(const Torus3d& torus) {
+  MUSTER_RETURN_IF_ERROR(
+      CheckSizes("torus", {{"x", torus.x}, {"y", torus.y}, {"z", torus.z}},
+                 torus.nodes.size()));
+  FabricGraph graph{.nodes = torus.nodes};
+  const Triple dims = {torus.x, torus.y, torus.z};
+  auto cell = [&](const Triple& at) -> const std::string& {
+    return torus.nodes[(at[0] * dims[1] + at[1]) * dims[2] + at[2]];
+  };
+  Triple at{};
+  for (at[0] = 0; at[0] < dims[0]; ++at[0]) {
+    for (at[1] = 0; at[1] < dims[1]; ++at[1]) {
+      for (at[2] = 0; at[2] < dims[2]; ++at[2]) {
+        for (size_t axis = 0; axis < 3; ++axis) {
+          Triple next = at;
+          next[axis] = (at[axis] + 1) % dims[axis];
+          // An axis of 2 has no second link back.
+          if (dims[axis] < 2 || (dims[axis] == 2 && at[axis] == 1)) continue;
+          graph.links.push_back({cell(at), cell(next), torus.bandwidth});
+        }
+      }
+    }
+  }
+  return graph;
+}
+
+// Which of a group's routers holds the link number `copy` to `other`.
+uint32_t Gateway(const Dragonfly& fly, uint32_t group, uint32_t other,
+                 uint32_t copy) {
+  const uint64_t place = other < group ? other : other - 1;
+  return static_cast<uint32_t>((place * fly.global_links + copy) % fly.routers);
+}
+
+absl::StatusOr<FabricGraph> Expand(const Dragonfly& fly) {
+  MUSTER_RETURN_IF_ERROR(
+      CheckSizes("dragonfly",
+                 {{"groups", fly.groups},
+                  {"routers", fly.routers},
+                  {"nodes per router", fly.nodes_per_router}},
+                 fly.nodes.size()));
+  const uint64_t pairs = uint64_t{fly.groups} * (fly.groups - 1) / 2;
+  const uint64_t local =
+      uint64_t{fly.groups} * fly.routers * (fly.routers - 1) / 2;
+  MUSTER_RETURN_IF_ERROR(CheckLinks("dragonfly", fly.global_links));
+  MUSTER_RETURN_IF_ERROR(CheckLinks("dragonfly", local));
+  MUSTER_RETURN_IF_ERROR(
+      CheckLinks("dragonfly", pairs * fly.global_links + local));
+  if (pairs > 0 && fly.global_links == 0) {
+    return absl::InvalidArgumentError("dragonfly: global links are 0");
+  }
+  FabricGraph graph{.nodes = fly.nodes};
+  auto router = [&](uint32_t g, uint32_t r) -> const std::string& {
+    return graph.switches[size_t{g} * fly.routers + r];
+  };
+  for (uint32_t g = 0; g < fly.groups; ++g) {
+    for (uint32_t r = 0; r < fly.routers; ++r) {
+      graph.switches.push_back(absl::StrCat("group-", g, "/router-", r));
+    }
+  }
+  for (size_t i = 0; i < fly.nodes.size(); ++i) {
+    graph.links.push_back({fly.nodes[i],
+                           graph.switches[i / fly.nodes_per_router],
+                           fly.node_bandwidth});
+  }
+  for (uint32_t g = 0; g < fly.groups; ++g) {
+    for (uint32_t a = 0; a < fly.routers; ++a) {
+      for (uint32_t b = a + 1; b < fly.routers; ++b) {
+        graph.links.push_back(
+            {router(g, a), router(g, b), fly.local_bandwidth});
+      }
+    }
+    for (uint32_t h = g + 1; h < fly.groups; ++h) {
+      for (uint32_t copy = 0; copy < fly.global_links; ++copy) {
+        graph.links.push_back({router(g, Gateway(fly, g, h, copy)),
+                               router(h, Gateway(fly, h, g, copy)),
+                               fly.global_bandwidth});
+      }
+    }
+  }
+  return graph;
+}
+
+absl::StatusOr<FabricGraph> Expand(const RailFatTree& tree) {
+  MUSTER_RETURN_IF_ERROR(CheckSizes(
+      "rails", {{"units", tree.units}, {"nodes per unit", tree.nodes_per_unit}},
+      tree.nodes.size()));
+  for (const Number& number :
+       {Number{"rails", tree.rails}, Number{"spines", tree.spines}}) {
+    if (number.value == 0 || number.value > Fabric::kMaxVertices) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("rails: ", number.name, " are ", number.value,
+                       ", not 1..", Fabric::kMaxVertices));
+    }
+  }
+  const uint64_t leaves = uint64_t{tree.units} * tree.rails;
+  MUSTER_RETURN_IF_ERROR(CheckLinks("rails", leaves));
+  MUSTER_RETURN_IF_ERROR(CheckLinks(
+      "rails", tree.nodes.size() * tree.rails + leaves * tree.spines));
+  FabricGraph graph{.nodes = tree.nodes};
+  for (uint32_t u = 0; u < tree.units; ++u) {
+    for (uint32_t r = 0; r < tree.rails; ++r) {
+      graph.switches.push_back(absl::StrCat("unit-", u, "/rail-", r));
+    }
+  }
+  for (uint32_t s = 0; s < tree.spines; ++s) {
+    graph.switches.push_back(absl::StrCat("spine-", s));
+  }
+  for (size_t i = 0; i < tree.nodes.size(); ++i) {
+    for (uint32_t r = 0; r < tree.rails; ++r) {
+      const size_t leaf = i / tree.nodes_per_unit * tree.rails + r;
+      graph.links.push_back(
+          {tree.nodes[i], graph.switches[leaf], tree.node_bandwidth});
+    }
+  }
+  for (size_t leaf = 0; leaf < leaves; ++leaf) {
+    for (size_t s = 0; s < tree.spines; ++s) {
+      graph.links.push_back({graph.switches[leaf], graph.switches[leaves + s],
+                             tree.spine_bandwidth});
+    }
+  }
+  return graph;
+}
+
+}  // namespace
+
+absl::StatusOr<FabricGraph> GraphOf(const FabricDescription& description) {
+  return std::visit([](const auto& value) { return Expand(value); },
+                    description);
+}
+
+absl::Status CheckFabricKey(std::string_view key) {
+  if (key.empty() || key.size() > kMaxKeyLength) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "a key of ", key.size(), " bytes, not 1..", kMaxKeyLength));
+  }
+  const bool odd = std::any_of(key.begin(), key.end(), [](char c) {
+    const auto byte = static_cast<unsigned char>(c);
+    return byte <= ' ' || byte == 0x7f;
+  });
+  if (odd || key[0] == '#') {
+    return absl::InvalidArgumentError(
+        odd ? "a key with a blank or control character"
+            : "a key that begins with '#'");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster

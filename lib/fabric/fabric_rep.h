@@ -1,0 +1,102 @@
+// What a Fabric knows: its graph in Boost.Graph's terms, and the order in it.
+#ifndef MUSTER_LIB_FABRIC_FABRIC_REP_H_
+#define MUSTER_LIB_FABRIC_FABRIC_REP_H_
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "boost/graph/adjacency_list.hpp"
+#include "muster/fabric.h"
+#include "muster/ids.h"
+
+namespace muster {
+
+using Triple = std::array<uint32_t, 3>;
+
+struct Fabric::Rep {
+  using Bandwidth = boost::property<boost::edge_weight_t, int64_t>;
+  using Graph =
+      boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS,
+                            boost::no_property, Bandwidth>;
+  // Which group and router, or which unit, a node belongs to.
+  struct Home {
+    uint32_t group = 0, router = 0;  // Routers count through all groups.
+    friend auto operator<=>(const Home&, const Home&) = default;
+  };
+
+  FabricDescription description{};
+  std::vector<std::string> keys{};  // Nodes by key, then switches by name.
+  uint32_t nodes = 0;
+  Graph graph{};  // At most one edge between two vertices.
+  // A torus; else empty. Cells are numbered as Torus3d's nodes.
+  Triple dims{};
+  std::vector<uint32_t> node_at{};  // [cell]
+  std::vector<uint32_t> cell_of{};  // [node]
+  std::vector<Home> homes{};        // [node]; dragonfly and rails.
+  mutable std::vector<std::vector<uint32_t>> distances{};  // [node][vertex]
+
+  bool is_torus() const { return !node_at.empty(); }
+  uint32_t vertices() const { return static_cast<uint32_t>(keys.size()); }
+  Triple Place(uint32_t node) const {
+    const uint32_t cell = cell_of[node];
+    return {cell / dims[2] / dims[1], cell / dims[2] % dims[1], cell % dims[2]};
+  }
+  uint32_t NodeAt(const Triple& at) const {
+    return node_at[(at[0] * dims[1] + at[1]) * dims[2] + at[2]];
+  }
+  uint32_t Find(std::string_view key) const;
+  uint32_t Hops(uint32_t a, uint32_t b) const;
+  // Distances from a node to every vertex, by breadth-first search.
+  const std::vector<uint32_t>& From(uint32_t node) const;
+  // Known nodes, none twice?
+  absl::Status Check(std::span<const uint32_t> set) const;
+  absl::Status Check(std::span<const uint8_t> free, uint32_t count) const;
+};
+
+// --- description.cc ---
+// What is wrong with a key or name, or nothing.
+absl::Status CheckFabricKey(std::string_view key);
+
+// --- text.cc ---
+// The first line of the text form; empty for a FabricGraph.
+std::string FabricHeader(const FabricDescription& description);
+
+// --- bisection.cc ---
+struct Bisection {
+  int64_t bandwidth = 0;
+  bool exact = false;
+};
+Bisection BisectionOf(const Fabric::Rep& rep, std::span<const uint32_t> set);
+
+// --- box.cc: of a torus ---
+// The axis closes to a ring inside a box of this size.
+bool Closes(const Fabric::Rep& rep, const Triple& size, size_t axis);
+int64_t BoxBisection(const Fabric::Rep& rep, const Triple& size);
+uint32_t BoxDiameter(const Fabric::Rep& rep, const Triple& size);
+int64_t BoxHopSum(const Fabric::Rep& rep, const Triple& size);
+// The box that is just this set, if there is one.
+std::optional<TorusBox> AsBox(const Fabric::Rep& rep,
+                              std::span<const uint32_t> set);
+// The nodes of a box in the ring order of RankOrder.
+std::vector<uint32_t> BoxRing(const Fabric::Rep& rep, const TorusBox& box);
+
+// --- rank_order.cc ---
+std::vector<uint32_t> RankOrderOf(const Fabric::Rep& rep,
+                                  std::span<const uint32_t> set);
+
+// --- grow.cc, levels.cc: what Select does where there is no box ---
+FabricPlacement SelectByHops(const Fabric::Rep& rep,
+                             std::span<const uint8_t> free, uint32_t count);
+FabricPlacement SelectByLevels(const Fabric::Rep& rep,
+                               std::span<const uint8_t> free, uint32_t count);
+int64_t HopSum(const Fabric::Rep& rep, std::span<const uint32_t> set);
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_FABRIC_FABRIC_REP_H_

@@ -1,0 +1,94 @@
+// Fabrics that the tests share.
+#ifndef MUSTER_TEST_FABRIC_FABRICS_H_
+#define MUSTER_TEST_FABRIC_FABRICS_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "muster/fabric.h"
+#include "test/property/dice.h"
+
+namespace muster {
+
+// Keys whose order is that of their numbers.
+inline std::vector<std::string> Keys(uint32_t count) {
+  std::vector<std::string> keys;
+  for (uint32_t i = 0; i < count; ++i) {
+    keys.push_back("n" + std::to_string(10000 + i));
+  }
+  return keys;
+}
+
+inline Fabric Made(FabricDescription description) {
+  absl::StatusOr<Fabric> fabric = Fabric::Make(std::move(description));
+  EXPECT_TRUE(fabric.ok()) << fabric.status();
+  return *std::move(fabric);
+}
+
+inline Fabric MakeTorus(uint32_t x, uint32_t y, uint32_t z,
+                        int64_t bandwidth = 1) {
+  return Made(Torus3d{x, y, z, bandwidth, Keys(x * y * z)});
+}
+
+inline Fabric MakeDragonfly(uint32_t groups, uint32_t routers, uint32_t nodes) {
+  return Made(Dragonfly{groups, routers, nodes, 1, 1, 1, 1,
+                        Keys(groups * routers * nodes)});
+}
+
+inline Fabric MakeRails(uint32_t units, uint32_t nodes) {
+  return Made(RailFatTree{units, nodes, 4, 2, 1, 2, Keys(units * nodes)});
+}
+
+// A connected graph of nodes alone: a random tree and `more` links.
+inline Fabric RandomGraph(Dice& dice, uint32_t nodes, uint32_t more) {
+  FabricGraph graph{.nodes = Keys(nodes)};
+  auto link = [&](uint32_t a, uint32_t b) {
+    graph.links.push_back({graph.nodes[a], graph.nodes[b], dice.In(1, 5)});
+  };
+  for (uint32_t i = 1; i < nodes; ++i) link(i, dice.Below(i));
+  for (uint32_t i = 0; i < more; ++i) {
+    const uint32_t a = dice.Below(nodes), b = dice.Below(nodes);
+    if (a != b) link(a, b);
+  }
+  return Made(graph);
+}
+
+// Each node free once in `n`, or taken once in `n`.
+inline std::vector<uint8_t> SomeFree(Dice& dice, uint32_t nodes, uint32_t n,
+                                     bool taken) {
+  std::vector<uint8_t> free(nodes);
+  for (uint8_t& flag : free) flag = dice.OneIn(n) != taken;
+  return free;
+}
+
+// Calls visit(set) for each set of `count` of `nodes`.
+template <class Visit>
+void EachChoice(const std::vector<uint32_t>& nodes, size_t count,
+                Visit&& visit) {
+  std::vector<uint32_t> chosen;
+  auto choose = [&](auto& self, size_t from) -> void {
+    if (chosen.size() == count) return visit(std::as_const(chosen));
+    for (size_t i = from; i < nodes.size(); ++i) {
+      chosen.push_back(nodes[i]);
+      self(self, i + 1);
+      chosen.pop_back();
+    }
+  };
+  choose(choose, 0);
+}
+
+inline int64_t PairHops(const Fabric& fabric,
+                        const std::vector<uint32_t>& set) {
+  int64_t sum = 0;
+  for (uint32_t a : set) {
+    for (uint32_t b : set) sum += a < b ? fabric.Hops(a, b) : 0;
+  }
+  return sum;
+}
+
+}  // namespace muster
+
+#endif  // MUSTER_TEST_FABRIC_FABRICS_H_
