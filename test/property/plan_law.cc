@@ -182,6 +182,8 @@ class Trial {
         if (!wrong.empty()) return "constraint: " + wrong;
         const std::string cut = Sliced(gang.roles[r].topology, d, in_role);
         if (!cut.empty()) return "constraint: " + cut;
+        const std::string crowd = Crowded(gang.roles[r].topology, d, in_role);
+        if (!crowd.empty()) return "constraint: " + crowd;
       }
       for (size_t g = 0; g < gang.groups.size(); ++g) {
         const auto below = [&](const PlannedTaskRecord& p) {
@@ -191,6 +193,8 @@ class Trial {
         };
         const std::string wrong = Apart(gang.groups[g].topology, d, below);
         if (!wrong.empty()) return "constraint: " + wrong;
+        const std::string crowd = Crowded(gang.groups[g].topology, d, below);
+        if (!crowd.empty()) return "constraint: " + crowd;
       }
     }
     return "";
@@ -225,6 +229,39 @@ class Trial {
         if (domains.size() > 1) return "a slice is cut: " + Text(d);
         if (++in_slice % slice.size == 0) domains.clear();
       }
+    }
+    return "";
+  }
+
+  // Of the skew, what needs no knowledge of empty domains.
+  template <class Of>
+  std::string Crowded(const TopologyConstraint& c, const DecisionRecord& d,
+                      const Of& of) {
+    const Spread& s = c.spread;
+    if (s.level.empty()) return "";
+    std::map<std::string, uint32_t> counts;
+    uint32_t tasks = 0;
+    for (const PlannedTaskRecord& p : d.tasks) {
+      if (!of(p)) continue;
+      ++counts[before_.DomainOf(p.node, c, s.level)];
+      ++tasks;
+    }
+    if (tasks == 0) return "";
+    if (counts.contains("")) return "outside " + s.level + ": " + Text(d);
+    uint32_t most = 0;
+    uint32_t fewest = tasks;
+    for (const auto& [domain, count] : counts) {
+      most = std::max(most, count);
+      fewest = std::min(fewest, count);
+    }
+    if (s.max_per_domain > 0 && most > s.max_per_domain) {
+      return "too many in one " + s.level + ": " + Text(d);
+    }
+    if (s.max_skew > 0 && most > fewest + s.max_skew) {
+      return "too uneven over " + s.level + ": " + Text(d);
+    }
+    if (counts.size() < std::min(s.min_domains, tasks)) {
+      return "too few of " + s.level + ": " + Text(d);
     }
     return "";
   }

@@ -11,6 +11,18 @@ std::string Numbered(const char* name, uint64_t number) {
   return name + std::to_string(number);
 }
 
+// Dice of its own: histories without spreads stay what they are.
+Spread RandomSpread(Dice dice, const std::vector<std::string>& levels) {
+  if (!dice.OneIn(3)) return {};
+  Spread s{.level = levels[dice.Below(static_cast<uint32_t>(levels.size()))],
+           .max_per_domain = dice.Below(4)};
+  if (dice.OneIn(2)) s.max_skew = 1 + dice.Below(2);
+  if (s.max_per_domain == 0 || dice.OneIn(3)) {
+    s.min_domains = 1 + dice.Below(3);
+  }
+  return s;
+}
+
 TopologyConstraint RandomConstraint(Dice& dice, const SchedulerConfig& config,
                                     uint32_t tasks) {
   TopologyConstraint c;
@@ -33,6 +45,8 @@ TopologyConstraint RandomConstraint(Dice& dice, const SchedulerConfig& config,
       if (tasks >= 4) c.slices.push_back({levels[narrow], 2});
       break;
   }
+  c.spread = RandomSpread(dice, levels);
+  if (!c.required.empty() && c.spread.min_domains > 1) c.spread = {};
   return c;
 }
 
