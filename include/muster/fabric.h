@@ -153,8 +153,9 @@ class Fabric {
   // cut each); otherwise it is that of the best split found.
   absl::StatusOr<FabricCost> Cost(std::span<const uint32_t> nodes) const;
 
-  // Which `count` of the nodes with free[node] != 0. Found if there is a set
-  // whose nodes can reach each other. By kind of fabric, in this order:
+  // Which `count` of the nodes with free[node] != 0; all of them can reach each
+  // other. None found: there are none (in a graph with more than 1,024 free
+  // nodes and several parts: perhaps none). By kind of fabric, in this order:
   //   torus      a box, if there is one (FindBox); else as any graph
   //   dragonfly  fewest groups, then fewest routers
   //   rails      fewest units, then the tightest

@@ -1,6 +1,8 @@
 // Free boxes of a torus, through a table of sums.
 #include <algorithm>
+#include <limits>
 #include <tuple>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
@@ -20,7 +22,9 @@ struct Shape {
 // Free cells in any box, wrapped or not, from eight numbers: sums over all
 // boxes that begin at the origin (F. C. Crow, "Summed-area tables for texture
 // mapping", 1984, in three dimensions). The torus is repeated beyond its edges
-// as far as boxes of size `reach` get.
+// as far as boxes of size `reach` get. Sums may wrap round in Sum, as long as
+// no box has that many cells: a narrow Sum is added up in larger strides.
+template <class Sum>
 class SumTable {
  public:
   SumTable(const Fabric::Rep& rep, std::span<const uint8_t> free,
@@ -37,14 +41,14 @@ class SumTable {
       for (uint32_t y = 0; y < end[1]; ++y) {
         const uint32_t* nodes =
             &rep.node_at[(x % dims_[0] * dims_[1] + y % dims_[1]) * dims_[2]];
-        uint32_t* out = &sums_[(x + 1) * plane_ + (y + 1) * row_ + 1];
-        const uint32_t *left = out - plane_, *above = out - row_;
-        const uint32_t* corner = left - row_;
-        uint32_t line = 0;
+        Sum* out = &sums_[(x + 1) * plane_ + (y + 1) * row_ + 1];
+        const Sum *left = out - plane_, *above = out - row_;
+        const Sum* corner = left - row_;
+        Sum line = 0;
         for (uint32_t z = 0, cell = 0; z < end[2]; ++z) {
-          line += free[nodes[cell]] != 0;
+          line = static_cast<Sum>(line + (free[nodes[cell]] != 0));
           if (++cell == dims_[2]) cell = 0;
-          out[z] = line + left[z] + above[z] - corner[z];
+          out[z] = static_cast<Sum>(line + left[z] + above[z] - corner[z]);
         }
       }
     }
@@ -53,13 +57,13 @@ class SumTable {
   // Calls visit(at) for each place of a box without a cell that is taken.
   template <class Visit>
   void EachFreeBox(const Triple& size, Visit&& visit) const {
-    const uint32_t volume = size[0] * size[1] * size[2];
+    const auto volume = static_cast<Sum>(size[0] * size[1] * size[2]);
     for (uint32_t x = 0; x < dims_[0]; ++x) {
       for (uint32_t y = 0; y < dims_[1]; ++y) {
         const Corners at(*this, x, y, size);
-        uint32_t any = 0;  // No branch: the compiler takes several at once.
+        Sum any = 0;  // No branch: the compiler takes several at once.
         for (uint32_t z = 0; z < dims_[2]; ++z) {
-          any |= static_cast<uint32_t>(at.Count(z, size[2]) == volume);
+          any |= static_cast<Sum>(at.Count(z, size[2]) == volume);
         }
         for (uint32_t z = 0; any && z < dims_[2]; ++z) {
           if (at.Count(z, size[2]) == volume) visit(Triple{x, y, z});
@@ -86,23 +90,25 @@ class SumTable {
           near_far(near_near + size[1] * table.row_),
           far_near(near_near + size[0] * table.plane_),
           far_far(far_near + size[1] * table.row_) {}
-    uint32_t Count(uint32_t z, uint32_t depth) const {
-      return Sum(z + depth) - Sum(z);
+    Sum Count(uint32_t z, uint32_t depth) const {
+      return static_cast<Sum>(Column(z + depth) - Column(z));
     }
-    uint32_t Sum(uint32_t z) const {
-      return far_far[z] - far_near[z] - near_far[z] + near_near[z];
+    Sum Column(uint32_t z) const {
+      return static_cast<Sum>(far_far[z] - far_near[z] - near_far[z] +
+                              near_near[z]);
     }
-    const uint32_t *near_near, *near_far, *far_near, *far_far;
+    const Sum *near_near, *near_far, *far_near, *far_far;
   };
 
   Triple dims_;
   size_t row_ = 0, plane_ = 0;
-  std::vector<uint32_t> sums_{};
+  std::vector<Sum> sums_{};
 };
 
 // The best place of the best of `shapes` that has any.
-FabricPlacement BestBox(const Fabric::Rep& rep, std::span<const uint8_t> free,
-                        std::vector<Shape> shapes) {
+template <class Sum>
+FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
+                          std::vector<Shape> shapes) {
   FabricPlacement best;
   if (shapes.empty()) return best;
   Triple reach{};
@@ -117,7 +123,7 @@ FabricPlacement BestBox(const Fabric::Rep& rep, std::span<const uint8_t> free,
   std::sort(shapes.begin(), shapes.end(), [](const Shape& a, const Shape& b) {
     return std::tuple(a.Rank(), a.size) < std::tuple(b.Rank(), b.size);
   });
-  const SumTable table(rep, free, reach);
+  const SumTable<Sum> table(rep, free, reach);
   uint32_t least_around = 0;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (i > 0 && best.box && shapes[i - 1].Rank() < shapes[i].Rank()) break;
@@ -135,6 +141,14 @@ FabricPlacement BestBox(const Fabric::Rep& rep, std::span<const uint8_t> free,
   }
   if (best.box) best.nodes = BoxRing(rep, *best.box);
   return best;
+}
+
+FabricPlacement BestBox(const Fabric::Rep& rep, std::span<const uint8_t> free,
+                        std::vector<Shape> shapes) {
+  constexpr uint32_t kNarrow = std::numeric_limits<uint16_t>::max();
+  return rep.nodes <= kNarrow
+             ? BestBoxBy<uint16_t>(rep, free, std::move(shapes))
+             : BestBoxBy<uint32_t>(rep, free, std::move(shapes));
 }
 
 absl::Status NoTorus() {
