@@ -61,6 +61,7 @@ class SumTable {
     for (uint32_t x = 0; x < dims_[0]; ++x) {
       for (uint32_t y = 0; y < dims_[1]; ++y) {
         const Corners at(*this, x, y, size);
+        if (at.Count(0, dims_[2]) < volume) continue;  // Not in all of the row.
         Sum any = 0;  // No branch: the compiler takes several at once.
         for (uint32_t z = 0; z < dims_[2]; ++z) {
           any |= static_cast<Sum>(at.Count(z, size[2]) == volume);
