@@ -10,6 +10,17 @@ namespace {
 // One reluctance outweighs all preferences: those add up to far less.
 constexpr int64_t kReluctance = int64_t{1} << 32;
 
+// What single devices have free: in the sum of all, one that the host
+// overcommitted would hide another.
+int64_t FreeOnDevices(const Cluster& cluster, NodeIndex node, Ledger ledger) {
+  int64_t sum = 0;
+  const size_t devices = cluster.node(node).devices.size();
+  for (uint32_t d = 0; d < devices; ++d) {
+    sum += std::max(0, cluster.free_milli(node, d, ledger));
+  }
+  return sum;
+}
+
 }  // namespace
 
 void SlotTable::FindKinds() {
@@ -130,7 +141,11 @@ int64_t SlotTable::UsefulOn(size_t kind, NodeIndex node) const {
   if (use == 0) return 0;
   // A share by memory counts more on a smaller device than its demand says:
   // this stays an upper bound.
-  return std::min(use, std::max<int64_t>(0, cluster.free(node, k, ledger)));
+  int64_t free = cluster.free(node, k, ledger);
+  if (free < use && k == cluster.device_kind()) {
+    free = FreeOnDevices(cluster, node, ledger);
+  }
+  return std::min(use, std::max<int64_t>(0, free));
 }
 
 void SlotTable::AddSlots(uint32_t column, NodeIndex node, int64_t change) {

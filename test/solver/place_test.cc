@@ -461,6 +461,18 @@ TEST(Ledgers, NominationsUseWhatIsBeingReleased) {
   EXPECT_EQ(w.Place(Of({MakeRole("v", 4, 1)})).fit, Fit::kFits);
 }
 
+// One device has been given away three times over: the others are free still.
+TEST(Ledgers, AnOvercommittedDeviceHidesNoOther) {
+  World w;
+  w.Add({.path = "z/b/r/n", .gpus = 3, .cpu = 9});
+  Role one = MakeRole("x", 1, 1);
+  const ShapeId shape = w.cluster.Intern(one, 0);
+  for (int i = 0; i < 3; ++i) w.cluster.Charge({0, shape, 1}, Ledger::kBoth);
+  Gang gang;
+  gang.roles = {MakeRole("a", 1, 1), MakeRole("b", 1, 1, 2)};
+  EXPECT_EQ(w.Place(gang).fit, Fit::kFits);
+}
+
 TEST(Never, IsSaidOnlyWhenItIsProven) {
   World w;
   w.AddMany("z/b/r/n", 2, 4);
