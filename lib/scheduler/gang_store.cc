@@ -29,6 +29,16 @@ Gang DescriptionOf(const Gang& gang) {
   return d;
 }
 
+void SumLeast(const Template& t, const Cluster& cluster) {
+  const std::vector<Role>& roles = t.prepared.gang.roles;
+  t.least = Resources();
+  for (size_t r = 0; r < roles.size(); ++r) {
+    t.least.AddTimes(cluster.demand(t.prepared.shapes[r][0]),
+                     roles[r].min_tasks);
+  }
+  t.least_structure = cluster.structure_version();
+}
+
 void Derive(Template& t, const Cluster& cluster) {
   const Gang& gang = t.prepared.gang;
   t.children.assign(gang.groups.size(), 0);
@@ -36,13 +46,14 @@ void Derive(Template& t, const Cluster& cluster) {
   for (size_t r = 0; r < gang.roles.size(); ++r) {
     const Role& role = gang.roles[r];
     ++t.children[role.group];
-    t.least.AddTimes(cluster.demand(t.prepared.shapes[r][0]), role.min_tasks);
     t.least_tasks += role.min_tasks;
     t.most_tasks += role.desired_tasks;
     if (!role.alternatives.empty() || role.shape.devices.memory_bytes > 0) {
       t.least_is_exact = false;
     }
+    t.least_may_change |= role.shape.devices.memory_bytes > 0;
   }
+  SumLeast(t, cluster);
   for (size_t g = 1; g < gang.groups.size(); ++g) {
     ++t.children[gang.groups[g].parent];
   }
@@ -53,6 +64,13 @@ void Derive(Template& t, const Cluster& cluster) {
 }
 
 }  // namespace
+
+const Resources& LeastOf(const Template& t, const Cluster& cluster) {
+  if (t.least_may_change && t.least_structure != cluster.structure_version()) {
+    SumLeast(t, cluster);
+  }
+  return t.least;
+}
 
 GangIndex GangStore::Add(std::string_view key) {
   GangIndex g;

@@ -30,14 +30,21 @@ struct Template {
   std::vector<uint32_t> children{};  // By group: groups and roles below it.
   // Least demand: every role at its minimum, in its first shape; exact if no
   // alternative and no group makes the minimum a matter of choice.
-  Resources least{};
+  // Where a role asks for memory of devices, it follows the devices there are:
+  // as of this structure of the cluster.
+  mutable Resources least{};
+  mutable uint64_t least_structure = 0;
   bool least_is_exact = false;
+  bool least_may_change = false;
   uint32_t least_tasks = 0;
   uint64_t most_tasks = 0;  // All that its roles desire.
   bool single = false;      // One task, no more: the commonest case.
   uint64_t hash = 0;
   uint32_t refs = 0;
 };
+
+// The template's least demand, in the cluster as it is now.
+const Resources& LeastOf(const Template& t, const Cluster& cluster);
 
 inline constexpr uint32_t kNoDraft = 0xffffffff;
 

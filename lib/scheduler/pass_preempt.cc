@@ -119,7 +119,8 @@ bool Scheduler::Impl::WorthPreempting(const GangRecord& r,
   const auto& holding = queues.at(r.queue).holding;
   if (!holding.empty() && holding.begin()->first < PriorityOf(r)) return true;
   for (QueueIndex q = r.queue; q != kNoQueue; q = queues.at(q).parent) {
-    if (HasGuarantee(q, t.least) && queues.WithinGuarantee(q, t.least)) {
+    if (HasGuarantee(q, LeastOf(t, cluster)) &&
+        queues.WithinGuarantee(q, LeastOf(t, cluster))) {
       return true;
     }
   }
@@ -203,7 +204,7 @@ void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
     if (!gangs.description(r.description).prepared.gang.preemptible) continue;
     const bool lawful = r.queue == winner.queue
                             ? rank.priority < priority
-                            : MayReclaim(winner, t.least, r.queue);
+                            : MayReclaim(winner, LeastOf(t, cluster), r.queue);
     if (!lawful) continue;
     if (r.draft != kNoDraft) {  // Not in the pass that placed it.
       *retry_at = now;
@@ -289,7 +290,7 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
   preemption_.Clear();
   bool lawful = true;
   if (!candidates_.empty()) {
-    Rules rules(*this, g, t.least);
+    Rules rules(*this, g, LeastOf(t, cluster));
     PreemptionRequest request;
     request.placement.gang = &t.prepared;
     request.placement.ledger = Ledger::kLater;

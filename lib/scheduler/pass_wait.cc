@@ -108,7 +108,7 @@ void Scheduler::Impl::OpenQueues() {
 }
 
 const Resources& Scheduler::Impl::DemandOf(GangIndex g) const {
-  return gangs.description(gangs.at(g).description).least;
+  return LeastOf(gangs.description(gangs.at(g).description), cluster);
 }
 
 // --- What they get
@@ -202,15 +202,16 @@ bool Scheduler::Impl::QuotaBlocks(const GangRecord& r, const Template& t,
                                   Reason* reason) const {
   if (!t.least_is_exact) return false;  // The solver keeps to the headroom.
   ResourceKind kind = 0;
-  QueueIndex q = queues.NeverWithin(r.queue, t.least, &kind);
+  QueueIndex q = queues.NeverWithin(r.queue, LeastOf(t, cluster), &kind);
   const bool never = q != kNoQueue;
-  if (!never) q = queues.OverLimit(r.queue, t.least, Ledger::kLater, &kind);
+  if (!never)
+    q = queues.OverLimit(r.queue, LeastOf(t, cluster), Ledger::kLater, &kind);
   if (q == kNoQueue) return false;
   reason->code = never ? ReasonCode::kOverLimitAlways : ReasonCode::kQueueLimit;
   reason->object_kind = ReasonObject::kQueue;
   reason->object = q;
   reason->resource = kind;
-  reason->needed = t.least[kind];
+  reason->needed = LeastOf(t, cluster)[kind];
   reason->available = queues.at(q).limit[kind];
   if (!never) reason->available -= queues.at(q).usage[kind];
   return true;

@@ -294,6 +294,28 @@ TEST_F(SchedulerTest, ATaskThatIsNotPreemptibleKeepsItsGangRunning) {
                                     "nominate urgent: n3"));
 }
 
+// Half of today's device was all of yesterday's: who asks by memory is within
+// the guarantee now, and goes first.
+TEST_F(SchedulerTest, ADemandByMemoryFollowsTheDevices) {
+  Node n = Machine("n1", 1);
+  n.devices[0].memory_bytes = 40;
+  s.Happens(NodeChanged{n});
+  s.HasQueue("sharing", {{.resource = "gpu", .guarantee = 500}});
+  s.HasQueue("other");
+  Gang early = Job("early");
+  early.queue = "other";
+  early.submitted = 1;
+  Gang shares = Job("shares");
+  shares.queue = "sharing";
+  shares.submitted = 2;
+  shares.roles[0].shape.devices = {.count = 1, .milli = 0, .memory_bytes = 40};
+  s.Submit(early);
+  s.Submit(shares);
+  n.devices[0].memory_bytes = 80;
+  s.Happens(NodeChanged{n});
+  EXPECT_THAT(s.Pass(), ElementsAre("start shares: n1"));
+}
+
 TEST_F(SchedulerTest, SomeMayNotPreempt) {
   Nodes({1});
   s.Happens(PriorityClassChanged{
