@@ -6,17 +6,14 @@
 #include <tuple>
 #include <utility>
 
+#include "benchmarks/padded.h"
+
 namespace muster::bench {
 namespace {
 
 constexpr double kUsed = 0.85;
 // Replacements of jobs by others, for 100,000 nodes.
 constexpr uint64_t kReplacementsPerNode = 3;
-
-std::string Padded(const char* prefix, uint32_t number) {
-  std::string digits = std::to_string(number);
-  return prefix + std::string(8 - digits.size(), '0') + digits;
-}
 
 Resources Capacity(Kinds kinds) {
   if (kinds == Kinds::kOne) return {0};

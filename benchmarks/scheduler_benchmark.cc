@@ -10,18 +10,16 @@
 #include <string>
 #include <utility>
 
+#include "benchmarks/padded.h"
 #include "muster/scheduler.h"
 
 namespace muster {
 namespace {
 
+using bench::Padded;
+
 constexpr uint32_t kDevices = 8;
 constexpr uint32_t kRack = 40;
-
-std::string Padded(const char* prefix, uint32_t number) {
-  std::string digits = std::to_string(number);
-  return prefix + std::string(8 - digits.size(), '0') + digits;
-}
 
 void MustApply(Scheduler& scheduler, Time at, EventBody what) {
   if (!scheduler.Apply({at, std::move(what)}).ok()) std::abort();

@@ -38,6 +38,8 @@ class Resources {
     if (kind >= amount_.size()) amount_.resize(kind + 1, 0);
     amount_[kind] = amount;
   }
+  // Back to nothing of any kind; keeps its memory.
+  void Clear() { amount_.clear(); }
   void Add(const Resources& other) { AddTimes(other, 1); }
   void Subtract(const Resources& other) { AddTimes(other, -1); }
   void AddTimes(const Resources& other, int64_t times) {

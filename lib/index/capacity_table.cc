@@ -19,24 +19,14 @@ int64_t CapacitySlots(const Cluster& cluster, NodeIndex node, ShapeId shape,
 
 const CapacityTable::Capacity& CapacityTable::Get(const Cluster& cluster,
                                                   int topology, ShapeId shape) {
-  if (identity_ != cluster.identity() ||
-      structure_version_ != cluster.structure_version()) {
-    identity_ = cluster.identity();
-    structure_version_ = cluster.structure_version();
-    entries_.clear();
-    next_ = 0;
-  }
+  if (made_from_.IsNew(cluster, cluster.structure_version())) entries_.Clear();
   const uint64_t serial = cluster.shape_serial(shape);
-  for (const Entry& e : entries_) {
-    if (e.serial == serial && e.topology == topology) return e.capacity;
+  if (const Entry* known = entries_.Find([&](const Entry& e) {
+        return e.serial == serial && e.topology == topology;
+      })) {
+    return known->capacity;
   }
-  if (entries_.size() < kMaxShapes) {
-    next_ = entries_.size();
-    entries_.emplace_back();
-  } else {
-    next_ = (next_ + 1) % kMaxShapes;
-  }
-  Entry& entry = entries_[next_];
+  Entry& entry = entries_.Make();
   entry.serial = serial;
   entry.topology = topology;
   Scan(cluster, topology, shape, &entry.capacity);
@@ -76,28 +66,14 @@ void CapacityTable::Scan(const Cluster& cluster, int topology, ShapeId shape,
 
 const std::vector<int64_t>& FreeTable::Get(const Cluster& cluster,
                                            ShapeId shape, Ledger ledger) {
-  if (identity_ != cluster.identity() ||
-      layout_version_ != cluster.layout_version()) {
-    identity_ = cluster.identity();
-    layout_version_ = cluster.layout_version();
-    entries_.clear();
-    next_ = 0;
-  }
+  if (made_from_.IsNew(cluster, cluster.layout_version())) entries_.Clear();
   const uint64_t serial = cluster.shape_serial(shape);
-  Entry* entry = nullptr;
-  for (Entry& e : entries_) {
-    if (e.serial == serial && e.ledger == ledger) entry = &e;
-  }
+  Entry* entry = entries_.Find(
+      [&](const Entry& e) { return e.serial == serial && e.ledger == ledger; });
   const bool known =
       entry != nullptr && cluster.ChangedSince(entry->version, &changed_);
   if (entry == nullptr) {
-    if (entries_.size() < kMaxShapes) {
-      next_ = entries_.size();
-      entries_.emplace_back();
-    } else {
-      next_ = (next_ + 1) % kMaxShapes;
-    }
-    entry = &entries_[next_];
+    entry = &entries_.Make();
     entry->serial = serial;
     entry->ledger = ledger;
   }

@@ -4,9 +4,9 @@
 #define MUSTER_LIB_INDEX_CAPACITY_TABLE_H_
 
 #include <cstdint>
-#include <memory>
 #include <vector>
 
+#include "lib/index/recent.h"
 #include "muster/cluster.h"
 
 namespace muster::index {
@@ -42,10 +42,8 @@ class CapacityTable {
   void Scan(const Cluster& cluster, int topology, ShapeId shape,
             Capacity* capacity);
 
-  std::shared_ptr<const char> identity_;
-  uint64_t structure_version_ = 0;
-  std::vector<Entry> entries_;
-  size_t next_ = 0;  // The oldest, once all are in use.
+  MadeFrom made_from_;
+  Recent<Entry, kMaxShapes> entries_;
   std::vector<std::vector<uint64_t>> sums_;
 };
 
@@ -71,10 +69,8 @@ class FreeTable {
   void Count(const Cluster& cluster, ShapeId shape, NodeIndex node,
              Entry* entry);
 
-  std::shared_ptr<const char> identity_;
-  uint64_t layout_version_ = 0;
-  std::vector<Entry> entries_;
-  size_t next_ = 0;
+  MadeFrom made_from_;
+  Recent<Entry, kMaxShapes> entries_;
   std::vector<NodeIndex> changed_;
 };
 

@@ -2,13 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/index/scan.h"
-
 namespace muster::index {
-
-uint16_t Column::Greatest(std::span<const uint16_t> values) {
-  return index::Greatest(values);
-}
 
 void Column::Bind(const Layout& layout, const policy::NodePolicy& policy,
                   ShapeId shape, Ledger ledger) {
@@ -137,30 +131,30 @@ void Column::MarkChunk(uint32_t chunk) {
   marked_.push_back(chunk);
 }
 
+std::pair<uint32_t, uint32_t> Column::TightChunks(uint32_t chunk) const {
+  const uint32_t domain = layout_->chunks()[chunk].domain;
+  if (domain == Layout::kNoDomain) return {0, 0};
+  const uint32_t first = layout_->first_chunk(domain);
+  const uint32_t last = layout_->first_chunk(domain + 1);
+  if (last - first > kMaxTightChunks) return {0, 0};
+  return {first, last};
+}
+
 // The chunk's best may differ; with the sums also that of its domain's others.
 void Column::MarkDomain(uint32_t chunk, bool sums_changed) {
-  const uint32_t domain = layout_->chunks()[chunk].domain;
-  if (sums_changed && domain != Layout::kNoDomain) {
-    const uint32_t first = layout_->first_chunk(domain);
-    const uint32_t last = layout_->first_chunk(domain + 1);
-    if (last - first <= kMaxTightChunks) {
-      for (uint32_t c = first; c < last; ++c) MarkChunk(c);
-      return;
-    }
-  }
   MarkChunk(chunk);
+  if (!sums_changed) return;
+  const auto [first, last] = TightChunks(chunk);
+  for (uint32_t c = first; c < last; ++c) MarkChunk(c);
 }
 
 uint64_t Column::Entry(uint32_t chunk) const {
   const Layout::Chunk& c = layout_->chunks()[chunk];
   const uint32_t rank = Least(std::span(ranks_).subspan(c.first, c.count));
   if (rank == kNoRank) return kNoEntry;
-  uint32_t tightness = 0;
-  if (c.domain != Layout::kNoDomain &&
-      layout_->first_chunk(c.domain + 1) - layout_->first_chunk(c.domain) <=
-          kMaxTightChunks) {
-    tightness = sums(layout_->levels() - 1)[c.domain];
-  }
+  const auto [first, last] = TightChunks(chunk);
+  const uint32_t tightness =
+      first == last ? 0 : sums(layout_->levels() - 1)[c.domain];
   return uint64_t{rank} << 32 | tightness;
 }
 
@@ -171,9 +165,7 @@ void Column::RefreshChunk(const Cluster& cluster, uint32_t chunk) {
     ranks_[p] = std::min(policy_->Rank(cluster, layout_->node(p), question_),
                          kStaleRank - 1);
   }
-  const uint32_t at =
-      chunk < layout_->inside_chunks() ? chunk : chunk + outside_shift_;
-  chunk_best_[at] = Entry(chunk);
+  chunk_best_[EntryAt(chunk)] = Entry(chunk);
   chunk_marked_[chunk] = 0;
 }
 
@@ -187,9 +179,7 @@ void Column::RefreshRanks(const Cluster& cluster) {
   };
   for (const uint32_t chunk : marked_) {
     RefreshChunk(cluster, chunk);
-    const uint32_t at =
-        chunk < layout_->inside_chunks() ? chunk : chunk + outside_shift_;
-    const uint32_t group = at / kGroup;
+    const uint32_t group = EntryAt(chunk) / kGroup;
     if (group != last_group && last_group != 0xffffffff) {
       refresh_group(last_group);
     }
@@ -224,8 +214,7 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
   uint64_t best_entry = kNoEntry;
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     if (chunk_most_[chunk] < tasks) continue;
-    const uint32_t at =
-        chunk < layout_->inside_chunks() ? chunk : chunk + outside_shift_;
+    const uint32_t at = EntryAt(chunk);
     if (chunk_best_[at] >= best_entry) continue;  // None can be better.
     const Layout::Chunk& c = layout_->chunks()[chunk];
     const uint64_t tightness = chunk_best_[at] & 0xffffffff;

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "lib/index/layout.h"
+#include "lib/index/scan.h"
 #include "lib/policy/node_policy.h"
 #include "muster/cluster.h"
 
@@ -53,6 +55,10 @@ class Column {
   uint64_t outside() const { return outside_; }
   // The most slots of one node.
   uint32_t most() const { return Greatest(chunk_most_); }
+  // Of one inside the topology.
+  uint32_t most_inside() const {
+    return Greatest(std::span(chunk_most_).first(layout_->inside_chunks()));
+  }
   uint32_t most(uint32_t chunk) const { return chunk_most_[chunk]; }
   // Bit i: whether node i of the chunk has slots.
   uint64_t any(uint32_t chunk) const { return chunk_any_[chunk]; }
@@ -84,7 +90,6 @@ class Column {
   // A domain of more chunks has no tightness.
   static constexpr uint32_t kMaxTightChunks = 4;
 
-  static uint16_t Greatest(std::span<const uint16_t> values);
   void Build(const Cluster& cluster);
   void Update(const Cluster& cluster, Position p);
   void CountSlots(Position p, uint32_t before, uint32_t now);
@@ -92,6 +97,12 @@ class Column {
   void CountReluctance(const Cluster& cluster, Position p);
   void MarkChunk(uint32_t chunk);
   void MarkDomain(uint32_t chunk, bool sums_changed);
+  // Where the chunk's entry stands in chunk_best_.
+  uint32_t EntryAt(uint32_t chunk) const {
+    return chunk < layout_->inside_chunks() ? chunk : chunk + outside_shift_;
+  }
+  // The chunks of the chunk's domain, if it has a tightness; else none.
+  std::pair<uint32_t, uint32_t> TightChunks(uint32_t chunk) const;
   uint64_t Entry(uint32_t chunk) const;
   void RefreshChunk(const Cluster& cluster, uint32_t chunk);
   uint32_t GroupCount() const {

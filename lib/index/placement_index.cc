@@ -5,12 +5,7 @@
 namespace muster::index {
 
 void PlacementIndex::Follow(const Cluster& cluster) {
-  if (identity_ == cluster.identity() &&
-      layout_version_ == cluster.layout_version()) {
-    return;
-  }
-  identity_ = cluster.identity();
-  layout_version_ = cluster.layout_version();
+  if (!made_from_.IsNew(cluster, cluster.layout_version())) return;
   layouts_.resize(cluster.topologies().size() + 1);
   layout_built_.assign(layouts_.size(), 0);
   keys_.clear();

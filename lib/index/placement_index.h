@@ -8,6 +8,7 @@
 
 #include "lib/index/column.h"
 #include "lib/index/layout.h"
+#include "lib/index/recent.h"
 #include "lib/policy/node_policy.h"
 #include "muster/cluster.h"
 
@@ -55,8 +56,7 @@ class PlacementIndex {
   const Layout& LayoutOf(const Cluster& cluster, int topology);
 
   const policy::NodePolicy& policy_;
-  std::shared_ptr<const char> identity_;
-  uint64_t layout_version_ = 0;
+  MadeFrom made_from_;
   std::vector<std::unique_ptr<Layout>> layouts_;  // By topology + 1.
   std::vector<uint8_t> layout_built_;
   std::vector<Key> keys_;

@@ -51,7 +51,6 @@ void Derive(Template& t, const Cluster& cluster) {
     if (!role.alternatives.empty() || role.shape.devices.memory_bytes > 0) {
       t.least_is_exact = false;
     }
-    t.least_may_change |= role.shape.devices.memory_bytes > 0;
   }
   SumLeast(t, cluster);
   for (size_t g = 1; g < gang.groups.size(); ++g) {
@@ -66,9 +65,7 @@ void Derive(Template& t, const Cluster& cluster) {
 }  // namespace
 
 const Resources& LeastOf(const Template& t, const Cluster& cluster) {
-  if (t.least_may_change && t.least_structure != cluster.structure_version()) {
-    SumLeast(t, cluster);
-  }
+  if (t.least_structure != cluster.structure_version()) SumLeast(t, cluster);
   return t.least;
 }
 

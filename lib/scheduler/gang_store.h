@@ -29,13 +29,11 @@ struct Template {
   std::vector<uint32_t> waves{};
   std::vector<uint32_t> children{};  // By group: groups and roles below it.
   // Least demand: every role at its minimum, in its first shape; exact if no
-  // alternative and no group makes the minimum a matter of choice.
-  // Where a role asks for memory of devices, it follows the devices there are:
-  // as of this structure of the cluster.
+  // alternative and no group makes the minimum a matter of choice. Memory of
+  // devices is counted by the devices there are: see LeastOf.
   mutable Resources least{};
   mutable uint64_t least_structure = 0;
   bool least_is_exact = false;
-  bool least_may_change = false;
   uint32_t least_tasks = 0;
   uint64_t most_tasks = 0;  // All that its roles desire.
   bool single = false;      // One task, no more: the commonest case.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/solver/headroom.h"
 #include "lib/solver/node_choice.h"
 
 namespace muster::solver {
@@ -102,25 +103,19 @@ bool Solver::HasSlots(uint32_t role, uint32_t alternative) const {
 }
 
 bool Solver::WithinHeadroom() {
-  const Resources* headroom = problem_.request().headroom;
-  if (headroom == nullptr) return true;
+  if (problem_.request().headroom == nullptr) return true;
   const Cluster& cluster = problem_.cluster();
-  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-    int64_t needed = 0;
-    for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-      if (problem_.add(r) == 0) continue;
-      needed += cluster.demand(problem_.shape(r))[k] * problem_.add(r);
-    }
-    if (needed == 0 || needed <= (*headroom)[k]) continue;
-    if (headroom_reason_.code == ReasonCode::kNone) {
-      headroom_reason_ = {.code = ReasonCode::kQueueLimit,
-                          .resource = k,
-                          .needed = needed,
-                          .available = (*headroom)[k]};
-    }
-    return false;
+  sum_.Clear();
+  for (uint32_t r = 0; r < problem_.role_count(); ++r) {
+    if (problem_.add(r) == 0) continue;
+    sum_.AddTimes(cluster.demand(problem_.shape(r)), problem_.add(r));
   }
-  return true;
+  Reason reason;
+  if (solver::WithinHeadroom(problem_.request().headroom, sum_, 1, &reason)) {
+    return true;
+  }
+  if (headroom_reason_.code == ReasonCode::kNone) headroom_reason_ = reason;
+  return false;
 }
 
 // The next choice of alternatives, the last role's changing fastest.

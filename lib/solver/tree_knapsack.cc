@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "lib/base/ceil_div.h"
 #include "lib/solver/tree_knapsack_bound.h"
 #include "lib/solver/tree_knapsack_core.h"
 #include "lib/solver/tree_knapsack_search.h"
@@ -208,7 +209,7 @@ uint32_t TreeKnapsack::Impl::FewestAlone(int level, uint32_t used) {
   }
   meter_.Spend(1 + values_.size() / 8);
   const uint64_t tasks = view_.tasks();
-  if ((tasks + most - 1) / most >= used) return used;
+  if (CeilDiv<uint64_t>(tasks, most) >= used) return used;
   const size_t top = std::min<size_t>(used, values_.size());
   std::nth_element(values_.begin(), values_.begin() + (top - 1), values_.end(),
                    std::greater<>());

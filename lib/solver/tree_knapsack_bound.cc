@@ -4,6 +4,8 @@
 #include <functional>
 #include <limits>
 
+#include "lib/base/ceil_div.h"
+
 namespace muster::solver::knapsack {
 namespace {
 
@@ -143,7 +145,7 @@ void Bound::Learn() {
   if (Most(least_) < needed) {
     const int64_t price = prices_[q_.level];
     const int64_t count =
-        price > 0 ? (needed - rest_ + price - 1) / price : int64_t{stop_};
+        price > 0 ? CeilDiv(needed - rest_, price) : int64_t{stop_};
     least_ = static_cast<uint32_t>(std::min<int64_t>(count, stop_));
     lowest_ = kUnknown;
   }

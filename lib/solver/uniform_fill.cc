@@ -4,6 +4,7 @@
 #include <bit>
 #include <functional>
 
+#include "lib/base/ceil_div.h"
 #include "lib/index/scan.h"
 
 namespace muster::solver {
@@ -70,7 +71,7 @@ uint32_t UniformFill::Choose(uint32_t tasks) {
       --i;
     }
   }
-  at_edge = (left + edge - 1) / edge - 1;
+  at_edge = CeilDiv(left, edge) - 1;
   left -= at_edge * edge;
   // The last one: the tightest that holds what is left.
   const Pick* last = nullptr;
@@ -141,7 +142,7 @@ uint32_t UniformFill::LeastDomains(int level, uint32_t tasks) {
 
 uint32_t UniformFill::LeastNodes(uint32_t tasks) const {
   const uint32_t most = column_->most();
-  return (tasks + most - 1) / most;
+  return CeilDiv(tasks, most);
 }
 
 void UniformFill::Certify(Region region, uint32_t tasks,
@@ -173,7 +174,7 @@ uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
                                   layout_->children(level)[domain],
                                   layout_->children(level)[domain + 1] -
                                       layout_->children(level)[domain]));
-  const uint32_t bound = (tasks + most - 1) / most;
+  const uint32_t bound = CeilDiv(tasks, most);
   if (bound >= enough || bound == 1) return bound;
   parents_.assign(1, {domain, tasks, tasks});
   picks_.clear();
@@ -195,7 +196,7 @@ bool UniformFill::FindDomain(const index::Layout& layout,
   if (nodes && column.most() == 1) return true;
   uint32_t fewest = ChildrenNeeded(level, region->domain, tasks, ~0u);
   const uint32_t most = nodes ? column.most() : Most(column.sums(level + 1));
-  const uint32_t least = (tasks + most - 1) / most;
+  const uint32_t least = CeilDiv(tasks, most);
   region->least_children = fewest;
   if (fewest == least) return true;
   for (uint32_t d = 0; d < sums.size(); ++d) {

@@ -2,22 +2,9 @@
 
 #include <algorithm>
 
+#include "lib/solver/headroom.h"
+
 namespace muster::solver {
-namespace {
-
-bool WithinHeadroom(const PlacementRequest& request, const Resources& demand,
-                    uint32_t tasks) {
-  if (request.headroom == nullptr) return true;
-  for (ResourceKind k = 0; k < demand.size(); ++k) {
-    if (demand[k] > 0 && demand[k] * int64_t{tasks} > (*request.headroom)[k]) {
-      return false;
-    }
-  }
-  return true;
-}
-
-}  // namespace
-
 // False if the constraint is not one this placer knows.
 bool UniformPlacer::AddRule(const Cluster& cluster, const TopologyConstraint& c,
                             UniformRule* rule) const {
@@ -77,7 +64,7 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
                                                const UniformRule& rule,
                                                PlacementResult* result) {
   const uint32_t tasks = request.gang->gang.roles[0].min_tasks;
-  if (!WithinHeadroom(request, cluster.demand(shape), tasks)) {
+  if (!WithinHeadroom(request.headroom, cluster.demand(shape), tasks)) {
     return Outcome::kNoRoom;
   }
   index::Column& column =

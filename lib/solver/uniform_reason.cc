@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/solver/headroom.h"
+
 namespace muster::solver {
 namespace {
 
@@ -82,14 +84,8 @@ bool UniformReason::OverHeadroom(const Cluster& cluster,
         index->Get(cluster, rule.topology, shape, request.ledger);
     // Of a single task the quota is asked first.
     if (needed > 1 && column.inside() + column.outside() < needed) continue;
-    const Resources& demand = cluster.demand(shape);
-    for (ResourceKind k = 0; k < demand.size(); ++k) {
-      const int64_t all = demand[k] * int64_t{needed};
-      if (all <= 0 || all <= (*request.headroom)[k]) continue;
-      *reason = {.code = ReasonCode::kQueueLimit,
-                 .resource = k,
-                 .needed = all,
-                 .available = (*request.headroom)[k]};
+    if (!WithinHeadroom(request.headroom, cluster.demand(shape), needed,
+                        reason)) {
       return true;
     }
   }
@@ -102,9 +98,7 @@ Reason UniformReason::NoDomain(const index::Layout& layout,
                                const UniformRule& rule, uint32_t needed) {
   uint32_t most = 0;
   if (rule.required == layout.levels()) {
-    for (uint32_t c = 0; c < layout.inside_chunks(); ++c) {
-      most = std::max(most, column.most(c));
-    }
+    most = column.most_inside();
   } else {
     const std::span<const uint32_t> sums = column.sums(rule.required);
     if (!sums.empty()) most = *std::max_element(sums.begin(), sums.end());

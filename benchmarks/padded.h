@@ -1,0 +1,17 @@
+// Keys whose order is that of their numbers.
+#ifndef MUSTER_BENCHMARKS_PADDED_H_
+#define MUSTER_BENCHMARKS_PADDED_H_
+
+#include <cstdint>
+#include <string>
+
+namespace muster::bench {
+
+inline std::string Padded(const char* prefix, uint32_t number) {
+  const std::string digits = std::to_string(number);
+  return prefix + std::string(8 - digits.size(), '0') + digits;
+}
+
+}  // namespace muster::bench
+
+#endif  // MUSTER_BENCHMARKS_PADDED_H_
