@@ -2,30 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 #include <string>
 
+#include "test/allocation_count.h"
 #include "test/policy/policy_world.h"
-
-namespace {
-
-thread_local size_t allocations = 0;
-
-}  // namespace
-
-// Not inlined, or the compiler takes malloc and free for a mismatch.
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
 
 namespace muster::policy_test {
 namespace {
@@ -55,9 +35,9 @@ TEST(PolicyAllocationTest, RanksAndChoicesAllocateNothing) {
     ask();
     const Allocation more{0, share, 2};
     w.cluster.Charge(more, Ledger::kBoth);
-    const size_t before = allocations;
+    const size_t before = test::Allocations();
     ask();
-    EXPECT_EQ(allocations - before, 0u) << Name(name);
+    EXPECT_EQ(test::Allocations() - before, 0u) << Name(name);
   }
 }
 

@@ -1,50 +1,29 @@
 // Counts allocations, and lets them fail.
 
 #include <cstddef>
-#include <cstdlib>
 #include <deque>
 #include <new>
 
 #include "gtest/gtest.h"
 #include "muster/priority_heap.h"
-
-namespace {
-
-thread_local size_t allocations = 0;
-thread_local bool fail = false;
-
-}  // namespace
-
-// Not inlined, or the compiler takes malloc and free for a mismatch.
-[[gnu::noinline]] void* operator new(size_t size) {
-  if (fail) throw std::bad_alloc();
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
+#include "test/allocation_count.h"
 
 namespace muster {
 namespace {
 
 TEST(PriorityHeapAllocationTest, PushNeverAllocates) {
   std::deque<HeapNode<int>> nodes(1000);
-  const size_t before = allocations;
+  const size_t before = test::Allocations();
   PriorityHeap<int> heap;
   for (HeapNode<int>& node : nodes) heap.Push(&node);
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(test::Allocations(), before);
 }
 
 TEST(PriorityHeapAllocationTest, NothingAllocatesWithinTheReserve) {
   std::deque<HeapNode<int>> nodes(1000);
   PriorityHeap<int> heap;
   heap.Reserve(nodes.size());
-  const size_t before = allocations;
+  const size_t before = test::Allocations();
   for (int round = 0; round < 3; ++round) {
     for (HeapNode<int>& node : nodes) heap.Push(&node);
     EXPECT_TRUE(heap.Reprioritize(&nodes[500], -1));
@@ -52,7 +31,7 @@ TEST(PriorityHeapAllocationTest, NothingAllocatesWithinTheReserve) {
     while (heap.PopBest() != nullptr) {
     }
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(test::Allocations(), before);
 }
 
 TEST(PriorityHeapAllocationTest, AFailedAllocationLosesNothing) {
@@ -62,14 +41,14 @@ TEST(PriorityHeapAllocationTest, AFailedAllocationLosesNothing) {
   for (; next < 5; ++next) heap.Push(&nodes[next]);
   heap.Reserve(8);
   for (; next < 20; ++next) heap.Push(&nodes[next]);
-  fail = true;
+  test::FailAllocations(true);
   EXPECT_THROW(heap.PopBest(), std::bad_alloc);
   for (; next < 40; ++next) heap.Push(&nodes[next]);
   EXPECT_THROW(heap.Erase(&nodes[30]), std::bad_alloc);
   EXPECT_FALSE(heap.empty());
   for (; next < 100; ++next) heap.Push(&nodes[next]);
   EXPECT_THROW(heap.Drain(), std::bad_alloc);
-  fail = false;
+  test::FailAllocations(false);
   EXPECT_EQ(heap.size(), 100u);
   for (HeapNode<int>& node : nodes) ASSERT_EQ(heap.PopBest(), &node);
 }

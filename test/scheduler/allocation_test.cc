@@ -1,36 +1,10 @@
 // Counts allocations: a pass that has nothing new to decide makes none.
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 #include <string>
 
 #include "gtest/gtest.h"
+#include "test/allocation_count.h"
 #include "test/scheduler/story.h"
-
-namespace {
-
-thread_local size_t allocations = 0;
-
-}  // namespace
-
-// Not inlined, or the compiler takes malloc and free for a mismatch.
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-// A sanitizer's own would not pair with the delete below.
-[[gnu::noinline]] void* operator new(size_t size,
-                                     const std::nothrow_t&) noexcept {
-  ++allocations;
-  return std::malloc(size == 0 ? 1 : size);
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
 
 namespace muster {
 namespace {
@@ -72,9 +46,9 @@ TEST(Allocations, NoneInASteadyPass) {
   ASSERT_EQ(s.Phase("promised"), "nominated");
   ASSERT_FALSE(plan.waiting.empty());
   for (int pass = 1; pass <= 3; ++pass) {
-    const size_t before = allocations;
+    const size_t before = test::Allocations();
     s.scheduler().Schedule(s.now + pass * kSecond, &plan);
-    EXPECT_EQ(allocations - before, 0u) << "pass " << pass;
+    EXPECT_EQ(test::Allocations() - before, 0u) << "pass " << pass;
   }
 }
 
@@ -86,9 +60,9 @@ TEST(Allocations, NoneForAnsweredEvents) {
   const Event again{s.now, DecisionApplied{1}};
   for (const Event* event : {&checkpoint, &again}) {
     ASSERT_TRUE(s.scheduler().Apply(*event).ok());
-    const size_t before = allocations;
+    const size_t before = test::Allocations();
     ASSERT_TRUE(s.scheduler().Apply(*event).ok());
-    EXPECT_EQ(allocations - before, 0u);
+    EXPECT_EQ(test::Allocations() - before, 0u);
   }
 }
 

@@ -2,29 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 
+#include "test/allocation_count.h"
 #include "test/solver/world.h"
-
-namespace {
-
-thread_local size_t allocations = 0;
-
-}  // namespace
-
-// Not inlined, or the compiler takes malloc and free for a mismatch.
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
 
 namespace muster::solver_test {
 namespace {
@@ -35,9 +15,9 @@ size_t Count(World& w, Gang gang, Fit expected) {
   size_t counted = 0;
   for (int i = 0; i < 4; ++i) {
     const Cluster::Mark mark = w.cluster.Begin();
-    const size_t before = allocations;
+    const size_t before = test::Allocations();
     w.solver->Place(w.cluster, w.request, &w.result);
-    counted = allocations - before;
+    counted = test::Allocations() - before;
     w.cluster.Rollback(mark);
     EXPECT_EQ(w.result.fit, expected);
   }

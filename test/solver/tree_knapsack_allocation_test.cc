@@ -3,30 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 
 #include "lib/solver/tree_knapsack.h"
+#include "test/allocation_count.h"
 #include "test/solver/tree_knapsack_oracle.h"
-
-namespace {
-
-size_t allocations = 0;
-
-}  // namespace
-
-// Not inlined, or the compiler takes malloc and free for a mismatch.
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
 
 namespace muster::solver_test {
 namespace {
@@ -49,9 +29,9 @@ TEST(TreeKnapsackAllocation, NoneInTheSteadyState) {
     const solver::TreeQuestion question = tree.Ask(tasks);
     size_t counted = 0;
     for (int i = 0; i < 4; ++i) {
-      const size_t before = allocations;
+      const size_t before = test::Allocations();
       knapsack.Solve(question, &answer);
-      counted = allocations - before;
+      counted = test::Allocations() - before;
     }
     EXPECT_EQ(counted, 0u) << tasks << " tasks";
   }

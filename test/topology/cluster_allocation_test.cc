@@ -1,33 +1,13 @@
 // Counts allocations: once warm, transactions need none.
 
 #include <cstddef>
-#include <cstdlib>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
 #include "muster/cluster.h"
+#include "test/allocation_count.h"
 #include "test/topology/cluster_fixture.h"
-
-namespace {
-
-thread_local size_t allocations = 0;
-
-}  // namespace
-
-// Not inlined, or the compiler takes malloc and free for a mismatch.
-[[gnu::noinline]] void* operator new(size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-[[gnu::noinline]] void operator delete(void* memory, size_t) noexcept {
-  std::free(memory);
-}
 
 namespace muster {
 namespace {
@@ -68,14 +48,14 @@ TEST(ClusterAllocationTest, AWarmTransactionAllocatesNothing) {
   const uint64_t hash = cluster.Hash();
   ASSERT_EQ(cluster.index(0).nodes.size(), 100u);  // These two are lazy.
   ASSERT_GT(cluster.demand(shapes[4])[kGpu], 0);
-  const size_t before = allocations;
+  const size_t before = test::Allocations();
   for (int round = 0; round < 20; ++round) {
     TryEverything(cluster, shapes);
     cluster.FreedSince(cluster.freed_version() - 1, &freed);
     ASSERT_EQ(cluster.index(0).nodes.size(), 100u);
     ASSERT_GT(cluster.demand(shapes[4])[kGpu], 0);
   }
-  EXPECT_EQ(allocations, before);
+  EXPECT_EQ(test::Allocations(), before);
   EXPECT_EQ(cluster.Hash(), hash);
 }
 

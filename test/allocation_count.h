@@ -1,0 +1,17 @@
+// Counts what a test program allocates, and lets it fail: replaces operator
+// new, hence only for programs of their own.
+#ifndef MUSTER_TEST_ALLOCATION_COUNT_H_
+#define MUSTER_TEST_ALLOCATION_COUNT_H_
+
+#include <cstddef>
+
+namespace muster::test {
+
+// Allocations of this thread so far.
+size_t Allocations();
+// While set, allocations of this thread throw std::bad_alloc.
+void FailAllocations(bool fail);
+
+}  // namespace muster::test
+
+#endif  // MUSTER_TEST_ALLOCATION_COUNT_H_
