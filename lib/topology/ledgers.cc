@@ -6,9 +6,9 @@
 
 namespace muster {
 
-Share Ledgers::MinFree(const DeviceBook& book, Ledger ledger) {
-  const Share& a = book.free[First(ledger)];
-  const Share& b = book.free[Last(ledger)];
+Share Ledgers::MinFree(NodeIndex n, uint32_t device, Ledger ledger) const {
+  const Share a = RawFree(n, device, First(ledger));
+  const Share b = RawFree(n, device, Last(ledger));
   return {std::min(a.milli, b.milli), std::min(a.memory, b.memory)};
 }
 
@@ -68,7 +68,7 @@ uint32_t Ledgers::Slots(NodeIndex n, const Needs& needs, Ledger ledger,
     return SharedSlots(n, needs, ledger, slots);
   }
   const NodeBook& book = nodes_[n];
-  uint64_t usable = book.whole[first] & book.whole[last];
+  uint64_t usable = book.whole(first) & book.whole(last);
   if (usable == 0) return 0;
   if (!needs.models.empty()) usable &= DevicesOfModels(n, needs);
   const uint32_t devices = CountBits(usable);
@@ -83,13 +83,12 @@ uint32_t Ledgers::SharedSlots(NodeIndex n, const Needs& needs, Ledger ledger,
     return MaxTasks({devices.data(), count}, needs.count, limit);
   }
   uint64_t slots = 0;
-  const DeviceBook* books = devices_.data() + nodes_[n].first;
   for (uint64_t mask = nodes_[n].healthy & DevicesOfModels(n, needs);
        mask != 0 && slots < limit; mask &= mask - 1) {
-    const DeviceBook& book = books[std::countr_zero(mask)];
-    if (needs.form == DeviceForm::kMemory && book.memory <= 0) continue;
-    slots +=
-        Quotient(MinFree(book, ledger), ShareOf(needs, book.memory), limit);
+    const auto d = static_cast<uint32_t>(std::countr_zero(mask));
+    const int64_t memory = At(n, d).memory;
+    if (needs.form == DeviceForm::kMemory && memory <= 0) continue;
+    slots += Quotient(MinFree(n, d, ledger), ShareOf(needs, memory), limit);
   }
   return static_cast<uint32_t>(std::min<uint64_t>(slots, limit));
 }
@@ -101,7 +100,7 @@ uint32_t Ledgers::SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
   ForEachBit(nodes_[n].healthy & DevicesOfModels(n, needs), [&](uint32_t d) {
     const DeviceBook& book = At(n, d);
     if (needs.form == DeviceForm::kMemory && book.memory <= 0) return;
-    const Share free = MinFree(book, ledger);
+    const Share free = MinFree(n, d, ledger);
     const uint32_t slots = Quotient(free, ShareOf(needs, book.memory), limit);
     if (slots > 0) (*out)[count++] = {d, slots, free.milli, free.memory};
   });
@@ -126,8 +125,8 @@ bool Ledgers::Choose(NodeIndex n, const Needs& needs, Ledger ledger,
   if (needs.form == DeviceForm::kNone) return true;
   if (needs.form == DeviceForm::kWhole) {
     const NodeBook& book = nodes_[n];
-    const uint64_t usable = book.whole[First(ledger)] &
-                            book.whole[Last(ledger)] &
+    const uint64_t usable = book.whole(First(ledger)) &
+                            book.whole(Last(ledger)) &
                             DevicesOfModels(n, needs);
     *devices = usable;
     if (CountBits(usable) == needs.count) return true;  // No choice.
@@ -154,7 +153,7 @@ bool Ledgers::Fits(NodeIndex n, const Needs& needs, uint64_t devices,
   ForEachBit(devices, [&](uint32_t d) {
     const DeviceBook& book = At(n, d);
     fits &= needs.form != DeviceForm::kMemory || book.memory > 0;
-    fits &= Quotient(MinFree(book, ledger), ShareOf(needs, book.memory), 1) > 0;
+    fits &= Quotient(MinFree(n, d, ledger), ShareOf(needs, book.memory), 1) > 0;
   });
   return fits;
 }
@@ -182,38 +181,35 @@ void Ledgers::Post(NodeIndex n, const Needs& needs, uint64_t devices,
 void Ledgers::PostWhole(NodeIndex n, uint64_t devices, size_t ledger,
                         int sign) {
   NodeBook& node = nodes_[n];
-  uint64_t whole = 0;
-  ForEachBit(devices, [&](uint32_t d) {
-    DeviceBook& book = At(n, d);
-    Share& free = book.free[ledger];
-    free.milli -= sign * kWholeDevice;
-    free.memory -= sign * book.memory;
-    whole |= uint64_t{free == Whole(book)} << d;
-  });
-  devices &= node.healthy;
-  node.whole[ledger] = (node.whole[ledger] & ~devices) | (whole & devices);
   if (CountsDevices()) {
     free_[ledger][size_t{n} * kinds_ + device_kind_] -=
-        int64_t{sign} * kWholeDevice * CountBits(devices);
+        int64_t{sign} * kWholeDevice * CountBits(devices & node.healthy);
   }
+  uint64_t& taken = node.taken[ledger];
+  const uint64_t again = sign > 0 ? devices & taken : devices & ~taken;
+  taken = sign > 0 ? taken | devices : taken & ~devices;
+  ForEachBit(again, [&](uint32_t d) {
+    PostShare(n, d, Whole(At(n, d)), ledger, sign);
+  });
+}
+
+void Ledgers::PostShare(NodeIndex n, uint32_t device, Share share,
+                        size_t ledger, int sign) {
+  NodeBook& node = nodes_[n];
+  DeviceBook& book = At(n, device);
+  Share& rest = book.rest[ledger];
+  rest.milli -= sign * share.milli;
+  rest.memory -= sign * share.memory;
+  const uint64_t bit = uint64_t{1} << device;
+  uint64_t& unshared = node.unshared[ledger];
+  unshared = rest == Whole(book) ? unshared | bit : unshared & ~bit;
 }
 
 void Ledgers::PostDevice(NodeIndex n, uint32_t device, Share share,
                          size_t ledger, int sign) {
-  NodeBook& node = nodes_[n];
-  DeviceBook& book = At(n, device);
-  Share& free = book.free[ledger];
-  free.milli -= sign * share.milli;
-  free.memory -= sign * share.memory;
-  const uint64_t bit = uint64_t{1} << device;
-  if ((node.healthy & bit) == 0) return;
-  if (CountsDevices()) {
+  PostShare(n, device, share, ledger, sign);
+  if (CountsDevices() && (nodes_[n].healthy >> device & 1) != 0) {
     free_[ledger][size_t{n} * kinds_ + device_kind_] -= sign * share.milli;
-  }
-  if (free == Whole(book)) {
-    node.whole[ledger] |= bit;
-  } else {
-    node.whole[ledger] &= ~bit;
   }
 }
 
@@ -224,13 +220,13 @@ int64_t Ledgers::free(NodeIndex n, ResourceKind k, Ledger ledger) const {
 
 int32_t Ledgers::free_milli(NodeIndex n, uint32_t device, Ledger ledger) const {
   if (device >= 64 || (nodes_[n].healthy >> device & 1) == 0) return 0;
-  return MinFree(At(n, device), ledger).milli;
+  return MinFree(n, device, ledger).milli;
 }
 
 int64_t Ledgers::free_memory(NodeIndex n, uint32_t device,
                              Ledger ledger) const {
   if (device >= 64 || (nodes_[n].healthy >> device & 1) == 0) return 0;
-  return MinFree(At(n, device), ledger).memory;
+  return MinFree(n, device, ledger).memory;
 }
 
 bool Ledgers::Overcommitted(NodeIndex n, Ledger ledger) const {
@@ -243,7 +239,7 @@ bool Ledgers::Overcommitted(NodeIndex n, Ledger ledger) const {
     return true;
   }
   for (uint32_t d = 0; d < nodes_[n].count; ++d) {
-    const Share& free = At(n, d).free[which];
+    const Share free = RawFree(n, d, which);
     if (free.milli < 0 || free.memory < 0) return true;
   }
   return false;

@@ -70,9 +70,12 @@ class Ledgers {
   uint64_t DevicesOfModels(NodeIndex n, const Needs& needs) const;
   bool Overcommitted(NodeIndex n, Ledger ledger) const;
 
-  // Raw free shares in the order (now, later), for hashes.
+  // Of a device, healthy or not. For hashes.
   Share RawFree(NodeIndex n, uint32_t device, size_t ledger) const {
-    return At(n, device).free[ledger];
+    const DeviceBook& book = At(n, device);
+    const Share& rest = book.rest[ledger];
+    if ((nodes_[n].taken[ledger] >> device & 1) == 0) return rest;
+    return {rest.milli - kWholeDevice, rest.memory - book.memory};
   }
 
   // Compares everything derived with what it is derived from. Charges leave
@@ -83,19 +86,28 @@ class Ledgers {
                         const OtherUsage& others) const;
 
  private:
+  // A task that holds a device whole is one bit in NodeBook::taken: most tasks
+  // do, and what they hold costs no walk over devices. A second one on the same
+  // device (the host may overcommit) is counted as a share.
   struct DeviceBook {
     int64_t memory = 0;
-    std::array<Share, 2> free{};
+    std::array<Share, 2> rest{};  // Free, were it not taken whole.
     uint32_t model = 0;
     uint32_t group = 0;  // Of those the node's devices fall into.
   };
   struct NodeBook {
     uint64_t healthy = 0;
-    std::array<uint64_t, 2> whole{};  // Healthy and wholly free.
-    uint32_t first = 0;               // Into devices_.
+    std::array<uint64_t, 2> unshared{};  // Devices of which no share is used.
+    std::array<uint64_t, 2> taken{};     // Held whole by a task.
+    uint32_t first = 0;                  // Into devices_.
     uint32_t count = 0;
-    bool one_model = true;
     std::array<int32_t, 2> charges{};  // Charged less credited.
+    bool one_model = true;
+
+    // Healthy and wholly free.
+    uint64_t whole(size_t ledger) const {
+      return healthy & unshared[ledger] & ~taken[ledger];
+    }
   };
 
   static bool Has(Ledger ledger, size_t l) {
@@ -112,7 +124,7 @@ class Ledgers {
   static Share Whole(const DeviceBook& book) {
     return {kWholeDevice, book.memory};
   }
-  static Share MinFree(const DeviceBook& book, Ledger ledger);
+  Share MinFree(NodeIndex n, uint32_t device, Ledger ledger) const;
   // How many shares fit into what is free, at most `limit`.
   static uint32_t Quotient(Share free, Share share, uint32_t limit);
 
@@ -134,6 +146,9 @@ class Ledgers {
   Share OthersShare(NodeIndex n, const DeviceShare& share) const;
   // Whole devices, all at once.
   void PostWhole(NodeIndex n, uint64_t devices, size_t ledger, int sign);
+  // A share of a device, and what it is to the sum over devices, too.
+  void PostShare(NodeIndex n, uint32_t device, Share share, size_t ledger,
+                 int sign);
   void PostDevice(NodeIndex n, uint32_t device, Share share, size_t ledger,
                   int sign);
   // Rebuilds what is summed up over devices.

@@ -95,7 +95,7 @@ void Ledgers::Resize(NodeIndex n, uint32_t device_count) {
   node.count = device_count;
   for (uint32_t d = 0; d < device_count; ++d) {
     At(n, d) = d < old_count ? devices_[old_first + d] : DeviceBook{};
-    if (d >= old_count) At(n, d).free.fill({kWholeDevice, 0});
+    if (d >= old_count) At(n, d).rest.fill({kWholeDevice, 0});
   }
   if (old_count > 0) unused_[old_count].push_back(old_first);
 }
@@ -109,8 +109,8 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
   for (uint32_t d = 0; d < devices.size(); ++d) {
     const Device& device = devices[d];
     DeviceBook& book = At(n, d);
-    for (Share& free : book.free) {
-      free.memory += device.memory_bytes - book.memory;
+    for (Share& rest : book.rest) {
+      rest.memory += device.memory_bytes - book.memory;
     }
     book.memory = device.memory_bytes;
     book.model = ModelNumber(device.model);
@@ -124,13 +124,15 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
 void Ledgers::SumDevices(NodeIndex n) {
   NodeBook& node = nodes_[n];
   for (const size_t l : {kNow, kLater}) {
+    node.taken[l] &= Mask(node.count);
+    node.unshared[l] = 0;
     int64_t milli = 0;
-    node.whole[l] = 0;
-    ForEachBit(node.healthy, [&](uint32_t d) {
+    for (uint32_t d = 0; d < node.count; ++d) {
       const DeviceBook& book = At(n, d);
-      milli += book.free[l].milli;
-      if (book.free[l] == Whole(book)) node.whole[l] |= uint64_t{1} << d;
-    });
+      const uint64_t bit = uint64_t{1} << d;
+      if (book.rest[l] == Whole(book)) node.unshared[l] |= bit;
+      if ((node.healthy & bit) != 0) milli += RawFree(n, d, l).milli;
+    }
     if (CountsDevices()) free_[l][size_t{n} * kinds_ + device_kind_] = milli;
   }
 }
@@ -190,8 +192,8 @@ absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
       }
     }
     for (uint32_t d = 0; d < node.devices.size(); ++d) {
-      const Share have = At(n, d).free[l];
-      const Share most = fresh.At(0, d).free[l];
+      const Share have = RawFree(n, d, l);
+      const Share most = fresh.RawFree(0, d, l);
       if (have.milli > most.milli || have.memory > most.memory ||
           (charges == 0 && !(have == most))) {
         return absl::InternalError(absl::StrFormat(
@@ -207,12 +209,14 @@ absl::Status Ledgers::ValidateDevices(NodeIndex n, const Node& node) const {
   Ledgers copy(kinds_, device_kind_);
   copy.SetNode(0, node, {});
   NodeBook& summed = copy.nodes_[0];
-  for (uint32_t d = 0; d < node.devices.size(); ++d) {
-    copy.At(0, d).free = At(n, d).free;
-  }
-  copy.SumDevices(0);
   const NodeBook& book = nodes_[n];
-  bool equal = summed.whole == book.whole && summed.healthy == book.healthy &&
+  for (uint32_t d = 0; d < node.devices.size(); ++d) {
+    copy.At(0, d).rest = At(n, d).rest;
+  }
+  summed.taken = book.taken;
+  copy.SumDevices(0);
+  bool equal = summed.unshared == book.unshared && summed.taken == book.taken &&
+               summed.healthy == book.healthy &&
                summed.one_model == book.one_model;
   for (const size_t l : {kNow, kLater}) {
     if (!CountsDevices()) continue;
