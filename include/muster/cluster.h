@@ -173,6 +173,8 @@ class Cluster {
   // Of the device kind, what healthy devices have free; capacity() counts all
   // devices.
   int64_t free(NodeIndex node, ResourceKind kind, Ledger ledger) const;
+  // Healthy devices of the node that are wholly free.
+  uint32_t free_devices(NodeIndex node, Ledger ledger) const;
   // Free thousandths of one device (0 if it is unhealthy).
   int32_t free_milli(NodeIndex node, uint32_t device, Ledger ledger) const;
   int64_t free_memory(NodeIndex node, uint32_t device, Ledger ledger) const;

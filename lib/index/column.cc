@@ -1,37 +1,75 @@
 #include "lib/index/column.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace muster::index {
 
-void Column::Bind(const Layout& layout, const policy::NodePolicy& policy,
-                  ShapeId shape, Ledger ledger) {
-  layout_ = &layout;
-  policy_ = &policy;
-  question_ = {.shape = shape, .ledger = ledger};
-  built_ = false;
-  level_first_.assign(1, 0);
-  for (int l = 0; l < layout.levels(); ++l) {
-    level_first_.push_back(level_first_.back() + layout.domains(l));
+namespace {
+
+// The devices that a task takes, if it takes whole ones of any model and
+// nothing else; else 0.
+uint32_t PlainDevices(const Cluster& cluster, ShapeId shape) {
+  const DeviceRequest& request = cluster.device_request(shape);
+  if (!SharesNoDevice(request) || !request.models.empty()) return 0;
+  const Resources& demand = cluster.demand(shape);
+  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+    if (k != cluster.device_kind() && demand[k] > 0) return 0;
   }
-  const uint32_t inside = layout.inside_chunks();
+  return request.count;
+}
+
+}  // namespace
+
+void Column::Bind(const Cluster& cluster, NodeStates* states,
+                  const policy::NodePolicy& policy, ShapeId shape) {
+  states_ = states;
+  layout_ = &states->layout();
+  policy_ = &policy;
+  question_ = {.shape = shape, .ledger = states->ledger()};
+  devices_ = PlainDevices(cluster, shape);
+  shares_ranks_ =
+      policy.SameForUnshared() && SharesNoDevice(cluster.device_request(shape));
+  built_ = false;
+  admits_version_ = 0;
+  level_first_.assign(1, 0);
+  for (int l = 0; l < layout_->levels(); ++l) {
+    level_first_.push_back(level_first_.back() + layout_->domains(l));
+  }
+  const uint32_t inside = layout_->inside_chunks();
   outside_shift_ = (inside + kGroup - 1) / kGroup * kGroup - inside;
 }
 
 void Column::Refresh(const Cluster& cluster, Scratch* scratch) {
-  const uint64_t now = cluster.changed_version();
+  states_->Refresh(cluster);
+  const uint64_t now = states_->version();
   if (built_ && version_ == now) return;
-  if (!built_ || !cluster.ChangedSince(version_, &scratch->changed)) {
+  if (!built_ || !states_->Reaches(version_)) {
     Build(cluster);
+  } else if (version_ + 1 == now) {
+    Apply(cluster, states_->change(version_));
   } else {
-    scratch->seen.resize(cluster.node_limit(), 0);
-    ++scratch->refresh;
-    for (const NodeIndex n : scratch->changed) {
-      if (scratch->seen[n] == scratch->refresh) continue;
-      scratch->seen[n] = scratch->refresh;
-      Update(cluster, layout_->position(n));
+    // Each chunk once, whatever happened to it how often.
+    scratch->changes.clear();
+    scratch->place.resize(layout_->chunks().size(), 0);
+    for (uint64_t v = version_; v < now; ++v) {
+      const NodeStates::Change& change = states_->change(v);
+      uint32_t& place = scratch->place[change.chunk];
+      if (place == 0) {
+        scratch->changes.push_back(change);
+        place = static_cast<uint32_t>(scratch->changes.size());
+      } else {
+        NodeStates::Change& all = scratch->changes[place - 1];
+        all.nodes |= change.nodes;
+        all.structure |= change.structure;
+      }
+    }
+    for (const NodeStates::Change& change : scratch->changes) {
+      scratch->place[change.chunk] = 0;
+      Apply(cluster, change);
     }
   }
+  admits_version_ = states_->structure_version();
   FindLostMost();
   version_ = now;
 }
@@ -48,62 +86,116 @@ void Column::FindLostMost() {
 
 void Column::Build(const Cluster& cluster) {
   const uint32_t size = layout_->size();
-  const size_t chunks = layout_->chunks().size();
+  const auto chunks = static_cast<uint32_t>(layout_->chunks().size());
   inside_ = outside_ = 0;
   saturated_ = reluctant_ = 0;
-  avoided_.clear();
+  chunk_avoided_.clear();
   slots_.assign(size, 0);
   sums_.assign(level_first_.back(), 0);
   chunk_most_.assign(chunks, 0);
   chunk_any_.assign(chunks, 0);
   most_lost_.assign(chunks, 0);
   lost_.clear();
-  ranks_.assign(size, kNoRank);
+  if (!shares_ranks_) ranks_.assign(size, kNoRank);
   chunk_best_.assign((chunks + outside_shift_ + kGroup - 1) / kGroup * kGroup,
                      kNoEntry);
   group_best_.assign(chunk_best_.size() / kGroup, kNoEntry);
   chunk_marked_.assign(chunks, 0);
   marked_.clear();
-  built_ = true;
-  for (Position p = 0; p < size; ++p) Update(cluster, p);
-}
-
-void Column::Update(const Cluster& cluster, Position p) {
-  const NodeIndex node = layout_->node(p);
-  uint32_t now =
-      cluster.Slots(node, question_.shape, question_.ledger, kMaxSlots + 1);
-  const uint32_t before = slots_[p];
-  if (now > kMaxSlots) now = kMaxSlots;
-  const uint32_t chunk = layout_->chunk_of(p);
-  if (now != before) CountSlots(p, before, now);
-  ranks_[p] = now > 0 ? kStaleRank : kNoRank;
-  if (now > 0 || before > 0) {
-    CountReluctance(cluster, p);
-    MarkDomain(chunk, now != before);
-  }
-}
-
-void Column::CountSlots(Position p, uint32_t before, uint32_t now) {
-  const uint32_t chunk = layout_->chunk_of(p);
-  slots_[p] = static_cast<uint16_t>(now);
-  saturated_ += (now == kMaxSlots) - (before == kMaxSlots);
-  const uint32_t change = now - before;  // Modulo 2^32: sums stay exact.
-  uint32_t domain = layout_->chunks()[chunk].domain;
-  if (p < layout_->inside()) {
-    inside_ += uint64_t{now} - before;
-  } else {
-    outside_ += uint64_t{now} - before;
-  }
-  if (domain != Layout::kNoDomain) {
-    for (int l = layout_->levels() - 1; l >= 0; --l) {
-      sums_[level_first_[l] + domain] += change;
-      domain = layout_->parents(l)[domain];
+  if (devices_ > 0) {
+    chunk_sum_.assign(chunks, 0);
+    if (admits_version_ != states_->structure_version()) {
+      chunk_admits_.resize(chunks);
+      for (uint32_t c = 0; c < chunks; ++c) {
+        chunk_admits_[c] = Admitting(cluster, c);
+      }
     }
   }
+  built_ = true;
+  for (uint32_t c = 0; c < chunks; ++c) {
+    const uint64_t all = ~uint64_t{0} >> (64 - layout_->chunks()[c].count);
+    Apply(cluster, {.nodes = all, .chunk = c});
+  }
+}
+
+// Bit i: whether node i of the chunk admits the shape.
+uint64_t Column::Admitting(const Cluster& cluster, uint32_t chunk) const {
+  const Layout::Chunk& c = layout_->chunks()[chunk];
+  uint64_t admits = 0;
+  for (uint32_t i = 0; i < c.count; ++i) {
+    const NodeIndex node = layout_->node(c.first + i);
+    admits |= uint64_t{cluster.Admits(node, question_.shape)} << i;
+  }
+  return admits;
+}
+
+void Column::Apply(const Cluster& cluster, const NodeStates::Change& change) {
+  const uint32_t chunk = change.chunk;
+  if (devices_ > 0 && change.structure) {
+    chunk_admits_[chunk] = Admitting(cluster, chunk);
+  }
+  if (devices_ > 0 && (change.nodes & (change.nodes - 1)) != 0) {
+    Recount(change);
+  } else {
+    const Position first = layout_->chunks()[chunk].first;
+    for (uint64_t mask = change.nodes; mask != 0; mask &= mask - 1) {
+      Update(cluster, first + static_cast<Position>(std::countr_zero(mask)),
+             chunk);
+    }
+  }
+  CountReluctance(cluster, chunk);
+}
+
+// Of a plain column: the whole chunk at once.
+void Column::Recount(const NodeStates::Change& changed) {
+  const uint32_t chunk = changed.chunk;
+  const Layout::Chunk& c = layout_->chunks()[chunk];
+  const SlotCount count =
+      Divide(states_->whole().subspan(c.first, c.count), devices_,
+             chunk_admits_[chunk], slots_.data() + c.first);
+  const uint32_t change = count.sum - chunk_sum_[chunk];
+  chunk_sum_[chunk] = count.sum;
+  chunk_any_[chunk] = count.any;
+  chunk_most_[chunk] = count.most;
+  if (change != 0) AddToSums(chunk, change);
+  for (uint64_t mask = changed.nodes; !shares_ranks_ && mask != 0;
+       mask &= mask - 1) {
+    const Position p = c.first + static_cast<Position>(std::countr_zero(mask));
+    ranks_[p] = slots_[p] > 0 ? kStaleRank : kNoRank;
+  }
+  MarkDomain(chunk, change != 0);
+}
+
+uint32_t Column::SlotsNow(const Cluster& cluster, Position p,
+                          uint32_t chunk) const {
+  if (devices_ == 0) {
+    return std::min(cluster.Slots(layout_->node(p), question_.shape,
+                                  question_.ledger, kMaxSlots),
+                    kMaxSlots);
+  }
+  const uint32_t bit = p - layout_->chunks()[chunk].first;
+  if ((chunk_admits_[chunk] >> bit & 1) == 0) return 0;
+  return states_->whole()[p] / devices_;
+}
+
+void Column::Update(const Cluster& cluster, Position p, uint32_t chunk) {
+  const uint32_t now = SlotsNow(cluster, p, chunk);
+  const uint32_t before = slots_[p];
+  if (now != before) CountSlots(p, chunk, before, now);
+  if (!shares_ranks_) ranks_[p] = now > 0 ? kStaleRank : kNoRank;
+  if (now > 0 || before > 0) MarkDomain(chunk, now != before);
+}
+
+void Column::CountSlots(Position p, uint32_t chunk, uint32_t before,
+                        uint32_t now) {
+  slots_[p] = static_cast<uint16_t>(now);
+  saturated_ += (now == kMaxSlots) - (before == kMaxSlots);
+  AddToSums(chunk, now - before);
   const Layout::Chunk& c = layout_->chunks()[chunk];
   const uint64_t bit = uint64_t{1} << (p - c.first);
   chunk_any_[chunk] =
       now > 0 ? chunk_any_[chunk] | bit : chunk_any_[chunk] & ~bit;
+  if (devices_ > 0) chunk_sum_[chunk] += now - before;
   uint16_t& most = chunk_most_[chunk];
   if (now >= most) {
     most = static_cast<uint16_t>(now);
@@ -113,16 +205,40 @@ void Column::CountSlots(Position p, uint32_t before, uint32_t now) {
   }
 }
 
-void Column::CountReluctance(const Cluster& cluster, Position p) {
-  const NodeIndex node = layout_->node(p);
-  const bool avoided = slots_[p] > 0 && !cluster.node(node).taints.empty() &&
-                       cluster.Reluctance(node, question_.shape) > 0;
-  if (avoided_.empty()) {
-    if (!avoided) return;
-    avoided_.assign(layout_->size(), 0);
+// The change is modulo 2^32: sums stay exact.
+void Column::AddToSums(uint32_t chunk, uint32_t change) {
+  const auto signed_change = static_cast<int32_t>(change);
+  if (chunk < layout_->inside_chunks()) {
+    inside_ += static_cast<uint64_t>(int64_t{signed_change});
+  } else {
+    outside_ += static_cast<uint64_t>(int64_t{signed_change});
   }
-  reluctant_ += avoided - avoided_[p];
-  avoided_[p] = avoided;
+  uint32_t domain = layout_->chunks()[chunk].domain;
+  if (domain == Layout::kNoDomain) return;
+  for (int l = layout_->levels() - 1; l >= 0; --l) {
+    sums_[level_first_[l] + domain] += change;
+    domain = layout_->parents(l)[domain];
+  }
+}
+
+// Most clusters have no node that is to be avoided.
+void Column::CountReluctance(const Cluster& cluster, uint32_t chunk) {
+  const uint64_t candidates = states_->avoidable(chunk) & chunk_any_[chunk];
+  if (chunk_avoided_.empty()) {
+    if (candidates == 0) return;
+    chunk_avoided_.assign(layout_->chunks().size(), 0);
+  }
+  uint64_t avoided = 0;
+  for (uint64_t mask = candidates; mask != 0; mask &= mask - 1) {
+    const auto i = static_cast<Position>(std::countr_zero(mask));
+    const NodeIndex node = layout_->node(layout_->chunks()[chunk].first + i);
+    if (cluster.Reluctance(node, question_.shape) > 0) {
+      avoided |= mask & (~mask + 1);
+    }
+  }
+  reluctant_ += static_cast<uint32_t>(std::popcount(avoided) -
+                                      std::popcount(chunk_avoided_[chunk]));
+  chunk_avoided_[chunk] = avoided;
 }
 
 void Column::MarkChunk(uint32_t chunk) {
@@ -150,7 +266,8 @@ void Column::MarkDomain(uint32_t chunk, bool sums_changed) {
 
 uint64_t Column::Entry(uint32_t chunk) const {
   const Layout::Chunk& c = layout_->chunks()[chunk];
-  const uint32_t rank = Least(std::span(ranks_).subspan(c.first, c.count));
+  const uint32_t rank =
+      LeastWhere(ranks().subspan(c.first, c.count), slots_.data() + c.first);
   if (rank == kNoRank) return kNoEntry;
   const auto [first, last] = TightChunks(chunk);
   const uint32_t tightness =
@@ -160,7 +277,7 @@ uint64_t Column::Entry(uint32_t chunk) const {
 
 void Column::RefreshChunk(const Cluster& cluster, uint32_t chunk) {
   const Layout::Chunk& c = layout_->chunks()[chunk];
-  for (Position p = c.first; p < c.first + c.count; ++p) {
+  for (Position p = c.first; !shares_ranks_ && p < c.first + c.count; ++p) {
     if (ranks_[p] != kStaleRank) continue;
     ranks_[p] = std::min(policy_->Rank(cluster, layout_->node(p), question_),
                          kStaleRank - 1);
@@ -171,6 +288,7 @@ void Column::RefreshChunk(const Cluster& cluster, uint32_t chunk) {
 
 void Column::RefreshRanks(const Cluster& cluster) {
   if (marked_.empty()) return;
+  if (shares_ranks_) states_->RefreshRanks(cluster, question_.shape);
   uint32_t last_group = 0xffffffff;
   const auto refresh_group = [&](uint32_t group) {
     const std::span<const uint64_t> entries(
@@ -202,8 +320,10 @@ bool Column::Best(bool inside_only, Position* best) const {
   const uint32_t rank = static_cast<uint32_t>(chunk_best_[chunk] >> 32);
   if (group >= inside_groups) chunk -= outside_shift_;
   const Layout::Chunk& c = layout_->chunks()[chunk];
-  *best = c.first + static_cast<Position>(FindFirst(
-                        std::span(ranks_).subspan(c.first, c.count), rank));
+  const std::span<const uint32_t> all = ranks();
+  *best = c.first +
+          static_cast<Position>(FindFirst(all.subspan(c.first, c.count), rank));
+  while (slots_[*best] == 0 || all[*best] != rank) ++*best;
   return true;
 }
 
@@ -211,6 +331,7 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
   const uint32_t chunks = inside_only
                               ? layout_->inside_chunks()
                               : static_cast<uint32_t>(chunk_most_.size());
+  const std::span<const uint32_t> all = ranks();
   uint64_t best_entry = kNoEntry;
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     if (chunk_most_[chunk] < tasks) continue;
@@ -220,7 +341,7 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
     const uint64_t tightness = chunk_best_[at] & 0xffffffff;
     for (Position p = c.first; p < c.first + c.count; ++p) {
       if (slots_[p] < tasks) continue;
-      const uint64_t entry = uint64_t{ranks_[p]} << 32 | tightness;
+      const uint64_t entry = uint64_t{all[p]} << 32 | tightness;
       if (entry >= best_entry) continue;
       best_entry = entry;
       *best = p;
@@ -230,8 +351,13 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
 }
 
 std::string Column::Difference(const Cluster& cluster) const {
+  if (std::string states = states_->Difference(cluster); !states.empty()) {
+    return states;
+  }
+  NodeStates fresh_states;
+  fresh_states.Bind(*layout_, *policy_, question_.ledger);
   Column fresh;
-  fresh.Bind(*layout_, *policy_, question_.shape, question_.ledger);
+  fresh.Bind(cluster, &fresh_states, *policy_, question_.shape);
   Scratch scratch;
   fresh.Refresh(cluster, &scratch);
   fresh.RefreshRanks(cluster);
@@ -243,7 +369,9 @@ std::string Column::Difference(const Cluster& cluster) const {
   if (saturated_ != fresh.saturated_) return "saturated";
   if (reluctant_ != fresh.reluctant_) return "reluctant";
   if (!marked_.empty()) return "";  // Ranks were not asked for yet.
-  if (ranks_ != fresh.ranks_) return "ranks";
+  for (Position p = 0; p < layout_->size(); ++p) {
+    if (rank(p) != fresh.rank(p)) return "ranks";
+  }
   if (chunk_best_ != fresh.chunk_best_) return "chunk_best";
   if (group_best_ != fresh.group_best_) return "group_best";
   return "";

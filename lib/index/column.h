@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lib/index/layout.h"
+#include "lib/index/node_states.h"
 #include "lib/index/scan.h"
 #include "lib/policy/node_policy.h"
 #include "muster/cluster.h"
@@ -18,9 +19,13 @@ namespace muster::index {
 
 // A cache: what it says follows from the cluster's state alone, whenever it
 // was built and whatever was asked before. After changes to k nodes a refresh
-// costs O(k * levels); where the cluster's log no longer tells which nodes
-// changed, it is built anew by one scan. Ranks are brought up to date only
-// when a best node is asked for, and only where something changed.
+// costs O(k * levels); where NodeStates no longer tells which nodes changed, it
+// is built anew by one scan. Ranks are brought up to date only when a best node
+// is asked for, and only where something changed.
+//
+// A *plain* column is one of tasks that take whole devices of any model and
+// nothing else: its slots are a quotient of NodeStates::whole(), so that a
+// chunk is counted by a few vector instructions.
 class Column {
  public:
   // More tasks a node are not counted: sums fit into 32 bits for a million
@@ -29,15 +34,14 @@ class Column {
 
   // Memory that refreshes of all columns share.
   struct Scratch {
-    std::vector<NodeIndex> changed{};
-    std::vector<uint32_t> seen{};  // By node: the refresh that saw it last.
-    uint32_t refresh = 0;
+    std::vector<NodeStates::Change> changes{};  // Of different chunks.
+    std::vector<uint32_t> place{};  // By chunk: its place there, and one.
   };
 
-  // Forgets everything and belongs to this layout, shape and policy, which
-  // must stay until the next Bind.
-  void Bind(const Layout& layout, const policy::NodePolicy& policy,
-            ShapeId shape, Ledger ledger);
+  // Forgets everything and belongs to this shape, and to the layout and ledger
+  // of the states, which must stay until the next Bind, as must the policy.
+  void Bind(const Cluster& cluster, NodeStates* states,
+            const policy::NodePolicy& policy, ShapeId shape);
   // Brings slots and sums up to the cluster's state.
   void Refresh(const Cluster& cluster, Scratch* scratch);
   // Brings ranks up to date, too. Slots must be.
@@ -68,8 +72,10 @@ class Column {
   uint32_t reluctant() const { return reluctant_; }
 
   // The rank of a node with slots; kNoRank without.
-  static constexpr uint32_t kNoRank = 0xffffffff;
-  uint32_t rank(Position p) const { return ranks_[p]; }
+  static constexpr uint32_t kNoRank = NodeStates::kNoRank;
+  uint32_t rank(Position p) const {
+    return slots_[p] > 0 ? ranks()[p] : kNoRank;
+  }
   // The node with slots that has the least rank; among equals, in the domain
   // with the fewest slots (where the domain is not cut into many chunks), then
   // the first position. False if there is none. With `inside_only`, among
@@ -82,8 +88,7 @@ class Column {
   std::string Difference(const Cluster& cluster) const;
 
  private:
-  // A rank that must be computed: nothing else may have it.
-  static constexpr uint32_t kStaleRank = 0xfffffffe;
+  static constexpr uint32_t kStaleRank = NodeStates::kStaleRank;
   // No node in the chunk.
   static constexpr uint64_t kNoEntry = ~uint64_t{0};
   static constexpr uint32_t kGroup = 64;  // Chunks that share one entry.
@@ -91,10 +96,19 @@ class Column {
   static constexpr uint32_t kMaxTightChunks = 4;
 
   void Build(const Cluster& cluster);
-  void Update(const Cluster& cluster, Position p);
-  void CountSlots(Position p, uint32_t before, uint32_t now);
+  void Apply(const Cluster& cluster, const NodeStates::Change& change);
+  void Recount(const NodeStates::Change& change);
+  uint64_t Admitting(const Cluster& cluster, uint32_t chunk) const;
+  uint32_t SlotsNow(const Cluster& cluster, Position p, uint32_t chunk) const;
+  void Update(const Cluster& cluster, Position p, uint32_t chunk);
+  void CountSlots(Position p, uint32_t chunk, uint32_t before, uint32_t now);
+  void AddToSums(uint32_t chunk, uint32_t change);
   void FindLostMost();
-  void CountReluctance(const Cluster& cluster, Position p);
+  void CountReluctance(const Cluster& cluster, uint32_t chunk);
+  // By position; those of nodes without slots mean nothing.
+  std::span<const uint32_t> ranks() const {
+    return shares_ranks_ ? states_->ranks() : std::span(ranks_);
+  }
   void MarkChunk(uint32_t chunk);
   void MarkDomain(uint32_t chunk, bool sums_changed);
   // Where the chunk's entry stands in chunk_best_.
@@ -109,11 +123,14 @@ class Column {
     return static_cast<uint32_t>(group_best_.size());
   }
 
+  NodeStates* states_ = nullptr;
   const Layout* layout_ = nullptr;
   const policy::NodePolicy* policy_ = nullptr;
   policy::Question question_{};
+  uint32_t devices_ = 0;       // A task's, if the column is plain; else 0.
+  bool shares_ranks_ = false;  // NodeStates keeps them.
   bool built_ = false;
-  uint64_t version_ = 0;
+  uint64_t version_ = 0;  // Of states_.
   uint64_t inside_ = 0;
   uint64_t outside_ = 0;
   uint32_t saturated_ = 0;
@@ -123,10 +140,14 @@ class Column {
   std::vector<size_t> level_first_;
   std::vector<uint16_t> chunk_most_;
   std::vector<uint64_t> chunk_any_;
+  std::vector<uint32_t> chunk_sum_;     // Of a plain column.
+  std::vector<uint64_t> chunk_admits_;  // Likewise: the nodes, slots aside.
+  uint64_t admits_version_ = 0;         // Of what structure.
   std::vector<uint8_t> most_lost_;
   std::vector<uint32_t> lost_;
-  std::vector<uint8_t> avoided_;  // By position; empty while none is.
-  // Ranks, and over them the least (rank, tightness) of chunks and groups.
+  std::vector<uint64_t> chunk_avoided_;  // Empty while none is.
+  // Ranks (if they are not shared), and over them the least (rank, tightness)
+  // of chunks and groups.
   std::vector<uint32_t> ranks_;
   std::vector<uint64_t> chunk_best_;  // Groups of inside and outside apart.
   std::vector<uint64_t> group_best_;

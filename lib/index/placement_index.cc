@@ -4,10 +4,18 @@
 
 namespace muster::index {
 
+namespace {
+
+constexpr size_t kLedgers = 4;  // Values of Ledger, from 0 on.
+
+}  // namespace
+
 void PlacementIndex::Follow(const Cluster& cluster) {
   if (!made_from_.IsNew(cluster, cluster.layout_version())) return;
   layouts_.resize(cluster.topologies().size() + 1);
   layout_built_.assign(layouts_.size(), 0);
+  states_.resize(layouts_.size() * kLedgers);
+  states_bound_.assign(states_.size(), 0);
   keys_.clear();
 }
 
@@ -19,6 +27,18 @@ const Layout& PlacementIndex::LayoutOf(const Cluster& cluster, int topology) {
     layout_built_[at] = 1;
   }
   return *layouts_[at];
+}
+
+NodeStates& PlacementIndex::StatesOf(const Cluster& cluster, int topology,
+                                     Ledger ledger) {
+  const size_t at = static_cast<size_t>(topology + 1) * kLedgers +
+                    static_cast<size_t>(ledger);
+  if (states_[at] == nullptr) states_[at] = std::make_unique<NodeStates>();
+  if (states_bound_[at] == 0) {
+    states_[at]->Bind(LayoutOf(cluster, topology), policy_, ledger);
+    states_bound_[at] = 1;
+  }
+  return *states_[at];
 }
 
 // The position of the key; of one put in place of the one used longest ago
@@ -52,7 +72,8 @@ Column& PlacementIndex::Get(const Cluster& cluster, int topology, ShapeId shape,
   entry.used = ++calls_;
   if (entry.layout == nullptr) {
     entry.layout = &LayoutOf(cluster, topology);
-    entry.column.Bind(*entry.layout, policy_, shape, ledger);
+    entry.column.Bind(cluster, &StatesOf(cluster, topology, ledger), policy_,
+                      shape);
   }
   entry.column.Refresh(cluster, &scratch_);
   return entry.column;

@@ -53,12 +53,15 @@ class PlacementIndex {
 
   void Follow(const Cluster& cluster);
   size_t Find(const Key& key);
+  NodeStates& StatesOf(const Cluster& cluster, int topology, Ledger ledger);
   const Layout& LayoutOf(const Cluster& cluster, int topology);
 
   const policy::NodePolicy& policy_;
   MadeFrom made_from_;
   std::vector<std::unique_ptr<Layout>> layouts_;  // By topology + 1.
   std::vector<uint8_t> layout_built_;
+  std::vector<std::unique_ptr<NodeStates>> states_;  // By (topology, ledger).
+  std::vector<uint8_t> states_bound_;
   std::vector<Key> keys_;
   std::vector<std::unique_ptr<Entry>> columns_;  // keys_.size() are in use.
   size_t last_ = 0;

@@ -1,6 +1,8 @@
 #include "lib/index/scan.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstring>
 #include <limits>
 #include <string_view>
 
@@ -57,6 +59,54 @@ template <class T>
   return most;
 }
 
+[[gnu::always_inline]] inline uint32_t LeastWhereOf(const uint32_t* v,
+                                                    const uint16_t* where,
+                                                    size_t n) {
+  uint32_t least = kNone;
+  for (size_t i = 0; i < n; ++i) {
+    const uint32_t value = where[i] > 0 ? v[i] : kNone;
+    least = value < least ? value : least;
+  }
+  return least;
+}
+
+// 64 bits of one byte each: bit i is set where byte i is not 0.
+[[gnu::always_inline]] inline uint64_t NonZero(const uint8_t* bytes) {
+  uint64_t bits = 0;
+  for (size_t i = 0; i < 64; i += 8) {
+    uint64_t eight;
+    std::memcpy(&eight, bytes + i, 8);
+    // The top bit of each byte, then all of them moved into the top byte.
+    eight = ((eight & 0x7f7f7f7f7f7f7f7f) + 0x7f7f7f7f7f7f7f7f) | eight;
+    eight = (eight & 0x8080808080808080) >> 7;
+    bits |= (eight * 0x0102040810204080 >> 56) << i;
+  }
+  return bits;
+}
+
+[[gnu::always_inline]] inline SlotCount DivideOf(const uint8_t* v, size_t n,
+                                                 uint32_t inverse,
+                                                 uint64_t admits,
+                                                 uint16_t* slots) {
+  alignas(64) uint8_t bytes[64] = {};
+  for (size_t i = 0; i < n; ++i) {
+    bytes[i] = static_cast<uint8_t>(v[i] * inverse >> 16);
+  }
+  uint64_t any = NonZero(bytes);
+  for (uint64_t mask = any & ~admits; mask != 0; mask &= mask - 1) {
+    bytes[std::countr_zero(mask)] = 0;
+  }
+  any &= admits;
+  uint32_t sum = 0;
+  uint8_t most = 0;
+  for (size_t i = 0; i < 64; ++i) {
+    sum += bytes[i];
+    most = bytes[i] > most ? bytes[i] : most;
+  }
+  for (size_t i = 0; i < n; ++i) slots[i] = bytes[i];
+  return {any, sum, most};
+}
+
 #define MUSTER_SCANS(NAME, ATTRIBUTE)                                        \
   ATTRIBUTE uint64_t Least64##NAME(const uint64_t* v, size_t n) {            \
     return LeastOf(v, n);                                                    \
@@ -76,9 +126,17 @@ template <class T>
   ATTRIBUTE uint16_t Greatest16##NAME(const uint16_t* v, size_t n) {         \
     return GreatestOf(v, n);                                                 \
   }                                                                          \
-  constexpr ScanTable k##NAME = {Least64##NAME, Find64##NAME,                \
-                                 Find32##NAME,  Above##NAME,                 \
-                                 Least32##NAME, Greatest16##NAME};
+  ATTRIBUTE uint32_t LeastWhere##NAME(const uint32_t* v, const uint16_t* w,  \
+                                      size_t n) {                            \
+    return LeastWhereOf(v, w, n);                                            \
+  }                                                                          \
+  ATTRIBUTE SlotCount Divide##NAME(const uint8_t* v, size_t n, uint32_t x,   \
+                                   uint64_t admits, uint16_t* slots) {       \
+    return DivideOf(v, n, x, admits, slots);                                 \
+  }                                                                          \
+  constexpr ScanTable k##NAME = {                                            \
+      Least64##NAME, Find64##NAME,     Find32##NAME,     Above##NAME,        \
+      Least32##NAME, Greatest16##NAME, LeastWhere##NAME, Divide##NAME};
 
 MUSTER_SCANS(Portable, )
 #ifdef MUSTER_SCAN_X86
@@ -136,6 +194,19 @@ size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor) {
 
 uint32_t Least(std::span<const uint32_t> values) {
   return Best().table->least32(values.data(), values.size());
+}
+
+uint32_t LeastWhere(std::span<const uint32_t> values, const uint16_t* where) {
+  return Best().table->least_where(values.data(), where, values.size());
+}
+
+SlotCount Divide(std::span<const uint8_t> values, uint32_t divisor,
+                 uint64_t admits, uint16_t* slots) {
+  // Exact for a dividend up to 255: the product is off by less than 1 /
+  // divisor.
+  const uint32_t inverse = 65536 / divisor + (divisor > 1 ? 1 : 0);
+  return Best().table->divide(values.data(), values.size(), inverse, admits,
+                              slots);
 }
 
 uint16_t Greatest(std::span<const uint16_t> values) {

@@ -20,6 +20,19 @@ size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor);
 // The least, and the greatest; the type's last and 0 for an empty span.
 uint32_t Least(std::span<const uint32_t> values);
 uint16_t Greatest(std::span<const uint16_t> values);
+// The least of the values where `where` is not 0; ~0 if it is everywhere.
+uint32_t LeastWhere(std::span<const uint32_t> values, const uint16_t* where);
+
+// What the nodes of a chunk can take.
+struct SlotCount {
+  uint64_t any = 0;  // Bit i: node i takes some.
+  uint32_t sum = 0;
+  uint16_t most = 0;  // Of one node.
+};
+// slots[i] = values[i] / divisor where bit i of `admits` is set, else 0; at
+// most 64 values, each at most 255, the divisor 1 to 255.
+SlotCount Divide(std::span<const uint8_t> values, uint32_t divisor,
+                 uint64_t admits, uint16_t* slots);
 
 // How this machine's loops are called: "avx512", "avx2" or "portable".
 const char* ScanName();
@@ -33,6 +46,9 @@ struct ScanTable {
   uint32_t (*least_above)(const uint32_t*, size_t, uint32_t);
   uint32_t (*least32)(const uint32_t*, size_t);
   uint16_t (*greatest16)(const uint16_t*, size_t);
+  uint32_t (*least_where)(const uint32_t*, const uint16_t*, size_t);
+  // The third is 65536 / divisor, rounded up.
+  SlotCount (*divide)(const uint8_t*, size_t, uint32_t, uint64_t, uint16_t*);
 };
 const ScanTable* ScansNamed(const char* name);
 

@@ -16,6 +16,7 @@ class Tightest final : public NodePolicy {
                 const Question& q) const override {
     return TightestRank(cluster, node, q.shape, q.ledger);
   }
+  bool SameForUnshared() const override { return true; }
 };
 
 class Binpack final : public NodePolicy {
@@ -25,6 +26,7 @@ class Binpack final : public NodePolicy {
     return DevicesLeft(cluster, node, q.ledger) << kOtherBits |
            OthersLeft(cluster, node, q.ledger);
   }
+  bool SameForUnshared() const override { return true; }
 };
 
 class Spread final : public NodePolicy {
@@ -55,6 +57,7 @@ class LeastFree final : public NodePolicy {
     }
     return static_cast<uint32_t>(sum / kinds);
   }
+  bool SameForUnshared() const override { return true; }
 
  private:
   // 2^20 stands for one whole yardstick.

@@ -34,6 +34,9 @@ class NodePolicy {
   virtual uint32_t Rank(const Cluster& cluster, NodeIndex node,
                         const Question& question) const = 0;
   virtual bool PerGang() const { return false; }
+  // Whether Rank is the same for all shapes that share no device: then one is
+  // kept for all of them.
+  virtual bool SameForUnshared() const { return false; }
 
   // Which devices of the node, which has room: charges nothing. By default
   // the cluster's own choice (see Cluster::Take).

@@ -35,8 +35,14 @@ class ChangeLog {
   // the log does not reach back that far.
   bool Since(uint64_t version, std::vector<NodeIndex>* nodes) const {
     if (version > version_ || version < oldest()) return false;
-    for (uint64_t v = version; v < version_; ++v) {
-      nodes->push_back(ring_[v & (ring_.size() - 1)]);
+    const auto at = [&](uint64_t v) {
+      return ring_.begin() + static_cast<ptrdiff_t>(v & (ring_.size() - 1));
+    };
+    if (version < version_ && at(version) >= at(version_)) {  // Around the end.
+      nodes->insert(nodes->end(), at(version), ring_.end());
+      nodes->insert(nodes->end(), ring_.begin(), at(version_));
+    } else {
+      nodes->insert(nodes->end(), at(version), at(version_));
     }
     return true;
   }

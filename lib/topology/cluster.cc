@@ -195,6 +195,9 @@ void Cluster::Shares(const Allocation& a, std::vector<DeviceShare>* out) const {
 int64_t Cluster::free(NodeIndex node, ResourceKind kind, Ledger ledger) const {
   return rep_->ledgers.free(node, kind, ledger);
 }
+uint32_t Cluster::free_devices(NodeIndex node, Ledger ledger) const {
+  return rep_->ledgers.free_devices(node, ledger);
+}
 int32_t Cluster::free_milli(NodeIndex node, uint32_t device,
                             Ledger ledger) const {
   return rep_->ledgers.free_milli(node, device, ledger);

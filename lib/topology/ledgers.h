@@ -60,6 +60,10 @@ class Ledgers {
     return capacity_[n * kinds_ + k];
   }
   int64_t free(NodeIndex n, ResourceKind k, Ledger ledger) const;
+  uint32_t free_devices(NodeIndex n, Ledger ledger) const {
+    const NodeBook& book = nodes_[n];
+    return CountBits(book.whole(First(ledger)) & book.whole(Last(ledger)));
+  }
   int32_t free_milli(NodeIndex n, uint32_t device, Ledger ledger) const;
   int64_t free_memory(NodeIndex n, uint32_t device, Ledger ledger) const;
   uint32_t device_count(NodeIndex n) const { return nodes_[n].count; }

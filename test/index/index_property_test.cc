@@ -21,6 +21,8 @@ constexpr ResourceKind kGpu = 1;
 // Ranks that collide now and then, of what is free on the node.
 class FreeDevices final : public policy::NodePolicy {
  public:
+  explicit FreeDevices(bool same = false) : same_(same) {}
+  bool SameForUnshared() const override { return same_; }
   uint32_t Rank(const Cluster& cluster, NodeIndex node,
                 const policy::Question& q) const override {
     return static_cast<uint32_t>(
@@ -30,12 +32,17 @@ class FreeDevices final : public policy::NodePolicy {
                     const policy::Question&) const override {
     return {};
   }
+
+ private:
+  bool same_;
 };
 
 class Life {
  public:
   explicit Life(uint64_t seed)
-      : random_(seed), cluster_(2, kGpu, {{"net", {"block", "rack"}}}) {
+      : random_(seed),
+        cluster_(2, kGpu, {{"net", {"block", "rack"}}}),
+        policy_(seed % 2 == 0) {
     const uint32_t nodes = 1 + Below(300);
     rack_ = 1 + Below(100);
     for (uint32_t n = 0; n < nodes; ++n) Upsert(n);
@@ -44,6 +51,16 @@ class Life {
       role.shape.resources = {devices == 2 ? 3 : 1, 0};
       role.shape.devices.count = devices;
       if (devices == 1) role.shape.devices.milli = 300;
+      shapes_.push_back(cluster_.Intern(role, 0));
+    }
+    // Whole devices and nothing else.
+    for (const uint32_t devices : {1u, 3u, 8u}) {
+      Role role;
+      role.shape.devices.count = devices;
+      if (devices == 3) {
+        role.shape.selector.any_of = {
+            {{{"block", SelectorOp::kNotIn, {"b0"}}}}};
+      }
       shapes_.push_back(cluster_.Intern(role, 0));
     }
   }

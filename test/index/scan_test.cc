@@ -41,6 +41,40 @@ TEST_P(ScanTest, EqualsThePortableTwin) {
               plain.least32(word.data(), size));
     EXPECT_EQ(scans->greatest16(half.data(), size),
               plain.greatest16(half.data(), size));
+    const auto where = Random<uint16_t>(random, size, 3);
+    EXPECT_EQ(scans->least_where(word.data(), where.data(), size),
+              plain.least_where(word.data(), where.data(), size));
+  }
+}
+
+TEST_P(ScanTest, DividesAChunk) {
+  const ScanTable* scans = ScansNamed(GetParam());
+  if (scans == nullptr) GTEST_SKIP() << "this machine has no " << GetParam();
+  std::mt19937_64 random(3);
+  for (uint32_t divisor = 1; divisor < 256; ++divisor) {
+    for (size_t size = 0; size <= 64; ++size) {
+      const auto values = Random<uint8_t>(random, size, 255);
+      const uint64_t admits = random() | random();
+      std::vector<uint16_t> slots(size + 1, 7);
+      SlotCount expected;
+      for (size_t i = 0; i < size; ++i) {
+        const auto now = static_cast<uint16_t>(
+            (admits >> i & 1) != 0 ? values[i] / divisor : 0);
+        expected.any |= uint64_t{now > 0} << i;
+        expected.sum += now;
+        expected.most = std::max(expected.most, now);
+      }
+      const SlotCount count = scans->divide(
+          values.data(), size, 65536 / divisor + (divisor > 1 ? 1 : 0), admits,
+          slots.data());
+      ASSERT_EQ(count.any, expected.any);
+      ASSERT_EQ(count.sum, expected.sum);
+      ASSERT_EQ(count.most, expected.most);
+      for (size_t i = 0; i < size; ++i) {
+        ASSERT_EQ(slots[i], (admits >> i & 1) != 0 ? values[i] / divisor : 0);
+      }
+      ASSERT_EQ(slots[size], 7);
+    }
   }
 }
 
@@ -69,6 +103,7 @@ TEST(Scan, NothingIsNowhere) {
   EXPECT_EQ(FindFirst({}, 0), kNowhere);
   EXPECT_EQ(LeastAbove({}, 0), kNowhere);
   EXPECT_EQ(Greatest({}), 0);
+  EXPECT_EQ(LeastWhere({}, nullptr), 0xffffffff);
 }
 
 }  // namespace

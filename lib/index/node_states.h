@@ -1,0 +1,101 @@
+// What all columns of one layout and ledger have in common.
+#ifndef MUSTER_LIB_INDEX_NODE_STATES_H_
+#define MUSTER_LIB_INDEX_NODE_STATES_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "lib/index/layout.h"
+#include "lib/policy/node_policy.h"
+#include "muster/cluster.h"
+
+namespace muster::index {
+
+// Whether tasks that ask so take devices whole, or none.
+inline bool SharesNoDevice(const DeviceRequest& request) {
+  return request.count == 0 ||
+         (request.milli == kWholeDevice && request.memory_bytes == 0 &&
+          request.partition.empty());
+}
+
+// Reads the cluster's log of changed nodes once for all columns, and tells them
+// by chunks: what happens to a rack is one entry, not one for each node. Beside
+// it, by node, what many shapes ask alike: the devices that are wholly free,
+// and the rank for tasks that share no device. A cache, like Column.
+class NodeStates {
+ public:
+  // Nodes of one chunk that changed: bit i is the chunk's node i.
+  struct Change {
+    uint64_t nodes = 0;
+    uint32_t chunk = 0;
+    bool structure = false;  // More than what is charged, perhaps.
+  };
+
+  // Forgets everything; layout and policy must stay until the next Bind.
+  void Bind(const Layout& layout, const policy::NodePolicy& policy,
+            Ledger ledger);
+  // Brings everything but ranks up to the cluster's state: O(changes); by one
+  // scan where the cluster's log no longer tells them.
+  void Refresh(const Cluster& cluster);
+  // Ranks, too; the shape is any that shares no device.
+  void RefreshRanks(const Cluster& cluster, ShapeId shape);
+
+  const Layout& layout() const { return *layout_; }
+  Ledger ledger() const { return ledger_; }
+  // The number of changes so far.
+  uint64_t version() const { return version_; }
+  // Whether all changes since then are still known.
+  bool Reaches(uint64_t version) const {
+    return version >= oldest_ && version + ring_.size() >= version_;
+  }
+  const Change& change(uint64_t version) const {
+    return ring_[version & (ring_.size() - 1)];
+  }
+  // Changes of structure: a column made before one must ask anew which nodes
+  // admit its tasks, where it does not follow the changes.
+  uint64_t structure_version() const { return structure_version_; }
+
+  // Devices wholly free, by position.
+  std::span<const uint8_t> whole() const { return whole_; }
+  // Nodes that have a taint which asks to avoid them, by chunk.
+  uint64_t avoidable(uint32_t chunk) const {
+    return any_avoidable_ == 0 ? 0 : avoidable_[chunk];
+  }
+  // By position, as of the last RefreshRanks. kNoRank and kStaleRank are the
+  // rank of no node.
+  static constexpr uint32_t kNoRank = 0xffffffff;
+  static constexpr uint32_t kStaleRank = 0xfffffffe;
+  std::span<const uint32_t> ranks() const { return ranks_; }
+
+  // Compares with one made anew; names the first difference, or is empty.
+  std::string Difference(const Cluster& cluster) const;
+
+ private:
+  void Build(const Cluster& cluster);
+  void Note(Position p, bool structure);
+  void Read(const Cluster& cluster, Position p, bool structure);
+
+  const Layout* layout_ = nullptr;
+  const policy::NodePolicy* policy_ = nullptr;
+  Ledger ledger_ = Ledger::kBoth;
+  bool built_ = false;
+  uint64_t cluster_version_ = 0;
+  uint64_t structure_version_ = 0;
+
+  std::vector<Change> ring_;  // 2^i.
+  uint64_t version_ = 0;
+  uint64_t oldest_ = 0;  // Built anew then.
+  std::vector<NodeIndex> changed_;
+
+  std::vector<uint8_t> whole_;
+  std::vector<uint64_t> avoidable_;
+  uint32_t any_avoidable_ = 0;  // Nodes.
+  std::vector<uint32_t> ranks_;
+  std::vector<Position> stale_;
+};
+
+}  // namespace muster::index
+
+#endif  // MUSTER_LIB_INDEX_NODE_STATES_H_
