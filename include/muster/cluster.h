@@ -155,11 +155,16 @@ class Cluster {
   // if none fits.
   bool Choose(NodeIndex node, ShapeId shape, Ledger ledger,
               Allocation* out) const;
-  // The same, and charges it. No change if none fits.
+  // Choose for one task on each of the nodes, which differ and all have room;
+  // replaces `out`. Faster than one by one.
+  void ChooseEach(std::span<const NodeIndex> nodes, ShapeId shape,
+                  Ledger ledger, std::vector<Allocation>* out) const;
+  // Choose, and charges it. No change if none fits.
   bool Take(NodeIndex node, ShapeId shape, Ledger ledger, Allocation* out);
   // Exactly this allocation; may overcommit, since reality may. Nothing
   // happens on a node that is gone.
   void Charge(const Allocation& a, Ledger ledger);
+  void ChargeEach(std::span<const Allocation> all, Ledger ledger);
   void Credit(const Allocation& a, Ledger ledger);
   // Whether exactly this allocation fits in the ledger: never on a node that is
   // not available or a device that is not healthy; selector, taints and cordon

@@ -39,7 +39,8 @@ class NodePolicy {
   virtual bool SameForUnshared() const { return false; }
 
   // Which devices of the node, which has room: charges nothing. By default
-  // the cluster's own choice (see Cluster::Take).
+  // the cluster's own choice (see Cluster::Choose), as it is always for tasks
+  // that share no device.
   virtual Allocation Choose(const Cluster& cluster, NodeIndex node,
                             const Question& question) const;
 };

@@ -164,22 +164,52 @@ void UniformFill::Certify(Region region, uint32_t tasks,
   }
 }
 
+// How many of values_ hold the tasks, the largest first; `enough` or more if
+// not fewer than that. `most` is the largest.
+uint32_t UniformFill::Fewest(uint32_t most, uint32_t tasks, uint32_t enough) {
+  if (most >= kMostCounted) {
+    std::sort(values_.begin(), values_.end(), std::greater<>());
+    uint32_t count = 0;
+    while (tasks > values_[count]) tasks -= values_[count++];
+    return count + 1;
+  }
+  number_of_.resize(kMostCounted, 0);
+  for (const uint32_t v : values_) ++number_of_[v];
+  uint32_t count = 0;
+  for (uint32_t edge = most; count < enough; --edge) {
+    const uint32_t held = number_of_[edge] * edge;
+    if (tasks <= held) {
+      count += CeilDiv(tasks, edge);
+      break;
+    }
+    tasks -= held;
+    count += number_of_[edge];
+  }
+  for (const uint32_t v : values_) number_of_[v] = 0;
+  return count;
+}
+
 // How many children of the domain, at the least, hold the tasks, for which it
 // has room; `enough` or more if they are not fewer than that.
 uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
                                      uint32_t enough) {
-  const uint32_t most = level + 1 == layout_->levels()
-                            ? MostOfNodes(domain)
-                            : Most(column_->sums(level + 1).subspan(
-                                  layout_->children(level)[domain],
-                                  layout_->children(level)[domain + 1] -
-                                      layout_->children(level)[domain]));
+  if (level + 1 == layout_->levels()) {
+    const uint32_t most = MostOfNodes(domain);
+    const uint32_t bound = CeilDiv(tasks, most);
+    if (bound >= enough || bound == 1) return bound;
+    const auto [first, last] = layout_->range(level, domain);
+    const auto slots = column_->slots().subspan(first, last - first);
+    values_.assign(slots.begin(), slots.end());
+    return Fewest(most, tasks, enough);
+  }
+  const uint32_t first = layout_->children(level)[domain];
+  const uint32_t last = layout_->children(level)[domain + 1];
+  const auto sums = column_->sums(level + 1).subspan(first, last - first);
+  const uint32_t most = Most(sums);
   const uint32_t bound = CeilDiv(tasks, most);
   if (bound >= enough || bound == 1) return bound;
-  parents_.assign(1, {domain, tasks, tasks});
-  picks_.clear();
-  AddChildren(level);
-  return Choose(tasks);
+  values_.assign(sums.begin(), sums.end());
+  return Fewest(most, tasks, enough);
 }
 
 bool UniformFill::FindDomain(const index::Layout& layout,

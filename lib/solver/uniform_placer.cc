@@ -126,6 +126,21 @@ bool UniformPlacer::FindRegion(const index::Column& column,
   return false;
 }
 
+// One task a node, on whole devices, which are the cluster's own choice.
+void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
+                             ShapeId shape, PlacementResult* result) {
+  nodes_.clear();
+  for (const UniformFill::Share& share : shares_) {
+    nodes_.push_back(index_.layout().node(share.position));
+  }
+  cluster.ChooseEach(nodes_, shape, request.ledger, &chosen_);
+  if (!request.dry_run) cluster.ChargeEach(chosen_, request.ledger);
+  result->tasks.resize(chosen_.size());
+  for (uint32_t i = 0; i < chosen_.size(); ++i) {
+    result->tasks[i] = {{0, i}, chosen_[i]};
+  }
+}
+
 // Devices, and the charge: where a node gets several tasks, each is charged
 // before the next one chooses.
 void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
@@ -135,6 +150,10 @@ void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
                                   request.gang->gang.key};
   const bool alone = std::all_of(shares_.begin(), shares_.end(),
                                  [](const auto& s) { return s.tasks == 1; });
+  if (alone && index::SharesNoDevice(cluster.device_request(shape))) {
+    TakeEach(cluster, request, shape, result);
+    return;
+  }
   const bool charge = !request.dry_run || !alone;
   const bool undo = request.dry_run && charge;
   const Cluster::Mark mark = undo ? cluster.Begin() : 0;

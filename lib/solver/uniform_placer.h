@@ -48,6 +48,8 @@ class UniformPlacer {
                    PlacementResult* result);
   bool FindRegion(const index::Column& column, const UniformRule& rule,
                   uint32_t tasks, Region* region, PlacementResult* result);
+  void TakeEach(Cluster& cluster, const PlacementRequest& request,
+                ShapeId shape, PlacementResult* result);
   void Take(Cluster& cluster, const PlacementRequest& request, ShapeId shape,
             PlacementResult* result);
 
@@ -56,6 +58,8 @@ class UniformPlacer {
   UniformFill fill_;
   UniformReason reason_;
   std::vector<UniformFill::Share> shares_;
+  std::vector<NodeIndex> nodes_;
+  std::vector<Allocation> chosen_;
 };
 
 }  // namespace muster::solver

@@ -143,6 +143,18 @@ bool Cluster::Choose(NodeIndex node, ShapeId shape, Ledger ledger,
   return true;
 }
 
+void Cluster::ChooseEach(std::span<const NodeIndex> nodes, ShapeId shape,
+                         Ledger ledger, std::vector<Allocation>* out) const {
+  out->resize(nodes.size());
+  const Needs& needs = rep_->shapes[shape].needs;
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    Allocation& a = (*out)[i];
+    a = {.node = nodes[i], .shape = shape};
+    a.devices = rep_->ledgers.AllOf(nodes[i], needs, ledger);
+    if (a.devices == 0) (void)Choose(nodes[i], shape, ledger, &a);
+  }
+}
+
 bool Cluster::Take(NodeIndex node, ShapeId shape, Ledger ledger,
                    Allocation* out) {
   if (!Choose(node, shape, ledger, out)) return false;
@@ -152,6 +164,9 @@ bool Cluster::Take(NodeIndex node, ShapeId shape, Ledger ledger,
 
 void Cluster::Charge(const Allocation& a, Ledger ledger) {
   rep_->Post(a, ledger, 1);
+}
+void Cluster::ChargeEach(std::span<const Allocation> all, Ledger ledger) {
+  for (const Allocation& a : all) rep_->Post(a, ledger, 1);
 }
 void Cluster::Credit(const Allocation& a, Ledger ledger) {
   rep_->Post(a, ledger, -1);
