@@ -37,6 +37,7 @@ struct Allocation {
   NodeIndex node = 0;
   ShapeId shape = 0;
   uint64_t devices = 0;
+  uint32_t slot = 0;  // The first slice of its partition; 0 if it has none.
 
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };
@@ -70,9 +71,11 @@ struct TopologyIndex {
 class Cluster {
  public:
   // `resource_count` kinds; `device_kind` is the one counted by devices, or
-  // resource_count for none. Topologies are fixed for life.
+  // resource_count for none. Topologies and schemes (valid ones) are fixed for
+  // life.
   Cluster(uint32_t resource_count, ResourceKind device_kind,
-          std::vector<Topology> topologies);
+          std::vector<Topology> topologies,
+          std::vector<PartitionScheme> partition_schemes = {});
   Cluster(const Cluster&);
   Cluster& operator=(const Cluster&);
   Cluster(Cluster&&) noexcept;
@@ -129,7 +132,8 @@ class Cluster {
   void Unref(ShapeId shape);
   // What one such task uses of each kind, the device kind included (for a
   // memory share: its thousandths of the largest-memory device that admits it,
-  // or of one device where none is known). Holds until nodes change or the
+  // or of one device where none is known; for a partition: the least that any
+  // scheme says). Holds until nodes change or the
   // shape's last Unref.
   const Resources& demand(ShapeId shape) const;
   const DeviceRequest& device_request(ShapeId shape) const;
@@ -137,9 +141,9 @@ class Cluster {
   // from) has had: ids are used again. For caches.
   uint64_t shape_serial(ShapeId shape) const;
   // Whether the node would take such tasks, capacity aside: selector, taints,
-  // node sets, schedulable, available, device models (the node has a device of
-  // one of them). O(1) amortised: after a change to a node, each shape looks at
-  // that node alone.
+  // node sets, schedulable, available, device models and partitions (the node
+  // has a device of one of them that can have such a partition). O(1)
+  // amortised: after a change to a node, each shape looks at that node alone.
   bool Admits(NodeIndex node, ShapeId shape) const;
   // Number of untolerated kPreferNoSchedule taints on the node.
   uint32_t Reluctance(NodeIndex node, ShapeId shape) const;
@@ -151,8 +155,9 @@ class Cluster {
   uint32_t Slots(NodeIndex node, ShapeId shape, Ledger ledger,
                  uint32_t limit) const;
   // Chooses devices for one task: tightest share first; whole devices from the
-  // smallest island or NUMA node that has enough, lowest numbers first. False
-  // if none fits.
+  // smallest island or NUMA node that has enough, lowest numbers first; a
+  // partition where it leaves the most other ones possible (docs/placement.md).
+  // False if none fits.
   bool Choose(NodeIndex node, ShapeId shape, Ledger ledger,
               Allocation* out) const;
   // Choose for one task on each of the nodes, which differ and all have room;
@@ -183,9 +188,25 @@ class Cluster {
   // Free thousandths of one device (0 if it is unhealthy).
   int32_t free_milli(NodeIndex node, uint32_t device, Ledger ledger) const;
   int64_t free_memory(NodeIndex node, uint32_t device, Ledger ledger) const;
+  // Slices of the device that partitions hold in (one of) the ledger(s), bit i
+  // for slice i.
+  uint32_t busy_slices(NodeIndex node, uint32_t device, Ledger ledger) const;
+  // Devices that the host cut or that hold a partition: they give no shares.
+  uint64_t split_devices(NodeIndex node, Ledger ledger) const;
+  // Devices on which partitions overlap each other or other use, as a host
+  // reported it. Such a node is overcommitted.
+  uint64_t clashing_devices(NodeIndex node, Ledger ledger) const;
+  // Appends every place that one such task could have on the node, devices
+  // then slots rising; for shapes that ask for a partition.
+  void PartitionPlaces(NodeIndex node, ShapeId shape, Ledger ledger,
+                       std::vector<Allocation>* out) const;
+  // How many such partitions the node's devices, healthy or not, can have.
+  uint32_t PartitionCapacity(NodeIndex node, ShapeId shape) const;
   // Capacity of the node, the device kind included; negative free capacity in
   // kNow means that the host overcommitted the node.
   int64_t capacity(NodeIndex node, ResourceKind kind) const;
+  // Tasks charged to the node; kBoth: in the ledger that has fewer of them.
+  uint32_t task_count(NodeIndex node, Ledger ledger) const;
   // Sums over the nodes that are available.
   const Resources& total_capacity() const;
   // Whether anything is negative: kNow, because the host overcommitted the

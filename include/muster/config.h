@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "muster/ids.h"
+#include "muster/partition.h"
 #include "muster/placement_policy.h"
 #include "muster/topology.h"
 
@@ -51,6 +52,8 @@ struct SchedulerConfig {
   bool preemption = true;
   // Which of the nodes that have room is taken: of the library's own solver.
   PlacementOptions placement{};
+  // How devices can be cut into partitions, by Device::partition_scheme.
+  std::vector<PartitionScheme> partition_schemes{};
 
   friend bool operator==(const SchedulerConfig&,
                          const SchedulerConfig&) = default;
@@ -65,6 +68,7 @@ struct SchedulerConfig {
     v(7, "backoff_max", s.backoff_max);
     v(8, "preemption", s.preemption);
     v(9, "placement", s.placement);
+    v(10, "partition_schemes", s.partition_schemes);
   }
 };
 

@@ -43,6 +43,8 @@ struct PlannedTask {
   TextRef node_key{};
   uint64_t devices = 0;      // Bit i: device i. 0 where the host chooses.
   uint64_t booked = 0;       // The same, as the books have it until it answers.
+  uint32_t slot = 0;         // First slice of its partition, as the books have
+                             // it; 0 if the task asks for none.
   uint32_t alternative = 0;  // 0: Role::shape; i: Role::alternatives[i - 1].
   // Tasks of wave w start when all of wave w - 1 run (Role::start_after).
   uint32_t wave = 0;
@@ -70,6 +72,7 @@ struct PlannedTaskRecord {
   uint64_t devices = 0;  // As held, also where the host chooses.
   uint32_t alternative = 0;
   uint32_t wave = 0;
+  uint32_t slot = 0;  // As held, likewise.
 
   friend bool operator==(const PlannedTaskRecord&,
                          const PlannedTaskRecord&) = default;
@@ -81,6 +84,7 @@ struct PlannedTaskRecord {
     v(4, "devices", s.devices);
     v(5, "alternative", s.alternative);
     v(6, "wave", s.wave);
+    v(7, "slot", s.slot);
   }
 };
 

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "muster/partition.h"
+
 namespace muster {
 
 // Thousandths of a device in one whole device.
@@ -18,6 +20,15 @@ struct Device {
   int32_t island = -1;       // NVLink island on the node; -1: none known.
   int32_t numa = -1;         // NUMA node; -1: none known.
   bool healthy = true;       // An unhealthy device takes no new task.
+  // Key of a SchedulerConfig::partition_schemes; empty: it has no partitions.
+  std::string partition_scheme{};
+  // The pieces it is cut into, if the host cuts it: only these are given away,
+  // and the device never whole or in shares. Empty: it is cut as tasks ask for
+  // partitions; while it holds one it gives no shares, and the other way round.
+  std::vector<DevicePartition> partitions{};
+  // The NIC, rail or switch next to it: 0..63, the same number on all nodes;
+  // -1: none known.
+  int32_t rail = -1;
 
   friend bool operator==(const Device&, const Device&) = default;
   template <class Self, class V>
@@ -27,23 +38,27 @@ struct Device {
     v(3, "island", s.island);
     v(4, "numa", s.numa);
     v(5, "healthy", s.healthy);
+    v(6, "partition_scheme", s.partition_scheme);
+    v(7, "partitions", s.partitions);
+    v(8, "rail", s.rail);
   }
 };
 
 // What one task asks of the devices of one node.
 //
-// Three forms: whole devices (milli = 1000, any count), a fraction of each of
-// `count` devices (0 < milli < 1000), or a piece of the memory of each of
-// `count` devices (memory_bytes > 0, milli = 0). Devices of one task are
-// distinct. A memory share also uses floor(1000 * memory / device memory)
-// thousandths, a fraction floor(milli * device memory / 1000) bytes, so that
-// shares of both forms meet on one device without exceeding either.
+// Four forms: whole devices (milli = 1000, any count), a fraction of each of
+// `count` devices (0 < milli < 1000), a piece of the memory of each of `count`
+// devices (memory_bytes > 0, milli = 0), or one partition (count = 1, milli =
+// 1000). Devices of one task are distinct. A memory share also uses floor(1000
+// * memory / device memory) thousandths, a fraction floor(milli * device memory
+// / 1000) bytes, so that shares of both forms meet on one device without
+// exceeding either.
 struct DeviceRequest {
   uint32_t count = 0;
   int32_t milli = kWholeDevice;
   int64_t memory_bytes = 0;
   std::vector<std::string> models{};  // Any of these; empty: any model.
-  std::string partition{};  // Fixed partition (MIG profile): not supported yet.
+  std::string partition{};  // Profile's name, of any scheme; empty: none.
 
   friend bool operator==(const DeviceRequest&, const DeviceRequest&) = default;
   template <class Self, class V>
@@ -61,6 +76,10 @@ struct DeviceShare {
   uint32_t device = 0;  // Position in Node::devices.
   int32_t milli = 0;
   int64_t memory_bytes = 0;
+  // If it is a partition: its profile, which then tells milli and memory, and
+  // its first slice.
+  std::string partition{};
+  uint32_t slot = 0;
 
   friend bool operator==(const DeviceShare&, const DeviceShare&) = default;
   template <class Self, class V>
@@ -68,6 +87,8 @@ struct DeviceShare {
     v(1, "device", s.device);
     v(2, "milli", s.milli);
     v(3, "memory_bytes", s.memory_bytes);
+    v(4, "partition", s.partition);
+    v(5, "slot", s.slot);
   }
 };
 

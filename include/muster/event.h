@@ -3,6 +3,7 @@
 #define MUSTER_EVENT_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <variant>
@@ -189,6 +190,9 @@ struct TaskAnswer {
   // kStarted: where it really is. Empty: as planned.
   std::string node{};
   std::vector<uint32_t> devices{};
+  // The first slice of its partition, beside `devices`. None: as planned, or
+  // where there is room.
+  std::optional<uint32_t> slot{};
   template <class Self, class V>
   static void Fields(Self& s, V&& v) {
     v(1, "task", s.task);
@@ -196,6 +200,7 @@ struct TaskAnswer {
     v(3, "outcome", s.outcome);
     v(4, "node", s.node);
     v(5, "devices", s.devices);
+    v(6, "slot", s.slot);
   }
 };
 
@@ -240,7 +245,8 @@ struct RealTask {
   std::string node{};
   std::vector<uint32_t> devices{};  // Empty: the library picks for its books.
   uint32_t alternative = 0;
-  bool releasing = false;  // It is being stopped.
+  bool releasing = false;          // It is being stopped.
+  std::optional<uint32_t> slot{};  // As in TaskAnswer.
   template <class Self, class V>
   static void Fields(Self& s, V&& v) {
     v(1, "gang", s.gang);
@@ -249,6 +255,7 @@ struct RealTask {
     v(4, "devices", s.devices);
     v(5, "alternative", s.alternative);
     v(6, "releasing", s.releasing);
+    v(7, "slot", s.slot);
   }
 };
 

@@ -12,6 +12,7 @@
 #include "muster/gang.h"              // IWYU pragma: export
 #include "muster/ids.h"               // IWYU pragma: export
 #include "muster/node.h"              // IWYU pragma: export
+#include "muster/partition.h"         // IWYU pragma: export
 #include "muster/placement_solver.h"  // IWYU pragma: export
 #include "muster/plan.h"              // IWYU pragma: export
 #include "muster/preemptor.h"         // IWYU pragma: export

@@ -51,6 +51,7 @@ struct TaskState {
   std::string node{};
   uint64_t devices = 0;
   uint32_t alternative = 0;
+  uint32_t slot = 0;  // First slice of its partition.
 
   friend bool operator==(const TaskState&, const TaskState&) = default;
   template <class Self, class V>
@@ -61,6 +62,7 @@ struct TaskState {
     v(4, "node", s.node);
     v(5, "devices", s.devices);
     v(6, "alternative", s.alternative);
+    v(7, "slot", s.slot);
   }
 };
 

@@ -14,6 +14,9 @@ int64_t CapacitySlots(const Cluster& cluster, NodeIndex node, ShapeId shape,
   }
   const size_t devices = cluster.node(node).devices.size();
   if (cluster.device_request(shape).count > devices) return 0;
+  if (!cluster.device_request(shape).partition.empty()) {
+    limit = std::min<int64_t>(limit, cluster.PartitionCapacity(node, shape));
+  }
   return std::max<int64_t>(limit, 0);
 }
 

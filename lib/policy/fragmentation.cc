@@ -122,7 +122,9 @@ class Lookahead : public NodePolicy {
     state_.Read(cluster, node, q.ledger);
     const Memo::Key key(kind.serial, requests_.SerialOf(cluster, q.shape),
                         state_, cluster.device_kind());
-    if (!key.fits()) return TryAnew(cluster, node, q, kind);
+    // Where a partition goes depends on slices, which the key does not tell.
+    const bool slices = !cluster.device_request(q.shape).partition.empty();
+    if (slices || !key.fits()) return TryAnew(cluster, node, q, kind);
     if (const Outcome* known = memo_.Find(key)) return *known;
     const Outcome outcome = TryAnew(cluster, node, q, kind);
     memo_.Store(key, outcome);
@@ -146,6 +148,7 @@ class Lookahead : public NodePolicy {
     Allocation whole;
     if (request.count > 0 && cluster.Choose(node, q.shape, q.ledger, &whole)) {
       ForEachBit(whole.devices, [&](uint32_t d) {
+        if (!request.partition.empty()) return state_.Close(d);
         state_.TakeDevice(d, request, devices[d].memory_bytes);
       });
     }

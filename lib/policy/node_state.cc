@@ -49,7 +49,12 @@ void NodeState::Read(const Cluster& cluster, NodeIndex node, Ledger ledger) {
     free[k] = cluster.free(node, k, ledger);
   }
   devices = static_cast<uint32_t>(cluster.node(node).devices.size());
+  const uint64_t split = cluster.split_devices(node, ledger);
   for (uint32_t d = 0; d < devices; ++d) {
+    if ((split >> d & 1) != 0) {
+      Close(d);
+      continue;
+    }
     milli[d] = std::max(-1, cluster.free_milli(node, d, ledger));
     memory[d] = cluster.free_memory(node, d, ledger);
   }

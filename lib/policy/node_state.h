@@ -36,7 +36,8 @@ uint64_t DevicesWithRoom(const Cluster& cluster, NodeIndex node,
 struct NodeState {
   std::vector<int64_t> free{};  // By kind; the device kind's is of no meaning.
   uint32_t devices = 0;
-  // By device; 0 where it is not healthy, -1 where the host overcommitted it.
+  // By device; 0 where it is not healthy or split into partitions, -1 where the
+  // host overcommitted it.
   std::array<int32_t, 64> milli{};
   std::array<int64_t, 64> memory{};
 
@@ -46,6 +47,8 @@ struct NodeState {
     for (uint32_t d = 0; d < devices; ++d) sum += std::max(0, milli[d]);
     return sum;
   }
+  // The device gives nothing any more.
+  void Close(uint32_t device) { milli[device] = 0, memory[device] = 0; }
   // Takes what one task uses beside devices.
   void TakeAmounts(const Cluster& cluster, ShapeId shape);
   // Takes what it uses of one device, which has so much memory in all.

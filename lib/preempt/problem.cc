@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/topology/needs.h"
+
 namespace muster::preempt {
 namespace {
 
@@ -95,8 +97,8 @@ Score Problem::ScoreOf(uint32_t c, uint32_t tasks) const {
 }
 
 int64_t Problem::Amount(const Allocation& a) const {
-  const bool memory_share = cluster_.device_request(a.shape).memory_bytes > 0;
-  return memory_share && scarce_ == cluster_.device_kind()
+  const bool varies = !UsesAlike(cluster_.device_request(a.shape));
+  return varies && scarce_ == cluster_.device_kind()
              ? cluster_.Usage(a)[scarce_]
              : cluster_.demand(a.shape)[scarce_];
 }

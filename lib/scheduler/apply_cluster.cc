@@ -157,12 +157,6 @@ absl::Status Scheduler::Impl::ValidateDevices(
           absl::StrCat("node '", node.key, "': device ", share.device, " of ",
                        node.devices.size()));
     }
-    if (share.milli < 0 || share.milli > kWholeDevice ||
-        share.memory_bytes < 0) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("node '", node.key, "': device ", share.device,
-                       ": milli is in 0..1000 and memory_bytes not below 0"));
-    }
   }
   return absl::OkStatus();
 }

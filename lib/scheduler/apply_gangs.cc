@@ -23,6 +23,8 @@ bool IsStop(DecisionKind kind) {
 
 }  // namespace
 
+namespace {
+
 uint64_t GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count) {
   const uint32_t all = static_cast<uint32_t>(cluster.node(n).devices.size());
   uint64_t chosen = 0;
@@ -38,6 +40,44 @@ uint64_t GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count) {
     chosen |= uint64_t{1} << best;
   }
   return chosen;
+}
+
+// The first free slot for the partition: on this device, or on any if none is
+// known yet.
+void GuessPartition(const Cluster& cluster, Allocation* at) {
+  std::vector<Allocation> places;
+  cluster.PartitionPlaces(at->node, at->shape, Ledger::kNow, &places);
+  for (const Allocation& place : places) {
+    if (at->devices == 0 || place.devices == at->devices) {
+      *at = place;
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void FillIn(const Cluster& cluster, const Allocation& believed,
+            std::optional<uint32_t> slot, Allocation* at) {
+  const DeviceRequest& request = cluster.device_request(at->shape);
+  if (request.count == 0) return;
+  const bool same = at->node == believed.node;
+  if (at->devices == 0 && same) at->devices = believed.devices;
+  if (request.partition.empty()) {
+    if (at->devices == 0) {
+      at->devices = GuessDevices(cluster, at->node, request.count);
+    }
+    return;
+  }
+  at->slot = 0;
+  if (slot.has_value()) {
+    at->slot = *slot;
+  } else if (same && at->devices == believed.devices) {
+    at->slot = believed.slot;
+  } else {
+    GuessPartition(cluster, at);
+  }
+  if (at->devices == 0) at->devices = GuessDevices(cluster, at->node, 1);
 }
 
 absl::Status Scheduler::Impl::Apply(const Event& event) {
@@ -172,35 +212,50 @@ absl::Status Scheduler::Impl::On(const CheckpointTaken& e) {
 
 // Where a started task really is. An empty answer means as planned.
 absl::StatusOr<Allocation> Scheduler::Impl::RealPlace(
-    const GangRecord& r, const Allocation& planned, const std::string& node,
-    std::span<const uint32_t> devices) const {
+    const GangRecord& r, const Allocation& planned, const TaskAnswer& a) const {
   Allocation real = planned;
-  if (!node.empty()) {
-    const absl::StatusOr<NodeIndex> n = NodeNamed(node);
+  if (!a.node.empty()) {
+    const absl::StatusOr<NodeIndex> n = NodeNamed(a.node);
     if (!n.ok()) return n.status();
     real.node = *n;
   }
+  const std::string field = absl::StrCat("gang '", r.key, "'");
+  const std::string& key = cluster.node(real.node).key;
   const size_t count = cluster.node(real.node).devices.size();
   const uint32_t wanted = cluster.device_request(planned.shape).count;
-  if (!devices.empty()) {
+  if (!a.devices.empty()) {
     real.devices = 0;
-    for (uint32_t d : devices) {
+    for (uint32_t d : a.devices) {
       if (d >= count) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("gang '", r.key, "': device ", d, " of node '",
-                         cluster.node(real.node).key, "', which has ", count));
+        return absl::InvalidArgumentError(absl::StrCat(
+            field, ": device ", d, " of node '", key, "', which has ", count));
       }
       real.devices |= uint64_t{1} << d;
     }
   } else if (real.node != planned.node && wanted > 0) {
     if (wanted > count) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "gang '", r.key, "': a task with ", wanted, " devices on node '",
-          cluster.node(real.node).key, "', which has ", count));
+      return absl::InvalidArgumentError(
+          absl::StrCat(field, ": a task with ", wanted, " devices on node '",
+                       key, "', which has ", count));
     }
-    real.devices = GuessDevices(cluster, real.node, wanted);
+    real.devices = 0;
   }
+  MUSTER_RETURN_IF_ERROR(CheckSlot(field, real.shape, a.slot));
+  FillIn(cluster, planned, a.slot, &real);
   return real;
+}
+
+absl::Status Scheduler::Impl::CheckSlot(const std::string& field, ShapeId shape,
+                                        std::optional<uint32_t> slot) const {
+  if (!slot.has_value()) return absl::OkStatus();
+  if (cluster.device_request(shape).partition.empty()) {
+    return absl::InvalidArgumentError(field +
+                                      ".slot: the task has no partition");
+  }
+  if (*slot < PartitionScheme::kMaxSlices) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ".slot: ", *slot, " is not in 0..",
+                   PartitionScheme::kMaxSlices - 1));
 }
 
 absl::Status Scheduler::Impl::On(const TasksAnswered& e) {
@@ -225,8 +280,7 @@ absl::Status Scheduler::Impl::On(const TasksAnswered& e) {
                        " was never planned; the last is ", r.attempts));
     }
     if (const TaskRecord* task = FindTask(r, a.task); task != nullptr) {
-      MUSTER_RETURN_IF_ERROR(
-          RealPlace(r, task->at, a.node, a.devices).status());
+      MUSTER_RETURN_IF_ERROR(RealPlace(r, task->at, a).status());
     }
   }
   Delist(g);
@@ -238,7 +292,7 @@ absl::Status Scheduler::Impl::On(const TasksAnswered& e) {
                           task->phase == TaskPhase::kRunning ||
                           task->phase == TaskPhase::kReleasing);
     if (current && a.outcome == TaskOutcome::kStarted) {
-      const Allocation real = *RealPlace(r, task->at, a.node, a.devices);
+      const Allocation real = *RealPlace(r, task->at, a);
       if (!(real == task->at)) MoveTask(r, *task, real);
     }
     Answer(g, a.task, a.attempt, a.outcome);

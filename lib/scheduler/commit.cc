@@ -46,6 +46,7 @@ void Scheduler::Impl::DraftTask(uint32_t draft, const GangRecord& r,
   planned.node_key = plan_->AddText(cluster.node(task.at.node).key);
   planned.devices = config.host.choose_devices ? task.at.devices : 0;
   planned.booked = task.at.devices;
+  planned.slot = task.at.slot;
   planned.alternative = AlternativeOf(t, task);
   planned.wave = t.waves[task.task.role];
   draft_tasks_.emplace_back(draft, planned);

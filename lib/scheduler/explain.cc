@@ -158,7 +158,7 @@ PlanRecord Scheduler::Impl::Record(const Plan& plan) const {
       for (const PlannedTask& task : plan.TasksOf(d)) {
         out.tasks.push_back({task.task, task.attempt,
                              std::string(plan.Text(task.node_key)), task.booked,
-                             task.alternative, task.wave});
+                             task.alternative, task.wave, task.slot});
       }
     }
   }

@@ -56,9 +56,9 @@ absl::StatusOr<std::vector<Assignment>> Scheduler::Impl::RecordedTasks(
     }
     const absl::StatusOr<NodeIndex> n = NodeNamed(p.node);
     if (!n.ok()) return n.status();
-    out.push_back(
-        {p.task,
-         {*n, t.prepared.shapes[p.task.role][p.alternative], p.devices}});
+    out.push_back({p.task,
+                   {*n, t.prepared.shapes[p.task.role][p.alternative],
+                    p.devices, p.slot}});
   }
   return out;
 }

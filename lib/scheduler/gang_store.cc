@@ -5,6 +5,7 @@
 
 #include "lib/base/hash.h"
 #include "lib/scheduler/validate.h"
+#include "lib/topology/needs.h"
 
 namespace muster {
 
@@ -48,7 +49,7 @@ void Derive(Template& t, const Cluster& cluster) {
     ++t.children[role.group];
     t.least_tasks += role.min_tasks;
     t.most_tasks += role.desired_tasks;
-    if (!role.alternatives.empty() || role.shape.devices.memory_bytes > 0) {
+    if (!role.alternatives.empty() || !UsesAlike(role.shape.devices)) {
       t.least_is_exact = false;
     }
   }

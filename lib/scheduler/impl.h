@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -32,9 +33,11 @@
 
 namespace muster {
 
-// The books' choice where the host does not say which devices it took: those
-// with the most room, which fits if anything does.
-uint64_t GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count);
+// What the host did not say of the task's devices (at->devices is 0) or slot:
+// as believed on the same node; else, for the books, the devices with the most
+// room, which fits if anything does, and a partition where there is room.
+void FillIn(const Cluster& cluster, const Allocation& believed,
+            std::optional<uint32_t> slot, Allocation* at);
 
 class Scheduler::Impl {
  public:
@@ -128,8 +131,9 @@ class Scheduler::Impl {
   bool Tainted(const GangRecord& r, const TaskRecord& task) const;
   absl::StatusOr<Allocation> RealPlace(const GangRecord& r,
                                        const Allocation& planned,
-                                       const std::string& node,
-                                       std::span<const uint32_t> devices) const;
+                                       const TaskAnswer& a) const;
+  absl::Status CheckSlot(const std::string& field, ShapeId shape,
+                         std::optional<uint32_t> slot) const;
   absl::Status ValidateDevices(NodeIndex n,
                                std::span<const DeviceShare> devices) const;
 

@@ -90,8 +90,7 @@ absl::Status Scheduler::Impl::CheckReconciled(const Reconciled& e) const {
                                   "' is not among the nodes, or is twice"));
     }
     for (const DeviceShare& share : usage.devices) {
-      if (share.device >= node->second || share.milli < 0 ||
-          share.milli > kWholeDevice || share.memory_bytes < 0) {
+      if (share.device >= node->second) {
         return Invalid(absl::StrCat("reconciled.others '", usage.node,
                                     "': device ", share.device, " of ",
                                     node->second));
@@ -131,6 +130,7 @@ absl::Status Scheduler::Impl::CheckReconciled(const Reconciled& e) const {
           absl::StrCat(at, ".node: '", task.node, "' is not among the nodes"));
     }
     const ShapeId shape = t.prepared.shapes[task.task.role][task.alternative];
+    MUSTER_RETURN_IF_ERROR(CheckSlot(at, shape, task.slot));
     const uint32_t wanted = cluster.device_request(shape).count;
     if (wanted > node->second) {
       return Invalid(absl::StrCat(at, ".node: '", task.node, "' has ",
@@ -299,12 +299,8 @@ Allocation Scheduler::Impl::RealAllocation(const GangRecord& r,
   at.node = cluster.Find(real.node).index;
   at.shape = t.prepared.shapes[real.task.role][real.alternative];
   for (uint32_t d : real.devices) at.devices |= uint64_t{1} << d;
-  const uint32_t wanted = cluster.device_request(at.shape).count;
-  if (real.devices.empty() && wanted > 0) {
-    const bool same = believed != nullptr && believed->node == at.node;
-    at.devices =
-        same ? believed->devices : GuessDevices(cluster, at.node, wanted);
-  }
+  FillIn(cluster, believed != nullptr ? *believed : Allocation{.node = ~0u},
+         real.slot, &at);
   return at;
 }
 

@@ -77,7 +77,7 @@ Scheduler::Impl::Impl(SchedulerConfig c,
                       std::unique_ptr<Preemptor> preemptor)
     : config(std::move(c)),
       cluster(static_cast<uint32_t>(config.resources.size()),
-              DeviceKind(config), config.topologies),
+              DeviceKind(config), config.topologies, config.partition_schemes),
       queues(config.resources),
       classes(1),
       solver_(solver != nullptr ? std::move(solver)

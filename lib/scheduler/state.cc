@@ -36,6 +36,7 @@ GangState Scheduler::Impl::StateOf(GangIndex g) const {
     if (task.phase != TaskPhase::kSucceeded) {
       out.node = cluster.node(task.at.node).key;
       out.devices = task.at.devices;
+      out.slot = task.at.slot;
     }
     out.alternative = AlternativeOf(t, task);
     for (OpenDecision& open : s.open) {
@@ -194,6 +195,7 @@ absl::Status Scheduler::Impl::LoadTasks(const GangState& s, GangRecord& r) {
     task.attempt = in.attempt;
     task.at.shape = t.prepared.shapes[in.task.role][in.alternative];
     task.at.devices = in.devices;
+    task.at.slot = in.slot;
     if (in.phase != TaskPhase::kSucceeded) {
       const absl::StatusOr<NodeIndex> n = NodeNamed(in.node);
       if (!n.ok()) return n.status();

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "lib/scheduler/impl.h"
+#include "lib/topology/needs.h"
 
 namespace muster {
 
@@ -30,7 +31,7 @@ TaskRecord* Scheduler::Impl::FindTask(GangRecord& r, TaskId id) {
 }
 
 const Resources& Scheduler::Impl::UsageOf(const Allocation& a) {
-  if (cluster.device_request(a.shape).memory_bytes == 0) {
+  if (UsesAlike(cluster.device_request(a.shape))) {
     return cluster.demand(a.shape);
   }
   usage_scratch_ = cluster.Usage(a);

@@ -68,6 +68,9 @@ absl::Status ValidatePlacement(const SchedulerConfig& config) {
                                   " is not in 1..", TypicalTask::kMaxWeight));
     }
     MUSTER_RETURN_IF_ERROR(ValidateShape(config, at + ".shape", task.shape));
+    if (!task.shape.devices.partition.empty()) {
+      return NotSupportedYet(at + ".shape.devices.partition");
+    }
   }
   std::set<std::string_view> models;
   for (size_t i = 0; i < options.supply.size(); ++i) {
@@ -138,6 +141,7 @@ absl::Status ValidateConfig(const SchedulerConfig& config) {
       }
     }
   }
+  MUSTER_RETURN_IF_ERROR(ValidatePartitionSchemes(config));
   MUSTER_RETURN_IF_ERROR(ValidatePlacement(config));
   if (config.host.migrate) return NotSupportedYet("config.host.migrate");
   if (config.backoff_base < 0 || config.backoff_max < config.backoff_base ||
@@ -161,12 +165,8 @@ absl::Status ValidateNode(const SchedulerConfig& config, const Node& node) {
     return Invalid(field + ".devices: config.device_resource names no kind");
   }
   for (size_t i = 0; i < node.devices.size(); ++i) {
-    if (node.devices[i].memory_bytes < 0 ||
-        node.devices[i].memory_bytes > Resources::kMaxQuantity) {
-      return Invalid(absl::StrCat(field, ".devices[", i, "].memory_bytes: ",
-                                  node.devices[i].memory_bytes,
-                                  " is not in 0..", Resources::kMaxQuantity));
-    }
+    MUSTER_RETURN_IF_ERROR(ValidateDevice(
+        config, absl::StrCat(field, ".devices[", i, "]"), node.devices[i]));
   }
   return absl::OkStatus();
 }
@@ -174,6 +174,10 @@ absl::Status ValidateNode(const SchedulerConfig& config, const Node& node) {
 absl::Status ValidateOthers(const SchedulerConfig& config,
                             const OtherUsage& usage) {
   const std::string field = absl::StrCat("usage of '", usage.node, "'");
+  for (size_t i = 0; i < usage.devices.size(); ++i) {
+    MUSTER_RETURN_IF_ERROR(ValidateDeviceShare(
+        config, absl::StrCat(field, ".devices[", i, "]"), usage.devices[i]));
+  }
   return ValidateAmount(config, field + ".amount", usage.amount, false);
 }
 

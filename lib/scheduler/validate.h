@@ -22,6 +22,16 @@ absl::Status ValidateConfig(const SchedulerConfig& config);
 // `field` names the shape in messages.
 absl::Status ValidateShape(const SchedulerConfig& config,
                            const std::string& field, const TaskShape& shape);
+// Of ValidateConfig, ValidateNode, ValidateOthers and ValidateShape.
+absl::Status ValidatePartitionSchemes(const SchedulerConfig& config);
+absl::Status ValidateDevice(const SchedulerConfig& config,
+                            const std::string& field, const Device& device);
+absl::Status ValidateDeviceShare(const SchedulerConfig& config,
+                                 const std::string& field,
+                                 const DeviceShare& share);
+absl::Status ValidateDeviceRequest(const SchedulerConfig& config,
+                                   const std::string& field,
+                                   const DeviceRequest& request);
 absl::Status ValidateKey(std::string_view what, std::string_view key);
 absl::Status ValidateNode(const SchedulerConfig& config, const Node& node);
 absl::Status ValidateOthers(const SchedulerConfig& config,

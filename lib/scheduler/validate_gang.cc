@@ -76,29 +76,7 @@ absl::Status ValidateShape(const SchedulerConfig& config,
         ValidateTerm(absl::StrCat(field, ".selector.any_of[", i, "]"),
                      shape.selector.any_of[i]));
   }
-  const DeviceRequest& d = shape.devices;
-  if (!d.partition.empty())
-    return NotSupportedYet(field + ".devices.partition");
-  if (d.count == 0) return absl::OkStatus();
-  if (config.device_resource.empty()) {
-    return Invalid(field + ".devices: config.device_resource names no kind");
-  }
-  if (d.count > 64) {
-    return Invalid(
-        absl::StrCat(field, ".devices.count: ", d.count, " is not in 0..64"));
-  }
-  if (d.memory_bytes < 0 || d.memory_bytes > Resources::kMaxQuantity) {
-    return Invalid(absl::StrCat(field,
-                                ".devices.memory_bytes: ", d.memory_bytes,
-                                " is not in 0..", Resources::kMaxQuantity));
-  }
-  const bool by_memory = d.memory_bytes > 0;
-  if (by_memory ? d.milli != 0 : (d.milli < 1 || d.milli > kWholeDevice)) {
-    return Invalid(
-        absl::StrCat(field, ".devices.milli: ", d.milli,
-                     " is not in 1..1000, or 0 beside memory_bytes"));
-  }
-  return absl::OkStatus();
+  return ValidateDeviceRequest(config, field + ".devices", shape.devices);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 #include "lib/solver/exact_search.h"
 
 #include <algorithm>
+#include <bit>
 #include <tuple>
 
 #include "lib/topology/device_choice.h"
@@ -68,7 +69,9 @@ bool ExactSearch::Alike(NodeIndex a, NodeIndex b) const {
   for (uint32_t d = 0; d < x.devices.size(); ++d) {
     if (cluster.free_milli(a, d, ledger) != cluster.free_milli(b, d, ledger) ||
         cluster.free_memory(a, d, ledger) !=
-            cluster.free_memory(b, d, ledger)) {
+            cluster.free_memory(b, d, ledger) ||
+        cluster.busy_slices(a, d, ledger) !=
+            cluster.busy_slices(b, d, ledger)) {
       return false;
     }
   }
@@ -105,7 +108,8 @@ bool ExactSearch::NeedsDeviceChoice() const {
     if (request.count == 0) continue;
     ++columns;
     partial = partial || request.milli != kWholeDevice ||
-              request.memory_bytes > 0 || !request.models.empty();
+              request.memory_bytes > 0 || !request.models.empty() ||
+              !request.partition.empty();
   }
   return columns > 1 && partial;
 }
@@ -220,11 +224,15 @@ bool ExactSearch::TryNode(size_t depth, uint32_t node, int64_t cost) {
     return TryHere(depth, nullptr, nodes_[node], cost);
   }
   const size_t base = masks_.size();
-  FindMasks(nodes_[node], shape);
+  if (request.partition.empty()) {
+    FindMasks(nodes_[node], shape);
+  } else {
+    FindPlaces(nodes_[node], shape);
+  }
   const size_t last = masks_.size();
   bool stop = false;
   for (size_t m = base; m < last && !stop; ++m) {
-    const Allocation at{nodes_[node], shape, masks_[m]};
+    const Allocation at = masks_[m];
     stop = TryHere(depth, &at, nodes_[node], cost);
   }
   masks_.resize(base);
@@ -262,18 +270,31 @@ bool ExactSearch::TryHere(size_t depth, const Allocation* at, NodeIndex node,
   return stop;
 }
 
+// Whether exchanging the two devices changes nothing for the gang.
+bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
+  const Cluster& cluster = board_->cluster();
+  const Ledger ledger = problem_->request().ledger;
+  const Device& x = cluster.node(node).devices[a];
+  const Device& y = cluster.node(node).devices[b];
+  const uint64_t split = cluster.split_devices(node, ledger);
+  return cluster.free_milli(node, a, ledger) ==
+             cluster.free_milli(node, b, ledger) &&
+         cluster.free_memory(node, a, ledger) ==
+             cluster.free_memory(node, b, ledger) &&
+         cluster.busy_slices(node, a, ledger) ==
+             cluster.busy_slices(node, b, ledger) &&
+         (split >> a & 1) == (split >> b & 1) &&
+         x.memory_bytes == y.memory_bytes && x.model == y.model &&
+         x.partition_scheme == y.partition_scheme &&
+         x.partitions == y.partitions;
+}
+
 // The sets of devices a task could take, one for each way they differ in
 // state.
 void ExactSearch::FindMasks(NodeIndex node, ShapeId shape) {
   const Cluster& cluster = board_->cluster();
   const Ledger ledger = problem_->request().ledger;
   const std::vector<Device>& devices = cluster.node(node).devices;
-  const auto state = [&](uint32_t d) {
-    return std::make_tuple(cluster.free_milli(node, d, ledger),
-                           cluster.free_memory(node, d, ledger),
-                           devices[d].memory_bytes,
-                           std::string_view(devices[d].model));
-  };
   const size_t base = masks_.size();
   const DeviceRequest& request = cluster.device_request(shape);
   const uint32_t count = request.count;
@@ -293,14 +314,15 @@ void ExactSearch::FindMasks(NodeIndex node, ShapeId shape) {
         skipped_some_ = true;
         return;
       }
-      if (cluster.Fits({node, shape, taken}, ledger)) masks_.push_back(taken);
+      const Allocation at{node, shape, taken};
+      if (cluster.Fits(at, ledger)) masks_.push_back(at);
       return;
     }
     if (d >= devices.size()) return;
     if (CountBits(taken) + CountBits(all >> d) < count) return;
     bool twin_left_out = false;
     ForEachBit(left_out, [&](uint32_t other) {
-      twin_left_out = twin_left_out || state(other) == state(d);
+      twin_left_out = twin_left_out || AlikeOn(node, other, d);
     });
     const uint64_t bit = uint64_t{1} << d;
     if (!twin_left_out && wanted(d) &&
@@ -311,17 +333,51 @@ void ExactSearch::FindMasks(NodeIndex node, ShapeId shape) {
   };
   choose(choose, 0, 0, 0);
   std::sort(masks_.begin() + static_cast<ptrdiff_t>(base), masks_.end(),
-            [&](uint64_t a, uint64_t b) {
+            [&](const Allocation& a, const Allocation& b) {
               int64_t free_a = 0;
               int64_t free_b = 0;
-              ForEachBit(a, [&](uint32_t d) {
+              ForEachBit(a.devices, [&](uint32_t d) {
                 free_a += cluster.free_milli(node, d, ledger);
               });
-              ForEachBit(b, [&](uint32_t d) {
+              ForEachBit(b.devices, [&](uint32_t d) {
                 free_b += cluster.free_milli(node, d, ledger);
               });
-              return std::tie(free_a, a) < std::tie(free_b, b);
+              return std::tie(free_a, a.devices) < std::tie(free_b, b.devices);
             });
+}
+
+// The places a partition could have, devices in the same state looked at once:
+// those in use first.
+void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
+  const Cluster& cluster = board_->cluster();
+  const Ledger ledger = problem_->request().ledger;
+  const auto base = static_cast<ptrdiff_t>(masks_.size());
+  cluster.PartitionPlaces(node, shape, ledger, &masks_);
+  uint64_t seen = 0;
+  uint64_t left_out = 0;
+  const auto is_twin = [&](const Allocation& at) {
+    if ((at.devices & (seen | left_out)) == 0) {
+      const auto d = static_cast<uint32_t>(std::countr_zero(at.devices));
+      bool twin = false;
+      ForEachBit(seen, [&](uint32_t s) { twin = twin || AlikeOn(node, s, d); });
+      (twin ? left_out : seen) |= at.devices;
+    }
+    return (at.devices & left_out) != 0;
+  };
+  masks_.erase(std::remove_if(masks_.begin() + base, masks_.end(), is_twin),
+               masks_.end());
+  const auto free = [&](const Allocation& at) {
+    return cluster.free_milli(
+        node, static_cast<uint32_t>(std::countr_zero(at.devices)), ledger);
+  };
+  std::stable_sort(masks_.begin() + base, masks_.end(),
+                   [&](const Allocation& a, const Allocation& b) {
+                     return free(a) < free(b);
+                   });
+  if (masks_.size() - static_cast<size_t>(base) > kMaxMasks) {
+    masks_.resize(static_cast<size_t>(base) + kMaxMasks);
+    skipped_some_ = true;
+  }
 }
 
 ExactSearch::Outcome ExactSearch::Find(Board& board, const Spot& spot,

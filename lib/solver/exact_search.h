@@ -49,7 +49,9 @@ class ExactSearch {
   bool TryNode(size_t depth, uint32_t node, int64_t cost);
   bool TryHere(size_t depth, const Allocation* at, NodeIndex node,
                int64_t cost);
+  bool AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const;
   void FindMasks(NodeIndex node, ShapeId shape);
+  void FindPlaces(NodeIndex node, ShapeId shape);
   bool MayStillFit() const;
   bool SameAsBefore(size_t depth) const;
   bool Leaf(int64_t cost);
@@ -69,7 +71,7 @@ class ExactSearch {
   uint64_t visit_ = 0;
   std::vector<int64_t> need_;         // By column.
   std::vector<int64_t> kind_need_;    // By position in SlotTable::kinds.
-  std::vector<uint64_t> masks_;       // A stack.
+  std::vector<Allocation> masks_;     // Ways to take devices: a stack.
   std::vector<Move> moves_;           // A stack.
   const Traffic* traffic_ = nullptr;  // Null: any placement will do.
   int64_t best_cost_ = 0;

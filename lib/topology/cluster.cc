@@ -9,9 +9,11 @@
 namespace muster {
 
 Cluster::Cluster(uint32_t resource_count, ResourceKind device_kind,
-                 std::vector<Topology> topologies)
+                 std::vector<Topology> topologies,
+                 std::vector<PartitionScheme> partition_schemes)
     : rep_(std::make_unique<Rep>(resource_count, device_kind,
-                                 std::move(topologies))) {}
+                                 std::move(topologies),
+                                 std::move(partition_schemes))) {}
 Cluster::Cluster(const Cluster& other)
     : rep_(std::make_unique<Rep>(*other.rep_)) {}
 Cluster& Cluster::operator=(const Cluster& other) {
@@ -135,8 +137,8 @@ bool Cluster::Choose(NodeIndex node, ShapeId shape, Ledger ledger,
                      Allocation* out) const {
   if (!rep_->Admits(node, shape)) return false;
   Allocation a{.node = node, .shape = shape};
-  if (!rep_->ledgers.Choose(node, rep_->shapes[shape].needs, ledger,
-                            &a.devices)) {
+  if (!rep_->ledgers.Choose(node, rep_->shapes[shape].needs, ledger, &a.devices,
+                            &a.slot)) {
     return false;
   }
   *out = a;
@@ -175,7 +177,7 @@ void Cluster::Credit(const Allocation& a, Ledger ledger) {
 bool Cluster::Fits(const Allocation& a, Ledger ledger) const {
   return available(a.node) &&
          rep_->ledgers.Fits(a.node, rep_->shapes[a.shape].needs, a.devices,
-                            ledger);
+                            a.slot, ledger);
 }
 
 Resources Cluster::Usage(const Allocation& a) const {
@@ -186,9 +188,7 @@ Resources Cluster::Usage(const Allocation& a) const {
   if (exists(a.node)) {
     const uint32_t count = rep_->ledgers.device_count(a.node);
     ForEachBit(a.devices, [&](uint32_t d) {
-      if (d >= count) return;
-      const int64_t memory = rep_->ledgers.device_memory(a.node, d);
-      milli += ShareOf(needs, memory).milli;
+      if (d < count) milli += rep_->ledgers.ShareOn(a.node, d, needs).milli;
     });
   }
   usage.Set(device_kind(), milli);
@@ -202,8 +202,9 @@ void Cluster::Shares(const Allocation& a, std::vector<DeviceShare>* out) const {
   const uint32_t count = rep_->ledgers.device_count(a.node);
   ForEachBit(a.devices, [&](uint32_t d) {
     if (d >= count) return;
-    const Share share = ShareOf(needs, rep_->ledgers.device_memory(a.node, d));
-    out->push_back({d, share.milli, share.memory});
+    const Share share = rep_->ledgers.ShareOn(a.node, d, needs);
+    out->push_back({d, share.milli, share.memory,
+                    device_request(a.shape).partition, a.slot});
   });
 }
 
@@ -221,11 +222,36 @@ int64_t Cluster::free_memory(NodeIndex node, uint32_t device,
                              Ledger ledger) const {
   return rep_->ledgers.free_memory(node, device, ledger);
 }
+uint32_t Cluster::busy_slices(NodeIndex node, uint32_t device,
+                              Ledger ledger) const {
+  return rep_->ledgers.BusySlices(node, device, ledger);
+}
+uint64_t Cluster::split_devices(NodeIndex node, Ledger ledger) const {
+  return rep_->ledgers.split(node, ledger);
+}
+uint64_t Cluster::clashing_devices(NodeIndex node, Ledger ledger) const {
+  return rep_->ledgers.Clashes(node, ledger);
+}
+void Cluster::PartitionPlaces(NodeIndex node, ShapeId shape, Ledger ledger,
+                              std::vector<Allocation>* out) const {
+  if (Slots(node, shape, ledger, 1) == 0) return;
+  rep_->ledgers.ForEachPlace(
+      node, rep_->shapes[shape].needs, ledger,
+      [&](uint32_t device, uint32_t slot) {
+        out->push_back({node, shape, uint64_t{1} << device, slot});
+      });
+}
+uint32_t Cluster::PartitionCapacity(NodeIndex node, ShapeId shape) const {
+  return rep_->ledgers.PartitionCapacity(node, rep_->shapes[shape].needs);
+}
 int64_t Cluster::capacity(NodeIndex node, ResourceKind kind) const {
   return rep_->ledgers.capacity(node, kind);
 }
 const Resources& Cluster::total_capacity() const {
   return rep_->total_capacity;
+}
+uint32_t Cluster::task_count(NodeIndex node, Ledger ledger) const {
+  return exists(node) ? rep_->ledgers.TaskCount(node, ledger) : 0;
 }
 bool Cluster::Overcommitted(NodeIndex node, Ledger ledger) const {
   return exists(node) && rep_->ledgers.Overcommitted(node, ledger);

@@ -13,6 +13,7 @@ uint64_t Cluster::Rep::Hash() const {
   hash.Add(ledgers.kinds());
   hash.Add(ledgers.device_kind());
   hash.Add(topologies);
+  hash.Add(ledgers.cuts().schemes());
   hash.Add(sets.All());
   for (const NodeIndex n : nodes.InOrder()) HashNode(n, &hash);
   return hash.value();
@@ -34,6 +35,7 @@ void Cluster::Rep::HashNode(NodeIndex n, StableHash* hash) const {
       const Share free = ledgers.RawFree(n, d, l);
       hash->Add(free.milli);
       hash->Add(free.memory);
+      for (const int32_t tasks : ledgers.SliceTasks(n, d, l)) hash->Add(tasks);
     }
   }
 }

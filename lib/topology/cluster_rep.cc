@@ -8,8 +8,9 @@
 namespace muster {
 
 Cluster::Rep::Rep(uint32_t kinds, ResourceKind device_kind,
-                  std::vector<Topology> configured)
-    : ledgers(kinds, device_kind),
+                  std::vector<Topology> configured,
+                  std::vector<PartitionScheme> schemes)
+    : ledgers(kinds, device_kind, std::move(schemes)),
       topologies(std::move(configured)),
       total_capacity(kinds),
       indexes_(topologies.size()) {}
@@ -116,10 +117,16 @@ const TopologyIndex& Cluster::Rep::Index(size_t topology) const {
 ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
   const TaskShape& shape =
       alternative == 0 ? role.shape : role.alternatives[alternative - 1];
-  const FilterId filter = filters.Intern({.selector = shape.selector,
-                                          .tolerations = role.tolerations,
-                                          .node_sets = role.node_sets,
-                                          .models = shape.devices.models});
+  const std::string& partition = shape.devices.partition;
+  Filter wanted{.selector = shape.selector,
+                .tolerations = role.tolerations,
+                .node_sets = role.node_sets,
+                .models = shape.devices.models};
+  if (!partition.empty()) {
+    wanted.partition = partition;
+    wanted.schemes = ledgers.cuts().SchemesWith(partition);
+  }
+  const FilterId filter = filters.Intern(wanted);
   bool added = false;
   const ShapeId id = shapes.Intern(shape, filter, &added);
   if (!added) {
@@ -131,6 +138,10 @@ ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
     needs.models.push_back(ledgers.ModelNumber(model));
   }
   std::sort(needs.models.begin(), needs.models.end());
+  if (needs.form == DeviceForm::kPartition) {
+    needs.partition = ledgers.cuts().Find(partition);
+    needs.milli = ledgers.cuts().LeastMilli(needs.partition);
+  }
   shapes[id].needs = std::move(needs);
   return id;
 }
@@ -162,7 +173,7 @@ const Resources& Cluster::Rep::Demand(ShapeId id) const {
 
 void Cluster::Rep::Apply(const Posting& posting) {
   const Allocation& a = posting.allocation;
-  ledgers.Post(a.node, shapes[a.shape].needs, a.devices, posting.ledger,
+  ledgers.Post(a.node, shapes[a.shape].needs, a.devices, a.slot, posting.ledger,
                posting.sign);
   changed.Add(a.node);
 }

@@ -27,7 +27,7 @@ class StableHash;
 class Cluster::Rep {
  public:
   Rep(uint32_t kinds, ResourceKind device_kind,
-      std::vector<Topology> configured);
+      std::vector<Topology> configured, std::vector<PartitionScheme> schemes);
 
   // Structure.
   NodeId Upsert(const Node& node);

@@ -8,6 +8,25 @@
 
 namespace muster {
 
+namespace {
+
+// Whether a device of the node is what the filter asks for.
+bool IsWanted(const Filter& filter, const Device& device) {
+  const auto in = [](const auto& all, const auto& one) {
+    return std::find(all.begin(), all.end(), one) != all.end();
+  };
+  if (!filter.models.empty() && !in(filter.models, device.model)) return false;
+  if (filter.partition.empty()) return true;
+  if (!in(filter.schemes, device.partition_scheme)) return false;
+  return device.partitions.empty() ||
+         std::any_of(device.partitions.begin(), device.partitions.end(),
+                     [&](const DevicePartition& p) {
+                       return p.profile == filter.partition;
+                     });
+}
+
+}  // namespace
+
 bool Admits(const Filter& filter, NodeIndex index, const NodeView& view) {
   if (!view.nodes.exists(index)) return false;
   const NodeRecord& record = view.nodes[index];
@@ -22,12 +41,10 @@ bool Admits(const Filter& filter, NodeIndex index, const NodeView& view) {
   for (const std::string& set : filter.node_sets) {
     if (!view.sets.Contains(set, node.key)) return false;
   }
-  const auto wanted = [&](const Device& device) {
-    return std::find(filter.models.begin(), filter.models.end(),
-                     device.model) != filter.models.end();
-  };
-  if (!filter.models.empty() &&
-      std::none_of(node.devices.begin(), node.devices.end(), wanted)) {
+  const bool picky = !filter.models.empty() || !filter.partition.empty();
+  if (picky &&
+      std::none_of(node.devices.begin(), node.devices.end(),
+                   [&](const Device& d) { return IsWanted(filter, d); })) {
     return false;
   }
   return Holds(filter.selector, node.labels);

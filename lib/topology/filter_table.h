@@ -25,6 +25,10 @@ struct Filter {
   std::vector<Toleration> tolerations{};
   std::vector<std::string> node_sets{};
   std::vector<std::string> models{};  // The node has one of them; empty: any.
+  // A profile that a device of such a model can have, and the keys of the
+  // schemes that know it; empty: none is asked for.
+  std::string partition{};
+  std::vector<std::string> schemes{};
 
   friend bool operator==(const Filter&, const Filter&) = default;
   template <class Self, class V>
@@ -33,6 +37,8 @@ struct Filter {
     v(2, "tolerations", s.tolerations);
     v(3, "node_sets", s.node_sets);
     v(4, "models", s.models);
+    v(5, "partition", s.partition);
+    v(6, "schemes", s.schemes);
   }
 };
 

@@ -65,7 +65,9 @@ uint32_t Ledgers::Slots(NodeIndex n, const Needs& needs, Ledger ledger,
   }
   if (needs.form == DeviceForm::kNone || slots == 0) return slots;
   if (needs.form != DeviceForm::kWhole) {
-    return SharedSlots(n, needs, ledger, slots);
+    return needs.form == DeviceForm::kPartition
+               ? PartitionSlots(n, needs, ledger, slots)
+               : SharedSlots(n, needs, ledger, slots);
   }
   const NodeBook& book = nodes_[n];
   uint64_t usable = book.whole(first) & book.whole(last);
@@ -83,7 +85,8 @@ uint32_t Ledgers::SharedSlots(NodeIndex n, const Needs& needs, Ledger ledger,
     return MaxTasks({devices.data(), count}, needs.count, limit);
   }
   uint64_t slots = 0;
-  for (uint64_t mask = nodes_[n].healthy & DevicesOfModels(n, needs);
+  for (uint64_t mask =
+           nodes_[n].healthy & ~split(n, ledger) & DevicesOfModels(n, needs);
        mask != 0 && slots < limit; mask &= mask - 1) {
     const auto d = static_cast<uint32_t>(std::countr_zero(mask));
     const int64_t memory = At(n, d).memory;
@@ -97,7 +100,8 @@ uint32_t Ledgers::SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
                                 uint32_t limit,
                                 std::array<SharedDevice, 64>* out) const {
   uint32_t count = 0;
-  ForEachBit(nodes_[n].healthy & DevicesOfModels(n, needs), [&](uint32_t d) {
+  const uint64_t offered = nodes_[n].healthy & ~split(n, ledger);
+  ForEachBit(offered & DevicesOfModels(n, needs), [&](uint32_t d) {
     const DeviceBook& book = At(n, d);
     if (needs.form == DeviceForm::kMemory && book.memory <= 0) return;
     const Share free = MinFree(n, d, ledger);
@@ -119,10 +123,14 @@ uint64_t Ledgers::GroupsOf(NodeIndex n,
 }
 
 bool Ledgers::Choose(NodeIndex n, const Needs& needs, Ledger ledger,
-                     uint64_t* devices) const {
+                     uint64_t* devices, uint32_t* slot) const {
   *devices = 0;
+  *slot = 0;
   if (Slots(n, needs, ledger, 1) == 0) return false;
   if (needs.form == DeviceForm::kNone) return true;
+  if (needs.form == DeviceForm::kPartition) {
+    return ChoosePartition(n, needs, ledger, devices, slot);
+  }
   if (needs.form == DeviceForm::kWhole) {
     const NodeBook& book = nodes_[n];
     const uint64_t usable = book.whole(First(ledger)) &
@@ -143,12 +151,16 @@ bool Ledgers::Choose(NodeIndex n, const Needs& needs, Ledger ledger,
 }
 
 bool Ledgers::Fits(NodeIndex n, const Needs& needs, uint64_t devices,
-                   Ledger ledger) const {
+                   uint32_t slot, Ledger ledger) const {
   for (const Needs::Amount& need : needs.amounts) {
     if (free(n, need.kind, ledger) < need.amount) return false;
   }
   if (needs.form == DeviceForm::kNone) return true;
   if ((devices & ~nodes_[n].healthy) != 0) return false;
+  if (needs.form == DeviceForm::kPartition) {
+    return FitsPartition(n, needs, devices, slot, ledger);
+  }
+  if ((devices & split(n, ledger)) != 0) return false;
   bool fits = true;
   ForEachBit(devices, [&](uint32_t d) {
     const DeviceBook& book = At(n, d);
@@ -159,7 +171,7 @@ bool Ledgers::Fits(NodeIndex n, const Needs& needs, uint64_t devices,
 }
 
 void Ledgers::Post(NodeIndex n, const Needs& needs, uint64_t devices,
-                   Ledger ledger, int sign) {
+                   uint32_t slot, Ledger ledger, int sign) {
   for (const size_t l : {kNow, kLater}) {
     if (!Has(ledger, l)) continue;
     int64_t* row = free_[l].data() + size_t{n} * kinds_;
@@ -173,6 +185,10 @@ void Ledgers::Post(NodeIndex n, const Needs& needs, uint64_t devices,
       continue;
     }
     ForEachBit(devices & Mask(nodes_[n].count), [&](uint32_t d) {
+      if (needs.form == DeviceForm::kPartition) {
+        PostPartition(n, d, needs.partition, slot, l, sign);
+        return;
+      }
       PostDevice(n, d, ShareOf(needs, At(n, d).memory), l, sign);
     });
   }
@@ -242,7 +258,7 @@ bool Ledgers::Overcommitted(NodeIndex n, Ledger ledger) const {
     const Share free = RawFree(n, d, which);
     if (free.milli < 0 || free.memory < 0) return true;
   }
-  return false;
+  return Clashes(n, ledger) != 0;
 }
 
 }  // namespace muster

@@ -5,14 +5,17 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "lib/base/string_map.h"
 #include "lib/topology/device_choice.h"
 #include "lib/topology/needs.h"
+#include "lib/topology/partition_table.h"
 #include "muster/cluster.h"
 #include "muster/node.h"
 
@@ -30,8 +33,9 @@ class Ledgers {
   static constexpr size_t kNow = 0;
   static constexpr size_t kLater = 1;
 
-  Ledgers(uint32_t kinds, ResourceKind device_kind)
-      : kinds_(kinds), device_kind_(device_kind) {}
+  Ledgers(uint32_t kinds, ResourceKind device_kind,
+          std::vector<PartitionScheme> schemes = {})
+      : kinds_(kinds), device_kind_(device_kind), cuts_(std::move(schemes)) {}
 
   uint32_t kinds() const { return kinds_; }
   ResourceKind device_kind() const { return device_kind_; }
@@ -46,15 +50,15 @@ class Ledgers {
                  const OtherUsage& after);
 
   // Charges (sign 1) or credits (sign -1).
-  void Post(NodeIndex n, const Needs& needs, uint64_t devices, Ledger ledger,
-            int sign);
-  bool Fits(NodeIndex n, const Needs& needs, uint64_t devices,
+  void Post(NodeIndex n, const Needs& needs, uint64_t devices, uint32_t slot,
+            Ledger ledger, int sign);
+  bool Fits(NodeIndex n, const Needs& needs, uint64_t devices, uint32_t slot,
             Ledger ledger) const;
   uint32_t Slots(NodeIndex n, const Needs& needs, Ledger ledger,
                  uint32_t limit) const;
-  // Whether one such task fits, and on which devices.
-  bool Choose(NodeIndex n, const Needs& needs, Ledger ledger,
-              uint64_t* devices) const;
+  // Whether one such task fits, and on which devices (and from which slice on).
+  bool Choose(NodeIndex n, const Needs& needs, Ledger ledger, uint64_t* devices,
+              uint32_t* slot) const;
   // The devices, where there is no choice but all that are free: 0 elsewhere.
   uint64_t AllOf(NodeIndex n, const Needs& needs, Ledger ledger) const {
     if (needs.form != DeviceForm::kWhole || !needs.models.empty()) return 0;
@@ -80,7 +84,36 @@ class Ledgers {
   }
   // Devices of the node that are of one of the needs' models, healthy or not.
   uint64_t DevicesOfModels(NodeIndex n, const Needs& needs) const;
+  // Charged less credited; for kBoth, the lesser of the two.
+  uint32_t TaskCount(NodeIndex n, Ledger ledger) const {
+    const std::array<int32_t, 2>& charges = nodes_[n].charges;
+    return static_cast<uint32_t>(
+        std::max(0, std::min(charges[First(ledger)], charges[Last(ledger)])));
+  }
   bool Overcommitted(NodeIndex n, Ledger ledger) const;
+
+  // What one task with these needs takes of this device.
+  Share ShareOn(NodeIndex n, uint32_t device, const Needs& needs) const;
+
+  // --- Partitions (ledgers_partitions.cc) ----------------------------------
+  const PartitionTable& cuts() const { return cuts_; }
+  // Devices that are cut by the host or hold a partition.
+  uint64_t split(NodeIndex n, Ledger ledger) const {
+    return nodes_[n].split[First(ledger)] | nodes_[n].split[Last(ledger)];
+  }
+  // Slices that partitions hold.
+  SliceMask BusySlices(NodeIndex n, uint32_t device, Ledger ledger) const;
+  // Devices that partitions hold twice, or together with other use.
+  uint64_t Clashes(NodeIndex n, Ledger ledger) const;
+  // Calls f(device, slot) for each place that one such partition could take.
+  template <class F>
+  void ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,
+                    F&& f) const;
+  // How many of them an idle node holds, its devices healthy or not.
+  uint32_t PartitionCapacity(NodeIndex n, const Needs& needs) const;
+  // What is charged, for hashes: tasks by slice.
+  std::span<const int32_t> SliceTasks(NodeIndex n, uint32_t device,
+                                      size_t ledger) const;
 
   // Of a device, healthy or not. For hashes.
   Share RawFree(NodeIndex n, uint32_t device, size_t ledger) const {
@@ -111,15 +144,28 @@ class Ledgers {
     uint64_t healthy = 0;
     std::array<uint64_t, 2> unshared{};  // Devices of which no share is used.
     std::array<uint64_t, 2> taken{};     // Held whole by a task.
-    uint32_t first = 0;                  // Into devices_.
+    // Cut by the host, or holding a partition: neither whole nor in shares.
+    std::array<uint64_t, 2> split{};
+    uint32_t first = 0;  // Into devices_.
     uint32_t count = 0;
     std::array<int32_t, 2> charges{};  // Charged less credited.
     bool one_model = true;
 
     // Healthy and wholly free.
     uint64_t whole(size_t ledger) const {
-      return healthy & unshared[ledger] & ~taken[ledger];
+      return healthy & unshared[ledger] & ~(taken[ledger] | split[ledger]);
     }
+  };
+  // The partitions of one device in one ledger.
+  struct SliceBook {
+    std::array<int32_t, PartitionScheme::kMaxSlices> tasks{};  // By slice.
+    SliceMask busy = 0;  // Slices with tasks.
+    int32_t count = 0;   // Partitions held.
+    Share taken{};       // By them, of DeviceBook::free.
+  };
+  struct PartitionBook {
+    uint32_t cut = PartitionTable::kNoCut;
+    std::array<SliceBook, 2> books{};
   };
 
   static bool Has(Ledger ledger, size_t l) {
@@ -173,6 +219,34 @@ class Ledgers {
                        uint32_t limit) const;
   absl::Status ValidateDevices(NodeIndex n, const Node& node) const;
 
+  // Null where the device has no scheme.
+  const PartitionBook* PartitionsOn(NodeIndex n, uint32_t device) const {
+    if (n >= partitions_.size() || device >= partitions_[n].size() ||
+        partitions_[n][device].cut == PartitionTable::kNoCut) {
+      return nullptr;
+    }
+    return &partitions_[n][device];
+  }
+  // Null where the device has no such pieces.
+  const Piece* PieceOn(NodeIndex n, uint32_t device, ProfileNumber p) const;
+  void SetPartitions(NodeIndex n, const std::vector<Device>& devices);
+  void PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
+                     uint32_t slot, size_t ledger, int sign);
+  bool SharesBeside(NodeIndex n, uint32_t device, size_t ledger) const;
+  // The free slices if the device is open for such pieces, else 0.
+  SliceMask OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
+                       Ledger ledger) const;
+  uint32_t PiecesOn(NodeIndex n, uint32_t device, const Needs& needs,
+                    Ledger ledger) const;
+  uint32_t PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
+                          uint32_t limit) const;
+  bool ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
+                       uint64_t* devices, uint32_t* slot) const;
+  bool FitsPartition(NodeIndex n, const Needs& needs, uint64_t devices,
+                     uint32_t slot, Ledger ledger) const;
+  absl::Status ValidatePartitions(NodeIndex n, const Node& node,
+                                  const Ledgers& fresh) const;
+
   uint32_t kinds_;
   ResourceKind device_kind_;
   std::vector<int64_t> capacity_{};             // [node * kinds + kind]
@@ -182,7 +256,21 @@ class Ledgers {
   // Stretches of devices_ that no node uses, by their length.
   std::array<std::vector<uint32_t>, 65> unused_{};
   StringMap<uint32_t> models_{};
+  PartitionTable cuts_;
+  // [node][device]; empty where no device of the node has a scheme.
+  std::vector<std::vector<PartitionBook>> partitions_{};
 };
+
+template <class F>
+void Ledgers::ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,
+                           F&& f) const {
+  ForEachBit(nodes_[n].healthy & DevicesOfModels(n, needs), [&](uint32_t d) {
+    const Piece* piece = PieceOn(n, d, needs.partition);
+    if (piece == nullptr) return;
+    const SliceMask open = OpenSlices(n, d, *piece, ledger);
+    ForEachBit(FreeStarts(*piece, open), [&](uint32_t slot) { f(d, slot); });
+  });
+}
 
 }  // namespace muster
 

@@ -118,6 +118,7 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
     node.one_model &= book.model == At(n, 0).model;
     if (device.healthy) node.healthy |= uint64_t{1} << d;
   }
+  if (!cuts_.empty()) SetPartitions(n, devices);
   SumDevices(n);
 }
 
@@ -153,6 +154,11 @@ void Ledgers::PostOthers(NodeIndex n, const OtherUsage& others, int sign) {
     }
     for (const DeviceShare& share : others.devices) {
       if (share.device >= nodes_[n].count) continue;
+      if (!share.partition.empty()) {
+        PostPartition(n, share.device, cuts_.Find(share.partition), share.slot,
+                      l, sign);
+        continue;
+      }
       PostDevice(n, share.device, OthersShare(n, share), l, sign);
     }
   }
@@ -172,7 +178,7 @@ Share Ledgers::OthersShare(NodeIndex n, const DeviceShare& share) const {
 
 absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
                                const OtherUsage& others) const {
-  Ledgers fresh(kinds_, device_kind_);
+  Ledgers fresh(kinds_, device_kind_, cuts_.schemes());
   fresh.SetNode(0, node, {});
   fresh.SetOthers(0, {}, others);
   for (const size_t l : {kNow, kLater}) {
@@ -202,11 +208,12 @@ absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
       }
     }
   }
-  return ValidateDevices(n, node);
+  absl::Status status = ValidatePartitions(n, node, fresh);
+  return status.ok() ? ValidateDevices(n, node) : status;
 }
 
 absl::Status Ledgers::ValidateDevices(NodeIndex n, const Node& node) const {
-  Ledgers copy(kinds_, device_kind_);
+  Ledgers copy(kinds_, device_kind_, cuts_.schemes());
   copy.SetNode(0, node, {});
   NodeBook& summed = copy.nodes_[0];
   const NodeBook& book = nodes_[n];
@@ -214,9 +221,10 @@ absl::Status Ledgers::ValidateDevices(NodeIndex n, const Node& node) const {
     copy.At(0, d).rest = At(n, d).rest;
   }
   summed.taken = book.taken;
+  summed.split = book.split;
   copy.SumDevices(0);
-  bool equal = summed.unshared == book.unshared && summed.taken == book.taken &&
-               summed.healthy == book.healthy &&
+  bool equal = summed.unshared == book.unshared &&
+               summed.taken == book.taken && summed.healthy == book.healthy &&
                summed.one_model == book.one_model;
   for (const size_t l : {kNow, kLater}) {
     if (!CountsDevices()) continue;

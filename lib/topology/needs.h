@@ -7,13 +7,20 @@
 #include <vector>
 
 #include "absl/container/inlined_vector.h"
+#include "lib/topology/partition_table.h"
 #include "muster/device.h"
 #include "muster/resources.h"
 
 namespace muster {
 
-// The three forms of a DeviceRequest (device.h), or no device at all.
-enum class DeviceForm : uint8_t { kNone, kWhole, kFraction, kMemory };
+// The four forms of a DeviceRequest (device.h), or no device at all.
+enum class DeviceForm : uint8_t {
+  kNone,
+  kWhole,
+  kFraction,
+  kMemory,
+  kPartition
+};
 
 struct Needs {
   struct Amount {
@@ -25,8 +32,15 @@ struct Needs {
   uint32_t count = 0;
   int32_t milli = 0;
   int64_t memory = 0;
+  ProfileNumber partition = kNoProfile;
   std::vector<uint32_t> models{};  // Sorted model numbers; empty: any.
 };
+
+// Whether such a task uses as much of the device kind wherever it is: whether
+// Cluster::demand tells its usage.
+inline bool UsesAlike(const DeviceRequest& request) {
+  return request.memory_bytes == 0 && request.partition.empty();
+}
 
 // A piece of a device, in both of its measures.
 struct Share {
@@ -52,7 +66,8 @@ inline int32_t MilliOf(int64_t memory, int64_t device_memory) {
                               device_memory);
 }
 
-// What one task with these needs takes of one device.
+// What one task with these needs takes of one device. Of a partition, at least:
+// Ledgers::ShareOn knows how the device is cut.
 inline Share ShareOf(const Needs& needs, int64_t device_memory) {
   switch (needs.form) {
     case DeviceForm::kNone:
@@ -63,6 +78,8 @@ inline Share ShareOf(const Needs& needs, int64_t device_memory) {
       return {needs.milli, MemoryOf(needs.milli, device_memory)};
     case DeviceForm::kMemory:
       return {MilliOf(needs.memory, device_memory), needs.memory};
+    case DeviceForm::kPartition:
+      return {needs.milli, 0};
   }
   return {};
 }

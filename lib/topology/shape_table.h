@@ -34,7 +34,7 @@ struct ShapeRecord {
   mutable Resources demand{};
 };
 
-// What the request asks of devices, models aside.
+// What the request asks of devices, models and profile aside.
 Needs NeedsOf(const TaskShape& shape, uint32_t kinds, ResourceKind device_kind);
 
 // A value type. References to records hold until the last Unref. Each shape

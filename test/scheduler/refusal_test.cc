@@ -240,8 +240,6 @@ TEST(Refusals, OfWhatIsNotSupportedYet) {
       {With([](Gang& g) { g.depends_on = {"runs"}; }), kLater,
        "gang 'g'.depends_on"},
       {With([](Gang& g) { g.speed.resize(1); }), kLater, "gang 'g'.speed"},
-      {WithShape([](TaskShape& s) { s.devices.partition = "1g.10gb"; }), kLater,
-       "roles[0].shape.devices.partition"},
       {WithRole([](Role& r) {
          r.tolerations = {{"a", TolerationOp::kExists, "", {}, 30}};
        }),

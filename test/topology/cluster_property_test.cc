@@ -19,14 +19,30 @@ constexpr uint32_t kKinds = 3;
 constexpr ResourceKind kDeviceKind = 1;  // In the middle, for once.
 constexpr uint32_t kLimit = 40;
 
+// A common scheme, and one with starts that overlap and power that runs out
+// before the slices do.
+std::vector<PartitionScheme> Schemes() {
+  return {CommonPartitionSchemes()[1],
+          {.key = "odd",
+           .slices = 5,
+           .profiles = {{"1g.10gb", 1, 300, {0, 1, 2, 3, 4}},
+                        {"two", 2, 300, {0, 1, 3}},
+                        {"three", 3, 500, {0, 2}}}}};
+}
+const std::vector<std::string> kProfiles = {
+    "1g.10gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb", "two", "three"};
+
+std::vector<Topology> Topologies() {
+  return {{"fabric", {"block", "rack"}}, {"power", {"feed"}}};
+}
+
 class ClusterLife {
  public:
   explicit ClusterLife(uint32_t seed)
-      : random_(seed),
-        cluster_(kKinds, kDeviceKind,
-                 {{"fabric", {"block", "rack"}}, {"power", {"feed"}}}) {
+      : random_(seed), cluster_(kKinds, kDeviceKind, Topologies(), Schemes()) {
     naive_.kinds = kKinds;
     naive_.device_kind = kDeviceKind;
+    naive_.schemes = Schemes();
     for (int i = 0; i < 12; ++i) {
       naive_.roles.push_back(RandomRole());
       shapes_.push_back(cluster_.Intern(naive_.roles.back(), 0));
@@ -86,6 +102,10 @@ class ClusterLife {
       devices.milli = 0;
       devices.memory_bytes = 1 + Below(60'000);
     }
+    if (Chance(30)) {
+      devices = {.count = 1};
+      devices.partition = kProfiles[Below(7)];
+    }
     if (Chance(20)) devices.models = {Pick("m", 3)};
     if (Chance(10)) devices.models = {"m0", "m2"};
     if (Chance(20)) {
@@ -112,10 +132,29 @@ class ClusterLife {
              .island = islands == 1 ? -1 : static_cast<int32_t>(d % islands),
              .numa = static_cast<int32_t>(Below(3)) - 1,
              .healthy = Chance(95)});
+        if (Chance(40)) Divide(&node.devices.back());
       }
     }
     Relabel(&node);
     return node;
+  }
+
+  // Makes it a device with partitions, now and then one that the host has cut.
+  void Divide(Device* device) {
+    const PartitionScheme scheme = Schemes()[Below(2)];
+    device->partition_scheme = scheme.key;
+    if (Chance(60)) return;
+    uint32_t next = 0;
+    for (int i = 0; i < 6; ++i) {
+      const PartitionProfile& p =
+          scheme.profiles[Below(static_cast<uint32_t>(scheme.profiles.size()))];
+      for (const uint32_t start : p.starts) {
+        if (start < next) continue;
+        device->partitions.push_back({p.name, start});
+        next = start + p.slices;
+        break;
+      }
+    }
   }
 
   void Relabel(Node* node) {
@@ -142,7 +181,7 @@ class ClusterLife {
   void PostAll(const NaiveNode& n, bool charge) {
     for (int l : {0, 1}) {
       for (const NaiveCharge& c : n.charges[l]) {
-        const Allocation a{IndexOf(n), shapes_[c.role], c.devices};
+        const Allocation a{IndexOf(n), shapes_[c.role], c.devices, c.slot};
         const Ledger ledger = l == 0 ? Ledger::kNow : Ledger::kLater;
         charge ? cluster_.Charge(a, ledger) : cluster_.Credit(a, ledger);
       }
@@ -185,6 +224,11 @@ class ClusterLife {
     n.others = {.node = n.node.key, .amount = {Below(30), 0, Below(100)}};
     for (uint32_t d = 0; d < n.node.devices.size(); ++d) {
       if (!Chance(20)) continue;
+      if (Chance(30)) {
+        n.others.devices.push_back(
+            {.device = d, .partition = kProfiles[Below(7)], .slot = Below(9)});
+        continue;
+      }
       n.others.devices.push_back(
           {d, 1 + static_cast<int32_t>(Below(300)), 1 + Below(9'000)});
     }
@@ -277,9 +321,10 @@ class ClusterLife {
       const uint64_t mask = (uint64_t{1} << n.node.devices.size()) - 1;
       a = {IndexOf(n), shapes_[r], 0};
       if (naive_.roles[r].shape.devices.count > 0) a.devices = random_() & mask;
+      if (!naive_.roles[r].shape.devices.partition.empty()) a.slot = Below(9);
       cluster_.Charge(a, ledger);
     }
-    const NaiveCharge charge{r, a.devices};
+    const NaiveCharge charge{r, a.devices, a.slot};
     for (int l : {0, 1}) {
       if ((ledgers >> l & 1) == 0) continue;
       ASSERT_TRUE(!taken || naive_.Fits(n, charge, l));
@@ -306,8 +351,9 @@ class ClusterLife {
       charges.erase(it);
       credited |= 1u << l;
     }
-    cluster_.Credit({IndexOf(n), shapes_[charge.role], charge.devices},
-                    static_cast<Ledger>(credited));
+    cluster_.Credit(
+        {IndexOf(n), shapes_[charge.role], charge.devices, charge.slot},
+        static_cast<Ledger>(credited));
   }
 
   void CheckSomeNode() {
@@ -339,8 +385,12 @@ class ClusterLife {
     const size_t r = Below(static_cast<uint32_t>(shapes_.size()));
     const uint64_t devices =
         random_() & random_() & ((uint64_t{1} << n.node.devices.size()) - 1);
-    const NaiveCharge charge{
-        r, naive_.roles[r].shape.devices.count > 0 ? devices : 0};
+    NaiveCharge charge{r,
+                       naive_.roles[r].shape.devices.count > 0 ? devices : 0};
+    if (!naive_.roles[r].shape.devices.partition.empty()) {
+      charge.devices &= -charge.devices;
+      charge.slot = Below(9);
+    }
     ASSERT_EQ(cluster_.Admits(i, shapes_[r]), naive_.Admits(n, r));
     for (const unsigned ledgers : {1u, 2u, 3u}) {
       const auto ledger = static_cast<Ledger>(ledgers);
@@ -351,7 +401,8 @@ class ClusterLife {
         if (ledgers >> l & 1) fits &= naive_.Fits(n, charge, l);
       }
       ASSERT_EQ(
-          cluster_.Fits({i, shapes_[charge.role], charge.devices}, ledger),
+          cluster_.Fits({i, shapes_[charge.role], charge.devices, charge.slot},
+                        ledger),
           fits);
     }
   }
@@ -380,8 +431,7 @@ class ClusterLife {
 
   // The same state made in another order, hence with other indices.
   Cluster Rebuilt() {
-    Cluster other(kKinds, kDeviceKind,
-                  {{"fabric", {"block", "rack"}}, {"power", {"feed"}}});
+    Cluster other(kKinds, kDeviceKind, Topologies(), Schemes());
     for (const auto& [key, members] : naive_.sets) {
       other.SetNodeSet({key, {members.begin(), members.end()}});
     }
@@ -395,7 +445,7 @@ class ClusterLife {
       for (int l : {0, 1}) {
         for (const NaiveCharge& c : n->charges[l]) {
           const ShapeId shape = other.Intern(naive_.roles[c.role], 0);
-          other.Charge({i, shape, c.devices},
+          other.Charge({i, shape, c.devices, c.slot},
                        l == 0 ? Ledger::kNow : Ledger::kLater);
         }
       }

@@ -1,6 +1,8 @@
 #include "test/topology/naive_cluster.h"
 
 #include <algorithm>
+#include <bit>
+#include <numeric>
 
 #include "lib/topology/selector.h"
 
@@ -19,6 +21,7 @@ bool IsWhole(const DeviceRequest& r) {
 
 DeviceShare NaiveCluster::ShareOf(size_t role, const Device& device) const {
   const DeviceRequest& request = roles[role].shape.devices;
+  if (!request.partition.empty()) return PieceOf(device, request.partition);
   DeviceShare share;
   if (request.memory_bytes > 0) {
     share.memory_bytes = request.memory_bytes;
@@ -33,14 +36,133 @@ DeviceShare NaiveCluster::ShareOf(size_t role, const Device& device) const {
   return share;
 }
 
+// --- Partitions --------------------------------------------------------------
+
+const PartitionScheme* NaiveCluster::SchemeOf(const Device& device) const {
+  for (const PartitionScheme& scheme : schemes) {
+    if (scheme.key == device.partition_scheme) return &scheme;
+  }
+  return nullptr;
+}
+
+const PartitionProfile* NaiveCluster::ProfileOn(const Device& device,
+                                                const std::string& name) const {
+  const PartitionScheme* scheme = SchemeOf(device);
+  return scheme == nullptr ? nullptr : FindProfile(*scheme, name);
+}
+
+// A device that has no such pieces is held whole.
+DeviceShare NaiveCluster::PieceOf(const Device& device,
+                                  const std::string& name) const {
+  const PartitionProfile* p = ProfileOn(device, name);
+  if (p == nullptr) return {0, kWholeDevice, device.memory_bytes};
+  return {0, p->milli,
+          Floor(device.memory_bytes, p->slices, SchemeOf(device)->slices)};
+}
+
+std::vector<NaiveCluster::Held> NaiveCluster::HeldOn(const NaiveNode& n,
+                                                     uint32_t d,
+                                                     int ledger) const {
+  const Device& device = n.node.devices[d];
+  std::vector<Held> held;
+  const auto add = [&](const std::string& name, uint32_t start) {
+    if (const PartitionProfile* p = ProfileOn(device, name)) {
+      held.push_back({start, p->slices, PieceOf(device, name)});
+    }
+  };
+  for (const DeviceShare& share : n.others.devices) {
+    if (share.device == d) add(share.partition, share.slot);
+  }
+  for (const NaiveCharge& charge : n.charges[ledger]) {
+    if ((charge.devices >> d & 1) == 0) continue;
+    add(roles[charge.role].shape.devices.partition, charge.slot);
+  }
+  return held;
+}
+
+bool NaiveCluster::Split(const NaiveNode& n, uint32_t d, int ledger) const {
+  return !n.node.devices[d].partitions.empty() || !HeldOn(n, d, ledger).empty();
+}
+
+bool NaiveCluster::Shared(const NaiveNode& n, uint32_t d, int ledger) const {
+  DeviceShare free = FreeShare(n, d, ledger);
+  for (const Held& held : HeldOn(n, d, ledger)) {
+    free.milli += held.share.milli;
+    free.memory_bytes += held.share.memory_bytes;
+  }
+  return free.milli != kWholeDevice ||
+         free.memory_bytes != n.node.devices[d].memory_bytes;
+}
+
+bool NaiveCluster::MayStart(const NaiveNode& n, uint32_t d,
+                            const std::string& profile, uint32_t start,
+                            int ledger) const {
+  const Device& device = n.node.devices[d];
+  const PartitionProfile* p = ProfileOn(device, profile);
+  if (p == nullptr || Shared(n, d, ledger)) return false;
+  if (FreeShare(n, d, ledger).milli < p->milli) return false;
+  if (std::count(p->starts.begin(), p->starts.end(), start) == 0) return false;
+  if (!device.partitions.empty() &&
+      std::count(device.partitions.begin(), device.partitions.end(),
+                 DevicePartition{profile, start}) == 0) {
+    return false;
+  }
+  for (const Held& held : HeldOn(n, d, ledger)) {
+    if (start < held.start + held.slices && held.start < start + p->slices) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// All ways to put pieces of one kind side by side are tried.
+uint32_t NaiveCluster::Pieces(const NaiveNode& n, uint32_t d,
+                              const std::string& profile,
+                              unsigned ledgers) const {
+  const PartitionProfile* p = ProfileOn(n.node.devices[d], profile);
+  if (p == nullptr) return 0;
+  std::vector<uint32_t> starts;
+  int32_t free = kWholeDevice;
+  for (int l : {0, 1}) {
+    if (ledgers >> l & 1) free = std::min(free, FreeShare(n, d, l).milli);
+  }
+  for (const uint32_t start : p->starts) {
+    bool may = true;
+    for (int l : {0, 1}) {
+      if (ledgers >> l & 1) may &= MayStart(n, d, profile, start, l);
+    }
+    if (may) starts.push_back(start);
+  }
+  uint32_t most = 0;
+  for (uint32_t set = 0; set < 1u << starts.size(); ++set) {
+    uint32_t end = 0;
+    uint32_t count = 0;
+    bool apart = true;
+    for (size_t i = 0; i < starts.size(); ++i) {
+      if ((set >> i & 1) == 0) continue;
+      apart &= starts[i] >= end;
+      end = starts[i] + p->slices;
+      ++count;
+    }
+    if (apart && static_cast<int32_t>(count) * p->milli <= free) {
+      most = std::max(most, count);
+    }
+  }
+  return most;
+}
+
+// --- Everything --------------------------------------------------------------
+
 DeviceShare NaiveCluster::FreeShare(const NaiveNode& n, uint32_t d,
                                     int ledger) const {
   const Device& device = n.node.devices[d];
   DeviceShare free{d, kWholeDevice, device.memory_bytes};
   for (const DeviceShare& share : n.others.devices) {
     if (share.device != d) continue;
-    free.milli -= share.milli;
-    free.memory_bytes -= share.memory_bytes;
+    const DeviceShare used =
+        share.partition.empty() ? share : PieceOf(device, share.partition);
+    free.milli -= used.milli;
+    free.memory_bytes -= used.memory_bytes;
   }
   for (const NaiveCharge& charge : n.charges[ledger]) {
     if ((charge.devices >> d & 1) == 0) continue;
@@ -80,11 +202,21 @@ bool NaiveCluster::Admits(const NaiveNode& n, size_t role_index) const {
     admits &= it != sets.end() && it->second.contains(n.node.key);
   }
   const std::vector<std::string>& models = role.shape.devices.models;
-  bool has_model = models.empty();
+  const std::string& partition = role.shape.devices.partition;
+  bool has_one = models.empty() && partition.empty();
   for (const Device& device : n.node.devices) {
-    has_model |= std::count(models.begin(), models.end(), device.model) > 0;
+    const auto is_such = [&](const DevicePartition& p) {
+      return p.profile == partition;
+    };
+    has_one |= (models.empty() ||
+                std::count(models.begin(), models.end(), device.model) > 0) &&
+               (partition.empty() ||
+                (ProfileOn(device, partition) != nullptr &&
+                 (device.partitions.empty() ||
+                  std::any_of(device.partitions.begin(),
+                              device.partitions.end(), is_such))));
   }
-  return admits && has_model;
+  return admits && has_one;
 }
 
 uint32_t NaiveCluster::DeviceSlots(const NaiveNode& n, size_t role, uint32_t d,
@@ -98,10 +230,14 @@ uint32_t NaiveCluster::DeviceSlots(const NaiveNode& n, size_t role, uint32_t d,
       (request.memory_bytes > 0 && device.memory_bytes == 0)) {
     return 0;
   }
+  if (!request.partition.empty()) {
+    return std::min(limit, Pieces(n, d, request.partition, ledgers));
+  }
   const DeviceShare share = ShareOf(role, device);
   uint32_t slots = limit;
   for (int l : {0, 1}) {
     if ((ledgers >> l & 1) == 0) continue;
+    if (Split(n, d, l)) return 0;
     DeviceShare free = FreeShare(n, d, l);
     uint32_t fit = 0;
     while (fit < slots && free.milli >= share.milli &&
@@ -125,9 +261,14 @@ bool NaiveCluster::Fits(const NaiveNode& n, const NaiveCharge& charge,
       return false;
     }
   }
+  const std::string& partition = shape.devices.partition;
+  if (!partition.empty() && std::popcount(charge.devices) != 1) return false;
   for (uint32_t d = 0; d < n.node.devices.size(); ++d) {
     if ((charge.devices >> d & 1) == 0) continue;
     if (!n.node.devices[d].healthy) return false;
+    if (!partition.empty())
+      return MayStart(n, d, partition, charge.slot, ledger);
+    if (Split(n, d, ledger)) return false;
     const DeviceShare free = FreeShare(n, d, ledger);
     const DeviceShare share = ShareOf(charge.role, n.node.devices[d]);
     if (share.milli > free.milli || share.memory_bytes > free.memory_bytes) {
@@ -157,6 +298,10 @@ uint32_t NaiveCluster::Slots(const NaiveNode& n, size_t role, unsigned ledgers,
   for (uint32_t d = 0; d < n.node.devices.size(); ++d) {
     room.push_back(DeviceSlots(n, role, d, ledgers, limit));
   }
+  if (!shape.devices.partition.empty()) {
+    return static_cast<uint32_t>(
+        std::min(slots, std::accumulate(room.begin(), room.end(), int64_t{0})));
+  }
   uint32_t tasks = 0;
   while (tasks < slots && room.size() >= count) {
     std::sort(room.rbegin(), room.rend());
@@ -174,6 +319,19 @@ bool NaiveCluster::Overcommitted(const NaiveNode& n, int ledger) const {
   for (uint32_t d = 0; d < n.node.devices.size(); ++d) {
     const DeviceShare free = FreeShare(n, d, ledger);
     if (free.milli < 0 || free.memory_bytes < 0) return true;
+    const std::vector<Held> held = HeldOn(n, d, ledger);
+    if (!held.empty() && Shared(n, d, ledger)) return true;
+    for (size_t i = 0; i < held.size(); ++i) {
+      for (size_t j = 0; j < i; ++j) {
+        const uint32_t from = std::max(held[i].start, held[j].start);
+        const uint32_t to = std::min(held[i].start + held[i].slices,
+                                     held[j].start + held[j].slices);
+        // What lies beyond the last slice is nowhere.
+        if (from < std::min(to, SchemeOf(n.node.devices[d])->slices)) {
+          return true;
+        }
+      }
+    }
   }
   return false;
 }
@@ -193,6 +351,14 @@ Resources NaiveCluster::TotalCapacity() const {
 
 int64_t NaiveCluster::DemandedMilli(size_t role) const {
   const DeviceRequest& request = roles[role].shape.devices;
+  if (!request.partition.empty()) {
+    int64_t least = kWholeDevice;
+    for (const PartitionScheme& scheme : schemes) {
+      const PartitionProfile* p = FindProfile(scheme, request.partition);
+      if (p != nullptr) least = std::min<int64_t>(least, p->milli);
+    }
+    return least;
+  }
   if (request.memory_bytes == 0) return int64_t{request.count} * request.milli;
   Device largest;
   for (const auto& [key, n] : nodes) {

@@ -19,6 +19,7 @@ namespace muster {
 struct NaiveCharge {
   size_t role = 0;  // Position in NaiveCluster::roles.
   uint64_t devices = 0;
+  uint32_t slot = 0;
 
   friend bool operator==(const NaiveCharge&, const NaiveCharge&) = default;
 };
@@ -33,6 +34,7 @@ struct NaiveNode {
 struct NaiveCluster {
   uint32_t kinds = 0;
   ResourceKind device_kind = 0;
+  std::vector<PartitionScheme> schemes{};
   std::vector<Role> roles{};  // Their first shapes are used.
   std::map<std::string, NaiveNode> nodes{};
   std::map<std::string, std::set<std::string>> sets{};
@@ -51,6 +53,25 @@ struct NaiveCluster {
   int64_t DemandedMilli(size_t role) const;
 
  private:
+  // A partition on a device, as slices [start, start + slices).
+  struct Held {
+    uint32_t start = 0;
+    uint32_t slices = 0;
+    DeviceShare share{};
+  };
+
+  const PartitionScheme* SchemeOf(const Device& device) const;
+  const PartitionProfile* ProfileOn(const Device& device,
+                                    const std::string& name) const;
+  DeviceShare PieceOf(const Device& device, const std::string& name) const;
+  std::vector<Held> HeldOn(const NaiveNode& n, uint32_t d, int ledger) const;
+  bool Split(const NaiveNode& n, uint32_t d, int ledger) const;
+  // Whether shares are used of the device beside partitions.
+  bool Shared(const NaiveNode& n, uint32_t d, int ledger) const;
+  bool MayStart(const NaiveNode& n, uint32_t d, const std::string& profile,
+                uint32_t start, int ledger) const;
+  uint32_t Pieces(const NaiveNode& n, uint32_t d, const std::string& profile,
+                  unsigned ledgers) const;
   // How many more of the role's shares fit on the device in all the ledgers.
   uint32_t DeviceSlots(const NaiveNode& n, size_t role, uint32_t device,
                        unsigned ledgers, uint32_t limit) const;

@@ -24,6 +24,7 @@
 // clang-format off
 #define MUSTER_WIRE_VALUES(X)                                                  \
   X(TaskId) X(Resources) X(Device) X(DeviceRequest) X(DeviceShare)             \
+  X(DevicePartition) X(PartitionProfile) X(PartitionScheme)                     \
   X(Label) X(Requirement) X(SelectorTerm) X(NodeSelector) X(Preference)        \
   X(Taint) X(Toleration) X(Topology) X(Slice) X(Spread) X(TopologyConstraint)  \
   X(Node) X(OtherUsage) X(NodeSet)                                             \

@@ -1,0 +1,79 @@
+// Partitions: fixed pieces that a device can be cut into (NVIDIA: MIG).
+#ifndef MUSTER_PARTITION_H_
+#define MUSTER_PARTITION_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster {
+
+// One kind of piece. A device's memory is a row of equal slices; a piece takes
+// `slices` of them side by side, beginning at one of `starts`. Two pieces never
+// share a slice, and the pieces of a device never take more than 1000
+// thousandths of it in all.
+struct PartitionProfile {
+  std::string name{};              // "3g.40gb": DeviceRequest::partition.
+  uint32_t slices = 1;             // >= 1.
+  int32_t milli = 0;               // Its share of the computing power: 1..1000.
+  std::vector<uint32_t> starts{};  // Rising; start + slices <= the scheme's.
+
+  friend bool operator==(const PartitionProfile&,
+                         const PartitionProfile&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "name", s.name);
+    v(2, "slices", s.slices);
+    v(3, "milli", s.milli);
+    v(4, "starts", s.starts);
+  }
+};
+
+// The ways to cut one kind of device. A piece also uses floor(device memory *
+// its slices / all slices) bytes.
+struct PartitionScheme {
+  static constexpr uint32_t kMaxSlices = 16;
+  static constexpr size_t kMaxProfiles = 32;
+
+  std::string key{};    // 1..256 bytes: Device::partition_scheme.
+  uint32_t slices = 0;  // 1..kMaxSlices.
+  std::vector<PartitionProfile> profiles{};  // At most kMaxProfiles.
+
+  friend bool operator==(const PartitionScheme&,
+                         const PartitionScheme&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "slices", s.slices);
+    v(3, "profiles", s.profiles);
+  }
+};
+
+// A piece that is there already, because the host cut the device beforehand.
+struct DevicePartition {
+  std::string profile{};
+  uint32_t start = 0;  // Its first slice.
+
+  friend bool operator==(const DevicePartition&,
+                         const DevicePartition&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "profile", s.profile);
+    v(2, "start", s.start);
+  }
+};
+
+// The scheme's profile of this name, or null.
+const PartitionProfile* FindProfile(const PartitionScheme& scheme,
+                                    std::string_view name);
+
+// Schemes of common devices, for a host to put into
+// SchedulerConfig::partition_schemes: "a100-40gb", "a100-80gb" and "h100-80gb".
+// Profiles with media extensions ("+me") are left out: of these a device takes
+// only one, whatever the slices say.
+std::vector<PartitionScheme> CommonPartitionSchemes();
+
+}  // namespace muster
+
+#endif  // MUSTER_PARTITION_H_

@@ -1,0 +1,251 @@
+// The part of Ledgers that keeps partitions on their slices.
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+
+#include "absl/strings/str_format.h"
+#include "lib/topology/ledgers.h"
+
+namespace muster {
+
+const Piece* Ledgers::PieceOn(NodeIndex n, uint32_t device,
+                              ProfileNumber profile) const {
+  const PartitionBook* book = PartitionsOn(n, device);
+  if (book == nullptr || profile == kNoProfile) return nullptr;
+  const Piece& piece = cuts_[book->cut].pieces[profile];
+  return piece.slices == 0 ? nullptr : &piece;
+}
+
+Share Ledgers::ShareOn(NodeIndex n, uint32_t device, const Needs& needs) const {
+  const DeviceBook& book = At(n, device);
+  if (needs.form != DeviceForm::kPartition) return ShareOf(needs, book.memory);
+  const Piece* piece = PieceOn(n, device, needs.partition);
+  if (piece == nullptr) return Whole(book);  // Only a host puts it there.
+  const int64_t all = cuts_[partitions_[n][device].cut].slices;
+  return {piece->milli, book.memory * piece->slices / all};
+}
+
+SliceMask Ledgers::BusySlices(NodeIndex n, uint32_t device,
+                              Ledger ledger) const {
+  const PartitionBook* book = PartitionsOn(n, device);
+  if (book == nullptr) return 0;
+  return book->books[First(ledger)].busy | book->books[Last(ledger)].busy;
+}
+
+std::span<const int32_t> Ledgers::SliceTasks(NodeIndex n, uint32_t device,
+                                             size_t ledger) const {
+  const PartitionBook* book = PartitionsOn(n, device);
+  if (book == nullptr) return {};
+  return std::span(book->books[ledger].tasks).first(cuts_[book->cut].slices);
+}
+
+// What is charged stays, on devices that are still there and have slices.
+void Ledgers::SetPartitions(NodeIndex n, const std::vector<Device>& devices) {
+  const auto has_scheme = [](const Device& d) {
+    return !d.partition_scheme.empty();
+  };
+  const bool any = std::any_of(devices.begin(), devices.end(), has_scheme);
+  if (n >= partitions_.size()) {
+    if (!any) return;
+    partitions_.resize(n + 1);
+  }
+  NodeBook& node = nodes_[n];
+  node.split = {};
+  std::vector<PartitionBook>& books = partitions_[n];
+  books.resize(any ? devices.size() : 0);
+  for (uint32_t d = 0; d < books.size(); ++d) {
+    books[d].cut = cuts_.Intern(devices[d]);
+    if (books[d].cut == PartitionTable::kNoCut) {
+      books[d].books = {};
+      continue;
+    }
+    const bool fixed = cuts_[books[d].cut].fixed;
+    for (const size_t l : {kNow, kLater}) {
+      const bool split = fixed || books[d].books[l].count > 0;
+      node.split[l] |= uint64_t{split} << d;
+    }
+  }
+}
+
+void Ledgers::PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
+                            uint32_t slot, size_t ledger, int sign) {
+  Needs needs;
+  needs.form = DeviceForm::kPartition;
+  needs.partition = profile;
+  const Share share = ShareOn(n, device, needs);
+  if (const Piece* piece = PieceOn(n, device, profile)) {
+    PartitionBook& partitions = partitions_[n][device];
+    SliceBook& book = partitions.books[ledger];
+    const PartitionTable::Cut& cut = cuts_[partitions.cut];
+    const SliceMask slices =
+        slot < cut.slices ? piece->At(slot) & cut.all() : 0;
+    ForEachBit(slices, [&](uint32_t s) {
+      book.tasks[s] += sign;
+      const SliceMask bit = SliceMask{1} << s;
+      book.busy = book.tasks[s] > 0 ? book.busy | bit : book.busy & ~bit;
+    });
+    book.count += sign;
+    book.taken.milli += sign * share.milli;
+    book.taken.memory += sign * share.memory;
+    uint64_t& split = nodes_[n].split[ledger];
+    const uint64_t bit = uint64_t{1} << device;
+    split = cut.fixed || book.count > 0 ? split | bit : split & ~bit;
+  }
+  PostDevice(n, device, share, ledger, sign);
+}
+
+// Whether something other than partitions uses the device.
+bool Ledgers::SharesBeside(NodeIndex n, uint32_t device, size_t ledger) const {
+  const Share& taken = partitions_[n][device].books[ledger].taken;
+  const Share free = RawFree(n, device, ledger);
+  return !(Share{free.milli + taken.milli, free.memory + taken.memory} ==
+           Whole(At(n, device)));
+}
+
+SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
+                              Ledger ledger) const {
+  const PartitionBook& partitions = partitions_[n][device];
+  const DeviceBook& book = At(n, device);
+  SliceMask open = cuts_[partitions.cut].all();
+  for (const size_t l : {First(ledger), Last(ledger)}) {
+    const SliceBook& slices = partitions.books[l];
+    const Share free = RawFree(n, device, l);
+    const Share others{kWholeDevice - free.milli - slices.taken.milli,
+                       book.memory - free.memory - slices.taken.memory};
+    if (!(others == Share{}) || free.milli < piece.milli) return 0;
+    open &= ~slices.busy;
+  }
+  return open;
+}
+
+uint32_t Ledgers::PiecesOn(NodeIndex n, uint32_t device, const Needs& needs,
+                           Ledger ledger) const {
+  const Piece* piece = PieceOn(n, device, needs.partition);
+  if (piece == nullptr) return 0;
+  const SliceMask open = OpenSlices(n, device, *piece, ledger);
+  if (open == 0) return 0;
+  const auto by_power =
+      static_cast<uint32_t>(MinFree(n, device, ledger).milli / piece->milli);
+  return std::min(MostPieces(*piece, open), by_power);
+}
+
+uint32_t Ledgers::PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
+                                 uint32_t limit) const {
+  if (n >= partitions_.size() || partitions_[n].empty()) return 0;
+  uint32_t slots = 0;
+  for (uint64_t mask = nodes_[n].healthy & DevicesOfModels(n, needs);
+       mask != 0 && slots < limit; mask &= mask - 1) {
+    slots += PiecesOn(n, static_cast<uint32_t>(std::countr_zero(mask)), needs,
+                      ledger);
+  }
+  return std::min(slots, limit);
+}
+
+// Never where it would cost a second piece of its own kind; then where the
+// least of other placements is lost, then on the device with the fewest free
+// slices, then the lowest device and slice.
+bool Ledgers::ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
+                              uint64_t* devices, uint32_t* slot) const {
+  using Rank = std::tuple<uint64_t, uint32_t>;
+  Rank best{std::numeric_limits<uint64_t>::max(), 0};
+  bool found = false;
+  ForEachPlace(n, needs, ledger, [&](uint32_t d, uint32_t start) {
+    const Piece& piece = *PieceOn(n, d, needs.partition);
+    const PartitionTable::Cut& cut = cuts_[partitions_[n][d].cut];
+    const SliceMask open = OpenSlices(n, d, piece, ledger);
+    const SliceMask taken = piece.At(start);
+    const int32_t free = MinFree(n, d, ledger).milli;
+    const auto pieces = [&](SliceMask slices, int32_t milli) {
+      return std::min(MostPieces(piece, slices),
+                      static_cast<uint32_t>(milli / piece.milli));
+    };
+    if (pieces(open & ~taken, free - piece.milli) + 1 < pieces(open, free)) {
+      return;
+    }
+    const Rank rank{PartitionTable::Loss(cut, open, free, taken, piece.milli),
+                    CountBits(open)};
+    if (found && best <= rank) return;
+    found = true;
+    best = rank;
+    *devices = uint64_t{1} << d;
+    *slot = start;
+  });
+  return found;
+}
+
+bool Ledgers::FitsPartition(NodeIndex n, const Needs& needs, uint64_t devices,
+                            uint32_t slot, Ledger ledger) const {
+  bool fits = CountBits(devices) == 1;
+  ForEachBit(devices, [&](uint32_t d) {
+    const Piece* piece = PieceOn(n, d, needs.partition);
+    fits =
+        fits && piece != nullptr && slot < PartitionScheme::kMaxSlices &&
+        (FreeStarts(*piece, OpenSlices(n, d, *piece, ledger)) >> slot & 1) != 0;
+  });
+  return fits;
+}
+
+uint64_t Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
+  if (n >= partitions_.size()) return 0;
+  uint64_t clashes = 0;
+  for (uint32_t d = 0; d < partitions_[n].size(); ++d) {
+    const PartitionBook& partitions = partitions_[n][d];
+    for (const size_t l : {First(ledger), Last(ledger)}) {
+      const SliceBook& book = partitions.books[l];
+      if (book.count <= 0) continue;
+      const Share free = RawFree(n, d, l);
+      bool clash = free.milli + book.taken.milli != kWholeDevice ||
+                   free.memory + book.taken.memory != At(n, d).memory;
+      for (const int32_t tasks : book.tasks) clash = clash || tasks > 1;
+      clashes |= uint64_t{clash} << d;
+    }
+  }
+  return clashes;
+}
+
+uint32_t Ledgers::PartitionCapacity(NodeIndex n, const Needs& needs) const {
+  uint32_t count = 0;
+  ForEachBit(DevicesOfModels(n, needs), [&](uint32_t d) {
+    const Piece* piece = PieceOn(n, d, needs.partition);
+    if (piece == nullptr) return;
+    const SliceMask all = cuts_[partitions_[n][d].cut].all();
+    count += std::min(MostPieces(*piece, all),
+                      static_cast<uint32_t>(kWholeDevice / piece->milli));
+  });
+  return count;
+}
+
+absl::Status Ledgers::ValidatePartitions(NodeIndex n, const Node& node,
+                                         const Ledgers& fresh) const {
+  for (uint32_t d = 0; d < node.devices.size(); ++d) {
+    const PartitionBook* book = PartitionsOn(n, d);
+    const PartitionBook* least = fresh.PartitionsOn(0, d);
+    bool fine = (book == nullptr) == (least == nullptr);
+    for (const size_t l : {kNow, kLater}) {
+      const bool split = (nodes_[n].split[l] >> d & 1) != 0;
+      if (book == nullptr) {
+        fine = fine && !split;
+        continue;
+      }
+      if (!fine) break;
+      const SliceBook& have = book->books[l];
+      const SliceBook& others = least->books[l];
+      fine = cuts_[book->cut].partitions == node.devices[d].partitions &&
+             split == (cuts_[book->cut].fixed || have.count > 0) &&
+             have.count >= others.count &&
+             (nodes_[n].charges[l] > 0 || have.count == others.count);
+      for (size_t s = 0; s < have.tasks.size(); ++s) {
+        fine = fine && (have.busy >> s & 1) == (have.tasks[s] > 0 ? 1u : 0u) &&
+               have.tasks[s] >= others.tasks[s];
+      }
+    }
+    if (!fine) {
+      return absl::InternalError(absl::StrFormat(
+          "%s: the partitions of device %u are off", node.key, d));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster

@@ -1,0 +1,86 @@
+// Partition schemes, ready for arithmetic: pure functions over slice masks, and
+// the cuts that devices have.
+#ifndef MUSTER_LIB_TOPOLOGY_PARTITION_TABLE_H_
+#define MUSTER_LIB_TOPOLOGY_PARTITION_TABLE_H_
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "muster/device.h"
+#include "muster/partition.h"
+
+namespace muster {
+
+// Bit i: slice i of a device.
+using SliceMask = uint32_t;
+
+// Profiles of equal names share a number, whatever their schemes.
+using ProfileNumber = uint32_t;
+inline constexpr ProfileNumber kNoProfile = 0xffffffff;
+
+// One kind of piece of one kind of device.
+struct Piece {
+  uint32_t slices = 0;
+  int32_t milli = 0;
+  SliceMask starts = 0;  // Where it may begin; 0: this device has no such one.
+
+  // The slices it takes from `start` on.
+  SliceMask At(uint32_t start) const {
+    return ((SliceMask{1} << slices) - 1) << start;
+  }
+};
+
+// The starts at which the piece fits into the free slices. O(log slices).
+SliceMask FreeStarts(const Piece& piece, SliceMask free);
+
+// The most pieces that fit into the free slices side by side, slices alone
+// counting: each as early as can be, which is optimal for equal lengths.
+uint32_t MostPieces(const Piece& piece, SliceMask free);
+
+// Schemes are fixed for life; cuts are added as devices with them come.
+class PartitionTable {
+ public:
+  // What devices with the same scheme and the same fixed pieces have in common.
+  struct Cut {
+    std::string scheme{};
+    bool fixed = false;  // By the host.
+    uint32_t slices = 0;
+    std::vector<Piece> pieces{};  // By profile number.
+    std::vector<DevicePartition> partitions{};
+
+    SliceMask all() const { return (SliceMask{1} << slices) - 1; }
+  };
+  static constexpr uint32_t kNoCut = 0xffffffff;
+
+  // The schemes are valid (see ValidatePartitionSchemes).
+  explicit PartitionTable(std::vector<PartitionScheme> schemes);
+
+  bool empty() const { return schemes_.empty(); }
+  const std::vector<PartitionScheme>& schemes() const { return schemes_; }
+  ProfileNumber Find(std::string_view profile) const;
+  // The least thousandths that a piece of this profile takes of any device.
+  int32_t LeastMilli(ProfileNumber profile) const;
+  // Keys of the schemes that have the profile.
+  std::vector<std::string> SchemesWith(std::string_view profile) const;
+
+  // The device's cut; kNoCut for a device without a (known) scheme.
+  uint32_t Intern(const Device& device);
+  const Cut& operator[](uint32_t cut) const { return cuts_[cut]; }
+
+  // How much of what pieces could still be placed on a device is lost when the
+  // `taken` slices and thousandths go: over all profiles, the number of starts
+  // that were open and no longer are, times the piece's slices.
+  static uint64_t Loss(const Cut& cut, SliceMask free, int32_t free_milli,
+                       SliceMask taken, int32_t taken_milli);
+
+ private:
+  std::vector<PartitionScheme> schemes_;
+  std::vector<std::string> profiles_{};  // By number; sorted.
+  std::vector<Cut> cuts_{};
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_TOPOLOGY_PARTITION_TABLE_H_
