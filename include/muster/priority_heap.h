@@ -1,7 +1,6 @@
-// A priority queue that many threads push to and one thread takes from.
-//
-// Intrusive: what waits in it derives from HeapNode and belongs to the caller,
-// so a push allocates nothing. Needs the standard library only.
+// A strict priority queue for many threads, header-only, on the standard
+// library alone. Intrusive: what waits in it derives from HeapNode and belongs
+// to the caller, so that a push allocates nothing.
 //
 // Example (compiled and run by test/queue/priority_heap_test.cc):
 //
@@ -25,273 +24,167 @@
 // one whose push took effect first goes first. Threads interleave differently
 // from run to run: who needs the same order always gives each node its own key.
 //
-// Thread safety. Push may be called from any thread at any time. All else, the
-// destructor included, belongs to the owner: one thread at a time, handed on
-// only by something that synchronizes (a mutex, a join). A node belongs to the
-// heap from its Push until PopBest, Erase or Clear has returned it.
+// Two private sides keep this order (HeapSide in owned_heap.h): up to 64
+// classes, such as small integers, cost O(1); any other keys O(log n). The heap
+// changes from one to the other by itself.
+//
+// Thread safety: any thread may call anything at any time, but the destructor.
+// A node belongs to the heap from its Push until PopBest, Erase or Clear has
+// returned it. Several threads may race to take one node out: one of them gets
+// it, and it may be freed once all those calls have returned.
 //
 // Progress.
-//   Push      lock-free: its compare-and-swap fails only because another push
-//             or the owner's exchange succeeded (or spuriously, on machines
-//             with LL/SC). Not wait-free.
-//   all else  never waits for another thread: a pusher that stops for ever, at
-//             any instruction, delays nobody. One call pays O(log n) for each
-//             node in the inbox. It allocates when more nodes wait than ever
-//             before (see Reserve), and is as lock-free as the allocator then;
-//             if that throws, the nodes stay and the next call goes on.
+//   Push      lock-free: some push always succeeds, whatever other threads do
+//             and wherever they stopped for ever. Not wait-free.
+//   all else  blocking among each other: one thread at a time is inside, and
+//             does the work of those who came meanwhile (combiner.h). One that
+//             stops for ever inside stops the others, but no push. One that
+//             stops for ever in the middle of a push stops nobody.
 //
 // Linearization points.
-//   Push      its successful compare-and-swap on inbox_.
-//   all else  its read of inbox_: the exchange that takes the inbox, or the
-//             load that finds it empty. All that follows is private.
-// So PopBest returns the best of all nodes whose Push happened before the call,
-// or a better one. "Happened before" is the language's: who learns of a push by
-// a relaxed atomic or by looking at a clock has not synchronized with it.
+//   Push      its successful compare-and-swap on the inbox.
+//   all else  the read of the inbox, by the thread that does the work: the
+//             exchange that takes it, or the load that finds it empty.
+// So PopBest returns the best of all nodes whose Push took effect before. All
+// heaps of a program have one order of these points (owned_heap.h).
 //
-// Memory orders.
-//   Push, load       relaxed: a guess, which the compare-and-swap checks.
-//   Push, CAS        release: publishes the node and whatever its pusher wrote
-//                    before. On failure relaxed, as the load.
-//   owner, load      relaxed: a null carries no data, and coherence alone
-//                    ensures that no push that happened before is missed.
-//   owner, exchange  acquire: pairs with *every* push it takes, as each CAS
-//                    continues the release sequences of those before it. Not
-//                    release: pushers read nothing that the owner writes.
-// None is sequentially consistent: an owner that sleeps when the heap is empty,
-// and pushers that wake it, need a fence or lock of their own.
+// Memory orders: owned_heap.h for the inbox, combiner.h for the rest, each with
+// its reason; docs/priority-heap.md shows how each one that is weakened is
+// caught.
 //
-// Memory reclamation: none is needed. A node popped or erased is linked
-// nowhere: it may be freed, or pushed again, as soon as the call has returned.
-// If that happens between a pusher's load and its compare-and-swap, no harm is
-// done (no ABA problem): as the inbox is only pushed to or taken whole, its
-// head is all that matters. The pusher compares the pointer, freed or not,
-// which the standard leaves to the compiler, but never follows it.
+// Memory reclamation: none is needed, and nothing is deferred. A node that was
+// popped or erased is linked nowhere: it may be freed, or pushed again, as soon
+// as the call has returned. A node that got another key stays in the heap.
 
 #ifndef MUSTER_PRIORITY_HEAP_H_
 #define MUSTER_PRIORITY_HEAP_H_
 
-#include <algorithm>
-#include <atomic>
-#include <cassert>
 #include <cstddef>
-#include <cstdint>
 #include <functional>
-#include <type_traits>
+#include <span>
 #include <utility>
-#include <vector>
+
+#include "muster/combiner.h"
+#include "muster/heap_sides.h"
+#include "muster/heap_threads.h"
+#include "muster/owned_heap.h"
 
 namespace muster {
 
-// What is queued: derive from it. A node is in at most one heap at a time, and
-// must stay where it is in memory while it is in one.
-template <class Key>
-class HeapNode {
- public:
-  HeapNode() = default;
-  explicit HeapNode(Key key) : key_(std::move(key)) {}
-  HeapNode(const HeapNode&) = delete;
-  HeapNode& operator=(const HeapNode&) = delete;
-
-  const Key& key() const { return key_; }
-  // Only while the node is in no heap; else see PriorityHeap::Reprioritize.
-  void set_key(Key key) {
-    assert(slot_ == kDetached);
-    key_ = std::move(key);
-  }
-
- private:
-  template <class K, class C, class N>
-  friend class PriorityHeap;
-
-  static constexpr size_t kDetached = SIZE_MAX, kInInbox = SIZE_MAX - 1;
-
-  Key key_{};
-  HeapNode* next_ = nullptr;  // The node pushed before this one; in the inbox.
-  size_t slot_ = kDetached;   // Index in PriorityHeap::heap_, or as above.
-};
-
-// Key      Copied into the heap's array; best small. Moving it must not throw.
+// Key      Copied into an array if it has no class; best small. Moving it must
+//          not throw.
 // Compare  A strict weak order that does not throw. compare(a, b): a is better.
+//          It may number classes: see NumbersClasses in heap_sides.h.
 // Node     The type that is queued, derived from HeapNode<Key>.
-template <class Key, class Compare = std::less<Key>, class Node = HeapNode<Key>>
+// Threads  See heap_threads.h.
+//
+// Fewer than 2^31 nodes may wait.
+template <class Key, class Compare = std::less<Key>, class Node = HeapNode<Key>,
+          class Threads = ManyThreads>
 class PriorityHeap {
  public:
+  using Owned = OwnedHeap<Key, Compare, Node, Threads>;
+
   explicit PriorityHeap(Compare compare = Compare())
-      : compare_(std::move(compare)) {}
-  PriorityHeap(const PriorityHeap&) = delete;
-  PriorityHeap& operator=(const PriorityHeap&) = delete;
+      : heap_(std::move(compare)) {}
 
-  // Any thread. `node` is in no heap.
-  void Push(Node* node) noexcept {
-    Hook* const hook = node;
-    assert(hook->slot_ == Hook::kDetached);
-    hook->slot_ = Hook::kInInbox;
-    Hook* head = inbox_.load(std::memory_order_relaxed);
-    do {
-      hook->next_ = head;
-    } while (!inbox_.compare_exchange_weak(
-        head, hook, std::memory_order_release, std::memory_order_relaxed));
-  }
+  // `node` is in no heap.
+  void Push(Node* node) noexcept { heap_.Push(node); }
 
-  // The owner only, from here on. Each call drains the inbox first: Erase and
-  // Reprioritize never meet a node that is still in it.
-  //
   // Takes the best node out; null if there is none.
   Node* PopBest() {
-    Drain();
-    if (heap_.empty()) return nullptr;
-    Node* const best = static_cast<Node*>(heap_.front().node);
-    return RemoveAt(0), best;
+    return combiner_.Run([this] { return heap_.PopBest(); });
   }
 
-  // The best node, which stays; null if there is none. After another push the
-  // next PopBest may return another.
+  // Takes the best nodes out, as many as fit, in one instant: *out gets them in
+  // order. Returns how many.
+  size_t PopBest(std::span<Node*> out) {
+    return combiner_.Run([this, out] { return heap_.PopBest(out); });
+  }
+
+  // The best node, which stays; null if there is none. Others may push a better
+  // one, or take this one, before the caller looks at it.
   Node* PeekBest() {
-    Drain();
-    return heap_.empty() ? nullptr : static_cast<Node*>(heap_.front().node);
+    return combiner_.Run([this] { return heap_.PeekBest(); });
   }
 
   // Takes `node` out; false if it was in no heap. It must not be in another,
   // nor in the middle of its Push: that happened before this call, if at all.
   bool Erase(Node* node) {
-    Drain();
-    const size_t slot = SlotOf(node);
-    if (slot == Hook::kDetached) return false;
-    RemoveAt(slot);
-    return true;
+    return combiner_.Run([this, node] { return heap_.Erase(node); });
   }
 
   // Gives `node` another key; false, and nothing is done, if it was in no heap.
   // Asks of `node` what Erase does. It goes behind its new equals, as if erased
   // and pushed again in one instant; if the keys are equal, it keeps its place.
   bool Reprioritize(Node* node, Key key) {
-    Drain();
-    const size_t slot = SlotOf(node);
-    if (slot == Hook::kDetached) return false;
-    Entry& entry = heap_[slot];
-    const bool better = compare_(key, entry.key);
-    const bool worse = compare_(entry.key, key);
-    entry.key = key;
-    entry.node->key_ = std::move(key);
-    if (!better && !worse) return true;
-    entry.seq = next_seq_++;
-    Entry moved = std::move(entry);
-    Rise(better ? slot : FallToLeaf(slot), std::move(moved));
-    return true;
+    return combiner_.Run([this, node, &key] {
+      return heap_.Reprioritize(node, std::move(key));
+    });
   }
 
-  // Takes the inbox into the heap; returns how many nodes that were. The other
-  // calls do it by themselves: this chooses when the work is done.
+  // Takes in what was pushed; returns how many nodes that were. The other calls
+  // do it by themselves: this chooses when the work is done.
   size_t Drain() {
-    if (inbox_.load(std::memory_order_relaxed) != nullptr) {
-      Hook* newest = inbox_.exchange(nullptr, std::memory_order_acquire);
-      Hook* oldest = nullptr;
-      while (newest != nullptr) {  // Turns the list round.
-        Hook* const hook = std::exchange(newest, newest->next_);
-        hook->next_ = std::exchange(oldest, hook);
-      }
-      Hook** end = &pending_;  // Empty, unless push_back threw the last time.
-      while (*end != nullptr) end = &(*end)->next_;
-      *end = oldest;
-    }
-    size_t drained = 0;
-    for (; pending_ != nullptr; ++drained) {
-      heap_.push_back(Entry{pending_->key_, next_seq_, pending_});
-      ++next_seq_;
-      pending_ = pending_->next_;
-      Rise(heap_.size() - 1, std::move(heap_.back()));
-    }
-    return drained;
+    return combiner_.Run([this] { return heap_.Drain(); });
   }
 
   // Takes out every node. The destructor does not: it touches none.
   void Clear() {
-    Drain();
-    for (const Entry& entry : heap_) entry.node->slot_ = Hook::kDetached;
-    heap_.clear();
+    combiner_.Run([this] { heap_.Clear(); });
   }
 
-  size_t size() { return Drain(), heap_.size(); }  // Not const, as it drains.
+  size_t size() {
+    return combiner_.Run([this] { return heap_.size(); });
+  }
+  bool empty() { return size() == 0; }
 
-  bool empty() const {
-    return heap_.empty() && !pending_ &&
-           !inbox_.load(std::memory_order_relaxed);
+  // While no more than `nodes` wait, nothing allocates. Nothing does anyhow as
+  // long as all keys have classes.
+  void Reserve(size_t nodes) {
+    combiner_.Run([this, nodes] { heap_.Reserve(nodes); });
   }
 
-  // While no more than `nodes` wait, the owner's calls do not allocate.
-  void Reserve(size_t nodes) { heap_.reserve(nodes); }
+  // See OwnedHeap.
+  HeapSide side() {
+    return combiner_.Run([this] { return heap_.side(); });
+  }
+  bool Use(HeapSide side) {
+    return combiner_.Run([this, side] { return heap_.Use(side); });
+  }
+
+  // Stays inside for several operations, which then cost no atomic instruction
+  // that writes:
+  //
+  //   PriorityHeap<int>::Session session(&heap);
+  //   while (HeapNode<int>* node = session->PopBest()) ...
+  //
+  // Others push meanwhile. What else they ask for is done by the next operation
+  // of the session, or at its end: it is for threads that are busy with the
+  // heap. Must not be used from two threads, nor twice by one at a time.
+  class Session {
+   public:
+    explicit Session(PriorityHeap* heap) : heap_(heap) {
+      heap_->combiner_.Enter();
+    }
+    ~Session() { heap_->combiner_.Leave(); }
+    Session(const Session&) = delete;
+    Session& operator=(const Session&) = delete;
+
+    Owned* operator->() {
+      heap_->combiner_.ServeOthers();
+      return &heap_->heap_;
+    }
+
+   private:
+    PriorityHeap* heap_;
+  };
 
  private:
-  friend class PriorityHeapPeer;  // The tests': moves next_seq_ to its wrap.
-  using Hook = HeapNode<Key>;
-  struct Entry {
-    Key key;
-    uint64_t seq;  // The order of draining, which is that of the pushes.
-    Hook* node;
-  };
-  static_assert(std::is_nothrow_move_assignable_v<Key>);
-  static_assert(std::atomic<Hook*>::is_always_lock_free);
+  friend class PriorityHeapPeer;  // The tests'.
 
-  static constexpr size_t kArity = 4;  // Half the levels of a binary heap.
-
-  // Without a branch, which no CPU would predict. seq may wrap: right while no
-  // two nodes are 2^63 pushes apart.
-  bool Before(const Entry& a, const Entry& b) const {
-    const bool better = compare_(a.key, b.key), worse = compare_(b.key, a.key);
-    return better | (!worse & (static_cast<int64_t>(a.seq - b.seq) < 0));
-  }
-
-  size_t SlotOf(const Hook* hook) const {
-    assert(hook->slot_ == Hook::kDetached || heap_[hook->slot_].node == hook);
-    return hook->slot_;
-  }
-
-  void RemoveAt(size_t slot) {
-    heap_[slot].node->slot_ = Hook::kDetached;
-    Entry last = std::move(heap_.back());
-    heap_.pop_back();
-    if (slot == heap_.size()) return;
-    // `last` is among the worst: this compares less than a search from above.
-    Rise(FallToLeaf(slot), std::move(last));
-  }
-
-  void Fill(size_t slot, Entry&& entry) {
-    entry.node->slot_ = slot;
-    heap_[slot] = std::move(entry);
-  }
-
-  // Moves the hole at `slot` up to where `entry` belongs, and fills it.
-  void Rise(size_t slot, Entry entry) {
-    for (size_t parent; slot > 0; slot = parent) {
-      parent = (slot - 1) / kArity;
-      if (!Before(entry, heap_[parent])) break;
-      Fill(slot, std::move(heap_[parent]));
-    }
-    Fill(slot, std::move(entry));
-  }
-
-  // Moves the hole at `slot` down, best child by best child; returns its leaf.
-  size_t FallToLeaf(size_t slot) {
-    for (size_t child; (child = slot * kArity + 1) < heap_.size();) {
-      const size_t end = std::min(child + kArity, heap_.size());
-      size_t best = child;
-      while (++child < end) {
-        best = Before(heap_[child], heap_[best]) ? child : best;
-      }
-      Fill(slot, std::move(heap_[best]));
-      slot = best;
-    }
-    return slot;
-  }
-
-  alignas(64) std::atomic<Hook*> inbox_{
-      nullptr};  // All threads', newest first.
-
-  // The owner's. Each entry is Before its children; heap_[i].node->slot_ == i.
-  alignas(64) std::vector<Entry> heap_;
-  Hook* pending_ = nullptr;  // Between inbox_ and heap_, oldest first.
-  uint64_t next_seq_ = 0;
-  [[no_unique_address]] Compare compare_;
+  Owned heap_;
+  Combiner<Threads> combiner_;
 };
 
 }  // namespace muster

@@ -1,15 +1,17 @@
 #include "muster/priority_heap.h"
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <functional>
 #include <iostream>
-#include <limits>
 #include <memory>
 #include <random>
 #include <set>
+#include <span>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -24,8 +26,14 @@ namespace muster {
 class PriorityHeapPeer {
  public:
   template <class Heap>
-  static void SetNextSeq(Heap* heap, uint64_t seq) {
-    heap->next_seq_ = seq;
+  static void SetNextSeq(Heap* heap, uint32_t seq) {
+    uint32_t& next = heap->heap_.keys_.next_seq_;
+    next = std::max(next, seq);
+  }
+  // So many more numbers until the next one is the last.
+  template <class Heap>
+  static void HastenWrap(Heap* heap, uint32_t left) {
+    if (heap->side() == HeapSide::kKeys) SetNextSeq(heap, UINT32_MAX - left);
   }
 };
 
@@ -97,10 +105,12 @@ TEST(PriorityHeapTest, EmptyKnowsTheInbox) {
   PriorityHeap<int> heap;
   HeapNode<int> node;
   heap.Push(&node);
-  EXPECT_FALSE(std::as_const(heap).empty());
-  EXPECT_EQ(heap.Drain(), 1u);
+  EXPECT_FALSE(heap.empty());
   EXPECT_EQ(heap.Drain(), 0u);
-  EXPECT_FALSE(std::as_const(heap).empty());
+  EXPECT_EQ(heap.PopBest(), &node);
+  heap.Push(&node);
+  EXPECT_EQ(heap.Drain(), 1u);
+  EXPECT_FALSE(heap.empty());
 }
 
 TEST(PriorityHeapTest, ErasesAndReprioritizesANodeStillInTheInbox) {
@@ -128,13 +138,14 @@ TEST(PriorityHeapTest, ReprioritizingGoesBehindNewEqualsAndKeepsAnOldPlace) {
   for (HeapNode<int>* node : {&a, &d, &c, &b}) EXPECT_EQ(heap.PopBest(), node);
 }
 
+struct ByFirstOfPair {
+  bool operator()(std::pair<int, int> a, std::pair<int, int> b) const {
+    return a.first < b.first;
+  }
+};
+
 TEST(PriorityHeapTest, KeysThatCompareEqualAreStillReplaced) {
-  struct ByFirst {
-    bool operator()(std::pair<int, int> a, std::pair<int, int> b) const {
-      return a.first < b.first;
-    }
-  };
-  PriorityHeap<std::pair<int, int>, ByFirst> heap;
+  PriorityHeap<std::pair<int, int>, ByFirstOfPair> heap;
   HeapNode<std::pair<int, int>> a({1, 1}), b({1, 2});
   heap.Push(&a);
   heap.Push(&b);
@@ -190,14 +201,147 @@ TEST(PriorityHeapTest, OrdersByAComparatorWithStateAndByStrings) {
   EXPECT_EQ(named.PopBest(), nullptr);
 }
 
+// --- Several at once ---------------------------------------------------------
+
+TEST(PriorityHeapTest, ABatchIsTheBestInOrder) {
+  for (int far : {0, 1000}) {  // In classes, or not.
+    PriorityHeap<int> heap;
+    std::deque<HeapNode<int>> nodes;
+    for (int i = 0; i < 10; ++i) heap.Push(&nodes.emplace_back(far + i / 2));
+    std::array<HeapNode<int>*, 4> batch;
+    EXPECT_EQ(heap.PopBest(std::span(batch).first(0)), 0u);
+    for (int popped = 0; popped < 8; popped += 4) {
+      ASSERT_EQ(heap.PopBest(batch), 4u);
+      for (int i = 0; i < 4; ++i) EXPECT_EQ(batch[i], &nodes[popped + i]);
+    }
+    EXPECT_EQ(heap.PopBest(batch), 2u);
+    EXPECT_EQ(batch[1], &nodes[9]);
+    EXPECT_EQ(heap.PopBest(batch), 0u);
+  }
+}
+
+TEST(PriorityHeapTest, ASessionDoesAllTheHeapDoes) {
+  PriorityHeap<int> heap;
+  HeapNode<int> a(1), b(2);
+  {
+    PriorityHeap<int>::Session session(&heap);
+    heap.Push(&b);  // Never needs the session.
+    session->Push(&a);
+    EXPECT_EQ(session->PopBest(), &a);
+    EXPECT_TRUE(session->Reprioritize(&b, 0));
+  }
+  EXPECT_EQ(heap.PopBest(), &b);
+}
+
+// --- The two sides -----------------------------------------------------------
+
+TEST(PriorityHeapTest, KeysWithoutAClassMoveAllToTheOtherSide) {
+  PriorityHeap<int> heap;
+  std::deque<HeapNode<int>> nodes;
+  for (int key : {63, 5, 0, 5}) heap.Push(&nodes.emplace_back(key));
+  EXPECT_EQ(heap.side(), HeapSide::kClasses);
+  for (int key : {5, 64, -1, 5}) heap.Push(&nodes.emplace_back(key));
+  EXPECT_EQ(heap.side(), HeapSide::kKeys);
+  for (int i : {6, 2, 1, 3, 4, 7, 0}) EXPECT_EQ(heap.PopBest(), &nodes[i]);
+  EXPECT_EQ(heap.side(), HeapSide::kKeys);
+  EXPECT_EQ(heap.PopBest(), &nodes[5]);
+  EXPECT_EQ(heap.side(), HeapSide::kClasses);  // Empty: from the beginning.
+}
+
+TEST(PriorityHeapTest, ANewKeyMayMoveAllToTheOtherSide) {
+  PriorityHeap<int> heap;
+  HeapNode<int> a(1), b(1), c(1);
+  for (HeapNode<int>* node : {&a, &b, &c}) heap.Push(node);
+  EXPECT_TRUE(heap.Reprioritize(&b, 100));
+  EXPECT_EQ(heap.side(), HeapSide::kKeys);
+  for (HeapNode<int>* node : {&a, &c, &b}) EXPECT_EQ(heap.PopBest(), node);
+}
+
+TEST(PriorityHeapTest, TheSideCanBeChosen) {
+  PriorityHeap<int> heap;
+  std::deque<HeapNode<int>> nodes;
+  for (int key : {3, 1, 3, 1, 2}) heap.Push(&nodes.emplace_back(key));
+  EXPECT_TRUE(heap.Use(HeapSide::kKeys));
+  EXPECT_EQ(heap.side(), HeapSide::kKeys);
+  EXPECT_TRUE(heap.Erase(&nodes[4]));
+  HeapNode<int> late(1), far(64);
+  heap.Push(&late);
+  heap.Push(&far);
+  EXPECT_FALSE(heap.Use(HeapSide::kClasses));
+  EXPECT_TRUE(heap.Erase(&far));
+  EXPECT_TRUE(heap.Use(HeapSide::kClasses));
+  EXPECT_EQ(heap.side(), HeapSide::kClasses);
+  for (HeapNode<int>* node :
+       {&nodes[1], &nodes[3], &late, &nodes[0], &nodes[2]}) {
+    EXPECT_EQ(heap.PopBest(), node);
+  }
+}
+
+TEST(PriorityHeapTest, WhatHasNoClassesHasOneSide) {
+  PriorityHeap<std::string> heap;
+  EXPECT_EQ(heap.side(), HeapSide::kKeys);
+  EXPECT_FALSE(heap.Use(HeapSide::kClasses));
+  EXPECT_TRUE(heap.Use(HeapSide::kKeys));
+}
+
+struct ByFirstInClasses : ByFirstOfPair {
+  uint64_t ClassOf(const std::pair<int, int>& key) const {
+    return static_cast<uint64_t>(key.first);
+  }
+};
+
+TEST(PriorityHeapTest, ACompareMayNumberClasses) {
+  using Pair = std::pair<int, int>;
+  PriorityHeap<Pair, ByFirstInClasses> heap;
+  std::deque<HeapNode<Pair>> nodes;
+  for (int i = 0; i < 6; ++i) heap.Push(&nodes.emplace_back(Pair(i % 2, -i)));
+  EXPECT_EQ(heap.side(), HeapSide::kClasses);
+  for (int i : {0, 2, 4, 1, 3, 5}) EXPECT_EQ(heap.PopBest(), &nodes[i]);
+}
+
+TEST(PriorityHeapTest, TheGreatestKeysOfGreaterAreClassesToo) {
+  PriorityHeap<int, std::greater<>> heap;
+  std::deque<HeapNode<int>> nodes;
+  for (int key : {0, 63, 7}) heap.Push(&nodes.emplace_back(key));
+  EXPECT_EQ(heap.side(), HeapSide::kClasses);
+  for (int i : {1, 2, 0}) EXPECT_EQ(heap.PopBest(), &nodes[i]);
+  HeapNode<int> high(64), low(-1), zero(0);
+  for (HeapNode<int>* node : {&low, &zero, &high}) heap.Push(node);
+  for (HeapNode<int>* node : {&high, &zero, &low}) {
+    EXPECT_EQ(heap.PopBest(), node);
+  }
+}
+
+// --- Counters at their end ---------------------------------------------------
+
 TEST(PriorityHeapTest, TheSequenceNumberMayWrap) {
   PriorityHeap<int> heap;
-  PriorityHeapPeer::SetNextSeq(&heap, std::numeric_limits<uint64_t>::max() - 5);
   std::deque<HeapNode<int>> nodes;
-  for (int i = 0; i < 20; ++i) heap.Push(&nodes.emplace_back(0));
+  for (int i = 0; i < 20; ++i) heap.Push(&nodes.emplace_back(1000));
   heap.Drain();
-  for (int i = 20; i < 40; ++i) heap.Push(&nodes.emplace_back(0));
+  PriorityHeapPeer::SetNextSeq(&heap, UINT32_MAX - 5);
+  for (int i = 20; i < 60; ++i) heap.Push(&nodes.emplace_back(1000));
   for (HeapNode<int>& node : nodes) ASSERT_EQ(heap.PopBest(), &node);
+}
+
+TEST(PriorityHeapTest, ErasedPlacesInTheArrayAreUsedAgain) {
+  PriorityHeap<int> heap;
+  std::deque<HeapNode<int>> nodes;
+  for (int i = 0; i < 100; ++i) heap.Push(&nodes.emplace_back(1000 + i));
+  for (int round = 0; round < 50; ++round) {
+    for (int i = 1; i < 100; i += 2) {
+      ASSERT_TRUE(heap.Erase(&nodes[i]));
+      heap.Push(&nodes[i]);
+      ASSERT_TRUE(heap.Reprioritize(&nodes[i], 5000 + (i * 7 + round) % 100));
+    }
+  }
+  EXPECT_EQ(heap.size(), 100u);
+  int last = 0;
+  for (int i = 0; i < 100; ++i) {
+    const int key = heap.PopBest()->key();
+    ASSERT_GE(key, last);
+    last = key;
+  }
 }
 
 #ifndef NDEBUG
@@ -205,7 +349,7 @@ TEST(PriorityHeapDeathTest, PushingTwiceIsCaughtInDebugBuilds) {
   PriorityHeap<int> heap;
   HeapNode<int> node;
   heap.Push(&node);
-  EXPECT_DEATH_IF_SUPPORTED(heap.Push(&node), "kDetached");
+  EXPECT_DEATH_IF_SUPPORTED(heap.Push(&node), "linked");
 }
 #endif
 
@@ -263,11 +407,11 @@ struct Numbered : HeapNode<int> {
 void CompareWithOracle(uint64_t seed) {
   std::mt19937_64 random(seed);
   auto below = [&random](uint64_t n) { return random() % n; };
-  const size_t nodes = 1 + below(seed % 3 == 0 ? 8 : 400);
-  const int keys = seed % 2 == 0 ? 4 : 100'000;
+  const size_t nodes = 1 + below(seed % 4 == 0 ? 8 : 400);
+  // In classes; in an array; from one to the other and back.
+  const int keys = std::array{4, 100'000, 66}[seed % 3];
   const uint64_t pushes = 20 + below(40);  // In a hundred operations.
   PriorityHeap<int, std::less<int>, Numbered> heap;
-  PriorityHeapPeer::SetNextSeq(&heap, -below(1000));
   Oracle oracle(nodes);
   std::vector<std::unique_ptr<Numbered>> owned;
   for (size_t i = 0; i < nodes; ++i) {
@@ -312,8 +456,10 @@ void CompareWithOracle(uint64_t seed) {
         oracle.Reprioritize(id, key);
         ASSERT_EQ(owned[id]->key(), key);
       }
+    } else if (dice < 95) {
+      heap.Use(below(2) == 0 ? HeapSide::kKeys : HeapSide::kClasses);
     } else if (dice < 96) {
-      heap.Drain();
+      PriorityHeapPeer::HastenWrap(&heap, below(20));
     } else if (dice < 98) {
       ASSERT_EQ(heap.empty(), oracle.items().empty());
     } else if (dice < 99 || below(40) != 0) {

@@ -259,9 +259,90 @@ TEST(PriorityHeapThreadsTest, NodesAreFreedAndPushedAgainAtOnce) {
   EXPECT_EQ(freed, created.load(std::memory_order_relaxed));
 }
 
+// Everybody pushes, takes, erases and reprioritizes; who gets a node frees it
+// as soon as nobody else can be asking for it.
+TEST(PriorityHeapThreadsTest, ManyTakeAndFreeAtOnce) {
+  struct Contested : Job {
+    using Job::Job;
+    std::atomic<bool> popped = false;
+  };
+  for (int base : {0, 1000}) {  // In classes, or not.
+    PriorityHeap<int, std::less<int>, Contested> heap;
+    std::atomic<bool> go = false;
+    std::atomic<int> freed = 0;
+    auto threads = StartProducers(&go, [&heap, &freed, base](int p) {
+      std::mt19937 random(p);
+      int mine = 0;
+      // An even one is its pusher's to free, once its popper said so.
+      auto pop = [&] {
+        Contested* const job = heap.PopBest();
+        if (job == nullptr) return;
+        if (job->index % 2 == 0) {
+          job->popped.store(true, std::memory_order_release);
+        } else {
+          delete job;
+          ++mine;
+        }
+      };
+      for (int i = 0; i < kPerProducer / 10; ++i) {
+        const int key = base + static_cast<int>(random() % 4);
+        auto* const job = new Contested(key, p, i);
+        heap.Push(job);
+        if (random() % 3 == 0) pop();
+        if (i % 2 != 0) continue;
+        if (random() % 2 == 0) heap.Reprioritize(job, base);
+        if (!heap.Erase(job)) {
+          while (!job->popped.load(std::memory_order_acquire)) {
+            std::this_thread::yield();
+          }
+        }
+        delete job;
+        ++mine;
+      }
+      freed.fetch_add(mine, std::memory_order_relaxed);
+    });
+    Go(&go);
+    threads.clear();
+    int left = 0;
+    for (; Contested* job = heap.PopBest(); ++left) delete job;
+    EXPECT_EQ(freed + left, kProducers * kPerProducer / 10);
+  }
+}
+
+// One thread stays inside; the others' questions are answered all the same.
+TEST(PriorityHeapThreadsTest, ASessionServesTheOthers) {
+  Heap heap;
+  std::atomic<bool> go = false;
+  std::atomic<int> running = kProducers;
+  std::array<std::deque<Job>, kProducers> jobs;
+  for (int p = 0; p < kProducers; ++p) {
+    for (int i = 0; i < kPerProducer / 10; ++i) jobs[p].emplace_back(i, p, i);
+  }
+  auto threads = StartProducers(&go, [&](int p) {
+    for (Job& job : jobs[p]) {
+      heap.Push(&job);
+      if (job.index % 4 == 0) heap.Erase(&job);
+      if (job.index % 4 == 1) heap.Reprioritize(&job, -1);
+    }
+    running.fetch_sub(1, std::memory_order_release);
+  });
+  Go(&go);
+  size_t popped = 0;
+  {
+    Heap::Session session(&heap);
+    while (running.load(std::memory_order_acquire) != 0) {
+      if (session->PopBest() != nullptr) ++popped;
+      std::this_thread::yield();
+    }
+    while (session->PopBest() != nullptr) ++popped;
+  }
+  EXPECT_GE(popped, size_t{kProducers * kPerProducer / 10 / 4 * 3});
+  EXPECT_LE(popped, size_t{kProducers * kPerProducer / 10});
+}
+
 // The owner's side moves from thread to thread, as a lock allows.
 TEST(PriorityHeapThreadsTest, OwnershipIsHandedOnByJoining) {
-  Heap heap;
+  Heap::Owned heap;
   std::deque<Job> jobs;
   for (int i = 0; i < 100; ++i) jobs.emplace_back(i, 0, i);
   for (Job& job : jobs) {

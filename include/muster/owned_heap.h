@@ -1,0 +1,317 @@
+// The heap behind PriorityHeap: any thread pushes, one thread takes. Cheaper
+// than PriorityHeap where a thread owns the heap anyway: nothing but Push
+// executes an atomic instruction that writes, unless something was pushed.
+//
+// Thread safety. Push may be called from any thread at any time. All else, the
+// destructor included, belongs to the owner: one thread at a time, handed on
+// only by something that synchronizes (a lock, a join).
+//
+// Progress.
+//   Push      lock-free: its compare-and-swap fails only because another push
+//             or the owner's exchange succeeded (or spuriously, on machines
+//             with LL/SC). Not wait-free.
+//   all else  never waits for another thread: a pusher that stops for ever, at
+//             any instruction, delays nobody. One call also pays for the nodes
+//             in the inbox: O(1) each in classes, O(log n) else. It allocates
+//             only without classes, when more nodes wait than ever before (see
+//             Reserve), and is as lock-free as the allocator then; if that
+//             throws, the nodes stay and the next call goes on.
+//
+// Linearization points.
+//   Push      its successful compare-and-swap on inbox_.
+//   all else  its read of inbox_: the exchange that takes the inbox, or the
+//             load that finds it empty. All that follows is private.
+// All heaps of a program have one order of these points: if A pushes to one
+// heap and then finds another empty, while B does the reverse, one of them
+// finds what the other pushed.
+//
+// Memory orders.
+//   Push, load       relaxed: a guess, which the compare-and-swap checks.
+//   Push, CAS        seq_cst: release publishes the node and whatever its
+//                    pusher wrote before; the rest is for the one order of all
+//                    heaps. On failure relaxed, as the load.
+//   owner, load      seq_cst, for the one order alone: a null carries no data.
+//   owner, exchange  acquire: pairs with *every* push it takes, as each CAS
+//                    continues the release sequences of those before it. Not
+//                    release: pushers read nothing that the owner writes. Not
+//                    seq_cst: it takes at least what the load before it saw.
+//
+// Memory reclamation: none is needed. A node popped or erased is linked
+// nowhere: it may be freed, or pushed again, as soon as the call has returned.
+// If that happens between a pusher's load and its compare-and-swap, no harm is
+// done (no ABA problem): as the inbox is only pushed to or taken whole, its
+// head is all that matters. The pusher compares the pointer, freed or not,
+// which the standard leaves to the compiler, but never follows it.
+
+#ifndef MUSTER_OWNED_HEAP_H_
+#define MUSTER_OWNED_HEAP_H_
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "muster/heap_sides.h"
+#include "muster/heap_threads.h"
+
+namespace muster {
+
+// How the nodes that wait are kept; the order is the same.
+enum class HeapSide {
+  kClasses,  // Up to 64 classes (NumbersClasses in heap_sides.h): O(1).
+  kKeys,     // Any keys: O(log n).
+};
+
+// See PriorityHeap for the parameters and the operations.
+template <class Key, class Compare = std::less<Key>, class Node = HeapNode<Key>,
+          class Threads = ManyThreads>
+class OwnedHeap {
+ public:
+  explicit OwnedHeap(Compare compare = Compare())
+      : compare_(compare), keys_(compare) {}
+  OwnedHeap(const OwnedHeap&) = delete;
+  OwnedHeap& operator=(const OwnedHeap&) = delete;
+
+  // Any thread. `node` is in no heap.
+  void Push(Node* node) noexcept {
+    Hook* const hook = node;
+    assert(!hook->linked());
+    Hook* head = inbox_.load(std::memory_order_relaxed);
+    do {
+      hook->next_ = head;
+    } while (!inbox_.compare_exchange_weak(
+        head, hook, std::memory_order_seq_cst, std::memory_order_relaxed));
+  }
+
+  // The owner only, from here on. Each call drains the inbox first.
+  Node* PopBest() {
+    Drain();
+    if (size_ == 0) return nullptr;
+    return PopOne();
+  }
+
+  size_t PopBest(std::span<Node*> out) {
+    Drain();
+    const size_t count = std::min(out.size(), size_);
+    for (size_t i = 0; i < count; ++i) out[i] = PopOne();
+    return count;
+  }
+
+  Node* PeekBest() {
+    Drain();
+    if (size_ == 0) return nullptr;
+    return static_cast<Node*>(InClasses() ? lists_.Best() : keys_.Best());
+  }
+
+  bool Erase(Node* node) {
+    Drain();
+    Hook* const hook = node;
+    if (!hook->linked()) return false;
+    if (InClasses()) {
+      lists_.Remove(ClassOf(hook->key()), hook);
+    } else {
+      keys_.Remove(hook);
+    }
+    Left(hook);
+    return true;
+  }
+
+  bool Reprioritize(Node* node, Key key) {
+    Drain();
+    Hook* const hook = node;
+    if (!hook->linked()) return false;
+    const Key& old = hook->key();
+    if (!compare_(key, old) && !compare_(old, key)) {
+      hook->key_ = std::move(key);
+      return true;
+    }
+    if (InClasses() && ClassOf(key) >= kMaxClasses) Use(HeapSide::kKeys);
+    if (InClasses()) {
+      lists_.Remove(ClassOf(old), hook);
+      lists_.Append(ClassOf(key), hook);
+      hook->key_ = std::move(key);
+    } else {
+      keys_.Move(hook, std::move(key));
+    }
+    return true;
+  }
+
+  // Takes the inbox in; returns how many nodes that were. The other calls do it
+  // by themselves: this chooses when the work is done.
+  size_t Drain() {
+    const size_t before = size_;
+    if (inbox_.load(std::memory_order_seq_cst) != nullptr) TakeInbox();
+    if (pending_ != nullptr) PendingToKeys();
+    return size_ - before;
+  }
+
+  // Takes out every node. The destructor does not: it touches none.
+  void Clear() {
+    Drain();
+    while (size_ > 0) PopOne();
+  }
+
+  size_t size() { return Drain(), size_; }
+  bool empty() { return size() == 0; }
+
+  // While no more than `nodes` wait, the owner's calls do not allocate.
+  void Reserve(size_t nodes) { keys_.Reserve(nodes); }
+
+  // The side in use. An empty heap starts with classes if Compare numbers any;
+  // the first key that has none moves all nodes to the other side.
+  HeapSide side() { return Drain(), side_; }
+
+  // Moves all nodes to `side`, where the heap stays until it is empty or told
+  // otherwise. False, and nothing is done, if a key that waits has no class.
+  // O(n log n) for n nodes.
+  bool Use(HeapSide side) {
+    Drain();
+    if (side == side_) return true;
+    if (side == HeapSide::kKeys) {
+      ListsToPending();
+      PendingToKeys();
+      return true;
+    }
+    bool classes = kClassed;
+    keys_.ForEach([&](const Hook* hook) {
+      classes = classes && ClassOf(hook->key()) < kMaxClasses;
+    });
+    if (!classes) return false;
+    keys_.PopAll(
+        [this](Hook* hook) { lists_.Append(ClassOf(hook->key()), hook); });
+    side_ = HeapSide::kClasses;
+    return true;
+  }
+
+ private:
+  friend class PriorityHeapPeer;  // The tests': reaches keys_.
+  using Hook = HeapNode<Key, Threads>;
+  static_assert(std::is_nothrow_move_assignable_v<Key>);
+
+  static constexpr bool kClassed = kHasClasses<Compare, Key>;
+  static constexpr HeapSide kFirst =
+      kClassed ? HeapSide::kClasses : HeapSide::kKeys;
+
+  bool InClasses() const { return kClassed && side_ == HeapSide::kClasses; }
+
+  uint64_t ClassOf(const Key& key) const {
+    if constexpr (kClassed) return ClassOfKey(compare_, key);
+    return kMaxClasses;
+  }
+
+  Node* PopOne() {
+    Hook* const best = InClasses() ? lists_.PopBest() : keys_.PopBest();
+    Left(best);
+    return static_cast<Node*>(best);
+  }
+
+  void Left(Hook* hook) {
+    hook->set_unlinked();
+    if (--size_ == 0) side_ = kFirst;
+  }
+
+  void TakeInbox() {
+    Hook* newest = inbox_.exchange(nullptr, std::memory_order_acquire);
+    Hook* oldest = nullptr;
+    if (InClasses()) {
+      oldest = TakeToLists(newest);
+      if (oldest != nullptr) ListsToPending();
+    } else {
+      while (newest != nullptr) {  // Turns the list round.
+        Hook* const hook = newest;
+        newest = hook->next_;
+        hook->next_ = oldest;
+        oldest = hook;
+      }
+    }
+    if (pending_ == nullptr) {
+      pending_ = oldest;
+    } else {  // A class turned into pending_, or memory was short.
+      Hook* last = pending_;
+      while (last->next_ != nullptr) last = last->next_;
+      last->next_ = oldest;
+    }
+  }
+
+  // From the newest to the oldest, so that each class's chain grows at its
+  // front and no node is touched twice. Returns the chain, oldest first, of the
+  // nodes that have no class.
+  Hook* TakeToLists(Hook* newest) {
+    Hook* first[kMaxClasses];
+    Hook* last[kMaxClasses];
+    uint64_t taken = 0;  // Bitmap of classes.
+    Hook* others = nullptr;
+    while (newest != nullptr) {
+      Hook* const hook = newest;
+      newest = hook->next_;
+      const uint64_t to = ClassOf(hook->key());
+      if (to >= kMaxClasses) {
+        hook->next_ = others;
+        others = hook;
+        continue;
+      }
+      ++size_;
+      if ((taken >> to & 1) == 0) {
+        taken |= uint64_t{1} << to;
+        last[to] = hook;
+      } else {
+        hook->next_ = first[to];
+        first[to]->place_ = reinterpret_cast<uintptr_t>(hook);
+      }
+      first[to] = hook;
+    }
+    for (; taken != 0; taken &= taken - 1) {
+      const int to = std::countr_zero(taken);
+      lists_.Splice(to, first[to], last[to]);
+    }
+    return others;
+  }
+
+  // Chains the nodes of all classes, in order. Nothing is pending.
+  void ListsToPending() {
+    Hook* last = nullptr;
+    for (; !lists_.empty(); --size_) {
+      Hook* const hook = lists_.PopBest();
+      if (last == nullptr) {
+        pending_ = hook;
+      } else {
+        last->next_ = hook;
+      }
+      last = hook;
+    }
+    if (last != nullptr) last->next_ = nullptr;
+  }
+
+  // If memory is short, it throws, and the rest stays pending.
+  void PendingToKeys() {
+    side_ = HeapSide::kKeys;
+    while (pending_ != nullptr) {
+      Hook* const hook = pending_;
+      Hook* const next = hook->next_;
+      keys_.Push(hook);
+      ++size_;
+      pending_ = next;
+    }
+  }
+
+  alignas(64) typename Threads::template Atomic<Hook*> inbox_{
+      nullptr};  // All threads', newest first.
+
+  // The owner's. One of the sides is empty, and pending_ between two calls.
+  alignas(64) Hook* pending_ = nullptr;  // To go to keys_, oldest first.
+  size_t size_ = 0;                      // Of the two sides.
+  HeapSide side_ = kFirst;
+  [[no_unique_address]] Compare compare_;
+  ClassLists<Hook> lists_;
+  KeyArray<Key, Compare, Hook> keys_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_OWNED_HEAP_H_
