@@ -31,6 +31,8 @@ class Column {
   // More tasks a node are not counted: sums fit into 32 bits for a million
   // nodes. See saturated().
   static constexpr uint32_t kMaxSlots = 4095;
+  // Memory: slots and ranks; domains and chunks need a little more.
+  static constexpr size_t kBytesPerNode = 6;
 
   // Memory that refreshes of all columns share.
   struct Scratch {

@@ -16,7 +16,10 @@ void PlacementIndex::Follow(const Cluster& cluster) {
   layout_built_.assign(layouts_.size(), 0);
   states_.resize(layouts_.size() * kLedgers);
   states_bound_.assign(states_.size(), 0);
-  keys_.clear();
+  places_.clear();
+  const size_t column = Column::kBytesPerNode * cluster.node_limit() + 1;
+  most_columns_ = std::clamp(memory_ / column, kMinColumns, kMaxColumns);
+  if (columns_.size() > most_columns_) columns_.resize(most_columns_);
 }
 
 const Layout& PlacementIndex::LayoutOf(const Cluster& cluster, int topology) {
@@ -41,25 +44,23 @@ NodeStates& PlacementIndex::StatesOf(const Cluster& cluster, int topology,
   return *states_[at];
 }
 
-// The position of the key; of one put in place of the one used longest ago
-// where it is new and there is no room: then columns_ does not hold it yet.
+// The place of the key; of one put in place of the one used longest ago where
+// it is new and there is no room: then columns_ does not hold it yet.
 size_t PlacementIndex::Find(const Key& key) {
-  if (last_ < keys_.size() && keys_[last_] == key) return last_;
-  const auto it = std::find(keys_.begin(), keys_.end(), key);
-  if (it != keys_.end()) return static_cast<size_t>(it - keys_.begin());
-  size_t at = keys_.size();
-  if (at < kMaxColumns) {
-    keys_.push_back(key);
-    if (columns_.size() < keys_.size()) {
-      columns_.push_back(std::make_unique<Entry>());
-    }
+  if (last_ < places_.size() && columns_[last_]->key == key) return last_;
+  if (const auto it = places_.find(key); it != places_.end()) return it->second;
+  size_t at = places_.size();
+  if (at < most_columns_) {
+    if (columns_.size() == at) columns_.push_back(std::make_unique<Entry>());
   } else {
     at = 0;
-    for (size_t i = 1; i < keys_.size(); ++i) {
+    for (size_t i = 1; i < columns_.size(); ++i) {
       if (columns_[i]->used < columns_[at]->used) at = i;
     }
-    keys_[at] = key;
+    places_.erase(columns_[at]->key);
   }
+  places_.emplace(key, at);
+  columns_[at]->key = key;
   columns_[at]->layout = nullptr;
   return at;
 }
@@ -81,10 +82,11 @@ Column& PlacementIndex::Get(const Cluster& cluster, int topology, ShapeId shape,
 
 std::string PlacementIndex::Difference(const Cluster& cluster) {
   Follow(cluster);
-  for (size_t i = 0; i < keys_.size(); ++i) {
+  for (size_t i = 0; i < places_.size(); ++i) {
     Entry& entry = *columns_[i];
     // A shape that is gone is never asked for again.
-    if (cluster.shape_serial(entry.column.shape()) != keys_[i].serial) continue;
+    if (cluster.shape_serial(entry.column.shape()) != entry.key.serial)
+      continue;
     entry.column.Refresh(cluster, &scratch_);
     const std::string difference = entry.column.Difference(cluster);
     if (!difference.empty()) {

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "lib/index/column.h"
 #include "lib/index/layout.h"
 #include "lib/index/recent.h"
@@ -14,15 +16,20 @@
 
 namespace muster::index {
 
-// Holds the kMaxColumns columns asked for last, all of one cluster: another
-// cluster, or one whose nodes came, went or moved, starts it anew. Nothing it
-// says depends on what it held before.
+// Holds the columns asked for last, all of one cluster, as many as fit into
+// the memory, kMinColumns at least: another cluster, or one whose nodes came,
+// went or moved, starts it anew. Nothing it says depends on what it held
+// before.
 class PlacementIndex {
  public:
-  static constexpr size_t kMaxColumns = 64;
+  static constexpr size_t kMinColumns = 64;
+  static constexpr size_t kMaxColumns = 4096;
+  static constexpr size_t kMemory = size_t{256} << 20;
 
   // The policy must stay.
-  explicit PlacementIndex(const policy::NodePolicy& policy) : policy_(policy) {}
+  explicit PlacementIndex(const policy::NodePolicy& policy,
+                          size_t memory = kMemory)
+      : policy_(policy), memory_(memory) {}
 
   // The column with its slots and sums as the cluster is now. Valid, and true,
   // until the cluster changes or the next call. `topology`: -1 for none.
@@ -37,11 +44,6 @@ class PlacementIndex {
   std::string Difference(const Cluster& cluster);
 
  private:
-  struct Entry {
-    uint64_t used = 0;  // The call that asked for it last.
-    const Layout* layout = nullptr;
-    Column column{};
-  };
   // What a column is found by.
   struct Key {
     uint64_t serial = 0;
@@ -49,6 +51,17 @@ class PlacementIndex {
     Ledger ledger = Ledger::kBoth;
 
     friend bool operator==(const Key&, const Key&) = default;
+    template <class H>
+    friend H AbslHashValue(H h, const Key& key) {
+      return H::combine(std::move(h), key.serial, key.topology, key.ledger);
+    }
+  };
+
+  struct Entry {
+    Key key{};
+    uint64_t used = 0;  // The call that asked for it last.
+    const Layout* layout = nullptr;
+    Column column{};
   };
 
   void Follow(const Cluster& cluster);
@@ -57,13 +70,15 @@ class PlacementIndex {
   const Layout& LayoutOf(const Cluster& cluster, int topology);
 
   const policy::NodePolicy& policy_;
+  const size_t memory_;
   MadeFrom made_from_;
   std::vector<std::unique_ptr<Layout>> layouts_;  // By topology + 1.
   std::vector<uint8_t> layout_built_;
   std::vector<std::unique_ptr<NodeStates>> states_;  // By (topology, ledger).
   std::vector<uint8_t> states_bound_;
-  std::vector<Key> keys_;
-  std::vector<std::unique_ptr<Entry>> columns_;  // keys_.size() are in use.
+  size_t most_columns_ = kMinColumns;
+  absl::flat_hash_map<Key, size_t> places_;      // Never iterated.
+  std::vector<std::unique_ptr<Entry>> columns_;  // places_.size() are in use.
   size_t last_ = 0;
   uint64_t calls_ = 0;
   Column::Scratch scratch_;

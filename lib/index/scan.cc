@@ -53,8 +53,9 @@ template <class T>
   return least;
 }
 
-[[gnu::always_inline]] inline uint16_t GreatestOf(const uint16_t* v, size_t n) {
-  uint16_t most = 0;
+template <class T>
+[[gnu::always_inline]] inline T GreatestOf(const T* v, size_t n) {
+  T most = 0;
   for (size_t i = 0; i < n; ++i) most = v[i] > most ? v[i] : most;
   return most;
 }
@@ -120,8 +121,8 @@ template <class T>
   ATTRIBUTE uint32_t Above##NAME(const uint32_t* v, size_t n, uint32_t x) {  \
     return LeastAboveOf(v, n, x);                                            \
   }                                                                          \
-  ATTRIBUTE uint32_t Least32##NAME(const uint32_t* v, size_t n) {            \
-    return LeastOf(v, n);                                                    \
+  ATTRIBUTE uint32_t Greatest32##NAME(const uint32_t* v, size_t n) {         \
+    return GreatestOf(v, n);                                                 \
   }                                                                          \
   ATTRIBUTE uint16_t Greatest16##NAME(const uint16_t* v, size_t n) {         \
     return GreatestOf(v, n);                                                 \
@@ -135,8 +136,8 @@ template <class T>
     return DivideOf(v, n, x, admits, slots);                                 \
   }                                                                          \
   constexpr ScanTable k##NAME = {                                            \
-      Least64##NAME, Find64##NAME,     Find32##NAME,     Above##NAME,        \
-      Least32##NAME, Greatest16##NAME, LeastWhere##NAME, Divide##NAME};
+      Least64##NAME,    Find64##NAME,     Find32##NAME,     Above##NAME,     \
+      Greatest32##NAME, Greatest16##NAME, LeastWhere##NAME, Divide##NAME};
 
 MUSTER_SCANS(Portable, )
 #ifdef MUSTER_SCAN_X86
@@ -192,10 +193,6 @@ size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor) {
   return Wide(scans.find32(values.data(), values.size(), floor + above));
 }
 
-uint32_t Least(std::span<const uint32_t> values) {
-  return Best().table->least32(values.data(), values.size());
-}
-
 uint32_t LeastWhere(std::span<const uint32_t> values, const uint16_t* where) {
   return Best().table->least_where(values.data(), where, values.size());
 }
@@ -207,6 +204,10 @@ SlotCount Divide(std::span<const uint8_t> values, uint32_t divisor,
   const uint32_t inverse = 65536 / divisor + (divisor > 1 ? 1 : 0);
   return Best().table->divide(values.data(), values.size(), inverse, admits,
                               slots);
+}
+
+uint32_t Greatest(std::span<const uint32_t> values) {
+  return Best().table->greatest32(values.data(), values.size());
 }
 
 uint16_t Greatest(std::span<const uint16_t> values) {

@@ -17,8 +17,8 @@ size_t LeastAt(std::span<const uint64_t> values);
 size_t FindFirst(std::span<const uint32_t> values, uint32_t value);
 // The first position of the least value that is at least `floor`.
 size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor);
-// The least, and the greatest; the type's last and 0 for an empty span.
-uint32_t Least(std::span<const uint32_t> values);
+// The greatest; 0 for an empty span.
+uint32_t Greatest(std::span<const uint32_t> values);
 uint16_t Greatest(std::span<const uint16_t> values);
 // The least of the values where `where` is not 0; ~0 if it is everywhere.
 uint32_t LeastWhere(std::span<const uint32_t> values, const uint16_t* where);
@@ -44,7 +44,7 @@ struct ScanTable {
   uint32_t (*find32)(const uint32_t*, size_t, uint32_t);
   // The least excess over the floor, modulo 2^32.
   uint32_t (*least_above)(const uint32_t*, size_t, uint32_t);
-  uint32_t (*least32)(const uint32_t*, size_t);
+  uint32_t (*greatest32)(const uint32_t*, size_t);
   uint16_t (*greatest16)(const uint16_t*, size_t);
   uint32_t (*least_where)(const uint32_t*, const uint16_t*, size_t);
   // The third is 65536 / divisor, rounded up.

@@ -12,14 +12,6 @@ namespace muster::solver {
 using index::Layout;
 using index::Position;
 
-namespace {
-
-uint32_t Most(std::span<const uint32_t> values) {
-  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
-}
-
-}  // namespace
-
 void UniformFill::AddDomains(int level, uint32_t first, uint32_t last) {
   const std::span<const uint32_t> sums = column_->sums(level);
   looked_at_ += last - first;
@@ -164,17 +156,20 @@ void UniformFill::Certify(Region region, uint32_t tasks,
   }
 }
 
-// How many of values_ hold the tasks, the largest first; `enough` or more if
+// How many of the values hold the tasks, the largest first; `enough` or more if
 // not fewer than that. `most` is the largest.
-uint32_t UniformFill::Fewest(uint32_t most, uint32_t tasks, uint32_t enough) {
+template <class T>
+uint32_t UniformFill::Fewest(std::span<const T> values, uint32_t most,
+                             uint32_t tasks, uint32_t enough) {
   if (most >= kMostCounted) {
-    std::sort(values_.begin(), values_.end(), std::greater<>());
+    sorted_.assign(values.begin(), values.end());
+    std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
     uint32_t count = 0;
-    while (tasks > values_[count]) tasks -= values_[count++];
+    while (tasks > sorted_[count]) tasks -= sorted_[count++];
     return count + 1;
   }
   number_of_.resize(kMostCounted, 0);
-  for (const uint32_t v : values_) ++number_of_[v];
+  for (const T v : values) ++number_of_[v];
   uint32_t count = 0;
   for (uint32_t edge = most; count < enough; --edge) {
     const uint32_t held = number_of_[edge] * edge;
@@ -185,7 +180,7 @@ uint32_t UniformFill::Fewest(uint32_t most, uint32_t tasks, uint32_t enough) {
     tasks -= held;
     count += number_of_[edge];
   }
-  for (const uint32_t v : values_) number_of_[v] = 0;
+  for (const T v : values) number_of_[v] = 0;
   return count;
 }
 
@@ -198,18 +193,16 @@ uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
     const uint32_t bound = CeilDiv(tasks, most);
     if (bound >= enough || bound == 1) return bound;
     const auto [first, last] = layout_->range(level, domain);
-    const auto slots = column_->slots().subspan(first, last - first);
-    values_.assign(slots.begin(), slots.end());
-    return Fewest(most, tasks, enough);
+    return Fewest(column_->slots().subspan(first, last - first), most, tasks,
+                  enough);
   }
   const uint32_t first = layout_->children(level)[domain];
   const uint32_t last = layout_->children(level)[domain + 1];
   const auto sums = column_->sums(level + 1).subspan(first, last - first);
-  const uint32_t most = Most(sums);
+  const uint32_t most = index::Greatest(sums);
   const uint32_t bound = CeilDiv(tasks, most);
   if (bound >= enough || bound == 1) return bound;
-  values_.assign(sums.begin(), sums.end());
-  return Fewest(most, tasks, enough);
+  return Fewest(sums, most, tasks, enough);
 }
 
 bool UniformFill::FindDomain(const index::Layout& layout,
@@ -225,7 +218,8 @@ bool UniformFill::FindDomain(const index::Layout& layout,
   const bool nodes = level + 1 == layout.levels();
   if (nodes && column.most() == 1) return true;
   uint32_t fewest = ChildrenNeeded(level, region->domain, tasks, ~0u);
-  const uint32_t most = nodes ? column.most() : Most(column.sums(level + 1));
+  const uint32_t most =
+      nodes ? column.most() : index::Greatest(column.sums(level + 1));
   const uint32_t least = CeilDiv(tasks, most);
   region->least_children = fewest;
   if (fewest == least) return true;

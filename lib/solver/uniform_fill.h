@@ -63,7 +63,9 @@ class UniformFill {
   void Descend(int level);
   uint32_t MostOfNodes(uint32_t domain) const;
   uint32_t Choose(uint32_t tasks);
-  uint32_t Fewest(uint32_t most, uint32_t tasks, uint32_t enough);
+  template <class T>
+  uint32_t Fewest(std::span<const T> values, uint32_t most, uint32_t tasks,
+                  uint32_t enough);
   uint32_t ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
                           uint32_t enough);
   uint32_t LeastDomains(int level, uint32_t tasks);
@@ -80,7 +82,6 @@ class UniformFill {
   std::vector<uint32_t> count_of_;  // By number of slots.
   std::vector<uint32_t> sorted_;
   static constexpr uint32_t kMostCounted = 1024;
-  std::vector<uint32_t> values_;
   std::vector<uint32_t> number_of_;  // By value; 0 between calls.
   TreeKnapsack knapsack_;
   TreeAnswer answer_;

@@ -252,7 +252,8 @@ TEST(PlacementIndex, ManyShapesShareTheColumns) {
     cluster.Upsert(node);
   }
   const FreeDevices policy;
-  PlacementIndex index(policy);
+  PlacementIndex index(policy, 0);
+  static_assert(PlacementIndex::kMinColumns < 100);
   for (int round = 0; round < 3; ++round) {
     for (int64_t cpu = 1; cpu <= 100; ++cpu) {
       Role role;

@@ -37,10 +37,10 @@ TEST_P(ScanTest, EqualsThePortableTwin) {
               plain.find32(word.data(), size, x));
     EXPECT_EQ(scans->least_above(word.data(), size, x),
               plain.least_above(word.data(), size, x));
-    EXPECT_EQ(scans->least32(word.data(), size),
-              plain.least32(word.data(), size));
     EXPECT_EQ(scans->greatest16(half.data(), size),
               plain.greatest16(half.data(), size));
+    EXPECT_EQ(scans->greatest32(word.data(), size),
+              plain.greatest32(word.data(), size));
     const auto where = Random<uint16_t>(random, size, 3);
     EXPECT_EQ(scans->least_where(word.data(), where.data(), size),
               plain.least_where(word.data(), where.data(), size));
@@ -102,7 +102,8 @@ TEST(Scan, NothingIsNowhere) {
   EXPECT_EQ(LeastAt({}), kNowhere);
   EXPECT_EQ(FindFirst({}, 0), kNowhere);
   EXPECT_EQ(LeastAbove({}, 0), kNowhere);
-  EXPECT_EQ(Greatest({}), 0);
+  EXPECT_EQ(Greatest(std::span<const uint16_t>()), 0);
+  EXPECT_EQ(Greatest(std::span<const uint32_t>()), 0u);
   EXPECT_EQ(LeastWhere({}, nullptr), 0xffffffff);
 }
 
