@@ -154,12 +154,17 @@ class Cluster {
   // kLater both where the ledger is kBoth. 0 if the node does not admit it.
   uint32_t Slots(NodeIndex node, ShapeId shape, Ledger ledger,
                  uint32_t limit) const;
-  // Chooses devices for one task: tightest share first; whole devices from the
-  // smallest island or NUMA node that has enough, lowest numbers first; a
-  // partition where it leaves the most other ones possible (docs/placement.md).
-  // False if none fits.
-  bool Choose(NodeIndex node, ShapeId shape, Ledger ledger,
-              Allocation* out) const;
+  // Chooses devices for one task: the tightest share first; whole devices of
+  // few islands, few NUMA nodes, preferably on these rails (bit r: rail r), of
+  // the smallest island or NUMA node that has enough, lowest numbers first; a
+  // partition where it leaves the most other ones possible. docs/placement.md,
+  // "Inside the node", has the exact order. False if none fits.
+  bool Choose(NodeIndex node, ShapeId shape, Ledger ledger, Allocation* out,
+              uint64_t rails = 0) const;
+  // The rails of the devices that are held; 0 where none is known.
+  uint64_t Rails(const Allocation& a) const;
+  // False: no device ever had a rail.
+  bool has_rails() const;
   // Choose for one task on each of the nodes, which differ and all have room;
   // replaces `out`. Faster than one by one.
   void ChooseEach(std::span<const NodeIndex> nodes, ShapeId shape,

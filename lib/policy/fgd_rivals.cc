@@ -127,8 +127,8 @@ class GpuClustering final : public NodePolicy {
                 const Question& q) const override {
     const DeviceRequest& request = cluster.device_request(q.shape);
     if (request.count == 0) return 100;
-    const bool shares =
-        request.milli < kWholeDevice || request.memory_bytes > 0;
+    const bool shares = request.milli < kWholeDevice ||
+                        request.memory_bytes > 0 || !request.partition.empty();
     const DeviceUse use = UseOf(cluster, node, q.ledger);
     const bool same = (shares ? use.shared : use.full) > 0;
     const bool other = (shares ? use.full : use.shared) > 0;

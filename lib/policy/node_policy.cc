@@ -8,7 +8,8 @@ Allocation NodePolicy::Choose(const Cluster& cluster, NodeIndex node,
                               const Question& question) const {
   Allocation at{.node = node, .shape = question.shape};
   // It has room, so this cannot fail.
-  (void)cluster.Choose(node, question.shape, question.ledger, &at);
+  (void)cluster.Choose(node, question.shape, question.ledger, &at,
+                       question.rails);
   return at;
 }
 

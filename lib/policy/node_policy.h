@@ -16,6 +16,9 @@ struct Question {
   ShapeId shape = 0;
   Ledger ledger = Ledger::kBoth;
   std::string_view gang{};  // Its key.
+  // Rails that tasks of the gang use already (bit r: rail r): for the choice of
+  // devices; ranks do not look at it.
+  uint64_t rails = 0;
 };
 
 // One thread at a time: policies keep scratch memory.

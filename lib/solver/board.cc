@@ -25,9 +25,14 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   scopes_.assign(problem.group_count() + problem.role_count(), {});
   slices_.assign(problem.slice_count(), {});
   spreads_.Reset(problem);
+  fixed_rails_ = 0;
   for (uint32_t r = 0; r < problem.role_count(); ++r) {
-    for (const Assignment& a : problem.Fixed(r)) Enter(a.task, a.at.node, true);
+    for (const Assignment& a : problem.Fixed(r)) {
+      Enter(a.task, a.at.node, true);
+      fixed_rails_ |= cluster.Rails(a.at);
+    }
   }
+  ForgetRails();
   spreads_.Fix();
 }
 
@@ -71,11 +76,26 @@ void Board::Enter(TaskId task, NodeIndex node, bool enter) {
   }
 }
 
+uint64_t Board::Rails() {
+  if (!cluster_->has_rails()) return 0;
+  for (; railed_ < placed_.size(); ++railed_) {
+    rails_ |= cluster_->Rails(placed_[railed_].at);
+  }
+  return rails_;
+}
+
+void Board::ForgetRails() {
+  rails_ = fixed_rails_;
+  railed_ = 0;
+}
+
 // Takes devices for one task as the policy chooses them.
 bool Board::Take(NodeIndex node, ShapeId shape, Allocation* at) {
   const Ledger ledger = problem_->request().ledger;
   if (cluster_->Slots(node, shape, ledger, 1) == 0) return false;
-  *at = problem_->policy().Choose(*cluster_, node, problem_->QuestionOf(shape));
+  policy::Question question = problem_->QuestionOf(shape);
+  question.rails = Rails();
+  *at = problem_->policy().Choose(*cluster_, node, question);
   cluster_->Charge(*at, ledger);
   return true;
 }
@@ -143,9 +163,11 @@ void Board::Rollback(const Mark& mark) {
     if (last) table_->Update(a.at.node);
   }
   placed_.resize(mark.placed);
+  ForgetRails();
 }
 
 void Board::Lift(size_t placed) {
+  ForgetRails();
   const Assignment& a = placed_[placed];
   cluster_->Credit(a.at, problem_->request().ledger);
   Enter(a.task, a.at.node, false);

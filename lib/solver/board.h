@@ -83,7 +83,14 @@ class Board {
   Problem* problem_ = nullptr;
   Cluster* cluster_ = nullptr;
   SlotTable* table_ = nullptr;
+  // The rails that the gang's tasks use.
+  uint64_t Rails();
+  void ForgetRails();
+
   std::vector<Assignment> placed_;
+  uint64_t fixed_rails_ = 0;  // Of the fixed tasks,
+  uint64_t rails_ = 0;        // and of the first `railed_` placed ones, too.
+  size_t railed_ = 0;
   size_t most_placed_ = 0;
   std::vector<Hold> scopes_;
   std::vector<Hold> slices_;

@@ -146,8 +146,7 @@ void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
 void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
                          ShapeId shape, PlacementResult* result) {
   const index::Layout& layout = index_.layout();
-  const policy::Question question{shape, request.ledger,
-                                  request.gang->gang.key};
+  policy::Question question{shape, request.ledger, request.gang->gang.key};
   const bool alone = std::all_of(shares_.begin(), shares_.end(),
                                  [](const auto& s) { return s.tasks == 1; });
   if (alone && index::SharesNoDevice(cluster.device_request(shape))) {
@@ -163,6 +162,7 @@ void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
     for (uint32_t i = 0; i < share.tasks; ++i) {
       const Allocation at = policy_.Choose(cluster, node, question);
       if (charge) cluster.Charge(at, request.ledger);
+      question.rails |= cluster.Rails(at);
       result->tasks.push_back({{0, index++}, at});
     }
   }

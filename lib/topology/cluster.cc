@@ -134,26 +134,34 @@ uint32_t Cluster::Slots(NodeIndex node, ShapeId shape, Ledger ledger,
 }
 
 bool Cluster::Choose(NodeIndex node, ShapeId shape, Ledger ledger,
-                     Allocation* out) const {
+                     Allocation* out, uint64_t rails) const {
   if (!rep_->Admits(node, shape)) return false;
   Allocation a{.node = node, .shape = shape};
-  if (!rep_->ledgers.Choose(node, rep_->shapes[shape].needs, ledger, &a.devices,
-                            &a.slot)) {
+  if (!rep_->ledgers.Choose(node, rep_->shapes[shape].needs, ledger, rails,
+                            &a.devices, &a.slot)) {
     return false;
   }
   *out = a;
   return true;
 }
 
+uint64_t Cluster::Rails(const Allocation& a) const {
+  if (!has_rails() || !exists(a.node)) return 0;
+  return rep_->ledgers.Rails(a.node, a.devices);
+}
+bool Cluster::has_rails() const { return rep_->ledgers.has_rails(); }
+
 void Cluster::ChooseEach(std::span<const NodeIndex> nodes, ShapeId shape,
                          Ledger ledger, std::vector<Allocation>* out) const {
   out->resize(nodes.size());
   const Needs& needs = rep_->shapes[shape].needs;
+  uint64_t rails = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
     Allocation& a = (*out)[i];
     a = {.node = nodes[i], .shape = shape};
     a.devices = rep_->ledgers.AllOf(nodes[i], needs, ledger);
-    if (a.devices == 0) (void)Choose(nodes[i], shape, ledger, &a);
+    if (a.devices == 0) (void)Choose(nodes[i], shape, ledger, &a, rails);
+    rails |= Rails(a);
   }
 }
 

@@ -16,6 +16,50 @@ uint64_t LowestBits(uint64_t mask, uint32_t count) {
   return lowest;
 }
 
+// Devices, over how many groups of the level below they lie, and how many
+// usable devices the last of these has.
+struct Pick {
+  uint64_t devices = 0;
+  uint32_t parts = 0;
+  uint32_t size = 0;
+};
+
+// `inside(members, count)` picks in one group, which has so many.
+template <class F>
+Pick PickFrom(std::span<const uint64_t> groups, uint64_t usable, uint32_t count,
+              uint64_t aligned, F&& inside) {
+  if (CountBits(usable) < count) return {};
+  Pick chosen;
+  while (count > 0) {
+    Pick best;
+    std::tuple<uint32_t, uint32_t, uint32_t, uint32_t> best_rank{};
+    uint64_t largest = 0;
+    for (const uint64_t group : groups) {
+      const uint64_t members = group & usable;
+      const uint32_t size = CountBits(members);
+      if (size > CountBits(largest)) largest = members;
+      if (size < count) continue;
+      const Pick pick = inside(members, count);
+      const std::tuple rank{pick.parts,
+                            count - CountBits(pick.devices & aligned), size,
+                            pick.size};
+      if (best.devices != 0 && best_rank <= rank) continue;
+      best = pick;
+      best_rank = rank;
+    }
+    ++chosen.parts;
+    if (best.devices != 0) {
+      chosen.devices |= best.devices;
+      chosen.size = std::get<2>(best_rank);
+      return chosen;
+    }
+    chosen.devices |= largest;
+    usable &= ~largest;
+    count -= CountBits(largest);
+  }
+  return chosen;
+}
+
 // How many shares `tasks` tasks can use, no device giving two to one of them.
 uint64_t SharesFor(std::span<const SharedDevice> devices, uint32_t tasks) {
   uint64_t sum = 0;
@@ -25,28 +69,19 @@ uint64_t SharesFor(std::span<const SharedDevice> devices, uint32_t tasks) {
 
 }  // namespace
 
-uint64_t ChooseWhole(uint64_t usable, std::span<const uint64_t> groups,
+uint64_t ChooseWhole(uint64_t usable, const DeviceGroups& groups,
                      uint32_t count) {
-  if (CountBits(usable) < count) return 0;
-  uint64_t chosen = 0;
-  while (count > 0) {
-    uint64_t fitting = 0;  // The smallest that suffices.
-    uint64_t largest = 0;
-    for (const uint64_t group : groups) {
-      const uint64_t members = group & usable;
-      const uint32_t size = CountBits(members);
-      if (size > CountBits(largest)) largest = members;
-      if (size >= count && (fitting == 0 || size < CountBits(fitting))) {
-        fitting = members;
-      }
-    }
-    if (fitting != 0) return chosen | LowestBits(fitting, count);
-    if (largest == 0) return 0;
-    chosen |= largest;
-    usable &= ~largest;
-    count -= CountBits(largest);
-  }
-  return chosen;
+  const auto lowest = [&](uint64_t members, uint32_t wanted) {
+    const uint64_t aligned = members & groups.aligned;
+    const uint32_t first = std::min(wanted, CountBits(aligned));
+    const uint64_t chosen = LowestBits(aligned, first);
+    return Pick{chosen | LowestBits(members & ~chosen, wanted - first)};
+  };
+  const auto in_numa = [&](uint64_t members, uint32_t wanted) {
+    return PickFrom(groups.numa, members, wanted, groups.aligned, lowest);
+  };
+  return PickFrom(groups.islands, usable, count, groups.aligned, in_numa)
+      .devices;
 }
 
 // By the theorem of Gale and Ryser in its simplest case, T tasks of `count`

@@ -24,11 +24,26 @@ void ForEachBit(uint64_t mask, F&& f) {
   }
 }
 
-// `count` of the `usable` devices: from the group (disjoint masks, in order of
-// their lowest device) with the fewest usable ones that suffice; where none
-// does, the fullest group goes in whole and the rest is chosen likewise.
-// Lowest numbers within a group. 0 if there are not enough.
-uint64_t ChooseWhole(uint64_t usable, std::span<const uint64_t> groups,
+// How the devices of a node lie to each other: disjoint masks, in order of
+// their lowest device, that hold every device once.
+struct DeviceGroups {
+  std::span<const uint64_t> islands{};
+  std::span<const uint64_t> numa{};
+  // Devices on rails that the gang uses on other nodes.
+  uint64_t aligned = 0;
+};
+
+// `count` of the `usable` devices, 0 if there are not enough. What decides, the
+// first before the second and so on:
+//   1. few islands: one that suffices; where none does, the fullest goes in
+//      whole and the rest is chosen likewise;
+//   2. few NUMA nodes inside them, in the same way;
+//   3. many aligned devices;
+//   4. the island with the fewest usable devices, then the NUMA
+//      node with the fewest inside it;
+//   5. the first island, the first NUMA node, the lowest numbers.
+// O(islands * NUMA nodes) for each island that goes in.
+uint64_t ChooseWhole(uint64_t usable, const DeviceGroups& groups,
                      uint32_t count);
 
 // A device that a task may share.

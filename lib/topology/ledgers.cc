@@ -111,19 +111,39 @@ uint32_t Ledgers::SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
   return count;
 }
 
-uint64_t Ledgers::GroupsOf(NodeIndex n,
-                           std::array<uint64_t, 64>* groups) const {
-  uint64_t count = 0;
+uint64_t Ledgers::ChooseOf(NodeIndex n, uint64_t usable, uint32_t count,
+                           uint64_t rails) const {
+  std::array<uint64_t, 64> islands;
+  std::array<uint64_t, 64> numa;
+  uint64_t island_count = 0;
+  uint64_t numa_count = 0;
+  uint64_t aligned = 0;
   for (uint32_t d = 0; d < nodes_[n].count; ++d) {
-    const uint32_t group = At(n, d).group;
-    if (group == count) (*groups)[count++] = 0;
-    (*groups)[group] |= uint64_t{1} << d;
+    const DeviceBook& book = At(n, d);
+    const uint64_t bit = uint64_t{1} << d;
+    if (book.island == island_count) islands[island_count++] = 0;
+    if (book.numa == numa_count) numa[numa_count++] = 0;
+    islands[book.island] |= bit;
+    numa[book.numa] |= bit;
+    if (book.rail >= 0 && (rails >> book.rail & 1) != 0) aligned |= bit;
   }
-  return count;
+  return ChooseWhole(
+      usable,
+      {{islands.data(), island_count}, {numa.data(), numa_count}, aligned},
+      count);
+}
+
+uint64_t Ledgers::Rails(NodeIndex n, uint64_t devices) const {
+  uint64_t rails = 0;
+  ForEachBit(devices & Mask(nodes_[n].count), [&](uint32_t d) {
+    const int8_t rail = At(n, d).rail;
+    if (rail >= 0) rails |= uint64_t{1} << rail;
+  });
+  return rails;
 }
 
 bool Ledgers::Choose(NodeIndex n, const Needs& needs, Ledger ledger,
-                     uint64_t* devices, uint32_t* slot) const {
+                     uint64_t rails, uint64_t* devices, uint32_t* slot) const {
   *devices = 0;
   *slot = 0;
   if (Slots(n, needs, ledger, 1) == 0) return false;
@@ -138,9 +158,7 @@ bool Ledgers::Choose(NodeIndex n, const Needs& needs, Ledger ledger,
                             DevicesOfModels(n, needs);
     *devices = usable;
     if (CountBits(usable) == needs.count) return true;  // No choice.
-    std::array<uint64_t, 64> groups;
-    const uint64_t count = GroupsOf(n, &groups);
-    *devices = ChooseWhole(usable, {groups.data(), count}, needs.count);
+    *devices = ChooseOf(n, usable, needs.count, rails);
   } else {
     std::array<SharedDevice, 64> shared;
     const uint32_t count = SharedDevices(

@@ -57,8 +57,9 @@ class Ledgers {
   uint32_t Slots(NodeIndex n, const Needs& needs, Ledger ledger,
                  uint32_t limit) const;
   // Whether one such task fits, and on which devices (and from which slice on).
-  bool Choose(NodeIndex n, const Needs& needs, Ledger ledger, uint64_t* devices,
-              uint32_t* slot) const;
+  // Whole devices preferably on `rails` (bit r: rail r).
+  bool Choose(NodeIndex n, const Needs& needs, Ledger ledger, uint64_t rails,
+              uint64_t* devices, uint32_t* slot) const;
   // The devices, where there is no choice but all that are free: 0 elsewhere.
   uint64_t AllOf(NodeIndex n, const Needs& needs, Ledger ledger) const {
     if (needs.form != DeviceForm::kWhole || !needs.models.empty()) return 0;
@@ -94,6 +95,10 @@ class Ledgers {
 
   // What one task with these needs takes of this device.
   Share ShareOn(NodeIndex n, uint32_t device, const Needs& needs) const;
+
+  // Whether any device ever had a rail, and the rails of these devices.
+  bool has_rails() const { return has_rails_; }
+  uint64_t Rails(NodeIndex n, uint64_t devices) const;
 
   // --- Partitions (ledgers_partitions.cc) ----------------------------------
   const PartitionTable& cuts() const { return cuts_; }
@@ -138,7 +143,9 @@ class Ledgers {
     int64_t memory = 0;
     std::array<Share, 2> rest{};  // Free, were it not taken whole.
     uint32_t model = 0;
-    uint32_t group = 0;  // Of those the node's devices fall into.
+    uint8_t island = 0;  // Of those the node's devices fall into.
+    uint8_t numa = 0;    // Likewise.
+    int8_t rail = -1;
   };
   struct NodeBook {
     uint64_t healthy = 0;
@@ -211,7 +218,9 @@ class Ledgers {
                   int sign);
   // Rebuilds what is summed up over devices.
   void SumDevices(NodeIndex n);
-  uint64_t GroupsOf(NodeIndex n, std::array<uint64_t, 64>* groups) const;
+  // `count` whole devices, of more than that.
+  uint64_t ChooseOf(NodeIndex n, uint64_t usable, uint32_t count,
+                    uint64_t rails) const;
   uint32_t SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
                          uint32_t limit,
                          std::array<SharedDevice, 64>* out) const;
@@ -256,6 +265,7 @@ class Ledgers {
   // Stretches of devices_ that no node uses, by their length.
   std::array<std::vector<uint32_t>, 65> unused_{};
   StringMap<uint32_t> models_{};
+  bool has_rails_ = false;
   PartitionTable cuts_;
   // [node][device]; empty where no device of the node has a scheme.
   std::vector<std::vector<PartitionBook>> partitions_{};

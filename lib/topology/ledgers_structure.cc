@@ -10,27 +10,24 @@
 namespace muster {
 namespace {
 
-// The number of each device's group: its island where the node has islands,
-// else its NUMA node where it has those, else one group of all. A device of
-// which it is not known is a group by itself. Numbered by lowest device.
-std::vector<uint32_t> GroupNumbers(const std::vector<Device>& devices) {
-  const auto known = [&](int32_t Device::* place) {
-    return std::any_of(devices.begin(), devices.end(),
-                       [&](const Device& d) { return d.*place >= 0; });
-  };
-  std::vector<uint32_t> numbers(devices.size(), 0);
-  const bool islands = known(&Device::island);
-  if (!islands && !known(&Device::numa)) return numbers;
-  const auto place = islands ? &Device::island : &Device::numa;
-  std::map<int32_t, uint32_t> number_of;
-  uint32_t count = 0;
+// Devices of one island (or NUMA node) get one number, by lowest device; one of
+// which it is not known is alone. All are together where none is known.
+std::vector<uint8_t> GroupNumbers(const std::vector<Device>& devices,
+                                  int32_t Device::* place) {
+  std::vector<uint8_t> numbers(devices.size(), 0);
+  if (std::none_of(devices.begin(), devices.end(),
+                   [&](const Device& d) { return d.*place >= 0; })) {
+    return numbers;
+  }
+  std::map<int32_t, uint8_t> number_of;
+  uint8_t count = 0;
   for (size_t d = 0; d < devices.size(); ++d) {
     const int32_t value = devices[d].*place;
     if (value < 0) {
       numbers[d] = count++;
     } else {
       const auto [it, added] = number_of.try_emplace(value, count);
-      count += added ? 1 : 0;
+      count = static_cast<uint8_t>(count + (added ? 1 : 0));
       numbers[d] = it->second;
     }
   }
@@ -102,7 +99,8 @@ void Ledgers::Resize(NodeIndex n, uint32_t device_count) {
 
 void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
   Resize(n, static_cast<uint32_t>(devices.size()));
-  const std::vector<uint32_t> groups = GroupNumbers(devices);
+  const auto islands = GroupNumbers(devices, &Device::island);
+  const auto numa = GroupNumbers(devices, &Device::numa);
   NodeBook& node = nodes_[n];
   node.healthy = 0;
   node.one_model = true;
@@ -114,7 +112,10 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
     }
     book.memory = device.memory_bytes;
     book.model = ModelNumber(device.model);
-    book.group = groups[d];
+    book.island = islands[d];
+    book.numa = numa[d];
+    book.rail = static_cast<int8_t>(device.rail);
+    has_rails_ |= device.rail >= 0;
     node.one_model &= book.model == At(n, 0).model;
     if (device.healthy) node.healthy |= uint64_t{1} << d;
   }
@@ -223,8 +224,8 @@ absl::Status Ledgers::ValidateDevices(NodeIndex n, const Node& node) const {
   summed.taken = book.taken;
   summed.split = book.split;
   copy.SumDevices(0);
-  bool equal = summed.unshared == book.unshared &&
-               summed.taken == book.taken && summed.healthy == book.healthy &&
+  bool equal = summed.unshared == book.unshared && summed.taken == book.taken &&
+               summed.healthy == book.healthy &&
                summed.one_model == book.one_model;
   for (const size_t l : {kNow, kLater}) {
     if (!CountsDevices()) continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -22,19 +23,123 @@ TEST(DeviceChoiceTest, BitsAreCounted) {
 
 TEST(DeviceChoiceTest, TheSmallestSufficientGroupIsBrokenInto) {
   const std::vector<uint64_t> groups = {0b1111, 0b1111'0000};
-  EXPECT_EQ(ChooseWhole(0b1111'1111, groups, 2), 0b11u) << "equal: lowest";
-  EXPECT_EQ(ChooseWhole(0b0111'1111, groups, 2), 0b11'0000u) << "3 before 4";
-  EXPECT_EQ(ChooseWhole(0b0001'1111, groups, 2), 0b11u) << "1 is not enough";
-  EXPECT_EQ(ChooseWhole(0b0001'1111, groups, 1), 0b1'0000u);
+  const std::vector<uint64_t> all = {0b1111'1111};
+  for (const DeviceGroups& g :
+       {DeviceGroups{groups, all}, DeviceGroups{all, groups}}) {
+    EXPECT_EQ(ChooseWhole(0b1111'1111, g, 2), 0b11u) << "equal: lowest";
+    EXPECT_EQ(ChooseWhole(0b0111'1111, g, 2), 0b11'0000u) << "3 before 4";
+    EXPECT_EQ(ChooseWhole(0b0001'1111, g, 2), 0b11u) << "1 is not enough";
+    EXPECT_EQ(ChooseWhole(0b0001'1111, g, 1), 0b1'0000u);
+  }
 }
 
 TEST(DeviceChoiceTest, WhereNoGroupSufficesTheFewestAreUsed) {
   const std::vector<uint64_t> groups = {0b11, 0b1100, 0b1111'0000};
-  EXPECT_EQ(ChooseWhole(0b1111'1111, groups, 6), 0b1111'0011u);
-  EXPECT_EQ(ChooseWhole(0b1111'1101, groups, 5), 0b1111'0001u)
+  const DeviceGroups g{groups, groups};
+  EXPECT_EQ(ChooseWhole(0b1111'1111, g, 6), 0b1111'0011u);
+  EXPECT_EQ(ChooseWhole(0b1111'1101, g, 5), 0b1111'0001u)
       << "the rest goes where it is tightest";
-  EXPECT_EQ(ChooseWhole(0b1111'1111, groups, 9), 0u);
-  EXPECT_EQ(ChooseWhole(0, groups, 1), 0u);
+  EXPECT_EQ(ChooseWhole(0b1111'1111, g, 9), 0u);
+  EXPECT_EQ(ChooseWhole(0, g, 1), 0u);
+}
+
+TEST(DeviceChoiceTest, AnIslandGoesBeforeANumaNodeAndBothBeforeRails) {
+  const std::vector<uint64_t> islands = {0b0000'1111, 0b1111'0000};
+  const std::vector<uint64_t> numa = {0b0000'0011, 0b0011'1100, 0b1100'0000};
+  EXPECT_EQ(ChooseWhole(0b0011'1111, {islands, numa}, 2), 0b11'0000u);
+  EXPECT_EQ(ChooseWhole(0b0001'1110, {islands, numa}, 2), 0b1100u)
+      << "one island, though devices 3 and 4 share a NUMA node, too";
+  EXPECT_EQ(ChooseWhole(0b0001'1010, {islands, numa}, 2), 0b1010u);
+  EXPECT_EQ(ChooseWhole(0b1111'1111, {islands, numa, 0b0101'0000}, 2),
+            0b0011'0000u)
+      << "one NUMA node before two aligned devices";
+  EXPECT_EQ(ChooseWhole(0b1111'1111, {islands, numa, 0b0000'1001}, 1), 0b0001u);
+  EXPECT_EQ(ChooseWhole(0b0011'1111, {islands, numa, 0b0000'1000}, 1), 0b1000u)
+      << "an aligned one before the tighter island";
+}
+
+// The documented order, worked out over all sets of devices.
+TEST(DeviceChoiceTest, TheDocumentedOrderDecides) {
+  constexpr uint32_t kDevices = 8;
+  for (uint32_t seed = 0; seed < 4000; ++seed) {
+    SCOPED_TRACE(seed);
+    std::mt19937 random(seed);
+    const auto groups = [&] {
+      std::vector<uint64_t> all;
+      std::vector<uint32_t> label(kDevices);
+      const uint32_t labels = 1 + random() % 4;
+      for (uint32_t& l : label) l = random() % labels;
+      for (uint32_t d = 0; d < kDevices; ++d) {
+        uint64_t group = 0;
+        for (uint32_t e = 0; e < kDevices; ++e) {
+          if (label[e] == label[d]) group |= uint64_t{1} << e;
+        }
+        if ((group & ((uint64_t{1} << d) - 1)) == 0) all.push_back(group);
+      }
+      return all;
+    };
+    const std::vector<uint64_t> islands = groups();
+    const std::vector<uint64_t> numa = groups();
+    const uint64_t usable = random() % 256;
+    const uint64_t aligned = random() % 2 == 0 ? 0 : random() % 256;
+    const uint32_t count = 1 + random() % 4;
+    const auto used = [](const std::vector<uint64_t>& all, uint64_t set) {
+      return std::count_if(all.begin(), all.end(),
+                           [&](uint64_t g) { return (g & set) != 0; });
+    };
+    // The group in which a set lies, if it lies in one.
+    const auto home = [](const std::vector<uint64_t>& all, uint64_t set) {
+      for (const uint64_t g : all) {
+        if ((g & set) != 0) return g;
+      }
+      return uint64_t{0};
+    };
+    const auto around = [&](uint64_t set) {
+      return CountBits(home(islands, set) & usable);
+    };
+    const auto around_inside = [&](uint64_t set) {
+      return CountBits(home(islands, set) & home(numa, set) & usable);
+    };
+    std::vector<uint64_t> sets;
+    for (uint64_t set = 1; set < 256; ++set) {
+      if ((set & ~usable) == 0 && CountBits(set) == count) sets.push_back(set);
+    }
+    const uint64_t chosen =
+        ChooseWhole(usable, {islands, numa, aligned}, count);
+    ASSERT_EQ(chosen == 0, sets.empty());
+    if (sets.empty()) continue;
+    ASSERT_EQ(CountBits(chosen), count);
+    ASSERT_EQ(chosen & ~usable, 0u);
+    const auto first = [](const std::vector<uint64_t>& all, uint64_t set) {
+      return std::find_if(all.begin(), all.end(),
+                          [&](uint64_t g) { return (g & set) != 0; }) -
+             all.begin();
+    };
+    // Lowest numbers: of two sets the one with the lowest device they do not
+    // share, as it is for reversed bits.
+    const auto rank = [&](uint64_t set) {
+      uint64_t reversed = 0;
+      ForEachBit(set, [&](uint32_t d) { reversed |= uint64_t{128} >> d; });
+      return std::tuple(used(islands, set), used(numa, set),
+                        count - CountBits(set & aligned), around(set),
+                        around_inside(set), first(islands, set),
+                        first(numa, set), 256 - reversed);
+    };
+    uint64_t best = sets[0];
+    for (const uint64_t set : sets) {
+      if (rank(set) < rank(best)) best = set;
+    }
+    ASSERT_EQ(used(islands, chosen), used(islands, best));
+    if (used(islands, best) > 1) continue;
+    ASSERT_EQ(used(numa, chosen), used(numa, best));
+    if (used(numa, best) > 1) continue;
+    // Aligned ones come before lower numbers, the lowest of them first.
+    ASSERT_EQ(CountBits(chosen & aligned), CountBits(best & aligned));
+    ASSERT_EQ(around(chosen), around(best));
+    if (aligned == 0) {
+      ASSERT_EQ(chosen, best);
+    }
+  }
 }
 
 // Greedy by the most slots left is optimal; so it can be the judge.
