@@ -111,8 +111,10 @@ void BM_Placement(benchmark::State& state, const Case& c, Act act) {
   std::vector<double> batches;
   size_t next = 0;
   for (auto _ : state) {
+    state.PauseTiming();
     warm();
     const Cluster::Mark batch = cluster.Begin();
+    state.ResumeTiming();
     const Clock::time_point start = Clock::now();
     for (size_t i = 0; i < batch_size; ++i) {
       const PreparedGang& gang = gangs[next++ % gangs.size()];
@@ -128,9 +130,10 @@ void BM_Placement(benchmark::State& state, const Case& c, Act act) {
       for (const PreparedGang& gang : others) ask(gang, true);
     }
     const double took = Seconds(Clock::now() - start);
+    state.PauseTiming();
     cluster.Rollback(batch);
-    state.SetIterationTime(took);
     batches.push_back(took / static_cast<double>(batch_size));
+    state.ResumeTiming();
   }
   state.SetItemsProcessed(static_cast<int64_t>(batches.size() * batch_size));
   const double median = Median(batches);
@@ -156,7 +159,6 @@ void Register(const Case& c) {
   const auto add = [&](const char* name, Act act) {
     benchmark::RegisterBenchmark((std::string(name) + "/" + Text(c)).c_str(),
                                  BM_Placement, c, act)
-        ->UseManualTime()
         ->Unit(benchmark::kMicrosecond);
   };
   add("BM_Place", Act::kAsk);

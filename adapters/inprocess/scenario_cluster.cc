@@ -75,6 +75,14 @@ Topology ReadTopology(const Value& value) {
   return topology;
 }
 
+FabricTopology ReadFabric(const Value& value) {
+  FabricTopology fabric;
+  Fields f(value);
+  f.Required("key", [&](const Value& v) { fabric.key = v.Text(); });
+  f.Required("text", [&](const Value& v) { fabric.text = v.Text(); });
+  return fabric;
+}
+
 void ReadPlacement(const Value& value, const SchedulerConfig& config,
                    PlacementOptions* options) {
   Fields f(value);
@@ -153,6 +161,10 @@ void ReadConfig(Fields* top, SchedulerConfig* config) {
   top->Optional("topologies", [&](const Value& list) {
     list.Each(
         [&](const Value& v) { config->topologies.push_back(ReadTopology(v)); });
+  });
+  top->Optional("fabrics", [&](const Value& list) {
+    list.Each(
+        [&](const Value& v) { config->fabrics.push_back(ReadFabric(v)); });
   });
   top->Optional("scheduler", [&](const Value& v) {
     Fields f(v);

@@ -41,6 +41,7 @@ struct SchedulerConfig {
   // The kind that is counted by devices, in thousandths; empty: none is.
   std::string device_resource = "gpu";
   std::vector<Topology> topologies{};
+  std::vector<FabricTopology> fabrics{};
   HostCapabilities host{};
   // Bounds one pass, in logical steps (gang classes tried, tasks placed,
   // victims weighed), never in time: equal inputs, equal plans. 0: no bound.
@@ -69,6 +70,7 @@ struct SchedulerConfig {
     v(8, "preemption", s.preemption);
     v(9, "placement", s.placement);
     v(10, "partition_schemes", s.partition_schemes);
+    v(11, "fabrics", s.fabrics);
   }
 };
 

@@ -145,6 +145,15 @@ class Fabric {
   const std::string& key(uint32_t node) const;
   uint32_t Find(std::string_view key) const;  // Or kNoNode.
 
+  // Names of the parts of its form, widest first: "box" (any box) of a torus,
+  // "group" and "router" of a dragonfly, "unit" of rails.
+  std::span<const std::string_view> levels() const;
+  // Those of a fabric with such a description, valid or not: by its first word.
+  static std::span<const std::string_view> LevelsOfText(std::string_view text);
+  // Which group, router or unit (by its position in levels()) the node lies in.
+  // Not for boxes.
+  uint32_t Domain(uint32_t node, size_t level) const;
+
   // Or kUnreachable. O(vertices + links) when it is the first from `a`.
   uint32_t Hops(uint32_t a, uint32_t b) const;
 
@@ -168,9 +177,11 @@ class Fabric {
   // the one with the highest bisection, then the least diameter, then the
   // fewest hops; of all places for it, the one with the fewest free nodes
   // around it, then the first by (at, size). Exact: all are looked at. O(cells
-  // * shapes). FailedPrecondition if this is no torus.
-  absl::StatusOr<FabricPlacement> FindBox(std::span<const uint8_t> free,
-                                          uint32_t count) const;
+  // * shapes). FailedPrecondition if this is no torus. Nodes with held[node] !=
+  // 0 are in the box, free or not, and count; empty: there are none.
+  absl::StatusOr<FabricPlacement> FindBox(
+      std::span<const uint8_t> free, uint32_t count,
+      std::span<const uint8_t> held = {}) const;
   // Likewise of the shape `size`, turned in any way.
   absl::StatusOr<FabricPlacement> FindBox(std::span<const uint8_t> free,
                                           std::array<uint32_t, 3> size) const;

@@ -13,6 +13,7 @@
 #include "muster/ids.h"
 #include "muster/placement_policy.h"
 #include "muster/reason.h"
+#include "muster/topology.h"
 
 namespace muster {
 
@@ -121,9 +122,11 @@ class PlacementSolver {
                     PlacementResult* result) = 0;
 };
 
-// The library's own solver.
+// The library's own solver. Fabrics are copied; one that Fabric::FromText does
+// not take is as if it had no nodes.
 std::unique_ptr<PlacementSolver> NewPlacementSolver(
-    const PlacementOptions& options = {});
+    const PlacementOptions& options = {},
+    std::span<const FabricTopology> fabrics = {});
 
 }  // namespace muster
 

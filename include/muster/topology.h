@@ -29,6 +29,28 @@ struct Topology {
   }
 };
 
+// A network over the nodes that is no tree: a torus, a dragonfly, rails or any
+// graph (muster/fabric.h, docs/fabrics.md). A constraint names it like a
+// topology. A gang that does, in its root group or its one role, has that role
+// alone, takes the fewest nodes that hold it, and among these such as lie near
+// each other (Fabric::Select); its tasks stand in ring order
+// (Fabric::RankOrder). `required` can name a level of the fabric's form:
+// "box" in a torus, "group" or "router" in a dragonfly, "unit" in rails, the
+// single node ("host") in all. Levels of fabrics are not preferred, sliced or
+// spread over. A node that the fabric does not have takes no such task.
+struct FabricTopology {
+  std::string key{};   // Unlike that of any topology.
+  std::string text{};  // Fabric::ToText's.
+
+  friend bool operator==(const FabricTopology&,
+                         const FabricTopology&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "key", s.key);
+    v(2, "text", s.text);
+  }
+};
+
 // The level name that means "one node" in every topology.
 inline constexpr char kHostLevel[] = "host";
 
@@ -84,7 +106,7 @@ struct Spread {
 
 // Where the tasks of a gang, a group or a role must or should sit together.
 struct TopologyConstraint {
-  std::string topology{};   // Key; empty: the first configured one.
+  std::string topology{};   // Key, a fabric's too; empty: the first topology.
   std::string required{};   // Level: all in one of its domains, or wait.
   std::string preferred{};  // Level: all in one domain if it can be; else the
                             // next wider level, up to `required`.

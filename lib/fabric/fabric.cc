@@ -118,6 +118,11 @@ struct NoteOrder {
 
 }  // namespace
 
+uint32_t Fabric::Domain(uint32_t node, size_t level) const {
+  const Rep::Home& home = rep_->homes[node];
+  return level == 0 ? home.group : home.router;
+}
+
 uint32_t Fabric::Rep::Find(std::string_view key) const {
   const auto end = keys.begin() + nodes;
   const auto at = std::lower_bound(keys.begin(), end, key);

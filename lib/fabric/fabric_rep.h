@@ -64,6 +64,8 @@ struct Fabric::Rep {
 absl::Status CheckFabricKey(std::string_view key);
 
 // --- text.cc ---
+// The names of a form's parts, by the first word of its text.
+std::span<const std::string_view> FabricLevels(std::string_view form);
 // The first line of the text form; empty for a FabricGraph.
 std::string FabricHeader(const FabricDescription& description);
 

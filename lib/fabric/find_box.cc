@@ -1,6 +1,7 @@
 // Free boxes of a torus, through a table of sums.
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <tuple>
 #include <utility>
 
@@ -73,6 +74,11 @@ class SumTable {
     }
   }
 
+  // Free cells in a box.
+  Sum CountIn(const Triple& at, const Triple& size) const {
+    return Corners(*this, at[0], at[1], size).Count(at[2], size[2]);
+  }
+
   // Free cells in the shell of one cell round a free box.
   uint32_t Around(Triple at, Triple size) const {
     const uint32_t volume = size[0] * size[1] * size[2];
@@ -80,7 +86,7 @@ class SumTable {
       at[axis] = at[axis] == 0 ? dims_[axis] - 1 : at[axis] - 1;
       size[axis] = std::min(size[axis] + 2, dims_[axis]);
     }
-    return Corners(*this, at[0], at[1], size).Count(at[2], size[2]) - volume;
+    return CountIn(at, size) - volume;
   }
 
  private:
@@ -106,9 +112,11 @@ class SumTable {
   std::vector<Sum> sums_{};
 };
 
-// The best place of the best of `shapes` that has any.
+// The best place of the best of `shapes` that has any. `held` nodes, which are
+// free as well, are in it; empty: there are none.
 template <class Sum>
 FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
+                          std::span<const uint8_t> held,
                           std::vector<Shape> shapes) {
   FabricPlacement best;
   if (shapes.empty()) return best;
@@ -125,11 +133,16 @@ FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
     return std::tuple(a.Rank(), a.size) < std::tuple(b.Rank(), b.size);
   });
   const SumTable<Sum> table(rep, free, reach);
+  std::optional<SumTable<Sum>> held_table;
+  if (!held.empty()) held_table.emplace(rep, held, reach);
+  const auto all_held = static_cast<Sum>(
+      std::count_if(held.begin(), held.end(), [](uint8_t h) { return h; }));
   uint32_t least_around = 0;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (i > 0 && best.box && shapes[i - 1].Rank() < shapes[i].Rank()) break;
     table.EachFreeBox(shapes[i].size, [&](const Triple& at) {
       const TorusBox box{at, shapes[i].size};
+      if (held_table && held_table->CountIn(at, box.size) < all_held) return;
       const uint32_t around = table.Around(at, box.size);
       if (!best.box ||
           std::tie(around, box.at, box.size) <
@@ -145,11 +158,12 @@ FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
 }
 
 FabricPlacement BestBox(const Fabric::Rep& rep, std::span<const uint8_t> free,
+                        std::span<const uint8_t> held,
                         std::vector<Shape> shapes) {
   constexpr uint32_t kNarrow = std::numeric_limits<uint16_t>::max();
   return rep.nodes <= kNarrow
-             ? BestBoxBy<uint16_t>(rep, free, std::move(shapes))
-             : BestBoxBy<uint32_t>(rep, free, std::move(shapes));
+             ? BestBoxBy<uint16_t>(rep, free, held, std::move(shapes))
+             : BestBoxBy<uint32_t>(rep, free, held, std::move(shapes));
 }
 
 absl::Status NoTorus() {
@@ -158,9 +172,11 @@ absl::Status NoTorus() {
 
 }  // namespace
 
-absl::StatusOr<FabricPlacement> Fabric::FindBox(std::span<const uint8_t> free,
-                                                uint32_t count) const {
+absl::StatusOr<FabricPlacement> Fabric::FindBox(
+    std::span<const uint8_t> free, uint32_t count,
+    std::span<const uint8_t> held) const {
   MUSTER_RETURN_IF_ERROR(rep_->Check(free, count));
+  if (!held.empty()) MUSTER_RETURN_IF_ERROR(rep_->Check(held, count));
   if (!rep_->is_torus()) return NoTorus();
   const Triple& dims = rep_->dims;
   std::vector<Shape> shapes;
@@ -172,7 +188,10 @@ absl::StatusOr<FabricPlacement> Fabric::FindBox(std::span<const uint8_t> free,
       shapes.push_back({.size = {x, y, z}});
     }
   }
-  return BestBox(*rep_, free, std::move(shapes));
+  if (held.empty()) return BestBox(*rep_, free, {}, std::move(shapes));
+  std::vector<uint8_t> all(free.begin(), free.end());
+  for (size_t n = 0; n < all.size(); ++n) all[n] |= held[n];
+  return BestBox(*rep_, all, held, std::move(shapes));
 }
 
 absl::StatusOr<FabricPlacement> Fabric::FindBox(
@@ -191,7 +210,7 @@ absl::StatusOr<FabricPlacement> Fabric::FindBox(
       shapes.push_back({.size = size});
     }
   } while (std::next_permutation(size.begin(), size.end()));
-  return BestBox(*rep_, free, std::move(shapes));
+  return BestBox(*rep_, free, {}, std::move(shapes));
 }
 
 }  // namespace muster

@@ -174,6 +174,30 @@ std::string FabricHeader(const FabricDescription& description) {
   return std::visit(Header{}, description);
 }
 
+std::span<const std::string_view> FabricLevels(std::string_view form) {
+  static constexpr std::string_view kTorus[] = {"box"};
+  static constexpr std::string_view kDragonfly[] = {"group", "router"};
+  static constexpr std::string_view kRails[] = {"unit"};
+  if (form == "torus") return kTorus;
+  if (form == "dragonfly") return kDragonfly;
+  if (form == "rails") return kRails;
+  return {};
+}
+
+std::span<const std::string_view> Fabric::LevelsOfText(std::string_view text) {
+  while (!text.empty()) {
+    const size_t end = text.find('\n');
+    const Words words = Split(text.substr(0, end));
+    if (!words.empty()) return FabricLevels(words[0]);
+    text.remove_prefix(end == text.npos ? text.size() : end + 1);
+  }
+  return {};
+}
+
+std::span<const std::string_view> Fabric::levels() const {
+  return LevelsOfText(FabricHeader(description()));
+}
+
 absl::StatusOr<Fabric> Fabric::FromText(std::string_view text) {
   absl::StatusOr<FabricDescription> description = TextReader().Read(text);
   if (!description.ok()) return description.status();

@@ -81,7 +81,7 @@ Scheduler::Impl::Impl(SchedulerConfig c,
       queues(config.resources),
       classes(1),
       solver_(solver != nullptr ? std::move(solver)
-                                : NewPlacementSolver(config.placement)),
+                                : NewPlacementSolver(config.placement, config.fabrics)),
       preemptor_(preemptor != nullptr ? std::move(preemptor) : NewPreemptor()),
       inbox_(std::make_unique<Inbox>()) {
   class_by_key[""] = 0;

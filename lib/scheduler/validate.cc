@@ -141,6 +141,7 @@ absl::Status ValidateConfig(const SchedulerConfig& config) {
       }
     }
   }
+  MUSTER_RETURN_IF_ERROR(ValidateFabrics(config));
   MUSTER_RETURN_IF_ERROR(ValidatePartitionSchemes(config));
   MUSTER_RETURN_IF_ERROR(ValidatePlacement(config));
   if (config.host.migrate) return NotSupportedYet("config.host.migrate");

@@ -32,6 +32,14 @@ absl::Status ValidateDeviceShare(const SchedulerConfig& config,
 absl::Status ValidateDeviceRequest(const SchedulerConfig& config,
                                    const std::string& field,
                                    const DeviceRequest& request);
+// Likewise of ValidateConfig and ValidateGang.
+absl::Status ValidateFabrics(const SchedulerConfig& config);
+absl::Status ValidateFabricGang(const SchedulerConfig& config,
+                                const Gang& gang);
+// Whether the constraint names a fabric: then it is valid by itself.
+absl::StatusOr<bool> ValidateOnFabric(const SchedulerConfig& config,
+                                      const std::string& field,
+                                      const TopologyConstraint& constraint);
 absl::Status ValidateKey(std::string_view what, std::string_view key);
 absl::Status ValidateNode(const SchedulerConfig& config, const Node& node);
 absl::Status ValidateOthers(const SchedulerConfig& config,

@@ -107,6 +107,8 @@ absl::Status ValidateConstraint(const SchedulerConfig& config,
                                 const std::string& field,
                                 const TopologyConstraint& c) {
   if (c == TopologyConstraint()) return absl::OkStatus();
+  const absl::StatusOr<bool> fabric = ValidateOnFabric(config, field, c);
+  if (!fabric.ok() || *fabric) return fabric.status();
   const Topology* topology = nullptr;
   for (const Topology& t : config.topologies) {
     if (t.key == c.topology || (c.topology.empty() && topology == nullptr)) {
@@ -360,6 +362,7 @@ absl::Status ValidateGang(const SchedulerConfig& config, const Gang& gang) {
   }
   MUSTER_RETURN_IF_ERROR(ValidateNames(gang));
   MUSTER_RETURN_IF_ERROR(ValidateGroups(config, gang));
+  MUSTER_RETURN_IF_ERROR(ValidateFabricGang(config, gang));
   if (ContentWithNothing(gang)) {
     return Invalid(field + ".roles: no role needs any task");
   }

@@ -84,6 +84,10 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
   result->Clear();
   result->fit = Fit::kFits;
   result->reason = {.code = ReasonCode::kFits};
+  if (fabric_.IsMine(request)) {
+    fabric_.Grow(cluster, request, &uniform_.index(), result);
+    return;
+  }
   growing_ = request;
   held_.assign(request.fixed.begin(), request.fixed.end());
   growing_.fixed = held_;

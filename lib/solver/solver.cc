@@ -22,6 +22,10 @@ constexpr uint32_t kMaxAlternatives = 256;
 void Solver::Place(Cluster& cluster, const PlacementRequest& request,
                    PlacementResult* result) {
   result->Clear();
+  if (fabric_.IsMine(request)) {
+    fabric_.Place(cluster, request, &uniform_.index(), result);
+    return;
+  }
   switch (uniform_.Place(cluster, request, result)) {
     case UniformPlacer::Outcome::kPlaced:
       result->fit = Fit::kFits;
@@ -259,8 +263,8 @@ void Solver::ExplainNo(Cluster& cluster, ScopeIndex top,
 namespace muster {
 
 std::unique_ptr<PlacementSolver> NewPlacementSolver(
-    const PlacementOptions& options) {
-  return std::make_unique<solver::Solver>(options);
+    const PlacementOptions& options, std::span<const FabricTopology> fabrics) {
+  return std::make_unique<solver::Solver>(options, fabrics);
 }
 
 }  // namespace muster

@@ -10,6 +10,7 @@
 #include "lib/solver/board.h"
 #include "lib/solver/count_plan.h"
 #include "lib/solver/explain.h"
+#include "lib/solver/fabric_placer.h"
 #include "lib/solver/group_search.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/slot_table.h"
@@ -20,9 +21,11 @@ namespace muster::solver {
 
 class Solver final : public PlacementSolver {
  public:
-  explicit Solver(const PlacementOptions& options)
+  Solver(const PlacementOptions& options,
+         std::span<const FabricTopology> fabrics)
       : policy_(policy::NewNodePolicy(options)),
         uniform_(*policy_),
+        fabric_(*policy_, fabrics),
         problem_(*policy_) {}
 
   void Place(Cluster& cluster, const PlacementRequest& request,
@@ -51,6 +54,7 @@ class Solver final : public PlacementSolver {
 
   const std::unique_ptr<policy::NodePolicy> policy_;
   UniformPlacer uniform_;
+  FabricPlacer fabric_;
   Problem problem_;
   CountPlan plan_;
   SlotTable table_;

@@ -26,7 +26,7 @@
   X(TaskId) X(Resources) X(Device) X(DeviceRequest) X(DeviceShare)             \
   X(DevicePartition) X(PartitionProfile) X(PartitionScheme)                     \
   X(Label) X(Requirement) X(SelectorTerm) X(NodeSelector) X(Preference)        \
-  X(Taint) X(Toleration) X(Topology) X(Slice) X(Spread) X(TopologyConstraint)  \
+  X(Taint) X(Toleration) X(Topology) X(FabricTopology) X(Slice) X(Spread) X(TopologyConstraint)  \
   X(Node) X(OtherUsage) X(NodeSet)                                             \
   X(TaskShape) X(Role) X(Group) X(Traffic) X(GangAffinity) X(SpeedEntry)       \
   X(Gang) X(Quota) X(Queue) X(PriorityClass)                                   \

@@ -1,0 +1,308 @@
+#include "lib/solver/fabric_placer.h"
+
+#include <algorithm>
+#include <limits>
+#include <optional>
+#include <utility>
+
+#include "absl/status/statusor.h"
+#include "lib/base/ceil_div.h"
+#include "lib/index/capacity_table.h"
+#include "lib/solver/headroom.h"
+
+namespace muster::solver {
+
+FabricPlacer::FabricPlacer(const policy::NodePolicy& policy,
+                           std::span<const FabricTopology> fabrics)
+    : policy_(policy) {
+  for (const FabricTopology& f : fabrics) {
+    Known& known = fabrics_.emplace_back();
+    known.key = f.key;
+    absl::StatusOr<Fabric> fabric = Fabric::FromText(f.text);
+    if (fabric.ok()) known.fabric.push_back(*std::move(fabric));
+  }
+}
+
+const TopologyConstraint* FabricPlacer::ConstraintOf(const Gang& gang) {
+  if (gang.roles.size() != 1) return nullptr;
+  const TopologyConstraint& role = gang.roles[0].topology;
+  if (!role.topology.empty() || gang.groups.empty()) return &role;
+  return &gang.groups[0].topology;
+}
+
+size_t FabricPlacer::Find(const PlacementRequest& request) const {
+  if (fabrics_.empty()) return 0;
+  const TopologyConstraint* c = ConstraintOf(request.gang->gang);
+  if (c == nullptr || c->topology.empty()) return fabrics_.size();
+  const auto it = std::find_if(
+      fabrics_.begin(), fabrics_.end(),
+      [&](const Known& known) { return known.key == c->topology; });
+  return static_cast<size_t>(it - fabrics_.begin());
+}
+
+bool FabricPlacer::IsMine(const PlacementRequest& request) const {
+  return Find(request) < fabrics_.size();
+}
+
+// False if the fabric has no nodes.
+bool FabricPlacer::Start(const Cluster& cluster,
+                         const PlacementRequest& request) {
+  ask_.request = &request;
+  ask_.known = &fabrics_[Find(request)];
+  ask_.required = ConstraintOf(request.gang->gang)->required;
+  ask_.held_nodes.clear();
+  Known& known = *ask_.known;
+  if (known.fabric.empty()) return false;
+  ask_.fabric = &known.fabric[0];
+  const uint32_t size = ask_.fabric->nodes();
+  if (known.made_from.IsNew(cluster, cluster.layout_version())) {
+    known.nodes.assign(size, kNoNode);
+    for (uint32_t n = 0; n < size; ++n) {
+      const NodeId id = cluster.Find(ask_.fabric->key(n));
+      if (id.valid()) known.nodes[n] = id.index;
+    }
+  }
+  allowed_.assign(request.within.empty() ? 0 : cluster.node_limit(), 0);
+  for (const NodeIndex n : request.within) allowed_[n] = 1;
+  held_.assign(size, 0);
+  used_.assign(request.fixed.size() + 1, 0);
+  for (const Assignment& a : request.fixed) {
+    if (a.task.index < used_.size()) used_[a.task.index] = 1;
+    const uint32_t n = ask_.fabric->Find(cluster.node(a.at.node).key);
+    if (n == Fabric::kNoNode || held_[n] != 0) continue;
+    held_[n] = 1;
+    ask_.held_nodes.push_back(n);
+  }
+  return true;
+}
+
+void FabricPlacer::Place(Cluster& cluster, const PlacementRequest& request,
+                         index::PlacementIndex* index,
+                         PlacementResult* result) {
+  const uint32_t least = request.gang->gang.roles[0].min_tasks;
+  const auto fixed = static_cast<uint32_t>(request.fixed.size());
+  steps_ = 0;
+  result->fit = Fit::kNever;
+  result->reason = {.code = ReasonCode::kNoNodeAdmits,
+                    .object_kind = ReasonObject::kRole,
+                    .needed = least};
+  if (!Start(cluster, request)) return;
+  ask_.tasks = least > fixed ? least - fixed : 0;
+  if (Add(cluster, index, result)) {
+    result->fit = Fit::kFits;
+    result->reason = {.code = ReasonCode::kFits};
+  } else {
+    ExplainNo(cluster, index, result);
+  }
+  result->steps += steps_;
+}
+
+// As many as there is room for.
+void FabricPlacer::Grow(Cluster& cluster, const PlacementRequest& request,
+                        index::PlacementIndex* index, PlacementResult* result) {
+  steps_ = 0;
+  result->fit = Fit::kFits;
+  result->reason = {.code = ReasonCode::kFits};
+  if (!Start(cluster, request)) return;
+  const uint32_t most = request.gang->gang.roles[0].desired_tasks;
+  const auto fixed = static_cast<uint32_t>(request.fixed.size());
+  for (uint32_t all = most; all > fixed; --all) {
+    ask_.tasks = all - fixed;
+    if (Add(cluster, index, result)) break;
+  }
+  result->steps += steps_;
+}
+
+bool FabricPlacer::Add(Cluster& cluster, index::PlacementIndex* index,
+                       PlacementResult* result) {
+  if (ask_.tasks == 0) return true;
+  const auto& shapes = ask_.request->gang->shapes[0];
+  return std::any_of(shapes.begin(), shapes.end(), [&](ShapeId shape) {
+    return TryShape(cluster, shape, index, result);
+  });
+}
+
+bool FabricPlacer::TryShape(Cluster& cluster, ShapeId shape,
+                            index::PlacementIndex* index,
+                            PlacementResult* result) {
+  const PlacementRequest& request = *ask_.request;
+  if (!WithinHeadroom(request.headroom, cluster.demand(shape), ask_.tasks)) {
+    return false;
+  }
+  const index::Column& column = index->Get(cluster, -1, shape, request.ledger);
+  const index::Layout& layout = index->layout();
+  if (!FindNodes([&](NodeIndex node) {
+        return column.slots(layout.position(node));
+      })) {
+    return false;
+  }
+  Take(cluster, shape, result);
+  return true;
+}
+
+// The fewest nodes first; on so many, as few tasks each as will do.
+template <class SlotsOf>
+bool FabricPlacer::FindNodes(const SlotsOf& slots_of) {
+  const uint32_t size = ask_.fabric->nodes();
+  slots_.assign(size, 0);
+  uint32_t most = 0;
+  for (uint32_t n = 0; n < size; ++n) {
+    const NodeIndex node = ask_.known->nodes[n];
+    if (node == kNoNode || (!allowed_.empty() && allowed_[node] == 0)) continue;
+    slots_[n] = slots_of(node);
+    most = std::max(most, slots_[n]);
+  }
+  steps_ += size;
+  if (most == 0) return false;
+  const uint32_t bound = std::min(size, ask_.tasks);
+  uint32_t last_each = 0;
+  for (uint32_t nodes = CeilDiv(ask_.tasks, most); nodes <= bound; ++nodes) {
+    const uint32_t each = CeilDiv(ask_.tasks, nodes);
+    if (each == last_each) continue;  // The same with fewer nodes.
+    last_each = each;
+    if (FindFor(CeilDiv(ask_.tasks, each), each)) return true;
+  }
+  return false;
+}
+
+// Nodes with room for so many tasks each, into chosen_.
+bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
+  tasks_each_ = tasks_each;
+  const bool box = ask_.required == "box";
+  uint32_t count = 0;
+  free_.assign(slots_.size(), 0);
+  for (size_t n = 0; n < slots_.size(); ++n) {
+    // What runs in a box keeps its nodes to itself.
+    free_[n] = slots_[n] >= tasks_each && !(box && held_[n] != 0);
+    count += free_[n];
+  }
+  steps_ += slots_.size();
+  if (count < nodes || (ask_.required == kHostLevel && nodes > 1)) return false;
+  if (!ask_.held_nodes.empty() && !box) {
+    return FreeInOneDomain(nodes) && Nearest(nodes);
+  }
+  const auto held = static_cast<uint32_t>(ask_.held_nodes.size());
+  absl::StatusOr<FabricPlacement> placed =
+      box ? ask_.fabric->FindBox(free_, nodes + held,
+                                 held > 0 ? held_ : std::span<const uint8_t>())
+          : ask_.fabric->Select(free_, nodes);
+  if (!placed.ok() || placed->nodes.empty()) return false;
+  chosen_ = std::move(placed->nodes);
+  std::erase_if(chosen_, [&](uint32_t n) { return box && held_[n] != 0; });
+  return InOneDomain();
+}
+
+// Whether the nodes chosen lie in one domain of a required level.
+bool FabricPlacer::InOneDomain() const {
+  const auto levels = ask_.fabric->levels();
+  const auto it = std::find(levels.begin(), levels.end(), ask_.required);
+  if (it == levels.end() || *it == "box") return true;
+  const auto level = static_cast<size_t>(it - levels.begin());
+  const uint32_t home = ask_.fabric->Domain(chosen_[0], level);
+  return std::all_of(chosen_.begin(), chosen_.end(), [&](uint32_t n) {
+    return ask_.fabric->Domain(n, level) == home;
+  });
+}
+
+// Keeps of free_ what lies where the tasks that run must be.
+bool FabricPlacer::FreeInOneDomain(uint32_t nodes) {
+  if (ask_.required == kHostLevel) {
+    for (size_t n = 0; n < free_.size(); ++n) free_[n] &= held_[n];
+  }
+  const auto levels = ask_.fabric->levels();
+  const auto it = std::find(levels.begin(), levels.end(), ask_.required);
+  if (it != levels.end()) {
+    const auto level = static_cast<size_t>(it - levels.begin());
+    const uint32_t home = ask_.fabric->Domain(ask_.held_nodes[0], level);
+    for (uint32_t n = 0; n < free_.size(); ++n) {
+      if (ask_.fabric->Domain(n, level) != home) free_[n] = 0;
+    }
+  }
+  return std::count(free_.begin(), free_.end(), 1) >= int64_t{nodes};
+}
+
+// One after another, each where the hops to all before it are fewest; the
+// first of equals.
+bool FabricPlacer::Nearest(uint32_t nodes) {
+  const Fabric& fabric = *ask_.fabric;
+  hops_.assign(free_.size(), 0);
+  const auto add = [&](uint32_t from) {
+    for (uint32_t n = 0; n < free_.size(); ++n) {
+      if (free_[n] == 0) continue;
+      const uint32_t hops = fabric.Hops(from, n);
+      if (hops == Fabric::kUnreachable) {
+        free_[n] = 0;
+      } else {
+        hops_[n] += hops;
+      }
+    }
+    steps_ += free_.size();
+  };
+  for (const uint32_t n : ask_.held_nodes) add(n);
+  chosen_.clear();
+  while (chosen_.size() < nodes) {
+    uint32_t best = Fabric::kNoNode;
+    for (uint32_t n = 0; n < free_.size(); ++n) {
+      if (free_[n] == 0) continue;
+      if (best == Fabric::kNoNode || hops_[n] < hops_[best]) best = n;
+    }
+    if (best == Fabric::kNoNode) return false;
+    chosen_.push_back(best);
+    free_[best] = 0;
+    add(best);
+  }
+  return true;
+}
+
+void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
+                        PlacementResult* result) {
+  const PlacementRequest& request = *ask_.request;
+  const policy::Question question{shape, request.ledger,
+                                  request.gang->gang.key};
+  const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
+  uint32_t left = ask_.tasks;
+  uint32_t index = 0;
+  for (const uint32_t n : chosen_) {
+    for (uint32_t i = std::min(left, tasks_each_); i > 0; --i, --left) {
+      while (index < used_.size() && used_[index] != 0) ++index;
+      const Allocation at =
+          policy_.Choose(cluster, ask_.known->nodes[n], question);
+      cluster.Charge(at, request.ledger);
+      result->tasks.push_back({{0, index++}, at});
+    }
+  }
+  if (request.dry_run) cluster.Rollback(mark);
+}
+
+// Whether an empty cluster would do; else what is short in all, or that what
+// there is does not lie as it should.
+void FabricPlacer::ExplainNo(const Cluster& cluster,
+                             index::PlacementIndex* index,
+                             PlacementResult* result) {
+  const PlacementRequest& request = *ask_.request;
+  result->fit = Fit::kNotNow;
+  const UniformRule rule;
+  if (!request.explain ||
+      (request.fixed.empty() && request.within.empty() &&
+       reason_.Explain(cluster, request, rule, index, result))) {
+    return;
+  }
+  const uint32_t needed = request.gang->gang.roles[0].min_tasks;
+  result->reason = {.code = ReasonCode::kConstraint,
+                    .object_kind = ReasonObject::kRole,
+                    .needed = needed};
+  if (!request.fixed.empty() || !request.within.empty()) return;
+  const auto& shapes = request.gang->shapes[0];
+  const bool ever =
+      std::any_of(shapes.begin(), shapes.end(), [&](ShapeId shape) {
+        return FindNodes([&](NodeIndex node) {
+          return static_cast<uint32_t>(std::max<int64_t>(
+              index::CapacitySlots(cluster, node, shape, needed), 0));
+        });
+      });
+  if (ever) return;
+  result->fit = Fit::kNever;
+  result->reason.code = ReasonCode::kNeverFits;
+}
+
+}  // namespace muster::solver

@@ -1,0 +1,92 @@
+// Gangs on networks that are no tree: which nodes, asked of a Fabric.
+#ifndef MUSTER_LIB_SOLVER_FABRIC_PLACER_H_
+#define MUSTER_LIB_SOLVER_FABRIC_PLACER_H_
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/index/placement_index.h"
+#include "lib/index/recent.h"
+#include "lib/policy/node_policy.h"
+#include "lib/solver/uniform_reason.h"
+#include "muster/fabric.h"
+#include "muster/placement_solver.h"
+#include "muster/topology.h"
+
+namespace muster::solver {
+
+// One role whose constraint (or that of its group) names a fabric. The fewest
+// nodes that hold the tasks, equally many on each but the last; of these the
+// ones that Fabric::Select or FindBox names, tasks in its ring order. Where
+// tasks run already, new ones go where the hops to all of them are fewest, one
+// after another; in a box, into one that has all that runs in it, too.
+class FabricPlacer {
+ public:
+  // Fabrics that cannot be read are as if they had no nodes.
+  FabricPlacer(const policy::NodePolicy& policy,
+               std::span<const FabricTopology> fabrics);
+
+  bool IsMine(const PlacementRequest& request) const;
+  // As PlacementSolver's; `index` is the policy's.
+  void Place(Cluster& cluster, const PlacementRequest& request,
+             index::PlacementIndex* index, PlacementResult* result);
+  void Grow(Cluster& cluster, const PlacementRequest& request,
+            index::PlacementIndex* index, PlacementResult* result);
+
+ private:
+  struct Known {
+    std::string key{};
+    std::vector<Fabric> fabric{};  // One; none if it cannot be read.
+    index::MadeFrom made_from{};
+    std::vector<NodeIndex> nodes{};  // [fabric's node]
+  };
+  // The question in hand.
+  struct Ask {
+    const PlacementRequest* request = nullptr;
+    Known* known = nullptr;
+    const Fabric* fabric = nullptr;
+    std::string_view required{};
+    uint32_t tasks = 0;  // To add.
+    std::vector<uint32_t> held_nodes{};
+  };
+  static constexpr NodeIndex kNoNode = 0xffffffff;
+
+  static const TopologyConstraint* ConstraintOf(const Gang& gang);
+  // The position of the gang's fabric, or fabrics_.size().
+  size_t Find(const PlacementRequest& request) const;
+  bool Start(const Cluster& cluster, const PlacementRequest& request);
+  bool Add(Cluster& cluster, index::PlacementIndex* index,
+           PlacementResult* result);
+  bool TryShape(Cluster& cluster, ShapeId shape, index::PlacementIndex* index,
+                PlacementResult* result);
+  template <class SlotsOf>
+  bool FindNodes(const SlotsOf& slots_of);
+  bool FindFor(uint32_t nodes, uint32_t tasks_each);
+  bool Nearest(uint32_t nodes);
+  bool InOneDomain() const;
+  bool FreeInOneDomain(uint32_t nodes);
+  void Take(Cluster& cluster, ShapeId shape, PlacementResult* result);
+  void ExplainNo(const Cluster& cluster, index::PlacementIndex* index,
+                 PlacementResult* result);
+
+  const policy::NodePolicy& policy_;
+  std::vector<Known> fabrics_;
+  UniformReason reason_;
+  Ask ask_;
+  uint64_t steps_ = 0;
+  uint32_t tasks_each_ = 0;
+  std::vector<uint32_t> slots_;   // [fabric's node]
+  std::vector<uint8_t> free_;     // Likewise: has room for tasks_each_.
+  std::vector<uint8_t> held_;     // Likewise: has a fixed task.
+  std::vector<uint8_t> allowed_;  // By node, where the request names some.
+  std::vector<uint32_t> chosen_;  // Fabric's nodes, by rank.
+  std::vector<int64_t> hops_;
+  std::vector<uint8_t> used_;  // Indices of fixed tasks.
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_FABRIC_PLACER_H_
