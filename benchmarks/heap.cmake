@@ -1,1 +1,20 @@
-muster_benchmark(heap_benchmark SOURCES heap_benchmark.cc)
+muster_benchmark(heap_benchmark SOURCES heap_benchmark.cc
+                 LIBS absl::btree absl::synchronization Boost::headers)
+
+# Peers that not every machine has.
+find_package(TBB QUIET)
+if(TARGET TBB::tbb)
+  target_link_libraries(heap_benchmark PRIVATE TBB::tbb)
+  target_compile_definitions(heap_benchmark PRIVATE MUSTER_BENCHMARK_TBB)
+else()
+  message(STATUS "no oneTBB: heap_benchmark goes without it")
+endif()
+find_path(MUSTER_CDS cds/container/fcpriority_queue.h)
+find_library(MUSTER_CDS_LIBRARY cds)
+find_package(Boost 1.74 QUIET COMPONENTS thread)
+if(MUSTER_CDS AND MUSTER_CDS_LIBRARY AND TARGET Boost::thread)
+  target_link_libraries(heap_benchmark PRIVATE ${MUSTER_CDS_LIBRARY} Boost::thread)
+  target_compile_definitions(heap_benchmark PRIVATE MUSTER_BENCHMARK_CDS)
+else()
+  message(STATUS "no libcds: heap_benchmark goes without it")
+endif()

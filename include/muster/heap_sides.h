@@ -99,6 +99,12 @@ uint64_t ClassOfKey(const Compare& compare, const Key& key) {
   }
 }
 
+inline void PrefetchForWrite([[maybe_unused]] const void* address) {
+#if defined(__GNUC__)
+  __builtin_prefetch(address, 1);
+#endif
+}
+
 // --- ClassLists --------------------------------------------------------------
 
 template <class Node>
@@ -157,9 +163,7 @@ class ClassLists {
   void RemoveFirst(uint64_t from, Node* node) {
     Node* const next = node->next_;
     first_[from] = next;
-#if defined(__GNUC__)
-    __builtin_prefetch(next, 1);
-#endif
+    PrefetchForWrite(next);
     if (next == nullptr) bitmap_ = bitmap_ & ~(uint64_t{1} << from);
   }
 
@@ -205,7 +209,7 @@ class KeyArray {
   explicit KeyArray(const Compare& compare) : compare_(compare) {}
 
   bool empty() const { return heap_.empty(); }
-  Node* Best() const { return cells_[heap_[0].cell].node; }
+  Node* Best() const { return cells_[heap_[0].cell()].node; }
 
   // Room for so many nodes, whatever was removed before them.
   void Reserve(size_t nodes) {
@@ -223,12 +227,18 @@ class KeyArray {
   Node* PopBest() {
     Node* const best = Best();
     RemoveFront();
+    // The next node, and the cells of those that may come after it, likely far
+    // away, are fetched while the caller goes on.
+    if (heap_.empty()) return best;
+    PrefetchForWrite(Best());
+    const size_t end = std::min(kArity + 1, heap_.size());
+    for (size_t i = 1; i < end; ++i) PrefetchForWrite(&cells_[heap_[i].cell()]);
     return best;
   }
 
   void Remove(Node* node) {
     const uintptr_t cell = node->place_;
-    if (heap_[0].cell == cell) return RemoveFront();
+    if (heap_[0].cell() == cell) return RemoveFront();
     cells_[cell].node = nullptr;
     ++dead_;
     if (dead_ > heap_.size() / 2 + kFewDead) Rebuild();
@@ -247,7 +257,7 @@ class KeyArray {
   template <class Function>
   void ForEach(Function function) const {
     for (const Element& e : heap_) {
-      if (cells_[e.cell].node != nullptr) function(cells_[e.cell].node);
+      if (cells_[e.cell()].node != nullptr) function(cells_[e.cell()].node);
     }
   }
 
@@ -255,7 +265,7 @@ class KeyArray {
   template <class Function>
   void PopAll(Function function) {
     Rebuild();
-    for (const Element& e : heap_) function(cells_[e.cell].node);
+    for (const Element& e : heap_) function(cells_[e.cell()].node);
     heap_.clear();
     cells_.clear();
     free_cell_ = kNoCell;
@@ -267,8 +277,12 @@ class KeyArray {
 
   struct Element {
     Key key;
-    uint32_t seq;  // The order among equals.
-    uint32_t cell;
+    uint64_t place;  // Above, the order among equals; below, the cell.
+
+    uint32_t cell() const { return static_cast<uint32_t>(place); }
+    static uint64_t Place(uint32_t seq, uint64_t cell) {
+      return uint64_t{seq} << 32 | cell;
+    }
   };
   union Cell {
     Node* node;        // Null: it left, the element is dead.
@@ -278,11 +292,27 @@ class KeyArray {
   static constexpr size_t kNoCell = SIZE_MAX;
   static constexpr size_t kFewDead = 32;  // Are not worth a Rebuild.
 
-  // Without a branch, which no CPU would predict.
+  // Without a branch, which no CPU would predict; integers in two instructions.
   bool Before(const Element& a, const Element& b) const {
+#if defined(__SIZEOF_INT128__)
+    if constexpr (kLess<Compare, Key> && std::is_integral_v<Key>) {
+      return Wide(a) < Wide(b);
+    } else if constexpr (kGreater<Compare, Key> && std::is_integral_v<Key>) {
+      return Wide({b.key, a.place}) < Wide({a.key, b.place});
+    }
+#endif
     const bool better = compare_(a.key, b.key), worse = compare_(b.key, a.key);
-    return better | (!worse & (a.seq < b.seq));
+    return better | (!worse & (a.place < b.place));
   }
+
+#if defined(__SIZEOF_INT128__)
+  __extension__ typedef __int128 Signed;
+  __extension__ typedef unsigned __int128 Unsigned;
+  static auto Wide(const Element& e) {
+    using Number = std::conditional_t<std::is_signed_v<Key>, Signed, Unsigned>;
+    return static_cast<Number>(static_cast<Number>(e.key) << 64 | e.place);
+  }
+#endif
 
   // For one more element.
   void MakeRoom() {
@@ -304,7 +334,7 @@ class KeyArray {
     cells_[cell].node = node;
     node->place_ = cell;
     node->next_ = nullptr;
-    heap_.push_back({std::move(key), next_seq_++, static_cast<uint32_t>(cell)});
+    heap_.push_back({std::move(key), Element::Place(next_seq_++, cell)});
     Rise(heap_.size() - 1, std::move(heap_.back()));
   }
 
@@ -316,7 +346,7 @@ class KeyArray {
   // Takes out the first element, and dead ones that come up.
   void RemoveFront() {
     for (;;) {
-      FreeCell(heap_[0].cell);
+      FreeCell(heap_[0].cell());
       Element last = std::move(heap_.back());
       heap_.pop_back();
       if (heap_.empty()) {
@@ -325,7 +355,7 @@ class KeyArray {
       }
       // `last` is among the worst: this compares less than a search from above.
       Rise(FallToLeaf(0), std::move(last));
-      if (dead_ == 0 || cells_[heap_[0].cell].node != nullptr) return;
+      if (dead_ == 0 || cells_[heap_[0].cell()].node != nullptr) return;
       --dead_;
     }
   }
@@ -333,8 +363,8 @@ class KeyArray {
   // Drops what is dead and numbers the rest anew: a sorted array is a heap.
   void Rebuild() {
     std::erase_if(heap_, [this](const Element& e) {
-      const bool dead = cells_[e.cell].node == nullptr;
-      if (dead) FreeCell(e.cell);
+      const bool dead = cells_[e.cell()].node == nullptr;
+      if (dead) FreeCell(e.cell());
       return dead;
     });
     dead_ = 0;
@@ -342,7 +372,7 @@ class KeyArray {
         heap_.begin(), heap_.end(),
         [this](const Element& a, const Element& b) { return Before(a, b); });
     next_seq_ = 0;
-    for (Element& e : heap_) e.seq = next_seq_++;
+    for (Element& e : heap_) e.place = Element::Place(next_seq_++, e.cell());
   }
 
   // Moves the hole at `slot` up to where `element` belongs, and fills it.
@@ -357,16 +387,33 @@ class KeyArray {
 
   // Moves the hole at `slot` down, best child by best child; returns its leaf.
   size_t FallToLeaf(size_t slot) {
-    for (size_t child; (child = slot * kArity + 1) < heap_.size();) {
-      const size_t end = std::min(child + kArity, heap_.size());
-      size_t best = child;
-      while (++child < end) {
-        best = Before(heap_[child], heap_[best]) ? child : best;
+    size_t child = slot * kArity + 1;
+    for (; child + kArity <= heap_.size(); child = slot * kArity + 1) {
+      // All 16 grandchildren, which lie side by side: which four of them come
+      // next is not known before their parents have been compared.
+      const Element* const below = heap_.data() + child * kArity + 1;
+      if (child * kArity + 1 + kArity * kArity <= heap_.size()) {
+        for (size_t i = 0; i < kArity; ++i)
+          PrefetchForWrite(below + i * kArity);
       }
+      const size_t best = BestOf(child);
       heap_[slot] = std::move(heap_[best]);
       slot = best;
     }
-    return slot;
+    if (child >= heap_.size()) return slot;
+    size_t best = child;
+    while (++child < heap_.size()) {
+      best = Before(heap_[child], heap_[best]) ? child : best;
+    }
+    heap_[slot] = std::move(heap_[best]);
+    return best;
+  }
+
+  // Of four siblings. In arithmetic, as no CPU would predict the branches.
+  size_t BestOf(size_t child) const {
+    const size_t a = child + Before(heap_[child + 1], heap_[child]);
+    const size_t b = child + 2 + Before(heap_[child + 3], heap_[child + 2]);
+    return a + (b - a) * Before(heap_[b], heap_[a]);
   }
 
   // Each element is Before its children; the first is never dead.

@@ -14,6 +14,7 @@
 #define MUSTER_HEAP_THREADS_H_
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 #include <utility>
@@ -30,14 +31,16 @@ struct ManyThreads {
 
   // Another thread that runs is soon done; one that does not needs a core.
   static void Pause(uint32_t round) {
-    if (round >= kSpins) return std::this_thread::yield();
+    if (round >= kSpins) {
+      return std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
 #endif
   }
 
  private:
-  static constexpr uint32_t kSpins = 64;
+  static constexpr uint32_t kSpins = 16;
 };
 
 // One thread, or several that take turns under a lock of their own: no atomic
