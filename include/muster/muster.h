@@ -19,6 +19,7 @@
 #include "muster/priority_class.h"    // IWYU pragma: export
 #include "muster/priority_heap.h"     // IWYU pragma: export
 #include "muster/queue.h"             // IWYU pragma: export
+#include "muster/rank_order.h"        // IWYU pragma: export
 #include "muster/reason.h"            // IWYU pragma: export
 #include "muster/resources.h"         // IWYU pragma: export
 #include "muster/scheduler.h"         // IWYU pragma: export

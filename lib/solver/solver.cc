@@ -168,6 +168,7 @@ bool Solver::TryAlternatives(PlacementResult* result) {
                 [](const Assignment& a, const Assignment& b) {
                   return a.task < b.task;
                 });
+      rank_order_.Apply(problem_, &result->tasks);
       return true;
     }
     if (!NextAlternatives()) return false;

@@ -13,6 +13,7 @@
 #include "lib/solver/fabric_placer.h"
 #include "lib/solver/group_search.h"
 #include "lib/solver/problem.h"
+#include "lib/solver/rank_order.h"
 #include "lib/solver/slot_table.h"
 #include "lib/solver/uniform_placer.h"
 #include "muster/placement_solver.h"
@@ -61,6 +62,7 @@ class Solver final : public PlacementSolver {
   Board board_;
   GroupSearch search_;
   Explain explain_;
+  RankOrder rank_order_;
   std::vector<uint32_t> most_;
   Reason headroom_reason_;
   Resources sum_;

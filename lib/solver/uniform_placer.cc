@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/solver/headroom.h"
+#include "lib/solver/rank_order.h"
 
 namespace muster::solver {
 // False if the constraint is not one this placer knows.
@@ -90,6 +91,12 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
     result->steps +=
         fill_.Fill(layout, column, region, tasks, request.exact_steps, &shares_,
                    &result->certificate);
+    const auto before = [](const auto& a, const auto& b) {
+      return a.position < b.position;
+    };
+    if (!std::is_sorted(shares_.begin(), shares_.end(), before)) {
+      std::sort(shares_.begin(), shares_.end(), before);
+    }
   }
   Take(cluster, request, shape, result);
   return Outcome::kPlaced;
@@ -156,15 +163,24 @@ void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
   const bool charge = !request.dry_run || !alone;
   const bool undo = request.dry_run && charge;
   const Cluster::Mark mark = undo ? cluster.Begin() : 0;
-  uint32_t index = 0;
   for (const UniformFill::Share& share : shares_) {
     const NodeIndex node = layout.node(share.position);
+    const size_t first = result->tasks.size();
     for (uint32_t i = 0; i < share.tasks; ++i) {
       const Allocation at = policy_.Choose(cluster, node, question);
       if (charge) cluster.Charge(at, request.ledger);
       question.rails |= cluster.Rails(at);
-      result->tasks.push_back({{0, index++}, at});
+      result->tasks.push_back({{0, 0}, at});
     }
+    const auto added = std::span(result->tasks).subspan(first);
+    const auto before = [&](const Assignment& a, const Assignment& b) {
+      return RingPlaceOf(cluster, a.at) < RingPlaceOf(cluster, b.at);
+    };
+    if (std::is_sorted(added.begin(), added.end(), before)) continue;
+    std::sort(added.begin(), added.end(), before);
+  }
+  for (uint32_t i = 0; i < result->tasks.size(); ++i) {
+    result->tasks[i].task.index = i;
   }
   if (undo) cluster.Rollback(mark);
 }

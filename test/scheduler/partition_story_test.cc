@@ -70,8 +70,8 @@ TEST_F(PartitionStories, AGangOfPartitionsSharesADevice) {
   s.Submit(Parts("many", 7, "1g.10gb"));
   EXPECT_THAT(s.Pass(), ElementsAre("start many: n1 n1 n1 n1 n1 n1 n1"));
   EXPECT_THAT(Places("many"),
-              ElementsAre("0:6", "0:4", "0:5", "0:0", "0:1", "0:2", "0:3"));
-  EXPECT_EQ(s.plan().tasks[1].slot, 4u) << "the host is told";
+              ElementsAre("0:0", "0:1", "0:2", "0:3", "0:4", "0:5", "0:6"));
+  EXPECT_EQ(s.plan().tasks[6].slot, 6u) << "the host is told";
   s.AllDone();
   s.Submit(Parts("more", 1, "1g.10gb"));
   EXPECT_THAT(s.Pass(), IsEmpty());
@@ -114,7 +114,7 @@ TEST_F(PartitionStories, AWholeDeviceTaskMakesWayForPartitions) {
   s.Submit(Parts("serve", 2, "3g.40gb", "high"));
   EXPECT_THAT(s.Pass(),
               ElementsAre("evict train for serve", "nominate serve: n1 n1"));
-  EXPECT_THAT(Places("serve"), ElementsAre("0:4", "0:0"));
+  EXPECT_THAT(Places("serve"), ElementsAre("0:0", "0:4"));
   ExpectRestorable();
   s.Applied(DecisionKind::kEvict, "train");
   EXPECT_THAT(s.Pass(), ElementsAre("start serve: n1 n1"));

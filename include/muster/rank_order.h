@@ -1,0 +1,40 @@
+// Ranks: in which order the tasks of a placement, and the devices of a task,
+// should talk in a ring. Pure functions over what a host knows.
+#ifndef MUSTER_RANK_ORDER_H_
+#define MUSTER_RANK_ORDER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "muster/node.h"
+#include "muster/topology.h"
+
+namespace muster {
+
+// One task of a placement: PlannedTask, its node looked up.
+struct RankedTask {
+  const Node* node = nullptr;
+  uint64_t devices = 0;  // Bit i: device i.
+  uint32_t slot = 0;
+};
+
+// The tasks by rank, as positions in `tasks`: by domain path, nodes outside the
+// topology last, then node key, then first device in RingOrder, then slot, then
+// position. A ring through the ranks crosses from domain to domain as rarely as
+// any can, at every level at once: as often as there are domains in use, or
+// never if there is one. O(tasks * (log tasks + devices)).
+//
+// Inside one role there is nothing to do: its tasks are numbered in this order
+// when they are placed (PlacementResult::tasks). This is for gangs of several
+// roles, and for those that grew or were mended since.
+std::vector<uint32_t> RankOrder(const Topology& topology,
+                                std::span<const RankedTask> tasks);
+
+// The devices by island, then NUMA node, then number; those of which it is not
+// known come last.
+std::vector<uint32_t> RingOrder(const Node& node, uint64_t devices);
+
+}  // namespace muster
+
+#endif  // MUSTER_RANK_ORDER_H_
