@@ -57,27 +57,45 @@ struct PlacementRequest {
   // False: where there is no room, the answer is kNotNow whether it might be
   // kNever, and gives no reason, where finding them would cost more.
   bool explain = true;
-  // How many steps may go into proving that a placement of tasks which are all
-  // alike is the best there is, and finding a better one; one step is a few
-  // nanoseconds. 0: the greedy answer.
+  // How many steps may go into proving that a placement is the best there is,
+  // and finding a better one; one step is a few nanoseconds. 0: the first
+  // answer, which of a gang that is not alike and alone claims nothing.
   uint64_t exact_steps = 200'000;
   // Only asks: the answer is the same, and the cluster as it was.
   bool dry_run = false;
 };
 
-// How good a placement is, and how much better any could be: over the domains
-// of each level that hold added tasks, widest level first, the nodes last.
-// Placements are compared by these counts, level after level.
+// How good a placement is, and how much better any could be that places the
+// same numbers of tasks, of the same shapes. Gangs whose roles talk are
+// compared by `traffic`, all others by `levels`, level after level.
 struct Certificate {
+  // Domains of a level that hold added tasks and no fixed ones. A node outside
+  // the topology counts as a domain of its own.
   struct Level {
-    uint32_t used = 0;   // Domains the placement uses.
+    uint32_t used = 0;   // Of the placement.
     uint32_t least = 0;  // No placement that uses as few as this one does at
                          // all wider levels uses fewer here.
     friend bool operator==(const Level&, const Level&) = default;
   };
-  // Empty: nothing is claimed (several roles, slices, fixed tasks).
+  // Weight x distance over all pairs of tasks whose roles talk, one of them
+  // added at least. Two tasks are as far apart as there are levels of the
+  // gang's first topology, the single node included, at which their domains
+  // differ: 0 on one node.
+  struct Cost {
+    bool talks = false;  // Otherwise the rest is 0.
+    int64_t cost = 0;    // Of the placement.
+    int64_t least = 0;   // None costs less inside one domain of the level whose
+                         // narrowest domain this one lies in.
+    int64_t gap() const { return cost - least; }
+    friend bool operator==(const Cost&, const Cost&) = default;
+  };
+  // Widest level of the gang's first topology first, the nodes last. Empty:
+  // nothing is claimed (roles talk; exact_steps is 0; growth; no single domain
+  // holds the gang, and its tasks may lie outside the topology).
   std::vector<Level> levels{};
-  bool optimal = false;  // used == least at every level: proven.
+  Cost traffic{};
+  // Proven: used == least at every level, or cost == least.
+  bool optimal = false;
 };
 
 // The solver's answer. Reused between calls: vectors keep their capacity.
@@ -93,6 +111,7 @@ struct PlacementResult {
     tasks.clear();
     reason = {};
     certificate.levels.clear();
+    certificate.traffic = {};
     certificate.optimal = false;
     steps = 0;
   }

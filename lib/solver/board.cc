@@ -4,7 +4,23 @@
 
 namespace muster::solver {
 
+// Entries are 0 wherever no task has been since the last question.
+void Board::ForgetTouched() {
+  for (const NodeIndex n : touched_nodes_) {
+    node_tasks_[n] = 0;
+    node_touched_[n] = 0;
+  }
+  for (const Spot& s : touched_domains_) {
+    domain_tasks_[TouchPosition(s)] = 0;
+    domain_touched_[TouchPosition(s)] = 0;
+  }
+  touched_nodes_.clear();
+  touched_domains_.clear();
+  holding_ = 0;
+}
+
 void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
+  ForgetTouched();
   problem_ = &problem;
   cluster_ = &cluster;
   table_ = &table;
@@ -20,8 +36,11 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
       domains += tree.index->levels[l].size();
     }
   }
-  node_tasks_.assign(cluster.node_limit(), 0);
-  domain_tasks_.assign(domains, 0);
+  const size_t nodes = cluster.node_limit();
+  node_tasks_.resize(std::max(node_tasks_.size(), nodes), 0);
+  node_touched_.resize(node_tasks_.size(), 0);
+  domain_tasks_.resize(std::max(domain_tasks_.size(), domains), 0);
+  domain_touched_.resize(domain_tasks_.size(), 0);
   scopes_.assign(problem.group_count() + problem.role_count(), {});
   slices_.assign(problem.slice_count(), {});
   spreads_.Reset(problem);
@@ -38,10 +57,6 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
 
 void Board::Finish() { placed_.clear(); }
 
-size_t Board::TouchPosition(int tree, int level, uint32_t domain) const {
-  return level_first_[tree_first_[tree] + static_cast<size_t>(level)] + domain;
-}
-
 void Board::EnterHold(Hold& hold, NodeIndex node, bool enter) {
   if (!enter) {
     --hold.tasks;
@@ -52,14 +67,24 @@ void Board::EnterHold(Hold& hold, NodeIndex node, bool enter) {
 
 void Board::Touch(NodeIndex node, bool enter) {
   const uint32_t change = enter ? 1 : 0xffffffff;
+  if (node_touched_[node] == 0) {
+    node_touched_[node] = 1;
+    touched_nodes_.push_back(node);
+  }
   node_tasks_[node] += change;
+  holding_ += change;
   const std::span<const Tree> trees = problem_->trees();
-  for (size_t t = 0; t < trees.size(); ++t) {
-    if (!trees[t].Contains(node)) continue;
-    for (int l = 0; l < trees[t].hosts; ++l) {
-      domain_tasks_[TouchPosition(static_cast<int>(t), l,
-                                  trees[t].index->domain_of[l][node])] +=
-          change;
+  for (int t = 0; t < static_cast<int>(trees.size()); ++t) {
+    const Tree& tree = trees[static_cast<size_t>(t)];
+    if (!tree.Contains(node)) continue;
+    for (int l = 0; l < tree.hosts; ++l) {
+      const Spot spot{t, l, tree.index->domain_of[l][node]};
+      const size_t at = TouchPosition(spot);
+      if (domain_touched_[at] == 0) {
+        domain_touched_[at] = 1;
+        touched_domains_.push_back(spot);
+      }
+      domain_tasks_[at] += change;
     }
   }
 }
@@ -146,6 +171,42 @@ bool Board::Allowed(TaskId task, NodeIndex node) const {
   return spreads_.Open(task.role, node);
 }
 
+bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot) {
+  const uint32_t domain = tree.DomainOf(level, node);
+  if (spot->level >= level) {
+    return tree.Around(spot->level, spot->domain, level) == domain;
+  }
+  if (spot->level != kEverywhere &&
+      tree.DomainOf(spot->level, node) != spot->domain) {
+    return false;
+  }
+  *spot = {spot->tree, level, domain};
+  return true;
+}
+
+bool Board::Narrow(TaskId task, Spot* spot, bool* nowhere) const {
+  *nowhere = false;
+  if (!problem_->Spreads(task.role).empty()) return false;
+  for (const ScopeIndex s : problem_->Chain(task.role)) {
+    const Rule& rule = problem_->rule(s);
+    if (rule.tree != spot->tree) return false;
+    if (rule.required == kEverywhere || scopes_[s].tasks == 0) continue;
+    if (!NarrowTo(problem_->tree(rule.tree), rule.required, scopes_[s].node,
+                  spot)) {
+      *nowhere = true;
+    }
+  }
+  for (const SliceRule& slice : problem_->Slices(task.role)) {
+    const Hold& hold = slices_[slice.first_slice + task.index / slice.size];
+    if (slice.tree != spot->tree) return false;
+    if (hold.tasks == 0) continue;
+    if (!NarrowTo(problem_->tree(slice.tree), slice.level, hold.node, spot)) {
+      *nowhere = true;
+    }
+  }
+  return true;
+}
+
 bool Board::SpreadsHoldWith(TaskId task, NodeIndex node) {
   spreads_.Enter(task.role, node, true);
   const bool hold = spreads_.MayHold();
@@ -191,6 +252,20 @@ void Board::PutBack(size_t placed, const Allocation& at) {
   table_->Update(at.node);
 }
 
+bool Board::Holds(const Spot& spot) const {
+  if (spot.level == kEverywhere) return holding_ > 0;
+  if (spot.level == problem_->tree(spot.tree).hosts) {
+    return node_tasks_[spot.domain] > 0;
+  }
+  return domain_tasks_[TouchPosition(spot)] > 0;
+}
+
+bool Board::HoldsAround(const Spot& spot, int level) const {
+  const uint32_t around =
+      problem_->tree(spot.tree).Around(spot.level, spot.domain, level);
+  return around != kOutside ? Holds({spot.tree, level, around}) : Holds(spot);
+}
+
 int Board::Nearness(const Spot& spot) const {
   const Tree& tree = problem_->tree(spot.tree);
   int level = spot.level;
@@ -203,7 +278,7 @@ int Board::Nearness(const Spot& spot) const {
     ++up;
   }
   for (; level >= 0; --level, ++up) {
-    if (domain_tasks_[TouchPosition(spot.tree, level, domain)] > 0) return up;
+    if (domain_tasks_[TouchPosition({spot.tree, level, domain})] > 0) return up;
     domain = tree.index->levels[level][domain].parent;
   }
   return tree.hosts + 1;

@@ -61,9 +61,33 @@ class Board {
   // Levels up from the spot to the narrowest domain around it that holds a
   // task of the gang; more than any level if there is none.
   int Nearness(const Spot& spot) const;
+  // Whether tasks of the gang lie in the spot.
+  bool Holds(const Spot& spot) const;
+  // The same of the domain of a level, no narrower, around the spot; of a node
+  // outside the topology itself.
+  bool HoldsAround(const Spot& spot, int level) const;
   bool Touched(NodeIndex node) const { return node_tasks_[node] > 0; }
+  // Calls f(domain) once for each domain of the level of tree 0 that holds
+  // tasks of the gang, in an order of no meaning. O(domains ever touched).
+  template <class F>
+  void ForEachHeld(int level, const F& f) const {
+    if (level == problem_->tree(0).hosts) {
+      for (const NodeIndex n : touched_nodes_) {
+        if (node_tasks_[n] > 0) f(n);
+      }
+      return;
+    }
+    for (const Spot& s : touched_domains_) {
+      if (s.tree != 0 || s.level != level) continue;
+      if (domain_tasks_[TouchPosition(s)] > 0) f(s.domain);
+    }
+  }
   // The node that a scope's required domain is bound to, if it has tasks.
   bool Anchored(ScopeIndex s, NodeIndex* node) const;
+  // Narrows the spot to where required levels and slices in the same tree let
+  // the task be. False if that says less than Allowed: other trees or spreads
+  // have a say; `nowhere` tells that no place is left.
+  bool Narrow(TaskId task, Spot* spot, bool* nowhere) const;
 
   Problem& problem() const { return *problem_; }
   Cluster& cluster() const { return *cluster_; }
@@ -78,7 +102,12 @@ class Board {
   void Enter(TaskId task, NodeIndex node, bool enter);
   void EnterHold(Hold& hold, NodeIndex node, bool enter);
   void Touch(NodeIndex node, bool enter);
-  size_t TouchPosition(int tree, int level, uint32_t domain) const;
+  size_t TouchPosition(const Spot& s) const {
+    return level_first_[tree_first_[s.tree] + static_cast<size_t>(s.level)] +
+           s.domain;
+  }
+  void ForgetTouched();
+  static bool NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot);
 
   Problem* problem_ = nullptr;
   Cluster* cluster_ = nullptr;
@@ -95,8 +124,14 @@ class Board {
   std::vector<Hold> scopes_;
   std::vector<Hold> slices_;
   SpreadBook spreads_;
+  uint32_t holding_ = 0;  // Tasks of the gang.
   std::vector<uint32_t> node_tasks_;
   std::vector<uint32_t> domain_tasks_;
+  // Nodes and domains that have had tasks in this question, each once.
+  std::vector<NodeIndex> touched_nodes_;
+  std::vector<Spot> touched_domains_;
+  std::vector<uint8_t> node_touched_;
+  std::vector<uint8_t> domain_touched_;
   std::vector<size_t> level_first_;
   std::vector<size_t> tree_first_;
 };

@@ -36,13 +36,13 @@ void ExactSearch::OrderTasks() {
 
 void ExactSearch::FindNodes() {
   nodes_.clear();
-  for (const NodeIndex n : board_->table().Nodes(spot_)) {
+  board_->table().ForEachNodeOfAny(spot_, [&](NodeIndex n) {
     for (uint32_t c = 0; c < need_.size(); ++c) {
       if (need_[c] == 0 || board_->table().slots(c, n) == 0) continue;
       nodes_.push_back(n);
       break;
     }
-  }
+  });
 }
 
 // Whether exchanging the two nodes changes nothing for the gang.
@@ -136,6 +136,7 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
       kind_need_[k] += demand[table.kinds()[k]];
     }
   }
+  board.table().Watch(spot);
   FindNodes();
   FindTwins();
   board.spreads().Confine(nodes_);
@@ -150,7 +151,7 @@ bool ExactSearch::MayStillFit() const {
     }
   }
   for (size_t k = 0; k < kind_need_.size(); ++k) {
-    if (table.Useful(k, spot_) < kind_need_[k]) return false;
+    if (table.watched()[k] < kind_need_[k]) return false;
   }
   return board_->spreads().MayHold();
 }

@@ -208,7 +208,8 @@ bool Explain::RoleShort(Board& board, uint32_t role, Reason* reason) {
 // All roles together: more of a kind than the nodes they can use have.
 bool Explain::SumShort(Board& board, Reason* reason) {
   const Problem& problem = board.problem();
-  const SlotTable& table = board.table();
+  SlotTable& table = board.table();
+  const std::span<const int64_t> all = table.Useful({});
   for (size_t k = 0; k < table.kinds().size(); ++k) {
     const ResourceKind kind = table.kinds()[k];
     int64_t needed = 0;
@@ -216,7 +217,7 @@ bool Explain::SumShort(Board& board, Reason* reason) {
       if (problem.add(r) == 0) continue;
       needed += board.cluster().demand(problem.shape(r))[kind] * problem.add(r);
     }
-    const int64_t useful = table.Useful(k, {});
+    const int64_t useful = all[k];
     if (useful >= needed) continue;
     *reason = {.code = ReasonCode::kInsufficient,
                .resource = kind,

@@ -12,22 +12,112 @@ void Forest::Build(const Board& board, TaskId task, const Spot& spot,
   tree_ = &board.problem().tree(spot.tree);
   spot_ = spot;
   column_ = board.problem().column(task.role);
+  layers_.assign(layers.begin(), layers.end());
   base_ = std::min(spot.level + 1, tree_->hosts);
   const size_t levels = static_cast<size_t>(tree_->hosts - base_ + 1);
   if (levels_.size() < levels) levels_.resize(levels);
   for (size_t l = 0; l < levels; ++l) levels_[l].clear();
+  lazy_ = FromSums(task, also, spot);
+  if (!lazy_) AddNodes(task, also);
+  Round();
+}
 
-  const std::span<const NodeIndex> nodes = board.table().Nodes(spot_);
-  board.problem().steps += nodes.size();
-  for (const NodeIndex node : nodes) {
-    const uint32_t slots = board.table().slots(column_, node);
-    if (slots == 0 || !board.Allowed(task, node)) continue;
-    const bool outside = std::any_of(also.begin(), also.end(), [&](Spot s) {
-      return board.problem().tree(s.tree).DomainOf(s.level, node) != s.domain;
-    });
-    if (!outside) Add(node, slots);
+// Whether the table's sums tell what the task's role can take; makes the
+// entries of all domains then.
+bool Forest::FromSums(TaskId task, std::span<const Spot> also, Spot spot) {
+  const SlotTable& table = board_->table();
+  if (!table.indexed() || !also.empty() || table.HasScores(column_)) {
+    return false;
   }
-  Round(layers);
+  const index::Column& column = table.column(spot.tree, column_);
+  const bool named = !board_->problem().Chain(task.role).empty();
+  if (spot.level == kEverywhere && column.outside() > 0 && !named) return false;
+  bool nowhere = false;
+  if (!board_->Narrow(task, &spot, &nowhere)) return false;
+  if (base_ >= tree_->hosts || spot.level >= tree_->hosts) return false;
+  if (!nowhere) AddDomains(spot);
+  return true;
+}
+
+// The domains with slots inside `spot`, which lies in spot_, and those around
+// them.
+void Forest::AddDomains(const Spot& spot) {
+  const index::Layout& layout = board_->table().layout(spot.tree);
+  const index::Column& column = board_->table().column(spot.tree, column_);
+  const int narrowest = tree_->hosts - 1;
+  uint32_t first = 0;
+  uint32_t last = layout.domains(narrowest);
+  if (spot.level != kEverywhere) {
+    first = spot.domain;
+    last = first + 1;
+    for (int l = spot.level; l < narrowest; ++l) {
+      first = layout.children(l)[first];
+      last = layout.children(l)[last];
+    }
+  }
+  board_->problem().steps += last - first;
+  const std::span<const uint32_t> sums = column.sums(narrowest);
+  std::array<uint32_t, 17> path;
+  for (uint32_t d = first; d < last; ++d) {
+    if (sums[d] == 0) continue;
+    path[static_cast<size_t>(narrowest)] = d;
+    for (int l = narrowest; l > base_; --l) {
+      path[static_cast<size_t>(l - 1)] =
+          layout.parents(l)[path[static_cast<size_t>(l)]];
+    }
+    for (int l = base_; l <= narrowest; ++l) {
+      std::vector<Entry>& level = at(l);
+      const uint32_t domain = path[static_cast<size_t>(l)];
+      if (!level.empty() && level.back().domain == domain) continue;
+      Entry entry{.domain = domain};
+      if (l > base_) {
+        entry.parent = static_cast<uint32_t>(at(l - 1).size()) - 1;
+        Entry& parent = at(l - 1).back();
+        if (parent.count++ == 0) {
+          parent.first = static_cast<uint32_t>(level.size());
+        }
+      }
+      if (l == narrowest) {
+        entry.slots = entry.room = sums[d];
+        entry.closed = true;
+      }
+      level.push_back(entry);
+    }
+  }
+}
+
+void Forest::AddNodes(TaskId task, std::span<const Spot> also) {
+  const Problem& problem = board_->problem();
+  uint64_t looked_at = 0;
+  board_->table().ForEachNode(column_, spot_, [&](NodeIndex node) {
+    ++looked_at;
+    if (!board_->Allowed(task, node)) return;
+    const bool outside = std::any_of(also.begin(), also.end(), [&](Spot s) {
+      return problem.tree(s.tree).DomainOf(s.level, node) != s.domain;
+    });
+    if (!outside) Add(node, board_->table().slots(column_, node));
+  });
+  board_->problem().steps += looked_at;
+}
+
+// Makes the entries of a narrowest domain's nodes, if there are none yet.
+void Forest::Tell(Pick parent) {
+  Entry& e = at(tree_->hosts - 1)[parent];
+  if (!e.closed) return;
+  e.closed = false;
+  std::vector<Entry>& hosts = at(tree_->hosts);
+  e.first = static_cast<uint32_t>(hosts.size());
+  const uint32_t size = SizeAt(tree_->hosts);
+  const Spot spot{spot_.tree, tree_->hosts - 1, e.domain};
+  board_->table().ForEachNode(column_, spot, [&](NodeIndex node) {
+    const uint32_t slots = board_->table().slots(column_, node);
+    hosts.push_back({.domain = node,
+                     .parent = parent,
+                     .slots = slots - slots % size,
+                     .room = slots});
+  });
+  e.count = static_cast<uint32_t>(hosts.size()) - e.first;
+  board_->problem().steps += e.count;
 }
 
 // Nodes come in the order of the tree, hence domains do, too.
@@ -51,15 +141,33 @@ void Forest::Add(NodeIndex node, uint32_t slots) {
   }
 }
 
-void Forest::Round(std::span<const Layer> layers) {
-  slice_levels_.clear();
-  for (const Layer& layer : layers) slice_levels_.push_back(layer.level);
+// Slices on the level are of so many tasks.
+uint32_t Forest::SizeAt(int level) const {
+  uint32_t size = 1;
+  for (const Layer& layer : layers_) {
+    if (layer.level == level) size = std::max(size, layer.size);
+  }
+  return size;
+}
+
+void Forest::Round() {
   capacity_ = 0;
-  for (int l = tree_->hosts; l >= base_; --l) {
-    uint32_t size = 1;
-    for (const Layer& layer : layers) {
-      if (layer.level == l) size = std::max(size, layer.size);
+  int narrowest = tree_->hosts;
+  if (lazy_) {
+    --narrowest;
+    // Slices on nodes: what they leave over does not add up.
+    const bool nodes = SizeAt(tree_->hosts) > 1;
+    for (Pick p = 0; nodes && p < at(narrowest).size(); ++p) {
+      Tell(p);
+      Entry& e = at(narrowest)[p];
+      e.slots = 0;
+      for (Pick c = e.first; c < e.first + e.count; ++c) {
+        e.slots += at(tree_->hosts)[c].slots;
+      }
     }
+  }
+  for (int l = narrowest; l >= base_; --l) {
+    const uint32_t size = SizeAt(l);
     for (Entry& e : at(l)) {
       e.slots -= e.slots % size;
       if (l > base_) {
@@ -72,17 +180,17 @@ void Forest::Round(std::span<const Layer> layers) {
   }
 }
 
-uint64_t Forest::Best(int level) const {
+uint64_t Forest::Best(int level) {
   if (level < base_) return capacity_;
+  if (lazy_ && level == tree_->hosts) {
+    for (Pick p = 0; p < at(level - 1).size(); ++p) Tell(p);
+  }
   uint64_t best = 0;
   for (const Entry& e : at(level)) best = std::max(best, e.slots);
   return best;
 }
 
-bool Forest::Separate(int level) const {
-  return std::find(slice_levels_.begin(), slice_levels_.end(), level) !=
-         slice_levels_.end();
-}
+bool Forest::Separate(int level) const { return SizeAt(level) > 1; }
 
 // The entries of the level `down` below those in [first, last).
 std::pair<Forest::Pick, Forest::Pick> Forest::Below(int level, Pick first,
@@ -128,41 +236,70 @@ Forest::Rank Forest::RankOf(int level, Pick pick, uint32_t tasks) {
   return rank;
 }
 
+// Whether node a has less free than node b: devices, then the other kinds.
+bool Forest::Tighter(Pick a, Pick b) const {
+  const Cluster& cluster = board_->cluster();
+  const Ledger ledger = board_->problem().request().ledger;
+  const NodeIndex x = at(tree_->hosts)[a].domain;
+  const NodeIndex y = at(tree_->hosts)[b].domain;
+  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+    const int64_t less =
+        cluster.free(x, k, ledger) - cluster.free(y, k, ledger);
+    if (less != 0) return less < 0;
+  }
+  return false;
+}
+
+// Takes the entry as the best so far, if it has room for all tasks and is.
+void Forest::Consider(int level, Pick pick, uint32_t tasks, bool* found,
+                      Rank* best) {
+  if (at(level)[pick].slots < tasks) return;
+  Rank rank = RankOf(level, pick, tasks);
+  bool better = rank < *best;
+  if (level == tree_->hosts) {
+    const Cluster& cluster = board_->cluster();
+    const ResourceKind device = cluster.device_kind();
+    rank.tightness = 0;
+    if (device < cluster.resource_count()) {
+      rank.tightness = cluster.free(at(level)[pick].domain, device,
+                                    board_->problem().request().ledger);
+    }
+    const auto key = [](const Rank& r) {
+      return std::tie(r.nearness, r.score, r.tightness);
+    };
+    better = key(rank) < key(*best) ||
+             (*found && key(rank) == key(*best) && Tighter(pick, best->pick));
+  }
+  if (*found && !better) return;
+  *found = true;
+  *best = rank;
+}
+
 // The best single entry in [first, last) with room for all tasks.
 bool Forest::One(int level, Pick first, Pick last, uint32_t tasks, Pick* best) {
   bool found = false;
-  Rank best_rank;
-  const Cluster& cluster = board_->cluster();
-  const Ledger ledger = board_->problem().request().ledger;
-  const ResourceKind kinds = cluster.resource_count();
-  const ResourceKind device = cluster.device_kind();
-  for (Pick p = first; p < last; ++p) {
-    if (at(level)[p].slots < tasks) continue;
-    Rank rank = RankOf(level, p, tasks);
-    if (level == tree_->hosts) {
-      rank.tightness = 0;
-      const NodeIndex a = at(level)[p].domain;
-      if (device < kinds) rank.tightness = cluster.free(a, device, ledger);
-      if (found && std::tie(rank.nearness, rank.score, rank.tightness) ==
-                       std::tie(best_rank.nearness, best_rank.score,
-                                best_rank.tightness)) {
-        const NodeIndex b = at(level)[best_rank.pick].domain;
-        for (ResourceKind k = 0; k < kinds; ++k) {
-          const int64_t less =
-              cluster.free(a, k, ledger) - cluster.free(b, k, ledger);
-          if (less > 0) break;
-          if (less < 0) {
-            best_rank = rank;
-            break;
-          }
-        }
-        continue;
-      }
+  Rank rank;
+  for (Pick p = first; p < last; ++p) Consider(level, p, tasks, &found, &rank);
+  if (found) *best = rank.pick;
+  return found;
+}
+
+// The same among the nodes of the parents in [first, last).
+bool Forest::OneHost(Pick first, Pick last, uint32_t tasks, Pick* best) {
+  const int hosts = tree_->hosts;
+  bool found = false;
+  Rank rank;
+  for (Pick parent = first; parent < last; ++parent) {
+    const Spot spot{spot_.tree, hosts - 1, at(hosts - 1)[parent].domain};
+    if (at(hosts - 1)[parent].slots < tasks) continue;
+    if (lazy_ && board_->table().NoneWith(column_, tasks, spot)) continue;
+    Tell(parent);
+    const Entry& e = at(hosts - 1)[parent];
+    for (Pick c = e.first; c < e.first + e.count; ++c) {
+      Consider(hosts, c, tasks, &found, &rank);
     }
-    if (!found || rank < best_rank) best_rank = rank;
-    found = true;
   }
-  if (found) *best = best_rank.pick;
+  if (found) *best = rank.pick;
   return found;
 }
 
@@ -178,7 +315,8 @@ void Forest::Several(int level, uint32_t tasks) {
     if (entries[a].room != entries[b].room) {
       return entries[a].room < entries[b].room;
     }
-    return a < b;
+    // The nodes of a parent stand together, but those of parents in any order.
+    return std::tie(entries[a].parent, a) < std::tie(entries[b].parent, b);
   });
   size_t domains = 0;
   for (uint64_t held = 0; held < tasks; ++domains) {
@@ -261,16 +399,21 @@ void Forest::Descend(int level, uint32_t tasks) {
       Pick last = first + 1;
       std::array<std::pair<Pick, Pick>, 18> ranges;
       ranges[static_cast<size_t>(level - base_)] = {first, last};
-      for (int l = level; l < tree_->hosts; ++l) {
+      for (int l = level; l + 1 < tree_->hosts; ++l) {
         last = at(l)[last - 1].first + at(l)[last - 1].count;
         first = at(l)[first].first;
         ranges[static_cast<size_t>(l + 1 - base_)] = {first, last};
       }
       bool found = false;
       for (int l = tree_->hosts; l > level && !found; --l) {
-        const auto [from, to] = ranges[static_cast<size_t>(l - base_)];
+        const bool hosts = l == tree_->hosts;
+        const auto [from, to] =
+            ranges[static_cast<size_t>((hosts ? l - 1 : l) - base_)];
         Pick best = 0;
-        if (!One(l, from, to, tasks, &best)) continue;
+        if (hosts ? !OneHost(from, to, tasks, &best)
+                  : !One(l, from, to, tasks, &best)) {
+          continue;
+        }
         found = true;
         at(l)[best].chosen = tasks;
         picks_.assign(1, best);
@@ -280,6 +423,7 @@ void Forest::Descend(int level, uint32_t tasks) {
     }
     const size_t parents = picks_.size();
     for (size_t i = 0; i < parents; ++i) {
+      if (level + 1 == tree_->hosts) Tell(picks_[i]);
       const Entry& e = at(level)[picks_[i]];
       for (uint32_t c = 0; c < e.count; ++c) picks_.push_back(e.first + c);
     }
@@ -303,8 +447,16 @@ void Forest::DescendSeparately(int level) {
 }
 
 void Forest::Collect(std::vector<Share>* shares) const {
-  for (const Entry& e : at(tree_->hosts)) {
+  const auto add = [&](const Entry& e) {
     if (e.chosen > 0) shares->push_back({e.domain, e.chosen});
+  };
+  const std::vector<Entry>& hosts = at(tree_->hosts);
+  if (!lazy_) return std::for_each(hosts.begin(), hosts.end(), add), void();
+  for (const Entry& parent : at(tree_->hosts - 1)) {
+    if (parent.closed) continue;
+    for (Pick c = parent.first; c < parent.first + parent.count; ++c) {
+      add(hosts[c]);
+    }
   }
 }
 
@@ -315,8 +467,12 @@ bool Forest::Distribute(uint32_t tasks, int required,
   int level = kEverywhere;
   Pick best = 0;
   for (int l = tree_->hosts; l >= base_ && l >= required; --l) {
-    const Pick last = static_cast<Pick>(at(l).size());
-    if (!One(l, 0, last, tasks, &best)) continue;
+    const bool hosts = l == tree_->hosts && base_ < l;
+    const Pick last = static_cast<Pick>(at(hosts ? l - 1 : l).size());
+    if (hosts ? !OneHost(0, last, tasks, &best)
+              : !One(l, 0, last, tasks, &best)) {
+      continue;
+    }
     level = l;
     break;
   }

@@ -23,6 +23,9 @@ struct Layer {
 // Built for one role inside one spot, then asked once. What a domain can take
 // is the sum over its children, rounded down to whole slices at the level of
 // a layer: so a count that fits is a count that can be placed.
+//
+// Where the table's sums tell what domains can take, nodes are looked at only
+// in those that are chosen, or whose slices lie on single nodes.
 class Forest {
  public:
   struct Share {
@@ -39,7 +42,7 @@ class Forest {
   // What everything together can take, in whole slices.
   uint64_t capacity() const { return capacity_; }
   // The most that one domain of the level, which lies inside the spot, takes.
-  uint64_t Best(int level) const;
+  uint64_t Best(int level);
   // Shares `tasks` (a multiple of the widest layer's size) out, all in one
   // domain of level `required` or narrower unless that is kEverywhere. Nodes
   // in the order of the tree, so that tasks numbered along them fall into
@@ -62,6 +65,7 @@ class Forest {
     uint64_t slots = 0;   // In whole slices.
     uint64_t room = 0;    // Slots, slices aside: how tight it is.
     uint32_t chosen = 0;  // Tasks given to it.
+    bool closed = false;  // Its children, nodes, are not told yet.
   };
   using Pick = uint32_t;  // Position of an entry in its level.
 
@@ -69,8 +73,13 @@ class Forest {
   const std::vector<Entry>& at(int level) const {
     return levels_[level - base_];
   }
+  bool FromSums(TaskId task, std::span<const Spot> also, Spot spot);
+  void AddDomains(const Spot& spot);
+  void AddNodes(TaskId task, std::span<const Spot> also);
   void Add(NodeIndex node, uint32_t slots);
-  void Round(std::span<const Layer> layers);
+  void Tell(Pick parent);
+  uint32_t SizeAt(int level) const;
+  void Round();
   // Of a domain for some tasks; smaller is better. Tightness: free devices,
   // then the other kinds, of a node; slots of a domain.
   struct Rank {
@@ -84,7 +93,11 @@ class Forest {
   int NearnessOf(int level, const Entry& e) const;
   Rank RankOf(int level, Pick pick, uint32_t tasks);
   int64_t ScoreOf(int level, Pick pick, uint32_t tasks);
+  // A range of picks of one level; of hosts, those below a range of parents.
   bool One(int level, Pick first, Pick last, uint32_t tasks, Pick* best);
+  void Consider(int level, Pick pick, uint32_t tasks, bool* found, Rank* best);
+  bool OneHost(Pick first, Pick last, uint32_t tasks, Pick* best);
+  bool Tighter(Pick a, Pick b) const;
   void Several(int level, uint32_t tasks);
   void SeveralByScore(int level, uint32_t tasks, size_t domains);
   void Descend(int level, uint32_t tasks);
@@ -102,9 +115,10 @@ class Forest {
   const Tree* tree_ = nullptr;
   Spot spot_{};
   uint32_t column_ = 0;
-  int base_ = 0;  // Widest level stored.
+  int base_ = 0;       // Widest level stored.
+  bool lazy_ = false;  // Entries of nodes are made as needed, in any order.
   std::vector<std::vector<Entry>> levels_;
-  std::vector<int> slice_levels_;
+  std::vector<Layer> layers_;
   uint64_t capacity_ = 0;
   std::vector<Pick> picks_;     // Candidates, then chosen ones, of one level.
   std::vector<Pick> separate_;  // Stack of domains with slices of their own.

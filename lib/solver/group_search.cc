@@ -32,8 +32,8 @@ int GroupSearch::NarrowestLevel(ScopeIndex s, int tree) const {
   return rule.preferred != kEverywhere ? rule.preferred : rule.required;
 }
 
-// What the scope's tasks need in all, against what the spot has.
-bool GroupSearch::MayHold(const Need& need, const Spot& spot) const {
+// What the scope's tasks need in all, against the slots of the spot.
+bool GroupSearch::HasSlots(const Need& need, const Spot& spot) const {
   const SlotTable& table = board_->table();
   for (size_t c = 0; c < need.columns; ++c) {
     const int64_t tasks = needs_[need.first + c];
@@ -43,9 +43,19 @@ bool GroupSearch::MayHold(const Need& need, const Spot& spot) const {
     }
   }
   for (size_t k = 0; k < table.kinds().size(); ++k) {
-    if (table.Useful(k, spot) < needs_[need.first + need.columns + k]) {
+    if (table.UsefulAtMost(k, spot) < needs_[need.first + need.columns + k]) {
       return false;
     }
+  }
+  return true;
+}
+
+// The same against what is free there for all roles together. O(nodes).
+bool GroupSearch::MayHold(const Need& need, const Spot& spot) const {
+  if (!HasSlots(need, spot)) return false;
+  const std::span<const int64_t> useful = board_->table().Useful(spot);
+  for (size_t k = 0; k < useful.size(); ++k) {
+    if (useful[k] < needs_[need.first + need.columns + k]) return false;
   }
   return true;
 }
@@ -74,26 +84,46 @@ GroupSearch::Need GroupSearch::PushNeeds(ScopeIndex s) {
   return need;
 }
 
-// Tightness: the free devices that the gang could use, or of the first kind it
-// asks for; with one column, its slots.
-GroupSearch::Candidate GroupSearch::Describe(const Need& need,
-                                             const Spot& spot) const {
+// The column whose tasks take most devices, or else the first that is needed:
+// its slots tell how tight a domain is.
+uint32_t GroupSearch::MainColumn(const Need& need) const {
+  const Cluster& cluster = board_->cluster();
+  const ResourceKind device = cluster.device_kind();
+  uint32_t main = 0;
+  int64_t most = -1;
+  for (uint32_t c = 0; c < need.columns; ++c) {
+    if (needs_[need.first + c] == 0) continue;
+    const ShapeId shape = problem_->columns()[c].shape;
+    const int64_t devices =
+        device < cluster.resource_count() ? cluster.demand(shape)[device] : 0;
+    if (devices <= most) continue;
+    most = devices;
+    main = c;
+  }
+  return main;
+}
+
+// Pushes the nodes of the spot that may hold the scope by themselves. O(nodes /
+// 64 + those with slots), where some column has nodes with enough.
+void GroupSearch::FindHosts(const Need& need, const Spot& around, bool named) {
   const SlotTable& table = board_->table();
-  Candidate c;
-  c.domain = spot.domain;
-  c.nearness = board_->Nearness(spot);
-  for (size_t k = 0; k < table.kinds().size(); ++k) {
-    const bool device = table.kinds()[k] == board_->cluster().device_kind();
-    if (k > 0 && !device) continue;
-    c.tightness = table.Useful(k, spot);
-    if (device) return c;
+  uint32_t scarce = 0;
+  for (uint32_t c = 0; c < need.columns; ++c) {
+    const int64_t tasks = needs_[need.first + c];
+    if (tasks == 0) continue;
+    scarce = c;
+    if (table.NoneWith(c, static_cast<uint32_t>(tasks), around)) return;
   }
-  if (!table.kinds().empty()) return c;
-  for (size_t column = 0; column < need.columns; ++column) {
-    c.tightness +=
-        static_cast<int64_t>(table.Sum(static_cast<uint32_t>(column), spot));
-  }
-  return c;
+  const Tree& tree = problem_->tree(around.tree);
+  const uint32_t main = MainColumn(need);
+  table.ForEachNode(scarce, around, [&](NodeIndex n) {
+    if (named && !tree.Contains(n)) return;
+    const Spot spot{around.tree, tree.hosts, n};
+    ++problem_->steps;
+    if (!HasSlots(need, spot)) return;
+    candidates_.push_back({board_->Nearness(spot),
+                           static_cast<int64_t>(table.Sum(main, spot)), 0, n});
+  });
 }
 
 // Pushes the domains of the level, inside `around`, that may hold the scope:
@@ -102,10 +132,14 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
                                  const Spot& around, int level) {
   const size_t base = candidates_.size();
   const Tree& tree = problem_->tree(around.tree);
+  const uint32_t main = MainColumn(need);
   const auto consider = [&](uint32_t domain) {
     const Spot spot{around.tree, level, domain};
     ++problem_->steps;
-    if (MayHold(need, spot)) candidates_.push_back(Describe(need, spot));
+    if (!HasSlots(need, spot)) return;
+    candidates_.push_back(
+        {board_->Nearness(spot),
+         static_cast<int64_t>(board_->table().Sum(main, spot)), 0, domain});
   };
   const Problem::Anchor& anchor = problem_->anchor(s);
   if (anchor.any) {
@@ -116,7 +150,9 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
     if (anchor.level >= level && domain != kOutside && inside) consider(domain);
     return;
   }
-  if (level < tree.hosts) {
+  if (level == tree.hosts) {
+    FindHosts(need, around, problem_->rule(s).tree >= 0);
+  } else {
     const std::vector<Domain>& domains = tree.index->levels[level];
     uint32_t first = 0;
     uint32_t last = static_cast<uint32_t>(domains.size());
@@ -130,16 +166,6 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
       }
     }
     for (uint32_t d = first; d < last; ++d) consider(d);
-  } else if (around.level != kEverywhere) {
-    const Domain& d = tree.index->levels[around.level][around.domain];
-    for (uint32_t i = 0; i < d.node_count; ++i) {
-      consider(tree.index->nodes[d.first_node + i]);
-    }
-  } else {
-    const bool named = problem_->rule(s).tree >= 0;
-    for (const NodeIndex n : board_->table().Everywhere(around.tree)) {
-      if (!named || tree.Contains(n)) consider(n);
-    }
   }
   const auto first = candidates_.begin() + static_cast<ptrdiff_t>(base);
   for (size_t c = base; c < candidates_.size(); ++c) {
@@ -164,7 +190,7 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
   const Rule& rule = problem_->rule(s);
   const Spot around = Innermost(TreeOf(s));
   const bool must = rule.required > around.level;
-  if (!MayHold(need, around)) return false;
+  if (!HasSlots(need, around)) return false;
   const int widest = std::max(rule.required, around.level + 1);
   for (int level = NarrowestLevel(s, around.tree); level >= widest; --level) {
     const size_t base = candidates_.size();
@@ -177,6 +203,7 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
         break;
       }
       const Spot spot{around.tree, level, candidates_[c].domain};
+      if (!MayHold(need, spot)) continue;
       pins_.push_back(spot);
       placed = PlaceInside(s, root ? &spot : nullptr, false);
       pins_.pop_back();
@@ -185,7 +212,7 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
     if (placed) return true;
     if (problem_->steps >= deadline_) return false;
   }
-  if (must) return false;
+  if (must || !MayHold(need, around)) return false;
   return PlaceInside(s, root ? &around : nullptr, true);
 }
 
@@ -200,9 +227,16 @@ bool GroupSearch::PlaceInside(ScopeIndex s, const Spot* exhaust, bool last) {
   board_->Rollback(mark);
   if (exhaust == nullptr) return false;
   const uint64_t before = problem_->steps;
-  const uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
+  uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
+  bool none = false;
+  const bool put = PutBest(*exhaust, share / 2, &none);
+  if (put || none) {
+    exact_left_ -= std::min(exact_left_, problem_->steps - before);
+    return put;
+  }
+  share -= std::min(share, problem_->steps - before);
   const ExactSearch::Outcome outcome =
-      exact_.Find(*board_, *exhaust, before + share);
+      exact_.Find(*board_, *exhaust, problem_->steps + share);
   exact_left_ -= std::min(exact_left_, problem_->steps - before);
   switch (outcome) {
     case ExactSearch::Outcome::kFound:
@@ -461,30 +495,25 @@ Spot GroupSearch::Enclosure() const {
   return {0, level, tree.DomainOf(level, node)};
 }
 
-// Looks for the least traffic in the enclosing domain and, where no fixed task
-// binds the gang to that one, in the others of its level; what is left of the
-// steps goes into local search.
-void GroupSearch::ReduceTraffic(Board::Mark* mark, uint64_t steps) {
-  const Spot spot = Enclosure();
-  const uint64_t half = problem_->steps + steps / 2;
-  bool proven = exact_.Improve(*board_, mark, spot, traffic_, half);
-  const Tree& tree = problem_->tree(spot.tree);
-  if (spot.level != kEverywhere && spot.level < tree.hosts &&
-      !problem_->anchor(0).any) {
-    const size_t domains = tree.index->levels[spot.level].size();
-    for (uint32_t d = 0; d < domains; ++d) {
-      if (d == spot.domain) continue;
-      if (problem_->steps >= half) {
-        proven = false;
-        break;
-      }
-      proven &= exact_.Improve(*board_, mark, {spot.tree, spot.level, d},
-                               traffic_, half);
+// By the program over counts; `none`: there is no placement in the spot.
+bool GroupSearch::PutBest(const Spot& spot, uint64_t budget, bool* none) {
+  mix_.Start(*board_, traffic_);
+  const MixSearch::Outcome outcome = mix_.Solve(spot, budget);
+  *none = outcome == MixSearch::Outcome::kNone;
+  return outcome == MixSearch::Outcome::kFound && mix_.Put();
+}
+
+// Whether the placement follows wishes that counts of domains know nothing of:
+// preferred nodes, preferred levels of parts of the gang.
+bool GroupSearch::KeepsChoice() const {
+  if (problem_->PrefersBelow(0)) return true;
+  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
+    if (problem_->add(r) > 0 &&
+        board_->table().HasScores(problem_->column(r))) {
+      return true;
     }
   }
-  if (!proven) {
-    traffic_.Improve(*board_, Enclosure(), half + steps / 2);
-  }
+  return false;
 }
 
 bool GroupSearch::Place(Board& board, const Budget& budget) {
@@ -498,14 +527,20 @@ bool GroupSearch::Place(Board& board, const Budget& budget) {
   candidates_.clear();
   children_.clear();
   needs_.clear();
+  certificate_.levels.clear();
+  certificate_.traffic = {};
+  certificate_.optimal = false;
+  traffic_.Init(*problem_);
   Board::Mark mark = board.Begin();
   if (!PlaceRoot()) {
     board.Rollback(mark);
     return false;
   }
-  traffic_.Init(*problem_);
-  if (!traffic_.empty() && !board.placed().empty()) {
-    ReduceTraffic(&mark, budget.traffic);
+  const bool refine = budget.refine.steps > 0 || !traffic_.empty();
+  if (refine && !board.placed().empty()) {
+    refiner_.Refine(board, &mark, Enclosure(), traffic_,
+                    traffic_.empty() && KeepsChoice(), budget.refine,
+                    &certificate_);
   }
   board.Commit(mark);
   return true;

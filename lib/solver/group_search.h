@@ -10,8 +10,11 @@
 #include "lib/solver/board.h"
 #include "lib/solver/exact_search.h"
 #include "lib/solver/forest.h"
+#include "lib/solver/mix_search.h"
 #include "lib/solver/problem.h"
+#include "lib/solver/refiner.h"
 #include "lib/solver/traffic.h"
+#include "muster/placement_solver.h"
 
 namespace muster::solver {
 
@@ -21,23 +24,26 @@ class GroupSearch {
   struct Budget {
     uint64_t greedy = 0;
     uint64_t exact = 0;
-    uint64_t traffic = 0;
+    Refiner::Budget refine{};
   };
 
   // Places what problem.add() asks for. The smallest enclosing domain goes
   // first: at each level from the host outwards, domains by tightness, each
-  // tried greedily and then, if that fails, exhaustively. Where roles talk,
-  // more steps bring them nearer inside that domain. False, with nothing
-  // placed, if there is no room or the budget ended: see cut_short.
+  // tried greedily and then, if that fails, by a program over counts and
+  // exhaustively. What is found is refined inside the domains of its level.
+  // False, with nothing placed, if there is no room or the budget ended: see
+  // cut_short.
   bool Place(Board& board, const Budget& budget);
 
   // Whether a "no" is not proven.
   bool cut_short() const { return cut_short_; }
+  // After a "yes": how good it is.
+  const Certificate& certificate() const { return certificate_; }
 
  private:
   struct Candidate {
     int nearness = 0;
-    int64_t tightness = 0;  // What is free for the gang there.
+    int64_t tightness = 0;  // Slots there: see MainColumn.
     size_t order = 0;       // In the tree: keys decide among equals.
     uint32_t domain = 0;
 
@@ -72,8 +78,10 @@ class GroupSearch {
   bool WholeSlices(uint32_t role) const;
   Need PushNeeds(ScopeIndex s);
   void AddNeeds(ScopeIndex s, const Need& need);
+  bool HasSlots(const Need& need, const Spot& spot) const;
   bool MayHold(const Need& need, const Spot& spot) const;
-  Candidate Describe(const Need& need, const Spot& spot) const;
+  uint32_t MainColumn(const Need& need) const;
+  void FindHosts(const Need& need, const Spot& around, bool named);
   void FindCandidates(ScopeIndex s, const Need& need, const Spot& around,
                       int level);
   Child Scarcity(ScopeIndex s, const Spot& spot) const;
@@ -81,7 +89,8 @@ class GroupSearch {
   int TreeOf(ScopeIndex s) const;
   Spot Innermost(int tree) const;
   Spot Enclosure() const;
-  void ReduceTraffic(Board::Mark* mark, uint64_t steps);
+  bool PutBest(const Spot& spot, uint64_t budget, bool* none);
+  bool KeepsChoice() const;
   bool PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule);
 
   Board* board_ = nullptr;
@@ -100,6 +109,9 @@ class GroupSearch {
   Forest forest_;
   ExactSearch exact_;
   Traffic traffic_;
+  MixSearch mix_;
+  Refiner refiner_;
+  Certificate certificate_;
 };
 
 }  // namespace muster::solver

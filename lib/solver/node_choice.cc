@@ -80,42 +80,97 @@ bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
   return found;
 }
 
+namespace {
+
+// The best node for a task so far.
+class NodeContest {
+ public:
+  NodeContest(const Board& board, TaskId task, std::span<const Spot> spots,
+              uint32_t after)
+      : board_(board),
+        problem_(board.problem()),
+        task_(task),
+        spots_(spots),
+        after_(after),
+        question_(problem_.QuestionOf(problem_.shape(task.role))) {}
+
+  // The nodes of a spot.
+  void Enter(const Spot& spot) {
+    board_.table().ForEachNode(problem_.column(task_.role), spot,
+                               [&](NodeIndex node) {
+                                 ++problem_.steps;
+                                 Enter(node);
+                               });
+  }
+  bool found() const { return found_; }
+  NodeIndex best() const { return best_; }
+
+ private:
+  void Enter(NodeIndex node) {
+    if (!board_.Allowed(task_, node)) return;
+    if (std::any_of(spots_.begin(), spots_.end(), [&](const Spot& s) {
+          return problem_.tree(s.tree).DomainOf(s.level, node) != s.domain;
+        })) {
+      return;
+    }
+    if (!board_.spreads().Keeps(task_.role, node)) return;
+    const uint64_t lacking = after_ - SliceRoom(board_, task_, node, after_);
+    const int nearness = board_.Nearness({0, problem_.tree(0).hosts, node});
+    if (found_ && std::tie(lacking, nearness) >
+                      std::tie(std::get<0>(rank_), std::get<1>(rank_))) {
+      return;
+    }
+    const uint32_t column = problem_.column(task_.role);
+    const NodeRank node_rank{
+        -board_.table().Score(column, node),
+        problem_.policy().Rank(board_.cluster(), node, question_)};
+    const std::tuple rank = {lacking, nearness, node_rank};
+    if (found_ && (rank_ < rank || (rank_ == rank && !Before(node, best_)))) {
+      return;
+    }
+    found_ = true;
+    rank_ = rank;
+    best_ = node;
+  }
+
+  // In the order of the first tree: domain paths, then keys.
+  bool Before(NodeIndex a, NodeIndex b) const {
+    const Tree& tree = problem_.tree(0);
+    const uint32_t x = tree.index != nullptr ? tree.index->position[a] : 0;
+    const uint32_t y = tree.index != nullptr ? tree.index->position[b] : 0;
+    if (x != y) return x < y;
+    return board_.cluster().node(a).key < board_.cluster().node(b).key;
+  }
+
+  const Board& board_;
+  Problem& problem_;
+  const TaskId task_;
+  const std::span<const Spot> spots_;
+  const uint32_t after_;
+  const policy::Question question_;
+  bool found_ = false;
+  NodeIndex best_ = 0;
+  std::tuple<uint64_t, int, NodeRank> rank_;
+};
+
+}  // namespace
+
 bool FindNode(const Board& board, TaskId task, std::span<const Spot> spots,
               uint32_t after, NodeIndex* best) {
-  Problem& problem = board.problem();
-  const uint32_t column = problem.column(task.role);
-  const policy::Question question =
-      problem.QuestionOf(problem.shape(task.role));
-  const std::span<const NodeIndex> nodes = board.table().Everywhere(0);
-  problem.steps += nodes.size();
-  bool found = false;
-  std::tuple<uint64_t, int, NodeRank> best_rank;
-  for (const NodeIndex node : nodes) {
-    if (board.Slots(task.role, node) == 0 || !board.Allowed(task, node)) {
-      continue;
-    }
-    if (std::any_of(spots.begin(), spots.end(), [&](const Spot& s) {
-          return problem.tree(s.tree).DomainOf(s.level, node) != s.domain;
-        })) {
-      continue;
-    }
-    if (!board.spreads().Keeps(task.role, node)) continue;
-    const uint64_t lacking = after - SliceRoom(board, task, node, after);
-    const int nearness = board.Nearness({0, problem.tree(0).hosts, node});
-    if (found && std::tie(lacking, nearness) >
-                     std::tie(std::get<0>(best_rank), std::get<1>(best_rank))) {
-      continue;
-    }
-    const NodeRank node_rank{
-        -board.table().Score(column, node),
-        problem.policy().Rank(board.cluster(), node, question)};
-    const std::tuple rank = {lacking, nearness, node_rank};
-    if (found && best_rank <= rank) continue;
-    found = true;
-    best_rank = rank;
-    *best = node;
+  const Problem& problem = board.problem();
+  NodeContest contest(board, task, spots, after);
+  // Nearness decides first where no slice is begun: from the gang's own nodes
+  // outwards, until a domain around them has a place.
+  const int hosts = problem.tree(0).hosts;
+  const bool outwards = problem.Slices(task.role).empty();
+  for (int level = hosts; outwards && level >= 0; --level) {
+    board.ForEachHeld(
+        level, [&](uint32_t domain) { contest.Enter(Spot{0, level, domain}); });
+    if (contest.found()) break;
   }
-  return found;
+  if (!contest.found()) contest.Enter(Spot{});
+  *best = contest.best();
+  return contest.found();
 }
 
 }  // namespace muster::solver

@@ -23,9 +23,20 @@ int64_t FreeOnDevices(const Cluster& cluster, NodeIndex node, Ledger ledger) {
 
 }  // namespace
 
+// A share by memory counts more on a smaller device than its demand says, so
+// this is an upper bound only.
+int64_t FreeUpTo(const Cluster& cluster, NodeIndex node, ResourceKind kind,
+                 Ledger ledger, int64_t need) {
+  int64_t free = cluster.free(node, kind, ledger);
+  if (free < need && kind == cluster.device_kind()) {
+    free = FreeOnDevices(cluster, node, ledger);
+  }
+  return std::max<int64_t>(0, free);
+}
+
 void SlotTable::FindKinds() {
   kinds_.clear();
-  if (problem_->columns().size() < 2) return;
+  if (count_ < 2) return;
   const Cluster& cluster = problem_->cluster();
   for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
     for (const Column& column : problem_->columns()) {
@@ -37,6 +48,7 @@ void SlotTable::FindKinds() {
   }
 }
 
+// Of the listed nodes.
 void SlotTable::FindOrders() {
   const Cluster& cluster = problem_->cluster();
   const std::span<const NodeIndex> within = problem_->request().within;
@@ -65,156 +77,193 @@ void SlotTable::FindOrders() {
   }
 }
 
+// False if the index cannot say all that the question needs.
+bool SlotTable::FindColumns() {
+  const std::span<const Tree> trees = problem_->trees();
+  columns_.clear();
+  layouts_.clear();
+  if (!problem_->request().within.empty()) return false;
+  if (count_ == 0 || count_ * trees.size() > kMaxIndexed) return false;
+  for (const Tree& tree : trees) {
+    for (const Column& c : problem_->columns()) {
+      index::Column& column = index_.Get(problem_->cluster(), tree.topology,
+                                         c.shape, problem_->request().ledger);
+      if (column.saturated() > 0 && c.limit >= index::Column::kMaxSlots) {
+        return false;
+      }
+      columns_.push_back(&column);
+    }
+    layouts_.push_back(&index_.layout());
+  }
+  return true;
+}
+
 void SlotTable::Build(Problem& problem) {
   problem_ = &problem;
-  stride_ = problem.cluster().node_limit();
-  const size_t columns = problem.columns().size();
-  tree_first_.clear();
-  level_first_.clear();
-  domains_ = 0;
-  for (const Tree& tree : problem.trees()) {
-    tree_first_.push_back(level_first_.size());
-    for (int l = 0; l < tree.hosts; ++l) {
-      level_first_.push_back(domains_);
-      domains_ += tree.index->levels[l].size();
-    }
-  }
+  count_ = problem.columns().size();
+  watch_of_.resize(
+      std::max<size_t>(watch_of_.size(), problem.cluster().node_limit()),
+      watch_);
+  ++watch_;
   FindKinds();
-  FindOrders();
-  slots_.assign(columns * stride_, 0);
-  sums_.assign(columns * domains_, 0);
-  totals_.assign(columns, 0);
-  scored_.assign(columns, 0);
-  if (scores_.size() < columns * stride_) scores_.resize(columns * stride_);
-  useful_.assign(kinds_.size() * stride_, 0);
-  useful_sums_.assign(kinds_.size() * domains_, 0);
-  useful_totals_.assign(kinds_.size(), 0);
-  for (const NodeIndex n : Everywhere(0)) Read(n);
-  problem.steps += Everywhere(0).size() * columns;
+  listed_ = !FindColumns();
+  if (listed_) {
+    FindOrders();
+    own_.Build(problem, order_[0]);
+  }
+  problem.steps += count_ * (listed_ ? order_[0].size() : 1);
+  FindScored();
 }
 
-void SlotTable::Read(NodeIndex node) {
-  const Cluster& cluster = problem_->cluster();
-  const std::span<const Column> columns = problem_->columns();
+// Which columns rank nodes by scores.
+void SlotTable::FindScored() {
+  ++question_;
+  scored_.assign(count_, 0);
   bool any = false;
-  for (uint32_t c = 0; c < columns.size(); ++c) {
-    const uint32_t slots = cluster.Slots(
-        node, columns[c].shape, problem_->request().ledger, columns[c].limit);
-    if (slots == 0) continue;
-    any = true;
-    slots_[c * stride_ + node] = slots;
-    AddSlots(c, node, slots);
-    ReadScore(c, node);
+  for (uint32_t c = 0; c < count_; ++c) {
+    bool scored = !problem_->columns()[c].preferences->empty();
+    if (!listed_) {
+      scored = scored || columns_[c]->reluctant() > 0;
+    } else if (!scored) {
+      for (const NodeIndex n : order_[0]) {
+        if (slots(c, n) == 0) continue;
+        scored = scored || ReadScore(c, n) != 0;
+      }
+    }
+    scored_[c] = scored;
+    any = any || scored;
   }
   if (!any) return;
-  for (size_t k = 0; k < kinds_.size(); ++k) {
-    const int64_t useful = UsefulOn(k, node);
-    useful_[node * kinds_.size() + k] = useful;
-    AddUseful(k, node, useful);
-  }
+  const size_t size = problem_->cluster().node_limit() * count_;
+  scores_.resize(std::max(scores_.size(), size));
+  scored_at_.resize(std::max(scored_at_.size(), size), 0);
 }
 
-void SlotTable::ReadScore(uint32_t column, NodeIndex node) {
+void SlotTable::Update(NodeIndex node) {
+  if (listed_) {
+    own_.Update(node);
+  } else {
+    for (index::Column* column : columns_) {
+      column->Refresh(problem_->cluster(), &scratch_);
+    }
+  }
+  if (watch_of_[node] != watch_) return;
+  const size_t kinds = kinds_.size();
+  int64_t* known = watched_.data() + size_t{node} * kinds;
+  for (size_t k = 0; k < kinds; ++k) watched_sums_[k] -= known[k];
+  std::fill_n(known, kinds, 0);
+  AddUseful(node, known);
+  for (size_t k = 0; k < kinds; ++k) watched_sums_[k] += known[k];
+}
+
+std::span<const NodeIndex> SlotTable::ListedNodes(const Spot& spot) const {
+  if (spot.level == kEverywhere) return order_[spot.tree];
+  const Tree& tree = problem_->tree(spot.tree);
+  const Domain& d = tree.index->levels[spot.level][spot.domain];
+  return std::span(tree.index->nodes).subspan(d.first_node, d.node_count);
+}
+
+uint64_t SlotTable::Sum(uint32_t column, const Spot& spot) const {
+  if (spot.level == kEverywhere) return Total(column);
+  if (spot.level == problem_->tree(spot.tree).hosts) {
+    return slots(column, spot.domain);
+  }
+  return listed_
+             ? own_.Sum(column, spot)
+             : this->column(spot.tree, column).sums(spot.level)[spot.domain];
+}
+
+uint32_t SlotTable::Most(uint32_t column, const Spot& spot) const {
+  uint32_t most = 0;
+  const bool node = spot.level == problem_->tree(spot.tree).hosts;
+  if (node && spot.level != kEverywhere) return slots(column, spot.domain);
+  if (listed_) {
+    for (const NodeIndex n : ListedNodes(spot)) {
+      most = std::max(most, slots(column, n));
+    }
+    return most;
+  }
+  const index::Layout& layout = *layouts_[spot.tree];
+  const index::Column& of = this->column(spot.tree, column);
+  if (spot.level == kEverywhere) return of.most();
+  const auto [from, to] = layout.range(spot.level, spot.domain);
+  if (from == to) return 0;
+  for (uint32_t c = layout.chunk_of(from); c <= layout.chunk_of(to - 1); ++c) {
+    most = std::max(most, of.most(c));
+  }
+  return most;
+}
+
+int64_t SlotTable::Score(uint32_t column, NodeIndex node) const {
+  if (scored_[column] == 0) return 0;
+  const size_t at = node * count_ + column;
+  if (scored_at_[at] != question_) {
+    scored_at_[at] = question_;
+    scores_[at] = ReadScore(column, node);
+  }
+  return scores_[at];
+}
+
+int64_t SlotTable::ReadScore(uint32_t column, NodeIndex node) const {
   const Cluster& cluster = problem_->cluster();
   const Column& c = problem_->columns()[column];
   int64_t score = -kReluctance * cluster.Reluctance(node, c.shape);
   for (const Preference& p : *c.preferences) {
     if (Holds(p.term, cluster.node(node).labels)) score += p.weight;
   }
-  if (score != 0 && scored_[column] == 0) {
-    scored_[column] = 1;
-    std::fill_n(scores_.begin() + static_cast<ptrdiff_t>(column * stride_),
-                stride_, 0);
-  }
-  if (scored_[column] != 0) scores_[column * stride_ + node] = score;
+  return score;
 }
 
-int64_t SlotTable::UsefulOn(size_t kind, NodeIndex node) const {
+int64_t SlotTable::UsefulAtMost(size_t kind, const Spot& spot) const {
   const Cluster& cluster = problem_->cluster();
-  const ResourceKind k = kinds_[kind];
-  const Ledger ledger = problem_->request().ledger;
   int64_t use = 0;
-  const std::span<const Column> columns = problem_->columns();
-  for (uint32_t c = 0; c < columns.size(); ++c) {
-    use += int64_t{slots(c, node)} * cluster.demand(columns[c].shape)[k];
+  for (uint32_t c = 0; c < count_; ++c) {
+    use += static_cast<int64_t>(Sum(c, spot)) *
+           cluster.demand(problem_->columns()[c].shape)[kinds_[kind]];
   }
-  if (use == 0) return 0;
-  // A share by memory counts more on a smaller device than its demand says:
-  // this stays an upper bound.
-  int64_t free = cluster.free(node, k, ledger);
-  if (free < use && k == cluster.device_kind()) {
-    free = FreeOnDevices(cluster, node, ledger);
-  }
-  return std::min(use, std::max<int64_t>(0, free));
+  return use;
 }
 
-void SlotTable::AddSlots(uint32_t column, NodeIndex node, int64_t change) {
-  totals_[column] += static_cast<uint64_t>(change);
-  const std::span<const Tree> trees = problem_->trees();
-  for (size_t t = 0; t < trees.size(); ++t) {
-    if (!trees[t].Contains(node)) continue;
-    for (int l = 0; l < trees[t].hosts; ++l) {
-      const size_t level = tree_first_[t] + static_cast<size_t>(l);
-      sums_[column * domains_ + level_first_[level] +
-            trees[t].index->domain_of[l][node]] += change;
-    }
-  }
-}
-
-void SlotTable::AddUseful(size_t kind, NodeIndex node, int64_t change) {
-  useful_totals_[kind] += change;
-  const std::span<const Tree> trees = problem_->trees();
-  for (size_t t = 0; t < trees.size(); ++t) {
-    if (!trees[t].Contains(node)) continue;
-    for (int l = 0; l < trees[t].hosts; ++l) {
-      const size_t level = tree_first_[t] + static_cast<size_t>(l);
-      useful_sums_[kind * domains_ + level_first_[level] +
-                   trees[t].index->domain_of[l][node]] += change;
-    }
-  }
-}
-
-void SlotTable::Update(NodeIndex node) {
+// Adds what is useful on the node.
+void SlotTable::AddUseful(NodeIndex node, int64_t* amounts) const {
   const Cluster& cluster = problem_->cluster();
-  const std::span<const Column> columns = problem_->columns();
-  for (uint32_t c = 0; c < columns.size(); ++c) {
-    const uint32_t slots = cluster.Slots(
-        node, columns[c].shape, problem_->request().ledger, columns[c].limit);
-    uint32_t& known = slots_[c * stride_ + node];
-    if (known == slots) continue;
-    AddSlots(c, node, int64_t{slots} - known);
-    known = slots;
-  }
-  for (size_t k = 0; k < kinds_.size(); ++k) {
-    const int64_t useful = UsefulOn(k, node);
-    int64_t& known = useful_[node * kinds_.size() + k];
-    AddUseful(k, node, useful - known);
-    known = useful;
+  const Ledger ledger = problem_->request().ledger;
+  for (size_t i = 0; i < kinds_.size(); ++i) {
+    const ResourceKind k = kinds_[i];
+    int64_t use = 0;
+    for (uint32_t c = 0; c < count_; ++c) {
+      use += int64_t{slots(c, node)} *
+             cluster.demand(problem_->columns()[c].shape)[k];
+    }
+    if (use == 0) continue;
+    amounts[i] += std::min(use, FreeUpTo(cluster, node, k, ledger, use));
   }
 }
 
-std::span<const NodeIndex> SlotTable::Nodes(const Spot& spot) const {
-  if (spot.level == kEverywhere) return Everywhere(spot.tree);
-  const Tree& tree = problem_->tree(spot.tree);
-  if (spot.level == tree.hosts) return {&spot.domain, 1};
-  const Domain& d = tree.index->levels[spot.level][spot.domain];
-  return std::span(tree.index->nodes).subspan(d.first_node, d.node_count);
+std::span<const int64_t> SlotTable::Useful(const Spot& spot) {
+  useful_.assign(kinds_.size(), 0);
+  if (kinds_.empty()) return useful_;
+  ForEachNodeOfAny(spot, [&](NodeIndex n) {
+    AddUseful(n, useful_.data());
+    ++problem_->steps;
+  });
+  return useful_;
 }
 
-uint64_t SlotTable::Sum(uint32_t column, const Spot& spot) const {
-  if (spot.level == kEverywhere) return totals_[column];
-  if (spot.level == problem_->tree(spot.tree).hosts) {
-    return slots(column, spot.domain);
-  }
-  return static_cast<uint64_t>(sums_[column * domains_ + Position(spot)]);
-}
-
-int64_t SlotTable::Useful(size_t kind, const Spot& spot) const {
-  if (spot.level == kEverywhere) return useful_totals_[kind];
-  if (spot.level == problem_->tree(spot.tree).hosts) {
-    return useful_[spot.domain * kinds_.size() + kind];
-  }
-  return useful_sums_[kind * domains_ + Position(spot)];
+void SlotTable::Watch(const Spot& spot) {
+  const size_t kinds = kinds_.size();
+  ++watch_;
+  watched_sums_.assign(kinds, 0);
+  if (kinds == 0) return;
+  const size_t size = size_t{problem_->cluster().node_limit()} * kinds;
+  if (watched_.size() < size) watched_.resize(size);
+  ForEachNodeOfAny(spot, [&](NodeIndex n) {
+    watch_of_[n] = watch_;
+    int64_t* known = watched_.data() + size_t{n} * kinds;
+    std::fill_n(known, kinds, 0);
+    AddUseful(n, known);
+    for (size_t k = 0; k < kinds; ++k) watched_sums_[k] += known[k];
+  });
 }
 
 }  // namespace muster::solver

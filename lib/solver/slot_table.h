@@ -1,85 +1,192 @@
-// How many tasks of each column every node and every domain can take: built by
-// one scan, kept true as tasks come and go.
+// How many tasks of each column every node and every domain can take, true
+// while a question's tasks come and go.
 #ifndef MUSTER_LIB_SOLVER_SLOT_TABLE_H_
 #define MUSTER_LIB_SOLVER_SLOT_TABLE_H_
 
+#include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "lib/index/placement_index.h"
+#include "lib/solver/listed_slots.h"
 #include "lib/solver/problem.h"
 
 namespace muster::solver {
 
-// A node's slots are counted up to the column's limit, so a sum is exact
-// below that limit and at least it otherwise. With several columns there is
-// also the useful free amount of each kind: on a node, what is free or what
-// the tasks that fit could use, whichever is less. Demand beyond the useful
-// sum of a domain is a proof that it has no room.
+// What the node has free of a kind, none if that is negative; where that is
+// less than `need`, no less than what tasks could get.
+int64_t FreeUpTo(const Cluster& cluster, NodeIndex node, ResourceKind kind,
+                 Ledger ledger, int64_t need);
+
+// Read from the columns of the placement index, which outlive the question: a
+// question costs what has changed since the last one. Where the request names
+// nodes, or is more than the index counts, its nodes are counted for it alone.
+// Sums are exact, or at least the columns' limits.
+//
+// With several columns there are also useful amounts of each kind: on a node,
+// what is free or what the tasks that fit could use, whichever is less. Demand
+// beyond the useful sum of a spot is a proof that it has no room.
 class SlotTable {
  public:
-  // Reads all nodes the request allows. O(nodes x columns).
+  // The index must stay.
+  explicit SlotTable(index::PlacementIndex& index) : index_(index) {}
+
   void Build(Problem& problem);
-  // Reads one node again. O(columns x levels).
+  // Reads one node again, after charges. O(columns x levels).
   void Update(NodeIndex node);
 
   uint32_t slots(uint32_t column, NodeIndex node) const {
-    return slots_[column * stride_ + node];
+    return listed_ ? own_.slots(column, node)
+                   : columns_[column]->slots(layouts_[0]->position(node));
   }
-  // Slots in a domain.
+  // Slots in a spot.
   uint64_t Sum(uint32_t column, const Spot& spot) const;
-  uint64_t Total(uint32_t column) const { return totals_[column]; }
+  uint64_t Total(uint32_t column) const {
+    return listed_ ? own_.Total(column)
+                   : columns_[column]->inside() + columns_[column]->outside();
+  }
 
   // The nodes the request allows, in the order of tree t: those of the
   // topology first, by domain path and key, then the others by key.
-  std::span<const NodeIndex> Everywhere(int t) const { return order_[t]; }
-
-  // The nodes of a spot, in the same order; a domain's may be some that the
-  // request does not allow, which have no slots. Valid as long as `spot`.
-  std::span<const NodeIndex> Nodes(const Spot& spot) const;
+  std::span<const NodeIndex> Everywhere(int t) const {
+    return listed_ ? order_[t] : layouts_[t]->nodes();
+  }
+  // Calls f(node) for the nodes of the spot with slots for the column, or for
+  // any, in the order of the tree. O(nodes / 64 + those).
+  template <class F>
+  void ForEachNode(uint32_t column, const Spot& spot, const F& f) const;
+  template <class F>
+  void ForEachNodeOfAny(const Spot& spot, const F& f) const;
+  // Whether no node of the spot has `tasks` slots of the column.
+  bool NoneWith(uint32_t column, uint32_t tasks, const Spot& spot) const {
+    return Most(column, spot) < std::min(tasks, index::Column::kMaxSlots);
+  }
+  // The most slots of one node of the spot, or more. O(nodes / 64) where
+  // columns are read from the index.
+  uint32_t Most(uint32_t column, const Spot& spot) const;
+  // Whether columns are read from the index, and then the column for a tree.
+  bool indexed() const { return !listed_; }
+  const index::Column& column(int tree, uint32_t c) const {
+    return *columns_[static_cast<size_t>(tree) * count_ + c];
+  }
+  const index::Layout& layout(int tree) const { return *layouts_[tree]; }
 
   // Preference weights less reluctance: preferred nodes first, nodes with
   // taints of the kind kPreferNoSchedule last.
-  int64_t Score(uint32_t column, NodeIndex node) const {
-    return scored_[column] ? scores_[column * stride_ + node] : 0;
-  }
+  int64_t Score(uint32_t column, NodeIndex node) const;
   bool HasScores(uint32_t column) const { return scored_[column] != 0; }
 
-  // Kinds the columns ask for; `Useful` takes a position in it. Empty with
-  // one column, whose slots say all.
+  // Kinds the columns ask for; amounts are by position in it. Empty with one
+  // column, whose slots say all.
   std::span<const ResourceKind> kinds() const { return kinds_; }
-  int64_t Useful(size_t kind, const Spot& spot) const;
+  // No less than what is useful in the spot: by slots alone. O(columns).
+  int64_t UsefulAtMost(size_t kind, const Spot& spot) const;
+  // Adds what is useful on the node, by kind.
+  void AddUseful(NodeIndex node, int64_t* amounts) const;
+  // What is useful in the spot, by kind; valid until the next call. O(nodes).
+  std::span<const int64_t> Useful(const Spot& spot);
+  // The same, kept up to date from now on for one spot, as tasks are put there
+  // and taken away again; until the next Watch.
+  void Watch(const Spot& spot);
+  std::span<const int64_t> watched() const { return watched_sums_; }
 
  private:
+  static constexpr size_t kMaxIndexed = index::PlacementIndex::kMinColumns / 2;
+
+  bool FindColumns();
+  void FindScored();
+  int64_t ReadScore(uint32_t column, NodeIndex node) const;
   void FindKinds();
   void FindOrders();
-  void Read(NodeIndex node);
-  void ReadScore(uint32_t column, NodeIndex node);
-  int64_t UsefulOn(size_t kind, NodeIndex node) const;
-  void AddSlots(uint32_t column, NodeIndex node, int64_t change);
-  void AddUseful(size_t kind, NodeIndex node, int64_t change);
-  // Position of a domain among all domains of all trees.
-  size_t Position(const Spot& s) const {
-    return level_first_[tree_first_[s.tree] + static_cast<size_t>(s.level)] +
-           s.domain;
-  }
+  // If listed: the nodes of the spot, not of one node, others among them.
+  std::span<const NodeIndex> ListedNodes(const Spot& spot) const;
+  template <class Any, class F>
+  void Visit(const Spot& spot, const Any& any, const F& f) const;
 
+  index::PlacementIndex& index_;
   Problem* problem_ = nullptr;
-  size_t stride_ = 0;
-  size_t domains_ = 0;
-  std::vector<size_t> tree_first_;   // Tree -> its first entry below.
-  std::vector<size_t> level_first_;  // Tree and level -> first domain.
-  std::vector<uint32_t> slots_;      // [column][node]
-  std::vector<int64_t> sums_;        // [column][domain]
-  std::vector<uint64_t> totals_;     // [column]
-  std::vector<int64_t> scores_;      // [column][node]
-  std::vector<uint8_t> scored_;      // [column]
+  size_t count_ = 0;  // Columns.
+  bool listed_ = false;
+  std::vector<index::Column*> columns_;        // [tree * count_ + column]
+  std::vector<const index::Layout*> layouts_;  // [tree]
+  index::Column::Scratch scratch_;
+  ListedSlots own_;
+  std::vector<std::vector<NodeIndex>> order_;  // [tree], if listed.
+  std::vector<uint8_t> scored_;                // [column]
+  // [node * count_ + column], where read in this question: see scored_at_.
+  mutable std::vector<int64_t> scores_;
+  mutable std::vector<uint64_t> scored_at_;
+  uint64_t question_ = 0;
   std::vector<ResourceKind> kinds_;
-  std::vector<int64_t> useful_;         // [node][kind]
-  std::vector<int64_t> useful_sums_;    // [kind][domain]
-  std::vector<int64_t> useful_totals_;  // [kind]
-  std::vector<std::vector<NodeIndex>> order_;
+  std::vector<int64_t> useful_;     // [kind]
+  std::vector<int64_t> watched_;    // [node][kind]
+  std::vector<uint64_t> watch_of_;  // [node]
+  uint64_t watch_ = 0;
+  std::vector<int64_t> watched_sums_;  // [kind]
 };
+
+template <class Any, class F>
+void SlotTable::Visit(const Spot& spot, const Any& any, const F& f) const {
+  const index::Layout& layout = *layouts_[spot.tree];
+  uint32_t first = 0;
+  uint32_t last = static_cast<uint32_t>(layout.chunks().size());
+  if (spot.level != kEverywhere) {
+    const auto [from, to] = layout.range(spot.level, spot.domain);
+    if (from == to) return;
+    first = layout.chunk_of(from);
+    last = layout.chunk_of(to - 1) + 1;
+  }
+  for (uint32_t c = first; c < last; ++c) {
+    const index::Position base = layout.chunks()[c].first;
+    for (uint64_t bits = any(c); bits != 0; bits &= bits - 1) {
+      f(layout.node(base + static_cast<uint32_t>(std::countr_zero(bits))));
+    }
+  }
+}
+
+template <class F>
+void SlotTable::ForEachNode(uint32_t column, const Spot& spot,
+                            const F& f) const {
+  const Tree& tree = problem_->tree(spot.tree);
+  if (spot.level == tree.hosts && spot.level != kEverywhere) {
+    if (slots(column, spot.domain) > 0) f(spot.domain);
+  } else if (!listed_) {
+    const index::Column& of = this->column(spot.tree, column);
+    Visit(spot, [&](uint32_t chunk) { return of.any(chunk); }, f);
+  } else {
+    for (const NodeIndex n : ListedNodes(spot)) {
+      if (slots(column, n) > 0) f(n);
+    }
+  }
+}
+
+template <class F>
+void SlotTable::ForEachNodeOfAny(const Spot& spot, const F& f) const {
+  const Tree& tree = problem_->tree(spot.tree);
+  const auto has = [&](NodeIndex n) {
+    bool any = false;
+    for (uint32_t c = 0; c < count_ && !any; ++c) any = slots(c, n) > 0;
+    return any;
+  };
+  if (spot.level == tree.hosts && spot.level != kEverywhere) {
+    if (has(spot.domain)) f(spot.domain);
+  } else if (!listed_) {
+    const auto any = [&](uint32_t chunk) {
+      uint64_t bits = 0;
+      for (uint32_t c = 0; c < count_; ++c) {
+        bits |= column(spot.tree, c).any(chunk);
+      }
+      return bits;
+    };
+    Visit(spot, any, f);
+  } else {
+    for (const NodeIndex n : ListedNodes(spot)) {
+      if (has(n)) f(n);
+    }
+  }
+}
 
 }  // namespace muster::solver
 

@@ -96,6 +96,9 @@ bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
         policy_->Choose(cluster, node, problem_.QuestionOf(shape));
     cluster.Charge(at, problem_.request().ledger);
     result->tasks.push_back({{role, 0}, at});
+    result->certificate.levels.assign(
+        static_cast<size_t>(problem_.tree(0).hosts) + 1, {1, 1});
+    result->certificate.optimal = true;
     return true;
   }
   return false;
@@ -144,8 +147,10 @@ bool Solver::NextAlternatives() {
 bool Solver::TryCounts() {
   if (!WithinHeadroom()) return false;
   const uint64_t nodes = table_.Everywhere(0).size();
-  const GroupSearch::Budget budget{kGreedySteps + kGreedyStepsPerNode * nodes,
-                                   kExactSteps, kTrafficSteps};
+  const GroupSearch::Budget budget{
+      kGreedySteps + kGreedyStepsPerNode * nodes,
+      kExactSteps,
+      {problem_.request().exact_steps, kTrafficSteps}};
   const bool placed = search_.Place(board_, budget);
   cut_short_ = cut_short_ || search_.cut_short();
   return placed;
@@ -163,6 +168,7 @@ bool Solver::TryAlternatives(PlacementResult* result) {
   }
   for (uint32_t tries = 0; tries < kMaxAlternatives; ++tries) {
     if (TryCounts()) {
+      result->certificate = search_.certificate();
       result->tasks.assign(board_.placed().begin(), board_.placed().end());
       std::sort(result->tasks.begin(), result->tasks.end(),
                 [](const Assignment& a, const Assignment& b) {

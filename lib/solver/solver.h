@@ -27,7 +27,8 @@ class Solver final : public PlacementSolver {
       : policy_(policy::NewNodePolicy(options)),
         uniform_(*policy_),
         fabric_(*policy_, fabrics),
-        problem_(*policy_) {}
+        problem_(*policy_),
+        table_(uniform_.index()) {}
 
   void Place(Cluster& cluster, const PlacementRequest& request,
              PlacementResult* result) override;
@@ -39,7 +40,6 @@ class Solver final : public PlacementSolver {
                   ScopeIndex top, PlacementResult* result);
   bool IsLone(ScopeIndex top) const;
   bool PlaceLone(Cluster& cluster, PlacementResult* result);
-  void PrepareTable();
   bool TryChoices(Cluster& cluster, PlacementResult* result);
   bool TryAlternatives(PlacementResult* result);
   bool TryCounts();

@@ -1,6 +1,6 @@
 #include "lib/solver/traffic.h"
 
-#include <limits>
+#include <algorithm>
 
 namespace muster::solver {
 
@@ -15,10 +15,73 @@ void Traffic::Init(const Problem& problem) {
   };
   for (const muster::Traffic& t : problem.gang().traffic) {
     Line line{.weight = t.weight};
-    if (find(t.from, &line.from) && find(t.to, &line.to)) {
+    if (!find(t.from, &line.from) || !find(t.to, &line.to)) continue;
+    if (line.from > line.to) std::swap(line.from, line.to);
+    const auto same =
+        std::find_if(lines_.begin(), lines_.end(), [&](const Line& other) {
+          return other.from == line.from && other.to == line.to;
+        });
+    if (same != lines_.end()) {
+      same->weight += line.weight;
+    } else {
       lines_.push_back(line);
     }
   }
+}
+
+// The weight of the pairs among tasks with these counts by role, but for those
+// of which both are fixed.
+int64_t Traffic::PairsOf(std::span<const uint32_t> all,
+                         std::span<const uint32_t> fixed) const {
+  const auto pairs = [](const Line& line, std::span<const uint32_t> counts) {
+    const int64_t a = counts[line.from];
+    const int64_t b = counts[line.to];
+    return line.from == line.to ? a * (a - 1) / 2 : a * b;
+  };
+  int64_t sum = 0;
+  for (const Line& line : lines_) {
+    sum += line.weight * (pairs(line, all) - pairs(line, fixed));
+  }
+  return sum;
+}
+
+int64_t Traffic::AllPairs(const Problem& problem) const {
+  counts_.assign(problem.role_count(), 0);
+  fixed_.assign(problem.role_count(), 0);
+  for (uint32_t r = 0; r < problem.role_count(); ++r) {
+    fixed_[r] = problem.FixedCount(r);
+    counts_[r] = fixed_[r] + problem.add(r);
+  }
+  return PairsOf(counts_, fixed_);
+}
+
+// The weight of the pairs of items_ that share a domain of the level.
+int64_t Traffic::PairsTogether(const Problem& problem, int level) const {
+  const Tree& tree = problem.tree(0);
+  for (Item& item : items_) {
+    // A node outside the topology shares no domain with another.
+    item.domain = tree.Contains(item.node) && level < tree.hosts
+                      ? (uint64_t{tree.DomainOf(level, item.node)} + 1) << 32
+                      : item.node;
+  }
+  std::sort(items_.begin(), items_.end(),
+            [](const Item& a, const Item& b) { return a.domain < b.domain; });
+  int64_t sum = 0;
+  counts_.assign(problem.role_count(), 0);
+  fixed_.assign(problem.role_count(), 0);
+  for (size_t i = 0; i < items_.size();) {
+    const uint64_t domain = items_[i].domain;
+    const size_t first = i;
+    for (; i < items_.size() && items_[i].domain == domain; ++i) {
+      ++counts_[items_[i].role];
+      fixed_[items_[i].role] += items_[i].fixed;
+    }
+    sum += PairsOf(counts_, fixed_);
+    for (size_t j = first; j < i; ++j) {
+      counts_[items_[j].role] = fixed_[items_[j].role] = 0;
+    }
+  }
+  return sum;
 }
 
 int64_t Traffic::Between(const Problem& problem, uint32_t role, NodeIndex node,
@@ -51,19 +114,21 @@ int64_t Traffic::CostOf(const Board& board, uint32_t role,
   return cost;
 }
 
-// Each pair of new tasks once, and each new task with all fixed ones.
 int64_t Traffic::Total(const Board& board) const {
   const Problem& problem = board.problem();
-  const std::span<const Assignment> placed = board.placed();
-  int64_t pairs = 0;
-  int64_t all = 0;
-  for (const Assignment& a : placed) {
-    all += CostOf(board, a.task.role, a.at.node);
-    for (const Assignment& b : placed) {
-      pairs += Between(problem, a.task.role, a.at.node, b);
+  items_.clear();
+  for (const Assignment& a : board.placed()) {
+    items_.push_back({.role = a.task.role, .node = a.at.node});
+  }
+  for (uint32_t r = 0; r < problem.role_count(); ++r) {
+    for (const Assignment& a : problem.Fixed(r)) {
+      items_.push_back({.role = r, .fixed = true, .node = a.at.node});
     }
   }
-  return all - pairs / 2;
+  const int hosts = problem.tree(0).hosts;
+  int64_t cost = AllPairs(problem) * (hosts + 1);
+  for (int l = 0; l <= hosts; ++l) cost -= PairsTogether(problem, l);
+  return cost;
 }
 
 // The lifted task is still listed where it was: its own part is taken off.
@@ -78,16 +143,16 @@ bool Traffic::Move(Board& board, size_t task, const Spot& spot) {
   if (best_cost == 0) return false;
   NodeIndex best = old.at.node;
   board.Lift(task);
-  for (const NodeIndex node : board.table().Nodes(spot)) {
+  const uint32_t column = problem.column(old.task.role);
+  board.table().ForEachNode(column, spot, [&](NodeIndex node) {
     ++problem.steps;
-    if (board.Slots(old.task.role, node) == 0) continue;
-    if (!board.Allowed(old.task, node)) continue;
+    if (!board.Allowed(old.task, node)) return;
     const int64_t there = cost(node);
-    if (there >= best_cost) continue;
-    if (!board.SpreadsHoldWith(old.task, node)) continue;
+    if (there >= best_cost) return;
+    if (!board.SpreadsHoldWith(old.task, node)) return;
     best_cost = there;
     best = node;
-  }
+  });
   if (best != old.at.node && board.Replace(task, best)) return true;
   board.PutBack(task, old.at);
   return false;

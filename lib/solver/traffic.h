@@ -12,15 +12,32 @@
 namespace muster::solver {
 
 // The cost of a placement: weight x levels up to the common domain, in the
-// gang's first tree, over all pairs of tasks whose roles talk.
+// gang's first tree, over all pairs of tasks whose roles talk, one of them new
+// at least.
+//
+// Two tasks are as far apart as there are levels, hosts among them, at which
+// their domains differ. So the cost is what all pairs would cost that never
+// meet, less, for each domain of each level, the pairs inside it: domains can
+// be looked at one by one.
 class Traffic {
  public:
+  // Roles that talk, each pair once; `from` may be `to`.
+  struct Line {
+    uint32_t from = 0;
+    uint32_t to = 0;
+    int64_t weight = 0;
+  };
+
   void Init(const Problem& problem);
   bool empty() const { return lines_.empty(); }
+  std::span<const Line> lines() const { return lines_; }
+  // The weight of all pairs: what they cost for each level they do not share.
+  int64_t AllPairs(const Problem& problem) const;
 
   // What a task of the role on the node would add to the cost of all placed
   // and fixed tasks.
   int64_t CostOf(const Board& board, uint32_t role, NodeIndex node) const;
+  // O(levels x tasks x log tasks + domains x lines).
   int64_t Total(const Board& board) const;
 
   // Moves single tasks and swaps pairs inside the spot as long as that makes
@@ -29,17 +46,25 @@ class Traffic {
   void Improve(Board& board, const Spot& spot, uint64_t deadline);
 
  private:
-  struct Line {
-    uint32_t from = 0;
-    uint32_t to = 0;
-    int64_t weight = 0;
+  // Tasks of a role on a node.
+  struct Item {
+    uint64_t domain = 0;
+    uint32_t role = 0;
+    bool fixed = false;
+    NodeIndex node = 0;
   };
   int64_t Between(const Problem& problem, uint32_t role, NodeIndex node,
                   const Assignment& other) const;
+  int64_t PairsTogether(const Problem& problem, int level) const;
+  int64_t PairsOf(std::span<const uint32_t> all,
+                  std::span<const uint32_t> fixed) const;
   bool Move(Board& board, size_t task, const Spot& spot);
   bool Swap(Board& board, size_t a, size_t b);
 
   std::vector<Line> lines_;
+  mutable std::vector<Item> items_;
+  mutable std::vector<uint32_t> counts_;  // By role.
+  mutable std::vector<uint32_t> fixed_;   // By role.
 };
 
 }  // namespace muster::solver

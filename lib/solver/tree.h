@@ -28,6 +28,13 @@ struct Tree {
     if (!Contains(node)) return kOutside;
     return level == hosts ? node : index->domain_of[level][node];
   }
+  // The domain of a level that is no narrower around a domain of `from`;
+  // kOutside around a node outside the topology.
+  uint32_t Around(int from, uint32_t domain, int level) const {
+    if (from == hosts) return DomainOf(level, domain);
+    for (; from > level; --from) domain = index->levels[from][domain].parent;
+    return domain;
+  }
   // The narrowest level at which both nodes are in one domain.
   int SharedLevel(NodeIndex a, NodeIndex b) const {
     if (a == b) return hosts;

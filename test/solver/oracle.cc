@@ -256,6 +256,19 @@ class Search {
     }
   }
 
+  // With `like`'s numbers of tasks and shapes.
+  std::set<Way> Ways(const std::vector<Assignment>& like) {
+    counts_ = fixed_;
+    like_ = &like;
+    for (const Assignment& a : like) {
+      ++counts_[a.task.role];
+      fixed_shape_[a.task.role] = a.at.shape;
+    }
+    shape_.assign(counts_.size(), 0);
+    PlaceRole(0);
+    return ways_;
+  }
+
   std::optional<Optimum> Run() {
     uint32_t most = 0;
     for (const Role& role : gang_.gang.roles) most += role.desired_tasks;
@@ -296,7 +309,10 @@ class Search {
     for (uint32_t s = 0; s < gang_.shapes[role].size(); ++s) {
       shape_[role] = gang_.shapes[role][s];
       if (fixed_[role] == 0 && counts_[role] == 0) return PlaceRole(role + 1);
-      if (fixed_[role] > 0 && shape_[role] != fixed_shape_[role]) continue;
+      if ((fixed_[role] > 0 || like_ != nullptr) &&
+          shape_[role] != fixed_shape_[role]) {
+        continue;
+      }
       PlaceTask(role, counts_[role] - fixed_[role]);
     }
   }
@@ -320,6 +336,16 @@ class Search {
 
   void Judge() {
     if (!Spreads(cluster_, gang_, placed_, kept_)) return;
+    if (like_ != nullptr) {
+      std::vector<Assignment> added;
+      for (const Assignment& a : placed_) {
+        if (std::find(kept_.begin(), kept_.end(), a) == kept_.end()) {
+          added.push_back(a);
+        }
+      }
+      ways_.insert(WayOf(cluster_, gang_.gang, added, kept_));
+      return;
+    }
     const int level = EnclosingLevel(cluster_, placed_);
     const int64_t traffic = TrafficOf(cluster_, gang_.gang, placed_);
     if (found_ && (found_->level > level ||
@@ -338,6 +364,8 @@ class Search {
   std::vector<ShapeId> shape_;
   std::vector<Assignment> placed_;
   std::optional<Optimum> found_;
+  const std::vector<Assignment>* like_ = nullptr;
+  std::set<Way> ways_;
 };
 
 }  // namespace
@@ -345,6 +373,35 @@ class Search {
 std::optional<Optimum> BruteForce(Cluster& cluster, const PreparedGang& gang,
                                   const std::vector<Assignment>& fixed) {
   return Search(cluster, gang, fixed).Run();
+}
+
+std::set<Way> AllWays(Cluster& cluster, const PreparedGang& gang,
+                      const std::vector<Assignment>& like,
+                      const std::vector<Assignment>& fixed) {
+  return Search(cluster, gang, fixed).Ways(like);
+}
+
+Way WayOf(const Cluster& cluster, const Gang& gang,
+          const std::vector<Assignment>& tasks,
+          const std::vector<Assignment>& fixed) {
+  std::vector<Assignment> all = fixed;
+  all.insert(all.end(), tasks.begin(), tasks.end());
+  Way way{EnclosingLevel(cluster, all), {}, 0};
+  way.traffic = TrafficOf(cluster, gang, all) - TrafficOf(cluster, gang, fixed);
+  const TopologyIndex& index = cluster.index(0);
+  for (size_t l = 0; l <= index.levels.size(); ++l) {
+    std::set<uint32_t> domains;
+    const auto domain = [&](const Assignment& a) {
+      if (l == index.levels.size()) return a.at.node;
+      const uint32_t inside = index.domain_of[l][a.at.node];
+      return inside != TopologyIndex::kOutside ? inside
+                                               : 0x80000000 | a.at.node;
+    };
+    for (const Assignment& a : tasks) domains.insert(domain(a));
+    for (const Assignment& a : fixed) domains.erase(domain(a));
+    way.domains.push_back(static_cast<uint32_t>(domains.size()));
+  }
+  return way;
 }
 
 bool CanGrow(const Cluster& cluster, const PreparedGang& gang,
@@ -392,6 +449,7 @@ int64_t TrafficOf(const Cluster& cluster, const Gang& gang,
       for (const Assignment& b : tasks) {
         if (gang.roles[b.task.role].name != t.to) continue;
         if (a.at.node == b.at.node) continue;
+        if (t.from == t.to && b.task < a.task) continue;  // Each pair once.
         cost += t.weight * (hosts - SharedLevel(cluster, a.at.node, b.at.node));
       }
     }

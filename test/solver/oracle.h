@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <vector>
 
 #include "muster/cluster.h"
@@ -23,6 +24,25 @@ struct Optimum {
 // if no placement exists. The cluster is as before.
 std::optional<Optimum> BruteForce(Cluster& cluster, const PreparedGang& gang,
                                   const std::vector<Assignment>& fixed = {});
+
+// One placement of some tasks, as certificates see it.
+struct Way {
+  int level = -1;  // As Optimum::level.
+  // Domains of each level of topology 0 with tasks that are not fixed, and no
+  // fixed ones; hosts last. A node outside is one of its own at each.
+  std::vector<uint32_t> domains{};
+  int64_t traffic = 0;  // Of pairs that are not both fixed.
+
+  friend auto operator<=>(const Way&, const Way&) = default;
+};
+// All placements of as many tasks of each role as `like` has, with the shapes
+// they have there, on nodes that are available: each way once.
+std::set<Way> AllWays(Cluster& cluster, const PreparedGang& gang,
+                      const std::vector<Assignment>& like,
+                      const std::vector<Assignment>& fixed);
+Way WayOf(const Cluster& cluster, const Gang& gang,
+          const std::vector<Assignment>& tasks,
+          const std::vector<Assignment>& fixed);
 
 // Whether one more task of a role that has some would fit somewhere.
 bool CanGrow(const Cluster& cluster, const PreparedGang& gang,

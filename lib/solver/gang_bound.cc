@@ -1,0 +1,405 @@
+#include "lib/solver/gang_bound.h"
+
+#include <algorithm>
+
+#include "lib/base/ceil_div.h"
+
+namespace muster::solver {
+
+void GangBound::Start(Board& board, const Traffic& traffic) {
+  board_ = &board;
+  problem_ = &board.problem();
+  traffic_ = &traffic;
+  const SlotTable& table = board.table();
+  need_.assign(problem_->columns().size(), 0);
+  kind_need_.assign(table.kinds().size(), 0);
+  wholes_used_ = 0;
+  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
+    const int64_t tasks = problem_->add(r);
+    if (tasks == 0) continue;
+    need_[problem_->column(r)] += tasks;
+    const Resources& demand = board.cluster().demand(problem_->shape(r));
+    for (size_t k = 0; k < kind_need_.size(); ++k) {
+      kind_need_[k] += tasks * demand[table.kinds()[k]];
+    }
+    AddWhole(r);
+  }
+  // A kind of one column alone: its slots say more.
+  for (size_t k = 0; k < kind_need_.size(); ++k) {
+    uint32_t columns = 0;
+    for (uint32_t c = 0; c < need_.size(); ++c) {
+      const ShapeId shape = problem_->columns()[c].shape;
+      columns +=
+          need_[c] > 0 && board.cluster().demand(shape)[table.kinds()[k]] > 0;
+    }
+    if (columns < 2) kind_need_[k] = 0;
+  }
+}
+
+// Tasks of the role in one domain of the level, by its spreads.
+uint32_t GangBound::Limit(uint32_t role, int level) const {
+  uint32_t limit = kNoRoom;
+  for (const uint32_t i : problem_->Spreads(role)) {
+    const SpreadRule& rule = problem_->spreads()[i];
+    if (rule.tree == 0 && rule.level == level) {
+      limit = std::min(limit, rule.most);
+    }
+  }
+  return limit;
+}
+
+// Tasks of one slice on the level; 1 if there are none.
+uint32_t GangBound::SliceAt(uint32_t role, int level) const {
+  uint32_t size = 1;
+  if (problem_->FixedCount(role) > 0) return size;
+  for (const SliceRule& slice : problem_->Slices(role)) {
+    if (slice.tree == 0 && slice.level == level) {
+      size = std::max(size, slice.size);
+    }
+  }
+  return size;
+}
+
+void GangBound::AddWhole(uint32_t role) {
+  const Tree& tree = problem_->tree(0);
+  // What is left over of the largest slices may be cut as it likes.
+  uint32_t largest = 1;
+  bool any = false;
+  for (int l = 0; l <= tree.hosts; ++l) {
+    const uint32_t size = SliceAt(role, l);
+    if (largest % size != 0 && largest > 1) return;  // No proper chain.
+    largest = std::max(largest, size);
+    any = any || size > 1 || Limit(role, l) != kNoRoom;
+  }
+  if (!any) return;
+  if (wholes_.size() == wholes_used_) wholes_.emplace_back();
+  Whole& whole = wholes_[wholes_used_++];
+  whole.role = role;
+  const uint32_t tasks = problem_->add(role);
+  whole.need = tasks - tasks % largest;
+  FillWhole(&whole);
+}
+
+void GangBound::FillWhole(Whole* whole) {
+  const Tree& tree = problem_->tree(0);
+  const uint32_t role = whole->role;
+  const uint32_t column = problem_->column(role);
+  const SlotTable& table = board_->table();
+  const auto cut = [&](uint64_t slots, int level) {
+    slots -= slots % SliceAt(role, level);
+    return static_cast<uint32_t>(std::min<uint64_t>(slots, Limit(role, level)));
+  };
+  whole->sums.resize(static_cast<size_t>(tree.hosts));
+  const bool nodes =
+      SliceAt(role, tree.hosts) > 1 || Limit(role, tree.hosts) != kNoRoom;
+  for (int l = tree.hosts - 1; l >= 0; --l) {
+    const std::vector<Domain>& domains = tree.index->levels[l];
+    std::vector<uint32_t>& sums = whole->sums[static_cast<size_t>(l)];
+    sums.assign(domains.size(), 0);
+    problem_->steps += domains.size();
+    for (uint32_t d = 0; d < domains.size(); ++d) {
+      const Spot spot{0, l, d};
+      uint64_t sum = 0;
+      if (l + 1 < tree.hosts) {
+        for (uint32_t c = 0; c < domains[d].child_count; ++c) {
+          sum += whole->sums[static_cast<size_t>(l) + 1]
+                            [domains[d].first_child + c];
+        }
+      } else if (nodes) {
+        table.ForEachNode(column, spot, [&](NodeIndex n) {
+          sum += cut(table.slots(column, n), tree.hosts);
+          ++problem_->steps;
+        });
+      } else {
+        sum = table.Sum(column, spot);
+      }
+      sums[d] = cut(sum, l);
+    }
+  }
+}
+
+bool GangBound::HasSlots(const Spot& spot) const {
+  for (uint32_t c = 0; c < need_.size(); ++c) {
+    if (need_[c] > 0 &&
+        board_->table().Sum(c, spot) < static_cast<uint64_t>(need_[c])) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// The domains of a stored level inside the spot: first, and one past.
+std::pair<uint32_t, uint32_t> GangBound::Range(const Spot& spot,
+                                               int level) const {
+  const auto& levels = problem_->tree(0).index->levels;
+  if (spot.level == kEverywhere) {
+    return {0, static_cast<uint32_t>(levels[level].size())};
+  }
+  uint32_t first = spot.domain;
+  uint32_t last = first + 1;
+  for (int l = spot.level; l < level; ++l) {
+    const Domain& end = levels[l][last - 1];
+    last = end.first_child + end.child_count;
+    first = levels[l][first].first_child;
+  }
+  return {first, last};
+}
+
+// How many of values_ that are not held it takes: the largest, after all that
+// are held.
+uint32_t GangBound::Fewest(int64_t need) {
+  const auto first_open =
+      std::partition(values_.begin(), values_.end(),
+                     [](const Value& value) { return value.held; });
+  for (auto v = values_.begin(); v != first_open; ++v) need -= v->amount;
+  const auto less = [](const Value& a, const Value& b) {
+    return a.amount < b.amount;
+  };
+  auto last = values_.end();
+  std::make_heap(first_open, last, less);
+  uint32_t fewest = 0;
+  for (; need > 0; ++fewest) {
+    if (first_open == last || first_open->amount <= 0) return kNoRoom;
+    need -= first_open->amount;
+    std::pop_heap(first_open, last--, less);
+  }
+  return fewest;
+}
+
+void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
+  const auto [first, last] = Range(spot, level);
+  const auto ask = [&](int64_t need, const auto& amount) {
+    values_.clear();
+    for (uint32_t d = first; d < last; ++d) {
+      values_.push_back({amount(d), board_->Holds({0, level, d})});
+    }
+    problem_->steps += last - first;
+    *least = std::max(*least, Fewest(need));
+  };
+  for (uint32_t c = 0; c < need_.size(); ++c) {
+    if (need_[c] == 0) continue;
+    ask(need_[c], [&](uint32_t d) {
+      return static_cast<int64_t>(board_->table().Sum(c, {0, level, d}));
+    });
+  }
+  for (size_t w = 0; w < wholes_used_; ++w) {
+    ask(wholes_[w].need, [&](uint32_t d) {
+      return int64_t{wholes_[w].sums[static_cast<size_t>(level)][d]};
+    });
+  }
+}
+
+// At least so many nodes, as if all were like the one with most slots.
+uint32_t GangBound::AsBest(uint32_t column, int64_t need, const Spot& spot) {
+  const SlotTable& table = board_->table();
+  board_->ForEachHeld(problem_->tree(0).hosts,
+                      [&](NodeIndex n) { need -= table.slots(column, n); });
+  if (need <= 0) return 0;
+  const uint32_t most = table.Most(column, spot);
+  return most == 0 ? kNoRoom
+                   : static_cast<uint32_t>(CeilDiv(need, int64_t{most}));
+}
+
+void GangBound::AtNodes(const Spot& spot, bool each, uint32_t* least) {
+  const SlotTable& table = board_->table();
+  const int hosts = problem_->tree(0).hosts;
+  for (uint32_t c = 0; c < need_.size(); ++c) {
+    if (need_[c] == 0) continue;
+    if (!each) {
+      *least = std::max(*least, AsBest(c, need_[c], spot));
+      continue;
+    }
+    values_.clear();
+    table.ForEachNode(c, spot, [&](NodeIndex n) {
+      values_.push_back({table.slots(c, n), board_->Holds({0, hosts, n})});
+    });
+    problem_->steps += values_.size();
+    *least = std::max(*least, Fewest(need_[c]));
+  }
+  for (size_t w = 0; each && w < wholes_used_; ++w) {
+    const uint32_t role = wholes_[w].role;
+    const uint32_t size = SliceAt(role, hosts);
+    values_.clear();
+    table.ForEachNode(problem_->column(role), spot, [&](NodeIndex n) {
+      const uint32_t slots = table.slots(problem_->column(role), n);
+      values_.push_back({std::min(slots - slots % size, Limit(role, hosts)),
+                         board_->Holds({0, hosts, n})});
+    });
+    *least = std::max(*least, Fewest(wholes_[w].need));
+  }
+}
+
+// What the whole gang needs of each kind, against what is useful in domains
+// and nodes.
+void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
+  const SlotTable& table = board_->table();
+  const Tree& tree = problem_->tree(0);
+  const size_t kinds = kind_need_.size();
+  if (std::all_of(kind_need_.begin(), kind_need_.end(),
+                  [](int64_t need) { return need == 0; })) {
+    return;
+  }
+  for (int l = std::max(spot.level + 1, 0); l <= tree.hosts; ++l) {
+    const bool nodes = l == tree.hosts;
+    const auto [first, last] =
+        nodes ? std::pair<uint32_t, uint32_t>{} : Range(spot, l);
+    by_domain_.assign(nodes ? 0 : (last - first) * kinds, 0);
+    held_.clear();
+    table.ForEachNodeOfAny(spot, [&](NodeIndex n) {
+      ++problem_->steps;
+      size_t at = by_domain_.size();
+      if (nodes) {
+        by_domain_.resize(at + kinds, 0);
+        held_.push_back(board_->Holds({0, l, n}));
+      } else {
+        if (!tree.Contains(n)) return;
+        at = (tree.DomainOf(l, n) - first) * kinds;
+      }
+      table.AddUseful(n, by_domain_.data() + at);
+    });
+    for (size_t k = 0; k < kinds; ++k) {
+      if (kind_need_[k] == 0) continue;
+      values_.clear();
+      for (size_t i = 0; i * kinds < by_domain_.size(); ++i) {
+        const bool held =
+            nodes ? held_[i] != 0
+                  : board_->Holds({0, l, first + static_cast<uint32_t>(i)});
+        values_.push_back({by_domain_[i * kinds + k], held});
+      }
+      uint32_t& known = least[static_cast<size_t>(l)];
+      known = std::max(known, Fewest(kind_need_[k]));
+    }
+  }
+}
+
+void GangBound::Domains(const Spot& spot, bool nodes,
+                        std::span<uint32_t> least) {
+  const Tree& tree = problem_->tree(0);
+  std::fill(least.begin(), least.end(), 0);
+  for (int l = 0; l <= spot.level; ++l) {
+    least[static_cast<size_t>(l)] = board_->HoldsAround(spot, l) ? 0 : 1;
+  }
+  for (int l = spot.level + 1; l < tree.hosts; ++l) {
+    AtDomains(spot, l, &least[static_cast<size_t>(l)]);
+  }
+  if (spot.level < tree.hosts) {
+    AtNodes(spot, nodes, &least[static_cast<size_t>(tree.hosts)]);
+  }
+  for (uint32_t i = 0; i < problem_->spreads().size(); ++i) {
+    const SpreadRule& rule = problem_->spreads()[i];
+    const uint32_t tasks = problem_->AddBelow(rule.scope);
+    if (rule.tree != 0 || tasks == 0) continue;
+    const uint32_t must = board_->spreads().Needed(i, tasks);
+    const uint32_t has = board_->spreads().FixedDomains(i);
+    if (must <= has) continue;
+    // Fixed tasks of other roles may lie in some of the domains that get more.
+    if (!problem_->request().fixed.empty()) continue;
+    uint32_t& known = least[static_cast<size_t>(rule.level)];
+    known = std::max(known, must - has);
+    if (rule.level <= spot.level && must - has > 1) known = kNoRoom;
+  }
+  if (nodes) ByKinds(spot, least);
+}
+
+// The most pairs of a task of the role with one of the other that domains of
+// the level hold, as far as the role's own tasks reach.
+int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
+                            uint32_t other) {
+  const SlotTable& table = board_->table();
+  const Tree& tree = problem_->tree(0);
+  const uint32_t mine = problem_->column(role);
+  const uint32_t its = problem_->column(other);
+  int64_t left = problem_->add(role);
+  const int64_t others = problem_->add(other);
+  meetings_.clear();
+  const auto meet = [&](uint64_t its_slots, uint64_t slots) {
+    const auto most = std::min(static_cast<int64_t>(its_slots), others);
+    meetings_.push_back({role == other ? most - 1 : most,
+                         std::min(static_cast<int64_t>(slots), left)});
+  };
+  const bool nodes = level == tree.hosts;
+  if (nodes && (tree.hosts == 0 || spot.level == tree.hosts - 1)) {
+    table.ForEachNode(mine, spot, [&](NodeIndex n) {
+      meet(table.slots(its, n), table.slots(mine, n));
+    });
+  } else {
+    const int from = nodes ? level - 1 : level;
+    const auto [first, last] = Range(spot, from);
+    for (uint32_t d = first; d < last; ++d) {
+      const Spot domain{0, from, d};
+      meet(nodes ? table.Most(its, domain) : table.Sum(its, domain),
+           table.Sum(mine, domain));
+    }
+  }
+  problem_->steps += meetings_.size();
+  std::sort(
+      meetings_.begin(), meetings_.end(),
+      [](const Meeting& a, const Meeting& b) { return a.others > b.others; });
+  int64_t pairs = 0;
+  for (const Meeting& m : meetings_) {
+    if (left == 0 || m.others <= 0) break;
+    const int64_t tasks = std::min(left, m.tasks);
+    pairs += tasks * m.others;
+    left -= tasks;
+  }
+  return role == other ? pairs / 2 : pairs;
+}
+
+// The most weight of pairs with fixed tasks.
+int64_t GangBound::WithFixed(int level, uint32_t role) {
+  const Tree& tree = problem_->tree(0);
+  const uint32_t column = problem_->column(role);
+  int64_t left = problem_->add(role);
+  meetings_.clear();
+  board_->ForEachHeld(level, [&](uint32_t domain) {
+    int64_t weight = 0;
+    for (const Traffic::Line& line : traffic_->lines()) {
+      if (line.from != role && line.to != role) continue;
+      for (const Assignment& a :
+           problem_->Fixed(line.from == role ? line.to : line.from)) {
+        const bool here = level == tree.hosts
+                              ? a.at.node == domain
+                              : tree.DomainOf(level, a.at.node) == domain;
+        if (here) weight += line.weight;
+      }
+    }
+    const Spot at{0, level, domain};
+    meetings_.push_back(
+        {weight, static_cast<int64_t>(board_->table().Sum(column, at))});
+  });
+  std::sort(
+      meetings_.begin(), meetings_.end(),
+      [](const Meeting& a, const Meeting& b) { return a.others > b.others; });
+  int64_t sum = 0;
+  for (const Meeting& m : meetings_) {
+    const int64_t tasks = std::min(left, m.tasks);
+    sum += tasks * m.others;
+    left -= tasks;
+  }
+  return sum;
+}
+
+int64_t GangBound::LeastTraffic(const Spot& spot) {
+  const int hosts = problem_->tree(0).hosts;
+  const int64_t all = traffic_->AllPairs(*problem_);
+  int64_t cost = 0;
+  for (int l = spot.level + 1; l <= hosts; ++l) {
+    int64_t together = 0;
+    for (const Traffic::Line& line : traffic_->lines()) {
+      if (problem_->add(line.from) == 0 || problem_->add(line.to) == 0) {
+        continue;
+      }
+      together += line.weight * std::min(Together(spot, l, line.from, line.to),
+                                         Together(spot, l, line.to, line.from));
+    }
+    for (uint32_t r = 0;
+         !problem_->request().fixed.empty() && r < problem_->role_count();
+         ++r) {
+      if (problem_->add(r) > 0) together += WithFixed(l, r);
+    }
+    cost += all - std::min(all, together);
+  }
+  return cost;
+}
+
+}  // namespace muster::solver

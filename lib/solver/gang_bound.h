@@ -1,0 +1,91 @@
+// What no placement of a gang can fall below, read from sums of slots.
+#ifndef MUSTER_LIB_SOLVER_GANG_BOUND_H_
+#define MUSTER_LIB_SOLVER_GANG_BOUND_H_
+
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lib/solver/board.h"
+#include "lib/solver/problem.h"
+#include "lib/solver/traffic.h"
+
+namespace muster::solver {
+
+// Bounds for placements of problem.add() tasks inside a spot of the first tree,
+// where nothing but fixed tasks is on the board. Each looks at one thing that
+// must hold, and is as large as the largest of them.
+class GangBound {
+ public:
+  static constexpr uint32_t kNoRoom = 0xffffffff;
+
+  // Slices and spreads are counted once a question: O(domains), and O(nodes)
+  // where a slice lies on a single node.
+  void Start(Board& board, const Traffic& traffic);
+
+  // Whether the spot has slots for every column's tasks.
+  bool HasSlots(const Spot& spot) const;
+
+  // The fewest domains of each level without fixed tasks that get tasks, by
+  // level, widest first, nodes last; kNoRoom where there is none. Of the
+  // levels narrower than the spot's each by itself: its largest domains that
+  // together hold every column's tasks, every role's whole slices and, with
+  // `nodes`, the gang's demand of every kind; then at nodes, too, those with
+  // most slots, else as many as if all were like the best. O(domains of the
+  // spot), and O(nodes of the spot).
+  void Domains(const Spot& spot, bool nodes, std::span<uint32_t> least);
+
+  // The least traffic. At each level, the tasks of a role are together with no
+  // more of another's than the domains they fill can hold; so are those of the
+  // other: the less counts. O(domains of the spot x lines).
+  int64_t LeastTraffic(const Spot& spot);
+
+ private:
+  // Something of which domains hold so much, and the gang needs so much.
+  struct Value {
+    int64_t amount = 0;
+    bool held = false;
+  };
+  // A role whose slices or spread let domains take less than their slots say.
+  struct Whole {
+    uint32_t role = 0;
+    int64_t need = 0;
+    std::vector<std::vector<uint32_t>> sums{};  // [level][domain]
+  };
+  // Slots and tasks of a role in a domain: how many of the other role's tasks
+  // each of its own may meet there, and how many of its own there may be.
+  struct Meeting {
+    int64_t others = 0;
+    int64_t tasks = 0;
+  };
+
+  void AddWhole(uint32_t role);
+  void FillWhole(Whole* whole);
+  uint32_t Limit(uint32_t role, int level) const;
+  uint32_t SliceAt(uint32_t role, int level) const;
+  std::pair<uint32_t, uint32_t> Range(const Spot& spot, int level) const;
+  uint32_t Fewest(int64_t need);
+  uint32_t AsBest(uint32_t column, int64_t need, const Spot& spot);
+  void AtDomains(const Spot& spot, int level, uint32_t* least);
+  void AtNodes(const Spot& spot, bool each, uint32_t* least);
+  void ByKinds(const Spot& spot, std::span<uint32_t> least);
+  int64_t Together(const Spot& spot, int level, uint32_t role, uint32_t other);
+  int64_t WithFixed(int level, uint32_t role);
+
+  Board* board_ = nullptr;
+  Problem* problem_ = nullptr;
+  const Traffic* traffic_ = nullptr;
+  std::vector<int64_t> need_;       // By column.
+  std::vector<int64_t> kind_need_;  // By position in SlotTable::kinds.
+  std::vector<Whole> wholes_;       // wholes_used_ of them.
+  size_t wholes_used_ = 0;
+  std::vector<Value> values_;
+  std::vector<Meeting> meetings_;
+  std::vector<int64_t> by_domain_;  // [domain or node][kind]
+  std::vector<uint8_t> held_;       // By node, likewise.
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_GANG_BOUND_H_

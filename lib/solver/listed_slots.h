@@ -1,0 +1,55 @@
+// How many tasks of each column the nodes of a list take: counted for one
+// question.
+#ifndef MUSTER_LIB_SOLVER_LISTED_SLOTS_H_
+#define MUSTER_LIB_SOLVER_LISTED_SLOTS_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/solver/problem.h"
+
+namespace muster::solver {
+
+// For questions about some nodes only, and for those that the index cannot
+// answer. A node's slots are counted up to the column's limit. O(list x columns
+// x levels); keeps its memory, and clears no more than it filled.
+class ListedSlots {
+ public:
+  // Each node once, in any order.
+  void Build(const Problem& problem, std::span<const NodeIndex> nodes);
+  // Reads one node again; nodes that are not listed have no slots.
+  void Update(NodeIndex node);
+
+  uint32_t slots(uint32_t column, NodeIndex node) const {
+    return slots_[size_t{node} * columns_ + column];
+  }
+  // In a domain of a stored level, and in all.
+  uint64_t Sum(uint32_t column, const Spot& spot) const {
+    return sums_[Position(spot) * columns_ + column];
+  }
+  uint64_t Total(uint32_t column) const { return totals_[column]; }
+
+ private:
+  void Clear();
+  void Add(uint32_t column, NodeIndex node, uint64_t change);
+  size_t Position(const Spot& s) const {
+    return level_first_[tree_first_[s.tree] + static_cast<size_t>(s.level)] +
+           s.domain;
+  }
+
+  const Problem* problem_ = nullptr;
+  size_t columns_ = 0;
+  std::vector<NodeIndex> filled_;    // Nodes that may have slots.
+  std::vector<size_t> summed_;       // Entries of sums_ that may not be 0.
+  std::vector<size_t> tree_first_;   // Tree -> its first entry below.
+  std::vector<size_t> level_first_;  // Tree and level -> first domain.
+  std::vector<uint32_t> slots_;      // [node][column]
+  std::vector<uint64_t> sums_;       // [domain][column]
+  std::vector<uint64_t> totals_;     // [column]
+  std::vector<uint8_t> listed_;      // [node]
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_LISTED_SLOTS_H_

@@ -1,0 +1,395 @@
+#include "lib/solver/mix_search.h"
+
+#include <algorithm>
+
+namespace muster::solver {
+namespace {
+
+// Values must stay below what MixTree takes.
+constexpr int64_t kMostWorth = int64_t{1} << 58;
+
+// base^exponent, or kMostWorth if it is no less.
+int64_t Power(int64_t base, int exponent) {
+  int64_t power = 1;
+  for (int i = 0; i < exponent; ++i) {
+    if (power >= kMostWorth / base) return kMostWorth;
+    power *= base;
+  }
+  return power;
+}
+
+}  // namespace
+
+// Whether exchanging tasks of the two roles changes nothing.
+bool MixSearch::SameKind(uint32_t a, uint32_t b, const Traffic& traffic) const {
+  const std::span<const ScopeIndex> x = problem_->Chain(a);
+  const std::span<const ScopeIndex> y = problem_->Chain(b);
+  if (problem_->column(a) != problem_->column(b) ||
+      !std::equal(x.begin(), x.end(), y.begin(), y.end())) {
+    return false;
+  }
+  // Slices and spreads of groups hold for each role by itself, or for all.
+  if (!problem_->Slices(a).empty()) return false;
+  return std::none_of(traffic.lines().begin(), traffic.lines().end(),
+                      [&](const Traffic::Line& line) {
+                        return line.from == a || line.from == b ||
+                               line.to == a || line.to == b;
+                      });
+}
+
+// The kind with most tasks last: its counts run fastest in tables.
+void MixSearch::FindKinds(const Traffic& traffic) {
+  kinds_.clear();
+  roles_.clear();
+  kind_of_.assign(problem_->role_count(), kMaxMixKinds);
+  able_ = true;
+  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
+    if (problem_->add(r) == 0 || kind_of_[r] < kMaxMixKinds) continue;
+    if (kinds_.size() == kMaxMixKinds) {
+      able_ = false;
+      return;
+    }
+    Kind kind{problem_->column(r), static_cast<uint32_t>(roles_.size()), 0};
+    for (uint32_t other = r; other < problem_->role_count(); ++other) {
+      if (problem_->add(other) == 0) continue;
+      if (other != r && !SameKind(r, other, traffic)) continue;
+      kind_of_[other] = static_cast<uint32_t>(kinds_.size());
+      roles_.push_back(other);
+      ++kind.count;
+    }
+    kinds_.push_back(kind);
+  }
+  const auto tasks = [&](const Kind& kind) {
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < kind.count; ++i) {
+      sum += problem_->add(roles_[kind.first + i]);
+    }
+    return sum;
+  };
+  std::sort(kinds_.begin(), kinds_.end(), [&](const Kind& a, const Kind& b) {
+    const uint32_t x = tasks(a);
+    const uint32_t y = tasks(b);
+    return x != y ? x < y : roles_[a.first] < roles_[b.first];
+  });
+  want_.clear();
+  for (uint32_t k = 0; k < kinds_.size(); ++k) {
+    want_.push_back(tasks(kinds_[k]));
+    for (uint32_t i = 0; i < kinds_[k].count; ++i) {
+      kind_of_[roles_[kinds_[k].first + i]] = k;
+    }
+  }
+  able_ = MixTree::Takes(want_);
+}
+
+// What tasks share on a node: resources, and slots where kinds share a column.
+void MixSearch::FindDemand() {
+  const Cluster& cluster = problem_->cluster();
+  resources_.clear();
+  shared_.clear();
+  for (ResourceKind r = 0; kinds_.size() > 1 && r < cluster.resource_count();
+       ++r) {
+    const auto users =
+        std::count_if(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
+          return cluster.demand(problem_->columns()[kind.column].shape)[r] > 0;
+        });
+    if (users > 1) resources_.push_back(r);
+  }
+  for (uint32_t c = 0; c < problem_->columns().size(); ++c) {
+    const auto users =
+        std::count_if(kinds_.begin(), kinds_.end(),
+                      [&](const Kind& kind) { return kind.column == c; });
+    if (users > 1) shared_.push_back(c);
+  }
+  demand_.clear();
+  for (const Kind& kind : kinds_) {
+    const Resources& demand =
+        cluster.demand(problem_->columns()[kind.column].shape);
+    for (const ResourceKind r : resources_) demand_.push_back(demand[r]);
+    for (const uint32_t c : shared_) demand_.push_back(kind.column == c);
+  }
+}
+
+void MixSearch::Start(Board& board, const Traffic& traffic) {
+  board_ = &board;
+  problem_ = &board.problem();
+  traffic_ = &traffic;
+  FindKinds(traffic);
+  if (able_) FindDemand();
+}
+
+// Units and weights inside a spot of the level: a domain of a level outweighs
+// all there can be of the narrower ones, a pair that talks all domains. False
+// if the numbers would be too large.
+bool MixSearch::FindUnits(int level) {
+  const int hosts = problem_->tree(0).hosts;
+  int64_t base = 1;
+  for (const uint32_t n : want_) base += n;
+  unit_.assign(static_cast<size_t>(hosts) + 1, 0);
+  scale_ = Power(base, hosts - level + 1);
+  weight_.clear();
+  const bool talks = !traffic_->empty();
+  if (talks) {
+    const int64_t worst = traffic_->AllPairs(*problem_) * (hosts + 2);
+    if (worst >= kMostWorth) return false;
+    if (worst > 0 && scale_ >= kMostWorth / worst) scale_ = 1;
+  } else if (scale_ >= kMostWorth) {
+    return false;
+  }
+  for (int l = level + 1; l <= hosts && scale_ > 1; ++l) {
+    unit_[static_cast<size_t>(l)] = Power(base, hosts - l);
+  }
+  if (!talks) return true;
+  weight_.assign(want_.size() * want_.size(), 0);
+  for (const Traffic::Line& line : traffic_->lines()) {
+    const uint32_t a = kind_of_[line.from];
+    const uint32_t b = kind_of_[line.to];
+    if (a >= want_.size() || b >= want_.size()) continue;
+    weight_[a * want_.size() + b] += line.weight * scale_;
+    if (a != b) weight_[b * want_.size() + a] += line.weight * scale_;
+  }
+  return true;
+}
+
+uint32_t MixSearch::KindsBelow(ScopeIndex s) const {
+  uint32_t kinds = 0;
+  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
+    if (kind_of_[r] < kinds_.size() && problem_->IsBelow(r, s)) {
+      kinds |= 1u << kind_of_[r];
+    }
+  }
+  return kinds;
+}
+
+void MixSearch::FindRules(int level) {
+  rules_.clear();
+  const uint32_t scopes = problem_->group_count() + problem_->role_count();
+  for (ScopeIndex s = 0; s < scopes; ++s) {
+    const Rule& rule = problem_->rule(s);
+    if (rule.tree != 0 || rule.required <= level) continue;
+    const uint32_t kinds = KindsBelow(s);
+    if (kinds != 0) rules_.push_back({.level = rule.required, .kinds = kinds});
+  }
+  for (const SpreadRule& spread : problem_->spreads()) {
+    const uint32_t kinds = KindsBelow(spread.scope);
+    if (spread.tree != 0 || kinds == 0) continue;
+    rules_.push_back({.level = spread.level,
+                      .kinds = kinds,
+                      .ask = MixRule::Ask::kAtMost,
+                      .amount = spread.most});
+  }
+  for (uint32_t k = 0; k < kinds_.size(); ++k) {
+    const uint32_t role = roles_[kinds_[k].first];
+    if (problem_->FixedCount(role) > 0) continue;
+    for (const SliceRule& slice : problem_->Slices(role)) {
+      if (slice.tree != 0) continue;
+      rules_.push_back({.level = slice.level,
+                        .kinds = 1u << k,
+                        .ask = MixRule::Ask::kWhole,
+                        .amount = slice.size});
+    }
+  }
+}
+
+// What the domain's fixed tasks say to new ones, by kind, into pull_. Whether
+// it has fixed tasks.
+bool MixSearch::FindPull(int level, uint32_t domain) {
+  pull_.assign(want_.size(), 0);
+  if (!board_->Holds({0, level, domain})) return false;
+  if (traffic_->empty()) return true;
+  const Tree& tree = problem_->tree(0);
+  const auto fixed = [&](uint32_t role) {
+    int64_t count = 0;
+    for (const Assignment& a : problem_->Fixed(role)) {
+      const bool here =
+          level == kEverywhere ||
+          (level == tree.hosts ? a.at.node == domain
+                               : tree.DomainOf(level, a.at.node) == domain);
+      count += here;
+    }
+    return count;
+  };
+  for (const Traffic::Line& line : traffic_->lines()) {
+    const uint32_t a = kind_of_[line.from];
+    const uint32_t b = kind_of_[line.to];
+    if (a < want_.size()) pull_[a] += line.weight * scale_ * fixed(line.to);
+    if (b < want_.size() && line.from != line.to) {
+      pull_[b] += line.weight * scale_ * fixed(line.from);
+    }
+  }
+  return true;
+}
+
+void MixSearch::AddLeaf(NodeIndex node) {
+  const Cluster& cluster = problem_->cluster();
+  const SlotTable& table = board_->table();
+  most_.clear();
+  bool any = false;
+  for (uint32_t k = 0; k < kinds_.size(); ++k) {
+    const uint32_t role = roles_[kinds_[k].first];
+    // Slices that have begun bind single tasks, not the role.
+    const bool begun =
+        problem_->FixedCount(role) > 0 && !problem_->Slices(role).empty();
+    uint32_t slots = std::min(table.slots(kinds_[k].column, node), want_[k]);
+    if (slots > 0 && !begun &&
+        !board_->Allowed({role, problem_->NewIndices(role)[0]}, node)) {
+      slots = 0;
+    }
+    most_.push_back(slots);
+    any = any || slots > 0;
+  }
+  if (!any) return;
+  free_.clear();
+  for (size_t i = 0; i < resources_.size(); ++i) {
+    int64_t need = 0;
+    const size_t stride = resources_.size() + shared_.size();
+    for (size_t k = 0; k < most_.size(); ++k) {
+      need += demand_[k * stride + i] * most_[k];
+    }
+    free_.push_back(FreeUpTo(cluster, node, resources_[i],
+                             problem_->request().ledger, need));
+  }
+  for (const uint32_t c : shared_) free_.push_back(table.slots(c, node));
+  const bool held = FindPull(problem_->tree(0).hosts, node);
+  tree_.Leaf(node, most_, free_, pull_, held);
+}
+
+// Tells the spot's domains and nodes to tree_, below a root of their own.
+void MixSearch::Tell(const Spot& spot, int level, uint64_t budget) {
+  const Tree& tree = problem_->tree(0);
+  FindPull(spot.level, spot.domain);
+  tree_.Open(level, pull_, true);
+  open_.assign(static_cast<size_t>(tree.hosts) + 1, kOutside);
+  int deepest = level;  // Of the open domains.
+  board_->table().ForEachNodeOfAny(spot, [&](NodeIndex node) {
+    if (tree_.steps() > budget) return;
+    int same = level;
+    if (tree.Contains(node)) {
+      while (same < deepest && open_[static_cast<size_t>(same) + 1] ==
+                                   tree.DomainOf(same + 1, node)) {
+        ++same;
+      }
+    }
+    for (; deepest > same; --deepest) tree_.Close();
+    for (; tree.Contains(node) && deepest + 1 < tree.hosts; ++deepest) {
+      const int l = deepest + 1;
+      const uint32_t domain = tree.DomainOf(l, node);
+      open_[static_cast<size_t>(l)] = domain;
+      const bool held = FindPull(l, domain);
+      tree_.Open(l, pull_, held);
+    }
+    AddLeaf(node);
+  });
+  for (; deepest > level; --deepest) tree_.Close();
+}
+
+MixSearch::Outcome MixSearch::Solve(const Spot& spot, uint64_t budget) {
+  const Tree& tree = problem_->tree(0);
+  // A node's root stands for what is right around it.
+  const int level = std::min(spot.level, tree.hosts - 1);
+  if (!able_ || spot.tree != 0 || !FindUnits(level)) return Outcome::kCutShort;
+  FindRules(level);
+  tree_.Start(
+      {.want = want_,
+       .resources = static_cast<uint32_t>(resources_.size() + shared_.size()),
+       .demand = demand_,
+       .weight = weight_,
+       .unit = unit_,
+       .rules = rules_,
+       .budget = budget});
+  Tell(spot, level, budget);
+  root_ = tree_.Close();
+  problem_->steps += tree_.steps();
+  if (tree_.out_of_steps()) return Outcome::kCutShort;
+  int64_t worth = 0;
+  if (root_ == MixTree::kNone || !tree_.Best(root_, &worth)) {
+    return Outcome::kNone;
+  }
+  Read(spot, level, worth);
+  return Outcome::kFound;
+}
+
+// From what the whole is worth to what it costs.
+void MixSearch::Read(const Spot& spot, int level, int64_t worth) {
+  const int hosts = problem_->tree(0).hosts;
+  int64_t units = -worth;
+  if (!traffic_->empty()) {
+    // All pairs meet in the root.
+    const int64_t all = traffic_->AllPairs(*problem_);
+    const int64_t together = (worth + scale_ - 1) / scale_;
+    traffic_cost_ = all * (hosts - level) - (together - all);
+    units = together * scale_ - worth;
+  }
+  domains_.assign(static_cast<size_t>(hosts) + 1, 0);
+  for (int l = 0; l <= hosts; ++l) {
+    uint32_t& count = domains_[static_cast<size_t>(l)];
+    if (l > level) {
+      const int64_t unit = unit_[static_cast<size_t>(l)];
+      if (unit == 0) continue;
+      count = static_cast<uint32_t>(units / unit);
+      units %= unit;
+      continue;
+    }
+    count = board_->HoldsAround(spot, l) ? 0 : 1;
+  }
+}
+
+bool MixSearch::PutKind(const Kind& kind, size_t k) {
+  size_t share = 0;
+  uint32_t used = 0;  // Of the share.
+  for (uint32_t i = 0; i < kind.count; ++i) {
+    const uint32_t role = roles_[kind.first + i];
+    for (const uint32_t index : problem_->NewIndices(role)) {
+      while (shares_[share].tasks[k] == used) {
+        ++share;
+        used = 0;
+      }
+      const NodeIndex node = shares_[share].id;
+      const TaskId task{role, index};
+      if (!board_->Allowed(task, node) || !board_->Put(task, node))
+        return false;
+      ++used;
+    }
+  }
+  return true;
+}
+
+// Kinds that take devices first, then in order of roles; along the tree, so
+// that slices stay whole.
+bool MixSearch::Put() {
+  shares_.clear();
+  tree_.Collect(root_, &shares_);
+  const Tree& tree = problem_->tree(0);
+  std::sort(shares_.begin(), shares_.end(), [&](const auto& a, const auto& b) {
+    if (tree.index == nullptr) return a.id < b.id;
+    const uint32_t x = tree.index->position[a.id];
+    const uint32_t y = tree.index->position[b.id];
+    return x != y ? x < y : a.id < b.id;
+  });
+  const Cluster& cluster = problem_->cluster();
+  const auto devices = [&](uint32_t k) {
+    return cluster.device_request(problem_->columns()[kinds_[k].column].shape)
+        .count;
+  };
+  order_.clear();
+  for (uint32_t k = 0; k < kinds_.size(); ++k) order_.push_back(k);
+  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+    const uint32_t x = devices(a);
+    const uint32_t y = devices(b);
+    return x != y ? x > y : roles_[kinds_[a].first] < roles_[kinds_[b].first];
+  });
+  const Board::Mark mark = board_->Begin();
+  for (const uint32_t k : order_) {
+    if (!PutKind(kinds_[k], k)) {
+      board_->Rollback(mark);
+      return false;
+    }
+  }
+  if (!board_->spreads().MayHold()) {
+    board_->Rollback(mark);
+    return false;
+  }
+  board_->Commit(mark);
+  return true;
+}
+
+}  // namespace muster::solver

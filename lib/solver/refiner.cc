@@ -1,0 +1,238 @@
+#include "lib/solver/refiner.h"
+
+#include <algorithm>
+
+namespace muster::solver {
+
+uint64_t Refiner::StepsLeft() const {
+  return deadline_ > problem_->steps ? deadline_ - problem_->steps : 0;
+}
+
+// Whether some task could lie outside the first topology.
+bool Refiner::MayLieOutside() const {
+  const Tree& tree = problem_->tree(0);
+  if (tree.index == nullptr ||
+      tree.index->nodes.size() == board_->cluster().nodes().size()) {
+    return false;
+  }
+  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
+    if (problem_->add(r) == 0) continue;
+    const std::span<const ScopeIndex> chain = problem_->Chain(r);
+    if (std::none_of(chain.begin(), chain.end(), [&](ScopeIndex s) {
+          return problem_->rule(s).tree == 0;
+        })) {
+      return true;
+    }
+  }
+  return false;
+}
+
+// The domains of the spot's level with slots enough; the spot alone where fixed
+// tasks bind the gang to it.
+void Refiner::FindCandidates() {
+  candidates_.clear();
+  least_.clear();
+  const auto add = [&](uint32_t domain) {
+    candidates_.push_back({.domain = domain, .first = least_.size()});
+    least_.resize(least_.size() + used_.size(), 0);
+  };
+  const Tree& tree = problem_->tree(0);
+  if (spot_.level == kEverywhere || spot_.level == tree.hosts ||
+      problem_->anchor(0).any) {
+    return add(spot_.domain);
+  }
+  const uint32_t domains =
+      static_cast<uint32_t>(tree.index->levels[spot_.level].size());
+  problem_->steps += domains;
+  for (uint32_t d = 0; d < domains; ++d) {
+    if (bound_.HasSlots({0, spot_.level, d})) add(d);
+  }
+  if (!MayLieOutside()) return;
+  // Nodes outside are domains by themselves.
+  const std::span<const NodeIndex> nodes = board_->table().Everywhere(0);
+  for (size_t i = nodes.size(); i > 0 && !tree.Contains(nodes[i - 1]); --i) {
+    if (!bound_.HasSlots({0, tree.hosts, nodes[i - 1]})) continue;
+    add(nodes[i - 1]);
+    candidates_.back().outside = true;
+    std::fill_n(least_.end() - static_cast<ptrdiff_t>(used_.size()),
+                used_.size(), 1);
+  }
+}
+
+// Of best_; nothing but fixed tasks is on the board.
+void Refiner::CountUsed() {
+  const Tree& tree = problem_->tree(0);
+  used_.assign(static_cast<size_t>(tree.hosts) + 1, 0);
+  for (int l = 0; l <= tree.hosts; ++l) {
+    distinct_.clear();
+    for (const Assignment& a : best_) {
+      // Nodes outside count from above: no domain has such a number.
+      const bool inside = tree.Contains(a.at.node);
+      const uint32_t d = inside ? tree.DomainOf(l, a.at.node) : a.at.node;
+      if (board_->HoldsAround({0, tree.hosts, a.at.node}, l)) continue;
+      distinct_.push_back(inside ? d : kOutside - d);
+    }
+    std::sort(distinct_.begin(), distinct_.end());
+    used_[static_cast<size_t>(l)] = static_cast<uint32_t>(
+        std::unique(distinct_.begin(), distinct_.end()) - distinct_.begin());
+  }
+}
+
+// What is placed is the best so far; it goes from the board.
+void Refiner::KeepPlaced(const Board::Mark& mark) {
+  best_.assign(board_->placed().begin(), board_->placed().end());
+  if (!traffic_->empty()) cost_ = traffic_->Total(*board_);
+  board_->Rollback(mark);
+  CountUsed();
+}
+
+bool Refiner::MayBeFewer(const Candidate& c) {
+  const std::span<const uint32_t> least = Least(c);
+  return !c.impossible &&
+         std::lexicographical_compare(least.begin(), least.end(), used_.begin(),
+                                      used_.end());
+}
+
+void Refiner::BoundDomains(Candidate* c, bool nodes) {
+  if (StepsLeft() == 0 || c->outside) return;
+  const std::span<uint32_t> least = Least(*c);
+  bound_.Domains(SpotOf(*c), nodes, least);
+  c->impossible =
+      std::find(least.begin(), least.end(), GangBound::kNoRoom) != least.end();
+}
+
+// The best there is in the candidate, or its bound.
+void Refiner::Solve(Candidate* c) {
+  if (c->outside) return;
+  switch (mix_.Solve(SpotOf(*c), StepsLeft())) {
+    case MixSearch::Outcome::kCutShort:
+      return;
+    case MixSearch::Outcome::kNone:
+      c->impossible = true;
+      return;
+    case MixSearch::Outcome::kFound:
+      break;
+  }
+  c->exact = true;
+  c->traffic = mix_.traffic();
+  const bool talks = !traffic_->empty();
+  if (!talks) {
+    std::copy(mix_.domains().begin(), mix_.domains().end(), Least(*c).begin());
+  }
+  if (talks ? c->traffic >= cost_ : !MayBeFewer(*c)) return;
+  const Board::Mark mark = board_->Begin();
+  if (mix_.Put()) {
+    KeepPlaced(mark);
+  } else {
+    board_->Rollback(mark);
+  }
+}
+
+void Refiner::RefineDomains(bool keep) {
+  for (Candidate& c : candidates_) BoundDomains(&c, false);
+  std::sort(candidates_.begin(), candidates_.end(),
+            [&](const Candidate& a, const Candidate& b) {
+              const std::span<const uint32_t> x = Least(a);
+              const std::span<const uint32_t> y = Least(b);
+              const auto order = std::lexicographical_compare_three_way(
+                  x.begin(), x.end(), y.begin(), y.end());
+              return order != 0 ? order < 0 : a.domain < b.domain;
+            });
+  for (Candidate& c : candidates_) {
+    if (MayBeFewer(c)) BoundDomains(&c, true);
+    if (!keep && MayBeFewer(c) && StepsLeft() > 0) Solve(&c);
+  }
+}
+
+// At each level the least of all candidates in which no wider level is known to
+// need more than what is used.
+void Refiner::CertifyDomains(Certificate* certificate) {
+  certificate->levels.clear();
+  for (const uint32_t used : used_) certificate->levels.push_back({used, used});
+  for (const Candidate& c : candidates_) {
+    if (c.impossible) continue;
+    const std::span<const uint32_t> least = Least(c);
+    bool fewer = false;  // Than used at a wider level.
+    for (size_t l = 0; l < used_.size(); ++l) {
+      // The least of one that has fewer there says nothing of others.
+      const uint32_t known = c.exact && fewer ? 0 : least[l];
+      uint32_t& all = certificate->levels[l].least;
+      all = std::min(all, known);
+      if (known > used_[l]) break;
+      fewer = fewer || known < used_[l];
+    }
+  }
+  certificate->optimal = std::all_of(
+      certificate->levels.begin(), certificate->levels.end(),
+      [](const Certificate::Level& l) { return l.used == l.least; });
+}
+
+void Refiner::RefineTraffic() {
+  for (Candidate& c : candidates_) {
+    if (StepsLeft() == 0 || c.outside) continue;
+    c.traffic = bound_.LeastTraffic(SpotOf(c));
+  }
+  std::sort(candidates_.begin(), candidates_.end(),
+            [](const Candidate& a, const Candidate& b) {
+              return a.traffic != b.traffic ? a.traffic < b.traffic
+                                            : a.domain < b.domain;
+            });
+  for (Candidate& c : candidates_) {
+    if (c.traffic < cost_ && StepsLeft() > 0) Solve(&c);
+  }
+}
+
+int64_t Refiner::LeastTraffic() const {
+  int64_t least = cost_;
+  for (const Candidate& c : candidates_) {
+    if (!c.impossible) least = std::min(least, c.traffic);
+  }
+  return least;
+}
+
+// Exhaustively where it may still become less, then by single moves.
+void Refiner::SearchTraffic(Board::Mark* mark, Traffic& traffic,
+                            uint64_t steps) {
+  const uint64_t half = problem_->steps + steps / 2;
+  for (Candidate& c : candidates_) {
+    if (c.impossible || c.outside || c.traffic >= cost_) continue;
+    if (problem_->steps >= half) break;
+    const bool proven = exact_.Improve(*board_, mark, SpotOf(c), traffic, half);
+    cost_ = traffic.Total(*board_);
+    if (proven) c.traffic = std::max(c.traffic, cost_);
+  }
+  if (LeastTraffic() >= cost_) return;
+  traffic.Improve(*board_, spot_, half + steps / 2);
+  cost_ = traffic.Total(*board_);
+}
+
+void Refiner::Refine(Board& board, Board::Mark* mark, const Spot& spot,
+                     Traffic& traffic, bool keep, const Budget& budget,
+                     Certificate* certificate) {
+  board_ = &board;
+  problem_ = &board.problem();
+  traffic_ = &traffic;
+  spot_ = spot;
+  spot_.tree = 0;
+  deadline_ = problem_->steps + budget.steps;
+  KeepPlaced(*mark);
+  const bool talks = !traffic.empty();
+  bound_.Start(board, traffic);
+  mix_.Start(board, traffic);
+  // Of nodes outside, together with others, the bounds know nothing.
+  const bool claims = spot_.level != kEverywhere || !MayLieOutside();
+  FindCandidates();
+  if (claims) talks ? RefineTraffic() : RefineDomains(keep);
+  *mark = board.Begin();
+  for (const Assignment& a : best_) board.PutExactly(a.task, a.at);
+  if (talks) {
+    if (LeastTraffic() < cost_) SearchTraffic(mark, traffic, budget.search);
+    certificate->traffic = {
+        .talks = true, .cost = cost_, .least = LeastTraffic()};
+    certificate->optimal = cost_ == certificate->traffic.least;
+  } else if (claims) {
+    CertifyDomains(certificate);
+  }
+}
+
+}  // namespace muster::solver

@@ -1,0 +1,87 @@
+// Makes a gang's placement better, and tells how good it is.
+#ifndef MUSTER_LIB_SOLVER_REFINER_H_
+#define MUSTER_LIB_SOLVER_REFINER_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/solver/board.h"
+#include "lib/solver/exact_search.h"
+#include "lib/solver/gang_bound.h"
+#include "lib/solver/mix_search.h"
+#include "lib/solver/problem.h"
+#include "lib/solver/traffic.h"
+#include "muster/placement_solver.h"
+
+namespace muster::solver {
+
+// Placements are compared by traffic among those inside one domain of the level
+// that encloses the first one; where nobody talks, by the domains that they
+// open, level after level. All domains of that level that may hold the gang are
+// looked at: first what GangBound says of them; then, those of the least bound
+// first, by MixSearch, as far as the steps go. Traffic that is not settled then
+// is left to exhaustive and to local search.
+class Refiner {
+ public:
+  struct Budget {
+    uint64_t steps = 0;   // Of bounds and programs over counts.
+    uint64_t search = 0;  // Of searches that lower traffic.
+  };
+
+  // The board holds a placement of all problem.add() tasks made since `mark`, a
+  // transaction, inside `spot`, the narrowest around it and the fixed tasks.
+  // Where there is a better one, it takes its place; unless `keep`, where
+  // nobody talks.
+  void Refine(Board& board, Board::Mark* mark, const Spot& spot,
+              Traffic& traffic, bool keep, const Budget& budget,
+              Certificate* certificate);
+
+ private:
+  // A domain that may hold the gang, and what no placement there falls below.
+  struct Candidate {
+    uint32_t domain = 0;
+    bool outside = false;     // It is a node outside the topology.
+    bool impossible = false;  // No placement lies there.
+    bool exact = false;       // least() is of one (or nearly) there is.
+    int64_t traffic = 0;
+    size_t first = 0;  // In least_.
+  };
+
+  Spot SpotOf(const Candidate& c) const { return {0, spot_.level, c.domain}; }
+  std::span<uint32_t> Least(const Candidate& c) {
+    return std::span(least_).subspan(c.first, used_.size());
+  }
+  uint64_t StepsLeft() const;
+  bool MayLieOutside() const;
+  void FindCandidates();
+  void CountUsed();
+  void KeepPlaced(const Board::Mark& mark);
+  bool MayBeFewer(const Candidate& c);
+  void BoundDomains(Candidate* c, bool nodes);
+  void RefineDomains(bool keep);
+  void Solve(Candidate* c);
+  void CertifyDomains(Certificate* certificate);
+  void RefineTraffic();
+  void SearchTraffic(Board::Mark* mark, Traffic& traffic, uint64_t steps);
+  int64_t LeastTraffic() const;
+
+  Board* board_ = nullptr;
+  Problem* problem_ = nullptr;
+  const Traffic* traffic_ = nullptr;
+  Spot spot_{};
+  uint64_t deadline_ = 0;
+  std::vector<Assignment> best_;
+  int64_t cost_ = 0;            // Its traffic.
+  std::vector<uint32_t> used_;  // Its domains without fixed tasks, by level.
+  std::vector<Candidate> candidates_;
+  std::vector<uint32_t> least_;
+  std::vector<uint32_t> distinct_;
+  GangBound bound_;
+  MixSearch mix_;
+  ExactSearch exact_;
+};
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_REFINER_H_

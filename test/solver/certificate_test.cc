@@ -1,0 +1,241 @@
+// What certificates claim, against all placements there are.
+#include <gtest/gtest.h>
+
+#include <iostream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "test/solver/oracle.h"
+#include "test/solver/random_world.h"
+#include "test/solver/world.h"
+
+namespace muster::solver_test {
+namespace {
+
+// How often something was claimed and how often it was the whole truth.
+struct Tally {
+  uint64_t placed = 0;
+  uint64_t claimed = 0;
+  uint64_t optimal = 0;
+};
+
+void CheckLevels(const Certificate& certificate, const Way& own,
+                 const std::set<Way>& ways) {
+  for (size_t l = 0; l < own.domains.size(); ++l) {
+    ASSERT_EQ(certificate.levels[l].used, own.domains[l]) << "level " << l;
+    ASSERT_LE(certificate.levels[l].least, own.domains[l]) << "level " << l;
+  }
+  for (const Way& way : ways) {
+    for (size_t l = 0; l < way.domains.size(); ++l) {
+      ASSERT_GE(way.domains[l], certificate.levels[l].least) << "level " << l;
+      if (way.domains[l] > own.domains[l]) break;
+    }
+    if (!certificate.optimal) continue;
+    ASSERT_GE(way.domains, own.domains);
+  }
+}
+
+void CheckTraffic(const Certificate& certificate, const Way& own,
+                  const std::set<Way>& ways) {
+  ASSERT_EQ(certificate.traffic.cost, own.traffic);
+  ASSERT_LE(certificate.traffic.least, own.traffic);
+  ASSERT_EQ(certificate.optimal, certificate.traffic.gap() == 0);
+  for (const Way& way : ways) {
+    if (way.level < own.level) continue;
+    ASSERT_GE(way.traffic, certificate.traffic.least);
+  }
+}
+
+// The answer in w.result, whose tasks are charged, was given beside `fixed`.
+void CheckClaims(World& w, const std::vector<Assignment>& fixed, Tally* tally) {
+  const Certificate& certificate = w.result.certificate;
+  const Gang& gang = w.request.gang->gang;
+  for (const Assignment& a : w.result.tasks) {
+    w.cluster.Credit(a.at, Ledger::kBoth);
+  }
+  ++tally->placed;
+  tally->claimed += !certificate.levels.empty() || certificate.traffic.talks;
+  tally->optimal += certificate.optimal;
+  const std::set<Way> ways =
+      AllWays(w.cluster, *w.request.gang, w.result.tasks, fixed);
+  const Way own = WayOf(w.cluster, gang, w.result.tasks, fixed);
+  ASSERT_TRUE(ways.count(own) > 0);
+  if (w.result.tasks.size() + fixed.size() > 1) {
+    ASSERT_EQ(certificate.traffic.talks, !gang.traffic.empty());
+  }
+  if (certificate.traffic.talks) {
+    CheckTraffic(certificate, own, ways);
+  } else if (certificate.levels.size() == own.domains.size()) {
+    CheckLevels(certificate, own, ways);
+  } else if (!certificate.levels.empty()) {
+    // One node outside the topology, where that is all there is.
+    ASSERT_EQ(certificate.levels.size(), 1u);
+    ASSERT_EQ(own.domains.back(), 1u);
+  } else {
+    ASSERT_FALSE(certificate.optimal);
+  }
+}
+
+// Of what fits, so many per cent must be proven optimal.
+void CheckMany(uint64_t first, uint64_t count, const Limits& limits,
+               uint64_t optimal_percent) {
+  Tally tally;
+  for (uint64_t seed = first; seed < first + count; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const std::vector<NodeSpec> nodes = RandomNodes(random, limits);
+    World w(TwoLevels());
+    for (const NodeSpec& node : nodes) w.Add(node);
+    UseSome(random, w);
+    w.Place(RandomGang(random, limits));
+    if (w.result.fit != Fit::kFits || w.result.tasks.empty()) continue;
+    CheckClaims(w, {}, &tally);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  std::cout << "seeds " << first << ".." << first + count - 1 << ": "
+            << tally.placed << " fit, " << tally.claimed << " with claims, "
+            << tally.optimal << " proven optimal\n";
+  EXPECT_GE(tally.claimed * 100, tally.placed * 80);
+  EXPECT_GE(tally.optimal * 100, tally.claimed * optimal_percent);
+}
+
+TEST(Certificates, OfSeveralRoles) {
+  CheckMany(300000, 1500, {.nodes = 6, .roles = 3, .tasks = 2}, 80);
+}
+
+TEST(Certificates, OfShares) {
+  CheckMany(310000, 800,
+            {.nodes = 3, .devices = 3, .roles = 3, .tasks = 2, .shares = true},
+            80);
+}
+
+TEST(Certificates, OfGroups) {
+  CheckMany(320000, 1500, {.nodes = 6, .roles = 3, .tasks = 2, .groups = true},
+            80);
+}
+
+TEST(Certificates, OfSlices) {
+  CheckMany(330000, 800, {.nodes = 6, .roles = 1, .tasks = 5, .slices = true},
+            80);
+  CheckMany(335000, 500, {.nodes = 5, .roles = 2, .tasks = 3, .slices = true},
+            80);
+}
+
+TEST(Certificates, OfElasticGangsAndAlternatives) {
+  CheckMany(340000, 1500,
+            {.nodes = 4,
+             .devices = 2,
+             .roles = 3,
+             .tasks = 2,
+             .groups = true,
+             .elastic = true,
+             .alternatives = true},
+            80);
+}
+
+TEST(Certificates, OfSpreads) {
+  CheckMany(350000, 1500, {.nodes = 6, .roles = 1, .tasks = 4, .spreads = true},
+            80);
+  CheckMany(
+      355000, 1500,
+      {.nodes = 5, .roles = 3, .tasks = 2, .groups = true, .spreads = true},
+      80);
+}
+
+TEST(Certificates, OfPreferences) {
+  CheckMany(360000, 800,
+            {.nodes = 6, .roles = 2, .tasks = 3, .preferences = true}, 80);
+}
+
+TEST(Certificates, OfTraffic) {
+  CheckMany(370000, 1500, {.nodes = 6, .roles = 3, .tasks = 2, .traffic = true},
+            95);
+  CheckMany(375000, 500,
+            {.nodes = 4,
+             .devices = 2,
+             .roles = 2,
+             .tasks = 3,
+             .groups = true,
+             .slices = true,
+             .spreads = true,
+             .shares = true,
+             .traffic = true},
+            80);
+}
+
+// A gang loses some tasks; what comes back lies beside those that stay.
+TEST(Certificates, BesideFixedTasks) {
+  for (const bool traffic : {false, true}) {
+    Tally tally;
+    const Limits limits{.nodes = 6,
+                        .roles = 3,
+                        .tasks = 2,
+                        .groups = true,
+                        .slices = true,
+                        .spreads = !traffic,
+                        .traffic = traffic};
+    for (uint64_t seed = 380000; seed < 384000; ++seed) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      Random random(seed);
+      World w(TwoLevels());
+      for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
+      if (w.Place(RandomGang(random, limits)).fit != Fit::kFits) continue;
+      std::vector<Assignment> kept;
+      for (const Assignment& a : w.held) {
+        if (random.Chance(50)) {
+          kept.push_back(a);
+          continue;
+        }
+        w.cluster.Credit(a.at, Ledger::kBoth);
+        if (random.Chance(50)) w.cluster.SetAvailable(a.at.node, false);
+      }
+      w.held = kept;
+      if (w.PlaceAgain().fit != Fit::kFits || w.result.tasks.empty()) continue;
+      CheckClaims(w, kept, &tally);
+      if (HasFatalFailure()) return;
+    }
+    std::cout << tally.placed << " fit, " << tally.claimed << " with claims, "
+              << tally.optimal << " proven optimal\n";
+    EXPECT_GE(tally.optimal * 100, tally.claimed * 80);
+  }
+}
+
+// Only some of the nodes may be used: as if the others were not available.
+TEST(Certificates, WithinSomeNodes) {
+  Tally tally;
+  const Limits limits{.nodes = 7, .roles = 2, .tasks = 3, .groups = true};
+  for (uint64_t seed = 390000; seed < 391500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    World w(TwoLevels());
+    for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
+    UseSome(random, w);
+    std::vector<NodeIndex> within;
+    std::vector<NodeIndex> without;
+    for (const NodeIndex n : w.cluster.nodes()) {
+      (random.Chance(70) ? within : without).push_back(n);
+    }
+    if (within.empty()) continue;
+    w.Prepare(RandomGang(random, limits));
+    w.request.within = within;
+    const PlacementResult answer = w.PlaceAgain();
+    for (const Assignment& a : answer.tasks) {
+      w.cluster.Credit(a.at, Ledger::kBoth);
+    }
+    for (const NodeIndex n : without) w.cluster.SetAvailable(n, false);
+    ASSERT_EQ(answer.fit == Fit::kFits,
+              BruteForce(w.cluster, *w.request.gang).has_value());
+    if (answer.fit != Fit::kFits) continue;
+    for (const Assignment& a : answer.tasks) {
+      w.cluster.Charge(a.at, Ledger::kBoth);
+    }
+    CheckClaims(w, {}, &tally);
+    if (HasFatalFailure()) return;
+  }
+  std::cout << tally.placed << " fit, " << tally.optimal << " proven optimal\n";
+  EXPECT_GE(tally.optimal * 100, tally.claimed * 80);
+}
+
+}  // namespace
+}  // namespace muster::solver_test
