@@ -44,7 +44,7 @@ class HeapNode {
  private:
   template <class K, class C, class N, class T>
   friend class OwnedHeap;
-  template <class Node>
+  template <class Node, size_t kClasses>
   friend class ClassLists;
   template <class K, class C, class Node>
   friend class KeyArray;
@@ -107,7 +107,8 @@ inline void PrefetchForWrite([[maybe_unused]] const void* address) {
 
 // --- ClassLists --------------------------------------------------------------
 
-template <class Node>
+// kClasses: how many there may be.
+template <class Node, size_t kClasses = kMaxClasses>
 class ClassLists {
  public:
   bool empty() const { return bitmap_ == 0; }
@@ -120,6 +121,15 @@ class ClassLists {
     Node* const best = first_[best_class];
     RemoveFirst(best_class, best);
     return best;
+  }
+
+  // Calls with each node, in order.
+  template <class Function>
+  void ForEach(Function function) const {
+    for (uint64_t rest = bitmap_; rest != 0; rest &= rest - 1) {
+      const Node* node = first_[std::countr_zero(rest)];
+      for (; node != nullptr; node = node->next_) function(node);
+    }
   }
 
   void Append(uint64_t to, Node* node) { Splice(to, node, node); }
@@ -168,8 +178,8 @@ class ClassLists {
   }
 
   typename Node::template Plain<uint64_t> bitmap_{0};  // Of nonempty classes.
-  Node* first_[kMaxClasses];  // Valid for nonempty classes only.
-  Node* last_[kMaxClasses];
+  Node* first_[kClasses];  // Valid for nonempty classes only.
+  Node* last_[kClasses];
 };
 
 // --- KeyArray ----------------------------------------------------------------

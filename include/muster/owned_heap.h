@@ -151,10 +151,30 @@ class OwnedHeap {
     return size_ - before;
   }
 
+  // Calls function(const Node&) with each node that was drained, in no order.
+  template <class Function>
+  void ForEach(Function function) const {
+    auto call = [&](const Hook* hook) {
+      function(*static_cast<const Node*>(hook));
+    };
+    if (InClasses()) {
+      lists_.ForEach(call);
+    } else {
+      keys_.ForEach(call);
+    }
+  }
+
+  // Takes out every node that waits at one instant, and calls function(Node*)
+  // with each, in order. It may free the node, or push: that waits.
+  template <class Function>
+  void PopAll(Function function) {
+    Drain();
+    while (size_ > 0) function(PopOne());
+  }
+
   // Takes out every node. The destructor does not: it touches none.
   void Clear() {
-    Drain();
-    while (size_ > 0) PopOne();
+    PopAll([](Node*) {});
   }
 
   size_t size() { return Drain(), size_; }
@@ -308,7 +328,7 @@ class OwnedHeap {
   size_t size_ = 0;                      // Of the two sides.
   HeapSide side_ = kFirst;
   [[no_unique_address]] Compare compare_;
-  ClassLists<Hook> lists_;
+  ClassLists<Hook, kClassed ? kMaxClasses : 1> lists_;
   KeyArray<Key, Compare, Hook> keys_;
 };
 

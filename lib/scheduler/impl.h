@@ -24,10 +24,10 @@
 #include "lib/scheduler/gang_store.h"
 #include "muster/cluster.h"
 #include "muster/event.h"
+#include "muster/owned_heap.h"
 #include "muster/plan.h"
 #include "muster/preemptor.h"
 #include "muster/priority_class.h"
-#include "muster/priority_heap.h"
 #include "muster/scheduler.h"
 #include "muster/state.h"
 

@@ -16,17 +16,13 @@ namespace muster {
 void Scheduler::Impl::AdvanceLeaf(QueueIndex q, const GangRank* from) {
   LeafCursor& cursor = cursors_[q];
   cursor.active = false;
-  const WaitingList::Heads* heads = waiting.heads(q);
-  if (heads == nullptr) return;
-  auto it =
-      from == nullptr ? heads->begin() : heads->lower_bound({*from, kNoClass});
-  while (it != heads->end() && waiting.at(it->index).blocked_in_pass == pass_) {
-    ++it;
-  }
-  if (it == heads->end()) return;
+  const ClassIndex c = waiting.Next(q, from, [this](const WaitingClass& cls) {
+    return cls.blocked_in_pass == pass_;
+  });
+  if (c == kNoClass) return;
   cursor.active = true;
-  cursor.head = it->index;
-  cursor.rank = it->rank;
+  cursor.head = c;
+  cursor.rank = waiting.at(c).first();
 }
 
 // The queue's dominant share as a fraction: used / (capacity x weight).
@@ -101,6 +97,7 @@ void Scheduler::Impl::OpenQueues() {
     }
   }
   for (QueueIndex leaf : waiting.queues()) {
+    waiting.Rewind(leaf);
     if (queues.Held(leaf)) continue;
     AdvanceLeaf(leaf, nullptr);
     RefreshUp(leaf);
@@ -151,38 +148,38 @@ void Scheduler::Impl::NoteBlocked(ClassIndex c, GangIndex g, Plan* plan) {
   Waiting& w = plan->waiting.emplace_back();
   w.gang = {g, gangs.at(g).generation};
   w.gang_key = plan->AddText(gangs.at(g).key);
-  w.count = static_cast<uint32_t>(cls.gangs.size());
+  w.count = static_cast<uint32_t>(cls.size());
   w.reason = cls.reason;
 }
 
 // The rest of a strict queue waits for its head.
 void Scheduler::Impl::BlockBehind(QueueIndex q, GangIndex head) {
-  for (const WaitingList::Head& h : *waiting.heads(q)) {
-    WaitingClass& cls = waiting.at(h.index);
-    if (cls.blocked_in_pass == pass_) continue;
+  waiting.ForEach(q, [&](ClassIndex c) {
+    WaitingClass& cls = waiting.at(c);
+    if (cls.blocked_in_pass == pass_) return;
     cls.blocked_in_pass = pass_;
     cls.reason = {.code = ReasonCode::kBehindHead,
                   .object_kind = ReasonObject::kGang,
                   .object = head};
-  }
+  });
 }
 
 // The budget is spent: those not looked at are told so.
 void Scheduler::Impl::BlockUnserved() {
   for (QueueIndex q : waiting.queues()) {
-    for (const WaitingList::Head& h : *waiting.heads(q)) {
-      WaitingClass& cls = waiting.at(h.index);
+    waiting.ForEach(q, [&](ClassIndex c) {
+      WaitingClass& cls = waiting.at(c);
       if (cls.blocked_in_pass != pass_) {
         cls.reason = {.code = ReasonCode::kBudget};
       }
-    }
+    });
   }
 }
 
 // Tries the first gang of the class; false, with the reason noted, if it must
 // wait, and with it the whole class.
 bool Scheduler::Impl::ServeClass(ClassIndex c) {
-  const GangIndex g = waiting.at(c).gangs.begin()->gang;
+  const GangIndex g = waiting.at(c).first().gang;
   Reason reason;
   if (gangs.at(g).phase == GangPhase::kSuspended) {
     if (TryResume(g, &reason)) return true;

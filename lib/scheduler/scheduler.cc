@@ -36,10 +36,11 @@ struct Scheduler::Impl::InboxNode : HeapNode<InboxKey> {
   Gang gang;
 };
 
+// The thread that schedules owns it.
 struct Scheduler::Impl::Inbox {
-  PriorityHeap<InboxKey, std::less<InboxKey>, InboxNode> heap;
+  OwnedHeap<InboxKey, std::less<InboxKey>, InboxNode> heap;
   ~Inbox() {
-    while (InboxNode* node = heap.PopBest()) delete node;
+    heap.PopAll([](InboxNode* node) { delete node; });
   }
 };
 
@@ -47,16 +48,18 @@ void Scheduler::Impl::Submit(Gang gang) {
   inbox_->heap.Push(new InboxNode(std::move(gang)));
 }
 
+// What was handed in until one instant, in an order that is its own. Journalled
+// one by one, as Apply takes them.
 void Scheduler::Impl::DrainInbox(Plan* plan) {
-  while (InboxNode* raw = inbox_->heap.PopBest()) {
+  inbox_->heap.PopAll([&](InboxNode* raw) {
     const std::unique_ptr<InboxNode> node(raw);
     const absl::Status status = Apply({now, GangSubmitted{node->gang}});
-    if (status.ok()) continue;
+    if (status.ok()) return;
     Refused& refused = plan->refused.emplace_back();
     refused.gang_key = plan->AddText(node->gang.key);
     refused.error = plan->AddText(
         std::string_view(status.message().data(), status.message().size()));
-  }
+  });
 }
 
 // --- Making and copying
@@ -80,8 +83,9 @@ Scheduler::Impl::Impl(SchedulerConfig c,
               DeviceKind(config), config.topologies, config.partition_schemes),
       queues(config.resources),
       classes(1),
-      solver_(solver != nullptr ? std::move(solver)
-                                : NewPlacementSolver(config.placement, config.fabrics)),
+      solver_(solver != nullptr
+                  ? std::move(solver)
+                  : NewPlacementSolver(config.placement, config.fabrics)),
       preemptor_(preemptor != nullptr ? std::move(preemptor) : NewPreemptor()),
       inbox_(std::make_unique<Inbox>()) {
   class_by_key[""] = 0;
