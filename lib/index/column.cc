@@ -96,7 +96,10 @@ void Column::Build(const Cluster& cluster) {
   chunk_any_.assign(chunks, 0);
   most_lost_.assign(chunks, 0);
   lost_.clear();
-  if (!shares_ranks_) ranks_.assign(size, kNoRank);
+  if (!shares_ranks_) {
+    ranks_.assign(size, kNoRank);
+    chunk_stale_.assign(chunks, 0);
+  }
   chunk_best_.assign((chunks + outside_shift_ + kGroup - 1) / kGroup * kGroup,
                      kNoEntry);
   group_best_.assign(chunk_best_.size() / kGroup, kNoEntry);
@@ -158,11 +161,7 @@ void Column::Recount(const NodeStates::Change& changed) {
   chunk_any_[chunk] = count.any;
   chunk_most_[chunk] = count.most;
   if (change != 0) AddToSums(chunk, change);
-  for (uint64_t mask = changed.nodes; !shares_ranks_ && mask != 0;
-       mask &= mask - 1) {
-    const Position p = c.first + static_cast<Position>(std::countr_zero(mask));
-    ranks_[p] = slots_[p] > 0 ? kStaleRank : kNoRank;
-  }
+  if (!shares_ranks_) chunk_stale_[chunk] |= changed.nodes;
   MarkDomain(chunk, change != 0);
 }
 
@@ -182,7 +181,9 @@ void Column::Update(const Cluster& cluster, Position p, uint32_t chunk) {
   const uint32_t now = SlotsNow(cluster, p, chunk);
   const uint32_t before = slots_[p];
   if (now != before) CountSlots(p, chunk, before, now);
-  if (!shares_ranks_) ranks_[p] = now > 0 ? kStaleRank : kNoRank;
+  if (!shares_ranks_) {
+    chunk_stale_[chunk] |= uint64_t{1} << (p - layout_->chunks()[chunk].first);
+  }
   if (now > 0 || before > 0) MarkDomain(chunk, now != before);
 }
 
@@ -276,11 +277,15 @@ uint64_t Column::Entry(uint32_t chunk) const {
 }
 
 void Column::RefreshChunk(const Cluster& cluster, uint32_t chunk) {
-  const Layout::Chunk& c = layout_->chunks()[chunk];
-  for (Position p = c.first; !shares_ranks_ && p < c.first + c.count; ++p) {
-    if (ranks_[p] != kStaleRank) continue;
-    ranks_[p] = std::min(policy_->Rank(cluster, layout_->node(p), question_),
-                         kStaleRank - 1);
+  if (!shares_ranks_) {
+    const Position first = layout_->chunks()[chunk].first;
+    for (uint64_t mask = chunk_stale_[chunk] & chunk_any_[chunk]; mask != 0;
+         mask &= mask - 1) {
+      const Position p = first + static_cast<Position>(std::countr_zero(mask));
+      ranks_[p] = std::min(policy_->Rank(cluster, layout_->node(p), question_),
+                           kNoRank - 1);
+    }
+    chunk_stale_[chunk] = 0;  // One without slots gets some by a change.
   }
   chunk_best_[EntryAt(chunk)] = Entry(chunk);
   chunk_marked_[chunk] = 0;

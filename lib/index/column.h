@@ -90,7 +90,6 @@ class Column {
   std::string Difference(const Cluster& cluster) const;
 
  private:
-  static constexpr uint32_t kStaleRank = NodeStates::kStaleRank;
   // No node in the chunk.
   static constexpr uint64_t kNoEntry = ~uint64_t{0};
   static constexpr uint32_t kGroup = 64;  // Chunks that share one entry.
@@ -151,7 +150,8 @@ class Column {
   // Ranks (if they are not shared), and over them the least (rank, tightness)
   // of chunks and groups.
   std::vector<uint32_t> ranks_;
-  std::vector<uint64_t> chunk_best_;  // Groups of inside and outside apart.
+  std::vector<uint64_t> chunk_stale_;  // The nodes whose rank may differ.
+  std::vector<uint64_t> chunk_best_;   // Groups of inside and outside apart.
   std::vector<uint64_t> group_best_;
   std::vector<uint8_t> chunk_marked_;
   std::vector<uint32_t> marked_;

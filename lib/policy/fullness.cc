@@ -16,7 +16,6 @@ class Tightest final : public NodePolicy {
                 const Question& q) const override {
     return TightestRank(cluster, node, q.shape, q.ledger);
   }
-  bool SameForUnshared() const override { return true; }
 };
 
 class Binpack final : public NodePolicy {

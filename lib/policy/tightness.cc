@@ -31,6 +31,16 @@ uint32_t DevicesLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {
       std::min(kMost, FreeDevices(cluster, node, ledger)));
 }
 
+uint32_t DevicesLeftPerTask(const Cluster& cluster, NodeIndex node,
+                            ShapeId shape, Ledger ledger) {
+  constexpr int64_t kMost = (1 << kDeviceBits) - 1;
+  const int64_t left = std::clamp<int64_t>(
+      FreeDevices(cluster, node, ledger) - DeviceDemand(cluster, shape), 0,
+      kMost);
+  return static_cast<uint32_t>(left) /
+         (2 * cluster.task_count(node, ledger) + 1);
+}
+
 uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {
   uint64_t steps = 0;
   uint64_t kinds = 0;
@@ -69,8 +79,11 @@ bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
 uint32_t TightestRank(const Cluster& cluster, NodeIndex node, ShapeId shape,
                       Ledger ledger) {
   const uint32_t opens = OpensDevice(cluster, node, shape, ledger) ? 1 : 0;
-  return opens << (kDeviceBits + kOtherBits) |
-         DevicesLeft(cluster, node, ledger) << kOtherBits |
+  const uint32_t devices =
+      cluster.device_request(shape).count > 0
+          ? DevicesLeftPerTask(cluster, node, shape, ledger)
+          : DevicesLeft(cluster, node, ledger);
+  return opens << (kDeviceBits + kOtherBits) | devices << kOtherBits |
          OthersLeft(cluster, node, ledger);
 }
 

@@ -23,9 +23,15 @@ uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger);
 bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
                  Ledger ledger);
 
+// The thousandths of devices that such a task, which has room, would leave
+// free, for each task on the node: divided by twice their number and one, so
+// that an idle node comes last among its like.
+uint32_t DevicesLeftPerTask(const Cluster& cluster, NodeIndex node,
+                            ShapeId shape, Ledger ledger);
+
 // The library's rule where it knows no workload: a share of a device in use
-// before one of a fresh device, then the least free devices, then the least of
-// the other kinds.
+// before one of a fresh device; then the least free devices, for a task that
+// asks for some the least left per task; then the least of the other kinds.
 uint32_t TightestRank(const Cluster& cluster, NodeIndex node, ShapeId shape,
                       Ledger ledger);
 

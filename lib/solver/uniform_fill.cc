@@ -205,6 +205,38 @@ uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
   return Fewest(sums, most, tasks, enough);
 }
 
+// The room of the domain around it; 0 at the widest level.
+uint32_t UniformFill::RoomAround(int level, uint32_t domain) const {
+  return level == 0 ? 0
+                    : column_->sums(level - 1)[layout_->parents(level)[domain]];
+}
+
+// The first of the domains with as much room as `domain`, of which none comes
+// before it, among those with the least room around. Looks only into parents
+// with less room than the best one so far.
+uint32_t UniformFill::InTightestParent(int level, uint32_t domain) const {
+  if (level == 0) return domain;
+  const std::span<const uint32_t> sums = column_->sums(level);
+  const std::span<const uint32_t> around = column_->sums(level - 1);
+  const std::span<const uint32_t> parents = layout_->parents(level);
+  const std::span<const uint32_t> children = layout_->children(level - 1);
+  uint32_t least = around[parents[domain]];
+  uint32_t parent = parents[domain];
+  while (true) {
+    do {
+      if (++parent == around.size()) return domain;
+    } while (around[parent] >= least);
+    const uint32_t first = children[parent];
+    const size_t next = index::FindFirst(sums.subspan(first), sums[domain]);
+    if (next == index::kNowhere) return domain;
+    const uint32_t found = first + static_cast<uint32_t>(next);
+    parent = parents[found];
+    if (around[parent] >= least) continue;
+    least = around[parent];
+    domain = found;
+  }
+}
+
 bool UniformFill::FindDomain(const index::Layout& layout,
                              const index::Column& column, int level,
                              uint32_t tasks, Region* region) {
@@ -213,7 +245,8 @@ bool UniformFill::FindDomain(const index::Layout& layout,
   const std::span<const uint32_t> sums = column.sums(level);
   const size_t tightest = index::LeastAbove(sums, tasks);
   if (tightest == index::kNowhere) return false;
-  *region = {level, static_cast<uint32_t>(tightest), tasks};
+  *region = {level, InTightestParent(level, static_cast<uint32_t>(tightest)),
+             tasks};
   // Nodes that take one task each: all domains need the same number.
   const bool nodes = level + 1 == layout.levels();
   if (nodes && column.most() == 1) return true;
@@ -225,7 +258,10 @@ bool UniformFill::FindDomain(const index::Layout& layout,
   if (fewest == least) return true;
   for (uint32_t d = 0; d < sums.size(); ++d) {
     if (sums[d] < tasks) continue;
-    const bool tighter = sums[d] < sums[region->domain];
+    const bool tighter =
+        sums[d] < sums[region->domain] ||
+        (sums[d] == sums[region->domain] &&
+         RoomAround(level, d) < RoomAround(level, region->domain));
     if (!tighter && fewest == least) continue;
     const uint32_t needed =
         ChildrenNeeded(level, d, tasks, tighter ? fewest + 1 : fewest);

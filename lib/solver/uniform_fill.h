@@ -37,7 +37,8 @@ class UniformFill {
 
   // Of the domains of a stored level that have room for all tasks, the one
   // that needs the fewest of its children (nodes, at the narrowest level);
-  // then the tightest, then the first. False if none has room.
+  // then the tightest, then the one inside the tightest domain of the next
+  // wider level, then the first. False if none has room.
   bool FindDomain(const index::Layout& layout, const index::Column& column,
                   int level, uint32_t tasks, Region* region);
 
@@ -62,6 +63,8 @@ class UniformFill {
   void AddChildren(int level);
   void Descend(int level);
   uint32_t MostOfNodes(uint32_t domain) const;
+  uint32_t RoomAround(int level, uint32_t domain) const;
+  uint32_t InTightestParent(int level, uint32_t domain) const;
   uint32_t Choose(uint32_t tasks);
   template <class T>
   uint32_t Fewest(std::span<const T> values, uint32_t most, uint32_t tasks,

@@ -23,6 +23,22 @@ TEST(PolicyTest, WithoutAWorkloadTheTightestNodeIsTaken) {
       << "the less cpu is left, the better";
 }
 
+// Who will leave soon is not known; a node with one task is idle again as soon
+// as that one ends, a node with many will not be for long.
+TEST(PolicyTest, WithoutAWorkloadHolesBesideManyTasksAreFilledFirst) {
+  PolicyWorld w;
+  const std::vector<int32_t> idle(8, 1000);
+  w.Add("idle", 64'000, idle)
+      .Add("five", 64'000, idle)
+      .Add("ones", 64'000, idle);
+  w.Run("five", Task(0, 5));
+  for (int i = 0; i < 4; ++i) w.Run("ones", Task(0, 1));
+  EXPECT_EQ(w.Order(Task(0, 1)), "ones five idle")
+      << "3 left beside 4 tasks, 2 beside one";
+  EXPECT_EQ(w.Order(Task(0, 3)), "five ones idle") << "nothing is left";
+  EXPECT_EQ(w.Order(Task(0, 0)), "five ones idle") << "it takes none of them";
+}
+
 TEST(PolicyTest, BinpackTakesTheFullestNodeAndSpreadTheEmptiest) {
   PolicyWorld w;
   w.Add("a", 64'000, {1000, 1000, 1000})

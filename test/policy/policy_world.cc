@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "gtest/gtest.h"
+
 namespace muster::policy_test {
 
 Role Task(int64_t cpu, uint32_t gpus, int32_t milli) {
@@ -40,6 +42,13 @@ PolicyWorld& PolicyWorld::Add(const std::string& key, int64_t cpu,
     cluster.Charge({id.index, Intern(Task(0, 1, used)), uint64_t{1} << d},
                    Ledger::kBoth);
   }
+  return *this;
+}
+
+PolicyWorld& PolicyWorld::Run(const std::string& key, const Role& role) {
+  Allocation at;
+  EXPECT_TRUE(
+      cluster.Take(cluster.Find(key).index, Intern(role), Ledger::kBoth, &at));
   return *this;
 }
 

@@ -32,6 +32,8 @@ class PolicyWorld {
   PolicyWorld& Add(const std::string& key, int64_t cpu,
                    std::vector<int32_t> free_milli,
                    const std::string& model = "G");
+  // Starts such a task there.
+  PolicyWorld& Run(const std::string& key, const Role& role);
   // Takes cpus away.
   PolicyWorld& UseCpu(const std::string& key, int64_t cpu);
 

@@ -47,12 +47,16 @@ class Placer {
   virtual void Release(size_t id) = 0;
 };
 
-// Kueue's BestFit for topologies: at the narrowest level where one domain has
-// room, the tightest such domain; below, level by level, the largest children
-// of those chosen until the rest fits one, then the tightest for the rest.
-// Written from its documentation; hosts are the last level.
+// Kueue's BestFit for topologies: from the level that the job prefers outwards,
+// at the first where one domain has room, the tightest such domain; below,
+// level by level, the largest children of those chosen until the rest fits one,
+// then the tightest for the rest. Written from its documentation; hosts are the
+// last level.
 class KueueRule final : public Placer {
  public:
+  enum Level : size_t { kBlock, kRack, kHost };
+  explicit KueueRule(Level preferred) : preferred_(preferred) {}
+
   Places Place(size_t id, const Job& job) override {
     for (size_t l = 0; l < slots_.size(); ++l) {
       slots_[l].assign(kNodes / kSpan[l], 0);
@@ -63,7 +67,7 @@ class KueueRule final : public Placer {
       }
     }
     Chosen chosen;
-    size_t level = slots_.size();
+    size_t level = preferred_ + 1;
     while (level > 0 && chosen.empty()) {
       --level;
       chosen = Tightest(level, job.tasks);
@@ -129,6 +133,7 @@ class KueueRule final : public Placer {
     return tasks == 0 ? chosen : Chosen{};
   }
 
+  const Level preferred_;
   std::vector<uint32_t> free_ = std::vector<uint32_t>(kNodes, kDevices);
   std::array<std::vector<uint32_t>, 3> slots_;
   std::vector<std::pair<Places, uint32_t>> held_;
@@ -210,7 +215,8 @@ std::vector<Job> Stream(uint64_t seed, double load, size_t jobs) {
 }
 
 struct Quality {
-  double racks = 0;        // Over the fewest the gangs' sizes allow.
+  double racks = 0;      // Over the fewest the gangs' sizes allow.
+  double scattered = 0;  // Gangs of a rack or more that lie in several blocks.
   double partly_used = 0;  // Nodes, on average.
 };
 
@@ -232,7 +238,7 @@ class Course {
       }
       Serve();
     }
-    return {racks_ / least_, partly_ / samples_};
+    return {racks_ / least_, scattered_ / large_, partly_ / samples_};
   }
 
  private:
@@ -264,10 +270,15 @@ class Course {
 
   void Measure(size_t id) {
     if (jobs_[id].tasks > 1) {
-      std::set<uint32_t> racks;
-      for (const uint32_t n : where_[id]) racks.insert(n / kRackNodes);
+      std::set<uint32_t> racks, blocks;
+      for (const uint32_t n : where_[id]) {
+        racks.insert(n / kRackNodes);
+        blocks.insert(n / kBlockNodes);
+      }
       racks_ += static_cast<double>(racks.size());
       least_ += (jobs_[id].tasks + kRackNodes - 1) / kRackNodes;
+      large_ += jobs_[id].tasks >= kRackNodes ? 1 : 0;
+      scattered_ += jobs_[id].tasks >= kRackNodes && blocks.size() > 1 ? 1 : 0;
     }
     if (id % 16 != 0) return;
     samples_ += 1;
@@ -282,32 +293,50 @@ class Course {
   std::vector<size_t> waiting_;
   using Ending = std::pair<double, size_t>;
   std::priority_queue<Ending, std::vector<Ending>, std::greater<>> ends_;
-  double now_ = 0, racks_ = 0, least_ = 0, partly_ = 0, samples_ = 0;
+  double now_ = 0, racks_ = 0, least_ = 0, large_ = 0, scattered_ = 0,
+         partly_ = 0, samples_ = 0;
 };
+
+// On average over streams that nothing was tuned on.
+template <class MakePlacer>
+Quality Measure(const char* name, double load, MakePlacer make) {
+  constexpr int kSeeds = 8;
+  Quality mean;
+  for (uint64_t seed = 201; seed < 201 + kSeeds; ++seed) {
+    const std::vector<Job> jobs = Stream(seed, load, 10'000);
+    const std::unique_ptr<Placer> placer = make();
+    const Quality q = Course(*placer, jobs).Go();
+    mean.racks += q.racks / kSeeds;
+    mean.scattered += q.scattered / kSeeds;
+    mean.partly_used += q.partly_used / kSeeds;
+  }
+  std::printf(
+      "load %.2f, %-20s racks / least %.3f, large gangs in several blocks "
+      "%.1f %%, partly used nodes %.2f\n",
+      load, name, mean.racks, 100 * mean.scattered, mean.partly_used);
+  return mean;
+}
 
 class OnlineTest : public testing::TestWithParam<double> {};
 
-TEST_P(OnlineTest, GangsCrossNoMoreRacksThanByKueuesRule) {
-  constexpr int kSeeds = 8;
-  Quality kueue, muster;
-  for (uint64_t seed = 201; seed < 201 + kSeeds; ++seed) {
-    const std::vector<Job> jobs = Stream(seed, GetParam(), 10'000);
-    KueueRule rule;
-    Muster solver;
-    const Quality a = Course(rule, jobs).Go();
-    const Quality b = Course(solver, jobs).Go();
-    kueue.racks += a.racks / kSeeds;
-    muster.racks += b.racks / kSeeds;
-    kueue.partly_used += a.partly_used / kSeeds;
-    muster.partly_used += b.partly_used / kSeeds;
-  }
-  std::printf(
-      "load %.2f: racks / least %.3f (Kueue's rule %.3f), "
-      "partly used nodes %.1f (%.1f)\n",
-      GetParam(), muster.racks, kueue.racks, muster.partly_used,
-      kueue.partly_used);
-  EXPECT_LE(muster.racks, kueue.racks);
-  EXPECT_LE(muster.partly_used, kueue.partly_used);
+TEST_P(OnlineTest, GangsLieTogetherAndNodesFillUp) {
+  const auto rule = [](KueueRule::Level preferred) {
+    return [preferred] { return std::make_unique<KueueRule>(preferred); };
+  };
+  const Quality muster =
+      Measure("Muster:", GetParam(), [] { return std::make_unique<Muster>(); });
+  // What gangs ask for that want few racks.
+  const Quality racks =
+      Measure("Kueue's rule, racks:", GetParam(), rule(KueueRule::kRack));
+  EXPECT_LE(muster.racks, racks.racks);
+  EXPECT_LE(muster.scattered, racks.scattered + 0.02) << "equal but for noise";
+  EXPECT_LE(muster.partly_used, 0.71 * racks.partly_used);
+  // The same if jobs of one node ask for one: docs/placement.md tells what
+  // bounds the number of partly used nodes then.
+  const Quality hosts =
+      Measure("Kueue's rule, hosts:", GetParam(), rule(KueueRule::kHost));
+  EXPECT_LE(muster.racks, hosts.racks);
+  EXPECT_LE(muster.partly_used, 0.92 * hosts.partly_used);
 }
 
 INSTANTIATE_TEST_SUITE_P(Loads, OnlineTest, testing::Values(0.85, 0.93));

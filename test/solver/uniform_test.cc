@@ -145,6 +145,25 @@ TEST(UniformGangs, FewNodesBeforeATightRack) {
   EXPECT_TRUE(w.result.certificate.optimal);
 }
 
+// A block that has room is left whole for a gang that needs it.
+TEST(UniformGangs, OfEquallyTightRacksTheOneInTheTightestBlock) {
+  World w;
+  w.AddMany("z/b1/r1/a", 3, 2).AddMany("z/b1/r2/b", 4, 2);
+  w.AddMany("z/b2/r3/c", 4, 2).AddMany("z/b2/r4/d", 3, 2);
+  w.AddMany("z/b3/r5/e", 3, 2).AddMany("z/b3/r6/f", 2, 2);
+  w.AddMany("z/b4/r7/g", 3, 2).AddMany("z/b4/r8/h", 2, 2);
+  Gang whole;
+  whole.roles = {MakeRole("w", 3, 2)};
+  w.Place(whole);
+  EXPECT_EQ(w.Where(0, "rack"), "r5 r5 r5");
+  // The same if one rack might have needed fewer nodes: each is looked at.
+  w.AddMany("z/b5/r9/i", 1, 4);
+  Gang parts;
+  parts.roles = {MakeRole("w", 5, 1)};
+  w.Place(parts);
+  EXPECT_EQ(w.Where(0, "rack"), "r7 r7 r7 r7 r7");
+}
+
 // A question changes nothing, and what it says is what is then done.
 TEST(UniformGangs, ADryRunTellsWhatWouldBeDone) {
   World w;
