@@ -226,15 +226,10 @@ bool GroupSearch::PlaceInside(ScopeIndex s, const Spot* exhaust, bool last) {
   }
   board_->Rollback(mark);
   if (exhaust == nullptr) return false;
-  const uint64_t before = problem_->steps;
-  uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
   bool none = false;
-  const bool put = PutBest(*exhaust, share / 2, &none);
-  if (put || none) {
-    exact_left_ -= std::min(exact_left_, problem_->steps - before);
-    return put;
-  }
-  share -= std::min(share, problem_->steps - before);
+  if (PutBest(*exhaust, last, &none) || none) return !none;
+  const uint64_t before = problem_->steps;
+  const uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
   const ExactSearch::Outcome outcome =
       exact_.Find(*board_, *exhaust, problem_->steps + share);
   exact_left_ -= std::min(exact_left_, problem_->steps - before);
@@ -472,6 +467,8 @@ bool GroupSearch::PlaceRoot() {
   board_->Rollback(mark);
   if (decided_) return false;
   const Spot everywhere{std::max(rule.tree, 0), kEverywhere, 0};
+  bool none = false;
+  if (PutBest(everywhere, true, &none) || none) return !none;
   const ExactSearch::Outcome outcome =
       exact_.Find(*board_, everywhere, problem_->steps + exact_left_);
   cut_short_ = cut_short_ || outcome == ExactSearch::Outcome::kCutShort;
@@ -496,9 +493,12 @@ Spot GroupSearch::Enclosure() const {
 }
 
 // By the program over counts; `none`: there is no placement in the spot.
-bool GroupSearch::PutBest(const Spot& spot, uint64_t budget, bool* none) {
+bool GroupSearch::PutBest(const Spot& spot, bool last, bool* none) {
+  const uint64_t before = problem_->steps;
+  const uint64_t share = last ? counts_left_ : counts_left_ / kShareOfSteps;
   mix_.Start(*board_, traffic_);
-  const MixSearch::Outcome outcome = mix_.Solve(spot, budget);
+  const MixSearch::Outcome outcome = mix_.Solve(spot, share);
+  counts_left_ -= std::min(counts_left_, problem_->steps - before);
   *none = outcome == MixSearch::Outcome::kNone;
   return outcome == MixSearch::Outcome::kFound && mix_.Put();
 }
@@ -521,6 +521,7 @@ bool GroupSearch::Place(Board& board, const Budget& budget) {
   problem_ = &board.problem();
   deadline_ = problem_->steps + budget.greedy;
   exact_left_ = budget.exact;
+  counts_left_ = budget.refine.steps;
   cut_short_ = false;
   decided_ = false;
   pins_.clear();
@@ -539,8 +540,8 @@ bool GroupSearch::Place(Board& board, const Budget& budget) {
   const bool refine = budget.refine.steps > 0 || !traffic_.empty();
   if (refine && !board.placed().empty()) {
     refiner_.Refine(board, &mark, Enclosure(), traffic_,
-                    traffic_.empty() && KeepsChoice(), budget.refine,
-                    &certificate_);
+                    traffic_.empty() && KeepsChoice(),
+                    {counts_left_, budget.refine.search}, &certificate_);
   }
   board.Commit(mark);
   return true;

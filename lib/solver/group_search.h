@@ -89,7 +89,7 @@ class GroupSearch {
   int TreeOf(ScopeIndex s) const;
   Spot Innermost(int tree) const;
   Spot Enclosure() const;
-  bool PutBest(const Spot& spot, uint64_t budget, bool* none);
+  bool PutBest(const Spot& spot, bool last, bool* none);
   bool KeepsChoice() const;
   bool PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule);
 
@@ -97,6 +97,7 @@ class GroupSearch {
   Problem* problem_ = nullptr;
   uint64_t deadline_ = 0;
   uint64_t exact_left_ = 0;
+  uint64_t counts_left_ = 0;
   bool cut_short_ = false;
   bool decided_ = false;    // The greedy answer for one role is exact.
   std::vector<Spot> pins_;  // Chosen domains, outermost first.

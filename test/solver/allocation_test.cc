@@ -48,6 +48,10 @@ TEST(Allocation, NoneInTheSteadyState) {
   sliced.roles[0].topology.slices = {{"rack", 8}};
   EXPECT_EQ(Count(w, sliced, Fit::kFits), 0u);
 
+  sliced.roles.push_back(MakeRole("ps", 3, 0, 100));
+  sliced.traffic = {{"ps", "w", 1}};
+  EXPECT_EQ(Count(w, sliced, Fit::kFits), 0u);
+
   Gang replicas = Of({MakeRole("a", 2, 8), MakeRole("b", 3, 8),
                       MakeRole("c", 2, 8), MakeRole("d", 3, 8)});
   replicas.groups.resize(3);
