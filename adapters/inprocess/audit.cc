@@ -11,14 +11,6 @@ absl::Status Wrong(const std::string& what) {
   return absl::InternalError("audit: " + what);
 }
 
-uint64_t OthersMilli(const OtherUsage& others) {
-  uint64_t sum = 0;
-  for (const DeviceShare& s : others.devices) {
-    sum += static_cast<uint64_t>(s.milli);
-  }
-  return sum;
-}
-
 // Whether the scheduler believes that nothing is held on any node.
 absl::Status CheckAllFree(const Scheduler& scheduler, const Books& books) {
   const Cluster& cluster = scheduler.cluster();
@@ -28,7 +20,7 @@ absl::Status CheckAllFree(const Scheduler& scheduler, const Books& books) {
     for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
       int64_t expected = cluster.capacity(n, k) - others.amount[k];
       if (k == cluster.device_kind()) {
-        expected -= static_cast<int64_t>(OthersMilli(others));
+        expected -= books.OthersMilli(books.Find(key));
         for (const Device& d : cluster.node(n).devices) {
           if (!d.healthy) expected = -1;  // Not comparable.
         }
@@ -79,7 +71,7 @@ absl::Status Simulator::Impl::Audit() const {
       if (b.phase != TaskPhase::kRunning) continue;
       --tasks;
       if (t.life != TaskLife::kRunning || books_.key(t.node) != b.node ||
-          t.devices != b.devices) {
+          t.place.devices != b.devices || t.place.slot != b.slot) {
         return Wrong("gang " + g.job.gang.key + ": a task is not where the " +
                      "scheduler believes it to be");
       }

@@ -6,8 +6,9 @@
 
 namespace muster::inprocess {
 
-Books::Books(uint32_t kinds, ResourceKind device_kind)
-    : kinds_(kinds), device_kind_(device_kind) {
+Books::Books(uint32_t kinds, ResourceKind device_kind,
+             std::vector<PartitionScheme> schemes)
+    : kinds_(kinds), device_kind_(device_kind), schemes_(std::move(schemes)) {
   totals_.capacity.assign(kinds, 0);
   totals_.used.assign(kinds, 0);
 }
@@ -75,16 +76,29 @@ void Books::SetOthers(uint32_t node, const OtherUsage& usage) {
     }
     for (const DeviceShare& s : e.others.devices) {
       if (s.device >= e.devices.size()) continue;
-      e.devices[s.device].milli += sign * s.milli;
-      e.devices[s.device].memory += sign * s.memory_bytes;
+      Use(e.devices[s.device], ShareOf(e.node.devices[s.device], s), sign);
     }
   }
   Sum(e, 1);
 }
 
+const PartitionProfile* Books::ProfileOn(const Device& device,
+                                         const std::string& profile) const {
+  for (const PartitionScheme& scheme : schemes_) {
+    if (scheme.key == device.partition_scheme) {
+      return FindProfile(scheme, profile);
+    }
+  }
+  return nullptr;
+}
+
 // As device.h has it: each form of a share counts in the other, rounded down.
 Books::DeviceUse Books::ShareOf(const Device& device,
-                                const DeviceRequest& request) {
+                                const DeviceRequest& request,
+                                uint32_t slot) const {
+  if (!request.partition.empty()) {
+    return ShareOf(device, {.partition = request.partition, .slot = slot});
+  }
   if (request.memory_bytes > 0) {
     const int64_t milli =
         device.memory_bytes > 0
@@ -96,10 +110,78 @@ Books::DeviceUse Books::ShareOf(const Device& device,
           .memory = request.milli * device.memory_bytes / kWholeDevice};
 }
 
-std::optional<uint64_t> Books::Pick(uint32_t node, const DeviceRequest& request,
-                                    uint64_t avoid) const {
+// A partition that the device cannot have takes all of it.
+Books::DeviceUse Books::ShareOf(const Device& device,
+                                const DeviceShare& share) const {
+  if (share.partition.empty()) {
+    return {.milli = share.milli, .memory = share.memory_bytes};
+  }
+  const PartitionProfile* profile = ProfileOn(device, share.partition);
+  if (profile == nullptr) {
+    return {.milli = kWholeDevice, .memory = device.memory_bytes};
+  }
+  return {.milli = profile->milli,
+          .memory = 0,
+          .slices = ((1u << profile->slices) - 1) << share.slot};
+}
+
+int64_t Books::OthersMilli(uint32_t node) const {
   const Entry& e = nodes_[node];
-  uint64_t picked = 0;
+  int64_t sum = 0;
+  for (const DeviceShare& s : e.others.devices) {
+    if (s.device >= e.node.devices.size()) continue;
+    sum += ShareOf(e.node.devices[s.device], s).milli;
+  }
+  return sum;
+}
+
+void Books::Use(DeviceUse& of, const DeviceUse& share, int sign) {
+  of.milli += sign * share.milli;
+  of.memory += sign * share.memory;
+  of.slices = sign > 0 ? of.slices | share.slices : of.slices & ~share.slices;
+}
+
+bool Books::HasRoom(const Entry& e, size_t device, const DeviceRequest& request,
+                    uint32_t slot) const {
+  const Device& d = e.node.devices[device];
+  const DeviceUse& use = e.devices[device];
+  const DeviceUse share = ShareOf(d, request, slot);
+  if (use.milli + share.milli > kWholeDevice) return false;
+  if (request.memory_bytes > 0 && use.memory + share.memory > d.memory_bytes) {
+    return false;
+  }
+  if (request.partition.empty()) {
+    return use.slices == 0 && d.partitions.empty();
+  }
+  const bool shared = use.slices == 0 && use.milli > 0;
+  return share.slices != 0 && !shared && (use.slices & share.slices) == 0;
+}
+
+std::optional<uint32_t> Books::SlotOn(const Entry& e, size_t device,
+                                      const DeviceRequest& request) const {
+  if (request.partition.empty()) {
+    if (HasRoom(e, device, request, 0)) return 0;
+    return std::nullopt;
+  }
+  const Device& d = e.node.devices[device];
+  const PartitionProfile* profile = ProfileOn(d, request.partition);
+  if (profile == nullptr) return std::nullopt;
+  for (const uint32_t start : profile->starts) {
+    const bool there =
+        d.partitions.empty() ||
+        std::ranges::find(d.partitions,
+                          DevicePartition{profile->name, start}) !=
+            d.partitions.end();
+    if (there && HasRoom(e, device, request, start)) return start;
+  }
+  return std::nullopt;
+}
+
+std::optional<Books::Place> Books::Pick(uint32_t node,
+                                        const DeviceRequest& request,
+                                        uint64_t avoid) const {
+  const Entry& e = nodes_[node];
+  Place picked;
   for (uint32_t n = 0; n < request.count; ++n) {
     int best = -1;
     auto rank = [&](size_t i) {
@@ -107,68 +189,63 @@ std::optional<uint64_t> Books::Pick(uint32_t node, const DeviceRequest& request,
     };
     for (size_t i = 0; i < e.node.devices.size(); ++i) {
       const Device& d = e.node.devices[i];
-      if ((picked >> i & 1) != 0 || !d.healthy) continue;
+      if ((picked.devices >> i & 1) != 0 || !d.healthy) continue;
       if (!request.models.empty() &&
           std::ranges::find(request.models, d.model) == request.models.end()) {
         continue;
       }
-      const DeviceUse share = ShareOf(d, request);
-      if (e.devices[i].milli + share.milli > kWholeDevice) continue;
-      if (share.memory + e.devices[i].memory > d.memory_bytes &&
-          request.memory_bytes > 0) {
-        continue;
-      }
+      const std::optional<uint32_t> slot = SlotOn(e, i, request);
+      if (!slot.has_value()) continue;
       if (best < 0 || rank(i) > rank(static_cast<size_t>(best))) {
         best = static_cast<int>(i);
+        picked.slot = *slot;
       }
     }
     if (best < 0) return std::nullopt;
-    picked |= uint64_t{1} << best;
+    picked.devices |= uint64_t{1} << best;
   }
   return picked;
 }
 
-bool Books::HasRoom(const Entry& e, const TaskShape& shape,
-                    uint64_t devices) const {
+bool Books::HasRoom(const Entry& e, const TaskShape& shape, Place place) const {
   for (ResourceKind k = 0; k < kinds_; ++k) {
     if (k == device_kind_ || shape.resources[k] == 0) continue;
     if (e.used[k] + shape.resources[k] > e.node.capacity[k]) return false;
   }
-  for (uint64_t rest = devices; rest != 0; rest &= rest - 1) {
+  for (uint64_t rest = place.devices; rest != 0; rest &= rest - 1) {
     const size_t i = static_cast<size_t>(std::countr_zero(rest));
     if (i >= e.node.devices.size()) return false;
-    const DeviceUse share = ShareOf(e.node.devices[i], shape.devices);
-    if (e.devices[i].milli + share.milli > kWholeDevice) return false;
+    if (!HasRoom(e, i, shape.devices, place.slot)) return false;
   }
-  return static_cast<uint32_t>(std::popcount(devices)) == shape.devices.count;
+  return static_cast<uint32_t>(std::popcount(place.devices)) ==
+         shape.devices.count;
 }
 
-void Books::Use(Entry& e, const TaskShape& shape, uint64_t devices, int sign) {
+void Books::Use(Entry& e, const TaskShape& shape, Place place, int sign) {
   Sum(e, -1);
   for (ResourceKind k = 0; k < shape.resources.size(); ++k) {
     e.used[k] += sign * shape.resources[k];
   }
-  for (uint64_t rest = devices; rest != 0; rest &= rest - 1) {
+  for (uint64_t rest = place.devices; rest != 0; rest &= rest - 1) {
     const size_t i = static_cast<size_t>(std::countr_zero(rest));
     if (i >= e.node.devices.size()) continue;
-    const DeviceUse share = ShareOf(e.node.devices[i], shape.devices);
-    e.devices[i].milli += sign * share.milli;
-    e.devices[i].memory += sign * share.memory;
+    Use(e.devices[i], ShareOf(e.node.devices[i], shape.devices, place.slot),
+        sign);
   }
   Sum(e, 1);
 }
 
-bool Books::Charge(uint32_t node, const TaskShape& shape, uint64_t devices) {
+bool Books::Charge(uint32_t node, const TaskShape& shape, Place place) {
   Entry& e = nodes_[node];
-  const bool room = HasRoom(e, shape, devices);
-  Use(e, shape, devices, 1);
+  const bool room = HasRoom(e, shape, place);
+  Use(e, shape, place, 1);
   ++e.tasks;
   return room;
 }
 
-void Books::Credit(uint32_t node, const TaskShape& shape, uint64_t devices) {
+void Books::Credit(uint32_t node, const TaskShape& shape, Place place) {
   Entry& e = nodes_[node];
-  Use(e, shape, devices, -1);
+  Use(e, shape, place, -1);
   --e.tasks;
 }
 

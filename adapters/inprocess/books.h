@@ -32,7 +32,8 @@ class Books {
   static constexpr uint32_t kNoNode = 0xffffffff;
 
   // `device_kind` = kinds: no resource is counted by devices.
-  Books(uint32_t kinds, ResourceKind device_kind);
+  Books(uint32_t kinds, ResourceKind device_kind,
+        std::vector<PartitionScheme> schemes = {});
 
   // A new node, or new values for a known one; returns its index, which stays.
   uint32_t Upsert(const Node& node);
@@ -46,15 +47,23 @@ class Books {
   const OtherUsage& others(uint32_t node) const { return nodes_[node].others; }
   bool up(uint32_t node) const { return nodes_[node].up; }
 
-  // Devices for one such task (bit i: device i): the fullest that still fit,
-  // lowest number first, those in `avoid` last. nullopt: none.
-  std::optional<uint64_t> Pick(uint32_t node, const DeviceRequest& request,
-                               uint64_t avoid) const;
+  // Where on a node: devices (bit i: device i), and a partition's first slice.
+  struct Place {
+    uint64_t devices = 0;
+    uint32_t slot = 0;
+  };
+  // Devices for one such task: the fullest that still fit, lowest number first,
+  // those in `avoid` last; a partition from the first slice that will do.
+  // nullopt: none.
+  std::optional<Place> Pick(uint32_t node, const DeviceRequest& request,
+                            uint64_t avoid) const;
   // A task with this shape holds (no longer holds) its share of the node.
   // Charge says whether the node and its devices had room for it; it is
   // charged all the same.
-  bool Charge(uint32_t node, const TaskShape& shape, uint64_t devices);
-  void Credit(uint32_t node, const TaskShape& shape, uint64_t devices);
+  bool Charge(uint32_t node, const TaskShape& shape, Place place);
+  void Credit(uint32_t node, const TaskShape& shape, Place place);
+  // What others use of the node's devices, in thousandths.
+  int64_t OthersMilli(uint32_t node) const;
 
   const BookTotals& totals() const { return totals_; }
   // The first node on which a task still holds something; empty: none.
@@ -64,6 +73,7 @@ class Books {
   struct DeviceUse {
     int64_t milli = 0;
     int64_t memory = 0;
+    uint32_t slices = 0;  // That partitions hold.
   };
   struct Entry {
     Node node{};
@@ -74,14 +84,26 @@ class Books {
     std::vector<DeviceUse> devices{};
   };
 
-  static DeviceUse ShareOf(const Device& device, const DeviceRequest& request);
-  void Use(Entry& e, const TaskShape& shape, uint64_t devices, int sign);
-  bool HasRoom(const Entry& e, const TaskShape& shape, uint64_t devices) const;
+  // Null where the device cannot have it.
+  const PartitionProfile* ProfileOn(const Device& device,
+                                    const std::string& profile) const;
+  DeviceUse ShareOf(const Device& device, const DeviceRequest& request,
+                    uint32_t slot) const;
+  DeviceUse ShareOf(const Device& device, const DeviceShare& share) const;
+  static void Use(DeviceUse& of, const DeviceUse& share, int sign);
+  void Use(Entry& e, const TaskShape& shape, Place place, int sign);
+  bool HasRoom(const Entry& e, size_t device, const DeviceRequest& request,
+               uint32_t slot) const;
+  bool HasRoom(const Entry& e, const TaskShape& shape, Place place) const;
+  // The first slot with room; nullopt: none.
+  std::optional<uint32_t> SlotOn(const Entry& e, size_t device,
+                                 const DeviceRequest& request) const;
   // Adds (sign 1) or takes out (-1) a node's part of totals_.
   void Sum(const Entry& e, int sign);
 
   uint32_t kinds_;
   ResourceKind device_kind_;
+  std::vector<PartitionScheme> schemes_;
   std::vector<Entry> nodes_;
   std::unordered_map<std::string, uint32_t> index_;
   BookTotals totals_;

@@ -80,14 +80,14 @@ std::optional<Lapse> Simulator::Impl::NextLapse(const std::string& gang,
 
 void Simulator::Impl::HoldPlace(LiveGang& g, uint32_t flat) {
   const LiveTask& t = g.tasks[flat];
-  if (!books_.Charge(t.node, g.ShapeOf(flat), t.devices)) {
+  if (!books_.Charge(t.node, g.ShapeOf(flat), t.place)) {
     ++metrics_.counts.overcommits;
   }
 }
 
 void Simulator::Impl::LeavePlace(LiveGang& g, uint32_t flat, TaskLife then) {
   LiveTask& t = g.tasks[flat];
-  if (t.holds()) books_.Credit(t.node, g.ShapeOf(flat), t.devices);
+  if (t.holds()) books_.Credit(t.node, g.ShapeOf(flat), t.place);
   t.life = then;
   ++t.incarnation;
 }
@@ -104,10 +104,10 @@ void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
   t.attempt = planned.attempt;
   t.alternative = planned.alternative;
   t.node = node_of_id_[planned.node.index];
-  t.devices = planned.devices;
+  t.place = {planned.devices, planned.slot};
   const DeviceRequest& request = g.ShapeOf(flat).devices;
   if (!config_.host.choose_devices && request.count > 0) {
-    t.devices = books_.Pick(t.node, request, 0).value_or(0);
+    t.place = books_.Pick(t.node, request, 0).value_or(Books::Place{});
   }
   t.life = TaskLife::kStarting;
   HoldPlace(g, flat);
@@ -212,7 +212,10 @@ TaskAnswer Simulator::Impl::AnswerFor(const LiveGang& g, uint32_t flat,
       .task = g.IdOf(flat), .attempt = t.attempt, .outcome = outcome};
   if (with_place) {
     answer.node = books_.key(t.node);
-    answer.devices = Bits(t.devices);
+    answer.devices = Bits(t.place.devices);
+    if (!g.ShapeOf(flat).devices.partition.empty()) {
+      answer.slot = t.place.slot;
+    }
   }
   return answer;
 }
@@ -224,16 +227,16 @@ bool Simulator::Impl::MoveTask(LiveGang& g, uint32_t flat, const Lapse& lapse) {
       lapse.kind == LapseKind::kElsewhere ? books_.Find(lapse.node) : t.node;
   if (node == Books::kNoNode || !books_.up(node)) return false;
   const TaskShape& shape = g.ShapeOf(flat);
-  const uint64_t planned = t.devices;
-  books_.Credit(t.node, shape, t.devices);
-  const std::optional<uint64_t> devices =
+  const uint64_t planned = t.place.devices;
+  books_.Credit(t.node, shape, t.place);
+  const std::optional<Books::Place> place =
       books_.Pick(node, shape.devices, node == t.node ? planned : 0);
-  if (devices.has_value()) {
+  if (place.has_value()) {
     t.node = node;
-    t.devices = *devices;
+    t.place = *place;
   }
   HoldPlace(g, flat);
-  return devices.has_value();
+  return place.has_value();
 }
 
 void Simulator::Impl::FinishStart(const Act& act, LiveGang& g) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "adapters/inprocess/books.h"
 #include "adapters/inprocess/observer.h"
 #include "adapters/inprocess/workload.h"
 #include "muster/ids.h"
@@ -27,7 +28,7 @@ struct LiveTask {
   uint32_t attempt = 0;      // The scheduler's number for it.
   uint32_t incarnation = 0;  // Ours: rises whenever it is started or stopped.
   uint32_t node = 0;         // Of the books.
-  uint64_t devices = 0;
+  Books::Place place{};      // There.
 
   bool holds() const {
     return life == TaskLife::kStarting || life == TaskLife::kRunning ||

@@ -37,7 +37,17 @@ Device ReadDevice(Fields* f) {
               [&](const Value& v) { device.memory_bytes = v.Quantity(1); });
   f->Integer("island", &device.island, -1, kMax32);
   f->Integer("numa", &device.numa, -1, kMax32);
+  f->Integer("rail", &device.rail, -1, 63);
   f->Bool("healthy", &device.healthy);
+  f->Text("partition_scheme", &device.partition_scheme);
+  f->Optional("partitions", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      DevicePartition& piece = device.partitions.emplace_back();
+      Fields p(v);
+      p.Required("profile", [&](const Value& x) { piece.profile = x.Text(); });
+      p.Integer("start", &piece.start, 0, PartitionScheme::kMaxSlices - 1);
+    });
+  });
   return device;
 }
 
@@ -81,6 +91,42 @@ FabricTopology ReadFabric(const Value& value) {
   f.Required("key", [&](const Value& v) { fabric.key = v.Text(); });
   f.Required("text", [&](const Value& v) { fabric.text = v.Text(); });
   return fabric;
+}
+
+// The name of a common scheme, or all of one.
+PartitionScheme ReadPartitionScheme(const Value& value) {
+  if (!value.IsMap()) {
+    std::string known;
+    for (PartitionScheme& common : CommonPartitionSchemes()) {
+      if (common.key == value.Text()) return std::move(common);
+      known += (known.empty() ? "" : ", ") + common.key;
+    }
+    value.Wrong("unknown scheme '" + value.Text() + "' (known: " + known + ")");
+    return {};
+  }
+  PartitionScheme scheme;
+  Fields f(value);
+  f.Required("key", [&](const Value& v) { scheme.key = v.Text(); });
+  f.Integer("slices", &scheme.slices, 1, PartitionScheme::kMaxSlices);
+  f.Required("profiles", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      PartitionProfile& profile = scheme.profiles.emplace_back();
+      Fields p(v);
+      p.Required("name", [&](const Value& x) { profile.name = x.Text(); });
+      p.Integer("slices", &profile.slices, 1, PartitionScheme::kMaxSlices);
+      p.Optional("share", [&](const Value& x) {
+        profile.milli = static_cast<int32_t>(
+            std::min<int64_t>(x.Quantity(kWholeDevice), kMax32));
+      });
+      p.Required("starts", [&](const Value& starts) {
+        starts.Each([&](const Value& x) {
+          profile.starts.push_back(static_cast<uint32_t>(
+              x.Integer(0, PartitionScheme::kMaxSlices - 1)));
+        });
+      });
+    });
+  });
+  return scheme;
 }
 
 void ReadPlacement(const Value& value, const SchedulerConfig& config,
@@ -165,6 +211,11 @@ void ReadConfig(Fields* top, SchedulerConfig* config) {
   top->Optional("fabrics", [&](const Value& list) {
     list.Each(
         [&](const Value& v) { config->fabrics.push_back(ReadFabric(v)); });
+  });
+  top->Optional("partition_schemes", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      config->partition_schemes.push_back(ReadPartitionScheme(v));
+    });
   });
   top->Optional("scheduler", [&](const Value& v) {
     Fields f(v);
@@ -260,6 +311,8 @@ OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
       });
       d.Optional("memory",
                  [&](const Value& m) { share.memory_bytes = m.Quantity(1); });
+      d.Text("partition", &share.partition);
+      d.Integer("slot", &share.slot, 0, PartitionScheme::kMaxSlices - 1);
       others.devices.push_back(share);
     });
   });

@@ -89,6 +89,7 @@ void ReadShape(Fields* f, const SchedulerConfig& config, TaskShape* shape) {
     });
     g.Texts("models", &d.models);
     g.Text("partition", &d.partition);
+    if (!d.partition.empty() && !g.Has("count")) d.count = 1;
   });
   f->Optional("selector",
               [&](const Value& v) { shape->selector = ReadSelector(v); });

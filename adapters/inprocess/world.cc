@@ -144,7 +144,8 @@ void Simulator::Impl::Reconcile() {
                              .node = place.node,
                              .devices = place.devices,
                              .alternative = t.alternative,
-                             .releasing = t.life == TaskLife::kStopping});
+                             .releasing = t.life == TaskLife::kStopping,
+                             .slot = place.slot});
       t.attempt = 0;
     }
   }

@@ -26,7 +26,7 @@ TEST(BooksTest, SumsWhatIsUsedAndHowBrokenTheRestIs) {
   EXPECT_EQ(books.totals().capacity[kGpu], 4000);
   EXPECT_EQ(books.totals().whole_on_free_node, 4);
 
-  EXPECT_TRUE(books.Charge(a, Gpus(1, 300), 0b01));
+  EXPECT_TRUE(books.Charge(a, Gpus(1, 300), {0b01}));
   EXPECT_EQ(books.totals().used[0], 1000);
   EXPECT_EQ(books.totals().used[kGpu], 300);
   EXPECT_EQ(books.totals().free_milli, 3700);
@@ -35,7 +35,7 @@ TEST(BooksTest, SumsWhatIsUsedAndHowBrokenTheRestIs) {
   EXPECT_EQ(books.totals().whole_on_free_node, 2);
   EXPECT_EQ(books.FirstInUse(), "a");
 
-  books.Credit(a, Gpus(1, 300), 0b01);
+  books.Credit(a, Gpus(1, 300), {0b01});
   EXPECT_EQ(books.totals().whole_on_free_node, 4);
   EXPECT_EQ(books.FirstInUse(), "");
 }
@@ -43,25 +43,25 @@ TEST(BooksTest, SumsWhatIsUsedAndHowBrokenTheRestIs) {
 TEST(BooksTest, SaysWhenANodeIsOvercommitted) {
   Books books(3, kGpu);
   const uint32_t a = books.Upsert(GpuNode("a", 1));
-  EXPECT_TRUE(books.Charge(a, Gpus(1, 600), 1));
-  EXPECT_FALSE(books.Charge(a, Gpus(1, 600), 1));
-  EXPECT_FALSE(books.Charge(a, Gpus(1), 0b10)) << "there is no such device";
-  EXPECT_FALSE(books.Charge(a, Gpus(2), 1)) << "one device is not two";
+  EXPECT_TRUE(books.Charge(a, Gpus(1, 600), {1}));
+  EXPECT_FALSE(books.Charge(a, Gpus(1, 600), {1}));
+  EXPECT_FALSE(books.Charge(a, Gpus(1), {0b10})) << "there is no such device";
+  EXPECT_FALSE(books.Charge(a, Gpus(2), {1})) << "one device is not two";
   TaskShape hungry{.resources = {100'000}};
-  EXPECT_FALSE(books.Charge(a, hungry, 0));
+  EXPECT_FALSE(books.Charge(a, hungry, {0}));
 }
 
 TEST(BooksTest, PicksTheFullestDevicesThatFit) {
   Books books(3, kGpu);
   const uint32_t a = books.Upsert(GpuNode("a", 3));
-  books.Charge(a, Gpus(1, 500), 0b010);
-  EXPECT_EQ(books.Pick(a, Gpus(1, 400).devices, 0), 0b010U);
-  EXPECT_EQ(books.Pick(a, Gpus(1, 600).devices, 0), 0b001U);
-  EXPECT_EQ(books.Pick(a, Gpus(1, 400).devices, 0b010), 0b001U)
+  books.Charge(a, Gpus(1, 500), {0b010});
+  EXPECT_EQ(books.Pick(a, Gpus(1, 400).devices, 0)->devices, 0b010U);
+  EXPECT_EQ(books.Pick(a, Gpus(1, 600).devices, 0)->devices, 0b001U);
+  EXPECT_EQ(books.Pick(a, Gpus(1, 400).devices, 0b010)->devices, 0b001U)
       << "what is to be avoided comes last";
-  EXPECT_EQ(books.Pick(a, Gpus(2).devices, 0), 0b101U);
-  EXPECT_EQ(books.Pick(a, Gpus(3).devices, 0), std::nullopt);
-  EXPECT_EQ(books.Pick(a, {.count = 1, .models = {"H"}}, 0), std::nullopt);
+  EXPECT_EQ(books.Pick(a, Gpus(2).devices, 0)->devices, 0b101U);
+  EXPECT_FALSE(books.Pick(a, Gpus(3).devices, 0).has_value());
+  EXPECT_FALSE(books.Pick(a, {.count = 1, .models = {"H"}}, 0).has_value());
 }
 
 TEST(BooksTest, CountsMemorySharesInThousandths) {
@@ -69,7 +69,7 @@ TEST(BooksTest, CountsMemorySharesInThousandths) {
   const uint32_t a = books.Upsert(GpuNode("a", 1));
   TaskShape shape;
   shape.devices = {.count = 1, .milli = 0, .memory_bytes = 250};
-  EXPECT_TRUE(books.Charge(a, shape, 1));
+  EXPECT_TRUE(books.Charge(a, shape, {1}));
   EXPECT_EQ(books.totals().used[kGpu], 250);
 }
 
@@ -94,6 +94,31 @@ TEST(BooksTest, WhatOthersUseIsUsed) {
   EXPECT_EQ(books.FirstInUse(), "") << "others are no task of ours";
   books.SetOthers(a, {.node = "a"});
   EXPECT_EQ(books.totals().used[kGpu], 0);
+}
+
+TEST(BooksTest, PartitionsHaveSlotsOfTheirOwn) {
+  Books books(3, kGpu, CommonPartitionSchemes());
+  Node node{.key = "a"};
+  node.devices.assign(2, {.partition_scheme = "a100-40gb"});
+  node.devices[1].partitions = {{"1g.5gb", 3}};
+  const uint32_t a = books.Upsert(node);
+  TaskShape three;
+  three.devices.count = 1;
+  three.devices.partition = "3g.20gb";
+  TaskShape one = three;
+  one.devices.partition = "1g.5gb";
+  EXPECT_TRUE(books.Charge(a, three, {0b01, 4}));
+  EXPECT_EQ(books.Pick(a, three.devices, 0)->slot, 0u);
+  EXPECT_EQ(books.Pick(a, one.devices, 0b01)->devices, 0b10u);
+  EXPECT_EQ(books.Pick(a, one.devices, 0b01)->slot, 3u) << "as it is cut";
+  EXPECT_FALSE(books.Pick(a, Gpus(1, 300).devices, 0).has_value())
+      << "one device holds a partition, the other one is cut";
+  books.SetOthers(
+      a, {.node = "a",
+          .devices = {{.device = 0, .partition = "1g.5gb", .slot = 0}}});
+  EXPECT_EQ(books.OthersMilli(a), 142);
+  EXPECT_FALSE(books.Pick(a, three.devices, 0).has_value());
+  EXPECT_FALSE(books.Charge(a, one, {0b01, 5})) << "taken";
 }
 
 }  // namespace

@@ -223,6 +223,38 @@ constexpr BadCase kBadCases[] = {
 INSTANTIATE_TEST_SUITE_P(All, BadScenarioTest, testing::ValuesIn(kBadCases),
                          [](const auto& tested) { return tested.param.name; });
 
+TEST(ScenarioTest, DevicesAreCutIntoPartitions) {
+  TempFile file("partitions.yaml", R"(
+partition_schemes:
+  - h100-80gb
+  - key: odd
+    slices: 4
+    profiles: [{name: half, slices: 2, share: 500m, starts: [0, 2]}]
+nodes:
+  - key: n
+    devices:
+      - {memory: 80Gi, partition_scheme: h100-80gb, rail: 3}
+      - {partition_scheme: odd, partitions: [{profile: half, start: 2}]}
+queues: [{key: q}]
+gangs:
+  - {key: g, queue: q, run: 1h, roles: [{name: a, tasks: 3, devices: {partition: 1g.10gb}}]}
+)");
+  const auto loaded = LoadScenario(file.path());
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const SchedulerConfig& config = loaded->setup.config;
+  ASSERT_EQ(config.partition_schemes.size(), 2U);
+  EXPECT_EQ(config.partition_schemes[0].key, "h100-80gb");
+  EXPECT_EQ(config.partition_schemes[1].profiles[0],
+            (PartitionProfile{"half", 2, 500, {0, 2}}));
+  const std::vector<Device>& devices = loaded->setup.nodes[0].devices;
+  EXPECT_EQ(devices[0].partition_scheme, "h100-80gb");
+  EXPECT_EQ(devices[0].rail, 3);
+  EXPECT_EQ(devices[1].partitions[0], (DevicePartition{"half", 2}));
+  const DeviceRequest& request = loaded->jobs[0].gang.roles[0].shape.devices;
+  EXPECT_EQ(request.partition, "1g.10gb");
+  EXPECT_EQ(request.count, 1U);
+}
+
 TEST(ScenarioTest, TellsTheMistakeThatStandsFirst) {
   EXPECT_THAT(MessageAbout("nodes: [{key: n, bad: 1}]\nworse: 2\n"),
               StartsWith("FILE:1:18: nodes[0]: unknown key 'bad'"));
