@@ -16,6 +16,7 @@ SchedulerConfig Config(uint64_t seed) {
                  .shrink = (seed & 2) == 0,
                  .choose_devices = (seed & 4) == 0,
                  .nominate = (seed & 8) == 0};
+  config.partition_schemes = CommonPartitionSchemes();
   return config;
 }
 
@@ -27,6 +28,10 @@ Node MakeNode(uint64_t i) {
   node.devices.assign(4, {.model = i % 2 == 0 ? "H100" : "A100",
                           .memory_bytes = 80 * kGiB,
                           .island = 0});
+  if (i % 3 == 0) {
+    for (Device& d : node.devices) d.partition_scheme = "a100-80gb";
+    node.devices[0].partitions = {{"3g.40gb", 0}, {"1g.10gb", 4}};
+  }
   node.labels = {{"block", "b0"}, {"rack", "r" + std::to_string(i / 4)}};
   return node;
 }
@@ -102,6 +107,10 @@ void RandomHost::Submit() {
   role.desired_tasks = role.min_tasks + static_cast<uint32_t>(Below(3));
   role.shape.resources = {1000, kGiB};
   role.shape.devices.count = static_cast<uint32_t>(1 + Below(4));
+  if (Below(4) == 0) {
+    role.shape.devices.count = 1;
+    role.shape.devices.partition = Below(2) == 0 ? "1g.10gb" : "3g.40gb";
+  }
   if (Below(8) == 0) gang.max_runtime = 300 * kSecond;
   if (Below(3) == 0) role.topology.required = "rack";
   if (Below(2) == 0) {
