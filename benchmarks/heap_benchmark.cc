@@ -1,7 +1,8 @@
 // PriorityHeap beside the structures one would use instead, in one program and
 // in turns, so that all of them meet the same machine (heap_peers.h). Each case
 // is one workload with so many threads (heap_workload.h):
-//   BM_SchedulerLike  threads - 1 submit, one takes, erases, reprioritizes
+//   BM_SchedulerLike  threads - 1 submit, one takes, erases, reprioritizes;
+//                     muster in a Session, muster_calls without
 //   BM_ArbitraryKeys  pop and push again, 10^4 wait;  BM_ManyKeys  10^6 wait
 //   BM_FillThenDrain  all push all, then all pop all
 //   BM_Bursts         each pushes 256, then pops 256
@@ -134,7 +135,7 @@ void CompareKeys(benchmark::State& state, Workload workload) {
 
 void BM_SchedulerLike(benchmark::State& state) {
   const int threads = static_cast<int>(state.range(0));
-  Compare<Muster<true>, MusterOwned, MutexHeap<true>, MutexLists,
+  Compare<MusterSession, MusterCalls, MutexHeap<true>, MutexLists,
           AbslBtree<true>,
 #if defined(MUSTER_BENCHMARK_TBB)
           Tbb<true>,
@@ -177,7 +178,7 @@ void BM_Bursts(benchmark::State& state) {
 
 void BM_PopsAlone(benchmark::State& state) {
   const int waiting = static_cast<int>(state.range(0));
-  Compare<Muster<true>, MusterOwned, PlainLists, MutexLists>(
+  Compare<MusterSession, MusterCalls, PlainLists, MutexLists>(
       state,
       [=]<class S>(uint64_t seed) { return PopsAlone<S>(waiting, seed); });
 }

@@ -55,6 +55,7 @@ struct Muster {
     job->set_key(static_cast<Key>(rank));
     heap.Push(job);
   }
+  void Drain() { heap.Drain(); }
   Job* Pop() { return heap.PopBest(); }
   void Erase(Job* job) { heap.Erase(job); }
   void Reprioritize(Job* job, uint64_t rank) {
@@ -64,20 +65,30 @@ struct Muster {
   PriorityHeap<Key, std::less<Key>, Job> heap;
 };
 
-// The same where one thread owns the taking side.
-struct MusterOwned : Muster<true> {
-  static const char* name() { return "muster_owned"; }
-  Job* Pop() { return owned.PopBest(); }
+// The taker stays inside, as a scheduler does for a pass. Made by the taker.
+struct MusterSession {
+  using Heap = decltype(Muster<true>::heap);
+  using Job = Muster<true>::Job;
+  static const char* name() { return "muster"; }
+
   void Push(Job* job, uint64_t rank) {
-    job->set_key(static_cast<Key>(rank));
-    owned.Push(job);
+    job->set_key(static_cast<uint32_t>(rank));
+    heap.Push(job);
   }
-  void Erase(Job* job) { owned.Erase(job); }
+  void Drain() { session->Drain(); }
+  Job* Pop() { return session->PopBest(); }
+  void Erase(Job* job) { session->Erase(job); }
   void Reprioritize(Job* job, uint64_t rank) {
-    owned.Reprioritize(job, static_cast<Key>(rank));
+    session->Reprioritize(job, static_cast<uint32_t>(rank));
   }
 
-  OwnedHeap<Key, std::less<Key>, Job> owned;
+  Heap heap;
+  Heap::Session session{&heap};
+};
+
+// Each call by itself, as if there were several takers.
+struct MusterCalls : Muster<true> {
+  static const char* name() { return "muster_calls"; }
 };
 
 // --- Lists -------------------------------------------------------------------

@@ -28,7 +28,7 @@ WORKLOADS = {
 }
 NAMES = {
     "muster": "PriorityHeap",
-    "muster_owned": "OwnedHeap",
+    "muster_calls": "PriorityHeap, no session",
     "mutex_lists": "mutex + class lists + bitmap",
     "mutex_heap": "mutex + std::priority_queue",
     "tbb": "oneTBB concurrent_priority_queue",

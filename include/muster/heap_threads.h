@@ -32,7 +32,7 @@ struct ManyThreads {
   // Another thread that runs is soon done; one that does not needs a core.
   static void Pause(uint32_t round) {
     if (round >= kSpins) {
-      return std::this_thread::sleep_for(std::chrono::microseconds(50));
+      return std::this_thread::sleep_for(std::chrono::microseconds(100));
     }
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();
