@@ -281,6 +281,25 @@ TEST(Packing, AllFormsTogetherAreFoundIfAndOnlyIfTheyFit) {
   RunMany(3000, {.shares = true, .partitions = true});
 }
 
+TEST(Packing, APartitionGoesWhereADeviceIsCutAlready) {
+  World w;
+  w.cluster = Cluster(3, kGpu, {}, {SmallScheme()});
+  for (const char* key : {"a", "b"}) {
+    Node node = MakeNode({.path = key, .gpus = 2});
+    for (Device& d : node.devices) d.partition_scheme = "small";
+    w.cluster.Upsert(node);
+  }
+  Role role = MakeRole("w", 1, 1);
+  const ShapeId whole = w.cluster.Intern(role, 0);
+  role.shape.devices.partition = "one";
+  const ShapeId one = w.cluster.Intern(role, 0);
+  w.cluster.Charge({w.cluster.Find("a").index, whole, 0b01}, Ledger::kBoth);
+  w.cluster.Charge({w.cluster.Find("b").index, one, 0b01, 0}, Ledger::kBoth);
+  w.Place({.key = "g", .roles = {role}});
+  EXPECT_EQ(w.NodeOf(0, 0), "b") << "though less is free on a";
+  EXPECT_EQ(w.result.tasks[0].at.devices, 0b01u);
+}
+
 // --- Rails -------------------------------------------------------------------
 
 // Nodes a, b, c with eight devices, device i on rail i, in two NUMA nodes.
