@@ -5,6 +5,13 @@
 #include "lib/base/ceil_div.h"
 
 namespace muster::solver {
+namespace {
+
+// More pairs of roles that talk are not bounded: that would take longer than
+// placing them.
+constexpr size_t kMaxLines = 64;
+
+}  // namespace
 
 void GangBound::Start(Board& board, const Traffic& traffic) {
   board_ = &board;
@@ -347,22 +354,11 @@ int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
 
 // The most weight of pairs with fixed tasks.
 int64_t GangBound::WithFixed(int level, uint32_t role) {
-  const Tree& tree = problem_->tree(0);
   const uint32_t column = problem_->column(role);
   int64_t left = problem_->add(role);
   meetings_.clear();
   board_->ForEachHeld(level, [&](uint32_t domain) {
-    int64_t weight = 0;
-    for (const Traffic::Line& line : traffic_->lines()) {
-      if (line.from != role && line.to != role) continue;
-      for (const Assignment& a :
-           problem_->Fixed(line.from == role ? line.to : line.from)) {
-        const bool here = level == tree.hosts
-                              ? a.at.node == domain
-                              : tree.DomainOf(level, a.at.node) == domain;
-        if (here) weight += line.weight;
-      }
-    }
+    const int64_t weight = traffic_->Pull(level, domain, role);
     const Spot at{0, level, domain};
     meetings_.push_back(
         {weight, static_cast<int64_t>(board_->table().Sum(column, at))});
@@ -380,6 +376,7 @@ int64_t GangBound::WithFixed(int level, uint32_t role) {
 }
 
 int64_t GangBound::LeastTraffic(const Spot& spot) {
+  if (traffic_->lines().size() > kMaxLines) return 0;
   const int hosts = problem_->tree(0).hosts;
   const int64_t all = traffic_->AllPairs(*problem_);
   int64_t cost = 0;

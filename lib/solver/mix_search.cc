@@ -196,25 +196,9 @@ bool MixSearch::FindPull(int level, uint32_t domain) {
   pull_.assign(want_.size(), 0);
   if (!board_->Holds({0, level, domain})) return false;
   if (traffic_->empty()) return true;
-  const Tree& tree = problem_->tree(0);
-  const auto fixed = [&](uint32_t role) {
-    int64_t count = 0;
-    for (const Assignment& a : problem_->Fixed(role)) {
-      const bool here =
-          level == kEverywhere ||
-          (level == tree.hosts ? a.at.node == domain
-                               : tree.DomainOf(level, a.at.node) == domain);
-      count += here;
-    }
-    return count;
-  };
-  for (const Traffic::Line& line : traffic_->lines()) {
-    const uint32_t a = kind_of_[line.from];
-    const uint32_t b = kind_of_[line.to];
-    if (a < want_.size()) pull_[a] += line.weight * scale_ * fixed(line.to);
-    if (b < want_.size() && line.from != line.to) {
-      pull_[b] += line.weight * scale_ * fixed(line.from);
-    }
+  if (level == kEverywhere) domain = 0;
+  for (uint32_t k = 0; k < kinds_.size(); ++k) {
+    pull_[k] = scale_ * traffic_->Pull(level, domain, roles_[kinds_[k].first]);
   }
   return true;
 }

@@ -1,6 +1,8 @@
 #include "lib/solver/traffic.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 namespace muster::solver {
 
@@ -27,6 +29,62 @@ void Traffic::Init(const Problem& problem) {
       lines_.push_back(line);
     }
   }
+  CountFixed(problem);
+}
+
+void Traffic::CountFixed(const Problem& problem) {
+  const Tree& tree = problem.tree(0);
+  held_.resize(std::max(held_.size(), static_cast<size_t>(tree.hosts) + 2));
+  for (std::vector<Held>& held : held_) held.clear();
+  if (lines_.empty() || problem.request().fixed.empty()) return;
+  for (int l = kEverywhere; l <= tree.hosts; ++l) {
+    std::vector<Held>& held = held_[static_cast<size_t>(l + 1)];
+    for (uint32_t r = 0; r < problem.role_count(); ++r) {
+      for (const Assignment& a : problem.Fixed(r)) {
+        const uint32_t domain = l == kEverywhere  ? 0
+                                : l == tree.hosts ? a.at.node
+                                                  : tree.DomainOf(l, a.at.node);
+        if (domain != kOutside) held.push_back({domain, r, 1});
+      }
+    }
+    std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) {
+      return std::tie(a.domain, a.role) < std::tie(b.domain, b.role);
+    });
+    size_t kept = 0;
+    for (const Held& h : held) {
+      if (kept > 0 && held[kept - 1].domain == h.domain &&
+          held[kept - 1].role == h.role) {
+        ++held[kept - 1].tasks;
+      } else {
+        held[kept++] = h;
+      }
+    }
+    held.resize(kept);
+  }
+}
+
+int64_t Traffic::HeldBy(int level, uint32_t domain, uint32_t role) const {
+  const std::vector<Held>& held = held_[static_cast<size_t>(level + 1)];
+  const auto it = std::lower_bound(
+      held.begin(), held.end(), std::pair(domain, role),
+      [](const Held& h, const std::pair<uint32_t, uint32_t>& key) {
+        return std::tie(h.domain, h.role) < std::tie(key.first, key.second);
+      });
+  const bool found =
+      it != held.end() && it->domain == domain && it->role == role;
+  return found ? it->tasks : 0;
+}
+
+int64_t Traffic::Pull(int level, uint32_t domain, uint32_t role) const {
+  int64_t pull = 0;
+  for (const Line& line : lines_) {
+    if (line.from == role) {
+      pull += line.weight * HeldBy(level, domain, line.to);
+    } else if (line.to == role) {
+      pull += line.weight * HeldBy(level, domain, line.from);
+    }
+  }
+  return pull;
 }
 
 // The weight of the pairs among tasks with these counts by role, but for those

@@ -34,6 +34,10 @@ class Traffic {
   // The weight of all pairs: what they cost for each level they do not share.
   int64_t AllPairs(const Problem& problem) const;
 
+  // The weight of all pairs of one new task of the role with the fixed tasks of
+  // a domain (a node; with kEverywhere, all). O(lines x log fixed tasks).
+  int64_t Pull(int level, uint32_t domain, uint32_t role) const;
+
   // What a task of the role on the node would add to the cost of all placed
   // and fixed tasks.
   int64_t CostOf(const Board& board, uint32_t role, NodeIndex node) const;
@@ -53,6 +57,14 @@ class Traffic {
     bool fixed = false;
     NodeIndex node = 0;
   };
+  // Fixed tasks of a role in a domain.
+  struct Held {
+    uint32_t domain = 0;
+    uint32_t role = 0;
+    int64_t tasks = 0;
+  };
+  void CountFixed(const Problem& problem);
+  int64_t HeldBy(int level, uint32_t domain, uint32_t role) const;
   int64_t Between(const Problem& problem, uint32_t role, NodeIndex node,
                   const Assignment& other) const;
   int64_t PairsTogether(const Problem& problem, int level) const;
@@ -62,6 +74,7 @@ class Traffic {
   bool Swap(Board& board, size_t a, size_t b);
 
   std::vector<Line> lines_;
+  std::vector<std::vector<Held>> held_;  // By level + 1; by domain, then role.
   mutable std::vector<Item> items_;
   mutable std::vector<uint32_t> counts_;  // By role.
   mutable std::vector<uint32_t> fixed_;   // By role.
