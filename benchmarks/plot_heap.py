@@ -14,9 +14,10 @@ import statistics
 import sys
 
 import matplotlib
+import matplotlib.ticker
 
 matplotlib.use("svg")
-matplotlib.rcParams.update({"svg.hashsalt": "muster", "svg.fonttype": "none", "font.size": 8})
+matplotlib.rcParams.update({"svg.hashsalt": "muster", "svg.fonttype": "none", "path.simplify_threshold": 1, "font.size": 8})
 import matplotlib.pyplot as plt
 
 WORKLOADS = {
@@ -70,6 +71,7 @@ def draw(axes, curves, counter, label):
     axes.set(xlabel="threads", ylabel=label, yscale="log")
     axes.grid(alpha=0.3)
     axes.minorticks_off()
+    axes.yaxis.set_major_formatter(matplotlib.ticker.ScalarFormatter())
 
 
 def main():

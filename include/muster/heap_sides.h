@@ -82,11 +82,13 @@ inline constexpr bool kLess = std::is_same_v<Compare, std::less<Key>> ||
 template <class Compare, class Key>
 inline constexpr bool kGreater = std::is_same_v<Compare, std::greater<Key>> ||
                                  std::is_same_v<Compare, std::greater<>>;
+template <class Key>
+inline constexpr bool kIsInteger =
+    std::is_integral_v<Key> && sizeof(Key) <= sizeof(uint64_t);
 template <class Compare, class Key>
 inline constexpr bool kHasClasses =
     NumbersClasses<Compare, Key> ||
-    (std::is_integral_v<Key> &&
-     (kLess<Compare, Key> || kGreater<Compare, Key>));
+    (kIsInteger<Key> && (kLess<Compare, Key> || kGreater<Compare, Key>));
 
 template <class Key, class Compare>
 uint64_t ClassOfKey(const Compare& compare, const Key& key) {
@@ -305,9 +307,9 @@ class KeyArray {
   // Without a branch, which no CPU would predict; integers in two instructions.
   bool Before(const Element& a, const Element& b) const {
 #if defined(__SIZEOF_INT128__)
-    if constexpr (kLess<Compare, Key> && std::is_integral_v<Key>) {
+    if constexpr (kIsInteger<Key> && kLess<Compare, Key>) {
       return Wide(a) < Wide(b);
-    } else if constexpr (kGreater<Compare, Key> && std::is_integral_v<Key>) {
+    } else if constexpr (kIsInteger<Key> && kGreater<Compare, Key>) {
       return Wide({b.key, a.place}) < Wide({a.key, b.place});
     }
 #endif
@@ -403,8 +405,9 @@ class KeyArray {
       // next is not known before their parents have been compared.
       const Element* const below = heap_.data() + child * kArity + 1;
       if (child * kArity + 1 + kArity * kArity <= heap_.size()) {
-        for (size_t i = 0; i < kArity; ++i)
+        for (size_t i = 0; i < kArity; ++i) {
           PrefetchForWrite(below + i * kArity);
+        }
       }
       const size_t best = BestOf(child);
       heap_[slot] = std::move(heap_[best]);
