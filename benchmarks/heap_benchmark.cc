@@ -101,17 +101,17 @@ class Comparison {
 };
 
 // Runs workload<P>(seed) for each structure P, round by round; who goes first
-// changes from round to round.
+// changes from round to round. Google Benchmark calls all rounds one iteration,
+// so that a case's name needs no number of them.
 template <class... Structures, class Workload>
-void Compare(benchmark::State& state, Workload workload) {
+void Compare(benchmark::State& state, uint64_t rounds, Workload workload) {
   Prepare();
   Comparison comparison;
-  uint64_t seed = 0;
   for (auto _ : state) {
-    ++seed;
-    for (size_t i = 0; i < sizeof...(Structures); ++i) {
+    for (uint64_t turn = 0; turn < rounds * sizeof...(Structures); ++turn) {
+      const uint64_t seed = 1 + turn / sizeof...(Structures);
       size_t place = 0;
-      ((place++ == (seed + i) % sizeof...(Structures)
+      ((place++ == (seed + turn) % sizeof...(Structures)
             ? comparison.Add<Structures>(
                   workload.template operator()<Structures>(seed))
             : void()),
@@ -122,7 +122,7 @@ void Compare(benchmark::State& state, Workload workload) {
 }
 
 template <class Workload>
-void CompareKeys(benchmark::State& state, Workload workload) {
+void CompareKeys(benchmark::State& state, uint64_t rounds, Workload workload) {
   Compare<Muster<false>, MutexHeap<false>, AbslBtree<false>,
 #if defined(MUSTER_BENCHMARK_TBB)
           Tbb<false>,
@@ -130,7 +130,7 @@ void CompareKeys(benchmark::State& state, Workload workload) {
 #if defined(MUSTER_BENCHMARK_CDS)
           FlatCombining<false>,
 #endif
-          BoostHeap<false>>(state, workload);
+          BoostHeap<false>>(state, rounds, workload);
 }
 
 void BM_SchedulerLike(benchmark::State& state) {
@@ -143,35 +143,35 @@ void BM_SchedulerLike(benchmark::State& state) {
 #if defined(MUSTER_BENCHMARK_CDS)
           FlatCombining<true>,
 #endif
-          BoostHeap<true>>(state, [=]<class S>(uint64_t seed) {
+          BoostHeap<true>>(state, 15, [=]<class S>(uint64_t seed) {
     return SchedulerLike<S>(threads, seed);
   });
 }
 
 void BM_ArbitraryKeys(benchmark::State& state) {
   const int threads = static_cast<int>(state.range(0));
-  CompareKeys(state, [=]<class S>(uint64_t seed) {
+  CompareKeys(state, 15, [=]<class S>(uint64_t seed) {
     return PopAndPush<S>(threads, 10'000, 200'000, seed);
   });
 }
 
 void BM_ManyKeys(benchmark::State& state) {
   const int threads = static_cast<int>(state.range(0));
-  CompareKeys(state, [=]<class S>(uint64_t seed) {
+  CompareKeys(state, 3, [=]<class S>(uint64_t seed) {
     return PopAndPush<S>(threads, 1'000'000, 200'000, seed);
   });
 }
 
 void BM_FillThenDrain(benchmark::State& state) {
   const int threads = static_cast<int>(state.range(0));
-  CompareKeys(state, [=]<class S>(uint64_t seed) {
+  CompareKeys(state, 7, [=]<class S>(uint64_t seed) {
     return FillThenDrain<S>(threads, 400'000, seed);
   });
 }
 
 void BM_Bursts(benchmark::State& state) {
   const int threads = static_cast<int>(state.range(0));
-  CompareKeys(state, [=]<class S>(uint64_t seed) {
+  CompareKeys(state, 9, [=]<class S>(uint64_t seed) {
     return Bursts<S>(threads, 200'000, seed);
   });
 }
@@ -179,7 +179,7 @@ void BM_Bursts(benchmark::State& state) {
 void BM_PopsAlone(benchmark::State& state) {
   const int waiting = static_cast<int>(state.range(0));
   Compare<MusterSession, MusterCalls, PlainLists, MutexLists>(
-      state,
+      state, 9,
       [=]<class S>(uint64_t seed) { return PopsAlone<S>(waiting, seed); });
 }
 
@@ -187,16 +187,12 @@ void Threads(benchmark::internal::Benchmark* benchmark) {
   benchmark->ArgName("threads")->Unit(benchmark::kMillisecond);
   for (int threads : {1, 2, 4, 8, 16}) benchmark->Arg(threads);
 }
-BENCHMARK(BM_SchedulerLike)->Apply(Threads)->Iterations(15);
-BENCHMARK(BM_ArbitraryKeys)->Apply(Threads)->Iterations(15);
-BENCHMARK(BM_ManyKeys)->Apply(Threads)->Iterations(3);
-BENCHMARK(BM_FillThenDrain)->Apply(Threads)->Iterations(7);
-BENCHMARK(BM_Bursts)->Apply(Threads)->Iterations(9);
-BENCHMARK(BM_PopsAlone)
-    ->ArgName("waiting")
-    ->Arg(100'000)
-    ->Arg(1'000'000)
-    ->Iterations(9);
+BENCHMARK(BM_SchedulerLike)->Apply(Threads);
+BENCHMARK(BM_ArbitraryKeys)->Apply(Threads);
+BENCHMARK(BM_ManyKeys)->Apply(Threads);
+BENCHMARK(BM_FillThenDrain)->Apply(Threads);
+BENCHMARK(BM_Bursts)->Apply(Threads);
+BENCHMARK(BM_PopsAlone)->ArgName("waiting")->Arg(100'000)->Arg(1'000'000);
 
 }  // namespace
 }  // namespace muster::benchmarks
