@@ -153,8 +153,8 @@ class PriorityHeap {
     return combiner_.Run([this, side] { return heap_.Use(side); });
   }
 
-  // Stays inside for several operations, whose only atomic writes then are those
-  // that take in what was pushed:
+  // Stays inside for several operations, whose only atomic writes then are
+  // those that take in what was pushed:
   //
   //   PriorityHeap<int>::Session session(&heap);
   //   while (HeapNode<int>* node = session->PopBest()) ...
