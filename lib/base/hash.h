@@ -63,8 +63,9 @@ class StableHash {
   template <class T>
     requires std::is_class_v<T> && (!std::convertible_to<T, std::string_view>)
   void Add(const T& value) {
-    T::Fields(value,
-              [this](int, const char*, const auto& field) { Add(field); });
+    T::Fields(value, [this](int, const char*, const auto& field) {
+      this->Add(field);
+    });
   }
 
   uint64_t value() const {
