@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "lib/topology/needs.h"
+
 namespace muster::index {
 
 namespace {
@@ -172,8 +174,7 @@ uint32_t Column::SlotsNow(const Cluster& cluster, Position p,
                                   question_.ledger, kMaxSlots),
                     kMaxSlots);
   }
-  const uint32_t bit = p - layout_->chunks()[chunk].first;
-  if ((chunk_admits_[chunk] >> bit & 1) == 0) return 0;
+  if ((chunk_admits_[chunk] & layout_->bit(p)) == 0) return 0;
   return states_->whole()[p] / devices_;
 }
 
@@ -182,7 +183,7 @@ void Column::Update(const Cluster& cluster, Position p, uint32_t chunk) {
   const uint32_t before = slots_[p];
   if (now != before) CountSlots(p, chunk, before, now);
   if (!shares_ranks_) {
-    chunk_stale_[chunk] |= uint64_t{1} << (p - layout_->chunks()[chunk].first);
+    chunk_stale_[chunk] |= layout_->bit(p);
   }
   if (now > 0 || before > 0) MarkDomain(chunk, now != before);
 }
@@ -192,8 +193,7 @@ void Column::CountSlots(Position p, uint32_t chunk, uint32_t before,
   slots_[p] = static_cast<uint16_t>(now);
   saturated_ += (now == kMaxSlots) - (before == kMaxSlots);
   AddToSums(chunk, now - before);
-  const Layout::Chunk& c = layout_->chunks()[chunk];
-  const uint64_t bit = uint64_t{1} << (p - c.first);
+  const uint64_t bit = layout_->bit(p);
   chunk_any_[chunk] =
       now > 0 ? chunk_any_[chunk] | bit : chunk_any_[chunk] & ~bit;
   if (devices_ > 0) chunk_sum_[chunk] += now - before;

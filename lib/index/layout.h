@@ -43,6 +43,10 @@ class Layout {
   // Chunks of nodes inside; those outside follow.
   uint32_t inside_chunks() const { return inside_chunks_; }
   uint32_t chunk_of(Position p) const { return chunk_of_[p]; }
+  // Bit i for the chunk's node i.
+  uint64_t bit(Position p) const {
+    return uint64_t{1} << (p - chunks_[chunk_of_[p]].first);
+  }
   // The chunks of a domain of the narrowest level: first, and one past.
   uint32_t first_chunk(uint32_t domain) const { return domain_chunk_[domain]; }
 

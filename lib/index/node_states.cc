@@ -34,7 +34,7 @@ void NodeStates::Refresh(const Cluster& cluster) {
     for (const NodeIndex n : changed_) {
       const Position p = layout_->position(n);
       const uint32_t chunk = layout_->chunk_of(p);
-      const uint64_t bit = uint64_t{1} << (p - layout_->chunks()[chunk].first);
+      const uint64_t bit = layout_->bit(p);
       Read(cluster, p, structure);
       // Nobody has seen this round's changes yet.
       if (version_ > before) {
@@ -78,7 +78,7 @@ void NodeStates::Read(const Cluster& cluster, Position p, bool structure) {
   }
   if (!structure) return;
   const uint32_t chunk = layout_->chunk_of(p);
-  const uint64_t bit = uint64_t{1} << (p - layout_->chunks()[chunk].first);
+  const uint64_t bit = layout_->bit(p);
   const uint64_t before = avoidable_[chunk];
   const bool now = Avoidable(cluster.node(node));
   avoidable_[chunk] = now ? before | bit : before & ~bit;

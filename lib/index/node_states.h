@@ -13,13 +13,6 @@
 
 namespace muster::index {
 
-// Whether tasks that ask so take devices whole, or none.
-inline bool SharesNoDevice(const DeviceRequest& request) {
-  return request.count == 0 ||
-         (request.milli == kWholeDevice && request.memory_bytes == 0 &&
-          request.partition.empty());
-}
-
 // Reads the cluster's log of changed nodes once for all columns, and tells them
 // by chunks: what happens to a rack is one entry, not one for each node. Beside
 // it, by node, what many shapes ask alike: the devices that are wholly free,

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "lib/policy/node_state.h"
+#include "lib/topology/needs.h"
 
 namespace muster::policy {
 namespace {
@@ -57,13 +58,12 @@ uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {
 bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
                  Ledger ledger) {
   const DeviceRequest& request = cluster.device_request(shape);
-  if (request.count == 0) return false;
+  if (SharesNoDevice(request)) return false;
   if (!request.partition.empty()) {
     Allocation at;
     return cluster.Choose(node, shape, ledger, &at) &&
            (at.devices & cluster.split_devices(node, ledger)) == 0;
   }
-  if (request.milli == kWholeDevice && request.memory_bytes == 0) return false;
   const uint32_t devices =
       static_cast<uint32_t>(cluster.node(node).devices.size());
   uint32_t shared = 0;

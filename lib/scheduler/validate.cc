@@ -14,10 +14,6 @@ namespace {
 
 absl::string_view A(std::string_view s) { return {s.data(), s.size()}; }
 
-absl::Status Invalid(std::string_view what) {
-  return absl::InvalidArgumentError(A(what));
-}
-
 absl::Status ValidateAmount(const SchedulerConfig& config,
                             const std::string& field, const Resources& amount,
                             bool device_kind_allowed) {
@@ -100,6 +96,10 @@ absl::Status ValidateKey(std::string_view what, std::string_view key) {
                                 " bytes; this one has ", key.size()));
   }
   return absl::OkStatus();
+}
+
+absl::Status Invalid(std::string_view what) {
+  return absl::InvalidArgumentError(A(what));
 }
 
 absl::Status ValidateConfig(const SchedulerConfig& config) {

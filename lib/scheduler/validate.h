@@ -53,6 +53,8 @@ absl::Status ValidateGang(const SchedulerConfig& config, const Gang& gang);
 // start_after names no role or goes round in a circle.
 absl::StatusOr<std::vector<uint32_t>> StartWaves(const Gang& gang);
 
+// InvalidArgument: the field and what is allowed.
+absl::Status Invalid(std::string_view what);
 // Refused in this version, wherever it is set.
 absl::Status NotSupportedYet(std::string_view field);
 

@@ -11,10 +11,6 @@ namespace muster {
 
 namespace {
 
-absl::Status Invalid(const std::string& what) {
-  return absl::InvalidArgumentError(what);
-}
-
 absl::Status OutOf(const std::string& field, int64_t value, int64_t least,
                    int64_t most) {
   return Invalid(

@@ -11,10 +11,6 @@
 namespace muster {
 namespace {
 
-absl::Status Invalid(const std::string& message) {
-  return absl::InvalidArgumentError(message);
-}
-
 const FabricTopology* FindFabric(const SchedulerConfig& config,
                                  const TopologyConstraint& c) {
   const auto it =

@@ -18,10 +18,6 @@ namespace {
 
 constexpr uint32_t kMaxTasks = 1'000'000;
 
-absl::Status Invalid(const std::string& what) {
-  return absl::InvalidArgumentError(what);
-}
-
 absl::Status ValidateTerm(const std::string& field, const SelectorTerm& term) {
   for (size_t i = 0; i < term.all_of.size(); ++i) {
     const Requirement& r = term.all_of[i];

@@ -11,8 +11,8 @@ void Board::ForgetTouched() {
     node_touched_[n] = 0;
   }
   for (const Spot& s : touched_domains_) {
-    domain_tasks_[TouchPosition(s)] = 0;
-    domain_touched_[TouchPosition(s)] = 0;
+    domain_tasks_[domain_numbers_[s]] = 0;
+    domain_touched_[domain_numbers_[s]] = 0;
   }
   touched_nodes_.clear();
   touched_domains_.clear();
@@ -26,16 +26,7 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   table_ = &table;
   placed_.clear();
   most_placed_ = 0;
-  tree_first_.clear();
-  level_first_.clear();
-  size_t domains = 0;
-  for (const Tree& tree : problem.trees()) {
-    tree_first_.push_back(level_first_.size());
-    for (int l = 0; l < tree.hosts; ++l) {
-      level_first_.push_back(domains);
-      domains += tree.index->levels[l].size();
-    }
-  }
+  const size_t domains = domain_numbers_.Reset(problem.trees());
   const size_t nodes = cluster.node_limit();
   node_tasks_.resize(std::max(node_tasks_.size(), nodes), 0);
   node_touched_.resize(node_tasks_.size(), 0);
@@ -79,7 +70,7 @@ void Board::Touch(NodeIndex node, bool enter) {
     if (!tree.Contains(node)) continue;
     for (int l = 0; l < tree.hosts; ++l) {
       const Spot spot{t, l, tree.index->domain_of[l][node]};
-      const size_t at = TouchPosition(spot);
+      const size_t at = domain_numbers_[spot];
       if (domain_touched_[at] == 0) {
         domain_touched_[at] = 1;
         touched_domains_.push_back(spot);
@@ -257,7 +248,7 @@ bool Board::Holds(const Spot& spot) const {
   if (spot.level == problem_->tree(spot.tree).hosts) {
     return node_tasks_[spot.domain] > 0;
   }
-  return domain_tasks_[TouchPosition(spot)] > 0;
+  return domain_tasks_[domain_numbers_[spot]] > 0;
 }
 
 bool Board::HoldsAround(const Spot& spot, int level) const {
@@ -278,7 +269,8 @@ int Board::Nearness(const Spot& spot) const {
     ++up;
   }
   for (; level >= 0; --level, ++up) {
-    if (domain_tasks_[TouchPosition({spot.tree, level, domain})] > 0) return up;
+    if (domain_tasks_[domain_numbers_[{spot.tree, level, domain}]] > 0)
+      return up;
     domain = tree.index->levels[level][domain].parent;
   }
   return tree.hosts + 1;

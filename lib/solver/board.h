@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "lib/solver/domain_numbers.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/slot_table.h"
 #include "lib/solver/spread_book.h"
@@ -79,7 +80,7 @@ class Board {
     }
     for (const Spot& s : touched_domains_) {
       if (s.tree != 0 || s.level != level) continue;
-      if (domain_tasks_[TouchPosition(s)] > 0) f(s.domain);
+      if (domain_tasks_[domain_numbers_[s]] > 0) f(s.domain);
     }
   }
   // The node that a scope's required domain is bound to, if it has tasks.
@@ -102,10 +103,6 @@ class Board {
   void Enter(TaskId task, NodeIndex node, bool enter);
   void EnterHold(Hold& hold, NodeIndex node, bool enter);
   void Touch(NodeIndex node, bool enter);
-  size_t TouchPosition(const Spot& s) const {
-    return level_first_[tree_first_[s.tree] + static_cast<size_t>(s.level)] +
-           s.domain;
-  }
   void ForgetTouched();
   static bool NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot);
 
@@ -132,8 +129,7 @@ class Board {
   std::vector<Spot> touched_domains_;
   std::vector<uint8_t> node_touched_;
   std::vector<uint8_t> domain_touched_;
-  std::vector<size_t> level_first_;
-  std::vector<size_t> tree_first_;
+  DomainNumbers domain_numbers_;
 };
 
 }  // namespace muster::solver

@@ -49,11 +49,18 @@ bool FabricPlacer::Start(const Cluster& cluster,
                          const PlacementRequest& request) {
   ask_.request = &request;
   ask_.known = &fabrics_[Find(request)];
-  ask_.required = ConstraintOf(request.gang->gang)->required;
   ask_.held_nodes.clear();
   Known& known = *ask_.known;
   if (known.fabric.empty()) return false;
   ask_.fabric = &known.fabric[0];
+  const std::string& required = ConstraintOf(request.gang->gang)->required;
+  const auto levels = ask_.fabric->levels();
+  const auto it = std::find(levels.begin(), levels.end(), required);
+  ask_.box = required == "box";
+  ask_.host = required == kHostLevel;
+  ask_.level = ask_.box || it == levels.end()
+                   ? -1
+                   : static_cast<int>(it - levels.begin());
   const uint32_t size = ask_.fabric->nodes();
   if (known.made_from.IsNew(cluster, cluster.layout_version())) {
     known.nodes.assign(size, kNoNode);
@@ -168,7 +175,7 @@ bool FabricPlacer::FindNodes(const SlotsOf& slots_of) {
 // Nodes with room for so many tasks each, into chosen_.
 bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
   tasks_each_ = tasks_each;
-  const bool box = ask_.required == "box";
+  const bool box = ask_.box;
   uint32_t count = 0;
   free_.assign(slots_.size(), 0);
   for (size_t n = 0; n < slots_.size(); ++n) {
@@ -177,7 +184,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
     count += free_[n];
   }
   steps_ += slots_.size();
-  if (count < nodes || (ask_.required == kHostLevel && nodes > 1)) return false;
+  if (count < nodes || (ask_.host && nodes > 1)) return false;
   if (!ask_.held_nodes.empty() && !box) {
     return FreeInOneDomain(nodes) && Nearest(nodes);
   }
@@ -194,10 +201,8 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
 
 // Whether the nodes chosen lie in one domain of a required level.
 bool FabricPlacer::InOneDomain() const {
-  const auto levels = ask_.fabric->levels();
-  const auto it = std::find(levels.begin(), levels.end(), ask_.required);
-  if (it == levels.end() || *it == "box") return true;
-  const auto level = static_cast<size_t>(it - levels.begin());
+  if (ask_.level < 0) return true;
+  const auto level = static_cast<size_t>(ask_.level);
   const uint32_t home = ask_.fabric->Domain(chosen_[0], level);
   return std::all_of(chosen_.begin(), chosen_.end(), [&](uint32_t n) {
     return ask_.fabric->Domain(n, level) == home;
@@ -206,13 +211,11 @@ bool FabricPlacer::InOneDomain() const {
 
 // Keeps of free_ what lies where the tasks that run must be.
 bool FabricPlacer::FreeInOneDomain(uint32_t nodes) {
-  if (ask_.required == kHostLevel) {
+  if (ask_.host) {
     for (size_t n = 0; n < free_.size(); ++n) free_[n] &= held_[n];
   }
-  const auto levels = ask_.fabric->levels();
-  const auto it = std::find(levels.begin(), levels.end(), ask_.required);
-  if (it != levels.end()) {
-    const auto level = static_cast<size_t>(it - levels.begin());
+  if (ask_.level >= 0) {
+    const auto level = static_cast<size_t>(ask_.level);
     const uint32_t home = ask_.fabric->Domain(ask_.held_nodes[0], level);
     for (uint32_t n = 0; n < free_.size(); ++n) {
       if (ask_.fabric->Domain(n, level) != home) free_[n] = 0;

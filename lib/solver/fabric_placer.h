@@ -48,7 +48,9 @@ class FabricPlacer {
     const PlacementRequest* request = nullptr;
     Known* known = nullptr;
     const Fabric* fabric = nullptr;
-    std::string_view required{};
+    bool box = false;    // All in one box,
+    bool host = false;   // on one node,
+    int level = -1;      // or in one domain of this level of the fabric.
     uint32_t tasks = 0;  // To add.
     std::vector<uint32_t> held_nodes{};
   };

@@ -308,6 +308,21 @@ void GangBound::Domains(const Spot& spot, bool nodes,
   if (nodes) ByKinds(spot, least);
 }
 
+// The most of `others` that so many tasks meet, each where there are most.
+int64_t GangBound::MostMet(int64_t tasks) {
+  std::sort(
+      meetings_.begin(), meetings_.end(),
+      [](const Meeting& a, const Meeting& b) { return a.others > b.others; });
+  int64_t met = 0;
+  for (const Meeting& m : meetings_) {
+    if (tasks == 0 || m.others <= 0) break;
+    const int64_t there = std::min(tasks, m.tasks);
+    met += there * m.others;
+    tasks -= there;
+  }
+  return met;
+}
+
 // The most pairs of a task of the role with one of the other that domains of
 // the level hold, as far as the role's own tasks reach.
 int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
@@ -316,7 +331,7 @@ int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
   const Tree& tree = problem_->tree(0);
   const uint32_t mine = problem_->column(role);
   const uint32_t its = problem_->column(other);
-  int64_t left = problem_->add(role);
+  const int64_t left = problem_->add(role);
   const int64_t others = problem_->add(other);
   meetings_.clear();
   const auto meet = [&](uint64_t its_slots, uint64_t slots) {
@@ -339,23 +354,14 @@ int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
     }
   }
   problem_->steps += meetings_.size();
-  std::sort(
-      meetings_.begin(), meetings_.end(),
-      [](const Meeting& a, const Meeting& b) { return a.others > b.others; });
-  int64_t pairs = 0;
-  for (const Meeting& m : meetings_) {
-    if (left == 0 || m.others <= 0) break;
-    const int64_t tasks = std::min(left, m.tasks);
-    pairs += tasks * m.others;
-    left -= tasks;
-  }
+  const int64_t pairs = MostMet(left);
   return role == other ? pairs / 2 : pairs;
 }
 
 // The most weight of pairs with fixed tasks.
 int64_t GangBound::WithFixed(int level, uint32_t role) {
   const uint32_t column = problem_->column(role);
-  int64_t left = problem_->add(role);
+  const int64_t left = problem_->add(role);
   meetings_.clear();
   board_->ForEachHeld(level, [&](uint32_t domain) {
     const int64_t weight = traffic_->Pull(level, domain, role);
@@ -363,16 +369,7 @@ int64_t GangBound::WithFixed(int level, uint32_t role) {
     meetings_.push_back(
         {weight, static_cast<int64_t>(board_->table().Sum(column, at))});
   });
-  std::sort(
-      meetings_.begin(), meetings_.end(),
-      [](const Meeting& a, const Meeting& b) { return a.others > b.others; });
-  int64_t sum = 0;
-  for (const Meeting& m : meetings_) {
-    const int64_t tasks = std::min(left, m.tasks);
-    sum += tasks * m.others;
-    left -= tasks;
-  }
-  return sum;
+  return MostMet(left);
 }
 
 int64_t GangBound::LeastTraffic(const Spot& spot) {

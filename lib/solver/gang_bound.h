@@ -70,6 +70,7 @@ class GangBound {
   void AtDomains(const Spot& spot, int level, uint32_t* least);
   void AtNodes(const Spot& spot, bool each, uint32_t* least);
   void ByKinds(const Spot& spot, std::span<uint32_t> least);
+  int64_t MostMet(int64_t tasks);
   int64_t Together(const Spot& spot, int level, uint32_t role, uint32_t other);
   int64_t WithFixed(int level, uint32_t role);
 

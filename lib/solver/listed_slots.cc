@@ -21,16 +21,7 @@ void ListedSlots::Build(const Problem& problem,
   Clear();
   problem_ = &problem;
   columns_ = problem.columns().size();
-  tree_first_.clear();
-  level_first_.clear();
-  size_t domains = 0;
-  for (const Tree& tree : problem.trees()) {
-    tree_first_.push_back(level_first_.size());
-    for (int l = 0; l < tree.hosts; ++l) {
-      level_first_.push_back(domains);
-      domains += tree.index->levels[l].size();
-    }
-  }
+  const size_t domains = domain_numbers_.Reset(problem.trees());
   const size_t limit = problem.cluster().node_limit();
   slots_.resize(std::max(slots_.size(), limit * columns_), 0);
   sums_.resize(std::max(sums_.size(), domains * columns_), 0);
@@ -62,10 +53,11 @@ void ListedSlots::Add(uint32_t column, NodeIndex node, uint64_t change) {
   for (size_t t = 0; t < trees.size(); ++t) {
     if (!trees[t].Contains(node)) continue;
     for (int l = 0; l < trees[t].hosts; ++l) {
-      const size_t entry = Position({static_cast<int>(t), l,
-                                     trees[t].index->domain_of[l][node]}) *
-                               columns_ +
-                           column;
+      const size_t entry =
+          domain_numbers_[{static_cast<int>(t), l,
+                           trees[t].index->domain_of[l][node]}] *
+              columns_ +
+          column;
       if (sums_[entry] == 0) summed_.push_back(entry);
       sums_[entry] += change;
     }

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "lib/solver/domain_numbers.h"
 #include "lib/solver/problem.h"
 
 namespace muster::solver {
@@ -26,28 +27,23 @@ class ListedSlots {
   }
   // In a domain of a stored level, and in all.
   uint64_t Sum(uint32_t column, const Spot& spot) const {
-    return sums_[Position(spot) * columns_ + column];
+    return sums_[domain_numbers_[spot] * columns_ + column];
   }
   uint64_t Total(uint32_t column) const { return totals_[column]; }
 
  private:
   void Clear();
   void Add(uint32_t column, NodeIndex node, uint64_t change);
-  size_t Position(const Spot& s) const {
-    return level_first_[tree_first_[s.tree] + static_cast<size_t>(s.level)] +
-           s.domain;
-  }
 
   const Problem* problem_ = nullptr;
   size_t columns_ = 0;
-  std::vector<NodeIndex> filled_;    // Nodes that may have slots.
-  std::vector<size_t> summed_;       // Entries of sums_ that may not be 0.
-  std::vector<size_t> tree_first_;   // Tree -> its first entry below.
-  std::vector<size_t> level_first_;  // Tree and level -> first domain.
-  std::vector<uint32_t> slots_;      // [node][column]
-  std::vector<uint64_t> sums_;       // [domain][column]
-  std::vector<uint64_t> totals_;     // [column]
-  std::vector<uint8_t> listed_;      // [node]
+  std::vector<NodeIndex> filled_;  // Nodes that may have slots.
+  std::vector<size_t> summed_;     // Entries of sums_ that may not be 0.
+  DomainNumbers domain_numbers_;
+  std::vector<uint32_t> slots_;   // [node][column]
+  std::vector<uint64_t> sums_;    // [domain][column]
+  std::vector<uint64_t> totals_;  // [column]
+  std::vector<uint8_t> listed_;   // [node]
 };
 
 }  // namespace muster::solver

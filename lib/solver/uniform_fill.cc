@@ -127,9 +127,9 @@ uint32_t UniformFill::MostOfNodes(uint32_t domain) const {
 // No placement uses fewer domains of the level than its largest ones that hold
 // the tasks.
 uint32_t UniformFill::LeastDomains(int level, uint32_t tasks) {
-  picks_.clear();
-  AddDomains(level, 0, layout_->domains(level));
-  return Choose(tasks);
+  const std::span<const uint32_t> sums = column_->sums(level);
+  looked_at_ += sums.size();
+  return Fewest(sums, index::Greatest(sums), tasks, ~0u);
 }
 
 uint32_t UniformFill::LeastNodes(uint32_t tasks) const {

@@ -4,6 +4,7 @@
 
 #include "lib/solver/headroom.h"
 #include "lib/solver/rank_order.h"
+#include "lib/topology/needs.h"
 
 namespace muster::solver {
 // False if the constraint is not one this placer knows.
@@ -156,7 +157,7 @@ void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
   policy::Question question{shape, request.ledger, request.gang->gang.key};
   const bool alone = std::all_of(shares_.begin(), shares_.end(),
                                  [](const auto& s) { return s.tasks == 1; });
-  if (alone && index::SharesNoDevice(cluster.device_request(shape))) {
+  if (alone && SharesNoDevice(cluster.device_request(shape))) {
     TakeEach(cluster, request, shape, result);
     return;
   }

@@ -22,6 +22,20 @@ enum class DeviceForm : uint8_t {
   kPartition
 };
 
+inline DeviceForm FormOf(const DeviceRequest& request) {
+  if (request.count == 0) return DeviceForm::kNone;
+  if (!request.partition.empty()) return DeviceForm::kPartition;
+  if (request.memory_bytes > 0) return DeviceForm::kMemory;
+  if (request.milli >= kWholeDevice) return DeviceForm::kWhole;
+  return request.milli > 0 ? DeviceForm::kFraction : DeviceForm::kNone;
+}
+
+// Whether such tasks take devices whole, or none.
+inline bool SharesNoDevice(const DeviceRequest& request) {
+  const DeviceForm form = FormOf(request);
+  return form == DeviceForm::kNone || form == DeviceForm::kWhole;
+}
+
 struct Needs {
   struct Amount {
     ResourceKind kind = 0;

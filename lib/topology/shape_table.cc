@@ -16,17 +16,9 @@ Needs NeedsOf(const TaskShape& shape, uint32_t kinds,
   const DeviceRequest& request = shape.devices;
   if (request.count == 0) return needs;
   needs.count = request.count;
-  if (!request.partition.empty()) {
-    needs.form = DeviceForm::kPartition;
-  } else if (request.memory_bytes > 0) {
-    needs.form = DeviceForm::kMemory;
-    needs.memory = request.memory_bytes;
-  } else if (request.milli >= kWholeDevice) {
-    needs.form = DeviceForm::kWhole;
-  } else if (request.milli > 0) {
-    needs.form = DeviceForm::kFraction;
-    needs.milli = request.milli;
-  }
+  needs.form = FormOf(request);
+  if (needs.form == DeviceForm::kMemory) needs.memory = request.memory_bytes;
+  if (needs.form == DeviceForm::kFraction) needs.milli = request.milli;
   return needs;
 }
 
