@@ -45,24 +45,24 @@ std::vector<uint8_t> HalfInBoxes(const Fabric& torus) {
   return free;
 }
 
-void Ask(benchmark::State& state, const Fabric& fabric,
-         const std::vector<uint8_t>& free, uint32_t count) {
+template <class Question>
+void Measure(benchmark::State& state, const Question& ask) {
   size_t found = 0;
   for (auto _ : state) {
-    const auto placed = fabric.Select(free, count);
+    const auto placed = ask();
     benchmark::DoNotOptimize(found = placed->nodes.size());
   }
   state.counters["found"] = static_cast<double>(found);
 }
 
+void Ask(benchmark::State& state, const Fabric& fabric,
+         const std::vector<uint8_t>& free, uint32_t count) {
+  Measure(state, [&] { return fabric.Select(free, count); });
+}
+
 void AskBox(benchmark::State& state, const Fabric& torus,
             const std::vector<uint8_t>& free, uint32_t count) {
-  size_t found = 0;
-  for (auto _ : state) {
-    const auto placed = torus.FindBox(free, count);
-    benchmark::DoNotOptimize(found = placed->nodes.size());
-  }
-  state.counters["found"] = static_cast<double>(found);
+  Measure(state, [&] { return torus.FindBox(free, count); });
 }
 
 const Fabric& Torus16() {

@@ -16,23 +16,11 @@
 #include <vector>
 
 #include "benchmarks/heap_peers.h"
+#include "benchmarks/random.h"
 
 namespace muster::benchmarks {
 
-// splitmix64: equal choices for every structure.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint64_t operator()() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-
- private:
-  uint64_t state_;
-};
+using bench::Random;
 
 // --- Counting ----------------------------------------------------------------
 

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/random.h"
 #include "muster/cluster.h"
 #include "muster/placement_solver.h"
 #include "muster/preemptor.h"
@@ -28,19 +29,7 @@ constexpr ResourceKind kGpu = 1;
 constexpr uint32_t kGpusPerNode = 8;
 constexpr uint32_t kNodesPerRack = 20;
 
-// splitmix64.
-class Random {
- public:
-  uint64_t operator()() {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-
- private:
-  uint64_t state_ = 1;
-};
+using bench::Random;
 
 Role GpuRole(uint32_t tasks, uint32_t gpus) {
   Role role;
@@ -136,7 +125,7 @@ class FullCluster {
   }
 
   Cluster cluster_;
-  Random random_;
+  Random random_{1};
   ShapeId one_ = 0;
   ShapeId two_ = 0;
   std::vector<std::vector<Assignment>> tasks_;

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/random.h"
 #include "lib/solver/tree_knapsack.h"
 
 namespace muster::solver {
@@ -37,20 +38,7 @@ constexpr uint32_t kRacks = 5 * 20 * 25;
 constexpr uint32_t kNodes = kRacks * kRackNodes;
 constexpr int kStates = 200;
 
-// splitmix64.
-class Random {
- public:
-  explicit Random(uint64_t seed) : state_(seed) {}
-  uint32_t Below(uint32_t limit) {
-    uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return static_cast<uint32_t>(((z ^ (z >> 31)) >> 32) * limit >> 32);
-  }
-
- private:
-  uint64_t state_;
-};
+using bench::Random;
 
 using Free = std::vector<uint8_t>;  // Devices free, by node.
 

@@ -185,16 +185,8 @@ TEST(Certificates, BesideFixedTasks) {
       World w(TwoLevels());
       for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
       if (w.Place(RandomGang(random, limits)).fit != Fit::kFits) continue;
-      std::vector<Assignment> kept;
-      for (const Assignment& a : w.held) {
-        if (random.Chance(50)) {
-          kept.push_back(a);
-          continue;
-        }
-        w.cluster.Credit(a.at, Ledger::kBoth);
-        if (random.Chance(50)) w.cluster.SetAvailable(a.at.node, false);
-      }
-      w.held = kept;
+      LoseHalf(random, w);
+      const std::vector<Assignment> kept = w.held;
       if (w.PlaceAgain().fit != Fit::kFits || w.result.tasks.empty()) continue;
       CheckClaims(w, kept, &tally);
       if (HasFatalFailure()) return;

@@ -1,15 +1,12 @@
 // Two roles on some 36 nodes, beyond brute force, against an integer program:
 // HiGHS, which ./dev setup installs; skipped without it.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "test/solver/integer_program.h"
 #include "test/solver/oracle.h"
 #include "test/solver/random_world.h"
 #include "test/solver/world.h"
@@ -17,18 +14,9 @@
 namespace muster::solver_test {
 namespace {
 
-constexpr int kNotInstalled = 77;  // The script says so.
-constexpr int kNoPython = 127;     // The shell says so.
 constexpr uint32_t kBlocks = 3;
 constexpr uint32_t kRacks = 3;  // Of a block.
 constexpr uint32_t kNodes = 4;  // Of a rack.
-
-// The Python that has the solver. Tests run in the root of the source tree.
-std::string Python() {
-  if (const char* named = std::getenv("MUSTER_ORACLE_PYTHON")) return named;
-  const std::string own = "build/oracle-venv/bin/python";
-  return std::ifstream(own).good() ? own : "python3";
-}
 
 // Workers with a device and a core, servers with two cores; they fit into no
 // block alone more often than not.
@@ -115,33 +103,21 @@ void Check(const Answer& answer, std::istringstream* lines) {
 
 TEST(GangExact, AgreesWithAnIntegerProgram) {
   std::vector<std::pair<uint64_t, Answer>> answers;
-  const std::string path = testing::TempDir() + "gang_questions.json";
-  std::ofstream file(path);
+  std::string questions;
   for (uint64_t seed = 1; answers.size() < 40 && seed < 1000; ++seed) {
     Answer answer = Ask(seed);
     const Certificate& c = answer.certificate;
     if (c.levels.empty() && !c.traffic.talks) continue;
-    file << answer.question.Line();
+    questions += answer.question.Line();
     answers.emplace_back(seed, std::move(answer));
   }
-  file.close();
   ASSERT_EQ(answers.size(), 40u);
 
-  const std::string command = Python() + " test/solver/gang_exact.py <" + path;
-  FILE* pipe = popen(command.c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
-  std::string output;
-  for (int c = 0; (c = std::fgetc(pipe)) != EOF;) {
-    output += static_cast<char>(c);
-  }
-  const int status = pclose(pipe);
-  std::remove(path.c_str());
-  ASSERT_TRUE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == kNoPython) GTEST_SKIP() << "no python3";
-  if (WEXITSTATUS(status) == kNotInstalled) GTEST_SKIP() << "no highspy";
-  ASSERT_EQ(WEXITSTATUS(status), 0);
+  const ProgramAnswer answered = AskIntegerProgram("gang_exact.py", questions);
+  if (!answered.skipped.empty()) GTEST_SKIP() << answered.skipped;
+  ASSERT_EQ(answered.status, 0);
 
-  std::istringstream lines(output);
+  std::istringstream lines(answered.output);
   for (const auto& [seed, answer] : answers) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Check(answer, &lines);

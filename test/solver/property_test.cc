@@ -163,16 +163,8 @@ void LoseSome(uint64_t first, uint64_t last, const Limits& limits) {
     World w(TwoLevels());
     for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
     if (w.Place(RandomGang(random, limits)).fit != Fit::kFits) continue;
-    std::vector<Assignment> kept;
-    for (const Assignment& a : w.held) {
-      if (random.Chance(50)) {
-        kept.push_back(a);
-        continue;
-      }
-      w.cluster.Credit(a.at, Ledger::kBoth);
-      if (random.Chance(50)) w.cluster.SetAvailable(a.at.node, false);
-    }
-    w.held = kept;
+    LoseHalf(random, w);
+    const std::vector<Assignment> kept = w.held;
     ++asked;
     const std::optional<Optimum> best =
         BruteForce(w.cluster, *w.request.gang, kept);

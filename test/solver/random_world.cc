@@ -138,4 +138,17 @@ void UseSome(Random& random, World& w) {
   }
 }
 
+void LoseHalf(Random& random, World& w) {
+  std::vector<Assignment> kept;
+  for (const Assignment& a : w.held) {
+    if (random.Chance(50)) {
+      kept.push_back(a);
+      continue;
+    }
+    w.cluster.Credit(a.at, Ledger::kBoth);
+    if (random.Chance(50)) w.cluster.SetAvailable(a.at.node, false);
+  }
+  w.held = kept;
+}
+
 }  // namespace muster::solver_test

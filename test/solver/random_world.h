@@ -48,6 +48,8 @@ std::vector<NodeSpec> RandomNodes(Random& random, const Limits& limits);
 Gang RandomGang(Random& random, const Limits& limits);
 // Takes devices away, whole and in part.
 void UseSome(Random& random, World& w);
+// Of the tasks held, each goes with even odds, half of the time with its node.
+void LoseHalf(Random& random, World& w);
 
 }  // namespace muster::solver_test
 

@@ -1,31 +1,18 @@
 // Trees beyond brute force, against an integer program: HiGHS, which ./dev
 // setup installs; skipped without it.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <cstdio>
-#include <cstdlib>
-#include <fstream>
 #include <random>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "lib/solver/tree_knapsack.h"
+#include "test/solver/integer_program.h"
 #include "test/solver/tree_knapsack_oracle.h"
 
 namespace muster::solver_test {
 namespace {
-
-constexpr int kNotInstalled = 77;  // The script says so.
-constexpr int kNoPython = 127;     // The shell says so.
-
-// The Python that has the solver. Tests run in the root of the source tree.
-std::string Python() {
-  if (const char* named = std::getenv("MUSTER_ORACLE_PYTHON")) return named;
-  const std::string own = "build/oracle-venv/bin/python";
-  return std::ifstream(own).good() ? own : "python3";
-}
 
 std::string QuestionLine(const NumberTree& tree, uint32_t tasks) {
   std::ostringstream line;
@@ -70,32 +57,21 @@ TEST(TreeKnapsackExact, AgreesWithAnIntegerProgram) {
     uint32_t tasks = 0;
   };
   std::vector<Case> cases;
-  const std::string path = testing::TempDir() + "tree_knapsack_questions.json";
-  std::ofstream file(path);
+  std::string questions;
   for (uint32_t seed = 1; seed <= 34; ++seed) {
     std::mt19937_64 random(seed);
     NumberTree tree = UnevenTree(random, seed % 2 == 0, seed > 32);
     const auto tasks = static_cast<uint32_t>(tree.total() * (1 + seed % 5) / 8);
-    file << QuestionLine(tree, tasks);
+    questions += QuestionLine(tree, tasks);
     cases.push_back({seed, std::move(tree), tasks});
   }
-  file.close();
 
-  const std::string command =
-      Python() + " test/solver/tree_knapsack_exact.py <" + path;
-  FILE* pipe = popen(command.c_str(), "r");
-  ASSERT_NE(pipe, nullptr);
-  std::string output;
-  for (int c = 0; (c = std::fgetc(pipe)) != EOF;)
-    output += static_cast<char>(c);
-  const int status = pclose(pipe);
-  std::remove(path.c_str());
-  ASSERT_TRUE(WIFEXITED(status));
-  if (WEXITSTATUS(status) == kNoPython) GTEST_SKIP() << "no python3";
-  if (WEXITSTATUS(status) == kNotInstalled) GTEST_SKIP() << "no highspy";
-  ASSERT_EQ(WEXITSTATUS(status), 0);
+  const ProgramAnswer answered =
+      AskIntegerProgram("tree_knapsack_exact.py", questions);
+  if (!answered.skipped.empty()) GTEST_SKIP() << answered.skipped;
+  ASSERT_EQ(answered.status, 0);
 
-  std::istringstream lines(output);
+  std::istringstream lines(answered.output);
   solver::TreeKnapsack knapsack;
   solver::TreeAnswer answer;
   for (const Case& c : cases) {

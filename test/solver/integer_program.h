@@ -1,0 +1,22 @@
+// HiGHS, which ./dev setup installs, as an oracle.
+#ifndef MUSTER_TEST_SOLVER_INTEGER_PROGRAM_H_
+#define MUSTER_TEST_SOLVER_INTEGER_PROGRAM_H_
+
+#include <string>
+
+namespace muster::solver_test {
+
+struct ProgramAnswer {
+  std::string skipped{};  // Why it could not be asked; else empty.
+  int status = -1;        // The script's exit status; -1: it did not exit.
+  std::string output{};
+};
+
+// Runs a script of test/solver with the questions as its input. Tests run in
+// the root of the source tree.
+ProgramAnswer AskIntegerProgram(const std::string& script,
+                                const std::string& questions);
+
+}  // namespace muster::solver_test
+
+#endif  // MUSTER_TEST_SOLVER_INTEGER_PROGRAM_H_
