@@ -22,13 +22,17 @@ struct VictimCandidate {
   // cores for a gang without devices).
   int64_t cost = 0;
   // All its tasks, charged to kBoth, surplus ones last, in the order in which
-  // surplus would be shed from the back. Of a gang that may not be stopped
-  // whole: only those that it can do without.
+  // surplus would be shed from the back. Of a gang that may not be stopped:
+  // only those that it can do without.
   std::span<const Assignment> tasks{};
   // How many tasks at the back of `tasks` may be shed and leave the gang
   // satisfied, and the cost of each. 0 where the host cannot shrink.
   uint32_t surplus = 0;
   int64_t surplus_cost = 0;
+  // The numbers of tasks from the back that may be shed, ascending, where not
+  // any number up to `surplus` may: a group's child goes whole. Empty: any.
+  std::span<const uint32_t> cuts{};
+  bool stoppable = true;  // false: may be shed from, never stopped.
 };
 
 // The law a set of victims must keep (queue floors, quota): supplied by the
@@ -42,8 +46,9 @@ class VictimRules {
  public:
   virtual ~VictimRules() = default;
   // Adds `tasks` tasks from the back of candidate `i` (all of them: the whole
-  // gang) to the set, or returns false, with no change, if the law forbids it
-  // given what is in the set already. A candidate is added at most once.
+  // gang, if it is stoppable) to the set, or returns false, with no change, if
+  // the law forbids it given what is in the set already. A candidate is added
+  // at most once.
   virtual bool Add(uint32_t i, uint32_t tasks) = 0;
   virtual void Remove(uint32_t i) = 0;
   // Whether the preemptor's quota has room once the set is gone.
@@ -62,7 +67,8 @@ struct PreemptionRequest {
 
 struct Victim {
   uint32_t candidate = 0;  // Position in PreemptionRequest::candidates.
-  uint32_t tasks = 0;      // How many from the back; all: the whole gang.
+  uint32_t tasks = 0;      // How many from the back; all of a stoppable one:
+                           // the whole gang.
 
   friend bool operator==(const Victim&, const Victim&) = default;
 };

@@ -39,7 +39,7 @@ bool Exhaustive::Suits(const Problem& problem,
   if (candidates.size() > kMostCandidates) return false;
   uint64_t combinations = 1;
   for (uint32_t c : candidates) {
-    combinations *= problem.Surplus(c) + 2;
+    combinations *= problem.Cuts(c) + 2;
     if (combinations > kMostCombinations) return false;
   }
   return true;
@@ -69,7 +69,8 @@ bool Exhaustive::Decide(size_t next) {
   const uint32_t c = candidates_[next];
   const uint32_t size = problem_.Size(c);
   bool complete = true;
-  // The whole gang, then ever fewer surplus tasks, then none.
+  // All its tasks, then ever fewer surplus ones, then none.
+  uint32_t cut = problem_.Cuts(c) + 1;
   for (uint32_t tasks = size;;) {
     if (!problem_.Spend()) {
       complete = false;
@@ -90,7 +91,7 @@ bool Exhaustive::Decide(size_t next) {
     if (tasks > 0) chosen_.pop_back();
     score_ = before;
     if (tasks == 0) break;
-    tasks = tasks == size ? problem_.Surplus(c) : tasks - 1;
+    tasks = problem_.Cut(c, --cut);
   }
   victims_.Release(c, size);
   return complete;

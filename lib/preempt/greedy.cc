@@ -76,8 +76,8 @@ bool Greedy::TakeAll(const Region& region) {
   for (const Victim& victim : problem_.SmallestFirst(std::move(all))) {
     const uint32_t c = victim.candidate;
     if (victims_.Take(c, victim.tasks)) continue;
-    for (uint32_t k = problem_.Surplus(c); k > 0; --k) {
-      if (victims_.Take(c, k)) break;
+    for (uint32_t cut = problem_.Cuts(c); cut > 0; --cut) {
+      if (victims_.Take(c, problem_.Cut(c, cut))) break;
     }
   }
   return board_.Possible() && problem_.Ask(region.nodes) == Fit::kFits;
@@ -201,12 +201,10 @@ Greedy::Move Greedy::Cheapest() const {
     const auto next =
         std::lower_bound(local.backs.begin(), local.backs.end(), local.now);
     if (next == local.backs.end()) continue;
-    if (!local.shed_refused && *next < problem_.Surplus(local.candidate)) {
-      Consider(l, *next + 1, &best);
-    }
-    if (!local.stop_refused) {
-      Consider(l, problem_.Size(local.candidate), &best);
-    }
+    const uint32_t all = problem_.Size(local.candidate);
+    const uint32_t shed = problem_.AtLeast(local.candidate, *next + 1);
+    if (!local.shed_refused && shed < all) Consider(l, shed, &best);
+    if (!local.stop_refused) Consider(l, all, &best);
   }
   return best;
 }

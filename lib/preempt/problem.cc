@@ -86,13 +86,30 @@ void Problem::FindScarce() {
 }
 
 uint32_t Problem::Surplus(uint32_t c) const {
-  return Size(c) == 0 ? 0 : std::min(candidate(c).surplus, Size(c) - 1);
+  return candidate(c).stoppable ? Cut(c, Cuts(c)) : Size(c);
+}
+
+uint32_t Problem::Cuts(uint32_t c) const {
+  if (Size(c) == 0) return 0;
+  const std::span<const uint32_t> cuts = candidate(c).cuts;
+  if (cuts.empty()) return std::min(candidate(c).surplus, Size(c) - 1);
+  return static_cast<uint32_t>(
+      std::lower_bound(cuts.begin(), cuts.end(), Size(c)) - cuts.begin());
+}
+
+uint32_t Problem::AtLeast(uint32_t c, uint32_t tasks) const {
+  const std::span<const uint32_t> cuts = candidate(c).cuts;
+  if (cuts.empty()) return tasks <= Cuts(c) ? tasks : Size(c);
+  const auto cut = std::lower_bound(cuts.begin(), cuts.end(), tasks);
+  return cut == cuts.end() ? Size(c) : *cut;
 }
 
 Score Problem::ScoreOf(uint32_t c, uint32_t tasks) const {
   if (tasks == 0) return {};
   const VictimCandidate& victim = candidate(c);
-  if (tasks == Size(c)) return {std::max<int64_t>(0, victim.cost), 1, tasks};
+  if (tasks == Size(c) && victim.stoppable) {
+    return {std::max<int64_t>(0, victim.cost), 1, tasks};
+  }
   return {std::max<int64_t>(0, victim.surplus_cost) * tasks, 0, tasks};
 }
 

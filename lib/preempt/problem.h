@@ -57,8 +57,18 @@ class Problem {
   uint32_t Size(uint32_t c) const {
     return static_cast<uint32_t>(candidate(c).tasks.size());
   }
-  // How many tasks may be shed without breaking the gang: less than Size.
+  // How many tasks may be shed without breaking the gang: less than Size, or
+  // all there are to take.
   uint32_t Surplus(uint32_t c) const;
+  // The numbers of tasks below Size that may be shed, ascending: Cut(c, 1) to
+  // Cut(c, Cuts(c)); Cut(c, 0) is 0.
+  uint32_t Cuts(uint32_t c) const;
+  uint32_t Cut(uint32_t c, uint32_t i) const {
+    const std::span<const uint32_t> cuts = candidate(c).cuts;
+    return i == 0 || cuts.empty() ? i : cuts[i - 1];
+  }
+  // The fewest tasks, at least `tasks` > 0, that may be taken: a cut, or all.
+  uint32_t AtLeast(uint32_t c, uint32_t tasks) const;
   // The c's task that is shed as number `back`, from 0.
   const Allocation& Task(uint32_t c, uint32_t back) const {
     return candidate(c).tasks[Size(c) - 1 - back].at;

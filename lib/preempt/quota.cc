@@ -1,6 +1,7 @@
 #include "lib/preempt/quota.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace muster::preempt {
@@ -14,8 +15,8 @@ struct Step {
   int64_t amount = 0;
 };
 
-// Every shed of one surplus task and every stop of a whole gang, by cost for
-// the amount given back.
+// Every shed of the fewest surplus tasks and every stop of a whole gang, by
+// cost for the amount given back.
 std::vector<Step> StepsOf(const Problem& problem, uint32_t count) {
   std::vector<Step> steps;
   for (uint32_t c = 0; c < count; ++c) {
@@ -23,15 +24,18 @@ std::vector<Step> StepsOf(const Problem& problem, uint32_t count) {
     Step stop{.candidate = c,
               .tasks = problem.Size(c),
               .added = problem.ScoreOf(c, problem.Size(c))};
+    Step shed{.candidate = c};
     for (uint32_t back = 0; back < problem.Size(c); ++back) {
       const int64_t amount =
           std::max<int64_t>(1, problem.Amount(problem.Task(c, back)));
       stop.amount += amount;
-      if (back >= problem.Surplus(c)) continue;
-      steps.push_back({.candidate = c,
-                       .tasks = back + 1,
-                       .added = problem.ScoreOf(c, 1),
-                       .amount = amount});
+      shed.amount += amount;
+      if (problem.AtLeast(c, back + 1) > back + 1) continue;
+      if (back + 1 == problem.Size(c)) break;
+      const uint32_t before = std::exchange(shed.tasks, back + 1);
+      shed.added = problem.ScoreOf(c, shed.tasks - before);
+      steps.push_back(shed);
+      shed.amount = 0;
     }
     steps.push_back(stop);
   }

@@ -211,11 +211,12 @@ void Search::Reduce(const Region& region) {
   for (const Victim& victim : order) {
     const uint32_t c = victim.candidate;
     if (ReduceTo(region, c, 0)) continue;
-    uint32_t most = std::min(problem_.Surplus(c), victim.tasks - 1);
-    if (most == 0 || !ReduceTo(region, c, most)) continue;
+    uint32_t most = problem_.Cuts(c);  // Cuts below what is taken.
+    while (problem_.Cut(c, most) >= victim.tasks) --most;
+    if (most == 0 || !ReduceTo(region, c, problem_.Cut(c, most))) continue;
     for (uint32_t least = 1; least < most;) {
       const uint32_t middle = least + (most - least) / 2;
-      if (ReduceTo(region, c, middle)) {
+      if (ReduceTo(region, c, problem_.Cut(c, middle))) {
         most = middle;
       } else {
         least = middle + 1;

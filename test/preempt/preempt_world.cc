@@ -91,12 +91,17 @@ void World::Start(const ClusterSpec& spec, uint64_t shuffle) {
            std::tie(running_[b].priority, running_[b].key);
   });
   for (uint32_t g : order_) {
-    candidates_.push_back({.gang = {.index = g},
-                           .priority = running_[g].priority,
-                           .cost = running_[g].cost,
-                           .tasks = held_[g],
-                           .surplus = running_[g].surplus,
-                           .surplus_cost = running_[g].surplus_cost});
+    const RunningSpec& gang = running_[g];
+    const std::span<const Assignment> all = held_[g];
+    candidates_.push_back(
+        {.gang = {.index = g},
+         .priority = gang.priority,
+         .cost = gang.cost,
+         .tasks = gang.stoppable ? all : all.last(gang.surplus),
+         .surplus = gang.surplus,
+         .surplus_cost = gang.surplus_cost,
+         .cuts = gang.cuts,
+         .stoppable = gang.stoppable});
   }
 }
 
@@ -121,7 +126,8 @@ PreparedGang World::Prepare(const Gang& gang) {
 std::string World::Told(const std::vector<Victim>& victims) const {
   std::vector<std::string> words;
   for (const Victim& v : victims) {
-    const bool whole = v.tasks == candidates_[v.candidate].tasks.size();
+    const VictimCandidate& c = candidates_[v.candidate];
+    const bool whole = c.stoppable && v.tasks == c.tasks.size();
     words.push_back(KeyOf(v.candidate) +
                     (whole ? "" : ":" + std::to_string(v.tasks)));
   }

@@ -61,6 +61,13 @@ RunningSpec Draw(Dice& dice, std::vector<uint32_t>& free,
   if (gang.tasks.size() > 1 && dice.OneIn(3)) {
     gang.surplus = dice.From(1, static_cast<uint32_t>(gang.tasks.size()) - 1);
     gang.surplus_cost = dice.Below(cost_scale / 2 + 1);
+    gang.stoppable = !dice.OneIn(4);
+    if (dice.OneIn(2)) {
+      for (uint32_t cut = 1; cut < gang.surplus; ++cut) {
+        if (dice.OneIn(2)) gang.cuts.push_back(cut);
+      }
+      gang.cuts.push_back(gang.surplus);
+    }
   }
   return gang;
 }
@@ -113,9 +120,20 @@ Instance MakeInstance(uint64_t seed, uint32_t most_running) {
 
 using Value = std::tuple<int32_t, int64_t, uint32_t>;  // Top, cost, broken.
 
-uint32_t Surplus(const VictimCandidate& c) {
-  return std::min<uint32_t>(c.surplus,
-                            static_cast<uint32_t>(c.tasks.size()) - 1);
+// Whether so many of its tasks may be taken.
+bool MayTake(const VictimCandidate& c, uint32_t tasks) {
+  if (tasks == c.tasks.size()) return true;
+  if (tasks > c.surplus) return false;
+  return c.cuts.empty() ||
+         std::find(c.cuts.begin(), c.cuts.end(), tasks) != c.cuts.end();
+}
+
+// The most, below so many, that may be taken; 0: none.
+uint32_t Fewer(const VictimCandidate& c, uint32_t tasks) {
+  do {
+    --tasks;
+  } while (tasks > 0 && !MayTake(c, tasks));
+  return tasks;
 }
 
 Value ValueOf(const std::vector<VictimCandidate>& candidates,
@@ -123,7 +141,7 @@ Value ValueOf(const std::vector<VictimCandidate>& candidates,
   Value value{INT32_MIN, 0, 0};
   for (const Victim& v : victims) {
     const VictimCandidate& c = candidates[v.candidate];
-    const bool whole = v.tasks == c.tasks.size();
+    const bool whole = c.stoppable && v.tasks == c.tasks.size();
     auto& [top, cost, broken] = value;
     top = std::max(top, c.priority);
     cost += whole ? c.cost : c.surplus_cost * v.tasks;
@@ -188,7 +206,7 @@ class Trial {
   uint64_t Combinations() const {
     uint64_t product = 1;
     for (const VictimCandidate& c : world_.candidates()) {
-      product *= Surplus(c) + 2;
+      product *= c.surplus + 2;
     }
     return product;
   }
@@ -218,7 +236,7 @@ class Trial {
     Try(next + 1, victims);
     const VictimCandidate& c = world_.candidates()[next];
     for (uint32_t tasks = 1; tasks <= c.tasks.size(); ++tasks) {
-      if (tasks > Surplus(c) && tasks < c.tasks.size()) continue;
+      if (!MayTake(c, tasks)) continue;
       victims->push_back({next, tasks});
       Try(next + 1, victims);
       victims->pop_back();
@@ -247,8 +265,7 @@ void CheckSound(Trial& trial, const PreemptionResult& result) {
   for (const Victim& v : result.victims) held[v.candidate] = v.tasks;
   for (uint32_t c = 0; c < candidates.size(); ++c) {
     EXPECT_EQ(trial.law().held(c), held[c]);
-    EXPECT_TRUE(held[c] <= Surplus(candidates[c]) ||
-                held[c] == candidates[c].tasks.size());
+    EXPECT_TRUE(held[c] == 0 || MayTake(candidates[c], held[c]));
     if (held[c] > 0) trial.law().Remove(c);
   }
   EXPECT_EQ(result.cost, std::get<1>(ValueOf(candidates, result.victims)));
@@ -256,7 +273,7 @@ void CheckSound(Trial& trial, const PreemptionResult& result) {
   for (size_t i = 0; i < result.victims.size(); ++i) {
     std::vector<Victim> fewer = result.victims;
     const uint32_t c = fewer[i].candidate;
-    const uint32_t less = std::min(Surplus(candidates[c]), fewer[i].tasks - 1);
+    const uint32_t less = Fewer(candidates[c], fewer[i].tasks);
     if (less == 0) {
       fewer.erase(fewer.begin() + static_cast<ptrdiff_t>(i));
     } else {

@@ -132,6 +132,31 @@ TEST(PreemptorTest, SurplusIsShedOnlyFromTheBack) {
             NodeKey(0, 1));
 }
 
+TEST(PreemptorTest, WhatIsShedTogetherIsNotCutInTwo) {
+  ClusterSpec spec{.gpus_per_node = 5};
+  const std::string n = NodeKey(0, 0);
+  spec.running = {{.key = "e",
+                   .cost = 100,
+                   .tasks = {{n}, {n}, {n}, {n}, {n}},
+                   .surplus = 4,
+                   .surplus_cost = 1,
+                   .cuts = {1, 4}}};
+  EXPECT_EQ(Case(spec, MakeGang(1, 1, "")).Choose(), "e:1");
+  EXPECT_EQ(Case(spec, MakeGang(2, 1, "")).Choose(), "e:4");
+}
+
+TEST(PreemptorTest, AGangThatMayNotBeStoppedGivesWhatItCanDoWithout) {
+  ClusterSpec spec{.gpus_per_node = 3};
+  const std::string n = NodeKey(0, 0);
+  spec.running = {{.key = "e",
+                   .tasks = {{n}, {n}, {n}},
+                   .surplus = 2,
+                   .surplus_cost = 1,
+                   .stoppable = false}};
+  EXPECT_EQ(Case(spec, MakeGang(2, 1, "")).Choose(), "e:2");
+  EXPECT_EQ(Case(spec, MakeGang(3, 1, "")).Choose(), "not-now");
+}
+
 TEST(PreemptorTest, TheLowestTopPriorityGoesBeforeTheCost) {
   ClusterSpec spec{.nodes_per_rack = 3, .gpus_per_node = 1};
   spec.running = {
