@@ -42,6 +42,8 @@ class QueueTree {
     bool guaranteed = false;  // Of anything.
     // How many gangs with tasks it holds itself, by priority.
     std::map<int32_t, uint32_t> holding{};
+    // Of these, those that may have tasks they can do without.
+    std::map<int32_t, uint32_t> elastic{};
     uint32_t gangs = 0;  // Live gangs submitted to it.
   };
 

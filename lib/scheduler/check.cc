@@ -33,7 +33,8 @@ absl::Status Scheduler::Impl::Validate() const {
     if (!e.exists) continue;
     const QueueTree::Entry& o = again.queues.at(again.queues.Find(e.queue.key));
     if (!(e.usage == o.usage) || !(e.releasing == o.releasing) ||
-        e.holding != o.holding || e.gangs != o.gangs) {
+        e.holding != o.holding || e.elastic != o.elastic ||
+        e.gangs != o.gangs) {
       return Broken(absl::StrCat("queue '", e.queue.key,
                                  "': usage is not the sum of its tasks"));
     }

@@ -33,6 +33,10 @@ void Scheduler::Impl::Enlist(GangIndex g) {
     r.counted_as_holding = true;
     r.holding_priority = rank.priority;
     ++queues.at(r.queue).holding[rank.priority];
+    if (config.host.shrink && gangs.description(r.description).elastic) {
+      r.counted_as_elastic = true;
+      ++queues.at(r.queue).elastic[rank.priority];
+    }
   }
   if (r.trouble != ReasonCode::kNone ||
       (r.cancel && r.phase != GangPhase::kStopping)) {
@@ -72,10 +76,13 @@ void Scheduler::Impl::Delist(GangIndex g) {
   GangRecord& r = gangs.at(g);
   const GangRank rank = RankOf(g);
   if (r.counted_as_holding) {
-    auto& holding = queues.at(r.queue).holding;
-    const auto it = holding.find(r.holding_priority);
-    if (--it->second == 0) holding.erase(it);
-    r.counted_as_holding = false;
+    const auto discount = [&](std::map<int32_t, uint32_t>& counts) {
+      const auto it = counts.find(r.holding_priority);
+      if (--it->second == 0) counts.erase(it);
+    };
+    discount(queues.at(r.queue).holding);
+    if (r.counted_as_elastic) discount(queues.at(r.queue).elastic);
+    r.counted_as_holding = r.counted_as_elastic = false;
     holding_.erase(rank);
     ++started_version_;
   }

@@ -49,6 +49,7 @@ void Derive(Template& t, const Cluster& cluster) {
     ++t.children[role.group];
     t.least_tasks += role.min_tasks;
     t.most_tasks += role.desired_tasks;
+    t.elastic |= role.desired_tasks > role.min_tasks;
     if (!role.alternatives.empty() || !UsesAlike(role.shape.devices)) {
       t.least_is_exact = false;
     }
@@ -59,6 +60,7 @@ void Derive(Template& t, const Cluster& cluster) {
   }
   for (const Group& group : gang.groups) {
     if (group.min_children > 0 || group.min_tasks > 0) t.least_is_exact = false;
+    t.elastic |= group.min_children > 0;
   }
   t.single = t.most_tasks == 1 && gang.roles.size() == 1;
 }

@@ -37,6 +37,7 @@ struct Template {
   uint32_t least_tasks = 0;
   uint64_t most_tasks = 0;  // All that its roles desire.
   bool single = false;      // One task, no more: the commonest case.
+  bool elastic = false;     // It may have more tasks than it needs.
   uint64_t hash = 0;
   uint32_t refs = 0;
 };
@@ -94,7 +95,8 @@ struct GangRecord {
   ClassIndex waiting_in = kNoClass;
   int32_t holding_priority = 0;  // Under which QueueTree counts it as holding.
   bool counted_as_holding = false;
-  Time parked_until = 0;         // 0: not parked.
+  bool counted_as_elastic = false;  // Likewise.
+  Time parked_until = 0;            // 0: not parked.
   uint64_t grow_checked_at = 0;  // Cache: freed_version of the last vain try.
   uint64_t grow_checked_structure = 0;  // And Cluster::structure_version().
   uint32_t draft = kNoDraft;  // The decision that placed it in this pass.

@@ -266,7 +266,13 @@ class Scheduler::Impl {
   void BlockUnserved();
   bool HasGuarantee(QueueIndex q, const Resources& demand) const;
   int64_t CostOf(const GangRecord& r, std::span<const Assignment> tasks) const;
-  uint32_t SurplusOf(const GangRecord& r, std::vector<Assignment>* tasks);
+  uint32_t SurplusOf(const GangRecord& r, std::vector<Assignment>* tasks,
+                     std::vector<uint32_t>* cuts);
+  bool GivesSurplus(const GangRecord& winner, const GangRecord& r) const;
+  static void LeaveOnlySurplus(VictimCandidate& c);
+  void DropEmptyCandidates();
+  bool FindVictims(GangIndex g, const Template& t);
+  bool ChooseVictims(GangIndex g, const Template& t);
   void NoteWakeup(Time at);
   Time NextWakeup() const;
   void CurrentAssignments(const GangRecord& r, std::vector<Assignment>* out);
@@ -342,6 +348,9 @@ class Scheduler::Impl {
   std::vector<VictimCandidate> candidates_;
   std::vector<GangIndex> candidate_gangs_;
   std::vector<std::vector<Assignment>> candidate_tasks_;
+  std::vector<std::vector<uint32_t>> candidate_cuts_;
+  std::vector<VictimCandidate> all_candidates_;
+  std::vector<GangIndex> all_candidate_gangs_;
   std::vector<NodeIndex> freed_;
   std::vector<uint32_t> counts_;
   Resources headroom_;

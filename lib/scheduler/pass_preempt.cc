@@ -4,9 +4,14 @@
 // that stays within its guarantee takes back from queues above theirs,
 // whatever the priorities. Both orders are strict, and a victim could not take
 // back what it lost by the same rule: no two gangs evict each other in turn.
+//
+// Tasks that a gang can do without make room for gangs of equal priority in
+// its queue, too: what some need to run goes before what others would like.
+// Where such tasks are enough, no gang is stopped.
 #include <algorithm>
 
 #include "lib/scheduler/impl.h"
+#include "lib/scheduler/surplus.h"
 
 namespace muster {
 
@@ -118,6 +123,7 @@ bool Scheduler::Impl::WorthPreempting(const GangRecord& r,
   }
   const auto& holding = queues.at(r.queue).holding;
   if (!holding.empty() && holding.begin()->first < PriorityOf(r)) return true;
+  if (queues.at(r.queue).elastic.contains(PriorityOf(r))) return true;
   for (QueueIndex q = r.queue; q != kNoQueue; q = queues.at(q).parent) {
     if (HasGuarantee(q, LeastOf(t, cluster)) &&
         queues.WithinGuarantee(q, LeastOf(t, cluster))) {
@@ -146,43 +152,26 @@ int64_t Scheduler::Impl::CostOf(const GangRecord& r,
 }
 
 // How many tasks at the back of `tasks` the gang can do without. Orders them
-// so that these are at the back.
+// so that these are at the back; `cuts` as VictimCandidate has them.
 uint32_t Scheduler::Impl::SurplusOf(const GangRecord& r,
-                                    std::vector<Assignment>* tasks) {
+                                    std::vector<Assignment>* tasks,
+                                    std::vector<uint32_t>* cuts) {
+  cuts->clear();
   const Template& t = gangs.description(r.description);
-  if (!config.host.shrink || tasks->size() <= 1) return 0;
-  const std::vector<Role>& roles = t.prepared.gang.roles;
+  if (!config.host.shrink || !t.elastic || tasks->size() <= 1) return 0;
   CountTasks(r, &counts_);
-  std::vector<Assignment> kept, shed;
-  // The last tasks of the least favoured roles go first.
-  std::vector<uint32_t> order(roles.size());
-  for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
-    return roles[a].order > roles[b].order;
-  });
-  std::vector<uint32_t> place(roles.size());
-  for (uint32_t i = 0; i < order.size(); ++i) place[order[i]] = i;
-  std::sort(tasks->begin(), tasks->end(),
-            [&](const Assignment& a, const Assignment& b) {
-              const uint32_t pa = place[a.task.role], pb = place[b.task.role];
-              return pa != pb ? pa < pb : a.task.index < b.task.index;
-            });
-  for (auto it = tasks->rbegin(); it != tasks->rend(); ++it) {
-    uint32_t& count = counts_[it->task.role];
-    --count;
-    if (roles[it->task.role].preemptible && Satisfied(t, counts_)) {
-      shed.push_back(*it);
-    } else {
-      ++count;
-      kept.push_back(*it);
-    }
+  const Surplus surplus(t, counts_, *tasks);
+  const std::vector<TaskId>& gone = surplus.tasks();
+  std::vector<Assignment> shed;
+  for (auto id = gone.rbegin(); id != gone.rend(); ++id) {
+    const auto it = std::find_if(tasks->begin(), tasks->end(),
+                                 [&](const auto& a) { return a.task == *id; });
+    shed.push_back(*it);
+    tasks->erase(it);
   }
-  std::reverse(kept.begin(), kept.end());
-  std::reverse(shed.begin(), shed.end());
-  const uint32_t surplus = static_cast<uint32_t>(shed.size());
-  kept.insert(kept.end(), shed.begin(), shed.end());
-  *tasks = std::move(kept);
-  return surplus;
+  tasks->insert(tasks->end(), shed.begin(), shed.end());
+  if (surplus.cuts().size() < gone.size()) *cuts = surplus.cuts();
+  return static_cast<uint32_t>(gone.size());
 }
 
 void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
@@ -202,9 +191,10 @@ void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
     if (r.cancel || r.trouble != ReasonCode::kNone) continue;
     if (cls.on_preempted == OnPreempted::kNever) continue;
     if (!gangs.description(r.description).prepared.gang.preemptible) continue;
-    const bool lawful = r.queue == winner.queue
-                            ? rank.priority < priority
-                            : MayReclaim(winner, LeastOf(t, cluster), r.queue);
+    const bool lawful =
+        r.queue == winner.queue
+            ? rank.priority < priority || GivesSurplus(winner, r)
+            : MayReclaim(winner, LeastOf(t, cluster), r.queue);
     if (!lawful) continue;
     if (r.draft != kNoDraft) {  // Not in the pass that placed it.
       *retry_at = now;
@@ -231,6 +221,7 @@ void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
             });
   if (candidate_tasks_.size() < candidate_gangs_.size()) {
     candidate_tasks_.resize(candidate_gangs_.size());
+    candidate_cuts_.resize(candidate_gangs_.size());
   }
   for (size_t i = 0; i < candidate_gangs_.size(); ++i) {
     const GangRecord& r = gangs.at(candidate_gangs_[i]);
@@ -241,21 +232,41 @@ void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
     c.priority = PriorityOf(r);
     const bool nominated = r.phase == GangPhase::kNominated;
     c.cost = nominated ? 0 : CostOf(r, tasks);
-    c.surplus = nominated ? 0 : SurplusOf(r, &tasks);
+    c.surplus = nominated ? 0 : SurplusOf(r, &tasks, &candidate_cuts_[i]);
     if (c.surplus > 0) {
       c.surplus_cost = CostOf(r, std::span(tasks).last(1));
+      c.cuts = candidate_cuts_[i];
     }
     c.tasks = tasks;
-    if (nominated || !HoldsFirm(r)) continue;
-    // It stays; what it can do without is all there is to take.
-    c.tasks = c.tasks.last(c.surplus);
-    c.cost = c.surplus_cost * c.surplus;
-    if (c.surplus == 0) {
-      candidates_.pop_back();
-      candidate_gangs_[i] = GangStore::kNoGang;
-    }
+    const bool stays = HoldsFirm(r) || GivesSurplus(winner, r);
+    if (!nominated && stays) LeaveOnlySurplus(c);
   }
-  std::erase(candidate_gangs_, GangStore::kNoGang);
+  DropEmptyCandidates();
+}
+
+// Whether the gang gives tasks it can do without, though it is not below the
+// winner.
+bool Scheduler::Impl::GivesSurplus(const GangRecord& winner,
+                                   const GangRecord& r) const {
+  return r.queue == winner.queue && PriorityOf(r) == PriorityOf(winner) &&
+         r.counted_as_elastic && r.phase != GangPhase::kNominated;
+}
+
+// The gang stays; what it can do without is all there is to take.
+void Scheduler::Impl::LeaveOnlySurplus(VictimCandidate& c) {
+  c.stoppable = false;
+  c.tasks = c.tasks.last(c.surplus);
+}
+
+void Scheduler::Impl::DropEmptyCandidates() {
+  size_t kept = 0;
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    if (candidates_[i].tasks.empty()) continue;
+    candidates_[kept] = candidates_[i];
+    candidate_gangs_[kept++] = candidate_gangs_[i];
+  }
+  candidates_.resize(kept);
+  candidate_gangs_.resize(kept);
 }
 
 // Whether a task that must not be preempted starts or runs.
@@ -287,21 +298,7 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
   Time retry_at = kForever;
   CollectCandidates(g, t, &retry_at);
   NoteWakeup(retry_at);
-  preemption_.Clear();
-  bool lawful = true;
-  if (!candidates_.empty()) {
-    Rules rules(*this, g, LeastOf(t, cluster));
-    PreemptionRequest request;
-    request.placement.gang = &t.prepared;
-    request.placement.ledger = Ledger::kLater;
-    request.candidates = candidates_;
-    request.rules = &rules;
-    const Cluster::Mark mark = cluster.Begin();
-    preemptor_->Choose(cluster, *solver_, request, &preemption_);
-    cluster.Rollback(mark);
-    lawful = t.least_is_exact || LawfulAsPlaced(g, rules, preemption_);
-  }
-  if (preemption_.fit != Fit::kFits || !lawful) {
+  if (!FindVictims(g, t)) {
     cls.no_victims_known = true;
     cls.no_victims_at = cluster.freed_version();
     cls.no_victims_structure = cluster.structure_version();
@@ -311,6 +308,44 @@ bool Scheduler::Impl::TryPreempt(ClassIndex c, GangIndex g, Reason* reason) {
   }
   CommitVictims(g, preemption_);
   return true;
+}
+
+// Nobody is stopped where what elastic gangs can do without is enough.
+bool Scheduler::Impl::FindVictims(GangIndex g, const Template& t) {
+  const auto stops = [this](const VictimCandidate& c) {
+    return c.stoppable && gangs.at(c.gang.index).phase != GangPhase::kNominated;
+  };
+  const auto sheds = [](const VictimCandidate& c) { return c.surplus > 0; };
+  if (std::ranges::any_of(candidates_, sheds) &&
+      std::ranges::any_of(candidates_, stops)) {
+    all_candidates_ = candidates_;
+    all_candidate_gangs_ = candidate_gangs_;
+    for (VictimCandidate& c : candidates_) {
+      if (stops(c)) LeaveOnlySurplus(c);
+    }
+    DropEmptyCandidates();
+    if (ChooseVictims(g, t)) return true;
+    candidates_.swap(all_candidates_);
+    candidate_gangs_.swap(all_candidate_gangs_);
+  }
+  return ChooseVictims(g, t);
+}
+
+// Lawful victims among the candidates; the cluster stays as it is.
+bool Scheduler::Impl::ChooseVictims(GangIndex g, const Template& t) {
+  if (candidates_.empty()) return false;
+  Rules rules(*this, g, LeastOf(t, cluster));
+  PreemptionRequest request;
+  request.placement.gang = &t.prepared;
+  request.placement.ledger = Ledger::kLater;
+  request.candidates = candidates_;
+  request.rules = &rules;
+  preemption_.Clear();
+  const Cluster::Mark mark = cluster.Begin();
+  preemptor_->Choose(cluster, *solver_, request, &preemption_);
+  cluster.Rollback(mark);
+  return preemption_.fit == Fit::kFits &&
+         (t.least_is_exact || LawfulAsPlaced(g, rules, preemption_));
 }
 
 // Where the placement may use more than the least demand, by alternatives or
@@ -338,13 +373,12 @@ void Scheduler::Impl::CommitVictims(GangIndex g,
     touched_.push_back(gangs.at(victim).queue);
     const std::span<const Assignment> all = candidates_[v.candidate].tasks;
     const bool nominated = gangs.at(victim).phase == GangPhase::kNominated;
-    const bool firm = !nominated && HoldsFirm(gangs.at(victim));
     const bool same_queue = gangs.at(victim).queue == gangs.at(g).queue;
     const Reason reason{
         .code = same_queue ? ReasonCode::kMadeRoom : ReasonCode::kReclaimed,
         .object_kind = ReasonObject::kGang,
         .object = g};
-    if (v.tasks < all.size() || firm) {
+    if (v.tasks < all.size() || !candidates_[v.candidate].stoppable) {
       std::vector<TaskId> shed;
       for (const Assignment& a : all.last(v.tasks)) shed.push_back(a.task);
       CommitShrink(victim, shed, reason, g);

@@ -209,11 +209,20 @@ std::string Books::DomainOf(const std::string& key,
   return "";
 }
 
-bool MeetsMinimum(const Gang& gang, const std::vector<uint32_t>& counts) {
+namespace {
+
+// By group: whether it is satisfied, and how many tasks it has.
+struct GroupsMet {
+  std::vector<bool> good{};
+  std::vector<uint64_t> below{};
+};
+
+GroupsMet Meet(const Gang& gang, const std::vector<uint32_t>& counts) {
   std::vector<Group> groups = gang.groups;
   if (groups.empty()) groups.emplace_back();
-  std::vector<bool> good(groups.size());
-  std::vector<uint64_t> below(groups.size());
+  GroupsMet met{.good = std::vector<bool>(groups.size()),
+                .below = std::vector<uint64_t>(groups.size())};
+  auto& [good, below] = met;
   for (size_t g = groups.size(); g-- > 0;) {  // Parents come before.
     uint32_t satisfied = 0, all_needed = 0, needed_and_satisfied = 0;
     for (size_t r = 0; r < gang.roles.size(); ++r) {
@@ -237,7 +246,30 @@ bool MeetsMinimum(const Gang& gang, const std::vector<uint32_t>& counts) {
                               : needed_and_satisfied == all_needed;
     good[g] = children && below[g] >= groups[g].min_tasks;
   }
-  return good[0];
+  return met;
+}
+
+}  // namespace
+
+bool MeetsMinimum(const Gang& gang, const std::vector<uint32_t>& counts) {
+  return Meet(gang, counts).good[0];
+}
+
+std::vector<std::string> PartsInVain(const Gang& gang,
+                                     const std::vector<uint32_t>& counts) {
+  std::vector<std::string> parts;
+  const GroupsMet met = Meet(gang, counts);
+  for (size_t g = 0; g < met.good.size(); ++g) {
+    if (met.below[g] > 0 && !met.good[g]) {
+      parts.push_back("group " + std::to_string(g));
+    }
+  }
+  for (size_t r = 0; r < gang.roles.size(); ++r) {
+    if (counts[r] > 0 && counts[r] < gang.roles[r].min_tasks) {
+      parts.push_back("role " + std::to_string(r));
+    }
+  }
+  return parts;
 }
 
 std::vector<uint32_t> LiveTasks(const GangState& gang) {

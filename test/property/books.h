@@ -81,6 +81,10 @@ class Books {
 // Whether so many tasks a role satisfy the gang: see Group in gang.h.
 bool MeetsMinimum(const Gang& gang, const std::vector<uint32_t>& counts);
 
+// Groups and roles that hold tasks but, with so many a role, not enough.
+std::vector<std::string> PartsInVain(const Gang& gang,
+                                     const std::vector<uint32_t>& counts);
+
 // By role: tasks that start, run or have done their work.
 std::vector<uint32_t> LiveTasks(const GangState& gang);
 

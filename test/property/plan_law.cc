@@ -42,8 +42,8 @@ class Trial {
   std::string Verdict() {
     for (auto law : {&Trial::Numbers, &Trial::Capabilities, &Trial::Capacity,
                      &Trial::Admission, &Trial::Constraints, &Trial::Limits,
-                     &Trial::Minimum, &Trial::Victims, &Trial::Purpose,
-                     &Trial::Fifo, &Trial::Holds}) {
+                     &Trial::Minimum, &Trial::Victims, &Trial::Useful,
+                     &Trial::Purpose, &Trial::Fifo, &Trial::Holds}) {
       if (std::string broken = (this->*law)(); !broken.empty()) return broken;
     }
     return "";
@@ -388,9 +388,11 @@ class Trial {
       return "its class is not cancelled";
     }
     if (victim.gang.queue == winner->gang.queue) {
-      return its.value < mine.value ? "" : "not of lower priority";
+      if (its.value > mine.value) return "of higher priority";
+      const bool shed = d.kind == DecisionKind::kShrink;
+      if (its.value == mine.value && !shed) return "not of lower priority";
     }
-    return "";  // See ReclaimsWrongly.
+    return "";  // Of another queue: see ReclaimsWrongly.
   }
 
   // What a queue is guaranteed by kind; -1: nothing is said of it.
@@ -466,6 +468,26 @@ class Trial {
         for (size_t k = 0; k < use.size(); ++k) sum[k] += sign * use[k];
       }
     }
+  }
+
+  // What is shed for another gang leaves no group or role with a part of what
+  // it needs, unless it had no more before: children go whole.
+  std::string Useful() {
+    for (const DecisionRecord& d : plan_.decisions) {
+      const GangState* g = before_.gang(d.gang);
+      if (d.kind != DecisionKind::kShrink || d.on_behalf_of.empty()) continue;
+      const std::vector<uint32_t> had = LiveTasks(*g);
+      std::vector<uint32_t> left = had;
+      for (const PlannedTaskRecord& t : d.tasks) --left[t.task.role];
+      for (const std::string& part : PartsInVain(g->gang, left)) {
+        const std::vector<std::string> then = PartsInVain(g->gang, had);
+        if (std::find(then.begin(), then.end(), part) == then.end()) {
+          return "useful: " + part + " of " + g->gang.key +
+                 " is left with too little: " + Text(d);
+        }
+      }
+    }
+    return "";
   }
 
   // Who was evicted for a gang was so by a plan that nominates or starts it.

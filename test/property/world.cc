@@ -260,7 +260,7 @@ void World::Finish() {
 }
 
 // The host is faithful from now on: everything comes to rest, and no two gangs
-// evict each other in turn.
+// stop each other in turn.
 void World::SettleDown() {
   if (lost_) {
     Dice dice(1);
@@ -273,7 +273,7 @@ void World::SettleDown() {
   for (int round = 0; round < kRounds && failure_.empty(); ++round) {
     const PlanRecord plan = Pass(now_, round % 4 == 0);
     for (const DecisionRecord& d : plan.decisions) {
-      if (d.on_behalf_of.empty()) continue;
+      if (d.on_behalf_of.empty() || d.kind == DecisionKind::kShrink) continue;
       evicted.insert({d.on_behalf_of, d.gang});
       if (evicted.contains({d.gang, d.on_behalf_of})) {
         Fail("in turn: " + d.gang + " and " + d.on_behalf_of +

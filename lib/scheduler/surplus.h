@@ -1,0 +1,66 @@
+// What a running gang can do without, in the order in which it would go.
+#ifndef MUSTER_LIB_SCHEDULER_SURPLUS_H_
+#define MUSTER_LIB_SCHEDULER_SURPLUS_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/scheduler/gang_store.h"
+#include "muster/placement_solver.h"
+
+namespace muster {
+
+// Takes a gang apart as growth puts it together, backwards. First goes what is
+// of no use: the rest of a group or role that lost what it needs. Then roles of
+// low `order` before those of higher order; of equal ones, always the last task
+// of the role that is the nearest to what it desires (of equally near ones, of
+// the last). Where no single task can be spared, the smallest group or role
+// that can, which goes whole. Tasks of roles that are not preemptible stay.
+class Surplus {
+ public:
+  // `counts`: tasks by role that count for the gang; `tasks`: those of them
+  // that could go. O(tasks x roles x depth of groups).
+  Surplus(const Template& t, std::span<const uint32_t> counts,
+          std::span<const Assignment> tasks);
+
+  // What goes, the first to go first.
+  const std::vector<TaskId>& tasks() const { return gone_; }
+  // The numbers of them that may go, ascending: of less than such a number,
+  // something would be left that is of no use.
+  const std::vector<uint32_t>& cuts() const { return cuts_; }
+
+ private:
+  // Groups first, by position, then roles.
+  using Scope = uint32_t;
+  Scope ScopeOf(uint32_t role) const { return groups_ + role; }
+  bool IsRole(Scope s) const { return s >= groups_; }
+  Scope ParentOf(Scope s) const;
+  bool Below(uint32_t role, Scope s) const;
+
+  void Count();
+  bool Optional(Scope s) const;
+  bool AncestorsAllow(Scope s, uint64_t tasks) const;
+  bool CanSpareOne(uint32_t role) const;
+  bool CanSpare(Scope s, int32_t order) const;
+  void Take(uint32_t role);
+  void TakeAll(Scope s);
+  void TakeUseless();
+  void TakeClass(int32_t order);
+  bool TakeSingle(int32_t order);
+  bool TakeScope(int32_t order);
+
+  const Gang& gang_;
+  const uint32_t groups_;
+  std::vector<uint32_t> counts_;               // By role.
+  std::vector<std::vector<uint32_t>> can_go_;  // By role: indices, ascending.
+  std::vector<uint8_t> satisfied_;             // By scope.
+  std::vector<uint64_t> below_;                // By scope: tasks.
+  std::vector<uint32_t> good_;                 // By group: satisfied children.
+  std::vector<TaskId> gone_;
+  std::vector<uint32_t> cuts_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_SURPLUS_H_
