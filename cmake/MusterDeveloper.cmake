@@ -23,6 +23,11 @@ if(MUSTER_SANITIZE)
   add_link_options($<$<CXX_COMPILER_ID:Clang>:LINKER:-z,muldefs>)
 endif()
 
+if(MUSTER_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+  add_link_options(-fsanitize=fuzzer-no-link)
+endif()
+
 find_program(MUSTER_CCACHE ccache)
 if(MUSTER_CCACHE AND NOT DEFINED CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER "${MUSTER_CCACHE}")

@@ -110,10 +110,16 @@ Books::DeviceUse Books::ShareOf(const Device& device,
           .memory = request.milli * device.memory_bytes / kWholeDevice};
 }
 
-// A partition that the device cannot have takes all of it.
+// A partition that the device cannot have takes all of it; who gives one
+// measure alone means the other in proportion.
 Books::DeviceUse Books::ShareOf(const Device& device,
                                 const DeviceShare& share) const {
   if (share.partition.empty()) {
+    if (share.milli == 0 || share.memory_bytes == 0) {
+      return ShareOf(device,
+                     {.milli = share.milli, .memory_bytes = share.memory_bytes},
+                     0);
+    }
     return {.milli = share.milli, .memory = share.memory_bytes};
   }
   const PartitionProfile* profile = ProfileOn(device, share.partition);

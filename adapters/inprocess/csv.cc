@@ -11,6 +11,9 @@
 namespace muster::inprocess {
 namespace {
 
+// A small compressed file can hold very much.
+constexpr size_t kMaxBytes = size_t{256} << 20;
+
 struct CloseGz {
   void operator()(gzFile f) const { gzclose(f); }
 };
@@ -32,6 +35,11 @@ absl::StatusOr<std::string> ReadAll(const std::string& file) {
   int got = 0;
   while ((got = gzread(in.get(), buffer, sizeof(buffer))) > 0) {
     all.append(buffer, static_cast<size_t>(got));
+    if (all.size() > kMaxBytes) {
+      return absl::InvalidArgumentError(file + ": holds more than " +
+                                        std::to_string(kMaxBytes >> 20) +
+                                        " MiB");
+    }
   }
   int error = Z_OK;
   const char* message = gzerror(in.get(), &error);

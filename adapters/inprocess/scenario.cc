@@ -145,9 +145,10 @@ void ReadList(Fields* top, const char* key, std::vector<T>* values,
   });
 }
 
-void ReadAll(const Value& root, Scenario* s, ScenarioMarks* marks) {
+void ReadAll(const Value& root, const ScenarioLimits& limits, Scenario* s,
+             ScenarioMarks* marks) {
   Setup& setup = s->setup;
-  Fields top(root);
+  Fields top(root, "scenario");
   top.Text("title", &s->title);
   top.Text("story", &s->story);
   ReadConfig(&top, &setup.config);
@@ -173,7 +174,7 @@ void ReadAll(const Value& root, Scenario* s, ScenarioMarks* marks) {
   }
   top.Optional("gangs", [&](const Value& list) {
     list.Each([&](const Value& v) {
-      ReadJobs(v, setup.config, &s->jobs, &marks->jobs);
+      ReadJobs(v, setup.config, limits, &s->jobs, &marks->jobs);
     });
   });
   // Where there is one queue, it need not be named.
@@ -191,13 +192,15 @@ void ReadAll(const Value& root, Scenario* s, ScenarioMarks* marks) {
 
 }  // namespace
 
-absl::StatusOr<Scenario> LoadScenario(const std::string& file) {
+absl::StatusOr<Scenario> LoadScenario(const std::string& file,
+                                      const ScenarioLimits& limits,
+                                      KeysRead* keys) {
   absl::StatusOr<YAML::Node> document = LoadYaml(file);
   if (!document.ok()) return document.status();
   Scenario s{.file = file};
   ScenarioMarks marks;
-  Problems problems(file);
-  ReadAll(Value(*document, "", &problems), &s, &marks);
+  Problems problems(file, limits.memory, keys);
+  ReadAll(Value(*document, "", &problems), limits, &s, &marks);
   if (!problems.ok()) return problems.status();
   CheckUnique(s.setup.nodes, marks.nodes, "node", &problems);
   CheckUnique(s.setup.node_sets, marks.node_sets, "node set", &problems);

@@ -73,10 +73,19 @@ struct Scenario {
   std::map<std::string, Mark> gang_marks{};
 };
 
+// What a file may ask for, so that a few bytes cannot take all memory or time.
+struct ScenarioLimits {
+  int64_t memory = int64_t{4} << 30;  // Nodes and gangs with all copies, bytes.
+  int64_t checkpoints = 1'000'000;    // Of one gang in one run.
+};
+
 // Reads and checks a file. Every error is INVALID_ARGUMENT: one line with file,
 // line, column and field. What only a scheduler can judge (fields that are not
 // supported yet, cyclic role orders, ...) is asked of one.
-absl::StatusOr<Scenario> LoadScenario(const std::string& file);
+// `keys`, if given, learns which keys the reader asked for, errors or not.
+absl::StatusOr<Scenario> LoadScenario(const std::string& file,
+                                      const ScenarioLimits& limits = {},
+                                      KeysRead* keys = nullptr);
 
 // What LoadScenario uses; see scenario_cluster.cc and scenario_gang.cc.
 struct ScenarioMarks {
@@ -102,7 +111,8 @@ TopologyConstraint ReadTopologyConstraint(const Value& value);
 Labels ReadLabels(const Value& value);
 // One job, or several copies of it.
 void ReadJobs(const Value& value, const SchedulerConfig& config,
-              std::vector<Job>* jobs, std::vector<Mark>* marks);
+              const ScenarioLimits& limits, std::vector<Job>* jobs,
+              std::vector<Mark>* marks);
 void ReadEvents(const Value& value, const SchedulerConfig& config,
                 std::vector<WorldEvent>* events);
 void ReadExpectations(const Value& value, Expectations* expect);

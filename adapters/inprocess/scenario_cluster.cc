@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "adapters/inprocess/footprint.h"
 #include "adapters/inprocess/scenario.h"
 
 namespace muster::inprocess {
@@ -43,7 +44,7 @@ Device ReadDevice(Fields* f) {
   f->Optional("partitions", [&](const Value& list) {
     list.Each([&](const Value& v) {
       DevicePartition& piece = device.partitions.emplace_back();
-      Fields p(v);
+      Fields p(v, "host-cut partition");
       p.Required("profile", [&](const Value& x) { piece.profile = x.Text(); });
       p.Integer("start", &piece.start, 0, PartitionScheme::kMaxSlices - 1);
     });
@@ -59,7 +60,7 @@ void ReadDevices(const Value& value, std::vector<Device>* devices) {
   int64_t count = 1;
   Device device;
   if (value.IsMap()) {
-    Fields f(value);
+    Fields f(value, "device");
     f.Integer("count", &count, 0, 64);
     device = ReadDevice(&f);
   } else {
@@ -70,7 +71,7 @@ void ReadDevices(const Value& value, std::vector<Device>* devices) {
 
 Taint ReadTaint(const Value& value) {
   Taint taint;
-  Fields f(value);
+  Fields f(value, "taint");
   f.Required("key", [&](const Value& v) { taint.key = v.Text(); });
   f.Text("value", &taint.value);
   f.Enum("effect", &taint.effect);
@@ -79,7 +80,7 @@ Taint ReadTaint(const Value& value) {
 
 Topology ReadTopology(const Value& value) {
   Topology topology;
-  Fields f(value);
+  Fields f(value, "topology");
   f.Required("key", [&](const Value& v) { topology.key = v.Text(); });
   f.Required("levels", [&](const Value& v) { topology.levels = v.Texts(); });
   return topology;
@@ -87,7 +88,7 @@ Topology ReadTopology(const Value& value) {
 
 FabricTopology ReadFabric(const Value& value) {
   FabricTopology fabric;
-  Fields f(value);
+  Fields f(value, "fabric");
   f.Required("key", [&](const Value& v) { fabric.key = v.Text(); });
   f.Required("text", [&](const Value& v) { fabric.text = v.Text(); });
   return fabric;
@@ -105,13 +106,13 @@ PartitionScheme ReadPartitionScheme(const Value& value) {
     return {};
   }
   PartitionScheme scheme;
-  Fields f(value);
+  Fields f(value, "partition scheme");
   f.Required("key", [&](const Value& v) { scheme.key = v.Text(); });
   f.Integer("slices", &scheme.slices, 1, PartitionScheme::kMaxSlices);
   f.Required("profiles", [&](const Value& list) {
     list.Each([&](const Value& v) {
       PartitionProfile& profile = scheme.profiles.emplace_back();
-      Fields p(v);
+      Fields p(v, "profile");
       p.Required("name", [&](const Value& x) { profile.name = x.Text(); });
       p.Integer("slices", &profile.slices, 1, PartitionScheme::kMaxSlices);
       p.Optional("share", [&](const Value& x) {
@@ -131,13 +132,13 @@ PartitionScheme ReadPartitionScheme(const Value& value) {
 
 void ReadPlacement(const Value& value, const SchedulerConfig& config,
                    PlacementOptions* options) {
-  Fields f(value);
+  Fields f(value, "placement");
   f.Enum("policy", &options->policy);
   f.Integer("seed", &options->seed, 0, std::numeric_limits<int64_t>::max());
   f.Optional("workload", [&](const Value& list) {
     list.Each([&](const Value& v) {
       TypicalTask& task = options->workload.emplace_back();
-      Fields t(v);
+      Fields t(v, "workload task");
       t.Integer("weight", &task.weight, 1, TypicalTask::kMaxWeight);
       ReadShape(&t, config, &task.shape);
     });
@@ -161,7 +162,7 @@ void ReadPlacement(const Value& value, const SchedulerConfig& config,
 
 Lapse ReadLapse(const Value& value) {
   Lapse lapse;
-  Fields f(value);
+  Fields f(value, "lapse");
   f.Required("gang", [&](const Value& v) { lapse.gang = v.Text(); });
   f.Required("what", [&](const Value& v) { lapse.kind = v.Enum<LapseKind>(); });
   f.Optional("on", [&](const Value& v) {
@@ -218,7 +219,7 @@ void ReadConfig(Fields* top, SchedulerConfig* config) {
     });
   });
   top->Optional("scheduler", [&](const Value& v) {
-    Fields f(v);
+    Fields f(v, "scheduler");
     f.Integer("work_budget", &config->work_budget, 0,
               std::numeric_limits<int64_t>::max());
     f.Span("backoff_base", &config->backoff_base);
@@ -231,9 +232,9 @@ void ReadConfig(Fields* top, SchedulerConfig* config) {
 }
 
 void ReadHost(const Value& value, SchedulerConfig* config, HostModel* host) {
-  Fields f(value);
+  Fields f(value, "host");
   f.Optional("capabilities", [&](const Value& v) {
-    Fields c(v);
+    Fields c(v, "capabilities");
     c.Bool("suspend", &config->host.suspend);
     c.Bool("shrink", &config->host.shrink);
     c.Bool("migrate", &config->host.migrate);
@@ -264,7 +265,7 @@ void ReadNodes(const Value& value, const SchedulerConfig& config,
                std::vector<Node>* nodes, std::vector<Mark>* marks) {
   Node node;
   int64_t count = 0;
-  Fields f(value);
+  Fields f(value, "node");
   f.Required("key", [&](const Value& v) { node.key = v.Text(); });
   f.Integer("count", &count, 1, 1'000'000);
   f.Optional("capacity", [&](const Value& v) {
@@ -278,6 +279,7 @@ void ReadNodes(const Value& value, const SchedulerConfig& config,
   });
   f.Bool("schedulable", &node.schedulable);
   const std::string key = node.key;
+  if (!value.Affords(std::max<int64_t>(1, count), Footprint(node))) return;
   for (int64_t i = 0; i < std::max<int64_t>(1, count); ++i) {
     if (count > 0) node.key = key + "-" + std::to_string(i);
     nodes->push_back(node);
@@ -287,7 +289,7 @@ void ReadNodes(const Value& value, const SchedulerConfig& config,
 
 NodeSet ReadNodeSet(const Value& value) {
   NodeSet set;
-  Fields f(value);
+  Fields f(value, "node set");
   f.Required("key", [&](const Value& v) { set.key = v.Text(); });
   f.Texts("nodes", &set.nodes);
   return set;
@@ -295,7 +297,7 @@ NodeSet ReadNodeSet(const Value& value) {
 
 OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
   OtherUsage others;
-  Fields f(value);
+  Fields f(value, "others");
   f.Required("node", [&](const Value& v) { others.node = v.Text(); });
   f.Optional("amount", [&](const Value& v) {
     others.amount = ReadResources(v, config, nullptr);
@@ -303,7 +305,7 @@ OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
   f.Optional("devices", [&](const Value& list) {
     list.Each([&](const Value& v) {
       DeviceShare share;
-      Fields d(v);
+      Fields d(v, "device share");
       d.Integer("device", &share.device, 0, 63);
       d.Optional("share", [&](const Value& s) {
         share.milli = static_cast<int32_t>(
@@ -321,7 +323,7 @@ OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
 
 Queue ReadQueue(const Value& value, const SchedulerConfig& config) {
   Queue queue;
-  Fields f(value);
+  Fields f(value, "queue");
   f.Required("key", [&](const Value& v) { queue.key = v.Text(); });
   f.Text("parent", &queue.parent);
   f.Integer("weight", &queue.weight, 1, kMax32);
@@ -331,7 +333,7 @@ Queue ReadQueue(const Value& value, const SchedulerConfig& config) {
   f.Optional("quotas", [&](const Value& list) {
     list.Each([&](const Value& v) {
       Quota quota;
-      Fields q(v);
+      Fields q(v, "quota");
       q.Required("resource",
                  [&](const Value& r) { quota.resource = r.Text(); });
       q.Text("flavor", &quota.flavor);
@@ -352,7 +354,7 @@ Queue ReadQueue(const Value& value, const SchedulerConfig& config) {
 
 PriorityClass ReadPriorityClass(const Value& value) {
   PriorityClass c;
-  Fields f(value);
+  Fields f(value, "priority class");
   f.Required("key", [&](const Value& v) { c.key = v.Text(); });
   f.Integer("value", &c.value, std::numeric_limits<int32_t>::min(), kMax32);
   f.Bool("may_preempt", &c.may_preempt);

@@ -9,7 +9,7 @@ namespace {
 
 TaskDies ReadTaskDies(const Value& value) {
   TaskDies dies;
-  Fields f(value);
+  Fields f(value, "fail_task");
   f.Required("gang", [&](const Value& v) { dies.gang = v.Text(); });
   f.Integer("role", &dies.task.role, 0, 1023);
   f.Integer("index", &dies.task.index, 0, std::numeric_limits<int32_t>::max());
@@ -56,14 +56,14 @@ void ReadValueEvents(Fields* f, const SchedulerConfig& config,
   });
   f->Optional("spot_notice", [&](const Value& v) {
     SpotNotice notice;
-    Fields g(v);
+    Fields g(v, "spot_notice");
     g.Required("node", [&](const Value& n) { notice.node = n.Text(); });
     g.Required("at", [&](const Value& t) { notice.at = t.Span(); });
     bodies->push_back(notice);
   });
   f->Optional("reprioritize", [&](const Value& v) {
     GangReprioritized e;
-    Fields g(v);
+    Fields g(v, "reprioritize");
     g.Required("gang", [&](const Value& n) { e.gang = n.Text(); });
     g.Text("priority_class", &e.priority_class);
     bodies->push_back(e);
@@ -72,7 +72,7 @@ void ReadValueEvents(Fields* f, const SchedulerConfig& config,
 
 ExpectedInterval ReadExpectedInterval(const Value& value) {
   ExpectedInterval i{.mark = value.mark()};
-  Fields f(value);
+  Fields f(value, "interval");
   f.Optional("from", [&](const Value& v) { i.from = v.Span(); });
   f.Optional("to", [&](const Value& v) { i.to = v.Span(); });
   f.Optional("end", [&](const Value& v) { i.end = v.Enum<StopCause>(); });
@@ -96,7 +96,7 @@ void ReadEvents(const Value& value, const SchedulerConfig& config,
     const int line = entry.mark().line;
     std::vector<EventBody> bodies;
     {
-      Fields f(entry);
+      Fields f(entry, "event");
       f.Required("at", [&](const Value& v) { at = v.Span(); });
       ReadSimpleEvents(&f, &bodies);
       ReadValueEvents(&f, config, &bodies);
@@ -114,7 +114,7 @@ void ReadEvents(const Value& value, const SchedulerConfig& config,
 }
 
 void ReadExpectations(const Value& value, Expectations* expect) {
-  Fields f(value);
+  Fields f(value, "expect");
   f.Optional("intervals", [&](const Value& all) {
     all.EachEntry([&](const std::string& gang, const Value& list) {
       ExpectedIntervals e{.gang = gang, .mark = list.mark()};
@@ -127,7 +127,7 @@ void ReadExpectations(const Value& value, Expectations* expect) {
   f.Optional("together", [&](const Value& list) {
     list.Each([&](const Value& v) {
       ExpectedTogether t{.mark = v.mark()};
-      Fields g(v);
+      Fields g(v, "together");
       g.Required("gang", [&](const Value& x) { t.gang = x.Text(); });
       g.Required("level", [&](const Value& x) { t.level = x.Text(); });
       g.Texts("roles", &t.roles);

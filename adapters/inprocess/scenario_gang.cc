@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "adapters/inprocess/footprint.h"
 #include "adapters/inprocess/scenario.h"
 
 namespace muster::inprocess {
@@ -13,7 +14,7 @@ constexpr int64_t kMax32 = std::numeric_limits<int32_t>::max();
 
 Requirement ReadRequirement(const Value& value) {
   Requirement r;
-  Fields f(value);
+  Fields f(value, "requirement");
   f.Required("key", [&](const Value& v) { r.key = v.Text(); });
   f.Enum("op", &r.op);
   f.Texts("values", &r.values);
@@ -44,7 +45,7 @@ NodeSelector ReadSelector(const Value& value) {
 
 Toleration ReadToleration(const Value& value) {
   Toleration t;
-  Fields f(value);
+  Fields f(value, "toleration");
   f.Text("key", &t.key);
   f.Enum("op", &t.op);
   f.Text("value", &t.value);
@@ -76,7 +77,7 @@ void ReadShape(Fields* f, const SchedulerConfig& config, TaskShape* shape) {
     d.milli = static_cast<int32_t>(milli);
   }
   f->Optional("devices", [&](const Value& v) {
-    Fields g(v);
+    Fields g(v, "device request");
     g.Integer("count", &d.count, 0, 64);
     g.Optional("share", [&](const Value& s) {
       const int64_t share = s.Quantity(kWholeDevice);
@@ -117,14 +118,14 @@ void ReadRoleBody(Fields* f, const SchedulerConfig& config, Role* role) {
   ReadShape(f, config, &role->shape);
   f->Optional("alternatives", [&](const Value& list) {
     list.Each([&](const Value& v) {
-      Fields a(v);
+      Fields a(v, "alternative");
       ReadShape(&a, config, &role->alternatives.emplace_back());
     });
   });
   f->Optional("preferences", [&](const Value& list) {
     list.Each([&](const Value& v) {
       Preference p;
-      Fields g(v);
+      Fields g(v, "preference");
       g.Integer("weight", &p.weight, 1, 100);
       g.Required("all_of", [&](const Value& all) {
         all.Each([&](const Value& r) {
@@ -145,7 +146,7 @@ void ReadRoleBody(Fields* f, const SchedulerConfig& config, Role* role) {
 Role ReadRole(const Value& value, const SchedulerConfig& config,
               const std::vector<Group>& groups) {
   Role role;
-  Fields f(value);
+  Fields f(value, "role");
   f.Text("name", &role.name);
   f.Optional("group", [&](const Value& v) {
     const auto it = std::ranges::find(groups, v.Text(), &Group::name);
@@ -167,7 +168,7 @@ void ReadGroups(const Value& list, std::vector<Group>* groups) {
   if (groups->empty()) groups->emplace_back();
   list.Each([&](const Value& value) {
     Group group;
-    Fields f(value);
+    Fields f(value, "group");
     f.Required("name", [&](const Value& v) { group.name = v.Text(); });
     f.Optional("parent", [&](const Value& v) {
       const auto it = std::ranges::find(*groups, v.Text(), &Group::name);
@@ -214,7 +215,7 @@ void ReadRoles(Fields* f, const SchedulerConfig& config, Gang* gang) {
   f->Optional("traffic", [&](const Value& list) {
     list.Each([&](const Value& v) {
       Traffic t;
-      Fields g(v);
+      Fields g(v, "traffic");
       g.Text("from", &t.from);
       g.Text("to", &t.to);
       g.Integer("weight", &t.weight, 1, kMax32);
@@ -227,21 +228,21 @@ void ReadRoles(Fields* f, const SchedulerConfig& config, Gang* gang) {
 
 TopologyConstraint ReadTopologyConstraint(const Value& value) {
   TopologyConstraint c;
-  Fields f(value);
+  Fields f(value, "topology constraint");
   f.Text("topology", &c.topology);
   f.Text("required", &c.required);
   f.Text("preferred", &c.preferred);
   f.Optional("slices", [&](const Value& list) {
     list.Each([&](const Value& v) {
       Slice s;
-      Fields g(v);
+      Fields g(v, "slice");
       g.Text("level", &s.level);
       g.Integer("size", &s.size, 1, kMaxTasks);
       c.slices.push_back(s);
     });
   });
   f.Optional("spread", [&](const Value& v) {
-    Fields g(v);
+    Fields g(v, "spread");
     g.Text("level", &c.spread.level);
     g.Integer("max_per_domain", &c.spread.max_per_domain, 0, kMaxTasks);
     g.Integer("max_skew", &c.spread.max_skew, 0, kMaxTasks);
@@ -251,18 +252,26 @@ TopologyConstraint ReadTopologyConstraint(const Value& value) {
 }
 
 void ReadJobs(const Value& value, const SchedulerConfig& config,
-              std::vector<Job>* jobs, std::vector<Mark>* marks) {
+              const ScenarioLimits& limits, std::vector<Job>* jobs,
+              std::vector<Mark>* marks) {
   Job job;
   Gang& gang = job.gang;
   int64_t copies = 0;
   Duration every = 0;
-  Fields f(value);
+  Fields f(value, "gang");
   f.Required("key", [&](const Value& v) { gang.key = v.Text(); });
   f.Text("queue", &gang.queue);
   f.Text("priority_class", &gang.priority_class);
   f.Span("submit", &gang.submitted);
   f.Required("run", [&](const Value& v) { job.work = v.Span(); });
-  f.Span("checkpoint_every", &job.checkpoint_every);
+  f.Optional("checkpoint_every", [&](const Value& v) {
+    job.checkpoint_every = v.Span();
+    if (job.checkpoint_every > 0 &&
+        job.work / job.checkpoint_every > limits.checkpoints) {
+      v.Wrong("more than " + std::to_string(limits.checkpoints) +
+              " checkpoints in one run");
+    }
+  });
   f.Span("restart_cost", &gang.restart_cost);
   f.Integer("copies", &copies, 1, kMaxTasks);
   f.Span("every", &every);
@@ -280,6 +289,10 @@ void ReadJobs(const Value& value, const SchedulerConfig& config,
   const std::string key = gang.key;
   const __int128 last = static_cast<__int128>(every) * copies + gang.submitted;
   if (last >= kForever) return value.Wrong("the last copy comes too late");
+  if (!value.Affords(std::max<int64_t>(1, copies),
+                     Footprint(gang) + static_cast<int64_t>(sizeof(Job)))) {
+    return;
+  }
   for (int64_t i = 0; i < std::max<int64_t>(1, copies); ++i) {
     if (copies > 0) gang.key = key + "-" + std::to_string(i);
     jobs->push_back(job);

@@ -10,6 +10,7 @@ namespace muster::inprocess {
 namespace {
 
 constexpr Duration kDefaultOverhead = 10 * kSecond;
+constexpr int64_t kMaxGpus = 1'000'000;
 
 using Overheads = std::map<std::pair<int64_t, std::string>, Duration>;
 
@@ -39,6 +40,11 @@ absl::StatusOr<std::vector<Node>> LoadNodes(const std::string& file) {
   const int64_t per_switch = table->Integer(0, "num_node_p_switch", 1, 10'000);
   const int64_t gpus = table->Integer(0, "num_gpu_p_node", 1, 64);
   if (!table->status().ok()) return table->status();
+  if (switches * per_switch * gpus > kMaxGpus) {
+    return table->Wrong(
+        0, "num_switch",
+        "more than " + std::to_string(kMaxGpus) + " GPUs in all");
+  }
   for (int64_t s = 0; s < switches; ++s) {
     for (int64_t n = 0; n < per_switch; ++n) {
       Node node{.key = "node-" + std::to_string(s) + "-" + std::to_string(n)};

@@ -1,6 +1,8 @@
 #include "adapters/inprocess/yaml_reader.h"
 
 #include <cctype>
+#include <fstream>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <tuple>
@@ -29,13 +31,60 @@ void Problems::Report(const Mark& mark, std::string_view what) {
   status_ = At(file_, mark, what);
 }
 
+namespace {
+
+constexpr int kMaxDepth = 64;
+constexpr size_t kMaxAliased = 1'000'000;
+
+// Counts the values that a reader comes upon: what aliases stand for counts
+// wherever it stands. A file without any has at most three for each byte.
+class Extent {
+ public:
+  Extent(const std::string& file, size_t bytes)
+      : file_(file), left_(3 * bytes + kMaxAliased) {}
+
+  absl::Status Measure(const YAML::Node& node, int depth = 0) {
+    if (depth > kMaxDepth) {
+      return Wrong(node, "is more than " + std::to_string(kMaxDepth) +
+                             " levels deep, or an alias of what it is in");
+    }
+    if (left_-- == 0) {
+      return Wrong(node, "aliases stand for more than " +
+                             std::to_string(kMaxAliased) + " values");
+    }
+    for (const auto& entry : node) {
+      absl::Status s =
+          node.IsMap() ? Measure(entry.first, depth + 1) : absl::OkStatus();
+      if (s.ok()) s = Measure(node.IsMap() ? entry.second : entry, depth + 1);
+      if (!s.ok()) return s;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status Wrong(const YAML::Node& node, const std::string& what) const {
+    const YAML::Mark m = node.Mark();
+    return At(file_, {m.line + 1, m.column + 1, ""}, what);
+  }
+
+  const std::string& file_;
+  size_t left_;
+};
+
+}  // namespace
+
 absl::StatusOr<YAML::Node> LoadYaml(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  if (!in.good() && !in.eof()) return At(file, {}, "cannot be read");
   try {
-    std::vector<YAML::Node> all = YAML::LoadAllFromFile(file);
-    if (all.size() == 1) return all[0];
-    return At(file, {}, all.empty() ? "is empty" : "has several documents");
-  } catch (const YAML::BadFile&) {
-    return At(file, {}, "cannot be read");
+    std::vector<YAML::Node> all = YAML::LoadAll(text);
+    if (all.size() != 1) {
+      return At(file, {}, all.empty() ? "is empty" : "has several documents");
+    }
+    const absl::Status status = Extent(file, text.size()).Measure(all[0]);
+    if (!status.ok()) return status;
+    return all[0];
   } catch (const YAML::Exception& e) {
     return At(file, {e.mark.line + 1, e.mark.column + 1, ""}, e.msg);
   }
@@ -95,6 +144,19 @@ int64_t Value::Quantity(int64_t scale) const {
   return 0;
 }
 
+bool Value::Affords(int64_t count, int64_t each) const {
+  const __int128 all = static_cast<__int128>(count) * each;
+  if (all <= problems_->memory_left_) {
+    problems_->memory_left_ -= static_cast<int64_t>(all);
+    return true;
+  }
+  Wrong(std::to_string(count) + " of these take " +
+        std::to_string(static_cast<int64_t>(all >> 20)) +
+        " MiB: all nodes and gangs of a file may take " +
+        std::to_string(problems_->memory_ >> 20) + " MiB");
+  return false;
+}
+
 void Value::Each(const std::function<void(const Value&)>& f) const {
   if (!node_.IsSequence()) return Wrong("expected a list");
   for (size_t i = 0; i < node_.size(); ++i) {
@@ -123,13 +185,19 @@ void Value::EachEntry(
   }
 }
 
-Fields::Fields(const Value& value) : value_(value) {
+Fields::Fields(const Value& value, const char* kind)
+    : value_(value), kind_(kind) {
   value_.EachEntry(
       [&](const std::string& key, const Value&) { present_.insert(key); });
 }
 
 Fields::~Fields() {
   if (!value_.IsMap()) return;
+  if (KeysRead* keys = value_.problems()->keys_; keys != nullptr) {
+    for (const std::string& k : known_) {
+      (*keys)[kind_][k] |= present_.contains(k);
+    }
+  }
   for (const auto& entry : value_.node_) {
     const std::string key = entry.first.IsScalar() ? entry.first.Scalar() : "";
     if (known_.contains(key)) continue;

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -25,18 +26,32 @@ struct Mark {
   std::string field{};
 };
 
+// By kind of mapping ("gang"), every key that was asked for, and whether it was
+// there.
+using KeysRead = std::map<std::string, std::map<std::string, bool>>;
+
 // The mistake that stands first in the file; readers go on with default values
 // after one.
 class Problems {
  public:
-  explicit Problems(std::string file) : file_(std::move(file)) {}
+  // What is written once and stands for many may take so many bytes in all.
+  Problems(std::string file, int64_t memory, KeysRead* keys)
+      : file_(std::move(file)),
+        memory_(memory),
+        memory_left_(memory),
+        keys_(keys) {}
   void Report(const Mark& mark, std::string_view what);
   bool ok() const { return status_.ok(); }
   const absl::Status& status() const { return status_; }
   const std::string& file() const { return file_; }
 
  private:
+  friend class Fields;
+  friend class Value;
   std::string file_;
+  int64_t memory_;
+  int64_t memory_left_;
+  KeysRead* keys_;  // Or null.
   Mark where_{};
   absl::Status status_ = absl::OkStatus();
 };
@@ -45,7 +60,9 @@ class Problems {
 absl::Status At(const std::string& file, const Mark& mark,
                 std::string_view what);
 
-// The file's only document; its mistakes in syntax are reported likewise.
+// The file's only document; its mistakes in syntax are reported likewise. What
+// stands behind aliases is bounded, so that reading takes time and memory in
+// proportion to the file.
 absl::StatusOr<YAML::Node> LoadYaml(const std::string& file);
 
 // A value of the document, with its path. Copies are cheap.
@@ -76,6 +93,9 @@ class Value {
     Wrong("'" + text + "' is none of: " + known);
     return E{};
   }
+  // Whether `count` copies of something that takes `each` bytes may be made; it
+  // is a mistake of the file if not.
+  bool Affords(int64_t count, int64_t each) const;
   // Calls `f` for each element of a sequence.
   void Each(const std::function<void(const Value&)>& f) const;
   std::vector<std::string> Texts() const;
@@ -96,7 +116,8 @@ class Value {
 // reports any other key, and keys that appear twice.
 class Fields {
  public:
-  explicit Fields(const Value& value);
+  // `kind` is the noun under which the keys are described.
+  Fields(const Value& value, const char* kind);
   ~Fields();
   Fields(const Fields&) = delete;
   Fields& operator=(const Fields&) = delete;
@@ -125,6 +146,7 @@ class Fields {
 
  private:
   Value value_;
+  const char* kind_;
   std::set<std::string> known_;
   std::set<std::string> present_;
 };

@@ -96,6 +96,17 @@ TEST(BooksTest, WhatOthersUseIsUsed) {
   EXPECT_EQ(books.totals().used[kGpu], 0);
 }
 
+TEST(BooksTest, WhatOthersGiveInOneMeasureCountsInTheOther) {
+  Books books(3, kGpu);
+  const uint32_t a = books.Upsert(GpuNode("a", 2));
+  books.SetOthers(a, {.node = "a",
+                      .devices = {{.device = 0, .memory_bytes = 250},
+                                  {.device = 1, .milli = 400}}});
+  EXPECT_EQ(books.OthersMilli(a), 650);
+  TaskShape memory{.devices = {.count = 1, .milli = 0, .memory_bytes = 601}};
+  EXPECT_FALSE(books.Charge(a, memory, {0b10})) << "400 of 1000 are taken";
+}
+
 TEST(BooksTest, PartitionsHaveSlotsOfTheirOwn) {
   Books books(3, kGpu, CommonPartitionSchemes());
   Node node{.key = "a"};

@@ -48,6 +48,16 @@ TEST(CsvTest, NoticesACompressedFileThatEndsEarly) {
   EXPECT_THAT(Message(table.status()), HasSubstr("damaged"));
 }
 
+TEST(CsvTest, RefusesASmallFileThatHoldsVeryMuch) {
+  std::string all;
+  const std::string part = Gzip(std::string(16 << 20, '\n'));
+  for (int i = 0; i < 17; ++i) all += part;
+  ASSERT_LT(all.size(), size_t{1} << 20);
+  const TempFile file("bomb.csv.gz", all);
+  EXPECT_EQ(Message(CsvTable::Load(file.path()).status()),
+            file.path() + ": holds more than 256 MiB");
+}
+
 TEST(CsvTest, NamesFileLineAndColumnOfAMistake) {
   const TempFile file("a.csv",
                       "name,cpu\nx,5\ny,five\nz,99999999999999999999\n");

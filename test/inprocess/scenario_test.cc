@@ -216,6 +216,10 @@ constexpr BadCase kBadCases[] = {
      "there is no such group"},
     {"EventThatIsNone", "events:\n  - {at: 5s}",
      "FILE:3:5: events[0]: says nothing that happens"},
+    {"MoreNodesThanMemory", "nodes: [{key: n, count: 1000000, devices: 64}]",
+     "FILE:1:9: nodes[0]: 1000000 of these take "},
+    {"CountBeyondAllBounds", "nodes: [{key: n, count: 4000000000}]",
+     "FILE:1:25: nodes[0].count: '4000000000' is not between 1 and 1000000"},
     {"LapseWithoutNode", "host: {lapses: [{gang: a, what: elsewhere}]}",
      "host.lapses[0]: 'elsewhere' needs a node"},
 };
@@ -253,6 +257,69 @@ gangs:
   const DeviceRequest& request = loaded->jobs[0].gang.roles[0].shape.devices;
   EXPECT_EQ(request.partition, "1g.10gb");
   EXPECT_EQ(request.count, 1U);
+}
+
+// What a few bytes of a file can ask for is bounded.
+std::string MessageWithin(const ScenarioLimits& limits,
+                          const std::string& yaml) {
+  const TempFile file("large.yaml", kNodes + yaml);
+  return std::string(LoadScenario(file.path(), limits).status().message());
+}
+
+TEST(ScenarioLimitsTest, CopiesOfAllGangsTogetherAreBounded) {
+  const std::string yaml =
+      "gangs:\n"
+      "  - {key: a, run: 1s, copies: 700}\n"
+      "  - {key: b, run: 1s, copies: 700}\n";
+  const std::string message = MessageWithin({.memory = 1 << 20}, yaml);
+  EXPECT_THAT(message, HasSubstr(":4:5: gangs[1]: 700 of these take "));
+  EXPECT_THAT(message,
+              HasSubstr("all nodes and gangs of a file may take 1 MiB"));
+  EXPECT_EQ(MessageWithin({.memory = 4 << 20}, yaml), "");
+}
+
+TEST(ScenarioLimitsTest, TheSameFileMayHaveLongTexts) {
+  const std::string yaml = "gangs: [{key: a, run: 1s, copies: 400, user: " +
+                           std::string(100'000, 'u') + "}]\n";
+  EXPECT_THAT(MessageWithin({.memory = 4 << 20}, yaml),
+              HasSubstr("gangs[0]: 400 of these take 38 MiB"));
+}
+
+TEST(ScenarioLimitsTest, CheckpointsOfARunAreBounded) {
+  EXPECT_THAT(
+      MessageWithin({}, "gangs: [{key: a, run: 1h, checkpoint_every: 1us}]"),
+      HasSubstr(":2:45: gangs[0].checkpoint_every: more than 1000000 "
+                "checkpoints in one run"));
+  EXPECT_EQ(MessageWithin({.checkpoints = 60},
+                          "gangs: [{key: a, run: 1h, checkpoint_every: 1m}]"),
+            "");
+}
+
+TEST(ScenarioLimitsTest, AliasesAreRead) {
+  const TempFile file("alias.yaml", R"(
+nodes: [{key: n, count: 2, labels: &where {zone: z}}]
+gangs: [{key: a, run: 1s, selector: *where}]
+)");
+  const auto s = LoadScenario(file.path());
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(s->jobs[0].gang.roles[0].shape.selector.any_of.size(), 1U);
+}
+
+TEST(ScenarioLimitsTest, AliasesOfAliasesAreBounded) {
+  std::string yaml = "story: &a0 [x, x, x, x, x, x, x, x, x, x]\n";
+  for (int i = 1; i <= 9; ++i) {
+    const std::string below = "*a" + std::to_string(i - 1);
+    yaml += "s" + std::to_string(i) + ": &a" + std::to_string(i) + " [" + below;
+    for (int k = 1; k < 10; ++k) yaml += ", " + below;
+    yaml += "]\n";
+  }
+  EXPECT_THAT(MessageWithin({}, yaml),
+              HasSubstr("aliases stand for more than 1000000 values"));
+}
+
+TEST(ScenarioLimitsTest, AnAliasOfItselfIsAMistake) {
+  EXPECT_THAT(MessageAbout("nodes: [{key: n, devices: &d [*d]}]\n"),
+              HasSubstr("FILE:1:27: is more than 64 levels deep"));
 }
 
 TEST(ScenarioTest, TellsTheMistakeThatStandsFirst) {

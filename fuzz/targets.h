@@ -1,0 +1,56 @@
+// What is fuzzed: readers of what people and other programs hand in, and the
+// scheduler itself. `./dev fuzz` drives these functions with libFuzzer, the
+// test `fuzz_test` with the seeds and the inputs that once went wrong.
+#ifndef MUSTER_FUZZ_TARGETS_H_
+#define MUSTER_FUZZ_TARGETS_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace muster::fuzz {
+
+// Each takes any bytes and returns what went wrong, or nothing. A crash, a
+// sanitizer's complaint, more than a second or much memory are mistakes, too;
+// a refusal by an error is none.
+
+// A scenario file is read.
+std::string Scenario(std::string_view input);
+// A scenario file is read and, if it is small, run with all checks on.
+std::string Simulation(std::string_view input);
+// Files of a trace are read: a line that says which ("openb fifo", "openb
+// priority", "muri fifo", "muri priority"), then the files in the order of
+// OpenbOptions and MuriOptions, parted by lines "==". A gzip file may be one.
+std::string Trace(std::string_view input);
+// A journal is read and replayed, once as it is, once with its checksums put
+// right, so that what is damaged gets past them.
+std::string Journal(std::string_view input);
+// A snapshot is read and restored, likewise; what comes out lives on.
+std::string Snapshot(std::string_view input);
+// A fabric is read: as GraphML if it begins with '<', as lines "NODE X,Y,Z"
+// behind a line "labels", else as text; what comes out is asked everything.
+std::string Fabric(std::string_view input);
+// A history of a scheduler and its host: eight bytes of seed, then three bytes
+// a step. Every law of test/property is checked after every step.
+std::string History(std::string_view input);
+
+struct Target {
+  std::string_view name{};
+  std::string (*run)(std::string_view) = nullptr;
+};
+inline constexpr Target kTargets[] = {
+    {"scenario", Scenario}, {"simulation", Simulation}, {"trace", Trace},
+    {"journal", Journal},   {"snapshot", Snapshot},     {"fabric", Fabric},
+    {"history", History}};
+
+// A valid input to begin with.
+struct Seed {
+  std::string name{};
+  std::string bytes{};
+};
+// Those of one target, made from the repository's own examples.
+std::vector<Seed> Seeds(std::string_view target);
+
+}  // namespace muster::fuzz
+
+#endif  // MUSTER_FUZZ_TARGETS_H_
