@@ -20,6 +20,22 @@ size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor);
 // The greatest; 0 for an empty span.
 uint32_t Greatest(std::span<const uint32_t> values);
 uint16_t Greatest(std::span<const uint16_t> values);
+// The sum of the values above the limit, and how many there are.
+struct AboveCount {
+  uint32_t sum = 0;
+  uint32_t count = 0;
+
+  friend bool operator==(const AboveCount&, const AboveCount&) = default;
+};
+AboveCount SumAbove(std::span<const uint32_t> values, uint32_t limit);
+AboveCount SumAbove(std::span<const uint16_t> values, uint32_t limit);
+// The same of each run of values, [first[i], first[i + 1]): the sum of those
+// above the limit, and how many there are. `first` has one entry more than
+// there are runs.
+void SumAbove(std::span<const uint32_t> values, std::span<const uint32_t> first,
+              uint32_t limit, AboveCount* above);
+void SumAbove(std::span<const uint16_t> values, std::span<const uint32_t> first,
+              uint32_t limit, AboveCount* above);
 // The least of the values where `where` is not 0; ~0 if it is everywhere.
 uint32_t LeastWhere(std::span<const uint32_t> values, const uint16_t* where);
 
@@ -47,6 +63,13 @@ struct ScanTable {
   uint32_t (*greatest32)(const uint32_t*, size_t);
   uint16_t (*greatest16)(const uint16_t*, size_t);
   uint32_t (*least_where)(const uint32_t*, const uint16_t*, size_t);
+  AboveCount (*sum_above32)(const uint32_t*, size_t, uint32_t);
+  AboveCount (*sum_above16)(const uint16_t*, size_t, uint32_t);
+  // The runs' bounds, and how many runs.
+  void (*sum_runs32)(const uint32_t*, const uint32_t*, size_t, uint32_t,
+                     AboveCount*);
+  void (*sum_runs16)(const uint16_t*, const uint32_t*, size_t, uint32_t,
+                     AboveCount*);
   // The third is 65536 / divisor, rounded up.
   SlotCount (*divide)(const uint8_t*, size_t, uint32_t, uint64_t, uint16_t*);
 };

@@ -104,7 +104,8 @@ void FabricPlacer::Place(Cluster& cluster, const PlacementRequest& request,
   result->steps += steps_;
 }
 
-// As many as there is room for.
+// As many as there is room for; where that is bounded, the next larger number
+// that has room.
 void FabricPlacer::Grow(Cluster& cluster, const PlacementRequest& request,
                         index::PlacementIndex* index, PlacementResult* result) {
   steps_ = 0;
@@ -113,8 +114,9 @@ void FabricPlacer::Grow(Cluster& cluster, const PlacementRequest& request,
   if (!Start(cluster, request)) return;
   const uint32_t most = request.gang->gang.roles[0].desired_tasks;
   const auto fixed = static_cast<uint32_t>(request.fixed.size());
-  for (uint32_t all = most; all > fixed; --all) {
-    ask_.tasks = all - fixed;
+  const uint32_t more = most > fixed ? most - fixed : 0;
+  for (uint32_t i = 0; i < more; ++i) {
+    ask_.tasks = request.most < more ? i + 1 : more - i;
     if (Add(cluster, index, result)) break;
   }
   result->steps += steps_;

@@ -1,4 +1,6 @@
 // Growth: one task at a time, whole groups and roles where they do not run.
+// Roles of one order grow together, in proportion to what each may have beyond
+// its minimum.
 #include <algorithm>
 
 #include "lib/solver/node_choice.h"
@@ -44,7 +46,51 @@ bool Solver::BringUp(Cluster& cluster, uint32_t role, PlacementResult* result) {
   }
 }
 
-void Solver::GrowRole(Cluster& cluster, uint32_t role,
+// The position in growing_roles_ of the role with the least part of what it
+// may have beyond its minimum.
+size_t Solver::LeastFilled() {
+  counts_.assign(problem_.role_count(), 0);
+  for (const Assignment& a : held_) ++counts_[a.task.role];
+  size_t least = 0;
+  uint64_t least_part = 0, least_of = 0;
+  for (size_t i = 0; i < growing_roles_.size(); ++i) {
+    const Role& role = problem_.role(growing_roles_[i]);
+    const uint32_t count = counts_[growing_roles_[i]];
+    const uint64_t part = count > role.min_tasks ? count - role.min_tasks : 0;
+    const uint64_t of =
+        std::max<uint64_t>(role.desired_tasks - role.min_tasks, 1);
+    if (i == 0 || part * least_of < least_part * of) {
+      least = i;
+      least_part = part;
+      least_of = of;
+    }
+  }
+  return least;
+}
+
+// Roles of one order, up to what the request bounds.
+void Solver::GrowTogether(Cluster& cluster, std::span<const uint32_t> roles,
+                          PlacementResult* result) {
+  growing_roles_.assign(roles.begin(), roles.end());
+  while (!growing_roles_.empty() && result->tasks.size() < growing_.most) {
+    const size_t next = growing_roles_.size() == 1 ? 0 : LeastFilled();
+    const uint32_t role = growing_roles_[next];
+    const size_t before = held_.size();
+    const bool runs = BringUp(cluster, role, result);
+    if (held_.size() > before) continue;
+    const bool alone = growing_roles_.size() == 1;
+    const auto left =
+        growing_.most - static_cast<uint32_t>(result->tasks.size());
+    if (runs) GrowRole(cluster, role, alone ? left : 1, result);
+    if (alone || held_.size() == before) {
+      growing_roles_.erase(growing_roles_.begin() +
+                           static_cast<ptrdiff_t>(next));
+    }
+  }
+}
+
+// Adds up to `most` tasks, and those that end the slice of the last.
+void Solver::GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
                       PlacementResult* result) {
   Reason ignored;
   if (!problem_.Init(cluster, growing_, &ignored)) return;
@@ -59,7 +105,14 @@ void Solver::GrowRole(Cluster& cluster, uint32_t role,
   if (growing_.headroom != nullptr && !demand.FitsIn(headroom_left_)) return;
   table_.Build(problem_);
   board_.Reset(problem_, cluster, table_);
-  const std::span<const uint32_t> indices = problem_.NewIndices(role);
+  std::span<const uint32_t> indices = problem_.NewIndices(role);
+  uint32_t slice = 1;
+  for (const SliceRule& s : problem_.Slices(role)) {
+    slice = std::max(slice, s.size);
+  }
+  size_t count = most;
+  while (count < indices.size() && indices[count] % slice != 0) ++count;
+  indices = indices.first(std::min(count, indices.size()));
   sum_ = demand;
   for (size_t i = 0; i < indices.size(); ++i) {
     if (growing_.headroom != nullptr && !sum_.FitsIn(headroom_left_)) break;
@@ -113,10 +166,15 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
   size_t before = 0;
   do {
     before = held_.size();
-    for (const uint32_t role : order_) {
-      if (BringUp(cluster, role, result)) GrowRole(cluster, role, result);
+    for (size_t i = 0, end = 0; i < order_.size(); i = end) {
+      const int32_t order = problem_.role(order_[i]).order;
+      while (end < order_.size() && problem_.role(order_[end]).order == order) {
+        ++end;
+      }
+      GrowTogether(cluster, std::span(order_).subspan(i, end - i), result);
     }
-  } while (problem_.entangled() && held_.size() > before);
+  } while (problem_.entangled() && held_.size() > before &&
+           result->tasks.size() < growing_.most);
   std::sort(
       result->tasks.begin(), result->tasks.end(),
       [](const Assignment& a, const Assignment& b) { return a.task < b.task; });

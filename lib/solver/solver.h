@@ -49,7 +49,11 @@ class Solver final : public PlacementSolver {
   void ExplainNo(Cluster& cluster, ScopeIndex top, PlacementResult* result);
 
   bool BringUp(Cluster& cluster, uint32_t role, PlacementResult* result);
-  void GrowRole(Cluster& cluster, uint32_t role, PlacementResult* result);
+  void GrowTogether(Cluster& cluster, std::span<const uint32_t> roles,
+                    PlacementResult* result);
+  void GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
+                PlacementResult* result);
+  size_t LeastFilled();
   ScopeIndex NotRunning(uint32_t role);
   void Keep(const std::vector<Assignment>& tasks, PlacementResult* result);
 
@@ -75,6 +79,7 @@ class Solver final : public PlacementSolver {
   PlacementResult part_;
   std::vector<uint32_t> counts_;
   std::vector<uint32_t> order_;
+  std::vector<uint32_t> growing_roles_;
 };
 
 }  // namespace muster::solver

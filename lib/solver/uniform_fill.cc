@@ -6,6 +6,7 @@
 
 #include "lib/base/ceil_div.h"
 #include "lib/index/scan.h"
+#include "lib/solver/fewest.h"
 
 namespace muster::solver {
 
@@ -33,14 +34,21 @@ void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
 // Keeps of picks_ the fewest that hold the tasks, and says how many each
 // takes; in the order of ids. Returns the number.
 uint32_t UniformFill::Choose(uint32_t tasks) {
-  uint32_t most = 0;
+  uint32_t most = 0, least = ~0u;
   uint64_t room = 0;
   for (const Pick& p : picks_) {
     most = std::max(most, p.slots);
+    least = std::min(least, p.slots);
     room += p.slots;
   }
   if (room == tasks) {  // All of them.
     for (Pick& p : picks_) p.taken = p.slots;
+    return static_cast<uint32_t>(picks_.size());
+  }
+  if (most == least) {  // The first ones.
+    picks_.resize(CeilDiv(tasks, most));
+    for (Pick& p : picks_) p.taken = most;
+    picks_.back().taken -= static_cast<uint32_t>(picks_.size()) * most - tasks;
     return static_cast<uint32_t>(picks_.size());
   }
   // The k largest go in whole: those above `edge`, and `at_edge` at it.
@@ -129,7 +137,7 @@ uint32_t UniformFill::MostOfNodes(uint32_t domain) const {
 uint32_t UniformFill::LeastDomains(int level, uint32_t tasks) {
   const std::span<const uint32_t> sums = column_->sums(level);
   looked_at_ += sums.size();
-  return Fewest(sums, index::Greatest(sums), tasks, ~0u);
+  return Fewest(sums, index::Greatest(sums), tasks);
 }
 
 uint32_t UniformFill::LeastNodes(uint32_t tasks) const {
@@ -137,16 +145,14 @@ uint32_t UniformFill::LeastNodes(uint32_t tasks) const {
   return CeilDiv(tasks, most);
 }
 
-void UniformFill::Certify(Region region, uint32_t tasks,
-                          Certificate* certificate) {
+void UniformFill::Certify(uint32_t tasks, Certificate* certificate) {
   certificate->optimal = true;
   for (size_t l = 0; l < certificate->levels.size(); ++l) {
     Certificate::Level& level = certificate->levels[l];
     if (level.used <= 1) {
       level.least = level.used;
-    } else if (static_cast<int>(l) == region.level + 1 &&
-               region.least_children > 0) {
-      level.least = region.least_children;
+    } else if (proven_[l] > 0) {
+      level.least = proven_[l];
     } else if (l + 1 == certificate->levels.size()) {
       level.least = LeastNodes(tasks);
     } else {
@@ -154,34 +160,6 @@ void UniformFill::Certify(Region region, uint32_t tasks,
     }
     certificate->optimal &= level.used == level.least;
   }
-}
-
-// How many of the values hold the tasks, the largest first; `enough` or more if
-// not fewer than that. `most` is the largest.
-template <class T>
-uint32_t UniformFill::Fewest(std::span<const T> values, uint32_t most,
-                             uint32_t tasks, uint32_t enough) {
-  if (most >= kMostCounted) {
-    sorted_.assign(values.begin(), values.end());
-    std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
-    uint32_t count = 0;
-    while (tasks > sorted_[count]) tasks -= sorted_[count++];
-    return count + 1;
-  }
-  number_of_.resize(kMostCounted, 0);
-  for (const T v : values) ++number_of_[v];
-  uint32_t count = 0;
-  for (uint32_t edge = most; count < enough; --edge) {
-    const uint32_t held = number_of_[edge] * edge;
-    if (tasks <= held) {
-      count += CeilDiv(tasks, edge);
-      break;
-    }
-    tasks -= held;
-    count += number_of_[edge];
-  }
-  for (const T v : values) number_of_[v] = 0;
-  return count;
 }
 
 // How many children of the domain, at the least, hold the tasks, for which it
@@ -193,8 +171,7 @@ uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
     const uint32_t bound = CeilDiv(tasks, most);
     if (bound >= enough || bound == 1) return bound;
     const auto [first, last] = layout_->range(level, domain);
-    return Fewest(column_->slots().subspan(first, last - first), most, tasks,
-                  enough);
+    return Fewest(column_->slots().subspan(first, last - first), most, tasks);
   }
   const uint32_t first = layout_->children(level)[domain];
   const uint32_t last = layout_->children(level)[domain + 1];
@@ -202,7 +179,7 @@ uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
   const uint32_t most = index::Greatest(sums);
   const uint32_t bound = CeilDiv(tasks, most);
   if (bound >= enough || bound == 1) return bound;
-  return Fewest(sums, most, tasks, enough);
+  return Fewest(sums, most, tasks);
 }
 
 // The room of the domain around it; 0 at the widest level.
@@ -273,6 +250,66 @@ bool UniformFill::FindDomain(const index::Layout& layout,
   return true;
 }
 
+// The region may be any of these: at least as good as the one chosen so far at
+// the level below, of which `count` domains hold the tasks.
+void UniformFill::FindRoots(int level, uint32_t tasks, uint32_t count) {
+  roots_.clear();
+  if (level < 0) {
+    roots_.push_back({0, layout_->domains(0)});
+    return;
+  }
+  const std::span<const uint32_t> sums = column_->sums(level);
+  const std::span<const uint32_t> children = layout_->children(level);
+  for (uint32_t d = 0; d < sums.size(); ++d) {
+    if (sums[d] < tasks) continue;
+    if (ChildrenNeeded(level, d, tasks, count + 1) > count) continue;
+    roots_.push_back({children[d], children[d + 1]});
+  }
+}
+
+template <class T>
+bool UniformFill::SearchTwoLevels(int level, uint32_t tasks,
+                                  std::span<const T> slots,
+                                  const Certificate& certificate) {
+  const size_t wide = static_cast<size_t>(level) + 1;
+  TwoLevels::Question<T> question;
+  question.slots = column_->sums(level + 1);
+  question.children = layout_->children(level + 1);
+  question.child_slots = slots;
+  question.count = certificate.levels[wide].used;
+  question.tasks = tasks;
+  FindRoots(level, tasks, question.count);
+  looked_at_ +=
+      two_levels_.Search(question, roots_, certificate.levels[wide + 1].used);
+  proven_[wide] = certificate.levels[wide].least;
+  proven_[wide + 1] = two_levels_.least();
+  return two_levels_.found();
+}
+
+// Of equally few domains under the region, or another one as good, those that
+// do with the fewest of theirs, as far as prices tell.
+void UniformFill::ImproveTwoLevels(Region region, uint32_t tasks,
+                                   Certificate* certificate) {
+  const int narrow = region.level + 2;
+  if (narrow > layout_->levels()) return;
+  const auto met = [&](int l) {
+    const Certificate::Level& level = certificate->levels[l];
+    return level.used == level.least;
+  };
+  if (!met(narrow - 1) || met(narrow)) return;
+  const bool found = narrow < layout_->levels()
+                         ? SearchTwoLevels(region.level, tasks,
+                                           column_->sums(narrow), *certificate)
+                         : SearchTwoLevels(region.level, tasks,
+                                           column_->slots(), *certificate);
+  if (found) {
+    picks_.clear();
+    for (const uint32_t d : two_levels_.chosen()) picks_.push_back({d, 0, 0});
+    FillFrom(narrow - 1, tasks, certificate);
+  }
+  Certify(tasks, certificate);
+}
+
 // Exactly, or with a bound, as far as the steps go.
 void UniformFill::Search(int within, uint32_t tasks, uint64_t steps,
                          std::vector<Share>* shares, Certificate* certificate) {
@@ -289,13 +326,30 @@ void UniformFill::Search(int within, uint32_t tasks, uint64_t steps,
   knapsack_.Solve(question, &answer_);
   looked_at_ += answer_.steps;
   if (answer_.outcome == TreeAnswer::Outcome::kInfeasible) return;
+  const auto& mine = certificate->levels;
+  const bool worse = std::lexicographical_compare(
+      mine.begin(), mine.end(), answer_.levels.begin(), answer_.levels.end(),
+      [](const auto& a, const auto& b) { return a.used < b.used; });
+  certificate->optimal = true;
   for (size_t l = 0; l < answer_.levels.size(); ++l) {
-    certificate->levels[l] = {answer_.levels[l].used, answer_.levels[l].least};
+    Certificate::Level& level = certificate->levels[l];
+    if (!worse) level.used = answer_.levels[l].used;
+    level.least = std::max(proven_[l], answer_.levels[l].least);
+    certificate->optimal &= level.used == level.least;
   }
-  certificate->optimal = answer_.outcome == TreeAnswer::Outcome::kOptimal;
+  if (worse) return;
   shares->clear();
   for (const TreeAnswer::Share& share : answer_.shares.back()) {
     shares->push_back({share.domain, share.tasks});
+  }
+}
+
+// From picks_, domains of the level, downwards.
+void UniformFill::FillFrom(int level, uint32_t tasks,
+                           Certificate* certificate) {
+  for (int l = level; l < layout_->levels(); ++l) {
+    Descend(l);
+    certificate->levels[static_cast<size_t>(l) + 1].used = Choose(tasks);
   }
 }
 
@@ -307,25 +361,29 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
   layout_ = &layout;
   column_ = &column;
   looked_at_ = 0;
-  certificate->levels.assign(static_cast<size_t>(layout.levels()) + 1, {1, 1});
+  const auto levels = static_cast<size_t>(layout.levels());
+  certificate->levels.assign(levels + 1, {1, 1});
+  proven_.assign(levels + 2, 0);
+  proven_[static_cast<size_t>(region.level + 1)] = region.least_children;
   picks_.clear();
   if (region.level >= 0) {
     picks_.push_back({region.domain, tasks, tasks});
-  } else if (layout.levels() > 0) {
-    AddDomains(0, 0, layout.domains(0));
-    certificate->levels[0].used = Choose(tasks);
   } else {
-    AddNodes(0, static_cast<uint32_t>(layout.chunks().size()));
+    if (levels > 0) {
+      AddDomains(0, 0, layout.domains(0));
+    } else {
+      AddNodes(0, static_cast<uint32_t>(layout.chunks().size()));
+    }
     certificate->levels[0].used = Choose(tasks);
   }
-  for (int l = std::max(region.level, 0); l < layout.levels(); ++l) {
-    Descend(l);
-    certificate->levels[static_cast<size_t>(l) + 1].used = Choose(tasks);
+  FillFrom(std::max(region.level, 0), tasks, certificate);
+  Certify(tasks, certificate);
+  if (!certificate->optimal && exact_steps > 0 && levels > 0) {
+    ImproveTwoLevels(region, tasks, certificate);
   }
   shares->clear();
   for (const Pick& p : picks_) shares->push_back({p.id, p.taken});
-  Certify(region, tasks, certificate);
-  if (!certificate->optimal && exact_steps > 0 && layout.levels() > 0) {
+  if (!certificate->optimal && exact_steps > 0 && levels > 0) {
     Search(region.level, tasks, exact_steps, shares, certificate);
   }
   return looked_at_;

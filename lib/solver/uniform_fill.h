@@ -9,6 +9,7 @@
 #include "lib/index/column.h"
 #include "lib/index/layout.h"
 #include "lib/solver/tree_knapsack.h"
+#include "lib/solver/two_levels.h"
 #include "muster/placement_solver.h"
 
 namespace muster::solver {
@@ -66,16 +67,20 @@ class UniformFill {
   uint32_t RoomAround(int level, uint32_t domain) const;
   uint32_t InTightestParent(int level, uint32_t domain) const;
   uint32_t Choose(uint32_t tasks);
-  template <class T>
-  uint32_t Fewest(std::span<const T> values, uint32_t most, uint32_t tasks,
-                  uint32_t enough);
   uint32_t ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
                           uint32_t enough);
   uint32_t LeastDomains(int level, uint32_t tasks);
   uint32_t LeastNodes(uint32_t tasks) const;
+  void FillFrom(int level, uint32_t tasks, Certificate* certificate);
+  void Certify(uint32_t tasks, Certificate* certificate);
+  void FindRoots(int level, uint32_t tasks, uint32_t count);
+  template <class T>
+  bool SearchTwoLevels(int level, uint32_t tasks, std::span<const T> slots,
+                       const Certificate& certificate);
+  void ImproveTwoLevels(Region region, uint32_t tasks,
+                        Certificate* certificate);
   void Search(int within, uint32_t tasks, uint64_t steps,
               std::vector<Share>* shares, Certificate* certificate);
-  void Certify(Region region, uint32_t tasks, Certificate* certificate);
 
   const index::Layout* layout_ = nullptr;
   const index::Column* column_ = nullptr;
@@ -84,8 +89,9 @@ class UniformFill {
   std::vector<Pick> parents_;
   std::vector<uint32_t> count_of_;  // By number of slots.
   std::vector<uint32_t> sorted_;
-  static constexpr uint32_t kMostCounted = 1024;
-  std::vector<uint32_t> number_of_;  // By value; 0 between calls.
+  std::vector<uint32_t> proven_;  // By level; 0: nothing is.
+  TwoLevels two_levels_;
+  std::vector<TwoLevels::Root> roots_;
   TreeKnapsack knapsack_;
   TreeAnswer answer_;
   std::vector<TreeQuestion::Level> question_levels_;

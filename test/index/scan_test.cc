@@ -41,9 +41,39 @@ TEST_P(ScanTest, EqualsThePortableTwin) {
               plain.greatest16(half.data(), size));
     EXPECT_EQ(scans->greatest32(word.data(), size),
               plain.greatest32(word.data(), size));
+    const AboveCount words = scans->sum_above32(word.data(), size, x);
+    EXPECT_EQ(words, plain.sum_above32(word.data(), size, x));
+    const AboveCount halves = scans->sum_above16(half.data(), size, x);
+    EXPECT_EQ(halves, plain.sum_above16(half.data(), size, x));
     const auto where = Random<uint16_t>(random, size, 3);
     EXPECT_EQ(scans->least_where(word.data(), where.data(), size),
               plain.least_where(word.data(), where.data(), size));
+  }
+}
+
+TEST_P(ScanTest, SumsWhatIsAboveOfEachRun) {
+  const ScanTable* scans = ScansNamed(GetParam());
+  if (scans == nullptr) GTEST_SKIP() << "this machine has no " << GetParam();
+  std::mt19937_64 random(4);
+  for (int i = 0; i < 200; ++i) {
+    std::vector<uint32_t> first{static_cast<uint32_t>(random() % 5)};
+    for (uint64_t runs = random() % 20; runs > 0; --runs) {
+      first.push_back(first.back() + static_cast<uint32_t>(random() % 40));
+    }
+    const auto values = Random<uint32_t>(random, first.back(), 50);
+    const auto limit = static_cast<uint32_t>(random() % 52);
+    std::vector<AboveCount> above(first.size() - 1);
+    scans->sum_runs32(values.data(), first.data(), above.size(), limit,
+                      above.data());
+    for (size_t r = 0; r < above.size(); ++r) {
+      AboveCount expected;
+      for (uint32_t k = first[r]; k < first[r + 1]; ++k) {
+        if (values[k] <= limit) continue;
+        expected.sum += values[k];
+        ++expected.count;
+      }
+      ASSERT_EQ(above[r], expected);
+    }
   }
 }
 

@@ -1,0 +1,35 @@
+// How many numbers, the largest first, add up to a sum.
+#ifndef MUSTER_LIB_SOLVER_FEWEST_H_
+#define MUSTER_LIB_SOLVER_FEWEST_H_
+
+#include <cstdint>
+#include <span>
+
+#include "lib/base/ceil_div.h"
+#include "lib/index/scan.h"
+
+namespace muster::solver {
+
+// How many of the values, the largest first, reach `tasks` together, as all of
+// them do; `most` is the largest. The sum fits into 32 bits. O(n log most).
+template <class T>
+uint32_t Fewest(std::span<const T> values, uint32_t most, uint32_t tasks) {
+  // What is above `low` reaches the tasks, what is above `high` does not.
+  uint32_t low = 0, high = most;
+  index::AboveCount above;
+  while (high - low > 1) {
+    const uint32_t middle = low + (high - low) / 2;
+    const index::AboveCount now = index::SumAbove(values, middle);
+    if (now.sum < tasks) {
+      high = middle;
+      above = now;
+    } else {
+      low = middle;
+    }
+  }
+  return above.count + CeilDiv(tasks - above.sum, high);
+}
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_FEWEST_H_
