@@ -62,6 +62,10 @@ class Books {
   // charged all the same.
   bool Charge(uint32_t node, const TaskShape& shape, Place place);
   void Credit(uint32_t node, const TaskShape& shape, Place place);
+  // What is used of one of a node's devices, in thousandths.
+  int64_t DeviceMilli(uint32_t node, size_t device) const {
+    return nodes_[node].devices[device].milli;
+  }
   // What others use of the node's devices, in thousandths.
   int64_t OthersMilli(uint32_t node) const;
 

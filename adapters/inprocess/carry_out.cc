@@ -83,11 +83,28 @@ void Simulator::Impl::HoldPlace(LiveGang& g, uint32_t flat) {
   if (!books_.Charge(t.node, g.ShapeOf(flat), t.place)) {
     ++metrics_.counts.overcommits;
   }
+  TellPlace(g, flat, true);
+}
+
+void Simulator::Impl::DropPlace(LiveGang& g, uint32_t flat) {
+  const LiveTask& t = g.tasks[flat];
+  books_.Credit(t.node, g.ShapeOf(flat), t.place);
+  TellPlace(g, flat, false);
+}
+
+void Simulator::Impl::TellPlace(const LiveGang& g, uint32_t flat, bool taken) {
+  if (options_.observer == nullptr) return;
+  const LiveTask& t = g.tasks[flat];
+  options_.observer->PlaceChanged({.at = now_,
+                                   .gang = g.job.gang,
+                                   .node = t.node,
+                                   .devices = t.place.devices,
+                                   .taken = taken});
 }
 
 void Simulator::Impl::LeavePlace(LiveGang& g, uint32_t flat, TaskLife then) {
   LiveTask& t = g.tasks[flat];
-  if (t.holds()) books_.Credit(t.node, g.ShapeOf(flat), t.place);
+  if (t.holds()) DropPlace(g, flat);
   t.life = then;
   ++t.incarnation;
 }
@@ -228,7 +245,7 @@ bool Simulator::Impl::MoveTask(LiveGang& g, uint32_t flat, const Lapse& lapse) {
   if (node == Books::kNoNode || !books_.up(node)) return false;
   const TaskShape& shape = g.ShapeOf(flat);
   const uint64_t planned = t.place.devices;
-  books_.Credit(t.node, shape, t.place);
+  DropPlace(g, flat);
   const std::optional<Books::Place> place =
       books_.Pick(node, shape.devices, node == t.node ? planned : 0);
   if (place.has_value()) {

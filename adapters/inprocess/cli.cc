@@ -49,6 +49,8 @@ void AddRunFlags(CLI::App* app, Arguments* a) {
   app->add_flag("--json", a->flags.json, "Print the results as JSON");
   app->add_option("--journal", a->flags.journal,
                   "Write every event and plan to this new file");
+  app->add_option("--report", a->flags.report,
+                  "Write a page (HTML) that shows the run to this file");
   app->add_option("--until", a->until, "Stop at this time, e.g. 2h")
       ->check(IsSpan());
   app->add_flag("--validate", a->flags.validate,

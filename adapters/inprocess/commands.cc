@@ -9,6 +9,8 @@
 #include "adapters/inprocess/expectations.h"
 #include "adapters/inprocess/progress_bar.h"
 #include "adapters/inprocess/quantity.h"
+#include "adapters/inprocess/report_page.h"
+#include "adapters/inprocess/report_recorder.h"
 #include "adapters/inprocess/timeline.h"
 #include "muster/wire/journal.h"
 #include "muster/wire/replay.h"
@@ -85,6 +87,29 @@ int JudgeInput(const Scenario& s, const Report& report,
   return code;
 }
 
+// Before a run that may take long: can its page be written?
+absl::Status CheckPage(const RunFlags& flags) {
+  if (flags.report.empty()) return absl::OkStatus();
+  if (absl::Status s = CheckWebBundle("report"); !s.ok()) return s;
+  if (std::ofstream(flags.report, std::ios::app).good()) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(flags.report + ": cannot be written");
+}
+
+absl::Status WritePage(const RunFlags& flags, const Report& report,
+                       std::string_view story, const Simulator& simulator,
+                       Recorder* recorder) {
+  if (flags.report.empty()) return absl::OkStatus();
+  const std::string json =
+      ReportPageJson(report, recorder->Finish(simulator), story);
+  std::ofstream out(flags.report, std::ios::binary);
+  out << HtmlPage(*FindWebBundle("report"), report.title, json);
+  out.close();
+  if (out.good()) return absl::OkStatus();
+  return absl::InvalidArgumentError(flags.report + ": cannot be written");
+}
+
 absl::StatusOr<Simulator> MakeSimulator(const Scenario& s, JobSource* jobs,
                                         SimulatorOptions options) {
   options.host = s.host;
@@ -102,6 +127,9 @@ int RunScenario(const std::string& file, const RunFlags& flags,
                 const Console& console) {
   const absl::StatusOr<Scenario> s = LoadScenario(file);
   if (!s.ok()) return Fail(console, s.status());
+  if (absl::Status status = CheckPage(flags); !status.ok()) {
+    return Fail(console, status);
+  }
   VectorSource jobs(s->jobs);
   Timeline timeline;
   ProgressBar bar("simulating");
@@ -109,9 +137,12 @@ int RunScenario(const std::string& file, const RunFlags& flags,
   const bool expects = !s->expect.intervals.empty() ||
                        !s->expect.together.empty() ||
                        s->expect.stopped.has_value();
+  Observer* observer = picture || expects ? &timeline : nullptr;
+  Recorder recorder(s->setup.config, observer);
+  if (!flags.report.empty()) observer = &recorder;
   absl::StatusOr<Simulator> simulator = MakeSimulator(
       *s, &jobs,
-      {.observer = picture || expects ? &timeline : nullptr,
+      {.observer = observer,
        .allocations = console.allocations,
        .progress = [&](uint64_t done, uint64_t all) { bar.Update(done, all); },
        .validate = flags.validate});
@@ -127,6 +158,11 @@ int RunScenario(const std::string& file, const RunFlags& flags,
     Print(timeline, simulator->now(), 50, console.out);
   }
   Print(report, flags.json, console.out);
+  if (absl::Status status =
+          WritePage(flags, report, s->story, *simulator, &recorder);
+      !status.ok()) {
+    return Fail(console, status);
+  }
   const CheckReport checks = Check(*s, timeline, simulator->scheduler());
   for (const std::string& failure : checks.failures) {
     console.err << failure << "\n";
@@ -138,10 +174,15 @@ int RunScenario(const std::string& file, const RunFlags& flags,
 int RunTrace(const std::string& title, absl::StatusOr<Trace> trace,
              const RunFlags& flags, const Console& console) {
   if (!trace.ok()) return Fail(console, trace.status());
+  if (absl::Status status = CheckPage(flags); !status.ok()) {
+    return Fail(console, status);
+  }
   ProgressBar bar("simulating");
+  Recorder recorder(trace->setup.config);
   absl::StatusOr<Simulator> simulator = Simulator::Create(
       trace->setup, trace->jobs.get(), {},
-      {.allocations = console.allocations,
+      {.observer = flags.report.empty() ? nullptr : &recorder,
+       .allocations = console.allocations,
        .progress = [&](uint64_t done, uint64_t all) { bar.Update(done, all); },
        .validate = flags.validate});
   if (!simulator.ok()) return Fail(console, simulator.status());
@@ -151,6 +192,10 @@ int RunTrace(const std::string& title, absl::StatusOr<Trace> trace,
   const Report report =
       MakeReport(title, *simulator, console.allocations != nullptr);
   Print(report, flags.json, console.out);
+  if (absl::Status status = WritePage(flags, report, {}, *simulator, &recorder);
+      !status.ok()) {
+    return Fail(console, status);
+  }
   if (report.counts.refused == 0 && report.never.empty()) return kOk;
   console.err << "muster-sim: " << title << ": " << report.counts.refused
               << " gangs were refused, " << report.never.size()

@@ -42,15 +42,20 @@ bool Satisfied(const Gang& gang, const std::vector<uint32_t>& running) {
 
 }  // namespace
 
-bool LiveGang::Begin(GangId gang_id) {
-  uint64_t count = 0;
-  device_milli = 0;
-  for (const Role& role : job.gang.roles) {
-    count += role.desired_tasks;
+int64_t DeviceMilliOf(const Gang& gang) {
+  int64_t sum = 0;
+  for (const Role& role : gang.roles) {
     const DeviceRequest& d = role.shape.devices;
     const int64_t milli = d.memory_bytes > 0 ? kWholeDevice : d.milli;
-    device_milli += int64_t{role.desired_tasks} * d.count * milli;
+    sum += int64_t{role.desired_tasks} * d.count * milli;
   }
+  return sum;
+}
+
+bool LiveGang::Begin(GangId gang_id) {
+  uint64_t count = 0;
+  for (const Role& role : job.gang.roles) count += role.desired_tasks;
+  device_milli = DeviceMilliOf(job.gang);
   tasks.assign(count, LiveTask{});
   id = gang_id;
   alive = true;

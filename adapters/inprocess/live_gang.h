@@ -36,6 +36,10 @@ struct LiveTask {
   }
 };
 
+// Thousandths of devices that it asks for at full size; a device of which it
+// asks for memory counts as a whole one.
+int64_t DeviceMilliOf(const Gang& gang);
+
 // Work is counted in task-nanoseconds: run time x tasks at work. All exact.
 struct LiveGang {
   Job job{};

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "adapters/inprocess/books.h"
 #include "muster/enum_names.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
@@ -36,6 +37,10 @@ struct RunStart {
   // Nodes by task, in the order (role, index); empty for a task that is not
   // there.
   const std::vector<std::string_view>& nodes;
+  // Run time at full size that starting again costs, on account of its last
+  // stop; 0 for a first start and after a suspension.
+  Duration restart_cost = 0;
+  StopCause last_stop = StopCause::kOther;
 };
 
 struct RunStop {
@@ -49,9 +54,24 @@ struct RunStop {
   std::string_view on_behalf_of{};  // The gang it made room for.
 };
 
+// A task takes its place on a node or leaves it.
+struct PlaceChange {
+  Time at = 0;
+  const Gang& gang;
+  uint32_t node = 0;     // Of the books.
+  uint64_t devices = 0;  // Bit i: device i of the node.
+  bool taken = true;
+};
+
 class Observer {
  public:
   virtual ~Observer() = default;
+  // Nothing happened since `from`; time goes on to `to` > from.
+  virtual void Advanced(Time, Time, const Books&) {}
+  // The books' node is new, has new values, went down or came up, or others
+  // use more or less of it.
+  virtual void NodeUpdated(uint32_t, const Books&) {}
+  virtual void PlaceChanged(const PlaceChange&) {}
   virtual void Submitted(Time, const Gang&) {}
   // The gang has all it needs and makes progress.
   virtual void Ran(const RunStart&) {}

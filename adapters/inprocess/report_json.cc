@@ -109,7 +109,8 @@ std::string ReportJson(const Report& r) {
                             {"what", f.what},
                             {"error", f.error}});
   }
-  return j.dump(2);
+  // Keys are bytes: those that are not UTF-8 are replaced.
+  return j.dump(2, ' ', false, Json::error_handler_t::replace);
 }
 
 }  // namespace muster::inprocess

@@ -72,6 +72,9 @@ absl::Status Simulator::Impl::Run(Time until) {
   for (Time t = NextTime(); t <= until && t < kForever; t = NextTime()) {
     if (t > now_) passes_at_now_ = 0;
     metrics_.Advance(t, books_.totals());
+    if (options_.observer != nullptr && t > now_) {
+      options_.observer->Advanced(now_, t, books_);
+    }
     now_ = t;
     if (absl::Status s = HandleAllAt(t); !s.ok()) return s;
     if (options_.progress && ++rounds % 1024 == 0) {
@@ -250,10 +253,11 @@ void Simulator::Impl::UpdateRate(uint32_t slot, StopCause cause,
 
 void Simulator::Impl::BeginsToWork(LiveGang& g) {
   g.updated = now_;
+  const bool again = g.has_run && !g.resumes;
   if (!g.has_run) {
     g.has_run = true;
     g.first_run = now_;
-  } else if (!g.resumes) {
+  } else if (again) {
     g.burn = g.job.gang.restart_cost;
     metrics_.counts.lost_gpu_s[static_cast<size_t>(g.last_stop)] +=
         static_cast<double>(g.burn) / kSecond *
@@ -267,7 +271,11 @@ void Simulator::Impl::BeginsToWork(LiveGang& g) {
                         ? std::string_view(books_.key(t.node))
                         : std::string_view());
   }
-  options_.observer->Ran({.at = now_, .gang = g.job.gang, .nodes = nodes});
+  options_.observer->Ran({.at = now_,
+                          .gang = g.job.gang,
+                          .nodes = nodes,
+                          .restart_cost = again ? g.burn : 0,
+                          .last_stop = g.last_stop});
 }
 
 void Simulator::Impl::StopsWorking(LiveGang& g, StopCause cause,

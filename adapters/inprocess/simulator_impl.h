@@ -119,6 +119,8 @@ class Simulator::Impl {
   void PlaceTask(const PlannedTask& t, LiveGang& g);
   void HoldPlace(LiveGang& g, uint32_t flat);
   void LeavePlace(LiveGang& g, uint32_t flat, TaskLife then);
+  void DropPlace(LiveGang& g, uint32_t flat);
+  void TellPlace(const LiveGang& g, uint32_t flat, bool taken);
   void FinishAct(const Act& act);
   void FinishStart(const Act& act, LiveGang& g);
   void FinishStop(const Act& act, LiveGang& g);
@@ -134,6 +136,7 @@ class Simulator::Impl {
   void HappenTaskDies(const TaskDies& e, int line);
   void Reconcile();
   void LoseTasksOn(uint32_t node);
+  void TellNode(uint32_t node);
 
   bool immediate() const {
     const HostModel& h = options_.host;

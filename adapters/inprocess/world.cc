@@ -76,20 +76,32 @@ void Simulator::Impl::HappenTold(const EventBody& body, int line) {
           node_of_id_[id.index] = node;
           // A node that was removed and comes again works.
           books_.SetUp(node, true);
+          TellNode(node);
         } else if constexpr (std::is_same_v<E, NodeDown> ||
                              std::is_same_v<E, NodeRemoved>) {
           const uint32_t node = books_.Find(e.node);
           LoseTasksOn(node);
           books_.SetUp(node, false);
+          TellNode(node);
         } else if constexpr (std::is_same_v<E, PriorityClassChanged>) {
           protected_runtimes_ |= e.priority_class.min_runtime > 0;
         } else if constexpr (std::is_same_v<E, NodeUp>) {
-          books_.SetUp(books_.Find(e.node), true);
+          const uint32_t node = books_.Find(e.node);
+          books_.SetUp(node, true);
+          TellNode(node);
         } else if constexpr (std::is_same_v<E, OthersChanged>) {
-          books_.SetOthers(books_.Find(e.usage.node), e.usage);
+          const uint32_t node = books_.Find(e.usage.node);
+          books_.SetOthers(node, e.usage);
+          TellNode(node);
         }
       },
       body);
+}
+
+void Simulator::Impl::TellNode(uint32_t node) {
+  if (options_.observer != nullptr) {
+    options_.observer->NodeUpdated(node, books_);
+  }
 }
 
 void Simulator::Impl::LoseTasksOn(uint32_t node) {

@@ -1,0 +1,77 @@
+#include "adapters/inprocess/report_page.h"
+
+namespace muster::inprocess {
+namespace {
+
+std::string Escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+// In JSON, '<' only occurs inside strings, where it may be written otherwise:
+// so no string ends the element, or begins a comment in it.
+std::string ForScript(std::string_view json) {
+  std::string out;
+  out.reserve(json.size() + 1024);
+  for (const char c : json) {
+    if (c == '<') {
+      out += "\\u003c";
+    } else {
+      out += c;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+absl::Status CheckWebBundle(std::string_view page) {
+  if (FindWebBundle(page).has_value()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "--report needs a build with npm: this muster-sim was built without");
+}
+
+std::string HtmlPage(const WebBundle& bundle, std::string_view title,
+                     std::string_view json) {
+  // The policy makes sure of it: the page loads nothing from anywhere.
+  std::string html = R"(<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:">
+<link rel="icon" href="data:,">
+<title>)";
+  html += Escaped(title);
+  html += "</title>\n<style>";
+  html += bundle.style;
+  html += "</style>\n</head>\n<body>\n<main id=\"page\"></main>\n";
+  html += "<noscript>This page needs JavaScript.</noscript>\n";
+  html += "<script type=\"application/json\" id=\"muster-data\">";
+  html += ForScript(json);
+  html += "</script>\n<script>";
+  html += bundle.script;
+  html += "</script>\n</body>\n</html>\n";
+  return html;
+}
+
+}  // namespace muster::inprocess
