@@ -63,6 +63,9 @@ struct PlacementRequest {
   uint64_t exact_steps = 200'000;
   // Only asks: the answer is the same, and the cluster as it was.
   bool dry_run = false;
+  // Of Grow: ends once it has added so many tasks; more only where a group,
+  // role, slice or box comes whole.
+  uint32_t most = 0xffffffff;
 };
 
 // How good a placement is, and how much better any could be that places the
@@ -134,9 +137,11 @@ class PlacementSolver {
                      PlacementResult* result) = 0;
 
   // For a gang that is satisfied by the fixed tasks: adds as many tasks as fit
-  // towards desired_tasks, roles by (order descending, position), optional
-  // groups and roles whole at their minimum. Never fails: kFits with what was
-  // added, perhaps nothing.
+  // towards desired_tasks, optional groups and roles whole at their minimum.
+  // Roles of higher order first; those of equal order in proportion: the next
+  // task is of the role that has the least part of desired_tasks - min_tasks
+  // beyond its minimum, of equals of the first. Never fails: kFits with what
+  // was added, perhaps nothing.
   virtual void Grow(Cluster& cluster, const PlacementRequest& request,
                     PlacementResult* result) = 0;
 };

@@ -139,6 +139,8 @@ void Scheduler::Impl::CommitStart(GangIndex g,
   Enlist(g);
 }
 
+// Joins the decision that started or grew the gang in this pass. What is placed
+// again for a failed task is a decision of its own.
 void Scheduler::Impl::CommitGrow(GangIndex g, std::span<const Assignment> tasks,
                                  const Reason& reason) {
   Delist(g);
@@ -150,7 +152,11 @@ void Scheduler::Impl::CommitGrow(GangIndex g, std::span<const Assignment> tasks,
   if (joins) --r.attempts;  // The same start: the same attempt.
   AddTasks(g, tasks, TaskPhase::kStarting, draft);
   if (!joins) r.trouble = ReasonCode::kNone;
-  if (reason.code == ReasonCode::kTaskFailed) ++r.failures;
+  if (reason.code == ReasonCode::kTaskFailed) {
+    ++r.failures;
+  } else {
+    r.draft = draft;
+  }
   ++started_version_;
   Enlist(g);
 }

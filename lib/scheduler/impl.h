@@ -255,8 +255,15 @@ class Scheduler::Impl {
   void CommitVictims(GangIndex g, const PreemptionResult& result);
   bool LawfulAsPlaced(GangIndex g, const Rules& rules,
                       const PreemptionResult& result);
+  struct Grower;
   void GrowGangs();
-  void GrowGang(GangIndex g);
+  void FindGrowers();
+  bool MayGrow(GangIndex g);
+  bool NoteNextTask(Grower& grower);
+  static bool GrowsBefore(const Grower& a, const Grower& b);
+  size_t NextGrower();
+  uint32_t TurnSize(size_t next) const;
+  uint32_t GrowGang(GangIndex g, uint32_t most);
   bool QuotaBlocks(const GangRecord& r, const Template& t,
                    Reason* reason) const;
   void SpendSteps(uint64_t steps);
@@ -335,6 +342,19 @@ class Scheduler::Impl {
     static bool After(const Turn& a, const Turn& b);
   };
   Turn TurnOf(QueueIndex q) const;
+  Turn TurnWith(QueueIndex q, const GangRank& rank,
+                const Resources& demand) const;
+  // A gang that may grow.
+  struct Grower {
+    GangRank rank{};
+    int64_t surplus = 0;  // Tasks beyond its least.
+    ShapeId next = 0;     // What it would add.
+  };
+  static constexpr size_t kNoGrower = ~size_t{0};
+  std::vector<Grower> growers_;
+  std::vector<QueueIndex> growing_queues_;  // Those of growers, and above.
+  std::vector<size_t> best_grower_;         // As cursors_.
+  std::vector<Turn> best_turn_;             // Likewise.
   std::vector<LeafCursor> cursors_;  // By queue; the last: above all roots.
   std::vector<std::vector<Turn>> turns_;  // By parent: a heap of its children.
   std::vector<QueueIndex> touched_;       // Queues of this gang's victims.

@@ -150,56 +150,6 @@ bool Scheduler::Impl::MayStillStart(GangIndex g, const Resources& held) const {
   });
 }
 
-void Scheduler::Impl::GrowGangs() {
-  ranks_.assign(growable_.begin(), growable_.end());
-  for (const DraftDecision& d : drafts_) {
-    if (d.decision.kind != DecisionKind::kStart) continue;
-    const GangRecord& r = gangs.at(d.gang);
-    if (r.tasks.size() < gangs.description(r.description).most_tasks) {
-      ranks_.push_back(RankOf(d.gang));
-    }
-  }
-  std::sort(ranks_.begin(), ranks_.end());
-  for (const GangRank& rank : ranks_) {
-    if (steps_left_ == 0) return;
-    SpendSteps(1);
-    GrowGang(rank.gang);
-  }
-}
-
-void Scheduler::Impl::GrowGang(GangIndex g) {
-  GangRecord& r = gangs.at(g);
-  if (r.trouble != ReasonCode::kNone || r.cancel || queues.Held(r.queue)) {
-    return;
-  }
-  NoteWakeup(r.backoff_until);
-  if (r.backoff_until > now) return;
-  if (Releasing(r) || Succeeded(r)) return;
-  // A vain try is not repeated until something was freed, or nodes changed: a
-  // skew compares domains.
-  if (r.grow_checked_at != 0 &&
-      r.grow_checked_structure == cluster.structure_version() &&
-      cluster.FreedSince(r.grow_checked_at, &freed_) && freed_.empty()) {
-    return;
-  }
-  CurrentAssignments(r, &assignments_);
-  PlacementRequest request;
-  request.gang = &gangs.description(r.description).prepared;
-  request.ledger = Ledger::kBoth;
-  request.fixed = assignments_;
-  const bool bounded = queues.Headroom(r.queue, Ledger::kBoth, &headroom_);
-  if (bounded) request.headroom = &headroom_;
-  placement_.Clear();
-  solver_->Grow(cluster, request, &placement_);
-  // With a quota in the way, room may come without any node being freed.
-  r.grow_checked_at = bounded ? 0 : cluster.freed_version();
-  r.grow_checked_structure = cluster.structure_version();
-  if (placement_.tasks.empty()) return;
-  r.grow_checked_at = 0;
-  SpendSteps(placement_.tasks.size());
-  CommitGrow(g, placement_.tasks, {.code = ReasonCode::kFits});
-}
-
 void Scheduler::Impl::CurrentAssignments(const GangRecord& r,
                                          std::vector<Assignment>* out) {
   out->clear();

@@ -25,12 +25,20 @@ void Scheduler::Impl::AdvanceLeaf(QueueIndex q, const GangRank* from) {
   cursor.rank = waiting.at(c).first();
 }
 
-// The queue's dominant share as a fraction: used / (capacity x weight).
 Scheduler::Impl::Turn Scheduler::Impl::TurnOf(QueueIndex q) const {
-  const QueueTree::Entry& e = queues.at(q);
   const LeafCursor& cursor = cursors_[q];
-  Turn turn{.queue = q, .stamp = cursor.stamp, .rank = cursor.rank};
-  turn.within = queues.WithinGuarantee(q, DemandOf(cursor.rank.gang));
+  Turn turn = TurnWith(q, cursor.rank, DemandOf(cursor.rank.gang));
+  turn.stamp = cursor.stamp;
+  return turn;
+}
+
+// The queue's dominant share as a fraction: used / (capacity x weight).
+Scheduler::Impl::Turn Scheduler::Impl::TurnWith(QueueIndex q,
+                                                const GangRank& rank,
+                                                const Resources& demand) const {
+  const QueueTree::Entry& e = queues.at(q);
+  Turn turn{.queue = q, .rank = rank};
+  turn.within = queues.WithinGuarantee(q, demand);
   const Resources& total = cluster.total_capacity();
   for (ResourceKind k = 0; k < total.size(); ++k) {
     if (total[k] <= 0) continue;
