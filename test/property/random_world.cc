@@ -125,6 +125,32 @@ void AddGroups(Dice& dice, const SchedulerConfig& config, Gang& gang) {
   }
 }
 
+// More to grow into, children that come and go whole, and a start order that
+// branches and joins. Dice of its own, as RandomSpread.
+void MakeElastic(Dice dice, Gang& gang) {
+  if (dice.OneIn(3)) {
+    for (Role& role : gang.roles) role.desired_tasks += dice.Below(4);
+  }
+  const auto roles = static_cast<uint32_t>(gang.roles.size());
+  if (gang.groups.empty() && roles > 1 && dice.OneIn(3)) {
+    gang.groups.resize(roles + 1);
+    gang.groups[0].min_children = 1 + dice.Below(roles);
+    for (uint32_t r = 0; r < roles; ++r) {
+      gang.roles[r].group = r + 1;
+      gang.groups[r + 1].name = Numbered("child", r);
+    }
+  }
+  if (!dice.OneIn(3)) return;
+  for (size_t r = 1; r < roles; ++r) {
+    gang.roles[r].start_after.clear();
+    for (size_t before = 0; before < r; ++before) {
+      if (dice.OneIn(2)) {
+        gang.roles[r].start_after.push_back(gang.roles[before].name);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 SchedulerConfig RandomConfig(Dice& dice) {
@@ -286,6 +312,7 @@ Gang RandomGang(Dice& dice, const SchedulerConfig& config,
   if (dice.OneIn(8)) gang.not_before = now + dice.In(1, 60) * kSecond;
   if (dice.OneIn(6)) gang.max_runtime = dice.In(5, 60) * kSecond;
   gang.restart_cost = dice.In(0, 2) * kSecond;
+  MakeElastic(dice, gang);
   return gang;
 }
 

@@ -133,8 +133,41 @@ void World::Log(const std::string& line) {
   if (trace_) log_ += line + "\n";
 }
 
+// What has grown is not shed again for another gang without an outside cause.
+void World::CheckSteady(const PlanRecord& plan) {
+  if (plan.now > now_of_plan_) grown_.clear();
+  now_of_plan_ = plan.now;
+  for (const DecisionRecord& d : plan.decisions) {
+    if (d.kind == DecisionKind::kShrink && !d.on_behalf_of.empty() &&
+        grown_.contains(d.gang)) {
+      Fail("oscillates: " + d.gang + " grew, and is shrunk for " +
+           d.on_behalf_of);
+    }
+    const bool grows =
+        d.kind == DecisionKind::kGrow || d.kind == DecisionKind::kStart;
+    if (grows && d.reason.code != ReasonCode::kTaskFailed) {
+      grown_.insert(d.gang);
+    }
+  }
+}
+
+// Whether the event only says that what was to start has, as it should.
+bool World::OnlyStarts(const EventBody& what) const {
+  const auto* applied = std::get_if<DecisionApplied>(&what);
+  if (applied == nullptr) return false;
+  for (const GangState& g : state_.gangs) {
+    for (const OpenDecision& open : g.open) {
+      if (open.seq != applied->seq) continue;
+      return open.kind == DecisionKind::kStart ||
+             open.kind == DecisionKind::kGrow;
+    }
+  }
+  return true;  // Answered already.
+}
+
 bool World::Apply(const EventBody& what) {
   if (!failure_.empty()) return false;
+  if (!OnlyStarts(what)) grown_.clear();
   const Event event{now_, what};
   const uint64_t hash = scheduler_->StateHash();
   const absl::Status status = scheduler_->Apply(event);
@@ -205,6 +238,7 @@ PlanRecord World::Pass(Time at, bool deep) {
     Fail("validate: after a pass: " + valid.ToString());
   }
   CheckGangs();
+  CheckSteady(plan);
   if (deep) CheckDeeply(at, before, whatif, plan);
   host_.Take(plan);
   wakeup_ = plan.next_wakeup;

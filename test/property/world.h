@@ -87,6 +87,8 @@ class World final : private Journal {
   void CheckDeeply(Time at, const SchedulerState& before,
                    const PlanRecord& whatif, const PlanRecord& plan);
   void CheckQuiet(const PlanRecord& plan);
+  void CheckSteady(const PlanRecord& plan);
+  bool OnlyStarts(const EventBody& what) const;
   void CheckGangs();
   void CheckTruth();
   void SettleDown();
@@ -110,6 +112,10 @@ class World final : private Journal {
   Host host_;
   Time now_ = 0;
   Time wakeup_ = kForever;
+  // Gangs that grew, since when no time has passed and nothing has happened
+  // but that tasks started as planned.
+  std::set<std::string> grown_;
+  Time now_of_plan_ = 0;
   bool lost_ = false;  // An answer was lost: only Reconcile tells the truth.
   std::vector<EventBody> late_;  // Done, but not told yet.
   std::vector<EventBody> sent_;

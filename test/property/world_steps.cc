@@ -180,6 +180,7 @@ void World::SubmitMany(Dice& dice) {
     made_.insert(gang.key);
     Log("submit " + Printer::Text(gang));
   }
+  grown_.clear();
   scheduler_->Schedule(now_, &plan_);
   const PlanRecord mine = scheduler_->Record(plan_);
   const PlanRecord theirs = twin->Record(other);
