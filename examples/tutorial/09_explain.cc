@@ -1,0 +1,37 @@
+// Step 9: every gang that waits has a reason.
+#include "host.h"
+
+int main() {
+  Host host({.resources = {"gpu"}});
+  host.Tell(muster::NodeChanged{NodeWith("node-1", 4)});
+  host.Tell(muster::QueueChanged{{.key = "lab"}});
+  // [submit]
+  host.Tell(muster::GangSubmitted{Workers("runs", "lab", 1, 3)});
+  host.Tell(muster::GangSubmitted{Workers("waits", "lab", 1, 2)});
+  host.Tell(muster::GangSubmitted{Workers("huge", "lab", 2, 4)});
+  muster::Gang picky = Workers("picky", "lab", 1, 1);
+  picky.roles[0].shape.devices.models = {"H100"};
+  host.Tell(muster::GangSubmitted{picky});
+  muster::Gang later = Workers("later", "lab", 1, 1);
+  later.not_before = 3600 * muster::kSecond;
+  host.Tell(muster::GangSubmitted{later});
+  host.Run();
+  // [submit]
+
+  // [explain]
+  for (const char* key : {"runs", "waits", "huge", "picky", "later"}) {
+    const auto why = host.scheduler().Explain(key);
+    Must(why.status());
+    std::cout << key << " is " << Name(why->phase) << ": "
+              << ToText(why->reason) << "\n";
+  }
+  // [explain]
+
+  // [codes]
+  const auto why = host.scheduler().Explain("waits");
+  if (why->reason.code == muster::ReasonCode::kInsufficient) {
+    std::cout << why->reason.needed - why->reason.available << " "
+              << why->reason.resource << " short\n";
+  }
+  // [codes]
+}
