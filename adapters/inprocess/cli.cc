@@ -13,6 +13,7 @@ namespace {
 struct Arguments {
   RunFlags flags{};
   std::string file{};
+  std::string generated{};
   std::string gang{};
   std::string at{};
   std::string until{};
@@ -59,7 +60,16 @@ void AddRunFlags(CLI::App* app, Arguments* a) {
 
 void AddRun(CLI::App* app, Arguments* a) {
   CLI::App* run = app->add_subcommand("run", "Run a scenario");
-  run->add_option("FILE", a->file, "The scenario, YAML")->required();
+  auto* file = run->add_option("FILE", a->file, "The scenario, YAML");
+  run->add_option("--generate", a->generated,
+                  "Instead of a file: a workload that generate would make, "
+                  "e.g. preset=medium,load=0.85,seed=1,no-spot")
+      ->excludes(file);
+  run->callback([file, run] {
+    if (file->empty() && run->get_option("--generate")->empty()) {
+      throw CLI::RequiredError("FILE or --generate");
+    }
+  });
   AddRunFlags(run, a);
 }
 
@@ -88,19 +98,6 @@ void AddTrace(CLI::App* app, Arguments* a) {
 }
 
 void AddOthers(CLI::App* app, Arguments* a) {
-  CLI::App* generate = app->add_subcommand(
-      "generate", "Make up a cluster and a workload from published figures");
-  generate->add_option("--seed", a->generate.seed, "Equal seeds, equal files");
-  generate->add_option("--nodes", a->generate.nodes, "Nodes of 8 GPUs")
-      ->check(CLI::Range(1, 100'000));
-  generate->add_option("--jobs", a->generate.jobs, "Gangs")
-      ->check(CLI::Range(1, 1'000'000));
-  generate->add_option("--load", a->generate.load_percent, "In percent")
-      ->check(CLI::Range(1, 1000));
-  generate->add_flag("!--no-failures", a->generate.failures,
-                     "Nodes never fail");
-  generate->add_option("-o,--output", a->output, "The file (default: stdout)");
-
   CLI::App* explain =
       app->add_subcommand("explain", "Say why a gang is where it is");
   explain->add_option("FILE", a->file, "The scenario, YAML")->required();
@@ -116,6 +113,41 @@ void AddOthers(CLI::App* app, Arguments* a) {
 
   CLI::App* demo = app->add_subcommand("demo", "Show Muster at work");
   demo->add_option("--scenarios", a->scenarios, "The folder of the stories");
+}
+
+// Options with a value, and switches, are those of ParseGenerateOptions.
+void AddGenerate(CLI::App* app, Arguments* a) {
+  CLI::App* generate = app->add_subcommand(
+      "generate", "Make up a cluster and a workload from published figures");
+  const auto option = [&](const char* key, const char* help) {
+    generate->add_option_function<std::string>(
+        std::string("--") + key,
+        [a, key](const std::string& value) {
+          const absl::Status s = SetGenerateOption(key, value, &a->generate);
+          if (!s.ok())
+            throw CLI::ValidationError("--" + std::string(s.message()));
+        },
+        help);
+  };
+  option("preset",
+         "small (64 GPUs, the default), medium (6,212), large (100,000)");
+  option("load", "Work asked for / capacity, e.g. 0.7, 0.85 (default), 0.95");
+  option("seed", "Equal seeds, equal workloads (default: 1)");
+  option("days", "How long jobs arrive (default: 7)");
+  const auto no = [&](const char* key, const char* help) {
+    generate->add_flag_callback(
+        std::string("--") + key,
+        [a, key] { (void)SetGenerateOption(key, "", &a->generate); }, help);
+  };
+  no("no-failures", "Nodes never fail");
+  no("no-spot", "No node is taken back at short notice");
+  no("no-elastic", "No job runs with fewer tasks");
+  no("no-quotas", "Queues have neither guarantees nor limits");
+  no("no-rhythm", "Jobs arrive at an even rate");
+  no("no-warm-start", "The cluster is idle at time 0");
+  generate->add_flag("--json", a->flags.json, "Print the statistics as JSON");
+  generate->add_option("-o,--output", a->output,
+                       "Write it as a scenario to this file (-: stdout)");
 }
 
 void AddFgd(CLI::App* app, Arguments* a) {
@@ -179,6 +211,7 @@ int SimMain(int argc, const char* const* argv, const Console& console) {
   AddRun(&app, &a);
   AddTrace(&app, &a);
   AddFgd(&app, &a);
+  AddGenerate(&app, &a);
   AddOthers(&app, &a);
   try {
     app.parse(argc, argv);
@@ -187,10 +220,13 @@ int SimMain(int argc, const char* const* argv, const Console& console) {
     return code == 0 ? kOk : kBadInput;
   }
   a.flags.until = SpanOr(a.until, kForever);
-  if (app.got_subcommand("run")) return RunScenario(a.file, a.flags, console);
+  if (app.got_subcommand("run")) {
+    return a.file.empty() ? RunGenerated(a.generated, a.flags, console)
+                          : RunScenario(a.file, a.flags, console);
+  }
   if (app.got_subcommand("trace")) return RunTraceCommand(a, console);
   if (app.got_subcommand("generate")) {
-    return RunGenerate(a.generate, a.output, console);
+    return RunGenerate(a.generate, a.output, a.flags.json, console);
   }
   if (app.got_subcommand("fgd")) return RunFgdCommand(a.fgd, console);
   if (app.got_subcommand("explain")) {

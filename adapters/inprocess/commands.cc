@@ -180,7 +180,7 @@ int RunTrace(const std::string& title, absl::StatusOr<Trace> trace,
   ProgressBar bar("simulating");
   Recorder recorder(trace->setup.config);
   absl::StatusOr<Simulator> simulator = Simulator::Create(
-      trace->setup, trace->jobs.get(), {},
+      trace->setup, trace->jobs.get(), std::move(trace->events),
       {.observer = flags.report.empty() ? nullptr : &recorder,
        .allocations = console.allocations,
        .progress = [&](uint64_t done, uint64_t all) { bar.Update(done, all); },
@@ -201,21 +201,6 @@ int RunTrace(const std::string& title, absl::StatusOr<Trace> trace,
               << " gangs were refused, " << report.never.size()
               << " can never run here\n";
   return kBadInput;
-}
-
-int RunGenerate(const GenerateOptions& options, const std::string& file,
-                const Console& console) {
-  const Generated generated = Generate(options);
-  if (file.empty()) {
-    WriteScenario(generated, options, console.out);
-    return kOk;
-  }
-  std::ofstream out(file);
-  WriteScenario(generated, options, out);
-  out.close();
-  if (out.good()) return kOk;
-  return Fail(console,
-              absl::InvalidArgumentError(file + ": cannot be written"));
 }
 
 int RunReplay(const std::string& file, bool follow, const Console& console) {

@@ -58,8 +58,13 @@ int RunScenario(const std::string& file, const RunFlags& flags,
                 const Console& console);
 int RunTrace(const std::string& title, absl::StatusOr<Trace> trace,
              const RunFlags& flags, const Console& console);
+// `file`: the scenario to write; "-" the standard output; empty: none. `json`:
+// the statistics.
 int RunGenerate(const GenerateOptions& options, const std::string& file,
-                const Console& console);
+                bool json, const Console& console);
+// `options`: ParseGenerateOptions.
+int RunGenerated(const std::string& options, const RunFlags& flags,
+                 const Console& console);
 // Why a gang was where it was: at a time, or how that changed.
 int RunExplain(const std::string& file, const std::string& gang,
                std::optional<Time> at, const Console& console);

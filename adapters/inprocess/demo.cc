@@ -1,6 +1,7 @@
 // muster-sim demo: the stories, a loaded cluster, and what to do next.
 #include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <utility>
 
 #include "adapters/inprocess/commands.h"
@@ -56,17 +57,18 @@ absl::StatusOr<bool> Tell(const std::string& file, const Console& console) {
 }
 
 absl::Status RunLoadedCluster(const Console& console) {
-  const GenerateOptions options{.nodes = 64, .jobs = 20'000};
-  const Generated generated = Generate(options);
-  console.out << "A loaded cluster: " << options.nodes << " nodes, "
-              << options.nodes * 8 << " GPUs, " << options.jobs
-              << " gangs in two queues and three classes,\nload "
-              << options.load_percent
-              << " %, nodes that fail and come back (muster-sim generate)\n\n";
-  VectorSource jobs(generated.jobs);
+  const GenerateOptions options{.preset = Preset::kMedium, .hours = 24};
+  const auto workload = std::make_shared<const Generated>(Generate(options));
+  console.out
+      << "A loaded cluster: " << workload->setup.nodes.size() << " nodes, "
+      << workload->gpus << " GPUs of " << workload->models.size() << " models, "
+      << workload->jobs.size()
+      << " gangs of 14 tenants,\nload 85 %, nodes that fail or are taken "
+         "back (muster-sim generate --preset medium --days 1)\n\n";
+  const std::unique_ptr<JobSource> jobs = MakeSource(workload);
   std::optional<ProgressBar> bar("simulating");
   absl::StatusOr<Simulator> simulator =
-      Simulator::Create(generated.setup, &jobs, generated.events,
+      Simulator::Create(workload->setup, jobs.get(), workload->events,
                         {.allocations = console.allocations,
                          .progress = [&](uint64_t done, uint64_t all) {
                            bar->Update(done, all);
@@ -105,8 +107,8 @@ int RunDemo(const std::string& scenarios, const Console& console) {
          "examples/scenarios/story-a-precious-node.yaml\n"
          "  ask why a gang waits         ./dev run muster-sim explain "
          "examples/scenarios/story-a-precious-node.yaml test3\n"
-         "  make your own cluster        ./dev run muster-sim generate --nodes "
-         "32 --jobs 500 -o mine.yaml\n"
+         "  make your own cluster        ./dev run muster-sim generate --seed "
+         "2 -o mine.yaml\n"
          "  replay a public trace        ./dev run muster-sim trace --help\n"
          "  embed Muster in your program examples/minimal_host, "
          "include/muster/scheduler.h\n"

@@ -1,214 +1,305 @@
 #include "adapters/inprocess/generate.h"
 
 #include <algorithm>
-#include <string>
+#include <cstddef>
 #include <utility>
 
-#include "adapters/inprocess/quantity.h"
+#include "adapters/inprocess/generate_cluster.h"
+#include "adapters/inprocess/generate_model.h"
 #include "adapters/inprocess/random.h"
 
 namespace muster::inprocess {
 namespace {
 
-constexpr uint32_t kGpusPerNode = 8;
-constexpr uint32_t kNodesPerRack = 16;
-constexpr int64_t kGibi = int64_t{1} << 30;
+constexpr int64_t kMebi = int64_t{1} << 20;
 
-// GPUs of a gang, per mille of gangs. Hu et al., "Characterization and
-// Prediction of Deep Learning Workloads in Large-Scale GPU Datacenters" (SC'21,
-// the Helios traces): 3.72 GPUs on average, more than half the jobs use one,
-// powers of two rule. The shares between are chosen to meet these: the mean of
-// this table is 3.7.
-struct SizeShare {
-  uint32_t gpus;
-  int64_t per_mille;
+// How many tasks of an ask the nodes have room for that are no spot nodes.
+struct Room {
+  int64_t tasks = 0;
+  int64_t in_one_block = 0;  // The roomiest.
 };
-constexpr SizeShare kSizes[] = {{1, 590}, {2, 120}, {4, 120}, {8, 110},
-                                {16, 35}, {32, 20}, {64, 5}};
 
-// Run times by per mille of gangs, straight lines in between. The life times of
-// the pods of cluster-trace-gpu-v2023 (Weng et al., ATC'23): median 616 s, 90 %
-// below 7,764 s, 99 % below 114,348 s. The ends are chosen.
-struct Quantile {
-  int64_t per_mille;
-  int64_t seconds;
+int64_t TasksOn(const Node& node, const TaskAsk& ask) {
+  int64_t tasks = std::min(node.capacity[0] / ask.cpu_milli,
+                           node.capacity[1] / (ask.memory_mib * kMebi));
+  const auto devices = static_cast<int64_t>(node.devices.size());
+  if (ask.gpu_milli >= kWholeDevice) {
+    tasks = std::min(tasks, devices / (ask.gpu_milli / kWholeDevice));
+  } else if (ask.gpu_milli > 0) {
+    tasks = std::min(tasks, devices * (kWholeDevice / ask.gpu_milli));
+  }
+  return tasks;
+}
+
+// `model`: empty for any.
+Room RoomFor(const TaskAsk& ask, const std::string& model, const Setup& setup) {
+  Room room;
+  const std::string* block = nullptr;
+  int64_t here = 0;
+  for (const Node& node : setup.nodes) {
+    const bool matches = model.empty() || node.devices[0].model == model;
+    if (IsSpot(node) || !matches) continue;
+    const std::string& in = node.labels[0].value;
+    if (block == nullptr || *block != in) here = 0;
+    block = &in;
+    const int64_t tasks = TasksOn(node, ask);
+    room.tasks += tasks;
+    here += tasks;
+    room.in_one_block = std::max(room.in_one_block, here);
+  }
+  return room;
+}
+
+// Draws jobs one by one.
+class JobMaker {
+ public:
+  JobMaker(const GenerateOptions& options, Generated* g)
+      : options_(options),
+        g_(*g),
+        most_gpus_(ModelOf(options.preset).most_gpus),
+        draws_(options.seed),
+        first_tenant_(FirstTenant(g->setup)) {
+    for (const JobSize& size : JobSizes()) {
+      sizes_.Add(size.gpus <= most_gpus_ ? size.per_100000 : 0);
+      asks_.emplace_back();
+      for (const TaskAsk& ask : size.asks) asks_.back().Add(ask.weight);
+    }
+    for (size_t t = first_tenant_; t < g_.setup.queues.size(); ++t) {
+      tenants_.Add(1'000'000 / static_cast<int64_t>(t - first_tenant_ + 1));
+    }
+    for (const std::string& model : g_.models) {
+      int64_t gpus = 0;
+      for (const Node& node : g_.setup.nodes) {
+        if (node.devices[0].model != model) continue;
+        gpus += static_cast<int64_t>(node.devices.size());
+      }
+      gpus_of_.push_back(gpus);
+    }
+    FindRoom();
+    const int64_t before = options.warm_start ? kLongestRun / 3600 : 0;
+    for (int64_t h = -before; h < options.hours; ++h) {
+      const int64_t since_monday = h + kLongestRun / 3600;
+      hours_.Add(
+          options.rhythm
+              ? kHourWeights[static_cast<size_t>(since_monday % 24)] *
+                    kDayWeights[static_cast<size_t>(since_monday / 24 % 7)]
+              : 1);
+    }
+    first_hour_ = -before;
+  }
+
+  // The time of submission and the time of the end if it runs at once, in
+  // seconds; both may be negative.
+  struct Span {
+    int64_t from = 0;
+    int64_t to = 0;
+  };
+  Span Draw(GeneratedJob* job) {
+    const Span span = DrawSpan(job);
+    Random own(draws_.Next());
+    job->queue = static_cast<uint16_t>(first_tenant_ + tenants_.Draw(&own));
+    const JobSize& size = JobSizes()[job->size];
+    const int64_t rank = own.Below(1000);
+    job->priority = rank < size.high_permille                       ? kHigh
+                    : rank < size.high_permille + size.low_permille ? kLow
+                                                                    : kNormal;
+    const TaskAsk& ask = size.asks[job->ask];
+    const bool elastic = own.Below(1000) < kElasticPermille;
+    job->elastic =
+        options_.elastic && elastic && size.gpus >= 8 && ask.tasks > 1;
+    const bool one_block = own.Below(1000) < kOneBlockPermille;
+    DrawModel(job, &own);
+    const Room& room = RoomOf(*job, job->model);
+    job->one_block = one_block && size.gpus > 8 &&
+                     room.in_one_block >= 2 * int64_t{ask.tasks};
+    return span;
+  }
+
+ private:
+  Span DrawSpan(GeneratedJob* job) {
+    job->size = static_cast<uint8_t>(sizes_.Draw(&draws_));
+    job->ask = static_cast<uint8_t>(asks_[job->size].Draw(&draws_));
+    const int64_t run = DrawSeconds(JobSizes()[job->size].run_times, &draws_);
+    const auto hour = static_cast<int64_t>(hours_.Draw(&draws_)) + first_hour_;
+    const int64_t from = hour * 3600 + draws_.Below(3600);
+    return {from, from + std::max<int64_t>(1, run)};
+  }
+
+  // Room by size, ask and model, "any model" last; asks of all sizes in a row.
+  void FindRoom() {
+    for (const JobSize& size : JobSizes()) {
+      first_ask_.push_back(room_.size());
+      for (const TaskAsk& ask : size.asks) {
+        room_.emplace_back();
+        for (const std::string& model : g_.models) {
+          room_.back().push_back(RoomFor(ask, model, g_.setup));
+        }
+        room_.back().push_back(RoomFor(ask, "", g_.setup));
+      }
+    }
+  }
+  const Room& RoomOf(const GeneratedJob& job, uint8_t model) const {
+    return room_[first_ask_[job.size] + job.ask]
+                [std::min<size_t>(model, g_.models.size())];
+  }
+
+  // A model is as likely as it has GPUs, among those with room for the job
+  // twice over.
+  void DrawModel(GeneratedJob* job, Random* own) {
+    job->model = GeneratedJob::kAnyModel;
+    const JobSize& size = JobSizes()[job->size];
+    const bool names = own->Below(1000) < kNamesModelPermille || size.gpus > 8;
+    WeightedDraw models;
+    const int64_t tasks = size.asks[job->ask].tasks;
+    for (size_t m = 0; m < g_.models.size(); ++m) {
+      const Room& room = RoomOf(*job, static_cast<uint8_t>(m));
+      models.Add(room.tasks >= 2 * tasks ? gpus_of_[m] : 0);
+    }
+    const bool can = names && size.gpus > 0 && g_.models.size() > 1;
+    if (can && models.total() > 0) {
+      job->model = static_cast<uint8_t>(models.Draw(own));
+    }
+  }
+
+  const GenerateOptions& options_;
+  const Generated& g_;
+  const uint32_t most_gpus_;
+  Random draws_;
+  const size_t first_tenant_;
+  int64_t first_hour_ = 0;
+  WeightedDraw sizes_;
+  std::vector<WeightedDraw> asks_;
+  WeightedDraw tenants_;
+  WeightedDraw hours_;
+  std::vector<int64_t> gpus_of_;  // By model.
+  std::vector<size_t> first_ask_;
+  std::vector<std::vector<Room>> room_;
 };
-constexpr Quantile kRunTimes[] = {
-    {0, 10}, {500, 616}, {900, 7'764}, {990, 114'348}, {1000, 200'000}};
 
-// One unexpected interruption in 50,676 GPU hours: 419 in 54 days on 16,384
-// GPUs ("The Llama 3 Herd of Models", 2024, section 3.3.4). The repair time is
-// chosen.
-constexpr Duration kNodeMtbf = 50'676 * kHour / kGpusPerNode;
-constexpr Duration kRepair = 6 * kHour;
-
-// Chosen, not published: classes, elasticity, checkpoints, restarts.
-constexpr int64_t kHighPerMille = 100;
-constexpr int64_t kLowPerMille = 300;
-constexpr int64_t kElasticPerMille = 200;  // Of gangs with 8 GPUs or more.
-constexpr Duration kCheckpointEvery = 30 * 60 * kSecond;
-constexpr Duration kRestartCost = 60 * kSecond;
-
-uint32_t DrawSize(Random* random, uint32_t most) {
-  int64_t draw = random->Below(1000);
-  for (const SizeShare& s : kSizes) {
-    if (draw < s.per_mille) return std::min(s.gpus, most);
-    draw -= s.per_mille;
-  }
-  return 1;
+int64_t GpuMilli(const GeneratedJob& job) {
+  const TaskAsk& ask = JobSizes()[job.size].asks[job.ask];
+  return int64_t{ask.gpu_milli} * ask.tasks;
 }
 
-Duration DrawRunTime(Random* random) {
-  const int64_t draw = random->Below(1'000'000);  // Per million.
-  for (size_t i = 1; i < std::size(kRunTimes); ++i) {
-    const Quantile& a = kRunTimes[i - 1];
-    const Quantile& b = kRunTimes[i];
-    if (draw >= b.per_mille * 1000) continue;
-    return kSecond *
-           (a.seconds + (b.seconds - a.seconds) * (draw - a.per_mille * 1000) /
-                            ((b.per_mille - a.per_mille) * 1000));
+// Jobs are drawn until they would, each running from its submission on, keep
+// the asked share of the GPUs at work in the time that jobs arrive. Given how
+// many there are, the times of a Poisson process are independent of each
+// other. What ran before that time and is not done is there at 0, with the
+// rest of its work.
+void MakeJobs(const GenerateOptions& options, Generated* g) {
+  constexpr int kMostMisses = 1000;
+  JobMaker maker(options, g);
+  const int64_t end = options.hours * 3600;
+  const __int128 target = static_cast<__int128>(g->gpus) * kWholeDevice * end *
+                          options.load_permille / 1000;
+  __int128 work = 0;  // Thousandths of GPUs x seconds.
+  for (int misses = 0; misses < kMostMisses && work < target - target / 2000;) {
+    GeneratedJob job;
+    JobMaker::Span span = maker.Draw(&job);
+    if (span.to <= 0) continue;
+    span.from = std::max<int64_t>(0, span.from);
+    const __int128 more = static_cast<__int128>(GpuMilli(job)) *
+                          (std::min(span.to, end) - span.from);
+    if (work + more > target) {
+      ++misses;
+      continue;
+    }
+    work += more;
+    job.submit = static_cast<uint32_t>(span.from);
+    job.work = static_cast<uint32_t>(span.to - span.from);
+    g->jobs.push_back(job);
   }
-  return kSecond;
+  std::ranges::stable_sort(g->jobs, {}, &GeneratedJob::submit);
 }
 
-std::string Numbered(const char* prefix, uint32_t number) {
-  std::string digits = std::to_string(number);
-  return prefix + std::string(digits.size() < 5 ? 5 - digits.size() : 0, '0') +
-         digits;
+class GeneratedSource final : public JobSource {
+ public:
+  explicit GeneratedSource(std::shared_ptr<const Generated> workload)
+      : workload_(std::move(workload)) {}
+  bool Next(Job* job) override {
+    if (next_ == workload_->jobs.size()) return false;
+    *job = workload_->MakeJob(next_++);
+    return true;
+  }
+  uint64_t size() const override { return workload_->jobs.size(); }
+
+ private:
+  std::shared_ptr<const Generated> workload_;
+  size_t next_ = 0;
+};
+
+// The narrowest level with room for that many GPUs where nodes have eight.
+std::string NearLevel(uint32_t gpus, const ClusterModel& model) {
+  if (gpus <= 8) return kHostLevel;
+  const uint32_t rack = 8 * model.nodes_per_rack;
+  if (gpus <= rack) return "rack";
+  return gpus <= rack * model.racks_per_block ? "block" : "zone";
 }
 
-Setup MakeSetup(uint32_t nodes) {
-  Setup setup;
-  setup.config.topologies = {{.key = "network", .levels = {"rack"}}};
-  for (uint32_t n = 0; n < nodes; ++n) {
-    Node node{.key = Numbered("node-", n)};
-    node.capacity = {96'000, 1024 * kGibi};
-    node.devices.assign(kGpusPerNode, Device{.model = "H100"});
-    node.labels = {
-        {.key = "rack", .value = "r" + std::to_string(n / kNodesPerRack)}};
-    setup.nodes.push_back(std::move(node));
+Role MakeRole(const TaskAsk& ask) {
+  Role role;
+  role.min_tasks = role.desired_tasks = ask.tasks;
+  role.shape.resources = {ask.cpu_milli, ask.memory_mib * kMebi};
+  if (ask.gpu_milli >= kWholeDevice) {
+    role.shape.devices.count =
+        static_cast<uint32_t>(ask.gpu_milli / kWholeDevice);
+  } else if (ask.gpu_milli > 0) {
+    role.shape.devices.count = 1;
+    role.shape.devices.milli = ask.gpu_milli;
   }
-  setup.queues = {{.key = "product", .weight = 1},
-                  {.key = "research", .weight = 2}};
-  setup.priority_classes = {{.key = "high", .value = 100},
-                            {.key = "normal", .value = 0},
-                            {.key = "low", .value = -100}};
-  return setup;
-}
-
-Job MakeJob(Random* random, uint32_t number, uint32_t most_gpus) {
-  Job job{.work = DrawRunTime(random), .checkpoint_every = kCheckpointEvery};
-  Gang& gang = job.gang;
-  gang.key = Numbered("gang-", number);
-  gang.queue = random->Below(3) == 0 ? "product" : "research";
-  const int64_t draw = random->Below(1000);
-  gang.priority_class = draw < kHighPerMille                  ? "high"
-                        : draw < kHighPerMille + kLowPerMille ? "low"
-                                                              : "normal";
-  gang.restart_cost = kRestartCost;
-  const uint32_t gpus = DrawSize(random, most_gpus);
-  Role& role = gang.roles.emplace_back();
-  role.min_tasks = role.desired_tasks = gpus;
-  if (gpus >= 8 && random->Below(1000) < kElasticPerMille) {
-    role.min_tasks = gpus / 2;
-  }
-  role.shape.resources = {8'000, 100 * kGibi};
-  role.shape.devices.count = 1;
-  if (gpus > 1) {
-    gang.groups.emplace_back().topology.preferred =
-        gpus <= kGpusPerNode ? kHostLevel : "rack";
-  }
-  return job;
+  return role;
 }
 
 }  // namespace
 
+Job Generated::MakeJob(size_t i) const {
+  const GeneratedJob& j = jobs[i];
+  const JobSize& size = JobSizes()[j.size];
+  const TaskAsk& ask = size.asks[j.ask];
+  Job job{.work = j.work * kSecond};
+  Gang& gang = job.gang;
+  gang.key = Numbered("job-", i, 7);
+  gang.queue = setup.queues[j.queue].key;
+  gang.priority_class = setup.priority_classes[j.priority].key;
+  gang.submitted = j.submit * kSecond;
+  Role& role = gang.roles.emplace_back(MakeRole(ask));
+  if (j.elastic) role.min_tasks = ask.tasks / 2;
+  if (j.model != GeneratedJob::kAnyModel) {
+    role.shape.devices.models = {models[j.model]};
+  }
+  if (options.spot && (j.priority == kLow || j.elastic)) {
+    role.tolerations = {{.key = kSpotTaint, .op = TolerationOp::kExists}};
+  }
+  if (ask.gpu_milli >= kWholeDevice) {
+    job.checkpoint_every = kCheckpointEvery;
+    gang.restart_cost = kRestartCost;
+  }
+  if (ask.tasks > 1) {
+    TopologyConstraint& near = gang.groups.emplace_back().topology;
+    near.preferred = NearLevel(size.gpus, ModelOf(options.preset));
+    if (j.one_block) near.required = "block";
+    if (near.preferred == near.required) near.preferred.clear();
+  }
+  return job;
+}
+
 Generated Generate(const GenerateOptions& options) {
-  Random random(options.seed);
-  Generated g;
-  g.setup = MakeSetup(options.nodes);
-  const uint32_t all_gpus = options.nodes * kGpusPerNode;
-  __int128 asked = 0;  // GPU-nanoseconds.
-  for (uint32_t j = 0; j < options.jobs; ++j) {
-    g.jobs.push_back(MakeJob(&random, j, all_gpus));
-    asked += static_cast<__int128>(g.jobs.back().work) *
-             g.jobs.back().gang.roles[0].desired_tasks;
+  Generated g{.options = options, .setup = MakeSetup(options)};
+  for (const Node& node : g.setup.nodes) {
+    g.gpus += static_cast<int64_t>(node.devices.size());
+    const std::string& model = node.devices[0].model;
+    if (std::ranges::find(g.models, model) == g.models.end()) {
+      g.models.push_back(model);
+    }
   }
-  // Arrivals are independent of each other: a Poisson process, given how many
-  // there are. The window is as long as the load says.
-  const auto window = static_cast<Duration>(
-      asked * 100 / (static_cast<__int128>(all_gpus) * options.load_percent));
-  for (Job& job : g.jobs) {
-    job.gang.submitted =
-        random.Below(window / kSecond + 1) * kSecond;  // Whole seconds.
-  }
-  std::ranges::sort(g.jobs, {}, [](const Job& j) {
-    return std::pair(j.gang.submitted, j.gang.key);
-  });
-  if (!options.failures) return g;
-  const int64_t failures = static_cast<int64_t>(static_cast<__int128>(window) *
-                                                options.nodes / kNodeMtbf);
-  for (int64_t i = 0; i < failures; ++i) {
-    const std::string node =
-        g.setup.nodes[static_cast<size_t>(random.Below(options.nodes))].key;
-    const Time at = random.Below(window / kSecond + 1) * kSecond;
-    g.events.push_back({at, NodeDown{node}});
-    g.events.push_back({at + kRepair, NodeUp{node}});
-  }
-  std::ranges::stable_sort(g.events, {}, &WorldEvent::at);
+  MakeJobs(options, &g);
+  g.events = MakeEvents(options, g.setup);
   return g;
 }
 
-void WriteScenario(const Generated& g, const GenerateOptions& options,
-                   std::ostream& out) {
-  out << "title: generated, seed " << options.seed << ", " << options.nodes
-      << " nodes, " << options.jobs << " gangs, load " << options.load_percent
-      << " %\n"
-      << "topologies:\n  - {key: network, levels: [rack]}\n"
-      << "queues:\n";
-  for (const Queue& q : g.setup.queues) {
-    out << "  - {key: " << q.key << ", weight: " << q.weight << "}\n";
-  }
-  out << "priority_classes:\n";
-  for (const PriorityClass& c : g.setup.priority_classes) {
-    out << "  - {key: " << c.key << ", value: " << c.value << "}\n";
-  }
-  out << "nodes:\n";
-  for (const Node& n : g.setup.nodes) {
-    out << "  - {key: " << n.key << ", capacity: {cpu: " << n.capacity[0] / 1000
-        << ", memory: " << n.capacity[1] / kGibi
-        << "Gi}, devices: {count: " << n.devices.size()
-        << ", model: " << n.devices[0].model
-        << "}, labels: {rack: " << n.labels[0].value << "}}\n";
-  }
-  out << "gangs:\n";
-  for (const Job& j : g.jobs) {
-    const Role& r = j.gang.roles[0];
-    out << "  - {key: " << j.gang.key << ", queue: " << j.gang.queue
-        << ", priority_class: " << j.gang.priority_class
-        << ", submit: " << j.gang.submitted / kSecond
-        << "s, run: " << j.work / kSecond
-        << "s, checkpoint_every: " << j.checkpoint_every / kSecond
-        << "s, restart_cost: " << j.gang.restart_cost / kSecond
-        << "s, min: " << r.min_tasks << ", desired: " << r.desired_tasks
-        << ", per_task: {cpu: " << r.shape.resources[0] / 1000
-        << ", memory: " << r.shape.resources[1] / kGibi << "Gi, gpu: 1}";
-    if (!j.gang.groups.empty()) {
-      out << ", topology: {preferred: " << j.gang.groups[0].topology.preferred
-          << "}";
-    }
-    out << "}\n";
-  }
-  if (g.events.empty()) return;
-  out << "events:\n";
-  for (const WorldEvent& e : g.events) {
-    const EventBody& body = std::get<EventBody>(e.what);
-    const auto* down = std::get_if<NodeDown>(&body);
-    out << "  - {at: " << e.at / kSecond << "s, "
-        << (down != nullptr ? "node_down: " + down->node
-                            : "node_up: " + std::get<NodeUp>(body).node)
-        << "}\n";
-  }
+std::unique_ptr<JobSource> MakeSource(
+    std::shared_ptr<const Generated> workload) {
+  return std::make_unique<GeneratedSource>(std::move(workload));
 }
 
 }  // namespace muster::inprocess

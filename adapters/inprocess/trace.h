@@ -16,6 +16,7 @@ namespace muster::inprocess {
 struct Trace {
   Setup setup{};
   std::unique_ptr<JobSource> jobs{};
+  std::vector<WorldEvent> events{};
 };
 
 enum class Policy : uint8_t {

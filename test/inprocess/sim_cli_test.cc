@@ -15,6 +15,7 @@ namespace {
 
 using testing::AllOf;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 struct Ran {
   int code = 0;
@@ -213,20 +214,51 @@ TEST(SimCliTest, ATornJournalIsReplayedUpToTheTear) {
 TEST(SimCliTest, GeneratesWhatItCanRunAndReplay) {
   const TempFile file("g.yaml", "", false);
   const TempFile journal("g.journal", "", false);
-  ASSERT_EQ(Sim({"generate", "--nodes", "4", "--jobs", "200", "--load", "120",
-                 "-o", file.path()})
-                .code,
-            0);
+  const Ran made = Sim({"generate", "--load", "0.95", "--seed", "3", "--days",
+                        "2", "--no-failures", "-o", file.path()});
+  ASSERT_EQ(made.code, 0) << made.err;
+  EXPECT_THAT(made.out, AllOf(HasSubstr("preset=small,load=0.95,seed=3,days=2"),
+                              HasSubstr("muster-sim run " + file.path())));
   const Ran ran = Sim({"run", file.path(), "--json", "--validate", "--journal",
                        journal.path()});
   EXPECT_EQ(ran.code, 0) << ran.err;
   const auto j = nlohmann::json::parse(ran.out);
-  EXPECT_EQ(j["counts"]["finished"], 200);
+  EXPECT_EQ(j["counts"]["finished"], j["counts"]["submitted"]);
   EXPECT_GT(j["stops"]["preempted"], 0);
   const Ran replay = Sim({"replay", journal.path()});
   EXPECT_EQ(replay.code, 0) << replay.err;
   EXPECT_THAT(replay.out, HasSubstr(j["state_hash"].get<std::string>()));
+
+  const Ran direct = Sim(
+      {"run", "--json", "--generate", "load=0.95,seed=3,days=2,no-failures"});
+  EXPECT_EQ(direct.code, 0) << direct.err;
+  const auto same = nlohmann::json::parse(direct.out);
+  EXPECT_EQ(same["state_hash"], j["state_hash"]);
+  EXPECT_EQ(same["completion_s"], j["completion_s"]);
+}
+
+TEST(SimCliTest, TellsWhatWasGenerated) {
+  const Ran json = Sim({"generate", "--preset", "medium", "--json"});
+  EXPECT_EQ(json.code, 0) << json.err;
+  const auto j = nlohmann::json::parse(json.out);
+  EXPECT_EQ(j["options"], "preset=medium,load=0.85,seed=1,days=7");
+  EXPECT_EQ(j["statistics"]["gpus"]["value"], 6212);
+  EXPECT_NEAR(j["statistics"]["load"]["value"].get<double>(), 0.85, 0.001);
+  EXPECT_THAT(Sim({"generate"}).out,
+              HasSubstr("muster-sim run --generate preset=small"));
+  EXPECT_THAT(Sim({"generate", "-o", "-"}).out, StartsWith("title: "));
+}
+
+TEST(SimCliTest, WhatCannotBeGeneratedIsExitCodeTwo) {
+  const Ran preset = Sim({"generate", "--preset", "tiny"});
+  EXPECT_EQ(preset.code, 2);
+  EXPECT_THAT(preset.err, HasSubstr("--preset: 'tiny' is not small, medium"));
+  EXPECT_EQ(Sim({"generate", "--load", "3"}).code, 2);
   EXPECT_EQ(Sim({"generate", "-o", "/no/such/folder/x.yaml"}).code, 2);
+  const Ran run = Sim({"run", "--generate", "preset=small,lode=1"});
+  EXPECT_EQ(run.code, 2);
+  EXPECT_THAT(run.err, HasSubstr("--generate: there is no 'lode'"));
+  EXPECT_EQ(Sim({"run", "x.yaml", "--generate", "seed=1"}).code, 2);
 }
 
 }  // namespace
