@@ -63,18 +63,16 @@ std::string PlainText(const NamedReason& r, const std::string& device) {
 }
 
 // Repetitions are left out.
-void NoteReason(GangRecord* record, Time at, const NamedReason& reason,
-                const std::string& device) {
-  if (reason.code == ReasonCode::kNone) return;
+void NoteReason(GangRecord* record, Time at, ReasonCode code,
+                std::string text) {
   std::vector<ReasonAt>& reasons = record->reasons;
-  std::string text = PlainText(reason, device);
   if (!reasons.empty() &&
       (reasons.back().text == text ||
-       (reasons.back().code == reason.code && reasons.back().at == at))) {
+       (reasons.back().code == code && reasons.back().at == at))) {
     return;
   }
   if (reasons.size() == GangRecord::kMaxReasons) return;
-  reasons.push_back({at, reason.code, std::move(text)});
+  reasons.push_back({at, code, std::move(text)});
 }
 
 }  // namespace
@@ -239,8 +237,9 @@ void Recorder::Planned(const Plan& plan, const Scheduler& scheduler) {
     gang = w.gang;
     reason = w.reason;
     if (Live* live = Find(plan.Text(w.gang_key))) {
-      NoteReason(&live->record, plan.now, scheduler.Named(reason, gang),
-                 scheduler.config().device_resource);
+      NoteReason(&live->record, plan.now, reason.code,
+                 PlainText(scheduler.Named(reason, gang),
+                           scheduler.config().device_resource));
     }
   }
   for (const std::string& key : ask_) {
@@ -270,8 +269,12 @@ uint32_t Recorder::Ask(Live* live, Time at, const Scheduler& scheduler) {
   reason_work_ += 16 + queue_.size();
   const absl::StatusOr<Explanation> why = scheduler.Explain(live->record.key);
   if (!why.ok()) return 0;
-  NoteReason(&live->record, at, why->reason,
-             scheduler.config().device_resource);
+  // One that has no reason to wait is on its way: it starts, or stops.
+  const ReasonCode code = why->reason.code;
+  NoteReason(&live->record, at, code,
+             code == ReasonCode::kNone
+                 ? std::string(Name(why->phase))
+                 : PlainText(why->reason, scheduler.config().device_resource));
   return why->ahead;
 }
 

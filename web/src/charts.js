@@ -4,7 +4,7 @@
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import {compact, moment, tick, TIME_STEPS} from './format.js';
-import {announce, css, el} from './shell.js';
+import {announce, css, el, font, rem} from './shell.js';
 
 const HELP = 'Arrow keys move the cursor, with Shift ten times as far. ' +
     'Enter sets the moment of the map. Plus and minus zoom, 0 shows all.';
@@ -18,9 +18,11 @@ export function timeAxis() {
     stroke: () => css('--soft'),
     grid: {stroke: () => css('--line'), width: 1},
     ticks: {stroke: () => css('--line'), width: 1},
-    font: '12px system-ui, sans-serif',
+    font: font(),
+    size: 2.3 * rem(),
+    gap: 0.3 * rem(),
     incrs: TIME_STEPS,
-    space: 72,
+    space: 5 * rem(),
     values: (u, ticks, a, b, step) => ticks.map((t) => tick(t, step)),
   };
 }
@@ -30,8 +32,10 @@ function valueAxis(spec) {
     stroke: () => css('--soft'),
     grid: {stroke: () => css('--line'), width: 1},
     ticks: {show: false},
-    font: '12px system-ui, sans-serif',
-    size: 56,
+    font: font(),
+    size: 4 * rem(),
+    gap: 0.3 * rem(),
+    space: 2.2 * rem(),
     incrs: spec.whole ? WHOLE_STEPS : undefined,
     values: (u, ticks) => ticks.map(spec.tick ?? compact),
   };
@@ -190,7 +194,7 @@ export function timeChart(spec, times, shared, range) {
   const u = new uPlot({
     ...options,
     width: 320,
-    height: 200,
+    height: 13 * rem(),
     scales: {...options.scales, y: {
       range: (u, min, max) => {
         const top = Math.max(spec.top ?? 0, max ?? 0);

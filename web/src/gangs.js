@@ -5,11 +5,8 @@ import uPlot from 'uplot';
 import {keepUp, timeAxis, timeOptions, zoom} from './charts.js';
 import {gpus, moment, number, plural, span} from './format.js';
 import {classColour} from './map.js';
-import {announce, choice, css, el, fitText, showTip} from './shell.js';
-
-const ROW = 20;
-const AXIS = 34;
-const MAX_HEIGHT = 520;
+import {announce, choice, css, el, fitText, font, rem, showTip}
+  from './shell.js';
 
 // Forms, so that no end is told by colour alone.
 export const ENDS = {
@@ -59,8 +56,11 @@ export class GangChart {
     this.classes = classes;
     this.shared = shared;
     this.range = range;
+    this.rowHeight = Math.round(1.35 * rem());
+    this.axisHeight = 2.3 * rem();
     this.order = this.complete ? 'submitted' :
-      this.all.some((g) => g.stops > 0) ? 'stops' : 'waited';
+      this.all.some((g) => g.stops > 0) ? 'stops' :
+        this.all.some((g) => g.waited > 0) ? 'waited' : 'gpus';
     this.which = 'all';
     this.row = 0;
     this.stint = -1;
@@ -98,8 +98,8 @@ export class GangChart {
     options.hooks.draw.unshift((u) => this.#draw(u));
     this.u = new uPlot({...options, width: 320, height: 200,
       padding: [4, 12, 0, 0],
-      axes: [{...timeAxis(), size: AXIS},
-        {size: (u) => Math.min(190, Math.max(72, u.width * 0.18)), show: true,
+      axes: [{...timeAxis(), size: this.axisHeight},
+        {size: (u) => Math.min(13 * rem(), Math.max(72, u.width * 0.18)),
           grid: {show: false}, ticks: {show: false}, values: () => []}],
       scales: {...options.scales, y: {range: [0, 1]}},
       series: [{}, {show: false}],
@@ -140,11 +140,10 @@ export class GangChart {
     this.rows.sort((a, b) =>
       ORDERS[this.order][1](a, b) || a.submitted - b.submitted);
     this.count.textContent = plural(this.rows.length, 'gang');
-    const rows = this.rows.length * ROW;
-    this.height = Math.min(MAX_HEIGHT, rows + AXIS + 8);
-    this.height = Math.max(this.height, 90);
+    const needed = this.rows.length * this.rowHeight + this.axisHeight + 8;
+    this.height = Math.max(90, Math.min(36 * rem(), needed));
     this.scroller.style.height = `${this.height}px`;
-    this.spacer.style.height = `${Math.max(0, rows + AXIS + 4 - this.height)}px`;
+    this.spacer.style.height = `${Math.max(0, needed - this.height)}px`;
     this.scroller.scrollTop = 0;
     this.row = Math.min(this.row, this.rows.length - 1);
     this.u.setSize({width: this.u.width, height: this.height});
@@ -171,7 +170,8 @@ export class GangChart {
     c.rect(0, top, left + width, height);
     c.clip();
     c.textBaseline = 'middle';
-    c.font = `${12 * scale}px system-ui, sans-serif`;
+    c.font = font(0.8 * scale);
+    const ROW = this.rowHeight;
     const first = Math.floor(this.scroller.scrollTop / ROW);
     const shown = Math.ceil(height / scale / ROW) + 1;
     for (let r = first; r < Math.min(this.rows.length, first + shown); ++r) {
@@ -193,17 +193,18 @@ export class GangChart {
     const chosen = r === this.row && document.activeElement === this.scroller;
     if (chosen || gang.key === this.shared.get('gang')) {
       c.fillStyle = p.line;
-      c.fillRect(0, y, c.canvas.width, ROW * scale);
+      c.fillRect(0, y, c.canvas.width, this.rowHeight * scale);
     }
     c.fillStyle = p.text;
     c.textAlign = 'left';
     c.fillText(fitText(c, gang.key, left - 10 * scale), 2 * scale,
-      y + ROW / 2 * scale);
+      y + this.rowHeight / 2 * scale);
   }
 
   #drawRow(c, p, u, gang, y, scale) {
     const x = (t) => u.valToPos(t, 'x', true);
-    const middle = y + ROW / 2 * scale;
+    const middle = y + this.rowHeight / 2 * scale;
+    const half = 0.3 * this.rowHeight * scale;
     const end = gang.ended ?? this.range[1];
     c.fillStyle = p.wait;
     c.fillRect(x(gang.submitted), middle - 1.5 * scale,
@@ -211,8 +212,7 @@ export class GangChart {
     const colour = css(classColour(this.classes, gang.class));
     const bar = (from, to, fill) => {
       c.fillStyle = fill;
-      c.fillRect(from, middle - 6 * scale, Math.max(scale, to - from),
-        12 * scale);
+      c.fillRect(from, middle - half, Math.max(scale, to - from), 2 * half);
     };
     for (const stint of gang.work) {
       const from = x(stint.from), to = x(stint.to ?? this.range[1]);
@@ -222,31 +222,34 @@ export class GangChart {
         bar(lost, to, p.surface);
         c.strokeStyle = p.lost;
         c.lineWidth = scale;
-        c.strokeRect(lost + .5, middle - 5.5 * scale,
-          Math.max(scale, to - lost - 1), 11 * scale);
+        c.strokeRect(lost + .5, middle - half + .5,
+          Math.max(scale, to - lost - 1), 2 * half - 1);
         c.beginPath();
         for (let s = lost + 4 * scale; s < to; s += 5 * scale) {
-          c.moveTo(s, middle - 6 * scale);
-          c.lineTo(Math.max(lost, s - 6 * scale), middle + 6 * scale);
+          c.moveTo(s, middle - half);
+          c.lineTo(Math.max(lost, s - half), middle + half);
         }
         c.stroke();
       }
     }
     c.textAlign = 'center';
-    c.font = `${11 * scale}px system-ui, sans-serif`;
+    c.font = font(0.75 * scale);
     for (const stint of gang.work) {
       if (!(stint.end in ENDS)) continue;
+      c.strokeStyle = p.surface;
+      c.lineWidth = 3 * scale;
+      c.strokeText(ENDS[stint.end], x(stint.to), middle);
       c.fillStyle = p.lost;
       c.fillText(ENDS[stint.end], x(stint.to), middle);
     }
-    c.font = `${12 * scale}px system-ui, sans-serif`;
   }
 
   // --- Pointing --------------------------------------------------------------
 
   #rowAt(clientY) {
     const box = this.u.over.getBoundingClientRect();
-    return Math.floor((clientY - box.top + this.scroller.scrollTop) / ROW);
+    return Math.floor((clientY - box.top + this.scroller.scrollTop) /
+      this.rowHeight);
   }
 
   #head(gang) {
@@ -279,11 +282,10 @@ export class GangChart {
 
   #reveal(row) {
     this.row = row;
-    const top = row * ROW, view = this.height - AXIS - 8;
+    const top = row * this.rowHeight;
+    const last = top + this.rowHeight - (this.height - this.axisHeight - 8);
     if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
-    else if (top + ROW > this.scroller.scrollTop + view) {
-      this.scroller.scrollTop = top + ROW - view;
-    }
+    else if (last > this.scroller.scrollTop) this.scroller.scrollTop = last;
   }
 
   #keydown(e) {
@@ -323,7 +325,8 @@ export class GangChart {
     const box = this.u.over.getBoundingClientRect();
     const x = stint ? this.u.valToPos(stint.from, 'x') : 20;
     showTip(box.left + Math.max(0, Math.min(x, box.width)),
-      box.top + this.row * ROW - this.scroller.scrollTop + ROW, lines);
+      box.top + (this.row + 1) * this.rowHeight - this.scroller.scrollTop,
+      lines);
     announce(lines.join(', '));
     this.u.redraw(false, false);
   }

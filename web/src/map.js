@@ -3,7 +3,7 @@
 import {gpus, moment, number, plural, share} from './format.js';
 import {ABSENT, DOWN, FREE, MapStates, OTHERS} from './mapdata.js';
 import {groupNodes, layOut} from './maplayout.js';
-import {announce, choice, css, el, fitCanvas, fitText, showTip}
+import {announce, choice, css, el, fitCanvas, fitText, font, rem, showTip}
   from './shell.js';
 
 const SIZES = ['less than 1 GPU', '1 GPU', '2-4 GPUs', '5-8 GPUs', '9-16 GPUs',
@@ -85,8 +85,9 @@ export class ClusterMap {
     if (width === 0 || width === this.width) return;
     this.width = width;
     const limit = Math.max(360, Math.min(innerHeight * 0.8, 1100));
-    this.layout = layOut(this.tree, this.states.devices, this.map.nodes.length,
-      width, limit);
+    this.layout = layOut(this.tree, {devices: this.states.devices,
+      nodes: this.map.nodes.length, width, maxHeight: limit,
+      text: 0.8 * rem()});
     this.#draw();
   }
 
@@ -167,7 +168,7 @@ export class ClusterMap {
   }
 
   #drawGroups(c, p) {
-    c.font = '12px system-ui, sans-serif';
+    c.font = font();
     c.textBaseline = 'top';
     for (const {x, y, width, height, group} of this.layout.groups) {
       c.strokeStyle = p.line;
@@ -260,7 +261,7 @@ export class ClusterMap {
     } else if (this.mode === 'size') {
       keys.push(...SIZES.map((name, i) => key(`--s${i}`, name)));
     } else if (this.mode === 'gang') {
-      keys.push('Neighbouring gangs differ in colour; colours repeat.');
+      keys.push('Each gang has one colour; colours repeat.');
     }
     this.keys.replaceChildren(...keys);
   }

@@ -1,8 +1,7 @@
 // Where each device is drawn: blocks hold racks, racks hold nodes, nodes hold
 // devices. The largest cells are taken with which all of it fits. No DOM.
 
-const CELLS = [26, 22, 18, 15, 12, 10, 8, 7, 6, 5, 4, 3, 2];
-const LABEL = 15;  // Height of a label's line.
+const CELLS = [42, 34, 26, 22, 18, 15, 12, 10, 8, 7, 6, 5, 4, 3, 2];
 
 // The tree of domains over the nodes. Levels that tell nothing (one domain in
 // all, or one for each node) are left out; without any, nodes are grouped by
@@ -38,12 +37,12 @@ export function groupNodes(map) {
   return {...split(nodes, 0), depth: -1};
 }
 
-function nodeSize(node, cell, named) {
+function nodeSize(node, {cell, named, text}) {
   const columns = node.devices <= 4 ? node.devices : Math.ceil(node.devices / 2);
   const rows = Math.ceil(node.devices / columns);
   const gap = Math.max(1, Math.round(cell / 5));
-  return {columns, width: Math.max(columns * cell, named ? 72 : 0) + gap,
-    height: rows * cell + gap + (named ? LABEL : 0)};
+  return {columns, width: Math.max(columns * cell, named ? 5.5 * text : 0) + gap,
+    height: rows * cell + gap + (named ? 1.25 * text : 0)};
 }
 
 // Boxes from left to right, line after line.
@@ -64,45 +63,44 @@ function flow(boxes, width, gap) {
   return {width: right, height: y + line};
 }
 
-function arrange(group, width, cell, named) {
+function arrange(group, width, style) {
+  const {cell} = style;
   const inset = group.depth < 0 ? 0 : cell < 6 ? 3 : 6;
-  const top = group.depth < 0 ? 0 : LABEL + 3;
+  const top = group.depth < 0 ? 0 : 1.5 * style.text;
   let boxes, inner;
   if (group.nodes) {
-    boxes = group.nodes.map((n) => ({node: n, ...nodeSize(n, cell, named)}));
+    boxes = group.nodes.map((n) => ({node: n, ...nodeSize(n, style)}));
     const area = boxes.reduce((sum, b) => sum + b.width * b.height, 0);
     const widest = boxes.reduce((w, b) => Math.max(w, b.width), 0);
     const square = group.depth < 0 ? width : Math.sqrt(area * 1.8);
     inner = Math.min(width - 2 * inset, Math.max(widest, square));
     inner = flow(boxes, inner, 0);
   } else {
-    boxes = group.groups.map((g) =>
-      arrange(g, width - 2 * inset, cell, named));
+    boxes = group.groups.map((g) => arrange(g, width - 2 * inset, style));
     inner = flow(boxes, width - 2 * inset, cell < 6 ? 4 : 8);
   }
   return {group, boxes, inset, top, width: inner.width + 2 * inset,
     height: inner.height + inset + top};
 }
 
-// {height, cell, devices: {x, y: Float32Array}, nodes: [{x, y, width, height,
-// node}], groups: [{x, y, width, height, group}], named}
-export function layOut(tree, deviceCount, nodeCount, width, maxHeight) {
+// {height, cell, x, y: by device, nodes: [{x, y, width, height, node}],
+// groups: [{x, y, width, height, group}], named}. `text`: its height in pixels.
+export function layOut(tree, {devices, nodes, width, maxHeight, text}) {
   let root, cell, named;
-  for (cell of CELLS) {
-    named = nodeCount <= 48 && cell >= 15;
-    root = arrange(tree, width, cell, named);
+  for (cell of CELLS.filter((c) => c <= 2.3 * text)) {
+    named = nodes <= 48 && cell >= 15;
+    root = arrange(tree, width, {cell, named, text});
     if (root.height <= maxHeight && root.width <= width) break;
   }
   const out = {cell, named, height: Math.ceil(root.height), nodes: [],
-    groups: [], x: new Float32Array(deviceCount),
-    y: new Float32Array(deviceCount)};
+    groups: [], x: new Float32Array(devices), y: new Float32Array(devices)};
   const place = (box, x, y) => {
     if (box.node) {
       const {node} = box;
       out.nodes.push({x, y, width: box.width, height: box.height, node});
       for (let d = 0; d < node.devices; ++d) {
         out.x[node.first + d] = x + (d % box.columns) * cell;
-        out.y[node.first + d] = y + (named ? LABEL : 0) +
+        out.y[node.first + d] = y + (named ? 1.25 * text : 0) +
             Math.floor(d / box.columns) * cell;
       }
       return;

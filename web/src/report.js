@@ -1,7 +1,7 @@
 // The page of muster-sim --report.
 
 import {timeChart} from './charts.js';
-import {gpus, gpuTime, moment, number, plural, share, span} from './format.js';
+import {compact, gpuTime, moment, number, plural, share, span} from './format.js';
 import {GangChart} from './gangs.js';
 import {ClusterMap} from './map.js';
 import {el, figures, openPage, pageData, section, Shared, table}
@@ -23,14 +23,18 @@ function headline(data, devices) {
     {label: 'Gangs finished', value: number(c.finished),
       note: `of ${number(c.submitted)} submitted` +
         (run.counts.left_over ? `, ${number(c.left_over)} left over` : '')},
-    {label: 'Cluster', value: gpus(devices),
-      note: plural(data.map.nodes.length, 'node') + ' with GPUs'},
+    {label: 'GPUs in all', value: number(devices),
+      note: `on ${plural(data.map.nodes.length, 'node')}`},
     {label: `${device === 'gpu' ? 'GPUs' : device} used`, value: share(used),
       note: `of all capacity over ${span(run.makespan_s)}`},
     {label: 'Mean wait', value: span(run.wait_s.mean),
-      note: `half waited less than ${span(run.wait_s.p50)}`},
-    {label: 'Longest waits', value: span(run.wait_s.p99),
-      note: `99 % waited less; at most ${span(run.wait_s.max)}`},
+      note: run.wait_s.p50 > 0 ?
+        `half waited less than ${span(run.wait_s.p50)}` :
+        'half did not wait at all'},
+    {label: 'Longest wait', value: span(run.wait_s.max),
+      note: run.wait_s.p99 > 0 ?
+        `99 % waited less than ${span(run.wait_s.p99)}` :
+        '99 % did not wait at all'},
     {label: 'Interruptions', value: number(stops),
       note: `${number(run.stops.preempted)} of them preemptions`},
     {label: 'GPU time lost', value: gpuTime(lost),
@@ -99,13 +103,16 @@ function overTime(main, data, shared, range) {
 function lostChart(data, times, shared, range) {
   const lost = Object.entries(data.series.lost_gpu_hours)
       .filter(([, values]) => values.some((v) => v > 0));
-  const sum = (values) => {
-    let so_far = 0;
-    return values.map((v) => so_far += v);
-  };
   if (lost.length === 0) return null;
-  return timeChart({title: 'GPU-hours lost, added up',
-    value: (v) => gpuTime(v),
+  const all = lost.reduce((sum, [, v]) => sum + v.reduce((a, b) => a + b), 0);
+  const [unit, name, factor] =
+      all >= 1 ? ['h', 'hours', 1] : ['s', 'seconds', 3600];
+  const sum = (values) => {
+    let before = 0;
+    return values.map((v) => before += v * factor);
+  };
+  return timeChart({title: `GPU-${name} lost, added up`,
+    value: (v) => `${number(v)} ${unit}`, tick: (v) => `${compact(v)} ${unit}`,
     series: lost.slice(0, 6).map(([cause, values], i) => ({
       label: cause.replace('-', ' '), values: sum(values),
       color: `--c${i}`}))}, times, shared, range);

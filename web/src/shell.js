@@ -29,6 +29,16 @@ export function css(name) {
       .trim();
 }
 
+// The size of the page's text in pixels; what is drawn follows it.
+export function rem() {
+  return parseFloat(getComputedStyle(document.documentElement).fontSize);
+}
+
+// For canvases.
+export function font(size = 0.8) {
+  return `${Math.round(size * rem())}px system-ui, sans-serif`;
+}
+
 // Values that several views show and change. Whoever listens to a name is told
 // its value whenever it is set to another one.
 export class Shared {
@@ -116,11 +126,9 @@ export function openPage(shared, {title, about}) {
   addEventListener('keydown', (e) => {
     if (e.key === 'Escape') showTip(0, 0, null);
   });
-  main.append(el('header', {class: 'top'},
-    el('div', {},
-      el('h1', {}, title),
-      ...about.map((text) => el('p', {class: 'about'}, text))),
-    themeButton(shared)));
+  main.append(el('header', {},
+    el('div', {class: 'top'}, el('h1', {}, title), themeButton(shared)),
+    ...about.map((text) => el('p', {class: 'about'}, text))));
   return main;
 }
 

@@ -16,7 +16,7 @@ function waitsOf(gang, end) {
     // Of reasons that differ in numbers only, the last one.
     const kinds = new Map();
     for (const [, code, text] of given.length ? given : before) {
-      kinds.set(code, text);
+      kinds.set(code === 'none' ? text : code, text);
     }
     rows.push({gang, from, to, reasons: [...kinds.values()]});
   };
