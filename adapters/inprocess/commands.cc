@@ -125,11 +125,11 @@ int Fail(const Console& console, const absl::Status& status) {
 
 int RunScenario(const std::string& file, const RunFlags& flags,
                 const Console& console) {
-  const absl::StatusOr<Scenario> s = LoadScenario(file);
-  if (!s.ok()) return Fail(console, s.status());
   if (absl::Status status = CheckPage(flags); !status.ok()) {
     return Fail(console, status);
   }
+  const absl::StatusOr<Scenario> s = LoadScenario(file);
+  if (!s.ok()) return Fail(console, s.status());
   VectorSource jobs(s->jobs);
   Timeline timeline;
   ProgressBar bar("simulating");
