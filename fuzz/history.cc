@@ -6,7 +6,7 @@
 namespace muster::fuzz {
 namespace {
 
-constexpr size_t kMaxSteps = 80;
+constexpr size_t kMaxSteps = 40;
 
 uint64_t Number(std::string_view bytes) {
   uint64_t n = 0;

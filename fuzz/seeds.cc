@@ -135,7 +135,7 @@ std::vector<Seed> Histories() {
   for (uint64_t seed = 1; seed <= 16; ++seed) {
     Dice dice(seed);
     std::string bytes;
-    for (int i = 0; i < 8 + 3 * 60; ++i) {
+    for (int i = 0; i < 8 + 3 * 40; ++i) {
       bytes += static_cast<char>(dice.Below(256));
     }
     seeds.push_back({"dice-" + std::to_string(seed), bytes});

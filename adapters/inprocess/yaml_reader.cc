@@ -5,10 +5,12 @@
 #include <iterator>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <tuple>
 #include <utility>
 
 #include "adapters/inprocess/quantity.h"
+#include "yaml-cpp/eventhandler.h"
 
 namespace muster::inprocess {
 
@@ -71,6 +73,36 @@ class Extent {
   size_t left_;
 };
 
+// Hears of the beginnings of documents alone.
+class DocumentCount final : public YAML::EventHandler {
+ public:
+  int count = 0;
+
+  void OnDocumentStart(const YAML::Mark&) override { ++count; }
+  void OnDocumentEnd() override {}
+  void OnNull(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnAlias(const YAML::Mark&, YAML::anchor_t) override {}
+  void OnScalar(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                const std::string&) override {}
+  void OnSequenceStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                       YAML::EmitterStyle::value) override {}
+  void OnSequenceEnd() override {}
+  void OnMapStart(const YAML::Mark&, const std::string&, YAML::anchor_t,
+                  YAML::EmitterStyle::value) override {}
+  void OnMapEnd() override {}
+};
+
+// Whether there are 0, 1 or several. YAML::LoadAll never comes to the end of
+// some damaged files: the parser finds one empty document after the other.
+int CountDocuments(const std::string& text) {
+  std::istringstream in(text);
+  YAML::Parser parser(in);
+  DocumentCount documents;
+  while (documents.count < 2 && parser.HandleNextDocument(documents)) {
+  }
+  return documents.count;
+}
+
 }  // namespace
 
 absl::StatusOr<YAML::Node> LoadYaml(const std::string& file) {
@@ -78,13 +110,15 @@ absl::StatusOr<YAML::Node> LoadYaml(const std::string& file) {
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in.good() && !in.eof()) return At(file, {}, "cannot be read");
   try {
-    std::vector<YAML::Node> all = YAML::LoadAll(text);
-    if (all.size() != 1) {
-      return At(file, {}, all.empty() ? "is empty" : "has several documents");
+    const int documents = CountDocuments(text);
+    if (documents != 1) {
+      return At(file, {},
+                documents == 0 ? "is empty" : "has several documents");
     }
-    const absl::Status status = Extent(file, text.size()).Measure(all[0]);
+    YAML::Node root = YAML::Load(text);
+    const absl::Status status = Extent(file, text.size()).Measure(root);
     if (!status.ok()) return status;
-    return all[0];
+    return root;
   } catch (const YAML::Exception& e) {
     return At(file, {e.mark.line + 1, e.mark.column + 1, ""}, e.msg);
   }

@@ -1,5 +1,6 @@
 // Taking recorded decisions instead of making them.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -39,6 +40,12 @@ absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
     MUSTER_RETURN_IF_ERROR(FollowOne(d));
   }
   if (!repaired) repair();
+  for (const DecisionRecord& d : plan.decisions) {
+    const GangIndex g = gangs.Find(d.gang);
+    if (g == GangStore::kNoGang) continue;  // Cancelled.
+    const absl::Status whole = ValidateGangState(g);
+    if (!whole.ok()) return Cannot(d, std::string(whole.message()));
+  }
   for (const DraftDecision& d : drafts_) gangs.at(d.gang).draft = kNoDraft;
   if (!plan.decisions.empty()) ++version;
   if (journal != nullptr) journal->Planned(plan);
@@ -48,12 +55,14 @@ absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
 absl::StatusOr<std::vector<Assignment>> Scheduler::Impl::RecordedTasks(
     const DecisionRecord& d, const Template& t) const {
   std::vector<Assignment> out;
+  std::set<TaskId> named;
   for (const PlannedTaskRecord& p : d.tasks) {
     if (p.task.role >= t.prepared.shapes.size() ||
         p.alternative >= t.prepared.shapes[p.task.role].size() ||
         p.task.index >= t.prepared.gang.roles[p.task.role].desired_tasks) {
       return Cannot(d, "names a task that the gang does not have");
     }
+    if (!named.insert(p.task).second) return Cannot(d, "names a task twice");
     const absl::StatusOr<NodeIndex> n = NodeNamed(p.node);
     if (!n.ok()) return n.status();
     out.push_back({p.task,

@@ -1,0 +1,106 @@
+// Every key that the reader of scenarios knows is used by a sample and
+// described in docs/scenario-format.md.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "adapters/inprocess/expectations.h"
+#include "adapters/inprocess/scenario.h"
+#include "adapters/inprocess/simulator.h"
+
+namespace muster::inprocess {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr char kEveryKey[] =
+    MUSTER_SOURCE_DIR "/test/inprocess/scenarios/every-key.yaml";
+constexpr char kNotYet[] =
+    MUSTER_SOURCE_DIR "/test/inprocess/scenarios/not-yet.yaml";
+constexpr char kPage[] = MUSTER_SOURCE_DIR "/docs/scenario-format.md";
+
+// By kind of mapping: its keys.
+using Keys = std::map<std::string, std::set<std::string>>;
+
+// The page says `<!-- keys: gang -->` before the table of a gang's keys; the
+// first column of a table holds keys in backticks.
+Keys DescribedKeys() {
+  Keys keys;
+  std::ifstream page(kPage);
+  EXPECT_TRUE(page.good()) << kPage;
+  const std::regex mark("<!-- keys: (.*) -->"), key("`([^`]*)`");
+  std::string kind;
+  bool in_table = false;
+  for (std::string line; std::getline(page, line);) {
+    std::smatch m;
+    if (std::regex_match(line, m, mark)) {
+      kind = m[1];
+      in_table = false;
+    } else if (!kind.empty() && line.starts_with("|")) {
+      in_table = true;
+      const std::string cell = line.substr(1, line.find('|', 1) - 1);
+      for (std::sregex_iterator i(cell.begin(), cell.end(), key), end; i != end;
+           ++i) {
+        EXPECT_TRUE(keys[kind].insert((*i)[1]).second)
+            << kind << " describes " << (*i)[1] << " twice";
+      }
+    } else if (in_table) {
+      kind.clear();
+    }
+  }
+  return keys;
+}
+
+TEST(ScenarioKeysTest, TheSampleOfEveryKeyRunsAsItSays) {
+  const auto s = LoadScenario(kEveryKey);
+  ASSERT_TRUE(s.ok()) << s.status();
+  VectorSource jobs(s->jobs);
+  Timeline timeline;
+  auto simulator = Simulator::Create(
+      s->setup, &jobs, s->events,
+      {.host = s->host, .observer = &timeline, .validate = true});
+  ASSERT_TRUE(simulator.ok()) << simulator.status();
+  EXPECT_TRUE(simulator->Run().ok());
+  EXPECT_TRUE(simulator->Audit().ok()) << simulator->Audit();
+  EXPECT_TRUE(simulator->refusals().empty())
+      << simulator->refusals()[0].what << ": "
+      << simulator->refusals()[0].error;
+  const CheckReport checks = Check(*s, timeline, simulator->scheduler());
+  EXPECT_GT(checks.checked, 5);
+  for (const std::string& failure : checks.failures) ADD_FAILURE() << failure;
+}
+
+TEST(ScenarioKeysTest, WhatIsNotSupportedYetIsRefused) {
+  EXPECT_THAT(std::string(LoadScenario(kNotYet).status().message()),
+              HasSubstr("not-yet.yaml:5:5: queues[0]: queue 'team'.quotas[0]."
+                        "flavor: not supported yet"));
+}
+
+TEST(ScenarioKeysTest, ThePageDescribesEveryKeyAndNoOther) {
+  KeysRead read;
+  (void)LoadScenario(kEveryKey, {}, &read);
+  (void)LoadScenario(kNotYet, {}, &read);
+  Keys known;
+  for (const auto& [kind, keys] : read) {
+    for (const auto& [key, used] : keys) {
+      known[kind].insert(key);
+      EXPECT_TRUE(used) << "no sample has the key " << key << " of a " << kind;
+    }
+  }
+  EXPECT_GT(known.size(), 20U);
+  const Keys described = DescribedKeys();
+  for (const auto& [kind, keys] : known) {
+    const auto it = described.find(kind);
+    ASSERT_NE(it, described.end()) << "the page has no table of: " << kind;
+    EXPECT_EQ(it->second, keys) << kind;
+  }
+  EXPECT_EQ(described.size(), known.size()) << "the page has a table too many";
+}
+
+}  // namespace
+}  // namespace muster::inprocess
