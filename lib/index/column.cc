@@ -266,6 +266,7 @@ void Column::MarkDomain(uint32_t chunk, bool sums_changed) {
 }
 
 uint64_t Column::Entry(uint32_t chunk) const {
+  if (chunk_any_[chunk] == 0) return kNoEntry;
   const Layout::Chunk& c = layout_->chunks()[chunk];
   const uint32_t rank =
       LeastWhere(ranks().subspan(c.first, c.count), slots_.data() + c.first);
@@ -294,21 +295,19 @@ void Column::RefreshChunk(const Cluster& cluster, uint32_t chunk) {
 void Column::RefreshRanks(const Cluster& cluster) {
   if (marked_.empty()) return;
   if (shares_ranks_) states_->RefreshRanks(cluster, question_.shape);
-  uint32_t last_group = 0xffffffff;
-  const auto refresh_group = [&](uint32_t group) {
-    const std::span<const uint64_t> entries(
-        chunk_best_.data() + size_t{group} * kGroup, kGroup);
-    group_best_[group] = entries[LeastAt(entries)];
-  };
   for (const uint32_t chunk : marked_) {
+    const uint32_t at = EntryAt(chunk);
+    uint64_t& best = group_best_[at / kGroup];
+    const bool was_best = chunk_best_[at] == best;
     RefreshChunk(cluster, chunk);
-    const uint32_t group = EntryAt(chunk) / kGroup;
-    if (group != last_group && last_group != 0xffffffff) {
-      refresh_group(last_group);
+    if (chunk_best_[at] <= best) {
+      best = chunk_best_[at];
+    } else if (was_best) {
+      const std::span<const uint64_t> entries(
+          chunk_best_.data() + at / kGroup * kGroup, kGroup);
+      best = entries[LeastAt(entries)];
     }
-    last_group = group;
   }
-  refresh_group(last_group);
   marked_.clear();
 }
 

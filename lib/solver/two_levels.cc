@@ -18,9 +18,11 @@ constexpr int kRounds = 16;  // Prices tried for one root.
 // they have above p. So K is at least (tasks - value) / p.
 template <class T>
 uint64_t TwoLevels::Search(const Question<T>& question,
-                           std::span<const Root> roots, uint32_t used) {
+                           std::span<const Root> roots, uint32_t used,
+                           uint64_t held) {
   looked_at_ = 0;
   used_ = used;
+  held_ = held;
   price_ = 0;
   chosen_.clear();
   rounded_.clear();
@@ -105,8 +107,9 @@ void TwoLevels::Round(const Question<T>& q) {
   looked_at_ += gathered_.size();
   const uint32_t used =
       Fewest(std::span<const uint32_t>(gathered_), most, q.tasks);
-  if (used >= used_) return;
+  if (used > used_ || (used == used_ && slots >= held_)) return;
   used_ = used;
+  held_ = slots;
   chosen_ = picked_;
 }
 
@@ -146,8 +149,10 @@ uint32_t TwoLevels::SearchRoot(const Question<T>& q, Root root) {
 }
 
 template uint64_t TwoLevels::Search<uint32_t>(const Question<uint32_t>&,
-                                              std::span<const Root>, uint32_t);
+                                              std::span<const Root>, uint32_t,
+                                              uint64_t);
 template uint64_t TwoLevels::Search<uint16_t>(const Question<uint16_t>&,
-                                              std::span<const Root>, uint32_t);
+                                              std::span<const Root>, uint32_t,
+                                              uint64_t);
 
 }  // namespace muster::solver

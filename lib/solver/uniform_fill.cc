@@ -31,24 +31,36 @@ void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
   }
 }
 
+// Where no node takes more than one task: the first ones that take one, in the
+// domains of parents_. Returns the number.
+uint32_t UniformFill::ChooseNodes(uint32_t tasks) {
+  picks_.resize(tasks);
+  Pick* next = picks_.data();
+  Pick* const end = next + tasks;
+  for (const Pick& parent : parents_) {
+    const uint32_t last = layout_->first_chunk(parent.id + 1);
+    for (uint32_t c = layout_->first_chunk(parent.id); c < last; ++c) {
+      const Position first = layout_->chunks()[c].first;
+      for (uint64_t mask = column_->any(c); mask != 0 && next != end;
+           mask &= mask - 1) {
+        *next++ = {first + static_cast<Position>(std::countr_zero(mask)), 1, 1};
+      }
+    }
+  }
+  return tasks;
+}
+
 // Keeps of picks_ the fewest that hold the tasks, and says how many each
 // takes; in the order of ids. Returns the number.
 uint32_t UniformFill::Choose(uint32_t tasks) {
-  uint32_t most = 0, least = ~0u;
+  uint32_t most = 0;
   uint64_t room = 0;
   for (const Pick& p : picks_) {
     most = std::max(most, p.slots);
-    least = std::min(least, p.slots);
     room += p.slots;
   }
   if (room == tasks) {  // All of them.
     for (Pick& p : picks_) p.taken = p.slots;
-    return static_cast<uint32_t>(picks_.size());
-  }
-  if (most == least) {  // The first ones.
-    picks_.resize(CeilDiv(tasks, most));
-    for (Pick& p : picks_) p.taken = most;
-    picks_.back().taken -= static_cast<uint32_t>(picks_.size()) * most - tasks;
     return static_cast<uint32_t>(picks_.size());
   }
   // The k largest go in whole: those above `edge`, and `at_edge` at it.
@@ -114,13 +126,6 @@ void UniformFill::AddChildren(int level) {
       AddDomains(level + 1, children[parent.id], children[parent.id + 1]);
     }
   }
-}
-
-// From the chosen domains of a level to all their children.
-void UniformFill::Descend(int level) {
-  parents_.swap(picks_);
-  picks_.clear();
-  AddChildren(level);
 }
 
 uint32_t UniformFill::MostOfNodes(uint32_t domain) const {
@@ -279,8 +284,8 @@ bool UniformFill::SearchTwoLevels(int level, uint32_t tasks,
   question.count = certificate.levels[wide].used;
   question.tasks = tasks;
   FindRoots(level, tasks, question.count);
-  looked_at_ +=
-      two_levels_.Search(question, roots_, certificate.levels[wide + 1].used);
+  looked_at_ += two_levels_.Search(
+      question, roots_, certificate.levels[wide + 1].used, held_[wide]);
   proven_[wide] = certificate.levels[wide].least;
   proven_[wide + 1] = two_levels_.least();
   return two_levels_.found();
@@ -344,12 +349,26 @@ void UniformFill::Search(int within, uint32_t tasks, uint64_t steps,
   }
 }
 
+void UniformFill::ChooseAt(int level, uint32_t tasks,
+                           Certificate* certificate) {
+  certificate->levels[level].used = Choose(tasks);
+  held_[level] = 0;
+  for (const Pick& p : picks_) held_[level] += p.slots;
+}
+
 // From picks_, domains of the level, downwards.
 void UniformFill::FillFrom(int level, uint32_t tasks,
                            Certificate* certificate) {
+  const bool single = column_->most() == 1;
   for (int l = level; l < layout_->levels(); ++l) {
-    Descend(l);
-    certificate->levels[static_cast<size_t>(l) + 1].used = Choose(tasks);
+    parents_.swap(picks_);
+    picks_.clear();
+    if (single && l + 1 == layout_->levels()) {
+      certificate->levels.back().used = ChooseNodes(tasks);
+    } else {
+      AddChildren(l);
+      ChooseAt(l + 1, tasks, certificate);
+    }
   }
 }
 
@@ -364,6 +383,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
   const auto levels = static_cast<size_t>(layout.levels());
   certificate->levels.assign(levels + 1, {1, 1});
   proven_.assign(levels + 2, 0);
+  held_.assign(levels + 1, 0);
   proven_[static_cast<size_t>(region.level + 1)] = region.least_children;
   picks_.clear();
   if (region.level >= 0) {
@@ -374,7 +394,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
     } else {
       AddNodes(0, static_cast<uint32_t>(layout.chunks().size()));
     }
-    certificate->levels[0].used = Choose(tasks);
+    ChooseAt(0, tasks, certificate);
   }
   FillFrom(std::max(region.level, 0), tasks, certificate);
   Certify(tasks, certificate);

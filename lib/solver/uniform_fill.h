@@ -62,7 +62,7 @@ class UniformFill {
   void AddDomains(int level, uint32_t first, uint32_t last);
   void AddNodes(uint32_t first_chunk, uint32_t last_chunk);
   void AddChildren(int level);
-  void Descend(int level);
+  uint32_t ChooseNodes(uint32_t tasks);
   uint32_t MostOfNodes(uint32_t domain) const;
   uint32_t RoomAround(int level, uint32_t domain) const;
   uint32_t InTightestParent(int level, uint32_t domain) const;
@@ -71,6 +71,7 @@ class UniformFill {
                           uint32_t enough);
   uint32_t LeastDomains(int level, uint32_t tasks);
   uint32_t LeastNodes(uint32_t tasks) const;
+  void ChooseAt(int level, uint32_t tasks, Certificate* certificate);
   void FillFrom(int level, uint32_t tasks, Certificate* certificate);
   void Certify(uint32_t tasks, Certificate* certificate);
   void FindRoots(int level, uint32_t tasks, uint32_t count);
@@ -90,6 +91,7 @@ class UniformFill {
   std::vector<uint32_t> count_of_;  // By number of slots.
   std::vector<uint32_t> sorted_;
   std::vector<uint32_t> proven_;  // By level; 0: nothing is.
+  std::vector<uint64_t> held_;    // By level: slots of what is chosen there.
   TwoLevels two_levels_;
   std::vector<TwoLevels::Root> roots_;
   TreeKnapsack knapsack_;

@@ -155,13 +155,14 @@ void Cluster::ChooseEach(std::span<const NodeIndex> nodes, ShapeId shape,
                          Ledger ledger, std::vector<Allocation>* out) const {
   out->resize(nodes.size());
   const Needs& needs = rep_->shapes[shape].needs;
+  const bool has_rails = rep_->ledgers.has_rails();
   uint64_t rails = 0;
   for (size_t i = 0; i < nodes.size(); ++i) {
     Allocation& a = (*out)[i];
     a = {.node = nodes[i], .shape = shape};
     a.devices = rep_->ledgers.AllOf(nodes[i], needs, ledger);
     if (a.devices == 0) (void)Choose(nodes[i], shape, ledger, &a, rails);
-    rails |= Rails(a);
+    if (has_rails) rails |= Rails(a);
   }
 }
 

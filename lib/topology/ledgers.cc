@@ -190,19 +190,25 @@ bool Ledgers::Fits(NodeIndex n, const Needs& needs, uint64_t devices,
 
 void Ledgers::Post(NodeIndex n, const Needs& needs, uint64_t devices,
                    uint32_t slot, Ledger ledger, int sign) {
+  NodeBook& node = nodes_[n];
+  devices &= Mask(node.count);
+  const bool whole = needs.form == DeviceForm::kWhole;
+  const int64_t milli =
+      whole ? int64_t{kWholeDevice} * CountBits(devices & node.healthy) : 0;
   for (const size_t l : {kNow, kLater}) {
     if (!Has(ledger, l)) continue;
     int64_t* row = free_[l].data() + size_t{n} * kinds_;
     for (const Needs::Amount& need : needs.amounts) {
       row[need.kind] -= sign * need.amount;
     }
-    nodes_[n].charges[l] += sign;
+    node.charges[l] += sign;
     if (needs.form == DeviceForm::kNone) continue;
-    if (needs.form == DeviceForm::kWhole) {
-      PostWhole(n, devices & Mask(nodes_[n].count), l, sign);
+    if (whole) {
+      if (CountsDevices()) row[device_kind_] -= sign * milli;
+      PostWhole(n, devices, l, sign);
       continue;
     }
-    ForEachBit(devices & Mask(nodes_[n].count), [&](uint32_t d) {
+    ForEachBit(devices, [&](uint32_t d) {
       if (needs.form == DeviceForm::kPartition) {
         PostPartition(n, d, needs.partition, slot, l, sign);
         return;
@@ -212,14 +218,9 @@ void Ledgers::Post(NodeIndex n, const Needs& needs, uint64_t devices,
   }
 }
 
-void Ledgers::PostWhole(NodeIndex n, uint64_t devices, size_t ledger,
-                        int sign) {
-  NodeBook& node = nodes_[n];
-  if (CountsDevices()) {
-    free_[ledger][size_t{n} * kinds_ + device_kind_] -=
-        int64_t{sign} * kWholeDevice * CountBits(devices & node.healthy);
-  }
-  uint64_t& taken = node.taken[ledger];
+inline void Ledgers::PostWhole(NodeIndex n, uint64_t devices, size_t ledger,
+                               int sign) {
+  uint64_t& taken = nodes_[n].taken[ledger];
   const uint64_t again = sign > 0 ? devices & taken : devices & ~taken;
   taken = sign > 0 ? taken | devices : taken & ~devices;
   ForEachBit(again, [&](uint32_t d) {

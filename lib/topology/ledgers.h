@@ -209,7 +209,7 @@ class Ledgers {
   // Takes others' usage from the free amounts (sign 1) or gives it back.
   void PostOthers(NodeIndex n, const OtherUsage& others, int sign);
   Share OthersShare(NodeIndex n, const DeviceShare& share) const;
-  // Whole devices, all at once.
+  // Whole devices, all at once: who holds them, not the sum over devices.
   void PostWhole(NodeIndex n, uint64_t devices, size_t ledger, int sign);
   // A share of a device, and what it is to the sum over devices, too.
   void PostShare(NodeIndex n, uint32_t device, Share share, size_t ledger,

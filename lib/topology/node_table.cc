@@ -19,13 +19,14 @@ NodeIndex NodeTable::Add(const Node& node) {
   NodeIndex index = limit();
   if (unused_.empty()) {
     records_.emplace_back();
+    exists_.push_back(0);
   } else {
     index = unused_.back();
     unused_.pop_back();
   }
   NodeRecord& record = records_[index];
   record.node = node;
-  record.exists = true;
+  exists_[index] = 1;
   by_key_.emplace(node.key, index);
   ordered_.push_back({index, record.generation});
   in_order_ = false;
@@ -36,6 +37,7 @@ void NodeTable::Remove(NodeIndex node) {
   NodeRecord& record = records_[node];
   by_key_.erase(record.node.key);
   record = {.generation = record.generation + 1};
+  exists_[node] = 0;
   unused_.push_back(node);
   in_order_ = false;
 }

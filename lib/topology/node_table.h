@@ -21,7 +21,6 @@ struct NodeRecord {
   Node node{};
   OtherUsage others{};
   uint32_t generation = 0;  // Counts the removals at this index.
-  bool exists = false;
   bool available = true;
 };
 
@@ -30,7 +29,7 @@ class NodeTable {
  public:
   uint32_t limit() const { return static_cast<uint32_t>(records_.size()); }
   bool exists(NodeIndex node) const {
-    return node < records_.size() && records_[node].exists;
+    return node < exists_.size() && exists_[node] != 0;
   }
   NodeRecord& operator[](NodeIndex node) { return records_[node]; }
   const NodeRecord& operator[](NodeIndex node) const { return records_[node]; }
@@ -55,6 +54,7 @@ class NodeTable {
   }
 
   std::deque<NodeRecord> records_{};
+  std::vector<uint8_t> exists_{};  // By node: records are far apart.
   std::vector<NodeIndex> unused_{};
   StringMap<NodeIndex> by_key_{};
   mutable bool in_order_ = true;

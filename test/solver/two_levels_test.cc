@@ -121,7 +121,7 @@ TEST(TwoLevels, BoundIsNeverWrongAndTheChoiceHolds) {
     const TwoLevels::Question<uint16_t> question{
         tree.slots, tree.children, tree.child_slots, tree.count, tree.tasks};
     const uint32_t used = least + tree.Below(4);
-    search.Search(question, tree.roots, used);
+    search.Search(question, tree.roots, used, 0);
     ASSERT_LE(search.least(), least);
     ASSERT_GE(search.used(), least);
     ASSERT_EQ(search.found(), search.used() < used);
