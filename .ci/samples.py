@@ -40,7 +40,7 @@ def main(root, write):
             return f"{block['head']}{sample(root, block['file'], block['tag'])}```"
 
         new = BLOCK.sub(replace, old)
-        marks, blocks = old.count("<!-- sample: "), len(BLOCK.findall(old))
+        marks, blocks = len(re.findall("^<!-- sample: ", old, re.MULTILINE)), len(BLOCK.findall(old))
         if marks != blocks:
             raise SystemExit(f"{page.relative_to(root)}: {marks} samples are named, {blocks} have a block behind them")
         if new == old:
