@@ -65,7 +65,7 @@ class JobMaker {
       for (const TaskAsk& ask : size.asks) asks_.back().Add(ask.weight);
     }
     for (size_t t = first_tenant_; t < g_.setup.queues.size(); ++t) {
-      tenants_.Add(1'000'000 / static_cast<int64_t>(t - first_tenant_ + 1));
+      tenants_.Add(PartOf(t - first_tenant_));
     }
     for (const std::string& model : g_.models) {
       int64_t gpus = 0;
@@ -182,29 +182,28 @@ int64_t GpuMilli(const GeneratedJob& job) {
 }
 
 // Jobs are drawn until they would, each running from its submission on, keep
-// the asked share of the GPUs at work in the time that jobs arrive. Given how
-// many there are, the times of a Poisson process are independent of each
-// other. What ran before that time and is not done is there at 0, with the
-// rest of its work.
+// the asked share of the GPUs at work in the time that jobs arrive; the last
+// one drawn is cut to fit. Given how many there are, the times of a Poisson
+// process are independent of each other. What ran before that time and is not
+// done is there at 0, with the rest of its work.
 void MakeJobs(const GenerateOptions& options, Generated* g) {
-  constexpr int kMostMisses = 1000;
   JobMaker maker(options, g);
   const int64_t end = options.hours * 3600;
-  const __int128 target = static_cast<__int128>(g->gpus) * kWholeDevice * end *
-                          options.load_permille / 1000;
-  __int128 work = 0;  // Thousandths of GPUs x seconds.
-  for (int misses = 0; misses < kMostMisses && work < target - target / 2000;) {
+  // In thousandths of GPUs x seconds.
+  __int128 missing = static_cast<__int128>(g->gpus) * kWholeDevice * end *
+                     options.load_permille / 1000;
+  while (missing > 0) {
     GeneratedJob job;
     JobMaker::Span span = maker.Draw(&job);
     if (span.to <= 0) continue;
     span.from = std::max<int64_t>(0, span.from);
-    const __int128 more = static_cast<__int128>(GpuMilli(job)) *
-                          (std::min(span.to, end) - span.from);
-    if (work + more > target) {
-      ++misses;
-      continue;
+    const int64_t gpus = GpuMilli(job);
+    if (gpus > 0) {
+      const auto most = static_cast<int64_t>((missing + gpus - 1) / gpus);
+      if (std::min(span.to, end) - span.from > most) span.to = span.from + most;
+      missing -=
+          static_cast<__int128>(gpus) * (std::min(span.to, end) - span.from);
     }
-    work += more;
     job.submit = static_cast<uint32_t>(span.from);
     job.work = static_cast<uint32_t>(span.to - span.from);
     g->jobs.push_back(job);

@@ -56,14 +56,13 @@ std::vector<Queue> MakeQueues(const ClusterModel& model, bool quotas,
     queues.push_back({.key = Numbered("department-", d + 1, 1)});
   }
   int64_t parts = 0;
-  const auto part = [](uint32_t tenant) { return 1'000'000 / (tenant + 1); };
-  for (uint32_t t = 0; t < model.tenants; ++t) parts += part(t);
+  for (uint32_t t = 0; t < model.tenants; ++t) parts += PartOf(t);
   std::vector<int64_t> guaranteed(model.departments, 0);
   for (uint32_t t = 0; t < model.tenants; ++t) {
     const uint32_t department = t % model.departments;
     Queue queue{.key = Numbered("team-", t + 1, 3),
                 .parent = queues[department].key};
-    const int64_t own = gpus * kGuaranteedPercent * part(t) / (parts * 100);
+    const int64_t own = gpus * kGuaranteedPercent * PartOf(t) / (parts * 100);
     guaranteed[department] += own;
     if (quotas) {
       Guarantee(own, &queue);

@@ -4,6 +4,7 @@
 #define MUSTER_ADAPTERS_INPROCESS_GENERATE_MODEL_H_
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -50,8 +51,11 @@ inline constexpr int64_t kSpotAwaySeconds = 3600;
 
 // --- Tenants and classes -----------------------------------------------------
 
-// The k-th tenant's part of the jobs is 1/k of the first one's, and so is its
-// part of this percentage of the GPUs, its guarantee.
+// The weight of a tenant, from 0 on: a half, a third, ... of the first one's.
+constexpr int64_t PartOf(size_t tenant) {
+  return 1'000'000 / static_cast<int64_t>(tenant + 1);
+}
+// Its part of the jobs, and of this percentage of the GPUs, its guarantee.
 inline constexpr int64_t kGuaranteedPercent = 90;
 // Its limit: this times the guarantee, but never less than the largest gang.
 inline constexpr int64_t kLimitTimes = 3;

@@ -225,7 +225,7 @@ TEST(GenerateTest, MeanRunTimesAreThoseOfTheTables) {
   }
 }
 
-TEST(GenerateTest, AsksForTheLoadWithinAThousandth) {
+TEST(GenerateTest, AsksForTheLoad) {
   for (const Preset preset : kPresets) {
     for (const int64_t load : {700, 850, 950}) {
       const GenerateOptions options{
@@ -234,8 +234,7 @@ TEST(GenerateTest, AsksForTheLoadWithinAThousandth) {
       double asked = 0;
       for (const GeneratedJob& j : g.jobs) asked += GpuSeconds(j, 0, 86'400);
       const double got = asked / (static_cast<double>(g.gpus) * 86'400);
-      EXPECT_LE(got, static_cast<double>(load) / 1000);
-      EXPECT_NEAR(got, static_cast<double>(load) / 1000, 0.001);
+      EXPECT_NEAR(got, static_cast<double>(load) / 1000, 0.0001);
     }
   }
 }
@@ -292,9 +291,9 @@ TEST(GenerateTest, SwitchingAPartOffLeavesTheOthersAlone) {
 
 // These numbers change only with the model; then the changelog says so.
 TEST(GenerateTest, EqualOptionsGiveEqualWorkloadsOnEveryMachine) {
-  EXPECT_EQ(HashOf(Yaml(Generate({.seed = 1}))), 7661856909630104619U);
+  EXPECT_EQ(HashOf(Yaml(Generate({.seed = 1}))), 1189586546400534035U);
   EXPECT_EQ(HashOf(Yaml(Generate({.preset = Preset::kMedium, .seed = 42}))),
-            6941521501061698077U);
+            1579711162139398821U);
   EXPECT_NE(Yaml(Generate({.seed = 1})), Yaml(Generate({.seed = 2})));
 }
 
