@@ -141,11 +141,7 @@ void Simulator::Impl::BeginStart(const Decision& d, uint32_t slot) {
   if (g.work_done) {  // Finished, and the news is on its way.
     return Tell(slot, DecisionRefused{d.seq}, true);
   }
-  uint32_t waves = 0;
-  for (const PlannedTask& t : plan_.TasksOf(d)) {
-    PlaceTask(t, g);
-    waves = std::max(waves, t.wave + 1);
-  }
+  for (const PlannedTask& t : plan_.TasksOf(d)) PlaceTask(t, g);
   if (!broken_.ok()) return;
   if (immediate()) {
     for (const PlannedTask& t : plan_.TasksOf(d)) {
@@ -162,20 +158,75 @@ void Simulator::Impl::BeginStart(const Decision& d, uint32_t slot) {
     }
     return Tell(slot, std::move(answered), StartMatters(g));
   }
-  const std::optional<Lapse> lapse = NextLapse(g.job.gang.key, false);
-  for (uint32_t wave = 0; wave < waves; ++wave) {
-    Act act{.seq = d.seq,
-            .kind = d.kind,
-            .slot = slot,
-            .whole = waves == 1 && config_.host.choose_devices,
-            .lapse = lapse};
-    for (const PlannedTask& t : plan_.TasksOf(d)) {
-      const uint32_t flat = g.FlatIndex(t.task);
-      if (t.wave == wave) {
-        act.tasks.emplace_back(flat, g.tasks[flat].incarnation);
-      }
+  Act all{.seq = d.seq,
+          .kind = d.kind,
+          .slot = slot,
+          .whole = config_.host.choose_devices,
+          .lapse = NextLapse(g.job.gang.key, false)};
+  BeginWaves(d, slot, all);
+}
+
+// One act a wave; those behind the first wait for what is before them. What is
+// refused is refused as a whole.
+void Simulator::Impl::BeginWaves(const Decision& d, uint32_t slot,
+                                 const Act& all) {
+  const LiveGang& g = live_[slot];
+  std::map<uint32_t, Act> waves;
+  for (const PlannedTask& t : plan_.TasksOf(d)) {
+    const uint32_t wave = Is(all.lapse, LapseKind::kRefuse) ? 0 : t.wave;
+    const uint32_t flat = g.FlatIndex(t.task);
+    waves.try_emplace(wave, all).first->second.tasks.emplace_back(
+        flat, g.tasks[flat].incarnation);
+  }
+  std::map<uint32_t, uint32_t> before;  // By role.
+  for (auto& [wave, act] : waves) {
+    act.whole = act.whole && waves.size() == 1;
+    for (const auto& [role, told] : before) {
+      act.after.emplace_back(role,
+                             std::min(told, g.job.gang.roles[role].min_tasks));
     }
-    Schedule(std::move(act), now_ + options_.host.start_time * (wave + 1));
+    for (const auto& [flat, incarnation] : act.tasks) {
+      ++before[g.IdOf(flat).role];
+    }
+    waves_[slot].push_back(std::move(act));
+  }
+  OpenWaves(slot);
+}
+
+// Whether the roles before it run, none of whose tasks is about to.
+bool Simulator::Impl::MayBegin(const Act& act) const {
+  const LiveGang& g = live_[act.slot];
+  return std::ranges::all_of(act.after, [&](const auto& after) {
+    const auto& [role, least] = after;
+    uint32_t running = 0;
+    uint32_t flat = g.FlatIndex({.role = role, .index = 0});
+    for (uint32_t i = 0; i < g.job.gang.roles[role].desired_tasks; ++i) {
+      const TaskLife life = g.tasks[flat++].life;
+      if (life == TaskLife::kStarting) return false;
+      running += life == TaskLife::kRunning ? 1 : 0;
+    }
+    return running >= least;
+  });
+}
+
+void Simulator::Impl::OpenWaves(uint32_t slot) {
+  const auto stale = [&](const Act& act) {  // Stopped or lost meanwhile.
+    return std::ranges::none_of(act.tasks, [&](const auto& task) {
+      return live_[slot].tasks[task.first].incarnation == task.second;
+    });
+  };
+  for (auto waves = waves_.find(slot); waves != waves_.end();
+       waves = waves_.find(slot)) {
+    std::erase_if(waves->second, stale);
+    const auto next = std::ranges::find_if(
+        waves->second, [this](const Act& act) { return MayBegin(act); });
+    if (next == waves->second.end()) {
+      if (waves->second.empty()) waves_.erase(waves);
+      return;
+    }
+    Act act = std::move(*next);
+    waves->second.erase(next);
+    Schedule(std::move(act), now_ + options_.host.start_time);
   }
 }
 

@@ -69,6 +69,10 @@ void Checker::CheckInterval(const ExpectedInterval& want, const Interval& got) {
   }
   if (want.by.has_value())
     same("by", *want.by == got.on_behalf_of, "'" + got.on_behalf_of + "'");
+  if (want.sizes.has_value()) {
+    same("sizes", *want.sizes == got.sizes,
+         std::to_string(got.sizes.size()) + " long");
+  }
   if (want.nodes.has_value()) {
     std::string is;
     for (const std::string& n : got.nodes) is += (is.empty() ? "" : ", ") + n;

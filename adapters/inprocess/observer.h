@@ -30,6 +30,13 @@ enum class StopCause : uint8_t {
 MUSTER_ENUM_NAMES(StopCause, "finished", "preempted", "node-lost", "drained",
                   "task-failed", "suspended", "cancelled", "other");
 
+// From then on so many tasks are at work.
+struct Size {
+  Time at = 0;
+  uint32_t tasks = 0;
+  friend bool operator==(const Size&, const Size&) = default;
+};
+
 // A gang at work.
 struct RunStart {
   Time at = 0;
@@ -75,6 +82,8 @@ class Observer {
   virtual void Submitted(Time, const Gang&) {}
   // The gang has all it needs and makes progress.
   virtual void Ran(const RunStart&) {}
+  // It goes on with so many tasks at work.
+  virtual void Resized(Time, const Gang&, uint32_t) {}
   virtual void Stopped(const RunStop&) {}
   // A gang that is gone without finishing: refused or cancelled.
   virtual void Gone(Time, const Gang&, std::string_view) {}

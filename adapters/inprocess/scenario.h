@@ -1,5 +1,5 @@
 // Scenarios: a cluster, tenants, gangs and events in one YAML file, and what is
-// expected of the run. docs/muster-sim.md describes every key.
+// expected of the run. docs/scenario-format.md describes every key.
 #ifndef MUSTER_ADAPTERS_INPROCESS_SCENARIO_H_
 #define MUSTER_ADAPTERS_INPROCESS_SCENARIO_H_
 
@@ -28,6 +28,7 @@ struct ExpectedInterval {
   std::optional<uint32_t> tasks{};
   std::optional<std::string> by{};
   std::optional<std::vector<std::string>> nodes{};  // By task.
+  std::optional<std::vector<Size>> sizes{};  // All of them, in order.
   Mark mark{};
 };
 

@@ -83,6 +83,15 @@ ExpectedInterval ReadExpectedInterval(const Value& value) {
   f.Optional("tasks", [&](const Value& v) {
     i.tasks = static_cast<uint32_t>(v.Integer(0, 1'000'000));
   });
+  f.Optional("sizes", [&](const Value& list) {
+    i.sizes.emplace();
+    list.Each([&](const Value& v) {
+      Size& size = i.sizes->emplace_back();
+      Fields g(v, "size");
+      g.Required("at", [&](const Value& x) { size.at = x.Span(); });
+      g.Integer("tasks", &size.tasks, 0, 1'000'000);
+    });
+  });
   return i;
 }
 

@@ -240,12 +240,16 @@ void Simulator::Impl::Finish(uint32_t slot) {
 
 void Simulator::Impl::UpdateRate(uint32_t slot, StopCause cause,
                                  std::string_view on_behalf_of) {
+  if (!waves_.empty()) OpenWaves(slot);
   LiveGang& g = live_[slot];
   const uint32_t rate = g.WorkingTasks();
   if (rate == g.rate) return;
   g.Advance(now_);
   if (g.rate == 0) BeginsToWork(g);
   if (rate == 0) StopsWorking(g, cause, on_behalf_of);
+  if (g.rate > 0 && rate > 0 && options_.observer != nullptr) {
+    options_.observer->Resized(now_, g.job.gang, rate);
+  }
   g.rate = rate;
   ++g.version;
   if (rate > 0) ScheduleProgress(slot);
@@ -341,6 +345,7 @@ void Simulator::Impl::FreeIfGone(uint32_t slot) {
 void Simulator::Impl::Free(uint32_t slot) {
   LiveGang& g = live_[slot];
   g.alive = false;
+  waves_.erase(slot);
   ++g.version;
   slot_of_gang_[g.id.index] = kNoSlot;
   free_slots_.push_back(slot);

@@ -4,6 +4,7 @@
 #define MUSTER_ADAPTERS_INPROCESS_SIMULATOR_IMPL_H_
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -26,6 +27,8 @@ struct Act {
   bool whole = true;  // All of the decision: answered by DecisionApplied.
   std::optional<Lapse> lapse{};
   std::vector<std::pair<uint32_t, uint32_t>> tasks{};  // Flat, incarnation.
+  // Of a later wave: how many tasks of which roles must run before.
+  std::vector<std::pair<uint32_t, uint32_t>> after{};
 };
 
 // Something the host says. Late ones may come when the gang is gone.
@@ -114,6 +117,10 @@ class Simulator::Impl {
   // --- carry_out.cc: decisions ---------------------------------------------
   void CarryOut(const Decision& d);
   void BeginStart(const Decision& d, uint32_t slot);
+  void BeginWaves(const Decision& d, uint32_t slot, const Act& all);
+  bool MayBegin(const Act& act) const;
+  // Begins what waited for roles that run now.
+  void OpenWaves(uint32_t slot);
   void BeginStop(const Decision& d, uint32_t slot);
   bool StartMatters(const LiveGang& g) const;
   void PlaceTask(const PlannedTask& t, LiveGang& g);
@@ -163,6 +170,7 @@ class Simulator::Impl {
   std::vector<uint32_t> slot_of_gang_;  // By GangId::index.
   std::vector<uint32_t> node_of_id_;    // Books' node by NodeId::index.
   Pool<Act> acts_;
+  std::map<uint32_t, std::vector<Act>> waves_;  // By slot: not begun yet.
   Pool<Message> messages_;
   uint64_t live_count_ = 0;
   uint64_t ended_ = 0;

@@ -30,7 +30,18 @@ void Timeline::Submitted(Time, const Gang& gang) { StoryOf(gang); }
 void Timeline::Ran(const RunStart& run) {
   Interval interval{.from = run.at};
   interval.nodes.assign(run.nodes.begin(), run.nodes.end());
+  interval.sizes.push_back({run.at, interval.tasks()});
   StoryOf(run.gang).intervals.push_back(std::move(interval));
+}
+
+void Timeline::Resized(Time at, const Gang& gang, uint32_t tasks) {
+  std::vector<Interval>& intervals = StoryOf(gang).intervals;
+  if (intervals.empty()) return;
+  std::vector<Size>& sizes = intervals.back().sizes;
+  if (sizes.back().at == at) sizes.pop_back();
+  if (sizes.empty() || sizes.back().tasks != tasks) {
+    sizes.push_back({at, tasks});
+  }
 }
 
 void Timeline::Stopped(const RunStop& stop) {
@@ -66,9 +77,17 @@ const GangStory* Timeline::Find(std::string_view key) const {
 }
 
 std::string ToText(const Interval& i) {
+  std::string sizes;
+  for (const Size& size : i.sizes) {
+    if (i.sizes.size() == 1) break;
+    sizes += sizes.empty() ? " (" : ", ";
+    sizes += std::to_string(size.tasks);
+    sizes += size.at == i.from ? " tasks" : " from " + FormatSeconds(size.at);
+  }
+  if (!sizes.empty()) sizes += ")";
   std::string text = FormatSeconds(i.from) + "-";
-  if (!i.cause.has_value()) return text + " still at work";
-  text += FormatSeconds(i.to);
+  if (!i.cause.has_value()) return text + sizes + " still at work";
+  text += FormatSeconds(i.to) + sizes;
   if (*i.cause == StopCause::kFinished) return text;
   text += " ";
   text += Name(*i.cause);

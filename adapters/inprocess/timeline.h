@@ -23,7 +23,9 @@ struct Interval {
   Duration saved = 0;
   Duration lost = 0;
   std::string on_behalf_of{};
-  std::vector<std::string> nodes{};  // By task; "": the task did not run.
+  // By task, when it began; "": the task did not run.
+  std::vector<std::string> nodes{};
+  std::vector<Size> sizes{};  // In order of time; the first is at `from`.
 
   uint32_t tasks() const;
 };
@@ -41,6 +43,7 @@ class Timeline final : public Observer {
  public:
   void Submitted(Time at, const Gang& gang) override;
   void Ran(const RunStart& run) override;
+  void Resized(Time at, const Gang& gang, uint32_t tasks) override;
   void Stopped(const RunStop& stop) override;
   void Gone(Time at, const Gang& gang, std::string_view why) override;
   void Planned(const Plan& plan, const Scheduler& scheduler) override;
@@ -57,7 +60,8 @@ class Timeline final : public Observer {
   uint64_t nominations_ = 0;
 };
 
-// "100-150 preempted by test-p1: 40 s saved, 10 s lost", in seconds.
+// "100-150 preempted by test-p1 with 40 s saved and 10 s lost", in seconds;
+// "0-90 (4 tasks, 2 from 30, 4 from 50)" where the gang shrank or grew.
 std::string ToText(const Interval& interval);
 
 // A line of text per gang, with a bar that is `width` wide.

@@ -65,7 +65,10 @@ void Simulator::Impl::HappenTold(const EventBody& body, int line) {
     return;
   }
   pass_needed_ = true;
-  if (gang != kNoSlot) FreeIfGone(gang);
+  if (gang != kNoSlot) {
+    live_[gang].leaving = true;  // If not now: it may be stopping already.
+    FreeIfGone(gang);
+  }
   std::visit(
       [&](const auto& e) {
         using E = std::decay_t<decltype(e)>;

@@ -103,7 +103,7 @@ TEST(SimulatorTest, AnElasticGangIsAsFastAsItsTasks) {
   j.gang.roles[0].min_tasks = 2;
   w.Run();
   // 50 s at half its speed, the rest in full.
-  EXPECT_THAT(w.Runs("elastic"), ElementsAre("0-125"));
+  EXPECT_THAT(w.Runs("elastic"), ElementsAre("0-125 (2 tasks, 4 from 50)"));
 }
 
 TEST(SimulatorTest, SurplusTasksMakeRoomWithoutAStop) {
@@ -113,7 +113,8 @@ TEST(SimulatorTest, SurplusTasksMakeRoomWithoutAStop) {
   w.Add("urgent", 50, 20, 2, "high");
   w.Run();
   EXPECT_THAT(w.Runs("urgent"), ElementsAre("50-70"));
-  EXPECT_THAT(w.Runs("elastic"), ElementsAre("0-110"))
+  EXPECT_THAT(w.Runs("elastic"),
+              ElementsAre("0-110 (4 tasks, 2 from 50, 4 from 70)"))
       << "20 s at half its speed";
 }
 
@@ -128,6 +129,37 @@ TEST(SimulatorTest, RolesStartInTheirOrder) {
   w.host.start_time = 3 * kSecond;
   w.Run();
   EXPECT_THAT(w.Runs("job"), ElementsAre("6-16"));
+}
+
+// A wave waits for the one before, however often that is tried.
+TEST(SimulatorTest, ALaterRoleWaitsForWhatFailedAndIsPlacedAgain) {
+  World w(1);
+  Job& j = w.Add("job", 0, 10, 1);
+  j.gang.roles[0].name = "server";
+  Role worker = j.gang.roles[0];
+  worker.name = "worker";
+  worker.start_after = {"server"};
+  j.gang.roles.push_back(worker);
+  w.host.start_time = 3 * kSecond;
+  w.host.lapses.push_back({.gang = "job", .kind = LapseKind::kFail});
+  w.Run();
+  // Server fails at 3 s, runs at 6 s; the worker fails at 9 s, runs at 12 s.
+  EXPECT_THAT(w.Runs("job"), ElementsAre("12-22"));
+}
+
+TEST(SimulatorTest, ARefusedStartIsRefusedWithAllItsWaves) {
+  World w(1);
+  Job& j = w.Add("job", 0, 10, 1);
+  j.gang.roles[0].name = "server";
+  Role worker = j.gang.roles[0];
+  worker.name = "worker";
+  worker.start_after = {"server"};
+  j.gang.roles.push_back(worker);
+  w.host.start_time = 3 * kSecond;
+  w.host.lapses.push_back({.gang = "job", .kind = LapseKind::kRefuse});
+  w.Run();
+  // Refused at 3 s, tried again 10 s later.
+  EXPECT_THAT(w.Runs("job"), ElementsAre("19-29"));
 }
 
 TEST(SimulatorTest, ASuspendedGangLosesNothing) {

@@ -66,6 +66,20 @@ TEST(StoriesTest, ANodeDies) { RunStory("story-e-node-dies"); }
 
 TEST(StoriesTest, TheUnrulyHost) { RunStory("story-f-unruly-host"); }
 
+TEST(StoriesTest, TheElasticJobShrinksAndGrowsBack) {
+  EXPECT_EQ(RunStory("story-g-elastic"),
+            "elastic: 0-115 (4 tasks, 2 from 40, 4 from 70);\n"
+            "short: 40-70;\n");
+}
+
+TEST(StoriesTest, ThreeShareInTurns) { RunStory("story-h-in-turns"); }
+
+TEST(StoriesTest, TheLauncherComesLast) { RunStory("story-i-launcher"); }
+
+TEST(StoriesTest, AStartOrderThatNeverBlocksItself) {
+  RunStory("story-j-start-order");
+}
+
 TEST(StoriesTest, EveryScenarioOfTheExamplesHolds) {
   for (const auto& entry :
        std::filesystem::directory_iterator(MUSTER_SCENARIO_DIR)) {
