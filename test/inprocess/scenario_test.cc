@@ -329,6 +329,10 @@ TEST(ScenarioTest, TellsTheMistakeThatStandsFirst) {
 
 TEST(ScenarioTest, SaysWhatIsWrongWithTheFileItself) {
   EXPECT_THAT(MessageAbout(""), HasSubstr("FILE: is empty"));
+  EXPECT_THAT(MessageAbout("nodes: []\n---\nnodes: []\n"),
+              HasSubstr("FILE: has several documents"));
+  EXPECT_THAT(MessageAbout(","), HasSubstr("FILE: has several documents"))
+      << "to the parser there is no end of them";
   EXPECT_THAT(std::string(LoadScenario("/no/such.yaml").status().message()),
               HasSubstr("/no/such.yaml: cannot be read"));
 }
