@@ -58,7 +58,7 @@ struct RunRecord {
 struct RecorderLimits {
   size_t buckets = 1024;
   size_t map_cells = 4'000'000;  // Devices x steps.
-  size_t map_bytes = 2'000'000;
+  size_t map_bytes = 4'000'000;
   size_t per_standing = 100;
   size_t waiting = 2000;
   // Calls of Explain x gangs that wait: what asking for reasons may cost.

@@ -35,7 +35,7 @@ function valueAxis(spec) {
     font: font(),
     size: 4 * rem(),
     gap: 0.3 * rem(),
-    space: 2.2 * rem(),
+    space: 1.6 * rem(),
     incrs: spec.whole ? WHOLE_STEPS : undefined,
     values: (u, ticks) => ticks.map(spec.tick ?? compact),
   };
@@ -194,7 +194,7 @@ export function timeChart(spec, times, shared, range) {
   const u = new uPlot({
     ...options,
     width: 320,
-    height: 13 * rem(),
+    height: 14 * rem(),
     scales: {...options.scales, y: {
       range: (u, min, max) => {
         const top = Math.max(spec.top ?? 0, max ?? 0);

@@ -197,7 +197,7 @@ export class GangChart {
     }
     c.fillStyle = p.text;
     c.textAlign = 'left';
-    c.fillText(fitText(c, gang.key, left - 10 * scale), 2 * scale,
+    c.fillText(fitText(c, gang.key, left - 10 * scale, true), 2 * scale,
       y + this.rowHeight / 2 * scale);
   }
 

@@ -68,12 +68,12 @@ function overTime(main, data, shared, range) {
       series: used.slice(0, 5).map(([name, values], i) => ({
         label: name === 'gpu' ? 'GPUs' : name, values, color: `--c${i}`,
         fill: i === 0}))}),
-    chart({title: 'Queue', about: 'Gangs that wait, and gangs at work.',
+    chart({title: 'Queue length', about: 'Gangs that wait.',
       value: number, whole: true, series: [
-        {label: 'waiting, mean', values: s.waiting, color: '--c1', fill: true},
-        {label: 'waiting, most', values: s.waiting_most, color: '--c1',
-          dash: true},
-        {label: 'at work', values: s.working, color: '--c0'}]}),
+        {label: 'mean', values: s.waiting, color: '--c1', fill: true},
+        {label: 'most', values: s.waiting_most, color: '--c1', dash: true}]}),
+    chart({title: 'Gangs at work', value: number, whole: true,
+      series: [{label: 'mean', values: s.working, color: '--c0', fill: true}]}),
     chart({title: 'GPUs asked for', value: number, whole: true,
       about: 'By gangs that wait, beside what the cluster has.', series: [
         {label: 'GPUs waited for', values: s.waiting_gpus, color: '--c1',

@@ -188,15 +188,16 @@ export function fitCanvas(canvas, width, height) {
   return context;
 }
 
-// The text, cut to fit.
-export function fitText(context, text, width) {
+// The text, cut to fit: its beginning, or its end; nothing if that is little.
+export function fitText(context, text, width, keepEnd = false) {
   if (context.measureText(text).width <= width) return text;
+  const cut = (n) =>
+    keepEnd ? '…' + text.slice(text.length - n) : text.slice(0, n) + '…';
   let low = 0, high = text.length;
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    const cut = text.slice(0, middle) + '…';
-    if (context.measureText(cut).width <= width) low = middle;
+    if (context.measureText(cut(middle)).width <= width) low = middle;
     else high = middle - 1;
   }
-  return low > 1 ? text.slice(0, low) + '…' : '';
+  return low > 3 ? cut(low) : '';
 }
