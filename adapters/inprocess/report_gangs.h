@@ -28,6 +28,7 @@ struct ReasonAt {
 // One stretch of work.
 struct Stint {
   static constexpr size_t kMaxNodes = 8;
+  static constexpr size_t kMaxSizes = 32;
 
   Time from = 0;
   Time to = kForever;                // kForever: it still works.
@@ -35,13 +36,13 @@ struct Stint {
   Duration saved = 0;                // As in RunStop.
   Duration lost = 0;
   std::string on_behalf_of{};
-  uint32_t tasks = 0;
+  std::vector<Size> sizes{};  // In order of time; the first is at `from`.
   uint32_t nodes_in_all = 0;
   std::vector<std::string> nodes{};  // The first of them, by key.
 };
 
 // One gang's way. Bounded: of what comes after the first kMaxStints stretches
-// of work only the number is kept, and of the reasons the first kMaxReasons.
+// of work only the number is kept; of sizes and reasons the first ones.
 struct GangRecord {
   static constexpr size_t kMaxStints = 64;
   static constexpr size_t kMaxReasons = 16;

@@ -183,7 +183,12 @@ Json StintJson(const Stint& s) {
   if (s.saved > 0) j["saved"] = Seconds(s.saved);
   if (s.lost > 0) j["lost"] = Seconds(s.lost);
   if (!s.on_behalf_of.empty()) j["by"] = s.on_behalf_of;
-  j["tasks"] = s.tasks;
+  j["tasks"] = s.sizes.empty() ? 0 : s.sizes[0].tasks;
+  if (s.sizes.size() > 1) {
+    for (const Size& size : s.sizes) {
+      j["sizes"].push_back({Seconds(size.at), size.tasks});
+    }
+  }
   j["nodes"] = s.nodes;
   if (s.nodes_in_all > s.nodes.size()) j["nodes_in_all"] = s.nodes_in_all;
   return j;

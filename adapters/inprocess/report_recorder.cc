@@ -29,7 +29,7 @@ Stint Begin(const RunStart& run) {
   for (const std::string_view node : run.nodes) {
     if (!node.empty()) nodes.push_back(node);
   }
-  stint.tasks = static_cast<uint32_t>(nodes.size());
+  stint.sizes = {{run.at, static_cast<uint32_t>(nodes.size())}};
   std::ranges::sort(nodes);
   nodes.erase(std::ranges::unique(nodes).begin(), nodes.end());
   stint.nodes_in_all = static_cast<uint32_t>(nodes.size());
@@ -176,6 +176,20 @@ void Recorder::Ran(const RunStart& run) {
   ++working_;
   SetWaiting(live, false);
   map_.SetWorking(r.number, true);
+}
+
+void Recorder::Resized(Time at, const Gang& gang, uint32_t tasks) {
+  if (next_ != nullptr) next_->Resized(at, gang, tasks);
+  Live* live = Find(gang.key);
+  if (live == nullptr || !live->working) return;
+  const GangRecord& r = live->record;
+  if (r.stints_in_all > GangRecord::kMaxStints) return;
+  std::vector<Size>& sizes = live->record.stints.back().sizes;
+  if (sizes.back().at == at) sizes.pop_back();
+  if (sizes.size() == Stint::kMaxSizes) return;
+  if (sizes.empty() || sizes.back().tasks != tasks) {
+    sizes.push_back({at, tasks});
+  }
 }
 
 void Recorder::Stopped(const RunStop& stop) {

@@ -77,6 +77,7 @@ class Recorder final : public Observer {
   void PlaceChanged(const PlaceChange& change) override;
   void Submitted(Time at, const Gang& gang) override;
   void Ran(const RunStart& run) override;
+  void Resized(Time at, const Gang& gang, uint32_t tasks) override;
   void Stopped(const RunStop& stop) override;
   void Gone(Time at, const Gang& gang, std::string_view why) override;
   void Planned(const Plan& plan, const Scheduler& scheduler) override;

@@ -28,6 +28,12 @@ export function describeStint(stint) {
   `${plural(stint.tasks, 'task')} on ${stint.nodes.slice(0, 4).join(', ')}` +
     ((stint.nodes_in_all ?? stint.nodes.length) > 4 ?
       ` and ${(stint.nodes_in_all ?? stint.nodes.length) - 4} more` : '')];
+  const sizes = (stint.sizes ?? []).slice(1).map(([at, tasks]) =>
+    `${plural(tasks, 'task')} from ${moment(at)}`);
+  if (sizes.length > 0) {
+    lines.push('then ' + sizes.slice(0, 6).join(', ') +
+      (sizes.length > 6 ? `, and ${sizes.length - 6} more changes` : ''));
+  }
   lines.push(describeEnd(stint));
   return lines;
 }
@@ -210,13 +216,18 @@ export class GangChart {
     c.fillRect(x(gang.submitted), middle - 1.5 * scale,
       Math.max(1, x(end) - x(gang.submitted)), 3 * scale);
     const colour = css(classColour(this.classes, gang.class));
-    const bar = (from, to, fill) => {
+    const bar = (from, to, fill, high = 1) => {
       c.fillStyle = fill;
-      c.fillRect(from, middle - half, Math.max(scale, to - from), 2 * half);
+      c.fillRect(from, middle - high * half, Math.max(scale, to - from),
+        2 * high * half);
     };
     for (const stint of gang.work) {
       const from = x(stint.from), to = x(stint.to ?? this.range[1]);
-      bar(from, to, colour);
+      // With fewer tasks than it would like to have, a bar is thinner.
+      const sizes = stint.sizes ?? [[stint.from, stint.tasks]];
+      sizes.forEach(([at, tasks], i) => bar(x(at),
+        i + 1 < sizes.length ? x(sizes[i + 1][0]) : to, colour,
+        Math.max(0.35, Math.min(1, tasks / gang.tasks))));
       if (stint.lost) {
         const lost = Math.max(from, x(stint.to - stint.lost));
         bar(lost, to, p.surface);

@@ -233,8 +233,8 @@ function gangsAbout(gangs) {
     `${number(gangs.sample.length)} of ${number(gangs.in_all)} gangs: the ` +
     'largest, the most interrupted, those that waited longest, and some ' +
     'picked by lot.';
-  return what + ' Thin lines are waiting, bars are work; a mark tells how a ' +
-    'stretch ended, and striped work was lost.';
+  return what + ' Thin lines are waiting, bars are work, thinner with fewer ' +
+    'tasks; a mark tells how a stretch ended, and striped work was lost.';
 }
 
 main();
