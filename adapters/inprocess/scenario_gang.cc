@@ -10,6 +10,7 @@ namespace muster::inprocess {
 namespace {
 
 constexpr int64_t kMaxTasks = 1'000'000;
+constexpr int64_t kTaskBytes = 64;  // Of one that runs, at least.
 constexpr int64_t kMax32 = std::numeric_limits<int32_t>::max();
 
 Requirement ReadRequirement(const Value& value) {
@@ -289,8 +290,11 @@ void ReadJobs(const Value& value, const SchedulerConfig& config,
   const std::string key = gang.key;
   const __int128 last = static_cast<__int128>(every) * copies + gang.submitted;
   if (last >= kForever) return value.Wrong("the last copy comes too late");
+  int64_t tasks = 0;
+  for (const Role& role : gang.roles) tasks += role.desired_tasks;
   if (!value.Affords(std::max<int64_t>(1, copies),
-                     Footprint(gang) + static_cast<int64_t>(sizeof(Job)))) {
+                     Footprint(job.gang) + static_cast<int64_t>(sizeof(Job)) +
+                         tasks * kTaskBytes)) {
     return;
   }
   for (int64_t i = 0; i < std::max<int64_t>(1, copies); ++i) {

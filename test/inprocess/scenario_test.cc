@@ -285,6 +285,15 @@ TEST(ScenarioLimitsTest, TheSameFileMayHaveLongTexts) {
               HasSubstr("gangs[0]: 400 of these take 38 MiB"));
 }
 
+TEST(ScenarioLimitsTest, TasksOfAllRolesAreBounded) {
+  std::string yaml = "gangs: [{key: a, run: 1s, roles: [";
+  for (int i = 0; i < 100; ++i) {
+    yaml += "{name: r" + std::to_string(i) + ", tasks: 1000000}, ";
+  }
+  EXPECT_THAT(MessageWithin({}, yaml + "]}]\n"),
+              HasSubstr("gangs[0]: 1 of these take 61"));
+}
+
 TEST(ScenarioLimitsTest, CheckpointsOfARunAreBounded) {
   EXPECT_THAT(
       MessageWithin({}, "gangs: [{key: a, run: 1h, checkpoint_every: 1us}]"),
