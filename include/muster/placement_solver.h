@@ -93,8 +93,8 @@ struct Certificate {
     friend bool operator==(const Cost&, const Cost&) = default;
   };
   // Widest level of the gang's first topology first, the nodes last. Empty:
-  // nothing is claimed (roles talk; exact_steps is 0; growth; no single domain
-  // holds the gang, and its tasks may lie outside the topology).
+  // nothing is claimed (roles talk; exact_steps is 0; no single domain holds the
+  // gang, and its tasks may lie outside the topology).
   std::vector<Level> levels{};
   Cost traffic{};
   // Proven: used == least at every level, or cost == least.
@@ -141,7 +141,9 @@ class PlacementSolver {
   // Roles of higher order first; those of equal order in proportion: the next
   // task is of the role that has the least part of desired_tasks - min_tasks
   // beyond its minimum, of equals of the first. Never fails: kFits with what
-  // was added, perhaps nothing.
+  // was added, perhaps nothing. Each task goes where it is best when it is
+  // added: the certificate tells how far that is from the best for all of them;
+  // of roles that talk it claims nothing.
   virtual void Grow(Cluster& cluster, const PlacementRequest& request,
                     PlacementResult* result) = 0;
 };

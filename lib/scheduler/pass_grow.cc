@@ -157,6 +157,7 @@ uint32_t Scheduler::Impl::GrowGang(GangIndex g, uint32_t most) {
   request.ledger = Ledger::kBoth;
   request.fixed = assignments_;
   request.most = most;
+  request.exact_steps = 0;  // Nobody reads the certificate.
   const bool bounded = queues.Headroom(r.queue, Ledger::kBoth, &headroom_);
   if (bounded) request.headroom = &headroom_;
   placement_.Clear();

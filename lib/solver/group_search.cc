@@ -516,7 +516,7 @@ bool GroupSearch::KeepsChoice() const {
   return false;
 }
 
-bool GroupSearch::Place(Board& board, const Budget& budget) {
+void GroupSearch::Start(Board& board, const Budget& budget) {
   board_ = &board;
   problem_ = &board.problem();
   deadline_ = problem_->steps + budget.greedy;
@@ -532,6 +532,10 @@ bool GroupSearch::Place(Board& board, const Budget& budget) {
   certificate_.traffic = {};
   certificate_.optimal = false;
   traffic_.Init(*problem_);
+}
+
+bool GroupSearch::Place(Board& board, const Budget& budget) {
+  Start(board, budget);
   Board::Mark mark = board.Begin();
   if (!PlaceRoot()) {
     board.Rollback(mark);
@@ -545,6 +549,16 @@ bool GroupSearch::Place(Board& board, const Budget& budget) {
   }
   board.Commit(mark);
   return true;
+}
+
+void GroupSearch::Certify(Board& board, std::span<const Assignment> tasks,
+                          uint64_t steps) {
+  Start(board, {.refine = {.steps = steps}});
+  Board::Mark mark = board.Begin();
+  for (const Assignment& a : tasks) board.PutExactly(a.task, a.at);
+  refiner_.Refine(board, &mark, Enclosure(), traffic_, true, {.steps = steps},
+                  &certificate_);
+  board.Rollback(mark);
 }
 
 }  // namespace muster::solver

@@ -35,6 +35,10 @@ class GroupSearch {
   // cut_short.
   bool Place(Board& board, const Budget& budget);
 
+  // Tells how good these tasks lie, all that problem.add() asks for and none of
+  // them charged; roles do not talk. Changes nothing but the certificate.
+  void Certify(Board& board, std::span<const Assignment> tasks, uint64_t steps);
+
   // Whether a "no" is not proven.
   bool cut_short() const { return cut_short_; }
   // After a "yes": how good it is.
@@ -60,6 +64,7 @@ class GroupSearch {
     size_t columns = 0;
   };
 
+  void Start(Board& board, const Budget& budget);
   bool PlaceRoot();
   bool PlaceScope(ScopeIndex s, bool root);
   bool PlaceGroup(ScopeIndex s, const Need& need, bool root);

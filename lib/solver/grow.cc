@@ -132,6 +132,40 @@ void Solver::GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
   Keep(part_.tasks, result);
 }
 
+// How good the added tasks lie among all places for as many, beside the fixed
+// ones: as if they had been asked for at once.
+void Solver::CertifyGrowth(Cluster& cluster, const PlacementRequest& request,
+                           PlacementResult* result) {
+  if (request.exact_steps == 0 || result->tasks.empty() ||
+      !request.gang->gang.traffic.empty()) {
+    return;
+  }
+  const Cluster::Mark mark = cluster.Begin();
+  for (const Assignment& a : result->tasks) {
+    cluster.Credit(a.at, request.ledger);
+  }
+  Reason ignored;
+  if (problem_.Init(cluster, request, &ignored)) {
+    most_.assign(problem_.role_count(), 0);
+    for (const Assignment& a : result->tasks) ++most_[a.task.role];
+    problem_.SetAdd(most_);
+    problem_.BuildColumns(most_);
+    for (const Assignment& a : result->tasks) {
+      const uint32_t role = a.task.role;
+      for (uint32_t i = 0; i < problem_.ColumnsOf(role).size(); ++i) {
+        problem_.SetAlternative(role, i);
+        if (problem_.shape(role) == a.at.shape) break;
+      }
+    }
+    table_.Build(problem_);
+    board_.Reset(problem_, cluster, table_);
+    search_.Certify(board_, result->tasks, request.exact_steps);
+    result->certificate = search_.certificate();
+    result->steps += problem_.steps;
+  }
+  cluster.Rollback(mark);
+}
+
 void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
                   PlacementResult* result) {
   result->Clear();
@@ -178,6 +212,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
   std::sort(
       result->tasks.begin(), result->tasks.end(),
       [](const Assignment& a, const Assignment& b) { return a.task < b.task; });
+  CertifyGrowth(cluster, request, result);
 }
 
 }  // namespace muster::solver

@@ -54,6 +54,8 @@ class Solver final : public PlacementSolver {
   void GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
                 PlacementResult* result);
   size_t LeastFilled();
+  void CertifyGrowth(Cluster& cluster, const PlacementRequest& request,
+                     PlacementResult* result);
   ScopeIndex NotRunning(uint32_t role);
   void Keep(const std::vector<Assignment>& tasks, PlacementResult* result);
 

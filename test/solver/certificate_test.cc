@@ -197,6 +197,36 @@ TEST(Certificates, BesideFixedTasks) {
   }
 }
 
+// An elastic gang grows beside what runs.
+TEST(Certificates, OfGrowth) {
+  Tally tally;
+  const Limits limits{.nodes = 6,
+                      .roles = 2,
+                      .tasks = 3,
+                      .groups = true,
+                      .slices = true,
+                      .spreads = true,
+                      .elastic = true,
+                      .alternatives = true};
+  for (uint64_t seed = 390000; seed < 400000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    World w(TwoLevels());
+    for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
+    UseSome(random, w);
+    if (w.Place(RandomGang(random, limits)).fit != Fit::kFits) continue;
+    const std::vector<Assignment> kept = w.held;
+    if (kept.empty() || w.Grow().tasks.empty()) continue;
+    CheckClaims(w, kept, &tally);
+    if (HasFatalFailure()) return;
+  }
+  std::cout << tally.placed << " grew, " << tally.claimed << " with claims, "
+            << tally.optimal << " proven optimal\n";
+  EXPECT_GT(tally.placed, 300u);
+  EXPECT_GE(tally.claimed * 100, tally.placed * 80);
+  EXPECT_GE(tally.optimal * 100, tally.claimed * 80);
+}
+
 // Only some of the nodes may be used: as if the others were not available.
 TEST(Certificates, WithinSomeNodes) {
   Tally tally;
