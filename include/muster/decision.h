@@ -46,7 +46,9 @@ struct PlannedTask {
   uint32_t slot = 0;         // First slice of its partition, as the books have
                              // it; 0 if the task asks for none.
   uint32_t alternative = 0;  // 0: Role::shape; i: Role::alternatives[i - 1].
-  // Tasks of wave w start when all of wave w - 1 run (Role::start_after).
+  // A task starts when all tasks of its gang with a lower wave run: see
+  // Role::start_after. The waves that a gang has tasks of need not follow each
+  // other. What runs already is left alone by what joins it (kGrow).
   uint32_t wave = 0;
 };
 

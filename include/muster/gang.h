@@ -35,6 +35,7 @@ struct Role {
   uint32_t group = 0;          // Position in Gang::groups.
   uint32_t min_tasks = 1;      // Fewer never run. 0: the role is optional.
   uint32_t desired_tasks = 1;  // >= min; the role grows to this when it can.
+                               // What it has beyond min makes room again.
   TaskShape shape{};
   // Taken in this order where `shape` finds no place; all tasks of a role
   // have the same shape.
@@ -43,11 +44,18 @@ struct Role {
   std::vector<Toleration> tolerations{};
   std::vector<std::string> node_sets{};  // Nodes must be in all of these.
   TopologyConstraint topology{};
-  std::vector<std::string> start_after{};  // Roles that must run first.
+  // Names of roles whose tasks run before those of this one start; no circles.
+  // All tasks of a gang have their places before the first starts, and keep
+  // them: a gang never waits for room in the middle. If one of an earlier role
+  // fails and cannot be placed again, all are released. A role that the gang
+  // runs without holds nobody up, and one that grows later stops nobody.
+  std::vector<std::string> start_after{};
   // false: its tasks are never taken for another gang: neither shed nor, while
   // one of them runs, with the whole gang.
   bool preemptible = true;
-  int32_t order = 0;  // Within the gang, higher roles get surplus tasks first.
+  // Within the gang, roles of higher order get surplus tasks first and give
+  // them last; those of equal order in proportion to desired - min.
+  int32_t order = 0;
 
   friend bool operator==(const Role&, const Role&) = default;
   template <class Self, class V>
@@ -73,7 +81,8 @@ struct Role {
 // A group is satisfied when at least `min_children` of its children are (a
 // role: when min_tasks of its tasks run; an optional role counts when at least
 // one does) and at least `min_tasks` tasks run below it. Children beyond the
-// minimum are placed as room allows, each whole at its own minimum.
+// minimum are placed as room allows, each whole at its own minimum, and make
+// room again in the same way.
 struct Group {
   std::string name{};
   uint32_t parent = 0;        // Position, below this one's; the root's own.

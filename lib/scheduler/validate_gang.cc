@@ -296,6 +296,42 @@ absl::Status ValidateNames(const Gang& gang) {
   return absl::OkStatus();
 }
 
+// "a after b after a": some roles that wait for each other, in a graph (from a
+// role to those after it) that has such.
+template <class Graph>
+std::string CircleOf(const Gang& gang, const Graph& graph) {
+  std::vector<uint32_t> missing(gang.roles.size(), 0);  // Roles before it.
+  for (auto [e, end] = boost::edges(graph); e != end; ++e) {
+    ++missing[boost::target(*e, graph)];
+  }
+  std::vector<size_t> free;
+  for (size_t r = 0; r < missing.size(); ++r) {
+    if (missing[r] == 0) free.push_back(r);
+  }
+  for (size_t i = 0; i < free.size(); ++i) {
+    for (auto [e, end] = boost::out_edges(free[i], graph); e != end; ++e) {
+      const size_t later = boost::target(*e, graph);
+      if (--missing[later] == 0) free.push_back(later);
+    }
+  }
+  // Each role that is left comes after another that is left.
+  const auto before = [&](size_t r) {
+    for (auto [e, end] = boost::edges(graph); e != end; ++e) {
+      const size_t from = boost::source(*e, graph);
+      if (boost::target(*e, graph) == r && missing[from] > 0) return from;
+    }
+    return r;
+  };
+  size_t at = 0;
+  while (missing[at] == 0) ++at;
+  for (size_t i = 0; i < missing.size(); ++i) at = before(at);
+  std::string text = absl::StrCat("'", gang.roles[at].name, "'");
+  for (size_t r = before(at);; r = before(r)) {
+    absl::StrAppend(&text, " after '", gang.roles[r].name, "'");
+    if (r == at) return text;
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<uint32_t>> StartWaves(const Gang& gang) {
@@ -321,7 +357,8 @@ absl::StatusOr<std::vector<uint32_t>> StartWaves(const Gang& gang) {
     boost::topological_sort(graph, std::back_inserter(last_first));
   } catch (const boost::not_a_dag&) {
     return Invalid(absl::StrCat("gang '", gang.key,
-                                "'.roles: start_after goes round in a circle"));
+                                "'.roles: start_after goes round in a circle: ",
+                                CircleOf(gang, graph)));
   }
   std::vector<uint32_t> waves(gang.roles.size(), 0);
   for (auto r = last_first.rbegin(); r != last_first.rend(); ++r) {

@@ -69,6 +69,33 @@ DecisionApplied Host::DoAll(size_t i) {
   return {seq};
 }
 
+bool Host::MayStart(const std::string& gang, uint32_t wave) const {
+  return std::none_of(
+      pending_.begin(), pending_.end(), [&](const DecisionRecord& d) {
+        return d.gang == gang && !IsStop(d) &&
+               std::any_of(d.tasks.begin(), d.tasks.end(),
+                           [&](const auto& t) { return t.wave < wave; });
+      });
+}
+
+bool Host::Ready(size_t i) const {
+  const DecisionRecord& d = pending_[i];
+  return IsStop(d) ||
+         std::any_of(d.tasks.begin(), d.tasks.end(),
+                     [&](const auto& t) { return MayStart(d.gang, t.wave); });
+}
+
+EventBody Host::DoReady(size_t i) {
+  DecisionRecord& d = pending_[i];
+  const auto ready = [&](const PlannedTaskRecord& t) {
+    return IsStop(d) || MayStart(d.gang, t.wave);
+  };
+  const auto rest =
+      std::stable_partition(d.tasks.begin(), d.tasks.end(), ready);
+  if (rest == d.tasks.end()) return DoAll(i);
+  return Do(i, static_cast<size_t>(rest - d.tasks.begin()), "");
+}
+
 TasksAnswered Host::FailAll(size_t i) {
   const DecisionRecord d = pending_[i];
   TasksAnswered answer{d.gang, {}};

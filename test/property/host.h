@@ -38,6 +38,10 @@ class Host {
   TasksAnswered Do(size_t i, size_t done, const std::string& elsewhere);
   // The same for the whole decision, answered by its number.
   DecisionApplied DoAll(size_t i);
+  // Carries out what may be done of decision `i`: of a start, the tasks whose
+  // gang has no task of a lower wave still to be started.
+  bool Ready(size_t i) const;
+  EventBody DoReady(size_t i);
   // Does nothing for the decision's tasks: a start's fail; a stop's do not
   // happen.
   TasksAnswered FailAll(size_t i);
@@ -60,6 +64,7 @@ class Host {
 
  private:
   bool IsStop(const DecisionRecord& d) const;
+  bool MayStart(const std::string& gang, uint32_t wave) const;
 
   std::deque<DecisionRecord> pending_;
   std::map<Key, Real> real_;

@@ -40,10 +40,11 @@ class Trial {
         raw_(raw) {}
 
   std::string Verdict() {
-    for (auto law : {&Trial::Numbers, &Trial::Capabilities, &Trial::Capacity,
-                     &Trial::Admission, &Trial::Constraints, &Trial::Limits,
-                     &Trial::Minimum, &Trial::Victims, &Trial::Useful,
-                     &Trial::Purpose, &Trial::Fifo, &Trial::Holds}) {
+    for (auto law :
+         {&Trial::Numbers, &Trial::Capabilities, &Trial::Capacity,
+          &Trial::Admission, &Trial::Constraints, &Trial::Waves, &Trial::Limits,
+          &Trial::Minimum, &Trial::Victims, &Trial::Useful, &Trial::Purpose,
+          &Trial::Fifo, &Trial::Holds}) {
       if (std::string broken = (this->*law)(); !broken.empty()) return broken;
     }
     return "";
@@ -163,6 +164,31 @@ class Trial {
     }
     if (count != shape.devices.count) return "device count";
     return "";
+  }
+
+  // A role's wave is the length of the longest way to it over start_after.
+  std::string Waves() {
+    for (const DecisionRecord& d : plan_.decisions) {
+      const GangState* g = before_.gang(d.gang);
+      if (g == nullptr) continue;
+      for (const PlannedTaskRecord& p : d.tasks) {
+        const uint32_t wave = WaveOf(g->gang, g->gang.roles[p.task.role]);
+        if (p.wave != wave) return "waves: " + Text(d);
+      }
+    }
+    return "";
+  }
+
+  static uint32_t WaveOf(const Gang& gang, const Role& role) {
+    uint32_t wave = 0;
+    for (const std::string& name : role.start_after) {
+      for (const Role& before : gang.roles) {
+        if (before.name == name) {
+          wave = std::max(wave, WaveOf(gang, before) + 1);
+        }
+      }
+    }
+    return wave;
   }
 
   // Required levels and slices, of gangs placed as a whole in this plan.

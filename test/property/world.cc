@@ -315,7 +315,14 @@ void World::SettleDown() {
       }
     }
     const bool idle = host_.pending().empty();
-    while (!host_.pending().empty()) Apply(host_.DoAll(0));
+    while (!host_.pending().empty() && failure_.empty()) {
+      size_t next = 0;
+      while (next < host_.pending().size() && !host_.Ready(next)) ++next;
+      if (next == host_.pending().size()) {
+        return Fail("waves: nothing that is to start may");
+      }
+      Apply(host_.DoReady(next));
+    }
     if (!plan.decisions.empty() || !idle) continue;
     if (plan.next_wakeup == kForever) return CheckTruth();
     now_ = std::max(now_, plan.next_wakeup);

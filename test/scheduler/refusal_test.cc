@@ -144,7 +144,7 @@ TEST(Refusals, OfRoles) {
       {WithRole([](Role& r) { r.start_after = {"x"}; }), kInvalid,
        "gang 'g'.roles[0].start_after: there is no role 'x'"},
       {WithRole([](Role& r) { r.start_after = {"worker"}; }), kInvalid,
-       "start_after goes round in a circle"},
+       "start_after goes round in a circle: 'worker' after 'worker'"},
       {WithRole([](Role& r) { r.preferences = {{0, {}}}; }), kInvalid,
        "roles[0].preferences[0].weight: 0"},
       {WithRole([](Role& r) { r.tolerations = {{"", TolerationOp::kEqual}}; }),
