@@ -64,7 +64,7 @@ export class GangChart {
     this.range = range;
     this.rowHeight = Math.round(1.35 * rem());
     this.axisHeight = 2.3 * rem();
-    this.order = this.complete ? 'submitted' :
+    this.order = this.all.length <= 40 ? 'submitted' :
       this.all.some((g) => g.stops > 0) ? 'stops' :
         this.all.some((g) => g.waited > 0) ? 'waited' : 'gpus';
     this.which = 'all';

@@ -207,7 +207,10 @@ function main() {
   const page = openPage(shared, {title: data.title || 'A run of muster-sim',
     about: data.story ? [data.story] : []});
   const start = data.series.origin_s;
-  const end = Math.max(data.end_s, start + 1e-3);
+  // The host may have woken up once more when all was over.
+  const over = data.run.counts.left_over === 0;
+  const end = Math.max(start + 1e-3,
+    over ? start + data.run.makespan_s : data.end_s);
   const range = [start, end];
   const classes = classesOf(data);
   const map = new ClusterMap(data.map, classes, shared);

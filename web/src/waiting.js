@@ -13,11 +13,13 @@ function waitsOf(gang, end) {
     if (to <= from) return;
     const given = gang.reasons.filter(([at]) => at >= from && at <= to);
     const before = gang.reasons.filter(([at]) => at < from).slice(-1);
-    // Of reasons that differ in numbers only, the last one.
+    // Of reasons that differ in numbers only, the last one; that it starts, or
+    // stops, is one only where there is no other.
     const kinds = new Map();
     for (const [, code, text] of given.length ? given : before) {
-      kinds.set(code === 'none' ? text : code, text);
+      kinds.set(code, text);
     }
+    if (kinds.size > 1) kinds.delete('none');
     rows.push({gang, from, to, reasons: [...kinds.values()]});
   };
   for (const stint of gang.work) {
