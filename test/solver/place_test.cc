@@ -398,6 +398,35 @@ TEST(Growth, HigherOrderFirstAndAsFarAsThereIsRoom) {
   EXPECT_EQ(w.NodesOf(1).size(), 3u);
 }
 
+TEST(Growth, RolesOfOneOrderGrowInProportion) {
+  World w;
+  w.AddMany("z/b/r/n", 1, 8);
+  Gang gang = Of({MakeRole("a", 1, 1), MakeRole("b", 1, 1)});
+  gang.roles[0].desired_tasks = 7;
+  gang.roles[1].desired_tasks = 4;
+  ASSERT_EQ(w.Place(gang).fit, Fit::kFits);
+  w.Grow();
+  EXPECT_EQ(w.NodesOf(0).size(), 5u) << "four of six";
+  EXPECT_EQ(w.NodesOf(1).size(), 3u) << "two of three";
+}
+
+TEST(Growth, EndsWithTheMostThatIsAskedFor) {
+  World w;
+  w.AddMany("z/b/r/n", 1, 9);
+  Gang gang = Of({MakeRole("a", 1, 1), MakeRole("b", 3, 1)});
+  gang.groups.resize(3);
+  gang.groups[0].min_children = 1;
+  gang.roles[0].group = 1;
+  gang.roles[1].group = 2;
+  gang.roles[0].desired_tasks = 6;
+  ASSERT_EQ(w.Place(gang).fit, Fit::kFits);
+  w.request.most = 1;
+  EXPECT_EQ(w.Grow().tasks.size(), 1u);
+  EXPECT_EQ(w.Grow().tasks.size(), 3u) << "a role that starts comes whole";
+  w.request.most = 2;
+  EXPECT_EQ(w.Grow().tasks.size(), 2u);
+}
+
 TEST(Growth, OptionalGroupsComeWhole) {
   World w;
   w.AddMany("z/b/r/n", 1, 4);
