@@ -28,7 +28,7 @@ struct ExpectedInterval {
   std::optional<uint32_t> tasks{};
   std::optional<std::string> by{};
   std::optional<std::vector<std::string>> nodes{};  // By task.
-  std::optional<std::vector<Size>> sizes{};  // All of them, in order.
+  std::optional<std::vector<Size>> sizes{};         // All of them, in order.
   Mark mark{};
 };
 
