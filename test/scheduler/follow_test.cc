@@ -1,0 +1,88 @@
+// Plans that are taken as they are recorded, good and bad.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "muster/scheduler.h"
+
+namespace muster {
+namespace {
+
+using testing::HasSubstr;
+
+// A node with four devices, and a gang of two tasks that waits.
+Scheduler Waiting() {
+  auto s = Scheduler::Create({.resources = {"gpu"}});
+  EXPECT_TRUE(s.ok()) << s.status();
+  const Node node{.key = "n", .devices = std::vector<Device>(4)};
+  EXPECT_TRUE(s->Apply({0, NodeChanged{node}}).ok());
+  EXPECT_TRUE(s->Apply({0, QueueChanged{{.key = "q"}}}).ok());
+  Gang gang{.key = "g", .queue = "q"};
+  Role& role = gang.roles.emplace_back();
+  role.min_tasks = role.desired_tasks = 2;
+  role.shape.devices.count = 1;
+  EXPECT_TRUE(s->Apply({0, GangSubmitted{gang}}).ok());
+  return *std::move(s);
+}
+
+PlanRecord PlanOf(Scheduler scheduler) {
+  Plan plan;
+  scheduler.Schedule(0, &plan);
+  return scheduler.Record(plan);
+}
+
+void IsRefused(const PlanRecord& plan, const std::string& why) {
+  Scheduler s = Waiting();
+  const uint64_t before = s.StateHash();
+  const absl::Status status = s.Follow(plan);
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_THAT(std::string(status.message()), HasSubstr(why));
+  EXPECT_EQ(s.StateHash(), before);
+}
+
+TEST(FollowTest, APlanLeadsToTheStateInWhichItWasMade) {
+  Scheduler s = Waiting(), other = Waiting();
+  Plan plan;
+  s.Schedule(0, &plan);
+  EXPECT_TRUE(other.Follow(s.Record(plan)).ok());
+  EXPECT_EQ(other.StateHash(), s.StateHash());
+}
+
+TEST(FollowTest, APlanThatNamesATaskTwiceIsRefused) {
+  PlanRecord plan = PlanOf(Waiting());
+  plan.decisions[0].tasks.push_back(plan.decisions[0].tasks[0]);
+  IsRefused(plan, "decision 1 (start of gang 'g'): names a task twice");
+}
+
+TEST(FollowTest, APlanThatStartsLessThanTheMinimumIsRefused) {
+  PlanRecord plan = PlanOf(Waiting());
+  plan.decisions[0].tasks.pop_back();
+  IsRefused(plan, "runs below its minimum");
+}
+
+TEST(FollowTest, APlanThatNamesATaskThatIsNotThereIsRefused) {
+  PlanRecord plan = PlanOf(Waiting());
+  plan.decisions[0].tasks[1].task.index = 2;
+  IsRefused(plan, "names a task that the gang does not have");
+}
+
+TEST(FollowTest, ADecisionThatCannotBeIsRefused) {
+  PlanRecord plan = PlanOf(Waiting());
+  for (const DecisionKind kind :
+       {DecisionKind::kGrow, DecisionKind::kEvict, DecisionKind::kSuspend,
+        DecisionKind::kCancel}) {
+    plan.decisions[0].kind = kind;
+    IsRefused(plan, "it does not run");
+  }
+  plan.decisions[0].kind = DecisionKind::kShrink;
+  IsRefused(plan, "no such task");
+  plan.decisions[0].kind = DecisionKind::kResume;
+  IsRefused(plan, "it is not suspended");
+  plan.decisions[0].gang = "other";
+  IsRefused(plan, "the gang is not known");
+}
+
+}  // namespace
+}  // namespace muster
