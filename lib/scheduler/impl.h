@@ -322,6 +322,7 @@ class Scheduler::Impl {
   uint64_t steps_left_ = 0;
   Time wakeup_ = kForever;
   bool look_again_ = false;  // Room was made that others may use.
+  bool put_off_ = false;     // Who waits may have victims in the next pass.
   bool exceeded_ = false;    // A queue above its guarantee holds more now.
   struct LeafCursor {
     bool active = false;

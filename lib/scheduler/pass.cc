@@ -21,7 +21,7 @@ void Scheduler::Impl::Schedule(Time at, Plan* plan) {
   draft_tasks_.clear();
   ++pass_;
   wakeup_ = kForever;
-  look_again_ = false;
+  look_again_ = put_off_ = false;
   exceeded_ = false;
   steps_left_ = config.work_budget == 0 ? kNoBudget : config.work_budget;
   Decide(plan);

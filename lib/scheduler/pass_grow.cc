@@ -8,8 +8,8 @@
 // gangs of equal priority share alike.
 //
 // Nobody grows into room that is promised, nor before all who wait have been
-// served; and what is grown is surplus, which gives way again
-// (pass_preempt.cc).
+// served, by victims that this pass placed as well; and what is grown is
+// surplus, which gives way again (pass_preempt.cc).
 #include <algorithm>
 
 #include "lib/scheduler/impl.h"
@@ -17,6 +17,7 @@
 namespace muster {
 
 void Scheduler::Impl::GrowGangs() {
+  if (put_off_) return;  // The next pass is at once.
   FindGrowers();
   while (!growers_.empty() && steps_left_ > 0) {
     const size_t next = NextGrower();

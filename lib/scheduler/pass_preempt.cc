@@ -198,7 +198,7 @@ void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
     if (!lawful) continue;
     if (r.draft != kNoDraft) {  // Not in the pass that placed it.
       *retry_at = now;
-      look_again_ = true;
+      look_again_ = put_off_ = true;
       continue;
     }
     Time free_at = nominated ? Time{0} : SparedUntil(r);
