@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 namespace muster::index {
 namespace {
@@ -20,6 +21,7 @@ void NodeStates::Bind(const Layout& layout, const policy::NodePolicy& policy,
   layout_ = &layout;
   policy_ = &policy;
   ledger_ = ledger;
+  keeps_ranks_ = policy.SameForUnshared();
   built_ = false;
 }
 
@@ -59,20 +61,20 @@ void NodeStates::Build(const Cluster& cluster) {
   whole_.assign(size, 0);
   avoidable_.assign(layout_->chunks().size(), 0);
   any_avoidable_ = 0;
-  ranks_.assign(size, kStaleRank);
   stale_.clear();
-  stale_.reserve(size);
-  for (Position p = 0; p < size; ++p) {
-    Read(cluster, p, true);
-    stale_.push_back(p);
+  if (keeps_ranks_) {
+    ranks_.assign(size, kStaleRank);
+    stale_.resize(size);
+    std::iota(stale_.begin(), stale_.end(), Position{0});
   }
+  for (Position p = 0; p < size; ++p) Read(cluster, p, true);
   built_ = true;
 }
 
 void NodeStates::Read(const Cluster& cluster, Position p, bool structure) {
   const NodeIndex node = layout_->node(p);
   whole_[p] = static_cast<uint8_t>(cluster.free_devices(node, ledger_));
-  if (ranks_[p] != kStaleRank) {
+  if (keeps_ranks_ && ranks_[p] != kStaleRank) {
     ranks_[p] = kStaleRank;
     stale_.push_back(p);
   }

@@ -73,6 +73,7 @@ class NodeStates {
   const Layout* layout_ = nullptr;
   const policy::NodePolicy* policy_ = nullptr;
   Ledger ledger_ = Ledger::kBoth;
+  bool keeps_ranks_ = false;  // They are the same for all unshared shapes.
   bool built_ = false;
   uint64_t cluster_version_ = 0;
   uint64_t structure_version_ = 0;

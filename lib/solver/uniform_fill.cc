@@ -138,10 +138,17 @@ uint32_t UniformFill::MostOfNodes(uint32_t domain) const {
 }
 
 // No placement uses fewer domains of the level than its largest ones that hold
-// the tasks.
-uint32_t UniformFill::LeastDomains(int level, uint32_t tasks) {
+// the tasks; `used` or more if that is known sooner: at a price of `edge` tasks
+// a domain, whatever it is.
+uint32_t UniformFill::LeastDomains(int level, uint32_t tasks, uint32_t used) {
   const std::span<const uint32_t> sums = column_->sums(level);
   looked_at_ += sums.size();
+  const uint32_t edge = least_[level];
+  const index::AboveCount above = index::SumAbove(sums, edge);
+  if (above.sum < tasks &&
+      above.count + CeilDiv(tasks - above.sum, edge) >= used) {
+    return used;
+  }
   return Fewest(sums, index::Greatest(sums), tasks);
 }
 
@@ -161,7 +168,7 @@ void UniformFill::Certify(uint32_t tasks, Certificate* certificate) {
     } else if (l + 1 == certificate->levels.size()) {
       level.least = LeastNodes(tasks);
     } else {
-      level.least = LeastDomains(static_cast<int>(l), tasks);
+      level.least = LeastDomains(static_cast<int>(l), tasks, level.used);
     }
     certificate->optimal &= level.used == level.least;
   }
@@ -353,7 +360,11 @@ void UniformFill::ChooseAt(int level, uint32_t tasks,
                            Certificate* certificate) {
   certificate->levels[level].used = Choose(tasks);
   held_[level] = 0;
-  for (const Pick& p : picks_) held_[level] += p.slots;
+  least_[level] = ~0u;
+  for (const Pick& p : picks_) {
+    held_[level] += p.slots;
+    least_[level] = std::min(least_[level], p.slots);
+  }
 }
 
 // From picks_, domains of the level, downwards.
@@ -384,6 +395,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
   certificate->levels.assign(levels + 1, {1, 1});
   proven_.assign(levels + 2, 0);
   held_.assign(levels + 1, 0);
+  least_.assign(levels + 1, 0);
   proven_[static_cast<size_t>(region.level + 1)] = region.least_children;
   picks_.clear();
   if (region.level >= 0) {

@@ -69,7 +69,7 @@ class UniformFill {
   uint32_t Choose(uint32_t tasks);
   uint32_t ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
                           uint32_t enough);
-  uint32_t LeastDomains(int level, uint32_t tasks);
+  uint32_t LeastDomains(int level, uint32_t tasks, uint32_t used);
   uint32_t LeastNodes(uint32_t tasks) const;
   void ChooseAt(int level, uint32_t tasks, Certificate* certificate);
   void FillFrom(int level, uint32_t tasks, Certificate* certificate);
@@ -91,7 +91,8 @@ class UniformFill {
   std::vector<uint32_t> count_of_;  // By number of slots.
   std::vector<uint32_t> sorted_;
   std::vector<uint32_t> proven_;  // By level; 0: nothing is.
-  std::vector<uint64_t> held_;    // By level: slots of what is chosen there.
+  std::vector<uint64_t> held_;    // By level: slots of what is chosen there,
+  std::vector<uint32_t> least_;   // and those of the smallest.
   TwoLevels two_levels_;
   std::vector<TwoLevels::Root> roots_;
   TreeKnapsack knapsack_;
