@@ -20,7 +20,9 @@ int RunGenerate(const GenerateOptions& options, const std::string& file,
   if (file.empty()) {
     if (!json) {
       told << "\nTo run it: muster-sim run --generate " << ToText(options)
-           << "\nAs a scenario to read and change: -o FILE\n";
+           << "\n           (--until " << options.hours
+           << "h: without the time in which it empties)\n"
+           << "As a scenario to read and change: -o FILE\n";
     }
     return kOk;
   }
