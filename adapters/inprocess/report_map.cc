@@ -121,7 +121,6 @@ void DeviceMap::TakeStep(Time at, const Books& books) {
   }
   dirty_.clear();
   changed_ = false;
-  ++steps_taken_;
   steps_.push_back({at, state_});
   if (steps_.size() > max_steps()) Thin();
   if (numbers_.size() > collect_at_) Collect();

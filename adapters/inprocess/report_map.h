@@ -55,8 +55,7 @@ struct MapPicture {
   std::string changes{};
   std::vector<Occupancy> occupancies{};  // Gangs are positions in `gangs`.
   std::vector<MapGang> gangs{};
-  Duration spacing = 0;      // Steps that lay nearer than this were left out.
-  uint64_t steps_taken = 0;  // Before any were left out.
+  Duration spacing = 0;  // Steps that lay nearer than this were left out.
 };
 
 // Each change of the cluster is one step, until there are too many; then only
@@ -116,7 +115,6 @@ class DeviceMap {
   bool changed_ = false;         // Since the last step.
   std::vector<Step> steps_;
   Duration spacing_ = 0;
-  uint64_t steps_taken_ = 0;
 
   std::unordered_map<uint32_t, Holding> holding_;  // By gang.
   std::map<Occupancy, uint32_t> numbers_;

@@ -108,7 +108,6 @@ MapPicture DeviceMap::Finish(Time end, const Books& books,
   }
   for (uint32_t n : nodes) picture.nodes.push_back(std::move(about[n]));
   picture.spacing = spacing_;
-  picture.steps_taken = steps_taken_;
   return picture;
 }
 

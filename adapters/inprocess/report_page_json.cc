@@ -79,8 +79,6 @@ Json SeriesJson(const BucketSeries& s, const Report& report) {
       Column(s, [&](size_t b) { return s.maximum(b, kMostWaiting); });
   j["working"] = Mean(s, kWorkingGangs);
   j["waiting_gpus"] = Mean(s, kWaitingDevices);
-  j["submitted"] = Sum(s, kSubmitted);
-  j["finished"] = Sum(s, kFinished);
   j["free_gpus"] = Mean(s, kFreeMilli, 1e-3);
   j["partly_gpus"] = Mean(s, kPartlyMilli, 1e-3);
   j["scattered_gpus"] = Mean(s, kScatteredFree);
@@ -173,7 +171,6 @@ Json MapJson(const MapPicture& map, const std::vector<std::string>& levels) {
                 {"gpus", std::move(gpus)},
                 {"classes", classes.list()}};
   j["spacing_s"] = Seconds(map.spacing);
-  j["steps_taken"] = map.steps_taken;
   return j;
 }
 
@@ -247,7 +244,6 @@ std::string ReportPageJson(const Report& report, const RunRecord& record,
   j["title"] = report.title;
   j["story"] = story;
   j["end_s"] = Seconds(record.end);
-  j["causes"] = NamesOf<StopCause>(8);
   j["run"] = Json::parse(ReportJson(report), nullptr, false);
   j["series"] = SeriesJson(record.series, report);
   j["map"] = MapJson(record.map, record.levels);

@@ -87,10 +87,9 @@ function drawMoment(u, at) {
 // Follows the width of its host, the theme, the zoom and the moment; a click
 // sets the moment.
 export function keepUp(u, host, shared, range) {
-  const height = () => u.height;
   new ResizeObserver(() => {
     const width = host.clientWidth;
-    if (width > 0 && width !== u.width) u.setSize({width, height: height()});
+    if (width > 0 && width !== u.width) u.setSize({width, height: u.height});
   }).observe(host);
   shared.on('theme', () => u.redraw(false, true));
   shared.on('moment', () => u.redraw(false, false));
@@ -182,8 +181,9 @@ function indexAt(times, at) {
 }
 
 // spec: {title, about, value(v): text, tick(v): text of an axis, top: the
-// least upper end of the axis, whole: only whole numbers on it, series: [{label, color: '--c1', values, dash,
-// fill}]}. `times` are the beginnings of the buckets, and the end of the last.
+// least upper end of the axis, whole: only whole numbers on it, series:
+// [{label, color: '--c1', values, dash, fill}]}. `times` are the beginnings of
+// the buckets, and the end of the last.
 export function timeChart(spec, times, shared, range) {
   const host = el('div', {class: 'plot'});
   const last = (values) => [...values, values[values.length - 1]];
@@ -246,7 +246,8 @@ function onKey(e, u, spec, data, shared, range) {
   }
   e.preventDefault();
   index = Math.max(0, Math.min(times.length - 1, index));
-  u.setCursor({left: u.valToPos(times[index], 'x'), top: u.over.clientHeight / 2});
+  u.setCursor({left: u.valToPos(times[index], 'x'),
+    top: u.over.clientHeight / 2});
   announce(`${moment(times[index])}: ` + spec.series.map((s, k) =>
     `${s.label} ${spec.value(data[k + 1][index] ?? 0)}`).join(', '));
 }

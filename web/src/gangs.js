@@ -99,7 +99,8 @@ export class GangChart {
       el('button', {type: 'button',
         onclick: () => this.shared.set('view', null)}, 'Show all'),
       this.count);
-    this.node = el('div', {class: 'card'}, controls, this.scroller, this.#key());
+    this.node =
+      el('div', {class: 'card'}, controls, this.scroller, this.#key());
     const options = timeOptions(this.shared, this.range);
     options.hooks.draw.unshift((u) => this.#draw(u));
     this.u = new uPlot({...options, width: 320, height: 200,
@@ -272,7 +273,8 @@ export class GangChart {
 
   #describe(gang, at) {
     const lines = this.#head(gang);
-    const stint = gang.work.find((w) => w.from <= at && at <= (w.to ?? Infinity));
+    const stint =
+      gang.work.find((w) => w.from <= at && at <= (w.to ?? Infinity));
     if (stint) return lines.concat(describeStint(stint));
     const over = at > (gang.ended ?? Infinity);
     if (at >= gang.submitted && !over) {
@@ -288,7 +290,8 @@ export class GangChart {
     const gang = this.rows[this.#rowAt(e.clientY)];
     if (!gang) return showTip(0, 0, null);
     const x = e.clientX - this.u.over.getBoundingClientRect().left;
-    showTip(e.clientX, e.clientY, this.#describe(gang, this.u.posToVal(x, 'x')));
+    const at = this.u.posToVal(x, 'x');
+    showTip(e.clientX, e.clientY, this.#describe(gang, at));
   }
 
   #reveal(row) {

@@ -1,7 +1,7 @@
 // The map: each device a cell, coloured by what it does, stepped through time.
 
 import {gpus, moment, number, plural, share} from './format.js';
-import {ABSENT, DOWN, FREE, MapStates, OTHERS} from './mapdata.js';
+import {ABSENT, DOWN, MapStates, OTHERS} from './mapdata.js';
 import {groupNodes, layOut} from './maplayout.js';
 import {announce, choice, css, el, fitCanvas, fitText, font, rem, showTip}
   from './shell.js';
@@ -154,6 +154,7 @@ export class ClusterMap {
     const c = fitCanvas(this.canvas, this.width, layout.height);
     const p = this.#palette();
     this.#drawGroups(c, p);
+    this.filled = null;
     const count = {free: 0, down: 0, others: 0, work: 0, idle: 0, all: 0};
     for (let d = 0; d < this.state.length; ++d) this.#drawCell(c, p, d, count);
     if (this.marked !== null) this.#outline(c, p);
@@ -170,11 +171,12 @@ export class ClusterMap {
   #drawGroups(c, p) {
     c.font = font();
     c.textBaseline = 'top';
-    for (const {x, y, width, height, group} of this.layout.groups) {
-      c.strokeStyle = p.line;
-      c.lineWidth = 1;
+    c.strokeStyle = p.line;
+    c.lineWidth = 1;
+    c.fillStyle = p.soft;
+    for (const {x, y, width, height, group, labelled} of this.layout.groups) {
       c.strokeRect(x + .5, y + .5, width - 1, height - 1);
-      c.fillStyle = p.soft;
+      if (!labelled) continue;
       const full = /^\d/.test(group.name) && group.level ?
         `${group.level} ${group.name}` : group.name;
       c.fillText(fitText(c, full, width - 8), x + 4, y + 3);
@@ -186,6 +188,12 @@ export class ClusterMap {
     }
   }
 
+  // Sets the colour only where it changes: that is what drawing costs.
+  #fill(c, colour, x, y, width, height) {
+    if (colour !== this.filled) c.fillStyle = this.filled = colour;
+    c.fillRect(x, y, width, height);
+  }
+
   #drawCell(c, p, d, count) {
     const value = this.state[d];
     if (value === ABSENT) return;
@@ -193,36 +201,34 @@ export class ClusterMap {
     const {cell} = this.layout;
     const size = cell - (cell > 4 ? 1 : cell > 2 ? .5 : 0);
     const x = this.layout.x[d], y = this.layout.y[d];
-    if (value === DOWN) {
-      ++count.down;
-      c.fillStyle = p.down;
-      c.fillRect(x, y, size, size);
-      if (cell < 6) return;
-      c.strokeStyle = p.surface;
-      c.lineWidth = Math.max(1, cell / 10);
-      c.beginPath();
-      c.moveTo(x + 2, y + 2);
-      c.lineTo(x + size - 2, y + size - 2);
-      c.moveTo(x + size - 2, y + 2);
-      c.lineTo(x + 2, y + size - 2);
-      c.stroke();
+    const o = this.states.occupancy(value);
+    if (o === null) {
+      const kind = value === DOWN ? 'down' : value === OTHERS ? 'others' :
+        'free';
+      ++count[kind];
+      this.#fill(c, p[kind], x, y, size, size);
+      if (value === DOWN && cell >= 6) this.#cross(c, p, x, y, size);
       return;
     }
-    c.fillStyle = value === OTHERS ? p.others : p.free;
-    c.fillRect(x, y, size, size);
-    if (value === FREE) ++count.free;
-    if (value === OTHERS) ++count.others;
-    const o = this.states.occupancy(value);
-    if (o === null) return;
     ++count[o.working ? 'work' : 'idle'];
-    c.fillStyle = this.#colour(o, p);
     const part = Math.max(0.15, o.milli / 1000) * size;
-    c.fillRect(x, y + size - part, size, part);
+    if (part < size) this.#fill(c, p.free, x, y, size, size - part);
+    this.#fill(c, this.#colour(o, p), x, y + size - part, size, part);
     // Held, but not at work: a stripe tells it without colour.
     if (!o.working && cell >= 5) {
-      c.fillStyle = p.surface;
-      c.fillRect(x + size * .4, y, size * .2, size);
+      this.#fill(c, p.surface, x + size * .4, y, size * .2, size);
     }
+  }
+
+  #cross(c, p, x, y, size) {
+    c.strokeStyle = p.surface;
+    c.lineWidth = Math.max(1, size / 10);
+    c.beginPath();
+    c.moveTo(x + 2, y + 2);
+    c.lineTo(x + size - 2, y + size - 2);
+    c.moveTo(x + size - 2, y + 2);
+    c.lineTo(x + 2, y + size - 2);
+    c.stroke();
   }
 
   #outline(c, p) {

@@ -7,14 +7,16 @@ const CELLS = [42, 34, 26, 22, 18, 15, 12, 10, 8, 7, 6, 5, 4, 3, 2];
 // all, or one for each node) are left out; without any, nodes are grouped by
 // the model of their devices.
 export function groupNodes(map) {
-  const nodes = map.nodes.map((n, index) => ({key: n[0], devices: n[1], index}));
+  const nodes =
+    map.nodes.map((n, index) => ({key: n[0], devices: n[1], index}));
   let first = 0;
   for (const node of nodes) {
     node.first = first;
     first += node.devices;
   }
   const levels = map.levels
-      .map((name, l) => ({name, of: (n) => map.domains[l][map.nodes[n][3 + l]]}))
+      .map((name, l) =>
+        ({name, of: (n) => map.domains[l][map.nodes[n][3 + l]]}))
       .filter(({of}) => {
         const count = new Set(nodes.map((n) => of(n.index))).size;
         return count > 1 && count < nodes.length;
@@ -38,10 +40,12 @@ export function groupNodes(map) {
 }
 
 function nodeSize(node, {cell, named, text}) {
-  const columns = node.devices <= 4 ? node.devices : Math.ceil(node.devices / 2);
+  const columns =
+    node.devices <= 4 ? node.devices : Math.ceil(node.devices / 2);
   const rows = Math.ceil(node.devices / columns);
   const gap = Math.max(1, Math.round(cell / 5));
-  return {columns, width: Math.max(columns * cell, named ? 5.5 * text : 0) + gap,
+  return {columns,
+    width: Math.max(columns * cell, named ? 5.5 * text : 0) + gap,
     height: rows * cell + gap + (named ? 1.25 * text : 0)};
 }
 
@@ -65,8 +69,7 @@ function flow(boxes, width, gap) {
 
 function arrange(group, width, style) {
   const {cell} = style;
-  const inset = group.depth < 0 ? 0 : cell < 6 ? 3 : 6;
-  const top = group.depth < 0 ? 0 : 1.5 * style.text;
+  let inset = group.depth < 0 ? 0 : cell < 6 ? 3 : 6;
   let boxes, inner;
   if (group.nodes) {
     boxes = group.nodes.map((n) => ({node: n, ...nodeSize(n, style)}));
@@ -77,14 +80,19 @@ function arrange(group, width, style) {
     inner = flow(boxes, inner, 0);
   } else {
     boxes = group.groups.map((g) => arrange(g, width - 2 * inset, style));
-    inner = flow(boxes, width - 2 * inset, cell < 6 ? 4 : 8);
+    inner = flow(boxes, width - 2 * inset, cell < 4 ? 2 : cell < 6 ? 4 : 8);
   }
-  return {group, boxes, inset, top, width: inner.width + 2 * inset,
+  // A box too narrow for its name goes without, and is as small as it can be.
+  const labelled = group.depth >= 0 && inner.width >= 2.4 * style.text;
+  if (!labelled) inset = Math.min(inset, 2);
+  const top = labelled ? 1.5 * style.text : inset;
+  return {group, boxes, inset, top, labelled, width: inner.width + 2 * inset,
     height: inner.height + inset + top};
 }
 
 // {height, cell, x, y: by device, nodes: [{x, y, width, height, node}],
-// groups: [{x, y, width, height, group}], named}. `text`: its height in pixels.
+// groups: [{x, y, width, height, group, labelled}], named}. `text`: its height
+// in pixels.
 export function layOut(tree, {devices, nodes, width, maxHeight, text}) {
   let root, cell, named;
   for (cell of CELLS.filter((c) => c <= 2.3 * text)) {
@@ -107,7 +115,7 @@ export function layOut(tree, {devices, nodes, width, maxHeight, text}) {
     }
     if (box.group.depth >= 0) {
       out.groups.push({x, y, width: box.width, height: box.height,
-        group: box.group});
+        group: box.group, labelled: box.labelled});
     }
     for (const inner of box.boxes) {
       place(inner, x + box.inset + inner.x, y + box.top + inner.y);

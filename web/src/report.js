@@ -1,7 +1,8 @@
 // The page of muster-sim --report.
 
 import {timeChart} from './charts.js';
-import {compact, gpuTime, moment, number, plural, share, span} from './format.js';
+import {compact, gpuTime, moment, number, plural, share, span}
+  from './format.js';
 import {GangChart} from './gangs.js';
 import {ClusterMap} from './map.js';
 import {el, figures, openPage, pageData, section, Shared, table}
@@ -164,8 +165,9 @@ function losses(main, data, shared, range) {
       {title: 'GPU time lost', number: true, cell: (r) => gpuTime(r.hours)},
       {title: 'Per stop', number: true,
         cell: (r) => gpuTime(r.hours / r.stops)},
-      {title: '', cell: (r) => el('div', {class: 'range', 'aria-hidden': 'true'},
-        el('i', {class: 'bar', style: `width:${100 * r.hours / most}%`}))},
+      {title: '', cell: (r) =>
+        el('div', {class: 'range', 'aria-hidden': 'true'},
+          el('i', {class: 'bar', style: `width:${100 * r.hours / most}%`}))},
     ], rows)), lostChart(data, bucketTimes(data.series), shared, range)));
 }
 

@@ -60,10 +60,14 @@ export function waitingTable(data, shared) {
     el('td', {class: 'reason'}, ...(r.reasons.length ?
       r.reasons.map((text) => el('div', {}, text)) :
       ['not asked'])));
+  const tellNow = () => {
+    const at = shared.get('moment') ?? 0;
+    nowText.textContent = ` Only who waits at ${moment(at)}`;
+  };
   const show = () => {
     const words = search.value.toLowerCase().split(/\s+/).filter(Boolean);
     const at = shared.get('moment') ?? 0;
-    nowText.textContent = ` Only who waits at ${moment(at)}`;
+    tellNow();
     const found = rows.filter((r) =>
       (!now.checked || (r.from <= at && at < r.to)) &&
       words.every((w) => [r.gang.key, r.gang.class, r.gang.queue, ...r.reasons]
@@ -75,7 +79,7 @@ export function waitingTable(data, shared) {
   };
   shared.on('moment', () => {
     if (now.checked) show();
-    else nowText.textContent = ` Only who waits at ${moment(shared.get('moment'))}`;
+    else tellNow();
   });
   show();
   const titles = ['Gang', 'Class', 'Size', 'From', 'For', 'Until it', 'Why'];
