@@ -117,15 +117,6 @@ int64_t DrawSeconds(std::span<const Quantile> run_times, Random* random) {
                          ((b.per_mille - a.per_mille) * 1000);
 }
 
-int64_t MeanSeconds(std::span<const Quantile> run_times) {
-  int64_t sum = 0;
-  for (size_t i = 1; i < run_times.size(); ++i) {
-    sum += (run_times[i].per_mille - run_times[i - 1].per_mille) *
-           (run_times[i].seconds + run_times[i - 1].seconds);
-  }
-  return sum / 2000;
-}
-
 void WeightedDraw::Add(int64_t weight) { sums_.push_back(total() + weight); }
 
 size_t WeightedDraw::Draw(Random* random) const {

@@ -112,8 +112,6 @@ extern const std::array<int64_t, 7> kDayWeights;    // From Monday on.
 // --- Draws -------------------------------------------------------------------
 
 int64_t DrawSeconds(std::span<const Quantile> run_times, Random* random);
-// Of a distribution's mean, in seconds, rounded down.
-int64_t MeanSeconds(std::span<const Quantile> run_times);
 
 // Draws positions in proportion to their weights, in O(log n).
 class WeightedDraw {

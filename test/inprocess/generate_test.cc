@@ -53,6 +53,16 @@ double GpuSeconds(const GeneratedJob& j, int64_t from, int64_t to) {
          ask.gpu_milli * ask.tasks / 1000;
 }
 
+// Of a distribution's mean: the areas under its lines.
+int64_t MeanSeconds(std::span<const Quantile> run_times) {
+  int64_t sum = 0;
+  for (size_t i = 1; i < run_times.size(); ++i) {
+    sum += (run_times[i].per_mille - run_times[i - 1].per_mille) *
+           (run_times[i].seconds + run_times[i - 1].seconds);
+  }
+  return sum / 2000;
+}
+
 // --- Options -----------------------------------------------------------------
 
 TEST(GenerateOptionsTest, TextAndOptionsSayTheSame) {
