@@ -72,6 +72,7 @@ class Regions {
   void FindEnough(Region& region, std::span<const Share> shares,
                   int64_t shortfall) const;
   int64_t Shortfall(const Region& region) const;
+  int64_t Free(NodeIndex node) const;
   Score BoundOf(std::span<const Share> shares, int64_t shortfall);
 
   Problem& problem_;

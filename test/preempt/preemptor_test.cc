@@ -157,6 +157,21 @@ TEST(PreemptorTest, AGangThatMayNotBeStoppedGivesWhatItCanDoWithout) {
   EXPECT_EQ(Case(spec, MakeGang(3, 1, "")).Choose(), "not-now");
 }
 
+TEST(PreemptorTest, AnOvercommittedDeviceHidesNoFreeOne) {
+  ClusterSpec spec{.nodes_per_rack = 2, .gpus_per_node = 2};
+  spec.running = {
+      {.key = "other", .tasks = {{NodeKey(0, 0)}}, .candidate = false},
+      {.key = "firm", .tasks = {{NodeKey(0, 1)}}, .candidate = false},
+      {.key = "v", .tasks = {{NodeKey(0, 1)}}}};
+  Case c(spec, MakeGang(2, 1, ""));
+  // One device of the first node is held and more, the other is free.
+  const NodeIndex node = c.world.cluster().Find(NodeKey(0, 0)).index;
+  c.world.cluster().SetOthers(
+      node, {.node = NodeKey(0, 0), .devices = {{.device = 0, .milli = 500}}});
+  ASSERT_TRUE(c.world.cluster().Overcommitted(node));
+  EXPECT_EQ(c.Choose(), "v");
+}
+
 TEST(PreemptorTest, TheLowestTopPriorityGoesBeforeTheCost) {
   ClusterSpec spec{.nodes_per_rack = 3, .gpus_per_node = 1};
   spec.running = {
