@@ -223,7 +223,8 @@ class Scheduler::Impl {
   void BeginRelease(GangIndex g, TaskRecord& task, uint32_t draft);
   void Flatten(Plan* plan);
 
-  // --- The pass (pass.cc, pass_repair.cc, pass_wait.cc, pass_preempt.cc) ---
+  // --- The pass (pass.cc, pass_repair.cc, pass_wait.cc, pass_preempt.cc,
+  // pass_grow.cc) ---
   void Decide(Plan* plan);
   void WakeParked();
   void CancelOverdue();

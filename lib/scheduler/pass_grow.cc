@@ -50,6 +50,7 @@ void Scheduler::Impl::FindGrowers() {
     Grower grower{.rank = rank};
     if (NoteNextTask(grower)) growers_.push_back(grower);
   }
+  if (growers_.empty()) return;
   growing_queues_.clear();
   best_grower_.assign(queues.limit() + 1, kNoGrower);
   for (const Grower& grower : growers_) {
