@@ -27,8 +27,7 @@ ProgramAnswer AskIntegerProgram(const std::string& script,
   ProgramAnswer answer;
   const std::string path = testing::TempDir() + script + "_questions.json";
   std::ofstream(path) << questions;
-  const std::string command =
-      Python() + " test/solver/" + script + " <" + path;
+  const std::string command = Python() + " test/solver/" + script + " <" + path;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return answer;
   for (int c = 0; (c = std::fgetc(pipe)) != EOF;) {
