@@ -6,7 +6,7 @@ import {createRequire} from 'node:module';
 import path from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-const PAGES = ['report'];
+const PAGES = ['report', 'compare'];
 const DELIMITER = 'muster_web';
 
 const output = process.argv[2];

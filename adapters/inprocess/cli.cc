@@ -31,6 +31,7 @@ struct Arguments {
   bool follow = false;
   GenerateOptions generate{};
   FgdFlags fgd{};
+  CompareFlags compare{};
 };
 
 CLI::Validator IsSpan() {
@@ -73,12 +74,11 @@ void AddRun(CLI::App* app, Arguments* a) {
   AddRunFlags(run, a);
 }
 
-void AddTrace(CLI::App* app, Arguments* a) {
-  CLI::App* trace = app->add_subcommand(
-      "trace", "Run a public trace (CSV, plain or compressed with gzip)");
+// The files of a trace, and how they are read. Returns --nodes.
+CLI::Option* AddTraceInput(CLI::App* trace, Arguments* a) {
   trace->add_option("--format", a->format, "openb (Alibaba 2023) or muri")
       ->check(CLI::IsMember({"openb", "muri"}));
-  trace->add_option("--nodes", a->nodes, "The nodes")->required();
+  CLI::Option* nodes = trace->add_option("--nodes", a->nodes, "The nodes");
   trace->add_option("--pods", a->pods, "openb: the pods");
   trace->add_option("--jobs", a->jobs, "muri: the jobs");
   trace->add_option("--overhead", a->overhead, "muri: the costs of a restart");
@@ -94,7 +94,51 @@ void AddTrace(CLI::App* app, Arguments* a) {
       ->add_option("--checkpoint-every", a->checkpoint_every,
                    "Work between checkpoints (openb: never, muri: 1h)")
       ->check(IsSpan());
+  return nodes;
+}
+
+void AddTrace(CLI::App* app, Arguments* a) {
+  CLI::App* trace = app->add_subcommand(
+      "trace", "Run a public trace (CSV, plain or compressed with gzip)");
+  AddTraceInput(trace, a)->required();
   AddRunFlags(trace, a);
+}
+
+void AddCompare(CLI::App* app, Arguments* a) {
+  CLI::App* compare = app->add_subcommand(
+      "compare", "Run the same input with several policies or settings");
+  CLI::Option* file =
+      compare->add_option("FILE,--file", a->file, "The scenario, YAML");
+  CLI::Option* generated =
+      compare
+          ->add_option("--generate", a->generated,
+                       "Instead of a file: workloads that generate would make, "
+                       "e.g. preset=small,load=0.85,days=2")
+          ->excludes(file);
+  CLI::Option* nodes = AddTraceInput(compare, a);
+  nodes->excludes(file)->excludes(generated);
+  compare
+      ->add_option("--variant", a->compare.variants,
+                   "What is compared, twice or more; the first is the base: "
+                   "NAME:KEY=VALUE,KEY=VALUE, or NAME for the input as it is, "
+                   "e.g. spread:placement.policy=spread")
+      ->required();
+  compare
+      ->add_option("--seeds", a->compare.seeds,
+                   "How many seeds (default: 10, where they matter)")
+      ->check(CLI::Range(1, 1000));
+  compare->add_option("--until", a->until, "Stop each run at this time")
+      ->check(IsSpan());
+  compare->add_option("--json", a->compare.json,
+                      "Write the results as JSON to this file (-: stdout, "
+                      "instead of the table)");
+  compare->add_option("--page", a->compare.page,
+                      "Write a page (HTML) that shows them to this file");
+  compare->callback([file, generated, nodes] {
+    if (file->empty() && generated->empty() && nodes->empty()) {
+      throw CLI::RequiredError("FILE, --generate or --nodes");
+    }
+  });
 }
 
 void AddOthers(CLI::App* app, Arguments* a) {
@@ -170,36 +214,50 @@ void AddFgd(CLI::App* app, Arguments* a) {
   fgd->add_option("--plot", a->fgd.plot, "Draw the curve into this SVG file");
 }
 
-int RunTraceCommand(const Arguments& a, const Console& console) {
-  const Policy policy =
-      a.policy == "priority" ? Policy::kPriority : Policy::kFifo;
-  const bool muri = a.format == "muri";
+bool IsMuri(const Arguments& a) { return a.format == "muri"; }
+
+Policy PolicyOf(const Arguments& a) {
+  return FromName<Policy>(a.policy).value_or(Policy::kFifo);
+}
+
+absl::StatusOr<Trace> LoadTrace(const Arguments& a, Policy policy) {
+  const bool muri = IsMuri(a);
   const std::string& work = muri ? a.jobs : a.pods;
   if (work.empty()) {
-    return Fail(console, absl::InvalidArgumentError(
-                             std::string("trace: ") +
-                             (muri ? "--jobs" : "--pods") + " is missing"));
+    return absl::InvalidArgumentError(
+        std::string("trace: ") + (muri ? "--jobs" : "--pods") + " is missing");
   }
   if (muri) {
-    return RunTrace(
-        "muri: " + work + ", " + a.policy,
-        LoadMuri({.nodes = a.nodes,
-                  .jobs = work,
-                  .overhead = a.overhead,
-                  .policy = policy,
-                  .checkpoint_every = SpanOr(a.checkpoint_every, kHour)}),
-        a.flags, console);
+    return LoadMuri({.nodes = a.nodes,
+                     .jobs = work,
+                     .overhead = a.overhead,
+                     .policy = policy,
+                     .checkpoint_every = SpanOr(a.checkpoint_every, kHour)});
   }
-  return RunTrace(
-      "openb: " + work + ", copies " + std::to_string(a.copies) + ", " +
-          a.policy,
-      LoadOpenb({.nodes = a.nodes,
-                 .pods = work,
-                 .copies = a.copies,
-                 .shift = SpanOr(a.shift, kHour),
-                 .policy = policy,
-                 .checkpoint_every = SpanOr(a.checkpoint_every, 0)}),
-      a.flags, console);
+  return LoadOpenb({.nodes = a.nodes,
+                    .pods = work,
+                    .copies = a.copies,
+                    .shift = SpanOr(a.shift, kHour),
+                    .policy = policy,
+                    .checkpoint_every = SpanOr(a.checkpoint_every, 0)});
+}
+
+std::string TraceTitle(const Arguments& a) {
+  if (IsMuri(a)) return "muri: " + a.jobs;
+  return "openb: " + a.pods + ", copies " + std::to_string(a.copies);
+}
+
+int RunCompareCommand(const Arguments& a, const Console& console) {
+  CompareFlags flags = a.compare;
+  flags.file = a.file;
+  flags.generated = a.generated;
+  flags.until = a.flags.until;
+  if (!a.nodes.empty()) {
+    flags.trace = [&a](Policy policy) { return LoadTrace(a, policy); };
+    flags.trace_title = TraceTitle(a);
+    flags.policy = PolicyOf(a);
+  }
+  return RunCompare(flags, console);
 }
 
 }  // namespace
@@ -210,6 +268,7 @@ int SimMain(int argc, const char* const* argv, const Console& console) {
   Arguments a;
   AddRun(&app, &a);
   AddTrace(&app, &a);
+  AddCompare(&app, &a);
   AddFgd(&app, &a);
   AddGenerate(&app, &a);
   AddOthers(&app, &a);
@@ -224,7 +283,11 @@ int SimMain(int argc, const char* const* argv, const Console& console) {
     return a.file.empty() ? RunGenerated(a.generated, a.flags, console)
                           : RunScenario(a.file, a.flags, console);
   }
-  if (app.got_subcommand("trace")) return RunTraceCommand(a, console);
+  if (app.got_subcommand("trace")) {
+    return RunTrace(TraceTitle(a) + ", " + a.policy, LoadTrace(a, PolicyOf(a)),
+                    a.flags, console);
+  }
+  if (app.got_subcommand("compare")) return RunCompareCommand(a, console);
   if (app.got_subcommand("generate")) {
     return RunGenerate(a.generate, a.output, a.flags.json, console);
   }

@@ -47,6 +47,20 @@ struct FgdFlags {
   std::string plot{};  // An SVG file to write; empty: none.
 };
 
+// A comparison (compare.h). Of file, generated and trace one is there.
+struct CompareFlags {
+  std::string file{};       // A scenario.
+  std::string generated{};  // ParseGenerateOptions.
+  std::function<absl::StatusOr<Trace>(Policy)> trace{};
+  std::string trace_title{};
+  Policy policy = Policy::kFifo;        // Of the trace, where no variant says.
+  std::vector<std::string> variants{};  // ParseVariant.
+  uint32_t seeds = 0;                   // 0: as many as are usual.
+  std::string json{};  // A file; "-" the standard output; empty: none.
+  std::string page{};  // Likewise, but no "-".
+  Time until = kForever;
+};
+
 constexpr int kOk = 0;
 constexpr int kUnexpected = 1;
 constexpr int kBadInput = 2;
@@ -69,6 +83,7 @@ int RunGenerated(const std::string& options, const RunFlags& flags,
 int RunExplain(const std::string& file, const std::string& gang,
                std::optional<Time> at, const Console& console);
 int RunReplay(const std::string& file, bool follow, const Console& console);
+int RunCompare(const CompareFlags& flags, const Console& console);
 int RunFgdCommand(const FgdFlags& flags, const Console& console);
 std::vector<std::string> FgdPolicyNames();
 // `scenarios`: the folder of the stories.

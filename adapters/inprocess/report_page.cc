@@ -43,10 +43,11 @@ std::string ForScript(std::string_view json) {
 
 }  // namespace
 
-absl::Status CheckWebBundle(std::string_view page) {
+absl::Status CheckWebBundle(std::string_view page, std::string_view option) {
   if (FindWebBundle(page).has_value()) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      "--report needs a build with npm: this muster-sim was built without");
+      std::string(option) +
+      " needs a build with npm: this muster-sim was built without");
 }
 
 std::string HtmlPage(const WebBundle& bundle, std::string_view title,

@@ -19,12 +19,13 @@ struct WebBundle {
   std::string_view style{};
 };
 
-// Of the page "report". nullopt: muster-sim was built without npm. Generated
-// from web/, or web_bundle_none.cc.
+// Of the page "report" or "compare". nullopt: muster-sim was built without npm.
+// Generated from web/, or web_bundle_none.cc.
 std::optional<WebBundle> FindWebBundle(std::string_view page);
 
-// FAILED_PRECONDITION says what a build without `page` lacks.
-absl::Status CheckWebBundle(std::string_view page);
+// FAILED_PRECONDITION says what a build without `page` lacks for the option.
+absl::Status CheckWebBundle(std::string_view page,
+                            std::string_view option = "--report");
 
 // A whole HTML page. `json` is what the script finds in the element
 // "muster-data"; whatever text is in there, it stays text.

@@ -152,8 +152,7 @@ void ReadAll(const Value& root, const ScenarioLimits& limits, Scenario* s,
   top.Text("title", &s->title);
   top.Text("story", &s->story);
   ReadConfig(&top, &setup.config);
-  top.Optional("host",
-               [&](const Value& v) { ReadHost(v, &setup.config, &s->host); });
+  ReadSettings(&top, &setup.config, &s->host);
   top.Required("nodes", [&](const Value& list) {
     list.Each([&](const Value& v) {
       ReadNodes(v, setup.config, &setup.nodes, &marks->nodes);

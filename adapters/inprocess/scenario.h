@@ -101,7 +101,9 @@ Resources ReadResources(const Value& value, const SchedulerConfig& config,
 // per_task, devices and selector of a task.
 void ReadShape(Fields* f, const SchedulerConfig& config, TaskShape* shape);
 void ReadConfig(Fields* top, SchedulerConfig* config);
-void ReadHost(const Value& value, SchedulerConfig* config, HostModel* host);
+// scheduler, placement and host: what may differ on one cluster. Values that
+// are not named stay as they are.
+void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host);
 void ReadNodes(const Value& value, const SchedulerConfig& config,
                std::vector<Node>* nodes, std::vector<Mark>* marks);
 NodeSet ReadNodeSet(const Value& value);

@@ -179,6 +179,27 @@ Lapse ReadLapse(const Value& value) {
   return lapse;
 }
 
+void ReadHost(const Value& value, SchedulerConfig* config, HostModel* host) {
+  Fields f(value, "host");
+  f.Optional("capabilities", [&](const Value& v) {
+    Fields c(v, "capabilities");
+    c.Bool("suspend", &config->host.suspend);
+    c.Bool("shrink", &config->host.shrink);
+    c.Bool("migrate", &config->host.migrate);
+    c.Bool("choose_devices", &config->host.choose_devices);
+    c.Bool("nominate", &config->host.nominate);
+    c.Bool("grace", &config->host.grace);
+  });
+  f.Span("start_time", &host->start_time);
+  f.Span("stop_time", &host->stop_time);
+  f.Span("answer_delay", &host->answer_delay);
+  f.Span("answer_gap", &host->answer_gap);
+  f.Integer("answers", &host->answers, 1, 100);
+  f.Optional("lapses", [&](const Value& list) {
+    list.Each([&](const Value& v) { host->lapses.push_back(ReadLapse(v)); });
+  });
+}
+
 }  // namespace
 
 Resources ReadResources(const Value& value, const SchedulerConfig& config,
@@ -218,6 +239,9 @@ void ReadConfig(Fields* top, SchedulerConfig* config) {
       config->partition_schemes.push_back(ReadPartitionScheme(v));
     });
   });
+}
+
+void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
   top->Optional("scheduler", [&](const Value& v) {
     Fields f(v, "scheduler");
     f.Integer("work_budget", &config->work_budget, 0,
@@ -229,27 +253,7 @@ void ReadConfig(Fields* top, SchedulerConfig* config) {
   top->Optional("placement", [&](const Value& v) {
     ReadPlacement(v, *config, &config->placement);
   });
-}
-
-void ReadHost(const Value& value, SchedulerConfig* config, HostModel* host) {
-  Fields f(value, "host");
-  f.Optional("capabilities", [&](const Value& v) {
-    Fields c(v, "capabilities");
-    c.Bool("suspend", &config->host.suspend);
-    c.Bool("shrink", &config->host.shrink);
-    c.Bool("migrate", &config->host.migrate);
-    c.Bool("choose_devices", &config->host.choose_devices);
-    c.Bool("nominate", &config->host.nominate);
-    c.Bool("grace", &config->host.grace);
-  });
-  f.Span("start_time", &host->start_time);
-  f.Span("stop_time", &host->stop_time);
-  f.Span("answer_delay", &host->answer_delay);
-  f.Span("answer_gap", &host->answer_gap);
-  f.Integer("answers", &host->answers, 1, 100);
-  f.Optional("lapses", [&](const Value& list) {
-    list.Each([&](const Value& v) { host->lapses.push_back(ReadLapse(v)); });
-  });
+  top->Optional("host", [&](const Value& v) { ReadHost(v, config, host); });
 }
 
 Labels ReadLabels(const Value& value) {

@@ -7,6 +7,14 @@ import path from 'node:path';
 
 const DEADLINE_MS = 60_000;
 
+// Where Chromium is; undefined: nowhere.
+export function findChromium() {
+  return ['chromium', 'chromium-browser', 'google-chrome']
+      .flatMap((name) => process.env.PATH.split(':')
+          .map((folder) => path.join(folder, name)))
+      .find((program) => fs.existsSync(program));
+}
+
 export class Browser {
   #waiting = new Map();  // Replies by number of the call.
   #listeners = new Set();

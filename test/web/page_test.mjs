@@ -9,7 +9,7 @@ import os from 'node:os';
 import path from 'node:path';
 import {pathToFileURL} from 'node:url';
 
-import {Browser} from './browser.mjs';
+import {Browser, findChromium} from './browser.mjs';
 
 const [sim, scenarios, pictures] = process.argv.slice(2);
 const WIDTHS = [360, 1280, 3840];
@@ -19,10 +19,7 @@ function skip(why) {
   process.exit(77);
 }
 
-const chromium = ['chromium', 'chromium-browser', 'google-chrome']
-    .flatMap((name) => process.env.PATH.split(':')
-        .map((folder) => path.join(folder, name)))
-    .find((program) => fs.existsSync(program));
+const chromium = findChromium();
 if (!chromium) skip('there is no Chromium (Debian: chromium)');
 const probe = spawnSync(sim, ['run', 'no such file', '--report', os.devNull]);
 if (/needs a build with npm/.test(probe.stderr)) skip('built without npm');

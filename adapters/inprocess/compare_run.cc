@@ -1,0 +1,158 @@
+// The runs behind a comparison.
+#include <algorithm>
+#include <map>
+#include <string_view>
+#include <utility>
+
+#include "adapters/inprocess/compare.h"
+#include "adapters/inprocess/simulator.h"
+
+namespace muster::inprocess {
+namespace {
+
+constexpr uint32_t kUsualSeeds = 10;
+
+// A 64-bit FNV-1a hash of what was decided, when and where. The scheduler's own
+// hash would not do: its configuration is part of it.
+class DecisionHash final : public Observer {
+ public:
+  void Planned(const Plan& plan, const Scheduler&) override {
+    for (const Decision& d : plan.decisions) {
+      Add(static_cast<uint64_t>(plan.now));
+      Add(static_cast<uint64_t>(d.kind));
+      Add(plan.Text(d.gang_key));
+      Add(plan.Text(d.on_behalf_key));
+      for (const PlannedTask& task : plan.TasksOf(d)) {
+        Add(uint64_t{task.task.role} << 32 | task.task.index);
+        Add(plan.Text(task.node_key));
+        Add(task.booked);
+      }
+    }
+  }
+  uint64_t value() const { return hash_; }
+
+ private:
+  void Byte(uint64_t byte) { hash_ = (hash_ ^ byte) * 0x100000001b3; }
+  void Add(uint64_t n) {
+    for (int i = 0; i < 64; i += 8) Byte(n >> i & 0xff);
+  }
+  void Add(std::string_view text) {
+    for (const char c : text) Byte(static_cast<unsigned char>(c));
+    Byte(0xff);  // No byte of UTF-8: the end.
+  }
+
+  uint64_t hash_ = 0xcbf29ce484222325;
+};
+
+bool ByLot(const CompareInput& input) {
+  return input.setup.config.placement.policy == PlacementPolicy::kRandom;
+}
+
+bool SetsSeed(const Variant& variant) {
+  return std::ranges::any_of(variant.settings, [](const auto& setting) {
+    return setting.first == "placement.seed";
+  });
+}
+
+// The resource whose use is compared: that of the devices, or else the first.
+std::string UsedResource(const Setup& setup) {
+  const SchedulerConfig& config = setup.config;
+  const bool devices = !config.device_resource.empty() &&
+                       std::ranges::any_of(setup.nodes, [](const Node& n) {
+                         return !n.devices.empty();
+                       });
+  if (devices) return config.device_resource;
+  return config.resources.empty() ? "" : config.resources[0];
+}
+
+absl::StatusOr<ComparedRun> RunOnce(
+    CompareInput input, Time until,
+    const std::function<void(uint64_t, uint64_t)>& progress) {
+  DecisionHash hash;
+  const std::string used = UsedResource(input.setup);
+  absl::StatusOr<Simulator> simulator = Simulator::Create(
+      input.setup, input.jobs.get(), std::move(input.events),
+      {.host = input.host, .observer = &hash, .progress = progress});
+  if (!simulator.ok()) return simulator.status();
+  absl::Status status = simulator->Run(until);
+  if (status.ok()) status = simulator->Audit();
+  if (!status.ok()) return status;
+  const Report report = MakeReport({}, *simulator, false);
+  return ComparedRun{.measured = MeasuresOf(report, used),
+                     .decisions_hash = hash.value(),
+                     .refused = report.counts.refused};
+}
+
+// Tries every variant before anything runs. How often each is to run.
+absl::StatusOr<uint32_t> CheckVariants(const CompareSource& source,
+                                       const CompareOptions& options) {
+  if (options.variants.size() < 2) {
+    return absl::InvalidArgumentError(
+        "--variant: two or more are needed, the first is the base");
+  }
+  std::map<std::string, int> names;
+  bool by_lot = false;
+  for (const Variant& v : options.variants) {
+    if (++names[v.name] > 1) {
+      return absl::InvalidArgumentError("--variant " + v.name +
+                                        ": there are two of this name");
+    }
+    const absl::StatusOr<CompareInput> input =
+        source.make(source.first_seed, v);
+    if (!input.ok()) return input.status();
+    by_lot = by_lot || (ByLot(*input) && !SetsSeed(v));
+  }
+  const bool seeded = source.generated || by_lot;
+  if (options.seeds > 1 && !seeded) {
+    return absl::InvalidArgumentError(
+        "--seeds: all runs would be alike; seeds matter to --generate, and to "
+        "a variant with placement.policy=random");
+  }
+  if (options.seeds > 0) return options.seeds;
+  return seeded ? kUsualSeeds : 1;
+}
+
+}  // namespace
+
+absl::StatusOr<Comparison> RunComparison(const CompareSource& source,
+                                         const CompareOptions& options,
+                                         uint64_t* refused) {
+  const absl::StatusOr<uint32_t> count = CheckVariants(source, options);
+  if (!count.ok()) return count.status();
+  const size_t variants = options.variants.size();
+  std::vector<std::vector<ComparedRun>> runs(variants);
+  std::vector<uint64_t> seeds;
+  constexpr uint64_t kOne = 1000;  // Of the progress, for a run.
+  uint64_t done = 0;
+  *refused = 0;
+  for (uint32_t i = 0; i < *count; ++i) {
+    const uint64_t seed = source.first_seed + i;
+    seeds.push_back(seed);
+    for (size_t v = 0; v < variants; ++v) {
+      const Variant& variant = options.variants[v];
+      absl::StatusOr<CompareInput> input = source.make(seed, variant);
+      if (!input.ok()) return input.status();
+      if (ByLot(*input) && !SetsSeed(variant)) {
+        input->setup.config.placement.seed = seed;
+      }
+      absl::StatusOr<ComparedRun> run = RunOnce(
+          *std::move(input), options.until, [&](uint64_t ended, uint64_t all) {
+            if (!options.progress || all == 0) return;
+            options.progress(done + kOne * ended / all,
+                             kOne * *count * variants);
+          });
+      if (!run.ok()) {
+        return absl::Status(run.status().code(),
+                            "variant " + variant.name + ": " +
+                                std::string(run.status().message()));
+      }
+      done += kOne;
+      *refused += run->refused;
+      runs[v].push_back(*std::move(run));
+    }
+  }
+  return Compare(source.title, options.variants, std::move(seeds),
+                 source.generated || *count > 1, runs);
+}
+
+}  // namespace muster::inprocess
