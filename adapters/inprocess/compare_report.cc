@@ -72,6 +72,7 @@ std::string MeanText(const Comparison::Cell& cell, Unit unit) {
 
 std::string Relative(double difference, double base) {
   const double percent = 100 * difference / base;
+  if (std::abs(percent) < 0.05) return "";
   char text[32];
   std::snprintf(text, sizeof(text), " (%+.*f %%)",
                 std::abs(percent) < 100 ? 1 : 0, percent);

@@ -1,5 +1,6 @@
 // The runs behind a comparison.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -11,6 +12,7 @@ namespace muster::inprocess {
 namespace {
 
 constexpr uint32_t kUsualSeeds = 10;
+constexpr size_t kTypicalJobs = 20'000;
 
 // A 64-bit FNV-1a hash of what was decided, when and where. The scheduler's own
 // hash would not do: its configuration is part of it.
@@ -52,6 +54,48 @@ bool SetsSeed(const Variant& variant) {
   return std::ranges::any_of(variant.settings, [](const auto& setting) {
     return setting.first == "placement.seed";
   });
+}
+
+// The most frequent shapes of the first jobs, until they are 95 % of their
+// tasks: what fragments are measured by, as FGD's authors chose it.
+std::vector<TypicalTask> TypicalTasksOf(JobSource* jobs) {
+  std::vector<TypicalTask> tasks;
+  int64_t all = 0;
+  Job job;
+  for (size_t i = 0; i < kTypicalJobs && jobs->Next(&job); ++i) {
+    for (const Role& role : job.gang.roles) {
+      auto it = std::ranges::find(tasks, role.shape, &TypicalTask::shape);
+      if (it == tasks.end()) it = tasks.insert(it, {role.shape, 0});
+      it->weight += role.desired_tasks;
+      all += role.desired_tasks;
+    }
+  }
+  std::ranges::stable_sort(tasks, std::greater<>(), &TypicalTask::weight);
+  size_t kept = 0;
+  for (int64_t covered = 0;
+       kept < std::min<size_t>(tasks.size(), PlacementOptions::kMaxWorkload) &&
+       covered * 100 < all * 95;
+       ++kept) {
+    covered += tasks[kept].weight;
+  }
+  tasks.resize(kept);
+  return tasks;
+}
+
+// What the policies need that settings do not say.
+absl::StatusOr<CompareInput> MakeInput(const CompareSource& source,
+                                       uint64_t seed, const Variant& variant) {
+  absl::StatusOr<CompareInput> input = source.make(seed, variant);
+  if (!input.ok()) return input;
+  PlacementOptions& placement = input->setup.config.placement;
+  if (ByLot(*input) && !SetsSeed(variant)) placement.seed = seed;
+  if (placement.policy == PlacementPolicy::kFragmentation &&
+      placement.workload.empty()) {
+    const absl::StatusOr<CompareInput> same = source.make(seed, variant);
+    if (!same.ok()) return same.status();
+    placement.workload = TypicalTasksOf(same->jobs.get());
+  }
+  return input;
 }
 
 // The resource whose use is compared: that of the devices, or else the first.
@@ -130,11 +174,8 @@ absl::StatusOr<Comparison> RunComparison(const CompareSource& source,
     seeds.push_back(seed);
     for (size_t v = 0; v < variants; ++v) {
       const Variant& variant = options.variants[v];
-      absl::StatusOr<CompareInput> input = source.make(seed, variant);
+      absl::StatusOr<CompareInput> input = MakeInput(source, seed, variant);
       if (!input.ok()) return input.status();
-      if (ByLot(*input) && !SetsSeed(variant)) {
-        input->setup.config.placement.seed = seed;
-      }
       absl::StatusOr<ComparedRun> run = RunOnce(
           *std::move(input), options.until, [&](uint64_t ended, uint64_t all) {
             if (!options.progress || all == 0) return;

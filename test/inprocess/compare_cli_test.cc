@@ -170,6 +170,26 @@ TEST(CompareCliTest, PlacementByLotHasSeedsOnOneInputToo) {
   EXPECT_EQ(json::parse(fixed.out)["runs"], 1) << "the seed is set";
 }
 
+TEST(CompareCliTest, FragmentationIsToldWhatJobsAskFor) {
+  // It leaves the pair whole for those who want pairs, and does not take the
+  // first node by its key, as it would if it did not know of them.
+  const TempFile file("s.yaml",
+                      "nodes:\n"
+                      "  - {key: a-pair, capacity: {cpu: 8}, devices: 2}\n"
+                      "  - {key: b-single, capacity: {cpu: 8}, devices: 1}\n"
+                      "gangs:\n"
+                      "  - {key: one, run: 10s, per_task: {gpu: 1}}\n"
+                      "  - {key: two, submit: 1s, run: 9s, per_task: {gpu: "
+                      "2}}\n");
+  const Ran ran =
+      Compare({file.path(), "--variant", "fgd:placement.policy=fragmentation",
+               "--variant", "spread:placement.policy=spread", "--json", "-"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const json wait = Measure(json::parse(ran.out), "wait, 99 %");
+  EXPECT_EQ(wait["variants"][0]["mean"], 0) << "both find room at once";
+  EXPECT_EQ(wait["variants"][1]["mean"], 9) << "two waits for one";
+}
+
 TEST(CompareCliTest, MistakesAreOneLineBeforeAnythingRuns) {
   const Args two = {"--variant", "a", "--variant", "b:placement.policy=spread"};
   const struct {
