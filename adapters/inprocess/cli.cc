@@ -122,6 +122,7 @@ void AddCompare(CLI::App* app, Arguments* a) {
                    "What is compared, twice or more; the first is the base: "
                    "NAME:KEY=VALUE,KEY=VALUE, or NAME for the input as it is, "
                    "e.g. spread:placement.policy=spread")
+      ->allow_extra_args(false)
       ->required();
   compare
       ->add_option("--seeds", a->compare.seeds,
