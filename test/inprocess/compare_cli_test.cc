@@ -121,7 +121,7 @@ TEST(CompareCliTest, TheFirstSeedIsThatOfTheOptions) {
 
 TEST(CompareCliTest, AFileIsOneInputAndHasNoInterval) {
   const Ran ran = Compare(
-      {kStory, "--variant", "a", "--variant", "b:scheduler.preemption=false"});
+      {"--variant", "a", "--variant", "b:scheduler.preemption=false", kStory});
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(
       ran.out,
