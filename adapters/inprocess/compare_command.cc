@@ -1,6 +1,5 @@
 // muster-sim compare.
 #include <fstream>
-#include <map>
 #include <memory>
 #include <utility>
 
@@ -160,7 +159,7 @@ int RunCompare(const CompareFlags& flags, const Console& console) {
   }
   if (refused == 0) return kOk;
   console.err << "muster-sim: " << source->title << ": " << refused
-              << " gangs were refused\n";
+              << " gangs were refused, in all runs together\n";
   return kBadInput;
 }
 

@@ -59,10 +59,13 @@ std::string WithUnit(std::string number, const Scale& scale) {
   return number;
 }
 
+bool HasValue(const Comparison::Cell& cell) {
+  return std::ranges::any_of(cell.values,
+                             [](const auto& v) { return v.has_value(); });
+}
+
 std::string MeanText(const Comparison::Cell& cell, Unit unit) {
-  const bool any = std::ranges::any_of(
-      cell.values, [](const auto& v) { return v.has_value(); });
-  if (!any) return "-";
+  if (!HasValue(cell)) return "-";
   Scale scale = ScaleFor(unit, {cell.mean}, false);
   if (unit == Unit::kCount && cell.mean == std::floor(cell.mean)) {
     scale.decimals = 0;
@@ -153,6 +156,7 @@ void PrintVariant(const Comparison& c, size_t v, std::ostream& out) {
   Table table(header);
   for (const Comparison::Row& row : c.rows) {
     const Comparison::Cell& cell = row.cells[v];
+    if (!HasValue(row.cells[0]) && !HasValue(cell)) continue;
     std::vector<std::string> cells = {
         row.measure.name, MeanText(row.cells[0], row.measure.unit),
         MeanText(cell, row.measure.unit), DifferenceText(row, cell)};

@@ -38,7 +38,8 @@ test('the interval of the difference is drawn around the mean', () => {
 
 test('a plot has room for all it shows', () => {
   assert.deepEqual(rangeOf(WAIT), [50, 190]);
-  assert.deepEqual(rangeOf({variants: [{mean: 5, values: [5]}]}), [4, 6]);
+  assert.deepEqual(rangeOf({variants: [{mean: 5, values: [5]}]}), [0, 5]);
+  assert.deepEqual(rangeOf({variants: [{mean: 5, values: [5, 5]}]}), [4, 6]);
   assert.deepEqual(rangeOf({variants: [{mean: 0, values: [null]}]}), [0, 1]);
   assert.ok(place([50, 190], 50) > 0 && place([50, 190], 190) < 100);
 });

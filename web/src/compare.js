@@ -18,7 +18,9 @@ function verdict(measure, cell) {
 function sameText(data, variant, i) {
   if (i === 0) return 'the base';
   if (variant.same_decisions === data.runs) return 'the same decisions';
-  if (variant.same_decisions === 0) return 'other decisions in every run';
+  if (variant.same_decisions === 0) {
+    return 'other decisions' + (data.runs > 1 ? ' in every run' : '');
+  }
   return `other decisions in ${number(data.runs - variant.same_decisions)} of ` +
     plural(data.runs, 'run');
 }
@@ -48,8 +50,7 @@ function verdicts(main, data) {
       {title: 'Difference', number: true, cell: (m) =>
         'difference' in m.variants[i] ?
           differenceText(m, m.variants[i].difference) : '–'},
-      {title: data.runs > 1 ? 'Verdict' : 'Verdict, for this input',
-        cell: (m) => verdict(m, m.variants[i])});
+      {title: 'Verdict', cell: (m) => verdict(m, m.variants[i])});
   });
   section(main, 'Verdicts', data.runs > 1 ?
     `Means over ${plural(data.runs, 'run')}. Better and worse: the 95 % ` +

@@ -34,12 +34,14 @@ export function whisker(cell) {
   return cell.interval.map((end) => cell.mean - cell.difference + end);
 }
 
-// The least and the largest value that is shown.
+// The least and the largest value that is shown; of single runs, which have no
+// spread to be measured by, from 0 on.
 export function rangeOf(measure) {
   const shown = measure.variants.flatMap((cell) =>
     [...cell.values, cell.values.some((v) => v !== null) ? cell.mean : null,
       ...(whisker(cell) ?? [])]).filter((v) => v !== null);
   if (shown.length === 0) return [0, 1];
+  if (measure.variants.every((cell) => cell.values.length === 1)) shown.push(0);
   const low = Math.min(...shown), high = Math.max(...shown);
   return low < high ? [low, high] : [low - 1, high + 1];
 }
