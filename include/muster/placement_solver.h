@@ -146,6 +146,16 @@ class PlacementSolver {
   // of roles that talk it claims nothing.
   virtual void Grow(Cluster& cluster, const PlacementRequest& request,
                     PlacementResult* result) = 0;
+
+  // Whether slots decide: in any nodes of one domain of the level that the gang
+  // requires (in any at all, if it requires none) it fits if and only if
+  // Cluster::Slots of its shape add up to the tasks that Place would add. Who
+  // counts slots need not ask then. False where that is not known. O(1).
+  virtual bool SlotsDecide(const Cluster& cluster,
+                           const PlacementRequest& request) const {
+    (void)cluster, (void)request;
+    return false;
+  }
 };
 
 // The library's own solver. Fabrics are copied; one that Fabric::FromText does

@@ -77,10 +77,7 @@ bool Exhaustive::Decide(size_t next) {
       break;
     }
     victims_.Release(c, tasks);
-    if (tasks < size &&
-        (!board_.Possible() || problem_.Ask(region_->nodes) != Fit::kFits)) {
-      break;
-    }
+    if (tasks < size && !board_.Fits()) break;
     const Score before = score_;
     const Score more = problem_.ScoreOf(c, tasks);
     score_.cost += more.cost;

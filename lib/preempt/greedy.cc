@@ -40,9 +40,7 @@ bool Greedy::Build(const Region& region) {
   // Ask when there are slots enough, then after one more, two more, four...
   for (uint64_t step = 1;; step *= 2) {
     if (!Reach(region)) return TakeAll(region);
-    if (board_.Possible() && problem_.Ask(region.nodes) == Fit::kFits) {
-      return true;
-    }
+    if (board_.Fits()) return true;
     if (problem_.Exhausted()) return false;
     extra_ += step;
     bundles_.assign(region.nodes.size(), {});
@@ -80,7 +78,7 @@ bool Greedy::TakeAll(const Region& region) {
       if (victims_.Take(c, problem_.Cut(c, cut))) break;
     }
   }
-  return board_.Possible() && problem_.Ask(region.nodes) == Fit::kFits;
+  return board_.Fits();
 }
 
 int64_t Greedy::Value(const Bundle& bundle) const {

@@ -26,7 +26,10 @@ uint32_t FixedTasks(const PlacementRequest& request, uint32_t role) {
 
 Problem::Problem(Cluster& cluster, PlacementSolver& solver,
                  const PreemptionRequest& request)
-    : cluster_(cluster), solver_(solver), request_(request) {
+    : cluster_(cluster),
+      solver_(solver),
+      request_(request),
+      slots_decide_(solver.SlotsDecide(cluster, request.placement)) {
   FindNeeds();
   FindScarce();
   for (Need& need : needs_) {

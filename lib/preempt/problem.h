@@ -85,6 +85,10 @@ class Problem {
   // Whether the gang fits `within` (empty: wherever the request allows) as
   // the cluster is now. The cluster stays as it is.
   Fit Ask(std::span<const NodeIndex> within);
+  // Whether counting slots tells the answer; then a question counts without
+  // being asked.
+  bool SlotsDecide() const { return slots_decide_; }
+  void CountQuestion() { ++searched_; }
   // Where the last answer of kFits put the gang.
   const std::vector<Assignment>& placed() const { return answer_.tasks; }
 
@@ -104,6 +108,7 @@ class Problem {
   const PreemptionRequest& request_;
   std::vector<Need> needs_;
   ResourceKind scarce_ = 0;
+  bool slots_decide_ = false;
   PlacementResult answer_;
   uint64_t searched_ = 0;  // Steps of the search; bounded by max_steps.
   uint64_t answered_ = 0;  // Steps of the solver.

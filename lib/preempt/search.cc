@@ -82,7 +82,7 @@ size_t Search::LowestFeasibleIn(const Region& region,
     for (uint32_t c : region.members) {
       victims_.Release(c, c < ends[t] ? problem_.Size(c) : 0);
     }
-    return Fits(region);
+    return board_.Fits();
   };
   size_t low = from;  // Does not fit below.
   size_t high = to;   // Fits there, or is the end.
@@ -139,7 +139,7 @@ void Search::SearchBelow(uint32_t count) {
 void Search::SearchRegion(const Region& region) {
   board_.Watch(region.nodes);
   ReleaseAll(region.candidates);
-  const bool possible = Fits(region);
+  const bool possible = board_.Fits();
   TakeBackAll(region.candidates);
   if (!possible) return;
   for (uint32_t a = 0; a < alternatives_; ++a) {
@@ -174,21 +174,18 @@ void Search::TryGreedy(const Region& region, uint32_t alternative,
   board_.Aim(alternative);
   const bool covered = !quota_first || CoverQuota(problem_, count_, victims_);
   if (covered && greedy_.Build(region)) {
-    if (!quota_lacks_) KeepTouched();
+    if (!quota_lacks_) KeepTouched(region);
     if (victims_.QuotaSuffices() || CoverQuota(problem_, count_, victims_)) {
-      Reduce(region);
+      Reduce();
       best_.Offer(victims_, region);
     }
   }
   victims_.Clear();
 }
 
-bool Search::Fits(const Region& region) {
-  return board_.Possible() && problem_.Ask(region.nodes) == Fit::kFits;
-}
-
 // Lets go of victims that give nothing to the placement just found.
-void Search::KeepTouched() {
+void Search::KeepTouched(const Region& region) {
+  if (problem_.SlotsDecide()) problem_.Ask(region.nodes);  // Where it goes.
   std::vector<bool> used(problem_.cluster().node_limit(), false);
   for (const Assignment& a : problem_.placed()) used[a.at.node] = true;
   for (const Victim& victim : victims_.Victims()) {
@@ -201,7 +198,7 @@ void Search::KeepTouched() {
 }
 
 // Reverse delete: what the gang can do without stays, the dearest first.
-void Search::Reduce(const Region& region) {
+void Search::Reduce() {
   std::vector<Victim> order = victims_.Victims();
   std::sort(order.begin(), order.end(), [&](const Victim& a, const Victim& b) {
     const Score left = problem_.ScoreOf(a.candidate, a.tasks);
@@ -210,13 +207,13 @@ void Search::Reduce(const Region& region) {
   });
   for (const Victim& victim : order) {
     const uint32_t c = victim.candidate;
-    if (ReduceTo(region, c, 0)) continue;
+    if (ReduceTo(c, 0)) continue;
     uint32_t most = problem_.Cuts(c);  // Cuts below what is taken.
     while (problem_.Cut(c, most) >= victim.tasks) --most;
-    if (most == 0 || !ReduceTo(region, c, problem_.Cut(c, most))) continue;
+    if (most == 0 || !ReduceTo(c, problem_.Cut(c, most))) continue;
     for (uint32_t least = 1; least < most;) {
       const uint32_t middle = least + (most - least) / 2;
-      if (ReduceTo(region, c, problem_.Cut(c, middle))) {
+      if (ReduceTo(c, problem_.Cut(c, middle))) {
         most = middle;
       } else {
         least = middle + 1;
@@ -227,11 +224,11 @@ void Search::Reduce(const Region& region) {
 
 // Releases and enters only `tasks` of c's if that is enough, no dearer and
 // lawful.
-bool Search::ReduceTo(const Region& region, uint32_t c, uint32_t tasks) {
+bool Search::ReduceTo(uint32_t c, uint32_t tasks) {
   const uint32_t before = victims_.entered(c);
   if (problem_.ScoreOf(c, tasks) > problem_.ScoreOf(c, before)) return false;
   victims_.Release(c, tasks);
-  if (Fits(region)) {
+  if (board_.Fits()) {
     const std::vector<Victim> old = victims_.InOrder();
     if (victims_.Enter(c, tasks) || victims_.Reorder(c, tasks)) {
       if (!quota_lacks_ || victims_.QuotaSuffices()) return true;
@@ -258,8 +255,8 @@ bool Search::SettleOnce() {
     const Region& region = regions_.all()[r];
     if (&region == best_.region && reduced_) continue;
     board_.Watch(region.nodes);
-    if (!Fits(region)) continue;
-    Reduce(region);
+    if (!board_.Fits()) continue;
+    Reduce();
     if (victims_.broken_law() || victims_.score() >= best_.score) continue;
     best_.Offer(victims_, region);
     reduced_ = true;

@@ -47,10 +47,9 @@ class Search {
   void ReleaseAll(std::span<const uint32_t> candidates);
   void TakeBackAll(std::span<const uint32_t> candidates);
 
-  bool Fits(const Region& region);
-  void KeepTouched();
-  void Reduce(const Region& region);
-  bool ReduceTo(const Region& region, uint32_t c, uint32_t tasks);
+  void KeepTouched(const Region& region);
+  void Reduce();
+  bool ReduceTo(uint32_t c, uint32_t tasks);
   void Settle();
   bool SettleOnce();
   std::vector<uint32_t> WorthSettling() const;

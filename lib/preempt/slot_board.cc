@@ -52,6 +52,13 @@ bool SlotBoard::Possible() const {
   return true;
 }
 
+bool SlotBoard::Fits() const {
+  if (!Possible()) return false;
+  if (!problem_.SlotsDecide()) return problem_.Ask(nodes_) == Fit::kFits;
+  problem_.CountQuestion();
+  return true;
+}
+
 size_t SlotBoard::Column(size_t need) const {
   return std::min(first_column_[need] + aim_, first_column_[need + 1] - 1);
 }

@@ -29,6 +29,8 @@ class SlotBoard {
 
   // False only if the gang cannot fit in the watched nodes.
   bool Possible() const;
+  // Whether it fits there, as the cluster is now.
+  bool Fits() const;
   // Which of a role's alternatives the next two look at: its last, if fewer.
   void Aim(uint32_t alternative) { aim_ = alternative; }
   // Slots the need still lacks in the alternative aimed at, if it wants

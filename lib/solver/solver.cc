@@ -4,6 +4,7 @@
 
 #include "lib/solver/headroom.h"
 #include "lib/solver/node_choice.h"
+#include "lib/topology/needs.h"
 
 namespace muster::solver {
 namespace {
@@ -39,6 +40,35 @@ void Solver::Place(Cluster& cluster, const PlacementRequest& request,
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   PlaceScope(cluster, request, 0, result);
   if (request.dry_run) cluster.Rollback(mark);
+}
+
+// One role of whole devices or none, and no rule but one required level.
+bool Solver::SlotsDecide(const Cluster& cluster,
+                         const PlacementRequest& request) const {
+  const Gang& gang = request.gang->gang;
+  if (gang.groups.size() != 1 || gang.roles.size() != 1 ||
+      request.gang->shapes[0].size() != 1 || !request.fixed.empty() ||
+      request.headroom != nullptr) {
+    return false;
+  }
+  const Role& role = gang.roles[0];
+  const Group& root = gang.groups[0];
+  if (role.min_tasks == 0 || root.min_children > 1 ||
+      root.min_tasks > role.min_tasks || !SharesNoDevice(role.shape.devices)) {
+    return false;
+  }
+  const auto plain = [&](const TopologyConstraint& c) {
+    if (c.empty()) return true;
+    if (!c.slices.empty() || !c.spread.level.empty()) return false;
+    // Whoever names a topology stays inside: every node of a domain is.
+    const int topology = cluster.FindTopology(c.topology);
+    if (topology < 0) return false;
+    const int level = cluster.FindLevel(topology, c.required);
+    const auto stored = static_cast<int>(cluster.index(topology).levels.size());
+    return level >= 0 && level < stored;
+  };
+  return plain(root.topology) && plain(role.topology) &&
+         (root.topology.required.empty() || role.topology.required.empty());
 }
 
 void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,

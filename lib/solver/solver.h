@@ -34,6 +34,8 @@ class Solver final : public PlacementSolver {
              PlacementResult* result) override;
   void Grow(Cluster& cluster, const PlacementRequest& request,
             PlacementResult* result) override;
+  bool SlotsDecide(const Cluster& cluster,
+                   const PlacementRequest& request) const override;
 
  private:
   void PlaceScope(Cluster& cluster, const PlacementRequest& request,

@@ -250,6 +250,59 @@ TEST(Property, GrowthKeepsSpreads) {
             .elastic = true});
 }
 
+// Where slots decide, they tell of any nodes of one required domain whether the
+// gang fits there.
+TEST(Property, SlotsDecide) {
+  uint64_t decided = 0, fits = 0;
+  for (uint64_t seed = 150000; seed < 156000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const Limits limits{.nodes = 6,
+                        .roles = 1,
+                        .tasks = 6,
+                        .slices = random.Chance(20),
+                        .spreads = random.Chance(20),
+                        .shares = random.Chance(20),
+                        .alternatives = random.Chance(20),
+                        .preferences = random.Chance(50)};
+    World w(TwoLevels());
+    for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
+    UseSome(random, w);
+    const PreparedGang& gang = w.Prepare(RandomGang(random, limits));
+    if (!w.solver->SlotsDecide(w.cluster, w.request)) continue;
+    const Role& role = gang.gang.roles[0];
+    const TopologyConstraint& c = role.topology.required.empty()
+                                      ? gang.gang.groups[0].topology
+                                      : role.topology;
+    // One domain of the required level, and of it some nodes.
+    const int level =
+        c.required.empty() ? -1 : w.cluster.FindLevel(0, c.required);
+    const auto domain_of = [&](NodeIndex n) {
+      return level < 0 ? 0 : w.cluster.index(0).domain_of[level][n];
+    };
+    const auto nodes = w.cluster.nodes();
+    const NodeIndex home =
+        nodes[random.Below(static_cast<uint32_t>(nodes.size()))];
+    if (domain_of(home) == TopologyIndex::kOutside) continue;
+    std::vector<NodeIndex> within;
+    uint64_t slots = 0;
+    for (const NodeIndex n : nodes) {
+      if (domain_of(n) != domain_of(home) || random.Chance(20)) continue;
+      within.push_back(n);
+      slots += w.cluster.Slots(n, gang.shapes[0][0], Ledger::kBoth, 1000);
+    }
+    if (within.empty()) continue;
+    w.request.within = within;
+    ++decided;
+    const bool placed = w.PlaceAgain().fit == Fit::kFits;
+    ASSERT_EQ(placed, slots >= role.min_tasks);
+    fits += placed;
+  }
+  EXPECT_GT(decided, 1000u);
+  EXPECT_GT(fits, decided / 10);
+  EXPECT_LT(fits, decided * 9 / 10);
+}
+
 // The order in which nodes arrive changes nothing.
 TEST(Property, ArrivalOrderDoesNotMatter) {
   for (uint64_t seed = 80000; seed < 80500; ++seed) {
