@@ -60,12 +60,15 @@ bool Solver::SlotsDecide(const Cluster& cluster,
   const auto plain = [&](const TopologyConstraint& c) {
     if (c.empty()) return true;
     if (!c.slices.empty() || !c.spread.level.empty()) return false;
-    // Whoever names a topology stays inside: every node of a domain is.
+    // Whoever names a topology stays inside, as all nodes of a domain are.
     const int topology = cluster.FindTopology(c.topology);
     if (topology < 0) return false;
+    const TopologyIndex& index = cluster.index(topology);
+    if (index.nodes.size() == cluster.nodes().size()) {
+      return c.required.empty() || cluster.FindLevel(topology, c.required) >= 0;
+    }
     const int level = cluster.FindLevel(topology, c.required);
-    const auto stored = static_cast<int>(cluster.index(topology).levels.size());
-    return level >= 0 && level < stored;
+    return level >= 0 && level < static_cast<int>(index.levels.size());
   };
   return plain(root.topology) && plain(role.topology) &&
          (root.topology.required.empty() || role.topology.required.empty());

@@ -278,7 +278,9 @@ TEST(Property, SlotsDecide) {
     const int level =
         c.required.empty() ? -1 : w.cluster.FindLevel(0, c.required);
     const auto domain_of = [&](NodeIndex n) {
-      return level < 0 ? 0 : w.cluster.index(0).domain_of[level][n];
+      const TopologyIndex& index = w.cluster.index(0);
+      if (level >= static_cast<int>(index.levels.size())) return n;
+      return level < 0 ? 0 : index.domain_of[level][n];
     };
     const auto nodes = w.cluster.nodes();
     const NodeIndex home =
