@@ -5,7 +5,6 @@
 
 #include <fstream>
 #include <map>
-#include <regex>
 #include <set>
 #include <string>
 
@@ -33,21 +32,27 @@ Keys DescribedKeys() {
   Keys keys;
   std::ifstream page(kPage);
   EXPECT_TRUE(page.good()) << kPage;
-  const std::regex mark("<!-- keys: (.*) -->"), key("`([^`]*)`");
+  const std::string mark = "<!-- keys: ", end = " -->";
   std::string kind;
   bool in_table = false;
   for (std::string line; std::getline(page, line);) {
-    std::smatch m;
-    if (std::regex_match(line, m, mark)) {
-      kind = m[1];
+    if (line.starts_with(mark) && line.ends_with(end)) {
+      kind = line.substr(mark.size(), line.size() - mark.size() - end.size());
       in_table = false;
     } else if (!kind.empty() && line.starts_with("|")) {
       in_table = true;
+      // Keys stand between backticks.
       const std::string cell = line.substr(1, line.find('|', 1) - 1);
-      for (std::sregex_iterator i(cell.begin(), cell.end(), key), end; i != end;
-           ++i) {
-        EXPECT_TRUE(keys[kind].insert((*i)[1]).second)
-            << kind << " describes " << (*i)[1] << " twice";
+      for (size_t open = cell.find('`'); open != std::string::npos;) {
+        const size_t close = cell.find('`', open + 1);
+        if (close == std::string::npos) {
+          ADD_FAILURE() << line;
+          break;
+        }
+        const std::string key = cell.substr(open + 1, close - open - 1);
+        EXPECT_TRUE(keys[kind].insert(key).second)
+            << kind << " describes " << key << " twice";
+        open = cell.find('`', close + 1);
       }
     } else if (in_table) {
       kind.clear();
