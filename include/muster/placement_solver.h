@@ -6,6 +6,7 @@
 #include <limits>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "muster/cluster.h"
@@ -44,6 +45,9 @@ struct Assignment {
 // A question to the solver.
 struct PlacementRequest {
   const PreparedGang* gang = nullptr;
+  // The gang's key where gangs that are alike share a description that has
+  // none; empty: gang->gang.key. Only PlacementPolicy::kRandom looks at it.
+  std::string_view key{};
   Ledger ledger = Ledger::kBoth;  // kBoth: to start now; kLater: to nominate.
   // Tasks of the gang that keep their places. They count towards minima and
   // constraints (a gang that runs in rack 3 and requires one rack grows in
@@ -66,6 +70,10 @@ struct PlacementRequest {
   // Of Grow: ends once it has added so many tasks; more only where a group,
   // role, slice or box comes whole.
   uint32_t most = 0xffffffff;
+
+  std::string_view KeyOfGang() const {
+    return key.empty() ? std::string_view(gang->gang.key) : key;
+  }
 };
 
 // How good a placement is, and how much better any could be that places the

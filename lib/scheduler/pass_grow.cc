@@ -156,6 +156,7 @@ uint32_t Scheduler::Impl::GrowGang(GangIndex g, uint32_t most) {
   CurrentAssignments(r, &assignments_);
   PlacementRequest request;
   request.gang = &gangs.description(r.description).prepared;
+  request.key = r.key;
   request.ledger = Ledger::kBoth;
   request.fixed = assignments_;
   request.most = most;

@@ -337,6 +337,7 @@ bool Scheduler::Impl::ChooseVictims(GangIndex g, const Template& t) {
   Rules rules(*this, g, LeastOf(t, cluster));
   PreemptionRequest request;
   request.placement.gang = &t.prepared;
+  request.placement.key = gangs.at(g).key;
   request.placement.ledger = Ledger::kLater;
   request.candidates = candidates_;
   request.rules = &rules;

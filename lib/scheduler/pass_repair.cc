@@ -98,6 +98,7 @@ bool Scheduler::Impl::Replace(GangIndex g) {
   CurrentAssignments(r, &assignments_);
   PlacementRequest request;
   request.gang = &gangs.description(r.description).prepared;
+  request.key = r.key;
   request.fixed = assignments_;
   if (queues.Headroom(r.queue, Ledger::kBoth, &headroom_))
     request.headroom = &headroom_;

@@ -252,6 +252,7 @@ bool Scheduler::Impl::TryStart(ClassIndex c, GangIndex g, Reason* reason) {
   }
   PlacementRequest request;
   request.gang = &t.prepared;
+  request.key = r.key;
   bool bounded = false;
   for (Ledger ledger : {Ledger::kBoth, Ledger::kLater}) {
     if (ledger == Ledger::kLater && releasing_ == 0) break;

@@ -262,8 +262,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
 void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
                         PlacementResult* result) {
   const PlacementRequest& request = *ask_.request;
-  const policy::Question question{shape, request.ledger,
-                                  request.gang->gang.key};
+  const policy::Question question{shape, request.ledger, request.KeyOfGang()};
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = ask_.tasks;
   uint32_t index = 0;

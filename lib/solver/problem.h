@@ -71,7 +71,7 @@ class Problem {
   const PlacementRequest& request() const { return *request_; }
   const policy::NodePolicy& policy() const { return *policy_; }
   policy::Question QuestionOf(ShapeId shape) const {
-    return {shape, request_->ledger, gang().key};
+    return {shape, request_->ledger, request_->KeyOfGang()};
   }
   const Gang& gang() const { return request_->gang->gang; }
   uint32_t group_count() const { return groups_; }

@@ -154,7 +154,7 @@ void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
 void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
                          ShapeId shape, PlacementResult* result) {
   const index::Layout& layout = index_.layout();
-  policy::Question question{shape, request.ledger, request.gang->gang.key};
+  policy::Question question{shape, request.ledger, request.KeyOfGang()};
   const bool alone = std::all_of(shares_.begin(), shares_.end(),
                                  [](const auto& s) { return s.tasks == 1; });
   if (alone && SharesNoDevice(cluster.device_request(shape))) {

@@ -1,6 +1,7 @@
 // Who is served, where and at whose expense, told as stories.
 #include "muster/scheduler.h"
 
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -493,6 +494,23 @@ TEST_F(SchedulerTest, ALoweredLimitStopsANomination) {
   s.AllDone();
   EXPECT_THAT(s.Pass(), ElementsAre("evict urgent"));
   EXPECT_EQ(s.Phase("urgent"), "waiting");
+}
+
+// Equal gangs share one description in the scheduler; their keys still decide.
+TEST(RandomPlacement, EqualGangsGoToDifferentNodes) {
+  SchedulerConfig config;
+  config.placement.policy = PlacementPolicy::kRandom;
+  Story story(config);
+  for (int n = 0; n < 8; ++n) story.HasNode("n" + std::to_string(n), 8);
+  story.HasQueue("q");
+  for (int g = 0; g < 8; ++g) story.Submit(Job("g" + std::to_string(g)));
+  std::set<std::string> nodes;
+  for (const std::string& line : story.Pass()) {
+    nodes.insert(line.substr(line.find(": ") + 2));
+  }
+  // Eight into eight at random: 5.3 nodes on average.
+  EXPECT_GE(nodes.size(), 4u);
+  EXPECT_LE(nodes.size(), 7u);
 }
 
 }  // namespace
