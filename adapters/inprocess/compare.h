@@ -114,8 +114,9 @@ struct CompareOptions {
 // Runs all of it, one after the other: equal arguments, equal results but for
 // the CPU time. Where the source is generated, variants meet on equal inputs;
 // else seeds matter to placement by lot only. The policy kFragmentation, where
-// the input says no workload, is given that of the input's jobs. INVALID_ARGUMENT before anything
-// runs, where a variant is wrong; INTERNAL: a scheduler broke its contract.
+// the input says no workload, is given that of the input's jobs.
+// INVALID_ARGUMENT before anything runs, where a variant is wrong; INTERNAL: a
+// scheduler broke its contract.
 absl::StatusOr<Comparison> RunComparison(const CompareSource& source,
                                          const CompareOptions& options,
                                          uint64_t* refused);
