@@ -13,13 +13,24 @@ uint64_t allocations = 0;
 
 }  // namespace
 
-void* operator new(std::size_t size) {
+// The library's temporary buffers ask without throwing: a sanitizer's own would
+// not pair with the delete below. None is inlined, or the compiler takes malloc
+// and free for a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t size,
+                                     const std::nothrow_t&) noexcept {
   ++allocations;
-  if (void* p = std::malloc(size == 0 ? 1 : size)) return p;
+  return std::malloc(size == 0 ? 1 : size);
+}
+[[gnu::noinline]] void* operator new(std::size_t size) {
+  if (void* memory = operator new(size, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept {
+  std::free(memory);
+}
 
 int main(int argc, char** argv) {
   return muster::inprocess::SimMain(
