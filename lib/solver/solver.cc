@@ -46,17 +46,13 @@ void Solver::Place(Cluster& cluster, const PlacementRequest& request,
 bool Solver::SlotsDecide(const Cluster& cluster,
                          const PlacementRequest& request) const {
   const Gang& gang = request.gang->gang;
-  if (gang.groups.size() != 1 || gang.roles.size() != 1 ||
-      request.gang->shapes[0].size() != 1 || !request.fixed.empty() ||
-      request.headroom != nullptr) {
+  if (!solver::IsUniform(gang) || request.gang->shapes[0].size() != 1 ||
+      !request.fixed.empty() || request.headroom != nullptr) {
     return false;
   }
   const Role& role = gang.roles[0];
   const Group& root = gang.groups[0];
-  if (role.min_tasks == 0 || root.min_children > 1 ||
-      root.min_tasks > role.min_tasks || !SharesNoDevice(role.shape.devices)) {
-    return false;
-  }
+  if (!SharesNoDevice(role.shape.devices)) return false;
   const auto plain = [&](const TopologyConstraint& c) {
     if (c.empty()) return true;
     if (!c.slices.empty() || !c.spread.level.empty()) return false;

@@ -7,6 +7,14 @@
 #include "lib/topology/needs.h"
 
 namespace muster::solver {
+
+bool IsUniform(const Gang& gang) {
+  if (gang.groups.size() != 1 || gang.roles.size() != 1) return false;
+  const Group& root = gang.groups[0];
+  const uint32_t tasks = gang.roles[0].min_tasks;
+  return tasks > 0 && root.min_children <= 1 && root.min_tasks <= tasks;
+}
+
 // False if the constraint is not one this placer knows.
 bool UniformPlacer::AddRule(const Cluster& cluster, const TopologyConstraint& c,
                             UniformRule* rule) const {
@@ -27,20 +35,14 @@ bool UniformPlacer::IsMine(const Cluster& cluster,
                            const PlacementRequest& request,
                            UniformRule* rule) const {
   const Gang& gang = request.gang->gang;
-  if (gang.groups.size() != 1 || gang.roles.size() != 1 ||
+  if (!IsUniform(gang) || !gang.roles[0].preferences.empty() ||
       !request.fixed.empty() || !request.within.empty() ||
       !gang.traffic.empty() || policy_.PerGang()) {
     return false;
   }
-  const Role& role = gang.roles[0];
-  const Group& root = gang.groups[0];
-  if (role.min_tasks == 0 || !role.preferences.empty() ||
-      root.min_children > 1 || root.min_tasks > role.min_tasks) {
-    return false;
-  }
   rule->topology = cluster.topologies().empty() ? -1 : 0;
-  return AddRule(cluster, root.topology, rule) &&
-         AddRule(cluster, role.topology, rule);
+  return AddRule(cluster, gang.groups[0].topology, rule) &&
+         AddRule(cluster, gang.roles[0].topology, rule);
 }
 
 UniformPlacer::Outcome UniformPlacer::Place(Cluster& cluster,

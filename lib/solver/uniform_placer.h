@@ -13,6 +13,9 @@
 
 namespace muster::solver {
 
+// Whether the gang is one role, whose least tasks are all that it needs.
+bool IsUniform(const Gang& gang);
+
 // Answers for gangs of one role without slices, preferences, traffic or tasks
 // that run already; the general search answers the rest. The smallest
 // enclosing domain first, at equal level the tightest, then the first; inside
