@@ -1,0 +1,73 @@
+// One plan on trial: what the laws look at.
+#ifndef MUSTER_TEST_PROPERTY_TRIAL_H_
+#define MUSTER_TEST_PROPERTY_TRIAL_H_
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "muster/plan.h"
+#include "muster/state.h"
+#include "test/property/books.h"
+#include "test/property/print.h"
+
+namespace muster {
+
+struct Trial {
+  Trial(const SchedulerState& before, const PlanRecord& plan, const Plan& raw,
+        const SchedulerState& after)
+      : before_state(before),
+        after_state(after),
+        before(before),
+        after(after),
+        plan(plan),
+        raw(raw) {}
+
+  size_t KindNamed(const std::string& name) const {
+    const std::vector<std::string>& kinds = before_state.config.resources;
+    return static_cast<size_t>(std::find(kinds.begin(), kinds.end(), name) -
+                               kinds.begin());
+  }
+  // By kind, the devices' thousandths included.
+  std::vector<int64_t> KindsOf(const NodeUse& use) const {
+    std::vector<int64_t> kinds = use.amount;
+    const size_t gpu = KindNamed(before_state.config.device_resource);
+    for (const auto& [d, share] : use.devices) kinds[gpu] += share.milli;
+    return kinds;
+  }
+
+  const SchedulerState& before_state;
+  const SchedulerState& after_state;
+  const Books before;
+  const Books after;
+  const PlanRecord& plan;
+  const Plan& raw;
+};
+
+inline bool Stops(DecisionKind kind) {
+  return kind == DecisionKind::kEvict || kind == DecisionKind::kShrink ||
+         kind == DecisionKind::kSuspend || kind == DecisionKind::kCancel;
+}
+
+inline bool Places(DecisionKind kind) {
+  return kind == DecisionKind::kStart || kind == DecisionKind::kGrow ||
+         kind == DecisionKind::kResume || kind == DecisionKind::kNominate;
+}
+
+inline TaskState AsState(const PlannedTaskRecord& p) {
+  return {p.task,    TaskPhase::kStarting, p.attempt, p.node,
+          p.devices, p.alternative};
+}
+
+inline std::string Text(const DecisionRecord& d) { return Printer::Text(d); }
+
+// The laws of placement: nodes and devices that take what they are given,
+// required levels, slices and spreads. As BrokenLaw.
+std::string BrokenPlacementLaw(const Trial& trial);
+
+// The law of preemption: who may be stopped for whom.
+std::string BrokenVictimLaw(const Trial& trial);
+
+}  // namespace muster
+
+#endif  // MUSTER_TEST_PROPERTY_TRIAL_H_
