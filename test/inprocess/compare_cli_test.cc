@@ -4,12 +4,11 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "adapters/inprocess/cli.h"
 #include "adapters/inprocess/report_page.h"
+#include "test/inprocess/sim_run.h"
 #include "test/inprocess/test_files.h"
 
 namespace muster::inprocess {
@@ -20,22 +19,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-struct Ran {
-  int code = 0;
-  std::string out{};
-  std::string err{};
-};
-
 using Args = std::vector<std::string>;
 
-Ran Compare(Args args) {
-  args.insert(args.begin(), {"muster-sim", "compare"});
-  std::vector<const char*> argv;
-  for (const std::string& a : args) argv.push_back(a.c_str());
-  std::ostringstream out, err;
-  const int code = SimMain(static_cast<int>(argv.size()), argv.data(),
-                           {.out = out, .err = err});
-  return {code, out.str(), err.str()};
+SimRun Compare(Args args) {
+  args.insert(args.begin(), "compare");
+  return Sim(std::move(args));
 }
 
 const std::string kStory =
@@ -59,7 +47,7 @@ const json& Measure(const json& j, const std::string& name) {
 }
 
 TEST(CompareCliTest, TwoPoliciesMeetOnTheSameInputs) {
-  const Ran ran = Compare(
+  const SimRun ran = Compare(
       With(kGenerated, {"--variant", "muster", "--variant",
                         "spread:placement.policy=spread", "--json", "-"}));
   ASSERT_EQ(ran.code, 0) << ran.err;
@@ -86,7 +74,7 @@ TEST(CompareCliTest, EqualArgumentsGiveEqualResults) {
                                       "--variant", "b", "--json", "-"});
   json results[2];
   for (json& j : results) {
-    const Ran ran = Compare(args);
+    const SimRun ran = Compare(args);
     ASSERT_EQ(ran.code, 0) << ran.err;
     j = json::parse(ran.out);
     ASSERT_EQ(j["measures"].back()["name"], "CPU of passes");
@@ -96,7 +84,7 @@ TEST(CompareCliTest, EqualArgumentsGiveEqualResults) {
 }
 
 TEST(CompareCliTest, TheTableHasAVerdictAMeasure) {
-  const Ran ran = Compare(With(
+  const SimRun ran = Compare(With(
       kGenerated,
       {"--variant", "muster", "--variant", "patient:scheduler.preemption=false",
        "--variant", "again:scheduler.preemption=true"}));
@@ -112,23 +100,23 @@ TEST(CompareCliTest, TheTableHasAVerdictAMeasure) {
 }
 
 TEST(CompareCliTest, TheFirstSeedIsThatOfTheOptions) {
-  const Ran ran = Compare({"--generate", "preset=small,days=0.25,seed=7",
-                           "--seeds", "2", "--variant", "a", "--variant",
-                           "b:placement.policy=spread", "--json", "-"});
+  const SimRun ran = Compare({"--generate", "preset=small,days=0.25,seed=7",
+                              "--seeds", "2", "--variant", "a", "--variant",
+                              "b:placement.policy=spread", "--json", "-"});
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(json::parse(ran.out)["seeds"], (json{7, 8}));
 }
 
 TEST(CompareCliTest, AFileIsOneInputAndHasNoInterval) {
-  const Ran ran = Compare(
+  const SimRun ran = Compare(
       {"--variant", "a", "--variant", "b:scheduler.preemption=false", kStory});
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(
       ran.out,
       AllOf(HasSubstr("1 run of each variant:"), HasSubstr("better here"),
             HasSubstr("There is one input"), Not(HasSubstr("95 % interval"))));
-  const Ran named = Compare({"--file", kStory, "--variant", "a", "--variant",
-                             "b:scheduler.preemption=false", "--json", "-"});
+  const SimRun named = Compare({"--file", kStory, "--variant", "a", "--variant",
+                                "b:scheduler.preemption=false", "--json", "-"});
   ASSERT_EQ(named.code, 0) << named.err;
   const json j = json::parse(named.out);
   EXPECT_EQ(j["seeds"], json::array());
@@ -155,7 +143,7 @@ TEST(CompareCliTest, PlacementByLotHasSeedsOnOneInputToo) {
                      "lot:placement.policy=random",
                      "--json",
                      "-"};
-  const Ran ran = Compare(args);
+  const SimRun ran = Compare(args);
   ASSERT_EQ(ran.code, 0) << ran.err;
   const json j = json::parse(ran.out);
   EXPECT_EQ(j["seeds"], (json{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}));
@@ -164,7 +152,7 @@ TEST(CompareCliTest, PlacementByLotHasSeedsOnOneInputToo) {
     EXPECT_DOUBLE_EQ(value.get<double>(), 1.0 / 13) << "packed";
   }
   EXPECT_GT(scattered[1]["mean"], 1.0 / 13) << "the large one at times";
-  const Ran fixed =
+  const SimRun fixed =
       Compare({file.path(), "--variant", "packed", "--variant",
                "lot:placement.policy=random,placement.seed=3", "--json", "-"});
   EXPECT_EQ(json::parse(fixed.out)["runs"], 1) << "the seed is set";
@@ -181,7 +169,7 @@ TEST(CompareCliTest, FragmentationIsToldWhatJobsAskFor) {
                       "  - {key: one, run: 10s, per_task: {gpu: 1}}\n"
                       "  - {key: two, submit: 1s, run: 9s, per_task: {gpu: "
                       "2}}\n");
-  const Ran ran =
+  const SimRun ran =
       Compare({file.path(), "--variant", "fgd:placement.policy=fragmentation",
                "--variant", "spread:placement.policy=spread", "--json", "-"});
   ASSERT_EQ(ran.code, 0) << ran.err;
@@ -209,7 +197,7 @@ TEST(CompareCliTest, MistakesAreOneLineBeforeAnythingRuns) {
       {With({"--nodes", "n.csv"}, two), "trace: --pods is missing"},
   };
   for (const auto& c : kCases) {
-    const Ran ran = Compare(c.args);
+    const SimRun ran = Compare(c.args);
     EXPECT_EQ(ran.code, 2) << c.error;
     EXPECT_THAT(ran.err, HasSubstr(c.error));
     EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
@@ -226,7 +214,7 @@ TEST(CompareCliTest, AMuriTraceIsComparedByPolicy) {
                       "job_id,num_gpu,submit_time,iterations,model_name,"
                       "iteration_time,priority\n"
                       "1,2,0,100,m,1000,0\n2,2,10000,10,m,1000,5\n");
-  const Ran ran =
+  const SimRun ran =
       Compare({"--format", "muri", "--nodes", nodes.path(), "--jobs",
                jobs.path(), "--variant", "fifo", "--variant",
                "urgent:policy=priority", "--json", "-"});
@@ -246,7 +234,7 @@ TEST(CompareCliTest, ThePageHoldsTheResults) {
                      "b:scheduler.preemption=false",
                      "--page",
                      page.path()};
-  const Ran ran = Compare(args);
+  const SimRun ran = Compare(args);
   if (!FindWebBundle("compare").has_value()) {
     EXPECT_EQ(ran.code, 2);
     EXPECT_THAT(ran.err, HasSubstr("--page needs a build with npm"));

@@ -6,12 +6,11 @@
 
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "adapters/inprocess/cli.h"
 #include "adapters/inprocess/fgd_report.h"
+#include "test/inprocess/sim_run.h"
 #include "test/inprocess/test_files.h"
 
 namespace muster::inprocess {
@@ -59,20 +58,10 @@ class FgdTest : public testing::Test {
     return input.value_or(FgdInput{});
   }
 
-  struct Ran {
-    int code = 0;
-    std::string out{};
-    std::string err{};
-  };
-  Ran Fgd(std::vector<std::string> args) const {
-    args.insert(args.begin(), {"muster-sim", "fgd", "--data", folder_.string(),
-                               "--list", "tiny"});
-    std::vector<const char*> argv;
-    for (const std::string& a : args) argv.push_back(a.c_str());
-    std::ostringstream out, err;
-    const int code = SimMain(static_cast<int>(argv.size()), argv.data(),
-                             {.out = out, .err = err});
-    return {code, out.str(), err.str()};
+  SimRun Fgd(std::vector<std::string> args) const {
+    args.insert(args.begin(),
+                {"fgd", "--data", folder_.string(), "--list", "tiny"});
+    return Sim(std::move(args));
   }
 
  private:
@@ -137,7 +126,7 @@ TEST_F(FgdTest, WhatFitsIsAllocated) {
 }
 
 TEST_F(FgdTest, PrintsTheDocumentedJson) {
-  const Ran ran = Fgd({"--seeds", "3", "--json"});
+  const SimRun ran = Fgd({"--seeds", "3", "--json"});
   ASSERT_EQ(ran.code, 0) << ran.err;
   const auto j = nlohmann::json::parse(ran.out);
   EXPECT_EQ(j["list"], "tiny");
@@ -157,15 +146,15 @@ TEST_F(FgdTest, ComparesWithWhatWasPublishedWhereThatIsThere) {
   Write("fgd_expected_summary.csv",
         "workload,policy,arrived_pct,alloc_mean\n"
         "tiny,FGD,100,87.5\ntiny,FGD,130,99\nother,BestFit,100,1\n");
-  const Ran ran = Fgd({"--seeds", "1", "--policy", "FGD"});
+  const SimRun ran = Fgd({"--seeds", "1", "--policy", "FGD"});
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("87.50"));
   EXPECT_THAT(ran.out, Not(HasSubstr("Muster")));
 }
 
 TEST_F(FgdTest, DrawsTheCurve) {
-  const Ran ran = Fgd({"--seeds", "1", "--policy", "FGD", "--policy", "Spread",
-                       "--plot", Path("curve.svg")});
+  const SimRun ran = Fgd({"--seeds", "1", "--policy", "FGD", "--policy",
+                          "Spread", "--plot", Path("curve.svg")});
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("a FGD b Spread"));
   std::ostringstream svg;
@@ -177,7 +166,7 @@ TEST_F(FgdTest, DrawsTheCurve) {
 
 TEST_F(FgdTest, AnotherNodeListMayBeNamed) {
   Write("one.csv", "sn,cpu_milli,memory_mib,gpu,model\nn0,9000,9000,1,T4\n");
-  const Ran ran = Fgd({"--seeds", "1", "--nodes", Path("one.csv")});
+  const SimRun ran = Fgd({"--seeds", "1", "--nodes", Path("one.csv")});
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out, HasSubstr("1 nodes, 1 GPUs"));
 }
@@ -195,7 +184,7 @@ TEST_F(FgdTest, BadInputIsOneMessageWithFileLineAndField) {
       {"", ": is empty"}};
   for (const auto& [content, message] : cases) {
     Write("openb_pod_list_tiny.csv", content);
-    const Ran ran = Fgd({});
+    const SimRun ran = Fgd({});
     EXPECT_EQ(ran.code, 2) << content;
     EXPECT_THAT(ran.err, StartsWith("muster-sim: " + pods + message));
     EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;

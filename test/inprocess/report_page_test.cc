@@ -5,11 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "adapters/inprocess/cli.h"
+#include "test/inprocess/sim_run.h"
 #include "test/inprocess/test_files.h"
 
 namespace muster::inprocess {
@@ -83,20 +82,6 @@ TEST(ReportPageTest, ThePageLoadsNothing) {
   EXPECT_THAT(html, HasSubstr("<script>run();</script>"));
 }
 
-struct Ran {
-  int code = 0;
-  std::string out{};
-  std::string err{};
-};
-
-Ran Sim(std::vector<const char*> args) {
-  args.insert(args.begin(), "muster-sim");
-  std::ostringstream out, err;
-  const int code = SimMain(static_cast<int>(args.size()), args.data(),
-                           {.out = out, .err = err});
-  return {code, out.str(), err.str()};
-}
-
 const char kStory[] = MUSTER_SCENARIO_DIR "/story-a-precious-node.yaml";
 
 TEST(ReportPageTest, ARunWritesAPageWithTheFiguresThatItPrints) {
@@ -104,8 +89,7 @@ TEST(ReportPageTest, ARunWritesAPageWithTheFiguresThatItPrints) {
     GTEST_SKIP() << "built without npm";
   }
   const TempFile page("page.html");
-  const Ran ran =
-      Sim({"run", kStory, "--json", "--report", page.path().c_str()});
+  const SimRun ran = Sim({"run", kStory, "--json", "--report", page.path()});
   ASSERT_EQ(ran.code, 0) << ran.err;
   const json data = DataOf(page.Read());
   json printed = json::parse(ran.out);
@@ -127,7 +111,7 @@ TEST(ReportPageTest, WithoutABundleItIsToldBeforeAnythingRuns) {
     return;
   }
   const TempFile page("page.html", "", false);
-  const Ran ran = Sim({"run", kStory, "--report", page.path().c_str()});
+  const SimRun ran = Sim({"run", kStory, "--report", page.path()});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("--report needs a build with npm"));
   EXPECT_EQ(ran.out, "");
@@ -138,7 +122,7 @@ TEST(ReportPageTest, AFileThatCannotBeWrittenIsBadInput) {
   if (!FindWebBundle("report").has_value()) {
     GTEST_SKIP() << "built without npm";
   }
-  const Ran ran = Sim({"run", kStory, "--report", "/nowhere/at/all.html"});
+  const SimRun ran = Sim({"run", kStory, "--report", "/nowhere/at/all.html"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_EQ(ran.err, "muster-sim: /nowhere/at/all.html: cannot be written\n");
   EXPECT_EQ(ran.out, "");

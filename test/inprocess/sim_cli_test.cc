@@ -3,11 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 #include <string>
 #include <vector>
 
-#include "adapters/inprocess/cli.h"
+#include "test/inprocess/sim_run.h"
 #include "test/inprocess/test_files.h"
 
 namespace muster::inprocess {
@@ -17,22 +16,6 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-struct Ran {
-  int code = 0;
-  std::string out{};
-  std::string err{};
-};
-
-Ran Sim(std::vector<std::string> args) {
-  args.insert(args.begin(), "muster-sim");
-  std::vector<const char*> argv;
-  for (const std::string& a : args) argv.push_back(a.c_str());
-  std::ostringstream out, err;
-  const int code = SimMain(static_cast<int>(argv.size()), argv.data(),
-                           {.out = out, .err = err});
-  return {code, out.str(), err.str()};
-}
-
 std::string Story(const std::string& name) {
   return std::string(MUSTER_SCENARIO_DIR) + "/" + name + ".yaml";
 }
@@ -40,7 +23,7 @@ std::string Story(const std::string& name) {
 constexpr char kNodes[] = "nodes: [{key: n, capacity: {cpu: 4}, devices: 4}]\n";
 
 TEST(SimCliTest, RunsAScenarioAndPrintsPictureAndTable) {
-  const Ran ran = Sim({"run", Story("story-a-precious-node")});
+  const SimRun ran = Sim({"run", Story("story-a-precious-node")});
   EXPECT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(ran.out,
               AllOf(HasSubstr("100-150 preempted by test-p1 with 40 s saved "
@@ -49,7 +32,7 @@ TEST(SimCliTest, RunsAScenarioAndPrintsPictureAndTable) {
 }
 
 TEST(SimCliTest, PrintsTheDocumentedJson) {
-  const Ran ran = Sim({"run", Story("story-a-precious-node"), "--json"});
+  const SimRun ran = Sim({"run", Story("story-a-precious-node"), "--json"});
   ASSERT_EQ(ran.code, 0) << ran.err;
   const auto j = nlohmann::json::parse(ran.out);
   EXPECT_EQ(j["counts"]["submitted"], 4);
@@ -71,7 +54,7 @@ TEST(SimCliTest, AnExpectationThatFailsIsToldWithItsLine) {
                       std::string(kNodes) +
                           "gangs: [{key: a, run: 10s}]\n"
                           "expect:\n  intervals:\n    a: [{to: 11s}]\n");
-  const Ran ran = Sim({"run", file.path()});
+  const SimRun ran = Sim({"run", file.path()});
   EXPECT_EQ(ran.code, 1);
   EXPECT_EQ(ran.err, file.path() +
                          ":5:9: expect.intervals.a[0]: to should be 11 s; it "
@@ -85,7 +68,7 @@ TEST(SimCliTest, AGangLargerThanTheClusterIsBadInputAndTheRestRuns) {
                           "per_task: {gpu: 1}}\n"
                           "  - {key: fits, run: 10s, tasks: 4, per_task: {gpu: "
                           "1}}\n");
-  const Ran ran = Sim({"run", file.path(), "--json"});
+  const SimRun ran = Sim({"run", file.path(), "--json"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, AllOf(HasSubstr(file.path() + ":3:5: "),
                              HasSubstr("gang giant: "), HasSubstr("never"),
@@ -99,7 +82,7 @@ TEST(SimCliTest, AnEventAboutNothingIsToldWithItsLine) {
   const TempFile file("s.yaml", std::string(kNodes) +
                                     "gangs: [{key: a, run: 10s}]\n"
                                     "events:\n  - {at: 5s, node_down: m}\n");
-  const Ran ran = Sim({"run", file.path()});
+  const SimRun ran = Sim({"run", file.path()});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr(file.path() + ":4:1: node-down m: "));
 }
@@ -121,7 +104,7 @@ TEST(SimCliTest, BadInputIsOneLineAndExitCodeTwo) {
            {"replay", "/no/such/journal"},
            {"demo", "--scenarios", "/no/such/folder"},
        }) {
-    const Ran ran = Sim(args);
+    const SimRun ran = Sim(args);
     EXPECT_EQ(ran.code, 2) << args[0];
     EXPECT_EQ(std::ranges::count(ran.err, '\n'), 1) << ran.err;
     EXPECT_EQ(ran.out, "");
@@ -134,7 +117,7 @@ TEST(SimCliTest, ABadCommandLineIsExitCodeTwo) {
   EXPECT_EQ(Sim({"run"}).code, 2);
   EXPECT_EQ(Sim({"run", "x", "--until", "soon"}).code, 2);
   EXPECT_EQ(Sim({"trace", "--nodes", "x", "--copies", "0"}).code, 2);
-  const Ran help = Sim({"--help"});
+  const SimRun help = Sim({"--help"});
   EXPECT_EQ(help.code, 0);
   EXPECT_THAT(help.out, AllOf(HasSubstr("run"), HasSubstr("explain"),
                               HasSubstr("generate"), HasSubstr("replay")));
@@ -149,7 +132,7 @@ TEST(SimCliTest, ABrokenLineOfATraceIsNamed) {
       "pod_phase,creation_time,deletion_time,scheduled_time\n"
       "p0,10,10,1,1000,,LS,Running,0,5,0\n"
       "p1,10,10,1,many,,LS,Running,0,5,0\n");
-  const Ran ran =
+  const SimRun ran =
       Sim({"trace", "--nodes", nodes.path(), "--pods", pods.path()});
   EXPECT_EQ(ran.code, 2);
   EXPECT_EQ(ran.err, "muster-sim: " + pods.path() +
@@ -158,7 +141,7 @@ TEST(SimCliTest, ABrokenLineOfATraceIsNamed) {
 
 TEST(SimCliTest, ExplainsHowItWentOrHowItWas) {
   const std::string story = Story("story-a-precious-node");
-  const Ran history = Sim({"explain", story, "test2"});
+  const SimRun history = Sim({"explain", story, "test2"});
   EXPECT_EQ(history.code, 0);
   EXPECT_THAT(history.out,
               AllOf(HasSubstr("0 s  submitted"), HasSubstr("waiting: "),
@@ -174,8 +157,8 @@ TEST(SimCliTest, ExplainsHowItWentOrHowItWas) {
 
 TEST(SimCliTest, AJournalReplaysToTheSameState) {
   const TempFile journal("run.journal", "", false);
-  const Ran run = Sim({"run", Story("story-f-unruly-host"), "--json",
-                       "--journal", journal.path()});
+  const SimRun run = Sim({"run", Story("story-f-unruly-host"), "--json",
+                          "--journal", journal.path()});
   ASSERT_EQ(run.code, 0) << run.err;
   const std::string hash =
       nlohmann::json::parse(run.out)["state_hash"].get<std::string>();
@@ -183,11 +166,11 @@ TEST(SimCliTest, AJournalReplaysToTheSameState) {
        std::vector<std::vector<std::string>>{
            {"replay", journal.path()},
            {"replay", journal.path(), "--follow"}}) {
-    const Ran replay = Sim(args);
+    const SimRun replay = Sim(args);
     EXPECT_EQ(replay.code, 0) << replay.err;
     EXPECT_THAT(replay.out, HasSubstr("state hash  " + hash));
   }
-  const Ran again =
+  const SimRun again =
       Sim({"run", Story("story-f-unruly-host"), "--journal", journal.path()});
   EXPECT_EQ(again.code, 2) << "a journal is not overwritten";
 }
@@ -200,7 +183,7 @@ TEST(SimCliTest, ATornJournalIsReplayedUpToTheTear) {
       0);
   const std::string whole = journal.Read();
   journal.Write(whole.substr(0, whole.size() - 3));
-  const Ran torn = Sim({"replay", journal.path()});
+  const SimRun torn = Sim({"replay", journal.path()});
   EXPECT_EQ(torn.code, 2);
   EXPECT_THAT(torn.out, HasSubstr("decided again: all equal"));
   EXPECT_THAT(torn.err, AllOf(HasSubstr(journal.path() + ": record "),
@@ -214,22 +197,22 @@ TEST(SimCliTest, ATornJournalIsReplayedUpToTheTear) {
 TEST(SimCliTest, GeneratesWhatItCanRunAndReplay) {
   const TempFile file("g.yaml", "", false);
   const TempFile journal("g.journal", "", false);
-  const Ran made = Sim({"generate", "--load", "0.95", "--seed", "3", "--days",
-                        "2", "--no-failures", "-o", file.path()});
+  const SimRun made = Sim({"generate", "--load", "0.95", "--seed", "3",
+                           "--days", "2", "--no-failures", "-o", file.path()});
   ASSERT_EQ(made.code, 0) << made.err;
   EXPECT_THAT(made.out, AllOf(HasSubstr("preset=small,load=0.95,seed=3,days=2"),
                               HasSubstr("muster-sim run " + file.path())));
-  const Ran ran = Sim({"run", file.path(), "--json", "--validate", "--journal",
-                       journal.path()});
+  const SimRun ran = Sim({"run", file.path(), "--json", "--validate",
+                          "--journal", journal.path()});
   EXPECT_EQ(ran.code, 0) << ran.err;
   const auto j = nlohmann::json::parse(ran.out);
   EXPECT_EQ(j["counts"]["finished"], j["counts"]["submitted"]);
   EXPECT_GT(j["stops"]["preempted"], 0);
-  const Ran replay = Sim({"replay", journal.path()});
+  const SimRun replay = Sim({"replay", journal.path()});
   EXPECT_EQ(replay.code, 0) << replay.err;
   EXPECT_THAT(replay.out, HasSubstr(j["state_hash"].get<std::string>()));
 
-  const Ran direct = Sim(
+  const SimRun direct = Sim(
       {"run", "--json", "--generate", "load=0.95,seed=3,days=2,no-failures"});
   EXPECT_EQ(direct.code, 0) << direct.err;
   const auto same = nlohmann::json::parse(direct.out);
@@ -238,7 +221,7 @@ TEST(SimCliTest, GeneratesWhatItCanRunAndReplay) {
 }
 
 TEST(SimCliTest, TellsWhatWasGenerated) {
-  const Ran json = Sim({"generate", "--preset", "medium", "--json"});
+  const SimRun json = Sim({"generate", "--preset", "medium", "--json"});
   EXPECT_EQ(json.code, 0) << json.err;
   const auto j = nlohmann::json::parse(json.out);
   EXPECT_EQ(j["options"], "preset=medium,load=0.85,seed=1,days=7");
@@ -250,12 +233,12 @@ TEST(SimCliTest, TellsWhatWasGenerated) {
 }
 
 TEST(SimCliTest, WhatCannotBeGeneratedIsExitCodeTwo) {
-  const Ran preset = Sim({"generate", "--preset", "tiny"});
+  const SimRun preset = Sim({"generate", "--preset", "tiny"});
   EXPECT_EQ(preset.code, 2);
   EXPECT_THAT(preset.err, HasSubstr("--preset: 'tiny' is not small, medium"));
   EXPECT_EQ(Sim({"generate", "--load", "3"}).code, 2);
   EXPECT_EQ(Sim({"generate", "-o", "/no/such/folder/x.yaml"}).code, 2);
-  const Ran run = Sim({"run", "--generate", "preset=small,lode=1"});
+  const SimRun run = Sim({"run", "--generate", "preset=small,lode=1"});
   EXPECT_EQ(run.code, 2);
   EXPECT_THAT(run.err, HasSubstr("--generate: there is no 'lode'"));
   EXPECT_EQ(Sim({"run", "x.yaml", "--generate", "seed=1"}).code, 2);

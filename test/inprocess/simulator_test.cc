@@ -42,6 +42,15 @@ class World {
     jobs.push_back(std::move(job));
     return jobs.back();
   }
+  // One task each, the worker after the server.
+  void AddServerThenWorker(const std::string& key, Duration run) {
+    Job& j = Add(key, 0, run, 1);
+    j.gang.roles[0].name = "server";
+    Role worker = j.gang.roles[0];
+    worker.name = "worker";
+    worker.start_after = {"server"};
+    j.gang.roles.push_back(worker);
+  }
   void At(Time at, EventBody body) {
     events.push_back({at * kSecond, std::move(body)});
   }
@@ -120,12 +129,7 @@ TEST(SimulatorTest, SurplusTasksMakeRoomWithoutAStop) {
 
 TEST(SimulatorTest, RolesStartInTheirOrder) {
   World w(1);
-  Job& j = w.Add("job", 0, 10, 1);
-  j.gang.roles[0].name = "server";
-  Role worker = j.gang.roles[0];
-  worker.name = "worker";
-  worker.start_after = {"server"};
-  j.gang.roles.push_back(worker);
+  w.AddServerThenWorker("job", 10);
   w.host.start_time = 3 * kSecond;
   w.Run();
   EXPECT_THAT(w.Runs("job"), ElementsAre("6-16"));
@@ -134,12 +138,7 @@ TEST(SimulatorTest, RolesStartInTheirOrder) {
 // A wave waits for the one before, however often that is tried.
 TEST(SimulatorTest, ALaterRoleWaitsForWhatFailedAndIsPlacedAgain) {
   World w(1);
-  Job& j = w.Add("job", 0, 10, 1);
-  j.gang.roles[0].name = "server";
-  Role worker = j.gang.roles[0];
-  worker.name = "worker";
-  worker.start_after = {"server"};
-  j.gang.roles.push_back(worker);
+  w.AddServerThenWorker("job", 10);
   w.host.start_time = 3 * kSecond;
   w.host.lapses.push_back({.gang = "job", .kind = LapseKind::kFail});
   w.Run();
@@ -149,12 +148,7 @@ TEST(SimulatorTest, ALaterRoleWaitsForWhatFailedAndIsPlacedAgain) {
 
 TEST(SimulatorTest, ARefusedStartIsRefusedWithAllItsWaves) {
   World w(1);
-  Job& j = w.Add("job", 0, 10, 1);
-  j.gang.roles[0].name = "server";
-  Role worker = j.gang.roles[0];
-  worker.name = "worker";
-  worker.start_after = {"server"};
-  j.gang.roles.push_back(worker);
+  w.AddServerThenWorker("job", 10);
   w.host.start_time = 3 * kSecond;
   w.host.lapses.push_back({.gang = "job", .kind = LapseKind::kRefuse});
   w.Run();

@@ -1,65 +1,18 @@
-// The page of muster-sim compare in headless Chromium:
-//   node compare_test.mjs MUSTER_SIM SCENARIOS [FOLDER]
-// As page_test.mjs, which sees to what all pages have in common.
+// The page of muster-sim compare in headless Chromium; see pages.mjs.
 import assert from 'node:assert/strict';
-import {execFileSync, spawnSync} from 'node:child_process';
-import fs from 'node:fs';
-import os from 'node:os';
-import path from 'node:path';
-import {pathToFileURL} from 'node:url';
 
-import {Browser, findChromium} from './browser.mjs';
+import {LIVE, TIP, looksRight, pageOf, run, scenario} from './pages.mjs';
 
-const [sim, scenarios, pictures] = process.argv.slice(2);
-
-function skip(why) {
-  console.log(`[  SKIPPED ] ${why}`);
-  process.exit(77);
-}
-
-const chromium = findChromium();
-if (!chromium) skip('there is no Chromium (Debian: chromium)');
-const probe = spawnSync(sim, ['compare', 'no such file', '--variant', 'a',
-  '--page', os.devNull]);
-if (/needs a build with npm/.test(probe.stderr)) skip('built without npm');
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'muster-compare-'));
-
-function compare(name, ...args) {
-  const page = path.join(folder, `${name}.html`);
-  execFileSync(sim, ['compare', ...args, '--page', page], {stdio: 'pipe'});
-  return pathToFileURL(page).href;
-}
-
+const compare = (name, ...args) => pageOf(name, '--page', 'compare', ...args);
 const seeds = compare('seeds', '--generate', 'preset=small,load=0.95,days=1',
   '--seeds', '4', '--variant', '<b>base</b>', '--variant',
   'spread:placement.policy=spread', '--variant',
   'patient:scheduler.preemption=false', '--variant',
   'again:scheduler.preemption=true');
-const LIVE = `document.getElementById('live').textContent`;
-const TIP = `(() => {
-  const tip = document.querySelector('.tip');
-  return tip.hidden ? '' : tip.innerText;
-})()`;
 
-const tests = {
+await run({
   async 'nothing is wide, wrong or fetched, on any screen, light or dark'(b) {
-    for (const dark of [false, true]) {
-      for (const width of [360, 1280, 3840]) {
-        const page = await b.open(seeds, {width, height: 800, dark});
-        const wide = await page.value('document.documentElement.scrollWidth');
-        assert.ok(wide <= width, `${wide} pixels in a window of ${width}`);
-        assert.deepEqual(await page.value(`[...document.querySelectorAll(
-          '.card > *')].filter((e) => e.getBoundingClientRect().right >
-            innerWidth + 1).map((e) => e.className)`), []);
-        assert.deepEqual(page.errors, []);
-        assert.deepEqual(page.requests, []);
-        if (pictures) {
-          await page.screenshot(path.join(pictures,
-            `compare-${width}-${dark ? 'dark' : 'light'}.png`));
-        }
-        await page.close();
-      }
-    }
+    await looksRight(b, seeds, 'compare');
   },
 
   async 'every measure has its verdicts, and a plot'(b) {
@@ -102,8 +55,8 @@ const tests = {
 
   async 'one input has no intervals, and says so'(b) {
     const page = await b.open(compare('one',
-      path.join(scenarios, 'story-a-precious-node.yaml'), '--variant', 'as-is',
-      '--variant', 'patient:scheduler.preemption=false'));
+      scenario('story-a-precious-node'), '--variant', 'as-is', '--variant',
+      'patient:scheduler.preemption=false'));
     const text = await page.value('document.body.innerText');
     assert.match(text, /There is one input, and so no interval/);
     assert.match(text, /better here/);
@@ -112,19 +65,4 @@ const tests = {
     assert.deepEqual(page.errors, []);
     await page.close();
   },
-};
-
-const browser = new Browser(chromium);
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  try {
-    await test(browser);
-    console.log(`ok      ${name}`);
-  } catch (error) {
-    ++failed;
-    console.log(`FAILED  ${name}\n${error.stack}`);
-  }
-}
-await browser.close();
-fs.rmSync(folder, {recursive: true});
-process.exit(failed > 0 ? 1 : 0);
+});

@@ -1,29 +1,9 @@
-// The pages in headless Chromium:
-//   node page_test.mjs MUSTER_SIM SCENARIOS [FOLDER]
-// With a folder, pictures of what was looked at are left there. Skipped, with
-// exit code 77, where there is no Chromium or muster-sim has no pages.
+// The page of muster-sim run --report in headless Chromium; see pages.mjs.
 import assert from 'node:assert/strict';
-import {execFileSync, spawnSync} from 'node:child_process';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
-import {pathToFileURL} from 'node:url';
 
-import {Browser, findChromium} from './browser.mjs';
-
-const [sim, scenarios, pictures] = process.argv.slice(2);
-const WIDTHS = [360, 1280, 3840];
-
-function skip(why) {
-  console.log(`[  SKIPPED ] ${why}`);
-  process.exit(77);
-}
-
-const chromium = findChromium();
-if (!chromium) skip('there is no Chromium (Debian: chromium)');
-const probe = spawnSync(sim, ['run', 'no such file', '--report', os.devNull]);
-if (/needs a build with npm/.test(probe.stderr)) skip('built without npm');
-const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'muster-page-'));
+import {LIVE, TIP, folder, looksRight, pageOf, run, scenario} from './pages.mjs';
 
 // A scenario whose names attack the page, with gangs left waiting.
 const HOSTILE = `
@@ -37,13 +17,9 @@ gangs:
 expect: {waiting: {too-large: never-fits}}
 `;
 
-function report(scenario) {
-  const page = path.join(folder, path.basename(scenario, '.yaml') + '.html');
-  execFileSync(sim, ['run', scenario, '--report', page], {stdio: 'pipe'});
-  return pathToFileURL(page).href;
-}
-
-const story = (name) => report(path.join(scenarios, `story-${name}.yaml`));
+const report = (file) =>
+  pageOf(path.basename(file, '.yaml'), '--report', 'run', file);
+const story = (name) => report(scenario(`story-${name}`));
 // The picture of the map, as a number that changes with it.
 const PICTURE = `(() => {
   const c = document.querySelector('.mapframe canvas');
@@ -53,38 +29,11 @@ const PICTURE = `(() => {
   return hash;
 })()`;
 const MOMENT = `document.querySelector('output.moment').textContent`;
-const LIVE = `document.getElementById('live').textContent`;
-const TIP = `(() => {
-  const tip = document.querySelector('.tip');
-  return tip.hidden ? '' : tip.innerText;
-})()`;
 const focus = (selector) => `document.querySelector('${selector}').focus()`;
 
-const tests = {
+await run({
   async 'nothing is wide, wrong or fetched, on any screen, light or dark'(b) {
-    const url = story('d-one-rack');
-    for (const dark of [false, true]) {
-      for (const width of WIDTHS) {
-        const page = await b.open(url, {width, height: 800, dark});
-        const [wide, background] = await page.value(`[
-          document.documentElement.scrollWidth,
-          getComputedStyle(document.documentElement).backgroundColor]`);
-        assert.ok(wide <= width, `${wide} pixels in a window of ${width}`);
-        const shade = Number(background.match(/\d+/)[0]);
-        assert.ok(dark ? shade < 60 : shade > 200, background);
-        // Whatever sticks out of its card would be cut off.
-        assert.deepEqual(await page.value(`[...document.querySelectorAll(
-          '.card > *')].filter((e) => e.getBoundingClientRect().right >
-            innerWidth + 1).map((e) => e.className)`), []);
-        assert.deepEqual(page.errors, []);
-        assert.deepEqual(page.requests, []);
-        if (pictures) {
-          await page.screenshot(path.join(pictures,
-            `${width}-${dark ? 'dark' : 'light'}.png`));
-        }
-        await page.close();
-      }
-    }
+    await looksRight(b, story('d-one-rack'), 'report');
   },
 
   async 'the slider and the keyboard move the map through time'(b) {
@@ -199,9 +148,9 @@ const tests = {
   },
 
   async 'hostile names are shown as they are'(b) {
-    const scenario = path.join(folder, 'hostile.yaml');
-    fs.writeFileSync(scenario, HOSTILE);
-    const page = await b.open(report(scenario));
+    const file = path.join(folder, 'hostile.yaml');
+    fs.writeFileSync(file, HOSTILE);
+    const page = await b.open(report(file));
     assert.match(await page.value('document.title'), /^<\/title><script>/);
     assert.match(await page.value(`document.body.innerText`),
       /<\/script><img src=x onerror=fail\(\)>|<!--<script>/);
@@ -211,19 +160,4 @@ const tests = {
     assert.deepEqual(page.requests, []);
     await page.close();
   },
-};
-
-const browser = new Browser(chromium);
-let failed = 0;
-for (const [name, test] of Object.entries(tests)) {
-  try {
-    await test(browser);
-    console.log(`ok      ${name}`);
-  } catch (error) {
-    ++failed;
-    console.log(`FAILED  ${name}\n${error.stack}`);
-  }
-}
-await browser.close();
-fs.rmSync(folder, {recursive: true});
-process.exit(failed > 0 ? 1 : 0);
+});
