@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "absl/strings/str_replace.h"
 #include "adapters/inprocess/csv.h"
 
 namespace muster::inprocess {
@@ -162,11 +163,7 @@ std::string Axes(const FgdReport& report, const Range& range) {
 }
 
 std::string Escaped(const std::string& text) {
-  std::string out;
-  for (const char c : text) {
-    out += c == '<' ? "&lt;" : c == '&' ? "&amp;" : std::string(1, c);
-  }
-  return out;
+  return absl::StrReplaceAll(text, {{"&", "&amp;"}, {"<", "&lt;"}});
 }
 
 }  // namespace

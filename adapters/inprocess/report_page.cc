@@ -1,44 +1,20 @@
 #include "adapters/inprocess/report_page.h"
 
+#include "absl/strings/str_replace.h"
+
 namespace muster::inprocess {
 namespace {
 
 std::string Escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
+  return absl::StrReplaceAll(
+      {text.data(), text.size()},
+      {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
 }
 
 // In JSON, '<' only occurs inside strings, where it may be written otherwise:
 // so no string ends the element, or begins a comment in it.
 std::string ForScript(std::string_view json) {
-  std::string out;
-  out.reserve(json.size() + 1024);
-  for (const char c : json) {
-    if (c == '<') {
-      out += "\\u003c";
-    } else {
-      out += c;
-    }
-  }
-  return out;
+  return absl::StrReplaceAll({json.data(), json.size()}, {{"<", "\\u003c"}});
 }
 
 }  // namespace
