@@ -190,6 +190,9 @@ class Cluster {
   int64_t free(NodeIndex node, ResourceKind kind, Ledger ledger) const;
   // Healthy devices of the node that are wholly free.
   uint32_t free_devices(NodeIndex node, Ledger ledger) const;
+  // The same of each of the nodes, at most 64 a node; replaces `out`.
+  void FreeDevicesEach(std::span<const NodeIndex> nodes, Ledger ledger,
+                       std::vector<uint8_t>* out) const;
   // Free thousandths of one device (0 if it is unhealthy).
   int32_t free_milli(NodeIndex node, uint32_t device, Ledger ledger) const;
   int64_t free_memory(NodeIndex node, uint32_t device, Ledger ledger) const;

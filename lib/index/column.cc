@@ -30,6 +30,7 @@ void Column::Bind(const Cluster& cluster, NodeStates* states,
   policy_ = &policy;
   question_ = {.shape = shape, .ledger = states->ledger()};
   devices_ = PlainDevices(cluster, shape);
+  inverse_ = devices_ > 0 ? Inverse(devices_) : 0;
   shares_ranks_ =
       policy.SameForUnshared() && SharesNoDevice(cluster.device_request(shape));
   built_ = false;
@@ -50,6 +51,8 @@ void Column::Refresh(const Cluster& cluster, Scratch* scratch) {
     Build(cluster);
   } else if (version_ + 1 == now) {
     Apply(cluster, states_->change(version_));
+  } else if (!states_->Lists(version_)) {
+    ApplyWhole(cluster);
   } else {
     // Each chunk once, whatever happened to it how often.
     scratch->changes.clear();
@@ -93,34 +96,42 @@ void Column::Build(const Cluster& cluster) {
   saturated_ = reluctant_ = 0;
   chunk_avoided_.clear();
   slots_.assign(size, 0);
+  unwritten_.assign(chunks / 64 + 1, 0);
   sums_.assign(level_first_.back(), 0);
   chunk_most_.assign(chunks, 0);
-  chunk_any_.assign(chunks, 0);
   most_lost_.assign(chunks, 0);
   lost_.clear();
-  if (!shares_ranks_) {
-    ranks_.assign(size, kNoRank);
-    chunk_stale_.assign(chunks, 0);
-  }
+  if (!shares_ranks_) ranks_.assign(size, kNoRank);
   chunk_best_.assign((chunks + outside_shift_ + kGroup - 1) / kGroup * kGroup,
                      kNoEntry);
   group_best_.assign(chunk_best_.size() / kGroup, kNoEntry);
-  chunk_marked_.assign(chunks, 0);
-  marked_.clear();
-  if (devices_ > 0) {
-    chunk_sum_.assign(chunks, 0);
-    if (admits_version_ != states_->structure_version()) {
-      chunk_admits_.resize(chunks);
-      for (uint32_t c = 0; c < chunks; ++c) {
-        chunk_admits_[c] = Admitting(cluster, c);
-      }
-    }
+  marked_.assign(group_best_.size(), 0);
+  marked_from_ = marked_to_ = 0;
+  chunks_.resize(chunks);
+  const bool admits_known = admits_version_ == states_->structure_version();
+  for (uint32_t c = 0; c < chunks; ++c) {
+    const uint64_t admits = devices_ == 0  ? 0
+                            : admits_known ? chunks_[c].admits
+                                           : Admitting(cluster, c);
+    chunks_[c] = {.admits = admits};
   }
   built_ = true;
   for (uint32_t c = 0; c < chunks; ++c) {
-    const uint64_t all = ~uint64_t{0} >> (64 - layout_->chunks()[c].count);
-    Apply(cluster, {.nodes = all, .chunk = c});
+    Apply(cluster, {.nodes = AllNodes(c), .chunk = c});
   }
+}
+
+// Every chunk that changed, and all of it.
+void Column::ApplyWhole(const Cluster& cluster) {
+  const bool structure = admits_version_ != states_->structure_version();
+  for (uint32_t c = 0; c < layout_->chunks().size(); ++c) {
+    if (!states_->ChangedSince(version_, c)) continue;
+    Apply(cluster, {.nodes = AllNodes(c), .chunk = c, .structure = structure});
+  }
+}
+
+uint64_t Column::AllNodes(uint32_t chunk) const {
+  return ~uint64_t{0} >> (Layout::kChunk - layout_->chunks()[chunk].count);
 }
 
 // Bit i: whether node i of the chunk admits the shape.
@@ -137,9 +148,9 @@ uint64_t Column::Admitting(const Cluster& cluster, uint32_t chunk) const {
 void Column::Apply(const Cluster& cluster, const NodeStates::Change& change) {
   const uint32_t chunk = change.chunk;
   if (devices_ > 0 && change.structure) {
-    chunk_admits_[chunk] = Admitting(cluster, chunk);
+    chunks_[chunk].admits = Admitting(cluster, chunk);
   }
-  if (devices_ > 0 && (change.nodes & (change.nodes - 1)) != 0) {
+  if (devices_ > 0) {
     Recount(change);
   } else {
     const Position first = layout_->chunks()[chunk].first;
@@ -154,37 +165,41 @@ void Column::Apply(const Cluster& cluster, const NodeStates::Change& change) {
 // Of a plain column: the whole chunk at once.
 void Column::Recount(const NodeStates::Change& changed) {
   const uint32_t chunk = changed.chunk;
-  const Layout::Chunk& c = layout_->chunks()[chunk];
-  const SlotCount count =
-      Divide(states_->whole().subspan(c.first, c.count), devices_,
-             chunk_admits_[chunk], slots_.data() + c.first);
-  const uint32_t change = count.sum - chunk_sum_[chunk];
-  chunk_sum_[chunk] = count.sum;
-  chunk_any_[chunk] = count.any;
+  const SlotCount count = CountIn(chunk, nullptr);
+  unwritten_[chunk / 64] |= uint64_t{1} << chunk % 64;
+  const uint32_t change = count.sum - chunks_[chunk].sum;
+  chunks_[chunk].sum = count.sum;
+  chunks_[chunk].any = count.any;
   chunk_most_[chunk] = count.most;
   if (change != 0) AddToSums(chunk, change);
-  if (!shares_ranks_) chunk_stale_[chunk] |= changed.nodes;
+  chunks_[chunk].stale |= changed.nodes;
   MarkDomain(chunk, change != 0);
 }
 
-uint32_t Column::SlotsNow(const Cluster& cluster, Position p,
-                          uint32_t chunk) const {
-  if (devices_ == 0) {
-    return std::min(cluster.Slots(layout_->node(p), question_.shape,
-                                  question_.ledger, kMaxSlots),
-                    kMaxSlots);
+SlotCount Column::CountIn(uint32_t chunk, uint16_t* slots) const {
+  const Layout::Chunk& c = layout_->chunks()[chunk];
+  return Divide(states_->whole().subspan(c.first, c.count), inverse_,
+                chunks_[chunk].admits, slots);
+}
+
+std::span<const uint16_t> Column::AllSlots() {
+  for (uint32_t from = 0; from < unwritten_.size(); ++from) {
+    for (uint64_t& mask = unwritten_[from]; mask != 0; mask &= mask - 1) {
+      const auto chunk =
+          from * 64 + static_cast<uint32_t>(std::countr_zero(mask));
+      CountIn(chunk, slots_.data() + layout_->chunks()[chunk].first);
+    }
   }
-  if ((chunk_admits_[chunk] & layout_->bit(p)) == 0) return 0;
-  return states_->whole()[p] / devices_;
+  return slots_;
 }
 
 void Column::Update(const Cluster& cluster, Position p, uint32_t chunk) {
-  const uint32_t now = SlotsNow(cluster, p, chunk);
+  const uint32_t now = std::min(cluster.Slots(layout_->node(p), question_.shape,
+                                              question_.ledger, kMaxSlots),
+                                kMaxSlots);
   const uint32_t before = slots_[p];
   if (now != before) CountSlots(p, chunk, before, now);
-  if (!shares_ranks_) {
-    chunk_stale_[chunk] |= layout_->bit(p);
-  }
+  chunks_[chunk].stale |= layout_->bit(p);
   if (now > 0 || before > 0) MarkDomain(chunk, now != before);
 }
 
@@ -194,9 +209,8 @@ void Column::CountSlots(Position p, uint32_t chunk, uint32_t before,
   saturated_ += (now == kMaxSlots) - (before == kMaxSlots);
   AddToSums(chunk, now - before);
   const uint64_t bit = layout_->bit(p);
-  chunk_any_[chunk] =
-      now > 0 ? chunk_any_[chunk] | bit : chunk_any_[chunk] & ~bit;
-  if (devices_ > 0) chunk_sum_[chunk] += now - before;
+  chunks_[chunk].any =
+      now > 0 ? chunks_[chunk].any | bit : chunks_[chunk].any & ~bit;
   uint16_t& most = chunk_most_[chunk];
   if (now >= most) {
     most = static_cast<uint16_t>(now);
@@ -224,7 +238,7 @@ void Column::AddToSums(uint32_t chunk, uint32_t change) {
 
 // Most clusters have no node that is to be avoided.
 void Column::CountReluctance(const Cluster& cluster, uint32_t chunk) {
-  const uint64_t candidates = states_->avoidable(chunk) & chunk_any_[chunk];
+  const uint64_t candidates = states_->avoidable(chunk) & chunks_[chunk].any;
   if (chunk_avoided_.empty()) {
     if (candidates == 0) return;
     chunk_avoided_.assign(layout_->chunks().size(), 0);
@@ -243,9 +257,11 @@ void Column::CountReluctance(const Cluster& cluster, uint32_t chunk) {
 }
 
 void Column::MarkChunk(uint32_t chunk) {
-  if (chunk_marked_[chunk] != 0) return;
-  chunk_marked_[chunk] = 1;
-  marked_.push_back(chunk);
+  const uint32_t at = EntryAt(chunk);
+  const uint32_t group = at / kGroup;
+  marked_[group] |= uint64_t{1} << at % kGroup;
+  marked_from_ = marked_to_ == 0 ? group : std::min(marked_from_, group);
+  marked_to_ = std::max(marked_to_, group + 1);
 }
 
 std::pair<uint32_t, uint32_t> Column::TightChunks(uint32_t chunk) const {
@@ -262,53 +278,99 @@ void Column::MarkDomain(uint32_t chunk, bool sums_changed) {
   MarkChunk(chunk);
   if (!sums_changed) return;
   const auto [first, last] = TightChunks(chunk);
-  for (uint32_t c = first; c < last; ++c) MarkChunk(c);
+  for (uint32_t c = first; c < last; ++c) {
+    if (c != chunk) MarkChunk(c);
+  }
 }
 
-uint64_t Column::Entry(uint32_t chunk) const {
-  if (chunk_any_[chunk] == 0) return kNoEntry;
+// Brings the ranks of these nodes of the chunk up to date.
+void Column::RefreshRanksOf(const Cluster& cluster, uint32_t chunk,
+                            uint64_t nodes) {
+  if (shares_ranks_) {
+    states_->RefreshRanks(cluster, question_.shape, chunk, nodes);
+    return;
+  }
+  const Position first = layout_->chunks()[chunk].first;
+  for (; nodes != 0; nodes &= nodes - 1) {
+    const Position p = first + static_cast<Position>(std::countr_zero(nodes));
+    ranks_[p] = std::min(policy_->Rank(cluster, layout_->node(p), question_),
+                         kNoRank - 1);
+  }
+}
+
+// The least rank of the chunk, which has a node with slots. All that did not
+// change have the rank of the entry at the least, and the node that the entry
+// names has it: the chunk is looked at only where neither decides.
+uint32_t Column::LeastRank(uint32_t chunk, uint64_t changed) {
   const Layout::Chunk& c = layout_->chunks()[chunk];
-  const uint32_t rank =
-      LeastWhere(ranks().subspan(c.first, c.count), slots_.data() + c.first);
-  if (rank == kNoRank) return kNoEntry;
-  const auto [first, last] = TightChunks(chunk);
-  const uint32_t tightness =
-      first == last ? 0 : sums(layout_->levels() - 1)[c.domain];
-  return uint64_t{rank} << 32 | tightness;
+  const std::span<const uint32_t> all = ranks().subspan(c.first, c.count);
+  const uint64_t entry = chunk_best_[EntryAt(chunk)];
+  const auto before = static_cast<uint32_t>(entry >> 32);
+  uint64_t mask = changed & chunks_[chunk].any;
+  uint32_t least = kNoRank;
+  uint8_t& at = chunks_[chunk].best_at;
+  const bool stays = entry != kNoEntry && (changed >> at & 1) == 0;
+  for (; mask != 0; mask &= mask - 1) {
+    const auto i = static_cast<uint8_t>(std::countr_zero(mask));
+    if (all[i] >= least || (stays && all[i] > before)) continue;
+    least = all[i];
+    at = i;
+  }
+  if (entry != kNoEntry && least <= before) return least;
+  if (stays) return before;
+  least = LeastWhere(all, chunks_[chunk].any);
+  for (mask = chunks_[chunk].any; all[std::countr_zero(mask)] != least;) {
+    mask &= mask - 1;
+  }
+  at = static_cast<uint8_t>(std::countr_zero(mask));
+  return least;
 }
 
 void Column::RefreshChunk(const Cluster& cluster, uint32_t chunk) {
-  if (!shares_ranks_) {
-    const Position first = layout_->chunks()[chunk].first;
-    for (uint64_t mask = chunk_stale_[chunk] & chunk_any_[chunk]; mask != 0;
-         mask &= mask - 1) {
-      const Position p = first + static_cast<Position>(std::countr_zero(mask));
-      ranks_[p] = std::min(policy_->Rank(cluster, layout_->node(p), question_),
-                           kNoRank - 1);
-    }
-    chunk_stale_[chunk] = 0;  // One without slots gets some by a change.
+  const uint64_t changed = chunks_[chunk].stale;
+  chunks_[chunk].stale = 0;  // One without slots gets some by a change.
+  uint64_t& entry = chunk_best_[EntryAt(chunk)];
+  if (chunks_[chunk].any == 0) {
+    entry = kNoEntry;
+    return;
   }
-  chunk_best_[EntryAt(chunk)] = Entry(chunk);
-  chunk_marked_[chunk] = 0;
+  RefreshRanksOf(cluster, chunk, changed & chunks_[chunk].any);
+  const uint32_t rank = LeastRank(chunk, changed);
+  const auto [first, last] = TightChunks(chunk);
+  const uint32_t tightness =
+      first == last
+          ? 0
+          : sums(layout_->levels() - 1)[layout_->chunks()[chunk].domain];
+  entry = uint64_t{rank} << 32 | tightness;
 }
 
 void Column::RefreshRanks(const Cluster& cluster) {
-  if (marked_.empty()) return;
-  if (shares_ranks_) states_->RefreshRanks(cluster, question_.shape);
-  for (const uint32_t chunk : marked_) {
-    const uint32_t at = EntryAt(chunk);
-    uint64_t& best = group_best_[at / kGroup];
+  for (; marked_from_ < marked_to_; ++marked_from_) {
+    RefreshGroup(cluster, marked_from_);
+  }
+  marked_from_ = marked_to_ = 0;
+}
+
+void Column::RefreshGroup(const Cluster& cluster, uint32_t group) {
+  uint64_t& best = group_best_[group];
+  bool lost = false;
+  for (uint64_t& mask = marked_[group]; mask != 0; mask &= mask - 1) {
+    const uint32_t at =
+        group * kGroup + static_cast<uint32_t>(std::countr_zero(mask));
     const bool was_best = chunk_best_[at] == best;
-    RefreshChunk(cluster, chunk);
+    RefreshChunk(cluster,
+                 at < layout_->inside_chunks() ? at : at - outside_shift_);
     if (chunk_best_[at] <= best) {
       best = chunk_best_[at];
-    } else if (was_best) {
-      const std::span<const uint64_t> entries(
-          chunk_best_.data() + at / kGroup * kGroup, kGroup);
-      best = entries[LeastAt(entries)];
+      lost = false;
+    } else {
+      lost = lost || was_best;
     }
   }
-  marked_.clear();
+  if (!lost) return;
+  const std::span<const uint64_t> entries(chunk_best_.data() + group * kGroup,
+                                          kGroup);
+  best = entries[LeastAt(entries)];
 }
 
 bool Column::Best(bool inside_only, Position* best) const {
@@ -327,7 +389,10 @@ bool Column::Best(bool inside_only, Position* best) const {
   const std::span<const uint32_t> all = ranks();
   *best = c.first +
           static_cast<Position>(FindFirst(all.subspan(c.first, c.count), rank));
-  while (slots_[*best] == 0 || all[*best] != rank) ++*best;
+  while ((chunks_[chunk].any >> (*best - c.first) & 1) == 0 ||
+         all[*best] != rank) {
+    ++*best;
+  }
   return true;
 }
 
@@ -343,8 +408,10 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
     if (chunk_best_[at] >= best_entry) continue;  // None can be better.
     const Layout::Chunk& c = layout_->chunks()[chunk];
     const uint64_t tightness = chunk_best_[at] & 0xffffffff;
-    for (Position p = c.first; p < c.first + c.count; ++p) {
-      if (slots_[p] < tasks) continue;
+    for (uint64_t mask = chunks_[chunk].any; mask != 0; mask &= mask - 1) {
+      const Position p =
+          c.first + static_cast<Position>(std::countr_zero(mask));
+      if (SlotsIn(chunk, p) < tasks) continue;
       const uint64_t entry = uint64_t{all[p]} << 32 | tightness;
       if (entry >= best_entry) continue;
       best_entry = entry;
@@ -354,7 +421,7 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
   return best_entry != kNoEntry;
 }
 
-std::string Column::Difference(const Cluster& cluster) const {
+std::string Column::Difference(const Cluster& cluster) {
   if (std::string states = states_->Difference(cluster); !states.empty()) {
     return states;
   }
@@ -365,14 +432,19 @@ std::string Column::Difference(const Cluster& cluster) const {
   Scratch scratch;
   fresh.Refresh(cluster, &scratch);
   fresh.RefreshRanks(cluster);
-  if (slots_ != fresh.slots_) return "slots";
+  if (!std::ranges::equal(AllSlots(), fresh.AllSlots())) return "slots";
+  for (Position p = 0; p < layout_->size(); ++p) {
+    if (slots(p) != slots_[p]) return "slots of a node";
+  }
   if (sums_ != fresh.sums_) return "sums";
   if (inside_ != fresh.inside_ || outside_ != fresh.outside_) return "totals";
   if (chunk_most_ != fresh.chunk_most_) return "chunk_most";
-  if (chunk_any_ != fresh.chunk_any_) return "chunk_any";
+  for (uint32_t c = 0; c < chunks_.size(); ++c) {
+    if (any(c) != fresh.any(c)) return "any";
+  }
   if (saturated_ != fresh.saturated_) return "saturated";
   if (reluctant_ != fresh.reluctant_) return "reluctant";
-  if (!marked_.empty()) return "";  // Ranks were not asked for yet.
+  if (marked_to_ > 0) return "";  // Ranks were not asked for yet.
   for (Position p = 0; p < layout_->size(); ++p) {
     if (rank(p) != fresh.rank(p)) return "ranks";
   }

@@ -25,7 +25,8 @@ namespace muster::index {
 //
 // A *plain* column is one of tasks that take whole devices of any model and
 // nothing else: its slots are a quotient of NodeStates::whole(), so that a
-// chunk is counted by a few vector instructions.
+// chunk is counted by a few vector instructions, and slots are written down
+// only where somebody reads all of them.
 class Column {
  public:
   // More tasks a node are not counted: sums fit into 32 bits for a million
@@ -50,8 +51,15 @@ class Column {
   void RefreshRanks(const Cluster& cluster);
 
   ShapeId shape() const { return question_.shape; }
-  uint32_t slots(Position p) const { return slots_[p]; }
-  std::span<const uint16_t> slots() const { return slots_; }
+  uint32_t slots(Position p) const {
+    return devices_ == 0 ? slots_[p] : QuotientIn(layout_->chunk_of(p), p);
+  }
+  // The same where the node's chunk is known.
+  uint32_t SlotsIn(uint32_t chunk, Position p) const {
+    return devices_ == 0 ? slots_[p] : QuotientIn(chunk, p);
+  }
+  // Of all nodes; O(chunks that changed since somebody asked last).
+  std::span<const uint16_t> AllSlots();
   // By domain of a stored level.
   std::span<const uint32_t> sums(int level) const {
     return {sums_.data() + level_first_[level], layout_->domains(level)};
@@ -67,7 +75,7 @@ class Column {
   }
   uint32_t most(uint32_t chunk) const { return chunk_most_[chunk]; }
   // Bit i: whether node i of the chunk has slots.
-  uint64_t any(uint32_t chunk) const { return chunk_any_[chunk]; }
+  uint64_t any(uint32_t chunk) const { return chunks_[chunk].any; }
   // Nodes with more slots than are counted.
   uint32_t saturated() const { return saturated_; }
   // Nodes with slots that a taint asks to avoid: ranks do not say so.
@@ -76,7 +84,7 @@ class Column {
   // The rank of a node with slots; kNoRank without.
   static constexpr uint32_t kNoRank = NodeStates::kNoRank;
   uint32_t rank(Position p) const {
-    return slots_[p] > 0 ? ranks()[p] : kNoRank;
+    return slots(p) > 0 ? ranks()[p] : kNoRank;
   }
   // The node with slots that has the least rank; among equals, in the domain
   // with the fewest slots (where the domain is not cut into many chunks), then
@@ -87,7 +95,7 @@ class Column {
   bool BestWith(uint32_t tasks, bool inside_only, Position* best) const;
 
   // Compares with a column built anew; names the first difference, or empty.
-  std::string Difference(const Cluster& cluster) const;
+  std::string Difference(const Cluster& cluster);
 
  private:
   // No node in the chunk.
@@ -96,11 +104,28 @@ class Column {
   // A domain of more chunks has no tightness.
   static constexpr uint32_t kMaxTightChunks = 4;
 
+  // What is kept of a chunk and touched together; bit i is its node i.
+  struct Chunk {
+    uint64_t any = 0;  // With slots.
+    uint64_t admits =
+        0;  // Of a plain column: that admit the shape, slots aside.
+    uint64_t stale = 0;   // Whose rank may differ.
+    uint32_t sum = 0;     // Of a plain column: slots.
+    uint8_t best_at = 0;  // A node with the rank of the chunk's entry.
+  };
+
   void Build(const Cluster& cluster);
   void Apply(const Cluster& cluster, const NodeStates::Change& change);
+  void ApplyWhole(const Cluster& cluster);
+  uint64_t AllNodes(uint32_t chunk) const;
   void Recount(const NodeStates::Change& change);
+  // Of a plain column.
+  uint32_t QuotientIn(uint32_t chunk, Position p) const {
+    const uint64_t bit = uint64_t{1} << (p - layout_->chunks()[chunk].first);
+    return (chunks_[chunk].any & bit) != 0 ? states_->whole()[p] / devices_ : 0;
+  }
+  SlotCount CountIn(uint32_t chunk, uint16_t* slots) const;
   uint64_t Admitting(const Cluster& cluster, uint32_t chunk) const;
-  uint32_t SlotsNow(const Cluster& cluster, Position p, uint32_t chunk) const;
   void Update(const Cluster& cluster, Position p, uint32_t chunk);
   void CountSlots(Position p, uint32_t chunk, uint32_t before, uint32_t now);
   void AddToSums(uint32_t chunk, uint32_t change);
@@ -118,8 +143,10 @@ class Column {
   }
   // The chunks of the chunk's domain, if it has a tightness; else none.
   std::pair<uint32_t, uint32_t> TightChunks(uint32_t chunk) const;
-  uint64_t Entry(uint32_t chunk) const;
+  void RefreshRanksOf(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
+  uint32_t LeastRank(uint32_t chunk, uint64_t changed);
   void RefreshChunk(const Cluster& cluster, uint32_t chunk);
+  void RefreshGroup(const Cluster& cluster, uint32_t group);
   uint32_t GroupCount() const {
     return static_cast<uint32_t>(group_best_.size());
   }
@@ -129,6 +156,7 @@ class Column {
   const policy::NodePolicy* policy_ = nullptr;
   policy::Question question_{};
   uint32_t devices_ = 0;       // A task's, if the column is plain; else 0.
+  uint32_t inverse_ = 0;       // Of devices_, for Divide.
   bool shares_ranks_ = false;  // NodeStates keeps them.
   bool built_ = false;
   uint64_t version_ = 0;  // Of states_.
@@ -137,24 +165,24 @@ class Column {
   uint32_t saturated_ = 0;
   uint32_t reluctant_ = 0;
   std::vector<uint16_t> slots_;
+  std::vector<uint64_t> unwritten_;  // Of a plain column: bit c, for chunk c.
   std::vector<uint32_t> sums_;
   std::vector<size_t> level_first_;
   std::vector<uint16_t> chunk_most_;
-  std::vector<uint64_t> chunk_any_;
-  std::vector<uint32_t> chunk_sum_;     // Of a plain column.
-  std::vector<uint64_t> chunk_admits_;  // Likewise: the nodes, slots aside.
-  uint64_t admits_version_ = 0;         // Of what structure.
+  std::vector<Chunk> chunks_;
+  uint64_t admits_version_ = 0;  // Of what structure.
   std::vector<uint8_t> most_lost_;
   std::vector<uint32_t> lost_;
   std::vector<uint64_t> chunk_avoided_;  // Empty while none is.
   // Ranks (if they are not shared), and over them the least (rank, tightness)
   // of chunks and groups.
   std::vector<uint32_t> ranks_;
-  std::vector<uint64_t> chunk_stale_;  // The nodes whose rank may differ.
-  std::vector<uint64_t> chunk_best_;   // Groups of inside and outside apart.
+  std::vector<uint64_t> chunk_best_;  // Groups of inside and outside apart.
   std::vector<uint64_t> group_best_;
-  std::vector<uint8_t> chunk_marked_;
-  std::vector<uint32_t> marked_;
+  // By group: which of its entries may differ; of these groups alone.
+  std::vector<uint64_t> marked_;
+  uint32_t marked_from_ = 0;
+  uint32_t marked_to_ = 0;
   uint32_t outside_shift_ = 0;  // Entries skipped before those outside.
 };
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <numeric>
 
 namespace muster::index {
 namespace {
@@ -33,11 +32,14 @@ void NodeStates::Refresh(const Cluster& cluster) {
   } else {
     const bool structure = structure_version_ != cluster.structure_version();
     const uint64_t before = version_;
-    for (const NodeIndex n : changed_) {
-      const Position p = layout_->position(n);
+    cluster.FreeDevicesEach(changed_, ledger_, &free_);
+    for (size_t i = 0; i < changed_.size(); ++i) {
+      const Position p = layout_->position(changed_[i]);
       const uint32_t chunk = layout_->chunk_of(p);
       const uint64_t bit = layout_->bit(p);
-      Read(cluster, p, structure);
+      whole_[p] = free_[i];
+      if (keeps_ranks_) chunk_stale_[chunk] |= bit;
+      if (structure) ReadStructure(cluster, p);
       // Nobody has seen this round's changes yet.
       if (version_ > before) {
         Change& last = ring_[(version_ - 1) & (ring_.size() - 1)];
@@ -47,6 +49,7 @@ void NodeStates::Refresh(const Cluster& cluster) {
         }
       }
       ring_[version_++ & (ring_.size() - 1)] = {bit, chunk, structure};
+      chunk_version_[chunk] = version_;
     }
   }
   structure_version_ = cluster.structure_version();
@@ -58,27 +61,20 @@ void NodeStates::Build(const Cluster& cluster) {
   ring_.resize(std::bit_ceil(2 * layout_->chunks().size() + 64));
   // Whoever saw anything before has to look at everything.
   oldest_ = ++version_;
-  whole_.assign(size, 0);
   avoidable_.assign(layout_->chunks().size(), 0);
   any_avoidable_ = 0;
-  stale_.clear();
+  chunk_version_.assign(layout_->chunks().size(), version_);
   if (keeps_ranks_) {
-    ranks_.assign(size, kStaleRank);
-    stale_.resize(size);
-    std::iota(stale_.begin(), stale_.end(), Position{0});
+    ranks_.assign(size, kNoRank);
+    chunk_stale_.assign(layout_->chunks().size(), ~uint64_t{0});
   }
-  for (Position p = 0; p < size; ++p) Read(cluster, p, true);
+  cluster.FreeDevicesEach(layout_->nodes(), ledger_, &whole_);
+  for (Position p = 0; p < size; ++p) ReadStructure(cluster, p);
   built_ = true;
 }
 
-void NodeStates::Read(const Cluster& cluster, Position p, bool structure) {
+void NodeStates::ReadStructure(const Cluster& cluster, Position p) {
   const NodeIndex node = layout_->node(p);
-  whole_[p] = static_cast<uint8_t>(cluster.free_devices(node, ledger_));
-  if (keeps_ranks_ && ranks_[p] != kStaleRank) {
-    ranks_[p] = kStaleRank;
-    stale_.push_back(p);
-  }
-  if (!structure) return;
   const uint32_t chunk = layout_->chunk_of(p);
   const uint64_t bit = layout_->bit(p);
   const uint64_t before = avoidable_[chunk];
@@ -87,13 +83,17 @@ void NodeStates::Read(const Cluster& cluster, Position p, bool structure) {
   any_avoidable_ += now - ((before & bit) != 0);
 }
 
-void NodeStates::RefreshRanks(const Cluster& cluster, ShapeId shape) {
+void NodeStates::RefreshRanks(const Cluster& cluster, ShapeId shape,
+                              uint32_t chunk, uint64_t nodes) {
   const policy::Question question{.shape = shape, .ledger = ledger_};
-  for (const Position p : stale_) {
+  const Position first = layout_->chunks()[chunk].first;
+  for (uint64_t mask = chunk_stale_[chunk] & nodes; mask != 0;
+       mask &= mask - 1) {
+    const Position p = first + static_cast<Position>(std::countr_zero(mask));
     ranks_[p] = std::min(policy_->Rank(cluster, layout_->node(p), question),
-                         kStaleRank - 1);
+                         kNoRank - 1);
   }
-  stale_.clear();
+  chunk_stale_[chunk] &= ~nodes;
 }
 
 std::string NodeStates::Difference(const Cluster& cluster) const {

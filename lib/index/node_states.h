@@ -32,16 +32,24 @@ class NodeStates {
   // Brings everything but ranks up to the cluster's state: O(changes); by one
   // scan where the cluster's log no longer tells them.
   void Refresh(const Cluster& cluster);
-  // Ranks, too; the shape is any that shares no device.
-  void RefreshRanks(const Cluster& cluster, ShapeId shape);
+  // The ranks of these nodes of the chunk, too; the shape is any that shares no
+  // device.
+  void RefreshRanks(const Cluster& cluster, ShapeId shape, uint32_t chunk,
+                    uint64_t nodes);
 
   const Layout& layout() const { return *layout_; }
   Ledger ledger() const { return ledger_; }
   // The number of changes so far.
   uint64_t version() const { return version_; }
-  // Whether all changes since then are still known.
-  bool Reaches(uint64_t version) const {
-    return version >= oldest_ && version + ring_.size() >= version_;
+  // Whether all that changed since then is still known: chunk by chunk, at the
+  // least.
+  bool Reaches(uint64_t version) const { return version >= oldest_; }
+  bool ChangedSince(uint64_t version, uint32_t chunk) const {
+    return chunk_version_[chunk] > version;
+  }
+  // Whether change() knows them, too.
+  bool Lists(uint64_t version) const {
+    return version + ring_.size() >= version_;
   }
   const Change& change(uint64_t version) const {
     return ring_[version & (ring_.size() - 1)];
@@ -56,10 +64,9 @@ class NodeStates {
   uint64_t avoidable(uint32_t chunk) const {
     return any_avoidable_ == 0 ? 0 : avoidable_[chunk];
   }
-  // By position, as of the last RefreshRanks. kNoRank and kStaleRank are the
-  // rank of no node.
+  // By position, as of the node's last RefreshRanks. kNoRank is the rank of no
+  // node.
   static constexpr uint32_t kNoRank = 0xffffffff;
-  static constexpr uint32_t kStaleRank = 0xfffffffe;
   std::span<const uint32_t> ranks() const { return ranks_; }
 
   // Compares with one made anew; names the first difference, or is empty.
@@ -67,8 +74,7 @@ class NodeStates {
 
  private:
   void Build(const Cluster& cluster);
-  void Note(Position p, bool structure);
-  void Read(const Cluster& cluster, Position p, bool structure);
+  void ReadStructure(const Cluster& cluster, Position p);
 
   const Layout* layout_ = nullptr;
   const policy::NodePolicy* policy_ = nullptr;
@@ -80,14 +86,16 @@ class NodeStates {
 
   std::vector<Change> ring_;  // 2^i.
   uint64_t version_ = 0;
-  uint64_t oldest_ = 0;  // Built anew then.
+  uint64_t oldest_ = 0;                  // Built anew then.
+  std::vector<uint64_t> chunk_version_;  // After its last change.
   std::vector<NodeIndex> changed_;
+  std::vector<uint8_t> free_;  // Devices of theirs.
 
   std::vector<uint8_t> whole_;
   std::vector<uint64_t> avoidable_;
   uint32_t any_avoidable_ = 0;  // Nodes.
   std::vector<uint32_t> ranks_;
-  std::vector<Position> stale_;
+  std::vector<uint64_t> chunk_stale_;  // The nodes whose rank may differ.
 };
 
 }  // namespace muster::index

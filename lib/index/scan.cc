@@ -6,17 +6,10 @@
 #include <limits>
 #include <string_view>
 
+#include "lib/index/scan_avx512.h"
+
 // The compiler makes vector code of these: reductions without a branch. A
 // search is a reduction over positions. This file is compiled with -O3.
-#if defined(__x86_64__) && defined(__GNUC__)
-#define MUSTER_SCAN_X86 1
-// GCC 12 takes the undefined lanes of its own intrinsics for a mistake.
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#include <immintrin.h>
-#pragma GCC diagnostic pop
-#endif
-
 namespace muster::index {
 namespace {
 
@@ -65,13 +58,16 @@ template <class T>
   return most;
 }
 
-[[gnu::always_inline]] inline uint32_t LeastWhereOf(const uint32_t* v,
-                                                    const uint16_t* where,
-                                                    size_t n) {
+[[gnu::always_inline]] inline uint32_t LeastWhereOf(const uint32_t* v, size_t n,
+                                                    uint64_t where) {
   uint32_t least = kNone;
-  for (size_t i = 0; i < n; ++i) {
-    const uint32_t value = v[i] | (where[i] > 0 ? 0 : kNone);
-    least = value < least ? value : least;
+  for (size_t from = 0; from < n; from += 32) {
+    const auto bits = static_cast<uint32_t>(where >> from);
+    const uint32_t count = n - from < 32 ? static_cast<uint32_t>(n - from) : 32;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint32_t value = v[from + i] | ((bits >> i & 1) - 1);
+      least = value < least ? value : least;
+    }
   }
   return least;
 }
@@ -129,48 +125,13 @@ template <class T>
     sum += bytes[i];
     most = bytes[i] > most ? bytes[i] : most;
   }
-  for (size_t i = 0; i < n; ++i) slots[i] = bytes[i];
+  if (slots != nullptr) {
+    for (size_t i = 0; i < n; ++i) slots[i] = bytes[i];
+  }
   return {any, sum, most};
 }
 
-#ifdef MUSTER_SCAN_X86
-#define MUSTER_AVX512 [[gnu::target("avx512f,avx512bw,avx512vl,avx512dq")]]
-
-// By hand: masks instead of loops over what is left, which would write bytes
-// that the next load of a whole vector has to wait for.
-MUSTER_AVX512 inline SlotCount DivideByMasks(const uint8_t* v, size_t n,
-                                             uint32_t inverse, uint64_t admits,
-                                             uint16_t* slots) {
-  if (n == 0) return {};
-  const __mmask64 here = ~uint64_t{0} >> (64 - n);
-  const __m512i bytes = _mm512_maskz_loadu_epi8(here & admits, v);
-  __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(bytes));
-  __m512i high = _mm512_cvtepu8_epi16(_mm512_extracti64x4_epi64(bytes, 1));
-  if (inverse < 65536) {  // Not a division by 1.
-    const __m512i factor = _mm512_set1_epi16(static_cast<int16_t>(inverse));
-    low = _mm512_mulhi_epu16(low, factor);
-    high = _mm512_mulhi_epu16(high, factor);
-  }
-  _mm512_mask_storeu_epi16(slots, static_cast<__mmask32>(here), low);
-  _mm512_mask_storeu_epi16(slots + 32, static_cast<__mmask32>(here >> 32),
-                           high);
-  const uint64_t any = _mm512_test_epi16_mask(low, low) |
-                       uint64_t{_mm512_test_epi16_mask(high, high)} << 32;
-  const __m512i ones = _mm512_set1_epi16(1);
-  const __m512i sums = _mm512_madd_epi16(_mm512_add_epi16(low, high), ones);
-  const __m512i most = _mm512_max_epu16(low, high);
-  const __m256i half = _mm256_max_epu16(_mm512_castsi512_si256(most),
-                                        _mm512_extracti64x4_epi64(most, 1));
-  const __m128i eight = _mm_max_epu16(_mm256_castsi256_si128(half),
-                                      _mm256_extracti128_si256(half, 1));
-  const __m128i least =
-      _mm_minpos_epu16(_mm_xor_si128(eight, _mm_set1_epi16(-1)));
-  return {any, static_cast<uint32_t>(_mm512_reduce_add_epi32(sums)),
-          static_cast<uint16_t>(~_mm_cvtsi128_si32(least))};
-}
-#endif
-
-#define MUSTER_SCANS(NAME, ATTRIBUTE, DIVIDE)                                  \
+#define MUSTER_SCANS(NAME, ATTRIBUTE)                                          \
   ATTRIBUTE uint64_t Least64##NAME(const uint64_t* v, size_t n) {              \
     return LeastOf(v, n);                                                      \
   }                                                                            \
@@ -189,9 +150,9 @@ MUSTER_AVX512 inline SlotCount DivideByMasks(const uint8_t* v, size_t n,
   ATTRIBUTE uint16_t Greatest16##NAME(const uint16_t* v, size_t n) {           \
     return GreatestOf(v, n);                                                   \
   }                                                                            \
-  ATTRIBUTE uint32_t LeastWhere##NAME(const uint32_t* v, const uint16_t* w,    \
-                                      size_t n) {                              \
-    return LeastWhereOf(v, w, n);                                              \
+  ATTRIBUTE uint32_t LeastWhere##NAME(const uint32_t* v, size_t n,             \
+                                      uint64_t where) {                        \
+    return LeastWhereOf(v, n, where);                                          \
   }                                                                            \
   ATTRIBUTE AboveCount SumAbove32##NAME(const uint32_t* v, size_t n,           \
                                         uint32_t x) {                          \
@@ -211,18 +172,27 @@ MUSTER_AVX512 inline SlotCount DivideByMasks(const uint8_t* v, size_t n,
   }                                                                            \
   ATTRIBUTE SlotCount Divide##NAME(const uint8_t* v, size_t n, uint32_t x,     \
                                    uint64_t admits, uint16_t* slots) {         \
-    return DIVIDE(v, n, x, admits, slots);                                     \
+    return DivideOf(v, n, x, admits, slots);                                   \
   }                                                                            \
   constexpr ScanTable k##NAME = {                                              \
       Least64##NAME,    Find64##NAME,     Find32##NAME,     Above##NAME,       \
       Greatest32##NAME, Greatest16##NAME, LeastWhere##NAME, SumAbove32##NAME,  \
       SumAbove16##NAME, SumRuns32##NAME,  SumRuns16##NAME,  Divide##NAME};
 
-MUSTER_SCANS(Portable, , DivideOf)
+MUSTER_SCANS(Portable, )
 #ifdef MUSTER_SCAN_X86
-MUSTER_SCANS(Avx2, [[gnu::target("avx2")]], DivideOf)
-MUSTER_SCANS(Avx512, MUSTER_AVX512, DivideByMasks)
-#undef MUSTER_AVX512
+MUSTER_SCANS(Avx2, [[gnu::target("avx2")]])
+MUSTER_SCANS(Wide, MUSTER_AVX512)
+constexpr ScanTable kAvx512 = [] {
+  ScanTable scans = kWide;
+  scans.least_where = avx512::LeastWhere;
+  scans.sum_above32 = avx512::SumAbove;
+  scans.sum_above16 = avx512::SumAbove;
+  scans.sum_runs32 = avx512::SumRuns;
+  scans.sum_runs16 = avx512::SumRuns;
+  scans.divide = avx512::Divide;
+  return scans;
+}();
 #endif
 #undef MUSTER_SCANS
 
@@ -273,8 +243,8 @@ size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor) {
   return Wide(scans.find32(values.data(), values.size(), floor + above));
 }
 
-uint32_t LeastWhere(std::span<const uint32_t> values, const uint16_t* where) {
-  return Best().table->least_where(values.data(), where, values.size());
+uint32_t LeastWhere(std::span<const uint32_t> values, uint64_t where) {
+  return Best().table->least_where(values.data(), values.size(), where);
 }
 
 AboveCount SumAbove(std::span<const uint32_t> values, uint32_t limit) {
@@ -297,11 +267,8 @@ void SumAbove(std::span<const uint16_t> values, std::span<const uint32_t> first,
                            above);
 }
 
-SlotCount Divide(std::span<const uint8_t> values, uint32_t divisor,
+SlotCount Divide(std::span<const uint8_t> values, uint32_t inverse,
                  uint64_t admits, uint16_t* slots) {
-  // Exact for a dividend up to 255: the product is off by less than 1 /
-  // divisor.
-  const uint32_t inverse = 65536 / divisor + (divisor > 1 ? 1 : 0);
   return Best().table->divide(values.data(), values.size(), inverse, admits,
                               slots);
 }

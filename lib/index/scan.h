@@ -20,7 +20,8 @@ size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor);
 // The greatest; 0 for an empty span.
 uint32_t Greatest(std::span<const uint32_t> values);
 uint16_t Greatest(std::span<const uint16_t> values);
-// The sum of the values above the limit, and how many there are.
+// The sum of the values above the limit, and how many there are. Values of 16
+// bits are less than 2^15.
 struct AboveCount {
   uint32_t sum = 0;
   uint32_t count = 0;
@@ -36,8 +37,9 @@ void SumAbove(std::span<const uint32_t> values, std::span<const uint32_t> first,
               uint32_t limit, AboveCount* above);
 void SumAbove(std::span<const uint16_t> values, std::span<const uint32_t> first,
               uint32_t limit, AboveCount* above);
-// The least of the values where `where` is not 0; ~0 if it is everywhere.
-uint32_t LeastWhere(std::span<const uint32_t> values, const uint16_t* where);
+// The least of the values i, at most 64, of which bit i of `where` is set; ~0
+// if there is none.
+uint32_t LeastWhere(std::span<const uint32_t> values, uint64_t where);
 
 // What the nodes of a chunk can take.
 struct SlotCount {
@@ -45,9 +47,15 @@ struct SlotCount {
   uint32_t sum = 0;
   uint16_t most = 0;  // Of one node.
 };
+// A divisor, 1 to 255, as Divide wants it. Exact for a dividend up to 255: the
+// product is off by less than 1 / divisor.
+constexpr uint32_t Inverse(uint32_t divisor) {
+  return 65536 / divisor + (divisor > 1 ? 1 : 0);
+}
 // slots[i] = values[i] / divisor where bit i of `admits` is set, else 0; at
-// most 64 values, each at most 255, the divisor 1 to 255.
-SlotCount Divide(std::span<const uint8_t> values, uint32_t divisor,
+// most 64 values, each at most 255. Without `slots`, null, they are only
+// counted.
+SlotCount Divide(std::span<const uint8_t> values, uint32_t inverse,
                  uint64_t admits, uint16_t* slots);
 
 // How this machine's loops are called: "avx512", "avx2" or "portable".
@@ -62,7 +70,7 @@ struct ScanTable {
   uint32_t (*least_above)(const uint32_t*, size_t, uint32_t);
   uint32_t (*greatest32)(const uint32_t*, size_t);
   uint16_t (*greatest16)(const uint16_t*, size_t);
-  uint32_t (*least_where)(const uint32_t*, const uint16_t*, size_t);
+  uint32_t (*least_where)(const uint32_t*, size_t, uint64_t);
   AboveCount (*sum_above32)(const uint32_t*, size_t, uint32_t);
   AboveCount (*sum_above16)(const uint16_t*, size_t, uint32_t);
   // The runs' bounds, and how many runs.
@@ -70,7 +78,6 @@ struct ScanTable {
                      AboveCount*);
   void (*sum_runs16)(const uint16_t*, const uint32_t*, size_t, uint32_t,
                      AboveCount*);
-  // The third is 65536 / divisor, rounded up.
   SlotCount (*divide)(const uint8_t*, size_t, uint32_t, uint64_t, uint16_t*);
 };
 const ScanTable* ScansNamed(const char* name);

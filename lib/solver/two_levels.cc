@@ -97,16 +97,14 @@ void TwoLevels::Round(const Question<T>& q) {
   for (const uint32_t d : picked_) slots += q.slots[d];
   if (slots < q.tasks) return;
   gathered_.clear();
-  uint32_t most = 0;
   for (const uint32_t d : picked_) {
-    for (uint32_t c = q.children[d]; c < q.children[d + 1]; ++c) {
-      most = std::max<uint32_t>(most, q.child_slots[c]);
-      gathered_.push_back(q.child_slots[c]);
-    }
+    const auto children =
+        q.child_slots.subspan(q.children[d], q.children[d + 1] - q.children[d]);
+    gathered_.insert(gathered_.end(), children.begin(), children.end());
   }
   looked_at_ += gathered_.size();
-  const uint32_t used =
-      Fewest(std::span<const uint32_t>(gathered_), most, q.tasks);
+  const std::span<const uint32_t> gathered(gathered_);
+  const uint32_t used = Fewest(gathered, index::Greatest(gathered), q.tasks);
   if (used > used_ || (used == used_ && slots >= held_)) return;
   used_ = used;
   held_ = slots;
@@ -140,7 +138,7 @@ uint32_t TwoLevels::SearchRoot(const Question<T>& q, Root root) {
       least = std::max(
           least, static_cast<uint32_t>(CeilDiv(needed - line.value, price)));
     }
-    Round(q);
+    if (least <= used_) Round(q);
     (line.uses < least ? high : low) = line;
     price_ = price;
     price = 0;

@@ -26,28 +26,27 @@ void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
     const Position first = layout_->chunks()[c].first;
     for (uint64_t mask = column_->any(c); mask != 0; mask &= mask - 1) {
       const Position p = first + static_cast<Position>(std::countr_zero(mask));
-      picks_.push_back({p, column_->slots(p), 0});
+      picks_.push_back({p, column_->SlotsIn(c, p), 0});
     }
   }
 }
 
 // Where no node takes more than one task: the first ones that take one, in the
-// domains of parents_. Returns the number.
-uint32_t UniformFill::ChooseNodes(uint32_t tasks) {
-  picks_.resize(tasks);
-  Pick* next = picks_.data();
-  Pick* const end = next + tasks;
-  for (const Pick& parent : parents_) {
+// domains of picks_.
+void UniformFill::ShareNodes(uint32_t tasks, std::vector<Share>* shares) const {
+  shares->resize(tasks);
+  Share* next = shares->data();
+  Share* const end = next + tasks;
+  for (const Pick& parent : picks_) {
     const uint32_t last = layout_->first_chunk(parent.id + 1);
     for (uint32_t c = layout_->first_chunk(parent.id); c < last; ++c) {
       const Position first = layout_->chunks()[c].first;
       for (uint64_t mask = column_->any(c); mask != 0 && next != end;
            mask &= mask - 1) {
-        *next++ = {first + static_cast<Position>(std::countr_zero(mask)), 1, 1};
+        *next++ = {first + static_cast<Position>(std::countr_zero(mask)), 1};
       }
     }
   }
-  return tasks;
 }
 
 // Keeps of picks_ the fewest that hold the tasks, and says how many each
@@ -64,16 +63,16 @@ uint32_t UniformFill::Choose(uint32_t tasks) {
     return static_cast<uint32_t>(picks_.size());
   }
   // The k largest go in whole: those above `edge`, and `at_edge` at it.
-  sorted_.clear();
-  for (const Pick& p : picks_) sorted_.push_back(p.slots);
   uint32_t edge = 0, at_edge = 0, left = tasks;
   if (most < 4 * picks_.size() + 64) {
     count_of_.assign(most + 1, 0);
-    for (const uint32_t slots : sorted_) ++count_of_[slots];
+    for (const Pick& p : picks_) ++count_of_[p.slots];
     for (edge = most; left > uint64_t{count_of_[edge]} * edge; --edge) {
       left -= count_of_[edge] * edge;
     }
   } else {
+    sorted_.clear();
+    for (const Pick& p : picks_) sorted_.push_back(p.slots);
     std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
     size_t i = 0;
     while (left > sorted_[i]) left -= sorted_[i++];
@@ -183,7 +182,8 @@ uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
     const uint32_t bound = CeilDiv(tasks, most);
     if (bound >= enough || bound == 1) return bound;
     const auto [first, last] = layout_->range(level, domain);
-    return Fewest(column_->slots().subspan(first, last - first), most, tasks);
+    return Fewest(column_->AllSlots().subspan(first, last - first), most,
+                  tasks);
   }
   const uint32_t first = layout_->children(level)[domain];
   const uint32_t last = layout_->children(level)[domain + 1];
@@ -226,9 +226,8 @@ uint32_t UniformFill::InTightestParent(int level, uint32_t domain) const {
   }
 }
 
-bool UniformFill::FindDomain(const index::Layout& layout,
-                             const index::Column& column, int level,
-                             uint32_t tasks, Region* region) {
+bool UniformFill::FindDomain(const index::Layout& layout, index::Column& column,
+                             int level, uint32_t tasks, Region* region) {
   layout_ = &layout;
   column_ = &column;
   const std::span<const uint32_t> sums = column.sums(level);
@@ -313,7 +312,7 @@ void UniformFill::ImproveTwoLevels(Region region, uint32_t tasks,
                          ? SearchTwoLevels(region.level, tasks,
                                            column_->sums(narrow), *certificate)
                          : SearchTwoLevels(region.level, tasks,
-                                           column_->slots(), *certificate);
+                                           column_->AllSlots(), *certificate);
   if (found) {
     picks_.clear();
     for (const uint32_t d : two_levels_.chosen()) picks_.push_back({d, 0, 0});
@@ -331,7 +330,7 @@ void UniformFill::Search(int within, uint32_t tasks, uint64_t steps,
   }
   TreeQuestion question;
   question.levels = question_levels_;
-  question.nodes = column_->slots();
+  question.nodes = column_->AllSlots();
   question.tasks = tasks;
   question.within = within;
   question.budget = steps;
@@ -367,30 +366,30 @@ void UniformFill::ChooseAt(int level, uint32_t tasks,
   }
 }
 
-// From picks_, domains of the level, downwards.
+// From picks_, domains of the level, downwards; to nodes only where some take
+// more than one task.
 void UniformFill::FillFrom(int level, uint32_t tasks,
                            Certificate* certificate) {
-  const bool single = column_->most() == 1;
   for (int l = level; l < layout_->levels(); ++l) {
+    if (single_ && l + 1 == layout_->levels()) {
+      certificate->levels.back().used = tasks;
+      return;
+    }
     parents_.swap(picks_);
     picks_.clear();
-    if (single && l + 1 == layout_->levels()) {
-      certificate->levels.back().used = ChooseNodes(tasks);
-    } else {
-      AddChildren(l);
-      ChooseAt(l + 1, tasks, certificate);
-    }
+    AddChildren(l);
+    ChooseAt(l + 1, tasks, certificate);
   }
 }
 
-uint64_t UniformFill::Fill(const index::Layout& layout,
-                           const index::Column& column, Region region,
-                           uint32_t tasks, uint64_t exact_steps,
+uint64_t UniformFill::Fill(const index::Layout& layout, index::Column& column,
+                           Region region, uint32_t tasks, uint64_t exact_steps,
                            std::vector<Share>* shares,
                            Certificate* certificate) {
   layout_ = &layout;
   column_ = &column;
   looked_at_ = 0;
+  single_ = layout.levels() > 0 && column.most() == 1;
   const auto levels = static_cast<size_t>(layout.levels());
   certificate->levels.assign(levels + 1, {1, 1});
   proven_.assign(levels + 2, 0);
@@ -413,8 +412,12 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
   if (!certificate->optimal && exact_steps > 0 && levels > 0) {
     ImproveTwoLevels(region, tasks, certificate);
   }
-  shares->clear();
-  for (const Pick& p : picks_) shares->push_back({p.id, p.taken});
+  if (single_) {
+    ShareNodes(tasks, shares);
+  } else {
+    shares->clear();
+    for (const Pick& p : picks_) shares->push_back({p.id, p.taken});
+  }
   if (!certificate->optimal && exact_steps > 0 && levels > 0) {
     Search(region.level, tasks, exact_steps, shares, certificate);
   }

@@ -40,14 +40,14 @@ class UniformFill {
   // that needs the fewest of its children (nodes, at the narrowest level);
   // then the tightest, then the one inside the tightest domain of the next
   // wider level, then the first. False if none has room.
-  bool FindDomain(const index::Layout& layout, const index::Column& column,
-                  int level, uint32_t tasks, Region* region);
+  bool FindDomain(const index::Layout& layout, index::Column& column, int level,
+                  uint32_t tasks, Region* region);
 
   // The region, found by FindDomain or everything, must have room for `tasks`;
   // the certificate holds for all domains of its level. Shares come in the
   // order of positions. O(domains and nodes looked at), which the result
   // counts, and at most `exact_steps` of the search.
-  uint64_t Fill(const index::Layout& layout, const index::Column& column,
+  uint64_t Fill(const index::Layout& layout, index::Column& column,
                 Region region, uint32_t tasks, uint64_t exact_steps,
                 std::vector<Share>* shares, Certificate* certificate);
 
@@ -62,7 +62,7 @@ class UniformFill {
   void AddDomains(int level, uint32_t first, uint32_t last);
   void AddNodes(uint32_t first_chunk, uint32_t last_chunk);
   void AddChildren(int level);
-  uint32_t ChooseNodes(uint32_t tasks);
+  void ShareNodes(uint32_t tasks, std::vector<Share>* shares) const;
   uint32_t MostOfNodes(uint32_t domain) const;
   uint32_t RoomAround(int level, uint32_t domain) const;
   uint32_t InTightestParent(int level, uint32_t domain) const;
@@ -84,8 +84,9 @@ class UniformFill {
               std::vector<Share>* shares, Certificate* certificate);
 
   const index::Layout* layout_ = nullptr;
-  const index::Column* column_ = nullptr;
+  index::Column* column_ = nullptr;
   uint64_t looked_at_ = 0;
+  bool single_ = false;  // Nodes take one task each: they are not chosen.
   std::vector<Pick> picks_;
   std::vector<Pick> parents_;
   std::vector<uint32_t> count_of_;  // By number of slots.

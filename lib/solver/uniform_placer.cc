@@ -125,9 +125,9 @@ bool UniformPlacer::FindOneNode(const Cluster& cluster, index::Column& column,
 }
 
 // The narrowest level of which a domain has room for all.
-bool UniformPlacer::FindRegion(const index::Column& column,
-                               const UniformRule& rule, uint32_t tasks,
-                               Region* region, PlacementResult* result) {
+bool UniformPlacer::FindRegion(index::Column& column, const UniformRule& rule,
+                               uint32_t tasks, Region* region,
+                               PlacementResult* result) {
   const index::Layout& layout = index_.layout();
   for (int l = layout.levels() - 1; l >= std::max(rule.required, 0); --l) {
     result->steps += layout.domains(l);
@@ -139,15 +139,17 @@ bool UniformPlacer::FindRegion(const index::Column& column,
 // One task a node, on whole devices, which are the cluster's own choice.
 void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
                              ShapeId shape, PlacementResult* result) {
-  nodes_.clear();
-  for (const UniformFill::Share& share : shares_) {
-    nodes_.push_back(index_.layout().node(share.position));
+  const std::span<const NodeIndex> nodes = index_.layout().nodes();
+  nodes_.resize(shares_.size());
+  for (size_t i = 0; i < shares_.size(); ++i) {
+    nodes_[i] = nodes[shares_[i].position];
   }
   cluster.ChooseEach(nodes_, shape, request.ledger, &chosen_);
   if (!request.dry_run) cluster.ChargeEach(chosen_, request.ledger);
   result->tasks.resize(chosen_.size());
+  Assignment* task = result->tasks.data();
   for (uint32_t i = 0; i < chosen_.size(); ++i) {
-    result->tasks[i] = {{0, i}, chosen_[i]};
+    task[i] = {{0, i}, chosen_[i]};
   }
 }
 

@@ -49,7 +49,7 @@ class UniformPlacer {
   bool FindOneNode(const Cluster& cluster, index::Column& column,
                    const UniformRule& rule, uint32_t tasks,
                    PlacementResult* result);
-  bool FindRegion(const index::Column& column, const UniformRule& rule,
+  bool FindRegion(index::Column& column, const UniformRule& rule,
                   uint32_t tasks, Region* region, PlacementResult* result);
   void TakeEach(Cluster& cluster, const PlacementRequest& request,
                 ShapeId shape, PlacementResult* result);

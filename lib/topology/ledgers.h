@@ -60,14 +60,10 @@ class Ledgers {
   // Whole devices preferably on `rails` (bit r: rail r).
   bool Choose(NodeIndex n, const Needs& needs, Ledger ledger, uint64_t rails,
               uint64_t* devices, uint32_t* slot) const;
-  // The devices, where there is no choice but all that are free: 0 elsewhere.
-  uint64_t AllOf(NodeIndex n, const Needs& needs, Ledger ledger) const {
-    if (needs.form != DeviceForm::kWhole || !needs.models.empty()) return 0;
-    const NodeBook& book = nodes_[n];
-    const uint64_t usable =
-        book.whole(First(ledger)) & book.whole(Last(ledger));
-    return CountBits(usable) == needs.count ? usable : 0;
-  }
+  // By node, the devices where there is no choice but all that are free: 0
+  // elsewhere. `devices` has an entry for each of the nodes.
+  void AllOfEach(std::span<const NodeIndex> nodes, const Needs& needs,
+                 Ledger ledger, uint64_t* devices) const;
 
   int64_t capacity(NodeIndex n, ResourceKind k) const {
     return capacity_[n * kinds_ + k];
@@ -87,7 +83,7 @@ class Ledgers {
   uint64_t DevicesOfModels(NodeIndex n, const Needs& needs) const;
   // Charged less credited; for kBoth, the lesser of the two.
   uint32_t TaskCount(NodeIndex n, Ledger ledger) const {
-    const std::array<int32_t, 2>& charges = nodes_[n].charges;
+    const std::array<int32_t, 2>& charges = charges_[n];
     return static_cast<uint32_t>(
         std::max(0, std::min(charges[First(ledger)], charges[Last(ledger)])));
   }
@@ -147,15 +143,14 @@ class Ledgers {
     uint8_t numa = 0;    // Likewise.
     int8_t rail = -1;
   };
-  struct NodeBook {
+  struct alignas(64) NodeBook {  // One cache line: a gang touches many.
     uint64_t healthy = 0;
     std::array<uint64_t, 2> unshared{};  // Devices of which no share is used.
     std::array<uint64_t, 2> taken{};     // Held whole by a task.
     // Cut by the host, or holding a partition: neither whole nor in shares.
     std::array<uint64_t, 2> split{};
     uint32_t first = 0;  // Into devices_.
-    uint32_t count = 0;
-    std::array<int32_t, 2> charges{};  // Charged less credited.
+    uint8_t count = 0;
     bool one_model = true;
 
     // Healthy and wholly free.
@@ -261,6 +256,7 @@ class Ledgers {
   std::vector<int64_t> capacity_{};             // [node * kinds + kind]
   std::array<std::vector<int64_t>, 2> free_{};  // [ledger][node * kinds + kind]
   std::vector<NodeBook> nodes_{};
+  std::vector<std::array<int32_t, 2>> charges_{};  // Charged less credited.
   std::vector<DeviceBook> devices_{};
   // Stretches of devices_ that no node uses, by their length.
   std::array<std::vector<uint32_t>, 65> unused_{};

@@ -234,7 +234,7 @@ absl::Status Ledgers::ValidatePartitions(NodeIndex n, const Node& node,
       fine = cuts_[book->cut].partitions == node.devices[d].partitions &&
              split == (cuts_[book->cut].fixed || have.count > 0) &&
              have.count >= others.count &&
-             (nodes_[n].charges[l] > 0 || have.count == others.count);
+             (charges_[n][l] > 0 || have.count == others.count);
       for (size_t s = 0; s < have.tasks.size(); ++s) {
         fine = fine && (have.busy >> s & 1) == (have.tasks[s] > 0 ? 1u : 0u) &&
                have.tasks[s] >= others.tasks[s];

@@ -47,6 +47,7 @@ uint32_t Ledgers::ModelNumber(std::string_view model) {
 void Ledgers::SetNode(NodeIndex n, const Node& node, const OtherUsage& others) {
   if (n >= nodes_.size()) {
     nodes_.resize(n + 1);
+    charges_.resize(nodes_.size());
     capacity_.resize(nodes_.size() * kinds_, 0);
     for (auto& free : free_) free.resize(nodes_.size() * kinds_, 0);
   }
@@ -67,6 +68,7 @@ void Ledgers::SetNode(NodeIndex n, const Node& node, const OtherUsage& others) {
 void Ledgers::ClearNode(NodeIndex n) {
   SetDevices(n, {});
   nodes_[n] = {};
+  charges_[n] = {};
   for (ResourceKind k = 0; k < kinds_; ++k) {
     const size_t i = size_t{n} * kinds_ + k;
     capacity_[i] = 0;
@@ -183,7 +185,7 @@ absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
   fresh.SetNode(0, node, {});
   fresh.SetOthers(0, {}, others);
   for (const size_t l : {kNow, kLater}) {
-    const int32_t charges = nodes_[n].charges[l];
+    const int32_t charges = charges_[n][l];
     if (charges < 0) {
       return absl::InternalError(
           absl::StrFormat("%s: more credited than charged", node.key));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <numeric>
 #include <random>
 #include <string>
 #include <tuple>
@@ -249,6 +250,7 @@ TEST(PlacementIndex, ManyShapesShareTheColumns) {
     Node node;
     node.key = "n" + std::to_string(n);
     node.capacity = {100 + n, 0};
+    node.devices.assign(n % 9, {});
     cluster.Upsert(node);
   }
   const FreeDevices policy;
@@ -257,15 +259,66 @@ TEST(PlacementIndex, ManyShapesShareTheColumns) {
   for (int round = 0; round < 3; ++round) {
     for (int64_t cpu = 1; cpu <= 100; ++cpu) {
       Role role;
-      role.shape.resources = {cpu, 0};
-      const ShapeId shape = cluster.Intern(role, 0);
-      uint64_t expected = 0;
-      for (const NodeIndex n : cluster.nodes()) {
-        expected += cluster.Slots(n, shape, Ledger::kBoth, 4095);
+      if ((cpu + round) % 2 == 0) {
+        role.shape.resources = {cpu, 0};
+      } else {  // Whole devices and nothing else.
+        role.shape.devices.count = static_cast<uint32_t>(1 + cpu % 60);
       }
-      EXPECT_EQ(index.Get(cluster, -1, shape, Ledger::kBoth).outside(),
-                expected);
+      const ShapeId shape = cluster.Intern(role, 0);
+      std::vector<uint16_t> expected;
+      for (const NodeIndex n : cluster.nodes()) {
+        expected.push_back(static_cast<uint16_t>(
+            cluster.Slots(n, shape, Ledger::kBoth, 4095)));
+      }
+      Column& column = index.Get(cluster, -1, shape, Ledger::kBoth);
+      EXPECT_EQ(column.outside(),
+                std::accumulate(expected.begin(), expected.end(), 0u));
+      std::vector<uint16_t> slots;
+      for (const NodeIndex n : cluster.nodes()) {
+        const Position p = index.layout().position(n);
+        slots.push_back(cpu % 3 == 0 ? column.AllSlots()[p]
+                                     : static_cast<uint16_t>(column.slots(p)));
+      }
+      EXPECT_EQ(slots, expected);
       cluster.Unref(shape);  // Its number is used again, for another shape.
+    }
+  }
+}
+
+// More happened than is listed: chunk by chunk it is still known.
+TEST(PlacementIndex, AColumnThatWasNotAskedForLongCatchesUp) {
+  Cluster cluster(2, kGpu, {{"net", {"rack"}}});
+  for (int n = 0; n < 300; ++n) {
+    Node node;
+    node.key = "n" + std::to_string(n);
+    node.labels = {{"rack", "r" + std::to_string(n / 50)}};
+    node.capacity = {8, 0};
+    node.devices.assign(8, {});
+    cluster.Upsert(node);
+  }
+  std::vector<ShapeId> shapes;
+  for (const uint32_t devices : {1u, 2u, 0u}) {
+    Role role;
+    role.shape.resources = {devices == 0 ? 1 : 0, 0};
+    role.shape.devices.count = devices;
+    shapes.push_back(cluster.Intern(role, 0));
+  }
+  const FreeDevices policy(true);
+  PlacementIndex index(policy);
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 8; ++round) {
+    for (int i = 0; i < 1000; ++i) {
+      const auto node = static_cast<NodeIndex>(random() % 300);
+      Allocation at;
+      if (i == 500) cluster.SetAvailable(node, round % 2 == 0);
+      if (!cluster.Take(node, shapes[i % 3], Ledger::kBoth, &at)) continue;
+      index.Get(cluster, 0, shapes[0], Ledger::kBoth);
+      if (random() % 2 == 0) cluster.Credit(at, Ledger::kBoth);
+    }
+    for (const ShapeId shape : shapes) {
+      Column& column = index.Get(cluster, 0, shape, Ledger::kBoth);
+      column.RefreshRanks(cluster);
+      EXPECT_EQ(column.Difference(cluster), "");
     }
   }
 }

@@ -45,9 +45,10 @@ TEST_P(ScanTest, EqualsThePortableTwin) {
     EXPECT_EQ(words, plain.sum_above32(word.data(), size, x));
     const AboveCount halves = scans->sum_above16(half.data(), size, x);
     EXPECT_EQ(halves, plain.sum_above16(half.data(), size, x));
-    const auto where = Random<uint16_t>(random, size, 3);
-    EXPECT_EQ(scans->least_where(word.data(), where.data(), size),
-              plain.least_where(word.data(), where.data(), size));
+    const size_t few = std::min<size_t>(size, 64);
+    const uint64_t where = random() & random();
+    EXPECT_EQ(scans->least_where(word.data(), few, where),
+              plain.least_where(word.data(), few, where));
   }
 }
 
@@ -95,8 +96,7 @@ TEST_P(ScanTest, DividesAChunk) {
         expected.most = std::max(expected.most, now);
       }
       const SlotCount count = scans->divide(
-          values.data(), size, 65536 / divisor + (divisor > 1 ? 1 : 0), admits,
-          slots.data());
+          values.data(), size, Inverse(divisor), admits, slots.data());
       ASSERT_EQ(count.any, expected.any);
       ASSERT_EQ(count.sum, expected.sum);
       ASSERT_EQ(count.most, expected.most);
@@ -104,6 +104,11 @@ TEST_P(ScanTest, DividesAChunk) {
         ASSERT_EQ(slots[i], (admits >> i & 1) != 0 ? values[i] / divisor : 0);
       }
       ASSERT_EQ(slots[size], 7);
+      const SlotCount counted =
+          scans->divide(values.data(), size, Inverse(divisor), admits, nullptr);
+      ASSERT_EQ(counted.any, expected.any);
+      ASSERT_EQ(counted.sum, expected.sum);
+      ASSERT_EQ(counted.most, expected.most);
     }
   }
 }
@@ -125,6 +130,14 @@ TEST(Scan, FindsWhatALoopFinds) {
       if (word[k] >= x && (best == kNowhere || word[k] < word[best])) best = k;
     }
     EXPECT_EQ(LeastAbove(word, x), best);
+    const std::span<const uint32_t> few(word.data(),
+                                        std::min<size_t>(word.size(), 64));
+    const uint64_t where = random() & random();
+    uint32_t least = 0xffffffff;
+    for (size_t k = 0; k < few.size(); ++k) {
+      if ((where >> k & 1) != 0) least = std::min(least, few[k]);
+    }
+    EXPECT_EQ(LeastWhere(few, where), least);
   }
 }
 
@@ -134,7 +147,7 @@ TEST(Scan, NothingIsNowhere) {
   EXPECT_EQ(LeastAbove({}, 0), kNowhere);
   EXPECT_EQ(Greatest(std::span<const uint16_t>()), 0);
   EXPECT_EQ(Greatest(std::span<const uint32_t>()), 0u);
-  EXPECT_EQ(LeastWhere({}, nullptr), 0xffffffff);
+  EXPECT_EQ(LeastWhere({}, ~uint64_t{0}), 0xffffffff);
 }
 
 }  // namespace
