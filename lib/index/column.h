@@ -58,6 +58,8 @@ class Column {
   uint32_t SlotsIn(uint32_t chunk, Position p) const {
     return devices_ == 0 ? slots_[p] : QuotientIn(chunk, p);
   }
+  // Devices that the node has.
+  uint32_t devices(Position p) const { return states_->devices()[p]; }
   // Of all nodes; O(chunks that changed since somebody asked last).
   std::span<const uint16_t> AllSlots();
   // By domain of a stored level.

@@ -61,6 +61,7 @@ void NodeStates::Build(const Cluster& cluster) {
   ring_.resize(std::bit_ceil(2 * layout_->chunks().size() + 64));
   // Whoever saw anything before has to look at everything.
   oldest_ = ++version_;
+  devices_.assign(size, 0);
   avoidable_.assign(layout_->chunks().size(), 0);
   any_avoidable_ = 0;
   chunk_version_.assign(layout_->chunks().size(), version_);
@@ -77,6 +78,7 @@ void NodeStates::ReadStructure(const Cluster& cluster, Position p) {
   const NodeIndex node = layout_->node(p);
   const uint32_t chunk = layout_->chunk_of(p);
   const uint64_t bit = layout_->bit(p);
+  devices_[p] = static_cast<uint8_t>(cluster.node(node).devices.size());
   const uint64_t before = avoidable_[chunk];
   const bool now = Avoidable(cluster.node(node));
   avoidable_[chunk] = now ? before | bit : before & ~bit;
@@ -101,6 +103,7 @@ std::string NodeStates::Difference(const Cluster& cluster) const {
   fresh.Bind(*layout_, *policy_, ledger_);
   fresh.Refresh(cluster);
   if (whole_ != fresh.whole_) return "whole devices";
+  if (devices_ != fresh.devices_) return "devices";
   if (avoidable_ != fresh.avoidable_) return "avoidable";
   if (any_avoidable_ != fresh.any_avoidable_) return "any_avoidable";
   return "";

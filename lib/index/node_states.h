@@ -58,8 +58,9 @@ class NodeStates {
   // admit its tasks, where it does not follow the changes.
   uint64_t structure_version() const { return structure_version_; }
 
-  // Devices wholly free, by position.
+  // Devices wholly free, by position, and all that the node has.
   std::span<const uint8_t> whole() const { return whole_; }
+  std::span<const uint8_t> devices() const { return devices_; }
   // Nodes that have a taint which asks to avoid them, by chunk.
   uint64_t avoidable(uint32_t chunk) const {
     return any_avoidable_ == 0 ? 0 : avoidable_[chunk];
@@ -92,6 +93,7 @@ class NodeStates {
   std::vector<uint8_t> free_;  // Devices of theirs.
 
   std::vector<uint8_t> whole_;
+  std::vector<uint8_t> devices_;
   std::vector<uint64_t> avoidable_;
   uint32_t any_avoidable_ = 0;  // Nodes.
   std::vector<uint32_t> ranks_;

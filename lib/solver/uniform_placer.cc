@@ -101,7 +101,7 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
       std::sort(shares_.begin(), shares_.end(), before);
     }
   }
-  Take(cluster, request, shape, result);
+  Take(cluster, request, column, result);
   return Outcome::kPlaced;
 }
 
@@ -111,7 +111,7 @@ bool UniformPlacer::FindOneNode(const Cluster& cluster, index::Column& column,
                                 PlacementResult* result) {
   const index::Layout& layout = index_.layout();
   result->steps += layout.chunks().size();
-  if (column.most() < tasks) return false;
+  if (tasks > 1 && column.most() < tasks) return false;  // There is room.
   column.RefreshRanks(cluster);
   index::Position best = 0;
   const bool found = tasks == 1 ? column.Best(rule.named, &best)
@@ -136,15 +136,32 @@ bool UniformPlacer::FindRegion(index::Column& column, const UniformRule& rule,
   return false;
 }
 
+// One task on each node. There is no choice, and no need to look, where a task
+// takes as many devices as its node has.
+void UniformPlacer::ChooseEach(const Cluster& cluster,
+                               const index::Column& column, Ledger ledger) {
+  const std::span<const NodeIndex> nodes = index_.layout().nodes();
+  const ShapeId shape = column.shape();
+  const uint32_t count = cluster.device_request(shape).count;
+  const uint64_t all = count == 0 ? 0 : ~uint64_t{0} >> (64 - count);
+  bool known = true;
+  chosen_.resize(shares_.size());
+  Allocation* chosen = chosen_.data();
+  for (const UniformFill::Share& share : shares_) {
+    *chosen++ = {.node = nodes[share.position], .shape = shape, .devices = all};
+    known = known && column.devices(share.position) == count;
+  }
+  if (known) return;
+  nodes_.clear();
+  for (const Allocation& a : chosen_) nodes_.push_back(a.node);
+  cluster.ChooseEach(nodes_, shape, ledger, &chosen_);
+}
+
 // One task a node, on whole devices, which are the cluster's own choice.
 void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
-                             ShapeId shape, PlacementResult* result) {
-  const std::span<const NodeIndex> nodes = index_.layout().nodes();
-  nodes_.resize(shares_.size());
-  for (size_t i = 0; i < shares_.size(); ++i) {
-    nodes_[i] = nodes[shares_[i].position];
-  }
-  cluster.ChooseEach(nodes_, shape, request.ledger, &chosen_);
+                             const index::Column& column,
+                             PlacementResult* result) {
+  ChooseEach(cluster, column, request.ledger);
   if (!request.dry_run) cluster.ChargeEach(chosen_, request.ledger);
   result->tasks.resize(chosen_.size());
   Assignment* task = result->tasks.data();
@@ -156,13 +173,14 @@ void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
 // Devices, and the charge: where a node gets several tasks, each is charged
 // before the next one chooses.
 void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
-                         ShapeId shape, PlacementResult* result) {
+                         const index::Column& column, PlacementResult* result) {
   const index::Layout& layout = index_.layout();
+  const ShapeId shape = column.shape();
   policy::Question question{shape, request.ledger, request.KeyOfGang()};
   const bool alone = std::all_of(shares_.begin(), shares_.end(),
                                  [](const auto& s) { return s.tasks == 1; });
   if (alone && SharesNoDevice(cluster.device_request(shape))) {
-    TakeEach(cluster, request, shape, result);
+    TakeEach(cluster, request, column, result);
     return;
   }
   const bool charge = !request.dry_run || !alone;

@@ -51,10 +51,12 @@ class UniformPlacer {
                    PlacementResult* result);
   bool FindRegion(index::Column& column, const UniformRule& rule,
                   uint32_t tasks, Region* region, PlacementResult* result);
+  void ChooseEach(const Cluster& cluster, const index::Column& column,
+                  Ledger ledger);
   void TakeEach(Cluster& cluster, const PlacementRequest& request,
-                ShapeId shape, PlacementResult* result);
-  void Take(Cluster& cluster, const PlacementRequest& request, ShapeId shape,
-            PlacementResult* result);
+                const index::Column& column, PlacementResult* result);
+  void Take(Cluster& cluster, const PlacementRequest& request,
+            const index::Column& column, PlacementResult* result);
 
   const policy::NodePolicy& policy_;
   index::PlacementIndex index_;

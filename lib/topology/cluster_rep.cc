@@ -171,19 +171,16 @@ const Resources& Cluster::Rep::Demand(ShapeId id) const {
   return record.demand;
 }
 
-void Cluster::Rep::Apply(const Posting& posting) {
-  const Allocation& a = posting.allocation;
-  ledgers.Post(a.node, shapes[a.shape].needs, a.devices, a.slot, posting.ledger,
-               posting.sign);
+void Cluster::Rep::Apply(const Allocation& a, Ledger ledger, int sign) {
+  ledgers.Post(a.node, shapes[a.shape].needs, a.devices, a.slot, ledger, sign);
   changed.Add(a.node);
 }
 
 void Cluster::Rep::Post(const Allocation& a, Ledger ledger, int sign) {
   if (!nodes.exists(a.node)) return;
-  const Posting posting{a, ledger, sign};
-  Apply(posting);
+  Apply(a, ledger, sign);
   if (sign < 0) freed.Add(a.node);
-  if (!transactions.empty()) postings.push_back(posting);
+  if (!transactions.empty()) postings.emplace_back(a, ledger, sign);
 }
 
 Cluster::Mark Cluster::Rep::Begin() {
@@ -197,8 +194,8 @@ void Cluster::Rep::Rollback(Mark mark) {
   transactions.resize(mark);
   if (postings.size() == transaction.postings) return;
   while (postings.size() > transaction.postings) {
-    postings.back().sign = -postings.back().sign;
-    Apply(postings.back());
+    const Posting& last = postings.back();
+    Apply(last.allocation, last.ledger, -last.sign);
     postings.pop_back();
   }
   freed.Undo(transaction.freed);

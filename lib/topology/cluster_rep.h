@@ -70,9 +70,12 @@ class Cluster::Rep {
   uint64_t layout_version = 1;  // Rises when nodes or their places change.
 
   struct Posting {
-    Allocation allocation{};
-    Ledger ledger = Ledger::kBoth;
-    int sign = 0;
+    Posting(const Allocation& a, Ledger l, int s)
+        : allocation(a), ledger(l), sign(s) {}
+
+    Allocation allocation;
+    Ledger ledger;
+    int sign;
   };
   struct Transaction {
     size_t postings = 0;  // Made before it began.
@@ -91,7 +94,7 @@ class Cluster::Rep {
   // Whether the labels put a node into the same domains everywhere.
   bool SamePlaces(const Labels& a, const Labels& b) const;
   void CountCapacity(NodeIndex node, int64_t times);
-  void Apply(const Posting& posting);
+  void Apply(const Allocation& a, Ledger ledger, int sign);
   void HashNode(NodeIndex node, StableHash* hash) const;
   absl::Status ValidateNodes() const;
   absl::Status ValidateShapes() const;
