@@ -178,6 +178,15 @@ void PrintBusiest(const Report& r, Table* t) {
   t->Row({"  used", Percent(used / capacity)});
 }
 
+// Kinds of which nobody used anything only where that is so of all.
+void PrintUtilisation(const Report& r, Table* t) {
+  const bool used = std::ranges::any_of(
+      r.utilisation, [](const auto& kind) { return kind.second > 0; });
+  for (const auto& [resource, share] : r.utilisation) {
+    if (share > 0 || !used) t->Row({resource + " used", Percent(share)});
+  }
+}
+
 void PrintSums(const Report& r, std::ostream& out) {
   const Metrics::Counts& c = r.counts;
   Table t({"", ""});
@@ -187,9 +196,7 @@ void PrintSums(const Report& r, std::ostream& out) {
   if (c.refused > 0) t.Row({"  refused", std::to_string(c.refused)});
   if (r.left_over > 0) t.Row({"  left over", std::to_string(r.left_over)});
   t.Row({"makespan", Span(r.makespan_s)});
-  for (const auto& [resource, share] : r.utilisation) {
-    t.Row({resource + " used", Percent(share)});
-  }
+  PrintUtilisation(r, &t);
   PrintBusiest(r, &t);
   t.Row({"free GPU capacity on GPUs in partial use",
          Percent(r.partly_used_share)});
