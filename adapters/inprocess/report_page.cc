@@ -23,7 +23,9 @@ absl::Status CheckWebBundle(std::string_view page, std::string_view option) {
   if (FindWebBundle(page).has_value()) return absl::OkStatus();
   return absl::FailedPreconditionError(
       std::string(option) +
-      " needs a build with npm: this muster-sim was built without");
+      " needs a build with npm: this muster-sim was built without (what npm "
+      "said, "
+      "if it was there: web/npm.log in the build folder)");
 }
 
 std::string HtmlPage(const WebBundle& bundle, std::string_view title,
