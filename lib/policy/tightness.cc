@@ -35,12 +35,9 @@ uint32_t DevicesLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {
 uint32_t DevicesLeftPerTask(const Cluster& cluster, NodeIndex node,
                             ShapeId shape, Ledger ledger) {
   constexpr int64_t kMost = (1 << kDeviceBits) - 1;
-  const DeviceRequest& request = cluster.device_request(shape);
-  const int64_t demand = SharesNoDevice(request)
-                             ? int64_t{kWholeDevice} * request.count
-                             : DeviceDemand(cluster, shape);
   const int64_t left = std::clamp<int64_t>(
-      FreeDevices(cluster, node, ledger) - demand, 0, kMost);
+      FreeDevices(cluster, node, ledger) - DeviceDemand(cluster, shape), 0,
+      kMost);
   return static_cast<uint32_t>(left) /
          (2 * cluster.task_count(node, ledger) + 1);
 }
@@ -86,13 +83,11 @@ bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
 
 uint32_t TightestRank(const Cluster& cluster, NodeIndex node, ShapeId shape,
                       Ledger ledger) {
-  const DeviceRequest& request = cluster.device_request(shape);
-  const bool shares = !SharesNoDevice(request);
-  const uint32_t opens =
-      shares && OpensDevice(cluster, node, shape, ledger) ? 1 : 0;
+  const uint32_t opens = OpensDevice(cluster, node, shape, ledger) ? 1 : 0;
   const uint32_t devices =
-      request.count > 0 ? DevicesLeftPerTask(cluster, node, shape, ledger)
-                        : DevicesLeft(cluster, node, ledger);
+      cluster.device_request(shape).count > 0
+          ? DevicesLeftPerTask(cluster, node, shape, ledger)
+          : DevicesLeft(cluster, node, ledger);
   return opens << (kDeviceBits + kOtherBits) | devices << kOtherBits |
          OthersLeft(cluster, node, ledger);
 }

@@ -1,7 +1,6 @@
 #include "muster/cluster.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "lib/topology/cluster_rep.h"
@@ -154,22 +153,16 @@ bool Cluster::has_rails() const { return rep_->ledgers.has_rails(); }
 
 void Cluster::ChooseEach(std::span<const NodeIndex> nodes, ShapeId shape,
                          Ledger ledger, std::vector<Allocation>* out) const {
-  // A block of nodes at a time.
-  std::array<uint64_t, 64> devices;
+  out->resize(nodes.size());
   const Needs& needs = rep_->shapes[shape].needs;
   const bool has_rails = rep_->ledgers.has_rails();
   uint64_t rails = 0;
-  out->resize(nodes.size());
-  Allocation* a = out->data();
-  while (!nodes.empty()) {
-    const auto block = nodes.first(std::min(nodes.size(), devices.size()));
-    nodes = nodes.subspan(block.size());
-    rep_->ledgers.AllOfEach(block, needs, ledger, devices.data());
-    for (size_t i = 0; i < block.size(); ++i, ++a) {
-      *a = {.node = block[i], .shape = shape, .devices = devices[i]};
-      if (a->devices == 0) (void)Choose(block[i], shape, ledger, a, rails);
-      if (has_rails) rails |= Rails(*a);
-    }
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    Allocation& a = (*out)[i];
+    a = {.node = nodes[i], .shape = shape};
+    a.devices = rep_->ledgers.AllOf(nodes[i], needs, ledger);
+    if (a.devices == 0) (void)Choose(nodes[i], shape, ledger, &a, rails);
+    if (has_rails) rails |= Rails(a);
   }
 }
 

@@ -70,12 +70,9 @@ class Cluster::Rep {
   uint64_t layout_version = 1;  // Rises when nodes or their places change.
 
   struct Posting {
-    Posting(const Allocation& a, Ledger l, int s)
-        : allocation(a), ledger(l), sign(s) {}
-
-    Allocation allocation;
-    Ledger ledger;
-    int sign;
+    Allocation allocation{};
+    Ledger ledger = Ledger::kBoth;
+    int sign = 0;
   };
   struct Transaction {
     size_t postings = 0;  // Made before it began.

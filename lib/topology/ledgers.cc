@@ -168,23 +168,6 @@ bool Ledgers::Choose(NodeIndex n, const Needs& needs, Ledger ledger,
   return *devices != 0;
 }
 
-void Ledgers::AllOfEach(std::span<const NodeIndex> nodes, const Needs& needs,
-                        Ledger ledger, uint64_t* devices) const {
-  const bool whole = needs.form == DeviceForm::kWhole && needs.models.empty();
-  const uint32_t wanted = needs.count;
-  const size_t first = First(ledger);
-  const size_t last = Last(ledger);
-  const NodeBook* const books = nodes_.data();
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const NodeBook& book = books[nodes[i]];
-    const uint64_t usable = book.whole(first) & book.whole(last);
-    // A whole node is known without counting.
-    const bool all = usable == Mask(book.count) ? book.count == wanted
-                                                : CountBits(usable) == wanted;
-    devices[i] = whole && all ? usable : 0;
-  }
-}
-
 bool Ledgers::Fits(NodeIndex n, const Needs& needs, uint64_t devices,
                    uint32_t slot, Ledger ledger) const {
   for (const Needs::Amount& need : needs.amounts) {

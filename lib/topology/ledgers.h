@@ -60,10 +60,14 @@ class Ledgers {
   // Whole devices preferably on `rails` (bit r: rail r).
   bool Choose(NodeIndex n, const Needs& needs, Ledger ledger, uint64_t rails,
               uint64_t* devices, uint32_t* slot) const;
-  // By node, the devices where there is no choice but all that are free: 0
-  // elsewhere. `devices` has an entry for each of the nodes.
-  void AllOfEach(std::span<const NodeIndex> nodes, const Needs& needs,
-                 Ledger ledger, uint64_t* devices) const;
+  // The devices, where there is no choice but all that are free: 0 elsewhere.
+  uint64_t AllOf(NodeIndex n, const Needs& needs, Ledger ledger) const {
+    if (needs.form != DeviceForm::kWhole || !needs.models.empty()) return 0;
+    const NodeBook& book = nodes_[n];
+    const uint64_t usable =
+        book.whole(First(ledger)) & book.whole(Last(ledger));
+    return CountBits(usable) == needs.count ? usable : 0;
+  }
 
   int64_t capacity(NodeIndex n, ResourceKind k) const {
     return capacity_[n * kinds_ + k];
