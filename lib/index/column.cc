@@ -31,52 +31,51 @@ void Column::Bind(const Cluster& cluster, NodeStates* states,
   question_ = {.shape = shape, .ledger = states->ledger()};
   devices_ = PlainDevices(cluster, shape);
   inverse_ = devices_ > 0 ? Inverse(devices_) : 0;
-  shares_ranks_ =
-      policy.SameForUnshared() && SharesNoDevice(cluster.device_request(shape));
+  scans_ = &Scans();
+  by_gist_ = policy.HasGist() && SharesNoDevice(cluster.device_request(shape));
   built_ = false;
   admits_version_ = 0;
-  level_first_.assign(1, 0);
-  for (int l = 0; l < layout_->levels(); ++l) {
-    level_first_.push_back(level_first_.back() + layout_->domains(l));
-  }
   const uint32_t inside = layout_->inside_chunks();
   outside_shift_ = (inside + kGroup - 1) / kGroup * kGroup - inside;
 }
 
-void Column::Refresh(const Cluster& cluster, Scratch* scratch) {
+void Column::Refresh(const Cluster& cluster) {
   states_->Refresh(cluster);
   const uint64_t now = states_->version();
   if (built_ && version_ == now) return;
   if (!built_ || !states_->Reaches(version_)) {
     Build(cluster);
-  } else if (version_ + 1 == now) {
-    Apply(cluster, states_->change(version_));
-  } else if (!states_->Lists(version_)) {
-    ApplyWhole(cluster);
+  } else if (states_->Lists(version_)) {
+    Follow(cluster);
   } else {
-    // Each chunk once, whatever happened to it how often.
-    scratch->changes.clear();
-    scratch->place.resize(layout_->chunks().size(), 0);
-    for (uint64_t v = version_; v < now; ++v) {
-      const NodeStates::Change& change = states_->change(v);
-      uint32_t& place = scratch->place[change.chunk];
-      if (place == 0) {
-        scratch->changes.push_back(change);
-        place = static_cast<uint32_t>(scratch->changes.size());
-      } else {
-        NodeStates::Change& all = scratch->changes[place - 1];
-        all.nodes |= change.nodes;
-        all.structure |= change.structure;
-      }
-    }
-    for (const NodeStates::Change& change : scratch->changes) {
-      scratch->place[change.chunk] = 0;
-      Apply(cluster, change);
-    }
+    FollowByChunks(cluster);
   }
   admits_version_ = states_->structure_version();
   FindLostMost();
   version_ = now;
+}
+
+// Each chunk once, at its last change, whatever happened to it how often.
+void Column::Follow(const Cluster& cluster) {
+  const uint64_t now = states_->version();
+  for (uint64_t v = version_; v < now; ++v) {
+    const NodeStates::Change& change = states_->change(v);
+    Chunk& row = chunks_[change.chunk];
+    row.changed |= change.nodes;
+    row.structure |= change.structure;
+    if (states_->IsLast(v)) Apply(cluster, change.chunk);
+  }
+}
+
+// Every chunk that changed, and all of it.
+void Column::FollowByChunks(const Cluster& cluster) {
+  const bool structure = admits_version_ != states_->structure_version();
+  for (uint32_t c = 0; c < layout_->chunks().size(); ++c) {
+    if (!states_->ChangedSince(version_, c)) continue;
+    chunks_[c].changed = AllNodes(c);
+    chunks_[c].structure = structure;
+    Apply(cluster, c);
+  }
 }
 
 // Chunks whose fullest node may have lost slots.
@@ -97,11 +96,11 @@ void Column::Build(const Cluster& cluster) {
   chunk_avoided_.clear();
   slots_.assign(size, 0);
   unwritten_.assign(chunks / 64 + 1, 0);
-  sums_.assign(level_first_.back(), 0);
+  sums_.assign(layout_->first_domain(layout_->levels()), 0);
   chunk_most_.assign(chunks, 0);
   most_lost_.assign(chunks, 0);
   lost_.clear();
-  if (!shares_ranks_) ranks_.assign(size, kNoRank);
+  ranks_.assign(size, kNoRank);
   chunk_best_.assign((chunks + outside_shift_ + kGroup - 1) / kGroup * kGroup,
                      kNoEntry);
   group_best_.assign(chunk_best_.size() / kGroup, kNoEntry);
@@ -110,24 +109,12 @@ void Column::Build(const Cluster& cluster) {
   chunks_.resize(chunks);
   const bool admits_known = admits_version_ == states_->structure_version();
   for (uint32_t c = 0; c < chunks; ++c) {
-    const uint64_t admits = devices_ == 0  ? 0
-                            : admits_known ? chunks_[c].admits
-                                           : Admitting(cluster, c);
-    chunks_[c] = {.admits = admits};
+    chunks_[c] = {.admits = chunks_[c].admits,
+                  .changed = AllNodes(c),
+                  .structure = !admits_known};
+    Apply(cluster, c);
   }
   built_ = true;
-  for (uint32_t c = 0; c < chunks; ++c) {
-    Apply(cluster, {.nodes = AllNodes(c), .chunk = c});
-  }
-}
-
-// Every chunk that changed, and all of it.
-void Column::ApplyWhole(const Cluster& cluster) {
-  const bool structure = admits_version_ != states_->structure_version();
-  for (uint32_t c = 0; c < layout_->chunks().size(); ++c) {
-    if (!states_->ChangedSince(version_, c)) continue;
-    Apply(cluster, {.nodes = AllNodes(c), .chunk = c, .structure = structure});
-  }
 }
 
 uint64_t Column::AllNodes(uint32_t chunk) const {
@@ -145,41 +132,38 @@ uint64_t Column::Admitting(const Cluster& cluster, uint32_t chunk) const {
   return admits;
 }
 
-void Column::Apply(const Cluster& cluster, const NodeStates::Change& change) {
-  const uint32_t chunk = change.chunk;
-  if (devices_ > 0 && change.structure) {
-    chunks_[chunk].admits = Admitting(cluster, chunk);
+void Column::Apply(const Cluster& cluster, uint32_t chunk) {
+  Chunk& row = chunks_[chunk];
+  const uint64_t nodes = row.changed;
+  row.changed = 0;
+  if (row.structure) {
+    row.admits = Admitting(cluster, chunk);
+    row.structure = false;
   }
-  if (devices_ > 0) {
-    Recount(change);
-  } else {
-    const Position first = layout_->chunks()[chunk].first;
-    for (uint64_t mask = change.nodes; mask != 0; mask &= mask - 1) {
-      Update(cluster, first + static_cast<Position>(std::countr_zero(mask)),
-             chunk);
-    }
-  }
-  CountReluctance(cluster, chunk);
-}
-
-// Of a plain column: the whole chunk at once.
-void Column::Recount(const NodeStates::Change& changed) {
-  const uint32_t chunk = changed.chunk;
-  const SlotCount count = CountIn(chunk, nullptr);
-  unwritten_[chunk / 64] |= uint64_t{1} << chunk % 64;
-  const uint32_t change = count.sum - chunks_[chunk].sum;
-  chunks_[chunk].sum = count.sum;
-  chunks_[chunk].any = count.any;
-  chunk_most_[chunk] = count.most;
+  const uint64_t had = row.any;
+  const uint32_t change =
+      devices_ > 0 ? Recount(chunk) : CountSlots(cluster, chunk, nodes);
   if (change != 0) AddToSums(chunk, change);
-  chunks_[chunk].stale |= changed.nodes;
-  MarkDomain(chunk, change != 0);
+  const uint64_t stale = nodes & (had | row.any);
+  row.stale |= stale;
+  if (stale != 0) MarkDomain(chunk, change != 0);
+  if (states_->any_avoidable() || reluctant_ > 0) {
+    CountReluctance(cluster, chunk);
+  }
 }
 
-SlotCount Column::CountIn(uint32_t chunk, uint16_t* slots) const {
-  const Layout::Chunk& c = layout_->chunks()[chunk];
-  return Divide(states_->whole().subspan(c.first, c.count), inverse_,
-                chunks_[chunk].admits, slots);
+// Of a plain column: the whole chunk at once. By how much its sum changed.
+inline uint32_t Column::Recount(uint32_t chunk) {
+  Chunk& row = chunks_[chunk];
+  const std::span<const uint64_t> at_least = states_->at_least(chunk);
+  const SlotCount count = scans_->count_slots(at_least.data(), at_least.size(),
+                                              devices_, row.admits);
+  unwritten_[chunk / 64] |= uint64_t{1} << chunk % 64;
+  const uint32_t change = count.sum - row.sum;
+  row.sum = count.sum;
+  row.any = count.any;
+  chunk_most_[chunk] = count.most;
+  return change;
 }
 
 std::span<const uint16_t> Column::AllSlots() {
@@ -187,52 +171,55 @@ std::span<const uint16_t> Column::AllSlots() {
     for (uint64_t& mask = unwritten_[from]; mask != 0; mask &= mask - 1) {
       const auto chunk =
           from * 64 + static_cast<uint32_t>(std::countr_zero(mask));
-      CountIn(chunk, slots_.data() + layout_->chunks()[chunk].first);
+      const Layout::Chunk& c = layout_->chunks()[chunk];
+      Divide(states_->whole().subspan(c.first, c.count), inverse_,
+             chunks_[chunk].any, slots_.data() + c.first);
     }
   }
   return slots_;
 }
 
-void Column::Update(const Cluster& cluster, Position p, uint32_t chunk) {
-  const uint32_t now = std::min(cluster.Slots(layout_->node(p), question_.shape,
-                                              question_.ledger, kMaxSlots),
-                                kMaxSlots);
-  const uint32_t before = slots_[p];
-  if (now != before) CountSlots(p, chunk, before, now);
-  chunks_[chunk].stale |= layout_->bit(p);
-  if (now > 0 || before > 0) MarkDomain(chunk, now != before);
-}
-
-void Column::CountSlots(Position p, uint32_t chunk, uint32_t before,
-                        uint32_t now) {
-  slots_[p] = static_cast<uint16_t>(now);
-  saturated_ += (now == kMaxSlots) - (before == kMaxSlots);
-  AddToSums(chunk, now - before);
-  const uint64_t bit = layout_->bit(p);
-  chunks_[chunk].any =
-      now > 0 ? chunks_[chunk].any | bit : chunks_[chunk].any & ~bit;
-  uint16_t& most = chunk_most_[chunk];
-  if (now >= most) {
-    most = static_cast<uint16_t>(now);
-  } else if (before == most && most_lost_[chunk] == 0) {
-    most_lost_[chunk] = 1;
-    lost_.push_back(chunk);
+// Of any other: these nodes, one by one.
+uint32_t Column::CountSlots(const Cluster& cluster, uint32_t chunk,
+                            uint64_t nodes) {
+  Chunk& row = chunks_[chunk];
+  const Position first = layout_->chunks()[chunk].first;
+  uint32_t change = 0;
+  for (uint64_t mask = nodes & (row.admits | row.any); mask != 0;
+       mask &= mask - 1) {
+    const Position p = first + static_cast<Position>(std::countr_zero(mask));
+    const uint32_t now =
+        std::min(cluster.Slots(layout_->node(p), question_.shape,
+                               question_.ledger, kMaxSlots),
+                 kMaxSlots);
+    const uint32_t before = slots_[p];
+    if (now == before) continue;
+    slots_[p] = static_cast<uint16_t>(now);
+    change += now - before;
+    saturated_ += (now == kMaxSlots) - (before == kMaxSlots);
+    const uint64_t bit = mask & (~mask + 1);
+    row.any = now > 0 ? row.any | bit : row.any & ~bit;
+    uint16_t& most = chunk_most_[chunk];
+    if (now >= most) {
+      most = static_cast<uint16_t>(now);
+    } else if (before == most && most_lost_[chunk] == 0) {
+      most_lost_[chunk] = 1;
+      lost_.push_back(chunk);
+    }
   }
+  return change;
 }
 
 // The change is modulo 2^32: sums stay exact.
-void Column::AddToSums(uint32_t chunk, uint32_t change) {
+inline void Column::AddToSums(uint32_t chunk, uint32_t change) {
   const auto signed_change = static_cast<int32_t>(change);
   if (chunk < layout_->inside_chunks()) {
     inside_ += static_cast<uint64_t>(int64_t{signed_change});
   } else {
     outside_ += static_cast<uint64_t>(int64_t{signed_change});
   }
-  uint32_t domain = layout_->chunks()[chunk].domain;
-  if (domain == Layout::kNoDomain) return;
-  for (int l = layout_->levels() - 1; l >= 0; --l) {
-    sums_[level_first_[l] + domain] += change;
-    domain = layout_->parents(l)[domain];
+  for (const uint32_t domain : layout_->domains_around(chunk)) {
+    sums_[domain] += change;
   }
 }
 
@@ -256,7 +243,7 @@ void Column::CountReluctance(const Cluster& cluster, uint32_t chunk) {
   chunk_avoided_[chunk] = avoided;
 }
 
-void Column::MarkChunk(uint32_t chunk) {
+inline void Column::MarkChunk(uint32_t chunk) {
   const uint32_t at = EntryAt(chunk);
   const uint32_t group = at / kGroup;
   marked_[group] |= uint64_t{1} << at % kGroup;
@@ -264,37 +251,37 @@ void Column::MarkChunk(uint32_t chunk) {
   marked_to_ = std::max(marked_to_, group + 1);
 }
 
-std::pair<uint32_t, uint32_t> Column::TightChunks(uint32_t chunk) const {
-  const uint32_t domain = layout_->chunks()[chunk].domain;
-  if (domain == Layout::kNoDomain) return {0, 0};
-  const uint32_t first = layout_->first_chunk(domain);
-  const uint32_t last = layout_->first_chunk(domain + 1);
-  if (last - first > kMaxTightChunks) return {0, 0};
-  return {first, last};
+// The chunk's best may differ; with the sums also that of its domain's others.
+inline void Column::MarkDomain(uint32_t chunk, bool sums_changed) {
+  MarkChunk(chunk);
+  const Layout::Chunk& c = layout_->chunks()[chunk];
+  const uint32_t siblings = c.siblings_end - c.siblings;
+  if (!sums_changed || siblings <= 1 || siblings > kMaxTightChunks) return;
+  for (uint32_t s = c.siblings; s < c.siblings_end; ++s) MarkChunk(s);
 }
 
-// The chunk's best may differ; with the sums also that of its domain's others.
-void Column::MarkDomain(uint32_t chunk, bool sums_changed) {
-  MarkChunk(chunk);
-  if (!sums_changed) return;
-  const auto [first, last] = TightChunks(chunk);
-  for (uint32_t c = first; c < last; ++c) {
-    if (c != chunk) MarkChunk(c);
-  }
+// The slots of the chunk's domain, if it has a tightness; else 0.
+inline uint32_t Column::TightnessOf(uint32_t chunk) const {
+  const Layout::Chunk& c = layout_->chunks()[chunk];
+  const uint32_t siblings = c.siblings_end - c.siblings;
+  if (siblings == 0 || siblings > kMaxTightChunks) return 0;
+  return sums_[layout_->domains_around(chunk).back()];
 }
 
 // Brings the ranks of these nodes of the chunk up to date.
 void Column::RefreshRanksOf(const Cluster& cluster, uint32_t chunk,
                             uint64_t nodes) {
-  if (shares_ranks_) {
-    states_->RefreshRanks(cluster, question_.shape, chunk, nodes);
+  const Position first = layout_->chunks()[chunk].first;
+  if (by_gist_) {
+    policy_->RanksOf(cluster, question_.shape, nodes,
+                     states_->Gists(cluster, chunk, nodes),
+                     ranks_.data() + first);
     return;
   }
-  const Position first = layout_->chunks()[chunk].first;
   for (; nodes != 0; nodes &= nodes - 1) {
     const Position p = first + static_cast<Position>(std::countr_zero(nodes));
     ranks_[p] = std::min(policy_->Rank(cluster, layout_->node(p), question_),
-                         kNoRank - 1);
+                         policy::NodePolicy::kMostRank);
   }
 }
 
@@ -303,7 +290,8 @@ void Column::RefreshRanksOf(const Cluster& cluster, uint32_t chunk,
 // names has it: the chunk is looked at only where neither decides.
 uint32_t Column::LeastRank(uint32_t chunk, uint64_t changed) {
   const Layout::Chunk& c = layout_->chunks()[chunk];
-  const std::span<const uint32_t> all = ranks().subspan(c.first, c.count);
+  const std::span<const uint32_t> all =
+      std::span(ranks_).subspan(c.first, c.count);
   const uint64_t entry = chunk_best_[EntryAt(chunk)];
   const auto before = static_cast<uint32_t>(entry >> 32);
   uint64_t mask = changed & chunks_[chunk].any;
@@ -327,21 +315,21 @@ uint32_t Column::LeastRank(uint32_t chunk, uint64_t changed) {
 }
 
 void Column::RefreshChunk(const Cluster& cluster, uint32_t chunk) {
-  const uint64_t changed = chunks_[chunk].stale;
-  chunks_[chunk].stale = 0;  // One without slots gets some by a change.
+  Chunk& row = chunks_[chunk];
+  const uint64_t changed = row.stale;
+  row.stale = 0;  // One without slots gets some by a change.
   uint64_t& entry = chunk_best_[EntryAt(chunk)];
-  if (chunks_[chunk].any == 0) {
+  if (row.any == 0) {
     entry = kNoEntry;
     return;
   }
-  RefreshRanksOf(cluster, chunk, changed & chunks_[chunk].any);
-  const uint32_t rank = LeastRank(chunk, changed);
-  const auto [first, last] = TightChunks(chunk);
-  const uint32_t tightness =
-      first == last
-          ? 0
-          : sums(layout_->levels() - 1)[layout_->chunks()[chunk].domain];
-  entry = uint64_t{rank} << 32 | tightness;
+  auto rank = static_cast<uint32_t>(entry >> 32);
+  const uint64_t open = changed & row.any;
+  if (open != 0) RefreshRanksOf(cluster, chunk, open);
+  if (open != 0 || (changed >> row.best_at & 1) != 0) {
+    rank = LeastRank(chunk, changed);
+  }
+  entry = uint64_t{rank} << 32 | TightnessOf(chunk);
 }
 
 void Column::RefreshRanks(const Cluster& cluster) {
@@ -386,11 +374,10 @@ bool Column::Best(bool inside_only, Position* best) const {
   const uint32_t rank = static_cast<uint32_t>(chunk_best_[chunk] >> 32);
   if (group >= inside_groups) chunk -= outside_shift_;
   const Layout::Chunk& c = layout_->chunks()[chunk];
-  const std::span<const uint32_t> all = ranks();
-  *best = c.first +
-          static_cast<Position>(FindFirst(all.subspan(c.first, c.count), rank));
+  *best = c.first + static_cast<Position>(FindFirst(
+                        std::span(ranks_).subspan(c.first, c.count), rank));
   while ((chunks_[chunk].any >> (*best - c.first) & 1) == 0 ||
-         all[*best] != rank) {
+         ranks_[*best] != rank) {
     ++*best;
   }
   return true;
@@ -400,7 +387,6 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
   const uint32_t chunks = inside_only
                               ? layout_->inside_chunks()
                               : static_cast<uint32_t>(chunk_most_.size());
-  const std::span<const uint32_t> all = ranks();
   uint64_t best_entry = kNoEntry;
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     if (chunk_most_[chunk] < tasks) continue;
@@ -412,7 +398,7 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
       const Position p =
           c.first + static_cast<Position>(std::countr_zero(mask));
       if (SlotsIn(chunk, p) < tasks) continue;
-      const uint64_t entry = uint64_t{all[p]} << 32 | tightness;
+      const uint64_t entry = uint64_t{ranks_[p]} << 32 | tightness;
       if (entry >= best_entry) continue;
       best_entry = entry;
       *best = p;
@@ -429,8 +415,7 @@ std::string Column::Difference(const Cluster& cluster) {
   fresh_states.Bind(*layout_, *policy_, question_.ledger);
   Column fresh;
   fresh.Bind(cluster, &fresh_states, *policy_, question_.shape);
-  Scratch scratch;
-  fresh.Refresh(cluster, &scratch);
+  fresh.Refresh(cluster);
   fresh.RefreshRanks(cluster);
   if (!std::ranges::equal(AllSlots(), fresh.AllSlots())) return "slots";
   for (Position p = 0; p < layout_->size(); ++p) {

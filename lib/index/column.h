@@ -25,8 +25,8 @@ namespace muster::index {
 //
 // A *plain* column is one of tasks that take whole devices of any model and
 // nothing else: its slots are a quotient of NodeStates::whole(), so that a
-// chunk is counted by a few vector instructions, and slots are written down
-// only where somebody reads all of them.
+// chunk is counted from a few words (NodeStates::at_least), and slots are
+// written down only where somebody reads all of them.
 class Column {
  public:
   // More tasks a node are not counted: sums fit into 32 bits for a million
@@ -35,18 +35,12 @@ class Column {
   // Memory: slots and ranks; domains and chunks need a little more.
   static constexpr size_t kBytesPerNode = 6;
 
-  // Memory that refreshes of all columns share.
-  struct Scratch {
-    std::vector<NodeStates::Change> changes{};  // Of different chunks.
-    std::vector<uint32_t> place{};  // By chunk: its place there, and one.
-  };
-
   // Forgets everything and belongs to this shape, and to the layout and ledger
   // of the states, which must stay until the next Bind, as must the policy.
   void Bind(const Cluster& cluster, NodeStates* states,
             const policy::NodePolicy& policy, ShapeId shape);
   // Brings slots and sums up to the cluster's state.
-  void Refresh(const Cluster& cluster, Scratch* scratch);
+  void Refresh(const Cluster& cluster);
   // Brings ranks up to date, too. Slots must be.
   void RefreshRanks(const Cluster& cluster);
 
@@ -64,7 +58,8 @@ class Column {
   std::span<const uint16_t> AllSlots();
   // By domain of a stored level.
   std::span<const uint32_t> sums(int level) const {
-    return {sums_.data() + level_first_[level], layout_->domains(level)};
+    return {sums_.data() + layout_->first_domain(level),
+            layout_->domains(level)};
   }
   // Of the nodes inside the topology, and of those outside.
   uint64_t inside() const { return inside_; }
@@ -84,10 +79,8 @@ class Column {
   uint32_t reluctant() const { return reluctant_; }
 
   // The rank of a node with slots; kNoRank without.
-  static constexpr uint32_t kNoRank = NodeStates::kNoRank;
-  uint32_t rank(Position p) const {
-    return slots(p) > 0 ? ranks()[p] : kNoRank;
-  }
+  static constexpr uint32_t kNoRank = 0xffffffff;
+  uint32_t rank(Position p) const { return slots(p) > 0 ? ranks_[p] : kNoRank; }
   // The node with slots that has the least rank; among equals, in the domain
   // with the fewest slots (where the domain is not cut into many chunks), then
   // the first position. False if there is none. With `inside_only`, among
@@ -108,43 +101,38 @@ class Column {
 
   // What is kept of a chunk and touched together; bit i is its node i.
   struct Chunk {
-    uint64_t any = 0;  // With slots.
-    uint64_t admits =
-        0;  // Of a plain column: that admit the shape, slots aside.
-    uint64_t stale = 0;   // Whose rank may differ.
-    uint32_t sum = 0;     // Of a plain column: slots.
-    uint8_t best_at = 0;  // A node with the rank of the chunk's entry.
+    uint64_t any = 0;     // With slots.
+    uint64_t admits = 0;  // That admit the shape, slots aside.
+    uint64_t changed = 0;
+    uint64_t stale = 0;      // Whose rank may differ.
+    uint32_t sum = 0;        // Of a plain column: slots.
+    uint8_t best_at = 0;     // A node with the rank of the chunk's entry.
+    bool structure = false;  // Changed more than what is charged, perhaps.
   };
 
   void Build(const Cluster& cluster);
-  void Apply(const Cluster& cluster, const NodeStates::Change& change);
-  void ApplyWhole(const Cluster& cluster);
+  void Follow(const Cluster& cluster);
+  void FollowByChunks(const Cluster& cluster);
+  void Apply(const Cluster& cluster, uint32_t chunk);
   uint64_t AllNodes(uint32_t chunk) const;
-  void Recount(const NodeStates::Change& change);
+  uint32_t Recount(uint32_t chunk);
+  uint32_t CountSlots(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
   // Of a plain column.
   uint32_t QuotientIn(uint32_t chunk, Position p) const {
     const uint64_t bit = uint64_t{1} << (p - layout_->chunks()[chunk].first);
     return (chunks_[chunk].any & bit) != 0 ? states_->whole()[p] / devices_ : 0;
   }
-  SlotCount CountIn(uint32_t chunk, uint16_t* slots) const;
   uint64_t Admitting(const Cluster& cluster, uint32_t chunk) const;
-  void Update(const Cluster& cluster, Position p, uint32_t chunk);
-  void CountSlots(Position p, uint32_t chunk, uint32_t before, uint32_t now);
   void AddToSums(uint32_t chunk, uint32_t change);
   void FindLostMost();
   void CountReluctance(const Cluster& cluster, uint32_t chunk);
-  // By position; those of nodes without slots mean nothing.
-  std::span<const uint32_t> ranks() const {
-    return shares_ranks_ ? states_->ranks() : std::span(ranks_);
-  }
   void MarkChunk(uint32_t chunk);
   void MarkDomain(uint32_t chunk, bool sums_changed);
   // Where the chunk's entry stands in chunk_best_.
   uint32_t EntryAt(uint32_t chunk) const {
     return chunk < layout_->inside_chunks() ? chunk : chunk + outside_shift_;
   }
-  // The chunks of the chunk's domain, if it has a tightness; else none.
-  std::pair<uint32_t, uint32_t> TightChunks(uint32_t chunk) const;
+  uint32_t TightnessOf(uint32_t chunk) const;
   void RefreshRanksOf(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
   uint32_t LeastRank(uint32_t chunk, uint64_t changed);
   void RefreshChunk(const Cluster& cluster, uint32_t chunk);
@@ -156,10 +144,11 @@ class Column {
   NodeStates* states_ = nullptr;
   const Layout* layout_ = nullptr;
   const policy::NodePolicy* policy_ = nullptr;
+  const ScanTable* scans_ = nullptr;
   policy::Question question_{};
-  uint32_t devices_ = 0;       // A task's, if the column is plain; else 0.
-  uint32_t inverse_ = 0;       // Of devices_, for Divide.
-  bool shares_ranks_ = false;  // NodeStates keeps them.
+  uint32_t devices_ = 0;  // A task's, if the column is plain; else 0.
+  uint32_t inverse_ = 0;  // Of devices_, for Divide.
+  bool by_gist_ = false;  // Ranks are made of NodeStates::Gists.
   bool built_ = false;
   uint64_t version_ = 0;  // Of states_.
   uint64_t inside_ = 0;
@@ -169,15 +158,14 @@ class Column {
   std::vector<uint16_t> slots_;
   std::vector<uint64_t> unwritten_;  // Of a plain column: bit c, for chunk c.
   std::vector<uint32_t> sums_;
-  std::vector<size_t> level_first_;
   std::vector<uint16_t> chunk_most_;
   std::vector<Chunk> chunks_;
   uint64_t admits_version_ = 0;  // Of what structure.
   std::vector<uint8_t> most_lost_;
   std::vector<uint32_t> lost_;
   std::vector<uint64_t> chunk_avoided_;  // Empty while none is.
-  // Ranks (if they are not shared), and over them the least (rank, tightness)
-  // of chunks and groups.
+  // Ranks (those of nodes without slots mean nothing), and over them the least
+  // (rank, tightness) of chunks and groups.
   std::vector<uint32_t> ranks_;
   std::vector<uint64_t> chunk_best_;  // Groups of inside and outside apart.
   std::vector<uint64_t> group_best_;

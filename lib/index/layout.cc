@@ -10,8 +10,26 @@ void Layout::Cut(Position first, Position last, uint32_t domain) {
     for (uint32_t i = 0; i < count; ++i) {
       chunk_of_.push_back(static_cast<uint32_t>(chunks_.size()));
     }
-    chunks_.push_back({first, count, domain});
+    chunks_.push_back({.first = first, .count = count, .domain = domain});
     first += count;
+  }
+}
+
+void Layout::FindDomainsAround() {
+  first_domain_.assign(1, 0);
+  for (const std::vector<uint32_t>& level : parents_) {
+    first_domain_.push_back(first_domain_.back() +
+                            static_cast<uint32_t>(level.size()));
+  }
+  around_.assign(chunks_.size() * parents_.size(), 0);
+  for (uint32_t c = 0; c < chunks_.size(); ++c) {
+    uint32_t domain = chunks_[c].domain;
+    if (domain == kNoDomain) continue;
+    chunks_[c].siblings = domain_chunk_[domain];
+    chunks_[c].siblings_end = domain_chunk_[domain + 1];
+    for (size_t l = parents_.size(); l-- > 0; domain = parents_[l][domain]) {
+      around_[c * parents_.size() + l] = first_domain_[l] + domain;
+    }
   }
 }
 
@@ -57,6 +75,7 @@ void Layout::Build(const Cluster& cluster, int topology) {
     }
   }
   Cut(inside_, size(), kNoDomain);
+  FindDomainsAround();
   position_.assign(cluster.node_limit(), 0);
   for (Position p = 0; p < size(); ++p) position_[nodes_[p]] = p;
 }

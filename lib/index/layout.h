@@ -26,6 +26,9 @@ class Layout {
     Position first = 0;
     uint32_t count = 0;
     uint32_t domain = kNoDomain;  // Of the narrowest level.
+    // The chunks of that domain: first, and one past; none outside.
+    uint32_t siblings = 0;
+    uint32_t siblings_end = 0;
   };
 
   // `topology` -1: none, all nodes are outside. O(n).
@@ -49,6 +52,14 @@ class Layout {
   }
   // The chunks of a domain of the narrowest level: first, and one past.
   uint32_t first_chunk(uint32_t domain) const { return domain_chunk_[domain]; }
+  // The domains around the chunk, widest first, as numbers among the domains of
+  // all stored levels (first_domain). None outside.
+  std::span<const uint32_t> domains_around(uint32_t chunk) const {
+    return {around_.data() + chunk * parents_.size(),
+            chunks_[chunk].domain == kNoDomain ? 0 : parents_.size()};
+  }
+  // Of a level among the domains of all; of levels(): how many there are.
+  uint32_t first_domain(int level) const { return first_domain_[level]; }
 
   // Stored levels, widest first; hosts are not stored.
   int levels() const { return static_cast<int>(parents_.size()); }
@@ -67,6 +78,7 @@ class Layout {
 
  private:
   void Cut(Position first, Position last, uint32_t domain);
+  void FindDomainsAround();
 
   int topology_ = -1;
   uint32_t inside_ = 0;
@@ -76,6 +88,8 @@ class Layout {
   std::vector<Chunk> chunks_;
   std::vector<uint32_t> chunk_of_;
   std::vector<uint32_t> domain_chunk_;
+  std::vector<uint32_t> around_;  // By chunk and level.
+  std::vector<uint32_t> first_domain_;
   std::vector<std::vector<uint32_t>> parents_;
   std::vector<std::vector<uint32_t>> children_;
 };

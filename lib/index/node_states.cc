@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "lib/index/scan.h"
+
 namespace muster::index {
 namespace {
 
@@ -20,7 +22,7 @@ void NodeStates::Bind(const Layout& layout, const policy::NodePolicy& policy,
   layout_ = &layout;
   policy_ = &policy;
   ledger_ = ledger;
-  keeps_ranks_ = policy.SameForUnshared();
+  has_gists_ = policy.HasGist();
   built_ = false;
 }
 
@@ -30,30 +32,48 @@ void NodeStates::Refresh(const Cluster& cluster) {
   if (!built_ || !cluster.ChangedSince(cluster_version_, &changed_)) {
     Build(cluster);
   } else {
-    const bool structure = structure_version_ != cluster.structure_version();
-    const uint64_t before = version_;
-    cluster.FreeDevicesEach(changed_, ledger_, &free_);
-    for (size_t i = 0; i < changed_.size(); ++i) {
-      const Position p = layout_->position(changed_[i]);
-      const uint32_t chunk = layout_->chunk_of(p);
-      const uint64_t bit = layout_->bit(p);
-      whole_[p] = free_[i];
-      if (keeps_ranks_) chunk_stale_[chunk] |= bit;
-      if (structure) ReadStructure(cluster, p);
-      // Nobody has seen this round's changes yet.
-      if (version_ > before) {
-        Change& last = ring_[(version_ - 1) & (ring_.size() - 1)];
-        if (last.chunk == chunk) {
-          last.nodes |= bit;
-          continue;
-        }
-      }
-      ring_[version_++ & (ring_.size() - 1)] = {bit, chunk, structure};
-      chunk_version_[chunk] = version_;
-    }
+    Follow(cluster);
   }
   structure_version_ = cluster.structure_version();
   cluster_version_ = now;
+}
+
+// What happened to nodes of one chunk in a row becomes one entry.
+void NodeStates::Follow(const Cluster& cluster) {
+  const bool structure = structure_version_ != cluster.structure_version();
+  const uint32_t levels = levels_;
+  cluster.FreeDevicesEach(changed_, ledger_, &free_);
+  for (size_t i = 0; i < changed_.size();) {
+    const Position first = layout_->position(changed_[i]);
+    const uint32_t chunk = layout_->chunk_of(first);
+    const Position start = layout_->chunks()[chunk].first;
+    const uint32_t count = layout_->chunks()[chunk].count;
+    uint64_t nodes = 0;
+    for (; i < changed_.size(); ++i) {
+      const Position p = layout_->position(changed_[i]);
+      if (p - start >= count) break;
+      nodes |= uint64_t{1} << (p - start);
+      whole_[p] = free_[i];
+      if (structure) ReadStructure(cluster, p);
+    }
+    if (has_gists_) chunk_stale_[chunk] |= nodes;
+    ring_[version_++ & (ring_.size() - 1)] = {nodes, chunk, structure};
+    chunk_version_[chunk] = version_;
+    if (levels == levels_) Sort(chunk);
+  }
+  if (levels != levels_) SortAll();
+}
+
+// By the devices that are wholly free.
+void NodeStates::Sort(uint32_t chunk) {
+  const Layout::Chunk& c = layout_->chunks()[chunk];
+  AtLeast(std::span(whole_).subspan(c.first, c.count), levels_,
+          at_least_.data() + size_t{chunk} * levels_);
+}
+
+void NodeStates::SortAll() {
+  at_least_.resize(layout_->chunks().size() * levels_);
+  for (uint32_t c = 0; c < layout_->chunks().size(); ++c) Sort(c);
 }
 
 void NodeStates::Build(const Cluster& cluster) {
@@ -63,14 +83,16 @@ void NodeStates::Build(const Cluster& cluster) {
   oldest_ = ++version_;
   devices_.assign(size, 0);
   avoidable_.assign(layout_->chunks().size(), 0);
-  any_avoidable_ = 0;
+  avoidable_nodes_ = 0;
   chunk_version_.assign(layout_->chunks().size(), version_);
-  if (keeps_ranks_) {
-    ranks_.assign(size, kNoRank);
+  if (has_gists_) {
+    gists_.assign(size, 0);
     chunk_stale_.assign(layout_->chunks().size(), ~uint64_t{0});
   }
   cluster.FreeDevicesEach(layout_->nodes(), ledger_, &whole_);
+  levels_ = 0;
   for (Position p = 0; p < size; ++p) ReadStructure(cluster, p);
+  SortAll();
   built_ = true;
 }
 
@@ -79,23 +101,23 @@ void NodeStates::ReadStructure(const Cluster& cluster, Position p) {
   const uint32_t chunk = layout_->chunk_of(p);
   const uint64_t bit = layout_->bit(p);
   devices_[p] = static_cast<uint8_t>(cluster.node(node).devices.size());
+  levels_ = std::max<uint32_t>(levels_, devices_[p]);
   const uint64_t before = avoidable_[chunk];
   const bool now = Avoidable(cluster.node(node));
   avoidable_[chunk] = now ? before | bit : before & ~bit;
-  any_avoidable_ += now - ((before & bit) != 0);
+  avoidable_nodes_ += now - ((before & bit) != 0);
 }
 
-void NodeStates::RefreshRanks(const Cluster& cluster, ShapeId shape,
-                              uint32_t chunk, uint64_t nodes) {
-  const policy::Question question{.shape = shape, .ledger = ledger_};
+const uint64_t* NodeStates::Gists(const Cluster& cluster, uint32_t chunk,
+                                  uint64_t nodes) {
   const Position first = layout_->chunks()[chunk].first;
   for (uint64_t mask = chunk_stale_[chunk] & nodes; mask != 0;
        mask &= mask - 1) {
     const Position p = first + static_cast<Position>(std::countr_zero(mask));
-    ranks_[p] = std::min(policy_->Rank(cluster, layout_->node(p), question),
-                         kNoRank - 1);
+    gists_[p] = policy_->Gist(cluster, layout_->node(p), ledger_);
   }
   chunk_stale_[chunk] &= ~nodes;
+  return gists_.data() + first;
 }
 
 std::string NodeStates::Difference(const Cluster& cluster) const {
@@ -104,8 +126,16 @@ std::string NodeStates::Difference(const Cluster& cluster) const {
   fresh.Refresh(cluster);
   if (whole_ != fresh.whole_) return "whole devices";
   if (devices_ != fresh.devices_) return "devices";
+  for (uint32_t c = 0; c < layout_->chunks().size(); ++c) {
+    const std::span<const uint64_t> fewer = fresh.at_least(c);
+    const std::span<const uint64_t> all = at_least(c);
+    if (!std::ranges::equal(fewer, all.first(fewer.size()))) return "at_least";
+    for (const uint64_t rest : all.subspan(fewer.size())) {
+      if (rest != 0) return "at_least, beyond";
+    }
+  }
   if (avoidable_ != fresh.avoidable_) return "avoidable";
-  if (any_avoidable_ != fresh.any_avoidable_) return "any_avoidable";
+  if (avoidable_nodes_ != fresh.avoidable_nodes_) return "any_avoidable";
   return "";
 }
 

@@ -15,8 +15,8 @@ namespace muster::index {
 
 // Reads the cluster's log of changed nodes once for all columns, and tells them
 // by chunks: what happens to a rack is one entry, not one for each node. Beside
-// it, by node, what many shapes ask alike: the devices that are wholly free,
-// and the rank for tasks that share no device. A cache, like Column.
+// it, what many shapes ask alike: which nodes of a chunk have how many devices
+// wholly free, and what a policy's rank asks of a node. A cache, like Column.
 class NodeStates {
  public:
   // Nodes of one chunk that changed: bit i is the chunk's node i.
@@ -29,13 +29,12 @@ class NodeStates {
   // Forgets everything; layout and policy must stay until the next Bind.
   void Bind(const Layout& layout, const policy::NodePolicy& policy,
             Ledger ledger);
-  // Brings everything but ranks up to the cluster's state: O(changes); by one
+  // Brings everything but gists up to the cluster's state: O(changes); by one
   // scan where the cluster's log no longer tells them.
   void Refresh(const Cluster& cluster);
-  // The ranks of these nodes of the chunk, too; the shape is any that shares no
-  // device.
-  void RefreshRanks(const Cluster& cluster, ShapeId shape, uint32_t chunk,
-                    uint64_t nodes);
+  // What the policy's ranks ask of the chunk's nodes (NodePolicy::Gist); true
+  // for these nodes.
+  const uint64_t* Gists(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
 
   const Layout& layout() const { return *layout_; }
   Ledger ledger() const { return ledger_; }
@@ -54,6 +53,10 @@ class NodeStates {
   const Change& change(uint64_t version) const {
     return ring_[version & (ring_.size() - 1)];
   }
+  // Whether that change is the last of its chunk.
+  bool IsLast(uint64_t version) const {
+    return chunk_version_[change(version).chunk] == version + 1;
+  }
   // Changes of structure: a column made before one must ask anew which nodes
   // admit its tasks, where it does not follow the changes.
   uint64_t structure_version() const { return structure_version_; }
@@ -61,26 +64,29 @@ class NodeStates {
   // Devices wholly free, by position, and all that the node has.
   std::span<const uint8_t> whole() const { return whole_; }
   std::span<const uint8_t> devices() const { return devices_; }
-  // Nodes that have a taint which asks to avoid them, by chunk.
-  uint64_t avoidable(uint32_t chunk) const {
-    return any_avoidable_ == 0 ? 0 : avoidable_[chunk];
+  // at_least(chunk)[k - 1]: the chunk's nodes with k of them, or more; for all
+  // k up to the most devices of a node.
+  std::span<const uint64_t> at_least(uint32_t chunk) const {
+    return {at_least_.data() + size_t{chunk} * levels_, levels_};
   }
-  // By position, as of the node's last RefreshRanks. kNoRank is the rank of no
-  // node.
-  static constexpr uint32_t kNoRank = 0xffffffff;
-  std::span<const uint32_t> ranks() const { return ranks_; }
+  // Nodes that have a taint which asks to avoid them, by chunk.
+  bool any_avoidable() const { return avoidable_nodes_ > 0; }
+  uint64_t avoidable(uint32_t chunk) const { return avoidable_[chunk]; }
 
   // Compares with one made anew; names the first difference, or is empty.
   std::string Difference(const Cluster& cluster) const;
 
  private:
   void Build(const Cluster& cluster);
+  void Follow(const Cluster& cluster);
   void ReadStructure(const Cluster& cluster, Position p);
+  void Sort(uint32_t chunk);
+  void SortAll();
 
   const Layout* layout_ = nullptr;
   const policy::NodePolicy* policy_ = nullptr;
   Ledger ledger_ = Ledger::kBoth;
-  bool keeps_ranks_ = false;  // They are the same for all unshared shapes.
+  bool has_gists_ = false;
   bool built_ = false;
   uint64_t cluster_version_ = 0;
   uint64_t structure_version_ = 0;
@@ -95,9 +101,11 @@ class NodeStates {
   std::vector<uint8_t> whole_;
   std::vector<uint8_t> devices_;
   std::vector<uint64_t> avoidable_;
-  uint32_t any_avoidable_ = 0;  // Nodes.
-  std::vector<uint32_t> ranks_;
-  std::vector<uint64_t> chunk_stale_;  // The nodes whose rank may differ.
+  uint32_t avoidable_nodes_ = 0;
+  uint32_t levels_ = 0;  // The most devices of a node.
+  std::vector<uint64_t> at_least_;
+  std::vector<uint64_t> gists_;        // By position.
+  std::vector<uint64_t> chunk_stale_;  // The nodes whose gist may differ.
 };
 
 }  // namespace muster::index

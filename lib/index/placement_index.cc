@@ -76,7 +76,7 @@ Column& PlacementIndex::Get(const Cluster& cluster, int topology, ShapeId shape,
     entry.column.Bind(cluster, &StatesOf(cluster, topology, ledger), policy_,
                       shape);
   }
-  entry.column.Refresh(cluster, &scratch_);
+  entry.column.Refresh(cluster);
   return entry.column;
 }
 
@@ -87,7 +87,7 @@ std::string PlacementIndex::Difference(const Cluster& cluster) {
     // A shape that is gone is never asked for again.
     if (cluster.shape_serial(entry.column.shape()) != entry.key.serial)
       continue;
-    entry.column.Refresh(cluster, &scratch_);
+    entry.column.Refresh(cluster);
     const std::string difference = entry.column.Difference(cluster);
     if (!difference.empty()) {
       return "shape " + std::to_string(entry.column.shape()) + ": " +

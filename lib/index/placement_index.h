@@ -81,7 +81,6 @@ class PlacementIndex {
   std::vector<std::unique_ptr<Entry>> columns_;  // places_.size() are in use.
   size_t last_ = 0;
   uint64_t calls_ = 0;
-  Column::Scratch scratch_;
 };
 
 }  // namespace muster::index

@@ -92,43 +92,38 @@ template <class T>
   }
 }
 
-// 64 bits of one byte each: bit i is set where byte i is not 0.
-[[gnu::always_inline]] inline uint64_t NonZero(const uint8_t* bytes) {
-  uint64_t bits = 0;
-  for (size_t i = 0; i < 64; i += 8) {
-    uint64_t eight;
-    std::memcpy(&eight, bytes + i, 8);
-    // The top bit of each byte, then all of them moved into the top byte.
-    eight = ((eight & 0x7f7f7f7f7f7f7f7f) + 0x7f7f7f7f7f7f7f7f) | eight;
-    eight = (eight & 0x8080808080808080) >> 7;
-    bits |= (eight * 0x0102040810204080 >> 56) << i;
+[[gnu::always_inline]] inline void AtLeastOf(const uint8_t* v, size_t n,
+                                             uint32_t levels, uint64_t* out) {
+  for (uint32_t k = 0; k < levels; ++k) out[k] = 0;
+  for (size_t i = 0; i < n; ++i) {
+    for (uint32_t k = 0; k < v[i]; ++k) out[k] |= uint64_t{1} << i;
   }
-  return bits;
 }
 
-[[gnu::always_inline]] inline SlotCount DivideOf(const uint8_t* v, size_t n,
-                                                 uint32_t inverse,
-                                                 uint64_t admits,
-                                                 uint16_t* slots) {
-  alignas(64) uint8_t bytes[64] = {};
+[[gnu::always_inline]] inline SlotCount CountSlotsOf(const uint64_t* at_least,
+                                                     size_t levels,
+                                                     uint32_t divisor,
+                                                     uint64_t admits) {
+  SlotCount count;
+  if (divisor > levels) return count;
+  count.any = at_least[divisor - 1] & admits;
+  uint64_t nodes = count.any;
+  for (size_t k = divisor; nodes != 0; nodes = at_least[k - 1] & admits) {
+    count.sum += static_cast<uint32_t>(std::popcount(nodes));
+    ++count.most;
+    k += divisor;
+    if (k > levels) break;
+  }
+  return count;
+}
+
+[[gnu::always_inline]] inline void DivideOf(const uint8_t* v, size_t n,
+                                            uint32_t inverse, uint64_t admits,
+                                            uint16_t* slots) {
   for (size_t i = 0; i < n; ++i) {
-    bytes[i] = static_cast<uint8_t>(v[i] * inverse >> 16);
+    slots[i] =
+        static_cast<uint16_t>((admits >> i & 1) * (v[i] * inverse >> 16));
   }
-  uint64_t any = NonZero(bytes);
-  for (uint64_t mask = any & ~admits; mask != 0; mask &= mask - 1) {
-    bytes[std::countr_zero(mask)] = 0;
-  }
-  any &= admits;
-  uint32_t sum = 0;
-  uint8_t most = 0;
-  for (size_t i = 0; i < 64; ++i) {
-    sum += bytes[i];
-    most = bytes[i] > most ? bytes[i] : most;
-  }
-  if (slots != nullptr) {
-    for (size_t i = 0; i < n; ++i) slots[i] = bytes[i];
-  }
-  return {any, sum, most};
 }
 
 #define MUSTER_SCANS(NAME, ATTRIBUTE)                                          \
@@ -170,14 +165,24 @@ template <class T>
                                  size_t runs, uint32_t x, AboveCount* above) { \
     SumRunsOf(v, first, runs, x, above);                                       \
   }                                                                            \
-  ATTRIBUTE SlotCount Divide##NAME(const uint8_t* v, size_t n, uint32_t x,     \
-                                   uint64_t admits, uint16_t* slots) {         \
-    return DivideOf(v, n, x, admits, slots);                                   \
+  ATTRIBUTE void AtLeast##NAME(const uint8_t* v, size_t n, uint32_t levels,    \
+                               uint64_t* out) {                                \
+    AtLeastOf(v, n, levels, out);                                              \
+  }                                                                            \
+  ATTRIBUTE SlotCount CountSlots##NAME(const uint64_t* at_least,               \
+                                       size_t levels, uint32_t divisor,        \
+                                       uint64_t admits) {                      \
+    return CountSlotsOf(at_least, levels, divisor, admits);                    \
+  }                                                                            \
+  ATTRIBUTE void Divide##NAME(const uint8_t* v, size_t n, uint32_t x,          \
+                              uint64_t admits, uint16_t* slots) {              \
+    DivideOf(v, n, x, admits, slots);                                          \
   }                                                                            \
   constexpr ScanTable k##NAME = {                                              \
       Least64##NAME,    Find64##NAME,     Find32##NAME,     Above##NAME,       \
       Greatest32##NAME, Greatest16##NAME, LeastWhere##NAME, SumAbove32##NAME,  \
-      SumAbove16##NAME, SumRuns32##NAME,  SumRuns16##NAME,  Divide##NAME};
+      SumAbove16##NAME, SumRuns32##NAME,  SumRuns16##NAME,  AtLeast##NAME,     \
+      CountSlots##NAME, Divide##NAME};
 
 MUSTER_SCANS(Portable, )
 #ifdef MUSTER_SCAN_X86
@@ -190,6 +195,7 @@ constexpr ScanTable kAvx512 = [] {
   scans.sum_above16 = avx512::SumAbove;
   scans.sum_runs32 = avx512::SumRuns;
   scans.sum_runs16 = avx512::SumRuns;
+  scans.at_least = avx512::AtLeast;
   scans.divide = avx512::Divide;
   return scans;
 }();
@@ -267,10 +273,14 @@ void SumAbove(std::span<const uint16_t> values, std::span<const uint32_t> first,
                            above);
 }
 
-SlotCount Divide(std::span<const uint8_t> values, uint32_t inverse,
-                 uint64_t admits, uint16_t* slots) {
-  return Best().table->divide(values.data(), values.size(), inverse, admits,
-                              slots);
+void AtLeast(std::span<const uint8_t> values, uint32_t levels,
+             uint64_t* at_least) {
+  Best().table->at_least(values.data(), values.size(), levels, at_least);
+}
+
+void Divide(std::span<const uint8_t> values, uint32_t inverse, uint64_t admits,
+            uint16_t* slots) {
+  Best().table->divide(values.data(), values.size(), inverse, admits, slots);
 }
 
 uint32_t Greatest(std::span<const uint32_t> values) {
@@ -280,6 +290,8 @@ uint32_t Greatest(std::span<const uint32_t> values) {
 uint16_t Greatest(std::span<const uint16_t> values) {
   return Best().table->greatest16(values.data(), values.size());
 }
+
+const ScanTable& Scans() { return *Best().table; }
 
 const char* ScanName() { return Best().name; }
 

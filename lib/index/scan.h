@@ -41,11 +41,18 @@ void SumAbove(std::span<const uint16_t> values, std::span<const uint32_t> first,
 // if there is none.
 uint32_t LeastWhere(std::span<const uint32_t> values, uint64_t where);
 
+// at_least[k - 1], for each k from 1 to `levels`: bit i says whether values[i]
+// is at least k. At most 64 values.
+void AtLeast(std::span<const uint8_t> values, uint32_t levels,
+             uint64_t* at_least);
+
 // What the nodes of a chunk can take.
 struct SlotCount {
   uint64_t any = 0;  // Bit i: node i takes some.
   uint32_t sum = 0;
   uint16_t most = 0;  // Of one node.
+
+  friend bool operator==(const SlotCount&, const SlotCount&) = default;
 };
 // A divisor, 1 to 255, as Divide wants it. Exact for a dividend up to 255: the
 // product is off by less than 1 / divisor.
@@ -53,15 +60,11 @@ constexpr uint32_t Inverse(uint32_t divisor) {
   return 65536 / divisor + (divisor > 1 ? 1 : 0);
 }
 // slots[i] = values[i] / divisor where bit i of `admits` is set, else 0; at
-// most 64 values, each at most 255. Without `slots`, null, they are only
-// counted.
-SlotCount Divide(std::span<const uint8_t> values, uint32_t inverse,
-                 uint64_t admits, uint16_t* slots);
+// most 64 values, each at most 255.
+void Divide(std::span<const uint8_t> values, uint32_t inverse, uint64_t admits,
+            uint16_t* slots);
 
-// How this machine's loops are called: "avx512", "avx2" or "portable".
-const char* ScanName();
-// The loops by name, for tests that compare them; null if this machine has
-// none such.
+// The loops themselves, for those who call one often.
 struct ScanTable {
   uint64_t (*least64)(const uint64_t*, size_t);
   uint32_t (*find64)(const uint64_t*, size_t, uint64_t);
@@ -78,8 +81,16 @@ struct ScanTable {
                      AboveCount*);
   void (*sum_runs16)(const uint16_t*, const uint32_t*, size_t, uint32_t,
                      AboveCount*);
-  SlotCount (*divide)(const uint8_t*, size_t, uint32_t, uint64_t, uint16_t*);
+  void (*at_least)(const uint8_t*, size_t, uint32_t, uint64_t*);
+  // From at_least and its length: node i has values[i] / divisor slots where
+  // bit i of `admits`, the last argument, is set, else none.
+  SlotCount (*count_slots)(const uint64_t*, size_t, uint32_t, uint64_t);
+  void (*divide)(const uint8_t*, size_t, uint32_t, uint64_t, uint16_t*);
 };
+// This machine's, and how they are called: "avx512", "avx2" or "portable".
+const ScanTable& Scans();
+const char* ScanName();
+// By name, for tests that compare them; null if this machine has none such.
 const ScanTable* ScansNamed(const char* name);
 
 }  // namespace muster::index

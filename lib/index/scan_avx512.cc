@@ -100,9 +100,20 @@ void SumRuns(const uint16_t* v, const uint32_t* first, size_t runs,
   }
 }
 
-SlotCount Divide(const uint8_t* v, size_t n, uint32_t inverse, uint64_t admits,
-                 uint16_t* slots) {
-  if (n == 0) return {};
+void AtLeast(const uint8_t* v, size_t n, uint32_t levels, uint64_t* at_least) {
+  const __m512i values =
+      _mm512_maskz_loadu_epi8(LanesBelow<__mmask64>(0, n), v);
+  __m512i k = _mm512_setzero_si512();
+  const __m512i one = _mm512_set1_epi8(1);
+  for (uint32_t level = 0; level < levels; ++level) {
+    at_least[level] = _mm512_cmpgt_epu8_mask(values, k);
+    k = _mm512_add_epi8(k, one);
+  }
+}
+
+void Divide(const uint8_t* v, size_t n, uint32_t inverse, uint64_t admits,
+            uint16_t* slots) {
+  if (n == 0) return;
   const __mmask64 here = LanesBelow<__mmask64>(0, n);
   const __m512i bytes = _mm512_maskz_loadu_epi8(here & admits, v);
   __m512i low = _mm512_cvtepu8_epi16(_mm512_castsi512_si256(bytes));
@@ -112,24 +123,9 @@ SlotCount Divide(const uint8_t* v, size_t n, uint32_t inverse, uint64_t admits,
     low = _mm512_mulhi_epu16(low, factor);
     high = _mm512_mulhi_epu16(high, factor);
   }
-  if (slots != nullptr) {
-    _mm512_mask_storeu_epi16(slots, static_cast<__mmask32>(here), low);
-    _mm512_mask_storeu_epi16(slots + 32, static_cast<__mmask32>(here >> 32),
-                             high);
-  }
-  const uint64_t any = _mm512_test_epi16_mask(low, low) |
-                       uint64_t{_mm512_test_epi16_mask(high, high)} << 32;
-  const __m512i ones = _mm512_set1_epi16(1);
-  const __m512i sums = _mm512_madd_epi16(_mm512_add_epi16(low, high), ones);
-  const __m512i most = _mm512_max_epu16(low, high);
-  const __m256i half = _mm256_max_epu16(_mm512_castsi512_si256(most),
-                                        _mm512_extracti64x4_epi64(most, 1));
-  const __m128i eight = _mm_max_epu16(_mm256_castsi256_si128(half),
-                                      _mm256_extracti128_si256(half, 1));
-  const __m128i least =
-      _mm_minpos_epu16(_mm_xor_si128(eight, _mm_set1_epi16(-1)));
-  return {any, static_cast<uint32_t>(_mm512_reduce_add_epi32(sums)),
-          static_cast<uint16_t>(~_mm_cvtsi128_si32(least))};
+  _mm512_mask_storeu_epi16(slots, static_cast<__mmask32>(here), low);
+  _mm512_mask_storeu_epi16(slots + 32, static_cast<__mmask32>(here >> 32),
+                           high);
 }
 
 }  // namespace muster::index::avx512

@@ -19,8 +19,10 @@ MUSTER_AVX512 void SumRuns(const uint32_t* v, const uint32_t* first,
                            size_t runs, uint32_t limit, AboveCount* above);
 MUSTER_AVX512 void SumRuns(const uint16_t* v, const uint32_t* first,
                            size_t runs, uint32_t limit, AboveCount* above);
-MUSTER_AVX512 SlotCount Divide(const uint8_t* v, size_t n, uint32_t inverse,
-                               uint64_t admits, uint16_t* slots);
+MUSTER_AVX512 void AtLeast(const uint8_t* v, size_t n, uint32_t levels,
+                           uint64_t* at_least);
+MUSTER_AVX512 void Divide(const uint8_t* v, size_t n, uint32_t inverse,
+                          uint64_t admits, uint16_t* slots);
 
 }  // namespace muster::index::avx512
 #endif

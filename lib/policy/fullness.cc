@@ -6,6 +6,7 @@
 #include "lib/policy/policies.h"
 #include "lib/policy/tightness.h"
 #include "lib/policy/yardstick.h"
+#include "lib/topology/device_choice.h"
 
 namespace muster::policy {
 namespace {
@@ -16,16 +17,43 @@ class Tightest final : public NodePolicy {
                 const Question& q) const override {
     return TightestRank(cluster, node, q.shape, q.ledger);
   }
+  bool HasGist() const override { return true; }
+  uint64_t Gist(const Cluster& cluster, NodeIndex node,
+                Ledger ledger) const override {
+    return TightestGist(cluster, node, ledger);
+  }
+  void RanksOf(const Cluster& cluster, ShapeId shape, uint64_t which,
+               const uint64_t* gists, uint32_t* ranks) const override {
+    const bool devices = cluster.device_request(shape).count > 0;
+    const int64_t demand = DeviceDemand(cluster, shape);
+    ForEachBit(which, [&](uint32_t i) {
+      ranks[i] = TightestRankOf(gists[i], devices, demand);
+    });
+  }
 };
 
-class Binpack final : public NodePolicy {
+// A rank that is the same for all shapes is its own gist.
+class SameForAll : public NodePolicy {
  public:
   uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    return DevicesLeft(cluster, node, q.ledger) << kOtherBits |
-           OthersLeft(cluster, node, q.ledger);
+                const Question& q) const final {
+    return static_cast<uint32_t>(Gist(cluster, node, q.ledger));
   }
-  bool SameForUnshared() const override { return true; }
+  bool HasGist() const final { return true; }
+  void RanksOf(const Cluster&, ShapeId, uint64_t which, const uint64_t* gists,
+               uint32_t* ranks) const final {
+    ForEachBit(which,
+               [&](uint32_t i) { ranks[i] = static_cast<uint32_t>(gists[i]); });
+  }
+};
+
+class Binpack final : public SameForAll {
+ public:
+  uint64_t Gist(const Cluster& cluster, NodeIndex node,
+                Ledger ledger) const override {
+    return DevicesLeft(cluster, node, ledger) << kOtherBits |
+           OthersLeft(cluster, node, ledger);
+  }
 };
 
 class Spread final : public NodePolicy {
@@ -41,22 +69,21 @@ class Spread final : public NodePolicy {
   }
 };
 
-class LeastFree final : public NodePolicy {
+class LeastFree final : public SameForAll {
  public:
   explicit LeastFree(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
+  uint64_t Gist(const Cluster& cluster, NodeIndex node,
+                Ledger ledger) const override {
     uint64_t sum = 0;
     const uint32_t kinds = std::max(1u, cluster.resource_count());
     for (ResourceKind k = 0; k < kinds; ++k) {
-      sum += yardstick_.ShareOf(cluster, node, k,
-                                cluster.free(node, k, q.ledger)) >>
-             kDroppedBits;
+      sum +=
+          yardstick_.ShareOf(cluster, node, k, cluster.free(node, k, ledger)) >>
+          kDroppedBits;
     }
-    return static_cast<uint32_t>(sum / kinds);
+    return sum / kinds;
   }
-  bool SameForUnshared() const override { return true; }
 
  private:
   // 2^20 stands for one whole yardstick.

@@ -37,9 +37,15 @@ class NodePolicy {
   virtual uint32_t Rank(const Cluster& cluster, NodeIndex node,
                         const Question& question) const = 0;
   virtual bool PerGang() const { return false; }
-  // Whether Rank is the same for all shapes that share no device: then one is
-  // kept for all of them.
-  virtual bool SameForUnshared() const { return false; }
+
+  // Rank in two steps, for shapes that share no device, where HasGist(): what
+  // it asks of a node, read once for all of them; and what that is to a shape.
+  virtual bool HasGist() const { return false; }
+  virtual uint64_t Gist(const Cluster& cluster, NodeIndex node,
+                        Ledger ledger) const;
+  // ranks[i] = Rank, by gists[i], for each i of which bit i of `which` is set.
+  virtual void RanksOf(const Cluster& cluster, ShapeId shape, uint64_t which,
+                       const uint64_t* gists, uint32_t* ranks) const;
 
   // Which devices of the node, which has room: charges nothing. By default
   // the cluster's own choice (see Cluster::Choose), as it is always for tasks

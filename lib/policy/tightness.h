@@ -23,17 +23,19 @@ uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger);
 bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
                  Ledger ledger);
 
-// The thousandths of devices that such a task, which has room, would leave
-// free, for each task on the node: divided by twice their number and one, so
-// that an idle node comes last among its like.
-uint32_t DevicesLeftPerTask(const Cluster& cluster, NodeIndex node,
-                            ShapeId shape, Ledger ledger);
-
 // The library's rule where it knows no workload: a share of a device in use
-// before one of a fresh device; then the least free devices, for a task that
-// asks for some the least left per task; then the least of the other kinds.
+// before one of a fresh device; then the least free devices; then the least of
+// the other kinds. For a task that asks for devices, what counts is what it, if
+// it has room, would leave free for each task on the node: divided by twice
+// their number and one, so that an idle node comes last among its like.
 uint32_t TightestRank(const Cluster& cluster, NodeIndex node, ShapeId shape,
                       Ledger ledger);
+
+// The same in two steps (NodePolicy::Gist), a fresh device left aside: what the
+// rule asks of the node, and what that is to a task which asks for devices or
+// does not, `demand` thousandths of them.
+uint64_t TightestGist(const Cluster& cluster, NodeIndex node, Ledger ledger);
+uint32_t TightestRankOf(uint64_t gist, bool devices, int64_t demand);
 
 }  // namespace muster::policy
 

@@ -144,7 +144,7 @@ void SlotTable::Update(NodeIndex node) {
     own_.Update(node);
   } else {
     for (index::Column* column : columns_) {
-      column->Refresh(problem_->cluster(), &scratch_);
+      column->Refresh(problem_->cluster());
     }
   }
   if (watch_of_[node] != watch_) return;

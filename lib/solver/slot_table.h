@@ -111,7 +111,6 @@ class SlotTable {
   bool listed_ = false;
   std::vector<index::Column*> columns_;        // [tree * count_ + column]
   std::vector<const index::Layout*> layouts_;  // [tree]
-  index::Column::Scratch scratch_;
   ListedSlots own_;
   std::vector<std::vector<NodeIndex>> order_;  // [tree], if listed.
   std::vector<uint8_t> scored_;                // [column]

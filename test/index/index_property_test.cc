@@ -19,15 +19,26 @@ namespace {
 
 constexpr ResourceKind kGpu = 1;
 
-// Ranks that collide now and then, of what is free on the node.
+// Ranks that collide now and then, of what is free on the node; in two steps or
+// not.
 class FreeDevices final : public policy::NodePolicy {
  public:
-  explicit FreeDevices(bool same = false) : same_(same) {}
-  bool SameForUnshared() const override { return same_; }
+  explicit FreeDevices(bool has_gist = false) : has_gist_(has_gist) {}
   uint32_t Rank(const Cluster& cluster, NodeIndex node,
                 const policy::Question& q) const override {
-    return static_cast<uint32_t>(
-        std::max<int64_t>(0, cluster.free(node, kGpu, q.ledger)));
+    return RankOf(cluster, q.shape, Gist(cluster, node, q.ledger));
+  }
+  bool HasGist() const override { return has_gist_; }
+  uint64_t Gist(const Cluster& cluster, NodeIndex node,
+                Ledger ledger) const override {
+    return static_cast<uint64_t>(
+        std::max<int64_t>(0, cluster.free(node, kGpu, ledger)));
+  }
+  void RanksOf(const Cluster& cluster, ShapeId shape, uint64_t which,
+               const uint64_t* gists, uint32_t* ranks) const override {
+    for (int i = 0; i < 64; ++i) {
+      if ((which >> i & 1) != 0) ranks[i] = RankOf(cluster, shape, gists[i]);
+    }
   }
   Allocation Choose(const Cluster&, NodeIndex,
                     const policy::Question&) const override {
@@ -35,7 +46,12 @@ class FreeDevices final : public policy::NodePolicy {
   }
 
  private:
-  bool same_;
+  static uint32_t RankOf(const Cluster& cluster, ShapeId shape, uint64_t gist) {
+    return static_cast<uint32_t>(gist) / 1000 *
+           (1 + cluster.device_request(shape).count % 3);
+  }
+
+  bool has_gist_;
 };
 
 class Life {

@@ -87,28 +87,45 @@ TEST_P(ScanTest, DividesAChunk) {
       const auto values = Random<uint8_t>(random, size, 255);
       const uint64_t admits = random() | random();
       std::vector<uint16_t> slots(size + 1, 7);
-      SlotCount expected;
-      for (size_t i = 0; i < size; ++i) {
-        const auto now = static_cast<uint16_t>(
-            (admits >> i & 1) != 0 ? values[i] / divisor : 0);
-        expected.any |= uint64_t{now > 0} << i;
-        expected.sum += now;
-        expected.most = std::max(expected.most, now);
-      }
-      const SlotCount count = scans->divide(
-          values.data(), size, Inverse(divisor), admits, slots.data());
-      ASSERT_EQ(count.any, expected.any);
-      ASSERT_EQ(count.sum, expected.sum);
-      ASSERT_EQ(count.most, expected.most);
+      scans->divide(values.data(), size, Inverse(divisor), admits,
+                    slots.data());
       for (size_t i = 0; i < size; ++i) {
         ASSERT_EQ(slots[i], (admits >> i & 1) != 0 ? values[i] / divisor : 0);
       }
       ASSERT_EQ(slots[size], 7);
-      const SlotCount counted =
-          scans->divide(values.data(), size, Inverse(divisor), admits, nullptr);
-      ASSERT_EQ(counted.any, expected.any);
-      ASSERT_EQ(counted.sum, expected.sum);
-      ASSERT_EQ(counted.most, expected.most);
+    }
+  }
+}
+
+TEST_P(ScanTest, CountsAChunk) {
+  const ScanTable* scans = ScansNamed(GetParam());
+  if (scans == nullptr) GTEST_SKIP() << "this machine has no " << GetParam();
+  std::mt19937_64 random(4);
+  for (uint32_t most = 0; most <= 64; ++most) {
+    for (size_t size = 1; size <= 64; ++size) {
+      const auto values = Random<uint8_t>(random, size, most + 1);
+      const uint64_t admits = random() | random();
+      const uint32_t levels = most + static_cast<uint32_t>(random() % 3);
+      std::vector<uint64_t> at_least(levels + 1, 7);
+      scans->at_least(values.data(), size, levels, at_least.data());
+      ASSERT_EQ(at_least[levels], 7u);
+      for (uint32_t k = 1; k <= levels; ++k) {
+        for (size_t i = 0; i < 64; ++i) {
+          ASSERT_EQ(at_least[k - 1] >> i & 1,
+                    i < size && values[i] >= k ? 1u : 0u);
+        }
+      }
+      const auto divisor = static_cast<uint32_t>(1 + random() % 9);
+      SlotCount expected;
+      for (size_t i = 0; i < size; ++i) {
+        const auto slots = static_cast<uint16_t>(
+            (admits >> i & 1) != 0 ? values[i] / divisor : 0);
+        expected.any |= uint64_t{slots > 0} << i;
+        expected.sum += slots;
+        expected.most = std::max(expected.most, slots);
+      }
+      ASSERT_EQ(scans->count_slots(at_least.data(), levels, divisor, admits),
+                expected);
     }
   }
 }
