@@ -174,7 +174,6 @@ class Cluster {
   // Exactly this allocation; may overcommit, since reality may. Nothing
   // happens on a node that is gone.
   void Charge(const Allocation& a, Ledger ledger);
-  void ChargeEach(std::span<const Allocation> all, Ledger ledger);
   void Credit(const Allocation& a, Ledger ledger);
   // Whether exactly this allocation fits in the ledger: never on a node that is
   // not available or a device that is not healthy; selector, taints and cordon

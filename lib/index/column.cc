@@ -35,6 +35,7 @@ void Column::Bind(const Cluster& cluster, NodeStates* states,
   by_gist_ = policy.HasGist() && SharesNoDevice(cluster.device_request(shape));
   built_ = false;
   admits_version_ = 0;
+  narrowest_ = layout_->first_domain(std::max(layout_->levels() - 1, 0));
   const uint32_t inside = layout_->inside_chunks();
   outside_shift_ = (inside + kGroup - 1) / kGroup * kGroup - inside;
 }
@@ -265,7 +266,7 @@ inline uint32_t Column::TightnessOf(uint32_t chunk) const {
   const Layout::Chunk& c = layout_->chunks()[chunk];
   const uint32_t siblings = c.siblings_end - c.siblings;
   if (siblings == 0 || siblings > kMaxTightChunks) return 0;
-  return sums_[layout_->domains_around(chunk).back()];
+  return sums_[narrowest_ + c.domain];
 }
 
 // Brings the ranks of these nodes of the chunk up to date.
@@ -314,7 +315,7 @@ uint32_t Column::LeastRank(uint32_t chunk, uint64_t changed) {
   return least;
 }
 
-void Column::RefreshChunk(const Cluster& cluster, uint32_t chunk) {
+inline void Column::RefreshChunk(const Cluster& cluster, uint32_t chunk) {
   Chunk& row = chunks_[chunk];
   const uint64_t changed = row.stale;
   row.stale = 0;  // One without slots gets some by a change.

@@ -173,6 +173,7 @@ class Column {
   std::vector<uint64_t> marked_;
   uint32_t marked_from_ = 0;
   uint32_t marked_to_ = 0;
+  uint32_t narrowest_ = 0;      // The first domain of that level, in sums_.
   uint32_t outside_shift_ = 0;  // Entries skipped before those outside.
 };
 

@@ -21,14 +21,14 @@ void Layout::FindDomainsAround() {
     first_domain_.push_back(first_domain_.back() +
                             static_cast<uint32_t>(level.size()));
   }
-  around_.assign(chunks_.size() * parents_.size(), 0);
+  around_.assign(chunks_.size() * levels_, 0);
   for (uint32_t c = 0; c < chunks_.size(); ++c) {
     uint32_t domain = chunks_[c].domain;
     if (domain == kNoDomain) continue;
     chunks_[c].siblings = domain_chunk_[domain];
     chunks_[c].siblings_end = domain_chunk_[domain + 1];
-    for (size_t l = parents_.size(); l-- > 0; domain = parents_[l][domain]) {
-      around_[c * parents_.size() + l] = first_domain_[l] + domain;
+    for (size_t l = levels_; l-- > 0; domain = parents_[l][domain]) {
+      around_[c * levels_ + l] = first_domain_[l] + domain;
     }
   }
 }
@@ -57,6 +57,7 @@ void Layout::Build(const Cluster& cluster, int topology) {
           narrowest ? nodes_.size() : index->levels[l + 1].size()));
     }
   }
+  levels_ = parents_.size();
   inside_ = size();
   if (!parents_.empty()) {
     const std::span<const uint32_t> first = children_.back();

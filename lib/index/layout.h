@@ -55,14 +55,14 @@ class Layout {
   // The domains around the chunk, widest first, as numbers among the domains of
   // all stored levels (first_domain). None outside.
   std::span<const uint32_t> domains_around(uint32_t chunk) const {
-    return {around_.data() + chunk * parents_.size(),
-            chunks_[chunk].domain == kNoDomain ? 0 : parents_.size()};
+    return {around_.data() + chunk * levels_,
+            chunks_[chunk].domain == kNoDomain ? 0 : levels_};
   }
   // Of a level among the domains of all; of levels(): how many there are.
   uint32_t first_domain(int level) const { return first_domain_[level]; }
 
   // Stored levels, widest first; hosts are not stored.
-  int levels() const { return static_cast<int>(parents_.size()); }
+  int levels() const { return static_cast<int>(levels_); }
   uint32_t domains(int level) const {
     return static_cast<uint32_t>(parents_[level].size());
   }
@@ -81,6 +81,7 @@ class Layout {
   void FindDomainsAround();
 
   int topology_ = -1;
+  size_t levels_ = 0;
   uint32_t inside_ = 0;
   uint32_t inside_chunks_ = 0;
   std::vector<NodeIndex> nodes_;

@@ -136,38 +136,35 @@ bool UniformPlacer::FindRegion(index::Column& column, const UniformRule& rule,
   return false;
 }
 
-// One task on each node. There is no choice, and no need to look, where a task
-// takes as many devices as its node has.
-void UniformPlacer::ChooseEach(const Cluster& cluster,
-                               const index::Column& column, Ledger ledger) {
+// One task a node, on whole devices, which are the cluster's own choice: none,
+// and nothing to look at, where a task takes as many as its node has.
+void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
+                             const index::Column& column,
+                             PlacementResult* result) {
   const std::span<const NodeIndex> nodes = index_.layout().nodes();
   const ShapeId shape = column.shape();
   const uint32_t count = cluster.device_request(shape).count;
   const uint64_t all = count == 0 ? 0 : ~uint64_t{0} >> (64 - count);
   bool known = true;
-  chosen_.resize(shares_.size());
-  Allocation* chosen = chosen_.data();
-  for (const UniformFill::Share& share : shares_) {
-    *chosen++ = {.node = nodes[share.position], .shape = shape, .devices = all};
-    known = known && column.devices(share.position) == count;
+  std::vector<Assignment>& tasks = result->tasks;
+  tasks.resize(shares_.size());
+  for (uint32_t i = 0; i < shares_.size(); ++i) {
+    const index::Position p = shares_[i].position;
+    tasks[i] = {{0, i}, {.node = nodes[p], .shape = shape, .devices = all}};
+    known &= column.devices(p) == count;
   }
-  if (known) return;
-  nodes_.clear();
-  for (const Allocation& a : chosen_) nodes_.push_back(a.node);
-  cluster.ChooseEach(nodes_, shape, ledger, &chosen_);
+  if (!known) ChooseEach(cluster, request.ledger, &tasks);
+  if (request.dry_run) return;
+  for (const Assignment& task : tasks) cluster.Charge(task.at, request.ledger);
 }
 
-// One task a node, on whole devices, which are the cluster's own choice.
-void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
-                             const index::Column& column,
-                             PlacementResult* result) {
-  ChooseEach(cluster, column, request.ledger);
-  if (!request.dry_run) cluster.ChargeEach(chosen_, request.ledger);
-  result->tasks.resize(chosen_.size());
-  Assignment* task = result->tasks.data();
-  for (uint32_t i = 0; i < chosen_.size(); ++i) {
-    task[i] = {{0, i}, chosen_[i]};
-  }
+// The cluster's own choice of devices for tasks on different nodes.
+void UniformPlacer::ChooseEach(const Cluster& cluster, Ledger ledger,
+                               std::vector<Assignment>* tasks) {
+  nodes_.clear();
+  for (const Assignment& task : *tasks) nodes_.push_back(task.at.node);
+  cluster.ChooseEach(nodes_, tasks->front().at.shape, ledger, &chosen_);
+  for (size_t i = 0; i < tasks->size(); ++i) (*tasks)[i].at = chosen_[i];
 }
 
 // Devices, and the charge: where a node gets several tasks, each is charged

@@ -51,8 +51,8 @@ class UniformPlacer {
                    PlacementResult* result);
   bool FindRegion(index::Column& column, const UniformRule& rule,
                   uint32_t tasks, Region* region, PlacementResult* result);
-  void ChooseEach(const Cluster& cluster, const index::Column& column,
-                  Ledger ledger);
+  void ChooseEach(const Cluster& cluster, Ledger ledger,
+                  std::vector<Assignment>* tasks);
   void TakeEach(Cluster& cluster, const PlacementRequest& request,
                 const index::Column& column, PlacementResult* result);
   void Take(Cluster& cluster, const PlacementRequest& request,

@@ -176,9 +176,6 @@ bool Cluster::Take(NodeIndex node, ShapeId shape, Ledger ledger,
 void Cluster::Charge(const Allocation& a, Ledger ledger) {
   rep_->Post(a, ledger, 1);
 }
-void Cluster::ChargeEach(std::span<const Allocation> all, Ledger ledger) {
-  for (const Allocation& a : all) rep_->Post(a, ledger, 1);
-}
 void Cluster::Credit(const Allocation& a, Ledger ledger) {
   rep_->Post(a, ledger, -1);
 }

@@ -171,7 +171,7 @@ const Resources& Cluster::Rep::Demand(ShapeId id) const {
   return record.demand;
 }
 
-void Cluster::Rep::Apply(const Allocation& a, Ledger ledger, int sign) {
+inline void Cluster::Rep::Apply(const Allocation& a, Ledger ledger, int sign) {
   ledgers.Post(a.node, shapes[a.shape].needs, a.devices, a.slot, ledger, sign);
   changed.Add(a.node);
 }

@@ -50,8 +50,8 @@ uint32_t Ledgers::Slots(NodeIndex n, const Needs& needs, Ledger ledger,
                         uint32_t limit) const {
   const size_t first = First(ledger);
   const size_t last = Last(ledger);
-  const int64_t* a = free_[first].data() + size_t{n} * kinds_;
-  const int64_t* b = free_[last].data() + size_t{n} * kinds_;
+  const int64_t* a = Row(n, first);
+  const int64_t* b = Row(n, last);
   uint32_t slots = limit;
   for (const Needs::Amount& need : needs.amounts) {
     const int64_t free = std::min(a[need.kind], b[need.kind]);
@@ -188,26 +188,10 @@ bool Ledgers::Fits(NodeIndex n, const Needs& needs, uint64_t devices,
   return fits;
 }
 
-void Ledgers::Post(NodeIndex n, const Needs& needs, uint64_t devices,
-                   uint32_t slot, Ledger ledger, int sign) {
-  NodeBook& node = nodes_[n];
-  devices &= Mask(node.count);
-  const bool whole = needs.form == DeviceForm::kWhole;
-  const int64_t milli =
-      whole ? int64_t{kWholeDevice} * CountBits(devices & node.healthy) : 0;
-  for (const size_t l : {kNow, kLater}) {
-    if (!Has(ledger, l)) continue;
-    int64_t* row = free_[l].data() + size_t{n} * kinds_;
-    for (const Needs::Amount& need : needs.amounts) {
-      row[need.kind] -= sign * need.amount;
-    }
-    charges_[n][l] += sign;
-    if (needs.form == DeviceForm::kNone) continue;
-    if (whole) {
-      if (CountsDevices()) row[device_kind_] -= sign * milli;
-      PostWhole(n, devices, l, sign);
-      continue;
-    }
+void Ledgers::PostPieces(NodeIndex n, const Needs& needs, uint64_t devices,
+                         uint32_t slot, Ledger ledger, int sign) {
+  devices &= Mask(nodes_[n].count);
+  for (size_t l = First(ledger); l <= Last(ledger); ++l) {
     ForEachBit(devices, [&](uint32_t d) {
       if (needs.form == DeviceForm::kPartition) {
         PostPartition(n, d, needs.partition, slot, l, sign);
@@ -216,16 +200,6 @@ void Ledgers::Post(NodeIndex n, const Needs& needs, uint64_t devices,
       PostDevice(n, d, ShareOf(needs, At(n, d).memory), l, sign);
     });
   }
-}
-
-inline void Ledgers::PostWhole(NodeIndex n, uint64_t devices, size_t ledger,
-                               int sign) {
-  uint64_t& taken = nodes_[n].taken[ledger];
-  const uint64_t again = sign > 0 ? devices & taken : devices & ~taken;
-  taken = sign > 0 ? taken | devices : taken & ~devices;
-  ForEachBit(again, [&](uint32_t d) {
-    PostShare(n, d, Whole(At(n, d)), ledger, sign);
-  });
 }
 
 void Ledgers::PostShare(NodeIndex n, uint32_t device, Share share,
@@ -244,13 +218,12 @@ void Ledgers::PostDevice(NodeIndex n, uint32_t device, Share share,
                          size_t ledger, int sign) {
   PostShare(n, device, share, ledger, sign);
   if (CountsDevices() && (nodes_[n].healthy >> device & 1) != 0) {
-    free_[ledger][size_t{n} * kinds_ + device_kind_] -= sign * share.milli;
+    Row(n, ledger)[device_kind_] -= sign * share.milli;
   }
 }
 
 int64_t Ledgers::free(NodeIndex n, ResourceKind k, Ledger ledger) const {
-  const size_t i = size_t{n} * kinds_ + k;
-  return std::min(free_[First(ledger)][i], free_[Last(ledger)][i]);
+  return std::min(Row(n, First(ledger))[k], Row(n, Last(ledger))[k]);
 }
 
 int32_t Ledgers::free_milli(NodeIndex n, uint32_t device, Ledger ledger) const {
@@ -269,7 +242,7 @@ bool Ledgers::Overcommitted(NodeIndex n, Ledger ledger) const {
     return Overcommitted(n, Ledger::kNow) || Overcommitted(n, Ledger::kLater);
   }
   const size_t which = First(ledger);
-  const auto row = free_[which].begin() + ptrdiff_t{n} * kinds_;
+  const int64_t* const row = Row(n, which);
   if (std::any_of(row, row + kinds_, [](int64_t f) { return f < 0; })) {
     return true;
   }

@@ -51,7 +51,20 @@ class Ledgers {
 
   // Charges (sign 1) or credits (sign -1).
   void Post(NodeIndex n, const Needs& needs, uint64_t devices, uint32_t slot,
-            Ledger ledger, int sign);
+            Ledger ledger, int sign) {
+    if (needs.form == DeviceForm::kWhole) {
+      PostWhole(n, devices, ledger, sign);
+    } else if (needs.form != DeviceForm::kNone) {
+      PostPieces(n, needs, devices, slot, ledger, sign);
+    }
+    for (size_t l = First(ledger); l <= Last(ledger); ++l) {
+      charges_[n][l] += sign;
+      int64_t* const row = Row(n, l);
+      for (const Needs::Amount& need : needs.amounts) {
+        row[need.kind] -= sign * need.amount;
+      }
+    }
+  }
   bool Fits(NodeIndex n, const Needs& needs, uint64_t devices, uint32_t slot,
             Ledger ledger) const;
   uint32_t Slots(NodeIndex n, const Needs& needs, Ledger ledger,
@@ -202,14 +215,23 @@ class Ledgers {
     return count == 0 ? 0 : ~uint64_t{0} >> (64 - count);
   }
   bool CountsDevices() const { return device_kind_ < kinds_; }
+  // What the node has free, by kind.
+  int64_t* Row(NodeIndex n, size_t ledger) {
+    return free_.data() + (2 * size_t{n} + ledger) * kinds_;
+  }
+  const int64_t* Row(NodeIndex n, size_t ledger) const {
+    return free_.data() + (2 * size_t{n} + ledger) * kinds_;
+  }
 
   void Resize(NodeIndex n, uint32_t device_count);
   void SetDevices(NodeIndex n, const std::vector<Device>& devices);
   // Takes others' usage from the free amounts (sign 1) or gives it back.
   void PostOthers(NodeIndex n, const OtherUsage& others, int sign);
   Share OthersShare(NodeIndex n, const DeviceShare& share) const;
-  // Whole devices, all at once: who holds them, not the sum over devices.
-  void PostWhole(NodeIndex n, uint64_t devices, size_t ledger, int sign);
+  // Whole devices, all at once; fractions and partitions one by one.
+  void PostWhole(NodeIndex n, uint64_t devices, Ledger ledger, int sign);
+  void PostPieces(NodeIndex n, const Needs& needs, uint64_t devices,
+                  uint32_t slot, Ledger ledger, int sign);
   // A share of a device, and what it is to the sum over devices, too.
   void PostShare(NodeIndex n, uint32_t device, Share share, size_t ledger,
                  int sign);
@@ -257,8 +279,8 @@ class Ledgers {
 
   uint32_t kinds_;
   ResourceKind device_kind_;
-  std::vector<int64_t> capacity_{};             // [node * kinds + kind]
-  std::array<std::vector<int64_t>, 2> free_{};  // [ledger][node * kinds + kind]
+  std::vector<int64_t> capacity_{};  // [node * kinds + kind]
+  std::vector<int64_t> free_{};      // [node][ledger][kind]
   std::vector<NodeBook> nodes_{};
   std::vector<std::array<int32_t, 2>> charges_{};  // Charged less credited.
   std::vector<DeviceBook> devices_{};
@@ -270,6 +292,22 @@ class Ledgers {
   // [node][device]; empty where no device of the node has a scheme.
   std::vector<std::vector<PartitionBook>> partitions_{};
 };
+
+inline void Ledgers::PostWhole(NodeIndex n, uint64_t devices, Ledger ledger,
+                               int sign) {
+  NodeBook& book = nodes_[n];
+  devices &= Mask(book.count);
+  const int64_t milli =
+      int64_t{sign} * kWholeDevice * CountBits(devices & book.healthy);
+  for (size_t l = First(ledger); l <= Last(ledger); ++l) {
+    if (CountsDevices()) Row(n, l)[device_kind_] -= milli;
+    uint64_t& taken = book.taken[l];
+    const uint64_t again = devices & (sign > 0 ? taken : ~taken);
+    taken ^= devices & ~again;
+    ForEachBit(again,
+               [&](uint32_t d) { PostShare(n, d, Whole(At(n, d)), l, sign); });
+  }
+}
 
 template <class F>
 void Ledgers::ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,

@@ -49,7 +49,7 @@ void Ledgers::SetNode(NodeIndex n, const Node& node, const OtherUsage& others) {
     nodes_.resize(n + 1);
     charges_.resize(nodes_.size());
     capacity_.resize(nodes_.size() * kinds_, 0);
-    for (auto& free : free_) free.resize(nodes_.size() * kinds_, 0);
+    free_.resize(2 * nodes_.size() * kinds_, 0);
   }
   PostOthers(n, others, -1);
   for (ResourceKind k = 0; k < kinds_; ++k) {
@@ -58,7 +58,9 @@ void Ledgers::SetNode(NodeIndex n, const Node& node, const OtherUsage& others) {
         k == device_kind_
             ? kWholeDevice * static_cast<int64_t>(node.devices.size())
             : node.capacity[k];
-    for (auto& free : free_) free[i] += capacity - capacity_[i];
+    for (const size_t l : {kNow, kLater}) {
+      Row(n, l)[k] += capacity - capacity_[i];
+    }
     capacity_[i] = capacity;
   }
   SetDevices(n, node.devices);
@@ -70,9 +72,8 @@ void Ledgers::ClearNode(NodeIndex n) {
   nodes_[n] = {};
   charges_[n] = {};
   for (ResourceKind k = 0; k < kinds_; ++k) {
-    const size_t i = size_t{n} * kinds_ + k;
-    capacity_[i] = 0;
-    for (auto& free : free_) free[i] = 0;
+    capacity_[size_t{n} * kinds_ + k] = 0;
+    Row(n, kNow)[k] = Row(n, kLater)[k] = 0;
   }
 }
 
@@ -137,7 +138,7 @@ void Ledgers::SumDevices(NodeIndex n) {
       if (book.rest[l] == Whole(book)) node.unshared[l] |= bit;
       if ((node.healthy & bit) != 0) milli += RawFree(n, d, l).milli;
     }
-    if (CountsDevices()) free_[l][size_t{n} * kinds_ + device_kind_] = milli;
+    if (CountsDevices()) Row(n, l)[device_kind_] = milli;
   }
 }
 
@@ -153,7 +154,7 @@ void Ledgers::PostOthers(NodeIndex n, const OtherUsage& others, int sign) {
   for (const size_t l : {kNow, kLater}) {
     for (ResourceKind k = 0; k < kinds_; ++k) {
       if (k == device_kind_) continue;
-      free_[l][size_t{n} * kinds_ + k] -= sign * others.amount[k];
+      Row(n, l)[k] -= sign * others.amount[k];
     }
     for (const DeviceShare& share : others.devices) {
       if (share.device >= nodes_[n].count) continue;
@@ -191,8 +192,8 @@ absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
           absl::StrFormat("%s: more credited than charged", node.key));
     }
     for (ResourceKind k = 0; k < kinds_; ++k) {
-      const int64_t have = free_[l][size_t{n} * kinds_ + k];
-      const int64_t most = fresh.free_[l][k];
+      const int64_t have = Row(n, l)[k];
+      const int64_t most = fresh.Row(0, l)[k];
       if (fresh.capacity_[k] != capacity(n, k) || have > most ||
           (charges == 0 && have != most)) {
         return absl::InternalError(absl::StrFormat(
@@ -231,8 +232,7 @@ absl::Status Ledgers::ValidateDevices(NodeIndex n, const Node& node) const {
                summed.one_model == book.one_model;
   for (const size_t l : {kNow, kLater}) {
     if (!CountsDevices()) continue;
-    equal &= copy.free_[l][device_kind_] ==
-             free_[l][size_t{n} * kinds_ + device_kind_];
+    equal &= copy.Row(0, l)[device_kind_] == Row(n, l)[device_kind_];
   }
   return equal ? absl::OkStatus()
                : absl::InternalError(absl::StrFormat(
