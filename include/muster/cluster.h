@@ -154,6 +154,9 @@ class Cluster {
   // kLater both where the ledger is kBoth. 0 if the node does not admit it.
   uint32_t Slots(NodeIndex node, ShapeId shape, Ledger ledger,
                  uint32_t limit) const;
+  // The same of a node that admits the shape, were there enough devices.
+  uint32_t SlotsBesideDevices(NodeIndex node, ShapeId shape, Ledger ledger,
+                              uint32_t limit) const;
   // Chooses devices for one task: the tightest share first; whole devices of
   // few islands, few NUMA nodes, preferably on these rails (bit r: rail r), of
   // the smallest island or NUMA node that has enough, lowest numbers first; a

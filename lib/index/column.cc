@@ -9,16 +9,12 @@ namespace muster::index {
 
 namespace {
 
-// The devices that a task takes, if it takes whole ones of any model and
-// nothing else; else 0.
-uint32_t PlainDevices(const Cluster& cluster, ShapeId shape) {
-  const DeviceRequest& request = cluster.device_request(shape);
-  if (!SharesNoDevice(request) || !request.models.empty()) return 0;
+bool TakesOtherThings(const Cluster& cluster, ShapeId shape) {
   const Resources& demand = cluster.demand(shape);
   for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-    if (k != cluster.device_kind() && demand[k] > 0) return 0;
+    if (k != cluster.device_kind() && demand[k] > 0) return true;
   }
-  return request.count;
+  return false;
 }
 
 }  // namespace
@@ -29,10 +25,18 @@ void Column::Bind(const Cluster& cluster, NodeStates* states,
   layout_ = &states->layout();
   policy_ = &policy;
   question_ = {.shape = shape, .ledger = states->ledger()};
-  devices_ = PlainDevices(cluster, shape);
+  const DeviceRequest& request = cluster.device_request(shape);
+  const bool unshared = SharesNoDevice(request);
+  form_ = Form::kOther;
+  if (unshared && request.models.empty()) {
+    form_ = request.count > 0 && !TakesOtherThings(cluster, shape)
+                ? Form::kPlain
+                : Form::kWhole;
+  }
+  devices_ = form_ == Form::kOther ? 0 : request.count;
   inverse_ = devices_ > 0 ? Inverse(devices_) : 0;
   scans_ = &Scans();
-  by_gist_ = policy.HasGist() && SharesNoDevice(cluster.device_request(shape));
+  by_gist_ = policy.HasGist() && unshared;
   built_ = false;
   admits_version_ = 0;
   narrowest_ = layout_->first_domain(std::max(layout_->levels() - 1, 0));
@@ -56,6 +60,16 @@ void Column::Refresh(const Cluster& cluster) {
   version_ = now;
 }
 
+// Lines of memory that Apply is to wait for: columns are many, and large.
+inline void Column::Prefetch(const NodeStates::Change& change) const {
+  const Position p = layout_->chunks()[change.chunk].first +
+                     static_cast<Position>(std::countr_zero(change.nodes));
+  __builtin_prefetch(&slots_[p]);
+  __builtin_prefetch(&ranks_[p]);
+  __builtin_prefetch(&chunk_most_[change.chunk]);
+  __builtin_prefetch(&chunk_best_[EntryAt(change.chunk)]);
+}
+
 // Each chunk once, at its last change, whatever happened to it how often.
 void Column::Follow(const Cluster& cluster) {
   const uint64_t now = states_->version();
@@ -64,7 +78,10 @@ void Column::Follow(const Cluster& cluster) {
     Chunk& row = chunks_[change.chunk];
     row.changed |= change.nodes;
     row.structure |= change.structure;
-    if (states_->IsLast(v)) Apply(cluster, change.chunk);
+    if (form_ != Form::kPlain) Prefetch(change);
+  }
+  for (uint64_t v = version_; v < now; ++v) {
+    if (states_->IsLast(v)) Apply(cluster, states_->change(v).chunk);
   }
 }
 
@@ -142,8 +159,9 @@ void Column::Apply(const Cluster& cluster, uint32_t chunk) {
     row.structure = false;
   }
   const uint64_t had = row.any;
-  const uint32_t change =
-      devices_ > 0 ? Recount(chunk) : CountSlots(cluster, chunk, nodes);
+  const uint32_t change = form_ == Form::kPlain
+                              ? Recount(chunk)
+                              : CountSlots(cluster, chunk, nodes);
   if (change != 0) AddToSums(chunk, change);
   const uint64_t stale = nodes & (had | row.any);
   row.stale |= stale;
@@ -180,6 +198,19 @@ std::span<const uint16_t> Column::AllSlots() {
   return slots_;
 }
 
+// Of a node that admits the shape.
+inline uint32_t Column::Count(const Cluster& cluster, Position p) const {
+  const NodeIndex node = layout_->node(p);
+  if (form_ == Form::kOther) {
+    return std::min(kMaxSlots, cluster.Slots(node, question_.shape,
+                                             question_.ledger, kMaxSlots));
+  }
+  const uint32_t most = QuotientOf(p);
+  if (most == 0) return 0;
+  return cluster.SlotsBesideDevices(node, question_.shape, question_.ledger,
+                                    most);
+}
+
 // Of any other: these nodes, one by one.
 uint32_t Column::CountSlots(const Cluster& cluster, uint32_t chunk,
                             uint64_t nodes) {
@@ -189,16 +220,13 @@ uint32_t Column::CountSlots(const Cluster& cluster, uint32_t chunk,
   for (uint64_t mask = nodes & (row.admits | row.any); mask != 0;
        mask &= mask - 1) {
     const Position p = first + static_cast<Position>(std::countr_zero(mask));
-    const uint32_t now =
-        std::min(cluster.Slots(layout_->node(p), question_.shape,
-                               question_.ledger, kMaxSlots),
-                 kMaxSlots);
+    const uint64_t bit = mask & (~mask + 1);
+    const uint32_t now = (row.admits & bit) != 0 ? Count(cluster, p) : 0;
     const uint32_t before = slots_[p];
     if (now == before) continue;
     slots_[p] = static_cast<uint16_t>(now);
     change += now - before;
     saturated_ += (now == kMaxSlots) - (before == kMaxSlots);
-    const uint64_t bit = mask & (~mask + 1);
     row.any = now > 0 ? row.any | bit : row.any & ~bit;
     uint16_t& most = chunk_most_[chunk];
     if (now >= most) {
@@ -274,7 +302,7 @@ void Column::RefreshRanksOf(const Cluster& cluster, uint32_t chunk,
                             uint64_t nodes) {
   const Position first = layout_->chunks()[chunk].first;
   if (by_gist_) {
-    policy_->RanksOf(cluster, question_.shape, nodes,
+    policy_->RanksOf(cluster.device_request(question_.shape), nodes,
                      states_->Gists(cluster, chunk, nodes),
                      ranks_.data() + first);
     return;
@@ -359,7 +387,7 @@ void Column::RefreshGroup(const Cluster& cluster, uint32_t group) {
   if (!lost) return;
   const std::span<const uint64_t> entries(chunk_best_.data() + group * kGroup,
                                           kGroup);
-  best = entries[LeastAt(entries)];
+  best = scans_->least64(entries.data(), entries.size());
 }
 
 bool Column::Best(bool inside_only, Position* best) const {

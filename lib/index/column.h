@@ -23,10 +23,11 @@ namespace muster::index {
 // is built anew by one scan. Ranks are brought up to date only when a best node
 // is asked for, and only where something changed.
 //
-// A *plain* column is one of tasks that take whole devices of any model and
-// nothing else: its slots are a quotient of NodeStates::whole(), so that a
-// chunk is counted from a few words (NodeStates::at_least), and slots are
-// written down only where somebody reads all of them.
+// Most tasks take whole devices of any model, or none. Of these, a column is
+// *plain* if they take devices and nothing else: its slots are a quotient of
+// NodeStates::whole(), so that a chunk is counted from a few words
+// (NodeStates::at_least), and slots are written down only where somebody reads
+// all of them.
 class Column {
  public:
   // More tasks a node are not counted: sums fit into 32 bits for a million
@@ -45,12 +46,12 @@ class Column {
   void RefreshRanks(const Cluster& cluster);
 
   ShapeId shape() const { return question_.shape; }
-  uint32_t slots(Position p) const {
-    return devices_ == 0 ? slots_[p] : QuotientIn(layout_->chunk_of(p), p);
-  }
+  uint32_t slots(Position p) const { return SlotsIn(layout_->chunk_of(p), p); }
   // The same where the node's chunk is known.
   uint32_t SlotsIn(uint32_t chunk, Position p) const {
-    return devices_ == 0 ? slots_[p] : QuotientIn(chunk, p);
+    if (form_ != Form::kPlain) return slots_[p];
+    const Position i = p - layout_->chunks()[chunk].first;
+    return (chunks_[chunk].any >> i & 1) != 0 ? QuotientOf(p) : 0;
   }
   // Devices that the node has.
   uint32_t devices(Position p) const { return states_->devices()[p]; }
@@ -112,16 +113,17 @@ class Column {
 
   void Build(const Cluster& cluster);
   void Follow(const Cluster& cluster);
+  void Prefetch(const NodeStates::Change& change) const;
   void FollowByChunks(const Cluster& cluster);
   void Apply(const Cluster& cluster, uint32_t chunk);
   uint64_t AllNodes(uint32_t chunk) const;
   uint32_t Recount(uint32_t chunk);
   uint32_t CountSlots(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
-  // Of a plain column.
-  uint32_t QuotientIn(uint32_t chunk, Position p) const {
-    const uint64_t bit = uint64_t{1} << (p - layout_->chunks()[chunk].first);
-    return (chunks_[chunk].any & bit) != 0 ? states_->whole()[p] / devices_ : 0;
+  // How many tasks the node's devices are enough for, if they are whole.
+  uint32_t QuotientOf(Position p) const {
+    return devices_ == 0 ? kMaxSlots : states_->whole()[p] * inverse_ >> 16;
   }
+  uint32_t Count(const Cluster& cluster, Position p) const;
   uint64_t Admitting(const Cluster& cluster, uint32_t chunk) const;
   void AddToSums(uint32_t chunk, uint32_t change);
   void FindLostMost();
@@ -146,7 +148,13 @@ class Column {
   const policy::NodePolicy* policy_ = nullptr;
   const ScanTable* scans_ = nullptr;
   policy::Question question_{};
-  uint32_t devices_ = 0;  // A task's, if the column is plain; else 0.
+  enum class Form : uint8_t {
+    kPlain,
+    kWhole,  // Whole devices of any model, or none, and other things.
+    kOther,
+  };
+  Form form_ = Form::kOther;
+  uint32_t devices_ = 0;  // A task's, unless the form is kOther.
   uint32_t inverse_ = 0;  // Of devices_, for Divide.
   bool by_gist_ = false;  // Ranks are made of NodeStates::Gists.
   bool built_ = false;

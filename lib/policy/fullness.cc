@@ -22,12 +22,11 @@ class Tightest final : public NodePolicy {
                 Ledger ledger) const override {
     return TightestGist(cluster, node, ledger);
   }
-  void RanksOf(const Cluster& cluster, ShapeId shape, uint64_t which,
+  void RanksOf(const DeviceRequest& request, uint64_t which,
                const uint64_t* gists, uint32_t* ranks) const override {
-    const bool devices = cluster.device_request(shape).count > 0;
-    const int64_t demand = DeviceDemand(cluster, shape);
+    const int64_t demand = int64_t{request.count} * kWholeDevice;
     ForEachBit(which, [&](uint32_t i) {
-      ranks[i] = TightestRankOf(gists[i], devices, demand);
+      ranks[i] = TightestRankOf(gists[i], request.count > 0, demand);
     });
   }
 };
@@ -40,7 +39,7 @@ class SameForAll : public NodePolicy {
     return static_cast<uint32_t>(Gist(cluster, node, q.ledger));
   }
   bool HasGist() const final { return true; }
-  void RanksOf(const Cluster&, ShapeId, uint64_t which, const uint64_t* gists,
+  void RanksOf(const DeviceRequest&, uint64_t which, const uint64_t* gists,
                uint32_t* ranks) const final {
     ForEachBit(which,
                [&](uint32_t i) { ranks[i] = static_cast<uint32_t>(gists[i]); });

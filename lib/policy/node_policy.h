@@ -44,7 +44,7 @@ class NodePolicy {
   virtual uint64_t Gist(const Cluster& cluster, NodeIndex node,
                         Ledger ledger) const;
   // ranks[i] = Rank, by gists[i], for each i of which bit i of `which` is set.
-  virtual void RanksOf(const Cluster& cluster, ShapeId shape, uint64_t which,
+  virtual void RanksOf(const DeviceRequest& request, uint64_t which,
                        const uint64_t* gists, uint32_t* ranks) const;
 
   // Which devices of the node, which has room: charges nothing. By default

@@ -11,7 +11,6 @@ namespace {
 
 constexpr int kMantissaBits = 9;
 constexpr uint64_t kMostSteps = uint64_t{64} << kMantissaBits;
-constexpr uint64_t kGistLow = (uint64_t{1} << (kDeviceBits + kOtherBits)) - 1;
 
 // 2^kMantissaBits steps an octave, evenly spaced within each: rises with x.
 uint64_t LogSteps(int64_t x) {
@@ -72,21 +71,11 @@ bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
   return shared < request.count;
 }
 
-// From the top: twice the tasks and one, free thousandths, the other kinds.
 uint64_t TightestGist(const Cluster& cluster, NodeIndex node, Ledger ledger) {
   const uint64_t tasks = cluster.task_count(node, ledger);
   return (2 * tasks + 1) << (kDeviceBits + kOtherBits) |
          DevicesLeft(cluster, node, ledger) << kOtherBits |
          OthersLeft(cluster, node, ledger);
-}
-
-uint32_t TightestRankOf(uint64_t gist, bool devices, int64_t demand) {
-  const auto low = static_cast<uint32_t>(gist & kGistLow);
-  if (!devices) return low;
-  const auto parts = static_cast<uint32_t>(gist >> (kDeviceBits + kOtherBits));
-  const int64_t left = std::max<int64_t>(0, (low >> kOtherBits) - demand);
-  return static_cast<uint32_t>(left) / parts << kOtherBits |
-         (low & ((1u << kOtherBits) - 1));
 }
 
 uint32_t TightestRank(const Cluster& cluster, NodeIndex node, ShapeId shape,

@@ -2,6 +2,7 @@
 #ifndef MUSTER_LIB_POLICY_TIGHTNESS_H_
 #define MUSTER_LIB_POLICY_TIGHTNESS_H_
 
+#include <algorithm>
 #include <cstdint>
 
 #include "muster/cluster.h"
@@ -32,10 +33,20 @@ uint32_t TightestRank(const Cluster& cluster, NodeIndex node, ShapeId shape,
                       Ledger ledger);
 
 // The same in two steps (NodePolicy::Gist), a fresh device left aside: what the
-// rule asks of the node, and what that is to a task which asks for devices or
-// does not, `demand` thousandths of them.
+// rule asks of the node (from the top: twice the tasks and one, free
+// thousandths, the other kinds), and what that is to a task which asks for
+// devices, so many thousandths of them, or for none.
 uint64_t TightestGist(const Cluster& cluster, NodeIndex node, Ledger ledger);
-uint32_t TightestRankOf(uint64_t gist, bool devices, int64_t demand);
+inline uint32_t TightestRankOf(uint64_t gist, bool devices, int64_t demand) {
+  constexpr uint32_t kOthers = (uint32_t{1} << kOtherBits) - 1;
+  constexpr int kLowBits = kDeviceBits + kOtherBits;
+  const auto low =
+      static_cast<uint32_t>(gist & ((uint64_t{1} << kLowBits) - 1));
+  if (!devices) return low;
+  const auto parts = static_cast<uint32_t>(gist >> kLowBits);
+  const int64_t left = std::max<int64_t>(0, (low >> kOtherBits) - demand);
+  return static_cast<uint32_t>(left) / parts << kOtherBits | (low & kOthers);
+}
 
 }  // namespace muster::policy
 

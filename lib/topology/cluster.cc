@@ -133,6 +133,12 @@ uint32_t Cluster::Slots(NodeIndex node, ShapeId shape, Ledger ledger,
   return rep_->ledgers.Slots(node, s.needs, ledger, limit);
 }
 
+uint32_t Cluster::SlotsBesideDevices(NodeIndex node, ShapeId shape,
+                                     Ledger ledger, uint32_t limit) const {
+  return rep_->ledgers.SlotsBesideDevices(node, rep_->shapes[shape].needs,
+                                          ledger, limit);
+}
+
 bool Cluster::Choose(NodeIndex node, ShapeId shape, Ledger ledger,
                      Allocation* out, uint64_t rails) const {
   if (!rep_->Admits(node, shape)) return false;

@@ -46,23 +46,25 @@ uint64_t Ledgers::DevicesOfModels(NodeIndex n, const Needs& needs) const {
   return mask;
 }
 
-uint32_t Ledgers::Slots(NodeIndex n, const Needs& needs, Ledger ledger,
-                        uint32_t limit) const {
-  const size_t first = First(ledger);
-  const size_t last = Last(ledger);
-  const int64_t* a = Row(n, first);
-  const int64_t* b = Row(n, last);
+uint32_t Ledgers::SlotsBesideDevices(NodeIndex n, const Needs& needs,
+                                     Ledger ledger, uint32_t limit) const {
+  const int64_t* a = Row(n, First(ledger));
+  const int64_t* b = Row(n, Last(ledger));
   uint32_t slots = limit;
   for (const Needs::Amount& need : needs.amounts) {
     const int64_t free = std::min(a[need.kind], b[need.kind]);
     if (free < need.amount) return 0;
-    // Multiplying is cheaper than dividing, where it cannot overflow.
-    if (need.amount > std::numeric_limits<int32_t>::max() ||
-        need.amount * slots > free) {
-      slots =
-          static_cast<uint32_t>(std::min<int64_t>(slots, free / need.amount));
+    // Multiplying is cheaper than dividing.
+    if (static_cast<__int128>(need.amount) * slots > free) {
+      slots = static_cast<uint32_t>(free / need.amount);
     }
   }
+  return slots;
+}
+
+uint32_t Ledgers::Slots(NodeIndex n, const Needs& needs, Ledger ledger,
+                        uint32_t limit) const {
+  const uint32_t slots = SlotsBesideDevices(n, needs, ledger, limit);
   if (needs.form == DeviceForm::kNone || slots == 0) return slots;
   if (needs.form != DeviceForm::kWhole) {
     return needs.form == DeviceForm::kPartition
@@ -70,7 +72,7 @@ uint32_t Ledgers::Slots(NodeIndex n, const Needs& needs, Ledger ledger,
                : SharedSlots(n, needs, ledger, slots);
   }
   const NodeBook& book = nodes_[n];
-  uint64_t usable = book.whole(first) & book.whole(last);
+  uint64_t usable = book.whole(First(ledger)) & book.whole(Last(ledger));
   if (usable == 0) return 0;
   if (!needs.models.empty()) usable &= DevicesOfModels(n, needs);
   const uint32_t devices = CountBits(usable);

@@ -69,6 +69,8 @@ class Ledgers {
             Ledger ledger) const;
   uint32_t Slots(NodeIndex n, const Needs& needs, Ledger ledger,
                  uint32_t limit) const;
+  uint32_t SlotsBesideDevices(NodeIndex n, const Needs& needs, Ledger ledger,
+                              uint32_t limit) const;
   // Whether one such task fits, and on which devices (and from which slice on).
   // Whole devices preferably on `rails` (bit r: rail r).
   bool Choose(NodeIndex n, const Needs& needs, Ledger ledger, uint64_t rails,

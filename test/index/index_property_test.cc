@@ -26,7 +26,8 @@ class FreeDevices final : public policy::NodePolicy {
   explicit FreeDevices(bool has_gist = false) : has_gist_(has_gist) {}
   uint32_t Rank(const Cluster& cluster, NodeIndex node,
                 const policy::Question& q) const override {
-    return RankOf(cluster, q.shape, Gist(cluster, node, q.ledger));
+    return RankOf(cluster.device_request(q.shape),
+                  Gist(cluster, node, q.ledger));
   }
   bool HasGist() const override { return has_gist_; }
   uint64_t Gist(const Cluster& cluster, NodeIndex node,
@@ -34,10 +35,10 @@ class FreeDevices final : public policy::NodePolicy {
     return static_cast<uint64_t>(
         std::max<int64_t>(0, cluster.free(node, kGpu, ledger)));
   }
-  void RanksOf(const Cluster& cluster, ShapeId shape, uint64_t which,
+  void RanksOf(const DeviceRequest& request, uint64_t which,
                const uint64_t* gists, uint32_t* ranks) const override {
     for (int i = 0; i < 64; ++i) {
-      if ((which >> i & 1) != 0) ranks[i] = RankOf(cluster, shape, gists[i]);
+      if ((which >> i & 1) != 0) ranks[i] = RankOf(request, gists[i]);
     }
   }
   Allocation Choose(const Cluster&, NodeIndex,
@@ -46,9 +47,8 @@ class FreeDevices final : public policy::NodePolicy {
   }
 
  private:
-  static uint32_t RankOf(const Cluster& cluster, ShapeId shape, uint64_t gist) {
-    return static_cast<uint32_t>(gist) / 1000 *
-           (1 + cluster.device_request(shape).count % 3);
+  static uint32_t RankOf(const DeviceRequest& request, uint64_t gist) {
+    return static_cast<uint32_t>(gist) / 1000 * (1 + request.count % 3);
   }
 
   bool has_gist_;
