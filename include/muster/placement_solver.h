@@ -149,9 +149,9 @@ class PlacementSolver {
   // Roles of higher order first; those of equal order in proportion: the next
   // task is of the role that has the least part of desired_tasks - min_tasks
   // beyond its minimum, of equals of the first. Never fails: kFits with what
-  // was added, perhaps nothing. Each task goes where it is best when it is
-  // added: the certificate tells how far that is from the best for all of them;
-  // of roles that talk it claims nothing.
+  // was added, perhaps nothing. Tasks go where they are best one after another;
+  // where better places for all of them together are found within exact_steps,
+  // there. The certificate compares with all places for as many.
   virtual void Grow(Cluster& cluster, const PlacementRequest& request,
                     PlacementResult* result) = 0;
 

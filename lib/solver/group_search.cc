@@ -551,14 +551,14 @@ bool GroupSearch::Place(Board& board, const Budget& budget) {
   return true;
 }
 
-void GroupSearch::Certify(Board& board, std::span<const Assignment> tasks,
-                          uint64_t steps) {
-  Start(board, {.refine = {.steps = steps}});
+void GroupSearch::Improve(Board& board, std::span<const Assignment> tasks,
+                          const Refiner::Budget& budget) {
+  Start(board, {.refine = budget});
   Board::Mark mark = board.Begin();
   for (const Assignment& a : tasks) board.PutExactly(a.task, a.at);
-  refiner_.Refine(board, &mark, Enclosure(), traffic_, true, {.steps = steps},
-                  &certificate_);
-  board.Rollback(mark);
+  refiner_.Refine(board, &mark, Enclosure(), traffic_,
+                  traffic_.empty() && KeepsChoice(), budget, &certificate_);
+  board.Commit(mark);
 }
 
 }  // namespace muster::solver

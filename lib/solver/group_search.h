@@ -35,9 +35,10 @@ class GroupSearch {
   // cut_short.
   bool Place(Board& board, const Budget& budget);
 
-  // Tells how good these tasks lie, all that problem.add() asks for and none of
-  // them charged; roles do not talk. Changes nothing but the certificate.
-  void Certify(Board& board, std::span<const Assignment> tasks, uint64_t steps);
+  // Places these tasks, all that problem.add() asks for, as they say or better:
+  // refined inside the narrowest domain around them and the fixed tasks.
+  void Improve(Board& board, std::span<const Assignment> tasks,
+               const Refiner::Budget& budget);
 
   // Whether a "no" is not proven.
   bool cut_short() const { return cut_short_; }

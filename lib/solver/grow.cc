@@ -132,38 +132,43 @@ void Solver::GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
   Keep(part_.tasks, result);
 }
 
-// How good the added tasks lie among all places for as many, beside the fixed
-// ones: as if they had been asked for at once.
-void Solver::CertifyGrowth(Cluster& cluster, const PlacementRequest& request,
+// The added tasks among all places for as many beside the fixed ones, as if
+// they had been asked for at once: each went where it was best by itself.
+void Solver::ImproveGrowth(Cluster& cluster, const PlacementRequest& request,
                            PlacementResult* result) {
+  Reason ignored;
   if (request.exact_steps == 0 || result->tasks.empty() ||
-      !request.gang->gang.traffic.empty()) {
+      !problem_.Init(cluster, request, &ignored) ||
+      !ChooseShapes(result->tasks)) {
     return;
   }
-  const Cluster::Mark mark = cluster.Begin();
   for (const Assignment& a : result->tasks) {
     cluster.Credit(a.at, request.ledger);
   }
-  Reason ignored;
-  if (problem_.Init(cluster, request, &ignored)) {
-    most_.assign(problem_.role_count(), 0);
-    for (const Assignment& a : result->tasks) ++most_[a.task.role];
-    problem_.SetAdd(most_);
-    problem_.BuildColumns(most_);
-    for (const Assignment& a : result->tasks) {
-      const uint32_t role = a.task.role;
-      for (uint32_t i = 0; i < problem_.ColumnsOf(role).size(); ++i) {
-        problem_.SetAlternative(role, i);
-        if (problem_.shape(role) == a.at.shape) break;
-      }
+  table_.Build(problem_);
+  board_.Reset(problem_, cluster, table_);
+  search_.Improve(board_, result->tasks, {request.exact_steps, kTrafficSteps});
+  result->tasks.assign(board_.placed().begin(), board_.placed().end());
+  result->certificate = search_.certificate();
+  result->steps += problem_.steps;
+}
+
+// The problem asks for as many of each role, of the same alternatives; false if
+// a role's are not all of one.
+bool Solver::ChooseShapes(std::span<const Assignment> tasks) {
+  most_.assign(problem_.role_count(), 0);
+  for (const Assignment& a : tasks) ++most_[a.task.role];
+  problem_.SetAdd(most_);
+  problem_.BuildColumns(most_);
+  return std::all_of(tasks.begin(), tasks.end(), [&](const Assignment& a) {
+    const uint32_t role = a.task.role;
+    const size_t count = problem_.ColumnsOf(role).size();
+    for (uint32_t i = 0; i < count && problem_.shape(role) != a.at.shape; ++i) {
+      if (most_[role] > 0) problem_.SetAlternative(role, i);
     }
-    table_.Build(problem_);
-    board_.Reset(problem_, cluster, table_);
-    search_.Certify(board_, result->tasks, request.exact_steps);
-    result->certificate = search_.certificate();
-    result->steps += problem_.steps;
-  }
-  cluster.Rollback(mark);
+    most_[role] = 0;  // Chosen.
+    return problem_.shape(role) == a.at.shape;
+  });
 }
 
 void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
@@ -209,10 +214,10 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
     }
   } while (problem_.entangled() && held_.size() > before &&
            result->tasks.size() < growing_.most);
+  ImproveGrowth(cluster, request, result);
   std::sort(
       result->tasks.begin(), result->tasks.end(),
       [](const Assignment& a, const Assignment& b) { return a.task < b.task; });
-  CertifyGrowth(cluster, request, result);
 }
 
 }  // namespace muster::solver

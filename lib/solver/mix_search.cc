@@ -317,7 +317,47 @@ void MixSearch::Read(const Spot& spot, int level, int64_t worth) {
   }
 }
 
+// Along the tree, so that slices stay whole; what is left over of them has the
+// last tasks, so its domain comes last.
+void MixSearch::OrderShares(uint32_t role, size_t k) {
+  const Tree& tree = problem_->tree(0);
+  std::sort(shares_.begin(), shares_.end(), [&](const auto& a, const auto& b) {
+    if (tree.index == nullptr) return a.id < b.id;
+    const uint32_t x = tree.index->position[a.id];
+    const uint32_t y = tree.index->position[b.id];
+    return x != y ? x < y : a.id < b.id;
+  });
+  for (int level = tree.hosts; level >= 0; --level) {
+    for (const SliceRule& slice : problem_->Slices(role)) {
+      if (slice.tree == 0 && slice.level == level) MoveRest(slice, k);
+    }
+  }
+}
+
+// The domain that holds a part of a slice goes to the end: there is one.
+void MixSearch::MoveRest(const SliceRule& slice, size_t k) {
+  const Tree& tree = problem_->tree(0);
+  const auto domain = [&](size_t i) {
+    const NodeIndex node = shares_[i].id;
+    return tree.Contains(node) ? tree.DomainOf(slice.level, node)
+                               : kOutside - node;
+  };
+  for (size_t i = 0, end = 0; i < shares_.size(); i = end) {
+    uint32_t tasks = 0;
+    while (end < shares_.size() && domain(end) == domain(i)) {
+      tasks += shares_[end++].tasks[k];
+    }
+    if (tasks % slice.size == 0) continue;
+    const auto at = [&](size_t n) {
+      return shares_.begin() + static_cast<ptrdiff_t>(n);
+    };
+    std::rotate(at(i), at(end), shares_.end());
+    return;
+  }
+}
+
 bool MixSearch::PutKind(const Kind& kind, size_t k) {
+  OrderShares(roles_[kind.first], k);
   size_t share = 0;
   uint32_t used = 0;  // Of the share.
   for (uint32_t i = 0; i < kind.count; ++i) {
@@ -337,18 +377,10 @@ bool MixSearch::PutKind(const Kind& kind, size_t k) {
   return true;
 }
 
-// Kinds that take devices first, then in order of roles; along the tree, so
-// that slices stay whole.
+// Kinds that take devices first, then in order of roles.
 bool MixSearch::Put() {
   shares_.clear();
   tree_.Collect(root_, &shares_);
-  const Tree& tree = problem_->tree(0);
-  std::sort(shares_.begin(), shares_.end(), [&](const auto& a, const auto& b) {
-    if (tree.index == nullptr) return a.id < b.id;
-    const uint32_t x = tree.index->position[a.id];
-    const uint32_t y = tree.index->position[b.id];
-    return x != y ? x < y : a.id < b.id;
-  });
   const Cluster& cluster = problem_->cluster();
   const auto devices = [&](uint32_t k) {
     return cluster.device_request(problem_->columns()[kinds_[k].column].shape)

@@ -62,6 +62,8 @@ class MixSearch {
   void AddLeaf(NodeIndex node);
   void Tell(const Spot& spot, int level, uint64_t budget);
   void Read(const Spot& spot, int level, int64_t worth);
+  void OrderShares(uint32_t role, size_t k);
+  void MoveRest(const SliceRule& slice, size_t k);
   bool PutKind(const Kind& kind, size_t k);
 
   Board* board_ = nullptr;

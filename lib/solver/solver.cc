@@ -14,7 +14,6 @@ namespace {
 constexpr uint64_t kGreedySteps = uint64_t{1} << 18;
 constexpr uint64_t kGreedyStepsPerNode = 64;
 constexpr uint64_t kExactSteps = uint64_t{1} << 16;
-constexpr uint64_t kTrafficSteps = uint64_t{1} << 15;
 // Choices of alternatives tried, for roles that have several.
 constexpr uint32_t kMaxAlternatives = 256;
 

@@ -56,10 +56,14 @@ class Solver final : public PlacementSolver {
   void GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
                 PlacementResult* result);
   size_t LeastFilled();
-  void CertifyGrowth(Cluster& cluster, const PlacementRequest& request,
+  void ImproveGrowth(Cluster& cluster, const PlacementRequest& request,
                      PlacementResult* result);
+  bool ChooseShapes(std::span<const Assignment> tasks);
   ScopeIndex NotRunning(uint32_t role);
   void Keep(const std::vector<Assignment>& tasks, PlacementResult* result);
+
+  // Bound on what goes into placing roles that talk, in logical steps.
+  static constexpr uint64_t kTrafficSteps = uint64_t{1} << 15;
 
   const std::unique_ptr<policy::NodePolicy> policy_;
   UniformPlacer uniform_;
