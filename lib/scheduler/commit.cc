@@ -1,5 +1,6 @@
 // What a decision does to the state, whether it was just made or is replayed.
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "lib/scheduler/impl.h"
@@ -59,6 +60,17 @@ uint32_t Scheduler::Impl::AlternativeOf(const Template& t,
   return it == shapes.end() ? 0 : static_cast<uint32_t>(it - shapes.begin());
 }
 
+// Growth joins in turns whose length depends on who else tried to grow: that is
+// not to be seen.
+void Scheduler::Impl::SortTasks(Plan* plan, const Decision& d) {
+  const auto tasks = std::span(plan->tasks).subspan(d.first_task, d.task_count);
+  const auto before = [](const PlannedTask& a, const PlannedTask& b) {
+    return a.task < b.task;
+  };
+  if (std::is_sorted(tasks.begin(), tasks.end(), before)) return;
+  std::sort(tasks.begin(), tasks.end(), before);
+}
+
 // Writes the drafts into the plan, each with its tasks side by side.
 void Scheduler::Impl::Flatten(Plan* plan) {
   uint32_t first = 0;
@@ -75,6 +87,10 @@ void Scheduler::Impl::Flatten(Plan* plan) {
   for (DraftDecision& d : drafts_) {
     gangs.at(d.gang).draft = kNoDraft;
     d.decision.task_count = d.count;
+    if (d.decision.kind == DecisionKind::kStart ||
+        d.decision.kind == DecisionKind::kGrow) {
+      SortTasks(plan, d.decision);
+    }
     const bool of_nomination =
         d.decision.kind == DecisionKind::kNominate || d.withdraws;
     if (of_nomination && !config.host.nominate) {

@@ -222,6 +222,7 @@ class Scheduler::Impl {
                 uint32_t draft);
   void BeginRelease(GangIndex g, TaskRecord& task, uint32_t draft);
   void Flatten(Plan* plan);
+  static void SortTasks(Plan* plan, const Decision& d);
 
   // --- The pass (pass.cc, pass_repair.cc, pass_wait.cc, pass_preempt.cc,
   // pass_grow.cc) ---

@@ -22,7 +22,9 @@ void Scheduler::Impl::GrowGangs() {
   while (!growers_.empty() && steps_left_ > 0) {
     const size_t next = NextGrower();
     Grower& grower = growers_[next];
-    const uint32_t added = GrowGang(grower.rank.gang, TurnSize(next));
+    const uint64_t turn = std::min<uint64_t>(TurnSize(next), steps_left_);
+    const uint32_t added =
+        GrowGang(grower.rank.gang, static_cast<uint32_t>(turn));
     SpendSteps(added);
     if (added > 0 && NoteNextTask(grower)) continue;
     growers_[next] = growers_.back();
@@ -160,7 +162,9 @@ uint32_t Scheduler::Impl::GrowGang(GangIndex g, uint32_t most) {
   request.ledger = Ledger::kBoth;
   request.fixed = assignments_;
   request.most = most;
-  request.exact_steps = 0;  // Nobody reads the certificate.
+  // Where tasks lie must not depend on how long a turn is (GrowsBefore,
+  // MayGrow): each where it is best by itself.
+  request.exact_steps = 0;
   const bool bounded = queues.Headroom(r.queue, Ledger::kBoth, &headroom_);
   if (bounded) request.headroom = &headroom_;
   placement_.Clear();

@@ -11,6 +11,8 @@ void NodeUse::Add(const NodeUse& other) {
   for (const auto& [d, use] : other.devices) {
     devices[d].milli += use.milli;
     devices[d].memory += use.memory;
+    devices[d].shares += use.shares;
+    for (const auto& [slice, count] : use.cut) devices[d].cut[slice] += count;
   }
 }
 
@@ -29,6 +31,7 @@ Books::Books(const SchedulerState& state) : state_(state) {
     for (const DeviceShare& s : n.others.devices) {
       others.devices[s.device].milli += s.milli;
       others.devices[s.device].memory += s.memory_bytes;
+      ++others.devices[s.device].shares;
     }
     now_[n.node.key] = others;
     later_[n.node.key] = others;
@@ -110,11 +113,20 @@ NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
   const NodeState* node = this->node(task.node);
   for (uint32_t d = 0; d < 64; ++d) {
     if ((task.devices >> d & 1) == 0) continue;
-    int64_t memory = 0;
-    if (node != nullptr && d < node->node.devices.size()) {
-      memory = node->node.devices[d].memory_bytes;
-    }
+    if (node == nullptr || d >= node->node.devices.size()) continue;
+    const int64_t memory = node->node.devices[d].memory_bytes;
     DeviceUse& share = use.devices[d];
+    if (!shape.devices.partition.empty()) {
+      uint32_t slices = 1;
+      const PartitionProfile* profile =
+          ProfileOn(node->node.devices[d], shape.devices.partition, &slices);
+      if (profile == nullptr) continue;
+      share.milli = profile->milli;
+      share.memory = memory * profile->slices / slices;
+      for (uint32_t s = 0; s < profile->slices; ++s) ++share.cut[task.slot + s];
+      continue;
+    }
+    share.shares = 1;
     if (shape.devices.memory_bytes > 0) {
       share.memory = shape.devices.memory_bytes;
       share.milli = memory > 0 ? 1000 * share.memory / memory : 0;
@@ -124,6 +136,17 @@ NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
     }
   }
   return use;
+}
+
+const PartitionProfile* Books::ProfileOn(const Device& device,
+                                         const std::string& name,
+                                         uint32_t* slices) const {
+  for (const PartitionScheme& scheme : state_.config.partition_schemes) {
+    if (scheme.key != device.partition_scheme) continue;
+    *slices = scheme.slices;
+    return FindProfile(scheme, name);
+  }
+  return nullptr;
 }
 
 NodeUse Books::Now(const std::string& node) const {
@@ -156,6 +179,16 @@ std::string Books::Exceeds(const std::string& key, const NodeUse& use,
       return "node " + key + ": device " + std::to_string(d) + " holds " +
              std::to_string(all.milli) + "/1000 and " +
              std::to_string(all.memory) + " bytes";
+    }
+    if (!all.cut.empty() && all.shares > 0) {
+      return "node " + key + ": device " + std::to_string(d) +
+             " is cut and shared";
+    }
+    for (const auto& [slice, count] : mine.cut) {
+      if (all.cut.at(slice) > 1) {
+        return "node " + key + ": device " + std::to_string(d) +
+               ", two partitions on slice " + std::to_string(slice);
+      }
     }
   }
   return "";

@@ -18,6 +18,8 @@ namespace muster {
 struct DeviceUse {
   int64_t milli = 0;
   int64_t memory = 0;
+  uint32_t shares = 0;                 // Uses that are no partition.
+  std::map<uint32_t, uint32_t> cut{};  // By slice: partitions that hold it.
 };
 
 // What something holds on one node.
@@ -41,6 +43,10 @@ class Books {
 
   // What one task of the gang holds where it is.
   NodeUse UseOf(const Gang& gang, const TaskState& task) const;
+  // The device's profile of that name, and the slices of its scheme.
+  const PartitionProfile* ProfileOn(const Device& device,
+                                    const std::string& name,
+                                    uint32_t* slices) const;
   // Its shape, by the alternative.
   static const TaskShape& ShapeOf(const Gang& gang, const TaskState& task);
   // Held at this moment (starting, running, releasing, others), and once all

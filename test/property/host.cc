@@ -47,11 +47,12 @@ TasksAnswered Host::Do(size_t i, size_t done, const std::string& elsewhere) {
     if (IsStop(d)) {
       real_.erase({d.gang, p.task});
     } else {
-      Real real{p.node, BitsOf(p.devices), p.alternative, p.attempt};
+      Real real{p.node, BitsOf(p.devices), p.alternative, p.attempt, p.slot};
       a.outcome = TaskOutcome::kStarted;
       if (!elsewhere.empty()) {
         real.node = elsewhere;
         real.devices.clear();  // The scheduler guesses.
+        real.slot.reset();
         a.node = elsewhere;
       }
       real_[{d.gang, p.task}] = real;
@@ -112,8 +113,9 @@ DecisionRefused Host::Refuse(size_t i) {
   const DecisionRecord d = pending_[i];
   if (IsStop(d)) {  // What had not even started does so now, and goes on.
     for (const PlannedTaskRecord& p : d.tasks) {
-      real_.try_emplace({d.gang, p.task}, Real{p.node, BitsOf(p.devices),
-                                               p.alternative, p.attempt});
+      real_.try_emplace(
+          {d.gang, p.task},
+          Real{p.node, BitsOf(p.devices), p.alternative, p.attempt, p.slot});
     }
   }
   pending_.erase(pending_.begin() + static_cast<long>(i));
@@ -156,8 +158,9 @@ TasksAnswered Host::End(Key key, TaskOutcome outcome) {
 
 std::vector<RealTask> Host::Tasks(const SchedulerState& state,
                                   bool releasing) const {
-  std::set<std::string> gangs, nodes;
-  for (const GangState& g : state.gangs) gangs.insert(g.gang.key);
+  std::map<std::string, const Gang*> gangs;
+  for (const GangState& g : state.gangs) gangs[g.gang.key] = &g.gang;
+  std::set<std::string> nodes;
   for (const NodeState& n : state.nodes) {
     if (!n.down) nodes.insert(n.node.key);
   }
@@ -172,6 +175,13 @@ std::vector<RealTask> Host::Tasks(const SchedulerState& state,
     if (!gangs.contains(key.first) || !nodes.contains(real.node)) continue;
     tasks.push_back({key.first, key.second, real.node, real.devices,
                      real.alternative, releasing && stopping.contains(key)});
+    const Role& role = gangs.at(key.first)->roles[key.second.role];
+    const TaskShape& shape = real.alternative == 0
+                                 ? role.shape
+                                 : role.alternatives[real.alternative - 1];
+    if (!real.devices.empty() && !shape.devices.partition.empty()) {
+      tasks.back().slot = real.slot;
+    }
   }
   return tasks;
 }

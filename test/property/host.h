@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,6 +25,7 @@ class Host {
     std::vector<uint32_t> devices{};
     uint32_t alternative = 0;
     uint32_t attempt = 0;
+    std::optional<uint32_t> slot{};
   };
   using Key = std::pair<std::string, TaskId>;
 

@@ -74,6 +74,15 @@ class PlacementLaw {
       if ((t.devices >> d & 1) == 0) continue;
       if (d >= n->node.devices.size()) return "no such device";
       if (!n->node.devices[d].healthy) return "unhealthy device";
+      const std::string& partition = shape.devices.partition;
+      if (partition.empty()) continue;
+      uint32_t slices = 0;
+      const PartitionProfile* profile =
+          trial_.before.ProfileOn(n->node.devices[d], partition, &slices);
+      if (profile == nullptr) return "device has no such partitions";
+      if (std::ranges::count(profile->starts, t.slot) == 0) {
+        return "no start of such a partition";
+      }
     }
     if (resume) return "";
     const Role& role = gang.roles[t.task.role];

@@ -1,6 +1,7 @@
 #include "test/property/plan_law.h"
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "test/property/trial.h"
@@ -170,11 +171,13 @@ class PlanLaw {
   // What is shed for another gang leaves no group or role with a part of what
   // it needs, unless it had no more before: children go whole.
   std::string Useful() {
+    std::map<std::string, std::vector<uint32_t>> live;  // Of those that shrink.
     for (const DecisionRecord& d : trial_.plan.decisions) {
       const GangState* g = trial_.before.gang(d.gang);
       if (d.kind != DecisionKind::kShrink || d.on_behalf_of.empty()) continue;
-      const std::vector<uint32_t> had = LiveTasks(*g);
-      std::vector<uint32_t> left = had;
+      std::vector<uint32_t>& left =
+          live.try_emplace(d.gang, LiveTasks(*g)).first->second;
+      const std::vector<uint32_t> had = left;
       for (const PlannedTaskRecord& t : d.tasks) --left[t.task.role];
       for (const std::string& part : PartsInVain(g->gang, left)) {
         const std::vector<std::string> then = PartsInVain(g->gang, had);

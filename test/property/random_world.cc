@@ -65,6 +65,10 @@ DeviceRequest RandomDevices(Dice& dice) {
       d.milli = 0;
       d.memory_bytes = dice.In(1, 50);
       break;
+    case 4:
+      d.count = 1;
+      d.partition = Numbered("p", dice.Below(3));
+      break;
     default:
       d.count = static_cast<uint32_t>(dice.In(1, 2));
       break;
@@ -158,6 +162,11 @@ SchedulerConfig RandomConfig(Dice& dice) {
   config.resources = {"cpu", "gpu"};
   config.device_resource = "gpu";
   config.topologies = {{"net", {"block", "rack"}}};
+  config.partition_schemes = {{"cut",
+                               4,
+                               {{"p0", 1, 250, {0, 1, 2, 3}},
+                                {"p1", 2, 500, {0, 2}},
+                                {"p2", 3, 600, {1}}}}};
   if (dice.OneIn(2)) config.topologies.push_back({"power", {"row"}});
   config.host.suspend = dice.OneIn(2);
   config.host.shrink = !dice.OneIn(3);
@@ -180,6 +189,7 @@ Node RandomNode(Dice& dice, const std::string& key) {
     device.memory_bytes = dice.OneIn(8) ? 0 : 80;
     device.island = static_cast<int32_t>(d / 2);
     device.healthy = !dice.OneIn(16);
+    if (dice.OneIn(3)) device.partition_scheme = "cut";
     node.devices.push_back(device);
   }
   if (!dice.OneIn(10)) {

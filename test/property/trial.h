@@ -56,7 +56,7 @@ inline bool Places(DecisionKind kind) {
 
 inline TaskState AsState(const PlannedTaskRecord& p) {
   return {p.task,    TaskPhase::kStarting, p.attempt, p.node,
-          p.devices, p.alternative};
+          p.devices, p.alternative,        p.slot};
 }
 
 inline std::string Text(const DecisionRecord& d) { return Printer::Text(d); }

@@ -134,19 +134,22 @@ void World::Log(const std::string& line) {
 }
 
 // What has grown is not shed again for another gang without an outside cause.
+// (Other tasks of the gang may be, where growth made that possible: who waits
+// is served, and it happens once.)
 void World::CheckSteady(const PlanRecord& plan) {
   if (plan.now > now_of_plan_) grown_.clear();
   now_of_plan_ = plan.now;
   for (const DecisionRecord& d : plan.decisions) {
-    if (d.kind == DecisionKind::kShrink && !d.on_behalf_of.empty() &&
-        grown_.contains(d.gang)) {
-      Fail("oscillates: " + d.gang + " grew, and is shrunk for " +
-           d.on_behalf_of);
-    }
+    const bool shed =
+        d.kind == DecisionKind::kShrink && !d.on_behalf_of.empty();
     const bool grows =
-        d.kind == DecisionKind::kGrow || d.kind == DecisionKind::kStart;
-    if (grows && d.reason.code != ReasonCode::kTaskFailed) {
-      grown_.insert(d.gang);
+        (d.kind == DecisionKind::kGrow || d.kind == DecisionKind::kStart) &&
+        d.reason.code != ReasonCode::kTaskFailed;
+    for (const PlannedTaskRecord& t : d.tasks) {
+      if (grows) grown_.insert({d.gang, t.task});
+      if (!shed || !grown_.contains({d.gang, t.task})) continue;
+      Fail("oscillates: a task of " + d.gang + " grew, and is shed for " +
+           d.on_behalf_of);
     }
   }
 }

@@ -3,6 +3,7 @@
 #define MUSTER_TEST_PROPERTY_WORLD_H_
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -112,9 +113,9 @@ class World final : private Journal {
   Host host_;
   Time now_ = 0;
   Time wakeup_ = kForever;
-  // Gangs that grew, since when no time has passed and nothing has happened
+  // Tasks that grew, since when no time has passed and nothing has happened
   // but that tasks started as planned.
-  std::set<std::string> grown_;
+  std::set<std::pair<std::string, TaskId>> grown_;
   Time now_of_plan_ = 0;
   bool lost_ = false;  // An answer was lost: only Reconcile tells the truth.
   std::vector<EventBody> late_;  // Done, but not told yet.
