@@ -1,4 +1,5 @@
 // Gangs that give what they can do without and take it again, told as stories.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -259,6 +260,27 @@ TEST_F(ElasticStories, RolesGrowInProportion) {
   std::vector<uint32_t> counts(2);
   for (const PlannedTask& t : s.plan().tasks) ++counts[t.task.role];
   EXPECT_THAT(counts, ElementsAre(5, 3));
+}
+
+TEST_F(ElasticStories, TasksAreToldInOrderInWhateverTurnsTheyGrew) {
+  Nodes({4, 3, 3});
+  s.Happens(NodeDrained{"n3", true});
+  Gang stuck = Elastic("stuck", 1, 3);  // There is never room for another:
+  stuck.roles[0].shape.devices.count = 4;
+  Runs(stuck);
+  s.Happens(NodeDrained{"n3", false});  // But it will try.
+  Gang gang = Elastic("e", 1, 3);
+  gang.roles.push_back(gang.roles[0]);
+  gang.roles[0].name = "worker";
+  gang.roles[1].name = "server";
+  gang.roles[1].order = 1;  // Grows first.
+  gang.roles[1].desired_tasks = 2;
+  s.Submit(gang);
+  EXPECT_THAT(s.Pass(), ElementsAre("start e: n2 n3 n3 n2 n2"));
+  const std::vector<PlannedTask>& tasks = s.plan().tasks;
+  EXPECT_TRUE(std::is_sorted(
+      tasks.begin(), tasks.end(),
+      [](const auto& a, const auto& b) { return a.task < b.task; }));
 }
 
 TEST_F(ElasticStories, AHeldQueueDoesNotGrow) {

@@ -134,6 +134,20 @@ Story Budgeted(uint64_t budget) {
   return s;
 }
 
+// Also where nobody else's turn would end it.
+TEST(WorkBudget, EndsGrowth) {
+  SchedulerConfig config;
+  config.work_budget = 5;  // A look, a task, another look, two tasks.
+  Story s(config);
+  s.HasNode("n1", 8);
+  s.HasQueue("q");
+  s.Submit(Elastic("e", 1, 8));
+  EXPECT_THAT(s.Pass(), ElementsAre("start e: n1 n1 n1"));
+  EXPECT_TRUE(s.plan().budget_exhausted);
+  s.AllDone();
+  EXPECT_THAT(s.Pass(), ElementsAre("grow e: n1 n1 n1 n1"));
+}
+
 TEST(WorkBudget, EndsAPassAndSaysSo) {
   Story s = Budgeted(4);  // A look and a task are two steps.
   EXPECT_THAT(s.Pass(), ElementsAre("start a: n1", "start b: n1"));
