@@ -173,26 +173,41 @@ uint32_t GangBound::Fewest(int64_t need) {
   return fewest;
 }
 
+// Of the nodes in the spot; last in the order of all.
+std::span<const NodeIndex> GangBound::Outside(const Spot& spot) const {
+  if (spot.level != kEverywhere) return {};
+  const std::span<const NodeIndex> all = board_->table().Everywhere(0);
+  size_t inside = all.size();
+  while (inside > 0 && !problem_->tree(0).Contains(all[inside - 1])) --inside;
+  return all.subspan(inside);
+}
+
+// A node outside is a domain by itself.
 void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
+  const SlotTable& table = board_->table();
   const auto [first, last] = Range(spot, level);
-  const auto ask = [&](int64_t need, const auto& amount) {
-    values_.clear();
-    for (uint32_t d = first; d < last; ++d) {
-      values_.push_back({amount(d), board_->Holds({0, level, d})});
-    }
-    problem_->steps += last - first;
-    *least = std::max(*least, Fewest(need));
-  };
+  const std::span<const NodeIndex> outside = Outside(spot);
   for (uint32_t c = 0; c < need_.size(); ++c) {
     if (need_[c] == 0) continue;
-    ask(need_[c], [&](uint32_t d) {
-      return static_cast<int64_t>(board_->table().Sum(c, {0, level, d}));
-    });
+    values_.clear();
+    for (uint32_t d = first; d < last; ++d) {
+      values_.push_back({static_cast<int64_t>(table.Sum(c, {0, level, d})),
+                         board_->Holds({0, level, d})});
+    }
+    for (const NodeIndex n : outside) {
+      values_.push_back({table.slots(c, n), board_->Touched(n)});
+    }
+    problem_->steps += values_.size();
+    *least = std::max(*least, Fewest(need_[c]));
   }
   for (size_t w = 0; w < wholes_used_; ++w) {
-    ask(wholes_[w].need, [&](uint32_t d) {
-      return int64_t{wholes_[w].sums[static_cast<size_t>(level)][d]};
-    });
+    values_.clear();
+    for (uint32_t d = first; d < last; ++d) {
+      values_.push_back({wholes_[w].sums[static_cast<size_t>(level)][d],
+                         board_->Holds({0, level, d})});
+    }
+    problem_->steps += values_.size();
+    *least = std::max(*least, Fewest(wholes_[w].need));
   }
 }
 
@@ -250,28 +265,27 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
     const bool nodes = l == tree.hosts;
     const auto [first, last] =
         nodes ? std::pair<uint32_t, uint32_t>{} : Range(spot, l);
-    by_domain_.assign(nodes ? 0 : (last - first) * kinds, 0);
     held_.clear();
+    for (uint32_t d = first; d < last; ++d) {
+      held_.push_back(board_->Holds({0, l, d}));
+    }
+    by_domain_.assign(held_.size() * kinds, 0);
     table.ForEachNodeOfAny(spot, [&](NodeIndex n) {
       ++problem_->steps;
-      size_t at = by_domain_.size();
-      if (nodes) {
-        by_domain_.resize(at + kinds, 0);
-        held_.push_back(board_->Holds({0, l, n}));
+      size_t at = held_.size();
+      if (nodes || !tree.Contains(n)) {
+        held_.push_back(board_->Touched(n));
+        by_domain_.resize(held_.size() * kinds, 0);
       } else {
-        if (!tree.Contains(n)) return;
-        at = (tree.DomainOf(l, n) - first) * kinds;
+        at = tree.DomainOf(l, n) - first;
       }
-      table.AddUseful(n, by_domain_.data() + at);
+      table.AddUseful(n, by_domain_.data() + at * kinds);
     });
     for (size_t k = 0; k < kinds; ++k) {
       if (kind_need_[k] == 0) continue;
       values_.clear();
-      for (size_t i = 0; i * kinds < by_domain_.size(); ++i) {
-        const bool held =
-            nodes ? held_[i] != 0
-                  : board_->Holds({0, l, first + static_cast<uint32_t>(i)});
-        values_.push_back({by_domain_[i * kinds + k], held});
+      for (size_t i = 0; i < held_.size(); ++i) {
+        values_.push_back({by_domain_[i * kinds + k], held_[i] != 0});
       }
       uint32_t& known = least[static_cast<size_t>(l)];
       known = std::max(known, Fewest(kind_need_[k]));

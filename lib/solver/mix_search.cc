@@ -254,8 +254,14 @@ void MixSearch::Tell(const Spot& spot, int level, uint64_t budget) {
       }
     }
     for (; deepest > same; --deepest) tree_.Close();
-    for (; tree.Contains(node) && deepest + 1 < tree.hosts; ++deepest) {
+    for (; deepest + 1 < tree.hosts; ++deepest) {
       const int l = deepest + 1;
+      if (!tree.Contains(node)) {  // It is a domain by itself.
+        open_[static_cast<size_t>(l)] = kOutside;
+        pull_.assign(want_.size(), 0);
+        tree_.Open(l, pull_, board_->Touched(node));
+        continue;
+      }
       const uint32_t domain = tree.DomainOf(l, node);
       open_[static_cast<size_t>(l)] = domain;
       const bool held = FindPull(l, domain);

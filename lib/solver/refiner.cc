@@ -219,8 +219,8 @@ void Refiner::Refine(Board& board, Board::Mark* mark, const Spot& spot,
   const bool talks = !traffic.empty();
   bound_.Start(board, traffic);
   mix_.Start(board, traffic);
-  // Of nodes outside, together with others, the bounds know nothing.
-  const bool claims = spot_.level != kEverywhere || !MayLieOutside();
+  // Of traffic with nodes outside the bounds know nothing.
+  const bool claims = !talks || spot_.level != kEverywhere || !MayLieOutside();
   FindCandidates();
   if (claims) talks ? RefineTraffic() : RefineDomains(keep);
   *mark = board.Begin();
