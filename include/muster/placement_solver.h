@@ -101,8 +101,7 @@ struct Certificate {
     friend bool operator==(const Cost&, const Cost&) = default;
   };
   // Widest level of the gang's first topology first, the nodes last. Empty:
-  // nothing is claimed (roles talk; exact_steps is 0; no single domain holds
-  // the gang, and its tasks may lie outside the topology).
+  // nothing is claimed (roles talk, or exact_steps is 0).
   std::vector<Level> levels{};
   Cost traffic{};
   // Proven: used == least at every level, or cost == least.
