@@ -29,6 +29,8 @@ void Scheduler::Impl::Enlist(GangIndex g) {
   }
   if (holds) {
     holding_.insert(rank);
+    if (holding_in_.size() < queues.limit()) holding_in_.resize(queues.limit());
+    holding_in_[r.queue].insert(rank);
     ++started_version_;
     r.counted_as_holding = true;
     r.holding_priority = rank.priority;
@@ -84,6 +86,7 @@ void Scheduler::Impl::Delist(GangIndex g) {
     if (r.counted_as_elastic) discount(queues.at(r.queue).elastic);
     r.counted_as_holding = r.counted_as_elastic = false;
     holding_.erase(rank);
+    holding_in_[r.queue].erase(rank);
     ++started_version_;
   }
   troubled_.erase(rank);

@@ -250,6 +250,8 @@ class Scheduler::Impl {
   bool TryPreempt(ClassIndex c, GangIndex g, Reason* reason);
   bool WorthPreempting(const GangRecord& r, const Template& t) const;
   class Rules;  // The law of preemption (pass_preempt.cc).
+  void FindLawful(GangIndex g, const Template& t, Time* retry_at);
+  bool CanBeStopped(GangIndex g, Time* retry_at);
   void CollectCandidates(GangIndex g, const Template& t, Time* retry_at);
   bool HoldsFirm(const GangRecord& r) const;
   bool MayReclaim(const GangRecord& r, const Resources& demand,
@@ -290,8 +292,9 @@ class Scheduler::Impl {
   using RankSet = absl::btree_set<GangRank>;
   RankSet troubled_;  // Something to mend, or a cancel to carry out.
   RankSet nominated_;
-  RankSet growable_;  // Running, below what they desire.
-  RankSet holding_;   // With tasks that hold something.
+  RankSet growable_;                 // Running, below what they desire.
+  RankSet holding_;                  // With tasks that hold something.
+  std::vector<RankSet> holding_in_;  // The same by queue.
   absl::btree_set<std::pair<Time, GangIndex>> parked_;   // Wait for a time.
   absl::btree_set<std::pair<Time, GangIndex>> overdue_;  // End of max_runtime.
   std::set<NodeIndex> suspects_;  // Nodes that may be overcommitted.

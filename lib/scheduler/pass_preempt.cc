@@ -9,6 +9,7 @@
 // its queue, too: what some need to run goes before what others would like.
 // Where such tasks are enough, no gang is stopped.
 #include <algorithm>
+#include <limits>
 
 #include "lib/scheduler/impl.h"
 #include "lib/scheduler/surplus.h"
@@ -174,44 +175,68 @@ uint32_t Scheduler::Impl::SurplusOf(const GangRecord& r,
   return static_cast<uint32_t>(gone.size());
 }
 
+// Gangs in the winner's queue below it, and those of its own priority if they
+// give surplus; all in queues from which it may reclaim.
+void Scheduler::Impl::FindLawful(GangIndex g, const Template& t,
+                                 Time* retry_at) {
+  const GangRecord& winner = gangs.at(g);
+  const int32_t priority = PriorityOf(winner);
+  const Resources& least = LeastOf(t, cluster);
+  for (QueueIndex q = 0; q < holding_in_.size(); ++q) {
+    const RankSet& holding = holding_in_[q];
+    if (holding.empty()) continue;
+    auto rank = holding.begin();
+    if (q == winner.queue) {
+      rank = holding.lower_bound({priority, std::numeric_limits<Time>::min()});
+    } else if (!MayReclaim(winner, least, q)) {
+      continue;
+    }
+    for (; rank != holding.end(); ++rank) {
+      const bool equal = q == winner.queue && rank->priority == priority;
+      if (equal && !GivesSurplus(winner, gangs.at(rank->gang))) continue;
+      if (CanBeStopped(rank->gang, retry_at)) {
+        candidate_gangs_.push_back(rank->gang);
+      }
+    }
+  }
+}
+
+// Whether a gang that is a lawful victim may be one now; else from when on.
+bool Scheduler::Impl::CanBeStopped(GangIndex g, Time* retry_at) {
+  const GangRecord& r = gangs.at(g);
+  const PriorityClass& cls = classes[r.priority_class];
+  const bool nominated = r.phase == GangPhase::kNominated;
+  if (!nominated && r.phase != GangPhase::kStarting &&
+      r.phase != GangPhase::kRunning) {
+    return false;
+  }
+  if (r.cancel || r.trouble != ReasonCode::kNone ||
+      cls.on_preempted == OnPreempted::kNever ||
+      !gangs.description(r.description).prepared.gang.preemptible) {
+    return false;
+  }
+  if (r.draft != kNoDraft) {  // Not in the pass that placed it.
+    *retry_at = now;
+    look_again_ = put_off_ = true;
+    return false;
+  }
+  Time free_at = nominated ? Time{0} : SparedUntil(r);
+  if (cls.min_runtime > 0 && !nominated) {
+    // Its answer comes first.
+    if (r.phase == GangPhase::kStarting) return false;
+    free_at = std::max(free_at, r.started + cls.min_runtime);
+  }
+  if (free_at <= now) return true;
+  *retry_at = std::min(*retry_at, free_at);
+  return false;
+}
+
 void Scheduler::Impl::CollectCandidates(GangIndex g, const Template& t,
                                         Time* retry_at) {
   const GangRecord& winner = gangs.at(g);
-  const int32_t priority = PriorityOf(winner);
   candidates_.clear();
   candidate_gangs_.clear();
-  for (const GangRank& rank : holding_) {
-    const GangRecord& r = gangs.at(rank.gang);
-    const PriorityClass& cls = classes[r.priority_class];
-    const bool nominated = r.phase == GangPhase::kNominated;
-    if (!nominated && r.phase != GangPhase::kStarting &&
-        r.phase != GangPhase::kRunning) {
-      continue;
-    }
-    if (r.cancel || r.trouble != ReasonCode::kNone) continue;
-    if (cls.on_preempted == OnPreempted::kNever) continue;
-    if (!gangs.description(r.description).prepared.gang.preemptible) continue;
-    const bool lawful =
-        r.queue == winner.queue
-            ? rank.priority < priority || GivesSurplus(winner, r)
-            : MayReclaim(winner, LeastOf(t, cluster), r.queue);
-    if (!lawful) continue;
-    if (r.draft != kNoDraft) {  // Not in the pass that placed it.
-      *retry_at = now;
-      look_again_ = put_off_ = true;
-      continue;
-    }
-    Time free_at = nominated ? Time{0} : SparedUntil(r);
-    if (cls.min_runtime > 0 && !nominated) {
-      if (r.phase == GangPhase::kStarting) continue;  // Its answer comes first.
-      free_at = std::max(free_at, r.started + cls.min_runtime);
-    }
-    if (free_at > now) {
-      *retry_at = std::min(*retry_at, free_at);
-      continue;
-    }
-    candidate_gangs_.push_back(rank.gang);
-  }
+  FindLawful(g, t, retry_at);
   std::sort(candidate_gangs_.begin(), candidate_gangs_.end(),
             [this](GangIndex a, GangIndex b) {
               const GangRecord& ra = gangs.at(a);

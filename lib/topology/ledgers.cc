@@ -248,11 +248,14 @@ bool Ledgers::Overcommitted(NodeIndex n, Ledger ledger) const {
   if (std::any_of(row, row + kinds_, [](int64_t f) { return f < 0; })) {
     return true;
   }
-  for (uint32_t d = 0; d < nodes_[n].count; ++d) {
+  // What no share is used of is free, or taken once.
+  const NodeBook& book = nodes_[n];
+  bool over = false;
+  ForEachBit(Mask(book.count) & ~book.unshared[which], [&](uint32_t d) {
     const Share free = RawFree(n, d, which);
-    if (free.milli < 0 || free.memory < 0) return true;
-  }
-  return Clashes(n, ledger) != 0;
+    over |= free.milli < 0 || free.memory < 0;
+  });
+  return over || Clashes(n, ledger) != 0;
 }
 
 }  // namespace muster
