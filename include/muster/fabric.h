@@ -114,7 +114,7 @@ class Fabric {
  public:
   static constexpr int64_t kMaxBandwidth = 100'000'000'000;
   static constexpr uint32_t kMaxVertices = 1 << 20;
-  static constexpr uint32_t kMaxLinks = 1 << 23;
+  static constexpr uint32_t kMaxLinks = 1 << 22;
   static constexpr uint32_t kNoNode = std::numeric_limits<uint32_t>::max();
   static constexpr uint32_t kUnreachable = std::numeric_limits<uint32_t>::max();
 

@@ -112,6 +112,10 @@ TEST(FabricReadTest, BadTextIsToldByItsLine) {
       {"", "without nodes"},
       {"dragonfly 2 1 1 8388608 1 1 1", "line 1: 8388608 is more"},
       {"rails 1 1 1048576 1048576 1 1\nnode a", "links"},
+      // A few bytes are not to ask for gigabytes.
+      {"rails 2 3 4 777773 1 2\nnode nR\nnode n1\nnode n2\nnode n7\nnode n4"
+       "\nnode i1n",
+       "rails: more than 4194304 links"},
   };
   for (const auto& [text, complaint] : cases) {
     EXPECT_THAT(Complaint(Fabric::FromText(text)), HasSubstr(complaint))
