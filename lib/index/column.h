@@ -100,6 +100,10 @@ class Column {
   // A domain of more chunks has no tightness.
   static constexpr uint32_t kMaxTightChunks = 4;
 
+  // What a task takes; kWhole: whole devices of any model, or none, and other
+  // things.
+  enum class Form : uint8_t { kPlain, kWhole, kOther };
+
   // What is kept of a chunk and touched together; bit i is its node i.
   struct Chunk {
     uint64_t any = 0;     // With slots.
@@ -148,11 +152,6 @@ class Column {
   const policy::NodePolicy* policy_ = nullptr;
   const ScanTable* scans_ = nullptr;
   policy::Question question_{};
-  enum class Form : uint8_t {
-    kPlain,
-    kWhole,  // Whole devices of any model, or none, and other things.
-    kOther,
-  };
   Form form_ = Form::kOther;
   uint32_t devices_ = 0;  // A task's, unless the form is kOther.
   uint32_t inverse_ = 0;  // Of devices_, for Divide.

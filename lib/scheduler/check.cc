@@ -42,7 +42,10 @@ absl::Status Scheduler::Impl::Validate() const {
   const auto counts_differ = [](const RankSet& a, const RankSet& b) {
     return a.size() != b.size();
   };
-  if (counts_differ(nominated_, again.nominated_) ||
+  size_t holding = 0;
+  for (const RankSet& in_queue : holding_in_) holding += in_queue.size();
+  if (holding != holding_.size() ||
+      counts_differ(nominated_, again.nominated_) ||
       counts_differ(holding_, again.holding_) ||
       counts_differ(troubled_, again.troubled_) ||
       counts_differ(growable_, again.growable_) ||

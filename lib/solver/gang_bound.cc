@@ -173,20 +173,12 @@ uint32_t GangBound::Fewest(int64_t need) {
   return fewest;
 }
 
-// Of the nodes in the spot; last in the order of all.
-std::span<const NodeIndex> GangBound::Outside(const Spot& spot) const {
-  if (spot.level != kEverywhere) return {};
-  const std::span<const NodeIndex> all = board_->table().Everywhere(0);
-  size_t inside = all.size();
-  while (inside > 0 && !problem_->tree(0).Contains(all[inside - 1])) --inside;
-  return all.subspan(inside);
-}
-
 // A node outside is a domain by itself.
 void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
   const SlotTable& table = board_->table();
   const auto [first, last] = Range(spot, level);
-  const std::span<const NodeIndex> outside = Outside(spot);
+  std::span<const NodeIndex> outside;
+  if (spot.level == kEverywhere) outside = table.Outside();
   for (uint32_t c = 0; c < need_.size(); ++c) {
     if (need_[c] == 0) continue;
     values_.clear();

@@ -67,7 +67,6 @@ class GangBound {
   std::pair<uint32_t, uint32_t> Range(const Spot& spot, int level) const;
   uint32_t Fewest(int64_t need);
   uint32_t AsBest(uint32_t column, int64_t need, const Spot& spot);
-  std::span<const NodeIndex> Outside(const Spot& spot) const;
   void AtDomains(const Spot& spot, int level, uint32_t* least);
   void AtNodes(const Spot& spot, bool each, uint32_t* least);
   void ByKinds(const Spot& spot, std::span<uint32_t> least);

@@ -534,6 +534,11 @@ void GroupSearch::Start(Board& board, const Budget& budget) {
   traffic_.Init(*problem_);
 }
 
+void GroupSearch::Refine(Board::Mark* mark, const Refiner::Budget& budget) {
+  refiner_.Refine(*board_, mark, Enclosure(), traffic_,
+                  traffic_.empty() && KeepsChoice(), budget, &certificate_);
+}
+
 bool GroupSearch::Place(Board& board, const Budget& budget) {
   Start(board, budget);
   Board::Mark mark = board.Begin();
@@ -543,9 +548,7 @@ bool GroupSearch::Place(Board& board, const Budget& budget) {
   }
   const bool refine = budget.refine.steps > 0 || !traffic_.empty();
   if (refine && !board.placed().empty()) {
-    refiner_.Refine(board, &mark, Enclosure(), traffic_,
-                    traffic_.empty() && KeepsChoice(),
-                    {counts_left_, budget.refine.search}, &certificate_);
+    Refine(&mark, {counts_left_, budget.refine.search});
   }
   board.Commit(mark);
   return true;
@@ -556,8 +559,7 @@ void GroupSearch::Improve(Board& board, std::span<const Assignment> tasks,
   Start(board, {.refine = budget});
   Board::Mark mark = board.Begin();
   for (const Assignment& a : tasks) board.PutExactly(a.task, a.at);
-  refiner_.Refine(board, &mark, Enclosure(), traffic_,
-                  traffic_.empty() && KeepsChoice(), budget, &certificate_);
+  Refine(&mark, budget);
   board.Commit(mark);
 }
 

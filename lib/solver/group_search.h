@@ -97,6 +97,7 @@ class GroupSearch {
   Spot Enclosure() const;
   bool PutBest(const Spot& spot, bool last, bool* none);
   bool KeepsChoice() const;
+  void Refine(Board::Mark* mark, const Refiner::Budget& budget);
   bool PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule);
 
   Board* board_ = nullptr;

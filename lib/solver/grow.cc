@@ -160,14 +160,9 @@ bool Solver::ChooseShapes(std::span<const Assignment> tasks) {
   for (const Assignment& a : tasks) ++most_[a.task.role];
   problem_.SetAdd(most_);
   problem_.BuildColumns(most_);
+  for (const Assignment& a : tasks) problem_.SetShape(a.task.role, a.at.shape);
   return std::all_of(tasks.begin(), tasks.end(), [&](const Assignment& a) {
-    const uint32_t role = a.task.role;
-    const size_t count = problem_.ColumnsOf(role).size();
-    for (uint32_t i = 0; i < count && problem_.shape(role) != a.at.shape; ++i) {
-      if (most_[role] > 0) problem_.SetAlternative(role, i);
-    }
-    most_[role] = 0;  // Chosen.
-    return problem_.shape(role) == a.at.shape;
+    return problem_.shape(a.task.role) == a.at.shape;
   });
 }
 

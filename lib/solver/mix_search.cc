@@ -344,9 +344,7 @@ void MixSearch::OrderShares(uint32_t role, size_t k) {
 void MixSearch::MoveRest(const SliceRule& slice, size_t k) {
   const Tree& tree = problem_->tree(0);
   const auto domain = [&](size_t i) {
-    const NodeIndex node = shares_[i].id;
-    return tree.Contains(node) ? tree.DomainOf(slice.level, node)
-                               : kOutside - node;
+    return tree.DomainOrSelf(slice.level, shares_[i].id);
   };
   for (size_t i = 0, end = 0; i < shares_.size(); i = end) {
     uint32_t tasks = 0;

@@ -323,4 +323,11 @@ void Problem::SetAlternative(uint32_t role, uint32_t alternative) {
   alternative_[role] = alternative;
 }
 
+void Problem::SetShape(uint32_t role, ShapeId shape) {
+  const std::span<const uint32_t> columns = ColumnsOf(role);
+  for (uint32_t a = 0; a < columns.size(); ++a) {
+    if (columns_[columns[a]].shape == shape) return SetAlternative(role, a);
+  }
+}
+
 }  // namespace muster::solver

@@ -136,6 +136,8 @@ class Problem {
   // The alternatives a role may take: all, or the one its fixed tasks have.
   std::span<const uint32_t> ColumnsOf(uint32_t role) const;
   void SetAlternative(uint32_t role, uint32_t alternative);
+  // The one with this shape, if there is one.
+  void SetShape(uint32_t role, ShapeId shape);
   uint32_t alternative(uint32_t role) const { return alternative_[role]; }
   uint32_t column(uint32_t role) const {
     return ColumnsOf(role)[alternative_[role]];

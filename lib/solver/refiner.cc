@@ -49,10 +49,10 @@ void Refiner::FindCandidates() {
   }
   if (!MayLieOutside()) return;
   // Nodes outside are domains by themselves.
-  const std::span<const NodeIndex> nodes = board_->table().Everywhere(0);
-  for (size_t i = nodes.size(); i > 0 && !tree.Contains(nodes[i - 1]); --i) {
-    if (!bound_.HasSlots({0, tree.hosts, nodes[i - 1]})) continue;
-    add(nodes[i - 1]);
+  const std::span<const NodeIndex> outside = board_->table().Outside();
+  for (size_t i = outside.size(); i-- > 0;) {
+    if (!bound_.HasSlots({0, tree.hosts, outside[i]})) continue;
+    add(outside[i]);
     candidates_.back().outside = true;
     std::fill_n(least_.end() - static_cast<ptrdiff_t>(used_.size()),
                 used_.size(), 1);
@@ -66,11 +66,8 @@ void Refiner::CountUsed() {
   for (int l = 0; l <= tree.hosts; ++l) {
     distinct_.clear();
     for (const Assignment& a : best_) {
-      // Nodes outside count from above: no domain has such a number.
-      const bool inside = tree.Contains(a.at.node);
-      const uint32_t d = inside ? tree.DomainOf(l, a.at.node) : a.at.node;
       if (board_->HoldsAround({0, tree.hosts, a.at.node}, l)) continue;
-      distinct_.push_back(inside ? d : kOutside - d);
+      distinct_.push_back(tree.DomainOrSelf(l, a.at.node));
     }
     std::sort(distinct_.begin(), distinct_.end());
     used_[static_cast<size_t>(l)] = static_cast<uint32_t>(

@@ -139,6 +139,13 @@ void SlotTable::FindScored() {
   scored_at_.resize(std::max(scored_at_.size(), size), 0);
 }
 
+std::span<const NodeIndex> SlotTable::Outside() const {
+  const std::span<const NodeIndex> all = Everywhere(0);
+  size_t inside = all.size();
+  while (inside > 0 && !problem_->tree(0).Contains(all[inside - 1])) --inside;
+  return all.subspan(inside);
+}
+
 void SlotTable::Update(NodeIndex node) {
   if (listed_) {
     own_.Update(node);

@@ -53,6 +53,8 @@ class SlotTable {
   std::span<const NodeIndex> Everywhere(int t) const {
     return listed_ ? order_[t] : layouts_[t]->nodes();
   }
+  // Those of Everywhere(0) that are outside its topology: the last ones.
+  std::span<const NodeIndex> Outside() const;
   // Calls f(node) for the nodes of the spot with slots for the column, or for
   // any, in the order of the tree. O(nodes / 64 + those).
   template <class F>

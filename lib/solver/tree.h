@@ -28,6 +28,11 @@ struct Tree {
     if (!Contains(node)) return kOutside;
     return level == hosts ? node : index->domain_of[level][node];
   }
+  // The same, but for each node outside a number of its own, which no domain
+  // has: such a node is a domain by itself.
+  uint32_t DomainOrSelf(int level, NodeIndex node) const {
+    return Contains(node) ? DomainOf(level, node) : kOutside - node;
+  }
   // The domain of a level that is no narrower around a domain of `from`;
   // kOutside around a node outside the topology.
   uint32_t Around(int from, uint32_t domain, int level) const {

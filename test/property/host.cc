@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "test/property/books.h"
+
 namespace muster {
 
 std::vector<uint32_t> BitsOf(uint64_t mask) {
@@ -175,10 +177,9 @@ std::vector<RealTask> Host::Tasks(const SchedulerState& state,
     if (!gangs.contains(key.first) || !nodes.contains(real.node)) continue;
     tasks.push_back({key.first, key.second, real.node, real.devices,
                      real.alternative, releasing && stopping.contains(key)});
-    const Role& role = gangs.at(key.first)->roles[key.second.role];
-    const TaskShape& shape = real.alternative == 0
-                                 ? role.shape
-                                 : role.alternatives[real.alternative - 1];
+    const TaskShape& shape =
+        Books::ShapeOf(*gangs.at(key.first),
+                       {.task = key.second, .alternative = real.alternative});
     if (!real.devices.empty() && !shape.devices.partition.empty()) {
       tasks.back().slot = real.slot;
     }
