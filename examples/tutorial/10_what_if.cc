@@ -25,7 +25,7 @@ int main() {
   // [ask]
 
   // [fork]
-  muster::Scheduler copy = host.scheduler().Fork();
+  muster::Scheduler copy = *host.scheduler().Fork();
   Must(copy.Apply({host.now(), muster::GangCancelled{"runs"}}));
   copy.Schedule(host.now(), &plan);
   std::cout << "in the copy: " << Name(plan.decisions[0].kind) << " "

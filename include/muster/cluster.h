@@ -91,11 +91,17 @@ class Cluster {
   NodeId Upsert(const Node& node);
   // The node and its id are gone; charges on it are forgotten.
   void Remove(NodeIndex node);
+  // Take back the last Upsert that added the node, and the last Remove, of a
+  // node with these values: everything since has been taken back, and nothing
+  // is charged. Ids are given out again as if it had not been.
+  void UndoAdd(NodeIndex node);
+  NodeIndex UndoRemove(const Node& node);
   // An unavailable node admits nothing and has no slots; charges stay.
   void SetAvailable(NodeIndex node, bool available);
   bool available(NodeIndex node) const;
-  // Replaces what others use on the node, in both ledgers.
-  void SetOthers(NodeIndex node, const OtherUsage& usage);
+  // Replaces what others use on the node, in both ledgers; whether some of what
+  // they used is given up.
+  bool SetOthers(NodeIndex node, const OtherUsage& usage);
   // Defines or replaces a node set; nodes that come later join by key.
   void SetNodeSet(const NodeSet& set);
   void RemoveNodeSet(std::string_view key);
@@ -217,8 +223,9 @@ class Cluster {
   int64_t capacity(NodeIndex node, ResourceKind kind) const;
   // Tasks charged to the node; kBoth: in the ledger that has fewer of them.
   uint32_t task_count(NodeIndex node, Ledger ledger) const;
-  // Sums over the nodes that are available.
+  // Sums over the nodes that are available, and over all.
   const Resources& total_capacity() const;
+  const Resources& nodes_capacity() const;
   // Whether anything is negative: kNow, because the host overcommitted the
   // node; kLater, because it still will be when all releases are done; kBoth:
   // either.

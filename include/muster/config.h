@@ -55,6 +55,9 @@ struct SchedulerConfig {
   PlacementOptions placement{};
   // How devices can be cut into partitions, by Device::partition_scheme.
   std::vector<PartitionScheme> partition_schemes{};
+  // How many gangs may wait between Submit() and the pass that takes them: more
+  // are refused there. 0: no bound.
+  uint64_t inbox_limit = 0;
 
   friend bool operator==(const SchedulerConfig&,
                          const SchedulerConfig&) = default;
@@ -71,6 +74,7 @@ struct SchedulerConfig {
     v(9, "placement", s.placement);
     v(10, "partition_schemes", s.partition_schemes);
     v(11, "fabrics", s.fabrics);
+    v(12, "inbox_limit", s.inbox_limit);
   }
 };
 

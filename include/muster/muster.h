@@ -2,6 +2,7 @@
 #ifndef MUSTER_MUSTER_H_
 #define MUSTER_MUSTER_H_
 
+#include "muster/class_state.h"       // IWYU pragma: export
 #include "muster/cluster.h"           // IWYU pragma: export
 #include "muster/config.h"            // IWYU pragma: export
 #include "muster/decision.h"          // IWYU pragma: export

@@ -146,10 +146,32 @@ class OwnedHeap {
   // by themselves: this chooses when the work is done.
   size_t Drain() {
     const size_t before = size_;
+    while (turning_ != nullptr) TurnOne();
     if (inbox_.load(std::memory_order_seq_cst) != nullptr) TakeInbox();
     if (pending_ != nullptr) PendingToKeys();
     return size_ - before;
   }
+
+  // The same in parts, for an owner that may not stop long: takes in what was
+  // in the inbox at one instant, about `most` / 2 nodes a call, and is true
+  // when all of it has been. What is pushed meanwhile waits for the next such
+  // set. Until then PopDrained() tells nothing of the order of the whole.
+  // O(most).
+  bool DrainSome(size_t most)
+    requires(!kHasClasses<Compare, Key>)
+  {
+    const bool idle = turning_ == nullptr && pending_ == nullptr;
+    if (idle && inbox_.load(std::memory_order_seq_cst) != nullptr) {
+      turning_ = inbox_.exchange(nullptr, std::memory_order_acquire);
+    }
+    for (; most > 0 && turning_ != nullptr; --most) TurnOne();
+    if (turning_ != nullptr) return false;
+    for (; most > 0 && pending_ != nullptr; --most) OneToKeys();
+    return pending_ == nullptr;
+  }
+
+  // The best of the nodes that were drained already, or null. O(log n).
+  Node* PopDrained() { return size_ == 0 ? nullptr : PopOne(); }
 
   // Calls function(const Node&) with each node that was drained, in no order.
   template <class Function>
@@ -310,22 +332,33 @@ class OwnedHeap {
 
   // If memory is short, it throws, and the rest stays pending.
   void PendingToKeys() {
+    while (pending_ != nullptr) OneToKeys();
+  }
+
+  void OneToKeys() {
     side_ = HeapSide::kKeys;
-    while (pending_ != nullptr) {
-      Hook* const hook = pending_;
-      Hook* const next = hook->next_;
-      keys_.Push(hook);
-      ++size_;
-      pending_ = next;
-    }
+    Hook* const hook = pending_;
+    Hook* const next = hook->next_;
+    keys_.Push(hook);
+    ++size_;
+    pending_ = next;
+  }
+
+  void TurnOne() {
+    Hook* const hook = turning_;
+    turning_ = hook->next_;
+    hook->next_ = pending_;
+    pending_ = hook;
   }
 
   alignas(64) typename Threads::template Atomic<Hook*> inbox_{
       nullptr};  // All threads', newest first.
 
-  // The owner's. One of the sides is empty, and pending_ between two calls.
+  // The owner's. One of the sides is empty, and between two calls pending_, but
+  // for DrainSome's.
   alignas(64) Hook* pending_ = nullptr;  // To go to keys_, oldest first.
-  size_t size_ = 0;                      // Of the two sides.
+  Hook* turning_ = nullptr;  // To become that (DrainSome), newest first.
+  size_t size_ = 0;          // Of the two sides.
   HeapSide side_ = kFirst;
   [[no_unique_address]] Compare compare_;
   ClassLists<Hook, kClassed ? kMaxClasses : 1> lists_;

@@ -8,19 +8,30 @@
 #include <string_view>
 #include <vector>
 
+#include "muster/class_state.h"
 #include "muster/decision.h"
 #include "muster/ids.h"
 #include "muster/reason.h"
 
 namespace muster {
 
-// Why gangs of one class (same queue, priority and description) wait. `gang`
-// is the first of them; Scheduler::Explain answers for each single gang.
+// Why gangs of one class (same queue, priority class and description) wait.
+// `gang` is the first of them; Scheduler::Explain answers for each single gang.
 struct Waiting {
   GangId gang{};
   TextRef gang_key{};
   uint32_t count = 0;  // How many of the class wait, this one included.
   Reason reason{};
+};
+
+// What a pass answered to a class, or left open: for records (PlanRecord).
+struct ClassAnswer {
+  TextRef gang_key{};
+  bool grows = false;
+  uint32_t open = 0;
+  Reason reason{};
+  Time retry_at = kForever;
+  uint32_t effort = 0;
 };
 
 // A submission through Submit() that was refused, with the error's text.
@@ -38,14 +49,23 @@ struct Plan {
   std::vector<PlannedTask> tasks{};
   // Nominations, where the host does not want to be told of them: for records.
   std::vector<Decision> untold{};
-  // The classes that were tried or looked at in this pass and wait.
+  // Classes that wait for a reason that is new: another code, object or
+  // resource than was told of the class before. What is not told has not
+  // changed.
   std::vector<Waiting> waiting{};
   std::vector<Refused> refused{};
+  // Submissions are left for the next pass: the work budget did not go so far.
+  // A host calls Schedule() again at once.
+  bool inbox_left = false;
   // The next time at which a pass could decide otherwise without a new event;
   // kForever if there is none.
   Time next_wakeup = kForever;
   bool budget_exhausted = false;
   uint64_t steps = 0;  // Of the work budget.
+  // For records: what PlanRecord says of them.
+  std::vector<ClassAnswer> answers{};
+  std::vector<TextRef> asking{};
+  bool grew = false;
   std::string text{};  // What the TextRefs refer to.
 
   std::string_view Text(TextRef ref) const {
@@ -68,14 +88,22 @@ struct Plan {
     untold.clear();
     waiting.clear();
     refused.clear();
+    inbox_left = false;
     next_wakeup = kForever;
     budget_exhausted = false;
     steps = 0;
+    answers.clear();
+    asking.clear();
+    grew = false;
     text.clear();
   }
 };
 
-// What a journal keeps of a pass: the decisions, with keys.
+// What a journal keeps of a pass: the decisions, with keys, and what else it
+// changed in the state. After a pass all questions are closed that may be asked
+// (those of gangs that may grow, if `grew`), and no gang asks to be looked at;
+// `answers` says where it is otherwise, or where more has changed. Of a pass
+// that ended with its budget, `answers` are all that it closed.
 struct PlanRecord {
   Time now = 0;
   uint64_t based_on = 0;
@@ -83,6 +111,9 @@ struct PlanRecord {
   Time next_wakeup = kForever;
   bool budget_exhausted = false;
   uint64_t steps = 0;
+  std::vector<ClassState> answers{};
+  std::vector<std::string> asking{};  // Gangs that ask still, by key.
+  bool grew = false;                  // Gangs were asked whether they can grow.
 
   friend bool operator==(const PlanRecord&, const PlanRecord&) = default;
   template <class Self, class V>
@@ -93,6 +124,9 @@ struct PlanRecord {
     v(4, "next_wakeup", s.next_wakeup);
     v(5, "budget_exhausted", s.budget_exhausted);
     v(6, "steps", s.steps);
+    v(7, "answers", s.answers);
+    v(8, "asking", s.asking);
+    v(9, "grew", s.grew);
   }
 };
 

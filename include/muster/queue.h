@@ -26,8 +26,8 @@ struct Quota {
   // Key of a node set; empty: all nodes. A named flavour is not supported yet.
   std::string flavor{};
   // What the queue can always have: up to it, it may reclaim from queues above
-  // theirs; what it does not use of it others may borrow. Unset: the resource
-  // has no say in what is guaranteed.
+  // theirs; what it does not use of it others may borrow. Unset: nothing is
+  // guaranteed, and the resource has no say in whose turn it is.
   std::optional<int64_t> guarantee{};
   // Never exceeded, by the queue and all below it. Unset: no bound.
   std::optional<int64_t> limit{};

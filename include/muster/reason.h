@@ -41,6 +41,8 @@ enum class ReasonCode : uint8_t {
   kBudget,             // The pass's work budget ended before its turn.
   kConstraint,         // A group's or role's constraint cannot be met.
   kSuspendedWaits,     // Suspended; its own nodes have no room yet.
+  // Of decisions.
+  kBelowMinimum,  // Too few of its tasks run, though none failed.
 };
 MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
                   "made-room", "reclaimed", "node-lost", "node-drained",
@@ -49,7 +51,7 @@ MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
                   "backoff", "queue-limit", "insufficient", "no-node-admits",
                   "no-domain", "no-matching-device", "behind-head",
                   "waiting-for-release", "never-fits", "over-limit-always",
-                  "budget", "constraint", "suspended-waits");
+                  "budget", "constraint", "suspended-waits", "below-minimum");
 
 // What Reason::object is a handle's index (or position) of.
 enum class ReasonObject : uint8_t {

@@ -100,30 +100,40 @@ class Scheduler {
   absl::StatusOr<ReconcileReport> Reconcile(Time at, const Reconciled& whole);
 
   // Hands in a gang from any thread, lock-free but for the allocation of its
-  // copy. It is looked at by the next Schedule(), which tells in Plan::refused
-  // if it was not accepted. The plan depends on the set handed in, not on the
-  // order.
-  void Submit(Gang gang);
+  // copy; not while the scheduler is moved or destroyed. It is looked at by the
+  // next Schedule(), or by a later one where the work budget does not go so
+  // far; that one tells in Plan::refused if it was not accepted. The plan
+  // depends on the set handed in, not on the order. Until it is taken the gang
+  // is in no state and in no journal. RESOURCE_EXHAUSTED: config.inbox_limit
+  // gangs wait already, and this one was not handed in.
+  absl::Status Submit(Gang gang);
 
-  // Decides, and takes the decisions as made: *plan is overwritten. `now` may
-  // lie before the scheduler's time, which then counts.
+  // Decides, and takes the decisions as made: *plan is overwritten. Where `now`
+  // lies before the scheduler's time, or is no time that an event may have, the
+  // scheduler's time counts.
   void Schedule(Time now, Plan* plan);
 
   // Takes a recorded plan instead of deciding (replay of a journal by another
-  // version). Errors leave the state as it was.
+  // version), at the price of its decisions. Errors leave the state as it was.
   absl::Status Follow(const PlanRecord& plan);
 
   // What would Schedule(now) decide if these events happened first? Changes
-  // nothing: no later plan, not even a step count.
-  absl::Status WhatIf(Time now, std::span<const Event> events,
-                      Plan* plan) const;
+  // nothing: no later plan, not even a step count. Nothing is copied: the
+  // events and the plan are taken back, at the price of what they change.
+  // Belongs to the thread that schedules; others ask a Fork() of their own.
+  // Gangs that were handed in by Submit() and not taken yet are not looked at.
+  // Handles in *plan of what the events alone brought are invalid. An error is
+  // that of the event that is refused; *plan is then as it was.
+  absl::Status WhatIf(Time now, std::span<const Event> events, Plan* plan);
 
-  // Why the gang is where it is. NOT_FOUND for an unknown key. Changes nothing.
+  // Why the gang is where it is. NOT_FOUND for an unknown key. Changes nothing;
+  // belongs to the thread that schedules.
   absl::StatusOr<Explanation> Explain(std::string_view gang) const;
 
-  // An independent copy, for long what-ifs on another thread. It has no
-  // journal and an empty inbox, and uses the library's solver and preemptor.
-  Scheduler Fork() const;
+  // An independent copy, for what-ifs on another thread. It has no journal and
+  // an empty inbox, and uses the library's solver and preemptor. An error would
+  // be a defect of the library: the state contradicts itself. O(state).
+  absl::StatusOr<Scheduler> Fork() const;
 
   // The whole state as a value: a snapshot, and a view that other threads may
   // read. O(state). Submissions not drained yet are not in it.

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "muster/class_state.h"
 #include "muster/config.h"
 #include "muster/decision.h"
 #include "muster/enum_names.h"
@@ -95,6 +96,9 @@ struct GangState {
   Time checkpoint = 0;             // Work up to then is safe.
   std::vector<TaskState> tasks{};  // By task.
   std::vector<OpenDecision> open{};  // By seq.
+  // The decision that placed its tasks last (see SchedulerState::round_seq).
+  uint64_t placed_seq = 0;
+  bool look = false;  // The next pass looks at it by itself.
 
   friend bool operator==(const GangState&, const GangState&) = default;
   template <class Self, class V>
@@ -110,6 +114,8 @@ struct GangState {
     v(9, "checkpoint", s.checkpoint);
     v(10, "tasks", s.tasks);
     v(11, "open", s.open);
+    v(12, "placed_seq", s.placed_seq);
+    v(13, "look", s.look);
   }
 };
 
@@ -143,6 +149,11 @@ struct SchedulerState {
   std::vector<Queue> queues{};
   std::vector<PriorityClass> priority_classes{};
   std::vector<GangState> gangs{};
+  // Classes of which not all questions are open, by `grows` and gang.
+  std::vector<ClassState> classes{};
+  // The round under way began with this decision: what it placed is nobody's
+  // victim before a pass has left no question open. next_seq: there is none.
+  uint64_t round_seq = 1;
 
   friend bool operator==(const SchedulerState&,
                          const SchedulerState&) = default;
@@ -157,6 +168,8 @@ struct SchedulerState {
     v(7, "queues", s.queues);
     v(8, "priority_classes", s.priority_classes);
     v(9, "gangs", s.gangs);
+    v(10, "classes", s.classes);
+    v(11, "round_seq", s.round_seq);
   }
 };
 

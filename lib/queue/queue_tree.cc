@@ -5,58 +5,117 @@
 namespace muster {
 
 QueueIndex QueueTree::Upsert(const Queue& queue) {
-  if (const QueueIndex known = Find(queue.key); known != kNoQueue) {
-    entries_[known].queue = queue;
-    Derive(entries_[known]);
-    return known;
+  ++version_;
+  QueueIndex q = Find(queue.key);
+  if (q != kNoQueue) {
+    Detach(q);
+    entries_[q].queue = queue;
+    Derive(entries_[q]);
+    Attach(q, queue.parent.empty() ? kNoQueue : Find(queue.parent));
+    return q;
   }
-  QueueIndex q;
   if (free_.empty()) {
-    q = static_cast<QueueIndex>(entries_.size());
+    q = limit();
     entries_.emplace_back();
   } else {
     q = free_.back();
     free_.pop_back();
   }
+  ++entries_[q].generation;
+  Fill(q, queue);
+  return q;
+}
+
+// A queue that nothing uses yet; its position and generation are set.
+void QueueTree::Fill(QueueIndex q, const Queue& queue) {
   Entry& entry = entries_[q];
-  const uint32_t generation = entry.generation + 1;
+  const uint32_t generation = entry.generation;
   entry = Entry{};
   entry.queue = queue;
   entry.exists = true;
   entry.generation = generation;
-  entry.usage = Resources(static_cast<uint32_t>(resources_.size()));
-  entry.parent = queue.parent.empty() ? kNoQueue : Find(queue.parent);
-  std::vector<QueueIndex>* siblings = &roots_;
-  if (entry.parent != kNoQueue) {
-    entry.depth = entries_[entry.parent].depth + 1;
-    siblings = &entries_[entry.parent].children;
-  }
+  entry.used = entry.releasing = entry.asked = Resources(kinds());
   Derive(entry);
   by_key_[queue.key] = q;
-  siblings->insert(std::lower_bound(siblings->begin(), siblings->end(), q,
-                                    [this](QueueIndex a, QueueIndex b) {
-                                      return entries_[a].queue.key <
-                                             entries_[b].queue.key;
-                                    }),
-                   q);
-  return q;
+  Attach(q, queue.parent.empty() ? kNoQueue : Find(queue.parent));
 }
 
 void QueueTree::Remove(QueueIndex q) {
-  Entry& entry = entries_[q];
-  std::vector<QueueIndex>& siblings =
-      entry.parent == kNoQueue ? roots_ : entries_[entry.parent].children;
-  std::erase(siblings, q);
-  by_key_.erase(entry.queue.key);
-  entry.exists = false;
-  guarantees_ -= entry.guaranteed;
-  entry.guaranteed = false;
+  ++version_;
+  Detach(q);
+  by_key_.erase(entries_[q].queue.key);
+  entries_[q].exists = false;
   free_.push_back(q);
+}
+
+void QueueTree::UndoAdd(QueueIndex q) {
+  Remove(q);
+  --entries_[q].generation;
+}
+
+void QueueTree::UndoRemove(const Queue& queue) {
+  ++version_;
+  const QueueIndex q = free_.back();
+  free_.pop_back();
+  Fill(q, queue);
+}
+
+void QueueTree::SetResources(const std::vector<std::string>& resources) {
+  ++version_;
+  resources_ = resources;
+  for (Entry& entry : entries_) {
+    if (entry.exists) Derive(entry);
+  }
+  contested_.assign(resources.size(), 0);
+  for (QueueIndex q = 0; q < limit(); ++q) {
+    if (entries_[q].exists && SiblingsOf(q).size() > 1) CountContested(q, 1);
+  }
+}
+
+// Below its new parent, sums included.
+void QueueTree::Attach(QueueIndex q, QueueIndex parent) {
+  entries_[q].parent = parent;
+  SetDepth(q, parent == kNoQueue ? 0 : entries_[parent].depth + 1);
+  std::vector<QueueIndex>& siblings = SiblingsOf(q);
+  const auto by_key = [this](QueueIndex a, QueueIndex b) {
+    return entries_[a].queue.key < entries_[b].queue.key;
+  };
+  siblings.insert(std::lower_bound(siblings.begin(), siblings.end(), q, by_key),
+                  q);
+  CountAmongSiblings(q, 1);
+  ChargeAll(parent, entries_[q], 1);
+}
+
+void QueueTree::Detach(QueueIndex q) {
+  CountAmongSiblings(q, ~0u);
+  std::erase(SiblingsOf(q), q);
+  ChargeAll(entries_[q].parent, entries_[q], -1);
+}
+
+void QueueTree::ChargeAll(QueueIndex q, const Entry& sums, int64_t sign) {
+  for (; q != kNoQueue; q = entries_[q].parent) {
+    entries_[q].used.AddTimes(sums.used, sign);
+    entries_[q].releasing.AddTimes(sums.releasing, sign);
+    entries_[q].asked.AddTimes(sums.asked, sign);
+  }
+}
+
+void QueueTree::SetDepth(QueueIndex q, uint32_t depth) {
+  entries_[q].depth = depth;
+  for (QueueIndex child : entries_[q].children) SetDepth(child, depth + 1);
 }
 
 QueueIndex QueueTree::Find(std::string_view key) const {
   const auto it = by_key_.find(key);
   return it == by_key_.end() ? kNoQueue : it->second;
+}
+
+uint32_t QueueTree::HeightOf(QueueIndex q) const {
+  uint32_t height = 0;
+  for (const QueueIndex child : entries_[q].children) {
+    height = std::max(height, HeightOf(child) + 1);
+  }
+  return height;
 }
 
 bool QueueTree::Held(QueueIndex q) const {
@@ -66,120 +125,9 @@ bool QueueTree::Held(QueueIndex q) const {
   return false;
 }
 
-void QueueTree::Derive(Entry& entry) {
-  guarantees_ -= entry.guaranteed;
-  entry.limit.assign(resources_.size(), kUnbounded);
-  entry.guarantee.assign(resources_.size(), -1);
-  for (const Quota& quota : entry.queue.quotas) {
-    const auto it =
-        std::find(resources_.begin(), resources_.end(), quota.resource);
-    const size_t kind = static_cast<size_t>(it - resources_.begin());
-    if (quota.limit) entry.limit[kind] = *quota.limit;
-    if (quota.guarantee) entry.guarantee[kind] = *quota.guarantee;
-  }
-  entry.guaranteed =
-      std::any_of(entry.guarantee.begin(), entry.guarantee.end(),
-                  [](int64_t guarantee) { return guarantee >= 0; });
-  guarantees_ += entry.guaranteed;
-}
-
-// A queue without any quota is guaranteed nothing.
-int64_t QueueTree::Guaranteed(const Entry& e, ResourceKind kind) {
-  if (e.guarantee[kind] >= 0) return e.guarantee[kind];
-  return e.queue.quotas.empty() ? 0 : kUnbounded;
-}
-
-bool QueueTree::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
-  bool rose = false;
-  for (; q != kNoQueue; q = entries_[q].parent) {
-    Entry& e = entries_[q];
-    for (ResourceKind k = 0; k < amount.size(); ++k) {
-      const int64_t before = e.usage[k];
-      const int64_t after = before + sign * amount[k];
-      if (after == before) continue;
-      e.usage.Set(k, after);
-      const int64_t guaranteed = Guaranteed(e, k);
-      rose |= after > before && after > guaranteed;
-    }
-  }
-  return rose;
-}
-
-void QueueTree::ChargeReleasing(QueueIndex q, const Resources& amount,
-                                int64_t sign) {
-  for (; q != kNoQueue; q = entries_[q].parent) {
-    entries_[q].releasing.AddTimes(amount, sign);
-  }
-}
-
-bool QueueTree::Headroom(QueueIndex q, Ledger ledger, Resources* out) const {
-  bool bounded = false;
-  for (ResourceKind k = 0; k < resources_.size(); ++k) {
-    out->Set(k, kUnbounded);
-  }
-  for (; q != kNoQueue; q = entries_[q].parent) {
-    const Entry& e = entries_[q];
-    for (ResourceKind k = 0; k < resources_.size(); ++k) {
-      if (e.limit[k] == kUnbounded) continue;
-      bounded = true;
-      out->Set(k, std::min((*out)[k], std::max<int64_t>(
-                                          0, e.limit[k] - Used(e, k, ledger))));
-    }
-  }
-  return bounded;
-}
-
-QueueIndex QueueTree::OverLimit(QueueIndex q, const Resources& demand,
-                                Ledger ledger, ResourceKind* kind,
-                                bool held) const {
-  for (; q != kNoQueue; q = entries_[q].parent) {
-    const Entry& e = entries_[q];
-    for (ResourceKind k = 0; k < demand.size(); ++k) {
-      if (demand[k] > 0 && e.limit[k] != kUnbounded &&
-          Used(e, k, ledger) + (held ? 0 : demand[k]) > e.limit[k]) {
-        *kind = k;
-        return q;
-      }
-    }
-  }
-  return kNoQueue;
-}
-
-QueueIndex QueueTree::NeverWithin(QueueIndex q, const Resources& demand,
-                                  ResourceKind* kind) const {
-  for (; q != kNoQueue; q = entries_[q].parent) {
-    for (ResourceKind k = 0; k < demand.size(); ++k) {
-      if (demand[k] > entries_[q].limit[k]) {
-        *kind = k;
-        return q;
-      }
-    }
-  }
-  return kNoQueue;
-}
-
-bool QueueTree::WithinGuarantee(QueueIndex q, const Resources& demand,
-                                const Resources* minus) const {
-  const Entry& e = entries_[q];
-  bool has_say = false;
-  for (ResourceKind k = 0; k < demand.size(); ++k) {
-    if (demand[k] <= 0 || e.guarantee[k] < 0) continue;
-    has_say = true;
-    const int64_t used = e.usage[k] - (minus != nullptr ? (*minus)[k] : 0);
-    if (used + demand[k] > e.guarantee[k]) return false;
-  }
-  return has_say;
-}
-
-bool QueueTree::OverGuarantee(QueueIndex q, const Resources& demand,
-                              const Resources* minus) const {
-  const Entry& e = entries_[q];
-  for (ResourceKind k = 0; k < demand.size(); ++k) {
-    if (demand[k] <= 0) continue;
-    const int64_t used = e.usage[k] - (minus != nullptr ? (*minus)[k] : 0);
-    if (used > Guaranteed(e, k)) return true;
-  }
-  return false;
+bool QueueTree::IsWithin(QueueIndex q, QueueIndex above) const {
+  while (q != kNoQueue && q != above) q = entries_[q].parent;
+  return q == above;
 }
 
 QueueIndex QueueTree::CommonAncestor(QueueIndex a, QueueIndex b) const {
@@ -189,6 +137,63 @@ QueueIndex QueueTree::CommonAncestor(QueueIndex a, QueueIndex b) const {
     deeper = entries_[deeper].parent;
   }
   return a;
+}
+
+std::vector<QueueIndex>& QueueTree::SiblingsOf(QueueIndex q) {
+  const QueueIndex parent = entries_[q].parent;
+  return parent == kNoQueue ? roots_ : entries_[parent].children;
+}
+
+void QueueTree::CountContested(QueueIndex q, uint32_t sign) {
+  for (ResourceKind k = 0; k < kinds(); ++k) {
+    if (entries_[q].guarantee[k] >= 0) contested_[k] += sign;
+  }
+}
+
+// One of two makes the other a competitor, too.
+void QueueTree::CountAmongSiblings(QueueIndex q, uint32_t sign) {
+  const std::vector<QueueIndex>& siblings = SiblingsOf(q);
+  if (siblings.size() < 2) return;
+  for (const QueueIndex s : siblings) {
+    if (s == q || siblings.size() == 2) CountContested(s, sign);
+  }
+}
+
+void QueueTree::Derive(Entry& entry) {
+  entry.limit.assign(kinds(), kUnbounded);
+  entry.guarantee.assign(kinds(), -1);
+  entry.bounded = entry.guaranteed = false;
+  for (const Quota& quota : entry.queue.quotas) {
+    const auto it =
+        std::find(resources_.begin(), resources_.end(), quota.resource);
+    const auto kind = static_cast<size_t>(it - resources_.begin());
+    if (quota.limit) entry.limit[kind] = *quota.limit;
+    if (quota.guarantee) entry.guarantee[kind] = *quota.guarantee;
+    entry.bounded |= quota.limit.has_value();
+    entry.guaranteed |= quota.guarantee.has_value();
+  }
+}
+
+void QueueTree::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
+  ++version_;
+  for (; q != kNoQueue; q = entries_[q].parent) {
+    entries_[q].used.AddTimes(amount, sign);
+  }
+}
+
+void QueueTree::ChargeReleasing(QueueIndex q, const Resources& amount,
+                                int64_t sign) {
+  ++version_;
+  for (; q != kNoQueue; q = entries_[q].parent) {
+    entries_[q].releasing.AddTimes(amount, sign);
+  }
+}
+
+void QueueTree::CountGang(QueueIndex q, const Resources& most, int32_t sign) {
+  entries_[q].gangs += static_cast<uint32_t>(sign);
+  for (; q != kNoQueue; q = entries_[q].parent) {
+    entries_[q].asked.AddTimes(most, sign);
+  }
 }
 
 }  // namespace muster

@@ -1,9 +1,8 @@
-// The tree of tenants: what each queue may use and does use.
+// The tree of queues, and the books of what each of them uses.
 #ifndef MUSTER_LIB_QUEUE_QUEUE_TREE_H_
 #define MUSTER_LIB_QUEUE_QUEUE_TREE_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,13 +18,18 @@ namespace muster {
 using QueueIndex = uint32_t;
 inline constexpr QueueIndex kNoQueue = 0xffffffff;
 
-// Usage is kept as capacity is (see Ledger): `usage` is what the later ledger
-// says, nominated, starting and running tasks; with `releasing` it is what a
-// start must respect, since those tasks still hold their share. Values are
-// valid queues: the scheduler has checked them. Copyable. O(depth) a charge.
+// Structure and sums only; what they mean is QuotaLaw's business. Usage is kept
+// as capacity is (see Ledger): `used` is what the later ledger says, nominated,
+// starting and running tasks; with `releasing` it is what a start must respect,
+// since those tasks still hold their share.
+//
+// Invariant: a queue's sums are those of its own gangs and of all queues below
+// it. Values are valid queues: the scheduler has checked them. Not
+// synchronised. A charge is O(depth x kinds).
 class QueueTree {
  public:
   static constexpr int64_t kUnbounded = int64_t{1} << 62;
+  static constexpr uint32_t kMaxDepth = 32;  // Queues above any other.
 
   struct Entry {
     Queue queue{};
@@ -34,79 +38,80 @@ class QueueTree {
     QueueIndex parent = kNoQueue;
     std::vector<QueueIndex> children{};  // By key.
     uint32_t depth = 0;
-    Resources usage{};
+    uint32_t gangs = 0;  // Live gangs submitted to it.
+    Resources used{};
     Resources releasing{};
-    // By kind: the limit (kUnbounded: none) and the guarantee (-1: no say).
+    // The most that the live gangs of it and of all below could ever use.
+    Resources asked{};
+    // By kind: the limit (kUnbounded: none) and the guarantee (-1: none said).
     std::vector<int64_t> limit{};
     std::vector<int64_t> guarantee{};
-    bool guaranteed = false;  // Of anything.
-    // How many gangs with tasks it holds itself, by priority.
-    std::map<int32_t, uint32_t> holding{};
-    // Of these, those that may have tasks they can do without.
-    std::map<int32_t, uint32_t> elastic{};
-    uint32_t gangs = 0;  // Live gangs submitted to it.
+    bool bounded = false;     // It has a limit.
+    bool guaranteed = false;  // It has a guarantee.
   };
 
   explicit QueueTree(const std::vector<std::string>& resources)
-      : resources_(resources) {}
+      : resources_(resources), contested_(resources.size(), 0) {}
 
-  // Adds the queue or gives it new values; the parent, if any, exists.
+  // Adds the queue or gives it new values, another parent included: its usage
+  // moves along. The parent, if any, exists and is not below it.
   QueueIndex Upsert(const Queue& queue);
   void Remove(QueueIndex q);  // It has neither children nor gangs.
+  // More kinds, at the end, or other names.
+  void SetResources(const std::vector<std::string>& resources);
 
-  QueueIndex Find(std::string_view key) const;
+  QueueIndex Find(std::string_view key) const;  // kNoQueue if unknown.
   const Entry& at(QueueIndex q) const { return entries_[q]; }
-  Entry& at(QueueIndex q) { return entries_[q]; }
+  // One past the largest QueueIndex in use.
   QueueIndex limit() const { return static_cast<QueueIndex>(entries_.size()); }
-  const std::vector<QueueIndex>& roots() const { return roots_; }
-  // How many queues are guaranteed anything.
-  uint32_t guarantees() const { return guarantees_; }
+  uint32_t kinds() const { return static_cast<uint32_t>(resources_.size()); }
   bool IsLeaf(QueueIndex q) const { return entries_[q].children.empty(); }
+  // How many levels of queues are below it. O(queues below).
+  uint32_t HeightOf(QueueIndex q) const;
   // The queue or one above it is held.
   bool Held(QueueIndex q) const;
-
-  // Adds sign x amount to the usage of q and all above it. True if one of
-  // them holds more than before, and more than it is guaranteed.
-  bool Charge(QueueIndex q, const Resources& amount, int64_t sign);
-  void ChargeReleasing(QueueIndex q, const Resources& amount, int64_t sign);
-  // What q may still use, in kLater or kBoth: the least of limit - usage on its
-  // path; kUnbounded for a kind that nothing bounds. False if no kind is
-  // bounded.
-  bool Headroom(QueueIndex q, Ledger ledger, Resources* out) const;
-  // The first queue on the path that `demand` more would take over its limit,
-  // or kNoQueue; *kind tells of what.
-  // `held`: the demand is in the usage already.
-  QueueIndex OverLimit(QueueIndex q, const Resources& demand, Ledger ledger,
-                       ResourceKind* kind, bool held = false) const;
-  // Whether `demand` exceeds a limit on the path whatever is used.
-  QueueIndex NeverWithin(QueueIndex q, const Resources& demand,
-                         ResourceKind* kind) const;
-
-  // Whether a guarantee has a say on some kind that `demand` asks, and usage
-  // (less `minus`, if given) plus demand is within each that does.
-  bool WithinGuarantee(QueueIndex q, const Resources& demand,
-                       const Resources* minus = nullptr) const;
-  // Whether the queue holds, of some kind that `demand` asks, more than it is
-  // guaranteed (a queue without any quota is guaranteed nothing).
-  bool OverGuarantee(QueueIndex q, const Resources& demand,
-                     const Resources* minus = nullptr) const;
+  // Whether `above` is q or one of the queues above it.
+  bool IsWithin(QueueIndex q, QueueIndex above) const;
   // The deepest queue above both (or one of them); kNoQueue if none.
   QueueIndex CommonAncestor(QueueIndex a, QueueIndex b) const;
 
+  // Whether queues compete for the kind: one that has a sibling is guaranteed
+  // something of it.
+  bool IsContested(ResourceKind kind) const { return contested_[kind] > 0; }
+
+  // Adds sign x amount to what q and all above it use.
+  void Charge(QueueIndex q, const Resources& amount, int64_t sign);
+  void ChargeReleasing(QueueIndex q, const Resources& amount, int64_t sign);
+  // A gang that could use `most` came to q (sign 1) or left it (-1).
+  void CountGang(QueueIndex q, const Resources& most, int32_t sign);
+  // Rises whenever a sum, a limit or a guarantee changes.
+  uint64_t version() const { return version_; }
+
+  // Takes back the last Upsert that added q, or the last Remove, of a queue
+  // with these values: everything since has been taken back. Positions and
+  // generations are given out again as if it had not been.
+  void UndoAdd(QueueIndex q);
+  void UndoRemove(const Queue& queue);
+
  private:
-  static int64_t Used(const Entry& e, ResourceKind k, Ledger ledger) {
-    return e.usage[k] + (ledger == Ledger::kBoth ? e.releasing[k] : 0);
-  }
+  void Fill(QueueIndex q, const Queue& queue);
   void Derive(Entry& entry);
-  // What is guaranteed of a kind; kUnbounded if nothing is said of it.
-  static int64_t Guaranteed(const Entry& e, ResourceKind kind);
+  std::vector<QueueIndex>& SiblingsOf(QueueIndex q);
+  void CountContested(QueueIndex q, uint32_t sign);
+  void CountAmongSiblings(QueueIndex q, uint32_t sign);
+  void Attach(QueueIndex q, QueueIndex parent);
+  void Detach(QueueIndex q);
+  void SetDepth(QueueIndex q, uint32_t depth);
+  void ChargeAll(QueueIndex q, const Entry& sums, int64_t sign);
 
   std::vector<std::string> resources_;
+  // By kind: queues with siblings that are guaranteed some of it.
+  std::vector<uint32_t> contested_;
   std::vector<Entry> entries_;
-  std::vector<QueueIndex> free_;
   std::vector<QueueIndex> roots_;  // By key.
+  std::vector<QueueIndex> free_;   // Last in, first out.
   StringMap<QueueIndex> by_key_;
-  uint32_t guarantees_ = 0;
+  uint64_t version_ = 1;
 };
 
 }  // namespace muster

@@ -1,10 +1,12 @@
 // The invariants of the design, checked against the whole state.
+#include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
-#include "lib/scheduler/impl.h"
+#include "lib/scheduler/snapshot.h"
 
 namespace muster {
 
@@ -14,103 +16,117 @@ absl::Status Broken(const std::string& what) {
   return absl::InternalError(what);
 }
 
-}  // namespace
+constexpr size_t kTaskPhases =
+    size_t{1} + static_cast<size_t>(TaskPhase::kSucceeded);
+using PhaseCounts = std::array<uint32_t, kTaskPhases>;
 
-// A scheduler loaded from the state must agree on everything that is kept
-// incrementally here: capacity, usage, lists.
-absl::Status Scheduler::Impl::Validate() const {
-  MUSTER_RETURN_IF_ERROR(cluster.Validate());
-  Impl again(config, nullptr, nullptr);
-  if (absl::Status status = again.Load(State()); !status.ok()) {
-    return Broken(
-        absl::StrCat("the state cannot be loaded: ", status.message()));
+// What tasks the gang's phase allows.
+const char* WrongTasks(const GangRecord& r, const PhaseCounts& counts) {
+  const auto in = [&](TaskPhase p) { return counts[static_cast<size_t>(p)]; };
+  const uint32_t live = in(TaskPhase::kStarting) + in(TaskPhase::kRunning);
+  const uint32_t releasing = in(TaskPhase::kReleasing);
+  if (r.phase != GangPhase::kNominated && in(TaskPhase::kNominated) > 0) {
+    return " has a nominated task";
   }
-  if (again.cluster.Hash() != cluster.Hash()) {
-    return Broken("free capacity is not what the tasks leave");
+  const bool suspends =
+      r.phase == GangPhase::kSuspending || r.phase == GangPhase::kSuspended;
+  if (!suspends && in(TaskPhase::kSuspended) > 0)
+    return " has a suspended task";
+  switch (r.phase) {
+    case GangPhase::kWaiting:
+      return r.tasks.empty() ? nullptr : " holds tasks";
+    case GangPhase::kNominated:
+      return !r.tasks.empty() && in(TaskPhase::kNominated) == r.tasks.size()
+                 ? nullptr
+                 : " has tasks that are not nominated";
+    case GangPhase::kStarting:
+    case GangPhase::kRunning:
+      return live + releasing > 0 ? nullptr : " has no task";
+    case GangPhase::kStopping:
+    case GangPhase::kSuspending:
+      return releasing > 0 && live == 0 ? nullptr
+                                        : " releases nothing, or runs on";
+    case GangPhase::kSuspended:
+      return in(TaskPhase::kSuspended) > 0 && live + releasing == 0
+                 ? nullptr
+                 : " holds something";
   }
-  for (QueueIndex q = 0; q < queues.limit(); ++q) {
-    const QueueTree::Entry& e = queues.at(q);
+  return " has no phase";
+}
+
+absl::Status CompareQueues(const Core& a, const Core& b) {
+  for (QueueIndex q = 0; q < a.queues.limit(); ++q) {
+    const QueueTree::Entry& e = a.queues.at(q);
     if (!e.exists) continue;
-    const QueueTree::Entry& o = again.queues.at(again.queues.Find(e.queue.key));
-    if (!(e.usage == o.usage) || !(e.releasing == o.releasing) ||
-        e.holding != o.holding || e.elastic != o.elastic ||
-        e.gangs != o.gangs) {
+    const QueueTree::Entry& o = b.queues.at(b.queues.Find(e.queue.key));
+    if (!(e.used == o.used) || !(e.releasing == o.releasing) ||
+        !(e.asked == o.asked) || e.gangs != o.gangs || e.depth != o.depth) {
       return Broken(absl::StrCat("queue '", e.queue.key,
                                  "': usage is not the sum of its tasks"));
     }
   }
-  const auto counts_differ = [](const RankSet& a, const RankSet& b) {
-    return a.size() != b.size();
-  };
-  size_t holding = 0;
-  for (const RankSet& in_queue : holding_in_) holding += in_queue.size();
-  if (holding != holding_.size() ||
-      counts_differ(nominated_, again.nominated_) ||
-      counts_differ(holding_, again.holding_) ||
-      counts_differ(troubled_, again.troubled_) ||
-      counts_differ(growable_, again.growable_) ||
-      parked_.size() != again.parked_.size() ||
-      overdue_.size() != again.overdue_.size() ||
-      open_.size() != again.open_.size() || releasing_ != again.releasing_) {
+  return absl::OkStatus();
+}
+
+absl::Status CompareLists(const Core& a, const Core& b) {
+  if (a.lists.Sizes() != b.lists.Sizes() ||
+      a.answers.size() != b.answers.size() ||
+      a.nodes.releasing() != b.nodes.releasing()) {
     return Broken("a list of gangs is not what their states say");
   }
-  for (GangIndex g = 0; g < gangs.limit(); ++g) {
-    if (gangs.at(g).exists) MUSTER_RETURN_IF_ERROR(ValidateGangState(g));
+  for (NodeIndex n : a.cluster.nodes()) {
+    const NodeIndex o = b.cluster.Find(a.cluster.node(n).key).index;
+    if (a.nodes.tasks(n).size() != b.nodes.tasks(o).size() ||
+        a.nodes.releasing(n) != b.nodes.releasing(o)) {
+      return Broken(absl::StrCat("node '", a.cluster.node(n).key,
+                                 "': its tasks are not those of the gangs"));
+    }
   }
   return absl::OkStatus();
 }
 
-absl::Status Scheduler::Impl::ValidateGangState(GangIndex g) const {
-  const GangRecord& r = gangs.at(g);
+}  // namespace
+
+absl::Status CheckGang(const Core& core, GangIndex g) {
+  const GangRecord& r = core.gangs.at(g);
   const std::string name =
       absl::StrCat("gang '", r.key, "' (", std::string(Name(r.phase)), ")");
-  uint32_t by_phase[6] = {};
+  PhaseCounts counts{};
   for (const TaskRecord& task : r.tasks) {
-    ++by_phase[static_cast<size_t>(task.phase)];
+    ++counts[static_cast<size_t>(task.phase)];
   }
-  const auto in = [&](TaskPhase p) { return by_phase[static_cast<size_t>(p)]; };
-  const uint32_t live = in(TaskPhase::kStarting) + in(TaskPhase::kRunning);
-  switch (r.phase) {
-    case GangPhase::kWaiting:
-      if (!r.tasks.empty()) return Broken(name + " holds tasks");
-      break;
-    case GangPhase::kNominated:
-      if (in(TaskPhase::kNominated) != r.tasks.size() || r.tasks.empty()) {
-        return Broken(name + " has tasks that are not nominated");
-      }
-      break;
-    case GangPhase::kStarting:
-    case GangPhase::kRunning:
-      if (live == 0 && in(TaskPhase::kReleasing) == 0) {
-        return Broken(name + " has no task");
-      }
-      break;
-    case GangPhase::kStopping:
-    case GangPhase::kSuspending:
-      if (in(TaskPhase::kReleasing) == 0 || live > 0) {
-        return Broken(name + " releases nothing, or runs on");
-      }
-      break;
-    case GangPhase::kSuspended:
-      if (in(TaskPhase::kSuspended) == 0 ||
-          in(TaskPhase::kSuspended) + in(TaskPhase::kSucceeded) !=
-              r.tasks.size()) {
-        return Broken(name + " holds something");
-      }
-      break;
-  }
-  if (r.phase != GangPhase::kNominated && in(TaskPhase::kNominated) > 0) {
-    return Broken(name + " has a nominated task");
-  }
-  const bool running =
-      r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
-  std::vector<uint32_t> counts;
-  CountTasks(r, &counts);
-  if (running && r.trouble == ReasonCode::kNone && !r.cancel &&
-      !Satisfied(gangs.description(r.description), counts)) {
+  if (const char* wrong = WrongTasks(r, counts)) return Broken(name + wrong);
+  std::vector<uint32_t> scratch;
+  if (IsLive(r) && r.trouble == ReasonCode::kNone && !r.cancel &&
+      !MeetsMinimum(r, core.specs.at(r.spec), &scratch)) {
     return Broken(name + " runs below its minimum, and nothing is done");
   }
+  if (r.edits > 0 || !(core.lists.ListingOf(g, r) == r.listing)) {
+    return Broken(name + " was changed without its lists");
+  }
   return absl::OkStatus();
+}
+
+absl::Status CheckAll(const Core& core) {
+  MUSTER_RETURN_IF_ERROR(core.cluster.Validate());
+  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
+    if (core.gangs.at(g).exists) MUSTER_RETURN_IF_ERROR(CheckGang(core, g));
+  }
+  if (!core.opener.empty()) return Broken("what happened is not published");
+  const auto again = std::make_unique<Core>(core.config);
+  Life life(*again);
+  Holdings holdings(*again);
+  ReconcileReport report;
+  EventContext context{*again, life, holdings, report};
+  if (absl::Status status = Load(context, StateOf(core)); !status.ok()) {
+    return Broken(
+        absl::StrCat("the state cannot be loaded: ", status.message()));
+  }
+  if (again->cluster.Hash() != core.cluster.Hash()) {
+    return Broken("free capacity is not what the tasks leave");
+  }
+  MUSTER_RETURN_IF_ERROR(CompareQueues(core, *again));
+  return CompareLists(core, *again);
 }
 
 }  // namespace muster

@@ -1,11 +1,17 @@
-// Taking recorded decisions instead of making them.
+#include "lib/scheduler/follow.h"
+
 #include <algorithm>
 #include <set>
-#include <utility>
+#include <string>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
-#include "lib/scheduler/impl.h"
+#include "lib/scheduler/names.h"
+#include "lib/scheduler/node_changes.h"
+#include "lib/scheduler/pass.h"
+#include "lib/scheduler/repair.h"
+#include "lib/scheduler/snapshot.h"
 
 namespace muster {
 
@@ -19,131 +25,150 @@ absl::Status Cannot(const DecisionRecord& d, std::string_view why) {
 
 }  // namespace
 
-absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
-  now = std::max(now, plan.now);
-  ++pass_;
-  drafts_.clear();
-  draft_tasks_.clear();
-  WakeParked();
-  bool repaired = false;
-  const auto repair = [&] {  // As a pass does, behind what is overdue.
-    ranks_.assign(troubled_.begin(), troubled_.end());
-    for (const GangRank& rank : ranks_) Mended(rank.gang);
-    repaired = true;
-  };
-  for (const DecisionRecord& d : plan.decisions) {
-    if (!repaired && d.reason.code != ReasonCode::kMaxRuntime) repair();
-    if (d.seq < next_seq) {
-      return Cannot(d, absl::StrCat("the next is ", next_seq));
+absl::Status Follower::Follow(const PlanRecord& record) {
+  core_.now = std::max(core_.now, record.now);
+  plan_.Begin(nullptr);
+  Wake(core_);
+  core_.opener.Publish(true);
+  bool mended = false;  // As a pass does, behind what is overdue.
+  for (const DecisionRecord& d : record.decisions) {
+    if (!mended && d.reason.code != ReasonCode::kMaxRuntime) {
+      MendAll(record);
+      mended = true;
     }
-    next_seq = d.seq;
-    MUSTER_RETURN_IF_ERROR(FollowOne(d));
+    if (d.seq < core_.next_seq) {
+      return Cannot(d, absl::StrCat("the next is ", core_.next_seq));
+    }
+    core_.next_seq = d.seq;
+    MUSTER_RETURN_IF_ERROR(TakeDecision(d));
   }
-  if (!repaired) repair();
-  for (const DecisionRecord& d : plan.decisions) {
-    const GangIndex g = gangs.Find(d.gang);
-    if (g == GangStore::kNoGang) continue;  // Cancelled.
-    const absl::Status whole = ValidateGangState(g);
+  if (!mended) MendAll(record);
+  core_.opener.Publish(true);
+  for (const DecisionRecord& d : record.decisions) {
+    const GangIndex g = core_.gangs.Find(d.gang);
+    if (g == kNoGang) continue;  // Cancelled.
+    const absl::Status whole = CheckGang(core_, g);
     if (!whole.ok()) return Cannot(d, std::string(whole.message()));
   }
-  for (const DraftDecision& d : drafts_) gangs.at(d.gang).draft = kNoDraft;
-  if (!plan.decisions.empty()) ++version;
-  if (journal != nullptr) journal->Planned(plan);
-  return absl::OkStatus();
+  CloseQuestions(record);
+  return TakeAnswers(record);
 }
 
-absl::StatusOr<std::vector<Assignment>> Scheduler::Impl::RecordedTasks(
-    const DecisionRecord& d, const Template& t) const {
+// Those at which the pass looked.
+void Follower::MendAll(const PlanRecord& record) {
+  std::vector<GangIndex> looked;
+  for (const GangRank& rank : core_.lists.asking()) {
+    if (core_.gangs.at(rank.gang).phase != GangPhase::kNominated &&
+        !std::binary_search(record.asking.begin(), record.asking.end(),
+                            rank.key)) {
+      looked.push_back(rank.gang);
+    }
+  }
+  for (const GangIndex g : looked) Mend(core_, life_, g);
+}
+
+absl::StatusOr<std::vector<Assignment>> Follower::TasksOf(
+    const DecisionRecord& d, const GangSpec& spec) const {
   std::vector<Assignment> out;
   std::set<TaskId> named;
   for (const PlannedTaskRecord& p : d.tasks) {
-    if (p.task.role >= t.prepared.shapes.size() ||
-        p.alternative >= t.prepared.shapes[p.task.role].size() ||
-        p.task.index >= t.prepared.gang.roles[p.task.role].desired_tasks) {
+    if (p.task.role >= spec.prepared.shapes.size() ||
+        p.alternative >= spec.prepared.shapes[p.task.role].size() ||
+        p.task.index >= spec.gang().roles[p.task.role].desired_tasks) {
       return Cannot(d, "names a task that the gang does not have");
     }
     if (!named.insert(p.task).second) return Cannot(d, "names a task twice");
-    const absl::StatusOr<NodeIndex> n = NodeNamed(p.node);
+    const absl::StatusOr<NodeIndex> n = NodeNamed(core_, p.node);
     if (!n.ok()) return n.status();
     out.push_back({p.task,
-                   {*n, t.prepared.shapes[p.task.role][p.alternative],
+                   {*n, spec.prepared.shapes[p.task.role][p.alternative],
                     p.devices, p.slot}});
   }
   return out;
 }
 
 // Tasks that joined the start of a nominated gang beyond those promised.
-absl::Status Scheduler::Impl::FollowJoined(
-    GangIndex g, const std::vector<Assignment>& tasks) {
+void Follower::Join(GangIndex g, const std::vector<Assignment>& tasks) {
   std::vector<Assignment> joined;
   for (const Assignment& a : tasks) {
-    if (FindTask(gangs.at(g), a.task) == nullptr) joined.push_back(a);
+    if (FindTask(core_.gangs.at(g), a.task) == nullptr) joined.push_back(a);
   }
-  if (joined.empty()) return absl::OkStatus();
-  for (const Assignment& a : joined) cluster.Charge(a.at, Ledger::kBoth);
-  CommitGrow(g, joined, {.code = ReasonCode::kFits});
+  if (joined.empty()) return;
+  for (const Assignment& a : joined) {
+    core_.cluster.Charge(a.at, Ledger::kBoth);
+  }
+  decisions_.Grow(g, joined, {.code = ReasonCode::kFits});
+}
+
+absl::Status Follower::Place(const DecisionRecord& d, GangIndex g,
+                             const std::vector<Assignment>& tasks) {
+  const GangPhase phase = core_.gangs.at(g).phase;
+  const bool start = d.kind == DecisionKind::kStart;
+  if (phase == GangPhase::kNominated && start) {
+    decisions_.StartNominated(g);
+    Join(g, tasks);
+    return absl::OkStatus();
+  }
+  if (phase != GangPhase::kWaiting) return Cannot(d, "it does not wait");
+  const Reason reason{.code = d.reason.code};
+  for (const Assignment& a : tasks) {
+    core_.cluster.Charge(a.at, start ? Ledger::kBoth : Ledger::kLater);
+  }
+  start ? decisions_.Start(g, tasks, reason)
+        : decisions_.Nominate(g, tasks, reason);
   return absl::OkStatus();
 }
 
-absl::Status Scheduler::Impl::FollowOne(const DecisionRecord& d) {
-  const GangIndex g = gangs.Find(d.gang);
-  if (g == GangStore::kNoGang) return Cannot(d, "the gang is not known");
-  GangRecord& r = gangs.at(g);
+absl::Status Follower::TakeDecision(const DecisionRecord& d) {
+  const GangIndex g = core_.gangs.Find(d.gang);
+  if (g == kNoGang) return Cannot(d, "the gang is not known");
+  const GangRecord& r = core_.gangs.at(g);
   const GangIndex winner =
-      d.on_behalf_of.empty() ? GangStore::kNoGang : gangs.Find(d.on_behalf_of);
+      d.on_behalf_of.empty() ? kNoGang : core_.gangs.Find(d.on_behalf_of);
   const absl::StatusOr<std::vector<Assignment>> tasks =
-      RecordedTasks(d, gangs.description(r.description));
+      TasksOf(d, core_.specs.at(r.spec));
   if (!tasks.ok()) return tasks.status();
   const Reason reason{.code = d.reason.code};
-  const bool live =
-      r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
   switch (d.kind) {
     case DecisionKind::kNominate:
-    case DecisionKind::kStart: {
-      if (r.phase == GangPhase::kNominated && d.kind == DecisionKind::kStart) {
-        CommitNominatedStart(g);
-        return FollowJoined(g, *tasks);
-      }
-      if (r.phase != GangPhase::kWaiting) return Cannot(d, "it does not wait");
-      const bool start = d.kind == DecisionKind::kStart;
-      for (const Assignment& a : *tasks) {
-        cluster.Charge(a.at, start ? Ledger::kBoth : Ledger::kLater);
-      }
-      start ? CommitStart(g, *tasks, reason)
-            : CommitNominate(g, *tasks, reason);
-      return absl::OkStatus();
-    }
+    case DecisionKind::kStart:
+      return Place(d, g, *tasks);
     case DecisionKind::kGrow:
-      if (!live) return Cannot(d, "it does not run");
+      if (!IsLive(r)) return Cannot(d, "it does not run");
       for (const Assignment& a : *tasks) {
         if (FindTask(r, a.task) != nullptr) return Cannot(d, "a task runs");
       }
-      for (const Assignment& a : *tasks) cluster.Charge(a.at, Ledger::kBoth);
-      CommitGrow(g, *tasks, reason);
+      for (const Assignment& a : *tasks) {
+        core_.cluster.Charge(a.at, Ledger::kBoth);
+      }
+      decisions_.Grow(g, *tasks, reason);
       return absl::OkStatus();
     case DecisionKind::kShrink: {
       std::vector<TaskId> ids;
       for (const PlannedTaskRecord& p : d.tasks) {
-        if (FindTask(r, p.task) == nullptr) return Cannot(d, "no such task");
+        const TaskRecord* task = FindTask(r, p.task);
+        if (task == nullptr || task->phase > TaskPhase::kRunning) {
+          return Cannot(d, "no such task");
+        }
         ids.push_back(p.task);
       }
-      if (!live) return Cannot(d, "it does not run");
-      CommitShrink(g, ids, reason, winner);
+      if (!IsLive(r)) return Cannot(d, "it does not run");
+      decisions_.Shrink(g, ids, reason, winner);
       return absl::OkStatus();
     }
     case DecisionKind::kEvict:
     case DecisionKind::kSuspend:
     case DecisionKind::kCancel:
-      if (!live && r.phase != GangPhase::kNominated) {
+      if (!IsLive(r) && r.phase != GangPhase::kNominated) {
         return Cannot(d, "it does not run");
       }
-      CommitStop(g, d.kind, reason, winner);
+      decisions_.Stop(g, d.kind, reason, winner);
       return absl::OkStatus();
     case DecisionKind::kResume:
       if (r.phase != GangPhase::kSuspended) {
         return Cannot(d, "it is not suspended");
       }
-      CommitResume(g);
+      decisions_.Resume(g);
       return absl::OkStatus();
     case DecisionKind::kMigrate:
     case DecisionKind::kReserve:
@@ -152,6 +177,58 @@ absl::Status Scheduler::Impl::FollowOne(const DecisionRecord& d) {
   return absl::UnimplementedError(absl::StrCat("decision ", d.seq, ": ",
                                                std::string(Name(d.kind)),
                                                " is not supported yet"));
+}
+
+// What the pass could ask of the list it did.
+void Follower::CloseAll(ClassList& list, bool waiting) {
+  const std::vector<QueueIndex> leaves = list.open_queues();
+  for (const QueueIndex leaf : leaves) {
+    const QueueTree::Entry& e = core_.queues.at(leaf);
+    const bool strict =
+        waiting && e.queue.ordering == QueueOrdering::kStrictFifo;
+    while (!core_.queues.Held(leaf)) {
+      const ClassIndex c = list.First(leaf, strict);
+      if (c == kNoClass) break;
+      list.Close(c, Questions::kRoom | Questions::kVictims);
+    }
+  }
+}
+
+void Follower::CloseQuestions(const PlanRecord& record) {
+  if (!record.budget_exhausted) {
+    CloseAll(core_.lists.waiting(), true);
+    if (record.grew) CloseAll(core_.lists.growing(), false);
+    EndRound(core_, nullptr);
+  }
+  std::vector<GangIndex> looked;
+  for (const GangRank& rank : core_.lists.asking()) {
+    if (!std::binary_search(record.asking.begin(), record.asking.end(),
+                            rank.key)) {
+      looked.push_back(rank.gang);
+    }
+  }
+  for (const GangIndex g : looked) {
+    GangEdit gang(core_, g);
+    gang->look = false;
+  }
+}
+
+absl::Status Follower::TakeAnswers(const PlanRecord& record) {
+  for (const ClassState& answer : record.answers) {
+    const GangIndex g = core_.gangs.Find(answer.gang);
+    ClassList& list =
+        answer.grows ? core_.lists.growing() : core_.lists.waiting();
+    const Listing listing =
+        g == kNoGang ? Listing() : core_.gangs.at(g).listing;
+    const ClassIndex c =
+        list.Find(answer.grows ? listing.growing : listing.waiting);
+    if (c == kNoClass) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("plan.answers: gang '", answer.gang, "' asks nothing"));
+    }
+    list.SetQuestions(c, QuestionsOf(core_, answer));
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace muster

@@ -1,115 +1,169 @@
-// Which lists a gang stands in: a function of its state, kept by taking it out
-// before a change and putting it back after.
+#include "lib/scheduler/gang_lists.h"
+
 #include <algorithm>
 
-#include "lib/scheduler/impl.h"
+#include "lib/scheduler/core.h"
 
 namespace muster {
 
-GangRank Scheduler::Impl::RankOf(GangIndex g) const {
-  const GangRecord& r = gangs.at(g);
-  return {PriorityOf(r), r.submitted, r.key, g};
+GangRank GangLists::Rank(GangIndex g, const GangRecord& r, const Listing& l,
+                         uint32_t surplus) const {
+  return {l.priority, surplus, r.submitted, r.key, g};
 }
 
-// A gang that refused to stop is left alone for a while.
-Time Scheduler::Impl::SparedUntil(const GangRecord& r) {
-  return r.failures == 0 ? r.backoff_until : 0;
+GangRank GangLists::RankOf(GangIndex g) const {
+  const GangRecord& r = core_.gangs.at(g);
+  return {core_.PriorityOf(r), 0, r.submitted, r.key, g};
 }
 
-Time Scheduler::Impl::OverdueAt(const GangRecord& r) {
-  return std::max(r.started + r.max_runtime, SparedUntil(r));
-}
-
-void Scheduler::Impl::Enlist(GangIndex g) {
-  GangRecord& r = gangs.at(g);
-  const GangRank rank = RankOf(g);
-  bool holds = false;
-  for (const TaskRecord& task : r.tasks) {
-    holds |= task.phase <= TaskPhase::kRunning;
+// When time alone makes the next pass look at it.
+Time GangLists::WakeAt(const GangRecord& r) const {
+  if (r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended) {
+    const Time until = std::max(r.not_before, r.backoff_until);
+    return !r.held && until > core_.now ? until : kForever;
   }
-  if (holds) {
-    holding_.insert(rank);
-    if (holding_in_.size() < queues.limit()) holding_in_.resize(queues.limit());
-    holding_in_[r.queue].insert(rank);
-    ++started_version_;
-    r.counted_as_holding = true;
-    r.holding_priority = rank.priority;
-    ++queues.at(r.queue).holding[rank.priority];
-    if (config.host.shrink && gangs.description(r.description).elastic) {
-      r.counted_as_elastic = true;
-      ++queues.at(r.queue).elastic[rank.priority];
+  if (!IsLive(r)) return kForever;
+  Time at = kForever;
+  if (r.backoff_until > core_.now) at = r.backoff_until;
+  if (r.max_runtime > 0 && r.phase == GangPhase::kRunning) {
+    at = std::min(at, std::max(r.started + r.max_runtime, SparedUntil(r)));
+  }
+  return at;
+}
+
+// Whether it runs, below what it desires, and nothing keeps it from growing but
+// room.
+bool GangLists::MayGrow(const GangRecord& r) const {
+  const GangSpec& spec = core_.specs.at(r.spec);
+  const bool just_started =
+      r.phase == GangPhase::kStarting && r.placed_seq >= core_.round_seq;
+  return (r.phase == GangPhase::kRunning || just_started) &&
+         r.tasks.size() < spec.most_tasks && r.trouble == ReasonCode::kNone &&
+         !r.cancel && r.backoff_until <= core_.now &&
+         !HasTask(r, TaskPhase::kReleasing) &&
+         !HasTask(r, TaskPhase::kSucceeded);
+}
+
+Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
+  const GangSpec& spec = core_.specs.at(r.spec);
+  Listing l;
+  l.queue = r.queue;
+  l.priority = core_.PriorityOf(r);
+  l.holds = std::any_of(r.tasks.begin(), r.tasks.end(), [](const auto& task) {
+    return task.phase <= TaskPhase::kRunning;
+  });
+  l.elastic = l.holds && core_.config.host.shrink && spec.elastic;
+  l.nominated = r.phase == GangPhase::kNominated;
+  l.asks = r.look;
+  l.wake_at = WakeAt(r);
+  if (r.phase == GangPhase::kRunning) {
+    for (const Duration length : {r.max_runtime, r.expected_runtime}) {
+      if (length > 0) l.ends_at = std::min(l.ends_at, r.started + length);
     }
   }
-  if (r.trouble != ReasonCode::kNone ||
-      (r.cancel && r.phase != GangPhase::kStopping)) {
-    troubled_.insert(rank);
+  const bool rests =
+      r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended;
+  if (rests && !r.held &&
+      std::max(r.not_before, r.backoff_until) <= core_.now) {
+    const bool alone = r.phase == GangPhase::kSuspended;
+    l.waiting = {r.queue, r.priority_class, r.spec, alone ? g : kNoGang};
   }
-  switch (r.phase) {
-    case GangPhase::kWaiting:
-    case GangPhase::kSuspended: {
-      if (r.held) break;
-      const Time until = std::max(r.not_before, r.backoff_until);
-      if (until > now) {
-        r.parked_until = until;
-        parked_.insert({until, g});
-        break;
-      }
-      const uint32_t description = r.phase == GangPhase::kSuspended
-                                       ? WaitingList::kAlone | g
-                                       : r.description;
-      r.waiting_in = waiting.Add(r.queue, r.priority_class, description, rank);
-      break;
-    }
-    case GangPhase::kNominated:
-      nominated_.insert(rank);
-      break;
-    case GangPhase::kRunning:
-      if (r.tasks.size() < gangs.description(r.description).most_tasks) {
-        growable_.insert(rank);
-      }
-      if (r.max_runtime > 0) overdue_.insert({OverdueAt(r), g});
-      break;
-    default:
-      break;
+  if (MayGrow(r)) {
+    l.growing = {r.queue, r.priority_class, r.spec,
+                 spec.grows_nearby ? g : kNoGang};
+    const auto tasks = static_cast<uint32_t>(r.tasks.size());
+    l.surplus = tasks > spec.least_tasks ? tasks - spec.least_tasks : 0;
+  }
+  return l;
+}
+
+void GangLists::Update(GangIndex g, GangRecord& r) {
+  const Listing next = ListingOf(g, r);
+  if (next == r.listing) return;
+  Leave(g, r, next);
+  Enter(g, r, next);
+  timeline_.SetWake(g, r.listing.wake_at, next.wake_at);
+  timeline_.SetEnd(g, r.listing.ends_at, next.ends_at);
+  r.listing = next;
+}
+
+void GangLists::Remove(GangIndex g, GangRecord& r) {
+  Leave(g, r, Listing());
+  timeline_.SetWake(g, r.listing.wake_at, kForever);
+  timeline_.SetEnd(g, r.listing.ends_at, kForever);
+  r.listing = Listing();
+}
+
+// Takes it out of the lists in which `next` does not want it, or under another
+// rank.
+void GangLists::Leave(GangIndex g, const GangRecord& r, const Listing& next) {
+  const Listing& l = r.listing;
+  const bool moves = l.priority != next.priority || l.queue != next.queue;
+  const GangRank rank = Rank(g, r, l, 0);
+  if (l.holds && (moves || !next.holds)) holding_[l.queue].erase(rank);
+  if (l.elastic && (moves || !next.elastic)) {
+    const auto it = elastic_[l.queue].find(l.priority);
+    if (--it->second == 0) elastic_[l.queue].erase(it);
+  }
+  if (l.nominated && (moves || !next.nominated)) nominated_.erase(rank);
+  if (l.asks && (moves || !next.asks)) asking_.erase(rank);
+  if (l.waiting.queue != kNoQueue && (moves || !(l.waiting == next.waiting))) {
+    waiting_.Remove(waiting_.Find(l.waiting), g);
+  }
+  if (l.growing.queue != kNoQueue &&
+      (moves || !(l.growing == next.growing) || l.surplus != next.surplus)) {
+    growing_.Remove(growing_.Find(l.growing), g);
   }
 }
 
-void Scheduler::Impl::Delist(GangIndex g) {
-  GangRecord& r = gangs.at(g);
-  const GangRank rank = RankOf(g);
-  if (r.counted_as_holding) {
-    const auto discount = [&](std::map<int32_t, uint32_t>& counts) {
-      const auto it = counts.find(r.holding_priority);
-      if (--it->second == 0) counts.erase(it);
-    };
-    discount(queues.at(r.queue).holding);
-    if (r.counted_as_elastic) discount(queues.at(r.queue).elastic);
-    r.counted_as_holding = r.counted_as_elastic = false;
-    holding_.erase(rank);
-    holding_in_[r.queue].erase(rank);
-    ++started_version_;
+// Puts it into those in which it stands not yet.
+void GangLists::Enter(GangIndex g, const GangRecord& r, const Listing& next) {
+  const Listing& l = r.listing;
+  const bool moves = l.priority != next.priority || l.queue != next.queue;
+  const GangRank rank = Rank(g, r, next, 0);
+  if (next.queue >= holding_.size()) {
+    holding_.resize(next.queue + 1);
+    elastic_.resize(next.queue + 1);
   }
-  troubled_.erase(rank);
-  nominated_.erase(rank);
-  growable_.erase(rank);
-  if (r.max_runtime > 0) overdue_.erase({OverdueAt(r), g});
-  if (r.parked_until > 0) {
-    parked_.erase({r.parked_until, g});
-    r.parked_until = 0;
+  if (next.holds && (moves || !l.holds)) holding_[next.queue].insert(rank);
+  if (next.elastic && (moves || !l.elastic)) {
+    ++elastic_[next.queue][next.priority];
   }
-  if (r.waiting_in != kNoClass) {
-    waiting.Remove(r.waiting_in, rank);
-    r.waiting_in = kNoClass;
+  if (next.nominated && (moves || !l.nominated)) nominated_.insert(rank);
+  if (next.asks && (moves || !l.asks)) asking_.insert(rank);
+  if (next.waiting.queue != kNoQueue &&
+      (moves || !(l.waiting == next.waiting))) {
+    waiting_.Add(next.waiting, rank, Questions::kRoom | Questions::kVictims);
+  }
+  if (next.growing.queue != kNoQueue &&
+      (moves || !(l.growing == next.growing) || l.surplus != next.surplus)) {
+    growing_.Add(next.growing, Rank(g, r, next, next.surplus),
+                 Questions::kRoom);
   }
 }
 
-// The gang stands in no list and holds nothing.
-void Scheduler::Impl::RemoveGang(GangIndex g) {
-  GangRecord& r = gangs.at(g);
-  for (const OpenRecord& open : r.open) open_.erase(open.seq);
-  --queues.at(r.queue).gangs;
-  gangs.Unref(r.description, cluster);
-  gangs.Remove(g);
+const GangLists::RankSet& GangLists::holding(QueueIndex q) const {
+  static const RankSet kNobody;
+  return q < holding_.size() ? holding_[q] : kNobody;
+}
+
+bool GangLists::HoldsElastic(QueueIndex q, int32_t priority) const {
+  return q < elastic_.size() && elastic_[q].contains(priority);
+}
+
+std::vector<size_t> GangLists::Sizes() const {
+  std::vector<size_t> sizes = {nominated_.size(), asking_.size(),
+                               timeline_.wakes().size(),
+                               timeline_.ends().size()};
+  size_t holding = 0, elastic = 0, waiting = 0, growing = 0;
+  for (const RankSet& set : holding_) holding += set.size();
+  for (const auto& counts : elastic_) {
+    for (const auto& [priority, count] : counts) elastic += count;
+  }
+  waiting_.ForEach([&](ClassIndex) { ++waiting; });
+  growing_.ForEach([&](ClassIndex) { ++growing; });
+  sizes.insert(sizes.end(), {holding, elastic, waiting, growing});
+  return sizes;
 }
 
 }  // namespace muster

@@ -2,47 +2,190 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
-#include "lib/scheduler/impl.h"
+#include "lib/scheduler/events.h"
+#include "lib/scheduler/node_changes.h"
+#include "lib/scheduler/real_place.h"
 #include "lib/scheduler/validate.h"
 
 namespace muster {
 
 namespace {
 
-absl::Status Invalid(const std::string& what) {
-  return absl::InvalidArgumentError(what);
+absl::Status Refuse(const std::string& at, const std::string& why) {
+  return absl::InvalidArgumentError(at + why);
 }
 
-}  // namespace
+// --- Checks: everything before anything is changed --------------------------
 
-absl::Status Scheduler::Impl::On(const Reconciled& e) {
-  reconcile_report_ = ReconcileReport{};
-  MUSTER_RETURN_IF_ERROR(CheckReconciled(e));
-  const std::vector<OwedAnswer> before = OwedAnswers();
-  ReconcileNodes(e);
-  ReconcileTasks(e);
-  CountAnswers(before);
+using NodesByKey = std::map<std::string_view, const Node*>;
+
+absl::Status CheckNodes(const Core& core, const Reconciled& e,
+                        NodesByKey* nodes) {
+  for (const Node& node : e.nodes) {
+    MUSTER_RETURN_IF_ERROR(ValidateNode(core.config, node));
+    if (!nodes->emplace(node.key, &node).second) {
+      return Refuse("reconciled.nodes: '", node.key + "' twice");
+    }
+  }
+  MUSTER_RETURN_IF_ERROR(ValidateClusterTotal(core.config, e.nodes));
+  std::set<std::string_view> seen;
+  for (const OtherUsage& usage : e.others) {
+    MUSTER_RETURN_IF_ERROR(ValidateOthers(core.config, usage));
+    const auto node = nodes->find(usage.node);
+    if (node == nodes->end() || !seen.insert(usage.node).second) {
+      return Refuse("reconciled.others: '",
+                    usage.node + "' is not among the nodes, or is twice");
+    }
+    MUSTER_RETURN_IF_ERROR(
+        ValidateDevices("reconciled.others", *node->second, usage.devices));
+  }
+  for (const std::string& key : e.down) {
+    if (!nodes->contains(key)) {
+      return Refuse("reconciled.down: '", key + "' is not among the nodes");
+    }
+  }
   return absl::OkStatus();
 }
 
-std::vector<Scheduler::Impl::OwedAnswer> Scheduler::Impl::OwedAnswers() const {
+absl::Status CheckTask(const Core& core, const NodesByKey& nodes,
+                       const std::set<std::string_view>& down,
+                       const std::string& at, const RealTask& task) {
+  const GangIndex g = core.gangs.Find(task.gang);
+  if (g == kNoGang) {
+    return absl::NotFoundError(
+        absl::StrCat(at, ".gang: '", task.gang, "' is not known"));
+  }
+  const GangSpec& spec = core.SpecOf(g);
+  const std::vector<Role>& roles = spec.gang().roles;
+  if (task.task.role >= roles.size() ||
+      task.task.index >= roles[task.task.role].desired_tasks ||
+      task.alternative >= spec.prepared.shapes[task.task.role].size()) {
+    return Refuse(at,
+                  absl::StrCat(".task: gang '", task.gang, "' has no task (",
+                               task.task.role, ", ", task.task.index,
+                               ") of alternative ", task.alternative));
+  }
+  const auto node = nodes.find(task.node);
+  if (node == nodes.end()) {
+    return Refuse(at, ".node: '" + task.node + "' is not among the nodes");
+  }
+  if (down.contains(task.node)) {
+    return Refuse(at, ".node: '" + task.node +
+                          "' is down, and its tasks are lost: leave them out");
+  }
+  const ShapeId shape = spec.prepared.shapes[task.task.role][task.alternative];
+  MUSTER_RETURN_IF_ERROR(CheckSlot(core.cluster, at, shape, task.slot));
+  const uint32_t wanted = core.cluster.device_request(shape).count;
+  const size_t has = node->second->devices.size();
+  if (wanted > has) {
+    return Refuse(at, absl::StrCat(".node: '", task.node, "' has ", has,
+                                   " devices; the task needs ", wanted));
+  }
+  return DeviceMask(at, *node->second, wanted, task.devices).status();
+}
+
+absl::Status Check(const Core& core, const Reconciled& e) {
+  NodesByKey nodes;
+  MUSTER_RETURN_IF_ERROR(CheckNodes(core, e, &nodes));
+  const std::set<std::string_view> down(e.down.begin(), e.down.end());
+  std::set<std::pair<std::string_view, TaskId>> tasks;
+  for (size_t i = 0; i < e.tasks.size(); ++i) {
+    const RealTask& task = e.tasks[i];
+    const std::string at = absl::StrCat("reconciled.tasks[", i, "]");
+    MUSTER_RETURN_IF_ERROR(CheckTask(core, nodes, down, at, task));
+    if (!tasks.emplace(task.gang, task.task).second) {
+      return Refuse(at, ".task: is there twice");
+    }
+  }
+  return absl::OkStatus();
+}
+
+// --- Nodes
+// --------------------------------------------------------------------
+
+uint32_t CountTasksOn(const Core& core, NodeIndex n) {
+  uint32_t count = 0;
+  for (const TaskRef& ref : core.nodes.tasks(n)) {
+    count += core.gangs.at(ref.gang).phase != GangPhase::kNominated;
+  }
+  return count;
+}
+
+void RemoveNodesBut(EventContext& context,
+                    const std::set<std::string_view>& named) {
+  Core& core = context.core;
+  std::vector<std::string> gone;
+  for (NodeIndex n : core.cluster.nodes()) {
+    const std::string& key = core.cluster.node(n).key;
+    if (!named.contains(key)) gone.push_back(key);
+  }
+  for (const std::string& key : gone) {
+    context.report.tasks_lost +=
+        CountTasksOn(core, core.cluster.Find(key).index);
+    Take(context, NodeRemoved{key}).IgnoreError();
+    ++context.report.nodes_removed;
+  }
+}
+
+void ReconcileNodes(EventContext& context, const Reconciled& e) {
+  Core& core = context.core;
+  std::set<std::string_view> named;
+  for (const Node& node : e.nodes) named.insert(node.key);
+  RemoveNodesBut(context, named);
+  for (const Node& node : e.nodes) {
+    const NodeId known = core.cluster.Find(node.key);
+    if (!known.valid()) {
+      ++context.report.nodes_added;
+    } else {
+      Node sorted = node;
+      std::sort(sorted.labels.begin(), sorted.labels.end());
+      context.report.nodes_changed +=
+          !(core.cluster.node(known.index) == sorted);
+    }
+    UpsertNode(context, node);
+  }
+  std::map<std::string_view, const OtherUsage*> others;
+  for (const OtherUsage& usage : e.others) others[usage.node] = &usage;
+  const std::set<std::string_view> down(e.down.begin(), e.down.end());
+  for (const Node& node : e.nodes) {
+    const NodeIndex n = core.cluster.Find(node.key).index;
+    NodeBook::Facts facts = core.nodes.facts(n);
+    const auto usage = others.find(node.key);
+    facts.others = usage == others.end() ? OtherUsage() : *usage->second;
+    facts.others.node = node.key;
+    facts.down = down.contains(node.key);
+    SetFacts(context, n, facts);
+    core.nodes.Suspect(n);
+  }
+}
+
+// --- Tasks
+// --------------------------------------------------------------------
+
+// A decision that was open before.
+struct OwedAnswer {
+  GangId gang{};
+  uint64_t seq = 0;
+  bool starts = false;
+  std::vector<TaskId> tasks{};
+};
+
+std::vector<OwedAnswer> OwedAnswers(const Core& core) {
   std::vector<OwedAnswer> all;
-  for (GangIndex g = 0; g < gangs.limit(); ++g) {
-    const GangRecord& r = gangs.at(g);
+  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
+    const GangRecord& r = core.gangs.at(g);
     if (!r.exists) continue;
     for (const OpenRecord& open : r.open) {
-      OwedAnswer& d = all.emplace_back();
-      d.gang = {g, r.generation};
-      d.seq = open.seq;
-      for (const TaskRecord& task : r.tasks) {
-        if (task.open_seq != open.seq) continue;
-        d.tasks.push_back(task.task);
-        d.starts = task.phase == TaskPhase::kStarting;
-      }
+      all.push_back({{g, r.generation},
+                     open.seq,
+                     !IsStop(open.kind),
+                     Answers::OwedTasks(r, open.seq)});
     }
   }
   return all;
@@ -50,10 +193,12 @@ std::vector<Scheduler::Impl::OwedAnswer> Scheduler::Impl::OwedAnswers() const {
 
 // Refused are those of which a task was to start and does not run, or was to
 // stop and does.
-void Scheduler::Impl::CountAnswers(const std::vector<OwedAnswer>& before) {
+void CountAnswers(EventContext& context,
+                  const std::vector<OwedAnswer>& before) {
+  const Core& core = context.core;
   for (const OwedAnswer& d : before) {
-    if (open_.contains(d.seq)) continue;  // Unanswered still.
-    GangRecord& r = gangs.at(d.gang.index);
+    if (core.answers.OwnerOf(d.seq) != kNoGang) continue;  // Unanswered still.
+    const GangRecord& r = core.gangs.at(d.gang.index);
     const bool lives = r.exists && r.generation == d.gang.generation;
     const auto refused = [&](TaskId id) {
       const TaskRecord* task = lives ? FindTask(r, id) : nullptr;
@@ -61,274 +206,144 @@ void Scheduler::Impl::CountAnswers(const std::vector<OwedAnswer>& before) {
       return runs != d.starts;
     };
     ++(std::ranges::any_of(d.tasks, refused)
-           ? reconcile_report_.decisions_refused
-           : reconcile_report_.decisions_applied);
+           ? context.report.decisions_refused
+           : context.report.decisions_applied);
   }
 }
 
-absl::StatusOr<ReconcileReport> Scheduler::Impl::Reconcile(
-    Time at, const Reconciled& whole) {
-  MUSTER_RETURN_IF_ERROR(Apply({at, whole}));
-  return reconcile_report_;
-}
+using RealTasks = std::map<TaskId, const RealTask*>;
 
-// Everything is checked before anything is changed.
-absl::Status Scheduler::Impl::CheckReconciled(const Reconciled& e) const {
-  std::map<std::string_view, size_t> devices;
-  for (const Node& node : e.nodes) {
-    MUSTER_RETURN_IF_ERROR(ValidateNode(config, node));
-    if (!devices.emplace(node.key, node.devices.size()).second) {
-      return Invalid(absl::StrCat("reconciled.nodes: '", node.key, "' twice"));
-    }
-  }
-  std::set<std::string_view> seen;
-  for (const OtherUsage& usage : e.others) {
-    MUSTER_RETURN_IF_ERROR(ValidateOthers(config, usage));
-    const auto node = devices.find(usage.node);
-    if (node == devices.end() || !seen.insert(usage.node).second) {
-      return Invalid(absl::StrCat("reconciled.others: '", usage.node,
-                                  "' is not among the nodes, or is twice"));
-    }
-    for (const DeviceShare& share : usage.devices) {
-      if (share.device >= node->second) {
-        return Invalid(absl::StrCat("reconciled.others '", usage.node,
-                                    "': device ", share.device, " of ",
-                                    node->second));
-      }
-    }
-  }
-  for (const std::string& key : e.down) {
-    if (!devices.contains(key)) {
-      return Invalid(
-          absl::StrCat("reconciled.down: '", key, "' is not among the nodes"));
-    }
-  }
-  std::set<std::pair<std::string_view, TaskId>> tasks;
-  for (size_t i = 0; i < e.tasks.size(); ++i) {
-    const RealTask& task = e.tasks[i];
-    const std::string at = absl::StrCat("reconciled.tasks[", i, "]");
-    const GangIndex g = gangs.Find(task.gang);
-    if (g == GangStore::kNoGang) {
-      return absl::NotFoundError(
-          absl::StrCat(at, ".gang: '", task.gang, "' is not known"));
-    }
-    const Template& t = gangs.description(gangs.at(g).description);
-    if (task.task.role >= t.prepared.shapes.size() ||
-        task.task.index >=
-            t.prepared.gang.roles[task.task.role].desired_tasks ||
-        task.alternative >= t.prepared.shapes[task.task.role].size()) {
-      return Invalid(absl::StrCat(
-          at, ".task: gang '", task.gang, "' has no task (", task.task.role,
-          ", ", task.task.index, ") of alternative ", task.alternative));
-    }
-    if (!tasks.emplace(task.gang, task.task).second) {
-      return Invalid(absl::StrCat(at, ".task: is there twice"));
-    }
-    const auto node = devices.find(task.node);
-    if (node == devices.end()) {
-      return Invalid(
-          absl::StrCat(at, ".node: '", task.node, "' is not among the nodes"));
-    }
-    const ShapeId shape = t.prepared.shapes[task.task.role][task.alternative];
-    MUSTER_RETURN_IF_ERROR(CheckSlot(at, shape, task.slot));
-    const uint32_t wanted = cluster.device_request(shape).count;
-    if (wanted > node->second) {
-      return Invalid(absl::StrCat(at, ".node: '", task.node, "' has ",
-                                  node->second, " devices; the task needs ",
-                                  wanted));
-    }
-    for (uint32_t d : task.devices) {
-      if (d >= node->second) {
-        return Invalid(absl::StrCat(at, ".devices: ", d, " of ", node->second));
-      }
-    }
-  }
-  return absl::OkStatus();
-}
-
-void Scheduler::Impl::ReconcileNodes(const Reconciled& e) {
-  std::set<std::string_view> named;
-  for (const Node& node : e.nodes) named.insert(node.key);
-  std::vector<std::string> gone;
-  for (NodeIndex n : cluster.nodes()) {
-    const std::string& key = cluster.node(n).key;
-    if (!named.contains(key)) gone.push_back(key);
-  }
-  for (const std::string& key : gone) {
-    reconcile_report_.tasks_lost += CountTasksOn(cluster.Find(key).index);
-    On(NodeRemoved{key}).IgnoreError();
-    ++reconcile_report_.nodes_removed;
-  }
-  for (const Node& node : e.nodes) {
-    const NodeId known = cluster.Find(node.key);
-    if (!known.valid()) {
-      ++reconcile_report_.nodes_added;
-      UpsertNode(node);
-      continue;
-    }
-    Node sorted = node;
-    std::sort(sorted.labels.begin(), sorted.labels.end());
-    if (cluster.node(known.index) == sorted) continue;
-    ++reconcile_report_.nodes_changed;
-    UpsertNode(node);
-  }
-  std::map<std::string_view, const OtherUsage*> others;
-  for (const OtherUsage& usage : e.others) others[usage.node] = &usage;
-  const std::set<std::string_view> down(e.down.begin(), e.down.end());
-  for (const Node& node : e.nodes) {
-    const NodeIndex n = cluster.Find(node.key).index;
-    const auto usage = others.find(node.key);
-    OtherUsage next;
-    if (usage != others.end()) next = *usage->second;
-    next.node = node.key;
-    if (!(nodes[n].others == next)) {
-      cluster.SetOthers(n, next);
-      nodes[n].others = std::move(next);
-    }
-    suspects_.insert(n);
-    if (nodes[n].down != down.contains(node.key)) {
-      nodes[n].down = !nodes[n].down;
-      RefreshAvailability(n);
-    }
-  }
-}
-
-uint32_t Scheduler::Impl::CountTasksOn(NodeIndex n) const {
-  uint32_t count = 0;
-  for (GangIndex g = 0; g < gangs.limit(); ++g) {
-    if (!gangs.at(g).exists) continue;
-    for (const TaskRecord& task : gangs.at(g).tasks) {
-      count += task.at.node == n && task.phase != TaskPhase::kNominated &&
-               task.phase != TaskPhase::kSucceeded;
-    }
-  }
-  return count;
-}
-
-void Scheduler::Impl::ReconcileTasks(const Reconciled& e) {
-  std::map<std::string_view, std::map<TaskId, const RealTask*>> real;
-  for (const RealTask& task : e.tasks) real[task.gang][task.task] = &task;
-  const std::map<TaskId, const RealTask*> none;
-  for (GangIndex g : gangs.Sorted()) {
-    const auto it = real.find(gangs.at(g).key);
-    ReconcileGang(g, it == real.end() ? none : it->second);
-  }
-}
-
-void Scheduler::Impl::ReconcileGang(
-    GangIndex g, const std::map<TaskId, const RealTask*>& real) {
-  GangRecord& r = gangs.at(g);
-  ReconcileReport& report = reconcile_report_;
-  if (r.phase == GangPhase::kNominated) {
-    // A nomination is a promise, not a task; what really runs undoes it.
-    if (real.empty()) return;
-    UndoNomination(g);
-  }
-  if (real.empty() && r.tasks.empty()) return;
-  Delist(g);
-  std::vector<TaskId> believed;
-  for (const TaskRecord& task : r.tasks) believed.push_back(task.task);
-  for (TaskId id : believed) {
-    TaskRecord& task = *FindTask(r, id);
-    const auto it = real.find(id);
-    if (it == real.end()) {
-      if (task.phase == TaskPhase::kSucceeded ||
-          task.phase == TaskPhase::kSuspended) {
-        continue;
-      }
-      const bool releasing = task.phase == TaskPhase::kReleasing;
-      report.tasks_lost += !releasing;
-      report.tasks_confirmed += releasing;
-      Answer(g, id, 0,
-             releasing ? TaskOutcome::kReleased : TaskOutcome::kFailed);
-      continue;
-    }
-    ReconcileTask(r, task, *it->second);
-  }
-  for (const auto& [id, task] : real) {
-    if (FindTask(r, id) == nullptr) FindRealTask(r, *task);
-  }
-  SettlePhase(r);
-  Update(g);
-}
-
-// A task that is known: takes over where and how it really is.
-void Scheduler::Impl::ReconcileTask(GangRecord& r, TaskRecord& task,
-                                    const RealTask& real) {
-  const Allocation at = RealAllocation(r, real, &task.at);
-  bool moved = false;
-  const bool was_resting = task.phase == TaskPhase::kSuspended ||
-                           task.phase == TaskPhase::kSucceeded;
-  if (!(at == task.at)) {
-    MoveTask(r, task, at);
-    moved = true;
-  }
-  const TaskPhase phase =
-      real.releasing ? TaskPhase::kReleasing : TaskPhase::kRunning;
-  if (task.phase != phase || phase == TaskPhase::kRunning) Settle(r, task);
-  SetPhase(r, task, phase);
-  if (was_resting) {
-    ++reconcile_report_.tasks_found;
-  } else if (moved) {
-    ++reconcile_report_.tasks_moved;
-  } else {
-    ++reconcile_report_.tasks_confirmed;
-  }
-}
-
-// A task that runs and was not believed to.
-void Scheduler::Impl::FindRealTask(GangRecord& r, const RealTask& real) {
-  TaskRecord task;
-  task.task = real.task;
-  task.attempt = ++r.attempts;
-  task.phase = real.releasing ? TaskPhase::kReleasing : TaskPhase::kRunning;
-  task.at = RealAllocation(r, real, nullptr);
-  const auto place = std::lower_bound(
-      r.tasks.begin(), r.tasks.end(), task.task,
-      [](const TaskRecord& t, TaskId id) { return t.task < id; });
-  Hold(r, *r.tasks.insert(place, task));
-  suspects_.insert(task.at.node);
-  ++reconcile_report_.tasks_found;
-}
-
-Allocation Scheduler::Impl::RealAllocation(const GangRecord& r,
-                                           const RealTask& real,
-                                           const Allocation* believed) const {
-  const Template& t = gangs.description(r.description);
+Allocation RealAllocation(const Core& core, const GangRecord& r,
+                          const RealTask& real, const Allocation* believed) {
+  const GangSpec& spec = core.specs.at(r.spec);
   Allocation at;
-  at.node = cluster.Find(real.node).index;
-  at.shape = t.prepared.shapes[real.task.role][real.alternative];
+  at.node = core.cluster.Find(real.node).index;
+  at.shape = spec.prepared.shapes[real.task.role][real.alternative];
   for (uint32_t d : real.devices) at.devices |= uint64_t{1} << d;
-  FillIn(cluster, believed != nullptr ? *believed : Allocation{.node = ~0u},
-         real.slot, &at);
+  FillIn(core.cluster,
+         believed != nullptr ? *believed : Allocation{.node = ~0u}, real.slot,
+         &at);
   return at;
 }
 
-// The gang's phase, from what its tasks really do.
-void Scheduler::Impl::SettlePhase(GangRecord& r) {
-  bool running = false, releasing = false;
-  for (const TaskRecord& task : r.tasks) {
-    running |= task.phase == TaskPhase::kRunning;
-    releasing |= task.phase == TaskPhase::kReleasing;
+TaskPhase RealPhase(const RealTask& real) {
+  return real.releasing ? TaskPhase::kReleasing : TaskPhase::kRunning;
+}
+
+// A task that is known: takes over where and how it really is.
+void TakeOver(EventContext& context, GangEdit& gang, TaskRecord& task,
+              const RealTask& real) {
+  Core& core = context.core;
+  const Allocation at = RealAllocation(core, *gang, real, &task.at);
+  const bool moved = !(at == task.at);
+  const bool rested = task.phase == TaskPhase::kSuspended ||
+                      task.phase == TaskPhase::kSucceeded;
+  const TaskPhase phase = RealPhase(real);
+  if (moved) context.holdings.Move(gang.gang(), task, at);
+  if (task.phase != phase || phase == TaskPhase::kRunning) {
+    core.answers.Settle(*gang, task);
   }
-  const bool stopping =
-      r.phase == GangPhase::kStopping || r.phase == GangPhase::kSuspending;
-  if (running && (!stopping || !releasing)) {
-    if (r.phase != GangPhase::kRunning) r.started = now;
-    r.phase = GangPhase::kRunning;
-    for (size_t i = r.tasks.size(); i-- > 0;) {
-      if (r.tasks[i].phase == TaskPhase::kSuspended) {
-        DropTask(r, r.tasks[i].task);
+  if (task.phase != phase) context.holdings.SetPhase(gang.gang(), task, phase);
+  ++(rested  ? context.report.tasks_found
+     : moved ? context.report.tasks_moved
+             : context.report.tasks_confirmed);
+}
+
+// A task that runs and was not believed to.
+void Discover(EventContext& context, GangEdit& gang, const RealTask& real) {
+  TaskRecord task;
+  task.task = real.task;
+  task.attempt = ++gang->attempts;
+  task.phase = RealPhase(real);
+  task.at = RealAllocation(context.core, *gang, real, nullptr);
+  context.holdings.Hold(gang.gang(), task);
+  gang->tasks.insert(TaskPlace(*gang, real.task), task);
+  context.core.nodes.Suspect(task.at.node);
+  ++context.report.tasks_found;
+}
+
+// A task that was believed to be somewhere, and is not told of.
+void Lose(EventContext& context, GangEdit& gang, TaskId id) {
+  const TaskPhase phase = FindTask(*gang, id)->phase;
+  if (phase == TaskPhase::kSucceeded || phase == TaskPhase::kSuspended) return;
+  const bool releasing = phase == TaskPhase::kReleasing;
+  context.report.tasks_lost += !releasing;
+  context.report.tasks_confirmed += releasing;
+  context.life.Answer(
+      gang, id, 0, releasing ? TaskOutcome::kReleased : TaskOutcome::kFailed);
+}
+
+// The gang's phase, from what its tasks really do. Of a stop that was carried
+// out in part, what still runs has refused: the gang runs, below its minimum
+// perhaps, and the next plan decides anew.
+void SettlePhase(EventContext& context, GangEdit& gang) {
+  Core& core = context.core;
+  const bool releasing = HasTask(*gang, TaskPhase::kReleasing);
+  if (HasTask(*gang, TaskPhase::kRunning)) {
+    if (gang->phase != GangPhase::kRunning) gang->started = core.now;
+    gang->phase = GangPhase::kRunning;
+    for (size_t i = gang->tasks.size(); i-- > 0;) {
+      if (gang->tasks[i].phase == TaskPhase::kSuspended) {
+        context.life.Drop(gang, gang->tasks[i].task);
       }
     }
-  } else if (running || releasing) {
-    r.phase = stopping ? r.phase : GangPhase::kStopping;
+    core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  } else if (releasing && gang->phase != GangPhase::kSuspending) {
+    gang->phase = GangPhase::kStopping;
   }
-  CountTasks(r, &counts_);
-  if (r.phase == GangPhase::kRunning && r.trouble == ReasonCode::kNone &&
-      !Satisfied(gangs.description(r.description), counts_)) {
-    r.trouble = ReasonCode::kTaskFailed;
+  std::vector<uint32_t> counts;
+  if (gang->phase == GangPhase::kRunning &&
+      gang->trouble == ReasonCode::kNone &&
+      !MeetsMinimum(*gang, core.specs.at(gang->spec), &counts)) {
+    gang->trouble =
+        releasing ? ReasonCode::kBelowMinimum : ReasonCode::kTaskFailed;
   }
+}
+
+void ReconcileGang(EventContext& context, GangIndex g, const RealTasks& real) {
+  Core& core = context.core;
+  const GangRecord& r = core.gangs.at(g);
+  if (r.phase == GangPhase::kNominated) {
+    // A nomination is a promise, not a task; what really runs undoes it.
+    if (real.empty()) return;
+    context.life.UndoNomination(g);
+  }
+  if (real.empty() && r.tasks.empty()) return;
+  GangEdit gang(core, g);
+  std::vector<TaskId> believed;
+  for (const TaskRecord& task : r.tasks) believed.push_back(task.task);
+  for (const TaskId id : believed) {
+    const auto it = real.find(id);
+    if (it == real.end()) {
+      Lose(context, gang, id);
+    } else {
+      TakeOver(context, gang, *FindTask(*gang, id), *it->second);
+    }
+  }
+  for (const auto& [id, task] : real) {
+    if (FindTask(r, id) == nullptr) Discover(context, gang, *task);
+  }
+  SettlePhase(context, gang);
+  context.life.Update(gang);
+}
+
+}  // namespace
+
+absl::Status Take(EventContext& context, const Reconciled& e) {
+  Core& core = context.core;
+  context.report = ReconcileReport{};
+  MUSTER_RETURN_IF_ERROR(Check(core, e));
+  const std::vector<OwedAnswer> before = OwedAnswers(core);
+  ReconcileNodes(context, e);
+  std::map<std::string_view, RealTasks> real;
+  for (const RealTask& task : e.tasks) real[task.gang][task.task] = &task;
+  const RealTasks none;
+  for (const GangIndex g : core.gangs.Sorted()) {
+    const auto it = real.find(core.gangs.at(g).key);
+    ReconcileGang(context, g, it == real.end() ? none : it->second);
+  }
+  CountAnswers(context, before);
+  return absl::OkStatus();
 }
 
 }  // namespace muster

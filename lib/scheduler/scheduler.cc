@@ -2,96 +2,219 @@
 
 #include <algorithm>
 #include <utility>
+#include <variant>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/hash.h"
-#include "lib/scheduler/impl.h"
+#include "lib/scheduler/core.h"
+#include "lib/scheduler/decisions.h"
+#include "lib/scheduler/events.h"
+#include "lib/scheduler/explain.h"
+#include "lib/scheduler/follow.h"
+#include "lib/scheduler/inbox.h"
+#include "lib/scheduler/names.h"
+#include "lib/scheduler/pass.h"
+#include "lib/scheduler/snapshot.h"
 #include "lib/scheduler/validate.h"
 
 namespace muster {
 
-// --- The inbox: what other threads hand in, in an order of its own
-// -------------
+// The rooms, and who is called when.
+class Scheduler::Impl {
+ public:
+  Impl(SchedulerConfig config, std::unique_ptr<PlacementSolver> solver,
+       std::unique_ptr<Preemptor> preemptor);
 
-struct Scheduler::Impl::InboxKey {
-  std::string_view key{};  // Of the gang in the node.
-  Time submitted = 0;
-  uint64_t hash = 0;  // Tells gangs of one key apart.
-  friend auto operator<=>(const InboxKey& a, const InboxKey& b) {
-    if (const int c = a.key.compare(b.key); c != 0) {
-      return c <=> 0;
-    }
-    if (auto c = a.submitted <=> b.submitted; c != 0) return c;
-    return a.hash <=> b.hash;
-  }
-  friend bool operator==(const InboxKey&, const InboxKey&) = default;
+  absl::Status Apply(const Event& event);
+  void Schedule(Time now, Plan* plan);
+  absl::Status Follow(const PlanRecord& plan);
+  absl::Status WhatIf(Time now, std::span<const Event> events, Plan* plan);
+
+  Core core;
+  Life life{core};
+  Holdings holdings{core};
+  PlanWriter writer{core};
+  Decisions decisions{core, life, writer};
+  Pass pass{core};
+  std::unique_ptr<PlacementSolver> solver;
+  std::unique_ptr<Preemptor> preemptor;
+  ReconcileReport report{};
+  EventContext events{core, life, holdings, report};
+  Inbox inbox{};
+  Journal* journal = nullptr;
+
+ private:
+  absl::Status Take(const Event& event);
+  void Decide(Plan* plan);
+  void TakeInbox(Plan* plan);
 };
-
-struct Scheduler::Impl::InboxNode : HeapNode<InboxKey> {
-  explicit InboxNode(Gang g) : gang(std::move(g)) {
-    StableHash hash;
-    hash.Add(gang);
-    set_key({gang.key, gang.submitted, hash.value()});
-  }
-  Gang gang;
-};
-
-// The thread that schedules owns it.
-struct Scheduler::Impl::Inbox {
-  OwnedHeap<InboxKey, std::less<InboxKey>, InboxNode> heap;
-  ~Inbox() {
-    heap.PopAll([](InboxNode* node) { delete node; });
-  }
-};
-
-void Scheduler::Impl::Submit(Gang gang) {
-  inbox_->heap.Push(new InboxNode(std::move(gang)));
-}
-
-// What was handed in until one instant, in an order that is its own. Journalled
-// one by one, as Apply takes them.
-void Scheduler::Impl::DrainInbox(Plan* plan) {
-  inbox_->heap.PopAll([&](InboxNode* raw) {
-    const std::unique_ptr<InboxNode> node(raw);
-    const absl::Status status = Apply({now, GangSubmitted{node->gang}});
-    if (status.ok()) return;
-    Refused& refused = plan->refused.emplace_back();
-    refused.gang_key = plan->AddText(node->gang.key);
-    refused.error = plan->AddText(
-        std::string_view(status.message().data(), status.message().size()));
-  });
-}
-
-// --- Making and copying
-// ------------------------------------------------------------
 
 namespace {
 
-ResourceKind DeviceKind(const SchedulerConfig& config) {
-  const auto it = std::find(config.resources.begin(), config.resources.end(),
-                            config.device_resource);
-  return static_cast<ResourceKind>(it - config.resources.begin());
+// What a submission costs, in steps of the work budget, its size aside.
+constexpr uint64_t kSubmissionSteps = 8;
+
+}  // namespace
+
+Scheduler::Impl::Impl(SchedulerConfig config,
+                      std::unique_ptr<PlacementSolver> own_solver,
+                      std::unique_ptr<Preemptor> own_preemptor)
+    : core(std::move(config)),
+      solver(own_solver != nullptr ? std::move(own_solver)
+                                   : NewPlacementSolver(core.config.placement,
+                                                        core.config.fabrics)),
+      preemptor(own_preemptor != nullptr ? std::move(own_preemptor)
+                                         : NewPreemptor()) {}
+
+// --- Events
+// -------------------------------------------------------------------
+
+absl::Status Scheduler::Impl::Take(const Event& event) {
+  if (absl::Status status = ValidateTime("event.at", event.at); !status.ok()) {
+    return status;
+  }
+  const Time before = core.now;
+  core.now = std::max(core.now, event.at);
+  absl::Status status = std::visit(
+      [this](const auto& e) { return muster::Take(events, e); }, event.what);
+  if (!status.ok()) {
+    core.now = before;
+    return status;
+  }
+  ++core.version;
+  if (core.now > before) Wake(core);
+  core.opener.Publish(false);
+  return absl::OkStatus();
+}
+
+absl::Status Scheduler::Impl::Apply(const Event& event) {
+  absl::Status status = Take(event);
+  if (status.ok() && journal != nullptr) journal->Applied(event);
+  return status;
+}
+
+// --- Plans
+// --------------------------------------------------------------------
+
+// Submissions are taken in an order that is their own, as far as the budget
+// goes. Journalled one by one, as Apply takes them.
+void Scheduler::Impl::TakeInbox(Plan* plan) {
+  WorkBudget budget = WorkBudget::ForSubmissions(core.config.work_budget);
+  constexpr size_t kAtOnce = 256;
+  while (!inbox.empty() && !budget.exhausted()) {
+    if (!inbox.Sort(kAtOnce)) {
+      budget.Spend(kAtOnce);
+      continue;
+    }
+    std::unique_ptr<Gang> gang = inbox.Pop();
+    if (gang == nullptr) continue;  // The next set.
+    budget.Spend(kSubmissionSteps + gang->roles.size());
+    const absl::Status status = Apply({core.now, GangSubmitted{*gang}});
+    if (status.ok()) continue;
+    Refused& refused = plan->refused.emplace_back();
+    refused.gang_key = plan->AddText(gang->key);
+    refused.error = plan->AddText(
+        std::string_view(status.message().data(), status.message().size()));
+  }
+  plan->inbox_left = !inbox.empty();
+}
+
+void Scheduler::Impl::Decide(Plan* plan) {
+  plan->based_on = core.version;
+  plan->now = core.now;
+  PassContext context{core,
+                      life,
+                      decisions,
+                      writer,
+                      *solver,
+                      *preemptor,
+                      WorkBudget::ForQuestions(core.config.work_budget)};
+  pass.Run(context, plan);
+  if (!writer.empty()) ++core.version;
+}
+
+void Scheduler::Impl::Schedule(Time at, Plan* plan) {
+  plan->Clear();
+  if (ValidateTime("now", at).ok()) core.now = std::max(core.now, at);
+  TakeInbox(plan);
+  Decide(plan);
+  if (journal != nullptr) journal->Planned(RecordOf(core, *plan));
+}
+
+absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
+  core.undo.Begin();
+  absl::Status status = Follower(core, life, decisions, writer).Follow(plan);
+  if (!status.ok()) {
+    core.undo.Rollback();
+    return status;
+  }
+  core.undo.Commit();
+  if (!plan.decisions.empty()) ++core.version;
+  if (journal != nullptr) journal->Planned(plan);
+  return absl::OkStatus();
+}
+
+namespace {
+
+// Handles of what came to be in the what-if alone are invalid after it.
+void ForgetHandles(const Core& core, Plan* plan) {
+  const auto gang = [&](GangId* id) {
+    const bool known = id->valid() && id->index < core.gangs.limit() &&
+                       core.gangs.at(id->index).exists &&
+                       core.gangs.at(id->index).generation == id->generation;
+    if (!known) *id = GangId();
+  };
+  const auto reason = [&](Reason* r) {
+    const bool known =
+        r->object_kind == ReasonObject::kNode ? core.cluster.exists(r->object)
+        : r->object_kind == ReasonObject::kQueue
+            ? r->object < core.queues.limit() &&
+                  core.queues.at(r->object).exists
+        : r->object_kind == ReasonObject::kGang
+            ? r->object < core.gangs.limit() && core.gangs.at(r->object).exists
+            : true;
+    if (!known) r->object = NodeId::kNone;
+  };
+  for (std::vector<Decision>* list : {&plan->decisions, &plan->untold}) {
+    for (Decision& d : *list) {
+      gang(&d.gang);
+      gang(&d.on_behalf_of);
+      reason(&d.reason);
+    }
+  }
+  for (PlannedTask& task : plan->tasks) {
+    if (!core.cluster.exists(task.node.index) ||
+        core.cluster.id(task.node.index) != task.node) {
+      task.node = NodeId();
+    }
+  }
+  for (Waiting& w : plan->waiting) {
+    gang(&w.gang);
+    reason(&w.reason);
+  }
 }
 
 }  // namespace
 
-Scheduler::Impl::Impl(SchedulerConfig c,
-                      std::unique_ptr<PlacementSolver> solver,
-                      std::unique_ptr<Preemptor> preemptor)
-    : config(std::move(c)),
-      cluster(static_cast<uint32_t>(config.resources.size()),
-              DeviceKind(config), config.topologies, config.partition_schemes),
-      queues(config.resources),
-      classes(1),
-      solver_(solver != nullptr
-                  ? std::move(solver)
-                  : NewPlacementSolver(config.placement, config.fabrics)),
-      preemptor_(preemptor != nullptr ? std::move(preemptor) : NewPreemptor()),
-      inbox_(std::make_unique<Inbox>()) {
-  class_by_key[""] = 0;
+absl::Status Scheduler::Impl::WhatIf(Time at, std::span<const Event> what,
+                                     Plan* plan) {
+  core.undo.Begin();
+  absl::Status status;
+  for (const Event& event : what) {
+    if (status.ok()) status = Take(event);
+  }
+  if (status.ok()) {
+    plan->Clear();
+    if (ValidateTime("now", at).ok()) core.now = std::max(core.now, at);
+    Decide(plan);
+  }
+  core.undo.Rollback();
+  if (status.ok()) ForgetHandles(core, plan);
+  return status;
 }
 
-Scheduler::Impl::~Impl() = default;
+// --- The outside
+// ----------------------------------------------------------------
 
 Scheduler::Scheduler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Scheduler::Scheduler(Scheduler&&) noexcept = default;
@@ -114,132 +237,130 @@ absl::StatusOr<Scheduler> Scheduler::Restore(
   absl::StatusOr<Scheduler> s =
       Create(state.config, std::move(solver), std::move(preemptor));
   if (!s.ok()) return s.status();
-  if (absl::Status status = s->impl_->Load(state); !status.ok()) {
+  if (absl::Status status = Load(s->impl_->events, state); !status.ok()) {
     return status;
   }
   return s;
 }
 
-Scheduler Scheduler::Fork() const {
-  // A state the scheduler itself gave is never refused.
-  return *Restore(State());
-}
-
-// --- The rest of the outside
-// ---------------------------------------------------------
+absl::StatusOr<Scheduler> Scheduler::Fork() const { return Restore(State()); }
 
 absl::Status Scheduler::Apply(const Event& event) {
   return impl_->Apply(event);
 }
+
 absl::StatusOr<ReconcileReport> Scheduler::Reconcile(Time at,
                                                      const Reconciled& whole) {
-  return impl_->Reconcile(at, whole);
+  if (absl::Status status = impl_->Apply({at, whole}); !status.ok()) {
+    return status;
+  }
+  return impl_->report;
 }
-void Scheduler::Submit(Gang gang) { impl_->Submit(std::move(gang)); }
+
+absl::Status Scheduler::Submit(Gang gang) {
+  return impl_->inbox.Push(std::move(gang), impl_->core.config.inbox_limit);
+}
+
 void Scheduler::Schedule(Time at, Plan* plan) { impl_->Schedule(at, plan); }
 
 absl::Status Scheduler::Follow(const PlanRecord& plan) {
-  Scheduler trial = Fork();
-  if (absl::Status status = trial.impl_->Follow(plan); !status.ok()) {
-    return status;
-  }
   return impl_->Follow(plan);
 }
 
 absl::Status Scheduler::WhatIf(Time at, std::span<const Event> events,
-                               Plan* plan) const {
-  Scheduler fork = Fork();
-  for (const Event& event : events) {
-    if (absl::Status status = fork.Apply(event); !status.ok()) return status;
-  }
-  fork.Schedule(at, plan);
-  impl_->Adopt(*fork.impl_, plan);
-  return absl::OkStatus();
+                               Plan* plan) {
+  return impl_->WhatIf(at, events, plan);
 }
 
 absl::StatusOr<Explanation> Scheduler::Explain(std::string_view gang) const {
-  return impl_->Explain(gang);
+  const GangIndex g = impl_->core.gangs.Find(gang);
+  if (g != kNoGang) return ExplainGang(impl_->core, *impl_->solver, g);
+  return absl::NotFoundError(
+      absl::StrCat("gang '", std::string(gang), "' is not known"));
 }
-SchedulerState Scheduler::State() const { return impl_->State(); }
+
+SchedulerState Scheduler::State() const { return StateOf(impl_->core); }
 std::shared_ptr<const SchedulerState> Scheduler::View() const {
-  return std::make_shared<const SchedulerState>(impl_->State());
+  return std::make_shared<const SchedulerState>(State());
 }
 uint64_t Scheduler::StateHash() const {
   StableHash hash;
-  hash.Add(impl_->State());
+  hash.Add(State());
   return hash.value();
 }
 void Scheduler::SetJournal(Journal* journal) { impl_->journal = journal; }
-Time Scheduler::now() const { return impl_->now; }
-const SchedulerConfig& Scheduler::config() const { return impl_->config; }
-const Cluster& Scheduler::cluster() const { return impl_->cluster; }
+Time Scheduler::now() const { return impl_->core.now; }
+const SchedulerConfig& Scheduler::config() const { return impl_->core.config; }
+const Cluster& Scheduler::cluster() const { return impl_->core.cluster; }
 
 std::string_view Scheduler::gang_key(GangId id) const {
-  if (id.index >= impl_->gangs.limit()) return {};
-  const GangRecord& r = impl_->gangs.at(id.index);
+  const GangTable& gangs = impl_->core.gangs;
+  if (id.index >= gangs.limit()) return {};
+  const GangRecord& r = gangs.at(id.index);
   return r.exists && r.generation == id.generation ? std::string_view(r.key)
                                                    : std::string_view();
 }
 
 std::string_view Scheduler::queue_key(QueueId id) const {
-  if (id.index >= impl_->queues.limit()) return {};
-  const QueueTree::Entry& e = impl_->queues.at(id.index);
+  const QueueTree& queues = impl_->core.queues;
+  if (id.index >= queues.limit()) return {};
+  const QueueTree::Entry& e = queues.at(id.index);
   return e.exists && e.generation == id.generation
              ? std::string_view(e.queue.key)
              : std::string_view();
 }
 
 std::string_view Scheduler::node_key(NodeId id) const {
-  const Cluster& c = impl_->cluster;
+  const Cluster& c = impl_->core.cluster;
   return id.valid() && c.exists(id.index) && c.id(id.index) == id
              ? std::string_view(c.node(id.index).key)
              : std::string_view();
 }
 
 GangId Scheduler::FindGang(std::string_view key) const {
-  const GangIndex g = impl_->gangs.Find(key);
-  return g == GangStore::kNoGang ? GangId()
-                                 : GangId{g, impl_->gangs.at(g).generation};
+  const GangTable& gangs = impl_->core.gangs;
+  const GangIndex g = gangs.Find(key);
+  return g == kNoGang ? GangId() : GangId{g, gangs.at(g).generation};
 }
 
 QueueId Scheduler::FindQueue(std::string_view key) const {
-  const QueueIndex q = impl_->queues.Find(key);
-  return q == kNoQueue ? QueueId() : QueueId{q, impl_->queues.at(q).generation};
+  const QueueTree& queues = impl_->core.queues;
+  const QueueIndex q = queues.Find(key);
+  return q == kNoQueue ? QueueId() : QueueId{q, queues.at(q).generation};
 }
 
 NodeId Scheduler::FindNode(std::string_view key) const {
-  return impl_->cluster.Find(key);
+  return impl_->core.cluster.Find(key);
 }
 
 absl::StatusOr<GangState> Scheduler::Find(std::string_view key) const {
-  const GangIndex g = impl_->gangs.Find(key);
-  if (g == GangStore::kNoGang) {
-    return absl::NotFoundError(
-        absl::StrCat("gang '", std::string(key), "' is not known"));
-  }
-  return impl_->StateOf(g);
+  const GangIndex g = impl_->core.gangs.Find(key);
+  if (g != kNoGang) return StateOf(impl_->core, g);
+  return absl::NotFoundError(
+      absl::StrCat("gang '", std::string(key), "' is not known"));
 }
 
 std::vector<uint32_t> Scheduler::PhaseCounts() const {
   std::vector<uint32_t> counts(EnumNames(GangPhase{}).size(), 0);
-  for (GangIndex g = 0; g < impl_->gangs.limit(); ++g) {
-    const GangRecord& r = impl_->gangs.at(g);
+  const GangTable& gangs = impl_->core.gangs;
+  for (GangIndex g = 0; g < gangs.limit(); ++g) {
+    const GangRecord& r = gangs.at(g);
     if (r.exists) ++counts[static_cast<size_t>(r.phase)];
   }
   return counts;
 }
 
 Resources Scheduler::QueueUsage(std::string_view queue) const {
-  const QueueIndex q = impl_->queues.Find(queue);
-  return q == kNoQueue ? Resources() : impl_->queues.at(q).usage;
+  const QueueIndex q = impl_->core.queues.Find(queue);
+  return q == kNoQueue ? Resources() : impl_->core.queues.at(q).used;
 }
 
 PlanRecord Scheduler::Record(const Plan& plan) const {
-  return impl_->Record(plan);
+  return RecordOf(impl_->core, plan);
 }
 NamedReason Scheduler::Named(const Reason& reason, GangId gang) const {
-  return impl_->Named(reason, gang.index);
+  return muster::Named(impl_->core, reason, gang.index);
 }
-absl::Status Scheduler::Validate() const { return impl_->Validate(); }
+absl::Status Scheduler::Validate() const { return CheckAll(impl_->core); }
 
 }  // namespace muster

@@ -4,9 +4,9 @@
 
 namespace muster {
 
-Surplus::Surplus(const Template& t, std::span<const uint32_t> counts,
+Surplus::Surplus(const GangSpec& spec, std::span<const uint32_t> counts,
                  std::span<const Assignment> tasks)
-    : gang_(t.prepared.gang),
+    : gang_(spec.gang()),
       groups_(static_cast<uint32_t>(gang_.groups.size())),
       counts_(counts.begin(), counts.end()),
       can_go_(gang_.roles.size()) {

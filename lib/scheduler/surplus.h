@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/scheduler/gang_store.h"
+#include "lib/scheduler/gang_spec.h"
 #include "muster/placement_solver.h"
 
 namespace muster {
@@ -21,7 +21,7 @@ class Surplus {
  public:
   // `counts`: tasks by role that count for the gang; `tasks`: those of them
   // that could go. O(tasks x roles x depth of groups).
-  Surplus(const Template& t, std::span<const uint32_t> counts,
+  Surplus(const GangSpec& spec, std::span<const uint32_t> counts,
           std::span<const Assignment> tasks);
 
   // What goes, the first to go first.

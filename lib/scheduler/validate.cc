@@ -85,6 +85,65 @@ absl::Status ValidatePlacement(const SchedulerConfig& config) {
 
 }  // namespace
 
+absl::Status ValidateTime(std::string_view field, Time time) {
+  constexpr Time kMost = kForever / 2;
+  if (time >= -kMost && time <= kMost) return absl::OkStatus();
+  return Invalid(absl::StrCat(A(field), ": ", time, " is not in +-", kMost));
+}
+
+absl::Status NotAnEnumValue(std::string_view field, uint64_t value,
+                            size_t count) {
+  return Invalid(
+      absl::StrCat(A(field), ": ", value, " is not in 0..", count - 1));
+}
+
+namespace {
+
+constexpr int64_t kMostInAll = int64_t{1} << 62;
+
+int64_t CapacityOf(const SchedulerConfig& config, const Node& node,
+                   ResourceKind k) {
+  return config.resources[k] == config.device_resource
+             ? static_cast<int64_t>(node.devices.size()) * kWholeDevice
+             : node.capacity[k];
+}
+
+absl::Status TooMuchInAll(const Node& node, const std::string& kind) {
+  return Invalid(absl::StrCat("node '", node.key, "'.capacity.", kind,
+                              ": the cluster has more than 2^62 with it"));
+}
+
+}  // namespace
+
+absl::Status ValidateClusterTotal(const Cluster& cluster,
+                                  const SchedulerConfig& config,
+                                  const Node& node) {
+  const NodeId known = cluster.Find(node.key);
+  for (ResourceKind k = 0; k < config.resources.size(); ++k) {
+    int64_t others = cluster.nodes_capacity()[k];
+    if (known.valid()) others -= cluster.capacity(known.index, k);
+    if (CapacityOf(config, node, k) > kMostInAll - others) {
+      return TooMuchInAll(node, config.resources[k]);
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status ValidateClusterTotal(const SchedulerConfig& config,
+                                  std::span<const Node> nodes) {
+  for (ResourceKind k = 0; k < config.resources.size(); ++k) {
+    int64_t sum = 0;
+    for (const Node& node : nodes) {
+      const int64_t capacity = CapacityOf(config, node, k);
+      if (capacity > kMostInAll - sum) {
+        return TooMuchInAll(node, config.resources[k]);
+      }
+      sum += capacity;
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status NotSupportedYet(std::string_view field) {
   return absl::UnimplementedError(
       absl::StrCat(A(field), ": not supported yet"));

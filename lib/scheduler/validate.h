@@ -3,14 +3,18 @@
 #ifndef MUSTER_LIB_SCHEDULER_VALIDATE_H_
 #define MUSTER_LIB_SCHEDULER_VALIDATE_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "muster/cluster.h"
 #include "muster/config.h"
+#include "muster/enum_names.h"
 #include "muster/gang.h"
 #include "muster/node.h"
 #include "muster/priority_class.h"
@@ -48,6 +52,27 @@ absl::Status ValidateQueue(const SchedulerConfig& config, const Queue& queue);
 absl::Status ValidatePriorityClass(const PriorityClass& priority_class);
 // The gang by itself: its queue, class and node sets are looked up elsewhere.
 absl::Status ValidateGang(const SchedulerConfig& config, const Gang& gang);
+
+// The node's capacity, with that of all others that are there, is at most 2^62
+// of each kind; or that of all these nodes.
+absl::Status ValidateClusterTotal(const Cluster& cluster,
+                                  const SchedulerConfig& config,
+                                  const Node& node);
+absl::Status ValidateClusterTotal(const SchedulerConfig& config,
+                                  std::span<const Node> nodes);
+
+// A time that a host tells: within +-kForever / 2.
+absl::Status ValidateTime(std::string_view field, Time time);
+// A value of its enum.
+absl::Status NotAnEnumValue(std::string_view field, uint64_t value,
+                            size_t count);
+template <class E>
+absl::Status ValidateEnum(std::string_view field, E value) {
+  const size_t count = EnumNames(E{}).size();
+  return static_cast<size_t>(value) < count
+             ? absl::OkStatus()
+             : NotAnEnumValue(field, static_cast<uint64_t>(value), count);
+}
 
 // The start wave of each role: 0 for those that wait for none. An error if
 // start_after names no role or goes round in a circle.

@@ -11,7 +11,11 @@ void Forest::DescribeSpread(int level, Pick first, Pick last, uint32_t spread) {
   const NodeIndex node =
       at(tree_->hosts)[Below(level, first, last, tree_->hosts).first].domain;
   board_->spreads().Describe(spread, node, &spread_domains_);
-  board_->problem().steps += spread_domains_.size() / 8 + 1;
+  // Of hosts there are places for nodes that are gone, too.
+  const size_t domains = rule.level == tree_->hosts
+                             ? board_->problem().cluster().nodes().size()
+                             : spread_domains_.size();
+  board_->problem().steps += domains / 8 + 1;
   if (level > rule.level) {
     SpreadDomain& d = spread_domains_[tree_->DomainOf(rule.level, node)];
     for (Pick p = first; p < last; ++p) d.room += at(level)[p].slots;

@@ -28,14 +28,18 @@ Cluster::~Cluster() = default;
 
 NodeId Cluster::Upsert(const Node& node) { return rep_->Upsert(node); }
 void Cluster::Remove(NodeIndex node) { rep_->Remove(node); }
+void Cluster::UndoAdd(NodeIndex node) { rep_->UndoAdd(node); }
+NodeIndex Cluster::UndoRemove(const Node& node) {
+  return rep_->UndoRemove(node);
+}
 void Cluster::SetAvailable(NodeIndex node, bool available) {
   rep_->SetAvailable(node, available);
 }
 bool Cluster::available(NodeIndex node) const {
   return exists(node) && rep_->nodes[node].available;
 }
-void Cluster::SetOthers(NodeIndex node, const OtherUsage& usage) {
-  rep_->SetOthers(node, usage);
+bool Cluster::SetOthers(NodeIndex node, const OtherUsage& usage) {
+  return rep_->SetOthers(node, usage);
 }
 void Cluster::SetNodeSet(const NodeSet& set) {
   rep_->NodeSetChanged(rep_->sets.Set(set));
@@ -270,6 +274,9 @@ int64_t Cluster::capacity(NodeIndex node, ResourceKind kind) const {
 }
 const Resources& Cluster::total_capacity() const {
   return rep_->total_capacity;
+}
+const Resources& Cluster::nodes_capacity() const {
+  return rep_->nodes_capacity;
 }
 uint32_t Cluster::task_count(NodeIndex node, Ledger ledger) const {
   return exists(node) ? rep_->ledgers.TaskCount(node, ledger) : 0;

@@ -13,14 +13,13 @@ Cluster::Rep::Rep(uint32_t kinds, ResourceKind device_kind,
     : ledgers(kinds, device_kind, std::move(schemes)),
       topologies(std::move(configured)),
       total_capacity(kinds),
+      nodes_capacity(kinds),
       indexes_(topologies.size()) {}
 
 NodeId Cluster::Rep::Upsert(const Node& node) {
   NodeIndex n = nodes.Find(node.key).index;
   if (n == NodeId::kNone) {
     n = nodes.Add(node);
-    freed.Reserve(2 * size_t{nodes.limit()});
-    changed.Reserve(2 * size_t{nodes.limit()});
     ++layout_version;
   } else {
     NodeRecord& record = nodes[n];
@@ -29,13 +28,36 @@ NodeId Cluster::Rep::Upsert(const Node& node) {
     CountCapacity(n, -1);
     record.node = node;
   }
-  ledgers.SetNode(n, node, nodes[n].others);
-  CountCapacity(n, 1);
-  filters.MarkChanged(n);
-  freed.Add(n);
-  changed.Add(n);
-  ++structure_version;
+  Enter(n);
   return nodes.id(n);
+}
+
+void Cluster::Rep::Enter(NodeIndex node) {
+  freed.Reserve(2 * size_t{nodes.limit()});
+  changed.Reserve(2 * size_t{nodes.limit()});
+  ledgers.SetNode(node, nodes[node].node, nodes[node].others);
+  CountCapacity(node, 1);
+  filters.MarkChanged(node);
+  freed.Add(node);
+  changed.Add(node);
+  ++structure_version;
+}
+
+void Cluster::Rep::UndoAdd(NodeIndex node) {
+  CountCapacity(node, -1);
+  ledgers.ClearNode(node);
+  nodes.UndoAdd(node);
+  filters.MarkChanged(node);
+  changed.Add(node);
+  ++layout_version;
+  ++structure_version;
+}
+
+NodeIndex Cluster::Rep::UndoRemove(const Node& node) {
+  const NodeIndex n = nodes.UndoRemove(node);
+  ++layout_version;
+  Enter(n);
+  return n;
 }
 
 bool Cluster::Rep::SamePlaces(const Labels& a, const Labels& b) const {
@@ -73,17 +95,19 @@ void Cluster::Rep::SetAvailable(NodeIndex node, bool available) {
   ++structure_version;
 }
 
-void Cluster::Rep::SetOthers(NodeIndex node, const OtherUsage& usage) {
-  if (!nodes.exists(node)) return;
+bool Cluster::Rep::SetOthers(NodeIndex node, const OtherUsage& usage) {
+  if (!nodes.exists(node)) return false;
   NodeRecord& record = nodes[node];
   if (record.others.amount == usage.amount &&
       record.others.devices == usage.devices) {
-    return;
+    return false;
   }
-  if (ledgers.SetOthers(node, record.others, usage)) freed.Add(node);
+  const bool given_up = ledgers.SetOthers(node, record.others, usage);
+  if (given_up) freed.Add(node);
   changed.Add(node);
   record.others = usage;
   ++structure_version;
+  return given_up;
 }
 
 void Cluster::Rep::NodeSetChanged(const std::vector<std::string>& keys) {
@@ -98,10 +122,11 @@ void Cluster::Rep::NodeSetChanged(const std::vector<std::string>& keys) {
 }
 
 void Cluster::Rep::CountCapacity(NodeIndex node, int64_t times) {
-  if (!nodes[node].available) return;
   for (ResourceKind k = 0; k < ledgers.kinds(); ++k) {
-    total_capacity.Set(k,
-                       total_capacity[k] + times * ledgers.capacity(node, k));
+    const int64_t capacity = times * ledgers.capacity(node, k);
+    nodes_capacity.Set(k, nodes_capacity[k] + capacity);
+    if (!nodes[node].available) continue;
+    total_capacity.Set(k, total_capacity[k] + capacity);
   }
 }
 

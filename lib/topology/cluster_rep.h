@@ -33,7 +33,9 @@ class Cluster::Rep {
   NodeId Upsert(const Node& node);
   void Remove(NodeIndex node);
   void SetAvailable(NodeIndex node, bool available);
-  void SetOthers(NodeIndex node, const OtherUsage& usage);
+  bool SetOthers(NodeIndex node, const OtherUsage& usage);
+  void UndoAdd(NodeIndex node);
+  NodeIndex UndoRemove(const Node& node);
   void NodeSetChanged(const std::vector<std::string>& keys);
   const TopologyIndex& Index(size_t topology) const;
 
@@ -66,6 +68,7 @@ class Cluster::Rep {
   Identity identity{};
   std::vector<Topology> topologies;
   Resources total_capacity;
+  Resources nodes_capacity;  // Unavailable ones included.
   uint64_t structure_version = 0;
   uint64_t layout_version = 1;  // Rises when nodes or their places change.
 
@@ -90,6 +93,8 @@ class Cluster::Rep {
 
   // Whether the labels put a node into the same domains everywhere.
   bool SamePlaces(const Labels& a, const Labels& b) const;
+  // A node that was added to the table.
+  void Enter(NodeIndex node);
   void CountCapacity(NodeIndex node, int64_t times);
   void Apply(const Allocation& a, Ledger ledger, int sign);
   void HashNode(NodeIndex node, StableHash* hash) const;

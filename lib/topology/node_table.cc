@@ -24,12 +24,35 @@ NodeIndex NodeTable::Add(const Node& node) {
     index = unused_.back();
     unused_.pop_back();
   }
+  Enter(index, node);
+  return index;
+}
+
+void NodeTable::Enter(NodeIndex index, const Node& node) {
   NodeRecord& record = records_[index];
   record.node = node;
   exists_[index] = 1;
   by_key_.emplace(node.key, index);
   ordered_.push_back({index, record.generation});
   in_order_ = false;
+}
+
+void NodeTable::UndoAdd(NodeIndex node) {
+  NodeRecord& record = records_[node];
+  by_key_.erase(record.node.key);
+  record = {.generation = record.generation};
+  exists_[node] = 0;
+  in_order_ = false;
+  InOrder();  // Forgets it: its id is given out again.
+  unused_.push_back(node);
+}
+
+NodeIndex NodeTable::UndoRemove(const Node& node) {
+  InOrder();  // Forgets its id of before: it is given out again.
+  const NodeIndex index = unused_.back();
+  unused_.pop_back();
+  --records_[index].generation;
+  Enter(index, node);
   return index;
 }
 

@@ -39,6 +39,9 @@ class NodeTable {
   // The key must be new.
   NodeIndex Add(const Node& node);
   void Remove(NodeIndex node);
+  // See Cluster. O(nodes).
+  void UndoAdd(NodeIndex node);
+  NodeIndex UndoRemove(const Node& node);
 
   // In key order. Brought up to date here, where it is asked for: new nodes
   // are sorted by themselves and merged in.
@@ -52,6 +55,8 @@ class NodeTable {
   bool IsLive(const Ordered& o) const {
     return exists(o.node) && records_[o.node].generation == o.generation;
   }
+
+  void Enter(NodeIndex index, const Node& node);
 
   std::deque<NodeRecord> records_{};
   std::vector<uint8_t> exists_{};  // By node: records are far apart.

@@ -34,8 +34,10 @@ class PlanLaw {
     if (trial_.plan.based_on != trial_.before_state.version)
       return "numbers: based_on";
     const uint64_t budget = trial_.before_state.config.work_budget;
-    if (budget > 0 && trial_.plan.steps > budget)
+    if (budget > 0 && trial_.plan.steps > budget &&
+        !trial_.plan.budget_exhausted) {
       return "numbers: over the budget";
+    }
     return "";
   }
 
@@ -154,6 +156,8 @@ class PlanLaw {
     for (const GangState& g : trial_.after_state.gangs) {
       const bool runs =
           g.phase == GangPhase::kStarting || g.phase == GangPhase::kRunning;
+      // Those that the budget left to the next pass ask for it.
+      if (trial_.plan.budget_exhausted && g.look) continue;
       if (runs && !MeetsMinimum(g.gang, LiveTasks(g))) {
         return "minimum: gang " + g.gang.key +
                " runs below it: " + Printer::Text(g);

@@ -173,7 +173,7 @@ SchedulerConfig RandomConfig(Dice& dice) {
   config.host.choose_devices = !dice.OneIn(4);
   config.host.nominate = !dice.OneIn(4);
   config.host.grace = !dice.OneIn(4);
-  if (dice.OneIn(4)) config.work_budget = static_cast<uint64_t>(dice.In(1, 30));
+  if (dice.OneIn(4)) config.work_budget = uint64_t{1} << dice.In(0, 14);
   config.preemption = !dice.OneIn(10);
   return config;
 }

@@ -91,20 +91,57 @@ class VictimLaw {
     return "";  // Of another queue: see ReclaimsWrongly.
   }
 
-  // What a queue is guaranteed by kind; -1: nothing is said of it.
-  std::vector<int64_t> Guarantees(const std::string& q) const {
-    const Queue& queue = *trial_.before.queue(q);
-    std::vector<int64_t> all(trial_.before_state.config.resources.size(),
-                             queue.quotas.empty() ? 0 : -1);
-    for (const Quota& quota : queue.quotas) {
-      if (quota.guarantee)
-        all[trial_.KindNamed(quota.resource)] = *quota.guarantee;
+  // What a queue is guaranteed of a kind: nothing, if it does not say.
+  int64_t Guarantee(const std::string& q, size_t kind) const {
+    int64_t guarantee = 0;
+    for (const Quota& quota : trial_.before.queue(q)->quotas) {
+      if (quota.guarantee && trial_.KindNamed(quota.resource) == kind) {
+        guarantee = *quota.guarantee;
+      }
     }
-    return all;
+    return guarantee;
+  }
+
+  // The kind by which a gang's reclaims are judged.
+  size_t DecidingKind(const Gang& gang) const {
+    std::vector<int64_t> asked(trial_.before_state.config.resources.size());
+    for (const Role& role : gang.roles) {
+      if (role.min_tasks == 0) continue;
+      for (size_t k = 0; k < asked.size(); ++k) {
+        asked[k] += role.shape.resources[k];
+      }
+      asked[Gpu()] += role.shape.devices.count;
+    }
+    return DecidingKind(asked);
+  }
+
+  size_t Gpu() const {
+    return trial_.KindNamed(trial_.before_state.config.device_resource);
+  }
+
+  // Devices, if there are some; else the first kind for which queues compete:
+  // one of several below the same queue is guaranteed something of it.
+  size_t DecidingKind(const std::vector<int64_t>& amount) const {
+    if (amount[Gpu()] > 0) return Gpu();
+    const std::vector<Queue>& queues = trial_.before_state.queues;
+    for (size_t k = 0; k < amount.size(); ++k) {
+      for (const Queue& q : queues) {
+        const auto siblings = std::ranges::count_if(
+            queues, [&](const Queue& o) { return o.parent == q.parent; });
+        for (const Quota& quota : q.quotas) {
+          if (amount[k] > 0 && quota.guarantee && siblings > 1 &&
+              trial_.KindNamed(quota.resource) == k) {
+            return k;
+          }
+        }
+      }
+    }
+    return amount.size();
   }
 
   // Between a victim and what it shares with the winner, every queue holds
-  // more than its guarantee until the last of the winner's victims goes: there
+  // more than its guarantee until the last of the winner's victims goes, both
+  // of the kind that decides for the winner and of that for the victim: there
   // is an order in which each of them is taken from a queue above its own.
   std::string ReclaimsWrongly(const Usage& change, const std::string& winner,
                               const std::vector<Usage>& taken) {
@@ -118,17 +155,21 @@ class VictimLaw {
         }
       }
     }
+    const size_t k = DecidingKind(trial_.before.gang(winner)->gang);
     for (const std::string& q : queues) {
       std::vector<int64_t> left = trial_.before.QueueLater(q);
+      if (k >= left.size()) return "of a kind that nobody is guaranteed";
       Add(change, q, &left);
       for (const Usage& t : taken) Add(t, q, &left);
-      const std::vector<int64_t> guarantees = Guarantees(q);
       bool over = false;
       for (const Usage& last : taken) {
         if (!last.contains(q)) continue;
-        for (size_t k = 0; k < left.size(); ++k) {
-          over |= guarantees[k] >= 0 && left[k] - last.at(q)[k] > guarantees[k];
-        }
+        std::vector<int64_t> held = last.at(q);
+        for (int64_t& amount : held) amount = -amount;
+        const size_t its = DecidingKind(held);
+        over |=
+            left[k] + held[k] > Guarantee(q, k) &&
+            (its == left.size() || left[its] + held[its] > Guarantee(q, its));
       }
       if (!over) return "queue " + q + " is within its guarantee";
     }

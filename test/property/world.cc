@@ -283,6 +283,25 @@ void World::CheckQuiet(const PlanRecord& plan) {
                   " decides more: " + Printer::Text(twin->Record(again)));
     }
   }
+  CheckClosed(plan);
+}
+
+// Every no still holds: were all questions open, nothing would be decided.
+void World::CheckClosed(const PlanRecord& plan) {
+  SchedulerState asking = state_;
+  asking.classes.clear();
+  asking.config.work_budget = 0;
+  for (GangState& g : asking.gangs) {
+    g.look |= g.phase == GangPhase::kNominated ||
+              g.trouble != ReasonCode::kNone || g.cancel;
+  }
+  absl::StatusOr<Scheduler> twin = Scheduler::Restore(asking);
+  if (!twin.ok()) return Fail("restore: " + twin.status().ToString());
+  Plan again;
+  twin->Schedule(plan.now, &again);
+  if (again.decisions.empty() && again.untold.empty()) return;
+  Fail("closed: a question that was closed has another answer: " +
+       Printer::Text(twin->Record(again)));
 }
 
 // --- The end

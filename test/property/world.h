@@ -72,6 +72,7 @@ class World final : private Journal {
   void Answer(Dice& dice);
   void Submit(Dice& dice);
   void SubmitMany(Dice& dice);
+  void TakeSubmissions(Scheduler& twin);
   void GangEvent(Dice& dice);
   void NodeEvent(Dice& dice);
   void QueueEvent(Dice& dice);
@@ -88,6 +89,7 @@ class World final : private Journal {
   void CheckDeeply(Time at, const SchedulerState& before,
                    const PlanRecord& whatif, const PlanRecord& plan);
   void CheckQuiet(const PlanRecord& plan);
+  void CheckClosed(const PlanRecord& plan);
   void CheckSteady(const PlanRecord& plan);
   bool OnlyStarts(const EventBody& what) const;
   void CheckGangs();

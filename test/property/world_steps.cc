@@ -160,11 +160,12 @@ void World::SubmitMany(Dice& dice) {
   gangs.push_back(gangs[0]);  // Twice: one of them is refused.
   absl::StatusOr<Scheduler> twin = Scheduler::Restore(scheduler_->State());
   if (!twin.ok()) return Fail("restore: " + twin.status().ToString());
-  for (const Gang& gang : gangs) scheduler_->Submit(gang);
+  for (const Gang& gang : gangs) scheduler_->Submit(gang).IgnoreError();
   if (dice.OneIn(4)) {
     std::vector<std::thread> threads;
     for (size_t i = 0; i < gangs.size(); ++i) {
-      threads.emplace_back([&twin, &gangs, i] { twin->Submit(gangs[i]); });
+      threads.emplace_back(
+          [&twin, &gangs, i] { twin->Submit(gangs[i]).IgnoreError(); });
     }
     for (std::thread& t : threads) t.join();
   } else {
@@ -172,26 +173,33 @@ void World::SubmitMany(Dice& dice) {
                 gangs.begin() + dice.Below(static_cast<uint32_t>(gangs.size())),
                 gangs.end());
     std::reverse(gangs.begin(), gangs.end());
-    for (const Gang& gang : gangs) twin->Submit(gang);
+    for (const Gang& gang : gangs) twin->Submit(gang).IgnoreError();
   }
-  Plan other;
-  twin->Schedule(now_, &other);
   for (const Gang& gang : gangs) {
     made_.insert(gang.key);
     Log("submit " + Printer::Text(gang));
   }
   grown_.clear();
+  do {  // As many passes as the budget asks for.
+    TakeSubmissions(*twin);
+  } while (plan_.inbox_left && failure_.empty());
+}
+
+void World::TakeSubmissions(Scheduler& twin) {
+  Plan other;
+  twin.Schedule(now_, &other);
   scheduler_->Schedule(now_, &plan_);
   const PlanRecord mine = scheduler_->Record(plan_);
-  const PlanRecord theirs = twin->Record(other);
+  const PlanRecord theirs = twin.Record(other);
   state_ = scheduler_->State();
   for (const DecisionRecord& d : mine.decisions) {
     if (d.kind == DecisionKind::kCancel) may_go_.insert(d.gang);
   }
   Log("submitted many; plan " + Printer::Text(mine));
   CheckGangs();
-  if (!(mine == theirs) || twin->StateHash() != scheduler_->StateHash() ||
-      plan_.refused.size() != other.refused.size()) {
+  if (!(mine == theirs) || twin.StateHash() != scheduler_->StateHash() ||
+      plan_.refused.size() != other.refused.size() ||
+      plan_.inbox_left != other.inbox_left) {
     Fail("submissions do not commute: " + Printer::Text(mine) + "\n" +
          Printer::Text(theirs));
   }

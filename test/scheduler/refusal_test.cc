@@ -282,7 +282,7 @@ TEST(Refusals, OfNodes) {
       {OthersChanged{{"n1", {-1}, {}}}, kInvalid,
        "usage of 'n1'.amount.cpu: -1"},
       {OthersChanged{{"n1", {}, {{2, 0, 0}}}}, kInvalid,
-       "node 'n1': device 2 of 2"},
+       "usage of 'n1': device 2 of 2"},
       {OthersChanged{{"n1", {}, {{0, 1001, 0}}}}, kInvalid, "milli"},
       {NodeSetChanged{{"", {}}}, kInvalid, "node_set.key"},
   });
@@ -295,15 +295,13 @@ TEST(Refusals, OfQueuesAndClasses) {
   ExpectRefused({
       {QueueChanged{{.key = ""}}, kInvalid, "queue.key"},
       {QueueChanged{{.key = "new", .parent = "x"}}, kNotFound,
-       "queue.parent 'x'"},
+       "queue 'new'.parent: 'x' is not known"},
       {QueueChanged{{.key = "new", .parent = "new"}}, kInvalid,
-       "queue 'new'.parent: is the queue itself"},
+       "queue 'new'.parent: 'new' is the queue itself"},
       {QueueChanged{{.key = "new", .parent = "q"}}, kNotNow,
        "queue 'new'.parent: 'q' holds gangs"},
-      {QueueChanged{{.key = "q"}}, kNotNow,
-       "queue 'q'.parent: was 'parent' and does not change"},
-      {QueueChanged{{.key = "parent", .parent = "q"}}, kNotNow,
-       "queue 'parent'"},
+      {QueueChanged{{.key = "parent", .parent = "q"}}, kInvalid,
+       "queue 'parent'.parent: 'q' is the queue itself, or below it"},
       {QueueChanged{{.key = "q", .parent = "parent", .weight = 0}}, kInvalid,
        "queue 'q'.weight: 0"},
       {quotas({{.resource = "x"}}), kInvalid,
@@ -343,7 +341,7 @@ TEST(Refusals, OfAnswers) {
       {TasksAnswered{"runs", {{{0, 0}, 0, TaskOutcome::kStarted, "x", {}}}},
        kNotFound, "node 'x'"},
       {TasksAnswered{"runs", {{{0, 0}, 0, TaskOutcome::kStarted, "n1", {7}}}},
-       kInvalid, "device 7 of node 'n1'"},
+       kInvalid, "gang 'runs'.devices: 7 is not one of node 'n1'"},
   });
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "lib/scheduler/gang_store.h"
+#include "lib/scheduler/gang_spec.h"
 #include "test/property/books.h"
 #include "test/property/dice.h"
 
@@ -102,7 +102,7 @@ TEST(SurplusTest, EveryCutLeavesAGangAndNothingIsLeftOver) {
     }
     if (!MeetsMinimum(gang, counts)) continue;
     ++gangs;
-    Template t;
+    GangSpec t;
     t.prepared.gang = gang;
     const Surplus surplus(t, counts, tasks);
     std::vector<uint32_t> left = counts;

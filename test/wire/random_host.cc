@@ -114,7 +114,7 @@ void RandomHost::Submit() {
   if (Below(8) == 0) gang.max_runtime = 300 * kSecond;
   if (Below(3) == 0) role.topology.required = "rack";
   if (Below(2) == 0) {
-    scheduler_.Submit(std::move(gang));
+    scheduler_.Submit(std::move(gang)).IgnoreError();
   } else {
     Tell(GangSubmitted{std::move(gang)});
   }

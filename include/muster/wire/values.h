@@ -2,6 +2,7 @@
 #ifndef MUSTER_WIRE_VALUES_H_
 #define MUSTER_WIRE_VALUES_H_
 
+#include "muster/class_state.h"
 #include "muster/config.h"
 #include "muster/decision.h"
 #include "muster/device.h"
@@ -30,7 +31,7 @@
   X(Node) X(OtherUsage) X(NodeSet)                                             \
   X(TaskShape) X(Role) X(Group) X(Traffic) X(GangAffinity) X(SpeedEntry)       \
   X(Gang) X(Quota) X(Queue) X(PriorityClass)                                   \
-  X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(PlanRecord)          \
+  X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(ClassState) X(PlanRecord)          \
   X(TypicalTask) X(ModelSupply) X(PlacementOptions)                            \
   X(HostCapabilities) X(SchedulerConfig) X(TaskState) X(OpenDecision)          \
   X(GangState) X(NodeState) X(SchedulerState)                                  \

@@ -1,0 +1,57 @@
+// ClassState: what is remembered of the questions of a class of gangs.
+#ifndef MUSTER_CLASS_STATE_H_
+#define MUSTER_CLASS_STATE_H_
+
+#include <cstdint>
+#include <string>
+
+#include "muster/ids.h"
+#include "muster/reason.h"
+
+namespace muster {
+
+// Gangs of one queue, priority class and description ask together: whether
+// there is room for the first of them, whether room can be made for it; gangs
+// that run, whether they can grow. A question that was answered with no is
+// closed until something happens that could make it yes. Which ones are open
+// decides what the next passes do and what that costs, so it is part of the
+// state.
+struct ClassState {
+  enum : uint32_t {
+    kRoom = 1,     // Is there room?
+    kVictims = 2,  // Can room be made?
+    kPutOff = 4,   // The second, when the round under way is over.
+  };
+
+  std::string gang{};  // Key of the class's first gang.
+  bool grows = false;  // Its gangs run, and ask to grow.
+  uint32_t open = 0;   // Sum of the open ones; else as above.
+  // The reason for waiting that was told last: Reason without its numbers. The
+  // object by key where it has one, else (role, group, level) by position.
+  ReasonCode code = ReasonCode::kNone;
+  ReasonObject object_kind = ReasonObject::kNone;
+  std::string object{};
+  uint32_t position = 0;
+  uint32_t resource = 0xffffffff;
+  Time retry_at = kForever;  // kVictims opens then by itself.
+  uint32_t effort = 0;       // Steps spent on a no that is not proven.
+
+  friend bool operator==(const ClassState&, const ClassState&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+    v(2, "grows", s.grows);
+    v(3, "open", s.open);
+    v(4, "code", s.code);
+    v(5, "object_kind", s.object_kind);
+    v(6, "object", s.object);
+    v(7, "position", s.position);
+    v(8, "resource", s.resource);
+    v(9, "retry_at", s.retry_at);
+    v(10, "effort", s.effort);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_CLASS_STATE_H_

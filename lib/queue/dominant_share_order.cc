@@ -1,0 +1,47 @@
+#include "lib/queue/queue_order.h"
+
+namespace muster {
+namespace {
+
+class DominantShareOrder final : public QueueOrder {
+ public:
+  DominantShareOrder(const QueueTree& queues, const QuotaLaw& law,
+                     const Resources& capacity)
+      : queues_(queues), law_(law), capacity_(capacity) {}
+
+  Turn TurnOf(QueueIndex q, const Claim& claim) const override {
+    const QueueTree::Entry& e = queues_.at(q);
+    Turn turn{.queue = q, .rank = claim.rank};
+    turn.within = law_.Within(q, *claim.demand);
+    for (ResourceKind k = 0; k < capacity_.size(); ++k) {
+      if (capacity_[k] <= 0) continue;
+      const Fraction share{e.used[k], Wide{capacity_[k]} * e.queue.weight};
+      if (Compare(share, turn.share) > 0) turn.share = share;
+    }
+    return turn;
+  }
+
+  bool Before(const Turn& a, const Turn& b) const override {
+    if (a.within != b.within) return a.within;
+    if (a.rank.priority != b.rank.priority) {
+      return a.rank.priority > b.rank.priority;
+    }
+    const auto shares = Compare(a.share, b.share);
+    return shares != 0 ? shares < 0 : a.rank < b.rank;
+  }
+
+ private:
+  const QueueTree& queues_;
+  const QuotaLaw& law_;
+  const Resources& capacity_;
+};
+
+}  // namespace
+
+std::unique_ptr<QueueOrder> NewDominantShareOrder(const QueueTree& queues,
+                                                  const QuotaLaw& law,
+                                                  const Resources& capacity) {
+  return std::make_unique<DominantShareOrder>(queues, law, capacity);
+}
+
+}  // namespace muster

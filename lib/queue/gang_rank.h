@@ -1,0 +1,42 @@
+// The order in which gangs of one queue are served.
+#ifndef MUSTER_LIB_QUEUE_GANG_RANK_H_
+#define MUSTER_LIB_QUEUE_GANG_RANK_H_
+
+#include <compare>
+#include <cstdint>
+#include <string_view>
+
+#include "muster/ids.h"
+
+namespace muster {
+
+// A gang's position in its scheduler's table.
+using GangIndex = uint32_t;
+inline constexpr GangIndex kNoGang = 0xffffffff;
+
+// Higher priority first, then the fewer tasks beyond the minimum (0 for gangs
+// that wait), then the earlier submission, then the key. Total, since keys are
+// unique; no handle and no arrival takes part. `key` points into the gang's
+// record and holds as long as the gang lives.
+struct GangRank {
+  int32_t priority = 0;
+  uint32_t surplus = 0;
+  Time submitted = 0;
+  std::string_view key{};
+  GangIndex gang = kNoGang;
+
+  friend std::strong_ordering operator<=>(const GangRank& a,
+                                          const GangRank& b) {
+    if (auto c = b.priority <=> a.priority; c != 0) return c;
+    if (auto c = a.surplus <=> b.surplus; c != 0) return c;
+    if (auto c = a.submitted <=> b.submitted; c != 0) return c;
+    return a.key.compare(b.key) <=> 0;
+  }
+  friend bool operator==(const GangRank& a, const GangRank& b) {
+    return (a <=> b) == 0;
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_QUEUE_GANG_RANK_H_

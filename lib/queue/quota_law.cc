@@ -1,0 +1,183 @@
+#include "lib/queue/quota_law.h"
+
+#include <algorithm>
+
+namespace muster {
+
+void QuotaOverlay::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
+  for (; q != kNoQueue; q = queues_.at(q).parent) {
+    auto it = std::lower_bound(changes_.begin(), changes_.end(), q,
+                               [](const auto& change, QueueIndex wanted) {
+                                 return change.first < wanted;
+                               });
+    if (it == changes_.end() || it->first != q) {
+      it = changes_.insert(it, {q, Resources(queues_.kinds())});
+    }
+    it->second.AddTimes(amount, sign);
+  }
+}
+
+int64_t QuotaOverlay::Of(QueueIndex q, ResourceKind kind) const {
+  const auto it = std::lower_bound(changes_.begin(), changes_.end(), q,
+                                   [](const auto& change, QueueIndex wanted) {
+                                     return change.first < wanted;
+                                   });
+  return it == changes_.end() || it->first != q ? 0 : it->second[kind];
+}
+
+int64_t QuotaLaw::Used(QueueIndex q, ResourceKind kind, Ledger ledger,
+                       const QuotaOverlay* overlay) const {
+  const QueueTree::Entry& e = queues_.at(q);
+  int64_t used = e.used[kind];
+  if (ledger == Ledger::kBoth) used += e.releasing[kind];
+  if (overlay != nullptr) used += overlay->Of(q, kind);
+  return used;
+}
+
+bool QuotaLaw::Room(QueueIndex q, Ledger ledger, Resources* room,
+                    const QuotaOverlay* overlay) const {
+  bool bounded = false;
+  for (ResourceKind k = 0; k < queues_.kinds(); ++k) {
+    room->Set(k, QueueTree::kUnbounded);
+  }
+  for (; q != kNoQueue; q = queues_.at(q).parent) {
+    const QueueTree::Entry& e = queues_.at(q);
+    if (!e.bounded) continue;
+    bounded = true;
+    for (ResourceKind k = 0; k < queues_.kinds(); ++k) {
+      if (e.limit[k] == QueueTree::kUnbounded) continue;
+      const int64_t left = e.limit[k] - Used(q, k, ledger, overlay);
+      room->Set(k, std::clamp<int64_t>(left, 0, (*room)[k]));
+    }
+  }
+  return bounded;
+}
+
+LimitExcess QuotaLaw::OverLimit(QueueIndex q, const Resources& demand,
+                                Ledger ledger,
+                                const QuotaOverlay* overlay) const {
+  for (; q != kNoQueue; q = queues_.at(q).parent) {
+    const QueueTree::Entry& e = queues_.at(q);
+    if (!e.bounded) continue;
+    for (ResourceKind k = 0; k < demand.size(); ++k) {
+      if (demand[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
+      const int64_t left = e.limit[k] - Used(q, k, ledger, overlay);
+      if (demand[k] > left) return {q, k, demand[k], left};
+    }
+  }
+  return {};
+}
+
+LimitExcess QuotaLaw::OverLimitNow(QueueIndex q, const Resources& held,
+                                   Ledger ledger) const {
+  for (; q != kNoQueue; q = queues_.at(q).parent) {
+    const QueueTree::Entry& e = queues_.at(q);
+    if (!e.bounded) continue;
+    for (ResourceKind k = 0; k < held.size(); ++k) {
+      if (held[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
+      const int64_t others = Used(q, k, ledger, nullptr) - held[k];
+      if (others + held[k] > e.limit[k]) {
+        return {q, k, held[k], e.limit[k] - others};
+      }
+    }
+  }
+  return {};
+}
+
+LimitExcess QuotaLaw::NeverWithin(QueueIndex q, const Resources& demand) const {
+  for (; q != kNoQueue; q = queues_.at(q).parent) {
+    const QueueTree::Entry& e = queues_.at(q);
+    for (ResourceKind k = 0; e.bounded && k < demand.size(); ++k) {
+      if (demand[k] > e.limit[k]) return {q, k, demand[k], e.limit[k]};
+    }
+  }
+  return {};
+}
+
+bool QuotaLaw::HasSay(QueueIndex q, const Resources& demand) const {
+  const QueueTree::Entry& e = queues_.at(q);
+  if (!e.guaranteed) return false;
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] > 0 && e.guarantee[k] >= 0) return true;
+  }
+  return false;
+}
+
+bool QuotaLaw::Within(QueueIndex q, const Resources& demand,
+                      const QuotaOverlay* overlay) const {
+  const QueueTree::Entry& e = queues_.at(q);
+  if (!HasSay(q, demand)) return false;
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] <= 0 || e.guarantee[k] < 0) continue;
+    if (Used(q, k, Ledger::kLater, overlay) + demand[k] > e.guarantee[k]) {
+      return false;
+    }
+  }
+  return true;
+}
+
+ResourceKind QuotaLaw::DecidingKind(const Resources& demand) const {
+  if (device_kind_ < queues_.kinds() && demand[device_kind_] > 0) {
+    return device_kind_;
+  }
+  ResourceKind k = 0;
+  while (k < queues_.kinds() && (demand[k] <= 0 || !queues_.IsContested(k))) {
+    ++k;
+  }
+  return k;
+}
+
+// Whether the queue itself stays within what it is guaranteed of the kind.
+bool QuotaLaw::IsOwed(QueueIndex q, int64_t demand, ResourceKind kind) const {
+  const QueueTree::Entry& e = queues_.at(q);
+  return e.guarantee[kind] >= 0 && e.used[kind] + demand <= e.guarantee[kind];
+}
+
+bool QuotaLaw::MayReclaimAtAll(QueueIndex taker,
+                               const Resources& demand) const {
+  const ResourceKind kind = DecidingKind(demand);
+  if (kind >= queues_.kinds()) return false;
+  QueueIndex q = taker;
+  while (q != kNoQueue && !IsOwed(q, demand[kind], kind)) {
+    q = queues_.at(q).parent;
+  }
+  return q != kNoQueue;
+}
+
+// What a group is guaranteed any queue in it may claim, also one whose own
+// guarantee is used up: between the queues of the group, their own decide.
+// Hence the highest that is guaranteed some of the kind says.
+bool QuotaLaw::MayReclaim(QueueIndex taker, QueueIndex victim,
+                          const Resources& demand) const {
+  const ResourceKind kind = DecidingKind(demand);
+  if (kind >= queues_.kinds()) return false;
+  const QueueIndex top = queues_.CommonAncestor(taker, victim);
+  QueueIndex highest = kNoQueue;
+  for (QueueIndex q = taker; q != top; q = queues_.at(q).parent) {
+    if (queues_.at(q).guarantee[kind] >= 0) highest = q;
+  }
+  return highest != kNoQueue && IsOwed(highest, demand[kind], kind) &&
+         Exceeds(victim, top, kind, nullptr);
+}
+
+bool QuotaLaw::Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
+                       const QuotaOverlay* overlay) const {
+  if (kind >= queues_.kinds()) return true;  // Nobody is guaranteed any.
+  for (; q != top; q = queues_.at(q).parent) {
+    const int64_t guarantee =
+        std::max<int64_t>(queues_.at(q).guarantee[kind], 0);
+    if (Used(q, kind, Ledger::kLater, overlay) <= guarantee) return false;
+  }
+  return true;
+}
+
+bool QuotaLaw::MayLose(QueueIndex victim, QueueIndex taker,
+                       const Resources& demand, const Resources& held,
+                       const QuotaOverlay* overlay) const {
+  const QueueIndex top = queues_.CommonAncestor(victim, taker);
+  const ResourceKind mine = DecidingKind(demand), its = DecidingKind(held);
+  return Exceeds(victim, top, mine, overlay) &&
+         (mine == its || Exceeds(victim, top, its, overlay));
+}
+
+}  // namespace muster

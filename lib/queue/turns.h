@@ -1,0 +1,71 @@
+// Whose turn it is: a tournament over the queue tree.
+#ifndef MUSTER_LIB_QUEUE_TURNS_H_
+#define MUSTER_LIB_QUEUE_TURNS_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/queue/queue_order.h"
+#include "lib/queue/queue_tree.h"
+
+namespace muster {
+
+// Leaves put their best claim forward; of its children each queue puts the best
+// forward, up to the roots. Serves waiting gangs and growing ones alike.
+//
+// Invariant: the answer is that of comparing all leaves with a claim anew, as
+// far as whoever changes a leaf's claim, or what queues use, says so. Memory is
+// kept between uses. Not synchronised.
+class Turns {
+ public:
+  Turns(const QueueTree& queues, const QueueOrder& order)
+      : queues_(queues), order_(order) {}
+
+  // No leaf has a claim. Queues come and go before this is called, not between
+  // it and what follows. O(queues that had a claim, and above).
+  void Clear();
+  // The leaf's best claim, or that it has none. What the leaf and the queues
+  // above it use may have changed as well. O(depth x log children).
+  void Set(QueueIndex leaf, const Claim& claim);
+  void Withdraw(QueueIndex leaf);
+  // What the queue and those above it use has changed. O(likewise).
+  void UsageChanged(QueueIndex q);
+
+  // The leaf whose turn it is; kNoQueue if there is no claim.
+  QueueIndex next() const { return next_; }
+  // Whether it is the only one with a claim. O(depth).
+  bool only_one() const;
+
+ private:
+  using Turn = QueueOrder::Turn;
+  // A child's turn as of Node::stamp; old ones are passed over.
+  struct Entry {
+    Turn turn{};
+    uint64_t stamp = 0;
+  };
+  struct Node {
+    bool opened = false;
+    bool active = false;         // It, or a queue below it, has a claim.
+    QueueIndex leaf = kNoQueue;  // Whose claim that is.
+    Claim claim{};
+    uint64_t stamp = 0;
+    uint32_t active_children = 0;
+    std::vector<Entry> children{};  // A heap, the best on top.
+  };
+
+  Node& Open(QueueIndex q);
+  void Enter(QueueIndex q, Node& parent);
+  void RefreshUp(QueueIndex q);
+  // Above the roots stands a node of its own: the last.
+  QueueIndex Above(QueueIndex q) const;
+
+  const QueueTree& queues_;
+  const QueueOrder& order_;
+  std::vector<Node> nodes_{};         // By queue; above the roots: nodes_[0].
+  std::vector<QueueIndex> opened_{};  // Positions in nodes_.
+  QueueIndex next_ = kNoQueue;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_QUEUE_TURNS_H_

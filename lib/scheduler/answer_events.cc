@@ -1,0 +1,149 @@
+// The host's answers.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "lib/base/status_macros.h"
+#include "lib/scheduler/events.h"
+#include "lib/scheduler/real_place.h"
+
+namespace muster {
+
+namespace {
+
+absl::Status WasMade(const Core& core, uint64_t seq) {
+  if (seq > 0 && seq < core.next_seq) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("decision ", seq, " was never made"));
+}
+
+absl::Status CheckAnswer(const Core& core, const GangRecord& r,
+                         const std::string& at, const TaskAnswer& a) {
+  const std::vector<Role>& roles = core.specs.at(r.spec).gang().roles;
+  if (a.task.role >= roles.size() ||
+      a.task.index >= roles[a.task.role].desired_tasks) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(at, ".task: the gang has no task (", a.task.role, ", ",
+                     a.task.index, ")"));
+  }
+  if (a.attempt > r.attempts) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(at, ".attempt: ", a.attempt,
+                     " was never planned; the last is ", r.attempts));
+  }
+  const TaskRecord* task = FindTask(r, a.task);
+  return task == nullptr ? absl::OkStatus()
+                         : RealPlace(core, r, task->at, a).status();
+}
+
+// A refused start: its tasks failed.
+void RefuseStart(EventContext& context, GangEdit& gang,
+                 const std::vector<TaskId>& owed) {
+  for (const TaskId id : owed) {
+    context.life.Answer(gang, id, 0, TaskOutcome::kFailed);
+  }
+  context.life.Update(gang);
+}
+
+// A refused stop: the gang goes on, and is left alone for a while.
+void RefuseStop(EventContext& context, GangEdit& gang,
+                const std::vector<TaskId>& owed) {
+  Core& core = context.core;
+  for (const TaskId id : owed) {
+    TaskRecord* task = FindTask(*gang, id);
+    core.answers.Settle(*gang, *task);
+    context.holdings.SetPhase(gang.gang(), *task, TaskPhase::kRunning);
+    core.nodes.Suspect(task->at.node);
+  }
+  if (gang->phase == GangPhase::kStopping ||
+      gang->phase == GangPhase::kSuspending) {
+    gang->phase = GangPhase::kRunning;
+  }
+  gang->cancel = false;
+  gang->failures = 0;
+  gang->backoff_until = core.now + core.config.backoff_base;
+  if (gang->trouble == ReasonCode::kNone) {
+    std::vector<uint32_t> counts;
+    if (!MeetsMinimum(*gang, core.specs.at(gang->spec), &counts)) {
+      gang->trouble = ReasonCode::kTaskFailed;
+    } else if (!context.life.Leaving(*gang).empty()) {
+      gang->trouble = ReasonCode::kNodeDrained;
+    }
+  }
+  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  context.life.Update(gang);
+}
+
+}  // namespace
+
+absl::Status Take(EventContext& context, const TasksAnswered& e) {
+  Core& core = context.core;
+  const GangIndex g = core.gangs.Find(e.gang);
+  if (g == kNoGang) return absl::OkStatus();  // Over.
+  const GangRecord& r = core.gangs.at(g);
+  for (size_t i = 0; i < e.tasks.size(); ++i) {
+    MUSTER_RETURN_IF_ERROR(CheckAnswer(
+        core, r, absl::StrCat("answer of gang '", e.gang, "'.tasks[", i, "]"),
+        e.tasks[i]));
+  }
+  GangEdit gang(core, g);
+  bool changed = false;
+  for (const TaskAnswer& a : e.tasks) {
+    TaskRecord* task = FindTask(*gang, a.task);
+    const bool current = task != nullptr &&
+                         (a.attempt == 0 || a.attempt == task->attempt) &&
+                         (task->phase == TaskPhase::kStarting ||
+                          task->phase == TaskPhase::kRunning ||
+                          task->phase == TaskPhase::kReleasing);
+    if (current && a.outcome == TaskOutcome::kStarted) {
+      const Allocation real = *RealPlace(core, r, task->at, a);
+      if (!(real == task->at)) {
+        context.holdings.Move(g, *task, real);
+        changed = true;
+      }
+    }
+    changed |= context.life.Answer(gang, a.task, a.attempt, a.outcome);
+  }
+  if (changed) context.life.Update(gang);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const DecisionApplied& e) {
+  Core& core = context.core;
+  MUSTER_RETURN_IF_ERROR(WasMade(core, e.seq));
+  const GangIndex g = core.answers.OwnerOf(e.seq);
+  if (g == kNoGang) return absl::OkStatus();  // Answered already.
+  GangEdit gang(core, g);
+  const TaskOutcome outcome = IsStop(Answers::OpenOf(*gang, e.seq).kind)
+                                  ? TaskOutcome::kReleased
+                                  : TaskOutcome::kStarted;
+  for (const TaskId id : Answers::OwedTasks(*gang, e.seq)) {
+    context.life.Answer(gang, id, 0, outcome);
+  }
+  context.life.Update(gang);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const DecisionRefused& e) {
+  Core& core = context.core;
+  MUSTER_RETURN_IF_ERROR(WasMade(core, e.seq));
+  const GangIndex g = core.answers.OwnerOf(e.seq);
+  if (g == kNoGang) return absl::OkStatus();
+  const OpenRecord open = Answers::OpenOf(core.gangs.at(g), e.seq);
+  const std::vector<TaskId> owed = Answers::OwedTasks(core.gangs.at(g), e.seq);
+  {
+    GangEdit gang(core, g);
+    IsStop(open.kind) ? RefuseStop(context, gang, owed)
+                      : RefuseStart(context, gang, owed);
+  }
+  if (!IsStop(open.kind)) return absl::OkStatus();
+  const GangIndex winner = core.gangs.Find(open.on_behalf_of);
+  if (winner != kNoGang &&
+      core.gangs.at(winner).phase == GangPhase::kNominated) {
+    context.life.UndoNomination(winner);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster

@@ -1,0 +1,60 @@
+#include "lib/scheduler/answers.h"
+
+#include <algorithm>
+#include <string>
+
+namespace muster {
+
+bool IsStop(DecisionKind kind) {
+  return kind == DecisionKind::kEvict || kind == DecisionKind::kShrink ||
+         kind == DecisionKind::kSuspend || kind == DecisionKind::kCancel;
+}
+
+void Answers::Owe(GangIndex g, GangRecord& r, uint64_t seq, DecisionKind kind,
+                  std::string_view on_behalf_of, size_t count) {
+  if (count == 0) return;
+  if (r.open.empty() || r.open.back().seq != seq) {
+    r.open.push_back({seq, kind, 0, std::string(on_behalf_of)});
+    owners_[seq] = g;
+  }
+  r.open.back().unanswered += static_cast<uint32_t>(count);
+}
+
+void Answers::Settle(GangRecord& r, TaskRecord& task) {
+  if (task.open_seq == 0) return;
+  const auto it =
+      std::find_if(r.open.begin(), r.open.end(),
+                   [&](const OpenRecord& o) { return o.seq == task.open_seq; });
+  task.open_seq = 0;
+  if (it == r.open.end() || --it->unanswered > 0) return;
+  owners_.erase(it->seq);
+  r.open.erase(it);
+}
+
+GangIndex Answers::OwnerOf(uint64_t seq) const {
+  const auto it = owners_.find(seq);
+  return it == owners_.end() ? kNoGang : it->second;
+}
+
+const OpenRecord& Answers::OpenOf(const GangRecord& r, uint64_t seq) {
+  return *std::find_if(r.open.begin(), r.open.end(),
+                       [&](const OpenRecord& o) { return o.seq == seq; });
+}
+
+std::vector<TaskId> Answers::OwedTasks(const GangRecord& r, uint64_t seq) {
+  std::vector<TaskId> owed;
+  for (const TaskRecord& task : r.tasks) {
+    if (task.open_seq == seq) owed.push_back(task.task);
+  }
+  return owed;
+}
+
+void Answers::Know(GangIndex g, const GangRecord& r) {
+  for (const OpenRecord& open : r.open) owners_[open.seq] = g;
+}
+
+void Answers::Forget(const GangRecord& r) {
+  for (const OpenRecord& open : r.open) owners_.erase(open.seq);
+}
+
+}  // namespace muster

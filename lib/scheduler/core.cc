@@ -1,0 +1,66 @@
+#include "lib/scheduler/core.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster {
+
+namespace {
+
+ResourceKind DeviceKind(const SchedulerConfig& config) {
+  const auto it = std::find(config.resources.begin(), config.resources.end(),
+                            config.device_resource);
+  return static_cast<ResourceKind>(it - config.resources.begin());
+}
+
+}  // namespace
+
+Core::Core(SchedulerConfig c)
+    : config(std::move(c)),
+      cluster(static_cast<uint32_t>(config.resources.size()),
+              DeviceKind(config), config.topologies, config.partition_schemes),
+      queues(config.resources),
+      law(queues, DeviceKind(config)),
+      order(NewDominantShareOrder(queues, law, cluster.total_capacity())),
+      lists(*this),
+      opener(*this),
+      undo(*this) {}
+
+GangEdit::GangEdit(Core& core, GangIndex g)
+    : core_(core), gang_(g), record_(core.gangs.record(g)) {
+  if (record_.edits++ == 0) core.undo.Touch(g);
+}
+
+GangIndex GangEdit::Add(Core& core, std::string_view key) {
+  const GangIndex g = core.gangs.Add(key);
+  core.undo.Added(g);
+  return g;
+}
+
+GangEdit::~GangEdit() {
+  if (--record_.edits > 0) return;
+  if (record_.leaves) {
+    Remove();
+  } else {
+    core_.lists.Update(gang_, record_);
+  }
+}
+
+void GangEdit::Remove() {
+  core_.lists.Remove(gang_, record_);
+  core_.answers.Forget(record_);
+  core_.queues.CountGang(record_.queue, core_.specs.at(record_.spec).most, -1);
+  core_.classes.CountGang(record_.priority_class, -1);
+  core_.specs.Unref(record_.spec, core_.cluster);
+  core_.undo.Removed(gang_);
+  core_.gangs.Remove(gang_);
+}
+
+bool AnyEditOpen(const Core& core) {
+  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
+    if (core.gangs.at(g).edits > 0) return true;
+  }
+  return false;
+}
+
+}  // namespace muster

@@ -1,0 +1,101 @@
+// Everything one scheduler knows: the tables, and what keeps them true to each
+// other when one of them changes.
+#ifndef MUSTER_LIB_SCHEDULER_CORE_H_
+#define MUSTER_LIB_SCHEDULER_CORE_H_
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "lib/queue/queue_order.h"
+#include "lib/queue/queue_tree.h"
+#include "lib/queue/quota_law.h"
+#include "lib/scheduler/answers.h"
+#include "lib/scheduler/gang_lists.h"
+#include "lib/scheduler/gang_spec.h"
+#include "lib/scheduler/gang_table.h"
+#include "lib/scheduler/node_book.h"
+#include "lib/scheduler/opener.h"
+#include "lib/scheduler/priority_classes.h"
+#include "lib/scheduler/undo.h"
+#include "muster/cluster.h"
+#include "muster/config.h"
+#include "muster/node.h"
+
+namespace muster {
+
+// Plain data: whoever is given it may read all of it. Gangs are written through
+// GangEdit, what tasks hold through Holdings; the rest by the events about it
+// (node_events.h, tenant_events.h) and by the pass.
+struct Core {
+  explicit Core(SchedulerConfig config);
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
+  SchedulerConfig config;
+  Time now = 0;
+  uint64_t version = 0;
+  uint64_t next_seq = 1;
+  // The round under way began with this decision: see Pass.
+  uint64_t round_seq = 1;
+
+  Cluster cluster;
+  NodeBook nodes{};
+  std::map<std::string, NodeSet, std::less<>> node_sets{};
+  QueueTree queues;
+  QuotaLaw law;
+  std::unique_ptr<QueueOrder> order;
+  PriorityClasses classes{};
+  SpecTable specs{};
+  GangTable gangs{};
+  GangLists lists;
+  // Gangs that the round placed, those that are gone included.
+  std::vector<GangIndex> placed{};
+  Answers answers{};
+  Opener opener;
+  Undo undo;
+
+  int32_t PriorityOf(const GangRecord& r) const {
+    return classes.at(r.priority_class).value;
+  }
+  const GangSpec& SpecOf(GangIndex g) const {
+    return specs.at(gangs.at(g).spec);
+  }
+  // Whether it was placed in the round under way.
+  bool IsFresh(const GangRecord& r) const { return r.placed_seq >= round_seq; }
+};
+
+// Access to a gang's record for changing it. While one is open, the gang's
+// lists may not be looked at; when the last one on the gang ends, they are true
+// again. The what-if under way, if any, has a copy from before. Edits nest.
+class GangEdit {
+ public:
+  GangEdit(Core& core, GangIndex g);
+  // A new gang, with this key.
+  static GangIndex Add(Core& core, std::string_view key);
+  ~GangEdit();
+  GangEdit(const GangEdit&) = delete;
+  GangEdit& operator=(const GangEdit&) = delete;
+
+  GangRecord& operator*() { return record_; }
+  GangRecord* operator->() { return &record_; }
+  GangIndex gang() const { return gang_; }
+  // The gang is gone when the last edit on it ends. It holds nothing.
+  void Leave() { record_.leaves = true; }
+
+ private:
+  void Remove();
+
+  Core& core_;
+  const GangIndex gang_;
+  GangRecord& record_;
+};
+
+// Whether an edit is open on any gang: there is none between events and phases.
+bool AnyEditOpen(const Core& core);
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_CORE_H_

@@ -1,0 +1,180 @@
+#include "lib/scheduler/decisions.h"
+
+namespace muster {
+
+void Decisions::Owe(GangEdit& gang, Draft draft, size_t count) {
+  core_.answers.Owe(gang.gang(), *gang, plan_.seq(draft), plan_.kind(draft),
+                    plan_.on_behalf_of(draft), count);
+}
+
+void Decisions::Place(GangEdit& gang, Draft draft) {
+  gang->placed_seq = plan_.seq(draft);
+  gang->look = false;
+  core_.placed.push_back(gang.gang());
+}
+
+void Decisions::AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
+                         TaskPhase phase, Draft draft) {
+  const bool starts = phase == TaskPhase::kStarting;
+  if (starts) ++gang->attempts;
+  for (const Assignment& a : tasks) {
+    TaskRecord task;
+    task.task = a.task;
+    task.phase = phase;
+    task.at = a.at;
+    task.attempt = starts ? gang->attempts : 0;
+    task.open_seq = starts ? plan_.seq(draft) : 0;
+    holdings_.HoldCharged(gang.gang(), task);
+    plan_.AddTask(draft, *gang, task);
+    gang->tasks.insert(TaskPlace(*gang, a.task), task);
+  }
+  if (starts) Owe(gang, draft, tasks.size());
+}
+
+void Decisions::Start(GangIndex g, std::span<const Assignment> tasks,
+                      const Reason& reason) {
+  {
+    GangEdit gang(core_, g);
+    const Draft draft = plan_.Decide(DecisionKind::kStart, reason, g, kNoGang);
+    gang->phase = GangPhase::kStarting;
+    Place(gang, draft);
+    plan_.SetPlacedBy(g, draft);
+    AddTasks(gang, tasks, TaskPhase::kStarting, draft);
+  }
+  core_.opener.Publish(true);
+}
+
+void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
+                     const Reason& reason) {
+  {
+    GangEdit gang(core_, g);
+    const bool replaces = reason.code == ReasonCode::kTaskFailed;
+    const Draft joined = replaces ? PlanWriter::kNone : plan_.PlacedBy(g);
+    const bool joins = joined != PlanWriter::kNone;
+    const Draft draft =
+        joins ? joined : plan_.Decide(DecisionKind::kGrow, reason, g, kNoGang);
+    if (joins) --gang->attempts;  // The same start: the same attempt.
+    if (replaces) {
+      gang->look = false;
+    } else {
+      Place(gang, draft);
+    }
+    AddTasks(gang, tasks, TaskPhase::kStarting, draft);
+    if (replaces) {
+      ++gang->failures;
+      gang->trouble = ReasonCode::kNone;
+      core_.opener.VictimsChanged(gang->queue, core_.PriorityOf(*gang));
+    } else {
+      plan_.SetPlacedBy(g, draft);
+    }
+  }
+  core_.opener.Publish(true);
+}
+
+void Decisions::Nominate(GangIndex g, std::span<const Assignment> tasks,
+                         const Reason& reason) {
+  {
+    GangEdit gang(core_, g);
+    gang->phase = GangPhase::kNominated;
+    const Draft draft =
+        plan_.Decide(DecisionKind::kNominate, reason, g, kNoGang);
+    Place(gang, draft);
+    AddTasks(gang, tasks, TaskPhase::kNominated, draft);
+  }
+  core_.opener.Publish(true);
+}
+
+void Decisions::StartTask(GangEdit& gang, TaskRecord& task, Draft draft) {
+  holdings_.SetPhase(gang.gang(), task, TaskPhase::kStarting);
+  task.attempt = gang->attempts;
+  task.open_seq = plan_.seq(draft);
+  plan_.AddTask(draft, *gang, task);
+  Owe(gang, draft, 1);
+}
+
+void Decisions::StartNominated(GangIndex g) {
+  {
+    GangEdit gang(core_, g);
+    const Draft draft = plan_.Decide(
+        DecisionKind::kStart, {.code = ReasonCode::kReleased}, g, kNoGang);
+    gang->phase = GangPhase::kStarting;
+    Place(gang, draft);
+    plan_.SetPlacedBy(g, draft);
+    ++gang->attempts;
+    for (TaskRecord& task : gang->tasks) StartTask(gang, task, draft);
+  }
+  core_.opener.Publish(true);
+}
+
+void Decisions::Resume(GangIndex g) {
+  {
+    GangEdit gang(core_, g);
+    const Draft draft = plan_.Decide(DecisionKind::kResume,
+                                     {.code = ReasonCode::kFits}, g, kNoGang);
+    gang->phase = GangPhase::kStarting;
+    Place(gang, draft);
+    ++gang->attempts;
+    for (TaskRecord& task : gang->tasks) {
+      if (task.phase == TaskPhase::kSuspended) StartTask(gang, task, draft);
+    }
+  }
+  core_.opener.Publish(true);
+}
+
+void Decisions::Release(GangEdit& gang, TaskRecord& task, Draft draft) {
+  core_.answers.Settle(*gang, task);
+  holdings_.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
+  task.open_seq = plan_.seq(draft);
+  Owe(gang, draft, 1);
+  plan_.AddTask(draft, *gang, task);
+}
+
+void Decisions::BeginStop(GangEdit& gang, DecisionKind kind,
+                          const Reason& reason, Draft draft) {
+  if (kind == DecisionKind::kCancel) gang->cancel = true;
+  gang->trouble = ReasonCode::kNone;
+  gang->phase = kind == DecisionKind::kSuspend ? GangPhase::kSuspending
+                                               : GangPhase::kStopping;
+  for (TaskRecord& task : gang->tasks) {
+    if (task.phase == TaskPhase::kStarting ||
+        task.phase == TaskPhase::kRunning) {
+      Release(gang, task, draft);
+    }
+  }
+  if (reason.code == ReasonCode::kTaskFailed) life_.FailStart(*gang);
+  life_.Update(gang);
+}
+
+void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
+                     GangIndex on_behalf_of) {
+  {
+    GangEdit gang(core_, g);
+    const Draft draft = plan_.Decide(kind, reason, g, on_behalf_of);
+    if (gang->phase == GangPhase::kNominated) {
+      plan_.Withdraws(draft);
+      life_.Stop(gang);
+      life_.Update(gang);
+    } else {
+      BeginStop(gang, kind, reason, draft);
+    }
+  }
+  if (on_behalf_of == kNoGang) core_.opener.Publish(true);
+}
+
+void Decisions::Shrink(GangIndex g, std::span<const TaskId> tasks,
+                       const Reason& reason, GangIndex on_behalf_of) {
+  {
+    GangEdit gang(core_, g);
+    const Draft draft =
+        plan_.Decide(DecisionKind::kShrink, reason, g, on_behalf_of);
+    if (gang->trouble == ReasonCode::kTaskFailed) {
+      life_.FailStart(*gang);  // A surplus one.
+    }
+    gang->trouble = ReasonCode::kNone;
+    for (const TaskId id : tasks) Release(gang, *FindTask(*gang, id), draft);
+    life_.Update(gang);
+  }
+  if (on_behalf_of == kNoGang) core_.opener.Publish(true);
+}
+
+}  // namespace muster

@@ -1,0 +1,68 @@
+// What a decision does to the state, whether it was just made or is replayed.
+#ifndef MUSTER_LIB_SCHEDULER_DECISIONS_H_
+#define MUSTER_LIB_SCHEDULER_DECISIONS_H_
+
+#include <cstdint>
+#include <span>
+
+#include "lib/scheduler/core.h"
+#include "lib/scheduler/holdings.h"
+#include "lib/scheduler/life.h"
+#include "lib/scheduler/plan_writer.h"
+#include "muster/placement_solver.h"
+#include "muster/reason.h"
+
+namespace muster {
+
+// Each call makes one decision and takes it as done: the state after it is the
+// one in which the host does as asked, and the questions that it concerns are
+// open; of what makes room for a gang, when the gang has got it. Not
+// synchronised. O(tasks of the gang).
+class Decisions {
+ public:
+  Decisions(Core& core, Life& life, PlanWriter& plan)
+      : core_(core), holdings_(core), life_(life), plan_(plan) {}
+
+  // The assignments are charged in the cluster already: to both ledgers, or to
+  // kLater by Nominate.
+  void Start(GangIndex g, std::span<const Assignment> tasks,
+             const Reason& reason);
+  void Nominate(GangIndex g, std::span<const Assignment> tasks,
+                const Reason& reason);
+  // Joins the decision that started or grew the gang in this plan. Tasks that
+  // take the place of failed ones (kTaskFailed) are a decision of their own.
+  void Grow(GangIndex g, std::span<const Assignment> tasks,
+            const Reason& reason);
+  // Nominated tasks become starting ones.
+  void StartNominated(GangIndex g);
+  // All tasks begin to be released; a nomination is withdrawn. `kind`: kEvict,
+  // kCancel or kSuspend.
+  void Stop(GangIndex g, DecisionKind kind, const Reason& reason,
+            GangIndex on_behalf_of = kNoGang);
+  void Shrink(GangIndex g, std::span<const TaskId> tasks, const Reason& reason,
+              GangIndex on_behalf_of = kNoGang);
+  void Resume(GangIndex g);
+
+ private:
+  using Draft = PlanWriter::Draft;
+
+  void AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
+                TaskPhase phase, Draft draft);
+  // The task, held already, starts by this decision.
+  void StartTask(GangEdit& gang, TaskRecord& task, Draft draft);
+  void BeginStop(GangEdit& gang, DecisionKind kind, const Reason& reason,
+                 Draft draft);
+  void Release(GangEdit& gang, TaskRecord& task, Draft draft);
+  void Owe(GangEdit& gang, Draft draft, size_t count);
+  // It was placed by this decision, in the round under way.
+  void Place(GangEdit& gang, Draft draft);
+
+  Core& core_;
+  Holdings holdings_;
+  Life& life_;
+  PlanWriter& plan_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_DECISIONS_H_

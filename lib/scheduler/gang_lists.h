@@ -1,0 +1,77 @@
+// The lists in which gangs stand: who holds something, who waits, who may grow,
+// at whom the next pass looks.
+#ifndef MUSTER_LIB_SCHEDULER_GANG_LISTS_H_
+#define MUSTER_LIB_SCHEDULER_GANG_LISTS_H_
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "absl/container/btree_set.h"
+#include "lib/queue/class_list.h"
+#include "lib/queue/gang_rank.h"
+#include "lib/scheduler/gang_table.h"
+#include "lib/scheduler/timeline.h"
+
+namespace muster {
+
+struct Core;
+
+// Invariant: outside of a GangEdit each gang stands in the lists that
+// ListingOf(its record) says, and in no other. Not synchronised. Update is
+// O(tasks + log gangs), and changes nothing where the listing is the same: what
+// is remembered of a gang's class is kept.
+class GangLists {
+ public:
+  using RankSet = absl::btree_set<GangRank>;
+
+  explicit GangLists(const Core& core) : core_(core) {}
+
+  // What the record asks for, now.
+  Listing ListingOf(GangIndex g, const GangRecord& r) const;
+  void Update(GangIndex g, GangRecord& r);
+  // Out of all lists.
+  void Remove(GangIndex g, GangRecord& r);
+
+  GangRank RankOf(GangIndex g) const;
+
+  // Gangs with tasks that hold or are promised something, by queue.
+  const RankSet& holding(QueueIndex q) const;
+  // Whether some of them, of that priority, may have more than they need.
+  bool HoldsElastic(QueueIndex q, int32_t priority) const;
+  const RankSet& nominated() const { return nominated_; }
+  // Nominated gangs, and gangs that something must be done about, at which the
+  // next pass looks (GangRecord::look).
+  const RankSet& asking() const { return asking_; }
+  const Timeline& timeline() const { return timeline_; }
+
+  ClassList& waiting() { return waiting_; }
+  const ClassList& waiting() const { return waiting_; }
+  ClassList& growing() { return growing_; }
+  const ClassList& growing() const { return growing_; }
+
+  // Sizes of all of them: equal for equal states.
+  std::vector<size_t> Sizes() const;
+
+ private:
+  GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l,
+                uint32_t surplus) const;
+  Time WakeAt(const GangRecord& r) const;
+  bool MayGrow(const GangRecord& r) const;
+  void Enter(GangIndex g, const GangRecord& r, const Listing& l);
+  void Leave(GangIndex g, const GangRecord& r, const Listing& l);
+
+  const Core& core_;
+  std::vector<RankSet> holding_;                      // By queue.
+  std::vector<std::map<int32_t, uint32_t>> elastic_;  // Likewise: by priority.
+  RankSet nominated_;
+  RankSet asking_;
+  Timeline timeline_;
+  GangNodes nodes_;
+  ClassList waiting_{nodes_};
+  ClassList growing_{nodes_};
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_GANG_LISTS_H_

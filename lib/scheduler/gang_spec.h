@@ -1,0 +1,97 @@
+// What gangs that are alike share: their description, kept once.
+#ifndef MUSTER_LIB_SCHEDULER_GANG_SPEC_H_
+#define MUSTER_LIB_SCHEDULER_GANG_SPEC_H_
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+#include "absl/container/flat_hash_map.h"
+#include "muster/cluster.h"
+#include "muster/gang.h"
+#include "muster/placement_solver.h"
+#include "muster/resources.h"
+
+namespace muster {
+
+using SpecIndex = uint32_t;
+
+// A gang's description: all fields of Gang but those that are its own. Gangs of
+// one queue, priority class and spec stand in one class, of which the first is
+// asked for all: so a field may be a gang's own only if it can change no answer
+// to "is there room for it", "may it start", "whose tasks may be taken for it".
+//
+//   own                          because it decides ...
+//   key, display, user, account  nothing
+//   labels                       nothing yet (no affinity between gangs)
+//   submitted                    its place in the class
+//   queue, priority_class        which class
+//   held, not_before             whether it stands in the class at all
+//   max_runtime                  its end
+//   expected_runtime             nothing yet (no backfill: then a horizon has
+//   to
+//                                go into the class)
+//   restart_cost, on_preempted   what it is as a victim, not as a preemptor
+//
+// A hundred thousand equal jobs cost one of these.
+struct GangSpec {
+  PreparedGang prepared{};  // Its gang has the own fields cleared, and a root.
+  std::vector<uint32_t> waves{};     // By role.
+  std::vector<uint32_t> children{};  // By group: groups and roles below it.
+  // The shapes of all roles, each once, the alternatives included.
+  std::vector<ShapeId> shapes{};
+  // Least demand: every role at its minimum, in its first shape; exact if no
+  // alternative and no group makes the minimum a matter of choice. Memory of
+  // devices is counted by the devices there are: see LeastOf.
+  mutable Resources least{};
+  mutable uint64_t least_structure = 0;
+  bool least_is_exact = false;
+  // The most that all its tasks could ever use.
+  Resources most{};
+  uint32_t least_tasks = 0;
+  uint64_t most_tasks = 0;  // All that its roles desire.
+  bool elastic = false;     // It may have more tasks than it needs.
+  // Whether it could fit on other nodes than those that got room, when nodes
+  // come, go or change: a skew compares domains, memory shares count devices.
+  bool looks_at_structure = false;
+  // Whether where it may grow depends on where it is.
+  bool grows_nearby = false;
+  uint64_t hash = 0;
+  uint32_t refs = 0;
+
+  const Gang& gang() const { return prepared.gang; }
+};
+
+// The spec's least demand, in the cluster as it is now.
+const Resources& LeastOf(const GangSpec& spec, const Cluster& cluster);
+
+// Whether `counts` tasks a role (and, below a group, so many in all) satisfy
+// the gang: see Group in gang.h.
+bool IsSatisfied(const GangSpec& spec, std::span<const uint32_t> counts);
+
+// The most that the gang could use; roles at their desired numbers, each in
+// the alternative that asks most of a kind. kOverflow in a kind of which that
+// is more than 2^62.
+inline constexpr int64_t kOverflow = -1;
+Resources MostOf(const Gang& gang, uint32_t kinds, ResourceKind device_kind);
+
+// Interned specs. Not synchronised. References hold until the last Unref.
+class SpecTable {
+ public:
+  // Of a valid gang; each call is undone by one Unref. `cluster` gets its
+  // shapes. O(size of the gang).
+  SpecIndex Intern(const Gang& gang, Cluster& cluster);
+  void Ref(SpecIndex s) { ++specs_[s].refs; }
+  void Unref(SpecIndex s, Cluster& cluster);
+  const GangSpec& at(SpecIndex s) const { return specs_[s]; }
+
+ private:
+  std::deque<GangSpec> specs_;
+  std::vector<SpecIndex> free_;
+  absl::flat_hash_map<uint64_t, std::vector<SpecIndex>> by_hash_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_GANG_SPEC_H_

@@ -1,0 +1,135 @@
+#include "lib/scheduler/gang_table.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace muster {
+
+GangIndex GangTable::Find(std::string_view key) const {
+  const auto it = by_key_.find(key);
+  return it == by_key_.end() ? kNoGang : it->second;
+}
+
+std::vector<GangIndex> GangTable::Sorted() const {
+  std::vector<GangIndex> all;
+  all.reserve(by_key_.size());
+  for (GangIndex g = 0; g < records_.size(); ++g) {
+    if (records_[g].exists) all.push_back(g);
+  }
+  std::sort(all.begin(), all.end(), [this](GangIndex a, GangIndex b) {
+    return records_[a].key < records_[b].key;
+  });
+  return all;
+}
+
+GangIndex GangTable::Add(std::string_view key) {
+  GangIndex g = limit();
+  if (free_.empty()) {
+    records_.emplace_back();
+  } else {
+    g = free_.back();
+    free_.pop_back();
+  }
+  const uint32_t generation = records_[g].generation + 1;
+  records_[g] = GangRecord{.exists = true, .generation = generation};
+  records_[g].key = std::string(key);
+  by_key_.emplace(records_[g].key, g);
+  return g;
+}
+
+void GangTable::Remove(GangIndex g) {
+  by_key_.erase(records_[g].key);
+  records_[g].exists = false;
+  free_.push_back(g);
+}
+
+void GangTable::UndoAdd(GangIndex g) {
+  by_key_.erase(records_[g].key);
+  records_[g] = GangRecord{.generation = records_[g].generation - 1};
+  free_.push_back(g);
+}
+
+void GangTable::UndoRemove(std::string_view key) {
+  const GangIndex g = free_.back();
+  free_.pop_back();
+  by_key_.emplace(std::string(key), g);
+}
+
+void GangTable::Put(GangIndex g, GangRecord&& record) {
+  records_[g] = std::move(record);
+}
+
+std::vector<TaskRecord>::iterator TaskPlace(GangRecord& r, TaskId id) {
+  return std::lower_bound(
+      r.tasks.begin(), r.tasks.end(), id,
+      [](const TaskRecord& t, TaskId wanted) { return t.task < wanted; });
+}
+
+TaskRecord* FindTask(GangRecord& r, TaskId id) {
+  const auto it = TaskPlace(r, id);
+  return it != r.tasks.end() && it->task == id ? &*it : nullptr;
+}
+
+const TaskRecord* FindTask(const GangRecord& r, TaskId id) {
+  return FindTask(const_cast<GangRecord&>(r), id);
+}
+
+void CountTasks(const GangRecord& r, const GangSpec& spec,
+                std::vector<uint32_t>* counts) {
+  counts->assign(spec.gang().roles.size(), 0);
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase != TaskPhase::kReleasing &&
+        task.phase != TaskPhase::kSuspended) {
+      ++(*counts)[task.task.role];
+    }
+  }
+}
+
+bool MeetsMinimum(const GangRecord& r, const GangSpec& spec,
+                  std::vector<uint32_t>* scratch) {
+  CountTasks(r, spec, scratch);
+  return IsSatisfied(spec, *scratch);
+}
+
+void HeldTasks(const GangRecord& r, std::vector<Assignment>* out) {
+  out->clear();
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase <= TaskPhase::kRunning) out->push_back({task.task, task.at});
+  }
+}
+
+bool HasTask(const GangRecord& r, TaskPhase phase) {
+  return std::any_of(r.tasks.begin(), r.tasks.end(),
+                     [&](const TaskRecord& t) { return t.phase == phase; });
+}
+
+bool IsLive(const GangRecord& r) {
+  return r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
+}
+
+uint32_t AlternativeOf(const GangSpec& spec, TaskId task, ShapeId shape) {
+  const std::vector<ShapeId>& shapes = spec.prepared.shapes[task.role];
+  const auto it = std::find(shapes.begin(), shapes.end(), shape);
+  return it == shapes.end() ? 0 : static_cast<uint32_t>(it - shapes.begin());
+}
+
+Time SparedUntil(const GangRecord& r) {
+  return r.failures == 0 ? r.backoff_until : 0;
+}
+
+Gang Describe(const GangRecord& r, const GangSpec& spec) {
+  Gang gang = spec.gang();
+  gang.key = r.key;
+  gang.user = r.user;
+  gang.account = r.account;
+  gang.labels = r.labels;
+  gang.submitted = r.submitted;
+  gang.held = r.held;
+  gang.not_before = r.not_before;
+  gang.max_runtime = r.max_runtime;
+  gang.expected_runtime = r.expected_runtime;
+  gang.restart_cost = r.restart_cost;
+  return gang;
+}
+
+}  // namespace muster

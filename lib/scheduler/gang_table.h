@@ -1,0 +1,153 @@
+// The gangs a scheduler knows.
+#ifndef MUSTER_LIB_SCHEDULER_GANG_TABLE_H_
+#define MUSTER_LIB_SCHEDULER_GANG_TABLE_H_
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lib/base/string_map.h"
+#include "lib/queue/class_list.h"
+#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_tree.h"
+#include "lib/scheduler/gang_spec.h"
+#include "muster/cluster.h"
+#include "muster/gang.h"
+#include "muster/state.h"
+
+namespace muster {
+
+// One task that is somewhere.
+struct TaskRecord {
+  TaskId task{};
+  TaskPhase phase = TaskPhase::kNominated;
+  uint32_t attempt = 0;
+  uint64_t open_seq = 0;  // The decision whose answer it owes; 0: none.
+  Allocation at{};
+};
+
+// A decision the host has not fully answered.
+struct OpenRecord {
+  uint64_t seq = 0;
+  DecisionKind kind = DecisionKind::kStart;
+  uint32_t unanswered = 0;  // Tasks with this open_seq.
+  std::string on_behalf_of{};
+};
+
+// The lists a gang stands in: a function of its record and the time
+// (GangLists::ListingOf), and what GangLists has it under.
+struct Listing {
+  QueueIndex queue = kNoQueue;
+  int32_t priority = 0;
+  bool holds = false;       // Tasks that hold something.
+  bool elastic = false;     // Of these, perhaps more than it needs.
+  bool nominated = false;   // Promised places.
+  bool asks = false;        // The next pass looks at it by itself.
+  Time wake_at = kForever;  // The pass at this time does.
+  Time ends_at = kForever;  // When it is expected, or bound, to have ended.
+  // Its class, if it waits or may grow; else without queue. `surplus` is the
+  // one of its rank there.
+  ClassKey waiting{};
+  ClassKey growing{};
+  uint32_t surplus = 0;
+
+  friend bool operator==(const Listing&, const Listing&) = default;
+};
+
+struct GangRecord {
+  bool exists = false;
+  uint32_t generation = 0;
+  SpecIndex spec = 0;
+  QueueIndex queue = kNoQueue;
+  uint32_t priority_class = 0;
+  // The fields of Gang that are its own: see GangSpec.
+  std::string key{};
+  std::string user{};
+  std::string account{};
+  Labels labels{};
+  Time submitted = 0;
+  bool held = false;
+  Time not_before = 0;
+  Duration max_runtime = 0;
+  Duration expected_runtime = 0;
+  Duration restart_cost = 0;
+  // Its life: see GangState.
+  GangPhase phase = GangPhase::kWaiting;
+  bool cancel = false;
+  ReasonCode trouble = ReasonCode::kNone;
+  bool look = false;
+  uint32_t attempts = 0;
+  uint32_t failures = 0;
+  Time backoff_until = 0;
+  Time started = 0;
+  Time checkpoint = 0;
+  uint64_t placed_seq = 0;
+  std::vector<TaskRecord> tasks{};  // By task.
+  std::vector<OpenRecord> open{};   // By seq.
+  // Not state.
+  Listing listing{};
+  uint32_t edits = 0;     // GangEdits open on it.
+  bool leaves = false;    // It is gone when they end.
+  uint64_t saved_in = 0;  // The what-if that keeps a copy.
+};
+
+// Records do not move: ranks point to their keys. They are read by everybody
+// and written through GangEdit alone, which keeps the lists true.
+class GangTable {
+ public:
+  GangIndex Find(std::string_view key) const;  // kNoGang if unknown.
+  const GangRecord& at(GangIndex g) const { return records_[g]; }
+  // One past the largest GangIndex in use.
+  GangIndex limit() const { return static_cast<GangIndex>(records_.size()); }
+  uint32_t size() const { return static_cast<uint32_t>(by_key_.size()); }
+  // All gangs by key. O(n log n).
+  std::vector<GangIndex> Sorted() const;
+
+ private:
+  friend class GangEdit;
+  friend class Undo;
+
+  GangRecord& record(GangIndex g) { return records_[g]; }
+  GangIndex Add(std::string_view key);
+  void Remove(GangIndex g);
+  // Take back the last Add, of g, and the last Remove: see QueueTree::UndoAdd.
+  void UndoAdd(GangIndex g);
+  void UndoRemove(std::string_view key);
+  // The record as it was, in place of the one that is there.
+  void Put(GangIndex g, GangRecord&& record);
+
+  std::deque<GangRecord> records_;
+  std::vector<GangIndex> free_;  // Last in, first out.
+  StringMap<GangIndex> by_key_;
+};
+
+// --- Reading a record --------------------------------------------------------
+
+// Null if the gang has no such task.
+const TaskRecord* FindTask(const GangRecord& r, TaskId id);
+TaskRecord* FindTask(GangRecord& r, TaskId id);
+// Before which it stands, or would.
+std::vector<TaskRecord>::iterator TaskPlace(GangRecord& r, TaskId id);
+// Tasks by role that count for the gang: not those being released or suspended.
+void CountTasks(const GangRecord& r, const GangSpec& spec,
+                std::vector<uint32_t>* counts);
+bool MeetsMinimum(const GangRecord& r, const GangSpec& spec,
+                  std::vector<uint32_t>* scratch);
+// Nominated, starting and running tasks: what solvers take as fixed.
+void HeldTasks(const GangRecord& r, std::vector<Assignment>* out);
+bool HasTask(const GangRecord& r, TaskPhase phase);
+// Starting or running.
+bool IsLive(const GangRecord& r);
+// The position in the role's shapes of the one that the task has.
+uint32_t AlternativeOf(const GangSpec& spec, TaskId task, ShapeId shape);
+// A gang that refused to stop is left alone for a while: until then.
+Time SparedUntil(const GangRecord& r);
+// The gang as it was submitted, but for queue and priority class.
+Gang Describe(const GangRecord& r, const GangSpec& spec);
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_GANG_TABLE_H_

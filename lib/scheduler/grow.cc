@@ -1,0 +1,92 @@
+#include "lib/scheduler/grow.h"
+
+namespace muster {
+
+void Grow::Run(PassContext& pass) {
+  Core& core = pass.core;
+  ClassList& growing = core.lists.growing();
+  if (pass.budget.exhausted()) return;
+  // What was put off may take in the next round what would be grown into.
+  if (!core.lists.waiting().put_off().empty()) return;
+  pass.plan.Grew();
+  turns_.Clear();
+  growing.TakeChangedQueues();
+  for (const QueueIndex leaf : growing.open_queues()) Refresh(core, leaf);
+  while (turns_.next() != kNoQueue && !pass.budget.exhausted()) {
+    const QueueIndex leaf = turns_.next();
+    GrowFirst(pass, growing.First(leaf, false));
+    for (const QueueIndex changed : growing.TakeChangedQueues()) {
+      Refresh(core, changed);
+    }
+    Refresh(core, leaf);
+  }
+}
+
+void Grow::Refresh(Core& core, QueueIndex leaf) {
+  ClassList& growing = core.lists.growing();
+  const ClassIndex c =
+      core.queues.Held(leaf) ? kNoClass : growing.First(leaf, false);
+  if (c == kNoClass) return turns_.Withdraw(leaf);
+  const GangRank& first = growing.at(c).first();
+  turns_.Set(leaf, {first, &NextDemand(core, first.gang)});
+}
+
+// What one more task would ask.
+const Resources& Grow::NextDemand(const Core& core, GangIndex g) {
+  const GangRecord& r = core.gangs.at(g);
+  const GangSpec& spec = core.specs.at(r.spec);
+  const std::vector<Role>& roles = spec.gang().roles;
+  size_t next = 0;
+  if (roles.size() > 1) {
+    CountTasks(r, spec, &counts_);
+    next = roles.size();
+    for (size_t i = 0; i < roles.size(); ++i) {
+      if (counts_[i] >= roles[i].desired_tasks) continue;
+      if (next == roles.size() || roles[i].order > roles[next].order) next = i;
+    }
+    if (next == roles.size()) next = 0;
+  }
+  return core.cluster.demand(spec.prepared.shapes[next][0]);
+}
+
+void Grow::GrowFirst(PassContext& pass, ClassIndex c) {
+  Core& core = pass.core;
+  ClassList& growing = core.lists.growing();
+  const GangIndex g = growing.at(c).first().gang;
+  const GangRecord& r = core.gangs.at(g);
+  HeldTasks(r, &fixed_);
+  PlacementRequest request;
+  request.gang = &core.specs.at(r.spec).prepared;
+  request.key = r.key;
+  request.ledger = Ledger::kBoth;
+  request.fixed = fixed_;
+  request.most = 1;
+  // Where tasks lie does not depend on how many are added at a time: each
+  // where it is best by itself.
+  request.exact_steps = 0;
+  if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
+  placement_.Clear();
+  pass.solver.Grow(core.cluster, request, &placement_);
+  pass.budget.Spend(1 + placement_.steps + placement_.tasks.size());
+  if (!placement_.tasks.empty()) {
+    pass.decisions.Grow(g, placement_.tasks, {.code = ReasonCode::kFits});
+    return;
+  }
+  Questions answer = growing.at(c).questions();
+  answer.open = 0;
+  answer.reason = WhyNot(core, g);
+  pass.plan.Answer(growing, c, answer);
+}
+
+// A queue's limit, or room.
+Reason Grow::WhyNot(const Core& core, GangIndex g) {
+  const LimitExcess excess = core.law.OverLimit(
+      core.gangs.at(g).queue, NextDemand(core, g), Ledger::kBoth);
+  if (!excess) return {.code = ReasonCode::kInsufficient};
+  return {.code = ReasonCode::kQueueLimit,
+          .object_kind = ReasonObject::kQueue,
+          .object = excess.queue,
+          .resource = excess.kind};
+}
+
+}  // namespace muster

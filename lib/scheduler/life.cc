@@ -1,0 +1,216 @@
+#include "lib/scheduler/life.h"
+
+#include <algorithm>
+
+#include "lib/topology/selector.h"
+
+namespace muster {
+
+void Life::Drop(GangEdit& gang, TaskId id) {
+  TaskRecord* task = FindTask(*gang, id);
+  core_.answers.Settle(*gang, *task);
+  holdings_.Unhold(gang.gang(), *task);
+  gang->tasks.erase(gang->tasks.begin() + (task - gang->tasks.data()));
+}
+
+void Life::FailStart(GangRecord& r) {
+  const SchedulerConfig& config = core_.config;
+  ++r.failures;
+  const uint32_t doublings = std::min(r.failures - 1, 30u);
+  const Duration wait = config.backoff_base > (config.backoff_max >> doublings)
+                            ? config.backoff_max
+                            : config.backoff_base << doublings;
+  r.backoff_until = core_.now + wait;
+}
+
+// What was placed anew runs, and with it all of the gang: the row is over.
+void Life::ForgiveFailures(GangRecord& r) {
+  if (r.phase == GangPhase::kRunning && r.trouble == ReasonCode::kNone &&
+      !HasTask(r, TaskPhase::kStarting)) {
+    r.failures = 0;
+  }
+}
+
+void Life::Succeed(GangEdit& gang, TaskRecord& task) {
+  core_.answers.Settle(*gang, task);
+  holdings_.SetPhase(gang.gang(), task, TaskPhase::kSucceeded);
+}
+
+void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
+  if (outcome == TaskOutcome::kStarted) {
+    core_.answers.Settle(*gang, task);
+    holdings_.SetPhase(gang.gang(), task, TaskPhase::kRunning);
+    if (gang->failures > 0) ForgiveFailures(*gang);
+  } else if (outcome == TaskOutcome::kSucceeded) {
+    Succeed(gang, task);
+  } else {
+    if (gang->trouble != ReasonCode::kNodeLost) {
+      gang->trouble = ReasonCode::kTaskFailed;
+    }
+    Drop(gang, task.task);
+  }
+}
+
+void Life::AnswerReleasing(GangEdit& gang, TaskRecord& task,
+                           TaskOutcome outcome) {
+  const bool suspending = gang->phase == GangPhase::kSuspending;
+  if (suspending && outcome == TaskOutcome::kReleased) {
+    core_.answers.Settle(*gang, task);
+    holdings_.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
+  } else if (suspending && outcome == TaskOutcome::kSucceeded) {
+    Succeed(gang, task);
+  } else {
+    if (suspending) gang->trouble = ReasonCode::kTaskFailed;  // Not whole.
+    Drop(gang, task.task);
+  }
+}
+
+bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
+                  TaskOutcome outcome) {
+  TaskRecord* task = FindTask(*gang, id);
+  if (task == nullptr || (attempt != 0 && attempt != task->attempt)) {
+    return false;  // Over: late or doubled.
+  }
+  const bool started = outcome == TaskOutcome::kStarted;
+  switch (task->phase) {
+    case TaskPhase::kNominated:
+    case TaskPhase::kSucceeded:
+      return false;
+    case TaskPhase::kRunning:
+      if (started) return false;
+      [[fallthrough]];
+    case TaskPhase::kStarting:
+      AnswerLive(gang, *task, outcome);
+      return true;
+    case TaskPhase::kReleasing:
+      if (started) return false;  // Overtaken.
+      AnswerReleasing(gang, *task, outcome);
+      return true;
+    case TaskPhase::kSuspended:
+      if (started || outcome == TaskOutcome::kReleased) {
+        return false;  // Overtaken, or told twice.
+      }
+      if (outcome == TaskOutcome::kSucceeded) {  // Just before it was.
+        Succeed(gang, *task);
+        return true;
+      }
+      Drop(gang, id);
+      gang->trouble = ReasonCode::kTaskFailed;
+      return true;
+  }
+  return false;
+}
+
+void Life::Stop(GangEdit& gang) {
+  while (!gang->tasks.empty()) Drop(gang, gang->tasks.back().task);
+  gang->phase = GangPhase::kWaiting;
+  gang->trouble = ReasonCode::kNone;
+  gang->started = 0;
+  if (gang->cancel) gang.Leave();
+}
+
+Life::Counts Life::CountPhases(const GangRecord& r) {
+  Counts n;
+  for (const TaskRecord& task : r.tasks) {
+    n.releasing += task.phase == TaskPhase::kReleasing;
+    n.starting += task.phase == TaskPhase::kStarting;
+    n.live +=
+        task.phase == TaskPhase::kStarting || task.phase == TaskPhase::kRunning;
+    n.succeeded += task.phase == TaskPhase::kSucceeded;
+    n.suspended += task.phase == TaskPhase::kSuspended;
+  }
+  return n;
+}
+
+void Life::UpdatePhase(GangEdit& gang, const Counts& n) {
+  GangRecord& r = *gang;
+  switch (r.phase) {
+    case GangPhase::kStopping:
+      if (n.releasing == 0) Stop(gang);
+      break;
+    case GangPhase::kSuspending:
+      if (n.releasing > 0) break;
+      if (r.trouble == ReasonCode::kNone && n.suspended > 0 && !r.cancel) {
+        r.phase = GangPhase::kSuspended;
+        r.started = 0;
+      } else {
+        Stop(gang);
+      }
+      break;
+    case GangPhase::kSuspended:
+      if (r.trouble != ReasonCode::kNone) Stop(gang);
+      break;
+    case GangPhase::kStarting:
+    case GangPhase::kRunning:
+      if (n.live + n.releasing == 0) {
+        // Nothing is left of it: no decision is needed to stop the rest.
+        const bool failed = r.trouble == ReasonCode::kTaskFailed;
+        Stop(gang);
+        if (failed) FailStart(r);
+      } else if (r.phase == GangPhase::kStarting && n.starting == 0 &&
+                 r.trouble == ReasonCode::kNone) {
+        r.phase = GangPhase::kRunning;
+        if (r.backoff_until <= core_.now) r.failures = 0;  // Surplus failed.
+        r.started = core_.now;
+        core_.opener.VictimsChanged(r.queue, core_.PriorityOf(r));
+      }
+      break;
+    case GangPhase::kWaiting:
+      if (r.cancel) gang.Leave();
+      break;
+    case GangPhase::kNominated:
+      break;
+  }
+}
+
+void Life::Update(GangEdit& gang) {
+  const Counts n = CountPhases(*gang);
+  if (gang->phase != GangPhase::kStopping && n.succeeded > 0 &&
+      n.succeeded == gang->tasks.size() && gang->trouble == ReasonCode::kNone) {
+    while (!gang->tasks.empty()) Drop(gang, gang->tasks.back().task);
+    gang.Leave();
+    return;
+  }
+  UpdatePhase(gang, n);
+  gang->look = gang->trouble != ReasonCode::kNone ||
+               gang->phase == GangPhase::kNominated ||
+               (gang->cancel && gang->phase != GangPhase::kStopping);
+}
+
+void Life::Flag(GangIndex g, ReasonCode trouble) {
+  if (core_.gangs.at(g).trouble == ReasonCode::kNodeLost) return;
+  GangEdit gang(core_, g);
+  gang->trouble = trouble;
+  gang->look = true;
+}
+
+void Life::UndoNomination(GangIndex g) {
+  GangEdit gang(core_, g);
+  Stop(gang);
+  Update(gang);
+}
+
+bool Life::IsTainted(const GangRecord& r, const TaskRecord& task) const {
+  const Role& role = core_.specs.at(r.spec).gang().roles[task.task.role];
+  const std::vector<Taint>& taints = core_.cluster.node(task.at.node).taints;
+  return std::any_of(taints.begin(), taints.end(), [&](const Taint& t) {
+    return t.effect == TaintEffect::kNoExecute &&
+           !Tolerates(role.tolerations, t);
+  });
+}
+
+bool Life::MustLeave(const GangRecord& r, const TaskRecord& task) const {
+  if (task.phase > TaskPhase::kRunning) return false;
+  const NodeBook::Facts& node = core_.nodes.facts(task.at.node);
+  return node.draining || node.spot_notice != kForever || IsTainted(r, task);
+}
+
+std::vector<TaskId> Life::Leaving(const GangRecord& r) const {
+  std::vector<TaskId> leaving;
+  for (const TaskRecord& task : r.tasks) {
+    if (MustLeave(r, task)) leaving.push_back(task.task);
+  }
+  return leaving;
+}
+
+}  // namespace muster

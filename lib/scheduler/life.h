@@ -1,0 +1,67 @@
+// The life of a gang: what becomes of it when its tasks change.
+#ifndef MUSTER_LIB_SCHEDULER_LIFE_H_
+#define MUSTER_LIB_SCHEDULER_LIFE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/scheduler/core.h"
+#include "lib/scheduler/holdings.h"
+#include "muster/event.h"
+#include "muster/reason.h"
+
+namespace muster {
+
+// The state machine of docs/state-machine.md, but for decisions. Whoever
+// changes tasks calls Update before the edit ends. Not synchronised. O(tasks) a
+// call.
+class Life {
+ public:
+  explicit Life(Core& core) : core_(core), holdings_(core) {}
+
+  // One task answered; true if that changed something.
+  bool Answer(GangEdit& gang, TaskId id, uint32_t attempt, TaskOutcome outcome);
+  // The task is nowhere any more.
+  void Drop(GangEdit& gang, TaskId id);
+  // The gang's phase, from what its tasks do; it may leave.
+  void Update(GangEdit& gang);
+
+  // All that was to be released has been, or nothing is left of it: it holds
+  // nothing and waits.
+  void Stop(GangEdit& gang);
+  // What it was promised it gets not.
+  void UndoNomination(GangIndex g);
+  // Something must be mended; a lost node counts most.
+  void Flag(GangIndex g, ReasonCode trouble);
+  // A start failed: the gang waits longer each time before the next.
+  void FailStart(GangRecord& r);
+
+  // Whether the task must leave its node: it is drained, about to be taken
+  // back, or tainted kNoExecute against it.
+  bool MustLeave(const GangRecord& r, const TaskRecord& task) const;
+  std::vector<TaskId> Leaving(const GangRecord& r) const;
+  // Whether its node is tainted kNoExecute against the task.
+  bool IsTainted(const GangRecord& r, const TaskRecord& task) const;
+
+ private:
+  struct Counts {
+    uint32_t releasing = 0;
+    uint32_t live = 0;  // Starting or running.
+    uint32_t starting = 0;
+    uint32_t succeeded = 0;
+    uint32_t suspended = 0;
+  };
+  static Counts CountPhases(const GangRecord& r);
+  void AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
+  void AnswerReleasing(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
+  void Succeed(GangEdit& gang, TaskRecord& task);
+  void ForgiveFailures(GangRecord& r);
+  void UpdatePhase(GangEdit& gang, const Counts& counts);
+
+  Core& core_;
+  Holdings holdings_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_LIFE_H_

@@ -1,0 +1,340 @@
+#include "lib/scheduler/make_room.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "lib/base/fraction.h"
+#include "lib/scheduler/surplus.h"
+
+namespace muster {
+
+namespace {
+
+// What stopping the tasks would throw away, in device-milliseconds.
+int64_t CostOf(const Core& core, const GangRecord& r,
+               std::span<const Assignment> tasks) {
+  int64_t milli = 0, cores = 0;
+  for (const Assignment& a : tasks) {
+    const Resources& demand = core.cluster.demand(a.at.shape);
+    milli += demand[core.cluster.device_kind()];
+    cores += demand[0];
+  }
+  if (milli == 0) milli = std::max<int64_t>(cores, 1);
+  const Time safe = std::max(r.started, r.checkpoint);
+  const Duration unsaved = r.phase == GangPhase::kRunning
+                               ? std::max<Duration>(core.now - safe, 0)
+                               : 0;
+  const int64_t lost_ms = (unsaved + r.restart_cost) / kMillisecond;
+  const Wide cost = Wide{milli} * lost_ms / kWholeDevice;
+  return static_cast<int64_t>(std::min<Wide>(cost, int64_t{1} << 52));
+}
+
+bool Stops(const Core& core, const VictimCandidate& c) {
+  return c.stoppable &&
+         core.gangs.at(c.gang.index).phase != GangPhase::kNominated;
+}
+
+}  // namespace
+
+void MakeRoom::Begin() {
+  touched_.clear();
+  put_off_ = false;
+  retry_at_ = kForever;
+}
+
+bool MakeRoom::Try(PassContext& pass, GangIndex g, ReasonCode why) {
+  Core& core = pass.core;
+  if (why == ReasonCode::kNeverFits || why == ReasonCode::kOverLimitAlways ||
+      !IsWorthIt(core, core.gangs.at(g))) {
+    return false;
+  }
+  Collect(core, g);
+  pass.budget.Spend(candidates_.size());
+  if (!Find(pass, g)) return false;
+  Carry(pass, g);
+  return true;
+}
+
+// A cheap look at whether there can be any victim at all.
+bool MakeRoom::IsWorthIt(const Core& core, const GangRecord& r) {
+  if (!core.config.preemption ||
+      !core.classes.at(r.priority_class).may_preempt) {
+    return false;
+  }
+  const int32_t priority = core.PriorityOf(r);
+  const GangLists::RankSet& holding = core.lists.holding(r.queue);
+  if (!holding.empty() && holding.rbegin()->priority < priority) return true;
+  if (core.lists.HoldsElastic(r.queue, priority)) return true;
+  return core.law.MayReclaimAtAll(
+      r.queue, LeastOf(core.specs.at(r.spec), core.cluster));
+}
+
+// Gangs in the winner's queue below it, and those of its own priority if they
+// give surplus; all in queues from which it may reclaim.
+void MakeRoom::FindLawful(const Core& core, GangIndex g) {
+  const GangRecord& winner = core.gangs.at(g);
+  const int32_t priority = core.PriorityOf(winner);
+  const Resources& least = LeastOf(core.specs.at(winner.spec), core.cluster);
+  for (QueueIndex q = 0; q < core.queues.limit(); ++q) {
+    const GangLists::RankSet& holding = core.lists.holding(q);
+    if (holding.empty()) continue;
+    auto rank = holding.begin();
+    if (q == winner.queue) {
+      rank =
+          holding.lower_bound({.priority = priority,
+                               .submitted = std::numeric_limits<Time>::min()});
+    } else if (!core.law.MayReclaim(winner.queue, q, least)) {
+      continue;
+    }
+    for (; rank != holding.end(); ++rank) {
+      const bool equal = q == winner.queue && rank->priority == priority;
+      if (equal && !GivesSurplus(core, winner, core.gangs.at(rank->gang))) {
+        continue;
+      }
+      if (MayStop(core, rank->gang)) gangs_.push_back(rank->gang);
+    }
+  }
+}
+
+// Whether a gang that is a lawful victim may be one now; else from when on.
+bool MakeRoom::MayStop(const Core& core, GangIndex g) {
+  const GangRecord& r = core.gangs.at(g);
+  const PriorityClass& cls = core.classes.at(r.priority_class);
+  const bool nominated = r.phase == GangPhase::kNominated;
+  if (!nominated && !IsLive(r)) return false;
+  if (r.cancel || r.trouble != ReasonCode::kNone ||
+      cls.on_preempted == OnPreempted::kNever ||
+      !core.specs.at(r.spec).gang().preemptible) {
+    return false;
+  }
+  if (core.IsFresh(r)) {
+    put_off_ = true;
+    return false;
+  }
+  Time free_at = nominated ? Time{0} : SparedUntil(r);
+  if (cls.min_runtime > 0 && !nominated) {
+    // Its answer comes first.
+    if (r.phase == GangPhase::kStarting) return false;
+    free_at = std::max(free_at, r.started + cls.min_runtime);
+  }
+  if (free_at <= core.now) return true;
+  retry_at_ = std::min(retry_at_, free_at);
+  return false;
+}
+
+void MakeRoom::Collect(Core& core, GangIndex g) {
+  candidates_.clear();
+  gangs_.clear();
+  FindLawful(core, g);
+  std::sort(gangs_.begin(), gangs_.end(), [&](GangIndex a, GangIndex b) {
+    const GangRecord &ra = core.gangs.at(a), &rb = core.gangs.at(b);
+    const int32_t pa = core.PriorityOf(ra), pb = core.PriorityOf(rb);
+    return pa != pb ? pa < pb : ra.key < rb.key;
+  });
+  if (tasks_.size() < gangs_.size()) {
+    tasks_.resize(gangs_.size());
+    cuts_.resize(gangs_.size());
+  }
+  for (const GangIndex victim : gangs_) AddCandidate(core, victim, g);
+  DropEmptyCandidates();
+}
+
+void MakeRoom::AddCandidate(Core& core, GangIndex g, GangIndex winner) {
+  const size_t i = candidates_.size();
+  const GangRecord& r = core.gangs.at(g);
+  std::vector<Assignment>& tasks = tasks_[i];
+  HeldTasks(r, &tasks);
+  VictimCandidate& c = candidates_.emplace_back();
+  c.gang = {g, r.generation};
+  c.priority = core.PriorityOf(r);
+  const bool nominated = r.phase == GangPhase::kNominated;
+  c.cost = nominated ? 0 : CostOf(core, r, tasks);
+  c.surplus = nominated ? 0 : SurplusOf(core, r, &tasks, &cuts_[i]);
+  if (c.surplus > 0) {
+    c.surplus_cost = CostOf(core, r, std::span(tasks).last(1));
+    c.cuts = cuts_[i];
+  }
+  c.tasks = tasks;
+  const bool stays =
+      HoldsFirm(core, r) || GivesSurplus(core, core.gangs.at(winner), r);
+  if (!nominated && stays) LeaveOnlySurplus(c);
+}
+
+// How many tasks at the back of `tasks` the gang can do without. Orders them
+// so that these are at the back; `cuts` as VictimCandidate has them.
+uint32_t MakeRoom::SurplusOf(const Core& core, const GangRecord& r,
+                             std::vector<Assignment>* tasks,
+                             std::vector<uint32_t>* cuts) {
+  cuts->clear();
+  const GangSpec& spec = core.specs.at(r.spec);
+  if (!core.config.host.shrink || !spec.elastic || tasks->size() <= 1) return 0;
+  CountTasks(r, spec, &counts_);
+  const Surplus surplus(spec, counts_, *tasks);
+  const std::vector<TaskId>& gone = surplus.tasks();
+  std::vector<Assignment> shed;
+  for (auto id = gone.rbegin(); id != gone.rend(); ++id) {
+    const auto it = std::find_if(tasks->begin(), tasks->end(),
+                                 [&](const auto& a) { return a.task == *id; });
+    shed.push_back(*it);
+    tasks->erase(it);
+  }
+  tasks->insert(tasks->end(), shed.begin(), shed.end());
+  if (surplus.cuts().size() < gone.size()) *cuts = surplus.cuts();
+  return static_cast<uint32_t>(gone.size());
+}
+
+// Whether the gang gives tasks it can do without, though it is not below the
+// winner.
+bool MakeRoom::GivesSurplus(const Core& core, const GangRecord& winner,
+                            const GangRecord& r) {
+  return r.queue == winner.queue &&
+         core.PriorityOf(r) == core.PriorityOf(winner) && r.listing.elastic &&
+         r.phase != GangPhase::kNominated;
+}
+
+// The gang stays; what it can do without is all there is to take.
+void MakeRoom::LeaveOnlySurplus(VictimCandidate& c) {
+  c.stoppable = false;
+  c.tasks = c.tasks.last(c.surplus);
+}
+
+void MakeRoom::DropEmptyCandidates() {
+  size_t kept = 0;
+  for (size_t i = 0; i < candidates_.size(); ++i) {
+    if (candidates_[i].tasks.empty()) continue;
+    candidates_[kept] = candidates_[i];
+    gangs_[kept++] = gangs_[i];
+  }
+  candidates_.resize(kept);
+  gangs_.resize(kept);
+}
+
+// Whether a task that must not be preempted starts or runs.
+bool MakeRoom::HoldsFirm(const Core& core, const GangRecord& r) {
+  const std::vector<Role>& roles = core.specs.at(r.spec).gang().roles;
+  return std::any_of(r.tasks.begin(), r.tasks.end(), [&](const TaskRecord& t) {
+    return !roles[t.task.role].preemptible &&
+           (t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning);
+  });
+}
+
+// Nobody is stopped where what elastic gangs can do without is enough.
+bool MakeRoom::Find(PassContext& pass, GangIndex g) {
+  const auto stops = [&](const VictimCandidate& c) {
+    return Stops(pass.core, c);
+  };
+  const auto sheds = [](const VictimCandidate& c) { return c.surplus > 0; };
+  if (std::ranges::any_of(candidates_, sheds) &&
+      std::ranges::any_of(candidates_, stops)) {
+    all_candidates_ = candidates_;
+    all_gangs_ = gangs_;
+    for (VictimCandidate& c : candidates_) {
+      if (stops(c)) LeaveOnlySurplus(c);
+    }
+    DropEmptyCandidates();
+    if (Choose(pass, g)) return true;
+    candidates_.swap(all_candidates_);
+    gangs_.swap(all_gangs_);
+  }
+  return Choose(pass, g);
+}
+
+// Lawful victims among the candidates; the cluster stays as it is.
+bool MakeRoom::Choose(PassContext& pass, GangIndex g) {
+  if (candidates_.empty()) return false;
+  Core& core = pass.core;
+  const GangRecord& r = core.gangs.at(g);
+  const GangSpec& spec = core.specs.at(r.spec);
+  VictimLaw law(core, holdings_, r.queue, LeastOf(spec, core.cluster),
+                candidates_);
+  PreemptionRequest request;
+  request.placement.gang = &spec.prepared;
+  request.placement.key = r.key;
+  request.placement.ledger = Ledger::kLater;
+  request.candidates = candidates_;
+  request.rules = &law;
+  result_.Clear();
+  const Cluster::Mark mark = core.cluster.Begin();
+  pass.preemptor.Choose(core.cluster, pass.solver, request, &result_);
+  core.cluster.Rollback(mark);
+  pass.budget.Spend(result_.steps + result_.victims.size());
+  return result_.fit == Fit::kFits &&
+         (spec.least_is_exact || IsLawfulAsPlaced(core, g, law));
+}
+
+// Where the placement may use more than the least demand, by alternatives or
+// groups: whether quota and guarantees bear what it does use.
+bool MakeRoom::IsLawfulAsPlaced(Core& core, GangIndex g, const VictimLaw& law) {
+  const GangRecord& r = core.gangs.at(g);
+  const Resources demand = holdings_.UsageOf(result_.tasks);
+  if (!law.QuotaSufficesFor(demand)) return false;
+  for (const Victim& v : result_.victims) {
+    const QueueIndex leaf = core.gangs.at(gangs_[v.candidate]).queue;
+    if (leaf != r.queue && !core.law.MayReclaim(r.queue, leaf, demand)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+// Stops the victims, then promises what they hold to the gang.
+void MakeRoom::Carry(PassContext& pass, GangIndex g) {
+  for (const Victim& victim : result_.victims) StopVictim(pass, g, victim);
+  PlaceWinner(pass, g);
+}
+
+void MakeRoom::StopVictim(PassContext& pass, GangIndex g,
+                          const Victim& victim) {
+  Core& core = pass.core;
+  const GangIndex loser = gangs_[victim.candidate];
+  const GangRecord& r = core.gangs.at(loser);
+  touched_.push_back(r.queue);
+  const VictimCandidate& c = candidates_[victim.candidate];
+  const bool same_queue = r.queue == core.gangs.at(g).queue;
+  const Reason reason{
+      .code = same_queue ? ReasonCode::kMadeRoom : ReasonCode::kReclaimed,
+      .object_kind = ReasonObject::kGang,
+      .object = g};
+  if (victim.tasks < c.tasks.size() || !c.stoppable) {
+    std::vector<TaskId> shed;
+    for (const Assignment& a : c.tasks.last(victim.tasks)) {
+      shed.push_back(a.task);
+    }
+    pass.decisions.Shrink(loser, shed, reason, g);
+    return;
+  }
+  const OnPreempted what = core.classes.at(r.priority_class).on_preempted;
+  DecisionKind kind = DecisionKind::kEvict;
+  if (r.phase != GangPhase::kNominated) {
+    if (what == OnPreempted::kCancel) kind = DecisionKind::kCancel;
+    if (what == OnPreempted::kSuspend && core.config.host.suspend) {
+      kind = DecisionKind::kSuspend;
+    }
+  }
+  pass.decisions.Stop(loser, kind, reason, g);
+}
+
+// It starts at once if its victims were nominations only.
+void MakeRoom::PlaceWinner(PassContext& pass, GangIndex g) {
+  Core& core = pass.core;
+  bool room = !core.law.OverLimit(
+      core.gangs.at(g).queue, holdings_.UsageOf(result_.tasks), Ledger::kBoth);
+  const Cluster::Mark mark = core.cluster.Begin();
+  for (const Assignment& a : result_.tasks) {
+    room &= core.cluster.Fits(a.at, Ledger::kNow);
+    core.cluster.Charge(a.at, Ledger::kBoth);
+  }
+  const Reason reason{.code = ReasonCode::kPreempts};
+  if (room) {
+    core.cluster.Commit(mark);
+    pass.decisions.Start(g, result_.tasks, reason);
+    return;
+  }
+  core.cluster.Rollback(mark);
+  for (const Assignment& a : result_.tasks) {
+    core.cluster.Charge(a.at, Ledger::kLater);
+  }
+  pass.decisions.Nominate(g, result_.tasks, reason);
+}
+
+}  // namespace muster

@@ -1,0 +1,80 @@
+// The part of serving that makes room: who may lawfully be stopped for whom.
+#ifndef MUSTER_LIB_SCHEDULER_MAKE_ROOM_H_
+#define MUSTER_LIB_SCHEDULER_MAKE_ROOM_H_
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lib/scheduler/holdings.h"
+#include "lib/scheduler/pass_context.h"
+#include "lib/scheduler/victim_law.h"
+
+namespace muster {
+
+// Inside a queue, lower priority makes room for higher. Across queues, a queue
+// that is owed what it asks takes back from queues that hold more than they are
+// guaranteed, whatever the priorities (QuotaLaw). Both orders are strict, and a
+// victim could not take back what it lost by the same rule: no two gangs evict
+// each other in turn.
+//
+// Tasks that a gang can do without make room for gangs of equal priority in its
+// queue, too: what some need to run goes before what others would like. Where
+// such tasks are enough, no gang is stopped.
+class MakeRoom {
+ public:
+  explicit MakeRoom(Core& core) : holdings_(core) {}
+
+  // For the next gang: nothing is touched, put off or to be tried again.
+  void Begin();
+  // Looks for victims for a gang that waits because of `why`. If there are some
+  // they are stopped, the gang nominated (or started, where nothing has to be
+  // waited for), and true returned.
+  bool Try(PassContext& pass, GangIndex g, ReasonCode why);
+
+  // Queues of the victims.
+  const std::vector<QueueIndex>& touched() const { return touched_; }
+  // A no is not the last word: gangs of this round may be victims in the next.
+  bool put_off() const { return put_off_; }
+  // Until then: a gang that may not be a victim yet may be one then.
+  Time retry_at() const { return retry_at_; }
+
+ private:
+  static bool IsWorthIt(const Core& core, const GangRecord& r);
+  void FindLawful(const Core& core, GangIndex g);
+  bool MayStop(const Core& core, GangIndex g);
+  void Collect(Core& core, GangIndex g);
+  void AddCandidate(Core& core, GangIndex g, GangIndex winner);
+  static bool GivesSurplus(const Core& core, const GangRecord& winner,
+                           const GangRecord& r);
+  static bool HoldsFirm(const Core& core, const GangRecord& r);
+  uint32_t SurplusOf(const Core& core, const GangRecord& r,
+                     std::vector<Assignment>* tasks,
+                     std::vector<uint32_t>* cuts);
+  static void LeaveOnlySurplus(VictimCandidate& c);
+  void DropEmptyCandidates();
+  bool Find(PassContext& pass, GangIndex g);
+  bool Choose(PassContext& pass, GangIndex g);
+  bool IsLawfulAsPlaced(Core& core, GangIndex g, const VictimLaw& law);
+  void Carry(PassContext& pass, GangIndex g);
+  void StopVictim(PassContext& pass, GangIndex g, const Victim& victim);
+  void PlaceWinner(PassContext& pass, GangIndex g);
+
+  Holdings holdings_;
+  std::vector<QueueIndex> touched_;
+  bool put_off_ = false;
+  Time retry_at_ = kForever;
+  // Candidates, by (priority, key), and what they are made of.
+  std::vector<VictimCandidate> candidates_;
+  std::vector<GangIndex> gangs_;
+  std::vector<std::vector<Assignment>> tasks_;
+  std::vector<std::vector<uint32_t>> cuts_;
+  std::vector<VictimCandidate> all_candidates_;
+  std::vector<GangIndex> all_gangs_;
+  std::vector<uint32_t> counts_;
+  PreemptionResult result_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_MAKE_ROOM_H_

@@ -1,0 +1,182 @@
+#include "lib/scheduler/names.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace muster {
+
+namespace {
+
+// The level of the first topology the gang's constraints name.
+std::string LevelName(const Core& core, const Gang* gang, uint32_t level) {
+  const TopologyConstraint* constraint = nullptr;
+  if (gang != nullptr) {
+    for (const Group& group : gang->groups) {
+      if (constraint == nullptr && !group.topology.empty()) {
+        constraint = &group.topology;
+      }
+    }
+    for (const Role& role : gang->roles) {
+      if (constraint == nullptr && !role.topology.empty()) {
+        constraint = &role.topology;
+      }
+    }
+  }
+  const int t = core.cluster.FindTopology(
+      constraint == nullptr ? std::string_view() : constraint->topology);
+  if (t < 0) return kHostLevel;
+  const std::vector<std::string>& levels =
+      core.cluster.topologies()[static_cast<size_t>(t)].levels;
+  return level < levels.size() ? levels[level] : kHostLevel;
+}
+
+// Of an object that has a key, and is there.
+std::string KeyOf(const Core& core, ReasonObject kind, uint32_t o) {
+  switch (kind) {
+    case ReasonObject::kNode:
+      return core.cluster.exists(o) ? core.cluster.node(o).key : "";
+    case ReasonObject::kQueue:
+      return o < core.queues.limit() && core.queues.at(o).exists
+                 ? core.queues.at(o).queue.key
+                 : "";
+    case ReasonObject::kGang:
+      return o < core.gangs.limit() ? core.gangs.at(o).key : "";
+    default:
+      return "";
+  }
+}
+
+bool HasKey(ReasonObject kind) {
+  return kind == ReasonObject::kNode || kind == ReasonObject::kQueue ||
+         kind == ReasonObject::kGang;
+}
+
+}  // namespace
+
+NamedReason Named(const Core& core, const Reason& reason, GangIndex g) {
+  NamedReason named;
+  named.code = reason.code;
+  named.object_kind = reason.object_kind;
+  named.needed = reason.needed;
+  named.available = reason.available;
+  if (reason.resource < core.config.resources.size()) {
+    named.resource = core.config.resources[reason.resource];
+  }
+  const Gang* gang = nullptr;
+  if (g < core.gangs.limit() && core.gangs.at(g).exists) {
+    gang = &core.SpecOf(g).gang();
+  }
+  const uint32_t o = reason.object;
+  switch (reason.object_kind) {
+    case ReasonObject::kRole:
+      if (gang != nullptr && o < gang->roles.size()) {
+        named.object = gang->roles[o].name;
+      }
+      break;
+    case ReasonObject::kGroup:
+      if (gang != nullptr && o < gang->groups.size()) {
+        named.object = gang->groups[o].name;
+      }
+      break;
+    case ReasonObject::kLevel:
+      named.object = LevelName(core, gang, o);
+      break;
+    default:
+      named.object = KeyOf(core, reason.object_kind, o);
+  }
+  return named;
+}
+
+PlanRecord RecordOf(const Core& core, const Plan& plan) {
+  PlanRecord record;
+  record.now = plan.now;
+  record.based_on = plan.based_on;
+  record.next_wakeup = plan.next_wakeup;
+  record.budget_exhausted = plan.budget_exhausted;
+  record.steps = plan.steps;
+  record.grew = plan.grew;
+  for (const std::vector<Decision>* list : {&plan.decisions, &plan.untold}) {
+    for (const Decision& d : *list) {
+      DecisionRecord& out = record.decisions.emplace_back();
+      out.seq = d.seq;
+      out.kind = d.kind;
+      out.reason = Named(core, d.reason, d.gang.index);
+      out.gang = plan.Text(d.gang_key);
+      out.on_behalf_of = plan.Text(d.on_behalf_key);
+      out.grace = d.grace;
+      for (const PlannedTask& task : plan.TasksOf(d)) {
+        out.tasks.push_back({task.task, task.attempt,
+                             std::string(plan.Text(task.node_key)), task.booked,
+                             task.alternative, task.wave, task.slot});
+      }
+    }
+  }
+  std::sort(record.decisions.begin(), record.decisions.end(),
+            [](const DecisionRecord& a, const DecisionRecord& b) {
+              return a.seq < b.seq;
+            });
+  for (const ClassAnswer& a : plan.answers) {
+    Questions questions{.open = static_cast<uint8_t>(a.open),
+                        .effort = a.effort,
+                        .retry_at = a.retry_at,
+                        .reason = a.reason};
+    record.answers.push_back(
+        ClassStateOf(core, plan.Text(a.gang_key), a.grows, questions));
+  }
+  std::sort(record.answers.begin(), record.answers.end(),
+            [](const ClassState& a, const ClassState& b) {
+              return std::pair(a.grows, a.gang) < std::pair(b.grows, b.gang);
+            });
+  for (const TextRef key : plan.asking) {
+    record.asking.emplace_back(plan.Text(key));
+  }
+  std::sort(record.asking.begin(), record.asking.end());
+  return record;
+}
+
+ClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
+                        const Questions& questions) {
+  const Reason& reason = questions.reason;
+  ClassState state;
+  state.gang = std::string(gang);
+  state.grows = grows;
+  state.open = questions.open;
+  state.code = reason.code;
+  state.object_kind = reason.object_kind;
+  if (HasKey(reason.object_kind)) {
+    state.object = KeyOf(core, reason.object_kind, reason.object);
+  } else {
+    state.position = reason.object;
+  }
+  state.resource = reason.resource;
+  state.retry_at = questions.retry_at;
+  state.effort = questions.effort;
+  return state;
+}
+
+Questions QuestionsOf(const Core& core, const ClassState& state) {
+  Questions q;
+  q.open = static_cast<uint8_t>(state.open);
+  q.effort = state.effort;
+  q.retry_at = state.retry_at;
+  q.reason.code = state.code;
+  q.reason.object_kind = state.object_kind;
+  q.reason.resource = state.resource;
+  switch (state.object_kind) {
+    case ReasonObject::kNode:
+      q.reason.object = core.cluster.Find(state.object).index;
+      break;
+    case ReasonObject::kQueue:
+      q.reason.object = core.queues.Find(state.object);
+      break;
+    case ReasonObject::kGang:
+      q.reason.object = core.gangs.Find(state.object);
+      break;
+    default:
+      q.reason.object = state.position;
+  }
+  return q;
+}
+
+}  // namespace muster

@@ -1,0 +1,41 @@
+#include "lib/scheduler/node_book.h"
+
+#include <algorithm>
+#include <cassert>
+
+namespace muster {
+
+void NodeBook::Reset(NodeIndex n, const Facts& facts) {
+  if (n >= nodes_.size()) nodes_.resize(n + 1);
+  assert(nodes_[n].tasks.empty());
+  nodes_[n].facts = facts;
+  suspects_.erase(n);
+}
+
+std::vector<GangIndex> NodeBook::GangsOn(NodeIndex n) const {
+  std::vector<GangIndex> gangs;
+  for (const TaskRef& task : nodes_[n].tasks) gangs.push_back(task.gang);
+  std::sort(gangs.begin(), gangs.end());
+  gangs.erase(std::unique(gangs.begin(), gangs.end()), gangs.end());
+  return gangs;
+}
+
+void NodeBook::Add(NodeIndex n, const TaskRef& task, TaskPhase phase) {
+  nodes_[n].tasks.push_back(task);
+  if (phase != TaskPhase::kReleasing) return;
+  ++nodes_[n].releasing;
+  ++releasing_;
+}
+
+void NodeBook::Remove(NodeIndex n, const TaskRef& task, TaskPhase phase) {
+  std::vector<TaskRef>& tasks = nodes_[n].tasks;
+  const auto it = std::find(tasks.begin(), tasks.end(), task);
+  assert(it != tasks.end());
+  *it = tasks.back();
+  tasks.pop_back();
+  if (phase != TaskPhase::kReleasing) return;
+  --nodes_[n].releasing;
+  --releasing_;
+}
+
+}  // namespace muster

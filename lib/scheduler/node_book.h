@@ -1,0 +1,86 @@
+// What a scheduler knows of nodes beside the cluster's books: their state as
+// the host told it, and which tasks are on them.
+#ifndef MUSTER_LIB_SCHEDULER_NODE_BOOK_H_
+#define MUSTER_LIB_SCHEDULER_NODE_BOOK_H_
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "lib/queue/gang_rank.h"
+#include "muster/cluster.h"
+#include "muster/node.h"
+#include "muster/state.h"
+
+namespace muster {
+
+// A task on a node.
+struct TaskRef {
+  GangIndex gang = kNoGang;
+  TaskId task{};
+
+  friend bool operator==(const TaskRef&, const TaskRef&) = default;
+};
+
+// By NodeIndex. Invariant: tasks(n) are those of all gangs that hold something
+// of node n, are promised it, or are suspended on it; `releasing` counts those
+// of them that are being released. Their order is none: who reads them sorts,
+// or does not care. Not synchronised.
+class NodeBook {
+ public:
+  struct Facts {
+    bool down = false;
+    bool draining = false;
+    Time spot_notice = kForever;
+    OtherUsage others{};
+
+    bool available() const {
+      return !down && !draining && spot_notice == kForever;
+    }
+    friend bool operator==(const Facts&, const Facts&) = default;
+  };
+
+  const Facts& facts(NodeIndex n) const { return nodes_[n].facts; }
+  Facts& facts(NodeIndex n) { return nodes_[n].facts; }
+  // A node that has just come, or is gone.
+  void Reset(NodeIndex n, const Facts& facts);
+
+  const std::vector<TaskRef>& tasks(NodeIndex n) const {
+    return nodes_[n].tasks;
+  }
+  uint32_t releasing(NodeIndex n) const { return nodes_[n].releasing; }
+  // Tasks being released, anywhere.
+  uint32_t releasing() const { return releasing_; }
+  // The gangs with a task on the node, each once, by index.
+  std::vector<GangIndex> GangsOn(NodeIndex n) const;
+
+  // Amortised O(1); Remove O(tasks on the node).
+  void Add(NodeIndex n, const TaskRef& task, TaskPhase phase);
+  void Remove(NodeIndex n, const TaskRef& task, TaskPhase phase);
+  // One of its tasks is being released from now on.
+  void BeginRelease(NodeIndex n) {
+    ++nodes_[n].releasing;
+    ++releasing_;
+  }
+
+  // Nodes that may hold more than they have: the next pass looks at them.
+  const std::set<NodeIndex>& suspects() const { return suspects_; }
+  void Suspect(NodeIndex n) { suspects_.insert(n); }
+  void Acquit(NodeIndex n) { suspects_.erase(n); }
+
+ private:
+  struct Entry {
+    Facts facts{};
+    std::vector<TaskRef> tasks{};
+    uint32_t releasing = 0;
+  };
+
+  std::vector<Entry> nodes_;
+  uint32_t releasing_ = 0;
+  std::set<NodeIndex> suspects_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_NODE_BOOK_H_

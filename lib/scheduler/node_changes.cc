@@ -1,0 +1,189 @@
+#include "lib/scheduler/node_changes.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+
+namespace muster {
+
+namespace {
+
+Node Normalised(const Node& node) {
+  Node n = node;
+  std::sort(n.labels.begin(), n.labels.end());
+  return n;
+}
+
+// Puts new values in place, tasks and all.
+void ReplaceNode(EventContext& context, NodeIndex n, const Node& node) {
+  Core& core = context.core;
+  const Node& old = core.cluster.node(n);
+  const bool redo =
+      !(old.devices == node.devices && old.capacity == node.capacity);
+  std::vector<TaskRef> tasks;
+  if (redo) tasks = core.nodes.tasks(n);
+  for (const TaskRef& ref : tasks) {
+    context.holdings.Unhold(ref.gang,
+                            *FindTask(core.gangs.at(ref.gang), ref.task));
+  }
+  core.cluster.Upsert(node);
+  for (const TaskRef& ref : tasks) {
+    context.holdings.Hold(ref.gang,
+                          *FindTask(core.gangs.at(ref.gang), ref.task));
+  }
+}
+
+// What others used of devices that are gone is nothing any more.
+void ForgetLostShares(EventContext& context, NodeIndex n) {
+  const size_t devices = context.core.cluster.node(n).devices.size();
+  NodeBook::Facts facts = context.core.nodes.facts(n);
+  const size_t lost =
+      std::erase_if(facts.others.devices,
+                    [&](const DeviceShare& s) { return s.device >= devices; });
+  if (lost > 0) SetFacts(context, n, facts);
+}
+
+void AddNode(EventContext& context, const Node& node) {
+  Core& core = context.core;
+  const NodeIndex n = core.cluster.Upsert(node).index;
+  NodeBook::Facts facts;
+  facts.others.node = node.key;
+  core.nodes.Reset(n, facts);
+  core.undo.Changed([&core, n] {
+    core.nodes.Reset(n, {});
+    core.cluster.UndoAdd(n);
+  });
+  core.opener.RoomFreed(n);
+  core.opener.StructureChanged();
+}
+
+}  // namespace
+
+absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key) {
+  const NodeId id = core.cluster.Find(key);
+  if (id.valid()) return id.index;
+  return absl::NotFoundError(
+      absl::StrCat("node '", std::string(key), "' is not known"));
+}
+
+absl::Status ValidateDevices(const std::string& field, const Node& node,
+                             std::span<const DeviceShare> devices) {
+  for (const DeviceShare& share : devices) {
+    if (share.device >= node.devices.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(field, " '", node.key, "': device ", share.device,
+                       " of ", node.devices.size()));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void UpsertNode(EventContext& context, const Node& node) {
+  Core& core = context.core;
+  const Node next = Normalised(node);
+  const NodeId known = core.cluster.Find(next.key);
+  if (!known.valid()) return AddNode(context, next);
+  const NodeIndex n = known.index;
+  const Node old = core.cluster.node(n);
+  if (old == next) return;
+  core.opener.NodeChanges(n);
+  const uint64_t layout = core.cluster.layout_version();
+  ReplaceNode(context, n, next);
+  core.undo.Changed([&context, n, old] { ReplaceNode(context, n, old); });
+  const bool larger = !(old.capacity == next.capacity) ||
+                      !(old.devices == next.devices) ||
+                      layout != core.cluster.layout_version();
+  if (larger) {
+    core.opener.RoomFreed(n);
+    core.opener.StructureChanged();
+  }
+  core.opener.NodeHasChanged(n);
+  ForgetLostShares(context, n);
+  core.nodes.Suspect(n);
+  FlagGangsOn(context, n);
+}
+
+void SetFacts(EventContext& context, NodeIndex n,
+              const NodeBook::Facts& facts) {
+  Core& core = context.core;
+  const NodeBook::Facts old = core.nodes.facts(n);
+  if (old == facts) return;
+  const auto put = [&core, n](const NodeBook::Facts& f) {
+    core.nodes.facts(n) = f;
+    core.cluster.SetAvailable(n, f.available());
+    return core.cluster.SetOthers(n, f.others);
+  };
+  const bool given_up = put(facts);
+  core.undo.Changed([put, old] { put(old); });
+  core.nodes.Suspect(n);
+  if (old.available() != facts.available()) core.opener.StructureChanged();
+  if (given_up || (facts.available() && !old.available())) {
+    core.opener.RoomFreed(n);
+  }
+  for (const GangIndex g : core.nodes.GangsOn(n)) {
+    if (core.gangs.at(g).phase == GangPhase::kNominated) core.opener.LookAt(g);
+  }
+}
+
+void RemoveNode(EventContext& context, NodeIndex n) {
+  Core& core = context.core;
+  const Node old = core.cluster.node(n);
+  const NodeBook::Facts facts = core.nodes.facts(n);
+  core.cluster.Remove(n);
+  core.nodes.Reset(n, {});
+  core.undo.Changed([&core, old, facts] {
+    const NodeIndex back = core.cluster.UndoRemove(old);
+    core.nodes.Reset(back, facts);
+    core.cluster.SetAvailable(back, facts.available());
+    core.cluster.SetOthers(back, facts.others);
+  });
+  core.opener.StructureChanged();
+}
+
+void LoseTasksOn(EventContext& context, NodeIndex n) {
+  Core& core = context.core;
+  for (const GangIndex g : core.nodes.GangsOn(n)) {
+    const GangRecord& r = core.gangs.at(g);
+    if (r.phase == GangPhase::kNominated) {
+      context.life.UndoNomination(g);
+      continue;
+    }
+    std::vector<TaskId> lost;
+    for (const TaskRecord& task : r.tasks) {
+      const bool there = task.phase != TaskPhase::kSucceeded;
+      if (there && task.at.node == n) lost.push_back(task.task);
+    }
+    GangEdit gang(core, g);
+    for (const TaskId id : lost) {
+      if (FindTask(r, id)->phase != TaskPhase::kReleasing ||
+          r.phase == GangPhase::kSuspending) {
+        gang->trouble = ReasonCode::kNodeLost;
+      }
+      context.life.Drop(gang, id);
+    }
+    context.life.Update(gang);
+  }
+}
+
+void FlagGangsOn(EventContext& context, NodeIndex n) {
+  Core& core = context.core;
+  for (const GangIndex g : core.nodes.GangsOn(n)) {
+    const GangRecord& r = core.gangs.at(g);
+    const bool leaves =
+        std::any_of(r.tasks.begin(), r.tasks.end(), [&](const auto& task) {
+          return task.phase <= TaskPhase::kRunning && task.at.node == n &&
+                 context.life.MustLeave(r, task);
+        });
+    if (!leaves) continue;
+    if (r.phase == GangPhase::kNominated) {
+      context.life.UndoNomination(g);
+    } else if (r.trouble == ReasonCode::kNone) {
+      context.life.Flag(g, ReasonCode::kNodeDrained);
+    }
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,41 @@
+// Changes of nodes, and what they do to the tasks there.
+#ifndef MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
+#define MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "lib/scheduler/core.h"
+#include "lib/scheduler/events.h"
+#include "lib/scheduler/node_book.h"
+#include "muster/device.h"
+#include "muster/node.h"
+
+namespace muster {
+
+// NOT_FOUND where there is no such node.
+absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key);
+// The devices are there.
+absl::Status ValidateDevices(const std::string& field, const Node& node,
+                             std::span<const DeviceShare> devices);
+
+// Adds or changes a valid node. What is charged on it is taken off while its
+// devices change and put back after, since shares depend on the devices.
+// Nothing happens if it is the same.
+void UpsertNode(EventContext& context, const Node& node);
+// The host said so of the node. Nothing happens if it is the same.
+void SetFacts(EventContext& context, NodeIndex n, const NodeBook::Facts& facts);
+// The node is gone, after its tasks.
+void RemoveNode(EventContext& context, NodeIndex n);
+// Every task on the node is gone; its gangs are in trouble.
+void LoseTasksOn(EventContext& context, NodeIndex n);
+// Gangs with a task that must leave the node are flagged, or lose their
+// nomination.
+void FlagGangsOn(EventContext& context, NodeIndex n);
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_

@@ -1,0 +1,118 @@
+// Events about nodes.
+#include <algorithm>
+#include <utility>
+
+#include "lib/base/status_macros.h"
+#include "lib/scheduler/events.h"
+#include "lib/scheduler/node_changes.h"
+#include "lib/scheduler/validate.h"
+
+namespace muster {
+
+absl::Status Take(EventContext& context, const NodeChanged& e) {
+  MUSTER_RETURN_IF_ERROR(ValidateNode(context.core.config, e.node));
+  MUSTER_RETURN_IF_ERROR(
+      ValidateClusterTotal(context.core.cluster, context.core.config, e.node));
+  UpsertNode(context, e.node);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const NodeDown& e) {
+  const absl::StatusOr<NodeIndex> n = NodeNamed(context.core, e.node);
+  if (!n.ok()) return n.status();
+  NodeBook::Facts facts = context.core.nodes.facts(*n);
+  facts.down = true;
+  SetFacts(context, *n, facts);
+  LoseTasksOn(context, *n);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const NodeUp& e) {
+  const absl::StatusOr<NodeIndex> n = NodeNamed(context.core, e.node);
+  if (!n.ok()) return n.status();
+  NodeBook::Facts facts = context.core.nodes.facts(*n);
+  facts.down = false;
+  facts.spot_notice = kForever;
+  SetFacts(context, *n, facts);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const NodeRemoved& e) {
+  const absl::StatusOr<NodeIndex> n = NodeNamed(context.core, e.node);
+  if (!n.ok()) return n.status();
+  NodeBook::Facts facts = context.core.nodes.facts(*n);
+  facts.down = true;
+  SetFacts(context, *n, facts);
+  LoseTasksOn(context, *n);
+  RemoveNode(context, *n);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const NodeDrained& e) {
+  const absl::StatusOr<NodeIndex> n = NodeNamed(context.core, e.node);
+  if (!n.ok()) return n.status();
+  NodeBook::Facts facts = context.core.nodes.facts(*n);
+  facts.draining = e.drain;
+  SetFacts(context, *n, facts);
+  if (e.drain) FlagGangsOn(context, *n);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const SpotNotice& e) {
+  const absl::StatusOr<NodeIndex> n = NodeNamed(context.core, e.node);
+  if (!n.ok()) return n.status();
+  NodeBook::Facts facts = context.core.nodes.facts(*n);
+  facts.spot_notice = e.at;
+  SetFacts(context, *n, facts);
+  FlagGangsOn(context, *n);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const OthersChanged& e) {
+  Core& core = context.core;
+  MUSTER_RETURN_IF_ERROR(ValidateOthers(core.config, e.usage));
+  const absl::StatusOr<NodeIndex> n = NodeNamed(core, e.usage.node);
+  if (!n.ok()) return n.status();
+  MUSTER_RETURN_IF_ERROR(
+      ValidateDevices("usage of", core.cluster.node(*n), e.usage.devices));
+  NodeBook::Facts facts = core.nodes.facts(*n);
+  facts.others = e.usage;
+  SetFacts(context, *n, facts);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const NodeSetChanged& e) {
+  Core& core = context.core;
+  MUSTER_RETURN_IF_ERROR(ValidateKey("node_set.key", e.set.key));
+  NodeSet set = e.set;
+  std::sort(set.nodes.begin(), set.nodes.end());
+  set.nodes.erase(std::unique(set.nodes.begin(), set.nodes.end()),
+                  set.nodes.end());
+  const auto known = core.node_sets.find(set.key);
+  const bool is_new = known == core.node_sets.end();
+  if (!is_new && known->second == set) return absl::OkStatus();
+  const NodeSet old = is_new ? NodeSet{.key = set.key} : known->second;
+  core.undo.Changed([&core, old, is_new] {
+    if (is_new) {
+      core.cluster.RemoveNodeSet(old.key);
+      core.node_sets.erase(old.key);
+    } else {
+      core.cluster.SetNodeSet(old);
+      core.node_sets[old.key] = old;
+    }
+  });
+  std::vector<std::string> changed;
+  std::set_symmetric_difference(old.nodes.begin(), old.nodes.end(),
+                                set.nodes.begin(), set.nodes.end(),
+                                std::back_inserter(changed));
+  core.cluster.SetNodeSet(set);
+  for (const std::string& key : changed) {
+    const NodeId node = core.cluster.Find(key);
+    if (node.valid()) core.opener.RoomFreed(node.index);
+  }
+  core.opener.StructureChanged();
+  core.node_sets[set.key] = std::move(set);
+  return absl::OkStatus();
+}
+
+}  // namespace muster

@@ -1,0 +1,112 @@
+// Which questions open: what happened, and whose answer it may change.
+#ifndef MUSTER_LIB_SCHEDULER_OPENER_H_
+#define MUSTER_LIB_SCHEDULER_OPENER_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/queue/class_list.h"
+#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_tree.h"
+#include "muster/cluster.h"
+
+namespace muster {
+
+struct Core;
+
+// A question that was answered with no stays closed while nothing has happened
+// that could make it yes. These are the rules; they read state, never a cache,
+// so that every scheduler in this state opens the same ones.
+//
+//   what happened                      opens
+//   a node got room                    kRoom and kVictims of classes with a
+//   shape
+//                                      that fits there now; kVictims of those
+//                                      with a shape that the node admits
+//   a node got room (now or later)     growth of such classes; nominated gangs
+//   on
+//                                      the node, suspended ones that had it
+//   nodes came, went or changed        classes that compare domains, or count
+//                                      devices by their memory
+//   a queue uses less                  below it: classes that its limit
+//   stopped,
+//                                      or whose least demand is not exact;
+//                                      kVictims, if it is guaranteed something;
+//                                      nominated gangs, if it has a limit
+//   a queue uses more than it is
+//   guaranteed                         kVictims of classes that could reclaim,
+//   in
+//                                      a pass not before the round is over
+//   a gang may be a victim from now on kVictims above it in its queue, and of
+//                                      classes that could reclaim
+//   a queue's values change            all below it; kVictims of all others
+//
+// A gang that starts opens no question: it takes room that was free, so that
+// whoever could take it as a victim could have had the room before.
+//
+// What happens is collected, and its rules applied by Publish(): between two
+// calls the order does not matter. Not synchronised.
+class Opener {
+ public:
+  explicit Opener(Core& core) : core_(core) {}
+
+  void RoomFreed(NodeIndex n, Ledger ledger = Ledger::kBoth);
+  void StructureChanged() { structure_ = true; }
+  // The node's labels, taints and the like change: before, and after. Specs
+  // that it comes to admit may have room there.
+  void NodeChanges(NodeIndex n);
+  void NodeHasChanged(NodeIndex n);
+  // The leaf, and all above it, use less of something.
+  void UsageFell(QueueIndex leaf);
+  void ExceedsGuarantee() { reclaim_ = true; }
+  void VictimsChanged(QueueIndex leaf, int32_t priority);
+  void QueueChanged(QueueIndex q);
+  void AllVictims() { all_victims_ = true; }
+
+  // O(what happened x specs with classes + classes opened).
+  void Publish(bool in_pass);
+  // As if nothing had happened.
+  void Forget();
+  // Nothing is collected.
+  bool empty() const;
+
+  // The gang is nominated or in trouble: the next pass looks at it.
+  void LookAt(GangIndex g);
+  // The round is over: what was put off opens.
+  void OpenPutOff();
+  // Rises whenever room may have come for anybody.
+  uint64_t freed_epoch() const { return freed_epoch_; }
+
+ private:
+  // The spec's shapes that the node admits, in the order of GangSpec::shapes.
+  std::vector<bool> Admitted(NodeIndex n) const;
+  void OpenRoom(ClassList& list, uint32_t spec, uint8_t questions);
+  void PublishRoom();
+  void PublishRoomOn(NodeIndex n);
+  void PublishStructure();
+  void PublishUsage(QueueIndex leaf);
+  void OpenBelow(QueueIndex q, bool limits, bool guarantees);
+  void OpenBelowAll(QueueIndex q);
+  void LookAtNominatedBelow(QueueIndex q);
+  void OpenVictims(ClassIndex c, uint8_t as = Questions::kVictims);
+  void OpenReclaimers(uint8_t as);
+  bool IsGuaranteed(QueueIndex leaf) const;
+
+  Core& core_;
+  std::vector<NodeIndex> freed_;       // Each once.
+  std::vector<uint8_t> is_freed_;      // By node: in which ledgers.
+  std::vector<QueueIndex> less_used_;  // Leaves.
+  std::vector<QueueIndex> changed_;
+  std::vector<std::pair<QueueIndex, int32_t>> victims_;
+  bool structure_ = false;
+  bool reclaim_ = false;
+  bool all_victims_ = false;
+  uint64_t freed_epoch_ = 0;
+  std::vector<bool> admitted_;  // As of NodeChanges.
+  // Of PublishRoom: by spec, what need not be asked any more.
+  std::vector<uint8_t> done_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_OPENER_H_

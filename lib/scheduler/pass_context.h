@@ -1,0 +1,28 @@
+// What the phases of a pass work with.
+#ifndef MUSTER_LIB_SCHEDULER_PASS_CONTEXT_H_
+#define MUSTER_LIB_SCHEDULER_PASS_CONTEXT_H_
+
+#include "lib/scheduler/core.h"
+#include "lib/scheduler/decisions.h"
+#include "lib/scheduler/life.h"
+#include "lib/scheduler/plan_writer.h"
+#include "lib/scheduler/work_budget.h"
+#include "muster/placement_solver.h"
+#include "muster/preemptor.h"
+
+namespace muster {
+
+// Phases share nothing but this; what a phase needs for itself it has itself.
+struct PassContext {
+  Core& core;
+  Life& life;
+  Decisions& decisions;
+  PlanWriter& plan;
+  PlacementSolver& solver;
+  Preemptor& preemptor;
+  WorkBudget budget;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_PASS_CONTEXT_H_

@@ -1,0 +1,187 @@
+#include "lib/scheduler/plan_writer.h"
+
+#include <algorithm>
+#include <span>
+#include <tuple>
+
+namespace muster {
+
+void PlanWriter::Begin(Plan* plan) {
+  plan_ = plan;
+  drafts_.clear();
+  tasks_.clear();
+  answered_.clear();
+  ++serial_;
+}
+
+PlanWriter::Draft PlanWriter::Decide(DecisionKind kind, const Reason& reason,
+                                     GangIndex g, GangIndex on_behalf_of) {
+  const auto draft = static_cast<Draft>(drafts_.size());
+  Entry& entry = drafts_.emplace_back();
+  const GangRecord& r = core_.gangs.at(g);
+  Decision& d = entry.decision;
+  entry.gang = g;
+  entry.on_behalf_of = on_behalf_of;
+  d.seq = core_.next_seq++;
+  d.kind = kind;
+  d.reason = reason;
+  d.gang = {g, r.generation};
+  if (plan_ != nullptr) d.gang_key = plan_->AddText(r.key);
+  if (on_behalf_of != kNoGang) {
+    const GangRecord& winner = core_.gangs.at(on_behalf_of);
+    d.on_behalf_of = {on_behalf_of, winner.generation};
+    if (plan_ != nullptr) d.on_behalf_key = plan_->AddText(winner.key);
+  }
+  if (IsStop(kind) && core_.config.host.grace) {
+    d.grace = core_.classes.at(r.priority_class).grace;
+  }
+  return draft;
+}
+
+std::string_view PlanWriter::on_behalf_of(Draft draft) const {
+  const GangIndex g = drafts_[draft].on_behalf_of;
+  return g == kNoGang ? std::string_view()
+                      : std::string_view(core_.gangs.at(g).key);
+}
+
+void PlanWriter::AddTask(Draft draft, const GangRecord& r,
+                         const TaskRecord& task) {
+  ++drafts_[draft].count;
+  if (plan_ == nullptr) return;
+  const GangSpec& spec = core_.specs.at(r.spec);
+  PlannedTask planned;
+  planned.task = task.task;
+  planned.attempt = task.attempt;
+  planned.node = core_.cluster.id(task.at.node);
+  planned.node_key = plan_->AddText(core_.cluster.node(task.at.node).key);
+  planned.devices = core_.config.host.choose_devices ? task.at.devices : 0;
+  planned.booked = task.at.devices;
+  planned.slot = task.at.slot;
+  planned.alternative = AlternativeOf(spec, task.task, task.at.shape);
+  planned.wave = spec.waves[task.task.role];
+  tasks_.emplace_back(draft, planned);
+}
+
+// Numbers are not told again.
+bool IsSame(const Reason& a, const Reason& b) {
+  return a.code == b.code && a.object_kind == b.object_kind &&
+         a.object == b.object && a.resource == b.resource;
+}
+
+void PlanWriter::Note(const ClassList& list, ClassIndex c, bool changed) {
+  const bool grows = &list == &core_.lists.growing();
+  answered_.push_back({list.at(c).key(), grows, changed});
+}
+
+void PlanWriter::Answer(ClassList& list, ClassIndex c,
+                        const Questions& answer) {
+  GangClass& cls = list.at(c);
+  const Questions before = cls.questions();
+  const bool told = !IsSame(before.reason, answer.reason);
+  Note(list, c,
+       told || before.retry_at != answer.retry_at ||
+           before.effort != answer.effort);
+  list.SetQuestions(c, answer);
+  if (!told || plan_ == nullptr || &list == &core_.lists.growing()) return;
+  const GangIndex g = cls.first().gang;
+  Waiting& w = plan_->waiting.emplace_back();
+  w.gang = {g, core_.gangs.at(g).generation};
+  w.gang_key = plan_->AddText(core_.gangs.at(g).key);
+  w.count = static_cast<uint32_t>(cls.size());
+  w.reason = answer.reason;
+}
+
+void PlanWriter::Remains(ClassList& list, ClassIndex c) { Note(list, c, true); }
+
+void PlanWriter::Grew() {
+  if (plan_ != nullptr) plan_->grew = true;
+}
+
+PlanWriter::Draft PlanWriter::PlacedBy(GangIndex g) const {
+  return g < placed_by_.size() && placed_by_[g].first == serial_
+             ? placed_by_[g].second
+             : kNone;
+}
+
+void PlanWriter::SetPlacedBy(GangIndex g, Draft draft) {
+  if (g >= placed_by_.size()) placed_by_.resize(core_.gangs.limit());
+  placed_by_[g] = {serial_, draft};
+}
+
+// Growth joins in turns whose length depends on who else tried to grow: that is
+// not to be seen.
+void PlanWriter::SortTasks(const Decision& d) {
+  const auto tasks =
+      std::span(plan_->tasks).subspan(d.first_task, d.task_count);
+  const auto before = [](const PlannedTask& a, const PlannedTask& b) {
+    return a.task < b.task;
+  };
+  if (std::is_sorted(tasks.begin(), tasks.end(), before)) return;
+  std::sort(tasks.begin(), tasks.end(), before);
+}
+
+void PlanWriter::Finish(bool exhausted) {
+  FinishDecisions();
+  FinishAnswers(exhausted);
+  for (const GangRank& rank : core_.lists.asking()) {
+    plan_->asking.push_back(plan_->AddText(rank.key));
+  }
+}
+
+// Whoever follows the plan closes what it left closed: only what is not that
+// is told, and in a plan that left questions open, which it did close.
+void PlanWriter::FinishAnswers(bool exhausted) {
+  const auto order = [](const Answered& a) {
+    return std::tuple(a.grows, a.key.queue, a.key.priority_class, a.key.spec,
+                      a.key.alone, !a.changed);
+  };
+  std::sort(answered_.begin(), answered_.end(),
+            [&](const auto& a, const auto& b) { return order(a) < order(b); });
+  const auto same = [](const Answered& a, const Answered& b) {
+    return a.grows == b.grows && a.key == b.key;
+  };
+  answered_.erase(std::unique(answered_.begin(), answered_.end(), same),
+                  answered_.end());
+  for (const Answered& a : answered_) {
+    ClassList& list = a.grows ? core_.lists.growing() : core_.lists.waiting();
+    const ClassIndex c = list.Find(a.key);
+    if (c == kNoClass || !(a.changed || exhausted)) continue;
+    const Questions& q = list.at(c).questions();
+    ClassAnswer& out = plan_->answers.emplace_back();
+    out.gang_key = plan_->AddText(list.at(c).first().key);
+    out.grows = a.grows;
+    out.open = q.open;
+    out.reason = q.reason;
+    out.retry_at = q.retry_at;
+    out.effort = q.effort;
+  }
+}
+
+void PlanWriter::FinishDecisions() {
+  uint32_t first = 0;
+  for (Entry& entry : drafts_) {
+    entry.decision.first_task = first;
+    entry.decision.task_count = entry.count;
+    first += entry.count;
+  }
+  plan_->tasks.resize(first);
+  next_.assign(drafts_.size(), 0);
+  for (const auto& [draft, task] : tasks_) {
+    plan_->tasks[drafts_[draft].decision.first_task + next_[draft]++] = task;
+  }
+  for (const Entry& entry : drafts_) {
+    const Decision& d = entry.decision;
+    if (d.kind == DecisionKind::kStart || d.kind == DecisionKind::kGrow) {
+      SortTasks(d);
+    }
+    const bool of_nomination =
+        d.kind == DecisionKind::kNominate || entry.withdraws;
+    if (of_nomination && !core_.config.host.nominate) {
+      plan_->untold.push_back(d);
+    } else {
+      plan_->decisions.push_back(d);
+    }
+  }
+}
+
+}  // namespace muster

@@ -1,0 +1,86 @@
+// Writing a plan while it is made.
+#ifndef MUSTER_LIB_SCHEDULER_PLAN_WRITER_H_
+#define MUSTER_LIB_SCHEDULER_PLAN_WRITER_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "lib/scheduler/core.h"
+#include "muster/plan.h"
+
+namespace muster {
+
+// Decisions get their numbers in the order in which they begin; tasks join them
+// until the plan is finished, and then lie side by side. Without a plan (when a
+// recorded one is followed) only the numbers are given out. Keeps its memory
+// between plans. Not synchronised.
+class PlanWriter {
+ public:
+  using Draft = uint32_t;
+  static constexpr Draft kNone = 0xffffffff;
+
+  explicit PlanWriter(Core& core) : core_(core) {}
+
+  void Begin(Plan* plan);
+  // A decision about g, for another gang if there is one.
+  Draft Decide(DecisionKind kind, const Reason& reason, GangIndex g,
+               GangIndex on_behalf_of);
+  void AddTask(Draft draft, const GangRecord& r, const TaskRecord& task);
+  // It withdraws a nomination: nothing of it runs.
+  void Withdraws(Draft draft) { drafts_[draft].withdraws = true; }
+  // The class, of one of the two lists, got no for an answer, and what is
+  // remembered of that; a new reason is told.
+  void Answer(ClassList& list, ClassIndex c, const Questions& answer);
+  // The class is open when the pass ends, though it was asked, or not.
+  void Remains(ClassList& list, ClassIndex c);
+  // Gangs were asked whether they can grow.
+  void Grew();
+  // Writes all of it into the plan. `exhausted`: questions were left open.
+  void Finish(bool exhausted);
+
+  uint64_t seq(Draft draft) const { return drafts_[draft].decision.seq; }
+  DecisionKind kind(Draft draft) const { return drafts_[draft].decision.kind; }
+  std::string_view on_behalf_of(Draft draft) const;
+  bool empty() const { return drafts_.empty(); }
+  // The decision of this plan that started the gang, or let it grow; or kNone.
+  Draft PlacedBy(GangIndex g) const;
+  void SetPlacedBy(GangIndex g, Draft draft);
+
+ private:
+  struct Entry {
+    Decision decision{};
+    GangIndex gang = kNoGang;
+    GangIndex on_behalf_of = kNoGang;
+    uint32_t count = 0;
+    bool withdraws = false;
+  };
+
+  // A class of which the plan has to tell something to whoever follows it.
+  struct Answered {
+    ClassKey key{};
+    bool grows = false;
+    bool changed = false;  // More than that it is closed now.
+  };
+
+  void Note(const ClassList& list, ClassIndex c, bool changed);
+  void FinishDecisions();
+  void FinishAnswers(bool exhausted);
+  void SortTasks(const Decision& d);
+
+  Core& core_;
+  Plan* plan_ = nullptr;
+  std::vector<Entry> drafts_;
+  std::vector<std::pair<Draft, PlannedTask>> tasks_;
+  // By gang: as of the plan with that serial.
+  std::vector<std::pair<uint64_t, Draft>> placed_by_;
+  uint64_t serial_ = 0;
+  std::vector<uint32_t> next_;
+  std::vector<Answered> answered_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_PLAN_WRITER_H_

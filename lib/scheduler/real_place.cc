@@ -1,0 +1,133 @@
+#include "lib/scheduler/real_place.h"
+
+#include <bit>
+#include <span>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "lib/base/status_macros.h"
+#include "lib/scheduler/node_changes.h"
+
+namespace muster {
+
+namespace {
+
+uint64_t GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count) {
+  const uint32_t all = static_cast<uint32_t>(cluster.node(n).devices.size());
+  uint64_t chosen = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    uint32_t best = all;
+    for (uint32_t d = 0; d < all; ++d) {
+      if ((chosen >> d & 1) != 0) continue;
+      if (best == all || cluster.free_milli(n, d, Ledger::kNow) >
+                             cluster.free_milli(n, best, Ledger::kNow)) {
+        best = d;
+      }
+    }
+    chosen |= uint64_t{1} << best;
+  }
+  return chosen;
+}
+
+// The first free slot for the partition: on this device, or on any if none is
+// known yet.
+void GuessPartition(const Cluster& cluster, Allocation* at) {
+  std::vector<Allocation> places;
+  cluster.PartitionPlaces(at->node, at->shape, Ledger::kNow, &places);
+  for (const Allocation& place : places) {
+    if (at->devices == 0 || place.devices == at->devices) {
+      *at = place;
+      return;
+    }
+  }
+}
+
+}  // namespace
+
+void FillIn(const Cluster& cluster, const Allocation& believed,
+            std::optional<uint32_t> slot, Allocation* at) {
+  const DeviceRequest& request = cluster.device_request(at->shape);
+  if (request.count == 0) return;
+  const bool same = at->node == believed.node;
+  if (at->devices == 0 && same) at->devices = believed.devices;
+  if (request.partition.empty()) {
+    if (at->devices == 0) {
+      at->devices = GuessDevices(cluster, at->node, request.count);
+    }
+    return;
+  }
+  at->slot = 0;
+  if (slot.has_value()) {
+    at->slot = *slot;
+  } else if (same && at->devices == believed.devices) {
+    at->slot = believed.slot;
+  } else {
+    GuessPartition(cluster, at);
+  }
+  if (at->devices == 0) at->devices = GuessDevices(cluster, at->node, 1);
+}
+
+absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
+                       ShapeId shape, std::optional<uint32_t> slot) {
+  if (!slot.has_value()) return absl::OkStatus();
+  if (cluster.device_request(shape).partition.empty()) {
+    return absl::InvalidArgumentError(field +
+                                      ".slot: the task has no partition");
+  }
+  if (*slot < PartitionScheme::kMaxSlices) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ".slot: ", *slot, " is not in 0..",
+                   PartitionScheme::kMaxSlices - 1));
+}
+
+absl::StatusOr<uint64_t> DeviceMask(const std::string& field, const Node& node,
+                                    uint32_t wanted,
+                                    std::span<const uint32_t> devices) {
+  uint64_t mask = 0;
+  for (uint32_t d : devices) {
+    if (d >= node.devices.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(field, ".devices: ", d, " is not one of node '",
+                       node.key, "', which has ", node.devices.size()));
+    }
+    mask |= uint64_t{1} << d;
+  }
+  const auto named = static_cast<size_t>(std::popcount(mask));
+  if (named == devices.size() && (named == 0 || named == wanted)) return mask;
+  return absl::InvalidArgumentError(absl::StrCat(field, ".devices: names ",
+                                                 named, " different devices; ",
+                                                 "the task has ", wanted));
+}
+
+absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
+                                     const Allocation& planned,
+                                     const TaskAnswer& answer) {
+  Allocation real = planned;
+  if (!answer.node.empty()) {
+    const absl::StatusOr<NodeIndex> n = NodeNamed(core, answer.node);
+    if (!n.ok()) return n.status();
+    real.node = *n;
+  }
+  const std::string field = absl::StrCat("gang '", r.key, "'");
+  const Node& node = core.cluster.node(real.node);
+  const uint32_t wanted = core.cluster.device_request(planned.shape).count;
+  const absl::StatusOr<uint64_t> mask =
+      DeviceMask(field, node, wanted, answer.devices);
+  if (!mask.ok()) return mask.status();
+  if (*mask != 0) {
+    real.devices = *mask;
+  } else if (real.node != planned.node && wanted > 0) {
+    if (wanted > node.devices.size()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(field, ": a task with ", wanted, " devices on node '",
+                       node.key, "', which has ", node.devices.size()));
+    }
+    real.devices = 0;
+  }
+  MUSTER_RETURN_IF_ERROR(
+      CheckSlot(core.cluster, field, real.shape, answer.slot));
+  FillIn(core.cluster, planned, answer.slot, &real);
+  return real;
+}
+
+}  // namespace muster

@@ -1,0 +1,41 @@
+// Where tasks really are, from what a host says of them.
+#ifndef MUSTER_LIB_SCHEDULER_REAL_PLACE_H_
+#define MUSTER_LIB_SCHEDULER_REAL_PLACE_H_
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "lib/scheduler/core.h"
+#include "muster/cluster.h"
+#include "muster/event.h"
+
+namespace muster {
+
+// What the host did not say of the task's devices (at->devices is 0) or slot:
+// as believed on the same node; else, for the books, the devices with the most
+// room, which fits if anything does, and a partition where there is room.
+void FillIn(const Cluster& cluster, const Allocation& believed,
+            std::optional<uint32_t> slot, Allocation* at);
+
+// The slot is one that a device can have, and the shape asks for a partition.
+absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
+                       ShapeId shape, std::optional<uint32_t> slot);
+
+// The devices as a mask: there are such on the node, each is named once, and
+// they are as many as wanted, or none is named.
+absl::StatusOr<uint64_t> DeviceMask(const std::string& field, const Node& node,
+                                    uint32_t wanted,
+                                    std::span<const uint32_t> devices);
+
+// Where a started task really is. An answer without a node means as planned.
+absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
+                                     const Allocation& planned,
+                                     const TaskAnswer& answer);
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_REAL_PLACE_H_

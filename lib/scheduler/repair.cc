@@ -1,0 +1,187 @@
+#include "lib/scheduler/repair.h"
+
+#include <algorithm>
+
+namespace muster {
+
+namespace {
+
+// So many tries in a row a failed task is placed again beside the others; then
+// the gang is rolled back and waits.
+constexpr uint32_t kReplacements = 3;
+
+// Whether the task holds some of what its node has too little of.
+bool Relieves(const Cluster& cluster, const TaskRecord& task) {
+  const NodeIndex n = task.at.node;
+  const Resources& demand = cluster.demand(task.at.shape);
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (k == cluster.device_kind()) continue;
+    if (demand[k] > 0 && cluster.free(n, k, Ledger::kLater) < 0) return true;
+  }
+  if ((task.at.devices & cluster.clashing_devices(n, Ledger::kLater)) != 0) {
+    return true;
+  }
+  for (uint32_t d = 0; d < cluster.node(n).devices.size(); ++d) {
+    if ((task.at.devices >> d & 1) != 0 &&
+        (cluster.free_milli(n, d, Ledger::kLater) < 0 ||
+         cluster.free_memory(n, d, Ledger::kLater) < 0)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Mend(Core& core, Life& life, GangIndex g) {
+  const GangRecord& r = core.gangs.at(g);
+  const GangSpec& spec = core.specs.at(r.spec);
+  GangEdit gang(core, g);
+  gang->look = false;
+  if (r.phase == GangPhase::kSuspending) return true;  // Its end will tell.
+  if (IsLive(r)) {
+    std::vector<uint32_t> counts;
+    if (r.cancel || !MeetsMinimum(r, spec, &counts)) return false;
+    if (!life.Leaving(r).empty()) return SparedUntil(r) > core.now;
+    if (r.trouble == ReasonCode::kTaskFailed)
+      life.FailStart(*gang);  // Surplus.
+  }
+  gang->trouble = ReasonCode::kNone;
+  life.Update(gang);
+  core.opener.VictimsChanged(r.queue, core.PriorityOf(r));
+  return true;
+}
+
+void Repair::Run(PassContext& pass) {
+  CancelOverdue(pass);
+  ranks_.clear();
+  for (const GangRank& rank : pass.core.lists.asking()) {
+    if (pass.core.gangs.at(rank.gang).phase != GangPhase::kNominated) {
+      ranks_.push_back(rank);
+    }
+  }
+  for (const GangRank& rank : ranks_) {
+    if (pass.budget.exhausted()) return;
+    pass.budget.Spend(1);
+    RepairGang(pass, rank.gang);
+  }
+  ShedFromOvercommitted(pass);
+}
+
+void Repair::CancelOverdue(PassContext& pass) {
+  Core& core = pass.core;
+  ranks_.clear();
+  for (const auto& [at, g] : core.lists.timeline().wakes()) {
+    if (at > core.now) break;
+    const GangRecord& r = core.gangs.at(g);
+    const bool overdue = r.phase == GangPhase::kRunning && r.max_runtime > 0 &&
+                         r.started + r.max_runtime <= core.now &&
+                         SparedUntil(r) <= core.now;
+    if (overdue) ranks_.push_back(core.lists.RankOf(g));
+  }
+  std::sort(ranks_.begin(), ranks_.end());
+  for (const GangRank& rank : ranks_) {
+    if (pass.budget.exhausted()) return;
+    pass.budget.Spend(1);
+    pass.decisions.Stop(rank.gang, DecisionKind::kCancel,
+                        {.code = ReasonCode::kMaxRuntime});
+  }
+}
+
+void Repair::RepairGang(PassContext& pass, GangIndex g) {
+  Core& core = pass.core;
+  if (Mend(core, pass.life, g)) return;
+  const GangRecord& r = core.gangs.at(g);
+  if (r.cancel) {
+    pass.decisions.Stop(g, DecisionKind::kCancel,
+                        {.code = ReasonCode::kCancelledByHost});
+    return;
+  }
+  const GangSpec& spec = core.specs.at(r.spec);
+  const std::vector<TaskId> leaving = pass.life.Leaving(r);
+  const bool whole = MeetsMinimum(r, spec, &counts_);
+  for (TaskId id : leaving) --counts_[id.role];
+  if (core.config.host.shrink && IsSatisfied(spec, counts_)) {
+    pass.decisions.Shrink(g, leaving, {.code = ReasonCode::kNodeDrained});
+    return;
+  }
+  if (leaving.empty() && Replace(pass, g)) return;
+  const ReasonCode code =
+      leaving.empty() || !whole ? r.trouble : ReasonCode::kNodeDrained;
+  pass.decisions.Stop(g, DecisionKind::kEvict, {.code = code});
+}
+
+// Places failed tasks again beside the others, a few times in a row.
+bool Repair::Replace(PassContext& pass, GangIndex g) {
+  Core& core = pass.core;
+  const GangRecord& r = core.gangs.at(g);
+  if (r.trouble != ReasonCode::kTaskFailed || r.failures >= kReplacements ||
+      HasTask(r, TaskPhase::kSucceeded) || HasTask(r, TaskPhase::kReleasing)) {
+    return false;
+  }
+  HeldTasks(r, &fixed_);
+  PlacementRequest request;
+  request.gang = &core.specs.at(r.spec).prepared;
+  request.key = r.key;
+  request.fixed = fixed_;
+  request.explain = false;
+  if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
+  placement_.Clear();
+  pass.solver.Place(core.cluster, request, &placement_);
+  pass.budget.Spend(placement_.steps + placement_.tasks.size());
+  if (placement_.fit != Fit::kFits) return false;
+  pass.decisions.Grow(g, placement_.tasks, {.code = ReasonCode::kTaskFailed});
+  return true;
+}
+
+// Nodes that the host overcommitted are brought back under their capacity by
+// stopping, of what runs there and may be stopped, the least important.
+void Repair::ShedFromOvercommitted(PassContext& pass) {
+  Core& core = pass.core;
+  std::vector<NodeIndex> suspects(core.nodes.suspects().begin(),
+                                  core.nodes.suspects().end());
+  std::sort(suspects.begin(), suspects.end(), [&](NodeIndex a, NodeIndex b) {
+    return core.cluster.node(a).key < core.cluster.node(b).key;
+  });
+  for (NodeIndex n : suspects) {
+    if (pass.budget.exhausted()) return;
+    while (core.cluster.Overcommitted(n, Ledger::kLater) && ShedOne(pass, n)) {
+      pass.budget.Spend(1);
+    }
+    if (!core.cluster.Overcommitted(n, Ledger::kLater)) core.nodes.Acquit(n);
+  }
+}
+
+// Nominated gangs first, then the last in rank that has not just refused.
+bool Repair::ShedOne(PassContext& pass, NodeIndex n) {
+  Core& core = pass.core;
+  bool victim_nominated = false;
+  GangRank victim;
+  for (const TaskRef& ref : core.nodes.tasks(n)) {
+    const GangRecord& r = core.gangs.at(ref.gang);
+    const bool nominated = r.phase == GangPhase::kNominated;
+    if (!nominated) {
+      const Gang& gang = core.specs.at(r.spec).gang();
+      const bool spared = SparedUntil(r) > core.now;
+      if (!IsLive(r) || !gang.preemptible || spared) continue;
+    }
+    const TaskRecord& task = *FindTask(r, ref.task);
+    if (task.phase > TaskPhase::kRunning || !Relieves(core.cluster, task)) {
+      continue;
+    }
+    const GangRank rank = core.lists.RankOf(ref.gang);
+    const bool worse = victim.gang == kNoGang || nominated > victim_nominated ||
+                       (nominated == victim_nominated && victim < rank);
+    if (!worse) continue;
+    victim = rank;
+    victim_nominated = nominated;
+  }
+  if (victim.gang == kNoGang) return false;
+  pass.decisions.Stop(victim.gang, DecisionKind::kEvict,
+                      {.code = ReasonCode::kOvercommitted,
+                       .object_kind = ReasonObject::kNode,
+                       .object = n});
+  return true;
+}
+
+}  // namespace muster

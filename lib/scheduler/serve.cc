@@ -1,0 +1,187 @@
+#include "lib/scheduler/serve.h"
+
+namespace muster {
+
+namespace {
+
+bool IsStrict(const Core& core, QueueIndex leaf) {
+  return core.queues.at(leaf).queue.ordering == QueueOrdering::kStrictFifo;
+}
+
+}  // namespace
+
+void Serve::Run(PassContext& pass) {
+  Core& core = pass.core;
+  ++passes_;
+  OpenQueues(core);
+  while (turns_.next() != kNoQueue && !pass.budget.exhausted()) {
+    const QueueIndex leaf = turns_.next();
+    ServeClass(pass, core.lists.waiting().First(leaf, IsStrict(core, leaf)));
+    RefreshChanged(core);
+    Refresh(core, leaf);
+    for (const QueueIndex q : make_room_.touched()) turns_.UsageChanged(q);
+  }
+}
+
+void Serve::OpenQueues(Core& core) {
+  turns_.Clear();
+  core.lists.waiting().TakeChangedQueues();
+  for (const QueueIndex leaf : core.lists.waiting().open_queues()) {
+    Refresh(core, leaf);
+  }
+}
+
+// The leaf puts its first open class forward.
+void Serve::Refresh(Core& core, QueueIndex leaf) {
+  ClassList& waiting = core.lists.waiting();
+  const ClassIndex c = core.queues.Held(leaf)
+                           ? kNoClass
+                           : waiting.First(leaf, IsStrict(core, leaf));
+  if (c == kNoClass) return turns_.Withdraw(leaf);
+  const GangSpec& spec = core.specs.at(waiting.at(c).key().spec);
+  turns_.Set(leaf, {waiting.at(c).first(), &LeastOf(spec, core.cluster)});
+}
+
+void Serve::RefreshChanged(Core& core) {
+  for (const QueueIndex leaf : core.lists.waiting().TakeChangedQueues()) {
+    Refresh(core, leaf);
+  }
+}
+
+// Tries the first gang of the class. If it must wait, so must the class.
+void Serve::ServeClass(PassContext& pass, ClassIndex c) {
+  Core& core = pass.core;
+  ClassList& waiting = core.lists.waiting();
+  GangClass& cls = waiting.at(c);
+  const GangIndex g = cls.first().gang;
+  const GangRecord& r = core.gangs.at(g);
+  const uint8_t open = cls.questions().open;
+  Reason reason = cls.questions().reason;
+  make_room_.Begin();
+  pass.budget.Spend(1);
+  if (r.phase == GangPhase::kSuspended) {
+    if (TryResume(pass, g, &reason)) return;
+  } else {
+    if ((open & Questions::kRoom) != 0 && !QuotaBlocks(core, r, &reason) &&
+        TryStart(pass, g, &reason)) {
+      return;
+    }
+    if ((open & Questions::kVictims) != 0 &&
+        make_room_.Try(pass, g, reason.code)) {
+      return;
+    }
+  }
+  Questions answer = cls.questions();
+  answer.reason = reason;
+  answer.open &= Questions::kPutOff;
+  if ((open & Questions::kVictims) != 0) {
+    if (make_room_.put_off()) answer.open |= Questions::kPutOff;
+    answer.retry_at = make_room_.retry_at();
+  }
+  pass.plan.Answer(waiting, c, answer);
+}
+
+bool Serve::QuotaBlocks(const Core& core, const GangRecord& r,
+                        Reason* reason) const {
+  const GangSpec& spec = core.specs.at(r.spec);
+  if (!spec.least_is_exact) return false;  // The solver keeps to the room.
+  const Resources& least = LeastOf(spec, core.cluster);
+  LimitExcess excess = core.law.NeverWithin(r.queue, least);
+  const bool never = static_cast<bool>(excess);
+  if (!never) excess = core.law.OverLimit(r.queue, least, Ledger::kLater);
+  if (!excess) return false;
+  *reason = {
+      .code = never ? ReasonCode::kOverLimitAlways : ReasonCode::kQueueLimit,
+      .object_kind = ReasonObject::kQueue,
+      .object = excess.queue,
+      .resource = excess.kind,
+      .needed = excess.needed,
+      .available = excess.available};
+  return true;
+}
+
+bool Serve::TryStart(PassContext& pass, GangIndex g, Reason* reason) {
+  Core& core = pass.core;
+  const GangRecord& r = core.gangs.at(g);
+  const SpecIndex spec = r.spec;
+  if (spec >= no_room_.size()) no_room_.resize(spec + 1);
+  const NoRoom& known = no_room_[spec];
+  if (known.pass == passes_ && known.epoch == core.opener.freed_epoch()) {
+    *reason = known.reason;
+    return false;
+  }
+  bool bounded = false;
+  for (const Ledger ledger : {Ledger::kBoth, Ledger::kLater}) {
+    if (ledger == Ledger::kLater && core.nodes.releasing() == 0) break;
+    bounded = core.law.Room(r.queue, ledger, &room_);
+    if (Place(pass, g, ledger, bounded, reason)) return true;
+  }
+  // With a limit in the way the answer may be the queue's alone.
+  if (!bounded || core.specs.at(spec).least_is_exact) {
+    no_room_[spec] = {passes_, core.opener.freed_epoch(), *reason};
+  }
+  return false;
+}
+
+bool Serve::Place(PassContext& pass, GangIndex g, Ledger ledger, bool bounded,
+                  Reason* reason) {
+  const GangRecord& r = pass.core.gangs.at(g);
+  PlacementRequest request;
+  request.gang = &pass.core.specs.at(r.spec).prepared;
+  request.key = r.key;
+  request.ledger = ledger;
+  if (bounded) request.headroom = &room_;
+  placement_.Clear();
+  pass.solver.Place(pass.core.cluster, request, &placement_);
+  pass.budget.Spend(placement_.steps + placement_.tasks.size());
+  if (placement_.fit != Fit::kFits) {
+    if (ledger == Ledger::kBoth) *reason = placement_.reason;
+    return false;
+  }
+  if (ledger == Ledger::kBoth) {
+    pass.decisions.Start(g, placement_.tasks, {.code = ReasonCode::kFits});
+  } else {
+    pass.decisions.Nominate(g, placement_.tasks,
+                            {.code = ReasonCode::kWaitingForRelease});
+  }
+  return true;
+}
+
+// A suspended gang resumes where it was, when all of it has room again.
+bool Serve::TryResume(PassContext& pass, GangIndex g, Reason* reason) {
+  Core& core = pass.core;
+  const GangRecord& r = core.gangs.at(g);
+  const Cluster::Mark mark = core.cluster.Begin();
+  bool room = true;
+  Resources demand(core.queues.kinds());
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase != TaskPhase::kSuspended) continue;
+    if (!core.cluster.Fits(task.at, Ledger::kBoth) ||
+        pass.life.IsTainted(r, task)) {
+      *reason = {.code = ReasonCode::kSuspendedWaits,
+                 .object_kind = ReasonObject::kNode,
+                 .object = task.at.node};
+      room = false;
+      break;
+    }
+    core.cluster.Charge(task.at, Ledger::kBoth);
+    demand.Add(holdings_.UsageOf(task.at));
+  }
+  core.cluster.Rollback(mark);
+  pass.budget.Spend(r.tasks.size());
+  if (!room) return false;
+  if (const LimitExcess excess =
+          core.law.OverLimit(r.queue, demand, Ledger::kBoth)) {
+    *reason = {.code = ReasonCode::kQueueLimit,
+               .object_kind = ReasonObject::kQueue,
+               .object = excess.queue,
+               .resource = excess.kind,
+               .needed = excess.needed,
+               .available = excess.available};
+    return false;
+  }
+  pass.decisions.Resume(g);
+  return true;
+}
+
+}  // namespace muster

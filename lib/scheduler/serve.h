@@ -1,0 +1,55 @@
+// The phase that serves gangs that wait: whose turn it is, and what the gang
+// gets.
+#ifndef MUSTER_LIB_SCHEDULER_SERVE_H_
+#define MUSTER_LIB_SCHEDULER_SERVE_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "lib/queue/turns.h"
+#include "lib/scheduler/holdings.h"
+#include "lib/scheduler/make_room.h"
+#include "lib/scheduler/pass_context.h"
+
+namespace muster {
+
+// Asks the open questions, in the order of the queues, until none is left that
+// may be asked or the budget is spent. A gang that is placed leaves its class;
+// a class whose first gang gets no for an answer is closed. Each step depends
+// on the state alone: it does not matter in how many passes they are made.
+class Serve {
+ public:
+  explicit Serve(Core& core)
+      : holdings_(core), make_room_(core), turns_(core.queues, *core.order) {}
+  void Run(PassContext& pass);
+
+ private:
+  // "No room" for a spec, while nothing has been freed.
+  struct NoRoom {
+    uint64_t pass = 0;
+    uint64_t epoch = 0;
+    Reason reason{};
+  };
+
+  void OpenQueues(Core& core);
+  void Refresh(Core& core, QueueIndex leaf);
+  void RefreshChanged(Core& core);
+  void ServeClass(PassContext& pass, ClassIndex c);
+  bool QuotaBlocks(const Core& core, const GangRecord& r, Reason* reason) const;
+  bool TryStart(PassContext& pass, GangIndex g, Reason* reason);
+  bool Place(PassContext& pass, GangIndex g, Ledger ledger, bool bounded,
+             Reason* reason);
+  bool TryResume(PassContext& pass, GangIndex g, Reason* reason);
+
+  Holdings holdings_;
+  MakeRoom make_room_;
+  Turns turns_;
+  uint64_t passes_ = 0;
+  std::vector<NoRoom> no_room_;  // By spec.
+  PlacementResult placement_;
+  Resources room_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_SERVE_H_

@@ -1,0 +1,383 @@
+#include "lib/scheduler/snapshot.h"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "lib/base/status_macros.h"
+#include "lib/base/string_map.h"
+#include "lib/scheduler/names.h"
+#include "lib/scheduler/node_changes.h"
+#include "lib/scheduler/validate.h"
+
+namespace muster {
+
+namespace {
+
+constexpr uint8_t kBorn = Questions::kRoom | Questions::kVictims;
+// Later than any time that a host can tell, and any time reckoned from one.
+constexpr Time kLatest = kForever / 4 * 3;
+
+// Classes that are not as they were born.
+void AddClasses(const Core& core, const ClassList& list, bool grows,
+                std::vector<ClassState>* out) {
+  const uint8_t born = grows ? uint8_t{Questions::kRoom} : kBorn;
+  list.ForEach([&](ClassIndex c) {
+    const GangClass& cls = list.at(c);
+    const Questions& q = cls.questions();
+    if (q.open == born && cls.untold() && q.retry_at == kForever &&
+        q.effort == 0) {
+      return;
+    }
+    out->push_back(ClassStateOf(core, cls.first().key, grows, q));
+  });
+}
+
+}  // namespace
+
+GangState StateOf(const Core& core, GangIndex g) {
+  const GangRecord& r = core.gangs.at(g);
+  const GangSpec& spec = core.specs.at(r.spec);
+  GangState s;
+  s.gang = Describe(r, spec);
+  s.gang.queue = core.queues.at(r.queue).queue.key;
+  s.gang.priority_class = core.classes.at(r.priority_class).key;
+  s.phase = r.phase;
+  s.cancel = r.cancel;
+  s.trouble = r.trouble;
+  s.attempts = r.attempts;
+  s.failures = r.failures;
+  s.backoff_until = r.backoff_until;
+  s.started = r.started;
+  s.checkpoint = r.checkpoint;
+  s.placed_seq = r.placed_seq;
+  s.look = r.look;
+  for (const OpenRecord& open : r.open) {
+    s.open.push_back({open.seq, open.kind, open.on_behalf_of,
+                      Answers::OwedTasks(r, open.seq)});
+  }
+  for (const TaskRecord& task : r.tasks) {
+    TaskState& out = s.tasks.emplace_back();
+    out.task = task.task;
+    out.phase = task.phase;
+    out.attempt = task.attempt;
+    if (task.phase != TaskPhase::kSucceeded) {
+      out.node = core.cluster.node(task.at.node).key;
+      out.devices = task.at.devices;
+      out.slot = task.at.slot;
+    }
+    out.alternative = AlternativeOf(spec, task.task, task.at.shape);
+  }
+  return s;
+}
+
+SchedulerState StateOf(const Core& core) {
+  SchedulerState s;
+  s.config = core.config;
+  s.now = core.now;
+  s.version = core.version;
+  s.next_seq = core.next_seq;
+  s.round_seq = core.round_seq;
+  for (NodeIndex n : core.cluster.nodes()) {
+    const NodeBook::Facts& f = core.nodes.facts(n);
+    s.nodes.push_back(
+        {core.cluster.node(n), f.down, f.draining, f.spot_notice, f.others});
+  }
+  for (const auto& [key, set] : core.node_sets) s.node_sets.push_back(set);
+  for (QueueIndex q = 0; q < core.queues.limit(); ++q) {
+    if (core.queues.at(q).exists) s.queues.push_back(core.queues.at(q).queue);
+  }
+  std::sort(s.queues.begin(), s.queues.end(),
+            [](const Queue& a, const Queue& b) { return a.key < b.key; });
+  for (uint32_t c = 1; c < core.classes.limit(); ++c) {
+    if (!core.classes.at(c).key.empty()) {
+      s.priority_classes.push_back(core.classes.at(c));
+    }
+  }
+  std::sort(s.priority_classes.begin(), s.priority_classes.end(),
+            [](const PriorityClass& a, const PriorityClass& b) {
+              return a.key < b.key;
+            });
+  for (GangIndex g : core.gangs.Sorted()) s.gangs.push_back(StateOf(core, g));
+  AddClasses(core, core.lists.waiting(), false, &s.classes);
+  AddClasses(core, core.lists.growing(), true, &s.classes);
+  std::sort(s.classes.begin(), s.classes.end(),
+            [](const ClassState& a, const ClassState& b) {
+              return std::pair(a.grows, a.gang) < std::pair(b.grows, b.gang);
+            });
+  return s;
+}
+
+// --- Loading
+// ------------------------------------------------------------------
+
+namespace {
+
+absl::Status Bad(const std::string& what) {
+  return absl::InvalidArgumentError(absl::StrCat("state.", what));
+}
+
+absl::Status LoadNodes(EventContext& context, const SchedulerState& state) {
+  Core& core = context.core;
+  for (const NodeState& n : state.nodes) {
+    if (core.cluster.Find(n.node.key).valid()) {
+      return Bad(absl::StrCat("nodes: '", n.node.key, "' twice"));
+    }
+    MUSTER_RETURN_IF_ERROR(Take(context, NodeChanged{n.node}));
+    MUSTER_RETURN_IF_ERROR(ValidateOthers(core.config, n.others));
+    MUSTER_RETURN_IF_ERROR(
+        ValidateDevices("state.nodes", n.node, n.others.devices));
+    if (n.spot_notice != kForever) {
+      MUSTER_RETURN_IF_ERROR(ValidateTime(
+          absl::StrCat("state.nodes '", n.node.key, "'.spot_notice"),
+          n.spot_notice));
+    }
+    NodeBook::Facts facts{n.down, n.draining, n.spot_notice, n.others};
+    facts.others.node = n.node.key;
+    const NodeIndex index = core.cluster.Find(n.node.key).index;
+    SetFacts(context, index, facts);
+    core.nodes.Suspect(index);
+  }
+  return absl::OkStatus();
+}
+
+// Parents first, whatever the order of the keys.
+absl::Status LoadQueues(EventContext& context, const std::vector<Queue>& all) {
+  StringMap<std::vector<const Queue*>> below;
+  for (const Queue& q : all) below[q.parent].push_back(&q);
+  std::vector<std::string> next{""};
+  size_t loaded = 0;
+  while (!next.empty()) {
+    const std::string parent = std::move(next.back());
+    next.pop_back();
+    for (const Queue* q : below[parent]) {
+      if (context.core.queues.Find(q->key) != kNoQueue) {
+        return Bad(absl::StrCat("queues: '", q->key, "' twice"));
+      }
+      MUSTER_RETURN_IF_ERROR(Take(context, QueueChanged{*q}));
+      next.push_back(q->key);
+      ++loaded;
+    }
+  }
+  if (loaded == all.size()) return absl::OkStatus();
+  return Bad("queues: some queue's parents lead to no root");
+}
+
+absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
+  const std::string at = absl::StrCat("gangs '", s.gang.key, "'");
+  for (const auto& [name, time] : {std::pair(".started", s.started),
+                                   std::pair(".checkpoint", s.checkpoint)}) {
+    MUSTER_RETURN_IF_ERROR(ValidateTime("state." + at + name, time));
+  }
+  if (s.backoff_until < 0 || s.backoff_until > kLatest) {
+    return Bad(absl::StrCat(at, ".backoff_until: is not in 0..", kLatest));
+  }
+  if (s.started > state.now || s.checkpoint > state.now) {
+    return Bad(at + ".started and .checkpoint: not later than state.now");
+  }
+  if (s.placed_seq >= state.next_seq) {
+    return Bad(absl::StrCat(at, ".placed_seq: decision ", s.placed_seq,
+                            " was never made"));
+  }
+  constexpr uint32_t kMost = 1u << 31;
+  if (s.attempts >= kMost || s.failures >= kMost) {
+    return Bad(absl::StrCat(at, ".attempts and .failures: below ", kMost));
+  }
+  MUSTER_RETURN_IF_ERROR(ValidateEnum("state." + at + ".phase", s.phase));
+  MUSTER_RETURN_IF_ERROR(ValidateEnum("state." + at + ".trouble", s.trouble));
+  return absl::OkStatus();
+}
+
+absl::Status LoadOpen(Core& core, const SchedulerState& state,
+                      const GangState& s, GangRecord& r) {
+  uint64_t last = 0;
+  for (const OpenDecision& o : s.open) {
+    MUSTER_RETURN_IF_ERROR(ValidateEnum(
+        absl::StrCat("state.gangs '", r.key, "'.open.kind"), o.kind));
+    if (o.seq <= last || o.seq >= state.next_seq ||
+        core.answers.OwnerOf(o.seq) != kNoGang || o.tasks.empty()) {
+      return Bad(absl::StrCat("gangs '", r.key, "'.open: decision ", o.seq,
+                              " has no tasks, is there twice, out of order or"
+                              " was never made"));
+    }
+    last = o.seq;
+    r.open.push_back(
+        {o.seq, o.kind, static_cast<uint32_t>(o.tasks.size()), o.on_behalf_of});
+  }
+  return absl::OkStatus();
+}
+
+// As many devices as the task asks for; the node may have lost them since.
+absl::Status CheckPlace(const Core& core, const std::string& field,
+                        const TaskState& in, const Allocation& at) {
+  const DeviceRequest& request = core.cluster.device_request(at.shape);
+  const auto has = static_cast<uint32_t>(std::popcount(in.devices));
+  if (has != request.count) {
+    return Bad(absl::StrCat(field, ".devices: are ", has, "; the task has ",
+                            request.count));
+  }
+  const uint32_t slots =
+      request.partition.empty() ? 1 : PartitionScheme::kMaxSlices;
+  if (in.slot < slots) return absl::OkStatus();
+  return Bad(
+      absl::StrCat(field, ".slot: ", in.slot, " is not in 0..", slots - 1));
+}
+
+absl::Status LoadTask(EventContext& context, const GangState& s, GangEdit& gang,
+                      const TaskState& in) {
+  Core& core = context.core;
+  const GangSpec& spec = core.specs.at(gang->spec);
+  const std::string field =
+      absl::StrCat("gangs '", gang->key, "'.tasks (", in.task.role, ", ",
+                   in.task.index, ")");
+  const bool known =
+      in.task.role < spec.prepared.shapes.size() &&
+      in.task.index < spec.gang().roles[in.task.role].desired_tasks &&
+      in.alternative < spec.prepared.shapes[in.task.role].size();
+  if (!known || s.phase == GangPhase::kWaiting ||
+      (!gang->tasks.empty() && !(gang->tasks.back().task < in.task))) {
+    return Bad(field + ": the gang has no such task there");
+  }
+  MUSTER_RETURN_IF_ERROR(ValidateEnum("state." + field + ".phase", in.phase));
+  if (in.attempt > s.attempts) {
+    return Bad(absl::StrCat(field, ".attempt: ", in.attempt,
+                            " was never planned; the last is ", s.attempts));
+  }
+  TaskRecord task;
+  task.task = in.task;
+  task.phase = in.phase;
+  task.attempt = in.attempt;
+  task.at.shape = spec.prepared.shapes[in.task.role][in.alternative];
+  task.at.devices = in.devices;
+  task.at.slot = in.slot;
+  if (in.phase != TaskPhase::kSucceeded) {
+    const absl::StatusOr<NodeIndex> n = NodeNamed(core, in.node);
+    if (!n.ok()) return n.status();
+    task.at.node = *n;
+    MUSTER_RETURN_IF_ERROR(CheckPlace(core, field, in, task.at));
+  }
+  for (const OpenDecision& o : s.open) {
+    if (std::find(o.tasks.begin(), o.tasks.end(), in.task) != o.tasks.end()) {
+      task.open_seq = o.seq;
+    }
+  }
+  gang->tasks.push_back(task);
+  context.holdings.Hold(gang.gang(), task);
+  return absl::OkStatus();
+}
+
+absl::Status LoadTasks(EventContext& context, const GangState& s,
+                       GangEdit& gang) {
+  for (const TaskState& in : s.tasks) {
+    MUSTER_RETURN_IF_ERROR(LoadTask(context, s, gang, in));
+  }
+  for (const OpenRecord& open : gang->open) {
+    if (Answers::OwedTasks(*gang, open.seq).size() != open.unanswered) {
+      return Bad(absl::StrCat("gangs '", gang->key, "'.open: decision ",
+                              open.seq, " names tasks that are nowhere"));
+    }
+  }
+  // Whatever is to start or being released owes an answer.
+  for (const TaskRecord& task : gang->tasks) {
+    const bool owes = task.phase == TaskPhase::kStarting;
+    if (owes && task.open_seq == 0) {
+      return Bad(absl::StrCat("gangs '", gang->key, "'.open: no decision",
+                              " starts task (", task.task.role, ", ",
+                              task.task.index, ")"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status LoadGang(EventContext& context, const SchedulerState& state,
+                      const GangState& s) {
+  Core& core = context.core;
+  MUSTER_RETURN_IF_ERROR(CheckGangValues(state, s));
+  MUSTER_RETURN_IF_ERROR(Submit(context, s.gang, true));
+  const GangIndex g = core.gangs.Find(s.gang.key);
+  {
+    GangEdit gang(core, g);
+    gang->phase = s.phase;
+    gang->cancel = s.cancel;
+    gang->trouble = s.trouble;
+    gang->attempts = s.attempts;
+    gang->failures = s.failures;
+    gang->backoff_until = s.backoff_until;
+    gang->started = s.started;
+    gang->checkpoint = s.checkpoint;
+    gang->placed_seq = s.placed_seq;
+    gang->look = s.look;
+    MUSTER_RETURN_IF_ERROR(LoadOpen(core, state, s, *gang));
+    MUSTER_RETURN_IF_ERROR(LoadTasks(context, s, gang));
+    core.answers.Know(g, *gang);
+  }
+  if (s.placed_seq >= state.round_seq) core.placed.push_back(g);
+  const absl::Status whole = CheckGang(core, g);
+  return whole.ok() ? whole : Bad(absl::StrCat("gangs: ", whole.message()));
+}
+
+absl::Status LoadClass(Core& core, const ClassState& s) {
+  const std::string at = absl::StrCat("classes '", s.gang, "'");
+  MUSTER_RETURN_IF_ERROR(ValidateEnum("state." + at + ".code", s.code));
+  MUSTER_RETURN_IF_ERROR(
+      ValidateEnum("state." + at + ".object_kind", s.object_kind));
+  const GangIndex g = core.gangs.Find(s.gang);
+  if (g == kNoGang) return Bad(at + ".gang: is not known");
+  ClassList& list = s.grows ? core.lists.growing() : core.lists.waiting();
+  const Listing& listing = core.gangs.at(g).listing;
+  const ClassIndex c = list.Find(s.grows ? listing.growing : listing.waiting);
+  if (c == kNoClass || list.at(c).first().gang != g) {
+    return Bad(at + ".gang: is the first of no class");
+  }
+  const uint32_t all =
+      s.grows ? Questions::kRoom
+              : Questions::kRoom | Questions::kVictims | Questions::kPutOff;
+  if ((s.open & ~all) != 0) {
+    return Bad(absl::StrCat(at, ".open: ", s.open, " is no sum of questions"));
+  }
+  if (s.retry_at != kForever && (s.retry_at < 0 || s.retry_at > kLatest)) {
+    return Bad(absl::StrCat(at, ".retry_at: is not in 0..", kLatest));
+  }
+  list.SetQuestions(c, QuestionsOf(core, s));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Load(EventContext& context, const SchedulerState& state) {
+  Core& core = context.core;
+  MUSTER_RETURN_IF_ERROR(ValidateTime("state.now", state.now));
+  constexpr uint64_t kMost = uint64_t{1} << 62;
+  if (state.next_seq == 0 || state.next_seq > kMost || state.version > kMost) {
+    return Bad(absl::StrCat("next_seq and .version: at most ", kMost,
+                            "; next_seq at least 1"));
+  }
+  if (state.round_seq == 0 || state.round_seq > state.next_seq) {
+    return Bad("round_seq: is not in 1..next_seq");
+  }
+  core.now = state.now;
+  core.next_seq = state.next_seq;
+  core.round_seq = state.round_seq;
+  core.version = state.version;
+  MUSTER_RETURN_IF_ERROR(LoadNodes(context, state));
+  for (const NodeSet& set : state.node_sets) {
+    MUSTER_RETURN_IF_ERROR(Take(context, NodeSetChanged{set}));
+  }
+  for (const PriorityClass& c : state.priority_classes) {
+    MUSTER_RETURN_IF_ERROR(Take(context, PriorityClassChanged{c}));
+  }
+  MUSTER_RETURN_IF_ERROR(LoadQueues(context, state.queues));
+  for (const GangState& g : state.gangs) {
+    MUSTER_RETURN_IF_ERROR(LoadGang(context, state, g));
+  }
+  core.opener.Forget();  // What is open is said.
+  for (const ClassState& c : state.classes) {
+    MUSTER_RETURN_IF_ERROR(LoadClass(core, c));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster

@@ -1,0 +1,110 @@
+// Events about queues and priority classes.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "absl/strings/str_cat.h"
+#include "lib/base/status_macros.h"
+#include "lib/scheduler/events.h"
+#include "lib/scheduler/validate.h"
+
+namespace muster {
+
+namespace {
+
+// The parent is there, and may have this queue below it.
+absl::Status CheckParent(const Core& core, const Queue& queue) {
+  if (queue.parent.empty()) return absl::OkStatus();
+  const std::string field = absl::StrCat("queue '", queue.key, "'.parent: ");
+  const QueueIndex parent = core.queues.Find(queue.parent);
+  const bool is_itself = queue.parent == queue.key;
+  if (parent == kNoQueue && !is_itself) {
+    return absl::NotFoundError(
+        absl::StrCat(field, "'", queue.parent, "' is not known"));
+  }
+  const QueueIndex known = core.queues.Find(queue.key);
+  if (is_itself ||
+      (known != kNoQueue && core.queues.IsWithin(parent, known))) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        field, "'", queue.parent, "' is the queue itself, or below it"));
+  }
+  if (core.queues.at(parent).gangs > 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        field, "'", queue.parent, "' holds gangs, which only a leaf does"));
+  }
+  const uint32_t below = known == kNoQueue ? 0 : core.queues.HeightOf(known);
+  if (core.queues.at(parent).depth + 1 + below > QueueTree::kMaxDepth) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        field, "the tree would be deeper than ", QueueTree::kMaxDepth));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Take(EventContext& context, const QueueChanged& e) {
+  Core& core = context.core;
+  const Queue& queue = e.queue;
+  MUSTER_RETURN_IF_ERROR(ValidateQueue(core.config, queue));
+  MUSTER_RETURN_IF_ERROR(CheckParent(core, queue));
+  const QueueIndex known = core.queues.Find(queue.key);
+  if (known != kNoQueue && core.queues.at(known).queue == queue) {
+    return absl::OkStatus();
+  }
+  if (known == kNoQueue) {
+    const QueueIndex q = core.queues.Upsert(queue);
+    core.undo.Changed([&core, q] { core.queues.UndoAdd(q); });
+    return absl::OkStatus();
+  }
+  const Queue old = core.queues.at(known).queue;
+  core.queues.Upsert(queue);
+  core.undo.Changed([&core, old] { core.queues.Upsert(old); });
+  core.opener.QueueChanged(known);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const QueueRemoved& e) {
+  Core& core = context.core;
+  const QueueIndex q = core.queues.Find(e.queue);
+  if (q == kNoQueue) {
+    return absl::NotFoundError(
+        absl::StrCat("queue '", e.queue, "' is not known"));
+  }
+  if (!core.queues.IsLeaf(q) || core.queues.at(q).gangs > 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("queue '", e.queue, "' has children or gangs"));
+  }
+  const Queue old = core.queues.at(q).queue;
+  core.queues.Remove(q);
+  core.undo.Changed([&core, old] { core.queues.UndoRemove(old); });
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const PriorityClassChanged& e) {
+  Core& core = context.core;
+  MUSTER_RETURN_IF_ERROR(ValidatePriorityClass(e.priority_class));
+  const uint32_t known = core.classes.Find(e.priority_class.key);
+  if (known == PriorityClasses::kNone) {
+    const uint32_t position = core.classes.Upsert(e.priority_class);
+    core.undo.Changed([&core, position] { core.classes.Remove(position); });
+    return absl::OkStatus();
+  }
+  const PriorityClass old = core.classes.at(known);
+  if (old == e.priority_class) return absl::OkStatus();
+  // Ranks hold the value: gangs of the class move.
+  std::vector<GangIndex> members;
+  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
+    const GangRecord& r = core.gangs.at(g);
+    if (r.exists && r.priority_class == known) members.push_back(g);
+  }
+  if (old.value != e.priority_class.value) {
+    for (const GangIndex g : members) core.undo.Touch(g);
+  }
+  core.classes.Upsert(e.priority_class);
+  core.undo.Changed([&core, old] { core.classes.Upsert(old); });
+  for (const GangIndex g : members) GangEdit(core, g);
+  core.opener.AllVictims();
+  return absl::OkStatus();
+}
+
+}  // namespace muster

@@ -1,0 +1,109 @@
+#include "lib/scheduler/undo.h"
+
+#include <string>
+
+#include "lib/scheduler/core.h"
+#include "lib/scheduler/holdings.h"
+
+namespace muster {
+
+void Undo::Begin() {
+  active_ = true;
+  ++serial_;
+  scalars_ = {core_.now, core_.version, core_.next_seq, core_.round_seq,
+              core_.placed.size()};
+  core_.lists.waiting().Mark();
+  core_.lists.growing().Mark();
+}
+
+void Undo::Touch(GangIndex g) {
+  if (!active_) return;
+  GangRecord& r = core_.gangs.record(g);
+  if (r.saved_in == serial_) return;
+  r.saved_in = serial_;
+  touched_.push_back(g);
+  before_.emplace_back(g, r);
+  core_.specs.Ref(r.spec);
+}
+
+void Undo::Added(GangIndex g) {
+  if (!active_) return;
+  core_.gangs.record(g).saved_in = serial_;
+  touched_.push_back(g);
+  Changed([this, g] { core_.gangs.UndoAdd(g); });
+}
+
+void Undo::Removed(GangIndex g) {
+  if (!active_) return;
+  Changed([this, key = core_.gangs.at(g).key] { core_.gangs.UndoRemove(key); });
+}
+
+void Undo::Changed(std::function<void()> inverse) {
+  if (active_) inverses_.push_back(std::move(inverse));
+}
+
+// The gang holds nothing, stands nowhere and counts for nothing.
+void Undo::Empty(GangIndex g) {
+  GangRecord& r = core_.gangs.record(g);
+  if (!r.exists) return;
+  core_.lists.Remove(g, r);
+  Holdings holdings(core_);
+  for (const TaskRecord& task : r.tasks) holdings.Unhold(g, task);
+  core_.answers.Forget(r);
+  core_.queues.CountGang(r.queue, core_.specs.at(r.spec).most, -1);
+  core_.classes.CountGang(r.priority_class, -1);
+  core_.specs.Unref(r.spec, core_.cluster);
+  r.exists = false;
+}
+
+void Undo::Refill(GangIndex g, GangRecord&& before) {
+  core_.gangs.Put(g, std::move(before));
+  GangRecord& r = core_.gangs.record(g);
+  r.listing = Listing();
+  r.edits = 0;
+  core_.queues.CountGang(r.queue, core_.specs.at(r.spec).most, 1);
+  core_.classes.CountGang(r.priority_class, 1);
+  core_.answers.Know(g, r);
+  Holdings holdings(core_);
+  for (const TaskRecord& task : r.tasks) {
+    holdings.Hold(g, task);
+    core_.nodes.Suspect(task.at.node);
+  }
+  core_.lists.Update(g, r);
+}
+
+void Undo::Rollback() {
+  for (const GangIndex g : touched_) Empty(g);
+  while (!inverses_.empty()) {
+    inverses_.back()();
+    inverses_.pop_back();
+  }
+  core_.now = scalars_.now;
+  core_.version = scalars_.version;
+  core_.next_seq = scalars_.next_seq;
+  core_.round_seq = scalars_.round_seq;
+  core_.placed.resize(scalars_.placed);
+  for (auto& [g, record] : before_) Refill(g, std::move(record));
+  core_.lists.waiting().Rollback();
+  core_.lists.growing().Rollback();
+  core_.opener.Forget();
+  End();
+}
+
+void Undo::Commit() {
+  for (auto& [g, record] : before_) {
+    core_.specs.Unref(record.spec, core_.cluster);
+  }
+  core_.lists.waiting().Unmark();
+  core_.lists.growing().Unmark();
+  End();
+}
+
+void Undo::End() {
+  active_ = false;
+  touched_.clear();
+  before_.clear();
+  inverses_.clear();
+}
+
+}  // namespace muster

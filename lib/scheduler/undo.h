@@ -1,0 +1,69 @@
+// Taking back: a what-if, and a recorded plan that cannot be followed, leave
+// the state as it was, at the price of what they changed.
+#ifndef MUSTER_LIB_SCHEDULER_UNDO_H_
+#define MUSTER_LIB_SCHEDULER_UNDO_H_
+
+#include <cstdint>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "lib/queue/gang_rank.h"
+#include "lib/scheduler/gang_table.h"
+#include "muster/ids.h"
+
+namespace muster {
+
+struct Core;
+
+// Between Begin() and Rollback() it keeps a copy of each gang from before its
+// first change, and the inverse of every change of another kind. Rollback()
+// gives back what touched gangs hold, applies the inverses, the last first, and
+// puts the copies in place. The books follow by themselves: sums do not depend
+// on the order of what is added. Afterwards the state, and the handles that
+// later events get, are those without the changes. Not nested.
+//
+// Begin() is O(1), Rollback() O(what changed x log).
+class Undo {
+ public:
+  explicit Undo(Core& core) : core_(core) {}
+
+  bool active() const { return active_; }
+  void Begin();
+  void Rollback();
+  // The changes stay.
+  void Commit();
+
+  // --- Told of changes while active ----------------------------------------
+  // The gang is about to change.
+  void Touch(GangIndex g);
+  void Added(GangIndex g);
+  void Removed(GangIndex g);
+  // `inverse` takes the change back, in the state that it led to.
+  void Changed(std::function<void()> inverse);
+
+ private:
+  struct Scalars {
+    Time now = 0;
+    uint64_t version = 0;
+    uint64_t next_seq = 0;
+    uint64_t round_seq = 0;
+    size_t placed = 0;
+  };
+
+  void Empty(GangIndex g);
+  void Refill(GangIndex g, GangRecord&& before);
+  void End();
+
+  Core& core_;
+  bool active_ = false;
+  uint64_t serial_ = 0;
+  Scalars scalars_{};
+  std::vector<GangIndex> touched_;
+  std::vector<std::pair<GangIndex, GangRecord>> before_;
+  std::vector<std::function<void()>> inverses_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_UNDO_H_
