@@ -65,12 +65,18 @@ void JournalWriter::Begin(const SchedulerState& start) {
          JournalHeader{.writer = "muster " MUSTER_VERSION, .start = start});
 }
 
-void JournalWriter::Applied(const Event& event) { Append(kEvent, event); }
+void JournalWriter::Applied(const Event& event) {
+  Append(kEvent, event);
+  if (options_.flush == JournalFlush::kEachRecord) Flush().IgnoreError();
+}
 
 void JournalWriter::Planned(const PlanRecord& plan) {
   Append(kPlan, plan);
-  if (options_.flush == JournalFlush::kEachPlan) Flush().IgnoreError();
-  if (options_.flush == JournalFlush::kSyncEachPlan) Sync().IgnoreError();
+  if (options_.flush == JournalFlush::kSyncEachPlan) {
+    Sync().IgnoreError();
+  } else if (options_.flush != JournalFlush::kWhenFull) {
+    Flush().IgnoreError();
+  }
 }
 
 template <class T>

@@ -29,16 +29,25 @@ class File;
 class Input;
 }  // namespace internal
 
-// When records leave the process. A plan is told before Schedule() returns it:
-// with the two latter no decision is carried out that could be forgotten.
+// When records leave the process. The scheduler tells of a plan before
+// Schedule() returns it: with all but kWhenFull, no plan is carried out that a
+// crash of the process could forget. docs/wire.md has the table of what
+// survives which crash.
 enum class JournalFlush : uint8_t {
-  kWhenFull,      // When the buffer is full, by Flush(), and at the end.
-  kEachPlan,      // And with each plan: outlives a crash of the process.
-  kSyncEachPlan,  // And on the disk with each plan: one of the machine.
+  // When buffer_bytes are full, at Flush() and Sync(), and when the writer is
+  // destroyed. Before that, a crash of the process loses them.
+  kWhenFull,
+  // And with each plan, which takes the events before it along.
+  kEachPlan,
+  // And with each event: one system call a record.
+  kEachRecord,
+  // As kEachPlan, and each plan is on the disk before Schedule() returns it:
+  // it also survives a crash of the machine.
+  kSyncEachPlan,
 };
 
 struct JournalOptions {
-  JournalFlush flush = JournalFlush::kWhenFull;
+  JournalFlush flush = JournalFlush::kEachPlan;
   size_t buffer_bytes = size_t{64} << 10;
 };
 
