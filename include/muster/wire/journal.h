@@ -25,8 +25,8 @@
 namespace muster::wire {
 
 namespace internal {
-class File;
 class Input;
+class LockedFile;
 }  // namespace internal
 
 // When records leave the process. The scheduler tells of a plan before
@@ -51,47 +51,67 @@ struct JournalOptions {
   size_t buffer_bytes = size_t{64} << 10;
 };
 
+// Writes one journal; a journal has one writer at a time. The file is locked
+// (flock) as long as the writer lives: a second one, in this process or
+// another, gets FAILED_PRECONDITION. The lock ends with the writer and with
+// its process, however that ends. Readers need no lock.
+//
 // Not synchronised: belongs to the thread that owns the scheduler. The first
 // error stays: nothing is written behind a gap, and status() tells. A host
-// that depends on its journal looks at status() after each Schedule().
+// that depends on its journal looks at status() after each Schedule(), before
+// it carries out the plan.
+//
+// A process that the host forks shares the lock until it ends or executes a
+// program. It must not destroy the writer: that would write what is buffered a
+// second time. So it leaves by exec or _exit.
 class JournalWriter : public Journal {
  public:
-  // A new file; ALREADY_EXISTS rather than overwrite one. `start` is the
-  // scheduler's state now; it is on the disk when Create returns.
+  // A new journal. `start` is the scheduler's state at this moment. File and
+  // name are on the disk when Create returns; a crash before leaves a whole
+  // journal or none. Until then it is written as PATH.new; what a crash left
+  // there is removed. Errors: ALREADY_EXISTS rather than overwrite anything;
+  // FAILED_PRECONDITION while another creates it; those of the file system.
   static absl::StatusOr<std::unique_ptr<JournalWriter>> Create(
       const std::string& path, const SchedulerState& start,
       JournalOptions options = {});
-  // Goes on with a file behind its last record, for a scheduler that Replay()
-  // made of it. A torn tail is cut off first, as by RecoverJournal().
+  // Goes on behind the last record of a journal. Takes the lock, reads the
+  // journal through and cuts a torn tail off. Call it before Replay() reads the
+  // journal: under the lock, nothing can be added that the replayed scheduler
+  // does not know. Errors: NOT_FOUND; FAILED_PRECONDITION if another writer has
+  // it, in which case nothing is read or cut off; those of RecoverJournal().
   static absl::StatusOr<std::unique_ptr<JournalWriter>> Continue(
       const std::string& path, JournalOptions options = {});
   // Appends to *sink, which outlives the writer; nothing is buffered.
   JournalWriter(const SchedulerState& start, std::string* sink);
 
-  // Flushes. Call Flush() first to learn whether that works.
+  // Flushes. Call Flush() first to learn whether that works. The scheduler has
+  // no journal any more by then: SetJournal(nullptr), or it went before.
   ~JournalWriter() override;
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;
 
+  // Called by the scheduler. Errors are in status().
   void Applied(const Event& event) override;
   void Planned(const PlanRecord& plan) override;
 
-  // Hands what is buffered to the file. Sync() also puts it on the disk.
+  // Hands what is buffered to the system: it survives a crash of the process.
+  // Returns status().
   absl::Status Flush();
+  // And puts it on the disk: it survives a crash of the machine.
   absl::Status Sync();
+  // OK, or the first error, which names the file.
   const absl::Status& status() const { return status_; }
   // Of the journal so far, what is still buffered included.
   uint64_t bytes() const { return written_ + out_->size(); }
 
  private:
-  JournalWriter(std::unique_ptr<internal::File> file, uint64_t written,
+  JournalWriter(std::unique_ptr<internal::LockedFile> file, uint64_t written,
                 JournalOptions options);
-  void Begin(const SchedulerState& start);
   // Appends the record {number: value}, number being JournalRecord's.
   template <class T>
   void Append(int number, const T& value);
 
-  std::unique_ptr<internal::File> file_;  // Null: out_ is the caller's.
+  std::unique_ptr<internal::LockedFile> file_;  // Null: out_ is the caller's.
   JournalOptions options_{};
   std::string buffer_{};
   std::string* out_;
@@ -106,10 +126,11 @@ struct TornTail {
   uint64_t bytes = 0;   // From there to the end of the file.
 };
 
-// Reads a journal record by record; memory in use is bounded by the largest
-// one. Errors name the file, the record (the header is number 0) and its first
-// byte: INVALID_ARGUMENT for what is no journal or not known to this version,
-// DATA_LOSS for damage.
+// Reads a journal record by record, up to where it ended when it was opened;
+// memory in use is bounded by the largest record. It may be read while it is
+// written: what is being written is then a torn tail. Errors name the file, the
+// record (the header is number 0) and its first byte: INVALID_ARGUMENT for what
+// is no journal or not known to this version, DATA_LOSS for damage.
 class JournalReader {
  public:
   static absl::StatusOr<JournalReader> Open(const std::string& path);
@@ -156,9 +177,11 @@ class JournalReader {
   absl::Status status_{};
 };
 
-// Cuts a torn last record off the file and tells what was cut, if anything.
-// Damage elsewhere is an error, as is a file without a whole first record;
-// the file is then left alone.
+// Cuts a torn last record off the journal and tells what was cut, if anything.
+// For tools: Continue() does the same. Errors leave the file alone:
+// FAILED_PRECONDITION while a writer has it; DATA_LOSS for damage elsewhere and
+// for a file without a whole first record; INVALID_ARGUMENT for what is no
+// journal.
 absl::StatusOr<std::optional<TornTail>> RecoverJournal(const std::string& path);
 
 }  // namespace muster::wire
