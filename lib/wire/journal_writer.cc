@@ -142,4 +142,26 @@ absl::Status JournalWriter::Sync() {
   return status_;
 }
 
+absl::Status JournalWriter::Rotate(const SchedulerState& now,
+                                   const std::string& keep) {
+  if (!file_) {
+    return absl::FailedPreconditionError(
+        "a journal in memory has no file to rotate; Create() makes one");
+  }
+  // The old journal is given up only for one that leads somewhere.
+  if (absl::Status s = Scheduler::Restore(now).status(); !s.ok()) {
+    return Within(file_->path() + ": not rotated: the state", s);
+  }
+  absl::StatusOr<std::string> bytes = Beginning(now);
+  if (!bytes.ok()) {
+    return Within(file_->path() + ": not rotated", bytes.status());
+  }
+  Sync().IgnoreError();  // So that a crash leaves no less in the old one.
+  if (absl::Status s = file_->Replace(*bytes, keep); !s.ok()) return s;
+  out_->clear();  // What it holds has happened before this state.
+  written_ = bytes->size();
+  status_ = file_->SyncName();
+  return status_;
+}
+
 }  // namespace muster::wire

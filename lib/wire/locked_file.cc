@@ -7,6 +7,8 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
+#include <system_error>
 
 namespace muster::wire::internal {
 namespace {
@@ -97,7 +99,37 @@ bool NameNew(const std::string& fresh, const std::string& path) {
   return rename(fresh.c_str(), path.c_str()) == 0;
 }
 
+// Who may read and write one file, may the other.
+absl::Status CopyRights(const File& from, const File& to) {
+  struct stat wanted{};
+  struct stat given{};
+  if (fstat(from.fd(), &wanted) == 0 && fstat(to.fd(), &given) == 0 &&
+      (wanted.st_mode == given.st_mode ||
+       fchmod(to.fd(), wanted.st_mode & 07777) == 0)) {
+    return absl::OkStatus();
+  }
+  return ErrorOf(to.path(), "take over the old file's rights");
+}
+
+// A file of these bytes under a lock, on the disk.
+absl::StatusOr<File> WriteLocked(const std::string& fresh,
+                                 std::string_view bytes) {
+  absl::StatusOr<File> file = CreateLocked(fresh);
+  if (!file.ok()) return file;
+  absl::Status status = file->Append(bytes);
+  if (status.ok()) status = file->Sync();
+  if (status.ok()) return file;
+  unlink(fresh.c_str());
+  return status;
+}
+
 }  // namespace
+
+LockedFile::LockedFile(File file) : file_(std::move(file)) {
+  std::error_code error;
+  place_ = std::filesystem::canonical(path(), error);
+  if (error) place_ = path();
+}
 
 absl::StatusOr<LockedFile> LockedFile::Open(const std::string& path) {
   for (int i = 0; i < kTries; ++i) {
@@ -120,20 +152,52 @@ absl::StatusOr<LockedFile> LockedFile::Create(const std::string& path,
   if (lstat(path.c_str(), &named) == 0) return exists();
 
   const std::string fresh = path + kBeside;
-  absl::StatusOr<File> file = CreateLocked(fresh);
+  absl::StatusOr<File> file = WriteLocked(fresh, bytes);
   if (!file.ok()) return file.status();
-  absl::Status status = file->Append(bytes);
-  if (status.ok()) status = file->Sync();
-  if (status.ok() && !NameNew(fresh, path)) {
-    status = errno == EEXIST ? exists() : ErrorOf(path, "create");
+  if (!NameNew(fresh, path)) {
+    absl::Status status = errno == EEXIST ? exists() : ErrorOf(path, "create");
+    unlink(fresh.c_str());
+    return status;
+  }
+  file->Renamed(path);
+  LockedFile created(*std::move(file));
+  if (absl::Status s = created.SyncName(); !s.ok()) return s;
+  return created;
+}
+
+absl::Status LockedFile::Replace(std::string_view bytes,
+                                 const std::string& keep) {
+  if (!Names(place_, file_)) {
+    return absl::FailedPreconditionError(
+        path() +
+        ": is another file than the one that this writer has; only "
+        "the writer itself may move, remove or replace that");
+  }
+  const std::string fresh = place_ + kBeside;
+  absl::StatusOr<File> file = WriteLocked(fresh, bytes);
+  if (!file.ok()) return file.status();
+  absl::Status status = CopyRights(file_, *file);
+  if (status.ok() && !keep.empty()) status = KeepAs(keep);
+  if (status.ok() && rename(fresh.c_str(), place_.c_str()) != 0) {
+    status = ErrorOf(path(), "replace");
   }
   if (!status.ok()) {
     unlink(fresh.c_str());
     return status;
   }
-  file->Renamed(path);
-  if (absl::Status s = SyncDirectoryOf(path); !s.ok()) return s;
-  return LockedFile(*std::move(file));
+  file->Renamed(path());
+  file_ = *std::move(file);  // And with the old one goes its lock.
+  return absl::OkStatus();
+}
+
+absl::Status LockedFile::KeepAs(const std::string& keep) const {
+  // A crash may have come between this and what follows, the last time.
+  const bool named = Names(keep, file_) && HasOtherNames(file_);
+  if (!named && link(place_.c_str(), keep.c_str()) != 0) {
+    const std::string doing = "give this name to " + path();
+    return ErrorOf(keep, doing.c_str());
+  }
+  return SyncDirectoryOf(keep);
 }
 
 }  // namespace muster::wire::internal

@@ -28,13 +28,24 @@ class LockedFile {
   static absl::StatusOr<LockedFile> Create(const std::string& path,
                                            std::string_view bytes);
 
+  // A new file of these bytes takes the place of this one, and this object
+  // goes on with it. As in Create, a crash leaves the old file or the new one,
+  // whole. The old one keeps the name `keep`, if that is not empty, which no
+  // other file may have: ALREADY_EXISTS. After an error the old file is in its
+  // place, and this object has it. The new name is on the disk after
+  // SyncName().
+  absl::Status Replace(std::string_view bytes, const std::string& keep);
+  absl::Status SyncName() const { return SyncDirectoryOf(place_); }
+
   File& file() { return file_; }
   const std::string& path() const { return file_.path(); }
 
  private:
-  explicit LockedFile(File file) : file_(std::move(file)) {}
+  explicit LockedFile(File file);
+  absl::Status KeepAs(const std::string& keep) const;
 
   File file_;
+  std::string place_;  // The path, absolute and without links.
 };
 
 }  // namespace muster::wire::internal

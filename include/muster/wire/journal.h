@@ -99,6 +99,26 @@ class JournalWriter : public Journal {
   absl::Status Flush();
   // And puts it on the disk: it survives a crash of the machine.
   absl::Status Sync();
+  // Begins the journal anew with `now`, the scheduler's state at this moment,
+  // State(), so that it does not grow for ever: between two calls of the
+  // scheduler, when bytes() have become too many. A new file is written as
+  // PATH.new, synced, and renamed over the old one; a crash of process or
+  // machine leaves the old journal or the new one, both whole and with this
+  // state at their end. The lock holds throughout. Everything up to now is on
+  // the disk when Rotate returns OK. `keep`, if not empty, becomes the name of
+  // the old journal: a path on the same file system that no file has yet, but
+  // for one left by a crash inside such a call.
+  //
+  // On an error the writer goes on with the old journal as if it had not been
+  // called: INVALID_ARGUMENT for a state that cannot be restored,
+  // FAILED_PRECONDITION if the path does not name this journal any more or it
+  // is in memory, ALREADY_EXISTS for `keep`, and those of the file system. Only
+  // an error behind the renaming, when the folder cannot be synced, stays in
+  // status(). An earlier error in status() is over when Rotate returns OK, for
+  // the new journal has no gap.
+  //
+  // Costs a Scheduler::Restore() and the writing of a snapshot.
+  absl::Status Rotate(const SchedulerState& now, const std::string& keep = "");
   // OK, or the first error, which names the file.
   const absl::Status& status() const { return status_; }
   // Of the journal so far, what is still buffered included.
