@@ -122,7 +122,9 @@ void JournalWriter::Append(int number, const T& value) {
   if (!status_.ok()) return;
   absl::Status status = AppendRecord(number, value, &scratch_, out_);
   if (!status.ok()) {
-    status_ = Within(file_ ? file_->path() + ": a record" : "a record", status);
+    Flush().IgnoreError();  // What was told before it.
+    status = Within(file_ ? file_->path() + ": a record" : "a record", status);
+    status_.Update(status);
     return;
   }
   if (file_ && out_->size() >= options_.buffer_bytes) Flush().IgnoreError();
@@ -156,9 +158,10 @@ absl::Status JournalWriter::Rotate(const SchedulerState& now,
   if (!bytes.ok()) {
     return Within(file_->path() + ": not rotated", bytes.status());
   }
-  Sync().IgnoreError();  // So that a crash leaves no less in the old one.
+  // A crash from here on leaves no less in the old one. It is all that there
+  // is: behind an error, nothing is buffered.
+  Sync().IgnoreError();
   if (absl::Status s = file_->Replace(*bytes, keep); !s.ok()) return s;
-  out_->clear();  // What it holds has happened before this state.
   written_ = bytes->size();
   status_ = file_->SyncName();
   return status_;

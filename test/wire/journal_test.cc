@@ -189,6 +189,20 @@ TEST(JournalTest, NothingIsWrittenBehindAnErrorAndTheErrorStays) {
   EXPECT_EQ(bytes.size(), before);
 }
 
+TEST(JournalTest, WhatWasToldBeforeAnErrorIsWritten) {
+  const Scratch scratch;
+  const Story story(1, 1);
+  const std::string path = scratch.Path("journal");
+  auto writer = *JournalWriter::Create(path, story.start,
+                                       {.flush = JournalFlush::kWhenFull});
+  Tell(story.records[0], writer.get());
+  PlanRecord bad;
+  bad.decisions.push_back({.kind = static_cast<DecisionKind>(99)});
+  writer->Planned(bad);
+  EXPECT_THAT(Message(writer->status()), StartsWith(path + ": a record: "));
+  EXPECT_EQ(Scratch::Read(path), Written(story));
+}
+
 TEST(JournalTest, AFullDiskIsAnError) {
   auto full = internal::File::OpenToAppend("/dev/full");
   if (!full.ok()) GTEST_SKIP() << full.status();

@@ -133,6 +133,25 @@ TEST(JournalRotateTest, KeptJournalsFollowEachOther) {
   }
 }
 
+TEST(JournalRotateTest, TheConfigurationMayChangeWithTheJournal) {
+  const Scratch scratch;
+  const std::string path = scratch.Path("j");
+  Life life(path, 3);
+  SchedulerState state = life.scheduler().State();
+  state.config.work_budget = 1000;
+  state.config.resources.push_back("licences");
+  auto changed = Scheduler::Restore(state);
+  ASSERT_TRUE(changed.ok()) << changed.status();
+  const absl::Status rotated = life.journal->Rotate(changed->State());
+  ASSERT_TRUE(rotated.ok()) << rotated;
+  life.scheduler().SetJournal(nullptr);
+  changed->SetJournal(life.journal.get());
+  Plan plan;
+  changed->Schedule(state.now + kSecond, &plan);
+  ExpectLeadsTo(path, changed->StateHash());
+  changed->SetJournal(nullptr);
+}
+
 // --- Crashes ----------------------------------------------------------------
 
 TEST(JournalRotateTest, TheNewJournalIsOnTheDiskBeforeTheOldOneGoes) {
@@ -439,6 +458,21 @@ TEST(JournalRotateTest, AnErrorIsOverInANewJournal) {
   EXPECT_TRUE(rotated.ok()) << rotated;
   life.Live(5);
   EXPECT_TRUE(life.journal->Flush().ok()) << life.journal->status();
+  ExpectLeadsTo(path, life.hash());
+}
+
+TEST(JournalRotateTest, ARecordThatCannotBeWrittenIsOverInANewJournal) {
+  const Scratch scratch;
+  const std::string path = scratch.Path("j");
+  Life life(path, 9);
+  life.TellOneMore();
+  PlanRecord bad;
+  bad.decisions.push_back({.kind = static_cast<DecisionKind>(99)});
+  life.journal->Planned(bad);
+  EXPECT_FALSE(life.journal->status().ok());
+  ASSERT_TRUE(life.Rotate().ok());
+  life.Live(5);
+  ASSERT_TRUE(life.journal->Flush().ok());
   ExpectLeadsTo(path, life.hash());
 }
 
