@@ -109,8 +109,8 @@ class JournalWriter : public Journal {
   // the old journal: a path on the same file system that no file has yet, but
   // for one left by a crash inside such a call.
   //
-  // On an error the writer goes on with the old journal as if it had not been
-  // called: INVALID_ARGUMENT for a state that cannot be restored,
+  // On an error the writer goes on with the old journal as after a Sync():
+  // INVALID_ARGUMENT for a state that cannot be restored,
   // FAILED_PRECONDITION if the path does not name this journal any more or it
   // is in memory, ALREADY_EXISTS for `keep`, and those of the file system. Only
   // an error behind the renaming, when the folder cannot be synced, stays in
@@ -150,9 +150,11 @@ struct TornTail {
 // memory in use is bounded by the largest record. It may be read while it is
 // written: what is being written is then a torn tail. Errors name the file, the
 // record (the header is number 0) and its first byte: INVALID_ARGUMENT for what
-// is no journal or not known to this version, DATA_LOSS for damage.
+// is no journal or not known to this version, DATA_LOSS for damage. Not
+// synchronised.
 class JournalReader {
  public:
+  // NOT_FOUND if there is no file; DATA_LOSS if it has no whole first record.
   static absl::StatusOr<JournalReader> Open(const std::string& path);
   // `bytes` outlive the reader; `name` stands for the file in messages.
   static absl::StatusOr<JournalReader> OfBytes(
