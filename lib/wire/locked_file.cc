@@ -65,7 +65,10 @@ absl::StatusOr<File> CreateLocked(const std::string& fresh) {
   for (int i = 0; i < kTries; ++i) {
     absl::StatusOr<File> file = File::Create(fresh);
     if (file.ok()) {
-      if (absl::Status s = Lock(*file); !s.ok()) return s;
+      if (absl::Status s = Lock(*file); !s.ok()) {
+        if (!absl::IsFailedPrecondition(s)) unlink(fresh.c_str());
+        return s;
+      }
       if (Names(fresh, *file)) return file;
       continue;  // Another took it for a leftover, before it was locked.
     }
@@ -111,12 +114,15 @@ absl::Status CopyRights(const File& from, const File& to) {
   return ErrorOf(to.path(), "take over the old file's rights");
 }
 
-// A file of these bytes under a lock, on the disk.
+// A file of these bytes under a lock, on the disk; with the rights of `old`, if
+// there is one.
 absl::StatusOr<File> WriteLocked(const std::string& fresh,
-                                 std::string_view bytes) {
+                                 std::string_view bytes, const File* old) {
   absl::StatusOr<File> file = CreateLocked(fresh);
   if (!file.ok()) return file;
-  absl::Status status = file->Append(bytes);
+  absl::Status status;
+  if (old != nullptr) status = CopyRights(*old, *file);
+  if (status.ok()) status = file->Append(bytes);
   if (status.ok()) status = file->Sync();
   if (status.ok()) return file;
   unlink(fresh.c_str());
@@ -152,7 +158,7 @@ absl::StatusOr<LockedFile> LockedFile::Create(const std::string& path,
   if (lstat(path.c_str(), &named) == 0) return exists();
 
   const std::string fresh = path + kBeside;
-  absl::StatusOr<File> file = WriteLocked(fresh, bytes);
+  absl::StatusOr<File> file = WriteLocked(fresh, bytes, nullptr);
   if (!file.ok()) return file.status();
   if (!NameNew(fresh, path)) {
     absl::Status status = errno == EEXIST ? exists() : ErrorOf(path, "create");
@@ -174,10 +180,10 @@ absl::Status LockedFile::Replace(std::string_view bytes,
         "the writer itself may move, remove or replace that");
   }
   const std::string fresh = place_ + kBeside;
-  absl::StatusOr<File> file = WriteLocked(fresh, bytes);
+  absl::StatusOr<File> file = WriteLocked(fresh, bytes, &file_);
   if (!file.ok()) return file.status();
-  absl::Status status = CopyRights(file_, *file);
-  if (status.ok() && !keep.empty()) status = KeepAs(keep);
+  absl::Status status;
+  if (!keep.empty()) status = KeepAs(keep);
   if (status.ok() && rename(fresh.c_str(), place_.c_str()) != 0) {
     status = ErrorOf(path(), "replace");
   }

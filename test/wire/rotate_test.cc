@@ -493,11 +493,16 @@ TEST(JournalRotateTest, AFolderThatCannotBeSyncedIsAnErrorThatStays) {
 TEST(JournalRotateTest, TheRightsStay) {
   const Scratch scratch;
   const std::string path = scratch.Path("j");
+  constexpr fs::perms kPrivate = fs::perms::owner_read | fs::perms::owner_write;
   Life life(path, 9);
-  fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);
+  fs::permissions(path, kPrivate);
+  fs::perms while_written{};
+  faults::Before("write", [&] {
+    while_written = fs::status(path + ".new").permissions();
+  });
   ASSERT_TRUE(life.Rotate().ok());
-  EXPECT_EQ(fs::status(path).permissions(),
-            fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(while_written, kPrivate);
+  EXPECT_EQ(fs::status(path).permissions(), kPrivate);
 }
 
 TEST(JournalRotateTest, ALinkToTheJournalStaysOne) {
