@@ -3,12 +3,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <string>
+#include <utility>
 #include <variant>
+#include <vector>
 
 #include "muster/scheduler.h"
 #include "muster/wire/journal.h"
 #include "test/wire/child.h"
+#include "test/wire/faults.h"
 #include "test/wire/scratch.h"
 
 namespace muster::wire {
@@ -88,6 +92,36 @@ TEST(JournalCrashTest, ByDefaultNoPlanIsForgotten) {
   const Scratch scratch;
   LiveAndDie(scratch.Path("j"), {}, nullptr);
   EXPECT_EQ(Count(scratch.Path("j")), (Records{.events = 3, .plans = 1}));
+}
+
+// The table of a machine: what was written before an fsync survives.
+TEST(JournalCrashTest, WhatIsOnTheDiskIsAsTheTableSays) {
+  for (const JournalFlush flush :
+       {JournalFlush::kWhenFull, JournalFlush::kEachPlan,
+        JournalFlush::kEachRecord, JournalFlush::kSyncEachPlan}) {
+    SCOPED_TRACE(static_cast<int>(flush));
+    const Scratch scratch;
+    auto scheduler = Scheduler::Create({.resources = {"gpu"}});
+    auto journal = JournalWriter::Create(scratch.Path("j"), scheduler->State(),
+                                         {.flush = flush});
+    ASSERT_TRUE(journal.ok()) << journal.status();
+    scheduler->SetJournal(journal->get());
+    // The calls that `something` makes come down to: has it synced, last?
+    const auto synced = [&](const std::function<void()>& something) {
+      faults::Record(scratch.Path("."));
+      something();
+      const std::vector<std::string> calls = faults::Recorded();
+      return !calls.empty() && calls.back() == "fsync j";
+    };
+    const Event event{.at = 0, .what = QueueChanged{{.key = "q"}}};
+    Plan plan;
+    EXPECT_FALSE(synced([&] { ASSERT_TRUE(scheduler->Apply(event).ok()); }));
+    EXPECT_EQ(synced([&] { scheduler->Schedule(0, &plan); }),
+              flush == JournalFlush::kSyncEachPlan);
+    EXPECT_FALSE(synced([&] { ASSERT_TRUE((*journal)->Flush().ok()); }));
+    EXPECT_TRUE(synced([&] { ASSERT_TRUE((*journal)->Sync().ok()); }));
+    scheduler->SetJournal(nullptr);
+  }
 }
 
 }  // namespace
