@@ -9,13 +9,10 @@
 #include <utility>
 
 namespace muster::wire::internal {
-namespace {
 
 absl::Status ErrorOf(const std::string& path, const char* doing) {
   return absl::ErrnoToStatus(errno, path + ": cannot " + doing);
 }
-
-}  // namespace
 
 File::File(File&& other) noexcept
     : path_(std::move(other.path_)), fd_(std::exchange(other.fd_, -1)) {}

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -33,6 +34,9 @@ class File {
   absl::Status Sync();
 
   const std::string& path() const { return path_; }
+  // The file has got another name.
+  void Renamed(std::string path) { path_ = std::move(path); }
+  int fd() const { return fd_; }
 
  private:
   File(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
@@ -42,6 +46,9 @@ class File {
   std::string path_;
   int fd_ = -1;
 };
+
+// What errno says: "PATH: cannot DO: No such file or directory".
+absl::Status ErrorOf(const std::string& path, const char* doing);
 
 absl::StatusOr<std::string> ReadWhole(const std::string& path);
 

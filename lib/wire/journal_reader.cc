@@ -146,22 +146,4 @@ absl::Status JournalReader::Damage(const std::string& what) const {
   return absl::DataLossError(Where() + ": " + what);
 }
 
-absl::StatusOr<std::optional<TornTail>> RecoverJournal(
-    const std::string& path) {
-  absl::StatusOr<JournalReader> reader = JournalReader::Open(path);
-  if (!reader.ok()) return reader.status();
-  JournalRecord record;
-  absl::StatusOr<bool> more = true;
-  while (more.ok() && *more) more = reader->Next(&record);
-  if (!more.ok()) return more.status();
-  const std::optional<TornTail> torn = reader->torn_tail();
-  if (torn) {
-    absl::StatusOr<internal::File> file = internal::File::OpenToAppend(path);
-    if (!file.ok()) return file.status();
-    if (absl::Status s = file->Truncate(torn->offset); !s.ok()) return s;
-    if (absl::Status s = file->Sync(); !s.ok()) return s;
-  }
-  return torn;
-}
-
 }  // namespace muster::wire

@@ -150,17 +150,18 @@ TEST(JournalTest, PlansReachTheFileAsTheOptionsSay) {
   const Story story(2);
   for (const JournalFlush flush :
        {JournalFlush::kWhenFull, JournalFlush::kEachPlan,
-        JournalFlush::kSyncEachPlan}) {
+        JournalFlush::kEachRecord, JournalFlush::kSyncEachPlan}) {
     const std::string path =
         scratch.Path(std::to_string(static_cast<int>(flush)));
     auto writer = *JournalWriter::Create(path, story.start, {.flush = flush});
     const size_t start = Scratch::Read(path).size();
     EXPECT_EQ(start, writer->bytes());
     Tell(story.records[0], writer.get());
-    EXPECT_EQ(Scratch::Read(path).size(), start);
+    EXPECT_EQ(Scratch::Read(path).size() > start,
+              flush == JournalFlush::kEachRecord);
     Tell(story.records[1], writer.get());
-    const bool flushed = Scratch::Read(path).size() > start;
-    EXPECT_EQ(flushed, flush != JournalFlush::kWhenFull);
+    EXPECT_EQ(Scratch::Read(path).size() > start,
+              flush != JournalFlush::kWhenFull);
     EXPECT_TRUE(writer->Flush().ok());
     EXPECT_EQ(Scratch::Read(path).size(), writer->bytes());
   }
@@ -186,6 +187,20 @@ TEST(JournalTest, NothingIsWrittenBehindAnErrorAndTheErrorStays) {
   EXPECT_EQ(writer.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(Message(writer.Flush()), HasSubstr("decisions[0].kind: 99"));
   EXPECT_EQ(bytes.size(), before);
+}
+
+TEST(JournalTest, WhatWasToldBeforeAnErrorIsWritten) {
+  const Scratch scratch;
+  const Story story(1, 1);
+  const std::string path = scratch.Path("journal");
+  auto writer = *JournalWriter::Create(path, story.start,
+                                       {.flush = JournalFlush::kWhenFull});
+  Tell(story.records[0], writer.get());
+  PlanRecord bad;
+  bad.decisions.push_back({.kind = static_cast<DecisionKind>(99)});
+  writer->Planned(bad);
+  EXPECT_THAT(Message(writer->status()), StartsWith(path + ": a record: "));
+  EXPECT_EQ(Scratch::Read(path), Written(story));
 }
 
 TEST(JournalTest, AFullDiskIsAnError) {

@@ -25,64 +25,113 @@
 namespace muster::wire {
 
 namespace internal {
-class File;
 class Input;
+class LockedFile;
 }  // namespace internal
 
-// When records leave the process. A plan is told before Schedule() returns it:
-// with the two latter no decision is carried out that could be forgotten.
+// When records leave the process. The scheduler tells of a plan before
+// Schedule() returns it: with all but kWhenFull, no plan is carried out that a
+// crash of the process could forget. docs/wire.md has the table of what
+// survives which crash.
 enum class JournalFlush : uint8_t {
-  kWhenFull,      // When the buffer is full, by Flush(), and at the end.
-  kEachPlan,      // And with each plan: outlives a crash of the process.
-  kSyncEachPlan,  // And on the disk with each plan: one of the machine.
+  // When buffer_bytes are full, at Flush() and Sync(), and when the writer is
+  // destroyed. Before that, a crash of the process loses them.
+  kWhenFull,
+  // And with each plan, which takes the events before it along.
+  kEachPlan,
+  // And with each event: one system call a record.
+  kEachRecord,
+  // As kEachPlan, and each plan is on the disk before Schedule() returns it:
+  // it also survives a crash of the machine.
+  kSyncEachPlan,
 };
 
 struct JournalOptions {
-  JournalFlush flush = JournalFlush::kWhenFull;
+  JournalFlush flush = JournalFlush::kEachPlan;
   size_t buffer_bytes = size_t{64} << 10;
 };
 
+// Writes one journal; a journal has one writer at a time. The file is locked
+// (flock) as long as the writer lives: a second one, in this process or
+// another, gets FAILED_PRECONDITION. The lock ends with the writer and with
+// its process, however that ends. Readers need no lock.
+//
 // Not synchronised: belongs to the thread that owns the scheduler. The first
 // error stays: nothing is written behind a gap, and status() tells. A host
-// that depends on its journal looks at status() after each Schedule().
+// that depends on its journal looks at status() after each Schedule(), before
+// it carries out the plan.
+//
+// A process that the host forks shares the lock until it ends or executes a
+// program. It must not destroy the writer: that would write what is buffered a
+// second time. So it leaves by exec or _exit.
 class JournalWriter : public Journal {
  public:
-  // A new file; ALREADY_EXISTS rather than overwrite one. `start` is the
-  // scheduler's state now; it is on the disk when Create returns.
+  // A new journal. `start` is the scheduler's state at this moment. File and
+  // name are on the disk when Create returns; a crash before leaves a whole
+  // journal or none. Until then it is written as PATH.new; what a crash left
+  // there is removed. Errors: ALREADY_EXISTS rather than overwrite anything;
+  // FAILED_PRECONDITION while another creates it; those of the file system.
   static absl::StatusOr<std::unique_ptr<JournalWriter>> Create(
       const std::string& path, const SchedulerState& start,
       JournalOptions options = {});
-  // Goes on with a file behind its last record, for a scheduler that Replay()
-  // made of it. A torn tail is cut off first, as by RecoverJournal().
+  // Goes on behind the last record of a journal. Takes the lock, reads the
+  // journal through and cuts a torn tail off. Call it before Replay() reads the
+  // journal: under the lock, nothing can be added that the replayed scheduler
+  // does not know. Errors: NOT_FOUND; FAILED_PRECONDITION if another writer has
+  // it, in which case nothing is read or cut off; those of RecoverJournal().
   static absl::StatusOr<std::unique_ptr<JournalWriter>> Continue(
       const std::string& path, JournalOptions options = {});
   // Appends to *sink, which outlives the writer; nothing is buffered.
   JournalWriter(const SchedulerState& start, std::string* sink);
 
-  // Flushes. Call Flush() first to learn whether that works.
+  // Flushes. Call Flush() first to learn whether that works. The scheduler has
+  // no journal any more by then: SetJournal(nullptr), or it went before.
   ~JournalWriter() override;
   JournalWriter(const JournalWriter&) = delete;
   JournalWriter& operator=(const JournalWriter&) = delete;
 
+  // Called by the scheduler. Errors are in status().
   void Applied(const Event& event) override;
   void Planned(const PlanRecord& plan) override;
 
-  // Hands what is buffered to the file. Sync() also puts it on the disk.
+  // Hands what is buffered to the system: it survives a crash of the process.
+  // Returns status().
   absl::Status Flush();
+  // And puts it on the disk: it survives a crash of the machine.
   absl::Status Sync();
+  // Begins the journal anew with `now`, the scheduler's state at this moment,
+  // State(), so that it does not grow for ever: between two calls of the
+  // scheduler, when bytes() have become too many. A new file is written as
+  // PATH.new, synced, and renamed over the old one; a crash of process or
+  // machine leaves the old journal or the new one, both whole and with this
+  // state at their end. The lock holds throughout. Everything up to now is on
+  // the disk when Rotate returns OK. `keep`, if not empty, becomes the name of
+  // the old journal: a path on the same file system that no file has yet, but
+  // for one left by a crash inside such a call.
+  //
+  // On an error the writer goes on with the old journal as after a Sync():
+  // INVALID_ARGUMENT for a state that cannot be restored,
+  // FAILED_PRECONDITION if the path does not name this journal any more or it
+  // is in memory, ALREADY_EXISTS for `keep`, and those of the file system. Only
+  // an error behind the renaming, when the folder cannot be synced, stays in
+  // status(). An earlier error in status() is over when Rotate returns OK, for
+  // the new journal has no gap.
+  //
+  // Costs a Scheduler::Restore() and the writing of a snapshot.
+  absl::Status Rotate(const SchedulerState& now, const std::string& keep = "");
+  // OK, or the first error, which names the file.
   const absl::Status& status() const { return status_; }
   // Of the journal so far, what is still buffered included.
   uint64_t bytes() const { return written_ + out_->size(); }
 
  private:
-  JournalWriter(std::unique_ptr<internal::File> file, uint64_t written,
+  JournalWriter(std::unique_ptr<internal::LockedFile> file, uint64_t written,
                 JournalOptions options);
-  void Begin(const SchedulerState& start);
   // Appends the record {number: value}, number being JournalRecord's.
   template <class T>
   void Append(int number, const T& value);
 
-  std::unique_ptr<internal::File> file_;  // Null: out_ is the caller's.
+  std::unique_ptr<internal::LockedFile> file_;  // Null: out_ is the caller's.
   JournalOptions options_{};
   std::string buffer_{};
   std::string* out_;
@@ -97,12 +146,15 @@ struct TornTail {
   uint64_t bytes = 0;   // From there to the end of the file.
 };
 
-// Reads a journal record by record; memory in use is bounded by the largest
-// one. Errors name the file, the record (the header is number 0) and its first
-// byte: INVALID_ARGUMENT for what is no journal or not known to this version,
-// DATA_LOSS for damage.
+// Reads a journal record by record, up to where it ended when it was opened;
+// memory in use is bounded by the largest record. It may be read while it is
+// written: what is being written is then a torn tail. Errors name the file, the
+// record (the header is number 0) and its first byte: INVALID_ARGUMENT for what
+// is no journal or not known to this version, DATA_LOSS for damage. Not
+// synchronised.
 class JournalReader {
  public:
+  // NOT_FOUND if there is no file; DATA_LOSS if it has no whole first record.
   static absl::StatusOr<JournalReader> Open(const std::string& path);
   // `bytes` outlive the reader; `name` stands for the file in messages.
   static absl::StatusOr<JournalReader> OfBytes(
@@ -147,9 +199,11 @@ class JournalReader {
   absl::Status status_{};
 };
 
-// Cuts a torn last record off the file and tells what was cut, if anything.
-// Damage elsewhere is an error, as is a file without a whole first record;
-// the file is then left alone.
+// Cuts a torn last record off the journal and tells what was cut, if anything.
+// For tools: Continue() does the same. Errors leave the file alone:
+// FAILED_PRECONDITION while a writer has it; DATA_LOSS for damage elsewhere and
+// for a file without a whole first record; INVALID_ARGUMENT for what is no
+// journal.
 absl::StatusOr<std::optional<TornTail>> RecoverJournal(const std::string& path);
 
 }  // namespace muster::wire

@@ -38,7 +38,10 @@ struct Replayed {
 // reader; FAILED_PRECONDITION for an event that is refused, a plan that cannot
 // be followed, and, verifying, for the first difference between the recorded
 // plan and the one decided now. Solver and preemptor as for
-// Scheduler::Restore(). The scheduler that comes out has no journal.
+// Scheduler::Restore(). The scheduler that comes out has no journal. One that
+// is to go on with this one takes it first, by JournalWriter::Continue(), so
+// that nobody adds to it meanwhile; docs/wire.md has the whole way back after a
+// crash. Replaying writes nothing. Not synchronised.
 absl::StatusOr<Replayed> Replay(
     JournalReader* reader, ReplayMode mode,
     std::unique_ptr<PlacementSolver> solver = nullptr,

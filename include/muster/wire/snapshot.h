@@ -14,6 +14,7 @@
 
 namespace muster::wire {
 
+// INVALID_ARGUMENT for a value outside its enum, RESOURCE_EXHAUSTED for 2 GiB.
 absl::StatusOr<std::string> EncodeSnapshot(const SchedulerState& state);
 
 // INVALID_ARGUMENT if the bytes are no snapshot, or one of another format or
@@ -22,10 +23,13 @@ absl::StatusOr<std::string> EncodeSnapshot(const SchedulerState& state);
 absl::StatusOr<SchedulerState> DecodeSnapshot(
     std::string_view bytes, const std::string& name = "snapshot");
 
-// Replaces the file as a whole: a crash leaves the old one or the new one.
+// Replaces the file as a whole, by way of PATH.new: a crash leaves the old one
+// or the new one, and the new one is on the disk when this returns OK. One
+// call at a time for a path. Errors name the file.
 absl::Status WriteSnapshot(const std::string& path,
                            const SchedulerState& state);
 
+// NOT_FOUND if there is none; else the errors of DecodeSnapshot().
 absl::StatusOr<SchedulerState> ReadSnapshot(const std::string& path);
 
 }  // namespace muster::wire
