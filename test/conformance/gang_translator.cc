@@ -258,6 +258,10 @@ absl::Status GangTranslator::AddPodSets() {
     auto added = AddPods({p}, group);
     if (!added.ok()) return added.status();
     Role& role = out_.gang.roles[added->front()];
+    if (!pod.topology.colocate_group.empty() && !role.alternatives.empty()) {
+      return absl::UnimplementedError(
+          "a choice of flavours for pod sets that must share one");
+    }
     role.name = pod.name;
     role.min_tasks = static_cast<uint32_t>(pod.min_count.value_or(pod.count));
     auto status = Constrain(request, &role.topology);

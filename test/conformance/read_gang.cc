@@ -102,7 +102,6 @@ void ReadPod(JsonFields& f, PodSpec* pod) {
   f.Read("labels", &pod->labels);
   ReadSelectors(f, pod);
   f.Read("deviceClaims", &pod->device_claims);
-  pod->has_topology = f.Has("topology");
   f.Object("topology",
            [&](JsonFields& t) { ReadTopologyRequest(t, &pod->topology); });
   f.Read("flavors", &pod->flavors);

@@ -185,7 +185,6 @@ struct PodSpec {
   std::vector<Toleration> tolerations{};
   std::vector<std::string> device_claims{};
   TopologyRequestSpec topology{};
-  bool has_topology = false;
   StringMap flavors{};  // resource -> flavor, when running.
   std::optional<AssignmentSpec> assignment{};
 };

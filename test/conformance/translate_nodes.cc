@@ -249,22 +249,34 @@ class NodeTranslator {
     }
   }
 
+  static bool IsWhole(const DeviceRequest& request) {
+    return request.memory_bytes == 0 && request.milli == kWholeDevice;
+  }
+
   void ChooseDevices() {
+    std::map<std::string, uint32_t> whole_on;
+    for (const auto& [name, plan] : nodes_) {
+      whole_on[name] = plan.others_devices.count;
+    }
+    for (const Unit& unit : t_.units) {
+      if (!unit.member || unit.node.empty()) continue;
+      const DeviceRequest& request = ShapeOf(unit).devices;
+      if (IsWhole(request)) whole_on[unit.node] += request.count;
+    }
     std::map<std::string, DeviceBook> books;
     for (const auto& [name, plan] : nodes_) {
       const auto& devices = plan.node.devices;
       books.try_emplace(name, devices.size(),
-                        devices.empty() ? 0 : devices[0].memory_bytes);
+                        devices.empty() ? 0 : devices[0].memory_bytes,
+                        whole_on[name]);
     }
     for (const int round : {0, 1, 2}) {
       for (Unit& unit : t_.units) {
         if (!unit.member || unit.node.empty()) continue;
         const DeviceRequest& request = ShapeOf(unit).devices;
         const auto& labels = s_.gangs[unit.gang].pods[unit.pod].gpu_devices;
-        const bool whole =
-            request.memory_bytes == 0 && request.milli == kWholeDevice;
         if (request.count == 0) continue;
-        if (round != (whole ? 1 : labels.empty() ? 2 : 0)) continue;
+        if (round != (IsWhole(request) ? 1 : labels.empty() ? 2 : 0)) continue;
         unit.devices = books.at(unit.node).Enter(request, labels);
       }
     }
