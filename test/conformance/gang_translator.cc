@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "test/conformance/places.h"
+
 namespace muster::conformance {
 namespace {
 
@@ -92,7 +94,10 @@ absl::Status GangTranslator::AddUnits() {
     if (!out_.left_out && !is_task.ok()) return is_task.status();
     unit.member = !out_.left_out && *is_task;
     if (Holds(unit.state)) unit.node = pod.node;
+    const std::string state = unit.state;
+    const int64_t running = RunningOf(pod);
     for (int64_t i = 0; i < pod.count; ++i) {
+      unit.state = i < running ? "running" : state;
       unit.name =
           HasPodSets(s_) ? pod.name + "#" + std::to_string(i) : pod.name;
       units_.push_back(unit);
