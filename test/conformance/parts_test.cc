@@ -14,6 +14,7 @@
 namespace muster::conformance {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -216,6 +217,17 @@ TEST(Report, CountsByProjectKindAndGradeAndNamesWhatFails) {
   EXPECT_THAT(table, Not(HasSubstr("too late")));
   EXPECT_THAT(ToTable(results, true), HasSubstr("too late"));
   EXPECT_THAT(ToTable(results, true), HasSubstr("no word"));
+
+  // A pass that takes no decision is told apart from the others.
+  std::vector<CaseResult> null = results;
+  for (CaseResult& r : null) r.verdict = Verdict::kFail;
+  EXPECT_THAT(ToSummary(results, null), ContainsRegex("\nA +1 / 2 +1 / 2\n"));
+  null[0].verdict = Verdict::kPass;
+  const std::string summary = ToSummary(results, null);
+  EXPECT_THAT(summary, ContainsRegex("\nA +1 / 2 +0 / 1\n"));
+  EXPECT_THAT(summary, ContainsRegex("\nB +0 / 1 +0 / 1\n"));
+  EXPECT_THAT(summary, ContainsRegex("\npolicy +1 / 3 +0 / 2\n"));
+  EXPECT_THAT(summary, ContainsRegex("\ntogether +1 / 3 +0 / 2\n"));
 
   const Json json = Json::parse(ToJson(results));
   EXPECT_EQ(json["pass"], 1);
