@@ -43,6 +43,10 @@ bool StateMatches(const std::string& expected, const std::string& actual,
 // The units of a gang's pod set, by index.
 std::vector<size_t> UnitsOf(const Played& played, const std::string& gang,
                             const std::string& pod_set);
+// Whether the peer leaves pods on a node that is gone, for want of another or
+// by a rule of its own. The library has no such places. Says so, or "".
+std::string CompareLostPlaces(const GangSpec& gang,
+                              const AssignmentSpec& expected);
 // Exactly these domains with these counts.
 std::string CompareAssignment(const Played& played,
                               const std::vector<size_t>& units,

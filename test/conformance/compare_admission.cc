@@ -55,14 +55,18 @@ std::string FlavorOf(const Played& played, size_t unit_index,
   return "";
 }
 
-std::string ComparePodSet(const Played& played, const std::string& gang,
+std::string ComparePodSet(const Played& played, const GangSpec& gang,
                           const PodSetExpectation& expected) {
   std::vector<size_t> placed;
-  for (size_t unit : UnitsOf(played, gang, expected.name)) {
+  for (size_t unit : UnitsOf(played, gang.name, expected.name)) {
     const std::string& state = played.session.outcomes()[unit].state;
     if (state == "placed" || state == "running") placed.push_back(unit);
   }
-  const std::string what = gang + " " + expected.name + ": ";
+  const std::string what = gang.name + " " + expected.name + ": ";
+  if (expected.assignment) {
+    const std::string kept = CompareLostPlaces(gang, *expected.assignment);
+    if (!kept.empty()) return what + kept;
+  }
   if (expected.count &&
       static_cast<int64_t>(placed.size()) != *expected.count) {
     return what + std::to_string(placed.size()) + " pods admitted, expected " +
@@ -94,12 +98,13 @@ std::string CompareAdmitted(const Played& played) {
       return name + ": expected to be admitted, is not";
     }
     for (const PodSetExpectation& set : admitted.pod_sets) {
-      std::string difference = ComparePodSet(played, name, set);
+      std::string difference = ComparePodSet(played, *gang, set);
       if (!difference.empty()) return difference;
     }
   }
   for (const GangSpec& gang : s.gangs) {
-    if (gang.state == "pending" && !s.expect.admitted.contains(gang.name) &&
+    const bool waits = gang.state == "pending" || !gang.unhealthy_nodes.empty();
+    if (waits && !s.expect.admitted.contains(gang.name) &&
         Started(played, gang.name)) {
       return gang.name + ": expected to wait, is admitted";
     }

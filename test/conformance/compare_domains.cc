@@ -96,6 +96,21 @@ std::vector<size_t> UnitsOf(const Played& played, const std::string& gang,
   return units;
 }
 
+std::string CompareLostPlaces(const GangSpec& gang,
+                              const AssignmentSpec& expected) {
+  for (const DomainCountSpec& domain : expected.domains) {
+    const auto& nodes = gang.unhealthy_nodes;
+    if (domain.values.empty() ||
+        std::find(nodes.begin(), nodes.end(), domain.values.back()) ==
+            nodes.end()) {
+      continue;
+    }
+    return "expected to keep its place on " + domain.values.back() +
+           ", which is unhealthy";
+  }
+  return "";
+}
+
 std::string CompareAssignment(const Played& played,
                               const std::vector<size_t>& units,
                               const AssignmentSpec& expected) {
@@ -158,14 +173,28 @@ absl::StatusOr<std::string> ComparePlacement(const Played& played) {
   const Expectation& e = s.expect;
   bool all_placed = true;
   bool any_placed = false;
+  bool any_kept = false;
   for (size_t u = 0; u < played.translation.units.size(); ++u) {
-    if (s.gangs[played.translation.units[u].gang].state != "pending") continue;
-    const bool placed = played.session.outcomes()[u].state == "placed";
-    all_placed &= placed;
-    any_placed |= placed;
+    const Unit& unit = played.translation.units[u];
+    const GangSpec& gang = s.gangs[unit.gang];
+    if (gang.state != "pending" && !gang.pods[unit.pod].current_assignment) {
+      continue;
+    }
+    // Pods that had their places before and keep them are placed, too.
+    const std::string& state = played.session.outcomes()[u].state;
+    all_placed &= state == "placed" || state == "running";
+    any_placed |= state == "placed";
+    any_kept |= state == "running";
   }
   if (!e.infeasible.empty()) {
-    return any_placed ? "expected to be infeasible, is placed" : "";
+    const bool whole = any_kept && all_placed;
+    return any_placed || whole ? "expected to be infeasible, is placed" : "";
+  }
+  for (const GangSpec& gang : s.gangs) {
+    for (const auto& [pod, assignment] : e.assignments) {
+      const std::string kept = CompareLostPlaces(gang, assignment);
+      if (!kept.empty()) return pod + ": " + kept;
+    }
   }
   if (!all_placed) return "expected to be placed, is not";
   for (const GangSpec& gang : s.gangs) {

@@ -16,20 +16,28 @@ namespace muster::conformance {
 // then whole devices, then the other shares.
 class DeviceBook {
  public:
-  DeviceBook(size_t devices, int64_t memory_bytes)
-      : used_milli_(devices, 0), labelled_(devices), memory_(memory_bytes) {}
+  // So many of the devices are kept for who holds `whole` ones: labels that
+  // name more than the rest of them share.
+  DeviceBook(size_t devices, int64_t memory_bytes, uint32_t whole = 0)
+      : used_milli_(devices, 0),
+        named_(devices, false),
+        memory_(memory_bytes),
+        whole_(whole) {}
 
   // The devices the request holds; empty if the book is full.
   std::vector<uint32_t> Enter(const DeviceRequest& request,
                               const std::vector<std::string>& labels);
 
  private:
-  uint32_t DeviceOf(const std::string& label);
+  uint32_t DeviceOf(const std::string& label, int32_t milli);
+  uint32_t NewDeviceFor(const std::string& label, int32_t milli) const;
   int32_t MilliOf(const DeviceRequest& request) const;
 
-  std::vector<int32_t> used_milli_;
-  std::vector<std::string> labelled_;
+  std::vector<int32_t> used_milli_;  // By device.
+  std::vector<bool> named_;          // By device: whether a label has it.
+  std::map<std::string, uint32_t> by_label_;
   int64_t memory_;
+  uint32_t whole_;
 };
 
 }  // namespace muster::conformance

@@ -98,10 +98,18 @@ const FlavorSpec* Flavors::Find(const std::string& name) const {
   return nullptr;
 }
 
+// Pods that are to stay together ask for a topology only where they say how
+// near; else it is enough that they share a flavour.
+static bool AsksForTopology(const TopologyRequestSpec& request) {
+  return request.unconstrained || !request.topology.empty() ||
+         !request.required.empty() || !request.preferred.empty() ||
+         !request.slices.empty();
+}
+
 // Whether the flavour's topology has what the pod asks of one.
 static bool HasLevels(const FlavorSpec& flavor, const PodSpec& pod,
                       const ClusterSpec& cluster) {
-  if (!pod.has_topology) return true;
+  if (!AsksForTopology(pod.topology)) return true;
   for (const TopologySpec& topology : cluster.topologies) {
     if (topology.name != flavor.topology) continue;
     std::vector<std::string> asked{pod.topology.required,

@@ -4,6 +4,8 @@
 #include <map>
 #include <utility>
 
+#include "test/conformance/places.h"
+
 namespace muster::conformance {
 namespace {
 
@@ -92,7 +94,10 @@ absl::Status GangTranslator::AddUnits() {
     if (!out_.left_out && !is_task.ok()) return is_task.status();
     unit.member = !out_.left_out && *is_task;
     if (Holds(unit.state)) unit.node = pod.node;
+    const std::string state = unit.state;
+    const int64_t running = RunningOf(pod);
     for (int64_t i = 0; i < pod.count; ++i) {
+      unit.state = i < running ? "running" : state;
       unit.name =
           HasPodSets(s_) ? pod.name + "#" + std::to_string(i) : pod.name;
       units_.push_back(unit);
@@ -258,6 +263,10 @@ absl::Status GangTranslator::AddPodSets() {
     auto added = AddPods({p}, group);
     if (!added.ok()) return added.status();
     Role& role = out_.gang.roles[added->front()];
+    if (!pod.topology.colocate_group.empty() && !role.alternatives.empty()) {
+      return absl::UnimplementedError(
+          "a choice of flavours for pod sets that must share one");
+    }
     role.name = pod.name;
     role.min_tasks = static_cast<uint32_t>(pod.min_count.value_or(pod.count));
     auto status = Constrain(request, &role.topology);

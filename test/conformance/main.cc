@@ -41,13 +41,20 @@ int Main(int argc, char** argv) {
                  std::string(scenarios.status().message()).c_str());
     return kBadInput;
   }
-  std::vector<muster::conformance::CaseResult> results;
-  for (const muster::conformance::Scenario& scenario : *scenarios) {
-    if (scenario.id.find(filter) == std::string::npos) continue;
-    results.push_back(muster::conformance::RunScenario(scenario, !null));
+  const auto run = [&](bool decides) {
+    std::vector<muster::conformance::CaseResult> results;
+    for (const muster::conformance::Scenario& scenario : *scenarios) {
+      if (scenario.id.find(filter) == std::string::npos) continue;
+      results.push_back(muster::conformance::RunScenario(scenario, decides));
+    }
+    return results;
+  };
+  const std::vector<muster::conformance::CaseResult> results = run(!null);
+  std::string out = json ? muster::conformance::ToJson(results)
+                         : muster::conformance::ToTable(results, verbose);
+  if (!json && !null) {
+    out += "\n" + muster::conformance::ToSummary(results, run(false));
   }
-  const std::string out = json ? muster::conformance::ToJson(results)
-                               : muster::conformance::ToTable(results, verbose);
   std::fputs(out.c_str(), stdout);
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include "test/conformance/compare.h"
 #include "test/conformance/device_book.h"
+#include "test/conformance/flavors.h"
 #include "test/conformance/kinds.h"
 #include "test/conformance/report.h"
 #include "test/conformance/scenario_text.h"
@@ -13,6 +14,7 @@
 namespace muster::conformance {
 namespace {
 
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
@@ -30,6 +32,62 @@ TEST(DeviceBook, LabelsNameDevicesAndNumbersNameThemselves) {
   EXPECT_THAT(book.Enter({.count = 1}, {}), IsEmpty());
   const DeviceRequest memory{.count = 1, .milli = 0, .memory_bytes = 4 * kGiB};
   EXPECT_THAT(book.Enter(memory, {}), ElementsAre(2));
+}
+
+TEST(DeviceBook, SharesOfOnePodAreOnDifferentDevices) {
+  const DeviceRequest two{.count = 2, .milli = 300};
+  EXPECT_THAT(DeviceBook(2, 0).Enter(two, {"x", "y"}), ElementsAre(0, 1));
+  EXPECT_THAT(DeviceBook(2, 0, 1).Enter(two, {"x", "y"}), IsEmpty());
+}
+
+// Labels are names that the peer gives devices. Where they name more devices
+// than whole ones leave, what runs still has its devices.
+TEST(DeviceBook, LabelsForWhichThereAreTooFewDevicesShareOne) {
+  const auto devices_with = [](int gpus) {
+    Json json = MakeScenario("cycle", Parse(R"({
+      "cluster": {"nodes": [{"name": "n", "capacity": {"cpu": 1000}}]},
+      "queues": [{"name": "q"}],
+      "gangs": [{"name": "g", "queue": "q", "pods": [
+          {"name": "two", "requests": {"gpu": 2}},
+          {"name": "this", "gpuShare": {"fraction": 0.5},
+           "gpuDevices": ["one"]},
+          {"name": "that", "gpuShare": {"fraction": 0.5},
+           "gpuDevices": ["other"]}]}]})"));
+    json["cluster"]["nodes"][0]["capacity"]["gpu"] = gpus;
+    for (Json& pod : json["gangs"][0]["pods"]) {
+      pod.update({{"state", "running"}, {"node", "n"}});
+    }
+    std::vector<std::vector<uint32_t>> devices;
+    const auto t = Translate(ReadOrDie(json));
+    EXPECT_TRUE(t.ok()) << t.status().message();
+    for (const Unit& unit : t->units) devices.push_back(unit.devices);
+    return devices;
+  };
+  EXPECT_THAT(devices_with(4),
+              ElementsAre(ElementsAre(2, 3), ElementsAre(0), ElementsAre(1)));
+  EXPECT_THAT(devices_with(3),
+              ElementsAre(ElementsAre(1, 2), ElementsAre(0), ElementsAre(0)));
+}
+
+TEST(Flavors, PodsThatOnlyStayTogetherAskForNoTopology) {
+  const auto flavor_of = [](const char* topology) {
+    Json json = MakeScenario("flavors", Parse(R"({
+      "cluster": {"flavors": [{"name": "f"}]},
+      "queues": [{"name": "q", "quotas": [
+          {"resource": "cpu", "flavor": "f", "quota": 4000}]}],
+      "gangs": [{"name": "g", "queue": "q", "pods": [
+          {"name": "p", "requests": {"cpu": 1000}}]}]})"));
+    json["gangs"][0]["pods"][0]["topology"] = Parse(topology);
+    const Scenario s = ReadOrDie(json);
+    return Flavors(s).Choices(s.gangs[0].pods[0], s.queues[0], {})[0].at("cpu");
+  };
+  EXPECT_EQ(flavor_of(R"({"colocateGroup": "together"})"), "f");
+  for (const char* asks :
+       {R"({"required": "rack"})", R"({"preferred": "rack"})",
+        R"({"unconstrained": true})",
+        R"({"slice": {"required": "rack", "size": 2}})"}) {
+    EXPECT_EQ(flavor_of(asks), kNoFlavor) << asks;
+  }
 }
 
 TEST(Kinds, UnitsAreWholeAndRoundedTheSafeWay) {
@@ -159,6 +217,17 @@ TEST(Report, CountsByProjectKindAndGradeAndNamesWhatFails) {
   EXPECT_THAT(table, Not(HasSubstr("too late")));
   EXPECT_THAT(ToTable(results, true), HasSubstr("too late"));
   EXPECT_THAT(ToTable(results, true), HasSubstr("no word"));
+
+  // A pass that takes no decision is told apart from the others.
+  std::vector<CaseResult> null = results;
+  for (CaseResult& r : null) r.verdict = Verdict::kFail;
+  EXPECT_THAT(ToSummary(results, null), ContainsRegex("\nA +1 / 2 +1 / 2\n"));
+  null[0].verdict = Verdict::kPass;
+  const std::string summary = ToSummary(results, null);
+  EXPECT_THAT(summary, ContainsRegex("\nA +1 / 2 +0 / 1\n"));
+  EXPECT_THAT(summary, ContainsRegex("\nB +0 / 1 +0 / 1\n"));
+  EXPECT_THAT(summary, ContainsRegex("\npolicy +1 / 3 +0 / 2\n"));
+  EXPECT_THAT(summary, ContainsRegex("\ntogether +1 / 3 +0 / 2\n"));
 
   const Json json = Json::parse(ToJson(results));
   EXPECT_EQ(json["pass"], 1);

@@ -155,6 +155,24 @@ TEST(FlavorAssignment, TakesTheFirstThatWillDo) {
       << with("no-fit", "", 9, "").why;
 }
 
+TEST(FlavorAssignment, PodSetsThatStayTogetherTakeTheirOneFlavor) {
+  Json s = Quotas("flavors", "[" + Gang("g", "x", 0, 2, "pending") + "]",
+                  R"({"mode": "fit", "flavors": [
+                      {"podSet": "main", "resource": "cpu", "flavor": "f"}]})");
+  Json& main = s["gangs"][0]["pods"][0];
+  main["topology"] = {{"colocateGroup", "together"}};
+  s["gangs"][0]["pods"].push_back(main);
+  s["gangs"][0]["pods"][1]["name"] = "lead";
+  EXPECT_EQ(RunJson(s).verdict, Verdict::kPass) << RunJson(s).why;
+  // Of two flavours each role would choose for itself.
+  s["cluster"]["flavors"].push_back({{"name", "h"}});
+  s["queues"][1]["quotas"].push_back(
+      Parse(R"({"resource": "cpu", "flavor": "h", "flavorOrder": 1,
+                "quota": 4000})"));
+  EXPECT_EQ(RunJson(s).verdict, Verdict::kUnsupported);
+  EXPECT_THAT(RunJson(s).why, HasSubstr("must share one"));
+}
+
 TEST(FlavorAssignment, UsageLeavesTheModeToPreemption) {
   Json s = Quotas("flavors", "[" + Gang("g", "x", 0, 3, "pending") + "]",
                   R"({"mode": "preempt"})");

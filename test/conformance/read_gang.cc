@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "test/conformance/scenario_reader.h"
 
 namespace muster::conformance {
@@ -102,13 +104,18 @@ void ReadPod(JsonFields& f, PodSpec* pod) {
   f.Read("labels", &pod->labels);
   ReadSelectors(f, pod);
   f.Read("deviceClaims", &pod->device_claims);
-  pod->has_topology = f.Has("topology");
   f.Object("topology",
            [&](JsonFields& t) { ReadTopologyRequest(t, &pod->topology); });
   f.Read("flavors", &pod->flavors);
-  if (const Json* v = f.Raw("assignment")) {
-    pod->assignment = ReadAssignment(*v, f.Path("assignment"), f.log());
+  for (const auto& [name, assignment] :
+       {std::pair("assignment", &pod->assignment),
+        std::pair("currentAssignment", &pod->current_assignment),
+        std::pair("previousAssignment", &pod->previous_assignment)}) {
+    if (const Json* v = f.Raw(name)) {
+      *assignment = ReadAssignment(*v, f.Path(name), f.log());
+    }
   }
+  f.Read("admittedCount", &pod->admitted_count);
   // totalUsage = count x requests; the class's value stands beside its name.
   f.Ignore({"totalUsage", "priorityClass", "createdAt"});
 }
@@ -142,14 +149,14 @@ void ReadGang(JsonFields& f, GangSpec* gang) {
   ReadIfNeutral(f, "staleForSeconds");
   ReadIfNeutral(f, "stalenessGraceSeconds");
   ReadIfNeutral(f, "preemptionDelaySeconds");
-  ReadIfNeutral(f, "unhealthyNodes");
+  f.Read("unhealthyNodes", &gang->unhealthy_nodes);
   ReadIfNeutral(f, "reclaimablePods");
   ReadIfNeutral(f, "admissionChecks");
   ReadIfNeutral(f, "requeueState");
   // Names and marks of the peer, or told by other fields (a best-effort gang
   // asks for nothing; a gang's domain is where its pods run).
   f.Ignore({"localQueue", "uid", "bestEffort", "allocatedDomain",
-            "evictedReason", "labels"});
+            "evictedReason", "labels", "ownerKinds"});
 }
 
 }  // namespace muster::conformance

@@ -55,6 +55,46 @@ std::string ToTable(const std::vector<CaseResult>& results, bool verbose) {
   return out;
 }
 
+std::string ToSummary(const std::vector<CaseResult>& results,
+                      const std::vector<CaseResult>& null) {
+  struct Row {
+    int pass = 0, all = 0;
+    int deciding_pass = 0, deciding = 0;
+  };
+  std::map<std::string, Row> grades, projects;
+  Row together;
+  for (size_t i = 0; i < results.size(); ++i) {
+    const int pass = results[i].verdict == Verdict::kPass;
+    const int decides = null[i].verdict != Verdict::kPass;
+    for (Row* row : {&grades[results[i].grade], &projects[results[i].project],
+                     &together}) {
+      row->pass += pass;
+      ++row->all;
+      row->deciding_pass += pass * decides;
+      row->deciding += decides;
+    }
+  }
+  std::string out;
+  const auto add = [&](const std::string& name, const std::string& all,
+                       const std::string& deciding) {
+    char line[160];
+    std::snprintf(line, sizeof(line), "%-48s %12s %20s\n", name.c_str(),
+                  all.c_str(), deciding.c_str());
+    out += line;
+  };
+  const auto of = [](int pass, int all) {
+    return std::to_string(pass) + " / " + std::to_string(all);
+  };
+  add("passes of", "all", "needing a decision");
+  const auto add_row = [&](const std::string& name, const Row& row) {
+    add(name, of(row.pass, row.all), of(row.deciding_pass, row.deciding));
+  };
+  for (const auto& [name, row] : grades) add_row(name, row);
+  for (const auto& [name, row] : projects) add_row(name, row);
+  add_row("together", together);
+  return out;
+}
+
 std::string ToJson(const std::vector<CaseResult>& results) {
   nlohmann::ordered_json cases = nlohmann::ordered_json::array();
   Counts total{};

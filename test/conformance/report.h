@@ -13,6 +13,12 @@ namespace muster::conformance {
 // adds why, and lists what is not supported.
 std::string ToTable(const std::vector<CaseResult>& results, bool verbose);
 
+// How many pass of all, and of those that need a decision: that a scheduler
+// which decides nothing does not pass. By grade, by project, and together.
+// `null` is the run of such a one over the same scenarios.
+std::string ToSummary(const std::vector<CaseResult>& results,
+                      const std::vector<CaseResult>& null);
+
 // {"cases": [{"id", "project", "kind", "grade", "result", "why"}],
 //  "pass": n, "fail": n, "unsupported": n}
 std::string ToJson(const std::vector<CaseResult>& results);

@@ -3,6 +3,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "test/conformance/compare.h"
+#include "test/conformance/places.h"
 #include "test/conformance/session.h"
 #include "test/conformance/translation.h"
 
@@ -64,7 +65,7 @@ CaseResult RunScenario(const Scenario& scenario, bool decides) {
   CaseResult result{scenario.id,    scenario.project,      scenario.kind,
                     scenario.grade, Verdict::kUnsupported, ""};
   const absl::StatusOr<std::string> difference =
-      Play(WithUsageAsGangs(scenario), decides);
+      Play(WithAdmittedCounts(WithUsageAsGangs(scenario)), decides);
   if (difference.ok()) {
     result.verdict = difference->empty() ? Verdict::kPass : Verdict::kFail;
     result.why = *difference;

@@ -185,9 +185,12 @@ struct PodSpec {
   std::vector<Toleration> tolerations{};
   std::vector<std::string> device_claims{};
   TopologyRequestSpec topology{};
-  bool has_topology = false;
   StringMap flavors{};  // resource -> flavor, when running.
   std::optional<AssignmentSpec> assignment{};
+  // Of pods that run and of which some are to be placed again; of pods that
+  // ran when the gang had another size.
+  std::optional<AssignmentSpec> current_assignment{}, previous_assignment{};
+  std::optional<int64_t> admitted_count{};  // Of a gang that runs.
 };
 
 struct TreeSpec {
@@ -226,6 +229,7 @@ struct GangSpec {
   std::string phase{};
   bool active = true;
   bool evicted_pods_stay_terminating = false;
+  std::vector<std::string> unhealthy_nodes{};  // Its pods there are lost.
 };
 
 // --- Questions and answers ---------------------------------------------------

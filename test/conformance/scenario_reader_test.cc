@@ -41,6 +41,25 @@ TEST(ReadScenario, KeepsWhatTheFileSays) {
   EXPECT_EQ(s.expect.pods.at("p").state, "placed");
 }
 
+TEST(ReadScenario, KeepsWherePodsAreAndWhichNodesTheyLost) {
+  const Scenario s = ReadOrDie(MakeScenario("placement", Parse(R"({
+    "gangs": [{"name": "g", "unhealthyNodes": ["n"], "ownerKinds": ["Job"],
+      "pods": [
+        {"name": "p", "count": 2, "admittedCount": 1, "currentAssignment":
+          {"levels": ["host"], "domains": [{"values": ["n"], "count": 2}]}},
+        {"name": "r", "previousAssignment":
+          {"levels": ["host"], "domains": [{"values": ["m"], "count": 1}]}}]}]
+    })")));
+  EXPECT_THAT(s.beyond, IsEmpty());
+  EXPECT_THAT(s.gangs[0].unhealthy_nodes, ElementsAre("n"));
+  const PodSpec& p = s.gangs[0].pods[0];
+  EXPECT_EQ(p.admitted_count, 1);
+  ASSERT_TRUE(p.current_assignment.has_value());
+  EXPECT_EQ(p.current_assignment->domains[0].count, 2);
+  EXPECT_FALSE(p.assignment || p.previous_assignment);
+  EXPECT_TRUE(s.gangs[0].pods[1].previous_assignment.has_value());
+}
+
 TEST(ReadScenario, KnowsAPeerThatWasToldToSpread) {
   const auto spreads = [](const char* config) {
     Json top = MakeScenario("cycle", Json::object());

@@ -18,6 +18,7 @@ bool Starts(DecisionKind kind) {
 }
 
 bool Ran(const Unit& unit) {
+  if (unit.lost) return false;
   return unit.state == "running" || unit.state == "bound" ||
          unit.state == "stuck-terminating";
 }
@@ -58,8 +59,12 @@ absl::Status Session::Tell() {
     auto report = scheduler_.Reconcile(moment.at, moment.whole);
     if (!report.ok()) return report.status();
   }
-  for (const TasksAnswered& answer : t_->finished) {
+  for (const TasksAnswered& answer : t_->answers) {
     auto status = scheduler_.Apply({t_->moments.back().at, answer});
+    if (!status.ok()) return status;
+  }
+  for (const std::string& node : t_->lost_nodes) {
+    auto status = scheduler_.Apply({t_->moments.back().at, NodeDown{node}});
     if (!status.ok()) return status;
   }
   for (const Queue& queue : t_->closed_queues) {

@@ -9,6 +9,7 @@
 #include "test/conformance/flavors.h"
 #include "test/conformance/gang_translator.h"
 #include "test/conformance/kinds.h"
+#include "test/conformance/places.h"
 #include "test/conformance/role_maker.h"
 #include "test/conformance/topologies.h"
 #include "test/conformance/translate_nodes.h"
@@ -148,6 +149,7 @@ absl::Status CheckKnown(const Scenario& s) {
     return absl::UnimplementedError("grade " + s.grade);
   }
   for (const GangSpec& gang : s.gangs) {
+    if (auto status = CheckPlaces(gang); !status.ok()) return status;
     for (const PodSpec& pod : gang.pods) {
       if (pod.count < 0 || pod.count > kMostPods) {
         return absl::UnimplementedError("a pod set of " +

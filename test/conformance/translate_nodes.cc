@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "test/conformance/device_book.h"
+#include "test/conformance/places.h"
 #include "test/conformance/role_maker.h"
 #include "test/conformance/translate_queues.h"
 
@@ -36,6 +37,7 @@ class NodeTranslator {
     SeatPodSets();
     SeatFinished();
     AddGhostNodes();
+    if (auto status = LoseNodes(); !status.ok()) return status;
     for (const ForeignPodSpec& pod : s_.cluster.foreign_pods) AddForeign(pod);
     for (const DomainUsageSpec& usage : s_.cluster.domain_usage) {
       AddDomainUsage(usage);
@@ -128,15 +130,25 @@ class NodeTranslator {
       const GangSpec& gang = s_.gangs[where.first];
       const PodSpec& pod = gang.pods[where.second];
       size_t next = 0;
-      if (pod.assignment) {
-        for (const DomainCountSpec& domain : pod.assignment->domains) {
+      if (const AssignmentSpec* places = PlacesOf(pod)) {
+        for (const DomainCountSpec& domain : places->domains) {
           for (int64_t i = 0; i < domain.count && next < units.size(); ++i) {
-            Seat(pod.assignment->levels, domain.values, units[next++]);
+            Seat(places->levels, domain.values, units[next++]);
           }
         }
       }
+      if (pod.previous_assignment) ForgetGone(units);
       const std::string rest = QuotaNodeOf(RootOf(s_, gang.queue));
       while (next < units.size()) units[next++]->node = rest;
+    }
+  }
+
+  // What ran on a node that is gone since is not there to be kept.
+  void ForgetGone(const std::vector<Unit*>& units) {
+    for (Unit* unit : units) {
+      if (nodes_.contains(unit->node)) continue;
+      unit->node.clear();
+      unit->state = "pending";
     }
   }
 
@@ -179,7 +191,7 @@ class NodeTranslator {
       if (!unit.member || unit.state != "succeeded" || nodes_.empty()) continue;
       const std::string& told = s_.gangs[unit.gang].pods[unit.pod].node;
       unit.node = nodes_.contains(told) ? told : nodes_.begin()->first;
-      TasksAnswered& answer = t_.finished.emplace_back();
+      TasksAnswered& answer = t_.answers.emplace_back();
       answer.gang = t_.gangs[unit.gang].gang.key;
       answer.tasks.push_back({.task = unit.task,
                               .attempt = 0,
@@ -205,6 +217,55 @@ class NodeTranslator {
       plan.node.devices.resize(
           std::min<size_t>(64, plan.node.devices.size() + devices));
     }
+  }
+
+  // A node is named by its key, or as the narrowest domains are.
+  bool IsNamed(const std::string& node, const std::string& name) {
+    if (node == name) return true;
+    const StringMap& labels = t_.node_labels[node];
+    for (const Topology& topology : t_.config.topologies) {
+      const auto it = labels.find(topology.levels.back());
+      if (it != labels.end() && it->second == name) return true;
+    }
+    return false;
+  }
+
+  bool IsUnhealthyFor(const GangSpec& gang, const std::string& node) {
+    return std::any_of(
+        gang.unhealthy_nodes.begin(), gang.unhealthy_nodes.end(),
+        [&](const std::string& name) { return IsNamed(node, name); });
+  }
+
+  // Pods on an unhealthy node have failed, and then the node is down: so says a
+  // host that wants just these placed again. A node that goes down with pods
+  // on it ends their gangs.
+  absl::Status LoseNodes() {
+    std::set<std::string> lost;
+    for (const GangSpec& gang : s_.gangs) {
+      for (auto& [name, plan] : nodes_) {
+        if (!IsUnhealthyFor(gang, name)) continue;
+        plan.down = false;  // As long as the pods ran.
+        lost.insert(name);
+      }
+    }
+    t_.lost_nodes.assign(lost.begin(), lost.end());
+    std::map<size_t, TasksAnswered> failed;
+    for (Unit& unit : t_.units) {
+      if (!unit.member || !Seated(unit) || !lost.contains(unit.node)) continue;
+      if (!IsUnhealthyFor(s_.gangs[unit.gang], unit.node)) {
+        return absl::UnimplementedError(
+            "a node that is unhealthy for one gang and not for another");
+      }
+      unit.lost = true;
+      failed[unit.gang].gang = t_.gangs[unit.gang].gang.key;
+      failed[unit.gang].tasks.push_back({.task = unit.task,
+                                         .attempt = 0,
+                                         .outcome = TaskOutcome::kFailed,
+                                         .node = {},
+                                         .devices = {}});
+    }
+    for (auto& [gang, answer] : failed) t_.answers.push_back(answer);
+    return absl::OkStatus();
   }
 
   void AddForeign(const ForeignPodSpec& pod) {
@@ -249,22 +310,34 @@ class NodeTranslator {
     }
   }
 
+  static bool IsWhole(const DeviceRequest& request) {
+    return request.memory_bytes == 0 && request.milli == kWholeDevice;
+  }
+
   void ChooseDevices() {
+    std::map<std::string, uint32_t> whole_on;
+    for (const auto& [name, plan] : nodes_) {
+      whole_on[name] = plan.others_devices.count;
+    }
+    for (const Unit& unit : t_.units) {
+      if (!unit.member || unit.node.empty()) continue;
+      const DeviceRequest& request = ShapeOf(unit).devices;
+      if (IsWhole(request)) whole_on[unit.node] += request.count;
+    }
     std::map<std::string, DeviceBook> books;
     for (const auto& [name, plan] : nodes_) {
       const auto& devices = plan.node.devices;
       books.try_emplace(name, devices.size(),
-                        devices.empty() ? 0 : devices[0].memory_bytes);
+                        devices.empty() ? 0 : devices[0].memory_bytes,
+                        whole_on[name]);
     }
     for (const int round : {0, 1, 2}) {
       for (Unit& unit : t_.units) {
         if (!unit.member || unit.node.empty()) continue;
         const DeviceRequest& request = ShapeOf(unit).devices;
         const auto& labels = s_.gangs[unit.gang].pods[unit.pod].gpu_devices;
-        const bool whole =
-            request.memory_bytes == 0 && request.milli == kWholeDevice;
         if (request.count == 0) continue;
-        if (round != (whole ? 1 : labels.empty() ? 2 : 0)) continue;
+        if (round != (IsWhole(request) ? 1 : labels.empty() ? 2 : 0)) continue;
         unit.devices = books.at(unit.node).Enter(request, labels);
       }
     }

@@ -317,8 +317,10 @@ absl::Status TranslatePriorities(const Scenario& s, Translation* translation) {
         gang.priority > std::numeric_limits<int32_t>::max()) {
       return Unsupported("a priority beyond 32 bits");
     }
-    const bool tries = gang.state == "pending" &&
-                       !translation->gangs[g].gang.held && s.kind != "flavors";
+    // What lost its pods waits again.
+    const bool waits = gang.state == "pending" || !gang.unhealthy_nodes.empty();
+    const bool tries =
+        waits && !translation->gangs[g].gang.held && s.kind != "flavors";
     auto may = IsQueueSystem(s) && tries ? MayPreempt(s, gang)
                                          : MayPreemptByClass(s, gang);
     if (!may.ok()) return may.status();

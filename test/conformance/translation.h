@@ -22,6 +22,7 @@ struct Unit {
   std::string state;   // As the scenario starts.
   std::string node;    // Where it is then; empty: nowhere.
   bool member = true;  // Whether it is a task of the gang.
+  bool lost = false;   // With its node, before the first pass.
   TaskId task{};
   std::vector<uint32_t> devices{};
 };
@@ -49,7 +50,10 @@ struct Translation {
   std::vector<Queue> closed_queues;   // Their final values, said last.
   std::vector<TranslatedGang> gangs;  // As in Scenario::gangs.
   std::vector<Moment> moments;
-  std::vector<TasksAnswered> finished;  // Pods that succeeded before.
+  // What befell after the last moment: pods that succeeded, pods that were
+  // lost, and the nodes that were lost with them.
+  std::vector<TasksAnswered> answers;
+  std::vector<std::string> lost_nodes;
   std::vector<Unit> units;
   std::map<std::string, StringMap> node_labels;  // Topology levels included.
   Time start = 0;                                // Of the first pass.
