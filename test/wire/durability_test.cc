@@ -51,12 +51,16 @@ void LiveAndDie(const std::string& path, JournalOptions options,
     };
     if (!apply(NodeChanged{{.key = "n"}}) || !apply(QueueChanged{{.key = "q"}}))
       return 2;
-    scheduler->Submit({.key = "drained", .queue = "q", .roles = {Role{}}});
+    const auto submit = [&](const std::string& key) {
+      return scheduler->Submit({.key = key, .queue = "q", .roles = {Role{}}})
+          .ok();
+    };
+    if (!submit("drained")) return 2;
     Plan plan;
     scheduler->Schedule(0, &plan);
     if (!plan.refused.empty()) return 3;
     if (!apply(NodeDown{"n"})) return 4;
-    scheduler->Submit({.key = "lost", .queue = "q", .roles = {Role{}}});
+    if (!submit("lost")) return 4;
     if (last != nullptr && !((**journal).*last)().ok()) return 5;
     KillThisProcess();
   });

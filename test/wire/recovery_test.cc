@@ -200,7 +200,7 @@ class SmallHost {
     role.shape.devices.count = static_cast<uint32_t>(1 + Below(3));
     if (i % 2 == 0) {
       *later = gang.key;
-      scheduler().Submit(std::move(gang));
+      if (!scheduler().Submit(std::move(gang)).ok()) return 33;
       return 0;
     }
     if (!Tell(GangSubmitted{gang})) return 30;
