@@ -58,6 +58,14 @@ struct SchedulerConfig {
   // How many gangs may wait between Submit() and the pass that takes them: more
   // are refused there. 0: no bound.
   uint64_t inbox_limit = 0;
+  // A gang below its minimum keeps its places for so long while no room is
+  // found for the tasks it lacks; then it gives them up and waits. 0: it gives
+  // them up at once. One that lost tasks with a node does so in any case.
+  Duration replacement_timeout = 0;
+  // A gang that has been suspended for so long, and is not held, is evicted:
+  // it waits like any other, may go elsewhere, and starts from its checkpoint.
+  // 0: it waits for its own places as long as it takes.
+  Duration suspend_timeout = 600 * kSecond;
 
   friend bool operator==(const SchedulerConfig&,
                          const SchedulerConfig&) = default;
@@ -75,6 +83,8 @@ struct SchedulerConfig {
     v(10, "partition_schemes", s.partition_schemes);
     v(11, "fabrics", s.fabrics);
     v(12, "inbox_limit", s.inbox_limit);
+    v(14, "replacement_timeout", s.replacement_timeout);
+    v(15, "suspend_timeout", s.suspend_timeout);
   }
 };
 

@@ -126,13 +126,47 @@ struct GangSubmitted {
     v(1, "gang", s.gang);
   }
 };
+// A live gang's new description: gang.key says which. It is as if it had been
+// submitted so, but for what it has already:
+//  - its queue stays (GangMoved), gang.queue names it;
+//  - a nomination is withdrawn if what decides about its places changed;
+//  - while tasks of a role are somewhere, the role keeps its position and name,
+//    and the shape they have keeps resources and devices (FAILED_PRECONDITION);
+//    roles behind the last one with tasks come and go freely;
+//  - what runs stays where it is, also where a selector or a constraint would
+//    not put it any more; new tolerations hold at once;
+//  - tasks with an index beyond a role's desired_tasks are shrunk by the next
+//    plan (by a host that cannot shrink, the gang is evicted);
+//  - below a raised minimum, tasks are placed beside the others, or the gang is
+//    rolled back: see SchedulerConfig::replacement_timeout.
+struct GangChanged {
+  Gang gang{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+  }
+};
+// The gang goes to another leaf queue, with all it holds. It keeps its place in
+// the order of submission. Refused if that queue is closed.
+struct GangMoved {
+  std::string gang{};
+  std::string queue{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+    v(2, "queue", s.queue);
+  }
+};
+// Held: it is not started, and loses a nomination; what runs goes on.
 struct GangHeld {
   std::string gang{};
   bool held = true;
+  std::string why{};  // The host's word for it: see Gang::held_why.
   template <class Self, class V>
   static void Fields(Self& s, V&& v) {
     v(1, "gang", s.gang);
     v(2, "held", s.held);
+    v(3, "why", s.why);
   }
 };
 // The gang gets another priority class.
@@ -154,8 +188,28 @@ struct GangCancelled {
     v(1, "gang", s.gang);
   }
 };
-// All its work is done and nothing of it runs any more.
+// How a gang ended.
+enum class GangOutcome : uint8_t {
+  kSucceeded,
+  kFailed,
+  kCancelled,
+};
+MUSTER_ENUM_NAMES(GangOutcome, "succeeded", "failed", "cancelled");
+
+// The gang is over and nothing of it runs any more: it is forgotten.
 struct GangFinished {
+  std::string gang{};
+  GangOutcome outcome = GangOutcome::kSucceeded;  // For journals and reports.
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+    v(2, "outcome", s.outcome);
+  }
+};
+// Nothing of the gang runs any more, through no fault of its own (somebody else
+// took its places, it gave them up). It waits in its old place, without
+// back-off. A nomination stays.
+struct GangYielded {
   std::string gang{};
   template <class Self, class V>
   static void Fields(Self& s, V&& v) {
@@ -178,10 +232,16 @@ struct CheckpointTaken {
 enum class TaskOutcome : uint8_t {
   kStarted,    // It runs.
   kFailed,     // It could not be started, or died. It holds nothing.
-  kReleased,   // It was stopped as asked. It holds nothing.
-  kSucceeded,  // It finished its work. It holds nothing.
+  kReleased,   // It was stopped as asked. It holds nothing. Of a task that was
+               // not asked to stop: as kYielded.
+  kSucceeded,  // It finished its work, for good. It holds nothing.
+  kYielded,    // It stopped through nobody's fault. It is placed again, with no
+               // back-off, and does not count as failed.
+  kDone,       // It ended well, and its place in the role is free for the next
+               // task: placed again like one that yielded.
 };
-MUSTER_ENUM_NAMES(TaskOutcome, "started", "failed", "released", "succeeded");
+MUSTER_ENUM_NAMES(TaskOutcome, "started", "failed", "released", "succeeded",
+                  "yielded", "done");
 
 struct TaskAnswer {
   TaskId task{};
@@ -286,7 +346,8 @@ using EventBody =
                  QueueRemoved, PriorityClassChanged, GangSubmitted, GangHeld,
                  GangReprioritized, GangCancelled, GangFinished,
                  CheckpointTaken, TasksAnswered, DecisionApplied,
-                 DecisionRefused, Reconciled>;
+                 DecisionRefused, Reconciled, GangChanged, GangMoved,
+                 GangYielded>;
 
 // What happened, and when. A time before the scheduler's own counts as now.
 struct Event {

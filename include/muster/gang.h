@@ -3,11 +3,13 @@
 #define MUSTER_GANG_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "muster/device.h"
 #include "muster/ids.h"
+#include "muster/priority_class.h"
 #include "muster/resources.h"
 #include "muster/selector.h"
 #include "muster/topology.h"
@@ -158,6 +160,8 @@ struct SpeedEntry {
 // Fields marked [later] are part of the interface, but a gang that sets them is
 // refused with "not supported yet" in this version; none is ever ignored.
 struct Gang {
+  static constexpr uint32_t kMaxTasks = 1u << 20;  // Desired by all roles.
+
   std::string key{};             // 1..256 bytes, unique among live gangs.
   std::string queue{};           // Key of a leaf queue.
   std::string priority_class{};  // Key; empty: value 0, all defaults.
@@ -178,6 +182,10 @@ struct Gang {
   std::vector<std::string> depends_on{};  // [later] Gangs to finish first.
   Duration restart_cost = 0;  // Lost at each restart, beside unsaved work.
   std::vector<SpeedEntry> speed{};  // [later]
+  std::string display{};            // A name for people, beside the key.
+  std::string held_why{};           // While it is held: told in explanations.
+  // As a victim, in place of what its priority class says.
+  std::optional<OnPreempted> on_preempted{};
 
   friend bool operator==(const Gang&, const Gang&) = default;
   template <class Self, class V>
@@ -202,6 +210,9 @@ struct Gang {
     v(18, "depends_on", s.depends_on);
     v(19, "restart_cost", s.restart_cost);
     v(20, "speed", s.speed);
+    v(21, "display", s.display);
+    v(22, "held_why", s.held_why);
+    v(23, "on_preempted", s.on_preempted);
   }
 };
 

@@ -42,7 +42,9 @@ enum class ReasonCode : uint8_t {
   kConstraint,         // A group's or role's constraint cannot be met.
   kSuspendedWaits,     // Suspended; its own nodes have no room yet.
   // Of decisions.
-  kBelowMinimum,  // Too few of its tasks run, though none failed.
+  kBelowMinimum,      // Too few of its tasks run, though none failed.
+  kResized,           // Its description asks for fewer tasks than it has.
+  kSuspendedTooLong,  // See SchedulerConfig::suspend_timeout.
 };
 MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
                   "made-room", "reclaimed", "node-lost", "node-drained",
@@ -51,7 +53,8 @@ MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
                   "backoff", "queue-limit", "insufficient", "no-node-admits",
                   "no-domain", "no-matching-device", "behind-head",
                   "waiting-for-release", "never-fits", "over-limit-always",
-                  "budget", "constraint", "suspended-waits", "below-minimum");
+                  "budget", "constraint", "suspended-waits", "below-minimum",
+                  "resized", "suspended-too-long");
 
 // What Reason::object is a handle's index (or position) of.
 enum class ReasonObject : uint8_t {

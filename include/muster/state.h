@@ -99,6 +99,9 @@ struct GangState {
   // The decision that placed its tasks last (see SchedulerState::round_seq).
   uint64_t placed_seq = 0;
   bool look = false;  // The next pass looks at it by itself.
+  // Since when it is suspended, or runs below its minimum: see trouble. In
+  // other phases of no meaning.
+  Time since = kForever;
 
   friend bool operator==(const GangState&, const GangState&) = default;
   template <class Self, class V>
@@ -116,6 +119,7 @@ struct GangState {
     v(11, "open", s.open);
     v(12, "placed_seq", s.placed_seq);
     v(13, "look", s.look);
+    v(14, "since", s.since);
   }
 };
 

@@ -20,9 +20,13 @@ absl::Status WasMade(const Core& core, uint64_t seq) {
 
 absl::Status CheckAnswer(const Core& core, const GangRecord& r,
                          const std::string& at, const TaskAnswer& a) {
-  const std::vector<Role>& roles = core.specs.at(r.spec).gang().roles;
-  if (a.task.role >= roles.size() ||
-      a.task.index >= roles[a.task.role].desired_tasks) {
+  const GangSpec& spec = core.specs.at(r.spec);
+  const std::vector<Role>& roles = spec.gang().roles;
+  const TaskRecord* task = FindTask(r, a.task);
+  // The gang may have been resized since the attempt.
+  const bool known = task != nullptr || a.attempt > 0;
+  if (!known &&
+      (a.task.role >= roles.size() || IsBeyond(spec.gang(), a.task))) {
     return absl::InvalidArgumentError(
         absl::StrCat(at, ".task: the gang has no task (", a.task.role, ", ",
                      a.task.index, ")"));
@@ -32,7 +36,6 @@ absl::Status CheckAnswer(const Core& core, const GangRecord& r,
         absl::StrCat(at, ".attempt: ", a.attempt,
                      " was never planned; the last is ", r.attempts));
   }
-  const TaskRecord* task = FindTask(r, a.task);
   return task == nullptr ? absl::OkStatus()
                          : RealPlace(core, r, task->at, a).status();
 }
@@ -53,23 +56,20 @@ void RefuseStop(EventContext& context, GangEdit& gang,
   for (const TaskId id : owed) {
     TaskRecord* task = FindTask(*gang, id);
     core.answers.Settle(*gang, *task);
+    if (task->phase == TaskPhase::kSuspended) continue;
     context.holdings.SetPhase(gang.gang(), *task, TaskPhase::kRunning);
     core.nodes.Suspect(task->at.node);
   }
-  if (gang->phase == GangPhase::kStopping ||
-      gang->phase == GangPhase::kSuspending) {
+  if (HasTask(*gang, TaskPhase::kRunning)) {
     gang->phase = GangPhase::kRunning;
+  } else if (HasTask(*gang, TaskPhase::kSuspended)) {
+    gang->phase = GangPhase::kSuspended;
   }
   gang->cancel = false;
   gang->failures = 0;
   gang->backoff_until = core.now + core.config.backoff_base;
   if (gang->trouble == ReasonCode::kNone) {
-    std::vector<uint32_t> counts;
-    if (!MeetsMinimum(*gang, core.specs.at(gang->spec), &counts)) {
-      gang->trouble = ReasonCode::kTaskFailed;
-    } else if (!context.life.Leaving(*gang).empty()) {
-      gang->trouble = ReasonCode::kNodeDrained;
-    }
+    gang->trouble = context.life.WhyLeaves(*gang);
   }
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   context.life.Update(gang);

@@ -28,10 +28,11 @@ const char* WrongTasks(const GangRecord& r, const PhaseCounts& counts) {
   if (r.phase != GangPhase::kNominated && in(TaskPhase::kNominated) > 0) {
     return " has a nominated task";
   }
-  const bool suspends =
-      r.phase == GangPhase::kSuspending || r.phase == GangPhase::kSuspended;
-  if (!suspends && in(TaskPhase::kSuspended) > 0)
+  const uint32_t suspended = in(TaskPhase::kSuspended);
+  if (suspended > 0 && r.phase != GangPhase::kSuspending &&
+      r.phase != GangPhase::kSuspended && r.phase != GangPhase::kStopping) {
     return " has a suspended task";
+  }
   switch (r.phase) {
     case GangPhase::kWaiting:
       return r.tasks.empty() ? nullptr : " holds tasks";
@@ -43,13 +44,15 @@ const char* WrongTasks(const GangRecord& r, const PhaseCounts& counts) {
     case GangPhase::kRunning:
       return live + releasing > 0 ? nullptr : " has no task";
     case GangPhase::kStopping:
+      return releasing + suspended > 0 && live == 0
+                 ? nullptr
+                 : " releases nothing, or runs on";
     case GangPhase::kSuspending:
       return releasing > 0 && live == 0 ? nullptr
                                         : " releases nothing, or runs on";
     case GangPhase::kSuspended:
-      return in(TaskPhase::kSuspended) > 0 && live + releasing == 0
-                 ? nullptr
-                 : " holds something";
+      return suspended > 0 && live + releasing == 0 ? nullptr
+                                                    : " holds something";
   }
   return " has no phase";
 }

@@ -1,5 +1,7 @@
 #include "lib/scheduler/decisions.h"
 
+#include <algorithm>
+
 namespace muster {
 
 void Decisions::Owe(GangEdit& gang, Draft draft, size_t count) {
@@ -44,11 +46,23 @@ void Decisions::Start(GangIndex g, std::span<const Assignment> tasks,
   core_.opener.Publish(true);
 }
 
+namespace {
+
+bool FillsGap(const GangRecord& r, std::span<const Assignment> tasks) {
+  return std::ranges::any_of(tasks, [&](const Assignment& a) {
+    return std::ranges::any_of(r.tasks, [&](const TaskRecord& t) {
+      return t.task.role == a.task.role && t.task.index > a.task.index;
+    });
+  });
+}
+
+}  // namespace
+
 void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
                      const Reason& reason) {
   {
     GangEdit gang(core_, g);
-    const bool replaces = reason.code == ReasonCode::kTaskFailed;
+    const bool replaces = reason.code != ReasonCode::kFits;
     const Draft joined = replaces ? PlanWriter::kNone : plan_.PlacedBy(g);
     const bool joins = joined != PlanWriter::kNone;
     const Draft draft =
@@ -58,10 +72,16 @@ void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
       gang->look = false;
     } else {
       Place(gang, draft);
+      // Others than these may go first when it gives tasks: where they fill a
+      // gap, or another role can do without some now.
+      const bool one_role = core_.specs.at(gang->spec).gang().roles.size() == 1;
+      if (!joins && (!one_role || FillsGap(*gang, tasks))) {
+        core_.opener.VictimsChanged(gang->queue, core_.PriorityOf(*gang), true);
+      }
     }
     AddTasks(gang, tasks, TaskPhase::kStarting, draft);
     if (replaces) {
-      ++gang->failures;
+      gang->failures += reason.code == ReasonCode::kTaskFailed;
       gang->trouble = ReasonCode::kNone;
       core_.opener.VictimsChanged(gang->queue, core_.PriorityOf(*gang));
     } else {
@@ -123,7 +143,10 @@ void Decisions::Resume(GangIndex g) {
 
 void Decisions::Release(GangEdit& gang, TaskRecord& task, Draft draft) {
   core_.answers.Settle(*gang, task);
-  holdings_.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
+  // What is suspended holds no more while it is being stopped than before.
+  if (task.phase != TaskPhase::kSuspended) {
+    holdings_.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
+  }
   task.open_seq = plan_.seq(draft);
   Owe(gang, draft, 1);
   plan_.AddTask(draft, *gang, task);
@@ -137,7 +160,8 @@ void Decisions::BeginStop(GangEdit& gang, DecisionKind kind,
                                                : GangPhase::kStopping;
   for (TaskRecord& task : gang->tasks) {
     if (task.phase == TaskPhase::kStarting ||
-        task.phase == TaskPhase::kRunning) {
+        task.phase == TaskPhase::kRunning ||
+        task.phase == TaskPhase::kSuspended) {
       Release(gang, task, draft);
     }
   }

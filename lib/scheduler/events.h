@@ -41,10 +41,13 @@ absl::Status Take(EventContext& context, const PriorityClassChanged& e);
 absl::Status Take(EventContext& context, const GangSubmitted& e);
 absl::Status Submit(EventContext& context, const Gang& gang,
                     bool even_if_closed);
+absl::Status Take(EventContext& context, const GangChanged& e);
+absl::Status Take(EventContext& context, const GangMoved& e);
 absl::Status Take(EventContext& context, const GangHeld& e);
 absl::Status Take(EventContext& context, const GangReprioritized& e);
 absl::Status Take(EventContext& context, const GangCancelled& e);
 absl::Status Take(EventContext& context, const GangFinished& e);
+absl::Status Take(EventContext& context, const GangYielded& e);
 absl::Status Take(EventContext& context, const CheckpointTaken& e);
 // answer_events.cc
 absl::Status Take(EventContext& context, const TasksAnswered& e);

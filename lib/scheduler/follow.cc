@@ -74,7 +74,7 @@ absl::StatusOr<std::vector<Assignment>> Follower::TasksOf(
   for (const PlannedTaskRecord& p : d.tasks) {
     if (p.task.role >= spec.prepared.shapes.size() ||
         p.alternative >= spec.prepared.shapes[p.task.role].size() ||
-        p.task.index >= spec.gang().roles[p.task.role].desired_tasks) {
+        (!IsStop(d.kind) && IsBeyond(spec.gang(), p.task))) {
       return Cannot(d, "names a task that the gang does not have");
     }
     if (!named.insert(p.task).second) return Cannot(d, "names a task twice");
@@ -159,7 +159,9 @@ absl::Status Follower::TakeDecision(const DecisionRecord& d) {
     case DecisionKind::kEvict:
     case DecisionKind::kSuspend:
     case DecisionKind::kCancel:
-      if (!IsLive(r) && r.phase != GangPhase::kNominated) {
+      if (!IsLive(r) && r.phase != GangPhase::kNominated &&
+          (r.phase != GangPhase::kSuspended ||
+           d.kind == DecisionKind::kSuspend)) {
         return Cannot(d, "it does not run");
       }
       decisions_.Stop(g, d.kind, reason, winner);

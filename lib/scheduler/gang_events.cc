@@ -56,14 +56,15 @@ absl::Status CheckNodeSets(const Core& core, const Gang& gang) {
   return absl::OkStatus();
 }
 
-// All that gangs could use stays within 2^62 of each kind.
-absl::Status CheckTotals(const Core& core, const Gang& gang, QueueIndex leaf) {
-  const Resources most =
-      MostOf(gang, core.queues.kinds(), core.cluster.device_kind());
-  for (ResourceKind k = 0; k < most.size(); ++k) {
-    for (QueueIndex q = leaf; q != kNoQueue; q = core.queues.at(q).parent) {
+// All that gangs could use stays within 2^62 of each kind, with `more` of this
+// one in the queues from the leaf up to (not including) `top`.
+absl::Status CheckTotals(const Core& core, const Gang& gang,
+                         const Resources& more, QueueIndex leaf,
+                         QueueIndex top) {
+  for (ResourceKind k = 0; k < more.size(); ++k) {
+    for (QueueIndex q = leaf; q != top; q = core.queues.at(q).parent) {
       const QueueTree::Entry& e = core.queues.at(q);
-      if (most[k] <= QueueTree::kUnbounded - e.asked[k]) continue;
+      if (more[k] <= QueueTree::kUnbounded - e.asked[k]) continue;
       return absl::InvalidArgumentError(absl::StrCat(
           "gang '", gang.key, "'.roles: all gangs of queue '", e.queue.key,
           "' could use more than 2^62 ", core.config.resources[k], " with it"));
@@ -73,16 +74,8 @@ absl::Status CheckTotals(const Core& core, const Gang& gang, QueueIndex leaf) {
 }
 
 void TakeOwnFields(const Gang& gang, GangRecord& r) {
-  r.user = gang.user;
-  r.account = gang.account;
-  r.labels = gang.labels;
+  r.TakeFrom(gang);
   std::sort(r.labels.begin(), r.labels.end());
-  r.submitted = gang.submitted;
-  r.held = gang.held;
-  r.not_before = gang.not_before;
-  r.max_runtime = gang.max_runtime;
-  r.expected_runtime = gang.expected_runtime;
-  r.restart_cost = gang.restart_cost;
 }
 
 }  // namespace
@@ -106,7 +99,8 @@ absl::Status Submit(EventContext& context, const Gang& gang,
       ClassNamed(core, gang.key, gang.priority_class);
   if (!cls.ok()) return cls.status();
   MUSTER_RETURN_IF_ERROR(CheckNodeSets(core, gang));
-  MUSTER_RETURN_IF_ERROR(CheckTotals(core, gang, *q));
+  MUSTER_RETURN_IF_ERROR(
+      CheckTotals(core, gang, MostOf(gang, core.cluster), *q, kNoQueue));
   const GangIndex g = GangEdit::Add(core, gang.key);
   GangEdit added(core, g);
   added->spec = core.specs.Intern(gang, core.cluster);
@@ -118,11 +112,133 @@ absl::Status Submit(EventContext& context, const Gang& gang,
   return absl::OkStatus();
 }
 
+namespace {
+
+// A task that is somewhere stays what it is: its role has the same name and the
+// shape it has asks for the same.
+absl::Status CheckKept(const Core& core, const GangRecord& r,
+                       const Gang& changed) {
+  const GangSpec& spec = core.specs.at(r.spec);
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase == TaskPhase::kNominated) continue;
+    const uint32_t i = task.task.role;
+    const Role& role = spec.gang().roles[i];
+    const std::string field = absl::StrCat("gang '", r.key, "'.roles[", i, "]");
+    if (i >= changed.roles.size() || changed.roles[i].name != role.name) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          field, ": role '", role.name, "' has tasks, and stays where it is"));
+    }
+    const uint32_t a = AlternativeOf(spec, task.task, task.at.shape);
+    const std::vector<TaskShape>& others = changed.roles[i].alternatives;
+    const TaskShape* shape = a == 0               ? &changed.roles[i].shape
+                             : a <= others.size() ? &others[a - 1]
+                                                  : nullptr;
+    const TaskShape& now = a == 0 ? role.shape : role.alternatives[a - 1];
+    if (shape == nullptr || !(shape->resources == now.resources) ||
+        !(shape->devices == now.devices)) {
+      return absl::FailedPreconditionError(absl::StrCat(
+          field, ".shape: has tasks, which keep resources and devices"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void SetClass(Core& core, GangEdit& gang, uint32_t cls) {
+  core.classes.CountGang(gang->priority_class, -1);
+  core.classes.CountGang(cls, 1);
+  gang->priority_class = cls;
+}
+
+// The new spec is interned; tasks have their shapes in it.
+void SetSpec(Core& core, GangEdit& gang, SpecIndex next) {
+  const GangSpec& from = core.specs.at(gang->spec);
+  const GangSpec& to = core.specs.at(next);
+  core.queues.CountGang(gang->queue, from.most, -1);
+  core.queues.CountGang(gang->queue, to.most, 1);
+  for (TaskRecord& task : gang->tasks) {
+    const uint32_t a = AlternativeOf(from, task.task, task.at.shape);
+    task.at.shape = to.prepared.shapes[task.task.role][a];
+  }
+  core.specs.Unref(gang->spec, core.cluster);
+  gang->spec = next;
+}
+
+absl::Status CheckChange(const Core& core, GangIndex g, const Gang& gang) {
+  MUSTER_RETURN_IF_ERROR(ValidateGang(core.config, gang));
+  const GangRecord& r = core.gangs.at(g);
+  const std::string& queue = core.queues.at(r.queue).queue.key;
+  if (gang.queue != queue) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("gang '", r.key, "'.queue: is '", queue,
+                     "'; GangMoved moves it to '", gang.queue, "'"));
+  }
+  MUSTER_RETURN_IF_ERROR(CheckNodeSets(core, gang));
+  MUSTER_RETURN_IF_ERROR(CheckKept(core, r, gang));
+  Resources more = MostOf(gang, core.cluster);
+  for (ResourceKind k = 0; k < more.size(); ++k) {
+    if (more[k] != kOverflow)
+      more.Set(k, more[k] - core.specs.at(r.spec).most[k]);
+  }
+  return CheckTotals(core, gang, more, r.queue, kNoQueue);
+}
+
+}  // namespace
+
+absl::Status Take(EventContext& context, const GangChanged& e) {
+  Core& core = context.core;
+  const absl::StatusOr<GangIndex> g = GangNamed(core, e.gang.key);
+  if (!g.ok()) return g.status();
+  MUSTER_RETURN_IF_ERROR(CheckChange(core, *g, e.gang));
+  const absl::StatusOr<uint32_t> cls =
+      ClassNamed(core, e.gang.key, e.gang.priority_class);
+  if (!cls.ok()) return cls.status();
+  GangEdit gang(core, *g);
+  const std::optional<OnPreempted> on_preempted = gang->on_preempted;
+  TakeOwnFields(e.gang, *gang);
+  if (gang->phase == GangPhase::kNominated) gang->look = true;
+  const SpecIndex spec = core.specs.Intern(e.gang, core.cluster);
+  if (spec == gang->spec && *cls == gang->priority_class &&
+      on_preempted == gang->on_preempted) {
+    core.specs.Unref(spec, core.cluster);
+    return absl::OkStatus();
+  }
+  if (gang->phase == GangPhase::kNominated) context.life.Stop(gang);
+  SetClass(core, gang, *cls);
+  SetSpec(core, gang, spec);
+  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
+    gang->trouble = context.life.WhyLeaves(*gang);
+  }
+  context.life.Update(gang);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const GangMoved& e) {
+  Core& core = context.core;
+  const absl::StatusOr<GangIndex> g = GangNamed(core, e.gang);
+  if (!g.ok()) return g.status();
+  const absl::StatusOr<QueueIndex> q = LeafNamed(core, e.gang, e.queue, false);
+  if (!q.ok()) return q.status();
+  const GangRecord& r = core.gangs.at(*g);
+  if (r.queue == *q) return absl::OkStatus();
+  const GangSpec& spec = core.specs.at(r.spec);
+  MUSTER_RETURN_IF_ERROR(CheckTotals(core, Describe(r, spec), spec.most, *q,
+                                     core.queues.CommonAncestor(r.queue, *q)));
+  GangEdit gang(core, *g);
+  core.queues.CountGang(gang->queue, spec.most, -1);
+  context.holdings.MoveTo(gang, *q);
+  core.queues.CountGang(gang->queue, spec.most, 1);
+  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  if (gang->phase == GangPhase::kNominated) gang->look = true;
+  return absl::OkStatus();
+}
+
 absl::Status Take(EventContext& context, const GangHeld& e) {
   const absl::StatusOr<GangIndex> g = GangNamed(context.core, e.gang);
   if (!g.ok()) return g.status();
   GangEdit gang(context.core, *g);
   gang->held = e.held;
+  gang->held_why = e.why;
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   return absl::OkStatus();
 }
@@ -136,9 +252,7 @@ absl::Status Take(EventContext& context, const GangReprioritized& e) {
   if (!cls.ok()) return cls.status();
   GangEdit gang(core, *g);
   if (gang->priority_class == *cls) return absl::OkStatus();
-  core.classes.CountGang(gang->priority_class, -1);
-  core.classes.CountGang(*cls, 1);
-  gang->priority_class = *cls;
+  SetClass(core, gang, *cls);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   return absl::OkStatus();
 }
@@ -148,10 +262,7 @@ absl::Status Take(EventContext& context, const GangCancelled& e) {
   if (!g.ok()) return g.status();
   GangEdit gang(context.core, *g);
   gang->cancel = true;
-  if (gang->phase == GangPhase::kNominated ||
-      gang->phase == GangPhase::kSuspended) {
-    context.life.Stop(gang);
-  }
+  if (gang->phase == GangPhase::kNominated) context.life.Stop(gang);
   context.life.Update(gang);
   return absl::OkStatus();
 }
@@ -162,6 +273,16 @@ absl::Status Take(EventContext& context, const GangFinished& e) {
   GangEdit gang(context.core, *g);
   context.life.Stop(gang);
   gang.Leave();
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const GangYielded& e) {
+  const absl::StatusOr<GangIndex> g = GangNamed(context.core, e.gang);
+  if (!g.ok()) return g.status();
+  GangEdit gang(context.core, *g);
+  if (gang->phase == GangPhase::kNominated) return absl::OkStatus();
+  context.life.Stop(gang);
+  context.life.Update(gang);
   return absl::OkStatus();
 }
 

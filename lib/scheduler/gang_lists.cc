@@ -8,7 +8,7 @@ namespace muster {
 
 GangRank GangLists::Rank(GangIndex g, const GangRecord& r, const Listing& l,
                          uint32_t surplus) const {
-  return {l.priority, surplus, r.submitted, r.key, g};
+  return {l.priority, surplus, l.submitted, r.key, g};
 }
 
 GangRank GangLists::RankOf(GangIndex g) const {
@@ -18,13 +18,20 @@ GangRank GangLists::RankOf(GangIndex g) const {
 
 // When time alone makes the next pass look at it.
 Time GangLists::WakeAt(const GangRecord& r) const {
+  const auto after_now = [&](Time at) {
+    return at > core_.now ? at : kForever;
+  };
   if (r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended) {
-    const Time until = std::max(r.not_before, r.backoff_until);
-    return !r.held && until > core_.now ? until : kForever;
+    const Time until =
+        r.held ? kForever : after_now(std::max(r.not_before, r.backoff_until));
+    if (r.phase == GangPhase::kWaiting) return until;
+    return std::min(until, after_now(SuspendedUntil(core_.config, r)));
   }
   if (!IsLive(r)) return kForever;
-  Time at = kForever;
-  if (r.backoff_until > core_.now) at = r.backoff_until;
+  Time at = after_now(r.backoff_until);
+  if (Lacks(r)) {
+    at = std::min(at, after_now(r.since + core_.config.replacement_timeout));
+  }
   if (r.max_runtime > 0 && r.phase == GangPhase::kRunning) {
     at = std::min(at, std::max(r.started + r.max_runtime, SparedUntil(r)));
   }
@@ -41,7 +48,7 @@ bool GangLists::MayGrow(const GangRecord& r) const {
          r.tasks.size() < spec.most_tasks && r.trouble == ReasonCode::kNone &&
          !r.cancel && r.backoff_until <= core_.now &&
          !HasTask(r, TaskPhase::kReleasing) &&
-         !HasTask(r, TaskPhase::kSucceeded);
+         !(spec.sliced && HasTask(r, TaskPhase::kSucceeded));
 }
 
 Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
@@ -49,12 +56,14 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   Listing l;
   l.queue = r.queue;
   l.priority = core_.PriorityOf(r);
+  l.submitted = r.submitted;
   l.holds = std::any_of(r.tasks.begin(), r.tasks.end(), [](const auto& task) {
     return task.phase <= TaskPhase::kRunning;
   });
   l.elastic = l.holds && core_.config.host.shrink && spec.elastic;
   l.nominated = r.phase == GangPhase::kNominated;
   l.asks = r.look;
+  l.lacks = Lacks(r) && !r.look;
   l.wake_at = WakeAt(r);
   if (r.phase == GangPhase::kRunning) {
     for (const Duration length : {r.max_runtime, r.expected_runtime}) {
@@ -63,14 +72,15 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   }
   const bool rests =
       r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended;
-  if (rests && !r.held &&
+  if (rests && !r.held && !r.cancel && r.trouble == ReasonCode::kNone &&
       std::max(r.not_before, r.backoff_until) <= core_.now) {
     const bool alone = r.phase == GangPhase::kSuspended;
     l.waiting = {r.queue, r.priority_class, r.spec, alone ? g : kNoGang};
   }
   if (MayGrow(r)) {
-    l.growing = {r.queue, r.priority_class, r.spec,
-                 spec.grows_nearby ? g : kNoGang};
+    l.growing = {
+        r.queue, r.priority_class, r.spec,
+        spec.grows_nearby || HasTask(r, TaskPhase::kSucceeded) ? g : kNoGang};
     const auto tasks = static_cast<uint32_t>(r.tasks.size());
     l.surplus = tasks > spec.least_tasks ? tasks - spec.least_tasks : 0;
   }
@@ -98,7 +108,8 @@ void GangLists::Remove(GangIndex g, GangRecord& r) {
 // rank.
 void GangLists::Leave(GangIndex g, const GangRecord& r, const Listing& next) {
   const Listing& l = r.listing;
-  const bool moves = l.priority != next.priority || l.queue != next.queue;
+  const bool moves = l.priority != next.priority || l.queue != next.queue ||
+                     l.submitted != next.submitted;
   const GangRank rank = Rank(g, r, l, 0);
   if (l.holds && (moves || !next.holds)) holding_[l.queue].erase(rank);
   if (l.elastic && (moves || !next.elastic)) {
@@ -107,6 +118,7 @@ void GangLists::Leave(GangIndex g, const GangRecord& r, const Listing& next) {
   }
   if (l.nominated && (moves || !next.nominated)) nominated_.erase(rank);
   if (l.asks && (moves || !next.asks)) asking_.erase(rank);
+  if (l.lacks && (moves || !next.lacks)) lacking_.erase(rank);
   if (l.waiting.queue != kNoQueue && (moves || !(l.waiting == next.waiting))) {
     waiting_.Remove(waiting_.Find(l.waiting), g);
   }
@@ -119,7 +131,8 @@ void GangLists::Leave(GangIndex g, const GangRecord& r, const Listing& next) {
 // Puts it into those in which it stands not yet.
 void GangLists::Enter(GangIndex g, const GangRecord& r, const Listing& next) {
   const Listing& l = r.listing;
-  const bool moves = l.priority != next.priority || l.queue != next.queue;
+  const bool moves = l.priority != next.priority || l.queue != next.queue ||
+                     l.submitted != next.submitted;
   const GangRank rank = Rank(g, r, next, 0);
   if (next.queue >= holding_.size()) {
     holding_.resize(next.queue + 1);
@@ -131,6 +144,7 @@ void GangLists::Enter(GangIndex g, const GangRecord& r, const Listing& next) {
   }
   if (next.nominated && (moves || !l.nominated)) nominated_.insert(rank);
   if (next.asks && (moves || !l.asks)) asking_.insert(rank);
+  if (next.lacks && (moves || !l.lacks)) lacking_.insert(rank);
   if (next.waiting.queue != kNoQueue &&
       (moves || !(l.waiting == next.waiting))) {
     waiting_.Add(next.waiting, rank, Questions::kRoom | Questions::kVictims);
@@ -153,7 +167,7 @@ bool GangLists::HoldsElastic(QueueIndex q, int32_t priority) const {
 
 std::vector<size_t> GangLists::Sizes() const {
   std::vector<size_t> sizes = {nominated_.size(), asking_.size(),
-                               timeline_.wakes().size(),
+                               lacking_.size(), timeline_.wakes().size(),
                                timeline_.ends().size()};
   size_t holding = 0, elastic = 0, waiting = 0, growing = 0;
   for (const RankSet& set : holding_) holding += set.size();

@@ -43,6 +43,9 @@ class GangLists {
   // Nominated gangs, and gangs that something must be done about, at which the
   // next pass looks (GangRecord::look).
   const RankSet& asking() const { return asking_; }
+  // Gangs that run below their minimum, for which no room was found: the pass
+  // after some has come looks at them.
+  const RankSet& lacking() const { return lacking_; }
   const Timeline& timeline() const { return timeline_; }
 
   ClassList& waiting() { return waiting_; }
@@ -66,6 +69,7 @@ class GangLists {
   std::vector<std::map<int32_t, uint32_t>> elastic_;  // Likewise: by priority.
   RankSet nominated_;
   RankSet asking_;
+  RankSet lacking_;
   Timeline timeline_;
   GangNodes nodes_;
   ClassList waiting_{nodes_};

@@ -6,6 +6,7 @@
 #include "lib/base/fraction.h"
 #include "lib/base/hash.h"
 #include "lib/queue/queue_tree.h"
+#include "lib/scheduler/gang_own.h"
 #include "lib/scheduler/validate.h"
 #include "lib/topology/needs.h"
 
@@ -16,18 +17,9 @@ namespace {
 // Clears what is the gang's own, and gives a gang without groups its root.
 Gang SpecOf(const Gang& gang) {
   Gang d = gang;
-  d.key.clear();
+  GangOwn().PutInto(d);
   d.queue.clear();
   d.priority_class.clear();
-  d.user.clear();
-  d.account.clear();
-  d.labels.clear();
-  d.submitted = 0;
-  d.held = false;
-  d.not_before = 0;
-  d.max_runtime = 0;
-  d.expected_runtime = 0;
-  d.restart_cost = 0;
   if (d.groups.empty()) d.groups.emplace_back();
   return d;
 }
@@ -53,6 +45,7 @@ void DeriveFromRoles(GangSpec& spec) {
     spec.most_tasks += role.desired_tasks;
     spec.elastic |= role.desired_tasks > role.min_tasks;
     spec.looks_at_structure |= ComparesDomains(role.topology);
+    spec.sliced |= !role.topology.slices.empty();
     spec.grows_nearby |= !role.topology.empty() || !role.alternatives.empty();
     const auto alike = [](const TaskShape& shape) {
       return UsesAlike(shape.devices);
@@ -71,7 +64,7 @@ void Derive(GangSpec& spec, const Cluster& cluster) {
   spec.least_is_exact = true;
   DeriveFromRoles(spec);
   SumLeast(spec, cluster);
-  spec.most = MostOf(gang, cluster.resource_count(), cluster.device_kind());
+  spec.most = MostOf(gang, cluster);
   for (size_t g = 1; g < gang.groups.size(); ++g) {
     ++spec.children[gang.groups[g].parent];
   }
@@ -80,6 +73,7 @@ void Derive(GangSpec& spec, const Cluster& cluster) {
     if (chooses || group.min_tasks > 0) spec.least_is_exact = false;
     spec.elastic |= chooses;
     spec.looks_at_structure |= ComparesDomains(group.topology);
+    spec.sliced |= !group.topology.slices.empty();
     spec.grows_nearby |= chooses || !group.topology.empty();
   }
   spec.grows_nearby |= gang.roles.size() > 1;
@@ -93,14 +87,16 @@ void Derive(GangSpec& spec, const Cluster& cluster) {
 
 }  // namespace
 
-Resources MostOf(const Gang& gang, uint32_t kinds, ResourceKind device_kind) {
+Resources MostOf(const Gang& gang, const Cluster& cluster) {
+  const uint32_t kinds = cluster.resource_count();
   Resources most(kinds);
   for (ResourceKind k = 0; k < kinds; ++k) {
     Wide sum = 0;
     for (const Role& role : gang.roles) {
       const auto amount = [&](const TaskShape& shape) {
-        return k == device_kind ? Wide{shape.devices.count} * kWholeDevice
-                                : Wide{shape.resources[k]};
+        return k == cluster.device_kind()
+                   ? Wide{shape.devices.count} * kWholeDevice
+                   : Wide{shape.resources[k]};
       };
       Wide largest = amount(role.shape);
       for (const TaskShape& shape : role.alternatives) {
@@ -176,6 +172,13 @@ bool IsSatisfied(const GangSpec& spec, std::span<const uint32_t> counts) {
     const uint32_t least = std::max(gang.roles[0].min_tasks, 1u);
     return counts[0] >= std::max(least, gang.groups[0].min_tasks);
   }
+  return SatisfiedGroups(gang, counts)[0] != 0;
+}
+
+std::vector<uint8_t> SatisfiedGroups(const Gang& gang,
+                                     std::span<const uint32_t> counts) {
+  const size_t n = gang.groups.size();
+  std::vector<uint8_t> satisfied(n, 0);
   // By group: satisfied children, needed ones if all must be, tasks.
   std::vector<uint32_t> good(n, 0), needed(n, 0);
   std::vector<uint64_t> tasks(n, 0);
@@ -193,13 +196,13 @@ bool IsSatisfied(const GangSpec& spec, std::span<const uint32_t> counts) {
     const Group& group = gang.groups[g];
     const uint32_t least =
         group.min_children > 0 ? group.min_children : needed[g];
-    const bool satisfied = good[g] >= least && tasks[g] >= group.min_tasks;
-    if (g == 0) return satisfied;
+    satisfied[g] = good[g] >= least && tasks[g] >= group.min_tasks;
+    if (g == 0) break;
     tasks[group.parent] += tasks[g];
     ++needed[group.parent];
-    if (satisfied) ++good[group.parent];
+    good[group.parent] += satisfied[g];
   }
-  return false;
+  return satisfied;
 }
 
 }  // namespace muster

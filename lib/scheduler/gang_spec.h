@@ -17,24 +17,10 @@ namespace muster {
 
 using SpecIndex = uint32_t;
 
-// A gang's description: all fields of Gang but those that are its own. Gangs of
-// one queue, priority class and spec stand in one class, of which the first is
-// asked for all: so a field may be a gang's own only if it can change no answer
-// to "is there room for it", "may it start", "whose tasks may be taken for it".
-//
-//   own                          because it decides ...
-//   key, display, user, account  nothing
-//   labels                       nothing yet (no affinity between gangs)
-//   submitted                    its place in the class
-//   queue, priority_class        which class
-//   held, not_before             whether it stands in the class at all
-//   max_runtime                  its end
-//   expected_runtime             nothing yet (no backfill: then a horizon has
-//   to
-//                                go into the class)
-//   restart_cost, on_preempted   what it is as a victim, not as a preemptor
-//
-// A hundred thousand equal jobs cost one of these.
+// A gang's description: all fields of Gang but its own (GangOwn), queue and
+// priority class. Gangs of one queue, priority class and spec stand in one
+// class, of which the first is asked for all. A hundred thousand equal jobs
+// cost one of these.
 struct GangSpec {
   PreparedGang prepared{};  // Its gang has the own fields cleared, and a root.
   std::vector<uint32_t> waves{};     // By role.
@@ -57,6 +43,7 @@ struct GangSpec {
   bool looks_at_structure = false;
   // Whether where it may grow depends on where it is.
   bool grows_nearby = false;
+  bool sliced = false;  // Which of its tasks is placed where matters: slices.
   uint64_t hash = 0;
   uint32_t refs = 0;
 
@@ -66,15 +53,23 @@ struct GangSpec {
 // The spec's least demand, in the cluster as it is now.
 const Resources& LeastOf(const GangSpec& spec, const Cluster& cluster);
 
+// Whether the task is one more than its role desires.
+inline bool IsBeyond(const Gang& gang, TaskId task) {
+  return task.index >= gang.roles[task.role].desired_tasks;
+}
+
 // Whether `counts` tasks a role (and, below a group, so many in all) satisfy
 // the gang: see Group in gang.h.
 bool IsSatisfied(const GangSpec& spec, std::span<const uint32_t> counts);
+// By group, whether they satisfy it.
+std::vector<uint8_t> SatisfiedGroups(const Gang& gang,
+                                     std::span<const uint32_t> counts);
 
 // The most that the gang could use; roles at their desired numbers, each in
 // the alternative that asks most of a kind. kOverflow in a kind of which that
 // is more than 2^62.
 inline constexpr int64_t kOverflow = -1;
-Resources MostOf(const Gang& gang, uint32_t kinds, ResourceKind device_kind);
+Resources MostOf(const Gang& gang, const Cluster& cluster);
 
 // Interned specs. Not synchronised. References hold until the last Unref.
 class SpecTable {

@@ -31,9 +31,11 @@ GangIndex GangTable::Add(std::string_view key) {
     free_.pop_back();
   }
   const uint32_t generation = records_[g].generation + 1;
-  records_[g] = GangRecord{.exists = true, .generation = generation};
-  records_[g].key = std::string(key);
-  by_key_.emplace(records_[g].key, g);
+  GangRecord& r = records_[g] = GangRecord();
+  r.exists = true;
+  r.generation = generation;
+  r.key = std::string(key);
+  by_key_.emplace(r.key, g);
   return g;
 }
 
@@ -45,7 +47,9 @@ void GangTable::Remove(GangIndex g) {
 
 void GangTable::UndoAdd(GangIndex g) {
   by_key_.erase(records_[g].key);
-  records_[g] = GangRecord{.generation = records_[g].generation - 1};
+  const uint32_t generation = records_[g].generation - 1;
+  records_[g] = GangRecord();
+  records_[g].generation = generation;
   free_.push_back(g);
 }
 
@@ -107,6 +111,17 @@ bool IsLive(const GangRecord& r) {
   return r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
 }
 
+bool Lacks(const GangRecord& r) {
+  return IsLive(r) && (r.trouble == ReasonCode::kTaskFailed ||
+                       r.trouble == ReasonCode::kBelowMinimum);
+}
+
+Time SuspendedUntil(const SchedulerConfig& config, const GangRecord& r) {
+  return r.held || config.suspend_timeout == 0
+             ? kForever
+             : r.since + config.suspend_timeout;
+}
+
 uint32_t AlternativeOf(const GangSpec& spec, TaskId task, ShapeId shape) {
   const std::vector<ShapeId>& shapes = spec.prepared.shapes[task.role];
   const auto it = std::find(shapes.begin(), shapes.end(), shape);
@@ -119,16 +134,7 @@ Time SparedUntil(const GangRecord& r) {
 
 Gang Describe(const GangRecord& r, const GangSpec& spec) {
   Gang gang = spec.gang();
-  gang.key = r.key;
-  gang.user = r.user;
-  gang.account = r.account;
-  gang.labels = r.labels;
-  gang.submitted = r.submitted;
-  gang.held = r.held;
-  gang.not_before = r.not_before;
-  gang.max_runtime = r.max_runtime;
-  gang.expected_runtime = r.expected_runtime;
-  gang.restart_cost = r.restart_cost;
+  r.PutInto(gang);
   return gang;
 }
 

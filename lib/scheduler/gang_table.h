@@ -13,8 +13,10 @@
 #include "lib/queue/class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/queue/queue_tree.h"
+#include "lib/scheduler/gang_own.h"
 #include "lib/scheduler/gang_spec.h"
 #include "muster/cluster.h"
+#include "muster/config.h"
 #include "muster/gang.h"
 #include "muster/state.h"
 
@@ -42,10 +44,12 @@ struct OpenRecord {
 struct Listing {
   QueueIndex queue = kNoQueue;
   int32_t priority = 0;
+  Time submitted = 0;
   bool holds = false;       // Tasks that hold something.
   bool elastic = false;     // Of these, perhaps more than it needs.
   bool nominated = false;   // Promised places.
   bool asks = false;        // The next pass looks at it by itself.
+  bool lacks = false;       // It looks for tasks that it needs to go on.
   Time wake_at = kForever;  // The pass at this time does.
   Time ends_at = kForever;  // When it is expected, or bound, to have ended.
   // Its class, if it waits or may grow; else without queue. `surplus` is the
@@ -57,23 +61,12 @@ struct Listing {
   friend bool operator==(const Listing&, const Listing&) = default;
 };
 
-struct GangRecord {
+struct GangRecord : GangOwn {
   bool exists = false;
   uint32_t generation = 0;
   SpecIndex spec = 0;
   QueueIndex queue = kNoQueue;
   uint32_t priority_class = 0;
-  // The fields of Gang that are its own: see GangSpec.
-  std::string key{};
-  std::string user{};
-  std::string account{};
-  Labels labels{};
-  Time submitted = 0;
-  bool held = false;
-  Time not_before = 0;
-  Duration max_runtime = 0;
-  Duration expected_runtime = 0;
-  Duration restart_cost = 0;
   // Its life: see GangState.
   GangPhase phase = GangPhase::kWaiting;
   bool cancel = false;
@@ -85,6 +78,7 @@ struct GangRecord {
   Time started = 0;
   Time checkpoint = 0;
   uint64_t placed_seq = 0;
+  Time since = kForever;
   std::vector<TaskRecord> tasks{};  // By task.
   std::vector<OpenRecord> open{};   // By seq.
   // Not state.
@@ -143,6 +137,10 @@ bool HasTask(const GangRecord& r, TaskPhase phase);
 bool IsLive(const GangRecord& r);
 // The position in the role's shapes of the one that the task has.
 uint32_t AlternativeOf(const GangSpec& spec, TaskId task, ShapeId shape);
+// Whether it runs below its minimum, and may be mended by placing tasks.
+bool Lacks(const GangRecord& r);
+// When a suspended gang is given up: see SchedulerConfig::suspend_timeout.
+Time SuspendedUntil(const SchedulerConfig& config, const GangRecord& r);
 // A gang that refused to stop is left alone for a while: until then.
 Time SparedUntil(const GangRecord& r);
 // The gang as it was submitted, but for queue and priority class.

@@ -1,5 +1,7 @@
 #include "lib/scheduler/grow.h"
 
+#include "lib/scheduler/remaining.h"
+
 namespace muster {
 
 void Grow::Run(PassContext& pass) {
@@ -54,12 +56,12 @@ void Grow::GrowFirst(PassContext& pass, ClassIndex c) {
   ClassList& growing = core.lists.growing();
   const GangIndex g = growing.at(c).first().gang;
   const GangRecord& r = core.gangs.at(g);
-  HeldTasks(r, &fixed_);
+  const Remaining remaining(r, core.specs.at(r.spec));
   PlacementRequest request;
-  request.gang = &core.specs.at(r.spec).prepared;
+  request.gang = &remaining.gang();
   request.key = r.key;
   request.ledger = Ledger::kBoth;
-  request.fixed = fixed_;
+  request.fixed = remaining.fixed();
   request.most = 1;
   // Where tasks lie does not depend on how many are added at a time: each
   // where it is best by itself.
@@ -69,6 +71,7 @@ void Grow::GrowFirst(PassContext& pass, ClassIndex c) {
   pass.solver.Grow(core.cluster, request, &placement_);
   pass.budget.Spend(1 + placement_.steps + placement_.tasks.size());
   if (!placement_.tasks.empty()) {
+    remaining.Rename(&placement_.tasks);
     pass.decisions.Grow(g, placement_.tasks, {.code = ReasonCode::kFits});
     return;
   }

@@ -1,6 +1,7 @@
 #include "lib/scheduler/holdings.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/scheduler/core.h"
 #include "lib/topology/needs.h"
@@ -73,6 +74,25 @@ void Holdings::Charge(GangIndex g, const TaskRecord& task) {
   if (ComesToExceed(core_.queues, queue, usage)) {
     core_.opener.ExceedsGuarantee();
   }
+}
+
+void Holdings::MoveTo(GangEdit& gang, QueueIndex leaf) {
+  const QueueIndex from = std::exchange(gang->queue, leaf);
+  for (const TaskRecord& task : gang->tasks) {
+    if (!IsCharged(task.phase)) continue;
+    const Resources& usage = UsageOf(task.at);
+    if (task.phase == TaskPhase::kReleasing) {
+      core_.queues.ChargeReleasing(from, usage, -1);
+      core_.queues.ChargeReleasing(leaf, usage, 1);
+    } else {
+      core_.queues.Charge(from, usage, -1);
+      core_.queues.Charge(leaf, usage, 1);
+      if (ComesToExceed(core_.queues, leaf, usage)) {
+        core_.opener.ExceedsGuarantee();
+      }
+    }
+  }
+  core_.opener.UsageFell(from);
 }
 
 void Holdings::Hold(GangIndex g, const TaskRecord& task) {

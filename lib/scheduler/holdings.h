@@ -14,6 +14,7 @@
 namespace muster {
 
 struct Core;
+class GangEdit;
 
 // Invariant: cluster, queues and nodes are charged with what the records' tasks
 // hold by their phases (see TaskPhase), and with nothing else. Every change
@@ -31,6 +32,8 @@ class Holdings {
   // Changes of a record that is being edited.
   void SetPhase(GangIndex g, TaskRecord& task, TaskPhase phase);
   void Move(GangIndex g, TaskRecord& task, const Allocation& to);
+  // The gang goes to another leaf with all that its tasks use.
+  void MoveTo(GangEdit& gang, QueueIndex leaf);
 
   // What an allocation, or all of them, use of each kind, where they are. The
   // reference holds until the next call.

@@ -44,11 +44,26 @@ void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
   } else if (outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
   } else {
-    if (gang->trouble != ReasonCode::kNodeLost) {
-      gang->trouble = ReasonCode::kTaskFailed;
-    }
+    if (outcome == TaskOutcome::kFailed) Lack(*gang, ReasonCode::kTaskFailed);
     Drop(gang, task.task);
   }
+}
+
+void Life::Lack(GangRecord& r, ReasonCode trouble) {
+  if (r.trouble == ReasonCode::kNodeLost) return;
+  if (!Lacks(r)) r.since = core_.now;
+  r.trouble = trouble;
+}
+
+// A task that went without having failed may be one that the gang needs.
+void Life::NoteMissing(GangRecord& r, const Counts& n) {
+  const GangSpec& spec = core_.specs.at(r.spec);
+  if (!IsLive(r) || r.trouble != ReasonCode::kNone || r.cancel ||
+      n.live + n.succeeded >= spec.most_tasks) {
+    return;
+  }
+  std::vector<uint32_t> counts;
+  if (!MeetsMinimum(r, spec, &counts)) Lack(r, ReasonCode::kBelowMinimum);
 }
 
 void Life::AnswerReleasing(GangEdit& gang, TaskRecord& task,
@@ -87,6 +102,10 @@ bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
       AnswerReleasing(gang, *task, outcome);
       return true;
     case TaskPhase::kSuspended:
+      if (gang->phase == GangPhase::kStopping && !started) {
+        Drop(gang, id);
+        return true;
+      }
       if (started || outcome == TaskOutcome::kReleased) {
         return false;  // Overtaken, or told twice.
       }
@@ -126,19 +145,20 @@ void Life::UpdatePhase(GangEdit& gang, const Counts& n) {
   GangRecord& r = *gang;
   switch (r.phase) {
     case GangPhase::kStopping:
-      if (n.releasing == 0) Stop(gang);
+      if (n.releasing + n.suspended == 0) Stop(gang);
       break;
     case GangPhase::kSuspending:
       if (n.releasing > 0) break;
-      if (r.trouble == ReasonCode::kNone && n.suspended > 0 && !r.cancel) {
+      if (n.suspended > 0) {
         r.phase = GangPhase::kSuspended;
         r.started = 0;
+        r.since = core_.now;
       } else {
         Stop(gang);
       }
       break;
     case GangPhase::kSuspended:
-      if (r.trouble != ReasonCode::kNone) Stop(gang);
+      if (n.suspended == 0) Stop(gang);
       break;
     case GangPhase::kStarting:
     case GangPhase::kRunning:
@@ -165,6 +185,7 @@ void Life::UpdatePhase(GangEdit& gang, const Counts& n) {
 
 void Life::Update(GangEdit& gang) {
   const Counts n = CountPhases(*gang);
+  NoteMissing(*gang, n);
   if (gang->phase != GangPhase::kStopping && n.succeeded > 0 &&
       n.succeeded == gang->tasks.size() && gang->trouble == ReasonCode::kNone) {
     while (!gang->tasks.empty()) Drop(gang, gang->tasks.back().task);
@@ -201,8 +222,19 @@ bool Life::IsTainted(const GangRecord& r, const TaskRecord& task) const {
 
 bool Life::MustLeave(const GangRecord& r, const TaskRecord& task) const {
   if (task.phase > TaskPhase::kRunning) return false;
+  if (IsBeyond(core_.specs.at(r.spec).gang(), task.task)) return true;
   const NodeBook::Facts& node = core_.nodes.facts(task.at.node);
   return node.draining || node.spot_notice != kForever || IsTainted(r, task);
+}
+
+ReasonCode Life::WhyLeaves(const GangRecord& r) const {
+  const std::vector<TaskId> leaving = Leaving(r);
+  if (leaving.empty()) return ReasonCode::kNone;
+  const Gang& gang = core_.specs.at(r.spec).gang();
+  return std::ranges::all_of(leaving,
+                             [&](TaskId id) { return IsBeyond(gang, id); })
+             ? ReasonCode::kResized
+             : ReasonCode::kNodeDrained;
 }
 
 std::vector<TaskId> Life::Leaving(const GangRecord& r) const {

@@ -33,13 +33,17 @@ class Life {
   void UndoNomination(GangIndex g);
   // Something must be mended; a lost node counts most.
   void Flag(GangIndex g, ReasonCode trouble);
+  // It lost tasks that it may need, in this way.
+  void Lack(GangRecord& r, ReasonCode trouble);
   // A start failed: the gang waits longer each time before the next.
   void FailStart(GangRecord& r);
 
   // Whether the task must leave its node: it is drained, about to be taken
-  // back, or tainted kNoExecute against it.
+  // back, or tainted kNoExecute against it; or the gang asks for fewer tasks.
   bool MustLeave(const GangRecord& r, const TaskRecord& task) const;
   std::vector<TaskId> Leaving(const GangRecord& r) const;
+  // Why some must; kNone if none does.
+  ReasonCode WhyLeaves(const GangRecord& r) const;
   // Whether its node is tainted kNoExecute against the task.
   bool IsTainted(const GangRecord& r, const TaskRecord& task) const;
 
@@ -56,6 +60,7 @@ class Life {
   void AnswerReleasing(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
   void Succeed(GangEdit& gang, TaskRecord& task);
   void ForgiveFailures(GangRecord& r);
+  void NoteMissing(GangRecord& r, const Counts& n);
   void UpdatePhase(GangEdit& gang, const Counts& counts);
 
   Core& core_;

@@ -29,6 +29,19 @@ int64_t CostOf(const Core& core, const GangRecord& r,
   return static_cast<int64_t>(std::min<Wide>(cost, int64_t{1} << 52));
 }
 
+OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r) {
+  return r.on_preempted.value_or(
+      core.classes.at(r.priority_class).on_preempted);
+}
+
+// The larger of each kind.
+Resources Larger(const Resources& a, const Resources& b) {
+  Resources larger(a.size());
+  for (ResourceKind k = 0; k < a.size(); ++k)
+    larger.Set(k, std::max(a[k], b[k]));
+  return larger;
+}
+
 bool Stops(const Core& core, const VictimCandidate& c) {
   return c.stoppable &&
          core.gangs.at(c.gang.index).phase != GangPhase::kNominated;
@@ -65,8 +78,8 @@ bool MakeRoom::IsWorthIt(const Core& core, const GangRecord& r) {
   const GangLists::RankSet& holding = core.lists.holding(r.queue);
   if (!holding.empty() && holding.rbegin()->priority < priority) return true;
   if (core.lists.HoldsElastic(r.queue, priority)) return true;
-  return core.law.MayReclaimAtAll(
-      r.queue, LeastOf(core.specs.at(r.spec), core.cluster));
+  return core.law.MayReclaimAtAll(r.queue,
+                                  LeastOf(core.specs.at(r.spec), core.cluster));
 }
 
 // Gangs in the winner's queue below it, and those of its own priority if they
@@ -103,7 +116,7 @@ bool MakeRoom::MayStop(const Core& core, GangIndex g) {
   const bool nominated = r.phase == GangPhase::kNominated;
   if (!nominated && !IsLive(r)) return false;
   if (r.cancel || r.trouble != ReasonCode::kNone ||
-      cls.on_preempted == OnPreempted::kNever ||
+      OnPreemptedOf(core, r) == OnPreempted::kNever ||
       !core.specs.at(r.spec).gang().preemptible) {
     return false;
   }
@@ -239,18 +252,44 @@ bool MakeRoom::Find(PassContext& pass, GangIndex g) {
   return Choose(pass, g);
 }
 
-// Lawful victims among the candidates; the cluster stays as it is.
+// Lawful victims among the candidates; the cluster stays as it is. Where the
+// placement may use more than the least demand, by alternatives or groups, and
+// the law does not bear what it uses, one is sought that keeps to the queue's
+// room, then victims for what it would use.
 bool MakeRoom::Choose(PassContext& pass, GangIndex g) {
   if (candidates_.empty()) return false;
+  const GangRecord& r = pass.core.gangs.at(g);
+  const GangSpec& spec = pass.core.specs.at(r.spec);
+  Resources demand = LeastOf(spec, pass.core.cluster);
+  if (ChooseFor(pass, g, demand, nullptr)) return true;
+  if (spec.least_is_exact || result_.fit != Fit::kFits) return false;
+  Resources used = holdings_.UsageOf(result_.tasks);
+  Resources room;
+  if (pass.core.law.Room(r.queue, Ledger::kLater, &room) &&
+      ChooseFor(pass, g, demand, &room)) {
+    return true;
+  }
+  while (!used.FitsIn(demand)) {
+    demand = Larger(demand, used);
+    if (ChooseFor(pass, g, demand, nullptr)) return true;
+    if (result_.fit != Fit::kFits) return false;
+    used = holdings_.UsageOf(result_.tasks);
+  }
+  return false;
+}
+
+// Victims that free quota for `demand`, and a placement that uses at most
+// `headroom` (null: whatever it uses); whether the law bears both.
+bool MakeRoom::ChooseFor(PassContext& pass, GangIndex g,
+                         const Resources& demand, const Resources* headroom) {
   Core& core = pass.core;
   const GangRecord& r = core.gangs.at(g);
-  const GangSpec& spec = core.specs.at(r.spec);
-  VictimLaw law(core, holdings_, r.queue, LeastOf(spec, core.cluster),
-                candidates_);
+  VictimLaw law(core, holdings_, r.queue, demand, candidates_);
   PreemptionRequest request;
-  request.placement.gang = &spec.prepared;
+  request.placement.gang = &core.specs.at(r.spec).prepared;
   request.placement.key = r.key;
   request.placement.ledger = Ledger::kLater;
+  request.placement.headroom = headroom;
   request.candidates = candidates_;
   request.rules = &law;
   result_.Clear();
@@ -258,23 +297,20 @@ bool MakeRoom::Choose(PassContext& pass, GangIndex g) {
   pass.preemptor.Choose(core.cluster, pass.solver, request, &result_);
   core.cluster.Rollback(mark);
   pass.budget.Spend(result_.steps + result_.victims.size());
-  return result_.fit == Fit::kFits &&
-         (spec.least_is_exact || IsLawfulAsPlaced(core, g, law));
+  return result_.fit == Fit::kFits && (core.specs.at(r.spec).least_is_exact ||
+                                       IsLawfulAsPlaced(core, g, law));
 }
 
-// Where the placement may use more than the least demand, by alternatives or
-// groups: whether quota and guarantees bear what it does use.
-bool MakeRoom::IsLawfulAsPlaced(Core& core, GangIndex g, const VictimLaw& law) {
+// Whether quota and guarantees bear what the placement does use.
+bool MakeRoom::IsLawfulAsPlaced(const Core& core, GangIndex g,
+                                const VictimLaw& law) {
   const GangRecord& r = core.gangs.at(g);
   const Resources demand = holdings_.UsageOf(result_.tasks);
   if (!law.QuotaSufficesFor(demand)) return false;
-  for (const Victim& v : result_.victims) {
+  return std::ranges::all_of(result_.victims, [&](const Victim& v) {
     const QueueIndex leaf = core.gangs.at(gangs_[v.candidate]).queue;
-    if (leaf != r.queue && !core.law.MayReclaim(r.queue, leaf, demand)) {
-      return false;
-    }
-  }
-  return true;
+    return leaf == r.queue || core.law.MayReclaim(r.queue, leaf, demand);
+  });
 }
 
 // Stops the victims, then promises what they hold to the gang.
@@ -303,7 +339,7 @@ void MakeRoom::StopVictim(PassContext& pass, GangIndex g,
     pass.decisions.Shrink(loser, shed, reason, g);
     return;
   }
-  const OnPreempted what = core.classes.at(r.priority_class).on_preempted;
+  const OnPreempted what = OnPreemptedOf(core, r);
   DecisionKind kind = DecisionKind::kEvict;
   if (r.phase != GangPhase::kNominated) {
     if (what == OnPreempted::kCancel) kind = DecisionKind::kCancel;

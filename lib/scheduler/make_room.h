@@ -55,7 +55,9 @@ class MakeRoom {
   void DropEmptyCandidates();
   bool Find(PassContext& pass, GangIndex g);
   bool Choose(PassContext& pass, GangIndex g);
-  bool IsLawfulAsPlaced(Core& core, GangIndex g, const VictimLaw& law);
+  bool ChooseFor(PassContext& pass, GangIndex g, const Resources& demand,
+                 const Resources* headroom);
+  bool IsLawfulAsPlaced(const Core& core, GangIndex g, const VictimLaw& law);
   void Carry(PassContext& pass, GangIndex g);
   void StopVictim(PassContext& pass, GangIndex g, const Victim& victim);
   void PlaceWinner(PassContext& pass, GangIndex g);

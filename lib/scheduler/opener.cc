@@ -69,8 +69,8 @@ void Opener::UsageFell(QueueIndex leaf) { AddOnce(less_used_, leaf); }
 
 void Opener::QueueChanged(QueueIndex q) { AddOnce(changed_, q); }
 
-void Opener::VictimsChanged(QueueIndex leaf, int32_t priority) {
-  AddOnce(victims_, {leaf, priority});
+void Opener::VictimsChanged(QueueIndex leaf, int32_t priority, bool later) {
+  AddOnce(victims_, {leaf, priority, later});
 }
 
 bool Opener::empty() const {
@@ -90,6 +90,12 @@ void Opener::Forget() {
 void Opener::Publish(bool in_pass) {
   if (empty()) return;
   if (!freed_.empty() || structure_ || !changed_.empty()) ++freed_epoch_;
+  if (!freed_.empty() || structure_ || !changed_.empty() ||
+      !less_used_.empty()) {
+    while (!core_.lists.lacking().empty()) {
+      LookAt(core_.lists.lacking().begin()->gang);
+    }
+  }
   if (!freed_.empty()) PublishRoom();
   if (structure_) PublishStructure();
   for (const QueueIndex leaf : less_used_) PublishUsage(leaf);
@@ -98,14 +104,16 @@ void Opener::Publish(bool in_pass) {
   if (all_victims_) {
     core_.lists.waiting().ForEach([this](ClassIndex c) { OpenVictims(c); });
   } else {
-    for (const auto& [leaf, priority] : victims_) {
-      core_.lists.waiting().ForEach(leaf, [&](ClassIndex c) {
-        if (core_.lists.waiting().at(c).first().priority >= priority) {
-          OpenVictims(c);
+    for (const NewVictim& v : victims_) {
+      const uint8_t as =
+          v.later && in_pass ? Questions::kPutOff : Questions::kVictims;
+      core_.lists.waiting().ForEach(v.leaf, [&](ClassIndex c) {
+        if (core_.lists.waiting().at(c).first().priority >= v.priority) {
+          OpenVictims(c, as);
         }
       });
+      OpenReclaimers(as);
     }
-    if (!victims_.empty()) OpenReclaimers(Questions::kVictims);
     if (reclaim_) {
       OpenReclaimers(in_pass ? Questions::kPutOff : Questions::kVictims);
     }

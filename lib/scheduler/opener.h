@@ -26,6 +26,7 @@ struct Core;
 //   a node got room (now or later)     growth of such classes; nominated gangs
 //   on
 //                                      the node, suspended ones that had it
+//   any of these, or a quota changed   gangs that run below their minimum
 //   nodes came, went or changed        classes that compare domains, or count
 //                                      devices by their memory
 //   a queue uses less                  below it: classes that its limit
@@ -59,7 +60,8 @@ class Opener {
   // The leaf, and all above it, use less of something.
   void UsageFell(QueueIndex leaf);
   void ExceedsGuarantee() { reclaim_ = true; }
-  void VictimsChanged(QueueIndex leaf, int32_t priority);
+  // `later`: gangs of this round may be victims in the next.
+  void VictimsChanged(QueueIndex leaf, int32_t priority, bool later = false);
   void QueueChanged(QueueIndex q);
   void AllVictims() { all_victims_ = true; }
 
@@ -97,7 +99,13 @@ class Opener {
   std::vector<uint8_t> is_freed_;      // By node: in which ledgers.
   std::vector<QueueIndex> less_used_;  // Leaves.
   std::vector<QueueIndex> changed_;
-  std::vector<std::pair<QueueIndex, int32_t>> victims_;
+  struct NewVictim {
+    QueueIndex leaf = kNoQueue;
+    int32_t priority = 0;
+    bool later = false;
+    friend bool operator==(const NewVictim&, const NewVictim&) = default;
+  };
+  std::vector<NewVictim> victims_;
   bool structure_ = false;
   bool reclaim_ = false;
   bool all_victims_ = false;

@@ -16,7 +16,9 @@ void Wake(Core& core) {
     }
     for (const GangIndex g : due) {
       GangEdit gang(core, g);
-      gang->look |= gang->trouble != ReasonCode::kNone;
+      gang->look |= gang->trouble != ReasonCode::kNone ||
+                    (gang->phase == GangPhase::kSuspended &&
+                     SuspendedUntil(core.config, *gang) <= core.now);
     }
   }
   ClassList& waiting = core.lists.waiting();

@@ -69,7 +69,7 @@ void Promote::Look(PassContext& pass, GangIndex g) {
 // not been cut, and its nodes still take such tasks.
 bool Promote::MayStillStart(const Core& core, const GangRecord& r,
                             const Resources& held) const {
-  if (r.held || core.queues.Held(r.queue) ||
+  if (r.held || r.not_before > core.now || core.queues.Held(r.queue) ||
       core.law.OverLimitNow(r.queue, held, Ledger::kLater)) {
     return false;
   }

@@ -63,8 +63,7 @@ absl::Status CheckTask(const Core& core, const NodesByKey& nodes,
   }
   const GangSpec& spec = core.SpecOf(g);
   const std::vector<Role>& roles = spec.gang().roles;
-  if (task.task.role >= roles.size() ||
-      task.task.index >= roles[task.task.role].desired_tasks ||
+  if (task.task.role >= roles.size() || task.task.index >= Gang::kMaxTasks ||
       task.alternative >= spec.prepared.shapes[task.task.role].size()) {
     return Refuse(at,
                   absl::StrCat(".task: gang '", task.gang, "' has no task (",
@@ -265,8 +264,13 @@ void Discover(EventContext& context, GangEdit& gang, const RealTask& real) {
 // A task that was believed to be somewhere, and is not told of.
 void Lose(EventContext& context, GangEdit& gang, TaskId id) {
   const TaskPhase phase = FindTask(*gang, id)->phase;
-  if (phase == TaskPhase::kSucceeded || phase == TaskPhase::kSuspended) return;
-  const bool releasing = phase == TaskPhase::kReleasing;
+  const bool stops = gang->phase == GangPhase::kStopping;
+  if (phase == TaskPhase::kSucceeded ||
+      (phase == TaskPhase::kSuspended && !stops)) {
+    return;
+  }
+  const bool releasing =
+      phase == TaskPhase::kReleasing || phase == TaskPhase::kSuspended;
   context.report.tasks_lost += !releasing;
   context.report.tasks_confirmed += releasing;
   context.life.Answer(
@@ -291,12 +295,8 @@ void SettlePhase(EventContext& context, GangEdit& gang) {
   } else if (releasing && gang->phase != GangPhase::kSuspending) {
     gang->phase = GangPhase::kStopping;
   }
-  std::vector<uint32_t> counts;
-  if (gang->phase == GangPhase::kRunning &&
-      gang->trouble == ReasonCode::kNone &&
-      !MeetsMinimum(*gang, core.specs.at(gang->spec), &counts)) {
-    gang->trouble =
-        releasing ? ReasonCode::kBelowMinimum : ReasonCode::kTaskFailed;
+  if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
+    gang->trouble = context.life.WhyLeaves(*gang);
   }
 }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/scheduler/remaining.h"
+
 namespace muster {
 
 namespace {
@@ -39,6 +41,11 @@ bool Mend(Core& core, Life& life, GangIndex g) {
   GangEdit gang(core, g);
   gang->look = false;
   if (r.phase == GangPhase::kSuspending) return true;  // Its end will tell.
+  if (r.phase == GangPhase::kSuspended) {
+    const bool ends = r.cancel || r.trouble != ReasonCode::kNone ||
+                      SuspendedUntil(core.config, r) <= core.now;
+    return !ends || SparedUntil(r) > core.now;
+  }
   if (IsLive(r)) {
     std::vector<uint32_t> counts;
     if (r.cancel || !MeetsMinimum(r, spec, &counts)) return false;
@@ -101,36 +108,50 @@ void Repair::RepairGang(PassContext& pass, GangIndex g) {
   const std::vector<TaskId> leaving = pass.life.Leaving(r);
   const bool whole = MeetsMinimum(r, spec, &counts_);
   for (TaskId id : leaving) --counts_[id.role];
-  if (core.config.host.shrink && IsSatisfied(spec, counts_)) {
-    pass.decisions.Shrink(g, leaving, {.code = ReasonCode::kNodeDrained});
+  const bool can_shrink = core.config.host.shrink && IsSatisfied(spec, counts_);
+  if (IsLive(r) && can_shrink) {
+    pass.decisions.Shrink(g, leaving, {.code = pass.life.WhyLeaves(r)});
     return;
   }
-  if (leaving.empty() && Replace(pass, g)) return;
-  const ReasonCode code =
-      leaving.empty() || !whole ? r.trouble : ReasonCode::kNodeDrained;
-  pass.decisions.Stop(g, DecisionKind::kEvict, {.code = code});
+  if (leaving.empty() && IsReplaceable(core, r)) {
+    if (Replace(pass, g)) return;
+    if (core.now - r.since < core.config.replacement_timeout) return;
+  }
+  pass.decisions.Stop(g, DecisionKind::kEvict,
+                      {.code = WhyEnds(pass, r, whole)});
 }
 
-// Places failed tasks again beside the others, a few times in a row.
+ReasonCode Repair::WhyEnds(PassContext& pass, const GangRecord& r, bool whole) {
+  if (IsLive(r) && whole) return pass.life.WhyLeaves(r);
+  return r.trouble == ReasonCode::kNone ? ReasonCode::kSuspendedTooLong
+                                        : r.trouble;
+}
+
+// Failed tasks are placed again beside the others a few times in a row, those
+// that went for other reasons as often as it takes.
+bool Repair::IsReplaceable(const Core& core, const GangRecord& r) {
+  return Lacks(r) && !HasTask(r, TaskPhase::kReleasing) &&
+         !(r.trouble == ReasonCode::kTaskFailed &&
+           r.failures >= kReplacements) &&
+         !(core.specs.at(r.spec).sliced && HasTask(r, TaskPhase::kSucceeded));
+}
+
 bool Repair::Replace(PassContext& pass, GangIndex g) {
   Core& core = pass.core;
   const GangRecord& r = core.gangs.at(g);
-  if (r.trouble != ReasonCode::kTaskFailed || r.failures >= kReplacements ||
-      HasTask(r, TaskPhase::kSucceeded) || HasTask(r, TaskPhase::kReleasing)) {
-    return false;
-  }
-  HeldTasks(r, &fixed_);
+  const Remaining remaining(r, core.specs.at(r.spec));
   PlacementRequest request;
-  request.gang = &core.specs.at(r.spec).prepared;
+  request.gang = &remaining.gang();
   request.key = r.key;
-  request.fixed = fixed_;
+  request.fixed = remaining.fixed();
   request.explain = false;
   if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Place(core.cluster, request, &placement_);
   pass.budget.Spend(placement_.steps + placement_.tasks.size());
   if (placement_.fit != Fit::kFits) return false;
-  pass.decisions.Grow(g, placement_.tasks, {.code = ReasonCode::kTaskFailed});
+  remaining.Rename(&placement_.tasks);
+  pass.decisions.Grow(g, placement_.tasks, {.code = r.trouble});
   return true;
 }
 

@@ -24,13 +24,14 @@ class Repair {
  private:
   void CancelOverdue(PassContext& pass);
   void RepairGang(PassContext& pass, GangIndex g);
+  static bool IsReplaceable(const Core& core, const GangRecord& r);
   bool Replace(PassContext& pass, GangIndex g);
+  static ReasonCode WhyEnds(PassContext& pass, const GangRecord& r, bool whole);
   void ShedFromOvercommitted(PassContext& pass);
   bool ShedOne(PassContext& pass, NodeIndex n);
 
   std::vector<GangRank> ranks_;
   std::vector<uint32_t> counts_;
-  std::vector<Assignment> fixed_;
   PlacementResult placement_;
   Resources room_;
 };

@@ -54,6 +54,7 @@ GangState StateOf(const Core& core, GangIndex g) {
   s.started = r.started;
   s.checkpoint = r.checkpoint;
   s.placed_seq = r.placed_seq;
+  s.since = r.since;
   s.look = r.look;
   for (const OpenRecord& open : r.open) {
     s.open.push_back({open.seq, open.kind, open.on_behalf_of,
@@ -168,15 +169,18 @@ absl::Status LoadQueues(EventContext& context, const std::vector<Queue>& all) {
 
 absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
   const std::string at = absl::StrCat("gangs '", s.gang.key, "'");
-  for (const auto& [name, time] : {std::pair(".started", s.started),
-                                   std::pair(".checkpoint", s.checkpoint)}) {
+  for (const auto& [name, time] :
+       {std::pair(".started", s.started),
+        std::pair(".checkpoint", s.checkpoint),
+        std::pair(".since", s.since == kForever ? 0 : s.since)}) {
     MUSTER_RETURN_IF_ERROR(ValidateTime("state." + at + name, time));
   }
   if (s.backoff_until < 0 || s.backoff_until > kLatest) {
     return Bad(absl::StrCat(at, ".backoff_until: is not in 0..", kLatest));
   }
-  if (s.started > state.now || s.checkpoint > state.now) {
-    return Bad(at + ".started and .checkpoint: not later than state.now");
+  if (s.started > state.now || s.checkpoint > state.now ||
+      (s.since > state.now && s.since != kForever)) {
+    return Bad(at + ".started, .checkpoint and .since: not later than .now");
   }
   if (s.placed_seq >= state.next_seq) {
     return Bad(absl::StrCat(at, ".placed_seq: decision ", s.placed_seq,
@@ -233,10 +237,9 @@ absl::Status LoadTask(EventContext& context, const GangState& s, GangEdit& gang,
   const std::string field =
       absl::StrCat("gangs '", gang->key, "'.tasks (", in.task.role, ", ",
                    in.task.index, ")");
-  const bool known =
-      in.task.role < spec.prepared.shapes.size() &&
-      in.task.index < spec.gang().roles[in.task.role].desired_tasks &&
-      in.alternative < spec.prepared.shapes[in.task.role].size();
+  const bool known = in.task.role < spec.prepared.shapes.size() &&
+                     in.task.index < Gang::kMaxTasks &&
+                     in.alternative < spec.prepared.shapes[in.task.role].size();
   if (!known || s.phase == GangPhase::kWaiting ||
       (!gang->tasks.empty() && !(gang->tasks.back().task < in.task))) {
     return Bad(field + ": the gang has no such task there");
@@ -309,6 +312,7 @@ absl::Status LoadGang(EventContext& context, const SchedulerState& state,
     gang->started = s.started;
     gang->checkpoint = s.checkpoint;
     gang->placed_seq = s.placed_seq;
+    gang->since = s.since;
     gang->look = s.look;
     MUSTER_RETURN_IF_ERROR(LoadOpen(core, state, s, *gang));
     MUSTER_RETURN_IF_ERROR(LoadTasks(context, s, gang));

@@ -23,8 +23,7 @@ absl::Status CheckParent(const Core& core, const Queue& queue) {
         absl::StrCat(field, "'", queue.parent, "' is not known"));
   }
   const QueueIndex known = core.queues.Find(queue.key);
-  if (is_itself ||
-      (known != kNoQueue && core.queues.IsWithin(parent, known))) {
+  if (is_itself || (known != kNoQueue && core.queues.IsWithin(parent, known))) {
     return absl::InvalidArgumentError(absl::StrCat(
         field, "'", queue.parent, "' is the queue itself, or below it"));
   }

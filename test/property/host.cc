@@ -46,8 +46,11 @@ TasksAnswered Host::Do(size_t i, size_t done, const std::string& elsewhere) {
   for (size_t t = 0; t < done; ++t) {
     const PlannedTaskRecord& p = d.tasks[t];
     TaskAnswer a{p.task, p.attempt, TaskOutcome::kReleased, "", {}};
+    const Key key{d.gang, p.task};
+    suspended_.erase(key);
     if (IsStop(d)) {
-      real_.erase({d.gang, p.task});
+      real_.erase(key);
+      if (d.kind == DecisionKind::kSuspend) suspended_.insert(key);
     } else {
       Real real{p.node, BitsOf(p.devices), p.alternative, p.attempt, p.slot};
       a.outcome = TaskOutcome::kStarted;
@@ -57,7 +60,7 @@ TasksAnswered Host::Do(size_t i, size_t done, const std::string& elsewhere) {
         real.slot.reset();
         a.node = elsewhere;
       }
-      real_[{d.gang, p.task}] = real;
+      real_[key] = real;
     }
     answer.tasks.push_back(a);
   }
@@ -115,6 +118,7 @@ DecisionRefused Host::Refuse(size_t i) {
   const DecisionRecord d = pending_[i];
   if (IsStop(d)) {  // What had not even started does so now, and goes on.
     for (const PlannedTaskRecord& p : d.tasks) {
+      if (suspended_.contains({d.gang, p.task})) continue;
       real_.try_emplace(
           {d.gang, p.task},
           Real{p.node, BitsOf(p.devices), p.alternative, p.attempt, p.slot});
@@ -141,6 +145,7 @@ void Host::DropPending(const std::string& gang) {
 
 void Host::Forget(const std::string& gang) {
   std::erase_if(real_, [&](const auto& r) { return r.first.first == gang; });
+  std::erase_if(suspended_, [&](const Key& k) { return k.first == gang; });
   DropPending(gang);
 }
 

@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -70,6 +71,7 @@ class Host {
 
   std::deque<DecisionRecord> pending_;
   std::map<Key, Real> real_;
+  std::set<Key> suspended_;
 };
 
 // The bits of a mask, as numbers.

@@ -158,6 +158,12 @@ class PlanLaw {
           g.phase == GangPhase::kStarting || g.phase == GangPhase::kRunning;
       // Those that the budget left to the next pass ask for it.
       if (trial_.plan.budget_exhausted && g.look) continue;
+      // Or wait for room beside what they have, for so long.
+      const Duration timeout = trial_.before_state.config.replacement_timeout;
+      if (g.trouble != ReasonCode::kNone &&
+          trial_.plan.now - g.since < timeout) {
+        continue;
+      }
       if (runs && !MeetsMinimum(g.gang, LiveTasks(g))) {
         return "minimum: gang " + g.gang.key +
                " runs below it: " + Printer::Text(g);
@@ -250,6 +256,9 @@ class PlanLaw {
     a.held = b.held;
     a.max_runtime = b.max_runtime;
     a.restart_cost = b.restart_cost;
+    a.held_why = b.held_why;
+    a.on_preempted = b.on_preempted;
+    a.labels = b.labels;
     return a == b;
   }
 

@@ -175,6 +175,8 @@ SchedulerConfig RandomConfig(Dice& dice) {
   config.host.grace = !dice.OneIn(4);
   if (dice.OneIn(4)) config.work_budget = uint64_t{1} << dice.In(0, 14);
   config.preemption = !dice.OneIn(10);
+  if (dice.OneIn(3)) config.replacement_timeout = dice.In(1, 40) * kSecond;
+  config.suspend_timeout = dice.OneIn(3) ? 0 : dice.In(1, 60) * kSecond;
   return config;
 }
 
@@ -318,6 +320,9 @@ Gang RandomGang(Dice& dice, const SchedulerConfig& config,
     gang.roles[1].start_after.push_back(gang.roles[0].name);
   }
   gang.preemptible = !dice.OneIn(8);
+  if (dice.OneIn(12)) {
+    gang.on_preempted = static_cast<OnPreempted>(dice.Below(4));
+  }
   gang.held = dice.OneIn(12);
   if (dice.OneIn(8)) gang.not_before = now + dice.In(1, 60) * kSecond;
   if (dice.OneIn(6)) gang.max_runtime = dice.In(5, 60) * kSecond;

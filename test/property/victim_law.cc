@@ -74,14 +74,15 @@ class VictimLaw {
         }
       }
     }
-    if (its.on_preempted == OnPreempted::kNever) return "its class is immune";
+    const OnPreempted what =
+        victim.gang.on_preempted.value_or(its.on_preempted);
+    if (what == OnPreempted::kNever) return "it is immune";
     if (victim.phase == GangPhase::kRunning &&
         trial_.plan.now < victim.started + its.min_runtime) {
       return "it is protected still";
     }
-    if (d.kind == DecisionKind::kCancel &&
-        its.on_preempted != OnPreempted::kCancel) {
-      return "its class is not cancelled";
+    if (d.kind == DecisionKind::kCancel && what != OnPreempted::kCancel) {
+      return "it is not cancelled";
     }
     if (victim.gang.queue == winner->gang.queue) {
       if (its.value > mine.value) return "of higher priority";

@@ -74,6 +74,8 @@ class World final : private Journal {
   void SubmitMany(Dice& dice);
   void TakeSubmissions(Scheduler& twin);
   void GangEvent(Dice& dice);
+  void YieldGang(const std::string& key);
+  void ChangeGang(Dice& dice, const std::string& key);
   void NodeEvent(Dice& dice);
   void QueueEvent(Dice& dice);
   void TaskEnds(Dice& dice);

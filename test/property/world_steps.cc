@@ -84,11 +84,14 @@ void World::TaskEnds(Dice& dice) {
   if (host_.real().empty()) return;
   auto it = host_.real().begin();
   std::advance(it, dice.Below(static_cast<uint32_t>(host_.real().size())));
-  const bool good = dice.OneIn(2);
+  constexpr TaskOutcome kWays[] = {TaskOutcome::kSucceeded,
+                                   TaskOutcome::kFailed, TaskOutcome::kReleased,
+                                   TaskOutcome::kYielded, TaskOutcome::kDone};
+  const TaskOutcome way = kWays[dice.OneIn(2) ? 0 : 1 + dice.Below(4)];
   const std::string gang = it->first.first;
-  const EventBody event = host_.End(
-      it->first, good ? TaskOutcome::kSucceeded : TaskOutcome::kFailed);
-  if (good) may_go_.insert(gang);  // If it was the last.
+  const EventBody event = host_.End(it->first, way);
+  // If it was the last, or the others end.
+  if (way == TaskOutcome::kSucceeded) may_go_.insert(gang);
   Apply(event);
   sent_.push_back(event);
 }
@@ -212,7 +215,7 @@ void World::TakeSubmissions(Scheduler& twin) {
 
 void World::GangEvent(Dice& dice) {
   const std::string gang = AnyGang(dice);
-  switch (dice.Below(6)) {
+  switch (dice.Below(10)) {
     case 0:
       may_go_.insert(gang);
       Apply(GangCancelled{gang});
@@ -220,21 +223,73 @@ void World::GangEvent(Dice& dice) {
     case 1:
       may_go_.insert(gang);
       host_.Forget(gang);
-      Apply(GangFinished{gang});
+      Apply(GangFinished{gang, static_cast<GangOutcome>(dice.Below(3))});
       if (known_.contains(gang)) Fail("leak: finished gang stays: " + gang);
       break;
     case 2:
-      Apply(GangHeld{gang, dice.OneIn(3)});
+      Apply(GangHeld{gang, dice.OneIn(3), "because"});
       break;
     case 3: {
       const char* classes[] = {"", "c0", "c1", "c2"};
       Apply(GangReprioritized{gang, classes[dice.Below(4)]});
       break;
     }
+    case 4:
+      if (known_.contains(gang)) YieldGang(gang);
+      break;
+    case 5:
+      Apply(GangMoved{gang, AnyQueue(dice)});
+      break;
+    case 6:
+    case 7:
+      ChangeGang(dice, gang);
+      break;
     default:
       Apply(CheckpointTaken{gang, std::max<Time>(0, now_ - kSecond)});
       break;
   }
+}
+
+void World::YieldGang(const std::string& key) {
+  const absl::StatusOr<GangState> g = scheduler_->Find(key);
+  if (g.ok() && g->phase != GangPhase::kNominated) host_.Forget(key);
+  if (g.ok() && g->cancel) may_go_.insert(key);
+  Apply(GangYielded{key});
+}
+
+// A new description, from a few numbers to all of it; refused where tasks stand
+// in the way.
+void World::ChangeGang(Dice& dice, const std::string& key) {
+  const absl::StatusOr<GangState> g = scheduler_->Find(key);
+  if (!g.ok()) return;
+  Gang gang = g->gang;
+  const Gang other = RandomGang(dice, config_, key, gang.queue, now_);
+  switch (dice.Below(5)) {
+    case 0:
+      gang = other;
+      break;
+    case 1:
+      gang.labels = {{"color", std::to_string(dice.Below(3))}};
+      gang.not_before = other.not_before;
+      gang.max_runtime = other.max_runtime;
+      gang.submitted = other.submitted;
+      break;
+    case 2:
+      gang.preemptible = other.preemptible;
+      gang.priority_class = other.priority_class;
+      gang.on_preempted = static_cast<OnPreempted>(dice.Below(4));
+      break;
+    default:
+      for (Role& role : gang.roles) {
+        role.desired_tasks = 1 + dice.Below(4);
+        role.min_tasks = std::min(role.min_tasks, role.desired_tasks);
+        if (dice.OneIn(3)) role.min_tasks = role.desired_tasks;
+        if (dice.OneIn(4)) role.shape.selector = {};
+        if (dice.OneIn(4)) role.tolerations.clear();
+      }
+      break;
+  }
+  Apply(GangChanged{gang});
 }
 
 void World::NodeEvent(Dice& dice) {

@@ -117,6 +117,9 @@ TEST_F(SchedulerTest, AGangCancelledWhileItIsBeingSuspendedGoes) {
   s.Pass();
   s.Happens(GangCancelled{"a"});
   s.AllDone();
+  EXPECT_EQ(s.Phase("a"), "suspended");
+  EXPECT_THAT(s.Pass(), ElementsAre("cancel a", "start urgent: n1"));
+  s.AllDone();
   EXPECT_EQ(s.Phase("a"), "gone");
 }
 

@@ -34,10 +34,13 @@ SchedulerConfig CanSuspend() {
 void Empty(Story& s) {
   for (const char* node : {"n1", "n2", "n3"}) s.HasNode(node, 2);
   s.HasQueue("q");
+  s.HasQueue("other");
   s.HasClasses();
 }
 
-void Submitted(Story& s) { s.Submit(Job("g", 2, 2, "mid")); }
+Gang G(uint32_t tasks = 2) { return Job("g", tasks, 2, "mid"); }
+
+void Submitted(Story& s) { s.Submit(G()); }
 
 // All nodes are taken by somebody.
 void TakenBy(Story& s, const std::string& who, const std::string& as) {
@@ -180,12 +183,20 @@ const std::vector<std::pair<std::string, Sender>>& Events() {
       {"all tasks released", Tasks(TaskOutcome::kReleased, {kOne, kTwo})},
       {"one task succeeded", Tasks(TaskOutcome::kSucceeded, {kOne})},
       {"all tasks succeeded", Tasks(TaskOutcome::kSucceeded, {kOne, kTwo})},
+      {"one task yielded", Tasks(TaskOutcome::kYielded, {kOne})},
+      {"all tasks yielded", Tasks(TaskOutcome::kYielded, {kOne, kTwo})},
+      {"one task done", Tasks(TaskOutcome::kDone, {kOne})},
+      {"all tasks done", Tasks(TaskOutcome::kDone, {kOne, kTwo})},
       {"DecisionApplied", About<DecisionApplied>("g")},
       {"DecisionRefused", About<DecisionRefused>("g")},
       {"DecisionApplied, of its victims", About<DecisionApplied>("wall")},
       {"DecisionRefused, of its victims", About<DecisionRefused>("wall")},
       {"GangCancelled", Always(GangCancelled{"g"})},
       {"GangFinished", Always(GangFinished{"g"})},
+      {"GangYielded", Always(GangYielded{"g"})},
+      {"GangChanged, to one task", Always(GangChanged{G(1)})},
+      {"GangChanged, to three tasks", Always(GangChanged{G(3)})},
+      {"GangMoved", Always(GangMoved{"g", "other"})},
       {"GangHeld", Always(GangHeld{"g", true})},
       {"GangReprioritized", Always(GangReprioritized{"g", "low"})},
       {"CheckpointTaken", Always(CheckpointTaken{"g", 0})},

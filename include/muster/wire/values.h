@@ -39,7 +39,7 @@
   X(SpotNotice) X(OthersChanged) X(NodeSetChanged)                             \
   X(QueueChanged) X(QueueRemoved) X(PriorityClassChanged)                      \
   X(GangSubmitted) X(GangHeld) X(GangReprioritized) X(GangCancelled)           \
-  X(GangFinished) X(CheckpointTaken)                                           \
+  X(GangFinished) X(CheckpointTaken) X(GangChanged) X(GangMoved) X(GangYielded) \
   X(TaskAnswer) X(TasksAnswered) X(DecisionApplied) X(DecisionRefused)         \
   X(RealTask) X(Reconciled) X(Event)                                           \
   X(JournalHeader) X(JournalRecord)
