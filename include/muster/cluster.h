@@ -84,6 +84,12 @@ class Cluster {
 
   // --- Structure. Called between transactions only. ---------------------
 
+  // Of a cluster without nodes: no NodeId will be one with a smaller
+  // generation. For a cluster that takes the place of another, whose ids are
+  // void then.
+  void StartGenerationsAt(uint32_t first);
+  // The largest of any NodeId given out. O(nodes).
+  uint32_t last_generation() const;
   // Adds the node, or replaces it if the key is known (same NodeId; what is
   // charged stays charged: the caller credits allocations first and charges
   // them again when devices change). The caller has validated the node.
@@ -135,6 +141,8 @@ class Cluster {
   // with the role's tolerations and node sets. Equal ones share an id; each
   // Intern is undone by one Unref.
   ShapeId Intern(const Role& role, uint32_t alternative);
+  // Those of the role and the alternative.
+  std::span<const Toleration> tolerations(ShapeId shape) const;
   void Unref(ShapeId shape);
   // What one such task uses of each kind, the device kind included (for a
   // memory share: its thousandths of the largest-memory device that admits it,

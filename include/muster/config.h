@@ -1,4 +1,4 @@
-// What is fixed for a scheduler's life.
+// How a scheduler is set up: see also ConfigChanged.
 #ifndef MUSTER_CONFIG_H_
 #define MUSTER_CONFIG_H_
 
@@ -21,6 +21,9 @@ struct HostCapabilities {
   bool choose_devices = true;  // Lets Muster choose; else plans name none.
   bool nominate = true;        // Wants to be told of nominations.
   bool grace = true;           // Gives victims their grace time.
+  // Leaves it to Muster to stop what kNoExecute taints drive out. false: the
+  // host does so itself (as Kubernetes' taint manager) and answers kYielded.
+  bool evicts_taints = true;
 
   friend bool operator==(const HostCapabilities&,
                          const HostCapabilities&) = default;
@@ -32,6 +35,7 @@ struct HostCapabilities {
     v(4, "choose_devices", s.choose_devices);
     v(5, "nominate", s.nominate);
     v(6, "grace", s.grace);
+    v(7, "evicts_taints", s.evicts_taints);
   }
 };
 

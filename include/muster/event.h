@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "muster/config.h"
+#include "muster/disruption_budget.h"
 #include "muster/enum_names.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
@@ -89,10 +91,35 @@ struct NodeSetChanged {
     v(1, "set", s.set);
   }
 };
+// Refused while a gang names the set.
+struct NodeSetRemoved {
+  std::string set{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "set", s.set);
+  }
+};
+
+// --- The configuration ------------------------------------------------------
+
+// Another configuration from now on; all else stays. resources begins with the
+// kinds there are, in their order, and device_resource stays; topologies,
+// fabrics, partition schemes, what the host can do, times and bounds may all be
+// others. Refused if something that is there (a node, a queue, a gang, a place)
+// would not be valid under it. All questions are asked again, and all GangId,
+// QueueId and NodeId from before are void. O(nodes + gangs), as Restore.
+struct ConfigChanged {
+  SchedulerConfig config{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "config", s.config);
+  }
+};
 
 // --- Tenants ----------------------------------------------------------------
 
-// A new queue, or new values for a known one (its parent stays the same).
+// A new queue, or new values for a known one: another parent, too, with all
+// that is below it.
 struct QueueChanged {
   Queue queue{};
   template <class Self, class V>
@@ -114,6 +141,22 @@ struct PriorityClassChanged {
   template <class Self, class V>
   static void Fields(Self& s, V&& v) {
     v(1, "priority_class", s.priority_class);
+  }
+};
+// Refused while gangs are of the class.
+struct PriorityClassRemoved {
+  std::string priority_class{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "priority_class", s.priority_class);
+  }
+};
+// A new budget, or new values for a known one; without gangs it is removed.
+struct BudgetChanged {
+  DisruptionBudget budget{};
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "budget", s.budget);
   }
 };
 
@@ -307,6 +350,7 @@ struct RealTask {
   uint32_t alternative = 0;
   bool releasing = false;          // It is being stopped.
   std::optional<uint32_t> slot{};  // As in TaskAnswer.
+  bool suspended = false;          // It is there, but does not run.
   template <class Self, class V>
   static void Fields(Self& s, V&& v) {
     v(1, "gang", s.gang);
@@ -316,6 +360,21 @@ struct RealTask {
     v(5, "alternative", s.alternative);
     v(6, "releasing", s.releasing);
     v(7, "slot", s.slot);
+    v(8, "suspended", s.suspended);
+  }
+};
+
+// What the host knows of a gang that runs, and the scheduler may not: after a
+// crash of the one that planned it. kForever: nothing is said.
+struct RealGang {
+  std::string gang{};
+  Time started = kForever;     // Since when all of it runs.
+  Time checkpoint = kForever;  // What work is covered, as CheckpointTaken.
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "gang", s.gang);
+    v(2, "started", s.started);
+    v(3, "checkpoint", s.checkpoint);
   }
 };
 
@@ -324,19 +383,21 @@ struct RealTask {
 // task not named is released; a task named runs where it is named, whatever
 // was planned. Open decisions count as applied or refused accordingly.
 // Overcommitted nodes and gangs below their minimum are legal: the next plan
-// repairs them. Gangs and queues themselves are not changed; a task of an
-// unknown gang is an error.
+// repairs them. A gang that runs on keeps the time at which it started. Gangs
+// and queues themselves are not changed; a task of an unknown gang is an error.
 struct Reconciled {
   std::vector<Node> nodes{};
   std::vector<OtherUsage> others{};
   std::vector<std::string> down{};  // Nodes that are there and do not work.
   std::vector<RealTask> tasks{};
+  std::vector<RealGang> gangs{};  // Those of which something is to be said.
   template <class Self, class V>
   static void Fields(Self& s, V&& v) {
     v(1, "nodes", s.nodes);
     v(2, "others", s.others);
     v(3, "down", s.down);
     v(4, "tasks", s.tasks);
+    v(5, "gangs", s.gangs);
   }
 };
 
@@ -347,7 +408,8 @@ using EventBody =
                  GangReprioritized, GangCancelled, GangFinished,
                  CheckpointTaken, TasksAnswered, DecisionApplied,
                  DecisionRefused, Reconciled, GangChanged, GangMoved,
-                 GangYielded>;
+                 GangYielded, NodeSetRemoved, PriorityClassRemoved,
+                 BudgetChanged, ConfigChanged>;
 
 // What happened, and when. A time before the scheduler's own counts as now.
 struct Event {

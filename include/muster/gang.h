@@ -21,6 +21,9 @@ struct TaskShape {
   Resources resources{};  // Per task; the device kind is left 0.
   DeviceRequest devices{};
   NodeSelector selector{};
+  // Of this alternative alone, beside those of its role.
+  std::vector<Toleration> tolerations{};
+  std::vector<std::string> node_sets{};
 
   friend bool operator==(const TaskShape&, const TaskShape&) = default;
   template <class Self, class V>
@@ -28,6 +31,8 @@ struct TaskShape {
     v(1, "resources", s.resources);
     v(2, "devices", s.devices);
     v(3, "selector", s.selector);
+    v(4, "tolerations", s.tolerations);
+    v(5, "node_sets", s.node_sets);
   }
 };
 

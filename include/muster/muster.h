@@ -2,30 +2,31 @@
 #ifndef MUSTER_MUSTER_H_
 #define MUSTER_MUSTER_H_
 
-#include "muster/class_state.h"       // IWYU pragma: export
-#include "muster/cluster.h"           // IWYU pragma: export
-#include "muster/config.h"            // IWYU pragma: export
-#include "muster/decision.h"          // IWYU pragma: export
-#include "muster/device.h"            // IWYU pragma: export
-#include "muster/event.h"             // IWYU pragma: export
-#include "muster/fabric.h"            // IWYU pragma: export
-#include "muster/fields.h"            // IWYU pragma: export
-#include "muster/gang.h"              // IWYU pragma: export
-#include "muster/ids.h"               // IWYU pragma: export
-#include "muster/node.h"              // IWYU pragma: export
-#include "muster/partition.h"         // IWYU pragma: export
-#include "muster/placement_solver.h"  // IWYU pragma: export
-#include "muster/plan.h"              // IWYU pragma: export
-#include "muster/preemptor.h"         // IWYU pragma: export
-#include "muster/priority_class.h"    // IWYU pragma: export
-#include "muster/priority_heap.h"     // IWYU pragma: export
-#include "muster/queue.h"             // IWYU pragma: export
-#include "muster/rank_order.h"        // IWYU pragma: export
-#include "muster/reason.h"            // IWYU pragma: export
-#include "muster/resources.h"         // IWYU pragma: export
-#include "muster/scheduler.h"         // IWYU pragma: export
-#include "muster/selector.h"          // IWYU pragma: export
-#include "muster/state.h"             // IWYU pragma: export
-#include "muster/topology.h"          // IWYU pragma: export
+#include "muster/class_state.h"        // IWYU pragma: export
+#include "muster/cluster.h"            // IWYU pragma: export
+#include "muster/config.h"             // IWYU pragma: export
+#include "muster/decision.h"           // IWYU pragma: export
+#include "muster/device.h"             // IWYU pragma: export
+#include "muster/disruption_budget.h"  // IWYU pragma: export
+#include "muster/event.h"              // IWYU pragma: export
+#include "muster/fabric.h"             // IWYU pragma: export
+#include "muster/fields.h"             // IWYU pragma: export
+#include "muster/gang.h"               // IWYU pragma: export
+#include "muster/ids.h"                // IWYU pragma: export
+#include "muster/node.h"               // IWYU pragma: export
+#include "muster/partition.h"          // IWYU pragma: export
+#include "muster/placement_solver.h"   // IWYU pragma: export
+#include "muster/plan.h"               // IWYU pragma: export
+#include "muster/preemptor.h"          // IWYU pragma: export
+#include "muster/priority_class.h"     // IWYU pragma: export
+#include "muster/priority_heap.h"      // IWYU pragma: export
+#include "muster/queue.h"              // IWYU pragma: export
+#include "muster/rank_order.h"         // IWYU pragma: export
+#include "muster/reason.h"             // IWYU pragma: export
+#include "muster/resources.h"          // IWYU pragma: export
+#include "muster/scheduler.h"          // IWYU pragma: export
+#include "muster/selector.h"           // IWYU pragma: export
+#include "muster/state.h"              // IWYU pragma: export
+#include "muster/topology.h"           // IWYU pragma: export
 
 #endif  // MUSTER_MUSTER_H_

@@ -22,6 +22,9 @@ struct Node {
   Labels labels{};
   std::vector<Taint> taints{};
   bool schedulable = true;  // false: no new task; what runs may stay (cordon).
+  // false: something on the node picks devices (a device plugin): plans name
+  // none here, as everywhere with HostCapabilities::choose_devices false.
+  bool choose_devices = true;
 
   friend bool operator==(const Node&, const Node&) = default;
   template <class Self, class V>
@@ -32,6 +35,7 @@ struct Node {
     v(4, "labels", s.labels);
     v(5, "taints", s.taints);
     v(6, "schedulable", s.schedulable);
+    v(7, "choose_devices", s.choose_devices);
   }
 };
 

@@ -55,7 +55,11 @@ struct ReconcileReport {
 struct Explanation {
   GangPhase phase = GangPhase::kWaiting;
   NamedReason reason{};  // For a gang that waits: why; else kNone.
-  uint32_t ahead = 0;    // Gangs before it in its queue's order.
+  // Gangs that wait before it in its queue's order: by priority, submission and
+  // key. Held ones, and those whose time has not come, are not among them. A
+  // queue's place among its siblings is not in it. O(classes x log gangs).
+  uint32_t ahead = 0;
+  std::string held_why{};  // While it is held: what GangHeld said.
   std::vector<TaskState> tasks{};
 };
 

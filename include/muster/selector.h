@@ -99,6 +99,8 @@ struct Taint {
   std::string key{};
   std::string value{};
   TaintEffect effect = TaintEffect::kNoSchedule;
+  // Of kNoExecute: when the node got it. 0: when the scheduler was told first.
+  int64_t since = 0;  // A Time.
 
   friend bool operator==(const Taint&, const Taint&) = default;
   template <class Self, class V>
@@ -106,6 +108,7 @@ struct Taint {
     v(1, "key", s.key);
     v(2, "value", s.value);
     v(3, "effect", s.effect);
+    v(4, "since", s.since);
   }
 };
 
@@ -117,8 +120,9 @@ struct Toleration {
   TolerationOp op = TolerationOp::kEqual;
   std::string value{};
   std::vector<TaintEffect> effects{};  // Empty: every effect.
-  // How long a kNoExecute taint is borne, in seconds; -1: for ever. Other
-  // values are not supported yet.
+  // How long a task that runs bears a kNoExecute taint, in seconds from
+  // Taint::since; -1: for ever. No new task is placed on a node where it would
+  // have to leave again.
   int64_t seconds = -1;
 
   friend bool operator==(const Toleration&, const Toleration&) = default;

@@ -9,6 +9,7 @@
 #include "muster/class_state.h"
 #include "muster/config.h"
 #include "muster/decision.h"
+#include "muster/disruption_budget.h"
 #include "muster/enum_names.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
@@ -158,6 +159,7 @@ struct SchedulerState {
   // The round under way began with this decision: what it placed is nobody's
   // victim before a pass has left no question open. next_seq: there is none.
   uint64_t round_seq = 1;
+  std::vector<DisruptionBudget> budgets{};  // As they are left, by key.
 
   friend bool operator==(const SchedulerState&,
                          const SchedulerState&) = default;
@@ -174,6 +176,7 @@ struct SchedulerState {
     v(9, "gangs", s.gangs);
     v(10, "classes", s.classes);
     v(11, "round_seq", s.round_seq);
+    v(12, "budgets", s.budgets);
   }
 };
 

@@ -16,7 +16,7 @@ QueueIndex QueueTree::Upsert(const Queue& queue) {
   }
   if (free_.empty()) {
     q = limit();
-    entries_.emplace_back();
+    entries_.emplace_back().generation = first_generation_;
   } else {
     q = free_.back();
     free_.pop_back();
@@ -58,18 +58,6 @@ void QueueTree::UndoRemove(const Queue& queue) {
   const QueueIndex q = free_.back();
   free_.pop_back();
   Fill(q, queue);
-}
-
-void QueueTree::SetResources(const std::vector<std::string>& resources) {
-  ++version_;
-  resources_ = resources;
-  for (Entry& entry : entries_) {
-    if (entry.exists) Derive(entry);
-  }
-  contested_.assign(resources.size(), 0);
-  for (QueueIndex q = 0; q < limit(); ++q) {
-    if (entries_[q].exists && SiblingsOf(q).size() > 1) CountContested(q, 1);
-  }
 }
 
 // Below its new parent, sums included.

@@ -57,8 +57,8 @@ class QueueTree {
   // moves along. The parent, if any, exists and is not below it.
   QueueIndex Upsert(const Queue& queue);
   void Remove(QueueIndex q);  // It has neither children nor gangs.
-  // More kinds, at the end, or other names.
-  void SetResources(const std::vector<std::string>& resources);
+  // Of positions that come to be from now on.
+  void StartGenerationsAt(uint32_t first) { first_generation_ = first; }
 
   QueueIndex Find(std::string_view key) const;  // kNoQueue if unknown.
   const Entry& at(QueueIndex q) const { return entries_[q]; }
@@ -112,6 +112,7 @@ class QueueTree {
   std::vector<QueueIndex> free_;   // Last in, first out.
   StringMap<QueueIndex> by_key_;
   uint64_t version_ = 1;
+  uint32_t first_generation_ = 0;
 };
 
 }  // namespace muster

@@ -138,6 +138,9 @@ absl::Status Take(EventContext& context, const DecisionRefused& e) {
                       : RefuseStart(context, gang, owed);
   }
   if (!IsStop(open.kind)) return absl::OkStatus();
+  if (!open.on_behalf_of.empty() && open.kind != DecisionKind::kShrink) {
+    CountDisruption(core, core.gangs.at(g).key, 1);
+  }
   const GangIndex winner = core.gangs.Find(open.on_behalf_of);
   if (winner != kNoGang &&
       core.gangs.at(winner).phase == GangPhase::kNominated) {

@@ -56,6 +56,15 @@ void GangEdit::Remove() {
   core_.gangs.Remove(gang_);
 }
 
+void CountDisruption(Core& core, std::string_view gang, int64_t sign) {
+  if (core.budgets.Of(gang).empty()) return;
+  core.budgets.Count(gang, sign);
+  core.undo.Changed([&core, key = std::string(gang), sign] {
+    core.budgets.Count(key, -sign);
+  });
+  if (sign > 0) core.opener.AllVictims();
+}
+
 bool AnyEditOpen(const Core& core) {
   for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
     if (core.gangs.at(g).edits > 0) return true;

@@ -13,6 +13,7 @@
 #include "lib/queue/queue_tree.h"
 #include "lib/queue/quota_law.h"
 #include "lib/scheduler/answers.h"
+#include "lib/scheduler/disruption_budgets.h"
 #include "lib/scheduler/gang_lists.h"
 #include "lib/scheduler/gang_spec.h"
 #include "lib/scheduler/gang_table.h"
@@ -48,6 +49,7 @@ struct Core {
   QuotaLaw law;
   std::unique_ptr<QueueOrder> order;
   PriorityClasses classes{};
+  DisruptionBudgets budgets{};
   SpecTable specs{};
   GangTable gangs{};
   GangLists lists;
@@ -92,6 +94,9 @@ class GangEdit {
   const GangIndex gang_;
   GangRecord& record_;
 };
+
+// A gang is stopped for another one (-1), or that was refused (1): its budgets.
+void CountDisruption(Core& core, std::string_view gang, int64_t sign);
 
 // Whether an edit is open on any gang: there is none between events and phases.
 bool AnyEditOpen(const Core& core);

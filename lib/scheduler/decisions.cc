@@ -179,6 +179,7 @@ void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
       life_.Stop(gang);
       life_.Update(gang);
     } else {
+      if (on_behalf_of != kNoGang) CountDisruption(core_, gang->key, -1);
       BeginStop(gang, kind, reason, draft);
     }
   }

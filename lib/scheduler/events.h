@@ -33,10 +33,13 @@ absl::Status Take(EventContext& context, const NodeDrained& e);
 absl::Status Take(EventContext& context, const SpotNotice& e);
 absl::Status Take(EventContext& context, const OthersChanged& e);
 absl::Status Take(EventContext& context, const NodeSetChanged& e);
+absl::Status Take(EventContext& context, const NodeSetRemoved& e);
 // tenant_events.cc
 absl::Status Take(EventContext& context, const QueueChanged& e);
 absl::Status Take(EventContext& context, const QueueRemoved& e);
 absl::Status Take(EventContext& context, const PriorityClassChanged& e);
+absl::Status Take(EventContext& context, const PriorityClassRemoved& e);
+absl::Status Take(EventContext& context, const BudgetChanged& e);
 // gang_events.cc
 absl::Status Take(EventContext& context, const GangSubmitted& e);
 absl::Status Submit(EventContext& context, const Gang& gang,

@@ -95,6 +95,7 @@ Explanation ExplainGang(Core& core, PlacementSolver& solver, GangIndex g) {
     e.ahead = core.lists.waiting().CountAhead(r.queue, core.lists.RankOf(g));
   }
   e.reason = Named(core, reason, g);
+  if (r.held) e.held_why = r.held_why;
   return e;
 }
 

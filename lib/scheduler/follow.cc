@@ -164,6 +164,10 @@ absl::Status Follower::TakeDecision(const DecisionRecord& d) {
            d.kind == DecisionKind::kSuspend)) {
         return Cannot(d, "it does not run");
       }
+      if (winner != kNoGang && r.phase != GangPhase::kNominated &&
+          !core_.budgets.Allows(r.key)) {
+        return Cannot(d, "a disruption budget has nothing left");
+      }
       decisions_.Stop(g, d.kind, reason, winner);
       return absl::OkStatus();
     case DecisionKind::kResume:

@@ -45,12 +45,19 @@ absl::StatusOr<QueueIndex> LeafNamed(const Core& core, const std::string& gang,
 }
 
 absl::Status CheckNodeSets(const Core& core, const Gang& gang) {
+  const auto check = [&](const auto& of) {
+    for (const std::string& set : of.node_sets) {
+      if (core.cluster.HasNodeSet(set)) continue;
+      return absl::NotFoundError(absl::StrCat(
+          "gang '", gang.key, "'.roles.node_sets: '", set, "' is not known"));
+    }
+    return absl::OkStatus();
+  };
   for (const Role& role : gang.roles) {
-    for (const std::string& set : role.node_sets) {
-      if (!core.cluster.HasNodeSet(set)) {
-        return absl::NotFoundError(absl::StrCat(
-            "gang '", gang.key, "'.roles.node_sets: '", set, "' is not known"));
-      }
+    MUSTER_RETURN_IF_ERROR(check(role));
+    MUSTER_RETURN_IF_ERROR(check(role.shape));
+    for (const TaskShape& shape : role.alternatives) {
+      MUSTER_RETURN_IF_ERROR(check(shape));
     }
   }
   return absl::OkStatus();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lib/scheduler/core.h"
+#include "lib/scheduler/life.h"
 
 namespace muster {
 
@@ -31,6 +32,9 @@ Time GangLists::WakeAt(const GangRecord& r) const {
   Time at = after_now(r.backoff_until);
   if (Lacks(r)) {
     at = std::min(at, after_now(r.since + core_.config.replacement_timeout));
+  }
+  if (core_.specs.at(r.spec).bears_for_a_time) {
+    at = std::min(at, after_now(BorneUntil(core_, r)));
   }
   if (r.max_runtime > 0 && r.phase == GangPhase::kRunning) {
     at = std::min(at, std::max(r.started + r.max_runtime, SparedUntil(r)));

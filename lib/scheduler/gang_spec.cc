@@ -38,14 +38,21 @@ bool ComparesDomains(const TopologyConstraint& c) {
   return c.spread.max_skew > 0 || c.spread.min_domains > 0;
 }
 
-void DeriveFromRoles(GangSpec& spec) {
-  for (const Role& role : spec.gang().roles) {
+void DeriveFromRoles(GangSpec& spec, const Cluster& cluster) {
+  const std::vector<Role>& roles = spec.gang().roles;
+  for (const Role& role : roles) {
     ++spec.children[role.group];
     spec.least_tasks += role.min_tasks;
     spec.most_tasks += role.desired_tasks;
     spec.elastic |= role.desired_tasks > role.min_tasks;
     spec.looks_at_structure |= ComparesDomains(role.topology);
     spec.sliced |= !role.topology.slices.empty();
+    for (const ShapeId shape :
+         spec.prepared.shapes[static_cast<size_t>(&role - roles.data())]) {
+      spec.bears_for_a_time |= std::ranges::any_of(
+          cluster.tolerations(shape),
+          [](const Toleration& t) { return t.seconds >= 0; });
+    }
     spec.grows_nearby |= !role.topology.empty() || !role.alternatives.empty();
     const auto alike = [](const TaskShape& shape) {
       return UsesAlike(shape.devices);
@@ -62,7 +69,7 @@ void Derive(GangSpec& spec, const Cluster& cluster) {
   const Gang& gang = spec.gang();
   spec.children.assign(gang.groups.size(), 0);
   spec.least_is_exact = true;
-  DeriveFromRoles(spec);
+  DeriveFromRoles(spec, cluster);
   SumLeast(spec, cluster);
   spec.most = MostOf(gang, cluster);
   for (size_t g = 1; g < gang.groups.size(); ++g) {

@@ -43,6 +43,7 @@ struct GangSpec {
   bool looks_at_structure = false;
   // Whether where it may grow depends on where it is.
   bool grows_nearby = false;
+  bool bears_for_a_time = false;  // It has tolerations that end.
   bool sliced = false;  // Which of its tasks is placed where matters: slices.
   uint64_t hash = 0;
   uint32_t refs = 0;

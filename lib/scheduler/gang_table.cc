@@ -25,7 +25,7 @@ std::vector<GangIndex> GangTable::Sorted() const {
 GangIndex GangTable::Add(std::string_view key) {
   GangIndex g = limit();
   if (free_.empty()) {
-    records_.emplace_back();
+    records_.emplace_back().generation = first_generation_;
   } else {
     g = free_.back();
     free_.pop_back();

@@ -97,6 +97,8 @@ class GangTable {
   // One past the largest GangIndex in use.
   GangIndex limit() const { return static_cast<GangIndex>(records_.size()); }
   uint32_t size() const { return static_cast<uint32_t>(by_key_.size()); }
+  // Of positions that come to be from now on.
+  void StartGenerationsAt(uint32_t first) { first_generation_ = first; }
   // All gangs by key. O(n log n).
   std::vector<GangIndex> Sorted() const;
 
@@ -116,6 +118,7 @@ class GangTable {
   std::deque<GangRecord> records_;
   std::vector<GangIndex> free_;  // Last in, first out.
   StringMap<GangIndex> by_key_;
+  uint32_t first_generation_ = 0;
 };
 
 // --- Reading a record --------------------------------------------------------

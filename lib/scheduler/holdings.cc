@@ -27,20 +27,21 @@ Ledger LedgerOf(TaskPhase phase) {
   }
 }
 
-// Whether one of the queues has come to hold more than it is guaranteed, beside
-// what it held before. `amount` is part of what they use.
+// Whether one of the queues has come to hold more of a kind than it is
+// guaranteed, beside something that it held before, of whatever kind. `amount`
+// is part of what they use.
 bool ComesToExceed(const QueueTree& queues, QueueIndex q,
                    const Resources& amount) {
   for (; q != kNoQueue; q = queues.at(q).parent) {
     const QueueTree::Entry& e = queues.at(q);
-    if (!e.guaranteed) continue;
+    bool exceeds = false, held = false;
     for (ResourceKind k = 0; k < amount.size(); ++k) {
+      const int64_t guarantee = std::max<int64_t>(e.guarantee[k], 0);
       const int64_t before = e.used[k] - amount[k];
-      if (amount[k] > 0 && before > 0 && before <= e.guarantee[k] &&
-          e.used[k] > e.guarantee[k]) {
-        return true;
-      }
+      exceeds |= before <= guarantee && e.used[k] > guarantee;
+      held |= before > 0;
     }
+    if (exceeds && held) return true;
   }
   return false;
 }

@@ -17,7 +17,8 @@ Inbox::~Inbox() {
   heap_.PopAll([](Node* node) { delete node; });
 }
 
-absl::Status Inbox::Push(Gang gang, uint64_t limit) {
+absl::Status Inbox::Push(Gang gang) {
+  const uint64_t limit = limit_.load(std::memory_order_relaxed);
   const uint64_t before = size_.fetch_add(1, std::memory_order_relaxed);
   if (limit > 0 && before >= limit) {
     size_.fetch_sub(1, std::memory_order_relaxed);

@@ -29,8 +29,12 @@ class Inbox {
   Inbox& operator=(const Inbox&) = delete;
   ~Inbox();
 
-  // RESOURCE_EXHAUSTED if `limit` gangs (0: no limit) wait.
-  absl::Status Push(Gang gang, uint64_t limit);
+  // How many may wait; 0: no limit.
+  void SetLimit(uint64_t limit) {
+    limit_.store(limit, std::memory_order_relaxed);
+  }
+  // RESOURCE_EXHAUSTED if that many wait.
+  absl::Status Push(Gang gang);
 
   // Sorts the set that is under way, or begins with the next: about `most`
   // gangs of it; true when it is sorted. O(most).
@@ -59,6 +63,7 @@ class Inbox {
 
   OwnedHeap<Key, std::less<Key>, Node> heap_;
   std::atomic<uint64_t> size_{0};
+  std::atomic<uint64_t> limit_{0};
 };
 
 }  // namespace muster

@@ -211,20 +211,35 @@ void Life::UndoNomination(GangIndex g) {
   Update(gang);
 }
 
-bool Life::IsTainted(const GangRecord& r, const TaskRecord& task) const {
-  const Role& role = core_.specs.at(r.spec).gang().roles[task.task.role];
-  const std::vector<Taint>& taints = core_.cluster.node(task.at.node).taints;
-  return std::any_of(taints.begin(), taints.end(), [&](const Taint& t) {
-    return t.effect == TaintEffect::kNoExecute &&
-           !Tolerates(role.tolerations, t);
-  });
+Time BorneUntil(const Cluster& cluster, const TaskRecord& task) {
+  Time until = kForever;
+  for (const Taint& taint : cluster.node(task.at.node).taints) {
+    until =
+        std::min(until, BorneUntil(cluster.tolerations(task.at.shape), taint));
+  }
+  return until;
+}
+
+Time BorneUntil(const Core& core, const GangRecord& r) {
+  Time until = kForever;
+  if (!core.config.host.evicts_taints) return until;
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase == TaskPhase::kStarting ||
+        task.phase == TaskPhase::kRunning) {
+      until = std::min(until, BorneUntil(core.cluster, task));
+    }
+  }
+  return until;
 }
 
 bool Life::MustLeave(const GangRecord& r, const TaskRecord& task) const {
   if (task.phase > TaskPhase::kRunning) return false;
   if (IsBeyond(core_.specs.at(r.spec).gang(), task.task)) return true;
   const NodeBook::Facts& node = core_.nodes.facts(task.at.node);
-  return node.draining || node.spot_notice != kForever || IsTainted(r, task);
+  if (node.draining || node.spot_notice != kForever) return true;
+  const Time until = BorneUntil(core_.cluster, task);
+  if (task.phase == TaskPhase::kNominated) return until != kForever;
+  return core_.config.host.evicts_taints && until <= core_.now;
 }
 
 ReasonCode Life::WhyLeaves(const GangRecord& r) const {

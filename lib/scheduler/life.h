@@ -12,6 +12,13 @@
 
 namespace muster {
 
+// Until when the task may stay on its node, whose kNoExecute taints it may bear
+// for a time; kForever if none drives it out.
+Time BorneUntil(const Cluster& cluster, const TaskRecord& task);
+// When the first of the gang's running tasks must leave because of that, where
+// that is left to the scheduler.
+Time BorneUntil(const Core& core, const GangRecord& r);
+
 // The state machine of docs/state-machine.md, but for decisions. Whoever
 // changes tasks calls Update before the edit ends. Not synchronised. O(tasks) a
 // call.
@@ -44,8 +51,6 @@ class Life {
   std::vector<TaskId> Leaving(const GangRecord& r) const;
   // Why some must; kNone if none does.
   ReasonCode WhyLeaves(const GangRecord& r) const;
-  // Whether its node is tainted kNoExecute against the task.
-  bool IsTainted(const GangRecord& r, const TaskRecord& task) const;
 
  private:
   struct Counts {

@@ -11,9 +11,23 @@ namespace muster {
 
 namespace {
 
-Node Normalised(const Node& node) {
+bool IsSame(const Taint& a, const Taint& b) {
+  return a.key == b.key && a.value == b.value && a.effect == b.effect;
+}
+
+// Labels by key; every taint has its time: that it had, or now. `old` may be
+// null.
+Node Normalised(const Node& node, const Node* old, Time now) {
   Node n = node;
   std::sort(n.labels.begin(), n.labels.end());
+  for (Taint& taint : n.taints) {
+    if (taint.since != 0 || taint.effect != TaintEffect::kNoExecute) continue;
+    taint.since = now;
+    if (old == nullptr) continue;
+    for (const Taint& known : old->taints) {
+      if (IsSame(known, taint)) taint.since = known.since;
+    }
+  }
   return n;
 }
 
@@ -83,8 +97,10 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
 
 void UpsertNode(EventContext& context, const Node& node) {
   Core& core = context.core;
-  const Node next = Normalised(node);
-  const NodeId known = core.cluster.Find(next.key);
+  const NodeId known = core.cluster.Find(node.key);
+  const Node next = Normalised(
+      node, known.valid() ? &core.cluster.node(known.index) : nullptr,
+      core.now);
   if (!known.valid()) return AddNode(context, next);
   const NodeIndex n = known.index;
   const Node old = core.cluster.node(n);
@@ -172,6 +188,7 @@ void FlagGangsOn(EventContext& context, NodeIndex n) {
   Core& core = context.core;
   for (const GangIndex g : core.nodes.GangsOn(n)) {
     const GangRecord& r = core.gangs.at(g);
+    GangEdit(core, g);  // It may have to leave by a certain time.
     const bool leaves =
         std::any_of(r.tasks.begin(), r.tasks.end(), [&](const auto& task) {
           return task.phase <= TaskPhase::kRunning && task.at.node == n &&

@@ -2,12 +2,27 @@
 #include <algorithm>
 #include <utility>
 
+#include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 #include "lib/scheduler/events.h"
 #include "lib/scheduler/node_changes.h"
 #include "lib/scheduler/validate.h"
 
 namespace muster {
+
+namespace {
+
+bool NamesNodeSet(const GangSpec& spec, const std::string& set) {
+  const auto names = [&](const auto& of) {
+    return std::ranges::find(of.node_sets, set) != of.node_sets.end();
+  };
+  return std::ranges::any_of(spec.gang().roles, [&](const Role& role) {
+    return names(role) || names(role.shape) ||
+           std::ranges::any_of(role.alternatives, names);
+  });
+}
+
+}  // namespace
 
 absl::Status Take(EventContext& context, const NodeChanged& e) {
   MUSTER_RETURN_IF_ERROR(ValidateNode(context.core.config, e.node));
@@ -112,6 +127,29 @@ absl::Status Take(EventContext& context, const NodeSetChanged& e) {
   }
   core.opener.StructureChanged();
   core.node_sets[set.key] = std::move(set);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const NodeSetRemoved& e) {
+  Core& core = context.core;
+  const auto known = core.node_sets.find(e.set);
+  if (known == core.node_sets.end()) {
+    return absl::NotFoundError(
+        absl::StrCat("node set '", e.set, "' is not known"));
+  }
+  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
+    if (core.gangs.at(g).exists && NamesNodeSet(core.SpecOf(g), e.set)) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("node set '", e.set, "' is named by gang '",
+                       core.gangs.at(g).key, "'"));
+    }
+  }
+  core.undo.Changed([&core, old = known->second] {
+    core.cluster.SetNodeSet(old);
+    core.node_sets[old.key] = old;
+  });
+  core.cluster.RemoveNodeSet(e.set);
+  core.node_sets.erase(known);
   return absl::OkStatus();
 }
 

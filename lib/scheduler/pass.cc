@@ -16,6 +16,11 @@ void Wake(Core& core) {
     }
     for (const GangIndex g : due) {
       GangEdit gang(core, g);
+      if (IsLive(*gang) && gang->trouble == ReasonCode::kNone &&
+          core.specs.at(gang->spec).bears_for_a_time &&
+          BorneUntil(core, *gang) <= core.now) {
+        gang->trouble = ReasonCode::kNodeDrained;
+      }
       gang->look |= gang->trouble != ReasonCode::kNone ||
                     (gang->phase == GangPhase::kSuspended &&
                      SuspendedUntil(core.config, *gang) <= core.now);
@@ -77,7 +82,9 @@ void Pass::Run(PassContext& pass, Plan* plan) {
   pass.plan.Finish(exhausted);
   plan->budget_exhausted = exhausted;
   plan->steps = pass.budget.spent();
-  plan->next_wakeup = NextWakeup(core, exhausted || put_off);
+  // Room that a later phase gave back concerns gangs that were looked at.
+  const bool asked = !core.lists.asking().empty();
+  plan->next_wakeup = NextWakeup(core, exhausted || put_off || asked);
 }
 
 }  // namespace muster

@@ -54,7 +54,10 @@ void PlanWriter::AddTask(Draft draft, const GangRecord& r,
   planned.attempt = task.attempt;
   planned.node = core_.cluster.id(task.at.node);
   planned.node_key = plan_->AddText(core_.cluster.node(task.at.node).key);
-  planned.devices = core_.config.host.choose_devices ? task.at.devices : 0;
+  if (core_.config.host.choose_devices &&
+      core_.cluster.node(task.at.node).choose_devices) {
+    planned.devices = task.at.devices;
+  }
   planned.booked = task.at.devices;
   planned.slot = task.at.slot;
   planned.alternative = AlternativeOf(spec, task.task, task.at.shape);

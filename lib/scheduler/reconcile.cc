@@ -70,6 +70,10 @@ absl::Status CheckTask(const Core& core, const NodesByKey& nodes,
                                task.task.role, ", ", task.task.index,
                                ") of alternative ", task.alternative));
   }
+  if (task.suspended && (task.releasing || !core.config.host.suspend)) {
+    return Refuse(at, task.releasing ? ".suspended: it is being stopped"
+                                     : ".suspended: the host cannot suspend");
+  }
   const auto node = nodes.find(task.node);
   if (node == nodes.end()) {
     return Refuse(at, ".node: '" + task.node + "' is not among the nodes");
@@ -89,7 +93,45 @@ absl::Status CheckTask(const Core& core, const NodesByKey& nodes,
   return DeviceMask(at, *node->second, wanted, task.devices).status();
 }
 
+absl::Status CheckGangs(const Core& core, const Reconciled& e) {
+  std::set<std::string_view> seen;
+  for (size_t i = 0; i < e.gangs.size(); ++i) {
+    const RealGang& real = e.gangs[i];
+    const std::string at = absl::StrCat("reconciled.gangs[", i, "]");
+    if (core.gangs.Find(real.gang) == kNoGang) {
+      return absl::NotFoundError(
+          absl::StrCat(at, ".gang: '", real.gang, "' is not known"));
+    }
+    if (!seen.insert(real.gang).second) {
+      return Refuse(at, ".gang: '" + real.gang + "' is there twice");
+    }
+    for (const auto& [name, time] :
+         {std::pair(".started", real.started),
+          std::pair(".checkpoint", real.checkpoint)}) {
+      if (time == kForever || (time >= 0 && time <= core.now)) continue;
+      return Refuse(at + name, absl::StrCat(": ", time, " is not in 0..",
+                                            core.now, ", the event's time"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// What the host knows of the times of a gang that runs.
+void TakeTimes(Core& core, const RealGang& real) {
+  const GangIndex g = core.gangs.Find(real.gang);
+  if (g == kNoGang) return;
+  GangEdit gang(core, g);
+  if (real.started != kForever && gang->phase == GangPhase::kRunning) {
+    gang->started = real.started;
+    core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  }
+  if (real.checkpoint != kForever) {
+    gang->checkpoint = std::max(gang->checkpoint, real.checkpoint);
+  }
+}
+
 absl::Status Check(const Core& core, const Reconciled& e) {
+  MUSTER_RETURN_IF_ERROR(CheckGangs(core, e));
   NodesByKey nodes;
   MUSTER_RETURN_IF_ERROR(CheckNodes(core, e, &nodes));
   const std::set<std::string_view> down(e.down.begin(), e.down.end());
@@ -141,13 +183,12 @@ void ReconcileNodes(EventContext& context, const Reconciled& e) {
     const NodeId known = core.cluster.Find(node.key);
     if (!known.valid()) {
       ++context.report.nodes_added;
-    } else {
-      Node sorted = node;
-      std::sort(sorted.labels.begin(), sorted.labels.end());
-      context.report.nodes_changed +=
-          !(core.cluster.node(known.index) == sorted);
+      UpsertNode(context, node);
+      continue;
     }
+    const Node before = core.cluster.node(known.index);
     UpsertNode(context, node);
+    context.report.nodes_changed += !(core.cluster.node(known.index) == before);
   }
   std::map<std::string_view, const OtherUsage*> others;
   for (const OtherUsage& usage : e.others) others[usage.node] = &usage;
@@ -226,6 +267,7 @@ Allocation RealAllocation(const Core& core, const GangRecord& r,
 }
 
 TaskPhase RealPhase(const RealTask& real) {
+  if (real.suspended) return TaskPhase::kSuspended;
   return real.releasing ? TaskPhase::kReleasing : TaskPhase::kRunning;
 }
 
@@ -284,7 +326,9 @@ void SettlePhase(EventContext& context, GangEdit& gang) {
   Core& core = context.core;
   const bool releasing = HasTask(*gang, TaskPhase::kReleasing);
   if (HasTask(*gang, TaskPhase::kRunning)) {
-    if (gang->phase != GangPhase::kRunning) gang->started = core.now;
+    // What had refused to stop has run all the time.
+    const bool ran = gang->phase == GangPhase::kRunning || gang->started > 0;
+    if (!ran) gang->started = core.now;
     gang->phase = GangPhase::kRunning;
     for (size_t i = gang->tasks.size(); i-- > 0;) {
       if (gang->tasks[i].phase == TaskPhase::kSuspended) {
@@ -294,6 +338,11 @@ void SettlePhase(EventContext& context, GangEdit& gang) {
     core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   } else if (releasing && gang->phase != GangPhase::kSuspending) {
     gang->phase = GangPhase::kStopping;
+  } else if (HasTask(*gang, TaskPhase::kSuspended) &&
+             (IsLive(*gang) || gang->phase == GangPhase::kWaiting)) {
+    gang->phase = GangPhase::kSuspended;
+    gang->started = 0;
+    gang->since = core.now;
   }
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
     gang->trouble = context.life.WhyLeaves(*gang);
@@ -342,6 +391,7 @@ absl::Status Take(EventContext& context, const Reconciled& e) {
     const auto it = real.find(core.gangs.at(g).key);
     ReconcileGang(context, g, it == real.end() ? none : it->second);
   }
+  for (const RealGang& gang : e.gangs) TakeTimes(core, gang);
   CountAnswers(context, before);
   return absl::OkStatus();
 }

@@ -46,7 +46,8 @@ void Remaining::Shrink() {
   for (uint32_t g = 0; g < gang.groups.size(); ++g) {
     Group& group = gang.groups[g];
     waived[g] = satisfied[g] != 0 || (g > 0 && waived[group.parent]);
-    if (waived[g] || (group.min_children > 0 && group.min_children <= done[g])) {
+    if (waived[g] ||
+        (group.min_children > 0 && group.min_children <= done[g])) {
       waived[g] = true;
       Waive(g);
     } else if (group.min_children > 0) {

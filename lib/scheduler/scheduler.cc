@@ -11,6 +11,7 @@
 #include "lib/scheduler/events.h"
 #include "lib/scheduler/explain.h"
 #include "lib/scheduler/follow.h"
+#include "lib/scheduler/handles.h"
 #include "lib/scheduler/inbox.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/pass.h"
@@ -19,7 +20,31 @@
 
 namespace muster {
 
-// The rooms, and who is called when.
+namespace {
+
+// The state, and those who change it.
+struct Rooms {
+  Rooms(SchedulerConfig config, std::shared_ptr<PlacementSolver> own_solver)
+      : core(std::move(config)),
+        solver(own_solver != nullptr
+                   ? std::move(own_solver)
+                   : NewPlacementSolver(core.config.placement,
+                                        core.config.fabrics)) {}
+
+  Core core;
+  Life life{core};
+  Holdings holdings{core};
+  PlanWriter writer{core};
+  Decisions decisions{core, life, writer};
+  Pass pass{core};
+  std::shared_ptr<PlacementSolver> solver;
+  ReconcileReport report{};
+  EventContext events{core, life, holdings, report};
+};
+
+}  // namespace
+
+// Who is called when.
 class Scheduler::Impl {
  public:
   Impl(SchedulerConfig config, std::unique_ptr<PlacementSolver> solver,
@@ -30,23 +55,22 @@ class Scheduler::Impl {
   absl::Status Follow(const PlanRecord& plan);
   absl::Status WhatIf(Time now, std::span<const Event> events, Plan* plan);
 
-  Core core;
-  Life life{core};
-  Holdings holdings{core};
-  PlanWriter writer{core};
-  Decisions decisions{core, life, writer};
-  Pass pass{core};
-  std::unique_ptr<PlacementSolver> solver;
+  Core& core() { return rooms->core; }
+
+  std::shared_ptr<PlacementSolver> own_solver;  // The host's, or none.
+  std::unique_ptr<Rooms> rooms;
   std::unique_ptr<Preemptor> preemptor;
-  ReconcileReport report{};
-  EventContext events{core, life, holdings, report};
   Inbox inbox{};
   Journal* journal = nullptr;
 
  private:
   absl::Status Take(const Event& event);
+  absl::Status Reconfigure(const SchedulerConfig& config);
   void Decide(Plan* plan);
   void TakeInbox(Plan* plan);
+
+  // Those from before the what-if, if it changed the configuration.
+  std::unique_ptr<Rooms> rooms_before_;
 };
 
 namespace {
@@ -57,33 +81,67 @@ constexpr uint64_t kSubmissionSteps = 8;
 }  // namespace
 
 Scheduler::Impl::Impl(SchedulerConfig config,
-                      std::unique_ptr<PlacementSolver> own_solver,
+                      std::unique_ptr<PlacementSolver> solver,
                       std::unique_ptr<Preemptor> own_preemptor)
-    : core(std::move(config)),
-      solver(own_solver != nullptr ? std::move(own_solver)
-                                   : NewPlacementSolver(core.config.placement,
-                                                        core.config.fabrics)),
+    : own_solver(std::move(solver)),
+      rooms(std::make_unique<Rooms>(std::move(config), own_solver)),
       preemptor(own_preemptor != nullptr ? std::move(own_preemptor)
-                                         : NewPreemptor()) {}
+                                         : NewPreemptor()) {
+  inbox.SetLimit(core().config.inbox_limit);
+}
 
-// --- Events
-// -------------------------------------------------------------------
+// --- Events -----------------------------------------------------------------
 
 absl::Status Scheduler::Impl::Take(const Event& event) {
   if (absl::Status status = ValidateTime("event.at", event.at); !status.ok()) {
     return status;
   }
-  const Time before = core.now;
-  core.now = std::max(core.now, event.at);
+  const Time before = core().now;
+  core().now = std::max(before, event.at);
   absl::Status status = std::visit(
-      [this](const auto& e) { return muster::Take(events, e); }, event.what);
+      [this](const auto& e) {
+        if constexpr (requires { e.config; }) {
+          return Reconfigure(e.config);
+        } else {
+          return muster::Take(rooms->events, e);
+        }
+      },
+      event.what);
   if (!status.ok()) {
-    core.now = before;
+    core().now = before;
     return status;
   }
-  ++core.version;
-  if (core.now > before) Wake(core);
-  core.opener.Publish(false);
+  ++core().version;
+  if (core().now > before) Wake(core());
+  core().opener.Publish(false);
+  return absl::OkStatus();
+}
+
+// The state is loaded into rooms of the new configuration. As no answer need
+// hold there, every question is open.
+absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
+  if (config == core().config) return absl::OkStatus();
+  if (absl::Status status = ValidateReconfig(core().config, config);
+      !status.ok()) {
+    return status;
+  }
+  SchedulerState state = StateOf(core());
+  state.config = config;
+  state.classes.clear();
+  for (GangState& gang : state.gangs) {
+    gang.look |= gang.phase == GangPhase::kNominated;
+  }
+  auto next = std::make_unique<Rooms>(config, own_solver);
+  StartGenerationsAfter(core(), next->core);
+  if (absl::Status status = Load(next->events, state); !status.ok()) {
+    return status;
+  }
+  std::swap(rooms, next);
+  if (next->core.undo.active()) {
+    rooms_before_ = std::move(next);
+  } else if (rooms_before_ == nullptr) {
+    inbox.SetLimit(config.inbox_limit);
+  }
   return absl::OkStatus();
 }
 
@@ -99,7 +157,7 @@ absl::Status Scheduler::Impl::Apply(const Event& event) {
 // Submissions are taken in an order that is their own, as far as the budget
 // goes. Journalled one by one, as Apply takes them.
 void Scheduler::Impl::TakeInbox(Plan* plan) {
-  WorkBudget budget = WorkBudget::ForSubmissions(core.config.work_budget);
+  WorkBudget budget = WorkBudget::ForSubmissions(core().config.work_budget);
   constexpr size_t kAtOnce = 256;
   while (!inbox.empty() && !budget.exhausted()) {
     if (!inbox.Sort(kAtOnce)) {
@@ -109,7 +167,7 @@ void Scheduler::Impl::TakeInbox(Plan* plan) {
     std::unique_ptr<Gang> gang = inbox.Pop();
     if (gang == nullptr) continue;  // The next set.
     budget.Spend(kSubmissionSteps + gang->roles.size());
-    const absl::Status status = Apply({core.now, GangSubmitted{*gang}});
+    const absl::Status status = Apply({core().now, GangSubmitted{*gang}});
     if (status.ok()) continue;
     Refused& refused = plan->refused.emplace_back();
     refused.gang_key = plan->AddText(gang->key);
@@ -120,96 +178,61 @@ void Scheduler::Impl::TakeInbox(Plan* plan) {
 }
 
 void Scheduler::Impl::Decide(Plan* plan) {
-  plan->based_on = core.version;
-  plan->now = core.now;
-  PassContext context{core,
-                      life,
-                      decisions,
-                      writer,
-                      *solver,
+  plan->based_on = core().version;
+  plan->now = core().now;
+  PassContext context{core(),
+                      rooms->life,
+                      rooms->decisions,
+                      rooms->writer,
+                      *rooms->solver,
                       *preemptor,
-                      WorkBudget::ForQuestions(core.config.work_budget)};
-  pass.Run(context, plan);
-  if (!writer.empty()) ++core.version;
+                      WorkBudget::ForQuestions(core().config.work_budget)};
+  rooms->pass.Run(context, plan);
+  if (!rooms->writer.empty()) ++core().version;
 }
 
 void Scheduler::Impl::Schedule(Time at, Plan* plan) {
   plan->Clear();
-  if (ValidateTime("now", at).ok()) core.now = std::max(core.now, at);
+  if (ValidateTime("now", at).ok()) core().now = std::max(core().now, at);
   TakeInbox(plan);
   Decide(plan);
-  if (journal != nullptr) journal->Planned(RecordOf(core, *plan));
+  if (journal != nullptr) journal->Planned(RecordOf(core(), *plan));
 }
 
 absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
-  core.undo.Begin();
-  absl::Status status = Follower(core, life, decisions, writer).Follow(plan);
+  core().undo.Begin();
+  absl::Status status =
+      Follower(core(), rooms->life, rooms->decisions, rooms->writer)
+          .Follow(plan);
   if (!status.ok()) {
-    core.undo.Rollback();
+    core().undo.Rollback();
     return status;
   }
-  core.undo.Commit();
-  if (!plan.decisions.empty()) ++core.version;
+  core().undo.Commit();
+  if (!plan.decisions.empty()) ++core().version;
   if (journal != nullptr) journal->Planned(plan);
   return absl::OkStatus();
 }
 
-namespace {
-
-// Handles of what came to be in the what-if alone are invalid after it.
-void ForgetHandles(const Core& core, Plan* plan) {
-  const auto gang = [&](GangId* id) {
-    const bool known = id->valid() && id->index < core.gangs.limit() &&
-                       core.gangs.at(id->index).exists &&
-                       core.gangs.at(id->index).generation == id->generation;
-    if (!known) *id = GangId();
-  };
-  const auto reason = [&](Reason* r) {
-    const bool known =
-        r->object_kind == ReasonObject::kNode ? core.cluster.exists(r->object)
-        : r->object_kind == ReasonObject::kQueue
-            ? r->object < core.queues.limit() &&
-                  core.queues.at(r->object).exists
-        : r->object_kind == ReasonObject::kGang
-            ? r->object < core.gangs.limit() && core.gangs.at(r->object).exists
-            : true;
-    if (!known) r->object = NodeId::kNone;
-  };
-  for (std::vector<Decision>* list : {&plan->decisions, &plan->untold}) {
-    for (Decision& d : *list) {
-      gang(&d.gang);
-      gang(&d.on_behalf_of);
-      reason(&d.reason);
-    }
-  }
-  for (PlannedTask& task : plan->tasks) {
-    if (!core.cluster.exists(task.node.index) ||
-        core.cluster.id(task.node.index) != task.node) {
-      task.node = NodeId();
-    }
-  }
-  for (Waiting& w : plan->waiting) {
-    gang(&w.gang);
-    reason(&w.reason);
-  }
-}
-
-}  // namespace
-
 absl::Status Scheduler::Impl::WhatIf(Time at, std::span<const Event> what,
                                      Plan* plan) {
-  core.undo.Begin();
+  core().undo.Begin();
   absl::Status status;
   for (const Event& event : what) {
     if (status.ok()) status = Take(event);
   }
   if (status.ok()) {
     plan->Clear();
-    if (ValidateTime("now", at).ok()) core.now = std::max(core.now, at);
+    if (ValidateTime("now", at).ok()) core().now = std::max(core().now, at);
     Decide(plan);
   }
-  core.undo.Rollback();
-  if (status.ok()) ForgetHandles(core, plan);
+  const std::unique_ptr<Rooms> others =
+      rooms_before_ == nullptr ? nullptr
+                               : std::exchange(rooms, std::move(rooms_before_));
+  core().undo.Rollback();
+  if (status.ok()) {
+    MapHandles(others == nullptr ? nullptr : &others->core, core(), plan);
+  }
   return status;
 }
 
@@ -237,7 +260,8 @@ absl::StatusOr<Scheduler> Scheduler::Restore(
   absl::StatusOr<Scheduler> s =
       Create(state.config, std::move(solver), std::move(preemptor));
   if (!s.ok()) return s.status();
-  if (absl::Status status = Load(s->impl_->events, state); !status.ok()) {
+  if (absl::Status status = Load(s->impl_->rooms->events, state);
+      !status.ok()) {
     return status;
   }
   return s;
@@ -254,11 +278,11 @@ absl::StatusOr<ReconcileReport> Scheduler::Reconcile(Time at,
   if (absl::Status status = impl_->Apply({at, whole}); !status.ok()) {
     return status;
   }
-  return impl_->report;
+  return impl_->rooms->report;
 }
 
 absl::Status Scheduler::Submit(Gang gang) {
-  return impl_->inbox.Push(std::move(gang), impl_->core.config.inbox_limit);
+  return impl_->inbox.Push(std::move(gang));
 }
 
 void Scheduler::Schedule(Time at, Plan* plan) { impl_->Schedule(at, plan); }
@@ -273,13 +297,13 @@ absl::Status Scheduler::WhatIf(Time at, std::span<const Event> events,
 }
 
 absl::StatusOr<Explanation> Scheduler::Explain(std::string_view gang) const {
-  const GangIndex g = impl_->core.gangs.Find(gang);
-  if (g != kNoGang) return ExplainGang(impl_->core, *impl_->solver, g);
+  const GangIndex g = impl_->core().gangs.Find(gang);
+  if (g != kNoGang) return ExplainGang(impl_->core(), *impl_->rooms->solver, g);
   return absl::NotFoundError(
       absl::StrCat("gang '", std::string(gang), "' is not known"));
 }
 
-SchedulerState Scheduler::State() const { return StateOf(impl_->core); }
+SchedulerState Scheduler::State() const { return StateOf(impl_->core()); }
 std::shared_ptr<const SchedulerState> Scheduler::View() const {
   return std::make_shared<const SchedulerState>(State());
 }
@@ -289,12 +313,14 @@ uint64_t Scheduler::StateHash() const {
   return hash.value();
 }
 void Scheduler::SetJournal(Journal* journal) { impl_->journal = journal; }
-Time Scheduler::now() const { return impl_->core.now; }
-const SchedulerConfig& Scheduler::config() const { return impl_->core.config; }
-const Cluster& Scheduler::cluster() const { return impl_->core.cluster; }
+Time Scheduler::now() const { return impl_->core().now; }
+const SchedulerConfig& Scheduler::config() const {
+  return impl_->core().config;
+}
+const Cluster& Scheduler::cluster() const { return impl_->core().cluster; }
 
 std::string_view Scheduler::gang_key(GangId id) const {
-  const GangTable& gangs = impl_->core.gangs;
+  const GangTable& gangs = impl_->core().gangs;
   if (id.index >= gangs.limit()) return {};
   const GangRecord& r = gangs.at(id.index);
   return r.exists && r.generation == id.generation ? std::string_view(r.key)
@@ -302,7 +328,7 @@ std::string_view Scheduler::gang_key(GangId id) const {
 }
 
 std::string_view Scheduler::queue_key(QueueId id) const {
-  const QueueTree& queues = impl_->core.queues;
+  const QueueTree& queues = impl_->core().queues;
   if (id.index >= queues.limit()) return {};
   const QueueTree::Entry& e = queues.at(id.index);
   return e.exists && e.generation == id.generation
@@ -311,38 +337,38 @@ std::string_view Scheduler::queue_key(QueueId id) const {
 }
 
 std::string_view Scheduler::node_key(NodeId id) const {
-  const Cluster& c = impl_->core.cluster;
+  const Cluster& c = impl_->core().cluster;
   return id.valid() && c.exists(id.index) && c.id(id.index) == id
              ? std::string_view(c.node(id.index).key)
              : std::string_view();
 }
 
 GangId Scheduler::FindGang(std::string_view key) const {
-  const GangTable& gangs = impl_->core.gangs;
+  const GangTable& gangs = impl_->core().gangs;
   const GangIndex g = gangs.Find(key);
   return g == kNoGang ? GangId() : GangId{g, gangs.at(g).generation};
 }
 
 QueueId Scheduler::FindQueue(std::string_view key) const {
-  const QueueTree& queues = impl_->core.queues;
+  const QueueTree& queues = impl_->core().queues;
   const QueueIndex q = queues.Find(key);
   return q == kNoQueue ? QueueId() : QueueId{q, queues.at(q).generation};
 }
 
 NodeId Scheduler::FindNode(std::string_view key) const {
-  return impl_->core.cluster.Find(key);
+  return impl_->core().cluster.Find(key);
 }
 
 absl::StatusOr<GangState> Scheduler::Find(std::string_view key) const {
-  const GangIndex g = impl_->core.gangs.Find(key);
-  if (g != kNoGang) return StateOf(impl_->core, g);
+  const GangIndex g = impl_->core().gangs.Find(key);
+  if (g != kNoGang) return StateOf(impl_->core(), g);
   return absl::NotFoundError(
       absl::StrCat("gang '", std::string(key), "' is not known"));
 }
 
 std::vector<uint32_t> Scheduler::PhaseCounts() const {
   std::vector<uint32_t> counts(EnumNames(GangPhase{}).size(), 0);
-  const GangTable& gangs = impl_->core.gangs;
+  const GangTable& gangs = impl_->core().gangs;
   for (GangIndex g = 0; g < gangs.limit(); ++g) {
     const GangRecord& r = gangs.at(g);
     if (r.exists) ++counts[static_cast<size_t>(r.phase)];
@@ -351,16 +377,16 @@ std::vector<uint32_t> Scheduler::PhaseCounts() const {
 }
 
 Resources Scheduler::QueueUsage(std::string_view queue) const {
-  const QueueIndex q = impl_->core.queues.Find(queue);
-  return q == kNoQueue ? Resources() : impl_->core.queues.at(q).used;
+  const QueueIndex q = impl_->core().queues.Find(queue);
+  return q == kNoQueue ? Resources() : impl_->core().queues.at(q).used;
 }
 
 PlanRecord Scheduler::Record(const Plan& plan) const {
-  return RecordOf(impl_->core, plan);
+  return RecordOf(impl_->core(), plan);
 }
 NamedReason Scheduler::Named(const Reason& reason, GangId gang) const {
-  return muster::Named(impl_->core, reason, gang.index);
+  return muster::Named(impl_->core(), reason, gang.index);
 }
-absl::Status Scheduler::Validate() const { return CheckAll(impl_->core); }
+absl::Status Scheduler::Validate() const { return CheckAll(impl_->core()); }
 
 }  // namespace muster

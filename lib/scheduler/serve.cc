@@ -157,7 +157,7 @@ bool Serve::TryResume(PassContext& pass, GangIndex g, Reason* reason) {
   for (const TaskRecord& task : r.tasks) {
     if (task.phase != TaskPhase::kSuspended) continue;
     if (!core.cluster.Fits(task.at, Ledger::kBoth) ||
-        pass.life.IsTainted(r, task)) {
+        BorneUntil(core.cluster, task) != kForever) {
       *reason = {.code = ReasonCode::kSuspendedWaits,
                  .object_kind = ReasonObject::kNode,
                  .object = task.at.node};

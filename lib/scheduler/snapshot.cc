@@ -102,6 +102,9 @@ SchedulerState StateOf(const Core& core) {
             [](const PriorityClass& a, const PriorityClass& b) {
               return a.key < b.key;
             });
+  for (const auto& [key, budget] : core.budgets.all()) {
+    s.budgets.push_back(budget);
+  }
   for (GangIndex g : core.gangs.Sorted()) s.gangs.push_back(StateOf(core, g));
   AddClasses(core, core.lists.waiting(), false, &s.classes);
   AddClasses(core, core.lists.growing(), true, &s.classes);
@@ -362,16 +365,20 @@ absl::Status Load(EventContext& context, const SchedulerState& state) {
   if (state.round_seq == 0 || state.round_seq > state.next_seq) {
     return Bad("round_seq: is not in 1..next_seq");
   }
-  core.now = state.now;
   core.next_seq = state.next_seq;
   core.round_seq = state.round_seq;
   core.version = state.version;
-  MUSTER_RETURN_IF_ERROR(LoadNodes(context, state));
+  MUSTER_RETURN_IF_ERROR(
+      LoadNodes(context, state));  // Taints have their times.
+  core.now = state.now;
   for (const NodeSet& set : state.node_sets) {
     MUSTER_RETURN_IF_ERROR(Take(context, NodeSetChanged{set}));
   }
   for (const PriorityClass& c : state.priority_classes) {
     MUSTER_RETURN_IF_ERROR(Take(context, PriorityClassChanged{c}));
+  }
+  for (const DisruptionBudget& b : state.budgets) {
+    MUSTER_RETURN_IF_ERROR(Take(context, BudgetChanged{b}));
   }
   MUSTER_RETURN_IF_ERROR(LoadQueues(context, state.queues));
   for (const GangState& g : state.gangs) {

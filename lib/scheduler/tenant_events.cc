@@ -106,4 +106,39 @@ absl::Status Take(EventContext& context, const PriorityClassChanged& e) {
   return absl::OkStatus();
 }
 
+absl::Status Take(EventContext& context, const PriorityClassRemoved& e) {
+  Core& core = context.core;
+  const uint32_t known = core.classes.Find(e.priority_class);
+  if (known == PriorityClasses::kNone || e.priority_class.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("priority class '", e.priority_class, "' is not known"));
+  }
+  if (core.classes.gangs(known) > 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("priority class '", e.priority_class, "' has gangs"));
+  }
+  const PriorityClass old = core.classes.at(known);
+  core.undo.Changed([&core, old] { core.classes.Upsert(old); });
+  core.classes.Remove(known);
+  return absl::OkStatus();
+}
+
+absl::Status Take(EventContext& context, const BudgetChanged& e) {
+  Core& core = context.core;
+  const DisruptionBudget& budget = e.budget;
+  MUSTER_RETURN_IF_ERROR(ValidateBudget(budget));
+  const DisruptionBudget* known = core.budgets.Find(budget.key);
+  if (known == nullptr && budget.gangs.empty()) {
+    return absl::NotFoundError(
+        absl::StrCat("budget '", budget.key, "' is not known"));
+  }
+  if (known != nullptr && *known == budget) return absl::OkStatus();
+  const DisruptionBudget old =
+      known == nullptr ? DisruptionBudget{.key = budget.key} : *known;
+  core.undo.Changed([&core, old] { core.budgets.Put(old); });
+  core.budgets.Put(budget);
+  core.opener.AllVictims();
+  return absl::OkStatus();
+}
+
 }  // namespace muster

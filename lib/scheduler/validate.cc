@@ -279,6 +279,39 @@ absl::Status ValidateQueue(const SchedulerConfig& config, const Queue& queue) {
   return absl::OkStatus();
 }
 
+absl::Status ValidateReconfig(const SchedulerConfig& before,
+                              const SchedulerConfig& config) {
+  MUSTER_RETURN_IF_ERROR(ValidateConfig(config));
+  if (config.resources.size() < before.resources.size() ||
+      !std::equal(before.resources.begin(), before.resources.end(),
+                  config.resources.begin())) {
+    return Invalid("config.resources: begin with the " +
+                   std::to_string(before.resources.size()) +
+                   " kinds there are, in their order");
+  }
+  if (config.device_resource == before.device_resource) return absl::OkStatus();
+  return Invalid("config.device_resource: stays '" + before.device_resource +
+                 "'");
+}
+
+absl::Status ValidateBudget(const DisruptionBudget& budget) {
+  MUSTER_RETURN_IF_ERROR(ValidateKey("budget.key", budget.key));
+  const std::string field = absl::StrCat("budget '", budget.key, "'");
+  std::set<std::string_view> gangs;
+  for (const std::string& gang : budget.gangs) {
+    MUSTER_RETURN_IF_ERROR(ValidateKey(field + ".gangs", gang));
+    if (!gangs.insert(gang).second) {
+      return Invalid(absl::StrCat(field, ".gangs: '", gang, "' twice"));
+    }
+  }
+  constexpr int64_t kMost = int64_t{1} << 32;
+  if (budget.allowed < 0 || budget.allowed > kMost) {
+    return Invalid(absl::StrCat(field, ".allowed: ", budget.allowed,
+                                " is not in 0..", kMost));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidatePriorityClass(const PriorityClass& priority_class) {
   MUSTER_RETURN_IF_ERROR(ValidateKey("priority_class.key", priority_class.key));
   const Duration most = kForever / 4;

@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "muster/cluster.h"
 #include "muster/config.h"
+#include "muster/disruption_budget.h"
 #include "muster/enum_names.h"
 #include "muster/gang.h"
 #include "muster/node.h"
@@ -23,6 +24,11 @@
 namespace muster {
 
 absl::Status ValidateConfig(const SchedulerConfig& config);
+// Whether it may take the place of `before`: see ConfigChanged.
+absl::Status ValidateReconfig(const SchedulerConfig& before,
+                              const SchedulerConfig& config);
+absl::Status ValidateTolerations(const std::string& field,
+                                 const std::vector<Toleration>& all);
 // `field` names the shape in messages.
 absl::Status ValidateShape(const SchedulerConfig& config,
                            const std::string& field, const TaskShape& shape);
@@ -49,6 +55,7 @@ absl::Status ValidateNode(const SchedulerConfig& config, const Node& node);
 absl::Status ValidateOthers(const SchedulerConfig& config,
                             const OtherUsage& usage);
 absl::Status ValidateQueue(const SchedulerConfig& config, const Queue& queue);
+absl::Status ValidateBudget(const DisruptionBudget& budget);
 absl::Status ValidatePriorityClass(const PriorityClass& priority_class);
 // The gang by itself: its queue, class and node sets are looked up elsewhere.
 absl::Status ValidateGang(const SchedulerConfig& config, const Gang& gang);

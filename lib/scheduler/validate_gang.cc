@@ -48,8 +48,27 @@ absl::Status ValidateTerm(const std::string& field, const SelectorTerm& term) {
 
 }  // namespace
 
+absl::Status ValidateTolerations(const std::string& field,
+                                 const std::vector<Toleration>& all) {
+  constexpr int64_t kMost = int64_t{1} << 31;
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::string at = absl::StrCat(field, "[", i, "]");
+    if (all[i].seconds < -1 || all[i].seconds > kMost) {
+      return Invalid(absl::StrCat(at, ".seconds: ", all[i].seconds,
+                                  " is neither -1 (for ever) nor in 0..",
+                                  kMost));
+    }
+    if (all[i].key.empty() && all[i].op != TolerationOp::kExists) {
+      return Invalid(at + ".key: is empty; only Exists tolerates every taint");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ValidateShape(const SchedulerConfig& config,
                            const std::string& field, const TaskShape& shape) {
+  MUSTER_RETURN_IF_ERROR(
+      ValidateTolerations(field + ".tolerations", shape.tolerations));
   if (shape.resources.size() > config.resources.size()) {
     return Invalid(absl::StrCat(
         field, ".resources: has ", shape.resources.size(),
@@ -193,14 +212,8 @@ absl::Status ValidateRole(const SchedulerConfig& config, const Gang& gang,
     MUSTER_RETURN_IF_ERROR(
         ValidateTerm(at + ".term", role.preferences[i].term));
   }
-  for (size_t i = 0; i < role.tolerations.size(); ++i) {
-    const Toleration& t = role.tolerations[i];
-    const std::string at = absl::StrCat(field, ".tolerations[", i, "]");
-    if (t.seconds != -1) return NotSupportedYet(at + ".seconds");
-    if (t.key.empty() && t.op != TolerationOp::kExists) {
-      return Invalid(at + ".key: is empty; only Exists tolerates every taint");
-    }
-  }
+  MUSTER_RETURN_IF_ERROR(
+      ValidateTolerations(field + ".tolerations", role.tolerations));
   return ValidateConstraint(config, field + ".topology", role.topology);
 }
 

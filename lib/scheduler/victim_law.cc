@@ -1,5 +1,7 @@
 #include "lib/scheduler/victim_law.h"
 
+#include <algorithm>
+#include <string>
 #include <utility>
 
 namespace muster {
@@ -13,19 +15,47 @@ VictimLaw::VictimLaw(Core& core, Holdings& holdings, QueueIndex preemptor,
       demand_(demand),
       candidates_(candidates),
       taken_(candidates.size()),
+      disrupted_(candidates.size()),
       overlay_(core.queues) {}
 
 QueueIndex VictimLaw::QueueOf(uint32_t i) const {
   return core_.gangs.at(candidates_[i].gang.index).queue;
 }
 
+// A nomination is taken back without disrupting anything.
+bool VictimLaw::Disrupts(uint32_t i, uint32_t tasks) const {
+  const GangRecord& r = core_.gangs.at(candidates_[i].gang.index);
+  return candidates_[i].stoppable && tasks == candidates_[i].tasks.size() &&
+         r.phase != GangPhase::kNominated;
+}
+
+bool VictimLaw::BudgetsAllow(uint32_t i) const {
+  const std::string& gang = core_.gangs.at(candidates_[i].gang.index).key;
+  return std::ranges::all_of(core_.budgets.Of(gang), [&](const auto& key) {
+    const auto taken = disruptions_.find(key);
+    return core_.budgets.Find(key)->allowed >
+           (taken == disruptions_.end() ? 0 : taken->second);
+  });
+}
+
+void VictimLaw::CountDisrupted(uint32_t i, int64_t sign) {
+  const std::string& gang = core_.gangs.at(candidates_[i].gang.index).key;
+  for (const std::string& key : core_.budgets.Of(gang)) {
+    disruptions_[key] += sign;
+  }
+  disrupted_[i] = sign > 0;
+}
+
 bool VictimLaw::Add(uint32_t i, uint32_t tasks) {
+  const bool disrupts = Disrupts(i, tasks);
+  if (disrupts && !BudgetsAllow(i)) return false;
   const QueueIndex queue = QueueOf(i);
   Resources amount = holdings_.UsageOf(candidates_[i].tasks.last(tasks));
   if (queue != preemptor_ &&
       !core_.law.MayLose(queue, preemptor_, demand_, amount, &overlay_)) {
     return false;
   }
+  if (disrupts) CountDisrupted(i, 1);
   overlay_.Charge(queue, amount, -1);
   taken_[i] = std::move(amount);
   return true;
@@ -34,6 +64,7 @@ bool VictimLaw::Add(uint32_t i, uint32_t tasks) {
 void VictimLaw::Remove(uint32_t i) {
   overlay_.Charge(QueueOf(i), taken_[i], 1);
   taken_[i].Clear();
+  if (disrupted_[i]) CountDisrupted(i, -1);
 }
 
 bool VictimLaw::QuotaSufficesFor(const Resources& demand) const {

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "lib/base/string_map.h"
 #include "lib/queue/quota_law.h"
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/holdings.h"
@@ -15,7 +16,9 @@ namespace muster {
 
 // Steps through sets of victims with an overlay of what queues would use: a
 // victim of another queue is lawful while its queue, less the victims before
-// it, may lose what it holds. All arguments outlive it.
+// it, may lose what it holds; a gang that is stopped, while each disruption
+// budget that names it has room beside the victims before it. All arguments
+// outlive it.
 class VictimLaw final : public VictimRules {
  public:
   VictimLaw(Core& core, Holdings& holdings, QueueIndex preemptor,
@@ -30,6 +33,10 @@ class VictimLaw final : public VictimRules {
 
  private:
   QueueIndex QueueOf(uint32_t i) const;
+  bool Disrupts(uint32_t i, uint32_t tasks) const;
+  // What victims take of the budgets that name candidate i.
+  void CountDisrupted(uint32_t i, int64_t sign);
+  bool BudgetsAllow(uint32_t i) const;
 
   Core& core_;
   Holdings& holdings_;
@@ -37,6 +44,8 @@ class VictimLaw final : public VictimRules {
   const Resources& demand_;
   std::span<const VictimCandidate> candidates_;
   std::vector<Resources> taken_;
+  std::vector<bool> disrupted_;
+  StringMap<int64_t> disruptions_;  // By budget.
   QuotaOverlay overlay_;
 };
 

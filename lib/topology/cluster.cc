@@ -26,6 +26,12 @@ Cluster::~Cluster() = default;
 
 // --- Structure --------------------------------------------------------------
 
+void Cluster::StartGenerationsAt(uint32_t first) {
+  rep_->nodes.StartGenerationsAt(first);
+}
+uint32_t Cluster::last_generation() const {
+  return rep_->nodes.last_generation();
+}
 NodeId Cluster::Upsert(const Node& node) { return rep_->Upsert(node); }
 void Cluster::Remove(NodeIndex node) { rep_->Remove(node); }
 void Cluster::UndoAdd(NodeIndex node) { rep_->UndoAdd(node); }
@@ -113,6 +119,10 @@ uint64_t Cluster::shape_serial(ShapeId shape) const {
 }
 bool Cluster::Admits(NodeIndex node, ShapeId shape) const {
   return rep_->Admits(node, shape);
+}
+
+std::span<const Toleration> Cluster::tolerations(ShapeId shape) const {
+  return rep_->filters[rep_->shapes[shape].filter].tolerations;
 }
 
 uint32_t Cluster::Reluctance(NodeIndex node, ShapeId shape) const {

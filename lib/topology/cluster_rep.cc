@@ -147,6 +147,10 @@ ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
                 .tolerations = role.tolerations,
                 .node_sets = role.node_sets,
                 .models = shape.devices.models};
+  wanted.tolerations.insert(wanted.tolerations.end(), shape.tolerations.begin(),
+                            shape.tolerations.end());
+  wanted.node_sets.insert(wanted.node_sets.end(), shape.node_sets.begin(),
+                          shape.node_sets.end());
   if (!partition.empty()) {
     wanted.partition = partition;
     wanted.schemes = ledgers.cuts().SchemesWith(partition);

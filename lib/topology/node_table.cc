@@ -15,10 +15,18 @@ NodeId NodeTable::Find(std::string_view key) const {
   return it == by_key_.end() ? NodeId{} : id(it->second);
 }
 
+uint32_t NodeTable::last_generation() const {
+  uint32_t last = first_generation_;
+  for (const NodeRecord& record : records_) {
+    last = std::max(last, record.generation);
+  }
+  return last;
+}
+
 NodeIndex NodeTable::Add(const Node& node) {
   NodeIndex index = limit();
   if (unused_.empty()) {
-    records_.emplace_back();
+    records_.emplace_back().generation = first_generation_;
     exists_.push_back(0);
   } else {
     index = unused_.back();

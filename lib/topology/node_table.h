@@ -36,6 +36,9 @@ class NodeTable {
   NodeId id(NodeIndex node) const;
   NodeId Find(std::string_view key) const;
 
+  // Of indices that come to be from now on.
+  void StartGenerationsAt(uint32_t first) { first_generation_ = first; }
+  uint32_t last_generation() const;
   // The key must be new.
   NodeIndex Add(const Node& node);
   void Remove(NodeIndex node);
@@ -62,6 +65,7 @@ class NodeTable {
   std::vector<uint8_t> exists_{};  // By node: records are far apart.
   std::vector<NodeIndex> unused_{};
   StringMap<NodeIndex> by_key_{};
+  uint32_t first_generation_ = 0;
   mutable bool in_order_ = true;
   mutable size_t sorted_ = 0;  // ordered_ is sorted up to here, apart from
                                // nodes that are gone.

@@ -86,8 +86,22 @@ bool Tolerates(const Toleration& toleration, const Taint& taint) {
 }
 
 bool Tolerates(std::span<const Toleration> tolerations, const Taint& taint) {
-  return std::any_of(tolerations.begin(), tolerations.end(),
-                     [&](const Toleration& t) { return Tolerates(t, taint); });
+  return std::any_of(
+      tolerations.begin(), tolerations.end(), [&](const Toleration& t) {
+        return Tolerates(t, taint) &&
+               (t.seconds < 0 || taint.effect != TaintEffect::kNoExecute);
+      });
+}
+
+Time BorneUntil(std::span<const Toleration> tolerations, const Taint& taint) {
+  if (taint.effect != TaintEffect::kNoExecute) return kForever;
+  Time until = 0;
+  for (const Toleration& t : tolerations) {
+    if (!Tolerates(t, taint)) continue;
+    if (t.seconds < 0) return kForever;
+    until = std::max(until, taint.since + t.seconds * kSecond);
+  }
+  return until;
 }
 
 }  // namespace muster

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "muster/ids.h"
 #include "muster/selector.h"
 
 namespace muster {
@@ -21,8 +22,10 @@ bool Holds(const SelectorTerm& term, const Labels& labels);
 bool Holds(const NodeSelector& selector, const Labels& labels);
 
 bool Tolerates(const Toleration& toleration, const Taint& taint);
-// Whether any of them does.
+// Whether any of them does, for good.
 bool Tolerates(std::span<const Toleration> tolerations, const Taint& taint);
+// Until when they let a task stay; 0: not at all.
+Time BorneUntil(std::span<const Toleration> tolerations, const Taint& taint);
 
 }  // namespace muster
 

@@ -269,10 +269,10 @@ std::string MessageWithin(const ScenarioLimits& limits,
 TEST(ScenarioLimitsTest, CopiesOfAllGangsTogetherAreBounded) {
   const std::string yaml =
       "gangs:\n"
-      "  - {key: a, run: 1s, copies: 700}\n"
-      "  - {key: b, run: 1s, copies: 700}\n";
+      "  - {key: a, run: 1s, copies: 500}\n"
+      "  - {key: b, run: 1s, copies: 500}\n";
   const std::string message = MessageWithin({.memory = 1 << 20}, yaml);
-  EXPECT_THAT(message, HasSubstr(":4:5: gangs[1]: 700 of these take "));
+  EXPECT_THAT(message, HasSubstr(":4:5: gangs[1]: 500 of these take "));
   EXPECT_THAT(message,
               HasSubstr("all nodes and gangs of a file may take 1 MiB"));
   EXPECT_EQ(MessageWithin({.memory = 4 << 20}, yaml), "");

@@ -326,7 +326,9 @@ bool TaintsTolerated(const Node& node, const Role& role) {
       const bool key = t.key.empty() || t.key == taint.key;
       const bool value =
           t.op == TolerationOp::kExists || t.value == taint.value;
-      tolerated |= effect && key && value;
+      const bool stays =
+          t.seconds < 0 || taint.effect != TaintEffect::kNoExecute;
+      tolerated |= effect && key && value && stays;
     }
     if (!tolerated) return false;
   }

@@ -87,9 +87,14 @@ class PlacementLaw {
     if (resume) return "";
     const Role& role = gang.roles[t.task.role];
     if (!n->node.schedulable) return "node is cordoned";
-    if (!TaintsTolerated(n->node, role)) return "taint";
+    Role both = role;  // And what the alternative says beside.
+    both.tolerations.insert(both.tolerations.end(), shape.tolerations.begin(),
+                            shape.tolerations.end());
+    both.node_sets.insert(both.node_sets.end(), shape.node_sets.begin(),
+                          shape.node_sets.end());
+    if (!TaintsTolerated(n->node, both)) return "taint";
     if (!SelectorHolds(n->node, shape.selector)) return "selector";
-    for (const std::string& key : role.node_sets) {
+    for (const std::string& key : both.node_sets) {
       const NodeSet* set = trial_.before.node_set(key);
       if (std::find(set->nodes.begin(), set->nodes.end(), t.node) ==
           set->nodes.end()) {

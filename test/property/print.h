@@ -55,6 +55,7 @@ class Printer {
   }
   template <class... T>
   void Put(const std::variant<T...>& value) {
+    static_assert(sizeof...(T) == std::size(kEventNames));
     out_ << kEventNames[value.index()];
     std::visit([this](const auto& v) { Put(v); }, value);
   }
@@ -79,12 +80,20 @@ class Printer {
   }
 
   static constexpr const char* kEventNames[] = {
-      "NodeChanged",     "NodeDown",          "NodeUp",        "NodeRemoved",
-      "NodeDrained",     "SpotNotice",        "OthersChanged", "NodeSetChanged",
-      "QueueChanged",    "QueueRemoved",      "PriorityClass", "GangSubmitted",
-      "GangHeld",        "GangReprioritized", "GangCancelled", "GangFinished",
-      "CheckpointTaken", "TasksAnswered",     "Applied",       "Refused",
-      "Reconciled"};
+      "NodeChanged",     "NodeDown",
+      "NodeUp",          "NodeRemoved",
+      "NodeDrained",     "SpotNotice",
+      "OthersChanged",   "NodeSetChanged",
+      "QueueChanged",    "QueueRemoved",
+      "PriorityClass",   "GangSubmitted",
+      "GangHeld",        "GangReprioritized",
+      "GangCancelled",   "GangFinished",
+      "CheckpointTaken", "TasksAnswered",
+      "Applied",         "Refused",
+      "Reconciled",      "GangChanged",
+      "GangMoved",       "GangYielded",
+      "NodeSetRemoved",  "PriorityClassRemoved",
+      "BudgetChanged",   "ConfigChanged"};
 
   std::ostringstream out_;
 };

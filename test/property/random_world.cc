@@ -96,13 +96,20 @@ Role RandomRole(Dice& dice, const SchedulerConfig& config, size_t position) {
   role.desired_tasks = std::max(role.min_tasks, 1u);
   if (dice.OneIn(3)) role.desired_tasks += dice.Below(3);
   role.shape = RandomShape(dice);
-  if (dice.OneIn(6)) role.alternatives.push_back(RandomShape(dice));
+  if (dice.OneIn(6)) {
+    TaskShape& other = role.alternatives.emplace_back(RandomShape(dice));
+    if (dice.OneIn(3)) other.node_sets.push_back("set");
+    if (dice.OneIn(3)) {
+      other.tolerations.push_back({"dedicated", TolerationOp::kExists, "", {}});
+    }
+  }
   if (dice.OneIn(8)) {
     role.preferences.push_back(
         {10, {{Requirement{"disk", SelectorOp::kExists, {}}}}});
   }
   if (dice.OneIn(4)) {
     role.tolerations.push_back({"dedicated", TolerationOp::kExists, "", {}});
+    if (dice.OneIn(3)) role.tolerations[0].seconds = dice.In(0, 40);
   }
   if (dice.OneIn(16)) role.node_sets.push_back("set");
   if (dice.OneIn(6)) {
@@ -173,11 +180,26 @@ SchedulerConfig RandomConfig(Dice& dice) {
   config.host.choose_devices = !dice.OneIn(4);
   config.host.nominate = !dice.OneIn(4);
   config.host.grace = !dice.OneIn(4);
+  config.host.evicts_taints = !dice.OneIn(6);
   if (dice.OneIn(4)) config.work_budget = uint64_t{1} << dice.In(0, 14);
   config.preemption = !dice.OneIn(10);
   if (dice.OneIn(3)) config.replacement_timeout = dice.In(1, 40) * kSecond;
   config.suspend_timeout = dice.OneIn(3) ? 0 : dice.In(1, 60) * kSecond;
   return config;
+}
+
+SchedulerConfig ChangedConfig(Dice& dice, const SchedulerConfig& config) {
+  SchedulerConfig changed = config;
+  const SchedulerConfig other = RandomConfig(dice);
+  changed.work_budget = other.work_budget;
+  changed.preemption = other.preemption;
+  changed.replacement_timeout = other.replacement_timeout;
+  changed.suspend_timeout = other.suspend_timeout;
+  if (dice.OneIn(2)) changed.topologies = other.topologies;
+  if (changed.resources.size() == 2 && dice.OneIn(2)) {
+    changed.resources.push_back("licences");
+  }
+  return changed;
 }
 
 Node RandomNode(Dice& dice, const std::string& key) {
@@ -209,6 +231,7 @@ Node RandomNode(Dice& dice, const std::string& key) {
     node.taints.push_back({"dedicated", "", effects[dice.Below(3)]});
   }
   node.schedulable = !dice.OneIn(12);
+  node.choose_devices = !dice.OneIn(12);
   return node;
 }
 
@@ -279,6 +302,16 @@ PriorityClass RandomClass(Dice& dice, const std::string& key) {
   if (dice.OneIn(3)) c.min_runtime = 20 * kSecond;
   if (dice.OneIn(3)) c.grace = 5 * kSecond;
   return c;
+}
+
+DisruptionBudget RandomBudget(Dice& dice, uint32_t gangs) {
+  DisruptionBudget budget{.key = Numbered("b", dice.Below(2)),
+                          .gangs = {Numbered("g", gangs)}};
+  for (uint32_t g = gangs - std::min(gangs, 10u); g < gangs; ++g) {
+    if (dice.OneIn(2)) budget.gangs.push_back(Numbered("g", g));
+  }
+  budget.allowed = dice.In(0, 2);
+  return budget;
 }
 
 NodeSet RandomNodeSet(Dice& dice, const std::string& key) {

@@ -26,6 +26,10 @@ std::vector<Queue> RandomQueues(Dice& dice, std::vector<std::string>* leaves);
 std::vector<Quota> RandomQuotas(Dice& dice, bool large);
 PriorityClass RandomClass(Dice& dice, const std::string& key);
 NodeSet RandomNodeSet(Dice& dice, const std::string& key);
+// Other times and bounds, more kinds and topologies.
+SchedulerConfig ChangedConfig(Dice& dice, const SchedulerConfig& config);
+// Of the last of so many gangs, and one that is not there yet.
+DisruptionBudget RandomBudget(Dice& dice, uint32_t gangs);
 Gang RandomGang(Dice& dice, const SchedulerConfig& config,
                 const std::string& key, const std::string& queue, Time now);
 // An event that must be refused.

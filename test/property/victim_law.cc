@@ -15,6 +15,7 @@ class VictimLaw {
 
   // The law of preemption, decision by decision in their order.
   std::string Victims() {
+    if (const std::string wrong = Budgets(); !wrong.empty()) return wrong;
     Usage change;
     std::vector<Usage> taken;  // By each victim of one winner.
     for (size_t i = 0; i < trial_.plan.decisions.size(); ++i) {
@@ -47,6 +48,27 @@ class VictimLaw {
   }
 
  private:
+  // No budget gives more than it has, and each says what is left.
+  std::string Budgets() {
+    for (const DisruptionBudget& b : trial_.before_state.budgets) {
+      int64_t taken = 0;
+      for (const DecisionRecord& d : trial_.plan.decisions) {
+        const GangState* g = trial_.before.gang(d.gang);
+        taken += g != nullptr && g->phase != GangPhase::kNominated &&
+                 !d.on_behalf_of.empty() && d.kind != DecisionKind::kShrink &&
+                 std::ranges::find(b.gangs, d.gang) != b.gangs.end();
+      }
+      if (taken > b.allowed) return "victim: budget " + b.key + " is overdrawn";
+      DisruptionBudget left = b;
+      left.allowed -= taken;
+      if (std::ranges::find(trial_.after_state.budgets, left) ==
+          trial_.after_state.budgets.end()) {
+        return "victim: budget " + b.key + " is counted wrongly";
+      }
+    }
+    return "";
+  }
+
   // By queue and kind.
   using Usage = std::map<std::string, std::vector<int64_t>>;
 

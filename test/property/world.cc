@@ -40,7 +40,7 @@ std::string Text(const Op& op) {
 
 World::World(uint64_t seed, bool trace) : trace_(trace) {
   Dice dice(seed);
-  config_ = RandomConfig(dice);
+  first_config_ = config_ = RandomConfig(dice);
   Log("config " + Printer::Text(config_));
   scheduler_ = std::make_unique<Scheduler>(*Scheduler::Create(config_));
   scheduler_->SetJournal(this);
@@ -412,8 +412,8 @@ void World::EndEverything() {
 
 // The journal, decided again and followed, leads to the same state.
 void World::Replay() {
-  absl::StatusOr<Scheduler> again = Scheduler::Create(config_);
-  absl::StatusOr<Scheduler> follower = Scheduler::Create(config_);
+  absl::StatusOr<Scheduler> again = Scheduler::Create(first_config_);
+  absl::StatusOr<Scheduler> follower = Scheduler::Create(first_config_);
   Plan plan;
   for (const auto& entry : entries_) {
     if (const Event* event = std::get_if<Event>(&entry)) {

@@ -109,7 +109,8 @@ class World final : private Journal {
   bool trace_;
   std::string log_;
   std::string failure_;
-  SchedulerConfig config_;
+  SchedulerConfig config_;        // Now.
+  SchedulerConfig first_config_;  // At the beginning.
   std::unique_ptr<Scheduler> scheduler_;
   std::vector<std::variant<Event, PlanRecord>> entries_;
   SchedulerState state_;  // As of the last step.

@@ -342,6 +342,9 @@ void World::NodeEvent(Dice& dice) {
       if (any != nullptr) Apply(OthersChanged{RandomOthers(dice, any->node)});
       break;
     default:
+      if (dice.OneIn(4) && Apply(NodeSetRemoved{"set"})) {
+        Apply(NodeSetChanged{{.key = "set"}});
+      }
       Apply(NodeSetChanged{RandomNodeSet(dice, "set")});
       break;
   }
@@ -350,7 +353,21 @@ void World::NodeEvent(Dice& dice) {
 void World::QueueEvent(Dice& dice) {
   if (dice.OneIn(3)) {
     const char* classes[] = {"c0", "c1", "c2"};
-    Apply(PriorityClassChanged{RandomClass(dice, classes[dice.Below(3)])});
+    const std::string key = classes[dice.Below(3)];
+    if (dice.OneIn(8) && Apply(PriorityClassRemoved{key})) {
+      Apply(PriorityClassChanged{RandomClass(dice, key)});
+      return;
+    }
+    Apply(PriorityClassChanged{RandomClass(dice, key)});
+    return;
+  }
+  if (dice.OneIn(4)) {
+    Apply(BudgetChanged{RandomBudget(dice, gangs_made_)});
+    return;
+  }
+  if (dice.OneIn(6)) {
+    const SchedulerConfig changed = ChangedConfig(dice, config_);
+    if (Apply(ConfigChanged{changed})) config_ = changed;
     return;
   }
   const Queue& known =

@@ -147,6 +147,10 @@ TEST(Refusals, OfRoles) {
        "start_after goes round in a circle: 'worker' after 'worker'"},
       {WithRole([](Role& r) { r.preferences = {{0, {}}}; }), kInvalid,
        "roles[0].preferences[0].weight: 0"},
+      {WithRole([](Role& r) {
+         r.tolerations = {{"a", TolerationOp::kExists, "", {}, -2}};
+       }),
+       kInvalid, "roles[0].tolerations[0].seconds: -2"},
       {WithRole([](Role& r) { r.tolerations = {{"", TolerationOp::kEqual}}; }),
        kInvalid, "roles[0].tolerations[0].key"},
       {WithRole([](Role& r) {
@@ -240,10 +244,6 @@ TEST(Refusals, OfWhatIsNotSupportedYet) {
       {With([](Gang& g) { g.depends_on = {"runs"}; }), kLater,
        "gang 'g'.depends_on"},
       {With([](Gang& g) { g.speed.resize(1); }), kLater, "gang 'g'.speed"},
-      {WithRole([](Role& r) {
-         r.tolerations = {{"a", TolerationOp::kExists, "", {}, 30}};
-       }),
-       kLater, "roles[0].tolerations[0].seconds"},
       {quota({.resource = "gpu", .flavor = "spot"}), kLater,
        "queue 'q'.quotas[0].flavor"},
       {quota({.resource = "gpu", .borrow_limit = 5}), kLater,

@@ -166,6 +166,20 @@ RealTask Real(TaskId id, const std::string& node, bool releasing = false) {
   return {"g", id, node, {}, 0, releasing};
 }
 
+RealTask Suspended(TaskId id, const std::string& node) {
+  RealTask task = Real(id, node);
+  task.suspended = true;
+  return task;
+}
+
+// Other times, and more kinds.
+SchedulerConfig Reconfigured() {
+  SchedulerConfig config = CanSuspend();
+  config.resources.emplace_back("licences");
+  config.replacement_timeout = 5 * kSecond;
+  return config;
+}
+
 Node Tainted() {
   Node node = Machine("n1", 2);
   node.taints.push_back({"broken", "", TaintEffect::kNoExecute});
@@ -200,6 +214,8 @@ const std::vector<std::pair<std::string, Sender>>& Events() {
       {"GangHeld", Always(GangHeld{"g", true})},
       {"GangReprioritized", Always(GangReprioritized{"g", "low"})},
       {"CheckpointTaken", Always(CheckpointTaken{"g", 0})},
+      {"BudgetChanged", Always(BudgetChanged{{"all", {"g", "wall"}, 0}})},
+      {"ConfigChanged", Always(ConfigChanged{Reconfigured()})},
       {"NodeDown", Always(NodeDown{"n1"})},
       {"NodeRemoved", Always(NodeRemoved{"n1"})},
       {"NodeDrained", Always(NodeDrained{"n1", true})},
@@ -212,6 +228,8 @@ const std::vector<std::pair<std::string, Sender>>& Events() {
       {"Reconciled, one task runs", Reality({Real(kTwo, "n2")})},
       {"Reconciled, it is being released",
        Reality({Real(kOne, "n1", true), Real(kTwo, "n2", true)})},
+      {"Reconciled, it is suspended",
+       Reality({Suspended(kOne, "n1"), Suspended(kTwo, "n2")})},
       {"Reconciled, it is not there", Reality({})},
   };
   return events;

@@ -6,6 +6,7 @@
 #include "muster/config.h"
 #include "muster/decision.h"
 #include "muster/device.h"
+#include "muster/disruption_budget.h"
 #include "muster/event.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
@@ -30,7 +31,7 @@
   X(Taint) X(Toleration) X(Topology) X(FabricTopology) X(Slice) X(Spread) X(TopologyConstraint)  \
   X(Node) X(OtherUsage) X(NodeSet)                                             \
   X(TaskShape) X(Role) X(Group) X(Traffic) X(GangAffinity) X(SpeedEntry)       \
-  X(Gang) X(Quota) X(Queue) X(PriorityClass)                                   \
+  X(Gang) X(Quota) X(Queue) X(PriorityClass) X(DisruptionBudget)               \
   X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(ClassState) X(PlanRecord)          \
   X(TypicalTask) X(ModelSupply) X(PlacementOptions)                            \
   X(HostCapabilities) X(SchedulerConfig) X(TaskState) X(OpenDecision)          \
@@ -40,8 +41,9 @@
   X(QueueChanged) X(QueueRemoved) X(PriorityClassChanged)                      \
   X(GangSubmitted) X(GangHeld) X(GangReprioritized) X(GangCancelled)           \
   X(GangFinished) X(CheckpointTaken) X(GangChanged) X(GangMoved) X(GangYielded) \
+  X(NodeSetRemoved) X(PriorityClassRemoved) X(BudgetChanged) X(ConfigChanged)  \
   X(TaskAnswer) X(TasksAnswered) X(DecisionApplied) X(DecisionRefused)         \
-  X(RealTask) X(Reconciled) X(Event)                                           \
+  X(RealTask) X(RealGang) X(Reconciled) X(Event)                                           \
   X(JournalHeader) X(JournalRecord)
 // clang-format on
 

@@ -1,0 +1,311 @@
+// What real hosts need told: taints that are borne for a time, nodes that
+// choose devices themselves, another configuration, a restart.
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "test/scheduler/scheduler_fixture.h"
+#include "test/scheduler/story.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+class HostTest : public SchedulerTest {
+ protected:
+  void Configure(SchedulerConfig config) { s = Story(std::move(config)); }
+  void Runs(const Gang& gang) {
+    s.Submit(gang);
+    s.Pass();
+    s.AllDone();
+    ASSERT_EQ(s.Phase(gang.key), "running");
+  }
+  void Taint(const std::string& node, uint32_t gpus, Time since = 0) {
+    Node tainted = Machine(node, gpus);
+    tainted.taints = {{"broken", "", TaintEffect::kNoExecute, since}};
+    s.Happens(NodeChanged{tainted});
+  }
+  static Gang Bears(Gang gang, int64_t seconds) {
+    gang.roles[0].tolerations = {
+        {"broken", TolerationOp::kExists, "", {}, seconds}};
+    return gang;
+  }
+};
+
+// --- Taints ------------------------------------------------------------------
+
+TEST_F(HostTest, ATaintIsBorneForATime) {
+  Nodes({1, 1});
+  Runs(Bears(Job("a"), 30));
+  s.now = 5 * kSecond;
+  Taint("n1", 1);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  EXPECT_EQ(s.NextWakeup(), 35 * kSecond);
+  EXPECT_THAT(s.PassAfter(29), IsEmpty());
+  EXPECT_THAT(s.PassAfter(1), ElementsAre("evict a"));
+  s.AllDone();
+  EXPECT_THAT(s.Pass(), ElementsAre("start a: n2"))
+      << "where it would have to leave again it does not go";
+}
+
+TEST_F(HostTest, TheHostKnowsSinceWhenATaintIs) {
+  Nodes({1});
+  Runs(Bears(Job("a"), 30));
+  s.now = 20 * kSecond;
+  Taint("n1", 1, 3 * kSecond);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  EXPECT_EQ(s.NextWakeup(), 33 * kSecond);
+}
+
+TEST_F(HostTest, ATaintToldAgainIsAsOldAsBefore) {
+  Nodes({1});
+  Runs(Bears(Job("a"), 30));
+  s.now = 5 * kSecond;
+  Taint("n1", 1);
+  s.now = 25 * kSecond;
+  const uint64_t before = s.scheduler().StateHash();
+  Taint("n1", 1);
+  EXPECT_EQ(s.scheduler().State().nodes[0].node.taints[0].since, 5 * kSecond);
+  EXPECT_NE(s.scheduler().StateHash(), before) << "the time has gone on";
+  s.Pass();
+  EXPECT_EQ(s.NextWakeup(), 35 * kSecond);
+}
+
+TEST_F(HostTest, ATaintThatGoesInTimeIsForgotten) {
+  Nodes({1});
+  Runs(Bears(Job("a"), 30));
+  Taint("n1", 1);
+  s.Happens(NodeChanged{Machine("n1", 1)});
+  EXPECT_THAT(s.PassAfter(60), IsEmpty());
+}
+
+TEST_F(HostTest, ARestoredSchedulerKnowsTheTime) {
+  Nodes({1});
+  Runs(Bears(Job("a"), 30));
+  s.now = kSecond;
+  Taint("n1", 1);
+  s.Pass();
+  absl::StatusOr<Scheduler> again = Scheduler::Restore(s.scheduler().State());
+  ASSERT_TRUE(again.ok());
+  Plan plan;
+  again->Schedule(s.now, &plan);
+  EXPECT_EQ(plan.next_wakeup, 31 * kSecond);
+}
+
+TEST_F(HostTest, AHostThatEvictsByItselfIsNotAskedTo) {
+  Capable({.evicts_taints = false});
+  Nodes({1, 1});
+  Runs(Job("a"));
+  Taint("n1", 1);
+  EXPECT_THAT(s.PassAfter(600), IsEmpty());
+  s.Answers("a", {0, 0}, TaskOutcome::kYielded);
+  EXPECT_THAT(s.Pass(), ElementsAre("start a: n2"));
+}
+
+TEST_F(HostTest, AnAlternativeHasTolerationsAndNodeSetsOfItsOwn) {
+  Nodes({0, 1, 1});
+  s.Happens(NodeSetChanged{{.key = "spare", .nodes = {"n2"}}});
+  Node lent = Machine("n2", 1);
+  lent.taints = {{"lent", "", TaintEffect::kNoSchedule}};
+  s.Happens(NodeChanged{lent});
+  s.Happens(NodeChanged{[] {
+    Node old = Machine("n3", 1);
+    old.devices[0].model = "old";
+    return old;
+  }()});
+  Gang a = Job("a");
+  a.roles[0].alternatives.push_back(a.roles[0].shape);
+  a.roles[0].shape.devices.models = {"new"};
+  a.roles[0].alternatives[0].node_sets = {"spare"};
+  a.roles[0].alternatives[0].tolerations = {
+      {"lent", TolerationOp::kExists, "", {}}};
+  s.Submit(a);
+  EXPECT_THAT(s.Pass(), ElementsAre("start a: n2"));
+  EXPECT_EQ(s.Of("a").tasks[0].alternative, 1u);
+  EXPECT_EQ(s.Try(NodeSetRemoved{"spare"}).code(),
+            absl::StatusCode::kFailedPrecondition);
+}
+
+// --- Devices -----------------------------------------------------------------
+
+TEST_F(HostTest, ANodeMayChooseDevicesItself) {
+  Nodes({2, 2});
+  Node plugin = Machine("n1", 2);
+  plugin.choose_devices = false;
+  s.Happens(NodeChanged{plugin});
+  s.Submit(Job("a", 4));
+  s.Pass();
+  for (const PlannedTask& task : s.plan().tasks) {
+    EXPECT_EQ(task.devices == 0, s.plan().Text(task.node_key) == "n1");
+    EXPECT_NE(task.booked, 0u);
+  }
+}
+
+// --- Another configuration ---------------------------------------------------
+
+TEST_F(HostTest, AKindIsAddedWhileGangsRun) {
+  Nodes({2});
+  Runs(Job("a"));
+  SchedulerConfig config = s.scheduler().config();
+  config.resources.emplace_back("licences");
+  s.Happens(ConfigChanged{config});
+  EXPECT_EQ(s.Phase("a"), "running");
+  EXPECT_EQ(s.Where("a"), "n1");
+  Gang b = Job("b");
+  b.roles[0].shape.resources.Set(3, 1);
+  s.Submit(b);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  Node with = Machine("n1", 2);
+  with.capacity.Set(3, 5);
+  s.Happens(NodeChanged{with});
+  EXPECT_THAT(s.Pass(), ElementsAre("start b: n1"));
+}
+
+TEST_F(HostTest, ATopologyIsPutInPlace) {
+  Nodes({});
+  for (const char* rack : {"r1", "r2"}) {
+    for (const char* half : {"a", "b"}) {
+      Node node = Machine(std::string(rack) + half, 1);
+      node.labels = {{"rack", rack}};
+      s.Happens(NodeChanged{node});
+    }
+  }
+  Runs(Job("x"));
+  SchedulerConfig config = s.scheduler().config();
+  config.topologies = {{"net", {"rack"}}};
+  s.Happens(ConfigChanged{config});
+  Gang b = Job("b", 2);
+  b.roles[0].topology.required = "rack";
+  s.Submit(b);
+  EXPECT_THAT(s.Pass(), ElementsAre("start b: r2a r2b"));
+  config.topologies.clear();
+  const absl::Status status = s.Try(ConfigChanged{config});
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("rack"));
+  EXPECT_EQ(s.scheduler().config().topologies.size(), 1u);
+}
+
+TEST_F(HostTest, WhatWasNoIsAskedAgain) {
+  SchedulerConfig config;
+  config.preemption = false;
+  Configure(config);
+  Nodes({1});
+  Runs(Job("a", 1, 1, "low"));
+  s.Submit(Job("b", 1, 1, "high"));
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  config.preemption = true;
+  s.Happens(ConfigChanged{config});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for b", "nominate b: n1"));
+}
+
+TEST_F(HostTest, HandlesFromBeforeAreVoid) {
+  Nodes({1});
+  Runs(Job("a"));
+  const GangId gang = s.scheduler().FindGang("a");
+  const QueueId queue = s.scheduler().FindQueue("q");
+  const NodeId node = s.scheduler().FindNode("n1");
+  SchedulerConfig config = s.scheduler().config();
+  config.preemption = false;
+  s.Happens(ConfigChanged{config});
+  EXPECT_EQ(s.scheduler().gang_key(gang), "");
+  EXPECT_EQ(s.scheduler().queue_key(queue), "");
+  EXPECT_EQ(s.scheduler().node_key(node), "");
+  EXPECT_EQ(s.scheduler().gang_key(s.scheduler().FindGang("a")), "a");
+}
+
+TEST_F(HostTest, AWhatIfWithAnotherConfigurationLeavesThisOne) {
+  SchedulerConfig config;
+  config.preemption = false;
+  Configure(config);
+  Nodes({1});
+  Runs(Job("a", 1, 1, "low"));
+  s.Submit(Job("b", 1, 1, "high"));
+  s.Pass();
+  const uint64_t before = s.scheduler().StateHash();
+  config.preemption = true;
+  const std::vector<Event> events = {{s.now, ConfigChanged{config}},
+                                     {s.now, GangSubmitted{Job("c")}}};
+  Plan plan;
+  ASSERT_TRUE(s.scheduler().WhatIf(s.now, events, &plan).ok());
+  EXPECT_EQ(s.scheduler().StateHash(), before);
+  ASSERT_EQ(plan.decisions.size(), 2u);
+  EXPECT_EQ(plan.decisions[0].gang, s.scheduler().FindGang("a"));
+  EXPECT_EQ(plan.decisions[1].gang, s.scheduler().FindGang("b"));
+  EXPECT_EQ(plan.tasks[0].node, s.scheduler().FindNode("n1"));
+  EXPECT_THAT(s.Pass(), IsEmpty());
+}
+
+TEST_F(HostTest, KindsStayWhereTheyAre) {
+  Nodes({1});
+  SchedulerConfig config = s.scheduler().config();
+  std::swap(config.resources[0], config.resources[1]);
+  EXPECT_THAT(std::string(s.Try(ConfigChanged{config}).message()),
+              HasSubstr("config.resources"));
+  config = s.scheduler().config();
+  config.device_resource = "cpu";
+  EXPECT_THAT(std::string(s.Try(ConfigChanged{config}).message()),
+              HasSubstr("config.device_resource"));
+}
+
+// --- A restart ---------------------------------------------------------------
+
+TEST_F(HostTest, AReconcileKeepsTheTimes) {
+  Nodes({1});
+  Runs(Job("a"));
+  const Time started = s.Of("a").started;
+  s.now = 100 * kSecond;
+  s.Happens(Reconciled{.nodes = {Machine("n1", 1)},
+                       .tasks = {{.gang = "a", .node = "n1"}}});
+  EXPECT_EQ(s.Of("a").started, started);
+}
+
+TEST_F(HostTest, TheHostTellsWhatTheSchedulerCannotKnow) {
+  Nodes({1});
+  s.Submit(Job("a"));
+  s.now = 100 * kSecond;
+  s.Happens(Reconciled{.nodes = {Machine("n1", 1)},
+                       .tasks = {{.gang = "a", .node = "n1"}},
+                       .gangs = {{"a", 40 * kSecond, 90 * kSecond}}});
+  EXPECT_EQ(s.Phase("a"), "running");
+  EXPECT_EQ(s.Of("a").started, 40 * kSecond);
+  EXPECT_EQ(s.Of("a").checkpoint, 90 * kSecond);
+}
+
+TEST_F(HostTest, AGangThatIsSuspendedIsFoundSo) {
+  Capable({.suspend = true});
+  Nodes({1});
+  s.Submit(Job("a"));
+  s.Happens(
+      Reconciled{.nodes = {Machine("n1", 1)},
+                 .tasks = {{.gang = "a", .node = "n1", .suspended = true}}});
+  EXPECT_EQ(s.Phase("a"), "suspended");
+  EXPECT_THAT(s.Pass(), ElementsAre("resume a: n1"));
+}
+
+TEST_F(HostTest, WhatIsToldOfAGangMustBePossible) {
+  Nodes({1});
+  s.Submit(Job("a"));
+  const auto told = [&](RealGang gang) {
+    return std::string(
+        s.Try(Reconciled{.nodes = {Machine("n1", 1)}, .gangs = {gang}})
+            .message());
+  };
+  EXPECT_THAT(told({"b"}), HasSubstr("gangs[0].gang"));
+  EXPECT_THAT(told({"a", kSecond}), HasSubstr("gangs[0].started"));
+  EXPECT_THAT(told({"a", kForever, -1}), HasSubstr("gangs[0].checkpoint"));
+  EXPECT_THAT(
+      std::string(
+          s.Try(Reconciled{
+                    .nodes = {Machine("n1", 1)},
+                    .tasks = {{.gang = "a", .node = "n1", .suspended = true}}})
+              .message()),
+      HasSubstr("tasks[0].suspended"));
+}
+
+}  // namespace
+}  // namespace muster
