@@ -92,6 +92,7 @@ void ExactSearch::FindTwins() {
       break;
     }
   }
+  problem_->Charge(nodes_.size(), kTwinNs);
   tried_.assign(nodes_.size(), 0);
   visit_ = 0;
 }
@@ -198,7 +199,7 @@ bool ExactSearch::Search(size_t depth, int64_t cost) {
     }
     moves_.push_back({added, i});
   }
-  problem_->steps += nodes_.size() / 8 + 1;
+  problem_->Spend(nodes_.size() / 8 + 1, kExactNs);
   if (traffic_ != nullptr) {
     std::sort(moves_.begin() + static_cast<ptrdiff_t>(base), moves_.end());
   }

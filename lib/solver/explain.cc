@@ -48,7 +48,7 @@ uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
   bool admitted = false;
   for (const NodeIndex node : cluster.nodes()) {
     if (rule.tree >= 0 && !tree.Contains(node)) continue;
-    ++problem.steps;
+    problem.Spend(1, kCapacityNs);
     admitted = admitted || cluster.Admits(node, shape);
     const int64_t slots = index::CapacitySlots(cluster, node, shape, enough);
     uint64_t& sum =
@@ -86,7 +86,7 @@ uint32_t Explain::SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
   ever_.assign(rule.level == tree.hosts ? cluster.node_limit()
                                         : tree.index->levels[rule.level].size(),
                {});
-  problem.steps += cluster.nodes().size();
+  problem.Spend(cluster.nodes().size(), kCapacityNs);
   for (const NodeIndex node : cluster.nodes()) {
     const uint32_t d = tree.DomainOf(rule.level, node);
     if (d == kOutside) continue;
@@ -175,7 +175,7 @@ bool Explain::RoleShort(Board& board, uint32_t role, Reason* reason) {
   const ShapeId shape = problem.columns()[column].shape;
   const Resources& demand = cluster.demand(shape);
   const std::span<const NodeIndex> nodes = board.table().Everywhere(0);
-  problem.steps += nodes.size();
+  problem.Spend(nodes.size(), kShortNodeNs);
   const bool admitted =
       std::any_of(nodes.begin(), nodes.end(),
                   [&](NodeIndex n) { return cluster.Admits(n, shape); });

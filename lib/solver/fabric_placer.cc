@@ -7,6 +7,7 @@
 
 #include "absl/status/statusor.h"
 #include "lib/base/ceil_div.h"
+#include "lib/base/step_cost.h"
 #include "lib/index/capacity_table.h"
 #include "lib/solver/headroom.h"
 
@@ -161,7 +162,7 @@ bool FabricPlacer::FindNodes(const SlotsOf& slots_of) {
     slots_[n] = slots_of(node);
     most = std::max(most, slots_[n]);
   }
-  steps_ += size;
+  steps_ += size * kFabricNs;
   if (most == 0) return false;
   const uint32_t bound = std::min(size, ask_.tasks);
   uint32_t last_each = 0;
@@ -185,7 +186,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
     free_[n] = slots_[n] >= tasks_each && !(box && held_[n] != 0);
     count += free_[n];
   }
-  steps_ += slots_.size();
+  steps_ += slots_.size() * kFabricNs;
   if (count < nodes || (ask_.host && nodes > 1)) return false;
   if (!ask_.held_nodes.empty() && !box) {
     return FreeInOneDomain(nodes) && Nearest(nodes);
@@ -241,7 +242,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
         hops_[n] += hops;
       }
     }
-    steps_ += free_.size();
+    steps_ += free_.size() * kHopsNs;
   };
   for (const uint32_t n : ask_.held_nodes) add(n);
   chosen_.clear();

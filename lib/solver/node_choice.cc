@@ -53,7 +53,7 @@ bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
       within ? problem.request().within : cluster.nodes();
   const std::span<const ScopeIndex> chain = problem.Chain(role);
   const policy::Question question = problem.QuestionOf(shape);
-  problem.steps += nodes.size();
+  problem.Spend(nodes.size(), kLoneNodeNs);
   bool found = false;
   NodeRank best_rank;
   for (const NodeIndex node : nodes) {
@@ -98,7 +98,7 @@ class NodeContest {
   void Enter(const Spot& spot) {
     board_.table().ForEachNode(problem_.column(task_.role), spot,
                                [&](NodeIndex node) {
-                                 ++problem_.steps;
+                                 problem_.Spend(1, kContestNs);
                                  Enter(node);
                                });
   }

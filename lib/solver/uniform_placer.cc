@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/index/slots_cost.h"
 #include "lib/solver/headroom.h"
 #include "lib/solver/rank_order.h"
 #include "lib/topology/needs.h"
@@ -76,7 +77,7 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
   if (column.reluctant() > 0 || column.saturated() > 0) {
     return Outcome::kNotMine;
   }
-  ++result->steps;
+  result->steps += index::SlotsNanos(cluster, shape, cluster.nodes().size(), true);
   const uint64_t room = column.inside() + (rule.named ? 0 : column.outside());
   if (room < tasks) return Outcome::kNoRoom;
   const index::Layout& layout = index_.layout();
@@ -91,7 +92,7 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
       }
       region.level = -1;
     }
-    result->steps +=
+    result->steps += kFillNs * 
         fill_.Fill(layout, column, region, tasks, request.exact_steps, &shares_,
                    &result->certificate);
     const auto before = [](const auto& a, const auto& b) {
@@ -102,6 +103,7 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
     }
   }
   Take(cluster, request, column, result);
+  result->steps += result->tasks.size() * kTakeNs;
   return Outcome::kPlaced;
 }
 
@@ -110,7 +112,7 @@ bool UniformPlacer::FindOneNode(const Cluster& cluster, index::Column& column,
                                 const UniformRule& rule, uint32_t tasks,
                                 PlacementResult* result) {
   const index::Layout& layout = index_.layout();
-  result->steps += layout.chunks().size();
+  result->steps += layout.chunks().size() * kChunkNs;
   if (tasks > 1 && column.most() < tasks) return false;  // There is room.
   column.RefreshRanks(cluster);
   index::Position best = 0;
@@ -130,7 +132,7 @@ bool UniformPlacer::FindRegion(index::Column& column, const UniformRule& rule,
                                PlacementResult* result) {
   const index::Layout& layout = index_.layout();
   for (int l = layout.levels() - 1; l >= std::max(rule.required, 0); --l) {
-    result->steps += layout.domains(l);
+    result->steps += layout.domains(l) * kFillNs;
     if (fill_.FindDomain(layout, column, l, tasks, region)) return true;
   }
   return false;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/base/step_cost.h"
 #include "lib/solver/headroom.h"
 
 namespace muster::solver {
@@ -116,6 +117,7 @@ bool UniformReason::Explain(const Cluster& cluster,
                             index::PlacementIndex* index,
                             PlacementResult* result) {
   result->fit = Fit::kNever;
+  result->steps += request.gang->shapes[0].size() * cluster.nodes().size() * kCapacityNs;
   if (Never(cluster, request, rule, &result->reason)) return true;
   result->fit = Fit::kNotNow;
   if (OverHeadroom(cluster, request, rule, index, &result->reason)) return true;
@@ -131,6 +133,7 @@ bool UniformReason::Explain(const Cluster& cluster,
     slots = std::max(slots, all);
   }
   if (slots < needed) {
+    result->steps += cluster.nodes().size() * kFreeNs;
     result->reason =
         Shortage(cluster, request, best, static_cast<int64_t>(slots));
     return true;
