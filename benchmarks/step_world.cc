@@ -43,6 +43,7 @@ Cluster StepCluster(uint32_t nodes, Load load) {
   }
   const ShapeId one = cluster.Intern(StepRole("", 1, 1), 0);
   for (const NodeIndex n : cluster.nodes()) {
+    if (load == Load::kEmpty) break;
     const bool free = load != Load::kFull && random.Below(5) == 0;
     for (uint32_t d = 0; d < kStepDevices && !free; ++d) {
       if (d > 0 && random.Below(4) == 0) continue;

@@ -17,6 +17,7 @@ enum class Load : uint8_t {
   kScattered,  // One node in five is free; of the others' devices, one in four.
   kFull,       // The same, but no node is free.
   kReluctant,  // kScattered, and a taint asks to avoid one node in ten.
+  kEmpty,
 };
 
 // Zones of 20 blocks of 25 racks of 20 nodes of 8 devices: models "A" and "B",

@@ -246,6 +246,11 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
     Fields f(v, "scheduler");
     f.Integer("work_budget", &config->work_budget, 0,
               std::numeric_limits<int64_t>::max());
+    for (const auto& [key, steps] :
+         {std::pair("exact_steps", &config->search.exact_steps),
+          std::pair("max_steps", &config->search.max_steps)}) {
+      f.Integer(key, steps, 0, int64_t{1} << 40);
+    }
     f.Span("backoff_base", &config->backoff_base);
     f.Span("backoff_max", &config->backoff_max);
     f.Bool("preemption", &config->preemption);

@@ -151,6 +151,8 @@ class Cluster {
   // shape's last Unref.
   const Resources& demand(ShapeId shape) const;
   const DeviceRequest& device_request(ShapeId shape) const;
+  // Whether it asks for labels.
+  bool has_selector(ShapeId shape) const;
   // Tells the shape from all others this cluster (or the one it was copied
   // from) has had: ids are used again. For caches.
   uint64_t shape_serial(ShapeId shape) const;

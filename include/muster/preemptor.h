@@ -83,6 +83,7 @@ struct PreemptionResult {
   // a lower cost or, at the same, breaks fewer gangs; where none was found,
   // there is none. (As far as the solver always finds a place that exists.)
   bool optimal = false;
+  bool cut_short = false;  // max_steps ended the search.
 
   void Clear() {
     fit = Fit::kNotNow;
@@ -91,6 +92,7 @@ struct PreemptionResult {
     cost = 0;
     steps = 0;
     optimal = false;
+    cut_short = false;
   }
 };
 

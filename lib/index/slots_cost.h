@@ -8,6 +8,7 @@ namespace muster::index {
 inline uint64_t SlotsNanos(const Cluster& cluster, ShapeId shape, uint64_t nodes, bool column) {
   const DeviceRequest& request = cluster.device_request(shape);
   uint64_t nanos = column ? uint64_t{1} * kColumnNs : 0;
+  if (cluster.has_selector(shape)) nanos += nodes * kFilterNs;
   if (!request.partition.empty()) return nanos + nodes * kPartitionNs;
   if (!SharesNoDevice(request)) return nanos + nodes * kShareNs;
   bool other = !request.models.empty();

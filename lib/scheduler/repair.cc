@@ -145,6 +145,7 @@ bool Repair::Replace(PassContext& pass, GangIndex g) {
   request.key = r.key;
   request.fixed = remaining.fixed();
   request.explain = false;
+  request.exact_steps = core.config.search.exact_steps;
   if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Place(core.cluster, request, &placement_);

@@ -345,6 +345,9 @@ absl::Status LoadClass(Core& core, const ClassState& s) {
   if ((s.open & ~all) != 0) {
     return Bad(absl::StrCat(at, ".open: ", s.open, " is no sum of questions"));
   }
+  if (s.effort > Questions::kMostEffort) {
+    return Bad(absl::StrCat(at, ".effort: more than ", Questions::kMostEffort));
+  }
   if (s.retry_at != kForever && (s.retry_at < 0 || s.retry_at > kLatest)) {
     return Bad(absl::StrCat(at, ".retry_at: is not in 0..", kLatest));
   }

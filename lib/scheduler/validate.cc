@@ -208,6 +208,12 @@ absl::Status ValidateConfig(const SchedulerConfig& config) {
       config.backoff_max > kForever / 4) {
     return Invalid("config.backoff_base: 0 <= backoff_base <= backoff_max");
   }
+  constexpr uint64_t kMostSteps = uint64_t{1} << 40;
+  if (std::max(config.search.exact_steps, config.search.max_steps) >
+      kMostSteps) {
+    return Invalid(absl::StrCat("config.search: at most ", kMostSteps,
+                                " steps each"));
+  }
   return absl::OkStatus();
 }
 

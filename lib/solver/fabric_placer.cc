@@ -9,6 +9,7 @@
 #include "lib/base/ceil_div.h"
 #include "lib/base/step_cost.h"
 #include "lib/index/capacity_table.h"
+#include "lib/index/slots_cost.h"
 #include "lib/solver/headroom.h"
 
 namespace muster::solver {
@@ -139,6 +140,7 @@ bool FabricPlacer::TryShape(Cluster& cluster, ShapeId shape,
   if (!WithinHeadroom(request.headroom, cluster.demand(shape), ask_.tasks)) {
     return false;
   }
+  steps_ += index::SlotsNanos(cluster, shape, cluster.nodes().size(), true);
   const index::Column& column = index->Get(cluster, -1, shape, request.ledger);
   const index::Layout& layout = index->layout();
   if (!FindNodes([&](NodeIndex node) {
@@ -196,6 +198,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
       box ? ask_.fabric->FindBox(free_, nodes + held,
                                  held > 0 ? held_ : std::span<const uint8_t>())
           : ask_.fabric->Select(free_, nodes);
+  if (placed.ok()) steps_ += placed->nanos;
   if (!placed.ok() || placed->nodes.empty()) return false;
   chosen_ = std::move(placed->nodes);
   std::erase_if(chosen_, [&](uint32_t n) { return box && held_[n] != 0; });
@@ -264,6 +267,7 @@ void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
                         PlacementResult* result) {
   const PlacementRequest& request = *ask_.request;
   const policy::Question question{shape, request.ledger, request.KeyOfGang()};
+  steps_ += ask_.tasks * kFabricTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = ask_.tasks;
   uint32_t index = 0;

@@ -54,6 +54,8 @@ bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
   const std::span<const ScopeIndex> chain = problem.Chain(role);
   const policy::Question question = problem.QuestionOf(shape);
   problem.Spend(nodes.size(), kLoneNodeNs);
+  if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
+  problem.Charge(nodes.size() * problem.role(role).preferences.size(), kPreferNs);
   bool found = false;
   NodeRank best_rank;
   for (const NodeIndex node : nodes) {

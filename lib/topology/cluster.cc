@@ -114,6 +114,10 @@ const Resources& Cluster::demand(ShapeId shape) const {
 const DeviceRequest& Cluster::device_request(ShapeId shape) const {
   return rep_->shapes.record(shape).request;
 }
+
+bool Cluster::has_selector(ShapeId shape) const {
+  return !rep_->filters[rep_->shapes[shape].filter].selector.any_of.empty();
+}
 uint64_t Cluster::shape_serial(ShapeId shape) const {
   return rep_->shapes.record(shape).serial;
 }
