@@ -64,7 +64,7 @@ void RegisterSearch(const std::string& name, std::span<const uint32_t> nodes,
         full.c_str(),
         [n, make](benchmark::State& state) { Time(state, n, make); })
         ->UseManualTime()
-        ->MinTime(0.03)
+        ->MinTime(0.05)
         ->Unit(benchmark::kMicrosecond);
   }
 }

@@ -104,7 +104,7 @@ class FabricQuestion : public StepSearch {
 
 [[maybe_unused]] const bool kRegistered = [] {
   const Case cases[] = {
-      {"fabric-box", "torus", "box", 4},
+      {"fabric-box", "torus", "box", 2},
       {"fabric-box-no", "torus", "box", 64, false},
       {"fabric-torus", "torus", "", 12},
       {"fabric-dragonfly", "dragonfly", "", 12},

@@ -64,5 +64,9 @@ inline constexpr StepCost kBundleTaskNs{52};
 inline constexpr StepCost kBundleLookNs{53};
 inline constexpr StepCost kThresholdNs{54};
 inline constexpr StepCost kFabricTaskNs{55};
+inline constexpr StepCost kClassNs{56};
+inline constexpr StepCost kTaskNs{57};
+inline constexpr StepCost kCandidateNs{58};
+inline constexpr StepCost kCandidateTaskNs{59};
 }
 #endif

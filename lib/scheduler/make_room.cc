@@ -64,7 +64,10 @@ bool MakeRoom::Try(PassContext& pass, GangIndex g, ReasonCode why,
     return false;
   }
   Collect(core, g);
-  pass.budget.Spend(candidates_.size());
+  pass.budget.Charge(candidates_.size(), kCandidateNs);
+  for (const VictimCandidate& c : candidates_) {
+    pass.budget.Charge(c.tasks.size(), kCandidateTaskNs);
+  }
   if (!Find(pass, g)) return false;
   Carry(pass, g);
   return true;
@@ -301,7 +304,8 @@ bool MakeRoom::ChooseFor(PassContext& pass, GangIndex g,
   pass.preemptor.Choose(core.cluster, pass.solver, request, &result_);
   core.cluster.Rollback(mark);
   cut_short_ |= result_.cut_short;
-  pass.budget.Spend(result_.steps + result_.victims.size());
+  pass.budget.Spend(result_.steps);
+  pass.budget.Charge(result_.victims.size() + result_.tasks.size(), kTaskNs);
   return result_.fit == Fit::kFits && (core.specs.at(r.spec).least_is_exact ||
                                        IsLawfulAsPlaced(core, g, law));
 }

@@ -32,7 +32,7 @@ void Promote::Run(PassContext& pass) {
   }
   for (const GangRank& rank : ranks_) {
     if (pass.budget.exhausted()) return;
-    pass.budget.Spend(1);
+    pass.budget.Charge(1, kClassNs);
     Look(pass, rank.gang);
   }
 }
@@ -42,6 +42,7 @@ void Promote::Look(PassContext& pass, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
   const Cluster::Mark mark = core.cluster.Begin();
   HeldTasks(r, &tasks_);
+  pass.budget.Charge(tasks_.size(), kTaskNs);
   const Resources& held = holdings_.UsageOf(tasks_);
   bool hope = MayStillStart(core, r, held);
   bool room = !core.law.OverLimitNow(r.queue, held, Ledger::kBoth);

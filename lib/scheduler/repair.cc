@@ -69,7 +69,7 @@ void Repair::Run(PassContext& pass) {
   }
   for (const GangRank& rank : ranks_) {
     if (pass.budget.exhausted()) return;
-    pass.budget.Spend(1);
+    pass.budget.Charge(1, kClassNs);
     RepairGang(pass, rank.gang);
   }
   ShedFromOvercommitted(pass);
@@ -89,7 +89,7 @@ void Repair::CancelOverdue(PassContext& pass) {
   std::sort(ranks_.begin(), ranks_.end());
   for (const GangRank& rank : ranks_) {
     if (pass.budget.exhausted()) return;
-    pass.budget.Spend(1);
+    pass.budget.Charge(1, kClassNs);
     pass.decisions.Stop(rank.gang, DecisionKind::kCancel,
                         {.code = ReasonCode::kMaxRuntime});
   }
@@ -149,7 +149,8 @@ bool Repair::Replace(PassContext& pass, GangIndex g) {
   if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Place(core.cluster, request, &placement_);
-  pass.budget.Spend(placement_.steps + placement_.tasks.size());
+  pass.budget.Spend(placement_.steps);
+  pass.budget.Charge(placement_.tasks.size(), kTaskNs);
   if (placement_.fit != Fit::kFits) return false;
   remaining.Rename(&placement_.tasks);
   pass.decisions.Grow(g, placement_.tasks, {.code = r.trouble});
@@ -168,7 +169,7 @@ void Repair::ShedFromOvercommitted(PassContext& pass) {
   for (NodeIndex n : suspects) {
     if (pass.budget.exhausted()) return;
     while (core.cluster.Overcommitted(n, Ledger::kLater) && ShedOne(pass, n)) {
-      pass.budget.Spend(1);
+      pass.budget.Charge(1, kClassNs);
     }
     if (!core.cluster.Overcommitted(n, Ledger::kLater)) core.nodes.Acquit(n);
   }

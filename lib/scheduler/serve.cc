@@ -62,7 +62,7 @@ void Serve::ServeClass(PassContext& pass, ClassIndex c) {
   Reason reason = cls.questions().reason;
   cut_short_ = false;
   make_room_.Begin();
-  pass.budget.Spend(1);
+  pass.budget.Charge(1, kClassNs);
   if (r.phase == GangPhase::kSuspended) {
     if (TryResume(pass, g, &reason)) return;
   } else {
@@ -145,7 +145,8 @@ bool Serve::Place(PassContext& pass, GangIndex g, Ledger ledger, bool bounded,
   if (bounded) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Place(pass.core.cluster, request, &placement_);
-  pass.budget.Spend(placement_.steps + placement_.tasks.size());
+  pass.budget.Spend(placement_.steps);
+  pass.budget.Charge(placement_.tasks.size(), kTaskNs);
   if (placement_.fit != Fit::kFits) {
     if (ledger == Ledger::kBoth) *reason = placement_.reason;
     cut_short_ |= placement_.reason.code == ReasonCode::kBudget;
@@ -181,7 +182,7 @@ bool Serve::TryResume(PassContext& pass, GangIndex g, Reason* reason) {
     demand.Add(holdings_.UsageOf(task.at));
   }
   core.cluster.Rollback(mark);
-  pass.budget.Spend(r.tasks.size());
+  pass.budget.Charge(r.tasks.size(), kTaskNs);
   if (!room) return false;
   if (const LimitExcess excess =
           core.law.OverLimit(r.queue, demand, Ledger::kBoth)) {
