@@ -217,7 +217,7 @@ std::vector<Case> Cases() {
   add({.name = "one-within", .gang = Alike(1, 1), .within = 20});
   add({.name = "gang-8", .gang = Alike(8, 1)});
   add({.name = "gang-64", .gang = Alike(64, 1)});
-  add({.name = "gang-512", .gang = Alike(512, 1)});
+  add({.name = "gang-512", .gang = [](uint32_t n) { return StepGang(std::min(512u, n), 1); }});
   add({.name = "gang-whole", .gang = [](uint32_t n) { return StepGang(Some(n), 8); }});
   add({.name = "gang-share", .gang = [](uint32_t n) { Gang g = StepGang(Some(n), 1); g.roles[0].shape.devices.milli = 300; return g; }});
   add({.name = "gang-within", .gang = Alike(8, 1), .within = 20});

@@ -68,5 +68,7 @@ inline constexpr StepCost kClassNs{56};
 inline constexpr StepCost kTaskNs{57};
 inline constexpr StepCost kCandidateNs{58};
 inline constexpr StepCost kCandidateTaskNs{59};
+inline constexpr StepCost kRoomNs{60};
+inline constexpr StepCost kShareRankNs{61};
 }
 #endif

@@ -143,6 +143,7 @@ bool FabricPlacer::TryShape(Cluster& cluster, ShapeId shape,
   steps_ += index::SlotsNanos(cluster, shape, cluster.nodes().size(), true);
   const index::Column& column = index->Get(cluster, -1, shape, request.ledger);
   const index::Layout& layout = index->layout();
+  steps_ += std::min<uint64_t>(cluster.nodes().size(), column.inside() + column.outside()) * kRoomNs;
   if (!FindNodes([&](NodeIndex node) {
         return column.slots(layout.position(node));
       })) {

@@ -119,6 +119,7 @@ void SlotTable::Build(Problem& problem) {
     if (listed_) problem.Charge(1, kListNs);
     problem.nanos += trees * index::SlotsNanos(problem.cluster(), c.shape, nodes, !listed_);
     problem.steps += listed_ ? nodes : 1;
+    problem.Charge(trees * std::min<uint64_t>(nodes, Total(static_cast<uint32_t>(&c - problem.columns().data()))), kRoomNs);
   }
   FindScored();
 }

@@ -78,6 +78,8 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
     return Outcome::kNotMine;
   }
   result->steps += index::SlotsNanos(cluster, shape, cluster.nodes().size(), true);
+  const uint64_t nodes = cluster.nodes().size();
+  result->steps += kRoomNs * std::min<uint64_t>(nodes, column.inside() + column.outside());
   const uint64_t room = column.inside() + (rule.named ? 0 : column.outside());
   if (room < tasks) return Outcome::kNoRoom;
   const index::Layout& layout = index_.layout();
@@ -114,6 +116,9 @@ bool UniformPlacer::FindOneNode(const Cluster& cluster, index::Column& column,
   const index::Layout& layout = index_.layout();
   result->steps += layout.chunks().size() * kChunkNs;
   if (tasks > 1 && column.most() < tasks) return false;  // There is room.
+  if (!SharesNoDevice(cluster.device_request(column.shape()))) {
+    result->steps += cluster.nodes().size() * kShareRankNs;
+  }
   column.RefreshRanks(cluster);
   index::Position best = 0;
   const bool found = tasks == 1 ? column.Best(rule.named, &best)
