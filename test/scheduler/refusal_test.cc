@@ -413,6 +413,8 @@ TEST(Refusals, OfConfigurations) {
          c.placement.workload[0].shape.selector.any_of = {{{{.key = ""}}}};
        },
        "config.placement.workload[0].shape.selector.any_of[0].all_of[0].key"},
+      {[](auto& c) { c.search.max_steps = uint64_t{1} << 41; },
+       "config.search: at most"},
       {[](auto& c) { c.placement.supply = {{"A", -1}}; },
        "config.placement.supply[0].devices: -1"},
       {[](auto& c) { c.placement.supply = {{"A", 1}, {"A", 2}}; },
