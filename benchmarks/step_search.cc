@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <vector>
 
-namespace muster { extern uint64_t g_trace[64]; }
 namespace muster::bench {
 namespace {
 
@@ -19,6 +18,9 @@ double ThreadSeconds() {
          static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
+// Of all searches timed but those that an index answers.
+double g_least = 1e9, g_most = 0;
+
 double Median(std::vector<double>& values) {
   const auto middle =
       values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
@@ -26,14 +28,14 @@ double Median(std::vector<double>& values) {
   return *middle;
 }
 
-void Time(benchmark::State& state, uint32_t nodes, const MakeSearch& make) {
+void Time(benchmark::State& state, uint32_t nodes, const MakeSearch& make,
+          bool counts) {
   const std::unique_ptr<StepSearch> search = make(nodes);
   std::vector<double> times, per_step;
   uint64_t steps = 0;
   const auto batch = [&] {
     search->Prepare(kBatch);
     steps = 0;
-    for (auto& t : g_trace) t = 0;
     const double start = ThreadSeconds();
     for (uint32_t i = 0; i < kBatch; ++i) steps += search->Ask(i);
     const double took = ThreadSeconds() - start;
@@ -48,8 +50,10 @@ void Time(benchmark::State& state, uint32_t nodes, const MakeSearch& make) {
     per_step.push_back(took * 1e9 / static_cast<double>(steps));
   }
   if (times.empty()) return;
-  for (int i = 0; i < 64; ++i) if (g_trace[i]) state.counters["t" + std::to_string(i)] = static_cast<double>(g_trace[i]) / kBatch;
-  state.counters["ns_per_step"] = Median(per_step);
+  const double median = Median(per_step);
+  if (counts) g_least = std::min(g_least, median);
+  if (counts) g_most = std::max(g_most, median);
+  state.counters["ns_per_step"] = median;
   state.counters["ns"] = Median(times);
   state.counters["steps"] = static_cast<double>(steps) / kBatch;
 }
@@ -57,16 +61,26 @@ void Time(benchmark::State& state, uint32_t nodes, const MakeSearch& make) {
 }  // namespace
 
 void RegisterSearch(const std::string& name, std::span<const uint32_t> nodes,
-                    const MakeSearch& make) {
+                    const MakeSearch& make, bool counts) {
   for (const uint32_t n : nodes) {
     const std::string full = "BM_Step/" + name + "/nodes:" + std::to_string(n);
     benchmark::RegisterBenchmark(
         full.c_str(),
-        [n, make](benchmark::State& state) { Time(state, n, make); })
+        [=](benchmark::State& state) { Time(state, n, make, counts); })
         ->UseManualTime()
         ->MinTime(0.05)
         ->Unit(benchmark::kMicrosecond);
   }
+}
+
+void RegisterSpread() {
+  benchmark::RegisterBenchmark("BM_StepSpread", [](benchmark::State& state) {
+    for (auto _ : state) continue;
+    if (g_most == 0) return state.SkipWithError("nothing was timed");
+    state.counters["least_ns"] = g_least;
+    state.counters["most_ns"] = g_most;
+    state.counters["spread"] = g_most / g_least;
+  })->Iterations(1);
 }
 
 }  // namespace muster::bench

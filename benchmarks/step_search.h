@@ -27,8 +27,12 @@ class StepSearch {
 using MakeSearch = std::function<std::unique_ptr<StepSearch>(uint32_t nodes)>;
 
 // Counters: ns_per_step and ns, medians over batches, and steps, of a question.
+// `counts`: for the spread; what an index answers costs less than its steps.
 void RegisterSearch(const std::string& name, std::span<const uint32_t> nodes,
-                    const MakeSearch& make);
+                    const MakeSearch& make, bool counts = true);
+// BM_StepSpread, to be registered last: the most ns_per_step of what was timed
+// over the least.
+void RegisterSpread();
 
 inline constexpr uint32_t kStepNodes[] = {100, 1'000, 10'000};
 

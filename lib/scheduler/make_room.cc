@@ -64,9 +64,9 @@ bool MakeRoom::Try(PassContext& pass, GangIndex g, ReasonCode why,
     return false;
   }
   Collect(core, g);
-  pass.budget.Charge(candidates_.size(), kCandidateNs);
+  pass.budget.Charge(candidates_.size(), kScopeNs);
   for (const VictimCandidate& c : candidates_) {
-    pass.budget.Charge(c.tasks.size(), kCandidateTaskNs);
+    pass.budget.Charge(c.tasks.size(), kTaskNs);
   }
   if (!Find(pass, g)) return false;
   Carry(pass, g);

@@ -29,7 +29,7 @@ class WorkBudget {
     left_ -= std::min(steps, left_);
   }
   // Work that is no search.
-  void Charge(uint64_t count, StepCost each) { Spend(StepsOf(count * each)); }
+  void Charge(uint64_t count, uint64_t each) { Spend(StepsOf(count * each)); }
   bool exhausted() const { return left_ == 0; }
   uint64_t left() const { return left_; }
   uint64_t spent() const { return spent_; }

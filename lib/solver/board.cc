@@ -124,7 +124,8 @@ bool Board::Put(TaskId task, NodeIndex node) {
   Enter(task, node, true);
   table_->Update(node);
   problem_->Spend(1, kPutNs);
-  problem_->Charge(problem_->columns().size() * problem_->trees().size(), kPutColumnNs);
+  problem_->Charge(problem_->columns().size() * problem_->trees().size(),
+                   kPutNs);
   return true;
 }
 
@@ -137,7 +138,8 @@ bool Board::PutExactly(TaskId task, const Allocation& at) {
   Enter(task, at.node, true);
   table_->Update(at.node);
   problem_->Spend(1, kPutNs);
-  problem_->Charge(problem_->columns().size() * problem_->trees().size(), kPutColumnNs);
+  problem_->Charge(problem_->columns().size() * problem_->trees().size(),
+                   kPutNs);
   return true;
 }
 
@@ -234,7 +236,8 @@ bool Board::Replace(size_t placed, NodeIndex node) {
   Enter(a.task, node, true);
   table_->Update(node);
   problem_->Spend(1, kPutNs);
-  problem_->Charge(problem_->columns().size() * problem_->trees().size(), kPutColumnNs);
+  problem_->Charge(problem_->columns().size() * problem_->trees().size(),
+                   kPutNs);
   return true;
 }
 

@@ -219,7 +219,7 @@ void CountPlan::Decide(uint32_t role, uint32_t add) {
 bool CountPlan::Resume() {
   for (;;) {
     const uint64_t scopes = problem_->group_count() + problem_->role_count();
-    problem_->Charge(scopes, kPlanNs);
+    problem_->Charge(scopes, kLookNs);
     if (++visits_ * scopes > kMaxVisits) {
       cut_short_ = true;
       return false;

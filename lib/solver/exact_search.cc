@@ -92,7 +92,7 @@ void ExactSearch::FindTwins() {
       break;
     }
   }
-  problem_->Charge(nodes_.size(), kTwinNs);
+  problem_->Charge(nodes_.size(), kLookNs);
   tried_.assign(nodes_.size(), 0);
   visit_ = 0;
 }

@@ -140,10 +140,10 @@ bool FabricPlacer::TryShape(Cluster& cluster, ShapeId shape,
   if (!WithinHeadroom(request.headroom, cluster.demand(shape), ask_.tasks)) {
     return false;
   }
-  steps_ += index::SlotsNanos(cluster, shape, cluster.nodes().size(), true);
   const index::Column& column = index->Get(cluster, -1, shape, request.ledger);
   const index::Layout& layout = index->layout();
-  steps_ += std::min<uint64_t>(cluster.nodes().size(), column.inside() + column.outside()) * kRoomNs;
+  steps_ +=
+      index::NanosOfColumn(cluster, shape, column.inside() + column.outside());
   if (!FindNodes([&](NodeIndex node) {
         return column.slots(layout.position(node));
       })) {
@@ -165,7 +165,7 @@ bool FabricPlacer::FindNodes(const SlotsOf& slots_of) {
     slots_[n] = slots_of(node);
     most = std::max(most, slots_[n]);
   }
-  steps_ += size * kFabricNs;
+  steps_ += size * kLookNs;
   if (most == 0) return false;
   const uint32_t bound = std::min(size, ask_.tasks);
   uint32_t last_each = 0;
@@ -189,7 +189,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
     free_[n] = slots_[n] >= tasks_each && !(box && held_[n] != 0);
     count += free_[n];
   }
-  steps_ += slots_.size() * kFabricNs;
+  steps_ += slots_.size() * kLookNs;
   if (count < nodes || (ask_.host && nodes > 1)) return false;
   if (!ask_.held_nodes.empty() && !box) {
     return FreeInOneDomain(nodes) && Nearest(nodes);
@@ -246,7 +246,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
         hops_[n] += hops;
       }
     }
-    steps_ += free_.size() * kHopsNs;
+    steps_ += free_.size() * kNodeNs;
   };
   for (const uint32_t n : ask_.held_nodes) add(n);
   chosen_.clear();
@@ -268,7 +268,7 @@ void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
                         PlacementResult* result) {
   const PlacementRequest& request = *ask_.request;
   const policy::Question question{shape, request.ledger, request.KeyOfGang()};
-  steps_ += ask_.tasks * kFabricTaskNs;
+  steps_ += ask_.tasks * kTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = ask_.tasks;
   uint32_t index = 0;

@@ -103,7 +103,7 @@ void GangBound::FillWhole(Whole* whole) {
     const std::vector<Domain>& domains = tree.index->levels[l];
     std::vector<uint32_t>& sums = whole->sums[static_cast<size_t>(l)];
     sums.assign(domains.size(), 0);
-    problem_->Spend(domains.size(), kDomainNs);
+    problem_->Spend(domains.size(), kLookNs);
     for (uint32_t d = 0; d < domains.size(); ++d) {
       const Spot spot{0, l, d};
       uint64_t sum = 0;
@@ -263,7 +263,7 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
     }
     by_domain_.assign(held_.size() * kinds, 0);
     table.ForEachNodeOfAny(spot, [&](NodeIndex n) {
-      problem_->Spend(1, kUsefulNs);
+      problem_->Spend(1, kLookNs);
       size_t at = held_.size();
       if (nodes || !tree.Contains(n)) {
         held_.push_back(board_->Touched(n));
@@ -359,7 +359,7 @@ int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
            table.Sum(mine, domain));
     }
   }
-  problem_->Spend(meetings_.size(), kMeetNs);
+  problem_->Spend(meetings_.size(), kBoundNs);
   const int64_t pairs = MostMet(left);
   return role == other ? pairs / 2 : pairs;
 }

@@ -145,7 +145,9 @@ void Solver::ImproveGrowth(Cluster& cluster, const PlacementRequest& request,
   for (const Assignment& a : result->tasks) {
     cluster.Credit(a.at, request.ledger);
   }
+  const uint64_t before = problem_.nanos;
   table_.Build(problem_);
+  problem_.nanos = before;  // The tables that found the places.
   board_.Reset(problem_, cluster, table_);
   search_.Improve(board_, result->tasks, {request.exact_steps, kTrafficSteps});
   result->tasks.assign(board_.placed().begin(), board_.placed().end());

@@ -14,7 +14,7 @@ bool Problem::Init(const Cluster& cluster, const PlacementRequest& request,
   steps = nanos = 0;
   Charge(1, kQuestionNs);
   Charge(roles_ + groups_, kScopeNs);
-  Charge(request.fixed.size(), kFixedTaskNs);
+  Charge(request.fixed.size(), kTaskNs);
   InitFixed();
   return InitScopes(reason) && InitSlices(reason) && InitSpreads(reason) &&
          InitAnchors(reason);

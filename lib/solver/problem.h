@@ -148,8 +148,8 @@ class Problem {
   // What the bounds of searches count, so far, and what is charged for it.
   uint64_t steps = 0;
   uint64_t nanos = 0;
-  void Charge(uint64_t count, StepCost each) { nanos += count * each; }
-  void Spend(uint64_t count, StepCost each) {
+  void Charge(uint64_t count, auto each) { nanos += count * each; }
+  void Spend(uint64_t count, auto each) {
     steps += count;
     Charge(count, each);
   }

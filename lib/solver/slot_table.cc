@@ -113,13 +113,17 @@ void SlotTable::Build(Problem& problem) {
     own_.Build(problem, order_[0]);
   }
   for (const Column& c : problem.columns()) {
-    const uint64_t trees = listed_ ? 1 : problem.trees().size();
-    const uint64_t nodes =
-        listed_ ? order_[0].size() : problem.cluster().nodes().size();
-    if (listed_) problem.Charge(1, kListNs);
-    problem.nanos += trees * index::SlotsNanos(problem.cluster(), c.shape, nodes, !listed_);
-    problem.steps += listed_ ? nodes : 1;
-    problem.Charge(trees * std::min<uint64_t>(nodes, Total(static_cast<uint32_t>(&c - problem.columns().data()))), kRoomNs);
+    const Cluster& cluster = problem.cluster();
+    if (listed_) {
+      const uint64_t nodes = order_[0].size();
+      problem.Spend(nodes, 0);
+      problem.nanos += index::NanosOfSlots(cluster, c.shape, nodes);
+    } else {
+      const auto column = static_cast<uint32_t>(&c - &problem.columns()[0]);
+      problem.Spend(1, 0);
+      problem.Charge(problem.trees().size(),
+                     index::NanosOfColumn(cluster, c.shape, Total(column)));
+    }
   }
   FindScored();
 }
@@ -262,7 +266,7 @@ std::span<const int64_t> SlotTable::Useful(const Spot& spot) {
   if (kinds_.empty()) return useful_;
   ForEachNodeOfAny(spot, [&](NodeIndex n) {
     AddUseful(n, useful_.data());
-    problem_->Spend(1, kUsefulNs);
+    problem_->Spend(1, kLookNs);
   });
   return useful_;
 }
@@ -275,7 +279,7 @@ void SlotTable::Watch(const Spot& spot) {
   const size_t size = size_t{problem_->cluster().node_limit()} * kinds;
   if (watched_.size() < size) watched_.resize(size);
   ForEachNodeOfAny(spot, [&](NodeIndex n) {
-    problem_->Charge(1, kUsefulNs);
+    problem_->Charge(1, kLookNs);
     watch_of_[n] = watch_;
     int64_t* known = watched_.data() + size_t{n} * kinds;
     std::fill_n(known, kinds, 0);

@@ -211,7 +211,7 @@ bool Solver::TryAlternatives(PlacementResult* result) {
                   return a.task < b.task;
                 });
       rank_order_.Apply(problem_, &result->tasks);
-      problem_.Charge(result->tasks.size(), kRankNs);
+      problem_.Charge(result->tasks.size(), kTaskNs);
       return true;
     }
     if (!NextAlternatives()) return false;
@@ -312,4 +312,3 @@ std::unique_ptr<PlacementSolver> NewPlacementSolver(
 }
 
 }  // namespace muster
-namespace muster { uint64_t g_trace[64]; uint64_t g_ns[64]; namespace { [[maybe_unused]] const bool kInit=[]{ for (auto& x: g_ns) x=10; return true;}(); } }

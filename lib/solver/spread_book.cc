@@ -31,7 +31,7 @@ void SpreadBook::Reset(Problem& problem) {
     book.reachable.assign(domains, 1);
     book.eligible.assign(domains, 0);
     if (rule.skew > 0) FindEligible(rule, &book);
-    problem.Charge(domains, kSpreadDomainNs);
+    problem.Charge(domains, kLookNs);
   }
 }
 
@@ -162,7 +162,7 @@ bool SpreadBook::MayGoIntoOne(uint32_t spread, uint32_t tasks,
 }
 
 bool SpreadBook::MayHold(const SpreadRule& rule, const Book& book) const {
-  problem_->Charge(book.count.size(), kSpreadDomainNs);
+  problem_->Charge(book.count.size(), kLookNs);
   const uint32_t add = problem_->AddBelow(rule.scope);
   const uint64_t left = add - (book.tasks - book.fixed_tasks);
   const uint32_t need = std::min(rule.domains, book.fixed_used + add);

@@ -204,8 +204,8 @@ bool Traffic::Move(Board& board, size_t task, const Spot& spot) {
   const uint32_t column = problem.column(old.task.role);
   const uint64_t tasks = board.placed().size();
   board.table().ForEachNode(column, spot, [&](NodeIndex node) {
-    problem.Spend(1, kMoveNs);
-    problem.Charge(tasks, kPairNs);
+    problem.Spend(1, kNodeNs);
+    problem.Charge(tasks, kLookNs);
     if (!board.Allowed(old.task, node)) return;
     const int64_t there = cost(node);
     if (there >= best_cost) return;
@@ -225,7 +225,7 @@ bool Traffic::Swap(Board& board, size_t a, size_t b) {
     return false;
   }
   const int64_t before = Total(board);
-  board.problem().Spend(board.placed().size(), kSwapTaskNs);
+  board.problem().Spend(board.placed().size(), kNodeNs);
   board.Lift(a);
   board.Lift(b);
   bool moved_a = false;

@@ -77,9 +77,8 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
   if (column.reluctant() > 0 || column.saturated() > 0) {
     return Outcome::kNotMine;
   }
-  result->steps += index::SlotsNanos(cluster, shape, cluster.nodes().size(), true);
-  const uint64_t nodes = cluster.nodes().size();
-  result->steps += kRoomNs * std::min<uint64_t>(nodes, column.inside() + column.outside());
+  result->steps +=
+      index::NanosOfColumn(cluster, shape, column.inside() + column.outside());
   const uint64_t room = column.inside() + (rule.named ? 0 : column.outside());
   if (room < tasks) return Outcome::kNoRoom;
   const index::Layout& layout = index_.layout();
@@ -94,9 +93,9 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
       }
       region.level = -1;
     }
-    result->steps += kFillNs * 
-        fill_.Fill(layout, column, region, tasks, request.exact_steps, &shares_,
-                   &result->certificate);
+    result->steps +=
+        kFillNs * fill_.Fill(layout, column, region, tasks, request.exact_steps,
+                             &shares_, &result->certificate);
     const auto before = [](const auto& a, const auto& b) {
       return a.position < b.position;
     };
@@ -105,7 +104,7 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
     }
   }
   Take(cluster, request, column, result);
-  result->steps += result->tasks.size() * kTakeNs;
+  result->steps += result->tasks.size() * kTaskNs;
   return Outcome::kPlaced;
 }
 

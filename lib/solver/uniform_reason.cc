@@ -117,8 +117,11 @@ bool UniformReason::Explain(const Cluster& cluster,
                             index::PlacementIndex* index,
                             PlacementResult* result) {
   result->fit = Fit::kNever;
-  result->steps += request.gang->shapes[0].size() * cluster.nodes().size() * kCapacityNs;
+  const uint64_t nodes =
+      request.gang->shapes[0].size() * cluster.nodes().size();
+  result->steps += nodes * kNeverNs;
   if (Never(cluster, request, rule, &result->reason)) return true;
+  result->steps += nodes * kCapacityNs - nodes * kNeverNs;
   result->fit = Fit::kNotNow;
   if (OverHeadroom(cluster, request, rule, index, &result->reason)) return true;
   // The alternative with the most room.
