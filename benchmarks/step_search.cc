@@ -4,7 +4,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <vector>
 
 namespace muster::bench {
 namespace {
@@ -21,17 +20,10 @@ double ThreadSeconds() {
 // Of all searches timed but those that an index answers.
 double g_least = 1e9, g_most = 0;
 
-double Median(std::vector<double>& values) {
-  const auto middle =
-      values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
 void Time(benchmark::State& state, uint32_t nodes, const MakeSearch& make,
           bool counts) {
   const std::unique_ptr<StepSearch> search = make(nodes);
-  std::vector<double> times, per_step;
+  double least = 1e18, per_step = 1e18;  // Whatever else the machine does.
   uint64_t steps = 0;
   const auto batch = [&] {
     search->Prepare(kBatch);
@@ -46,15 +38,13 @@ void Time(benchmark::State& state, uint32_t nodes, const MakeSearch& make,
   for (auto _ : state) {
     const double took = batch();
     state.SetIterationTime(took);
-    times.push_back(took / kBatch * 1e9);
-    per_step.push_back(took * 1e9 / static_cast<double>(steps));
+    least = std::min(least, took / kBatch * 1e9);
+    per_step = std::min(per_step, took * 1e9 / static_cast<double>(steps));
   }
-  if (times.empty()) return;
-  const double median = Median(per_step);
-  if (counts) g_least = std::min(g_least, median);
-  if (counts) g_most = std::max(g_most, median);
-  state.counters["ns_per_step"] = median;
-  state.counters["ns"] = Median(times);
+  if (counts) g_least = std::min(g_least, per_step);
+  if (counts) g_most = std::max(g_most, per_step);
+  state.counters["ns_per_step"] = per_step;
+  state.counters["ns"] = least;
   state.counters["steps"] = static_cast<double>(steps) / kBatch;
 }
 

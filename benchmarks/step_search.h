@@ -26,7 +26,7 @@ class StepSearch {
 
 using MakeSearch = std::function<std::unique_ptr<StepSearch>(uint32_t nodes)>;
 
-// Counters: ns_per_step and ns, medians over batches, and steps, of a question.
+// Counters: ns_per_step and ns, of the fastest batch, and steps, of a question.
 // `counts`: for the spread; what an index answers costs less than its steps.
 void RegisterSearch(const std::string& name, std::span<const uint32_t> nodes,
                     const MakeSearch& make, bool counts = true);

@@ -60,8 +60,9 @@ inline constexpr uint64_t kBoundNs = 26;
 inline constexpr uint64_t kPutNs = 70;  // A task, in one table.
 inline constexpr uint64_t kMixNs = 15;  // MixTree::steps.
 inline constexpr uint64_t kExactNs = 150;
-inline constexpr uint64_t kHopNs = 4;  // Of a fabric.
-inline constexpr uint64_t kRouteNs = 4;
+inline constexpr uint64_t kHopNs = 5;    // Of a fabric;
+inline constexpr uint64_t kRouteNs = 5;  // a link on the way;
+inline constexpr uint64_t kCellNs = 1;   // a cell of a torus.
 // Victims.
 inline constexpr uint64_t kReleaseNs = 118;
 inline constexpr uint64_t kLawNs = 50;

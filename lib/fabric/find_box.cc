@@ -37,7 +37,7 @@ class SumTable {
     }
     row_ = end[2] + 1;
     plane_ = row_ * (end[1] + 1);
-    rep.Charge(plane_ * end[0], kLookNs);
+    rep.Charge(plane_ * end[0], kCellNs);
     sums_.assign(plane_ * (end[0] + 1), 0);
     for (uint32_t x = 0; x < end[0]; ++x) {
       for (uint32_t y = 0; y < end[1]; ++y) {
