@@ -78,7 +78,7 @@ struct PreemptionResult {
   std::vector<Victim> victims{};    // By candidate.
   std::vector<Assignment> tasks{};  // The preemptor's, charged to kLater.
   int64_t cost = 0;
-  uint64_t steps = 0;  // Logical work done, the solver's included.
+  uint64_t steps = 0;  // Of the work budget, the solver's included.
   // Proven: no lawful set of victims has a lower top priority or, at the same,
   // a lower cost or, at the same, breaks fewer gangs; where none was found,
   // there is none. (As far as the solver always finds a place that exists.)
