@@ -208,6 +208,13 @@ absl::Status ValidateConfig(const SchedulerConfig& config) {
       config.backoff_max > kForever / 4) {
     return Invalid("config.backoff_base: 0 <= backoff_base <= backoff_max");
   }
+  for (const auto& [name, value] :
+       {std::pair("config.replacement_timeout", config.replacement_timeout),
+        std::pair("config.suspend_timeout", config.suspend_timeout)}) {
+    if (value >= 0 && value <= kForever / 4) continue;
+    return Invalid(
+        absl::StrCat(name, ": ", value, " is not in 0..", kForever / 4));
+  }
   return absl::OkStatus();
 }
 
@@ -217,6 +224,10 @@ absl::Status ValidateNode(const SchedulerConfig& config, const Node& node) {
   MUSTER_RETURN_IF_ERROR(
       ValidateAmount(config, field + ".capacity", node.capacity, false));
   MUSTER_RETURN_IF_ERROR(ValidateLabels(field + ".labels", node.labels));
+  for (size_t i = 0; i < node.taints.size(); ++i) {
+    MUSTER_RETURN_IF_ERROR(ValidateTime(
+        absl::StrCat(field, ".taints[", i, "].since"), node.taints[i].since));
+  }
   if (node.devices.size() > 64) {
     return Invalid(absl::StrCat(field, ".devices: ", node.devices.size(),
                                 " devices; at most 64"));
