@@ -185,6 +185,14 @@ absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
       (s.since > state.now && s.since != kForever)) {
     return Bad(at + ".started, .checkpoint and .since: not later than .now");
   }
+  const bool lives =
+      s.phase == GangPhase::kStarting || s.phase == GangPhase::kRunning;
+  const bool lacks = s.trouble == ReasonCode::kTaskFailed ||
+                     s.trouble == ReasonCode::kBelowMinimum;
+  if (s.since == kForever &&
+      (s.phase == GangPhase::kSuspended || (lives && lacks))) {
+    return Bad(at + ".since: is kForever, but it is suspended, or lacks tasks");
+  }
   if (s.placed_seq >= state.next_seq) {
     return Bad(absl::StrCat(at, ".placed_seq: decision ", s.placed_seq,
                             " was never made"));
