@@ -225,8 +225,11 @@ int64_t SlotTable::UsefulAtMost(size_t kind, const Spot& spot) const {
   const Cluster& cluster = problem_->cluster();
   int64_t use = 0;
   for (uint32_t c = 0; c < count_; ++c) {
-    use += static_cast<int64_t>(Sum(c, spot)) *
-           cluster.demand(problem_->columns()[c].shape)[kinds_[kind]];
+    // As much as is free at most, and so within kMaxTotal.
+    const int64_t more =
+        static_cast<int64_t>(Sum(c, spot)) *
+        cluster.demand(problem_->columns()[c].shape)[kinds_[kind]];
+    use = std::min(use, Resources::kMaxTotal - 1) + std::max<int64_t>(0, more);
   }
   return use;
 }
@@ -239,8 +242,9 @@ void SlotTable::AddUseful(NodeIndex node, int64_t* amounts) const {
     const ResourceKind k = kinds_[i];
     int64_t use = 0;
     for (uint32_t c = 0; c < count_; ++c) {
-      use += int64_t{slots(c, node)} *
-             cluster.demand(problem_->columns()[c].shape)[k];
+      use = std::min(use, Resources::kMaxTotal) +
+            int64_t{slots(c, node)} *
+                cluster.demand(problem_->columns()[c].shape)[k];
     }
     if (use == 0) continue;
     amounts[i] += std::min(use, FreeUpTo(cluster, node, k, ledger, use));
