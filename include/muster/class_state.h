@@ -36,6 +36,7 @@ struct ClassState {
   Time retry_at = kForever;  // kVictims opens then by itself.
   // How many times the limits of a search (SearchLimits) were spent on a no
   // that is not proven: the next search has so many times more.
+  static constexpr uint32_t kMostEffort = 15;
   uint32_t effort = 0;
 
   friend bool operator==(const ClassState&, const ClassState&) = default;

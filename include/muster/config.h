@@ -43,6 +43,8 @@ struct HostCapabilities {
 // was a "no" that these bounds left unproven gets more: see
 // ClassState::effort.
 struct SearchLimits {
+  static constexpr int64_t kMaxSteps = int64_t{1} << 40;
+
   // PlacementRequest::exact_steps: to better a placement, or prove it the best.
   uint64_t exact_steps = 200'000;
   // PreemptionRequest::max_steps: to find victims.
@@ -57,7 +59,10 @@ struct SearchLimits {
 };
 
 struct SchedulerConfig {
-  // Names of the kinds, unique; a kind's position is its ResourceKind.
+  static constexpr size_t kMaxTopologies = 64;  // And fabrics, and schemes.
+
+  // Names of the kinds, unique; a kind's position is its ResourceKind. At most
+  // Resources::kMaxKinds.
   std::vector<std::string> resources{"cpu", "memory", "gpu"};
   // The kind that is counted by devices, in thousandths; empty: none is.
   std::string device_resource = "gpu";

@@ -48,7 +48,6 @@ struct Questions {
     kVictims = 2,  // Can room be made for it?
     kPutOff = 4,   // The second, to be asked again when the round is over.
   };
-  static constexpr uint32_t kMostEffort = 15;
   uint8_t open = 0;
   uint32_t effort = 0;       // ClassState::effort.
   Time retry_at = kForever;  // kVictims opens then by itself.

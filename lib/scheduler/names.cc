@@ -158,7 +158,7 @@ ClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
 Questions QuestionsOf(const Core& core, const ClassState& state) {
   Questions q;
   q.open = static_cast<uint8_t>(state.open);
-  q.effort = std::min(state.effort, Questions::kMostEffort);
+  q.effort = state.effort;
   q.retry_at = state.retry_at;
   q.reason.code = state.code;
   q.reason.object_kind = state.object_kind;

@@ -57,9 +57,16 @@ void Serve::ServeClass(PassContext& pass, ClassIndex c) {
   GangClass& cls = waiting.at(c);
   const GangIndex g = cls.first().gang;
   const GangRecord& r = core.gangs.at(g);
-  const uint8_t open = cls.questions().open;
+  uint8_t open = cls.questions().open;
   const uint32_t effort = cls.questions().effort;
   Reason reason = cls.questions().reason;
+  // Whose tasks could be taken was not asked while it could never fit.
+  const bool was_hopeless = reason.code == ReasonCode::kNeverFits ||
+                            reason.code == ReasonCode::kOverLimitAlways;
+  if (was_hopeless && (open & Questions::kRoom) != 0 &&
+      core.config.preemption) {
+    open |= Questions::kVictims;
+  }
   cut_short_ = false;
   make_room_.Begin();
   pass.budget.Charge(1, kClassNs);
@@ -80,7 +87,7 @@ void Serve::ServeClass(PassContext& pass, ClassIndex c) {
   answer.reason = reason;
   answer.open &= Questions::kPutOff;
   answer.effort = cut_short_ || make_room_.cut_short()
-                      ? std::min(2 * effort + 1, Questions::kMostEffort)
+                      ? std::min(2 * effort + 1, ClassState::kMostEffort)
                       : 0;
   if ((open & Questions::kVictims) != 0) {
     if (make_room_.put_off()) answer.open |= Questions::kPutOff;
