@@ -18,7 +18,7 @@ struct Node {
   // What gangs may use in all, before anything runs. The device kind
   // (SchedulerConfig::device_resource) is left 0: it is 1000 x devices.
   Resources capacity{};
-  std::vector<Device> devices{};  // At most 64.
+  std::vector<Device> devices{};  // At most DeviceSet::kCapacity.
   Labels labels{};
   std::vector<Taint> taints{};
   bool schedulable = true;  // false: no new task; what runs may stay (cordon).

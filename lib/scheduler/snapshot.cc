@@ -1,7 +1,6 @@
 #include "lib/scheduler/snapshot.h"
 
 #include <algorithm>
-#include <bit>
 #include <string>
 #include <utility>
 #include <vector>
@@ -221,7 +220,7 @@ absl::Status LoadOpen(Core& core, const SchedulerState& state,
 absl::Status CheckPlace(const Core& core, const std::string& field,
                         const TaskState& in, const Allocation& at) {
   const DeviceRequest& request = core.cluster.device_request(at.shape);
-  const auto has = static_cast<uint32_t>(std::popcount(in.devices));
+  const uint32_t has = in.devices.size();
   if (has != request.count) {
     return Bad(absl::StrCat(field, ".devices: are ", has, "; the task has ",
                             request.count));

@@ -217,9 +217,9 @@ absl::Status ValidateNode(const SchedulerConfig& config, const Node& node) {
   MUSTER_RETURN_IF_ERROR(
       ValidateAmount(config, field + ".capacity", node.capacity, false));
   MUSTER_RETURN_IF_ERROR(ValidateLabels(field + ".labels", node.labels));
-  if (node.devices.size() > 64) {
+  if (node.devices.size() > DeviceSet::kCapacity) {
     return Invalid(absl::StrCat(field, ".devices: ", node.devices.size(),
-                                " devices; at most 64"));
+                                " devices; at most ", DeviceSet::kCapacity));
   }
   if (!node.devices.empty() && config.device_resource.empty()) {
     return Invalid(field + ".devices: config.device_resource names no kind");

@@ -204,7 +204,9 @@ absl::Status ValidateDeviceRequest(const SchedulerConfig& config,
   if (config.device_resource.empty()) {
     return Invalid(field + ": config.device_resource names no kind");
   }
-  if (d.count > 64) return OutOf(field + ".count", d.count, 0, 64);
+  if (d.count > DeviceSet::kCapacity) {
+    return OutOf(field + ".count", d.count, 0, DeviceSet::kCapacity);
+  }
   if (d.memory_bytes < 0 || d.memory_bytes > Resources::kMaxQuantity) {
     return OutOf(field + ".memory_bytes", d.memory_bytes, 0,
                  Resources::kMaxQuantity);
