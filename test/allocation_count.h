@@ -7,8 +7,9 @@
 
 namespace muster::test {
 
-// Allocations of this thread so far.
+// Allocations of this thread so far, and how much they asked for.
 size_t Allocations();
+size_t AllocatedBytes();
 // While set, allocations of this thread throw std::bad_alloc.
 void FailAllocations(bool fail);
 

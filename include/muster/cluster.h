@@ -68,7 +68,10 @@ struct TopologyIndex {
 
 // Not synchronised; one thread at a time. Copying gives an independent cluster
 // with the same indices, shapes and free capacity (no open transaction may
-// exist). Everything asked for in "key order" depends on keys alone.
+// exist). Everything asked for in "key order" depends on keys alone. Values are
+// as the scheduler takes them, within the bounds their headers name and
+// Resources::kMaxTotal together: the caller, who is its own scheduler then, has
+// made sure of it. Nothing is checked here.
 class Cluster {
  public:
   // `resource_count` kinds; `device_kind` is the one counted by devices, or

@@ -40,7 +40,10 @@ struct HostCapabilities {
 };
 
 struct SchedulerConfig {
-  // Names of the kinds, unique; a kind's position is its ResourceKind.
+  static constexpr size_t kMaxTopologies = 64;  // And fabrics, and schemes.
+
+  // Names of the kinds, unique; a kind's position is its ResourceKind. At most
+  // Resources::kMaxKinds.
   std::vector<std::string> resources{"cpu", "memory", "gpu"};
   // The kind that is counted by devices, in thousandths; empty: none is.
   std::string device_resource = "gpu";

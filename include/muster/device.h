@@ -12,6 +12,8 @@ namespace muster {
 
 // Thousandths of a device in one whole device.
 inline constexpr int32_t kWholeDevice = 1000;
+// The largest memory_bytes of a device, or of a part of one: 4 TiB.
+inline constexpr int64_t kMaxDeviceMemory = int64_t{1} << 42;
 
 // One accelerator of a node. Its position in Node::devices is its number.
 struct Device {
@@ -74,7 +76,7 @@ struct DeviceRequest {
 // A piece of one device in use.
 struct DeviceShare {
   uint32_t device = 0;  // Position in Node::devices.
-  int32_t milli = 0;
+  int32_t milli = 0;    // 0..1000.
   int64_t memory_bytes = 0;
   // If it is a partition: its profile, which then tells milli and memory, and
   // its first slice.

@@ -38,6 +38,8 @@ struct TaskShape {
 
 // Identical tasks of one gang: workers, parameter servers, a launcher.
 struct Role {
+  static constexpr size_t kMaxAlternatives = 64;
+
   std::string name{};          // Unique in the gang; may be empty if alone.
   uint32_t group = 0;          // Position in Gang::groups.
   uint32_t min_tasks = 1;      // Fewer never run. 0: the role is optional.
@@ -45,7 +47,8 @@ struct Role {
                                // What it has beyond min makes room again.
   TaskShape shape{};
   // Taken in this order where `shape` finds no place; all tasks of a role
-  // have the same shape.
+  // have the same shape. At most kMaxAlternatives, and Gang::kMaxShapes shapes
+  // of all roles together.
   std::vector<TaskShape> alternatives{};
   std::vector<Preference> preferences{};
   std::vector<Toleration> tolerations{};
@@ -92,7 +95,8 @@ struct Role {
 // room again in the same way.
 struct Group {
   std::string name{};
-  uint32_t parent = 0;        // Position, below this one's; the root's own.
+  uint32_t parent = 0;        // Position, below this one's; the root's own. At
+                              // most Gang::kMaxDepth groups are above.
   uint32_t min_children = 0;  // 0: all groups and all roles with min_tasks > 0.
   uint32_t min_tasks = 0;     // 0: what the children ask.
   TopologyConstraint topology{};
@@ -109,11 +113,16 @@ struct Group {
 };
 
 // Two roles that talk: tasks of both are placed so that weight x distance
-// summed over task pairs is small, at the narrowest level that has room.
+// summed over task pairs is small, at the narrowest level that has room. The
+// weights of all pairs of a gang, its roles at what they desire, add up to
+// kMaxTotal at most.
 struct Traffic {
+  static constexpr int64_t kMaxWeight = 1'000'000;
+  static constexpr int64_t kMaxTotal = int64_t{1} << 57;
+
   std::string from{};
   std::string to{};
-  int64_t weight = 1;  // >= 1.
+  int64_t weight = 1;  // 1..kMaxWeight.
 
   friend bool operator==(const Traffic&, const Traffic&) = default;
   template <class Self, class V>
@@ -164,15 +173,24 @@ struct SpeedEntry {
 //
 // Fields marked [later] are part of the interface, but a gang that sets them is
 // refused with "not supported yet" in this version; none is ever ignored.
+//
+// The most that its tasks could use (roles at what they desire, each in the
+// alternative that asks most of a kind) is, with that of all other live gangs,
+// at most Resources::kMaxTotal of each kind.
 struct Gang {
-  static constexpr uint32_t kMaxTasks = 1u << 20;  // Desired by all roles.
+  static constexpr size_t kMaxRoles = 1024;
+  static constexpr size_t kMaxGroups = 1024;
+  static constexpr uint32_t kMaxDepth = 32;  // Groups above any other.
+  static constexpr size_t kMaxShapes = 4096;
+  // That all roles desire together.
+  static constexpr uint32_t kMaxTasks = uint32_t{1} << 20;
 
-  std::string key{};             // 1..256 bytes, unique among live gangs.
+  std::string key{};             // Unique among live gangs.
   std::string queue{};           // Key of a leaf queue.
   std::string priority_class{};  // Key; empty: value 0, all defaults.
   Time submitted = 0;            // The place in its queue; kept on requeue.
   std::vector<Group> groups{};   // groups[0] is the root; empty: a plain root.
-  std::vector<Role> roles{};     // 1..1024.
+  std::vector<Role> roles{};     // 1..kMaxRoles.
   std::vector<Traffic> traffic{};
   Labels labels{};
   std::vector<GangAffinity> affinity{};  // [later]

@@ -10,7 +10,8 @@
 namespace muster {
 
 // Host time and spans of it: nanoseconds since any origin the host likes. The
-// library never reads a clock; its time is the largest one it was told.
+// library never reads a clock; its time is the largest one it was told. A host
+// tells times of 0..kMaxTime (146 years) and spans of 0..kMaxDuration.
 using Time = int64_t;
 using Duration = int64_t;
 
@@ -18,10 +19,25 @@ inline constexpr Duration kMillisecond = 1'000'000;
 inline constexpr Duration kSecond = 1'000'000'000;
 inline constexpr Duration kHour = 3600 * kSecond;
 inline constexpr Time kForever = std::numeric_limits<int64_t>::max();
+inline constexpr Time kMaxTime = kForever / 2;
+inline constexpr Duration kMaxDuration = kForever / 4;
 
-// The longest key a host may give a gang, node, queue, class or node set, in
-// bytes. Keys are the host's: opaque, compared bytewise.
-inline constexpr size_t kMaxKeyLength = 256;
+// What a host hands in has an end. These hold for every field that names no
+// bounds of its own; what goes beyond is refused with the field's name.
+//
+// Bytes of a key, which has at least one. Keys are the host's: opaque, compared
+// bytewise. Keys of labels and taints, names of resources, of levels and of
+// partition profiles are keys, too.
+inline constexpr size_t kMaxKeyLength = 512;
+// Bytes of any other text.
+inline constexpr size_t kMaxTextLength = 4096;
+// Elements of a list.
+inline constexpr size_t kMaxListLength = 4096;
+// One gang, node or typical task in all: the bytes of its texts, and 16 for
+// each field of it and of what is in it.
+inline constexpr size_t kMaxSize = size_t{4} << 20;
+// Nodes of a cluster.
+inline constexpr uint32_t kMaxNodes = uint32_t{1} << 20;
 
 // A handle to an object inside one scheduler: a dense index, and a generation
 // that tells a reused index from its former owner. Handles are cheap names for

@@ -14,13 +14,15 @@ namespace muster {
 
 // A value. Its place in each topology is read from its labels (topology.h).
 struct Node {
-  std::string key{};  // 1..256 bytes, unique among nodes.
+  static constexpr size_t kMaxTaints = 256;
+
+  std::string key{};  // Unique among nodes.
   // What gangs may use in all, before anything runs. The device kind
   // (SchedulerConfig::device_resource) is left 0: it is 1000 x devices.
   Resources capacity{};
   std::vector<Device> devices{};  // At most DeviceSet::kCapacity.
   Labels labels{};
-  std::vector<Taint> taints{};
+  std::vector<Taint> taints{};  // At most kMaxTaints.
   bool schedulable = true;  // false: no new task; what runs may stay (cordon).
   // false: something on the node picks devices (a device plugin): plans name
   // none here, as everywhere with HostCapabilities::choose_devices false.
@@ -59,7 +61,8 @@ struct OtherUsage {
 // know (where a volume is reachable, which nodes have a licence, a flavour).
 struct NodeSet {
   std::string key{};
-  std::vector<std::string> nodes{};  // Keys; a node not known yet may be named.
+  // Keys, at most kMaxNodes; a node not known yet may be named.
+  std::vector<std::string> nodes{};
 
   friend bool operator==(const NodeSet&, const NodeSet&) = default;
   template <class Self, class V>

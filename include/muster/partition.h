@@ -14,7 +14,7 @@ namespace muster {
 // share a slice, and the pieces of a device never take more than 1000
 // thousandths of it in all.
 struct PartitionProfile {
-  std::string name{};              // "3g.40gb": DeviceRequest::partition.
+  std::string name{};              // "3g.40gb", a key.
   uint32_t slices = 1;             // >= 1.
   int32_t milli = 0;               // Its share of the computing power: 1..1000.
   std::vector<uint32_t> starts{};  // Rising; start + slices <= the scheme's.
@@ -36,8 +36,8 @@ struct PartitionScheme {
   static constexpr uint32_t kMaxSlices = 16;
   static constexpr size_t kMaxProfiles = 32;
 
-  std::string key{};    // 1..256 bytes: Device::partition_scheme.
-  uint32_t slices = 0;  // 1..kMaxSlices.
+  std::string key{};                         // Device::partition_scheme.
+  uint32_t slices = 0;                       // 1..kMaxSlices.
   std::vector<PartitionProfile> profiles{};  // At most kMaxProfiles.
 
   friend bool operator==(const PartitionScheme&,

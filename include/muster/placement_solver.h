@@ -29,6 +29,7 @@ MUSTER_ENUM_NAMES(Fit, "fits", "not-now", "never");
 
 // A gang ready to be placed: its description and its interned shapes.
 // `groups` always has a root: the owner fills it in where the gang has none.
+// The gang is within the bounds of Gang; solvers do not check it.
 struct PreparedGang {
   Gang gang{};
   std::vector<std::vector<ShapeId>> shapes{};  // [role][alternative]

@@ -20,9 +20,9 @@ enum class OnPreempted : uint8_t {
 MUSTER_ENUM_NAMES(OnPreempted, "requeue", "suspend", "cancel", "never");
 
 struct PriorityClass {
-  std::string key{};        // 1..256 bytes, unique among classes.
-  int32_t value = 0;        // Higher is served first.
-  bool may_preempt = true;  // As a preemptor.
+  std::string key{};                                 // Unique among classes.
+  int32_t value = 0;                                 // Higher is served first.
+  bool may_preempt = true;                           // As a preemptor.
   OnPreempted on_preempted = OnPreempted::kRequeue;  // As a victim.
   Duration min_runtime = 0;  // No victim before it has run this long.
   Duration grace = 0;        // Told to the host with an eviction.

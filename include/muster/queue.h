@@ -55,9 +55,12 @@ struct Quota {
 // dominant share (used / cluster capacity, the largest over the resources)
 // divided by the weight; then the older gang; then the key.
 struct Queue {
-  std::string key{};     // 1..256 bytes, unique among queues.
+  static constexpr uint32_t kMaxWeight = 1'000'000;
+  static constexpr uint32_t kMaxDepth = 32;  // Queues above any other.
+
+  std::string key{};     // Unique among queues.
   std::string parent{};  // Key; empty: a root.
-  uint32_t weight = 1;   // >= 1.
+  uint32_t weight = 1;   // 1..kMaxWeight.
   QueueOrdering ordering = QueueOrdering::kBestEffortFifo;
   bool closed = false;  // Refuses submissions; what waits inside still starts.
   bool held = false;    // Nothing inside starts.

@@ -18,12 +18,16 @@ using ResourceKind = uint32_t;
 // usual ones: milli-cores, bytes, thousandths of a device, pieces). A kind
 // beyond size() counts as 0, so values of different sizes mix.
 //
-// A value type. Not synchronised. Arithmetic does not check for overflow: the
-// scheduler refuses, at its border, any quantity above kMaxQuantity, which
-// leaves room for sums over 2^20 nodes.
+// A value type. Not synchronised. Arithmetic is modulo 2^64: the scheduler
+// refuses, at its border, any single quantity above kMaxQuantity, and what
+// would bring the capacity of all nodes, or what all gangs could use together,
+// above kMaxTotal of a kind. So sums of either, and a sum of one less a sum of
+// the other, are in range.
 class Resources {
  public:
-  static constexpr int64_t kMaxQuantity = int64_t{1} << 42;
+  static constexpr int64_t kMaxQuantity = int64_t{1} << 53;
+  static constexpr int64_t kMaxTotal = int64_t{1} << 62;
+  static constexpr uint32_t kMaxKinds = 64;
 
   Resources() = default;
   explicit Resources(uint32_t kinds) : amount_(kinds, 0) {}
@@ -45,7 +49,10 @@ class Resources {
   void AddTimes(const Resources& other, int64_t times) {
     if (other.size() > size()) amount_.resize(other.size(), 0);
     for (uint32_t k = 0; k < other.size(); ++k) {
-      amount_[k] += times * other.amount_[k];
+      amount_[k] =
+          static_cast<int64_t>(static_cast<uint64_t>(amount_[k]) +
+                               static_cast<uint64_t>(times) *
+                                   static_cast<uint64_t>(other.amount_[k]));
     }
   }
   // Whether `have` has at least this much of every kind this asks for. A kind

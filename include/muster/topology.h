@@ -39,8 +39,10 @@ struct Topology {
 // single node ("host") in all. Levels of fabrics are not preferred, sliced or
 // spread over. A node that the fabric does not have takes no such task.
 struct FabricTopology {
+  static constexpr size_t kMaxTextLength = size_t{512} << 20;
+
   std::string key{};   // Unlike that of any topology.
-  std::string text{};  // Fabric::ToText's.
+  std::string text{};  // Fabric::ToText's; at most kMaxTextLength bytes.
 
   friend bool operator==(const FabricTopology&,
                          const FabricTopology&) = default;

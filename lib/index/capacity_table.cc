@@ -20,51 +20,48 @@ int64_t CapacitySlots(const Cluster& cluster, NodeIndex node, ShapeId shape,
   return std::max<int64_t>(limit, 0);
 }
 
-const CapacityTable::Capacity& CapacityTable::Get(const Cluster& cluster,
-                                                  int topology, ShapeId shape) {
+CapacityTable::Capacity CapacityTable::Get(const Cluster& cluster, int topology,
+                                           int level, ShapeId shape,
+                                           uint64_t enough) {
   if (made_from_.IsNew(cluster, cluster.structure_version())) entries_.Clear();
   const uint64_t serial = cluster.shape_serial(shape);
-  if (const Entry* known = entries_.Find([&](const Entry& e) {
-        return e.serial == serial && e.topology == topology;
-      })) {
-    return known->capacity;
+  Entry* entry = entries_.Find([&](const Entry& e) {
+    return e.serial == serial && e.topology == topology && e.level == level;
+  });
+  if (entry == nullptr) {
+    entry = &entries_.Make();
+    *entry = {.serial = serial, .topology = topology, .level = level};
   }
-  Entry& entry = entries_.Make();
-  entry.serial = serial;
-  entry.topology = topology;
-  Scan(cluster, topology, shape, &entry.capacity);
-  return entry.capacity;
+  if (!entry->complete && entry->capacity.most < enough) {
+    Count(cluster, shape, enough, entry);
+  }
+  return entry->capacity;
 }
 
-void CapacityTable::Scan(const Cluster& cluster, int topology, ShapeId shape,
-                         Capacity* capacity) {
+void CapacityTable::Count(const Cluster& cluster, ShapeId shape,
+                          uint64_t enough, Entry* entry) {
   // More tasks than any role can ask for do not matter.
   constexpr int64_t kEnough = 0xffffffff;
+  const int level = entry->level;
   const TopologyIndex* index =
-      topology >= 0 ? &cluster.index(topology) : nullptr;
-  const size_t levels = index != nullptr ? index->levels.size() : 0;
-  *capacity = {};
-  capacity->most.assign(levels + 1, 0);
-  sums_.resize(std::max(sums_.size(), levels));
-  for (size_t l = 0; l < levels; ++l) {
-    sums_[l].assign(index->levels[l].size(), 0);
-  }
+      level == kAnywhere ? nullptr : &cluster.index(entry->topology);
+  const bool stored =
+      level >= 0 && level < static_cast<int>(index->levels.size());
+  sums_.assign(stored ? index->levels[level].size() : 1, 0);
+  Capacity& capacity = entry->capacity;
+  capacity = {};
   for (const NodeIndex n : cluster.nodes()) {
-    capacity->admitted = capacity->admitted || cluster.Admits(n, shape);
-    const auto slots =
-        static_cast<uint64_t>(CapacitySlots(cluster, n, shape, kEnough));
-    capacity->everywhere += slots;
+    capacity.admitted = capacity.admitted || cluster.Admits(n, shape);
     if (index != nullptr && index->position[n] == TopologyIndex::kOutside) {
       continue;
     }
-    capacity->inside += slots;
-    capacity->most.back() = std::max(capacity->most.back(), slots);
-    for (size_t l = 0; l < levels; ++l) {
-      uint64_t& sum = sums_[l][index->domain_of[l][n]];
-      sum += slots;
-      capacity->most[l] = std::max(capacity->most[l], sum);
-    }
+    uint64_t& sum = sums_[stored ? index->domain_of[level][n] : 0];
+    if (level >= 0 && !stored) sum = 0;  // Each node by itself.
+    sum += static_cast<uint64_t>(CapacitySlots(cluster, n, shape, kEnough));
+    capacity.most = std::max(capacity.most, sum);
+    if (capacity.most >= enough) return;
   }
+  entry->complete = true;
 }
 
 const std::vector<int64_t>& FreeTable::Get(const Cluster& cluster,

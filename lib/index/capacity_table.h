@@ -16,35 +16,40 @@ namespace muster::index {
 int64_t CapacitySlots(const Cluster& cluster, NodeIndex node, ShapeId shape,
                       int64_t limit);
 
-// The most tasks of one shape that could ever run. One scan of the nodes for
-// each shape and topology after the cluster's structure has changed.
+// How many tasks of one shape could ever run. Nodes are counted until there is
+// enough, once for each question while the cluster's structure stays.
 class CapacityTable {
  public:
   static constexpr size_t kMaxShapes = 64;
+  // In place of a level of the topology.
+  static constexpr int kInside = -1;  // All of its nodes together.
+  static constexpr int kAnywhere = -2;
 
   struct Capacity {
     bool admitted = false;  // Some node would take such tasks.
-    uint64_t everywhere = 0;
-    uint64_t inside = 0;           // The topology.
-    std::vector<uint64_t> most{};  // One domain, by level; last: one node.
+    uint64_t most = 0;      // If it is less than asked for; else no less.
   };
 
-  // Valid until the next call. `topology`: -1 for none.
-  const Capacity& Get(const Cluster& cluster, int topology, ShapeId shape);
+  // The most in one domain of the level. Where that is at least `enough`, it is
+  // not said how much it is.
+  Capacity Get(const Cluster& cluster, int topology, int level, ShapeId shape,
+               uint64_t enough);
 
  private:
   struct Entry {
     uint64_t serial = 0;
     int topology = -1;
+    int level = kAnywhere;
+    bool complete = false;  // All nodes were counted.
     Capacity capacity{};
   };
 
-  void Scan(const Cluster& cluster, int topology, ShapeId shape,
-            Capacity* capacity);
+  void Count(const Cluster& cluster, ShapeId shape, uint64_t enough,
+             Entry* entry);
 
   MadeFrom made_from_;
   Recent<Entry, kMaxShapes> entries_;
-  std::vector<std::vector<uint64_t>> sums_;
+  std::vector<uint64_t> sums_;  // By domain.
 };
 
 // What is free of each kind on the nodes that admit a shape, negative amounts

@@ -110,6 +110,7 @@ void Column::Build(const Cluster& cluster) {
   const uint32_t size = layout_->size();
   const auto chunks = static_cast<uint32_t>(layout_->chunks().size());
   inside_ = outside_ = 0;
+  with_slots_ = 0;
   saturated_ = reluctant_ = 0;
   chunk_avoided_.clear();
   slots_.assign(size, 0);
@@ -163,6 +164,10 @@ void Column::Apply(const Cluster& cluster, uint32_t chunk) {
                               ? Recount(chunk)
                               : CountSlots(cluster, chunk, nodes);
   if (change != 0) AddToSums(chunk, change);
+  if (row.any != had) {
+    with_slots_ += static_cast<uint32_t>(std::popcount(row.any)) -
+                   static_cast<uint32_t>(std::popcount(had));
+  }
   const uint64_t stale = nodes & (had | row.any);
   row.stale |= stale;
   if (stale != 0) MarkDomain(chunk, change != 0);
@@ -402,13 +407,47 @@ bool Column::Best(bool inside_only, Position* best) const {
   uint32_t chunk = static_cast<uint32_t>(group * kGroup + LeastAt(entries));
   const uint32_t rank = static_cast<uint32_t>(chunk_best_[chunk] >> 32);
   if (group >= inside_groups) chunk -= outside_shift_;
+  *best = FirstOf(chunk, rank);
+  return true;
+}
+
+Position Column::FirstOf(uint32_t chunk, uint32_t rank) const {
   const Layout::Chunk& c = layout_->chunks()[chunk];
-  *best = c.first + static_cast<Position>(FindFirst(
-                        std::span(ranks_).subspan(c.first, c.count), rank));
-  while ((chunks_[chunk].any >> (*best - c.first) & 1) == 0 ||
-         ranks_[*best] != rank) {
-    ++*best;
+  Position p =
+      c.first + static_cast<Position>(FindFirst(
+                    std::span(ranks_).subspan(c.first, c.count), rank));
+  while ((chunks_[chunk].any >> (p - c.first) & 1) == 0 || ranks_[p] != rank) {
+    ++p;
   }
+  return p;
+}
+
+uint32_t Column::WithSlots(uint32_t from, uint32_t to) const {
+  uint32_t count = 0;
+  for (uint32_t c = from; c < to; ++c) {
+    count += static_cast<uint32_t>(std::popcount(chunks_[c].any));
+  }
+  return count;
+}
+
+// Ranks stand in the upper halves of entries, of chunks and of groups alike.
+bool Column::BestIn(uint32_t from, uint32_t to, Position* best) const {
+  if (from == to) return false;
+  uint64_t least = kNoEntry >> 32;
+  uint32_t found = 0;
+  for (uint32_t at = EntryAt(from), end = EntryAt(to - 1) + 1; at < end; ++at) {
+    const bool whole = at % kGroup == 0 && end - at >= kGroup;
+    if (whole && group_best_[at / kGroup] >> 32 >= least) {
+      at += kGroup - 1;
+    } else if (chunk_best_[at] >> 32 < least) {
+      least = chunk_best_[at] >> 32;
+      found = at;
+    }
+  }
+  if (least == kNoEntry >> 32) return false;
+  const uint32_t chunk =
+      found < layout_->inside_chunks() ? found : found - outside_shift_;
+  *best = FirstOf(chunk, static_cast<uint32_t>(least));
   return true;
 }
 

@@ -74,6 +74,10 @@ class Column {
   uint32_t most(uint32_t chunk) const { return chunk_most_[chunk]; }
   // Bit i: whether node i of the chunk has slots.
   uint64_t any(uint32_t chunk) const { return chunks_[chunk].any; }
+  // Nodes with slots: all of them, and those of chunks from `from` to before
+  // `to`.
+  uint32_t with_slots() const { return with_slots_; }
+  uint32_t WithSlots(uint32_t from, uint32_t to) const;
   // Nodes with more slots than are counted.
   uint32_t saturated() const { return saturated_; }
   // Nodes with slots that a taint asks to avoid: ranks do not say so.
@@ -87,7 +91,10 @@ class Column {
   // the first position. False if there is none. With `inside_only`, among
   // nodes inside the topology. RefreshRanks must have been called.
   bool Best(bool inside_only, Position* best) const;
-  // The same among the nodes that have at least `tasks` slots.
+  // Of chunks from `from` to before `to` the first node with slots that has
+  // the least rank, whatever the tightness. O(chunks / 64).
+  bool BestIn(uint32_t from, uint32_t to, Position* best) const;
+  // The same as Best among the nodes that have at least `tasks` slots.
   bool BestWith(uint32_t tasks, bool inside_only, Position* best) const;
 
   // Compares with a column built anew; names the first difference, or empty.
@@ -141,6 +148,8 @@ class Column {
   uint32_t TightnessOf(uint32_t chunk) const;
   void RefreshRanksOf(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
   uint32_t LeastRank(uint32_t chunk, uint64_t changed);
+  // The first node with slots of that rank in the chunk, which has one.
+  Position FirstOf(uint32_t chunk, uint32_t rank) const;
   void RefreshChunk(const Cluster& cluster, uint32_t chunk);
   void RefreshGroup(const Cluster& cluster, uint32_t group);
   uint32_t GroupCount() const {
@@ -160,6 +169,7 @@ class Column {
   uint64_t version_ = 0;  // Of states_.
   uint64_t inside_ = 0;
   uint64_t outside_ = 0;
+  uint32_t with_slots_ = 0;
   uint32_t saturated_ = 0;
   uint32_t reluctant_ = 0;
   std::vector<uint16_t> slots_;

@@ -110,10 +110,12 @@ uint32_t Problem::AtLeast(uint32_t c, uint32_t tasks) const {
 Score Problem::ScoreOf(uint32_t c, uint32_t tasks) const {
   if (tasks == 0) return {};
   const VictimCandidate& victim = candidate(c);
-  if (tasks == Size(c) && victim.stoppable) {
-    return {std::max<int64_t>(0, victim.cost), 1, tasks};
-  }
-  return {std::max<int64_t>(0, victim.surplus_cost) * tasks, 0, tasks};
+  const bool stops = tasks == Size(c) && victim.stoppable;
+  // Those of all candidates together are in range.
+  const Wide most = Resources::kMaxTotal / candidate_count();
+  const Wide cost =
+      stops ? Wide{victim.cost} : Wide{victim.surplus_cost} * tasks;
+  return {static_cast<int64_t>(std::clamp<Wide>(cost, 0, most)), stops, tasks};
 }
 
 int64_t Problem::Amount(const Allocation& a) const {

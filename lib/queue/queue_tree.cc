@@ -34,7 +34,7 @@ void QueueTree::Fill(QueueIndex q, const Queue& queue) {
   entry.queue = queue;
   entry.exists = true;
   entry.generation = generation;
-  entry.used = entry.releasing = entry.asked = Resources(kinds());
+  entry.used = entry.releasing = Resources(kinds());
   Derive(entry);
   by_key_[queue.key] = q;
   Attach(q, queue.parent.empty() ? kNoQueue : Find(queue.parent));
@@ -84,7 +84,6 @@ void QueueTree::ChargeAll(QueueIndex q, const Entry& sums, int64_t sign) {
   for (; q != kNoQueue; q = entries_[q].parent) {
     entries_[q].used.AddTimes(sums.used, sign);
     entries_[q].releasing.AddTimes(sums.releasing, sign);
-    entries_[q].asked.AddTimes(sums.asked, sign);
   }
 }
 
@@ -179,9 +178,7 @@ void QueueTree::ChargeReleasing(QueueIndex q, const Resources& amount,
 
 void QueueTree::CountGang(QueueIndex q, const Resources& most, int32_t sign) {
   entries_[q].gangs += static_cast<uint32_t>(sign);
-  for (; q != kNoQueue; q = entries_[q].parent) {
-    entries_[q].asked.AddTimes(most, sign);
-  }
+  asked_.AddTimes(most, sign);
 }
 
 }  // namespace muster

@@ -28,8 +28,7 @@ inline constexpr QueueIndex kNoQueue = 0xffffffff;
 // synchronised. A charge is O(depth x kinds).
 class QueueTree {
  public:
-  static constexpr int64_t kUnbounded = int64_t{1} << 62;
-  static constexpr uint32_t kMaxDepth = 32;  // Queues above any other.
+  static constexpr int64_t kUnbounded = Resources::kMaxTotal;
 
   struct Entry {
     Queue queue{};
@@ -41,8 +40,6 @@ class QueueTree {
     uint32_t gangs = 0;  // Live gangs submitted to it.
     Resources used{};
     Resources releasing{};
-    // The most that the live gangs of it and of all below could ever use.
-    Resources asked{};
     // By kind: the limit (kUnbounded: none) and the guarantee (-1: none said).
     std::vector<int64_t> limit{};
     std::vector<int64_t> guarantee{};
@@ -84,6 +81,9 @@ class QueueTree {
   void ChargeReleasing(QueueIndex q, const Resources& amount, int64_t sign);
   // A gang that could use `most` came to q (sign 1) or left it (-1).
   void CountGang(QueueIndex q, const Resources& most, int32_t sign);
+  // The most that all gangs could use. The scheduler keeps it within
+  // Resources::kMaxTotal of each kind, and with it all sums of usage.
+  const Resources& asked() const { return asked_; }
   // Rises whenever a sum, a limit or a guarantee changes.
   uint64_t version() const { return version_; }
 
@@ -108,6 +108,7 @@ class QueueTree {
   // By kind: queues with siblings that are guaranteed some of it.
   std::vector<uint32_t> contested_;
   std::vector<Entry> entries_;
+  Resources asked_;
   std::vector<QueueIndex> roots_;  // By key.
   std::vector<QueueIndex> free_;   // Last in, first out.
   StringMap<QueueIndex> by_key_;

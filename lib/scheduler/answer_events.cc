@@ -14,8 +14,7 @@ namespace {
 
 absl::Status WasMade(const Core& core, uint64_t seq) {
   if (seq > 0 && seq < core.next_seq) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("decision ", seq, " was never made"));
+  return Invalid("decision ", seq, " was never made");
 }
 
 absl::Status CheckAnswer(const Core& core, const GangRecord& r,
@@ -27,14 +26,12 @@ absl::Status CheckAnswer(const Core& core, const GangRecord& r,
   const bool known = task != nullptr || a.attempt > 0;
   if (!known &&
       (a.task.role >= roles.size() || IsBeyond(spec.gang(), a.task))) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(at, ".task: the gang has no task (", a.task.role, ", ",
-                     a.task.index, ")"));
+    return Invalid(at, ".task: the gang has no task (", a.task.role, ", ",
+                   a.task.index, ")");
   }
   if (a.attempt > r.attempts) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(at, ".attempt: ", a.attempt,
-                     " was never planned; the last is ", r.attempts));
+    return Invalid(at, ".attempt: ", a.attempt,
+                   " was never planned; the last is ", r.attempts);
   }
   return task == nullptr ? absl::OkStatus()
                          : RealPlace(core, r, task->at, a).status();

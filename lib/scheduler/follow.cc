@@ -10,6 +10,7 @@
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/node_changes.h"
 #include "lib/scheduler/pass.h"
+#include "lib/scheduler/real_place.h"
 #include "lib/scheduler/repair.h"
 #include "lib/scheduler/snapshot.h"
 
@@ -18,9 +19,8 @@ namespace muster {
 namespace {
 
 absl::Status Cannot(const DecisionRecord& d, std::string_view why) {
-  return absl::FailedPreconditionError(
-      absl::StrCat("decision ", d.seq, " (", std::string(Name(d.kind)),
-                   " of gang '", d.gang, "'): ", std::string(why)));
+  return NotNow("decision ", d.seq, " (", std::string(Name(d.kind)),
+                " of gang '", d.gang, "'): ", std::string(why));
 }
 
 }  // namespace
@@ -78,11 +78,11 @@ absl::StatusOr<std::vector<Assignment>> Follower::TasksOf(
       return Cannot(d, "names a task that the gang does not have");
     }
     if (!named.insert(p.task).second) return Cannot(d, "names a task twice");
-    const absl::StatusOr<NodeIndex> n = NodeNamed(core_, p.node);
-    if (!n.ok()) return n.status();
-    out.push_back({p.task,
-                   {*n, spec.prepared.shapes[p.task.role][p.alternative],
-                    p.devices, p.slot}});
+    MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core_, p.node));
+    const ShapeId shape = spec.prepared.shapes[p.task.role][p.alternative];
+    out.push_back({p.task, {n, shape, p.devices, p.slot}});
+    const absl::Status place = CheckPlace(core_.cluster, "", out.back().at);
+    if (!place.ok()) return Cannot(d, std::string(place.message()));
   }
   return out;
 }
@@ -125,23 +125,22 @@ absl::Status Follower::TakeDecision(const DecisionRecord& d) {
   const GangRecord& r = core_.gangs.at(g);
   const GangIndex winner =
       d.on_behalf_of.empty() ? kNoGang : core_.gangs.Find(d.on_behalf_of);
-  const absl::StatusOr<std::vector<Assignment>> tasks =
-      TasksOf(d, core_.specs.at(r.spec));
-  if (!tasks.ok()) return tasks.status();
+  MUSTER_ASSIGN_OR_RETURN(const std::vector<Assignment> tasks,
+                          TasksOf(d, core_.specs.at(r.spec)));
   const Reason reason{.code = d.reason.code};
   switch (d.kind) {
     case DecisionKind::kNominate:
     case DecisionKind::kStart:
-      return Place(d, g, *tasks);
+      return Place(d, g, tasks);
     case DecisionKind::kGrow:
       if (!IsLive(r)) return Cannot(d, "it does not run");
-      for (const Assignment& a : *tasks) {
+      for (const Assignment& a : tasks) {
         if (FindTask(r, a.task) != nullptr) return Cannot(d, "a task runs");
       }
-      for (const Assignment& a : *tasks) {
+      for (const Assignment& a : tasks) {
         core_.cluster.Charge(a.at, Ledger::kBoth);
       }
-      decisions_.Grow(g, *tasks, reason);
+      decisions_.Grow(g, tasks, reason);
       return absl::OkStatus();
     case DecisionKind::kShrink: {
       std::vector<TaskId> ids;
@@ -229,8 +228,7 @@ absl::Status Follower::TakeAnswers(const PlanRecord& record) {
     const ClassIndex c =
         list.Find(answer.grows ? listing.growing : listing.waiting);
     if (c == kNoClass) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("plan.answers: gang '", answer.gang, "' asks nothing"));
+      return NotNow("plan.answers: gang '", answer.gang, "' asks nothing");
     }
     list.SetQuestions(c, QuestionsOf(core_, answer));
   }

@@ -5,7 +5,6 @@
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 #include "lib/scheduler/events.h"
-#include "lib/scheduler/validate.h"
 
 namespace muster {
 
@@ -14,15 +13,14 @@ namespace {
 absl::StatusOr<GangIndex> GangNamed(const Core& core, const std::string& key) {
   const GangIndex g = core.gangs.Find(key);
   if (g != kNoGang) return g;
-  return absl::NotFoundError(absl::StrCat("gang '", key, "' is not known"));
+  return NotFound("gang '", key, "' is not known");
 }
 
 absl::StatusOr<uint32_t> ClassNamed(const Core& core, const std::string& gang,
                                     const std::string& key) {
   const uint32_t position = core.classes.Find(key);
   if (position != PriorityClasses::kNone) return position;
-  return absl::NotFoundError(absl::StrCat("gang '", gang, "'.priority_class: '",
-                                          key, "' is not known"));
+  return NotFound("gang '", gang, "'.priority_class: '", key, "' is not known");
 }
 
 // A leaf that takes gangs.
@@ -32,14 +30,13 @@ absl::StatusOr<QueueIndex> LeafNamed(const Core& core, const std::string& gang,
   const std::string field = absl::StrCat("gang '", gang, "'.queue: '", key);
   const QueueIndex q = core.queues.Find(key);
   if (q == kNoQueue) {
-    return absl::NotFoundError(absl::StrCat(field, "' is not known"));
+    return NotFound(field, "' is not known");
   }
   if (!core.queues.IsLeaf(q)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(field, "' has children; gangs go to leaves"));
+    return Invalid(field, "' has children; gangs go to leaves");
   }
   if (core.queues.at(q).queue.closed && !even_if_closed) {
-    return absl::FailedPreconditionError(absl::StrCat(field, "' is closed"));
+    return NotNow(field, "' is closed");
   }
   return q;
 }
@@ -48,8 +45,8 @@ absl::Status CheckNodeSets(const Core& core, const Gang& gang) {
   const auto check = [&](const auto& of) {
     for (const std::string& set : of.node_sets) {
       if (core.cluster.HasNodeSet(set)) continue;
-      return absl::NotFoundError(absl::StrCat(
-          "gang '", gang.key, "'.roles.node_sets: '", set, "' is not known"));
+      return NotFound("gang '", gang.key, "'.roles.node_sets: '", set,
+                      "' is not known");
     }
     return absl::OkStatus();
   };
@@ -63,18 +60,14 @@ absl::Status CheckNodeSets(const Core& core, const Gang& gang) {
   return absl::OkStatus();
 }
 
-// All that gangs could use stays within 2^62 of each kind, with `more` of this
-// one in the queues from the leaf up to (not including) `top`.
+// All that gangs could use stays in bounds, with `more` of this one.
 absl::Status CheckTotals(const Core& core, const Gang& gang,
-                         const Resources& more, QueueIndex leaf,
-                         QueueIndex top) {
+                         const Resources& more) {
   for (ResourceKind k = 0; k < more.size(); ++k) {
-    for (QueueIndex q = leaf; q != top; q = core.queues.at(q).parent) {
-      const QueueTree::Entry& e = core.queues.at(q);
-      if (more[k] <= QueueTree::kUnbounded - e.asked[k]) continue;
-      return absl::InvalidArgumentError(absl::StrCat(
-          "gang '", gang.key, "'.roles: all gangs of queue '", e.queue.key,
-          "' could use more than 2^62 ", core.config.resources[k], " with it"));
+    if (more[k] > Resources::kMaxTotal - core.queues.asked()[k]) {
+      return Invalid("gang '", gang.key,
+                     "'.roles: all gangs could use more than 2^62 ",
+                     core.config.resources[k], " with it");
     }
   }
   return absl::OkStatus();
@@ -94,28 +87,25 @@ absl::Status Take(EventContext& context, const GangSubmitted& e) {
 absl::Status Submit(EventContext& context, const Gang& gang,
                     bool even_if_closed) {
   Core& core = context.core;
-  MUSTER_RETURN_IF_ERROR(ValidateGang(core.config, gang));
   if (core.gangs.Find(gang.key) != kNoGang) {
     return absl::AlreadyExistsError(
         absl::StrCat("gang '", gang.key, "' is there already"));
   }
-  const absl::StatusOr<QueueIndex> q =
-      LeafNamed(core, gang.key, gang.queue, even_if_closed);
-  if (!q.ok()) return q.status();
-  const absl::StatusOr<uint32_t> cls =
-      ClassNamed(core, gang.key, gang.priority_class);
-  if (!cls.ok()) return cls.status();
+  MUSTER_ASSIGN_OR_RETURN(
+      const QueueIndex q,
+      LeafNamed(core, gang.key, gang.queue, even_if_closed));
+  MUSTER_ASSIGN_OR_RETURN(const uint32_t cls,
+                          ClassNamed(core, gang.key, gang.priority_class));
   MUSTER_RETURN_IF_ERROR(CheckNodeSets(core, gang));
-  MUSTER_RETURN_IF_ERROR(
-      CheckTotals(core, gang, MostOf(gang, core.cluster), *q, kNoQueue));
+  MUSTER_RETURN_IF_ERROR(CheckTotals(core, gang, MostOf(gang, core.cluster)));
   const GangIndex g = GangEdit::Add(core, gang.key);
   GangEdit added(core, g);
   added->spec = core.specs.Intern(gang, core.cluster);
-  added->queue = *q;
-  added->priority_class = *cls;
+  added->queue = q;
+  added->priority_class = cls;
   TakeOwnFields(gang, *added);
-  core.queues.CountGang(*q, core.specs.at(added->spec).most, 1);
-  core.classes.CountGang(*cls, 1);
+  core.queues.CountGang(q, core.specs.at(added->spec).most, 1);
+  core.classes.CountGang(cls, 1);
   return absl::OkStatus();
 }
 
@@ -132,8 +122,8 @@ absl::Status CheckKept(const Core& core, const GangRecord& r,
     const Role& role = spec.gang().roles[i];
     const std::string field = absl::StrCat("gang '", r.key, "'.roles[", i, "]");
     if (i >= changed.roles.size() || changed.roles[i].name != role.name) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          field, ": role '", role.name, "' has tasks, and stays where it is"));
+      return NotNow(field, ": role '", role.name,
+                    "' has tasks, and stays where it is");
     }
     const uint32_t a = AlternativeOf(spec, task.task, task.at.shape);
     const std::vector<TaskShape>& others = changed.roles[i].alternatives;
@@ -143,8 +133,8 @@ absl::Status CheckKept(const Core& core, const GangRecord& r,
     const TaskShape& now = a == 0 ? role.shape : role.alternatives[a - 1];
     if (shape == nullptr || !(shape->resources == now.resources) ||
         !(shape->devices == now.devices)) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          field, ".shape: has tasks, which keep resources and devices"));
+      return NotNow(field,
+                    ".shape: has tasks, which keep resources and devices");
     }
   }
   return absl::OkStatus();
@@ -171,46 +161,41 @@ void SetSpec(Core& core, GangEdit& gang, SpecIndex next) {
 }
 
 absl::Status CheckChange(const Core& core, GangIndex g, const Gang& gang) {
-  MUSTER_RETURN_IF_ERROR(ValidateGang(core.config, gang));
   const GangRecord& r = core.gangs.at(g);
   const std::string& queue = core.queues.at(r.queue).queue.key;
   if (gang.queue != queue) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("gang '", r.key, "'.queue: is '", queue,
-                     "'; GangMoved moves it to '", gang.queue, "'"));
+    return Invalid("gang '", r.key, "'.queue: is '", queue,
+                   "'; GangMoved moves it to '", gang.queue, "'");
   }
   MUSTER_RETURN_IF_ERROR(CheckNodeSets(core, gang));
   MUSTER_RETURN_IF_ERROR(CheckKept(core, r, gang));
   Resources more = MostOf(gang, core.cluster);
   for (ResourceKind k = 0; k < more.size(); ++k) {
-    if (more[k] != kOverflow)
-      more.Set(k, more[k] - core.specs.at(r.spec).most[k]);
+    more.Set(k, more[k] - core.specs.at(r.spec).most[k]);
   }
-  return CheckTotals(core, gang, more, r.queue, kNoQueue);
+  return CheckTotals(core, gang, more);
 }
 
 }  // namespace
 
 absl::Status Take(EventContext& context, const GangChanged& e) {
   Core& core = context.core;
-  const absl::StatusOr<GangIndex> g = GangNamed(core, e.gang.key);
-  if (!g.ok()) return g.status();
-  MUSTER_RETURN_IF_ERROR(CheckChange(core, *g, e.gang));
-  const absl::StatusOr<uint32_t> cls =
-      ClassNamed(core, e.gang.key, e.gang.priority_class);
-  if (!cls.ok()) return cls.status();
-  GangEdit gang(core, *g);
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang.key));
+  MUSTER_RETURN_IF_ERROR(CheckChange(core, g, e.gang));
+  MUSTER_ASSIGN_OR_RETURN(const uint32_t cls,
+                          ClassNamed(core, e.gang.key, e.gang.priority_class));
+  GangEdit gang(core, g);
   const std::optional<OnPreempted> on_preempted = gang->on_preempted;
   TakeOwnFields(e.gang, *gang);
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   const SpecIndex spec = core.specs.Intern(e.gang, core.cluster);
-  if (spec == gang->spec && *cls == gang->priority_class &&
+  if (spec == gang->spec && cls == gang->priority_class &&
       on_preempted == gang->on_preempted) {
     core.specs.Unref(spec, core.cluster);
     return absl::OkStatus();
   }
   if (gang->phase == GangPhase::kNominated) context.life.Stop(gang);
-  SetClass(core, gang, *cls);
+  SetClass(core, gang, cls);
   SetSpec(core, gang, spec);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
@@ -222,18 +207,15 @@ absl::Status Take(EventContext& context, const GangChanged& e) {
 
 absl::Status Take(EventContext& context, const GangMoved& e) {
   Core& core = context.core;
-  const absl::StatusOr<GangIndex> g = GangNamed(core, e.gang);
-  if (!g.ok()) return g.status();
-  const absl::StatusOr<QueueIndex> q = LeafNamed(core, e.gang, e.queue, false);
-  if (!q.ok()) return q.status();
-  const GangRecord& r = core.gangs.at(*g);
-  if (r.queue == *q) return absl::OkStatus();
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  MUSTER_ASSIGN_OR_RETURN(const QueueIndex q,
+                          LeafNamed(core, e.gang, e.queue, false));
+  const GangRecord& r = core.gangs.at(g);
+  if (r.queue == q) return absl::OkStatus();
   const GangSpec& spec = core.specs.at(r.spec);
-  MUSTER_RETURN_IF_ERROR(CheckTotals(core, Describe(r, spec), spec.most, *q,
-                                     core.queues.CommonAncestor(r.queue, *q)));
-  GangEdit gang(core, *g);
+  GangEdit gang(core, g);
   core.queues.CountGang(gang->queue, spec.most, -1);
-  context.holdings.MoveTo(gang, *q);
+  context.holdings.MoveTo(gang, q);
   core.queues.CountGang(gang->queue, spec.most, 1);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   if (gang->phase == GangPhase::kNominated) gang->look = true;
@@ -241,9 +223,8 @@ absl::Status Take(EventContext& context, const GangMoved& e) {
 }
 
 absl::Status Take(EventContext& context, const GangHeld& e) {
-  const absl::StatusOr<GangIndex> g = GangNamed(context.core, e.gang);
-  if (!g.ok()) return g.status();
-  GangEdit gang(context.core, *g);
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
+  GangEdit gang(context.core, g);
   gang->held = e.held;
   gang->held_why = e.why;
   if (gang->phase == GangPhase::kNominated) gang->look = true;
@@ -252,22 +233,19 @@ absl::Status Take(EventContext& context, const GangHeld& e) {
 
 absl::Status Take(EventContext& context, const GangReprioritized& e) {
   Core& core = context.core;
-  const absl::StatusOr<GangIndex> g = GangNamed(core, e.gang);
-  if (!g.ok()) return g.status();
-  const absl::StatusOr<uint32_t> cls =
-      ClassNamed(core, e.gang, e.priority_class);
-  if (!cls.ok()) return cls.status();
-  GangEdit gang(core, *g);
-  if (gang->priority_class == *cls) return absl::OkStatus();
-  SetClass(core, gang, *cls);
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  MUSTER_ASSIGN_OR_RETURN(const uint32_t cls,
+                          ClassNamed(core, e.gang, e.priority_class));
+  GangEdit gang(core, g);
+  if (gang->priority_class == cls) return absl::OkStatus();
+  SetClass(core, gang, cls);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   return absl::OkStatus();
 }
 
 absl::Status Take(EventContext& context, const GangCancelled& e) {
-  const absl::StatusOr<GangIndex> g = GangNamed(context.core, e.gang);
-  if (!g.ok()) return g.status();
-  GangEdit gang(context.core, *g);
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
+  GangEdit gang(context.core, g);
   gang->cancel = true;
   if (gang->phase == GangPhase::kNominated) context.life.Stop(gang);
   context.life.Update(gang);
@@ -275,18 +253,16 @@ absl::Status Take(EventContext& context, const GangCancelled& e) {
 }
 
 absl::Status Take(EventContext& context, const GangFinished& e) {
-  const absl::StatusOr<GangIndex> g = GangNamed(context.core, e.gang);
-  if (!g.ok()) return g.status();
-  GangEdit gang(context.core, *g);
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
+  GangEdit gang(context.core, g);
   context.life.Stop(gang);
   gang.Leave();
   return absl::OkStatus();
 }
 
 absl::Status Take(EventContext& context, const GangYielded& e) {
-  const absl::StatusOr<GangIndex> g = GangNamed(context.core, e.gang);
-  if (!g.ok()) return g.status();
-  GangEdit gang(context.core, *g);
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
+  GangEdit gang(context.core, g);
   if (gang->phase == GangPhase::kNominated) return absl::OkStatus();
   context.life.Stop(gang);
   context.life.Update(gang);
@@ -294,14 +270,12 @@ absl::Status Take(EventContext& context, const GangYielded& e) {
 }
 
 absl::Status Take(EventContext& context, const CheckpointTaken& e) {
-  const absl::StatusOr<GangIndex> g = GangNamed(context.core, e.gang);
-  if (!g.ok()) return g.status();
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
   if (e.at > context.core.now) {
-    return absl::InvalidArgumentError(absl::StrCat("checkpoint of gang '",
-                                                   e.gang, "'.at: ", e.at,
-                                                   " is later than the event"));
+    return Invalid("checkpoint of gang '", e.gang, "'.at: ", e.at,
+                   " is later than the event");
   }
-  GangEdit gang(context.core, *g);
+  GangEdit gang(context.core, g);
   gang->checkpoint = std::max(gang->checkpoint, e.at);
   return absl::OkStatus();
 }

@@ -115,10 +115,8 @@ void GangLists::Leave(GangIndex g, const GangRecord& r, const Listing& next) {
   const bool moves = l.priority != next.priority || l.queue != next.queue ||
                      l.submitted != next.submitted;
   const GangRank rank = Rank(g, r, l, 0);
-  if (l.holds && (moves || !next.holds)) holding_[l.queue].erase(rank);
-  if (l.elastic && (moves || !next.elastic)) {
-    const auto it = elastic_[l.queue].find(l.priority);
-    if (--it->second == 0) elastic_[l.queue].erase(it);
+  if (l.holds && (moves || !next.holds || l.elastic != next.elastic)) {
+    Unhold(g, l);
   }
   if (l.nominated && (moves || !next.nominated)) nominated_.erase(rank);
   if (l.asks && (moves || !next.asks)) asking_.erase(rank);
@@ -138,13 +136,8 @@ void GangLists::Enter(GangIndex g, const GangRecord& r, const Listing& next) {
   const bool moves = l.priority != next.priority || l.queue != next.queue ||
                      l.submitted != next.submitted;
   const GangRank rank = Rank(g, r, next, 0);
-  if (next.queue >= holding_.size()) {
-    holding_.resize(next.queue + 1);
-    elastic_.resize(next.queue + 1);
-  }
-  if (next.holds && (moves || !l.holds)) holding_[next.queue].insert(rank);
-  if (next.elastic && (moves || !l.elastic)) {
-    ++elastic_[next.queue][next.priority];
+  if (next.holds && (moves || !l.holds || l.elastic != next.elastic)) {
+    Hold(g, next);
   }
   if (next.nominated && (moves || !l.nominated)) nominated_.insert(rank);
   if (next.asks && (moves || !l.asks)) asking_.insert(rank);
@@ -160,13 +153,30 @@ void GangLists::Enter(GangIndex g, const GangRecord& r, const Listing& next) {
   }
 }
 
-const GangLists::RankSet& GangLists::holding(QueueIndex q) const {
-  static const RankSet kNobody;
-  return q < holding_.size() ? holding_[q] : kNobody;
+void GangLists::Hold(GangIndex g, const Listing& l) {
+  if (l.queue >= holding_.size()) holding_.resize(l.queue + 1);
+  if (g >= held_at_.size()) held_at_.resize(g + 1);
+  Holders& holders = holding_[l.queue][l.priority];
+  holders.elastic += l.elastic;
+  held_at_[g] = static_cast<uint32_t>(holders.gangs.size());
+  holders.gangs.push_back(g);
 }
 
-bool GangLists::HoldsElastic(QueueIndex q, int32_t priority) const {
-  return q < elastic_.size() && elastic_[q].contains(priority);
+// The last takes its place.
+void GangLists::Unhold(GangIndex g, const Listing& l) {
+  const auto it = holding_[l.queue].find(l.priority);
+  Holders& holders = it->second;
+  holders.elastic -= l.elastic;
+  const GangIndex last = holders.gangs.back();
+  holders.gangs[held_at_[g]] = last;
+  held_at_[last] = held_at_[g];
+  holders.gangs.pop_back();
+  if (holders.gangs.empty()) holding_[l.queue].erase(it);
+}
+
+const GangLists::Holding& GangLists::holding(QueueIndex q) const {
+  static const Holding kNobody;
+  return q < holding_.size() ? holding_[q] : kNobody;
 }
 
 std::vector<size_t> GangLists::Sizes() const {
@@ -174,9 +184,11 @@ std::vector<size_t> GangLists::Sizes() const {
                                lacking_.size(), timeline_.wakes().size(),
                                timeline_.ends().size()};
   size_t holding = 0, elastic = 0, waiting = 0, growing = 0;
-  for (const RankSet& set : holding_) holding += set.size();
-  for (const auto& counts : elastic_) {
-    for (const auto& [priority, count] : counts) elastic += count;
+  for (const Holding& by_priority : holding_) {
+    for (const auto& [priority, holders] : by_priority) {
+      holding += holders.gangs.size();
+      elastic += holders.elastic;
+    }
   }
   waiting_.ForEach([&](ClassIndex) { ++waiting; });
   growing_.ForEach([&](ClassIndex) { ++growing; });

@@ -24,6 +24,12 @@ struct Core;
 class GangLists {
  public:
   using RankSet = absl::btree_set<GangRank>;
+  // Of one queue and priority.
+  struct Holders {
+    std::vector<GangIndex> gangs{};  // In no order.
+    uint32_t elastic = 0;
+  };
+  using Holding = std::map<int32_t, Holders>;  // By priority.
 
   explicit GangLists(const Core& core) : core_(core) {}
 
@@ -35,10 +41,9 @@ class GangLists {
 
   GangRank RankOf(GangIndex g) const;
 
-  // Gangs with tasks that hold or are promised something, by queue.
-  const RankSet& holding(QueueIndex q) const;
-  // Whether some of them, of that priority, may have more than they need.
-  bool HoldsElastic(QueueIndex q, int32_t priority) const;
+  // Gangs of the queue with tasks that hold or are promised something; counts
+  // those that may have more than they need.
+  const Holding& holding(QueueIndex q) const;
   const RankSet& nominated() const { return nominated_; }
   // Nominated gangs, and gangs that something must be done about, at which the
   // next pass looks (GangRecord::look).
@@ -63,10 +68,12 @@ class GangLists {
   bool MayGrow(const GangRecord& r) const;
   void Enter(GangIndex g, const GangRecord& r, const Listing& l);
   void Leave(GangIndex g, const GangRecord& r, const Listing& l);
+  void Hold(GangIndex g, const Listing& l);
+  void Unhold(GangIndex g, const Listing& l);
 
   const Core& core_;
-  std::vector<RankSet> holding_;                      // By queue.
-  std::vector<std::map<int32_t, uint32_t>> elastic_;  // Likewise: by priority.
+  std::vector<Holding> holding_;   // By queue.
+  std::vector<uint32_t> held_at_;  // By gang: its place in Holders::gangs.
   RankSet nominated_;
   RankSet asking_;
   RankSet lacking_;

@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/base/fraction.h"
 #include "lib/base/hash.h"
-#include "lib/queue/queue_tree.h"
 #include "lib/scheduler/gang_own.h"
+#include "lib/scheduler/rules.h"
 #include "lib/scheduler/validate.h"
 #include "lib/topology/needs.h"
 
@@ -98,21 +97,8 @@ Resources MostOf(const Gang& gang, const Cluster& cluster) {
   const uint32_t kinds = cluster.resource_count();
   Resources most(kinds);
   for (ResourceKind k = 0; k < kinds; ++k) {
-    Wide sum = 0;
-    for (const Role& role : gang.roles) {
-      const auto amount = [&](const TaskShape& shape) {
-        return k == cluster.device_kind()
-                   ? Wide{shape.devices.count} * kWholeDevice
-                   : Wide{shape.resources[k]};
-      };
-      Wide largest = amount(role.shape);
-      for (const TaskShape& shape : role.alternatives) {
-        largest = std::max(largest, amount(shape));
-      }
-      sum += largest * role.desired_tasks;
-    }
-    most.Set(k, sum > Wide{QueueTree::kUnbounded} ? kOverflow
-                                                  : static_cast<int64_t>(sum));
+    most.Set(k,
+             static_cast<int64_t>(MostOf(gang, k, k == cluster.device_kind())));
   }
   return most;
 }

@@ -66,10 +66,7 @@ bool IsSatisfied(const GangSpec& spec, std::span<const uint32_t> counts);
 std::vector<uint8_t> SatisfiedGroups(const Gang& gang,
                                      std::span<const uint32_t> counts);
 
-// The most that the gang could use; roles at their desired numbers, each in
-// the alternative that asks most of a kind. kOverflow in a kind of which that
-// is more than 2^62.
-inline constexpr int64_t kOverflow = -1;
+// The most that the gang could use: see Gang.
 Resources MostOf(const Gang& gang, const Cluster& cluster);
 
 // Interned specs. Not synchronised. References hold until the last Unref.

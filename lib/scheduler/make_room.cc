@@ -1,7 +1,6 @@
 #include "lib/scheduler/make_room.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "lib/base/fraction.h"
 #include "lib/scheduler/surplus.h"
@@ -75,9 +74,10 @@ bool MakeRoom::IsWorthIt(const Core& core, const GangRecord& r) {
     return false;
   }
   const int32_t priority = core.PriorityOf(r);
-  const GangLists::RankSet& holding = core.lists.holding(r.queue);
-  if (!holding.empty() && holding.rbegin()->priority < priority) return true;
-  if (core.lists.HoldsElastic(r.queue, priority)) return true;
+  for (const auto& [p, holders] : core.lists.holding(r.queue)) {
+    if (p < priority || (p == priority && holders.elastic > 0)) return true;
+    if (p >= priority) break;
+  }
   return core.law.MayReclaimAtAll(r.queue,
                                   LeastOf(core.specs.at(r.spec), core.cluster));
 }
@@ -89,22 +89,19 @@ void MakeRoom::FindLawful(const Core& core, GangIndex g) {
   const int32_t priority = core.PriorityOf(winner);
   const Resources& least = LeastOf(core.specs.at(winner.spec), core.cluster);
   for (QueueIndex q = 0; q < core.queues.limit(); ++q) {
-    const GangLists::RankSet& holding = core.lists.holding(q);
-    if (holding.empty()) continue;
-    auto rank = holding.begin();
-    if (q == winner.queue) {
-      rank =
-          holding.lower_bound({.priority = priority,
-                               .submitted = std::numeric_limits<Time>::min()});
-    } else if (!core.law.MayReclaim(winner.queue, q, least)) {
+    const GangLists::Holding& holding = core.lists.holding(q);
+    const bool own = q == winner.queue;
+    if (holding.empty() ||
+        (!own && !core.law.MayReclaim(winner.queue, q, least))) {
       continue;
     }
-    for (; rank != holding.end(); ++rank) {
-      const bool equal = q == winner.queue && rank->priority == priority;
-      if (equal && !GivesSurplus(core, winner, core.gangs.at(rank->gang))) {
-        continue;
+    for (const auto& [p, holders] : holding) {
+      if (own && p > priority) break;
+      for (const GangIndex held : holders.gangs) {
+        const bool lawful = !own || p < priority ||
+                            GivesSurplus(core, winner, core.gangs.at(held));
+        if (lawful && MayStop(core, held)) gangs_.push_back(held);
       }
-      if (MayStop(core, rank->gang)) gangs_.push_back(rank->gang);
     }
   }
 }

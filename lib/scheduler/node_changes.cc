@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
+#include "lib/base/status_macros.h"
 
 namespace muster {
 
@@ -79,17 +79,15 @@ void AddNode(EventContext& context, const Node& node) {
 absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key) {
   const NodeId id = core.cluster.Find(key);
   if (id.valid()) return id.index;
-  return absl::NotFoundError(
-      absl::StrCat("node '", std::string(key), "' is not known"));
+  return NotFound("node '", std::string(key), "' is not known");
 }
 
 absl::Status ValidateDevices(const std::string& field, const Node& node,
                              std::span<const DeviceShare> devices) {
   for (const DeviceShare& share : devices) {
     if (share.device >= node.devices.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(field, " '", node.key, "': device ", share.device,
-                       " of ", node.devices.size()));
+      return Invalid(field, " '", node.key, "': device ", share.device, " of ",
+                     node.devices.size());
     }
   }
   return absl::OkStatus();

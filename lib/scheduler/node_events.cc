@@ -25,80 +25,80 @@ bool NamesNodeSet(const GangSpec& spec, const std::string& set) {
 }  // namespace
 
 absl::Status Take(EventContext& context, const NodeChanged& e) {
-  MUSTER_RETURN_IF_ERROR(ValidateNode(context.core.config, e.node));
-  MUSTER_RETURN_IF_ERROR(
-      ValidateClusterTotal(context.core.cluster, context.core.config, e.node));
+  const Core& core = context.core;
+  const NodeId known = core.cluster.Find(e.node.key);
+  Resources others = core.cluster.nodes_capacity();
+  for (ResourceKind k = 0; known.valid() && k < others.size(); ++k) {
+    others.Set(k, others[k] - core.cluster.capacity(known.index, k));
+  }
+  if (!known.valid() && core.cluster.nodes().size() >= kMaxNodes) {
+    return Invalid("node '", e.node.key, "': the cluster has ", kMaxNodes,
+                   " nodes, the most there can be");
+  }
+  MUSTER_RETURN_IF_ERROR(ValidateTotal(core.config, others, {&e.node, 1}));
   UpsertNode(context, e.node);
   return absl::OkStatus();
 }
 
 absl::Status Take(EventContext& context, const NodeDown& e) {
-  const absl::StatusOr<NodeIndex> n = NodeNamed(context.core, e.node);
-  if (!n.ok()) return n.status();
-  NodeBook::Facts facts = context.core.nodes.facts(*n);
+  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(context.core, e.node));
+  NodeBook::Facts facts = context.core.nodes.facts(n);
   facts.down = true;
-  SetFacts(context, *n, facts);
-  LoseTasksOn(context, *n);
+  SetFacts(context, n, facts);
+  LoseTasksOn(context, n);
   return absl::OkStatus();
 }
 
 absl::Status Take(EventContext& context, const NodeUp& e) {
-  const absl::StatusOr<NodeIndex> n = NodeNamed(context.core, e.node);
-  if (!n.ok()) return n.status();
-  NodeBook::Facts facts = context.core.nodes.facts(*n);
+  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(context.core, e.node));
+  NodeBook::Facts facts = context.core.nodes.facts(n);
   facts.down = false;
   facts.spot_notice = kForever;
-  SetFacts(context, *n, facts);
+  SetFacts(context, n, facts);
   return absl::OkStatus();
 }
 
 absl::Status Take(EventContext& context, const NodeRemoved& e) {
-  const absl::StatusOr<NodeIndex> n = NodeNamed(context.core, e.node);
-  if (!n.ok()) return n.status();
-  NodeBook::Facts facts = context.core.nodes.facts(*n);
+  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(context.core, e.node));
+  NodeBook::Facts facts = context.core.nodes.facts(n);
   facts.down = true;
-  SetFacts(context, *n, facts);
-  LoseTasksOn(context, *n);
-  RemoveNode(context, *n);
+  SetFacts(context, n, facts);
+  LoseTasksOn(context, n);
+  RemoveNode(context, n);
   return absl::OkStatus();
 }
 
 absl::Status Take(EventContext& context, const NodeDrained& e) {
-  const absl::StatusOr<NodeIndex> n = NodeNamed(context.core, e.node);
-  if (!n.ok()) return n.status();
-  NodeBook::Facts facts = context.core.nodes.facts(*n);
+  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(context.core, e.node));
+  NodeBook::Facts facts = context.core.nodes.facts(n);
   facts.draining = e.drain;
-  SetFacts(context, *n, facts);
-  if (e.drain) FlagGangsOn(context, *n);
+  SetFacts(context, n, facts);
+  if (e.drain) FlagGangsOn(context, n);
   return absl::OkStatus();
 }
 
 absl::Status Take(EventContext& context, const SpotNotice& e) {
-  const absl::StatusOr<NodeIndex> n = NodeNamed(context.core, e.node);
-  if (!n.ok()) return n.status();
-  NodeBook::Facts facts = context.core.nodes.facts(*n);
+  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(context.core, e.node));
+  NodeBook::Facts facts = context.core.nodes.facts(n);
   facts.spot_notice = e.at;
-  SetFacts(context, *n, facts);
-  FlagGangsOn(context, *n);
+  SetFacts(context, n, facts);
+  FlagGangsOn(context, n);
   return absl::OkStatus();
 }
 
 absl::Status Take(EventContext& context, const OthersChanged& e) {
   Core& core = context.core;
-  MUSTER_RETURN_IF_ERROR(ValidateOthers(core.config, e.usage));
-  const absl::StatusOr<NodeIndex> n = NodeNamed(core, e.usage.node);
-  if (!n.ok()) return n.status();
+  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.usage.node));
   MUSTER_RETURN_IF_ERROR(
-      ValidateDevices("usage of", core.cluster.node(*n), e.usage.devices));
-  NodeBook::Facts facts = core.nodes.facts(*n);
+      ValidateDevices("usage of", core.cluster.node(n), e.usage.devices));
+  NodeBook::Facts facts = core.nodes.facts(n);
   facts.others = e.usage;
-  SetFacts(context, *n, facts);
+  SetFacts(context, n, facts);
   return absl::OkStatus();
 }
 
 absl::Status Take(EventContext& context, const NodeSetChanged& e) {
   Core& core = context.core;
-  MUSTER_RETURN_IF_ERROR(ValidateKey("node_set.key", e.set.key));
   NodeSet set = e.set;
   std::sort(set.nodes.begin(), set.nodes.end());
   set.nodes.erase(std::unique(set.nodes.begin(), set.nodes.end()),
@@ -134,14 +134,12 @@ absl::Status Take(EventContext& context, const NodeSetRemoved& e) {
   Core& core = context.core;
   const auto known = core.node_sets.find(e.set);
   if (known == core.node_sets.end()) {
-    return absl::NotFoundError(
-        absl::StrCat("node set '", e.set, "' is not known"));
+    return NotFound("node set '", e.set, "' is not known");
   }
   for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
     if (core.gangs.at(g).exists && NamesNodeSet(core.SpecOf(g), e.set)) {
-      return absl::FailedPreconditionError(
-          absl::StrCat("node set '", e.set, "' is named by gang '",
-                       core.gangs.at(g).key, "'"));
+      return NotNow("node set '", e.set, "' is named by gang '",
+                    core.gangs.at(g).key, "'");
     }
   }
   core.undo.Changed([&core, old = known->second] {

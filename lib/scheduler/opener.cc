@@ -225,7 +225,9 @@ void Opener::PublishStructure() {
   }
   for (uint32_t s = 0; s < core_.lists.growing().spec_limit(); ++s) {
     if (core_.lists.growing().OfSpec(s).empty()) continue;
-    if (!core_.specs.at(s).looks_at_structure) continue;
+    // What is beside its tasks may be somewhere else now.
+    const GangSpec& spec = core_.specs.at(s);
+    if (!spec.looks_at_structure && !spec.grows_nearby) continue;
     OpenRoom(core_.lists.growing(), s, Questions::kRoom);
   }
 }

@@ -28,7 +28,8 @@ struct Core;
 //                                      the node, suspended ones that had it
 //   any of these, or a quota changed   gangs that run below their minimum
 //   nodes came, went or changed        classes that compare domains, or count
-//                                      devices by their memory
+//                                      devices by their memory; growth that is
+//                                      bound to where the gang is
 //   a queue uses less                  below it: classes that its limit
 //   stopped,
 //                                      or whose least demand is not exact;

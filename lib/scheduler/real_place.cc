@@ -69,14 +69,34 @@ void FillIn(const Cluster& cluster, const Allocation& believed,
 absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
                        ShapeId shape, std::optional<uint32_t> slot) {
   if (!slot.has_value()) return absl::OkStatus();
-  if (cluster.device_request(shape).partition.empty()) {
-    return absl::InvalidArgumentError(field +
-                                      ".slot: the task has no partition");
+  if (!cluster.device_request(shape).partition.empty()) {
+    return absl::OkStatus();
   }
-  if (*slot < PartitionScheme::kMaxSlices) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(field, ".slot: ", *slot, " is not in 0..",
-                   PartitionScheme::kMaxSlices - 1));
+  return absl::InvalidArgumentError(field + ".slot: the task has no partition");
+}
+
+absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
+                        const Allocation& at) {
+  const DeviceRequest& request = cluster.device_request(at.shape);
+  const uint32_t has = at.devices.size();
+  if (has != request.count) {
+    return Invalid(field, ".devices: are ", has, "; the task has ",
+                   request.count);
+  }
+  if (at.slot == 0 || !request.partition.empty()) return absl::OkStatus();
+  return Invalid(field, ".slot: ", at.slot, "; the task has no partition");
+}
+
+absl::Status AddUse(const Core& core, const std::string& field, ShapeId shape,
+                    Resources* sum) {
+  sum->Add(core.cluster.demand(shape));
+  for (ResourceKind k = 0; k < sum->size(); ++k) {
+    if ((*sum)[k] > Resources::kMaxTotal) {
+      return Invalid(field, ": all tasks use more than 2^62 ",
+                     core.config.resources[k], " with it");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::StatusOr<DeviceSet> NamedDevices(const std::string& field,
@@ -85,17 +105,15 @@ absl::StatusOr<DeviceSet> NamedDevices(const std::string& field,
   DeviceSet set;
   for (uint32_t d : devices) {
     if (d >= node.devices.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(field, ".devices: ", d, " is not one of node '",
-                       node.key, "', which has ", node.devices.size()));
+      return Invalid(field, ".devices: ", d, " is not one of node '", node.key,
+                     "', which has ", node.devices.size());
     }
     set.Insert(d);
   }
   const uint32_t named = set.size();
   if (named == devices.size() && (named == 0 || named == wanted)) return set;
-  return absl::InvalidArgumentError(absl::StrCat(field, ".devices: names ",
-                                                 named, " different devices; ",
-                                                 "the task has ", wanted));
+  return Invalid(field, ".devices: names ", named, " different devices; ",
+                 "the task has ", wanted);
 }
 
 absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
@@ -110,16 +128,14 @@ absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
   const std::string field = absl::StrCat("gang '", r.key, "'");
   const Node& node = core.cluster.node(real.node);
   const uint32_t wanted = core.cluster.device_request(planned.shape).count;
-  const absl::StatusOr<DeviceSet> named =
-      NamedDevices(field, node, wanted, answer.devices);
-  if (!named.ok()) return named.status();
-  if (!named->empty()) {
-    real.devices = *named;
+  MUSTER_ASSIGN_OR_RETURN(const DeviceSet named,
+                          NamedDevices(field, node, wanted, answer.devices));
+  if (!named.empty()) {
+    real.devices = named;
   } else if (real.node != planned.node && wanted > 0) {
     if (wanted > node.devices.size()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(field, ": a task with ", wanted, " devices on node '",
-                       node.key, "', which has ", node.devices.size()));
+      return Invalid(field, ": a task with ", wanted, " devices on node '",
+                     node.key, "', which has ", node.devices.size());
     }
     real.devices = {};
   }

@@ -21,7 +21,7 @@ namespace muster {
 void FillIn(const Cluster& cluster, const Allocation& believed,
             std::optional<uint32_t> slot, Allocation* at);
 
-// The slot is one that a device can have, and the shape asks for a partition.
+// If a slot is named, the shape asks for a partition.
 absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
                        ShapeId shape, std::optional<uint32_t> slot);
 
@@ -35,6 +35,15 @@ absl::StatusOr<DeviceSet> NamedDevices(const std::string& field,
 absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
                                      const Allocation& planned,
                                      const TaskAnswer& answer);
+
+// As many devices as the task asks for; the node may have lost them since.
+absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
+                        const Allocation& at);
+
+// Adds what a task of the shape uses to what others do: an error if all use
+// more than Resources::kMaxTotal of a kind.
+absl::Status AddUse(const Core& core, const std::string& field, ShapeId shape,
+                    Resources* sum);
 
 }  // namespace muster
 

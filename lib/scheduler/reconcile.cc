@@ -17,10 +17,6 @@ namespace muster {
 
 namespace {
 
-absl::Status Refuse(const std::string& at, const std::string& why) {
-  return absl::InvalidArgumentError(at + why);
-}
-
 // --- Checks: everything before anything is changed --------------------------
 
 using NodesByKey = std::map<std::string_view, const Node*>;
@@ -28,26 +24,24 @@ using NodesByKey = std::map<std::string_view, const Node*>;
 absl::Status CheckNodes(const Core& core, const Reconciled& e,
                         NodesByKey* nodes) {
   for (const Node& node : e.nodes) {
-    MUSTER_RETURN_IF_ERROR(ValidateNode(core.config, node));
     if (!nodes->emplace(node.key, &node).second) {
-      return Refuse("reconciled.nodes: '", node.key + "' twice");
+      return Invalid("reconciled.nodes: '", node.key + "' twice");
     }
   }
-  MUSTER_RETURN_IF_ERROR(ValidateClusterTotal(core.config, e.nodes));
+  MUSTER_RETURN_IF_ERROR(ValidateTotal(core.config, {}, e.nodes));
   std::set<std::string_view> seen;
   for (const OtherUsage& usage : e.others) {
-    MUSTER_RETURN_IF_ERROR(ValidateOthers(core.config, usage));
     const auto node = nodes->find(usage.node);
     if (node == nodes->end() || !seen.insert(usage.node).second) {
-      return Refuse("reconciled.others: '",
-                    usage.node + "' is not among the nodes, or is twice");
+      return Invalid("reconciled.others: '",
+                     usage.node + "' is not among the nodes, or is twice");
     }
     MUSTER_RETURN_IF_ERROR(
         ValidateDevices("reconciled.others", *node->second, usage.devices));
   }
   for (const std::string& key : e.down) {
     if (!nodes->contains(key)) {
-      return Refuse("reconciled.down: '", key + "' is not among the nodes");
+      return Invalid("reconciled.down: '", key + "' is not among the nodes");
     }
   }
   return absl::OkStatus();
@@ -58,37 +52,35 @@ absl::Status CheckTask(const Core& core, const NodesByKey& nodes,
                        const std::string& at, const RealTask& task) {
   const GangIndex g = core.gangs.Find(task.gang);
   if (g == kNoGang) {
-    return absl::NotFoundError(
-        absl::StrCat(at, ".gang: '", task.gang, "' is not known"));
+    return NotFound(at, ".gang: '", task.gang, "' is not known");
   }
   const GangSpec& spec = core.SpecOf(g);
   const std::vector<Role>& roles = spec.gang().roles;
   if (task.task.role >= roles.size() || task.task.index >= Gang::kMaxTasks ||
       task.alternative >= spec.prepared.shapes[task.task.role].size()) {
-    return Refuse(at,
-                  absl::StrCat(".task: gang '", task.gang, "' has no task (",
-                               task.task.role, ", ", task.task.index,
-                               ") of alternative ", task.alternative));
+    return Invalid(at, ".task: gang '", task.gang, "' has no task (",
+                   task.task.role, ", ", task.task.index, ") of alternative ",
+                   task.alternative);
   }
   if (task.suspended && (task.releasing || !core.config.host.suspend)) {
-    return Refuse(at, task.releasing ? ".suspended: it is being stopped"
-                                     : ".suspended: the host cannot suspend");
+    return Invalid(at, task.releasing ? ".suspended: it is being stopped"
+                                      : ".suspended: the host cannot suspend");
   }
   const auto node = nodes.find(task.node);
   if (node == nodes.end()) {
-    return Refuse(at, ".node: '" + task.node + "' is not among the nodes");
+    return Invalid(at, ".node: '" + task.node + "' is not among the nodes");
   }
   if (down.contains(task.node)) {
-    return Refuse(at, ".node: '" + task.node +
-                          "' is down, and its tasks are lost: leave them out");
+    return Invalid(at, ".node: '" + task.node +
+                           "' is down, and its tasks are lost: leave them out");
   }
   const ShapeId shape = spec.prepared.shapes[task.task.role][task.alternative];
   MUSTER_RETURN_IF_ERROR(CheckSlot(core.cluster, at, shape, task.slot));
   const uint32_t wanted = core.cluster.device_request(shape).count;
   const size_t has = node->second->devices.size();
   if (wanted > has) {
-    return Refuse(at, absl::StrCat(".node: '", task.node, "' has ", has,
-                                   " devices; the task needs ", wanted));
+    return Invalid(at, ".node: '", task.node, "' has ", has,
+                   " devices; the task needs ", wanted);
   }
   return NamedDevices(at, *node->second, wanted, task.devices).status();
 }
@@ -99,18 +91,17 @@ absl::Status CheckGangs(const Core& core, const Reconciled& e) {
     const RealGang& real = e.gangs[i];
     const std::string at = absl::StrCat("reconciled.gangs[", i, "]");
     if (core.gangs.Find(real.gang) == kNoGang) {
-      return absl::NotFoundError(
-          absl::StrCat(at, ".gang: '", real.gang, "' is not known"));
+      return NotFound(at, ".gang: '", real.gang, "' is not known");
     }
     if (!seen.insert(real.gang).second) {
-      return Refuse(at, ".gang: '" + real.gang + "' is there twice");
+      return Invalid(at, ".gang: '" + real.gang + "' is there twice");
     }
     for (const auto& [name, time] :
          {std::pair(".started", real.started),
           std::pair(".checkpoint", real.checkpoint)}) {
       if (time == kForever || (time >= 0 && time <= core.now)) continue;
-      return Refuse(at + name, absl::StrCat(": ", time, " is not in 0..",
-                                            core.now, ", the event's time"));
+      return Invalid(at, name, ": ", time, " is not in 0..", core.now,
+                     ", the event's time");
     }
   }
   return absl::OkStatus();
@@ -136,13 +127,18 @@ absl::Status Check(const Core& core, const Reconciled& e) {
   MUSTER_RETURN_IF_ERROR(CheckNodes(core, e, &nodes));
   const std::set<std::string_view> down(e.down.begin(), e.down.end());
   std::set<std::pair<std::string_view, TaskId>> tasks;
+  Resources sum(core.cluster.resource_count());
   for (size_t i = 0; i < e.tasks.size(); ++i) {
     const RealTask& task = e.tasks[i];
     const std::string at = absl::StrCat("reconciled.tasks[", i, "]");
     MUSTER_RETURN_IF_ERROR(CheckTask(core, nodes, down, at, task));
     if (!tasks.emplace(task.gang, task.task).second) {
-      return Refuse(at, ".task: is there twice");
+      return Invalid(at, ".task: is there twice");
     }
+    const GangSpec& spec = core.SpecOf(core.gangs.Find(task.gang));
+    MUSTER_RETURN_IF_ERROR(
+        AddUse(core, at, spec.prepared.shapes[task.task.role][task.alternative],
+               &sum));
   }
   return absl::OkStatus();
 }

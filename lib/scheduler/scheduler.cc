@@ -4,8 +4,8 @@
 #include <utility>
 #include <variant>
 
-#include "absl/strings/str_cat.h"
 #include "lib/base/hash.h"
+#include "lib/base/status_macros.h"
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/decisions.h"
 #include "lib/scheduler/events.h"
@@ -93,9 +93,7 @@ Scheduler::Impl::Impl(SchedulerConfig config,
 // --- Events -----------------------------------------------------------------
 
 absl::Status Scheduler::Impl::Take(const Event& event) {
-  if (absl::Status status = ValidateTime("event.at", event.at); !status.ok()) {
-    return status;
-  }
+  MUSTER_RETURN_IF_ERROR(ValidateEvent(core().config, event));
   const Time before = core().now;
   core().now = std::max(before, event.at);
   absl::Status status = std::visit(
@@ -121,21 +119,17 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
 // hold there, every question is open.
 absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
   if (config == core().config) return absl::OkStatus();
-  if (absl::Status status = ValidateReconfig(core().config, config);
-      !status.ok()) {
-    return status;
-  }
+  MUSTER_RETURN_IF_ERROR(ValidateReconfig(core().config, config));
   SchedulerState state = StateOf(core());
   state.config = config;
   state.classes.clear();
   for (GangState& gang : state.gangs) {
     gang.look |= gang.phase == GangPhase::kNominated;
   }
+  MUSTER_RETURN_IF_ERROR(ValidateState(state));
   auto next = std::make_unique<Rooms>(config, own_solver);
   StartGenerationsAfter(core(), next->core);
-  if (absl::Status status = Load(next->events, state); !status.ok()) {
-    return status;
-  }
+  MUSTER_RETURN_IF_ERROR(Load(next->events, state));
   std::swap(rooms, next);
   if (next->core.undo.active()) {
     rooms_before_ = std::move(next);
@@ -193,7 +187,7 @@ void Scheduler::Impl::Decide(Plan* plan) {
 
 void Scheduler::Impl::Schedule(Time at, Plan* plan) {
   plan->Clear();
-  if (ValidateTime("now", at).ok()) core().now = std::max(core().now, at);
+  if (IsTime(at)) core().now = std::max(core().now, at);
   TakeInbox(plan);
   Decide(plan);
   if (journal != nullptr) journal->Planned(RecordOf(core(), *plan));
@@ -201,9 +195,11 @@ void Scheduler::Impl::Schedule(Time at, Plan* plan) {
 
 absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
   core().undo.Begin();
-  absl::Status status =
-      Follower(core(), rooms->life, rooms->decisions, rooms->writer)
-          .Follow(plan);
+  absl::Status status = ValidatePlan(core().config, plan);
+  if (status.ok()) {
+    status = Follower(core(), rooms->life, rooms->decisions, rooms->writer)
+                 .Follow(plan);
+  }
   if (!status.ok()) {
     core().undo.Rollback();
     return status;
@@ -223,7 +219,7 @@ absl::Status Scheduler::Impl::WhatIf(Time at, std::span<const Event> what,
   }
   if (status.ok()) {
     plan->Clear();
-    if (ValidateTime("now", at).ok()) core().now = std::max(core().now, at);
+    if (IsTime(at)) core().now = std::max(core().now, at);
     Decide(plan);
   }
   const std::unique_ptr<Rooms> others =
@@ -247,9 +243,7 @@ Scheduler::~Scheduler() = default;
 absl::StatusOr<Scheduler> Scheduler::Create(
     SchedulerConfig config, std::unique_ptr<PlacementSolver> solver,
     std::unique_ptr<Preemptor> preemptor) {
-  if (absl::Status status = ValidateConfig(config); !status.ok()) {
-    return status;
-  }
+  MUSTER_RETURN_IF_ERROR(ValidateConfig(config));
   return Scheduler(std::make_unique<Impl>(std::move(config), std::move(solver),
                                           std::move(preemptor)));
 }
@@ -257,13 +251,10 @@ absl::StatusOr<Scheduler> Scheduler::Create(
 absl::StatusOr<Scheduler> Scheduler::Restore(
     const SchedulerState& state, std::unique_ptr<PlacementSolver> solver,
     std::unique_ptr<Preemptor> preemptor) {
-  absl::StatusOr<Scheduler> s =
-      Create(state.config, std::move(solver), std::move(preemptor));
-  if (!s.ok()) return s.status();
-  if (absl::Status status = Load(s->impl_->rooms->events, state);
-      !status.ok()) {
-    return status;
-  }
+  MUSTER_RETURN_IF_ERROR(ValidateState(state));
+  Scheduler s(std::make_unique<Impl>(state.config, std::move(solver),
+                                     std::move(preemptor)));
+  MUSTER_RETURN_IF_ERROR(Load(s.impl_->rooms->events, state));
   return s;
 }
 
@@ -275,9 +266,7 @@ absl::Status Scheduler::Apply(const Event& event) {
 
 absl::StatusOr<ReconcileReport> Scheduler::Reconcile(Time at,
                                                      const Reconciled& whole) {
-  if (absl::Status status = impl_->Apply({at, whole}); !status.ok()) {
-    return status;
-  }
+  MUSTER_RETURN_IF_ERROR(impl_->Apply({at, whole}));
   return impl_->rooms->report;
 }
 
@@ -299,8 +288,7 @@ absl::Status Scheduler::WhatIf(Time at, std::span<const Event> events,
 absl::StatusOr<Explanation> Scheduler::Explain(std::string_view gang) const {
   const GangIndex g = impl_->core().gangs.Find(gang);
   if (g != kNoGang) return ExplainGang(impl_->core(), *impl_->rooms->solver, g);
-  return absl::NotFoundError(
-      absl::StrCat("gang '", std::string(gang), "' is not known"));
+  return NotFound("gang '", std::string(gang), "' is not known");
 }
 
 SchedulerState Scheduler::State() const { return StateOf(impl_->core()); }
@@ -362,8 +350,7 @@ NodeId Scheduler::FindNode(std::string_view key) const {
 absl::StatusOr<GangState> Scheduler::Find(std::string_view key) const {
   const GangIndex g = impl_->core().gangs.Find(key);
   if (g != kNoGang) return StateOf(impl_->core(), g);
-  return absl::NotFoundError(
-      absl::StrCat("gang '", std::string(key), "' is not known"));
+  return NotFound("gang '", std::string(key), "' is not known");
 }
 
 std::vector<uint32_t> Scheduler::PhaseCounts() const {

@@ -55,8 +55,15 @@ void Serve::ServeClass(PassContext& pass, ClassIndex c) {
   GangClass& cls = waiting.at(c);
   const GangIndex g = cls.first().gang;
   const GangRecord& r = core.gangs.at(g);
-  const uint8_t open = cls.questions().open;
+  uint8_t open = cls.questions().open;
   Reason reason = cls.questions().reason;
+  // Whose tasks could be taken was not asked while it could never fit.
+  const bool was_hopeless = reason.code == ReasonCode::kNeverFits ||
+                            reason.code == ReasonCode::kOverLimitAlways;
+  if (was_hopeless && (open & Questions::kRoom) != 0 &&
+      core.config.preemption) {
+    open |= Questions::kVictims;
+  }
   make_room_.Begin();
   pass.budget.Spend(1);
   if (r.phase == GangPhase::kSuspended) {

@@ -10,15 +10,13 @@
 #include "lib/base/string_map.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/node_changes.h"
-#include "lib/scheduler/validate.h"
+#include "lib/scheduler/real_place.h"
 
 namespace muster {
 
 namespace {
 
 constexpr uint8_t kBorn = Questions::kRoom | Questions::kVictims;
-// Later than any time that a host can tell, and any time reckoned from one.
-constexpr Time kLatest = kForever / 4 * 3;
 
 // Classes that are not as they were born.
 void AddClasses(const Core& core, const ClassList& list, bool grows,
@@ -119,25 +117,20 @@ SchedulerState StateOf(const Core& core) {
 
 namespace {
 
-absl::Status Bad(const std::string& what) {
-  return absl::InvalidArgumentError(absl::StrCat("state.", what));
+template <class... Parts>
+absl::Status Bad(const Parts&... parts) {
+  return Invalid("state.", parts...);
 }
 
 absl::Status LoadNodes(EventContext& context, const SchedulerState& state) {
   Core& core = context.core;
   for (const NodeState& n : state.nodes) {
     if (core.cluster.Find(n.node.key).valid()) {
-      return Bad(absl::StrCat("nodes: '", n.node.key, "' twice"));
+      return Bad("nodes: '", n.node.key, "' twice");
     }
     MUSTER_RETURN_IF_ERROR(Take(context, NodeChanged{n.node}));
-    MUSTER_RETURN_IF_ERROR(ValidateOthers(core.config, n.others));
     MUSTER_RETURN_IF_ERROR(
         ValidateDevices("state.nodes", n.node, n.others.devices));
-    if (n.spot_notice != kForever) {
-      MUSTER_RETURN_IF_ERROR(ValidateTime(
-          absl::StrCat("state.nodes '", n.node.key, "'.spot_notice"),
-          n.spot_notice));
-    }
     NodeBook::Facts facts{n.down, n.draining, n.spot_notice, n.others};
     facts.others.node = n.node.key;
     const NodeIndex index = core.cluster.Find(n.node.key).index;
@@ -158,7 +151,7 @@ absl::Status LoadQueues(EventContext& context, const std::vector<Queue>& all) {
     next.pop_back();
     for (const Queue* q : below[parent]) {
       if (context.core.queues.Find(q->key) != kNoQueue) {
-        return Bad(absl::StrCat("queues: '", q->key, "' twice"));
+        return Bad("queues: '", q->key, "' twice");
       }
       MUSTER_RETURN_IF_ERROR(Take(context, QueueChanged{*q}));
       next.push_back(q->key);
@@ -171,29 +164,21 @@ absl::Status LoadQueues(EventContext& context, const std::vector<Queue>& all) {
 
 absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
   const std::string at = absl::StrCat("gangs '", s.gang.key, "'");
-  for (const auto& [name, time] :
-       {std::pair(".started", s.started),
-        std::pair(".checkpoint", s.checkpoint),
-        std::pair(".since", s.since == kForever ? 0 : s.since)}) {
-    MUSTER_RETURN_IF_ERROR(ValidateTime("state." + at + name, time));
-  }
-  if (s.backoff_until < 0 || s.backoff_until > kLatest) {
-    return Bad(absl::StrCat(at, ".backoff_until: is not in 0..", kLatest));
-  }
   if (s.started > state.now || s.checkpoint > state.now ||
       (s.since > state.now && s.since != kForever)) {
     return Bad(at + ".started, .checkpoint and .since: not later than .now");
   }
+  const bool lives =
+      s.phase == GangPhase::kStarting || s.phase == GangPhase::kRunning;
+  const bool lacks = s.trouble == ReasonCode::kTaskFailed ||
+                     s.trouble == ReasonCode::kBelowMinimum;
+  if (s.since == kForever &&
+      (s.phase == GangPhase::kSuspended || (lives && lacks))) {
+    return Bad(at + ".since: is kForever, but it is suspended, or lacks tasks");
+  }
   if (s.placed_seq >= state.next_seq) {
-    return Bad(absl::StrCat(at, ".placed_seq: decision ", s.placed_seq,
-                            " was never made"));
+    return Bad(at, ".placed_seq: decision ", s.placed_seq, " was never made");
   }
-  constexpr uint32_t kMost = 1u << 31;
-  if (s.attempts >= kMost || s.failures >= kMost) {
-    return Bad(absl::StrCat(at, ".attempts and .failures: below ", kMost));
-  }
-  MUSTER_RETURN_IF_ERROR(ValidateEnum("state." + at + ".phase", s.phase));
-  MUSTER_RETURN_IF_ERROR(ValidateEnum("state." + at + ".trouble", s.trouble));
   return absl::OkStatus();
 }
 
@@ -201,13 +186,11 @@ absl::Status LoadOpen(Core& core, const SchedulerState& state,
                       const GangState& s, GangRecord& r) {
   uint64_t last = 0;
   for (const OpenDecision& o : s.open) {
-    MUSTER_RETURN_IF_ERROR(ValidateEnum(
-        absl::StrCat("state.gangs '", r.key, "'.open.kind"), o.kind));
     if (o.seq <= last || o.seq >= state.next_seq ||
         core.answers.OwnerOf(o.seq) != kNoGang || o.tasks.empty()) {
-      return Bad(absl::StrCat("gangs '", r.key, "'.open: decision ", o.seq,
-                              " has no tasks, is there twice, out of order or"
-                              " was never made"));
+      return Bad("gangs '", r.key, "'.open: decision ", o.seq,
+                 " has no tasks, is there twice, out of order or"
+                 " was never made");
     }
     last = o.seq;
     r.open.push_back(
@@ -216,24 +199,8 @@ absl::Status LoadOpen(Core& core, const SchedulerState& state,
   return absl::OkStatus();
 }
 
-// As many devices as the task asks for; the node may have lost them since.
-absl::Status CheckPlace(const Core& core, const std::string& field,
-                        const TaskState& in, const Allocation& at) {
-  const DeviceRequest& request = core.cluster.device_request(at.shape);
-  const uint32_t has = in.devices.size();
-  if (has != request.count) {
-    return Bad(absl::StrCat(field, ".devices: are ", has, "; the task has ",
-                            request.count));
-  }
-  const uint32_t slots =
-      request.partition.empty() ? 1 : PartitionScheme::kMaxSlices;
-  if (in.slot < slots) return absl::OkStatus();
-  return Bad(
-      absl::StrCat(field, ".slot: ", in.slot, " is not in 0..", slots - 1));
-}
-
 absl::Status LoadTask(EventContext& context, const GangState& s, GangEdit& gang,
-                      const TaskState& in) {
+                      const TaskState& in, Resources* used) {
   Core& core = context.core;
   const GangSpec& spec = core.specs.at(gang->spec);
   const std::string field =
@@ -246,10 +213,9 @@ absl::Status LoadTask(EventContext& context, const GangState& s, GangEdit& gang,
       (!gang->tasks.empty() && !(gang->tasks.back().task < in.task))) {
     return Bad(field + ": the gang has no such task there");
   }
-  MUSTER_RETURN_IF_ERROR(ValidateEnum("state." + field + ".phase", in.phase));
   if (in.attempt > s.attempts) {
-    return Bad(absl::StrCat(field, ".attempt: ", in.attempt,
-                            " was never planned; the last is ", s.attempts));
+    return Bad(field, ".attempt: ", in.attempt,
+               " was never planned; the last is ", s.attempts);
   }
   TaskRecord task;
   task.task = in.task;
@@ -262,7 +228,8 @@ absl::Status LoadTask(EventContext& context, const GangState& s, GangEdit& gang,
     const absl::StatusOr<NodeIndex> n = NodeNamed(core, in.node);
     if (!n.ok()) return n.status();
     task.at.node = *n;
-    MUSTER_RETURN_IF_ERROR(CheckPlace(core, field, in, task.at));
+    MUSTER_RETURN_IF_ERROR(CheckPlace(core.cluster, "state." + field, task.at));
+    MUSTER_RETURN_IF_ERROR(AddUse(core, "state." + field, task.at.shape, used));
   }
   for (const OpenDecision& o : s.open) {
     if (std::find(o.tasks.begin(), o.tasks.end(), in.task) != o.tasks.end()) {
@@ -275,30 +242,29 @@ absl::Status LoadTask(EventContext& context, const GangState& s, GangEdit& gang,
 }
 
 absl::Status LoadTasks(EventContext& context, const GangState& s,
-                       GangEdit& gang) {
+                       GangEdit& gang, Resources* used) {
   for (const TaskState& in : s.tasks) {
-    MUSTER_RETURN_IF_ERROR(LoadTask(context, s, gang, in));
+    MUSTER_RETURN_IF_ERROR(LoadTask(context, s, gang, in, used));
   }
   for (const OpenRecord& open : gang->open) {
     if (Answers::OwedTasks(*gang, open.seq).size() != open.unanswered) {
-      return Bad(absl::StrCat("gangs '", gang->key, "'.open: decision ",
-                              open.seq, " names tasks that are nowhere"));
+      return Bad("gangs '", gang->key, "'.open: decision ", open.seq,
+                 " names tasks that are nowhere");
     }
   }
   // Whatever is to start or being released owes an answer.
   for (const TaskRecord& task : gang->tasks) {
     const bool owes = task.phase == TaskPhase::kStarting;
     if (owes && task.open_seq == 0) {
-      return Bad(absl::StrCat("gangs '", gang->key, "'.open: no decision",
-                              " starts task (", task.task.role, ", ",
-                              task.task.index, ")"));
+      return Bad("gangs '", gang->key, "'.open: no decision", " starts task (",
+                 task.task.role, ", ", task.task.index, ")");
     }
   }
   return absl::OkStatus();
 }
 
 absl::Status LoadGang(EventContext& context, const SchedulerState& state,
-                      const GangState& s) {
+                      const GangState& s, Resources* used) {
   Core& core = context.core;
   MUSTER_RETURN_IF_ERROR(CheckGangValues(state, s));
   MUSTER_RETURN_IF_ERROR(Submit(context, s.gang, true));
@@ -317,19 +283,16 @@ absl::Status LoadGang(EventContext& context, const SchedulerState& state,
     gang->since = s.since;
     gang->look = s.look;
     MUSTER_RETURN_IF_ERROR(LoadOpen(core, state, s, *gang));
-    MUSTER_RETURN_IF_ERROR(LoadTasks(context, s, gang));
+    MUSTER_RETURN_IF_ERROR(LoadTasks(context, s, gang, used));
     core.answers.Know(g, *gang);
   }
   if (s.placed_seq >= state.round_seq) core.placed.push_back(g);
   const absl::Status whole = CheckGang(core, g);
-  return whole.ok() ? whole : Bad(absl::StrCat("gangs: ", whole.message()));
+  return whole.ok() ? whole : Bad("gangs: ", whole.message());
 }
 
 absl::Status LoadClass(Core& core, const ClassState& s) {
   const std::string at = absl::StrCat("classes '", s.gang, "'");
-  MUSTER_RETURN_IF_ERROR(ValidateEnum("state." + at + ".code", s.code));
-  MUSTER_RETURN_IF_ERROR(
-      ValidateEnum("state." + at + ".object_kind", s.object_kind));
   const GangIndex g = core.gangs.Find(s.gang);
   if (g == kNoGang) return Bad(at + ".gang: is not known");
   ClassList& list = s.grows ? core.lists.growing() : core.lists.waiting();
@@ -342,10 +305,7 @@ absl::Status LoadClass(Core& core, const ClassState& s) {
       s.grows ? Questions::kRoom
               : Questions::kRoom | Questions::kVictims | Questions::kPutOff;
   if ((s.open & ~all) != 0) {
-    return Bad(absl::StrCat(at, ".open: ", s.open, " is no sum of questions"));
-  }
-  if (s.retry_at != kForever && (s.retry_at < 0 || s.retry_at > kLatest)) {
-    return Bad(absl::StrCat(at, ".retry_at: is not in 0..", kLatest));
+    return Bad(at, ".open: ", s.open, " is no sum of questions");
   }
   list.SetQuestions(c, QuestionsOf(core, s));
   return absl::OkStatus();
@@ -355,13 +315,7 @@ absl::Status LoadClass(Core& core, const ClassState& s) {
 
 absl::Status Load(EventContext& context, const SchedulerState& state) {
   Core& core = context.core;
-  MUSTER_RETURN_IF_ERROR(ValidateTime("state.now", state.now));
-  constexpr uint64_t kMost = uint64_t{1} << 62;
-  if (state.next_seq == 0 || state.next_seq > kMost || state.version > kMost) {
-    return Bad(absl::StrCat("next_seq and .version: at most ", kMost,
-                            "; next_seq at least 1"));
-  }
-  if (state.round_seq == 0 || state.round_seq > state.next_seq) {
+  if (state.round_seq > state.next_seq) {
     return Bad("round_seq: is not in 1..next_seq");
   }
   core.next_seq = state.next_seq;
@@ -380,8 +334,9 @@ absl::Status Load(EventContext& context, const SchedulerState& state) {
     MUSTER_RETURN_IF_ERROR(Take(context, BudgetChanged{b}));
   }
   MUSTER_RETURN_IF_ERROR(LoadQueues(context, state.queues));
+  Resources used;
   for (const GangState& g : state.gangs) {
-    MUSTER_RETURN_IF_ERROR(LoadGang(context, state, g));
+    MUSTER_RETURN_IF_ERROR(LoadGang(context, state, g, &used));
   }
   core.opener.Forget();  // What is open is said.
   for (const ClassState& c : state.classes) {

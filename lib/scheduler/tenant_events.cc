@@ -6,7 +6,6 @@
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 #include "lib/scheduler/events.h"
-#include "lib/scheduler/validate.h"
 
 namespace muster {
 
@@ -19,22 +18,20 @@ absl::Status CheckParent(const Core& core, const Queue& queue) {
   const QueueIndex parent = core.queues.Find(queue.parent);
   const bool is_itself = queue.parent == queue.key;
   if (parent == kNoQueue && !is_itself) {
-    return absl::NotFoundError(
-        absl::StrCat(field, "'", queue.parent, "' is not known"));
+    return NotFound(field, "'", queue.parent, "' is not known");
   }
   const QueueIndex known = core.queues.Find(queue.key);
   if (is_itself || (known != kNoQueue && core.queues.IsWithin(parent, known))) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        field, "'", queue.parent, "' is the queue itself, or below it"));
+    return Invalid(field, "'", queue.parent,
+                   "' is the queue itself, or below it");
   }
   if (core.queues.at(parent).gangs > 0) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        field, "'", queue.parent, "' holds gangs, which only a leaf does"));
+    return NotNow(field, "'", queue.parent,
+                  "' holds gangs, which only a leaf does");
   }
   const uint32_t below = known == kNoQueue ? 0 : core.queues.HeightOf(known);
-  if (core.queues.at(parent).depth + 1 + below > QueueTree::kMaxDepth) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        field, "the tree would be deeper than ", QueueTree::kMaxDepth));
+  if (core.queues.at(parent).depth + 1 + below > Queue::kMaxDepth) {
+    return Invalid(field, "the tree would be deeper than ", Queue::kMaxDepth);
   }
   return absl::OkStatus();
 }
@@ -44,7 +41,6 @@ absl::Status CheckParent(const Core& core, const Queue& queue) {
 absl::Status Take(EventContext& context, const QueueChanged& e) {
   Core& core = context.core;
   const Queue& queue = e.queue;
-  MUSTER_RETURN_IF_ERROR(ValidateQueue(core.config, queue));
   MUSTER_RETURN_IF_ERROR(CheckParent(core, queue));
   const QueueIndex known = core.queues.Find(queue.key);
   if (known != kNoQueue && core.queues.at(known).queue == queue) {
@@ -66,12 +62,10 @@ absl::Status Take(EventContext& context, const QueueRemoved& e) {
   Core& core = context.core;
   const QueueIndex q = core.queues.Find(e.queue);
   if (q == kNoQueue) {
-    return absl::NotFoundError(
-        absl::StrCat("queue '", e.queue, "' is not known"));
+    return NotFound("queue '", e.queue, "' is not known");
   }
   if (!core.queues.IsLeaf(q) || core.queues.at(q).gangs > 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("queue '", e.queue, "' has children or gangs"));
+    return NotNow("queue '", e.queue, "' has children or gangs");
   }
   const Queue old = core.queues.at(q).queue;
   core.queues.Remove(q);
@@ -81,7 +75,6 @@ absl::Status Take(EventContext& context, const QueueRemoved& e) {
 
 absl::Status Take(EventContext& context, const PriorityClassChanged& e) {
   Core& core = context.core;
-  MUSTER_RETURN_IF_ERROR(ValidatePriorityClass(e.priority_class));
   const uint32_t known = core.classes.Find(e.priority_class.key);
   if (known == PriorityClasses::kNone) {
     const uint32_t position = core.classes.Upsert(e.priority_class);
@@ -110,12 +103,10 @@ absl::Status Take(EventContext& context, const PriorityClassRemoved& e) {
   Core& core = context.core;
   const uint32_t known = core.classes.Find(e.priority_class);
   if (known == PriorityClasses::kNone || e.priority_class.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("priority class '", e.priority_class, "' is not known"));
+    return NotFound("priority class '", e.priority_class, "' is not known");
   }
   if (core.classes.gangs(known) > 0) {
-    return absl::FailedPreconditionError(
-        absl::StrCat("priority class '", e.priority_class, "' has gangs"));
+    return NotNow("priority class '", e.priority_class, "' has gangs");
   }
   const PriorityClass old = core.classes.at(known);
   core.undo.Changed([&core, old] { core.classes.Upsert(old); });
@@ -126,11 +117,9 @@ absl::Status Take(EventContext& context, const PriorityClassRemoved& e) {
 absl::Status Take(EventContext& context, const BudgetChanged& e) {
   Core& core = context.core;
   const DisruptionBudget& budget = e.budget;
-  MUSTER_RETURN_IF_ERROR(ValidateBudget(budget));
   const DisruptionBudget* known = core.budgets.Find(budget.key);
   if (known == nullptr && budget.gangs.empty()) {
-    return absl::NotFoundError(
-        absl::StrCat("budget '", budget.key, "' is not known"));
+    return NotFound("budget '", budget.key, "' is not known");
   }
   if (known != nullptr && *known == budget) return absl::OkStatus();
   const DisruptionBudget old =

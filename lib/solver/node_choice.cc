@@ -96,6 +96,7 @@ class NodeContest {
 
   // The nodes of a spot.
   void Enter(const Spot& spot) {
+    if (spot.level != problem_.tree(0).hosts && EnterByIndex(spot)) return;
     board_.table().ForEachNode(problem_.column(task_.role), spot,
                                [&](NodeIndex node) {
                                  ++problem_.steps;
@@ -106,6 +107,31 @@ class NodeContest {
   NodeIndex best() const { return best_; }
 
  private:
+  // The best of the nodes of the spot alone, where nothing but the rank tells
+  // them apart: narrower domains that hold tasks have no room. Steps are those
+  // of a look at each.
+  bool EnterByIndex(Spot spot) {
+    SlotTable& table = board_.table();
+    const uint32_t column = problem_.column(task_.role);
+    if (!table.indexed() || !spots_.empty() || table.HasScores(column) ||
+        problem_.policy().PerGang() || !problem_.Slices(task_.role).empty()) {
+      return false;
+    }
+    const uint32_t nodes = table.WithSlots(column, spot);
+    bool nowhere = false;
+    if (!board_.Narrow(task_, &spot, &nowhere)) return false;
+    problem_.steps += nodes;
+    if (nowhere) return true;
+    NodeIndex node = spot.domain;
+    const bool inside = !problem_.Chain(task_.role).empty();
+    if (spot.level == problem_.tree(0).hosts
+            ? table.slots(column, node) > 0
+            : table.Best(column, spot, inside, &node)) {
+      Enter(node);
+    }
+    return true;
+  }
+
   void Enter(NodeIndex node) {
     if (!board_.Allowed(task_, node)) return;
     if (std::any_of(spots_.begin(), spots_.end(), [&](const Spot& s) {

@@ -190,15 +190,42 @@ uint32_t SlotTable::Most(uint32_t column, const Spot& spot) const {
     }
     return most;
   }
-  const index::Layout& layout = *layouts_[spot.tree];
   const index::Column& of = this->column(spot.tree, column);
   if (spot.level == kEverywhere) return of.most();
-  const auto [from, to] = layout.range(spot.level, spot.domain);
-  if (from == to) return 0;
-  for (uint32_t c = layout.chunk_of(from); c <= layout.chunk_of(to - 1); ++c) {
-    most = std::max(most, of.most(c));
-  }
+  const auto [first, last] = ChunksOf(spot);
+  for (uint32_t c = first; c < last; ++c) most = std::max(most, of.most(c));
   return most;
+}
+
+std::pair<uint32_t, uint32_t> SlotTable::ChunksOf(const Spot& spot) const {
+  const index::Layout& layout = *layouts_[spot.tree];
+  if (spot.level == kEverywhere) {
+    return {0, static_cast<uint32_t>(layout.chunks().size())};
+  }
+  const auto [from, to] = layout.range(spot.level, spot.domain);
+  if (from == to) return {0, 0};
+  return {layout.chunk_of(from), layout.chunk_of(to - 1) + 1};
+}
+
+bool SlotTable::Best(uint32_t column, const Spot& spot, bool inside,
+                     NodeIndex* best) {
+  const index::Layout& layout = *layouts_[spot.tree];
+  index::Column& of =
+      *columns_[static_cast<size_t>(spot.tree) * count_ + column];
+  of.RefreshRanks(problem_->cluster());
+  auto [first, last] = ChunksOf(spot);
+  if (inside) last = std::min(last, layout.inside_chunks());
+  index::Position p = 0;
+  if (!of.BestIn(first, last, &p)) return false;
+  *best = layout.node(p);
+  return true;
+}
+
+uint32_t SlotTable::WithSlots(uint32_t column, const Spot& spot) const {
+  const index::Column& of = this->column(spot.tree, column);
+  if (spot.level == kEverywhere) return of.with_slots();
+  const auto [first, last] = ChunksOf(spot);
+  return of.WithSlots(first, last);
 }
 
 int64_t SlotTable::Score(uint32_t column, NodeIndex node) const {
@@ -225,8 +252,11 @@ int64_t SlotTable::UsefulAtMost(size_t kind, const Spot& spot) const {
   const Cluster& cluster = problem_->cluster();
   int64_t use = 0;
   for (uint32_t c = 0; c < count_; ++c) {
-    use += static_cast<int64_t>(Sum(c, spot)) *
-           cluster.demand(problem_->columns()[c].shape)[kinds_[kind]];
+    // As much as is free at most, and so within kMaxTotal.
+    const int64_t more =
+        static_cast<int64_t>(Sum(c, spot)) *
+        cluster.demand(problem_->columns()[c].shape)[kinds_[kind]];
+    use = std::min(use, Resources::kMaxTotal - 1) + std::max<int64_t>(0, more);
   }
   return use;
 }
@@ -239,8 +269,9 @@ void SlotTable::AddUseful(NodeIndex node, int64_t* amounts) const {
     const ResourceKind k = kinds_[i];
     int64_t use = 0;
     for (uint32_t c = 0; c < count_; ++c) {
-      use += int64_t{slots(c, node)} *
-             cluster.demand(problem_->columns()[c].shape)[k];
+      use = std::min(use, Resources::kMaxTotal) +
+            int64_t{slots(c, node)} *
+                cluster.demand(problem_->columns()[c].shape)[k];
     }
     if (use == 0) continue;
     amounts[i] += std::min(use, FreeUpTo(cluster, node, k, ledger, use));

@@ -7,6 +7,7 @@
 #include <bit>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lib/index/placement_index.h"
@@ -61,6 +62,13 @@ class SlotTable {
   void ForEachNode(uint32_t column, const Spot& spot, const F& f) const;
   template <class F>
   void ForEachNodeOfAny(const Spot& spot, const F& f) const;
+  // If indexed: the node of least rank in the spot, which is no single node,
+  // and of these the first in the order of the tree; false if none has slots.
+  // With `inside`, of the topology alone.
+  bool Best(uint32_t column, const Spot& spot, bool inside, NodeIndex* best);
+  // If indexed: nodes of the spot, which is no single node, with slots.
+  // O(nodes / 64), everywhere O(1).
+  uint32_t WithSlots(uint32_t column, const Spot& spot) const;
   // Whether no node of the spot has `tasks` slots of the column.
   bool NoneWith(uint32_t column, uint32_t tasks, const Spot& spot) const {
     return Most(column, spot) < std::min(tasks, index::Column::kMaxSlots);
@@ -102,6 +110,8 @@ class SlotTable {
   int64_t ReadScore(uint32_t column, NodeIndex node) const;
   void FindKinds();
   void FindOrders();
+  // If indexed: the chunks of the spot, first and one past.
+  std::pair<uint32_t, uint32_t> ChunksOf(const Spot& spot) const;
   // If listed: the nodes of the spot, not of one node, others among them.
   std::span<const NodeIndex> ListedNodes(const Spot& spot) const;
   template <class Any, class F>
@@ -131,14 +141,7 @@ class SlotTable {
 template <class Any, class F>
 void SlotTable::Visit(const Spot& spot, const Any& any, const F& f) const {
   const index::Layout& layout = *layouts_[spot.tree];
-  uint32_t first = 0;
-  uint32_t last = static_cast<uint32_t>(layout.chunks().size());
-  if (spot.level != kEverywhere) {
-    const auto [from, to] = layout.range(spot.level, spot.domain);
-    if (from == to) return;
-    first = layout.chunk_of(from);
-    last = layout.chunk_of(to - 1) + 1;
-  }
+  const auto [first, last] = ChunksOf(spot);
   for (uint32_t c = first; c < last; ++c) {
     const index::Position base = layout.chunks()[c].first;
     for (uint64_t bits = any(c); bits != 0; bits &= bits - 1) {

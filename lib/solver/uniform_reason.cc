@@ -7,6 +7,8 @@
 namespace muster::solver {
 namespace {
 
+using Table = index::CapacityTable;
+
 Reason OfRole(ReasonCode code, int64_t needed, int64_t available) {
   return {.code = code,
           .object_kind = ReasonObject::kRole,
@@ -24,12 +26,13 @@ bool UniformReason::Never(const Cluster& cluster,
   const uint64_t needed = request.gang->gang.roles[0].min_tasks;
   uint64_t most = 0;
   bool first = true;
+  const int level = rule.required >= 0 ? rule.required
+                    : rule.named       ? Table::kInside
+                                       : Table::kAnywhere;
   for (const ShapeId shape : request.gang->shapes[0]) {
-    const index::CapacityTable::Capacity& capacity =
-        capacity_.Get(cluster, rule.topology, shape);
-    const uint64_t ever = rule.required >= 0 ? capacity.most[rule.required]
-                          : rule.named       ? capacity.inside
-                                             : capacity.everywhere;
+    const Table::Capacity capacity =
+        capacity_.Get(cluster, rule.topology, level, shape, needed);
+    const uint64_t ever = capacity.most;
     if (ever >= needed) return false;
     if (first || ever > most ||
         (reason->code == ReasonCode::kNoNodeAdmits && capacity.admitted)) {
@@ -50,7 +53,7 @@ Reason UniformReason::Shortage(const Cluster& cluster,
                                const PlacementRequest& request, ShapeId shape,
                                int64_t slots) {
   const int64_t needed = request.gang->gang.roles[0].min_tasks;
-  if (!capacity_.Get(cluster, -1, shape).admitted) {
+  if (!capacity_.Get(cluster, -1, Table::kAnywhere, shape, 1).admitted) {
     return OfRole(ReasonCode::kNoNodeAdmits, needed, 0);
   }
   const Resources& demand = cluster.demand(shape);

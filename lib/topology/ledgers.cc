@@ -195,8 +195,13 @@ void Ledgers::PostShare(NodeIndex n, uint32_t device, Share share,
                         size_t ledger, int sign) {
   DeviceBook& book = At(n, device);
   Share& rest = book.rest[ledger];
-  rest.milli -= sign * share.milli;
-  rest.memory -= sign * share.memory;
+  // Modulo 2^n, so that it can be taken back whatever a host books: only 2^20
+  // tasks and more on one device, which nothing places there, go beyond.
+  rest.milli = static_cast<int32_t>(static_cast<uint32_t>(rest.milli) -
+                                    static_cast<uint32_t>(sign * share.milli));
+  rest.memory =
+      static_cast<int64_t>(static_cast<uint64_t>(rest.memory) -
+                           static_cast<uint64_t>(sign * share.memory));
   const uint64_t bit = uint64_t{1} << device % kBits;
   uint64_t& unshared = Bits(n, device).unshared[ledger];
   unshared = rest == Whole(book) ? unshared | bit : unshared & ~bit;

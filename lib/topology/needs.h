@@ -71,13 +71,12 @@ inline int64_t MemoryOf(int32_t milli, int64_t device_memory) {
 }
 
 // floor(1000 * memory / device_memory); a whole device where that is unknown.
-// Requests far above the device are cut off: they fit nowhere anyway.
+// Requests above the device are cut off: they fit nowhere anyway.
 inline int32_t MilliOf(int64_t memory, int64_t device_memory) {
-  constexpr int64_t kMost = 1000 * kWholeDevice;
   if (device_memory <= 0) return kWholeDevice;
-  if (memory / device_memory >= kMost / kWholeDevice) return kMost;
-  return static_cast<int32_t>(static_cast<__int128>(memory) * kWholeDevice /
-                              device_memory);
+  const __int128 milli =
+      static_cast<__int128>(memory) * kWholeDevice / device_memory;
+  return static_cast<int32_t>(std::min<__int128>(milli, 2 * kWholeDevice));
 }
 
 // What one task with these needs takes of one device. Of a partition, at least:

@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "lib/base/status_macros.h"
+
 namespace muster::wire::internal {
 
 absl::Status ErrorOf(const std::string& path, const char* doing) {
@@ -98,12 +100,10 @@ absl::Status File::Sync() {
 }
 
 absl::StatusOr<std::string> ReadWhole(const std::string& path) {
-  absl::StatusOr<File> file = File::OpenToRead(path);
-  if (!file.ok()) return file.status();
-  absl::StatusOr<uint64_t> size = file->Size();
-  if (!size.ok()) return size.status();
-  std::string bytes(*size, '\0');
-  absl::Status status = file->ReadAt(0, bytes.size(), bytes.data());
+  MUSTER_ASSIGN_OR_RETURN(File file, File::OpenToRead(path));
+  MUSTER_ASSIGN_OR_RETURN(uint64_t size, file.Size());
+  std::string bytes(size, '\0');
+  absl::Status status = file.ReadAt(0, bytes.size(), bytes.data());
   if (!status.ok()) return status;
   return bytes;
 }
@@ -111,10 +111,9 @@ absl::StatusOr<std::string> ReadWhole(const std::string& path) {
 absl::Status ReplaceWhole(const std::string& path, std::string_view bytes) {
   const std::string fresh = path + ".new";
   unlink(fresh.c_str());  // Left by a crash.
-  absl::StatusOr<File> file = File::Create(fresh);
-  if (!file.ok()) return file.status();
-  absl::Status status = file->Append(bytes);
-  if (status.ok()) status = file->Sync();
+  MUSTER_ASSIGN_OR_RETURN(File file, File::Create(fresh));
+  absl::Status status = file.Append(bytes);
+  if (status.ok()) status = file.Sync();
   if (status.ok() && rename(fresh.c_str(), path.c_str()) != 0) {
     status = ErrorOf(path, "replace");
   }
@@ -130,9 +129,8 @@ absl::Status SyncDirectoryOf(const std::string& path) {
   const std::string directory = slash == std::string::npos ? "."
                                 : slash == 0               ? "/"
                                              : path.substr(0, slash);
-  absl::StatusOr<File> file = File::OpenToRead(directory);
-  if (!file.ok()) return file.status();
-  return file->Sync();
+  MUSTER_ASSIGN_OR_RETURN(File file, File::OpenToRead(directory));
+  return file.Sync();
 }
 
 }  // namespace muster::wire::internal

@@ -4,6 +4,7 @@
 #include <utility>
 #include <variant>
 
+#include "lib/base/status_macros.h"
 #include "lib/wire/file.h"
 #include "lib/wire/format.h"
 #include "lib/wire/frame.h"
@@ -17,11 +18,10 @@ using internal::kFrameSize;
 using internal::kPreambleSize;
 
 absl::StatusOr<JournalReader> JournalReader::Open(const std::string& path) {
-  absl::StatusOr<internal::File> file = internal::File::OpenToRead(path);
-  if (!file.ok()) return file.status();
-  absl::StatusOr<uint64_t> size = file->Size();
-  if (!size.ok()) return size.status();
-  return Start(std::make_unique<internal::Input>(*std::move(file), *size));
+  MUSTER_ASSIGN_OR_RETURN(internal::File file,
+                          internal::File::OpenToRead(path));
+  MUSTER_ASSIGN_OR_RETURN(uint64_t size, file.Size());
+  return Start(std::make_unique<internal::Input>(std::move(file), size));
 }
 
 absl::StatusOr<JournalReader> JournalReader::OfBytes(std::string_view bytes,
@@ -39,13 +39,13 @@ absl::StatusOr<JournalReader> JournalReader::Start(
     std::unique_ptr<internal::Input> input) {
   JournalReader reader(std::move(input));
   if (absl::Status s = reader.ReadPreamble(); !s.ok()) return s;
-  absl::StatusOr<std::optional<std::string_view>> frame = reader.ReadFrame();
-  if (!frame.ok()) return frame.status();
-  if (!frame->has_value()) {
+  MUSTER_ASSIGN_OR_RETURN(std::optional<std::string_view> frame,
+                          reader.ReadFrame());
+  if (!frame.has_value()) {
     return reader.Damage("the journal ends before its first record does");
   }
   JournalRecord record;
-  if (absl::Status s = reader.ParseRecord(**frame, &record); !s.ok()) return s;
+  if (absl::Status s = reader.ParseRecord(*frame, &record); !s.ok()) return s;
   auto* header = std::get_if<JournalHeader>(&record.what);
   if (header == nullptr) return reader.Damage("the first record is no header");
   reader.header_ = std::move(*header);
@@ -79,9 +79,8 @@ std::string JournalReader::Where() const {
 
 absl::Status JournalReader::ReadPreamble() {
   const size_t n = std::min<uint64_t>(input_->size(), kPreambleSize);
-  absl::StatusOr<std::string_view> bytes = input_->Read(0, n);
-  if (!bytes.ok()) return bytes.status();
-  return internal::CheckPreamble(*bytes, internal::kJournalMagic, "journal",
+  MUSTER_ASSIGN_OR_RETURN(std::string_view bytes, input_->Read(0, n));
+  return internal::CheckPreamble(bytes, internal::kJournalMagic, "journal",
                                  input_->name());
 }
 
@@ -90,11 +89,11 @@ absl::StatusOr<std::optional<std::string_view>> JournalReader::ReadFrame() {
   if (rest == 0) return std::nullopt;
   if (rest < kFrameSize) return Torn();
 
-  absl::StatusOr<std::string_view> frame = input_->Read(offset_, kFrameSize);
-  if (!frame.ok()) return frame.status();
+  MUSTER_ASSIGN_OR_RETURN(std::string_view frame,
+                          input_->Read(offset_, kFrameSize));
   uint32_t length = 0;
   uint32_t checksum = 0;
-  if (!internal::GetFrame(*frame, &length, &checksum)) {
+  if (!internal::GetFrame(frame, &length, &checksum)) {
     // A file system may have made the file longer without the bytes.
     absl::StatusOr<bool> zeros = OnlyZeros(offset_);
     if (!zeros.ok()) return zeros.status();
@@ -106,15 +105,14 @@ absl::StatusOr<std::optional<std::string_view>> JournalReader::ReadFrame() {
   }
   if (length > rest - kFrameSize) return Torn();
 
-  absl::StatusOr<std::string_view> record =
-      input_->Read(offset_ + kFrameSize, length);
-  if (!record.ok()) return record.status();
-  if (internal::Crc32c(*record) != checksum) {
+  MUSTER_ASSIGN_OR_RETURN(std::string_view record,
+                          input_->Read(offset_ + kFrameSize, length));
+  if (internal::Crc32c(record) != checksum) {
     if (length == rest - kFrameSize) return Torn();
     return Damage("the checksum is not that of the record");
   }
   next_ = offset_ + kFrameSize + length;
-  return *record;
+  return record;
 }
 
 absl::Status JournalReader::ParseRecord(std::string_view bytes,

@@ -3,6 +3,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lib/base/status_macros.h"
 #include "lib/wire/format.h"
 #include "lib/wire/frame.h"
 #include "lib/wire/locked_file.h"
@@ -70,21 +71,20 @@ absl::StatusOr<std::unique_ptr<JournalWriter>> JournalWriter::Create(
     JournalOptions options) {
   absl::StatusOr<std::string> bytes = Beginning(start);
   if (!bytes.ok()) return Within(path, bytes.status());
-  absl::StatusOr<internal::LockedFile> file =
-      internal::LockedFile::Create(path, *bytes);
-  if (!file.ok()) return file.status();
-  return std::unique_ptr<JournalWriter>(new JournalWriter(
-      std::make_unique<internal::LockedFile>(*std::move(file)), bytes->size(),
-      options));
+  MUSTER_ASSIGN_OR_RETURN(internal::LockedFile file,
+                          internal::LockedFile::Create(path, *bytes));
+  return std::unique_ptr<JournalWriter>(
+      new JournalWriter(std::make_unique<internal::LockedFile>(std::move(file)),
+                        bytes->size(), options));
 }
 
 absl::StatusOr<std::unique_ptr<JournalWriter>> JournalWriter::Continue(
     const std::string& path, JournalOptions options) {
-  absl::StatusOr<internal::WholeJournal> journal = internal::OpenWhole(path);
-  if (!journal.ok()) return journal.status();
+  MUSTER_ASSIGN_OR_RETURN(internal::WholeJournal journal,
+                          internal::OpenWhole(path));
   return std::unique_ptr<JournalWriter>(new JournalWriter(
-      std::make_unique<internal::LockedFile>(std::move(journal->file)),
-      journal->size, options));
+      std::make_unique<internal::LockedFile>(std::move(journal.file)),
+      journal.size, options));
 }
 
 JournalWriter::JournalWriter(const SchedulerState& start, std::string* sink)

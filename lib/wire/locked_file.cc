@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <system_error>
 
+#include "lib/base/status_macros.h"
+
 namespace muster::wire::internal {
 namespace {
 
@@ -158,15 +160,14 @@ absl::StatusOr<LockedFile> LockedFile::Create(const std::string& path,
   if (lstat(path.c_str(), &named) == 0) return exists();
 
   const std::string fresh = path + kBeside;
-  absl::StatusOr<File> file = WriteLocked(fresh, bytes, nullptr);
-  if (!file.ok()) return file.status();
+  MUSTER_ASSIGN_OR_RETURN(File file, WriteLocked(fresh, bytes, nullptr));
   if (!NameNew(fresh, path)) {
     absl::Status status = errno == EEXIST ? exists() : ErrorOf(path, "create");
     unlink(fresh.c_str());
     return status;
   }
-  file->Renamed(path);
-  LockedFile created(*std::move(file));
+  file.Renamed(path);
+  LockedFile created(std::move(file));
   if (absl::Status s = created.SyncName(); !s.ok()) return s;
   return created;
 }
@@ -180,8 +181,7 @@ absl::Status LockedFile::Replace(std::string_view bytes,
         "the writer itself may move, remove or replace that");
   }
   const std::string fresh = place_ + kBeside;
-  absl::StatusOr<File> file = WriteLocked(fresh, bytes, &file_);
-  if (!file.ok()) return file.status();
+  MUSTER_ASSIGN_OR_RETURN(File file, WriteLocked(fresh, bytes, &file_));
   absl::Status status;
   if (!keep.empty()) status = KeepAs(keep);
   if (status.ok() && rename(fresh.c_str(), place_.c_str()) != 0) {
@@ -191,8 +191,8 @@ absl::Status LockedFile::Replace(std::string_view bytes,
     unlink(fresh.c_str());
     return status;
   }
-  file->Renamed(path());
-  file_ = *std::move(file);  // And with the old one goes its lock.
+  file.Renamed(path());
+  file_ = std::move(file);  // And with the old one goes its lock.
   return absl::OkStatus();
 }
 

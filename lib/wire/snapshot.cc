@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "lib/base/status_macros.h"
 #include "lib/wire/crc32c.h"
 #include "lib/wire/file.h"
 #include "lib/wire/fixed.h"
@@ -67,15 +68,13 @@ absl::StatusOr<SchedulerState> DecodeSnapshot(std::string_view bytes,
 
 absl::Status WriteSnapshot(const std::string& path,
                            const SchedulerState& state) {
-  absl::StatusOr<std::string> bytes = EncodeSnapshot(state);
-  if (!bytes.ok()) return bytes.status();
-  return internal::ReplaceWhole(path, *bytes);
+  MUSTER_ASSIGN_OR_RETURN(std::string bytes, EncodeSnapshot(state));
+  return internal::ReplaceWhole(path, bytes);
 }
 
 absl::StatusOr<SchedulerState> ReadSnapshot(const std::string& path) {
-  absl::StatusOr<std::string> bytes = internal::ReadWhole(path);
-  if (!bytes.ok()) return bytes.status();
-  return DecodeSnapshot(*bytes, path);
+  MUSTER_ASSIGN_OR_RETURN(std::string bytes, internal::ReadWhole(path));
+  return DecodeSnapshot(bytes, path);
 }
 
 }  // namespace muster::wire

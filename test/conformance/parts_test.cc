@@ -93,7 +93,7 @@ TEST(Flavors, PodsThatOnlyStayTogetherAskForNoTopology) {
 TEST(Kinds, UnitsAreWholeAndRoundedTheSafeWay) {
   const Scenario s = ReadOrDie(MakeScenario("cycle", Parse(R"({
     "cluster": {"nodes": [{"name": "n", "capacity":
-        {"cpu": 1000, "gpu": 4, "memory": 70368744177664, "pods": 5}}]},
+        {"cpu": 1000, "gpu": 4, "memory": 144115188075855872, "pods": 5}}]},
     "gangs": [{"name": "g", "pods": [{"name": "p", "requests":
         {"cpu": 0.4, "memory": 1025, "gpu": 1}}]}]})")));
   const Kinds kinds(s);
@@ -104,7 +104,7 @@ TEST(Kinds, UnitsAreWholeAndRoundedTheSafeWay) {
   EXPECT_EQ(asked[kinds.Find("pods")], 1);
   EXPECT_EQ(asked[kinds.Find("gpu")], 0);  // They are devices.
   EXPECT_EQ(asked[kinds.Find("memory")], 2);
-  EXPECT_EQ(there[kinds.Find("memory")], int64_t{1} << 36);
+  EXPECT_EQ(there[kinds.Find("memory")], int64_t{1} << 47);
   EXPECT_LE(there[kinds.Find("memory")], Resources::kMaxQuantity);
 }
 

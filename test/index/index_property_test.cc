@@ -121,6 +121,7 @@ class Life {
     for (const bool inside_only : {false, true}) {
       CheckBest(column, shape, ledger, inside_only);
     }
+    CheckBestIn(column, shape, ledger);
   }
 
  private:
@@ -234,6 +235,32 @@ class Life {
       column.BestWith(tasks, inside_only, &found);
     }
     EXPECT_EQ(found, std::get<2>(best));
+  }
+
+  // Of some chunks in a row.
+  void CheckBestIn(const Column& column, ShapeId shape, Ledger ledger) {
+    const Layout& layout = index_.layout();
+    const auto chunks = static_cast<uint32_t>(layout.chunks().size());
+    const uint32_t from = Below(3) == 0 ? 0 : Below(chunks + 1);
+    const uint32_t to =
+        Below(3) == 0 ? chunks : from + Below(chunks - from + 1);
+    const Position none = layout.size();
+    std::pair<uint32_t, Position> best{0xffffffff, none};
+    uint32_t with_slots = 0, in_all = 0;
+    for (Position p = 0; p < none; ++p) {
+      if (column.slots(p) == 0) continue;
+      ++in_all;
+      if (layout.chunk_of(p) < from || layout.chunk_of(p) >= to) continue;
+      ++with_slots;
+      const uint32_t rank = policy_.Rank(cluster_, layout.node(p),
+                                         {.shape = shape, .ledger = ledger});
+      best = std::min(best, {rank, p});
+    }
+    Position found = none;
+    EXPECT_EQ(column.BestIn(from, to, &found), best.second != none);
+    EXPECT_EQ(found, best.second);
+    EXPECT_EQ(column.WithSlots(from, to), with_slots);
+    EXPECT_EQ(column.with_slots(), in_all);
   }
 
   std::mt19937_64 random_;

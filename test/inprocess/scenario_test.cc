@@ -159,7 +159,7 @@ constexpr BadCase kBadCases[] = {
      "FILE:2:43: gangs[0].per_task.cpu: '-1' is negative"},
     {"OverflowingQuantity",
      "gangs: [{key: a, run: 1s, per_task: {cpu: 10000Pi}}]", "is too large"},
-    {"HugeQuantity", "gangs: [{key: a, run: 1s, per_task: {memory: 8Pi}}]",
+    {"HugeQuantity", "gangs: [{key: a, run: 1s, per_task: {memory: 16Pi}}]",
      "gangs[0].per_task.memory: is too large"},
     {"FractionOfAByte", "gangs: [{key: a, run: 1s, per_task: {memory: 1m}}]",
      "'1m' is not a whole number of the smallest unit"},

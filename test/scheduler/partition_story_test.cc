@@ -214,7 +214,7 @@ TEST(PartitionRefusals, OfConfigurations) {
       {[](auto& p) { p.profiles[0].milli = 0; },
        "profiles[0].milli: 0 is not in 1..1000"},
       {[](auto& p) { p.profiles[0].starts.clear(); },
-       "profiles[0].starts: is empty"},
+       "profiles[0].starts: has 0"},
       {[](auto& p) { p.profiles[2].starts = {0, 7}; },
        "profiles[2].starts[1]: 7 is not in 0..6"},
       {[](auto& p) { p.profiles[2].starts = {4, 2}; },

@@ -77,7 +77,7 @@ EventBody WithTopology(const std::function<void(TopologyConstraint&)>& change) {
 TEST(Refusals, OfGangs) {
   ExpectRefused({
       {With([](Gang& g) { g.key.clear(); }), kInvalid, "gang.key"},
-      {With([](Gang& g) { g.key.assign(257, 'x'); }), kInvalid, "gang.key"},
+      {With([](Gang& g) { g.key.assign(513, 'x'); }), kInvalid, "gang.key"},
       {With([](Gang& g) { g.key = "runs"; }), kExists, "gang 'runs'"},
       {With([](Gang& g) { g.queue = "x"; }), kNotFound, "gang 'g'.queue: 'x'"},
       {With([](Gang& g) { g.queue = "parent"; }), kInvalid,
@@ -135,7 +135,7 @@ TEST(Refusals, OfGroups) {
 TEST(Refusals, OfRoles) {
   ExpectRefused({
       {WithRole([](Role& r) { r.desired_tasks = 0; }), kInvalid,
-       "gang 'g'.roles[0].min_tasks"},
+       "gang 'g'.roles[0].desired_tasks: 0"},
       {WithRole([](Role& r) { r.min_tasks = 2; }), kInvalid,
        "gang 'g'.roles[0].min_tasks: 2"},
       {WithRole([](Role& r) { r.desired_tasks = 2'000'000; }), kInvalid,
@@ -168,7 +168,7 @@ TEST(Refusals, OfShapes) {
   ExpectRefused({
       {WithShape([](TaskShape& s) { s.resources = {-1}; }), kInvalid,
        "gang 'g'.roles[0].shape.resources.cpu: -1"},
-      {WithShape([](TaskShape& s) { s.resources = {int64_t{1} << 43}; }),
+      {WithShape([](TaskShape& s) { s.resources = {int64_t{1} << 54}; }),
        kInvalid, "shape.resources.cpu"},
       {WithShape([](TaskShape& s) { s.resources = {0, 0, 1000}; }), kInvalid,
        "shape.resources.gpu: is counted by devices"},
@@ -184,7 +184,8 @@ TEST(Refusals, OfShapes) {
        "shape.devices.milli: 1000"},
       {WithShape([](TaskShape& s) { s.devices.memory_bytes = -5; }), kInvalid,
        "shape.devices.memory_bytes: -5"},
-      {selector({"", SelectorOp::kExists, {}}), kInvalid, ".key: is empty"},
+      {selector({"", SelectorOp::kExists, {}}), kInvalid,
+       ".all_of[0].key: has 0 bytes"},
       {selector({"a", SelectorOp::kIn, {}}), kInvalid, "all_of[0].values"},
       {selector({"a", SelectorOp::kExists, {"b"}}), kInvalid,
        "all_of[0].values"},
@@ -204,7 +205,7 @@ TEST(Refusals, OfTopologyConstraints) {
       {WithTopology([](TopologyConstraint& c) { c.slices = {{"x", 2}}; }),
        kInvalid, "slices[0].level"},
       {WithTopology([](TopologyConstraint& c) { c.slices = {{"rack", 0}}; }),
-       kInvalid, "slices[0].size: is 0"},
+       kInvalid, "slices[0].size: 0"},
       {WithTopology([](TopologyConstraint& c) {
          c.slices = {{"block", 4}, {"rack", 3}};
        }),
@@ -265,14 +266,23 @@ TEST(Refusals, OfNodes) {
        "node 'n1'.capacity.cpu: -1"},
       {with([](Node& n) { n.capacity = {0, 0, 4}; }), kInvalid,
        "node 'n1'.capacity.gpu: is counted by devices"},
-      {with([](Node& n) { n.devices.resize(129); }), kInvalid,
-       "node 'n1'.devices: 129 devices; at most 128"},
+      {with([](Node& n) {
+         n.taints = {{"a", "", TaintEffect::kNoExecute, kForever}};
+       }),
+       kInvalid, "node 'n1'.taints[0].since"},
+      {BudgetChanged{{"", {"a"}, 0}}, kInvalid, "budget.key"},
+      {BudgetChanged{{"b", {"a", "a"}, 0}}, kInvalid,
+       "budget 'b'.gangs[1]: 'a'"},
+      {BudgetChanged{{"b", {"a"}, -1}}, kInvalid, "budget 'b'.allowed: -1"},
+      {BudgetChanged{{"b", {}, 0}}, kNotFound, "budget 'b'"},
+      {with([](Node& n) { n.devices.resize(DeviceSet::kCapacity + 1); }),
+       kInvalid, "node 'n1'.devices: has 129"},
       {with([](Node& n) { n.devices[1].memory_bytes = -1; }), kInvalid,
        "node 'n1'.devices[1].memory_bytes"},
       {with([](Node& n) { n.labels = {{"a", ""}, {"a", ""}}; }), kInvalid,
-       "node 'n1'.labels: label 'a' twice"},
+       "node 'n1'.labels[1].key: 'a' twice"},
       {with([](Node& n) { n.labels = {{"", ""}}; }), kInvalid,
-       "node 'n1'.labels: a label has no key"},
+       "node 'n1'.labels[0].key: has 0 bytes, not 1..512"},
       {NodeDown{"x"}, kNotFound, "node 'x'"},
       {NodeUp{"x"}, kNotFound, "node 'x'"},
       {NodeRemoved{"x"}, kNotFound, "node 'x'"},
@@ -284,7 +294,7 @@ TEST(Refusals, OfNodes) {
       {OthersChanged{{"n1", {}, {{2, 0, 0}}}}, kInvalid,
        "usage of 'n1': device 2 of 2"},
       {OthersChanged{{"n1", {}, {{0, 1001, 0}}}}, kInvalid, "milli"},
-      {NodeSetChanged{{"", {}}}, kInvalid, "node_set.key"},
+      {NodeSetChanged{{"", {}}}, kInvalid, "set.key"},
   });
 }
 
@@ -376,9 +386,9 @@ TEST(Refusals, OfConfigurations) {
   using Change = std::function<void(SchedulerConfig&)>;
   const std::pair<Change, std::string> bad[] = {
       {[](auto& c) { c.resources.push_back("cpu"); },
-       "config.resources: 'cpu' twice"},
+       "config.resources[3]: 'cpu' twice"},
       {[](auto& c) { c.resources.push_back(""); },
-       "config.resources: an empty name"},
+       "config.resources[3]: has 0 bytes"},
       {[](auto& c) { c.device_resource = "tpu"; }, "config.device_resource"},
       {[](auto& c) { c.topologies.push_back({"", {"rack"}}); },
        "config.topologies[1].key"},
@@ -389,13 +399,16 @@ TEST(Refusals, OfConfigurations) {
       {[](auto& c) { c.topologies.push_back({"t", {"host"}}); },
        "config.topologies[1].levels"},
       {[](auto& c) { c.topologies.push_back({"t", {"a", "a"}}); },
-       "config.topologies[1].levels: 'a' twice"},
+       "config.topologies[1].levels[1]: 'a' twice"},
       {[](auto& c) { c.host.migrate = true; },
        "config.host.migrate: not supported yet"},
       {[](auto& c) { c.backoff_base = -1; }, "config.backoff_base"},
       {[](auto& c) { c.backoff_max = 1; }, "config.backoff_base"},
+      {[](auto& c) { c.replacement_timeout = -1; },
+       "config.replacement_timeout: -1"},
+      {[](auto& c) { c.suspend_timeout = kForever; }, "config.suspend_timeout"},
       {[](auto& c) { c.placement.workload.resize(257); },
-       "config.placement.workload: has 257 tasks; at most 256"},
+       "config.placement.workload: has 257, not 0..256"},
       {[](auto& c) { c.placement.workload = {{}, {.weight = 0}}; },
        "config.placement.workload[1].weight: 0"},
       {[](auto& c) {
@@ -448,7 +461,7 @@ TEST(Refusals, OfStatesThatContradictThemselves) {
       {[](auto& x) { x.gangs[0].open[0].seq = 999; },
        "state.gangs 'runs'.open: decision 999"},
       {[](auto& x) { x.gangs[0].open[0].tasks.clear(); },
-       "state.gangs 'runs'.open"},
+       "state.gangs[0].open[0].tasks: has 0"},
       {[](auto& x) { x.gangs[0].phase = GangPhase::kWaiting; }, "'runs'"},
       {[](auto& x) { x.gangs[0].phase = GangPhase::kNominated; }, "'runs'"},
       {[](auto& x) { x.gangs[0].phase = GangPhase::kStopping; }, "'runs'"},

@@ -250,6 +250,45 @@ TEST(Property, GrowthKeepsSpreads) {
             .elastic = true});
 }
 
+// Where the index says which node is best, a look at all nodes, which a list of
+// them asks for, says the same. Each role runs: it grows task by task.
+TEST(Property, GrowthByIndexIsGrowthByLook) {
+  uint64_t grown = 0;
+  for (uint64_t seed = 160000; seed < 166000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const Limits limits{.nodes = 24,
+                        .roles = 1 + random.Below(2),
+                        .tasks = 8,
+                        .slices = random.Chance(10),
+                        .shares = random.Chance(20),
+                        .elastic = true,
+                        .preferences = random.Chance(20)};
+    World w(TwoLevels());
+    for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
+    UseSome(random, w);
+    Gang gang = RandomGang(random, limits);
+    for (Role& role : gang.roles) role.min_tasks = std::max(role.min_tasks, 1u);
+    if (w.Place(gang).fit != Fit::kFits) continue;
+    const std::vector<NodeIndex> all(w.cluster.nodes().begin(),
+                                     w.cluster.nodes().end());
+    w.request.fixed = w.held;
+    const Cluster::Mark mark = w.cluster.Begin();
+    PlacementResult by_look;
+    w.request.within = all;
+    w.solver->Grow(w.cluster, w.request, &by_look);
+    w.cluster.Rollback(mark);
+    w.request.within = {};
+    w.solver->Grow(w.cluster, w.request, &w.result);
+    ASSERT_TRUE(std::ranges::equal(w.result.tasks, by_look.tasks,
+                                   [](const auto& a, const auto& b) {
+                                     return a.task == b.task && a.at == b.at;
+                                   }));
+    grown += w.result.tasks.size();
+  }
+  EXPECT_GT(grown, 3000u);
+}
+
 // Where slots decide, they tell of any nodes of one required domain whether the
 // gang fits there.
 TEST(Property, SlotsDecide) {

@@ -1,0 +1,214 @@
+// What each field of a value that a host hands in may be: one line for each
+// that has bounds of its own. The public headers say them in words.
+#ifndef MUSTER_LIB_SCHEDULER_BOUNDS_H_
+#define MUSTER_LIB_SCHEDULER_BOUNDS_H_
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <vector>
+
+#include "muster/config.h"
+#include "muster/event.h"
+#include "muster/plan.h"
+#include "muster/state.h"
+
+namespace muster {
+
+// Of a number: its values. Of a text or a list: its length.
+struct Bound {
+  int64_t least = std::numeric_limits<int64_t>::min();
+  int64_t most = std::numeric_limits<int64_t>::max();
+  bool or_forever = false;  // kForever is allowed, too.
+  bool of_keys = false;     // Of a list: its texts are keys.
+};
+
+namespace bounds {
+
+// One field of T.
+template <class T, class M>
+struct Of {
+  M T::* field;
+  Bound bound;
+};
+template <class T, class M>
+Of(M T::*, Bound) -> Of<T, M>;
+
+inline constexpr Bound kAny{};
+inline constexpr Bound kKey{1, int64_t{kMaxKeyLength}};
+inline constexpr Bound kText{0, int64_t{kMaxTextLength}};
+inline constexpr Bound kList{0, int64_t{kMaxListLength}};
+inline constexpr Bound kAt{0, kMaxTime};
+// A time reckoned from others, if there is one.
+inline constexpr Bound kUntil{0, kMaxTime + kMaxDuration, true};
+inline constexpr Bound kSpan{0, kMaxDuration};
+inline constexpr Bound kInt32{-1, std::numeric_limits<int32_t>::max()};
+inline constexpr Bound kMemory{0, kMaxDeviceMemory};
+inline constexpr Bound kMilli{0, kWholeDevice};
+inline constexpr Bound kSlot{0, PartitionScheme::kMaxSlices - 1};
+inline constexpr Bound kSlices{1, PartitionScheme::kMaxSlices};
+inline constexpr Bound kDevices{0, int64_t{DeviceSet::kCapacity}};
+inline constexpr Bound kNodes{0, kMaxNodes};
+inline constexpr Bound kTasks{0, Gang::kMaxTasks};
+inline constexpr Bound kTopologies{0, int64_t{SchedulerConfig::kMaxTopologies}};
+// Decisions and versions are counted without coming to the end of their type.
+inline constexpr Bound kSeq{1, int64_t{1} << 62};
+
+constexpr Bound To(int64_t most) { return {0, most}; }
+
+// The fields of T with bounds of their own.
+template <class T>
+inline constexpr auto kBounds = std::tuple();
+
+#define MUSTER_BOUNDS(T, ...) \
+  template <>                 \
+  inline constexpr auto kBounds<T> = std::tuple(__VA_ARGS__)
+
+// --- Nodes
+MUSTER_BOUNDS(Taint, Of{&Taint::since, kAt});
+MUSTER_BOUNDS(Toleration, Of{&Toleration::key, kText},  // Or empty.
+              Of{&Toleration::seconds, {-1, int64_t{1} << 31}});
+MUSTER_BOUNDS(Preference, Of{&Preference::weight, {1, 100}});
+MUSTER_BOUNDS(Device, Of{&Device::memory_bytes, kMemory},
+              Of{&Device::island, kInt32}, Of{&Device::numa, kInt32},
+              Of{&Device::rail, {-1, 63}},
+              Of{&Device::partitions, To(PartitionScheme::kMaxSlices)});
+MUSTER_BOUNDS(DeviceRequest, Of{&DeviceRequest::count, kDevices},
+              Of{&DeviceRequest::milli, kMilli},
+              Of{&DeviceRequest::memory_bytes, kMemory});
+MUSTER_BOUNDS(DeviceShare, Of{&DeviceShare::milli, kMilli},
+              Of{&DeviceShare::memory_bytes, kMemory},
+              Of{&DeviceShare::slot, kSlot});
+MUSTER_BOUNDS(PartitionProfile, Of{&PartitionProfile::name, kKey},
+              Of{&PartitionProfile::slices, kSlices},
+              Of{&PartitionProfile::milli, {1, kWholeDevice}},
+              Of{&PartitionProfile::starts, kSlices});
+MUSTER_BOUNDS(PartitionScheme, Of{&PartitionScheme::slices, kSlices},
+              Of{&PartitionScheme::profiles,
+                 {1, int64_t{PartitionScheme::kMaxProfiles}}});
+MUSTER_BOUNDS(Node, Of{&Node::devices, kDevices},
+              Of{&Node::taints, To(Node::kMaxTaints)});
+MUSTER_BOUNDS(NodeSet, Of{&NodeSet::nodes, {0, kMaxNodes, false, true}});
+
+// --- Tenants
+MUSTER_BOUNDS(Quota, Of{&Quota::guarantee, To(kMaxQuota)},
+              Of{&Quota::limit, To(kMaxQuota)});
+MUSTER_BOUNDS(Queue, Of{&Queue::weight, {1, Queue::kMaxWeight}});
+MUSTER_BOUNDS(PriorityClass, Of{&PriorityClass::min_runtime, kSpan},
+              Of{&PriorityClass::grace, kSpan});
+
+MUSTER_BOUNDS(DisruptionBudget,
+              Of{&DisruptionBudget::gangs, {0, kMaxNodes, false, true}},
+              Of{&DisruptionBudget::allowed, To(int64_t{1} << 32)});
+
+// --- Gangs
+MUSTER_BOUNDS(Slice, Of{&Slice::size, {1, kInt32.most}});
+MUSTER_BOUNDS(Role, Of{&Role::min_tasks, kTasks},
+              Of{&Role::desired_tasks, {1, Gang::kMaxTasks}},
+              Of{&Role::alternatives, To(Role::kMaxAlternatives)});
+MUSTER_BOUNDS(Traffic, Of{&Traffic::weight, {1, Traffic::kMaxWeight}});
+MUSTER_BOUNDS(Gang, Of{&Gang::submitted, kAt},
+              Of{&Gang::groups, To(Gang::kMaxGroups)},
+              Of{&Gang::roles, {1, int64_t{Gang::kMaxRoles}}},
+              Of{&Gang::not_before, kAt}, Of{&Gang::max_runtime, kSpan},
+              Of{&Gang::expected_runtime, kSpan},
+              Of{&Gang::restart_cost, kSpan});
+
+// --- The configuration
+MUSTER_BOUNDS(Topology, Of{&Topology::levels, {1, 16, false, true}});
+MUSTER_BOUNDS(FabricTopology,
+              Of{&FabricTopology::text, To(FabricTopology::kMaxTextLength)});
+MUSTER_BOUNDS(TypicalTask,
+              Of{&TypicalTask::weight, {1, TypicalTask::kMaxWeight}});
+MUSTER_BOUNDS(ModelSupply,
+              Of{&ModelSupply::devices, To(ModelSupply::kMaxDevices)});
+MUSTER_BOUNDS(PlacementOptions, Of{&PlacementOptions::workload,
+                                   To(PlacementOptions::kMaxWorkload)});
+MUSTER_BOUNDS(SchedulerConfig,
+              Of{&SchedulerConfig::resources,
+                 {0, Resources::kMaxKinds, false, true}},
+              Of{&SchedulerConfig::topologies, kTopologies},
+              Of{&SchedulerConfig::fabrics, kTopologies},
+              Of{&SchedulerConfig::partition_schemes, kTopologies},
+              Of{&SchedulerConfig::backoff_base, kSpan},
+              Of{&SchedulerConfig::backoff_max, kSpan},
+              Of{&SchedulerConfig::replacement_timeout, kSpan},
+              Of{&SchedulerConfig::suspend_timeout, kSpan});
+
+// --- Events
+MUSTER_BOUNDS(Event, Of{&Event::at, kAt});
+MUSTER_BOUNDS(SpotNotice, Of{&SpotNotice::at, kAt});
+MUSTER_BOUNDS(CheckpointTaken, Of{&CheckpointTaken::at, kAt});
+MUSTER_BOUNDS(TaskAnswer, Of{&TaskAnswer::devices, kDevices},
+              Of{&TaskAnswer::slot, kSlot});
+MUSTER_BOUNDS(TasksAnswered, Of{&TasksAnswered::tasks, kTasks});
+MUSTER_BOUNDS(RealTask, Of{&RealTask::devices, kDevices},
+              Of{&RealTask::slot, kSlot});
+MUSTER_BOUNDS(Reconciled, Of{&Reconciled::nodes, kNodes},
+              Of{&Reconciled::others, kNodes}, Of{&Reconciled::down, kNodes},
+              Of{&Reconciled::tasks, kAny}, Of{&Reconciled::gangs, kAny});
+
+MUSTER_BOUNDS(RealGang, Of{&RealGang::started, kUntil},
+              Of{&RealGang::checkpoint, kUntil});
+
+// --- States and plans, which have no end but that of what they tell of
+MUSTER_BOUNDS(TaskState, Of{&TaskState::slot, kSlot});
+MUSTER_BOUNDS(OpenDecision, Of{&OpenDecision::seq, kSeq},
+              Of{&OpenDecision::tasks, {1, Gang::kMaxTasks}});
+MUSTER_BOUNDS(GangState, Of{&GangState::attempts, To(kInt32.most)},
+              Of{&GangState::failures, To(kInt32.most)},
+              Of{&GangState::backoff_until, kUntil},
+              Of{&GangState::started, kAt}, Of{&GangState::checkpoint, kAt},
+              Of{&GangState::since, kUntil}, Of{&GangState::tasks, kAny},
+              Of{&GangState::open, kAny});
+MUSTER_BOUNDS(NodeState, Of{&NodeState::spot_notice, kUntil});
+MUSTER_BOUNDS(ClassState, Of{&ClassState::retry_at, kUntil});
+MUSTER_BOUNDS(SchedulerState, Of{&SchedulerState::now, kAt},
+              Of{&SchedulerState::version, To(kSeq.most)},
+              Of{&SchedulerState::next_seq, kSeq},
+              Of{&SchedulerState::round_seq, kSeq},
+              Of{&SchedulerState::nodes, kNodes},
+              Of{&SchedulerState::node_sets, kAny},
+              Of{&SchedulerState::queues, kAny},
+              Of{&SchedulerState::priority_classes, kAny},
+              Of{&SchedulerState::gangs, kAny},
+              Of{&SchedulerState::classes, kAny},
+              Of{&SchedulerState::budgets, kAny});
+MUSTER_BOUNDS(PlannedTaskRecord, Of{&PlannedTaskRecord::slot, kSlot});
+MUSTER_BOUNDS(DecisionRecord, Of{&DecisionRecord::seq, kSeq},
+              Of{&DecisionRecord::tasks, kTasks});
+MUSTER_BOUNDS(PlanRecord, Of{&PlanRecord::now, kAt},
+              Of{&PlanRecord::decisions, kAny}, Of{&PlanRecord::answers, kAny},
+              Of{&PlanRecord::asking, kAny});
+
+#undef MUSTER_BOUNDS
+
+// Those of one field of a value; texts and lists have usual ones, and what is
+// named a key is a key.
+template <class M>
+inline constexpr Bound kUsual = kAny;
+template <>
+inline constexpr Bound kUsual<std::string> = kText;
+template <class E>
+inline constexpr Bound kUsual<std::vector<E>> = kList;
+
+template <class T, class M>
+constexpr Bound BoundOf(const T& value, std::string_view name,
+                        const M& member) {
+  Bound bound = name == "key" ? kKey : kUsual<M>;
+  const auto look = [&]<class F>(const Of<T, F>& b) {
+    if constexpr (std::is_same_v<F, M>) {
+      if (&(value.*b.field) == &member) bound = b.bound;
+    }
+  };
+  std::apply([&](const auto&... each) { (look(each), ...); }, kBounds<T>);
+  return bound;
+}
+
+}  // namespace bounds
+}  // namespace muster
+
+#endif  // MUSTER_LIB_SCHEDULER_BOUNDS_H_
