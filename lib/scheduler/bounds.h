@@ -50,7 +50,7 @@ inline constexpr Bound kMemory{0, kMaxDeviceMemory};
 inline constexpr Bound kMilli{0, kWholeDevice};
 inline constexpr Bound kSlot{0, PartitionScheme::kMaxSlices - 1};
 inline constexpr Bound kSlices{1, PartitionScheme::kMaxSlices};
-inline constexpr Bound kDevices{0, int64_t{Node::kMaxDevices}};
+inline constexpr Bound kDevices{0, int64_t{DeviceSet::kCapacity}};
 inline constexpr Bound kNodes{0, kMaxNodes};
 inline constexpr Bound kTasks{0, Gang::kMaxTasks};
 inline constexpr Bound kTopologies{0, int64_t{SchedulerConfig::kMaxTopologies}};

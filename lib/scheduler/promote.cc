@@ -11,14 +11,10 @@ bool DevicesSuit(const Cluster& cluster, const Allocation& at) {
   const std::vector<std::string>& models =
       cluster.device_request(at.shape).models;
   const std::vector<Device>& devices = cluster.node(at.node).devices;
-  for (uint32_t d = 0; d < devices.size() && !models.empty(); ++d) {
-    if ((at.devices >> d & 1) != 0 &&
-        std::find(models.begin(), models.end(), devices[d].model) ==
-            models.end()) {
-      return false;
-    }
-  }
-  return true;
+  return models.empty() || std::ranges::all_of(at.devices, [&](uint32_t d) {
+           return d >= devices.size() ||
+                  std::ranges::find(models, devices[d].model) != models.end();
+         });
 }
 
 }  // namespace

@@ -20,17 +20,12 @@ bool Relieves(const Cluster& cluster, const TaskRecord& task) {
     if (k == cluster.device_kind()) continue;
     if (demand[k] > 0 && cluster.free(n, k, Ledger::kLater) < 0) return true;
   }
-  if ((task.at.devices & cluster.clashing_devices(n, Ledger::kLater)) != 0) {
-    return true;
-  }
-  for (uint32_t d = 0; d < cluster.node(n).devices.size(); ++d) {
-    if ((task.at.devices >> d & 1) != 0 &&
-        (cluster.free_milli(n, d, Ledger::kLater) < 0 ||
-         cluster.free_memory(n, d, Ledger::kLater) < 0)) {
-      return true;
-    }
-  }
-  return false;
+  return task.at.devices.Intersects(
+             cluster.clashing_devices(n, Ledger::kLater)) ||
+         std::ranges::any_of(task.at.devices, [&](uint32_t d) {
+           return cluster.free_milli(n, d, Ledger::kLater) < 0 ||
+                  cluster.free_memory(n, d, Ledger::kLater) < 0;
+         });
 }
 
 }  // namespace

@@ -150,7 +150,7 @@ void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
   const std::span<const NodeIndex> nodes = index_.layout().nodes();
   const ShapeId shape = column.shape();
   const uint32_t count = cluster.device_request(shape).count;
-  const uint64_t all = count == 0 ? 0 : ~uint64_t{0} >> (64 - count);
+  const DeviceSet all = DeviceSet::FirstOf(count);
   bool known = true;
   std::vector<Assignment>& tasks = result->tasks;
   tasks.resize(shares_.size());
