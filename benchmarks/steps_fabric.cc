@@ -25,7 +25,8 @@ FabricDescription Form(const std::string& form, std::vector<std::string> keys) {
   if (form == "dragonfly") {
     return Dragonfly{nodes / 20, 5, 4, 1, 1, 1, 1, std::move(keys)};
   }
-  if (form == "rails") return RailFatTree{nodes / 20, 20, 4, 4, 1, 1, std::move(keys)};
+  if (form == "rails")
+    return RailFatTree{nodes / 20, 20, 4, 4, 1, 1, std::move(keys)};
   FabricGraph graph{.nodes = std::move(keys)};
   for (uint32_t n = 1; n < nodes; ++n) {
     graph.links.push_back({graph.nodes[n], graph.nodes[n / 2], 1});
@@ -114,7 +115,8 @@ class FabricQuestion : public StepSearch {
   constexpr uint32_t kNodes[] = {100, 1'000};
   for (const Case& c : cases) {
     const bool large = c.required == "box" || c.form == "rails";
-    RegisterSearch(c.name, large ? std::span<const uint32_t>(kStepNodes) : kNodes,
+    RegisterSearch(c.name,
+                   large ? std::span<const uint32_t>(kStepNodes) : kNodes,
                    [c](uint32_t nodes) {
                      return std::make_unique<FabricQuestion>(c, nodes);
                    });

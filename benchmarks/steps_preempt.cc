@@ -41,7 +41,8 @@ class Preemption : public StepSearch {
         cluster_.Take(n, one, Ledger::kBoth, &task.at);
       }
     }
-    for (uint32_t g = 0; g < std::min<size_t>(tasks_.size(), c.candidates); ++g) {
+    for (uint32_t g = 0; g < std::min<size_t>(tasks_.size(), c.candidates);
+         ++g) {
       candidates_.push_back(
           {.gang = {.index = g},
            .priority = static_cast<int32_t>(random.Below(3)),
@@ -105,7 +106,11 @@ class Preemption : public StepSearch {
       {.name = "victims-rack", .tasks = 8, .devices = 8, .where = rack},
       {.name = "victims-rack-64", .tasks = 64, .devices = 1, .where = rack},
       {.name = "victims-mixed", .tasks = 8, .devices = 1, .mixed = true},
-      {.name = "victims-no", .tasks = 8, .devices = 8, .candidates = 20, .fits = false},
+      {.name = "victims-no",
+       .tasks = 8,
+       .devices = 8,
+       .candidates = 20,
+       .fits = false},
   };
   constexpr uint32_t kNodes[] = {100, 1'000};
   for (const Case& c : cases) {

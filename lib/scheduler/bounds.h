@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "muster/config.h"
+#include "muster/device_set.h"
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "muster/state.h"

@@ -254,7 +254,8 @@ TEST(WorkBudget, ChargesTheSameWhateverACacheKnows) {
     if (i % 2 == 0) s.AllDone();
     const std::string node = "n" + std::to_string(i % 8);
     s.Happens(OthersChanged{{node, {i % 3 * 1000, 0, 0}, {}}});
-    if (i % 5 == 4) s.Try(GangFinished{"low" + std::to_string(i)}).IgnoreError();
+    if (i % 5 == 4)
+      s.Try(GangFinished{"low" + std::to_string(i)}).IgnoreError();
   }
   EXPECT_GT(steps, 0u);
 }
