@@ -77,7 +77,7 @@ void Churn(BusyCluster& busy, uint32_t nodes, std::mt19937_64& random) {
     while (used > limit && !jobs.empty()) {
       std::swap(jobs[random() % jobs.size()], jobs.back());
       for (const Assignment& a : jobs.back()) {
-        used -= static_cast<uint64_t>(__builtin_popcountll(a.at.devices));
+        used -= a.at.devices.size();
         busy.cluster.Credit(a.at, Ledger::kBoth);
       }
       jobs.pop_back();
@@ -89,7 +89,7 @@ void Churn(BusyCluster& busy, uint32_t nodes, std::mt19937_64& random) {
     if (result.fit != Fit::kFits) continue;
     ++placed;
     for (const Assignment& a : result.tasks) {
-      used += static_cast<uint64_t>(__builtin_popcountll(a.at.devices));
+      used += a.at.devices.size();
     }
     jobs.push_back(result.tasks);
   }
@@ -113,7 +113,7 @@ void Scatter(BusyCluster& busy, State state, std::mt19937_64& random) {
     }
     Allocation at{.node = n, .shape = one};
     for (uint32_t d = 0; d < used; ++d) {
-      at.devices = uint64_t{1} << d;
+      at.devices = {d};
       busy.cluster.Charge(at, Ledger::kBoth);
     }
   }

@@ -54,7 +54,7 @@ PlanRecord Started() {
     start.tasks.push_back({.task = {.role = i > 0, .index = i},
                            .attempt = 1,
                            .node = "node-000" + std::to_string(i),
-                           .devices = 3});
+                           .devices = {0, 1}});
   }
   return plan;
 }
@@ -68,7 +68,7 @@ SchedulerState SomeState(int gangs) {
                             .phase = TaskPhase::kRunning,
                             .attempt = 1,
                             .node = "node-000" + std::to_string(t),
-                            .devices = 3});
+                            .devices = {0, 1}});
     }
     state.gangs.push_back(std::move(gang));
   }

@@ -1,7 +1,6 @@
 #include "adapters/inprocess/books.h"
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 namespace muster::inprocess {
@@ -185,30 +184,30 @@ std::optional<uint32_t> Books::SlotOn(const Entry& e, size_t device,
 
 std::optional<Books::Place> Books::Pick(uint32_t node,
                                         const DeviceRequest& request,
-                                        uint64_t avoid) const {
+                                        DeviceSet avoid) const {
   const Entry& e = nodes_[node];
   Place picked;
   for (uint32_t n = 0; n < request.count; ++n) {
-    int best = -1;
-    auto rank = [&](size_t i) {
-      return std::pair((avoid >> i & 1) == 0, e.devices[i].milli);
+    std::optional<uint32_t> best;
+    auto rank = [&](uint32_t i) {
+      return std::pair(!avoid.Contains(i), e.devices[i].milli);
     };
-    for (size_t i = 0; i < e.node.devices.size(); ++i) {
+    for (uint32_t i = 0; i < e.node.devices.size(); ++i) {
       const Device& d = e.node.devices[i];
-      if ((picked.devices >> i & 1) != 0 || !d.healthy) continue;
+      if (picked.devices.Contains(i) || !d.healthy) continue;
       if (!request.models.empty() &&
           std::ranges::find(request.models, d.model) == request.models.end()) {
         continue;
       }
       const std::optional<uint32_t> slot = SlotOn(e, i, request);
       if (!slot.has_value()) continue;
-      if (best < 0 || rank(i) > rank(static_cast<size_t>(best))) {
-        best = static_cast<int>(i);
+      if (!best.has_value() || rank(i) > rank(*best)) {
+        best = i;
         picked.slot = *slot;
       }
     }
-    if (best < 0) return std::nullopt;
-    picked.devices |= uint64_t{1} << best;
+    if (!best.has_value()) return std::nullopt;
+    picked.devices.Insert(*best);
   }
   return picked;
 }
@@ -218,13 +217,11 @@ bool Books::HasRoom(const Entry& e, const TaskShape& shape, Place place) const {
     if (k == device_kind_ || shape.resources[k] == 0) continue;
     if (e.used[k] + shape.resources[k] > e.node.capacity[k]) return false;
   }
-  for (uint64_t rest = place.devices; rest != 0; rest &= rest - 1) {
-    const size_t i = static_cast<size_t>(std::countr_zero(rest));
+  for (const uint32_t i : place.devices) {
     if (i >= e.node.devices.size()) return false;
     if (!HasRoom(e, i, shape.devices, place.slot)) return false;
   }
-  return static_cast<uint32_t>(std::popcount(place.devices)) ==
-         shape.devices.count;
+  return place.devices.size() == shape.devices.count;
 }
 
 void Books::Use(Entry& e, const TaskShape& shape, Place place, int sign) {
@@ -232,9 +229,8 @@ void Books::Use(Entry& e, const TaskShape& shape, Place place, int sign) {
   for (ResourceKind k = 0; k < shape.resources.size(); ++k) {
     e.used[k] += sign * shape.resources[k];
   }
-  for (uint64_t rest = place.devices; rest != 0; rest &= rest - 1) {
-    const size_t i = static_cast<size_t>(std::countr_zero(rest));
-    if (i >= e.node.devices.size()) continue;
+  for (const uint32_t i : place.devices) {
+    if (i >= e.node.devices.size()) break;
     Use(e.devices[i], ShareOf(e.node.devices[i], shape.devices, place.slot),
         sign);
   }

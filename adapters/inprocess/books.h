@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "muster/device_set.h"
 #include "muster/gang.h"
 #include "muster/node.h"
 #include "muster/resources.h"
@@ -47,16 +48,16 @@ class Books {
   const OtherUsage& others(uint32_t node) const { return nodes_[node].others; }
   bool up(uint32_t node) const { return nodes_[node].up; }
 
-  // Where on a node: devices (bit i: device i), and a partition's first slice.
+  // Where on a node: devices, and a partition's first slice.
   struct Place {
-    uint64_t devices = 0;
+    DeviceSet devices{};
     uint32_t slot = 0;
   };
   // Devices for one such task: the fullest that still fit, lowest number first,
   // those in `avoid` last; a partition from the first slice that will do.
   // nullopt: none.
   std::optional<Place> Pick(uint32_t node, const DeviceRequest& request,
-                            uint64_t avoid) const;
+                            DeviceSet avoid) const;
   // A task with this shape holds (no longer holds) its share of the node.
   // Charge says whether the node and its devices had room for it; it is
   // charged all the same.

@@ -1,5 +1,6 @@
 // How the simulated host carries decisions out and answers them.
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "adapters/inprocess/simulator_impl.h"
@@ -26,14 +27,6 @@ StopCause CauseOf(const Decision& d) {
       return d.kind == DecisionKind::kCancel ? StopCause::kCancelled
                                              : StopCause::kOther;
   }
-}
-
-std::vector<uint32_t> Bits(uint64_t devices) {
-  std::vector<uint32_t> list;
-  for (uint32_t i = 0; i < 64; ++i) {
-    if ((devices >> i & 1) != 0) list.push_back(i);
-  }
-  return list;
 }
 
 bool Is(const std::optional<Lapse>& lapse, LapseKind kind) {
@@ -124,7 +117,7 @@ void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
   t.place = {planned.devices, planned.slot};
   const DeviceRequest& request = g.ShapeOf(flat).devices;
   if (!config_.host.choose_devices && request.count > 0) {
-    t.place = books_.Pick(t.node, request, 0).value_or(Books::Place{});
+    t.place = books_.Pick(t.node, request, {}).value_or(Books::Place{});
   }
   t.life = TaskLife::kStarting;
   HoldPlace(g, flat);
@@ -280,7 +273,7 @@ TaskAnswer Simulator::Impl::AnswerFor(const LiveGang& g, uint32_t flat,
       .task = g.IdOf(flat), .attempt = t.attempt, .outcome = outcome};
   if (with_place) {
     answer.node = books_.key(t.node);
-    answer.devices = Bits(t.place.devices);
+    std::ranges::copy(t.place.devices, std::back_inserter(answer.devices));
     if (!g.ShapeOf(flat).devices.partition.empty()) {
       answer.slot = t.place.slot;
     }
@@ -295,10 +288,10 @@ bool Simulator::Impl::MoveTask(LiveGang& g, uint32_t flat, const Lapse& lapse) {
       lapse.kind == LapseKind::kElsewhere ? books_.Find(lapse.node) : t.node;
   if (node == Books::kNoNode || !books_.up(node)) return false;
   const TaskShape& shape = g.ShapeOf(flat);
-  const uint64_t planned = t.place.devices;
+  const DeviceSet planned = t.place.devices;
   DropPlace(g, flat);
   const std::optional<Books::Place> place =
-      books_.Pick(node, shape.devices, node == t.node ? planned : 0);
+      books_.Pick(node, shape.devices, node == t.node ? planned : DeviceSet{});
   if (place.has_value()) {
     t.node = node;
     t.place = *place;

@@ -27,7 +27,8 @@ class DecisionHash final : public Observer {
       for (const PlannedTask& task : plan.TasksOf(d)) {
         Add(uint64_t{task.task.role} << 32 | task.task.index);
         Add(plan.Text(task.node_key));
-        Add(task.booked);
+        Add(task.booked.word(0));
+        if (task.booked.word(1) != 0) Add(task.booked.word(1));
       }
     }
   }

@@ -65,8 +65,8 @@ struct RunStop {
 struct PlaceChange {
   Time at = 0;
   const Gang& gang;
-  uint32_t node = 0;     // Of the books.
-  uint64_t devices = 0;  // Bit i: device i of the node.
+  uint32_t node = 0;  // Of the books.
+  DeviceSet devices{};
   bool taken = true;
 };
 

@@ -4,6 +4,8 @@
 #include <set>
 #include <utility>
 
+#include "muster/device_set.h"
+
 namespace muster::inprocess {
 namespace {
 
@@ -21,7 +23,7 @@ absl::StatusOr<std::vector<Node>> LoadOpenbNodes(const std::string& file) {
     node.capacity = {table->Integer(r, "cpu_milli", 0, Resources::kMaxQuantity),
                      kMebi * table->Integer(r, "memory_mib", 0,
                                             Resources::kMaxQuantity / kMebi)};
-    const int64_t gpus = table->Integer(r, "gpu", 0, 64);
+    const int64_t gpus = table->Integer(r, "gpu", 0, DeviceSet::kCapacity);
     node.devices.assign(static_cast<size_t>(gpus),
                         Device{.model = std::string(table->Text(r, "model"))});
     if (!table->status().ok()) return table->status();
@@ -38,8 +40,8 @@ TaskShape ReadOpenbShape(CsvTable* table, size_t r) {
   shape.resources = {table->Integer(r, "cpu_milli", 0, Resources::kMaxQuantity),
                      kMebi * table->Integer(r, "memory_mib", 0,
                                             Resources::kMaxQuantity / kMebi)};
-  shape.devices.count =
-      static_cast<uint32_t>(table->Integer(r, "num_gpu", 0, 64));
+  shape.devices.count = static_cast<uint32_t>(
+      table->Integer(r, "num_gpu", 0, DeviceSet::kCapacity));
   if (shape.devices.count == 0) return shape;
   shape.devices.milli =
       static_cast<int32_t>(table->Integer(r, "gpu_milli", 1, kWholeDevice));

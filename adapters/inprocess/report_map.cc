@@ -39,12 +39,12 @@ void DeviceMap::NodeUpdated(uint32_t node, const Books& books) {
 }
 
 void DeviceMap::Take(uint32_t gang, const MapGang& about, uint32_t node,
-                     uint64_t devices) {
-  if (devices == 0 || node >= cell_of_.size()) return;
+                     DeviceSet devices) {
+  if (devices.empty() || node >= cell_of_.size()) return;
   Holding& holding = holding_[gang];
   if (holding.cells.empty()) holding.about = about;
-  for (size_t d = 0; d < cell_of_[node].size(); ++d) {
-    if ((devices >> d & 1) == 0) continue;
+  for (const uint32_t d : devices) {
+    if (d >= cell_of_[node].size()) break;
     const uint32_t cell = cell_of_[node][d];
     std::vector<uint32_t>& holders = cells_[cell].holders;
     holders.insert(std::ranges::upper_bound(holders, gang), gang);
@@ -53,12 +53,12 @@ void DeviceMap::Take(uint32_t gang, const MapGang& about, uint32_t node,
   }
 }
 
-void DeviceMap::Leave(uint32_t gang, uint32_t node, uint64_t devices) {
+void DeviceMap::Leave(uint32_t gang, uint32_t node, DeviceSet devices) {
   const auto found = holding_.find(gang);
   if (found == holding_.end() || node >= cell_of_.size()) return;
   std::vector<uint32_t>& held = found->second.cells;
-  for (size_t d = 0; d < cell_of_[node].size(); ++d) {
-    if ((devices >> d & 1) == 0) continue;
+  for (const uint32_t d : devices) {
+    if (d >= cell_of_[node].size()) break;
     const uint32_t cell = cell_of_[node][d];
     std::vector<uint32_t>& holders = cells_[cell].holders;
     const auto holder = std::ranges::find(holders, gang);

@@ -69,8 +69,8 @@ class DeviceMap {
   void NodeUpdated(uint32_t node, const Books& books);
   // `gang`: number of submission.
   void Take(uint32_t gang, const MapGang& about, uint32_t node,
-            uint64_t devices);
-  void Leave(uint32_t gang, uint32_t node, uint64_t devices);
+            DeviceSet devices);
+  void Leave(uint32_t gang, uint32_t node, DeviceSet devices);
   void SetWorking(uint32_t gang, bool working);
   // Nothing changes during [from, to).
   void Advanced(Time from, Time to, const Books& books);

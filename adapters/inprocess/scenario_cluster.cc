@@ -61,10 +61,10 @@ void ReadDevices(const Value& value, std::vector<Device>* devices) {
   Device device;
   if (value.IsMap()) {
     Fields f(value, "device");
-    f.Integer("count", &count, 0, 64);
+    f.Integer("count", &count, 0, DeviceSet::kCapacity);
     device = ReadDevice(&f);
   } else {
-    count = value.Integer(0, 64);
+    count = value.Integer(0, DeviceSet::kCapacity);
   }
   devices->insert(devices->end(), static_cast<size_t>(count), device);
 }
@@ -246,6 +246,11 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
     Fields f(v, "scheduler");
     f.Integer("work_budget", &config->work_budget, 0,
               std::numeric_limits<int64_t>::max());
+    for (const auto& [key, steps] :
+         {std::pair("exact_steps", &config->search.exact_steps),
+          std::pair("max_steps", &config->search.max_steps)}) {
+      f.Integer(key, steps, 0, int64_t{1} << 40);
+    }
     f.Span("backoff_base", &config->backoff_base);
     f.Span("backoff_max", &config->backoff_max);
     f.Bool("preemption", &config->preemption);
@@ -276,7 +281,10 @@ void ReadNodes(const Value& value, const SchedulerConfig& config,
     node.capacity = ReadResources(v, config, nullptr);
   });
   f.Optional("devices", [&](const Value& v) { ReadDevices(v, &node.devices); });
-  if (node.devices.size() > 64) value.Wrong("has more than 64 devices");
+  if (node.devices.size() > DeviceSet::kCapacity) {
+    value.Wrong("has more than " + std::to_string(DeviceSet::kCapacity) +
+                " devices");
+  }
   f.Optional("labels", [&](const Value& v) { node.labels = ReadLabels(v); });
   f.Optional("taints", [&](const Value& list) {
     list.Each([&](const Value& v) { node.taints.push_back(ReadTaint(v)); });

@@ -79,7 +79,7 @@ void ReadShape(Fields* f, const SchedulerConfig& config, TaskShape* shape) {
   }
   f->Optional("devices", [&](const Value& v) {
     Fields g(v, "device request");
-    g.Integer("count", &d.count, 0, 64);
+    g.Integer("count", &d.count, 0, DeviceSet::kCapacity);
     g.Optional("share", [&](const Value& s) {
       const int64_t share = s.Quantity(kWholeDevice);
       if (share < 1 || share > kWholeDevice) s.Wrong("is not in (0, 1]");

@@ -5,6 +5,7 @@
 
 #include "adapters/inprocess/csv.h"
 #include "adapters/inprocess/trace.h"
+#include "muster/device_set.h"
 
 namespace muster::inprocess {
 namespace {
@@ -38,7 +39,8 @@ absl::StatusOr<std::vector<Node>> LoadNodes(const std::string& file) {
   }
   const int64_t switches = table->Integer(0, "num_switch", 1, 10'000);
   const int64_t per_switch = table->Integer(0, "num_node_p_switch", 1, 10'000);
-  const int64_t gpus = table->Integer(0, "num_gpu_p_node", 1, 64);
+  const int64_t gpus =
+      table->Integer(0, "num_gpu_p_node", 1, DeviceSet::kCapacity);
   if (!table->status().ok()) return table->status();
   if (switches * per_switch * gpus > kMaxGpus) {
     return table->Wrong(

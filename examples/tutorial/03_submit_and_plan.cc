@@ -27,8 +27,9 @@ int main() {
               << ", decision " << decision.seq << "\n";
     for (const muster::PlannedTask& task : plan.TasksOf(decision)) {
       std::cout << "  worker " << task.task.index << " on "
-                << plan.Text(task.node_key) << ", devices " << task.devices
-                << "\n";
+                << plan.Text(task.node_key) << ", devices";
+      for (const uint32_t device : task.devices) std::cout << " " << device;
+      std::cout << "\n";
     }
   }
   // [plan]

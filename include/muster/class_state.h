@@ -34,7 +34,10 @@ struct ClassState {
   uint32_t position = 0;
   uint32_t resource = 0xffffffff;
   Time retry_at = kForever;  // kVictims opens then by itself.
-  uint32_t effort = 0;       // Steps spent on a no that is not proven.
+  // How many times the limits of a search (SearchLimits) were spent on a no
+  // that is not proven: the next search has so many times more.
+  static constexpr uint32_t kMostEffort = 15;
+  uint32_t effort = 0;
 
   friend bool operator==(const ClassState&, const ClassState&) = default;
   template <class Self, class V>

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "muster/device_set.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
 #include "muster/node.h"
@@ -32,11 +33,11 @@ using ShapeId = uint32_t;
 // only to kLater. A task may start where both have room.
 enum class Ledger : uint8_t { kNow = 1, kLater = 2, kBoth = 3 };
 
-// What one task holds: a shape on a node, on these devices (bit i = device i).
+// What one task holds: a shape on a node, on these devices.
 struct Allocation {
   NodeIndex node = 0;
   ShapeId shape = 0;
-  uint64_t devices = 0;
+  DeviceSet devices{};
   uint32_t slot = 0;  // The first slice of its partition; 0 if it has none.
 
   friend bool operator==(const Allocation&, const Allocation&) = default;
@@ -154,6 +155,8 @@ class Cluster {
   // shape's last Unref.
   const Resources& demand(ShapeId shape) const;
   const DeviceRequest& device_request(ShapeId shape) const;
+  // Whether it asks for labels.
+  bool has_selector(ShapeId shape) const;
   // Tells the shape from all others this cluster (or the one it was copied
   // from) has had: ids are used again. For caches.
   uint64_t shape_serial(ShapeId shape) const;
@@ -209,7 +212,7 @@ class Cluster {
   int64_t free(NodeIndex node, ResourceKind kind, Ledger ledger) const;
   // Healthy devices of the node that are wholly free.
   uint32_t free_devices(NodeIndex node, Ledger ledger) const;
-  // The same of each of the nodes, at most 64 a node; replaces `out`.
+  // The same of each of the nodes; replaces `out`.
   void FreeDevicesEach(std::span<const NodeIndex> nodes, Ledger ledger,
                        std::vector<uint8_t>* out) const;
   // Free thousandths of one device (0 if it is unhealthy).
@@ -219,10 +222,10 @@ class Cluster {
   // for slice i.
   uint32_t busy_slices(NodeIndex node, uint32_t device, Ledger ledger) const;
   // Devices that the host cut or that hold a partition: they give no shares.
-  uint64_t split_devices(NodeIndex node, Ledger ledger) const;
+  DeviceSet split_devices(NodeIndex node, Ledger ledger) const;
   // Devices on which partitions overlap each other or other use, as a host
   // reported it. Such a node is overcommitted.
-  uint64_t clashing_devices(NodeIndex node, Ledger ledger) const;
+  DeviceSet clashing_devices(NodeIndex node, Ledger ledger) const;
   // Appends every place that one such task could have on the node, devices
   // then slots rising; for shapes that ask for a partition.
   void PartitionPlaces(NodeIndex node, ShapeId shape, Ledger ledger,

@@ -39,6 +39,25 @@ struct HostCapabilities {
   }
 };
 
+// How far one search may go, in steps of its own. A question whose last answer
+// was a "no" that these bounds left unproven gets more: see
+// ClassState::effort.
+struct SearchLimits {
+  static constexpr int64_t kMaxSteps = int64_t{1} << 40;
+
+  // PlacementRequest::exact_steps: to better a placement, or prove it the best.
+  uint64_t exact_steps = 200'000;
+  // PreemptionRequest::max_steps: to find victims.
+  uint64_t max_steps = 100'000;
+
+  friend bool operator==(const SearchLimits&, const SearchLimits&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "exact_steps", s.exact_steps);
+    v(2, "max_steps", s.max_steps);
+  }
+};
+
 struct SchedulerConfig {
   static constexpr size_t kMaxTopologies = 64;  // And fabrics, and schemes.
 
@@ -50,8 +69,9 @@ struct SchedulerConfig {
   std::vector<Topology> topologies{};
   std::vector<FabricTopology> fabrics{};
   HostCapabilities host{};
-  // Bounds one pass, in logical steps (gang classes tried, tasks placed,
-  // victims weighed), never in time: equal inputs, equal plans. 0: no bound.
+  // Bounds one pass, in logical steps, never in time: equal inputs, equal
+  // plans. A step stands for 100 ns at most of the search for an answer that no
+  // cache knows; what a cache knows is charged the same. 0: no bound.
   uint64_t work_budget = 0;
   // After the n-th failed start in a row a gang waits min(base << (n-1), max).
   Duration backoff_base = 10 * kSecond;
@@ -65,6 +85,7 @@ struct SchedulerConfig {
   // How many gangs may wait between Submit() and the pass that takes them: more
   // are refused there. 0: no bound.
   uint64_t inbox_limit = 0;
+  SearchLimits search{};
   // A gang below its minimum keeps its places for so long while no room is
   // found for the tasks it lacks; then it gives them up and waits. 0: it gives
   // them up at once. One that lost tasks with a node does so in any case.
@@ -90,6 +111,7 @@ struct SchedulerConfig {
     v(10, "partition_schemes", s.partition_schemes);
     v(11, "fabrics", s.fabrics);
     v(12, "inbox_limit", s.inbox_limit);
+    v(13, "search", s.search);
     v(14, "replacement_timeout", s.replacement_timeout);
     v(15, "suspend_timeout", s.suspend_timeout);
   }

@@ -6,7 +6,9 @@
 #include <string>
 #include <vector>
 
+#include "muster/device_set.h"
 #include "muster/enum_names.h"
+#include "muster/fields.h"
 #include "muster/ids.h"
 #include "muster/reason.h"
 
@@ -41,8 +43,8 @@ struct PlannedTask {
   uint32_t attempt = 0;
   NodeId node{};
   TextRef node_key{};
-  uint64_t devices = 0;      // Bit i: device i. 0 where the host chooses.
-  uint64_t booked = 0;       // The same, as the books have it until it answers.
+  DeviceSet devices{};       // Empty where the host chooses.
+  DeviceSet booked{};        // The same, as the books have it until it answers.
   uint32_t slot = 0;         // First slice of its partition, as the books have
                              // it; 0 if the task asks for none.
   uint32_t alternative = 0;  // 0: Role::shape; i: Role::alternatives[i - 1].
@@ -71,7 +73,7 @@ struct PlannedTaskRecord {
   TaskId task{};
   uint32_t attempt = 0;
   std::string node{};
-  uint64_t devices = 0;  // As held, also where the host chooses.
+  DeviceSet devices{};  // As held, also where the host chooses.
   uint32_t alternative = 0;
   uint32_t wave = 0;
   uint32_t slot = 0;  // As held, likewise.
@@ -83,10 +85,11 @@ struct PlannedTaskRecord {
     v(1, "task", s.task);
     v(2, "attempt", s.attempt);
     v(3, "node", s.node);
-    v(4, "devices", s.devices);
+    v(4, "devices", s.devices.word(0));
     v(5, "alternative", s.alternative);
     v(6, "wave", s.wave);
     v(7, "slot", s.slot);
+    VisitAdded(8, "devices_from_64", s.devices.word(1), v);
   }
 };
 

@@ -56,7 +56,7 @@ struct Device {
 // / 1000) bytes, so that shares of both forms meet on one device without
 // exceeding either.
 struct DeviceRequest {
-  uint32_t count = 0;  // At most Node::kMaxDevices.
+  uint32_t count = 0;  // 0..DeviceSet::kCapacity.
   int32_t milli = kWholeDevice;
   int64_t memory_bytes = 0;
   std::vector<std::string> models{};  // Any of these; empty: any model.

@@ -105,6 +105,7 @@ struct FabricPlacement {
   std::optional<TorusBox> box{};  // If they are one.
   int64_t hop_sum = 0;            // Over all pairs of them.
   int64_t hop_sum_bound = 0;      // No choice has less; 0: nothing is claimed.
+  uint64_t nanos = 0;             // What the work budget charges for it.
 };
 
 // Immutable, but distances are remembered: one thread at a time. Nodes are

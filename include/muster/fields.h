@@ -6,8 +6,8 @@
 // Protobuf message of the same name (package muster.v1) and never change. A
 // member is: bool, an integer, an enum with EnumNames, std::string, a value
 // with Fields, a std::vector or std::optional of these, or a std::variant
-// (whose i-th alternative has the number `number` + i). The core knows no other
-// form of serialisation.
+// (whose i-th alternative has the number `number` + i). A DeviceSet is two
+// members, one a word. The core knows no other form of serialisation.
 #ifndef MUSTER_FIELDS_H_
 #define MUSTER_FIELDS_H_
 
@@ -33,6 +33,13 @@ template <class T, class V>
   requires HasFields<std::remove_const_t<T>>
 void VisitFields(T& value, V&& visitor) {
   std::remove_const_t<T>::Fields(value, visitor);
+}
+
+// For Fields, of a member added later: a const value shows it unless it has the
+// default, so that bytes and hashes of other values are as they were before.
+template <class V, class M>
+void VisitAdded(int number, const char* name, M& member, V&& visitor) {
+  if (!std::is_const_v<M> || member != M{}) visitor(number, name, member);
 }
 
 }  // namespace muster

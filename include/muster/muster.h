@@ -7,6 +7,7 @@
 #include "muster/config.h"             // IWYU pragma: export
 #include "muster/decision.h"           // IWYU pragma: export
 #include "muster/device.h"             // IWYU pragma: export
+#include "muster/device_set.h"         // IWYU pragma: export
 #include "muster/disruption_budget.h"  // IWYU pragma: export
 #include "muster/event.h"              // IWYU pragma: export
 #include "muster/fabric.h"             // IWYU pragma: export

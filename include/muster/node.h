@@ -14,14 +14,13 @@ namespace muster {
 
 // A value. Its place in each topology is read from its labels (topology.h).
 struct Node {
-  static constexpr size_t kMaxDevices = 64;
   static constexpr size_t kMaxTaints = 256;
 
   std::string key{};  // Unique among nodes.
   // What gangs may use in all, before anything runs. The device kind
   // (SchedulerConfig::device_resource) is left 0: it is 1000 x devices.
   Resources capacity{};
-  std::vector<Device> devices{};  // At most kMaxDevices.
+  std::vector<Device> devices{};  // At most DeviceSet::kCapacity.
   Labels labels{};
   std::vector<Taint> taints{};  // At most kMaxTaints.
   bool schedulable = true;  // false: no new task; what runs may stay (cordon).

@@ -115,7 +115,8 @@ struct PlacementResult {
   std::vector<Assignment> tasks{};  // Added ones, by (role, index).
   Reason reason{};                  // Why not, with the nearest shortfall.
   Certificate certificate{};
-  uint64_t steps = 0;  // Logical work done: the same on every machine.
+  // Of the work budget, whatever a cache knew: the same on every machine.
+  uint64_t steps = 0;
 
   void Clear() {
     fit = Fit::kNotNow;

@@ -78,11 +78,12 @@ struct PreemptionResult {
   std::vector<Victim> victims{};    // By candidate.
   std::vector<Assignment> tasks{};  // The preemptor's, charged to kLater.
   int64_t cost = 0;
-  uint64_t steps = 0;  // Logical work done, the solver's included.
+  uint64_t steps = 0;  // Of the work budget, the solver's included.
   // Proven: no lawful set of victims has a lower top priority or, at the same,
   // a lower cost or, at the same, breaks fewer gangs; where none was found,
   // there is none. (As far as the solver always finds a place that exists.)
   bool optimal = false;
+  bool cut_short = false;  // max_steps ended the search.
 
   void Clear() {
     fit = Fit::kNotNow;
@@ -91,6 +92,7 @@ struct PreemptionResult {
     cost = 0;
     steps = 0;
     optimal = false;
+    cut_short = false;
   }
 };
 

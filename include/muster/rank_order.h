@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "muster/device_set.h"
 #include "muster/node.h"
 #include "muster/topology.h"
 
@@ -15,7 +16,7 @@ namespace muster {
 // One task of a placement: PlannedTask, its node looked up.
 struct RankedTask {
   const Node* node = nullptr;
-  uint64_t devices = 0;  // Bit i: device i.
+  DeviceSet devices{};
   uint32_t slot = 0;
 };
 
@@ -33,7 +34,7 @@ std::vector<uint32_t> RankOrder(const Topology& topology,
 
 // The devices by island, then NUMA node, then number; those of which it is not
 // known come last.
-std::vector<uint32_t> RingOrder(const Node& node, uint64_t devices);
+std::vector<uint32_t> RingOrder(const Node& node, DeviceSet devices);
 
 }  // namespace muster
 

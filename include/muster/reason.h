@@ -38,7 +38,7 @@ enum class ReasonCode : uint8_t {
   kWaitingForRelease,  // Nominated; victims have not released yet.
   kNeverFits,          // Not even on the empty cluster.
   kOverLimitAlways,    // Needs more than its queue may ever have.
-  kBudget,             // The pass's work budget ended before its turn.
+  kBudget,             // The pass's work budget, or its search, ended first.
   kConstraint,         // A group's or role's constraint cannot be met.
   kSuspendedWaits,     // Suspended; its own nodes have no room yet.
   // Of decisions.

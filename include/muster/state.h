@@ -9,8 +9,10 @@
 #include "muster/class_state.h"
 #include "muster/config.h"
 #include "muster/decision.h"
+#include "muster/device_set.h"
 #include "muster/disruption_budget.h"
 #include "muster/enum_names.h"
+#include "muster/fields.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
 #include "muster/node.h"
@@ -51,7 +53,7 @@ struct TaskState {
   TaskPhase phase = TaskPhase::kNominated;
   uint32_t attempt = 0;
   std::string node{};
-  uint64_t devices = 0;
+  DeviceSet devices{};
   uint32_t alternative = 0;
   uint32_t slot = 0;  // First slice of its partition.
 
@@ -62,9 +64,10 @@ struct TaskState {
     v(2, "phase", s.phase);
     v(3, "attempt", s.attempt);
     v(4, "node", s.node);
-    v(5, "devices", s.devices);
+    v(5, "devices", s.devices.word(0));
     v(6, "alternative", s.alternative);
     v(7, "slot", s.slot);
+    VisitAdded(8, "devices_from_64", s.devices.word(1), v);
   }
 };
 

@@ -82,6 +82,7 @@ absl::Status AddLinks(const FabricGraph& graph, const Numbers& numbers,
       sum.bandwidth += edges[i].bandwidth;
     }
     boost::add_edge(sum.a, sum.b, sum.bandwidth, rep->graph);
+    ++rep->links;
   }
   return absl::OkStatus();
 }
@@ -225,6 +226,7 @@ FabricGraph Fabric::graph() const {
 
 int64_t HopSum(const Fabric::Rep& rep, std::span<const uint32_t> set) {
   int64_t sum = 0;
+  rep.Charge(set.size() * set.size() / 2, kHopNs);
   for (size_t i = 0; i < set.size(); ++i) {
     for (size_t j = i + 1; j < set.size(); ++j) sum += rep.Hops(set[i], set[j]);
   }
@@ -251,6 +253,7 @@ absl::StatusOr<FabricCost> Fabric::Cost(std::span<const uint32_t> nodes) const {
 absl::StatusOr<FabricPlacement> Fabric::Select(std::span<const uint8_t> free,
                                                uint32_t count) const {
   MUSTER_RETURN_IF_ERROR(rep_->Check(free, count));
+  rep_->nanos = 0;
   if (rep_->is_torus()) {
     absl::StatusOr<FabricPlacement> box = FindBox(free, count);
     if (!box.ok() || !box->nodes.empty()) return box;
@@ -259,6 +262,7 @@ absl::StatusOr<FabricPlacement> Fabric::Select(std::span<const uint8_t> free,
                                   ? SelectByHops(*rep_, free, count)
                                   : SelectByLevels(*rep_, free, count);
   placement.nodes = RankOrderOf(*rep_, placement.nodes);
+  placement.nanos = rep_->nanos;
   return placement;
 }
 

@@ -12,6 +12,7 @@
 
 #include "absl/status/status.h"
 #include "boost/graph/adjacency_list.hpp"
+#include "lib/base/step_cost.h"
 #include "muster/fabric.h"
 #include "muster/ids.h"
 
@@ -40,7 +41,14 @@ struct Fabric::Rep {
   std::vector<uint32_t> cell_of{};  // [node]
   std::vector<Home> homes{};        // [node]; dragonfly and rails.
   mutable std::vector<std::vector<uint32_t>> distances{};  // [node][vertex]
+  uint64_t links = 0;
+  mutable uint64_t nanos = 0;  // Of the question asked now.
 
+  void Charge(uint64_t count, uint64_t each) const { nanos += count * each; }
+  // Distances from so many nodes are asked for, known or not.
+  void ChargeRoutes(uint64_t from) const {
+    if (!is_torus()) Charge(from * (keys.size() + links), kRouteNs);
+  }
   bool is_torus() const { return !node_at.empty(); }
   uint32_t vertices() const { return static_cast<uint32_t>(keys.size()); }
   Triple Place(uint32_t node) const {

@@ -37,6 +37,7 @@ class SumTable {
     }
     row_ = end[2] + 1;
     plane_ = row_ * (end[1] + 1);
+    rep.Charge(plane_ * end[0], kCellNs);
     sums_.assign(plane_ * (end[0] + 1), 0);
     for (uint32_t x = 0; x < end[0]; ++x) {
       for (uint32_t y = 0; y < end[1]; ++y) {
@@ -119,6 +120,7 @@ FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
                           std::span<const uint8_t> held,
                           std::vector<Shape> shapes) {
   FabricPlacement best;
+  rep.nanos = 0;
   if (shapes.empty()) return best;
   Triple reach{};
   for (Shape& shape : shapes) {
@@ -140,6 +142,7 @@ FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
   uint32_t least_around = 0;
   for (size_t i = 0; i < shapes.size(); ++i) {
     if (i > 0 && best.box && shapes[i - 1].Rank() < shapes[i].Rank()) break;
+    rep.Charge(rep.nodes, kLookNs);
     table.EachFreeBox(shapes[i].size, [&](const Triple& at) {
       const TorusBox box{at, shapes[i].size};
       if (held_table && held_table->CountIn(at, box.size) < all_held) return;
@@ -154,6 +157,7 @@ FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
     });
   }
   if (best.box) best.nodes = BoxRing(rep, *best.box);
+  best.nanos = rep.nanos;
   return best;
 }
 

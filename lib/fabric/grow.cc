@@ -32,6 +32,7 @@ class HopSearch {
   FabricPlacement Run() {
     FabricPlacement best;
     MakeBalls();
+    rep_.ChargeRoutes(free_.size());
     if (balls_.empty()) return best;
     KeepBest();
     for (Ball& ball : balls_) {
@@ -57,6 +58,7 @@ class HopSearch {
     for (size_t i = 0; i < seeds; ++i) {
       const uint32_t seed = free_[i * free_.size() / seeds];
       near.clear();
+      rep_.Charge(free_.size() * 4, kHopNs);
       for (uint32_t node : free_) near.push_back({rep_.Hops(seed, node), node});
       std::nth_element(near.begin(), near.begin() + (count_ - 1), near.end());
       near.resize(count_);
@@ -109,6 +111,7 @@ class HopSearch {
       int64_t hops = 0;  // To all of the ball.
     };
     std::vector<Member> members;
+    rep_.Charge(free_.size() * count_, kHopNs);
     for (uint32_t node : free_) {
       if (rep_.Hops(ball->nodes[0], node) == Fabric::kUnreachable) continue;
       Member member{node, std::binary_search(ball->nodes.begin(),
@@ -129,6 +132,7 @@ class HopSearch {
         }
       }
       work_ += uint64_t{count_} * members.size();
+      rep_.Charge(uint64_t{count_} * members.size(), kHopNs);
       if (out == nullptr) break;
       ball->hop_sum -= most;
       out->in = false;

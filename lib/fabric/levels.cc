@@ -31,7 +31,8 @@ class LevelSearch {
  public:
   LevelSearch(const Fabric::Rep& rep, std::span<const uint8_t> free,
               uint32_t count)
-      : count_(count) {
+      : rep_(rep), count_(count) {
+    rep.Charge(rep.nodes, kHopNs);
     MakeGroups(rep, free);
   }
 
@@ -40,7 +41,12 @@ class LevelSearch {
     for (const Group& group : groups_) all += group.all();
     if (all < count_) return {};
     std::vector<Share> shares = Greedy();
-    if (uint64_t steps = 0; Affordable(shares, &steps)) shares = Exact(shares);
+    if (uint64_t steps = 0; Affordable(shares, &steps)) {
+      rep_.Charge(steps, kLookNs);
+      shares = Exact(shares);
+    }
+    rep_.Charge(shares.size() * groups_.size(), kLookNs);
+    rep_.ChargeRoutes(count_);
     Tighten(&shares);
     return Take(shares);
   }
@@ -208,6 +214,7 @@ class LevelSearch {
     return nodes;
   }
 
+  const Fabric::Rep& rep_;
   uint32_t count_;
   std::vector<Group> groups_{};  // Those with a free node, in their order.
 };

@@ -11,6 +11,7 @@ constexpr size_t kMostTurned = 256;  // Nodes: a sweep looks at all pairs.
 std::vector<uint32_t> NearestNext(const Fabric::Rep& rep,
                                   std::vector<uint32_t> ring) {
   std::sort(ring.begin(), ring.end());
+  rep.Charge(ring.size() * ring.size(), kHopNs);
   for (size_t i = 1; i < ring.size(); ++i) {
     const auto next = std::min_element(
         ring.begin() + i, ring.end(), [&](uint32_t a, uint32_t b) {
@@ -28,6 +29,7 @@ void TurnStretches(const Fabric::Rep& rep, std::vector<uint32_t>* ring) {
   const std::vector<uint32_t>& at = *ring;
   for (bool shorter = true; shorter;) {
     shorter = false;
+    rep.Charge(n * n * 2, kHopNs);
     for (size_t i = 0; i + 2 < n; ++i) {
       for (size_t j = i + 2; j < n; ++j) {
         const uint32_t after = at[(j + 1) % n];

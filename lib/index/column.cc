@@ -3,21 +3,10 @@
 #include <algorithm>
 #include <bit>
 
+#include "lib/index/slots_cost.h"
 #include "lib/topology/needs.h"
 
 namespace muster::index {
-
-namespace {
-
-bool TakesOtherThings(const Cluster& cluster, ShapeId shape) {
-  const Resources& demand = cluster.demand(shape);
-  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-    if (k != cluster.device_kind() && demand[k] > 0) return true;
-  }
-  return false;
-}
-
-}  // namespace
 
 void Column::Bind(const Cluster& cluster, NodeStates* states,
                   const policy::NodePolicy& policy, ShapeId shape) {
@@ -29,9 +18,7 @@ void Column::Bind(const Cluster& cluster, NodeStates* states,
   const bool unshared = SharesNoDevice(request);
   form_ = Form::kOther;
   if (unshared && request.models.empty()) {
-    form_ = request.count > 0 && !TakesOtherThings(cluster, shape)
-                ? Form::kPlain
-                : Form::kWhole;
+    form_ = IsPlain(cluster, shape) ? Form::kPlain : Form::kWhole;
   }
   devices_ = form_ == Form::kOther ? 0 : request.count;
   inverse_ = devices_ > 0 ? Inverse(devices_) : 0;

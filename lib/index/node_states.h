@@ -98,6 +98,7 @@ class NodeStates {
   std::vector<NodeIndex> changed_;
   std::vector<uint8_t> free_;  // Devices of theirs.
 
+  static_assert(DeviceSet::kCapacity <= 0xff, "a node's devices fill a byte");
   std::vector<uint8_t> whole_;
   std::vector<uint8_t> devices_;
   std::vector<uint64_t> avoidable_;

@@ -1,7 +1,6 @@
 // The policies that FGD was published against, by their published scores: 100
 // for the best node, hence rank = 100 - score.
 #include <algorithm>
-#include <bit>
 
 #include "lib/policy/node_state.h"
 #include "lib/policy/policies.h"
@@ -101,9 +100,8 @@ class GpuPacking final : public NodePolicy {
     (void)cluster.Choose(node, q.shape, q.ledger, &at);
     int64_t opened = 0;  // Wholly free devices that it would use.
     int64_t left = 0;    // Percent free on used devices it would use.
-    for (uint64_t rest = at.devices; rest != 0; rest &= rest - 1) {
-      const int32_t milli = cluster.free_milli(
-          node, static_cast<uint32_t>(std::countr_zero(rest)), q.ledger);
+    for (const uint32_t d : at.devices) {
+      const int32_t milli = cluster.free_milli(node, d, q.ledger);
       if (milli >= kWholeDevice) {
         ++opened;
       } else {

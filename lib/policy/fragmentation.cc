@@ -9,7 +9,6 @@
 #include "lib/policy/requests.h"
 #include "lib/policy/tightness.h"
 #include "lib/policy/workload.h"
-#include "lib/topology/device_choice.h"
 
 namespace muster::policy {
 namespace {
@@ -100,14 +99,14 @@ class Lookahead : public NodePolicy {
   Allocation Choose(const Cluster& cluster, NodeIndex node,
                     const Question& q) const override {
     if (SharesOneDevice(cluster.device_request(q.shape))) {
-      const uint64_t device = Try(cluster, node, q).device;
-      if (device != 0) return {node, q.shape, device};
+      const DeviceSet device = Try(cluster, node, q).device;
+      if (!device.empty()) return {node, q.shape, device};
     }
     return NodePolicy::Choose(cluster, node, q);
   }
 
  protected:
-  // What there is less of Waste, and the one device to share, as a bit.
+  // What there is less of Waste, and the one device to share.
   using Outcome = Memo::Answer;
 
   // How much free capacity is lost, in the policy's own unit.
@@ -147,44 +146,45 @@ class Lookahead : public NodePolicy {
     }
     Allocation whole;
     if (request.count > 0 && cluster.Choose(node, q.shape, q.ledger, &whole)) {
-      ForEachBit(whole.devices, [&](uint32_t d) {
-        if (!request.partition.empty()) return state_.Close(d);
-        state_.TakeDevice(d, request, devices[d].memory_bytes);
-      });
+      for (const uint32_t d : whole.devices) {
+        if (request.partition.empty()) {
+          state_.TakeDevice(d, request, devices[d].memory_bytes);
+        } else {
+          state_.Close(d);
+        }
+      }
     }
     return {.gain = before - Waste(state_, kind)};
   }
 
-  Outcome TryDevices(uint64_t usable, const std::vector<Device>& devices,
+  Outcome TryDevices(DeviceSet usable, const std::vector<Device>& devices,
                      const DeviceRequest& request, const NodeKind& kind,
                      int64_t before) const {
     Outcome best;
-    uint64_t tried = 0;
-    ForEachBit(usable, [&](uint32_t d) {
-      if (IsLikeOneOf(tried, d, devices)) return;
-      tried |= uint64_t{1} << d;
+    DeviceSet tried;
+    for (const uint32_t d : usable) {
+      if (IsLikeOneOf(tried, d, devices)) continue;
+      tried.Insert(d);
       const int32_t milli = state_.milli[d];
       const int64_t memory = state_.memory[d];
       state_.TakeDevice(d, request, devices[d].memory_bytes);
       const int64_t gain = before - Waste(state_, kind);
       state_.milli[d] = milli;
       state_.memory[d] = memory;
-      if (best.device != 0 && Merit(gain) <= Merit(best.gain)) return;
-      best = {gain, uint64_t{1} << d};
-    });
+      if (!best.device.empty() && Merit(gain) <= Merit(best.gain)) continue;
+      best = {gain, {d}};
+    }
     return best;
   }
 
-  bool IsLikeOneOf(uint64_t others, uint32_t d,
+  bool IsLikeOneOf(DeviceSet others, uint32_t d,
                    const std::vector<Device>& devices) const {
-    bool like = false;
-    ForEachBit(others, [&](uint32_t o) {
-      like = like || (state_.milli[o] == state_.milli[d] &&
-                      state_.memory[o] == state_.memory[d] &&
-                      devices[o].memory_bytes == devices[d].memory_bytes &&
-                      devices[o].model == devices[d].model);
+    return std::ranges::any_of(others, [&](uint32_t o) {
+      return state_.milli[o] == state_.milli[d] &&
+             state_.memory[o] == state_.memory[d] &&
+             devices[o].memory_bytes == devices[d].memory_bytes &&
+             devices[o].model == devices[d].model;
     });
-    return like;
   }
 
   mutable Workload workload_;
@@ -236,7 +236,7 @@ class LeastNewWaste final : public Lookahead {
  private:
   static constexpr int64_t kUnit = 256;         // A thousandth of a device.
   static constexpr int64_t kStep = 40 * kUnit;  // Costs within are equal.
-  static constexpr int64_t kMiddle = 1 << 12;   // Steps; costs have 2400.
+  static constexpr int64_t kMiddle = 1 << 13;   // Steps; costs have 4800.
   static constexpr int kTieBits = kDeviceBits + 1;
 
   // For the average of the typical tasks that the node may run: the free

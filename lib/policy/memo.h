@@ -19,7 +19,7 @@ class Memo {
  public:
   struct Answer {
     int64_t gain = 0;
-    uint64_t device = 0;
+    DeviceSet device{};
   };
 
   // Everything an answer depends on, packed.
@@ -33,7 +33,7 @@ class Memo {
 
    private:
     friend class Memo;
-    static constexpr size_t kMostWords = 29;
+    static constexpr size_t kMostWords = 28;
 
     void Add(uint64_t word) {
       if (size_ < kMostWords) words_[size_] = word;

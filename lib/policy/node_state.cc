@@ -24,22 +24,21 @@ bool SharesOneDevice(const DeviceRequest& request) {
          (request.milli < kWholeDevice || request.memory_bytes > 0);
 }
 
-uint64_t DevicesWithRoom(const Cluster& cluster, NodeIndex node,
-                         const Question& q) {
+DeviceSet DevicesWithRoom(const Cluster& cluster, NodeIndex node,
+                          const Question& q) {
   const std::vector<Device>& devices = cluster.node(node).devices;
   const std::vector<std::string>& models =
       cluster.device_request(q.shape).models;
-  uint64_t mask = 0;
+  DeviceSet room;
   bool wanted = models.empty();
   for (uint32_t d = 0; d < devices.size(); ++d) {
     if (!models.empty() &&
         (d == 0 || devices[d].model != devices[d - 1].model)) {
       wanted = std::ranges::find(models, devices[d].model) != models.end();
     }
-    const uint64_t bit = uint64_t{1} << d;
-    if (wanted && cluster.Fits({node, q.shape, bit}, q.ledger)) mask |= bit;
+    if (wanted && cluster.Fits({node, q.shape, {d}}, q.ledger)) room.Insert(d);
   }
-  return mask;
+  return room;
 }
 
 void NodeState::Read(const Cluster& cluster, NodeIndex node, Ledger ledger) {
@@ -49,9 +48,9 @@ void NodeState::Read(const Cluster& cluster, NodeIndex node, Ledger ledger) {
     free[k] = cluster.free(node, k, ledger);
   }
   devices = static_cast<uint32_t>(cluster.node(node).devices.size());
-  const uint64_t split = cluster.split_devices(node, ledger);
+  const DeviceSet split = cluster.split_devices(node, ledger);
   for (uint32_t d = 0; d < devices; ++d) {
-    if ((split >> d & 1) != 0) {
+    if (split.Contains(d)) {
       Close(d);
       continue;
     }

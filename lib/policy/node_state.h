@@ -27,9 +27,9 @@ int64_t DeviceDemand(const Cluster& cluster, ShapeId shape);
 // one is then a question of its own.
 bool SharesOneDevice(const DeviceRequest& request);
 
-// For such a task: the devices that have room for it (bit i = device i).
-uint64_t DevicesWithRoom(const Cluster& cluster, NodeIndex node,
-                         const Question& question);
+// For such a task: the devices that have room for it.
+DeviceSet DevicesWithRoom(const Cluster& cluster, NodeIndex node,
+                          const Question& question);
 
 // The free amounts of one node. Kept between calls: it allocates only where
 // there are more kinds than ever before.
@@ -38,8 +38,8 @@ struct NodeState {
   uint32_t devices = 0;
   // By device; 0 where it is not healthy or split into partitions, -1 where the
   // host overcommitted it.
-  std::array<int32_t, 64> milli{};
-  std::array<int64_t, 64> memory{};
+  std::array<int32_t, DeviceSet::kCapacity> milli{};
+  std::array<int64_t, DeviceSet::kCapacity> memory{};
 
   void Read(const Cluster& cluster, NodeIndex node, Ledger ledger);
   int64_t Idle() const {

@@ -1,6 +1,5 @@
 // Any node, any device: a hash, so that it is the same everywhere.
 #include <algorithm>
-#include <bit>
 
 #include "lib/base/hash.h"
 #include "lib/policy/node_state.h"
@@ -25,15 +24,12 @@ class Random final : public NodePolicy {
     if (!SharesOneDevice(cluster.device_request(q.shape))) {
       return NodePolicy::Choose(cluster, node, q);
     }
-    const uint64_t usable = DevicesWithRoom(cluster, node, q);
-    if (usable == 0) return NodePolicy::Choose(cluster, node, q);
-    uint64_t rest = usable;
-    for (uint64_t skip = (Hash(cluster, node, q) & 0xffffffff) %
-                         static_cast<uint64_t>(std::popcount(usable));
-         skip > 0; --skip) {
-      rest &= rest - 1;
-    }
-    return {.node = node, .shape = q.shape, .devices = rest & -rest};
+    const DeviceSet usable = DevicesWithRoom(cluster, node, q);
+    if (usable.empty()) return NodePolicy::Choose(cluster, node, q);
+    const uint64_t skip = (Hash(cluster, node, q) & 0xffffffff) % usable.size();
+    const uint32_t chosen =
+        *std::ranges::next(usable.begin(), static_cast<int64_t>(skip));
+    return {.node = node, .shape = q.shape, .devices = {chosen}};
   }
 
  private:

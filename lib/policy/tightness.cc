@@ -27,9 +27,7 @@ uint64_t LogSteps(int64_t x) {
 }  // namespace
 
 uint32_t DevicesLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {
-  constexpr int64_t kMost = (1 << kDeviceBits) - 1;
-  return static_cast<uint32_t>(
-      std::min(kMost, FreeDevices(cluster, node, ledger)));
+  return DeviceSteps(FreeDevices(cluster, node, ledger));
 }
 
 uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {
@@ -52,7 +50,7 @@ bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
   if (!request.partition.empty()) {
     Allocation at;
     return cluster.Choose(node, shape, ledger, &at) &&
-           (at.devices & cluster.split_devices(node, ledger)) == 0;
+           !at.devices.Intersects(cluster.split_devices(node, ledger));
   }
   const uint32_t devices =
       static_cast<uint32_t>(cluster.node(node).devices.size());
@@ -73,8 +71,9 @@ bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
 
 uint64_t TightestGist(const Cluster& cluster, NodeIndex node, Ledger ledger) {
   const uint64_t tasks = cluster.task_count(node, ledger);
-  return (2 * tasks + 1) << (kDeviceBits + kOtherBits) |
-         DevicesLeft(cluster, node, ledger) << kOtherBits |
+  const auto devices =
+      static_cast<uint64_t>(FreeDevices(cluster, node, ledger));
+  return (2 * tasks + 1) << 32 | devices << kOtherBits |
          OthersLeft(cluster, node, ledger);
 }
 

@@ -13,7 +13,18 @@ namespace muster::policy {
 inline constexpr int kDeviceBits = 16;
 inline constexpr int kOtherBits = 15;
 
-// Free thousandths of devices: at most 64 devices a node, hence exact.
+// Thousandths of devices in so many bits: exact up to 64 devices; beyond, where
+// few nodes are, in coarser steps.
+inline uint32_t DeviceSteps(int64_t milli) {
+  constexpr int64_t kExact = 64 * kWholeDevice;
+  constexpr int64_t kMost = DeviceSet::kCapacity * kWholeDevice;
+  constexpr int64_t kStep = 42;
+  static_assert(kExact + (kMost - kExact) / kStep < 1 << kDeviceBits);
+  return static_cast<uint32_t>(
+      std::min(milli, kExact + (milli - kExact) / kStep));
+}
+
+// Free thousandths of devices, in these steps.
 uint32_t DevicesLeft(const Cluster& cluster, NodeIndex node, Ledger ledger);
 
 // The free amounts of all other kinds, multiplied, on a logarithmic scale:
@@ -33,19 +44,19 @@ uint32_t TightestRank(const Cluster& cluster, NodeIndex node, ShapeId shape,
                       Ledger ledger);
 
 // The same in two steps (NodePolicy::Gist), a fresh device left aside: what the
-// rule asks of the node (from the top: twice the tasks and one, free
-// thousandths, the other kinds), and what that is to a task which asks for
-// devices, so many thousandths of them, or for none.
+// rule asks of the node (from the top, 32 bits each: twice the tasks and one;
+// free thousandths and, in kOtherBits, the other kinds), and what that is to a
+// task which asks for devices, so many thousandths of them, or for none.
 uint64_t TightestGist(const Cluster& cluster, NodeIndex node, Ledger ledger);
 inline uint32_t TightestRankOf(uint64_t gist, bool devices, int64_t demand) {
   constexpr uint32_t kOthers = (uint32_t{1} << kOtherBits) - 1;
-  constexpr int kLowBits = kDeviceBits + kOtherBits;
-  const auto low =
-      static_cast<uint32_t>(gist & ((uint64_t{1} << kLowBits) - 1));
-  if (!devices) return low;
-  const auto parts = static_cast<uint32_t>(gist >> kLowBits);
-  const int64_t left = std::max<int64_t>(0, (low >> kOtherBits) - demand);
-  return static_cast<uint32_t>(left) / parts << kOtherBits | (low & kOthers);
+  const auto low = static_cast<uint32_t>(gist);
+  const auto parts = static_cast<uint32_t>(gist >> 32);
+  uint32_t left = low >> kOtherBits;
+  if (devices) {
+    left = static_cast<uint32_t>(std::max<int64_t>(0, left - demand)) / parts;
+  }
+  return DeviceSteps(left) << kOtherBits | (low & kOthers);
 }
 
 }  // namespace muster::policy

@@ -139,13 +139,13 @@ NodeKind Workload::MakeKind(const Node& node) const {
                                            : std::nullopt);
   }
   for (const Need& need : needs_) {
-    uint64_t& usable = kind.usable.emplace_back(0);
-    for (size_t d = 0; d < node.devices.size(); ++d) {
+    DeviceSet& usable = kind.usable.emplace_back();
+    for (uint32_t d = 0; d < node.devices.size(); ++d) {
       const Device& device = node.devices[d];
       if (need.memory > 0 && device.memory_bytes <= 0) continue;
       if (need.models.empty() ||
           std::ranges::binary_search(need.models, device.model)) {
-        usable |= uint64_t{1} << d;
+        usable.Insert(d);
       }
     }
   }
@@ -158,7 +158,7 @@ void Workload::AddTasks(const Node& node, NodeKind* kind) const {
   for (uint32_t t = 0; t < tasks_.size(); ++t) {
     const Task& task = tasks_[t];
     if (task.count == 0 || !Holds(task.selector, node.labels) ||
-        CountBits(kind->usable[task.need]) < task.count) {
+        kind->usable[task.need].size() < task.count) {
       continue;
     }
     kind->tasks.push_back(t);
@@ -214,15 +214,15 @@ int64_t Workload::Useful(const NodeState& state, const NodeKind& kind) {
   for (size_t n = 0; n < needs_.size(); ++n) {
     const Need& need = needs_[n];
     Offer offer;
-    ForEachBit(kind.usable[n], [&](uint32_t d) {
+    for (const uint32_t d : kind.usable[n]) {
       const int64_t total = kind.devices[d].memory_bytes;
       const int32_t least =
           need.memory > 0 ? MilliOf(need.memory, total) : need.milli;
-      if (state.milli[d] < std::max(1, least)) return;
-      if (need.memory > 0 && state.memory[d] < need.memory) return;
+      if (state.milli[d] < std::max(1, least)) continue;
+      if (need.memory > 0 && state.memory[d] < need.memory) continue;
       ++offer.devices;
       offer.milli += state.milli[d];
-    });
+    }
     offers_[n] = offer;
   }
   int64_t useful = 0;

@@ -31,8 +31,8 @@ struct NodeKind {
   };
   std::vector<Group> groups{};
   std::vector<uint32_t> tasks{};
-  std::vector<uint64_t> usable{};  // By need: the devices that may serve it.
-  int64_t weight = 0;              // Of `tasks`.
+  std::vector<DeviceSet> usable{};  // By need: the devices that may serve it.
+  int64_t weight = 0;               // Of `tasks`.
   // Of 2^32 such nodes so many are wanted, were the cluster full, by tasks
   // that ask for models. 0 where no supply is known.
   uint64_t wanted = 0;

@@ -100,6 +100,7 @@ bool Greedy::Better(const Bundle& a, const Bundle& b) const {
 
 bool Greedy::TakeBest() {
   Bundle* best = nullptr;
+  problem_.Charge(bundles_.size() * problem_.needs().size(), kLookNs);
   for (Bundle& bundle : bundles_) {
     if (bundle.moves.empty() || Value(bundle) == 0) continue;
     if (best == nullptr || Better(bundle, *best)) best = &bundle;
@@ -134,6 +135,8 @@ void Greedy::Forget(uint32_t candidate) {
 
 void Greedy::Make(NodeIndex node, Bundle* bundle) {
   bundle->known = true;
+  problem_.Charge(1, kBundleNs);
+  problem_.Charge(regions_.On(node).size(), kBundleTaskNs);
   FindLocals(node);
   base_.clear();
   for (size_t n = 0; n < problem_.needs().size(); ++n) {

@@ -44,6 +44,7 @@ void LeastCostPreemptor::Choose(Cluster& cluster, PlacementSolver& solver,
 
   if (search.never()) result->fit = Fit::kNever;
   result->optimal = search.proven();
+  result->cut_short = problem.Exhausted();
   result->steps = problem.steps();
   const preempt::Solution& solution = search.solution();
   if (!solution.found) return;

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "lib/base/step_cost.h"
 #include "muster/cluster.h"
 #include "muster/placement_solver.h"
 #include "muster/preemptor.h"
@@ -96,7 +97,9 @@ class Problem {
   // Counts one step of the search; false when there is none left.
   bool Spend();
   bool Exhausted() const { return searched_ >= request_.max_steps; }
-  uint64_t steps() const { return searched_ + answered_; }
+  // What is charged for it, the solver's answers included.
+  void Charge(uint64_t count, uint64_t each) { nanos_ += count * each; }
+  uint64_t steps() const { return StepsOf(nanos_) + answered_; }
 
  private:
   void FindNeeds();
@@ -112,6 +115,7 @@ class Problem {
   PlacementResult answer_;
   uint64_t searched_ = 0;  // Steps of the search; bounded by max_steps.
   uint64_t answered_ = 0;  // Steps of the solver.
+  uint64_t nanos_ = 0;     // Charged for all else.
 };
 
 }  // namespace muster::preempt

@@ -26,6 +26,8 @@ const TopologyConstraint* GangWide(const Gang& gang) {
 
 Regions::Regions(Problem& problem) : problem_(problem) {
   const Cluster& cluster = problem.cluster();
+  problem.Charge(1, kQuestionNs);
+  problem.Charge(cluster.nodes().size(), kLookNs);
   region_of_.assign(cluster.node_limit(), kNowhere);
   const std::span<const NodeIndex> within = problem.request().placement.within;
   allowed_.assign(cluster.node_limit(), within.empty());
@@ -103,6 +105,7 @@ void Regions::AddRegion(std::span<const NodeIndex> nodes) {
 
 void Regions::Threshold(uint32_t count) {
   threshold_ = count;
+  problem_.Charge(regions_.size() + shares_.size(), kLookNs);
   for (uint32_t r = 0; r < regions_.size(); ++r) {
     Region& region = regions_[r];
     const auto end =
@@ -137,6 +140,7 @@ void Regions::IndexTasks() {
   tasks_.resize(first_task_.back());
   std::vector<uint32_t> next(first_task_.begin(), first_task_.end() - 1);
   for (uint32_t c = 0; c < count; ++c) {
+    problem_.Charge(problem_.Size(c), kTaskNs);
     for (uint32_t back = 0; back < problem_.Size(c); ++back) {
       tasks_[next[problem_.Task(c, back).node]++] = {c, back};
     }

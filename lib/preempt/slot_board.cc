@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/index/slots_cost.h"
+
 namespace muster::preempt {
 
 SlotBoard::SlotBoard(Problem& problem)
@@ -11,6 +13,7 @@ SlotBoard::SlotBoard(Problem& problem)
     const Role& role = problem.gang().gang.roles[need.role];
     for (ShapeId shape : problem.gang().shapes[need.role]) {
       shapes_.push_back(shape);
+      refresh_ns_ += index::NanosOfSlots(problem.cluster(), shape, 1);
       limits_.push_back(std::max(role.desired_tasks, need.want));
     }
   }
@@ -32,6 +35,7 @@ void SlotBoard::Watch(std::span<const NodeIndex> nodes) {
 void SlotBoard::Refresh(NodeIndex node) {
   const uint32_t position = position_[node];
   if (position == kElsewhere) return;
+  problem_.Charge(1, refresh_ns_);
   uint32_t* row = slots_.data() + position * shapes_.size();
   for (size_t s = 0; s < shapes_.size(); ++s) {
     const uint32_t now =

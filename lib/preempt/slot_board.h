@@ -44,6 +44,7 @@ class SlotBoard {
   size_t Column(size_t need) const;
 
   Problem& problem_;
+  uint64_t refresh_ns_ = 0;           // What one Refresh is charged.
   std::vector<ShapeId> shapes_;       // One column an alternative of a need.
   std::vector<size_t> first_column_;  // By need; one more at the end.
   std::vector<uint32_t> limits_;      // By column: more slots do not count.

@@ -16,16 +16,19 @@ void VictimSet::Release(uint32_t c, uint32_t tasks) {
   for (; released_[c] < tasks; ++released_[c]) {
     const Allocation& a = problem_.Task(c, released_[c]);
     problem_.cluster().Credit(a, Ledger::kLater);
+    problem_.Charge(1, kReleaseNs);
     board_.Refresh(a.node);
   }
   for (; released_[c] > tasks; --released_[c]) {
     const Allocation& a = problem_.Task(c, released_[c] - 1);
     problem_.cluster().Charge(a, Ledger::kLater);
+    problem_.Charge(1, kReleaseNs);
     board_.Refresh(a.node);
   }
 }
 
 bool VictimSet::Ask(uint32_t c, uint32_t tasks) {
+  problem_.Charge(1, kLawNs);
   if (rules_ == nullptr || tasks == 0) return true;
   return rules_->Add(c, tasks);
 }

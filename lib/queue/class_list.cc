@@ -173,11 +173,6 @@ void ClassList::StoreRetry(ClassIndex c, Time at) {
   if (retry_at != kForever) retries_.insert({retry_at, c});
 }
 
-void ClassList::SetEffort(ClassIndex c, uint32_t effort) {
-  Save(c, true);
-  classes_[c].questions_.effort = effort;
-}
-
 void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
   SetOpen(c, questions.open);
   Save(c, true);

@@ -49,7 +49,7 @@ struct Questions {
     kPutOff = 4,   // The second, to be asked again when the round is over.
   };
   uint8_t open = 0;
-  uint32_t effort = 0;       // Steps spent on a no that is not proven.
+  uint32_t effort = 0;       // ClassState::effort.
   Time retry_at = kForever;  // kVictims opens then by itself.
   Reason reason{};           // Told last; its numbers are not state.
 };
@@ -108,7 +108,6 @@ class ClassList {
   void Close(ClassIndex c, uint8_t questions);
   void SetReason(ClassIndex c, const Reason& reason);
   void SetRetry(ClassIndex c, Time at);
-  void SetEffort(ClassIndex c, uint32_t effort);
   void SetQuestions(ClassIndex c, const Questions& questions);
 
   // Leaves with an open class, in no order.

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "muster/config.h"
+#include "muster/device_set.h"
 #include "muster/event.h"
 #include "muster/plan.h"
 #include "muster/state.h"
@@ -50,7 +51,7 @@ inline constexpr Bound kMemory{0, kMaxDeviceMemory};
 inline constexpr Bound kMilli{0, kWholeDevice};
 inline constexpr Bound kSlot{0, PartitionScheme::kMaxSlices - 1};
 inline constexpr Bound kSlices{1, PartitionScheme::kMaxSlices};
-inline constexpr Bound kDevices{0, int64_t{Node::kMaxDevices}};
+inline constexpr Bound kDevices{0, int64_t{DeviceSet::kCapacity}};
 inline constexpr Bound kNodes{0, kMaxNodes};
 inline constexpr Bound kTasks{0, Gang::kMaxTasks};
 inline constexpr Bound kTopologies{0, int64_t{SchedulerConfig::kMaxTopologies}};
@@ -127,6 +128,9 @@ MUSTER_BOUNDS(ModelSupply,
               Of{&ModelSupply::devices, To(ModelSupply::kMaxDevices)});
 MUSTER_BOUNDS(PlacementOptions, Of{&PlacementOptions::workload,
                                    To(PlacementOptions::kMaxWorkload)});
+MUSTER_BOUNDS(SearchLimits,
+              Of{&SearchLimits::exact_steps, To(SearchLimits::kMaxSteps)},
+              Of{&SearchLimits::max_steps, To(SearchLimits::kMaxSteps)});
 MUSTER_BOUNDS(SchedulerConfig,
               Of{&SchedulerConfig::resources,
                  {0, Resources::kMaxKinds, false, true}},
@@ -165,7 +169,8 @@ MUSTER_BOUNDS(GangState, Of{&GangState::attempts, To(kInt32.most)},
               Of{&GangState::since, kUntil}, Of{&GangState::tasks, kAny},
               Of{&GangState::open, kAny});
 MUSTER_BOUNDS(NodeState, Of{&NodeState::spot_notice, kUntil});
-MUSTER_BOUNDS(ClassState, Of{&ClassState::retry_at, kUntil});
+MUSTER_BOUNDS(ClassState, Of{&ClassState::retry_at, kUntil},
+              Of{&ClassState::effort, To(ClassState::kMostEffort)});
 MUSTER_BOUNDS(SchedulerState, Of{&SchedulerState::now, kAt},
               Of{&SchedulerState::version, To(kSeq.most)},
               Of{&SchedulerState::next_seq, kSeq},

@@ -39,6 +39,7 @@ void CountRoom(Core& core, PlacementSolver& solver, GangIndex g,
   request.gang = &core.SpecOf(g).prepared;
   request.key = r.key;
   request.dry_run = true;
+  request.exact_steps = core.config.search.exact_steps;
   Resources room;
   if (core.law.Room(r.queue, Ledger::kBoth, &room)) request.headroom = &room;
   PlacementResult result;

@@ -50,18 +50,23 @@ bool Stops(const Core& core, const VictimCandidate& c) {
 
 void MakeRoom::Begin() {
   touched_.clear();
-  put_off_ = false;
+  put_off_ = cut_short_ = false;
   retry_at_ = kForever;
 }
 
-bool MakeRoom::Try(PassContext& pass, GangIndex g, ReasonCode why) {
+bool MakeRoom::Try(PassContext& pass, GangIndex g, ReasonCode why,
+                   uint64_t max_steps) {
   Core& core = pass.core;
+  max_steps_ = max_steps;
   if (why == ReasonCode::kNeverFits || why == ReasonCode::kOverLimitAlways ||
       !IsWorthIt(core, core.gangs.at(g))) {
     return false;
   }
   Collect(core, g);
-  pass.budget.Spend(candidates_.size());
+  pass.budget.Charge(candidates_.size(), kScopeNs);
+  for (const VictimCandidate& c : candidates_) {
+    pass.budget.Charge(c.tasks.size(), kTaskNs);
+  }
   if (!Find(pass, g)) return false;
   Carry(pass, g);
   return true;
@@ -289,11 +294,15 @@ bool MakeRoom::ChooseFor(PassContext& pass, GangIndex g,
   request.placement.headroom = headroom;
   request.candidates = candidates_;
   request.rules = &law;
+  request.placement.exact_steps = core.config.search.exact_steps;
+  request.max_steps = max_steps_;
   result_.Clear();
   const Cluster::Mark mark = core.cluster.Begin();
   pass.preemptor.Choose(core.cluster, pass.solver, request, &result_);
   core.cluster.Rollback(mark);
-  pass.budget.Spend(result_.steps + result_.victims.size());
+  cut_short_ |= result_.cut_short;
+  pass.budget.Spend(result_.steps);
+  pass.budget.Charge(result_.victims.size() + result_.tasks.size(), kTaskNs);
   return result_.fit == Fit::kFits && (core.specs.at(r.spec).least_is_exact ||
                                        IsLawfulAsPlaced(core, g, law));
 }

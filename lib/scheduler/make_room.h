@@ -30,12 +30,15 @@ class MakeRoom {
   // Looks for victims for a gang that waits because of `why`. If there are some
   // they are stopped, the gang nominated (or started, where nothing has to be
   // waited for), and true returned.
-  bool Try(PassContext& pass, GangIndex g, ReasonCode why);
+  // The search has `max_steps`.
+  bool Try(PassContext& pass, GangIndex g, ReasonCode why, uint64_t max_steps);
 
   // Queues of the victims.
   const std::vector<QueueIndex>& touched() const { return touched_; }
   // A no is not the last word: gangs of this round may be victims in the next.
   bool put_off() const { return put_off_; }
+  // A no is not proven: the steps ended first.
+  bool cut_short() const { return cut_short_; }
   // Until then: a gang that may not be a victim yet may be one then.
   Time retry_at() const { return retry_at_; }
 
@@ -65,6 +68,8 @@ class MakeRoom {
   Holdings holdings_;
   std::vector<QueueIndex> touched_;
   bool put_off_ = false;
+  bool cut_short_ = false;
+  uint64_t max_steps_ = 0;
   Time retry_at_ = kForever;
   // Candidates, by (priority, key), and what they are made of.
   std::vector<VictimCandidate> candidates_;

@@ -11,14 +11,10 @@ bool DevicesSuit(const Cluster& cluster, const Allocation& at) {
   const std::vector<std::string>& models =
       cluster.device_request(at.shape).models;
   const std::vector<Device>& devices = cluster.node(at.node).devices;
-  for (uint32_t d = 0; d < devices.size() && !models.empty(); ++d) {
-    if ((at.devices >> d & 1) != 0 &&
-        std::find(models.begin(), models.end(), devices[d].model) ==
-            models.end()) {
-      return false;
-    }
-  }
-  return true;
+  return models.empty() || std::ranges::all_of(at.devices, [&](uint32_t d) {
+           return d >= devices.size() ||
+                  std::ranges::find(models, devices[d].model) != models.end();
+         });
 }
 
 }  // namespace
@@ -32,7 +28,7 @@ void Promote::Run(PassContext& pass) {
   }
   for (const GangRank& rank : ranks_) {
     if (pass.budget.exhausted()) return;
-    pass.budget.Spend(1);
+    pass.budget.Charge(1, kClassNs);
     Look(pass, rank.gang);
   }
 }
@@ -42,6 +38,7 @@ void Promote::Look(PassContext& pass, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
   const Cluster::Mark mark = core.cluster.Begin();
   HeldTasks(r, &tasks_);
+  pass.budget.Charge(tasks_.size(), kTaskNs);
   const Resources& held = holdings_.UsageOf(tasks_);
   bool hope = MayStillStart(core, r, held);
   bool room = !core.law.OverLimitNow(r.queue, held, Ledger::kBoth);

@@ -1,6 +1,5 @@
 #include "lib/scheduler/real_place.h"
 
-#include <bit>
 #include <span>
 #include <vector>
 
@@ -12,19 +11,19 @@ namespace muster {
 
 namespace {
 
-uint64_t GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count) {
+DeviceSet GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count) {
   const uint32_t all = static_cast<uint32_t>(cluster.node(n).devices.size());
-  uint64_t chosen = 0;
+  DeviceSet chosen;
   for (uint32_t i = 0; i < count; ++i) {
     uint32_t best = all;
     for (uint32_t d = 0; d < all; ++d) {
-      if ((chosen >> d & 1) != 0) continue;
+      if (chosen.Contains(d)) continue;
       if (best == all || cluster.free_milli(n, d, Ledger::kNow) >
                              cluster.free_milli(n, best, Ledger::kNow)) {
         best = d;
       }
     }
-    chosen |= uint64_t{1} << best;
+    chosen.Insert(best);
   }
   return chosen;
 }
@@ -35,7 +34,7 @@ void GuessPartition(const Cluster& cluster, Allocation* at) {
   std::vector<Allocation> places;
   cluster.PartitionPlaces(at->node, at->shape, Ledger::kNow, &places);
   for (const Allocation& place : places) {
-    if (at->devices == 0 || place.devices == at->devices) {
+    if (at->devices.empty() || place.devices == at->devices) {
       *at = place;
       return;
     }
@@ -49,9 +48,9 @@ void FillIn(const Cluster& cluster, const Allocation& believed,
   const DeviceRequest& request = cluster.device_request(at->shape);
   if (request.count == 0) return;
   const bool same = at->node == believed.node;
-  if (at->devices == 0 && same) at->devices = believed.devices;
+  if (at->devices.empty() && same) at->devices = believed.devices;
   if (request.partition.empty()) {
-    if (at->devices == 0) {
+    if (at->devices.empty()) {
       at->devices = GuessDevices(cluster, at->node, request.count);
     }
     return;
@@ -64,7 +63,7 @@ void FillIn(const Cluster& cluster, const Allocation& believed,
   } else {
     GuessPartition(cluster, at);
   }
-  if (at->devices == 0) at->devices = GuessDevices(cluster, at->node, 1);
+  if (at->devices.empty()) at->devices = GuessDevices(cluster, at->node, 1);
 }
 
 absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
@@ -79,8 +78,8 @@ absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
 absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
                         const Allocation& at) {
   const DeviceRequest& request = cluster.device_request(at.shape);
-  const int has = std::popcount(at.devices);
-  if (static_cast<uint32_t>(has) != request.count) {
+  const uint32_t has = at.devices.size();
+  if (has != request.count) {
     return Invalid(field, ".devices: are ", has, "; the task has ",
                    request.count);
   }
@@ -100,19 +99,19 @@ absl::Status AddUse(const Core& core, const std::string& field, ShapeId shape,
   return absl::OkStatus();
 }
 
-absl::StatusOr<uint64_t> DeviceMask(const std::string& field, const Node& node,
-                                    uint32_t wanted,
-                                    std::span<const uint32_t> devices) {
-  uint64_t mask = 0;
+absl::StatusOr<DeviceSet> NamedDevices(const std::string& field,
+                                       const Node& node, uint32_t wanted,
+                                       std::span<const uint32_t> devices) {
+  DeviceSet set;
   for (uint32_t d : devices) {
     if (d >= node.devices.size()) {
       return Invalid(field, ".devices: ", d, " is not one of node '", node.key,
                      "', which has ", node.devices.size());
     }
-    mask |= uint64_t{1} << d;
+    set.Insert(d);
   }
-  const auto named = static_cast<size_t>(std::popcount(mask));
-  if (named == devices.size() && (named == 0 || named == wanted)) return mask;
+  const uint32_t named = set.size();
+  if (named == devices.size() && (named == 0 || named == wanted)) return set;
   return Invalid(field, ".devices: names ", named, " different devices; ",
                  "the task has ", wanted);
 }
@@ -129,16 +128,16 @@ absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
   const std::string field = absl::StrCat("gang '", r.key, "'");
   const Node& node = core.cluster.node(real.node);
   const uint32_t wanted = core.cluster.device_request(planned.shape).count;
-  MUSTER_ASSIGN_OR_RETURN(const uint64_t mask,
-                          DeviceMask(field, node, wanted, answer.devices));
-  if (mask != 0) {
-    real.devices = mask;
+  MUSTER_ASSIGN_OR_RETURN(const DeviceSet named,
+                          NamedDevices(field, node, wanted, answer.devices));
+  if (!named.empty()) {
+    real.devices = named;
   } else if (real.node != planned.node && wanted > 0) {
     if (wanted > node.devices.size()) {
       return Invalid(field, ": a task with ", wanted, " devices on node '",
                      node.key, "', which has ", node.devices.size());
     }
-    real.devices = 0;
+    real.devices = {};
   }
   MUSTER_RETURN_IF_ERROR(
       CheckSlot(core.cluster, field, real.shape, answer.slot));

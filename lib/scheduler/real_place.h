@@ -15,9 +15,9 @@
 
 namespace muster {
 
-// What the host did not say of the task's devices (at->devices is 0) or slot:
-// as believed on the same node; else, for the books, the devices with the most
-// room, which fits if anything does, and a partition where there is room.
+// What the host did not say of the task's devices (at->devices is empty) or
+// slot: as believed on the same node; else, for the books, the devices with the
+// most room, which fits if anything does, and a partition where there is room.
 void FillIn(const Cluster& cluster, const Allocation& believed,
             std::optional<uint32_t> slot, Allocation* at);
 
@@ -25,11 +25,11 @@ void FillIn(const Cluster& cluster, const Allocation& believed,
 absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
                        ShapeId shape, std::optional<uint32_t> slot);
 
-// The devices as a mask: there are such on the node, each is named once, and
+// The devices as a set: there are such on the node, each is named once, and
 // they are as many as wanted, or none is named.
-absl::StatusOr<uint64_t> DeviceMask(const std::string& field, const Node& node,
-                                    uint32_t wanted,
-                                    std::span<const uint32_t> devices);
+absl::StatusOr<DeviceSet> NamedDevices(const std::string& field,
+                                       const Node& node, uint32_t wanted,
+                                       std::span<const uint32_t> devices);
 
 // Where a started task really is. An answer without a node means as planned.
 absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,

@@ -82,7 +82,7 @@ absl::Status CheckTask(const Core& core, const NodesByKey& nodes,
     return Invalid(at, ".node: '", task.node, "' has ", has,
                    " devices; the task needs ", wanted);
   }
-  return DeviceMask(at, *node->second, wanted, task.devices).status();
+  return NamedDevices(at, *node->second, wanted, task.devices).status();
 }
 
 absl::Status CheckGangs(const Core& core, const Reconciled& e) {
@@ -255,7 +255,7 @@ Allocation RealAllocation(const Core& core, const GangRecord& r,
   Allocation at;
   at.node = core.cluster.Find(real.node).index;
   at.shape = spec.prepared.shapes[real.task.role][real.alternative];
-  for (uint32_t d : real.devices) at.devices |= uint64_t{1} << d;
+  for (uint32_t d : real.devices) at.devices.Insert(d);
   FillIn(core.cluster,
          believed != nullptr ? *believed : Allocation{.node = ~0u}, real.slot,
          &at);

@@ -20,17 +20,12 @@ bool Relieves(const Cluster& cluster, const TaskRecord& task) {
     if (k == cluster.device_kind()) continue;
     if (demand[k] > 0 && cluster.free(n, k, Ledger::kLater) < 0) return true;
   }
-  if ((task.at.devices & cluster.clashing_devices(n, Ledger::kLater)) != 0) {
-    return true;
-  }
-  for (uint32_t d = 0; d < cluster.node(n).devices.size(); ++d) {
-    if ((task.at.devices >> d & 1) != 0 &&
-        (cluster.free_milli(n, d, Ledger::kLater) < 0 ||
-         cluster.free_memory(n, d, Ledger::kLater) < 0)) {
-      return true;
-    }
-  }
-  return false;
+  return task.at.devices.Intersects(
+             cluster.clashing_devices(n, Ledger::kLater)) ||
+         std::ranges::any_of(task.at.devices, [&](uint32_t d) {
+           return cluster.free_milli(n, d, Ledger::kLater) < 0 ||
+                  cluster.free_memory(n, d, Ledger::kLater) < 0;
+         });
 }
 
 }  // namespace
@@ -69,7 +64,7 @@ void Repair::Run(PassContext& pass) {
   }
   for (const GangRank& rank : ranks_) {
     if (pass.budget.exhausted()) return;
-    pass.budget.Spend(1);
+    pass.budget.Charge(1, kClassNs);
     RepairGang(pass, rank.gang);
   }
   ShedFromOvercommitted(pass);
@@ -89,7 +84,7 @@ void Repair::CancelOverdue(PassContext& pass) {
   std::sort(ranks_.begin(), ranks_.end());
   for (const GangRank& rank : ranks_) {
     if (pass.budget.exhausted()) return;
-    pass.budget.Spend(1);
+    pass.budget.Charge(1, kClassNs);
     pass.decisions.Stop(rank.gang, DecisionKind::kCancel,
                         {.code = ReasonCode::kMaxRuntime});
   }
@@ -145,10 +140,12 @@ bool Repair::Replace(PassContext& pass, GangIndex g) {
   request.key = r.key;
   request.fixed = remaining.fixed();
   request.explain = false;
+  request.exact_steps = core.config.search.exact_steps;
   if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Place(core.cluster, request, &placement_);
-  pass.budget.Spend(placement_.steps + placement_.tasks.size());
+  pass.budget.Spend(placement_.steps);
+  pass.budget.Charge(placement_.tasks.size(), kTaskNs);
   if (placement_.fit != Fit::kFits) return false;
   remaining.Rename(&placement_.tasks);
   pass.decisions.Grow(g, placement_.tasks, {.code = r.trouble});
@@ -167,7 +164,7 @@ void Repair::ShedFromOvercommitted(PassContext& pass) {
   for (NodeIndex n : suspects) {
     if (pass.budget.exhausted()) return;
     while (core.cluster.Overcommitted(n, Ledger::kLater) && ShedOne(pass, n)) {
-      pass.budget.Spend(1);
+      pass.budget.Charge(1, kClassNs);
     }
     if (!core.cluster.Overcommitted(n, Ledger::kLater)) core.nodes.Acquit(n);
   }

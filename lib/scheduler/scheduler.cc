@@ -76,7 +76,7 @@ class Scheduler::Impl {
 namespace {
 
 // What a submission costs, in steps of the work budget, its size aside.
-constexpr uint64_t kSubmissionSteps = 8;
+constexpr uint64_t kSubmissionSteps = 50;
 
 }  // namespace
 

@@ -1,5 +1,7 @@
 #include "lib/scheduler/serve.h"
 
+#include <algorithm>
+
 namespace muster {
 
 namespace {
@@ -56,6 +58,7 @@ void Serve::ServeClass(PassContext& pass, ClassIndex c) {
   const GangIndex g = cls.first().gang;
   const GangRecord& r = core.gangs.at(g);
   uint8_t open = cls.questions().open;
+  const uint32_t effort = cls.questions().effort;
   Reason reason = cls.questions().reason;
   // Whose tasks could be taken was not asked while it could never fit.
   const bool was_hopeless = reason.code == ReasonCode::kNeverFits ||
@@ -64,23 +67,28 @@ void Serve::ServeClass(PassContext& pass, ClassIndex c) {
       core.config.preemption) {
     open |= Questions::kVictims;
   }
+  cut_short_ = false;
   make_room_.Begin();
-  pass.budget.Spend(1);
+  pass.budget.Charge(1, kClassNs);
   if (r.phase == GangPhase::kSuspended) {
     if (TryResume(pass, g, &reason)) return;
   } else {
     if ((open & Questions::kRoom) != 0 && !QuotaBlocks(core, r, &reason) &&
-        TryStart(pass, g, &reason)) {
+        TryStart(pass, g, effort, &reason)) {
       return;
     }
     if ((open & Questions::kVictims) != 0 &&
-        make_room_.Try(pass, g, reason.code)) {
+        make_room_.Try(pass, g, reason.code,
+                       core.config.search.max_steps * (1 + effort))) {
       return;
     }
   }
   Questions answer = cls.questions();
   answer.reason = reason;
   answer.open &= Questions::kPutOff;
+  answer.effort = cut_short_ || make_room_.cut_short()
+                      ? std::min(2 * effort + 1, ClassState::kMostEffort)
+                      : 0;
   if ((open & Questions::kVictims) != 0) {
     if (make_room_.put_off()) answer.open |= Questions::kPutOff;
     answer.retry_at = make_room_.retry_at();
@@ -107,42 +115,48 @@ bool Serve::QuotaBlocks(const Core& core, const GangRecord& r,
   return true;
 }
 
-bool Serve::TryStart(PassContext& pass, GangIndex g, Reason* reason) {
+bool Serve::TryStart(PassContext& pass, GangIndex g, uint32_t effort,
+                     Reason* reason) {
   Core& core = pass.core;
   const GangRecord& r = core.gangs.at(g);
   const SpecIndex spec = r.spec;
   if (spec >= no_room_.size()) no_room_.resize(spec + 1);
   const NoRoom& known = no_room_[spec];
-  if (known.pass == passes_ && known.epoch == core.opener.freed_epoch()) {
+  if (known.pass == passes_ && known.epoch == core.opener.freed_epoch() &&
+      known.effort >= effort) {
     *reason = known.reason;
+    cut_short_ = reason->code == ReasonCode::kBudget;
     return false;
   }
   bool bounded = false;
   for (const Ledger ledger : {Ledger::kBoth, Ledger::kLater}) {
     if (ledger == Ledger::kLater && core.nodes.releasing() == 0) break;
     bounded = core.law.Room(r.queue, ledger, &room_);
-    if (Place(pass, g, ledger, bounded, reason)) return true;
+    if (Place(pass, g, ledger, bounded, effort, reason)) return true;
   }
   // With a limit in the way the answer may be the queue's alone.
   if (!bounded || core.specs.at(spec).least_is_exact) {
-    no_room_[spec] = {passes_, core.opener.freed_epoch(), *reason};
+    no_room_[spec] = {passes_, core.opener.freed_epoch(), effort, *reason};
   }
   return false;
 }
 
 bool Serve::Place(PassContext& pass, GangIndex g, Ledger ledger, bool bounded,
-                  Reason* reason) {
+                  uint32_t effort, Reason* reason) {
   const GangRecord& r = pass.core.gangs.at(g);
   PlacementRequest request;
   request.gang = &pass.core.specs.at(r.spec).prepared;
   request.key = r.key;
   request.ledger = ledger;
+  request.exact_steps = pass.core.config.search.exact_steps * (1 + effort);
   if (bounded) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Place(pass.core.cluster, request, &placement_);
-  pass.budget.Spend(placement_.steps + placement_.tasks.size());
+  pass.budget.Spend(placement_.steps);
+  pass.budget.Charge(placement_.tasks.size(), kTaskNs);
   if (placement_.fit != Fit::kFits) {
     if (ledger == Ledger::kBoth) *reason = placement_.reason;
+    cut_short_ |= placement_.reason.code == ReasonCode::kBudget;
     return false;
   }
   if (ledger == Ledger::kBoth) {
@@ -175,7 +189,7 @@ bool Serve::TryResume(PassContext& pass, GangIndex g, Reason* reason) {
     demand.Add(holdings_.UsageOf(task.at));
   }
   core.cluster.Rollback(mark);
-  pass.budget.Spend(r.tasks.size());
+  pass.budget.Charge(r.tasks.size(), kTaskNs);
   if (!room) return false;
   if (const LimitExcess excess =
           core.law.OverLimit(r.queue, demand, Ledger::kBoth)) {

@@ -28,6 +28,7 @@ class Serve {
   struct NoRoom {
     uint64_t pass = 0;
     uint64_t epoch = 0;
+    uint32_t effort = 0;
     Reason reason{};
   };
 
@@ -36,9 +37,10 @@ class Serve {
   void RefreshChanged(Core& core);
   void ServeClass(PassContext& pass, ClassIndex c);
   bool QuotaBlocks(const Core& core, const GangRecord& r, Reason* reason) const;
-  bool TryStart(PassContext& pass, GangIndex g, Reason* reason);
+  bool TryStart(PassContext& pass, GangIndex g, uint32_t effort,
+                Reason* reason);
   bool Place(PassContext& pass, GangIndex g, Ledger ledger, bool bounded,
-             Reason* reason);
+             uint32_t effort, Reason* reason);
   bool TryResume(PassContext& pass, GangIndex g, Reason* reason);
 
   Holdings holdings_;
@@ -47,6 +49,7 @@ class Serve {
   uint64_t passes_ = 0;
   std::vector<NoRoom> no_room_;  // By spec.
   PlacementResult placement_;
+  bool cut_short_ = false;  // There is room, or there is not: not known.
   Resources room_;
 };
 

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "lib/base/step_cost.h"
+
 namespace muster {
 
 // A quarter is for taking submissions, the rest for the questions of the pass:
@@ -26,6 +28,8 @@ class WorkBudget {
     spent_ += steps;
     left_ -= std::min(steps, left_);
   }
+  // Work that is no search.
+  void Charge(uint64_t count, uint64_t each) { Spend(StepsOf(count * each)); }
   bool exhausted() const { return left_ == 0; }
   uint64_t left() const { return left_; }
   uint64_t spent() const { return spent_; }

@@ -123,7 +123,9 @@ bool Board::Put(TaskId task, NodeIndex node) {
   most_placed_ = std::max(most_placed_, placed_.size());
   Enter(task, node, true);
   table_->Update(node);
-  ++problem_->steps;
+  problem_->Spend(1, kPutNs);
+  problem_->Charge(problem_->columns().size() * problem_->trees().size(),
+                   kPutNs);
   return true;
 }
 
@@ -135,7 +137,9 @@ bool Board::PutExactly(TaskId task, const Allocation& at) {
   most_placed_ = std::max(most_placed_, placed_.size());
   Enter(task, at.node, true);
   table_->Update(at.node);
-  ++problem_->steps;
+  problem_->Spend(1, kPutNs);
+  problem_->Charge(problem_->columns().size() * problem_->trees().size(),
+                   kPutNs);
   return true;
 }
 
@@ -231,7 +235,9 @@ bool Board::Replace(size_t placed, NodeIndex node) {
   if (!Take(node, a.at.shape, &a.at)) return false;
   Enter(a.task, node, true);
   table_->Update(node);
-  ++problem_->steps;
+  problem_->Spend(1, kPutNs);
+  problem_->Charge(problem_->columns().size() * problem_->trees().size(),
+                   kPutNs);
   return true;
 }
 

@@ -19,7 +19,7 @@ void CountPlan::Collect(ScopeIndex s) {
   for (const ScopeIndex child : problem_->Children(s)) Collect(child);
 }
 
-void CountPlan::Start(const Problem& problem, ScopeIndex top) {
+void CountPlan::Start(Problem& problem, ScopeIndex top) {
   problem_ = &problem;
   top_ = top;
   cut_short_ = false;
@@ -219,6 +219,7 @@ void CountPlan::Decide(uint32_t role, uint32_t add) {
 bool CountPlan::Resume() {
   for (;;) {
     const uint64_t scopes = problem_->group_count() + problem_->role_count();
+    problem_->Charge(scopes, kLookNs);
     if (++visits_ * scopes > kMaxVisits) {
       cut_short_ = true;
       return false;

@@ -21,7 +21,7 @@ class CountPlan {
   static constexpr uint32_t kImpossible = std::numeric_limits<uint32_t>::max();
 
   // Plans for the scope `top`, all other roles getting nothing.
-  void Start(const Problem& problem, ScopeIndex top);
+  void Start(Problem& problem, ScopeIndex top);
   // Whether the scope can be satisfied by any number of tasks.
   bool satisfiable() const { return satisfiable_; }
   // Whether every choice contains the first one, so that no other is needed.
@@ -54,7 +54,7 @@ class CountPlan {
   bool ContainsFailed() const;
   void Decide(uint32_t role, uint32_t add);
 
-  const Problem* problem_ = nullptr;
+  Problem* problem_ = nullptr;
   ScopeIndex top_ = 0;
   bool satisfiable_ = false;
   bool unique_ = false;

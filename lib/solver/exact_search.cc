@@ -1,17 +1,15 @@
 #include "lib/solver/exact_search.h"
 
 #include <algorithm>
-#include <bit>
+#include <array>
 #include <tuple>
-
-#include "lib/topology/device_choice.h"
 
 namespace muster::solver {
 namespace {
 
-// Device masks are enumerated up to this many a node; a search that needed
+// Sets of devices are enumerated up to this many a node; a search that needed
 // more proves nothing.
-constexpr size_t kMaxMasks = 64;
+constexpr size_t kMaxSets = 64;
 
 }  // namespace
 
@@ -92,6 +90,7 @@ void ExactSearch::FindTwins() {
       break;
     }
   }
+  problem_->Charge(nodes_.size(), kLookNs);
   tried_.assign(nodes_.size(), 0);
   visit_ = 0;
 }
@@ -121,7 +120,7 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
   deadline_ = deadline;
   out_of_steps_ = false;
   skipped_some_ = false;
-  masks_.clear();
+  sets_.clear();
   OrderTasks();
   used_.resize(tasks_.size());
   const SlotTable& table = board.table();
@@ -198,7 +197,7 @@ bool ExactSearch::Search(size_t depth, int64_t cost) {
     }
     moves_.push_back({added, i});
   }
-  problem_->steps += nodes_.size() / 8 + 1;
+  problem_->Spend(nodes_.size() / 8 + 1, kExactNs);
   if (traffic_ != nullptr) {
     std::sort(moves_.begin() + static_cast<ptrdiff_t>(base), moves_.end());
   }
@@ -224,19 +223,19 @@ bool ExactSearch::TryNode(size_t depth, uint32_t node, int64_t cost) {
   if (!device_choice_ || request.count == 0) {
     return TryHere(depth, nullptr, nodes_[node], cost);
   }
-  const size_t base = masks_.size();
+  const size_t base = sets_.size();
   if (request.partition.empty()) {
-    FindMasks(nodes_[node], shape);
+    FindSets(nodes_[node], shape);
   } else {
     FindPlaces(nodes_[node], shape);
   }
-  const size_t last = masks_.size();
+  const size_t last = sets_.size();
   bool stop = false;
   for (size_t m = base; m < last && !stop; ++m) {
-    const Allocation at = masks_[m];
+    const Allocation at = sets_[m];
     stop = TryHere(depth, &at, nodes_[node], cost);
   }
-  masks_.resize(base);
+  sets_.resize(base);
   return stop;
 }
 
@@ -277,14 +276,14 @@ bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
   const Ledger ledger = problem_->request().ledger;
   const Device& x = cluster.node(node).devices[a];
   const Device& y = cluster.node(node).devices[b];
-  const uint64_t split = cluster.split_devices(node, ledger);
+  const DeviceSet split = cluster.split_devices(node, ledger);
   return cluster.free_milli(node, a, ledger) ==
              cluster.free_milli(node, b, ledger) &&
          cluster.free_memory(node, a, ledger) ==
              cluster.free_memory(node, b, ledger) &&
          cluster.busy_slices(node, a, ledger) ==
              cluster.busy_slices(node, b, ledger) &&
-         (split >> a & 1) == (split >> b & 1) &&
+         split.Contains(a) == split.Contains(b) &&
          x.memory_bytes == y.memory_bytes && x.model == y.model &&
          x.partition_scheme == y.partition_scheme &&
          x.partitions == y.partitions;
@@ -292,59 +291,55 @@ bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
 
 // The sets of devices a task could take, one for each way they differ in
 // state.
-void ExactSearch::FindMasks(NodeIndex node, ShapeId shape) {
+void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
   const Cluster& cluster = board_->cluster();
   const Ledger ledger = problem_->request().ledger;
   const std::vector<Device>& devices = cluster.node(node).devices;
-  const size_t base = masks_.size();
+  const size_t base = sets_.size();
   const DeviceRequest& request = cluster.device_request(shape);
   const uint32_t count = request.count;
-  const auto wanted = [&](uint32_t d) {
-    return request.models.empty() ||
-           std::find(request.models.begin(), request.models.end(),
-                     devices[d].model) != request.models.end();
+  const auto fits = [&](uint32_t d) {
+    return cluster.Fits({node, shape, {d}}, ledger) &&
+           (request.models.empty() ||
+            std::ranges::count(request.models, devices[d].model) > 0);
   };
-  const uint64_t all =
-      devices.size() >= 64 ? ~uint64_t{0} : (uint64_t{1} << devices.size()) - 1;
+  bool skipped_some = false;
+  DeviceSet usable;
+  std::array<DeviceSet, DeviceSet::kCapacity> like;  // By the first of them.
+  std::array<uint32_t, DeviceSet::kCapacity> first;
+  for (uint32_t d = 0; d < devices.size(); ++d) {
+    if (!fits(d)) continue;
+    const auto twin = std::ranges::find_if(
+        usable, [&](uint32_t o) { return AlikeOn(node, o, d); });
+    first[d] = twin == usable.end() ? d : *twin;
+    like[first[d]].Insert(d);
+    usable.Insert(d);
+  }
   // Depth-first over the devices; one may be left out only if no later one in
-  // the same state is taken.
-  const auto choose = [&](auto& self, uint32_t d, uint64_t taken,
-                          uint64_t left_out) -> void {
-    if (CountBits(taken) == count) {
-      if (masks_.size() - base >= kMaxMasks) {
-        skipped_some_ = true;
-        return;
-      }
-      const Allocation at{node, shape, taken};
-      if (cluster.Fits(at, ledger)) masks_.push_back(at);
-      return;
+  // the same state is taken. Every way leads to a set.
+  const auto choose = [&](auto& self, DeviceSet taken, DeviceSet rest) -> void {
+    if (taken.size() + rest.size() < count || skipped_some) return;
+    if (taken.size() < count) {
+      const uint32_t d = rest.first();
+      self(self, taken | DeviceSet{d}, rest - DeviceSet{d});
+      self(self, taken, rest - like[first[d]]);
+    } else if (sets_.size() - base < kMaxSets) {
+      sets_.push_back({node, shape, taken});
+    } else {
+      skipped_some = true;
     }
-    if (d >= devices.size()) return;
-    if (CountBits(taken) + CountBits(all >> d) < count) return;
-    bool twin_left_out = false;
-    ForEachBit(left_out, [&](uint32_t other) {
-      twin_left_out = twin_left_out || AlikeOn(node, other, d);
-    });
-    const uint64_t bit = uint64_t{1} << d;
-    if (!twin_left_out && wanted(d) &&
-        cluster.free_milli(node, d, ledger) > 0) {
-      self(self, d + 1, taken | bit, left_out);
-    }
-    self(self, d + 1, taken, left_out | bit);
   };
-  choose(choose, 0, 0, 0);
-  std::sort(masks_.begin() + static_cast<ptrdiff_t>(base), masks_.end(),
-            [&](const Allocation& a, const Allocation& b) {
-              int64_t free_a = 0;
-              int64_t free_b = 0;
-              ForEachBit(a.devices, [&](uint32_t d) {
-                free_a += cluster.free_milli(node, d, ledger);
-              });
-              ForEachBit(b.devices, [&](uint32_t d) {
-                free_b += cluster.free_milli(node, d, ledger);
-              });
-              return std::tie(free_a, a.devices) < std::tie(free_b, b.devices);
-            });
+  choose(choose, {}, usable);
+  skipped_some_ |= skipped_some;
+  const auto rank = [&](const Allocation& at) {
+    int64_t free = 0;
+    for (const uint32_t d : at.devices) {
+      free += cluster.free_milli(node, d, ledger);
+    }
+    return std::tuple(free, at.devices);
+  };
+  std::ranges::sort(sets_.begin() + static_cast<ptrdiff_t>(base), sets_.end(),
+                    {}, rank);
 }
 
 // The places a partition could have, devices in the same state looked at once:
@@ -352,31 +347,30 @@ void ExactSearch::FindMasks(NodeIndex node, ShapeId shape) {
 void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
   const Cluster& cluster = board_->cluster();
   const Ledger ledger = problem_->request().ledger;
-  const auto base = static_cast<ptrdiff_t>(masks_.size());
-  cluster.PartitionPlaces(node, shape, ledger, &masks_);
-  uint64_t seen = 0;
-  uint64_t left_out = 0;
+  const auto base = static_cast<ptrdiff_t>(sets_.size());
+  cluster.PartitionPlaces(node, shape, ledger, &sets_);
+  DeviceSet seen;
+  DeviceSet left_out;
   const auto is_twin = [&](const Allocation& at) {
-    if ((at.devices & (seen | left_out)) == 0) {
-      const auto d = static_cast<uint32_t>(std::countr_zero(at.devices));
-      bool twin = false;
-      ForEachBit(seen, [&](uint32_t s) { twin = twin || AlikeOn(node, s, d); });
+    if (!at.devices.Intersects(seen | left_out)) {
+      const bool twin = std::ranges::any_of(seen, [&](uint32_t s) {
+        return AlikeOn(node, s, at.devices.first());
+      });
       (twin ? left_out : seen) |= at.devices;
     }
-    return (at.devices & left_out) != 0;
+    return at.devices.Intersects(left_out);
   };
-  masks_.erase(std::remove_if(masks_.begin() + base, masks_.end(), is_twin),
-               masks_.end());
+  sets_.erase(std::remove_if(sets_.begin() + base, sets_.end(), is_twin),
+              sets_.end());
   const auto free = [&](const Allocation& at) {
-    return cluster.free_milli(
-        node, static_cast<uint32_t>(std::countr_zero(at.devices)), ledger);
+    return cluster.free_milli(node, at.devices.first(), ledger);
   };
-  std::stable_sort(masks_.begin() + base, masks_.end(),
+  std::stable_sort(sets_.begin() + base, sets_.end(),
                    [&](const Allocation& a, const Allocation& b) {
                      return free(a) < free(b);
                    });
-  if (masks_.size() - static_cast<size_t>(base) > kMaxMasks) {
-    masks_.resize(static_cast<size_t>(base) + kMaxMasks);
+  if (sets_.size() - static_cast<size_t>(base) > kMaxSets) {
+    sets_.resize(static_cast<size_t>(base) + kMaxSets);
     skipped_some_ = true;
   }
 }

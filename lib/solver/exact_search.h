@@ -50,7 +50,7 @@ class ExactSearch {
   bool TryHere(size_t depth, const Allocation* at, NodeIndex node,
                int64_t cost);
   bool AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const;
-  void FindMasks(NodeIndex node, ShapeId shape);
+  void FindSets(NodeIndex node, ShapeId shape);
   void FindPlaces(NodeIndex node, ShapeId shape);
   bool MayStillFit() const;
   bool SameAsBefore(size_t depth) const;
@@ -71,7 +71,7 @@ class ExactSearch {
   uint64_t visit_ = 0;
   std::vector<int64_t> need_;         // By column.
   std::vector<int64_t> kind_need_;    // By position in SlotTable::kinds.
-  std::vector<Allocation> masks_;     // Ways to take devices: a stack.
+  std::vector<Allocation> sets_;      // Ways to take devices: a stack.
   std::vector<Move> moves_;           // A stack.
   const Traffic* traffic_ = nullptr;  // Null: any placement will do.
   int64_t best_cost_ = 0;

@@ -46,9 +46,10 @@ uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
                        0);
   uint64_t best = 0;
   bool admitted = false;
+  uint64_t looked_at = 0;
   for (const NodeIndex node : cluster.nodes()) {
     if (rule.tree >= 0 && !tree.Contains(node)) continue;
-    ++problem.steps;
+    ++looked_at;
     admitted = admitted || cluster.Admits(node, shape);
     const int64_t slots = index::CapacitySlots(cluster, node, shape, enough);
     uint64_t& sum =
@@ -58,6 +59,7 @@ uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
     best = std::max(best, sum);
     if (best >= enough) break;
   }
+  problem.Spend(looked_at, kCapacityNs);
   if (best < enough) {
     *reason =
         OfRole(admitted ? ReasonCode::kNeverFits : ReasonCode::kNoNodeAdmits,
@@ -86,7 +88,7 @@ uint32_t Explain::SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
   ever_.assign(rule.level == tree.hosts ? cluster.node_limit()
                                         : tree.index->levels[rule.level].size(),
                {});
-  problem.steps += cluster.nodes().size();
+  problem.Spend(cluster.nodes().size(), kCapacityNs);
   for (const NodeIndex node : cluster.nodes()) {
     const uint32_t d = tree.DomainOf(rule.level, node);
     if (d == kOutside) continue;
@@ -175,7 +177,7 @@ bool Explain::RoleShort(Board& board, uint32_t role, Reason* reason) {
   const ShapeId shape = problem.columns()[column].shape;
   const Resources& demand = cluster.demand(shape);
   const std::span<const NodeIndex> nodes = board.table().Everywhere(0);
-  problem.steps += nodes.size();
+  problem.Spend(nodes.size(), kNodeNs);
   const bool admitted =
       std::any_of(nodes.begin(), nodes.end(),
                   [&](NodeIndex n) { return cluster.Admits(n, shape); });

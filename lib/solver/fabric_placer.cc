@@ -7,7 +7,9 @@
 
 #include "absl/status/statusor.h"
 #include "lib/base/ceil_div.h"
+#include "lib/base/step_cost.h"
 #include "lib/index/capacity_table.h"
+#include "lib/index/slots_cost.h"
 #include "lib/solver/headroom.h"
 
 namespace muster::solver {
@@ -140,6 +142,8 @@ bool FabricPlacer::TryShape(Cluster& cluster, ShapeId shape,
   }
   const index::Column& column = index->Get(cluster, -1, shape, request.ledger);
   const index::Layout& layout = index->layout();
+  steps_ +=
+      index::NanosOfColumn(cluster, shape, column.inside() + column.outside());
   if (!FindNodes([&](NodeIndex node) {
         return column.slots(layout.position(node));
       })) {
@@ -161,7 +165,7 @@ bool FabricPlacer::FindNodes(const SlotsOf& slots_of) {
     slots_[n] = slots_of(node);
     most = std::max(most, slots_[n]);
   }
-  steps_ += size;
+  steps_ += size * kLookNs;
   if (most == 0) return false;
   const uint32_t bound = std::min(size, ask_.tasks);
   uint32_t last_each = 0;
@@ -185,7 +189,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
     free_[n] = slots_[n] >= tasks_each && !(box && held_[n] != 0);
     count += free_[n];
   }
-  steps_ += slots_.size();
+  steps_ += slots_.size() * kLookNs;
   if (count < nodes || (ask_.host && nodes > 1)) return false;
   if (!ask_.held_nodes.empty() && !box) {
     return FreeInOneDomain(nodes) && Nearest(nodes);
@@ -195,6 +199,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
       box ? ask_.fabric->FindBox(free_, nodes + held,
                                  held > 0 ? held_ : std::span<const uint8_t>())
           : ask_.fabric->Select(free_, nodes);
+  if (placed.ok()) steps_ += placed->nanos;
   if (!placed.ok() || placed->nodes.empty()) return false;
   chosen_ = std::move(placed->nodes);
   std::erase_if(chosen_, [&](uint32_t n) { return box && held_[n] != 0; });
@@ -241,7 +246,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
         hops_[n] += hops;
       }
     }
-    steps_ += free_.size();
+    steps_ += free_.size() * kNodeNs;
   };
   for (const uint32_t n : ask_.held_nodes) add(n);
   chosen_.clear();
@@ -263,6 +268,7 @@ void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
                         PlacementResult* result) {
   const PlacementRequest& request = *ask_.request;
   const policy::Question question{shape, request.ledger, request.KeyOfGang()};
+  steps_ += ask_.tasks * kTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = ask_.tasks;
   uint32_t index = 0;

@@ -55,7 +55,7 @@ void Forest::AddDomains(const Spot& spot) {
       last = layout.children(l)[last];
     }
   }
-  board_->problem().steps += last - first;
+  board_->problem().Spend(last - first, kLookNs);
   const std::span<const uint32_t> sums = column.sums(narrowest);
   std::array<uint32_t, 17> path;
   for (uint32_t d = first; d < last; ++d) {
@@ -97,7 +97,7 @@ void Forest::AddNodes(TaskId task, std::span<const Spot> also) {
     });
     if (!outside) Add(node, board_->table().slots(column_, node));
   });
-  board_->problem().steps += looked_at;
+  board_->problem().Spend(looked_at, kNodeNs);
 }
 
 // Makes the entries of a narrowest domain's nodes, if there are none yet.
@@ -117,7 +117,7 @@ void Forest::Tell(Pick parent) {
                      .room = slots});
   });
   e.count = static_cast<uint32_t>(hosts.size()) - e.first;
-  board_->problem().steps += e.count;
+  board_->problem().Spend(e.count, kNodeNs);
 }
 
 // Nodes come in the order of the tree, hence domains do, too.

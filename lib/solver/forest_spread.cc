@@ -15,7 +15,7 @@ void Forest::DescribeSpread(int level, Pick first, Pick last, uint32_t spread) {
   const size_t domains = rule.level == tree_->hosts
                              ? board_->problem().cluster().nodes().size()
                              : spread_domains_.size();
-  board_->problem().steps += domains / 8 + 1;
+  board_->problem().Spend(domains / 8 + 1, kLookNs);
   if (level > rule.level) {
     SpreadDomain& d = spread_domains_[tree_->DomainOf(rule.level, node)];
     for (Pick p = first; p < last; ++p) d.room += at(level)[p].slots;

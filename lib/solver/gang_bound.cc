@@ -103,7 +103,7 @@ void GangBound::FillWhole(Whole* whole) {
     const std::vector<Domain>& domains = tree.index->levels[l];
     std::vector<uint32_t>& sums = whole->sums[static_cast<size_t>(l)];
     sums.assign(domains.size(), 0);
-    problem_->steps += domains.size();
+    problem_->Spend(domains.size(), kLookNs);
     for (uint32_t d = 0; d < domains.size(); ++d) {
       const Spot spot{0, l, d};
       uint64_t sum = 0;
@@ -115,7 +115,7 @@ void GangBound::FillWhole(Whole* whole) {
       } else if (nodes) {
         table.ForEachNode(column, spot, [&](NodeIndex n) {
           sum += cut(table.slots(column, n), tree.hosts);
-          ++problem_->steps;
+          problem_->Spend(1, kBoundNs);
         });
       } else {
         sum = table.Sum(column, spot);
@@ -189,7 +189,7 @@ void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
     for (const NodeIndex n : outside) {
       values_.push_back({table.slots(c, n), board_->Touched(n)});
     }
-    problem_->steps += values_.size();
+    problem_->Spend(values_.size(), kBoundNs);
     *least = std::max(*least, Fewest(need_[c]));
   }
   for (size_t w = 0; w < wholes_used_; ++w) {
@@ -198,7 +198,7 @@ void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
       values_.push_back({wholes_[w].sums[static_cast<size_t>(level)][d],
                          board_->Holds({0, level, d})});
     }
-    problem_->steps += values_.size();
+    problem_->Spend(values_.size(), kBoundNs);
     *least = std::max(*least, Fewest(wholes_[w].need));
   }
 }
@@ -227,7 +227,7 @@ void GangBound::AtNodes(const Spot& spot, bool each, uint32_t* least) {
     table.ForEachNode(c, spot, [&](NodeIndex n) {
       values_.push_back({table.slots(c, n), board_->Holds({0, hosts, n})});
     });
-    problem_->steps += values_.size();
+    problem_->Spend(values_.size(), kBoundNs);
     *least = std::max(*least, Fewest(need_[c]));
   }
   for (size_t w = 0; each && w < wholes_used_; ++w) {
@@ -263,7 +263,7 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
     }
     by_domain_.assign(held_.size() * kinds, 0);
     table.ForEachNodeOfAny(spot, [&](NodeIndex n) {
-      ++problem_->steps;
+      problem_->Spend(1, kLookNs);
       size_t at = held_.size();
       if (nodes || !tree.Contains(n)) {
         held_.push_back(board_->Touched(n));
@@ -359,7 +359,7 @@ int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
            table.Sum(mine, domain));
     }
   }
-  problem_->steps += meetings_.size();
+  problem_->Spend(meetings_.size(), kBoundNs);
   const int64_t pairs = MostMet(left);
   return role == other ? pairs / 2 : pairs;
 }

@@ -119,7 +119,7 @@ void GroupSearch::FindHosts(const Need& need, const Spot& around, bool named) {
   table.ForEachNode(scarce, around, [&](NodeIndex n) {
     if (named && !tree.Contains(n)) return;
     const Spot spot{around.tree, tree.hosts, n};
-    ++problem_->steps;
+    problem_->Spend(1, kLookNs);
     if (!HasSlots(need, spot)) return;
     candidates_.push_back({board_->Nearness(spot),
                            static_cast<int64_t>(table.Sum(main, spot)), 0, n});
@@ -135,7 +135,7 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
   const uint32_t main = MainColumn(need);
   const auto consider = [&](uint32_t domain) {
     const Spot spot{around.tree, level, domain};
-    ++problem_->steps;
+    problem_->Spend(1, kLookNs);
     if (!HasSlots(need, spot)) return;
     candidates_.push_back(
         {board_->Nearness(spot),

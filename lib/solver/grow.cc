@@ -127,7 +127,7 @@ void Solver::GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
     if (!board_.Put(task, node)) break;
     sum_.Add(demand);
   }
-  result->steps += problem_.steps;
+  result->steps += problem_.nanos;
   part_.tasks.assign(board_.placed().begin(), board_.placed().end());
   Keep(part_.tasks, result);
 }
@@ -145,12 +145,14 @@ void Solver::ImproveGrowth(Cluster& cluster, const PlacementRequest& request,
   for (const Assignment& a : result->tasks) {
     cluster.Credit(a.at, request.ledger);
   }
+  const uint64_t before = problem_.nanos;
   table_.Build(problem_);
+  problem_.nanos = before;  // The tables that found the places.
   board_.Reset(problem_, cluster, table_);
   search_.Improve(board_, result->tasks, {request.exact_steps, kTrafficSteps});
   result->tasks.assign(board_.placed().begin(), board_.placed().end());
   result->certificate = search_.certificate();
-  result->steps += problem_.steps;
+  result->steps += problem_.nanos;
 }
 
 // The problem asks for as many of each role, of the same alternatives; false if
@@ -173,6 +175,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
   result->reason = {.code = ReasonCode::kFits};
   if (fabric_.IsMine(request)) {
     fabric_.Grow(cluster, request, &uniform_.index(), result);
+    result->steps = StepsOf(result->steps);
     return;
   }
   growing_ = request;
@@ -210,6 +213,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
   } while (problem_.entangled() && held_.size() > before &&
            result->tasks.size() < growing_.most);
   ImproveGrowth(cluster, request, result);
+  result->steps = StepsOf(result->steps);
   std::sort(
       result->tasks.begin(), result->tasks.end(),
       [](const Assignment& a, const Assignment& b) { return a.task < b.task; });

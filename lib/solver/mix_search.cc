@@ -288,7 +288,7 @@ MixSearch::Outcome MixSearch::Solve(const Spot& spot, uint64_t budget) {
        .budget = budget});
   Tell(spot, level, budget);
   root_ = tree_.Close();
-  problem_->steps += tree_.steps();
+  problem_->Spend(tree_.steps(), kMixNs);
   if (tree_.out_of_steps()) return Outcome::kCutShort;
   int64_t worth = 0;
   if (root_ == MixTree::kNone || !tree_.Best(root_, &worth)) {

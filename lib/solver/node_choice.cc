@@ -53,7 +53,11 @@ bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
       within ? problem.request().within : cluster.nodes();
   const std::span<const ScopeIndex> chain = problem.Chain(role);
   const policy::Question question = problem.QuestionOf(shape);
-  problem.steps += nodes.size();
+  problem.Spend(nodes.size(), kLoneNs);
+  if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
+  const size_t preferences = problem.role(role).preferences.size();
+  problem.Charge(preferences * nodes.size(), kPreferNs);
+  if (preferences == 0) problem.Charge(nodes.size(), kAvoidNs);
   bool found = false;
   NodeRank best_rank;
   for (const NodeIndex node : nodes) {
@@ -99,7 +103,7 @@ class NodeContest {
     if (spot.level != problem_.tree(0).hosts && EnterByIndex(spot)) return;
     board_.table().ForEachNode(problem_.column(task_.role), spot,
                                [&](NodeIndex node) {
-                                 ++problem_.steps;
+                                 problem_.Spend(1, kNodeNs);
                                  Enter(node);
                                });
   }

@@ -11,7 +11,10 @@ bool Problem::Init(const Cluster& cluster, const PlacementRequest& request,
   request_ = &request;
   groups_ = static_cast<uint32_t>(gang().groups.size());
   roles_ = static_cast<uint32_t>(gang().roles.size());
-  steps = 0;
+  steps = nanos = 0;
+  Charge(1, kQuestionNs);
+  Charge(roles_ + groups_, kScopeNs);
+  Charge(request.fixed.size(), kTaskNs);
   InitFixed();
   return InitScopes(reason) && InitSlices(reason) && InitSpreads(reason) &&
          InitAnchors(reason);

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/base/step_cost.h"
 #include "lib/policy/node_policy.h"
 #include "lib/solver/tree.h"
 #include "muster/placement_solver.h"
@@ -144,7 +145,14 @@ class Problem {
   }
   ShapeId shape(uint32_t role) const { return columns_[column(role)].shape; }
 
-  uint64_t steps = 0;  // Logical work so far.
+  // What the bounds of searches count, so far, and what is charged for it.
+  uint64_t steps = 0;
+  uint64_t nanos = 0;
+  void Charge(uint64_t count, auto each) { nanos += count * each; }
+  void Spend(uint64_t count, auto each) {
+    steps += count;
+    Charge(count, each);
+  }
 
  private:
   bool InitScopes(Reason* reason);

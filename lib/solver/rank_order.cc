@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "lib/topology/device_choice.h"
-
 namespace muster::solver {
 namespace {
 
@@ -28,13 +26,13 @@ bool Nest(std::span<const SliceRule> layers) {
 RingPlace RingPlaceOf(const Cluster& cluster, const Allocation& at) {
   RingPlace first{~0u, ~0u, ~0u, at.slot, at.devices};
   const std::vector<Device>& devices = cluster.node(at.node).devices;
-  ForEachBit(at.devices, [&](uint32_t d) {
-    if (d >= devices.size()) return;
+  for (const uint32_t d : at.devices) {
+    if (d >= devices.size()) break;
     const Device& device = devices[d];  // Unknown places, -1, come last.
     first = std::min(first, RingPlace{static_cast<uint32_t>(device.island),
                                       static_cast<uint32_t>(device.numa), d,
                                       at.slot, at.devices});
-  });
+  }
   return first;
 }
 

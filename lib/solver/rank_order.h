@@ -16,7 +16,7 @@ namespace muster::solver {
 // Less for tasks of one node that come first in the ring of its devices:
 // island, NUMA node and number of the first device, then the slot, then the
 // others.
-using RingPlace = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, uint64_t>;
+using RingPlace = std::tuple<uint32_t, uint32_t, uint32_t, uint32_t, DeviceSet>;
 RingPlace RingPlaceOf(const Cluster& cluster, const Allocation& at);
 
 // Exchanges the places of tasks of one role, which are alike, so that their

@@ -43,7 +43,7 @@ void Refiner::FindCandidates() {
   }
   const uint32_t domains =
       static_cast<uint32_t>(tree.index->levels[spot_.level].size());
-  problem_->steps += domains;
+  problem_->Spend(domains, kLookNs);
   for (uint32_t d = 0; d < domains; ++d) {
     if (bound_.HasSlots({0, spot_.level, d})) add(d);
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/index/slots_cost.h"
 #include "lib/topology/selector.h"
 
 namespace muster::solver {
@@ -111,7 +112,19 @@ void SlotTable::Build(Problem& problem) {
     FindOrders();
     own_.Build(problem, order_[0]);
   }
-  problem.steps += count_ * (listed_ ? order_[0].size() : 1);
+  for (const Column& c : problem.columns()) {
+    const Cluster& cluster = problem.cluster();
+    if (listed_) {
+      const uint64_t nodes = order_[0].size();
+      problem.Spend(nodes, 0);
+      problem.nanos += index::NanosOfSlots(cluster, c.shape, nodes);
+    } else {
+      const auto column = static_cast<uint32_t>(&c - &problem.columns()[0]);
+      problem.Spend(1, 0);
+      problem.Charge(problem.trees().size(),
+                     index::NanosOfColumn(cluster, c.shape, Total(column)));
+    }
+  }
   FindScored();
 }
 
@@ -233,6 +246,7 @@ int64_t SlotTable::Score(uint32_t column, NodeIndex node) const {
   const size_t at = node * count_ + column;
   if (scored_at_[at] != question_) {
     scored_at_[at] = question_;
+    problem_->Charge(1, kScoreNs);
     scores_[at] = ReadScore(column, node);
   }
   return scores_[at];
@@ -283,7 +297,7 @@ std::span<const int64_t> SlotTable::Useful(const Spot& spot) {
   if (kinds_.empty()) return useful_;
   ForEachNodeOfAny(spot, [&](NodeIndex n) {
     AddUseful(n, useful_.data());
-    ++problem_->steps;
+    problem_->Spend(1, kLookNs);
   });
   return useful_;
 }
@@ -296,6 +310,7 @@ void SlotTable::Watch(const Spot& spot) {
   const size_t size = size_t{problem_->cluster().node_limit()} * kinds;
   if (watched_.size() < size) watched_.resize(size);
   ForEachNodeOfAny(spot, [&](NodeIndex n) {
+    problem_->Charge(1, kLookNs);
     watch_of_[n] = watch_;
     int64_t* known = watched_.data() + size_t{n} * kinds;
     std::fill_n(known, kinds, 0);

@@ -22,6 +22,13 @@ constexpr uint32_t kMaxAlternatives = 256;
 void Solver::Place(Cluster& cluster, const PlacementRequest& request,
                    PlacementResult* result) {
   result->Clear();
+  Find(cluster, request, result);
+  result->steps = StepsOf(result->steps);
+}
+
+// Counts nanoseconds in result->steps.
+void Solver::Find(Cluster& cluster, const PlacementRequest& request,
+                  PlacementResult* result) {
   if (fabric_.IsMine(request)) {
     fabric_.Place(cluster, request, &uniform_.index(), result);
     return;
@@ -95,7 +102,7 @@ void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,
   } else {
     result->fit = Fit::kNotNow;
   }
-  result->steps += problem_.steps;
+  result->steps += problem_.nanos;
 }
 
 // One task and nothing beside it: no table is needed.
@@ -123,6 +130,7 @@ bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
     const Allocation at =
         policy_->Choose(cluster, node, problem_.QuestionOf(shape));
     cluster.Charge(at, problem_.request().ledger);
+    problem_.Charge(1, kPutNs);
     result->tasks.push_back({{role, 0}, at});
     result->certificate.levels.assign(
         static_cast<size_t>(problem_.tree(0).hosts) + 1, {1, 1});
@@ -203,6 +211,7 @@ bool Solver::TryAlternatives(PlacementResult* result) {
                   return a.task < b.task;
                 });
       rank_order_.Apply(problem_, &result->tasks);
+      problem_.Charge(result->tasks.size(), kTaskNs);
       return true;
     }
     if (!NextAlternatives()) return false;

@@ -38,6 +38,8 @@ class Solver final : public PlacementSolver {
                    const PlacementRequest& request) const override;
 
  private:
+  void Find(Cluster& cluster, const PlacementRequest& request,
+            PlacementResult* result);
   void PlaceScope(Cluster& cluster, const PlacementRequest& request,
                   ScopeIndex top, PlacementResult* result);
   bool IsLone(ScopeIndex top) const;

@@ -13,7 +13,7 @@ constexpr uint64_t kNoDomain = kUnknown >> 1;
 
 }  // namespace
 
-void SpreadBook::Reset(const Problem& problem) {
+void SpreadBook::Reset(Problem& problem) {
   problem_ = &problem;
   const std::span<const SpreadRule> rules = problem.spreads();
   books_.resize(rules.size());
@@ -31,6 +31,7 @@ void SpreadBook::Reset(const Problem& problem) {
     book.reachable.assign(domains, 1);
     book.eligible.assign(domains, 0);
     if (rule.skew > 0) FindEligible(rule, &book);
+    problem.Charge(domains, kLookNs);
   }
 }
 
@@ -46,6 +47,7 @@ void SpreadBook::FindEligible(const SpreadRule& rule, Book* book) {
                   : tree.index->levels[rule.region].size();
   }
   book->eligibles.assign(regions, 0);
+  problem_->Charge(cluster.nodes().size(), kCapacityNs);
   for (const NodeIndex node : cluster.nodes()) {
     const uint32_t domain = tree.DomainOf(rule.level, node);
     if (domain == kOutside) continue;
@@ -160,6 +162,7 @@ bool SpreadBook::MayGoIntoOne(uint32_t spread, uint32_t tasks,
 }
 
 bool SpreadBook::MayHold(const SpreadRule& rule, const Book& book) const {
+  problem_->Charge(book.count.size(), kLookNs);
   const uint32_t add = problem_->AddBelow(rule.scope);
   const uint64_t left = add - (book.tasks - book.fixed_tasks);
   const uint32_t need = std::min(rule.domains, book.fixed_used + add);

@@ -16,7 +16,7 @@ namespace muster::solver {
 class SpreadBook {
  public:
   // No task is entered yet. O(domains), and O(nodes) for a skew.
-  void Reset(const Problem& problem);
+  void Reset(Problem& problem);
   // All tasks entered so far are fixed.
   void Fix();
   void Enter(uint32_t role, NodeIndex node, bool enter);
@@ -67,7 +67,7 @@ class SpreadBook {
   uint64_t Fewest(size_t spread) const;
   bool MayHold(const SpreadRule& rule, const Book& book) const;
 
-  const Problem* problem_ = nullptr;
+  Problem* problem_ = nullptr;
   std::vector<Book> books_;
   // By spread: the fewest tasks of an eligible domain; kUnknown: not counted.
   mutable std::vector<uint64_t> fewest_;

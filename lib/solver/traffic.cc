@@ -202,8 +202,10 @@ bool Traffic::Move(Board& board, size_t task, const Spot& spot) {
   NodeIndex best = old.at.node;
   board.Lift(task);
   const uint32_t column = problem.column(old.task.role);
+  const uint64_t tasks = board.placed().size();
   board.table().ForEachNode(column, spot, [&](NodeIndex node) {
-    ++problem.steps;
+    problem.Spend(1, kNodeNs);
+    problem.Charge(tasks, kLookNs);
     if (!board.Allowed(old.task, node)) return;
     const int64_t there = cost(node);
     if (there >= best_cost) return;
@@ -223,7 +225,7 @@ bool Traffic::Swap(Board& board, size_t a, size_t b) {
     return false;
   }
   const int64_t before = Total(board);
-  board.problem().steps += board.placed().size();
+  board.problem().Spend(board.placed().size(), kNodeNs);
   board.Lift(a);
   board.Lift(b);
   bool moved_a = false;

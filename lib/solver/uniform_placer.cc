@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/index/slots_cost.h"
 #include "lib/solver/headroom.h"
 #include "lib/solver/rank_order.h"
 #include "lib/topology/needs.h"
@@ -76,7 +77,8 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
   if (column.reluctant() > 0 || column.saturated() > 0) {
     return Outcome::kNotMine;
   }
-  ++result->steps;
+  result->steps +=
+      index::NanosOfColumn(cluster, shape, column.inside() + column.outside());
   const uint64_t room = column.inside() + (rule.named ? 0 : column.outside());
   if (room < tasks) return Outcome::kNoRoom;
   const index::Layout& layout = index_.layout();
@@ -92,8 +94,8 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
       region.level = -1;
     }
     result->steps +=
-        fill_.Fill(layout, column, region, tasks, request.exact_steps, &shares_,
-                   &result->certificate);
+        kFillNs * fill_.Fill(layout, column, region, tasks, request.exact_steps,
+                             &shares_, &result->certificate);
     const auto before = [](const auto& a, const auto& b) {
       return a.position < b.position;
     };
@@ -102,6 +104,7 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
     }
   }
   Take(cluster, request, column, result);
+  result->steps += result->tasks.size() * kTaskNs;
   return Outcome::kPlaced;
 }
 
@@ -110,8 +113,11 @@ bool UniformPlacer::FindOneNode(const Cluster& cluster, index::Column& column,
                                 const UniformRule& rule, uint32_t tasks,
                                 PlacementResult* result) {
   const index::Layout& layout = index_.layout();
-  result->steps += layout.chunks().size();
+  result->steps += layout.chunks().size() * kChunkNs;
   if (tasks > 1 && column.most() < tasks) return false;  // There is room.
+  if (!SharesNoDevice(cluster.device_request(column.shape()))) {
+    result->steps += cluster.nodes().size() * kShareRankNs;
+  }
   column.RefreshRanks(cluster);
   index::Position best = 0;
   const bool found = tasks == 1 ? column.Best(rule.named, &best)
@@ -130,7 +136,7 @@ bool UniformPlacer::FindRegion(index::Column& column, const UniformRule& rule,
                                PlacementResult* result) {
   const index::Layout& layout = index_.layout();
   for (int l = layout.levels() - 1; l >= std::max(rule.required, 0); --l) {
-    result->steps += layout.domains(l);
+    result->steps += layout.domains(l) * kFillNs;
     if (fill_.FindDomain(layout, column, l, tasks, region)) return true;
   }
   return false;
@@ -144,7 +150,7 @@ void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
   const std::span<const NodeIndex> nodes = index_.layout().nodes();
   const ShapeId shape = column.shape();
   const uint32_t count = cluster.device_request(shape).count;
-  const uint64_t all = count == 0 ? 0 : ~uint64_t{0} >> (64 - count);
+  const DeviceSet all = DeviceSet::FirstOf(count);
   bool known = true;
   std::vector<Assignment>& tasks = result->tasks;
   tasks.resize(shares_.size());

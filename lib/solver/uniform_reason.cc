@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/base/step_cost.h"
 #include "lib/solver/headroom.h"
 
 namespace muster::solver {
@@ -119,7 +120,11 @@ bool UniformReason::Explain(const Cluster& cluster,
                             index::PlacementIndex* index,
                             PlacementResult* result) {
   result->fit = Fit::kNever;
+  const uint64_t nodes =
+      request.gang->shapes[0].size() * cluster.nodes().size();
+  result->steps += nodes * kNeverNs;
   if (Never(cluster, request, rule, &result->reason)) return true;
+  result->steps += nodes * kCapacityNs - nodes * kNeverNs;
   result->fit = Fit::kNotNow;
   if (OverHeadroom(cluster, request, rule, index, &result->reason)) return true;
   // The alternative with the most room.
@@ -134,6 +139,7 @@ bool UniformReason::Explain(const Cluster& cluster,
     slots = std::max(slots, all);
   }
   if (slots < needed) {
+    result->steps += cluster.nodes().size() * kFreeNs;
     result->reason =
         Shortage(cluster, request, best, static_cast<int64_t>(slots));
     return true;

@@ -114,6 +114,10 @@ const Resources& Cluster::demand(ShapeId shape) const {
 const DeviceRequest& Cluster::device_request(ShapeId shape) const {
   return rep_->shapes.record(shape).request;
 }
+
+bool Cluster::has_selector(ShapeId shape) const {
+  return !rep_->filters[rep_->shapes[shape].filter].selector.any_of.empty();
+}
 uint64_t Cluster::shape_serial(ShapeId shape) const {
   return rep_->shapes.record(shape).serial;
 }
@@ -181,7 +185,7 @@ void Cluster::ChooseEach(std::span<const NodeIndex> nodes, ShapeId shape,
     Allocation& a = (*out)[i];
     a = {.node = nodes[i], .shape = shape};
     a.devices = rep_->ledgers.AllOf(nodes[i], needs, ledger);
-    if (a.devices == 0) (void)Choose(nodes[i], shape, ledger, &a, rails);
+    if (a.devices.empty()) (void)Choose(nodes[i], shape, ledger, &a, rails);
     if (has_rails) rails |= Rails(a);
   }
 }
@@ -213,9 +217,9 @@ Resources Cluster::Usage(const Allocation& a) const {
   int64_t milli = 0;
   if (exists(a.node)) {
     const uint32_t count = rep_->ledgers.device_count(a.node);
-    ForEachBit(a.devices, [&](uint32_t d) {
+    for (const uint32_t d : a.devices) {
       if (d < count) milli += rep_->ledgers.ShareOn(a.node, d, needs).milli;
-    });
+    }
   }
   usage.Set(device_kind(), milli);
   return usage;
@@ -226,12 +230,12 @@ void Cluster::Shares(const Allocation& a, std::vector<DeviceShare>* out) const {
   if (!exists(a.node)) return;
   const Needs& needs = rep_->shapes[a.shape].needs;
   const uint32_t count = rep_->ledgers.device_count(a.node);
-  ForEachBit(a.devices, [&](uint32_t d) {
-    if (d >= count) return;
+  for (const uint32_t d : a.devices) {
+    if (d >= count) break;
     const Share share = rep_->ledgers.ShareOn(a.node, d, needs);
     out->push_back({d, share.milli, share.memory,
                     device_request(a.shape).partition, a.slot});
-  });
+  }
 }
 
 int64_t Cluster::free(NodeIndex node, ResourceKind kind, Ledger ledger) const {
@@ -261,20 +265,19 @@ uint32_t Cluster::busy_slices(NodeIndex node, uint32_t device,
                               Ledger ledger) const {
   return rep_->ledgers.BusySlices(node, device, ledger);
 }
-uint64_t Cluster::split_devices(NodeIndex node, Ledger ledger) const {
+DeviceSet Cluster::split_devices(NodeIndex node, Ledger ledger) const {
   return rep_->ledgers.split(node, ledger);
 }
-uint64_t Cluster::clashing_devices(NodeIndex node, Ledger ledger) const {
+DeviceSet Cluster::clashing_devices(NodeIndex node, Ledger ledger) const {
   return rep_->ledgers.Clashes(node, ledger);
 }
 void Cluster::PartitionPlaces(NodeIndex node, ShapeId shape, Ledger ledger,
                               std::vector<Allocation>* out) const {
   if (Slots(node, shape, ledger, 1) == 0) return;
-  rep_->ledgers.ForEachPlace(
-      node, rep_->shapes[shape].needs, ledger,
-      [&](uint32_t device, uint32_t slot) {
-        out->push_back({node, shape, uint64_t{1} << device, slot});
-      });
+  rep_->ledgers.ForEachPlace(node, rep_->shapes[shape].needs, ledger,
+                             [&](uint32_t device, uint32_t slot) {
+                               out->push_back({node, shape, {device}, slot});
+                             });
 }
 uint32_t Cluster::PartitionCapacity(NodeIndex node, ShapeId shape) const {
   return rep_->ledgers.PartitionCapacity(node, rep_->shapes[shape].needs);

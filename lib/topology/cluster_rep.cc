@@ -191,9 +191,9 @@ const Resources& Cluster::Rep::Demand(ShapeId id) const {
   for (NodeIndex n = 0; n < nodes.limit(); ++n) {
     if (needs.form != DeviceForm::kMemory) break;
     if (!Admits(n, id)) continue;
-    ForEachBit(ledgers.DevicesOfModels(n, needs), [&](uint32_t d) {
+    for (const uint32_t d : ledgers.DevicesOfModels(n, needs)) {
       largest = std::max(largest, ledgers.device_memory(n, d));
-    });
+    }
   }
   record.demand.Set(ledgers.device_kind(),
                     int64_t{needs.count} * ShareOf(needs, largest).milli);

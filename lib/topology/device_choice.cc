@@ -7,55 +7,51 @@
 namespace muster {
 namespace {
 
-uint64_t LowestBits(uint64_t mask, uint32_t count) {
-  uint64_t lowest = 0;
-  for (; count > 0; --count) {
-    lowest |= mask & -mask;
-    mask &= mask - 1;
-  }
+DeviceSet Lowest(DeviceSet devices, uint32_t count) {
+  DeviceSet lowest;
+  for (auto d = devices.begin(); count > 0; ++d, --count) lowest.Insert(*d);
   return lowest;
 }
 
 // Devices, over how many groups of the level below they lie, and how many
 // usable devices the last of these has.
 struct Pick {
-  uint64_t devices = 0;
+  DeviceSet devices{};
   uint32_t parts = 0;
   uint32_t size = 0;
 };
 
 // `inside(members, count)` picks in one group, which has so many.
 template <class F>
-Pick PickFrom(std::span<const uint64_t> groups, uint64_t usable, uint32_t count,
-              uint64_t aligned, F&& inside) {
-  if (CountBits(usable) < count) return {};
+Pick PickFrom(std::span<const DeviceSet> groups, DeviceSet usable,
+              uint32_t count, DeviceSet aligned, F&& inside) {
+  if (usable.size() < count) return {};
   Pick chosen;
   while (count > 0) {
     Pick best;
     std::tuple<uint32_t, uint32_t, uint32_t, uint32_t> best_rank{};
-    uint64_t largest = 0;
-    for (const uint64_t group : groups) {
-      const uint64_t members = group & usable;
-      const uint32_t size = CountBits(members);
-      if (size > CountBits(largest)) largest = members;
+    DeviceSet largest;
+    for (const DeviceSet group : groups) {
+      const DeviceSet members = group & usable;
+      const uint32_t size = members.size();
+      if (size > largest.size()) largest = members;
       if (size < count) continue;
       const Pick pick = inside(members, count);
-      const std::tuple rank{pick.parts,
-                            count - CountBits(pick.devices & aligned), size,
-                            pick.size};
-      if (best.devices != 0 && best_rank <= rank) continue;
+      const std::tuple rank{pick.parts, count - (pick.devices & aligned).size(),
+                            size, pick.size};
+      if (!best.devices.empty() && best_rank <= rank) continue;
       best = pick;
       best_rank = rank;
     }
     ++chosen.parts;
-    if (best.devices != 0) {
+    if (!best.devices.empty()) {
       chosen.devices |= best.devices;
       chosen.size = std::get<2>(best_rank);
       return chosen;
     }
     chosen.devices |= largest;
-    usable &= ~largest;
-    count -= CountBits(largest);
+    usable -= largest;
+    count -= largest.size();
   }
   return chosen;
 }
@@ -69,15 +65,15 @@ uint64_t SharesFor(std::span<const SharedDevice> devices, uint32_t tasks) {
 
 }  // namespace
 
-uint64_t ChooseWhole(uint64_t usable, const DeviceGroups& groups,
-                     uint32_t count) {
-  const auto lowest = [&](uint64_t members, uint32_t wanted) {
-    const uint64_t aligned = members & groups.aligned;
-    const uint32_t first = std::min(wanted, CountBits(aligned));
-    const uint64_t chosen = LowestBits(aligned, first);
-    return Pick{chosen | LowestBits(members & ~chosen, wanted - first)};
+DeviceSet ChooseWhole(DeviceSet usable, const DeviceGroups& groups,
+                      uint32_t count) {
+  const auto lowest = [&](DeviceSet members, uint32_t wanted) {
+    const DeviceSet aligned = members & groups.aligned;
+    const uint32_t first = std::min(wanted, aligned.size());
+    const DeviceSet chosen = Lowest(aligned, first);
+    return Pick{chosen | Lowest(members - chosen, wanted - first)};
   };
-  const auto in_numa = [&](uint64_t members, uint32_t wanted) {
+  const auto in_numa = [&](DeviceSet members, uint32_t wanted) {
     return PickFrom(groups.numa, members, wanted, groups.aligned, lowest);
   };
   return PickFrom(groups.islands, usable, count, groups.aligned, in_numa)
@@ -105,10 +101,10 @@ uint32_t MaxTasks(std::span<const SharedDevice> devices, uint32_t count,
   return static_cast<uint32_t>(low);
 }
 
-uint64_t ChooseShared(std::span<SharedDevice> devices, uint32_t count) {
+DeviceSet ChooseShared(std::span<SharedDevice> devices, uint32_t count) {
   const uint32_t tasks =
       MaxTasks(devices, count, std::numeric_limits<uint32_t>::max());
-  if (tasks == 0) return 0;
+  if (tasks == 0) return {};
   std::sort(devices.begin(), devices.end(),
             [](const SharedDevice& a, const SharedDevice& b) {
               return std::tie(a.free_milli, a.free_memory, a.device) <
@@ -118,17 +114,17 @@ uint64_t ChooseShared(std::span<SharedDevice> devices, uint32_t count) {
   // tasks - 1 tasks; of the scarcer ones so many may be used.
   uint64_t spare =
       SharesFor(devices, tasks - 1) - static_cast<uint64_t>(tasks - 1) * count;
-  uint64_t chosen = 0;
+  DeviceSet chosen;
   for (const SharedDevice& d : devices) {
     if (count == 0) break;
     if (d.slots < tasks) {
       if (spare == 0) continue;
       --spare;
     }
-    chosen |= uint64_t{1} << d.device;
+    chosen.Insert(d.device);
     --count;
   }
-  return count == 0 ? chosen : 0;
+  return count == 0 ? chosen : DeviceSet{};
 }
 
 }  // namespace muster

@@ -1,4 +1,4 @@
-// Which devices of a node a task gets. Pure functions over bit masks.
+// Which devices of a node a task gets. Pure functions over sets of devices.
 #ifndef MUSTER_LIB_TOPOLOGY_DEVICE_CHOICE_H_
 #define MUSTER_LIB_TOPOLOGY_DEVICE_CHOICE_H_
 
@@ -6,15 +6,9 @@
 #include <cstdint>
 #include <span>
 
-namespace muster {
+#include "muster/device_set.h"
 
-// std::popcount without a library call on a baseline x86-64.
-inline uint32_t CountBits(uint64_t x) {
-  x -= (x >> 1) & 0x5555555555555555u;
-  x = (x & 0x3333333333333333u) + ((x >> 2) & 0x3333333333333333u);
-  x = (x + (x >> 4)) & 0x0f0f0f0f0f0f0f0fu;
-  return static_cast<uint32_t>((x * 0x0101010101010101u) >> 56);
-}
+namespace muster {
 
 // Calls f(i) for each set bit, lowest first.
 template <class F>
@@ -24,17 +18,17 @@ void ForEachBit(uint64_t mask, F&& f) {
   }
 }
 
-// How the devices of a node lie to each other: disjoint masks, in order of
+// How the devices of a node lie to each other: disjoint sets, in order of
 // their lowest device, that hold every device once.
 struct DeviceGroups {
-  std::span<const uint64_t> islands{};
-  std::span<const uint64_t> numa{};
+  std::span<const DeviceSet> islands{};
+  std::span<const DeviceSet> numa{};
   // Devices on rails that the gang uses on other nodes.
-  uint64_t aligned = 0;
+  DeviceSet aligned{};
 };
 
-// `count` of the `usable` devices, 0 if there are not enough. What decides, the
-// first before the second and so on:
+// `count` of the `usable` devices, none if there are not enough. What decides,
+// the first before the second and so on:
 //   1. few islands: one that suffices; where none does, the fullest goes in
 //      whole and the rest is chosen likewise;
 //   2. few NUMA nodes inside them, in the same way;
@@ -43,8 +37,8 @@ struct DeviceGroups {
 //      node with the fewest inside it;
 //   5. the first island, the first NUMA node, the lowest numbers.
 // O(islands * NUMA nodes) for each island that goes in.
-uint64_t ChooseWhole(uint64_t usable, const DeviceGroups& groups,
-                     uint32_t count);
+DeviceSet ChooseWhole(DeviceSet usable, const DeviceGroups& groups,
+                      uint32_t count);
 
 // A device that a task may share.
 struct SharedDevice {
@@ -60,8 +54,8 @@ uint32_t MaxTasks(std::span<const SharedDevice> devices, uint32_t count,
                   uint32_t limit);
 
 // `count` distinct devices for one task: the tightest, but never so that
-// MaxTasks falls by more than one. Reorders `devices`. 0 if none fits.
-uint64_t ChooseShared(std::span<SharedDevice> devices, uint32_t count);
+// MaxTasks falls by more than one. Reorders `devices`. None if none fits.
+DeviceSet ChooseShared(std::span<SharedDevice> devices, uint32_t count);
 
 }  // namespace muster
 

@@ -11,12 +11,14 @@
 #include <utility>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "absl/status/status.h"
 #include "lib/base/string_map.h"
 #include "lib/topology/device_choice.h"
 #include "lib/topology/needs.h"
 #include "lib/topology/partition_table.h"
 #include "muster/cluster.h"
+#include "muster/device_set.h"
 #include "muster/node.h"
 
 namespace muster {
@@ -50,7 +52,7 @@ class Ledgers {
                  const OtherUsage& after);
 
   // Charges (sign 1) or credits (sign -1).
-  void Post(NodeIndex n, const Needs& needs, uint64_t devices, uint32_t slot,
+  void Post(NodeIndex n, const Needs& needs, DeviceSet devices, uint32_t slot,
             Ledger ledger, int sign) {
     if (needs.form == DeviceForm::kWhole) {
       PostWhole(n, devices, ledger, sign);
@@ -65,7 +67,7 @@ class Ledgers {
       }
     }
   }
-  bool Fits(NodeIndex n, const Needs& needs, uint64_t devices, uint32_t slot,
+  bool Fits(NodeIndex n, const Needs& needs, DeviceSet devices, uint32_t slot,
             Ledger ledger) const;
   uint32_t Slots(NodeIndex n, const Needs& needs, Ledger ledger,
                  uint32_t limit) const;
@@ -74,14 +76,12 @@ class Ledgers {
   // Whether one such task fits, and on which devices (and from which slice on).
   // Whole devices preferably on `rails` (bit r: rail r).
   bool Choose(NodeIndex n, const Needs& needs, Ledger ledger, uint64_t rails,
-              uint64_t* devices, uint32_t* slot) const;
-  // The devices, where there is no choice but all that are free: 0 elsewhere.
-  uint64_t AllOf(NodeIndex n, const Needs& needs, Ledger ledger) const {
-    if (needs.form != DeviceForm::kWhole || !needs.models.empty()) return 0;
-    const NodeBook& book = nodes_[n];
-    const uint64_t usable =
-        book.whole(First(ledger)) & book.whole(Last(ledger));
-    return CountBits(usable) == needs.count ? usable : 0;
+              DeviceSet* devices, uint32_t* slot) const;
+  // The devices, where there is no choice but all that are free: else none.
+  DeviceSet AllOf(NodeIndex n, const Needs& needs, Ledger ledger) const {
+    if (needs.form != DeviceForm::kWhole || !needs.models.empty()) return {};
+    const DeviceSet usable = Whole(n, ledger);
+    return usable.size() == needs.count ? usable : DeviceSet{};
   }
 
   int64_t capacity(NodeIndex n, ResourceKind k) const {
@@ -89,8 +89,7 @@ class Ledgers {
   }
   int64_t free(NodeIndex n, ResourceKind k, Ledger ledger) const;
   uint32_t free_devices(NodeIndex n, Ledger ledger) const {
-    const NodeBook& book = nodes_[n];
-    return CountBits(book.whole(First(ledger)) & book.whole(Last(ledger)));
+    return Whole(n, ledger).size();
   }
   int32_t free_milli(NodeIndex n, uint32_t device, Ledger ledger) const;
   int64_t free_memory(NodeIndex n, uint32_t device, Ledger ledger) const;
@@ -99,7 +98,7 @@ class Ledgers {
     return At(n, device).memory;
   }
   // Devices of the node that are of one of the needs' models, healthy or not.
-  uint64_t DevicesOfModels(NodeIndex n, const Needs& needs) const;
+  DeviceSet DevicesOfModels(NodeIndex n, const Needs& needs) const;
   // Charged less credited; for kBoth, the lesser of the two.
   uint32_t TaskCount(NodeIndex n, Ledger ledger) const {
     const std::array<int32_t, 2>& charges = charges_[n];
@@ -113,18 +112,20 @@ class Ledgers {
 
   // Whether any device ever had a rail, and the rails of these devices.
   bool has_rails() const { return has_rails_; }
-  uint64_t Rails(NodeIndex n, uint64_t devices) const;
+  uint64_t Rails(NodeIndex n, DeviceSet devices) const;
 
   // --- Partitions (ledgers_partitions.cc) ----------------------------------
   const PartitionTable& cuts() const { return cuts_; }
   // Devices that are cut by the host or hold a partition.
-  uint64_t split(NodeIndex n, Ledger ledger) const {
-    return nodes_[n].split[First(ledger)] | nodes_[n].split[Last(ledger)];
+  DeviceSet split(NodeIndex n, Ledger ledger) const {
+    return Gather(n, [ledger](const DeviceBits& b) {
+      return b.split[First(ledger)] | b.split[Last(ledger)];
+    });
   }
   // Slices that partitions hold.
   SliceMask BusySlices(NodeIndex n, uint32_t device, Ledger ledger) const;
   // Devices that partitions hold twice, or together with other use.
-  uint64_t Clashes(NodeIndex n, Ledger ledger) const;
+  DeviceSet Clashes(NodeIndex n, Ledger ledger) const;
   // Calls f(device, slot) for each place that one such partition could take.
   template <class F>
   void ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,
@@ -139,7 +140,7 @@ class Ledgers {
   Share RawFree(NodeIndex n, uint32_t device, size_t ledger) const {
     const DeviceBook& book = At(n, device);
     const Share& rest = book.rest[ledger];
-    if ((nodes_[n].taken[ledger] >> device & 1) == 0) return rest;
+    if (!Has(Bits(n, device).taken[ledger], device)) return rest;
     return {rest.milli - kWholeDevice, rest.memory - book.memory};
   }
 
@@ -151,9 +152,9 @@ class Ledgers {
                         const OtherUsage& others) const;
 
  private:
-  // A task that holds a device whole is one bit in NodeBook::taken: most tasks
-  // do, and what they hold costs no walk over devices. A second one on the same
-  // device (the host may overcommit) is counted as a share.
+  // A task that holds a device whole is one bit in DeviceBits::taken: most
+  // tasks do, and what they hold costs no walk over devices. A second one on
+  // the same device (the host may overcommit) is counted as a share.
   struct DeviceBook {
     int64_t memory = 0;
     std::array<Share, 2> rest{};  // Free, were it not taken whole.
@@ -162,21 +163,29 @@ class Ledgers {
     uint8_t numa = 0;    // Likewise.
     int8_t rail = -1;
   };
-  struct alignas(64) NodeBook {  // One cache line: a gang touches many.
+  // What is said of 64 devices of a node, bit by bit.
+  struct DeviceBits {
     uint64_t healthy = 0;
     std::array<uint64_t, 2> unshared{};  // Devices of which no share is used.
     std::array<uint64_t, 2> taken{};     // Held whole by a task.
     // Cut by the host, or holding a partition: neither whole nor in shares.
     std::array<uint64_t, 2> split{};
-    uint32_t first = 0;  // Into devices_.
-    uint8_t count = 0;
-    bool one_model = true;
 
     // Healthy and wholly free.
     uint64_t whole(size_t ledger) const {
       return healthy & unshared[ledger] & ~(taken[ledger] | split[ledger]);
     }
+    friend bool operator==(const DeviceBits&, const DeviceBits&) = default;
   };
+  static constexpr uint32_t kBits = 64;
+  // One cache line, since a gang touches many: with the first 64 devices. Few
+  // nodes have more; what is said of the others is in beyond_.
+  struct alignas(64) NodeBook : DeviceBits {
+    uint32_t first = 0;  // Into devices_.
+    uint8_t count = 0;
+    bool one_model = true;
+  };
+  static_assert(sizeof(NodeBook) == 64);
   // The partitions of one device in one ledger.
   struct SliceBook {
     std::array<int32_t, PartitionScheme::kMaxSlices> tasks{};  // By slice.
@@ -189,6 +198,9 @@ class Ledgers {
     std::array<SliceBook, 2> books{};
   };
 
+  static bool Has(uint64_t bits, uint32_t device) {
+    return (bits >> device % kBits & 1) != 0;
+  }
   static bool Has(Ledger ledger, size_t l) {
     return (static_cast<unsigned>(ledger) >> l & 1) != 0;
   }
@@ -213,8 +225,35 @@ class Ledgers {
   const DeviceBook& At(NodeIndex n, uint32_t device) const {
     return devices_[nodes_[n].first + device];
   }
-  static uint64_t Mask(uint32_t count) {
-    return count == 0 ? 0 : ~uint64_t{0} >> (64 - count);
+  DeviceBits& Bits(NodeIndex n, uint32_t device) {
+    return device < kBits ? nodes_[n] : beyond_[n];
+  }
+  const DeviceBits& Bits(NodeIndex n, uint32_t device) const {
+    return device < kBits ? nodes_[n] : beyond_[n];
+  }
+  // A set of the node's devices: `of` reads (or names) a word of DeviceBits.
+  template <class F>
+  DeviceSet Gather(NodeIndex n, F&& of) const {
+    const NodeBook& book = nodes_[n];
+    return DeviceSet::OfWords(of(book),
+                              book.count > kBits ? of(beyond_[n]) : 0);
+  }
+  template <class F>
+  void Scatter(NodeIndex n, DeviceSet devices, F&& of) {
+    of(nodes_[n]) = devices.word(0);
+    if (nodes_[n].count > kBits) of(beyond_[n]) = devices.word(1);
+  }
+  DeviceSet Healthy(NodeIndex n) const {
+    return Gather(n, [](const DeviceBits& b) { return b.healthy; });
+  }
+  // Healthy and wholly free, in (both of) the ledger(s).
+  DeviceSet Whole(NodeIndex n, Ledger ledger) const {
+    return Gather(n, [ledger](const DeviceBits& b) {
+      return b.whole(First(ledger)) & b.whole(Last(ledger));
+    });
+  }
+  DeviceSet All(NodeIndex n) const {
+    return DeviceSet::FirstOf(nodes_[n].count);
   }
   bool CountsDevices() const { return device_kind_ < kinds_; }
   // What the node has free, by kind.
@@ -231,8 +270,8 @@ class Ledgers {
   void PostOthers(NodeIndex n, const OtherUsage& others, int sign);
   Share OthersShare(NodeIndex n, const DeviceShare& share) const;
   // Whole devices, all at once; fractions and partitions one by one.
-  void PostWhole(NodeIndex n, uint64_t devices, Ledger ledger, int sign);
-  void PostPieces(NodeIndex n, const Needs& needs, uint64_t devices,
+  void PostWhole(NodeIndex n, DeviceSet devices, Ledger ledger, int sign);
+  void PostPieces(NodeIndex n, const Needs& needs, DeviceSet devices,
                   uint32_t slot, Ledger ledger, int sign);
   // A share of a device, and what it is to the sum over devices, too.
   void PostShare(NodeIndex n, uint32_t device, Share share, size_t ledger,
@@ -242,11 +281,13 @@ class Ledgers {
   // Rebuilds what is summed up over devices.
   void SumDevices(NodeIndex n);
   // `count` whole devices, of more than that.
-  uint64_t ChooseOf(NodeIndex n, uint64_t usable, uint32_t count,
-                    uint64_t rails) const;
-  uint32_t SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
-                         uint32_t limit,
-                         std::array<SharedDevice, 64>* out) const;
+  DeviceSet ChooseOf(NodeIndex n, DeviceSet usable, uint32_t count,
+                     uint64_t rails) const;
+  // Enough for all devices of a node, and never on the heap.
+  template <class T>
+  using ByDevice = absl::InlinedVector<T, DeviceSet::kCapacity>;
+  void SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
+                     uint32_t limit, ByDevice<SharedDevice>* out) const;
   uint32_t SharedSlots(NodeIndex n, const Needs& needs, Ledger ledger,
                        uint32_t limit) const;
   absl::Status ValidateDevices(NodeIndex n, const Node& node) const;
@@ -273,8 +314,8 @@ class Ledgers {
   uint32_t PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
                           uint32_t limit) const;
   bool ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
-                       uint64_t* devices, uint32_t* slot) const;
-  bool FitsPartition(NodeIndex n, const Needs& needs, uint64_t devices,
+                       DeviceSet* devices, uint32_t* slot) const;
+  bool FitsPartition(NodeIndex n, const Needs& needs, DeviceSet devices,
                      uint32_t slot, Ledger ledger) const;
   absl::Status ValidatePartitions(NodeIndex n, const Node& node,
                                   const Ledgers& fresh) const;
@@ -284,10 +325,12 @@ class Ledgers {
   std::vector<int64_t> capacity_{};  // [node * kinds + kind]
   std::vector<int64_t> free_{};      // [node][ledger][kind]
   std::vector<NodeBook> nodes_{};
+  // [node]: devices from 64 on; up to the last node that ever had such.
+  std::vector<DeviceBits> beyond_{};
   std::vector<std::array<int32_t, 2>> charges_{};  // Charged less credited.
   std::vector<DeviceBook> devices_{};
   // Stretches of devices_ that no node uses, by their length.
-  std::array<std::vector<uint32_t>, 65> unused_{};
+  std::array<std::vector<uint32_t>, DeviceSet::kCapacity + 1> unused_{};
   StringMap<uint32_t> models_{};
   bool has_rails_ = false;
   PartitionTable cuts_;
@@ -295,31 +338,31 @@ class Ledgers {
   std::vector<std::vector<PartitionBook>> partitions_{};
 };
 
-inline void Ledgers::PostWhole(NodeIndex n, uint64_t devices, Ledger ledger,
+inline void Ledgers::PostWhole(NodeIndex n, DeviceSet devices, Ledger ledger,
                                int sign) {
-  NodeBook& book = nodes_[n];
-  devices &= Mask(book.count);
+  devices &= All(n);
   const int64_t milli =
-      int64_t{sign} * kWholeDevice * CountBits(devices & book.healthy);
+      int64_t{sign} * kWholeDevice * (devices & Healthy(n)).size();
   for (size_t l = First(ledger); l <= Last(ledger); ++l) {
     if (CountsDevices()) Row(n, l)[device_kind_] -= milli;
-    uint64_t& taken = book.taken[l];
-    const uint64_t again = devices & (sign > 0 ? taken : ~taken);
-    taken ^= devices & ~again;
-    ForEachBit(again,
-               [&](uint32_t d) { PostShare(n, d, Whole(At(n, d)), l, sign); });
+    const auto bits = [l](auto& b) -> auto& { return b.taken[l]; };
+    const DeviceSet taken = Gather(n, bits);
+    Scatter(n, sign > 0 ? taken | devices : taken - devices, bits);
+    for (const uint32_t d : sign > 0 ? devices & taken : devices - taken) {
+      PostShare(n, d, Whole(At(n, d)), l, sign);
+    }
   }
 }
 
 template <class F>
 void Ledgers::ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,
                            F&& f) const {
-  ForEachBit(nodes_[n].healthy & DevicesOfModels(n, needs), [&](uint32_t d) {
+  for (const uint32_t d : Healthy(n) & DevicesOfModels(n, needs)) {
     const Piece* piece = PieceOn(n, d, needs.partition);
-    if (piece == nullptr) return;
+    if (piece == nullptr) continue;
     const SliceMask open = OpenSlices(n, d, *piece, ledger);
     ForEachBit(FreeStarts(*piece, open), [&](uint32_t slot) { f(d, slot); });
-  });
+  }
 }
 
 }  // namespace muster

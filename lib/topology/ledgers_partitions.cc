@@ -1,6 +1,7 @@
 // The part of Ledgers that keeps partitions on their slices.
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 #include <tuple>
 
@@ -50,8 +51,7 @@ void Ledgers::SetPartitions(NodeIndex n, const std::vector<Device>& devices) {
     if (!any) return;
     partitions_.resize(n + 1);
   }
-  NodeBook& node = nodes_[n];
-  node.split = {};
+  std::array<DeviceSet, 2> split;
   std::vector<PartitionBook>& books = partitions_[n];
   books.resize(any ? devices.size() : 0);
   for (uint32_t d = 0; d < books.size(); ++d) {
@@ -62,9 +62,11 @@ void Ledgers::SetPartitions(NodeIndex n, const std::vector<Device>& devices) {
     }
     const bool fixed = cuts_[books[d].cut].fixed;
     for (const size_t l : {kNow, kLater}) {
-      const bool split = fixed || books[d].books[l].count > 0;
-      node.split[l] |= uint64_t{split} << d;
+      if (fixed || books[d].books[l].count > 0) split[l].Insert(d);
     }
+  }
+  for (const size_t l : {kNow, kLater}) {
+    Scatter(n, split[l], [l](DeviceBits& b) -> auto& { return b.split[l]; });
   }
 }
 
@@ -88,8 +90,8 @@ void Ledgers::PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
     book.count += sign;
     book.taken.milli += sign * share.milli;
     book.taken.memory += sign * share.memory;
-    uint64_t& split = nodes_[n].split[ledger];
-    const uint64_t bit = uint64_t{1} << device;
+    uint64_t& split = Bits(n, device).split[ledger];
+    const uint64_t bit = uint64_t{1} << device % kBits;
     split = cut.fixed || book.count > 0 ? split | bit : split & ~bit;
   }
   PostDevice(n, device, share, ledger, sign);
@@ -134,10 +136,9 @@ uint32_t Ledgers::PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
                                  uint32_t limit) const {
   if (n >= partitions_.size() || partitions_[n].empty()) return 0;
   uint32_t slots = 0;
-  for (uint64_t mask = nodes_[n].healthy & DevicesOfModels(n, needs);
-       mask != 0 && slots < limit; mask &= mask - 1) {
-    slots += PiecesOn(n, static_cast<uint32_t>(std::countr_zero(mask)), needs,
-                      ledger);
+  for (const uint32_t d : Healthy(n) & DevicesOfModels(n, needs)) {
+    if (slots >= limit) break;
+    slots += PiecesOn(n, d, needs, ledger);
   }
   return std::min(slots, limit);
 }
@@ -146,8 +147,8 @@ uint32_t Ledgers::PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
 // least of other placements is lost, then on the device with the fewest free
 // slices, then the lowest device and slice.
 bool Ledgers::ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
-                              uint64_t* devices, uint32_t* slot) const {
-  using Rank = std::tuple<uint64_t, uint32_t>;
+                              DeviceSet* devices, uint32_t* slot) const {
+  using Rank = std::tuple<uint64_t, int>;
   Rank best{std::numeric_limits<uint64_t>::max(), 0};
   bool found = false;
   ForEachPlace(n, needs, ledger, [&](uint32_t d, uint32_t start) {
@@ -164,31 +165,29 @@ bool Ledgers::ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
       return;
     }
     const Rank rank{PartitionTable::Loss(cut, open, free, taken, piece.milli),
-                    CountBits(open)};
+                    std::popcount(open)};
     if (found && best <= rank) return;
     found = true;
     best = rank;
-    *devices = uint64_t{1} << d;
+    *devices = {d};
     *slot = start;
   });
   return found;
 }
 
-bool Ledgers::FitsPartition(NodeIndex n, const Needs& needs, uint64_t devices,
+bool Ledgers::FitsPartition(NodeIndex n, const Needs& needs, DeviceSet devices,
                             uint32_t slot, Ledger ledger) const {
-  bool fits = CountBits(devices) == 1;
-  ForEachBit(devices, [&](uint32_t d) {
-    const Piece* piece = PieceOn(n, d, needs.partition);
-    fits =
-        fits && piece != nullptr && slot < PartitionScheme::kMaxSlices &&
-        (FreeStarts(*piece, OpenSlices(n, d, *piece, ledger)) >> slot & 1) != 0;
-  });
-  return fits;
+  if (devices.size() != 1 || slot >= PartitionScheme::kMaxSlices) return false;
+  const uint32_t d = devices.first();
+  const Piece* piece = PieceOn(n, d, needs.partition);
+  return piece != nullptr &&
+         (FreeStarts(*piece, OpenSlices(n, d, *piece, ledger)) >> slot & 1) !=
+             0;
 }
 
-uint64_t Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
-  if (n >= partitions_.size()) return 0;
-  uint64_t clashes = 0;
+DeviceSet Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
+  DeviceSet clashes;
+  if (n >= partitions_.size()) return clashes;
   for (uint32_t d = 0; d < partitions_[n].size(); ++d) {
     const PartitionBook& partitions = partitions_[n][d];
     for (const size_t l : {First(ledger), Last(ledger)}) {
@@ -198,7 +197,7 @@ uint64_t Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
       bool clash = free.milli + book.taken.milli != kWholeDevice ||
                    free.memory + book.taken.memory != At(n, d).memory;
       for (const int32_t tasks : book.tasks) clash = clash || tasks > 1;
-      clashes |= uint64_t{clash} << d;
+      if (clash) clashes.Insert(d);
     }
   }
   return clashes;
@@ -206,13 +205,13 @@ uint64_t Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
 
 uint32_t Ledgers::PartitionCapacity(NodeIndex n, const Needs& needs) const {
   uint32_t count = 0;
-  ForEachBit(DevicesOfModels(n, needs), [&](uint32_t d) {
+  for (const uint32_t d : DevicesOfModels(n, needs)) {
     const Piece* piece = PieceOn(n, d, needs.partition);
-    if (piece == nullptr) return;
+    if (piece == nullptr) continue;
     const SliceMask all = cuts_[partitions_[n][d].cut].all();
     count += std::min(MostPieces(*piece, all),
                       static_cast<uint32_t>(kWholeDevice / piece->milli));
-  });
+  }
   return count;
 }
 
@@ -223,7 +222,7 @@ absl::Status Ledgers::ValidatePartitions(NodeIndex n, const Node& node,
     const PartitionBook* least = fresh.PartitionsOn(0, d);
     bool fine = (book == nullptr) == (least == nullptr);
     for (const size_t l : {kNow, kLater}) {
-      const bool split = (nodes_[n].split[l] >> d & 1) != 0;
+      const bool split = Has(Bits(n, d).split[l], d);
       if (book == nullptr) {
         fine = fine && !split;
         continue;

@@ -93,6 +93,8 @@ void Ledgers::Resize(NodeIndex n, uint32_t device_count) {
     devices_.resize(devices_.size() + device_count);
   }
   node.count = device_count;
+  if (device_count > kBits && n >= beyond_.size()) beyond_.resize(n + 1);
+  if (device_count <= kBits && n < beyond_.size()) beyond_[n] = {};
   for (uint32_t d = 0; d < device_count; ++d) {
     At(n, d) = d < old_count ? devices_[old_first + d] : DeviceBook{};
     if (d >= old_count) At(n, d).rest.fill({kWholeDevice, 0});
@@ -105,7 +107,7 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
   const auto islands = GroupNumbers(devices, &Device::island);
   const auto numa = GroupNumbers(devices, &Device::numa);
   NodeBook& node = nodes_[n];
-  node.healthy = 0;
+  DeviceSet healthy;
   node.one_model = true;
   for (uint32_t d = 0; d < devices.size(); ++d) {
     const Device& device = devices[d];
@@ -120,24 +122,25 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
     book.rail = static_cast<int8_t>(device.rail);
     has_rails_ |= device.rail >= 0;
     node.one_model &= book.model == At(n, 0).model;
-    if (device.healthy) node.healthy |= uint64_t{1} << d;
+    if (device.healthy) healthy.Insert(d);
   }
+  Scatter(n, healthy, [](DeviceBits& b) -> auto& { return b.healthy; });
   if (!cuts_.empty()) SetPartitions(n, devices);
   SumDevices(n);
 }
 
 void Ledgers::SumDevices(NodeIndex n) {
-  NodeBook& node = nodes_[n];
   for (const size_t l : {kNow, kLater}) {
-    node.taken[l] &= Mask(node.count);
-    node.unshared[l] = 0;
+    const auto taken = [l](auto& b) -> auto& { return b.taken[l]; };
+    Scatter(n, Gather(n, taken) & All(n), taken);
+    DeviceSet unshared;
     int64_t milli = 0;
-    for (uint32_t d = 0; d < node.count; ++d) {
+    for (uint32_t d = 0; d < nodes_[n].count; ++d) {
       const DeviceBook& book = At(n, d);
-      const uint64_t bit = uint64_t{1} << d;
-      if (book.rest[l] == Whole(book)) node.unshared[l] |= bit;
-      if ((node.healthy & bit) != 0) milli += RawFree(n, d, l).milli;
+      if (book.rest[l] == Whole(book)) unshared.Insert(d);
+      if (Has(Bits(n, d).healthy, d)) milli += RawFree(n, d, l).milli;
     }
+    Scatter(n, unshared, [l](DeviceBits& b) -> auto& { return b.unshared[l]; });
     if (CountsDevices()) Row(n, l)[device_kind_] = milli;
   }
 }
@@ -219,17 +222,16 @@ absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
 absl::Status Ledgers::ValidateDevices(NodeIndex n, const Node& node) const {
   Ledgers copy(kinds_, device_kind_, cuts_.schemes());
   copy.SetNode(0, node, {});
-  NodeBook& summed = copy.nodes_[0];
-  const NodeBook& book = nodes_[n];
   for (uint32_t d = 0; d < node.devices.size(); ++d) {
     copy.At(0, d).rest = At(n, d).rest;
+    copy.Bits(0, d).taken = Bits(n, d).taken;
+    copy.Bits(0, d).split = Bits(n, d).split;
   }
-  summed.taken = book.taken;
-  summed.split = book.split;
   copy.SumDevices(0);
-  bool equal = summed.unshared == book.unshared && summed.taken == book.taken &&
-               summed.healthy == book.healthy &&
-               summed.one_model == book.one_model;
+  bool equal = copy.nodes_[0].one_model == nodes_[n].one_model;
+  for (uint32_t d = 0; d == 0 || d < node.devices.size(); d += kBits) {
+    equal &= copy.Bits(0, d) == Bits(n, d);
+  }
   for (const size_t l : {kNow, kLater}) {
     if (!CountsDevices()) continue;
     equal &= copy.Row(0, l)[device_kind_] == Row(n, l)[device_kind_];

@@ -34,10 +34,10 @@ struct Ranked {
 
 }  // namespace
 
-std::vector<uint32_t> RingOrder(const Node& node, uint64_t devices) {
+std::vector<uint32_t> RingOrder(const Node& node, DeviceSet devices) {
   std::vector<uint32_t> ring;
-  for (uint32_t d = 0; d < node.devices.size(); ++d) {
-    if ((devices >> d & 1) != 0) ring.push_back(d);
+  for (const uint32_t d : devices) {
+    if (d < node.devices.size()) ring.push_back(d);
   }
   std::stable_sort(ring.begin(), ring.end(), [&](uint32_t a, uint32_t b) {
     const Device& x = node.devices[a];
@@ -55,10 +55,9 @@ std::vector<uint32_t> RankOrder(const Topology& topology,
     const Node& node = *tasks[t].node;
     ranked[t].path = PathOf(topology, node);
     ranked[t].outside = ranked[t].path.size() < topology.levels.size();
-    const std::vector<uint32_t> ring = RingOrder(node, ~uint64_t{0});
-    const auto held = [&](uint32_t d) {
-      return (tasks[t].devices >> d & 1) != 0;
-    };
+    const std::vector<uint32_t> ring =
+        RingOrder(node, DeviceSet::FirstOf(DeviceSet::kCapacity));
+    const auto held = [&](uint32_t d) { return tasks[t].devices.Contains(d); };
     ranked[t].first_device = static_cast<uint32_t>(
         std::find_if(ring.begin(), ring.end(), held) - ring.begin());
   }

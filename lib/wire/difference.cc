@@ -34,21 +34,21 @@ std::string Text(const std::string& value) {
 // Finds the first difference; Same() is false where there is one.
 class Comparer {
  public:
-  template <class T>
-  bool Message(const T& expected, const T& actual) {
+  template <HasFields T>
+  bool Same(const T& expected, const T& actual) {
     // Fields shows one value at a time: first remember where the members of
-    // one are, then walk over the other.
+    // one are, then walk over the other. It shows all where they may be set.
     std::array<const void*, 64> members{};
     size_t count = 0;
-    VisitFields(actual, [&](int, const char*, const auto& member) {
+    VisitFields(const_cast<T&>(actual), [&](int, const char*, auto& member) {
       members[count++] = &member;
     });
     count = 0;
     bool same = true;
-    VisitFields(expected, [&](int, const char* name, const auto& member) {
-      using M = std::remove_cvref_t<decltype(member)>;
+    VisitFields(const_cast<T&>(expected), [&](int, const char* name, auto& m) {
+      using M = std::remove_cvref_t<decltype(m)>;
       const auto& other = *static_cast<const M*>(members[count++]);
-      if (!same || Same(member, other)) return;
+      if (!same || Same(std::as_const(m), other)) return;
       same = false;
       if constexpr (!VariantMember<M>) failure_.Within(name);
     });
@@ -97,11 +97,6 @@ class Comparer {
                   std::to_string(actual.size()));
   }
 
-  template <HasFields M>
-  bool Same(const M& expected, const M& actual) {
-    return Message(expected, actual);
-  }
-
   bool Differ(const std::string& expected, const std::string& actual) {
     failure_.what = actual + " instead of " + expected;
     return false;
@@ -116,7 +111,7 @@ class Comparer {
 template <Value T>
 std::string Difference(const T& expected, const T& actual) {
   internal::Comparer comparer;
-  if (comparer.Message(expected, actual)) return {};
+  if (comparer.Same(expected, actual)) return {};
   return comparer.failure().ToString();
 }
 

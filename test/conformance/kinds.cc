@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "muster/device_set.h"
+
 namespace muster::conformance {
 namespace {
 
@@ -11,7 +13,6 @@ constexpr char kGpu[] = "gpu";
 constexpr char kPods[] = "pods";
 constexpr char kAllGpus[] = "gpu (all)";
 constexpr double kTooMuch = 4e18;
-constexpr double kMostDevices = 64;
 
 bool IsWhole(double amount) { return amount == std::floor(amount); }
 
@@ -149,7 +150,8 @@ void Kinds::ChooseUnits(const Scenario& s) {
       m = std::max(m, amount);
     }
     const double gpus = AmountOf(node.capacity, kGpu);
-    gpus_are_devices_ &= IsWhole(gpus) && gpus >= 0 && gpus <= kMostDevices;
+    gpus_are_devices_ &=
+        IsWhole(gpus) && gpus >= 0 && gpus <= DeviceSet::kCapacity;
   }
   scale_[by_name_[kGpu]] = 1000;
   if (partitions_count_as_gpus_) scale_[by_name_[kAllGpus]] = 1000;

@@ -26,7 +26,8 @@ class Kinds {
   explicit Kinds(const Scenario& scenario);
 
   void WriteTo(SchedulerConfig* config) const;
-  // Whether GPUs are devices (shareable, at most 64 a node) or merely counted.
+  // Whether GPUs are devices (shareable, a node has DeviceSet::kCapacity at
+  // most) or merely counted.
   bool gpus_are_devices() const { return gpus_are_devices_; }
 
   ResourceKind Find(const std::string& name) const;

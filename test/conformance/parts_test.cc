@@ -110,11 +110,11 @@ TEST(Kinds, UnitsAreWholeAndRoundedTheSafeWay) {
 
 TEST(Kinds, MoreGpusThanANodeHasDevicesAreCounted) {
   const Scenario s = ReadOrDie(MakeScenario("cycle", Parse(R"({
-    "cluster": {"nodes": [{"name": "n", "capacity": {"gpu": 100}}]}})")));
+    "cluster": {"nodes": [{"name": "n", "capacity": {"gpu": 200}}]}})")));
   const Kinds kinds(s);
   EXPECT_FALSE(kinds.gpus_are_devices());
   EXPECT_EQ(kinds.Capacity(s.cluster.nodes[0], s.cluster)[kinds.Find("gpu")],
-            100'000);
+            200'000);
 }
 
 TEST(Kinds, PartitionsCountInAQuotaOfGpus) {

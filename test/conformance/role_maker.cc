@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "absl/status/status.h"
+#include "muster/device_set.h"
 #include "test/conformance/translate_queues.h"
 
 namespace muster::conformance {
@@ -74,7 +75,7 @@ bool RoleMaker::AsksTooMuch(const Role& role) {
     for (ResourceKind k = 0; k < shape.resources.size(); ++k) {
       if (shape.resources[k] > Resources::kMaxQuantity) return true;
     }
-    return shape.devices.count > 64;
+    return shape.devices.count > DeviceSet::kCapacity;
   };
   return too_much(role.shape) || std::any_of(role.alternatives.begin(),
                                              role.alternatives.end(), too_much);

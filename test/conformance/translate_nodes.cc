@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "muster/device_set.h"
 #include "test/conformance/device_book.h"
 #include "test/conformance/places.h"
 #include "test/conformance/role_maker.h"
@@ -214,8 +215,8 @@ class NodeTranslator {
       plan.node.schedulable = false;
       plan.node.capacity.Add(ShapeOf(unit).resources);
       const uint32_t devices = ShapeOf(unit).devices.count;
-      plan.node.devices.resize(
-          std::min<size_t>(64, plan.node.devices.size() + devices));
+      plan.node.devices.resize(std::min<size_t>(
+          DeviceSet::kCapacity, plan.node.devices.size() + devices));
     }
   }
 

@@ -26,7 +26,7 @@ TEST(BooksTest, SumsWhatIsUsedAndHowBrokenTheRestIs) {
   EXPECT_EQ(books.totals().capacity[kGpu], 4000);
   EXPECT_EQ(books.totals().whole_on_free_node, 4);
 
-  EXPECT_TRUE(books.Charge(a, Gpus(1, 300), {0b01}));
+  EXPECT_TRUE(books.Charge(a, Gpus(1, 300), {{0}}));
   EXPECT_EQ(books.totals().used[0], 1000);
   EXPECT_EQ(books.totals().used[kGpu], 300);
   EXPECT_EQ(books.totals().free_milli, 3700);
@@ -35,7 +35,7 @@ TEST(BooksTest, SumsWhatIsUsedAndHowBrokenTheRestIs) {
   EXPECT_EQ(books.totals().whole_on_free_node, 2);
   EXPECT_EQ(books.FirstInUse(), "a");
 
-  books.Credit(a, Gpus(1, 300), {0b01});
+  books.Credit(a, Gpus(1, 300), {{0}});
   EXPECT_EQ(books.totals().whole_on_free_node, 4);
   EXPECT_EQ(books.FirstInUse(), "");
 }
@@ -43,25 +43,25 @@ TEST(BooksTest, SumsWhatIsUsedAndHowBrokenTheRestIs) {
 TEST(BooksTest, SaysWhenANodeIsOvercommitted) {
   Books books(3, kGpu);
   const uint32_t a = books.Upsert(GpuNode("a", 1));
-  EXPECT_TRUE(books.Charge(a, Gpus(1, 600), {1}));
-  EXPECT_FALSE(books.Charge(a, Gpus(1, 600), {1}));
-  EXPECT_FALSE(books.Charge(a, Gpus(1), {0b10})) << "there is no such device";
-  EXPECT_FALSE(books.Charge(a, Gpus(2), {1})) << "one device is not two";
+  EXPECT_TRUE(books.Charge(a, Gpus(1, 600), {{0}}));
+  EXPECT_FALSE(books.Charge(a, Gpus(1, 600), {{0}}));
+  EXPECT_FALSE(books.Charge(a, Gpus(1), {{1}})) << "there is no such device";
+  EXPECT_FALSE(books.Charge(a, Gpus(2), {{0}})) << "one device is not two";
   TaskShape hungry{.resources = {100'000}};
-  EXPECT_FALSE(books.Charge(a, hungry, {0}));
+  EXPECT_FALSE(books.Charge(a, hungry, {}));
 }
 
 TEST(BooksTest, PicksTheFullestDevicesThatFit) {
   Books books(3, kGpu);
   const uint32_t a = books.Upsert(GpuNode("a", 3));
-  books.Charge(a, Gpus(1, 500), {0b010});
-  EXPECT_EQ(books.Pick(a, Gpus(1, 400).devices, 0)->devices, 0b010U);
-  EXPECT_EQ(books.Pick(a, Gpus(1, 600).devices, 0)->devices, 0b001U);
-  EXPECT_EQ(books.Pick(a, Gpus(1, 400).devices, 0b010)->devices, 0b001U)
+  books.Charge(a, Gpus(1, 500), {{1}});
+  EXPECT_EQ(books.Pick(a, Gpus(1, 400).devices, {})->devices, DeviceSet({1}));
+  EXPECT_EQ(books.Pick(a, Gpus(1, 600).devices, {})->devices, DeviceSet({0}));
+  EXPECT_EQ(books.Pick(a, Gpus(1, 400).devices, {1})->devices, DeviceSet({0}))
       << "what is to be avoided comes last";
-  EXPECT_EQ(books.Pick(a, Gpus(2).devices, 0)->devices, 0b101U);
-  EXPECT_FALSE(books.Pick(a, Gpus(3).devices, 0).has_value());
-  EXPECT_FALSE(books.Pick(a, {.count = 1, .models = {"H"}}, 0).has_value());
+  EXPECT_EQ(books.Pick(a, Gpus(2).devices, {})->devices, DeviceSet({0, 2}));
+  EXPECT_FALSE(books.Pick(a, Gpus(3).devices, {}).has_value());
+  EXPECT_FALSE(books.Pick(a, {.count = 1, .models = {"H"}}, {}).has_value());
 }
 
 TEST(BooksTest, CountsMemorySharesInThousandths) {
@@ -69,7 +69,7 @@ TEST(BooksTest, CountsMemorySharesInThousandths) {
   const uint32_t a = books.Upsert(GpuNode("a", 1));
   TaskShape shape;
   shape.devices = {.count = 1, .milli = 0, .memory_bytes = 250};
-  EXPECT_TRUE(books.Charge(a, shape, {1}));
+  EXPECT_TRUE(books.Charge(a, shape, {{0}}));
   EXPECT_EQ(books.totals().used[kGpu], 250);
 }
 
@@ -104,7 +104,7 @@ TEST(BooksTest, WhatOthersGiveInOneMeasureCountsInTheOther) {
                                   {.device = 1, .milli = 400}}});
   EXPECT_EQ(books.OthersMilli(a), 650);
   TaskShape memory{.devices = {.count = 1, .milli = 0, .memory_bytes = 601}};
-  EXPECT_FALSE(books.Charge(a, memory, {0b10})) << "400 of 1000 are taken";
+  EXPECT_FALSE(books.Charge(a, memory, {{1}})) << "400 of 1000 are taken";
 }
 
 TEST(BooksTest, PartitionsHaveSlotsOfTheirOwn) {
@@ -118,18 +118,18 @@ TEST(BooksTest, PartitionsHaveSlotsOfTheirOwn) {
   three.devices.partition = "3g.20gb";
   TaskShape one = three;
   one.devices.partition = "1g.5gb";
-  EXPECT_TRUE(books.Charge(a, three, {0b01, 4}));
-  EXPECT_EQ(books.Pick(a, three.devices, 0)->slot, 0u);
-  EXPECT_EQ(books.Pick(a, one.devices, 0b01)->devices, 0b10u);
-  EXPECT_EQ(books.Pick(a, one.devices, 0b01)->slot, 3u) << "as it is cut";
-  EXPECT_FALSE(books.Pick(a, Gpus(1, 300).devices, 0).has_value())
+  EXPECT_TRUE(books.Charge(a, three, {{0}, 4}));
+  EXPECT_EQ(books.Pick(a, three.devices, {})->slot, 0u);
+  EXPECT_EQ(books.Pick(a, one.devices, {0})->devices, DeviceSet({1}));
+  EXPECT_EQ(books.Pick(a, one.devices, {0})->slot, 3u) << "as it is cut";
+  EXPECT_FALSE(books.Pick(a, Gpus(1, 300).devices, {}).has_value())
       << "one device holds a partition, the other one is cut";
   books.SetOthers(
       a, {.node = "a",
           .devices = {{.device = 0, .partition = "1g.5gb", .slot = 0}}});
   EXPECT_EQ(books.OthersMilli(a), 142);
-  EXPECT_FALSE(books.Pick(a, three.devices, 0).has_value());
-  EXPECT_FALSE(books.Charge(a, one, {0b01, 5})) << "taken";
+  EXPECT_FALSE(books.Pick(a, three.devices, {}).has_value());
+  EXPECT_FALSE(books.Charge(a, one, {{0}, 5})) << "taken";
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST(PolicyAllocationTest, RanksAndChoicesAllocateNothing) {
       }
     };
     ask();
-    const Allocation more{0, share, 2};
+    const Allocation more{0, share, {1}};
     w.cluster.Charge(more, Ledger::kBoth);
     const size_t before = test::Allocations();
     ask();

@@ -189,7 +189,7 @@ std::string Placed(PolicyWorld& w, PlacementOptions options, Role role,
   std::string placed;
   for (const Assignment& a : result.tasks) {
     placed += w.cluster.node(a.at.node).key + "/" +
-              std::to_string(a.at.devices) + " ";
+              std::to_string(a.at.devices.word(0)) + " ";
   }
   return placed;
 }

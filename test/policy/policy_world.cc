@@ -1,6 +1,7 @@
 #include "test/policy/policy_world.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "gtest/gtest.h"
@@ -39,8 +40,7 @@ PolicyWorld& PolicyWorld::Add(const std::string& key, int64_t cpu,
   for (uint32_t d = 0; d < free_milli.size(); ++d) {
     const int32_t used = kWholeDevice - free_milli[d];
     if (used == 0) continue;
-    cluster.Charge({id.index, Intern(Task(0, 1, used)), uint64_t{1} << d},
-                   Ledger::kBoth);
+    cluster.Charge({id.index, Intern(Task(0, 1, used)), {d}}, Ledger::kBoth);
   }
   return *this;
 }
@@ -53,7 +53,7 @@ PolicyWorld& PolicyWorld::Run(const std::string& key, const Role& role) {
 }
 
 PolicyWorld& PolicyWorld::UseCpu(const std::string& key, int64_t cpu) {
-  cluster.Charge({cluster.Find(key).index, Intern(Task(cpu, 0)), 0},
+  cluster.Charge({cluster.Find(key).index, Intern(Task(cpu, 0))},
                  Ledger::kBoth);
   return *this;
 }
@@ -92,9 +92,7 @@ std::vector<uint32_t> PolicyWorld::Devices(const std::string& key,
   const Allocation at = policy->Choose(cluster, cluster.Find(key).index,
                                        {Intern(role), Ledger::kBoth, gang});
   std::vector<uint32_t> devices;
-  for (uint32_t d = 0; d < 64; ++d) {
-    if ((at.devices >> d & 1) != 0) devices.push_back(d);
-  }
+  std::ranges::copy(at.devices, std::back_inserter(devices));
   return devices;
 }
 

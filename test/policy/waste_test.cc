@@ -40,7 +40,7 @@ TEST(WasteTest, AnyKindCanBeTheShortOne) {
   Role hoarder = Task(0, 0);
   hoarder.shape.resources = {0, 990};
   w.cluster.Charge(
-      {w.cluster.Find("short").index, w.cluster.Intern(hoarder, 0), 0},
+      {w.cluster.Find("short").index, w.cluster.Intern(hoarder, 0)},
       Ledger::kBoth);
   Role typical = Task(1000, 1);
   typical.shape.resources.Set(1, 10);
@@ -136,7 +136,7 @@ TEST(WasteTest, AWorkloadOfMemorySharesIsUnderstood) {
   piece.shape.devices = {.count = 1, .milli = 0, .memory_bytes = 30};
   Role used = piece;
   used.shape.devices.memory_bytes = 40;
-  w.cluster.Charge({0, w.cluster.Intern(used, 0), 1}, Ledger::kBoth);
+  w.cluster.Charge({0, w.cluster.Intern(used, 0), {0}}, Ledger::kBoth);
   w.Use(Muster({Typical(piece)}));
   // 40 of 80 are left on device 0: a piece of 30 would spoil 10 there, and on
   // device 1 leaves 50, which is of use.

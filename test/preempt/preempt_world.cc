@@ -62,11 +62,12 @@ void World::Start(const ClusterSpec& spec, uint64_t shuffle) {
   // Which devices a gang holds is part of the description, not of the order
   // in which it is told: lowest free ones first, gangs as listed.
   std::vector<uint32_t> next(cluster_.node_limit(), 0);
-  std::vector<std::vector<uint64_t>> devices(running_.size());
+  std::vector<std::vector<DeviceSet>> devices(running_.size());
   for (size_t g = 0; g < running_.size(); ++g) {
     for (const TaskSpec& task : running_[g].tasks) {
       uint32_t& from = next[cluster_.Find(task.node).index];
-      devices[g].push_back(((uint64_t{1} << task.gpus) - 1) << from);
+      devices[g].push_back(DeviceSet::FirstOf(from + task.gpus) -
+                           DeviceSet::FirstOf(from));
       from += task.gpus;
       ASSERT_LE(from, spec.gpus_per_node) << task.node;
     }

@@ -111,8 +111,7 @@ NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
     use.amount[k] = shape.resources[static_cast<ResourceKind>(k)];
   }
   const NodeState* node = this->node(task.node);
-  for (uint32_t d = 0; d < 64; ++d) {
-    if ((task.devices >> d & 1) == 0) continue;
+  for (const uint32_t d : task.devices) {
     if (node == nullptr || d >= node->node.devices.size()) continue;
     const int64_t memory = node->node.devices[d].memory_bytes;
     DeviceUse& share = use.devices[d];

@@ -28,6 +28,8 @@ class Dice {
   }
   // True once in `n`.
   bool OneIn(uint32_t n) { return Below(n) == 0; }
+  // For what is rolled without a change of what this one rolls next.
+  Dice Aside() const { return Dice(state_); }
 
  private:
   uint64_t state_;

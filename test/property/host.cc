@@ -1,18 +1,17 @@
 #include "test/property/host.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "test/property/books.h"
 
 namespace muster {
 
-std::vector<uint32_t> BitsOf(uint64_t mask) {
-  std::vector<uint32_t> bits;
-  for (uint32_t d = 0; d < 64; ++d) {
-    if ((mask >> d & 1) != 0) bits.push_back(d);
-  }
-  return bits;
+std::vector<uint32_t> NumbersOf(DeviceSet devices) {
+  std::vector<uint32_t> numbers;
+  std::ranges::copy(devices, std::back_inserter(numbers));
+  return numbers;
 }
 
 bool Host::IsStop(const DecisionRecord& d) const {
@@ -52,7 +51,7 @@ TasksAnswered Host::Do(size_t i, size_t done, const std::string& elsewhere) {
       real_.erase(key);
       if (d.kind == DecisionKind::kSuspend) suspended_.insert(key);
     } else {
-      Real real{p.node, BitsOf(p.devices), p.alternative, p.attempt, p.slot};
+      Real real{p.node, NumbersOf(p.devices), p.alternative, p.attempt, p.slot};
       a.outcome = TaskOutcome::kStarted;
       if (!elsewhere.empty()) {
         real.node = elsewhere;
@@ -121,7 +120,7 @@ DecisionRefused Host::Refuse(size_t i) {
       if (suspended_.contains({d.gang, p.task})) continue;
       real_.try_emplace(
           {d.gang, p.task},
-          Real{p.node, BitsOf(p.devices), p.alternative, p.attempt, p.slot});
+          Real{p.node, NumbersOf(p.devices), p.alternative, p.attempt, p.slot});
     }
   }
   pending_.erase(pending_.begin() + static_cast<long>(i));

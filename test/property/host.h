@@ -74,8 +74,8 @@ class Host {
   std::set<Key> suspended_;
 };
 
-// The bits of a mask, as numbers.
-std::vector<uint32_t> BitsOf(uint64_t mask);
+// As events tell them.
+std::vector<uint32_t> NumbersOf(DeviceSet devices);
 
 }  // namespace muster
 

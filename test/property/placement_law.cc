@@ -70,8 +70,7 @@ class PlacementLaw {
       return "node out of work";
     }
     const TaskShape& shape = Books::ShapeOf(gang, t);
-    for (uint32_t d = 0; d < 64; ++d) {
-      if ((t.devices >> d & 1) == 0) continue;
+    for (const uint32_t d : t.devices) {
       if (d >= n->node.devices.size()) return "no such device";
       if (!n->node.devices[d].healthy) return "unhealthy device";
       const std::string& partition = shape.devices.partition;
@@ -102,8 +101,7 @@ class PlacementLaw {
       }
     }
     uint32_t count = 0;
-    for (uint32_t d = 0; d < 64; ++d) {
-      if ((t.devices >> d & 1) == 0) continue;
+    for (const uint32_t d : t.devices) {
       ++count;
       const std::vector<std::string>& models = shape.devices.models;
       if (!models.empty() &&

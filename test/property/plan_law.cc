@@ -58,7 +58,7 @@ class PlanLaw {
         return "capabilities: a nomination is told";
       }
       for (const PlannedTask& t : trial_.raw.TasksOf(d)) {
-        if (t.devices != 0 && !host.choose_devices) {
+        if (!t.devices.empty() && !host.choose_devices) {
           return "capabilities: devices are chosen";
         }
       }

@@ -3,6 +3,7 @@
 #ifndef MUSTER_TEST_PROPERTY_PRINT_H_
 #define MUSTER_TEST_PROPERTY_PRINT_H_
 
+#include <map>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -64,15 +65,14 @@ class Printer {
   void Put(const T& value) {
     out_ << '{';
     const char* comma = "";
-    const T plain{};
-    std::vector<std::string> defaults;
-    VisitFields(plain, [&](int, const char*, const auto& field) {
-      defaults.push_back(Printer::Text(field));
+    T plain{};
+    std::map<int, std::string> defaults;
+    VisitFields(plain, [&](int number, const char*, const auto& field) {
+      defaults[number] = Printer::Text(field);
     });
-    size_t i = 0;
-    VisitFields(value, [&](int, const char* name, const auto& field) {
+    VisitFields(value, [&](int number, const char* name, const auto& field) {
       const std::string text = Printer::Text(field);
-      if (text == defaults[i++]) return;
+      if (text == defaults[number]) return;
       out_ << comma << name << ": " << text;
       comma = ", ";
     });

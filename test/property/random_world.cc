@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "muster/device_set.h"
+
 namespace muster {
 
 namespace {
@@ -71,6 +73,8 @@ DeviceRequest RandomDevices(Dice& dice) {
       break;
     default:
       d.count = static_cast<uint32_t>(dice.In(1, 2));
+      if (Dice aside = dice.Aside(); aside.OneIn(12))
+        d.count = 1 + aside.Below(99);
       break;
   }
   if (d.count > 0 && dice.OneIn(6)) d.models.push_back("A");
@@ -206,7 +210,10 @@ Node RandomNode(Dice& dice, const std::string& key) {
   Node node;
   node.key = key;
   node.capacity.Set(kCpu, dice.In(4, 16));
-  const uint32_t devices = dice.Below(5);
+  // Few share their GPUs by time, and show more devices than a word has bits.
+  Dice aside = dice.Aside();
+  const uint32_t devices =
+      aside.OneIn(12) ? 60 + aside.Below(60) : dice.Below(5);
   for (uint32_t d = 0; d < devices; ++d) {
     Device device;
     device.model = dice.OneIn(3) ? "A" : "B";
@@ -446,7 +453,7 @@ EventBody BadEvent(Dice& dice, const std::string& node,
     case 4:
       return NodeChanged{negative};
     case 5:
-      return OthersChanged{{node, {}, {{99, 10, 0}}}};
+      return OthersChanged{{node, {}, {{DeviceSet::kCapacity, 10, 0}}}};
     case 6:
       return QueueRemoved{"no-such-queue"};
     case 7:

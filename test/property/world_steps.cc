@@ -40,9 +40,9 @@ void World::Answer(Dice& dice) {
       break;
     case 1: {  // Elsewhere than planned.
       const NodeState* node = AnyNode(dice);
-      size_t needs = 0;
+      uint32_t needs = 0;
       for (const PlannedTaskRecord& p : d.tasks) {
-        needs = std::max(needs, BitsOf(p.devices).size());
+        needs = std::max(needs, p.devices.size());
       }
       const bool there =
           node != nullptr && !node->down && node->node.devices.size() >= needs;

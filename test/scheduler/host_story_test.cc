@@ -141,7 +141,7 @@ TEST_F(HostTest, ANodeMayChooseDevicesItself) {
   s.Submit(Job("a", 4));
   s.Pass();
   for (const PlannedTask& task : s.plan().tasks) {
-    EXPECT_EQ(task.devices == 0, s.plan().Text(task.node_key) == "n1");
+    EXPECT_EQ(task.devices.empty(), s.plan().Text(task.node_key) == "n1");
     EXPECT_NE(task.booked, 0u);
   }
 }

@@ -49,7 +49,7 @@ class PartitionStories : public ::testing::Test {
   std::vector<std::string> Places(const std::string& gang) const {
     std::vector<std::string> places;
     for (const TaskState& t : s.Of(gang).tasks) {
-      places.push_back(std::to_string(std::countr_zero(t.devices)) + ":" +
+      places.push_back(std::to_string(t.devices.first()) + ":" +
                        std::to_string(t.slot));
     }
     return places;

@@ -425,11 +425,11 @@ TEST_F(SchedulerTest, AHostThatChoosesDevicesItselfIsToldNone) {
   s.Submit(Job("a", 1, 2));
   s.Pass();
   ASSERT_EQ(s.plan().tasks.size(), 1u);
-  EXPECT_EQ(s.plan().tasks[0].devices, 0u);
-  EXPECT_EQ(s.plan().tasks[0].booked, 0b11u);
+  EXPECT_EQ(s.plan().tasks[0].devices, DeviceSet());
+  EXPECT_EQ(s.plan().tasks[0].booked, DeviceSet({0, 1}));
   s.Happens(
       TasksAnswered{"a", {{{0, 0}, 1, TaskOutcome::kStarted, "", {1, 3}}}});
-  EXPECT_EQ(s.Of("a").tasks[0].devices, 0b1010u);
+  EXPECT_EQ(s.Of("a").tasks[0].devices, DeviceSet({1, 3}));
 }
 
 TEST_F(SchedulerTest, GraceIsToldToHostsThatGiveIt) {

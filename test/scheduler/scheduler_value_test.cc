@@ -136,25 +136,34 @@ Story Budgeted(uint64_t budget) {
   return s;
 }
 
+// Steps of a pass that starts a gang of `tasks` tasks.
+uint64_t StepsOfAStart(uint32_t tasks) {
+  Story s;
+  s.HasNode("n1", 8);
+  s.HasQueue("q");
+  s.Submit(Job("a", tasks));
+  s.Pass();
+  return s.plan().steps;
+}
+
 // Also where nobody else's turn would end it.
 TEST(WorkBudget, EndsGrowth) {
   SchedulerConfig config;
-  config.work_budget = 12;  // Nine for what the pass asks.
+  config.work_budget = (StepsOfAStart(1) + 1) * 4 / 3 + 1;  // And for growth.
   Story s(config);
   s.HasNode("n1", 8);
   s.HasQueue("q");
   s.Submit(Elastic("e", 1, 8));
   EXPECT_THAT(s.Pass(), ElementsAre("start e: n1 n1"));
   EXPECT_TRUE(s.plan().budget_exhausted);
-  s.AllDone();
-  EXPECT_THAT(s.Pass(), ElementsAre("grow e: n1 n1"));
 }
 
 TEST(WorkBudget, EndsAPassAndSaysSo) {
-  Story s = Budgeted(8);  // Six for what the pass asks.
+  const uint64_t one = StepsOfAStart(1);
+  Story s = Budgeted(2 * one);  // Three quarters for what the pass asks.
   EXPECT_THAT(s.Pass(), ElementsAre("start a: n1", "start b: n1"));
   EXPECT_TRUE(s.plan().budget_exhausted);
-  EXPECT_GE(s.plan().steps, 6u);
+  EXPECT_EQ(s.plan().steps, 2 * one);
   EXPECT_EQ(s.Why("c"), "budget");
   EXPECT_THAT(s.Pass(), ElementsAre("start c: n1", "start d: n1"));
   EXPECT_THAT(s.Pass(), IsEmpty());
@@ -191,6 +200,109 @@ TEST(WorkBudget, IsSpentOnOpenQuestionsOnly) {
   EXPECT_EQ(steps(500), 0u);  // Less room.
   EXPECT_GT(steps(250), 0u);  // More: asked, and told no.
   EXPECT_EQ(steps(250), 0u);
+}
+
+// One that was restored knows nothing of what was found out before, and is
+// charged and decides as the one that does: gangs of all kinds wait, room comes
+// and goes.
+TEST(WorkBudget, ChargesTheSameWhateverACacheKnows) {
+  SchedulerConfig config;
+  config.partition_schemes = CommonPartitionSchemes();
+  config.topologies = {{"net", {"rack"}}};
+  Story s(config);
+  for (uint32_t n = 0; n < 8; ++n) {
+    Node node = Machine("n" + std::to_string(n), 4);
+    node.labels = {{"rack", "r" + std::to_string(n / 4)}};
+    for (Device& device : node.devices) {
+      device.partition_scheme = "h100-80gb";
+    }
+    s.Happens(NodeChanged{node});
+  }
+  s.HasClasses();
+  s.HasQueue("q");
+  for (int i = 0; i < 31; ++i) s.Submit(Job("low" + std::to_string(i)));
+  s.Pass();
+  s.AllDone();
+  s.Submit(Job("wide", 40));
+  Gang share = Job("share", 9);
+  share.roles[0].shape.devices.milli = 300;
+  s.Submit(share);
+  Gang cut = Job("cut", 9);
+  cut.roles[0].shape.devices.partition = "2g.20gb";
+  s.Submit(cut);
+  Gang rack = Job("rack", 3, 4, "high");
+  rack.roles[0].topology.required = "rack";
+  s.Submit(rack);
+  Gang mixed = Job("mixed", 2, 2, "mid");
+  mixed.roles.push_back(mixed.roles[0]);
+  mixed.roles[1].name = "other";
+  mixed.roles[1].alternatives = {mixed.roles[1].shape};
+  mixed.roles[1].alternatives[0].devices.count = 1;
+  s.Submit(mixed);
+  s.Submit(Elastic("elastic", 1, 6));
+  uint64_t steps = 0;
+  for (int i = 0; i < 24; ++i) {
+    absl::StatusOr<Scheduler> fresh = Scheduler::Restore(s.scheduler().State());
+    ASSERT_TRUE(fresh.ok()) << fresh.status();
+    Plan theirs;
+    fresh->Schedule(s.now, &theirs);
+    s.Pass();
+    EXPECT_EQ(s.plan().steps, theirs.steps) << i;
+    EXPECT_EQ(s.plan().decisions.size(), theirs.decisions.size()) << i;
+    EXPECT_EQ(s.scheduler().StateHash(), fresh->StateHash()) << i;
+    steps += s.plan().steps;
+    if (i % 2 == 0) s.AllDone();
+    const std::string node = "n" + std::to_string(i % 8);
+    s.Happens(OthersChanged{{node, {i % 3 * 1000, 0, 0}, {}}});
+    if (i % 5 == 4)
+      s.Try(GangFinished{"low" + std::to_string(i)}).IgnoreError();
+  }
+  EXPECT_GT(steps, 0u);
+}
+
+// --- What was spent in vain
+// ------------------------------------------------------
+
+// A search that its limit ended has more of it the next time, and one that is
+// restored in between has as much.
+TEST(SearchLimits, GrowWhileANoIsNotProven) {
+  SchedulerConfig config;
+  config.search.max_steps = 2;
+  Story s(config);
+  for (const char* node : {"n1", "n2", "n3"}) s.HasNode(node, 4);
+  s.HasClasses();
+  s.HasQueue("q");
+  for (int i = 0; i < 12; ++i) {
+    s.Submit(Job("low" + std::to_string(i), 1, 1, "low"));
+  }
+  s.Pass();
+  s.AllDone();
+  s.Submit(Job("high", 2, 4, "high"));
+  const auto effort = [&] {
+    const SchedulerState state = s.scheduler().State();
+    for (const ClassState& c : state.classes) {
+      if (c.gang == "high") return c.effort;
+    }
+    return 0u;
+  };
+  std::vector<uint32_t> efforts;
+  for (int i = 0; s.Phase("high") == "waiting" && i < 6; ++i) {
+    absl::StatusOr<Scheduler> restored =
+        Scheduler::Restore(s.scheduler().State());
+    ASSERT_TRUE(restored.ok()) << restored.status();
+    Plan theirs;
+    restored->Schedule(s.now, &theirs);
+    s.Pass();
+    EXPECT_EQ(s.plan().steps, theirs.steps);
+    EXPECT_EQ(s.plan().decisions.size(), theirs.decisions.size());
+    EXPECT_EQ(s.scheduler().StateHash(), restored->StateHash());
+    efforts.push_back(effort());
+    s.HasNode("small" + std::to_string(i), 1);  // Asked again.
+  }
+  ASSERT_GT(efforts.size(), 2u);
+  EXPECT_EQ(efforts[0], 1u);
+  EXPECT_EQ(efforts[1], 3u);
+  EXPECT_EQ(s.Phase("high"), "nominated");
 }
 
 }  // namespace

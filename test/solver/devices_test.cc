@@ -60,13 +60,13 @@ class Judge {
     for (const size_t d : devices) Use(devices_[d], request, slot, 1);
     return true;
   }
-  // The devices of a node, by their bits there.
-  std::vector<size_t> DevicesOf(NodeIndex node, uint64_t mask) const {
+  // The devices of a node, by their numbers there.
+  std::vector<size_t> DevicesOf(NodeIndex node, DeviceSet set) const {
     std::vector<size_t> devices;
-    uint32_t bit = 0;
+    uint32_t number = 0;
     for (size_t d = 0; d < devices_.size(); ++d) {
       if (node_of_[d] != node) continue;
-      if ((mask >> bit++ & 1) != 0) devices.push_back(d);
+      if (set.Contains(number++)) devices.push_back(d);
     }
     return devices;
   }
@@ -212,9 +212,8 @@ class Packing {
         EXPECT_TRUE(judge.Take(gang_.gang.roles[a.task.role].shape.devices,
                                judge.DevicesOf(a.at.node, a.at.devices),
                                a.at.slot));
-        EXPECT_EQ(std::popcount(a.at.devices),
-                  static_cast<int>(
-                      gang_.gang.roles[a.task.role].shape.devices.count));
+        EXPECT_EQ(a.at.devices.size(),
+                  gang_.gang.roles[a.task.role].shape.devices.count);
       }
       EXPECT_FALSE(cluster_.Overcommitted(cluster_.nodes()[0]));
     } else {
@@ -293,11 +292,11 @@ TEST(Packing, APartitionGoesWhereADeviceIsCutAlready) {
   const ShapeId whole = w.cluster.Intern(role, 0);
   role.shape.devices.partition = "one";
   const ShapeId one = w.cluster.Intern(role, 0);
-  w.cluster.Charge({w.cluster.Find("a").index, whole, 0b01}, Ledger::kBoth);
-  w.cluster.Charge({w.cluster.Find("b").index, one, 0b01, 0}, Ledger::kBoth);
+  w.cluster.Charge({w.cluster.Find("a").index, whole, {0}}, Ledger::kBoth);
+  w.cluster.Charge({w.cluster.Find("b").index, one, {0}, 0}, Ledger::kBoth);
   w.Place({.key = "g", .roles = {role}});
   EXPECT_EQ(w.NodeOf(0, 0), "b") << "though less is free on a";
-  EXPECT_EQ(w.result.tasks[0].at.devices, 0b01u);
+  EXPECT_EQ(w.result.tasks[0].at.devices, DeviceSet({0}));
 }
 
 // --- Rails -------------------------------------------------------------------
@@ -315,14 +314,13 @@ class Rails : public ::testing::Test {
       w.cluster.Upsert(node);
     }
   }
-  void Occupy(const std::string& node, uint64_t devices) {
-    const ShapeId shape = w.cluster.Intern(
-        MakeRole("x", 1, static_cast<uint32_t>(std::popcount(devices))), 0);
+  void Occupy(const std::string& node, DeviceSet devices) {
+    const ShapeId shape = w.cluster.Intern(MakeRole("x", 1, devices.size()), 0);
     w.cluster.Charge({w.cluster.Find(node).index, shape, devices},
                      Ledger::kBoth);
   }
-  std::vector<uint64_t> DevicesOf(const std::vector<Assignment>& tasks) {
-    std::vector<uint64_t> devices;
+  std::vector<DeviceSet> DevicesOf(const std::vector<Assignment>& tasks) {
+    std::vector<DeviceSet> devices;
     for (const Assignment& a : tasks) devices.push_back(a.at.devices);
     return devices;
   }
@@ -331,42 +329,43 @@ class Rails : public ::testing::Test {
 };
 
 TEST_F(Rails, TasksOfOneGangTakeTheSameOnesOnEachNode) {
-  Occupy("a", 0b0000'1111);
-  Occupy("b", 0b0001'0001);
+  Occupy("a", {0, 1, 2, 3});
+  Occupy("b", {0, 4});
   Gang gang{.key = "g", .roles = {MakeRole("w", 3, 2)}};
   gang.roles[0].topology.spread = {.level = kHostLevel, .max_per_domain = 1};
   w.Place(gang);
   ASSERT_EQ(w.result.fit, Fit::kFits);
-  EXPECT_THAT(DevicesOf(w.result.tasks),
-              ElementsAre(0b0011'0000, 0b0110'0000, 0b0011'0000));
+  EXPECT_THAT(
+      DevicesOf(w.result.tasks),
+      ElementsAre(DeviceSet({4, 5}), DeviceSet({5, 6}), DeviceSet({4, 5})));
 }
 
 TEST_F(Rails, IdenticalTasksThatFillNodesAlignToo) {
-  Occupy("a", 0b0000'1111);
-  Occupy("b", 0b0000'0001);
-  Occupy("c", 0b0000'0011);
+  Occupy("a", {0, 1, 2, 3});
+  Occupy("b", {0});
+  Occupy("c", {0, 1});
   // Three devices a task: one fits on a, two on each of the others.
   w.Place({.key = "g", .roles = {MakeRole("w", 3, 3)}});
   ASSERT_EQ(w.result.fit, Fit::kFits);
-  const uint64_t first = w.result.tasks[0].at.devices;
+  const DeviceSet first = w.result.tasks[0].at.devices;
   ASSERT_TRUE(w.NodeOf(0, 0) == w.NodeOf(0, 1) ||
               w.NodeOf(0, 1) == w.NodeOf(0, 2));
-  uint64_t all = 0;
+  DeviceSet all;
   for (const Assignment& a : w.result.tasks) all |= a.at.devices;
-  EXPECT_EQ(std::popcount(first), 3);
-  EXPECT_LE(std::popcount(all), 6) << "no seventh rail";
+  EXPECT_EQ(first.size(), 3u);
+  EXPECT_LE(all.size(), 6u) << "no seventh rail";
 }
 
 TEST_F(Rails, GrowthAlignsWithWhatRuns) {
-  Occupy("a", 0b0011'1111);
+  Occupy("a", {0, 1, 2, 3, 4, 5});
   Gang gang{.key = "g", .roles = {MakeRole("w", 1, 2)}};
   gang.roles[0].desired_tasks = 2;
   gang.roles[0].topology.spread = {.level = kHostLevel, .max_per_domain = 1};
   w.Place(gang);
   ASSERT_EQ(w.result.fit, Fit::kFits);
-  ASSERT_THAT(DevicesOf(w.result.tasks), ElementsAre(0b1100'0000));
+  ASSERT_THAT(DevicesOf(w.result.tasks), ElementsAre(DeviceSet({6, 7})));
   w.Grow();
-  EXPECT_THAT(DevicesOf(w.result.tasks), ElementsAre(0b1100'0000));
+  EXPECT_THAT(DevicesOf(w.result.tasks), ElementsAre(DeviceSet({6, 7})));
 }
 
 TEST_F(Rails, WhereNoneAreNamedNothingIsAligned) {
@@ -374,12 +373,13 @@ TEST_F(Rails, WhereNoneAreNamedNothingIsAligned) {
   plain.Add({.path = "z/b/r/a", .gpus = 8});
   plain.Add({.path = "z/b/r/b", .gpus = 8});
   const ShapeId four = plain.cluster.Intern(MakeRole("x", 1, 4), 0);
-  plain.cluster.Charge({plain.cluster.Find("a").index, four, 0b1111},
+  plain.cluster.Charge({plain.cluster.Find("a").index, four, {0, 1, 2, 3}},
                        Ledger::kBoth);
   Gang gang{.key = "g", .roles = {MakeRole("w", 2, 2)}};
   gang.roles[0].topology.spread = {.level = kHostLevel, .max_per_domain = 1};
   plain.Place(gang);
-  EXPECT_THAT(DevicesOf(plain.result.tasks), ElementsAre(0b11'0000, 0b11));
+  EXPECT_THAT(DevicesOf(plain.result.tasks),
+              ElementsAre(DeviceSet({4, 5}), DeviceSet({0, 1})));
 }
 
 }  // namespace

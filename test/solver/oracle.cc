@@ -233,13 +233,15 @@ bool Suits(const Cluster& cluster, const Gang& gang, const Assignment& a,
          cluster.Fits(a.at, Ledger::kBoth);
 }
 
-void ForEachMask(const Cluster& cluster, NodeIndex node, ShapeId shape,
-                 const std::function<void(uint64_t)>& f) {
+void ForEachSet(const Cluster& cluster, NodeIndex node, ShapeId shape,
+                const std::function<void(DeviceSet)>& f) {
   if (!cluster.Admits(node, shape)) return;
   const uint64_t all = uint64_t{1} << cluster.node(node).devices.size();
   const uint32_t count = cluster.device_request(shape).count;
   for (uint64_t mask = 0; mask < all; ++mask) {
-    if (static_cast<uint32_t>(std::popcount(mask)) == count) f(mask);
+    if (static_cast<uint32_t>(std::popcount(mask)) == count) {
+      f(DeviceSet::OfWords(mask));
+    }
   }
 }
 
@@ -321,8 +323,8 @@ class Search {
     if (left == 0) return PlaceRole(role + 1);
     const TaskId task{role, NextIndex(placed_, role)};
     for (const NodeIndex node : cluster_.nodes()) {
-      ForEachMask(cluster_, node, shape_[role], [&](uint64_t mask) {
-        const Assignment a{task, {node, shape_[role], mask}};
+      ForEachSet(cluster_, node, shape_[role], [&](DeviceSet set) {
+        const Assignment a{task, {node, shape_[role], set}};
         if (!Suits(cluster_, gang_.gang, a, placed_)) return;
         const Cluster::Mark mark = cluster_.Begin();
         cluster_.Charge(a.at, Ledger::kBoth);
@@ -418,8 +420,8 @@ bool CanGrow(const Cluster& cluster, const PreparedGang& gang,
                       [&](const Assignment& a) { return a.task.role == r; });
     if (has >= gang.gang.roles[r].desired_tasks) continue;
     for (const NodeIndex node : cluster.nodes()) {
-      ForEachMask(cluster, node, first->at.shape, [&](uint64_t mask) {
-        const Assignment a{task, {node, first->at.shape, mask}};
+      ForEachSet(cluster, node, first->at.shape, [&](DeviceSet set) {
+        const Assignment a{task, {node, first->at.shape, set}};
         if (can || !Suits(cluster, gang.gang, a, tasks)) return;
         std::vector<Assignment> more = tasks;
         more.push_back(a);

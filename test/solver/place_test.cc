@@ -496,7 +496,7 @@ TEST(Ledgers, AnOvercommittedDeviceHidesNoOther) {
   w.Add({.path = "z/b/r/n", .gpus = 3, .cpu = 9});
   Role one = MakeRole("x", 1, 1);
   const ShapeId shape = w.cluster.Intern(one, 0);
-  for (int i = 0; i < 3; ++i) w.cluster.Charge({0, shape, 1}, Ledger::kBoth);
+  for (int i = 0; i < 3; ++i) w.cluster.Charge({0, shape, {0}}, Ledger::kBoth);
   Gang gang;
   gang.roles = {MakeRole("a", 1, 1), MakeRole("b", 1, 1, 2)};
   EXPECT_EQ(w.Place(gang).fit, Fit::kFits);

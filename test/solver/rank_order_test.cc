@@ -75,9 +75,10 @@ TEST(RankOrder, TasksOfANodeFollowTheRingOfItsDevices) {
   w.cluster.Upsert(node);
   w.Place({.key = "g", .roles = {MakeRole("w", 4, 1)}});
   ASSERT_EQ(w.result.fit, Fit::kFits);
-  std::vector<uint64_t> devices;
+  std::vector<DeviceSet> devices;
   for (const Assignment& a : w.result.tasks) devices.push_back(a.at.devices);
-  EXPECT_THAT(devices, ElementsAre(0b0010, 0b1000, 0b0001, 0b0100));
+  EXPECT_THAT(devices, ElementsAre(DeviceSet({1}), DeviceSet({3}),
+                                   DeviceSet({0}), DeviceSet({2})));
 }
 
 TEST(RankOrder, HoldsForRandomGangs) {

@@ -44,10 +44,11 @@ class ClusterPartitionsTest : public ::testing::Test {
   uint32_t Slots(ShapeId shape, Ledger ledger = Ledger::kBoth) {
     return cluster_.Slots(n_, shape, ledger, 1000);
   }
-  // Device mask and first slice.
-  std::pair<uint64_t, uint32_t> Take(const std::string& profile) {
+  // Device and first slice.
+  std::pair<uint32_t, uint32_t> Take(const std::string& profile) {
     const Allocation a = MustTake(cluster_, n_, Part(profile));
-    return {a.devices, a.slot};
+    EXPECT_EQ(a.devices.size(), 1u);
+    return {a.devices.first(), a.slot};
   }
 
   Cluster cluster_{3, kGpu, {}, CommonPartitionSchemes()};
@@ -69,40 +70,40 @@ TEST_F(ClusterPartitionsTest, ADeviceHoldsAsManyAsItsSlotsSay) {
 
 TEST_F(ClusterPartitionsTest, SlicesDecideNotTheirNumber) {
   Add(MigNode(1));
-  cluster_.Charge({n_, Part("1g.10gb"), 1, 1}, Ledger::kBoth);
+  cluster_.Charge({n_, Part("1g.10gb"), {0}, 1}, Ledger::kBoth);
   EXPECT_EQ(cluster_.busy_slices(n_, 0, Ledger::kBoth), 0b10u);
   EXPECT_EQ(Slots(Part("4g.40gb")), 0u) << "it begins at 0 only";
   EXPECT_EQ(Slots(Part("3g.40gb")), 1u);
   EXPECT_EQ(Slots(Part("2g.20gb")), 2u);
   EXPECT_EQ(Slots(Part("1g.10gb")), 6u);
-  EXPECT_FALSE(cluster_.Fits({n_, Part("3g.40gb"), 1, 0}, Ledger::kNow));
-  EXPECT_FALSE(cluster_.Fits({n_, Part("3g.40gb"), 1, 2}, Ledger::kNow));
-  EXPECT_FALSE(cluster_.Fits({n_, Part("3g.40gb"), 1, 77}, Ledger::kNow));
-  EXPECT_TRUE(cluster_.Fits({n_, Part("3g.40gb"), 1, 4}, Ledger::kNow));
+  EXPECT_FALSE(cluster_.Fits({n_, Part("3g.40gb"), {0}, 0}, Ledger::kNow));
+  EXPECT_FALSE(cluster_.Fits({n_, Part("3g.40gb"), {0}, 2}, Ledger::kNow));
+  EXPECT_FALSE(cluster_.Fits({n_, Part("3g.40gb"), {0}, 77}, Ledger::kNow));
+  EXPECT_TRUE(cluster_.Fits({n_, Part("3g.40gb"), {0}, 4}, Ledger::kNow));
 }
 
 TEST_F(ClusterPartitionsTest, TheLeastOfWhatCouldStillComeIsLost) {
   Add(MigNode(2));
-  EXPECT_THAT(Take("1g.10gb"), Pair(0b01, 6)) << "4g and 3g at 0 stay whole";
-  EXPECT_THAT(Take("1g.10gb"), Pair(0b01, 4))
+  EXPECT_THAT(Take("1g.10gb"), Pair(0, 6)) << "4g and 3g at 0 stay whole";
+  EXPECT_THAT(Take("1g.10gb"), Pair(0, 4))
       << "the used half, and 2g at 4 goes with 3g";
-  EXPECT_THAT(Take("4g.40gb"), Pair(0b01, 0)) << "the used device";
-  EXPECT_THAT(Take("1g.10gb"), Pair(0b01, 5));
+  EXPECT_THAT(Take("4g.40gb"), Pair(0, 0)) << "the used device";
+  EXPECT_THAT(Take("1g.10gb"), Pair(0, 5));
   EXPECT_EQ(cluster_.busy_slices(n_, 0, Ledger::kNow), 0b0111'1111u);
-  EXPECT_THAT(Take("7g.80gb"), Pair(0b10, 0)) << "that is what was kept";
+  EXPECT_THAT(Take("7g.80gb"), Pair(1, 0)) << "that is what was kept";
   EXPECT_EQ(Slots(Part("1g.10gb")), 0u) << "slice 7 starts nothing";
 }
 
 TEST_F(ClusterPartitionsTest, ADeviceIsCutOrSharedNotBoth) {
   Add(MigNode(2));
   const Allocation part = MustTake(cluster_, n_, Part("2g.20gb"));
-  EXPECT_EQ(part.devices, 0b01u);
-  EXPECT_EQ(cluster_.split_devices(n_, Ledger::kNow), 0b01u);
+  EXPECT_EQ(part.devices, DeviceSet({0}));
+  EXPECT_EQ(cluster_.split_devices(n_, Ledger::kNow), DeviceSet({0}));
   EXPECT_EQ(Slots(Half()), 2u) << "both on the other device";
   EXPECT_EQ(Slots(Whole()), 1u);
-  EXPECT_FALSE(cluster_.Fits({n_, Half(), 0b01}, Ledger::kNow));
+  EXPECT_FALSE(cluster_.Fits({n_, Half(), {0}}, Ledger::kNow));
   const Allocation half = MustTake(cluster_, n_, Half());
-  EXPECT_EQ(half.devices, 0b10u);
+  EXPECT_EQ(half.devices, DeviceSet({1}));
   EXPECT_EQ(Slots(Part("1g.10gb")), 5u) << "all on the cut device";
   cluster_.Credit(part, Ledger::kBoth);
   EXPECT_EQ(Slots(Part("1g.10gb")), 7u);
@@ -120,9 +121,9 @@ TEST_F(ClusterPartitionsTest, WhatTheHostHasCutIsGivenAwayAsItIs) {
   EXPECT_EQ(Slots(Half()), 2u);
   EXPECT_EQ(Slots(Part("3g.40gb")), 3u);
   EXPECT_EQ(Slots(Part("1g.10gb")), 8u);
-  EXPECT_THAT(Take("1g.10gb"), Pair(0b10, 6)) << "no other placement is lost";
-  EXPECT_THAT(Take("3g.40gb"), Pair(0b10, 0));
-  EXPECT_FALSE(cluster_.Fits({n_, Part("1g.10gb"), 0b10, 4}, Ledger::kNow))
+  EXPECT_THAT(Take("1g.10gb"), Pair(1, 6)) << "no other placement is lost";
+  EXPECT_THAT(Take("3g.40gb"), Pair(1, 0));
+  EXPECT_FALSE(cluster_.Fits({n_, Part("1g.10gb"), {1}, 4}, Ledger::kNow))
       << "free, but cut otherwise";
   node.devices[0].partitions = {{"7g.80gb", 0}};
   Add(node);
@@ -162,16 +163,16 @@ TEST_F(ClusterPartitionsTest, LedgersHaveSlotsOfTheirOwn) {
 
 TEST_F(ClusterPartitionsTest, RealityMayPutTwoIntoOneSlot) {
   Add(MigNode(1));
-  const Allocation first{n_, Part("2g.20gb"), 1, 2};
-  const Allocation second{n_, Part("1g.10gb"), 1, 3};
+  const Allocation first{n_, Part("2g.20gb"), {0}, 2};
+  const Allocation second{n_, Part("1g.10gb"), {0}, 3};
   cluster_.Charge(first, Ledger::kBoth);
   cluster_.Charge(second, Ledger::kBoth);
   EXPECT_TRUE(cluster_.Overcommitted(n_));
-  EXPECT_EQ(cluster_.clashing_devices(n_, Ledger::kLater), 1u);
+  EXPECT_EQ(cluster_.clashing_devices(n_, Ledger::kLater), DeviceSet({0}));
   cluster_.Credit(first, Ledger::kBoth);
   EXPECT_FALSE(cluster_.Overcommitted(n_));
   EXPECT_EQ(cluster_.busy_slices(n_, 0, Ledger::kNow), 0b1000u);
-  cluster_.Charge({n_, Half(), 1}, Ledger::kBoth);
+  cluster_.Charge({n_, Half(), {0}}, Ledger::kBoth);
   EXPECT_TRUE(cluster_.Overcommitted(n_)) << "cut and shared";
 }
 
@@ -223,7 +224,7 @@ TEST_F(ClusterPartitionsTest, TheChoiceIsTheOneOfTheDocumentedOrder) {
       Allocation expected;
       for (const Allocation& at : all) {
         const Cluster::Mark mark = cluster_.Begin();
-        const auto d = static_cast<uint32_t>(std::countr_zero(at.devices));
+        const auto d = at.devices.first();
         const int busy =
             std::popcount(cluster_.busy_slices(n_, d, Ledger::kBoth));
         cluster_.Charge(at, Ledger::kBoth);

@@ -123,7 +123,8 @@ class ClusterLife {
     node.capacity = {Below(100), 0, Below(300)};
     if (Chance(80)) {
       const uint32_t islands = 1 + Below(3);
-      for (uint32_t d = 0, count = 1 + Below(8); d < count; ++d) {
+      const uint32_t count = Chance(5) ? 60 + Below(20) : 1 + Below(8);
+      for (uint32_t d = 0; d < count; ++d) {
         node.devices.push_back(
             {.model = Chance(90) ? "m0" : Pick("m", 3),
              .memory_bytes = Chance(90)   ? 80'000
@@ -176,6 +177,15 @@ class ClusterLife {
     return cluster_.Find(n.node.key).index;
   }
 
+  static DeviceSet AllOf(const Node& node) {
+    return DeviceSet::FirstOf(static_cast<uint32_t>(node.devices.size()));
+  }
+  DeviceSet SomeOf(const Node& node) {
+    const uint64_t low = random_();
+    const uint64_t high = node.devices.size() > 64 ? random_() : 0;
+    return DeviceSet::OfWords(low, high) & AllOf(node);
+  }
+
   // Credits or charges all that the node holds, as the owner of a cluster does
   // around a change of devices.
   void PostAll(const NaiveNode& n, bool charge) {
@@ -209,9 +219,9 @@ class ClusterLife {
     PostAll(n, false);
     cluster_.Upsert(node);
     n.node = node;
-    const uint64_t mask = (uint64_t{1} << node.devices.size()) - 1;
+    const DeviceSet all = AllOf(node);
     for (auto& charges : n.charges) {
-      for (NaiveCharge& c : charges) c.devices &= mask;
+      for (NaiveCharge& c : charges) c.devices &= all;
     }
     std::erase_if(n.others.devices, [&](const DeviceShare& share) {
       return share.device >= node.devices.size();
@@ -318,9 +328,8 @@ class ClusterLife {
     ASSERT_EQ(taken, slots > 0);
     if (!taken && !Chance(3)) return;
     if (!taken) {  // The host did it all the same.
-      const uint64_t mask = (uint64_t{1} << n.node.devices.size()) - 1;
-      a = {IndexOf(n), shapes_[r], 0};
-      if (naive_.roles[r].shape.devices.count > 0) a.devices = random_() & mask;
+      a = {IndexOf(n), shapes_[r], {}};
+      if (naive_.roles[r].shape.devices.count > 0) a.devices = SomeOf(n.node);
       if (!naive_.roles[r].shape.devices.partition.empty()) a.slot = Below(9);
       cluster_.Charge(a, ledger);
     }
@@ -331,8 +340,7 @@ class ClusterLife {
       n.charges[l].push_back(charge);
     }
     if (!taken) return;
-    ASSERT_EQ(std::popcount(a.devices),
-              static_cast<int>(naive_.roles[r].shape.devices.count));
+    ASSERT_EQ(a.devices.size(), naive_.roles[r].shape.devices.count);
     if (slots < kLimit) {  // Choosing devices costs no task its place.
       ASSERT_EQ(cluster_.Slots(a.node, shapes_[r], ledger, kLimit), slots - 1);
     }
@@ -383,12 +391,11 @@ class ClusterLife {
       }
     }
     const size_t r = Below(static_cast<uint32_t>(shapes_.size()));
-    const uint64_t devices =
-        random_() & random_() & ((uint64_t{1} << n.node.devices.size()) - 1);
-    NaiveCharge charge{r,
-                       naive_.roles[r].shape.devices.count > 0 ? devices : 0};
+    NaiveCharge charge{r};
+    const DeviceSet some = SomeOf(n.node) & SomeOf(n.node);
+    if (naive_.roles[r].shape.devices.count > 0) charge.devices = some;
     if (!naive_.roles[r].shape.devices.partition.empty()) {
-      charge.devices &= -charge.devices;
+      if (!some.empty()) charge.devices = {some.first()};
       charge.slot = Below(9);
     }
     ASSERT_EQ(cluster_.Admits(i, shapes_[r]), naive_.Admits(n, r));

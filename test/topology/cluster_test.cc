@@ -83,7 +83,7 @@ TEST(ClusterTest, WhatIsEvictedIsFreeLaterAndWhatIsNominatedIsFreeNow) {
 
   const Allocation nominated =
       MustTake(cluster, n, all, Ledger::kLater);  // Its successor.
-  EXPECT_EQ(nominated.devices, 0xffu);
+  EXPECT_EQ(nominated.devices, DeviceSet::FirstOf(8));
   EXPECT_FALSE(cluster.Fits(nominated, Ledger::kNow));
 
   cluster.Credit(running, Ledger::kNow);  // It is gone.

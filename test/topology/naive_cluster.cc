@@ -74,7 +74,7 @@ std::vector<NaiveCluster::Held> NaiveCluster::HeldOn(const NaiveNode& n,
     if (share.device == d) add(share.partition, share.slot);
   }
   for (const NaiveCharge& charge : n.charges[ledger]) {
-    if ((charge.devices >> d & 1) == 0) continue;
+    if (!charge.devices.Contains(d)) continue;
     add(roles[charge.role].shape.devices.partition, charge.slot);
   }
   return held;
@@ -165,7 +165,7 @@ DeviceShare NaiveCluster::FreeShare(const NaiveNode& n, uint32_t d,
     free.memory_bytes -= used.memory_bytes;
   }
   for (const NaiveCharge& charge : n.charges[ledger]) {
-    if ((charge.devices >> d & 1) == 0) continue;
+    if (!charge.devices.Contains(d)) continue;
     const DeviceShare share = ShareOf(charge.role, device);
     free.milli -= share.milli;
     free.memory_bytes -= share.memory_bytes;
@@ -262,9 +262,9 @@ bool NaiveCluster::Fits(const NaiveNode& n, const NaiveCharge& charge,
     }
   }
   const std::string& partition = shape.devices.partition;
-  if (!partition.empty() && std::popcount(charge.devices) != 1) return false;
+  if (!partition.empty() && charge.devices.size() != 1) return false;
   for (uint32_t d = 0; d < n.node.devices.size(); ++d) {
-    if ((charge.devices >> d & 1) == 0) continue;
+    if (!charge.devices.Contains(d)) continue;
     if (!n.node.devices[d].healthy) return false;
     if (!partition.empty())
       return MayStart(n, d, partition, charge.slot, ledger);

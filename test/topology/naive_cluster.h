@@ -18,7 +18,7 @@ namespace muster {
 // A task in one ledger: its role stands for its shape.
 struct NaiveCharge {
   size_t role = 0;  // Position in NaiveCluster::roles.
-  uint64_t devices = 0;
+  DeviceSet devices{};
   uint32_t slot = 0;
 
   friend bool operator==(const NaiveCharge&, const NaiveCharge&) = default;

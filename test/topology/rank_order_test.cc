@@ -30,9 +30,8 @@ TEST(RankOrderTest, GoesByPathThenKeyThenDeviceThenSlot) {
   const Node b = MakeNode("b1", "r1", "b");
   const Node c = MakeNode("b0", "r9", "c");
   const Node lost = MakeNode("", "", "0");
-  const std::vector<RankedTask> tasks = {{&a, 0b0100},    {&lost, 1},
-                                         {&b, 0b0010, 4}, {&a, 0b0001},
-                                         {&c, 0b1000},    {&b, 0b0010, 2}};
+  const std::vector<RankedTask> tasks = {{&a, {2}}, {&lost, {0}}, {&b, {1}, 4},
+                                         {&a, {0}}, {&c, {3}},    {&b, {1}, 2}};
   EXPECT_THAT(RankOrder(kTopology, tasks), ElementsAre(4, 5, 2, 3, 0, 1));
   EXPECT_THAT(RankOrder(kTopology, {}), IsEmpty());
 }
@@ -45,9 +44,21 @@ TEST(RankOrderTest, DevicesGoByIslandThenNumaNodeThenNumber) {
   node.devices[2] = {.island = 0, .numa = 0};
   node.devices[4].island = 1;
   node.devices[5] = {.island = 0, .numa = 1};
-  EXPECT_THAT(RingOrder(node, ~uint64_t{0}), ElementsAre(2, 1, 5, 0, 4, 3));
-  EXPECT_THAT(RingOrder(node, 0b10'1001), ElementsAre(5, 0, 3));
-  EXPECT_THAT(RingOrder(node, 0), IsEmpty());
+  EXPECT_THAT(RingOrder(node, DeviceSet::FirstOf(9)),
+              ElementsAre(2, 1, 5, 0, 4, 3));
+  EXPECT_THAT(RingOrder(node, {0, 3, 5}), ElementsAre(5, 0, 3));
+  EXPECT_THAT(RingOrder(node, {}), IsEmpty());
+}
+
+TEST(RankOrderTest, DevicesBeyondTheFirst64CountLikeTheOthers) {
+  Node node = MakeNode("b", "r", "n");
+  node.devices.resize(80);
+  node.devices[70].island = node.devices[3].island = 0;
+  EXPECT_THAT(RingOrder(node, {2, 3, 65, 70, 79}),
+              ElementsAre(3, 70, 2, 65, 79));
+  const std::vector<RankedTask> tasks = {
+      {&node, {79}}, {&node, {64, 70}}, {&node, {63}}, {&node, {64}}};
+  EXPECT_THAT(RankOrder(kTopology, tasks), ElementsAre(1, 2, 3, 0));
 }
 
 // How often a ring through the tasks passes from one block (rack, node) to
@@ -80,7 +91,8 @@ TEST(RankOrderTest, NoRingCrossesLessAtAnyLevel) {
     }
     std::vector<RankedTask> tasks;
     for (uint32_t t = 0; t < 2 + random() % 6; ++t) {
-      tasks.push_back({&nodes[random() % 5], uint64_t{1} << random() % 4});
+      tasks.push_back(
+          {&nodes[random() % 5], {static_cast<uint32_t>(random() % 4)}});
     }
     const std::vector<uint32_t> found =
         Crossings(tasks, RankOrder(kTopology, tasks));

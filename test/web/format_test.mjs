@@ -65,12 +65,12 @@ test('the map shows each step, forwards and backwards', () => {
     [0, 0, 0, 1, 1]);
 });
 
-// racks x per GPUs of 8, in pods of 4 racks.
-function cluster(racks, per) {
+// racks x per nodes, in pods of 4 racks.
+function cluster(racks, per, gpus) {
   const nodes = [];
   for (let r = 0; r < racks; ++r) {
     for (let n = 0; n < per; ++n) {
-      nodes.push([`n-${r}-${n}`, 8, 0, Math.floor(r / 4), r]);
+      nodes.push([`n-${r}-${n}`, gpus, 0, Math.floor(r / 4), r]);
     }
   }
   const names = (n) => Array.from({length: n}, (_, i) => `d${i}`);
@@ -78,11 +78,13 @@ function cluster(racks, per) {
     domains: [names(Math.ceil(racks / 4)), names(racks)]};
 }
 
-for (const [racks, per, width] of
-  [[2, 4, 330], [48, 16, 330], [48, 16, 1200], [780, 16, 1200]]) {
-  test(`${racks * per * 8} GPUs lie side by side in ${width} pixels`, () => {
-    const map = cluster(racks, per);
-    const out = layOut(groupNodes(map), {devices: racks * per * 8,
+for (const [racks, per, gpus, width] of
+  [[2, 4, 8, 330], [48, 16, 8, 330], [48, 16, 8, 1200], [780, 16, 8, 1200],
+    [2, 2, 80, 330], [8, 16, 128, 1200]]) {
+  const devices = racks * per * gpus;
+  test(`${devices} of ${gpus} a node lie side by side in ${width} pixels`, () => {
+    const map = cluster(racks, per, gpus);
+    const out = layOut(groupNodes(map), {devices,
       nodes: map.nodes.length, width, maxHeight: 900, text: 12});
     const taken = new Set();
     for (let d = 0; d < out.x.length; ++d) {

@@ -138,6 +138,29 @@ TEST(WireConvertTest, AnAbsentListIsEmptyAndAnAbsentMessageItsDefault) {
   EXPECT_EQ(state.config, SchedulerConfig{});
 }
 
+// What was written before there were more than 64 devices is read, and what has
+// no more is written as it was then.
+TEST(WireConvertTest, DevicesFrom64OnAreAFieldOfTheirOwn) {
+  TaskState task{.node = "n", .devices = DeviceSet::FirstOf(64)};
+  v1::TaskState message = *ToMessage(task);
+  EXPECT_EQ(message.devices(), ~uint64_t{0});
+  EXPECT_FALSE(message.has_devices_from_64());
+  TaskState read{};
+  ASSERT_TRUE(FromMessage(message, &read).ok());
+  EXPECT_EQ(read.devices, task.devices);
+
+  task.devices.Insert(65);
+  EXPECT_EQ(Difference(task, read), "devices_from_64: 0 instead of 2");
+  EXPECT_EQ(Difference(read, task), "devices_from_64: 2 instead of 0");
+  message = *ToMessage(task);
+  EXPECT_EQ(message.devices_from_64(), 2u);
+  ASSERT_TRUE(FromMessage(message, &read).ok());
+  EXPECT_EQ(read.devices, task.devices);
+  message.set_devices_from_64(0);
+  ASSERT_TRUE(FromMessage(message, &read).ok());
+  EXPECT_EQ(read.devices, DeviceSet::FirstOf(64));
+}
+
 TEST(WireConvertTest, AnUnsetLimitIsNotALimitOfZero) {
   const Quota quota{.resource = "gpu", .limit = 0};
   Quota read{};

@@ -72,6 +72,40 @@ TEST(ReplayTest, BothWaysEndInTheSameState) {
   }
 }
 
+TEST(ReplayTest, MoreThan64DevicesComeBackFromJournalAndState) {
+  Scheduler scheduler = *Scheduler::Create({});
+  std::string journal;
+  JournalWriter writer(scheduler.State(), &journal);
+  scheduler.SetJournal(&writer);
+  Node node{.key = "n", .capacity = {32000, 0}};
+  node.devices.resize(80);
+  ASSERT_TRUE(scheduler.Apply({0, NodeChanged{node}}).ok());
+  ASSERT_TRUE(scheduler.Apply({0, QueueChanged{{.key = "q"}}}).ok());
+  for (const uint32_t devices : {70u, 10u}) {
+    Gang gang{.key = std::to_string(devices), .queue = "q", .roles = {Role()}};
+    gang.roles[0].shape.devices.count = devices;
+    ASSERT_TRUE(scheduler.Apply({0, GangSubmitted{gang}}).ok());
+  }
+  Plan plan;
+  scheduler.Schedule(0, &plan);
+  ASSERT_EQ(plan.decisions.size(), 2u);
+  ASSERT_TRUE(
+      scheduler.Apply({0, DecisionApplied{plan.decisions[0].seq}}).ok());
+  scheduler.SetJournal(nullptr);
+  const SchedulerState end = scheduler.State();
+  for (const ReplayMode mode : kModes) {
+    const absl::StatusOr<Replayed> replayed = ReplayBytes(journal, mode);
+    ASSERT_TRUE(replayed.ok()) << replayed.status();
+    EXPECT_EQ(Difference(end, replayed->scheduler.State()), "");
+    EXPECT_EQ(replayed->scheduler.StateHash(), scheduler.StateHash());
+  }
+  SchedulerState read;
+  ASSERT_TRUE(Parse(*Serialize(end), &read).ok());
+  const absl::StatusOr<Scheduler> restored = Scheduler::Restore(read);
+  ASSERT_TRUE(restored.ok()) << restored.status();
+  EXPECT_EQ(restored->StateHash(), scheduler.StateHash());
+}
+
 // Else the tests around it would prove little.
 TEST(ReplayTest, TheRandomHostsMeetEveryKindOfDecision) {
   std::set<DecisionKind> kinds;

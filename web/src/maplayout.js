@@ -40,8 +40,8 @@ export function groupNodes(map) {
 }
 
 function nodeSize(node, {cell, named, text}) {
-  const columns =
-    node.devices <= 4 ? node.devices : Math.ceil(node.devices / 2);
+  const columns = node.devices <= 4 ? node.devices :
+    Math.min(16, Math.ceil(node.devices / 2));
   const rows = Math.ceil(node.devices / columns);
   const gap = Math.max(1, Math.round(cell / 5));
   return {columns,

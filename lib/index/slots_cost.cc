@@ -1,0 +1,47 @@
+#include "lib/index/slots_cost.h"
+
+#include "lib/topology/needs.h"
+
+namespace muster::index {
+namespace {
+
+// `whole`: what one node costs where devices are not shared.
+uint64_t Nanos(const Cluster& cluster, ShapeId shape, uint64_t nodes,
+               uint64_t whole) {
+  const DeviceRequest& request = cluster.device_request(shape);
+  uint64_t each = whole;
+  if (!SharesNoDevice(request)) each = kShareNs;
+  if (!request.partition.empty()) each = kPartitionNs;
+  return nodes * each + (cluster.has_selector(shape) ? nodes * kFilterNs : 0);
+}
+
+}  // namespace
+
+bool IsPlain(const Cluster& cluster, ShapeId shape) {
+  const DeviceRequest& request = cluster.device_request(shape);
+  if (!SharesNoDevice(request) || request.count == 0 ||
+      !request.models.empty()) {
+    return false;
+  }
+  const Resources& demand = cluster.demand(shape);
+  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+    if (k != cluster.device_kind() && demand[k] > 0) return false;
+  }
+  return true;
+}
+
+uint64_t NanosOfSlots(const Cluster& cluster, ShapeId shape, uint64_t nodes) {
+  return Nanos(cluster, shape, nodes, kListedNs);
+}
+
+uint64_t NanosOfColumn(const Cluster& cluster, ShapeId shape, uint64_t slots) {
+  const uint64_t nodes = cluster.nodes().size();
+  if (IsPlain(cluster, shape)) {
+    return kColumnNs + nodes / kPlainNodes +
+           (cluster.has_selector(shape) ? nodes * kFilterNs : 0);
+  }
+  return kColumnNs + kMixedColumnNs + Nanos(cluster, shape, nodes, kWholeNs) +
+         std::min(nodes, slots) * kRoomNs;
+}
+
+}  // namespace muster::index

@@ -1,0 +1,22 @@
+// What the slots of a shape on some nodes are charged, known or not.
+#ifndef MUSTER_LIB_INDEX_SLOTS_COST_H_
+#define MUSTER_LIB_INDEX_SLOTS_COST_H_
+
+#include <algorithm>
+#include <cstdint>
+
+#include "lib/base/step_cost.h"
+#include "muster/cluster.h"
+
+namespace muster::index {
+
+// A shape of whole devices of any model, and nothing else.
+bool IsPlain(const Cluster& cluster, ShapeId shape);
+// Node by node.
+uint64_t NanosOfSlots(const Cluster& cluster, ShapeId shape, uint64_t nodes);
+// A column of all nodes with so many slots in all.
+uint64_t NanosOfColumn(const Cluster& cluster, ShapeId shape, uint64_t slots);
+
+}  // namespace muster::index
+
+#endif  // MUSTER_LIB_INDEX_SLOTS_COST_H_
