@@ -47,8 +47,7 @@ Cluster StepCluster(uint32_t nodes, Load load) {
     const bool free = load != Load::kFull && random.Below(5) == 0;
     for (uint32_t d = 0; d < kStepDevices && !free; ++d) {
       if (d > 0 && random.Below(4) == 0) continue;
-      cluster.Charge({.node = n, .shape = one, .devices = uint64_t{1} << d},
-                     Ledger::kBoth);
+      cluster.Charge({.node = n, .shape = one, .devices = {d}}, Ledger::kBoth);
     }
   }
   return cluster;
