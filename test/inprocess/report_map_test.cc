@@ -73,13 +73,13 @@ class Cluster {
   std::string Key(uint32_t gang) const { return "g" + std::to_string(gang); }
   void Take(uint32_t gang, uint32_t node, uint32_t device,
             int32_t milli = kWholeDevice) {
-    books_.Charge(node, Shape(milli), {uint64_t{1} << device});
-    map_.Take(gang, {.key = Key(gang)}, node, uint64_t{1} << device);
+    books_.Charge(node, Shape(milli), {DeviceSet{device}});
+    map_.Take(gang, {.key = Key(gang)}, node, DeviceSet{device});
   }
   void Leave(uint32_t gang, uint32_t node, uint32_t device,
              int32_t milli = kWholeDevice) {
-    books_.Credit(node, Shape(milli), {uint64_t{1} << device});
-    map_.Leave(gang, node, uint64_t{1} << device);
+    books_.Credit(node, Shape(milli), {DeviceSet{device}});
+    map_.Leave(gang, node, DeviceSet{device});
   }
   void SetUp(uint32_t node, bool up) {
     books_.SetUp(node, up);
