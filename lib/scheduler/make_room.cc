@@ -1,6 +1,7 @@
 #include "lib/scheduler/make_room.h"
 
 #include <algorithm>
+#include <span>
 
 #include "lib/base/fraction.h"
 #include "lib/scheduler/surplus.h"
@@ -185,7 +186,12 @@ uint32_t MakeRoom::SurplusOf(const Core& core, const GangRecord& r,
   if (!core.config.host.shrink || !spec.elastic || tasks->size() <= 1) return 0;
   CountTasks(r, spec, &counts_);
   const Surplus surplus(spec, counts_, *tasks);
-  const std::vector<TaskId>& gone = surplus.tasks();
+  // One runs on: a gang of which nothing runs any more is over.
+  const std::vector<uint32_t>& steps = surplus.cuts();
+  const auto end = std::lower_bound(steps.begin(), steps.end(), tasks->size());
+  cuts->assign(steps.begin(), end);
+  if (cuts->empty()) return 0;
+  const std::span gone(surplus.tasks().data(), cuts->back());
   std::vector<Assignment> shed;
   for (auto id = gone.rbegin(); id != gone.rend(); ++id) {
     const auto it = std::find_if(tasks->begin(), tasks->end(),
@@ -194,7 +200,7 @@ uint32_t MakeRoom::SurplusOf(const Core& core, const GangRecord& r,
     tasks->erase(it);
   }
   tasks->insert(tasks->end(), shed.begin(), shed.end());
-  if (surplus.cuts().size() < gone.size()) *cuts = surplus.cuts();
+  if (cuts->size() == gone.size()) cuts->clear();  // Any number will do.
   return static_cast<uint32_t>(gone.size());
 }
 

@@ -1,6 +1,7 @@
 #include "lib/scheduler/snapshot.h"
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -120,6 +121,17 @@ namespace {
 template <class... Parts>
 absl::Status Bad(const Parts&... parts) {
   return Invalid("state.", parts...);
+}
+
+template <class T>
+absl::Status CheckKeys(const char* list, const std::vector<T>& values) {
+  std::set<std::string_view> seen;
+  for (const T& value : values) {
+    if (!seen.insert(value.key).second) {
+      return Bad(list, ": '", value.key, "' twice");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status LoadNodes(EventContext& context, const SchedulerState& state) {
@@ -324,6 +336,9 @@ absl::Status Load(EventContext& context, const SchedulerState& state) {
   MUSTER_RETURN_IF_ERROR(
       LoadNodes(context, state));  // Taints have their times.
   core.now = state.now;
+  MUSTER_RETURN_IF_ERROR(CheckKeys("node_sets", state.node_sets));
+  MUSTER_RETURN_IF_ERROR(CheckKeys("priority_classes", state.priority_classes));
+  MUSTER_RETURN_IF_ERROR(CheckKeys("budgets", state.budgets));
   for (const NodeSet& set : state.node_sets) {
     MUSTER_RETURN_IF_ERROR(Take(context, NodeSetChanged{set}));
   }

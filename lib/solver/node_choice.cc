@@ -124,7 +124,7 @@ class NodeContest {
     const uint32_t nodes = table.WithSlots(column, spot);
     bool nowhere = false;
     if (!board_.Narrow(task_, &spot, &nowhere)) return false;
-    problem_.steps += nodes;
+    problem_.Spend(nodes, kNodeNs);
     if (nowhere) return true;
     NodeIndex node = spot.domain;
     const bool inside = !problem_.Chain(task_.role).empty();

@@ -31,7 +31,8 @@ void SpreadBook::Reset(Problem& problem) {
     book.reachable.assign(domains, 1);
     book.eligible.assign(domains, 0);
     if (rule.skew > 0) FindEligible(rule, &book);
-    problem.Charge(domains, kLookNs);
+    book.domains = hosts ? problem.cluster().nodes().size() : domains;
+    problem.Charge(book.domains, kLookNs);
   }
 }
 
@@ -162,7 +163,7 @@ bool SpreadBook::MayGoIntoOne(uint32_t spread, uint32_t tasks,
 }
 
 bool SpreadBook::MayHold(const SpreadRule& rule, const Book& book) const {
-  problem_->Charge(book.count.size(), kLookNs);
+  problem_->Charge(book.domains, kLookNs);
   const uint32_t add = problem_->AddBelow(rule.scope);
   const uint64_t left = add - (book.tasks - book.fixed_tasks);
   const uint32_t need = std::min(rule.domains, book.fixed_used + add);

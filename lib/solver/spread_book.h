@@ -53,6 +53,7 @@ class SpreadBook {
     std::vector<uint8_t> reachable{};
     std::vector<uint32_t> region{};     // Empty: one region, 0.
     std::vector<uint32_t> eligibles{};  // By region.
+    size_t domains = 0;  // That there are; keys of removed nodes are none.
     uint32_t tasks = 0;
     uint32_t used = 0;  // Domains with tasks.
     uint32_t fixed_tasks = 0;

@@ -157,6 +157,26 @@ TEST_F(ElasticStories, RolesOfOneOrderGiveInProportion) {
                                     "nominate urgent: n1 n1 n1"));
 }
 
+// Two tasks ended well, which is all it must have; the third is no surplus that
+// an equal could take, since the gang would be over without it.
+TEST_F(ElasticStories, TheLastTaskThatRunsIsNoSurplus) {
+  s.HasNode("n1", 4);
+  s.HasQueue("q");
+  s.Submit(Elastic("e", 1, 4));
+  s.Pass();
+  s.AllDone();
+  s.Answers("e", {0, 0}, TaskOutcome::kSucceeded);
+  s.Submit(Job("other", 4));
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  s.Answers("e", {0, 1}, TaskOutcome::kSucceeded);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  s.Answers("e", {0, 2}, TaskOutcome::kSucceeded);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  EXPECT_EQ(s.Phase("e"), "running");
+  s.Answers("e", {0, 3}, TaskOutcome::kSucceeded);
+  EXPECT_THAT(s.Pass(), ElementsAre("start other: n1 n1 n1 n1"));
+}
+
 TEST_F(ElasticStories, ARefusedShrinkUndoesTheNomination) {
   Nodes({2});
   Runs(Elastic("e", 1, 2));
