@@ -351,6 +351,9 @@ struct RealTask {
   bool releasing = false;          // It is being stopped.
   std::optional<uint32_t> slot{};  // As in TaskAnswer.
   bool suspended = false;          // It is there, but does not run.
+  // Since when it runs; kForever: nothing is said. A gang that the scheduler
+  // does not know to run has run since the latest of them.
+  Time started = kForever;
   template <class Self, class V>
   static void Fields(Self& s, V&& v) {
     v(1, "gang", s.gang);
@@ -361,6 +364,7 @@ struct RealTask {
     v(6, "releasing", s.releasing);
     v(7, "slot", s.slot);
     v(8, "suspended", s.suspended);
+    v(9, "started", s.started);
   }
 };
 
@@ -370,11 +374,15 @@ struct RealGang {
   std::string gang{};
   Time started = kForever;     // Since when all of it runs.
   Time checkpoint = kForever;  // What work is covered, as CheckpointTaken.
+  Duration served = kForever;  // As GangState has them.
+  Duration saved = kForever;
   template <class Self, class V>
   static void Fields(Self& s, V&& v) {
     v(1, "gang", s.gang);
     v(2, "started", s.started);
     v(3, "checkpoint", s.checkpoint);
+    v(4, "served", s.served);
+    v(5, "saved", s.saved);
   }
 };
 

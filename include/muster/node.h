@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "muster/device.h"
+#include "muster/fields.h"
 #include "muster/ids.h"
 #include "muster/resources.h"
 #include "muster/selector.h"
@@ -47,6 +48,10 @@ struct OtherUsage {
   std::string node{};
   Resources amount{};  // Without the device kind.
   std::vector<DeviceShare> devices{};
+  // Whole devices besides, of which nobody says which they are (a device plugin
+  // chose them): the library books those that its own tasks leave, and others
+  // when a task turns out to have one of them.
+  uint32_t unnamed_devices = 0;
 
   friend bool operator==(const OtherUsage&, const OtherUsage&) = default;
   template <class Self, class V>
@@ -54,6 +59,7 @@ struct OtherUsage {
     v(1, "node", s.node);
     v(2, "amount", s.amount);
     v(3, "devices", s.devices);
+    VisitAdded(4, "unnamed_devices", s.unnamed_devices, v);
   }
 };
 

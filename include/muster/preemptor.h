@@ -26,9 +26,11 @@ struct VictimCandidate {
   // only those that it can do without.
   std::span<const Assignment> tasks{};
   // How many tasks at the back of `tasks` may be shed and leave the gang
-  // satisfied, and the cost of each. 0 where the host cannot shrink.
+  // satisfied. 0 where the host cannot shrink.
   uint32_t surplus = 0;
-  int64_t surplus_cost = 0;
+  // What the last task, the last two, ... throw away, likewise: `surplus` of
+  // them, none less than the one before. Empty: nothing.
+  std::span<const int64_t> surplus_costs{};
   // The numbers of tasks from the back that may be shed, ascending, where not
   // any number up to `surplus` may: a group's child goes whole. Empty: any.
   std::span<const uint32_t> cuts{};

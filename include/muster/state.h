@@ -96,9 +96,10 @@ struct GangState {
   uint32_t attempts = 0;                   // The highest attempt handed out.
   uint32_t failures = 0;                   // Failed starts in a row.
   Time backoff_until = 0;
-  Time started = 0;                // When it last got all it was started with.
-  Time checkpoint = 0;             // Work up to then is safe.
-  std::vector<TaskState> tasks{};  // By task.
+  Time started = kForever;  // When it got all it was started with; kForever:
+                            // it does not run.
+  Time checkpoint = 0;      // Work up to then is safe.
+  std::vector<TaskState> tasks{};    // By task.
   std::vector<OpenDecision> open{};  // By seq.
   // The decision that placed its tasks last (see SchedulerState::round_seq).
   uint64_t placed_seq = 0;
@@ -106,6 +107,12 @@ struct GangState {
   // Since when it is suspended, or runs below its minimum: see trouble. In
   // other phases of no meaning.
   Time since = kForever;
+  // How long it ran, in the runs that are over (for this one: see started),
+  // and how much of that checkpoints cover.
+  Duration served = 0;
+  Duration saved = 0;
+  // Of served: neither saved nor lost yet, as it was suspended, not stopped.
+  Duration unsaved = 0;
 
   friend bool operator==(const GangState&, const GangState&) = default;
   template <class Self, class V>
@@ -124,6 +131,9 @@ struct GangState {
     v(12, "placed_seq", s.placed_seq);
     v(13, "look", s.look);
     v(14, "since", s.since);
+    VisitAdded(15, "served", s.served, v);
+    VisitAdded(16, "saved", s.saved, v);
+    VisitAdded(17, "unsaved", s.unsaved, v);
   }
 };
 
@@ -133,6 +143,7 @@ struct NodeState {
   bool draining = false;
   Time spot_notice = kForever;
   OtherUsage others{};
+  DeviceSet unnamed{};  // Which OtherUsage::unnamed_devices are booked as.
 
   friend bool operator==(const NodeState&, const NodeState&) = default;
   template <class Self, class V>
@@ -142,6 +153,8 @@ struct NodeState {
     v(3, "draining", s.draining);
     v(4, "spot_notice", s.spot_notice);
     v(5, "others", s.others);
+    VisitAdded(6, "unnamed", s.unnamed.word(0), v);
+    VisitAdded(7, "unnamed_from_64", s.unnamed.word(1), v);
   }
 };
 

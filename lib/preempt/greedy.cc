@@ -17,11 +17,6 @@ int ComparePerUnit(const Score& a, int64_t a_size, const Score& b,
   return 0;
 }
 
-Score Minus(const Score& a, const Score& b) {
-  return {std::max<int64_t>(0, a.cost - b.cost), a.broken - b.broken,
-          a.tasks - b.tasks};
-}
-
 }  // namespace
 
 Greedy::Greedy(Problem& problem, const Regions& regions, SlotBoard& board,

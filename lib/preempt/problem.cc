@@ -112,10 +112,13 @@ Score Problem::ScoreOf(uint32_t c, uint32_t tasks) const {
   const VictimCandidate& victim = candidate(c);
   const bool stops = tasks == Size(c) && victim.stoppable;
   // Those of all candidates together are in range.
-  const Wide most = Resources::kMaxTotal / candidate_count();
-  const Wide cost =
-      stops ? Wide{victim.cost} : Wide{victim.surplus_cost} * tasks;
-  return {static_cast<int64_t>(std::clamp<Wide>(cost, 0, most)), stops, tasks};
+  const auto most =
+      static_cast<int64_t>(Resources::kMaxTotal / candidate_count());
+  const std::span<const int64_t> costs = victim.surplus_costs;
+  const int64_t shed =
+      costs.empty() ? 0 : costs[std::min<size_t>(tasks, costs.size()) - 1];
+  const int64_t cost = stops ? victim.cost : shed;
+  return {std::clamp<int64_t>(cost, 0, most), stops, tasks};
 }
 
 int64_t Problem::Amount(const Allocation& a) const {

@@ -3,6 +3,7 @@
 #ifndef LIB_PREEMPT_PROBLEM_H_
 #define LIB_PREEMPT_PROBLEM_H_
 
+#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,12 @@ struct Score {
 
   friend auto operator<=>(const Score&, const Score&) = default;
 };
+
+// What comes to the second.
+inline Score Minus(const Score& a, const Score& b) {
+  return {std::max<int64_t>(0, a.cost - b.cost), a.broken - b.broken,
+          a.tasks - b.tasks};
+}
 
 // How many slots one role needs. The gang cannot fit while no alternative of
 // the role has `count` slots; `want` is what the greedy search aims at.

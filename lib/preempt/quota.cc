@@ -33,7 +33,8 @@ std::vector<Step> StepsOf(const Problem& problem, uint32_t count) {
       if (problem.AtLeast(c, back + 1) > back + 1) continue;
       if (back + 1 == problem.Size(c)) break;
       const uint32_t before = std::exchange(shed.tasks, back + 1);
-      shed.added = problem.ScoreOf(c, shed.tasks - before);
+      shed.added =
+          Minus(problem.ScoreOf(c, shed.tasks), problem.ScoreOf(c, before));
       steps.push_back(shed);
       shed.amount = 0;
     }

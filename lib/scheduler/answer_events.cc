@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 #include "lib/scheduler/events.h"
+#include "lib/scheduler/node_changes.h"
 #include "lib/scheduler/real_place.h"
 
 namespace muster {
@@ -59,6 +60,7 @@ void RefuseStop(EventContext& context, GangEdit& gang,
   }
   if (HasTask(*gang, TaskPhase::kRunning)) {
     gang->phase = GangPhase::kRunning;
+    if (gang->started == kForever) gang->started = core.now;
   } else if (HasTask(*gang, TaskPhase::kSuspended)) {
     gang->phase = GangPhase::kSuspended;
   }
@@ -97,6 +99,7 @@ absl::Status Take(EventContext& context, const TasksAnswered& e) {
       const Allocation real = *RealPlace(core, r, task->at, a);
       if (!(real == task->at)) {
         context.holdings.Move(g, *task, real);
+        SettleUnnamed(context, real.node);
         changed = true;
       }
     }

@@ -45,6 +45,7 @@ inline constexpr Bound kList{0, int64_t{kMaxListLength}};
 inline constexpr Bound kAt{0, kMaxTime};
 // A time reckoned from others, if there is one.
 inline constexpr Bound kUntil{0, kMaxTime + kMaxDuration, true};
+inline constexpr Bound kServed{0, kMaxTime, true};
 inline constexpr Bound kSpan{0, kMaxDuration};
 inline constexpr Bound kInt32{-1, std::numeric_limits<int32_t>::max()};
 inline constexpr Bound kMemory{0, kMaxDeviceMemory};
@@ -92,6 +93,7 @@ MUSTER_BOUNDS(PartitionScheme, Of{&PartitionScheme::slices, kSlices},
                  {1, int64_t{PartitionScheme::kMaxProfiles}}});
 MUSTER_BOUNDS(Node, Of{&Node::devices, kDevices},
               Of{&Node::taints, To(Node::kMaxTaints)});
+MUSTER_BOUNDS(OtherUsage, Of{&OtherUsage::unnamed_devices, kDevices});
 MUSTER_BOUNDS(NodeSet, Of{&NodeSet::nodes, {0, kMaxNodes, false, true}});
 
 // --- Tenants
@@ -150,13 +152,14 @@ MUSTER_BOUNDS(TaskAnswer, Of{&TaskAnswer::devices, kDevices},
               Of{&TaskAnswer::slot, kSlot});
 MUSTER_BOUNDS(TasksAnswered, Of{&TasksAnswered::tasks, kTasks});
 MUSTER_BOUNDS(RealTask, Of{&RealTask::devices, kDevices},
-              Of{&RealTask::slot, kSlot});
+              Of{&RealTask::slot, kSlot}, Of{&RealTask::started, kUntil});
 MUSTER_BOUNDS(Reconciled, Of{&Reconciled::nodes, kNodes},
               Of{&Reconciled::others, kNodes}, Of{&Reconciled::down, kNodes},
               Of{&Reconciled::tasks, kAny}, Of{&Reconciled::gangs, kAny});
 
 MUSTER_BOUNDS(RealGang, Of{&RealGang::started, kUntil},
-              Of{&RealGang::checkpoint, kUntil});
+              Of{&RealGang::checkpoint, kUntil}, Of{&RealGang::served, kServed},
+              Of{&RealGang::saved, kServed});
 
 // --- States and plans, which have no end but that of what they tell of
 MUSTER_BOUNDS(TaskState, Of{&TaskState::slot, kSlot});
@@ -165,9 +168,10 @@ MUSTER_BOUNDS(OpenDecision, Of{&OpenDecision::seq, kSeq},
 MUSTER_BOUNDS(GangState, Of{&GangState::attempts, To(kInt32.most)},
               Of{&GangState::failures, To(kInt32.most)},
               Of{&GangState::backoff_until, kUntil},
-              Of{&GangState::started, kAt}, Of{&GangState::checkpoint, kAt},
-              Of{&GangState::since, kUntil}, Of{&GangState::tasks, kAny},
-              Of{&GangState::open, kAny});
+              Of{&GangState::served, kAt}, Of{&GangState::saved, kAt},
+              Of{&GangState::unsaved, kAt}, Of{&GangState::started, kUntil},
+              Of{&GangState::checkpoint, kAt}, Of{&GangState::since, kUntil},
+              Of{&GangState::tasks, kAny}, Of{&GangState::open, kAny});
 MUSTER_BOUNDS(NodeState, Of{&NodeState::spot_notice, kUntil});
 MUSTER_BOUNDS(ClassState, Of{&ClassState::retry_at, kUntil},
               Of{&ClassState::effort, To(ClassState::kMostEffort)});

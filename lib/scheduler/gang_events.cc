@@ -277,6 +277,10 @@ absl::Status Take(EventContext& context, const CheckpointTaken& e) {
   }
   GangEdit gang(context.core, g);
   gang->checkpoint = std::max(gang->checkpoint, e.at);
+  // What is suspended can be saved, too.
+  if (gang->phase == GangPhase::kSuspended && e.at >= gang->since) {
+    Save(*gang, 0);
+  }
   return absl::OkStatus();
 }
 

@@ -116,6 +116,31 @@ bool Lacks(const GangRecord& r) {
                        r.trouble == ReasonCode::kBelowMinimum);
 }
 
+Duration UnsavedWork(const GangRecord& r, Time now) {
+  if (r.phase != GangPhase::kRunning) return r.unsaved;
+  if (r.checkpoint >= r.started)
+    return std::max<Duration>(now - r.checkpoint, 0);
+  return std::max<Duration>(now - r.started, 0) + r.unsaved;
+}
+
+void EndRun(GangRecord& r, Time now, bool suspended) {
+  if (r.started != kForever) {
+    const Duration ran = std::max<Duration>(now - r.started, 0);
+    const Duration covered =
+        std::clamp<Duration>(r.checkpoint - r.started, 0, ran);
+    r.served += std::min(ran, kMaxTime - r.served);
+    if (r.checkpoint >= r.started) Save(r, covered);
+    r.unsaved = std::min(r.unsaved + ran - covered, r.served - r.saved);
+  }
+  if (!suspended) r.unsaved = 0;
+  r.started = kForever;
+}
+
+void Save(GangRecord& r, Duration more) {
+  r.saved = std::min(r.saved + r.unsaved + more, r.served);
+  r.unsaved = 0;
+}
+
 Time SuspendedUntil(const SchedulerConfig& config, const GangRecord& r) {
   return r.held || config.suspend_timeout == 0
              ? kForever

@@ -75,10 +75,13 @@ struct GangRecord : GangOwn {
   uint32_t attempts = 0;
   uint32_t failures = 0;
   Time backoff_until = 0;
-  Time started = 0;
+  Time started = kForever;
   Time checkpoint = 0;
   uint64_t placed_seq = 0;
   Time since = kForever;
+  Duration served = 0;
+  Duration saved = 0;
+  Duration unsaved = 0;
   std::vector<TaskRecord> tasks{};  // By task.
   std::vector<OpenRecord> open{};   // By seq.
   // Not state.
@@ -140,6 +143,13 @@ bool HasTask(const GangRecord& r, TaskPhase phase);
 bool IsLive(const GangRecord& r);
 // The position in the role's shapes of the one that the task has.
 uint32_t AlternativeOf(const GangSpec& spec, TaskId task, ShapeId shape);
+// What a gang that runs would lose if it were stopped.
+Duration UnsavedWork(const GangRecord& r, Time now);
+// A run is over, if there was one: what was not saved is lost, or kept if the
+// gang is suspended only.
+void EndRun(GangRecord& r, Time now, bool suspended);
+// A checkpoint covers what was unsaved, and `more` of the run that ends.
+void Save(GangRecord& r, Duration more);
 // Whether it runs below its minimum, and may be mended by placing tasks.
 bool Lacks(const GangRecord& r);
 // When a suspended gang is given up: see SchedulerConfig::suspend_timeout.

@@ -124,7 +124,7 @@ void Life::Stop(GangEdit& gang) {
   while (!gang->tasks.empty()) Drop(gang, gang->tasks.back().task);
   gang->phase = GangPhase::kWaiting;
   gang->trouble = ReasonCode::kNone;
-  gang->started = 0;
+  EndRun(*gang, core_.now, false);
   if (gang->cancel) gang.Leave();
 }
 
@@ -151,7 +151,7 @@ void Life::UpdatePhase(GangEdit& gang, const Counts& n) {
       if (n.releasing > 0) break;
       if (n.suspended > 0) {
         r.phase = GangPhase::kSuspended;
-        r.started = 0;
+        EndRun(r, core_.now, true);
         r.since = core_.now;
       } else {
         Stop(gang);

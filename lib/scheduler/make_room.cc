@@ -10,23 +10,39 @@ namespace muster {
 
 namespace {
 
-// What stopping the tasks would throw away, in device-milliseconds.
+// What stopping tasks one after the other throws away, in device-milliseconds.
+class StopCost {
+ public:
+  StopCost(const Core& core, const GangRecord& r)
+      : core_(core),
+        lost_ms_((UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond) {}
+
+  // Of this task and those before it.
+  int64_t With(const Assignment& task) {
+    const Resources& demand = core_.cluster.demand(task.at.shape);
+    milli_ += demand[core_.cluster.device_kind()];
+    cores_ += demand[0];
+    const int64_t amount = milli_ > 0 ? milli_ : std::max<int64_t>(cores_, 1);
+    const Wide cost = Wide{amount} * lost_ms_ / kWholeDevice;
+    // Of cores, then of devices: never less than before.
+    cost_ = std::max(cost_, std::min<Wide>(cost, int64_t{1} << 52));
+    return static_cast<int64_t>(cost_);
+  }
+
+ private:
+  const Core& core_;
+  int64_t lost_ms_;
+  int64_t milli_ = 0;
+  int64_t cores_ = 0;
+  Wide cost_ = 0;
+};
+
 int64_t CostOf(const Core& core, const GangRecord& r,
                std::span<const Assignment> tasks) {
-  int64_t milli = 0, cores = 0;
-  for (const Assignment& a : tasks) {
-    const Resources& demand = core.cluster.demand(a.at.shape);
-    milli += demand[core.cluster.device_kind()];
-    cores += demand[0];
-  }
-  if (milli == 0) milli = std::max<int64_t>(cores, 1);
-  const Time safe = std::max(r.started, r.checkpoint);
-  const Duration unsaved = r.phase == GangPhase::kRunning
-                               ? std::max<Duration>(core.now - safe, 0)
-                               : 0;
-  const int64_t lost_ms = (unsaved + r.restart_cost) / kMillisecond;
-  const Wide cost = Wide{milli} * lost_ms / kWholeDevice;
-  return static_cast<int64_t>(std::min<Wide>(cost, int64_t{1} << 52));
+  StopCost cost(core, r);
+  int64_t all = 0;
+  for (const Assignment& a : tasks) all = cost.With(a);
+  return all;
 }
 
 OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r) {
@@ -150,6 +166,7 @@ void MakeRoom::Collect(Core& core, GangIndex g) {
   if (tasks_.size() < gangs_.size()) {
     tasks_.resize(gangs_.size());
     cuts_.resize(gangs_.size());
+    surplus_costs_.resize(gangs_.size());
   }
   for (const GangIndex victim : gangs_) AddCandidate(core, victim, g);
   DropEmptyCandidates();
@@ -167,7 +184,13 @@ void MakeRoom::AddCandidate(Core& core, GangIndex g, GangIndex winner) {
   c.cost = nominated ? 0 : CostOf(core, r, tasks);
   c.surplus = nominated ? 0 : SurplusOf(core, r, &tasks, &cuts_[i]);
   if (c.surplus > 0) {
-    c.surplus_cost = CostOf(core, r, std::span(tasks).last(1));
+    std::vector<int64_t>& costs = surplus_costs_[i];
+    costs.clear();
+    StopCost cost(core, r);
+    for (uint32_t back = 1; back <= c.surplus; ++back) {
+      costs.push_back(cost.With(tasks[tasks.size() - back]));
+    }
+    c.surplus_costs = costs;
     c.cuts = cuts_[i];
   }
   c.tasks = tasks;

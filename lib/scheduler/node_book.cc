@@ -5,6 +5,14 @@
 
 namespace muster {
 
+OtherUsage NodeBook::UsedByOthers(NodeIndex n) const {
+  OtherUsage usage = nodes_[n].facts.others;
+  for (const uint32_t d : nodes_[n].facts.unnamed) {
+    usage.devices.push_back({.device = d, .milli = kWholeDevice});
+  }
+  return usage;
+}
+
 void NodeBook::Reset(NodeIndex n, const Facts& facts) {
   if (n >= nodes_.size()) nodes_.resize(n + 1);
   assert(nodes_[n].tasks.empty());

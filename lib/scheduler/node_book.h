@@ -34,6 +34,7 @@ class NodeBook {
     bool draining = false;
     Time spot_notice = kForever;
     OtherUsage others{};
+    DeviceSet unnamed{};  // Which OtherUsage::unnamed_devices are taken to be.
 
     bool available() const {
       return !down && !draining && spot_notice == kForever;
@@ -43,6 +44,8 @@ class NodeBook {
 
   const Facts& facts(NodeIndex n) const { return nodes_[n].facts; }
   Facts& facts(NodeIndex n) { return nodes_[n].facts; }
+  // What others are taken to use of it: with the devices nobody names.
+  OtherUsage UsedByOthers(NodeIndex n) const;
   // A node that has just come, or is gone.
   void Reset(NodeIndex n, const Facts& facts);
 

@@ -50,6 +50,12 @@ void ReplaceNode(EventContext& context, NodeIndex n, const Node& node) {
   }
 }
 
+DeviceSet NamedDevices(const OtherUsage& others) {
+  DeviceSet named;
+  for (const DeviceShare& share : others.devices) named.Insert(share.device);
+  return named;
+}
+
 // What others used of devices that are gone is nothing any more.
 void ForgetLostShares(EventContext& context, NodeIndex n) {
   const size_t devices = context.core.cluster.node(n).devices.size();
@@ -57,7 +63,11 @@ void ForgetLostShares(EventContext& context, NodeIndex n) {
   const size_t lost =
       std::erase_if(facts.others.devices,
                     [&](const DeviceShare& s) { return s.device >= devices; });
-  if (lost > 0) SetFacts(context, n, facts);
+  const auto left =
+      static_cast<uint32_t>(devices) - NamedDevices(facts.others).size();
+  const bool fewer = facts.others.unnamed_devices > left;
+  if (fewer) facts.others.unnamed_devices = left;
+  if (lost > 0 || fewer) SetFacts(context, n, facts);
 }
 
 void AddNode(EventContext& context, const Node& node) {
@@ -74,6 +84,25 @@ void AddNode(EventContext& context, const Node& node) {
   core.opener.StructureChanged();
 }
 
+// What tasks have of the node's devices, or are promised.
+DeviceSet DevicesOfTasks(const Core& core, NodeIndex n) {
+  DeviceSet devices;
+  for (const TaskRef& ref : core.nodes.tasks(n)) {
+    const TaskRecord& task = *FindTask(core.gangs.at(ref.gang), ref.task);
+    if (task.phase <= TaskPhase::kReleasing) devices |= task.at.devices;
+  }
+  return devices;
+}
+
+// Up to `count` of `from`, the last first: solvers begin with the first.
+void TakeLast(DeviceSet from, uint32_t* count, DeviceSet* to) {
+  std::vector<uint32_t> rising;
+  for (const uint32_t d : from) rising.push_back(d);
+  for (; *count > 0 && !rising.empty(); --*count, rising.pop_back()) {
+    to->Insert(rising.back());
+  }
+}
+
 }  // namespace
 
 absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key) {
@@ -83,14 +112,18 @@ absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key) {
 }
 
 absl::Status ValidateDevices(const std::string& field, const Node& node,
-                             std::span<const DeviceShare> devices) {
-  for (const DeviceShare& share : devices) {
+                             const OtherUsage& usage) {
+  for (const DeviceShare& share : usage.devices) {
     if (share.device >= node.devices.size()) {
       return Invalid(field, " '", node.key, "': device ", share.device, " of ",
                      node.devices.size());
     }
   }
-  return absl::OkStatus();
+  const size_t left = node.devices.size() - NamedDevices(usage).size();
+  if (usage.unnamed_devices <= left) return absl::OkStatus();
+  return Invalid(field, " '", node.key,
+                 "': .unnamed_devices: ", usage.unnamed_devices,
+                 " is not in 0..", left);
 }
 
 void UpsertNode(EventContext& context, const Node& node) {
@@ -116,6 +149,7 @@ void UpsertNode(EventContext& context, const Node& node) {
   }
   core.opener.NodeHasChanged(n);
   ForgetLostShares(context, n);
+  SettleUnnamed(context, n);
   core.nodes.Suspect(n);
   FlagGangsOn(context, n);
 }
@@ -128,7 +162,7 @@ void SetFacts(EventContext& context, NodeIndex n,
   const auto put = [&core, n](const NodeBook::Facts& f) {
     core.nodes.facts(n) = f;
     core.cluster.SetAvailable(n, f.available());
-    return core.cluster.SetOthers(n, f.others);
+    return core.cluster.SetOthers(n, core.nodes.UsedByOthers(n));
   };
   const bool given_up = put(facts);
   core.undo.Changed([put, old] { put(old); });
@@ -142,6 +176,28 @@ void SetFacts(EventContext& context, NodeIndex n,
   }
 }
 
+void SettleUnnamed(EventContext& context, NodeIndex n) {
+  const Core& core = context.core;
+  NodeBook::Facts facts = core.nodes.facts(n);
+  uint32_t wanted = facts.others.unnamed_devices;
+  if (wanted == 0 && facts.unnamed.empty()) return;
+  const std::vector<Device>& devices = core.cluster.node(n).devices;
+  const auto all = DeviceSet::FirstOf(static_cast<uint32_t>(devices.size())) -
+                   NamedDevices(facts.others);
+  const DeviceSet ours = DevicesOfTasks(core, n);
+  DeviceSet sick;
+  for (const uint32_t d : all) {
+    if (!devices[d].healthy) sick.Insert(d);
+  }
+  const DeviceSet before = std::exchange(facts.unnamed, {});
+  // The best first: those they had, then those that no task could have.
+  for (const DeviceSet next :
+       {before - ours, all - ours - sick, all - ours, before, all}) {
+    TakeLast((next & all) - facts.unnamed, &wanted, &facts.unnamed);
+  }
+  SetFacts(context, n, facts);
+}
+
 void RemoveNode(EventContext& context, NodeIndex n) {
   Core& core = context.core;
   const Node old = core.cluster.node(n);
@@ -152,7 +208,7 @@ void RemoveNode(EventContext& context, NodeIndex n) {
     const NodeIndex back = core.cluster.UndoRemove(old);
     core.nodes.Reset(back, facts);
     core.cluster.SetAvailable(back, facts.available());
-    core.cluster.SetOthers(back, facts.others);
+    core.cluster.SetOthers(back, core.nodes.UsedByOthers(back));
   });
   core.opener.StructureChanged();
 }

@@ -20,7 +20,7 @@ namespace muster {
 absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key);
 // The devices are there.
 absl::Status ValidateDevices(const std::string& field, const Node& node,
-                             std::span<const DeviceShare> devices);
+                             const OtherUsage& usage);
 
 // Adds or changes a valid node. What is charged on it is taken off while its
 // devices change and put back after, since shares depend on the devices.
@@ -28,6 +28,10 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
 void UpsertNode(EventContext& context, const Node& node);
 // The host said so of the node. Nothing happens if it is the same.
 void SetFacts(EventContext& context, NodeIndex n, const NodeBook::Facts& facts);
+// Which devices others have that nobody names, after the node, its tasks or
+// what others use has changed: those they were taken to have, and in place of
+// one that a task has, another. O(tasks on the node).
+void SettleUnnamed(EventContext& context, NodeIndex n);
 // The node is gone, after its tasks.
 void RemoveNode(EventContext& context, NodeIndex n);
 // Every task on the node is gone; its gangs are in trouble.

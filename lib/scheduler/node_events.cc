@@ -90,10 +90,11 @@ absl::Status Take(EventContext& context, const OthersChanged& e) {
   Core& core = context.core;
   MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.usage.node));
   MUSTER_RETURN_IF_ERROR(
-      ValidateDevices("usage of", core.cluster.node(n), e.usage.devices));
+      ValidateDevices("usage of", core.cluster.node(n), e.usage));
   NodeBook::Facts facts = core.nodes.facts(n);
   facts.others = e.usage;
   SetFacts(context, n, facts);
+  SettleUnnamed(context, n);
   return absl::OkStatus();
 }
 

@@ -37,7 +37,7 @@ absl::Status CheckNodes(const Core& core, const Reconciled& e,
                      usage.node + "' is not among the nodes, or is twice");
     }
     MUSTER_RETURN_IF_ERROR(
-        ValidateDevices("reconciled.others", *node->second, usage.devices));
+        ValidateDevices("reconciled.others", *node->second, usage));
   }
   for (const std::string& key : e.down) {
     if (!nodes->contains(key)) {
@@ -45,6 +45,15 @@ absl::Status CheckNodes(const Core& core, const Reconciled& e,
     }
   }
   return absl::OkStatus();
+}
+
+absl::Status CheckPast(const Core& core, const std::string& at,
+                       const char* name, Time time) {
+  if (time == kForever || (time >= 0 && time <= core.now)) {
+    return absl::OkStatus();
+  }
+  return Invalid(at, name, ": ", time, " is not in 0..", core.now,
+                 ", the event's time");
 }
 
 absl::Status CheckTask(const Core& core, const NodesByKey& nodes,
@@ -66,6 +75,7 @@ absl::Status CheckTask(const Core& core, const NodesByKey& nodes,
     return Invalid(at, task.releasing ? ".suspended: it is being stopped"
                                       : ".suspended: the host cannot suspend");
   }
+  MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".started", task.started));
   const auto node = nodes.find(task.node);
   if (node == nodes.end()) {
     return Invalid(at, ".node: '" + task.node + "' is not among the nodes");
@@ -99,15 +109,21 @@ absl::Status CheckGangs(const Core& core, const Reconciled& e) {
     for (const auto& [name, time] :
          {std::pair(".started", real.started),
           std::pair(".checkpoint", real.checkpoint)}) {
-      if (time == kForever || (time >= 0 && time <= core.now)) continue;
-      return Invalid(at, name, ": ", time, " is not in 0..", core.now,
-                     ", the event's time");
+      MUSTER_RETURN_IF_ERROR(CheckPast(core, at, name, time));
+    }
+    const Duration served =
+        real.served != kForever
+            ? real.served
+            : core.gangs.at(core.gangs.Find(real.gang)).served;
+    if (real.saved != kForever && real.saved > served) {
+      return Invalid(at, ".saved: ", real.saved, " is not in 0..", served,
+                     ", what it served");
     }
   }
   return absl::OkStatus();
 }
 
-// What the host knows of the times of a gang that runs.
+// What the host knows of a gang's times.
 void TakeTimes(Core& core, const RealGang& real) {
   const GangIndex g = core.gangs.Find(real.gang);
   if (g == kNoGang) return;
@@ -119,6 +135,10 @@ void TakeTimes(Core& core, const RealGang& real) {
   if (real.checkpoint != kForever) {
     gang->checkpoint = std::max(gang->checkpoint, real.checkpoint);
   }
+  if (real.served != kForever) gang->served = real.served;
+  if (real.saved != kForever) gang->saved = real.saved;
+  gang->saved = std::min(gang->saved, gang->served);
+  gang->unsaved = std::min(gang->unsaved, gang->served - gang->saved);
 }
 
 absl::Status Check(const Core& core, const Reconciled& e) {
@@ -197,6 +217,7 @@ void ReconcileNodes(EventContext& context, const Reconciled& e) {
     facts.others.node = node.key;
     facts.down = down.contains(node.key);
     SetFacts(context, n, facts);
+    SettleUnnamed(context, n);
     core.nodes.Suspect(n);
   }
 }
@@ -315,16 +336,27 @@ void Lose(EventContext& context, GangEdit& gang, TaskId id) {
       gang, id, 0, releasing ? TaskOutcome::kReleased : TaskOutcome::kFailed);
 }
 
+// Since when all that runs of a gang does, as far as it is told.
+Time RunsSince(const RealTasks& real, Time now) {
+  Time since = 0;
+  for (const auto& [id, task] : real) {
+    if (task->releasing || task->suspended) continue;
+    since = std::max(since, task->started == kForever ? now : task->started);
+  }
+  return since;
+}
+
 // The gang's phase, from what its tasks really do. Of a stop that was carried
 // out in part, what still runs has refused: the gang runs, below its minimum
 // perhaps, and the next plan decides anew.
-void SettlePhase(EventContext& context, GangEdit& gang) {
+void SettlePhase(EventContext& context, GangEdit& gang, const RealTasks& real) {
   Core& core = context.core;
   const bool releasing = HasTask(*gang, TaskPhase::kReleasing);
   if (HasTask(*gang, TaskPhase::kRunning)) {
     // What had refused to stop has run all the time.
-    const bool ran = gang->phase == GangPhase::kRunning || gang->started > 0;
-    if (!ran) gang->started = core.now;
+    const bool ran =
+        gang->phase == GangPhase::kRunning || gang->started != kForever;
+    if (!ran) gang->started = RunsSince(real, core.now);
     gang->phase = GangPhase::kRunning;
     for (size_t i = gang->tasks.size(); i-- > 0;) {
       if (gang->tasks[i].phase == TaskPhase::kSuspended) {
@@ -337,7 +369,7 @@ void SettlePhase(EventContext& context, GangEdit& gang) {
   } else if (HasTask(*gang, TaskPhase::kSuspended) &&
              (IsLive(*gang) || gang->phase == GangPhase::kWaiting)) {
     gang->phase = GangPhase::kSuspended;
-    gang->started = 0;
+    EndRun(*gang, core.now, true);
     gang->since = core.now;
   }
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
@@ -368,7 +400,7 @@ void ReconcileGang(EventContext& context, GangIndex g, const RealTasks& real) {
   for (const auto& [id, task] : real) {
     if (FindTask(r, id) == nullptr) Discover(context, gang, *task);
   }
-  SettlePhase(context, gang);
+  SettlePhase(context, gang, real);
   context.life.Update(gang);
 }
 
@@ -386,6 +418,9 @@ absl::Status Take(EventContext& context, const Reconciled& e) {
   for (const GangIndex g : core.gangs.Sorted()) {
     const auto it = real.find(core.gangs.at(g).key);
     ReconcileGang(context, g, it == real.end() ? none : it->second);
+  }
+  for (const Node& node : e.nodes) {
+    SettleUnnamed(context, core.cluster.Find(node.key).index);
   }
   for (const RealGang& gang : e.gangs) TakeTimes(core, gang);
   CountAnswers(context, before);

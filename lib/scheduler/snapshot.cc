@@ -51,6 +51,9 @@ GangState StateOf(const Core& core, GangIndex g) {
   s.backoff_until = r.backoff_until;
   s.started = r.started;
   s.checkpoint = r.checkpoint;
+  s.served = r.served;
+  s.saved = r.saved;
+  s.unsaved = r.unsaved;
   s.placed_seq = r.placed_seq;
   s.since = r.since;
   s.look = r.look;
@@ -82,8 +85,8 @@ SchedulerState StateOf(const Core& core) {
   s.round_seq = core.round_seq;
   for (NodeIndex n : core.cluster.nodes()) {
     const NodeBook::Facts& f = core.nodes.facts(n);
-    s.nodes.push_back(
-        {core.cluster.node(n), f.down, f.draining, f.spot_notice, f.others});
+    s.nodes.push_back({core.cluster.node(n), f.down, f.draining, f.spot_notice,
+                       f.others, f.unnamed});
   }
   for (const auto& [key, set] : core.node_sets) s.node_sets.push_back(set);
   for (QueueIndex q = 0; q < core.queues.limit(); ++q) {
@@ -123,6 +126,18 @@ absl::Status Bad(const Parts&... parts) {
   return Invalid("state.", parts...);
 }
 
+absl::Status CheckUnnamed(const NodeState& n) {
+  auto others =
+      DeviceSet::FirstOf(static_cast<uint32_t>(n.node.devices.size()));
+  for (const DeviceShare& share : n.others.devices) others.Erase(share.device);
+  if (others.ContainsAll(n.unnamed) &&
+      n.unnamed.size() == n.others.unnamed_devices) {
+    return absl::OkStatus();
+  }
+  return Bad("nodes '", n.node.key, "'.unnamed: ", n.others.unnamed_devices,
+             " devices of the node that others do not name");
+}
+
 template <class T>
 absl::Status CheckKeys(const char* list, const std::vector<T>& values) {
   std::set<std::string_view> seen;
@@ -141,9 +156,10 @@ absl::Status LoadNodes(EventContext& context, const SchedulerState& state) {
       return Bad("nodes: '", n.node.key, "' twice");
     }
     MUSTER_RETURN_IF_ERROR(Take(context, NodeChanged{n.node}));
-    MUSTER_RETURN_IF_ERROR(
-        ValidateDevices("state.nodes", n.node, n.others.devices));
-    NodeBook::Facts facts{n.down, n.draining, n.spot_notice, n.others};
+    MUSTER_RETURN_IF_ERROR(ValidateDevices("state.nodes", n.node, n.others));
+    MUSTER_RETURN_IF_ERROR(CheckUnnamed(n));
+    NodeBook::Facts facts{n.down, n.draining, n.spot_notice, n.others,
+                          n.unnamed};
     facts.others.node = n.node.key;
     const NodeIndex index = core.cluster.Find(n.node.key).index;
     SetFacts(context, index, facts);
@@ -176,9 +192,14 @@ absl::Status LoadQueues(EventContext& context, const std::vector<Queue>& all) {
 
 absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
   const std::string at = absl::StrCat("gangs '", s.gang.key, "'");
-  if (s.started > state.now || s.checkpoint > state.now ||
+  const bool runs = s.phase == GangPhase::kRunning;
+  if ((s.started > state.now && (runs || s.started != kForever)) ||
+      s.checkpoint > state.now ||
       (s.since > state.now && s.since != kForever)) {
     return Bad(at + ".started, .checkpoint and .since: not later than .now");
+  }
+  if (s.saved > s.served || s.unsaved > s.served - s.saved) {
+    return Bad(at + ".saved and .unsaved: no more than .served");
   }
   const bool lives =
       s.phase == GangPhase::kStarting || s.phase == GangPhase::kRunning;
@@ -291,6 +312,9 @@ absl::Status LoadGang(EventContext& context, const SchedulerState& state,
     gang->backoff_until = s.backoff_until;
     gang->started = s.started;
     gang->checkpoint = s.checkpoint;
+    gang->served = s.served;
+    gang->saved = s.saved;
+    gang->unsaved = s.unsaved;
     gang->placed_seq = s.placed_seq;
     gang->since = s.since;
     gang->look = s.look;

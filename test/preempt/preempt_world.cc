@@ -100,7 +100,7 @@ void World::Start(const ClusterSpec& spec, uint64_t shuffle) {
          .cost = gang.cost,
          .tasks = gang.stoppable ? all : all.last(gang.surplus),
          .surplus = gang.surplus,
-         .surplus_cost = gang.surplus_cost,
+         .surplus_costs = gang.surplus_costs,
          .cuts = gang.cuts,
          .stoppable = gang.stoppable});
   }

@@ -30,8 +30,8 @@ struct RunningSpec {
   int64_t cost = 0;
   std::vector<TaskSpec> tasks{};  // Surplus ones last.
   uint32_t surplus = 0;
-  int64_t surplus_cost = 0;
-  std::vector<uint32_t> cuts{};  // As VictimCandidate has them.
+  std::vector<int64_t> surplus_costs{};  // Likewise.
+  std::vector<uint32_t> cuts{};          // As VictimCandidate has them.
   bool stoppable = true;
   uint32_t queue = 0;
   bool candidate = true;  // false: the law protects it.

@@ -60,7 +60,10 @@ RunningSpec Draw(Dice& dice, std::vector<uint32_t>& free,
   }
   if (gang.tasks.size() > 1 && dice.OneIn(3)) {
     gang.surplus = dice.From(1, static_cast<uint32_t>(gang.tasks.size()) - 1);
-    gang.surplus_cost = dice.Below(cost_scale / 2 + 1);
+    int64_t cost = 0;
+    for (uint32_t t = 0; t < gang.surplus; ++t) {
+      gang.surplus_costs.push_back(cost += dice.Below(cost_scale / 2 + 1));
+    }
     gang.stoppable = !dice.OneIn(4);
     if (dice.OneIn(2)) {
       for (uint32_t cut = 1; cut < gang.surplus; ++cut) {
@@ -144,7 +147,7 @@ Value ValueOf(const std::vector<VictimCandidate>& candidates,
     const bool whole = c.stoppable && v.tasks == c.tasks.size();
     auto& [top, cost, broken] = value;
     top = std::max(top, c.priority);
-    cost += whole ? c.cost : c.surplus_cost * v.tasks;
+    cost += whole ? c.cost : c.surplus_costs[v.tasks - 1];
     broken += whole;
   }
   return value;

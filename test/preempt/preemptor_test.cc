@@ -108,15 +108,30 @@ TEST(PreemptorTest, SurplusIsShedBeforeAGangIsBroken) {
        .cost = 100,
        .tasks = {{n0}, {n0}, {n0}, {n0}},
        .surplus = 2,
-       .surplus_cost = 5},
+       .surplus_costs = {5, 10}},
       {.key = "rigid", .cost = 20, .tasks = {{n1}, {n1}, {n1}, {n1}}},
   };
   EXPECT_EQ(Case(spec, MakeGang(1, 1, "")).Choose(), "elastic:1");
   EXPECT_EQ(Case(spec, MakeGang(2, 1, "")).Choose(), "elastic:2");
   EXPECT_EQ(Case(spec, MakeGang(3, 1, "")).Choose(), "rigid");
   // Nobody knows a cost: still no gang is broken that need not be.
-  for (RunningSpec& gang : spec.running) gang.cost = gang.surplus_cost = 0;
+  for (RunningSpec& gang : spec.running) gang.cost = 0;
+  spec.running[0].surplus_costs = {0, 0};
   EXPECT_EQ(Case(spec, MakeGang(1, 2, "")).Choose(), "elastic:2");
+}
+
+TEST(PreemptorTest, SurplusOfUnlikeRolesHasItsOwnCosts) {
+  ClusterSpec spec{.nodes_per_rack = 1, .gpus_per_node = 4};
+  const std::string n = NodeKey(0, 0);
+  // A cheap task, then a dear one; another gang costs something in between.
+  spec.running = {{.key = "elastic",
+                   .cost = 100,
+                   .tasks = {{n}, {n}, {n}},
+                   .surplus = 2,
+                   .surplus_costs = {1, 50}},
+                  {.key = "rigid", .cost = 20, .tasks = {{n}}}};
+  EXPECT_EQ(Case(spec, MakeGang(1, 1, "")).Choose(), "elastic:1");
+  EXPECT_EQ(Case(spec, MakeGang(2, 1, "")).Choose(), "elastic:1 rigid");
 }
 
 TEST(PreemptorTest, SurplusIsShedOnlyFromTheBack) {
@@ -125,7 +140,7 @@ TEST(PreemptorTest, SurplusIsShedOnlyFromTheBack) {
                    .cost = 100,
                    .tasks = {{NodeKey(0, 0)}, {NodeKey(0, 1)}},
                    .surplus = 1,
-                   .surplus_cost = 1}};
+                   .surplus_costs = {1}}};
   Case c(spec, MakeGang(1, 1, ""));
   EXPECT_EQ(c.Choose(), "e:1");
   EXPECT_EQ(c.world.cluster().node(c.result.tasks[0].at.node).key,
@@ -139,7 +154,7 @@ TEST(PreemptorTest, WhatIsShedTogetherIsNotCutInTwo) {
                    .cost = 100,
                    .tasks = {{n}, {n}, {n}, {n}, {n}},
                    .surplus = 4,
-                   .surplus_cost = 1,
+                   .surplus_costs = {1, 2, 3, 4},
                    .cuts = {1, 4}}};
   EXPECT_EQ(Case(spec, MakeGang(1, 1, "")).Choose(), "e:1");
   EXPECT_EQ(Case(spec, MakeGang(2, 1, "")).Choose(), "e:4");
@@ -151,7 +166,7 @@ TEST(PreemptorTest, AGangThatMayNotBeStoppedGivesWhatItCanDoWithout) {
   spec.running = {{.key = "e",
                    .tasks = {{n}, {n}, {n}},
                    .surplus = 2,
-                   .surplus_cost = 1,
+                   .surplus_costs = {1, 2},
                    .stoppable = false}};
   EXPECT_EQ(Case(spec, MakeGang(2, 1, "")).Choose(), "e:2");
   EXPECT_EQ(Case(spec, MakeGang(3, 1, "")).Choose(), "not-now");

@@ -33,6 +33,10 @@ Books::Books(const SchedulerState& state) : state_(state) {
       others.devices[s.device].memory += s.memory_bytes;
       ++others.devices[s.device].shares;
     }
+    for (const uint32_t d : n.unnamed) {
+      others.devices[d].milli += 1000;
+      ++others.devices[d].shares;
+    }
     now_[n.node.key] = others;
     later_[n.node.key] = others;
   }

@@ -48,8 +48,11 @@ TasksAnswered Host::Do(size_t i, size_t done, const std::string& elsewhere) {
     const Key key{d.gang, p.task};
     suspended_.erase(key);
     if (IsStop(d)) {
-      real_.erase(key);
-      if (d.kind == DecisionKind::kSuspend) suspended_.insert(key);
+      const auto ran = real_.find(key);
+      if (ran != real_.end()) {
+        if (d.kind == DecisionKind::kSuspend) suspended_.insert(*ran);
+        real_.erase(ran);
+      }
     } else {
       Real real{p.node, NumbersOf(p.devices), p.alternative, p.attempt, p.slot};
       a.outcome = TaskOutcome::kStarted;
@@ -128,7 +131,9 @@ DecisionRefused Host::Refuse(size_t i) {
 }
 
 void Host::LoseNode(const std::string& node) {
-  std::erase_if(real_, [&](const auto& r) { return r.second.node == node; });
+  const auto there = [&](const auto& r) { return r.second.node == node; };
+  std::erase_if(real_, there);
+  std::erase_if(suspended_, there);
   for (DecisionRecord& d : pending_) {
     std::erase_if(d.tasks,
                   [&](const PlannedTaskRecord& t) { return t.node == node; });
@@ -144,7 +149,8 @@ void Host::DropPending(const std::string& gang) {
 
 void Host::Forget(const std::string& gang) {
   std::erase_if(real_, [&](const auto& r) { return r.first.first == gang; });
-  std::erase_if(suspended_, [&](const Key& k) { return k.first == gang; });
+  std::erase_if(suspended_,
+                [&](const auto& r) { return r.first.first == gang; });
   DropPending(gang);
 }
 
@@ -177,10 +183,17 @@ std::vector<RealTask> Host::Tasks(const SchedulerState& state,
       stopping.insert({d.gang, p.task});
   }
   std::vector<RealTask> tasks;
-  for (const auto& [key, real] : real_) {
+  std::vector<std::pair<Key, Real>> all(real_.begin(), real_.end());
+  if (state.config.host.suspend) {
+    all.insert(all.end(), suspended_.begin(), suspended_.end());
+  }
+  for (const auto& [key, real] : all) {
     if (!gangs.contains(key.first) || !nodes.contains(real.node)) continue;
+    const bool suspended = suspended_.contains(key);
     tasks.push_back({key.first, key.second, real.node, real.devices,
-                     real.alternative, releasing && stopping.contains(key)});
+                     real.alternative,
+                     !suspended && releasing && stopping.contains(key)});
+    tasks.back().suspended = suspended;
     const TaskShape& shape =
         Books::ShapeOf(*gangs.at(key.first),
                        {.task = key.second, .alternative = real.alternative});

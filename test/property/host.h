@@ -58,7 +58,8 @@ class Host {
   TasksAnswered End(Key key, TaskOutcome outcome);
 
   // What really runs, of gangs that the state knows, on nodes it knows. Tasks
-  // of pending stops are named as being released where `releasing`.
+  // of pending stops are named as being released where `releasing`; those that
+  // are suspended, where the host says that it can.
   std::vector<RealTask> Tasks(const SchedulerState& state,
                               bool releasing) const;
   // Forgets what it was asked: the scheduler has been told the whole truth.
@@ -71,7 +72,7 @@ class Host {
 
   std::deque<DecisionRecord> pending_;
   std::map<Key, Real> real_;
-  std::set<Key> suspended_;
+  std::map<Key, Real> suspended_;
 };
 
 // As events tell them.

@@ -254,6 +254,10 @@ OtherUsage RandomOthers(Dice& dice, const Node& node) {
     share.memory_bytes = share.milli * 80 / 1000;
     usage.devices.push_back(share);
   }
+  const size_t rest = node.devices.size() - usage.devices.size();
+  if (dice.OneIn(3)) {
+    usage.unnamed_devices = dice.Below(static_cast<uint32_t>(rest) + 1);
+  }
   return usage;
 }
 

@@ -395,6 +395,7 @@ void World::EndEverything() {
       for (const DeviceShare& s : n.others.devices) {
         if (s.device < milli.size()) milli[s.device] -= s.milli;
       }
+      for (const uint32_t d : n.unnamed) milli[d] -= 1000;
       for (uint32_t d = 0; d < milli.size(); ++d) {
         if (n.node.devices[d].healthy &&
             cluster.free_milli(i, d, ledger) != milli[d]) {

@@ -80,6 +80,7 @@ class World final : private Journal {
   void QueueEvent(Dice& dice);
   void TaskEnds(Dice& dice);
   void Reconcile(Dice& dice);
+  void TellTimes(Dice& dice, Reconciled* whole);
   void Bad(Dice& dice);
   void Commute(Dice& dice);
   EventBody SmallEvent(Dice& dice, std::set<std::string>* touched);

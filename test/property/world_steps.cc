@@ -96,11 +96,28 @@ void World::TaskEnds(Dice& dice) {
   sent_.push_back(event);
 }
 
+// What hosts may say of times.
+void World::TellTimes(Dice& dice, Reconciled* whole) {
+  const auto past = [&] {
+    return dice.OneIn(2) ? kForever
+                         : now_ - std::min<Time>(now_, dice.In(0, 9) * kSecond);
+  };
+  for (RealTask& task : whole->tasks) task.started = past();
+  for (const GangState& g : state_.gangs) {
+    if (!dice.OneIn(4)) continue;
+    RealGang gang{g.gang.key, past(), past()};
+    if (dice.OneIn(2)) gang.served = dice.In(0, 9) * kSecond;
+    if (gang.served != kForever) gang.saved = dice.In(0, gang.served);
+    whole->gangs.push_back(gang);
+  }
+}
+
 void World::Reconcile(Dice& dice) {
   Reconciled whole;
   for (const NodeState& n : state_.nodes) {
     whole.nodes.push_back(n.node);
-    if (!n.others.amount.IsZero() || !n.others.devices.empty()) {
+    if (!n.others.amount.IsZero() || !n.others.devices.empty() ||
+        n.others.unnamed_devices > 0) {
       whole.others.push_back(n.others);
     }
     if (n.down) whole.down.push_back(n.node.key);
@@ -115,6 +132,7 @@ void World::Reconcile(Dice& dice) {
   }
   whole.tasks = host_.Tasks(state_, dice.OneIn(2));
   host_.KeepOnly(whole.tasks);
+  TellTimes(dice, &whole);
   if (!Apply(whole)) {
     Fail("reconcile: the truth is refused");
     return;

@@ -276,6 +276,95 @@ TEST_F(HostTest, TheHostTellsWhatTheSchedulerCannotKnow) {
   EXPECT_EQ(s.Of("a").checkpoint, 90 * kSecond);
 }
 
+TEST_F(HostTest, AGangHasRunSinceTheLastOfItsTasks) {
+  Nodes({3});
+  s.Submit(Job("a", 3));
+  s.now = 100 * kSecond;
+  const auto task = [](uint32_t index, Time started) {
+    return RealTask{
+        .gang = "a", .task = {0, index}, .node = "n1", .started = started};
+  };
+  s.Happens(Reconciled{
+      .nodes = {Machine("n1", 3)},
+      .tasks = {task(0, 20 * kSecond), task(1, 50 * kSecond), task(2, 7)}});
+  EXPECT_EQ(s.Of("a").started, 50 * kSecond);
+  // It is known now, and what is said no more stays.
+  s.now = 200 * kSecond;
+  s.Happens(Reconciled{
+      .nodes = {Machine("n1", 3)},
+      .tasks = {task(0, kForever), task(1, kForever), task(2, kForever)}});
+  EXPECT_EQ(s.Of("a").started, 50 * kSecond);
+}
+
+TEST_F(HostTest, TheHostTellsWhatAGangHasServed) {
+  Nodes({1});
+  s.Submit(Job("a"));
+  s.now = 100 * kSecond;
+  s.Happens(Reconciled{
+      .nodes = {Machine("n1", 1)},
+      .gangs = {{.gang = "a", .served = 80 * kSecond, .saved = 60 * kSecond}}});
+  EXPECT_EQ(s.Of("a").served, 80 * kSecond);
+  EXPECT_EQ(s.Of("a").saved, 60 * kSecond);
+  const absl::Status more =
+      s.Try(Reconciled{.nodes = {Machine("n1", 1)},
+                       .gangs = {{.gang = "a", .saved = 81 * kSecond}}});
+  EXPECT_THAT(std::string(more.message()), HasSubstr("gangs[0].saved: 81"));
+}
+
+// --- What others use ---------------------------------------------------------
+
+// Devices that others use, as a device plugin tells: so many, not which.
+TEST_F(HostTest, DevicesThatNobodyNamesAreTheLastThatAreFree) {
+  Nodes({4});
+  Runs(Job("a", 1, 1));
+  s.Happens(OthersChanged{{.node = "n1", .unnamed_devices = 2}});
+  EXPECT_EQ(s.FreeGpus("n1"), 1);
+  s.Submit(Job("b", 1, 2));
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  s.Happens(OthersChanged{{.node = "n1", .unnamed_devices = 1}});
+  EXPECT_THAT(s.Pass(), ElementsAre("start b: n1"));
+  EXPECT_EQ(s.FreeGpus("n1"), 0);
+}
+
+TEST_F(HostTest, ADeviceThatATaskTurnsOutToHaveIsNotTheirs) {
+  Nodes({2});
+  s.Happens(OthersChanged{{.node = "n1", .unnamed_devices = 1}});
+  s.Submit(Job("a"));
+  s.Pass();
+  // Planned for the first; the plugin gave it the other one.
+  s.Happens(TasksAnswered{"a", {{.node = "n1", .devices = {1}}}});
+  EXPECT_EQ(s.Of("a").tasks[0].devices, DeviceSet{1});
+  EXPECT_EQ(s.scheduler().State().nodes[0].unnamed, DeviceSet{0});
+  EXPECT_EQ(s.FreeGpus("n1"), 0);
+  EXPECT_THAT(s.Pass(), IsEmpty()) << "nobody has too much";
+  s.Happens(GangFinished{"a"});
+  EXPECT_EQ(s.FreeGpus("n1"), 1);
+}
+
+TEST_F(HostTest, OthersCannotHaveMoreDevicesThanThereAre) {
+  Nodes({2});
+  const absl::Status more = s.Try(OthersChanged{
+      {.node = "n1", .devices = {{0, 500}}, .unnamed_devices = 2}});
+  EXPECT_THAT(std::string(more.message()),
+              HasSubstr("unnamed_devices: 2 is not in 0..1"));
+  s.Happens(OthersChanged{{.node = "n1", .unnamed_devices = 2}});
+  s.HasNode("n1", 1);  // One is gone, whosever it was.
+  EXPECT_EQ(s.scheduler().State().nodes[0].others.unnamed_devices, 1u);
+}
+
+// What is lost on a node that others take over is mended like any other.
+TEST_F(HostTest, WhereOthersTakeWhatATaskHasItMustLeave) {
+  Nodes({1, 1});
+  Runs(Job("a"));
+  EXPECT_EQ(s.Where("a"), "n1");
+  s.Happens(OthersChanged{{.node = "n1", .unnamed_devices = 1}});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
+  s.AllDone();
+  EXPECT_THAT(s.Pass(), ElementsAre("start a: n2"));
+}
+
+// --- A restart ---------------------------------------------------------------
+
 TEST_F(HostTest, AGangThatIsSuspendedIsFoundSo) {
   Capable({.suspend = true});
   Nodes({1});

@@ -462,5 +462,22 @@ TEST_F(SchedulerTest, RolesStartInWaves) {
   EXPECT_EQ(s.plan().tasks[1].wave, 0u);
 }
 
+// What refuses to stop before all of it has started runs from then on.
+TEST_F(SchedulerTest, ARefusedStopOfAStartingGangIsItsStart) {
+  Nodes({2});
+  s.now = 1000 * kSecond;
+  Gang a = Job("a", 2, 1, "low");
+  a.max_runtime = 100 * kSecond;
+  s.Submit(a);
+  s.Pass();
+  s.Answers("a", {0, 0}, TaskOutcome::kStarted);
+  s.Submit(Job("b", 2, 1, "high"));
+  s.Pass();
+  s.Refused(DecisionKind::kEvict, "a");
+  EXPECT_EQ(s.Phase("a"), "running");
+  EXPECT_EQ(s.Of("a").started, 1000 * kSecond);
+  EXPECT_THAT(s.PassAfter(5), ::testing::IsEmpty());
+}
+
 }  // namespace
 }  // namespace muster
