@@ -67,6 +67,19 @@ function(muster_benchmark name)
                     LIBS ${arg_LIBS} benchmark::benchmark benchmark::benchmark_main)
 endfunction()
 
+# With MUSTER_PCH, for builds from scratch: two fifths of a test's compilation is
+# the same headers. Not where one edits, since it hides a missing include.
+function(muster_precompile name)
+  if(NOT TARGET muster_test_headers)
+    file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/test_headers.cc" CONTENT "")
+    add_library(muster_test_headers OBJECT "${CMAKE_BINARY_DIR}/test_headers.cc")
+    target_link_libraries(muster_test_headers PRIVATE muster::core GTest::gmock GTest::gtest)
+    target_precompile_headers(muster_test_headers PRIVATE
+      <algorithm> <map> <string> <vector> <gmock/gmock.h> <gtest/gtest.h> <muster/muster.h>)
+  endif()
+  target_precompile_headers(${name} REUSE_FROM muster_test_headers)
+endfunction()
+
 # muster_test(name SOURCES ... [LIBS ...] [LABELS one] [TIMEOUT seconds]):
 # a GoogleTest program, each of its tests known to ctest as name/Suite.Test.
 # MUSTER_SHARED names the folder of the scenario data; a test that lacks it
@@ -77,6 +90,9 @@ function(muster_test name)
   include(GoogleTest)
   muster_executable(${name} SOURCES ${arg_SOURCES}
                     LIBS ${arg_LIBS} GTest::gmock GTest::gtest GTest::gtest_main)
+  if(MUSTER_PCH)
+    muster_precompile(${name})
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 300)
   endif()

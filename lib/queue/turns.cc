@@ -42,7 +42,7 @@ void Turns::Set(QueueIndex leaf, const Claim& claim) {
 
 void Turns::Withdraw(QueueIndex leaf) {
   Node& node = nodes_[leaf + 1];
-  if (!node.active) return;
+  if (!node.active) return UsageChanged(leaf);
   node.active = false;
   --nodes_[Above(leaf)].active_children;
   RefreshUp(leaf);

@@ -65,11 +65,4 @@ void CountDisruption(Core& core, std::string_view gang, int64_t sign) {
   if (sign > 0) core.opener.AllVictims();
 }
 
-bool AnyEditOpen(const Core& core) {
-  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
-    if (core.gangs.at(g).edits > 0) return true;
-  }
-  return false;
-}
-
 }  // namespace muster

@@ -98,9 +98,6 @@ class GangEdit {
 // A gang is stopped for another one (-1), or that was refused (1): its budgets.
 void CountDisruption(Core& core, std::string_view gang, int64_t sign);
 
-// Whether an edit is open on any gang: there is none between events and phases.
-bool AnyEditOpen(const Core& core);
-
 }  // namespace muster
 
 #endif  // MUSTER_LIB_SCHEDULER_CORE_H_

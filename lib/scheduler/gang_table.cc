@@ -57,6 +57,7 @@ void GangTable::UndoRemove(std::string_view key) {
   const GangIndex g = free_.back();
   free_.pop_back();
   by_key_.emplace(std::string(key), g);
+  records_[g].key = key;  // Of a gang without a copy UndoAdd comes next.
 }
 
 void GangTable::Put(GangIndex g, GangRecord&& record) {

@@ -48,6 +48,11 @@ class PriorityClasses {
     by_key_.erase(classes_[position].key);
     classes_[position] = {};
   }
+  // Takes back the removal of `c` from there.
+  void UndoRemove(uint32_t position, const PriorityClass& c) {
+    by_key_[c.key] = position;
+    classes_[position] = c;
+  }
   // Live gangs of the class.
   uint32_t gangs(uint32_t position) const { return gangs_[position]; }
   void CountGang(uint32_t position, int32_t sign) {

@@ -1,6 +1,7 @@
 #include "muster/scheduler.h"
 
 #include <algorithm>
+#include <cassert>
 #include <utility>
 #include <variant>
 
@@ -78,6 +79,14 @@ namespace {
 // What a submission costs, in steps of the work budget, its size aside.
 constexpr uint64_t kSubmissionSteps = 50;
 
+// What debug builds look at after each event and pass: one gang, another each
+// time. No edit is open on it, and it is in the lists that its record says.
+[[maybe_unused]] bool SampleHolds(const Core& core) {
+  if (core.gangs.limit() == 0) return true;
+  const auto g = static_cast<GangIndex>(core.version % core.gangs.limit());
+  return !core.gangs.at(g).exists || CheckGang(core, g).ok();
+}
+
 }  // namespace
 
 Scheduler::Impl::Impl(SchedulerConfig config,
@@ -112,6 +121,7 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
   ++core().version;
   if (core().now > before) Wake(core());
   core().opener.Publish(false);
+  assert(SampleHolds(core()));
   return absl::OkStatus();
 }
 
@@ -183,6 +193,7 @@ void Scheduler::Impl::Decide(Plan* plan) {
                       WorkBudget::ForQuestions(core().config.work_budget)};
   rooms->pass.Run(context, plan);
   if (!rooms->writer.empty()) ++core().version;
+  assert(SampleHolds(core()));
 }
 
 void Scheduler::Impl::Schedule(Time at, Plan* plan) {

@@ -109,7 +109,8 @@ absl::Status Take(EventContext& context, const PriorityClassRemoved& e) {
     return NotNow("priority class '", e.priority_class, "' has gangs");
   }
   const PriorityClass old = core.classes.at(known);
-  core.undo.Changed([&core, old] { core.classes.Upsert(old); });
+  core.undo.Changed(
+      [&core, known, old] { core.classes.UndoRemove(known, old); });
   core.classes.Remove(known);
   return absl::OkStatus();
 }
