@@ -1,6 +1,7 @@
 // What the law of quotas says of small trees.
 #include "lib/queue/quota_law.h"
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -224,6 +225,18 @@ TEST_F(QuotaLawTest, WhereNoKindDecidesNothingIsTakenBack) {
   queues_.Charge(b, {1}, 1);
   EXPECT_FALSE(law_.MayReclaimAtAll(a, {1}));
   EXPECT_FALSE(law_.MayReclaim(a, b, {1}));
+}
+
+TEST_F(QuotaLawTest, TheVersionRisesWithARemovalAndWhenItIsTakenBack) {
+  const Queue values = {.key = "q", .quotas = {Limit("cpu", 1)}};
+  const QueueIndex q = queues_.Upsert(values);
+  const uint64_t before = law_.version();
+  queues_.Remove(q);
+  const uint64_t removed = law_.version();
+  EXPECT_GT(removed, before);
+  queues_.UndoRemove(values);
+  EXPECT_GT(law_.version(), removed);
+  EXPECT_EQ(queues_.Find("q"), q);
 }
 
 }  // namespace
