@@ -40,25 +40,34 @@ class CoreStage {
     Happens(GangSubmitted{gang});
     return core.gangs.Find(gang.key);
   }
-  // So many tasks of its first role run from now on; false if they find no
+  // So many tasks of its first role are told to start; false if they find no
   // place.
-  bool Run(GangIndex g, uint32_t tasks) {
+  bool Start(GangIndex g, uint32_t tasks) {
     const ShapeId shape = core.SpecOf(g).prepared.shapes[0][0];
+    const uint64_t seq = core.next_seq++;
     GangEdit gang(core, g);
+    ++gang->attempts;
     for (uint32_t i = 0; i < tasks; ++i) {
-      TaskRecord task = {.task = {0, i}, .phase = TaskPhase::kRunning};
+      TaskRecord task = {.task = {0, i}, .phase = TaskPhase::kStarting};
       if (!Place(shape, &task.at)) {
         life.Stop(gang);
         return false;
       }
-      task.attempt = ++gang->attempts;
+      task.attempt = gang->attempts;
+      task.open_seq = seq;
       gang->tasks.push_back(task);
+      core.answers.Owe(g, *gang, seq, DecisionKind::kStart, "", 1);
       holdings.HoldCharged(g, task);
     }
-    gang->phase = GangPhase::kRunning;
-    gang->started = core.now;
-    gang->placed_seq = core.next_seq++;
+    gang->phase = GangPhase::kStarting;
+    gang->placed_seq = seq;
     core.placed.push_back(g);
+    return true;
+  }
+  // The same, and they run.
+  bool Run(GangIndex g, uint32_t tasks) {
+    if (!Start(g, tasks)) return false;
+    Happens(DecisionApplied{core.gangs.at(g).placed_seq});
     return true;
   }
   std::string Check() const { return std::string(CheckAll(core).message()); }
