@@ -76,6 +76,22 @@ TEST(UndoTest, ClassesRememberTheirAnswers) {
   EXPECT_TRUE(s.core.opener.empty());
 }
 
+TEST(UndoTest, GrowthIsRememberedEvenOfAGangThatLeftMeanwhile) {
+  CoreStage s;
+  s.HasNode(4);
+  ASSERT_TRUE(s.Run(s.Submit(Elastic("a", 1, 3)), 1));
+  ClassList& growing = s.core.lists.growing();
+  const QueueIndex q = s.core.queues.Find("q");
+  growing.SetQuestions(growing.First(q, false), {.effort = 2});
+  ASSERT_EQ(growing.First(q, false), kNoClass);
+  s.core.undo.Begin();
+  s.Happens(GangFinished{"a"});
+  s.core.undo.Rollback();
+  EXPECT_EQ(growing.First(q, false), kNoClass);
+  EXPECT_EQ(growing.HeadOf(q), s.core.gangs.Find("a"));
+  EXPECT_EQ(s.Check(), "");
+}
+
 TEST(UndoTest, InversesRunTheLastFirst) {
   CoreStage s;
   std::string order;
