@@ -70,6 +70,7 @@ TEST_F(GangEditTest, AGangLeavesWhenTheLastEditEnds) {
   EXPECT_EQ(s_.core.gangs.Find("a"), kNoGang);
   EXPECT_EQ(s_.core.gangs.size(), 0u);
   EXPECT_EQ(s_.core.queues.at(q_).gangs, 0u);
+  EXPECT_EQ(s_.core.classes.gangs(0), 0u);
   EXPECT_EQ(FirstWaiting(), kNoGang);
   EXPECT_TRUE(s_.core.queues.asked().IsZero());
 }
@@ -125,6 +126,21 @@ TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndHasAnEnd) {
   EXPECT_EQ(FirstWaiting(), g);
 }
 
+TEST_F(GangEditTest, WhoHasLessBeyondItsMinimumGrowsSooner) {
+  ASSERT_TRUE(s_.Run(s_.Submit(Elastic("a", 1, 4)), 3));
+  ASSERT_TRUE(s_.Run(s_.Submit(Elastic("b", 1, 4)), 2));
+  ClassList& growing = s_.core.lists.growing();
+  const GangIndex a = s_.core.gangs.Find("a"), b = s_.core.gangs.Find("b");
+  EXPECT_EQ(growing.HeadOf(q_), b);
+  {
+    GangEdit gang(s_.core, a);
+    s_.life.Drop(gang, {0, 2});
+    s_.life.Drop(gang, {0, 1});
+  }
+  EXPECT_EQ(growing.HeadOf(q_), a);
+  EXPECT_EQ(growing.at(growing.First(q_, false)).size(), 2u);
+}
+
 // --- Any changes, against lists made anew
 // -------------------------------------
 
@@ -164,6 +180,8 @@ void SomeEdit(Core& core, GangIndex g, Dice& dice) {
 void CheckLists(const Core& core) {
   const GangLists& lists = core.lists;
   std::set<std::string> nominated, asking, lacking;
+  std::multiset<GangIndex> holders, held;
+  uint32_t elastic = 0;
   Timeline::Index wakes, ends;
   size_t waiting = 0, growing = 0;
   for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
@@ -176,6 +194,8 @@ void CheckLists(const Core& core) {
     if (l.lacks) lacking.insert(r.key);
     if (l.wake_at != kForever) wakes.insert({l.wake_at, g});
     if (l.ends_at != kForever) ends.insert({l.ends_at, g});
+    if (l.holds) holders.insert(g);
+    elastic += l.elastic;
     waiting += l.waiting.queue != kNoQueue;
     growing += l.growing.queue != kNoQueue;
   }
@@ -189,6 +209,12 @@ void CheckLists(const Core& core) {
   ASSERT_EQ(keys(lists.lacking()), lacking);
   ASSERT_EQ(lists.timeline().wakes(), wakes);
   ASSERT_EQ(lists.timeline().ends(), ends);
+  for (const auto& [priority, all] : lists.holding(core.queues.Find("q"))) {
+    held.insert(all.gangs.begin(), all.gangs.end());
+    elastic -= all.elastic;
+  }
+  ASSERT_EQ(held, holders);
+  ASSERT_EQ(elastic, 0u);
   for (const ClassList* list : {&lists.waiting(), &lists.growing()}) {
     size_t gangs = 0;
     list->ForEach([&](ClassIndex c) { gangs += list->at(c).size(); });
