@@ -106,6 +106,26 @@ TEST(TurnsTest, NobodyHasATurnWithoutAClaim) {
   EXPECT_EQ(turns.next(), kNoQueue);
 }
 
+// What is used may have changed with Withdraw, too.
+TEST(TurnsTest, ALeafWithoutAClaimTellsOfItsUse) {
+  QueueTree queues(kKinds);
+  const QuotaLaw law(queues, kGpu);
+  const Resources capacity = {10, 10, 10}, demand = {1};
+  const auto order = NewDominantShareOrder(queues, law, capacity);
+  queues.Upsert({.key = "site"});
+  const QueueIndex a = queues.Upsert({.key = "a", .parent = "site"});
+  const QueueIndex mate = queues.Upsert({.key = "mate", .parent = "site"});
+  const QueueIndex other = queues.Upsert({.key = "other"});
+  Turns turns(queues, *order);
+  turns.Clear();
+  turns.Set(a, {Rank("x", 1), &demand});
+  turns.Set(other, {Rank("y", 2), &demand});
+  EXPECT_EQ(turns.next(), a);
+  queues.Charge(mate, {5}, 1);
+  turns.Withdraw(mate);
+  EXPECT_EQ(turns.next(), other);
+}
+
 // --- Against a naive tournament
 // -----------------------------------------------
 
