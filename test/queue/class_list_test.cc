@@ -1,0 +1,366 @@
+// Classes of gangs that ask for something, by example and against a list that
+// is sorted and searched anew for every question.
+#include "lib/queue/class_list.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "test/property/dice.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
+using ::testing::UnorderedElementsAreArray;
+
+constexpr uint8_t kBothQuestions = Questions::kRoom | Questions::kVictims;
+
+// In queue 1, by time.
+GangRank Rank(GangIndex g, Time submitted) {
+  static const std::vector<std::string> kNames = {"a", "b", "c", "d", "e", "f",
+                                                  "g", "h", "i", "j", "k", "l"};
+  return {.submitted = submitted, .key = kNames[g], .gang = g};
+}
+
+ClassKey Key(uint32_t spec) { return {.queue = 1, .spec = spec}; }
+
+class ClassListTest : public testing::Test {
+ protected:
+  GangNodes nodes_;
+  ClassList list_{nodes_};
+};
+
+TEST_F(ClassListTest, WhoJoinsAClosedClassOpensNothing) {
+  const ClassIndex c = list_.Add(Key(0), Rank(0, 10), kBothQuestions);
+  EXPECT_EQ(list_.First(1, false), c);
+  list_.Close(c, kBothQuestions);
+  EXPECT_EQ(list_.Add(Key(0), Rank(1, 5), kBothQuestions), c);
+  EXPECT_EQ(list_.at(c).first().gang, 1u);
+  EXPECT_EQ(list_.at(c).size(), 2u);
+  EXPECT_EQ(list_.First(1, false), kNoClass);
+  EXPECT_THAT(list_.open_queues(), IsEmpty());
+}
+
+TEST_F(ClassListTest, AStrictQueueAsksItsHeadOrNobody) {
+  const ClassIndex head = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  const ClassIndex next = list_.Add(Key(1), Rank(1, 2), kBothQuestions);
+  EXPECT_EQ(list_.First(1, true), head);
+  list_.Close(head, kBothQuestions);
+  EXPECT_EQ(list_.First(1, true), kNoClass);
+  EXPECT_EQ(list_.First(1, false), next);
+  EXPECT_TRUE(list_.IsHead(head));
+  EXPECT_EQ(list_.HeadOf(1), 0u);
+  list_.Remove(head, 0);
+  EXPECT_EQ(list_.First(1, true), next);
+}
+
+TEST_F(ClassListTest, AQuestionThatIsPutOffIsNotAsked) {
+  const ClassIndex c = list_.Add(Key(0), Rank(0, 1), Questions::kVictims);
+  list_.Open(c, Questions::kPutOff);
+  list_.Close(c, Questions::kVictims);
+  EXPECT_EQ(list_.First(1, false), kNoClass);
+  EXPECT_THAT(list_.put_off(), ElementsAre(c));
+  list_.Remove(c, 0);
+  EXPECT_THAT(list_.put_off(), IsEmpty());
+}
+
+TEST_F(ClassListTest, ALeafChangesWhenTheFirstGangOfAnOpenClassDoes) {
+  const ClassIndex c = list_.Add(Key(0), Rank(0, 5), Questions::kRoom);
+  EXPECT_THAT(list_.TakeChangedQueues(), ElementsAre(1));
+  list_.Add(Key(0), Rank(1, 6), 0);
+  EXPECT_THAT(list_.TakeChangedQueues(), IsEmpty()) << "it is not the first";
+  list_.Remove(c, 0);
+  list_.Open(c, Questions::kVictims);
+  EXPECT_THAT(list_.TakeChangedQueues(), ElementsAre(1)) << "once";
+  list_.Close(c, Questions::kVictims);
+  EXPECT_THAT(list_.TakeChangedQueues(), IsEmpty()) << "it still asks";
+}
+
+TEST_F(ClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
+  const ClassIndex c = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  const Questions answer = {.open = Questions::kPutOff,
+                            .effort = 3,
+                            .retry_at = 70,
+                            .reason = {.code = ReasonCode::kInsufficient}};
+  list_.SetQuestions(c, answer);
+  list_.Mark();
+  list_.Remove(c, 0);
+  EXPECT_THAT(list_.retries(), IsEmpty());
+  const ClassIndex again = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  EXPECT_TRUE(list_.at(again).untold());
+  list_.SetRetry(again, 80);
+  list_.Rollback();
+  EXPECT_THAT(list_.retries(), ElementsAre(std::pair(Time{70}, again)));
+  EXPECT_THAT(list_.put_off(), ElementsAre(again));
+  EXPECT_EQ(list_.at(again).questions().effort, 3u);
+  EXPECT_EQ(list_.First(1, false), kNoClass);
+}
+
+TEST_F(ClassListTest, WithoutAMarkNothingIsPutBack) {
+  const ClassIndex c = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  list_.Mark();
+  list_.Close(c, Questions::kRoom);
+  list_.Unmark();
+  list_.Mark();
+  list_.Rollback();
+  EXPECT_EQ(list_.at(c).questions().open, Questions::kVictims);
+}
+
+// --- Against a naive list
+// -----------------------------------------------------
+
+struct NaiveClass {
+  ClassKey key{};
+  ClassIndex index = kNoClass;
+  const GangClass* object = nullptr;
+  std::vector<GangRank> gangs{};  // Sorted.
+  Questions questions{};
+
+  bool asks() const { return (questions.open & kBothQuestions) != 0; }
+};
+
+constexpr uint32_t kGangs = 12, kQueues = 4, kSpecs = 3;
+
+class Pair {
+ public:
+  explicit Pair(uint64_t seed) : dice_(seed), home_(kGangs) {}
+
+  void Step() {
+    switch (dice_.Below(8)) {
+      case 0:
+      case 1:
+      case 2:
+        Move(dice_.Below(kGangs));
+        break;
+      case 3:
+        if (mark_) {
+          TakeBack();
+        } else {
+          mark_ = Saved{home_, classes_};
+          list_.Mark();
+        }
+        break;
+      default:
+        if (classes_.empty()) return;
+        const auto before = OpenViews();
+        Ask(classes_[dice_.Below(Size())]);
+        Note(before);
+    }
+  }
+
+  // Everything the list tells is what is true.
+  void Check() {
+    std::set<ClassIndex> put_off;
+    std::set<std::pair<Time, ClassIndex>> retries;
+    std::vector<ClassIndex> by_queue[kQueues], by_spec[kSpecs];
+    std::set<QueueIndex> open;
+    for (const NaiveClass& c : classes_) {
+      CheckClass(c);
+      by_queue[c.key.queue].push_back(c.index);
+      by_spec[c.key.spec].push_back(c.index);
+      if (c.asks()) open.insert(c.key.queue);
+      if ((c.questions.open & Questions::kPutOff) != 0) put_off.insert(c.index);
+      const Time at = c.questions.retry_at;
+      if (at != kForever) retries.insert({at, c.index});
+    }
+    EXPECT_THAT(list_.open_queues(), UnorderedElementsAreArray(open));
+    EXPECT_THAT(list_.put_off(), ElementsAreArray(put_off));
+    EXPECT_THAT(list_.retries(), ElementsAreArray(retries));
+    for (QueueIndex q = 0; q < kQueues; ++q) {
+      std::vector<ClassIndex> told;
+      list_.ForEach(q, [&](ClassIndex c) { told.push_back(c); });
+      EXPECT_THAT(told, UnorderedElementsAreArray(by_queue[q]));
+      CheckLeaf(q);
+    }
+    for (uint32_t spec = 0; spec < kSpecs; ++spec) {
+      EXPECT_THAT(list_.OfSpec(spec), UnorderedElementsAreArray(by_spec[spec]));
+      EXPECT_TRUE(by_spec[spec].empty() || spec < list_.spec_limit());
+    }
+    if (!dice_.OneIn(3)) return;
+    EXPECT_THAT(list_.TakeChangedQueues(), UnorderedElementsAreArray(changed_));
+    changed_.clear();
+  }
+  uint32_t taken_back() const { return taken_back_; }
+
+ private:
+  // The classes that ask something, and their first gangs.
+  using View = std::set<std::pair<ClassIndex, GangIndex>>;
+  struct Saved {
+    std::vector<std::optional<ClassKey>> home{};
+    std::vector<NaiveClass> classes{};
+  };
+
+  uint32_t Size() const { return static_cast<uint32_t>(classes_.size()); }
+  std::vector<NaiveClass>::iterator At(const ClassKey& key) {
+    return std::find_if(classes_.begin(), classes_.end(),
+                        [&](const auto& c) { return c.key == key; });
+  }
+  GangRank RankOf(GangIndex g, const ClassKey& key) const {
+    GangRank rank = Rank(g, g * 7 % 3);
+    rank.priority = static_cast<int32_t>(key.priority_class);
+    rank.surplus = key.spec * g % 2;
+    return rank;
+  }
+
+  void Put(GangIndex g, const ClassKey& key, uint8_t open) {
+    const auto before = OpenViews();
+    auto it = At(key);
+    const ClassIndex c = list_.Add(key, RankOf(g, key), open);
+    if (it == classes_.end()) {
+      it = classes_.insert(it, {key, c, &list_.at(c), {}, {.open = open}});
+    }
+    it->gangs.push_back(RankOf(g, key));
+    std::sort(it->gangs.begin(), it->gangs.end());
+    home_[g] = key;
+    Note(before);
+  }
+  void Take(GangIndex g) {
+    const auto before = OpenViews();
+    const auto it = At(*home_[g]);
+    list_.Remove(it->index, g);
+    std::erase_if(it->gangs, [&](const auto& rank) { return rank.gang == g; });
+    if (it->gangs.empty()) classes_.erase(it);
+    home_[g].reset();
+    Note(before);
+  }
+  void Move(GangIndex g) {
+    if (home_[g]) return Take(g);
+    const ClassKey key = {dice_.Below(kQueues), dice_.Below(2),
+                          dice_.Below(kSpecs), dice_.OneIn(5) ? g : kNoGang};
+    Put(g, key, static_cast<uint8_t>(dice_.Below(4)));
+  }
+  void Ask(NaiveClass& c) {
+    const auto some = static_cast<uint8_t>(dice_.Below(8));
+    const Time at = dice_.OneIn(3) ? kForever : dice_.In(1, 5);
+    const Reason reason = {.code = ReasonCode::kBudget, .needed = at};
+    switch (dice_.Below(5)) {
+      case 0:
+        c.questions.open |= some;
+        return list_.Open(c.index, some);
+      case 1:
+        c.questions.open &= static_cast<uint8_t>(~some);
+        return list_.Close(c.index, some);
+      case 2:
+        c.questions.retry_at = at;
+        return list_.SetRetry(c.index, at);
+      case 3:
+        c.questions.reason = reason;
+        return list_.SetReason(c.index, reason);
+      default:
+        c.questions = {some, dice_.Below(9), at, reason};
+        return list_.SetQuestions(c.index, c.questions);
+    }
+  }
+  // As an owner does: first the gangs, then the questions.
+  void TakeBack() {
+    if (dice_.OneIn(4)) {
+      list_.Unmark();
+      mark_.reset();
+      return;
+    }
+    for (GangIndex g = 0; g < kGangs; ++g) {
+      if (home_[g] && home_[g] != mark_->home[g]) Take(g);
+    }
+    for (GangIndex g = 0; g < kGangs; ++g) {
+      if (!home_[g] && mark_->home[g]) Put(g, *mark_->home[g], kBothQuestions);
+    }
+    const auto before = OpenViews();
+    list_.Rollback();
+    for (NaiveClass& old : mark_->classes) {
+      At(old.key)->questions = old.questions;
+    }
+    Note(before);
+    mark_.reset();
+    ++taken_back_;
+  }
+
+  // By queue.
+  std::vector<View> OpenViews() const {
+    std::vector<View> views(kQueues);
+    for (const NaiveClass& c : classes_) {
+      if (!c.asks()) continue;
+      views[c.key.queue].insert({c.index, c.gangs.front().gang});
+    }
+    return views;
+  }
+  void Note(const std::vector<View>& before) {
+    const std::vector<View> now = OpenViews();
+    for (QueueIndex q = 0; q < kQueues; ++q) {
+      if (before[q] != now[q]) changed_.insert(q);
+    }
+  }
+  void CheckClass(const NaiveClass& c) {
+    const GangClass& cls = list_.at(c.index);
+    EXPECT_EQ(list_.Find(c.key), c.index);
+    EXPECT_EQ(&cls, c.object);
+    EXPECT_EQ(cls.key(), c.key);
+    EXPECT_EQ(cls.size(), c.gangs.size());
+    EXPECT_EQ(cls.first().gang, c.gangs.front().gang);
+    EXPECT_EQ(cls.questions().open, c.questions.open);
+    EXPECT_EQ(cls.questions().effort, c.questions.effort);
+    EXPECT_EQ(cls.questions().retry_at, c.questions.retry_at);
+    EXPECT_EQ(cls.questions().reason, c.questions.reason);
+    EXPECT_EQ(cls.untold(), c.questions.reason == Reason());
+  }
+  void CheckLeaf(QueueIndex q) {
+    std::vector<const NaiveClass*> order;
+    for (const NaiveClass& c : classes_) {
+      if (c.key.queue == q) order.push_back(&c);
+    }
+    std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
+      return a->gangs.front() < b->gangs.front();
+    });
+    const auto open = std::find_if(order.begin(), order.end(),
+                                   [](const auto* c) { return c->asks(); });
+    EXPECT_EQ(list_.First(q, false),
+              open == order.end() ? kNoClass : (*open)->index);
+    if (order.empty()) return;
+    EXPECT_EQ(list_.First(q, true),
+              order[0]->asks() ? order[0]->index : kNoClass);
+    EXPECT_EQ(list_.HeadOf(q), order[0]->gangs.front().gang);
+    const GangRank rank = RankOf(dice_.Below(kGangs), {});
+    uint32_t ahead = 0;
+    for (const NaiveClass* c : order) {
+      EXPECT_EQ(list_.IsHead(c->index), c == order[0]);
+      for (const GangRank& other : c->gangs) ahead += other < rank;
+    }
+    EXPECT_EQ(list_.CountAhead(q, rank), ahead);
+  }
+
+  Dice dice_;
+  GangNodes nodes_;
+  ClassList list_{nodes_};
+  std::vector<NaiveClass> classes_;
+  std::vector<std::optional<ClassKey>> home_;  // By gang.
+  std::set<QueueIndex> changed_;
+  std::optional<Saved> mark_;
+  uint32_t taken_back_ = 0;
+};
+
+TEST(ClassListPropertyTest, TellsWhatANaiveListTells) {
+  uint32_t taken_back = 0;
+  for (uint64_t seed = 1; seed <= 60; ++seed) {
+    Pair pair(seed);
+    for (int step = 0; step < 100; ++step) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << " step " << step);
+      pair.Step();
+      pair.Check();
+      if (testing::Test::HasFailure()) return;
+    }
+    taken_back += pair.taken_back();
+  }
+  EXPECT_GT(taken_back, 100u);
+}
+
+}  // namespace
+}  // namespace muster

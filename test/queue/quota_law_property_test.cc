@@ -1,0 +1,206 @@
+// The law of quotas, against a book that adds up a list of charges for every
+// question.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "lib/queue/quota_law.h"
+#include "test/queue/quota_world.h"
+
+namespace muster {
+namespace {
+
+// Calls f(world) after every change of many small worlds.
+template <class F>
+void InManyWorlds(F&& f) {
+  for (uint64_t seed = 1; seed <= 600; ++seed) {
+    SCOPED_TRACE(testing::Message() << "seed " << seed);
+    World world(seed);
+    for (int step = 0; step < 50; ++step) {
+      world.Change();
+      f(world);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  }
+}
+
+std::string Named(const World& w, const LimitExcess& excess) {
+  if (!excess) return "";
+  return w.tree().at(excess.queue).queue.key + " " + kKinds[excess.kind];
+}
+
+TEST(QuotaLawPropertyTest, TheRoomIsWhatTheChargesLeave) {
+  uint32_t bounded = 0, full = 0;
+  InManyWorlds([&](World& w) {
+    const std::string q = w.SomeQueue();
+    for (const Ledger ledger : {Ledger::kLater, Ledger::kBoth}) {
+      Resources room;
+      const bool any = w.law().Room(w.At(q), ledger, &room);
+      bool expected = false;
+      for (uint32_t k = 0; k < kKinds.size(); ++k) {
+        const auto left = w.book().Room(q, k, ledger == Ledger::kBoth);
+        ASSERT_EQ(room[k], left.value_or(QueueTree::kUnbounded)) << q << k;
+        expected |= left.has_value();
+        full += left == 0;
+      }
+      ASSERT_EQ(any, expected);
+      bounded += any;
+    }
+  });
+  EXPECT_GT(bounded, 5000u);
+  EXPECT_GT(full, 500u);
+}
+
+TEST(QuotaLawPropertyTest, WhatIsOverALimitIsOverThatOfTheBook) {
+  uint32_t over = 0, now = 0, never = 0;
+  InManyWorlds([&](World& w) {
+    const std::string q = w.SomeQueue();
+    const Amounts demand = w.SomeAmounts();
+    const Resources asked = ToResources(demand);
+    const LimitExcess ever = w.law().NeverWithin(w.At(q), asked);
+    NaiveBook unused = w.book();
+    unused.charges.clear();
+    ASSERT_EQ(Named(w, ever), unused.OverLimit(q, demand, demand, true));
+    never += static_cast<bool>(ever);
+    for (const bool both : {false, true}) {
+      const Ledger ledger = both ? Ledger::kBoth : Ledger::kLater;
+      const auto then = w.law().OverLimit(w.At(q), asked, ledger);
+      ASSERT_EQ(Named(w, then), w.book().OverLimit(q, demand, demand, both));
+      over += static_cast<bool>(then);
+      const auto held = w.law().OverLimitNow(w.At(q), asked, ledger);
+      ASSERT_EQ(Named(w, held),
+                w.book().OverLimit(q, demand, Amounts(kKinds.size()), both));
+      now += static_cast<bool>(held);
+    }
+  });
+  EXPECT_GT(over, 1000u);
+  EXPECT_GT(now, 300u);
+  EXPECT_GT(never, 100u);
+}
+
+TEST(QuotaLawPropertyTest, GuaranteesAreThoseOfTheBook) {
+  uint32_t within = 0, reclaim = 0, lose = 0, at_all = 0;
+  InManyWorlds([&](World& w) {
+    const std::string taker = w.SomeLeaf(), victim = w.SomeLeaf();
+    const Amounts demand = w.SomeAmounts(), held = w.SomeAmounts();
+    const Resources asked = ToResources(demand), its = ToResources(held);
+    const QueueIndex t = w.At(taker), v = w.At(victim);
+    const NaiveBook& book = w.book();
+    ASSERT_EQ(w.law().Within(t, asked), book.Within(taker, demand));
+    ASSERT_EQ(w.law().DecidingKind(asked), book.Decides(demand));
+    ASSERT_EQ(w.law().MayReclaimAtAll(t, asked),
+              book.MayReclaimAtAll(taker, demand));
+    within += book.Within(taker, demand);
+    at_all += book.MayReclaimAtAll(taker, demand);
+    if (t == v) return;
+    const bool may = w.law().MayReclaim(t, v, asked);
+    ASSERT_EQ(may, book.MayReclaim(taker, victim, demand));
+    ASSERT_EQ(w.law().MayLose(v, t, asked, its),
+              book.MayLose(victim, taker, demand, held));
+    ASSERT_TRUE(!may || w.law().MayReclaimAtAll(t, asked));
+    reclaim += may;
+    lose += may && w.law().MayLose(v, t, asked, its);
+  });
+  EXPECT_GT(within, 500u);
+  EXPECT_GT(at_all, 500u);
+  EXPECT_GT(reclaim, 200u);
+  EXPECT_GT(lose, 100u);
+}
+
+TEST(QuotaLawPropertyTest, AnOverlayAnswersAsIfItHadBeenCharged) {
+  InManyWorlds([](World& w) {
+    QuotaOverlay overlay(w.tree());
+    NaiveBook book = w.book();
+    for (int i = 0; i < 3; ++i) {
+      const std::string q = w.SomeQueue();
+      const Amounts amount = w.SomeAmounts();
+      overlay.Charge(w.At(q), ToResources(amount), 1);
+      book.charges.push_back({q, amount, false});
+    }
+    if (!book.charges.empty() && !book.charges.front().releasing) {
+      const NaiveCharge gone = book.charges.front();
+      overlay.Charge(w.At(gone.queue), ToResources(gone.amount), -1);
+      book.charges.erase(book.charges.begin());
+    }
+    const std::string q = w.SomeQueue(), other = w.SomeQueue();
+    const Amounts demand = w.SomeAmounts(), held = w.SomeAmounts();
+    const Resources asked = ToResources(demand);
+    Resources room;
+    w.law().Room(w.At(q), Ledger::kBoth, &room, &overlay);
+    for (uint32_t k = 0; k < kKinds.size(); ++k) {
+      ASSERT_EQ(room[k], book.Room(q, k, true).value_or(QueueTree::kUnbounded));
+    }
+    ASSERT_EQ(
+        Named(w, w.law().OverLimit(w.At(q), asked, Ledger::kLater, &overlay)),
+        book.OverLimit(q, demand, demand, false));
+    ASSERT_EQ(w.law().Within(w.At(q), asked, &overlay), book.Within(q, demand));
+    ASSERT_EQ(w.law().MayLose(w.At(other), w.At(q), asked, ToResources(held),
+                              &overlay),
+              book.MayLose(other, q, demand, held));
+  });
+}
+
+// What `v` lost to `t` it cannot take back from the gang that took it.
+TEST(QuotaLawPropertyTest, NoTwoGangsTakeFromEachOtherInTurn) {
+  uint32_t taken = 0;
+  InManyWorlds([&](World& w) {
+    const std::string taker = w.SomeLeaf(), victim = w.SomeLeaf();
+    const QueueIndex t = w.At(taker), v = w.At(victim);
+    if (t == v) return;
+    const Amounts demand = w.SomeAmounts();
+    const Resources asked = ToResources(demand);
+    for (const NaiveCharge& held : w.book().charges) {
+      const Resources its = ToResources(held.amount);
+      if (held.queue != victim || held.releasing ||
+          !w.law().MayReclaim(t, v, asked) ||
+          !w.law().MayLose(v, t, asked, its)) {
+        continue;
+      }
+      ++taken;
+      QuotaOverlay after(w.tree());
+      after.Charge(t, asked, 1);
+      after.Charge(v, its, -1);
+      ASSERT_FALSE(w.law().MayLose(t, v, its, asked, &after));
+    }
+  });
+  EXPECT_GT(taken, 50u);
+}
+
+// All answers about one demand.
+std::vector<int64_t> AllAnswers(const World& w, const Resources& demand) {
+  std::vector<int64_t> all;
+  for (const auto& [key, queue] : w.book().queues) {
+    const QueueIndex q = w.At(key);
+    Resources room;
+    w.law().Room(q, Ledger::kBoth, &room);
+    for (uint32_t k = 0; k < kKinds.size(); ++k) all.push_back(room[k]);
+    all.push_back(w.law().Within(q, demand));
+    all.push_back(w.law().MayReclaimAtAll(q, demand));
+    for (const auto& [other, values] : w.book().queues) {
+      all.push_back(w.law().MayReclaim(q, w.At(other), demand));
+    }
+  }
+  return all;
+}
+
+TEST(QuotaLawPropertyTest, TheVersionRisesWhenAnAnswerChanges) {
+  uint32_t changed = 0;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    World w(seed);
+    for (int step = 0; step < 50; ++step) {
+      const Resources demand = ToResources(w.SomeAmounts());
+      const uint64_t version = w.law().version();
+      const std::vector<int64_t> before = AllAnswers(w, demand);
+      w.Change();
+      ASSERT_GE(w.law().version(), version);
+      if (AllAnswers(w, demand) == before) continue;
+      ++changed;
+      ASSERT_GT(w.law().version(), version) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(changed, 1000u);
+}
+
+}  // namespace
+}  // namespace muster

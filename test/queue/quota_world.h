@@ -1,0 +1,291 @@
+// A book of quotas that adds up a list of charges for every question, and trees
+// of queues under random changes beside it.
+#ifndef MUSTER_TEST_QUEUE_QUOTA_WORLD_H_
+#define MUSTER_TEST_QUEUE_QUOTA_WORLD_H_
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "lib/queue/quota_law.h"
+#include "test/property/dice.h"
+
+namespace muster {
+
+__extension__ typedef __int128 Sum;
+using Amounts = std::vector<int64_t>;  // By kind.
+
+inline const std::vector<std::string> kKinds = {"cpu", "memory", "gpu"};
+
+struct NaiveCharge {
+  std::string queue{};
+  Amounts amount{};
+  bool releasing = false;
+};
+
+struct NaiveBook {
+  std::map<std::string, Queue> queues{};
+  std::vector<NaiveCharge> charges{};
+  size_t device_kind = 0;
+
+  // The queue, and those above it.
+  std::vector<std::string> PathOf(const std::string& key) const {
+    std::vector<std::string> path;
+    for (std::string k = key; !k.empty(); k = queues.at(k).parent) {
+      path.push_back(k);
+    }
+    return path;
+  }
+  bool IsAbove(const std::string& above, const std::string& key) const {
+    const auto path = PathOf(key);
+    return std::find(path.begin(), path.end(), above) != path.end();
+  }
+  // The path of `key` without what it shares with that of `other`.
+  std::vector<std::string> Apart(const std::string& key,
+                                 const std::string& other) const {
+    auto path = PathOf(key);
+    std::erase_if(path, [&](const auto& k) { return IsAbove(k, other); });
+    return path;
+  }
+  Sum Used(const std::string& key, size_t kind, bool both) const {
+    Sum used = 0;
+    for (const NaiveCharge& c : charges) {
+      if ((both || !c.releasing) && IsAbove(key, c.queue)) {
+        used += c.amount[kind];
+      }
+    }
+    return used;
+  }
+  std::optional<int64_t> Said(const std::string& key, size_t kind,
+                              std::optional<int64_t> Quota::* what) const {
+    for (const Quota& quota : queues.at(key).quotas) {
+      if (quota.resource == kKinds[kind]) return quota.*what;
+    }
+    return std::nullopt;
+  }
+  std::optional<int64_t> Limit(const std::string& key, size_t kind) const {
+    return Said(key, kind, &Quota::limit);
+  }
+  std::optional<int64_t> Guarantee(const std::string& key, size_t kind) const {
+    return Said(key, kind, &Quota::guarantee);
+  }
+
+  // The least that is left on the path, if anything is bounded.
+  std::optional<Sum> Room(const std::string& key, size_t kind,
+                          bool both) const {
+    std::optional<Sum> room;
+    for (const std::string& k : PathOf(key)) {
+      const auto limit = Limit(k, kind);
+      if (!limit) continue;
+      const Sum left = std::max<Sum>(*limit - Used(k, kind, both), 0);
+      room = std::min(left, room.value_or(left));
+    }
+    return room;
+  }
+  // Whose limit does not hold with `more` beside what is used.
+  std::string OverLimit(const std::string& key, const Amounts& asked,
+                        const Amounts& more, bool both) const {
+    for (const std::string& k : PathOf(key)) {
+      for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+        const auto limit = Limit(k, kind);
+        if (asked[kind] == 0 || !limit) continue;
+        if (Used(k, kind, both) + more[kind] > *limit) {
+          return k + " " + kKinds[kind];
+        }
+      }
+    }
+    return "";
+  }
+  bool Within(const std::string& key, const Amounts& demand) const {
+    bool says = false;
+    for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+      const auto guarantee = Guarantee(key, kind);
+      if (demand[kind] == 0 || !guarantee) continue;
+      says = true;
+      if (Used(key, kind, false) + demand[kind] > *guarantee) return false;
+    }
+    return says;
+  }
+  bool IsContested(size_t kind) const {
+    for (const auto& [a, queue] : queues) {
+      for (const auto& [b, other] : queues) {
+        if (a != b && queue.parent == other.parent && Guarantee(a, kind)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+  size_t Decides(const Amounts& demand) const {
+    if (device_kind < kKinds.size() && demand[device_kind] > 0) {
+      return device_kind;
+    }
+    for (size_t kind = 0; kind < kKinds.size(); ++kind) {
+      if (demand[kind] > 0 && IsContested(kind)) return kind;
+    }
+    return kKinds.size();
+  }
+  bool IsOwed(const std::string& key, size_t kind, int64_t demand) const {
+    const auto guarantee = Guarantee(key, kind);
+    return guarantee && Used(key, kind, false) + demand <= *guarantee;
+  }
+  bool MayReclaimAtAll(const std::string& taker, const Amounts& demand) const {
+    const size_t kind = Decides(demand);
+    if (kind == kKinds.size()) return false;
+    const auto path = PathOf(taker);
+    return std::any_of(path.begin(), path.end(), [&](const auto& k) {
+      return IsOwed(k, kind, demand[kind]);
+    });
+  }
+  // Whether all of them hold more than they are guaranteed.
+  bool Exceed(const std::vector<std::string>& path, size_t kind) const {
+    return kind == kKinds.size() ||
+           std::all_of(path.begin(), path.end(), [&](const auto& k) {
+             return Used(k, kind, false) > Guarantee(k, kind).value_or(0);
+           });
+  }
+  bool MayReclaim(const std::string& taker, const std::string& victim,
+                  const Amounts& demand) const {
+    const size_t kind = Decides(demand);
+    if (kind == kKinds.size()) return false;
+    auto path = Apart(taker, victim);
+    std::erase_if(path, [&](const auto& k) { return !Guarantee(k, kind); });
+    return !path.empty() && IsOwed(path.back(), kind, demand[kind]) &&
+           Exceed(Apart(victim, taker), kind);
+  }
+  bool MayLose(const std::string& victim, const std::string& taker,
+               const Amounts& demand, const Amounts& held) const {
+    return Exceed(Apart(victim, taker), Decides(demand)) &&
+           Exceed(Apart(victim, taker), Decides(held));
+  }
+};
+
+inline Resources ToResources(const Amounts& amounts) {
+  Resources all;
+  for (uint32_t k = 0; k < amounts.size(); ++k) all.Set(k, amounts[k]);
+  return all;
+}
+
+// A tree under random changes, and the book of them.
+class World {
+ public:
+  explicit World(uint64_t seed)
+      : dice_(seed), scale_(dice_.OneIn(3) ? int64_t{1} << 55 : 1) {
+    for (int i = 0; i < 4; ++i) PutQueue();
+  }
+
+  Amounts SomeAmounts() {
+    Amounts amounts;
+    for (size_t k = 0; k < kKinds.size(); ++k) {
+      amounts.push_back(dice_.OneIn(3) ? dice_.In(1, 4) * scale_ : 0);
+    }
+    return amounts;
+  }
+  std::string SomeQueue() {
+    return std::next(book_.queues.begin(), dice_.Below(Count()))->first;
+  }
+  std::string SomeLeaf() {
+    while (true) {
+      const std::string key = SomeQueue();
+      if (IsLeaf(key)) return key;
+    }
+  }
+  uint32_t Count() const { return static_cast<uint32_t>(book_.queues.size()); }
+  const NaiveBook& book() const { return book_; }
+  const QueueTree& tree() const { return tree_; }
+  const QuotaLaw& law() const { return law_; }
+  QueueIndex At(const std::string& key) const { return tree_.Find(key); }
+  bool IsLeaf(const std::string& key) const { return tree_.IsLeaf(At(key)); }
+
+  void Change() {
+    switch (dice_.Below(6)) {
+      case 0:
+        return PutQueue();
+      case 1:
+        return RemoveQueue();
+      case 2:
+      case 3:
+        return AddCharge(SomeQueue(), SomeAmounts(), dice_.OneIn(3));
+      case 4:
+        return TakeCharge();
+      default:
+        return PutAndTakeBack();
+    }
+  }
+  void AddCharge(const std::string& key, const Amounts& amount, bool releases) {
+    if (book_.charges.size() == 12) return;
+    book_.charges.push_back({key, amount, releases});
+    Tell(book_.charges.back(), 1);
+  }
+
+ private:
+  void Tell(const NaiveCharge& c, int64_t sign) {
+    if (c.releasing) {
+      tree_.ChargeReleasing(At(c.queue), ToResources(c.amount), sign);
+    } else {
+      tree_.Charge(At(c.queue), ToResources(c.amount), sign);
+    }
+  }
+  void TakeCharge() {
+    if (book_.charges.empty()) return;
+    const auto it = book_.charges.begin() +
+                    dice_.Below(static_cast<uint32_t>(book_.charges.size()));
+    Tell(*it, -1);
+    book_.charges.erase(it);
+  }
+  std::optional<int64_t> SomeQuota() {
+    if (dice_.OneIn(2)) return std::nullopt;
+    return dice_.In(0, 10) * scale_;
+  }
+  Queue SomeValues(const std::string& key) {
+    Queue queue{.key = key};
+    if (Count() > 0 && !dice_.OneIn(4)) queue.parent = SomeQueue();
+    if (book_.queues.contains(key) && !queue.parent.empty() &&
+        book_.IsAbove(key, queue.parent)) {
+      queue.parent.clear();
+    }
+    for (const std::string& kind : kKinds) {
+      if (dice_.OneIn(2)) continue;
+      Quota& quota = queue.quotas.emplace_back();
+      quota.resource = kind;
+      quota.limit = SomeQuota();
+      quota.guarantee = SomeQuota();
+    }
+    return queue;
+  }
+  void PutQueue() {
+    const Queue queue = SomeValues(std::string(1, 'a' + dice_.Below(8)));
+    book_.queues[queue.key] = queue;
+    tree_.Upsert(queue);
+  }
+  void RemoveQueue() {
+    const std::string key = SomeQueue();
+    if (Count() == 1 || !IsLeaf(key)) return;
+    if (std::any_of(book_.charges.begin(), book_.charges.end(),
+                    [&](const auto& c) { return c.queue == key; })) {
+      return;
+    }
+    tree_.Remove(At(key));
+    if (dice_.OneIn(2)) {
+      tree_.UndoRemove(book_.queues.at(key));
+    } else {
+      book_.queues.erase(key);
+    }
+  }
+  void PutAndTakeBack() { tree_.UndoAdd(tree_.Upsert(SomeValues("z"))); }
+
+  Dice dice_;
+  const int64_t scale_;
+  NaiveBook book_{.device_kind = dice_.OneIn(4) ? kKinds.size() : 2};
+  QueueTree tree_{kKinds};
+  QuotaLaw law_{tree_, static_cast<ResourceKind>(book_.device_kind)};
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TEST_QUEUE_QUOTA_WORLD_H_

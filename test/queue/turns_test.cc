@@ -1,0 +1,303 @@
+// Whose turn it is, against comparing all queues anew.
+#include "lib/queue/turns.h"
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "lib/queue/queue_order.h"
+#include "lib/queue/quota_law.h"
+#include "test/property/dice.h"
+
+namespace muster {
+namespace {
+
+const std::vector<std::string> kKinds = {"cpu", "memory", "gpu"};
+constexpr ResourceKind kGpu = 2;
+
+// A gang with this key, whose place among gangs is its `submitted`.
+GangRank Rank(const std::string& key, Time submitted, int32_t priority = 0) {
+  return {.priority = priority, .submitted = submitted, .key = key};
+}
+
+class QueueOrderTest : public testing::Test {
+ protected:
+  QueueIndex Put(std::string key, uint32_t weight = 1,
+                 std::optional<int64_t> gpus = std::nullopt) {
+    Queue queue{.key = std::move(key), .weight = weight};
+    if (gpus) queue.quotas = {{.resource = "gpu", .guarantee = gpus}};
+    return queues_.Upsert(queue);
+  }
+  // Whether a's turn with a gang is before that of b.
+  bool Before(QueueIndex a, const GangRank& first, QueueIndex b,
+              const GangRank& second) {
+    const auto x = order_->TurnOf(a, {first, &demand_});
+    const auto y = order_->TurnOf(b, {second, &demand_});
+    EXPECT_NE(order_->Before(x, y), order_->Before(y, x)) << "it is total";
+    return order_->Before(x, y);
+  }
+
+  const Resources capacity_ = {10, 0, 8};
+  const Resources demand_ = {1, 0, 2};
+  QueueTree queues_{kKinds};
+  QuotaLaw law_{queues_, kGpu};
+  const std::unique_ptr<QueueOrder> order_ =
+      NewDominantShareOrder(queues_, law_, capacity_);
+};
+
+TEST_F(QueueOrderTest, AGuaranteeComesBeforePriority) {
+  const QueueIndex owed = Put("owed", 1, 2), other = Put("other");
+  EXPECT_TRUE(Before(owed, Rank("a", 9), other, Rank("b", 1, 100)));
+  queues_.Charge(owed, {0, 0, 1}, 1);
+  EXPECT_FALSE(Before(owed, Rank("a", 9), other, Rank("b", 1, 100)))
+      << "it would have more than its guarantee";
+}
+
+TEST_F(QueueOrderTest, PriorityComesBeforeTheShare) {
+  const QueueIndex a = Put("a"), b = Put("b");
+  queues_.Charge(a, {5}, 1);
+  EXPECT_TRUE(Before(a, Rank("a", 9, 1), b, Rank("b", 1)));
+  EXPECT_FALSE(Before(a, Rank("a", 1), b, Rank("b", 9)));
+}
+
+TEST_F(QueueOrderTest, TheLargestShareCountsByWeight) {
+  const QueueIndex a = Put("a", 2), b = Put("b");
+  queues_.Charge(a, {1, 1000, 4}, 1);  // Half of the devices, twice the weight.
+  queues_.Charge(b, {2}, 1);           // A fifth of the cores.
+  EXPECT_FALSE(Before(a, Rank("a", 1), b, Rank("b", 2)));
+  queues_.Charge(b, {1}, 1);
+  EXPECT_TRUE(Before(a, Rank("a", 2), b, Rank("b", 1)))
+      << "of memory there is none: it has no share";
+}
+
+TEST_F(QueueOrderTest, WhatIsBeingReleasedIsNoShare) {
+  const QueueIndex a = Put("a"), b = Put("b");
+  queues_.ChargeReleasing(a, {9, 0, 8}, 1);
+  queues_.Charge(b, {1}, 1);
+  EXPECT_TRUE(Before(a, Rank("a", 2), b, Rank("b", 1)));
+}
+
+TEST_F(QueueOrderTest, AmongEqualsTheOlderGangThenTheKey) {
+  const QueueIndex a = Put("a"), b = Put("b");
+  EXPECT_TRUE(Before(b, Rank("y", 1), a, Rank("x", 2)));
+  EXPECT_TRUE(Before(b, Rank("x", 2), a, Rank("y", 2)));
+}
+
+TEST(TurnsTest, NobodyHasATurnWithoutAClaim) {
+  QueueTree queues(kKinds);
+  const QuotaLaw law(queues, kGpu);
+  const Resources capacity = {10, 10, 10}, demand = {1};
+  const auto order = NewDominantShareOrder(queues, law, capacity);
+  const QueueIndex a = queues.Upsert({.key = "a"});
+  Turns turns(queues, *order);
+  turns.Clear();
+  EXPECT_EQ(turns.next(), kNoQueue);
+  EXPECT_FALSE(turns.only_one());
+  turns.Set(a, {Rank("x", 1), &demand});
+  EXPECT_EQ(turns.next(), a);
+  EXPECT_TRUE(turns.only_one());
+  turns.Clear();
+  EXPECT_EQ(turns.next(), kNoQueue);
+  turns.Withdraw(a);
+  EXPECT_EQ(turns.next(), kNoQueue);
+}
+
+// What is used may have changed with Withdraw, too.
+TEST(TurnsTest, ALeafWithoutAClaimTellsOfItsUse) {
+  QueueTree queues(kKinds);
+  const QuotaLaw law(queues, kGpu);
+  const Resources capacity = {10, 10, 10}, demand = {1};
+  const auto order = NewDominantShareOrder(queues, law, capacity);
+  queues.Upsert({.key = "site"});
+  const QueueIndex a = queues.Upsert({.key = "a", .parent = "site"});
+  const QueueIndex mate = queues.Upsert({.key = "mate", .parent = "site"});
+  const QueueIndex other = queues.Upsert({.key = "other"});
+  Turns turns(queues, *order);
+  turns.Clear();
+  turns.Set(a, {Rank("x", 1), &demand});
+  turns.Set(other, {Rank("y", 2), &demand});
+  EXPECT_EQ(turns.next(), a);
+  queues.Charge(mate, {5}, 1);
+  turns.Withdraw(mate);
+  EXPECT_EQ(turns.next(), other);
+}
+
+// --- Against a naive tournament
+// -----------------------------------------------
+
+__extension__ typedef __int128 Product;
+
+constexpr uint32_t kMostQueues = 10;
+const std::vector<std::string> kNames = {"a", "b", "c", "d", "e",
+                                         "f", "g", "h", "i", "j"};
+
+class Stage {
+ public:
+  explicit Stage(uint64_t seed) : dice_(seed), claims_(kMostQueues) {
+    for (int i = 0; i < 3; ++i) Grow();
+    turns_.Clear();
+  }
+
+  // Something happens, and the tournament is told of it.
+  void Step() {
+    const QueueIndex leaf = SomeLeaf();
+    switch (dice_.Below(12)) {
+      case 0:
+        Restart();
+        break;
+      case 1:
+      case 2:
+        Use(leaf);
+        turns_.UsageChanged(leaf);
+        break;
+      case 3:
+      case 4:
+      case 5:
+        if (!claims_[leaf]) break;
+        if (dice_.OneIn(2)) Use(leaf);
+        claims_[leaf].reset();
+        turns_.Withdraw(leaf);
+        break;
+      default:
+        if (dice_.OneIn(2)) Use(leaf);
+        claims_[leaf] = SomeClaim(leaf);
+        turns_.Set(leaf, *claims_[leaf]);
+    }
+  }
+
+  void Check() {
+    QueueIndex best = kNoQueue;
+    uint32_t active = 0;
+    for (QueueIndex q = 0; q < queues_.limit(); ++q) {
+      active += claims_[q].has_value();
+      if (queues_.at(q).parent == kNoQueue) best = Better(best, q);
+    }
+    ASSERT_EQ(turns_.next(), best == kNoQueue ? kNoQueue : LeafOf(best));
+    ASSERT_EQ(turns_.only_one(), active == 1);
+    contests_ += active > 2;
+  }
+  uint32_t contests() const { return contests_; }
+
+ private:
+  // A new queue below a random one.
+  void Grow() {
+    if (queues_.limit() == kMostQueues) return;
+    Queue queue{.key = kNames[queues_.limit()]};
+    const uint32_t above = dice_.Below(queues_.limit() + 1);
+    if (above < queues_.limit()) queue.parent = queues_.at(above).queue.key;
+    queue.weight = 1 + dice_.Below(3);
+    for (const std::string& kind : kKinds) {
+      if (dice_.OneIn(2)) continue;
+      queue.quotas.push_back({.resource = kind, .guarantee = dice_.In(0, 9)});
+    }
+    queues_.Upsert(queue);
+  }
+  void Restart() {
+    Grow();
+    claims_.assign(kMostQueues, std::nullopt);
+    turns_.Clear();
+  }
+  QueueIndex SomeLeaf() {
+    while (true) {
+      const QueueIndex q = dice_.Below(queues_.limit());
+      if (queues_.IsLeaf(q)) return q;
+    }
+  }
+  // The leaf uses more of a kind, or less.
+  void Use(QueueIndex leaf) {
+    const ResourceKind kind = dice_.Below(3);
+    const int64_t used = queues_.at(leaf).used[kind];
+    Resources change;
+    change.Set(kind, dice_.In(-used, 4));
+    queues_.Charge(leaf, change, 1);
+  }
+  Claim SomeClaim(QueueIndex leaf) {
+    return {.rank = Rank(kNames[leaf], dice_.In(1, 2),
+                         static_cast<int32_t>(dice_.Below(2))),
+            .demand = &demands_[dice_.Below(3)]};
+  }
+
+  // The leaf that stands for q, by asking all below it; or kNoQueue.
+  QueueIndex LeafOf(QueueIndex q) const {
+    if (queues_.IsLeaf(q)) return claims_[q] ? q : kNoQueue;
+    QueueIndex best = kNoQueue;
+    for (const QueueIndex child : queues_.at(q).children) {
+      best = Better(best, child);
+    }
+    return best == kNoQueue ? kNoQueue : LeafOf(best);
+  }
+  // Of two siblings the one whose turn it is.
+  QueueIndex Better(QueueIndex a, QueueIndex b) const {
+    if (LeafOf(b) == kNoQueue) return a;
+    if (a == kNoQueue) return b;
+    const Claim &x = *claims_[LeafOf(a)], &y = *claims_[LeafOf(b)];
+    if (IsWithin(a, *x.demand) != IsWithin(b, *y.demand)) {
+      return IsWithin(a, *x.demand) ? a : b;
+    }
+    if (x.rank.priority != y.rank.priority) {
+      return x.rank.priority > y.rank.priority ? a : b;
+    }
+    const Product p = Share(a), q = Share(b);
+    if (p != q) return p < q ? a : b;
+    if (x.rank.submitted != y.rank.submitted) {
+      return x.rank.submitted < y.rank.submitted ? a : b;
+    }
+    return x.rank.key < y.rank.key ? a : b;
+  }
+  // In parts of what all capacities and weights divide.
+  Product Share(QueueIndex q) const {
+    const Product all = Product{10} * 8 * 6;
+    Product most = 0;
+    for (ResourceKind kind = 0; kind < 3; ++kind) {
+      const Product share = all / capacity_[kind] * queues_.at(q).used[kind];
+      if (share > most) most = share;
+    }
+    return most * (6 / queues_.at(q).queue.weight);
+  }
+  bool IsWithin(QueueIndex q, const Resources& demand) const {
+    bool says = false;
+    for (const Quota& quota : queues_.at(q).queue.quotas) {
+      const ResourceKind kind = quota.resource == "cpu"      ? 0
+                                : quota.resource == "memory" ? 1
+                                                             : 2;
+      if (demand[kind] == 0) continue;
+      says = true;
+      if (queues_.at(q).used[kind] + demand[kind] > *quota.guarantee) {
+        return false;
+      }
+    }
+    return says;
+  }
+
+  Dice dice_;
+  const Resources capacity_ = {10, 8, 6};
+  const std::vector<Resources> demands_ = {{1}, {2, 3}, {1, 0, 4}};
+  QueueTree queues_{kKinds};
+  const QuotaLaw law_{queues_, kGpu};
+  const std::unique_ptr<QueueOrder> order_ =
+      NewDominantShareOrder(queues_, law_, capacity_);
+  std::vector<std::optional<Claim>> claims_;  // By queue.
+  Turns turns_{queues_, *order_};
+  uint32_t contests_ = 0;
+};
+
+TEST(TurnsPropertyTest, TheNextIsTheBestOfAll) {
+  uint32_t contests = 0;
+  for (uint64_t seed = 1; seed <= 300; ++seed) {
+    Stage stage(seed);
+    for (int step = 0; step < 100; ++step) {
+      SCOPED_TRACE(testing::Message() << "seed " << seed << " step " << step);
+      stage.Step();
+      ASSERT_NO_FATAL_FAILURE(stage.Check());
+    }
+    contests += stage.contests();
+  }
+  EXPECT_GT(contests, 2000u);
+}
+
+}  // namespace
+}  // namespace muster

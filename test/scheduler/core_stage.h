@@ -1,0 +1,92 @@
+// A scheduler's core without its passes: events come in, tasks are put where
+// there is room.
+#ifndef MUSTER_TEST_SCHEDULER_CORE_STAGE_H_
+#define MUSTER_TEST_SCHEDULER_CORE_STAGE_H_
+
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include "absl/status/status.h"
+#include "gtest/gtest.h"
+#include "lib/scheduler/core.h"
+#include "lib/scheduler/events.h"
+#include "lib/scheduler/snapshot.h"
+#include "test/scheduler/story.h"
+
+namespace muster {
+
+class CoreStage {
+ public:
+  explicit CoreStage(SchedulerConfig config = {}) : core(std::move(config)) {}
+
+  template <class Event>
+  absl::Status Try(const Event& event) {
+    absl::Status status = Take(context, event);
+    core.opener.Publish(false);
+    return status;
+  }
+  template <class Event>
+  void Happens(const Event& event) {
+    const absl::Status status = Try(event);
+    EXPECT_TRUE(status.ok()) << status;
+  }
+  // Queue "q" and a node "n1" with so many devices.
+  void HasNode(uint32_t gpus) {
+    Happens(QueueChanged{{.key = "q"}});
+    Happens(NodeChanged{Machine("n1", gpus)});
+  }
+  GangIndex Submit(Gang gang) {
+    Happens(GangSubmitted{gang});
+    return core.gangs.Find(gang.key);
+  }
+  // So many tasks of its first role are told to start; false if they find no
+  // place.
+  bool Start(GangIndex g, uint32_t tasks) {
+    const ShapeId shape = core.SpecOf(g).prepared.shapes[0][0];
+    const uint64_t seq = core.next_seq++;
+    GangEdit gang(core, g);
+    ++gang->attempts;
+    for (uint32_t i = 0; i < tasks; ++i) {
+      TaskRecord task = {.task = {0, i}, .phase = TaskPhase::kStarting};
+      if (!Place(shape, &task.at)) {
+        life.Stop(gang);
+        return false;
+      }
+      task.attempt = gang->attempts;
+      task.open_seq = seq;
+      gang->tasks.push_back(task);
+      core.answers.Owe(g, *gang, seq, DecisionKind::kStart, "", 1);
+      holdings.HoldCharged(g, task);
+    }
+    gang->phase = GangPhase::kStarting;
+    gang->placed_seq = seq;
+    core.placed.push_back(g);
+    return true;
+  }
+  // The same, and they run.
+  bool Run(GangIndex g, uint32_t tasks) {
+    if (!Start(g, tasks)) return false;
+    Happens(DecisionApplied{core.gangs.at(g).placed_seq});
+    return true;
+  }
+  std::string Check() const { return std::string(CheckAll(core).message()); }
+
+  Core core;
+  Life life{core};
+  Holdings holdings{core};
+  ReconcileReport report{};
+  EventContext context{core, life, holdings, report};
+
+ private:
+  bool Place(ShapeId shape, Allocation* at) {
+    for (const NodeIndex n : core.cluster.nodes()) {
+      if (core.cluster.Take(n, shape, Ledger::kBoth, at)) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_TEST_SCHEDULER_CORE_STAGE_H_
