@@ -365,6 +365,38 @@ TEST_F(HostTest, WhereOthersTakeWhatATaskHasItMustLeave) {
 
 // --- A restart ---------------------------------------------------------------
 
+// One of two was told to stop when the scheduler went down: it is being
+// stopped, the other one runs on, and the gang is decided about anew.
+TEST_F(HostTest, AGangThatWasStoppedInPartRunsOn) {
+  Nodes({2, 2});
+  Runs(Job("a", 2));
+  s.Happens(NodeDrained{"n1"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
+  const RealTask stopping{
+      .gang = "a", .task = {0, 0}, .node = "n1", .releasing = true};
+  const RealTask runs{.gang = "a", .task = {0, 1}, .node = "n1"};
+  s.Happens(Reconciled{.nodes = {Machine("n1", 2), Machine("n2", 2)},
+                       .tasks = {stopping, runs}});
+  EXPECT_EQ(s.Phase("a"), "running");
+  EXPECT_EQ(s.FreeGpus("n1"), 0) << "both are still there";
+  EXPECT_EQ(s.FreeGpus("n1", Ledger::kLater), 1);
+  EXPECT_TRUE(Scheduler::Restore(s.scheduler().State()).ok());
+  EXPECT_TRUE(s.scheduler().Fork().ok());
+  // What asks and what follows goes on like any other gang's.
+  const std::vector<Event> events = {{s.now, GangCancelled{"a"}}};
+  Plan plan;
+  EXPECT_TRUE(s.scheduler().WhatIf(s.now, events, &plan).ok());
+  absl::StatusOr<Scheduler> follower =
+      Scheduler::Restore(s.scheduler().State());
+  s.Submit(Job("b", 1));
+  s.Pass();
+  ASSERT_TRUE(follower->Apply({s.now, GangSubmitted{Job("b", 1)}}).ok());
+  EXPECT_TRUE(follower->Follow(s.scheduler().Record(s.plan())).ok());
+  EXPECT_TRUE(follower->Validate().ok());
+  s.AllDone();
+  EXPECT_EQ(s.Where("b"), "n2") << "nothing is given twice";
+}
+
 TEST_F(HostTest, AGangThatIsSuspendedIsFoundSo) {
   Capable({.suspend = true});
   Nodes({1});
