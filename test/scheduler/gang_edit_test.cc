@@ -52,10 +52,10 @@ TEST_F(GangEditTest, OnlyTheOutermostEditMovesTheGang) {
       GangEdit(s_.core, g)->held = true;
     }
     EXPECT_EQ(FirstWaiting(), g);
-    EXPECT_TRUE(AnyEditOpen(s_.core));
+    EXPECT_EQ(s_.core.gangs.at(g).edits, 1u);
   }
   EXPECT_EQ(FirstWaiting(), kNoGang);
-  EXPECT_FALSE(AnyEditOpen(s_.core));
+  EXPECT_EQ(s_.core.gangs.at(g).edits, 0u);
 }
 
 TEST_F(GangEditTest, AGangLeavesWhenTheLastEditEnds) {
@@ -172,6 +172,8 @@ void SomeEdit(Core& core, GangIndex g, Dice& dice) {
         break;
       default:
         gang->phase = static_cast<GangPhase>(dice.Below(7));
+        gang->since = dice.In(0, 4);
+        gang->started = dice.In(0, 4);
     }
   }
 }
