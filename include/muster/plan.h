@@ -2,6 +2,7 @@
 #ifndef MUSTER_PLAN_H_
 #define MUSTER_PLAN_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -68,11 +69,18 @@ struct Plan {
   bool grew = false;
   std::string text{};  // What the TextRefs refer to.
 
+  // Of this plan, as it was made. What another plan's reference or decision
+  // means here is not told; where it lies outside, the answer is empty.
   std::string_view Text(TextRef ref) const {
-    return std::string_view(text).substr(ref.offset, ref.length);
+    const std::string_view all = text;
+    return ref.offset <= all.size() ? all.substr(ref.offset, ref.length)
+                                    : std::string_view();
   }
   std::span<const PlannedTask> TasksOf(const Decision& d) const {
-    return std::span(tasks).subspan(d.first_task, d.task_count);
+    const std::span<const PlannedTask> all = tasks;
+    if (d.first_task > all.size()) return {};
+    const size_t rest = all.size() - d.first_task;
+    return all.subspan(d.first_task, std::min<size_t>(d.task_count, rest));
   }
   TextRef AddText(std::string_view s) {
     const TextRef ref{static_cast<uint32_t>(text.size()),

@@ -25,7 +25,9 @@
 namespace muster {
 
 // Is told of everything that changes a scheduler, in order: enough to build
-// it again. muster::wire has one that writes a journal file.
+// it again. muster::wire has one that writes a journal file. Called by the
+// thread that schedules, from within Apply, Schedule and Follow: it may not
+// call the scheduler, and does not throw.
 class Journal {
  public:
   virtual ~Journal() = default;
@@ -66,7 +68,8 @@ struct Explanation {
 // Not synchronised: one thread at a time owns a scheduler and calls it; only
 // Submit() may be called from any thread at any time. It owns no thread,
 // clock, lock, file or socket, and there are no globals: schedulers are
-// independent. Equal calls give equal plans on every machine.
+// independent. Equal calls give equal plans on every machine. One that was
+// moved from may be assigned to and destroyed, and nothing else.
 //
 //   auto scheduler = muster::Scheduler::Create({});
 //   scheduler->Apply({.at = 0, .what = muster::NodeChanged{node}});

@@ -513,5 +513,19 @@ TEST(RandomPlacement, EqualGangsGoToDifferentNodes) {
   EXPECT_LE(nodes.size(), 7u);
 }
 
+// A decision that a host kept beyond the next pass means nothing any more.
+TEST_F(SchedulerTest, AnOldDecisionReadInANewPlanDoesNoHarm) {
+  Nodes({8});
+  s.Submit(Job("a-gang-with-a-long-name", 8));
+  s.Pass();
+  const Decision kept = s.plan().decisions.at(0);
+  EXPECT_EQ(s.plan().TasksOf(kept).size(), 8u);
+  s.AllDone();
+  s.Pass();
+  EXPECT_EQ(s.plan().Text(kept.gang_key), "");
+  EXPECT_EQ(s.plan().Text({1000, 5}), "");
+  EXPECT_TRUE(s.plan().TasksOf(kept).empty());
+}
+
 }  // namespace
 }  // namespace muster
