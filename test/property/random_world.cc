@@ -393,7 +393,7 @@ EventBody BadGang(Dice& dice, const std::string& queue,
       gang.key.clear();
       break;
     case 1:
-      gang.key.assign(300, 'x');
+      gang.key.assign(kMaxKeyLength + 1, 'x');
       break;
     case 2:
       gang.roles.clear();
