@@ -163,7 +163,11 @@ void Opener::OpenRoom(ClassList& list, uint32_t spec, uint8_t questions) {
     const bool suspended =
         &list == &core_.lists.waiting() && list.at(c).key().alone != kNoGang;
     if (suspended) continue;
-    if (questions != Questions::kVictims) list.Open(c, Questions::kRoom);
+    // Whether it could ever fit comes before whose tasks could be taken.
+    const bool may_fit_now = structure_ && IsHopeless(list.at(c).questions());
+    if (questions != Questions::kVictims || may_fit_now) {
+      list.Open(c, Questions::kRoom);
+    }
     if ((questions & Questions::kVictims) != 0) OpenVictims(c);
   }
 }
