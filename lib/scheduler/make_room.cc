@@ -10,39 +10,30 @@ namespace muster {
 
 namespace {
 
-// What stopping tasks one after the other throws away, in device-milliseconds.
-class StopCost {
- public:
-  StopCost(const Core& core, const GangRecord& r)
-      : core_(core),
-        lost_ms_((UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond) {}
-
-  // Of this task and those before it.
-  int64_t With(const Assignment& task) {
-    const Resources& demand = core_.cluster.demand(task.at.shape);
-    milli_ += demand[core_.cluster.device_kind()];
-    cores_ += demand[0];
-    const int64_t amount = milli_ > 0 ? milli_ : std::max<int64_t>(cores_, 1);
-    const Wide cost = Wide{amount} * lost_ms_ / kWholeDevice;
-    // Of cores, then of devices: never less than before.
-    cost_ = std::max(cost_, std::min<Wide>(cost, int64_t{1} << 52));
-    return static_cast<int64_t>(cost_);
+// What is thrown away, in device-milliseconds, by stopping the last task of
+// `tasks`, the last two, ... and all. Devices are what counts, if the gang
+// holds any, else cores.
+void StopCosts(const Core& core, const GangRecord& r,
+               std::span<const Assignment> tasks, std::vector<int64_t>* costs) {
+  const int64_t lost_ms =
+      (UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond;
+  const auto demand = [&](const Assignment& a) -> const Resources& {
+    return core.cluster.demand(a.at.shape);
+  };
+  ResourceKind kind = core.cluster.device_kind();
+  if (std::ranges::none_of(
+          tasks, [&](const Assignment& a) { return demand(a)[kind] > 0; })) {
+    kind = 0;
   }
-
- private:
-  const Core& core_;
-  int64_t lost_ms_;
-  int64_t milli_ = 0;
-  int64_t cores_ = 0;
-  Wide cost_ = 0;
-};
-
-int64_t CostOf(const Core& core, const GangRecord& r,
-               std::span<const Assignment> tasks) {
-  StopCost cost(core, r);
-  int64_t all = 0;
-  for (const Assignment& a : tasks) all = cost.With(a);
-  return all;
+  costs->clear();
+  int64_t amount = 0;
+  for (size_t i = tasks.size(); i-- > 0;) {
+    amount += demand(tasks[i])[kind];
+    const Wide cost =
+        Wide{std::max<int64_t>(amount, 1)} * lost_ms / kWholeDevice;
+    costs->push_back(
+        static_cast<int64_t>(std::min<Wide>(cost, int64_t{1} << 52)));
+  }
 }
 
 OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r) {
@@ -166,7 +157,7 @@ void MakeRoom::Collect(Core& core, GangIndex g) {
   if (tasks_.size() < gangs_.size()) {
     tasks_.resize(gangs_.size());
     cuts_.resize(gangs_.size());
-    surplus_costs_.resize(gangs_.size());
+    stop_costs_.resize(gangs_.size());
   }
   for (const GangIndex victim : gangs_) AddCandidate(core, victim, g);
   DropEmptyCandidates();
@@ -181,18 +172,14 @@ void MakeRoom::AddCandidate(Core& core, GangIndex g, GangIndex winner) {
   c.gang = {g, r.generation};
   c.priority = core.PriorityOf(r);
   const bool nominated = r.phase == GangPhase::kNominated;
-  c.cost = nominated ? 0 : CostOf(core, r, tasks);
   c.surplus = nominated ? 0 : SurplusOf(core, r, &tasks, &cuts_[i]);
-  if (c.surplus > 0) {
-    std::vector<int64_t>& costs = surplus_costs_[i];
-    costs.clear();
-    StopCost cost(core, r);
-    for (uint32_t back = 1; back <= c.surplus; ++back) {
-      costs.push_back(cost.With(tasks[tasks.size() - back]));
-    }
-    c.surplus_costs = costs;
-    c.cuts = cuts_[i];
+  if (!nominated && !tasks.empty()) {
+    std::vector<int64_t>& costs = stop_costs_[i];
+    StopCosts(core, r, tasks, &costs);
+    c.cost = costs.back();
+    c.surplus_costs = std::span(costs).first(c.surplus);
   }
+  if (c.surplus > 0) c.cuts = cuts_[i];
   c.tasks = tasks;
   const bool stays =
       HoldsFirm(core, r) || GivesSurplus(core, core.gangs.at(winner), r);

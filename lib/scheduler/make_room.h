@@ -76,7 +76,7 @@ class MakeRoom {
   std::vector<GangIndex> gangs_;
   std::vector<std::vector<Assignment>> tasks_;
   std::vector<std::vector<uint32_t>> cuts_;
-  std::vector<std::vector<int64_t>> surplus_costs_;
+  std::vector<std::vector<int64_t>> stop_costs_;
   std::vector<VictimCandidate> all_candidates_;
   std::vector<GangIndex> all_gangs_;
   std::vector<uint32_t> counts_;

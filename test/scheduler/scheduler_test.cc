@@ -218,6 +218,27 @@ TEST_F(SchedulerTest, ACheckpointMakesAVictimCheap) {
               ElementsAre("evict old for urgent", "nominate urgent: n1"));
 }
 
+TEST_F(SchedulerTest, WhereAVictimHasDevicesItsCoresCostNothing) {
+  Nodes({1, 1});
+  Gang mixed = Job("mixed", 1, 1, "low");
+  Role server{.name = "server"};
+  server.shape.resources = Resources{32'000};
+  mixed.roles[0].name = "worker";
+  mixed.roles.insert(mixed.roles.begin(), server);
+  s.Submit(mixed);
+  s.Pass();
+  s.AllDone();
+  s.now += 10 * kSecond;
+  s.Happens(CheckpointTaken{"mixed", s.now});
+  s.Submit(Job("plain", 1, 1, "low"));
+  s.Pass();
+  s.AllDone();
+  s.now += 10 * kSecond;
+  s.Happens(CheckpointTaken{"mixed", s.now - kSecond});
+  s.Submit(Job("urgent", 1, 1, "high"));
+  EXPECT_EQ(s.Pass()[0], "evict mixed for urgent");
+}
+
 TEST_F(SchedulerTest, AVictimIsProtectedForItsMinimumRunTime) {
   Nodes({1});
   s.Happens(PriorityClassChanged{
