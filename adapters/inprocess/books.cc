@@ -213,6 +213,7 @@ std::optional<Books::Place> Books::Pick(uint32_t node,
 }
 
 bool Books::HasRoom(const Entry& e, const TaskShape& shape, Place place) const {
+  if (e.whole > 0 || (shape.whole_node && e.tasks > 0)) return false;
   for (ResourceKind k = 0; k < kinds_; ++k) {
     if (k == device_kind_ || shape.resources[k] == 0) continue;
     if (e.used[k] + shape.resources[k] > e.node.capacity[k]) return false;
@@ -242,6 +243,7 @@ bool Books::Charge(uint32_t node, const TaskShape& shape, Place place) {
   const bool room = HasRoom(e, shape, place);
   Use(e, shape, place, 1);
   ++e.tasks;
+  e.whole += shape.whole_node;
   return room;
 }
 
@@ -249,6 +251,7 @@ void Books::Credit(uint32_t node, const TaskShape& shape, Place place) {
   Entry& e = nodes_[node];
   Use(e, shape, place, -1);
   --e.tasks;
+  e.whole -= shape.whole_node;
 }
 
 std::string Books::FirstInUse() const {

@@ -85,6 +85,7 @@ class Books {
     OtherUsage others{};
     bool up = true;
     uint64_t tasks = 0;
+    uint64_t whole = 0;  // Of them, those that have the node for themselves.
     std::vector<int64_t> used{};  // By kind, without the device kind.
     std::vector<DeviceUse> devices{};
   };

@@ -152,10 +152,8 @@ void ReadPlacement(const Value& value, const SchedulerConfig& config,
   f.Optional("yardstick", [&](const Value& v) {
     int64_t milli = 0;
     options->yardstick = ReadResources(v, config, &milli);
-    const auto it = std::ranges::find(config.resources, config.device_resource);
-    if (milli > 0 && it != config.resources.end()) {
-      options->yardstick.Set(
-          static_cast<ResourceKind>(it - config.resources.begin()), milli);
+    if (milli > 0) {
+      options->yardstick.Set(config.KindOf(config.device_resource), milli);
     }
   });
 }
@@ -215,10 +213,8 @@ Resources ReadResources(const Value& value, const SchedulerConfig& config,
       }
       return;
     }
-    const auto it = std::ranges::find(config.resources, name);
-    if (it == config.resources.end()) return;
-    resources.Set(static_cast<ResourceKind>(it - config.resources.begin()),
-                  amount);
+    const ResourceKind kind = config.KindOf(name);
+    if (kind < config.resources.size()) resources.Set(kind, amount);
   });
   return resources;
 }
@@ -226,6 +222,7 @@ Resources ReadResources(const Value& value, const SchedulerConfig& config,
 void ReadConfig(Fields* top, SchedulerConfig* config) {
   top->Texts("resources", &config->resources);
   top->Text("device_resource", &config->device_resource);
+  top->Text("node_resource", &config->node_resource);
   top->Optional("topologies", [&](const Value& list) {
     list.Each(
         [&](const Value& v) { config->topologies.push_back(ReadTopology(v)); });

@@ -117,10 +117,13 @@ void ReadTaskCounts(Fields* f, Role* role) {
 void ReadRoleBody(Fields* f, const SchedulerConfig& config, Role* role) {
   ReadTaskCounts(f, role);
   ReadShape(f, config, &role->shape);
+  f->Bool("whole_node", &role->shape.whole_node);
   f->Optional("alternatives", [&](const Value& list) {
     list.Each([&](const Value& v) {
       Fields a(v, "alternative");
-      ReadShape(&a, config, &role->alternatives.emplace_back());
+      TaskShape& shape = role->alternatives.emplace_back();
+      ReadShape(&a, config, &shape);
+      a.Bool("whole_node", &shape.whole_node);
     });
   });
   f->Optional("preferences", [&](const Value& list) {

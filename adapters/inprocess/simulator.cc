@@ -23,20 +23,15 @@ double CpuSeconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-ResourceKind DeviceKind(const SchedulerConfig& config) {
-  const auto it = std::ranges::find(config.resources, config.device_resource);
-  return static_cast<ResourceKind>(it - config.resources.begin());
-}
-
 }  // namespace
 
 Simulator::Impl::Impl(Scheduler scheduler, const SchedulerConfig& config,
                       JobSource* jobs, std::vector<WorldEvent> world,
                       SimulatorOptions options)
     : scheduler_(std::move(scheduler)),
-      books_(static_cast<uint32_t>(config.resources.size()), DeviceKind(config),
-             config.partition_schemes),
-      metrics_(DeviceKind(config)),
+      books_(static_cast<uint32_t>(config.resources.size()),
+             config.KindOf(config.device_resource), config.partition_schemes),
+      metrics_(config.KindOf(config.device_resource)),
       config_(config),
       jobs_(jobs),
       world_(std::move(world)),

@@ -74,12 +74,14 @@ struct TopologyIndex {
 // made sure of it. Nothing is checked here.
 class Cluster {
  public:
-  // `resource_count` kinds; `device_kind` is the one counted by devices, or
-  // resource_count for none. Topologies and schemes (valid ones) are fixed for
-  // life.
+  // `resource_count` kinds; `device_kind` is the one counted by devices,
+  // `node_kind` the one of whole nodes (SchedulerConfig::node_resource); no
+  // kind below resource_count: there is none. Topologies and schemes (valid
+  // ones) are fixed for life.
   Cluster(uint32_t resource_count, ResourceKind device_kind,
           std::vector<Topology> topologies,
-          std::vector<PartitionScheme> partition_schemes = {});
+          std::vector<PartitionScheme> partition_schemes = {},
+          ResourceKind node_kind = Resources::kMaxKinds);
   Cluster(const Cluster&);
   Cluster& operator=(const Cluster&);
   Cluster(Cluster&&) noexcept;
@@ -119,6 +121,7 @@ class Cluster {
 
   uint32_t resource_count() const;
   ResourceKind device_kind() const;
+  ResourceKind node_kind() const;
   // One past the largest NodeIndex in use.
   uint32_t node_limit() const;
   bool exists(NodeIndex node) const;

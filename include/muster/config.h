@@ -2,13 +2,16 @@
 #ifndef MUSTER_CONFIG_H_
 #define MUSTER_CONFIG_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "muster/ids.h"
 #include "muster/partition.h"
 #include "muster/placement_policy.h"
+#include "muster/resources.h"
 #include "muster/topology.h"
 
 namespace muster {
@@ -66,6 +69,12 @@ struct SchedulerConfig {
   std::vector<std::string> resources{"cpu", "memory", "gpu"};
   // The kind that is counted by devices, in thousandths; empty: none is.
   std::string device_resource = "gpu";
+  // The kind by which tasks have nodes for themselves (TaskShape::whole_node):
+  // each node has kWholeNode of it, such a task takes all, any other task 1.
+  // Others may use it (OtherUsage: of a node that is wholly theirs, all), and
+  // queues have quotas of it like of any kind. Empty: no task may ask for a
+  // whole node.
+  std::string node_resource{};
   std::vector<Topology> topologies{};
   std::vector<FabricTopology> fabrics{};
   HostCapabilities host{};
@@ -95,6 +104,12 @@ struct SchedulerConfig {
   // 0: it waits for its own places as long as it takes.
   Duration suspend_timeout = 600 * kSecond;
 
+  // The kind of that name; resources.size() if none is called so. O(kinds).
+  ResourceKind KindOf(std::string_view name) const {
+    const auto it = std::find(resources.begin(), resources.end(), name);
+    return static_cast<ResourceKind>(it - resources.begin());
+  }
+
   friend bool operator==(const SchedulerConfig&,
                          const SchedulerConfig&) = default;
   template <class Self, class V>
@@ -114,6 +129,7 @@ struct SchedulerConfig {
     v(13, "search", s.search);
     v(14, "replacement_timeout", s.replacement_timeout);
     v(15, "suspend_timeout", s.suspend_timeout);
+    v(16, "node_resource", s.node_resource);
   }
 };
 

@@ -18,12 +18,17 @@ namespace muster {
 
 // What one task needs of one node, and which nodes will do.
 struct TaskShape {
-  Resources resources{};  // Per task; the device kind is left 0.
+  // Per task; the device kind is left 0, and so is the node kind.
+  Resources resources{};
   DeviceRequest devices{};
   NodeSelector selector{};
   // Of this alternative alone, beside those of its role.
   std::vector<Toleration> tolerations{};
   std::vector<std::string> node_sets{};
+  // The task is alone on its node: none of any gang is there when it starts,
+  // none starts there while it has its place. Needs
+  // SchedulerConfig::node_resource.
+  bool whole_node = false;
 
   friend bool operator==(const TaskShape&, const TaskShape&) = default;
   template <class Self, class V>
@@ -33,6 +38,7 @@ struct TaskShape {
     v(3, "selector", s.selector);
     v(4, "tolerations", s.tolerations);
     v(5, "node_sets", s.node_sets);
+    v(6, "whole_node", s.whole_node);
   }
 };
 

@@ -2,6 +2,7 @@
 #ifndef MUSTER_NODE_H_
 #define MUSTER_NODE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,13 +14,18 @@
 
 namespace muster {
 
+// What a node has of the kind SchedulerConfig::node_resource; a task takes 1 of
+// it, or all.
+inline constexpr int64_t kWholeNode = int64_t{1} << 20;
+
 // A value. Its place in each topology is read from its labels (topology.h).
 struct Node {
   static constexpr size_t kMaxTaints = 256;
 
   std::string key{};  // Unique among nodes.
   // What gangs may use in all, before anything runs. The device kind
-  // (SchedulerConfig::device_resource) is left 0: it is 1000 x devices.
+  // (SchedulerConfig::device_resource) is left 0: it is 1000 x devices. So is
+  // the node kind (node_resource): it is kWholeNode.
   Resources capacity{};
   std::vector<Device> devices{};  // At most DeviceSet::kCapacity.
   Labels labels{};

@@ -1,26 +1,16 @@
 #include "lib/scheduler/core.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace muster {
 
-namespace {
-
-ResourceKind DeviceKind(const SchedulerConfig& config) {
-  const auto it = std::find(config.resources.begin(), config.resources.end(),
-                            config.device_resource);
-  return static_cast<ResourceKind>(it - config.resources.begin());
-}
-
-}  // namespace
-
 Core::Core(SchedulerConfig c)
     : config(std::move(c)),
       cluster(static_cast<uint32_t>(config.resources.size()),
-              DeviceKind(config), config.topologies, config.partition_schemes),
+              config.KindOf(config.device_resource), config.topologies,
+              config.partition_schemes, config.KindOf(config.node_resource)),
       queues(config.resources),
-      law(queues, DeviceKind(config)),
+      law(queues, config.KindOf(config.device_resource)),
       order(NewDominantShareOrder(queues, law, cluster.total_capacity())),
       lists(*this),
       opener(*this),

@@ -132,7 +132,8 @@ absl::Status CheckKept(const Core& core, const GangRecord& r,
                                                   : nullptr;
     const TaskShape& now = a == 0 ? role.shape : role.alternatives[a - 1];
     if (shape == nullptr || !(shape->resources == now.resources) ||
-        !(shape->devices == now.devices)) {
+        !(shape->devices == now.devices) ||
+        shape->whole_node != now.whole_node) {
       return NotNow(field,
                     ".shape: has tasks, which keep resources and devices");
     }

@@ -97,8 +97,8 @@ Resources MostOf(const Gang& gang, const Cluster& cluster) {
   const uint32_t kinds = cluster.resource_count();
   Resources most(kinds);
   for (ResourceKind k = 0; k < kinds; ++k) {
-    most.Set(k,
-             static_cast<int64_t>(MostOf(gang, k, k == cluster.device_kind())));
+    most.Set(k, static_cast<int64_t>(MostOf(gang, k, cluster.device_kind(),
+                                            cluster.node_kind())));
   }
   return most;
 }

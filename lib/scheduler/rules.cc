@@ -79,7 +79,15 @@ absl::Status Rule(const SchedulerConfig&, const Topology& topology) {
   return NoneTwice(topology.levels, ".levels", "", std::identity());
 }
 
+absl::Status Rule(const SchedulerConfig& config, const TaskShape& shape) {
+  if (!shape.whole_node || !config.node_resource.empty()) {
+    return absl::OkStatus();
+  }
+  return Invalid(".whole_node: config.node_resource names no kind");
+}
+
 absl::Status Rule(const SchedulerConfig&, const TypicalTask& task) {
+  if (task.shape.whole_node) return NotSupportedYet(".shape.whole_node");
   if (task.shape.devices.partition.empty()) return absl::OkStatus();
   return NotSupportedYet(".shape.devices.partition");
 }
@@ -95,6 +103,15 @@ absl::Status Rule(const SchedulerConfig&, const SchedulerConfig& c) {
       std::ranges::count(c.resources, c.device_resource) == 0) {
     return Invalid(".device_resource: '", c.device_resource,
                    "' is not one of config.resources");
+  }
+  if (!c.node_resource.empty() &&
+      std::ranges::count(c.resources, c.node_resource) == 0) {
+    return Invalid(".node_resource: '", c.node_resource,
+                   "' is not one of config.resources");
+  }
+  if (!c.node_resource.empty() && c.node_resource == c.device_resource) {
+    return Invalid(".node_resource: '", c.node_resource,
+                   "' is .device_resource, too");
   }
   MUSTER_RETURN_IF_ERROR(
       NoneTwice(c.topologies, ".topologies", ".key", &Topology::key));

@@ -40,6 +40,7 @@ absl::Status Rule(const SchedulerConfig& config, const PartitionScheme& scheme);
 absl::Status Rule(const SchedulerConfig& config, const Device& device);
 absl::Status Rule(const SchedulerConfig& config, const DeviceShare& share);
 absl::Status Rule(const SchedulerConfig& config, const DeviceRequest& request);
+absl::Status Rule(const SchedulerConfig& config, const TaskShape& shape);
 absl::Status Rule(const SchedulerConfig& config, const FabricTopology& fabric);
 // rules_gang.cc
 absl::Status Rule(const SchedulerConfig& config, const TopologyConstraint& c);
@@ -48,7 +49,8 @@ absl::Status Rule(const SchedulerConfig& config, const Gang& gang);
 // What the tasks could use of the kind: roles at what they desire, each in the
 // alternative that asks most of it. At most Resources::kMaxTotal, of a gang
 // that obeys its rule.
-Wide MostOf(const Gang& gang, ResourceKind k, bool is_device_kind);
+Wide MostOf(const Gang& gang, ResourceKind k, ResourceKind device_kind,
+            ResourceKind node_kind);
 // Of a constraint that names the fabric; of a gang that may have such.
 absl::Status FabricRule(const FabricTopology& fabric,
                         const TopologyConstraint& c);

@@ -100,10 +100,12 @@ absl::Status Rule(const SchedulerConfig&, const Role& role) {
                  " is more than .desired_tasks, ", role.desired_tasks);
 }
 
-Wide MostOf(const Gang& gang, ResourceKind k, bool is_device_kind) {
+Wide MostOf(const Gang& gang, ResourceKind k, ResourceKind device_kind,
+            ResourceKind node_kind) {
   const auto amount = [&](const TaskShape& shape) -> Wide {
-    return is_device_kind ? Wide{shape.devices.count} * kWholeDevice
-                          : Wide{shape.resources[k]};
+    if (k == device_kind) return Wide{shape.devices.count} * kWholeDevice;
+    if (k == node_kind) return shape.whole_node ? kWholeNode : 1;
+    return shape.resources[k];
   };
   Wide sum = 0;
   for (const Role& role : gang.roles) {
@@ -140,10 +142,10 @@ absl::Status RolesRule(const SchedulerConfig& config, const Gang& gang) {
                    Gang::kMaxShapes);
   }
   for (ResourceKind k = 0; k < config.resources.size(); ++k) {
-    const std::string& name = config.resources[k];
-    if (MostOf(gang, k, name == config.device_resource) >
-        Resources::kMaxTotal) {
-      return Invalid(".roles: could use more than 2^62 ", name, " together");
+    if (MostOf(gang, k, config.KindOf(config.device_resource),
+               config.KindOf(config.node_resource)) > Resources::kMaxTotal) {
+      return Invalid(".roles: could use more than 2^62 ", config.resources[k],
+                     " together");
     }
   }
   return absl::OkStatus();

@@ -81,7 +81,8 @@ class Validator {
       if (!status.ok()) return;
       size_ += 16;
       if constexpr (std::is_same_v<M, Resources>) {
-        status = Amounts(member, std::is_same_v<T, PlacementOptions>);
+        status = Amounts(member, std::is_same_v<T, PlacementOptions>,
+                         std::is_same_v<T, OtherUsage>);
       } else {
         status = Member(bounds::BoundOf(value, name, member), member);
       }
@@ -166,7 +167,8 @@ class Validator {
     return Obeys(list);
   }
 
-  absl::Status Amounts(const Resources& amounts, bool device_kind_too) {
+  absl::Status Amounts(const Resources& amounts, bool device_kind_too,
+                       bool node_kind_too) {
     if (amounts.size() > config_.resources.size()) {
       return Invalid(": has ", amounts.size(), " kinds; the configuration has ",
                      config_.resources.size());
@@ -180,6 +182,9 @@ class Validator {
       if (amounts[k] != 0 && name == config_.device_resource &&
           !device_kind_too) {
         return Invalid(".", name, ": is counted by devices and must be 0");
+      }
+      if (amounts[k] != 0 && name == config_.node_resource && !node_kind_too) {
+        return Invalid(".", name, ": is counted by tasks and must be 0");
       }
     }
     return absl::OkStatus();
@@ -235,9 +240,17 @@ absl::Status ValidateReconfig(const SchedulerConfig& before,
     return Invalid("config.resources: begin with the ", kinds,
                    " kinds there are, in their order");
   }
-  if (config.device_resource == before.device_resource) return absl::OkStatus();
-  return Invalid("config.device_resource: stays '", before.device_resource,
-                 "'");
+  if (config.device_resource != before.device_resource) {
+    return Invalid("config.device_resource: stays '", before.device_resource,
+                   "'");
+  }
+  if (config.node_resource == before.node_resource) return absl::OkStatus();
+  if (before.node_resource.empty() &&
+      std::ranges::count(before.resources, config.node_resource) == 0) {
+    return absl::OkStatus();
+  }
+  return Invalid("config.node_resource: stays '", before.node_resource,
+                 "', or names an appended kind where there was none");
 }
 
 absl::Status ValidateState(const SchedulerState& state) {

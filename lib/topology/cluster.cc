@@ -10,10 +10,11 @@ namespace muster {
 
 Cluster::Cluster(uint32_t resource_count, ResourceKind device_kind,
                  std::vector<Topology> topologies,
-                 std::vector<PartitionScheme> partition_schemes)
-    : rep_(std::make_unique<Rep>(resource_count, device_kind,
-                                 std::move(topologies),
-                                 std::move(partition_schemes))) {}
+                 std::vector<PartitionScheme> partition_schemes,
+                 ResourceKind node_kind)
+    : rep_(std::make_unique<Rep>(Ledgers(resource_count, device_kind, node_kind,
+                                         std::move(partition_schemes)),
+                                 std::move(topologies))) {}
 Cluster::Cluster(const Cluster& other)
     : rep_(std::make_unique<Rep>(*other.rep_)) {}
 Cluster& Cluster::operator=(const Cluster& other) {
@@ -58,6 +59,7 @@ bool Cluster::HasNodeSet(std::string_view key) const {
 }
 
 uint32_t Cluster::resource_count() const { return rep_->ledgers.kinds(); }
+ResourceKind Cluster::node_kind() const { return rep_->ledgers.node_kind(); }
 ResourceKind Cluster::device_kind() const {
   return rep_->ledgers.device_kind();
 }

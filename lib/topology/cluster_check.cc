@@ -12,6 +12,7 @@ uint64_t Cluster::Rep::Hash() const {
   StableHash hash;
   hash.Add(ledgers.kinds());
   hash.Add(ledgers.device_kind());
+  hash.Add(ledgers.node_kind());
   hash.Add(topologies);
   hash.Add(ledgers.cuts().schemes());
   hash.Add(sets.All());

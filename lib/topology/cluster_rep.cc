@@ -7,13 +7,11 @@
 
 namespace muster {
 
-Cluster::Rep::Rep(uint32_t kinds, ResourceKind device_kind,
-                  std::vector<Topology> configured,
-                  std::vector<PartitionScheme> schemes)
-    : ledgers(kinds, device_kind, std::move(schemes)),
+Cluster::Rep::Rep(Ledgers empty, std::vector<Topology> configured)
+    : ledgers(std::move(empty)),
       topologies(std::move(configured)),
-      total_capacity(kinds),
-      nodes_capacity(kinds),
+      total_capacity(ledgers.kinds()),
+      nodes_capacity(ledgers.kinds()),
       indexes_(topologies.size()) {}
 
 NodeId Cluster::Rep::Upsert(const Node& node) {
@@ -140,8 +138,11 @@ const TopologyIndex& Cluster::Rep::Index(size_t topology) const {
 }
 
 ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
-  const TaskShape& shape =
+  TaskShape shape =
       alternative == 0 ? role.shape : role.alternatives[alternative - 1];
+  if (ledgers.node_kind() < ledgers.kinds()) {
+    shape.resources.Set(ledgers.node_kind(), shape.whole_node ? kWholeNode : 1);
+  }
   const std::string& partition = shape.devices.partition;
   Filter wanted{.selector = shape.selector,
                 .tolerations = role.tolerations,

@@ -26,8 +26,7 @@ class StableHash;
 // here. A value type: copying it copies the cluster.
 class Cluster::Rep {
  public:
-  Rep(uint32_t kinds, ResourceKind device_kind,
-      std::vector<Topology> configured, std::vector<PartitionScheme> schemes);
+  Rep(Ledgers empty, std::vector<Topology> configured);
 
   // Structure.
   NodeId Upsert(const Node& node);

@@ -35,12 +35,16 @@ class Ledgers {
   static constexpr size_t kNow = 0;
   static constexpr size_t kLater = 1;
 
-  Ledgers(uint32_t kinds, ResourceKind device_kind,
+  Ledgers(uint32_t kinds, ResourceKind device_kind, ResourceKind node_kind,
           std::vector<PartitionScheme> schemes = {})
-      : kinds_(kinds), device_kind_(device_kind), cuts_(std::move(schemes)) {}
+      : kinds_(kinds),
+        device_kind_(device_kind),
+        node_kind_(node_kind),
+        cuts_(std::move(schemes)) {}
 
   uint32_t kinds() const { return kinds_; }
   ResourceKind device_kind() const { return device_kind_; }
+  ResourceKind node_kind() const { return node_kind_; }
   uint32_t ModelNumber(std::string_view model);
 
   // Makes the books say what `node` says; what is charged and what others use
@@ -322,6 +326,7 @@ class Ledgers {
 
   uint32_t kinds_;
   ResourceKind device_kind_;
+  ResourceKind node_kind_;
   std::vector<int64_t> capacity_{};  // [node * kinds + kind]
   std::vector<int64_t> free_{};      // [node][ledger][kind]
   std::vector<NodeBook> nodes_{};

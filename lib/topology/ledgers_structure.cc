@@ -57,7 +57,8 @@ void Ledgers::SetNode(NodeIndex n, const Node& node, const OtherUsage& others) {
     const int64_t capacity =
         k == device_kind_
             ? kWholeDevice * static_cast<int64_t>(node.devices.size())
-            : node.capacity[k];
+        : k == node_kind_ ? kWholeNode
+                          : node.capacity[k];
     for (const size_t l : {kNow, kLater}) {
       Row(n, l)[k] += capacity - capacity_[i];
     }
@@ -185,7 +186,7 @@ Share Ledgers::OthersShare(NodeIndex n, const DeviceShare& share) const {
 
 absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
                                const OtherUsage& others) const {
-  Ledgers fresh(kinds_, device_kind_, cuts_.schemes());
+  Ledgers fresh(kinds_, device_kind_, node_kind_, cuts_.schemes());
   fresh.SetNode(0, node, {});
   fresh.SetOthers(0, {}, others);
   for (const size_t l : {kNow, kLater}) {
@@ -220,7 +221,7 @@ absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
 }
 
 absl::Status Ledgers::ValidateDevices(NodeIndex n, const Node& node) const {
-  Ledgers copy(kinds_, device_kind_, cuts_.schemes());
+  Ledgers copy(kinds_, device_kind_, node_kind_, cuts_.schemes());
   copy.SetNode(0, node, {});
   for (uint32_t d = 0; d < node.devices.size(); ++d) {
     copy.At(0, d).rest = At(n, d).rest;

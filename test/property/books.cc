@@ -8,6 +8,8 @@ namespace muster {
 void NodeUse::Add(const NodeUse& other) {
   if (amount.size() < other.amount.size()) amount.resize(other.amount.size());
   for (size_t k = 0; k < other.amount.size(); ++k) amount[k] += other.amount[k];
+  tasks += other.tasks;
+  whole += other.whole;
   for (const auto& [d, use] : other.devices) {
     devices[d].milli += use.milli;
     devices[d].memory += use.memory;
@@ -18,9 +20,11 @@ void NodeUse::Add(const NodeUse& other) {
 
 Books::Books(const SchedulerState& state) : state_(state) {
   const std::vector<std::string>& kinds = state.config.resources;
-  device_kind_ = static_cast<size_t>(
-      std::find(kinds.begin(), kinds.end(), state.config.device_resource) -
-      kinds.begin());
+  const auto position = [&](const std::string& name) {
+    return static_cast<size_t>(std::ranges::find(kinds, name) - kinds.begin());
+  };
+  device_kind_ = position(state.config.device_resource);
+  node_kind_ = position(state.config.node_resource);
   for (const NodeState& n : state.nodes) {
     nodes_[n.node.key] = &n;
     NodeUse others;
@@ -114,6 +118,12 @@ NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
   for (size_t k = 0; k < use.amount.size(); ++k) {
     use.amount[k] = shape.resources[static_cast<ResourceKind>(k)];
   }
+  use.tasks = 1;
+  use.whole = shape.whole_node;
+  // What queues and shares count of it.
+  if (node_kind_ < use.amount.size()) {
+    use.amount[node_kind_] = shape.whole_node ? 1 << 20 : 1;
+  }
   const NodeState* node = this->node(task.node);
   for (const uint32_t d : task.devices) {
     if (node == nullptr || d >= node->node.devices.size()) continue;
@@ -166,7 +176,11 @@ std::string Books::Exceeds(const std::string& key, const NodeUse& use,
                            const NodeUse& total) const {
   const NodeState* n = node(key);
   if (n == nullptr) return "node " + key + " does not exist";
+  if (use.tasks > 0 && total.whole > 0 && total.tasks > 1) {
+    return "node " + key + ": a task is not alone on it";
+  }
   for (size_t k = 0; k < use.amount.size(); ++k) {
+    if (k == node_kind_) continue;
     const int64_t has = n->node.capacity[static_cast<ResourceKind>(k)];
     if (use.amount[k] > 0 && total.amount[k] > has) {
       return "node " + key + ": " + std::to_string(total.amount[k]) + " " +

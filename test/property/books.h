@@ -26,6 +26,8 @@ struct DeviceUse {
 struct NodeUse {
   std::vector<int64_t> amount{};
   std::map<uint32_t, DeviceUse> devices{};
+  uint32_t tasks = 0;
+  uint32_t whole = 0;  // Of them, those that have the node for themselves.
 
   void Add(const NodeUse& other);
 };
@@ -73,6 +75,7 @@ class Books {
  private:
   const SchedulerState& state_;
   size_t device_kind_;
+  size_t node_kind_;
   std::map<std::string, const GangState*> gangs_;
   std::map<std::string, const NodeState*> nodes_;
   std::map<std::string, const Queue*> queues_;

@@ -119,6 +119,9 @@ Role RandomRole(Dice& dice, const SchedulerConfig& config, size_t position) {
   if (dice.OneIn(6)) {
     role.topology = RandomConstraint(dice, config, role.desired_tasks);
   }
+  if (!config.node_resource.empty() && dice.OneIn(4)) {
+    role.shape.whole_node = true;
+  }
   role.preemptible = !dice.OneIn(8);
   role.order = static_cast<int32_t>(dice.Below(3));
   return role;
@@ -179,6 +182,10 @@ SchedulerConfig RandomConfig(Dice& dice) {
                                 {"p1", 2, 500, {0, 2}},
                                 {"p2", 3, 600, {1}}}}};
   if (dice.OneIn(2)) config.topologies.push_back({"power", {"row"}});
+  if (dice.OneIn(3)) {
+    config.resources.push_back("node");
+    config.node_resource = "node";
+  }
   config.host.suspend = dice.OneIn(2);
   config.host.shrink = !dice.OneIn(3);
   config.host.choose_devices = !dice.OneIn(4);
@@ -200,7 +207,7 @@ SchedulerConfig ChangedConfig(Dice& dice, const SchedulerConfig& config) {
   changed.replacement_timeout = other.replacement_timeout;
   changed.suspend_timeout = other.suspend_timeout;
   if (dice.OneIn(2)) changed.topologies = other.topologies;
-  if (changed.resources.size() == 2 && dice.OneIn(2)) {
+  if (changed.resources.back() != "licences" && dice.OneIn(2)) {
     changed.resources.push_back("licences");
   }
   return changed;
