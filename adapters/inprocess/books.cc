@@ -254,6 +254,14 @@ void Books::Credit(uint32_t node, const TaskShape& shape, Place place) {
   e.whole -= shape.whole_node;
 }
 
+bool Books::Keep(uint32_t node, const Resources& amounts, int sign) {
+  Entry& e = nodes_[node];
+  const TaskShape kept{.resources = amounts};
+  const bool room = HasRoom(e, kept, {});
+  Use(e, kept, {}, sign);
+  return room;
+}
+
 std::string Books::FirstInUse() const {
   for (const Entry& e : nodes_) {
     bool used = e.tasks != 0;

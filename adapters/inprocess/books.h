@@ -63,6 +63,9 @@ class Books {
   // charged all the same.
   bool Charge(uint32_t node, const TaskShape& shape, Place place);
   void Credit(uint32_t node, const TaskShape& shape, Place place);
+  // A suspended task keeps (sign 1), or gives back, so much of the node; Keep
+  // says whether there was room.
+  bool Keep(uint32_t node, const Resources& amounts, int sign);
   // What is used of one of a node's devices, in thousandths.
   int64_t DeviceMilli(uint32_t node, size_t device) const {
     return nodes_[node].devices[device].milli;

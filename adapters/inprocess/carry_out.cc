@@ -98,8 +98,25 @@ void Simulator::Impl::TellPlace(const LiveGang& g, uint32_t flat, bool taken) {
 void Simulator::Impl::LeavePlace(LiveGang& g, uint32_t flat, TaskLife then) {
   LiveTask& t = g.tasks[flat];
   if (t.holds()) DropPlace(g, flat);
+  if (t.life == TaskLife::kSuspended) {
+    books_.Keep(t.node, KeptOf(g.ShapeOf(flat)), -1);
+  }
   t.life = then;
   ++t.incarnation;
+  if (then == TaskLife::kSuspended &&
+      !books_.Keep(t.node, KeptOf(g.ShapeOf(flat)), 1)) {
+    ++metrics_.counts.overcommits;
+  }
+}
+
+// What such a task keeps while it is suspended.
+Resources Simulator::Impl::KeptOf(const TaskShape& shape) const {
+  Resources kept;
+  for (const std::string& name : config_.host.suspended_keeps) {
+    const ResourceKind kind = config_.KindOf(name);
+    kept.Set(kind, shape.resources[kind]);
+  }
+  return kept;
 }
 
 // The planned task takes its place and begins to start.
@@ -232,8 +249,8 @@ void Simulator::Impl::BeginStop(const Decision& d, uint32_t slot) {
   Act act{.seq = d.seq, .kind = d.kind, .slot = slot, .lapse = lapse};
   auto stop = [&](uint32_t flat) {
     LiveTask& t = g.tasks[flat];
-    if (!t.holds()) return;
-    t.life = TaskLife::kStopping;
+    if (t.life == TaskLife::kNone) return;
+    if (t.holds()) t.life = TaskLife::kStopping;
     act.tasks.emplace_back(flat, ++t.incarnation);
   };
   if (d.kind == DecisionKind::kShrink) {

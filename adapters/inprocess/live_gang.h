@@ -19,7 +19,7 @@ enum class TaskLife : uint8_t {
   kStarting,   // Holds its place, does nothing yet.
   kRunning,    //
   kStopping,   // Holds its place, does nothing any more.
-  kSuspended,  // Holds nothing, keeps what it did.
+  kSuspended,  // Holds what the host lets it keep, and what it did.
 };
 
 struct LiveTask {
@@ -30,6 +30,7 @@ struct LiveTask {
   uint32_t node = 0;         // Of the books.
   Books::Place place{};      // There.
 
+  // All of its place.
   bool holds() const {
     return life == TaskLife::kStarting || life == TaskLife::kRunning ||
            life == TaskLife::kStopping;

@@ -187,6 +187,7 @@ void ReadHost(const Value& value, SchedulerConfig* config, HostModel* host) {
     c.Bool("choose_devices", &config->host.choose_devices);
     c.Bool("nominate", &config->host.nominate);
     c.Bool("grace", &config->host.grace);
+    c.Texts("suspended_keeps", &config->host.suspended_keeps);
   });
   f.Span("start_time", &host->start_time);
   f.Span("stop_time", &host->stop_time);

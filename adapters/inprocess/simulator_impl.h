@@ -126,6 +126,7 @@ class Simulator::Impl {
   void PlaceTask(const PlannedTask& t, LiveGang& g);
   void HoldPlace(LiveGang& g, uint32_t flat);
   void LeavePlace(LiveGang& g, uint32_t flat, TaskLife then);
+  Resources KeptOf(const TaskShape& shape) const;
   void DropPlace(LiveGang& g, uint32_t flat);
   void TellPlace(const LiveGang& g, uint32_t flat, bool taken);
   void FinishAct(const Act& act);

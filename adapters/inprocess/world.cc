@@ -113,7 +113,9 @@ void Simulator::Impl::LoseTasksOn(uint32_t node) {
     if (!g.alive) continue;
     bool lost = false;
     for (uint32_t i = 0; i < g.tasks.size(); ++i) {
-      if (!g.tasks[i].holds() || g.tasks[i].node != node) continue;
+      if (g.tasks[i].life == TaskLife::kNone || g.tasks[i].node != node) {
+        continue;
+      }
       LeavePlace(g, i, TaskLife::kNone);
       lost = true;
     }

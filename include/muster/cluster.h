@@ -148,6 +148,8 @@ class Cluster {
   // with the role's tolerations and node sets. Equal ones share an id; each
   // Intern is undone by one Unref.
   ShapeId Intern(const Role& role, uint32_t alternative);
+  // The shape that takes just these amounts of any node that tolerates nothing.
+  ShapeId Intern(const Resources& amounts);
   // Those of the role and the alternative.
   std::span<const Toleration> tolerations(ShapeId shape) const;
   void Unref(ShapeId shape);

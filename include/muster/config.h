@@ -27,6 +27,13 @@ struct HostCapabilities {
   // Leaves it to Muster to stop what kNoExecute taints drive out. false: the
   // host does so itself (as Kubernetes' taint manager) and answers kYielded.
   bool evicts_taints = true;
+  // Names of the kinds that a suspended task keeps on its node (memory that is
+  // not swapped out), so that nobody else is placed there; the rest is free for
+  // others. Not the device kind: a host whose suspended tasks keep memory of
+  // devices counts that memory as a kind of its own. A gang is suspended for
+  // another only where what it keeps leaves that one its place; else it is
+  // evicted. A suspended gang may be evicted for what it keeps.
+  std::vector<std::string> suspended_keeps{};
 
   friend bool operator==(const HostCapabilities&,
                          const HostCapabilities&) = default;
@@ -39,6 +46,7 @@ struct HostCapabilities {
     v(5, "nominate", s.nominate);
     v(6, "grace", s.grace);
     v(7, "evicts_taints", s.evicts_taints);
+    v(8, "suspended_keeps", s.suspended_keeps);
   }
 };
 

@@ -4,6 +4,18 @@
 
 namespace muster {
 
+namespace {
+
+std::vector<ResourceKind> KeptKinds(const SchedulerConfig& config) {
+  std::vector<ResourceKind> kinds;
+  for (const std::string& kind : config.host.suspended_keeps) {
+    kinds.push_back(config.KindOf(kind));
+  }
+  return kinds;
+}
+
+}  // namespace
+
 Core::Core(SchedulerConfig c)
     : config(std::move(c)),
       cluster(static_cast<uint32_t>(config.resources.size()),
@@ -12,6 +24,7 @@ Core::Core(SchedulerConfig c)
       queues(config.resources),
       law(queues, config.KindOf(config.device_resource)),
       order(NewDominantShareOrder(queues, law, cluster.total_capacity())),
+      specs(KeptKinds(config)),
       lists(*this),
       opener(*this),
       undo(*this) {}

@@ -50,7 +50,7 @@ struct Core {
   std::unique_ptr<QueueOrder> order;
   PriorityClasses classes{};
   DisruptionBudgets budgets{};
-  SpecTable specs{};
+  SpecTable specs;
   GangTable gangs{};
   GangLists lists;
   // Gangs that the round placed, those that are gone included.

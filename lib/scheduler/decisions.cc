@@ -143,7 +143,7 @@ void Decisions::Resume(GangIndex g) {
 
 void Decisions::Release(GangEdit& gang, TaskRecord& task, Draft draft) {
   core_.answers.Settle(*gang, task);
-  // What is suspended holds no more while it is being stopped than before.
+  // What is suspended only stops to be promised what it keeps: see Life.
   if (task.phase != TaskPhase::kSuspended) {
     holdings_.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
   }

@@ -61,10 +61,11 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   l.queue = r.queue;
   l.priority = core_.PriorityOf(r);
   l.submitted = r.submitted;
-  l.holds = std::any_of(r.tasks.begin(), r.tasks.end(), [](const auto& task) {
-    return task.phase <= TaskPhase::kRunning;
-  });
-  l.elastic = l.holds && core_.config.host.shrink && spec.elastic;
+  const bool runs = std::any_of(
+      r.tasks.begin(), r.tasks.end(),
+      [](const auto& task) { return task.phase <= TaskPhase::kRunning; });
+  l.holds = runs || (r.phase == GangPhase::kSuspended && !spec.kept.empty());
+  l.elastic = runs && core_.config.host.shrink && spec.elastic;
   l.nominated = r.phase == GangPhase::kNominated;
   l.asks = r.look;
   l.lacks = Lacks(r) && !r.look;

@@ -141,8 +141,25 @@ SpecIndex SpecTable::Intern(const Gang& gang, Cluster& cluster) {
   }
   fresh.prepared.gang = std::move(d);
   Derive(fresh, cluster);
+  InternKept(fresh, cluster);
   same_hash.push_back(s);
   return s;
+}
+
+void SpecTable::InternKept(GangSpec& spec, Cluster& cluster) const {
+  bool any = false;
+  for (const ShapeId shape : spec.shapes) {
+    Resources amounts;
+    for (const ResourceKind k : kept_) {
+      if (const int64_t amount = cluster.demand(shape)[k]; amount > 0) {
+        amounts.Set(k, amount);
+      }
+    }
+    any |= amounts.size() > 0;
+    spec.kept.push_back(amounts.size() > 0 ? cluster.Intern(amounts)
+                                           : kNoShape);
+  }
+  if (!any) spec.kept.clear();
 }
 
 void SpecTable::Unref(SpecIndex s, Cluster& cluster) {
@@ -151,11 +168,22 @@ void SpecTable::Unref(SpecIndex s, Cluster& cluster) {
   for (const std::vector<ShapeId>& shapes : old.prepared.shapes) {
     for (ShapeId shape : shapes) cluster.Unref(shape);
   }
+  for (const ShapeId shape : old.kept) {
+    if (shape != kNoShape) cluster.Unref(shape);
+  }
   const auto it = by_hash_.find(old.hash);
   std::erase(it->second, s);
   if (it->second.empty()) by_hash_.erase(it);
   old = GangSpec{};
   free_.push_back(s);
+}
+
+std::optional<Allocation> KeptOf(const GangSpec& spec, const Allocation& at) {
+  if (spec.kept.empty()) return std::nullopt;
+  const auto it = std::ranges::lower_bound(spec.shapes, at.shape);
+  const ShapeId kept = spec.kept[static_cast<size_t>(it - spec.shapes.begin())];
+  if (kept == kNoShape) return std::nullopt;
+  return Allocation{.node = at.node, .shape = kept};
 }
 
 bool IsSatisfied(const GangSpec& spec, std::span<const uint32_t> counts) {

@@ -4,7 +4,9 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
@@ -17,6 +19,8 @@ namespace muster {
 
 using SpecIndex = uint32_t;
 
+inline constexpr ShapeId kNoShape = ~ShapeId{0};
+
 // A gang's description: all fields of Gang but its own (GangOwn), queue and
 // priority class. Gangs of one queue, priority class and spec stand in one
 // class, of which the first is asked for all. A hundred thousand equal jobs
@@ -27,6 +31,9 @@ struct GangSpec {
   std::vector<uint32_t> children{};  // By group: groups and roles below it.
   // The shapes of all roles, each once, the alternatives included.
   std::vector<ShapeId> shapes{};
+  // By them: of what a suspended task keeps; kNoShape: nothing. Empty where
+  // none keeps anything.
+  std::vector<ShapeId> kept{};
   // Least demand: every role at its minimum, in its first shape; exact if no
   // alternative and no group makes the minimum a matter of choice. Memory of
   // devices is counted by the devices there are: see LeastOf.
@@ -54,6 +61,9 @@ struct GangSpec {
 // The spec's least demand, in the cluster as it is now.
 const Resources& LeastOf(const GangSpec& spec, const Cluster& cluster);
 
+// What a task that has `at` keeps when the gang is suspended; none: nothing.
+std::optional<Allocation> KeptOf(const GangSpec& spec, const Allocation& at);
+
 // Whether the task is one more than its role desires.
 inline bool IsBeyond(const Gang& gang, TaskId task) {
   return task.index >= gang.roles[task.role].desired_tasks;
@@ -72,6 +82,9 @@ Resources MostOf(const Gang& gang, const Cluster& cluster);
 // Interned specs. Not synchronised. References hold until the last Unref.
 class SpecTable {
  public:
+  // `kept`: the kinds of HostCapabilities::suspended_keeps.
+  explicit SpecTable(std::vector<ResourceKind> kept) : kept_(std::move(kept)) {}
+
   // Of a valid gang; each call is undone by one Unref. `cluster` gets its
   // shapes. O(size of the gang).
   SpecIndex Intern(const Gang& gang, Cluster& cluster);
@@ -80,6 +93,9 @@ class SpecTable {
   const GangSpec& at(SpecIndex s) const { return specs_[s]; }
 
  private:
+  void InternKept(GangSpec& spec, Cluster& cluster) const;
+
+  const std::vector<ResourceKind> kept_;
   std::deque<GangSpec> specs_;
   std::vector<SpecIndex> free_;
   absl::flat_hash_map<uint64_t, std::vector<SpecIndex>> by_hash_;

@@ -103,6 +103,18 @@ void HeldTasks(const GangRecord& r, std::vector<Assignment>* out) {
   }
 }
 
+void TakeableTasks(const GangRecord& r, const GangSpec& spec,
+                   std::vector<Assignment>* out) {
+  HeldTasks(r, out);
+  if (r.phase != GangPhase::kSuspended) return;
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase != TaskPhase::kSuspended) continue;
+    if (const auto kept = KeptOf(spec, task.at)) {
+      out->push_back({task.task, *kept});
+    }
+  }
+}
+
 bool HasTask(const GangRecord& r, TaskPhase phase) {
   return std::any_of(r.tasks.begin(), r.tasks.end(),
                      [&](const TaskRecord& t) { return t.phase == phase; });

@@ -28,6 +28,9 @@ struct TaskRecord {
   TaskPhase phase = TaskPhase::kNominated;
   uint32_t attempt = 0;
   uint64_t open_seq = 0;  // The decision whose answer it owes; 0: none.
+  // What it keeps while it is suspended is promised to it: its gang is to
+  // resume. Not state: see Life::Update.
+  bool keeps = false;
   Allocation at{};
 };
 
@@ -138,6 +141,9 @@ bool MeetsMinimum(const GangRecord& r, const GangSpec& spec,
                   std::vector<uint32_t>* scratch);
 // Nominated, starting and running tasks: what solvers take as fixed.
 void HeldTasks(const GangRecord& r, std::vector<Assignment>* out);
+// The same, and what tasks of a suspended gang keep: what may be taken from it.
+void TakeableTasks(const GangRecord& r, const GangSpec& spec,
+                   std::vector<Assignment>* out);
 bool HasTask(const GangRecord& r, TaskPhase phase);
 // Starting or running.
 bool IsLive(const GangRecord& r);

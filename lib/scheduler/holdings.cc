@@ -10,23 +10,6 @@ namespace muster {
 
 namespace {
 
-// Nominated, starting, running or being released: charged somewhere.
-bool IsCharged(TaskPhase phase) { return phase <= TaskPhase::kReleasing; }
-
-// It has, or wants back, a place on a node.
-bool HasPlace(TaskPhase phase) { return phase != TaskPhase::kSucceeded; }
-
-Ledger LedgerOf(TaskPhase phase) {
-  switch (phase) {
-    case TaskPhase::kNominated:
-      return Ledger::kLater;
-    case TaskPhase::kReleasing:
-      return Ledger::kNow;
-    default:
-      return Ledger::kBoth;
-  }
-}
-
 // Whether one of the queues has come to hold more of a kind than it is
 // guaranteed, beside something that it held before, of whatever kind. `amount`
 // is part of what they use.
@@ -62,100 +45,160 @@ const Resources& Holdings::UsageOf(std::span<const Assignment> tasks) {
   return sum_;
 }
 
-void Holdings::Charge(GangIndex g, const TaskRecord& task) {
-  const QueueIndex queue = core_.gangs.at(g).queue;
-  core_.nodes.Add(task.at.node, {g, task.task}, task.phase);
-  if (!IsCharged(task.phase)) return;
-  const Resources& usage = UsageOf(task.at);
-  if (task.phase == TaskPhase::kReleasing) {
-    core_.queues.ChargeReleasing(queue, usage, 1);
-    return;
+Holdings::Held Holdings::HeldBy(GangIndex g, const TaskRecord& task) const {
+  const auto kept = [&](bool holds) {
+    return holds && KeptOf(core_.SpecOf(g), task.at) ? Part::kKept
+                                                     : Part::kNothing;
+  };
+  switch (task.phase) {
+    case TaskPhase::kNominated:
+      return {Part::kNothing, Part::kAll, true};
+    case TaskPhase::kStarting:
+    case TaskPhase::kRunning:
+      return {Part::kAll, Part::kAll, true};
+    case TaskPhase::kReleasing:
+      return {Part::kAll, kept(task.keeps), true};
+    case TaskPhase::kSuspended:
+      return {kept(true), kept(task.keeps), true};
+    case TaskPhase::kSucceeded:
+      break;
   }
-  core_.queues.Charge(queue, usage, 1);
-  if (ComesToExceed(core_.queues, queue, usage)) {
-    core_.opener.ExceedsGuarantee();
+  return {};
+}
+
+Allocation Holdings::AllocationOf(GangIndex g, const TaskRecord& task,
+                                  Part part) const {
+  return part == Part::kAll ? task.at : *KeptOf(core_.SpecOf(g), task.at);
+}
+
+void Holdings::PostCluster(GangIndex g, const TaskRecord& task,
+                           const Held& held, int sign) {
+  const auto post = [&](Part part, Ledger ledger) {
+    if (part == Part::kNothing) return;
+    const Allocation at = AllocationOf(g, task, part);
+    if (sign > 0) {
+      core_.cluster.Charge(at, ledger);
+    } else {
+      core_.cluster.Credit(at, ledger);
+    }
+  };
+  if (held.now == held.later) return post(held.now, Ledger::kBoth);
+  post(held.now, Ledger::kNow);
+  post(held.later, Ledger::kLater);
+}
+
+// What it will hold later is used; what it holds now beyond that is being
+// released.
+void Holdings::PostQueue(QueueIndex queue, GangIndex g, const TaskRecord& task,
+                         const Held& held, int sign) {
+  const bool uses = held.later != Part::kNothing;
+  if (uses) {
+    const Resources& used = UsageOf(AllocationOf(g, task, held.later));
+    core_.queues.Charge(queue, used, sign);
+    if (sign > 0 && ComesToExceed(core_.queues, queue, used)) {
+      core_.opener.ExceedsGuarantee();
+    }
   }
+  if (!held.releases()) return;
+  core_.queues.ChargeReleasing(queue, UsageOf(AllocationOf(g, task, held.now)),
+                               sign);
+  if (!uses) return;
+  core_.queues.ChargeReleasing(
+      queue, UsageOf(AllocationOf(g, task, held.later)), -sign);
+}
+
+void Holdings::Book(GangIndex g, const TaskRecord& task, const Held& held,
+                    int sign) {
+  if (sign > 0) {
+    core_.nodes.Add(task.at.node, {g, task.task});
+  } else {
+    core_.nodes.Remove(task.at.node, {g, task.task});
+  }
+  if (held.releases()) core_.nodes.CountReleasing(task.at.node, sign);
+  PostQueue(core_.gangs.at(g).queue, g, task, held, sign);
 }
 
 void Holdings::MoveTo(GangEdit& gang, QueueIndex leaf) {
   const QueueIndex from = std::exchange(gang->queue, leaf);
   for (const TaskRecord& task : gang->tasks) {
-    if (!IsCharged(task.phase)) continue;
-    const Resources& usage = UsageOf(task.at);
-    if (task.phase == TaskPhase::kReleasing) {
-      core_.queues.ChargeReleasing(from, usage, -1);
-      core_.queues.ChargeReleasing(leaf, usage, 1);
-    } else {
-      core_.queues.Charge(from, usage, -1);
-      core_.queues.Charge(leaf, usage, 1);
-      if (ComesToExceed(core_.queues, leaf, usage)) {
-        core_.opener.ExceedsGuarantee();
-      }
-    }
+    const Held held = HeldBy(gang.gang(), task);
+    PostQueue(from, gang.gang(), task, held, -1);
+    PostQueue(leaf, gang.gang(), task, held, 1);
   }
   core_.opener.UsageFell(from);
 }
 
 void Holdings::Hold(GangIndex g, const TaskRecord& task) {
-  if (!HasPlace(task.phase)) return;
-  if (IsCharged(task.phase)) {
-    core_.cluster.Charge(task.at, LedgerOf(task.phase));
-  }
-  Charge(g, task);
+  const Held held = HeldBy(g, task);
+  if (!held.has_place) return;
+  PostCluster(g, task, held, 1);
+  Book(g, task, held, 1);
 }
 
 void Holdings::HoldCharged(GangIndex g, const TaskRecord& task) {
-  Charge(g, task);
+  Book(g, task, HeldBy(g, task), 1);
 }
 
 void Holdings::Unhold(GangIndex g, const TaskRecord& task) {
-  if (!HasPlace(task.phase)) return;
-  core_.nodes.Remove(task.at.node, {g, task.task}, task.phase);
-  if (!IsCharged(task.phase)) return;
-  const QueueIndex queue = core_.gangs.at(g).queue;
-  if (task.phase == TaskPhase::kReleasing) {
-    core_.queues.ChargeReleasing(queue, UsageOf(task.at), -1);
-  } else {
-    core_.queues.Charge(queue, UsageOf(task.at), -1);
+  const Held held = HeldBy(g, task);
+  if (!held.has_place) return;
+  Book(g, task, held, -1);
+  PostCluster(g, task, held, -1);
+  Freed(g, task.at.node, held, {});
+}
+
+// Opens what may fit into what is held no more, and what waits for a release
+// that does not come.
+void Holdings::Freed(GangIndex g, NodeIndex n, const Held& before,
+                     const Held& after) {
+  const bool now =
+      before.now > after.now || (before.releases() && !after.releases());
+  const bool later = before.later > after.later;
+  if (!now && !later) return;
+  core_.opener.RoomFreed(n, now && later ? Ledger::kBoth
+                            : now        ? Ledger::kNow
+                                         : Ledger::kLater);
+  core_.opener.UsageFell(core_.gangs.at(g).queue);
+}
+
+void Holdings::Change(GangIndex g, TaskRecord& task, const TaskRecord& next) {
+  const Held before = HeldBy(g, task), after = HeldBy(g, next);
+  const NodeIndex n = task.at.node;
+  if (before.has_place != after.has_place) {
+    Unhold(g, task);
+    task = next;
+    Hold(g, task);
+    return;
   }
-  core_.cluster.Credit(task.at, LedgerOf(task.phase));
-  core_.opener.RoomFreed(task.at.node, LedgerOf(task.phase));
-  core_.opener.UsageFell(queue);
+  // Only what differs is posted anew.
+  const bool now = before.now != after.now, later = before.later != after.later;
+  const Held less{now ? before.now : Part::kNothing,
+                  later ? before.later : Part::kNothing, true};
+  const Held more{now ? after.now : Part::kNothing,
+                  later ? after.later : Part::kNothing, true};
+  PostCluster(g, task, less, -1);
+  PostCluster(g, task, more, 1);
+  if (later || (now && (before.releases() || after.releases()))) {
+    PostQueue(core_.gangs.at(g).queue, g, task, before, -1);
+    PostQueue(core_.gangs.at(g).queue, g, task, after, 1);
+    core_.nodes.CountReleasing(n, after.releases() - before.releases());
+  }
+  task = next;
+  Freed(g, n, before, after);
 }
 
 void Holdings::SetPhase(GangIndex g, TaskRecord& task, TaskPhase phase) {
-  const auto runs = [](TaskPhase p) {
-    return p == TaskPhase::kStarting || p == TaskPhase::kRunning;
-  };
-  if (runs(task.phase) && runs(phase)) {  // Holds the same.
-    task.phase = phase;
-    return;
-  }
-  if (task.phase == TaskPhase::kNominated && runs(phase)) {
-    core_.cluster.Charge(task.at, Ledger::kNow);  // Held the rest already.
-    task.phase = phase;
-    return;
-  }
-  if (runs(task.phase) && phase == TaskPhase::kReleasing) {
-    BeginRelease(g, task);
-    return;
-  }
-  Unhold(g, task);
-  task.phase = phase;
-  Hold(g, task);
+  TaskRecord next = task;
+  next.phase = phase;
+  next.keeps &=
+      phase == TaskPhase::kReleasing || phase == TaskPhase::kSuspended;
+  Change(g, task, next);
 }
 
-// It holds what it held now, and nothing later.
-void Holdings::BeginRelease(GangIndex g, TaskRecord& task) {
-  const QueueIndex queue = core_.gangs.at(g).queue;
-  const Resources& usage = UsageOf(task.at);
-  core_.queues.Charge(queue, usage, -1);
-  core_.queues.ChargeReleasing(queue, usage, 1);
-  core_.nodes.BeginRelease(task.at.node);
-  core_.cluster.Credit(task.at, Ledger::kLater);
-  task.phase = TaskPhase::kReleasing;
-  core_.opener.RoomFreed(task.at.node, Ledger::kLater);
-  core_.opener.UsageFell(queue);
+void Holdings::SetKeeps(GangIndex g, TaskRecord& task, bool keeps) {
+  TaskRecord next = task;
+  next.keeps = keeps;
+  Change(g, task, next);
 }
 
 void Holdings::Move(GangIndex g, TaskRecord& task, const Allocation& to) {

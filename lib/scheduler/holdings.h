@@ -17,8 +17,17 @@ struct Core;
 class GangEdit;
 
 // Invariant: cluster, queues and nodes are charged with what the records' tasks
-// hold by their phases (see TaskPhase), and with nothing else. Every change
-// goes through here, and opens the questions that it concerns. Not
+// hold by their phases, and with nothing else:
+//
+//                 now    later
+//   nominated            all
+//   starting      all    all
+//   running       all    all
+//   releasing     all    what it keeps, if its gang is to resume
+//   suspended     what it keeps, if its gang is to resume; else now only
+//   succeeded
+//
+// Every change goes through here, and opens the questions that it concerns. Not
 // synchronised. O(1) a task, and O(depth x kinds) for its queue.
 class Holdings {
  public:
@@ -31,6 +40,7 @@ class Holdings {
 
   // Changes of a record that is being edited.
   void SetPhase(GangIndex g, TaskRecord& task, TaskPhase phase);
+  void SetKeeps(GangIndex g, TaskRecord& task, bool keeps);
   void Move(GangIndex g, TaskRecord& task, const Allocation& to);
   // The gang goes to another leaf with all that its tasks use.
   void MoveTo(GangEdit& gang, QueueIndex leaf);
@@ -41,8 +51,25 @@ class Holdings {
   const Resources& UsageOf(std::span<const Assignment> tasks);
 
  private:
-  void Charge(GangIndex g, const TaskRecord& task);
-  void BeginRelease(GangIndex g, TaskRecord& task);
+  // How much of its allocation a task holds in a ledger.
+  enum class Part : uint8_t { kNothing, kKept, kAll };
+  struct Held {
+    Part now = Part::kNothing;
+    Part later = Part::kNothing;
+    bool has_place = false;  // On a node, or wants it back.
+
+    bool releases() const { return now > later; }
+  };
+
+  Held HeldBy(GangIndex g, const TaskRecord& task) const;
+  Allocation AllocationOf(GangIndex g, const TaskRecord& task, Part part) const;
+  void Change(GangIndex g, TaskRecord& task, const TaskRecord& next);
+  void Book(GangIndex g, const TaskRecord& task, const Held& held, int sign);
+  void PostQueue(QueueIndex queue, GangIndex g, const TaskRecord& task,
+                 const Held& held, int sign);
+  void PostCluster(GangIndex g, const TaskRecord& task, const Held& held,
+                   int sign);
+  void Freed(GangIndex g, NodeIndex n, const Held& before, const Held& after);
 
   Core& core_;
   Resources usage_{};

@@ -153,6 +153,7 @@ void Life::UpdatePhase(GangEdit& gang, const Counts& n) {
         r.phase = GangPhase::kSuspended;
         EndRun(r, core_.now, true);
         r.since = core_.now;
+        core_.opener.VictimsChanged(r.queue, core_.PriorityOf(r));
       } else {
         Stop(gang);
       }
@@ -183,6 +184,18 @@ void Life::UpdatePhase(GangEdit& gang, const Counts& n) {
   }
 }
 
+// While its gang is to resume, a task is promised what it keeps.
+void Life::UpdateKeeps(GangEdit& gang) {
+  if (core_.SpecOf(gang.gang()).kept.empty()) return;
+  const bool resumes = gang->phase == GangPhase::kSuspending ||
+                       gang->phase == GangPhase::kSuspended;
+  for (TaskRecord& task : gang->tasks) {
+    const bool keeps = resumes && (task.phase == TaskPhase::kReleasing ||
+                                   task.phase == TaskPhase::kSuspended);
+    if (task.keeps != keeps) holdings_.SetKeeps(gang.gang(), task, keeps);
+  }
+}
+
 void Life::Update(GangEdit& gang) {
   const Counts n = CountPhases(*gang);
   NoteMissing(*gang, n);
@@ -193,6 +206,7 @@ void Life::Update(GangEdit& gang) {
     return;
   }
   UpdatePhase(gang, n);
+  UpdateKeeps(gang);
   gang->look = gang->trouble != ReasonCode::kNone ||
                gang->phase == GangPhase::kNominated ||
                (gang->cancel && gang->phase != GangPhase::kStopping);

@@ -67,6 +67,7 @@ class Life {
   void ForgiveFailures(GangRecord& r);
   void NoteMissing(GangRecord& r, const Counts& n);
   void UpdatePhase(GangEdit& gang, const Counts& counts);
+  void UpdateKeeps(GangEdit& gang);
 
   Core& core_;
   Holdings holdings_;

@@ -17,8 +17,9 @@ void StopCosts(const Core& core, const GangRecord& r,
                std::span<const Assignment> tasks, std::vector<int64_t>* costs) {
   const int64_t lost_ms =
       (UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond;
+  // Of all of the task, though it may be suspended and hold less.
   const auto demand = [&](const Assignment& a) -> const Resources& {
-    return core.cluster.demand(a.at.shape);
+    return core.cluster.demand(FindTask(r, a.task)->at.shape);
   };
   ResourceKind kind = core.cluster.device_kind();
   if (std::ranges::none_of(
@@ -124,7 +125,8 @@ bool MakeRoom::MayStop(const Core& core, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
   const PriorityClass& cls = core.classes.at(r.priority_class);
   const bool nominated = r.phase == GangPhase::kNominated;
-  if (!nominated && !IsLive(r)) return false;
+  const bool suspended = r.phase == GangPhase::kSuspended;
+  if (!nominated && !suspended && !IsLive(r)) return false;
   if (r.cancel || r.trouble != ReasonCode::kNone ||
       OnPreemptedOf(core, r) == OnPreempted::kNever ||
       !core.specs.at(r.spec).gang().preemptible) {
@@ -135,7 +137,7 @@ bool MakeRoom::MayStop(const Core& core, GangIndex g) {
     return false;
   }
   Time free_at = nominated ? Time{0} : SparedUntil(r);
-  if (cls.min_runtime > 0 && !nominated) {
+  if (cls.min_runtime > 0 && !nominated && !suspended) {
     // Its answer comes first.
     if (r.phase == GangPhase::kStarting) return false;
     free_at = std::max(free_at, r.started + cls.min_runtime);
@@ -167,7 +169,7 @@ void MakeRoom::AddCandidate(Core& core, GangIndex g, GangIndex winner) {
   const size_t i = candidates_.size();
   const GangRecord& r = core.gangs.at(g);
   std::vector<Assignment>& tasks = tasks_[i];
-  HeldTasks(r, &tasks);
+  TakeableTasks(r, core.specs.at(r.spec), &tasks);
   VictimCandidate& c = candidates_.emplace_back();
   c.gang = {g, r.generation};
   c.priority = core.PriorityOf(r);
@@ -193,7 +195,7 @@ uint32_t MakeRoom::SurplusOf(const Core& core, const GangRecord& r,
                              std::vector<uint32_t>* cuts) {
   cuts->clear();
   const GangSpec& spec = core.specs.at(r.spec);
-  if (!core.config.host.shrink || !spec.elastic || tasks->size() <= 1) return 0;
+  if (!r.listing.elastic || tasks->size() <= 1) return 0;
   CountTasks(r, spec, &counts_);
   const Surplus surplus(spec, counts_, *tasks);
   // One runs on: a gang of which nothing runs any more is over.
@@ -337,12 +339,75 @@ bool MakeRoom::IsLawfulAsPlaced(const Core& core, GangIndex g,
 
 // Stops the victims, then promises what they hold to the gang.
 void MakeRoom::Carry(PassContext& pass, GangIndex g) {
-  for (const Victim& victim : result_.victims) StopVictim(pass, g, victim);
+  FindSuspended(pass.core, g);
+  for (size_t i = 0; i < result_.victims.size(); ++i) {
+    StopVictim(pass, g, result_.victims[i], suspended_[i]);
+  }
   PlaceWinner(pass, g);
 }
 
-void MakeRoom::StopVictim(PassContext& pass, GangIndex g,
-                          const Victim& victim) {
+// Which of the victims are suspended: those of which that is wanted, one after
+// the other, as long as what they keep leaves the gang its places and its
+// quota.
+void MakeRoom::FindSuspended(Core& core, GangIndex g) {
+  const size_t victims = result_.victims.size();
+  suspended_.assign(victims, false);
+  if (!core.config.host.suspend) return;
+  const QueueIndex queue = core.gangs.at(g).queue;
+  const Resources demand = holdings_.UsageOf(result_.tasks);
+  QuotaOverlay overlay(core.queues);
+  const Cluster::Mark mark = core.cluster.Begin();
+  for (const Victim& v : result_.victims) {
+    const auto gone = candidates_[v.candidate].tasks.last(v.tasks);
+    for (const Assignment& a : gone) core.cluster.Credit(a.at, Ledger::kLater);
+    overlay.Charge(core.gangs.at(gangs_[v.candidate]).queue,
+                   holdings_.UsageOf(gone), -1);
+  }
+  for (const Assignment& a : result_.tasks) {
+    core.cluster.Charge(a.at, Ledger::kLater);
+  }
+  for (size_t i = 0; i < victims; ++i) {
+    suspended_[i] = Suspends(core, result_.victims[i]) &&
+                    LeaveRoom(core, i, queue, demand, &overlay);
+  }
+  core.cluster.Rollback(mark);
+}
+
+// Whether a victim that is stopped whole is one to be suspended.
+bool MakeRoom::Suspends(const Core& core, const Victim& victim) const {
+  const VictimCandidate& c = candidates_[victim.candidate];
+  const GangRecord& r = core.gangs.at(gangs_[victim.candidate]);
+  return c.stoppable && victim.tasks == c.tasks.size() && IsLive(r) &&
+         OnPreemptedOf(core, r) == OnPreempted::kSuspend;
+}
+
+// Books what the victim keeps, if there is room for it.
+bool MakeRoom::LeaveRoom(Core& core, size_t victim, QueueIndex queue,
+                         const Resources& demand, QuotaOverlay* overlay) {
+  const VictimCandidate& c = candidates_[result_.victims[victim].candidate];
+  const GangRecord& r = core.gangs.at(c.gang.index);
+  const Cluster::Mark mark = core.cluster.Begin();
+  Resources kept(core.queues.kinds());
+  bool room = true;
+  for (const Assignment& a : c.tasks) {
+    const auto at = KeptOf(core.specs.at(r.spec), a.at);
+    if (!at) continue;
+    room &= core.cluster.Fits(*at, Ledger::kLater);
+    core.cluster.Charge(*at, Ledger::kLater);
+    kept.Add(holdings_.UsageOf(*at));
+  }
+  overlay->Charge(r.queue, kept, 1);
+  if (room && !core.law.OverLimit(queue, demand, Ledger::kLater, overlay)) {
+    core.cluster.Commit(mark);
+    return true;
+  }
+  overlay->Charge(r.queue, kept, -1);
+  core.cluster.Rollback(mark);
+  return false;
+}
+
+void MakeRoom::StopVictim(PassContext& pass, GangIndex g, const Victim& victim,
+                          bool suspend) {
   Core& core = pass.core;
   const GangIndex loser = gangs_[victim.candidate];
   const GangRecord& r = core.gangs.at(loser);
@@ -361,13 +426,10 @@ void MakeRoom::StopVictim(PassContext& pass, GangIndex g,
     pass.decisions.Shrink(loser, shed, reason, g);
     return;
   }
-  const OnPreempted what = OnPreemptedOf(core, r);
-  DecisionKind kind = DecisionKind::kEvict;
-  if (r.phase != GangPhase::kNominated) {
-    if (what == OnPreempted::kCancel) kind = DecisionKind::kCancel;
-    if (what == OnPreempted::kSuspend && core.config.host.suspend) {
-      kind = DecisionKind::kSuspend;
-    }
+  DecisionKind kind = suspend ? DecisionKind::kSuspend : DecisionKind::kEvict;
+  if (r.phase != GangPhase::kNominated &&
+      OnPreemptedOf(core, r) == OnPreempted::kCancel) {
+    kind = DecisionKind::kCancel;
   }
   pass.decisions.Stop(loser, kind, reason, g);
 }

@@ -62,7 +62,12 @@ class MakeRoom {
                  const Resources* headroom);
   bool IsLawfulAsPlaced(const Core& core, GangIndex g, const VictimLaw& law);
   void Carry(PassContext& pass, GangIndex g);
-  void StopVictim(PassContext& pass, GangIndex g, const Victim& victim);
+  void FindSuspended(Core& core, GangIndex g);
+  bool Suspends(const Core& core, const Victim& victim) const;
+  bool LeaveRoom(Core& core, size_t victim, QueueIndex queue,
+                 const Resources& demand, QuotaOverlay* overlay);
+  void StopVictim(PassContext& pass, GangIndex g, const Victim& victim,
+                  bool suspend);
   void PlaceWinner(PassContext& pass, GangIndex g);
 
   Holdings holdings_;
@@ -81,6 +86,7 @@ class MakeRoom {
   std::vector<GangIndex> all_gangs_;
   std::vector<uint32_t> counts_;
   PreemptionResult result_;
+  std::vector<bool> suspended_;  // By victim of the result.
 };
 
 }  // namespace muster

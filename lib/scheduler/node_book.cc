@@ -28,22 +28,16 @@ std::vector<GangIndex> NodeBook::GangsOn(NodeIndex n) const {
   return gangs;
 }
 
-void NodeBook::Add(NodeIndex n, const TaskRef& task, TaskPhase phase) {
+void NodeBook::Add(NodeIndex n, const TaskRef& task) {
   nodes_[n].tasks.push_back(task);
-  if (phase != TaskPhase::kReleasing) return;
-  ++nodes_[n].releasing;
-  ++releasing_;
 }
 
-void NodeBook::Remove(NodeIndex n, const TaskRef& task, TaskPhase phase) {
+void NodeBook::Remove(NodeIndex n, const TaskRef& task) {
   std::vector<TaskRef>& tasks = nodes_[n].tasks;
   const auto it = std::find(tasks.begin(), tasks.end(), task);
   assert(it != tasks.end());
   *it = tasks.back();
   tasks.pop_back();
-  if (phase != TaskPhase::kReleasing) return;
-  --nodes_[n].releasing;
-  --releasing_;
 }
 
 }  // namespace muster

@@ -25,8 +25,8 @@ struct TaskRef {
 
 // By NodeIndex. Invariant: tasks(n) are those of all gangs that hold something
 // of node n, are promised it, or are suspended on it; `releasing` counts those
-// of them that are being released. Their order is none: who reads them sorts,
-// or does not care. Not synchronised.
+// of them that hold more now than they will hold later. Their order is none:
+// who reads them sorts, or does not care. Not synchronised.
 class NodeBook {
  public:
   struct Facts {
@@ -59,12 +59,12 @@ class NodeBook {
   std::vector<GangIndex> GangsOn(NodeIndex n) const;
 
   // Amortised O(1); Remove O(tasks on the node).
-  void Add(NodeIndex n, const TaskRef& task, TaskPhase phase);
-  void Remove(NodeIndex n, const TaskRef& task, TaskPhase phase);
-  // One of its tasks is being released from now on.
-  void BeginRelease(NodeIndex n) {
-    ++nodes_[n].releasing;
-    ++releasing_;
+  void Add(NodeIndex n, const TaskRef& task);
+  void Remove(NodeIndex n, const TaskRef& task);
+  // One more (+1), or less (-1), of its tasks is being released.
+  void CountReleasing(NodeIndex n, int32_t sign) {
+    nodes_[n].releasing += static_cast<uint32_t>(sign);
+    releasing_ += static_cast<uint32_t>(sign);
   }
 
   // Nodes that may hold more than they have: the next pass looks at them.

@@ -371,6 +371,7 @@ void SettlePhase(EventContext& context, GangEdit& gang, const RealTasks& real) {
     gang->phase = GangPhase::kSuspended;
     EndRun(*gang, core.now, true);
     gang->since = core.now;
+    core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   }
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
     gang->trouble = context.life.WhyLeaves(*gang);

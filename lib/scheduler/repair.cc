@@ -12,17 +12,16 @@ namespace {
 // the gang is rolled back and waits.
 constexpr uint32_t kReplacements = 3;
 
-// Whether the task holds some of what its node has too little of.
-bool Relieves(const Cluster& cluster, const TaskRecord& task) {
-  const NodeIndex n = task.at.node;
-  const Resources& demand = cluster.demand(task.at.shape);
+// Whether what is held there is some of what the node has too little of.
+bool IsScarce(const Cluster& cluster, const Allocation& at) {
+  const NodeIndex n = at.node;
+  const Resources& demand = cluster.demand(at.shape);
   for (ResourceKind k = 0; k < demand.size(); ++k) {
     if (k == cluster.device_kind()) continue;
     if (demand[k] > 0 && cluster.free(n, k, Ledger::kLater) < 0) return true;
   }
-  return task.at.devices.Intersects(
-             cluster.clashing_devices(n, Ledger::kLater)) ||
-         std::ranges::any_of(task.at.devices, [&](uint32_t d) {
+  return at.devices.Intersects(cluster.clashing_devices(n, Ledger::kLater)) ||
+         std::ranges::any_of(at.devices, [&](uint32_t d) {
            return cluster.free_milli(n, d, Ledger::kLater) < 0 ||
                   cluster.free_memory(n, d, Ledger::kLater) < 0;
          });
@@ -170,24 +169,31 @@ void Repair::ShedFromOvercommitted(PassContext& pass) {
   }
 }
 
+// Whether stopping the gang would give back some of what the node has too
+// little of.
+bool Repair::Relieves(const Core& core, const GangRecord& r, NodeIndex n) {
+  TakeableTasks(r, core.specs.at(r.spec), &takeable_);
+  return std::ranges::any_of(takeable_, [&](const Assignment& a) {
+    return a.at.node == n && IsScarce(core.cluster, a.at);
+  });
+}
+
 // Nominated gangs first, then the last in rank that has not just refused.
 bool Repair::ShedOne(PassContext& pass, NodeIndex n) {
   Core& core = pass.core;
   bool victim_nominated = false;
   GangRank victim;
-  for (const TaskRef& ref : core.nodes.tasks(n)) {
-    const GangRecord& r = core.gangs.at(ref.gang);
+  for (const GangIndex g : core.nodes.GangsOn(n)) {
+    const GangRecord& r = core.gangs.at(g);
     const bool nominated = r.phase == GangPhase::kNominated;
     if (!nominated) {
       const Gang& gang = core.specs.at(r.spec).gang();
       const bool spared = SparedUntil(r) > core.now;
-      if (!IsLive(r) || !gang.preemptible || spared) continue;
+      const bool runs = IsLive(r) || r.phase == GangPhase::kSuspended;
+      if (!runs || !gang.preemptible || spared) continue;
     }
-    const TaskRecord& task = *FindTask(r, ref.task);
-    if (task.phase > TaskPhase::kRunning || !Relieves(core.cluster, task)) {
-      continue;
-    }
-    const GangRank rank = core.lists.RankOf(ref.gang);
+    if (!Relieves(core, r, n)) continue;
+    const GangRank rank = core.lists.RankOf(g);
     const bool worse = victim.gang == kNoGang || nominated > victim_nominated ||
                        (nominated == victim_nominated && victim < rank);
     if (!worse) continue;

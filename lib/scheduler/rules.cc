@@ -96,6 +96,24 @@ absl::Status Rule(const SchedulerConfig&, const PlacementOptions& placement) {
   return NoneTwice(placement.supply, ".supply", ".model", &ModelSupply::model);
 }
 
+absl::Status Rule(const SchedulerConfig& config, const HostCapabilities& host) {
+  const std::vector<std::string>& keeps = host.suspended_keeps;
+  MUSTER_RETURN_IF_ERROR(
+      NoneTwice(keeps, ".suspended_keeps", "", std::identity()));
+  for (const std::string& kind : keeps) {
+    if (config.KindOf(kind) == config.resources.size()) {
+      return Invalid(".suspended_keeps: '", kind,
+                     "' is not one of config.resources");
+    }
+    if (kind == config.device_resource) {
+      return Invalid(".suspended_keeps: '", kind,
+                     "' is counted by devices, which a suspended task gives "
+                     "back");
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status Rule(const SchedulerConfig&, const SchedulerConfig& c) {
   MUSTER_RETURN_IF_ERROR(
       NoneTwice(c.resources, ".resources", "", std::identity()));

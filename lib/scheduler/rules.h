@@ -35,6 +35,7 @@ absl::Status Rule(const SchedulerConfig& config, const DisruptionBudget& b);
 absl::Status Rule(const SchedulerConfig& config, const Topology& topology);
 absl::Status Rule(const SchedulerConfig& config, const TypicalTask& task);
 absl::Status Rule(const SchedulerConfig& config, const PlacementOptions& p);
+absl::Status Rule(const SchedulerConfig& config, const HostCapabilities& host);
 absl::Status Rule(const SchedulerConfig& config, const SchedulerConfig& same);
 absl::Status Rule(const SchedulerConfig& config, const PartitionScheme& scheme);
 absl::Status Rule(const SchedulerConfig& config, const Device& device);

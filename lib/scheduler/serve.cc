@@ -1,6 +1,7 @@
 #include "lib/scheduler/serve.h"
 
 #include <algorithm>
+#include <optional>
 
 namespace muster {
 
@@ -175,6 +176,14 @@ bool Serve::TryResume(PassContext& pass, GangIndex g, Reason* reason) {
   const Cluster::Mark mark = core.cluster.Begin();
   bool room = true;
   Resources demand(core.queues.kinds());
+  for (const TaskRecord& task : r.tasks) {
+    if (task.phase != TaskPhase::kSuspended) continue;
+    const std::optional<Allocation> kept =
+        KeptOf(core.specs.at(r.spec), task.at);
+    if (!kept) continue;
+    core.cluster.Credit(*kept, Ledger::kBoth);
+    demand.Subtract(holdings_.UsageOf(*kept));
+  }
   for (const TaskRecord& task : r.tasks) {
     if (task.phase != TaskPhase::kSuspended) continue;
     if (!core.cluster.Fits(task.at, Ledger::kBoth) ||

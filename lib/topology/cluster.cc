@@ -109,6 +109,9 @@ const TopologyIndex& Cluster::index(int topology) const {
 ShapeId Cluster::Intern(const Role& role, uint32_t alternative) {
   return rep_->Intern(role, alternative);
 }
+ShapeId Cluster::Intern(const Resources& amounts) {
+  return rep_->Intern(TaskShape{.resources = amounts}, Filter());
+}
 void Cluster::Unref(ShapeId shape) { rep_->Unref(shape); }
 const Resources& Cluster::demand(ShapeId shape) const {
   return rep_->Demand(shape);

@@ -156,6 +156,10 @@ ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
     wanted.partition = partition;
     wanted.schemes = ledgers.cuts().SchemesWith(partition);
   }
+  return Intern(shape, wanted);
+}
+
+ShapeId Cluster::Rep::Intern(const TaskShape& shape, const Filter& wanted) {
   const FilterId filter = filters.Intern(wanted);
   bool added = false;
   const ShapeId id = shapes.Intern(shape, filter, &added);
@@ -169,7 +173,7 @@ ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
   }
   std::sort(needs.models.begin(), needs.models.end());
   if (needs.form == DeviceForm::kPartition) {
-    needs.partition = ledgers.cuts().Find(partition);
+    needs.partition = ledgers.cuts().Find(shape.devices.partition);
     needs.milli = ledgers.cuts().LeastMilli(needs.partition);
   }
   shapes[id].needs = std::move(needs);

@@ -40,6 +40,7 @@ class Cluster::Rep {
 
   // Shapes.
   ShapeId Intern(const Role& role, uint32_t alternative);
+  ShapeId Intern(const TaskShape& shape, const Filter& filter);
   void Unref(ShapeId shape);
   const Resources& Demand(ShapeId shape) const;
   bool Admits(NodeIndex node, ShapeId shape) const {

@@ -52,13 +52,21 @@ Books::Books(const SchedulerState& state) : state_(state) {
       const NodeUse use = UseOf(g.gang, t);
       const bool live =
           t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning;
-      if (live || t.phase == TaskPhase::kReleasing) {
-        now_[t.node].Add(use);
-        AddToQueues(g.gang.queue, use, &queue_now_);
+      const bool resumes = (g.phase == GangPhase::kSuspending ||
+                            g.phase == GangPhase::kSuspended) &&
+                           (t.phase == TaskPhase::kReleasing ||
+                            t.phase == TaskPhase::kSuspended);
+      if (live || t.phase == TaskPhase::kReleasing ||
+          t.phase == TaskPhase::kSuspended) {
+        const NodeUse now =
+            t.phase == TaskPhase::kSuspended ? KeptOf(use) : use;
+        now_[t.node].Add(now);
+        AddToQueues(g.gang.queue, now, &queue_now_);
       }
-      if (live || t.phase == TaskPhase::kNominated) {
-        later_[t.node].Add(use);
-        AddToQueues(g.gang.queue, use, &queue_later_);
+      if (live || t.phase == TaskPhase::kNominated || resumes) {
+        const NodeUse later = resumes ? KeptOf(use) : use;
+        later_[t.node].Add(later);
+        AddToQueues(g.gang.queue, later, &queue_later_);
       }
     }
   }
@@ -74,6 +82,22 @@ void Books::AddToQueues(const std::string& queue, const NodeUse& use,
       sum[device_kind_] += share.milli;
     }
   }
+}
+
+NodeUse Books::KeptOf(const NodeUse& use) const {
+  NodeUse kept;
+  kept.amount.resize(use.amount.size());
+  for (size_t k = 0; k < use.amount.size(); ++k) {
+    if (std::ranges::count(state_.config.host.suspended_keeps,
+                           state_.config.resources[k]) == 0) {
+      continue;
+    }
+    kept.amount[k] = use.amount[k];
+    if (k != node_kind_) continue;
+    kept.tasks = use.tasks;
+    kept.whole = use.whole;
+  }
+  return kept;
 }
 
 const GangState* Books::gang(const std::string& key) const {

@@ -45,6 +45,8 @@ class Books {
 
   // What one task of the gang holds where it is.
   NodeUse UseOf(const Gang& gang, const TaskState& task) const;
+  // What is left of it while the task is suspended.
+  NodeUse KeptOf(const NodeUse& use) const;
   // The device's profile of that name, and the slices of its scheme.
   const PartitionProfile* ProfileOn(const Device& device,
                                     const std::string& name,

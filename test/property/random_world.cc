@@ -187,6 +187,12 @@ SchedulerConfig RandomConfig(Dice& dice) {
     config.node_resource = "node";
   }
   config.host.suspend = dice.OneIn(2);
+  if (dice.OneIn(2)) {
+    config.host.suspended_keeps.push_back("cpu");
+    if (!config.node_resource.empty() && dice.OneIn(2)) {
+      config.host.suspended_keeps.push_back("node");
+    }
+  }
   config.host.shrink = !dice.OneIn(3);
   config.host.choose_devices = !dice.OneIn(4);
   config.host.nominate = !dice.OneIn(4);

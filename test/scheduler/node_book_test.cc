@@ -25,18 +25,18 @@ class NodeBookTest : public testing::Test {
 
 TEST_F(NodeBookTest, ATaskThatMovesIsOnOneNode) {
   const TaskRef task = {4, {0, 1}};
-  book_.Add(0, task, TaskPhase::kRunning);
-  book_.Remove(0, task, TaskPhase::kRunning);
-  book_.Add(2, task, TaskPhase::kRunning);
+  book_.Add(0, task);
+  book_.Remove(0, task);
+  book_.Add(2, task);
   EXPECT_THAT(book_.tasks(0), IsEmpty());
   EXPECT_THAT(book_.tasks(2), ElementsAre(task));
 }
 
 TEST_F(NodeBookTest, TasksOfOneGangDifferByTheirIds) {
-  book_.Add(1, {4, {0, 1}}, TaskPhase::kRunning);
-  book_.Add(1, {4, {1, 0}}, TaskPhase::kRunning);
-  book_.Add(1, {5, {0, 1}}, TaskPhase::kRunning);
-  book_.Remove(1, {4, {0, 1}}, TaskPhase::kRunning);
+  book_.Add(1, {4, {0, 1}});
+  book_.Add(1, {4, {1, 0}});
+  book_.Add(1, {5, {0, 1}});
+  book_.Remove(1, {4, {0, 1}});
   EXPECT_THAT(book_.tasks(1),
               UnorderedElementsAre(TaskRef{4, {1, 0}}, TaskRef{5, {0, 1}}));
 }
@@ -44,7 +44,7 @@ TEST_F(NodeBookTest, TasksOfOneGangDifferByTheirIds) {
 TEST_F(NodeBookTest, GangsAreNamedOnceAndByIndex) {
   for (const GangIndex g : {5u, 2u, 5u, 3u, 2u}) {
     const auto index = static_cast<uint32_t>(book_.tasks(0).size());
-    book_.Add(0, {g, {0, index}}, TaskPhase::kStarting);
+    book_.Add(0, {g, {0, index}});
   }
   EXPECT_THAT(book_.GangsOn(0), ElementsAre(2, 3, 5));
   EXPECT_THAT(book_.GangsOn(1), IsEmpty());
@@ -52,13 +52,15 @@ TEST_F(NodeBookTest, GangsAreNamedOnceAndByIndex) {
 
 TEST_F(NodeBookTest, ReleasesAreCountedFromTheirBeginningOn) {
   const TaskRef task = {4, {0, 0}}, other = {4, {0, 1}};
-  book_.Add(0, task, TaskPhase::kRunning);
-  book_.Add(0, other, TaskPhase::kReleasing);
+  book_.Add(0, task);
+  book_.Add(0, other);
+  book_.CountReleasing(0, 1);
   EXPECT_EQ(book_.releasing(0), 1u);
-  book_.BeginRelease(0);
+  book_.CountReleasing(0, 1);
   EXPECT_EQ(book_.releasing(0), 2u);
   EXPECT_EQ(book_.releasing(), 2u);
-  book_.Remove(0, task, TaskPhase::kReleasing);
+  book_.Remove(0, task);
+  book_.CountReleasing(0, -1);
   EXPECT_EQ(book_.releasing(0), 1u);
   EXPECT_EQ(book_.releasing(1), 0u);
 }
@@ -89,24 +91,24 @@ TEST_F(NodeBookTest, TellsWhatAListOfTasksTells) {
   struct Placed {
     NodeIndex node = 0;
     TaskRef task{};
-    TaskPhase phase = TaskPhase::kRunning;
+    bool releasing = false;
   };
   Dice dice(1);
   std::vector<Placed> all;
   for (uint32_t step = 0; step < 2000; ++step) {
     const uint32_t count = static_cast<uint32_t>(all.size());
     if (count == 0 || (count < 20 && dice.OneIn(2))) {
-      all.push_back({dice.Below(3),
-                     {dice.Below(4), {0, step}},
-                     static_cast<TaskPhase>(dice.Below(5))});
-      book_.Add(all.back().node, all.back().task, all.back().phase);
+      all.push_back({dice.Below(3), {dice.Below(4), {0, step}}, dice.OneIn(5)});
+      book_.Add(all.back().node, all.back().task);
+      if (all.back().releasing) book_.CountReleasing(all.back().node, 1);
     } else {
       Placed& task = all[dice.Below(count)];
-      if (task.phase == TaskPhase::kRunning) {
-        task.phase = TaskPhase::kReleasing;
-        book_.BeginRelease(task.node);
+      if (!task.releasing) {
+        task.releasing = true;
+        book_.CountReleasing(task.node, 1);
       } else {
-        book_.Remove(task.node, task.task, task.phase);
+        book_.Remove(task.node, task.task);
+        book_.CountReleasing(task.node, -1);
         task = all.back();
         all.pop_back();
       }
@@ -118,7 +120,7 @@ TEST_F(NodeBookTest, TellsWhatAListOfTasksTells) {
       for (const Placed& task : all) {
         if (task.node != n) continue;
         on.push_back(task.task);
-        here += task.phase == TaskPhase::kReleasing;
+        here += task.releasing;
       }
       ASSERT_TRUE(std::ranges::is_permutation(book_.tasks(n), on));
       ASSERT_EQ(book_.releasing(n), here);

@@ -1,0 +1,228 @@
+// What suspended gangs keep, and who may take it.
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "muster/scheduler.h"
+#include "test/scheduler/story.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+constexpr int64_t kGb = int64_t{1} << 30;
+constexpr ResourceKind kMemory = 1;
+
+SchedulerConfig KeepsMemory() {
+  SchedulerConfig config;
+  config.host.suspend = true;
+  config.host.suspended_keeps = {"memory"};
+  return config;
+}
+
+// One GPU and so much memory.
+Gang Heavy(const std::string& key, int64_t gigabytes,
+           const std::string& priority_class) {
+  Gang gang = Job(key, 1, 1, priority_class);
+  gang.roles[0].shape.resources.Set(kMemory, gigabytes * kGb);
+  gang.on_preempted = OnPreempted::kSuspend;
+  return gang;
+}
+
+// A node with one GPU and 100 GB.
+class SuspendStories : public ::testing::Test {
+ protected:
+  SuspendStories() {
+    HasNode("n1");
+    s.HasQueue("q");
+    s.HasClasses();
+  }
+  void HasNode(const std::string& key, int64_t gigabytes = 100) {
+    Node node = Machine(key, 1);
+    node.capacity.Set(kMemory, gigabytes * kGb);
+    s.Happens(NodeChanged{node});
+  }
+  void Runs(const Gang& gang) {
+    s.Submit(gang);
+    s.Pass();
+    s.AllDone();
+    ASSERT_EQ(s.Phase(gang.key), "running");
+  }
+  int64_t FreeGb(Ledger ledger) {
+    const Cluster& cluster = s.scheduler().cluster();
+    return cluster.free(cluster.Find("n1").index, kMemory, ledger) / kGb;
+  }
+  // "a" is suspended for "b", which runs.
+  void Suspend(int64_t kept, int64_t taken) {
+    Runs(Heavy("a", kept, "low"));
+    s.Submit(Heavy("b", taken, "mid"));
+    EXPECT_THAT(s.Pass(), ElementsAre("suspend a for b", "nominate b: n1"));
+    EXPECT_EQ(FreeGb(Ledger::kNow), 100 - kept);
+    EXPECT_EQ(FreeGb(Ledger::kLater), 100 - kept - taken);
+    s.AllDone();
+    EXPECT_EQ(FreeGb(Ledger::kNow), 100 - kept);
+    EXPECT_THAT(s.Pass(), ElementsAre("start b: n1"));
+    s.AllDone();
+    EXPECT_EQ(FreeGb(Ledger::kNow), 100 - kept - taken);
+    EXPECT_EQ(s.Phase("a"), "suspended");
+  }
+  Story s{KeepsMemory()};
+};
+
+TEST_F(SuspendStories, WhatItKeepsIsNotFree) {
+  Suspend(60, 30);
+  EXPECT_EQ(FreeGb(Ledger::kNow), 10);
+  Gang other = Heavy("other", 20, "low");
+  other.roles[0].shape.devices = {};
+  s.Submit(other);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  EXPECT_THAT(s.Why("other"), HasSubstr(" memory, "));
+}
+
+TEST_F(SuspendStories, ItComesBackToWhatItKept) {
+  Suspend(60, 30);
+  s.Happens(GangFinished{.gang = "b"});
+  EXPECT_THAT(s.Pass(), ElementsAre("resume a: n1"));
+  s.AllDone();
+  EXPECT_EQ(FreeGb(Ledger::kNow), 40);
+  s.Happens(GangFinished{.gang = "a"});
+  EXPECT_EQ(FreeGb(Ledger::kNow), 100);
+}
+
+TEST_F(SuspendStories, WhereWhatItKeepsIsInTheWayItIsEvicted) {
+  Runs(Heavy("a", 60, "low"));
+  s.Submit(Heavy("b", 50, "mid"));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for b", "nominate b: n1"));
+}
+
+TEST_F(SuspendStories, OneOfTwoMayKeepItsMemory) {
+  Node node = Machine("n1", 2);
+  node.capacity.Set(kMemory, 100 * kGb);
+  s.Happens(NodeChanged{node});
+  Runs(Heavy("a", 40, "low"));
+  Runs(Heavy("b", 40, "low"));
+  Gang c = Heavy("c", 50, "mid");
+  c.roles[0].shape.devices.count = 2;
+  s.Submit(c);
+  EXPECT_THAT(s.Pass(), ElementsAre("suspend a for c", "evict b for c",
+                                    "nominate c: n1"));
+}
+
+TEST_F(SuspendStories, AQueueIsChargedWithWhatItsGangsKeep) {
+  s.Happens(QueueChanged{
+      {.key = "q", .quotas = {{.resource = "memory", .limit = 100 * kGb}}}});
+  Suspend(60, 30);
+  HasNode("n2");
+  s.Submit(Heavy("c", 20, "low"));
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  EXPECT_THAT(s.Why("c"), HasSubstr("memory"));
+  s.Submit(Heavy("d", 10, "low"));
+  EXPECT_THAT(s.Pass(), ElementsAre("start d: n2"));
+}
+
+TEST_F(SuspendStories, WhereTheLimitHasNoRoomForItItIsEvicted) {
+  HasNode("n1", 200);
+  s.Happens(QueueChanged{
+      {.key = "q", .quotas = {{.resource = "memory", .limit = 100 * kGb}}}});
+  Runs(Heavy("a", 60, "low"));
+  s.Submit(Heavy("b", 50, "mid"));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for b", "nominate b: n1"));
+}
+
+TEST_F(SuspendStories, ItMakesRoomOfWhatItKeeps) {
+  Suspend(60, 30);
+  Gang memory = Heavy("memory", 50, "high");
+  memory.roles[0].shape.devices = {};
+  s.Submit(memory);
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("evict a for memory", "nominate memory: n1"));
+  EXPECT_EQ(FreeGb(Ledger::kNow), 10);
+  s.AllDone();
+  EXPECT_EQ(s.Phase("a"), "waiting");
+  EXPECT_THAT(s.Pass(), ElementsAre("start memory: n1"));
+}
+
+TEST_F(SuspendStories, NotForLowerPriority) {
+  Suspend(60, 30);
+  Gang memory = Heavy("memory", 50, "low");
+  memory.roles[0].shape.devices = {};
+  s.Submit(memory);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+}
+
+TEST_F(SuspendStories, ARefusedEvictionLeavesItWhatItKeeps) {
+  Suspend(60, 30);
+  Gang memory = Heavy("memory", 50, "high");
+  memory.roles[0].shape.devices = {};
+  s.Submit(memory);
+  s.Pass();
+  s.Refused(DecisionKind::kEvict, "a");
+  EXPECT_EQ(s.Phase("a"), "suspended");
+  EXPECT_EQ(FreeGb(Ledger::kNow), 10);
+}
+
+TEST_F(SuspendStories, AfterItsTimeItGivesItUp) {
+  Suspend(60, 30);
+  EXPECT_THAT(s.PassAfter(600), ElementsAre("evict a"));
+  s.AllDone();
+  EXPECT_EQ(FreeGb(Ledger::kNow), 70);
+}
+
+TEST_F(SuspendStories, ItsNodeShrinks) {
+  Suspend(60, 30);
+  HasNode("n1", 80);
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
+}
+
+TEST_F(SuspendStories, ItIsCancelled) {
+  Suspend(60, 30);
+  s.Happens(GangCancelled{"a"});
+  EXPECT_THAT(s.Pass(), ElementsAre("cancel a"));
+  s.AllDone();
+  EXPECT_EQ(s.Phase("a"), "gone");
+  EXPECT_EQ(FreeGb(Ledger::kNow), 70);
+}
+
+TEST_F(SuspendStories, ItIsSoAfterARestartAndInAWhatIf) {
+  Suspend(60, 30);
+  const uint64_t hash = s.scheduler().StateHash();
+  Plan plan;
+  const std::vector<Event> events = {{s.now, GangFinished{.gang = "b"}}};
+  ASSERT_TRUE(s.scheduler().WhatIf(s.now, events, &plan).ok());
+  EXPECT_EQ(s.scheduler().StateHash(), hash);
+  EXPECT_TRUE(s.scheduler().Validate().ok());
+  const Scheduler restored = *Scheduler::Restore(s.scheduler().State());
+  EXPECT_EQ(restored.StateHash(), hash);
+  EXPECT_TRUE(restored.Validate().ok());
+}
+
+TEST_F(SuspendStories, AReconcileFindsWhatItKeeps) {
+  Runs(Heavy("a", 60, "low"));
+  Reconciled all;
+  all.nodes = s.scheduler().State().nodes.empty()
+                  ? std::vector<Node>()
+                  : std::vector<Node>{s.scheduler().State().nodes[0].node};
+  all.tasks = {{.gang = "a", .task = {}, .node = "n1", .suspended = true}};
+  s.Happens(all);
+  EXPECT_EQ(s.Phase("a"), "suspended");
+  EXPECT_EQ(FreeGb(Ledger::kLater), 40);
+}
+
+TEST_F(SuspendStories, WhatIsKeptIsAKind) {
+  SchedulerConfig config = KeepsMemory();
+  config.host.suspended_keeps = {"disk"};
+  EXPECT_THAT(Scheduler::Create(config).status().message(),
+              HasSubstr("config.host.suspended_keeps: 'disk' is not one of"));
+  config.host.suspended_keeps = {"gpu"};
+  EXPECT_THAT(Scheduler::Create(config).status().message(),
+              HasSubstr("config.host.suspended_keeps: 'gpu' is counted by"));
+  config.host.suspended_keeps = {"memory", "memory"};
+  EXPECT_THAT(Scheduler::Create(config).status().message(), HasSubstr("twice"));
+}
+
+}  // namespace
+}  // namespace muster
