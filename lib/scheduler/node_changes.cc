@@ -50,24 +50,17 @@ void ReplaceNode(EventContext& context, NodeIndex n, const Node& node) {
   }
 }
 
-DeviceSet NamedDevices(const OtherUsage& others) {
-  DeviceSet named;
-  for (const DeviceShare& share : others.devices) named.Insert(share.device);
-  return named;
-}
-
 // What others used of devices that are gone is nothing any more.
 void ForgetLostShares(EventContext& context, NodeIndex n) {
-  const size_t devices = context.core.cluster.node(n).devices.size();
+  const Node& node = context.core.cluster.node(n);
   NodeBook::Facts facts = context.core.nodes.facts(n);
-  const size_t lost =
-      std::erase_if(facts.others.devices,
-                    [&](const DeviceShare& s) { return s.device >= devices; });
-  const auto left =
-      static_cast<uint32_t>(devices) - NamedDevices(facts.others).size();
-  const bool fewer = facts.others.unnamed_devices > left;
-  if (fewer) facts.others.unnamed_devices = left;
-  if (lost > 0 || fewer) SetFacts(context, n, facts);
+  OtherUsage& others = facts.others;
+  std::erase_if(others.devices, [&](const DeviceShare& s) {
+    return s.device >= node.devices.size();
+  });
+  others.unnamed_devices =
+      std::min(others.unnamed_devices, DevicesLeft(node, others).size());
+  SetFacts(context, n, facts);
 }
 
 void AddNode(EventContext& context, const Node& node) {
@@ -103,12 +96,41 @@ void TakeLast(DeviceSet from, uint32_t* count, DeviceSet* to) {
   }
 }
 
+// Which devices others are taken to have that nobody names: those they were
+// taken to have, and in place of one that a task has, another. O(tasks on the
+// node).
+DeviceSet Unnamed(const Core& core, NodeIndex n, const NodeBook::Facts& facts) {
+  uint32_t wanted = facts.others.unnamed_devices;
+  if (wanted == 0) return {};
+  const Node& node = core.cluster.node(n);
+  const DeviceSet all = DevicesLeft(node, facts.others);
+  const DeviceSet ours = DevicesOfTasks(core, n);
+  DeviceSet sick;
+  for (const uint32_t d : all) {
+    if (!node.devices[d].healthy) sick.Insert(d);
+  }
+  const DeviceSet before = facts.unnamed;
+  DeviceSet unnamed;
+  // The best first: those they had, then those that no task could have.
+  for (const DeviceSet next :
+       {before - ours, all - ours - sick, all - ours, before, all}) {
+    TakeLast((next & all) - unnamed, &wanted, &unnamed);
+  }
+  return unnamed;
+}
+
 }  // namespace
 
 absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key) {
   const NodeId id = core.cluster.Find(key);
   if (id.valid()) return id.index;
   return NotFound("node '", std::string(key), "' is not known");
+}
+
+DeviceSet DevicesLeft(const Node& node, const OtherUsage& others) {
+  auto left = DeviceSet::FirstOf(static_cast<uint32_t>(node.devices.size()));
+  for (const DeviceShare& share : others.devices) left.Erase(share.device);
+  return left;
 }
 
 absl::Status ValidateDevices(const std::string& field, const Node& node,
@@ -119,7 +141,7 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
                      node.devices.size());
     }
   }
-  const size_t left = node.devices.size() - NamedDevices(usage).size();
+  const uint32_t left = DevicesLeft(node, usage).size();
   if (usage.unnamed_devices <= left) return absl::OkStatus();
   return Invalid(field, " '", node.key,
                  "': .unnamed_devices: ", usage.unnamed_devices,
@@ -149,14 +171,13 @@ void UpsertNode(EventContext& context, const Node& node) {
   }
   core.opener.NodeHasChanged(n);
   ForgetLostShares(context, n);
-  SettleUnnamed(context, n);
   core.nodes.Suspect(n);
   FlagGangsOn(context, n);
 }
 
-void SetFacts(EventContext& context, NodeIndex n,
-              const NodeBook::Facts& facts) {
+void SetFacts(EventContext& context, NodeIndex n, NodeBook::Facts facts) {
   Core& core = context.core;
+  facts.unnamed = Unnamed(core, n, facts);
   const NodeBook::Facts old = core.nodes.facts(n);
   if (old == facts) return;
   const auto put = [&core, n](const NodeBook::Facts& f) {
@@ -177,25 +198,7 @@ void SetFacts(EventContext& context, NodeIndex n,
 }
 
 void SettleUnnamed(EventContext& context, NodeIndex n) {
-  const Core& core = context.core;
-  NodeBook::Facts facts = core.nodes.facts(n);
-  uint32_t wanted = facts.others.unnamed_devices;
-  if (wanted == 0 && facts.unnamed.empty()) return;
-  const std::vector<Device>& devices = core.cluster.node(n).devices;
-  const auto all = DeviceSet::FirstOf(static_cast<uint32_t>(devices.size())) -
-                   NamedDevices(facts.others);
-  const DeviceSet ours = DevicesOfTasks(core, n);
-  DeviceSet sick;
-  for (const uint32_t d : all) {
-    if (!devices[d].healthy) sick.Insert(d);
-  }
-  const DeviceSet before = std::exchange(facts.unnamed, {});
-  // The best first: those they had, then those that no task could have.
-  for (const DeviceSet next :
-       {before - ours, all - ours - sick, all - ours, before, all}) {
-    TakeLast((next & all) - facts.unnamed, &wanted, &facts.unnamed);
-  }
-  SetFacts(context, n, facts);
+  SetFacts(context, n, context.core.nodes.facts(n));
 }
 
 void RemoveNode(EventContext& context, NodeIndex n) {

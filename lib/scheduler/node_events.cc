@@ -94,7 +94,6 @@ absl::Status Take(EventContext& context, const OthersChanged& e) {
   NodeBook::Facts facts = core.nodes.facts(n);
   facts.others = e.usage;
   SetFacts(context, n, facts);
-  SettleUnnamed(context, n);
   return absl::OkStatus();
 }
 

@@ -217,7 +217,6 @@ void ReconcileNodes(EventContext& context, const Reconciled& e) {
     facts.others.node = node.key;
     facts.down = down.contains(node.key);
     SetFacts(context, n, facts);
-    SettleUnnamed(context, n);
     core.nodes.Suspect(n);
   }
 }

@@ -127,10 +127,7 @@ absl::Status Bad(const Parts&... parts) {
 }
 
 absl::Status CheckUnnamed(const NodeState& n) {
-  auto others =
-      DeviceSet::FirstOf(static_cast<uint32_t>(n.node.devices.size()));
-  for (const DeviceShare& share : n.others.devices) others.Erase(share.device);
-  if (others.ContainsAll(n.unnamed) &&
+  if (DevicesLeft(n.node, n.others).ContainsAll(n.unnamed) &&
       n.unnamed.size() == n.others.unnamed_devices) {
     return absl::OkStatus();
   }
