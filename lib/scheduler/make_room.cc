@@ -75,10 +75,7 @@ bool MakeRoom::Try(PassContext& pass, GangIndex g, ReasonCode why,
                    uint64_t max_steps) {
   Core& core = pass.core;
   max_steps_ = max_steps;
-  if (why == ReasonCode::kNeverFits || why == ReasonCode::kOverLimitAlways ||
-      !IsWorthIt(core, core.gangs.at(g))) {
-    return false;
-  }
+  if (IsHopeless(why) || !IsWorthIt(core, core.gangs.at(g))) return false;
   Collect(core, g);
   pass.budget.Charge(candidates_.size(), kScopeNs);
   for (const VictimCandidate& c : candidates_) {

@@ -14,11 +14,6 @@ constexpr uint8_t kRoomOpened = 1;
 constexpr uint8_t kVictimsOpened = 2;
 constexpr uint8_t kGrowthOpened = 4;
 
-bool IsHopeless(const Questions& questions) {
-  return questions.reason.code == ReasonCode::kNeverFits ||
-         questions.reason.code == ReasonCode::kOverLimitAlways;
-}
-
 template <class T>
 void AddOnce(std::vector<T>& all, const T& value) {
   if (std::find(all.begin(), all.end(), value) == all.end()) {
@@ -135,7 +130,7 @@ void Opener::OpenVictims(ClassIndex c, uint8_t as) {
   ClassList& waiting = core_.lists.waiting();
   const GangClass& cls = waiting.at(c);
   if ((cls.questions().open & Questions::kVictims) != 0) return;
-  if (!core_.config.preemption || IsHopeless(cls.questions()) ||
+  if (!core_.config.preemption || IsHopeless(cls.questions().reason.code) ||
       !core_.classes.at(cls.key().priority_class).may_preempt) {
     return;
   }
@@ -164,7 +159,8 @@ void Opener::OpenRoom(ClassList& list, uint32_t spec, uint8_t questions) {
         &list == &core_.lists.waiting() && list.at(c).key().alone != kNoGang;
     if (suspended) continue;
     // Whether it could ever fit comes before whose tasks could be taken.
-    const bool may_fit_now = structure_ && IsHopeless(list.at(c).questions());
+    const bool may_fit_now =
+        structure_ && IsHopeless(list.at(c).questions().reason.code);
     if (questions != Questions::kVictims || may_fit_now) {
       list.Open(c, Questions::kRoom);
     }

@@ -61,9 +61,7 @@ void Serve::ServeClass(PassContext& pass, ClassIndex c) {
   const uint32_t effort = cls.questions().effort;
   Reason reason = cls.questions().reason;
   // Whose tasks could be taken was not asked while it could never fit.
-  const bool was_hopeless = reason.code == ReasonCode::kNeverFits ||
-                            reason.code == ReasonCode::kOverLimitAlways;
-  if (was_hopeless && (open & Questions::kRoom) != 0 &&
+  if (IsHopeless(reason.code) && (open & Questions::kRoom) != 0 &&
       core.config.preemption) {
     open |= Questions::kVictims;
   }
