@@ -179,6 +179,11 @@ const GangLists::Holding& GangLists::holding(QueueIndex q) const {
   return q < holding_.size() ? holding_[q] : kNobody;
 }
 
+bool GangLists::Stands(GangIndex g) const {
+  const GangRecord& r = core_.gangs.at(g);
+  return r.edits == 0 && ListingOf(g, r) == r.listing;
+}
+
 std::vector<size_t> GangLists::Sizes() const {
   std::vector<size_t> sizes = {nominated_.size(), asking_.size(),
                                lacking_.size(), timeline_.wakes().size(),

@@ -58,6 +58,8 @@ class GangLists {
   ClassList& growing() { return growing_; }
   const ClassList& growing() const { return growing_; }
 
+  // Whether the gang stands where its record says, and no edit is open on it.
+  bool Stands(GangIndex g) const;
   // Sizes of all of them: equal for equal states.
   std::vector<size_t> Sizes() const;
 

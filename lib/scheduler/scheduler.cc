@@ -80,14 +80,12 @@ namespace {
 constexpr uint64_t kSubmissionSteps = 50;
 
 // What debug builds look at after each event and pass: one gang, another each
-// time. No edit is open on it, and it is in the lists that its record says; but
-// for one whose time has come, which the next pass moves.
+// time; but for one whose time has come, which the next pass moves.
 [[maybe_unused]] bool SampleHolds(const Core& core) {
   if (core.gangs.limit() == 0) return true;
   const auto g = static_cast<GangIndex>(core.version % core.gangs.limit());
   const GangRecord& r = core.gangs.at(g);
-  if (!r.exists || r.listing.wake_at <= core.now) return true;
-  return r.edits == 0 && core.lists.ListingOf(g, r) == r.listing;
+  return !r.exists || r.listing.wake_at <= core.now || core.lists.Stands(g);
 }
 
 }  // namespace
