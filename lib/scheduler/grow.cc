@@ -69,9 +69,8 @@ void Grow::GrowFirst(PassContext& pass, ClassIndex c) {
   if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Grow(core.cluster, request, &placement_);
-  pass.budget.Spend(placement_.steps);
+  pass.Spend(placement_);
   pass.budget.Charge(1, kClassNs);
-  pass.budget.Charge(placement_.tasks.size(), kTaskNs);
   if (!placement_.tasks.empty()) {
     remaining.Rename(&placement_.tasks);
     pass.decisions.Grow(g, placement_.tasks, {.code = ReasonCode::kFits});

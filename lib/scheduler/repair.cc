@@ -144,8 +144,7 @@ bool Repair::Replace(PassContext& pass, GangIndex g) {
   if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Place(core.cluster, request, &placement_);
-  pass.budget.Spend(placement_.steps);
-  pass.budget.Charge(placement_.tasks.size(), kTaskNs);
+  pass.Spend(placement_);
   if (placement_.fit != Fit::kFits) return false;
   remaining.Rename(&placement_.tasks);
   pass.decisions.Grow(g, placement_.tasks, {.code = r.trouble});

@@ -150,8 +150,7 @@ bool Serve::Place(PassContext& pass, GangIndex g, Ledger ledger, bool bounded,
   if (bounded) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Place(pass.core.cluster, request, &placement_);
-  pass.budget.Spend(placement_.steps);
-  pass.budget.Charge(placement_.tasks.size(), kTaskNs);
+  pass.Spend(placement_);
   if (placement_.fit != Fit::kFits) {
     if (ledger == Ledger::kBoth) *reason = placement_.reason;
     cut_short_ |= placement_.reason.code == ReasonCode::kBudget;
