@@ -56,6 +56,29 @@ void GangEdit::Remove() {
   core_.gangs.Remove(gang_);
 }
 
+PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
+                            Resources* room) {
+  const GangRecord& r = core.gangs.at(g);
+  PlacementRequest request;
+  request.gang = &core.specs.at(r.spec).prepared;
+  request.key = r.key;
+  request.ledger = ledger;
+  request.exact_steps = core.config.search.exact_steps;
+  if (room != nullptr && core.law.Room(r.queue, ledger, room)) {
+    request.headroom = room;
+  }
+  return request;
+}
+
+Reason ReasonOf(const LimitExcess& excess, ReasonCode code) {
+  return {.code = code,
+          .object_kind = ReasonObject::kQueue,
+          .object = excess.queue,
+          .resource = excess.kind,
+          .needed = excess.needed,
+          .available = excess.available};
+}
+
 void CountDisruption(Core& core, std::string_view gang, int64_t sign) {
   if (core.budgets.Of(gang).empty()) return;
   core.budgets.Count(gang, sign);

@@ -95,6 +95,14 @@ class GangEdit {
   GangRecord& record_;
 };
 
+// The gang's question to a solver, which keeps to what its queue has left of
+// its limits: `room` (null: whatever it uses).
+PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
+                            Resources* room);
+
+// That the queue's limit says no.
+Reason ReasonOf(const LimitExcess& excess, ReasonCode code);
+
 // A gang is stopped for another one (-1), or that was refused (1): its budgets.
 void CountDisruption(Core& core, std::string_view gang, int64_t sign);
 

@@ -57,16 +57,13 @@ void Grow::GrowFirst(PassContext& pass, ClassIndex c) {
   const GangIndex g = growing.at(c).first().gang;
   const GangRecord& r = core.gangs.at(g);
   const Remaining remaining(r, core.specs.at(r.spec));
-  PlacementRequest request;
+  PlacementRequest request = RequestFor(core, g, Ledger::kBoth, &room_);
   request.gang = &remaining.gang();
-  request.key = r.key;
-  request.ledger = Ledger::kBoth;
   request.fixed = remaining.fixed();
   request.most = 1;
   // Where tasks lie does not depend on how many are added at a time: each
   // where it is best by itself.
   request.exact_steps = 0;
-  if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Grow(core.cluster, request, &placement_);
   pass.Spend(placement_);
@@ -87,10 +84,7 @@ Reason Grow::WhyNot(const Core& core, GangIndex g) {
   const LimitExcess excess = core.law.OverLimit(
       core.gangs.at(g).queue, NextDemand(core, g), Ledger::kBoth);
   if (!excess) return {.code = ReasonCode::kInsufficient};
-  return {.code = ReasonCode::kQueueLimit,
-          .object_kind = ReasonObject::kQueue,
-          .object = excess.queue,
-          .resource = excess.kind};
+  return ReasonOf(excess, ReasonCode::kQueueLimit);
 }
 
 }  // namespace muster

@@ -314,13 +314,10 @@ bool MakeRoom::ChooseFor(PassContext& pass, GangIndex g,
   const GangRecord& r = core.gangs.at(g);
   VictimLaw law(core, holdings_, r.queue, demand, candidates_);
   PreemptionRequest request;
-  request.placement.gang = &core.specs.at(r.spec).prepared;
-  request.placement.key = r.key;
-  request.placement.ledger = Ledger::kLater;
+  request.placement = RequestFor(core, g, Ledger::kLater, nullptr);
   request.placement.headroom = headroom;
   request.candidates = candidates_;
   request.rules = &law;
-  request.placement.exact_steps = core.config.search.exact_steps;
   request.max_steps = max_steps_;
   result_.Clear();
   const Cluster::Mark mark = core.cluster.Begin();

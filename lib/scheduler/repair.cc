@@ -135,13 +135,10 @@ bool Repair::Replace(PassContext& pass, GangIndex g) {
   Core& core = pass.core;
   const GangRecord& r = core.gangs.at(g);
   const Remaining remaining(r, core.specs.at(r.spec));
-  PlacementRequest request;
+  PlacementRequest request = RequestFor(core, g, Ledger::kBoth, &room_);
   request.gang = &remaining.gang();
-  request.key = r.key;
   request.fixed = remaining.fixed();
   request.explain = false;
-  request.exact_steps = core.config.search.exact_steps;
-  if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Place(core.cluster, request, &placement_);
   pass.Spend(placement_);

@@ -103,13 +103,8 @@ bool Serve::QuotaBlocks(const Core& core, const GangRecord& r,
   const bool never = static_cast<bool>(excess);
   if (!never) excess = core.law.OverLimit(r.queue, least, Ledger::kLater);
   if (!excess) return false;
-  *reason = {
-      .code = never ? ReasonCode::kOverLimitAlways : ReasonCode::kQueueLimit,
-      .object_kind = ReasonObject::kQueue,
-      .object = excess.queue,
-      .resource = excess.kind,
-      .needed = excess.needed,
-      .available = excess.available};
+  *reason = ReasonOf(
+      excess, never ? ReasonCode::kOverLimitAlways : ReasonCode::kQueueLimit);
   return true;
 }
 
@@ -129,8 +124,10 @@ bool Serve::TryStart(PassContext& pass, GangIndex g, uint32_t effort,
   bool bounded = false;
   for (const Ledger ledger : {Ledger::kBoth, Ledger::kLater}) {
     if (ledger == Ledger::kLater && core.nodes.releasing() == 0) break;
-    bounded = core.law.Room(r.queue, ledger, &room_);
-    if (Place(pass, g, ledger, bounded, effort, reason)) return true;
+    PlacementRequest request = RequestFor(core, g, ledger, &room_);
+    request.exact_steps *= 1 + effort;
+    bounded = request.headroom != nullptr;
+    if (Place(pass, g, request, reason)) return true;
   }
   // With a limit in the way the answer may be the queue's alone.
   if (!bounded || core.specs.at(spec).least_is_exact) {
@@ -139,24 +136,18 @@ bool Serve::TryStart(PassContext& pass, GangIndex g, uint32_t effort,
   return false;
 }
 
-bool Serve::Place(PassContext& pass, GangIndex g, Ledger ledger, bool bounded,
-                  uint32_t effort, Reason* reason) {
-  const GangRecord& r = pass.core.gangs.at(g);
-  PlacementRequest request;
-  request.gang = &pass.core.specs.at(r.spec).prepared;
-  request.key = r.key;
-  request.ledger = ledger;
-  request.exact_steps = pass.core.config.search.exact_steps * (1 + effort);
-  if (bounded) request.headroom = &room_;
+bool Serve::Place(PassContext& pass, GangIndex g,
+                  const PlacementRequest& request, Reason* reason) {
   placement_.Clear();
   pass.solver.Place(pass.core.cluster, request, &placement_);
   pass.Spend(placement_);
+  const bool starts = request.ledger == Ledger::kBoth;
   if (placement_.fit != Fit::kFits) {
-    if (ledger == Ledger::kBoth) *reason = placement_.reason;
+    if (starts) *reason = placement_.reason;
     cut_short_ |= placement_.reason.code == ReasonCode::kBudget;
     return false;
   }
-  if (ledger == Ledger::kBoth) {
+  if (starts) {
     pass.decisions.Start(g, placement_.tasks, {.code = ReasonCode::kFits});
   } else {
     pass.decisions.Nominate(g, placement_.tasks,
@@ -190,12 +181,7 @@ bool Serve::TryResume(PassContext& pass, GangIndex g, Reason* reason) {
   if (!room) return false;
   if (const LimitExcess excess =
           core.law.OverLimit(r.queue, demand, Ledger::kBoth)) {
-    *reason = {.code = ReasonCode::kQueueLimit,
-               .object_kind = ReasonObject::kQueue,
-               .object = excess.queue,
-               .resource = excess.kind,
-               .needed = excess.needed,
-               .available = excess.available};
+    *reason = ReasonOf(excess, ReasonCode::kQueueLimit);
     return false;
   }
   pass.decisions.Resume(g);
