@@ -38,7 +38,7 @@ void Wake(Core& core) {
 void EndRound(Core& core, PlanWriter* plan) {
   if (plan != nullptr) {
     for (const ClassIndex c : core.lists.waiting().put_off()) {
-      plan->Remains(core.lists.waiting(), c);
+      plan->Note(core.lists.waiting(), c, true);
     }
   }
   core.opener.OpenPutOff();
