@@ -39,21 +39,25 @@ GangIndex GangEdit::Add(Core& core, std::string_view key) {
 
 GangEdit::~GangEdit() {
   if (--record_.edits > 0) return;
-  if (record_.leaves) {
-    Remove();
-  } else {
+  if (!record_.leaves) {
     core_.lists.Update(gang_, record_);
+    return;
   }
-}
-
-void GangEdit::Remove() {
-  core_.lists.Remove(gang_, record_);
-  core_.answers.Forget(record_);
-  core_.queues.CountGang(record_.queue, core_.specs.at(record_.spec).most, -1);
-  core_.classes.CountGang(record_.priority_class, -1);
-  core_.specs.Unref(record_.spec, core_.cluster);
+  TakeOut(core_, gang_, record_);
   core_.undo.Removed(gang_);
   core_.gangs.Remove(gang_);
+}
+
+void CountGang(Core& core, const GangRecord& r, int32_t sign) {
+  core.queues.CountGang(r.queue, core.specs.at(r.spec).most, sign);
+  core.classes.CountGang(r.priority_class, sign);
+}
+
+void TakeOut(Core& core, GangIndex g, GangRecord& r) {
+  core.lists.Remove(g, r);
+  core.answers.Forget(r);
+  CountGang(core, r, -1);
+  core.specs.Unref(r.spec, core.cluster);
 }
 
 PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,

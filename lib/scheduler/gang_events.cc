@@ -104,8 +104,7 @@ absl::Status Submit(EventContext& context, const Gang& gang,
   added->queue = q;
   added->priority_class = cls;
   TakeOwnFields(gang, *added);
-  core.queues.CountGang(q, core.specs.at(added->spec).most, 1);
-  core.classes.CountGang(cls, 1);
+  CountGang(core, *added, 1);
   return absl::OkStatus();
 }
 
@@ -140,18 +139,10 @@ absl::Status CheckKept(const Core& core, const GangRecord& r,
   return absl::OkStatus();
 }
 
-void SetClass(Core& core, GangEdit& gang, uint32_t cls) {
-  core.classes.CountGang(gang->priority_class, -1);
-  core.classes.CountGang(cls, 1);
-  gang->priority_class = cls;
-}
-
 // The new spec is interned; tasks have their shapes in it.
 void SetSpec(Core& core, GangEdit& gang, SpecIndex next) {
   const GangSpec& from = core.specs.at(gang->spec);
   const GangSpec& to = core.specs.at(next);
-  core.queues.CountGang(gang->queue, from.most, -1);
-  core.queues.CountGang(gang->queue, to.most, 1);
   for (TaskRecord& task : gang->tasks) {
     const uint32_t a = AlternativeOf(from, task.task, task.at.shape);
     task.at.shape = to.prepared.shapes[task.task.role][a];
@@ -195,8 +186,10 @@ absl::Status Take(EventContext& context, const GangChanged& e) {
     return absl::OkStatus();
   }
   if (gang->phase == GangPhase::kNominated) context.life.Stop(gang);
-  SetClass(core, gang, cls);
+  CountGang(core, *gang, -1);
+  gang->priority_class = cls;
   SetSpec(core, gang, spec);
+  CountGang(core, *gang, 1);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
     gang->trouble = context.life.WhyLeaves(*gang);
@@ -212,11 +205,10 @@ absl::Status Take(EventContext& context, const GangMoved& e) {
                           LeafNamed(core, e.gang, e.queue, false));
   const GangRecord& r = core.gangs.at(g);
   if (r.queue == q) return absl::OkStatus();
-  const GangSpec& spec = core.specs.at(r.spec);
   GangEdit gang(core, g);
-  core.queues.CountGang(gang->queue, spec.most, -1);
+  CountGang(core, *gang, -1);
   context.holdings.MoveTo(gang, q);
-  core.queues.CountGang(gang->queue, spec.most, 1);
+  CountGang(core, *gang, 1);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   return absl::OkStatus();
@@ -238,7 +230,9 @@ absl::Status Take(EventContext& context, const GangReprioritized& e) {
                           ClassNamed(core, e.gang, e.priority_class));
   GangEdit gang(core, g);
   if (gang->priority_class == cls) return absl::OkStatus();
-  SetClass(core, gang, cls);
+  CountGang(core, *gang, -1);
+  gang->priority_class = cls;
+  CountGang(core, *gang, 1);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   return absl::OkStatus();
 }
