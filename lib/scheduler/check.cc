@@ -117,10 +117,7 @@ absl::Status CheckAll(const Core& core) {
   }
   if (!core.opener.empty()) return Broken("what happened is not published");
   const auto again = std::make_unique<Core>(core.config);
-  Life life(*again);
-  Holdings holdings(*again);
-  ReconcileReport report;
-  EventContext context{*again, life, holdings, report};
+  EventContext context(*again);
   if (absl::Status status = Load(context, StateOf(core)); !status.ok()) {
     return Broken(
         absl::StrCat("the state cannot be loaded: ", status.message()));

@@ -13,10 +13,12 @@ namespace muster {
 
 // What events work with.
 struct EventContext {
+  explicit EventContext(Core& c) : core(c) {}
+
   Core& core;
-  Life& life;
-  Holdings& holdings;
-  ReconcileReport& report;  // Of the last Reconciled.
+  Life life{core};
+  Holdings holdings{core};
+  ReconcileReport report{};  // Of the last Reconciled.
 };
 
 // One function an event: checks it, then changes the state; an error names the

@@ -33,14 +33,11 @@ struct Rooms {
                                         core.config.fabrics)) {}
 
   Core core;
-  Life life{core};
-  Holdings holdings{core};
+  EventContext events{core};
   PlanWriter writer{core};
-  Decisions decisions{core, life, writer};
+  Decisions decisions{core, events.life, writer};
   Pass pass{core};
   std::shared_ptr<PlacementSolver> solver;
-  ReconcileReport report{};
-  EventContext events{core, life, holdings, report};
 };
 
 }  // namespace
@@ -186,7 +183,7 @@ void Scheduler::Impl::Decide(Plan* plan) {
   plan->based_on = core().version;
   plan->now = core().now;
   PassContext context{core(),
-                      rooms->life,
+                      rooms->events.life,
                       rooms->decisions,
                       rooms->writer,
                       *rooms->solver,
@@ -209,8 +206,9 @@ absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
   core().undo.Begin();
   absl::Status status = ValidatePlan(core().config, plan);
   if (status.ok()) {
-    status = Follower(core(), rooms->life, rooms->decisions, rooms->writer)
-                 .Follow(plan);
+    status =
+        Follower(core(), rooms->events.life, rooms->decisions, rooms->writer)
+            .Follow(plan);
   }
   if (!status.ok()) {
     core().undo.Rollback();
@@ -279,7 +277,7 @@ absl::Status Scheduler::Apply(const Event& event) {
 absl::StatusOr<ReconcileReport> Scheduler::Reconcile(Time at,
                                                      const Reconciled& whole) {
   MUSTER_RETURN_IF_ERROR(impl_->Apply({at, whole}));
-  return impl_->rooms->report;
+  return impl_->rooms->events.report;
 }
 
 absl::Status Scheduler::Submit(Gang gang) {
