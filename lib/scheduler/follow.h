@@ -25,6 +25,7 @@ class Follower {
   absl::Status Follow(const PlanRecord& record);
 
  private:
+  std::vector<GangIndex> LookedAt(const PlanRecord& record) const;
   void MendAll(const PlanRecord& record);
   absl::Status TakeDecision(const DecisionRecord& d);
   absl::Status Place(const DecisionRecord& d, GangIndex g,

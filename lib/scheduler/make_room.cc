@@ -58,11 +58,6 @@ Resources Larger(const Resources& a, const Resources& b) {
   return larger;
 }
 
-bool Stops(const Core& core, const VictimCandidate& c) {
-  return c.stoppable &&
-         core.gangs.at(c.gang.index).phase != GangPhase::kNominated;
-}
-
 }  // namespace
 
 void MakeRoom::Begin() {
@@ -82,7 +77,8 @@ bool MakeRoom::Try(PassContext& pass, GangIndex g, ReasonCode why,
     pass.budget.Charge(c.tasks.size(), kTaskNs);
   }
   if (!Find(pass, g)) return false;
-  Carry(pass, g);
+  for (const Victim& victim : result_.victims) StopVictim(pass, g, victim);
+  PlaceWinner(pass, g);
   return true;
 }
 
@@ -214,8 +210,7 @@ uint32_t MakeRoom::SurplusOf(const Core& core, const GangRecord& r,
   const std::span gone(surplus.tasks().data(), cuts->back());
   std::vector<Assignment> shed;
   for (auto id = gone.rbegin(); id != gone.rend(); ++id) {
-    const auto it = std::find_if(tasks->begin(), tasks->end(),
-                                 [&](const auto& a) { return a.task == *id; });
+    const auto it = std::ranges::find(*tasks, *id, &Assignment::task);
     shed.push_back(*it);
     tasks->erase(it);
   }
@@ -253,7 +248,7 @@ void MakeRoom::DropEmptyCandidates() {
 // Whether a task that must not be preempted starts or runs.
 bool MakeRoom::HoldsFirm(const Core& core, const GangRecord& r) {
   const std::vector<Role>& roles = core.specs.at(r.spec).gang().roles;
-  return std::any_of(r.tasks.begin(), r.tasks.end(), [&](const TaskRecord& t) {
+  return std::ranges::any_of(r.tasks, [&](const TaskRecord& t) {
     return !roles[t.task.role].preemptible &&
            (t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning);
   });
@@ -262,7 +257,8 @@ bool MakeRoom::HoldsFirm(const Core& core, const GangRecord& r) {
 // Nobody is stopped where what elastic gangs can do without is enough.
 bool MakeRoom::Find(PassContext& pass, GangIndex g) {
   const auto stops = [&](const VictimCandidate& c) {
-    return Stops(pass.core, c);
+    return c.stoppable &&
+           pass.core.gangs.at(c.gang.index).phase != GangPhase::kNominated;
   };
   const auto sheds = [](const VictimCandidate& c) { return c.surplus > 0; };
   if (std::ranges::any_of(candidates_, sheds) &&
@@ -342,12 +338,6 @@ bool MakeRoom::IsLawfulAsPlaced(const Core& core, GangIndex g,
   });
 }
 
-// Stops the victims, then promises what they hold to the gang.
-void MakeRoom::Carry(PassContext& pass, GangIndex g) {
-  for (const Victim& victim : result_.victims) StopVictim(pass, g, victim);
-  PlaceWinner(pass, g);
-}
-
 void MakeRoom::StopVictim(PassContext& pass, GangIndex g,
                           const Victim& victim) {
   Core& core = pass.core;
@@ -379,7 +369,8 @@ void MakeRoom::StopVictim(PassContext& pass, GangIndex g,
   pass.decisions.Stop(loser, kind, reason, g);
 }
 
-// It starts at once if its victims were nominations only.
+// What the victims hold is promised to the gang; it starts at once if they were
+// nominations only.
 void MakeRoom::PlaceWinner(PassContext& pass, GangIndex g) {
   Core& core = pass.core;
   bool room = !core.law.OverLimit(
@@ -392,14 +383,14 @@ void MakeRoom::PlaceWinner(PassContext& pass, GangIndex g) {
   const Reason reason{.code = ReasonCode::kPreempts};
   if (room) {
     core.cluster.Commit(mark);
-    pass.decisions.Start(g, result_.tasks, reason);
+    pass.decisions.Place(g, DecisionKind::kStart, result_.tasks, reason);
     return;
   }
   core.cluster.Rollback(mark);
   for (const Assignment& a : result_.tasks) {
     core.cluster.Charge(a.at, Ledger::kLater);
   }
-  pass.decisions.Nominate(g, result_.tasks, reason);
+  pass.decisions.Place(g, DecisionKind::kNominate, result_.tasks, reason);
 }
 
 }  // namespace muster

@@ -3,7 +3,6 @@
 #define MUSTER_LIB_SCHEDULER_MAKE_ROOM_H_
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "lib/scheduler/holdings.h"
@@ -61,7 +60,6 @@ class MakeRoom {
   bool ChooseFor(PassContext& pass, GangIndex g, const Resources& demand,
                  const Resources* headroom);
   bool IsLawfulAsPlaced(const Core& core, GangIndex g, const VictimLaw& law);
-  void Carry(PassContext& pass, GangIndex g);
   void StopVictim(PassContext& pass, GangIndex g, const Victim& victim);
   void PlaceWinner(PassContext& pass, GangIndex g);
 

@@ -14,22 +14,19 @@ bool IsStrict(const Core& core, QueueIndex leaf) {
 
 void Serve::Run(PassContext& pass) {
   Core& core = pass.core;
+  ClassList& waiting = core.lists.waiting();
   ++passes_;
-  OpenQueues(core);
+  turns_.Clear();
+  waiting.TakeChangedQueues();
+  for (const QueueIndex leaf : waiting.open_queues()) Refresh(core, leaf);
   while (turns_.next() != kNoQueue && !pass.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
-    ServeClass(pass, core.lists.waiting().First(leaf, IsStrict(core, leaf)));
-    RefreshChanged(core);
+    ServeClass(pass, waiting.First(leaf, IsStrict(core, leaf)));
+    for (const QueueIndex changed : waiting.TakeChangedQueues()) {
+      Refresh(core, changed);
+    }
     Refresh(core, leaf);
     for (const QueueIndex q : make_room_.touched()) turns_.UsageChanged(q);
-  }
-}
-
-void Serve::OpenQueues(Core& core) {
-  turns_.Clear();
-  core.lists.waiting().TakeChangedQueues();
-  for (const QueueIndex leaf : core.lists.waiting().open_queues()) {
-    Refresh(core, leaf);
   }
 }
 
@@ -42,12 +39,6 @@ void Serve::Refresh(Core& core, QueueIndex leaf) {
   if (c == kNoClass) return turns_.Withdraw(leaf);
   const GangSpec& spec = core.specs.at(waiting.at(c).key().spec);
   turns_.Set(leaf, {waiting.at(c).first(), &LeastOf(spec, core.cluster)});
-}
-
-void Serve::RefreshChanged(Core& core) {
-  for (const QueueIndex leaf : core.lists.waiting().TakeChangedQueues()) {
-    Refresh(core, leaf);
-  }
 }
 
 // Tries the first gang of the class. If it must wait, so must the class.
@@ -147,12 +138,10 @@ bool Serve::Place(PassContext& pass, GangIndex g,
     cut_short_ |= placement_.reason.code == ReasonCode::kBudget;
     return false;
   }
-  if (starts) {
-    pass.decisions.Start(g, placement_.tasks, {.code = ReasonCode::kFits});
-  } else {
-    pass.decisions.Nominate(g, placement_.tasks,
-                            {.code = ReasonCode::kWaitingForRelease});
-  }
+  pass.decisions.Place(
+      g, starts ? DecisionKind::kStart : DecisionKind::kNominate,
+      placement_.tasks,
+      {.code = starts ? ReasonCode::kFits : ReasonCode::kWaitingForRelease});
   return true;
 }
 

@@ -32,9 +32,7 @@ class Serve {
     Reason reason{};
   };
 
-  void OpenQueues(Core& core);
   void Refresh(Core& core, QueueIndex leaf);
-  void RefreshChanged(Core& core);
   void ServeClass(PassContext& pass, ClassIndex c);
   bool QuotaBlocks(const Core& core, const GangRecord& r, Reason* reason) const;
   bool TryStart(PassContext& pass, GangIndex g, uint32_t effort,
