@@ -12,7 +12,6 @@
 #include "lib/scheduler/events.h"
 #include "lib/scheduler/explain.h"
 #include "lib/scheduler/follow.h"
-#include "lib/scheduler/handles.h"
 #include "lib/scheduler/inbox.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/pass.h"
@@ -237,7 +236,7 @@ absl::Status Scheduler::Impl::WhatIf(Time at, std::span<const Event> what,
                                : std::exchange(rooms, std::move(rooms_before_));
   core().undo.Rollback();
   if (status.ok()) {
-    MapHandles(others == nullptr ? nullptr : &others->core, core(), plan);
+    MapHandles(others == nullptr ? core() : others->core, core(), plan);
   }
   return status;
 }
