@@ -1,6 +1,7 @@
 // Events about gangs as a whole.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
@@ -8,13 +9,26 @@
 
 namespace muster {
 
-namespace {
-
-absl::StatusOr<GangIndex> GangNamed(const Core& core, const std::string& key) {
+absl::StatusOr<GangIndex> GangNamed(const Core& core, std::string_view key) {
   const GangIndex g = core.gangs.Find(key);
   if (g != kNoGang) return g;
-  return NotFound("gang '", key, "' is not known");
+  return NotFound("gang '", std::string(key), "' is not known");
 }
+
+std::vector<std::string> NodeSetsOf(const Gang& gang) {
+  std::vector<std::string> sets;
+  const auto add = [&](const auto& of) {
+    sets.insert(sets.end(), of.node_sets.begin(), of.node_sets.end());
+  };
+  for (const Role& role : gang.roles) {
+    add(role);
+    add(role.shape);
+    std::ranges::for_each(role.alternatives, add);
+  }
+  return sets;
+}
+
+namespace {
 
 absl::StatusOr<uint32_t> ClassNamed(const Core& core, const std::string& gang,
                                     const std::string& key) {
@@ -42,20 +56,10 @@ absl::StatusOr<QueueIndex> LeafNamed(const Core& core, const std::string& gang,
 }
 
 absl::Status CheckNodeSets(const Core& core, const Gang& gang) {
-  const auto check = [&](const auto& of) {
-    for (const std::string& set : of.node_sets) {
-      if (core.cluster.HasNodeSet(set)) continue;
-      return NotFound("gang '", gang.key, "'.roles.node_sets: '", set,
-                      "' is not known");
-    }
-    return absl::OkStatus();
-  };
-  for (const Role& role : gang.roles) {
-    MUSTER_RETURN_IF_ERROR(check(role));
-    MUSTER_RETURN_IF_ERROR(check(role.shape));
-    for (const TaskShape& shape : role.alternatives) {
-      MUSTER_RETURN_IF_ERROR(check(shape));
-    }
+  for (const std::string& set : NodeSetsOf(gang)) {
+    if (core.cluster.HasNodeSet(set)) continue;
+    return NotFound("gang '", gang.key, "'.roles.node_sets: '", set,
+                    "' is not known");
   }
   return absl::OkStatus();
 }

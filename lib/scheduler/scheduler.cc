@@ -152,8 +152,7 @@ absl::Status Scheduler::Impl::Apply(const Event& event) {
   return status;
 }
 
-// --- Plans
-// --------------------------------------------------------------------
+// --- Plans -------------------------------------------------------------------
 
 // Submissions are taken in an order that is their own, as far as the budget
 // goes. Journalled one by one, as Apply takes them.
@@ -241,8 +240,7 @@ absl::Status Scheduler::Impl::WhatIf(Time at, std::span<const Event> what,
   return status;
 }
 
-// --- The outside
-// ----------------------------------------------------------------
+// --- The outside -------------------------------------------------------------
 
 Scheduler::Scheduler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Scheduler::Scheduler(Scheduler&&) noexcept = default;
@@ -295,9 +293,9 @@ absl::Status Scheduler::WhatIf(Time at, std::span<const Event> events,
 }
 
 absl::StatusOr<Explanation> Scheduler::Explain(std::string_view gang) const {
-  const GangIndex g = impl_->core().gangs.Find(gang);
-  if (g != kNoGang) return ExplainGang(impl_->core(), *impl_->rooms->solver, g);
-  return NotFound("gang '", std::string(gang), "' is not known");
+  Core& core = impl_->core();
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, gang));
+  return ExplainGang(core, *impl_->rooms->solver, g);
 }
 
 SchedulerState Scheduler::State() const { return StateOf(impl_->core()); }
@@ -357,9 +355,8 @@ NodeId Scheduler::FindNode(std::string_view key) const {
 }
 
 absl::StatusOr<GangState> Scheduler::Find(std::string_view key) const {
-  const GangIndex g = impl_->core().gangs.Find(key);
-  if (g != kNoGang) return StateOf(impl_->core(), g);
-  return NotFound("gang '", std::string(key), "' is not known");
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(impl_->core(), key));
+  return StateOf(impl_->core(), g);
 }
 
 std::vector<uint32_t> Scheduler::PhaseCounts() const {
