@@ -1,8 +1,6 @@
 #include "lib/scheduler/node_changes.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "lib/base/status_macros.h"
@@ -31,6 +29,10 @@ Node Normalised(const Node& node, const Node* old, Time now) {
   return n;
 }
 
+const TaskRecord& TaskOf(const Core& core, const TaskRef& ref) {
+  return *FindTask(core.gangs.at(ref.gang), ref.task);
+}
+
 // Puts new values in place, tasks and all.
 void ReplaceNode(EventContext& context, NodeIndex n, const Node& node) {
   Core& core = context.core;
@@ -40,13 +42,11 @@ void ReplaceNode(EventContext& context, NodeIndex n, const Node& node) {
   std::vector<TaskRef> tasks;
   if (redo) tasks = core.nodes.tasks(n);
   for (const TaskRef& ref : tasks) {
-    context.holdings.Unhold(ref.gang,
-                            *FindTask(core.gangs.at(ref.gang), ref.task));
+    context.holdings.Unhold(ref.gang, TaskOf(core, ref));
   }
   core.cluster.Upsert(node);
   for (const TaskRef& ref : tasks) {
-    context.holdings.Hold(ref.gang,
-                          *FindTask(core.gangs.at(ref.gang), ref.task));
+    context.holdings.Hold(ref.gang, TaskOf(core, ref));
   }
 }
 
@@ -81,7 +81,7 @@ void AddNode(EventContext& context, const Node& node) {
 DeviceSet DevicesOfTasks(const Core& core, NodeIndex n) {
   DeviceSet devices;
   for (const TaskRef& ref : core.nodes.tasks(n)) {
-    const TaskRecord& task = *FindTask(core.gangs.at(ref.gang), ref.task);
+    const TaskRecord& task = TaskOf(core, ref);
     if (task.phase <= TaskPhase::kReleasing) devices |= task.at.devices;
   }
   return devices;
@@ -148,16 +148,19 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
                  " is not in 0..", left);
 }
 
-void UpsertNode(EventContext& context, const Node& node) {
+bool UpsertNode(EventContext& context, const Node& node) {
   Core& core = context.core;
   const NodeId known = core.cluster.Find(node.key);
   const Node next = Normalised(
       node, known.valid() ? &core.cluster.node(known.index) : nullptr,
       core.now);
-  if (!known.valid()) return AddNode(context, next);
+  if (!known.valid()) {
+    AddNode(context, next);
+    return true;
+  }
   const NodeIndex n = known.index;
   const Node old = core.cluster.node(n);
-  if (old == next) return;
+  if (old == next) return false;
   core.opener.NodeChanges(n);
   const uint64_t layout = core.cluster.layout_version();
   ReplaceNode(context, n, next);
@@ -173,6 +176,7 @@ void UpsertNode(EventContext& context, const Node& node) {
   ForgetLostShares(context, n);
   core.nodes.Suspect(n);
   FlagGangsOn(context, n);
+  return true;
 }
 
 void SetFacts(EventContext& context, NodeIndex n, NodeBook::Facts facts) {
@@ -246,11 +250,9 @@ void FlagGangsOn(EventContext& context, NodeIndex n) {
   for (const GangIndex g : core.nodes.GangsOn(n)) {
     const GangRecord& r = core.gangs.at(g);
     GangEdit(core, g);  // It may have to leave by a certain time.
-    const bool leaves =
-        std::any_of(r.tasks.begin(), r.tasks.end(), [&](const auto& task) {
-          return task.phase <= TaskPhase::kRunning && task.at.node == n &&
-                 context.life.MustLeave(r, task);
-        });
+    const bool leaves = std::ranges::any_of(r.tasks, [&](const auto& task) {
+      return task.at.node == n && context.life.MustLeave(r, task);
+    });
     if (!leaves) continue;
     if (r.phase == GangPhase::kNominated) {
       context.life.UndoNomination(g);

@@ -2,7 +2,6 @@
 #ifndef MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
 #define MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,7 +10,6 @@
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/events.h"
 #include "lib/scheduler/node_book.h"
-#include "muster/device.h"
 #include "muster/node.h"
 
 namespace muster {
@@ -26,8 +24,8 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
 
 // Adds or changes a valid node. What is charged on it is taken off while its
 // devices change and put back after, since shares depend on the devices.
-// Nothing happens if it is the same.
-void UpsertNode(EventContext& context, const Node& node);
+// False, and nothing happens, if it is the same.
+bool UpsertNode(EventContext& context, const Node& node);
 // The host said so of the node; its `unnamed`, from before, is settled anew.
 // Nothing happens if it is the same.
 void SetFacts(EventContext& context, NodeIndex n, NodeBook::Facts facts);

@@ -100,21 +100,17 @@ absl::Status CheckGangs(const Core& core, const Reconciled& e) {
   for (size_t i = 0; i < e.gangs.size(); ++i) {
     const RealGang& real = e.gangs[i];
     const std::string at = absl::StrCat("reconciled.gangs[", i, "]");
-    if (core.gangs.Find(real.gang) == kNoGang) {
+    const GangIndex g = core.gangs.Find(real.gang);
+    if (g == kNoGang) {
       return NotFound(at, ".gang: '", real.gang, "' is not known");
     }
     if (!seen.insert(real.gang).second) {
       return Invalid(at, ".gang: '" + real.gang + "' is there twice");
     }
-    for (const auto& [name, time] :
-         {std::pair(".started", real.started),
-          std::pair(".checkpoint", real.checkpoint)}) {
-      MUSTER_RETURN_IF_ERROR(CheckPast(core, at, name, time));
-    }
+    MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".started", real.started));
+    MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".checkpoint", real.checkpoint));
     const Duration served =
-        real.served != kForever
-            ? real.served
-            : core.gangs.at(core.gangs.Find(real.gang)).served;
+        real.served != kForever ? real.served : core.gangs.at(g).served;
     if (real.saved != kForever && real.saved > served) {
       return Invalid(at, ".saved: ", real.saved, " is not in 0..", served,
                      ", what it served");
@@ -163,8 +159,7 @@ absl::Status Check(const Core& core, const Reconciled& e) {
   return absl::OkStatus();
 }
 
-// --- Nodes
-// --------------------------------------------------------------------
+// --- Nodes -------------------------------------------------------------------
 
 uint32_t CountTasksOn(const Core& core, NodeIndex n) {
   uint32_t count = 0;
@@ -196,15 +191,10 @@ void ReconcileNodes(EventContext& context, const Reconciled& e) {
   for (const Node& node : e.nodes) named.insert(node.key);
   RemoveNodesBut(context, named);
   for (const Node& node : e.nodes) {
-    const NodeId known = core.cluster.Find(node.key);
-    if (!known.valid()) {
-      ++context.report.nodes_added;
-      UpsertNode(context, node);
-      continue;
-    }
-    const Node before = core.cluster.node(known.index);
-    UpsertNode(context, node);
-    context.report.nodes_changed += !(core.cluster.node(known.index) == before);
+    const bool is_new = !core.cluster.Find(node.key).valid();
+    const bool changed = UpsertNode(context, node);
+    context.report.nodes_added += is_new;
+    context.report.nodes_changed += changed && !is_new;
   }
   std::map<std::string_view, const OtherUsage*> others;
   for (const OtherUsage& usage : e.others) others[usage.node] = &usage;
@@ -221,8 +211,7 @@ void ReconcileNodes(EventContext& context, const Reconciled& e) {
   }
 }
 
-// --- Tasks
-// --------------------------------------------------------------------
+// --- Tasks -------------------------------------------------------------------
 
 // A decision that was open before.
 struct OwedAnswer {
