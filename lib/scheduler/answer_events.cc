@@ -1,5 +1,4 @@
 // The host's answers.
-#include <algorithm>
 #include <string>
 #include <vector>
 

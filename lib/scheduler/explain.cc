@@ -1,7 +1,6 @@
 #include "lib/scheduler/explain.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/snapshot.h"

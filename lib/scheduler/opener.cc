@@ -29,13 +29,16 @@ void Opener::RoomFreed(NodeIndex n, Ledger ledger) {
   is_freed_[n] |= static_cast<uint8_t>(ledger);
 }
 
+uint32_t Opener::SpecLimit() const {
+  return std::max(core_.lists.waiting().spec_limit(),
+                  core_.lists.growing().spec_limit());
+}
+
 // Of all specs with a class, one after the other.
 std::vector<bool> Opener::Admitted(NodeIndex n) const {
   std::vector<bool> admitted;
   const GangLists& lists = core_.lists;
-  const uint32_t specs =
-      std::max(lists.waiting().spec_limit(), lists.growing().spec_limit());
-  for (uint32_t s = 0; s < specs; ++s) {
+  for (uint32_t s = 0; s < SpecLimit(); ++s) {
     if (lists.waiting().OfSpec(s).empty() &&
         lists.growing().OfSpec(s).empty()) {
       continue;
@@ -169,10 +172,8 @@ void Opener::OpenRoom(ClassList& list, uint32_t spec, uint8_t questions) {
 }
 
 void Opener::PublishRoom() {
-  const uint32_t specs = std::max(core_.lists.waiting().spec_limit(),
-                                  core_.lists.growing().spec_limit());
-  done_.assign(specs, 0);
-  for (uint32_t s = 0; s < specs; ++s) {
+  done_.assign(SpecLimit(), 0);
+  for (uint32_t s = 0; s < done_.size(); ++s) {
     if (core_.lists.waiting().OfSpec(s).empty()) {
       done_[s] |= kRoomOpened | kVictimsOpened;
     }
