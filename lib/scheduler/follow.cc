@@ -188,15 +188,11 @@ absl::Status Follower::TakeDecision(const DecisionRecord& d) {
 }
 
 // What the pass could ask of the list it did.
-void Follower::CloseAll(ClassList& list, bool waiting) {
+void Follower::CloseAll(ClassList& list) {
   const std::vector<QueueIndex> leaves = list.open_queues();
   for (const QueueIndex leaf : leaves) {
-    const QueueTree::Entry& e = core_.queues.at(leaf);
-    const bool strict =
-        waiting && e.queue.ordering == QueueOrdering::kStrictFifo;
-    while (!core_.queues.Held(leaf)) {
-      const ClassIndex c = list.First(leaf, strict);
-      if (c == kNoClass) break;
+    ClassIndex c = kNoClass;
+    while ((c = core_.lists.FirstToAsk(list, leaf)) != kNoClass) {
       list.Close(c, Questions::kRoom | Questions::kVictims);
     }
   }
@@ -204,8 +200,8 @@ void Follower::CloseAll(ClassList& list, bool waiting) {
 
 void Follower::CloseQuestions(const PlanRecord& record) {
   if (!record.budget_exhausted) {
-    CloseAll(core_.lists.waiting(), true);
-    if (record.grew) CloseAll(core_.lists.growing(), false);
+    CloseAll(core_.lists.waiting());
+    if (record.grew) CloseAll(core_.lists.growing());
     EndRound(core_, nullptr);
   }
   for (const GangIndex g : LookedAt(record)) GangEdit(core_, g)->look = false;

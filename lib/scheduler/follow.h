@@ -34,7 +34,7 @@ class Follower {
   absl::StatusOr<std::vector<Assignment>> TasksOf(const DecisionRecord& d,
                                                   const GangSpec& spec) const;
   void CloseQuestions(const PlanRecord& record);
-  void CloseAll(ClassList& list, bool waiting);
+  void CloseAll(ClassList& list);
   absl::Status TakeAnswers(const PlanRecord& record);
 
   Core& core_;

@@ -56,8 +56,7 @@ Time GangLists::WakeAt(const GangRecord& r) const {
 // room.
 bool GangLists::MayGrow(const GangRecord& r) const {
   const GangSpec& spec = core_.specs.at(r.spec);
-  const bool just_started =
-      r.phase == GangPhase::kStarting && r.placed_seq >= core_.round_seq;
+  const bool just_started = r.phase == GangPhase::kStarting && core_.IsFresh(r);
   return (r.phase == GangPhase::kRunning || just_started) &&
          r.tasks.size() < spec.most_tasks && r.trouble == ReasonCode::kNone &&
          !r.cancel && r.backoff_until <= core_.now &&
@@ -162,6 +161,14 @@ void GangLists::Unhold(GangIndex g, const Listing& l) {
 const GangLists::Holding& GangLists::holding(QueueIndex q) const {
   static const Holding kNobody;
   return q < holding_.size() ? holding_[q] : kNobody;
+}
+
+ClassIndex GangLists::FirstToAsk(ClassList& list, QueueIndex leaf) const {
+  if (core_.queues.Held(leaf)) return kNoClass;
+  const bool strict =
+      &list == &waiting_ &&
+      core_.queues.at(leaf).queue.ordering == QueueOrdering::kStrictFifo;
+  return list.First(leaf, strict);
 }
 
 bool GangLists::Stands(GangIndex g) const {

@@ -62,6 +62,10 @@ class GangLists {
   ClassList& growing() { return growing_; }
   const ClassList& growing() const { return growing_; }
 
+  // Of one of the two: the first open class of the leaf that may be asked now,
+  // or kNoClass.
+  ClassIndex FirstToAsk(ClassList& list, QueueIndex leaf) const;
+
   // Whether the gang stands where its record says, and no edit is open on it.
   bool Stands(GangIndex g) const;
   // Sizes of all of them: equal for equal states.

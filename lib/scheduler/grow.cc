@@ -16,7 +16,7 @@ void Grow::Run(PassContext& pass) {
   for (const QueueIndex leaf : growing.open_queues()) Refresh(core, leaf);
   while (turns_.next() != kNoQueue && !pass.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
-    GrowFirst(pass, growing.First(leaf, false));
+    GrowFirst(pass, core.lists.FirstToAsk(growing, leaf));
     for (const QueueIndex changed : growing.TakeChangedQueues()) {
       Refresh(core, changed);
     }
@@ -26,8 +26,7 @@ void Grow::Run(PassContext& pass) {
 
 void Grow::Refresh(Core& core, QueueIndex leaf) {
   ClassList& growing = core.lists.growing();
-  const ClassIndex c =
-      core.queues.Held(leaf) ? kNoClass : growing.First(leaf, false);
+  const ClassIndex c = core.lists.FirstToAsk(growing, leaf);
   if (c == kNoClass) return turns_.Withdraw(leaf);
   const GangRank& first = growing.at(c).first();
   turns_.Set(leaf, {first, &NextDemand(core, first.gang)});

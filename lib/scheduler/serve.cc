@@ -4,14 +4,6 @@
 
 namespace muster {
 
-namespace {
-
-bool IsStrict(const Core& core, QueueIndex leaf) {
-  return core.queues.at(leaf).queue.ordering == QueueOrdering::kStrictFifo;
-}
-
-}  // namespace
-
 void Serve::Run(PassContext& pass) {
   Core& core = pass.core;
   ClassList& waiting = core.lists.waiting();
@@ -21,7 +13,7 @@ void Serve::Run(PassContext& pass) {
   for (const QueueIndex leaf : waiting.open_queues()) Refresh(core, leaf);
   while (turns_.next() != kNoQueue && !pass.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
-    ServeClass(pass, waiting.First(leaf, IsStrict(core, leaf)));
+    ServeClass(pass, core.lists.FirstToAsk(waiting, leaf));
     for (const QueueIndex changed : waiting.TakeChangedQueues()) {
       Refresh(core, changed);
     }
@@ -33,9 +25,7 @@ void Serve::Run(PassContext& pass) {
 // The leaf puts its first open class forward.
 void Serve::Refresh(Core& core, QueueIndex leaf) {
   ClassList& waiting = core.lists.waiting();
-  const ClassIndex c = core.queues.Held(leaf)
-                           ? kNoClass
-                           : waiting.First(leaf, IsStrict(core, leaf));
+  const ClassIndex c = core.lists.FirstToAsk(waiting, leaf);
   if (c == kNoClass) return turns_.Withdraw(leaf);
   const GangSpec& spec = core.specs.at(waiting.at(c).key().spec);
   turns_.Set(leaf, {waiting.at(c).first(), &LeastOf(spec, core.cluster)});
