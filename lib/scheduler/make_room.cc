@@ -50,6 +50,11 @@ OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r) {
       core.classes.at(r.priority_class).on_preempted);
 }
 
+// Gangs that stay and have nothing to give are no candidates.
+void DropEmpty(std::vector<VictimCandidate>* candidates) {
+  std::erase_if(*candidates, [](const auto& c) { return c.tasks.empty(); });
+}
+
 // The larger of each kind.
 Resources Larger(const Resources& a, const Resources& b) {
   Resources larger(a.size());
@@ -162,7 +167,7 @@ void MakeRoom::Collect(Core& core, GangIndex g) {
     surplus_costs_.resize(gangs_.size());
   }
   for (const GangIndex victim : gangs_) AddCandidate(core, victim, g);
-  DropEmptyCandidates();
+  DropEmpty(&candidates_);
 }
 
 void MakeRoom::AddCandidate(Core& core, GangIndex g, GangIndex winner) {
@@ -234,17 +239,6 @@ void MakeRoom::LeaveOnlySurplus(VictimCandidate& c) {
   c.tasks = c.tasks.last(c.surplus);
 }
 
-void MakeRoom::DropEmptyCandidates() {
-  size_t kept = 0;
-  for (size_t i = 0; i < candidates_.size(); ++i) {
-    if (candidates_[i].tasks.empty()) continue;
-    candidates_[kept] = candidates_[i];
-    gangs_[kept++] = gangs_[i];
-  }
-  candidates_.resize(kept);
-  gangs_.resize(kept);
-}
-
 // Whether a task that must not be preempted starts or runs.
 bool MakeRoom::HoldsFirm(const Core& core, const GangRecord& r) {
   const std::vector<Role>& roles = core.specs.at(r.spec).gang().roles;
@@ -264,14 +258,12 @@ bool MakeRoom::Find(PassContext& pass, GangIndex g) {
   if (std::ranges::any_of(candidates_, sheds) &&
       std::ranges::any_of(candidates_, stops)) {
     all_candidates_ = candidates_;
-    all_gangs_ = gangs_;
     for (VictimCandidate& c : candidates_) {
       if (stops(c)) LeaveOnlySurplus(c);
     }
-    DropEmptyCandidates();
+    DropEmpty(&candidates_);
     if (Choose(pass, g)) return true;
     candidates_.swap(all_candidates_);
-    gangs_.swap(all_gangs_);
   }
   return Choose(pass, g);
 }
@@ -333,7 +325,8 @@ bool MakeRoom::IsLawfulAsPlaced(const Core& core, GangIndex g,
   const Resources demand = holdings_.UsageOf(result_.tasks);
   if (!law.QuotaSufficesFor(demand)) return false;
   return std::ranges::all_of(result_.victims, [&](const Victim& v) {
-    const QueueIndex leaf = core.gangs.at(gangs_[v.candidate]).queue;
+    const GangIndex loser = candidates_[v.candidate].gang.index;
+    const QueueIndex leaf = core.gangs.at(loser).queue;
     return leaf == r.queue || core.law.MayReclaim(r.queue, leaf, demand);
   });
 }
@@ -341,10 +334,10 @@ bool MakeRoom::IsLawfulAsPlaced(const Core& core, GangIndex g,
 void MakeRoom::StopVictim(PassContext& pass, GangIndex g,
                           const Victim& victim) {
   Core& core = pass.core;
-  const GangIndex loser = gangs_[victim.candidate];
+  const VictimCandidate& c = candidates_[victim.candidate];
+  const GangIndex loser = c.gang.index;
   const GangRecord& r = core.gangs.at(loser);
   touched_.push_back(r.queue);
-  const VictimCandidate& c = candidates_[victim.candidate];
   const bool same_queue = r.queue == core.gangs.at(g).queue;
   const Reason reason{
       .code = same_queue ? ReasonCode::kMadeRoom : ReasonCode::kReclaimed,

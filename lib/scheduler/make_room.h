@@ -54,7 +54,6 @@ class MakeRoom {
                      std::vector<Assignment>* tasks,
                      std::vector<uint32_t>* cuts);
   static void LeaveOnlySurplus(VictimCandidate& c);
-  void DropEmptyCandidates();
   bool Find(PassContext& pass, GangIndex g);
   bool Choose(PassContext& pass, GangIndex g);
   bool ChooseFor(PassContext& pass, GangIndex g, const Resources& demand,
@@ -76,7 +75,6 @@ class MakeRoom {
   std::vector<std::vector<uint32_t>> cuts_;
   std::vector<std::vector<int64_t>> surplus_costs_;
   std::vector<VictimCandidate> all_candidates_;
-  std::vector<GangIndex> all_gangs_;
   std::vector<uint32_t> counts_;
   PreemptionResult result_;
 };
