@@ -1,5 +1,4 @@
-#include "lib/scheduler/explain.h"
-
+// Why a gang is where it is.
 #include <algorithm>
 
 #include "lib/scheduler/names.h"

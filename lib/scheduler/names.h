@@ -8,8 +8,10 @@
 #include "lib/queue/class_list.h"
 #include "lib/scheduler/core.h"
 #include "muster/class_state.h"
+#include "muster/placement_solver.h"
 #include "muster/plan.h"
 #include "muster/reason.h"
+#include "muster/scheduler.h"
 
 namespace muster {
 
@@ -30,6 +32,10 @@ Questions QuestionsOf(const Core& core, const ClassState& state);
 // has the same key; handles of what is not there are invalid. `from` may be
 // `to`: what is left of the state after taking back.
 void MapHandles(const Core& from, const Core& to, Plan* plan);
+
+// Why a gang is where it is: the reason of the last answer, with its numbers as
+// they are now. The question is asked again, without any effect.
+Explanation ExplainGang(Core& core, PlacementSolver& solver, GangIndex g);
 
 // No handle of `next`, an empty core, will be one that `before` gave out.
 void StartGenerationsAfter(const Core& before, Core& next);

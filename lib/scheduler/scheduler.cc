@@ -10,7 +10,6 @@
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/decisions.h"
 #include "lib/scheduler/events.h"
-#include "lib/scheduler/explain.h"
 #include "lib/scheduler/follow.h"
 #include "lib/scheduler/inbox.h"
 #include "lib/scheduler/names.h"
