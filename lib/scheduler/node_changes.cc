@@ -228,18 +228,15 @@ void LoseTasksOn(EventContext& context, NodeIndex n) {
       context.life.UndoNomination(g);
       continue;
     }
-    std::vector<TaskId> lost;
-    for (const TaskRecord& task : r.tasks) {
-      const bool there = task.phase != TaskPhase::kSucceeded;
-      if (there && task.at.node == n) lost.push_back(task.task);
-    }
     GangEdit gang(core, g);
-    for (const TaskId id : lost) {
-      if (FindTask(r, id)->phase != TaskPhase::kReleasing ||
+    for (size_t i = r.tasks.size(); i-- > 0;) {
+      const TaskRecord& task = r.tasks[i];
+      if (task.phase == TaskPhase::kSucceeded || task.at.node != n) continue;
+      if (task.phase != TaskPhase::kReleasing ||
           r.phase == GangPhase::kSuspending) {
         gang->trouble = ReasonCode::kNodeLost;
       }
-      context.life.Drop(gang, id);
+      context.life.Drop(gang, task.task);
     }
     context.life.Update(gang);
   }

@@ -219,17 +219,13 @@ void Opener::PublishRoomOn(NodeIndex n) {
 }
 
 void Opener::PublishStructure() {
-  for (uint32_t s = 0; s < core_.lists.waiting().spec_limit(); ++s) {
-    if (core_.lists.waiting().OfSpec(s).empty()) continue;
-    if (!core_.specs.at(s).looks_at_structure) continue;
-    OpenRoom(core_.lists.waiting(), s, kBoth);
-  }
-  for (uint32_t s = 0; s < core_.lists.growing().spec_limit(); ++s) {
-    if (core_.lists.growing().OfSpec(s).empty()) continue;
-    // What is beside its tasks may be somewhere else now.
+  for (uint32_t s = 0; s < SpecLimit(); ++s) {
     const GangSpec& spec = core_.specs.at(s);
-    if (!spec.looks_at_structure && !spec.grows_nearby) continue;
-    OpenRoom(core_.lists.growing(), s, Questions::kRoom);
+    if (spec.looks_at_structure) OpenRoom(core_.lists.waiting(), s, kBoth);
+    // What is beside its tasks may be somewhere else now.
+    if (spec.looks_at_structure || spec.grows_nearby) {
+      OpenRoom(core_.lists.growing(), s, Questions::kRoom);
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 #include "lib/scheduler/repair.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/scheduler/remaining.h"
 
@@ -169,8 +170,7 @@ void Repair::ShedFromOvercommitted(PassContext& pass) {
 // Nominated gangs first, then the last in rank that has not just refused.
 bool Repair::ShedOne(PassContext& pass, NodeIndex n) {
   Core& core = pass.core;
-  bool victim_nominated = false;
-  GangRank victim;
+  std::pair<bool, GangRank> victim;  // Whether it is nominated.
   for (const TaskRef& ref : core.nodes.tasks(n)) {
     const GangRecord& r = core.gangs.at(ref.gang);
     const bool nominated = r.phase == GangPhase::kNominated;
@@ -183,15 +183,11 @@ bool Repair::ShedOne(PassContext& pass, NodeIndex n) {
     if (task.phase > TaskPhase::kRunning || !Relieves(core.cluster, task)) {
       continue;
     }
-    const GangRank rank = core.lists.RankOf(ref.gang);
-    const bool worse = victim.gang == kNoGang || nominated > victim_nominated ||
-                       (nominated == victim_nominated && victim < rank);
-    if (!worse) continue;
-    victim = rank;
-    victim_nominated = nominated;
+    const std::pair worse(nominated, core.lists.RankOf(ref.gang));
+    if (victim.second.gang == kNoGang || victim < worse) victim = worse;
   }
-  if (victim.gang == kNoGang) return false;
-  pass.decisions.Stop(victim.gang, DecisionKind::kEvict,
+  if (victim.second.gang == kNoGang) return false;
+  pass.decisions.Stop(victim.second.gang, DecisionKind::kEvict,
                       {.code = ReasonCode::kOvercommitted,
                        .object_kind = ReasonObject::kNode,
                        .object = n});
