@@ -165,9 +165,7 @@ absl::Status CheckChange(const Core& core, GangIndex g, const Gang& gang) {
   MUSTER_RETURN_IF_ERROR(CheckNodeSets(core, gang));
   MUSTER_RETURN_IF_ERROR(CheckKept(core, r, gang));
   Resources more = MostOf(gang, core.cluster);
-  for (ResourceKind k = 0; k < more.size(); ++k) {
-    more.Set(k, more[k] - core.specs.at(r.spec).most[k]);
-  }
+  more.Subtract(core.specs.at(r.spec).most);
   return CheckTotals(core, gang, more);
 }
 

@@ -13,6 +13,7 @@ GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l) {
   return {l.priority, 0, l.submitted, r.key, g};
 }
 
+// What `was` in the set at `from` is in it at `to` now, if it `is`.
 template <class Set, class Place = typename Set::value_type>
 void MoveIn(Set& set, bool was, const Place& from, bool is, const Place& to) {
   if (was && is && from == to) return;
@@ -115,8 +116,8 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   MoveIn(lacking_, l.lacks, from, next.lacks, to);
   MoveIn(wakes_, l.wake_at != kForever, {l.wake_at, g},
          next.wake_at != kForever, {next.wake_at, g});
-  // It is out of one class before it stands in the next. Where it stays,
-  // nothing that is remembered of its class is lost.
+  // A gang is in one of the two at a time, so it leaves both first. Where it
+  // stays, what is remembered of its class is kept.
   const bool waits_anew = from != to || l.waiting != next.waiting;
   const bool grows_anew =
       from != to || l.growing != next.growing || l.surplus != next.surplus;
