@@ -29,7 +29,7 @@ struct Score {
   friend auto operator<=>(const Score&, const Score&) = default;
 };
 
-// What comes to the second.
+// What `a` costs beyond `b`.
 inline Score Minus(const Score& a, const Score& b) {
   return {std::max<int64_t>(0, a.cost - b.cost), a.broken - b.broken,
           a.tasks - b.tasks};

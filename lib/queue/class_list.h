@@ -54,6 +54,11 @@ struct Questions {
   Reason reason{};           // Told last; its numbers are not state.
 };
 
+// Whether a class that was told this would have no room if everybody went.
+inline bool IsHopeless(ReasonCode code) {
+  return code == ReasonCode::kNeverFits || code == ReasonCode::kOverLimitAlways;
+}
+
 struct GangNode : HeapNode<GangRank, OneThread> {};
 using GangHeap = OwnedHeap<GangRank, std::less<>, GangNode, OneThread>;
 // By GangIndex: a gang stands in one list at a time.

@@ -1,5 +1,4 @@
 // The host's answers.
-#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -13,8 +12,9 @@ namespace muster {
 
 namespace {
 
-absl::Status WasMade(const Core& core, uint64_t seq) {
-  if (seq > 0 && seq < core.next_seq) return absl::OkStatus();
+// The gang that owes an answer to the decision; kNoGang: it has been answered.
+absl::StatusOr<GangIndex> OwnerOf(const Core& core, uint64_t seq) {
+  if (seq > 0 && seq < core.next_seq) return core.answers.OwnerOf(seq);
   return Invalid("decision ", seq, " was never made");
 }
 
@@ -111,9 +111,8 @@ absl::Status Take(EventContext& context, const TasksAnswered& e) {
 
 absl::Status Take(EventContext& context, const DecisionApplied& e) {
   Core& core = context.core;
-  MUSTER_RETURN_IF_ERROR(WasMade(core, e.seq));
-  const GangIndex g = core.answers.OwnerOf(e.seq);
-  if (g == kNoGang) return absl::OkStatus();  // Answered already.
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(core, e.seq));
+  if (g == kNoGang) return absl::OkStatus();
   GangEdit gang(core, g);
   const TaskOutcome outcome = IsStop(Answers::OpenOf(*gang, e.seq).kind)
                                   ? TaskOutcome::kReleased
@@ -127,8 +126,7 @@ absl::Status Take(EventContext& context, const DecisionApplied& e) {
 
 absl::Status Take(EventContext& context, const DecisionRefused& e) {
   Core& core = context.core;
-  MUSTER_RETURN_IF_ERROR(WasMade(core, e.seq));
-  const GangIndex g = core.answers.OwnerOf(e.seq);
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(core, e.seq));
   if (g == kNoGang) return absl::OkStatus();
   const OpenRecord open = Answers::OpenOf(core.gangs.at(g), e.seq);
   const std::vector<TaskId> owed = Answers::OwedTasks(core.gangs.at(g), e.seq);

@@ -22,9 +22,7 @@ void Answers::Owe(GangIndex g, GangRecord& r, uint64_t seq, DecisionKind kind,
 
 void Answers::Settle(GangRecord& r, TaskRecord& task) {
   if (task.open_seq == 0) return;
-  const auto it =
-      std::find_if(r.open.begin(), r.open.end(),
-                   [&](const OpenRecord& o) { return o.seq == task.open_seq; });
+  const auto it = std::ranges::find(r.open, task.open_seq, &OpenRecord::seq);
   task.open_seq = 0;
   if (it == r.open.end() || --it->unanswered > 0) return;
   owners_.erase(it->seq);
@@ -37,8 +35,7 @@ GangIndex Answers::OwnerOf(uint64_t seq) const {
 }
 
 const OpenRecord& Answers::OpenOf(const GangRecord& r, uint64_t seq) {
-  return *std::find_if(r.open.begin(), r.open.end(),
-                       [&](const OpenRecord& o) { return o.seq == seq; });
+  return *std::ranges::find(r.open, seq, &OpenRecord::seq);
 }
 
 std::vector<TaskId> Answers::OwedTasks(const GangRecord& r, uint64_t seq) {

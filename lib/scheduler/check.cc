@@ -12,8 +12,9 @@ namespace muster {
 
 namespace {
 
-absl::Status Broken(const std::string& what) {
-  return absl::InternalError(what);
+template <class... Parts>
+absl::Status Broken(const Parts&... parts) {
+  return absl::InternalError(absl::StrCat(parts...));
 }
 
 constexpr size_t kTaskPhases =
@@ -64,8 +65,8 @@ absl::Status CompareQueues(const Core& a, const Core& b) {
     const QueueTree::Entry& o = b.queues.at(b.queues.Find(e.queue.key));
     if (!(e.used == o.used) || !(e.releasing == o.releasing) ||
         e.gangs != o.gangs || e.depth != o.depth) {
-      return Broken(absl::StrCat("queue '", e.queue.key,
-                                 "': usage is not the sum of its tasks"));
+      return Broken("queue '", e.queue.key,
+                    "': usage is not the sum of its tasks");
     }
   }
   return a.queues.asked() == b.queues.asked()
@@ -83,8 +84,8 @@ absl::Status CompareLists(const Core& a, const Core& b) {
     const NodeIndex o = b.cluster.Find(a.cluster.node(n).key).index;
     if (a.nodes.tasks(n).size() != b.nodes.tasks(o).size() ||
         a.nodes.releasing(n) != b.nodes.releasing(o)) {
-      return Broken(absl::StrCat("node '", a.cluster.node(n).key,
-                                 "': its tasks are not those of the gangs"));
+      return Broken("node '", a.cluster.node(n).key,
+                    "': its tasks are not those of the gangs");
     }
   }
   return absl::OkStatus();
@@ -106,10 +107,8 @@ absl::Status CheckGang(const Core& core, GangIndex g) {
       !MeetsMinimum(r, core.specs.at(r.spec), &scratch)) {
     return Broken(name + " runs below its minimum, and nothing is done");
   }
-  if (r.edits > 0 || !(core.lists.ListingOf(g, r) == r.listing)) {
-    return Broken(name + " was changed without its lists");
-  }
-  return absl::OkStatus();
+  if (core.lists.Stands(g)) return absl::OkStatus();
+  return Broken(name + " was changed without its lists");
 }
 
 absl::Status CheckAll(const Core& core) {
@@ -119,13 +118,9 @@ absl::Status CheckAll(const Core& core) {
   }
   if (!core.opener.empty()) return Broken("what happened is not published");
   const auto again = std::make_unique<Core>(core.config);
-  Life life(*again);
-  Holdings holdings(*again);
-  ReconcileReport report;
-  EventContext context{*again, life, holdings, report};
+  EventContext context(*again);
   if (absl::Status status = Load(context, StateOf(core)); !status.ok()) {
-    return Broken(
-        absl::StrCat("the state cannot be loaded: ", status.message()));
+    return Broken("the state cannot be loaded: ", status.message());
   }
   if (again->cluster.Hash() != core.cluster.Hash()) {
     return Broken("free capacity is not what the tasks leave");

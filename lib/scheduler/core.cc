@@ -42,21 +42,48 @@ GangIndex GangEdit::Add(Core& core, std::string_view key) {
 
 GangEdit::~GangEdit() {
   if (--record_.edits > 0) return;
-  if (record_.leaves) {
-    Remove();
-  } else {
+  if (!record_.leaves) {
     core_.lists.Update(gang_, record_);
+    return;
   }
-}
-
-void GangEdit::Remove() {
-  core_.lists.Remove(gang_, record_);
-  core_.answers.Forget(record_);
-  core_.queues.CountGang(record_.queue, core_.specs.at(record_.spec).most, -1);
-  core_.classes.CountGang(record_.priority_class, -1);
-  core_.specs.Unref(record_.spec, core_.cluster);
+  TakeOut(core_, gang_, record_);
   core_.undo.Removed(gang_);
   core_.gangs.Remove(gang_);
+}
+
+void CountGang(Core& core, const GangRecord& r, int32_t sign) {
+  core.queues.CountGang(r.queue, core.specs.at(r.spec).most, sign);
+  core.classes.CountGang(r.priority_class, sign);
+}
+
+void TakeOut(Core& core, GangIndex g, GangRecord& r) {
+  core.lists.Remove(g, r);
+  core.answers.Forget(r);
+  CountGang(core, r, -1);
+  core.specs.Unref(r.spec, core.cluster);
+}
+
+PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
+                            Resources* room) {
+  const GangRecord& r = core.gangs.at(g);
+  PlacementRequest request;
+  request.gang = &core.specs.at(r.spec).prepared;
+  request.key = r.key;
+  request.ledger = ledger;
+  request.exact_steps = core.config.search.exact_steps;
+  if (room != nullptr && core.law.Room(r.queue, ledger, room)) {
+    request.headroom = room;
+  }
+  return request;
+}
+
+Reason ReasonOf(const LimitExcess& excess, ReasonCode code) {
+  return {.code = code,
+          .object_kind = ReasonObject::kQueue,
+          .object = excess.queue,
+          .resource = excess.kind,
+          .needed = excess.needed,
+          .available = excess.available};
 }
 
 void CountDisruption(Core& core, std::string_view gang, int64_t sign) {

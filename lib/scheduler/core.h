@@ -88,12 +88,23 @@ class GangEdit {
   void Leave() { record_.leaves = true; }
 
  private:
-  void Remove();
-
   Core& core_;
   const GangIndex gang_;
   GangRecord& record_;
 };
+
+// The gang counts for its queue and its class (1), or no more (-1).
+void CountGang(Core& core, const GangRecord& r, int32_t sign);
+// A gang that holds nothing stands nowhere and counts for nothing from now on.
+void TakeOut(Core& core, GangIndex g, GangRecord& r);
+
+// The gang's question to a solver, which keeps to what its queue has left of
+// its limits: `room` (null: whatever it uses).
+PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
+                            Resources* room);
+
+// That the queue's limit says no.
+Reason ReasonOf(const LimitExcess& excess, ReasonCode code);
 
 // A gang is stopped for another one (-1), or that was refused (1): its budgets.
 void CountDisruption(Core& core, std::string_view gang, int64_t sign);

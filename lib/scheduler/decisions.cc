@@ -9,7 +9,7 @@ void Decisions::Owe(GangEdit& gang, Draft draft, size_t count) {
                     plan_.on_behalf_of(draft), count);
 }
 
-void Decisions::Place(GangEdit& gang, Draft draft) {
+void Decisions::NotePlaced(GangEdit& gang, Draft draft) {
   gang->placed_seq = plan_.seq(draft);
   gang->look = false;
   core_.placed.push_back(gang.gang());
@@ -33,15 +33,25 @@ void Decisions::AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
   if (starts) Owe(gang, draft, tasks.size());
 }
 
-void Decisions::Start(GangIndex g, std::span<const Assignment> tasks,
-                      const Reason& reason) {
+PlanWriter::Draft Decisions::Begin(GangEdit& gang, DecisionKind kind,
+                                   const Reason& reason) {
+  const Draft draft = plan_.Decide(kind, reason, gang.gang(), kNoGang);
+  gang->phase = kind == DecisionKind::kNominate ? GangPhase::kNominated
+                                                : GangPhase::kStarting;
+  NotePlaced(gang, draft);
+  if (kind == DecisionKind::kStart) plan_.SetPlacedBy(gang.gang(), draft);
+  return draft;
+}
+
+void Decisions::Place(GangIndex g, DecisionKind kind,
+                      std::span<const Assignment> tasks, const Reason& reason) {
   {
     GangEdit gang(core_, g);
-    const Draft draft = plan_.Decide(DecisionKind::kStart, reason, g, kNoGang);
-    gang->phase = GangPhase::kStarting;
-    Place(gang, draft);
-    plan_.SetPlacedBy(g, draft);
-    AddTasks(gang, tasks, TaskPhase::kStarting, draft);
+    const Draft draft = Begin(gang, kind, reason);
+    AddTasks(gang, tasks,
+             kind == DecisionKind::kStart ? TaskPhase::kStarting
+                                          : TaskPhase::kNominated,
+             draft);
   }
   core_.opener.Publish(true);
 }
@@ -71,7 +81,7 @@ void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
     if (replaces) {
       gang->look = false;
     } else {
-      Place(gang, draft);
+      NotePlaced(gang, draft);
       // Others than these may go first when it gives tasks: where they fill a
       // gap, or another role can do without some now.
       const bool one_role = core_.specs.at(gang->spec).gang().roles.size() == 1;
@@ -91,54 +101,32 @@ void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
   core_.opener.Publish(true);
 }
 
-void Decisions::Nominate(GangIndex g, std::span<const Assignment> tasks,
-                         const Reason& reason) {
+void Decisions::StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
+                           TaskPhase from) {
   {
     GangEdit gang(core_, g);
-    gang->phase = GangPhase::kNominated;
-    const Draft draft =
-        plan_.Decide(DecisionKind::kNominate, reason, g, kNoGang);
-    Place(gang, draft);
-    AddTasks(gang, tasks, TaskPhase::kNominated, draft);
-  }
-  core_.opener.Publish(true);
-}
-
-void Decisions::StartTask(GangEdit& gang, TaskRecord& task, Draft draft) {
-  holdings_.SetPhase(gang.gang(), task, TaskPhase::kStarting);
-  task.attempt = gang->attempts;
-  task.open_seq = plan_.seq(draft);
-  plan_.AddTask(draft, *gang, task);
-  Owe(gang, draft, 1);
-}
-
-void Decisions::StartNominated(GangIndex g) {
-  {
-    GangEdit gang(core_, g);
-    const Draft draft = plan_.Decide(
-        DecisionKind::kStart, {.code = ReasonCode::kReleased}, g, kNoGang);
-    gang->phase = GangPhase::kStarting;
-    Place(gang, draft);
-    plan_.SetPlacedBy(g, draft);
-    ++gang->attempts;
-    for (TaskRecord& task : gang->tasks) StartTask(gang, task, draft);
-  }
-  core_.opener.Publish(true);
-}
-
-void Decisions::Resume(GangIndex g) {
-  {
-    GangEdit gang(core_, g);
-    const Draft draft = plan_.Decide(DecisionKind::kResume,
-                                     {.code = ReasonCode::kFits}, g, kNoGang);
-    gang->phase = GangPhase::kStarting;
-    Place(gang, draft);
+    const Draft draft = Begin(gang, kind, {.code = why});
     ++gang->attempts;
     for (TaskRecord& task : gang->tasks) {
-      if (task.phase == TaskPhase::kSuspended) StartTask(gang, task, draft);
+      if (task.phase != from) continue;
+      holdings_.SetPhase(g, task, TaskPhase::kStarting);
+      task.attempt = gang->attempts;
+      task.open_seq = plan_.seq(draft);
+      plan_.AddTask(draft, *gang, task);
+      Owe(gang, draft, 1);
     }
   }
   core_.opener.Publish(true);
+}
+
+void Decisions::StartNominated(GangIndex g) {
+  StartTasks(g, DecisionKind::kStart, ReasonCode::kReleased,
+             TaskPhase::kNominated);
+}
+
+void Decisions::Resume(GangIndex g) {
+  StartTasks(g, DecisionKind::kResume, ReasonCode::kFits,
+             TaskPhase::kSuspended);
 }
 
 void Decisions::Release(GangEdit& gang, TaskRecord& task, Draft draft) {

@@ -2,7 +2,6 @@
 #ifndef MUSTER_LIB_SCHEDULER_DECISIONS_H_
 #define MUSTER_LIB_SCHEDULER_DECISIONS_H_
 
-#include <cstdint>
 #include <span>
 
 #include "lib/scheduler/core.h"
@@ -23,12 +22,10 @@ class Decisions {
   Decisions(Core& core, Life& life, PlanWriter& plan)
       : core_(core), holdings_(core), life_(life), plan_(plan) {}
 
-  // The assignments are charged in the cluster already: to both ledgers, or to
-  // kLater by Nominate.
-  void Start(GangIndex g, std::span<const Assignment> tasks,
+  // kStart or kNominate. The assignments are charged in the cluster already: to
+  // both ledgers, or to kLater.
+  void Place(GangIndex g, DecisionKind kind, std::span<const Assignment> tasks,
              const Reason& reason);
-  void Nominate(GangIndex g, std::span<const Assignment> tasks,
-                const Reason& reason);
   // Joins the decision that started or grew the gang in this plan. Tasks that
   // take the place of failed ones (kTaskFailed) are a decision of their own.
   void Grow(GangIndex g, std::span<const Assignment> tasks,
@@ -46,16 +43,19 @@ class Decisions {
  private:
   using Draft = PlanWriter::Draft;
 
+  // The gang starts, or is nominated; its tasks come next.
+  Draft Begin(GangEdit& gang, DecisionKind kind, const Reason& reason);
   void AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
                 TaskPhase phase, Draft draft);
-  // The task, held already, starts by this decision.
-  void StartTask(GangEdit& gang, TaskRecord& task, Draft draft);
+  // Its tasks of that phase, held already, start.
+  void StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
+                  TaskPhase from);
   void BeginStop(GangEdit& gang, DecisionKind kind, const Reason& reason,
                  Draft draft);
   void Release(GangEdit& gang, TaskRecord& task, Draft draft);
   void Owe(GangEdit& gang, Draft draft, size_t count);
   // It was placed by this decision, in the round under way.
-  void Place(GangEdit& gang, Draft draft);
+  void NotePlaced(GangEdit& gang, Draft draft);
 
   Core& core_;
   Holdings holdings_;

@@ -43,10 +43,8 @@ const std::vector<std::string>& DisruptionBudgets::Of(
 }
 
 bool DisruptionBudgets::Allows(std::string_view gang) const {
-  const std::vector<std::string>& keys = Of(gang);
-  return std::all_of(keys.begin(), keys.end(), [&](const std::string& key) {
-    return budgets_.find(key)->second.allowed > 0;
-  });
+  return std::ranges::all_of(
+      Of(gang), [&](const auto& key) { return Find(key)->allowed > 0; });
 }
 
 }  // namespace muster

@@ -2,7 +2,12 @@
 #ifndef MUSTER_LIB_SCHEDULER_EVENTS_H_
 #define MUSTER_LIB_SCHEDULER_EVENTS_H_
 
+#include <string>
+#include <string_view>
+#include <vector>
+
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/holdings.h"
 #include "lib/scheduler/life.h"
@@ -13,11 +18,19 @@ namespace muster {
 
 // What events work with.
 struct EventContext {
+  explicit EventContext(Core& c) : core(c) {}
+
   Core& core;
-  Life& life;
-  Holdings& holdings;
-  ReconcileReport& report;  // Of the last Reconciled.
+  Life life{core};
+  Holdings holdings{core};
+  ReconcileReport report{};  // Of the last Reconciled.
 };
+
+// NOT_FOUND where there is no such gang.
+absl::StatusOr<GangIndex> GangNamed(const Core& core, std::string_view key);
+
+// The node sets that its tasks are bound to.
+std::vector<std::string> NodeSetsOf(const Gang& gang);
 
 // One function an event: checks it, then changes the state; an error names the
 // field and leaves the state as it was. Core::now is the event's time. What

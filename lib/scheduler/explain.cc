@@ -1,7 +1,5 @@
-#include "lib/scheduler/explain.h"
-
+// Why a gang is where it is.
 #include <algorithm>
-#include <utility>
 
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/snapshot.h"
@@ -26,22 +24,15 @@ void CountQuota(const Core& core, GangIndex g, Reason* reason) {
           ? core.law.NeverWithin(r.queue, least)
           : core.law.OverLimit(r.queue, least, Ledger::kLater);
   if (!excess || excess.queue != reason->object) return;
-  reason->resource = excess.kind;
-  reason->needed = excess.needed;
-  reason->available = excess.available;
+  *reason = ReasonOf(excess, reason->code);
 }
 
 // Why there is no room for the gang, asked again.
 void CountRoom(Core& core, PlacementSolver& solver, GangIndex g,
                Reason* reason) {
-  const GangRecord& r = core.gangs.at(g);
-  PlacementRequest request;
-  request.gang = &core.SpecOf(g).prepared;
-  request.key = r.key;
-  request.dry_run = true;
-  request.exact_steps = core.config.search.exact_steps;
   Resources room;
-  if (core.law.Room(r.queue, Ledger::kBoth, &room)) request.headroom = &room;
+  PlacementRequest request = RequestFor(core, g, Ledger::kBoth, &room);
+  request.dry_run = true;
   PlacementResult result;
   solver.Place(core.cluster, request, &result);
   if (result.fit != Fit::kFits && result.reason.code == reason->code) {

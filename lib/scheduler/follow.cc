@@ -23,6 +23,11 @@ absl::Status Cannot(const DecisionRecord& d, std::string_view why) {
                 " of gang '", d.gang, "'): ", std::string(why));
 }
 
+void Charge(Cluster& cluster, const std::vector<Assignment>& tasks,
+            Ledger ledger) {
+  for (const Assignment& a : tasks) cluster.Charge(a.at, ledger);
+}
+
 }  // namespace
 
 absl::Status Follower::Follow(const PlanRecord& record) {
@@ -54,17 +59,23 @@ absl::Status Follower::Follow(const PlanRecord& record) {
   return TakeAnswers(record);
 }
 
-// Those at which the pass looked.
-void Follower::MendAll(const PlanRecord& record) {
+// The gangs at which the pass looked, of those that ask for it.
+std::vector<GangIndex> Follower::LookedAt(const PlanRecord& record) const {
   std::vector<GangIndex> looked;
   for (const GangRank& rank : core_.lists.asking()) {
-    if (core_.gangs.at(rank.gang).phase != GangPhase::kNominated &&
-        !std::binary_search(record.asking.begin(), record.asking.end(),
+    if (!std::binary_search(record.asking.begin(), record.asking.end(),
                             rank.key)) {
       looked.push_back(rank.gang);
     }
   }
-  for (const GangIndex g : looked) Mend(core_, life_, g);
+  return looked;
+}
+
+void Follower::MendAll(const PlanRecord& record) {
+  for (const GangIndex g : LookedAt(record)) {
+    if (core_.gangs.at(g).phase == GangPhase::kNominated) continue;
+    Mend(core_, life_, g);
+  }
 }
 
 absl::StatusOr<std::vector<Assignment>> Follower::TasksOf(
@@ -94,9 +105,7 @@ void Follower::Join(GangIndex g, const std::vector<Assignment>& tasks) {
     if (FindTask(core_.gangs.at(g), a.task) == nullptr) joined.push_back(a);
   }
   if (joined.empty()) return;
-  for (const Assignment& a : joined) {
-    core_.cluster.Charge(a.at, Ledger::kBoth);
-  }
+  Charge(core_.cluster, joined, Ledger::kBoth);
   decisions_.Grow(g, joined, {.code = ReasonCode::kFits});
 }
 
@@ -110,12 +119,8 @@ absl::Status Follower::Place(const DecisionRecord& d, GangIndex g,
     return absl::OkStatus();
   }
   if (phase != GangPhase::kWaiting) return Cannot(d, "it does not wait");
-  const Reason reason{.code = d.reason.code};
-  for (const Assignment& a : tasks) {
-    core_.cluster.Charge(a.at, start ? Ledger::kBoth : Ledger::kLater);
-  }
-  start ? decisions_.Start(g, tasks, reason)
-        : decisions_.Nominate(g, tasks, reason);
+  Charge(core_.cluster, tasks, start ? Ledger::kBoth : Ledger::kLater);
+  decisions_.Place(g, d.kind, tasks, {.code = d.reason.code});
   return absl::OkStatus();
 }
 
@@ -137,9 +142,7 @@ absl::Status Follower::TakeDecision(const DecisionRecord& d) {
       for (const Assignment& a : tasks) {
         if (FindTask(r, a.task) != nullptr) return Cannot(d, "a task runs");
       }
-      for (const Assignment& a : tasks) {
-        core_.cluster.Charge(a.at, Ledger::kBoth);
-      }
+      Charge(core_.cluster, tasks, Ledger::kBoth);
       decisions_.Grow(g, tasks, reason);
       return absl::OkStatus();
     case DecisionKind::kShrink: {
@@ -185,15 +188,11 @@ absl::Status Follower::TakeDecision(const DecisionRecord& d) {
 }
 
 // What the pass could ask of the list it did.
-void Follower::CloseAll(ClassList& list, bool waiting) {
+void Follower::CloseAll(ClassList& list) {
   const std::vector<QueueIndex> leaves = list.open_queues();
   for (const QueueIndex leaf : leaves) {
-    const QueueTree::Entry& e = core_.queues.at(leaf);
-    const bool strict =
-        waiting && e.queue.ordering == QueueOrdering::kStrictFifo;
-    while (!core_.queues.Held(leaf)) {
-      const ClassIndex c = list.First(leaf, strict);
-      if (c == kNoClass) break;
+    ClassIndex c = kNoClass;
+    while ((c = core_.lists.FirstToAsk(list, leaf)) != kNoClass) {
       list.Close(c, Questions::kRoom | Questions::kVictims);
     }
   }
@@ -201,21 +200,11 @@ void Follower::CloseAll(ClassList& list, bool waiting) {
 
 void Follower::CloseQuestions(const PlanRecord& record) {
   if (!record.budget_exhausted) {
-    CloseAll(core_.lists.waiting(), true);
-    if (record.grew) CloseAll(core_.lists.growing(), false);
+    CloseAll(core_.lists.waiting());
+    if (record.grew) CloseAll(core_.lists.growing());
     EndRound(core_, nullptr);
   }
-  std::vector<GangIndex> looked;
-  for (const GangRank& rank : core_.lists.asking()) {
-    if (!std::binary_search(record.asking.begin(), record.asking.end(),
-                            rank.key)) {
-      looked.push_back(rank.gang);
-    }
-  }
-  for (const GangIndex g : looked) {
-    GangEdit gang(core_, g);
-    gang->look = false;
-  }
+  for (const GangIndex g : LookedAt(record)) GangEdit(core_, g)->look = false;
 }
 
 absl::Status Follower::TakeAnswers(const PlanRecord& record) {

@@ -25,6 +25,7 @@ class Follower {
   absl::Status Follow(const PlanRecord& record);
 
  private:
+  std::vector<GangIndex> LookedAt(const PlanRecord& record) const;
   void MendAll(const PlanRecord& record);
   absl::Status TakeDecision(const DecisionRecord& d);
   absl::Status Place(const DecisionRecord& d, GangIndex g,
@@ -33,7 +34,7 @@ class Follower {
   absl::StatusOr<std::vector<Assignment>> TasksOf(const DecisionRecord& d,
                                                   const GangSpec& spec) const;
   void CloseQuestions(const PlanRecord& record);
-  void CloseAll(ClassList& list, bool waiting);
+  void CloseAll(ClassList& list);
   absl::Status TakeAnswers(const PlanRecord& record);
 
   Core& core_;

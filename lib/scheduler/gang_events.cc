@@ -1,6 +1,7 @@
 // Events about gangs as a whole.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
@@ -8,13 +9,26 @@
 
 namespace muster {
 
-namespace {
-
-absl::StatusOr<GangIndex> GangNamed(const Core& core, const std::string& key) {
+absl::StatusOr<GangIndex> GangNamed(const Core& core, std::string_view key) {
   const GangIndex g = core.gangs.Find(key);
   if (g != kNoGang) return g;
-  return NotFound("gang '", key, "' is not known");
+  return NotFound("gang '", std::string(key), "' is not known");
 }
+
+std::vector<std::string> NodeSetsOf(const Gang& gang) {
+  std::vector<std::string> sets;
+  const auto add = [&](const auto& of) {
+    sets.insert(sets.end(), of.node_sets.begin(), of.node_sets.end());
+  };
+  for (const Role& role : gang.roles) {
+    add(role);
+    add(role.shape);
+    std::ranges::for_each(role.alternatives, add);
+  }
+  return sets;
+}
+
+namespace {
 
 absl::StatusOr<uint32_t> ClassNamed(const Core& core, const std::string& gang,
                                     const std::string& key) {
@@ -42,20 +56,10 @@ absl::StatusOr<QueueIndex> LeafNamed(const Core& core, const std::string& gang,
 }
 
 absl::Status CheckNodeSets(const Core& core, const Gang& gang) {
-  const auto check = [&](const auto& of) {
-    for (const std::string& set : of.node_sets) {
-      if (core.cluster.HasNodeSet(set)) continue;
-      return NotFound("gang '", gang.key, "'.roles.node_sets: '", set,
-                      "' is not known");
-    }
-    return absl::OkStatus();
-  };
-  for (const Role& role : gang.roles) {
-    MUSTER_RETURN_IF_ERROR(check(role));
-    MUSTER_RETURN_IF_ERROR(check(role.shape));
-    for (const TaskShape& shape : role.alternatives) {
-      MUSTER_RETURN_IF_ERROR(check(shape));
-    }
+  for (const std::string& set : NodeSetsOf(gang)) {
+    if (core.cluster.HasNodeSet(set)) continue;
+    return NotFound("gang '", gang.key, "'.roles.node_sets: '", set,
+                    "' is not known");
   }
   return absl::OkStatus();
 }
@@ -104,8 +108,7 @@ absl::Status Submit(EventContext& context, const Gang& gang,
   added->queue = q;
   added->priority_class = cls;
   TakeOwnFields(gang, *added);
-  core.queues.CountGang(q, core.specs.at(added->spec).most, 1);
-  core.classes.CountGang(cls, 1);
+  CountGang(core, *added, 1);
   return absl::OkStatus();
 }
 
@@ -141,18 +144,10 @@ absl::Status CheckKept(const Core& core, const GangRecord& r,
   return absl::OkStatus();
 }
 
-void SetClass(Core& core, GangEdit& gang, uint32_t cls) {
-  core.classes.CountGang(gang->priority_class, -1);
-  core.classes.CountGang(cls, 1);
-  gang->priority_class = cls;
-}
-
 // The new spec is interned; tasks have their shapes in it.
 void SetSpec(Core& core, GangEdit& gang, SpecIndex next) {
   const GangSpec& from = core.specs.at(gang->spec);
   const GangSpec& to = core.specs.at(next);
-  core.queues.CountGang(gang->queue, from.most, -1);
-  core.queues.CountGang(gang->queue, to.most, 1);
   for (TaskRecord& task : gang->tasks) {
     const uint32_t a = AlternativeOf(from, task.task, task.at.shape);
     task.at.shape = to.prepared.shapes[task.task.role][a];
@@ -171,9 +166,7 @@ absl::Status CheckChange(const Core& core, GangIndex g, const Gang& gang) {
   MUSTER_RETURN_IF_ERROR(CheckNodeSets(core, gang));
   MUSTER_RETURN_IF_ERROR(CheckKept(core, r, gang));
   Resources more = MostOf(gang, core.cluster);
-  for (ResourceKind k = 0; k < more.size(); ++k) {
-    more.Set(k, more[k] - core.specs.at(r.spec).most[k]);
-  }
+  more.Subtract(core.specs.at(r.spec).most);
   return CheckTotals(core, gang, more);
 }
 
@@ -196,8 +189,10 @@ absl::Status Take(EventContext& context, const GangChanged& e) {
     return absl::OkStatus();
   }
   if (gang->phase == GangPhase::kNominated) context.life.Stop(gang);
-  SetClass(core, gang, cls);
+  CountGang(core, *gang, -1);
+  gang->priority_class = cls;
   SetSpec(core, gang, spec);
+  CountGang(core, *gang, 1);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
     gang->trouble = context.life.WhyLeaves(*gang);
@@ -213,11 +208,10 @@ absl::Status Take(EventContext& context, const GangMoved& e) {
                           LeafNamed(core, e.gang, e.queue, false));
   const GangRecord& r = core.gangs.at(g);
   if (r.queue == q) return absl::OkStatus();
-  const GangSpec& spec = core.specs.at(r.spec);
   GangEdit gang(core, g);
-  core.queues.CountGang(gang->queue, spec.most, -1);
+  CountGang(core, *gang, -1);
   context.holdings.MoveTo(gang, q);
-  core.queues.CountGang(gang->queue, spec.most, 1);
+  CountGang(core, *gang, 1);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   return absl::OkStatus();
@@ -239,7 +233,9 @@ absl::Status Take(EventContext& context, const GangReprioritized& e) {
                           ClassNamed(core, e.gang, e.priority_class));
   GangEdit gang(core, g);
   if (gang->priority_class == cls) return absl::OkStatus();
-  SetClass(core, gang, cls);
+  CountGang(core, *gang, -1);
+  gang->priority_class = cls;
+  CountGang(core, *gang, 1);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   return absl::OkStatus();
 }

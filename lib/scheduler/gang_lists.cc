@@ -7,10 +7,21 @@
 
 namespace muster {
 
-GangRank GangLists::Rank(GangIndex g, const GangRecord& r, const Listing& l,
-                         uint32_t surplus) const {
-  return {l.priority, surplus, l.submitted, r.key, g};
+namespace {
+
+GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l) {
+  return {l.priority, 0, l.submitted, r.key, g};
 }
+
+// What `was` in the set at `from` is in it at `to` now, if it `is`.
+template <class Set, class Place = typename Set::value_type>
+void MoveIn(Set& set, bool was, const Place& from, bool is, const Place& to) {
+  if (was && is && from == to) return;
+  if (was) set.erase(from);
+  if (is) set.insert(to);
+}
+
+}  // namespace
 
 GangRank GangLists::RankOf(GangIndex g) const {
   const GangRecord& r = core_.gangs.at(g);
@@ -46,8 +57,7 @@ Time GangLists::WakeAt(const GangRecord& r) const {
 // room.
 bool GangLists::MayGrow(const GangRecord& r) const {
   const GangSpec& spec = core_.specs.at(r.spec);
-  const bool just_started =
-      r.phase == GangPhase::kStarting && r.placed_seq >= core_.round_seq;
+  const bool just_started = r.phase == GangPhase::kStarting && core_.IsFresh(r);
   return (r.phase == GangPhase::kRunning || just_started) &&
          r.tasks.size() < spec.most_tasks && r.trouble == ReasonCode::kNone &&
          !r.cancel && r.backoff_until <= core_.now &&
@@ -61,20 +71,14 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   l.queue = r.queue;
   l.priority = core_.PriorityOf(r);
   l.submitted = r.submitted;
-  const bool runs = std::any_of(
-      r.tasks.begin(), r.tasks.end(),
-      [](const auto& task) { return task.phase <= TaskPhase::kRunning; });
+  const bool runs = std::ranges::any_of(
+      r.tasks, [](const auto& t) { return t.phase <= TaskPhase::kRunning; });
   l.holds = runs || (r.phase == GangPhase::kSuspended && !spec.kept.empty());
   l.elastic = runs && core_.config.host.shrink && spec.elastic;
   l.nominated = r.phase == GangPhase::kNominated;
   l.asks = r.look;
   l.lacks = Lacks(r) && !r.look;
   l.wake_at = WakeAt(r);
-  if (r.phase == GangPhase::kRunning) {
-    for (const Duration length : {r.max_runtime, r.expected_runtime}) {
-      if (length > 0) l.ends_at = std::min(l.ends_at, r.started + length);
-    }
-  }
   const bool rests =
       r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended;
   if (rests && !r.held && !r.cancel && r.trouble == ReasonCode::kNone &&
@@ -93,65 +97,46 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
 }
 
 void GangLists::Update(GangIndex g, GangRecord& r) {
-  const Listing next = ListingOf(g, r);
-  if (next == r.listing) return;
-  Leave(g, r, next);
-  Enter(g, r, next);
-  timeline_.SetWake(g, r.listing.wake_at, next.wake_at);
-  timeline_.SetEnd(g, r.listing.ends_at, next.ends_at);
-  r.listing = next;
+  Move(g, r, ListingOf(g, r));
 }
 
-void GangLists::Remove(GangIndex g, GangRecord& r) {
-  Leave(g, r, Listing());
-  timeline_.SetWake(g, r.listing.wake_at, kForever);
-  timeline_.SetEnd(g, r.listing.ends_at, kForever);
-  r.listing = Listing();
-}
+void GangLists::Remove(GangIndex g, GangRecord& r) { Move(g, r, Listing()); }
 
-// Takes it out of the lists in which `next` does not want it, or under another
-// rank.
-void GangLists::Leave(GangIndex g, const GangRecord& r, const Listing& next) {
-  const Listing& l = r.listing;
-  const bool moves = l.priority != next.priority || l.queue != next.queue ||
-                     l.submitted != next.submitted;
-  const GangRank rank = Rank(g, r, l, 0);
-  if (l.holds && (moves || !next.holds || l.elastic != next.elastic)) {
-    Unhold(g, l);
-  }
-  if (l.nominated && (moves || !next.nominated)) nominated_.erase(rank);
-  if (l.asks && (moves || !next.asks)) asking_.erase(rank);
-  if (l.lacks && (moves || !next.lacks)) lacking_.erase(rank);
-  if (l.waiting.queue != kNoQueue && (moves || !(l.waiting == next.waiting))) {
+// From the lists in which it stands to those of `next`.
+void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
+  const Listing l = r.listing;
+  if (next == l) return;
+  const GangRank from = Rank(g, r, l), to = Rank(g, r, next);
+  const bool holds_on = l.holds && next.holds && l.queue == next.queue &&
+                        l.priority == next.priority &&
+                        l.elastic == next.elastic;
+  if (l.holds && !holds_on) Unhold(g, l);
+  if (next.holds && !holds_on) Hold(g, next);
+  MoveIn(nominated_, l.nominated, from, next.nominated, to);
+  MoveIn(asking_, l.asks, from, next.asks, to);
+  MoveIn(lacking_, l.lacks, from, next.lacks, to);
+  MoveIn(wakes_, l.wake_at != kForever, {l.wake_at, g},
+         next.wake_at != kForever, {next.wake_at, g});
+  // A gang is in one of the two at a time, so it leaves both first. Where it
+  // stays, what is remembered of its class is kept.
+  const bool waits_anew = from != to || l.waiting != next.waiting;
+  const bool grows_anew =
+      from != to || l.growing != next.growing || l.surplus != next.surplus;
+  if (waits_anew && l.waiting.queue != kNoQueue) {
     waiting_.Remove(waiting_.Find(l.waiting), g);
   }
-  if (l.growing.queue != kNoQueue &&
-      (moves || !(l.growing == next.growing) || l.surplus != next.surplus)) {
+  if (grows_anew && l.growing.queue != kNoQueue) {
     growing_.Remove(growing_.Find(l.growing), g);
   }
-}
-
-// Puts it into those in which it stands not yet.
-void GangLists::Enter(GangIndex g, const GangRecord& r, const Listing& next) {
-  const Listing& l = r.listing;
-  const bool moves = l.priority != next.priority || l.queue != next.queue ||
-                     l.submitted != next.submitted;
-  const GangRank rank = Rank(g, r, next, 0);
-  if (next.holds && (moves || !l.holds || l.elastic != next.elastic)) {
-    Hold(g, next);
+  if (waits_anew && next.waiting.queue != kNoQueue) {
+    waiting_.Add(next.waiting, to, Questions::kRoom | Questions::kVictims);
   }
-  if (next.nominated && (moves || !l.nominated)) nominated_.insert(rank);
-  if (next.asks && (moves || !l.asks)) asking_.insert(rank);
-  if (next.lacks && (moves || !l.lacks)) lacking_.insert(rank);
-  if (next.waiting.queue != kNoQueue &&
-      (moves || !(l.waiting == next.waiting))) {
-    waiting_.Add(next.waiting, rank, Questions::kRoom | Questions::kVictims);
+  if (grows_anew && next.growing.queue != kNoQueue) {
+    GangRank rank = to;
+    rank.surplus = next.surplus;
+    growing_.Add(next.growing, rank, Questions::kRoom);
   }
-  if (next.growing.queue != kNoQueue &&
-      (moves || !(l.growing == next.growing) || l.surplus != next.surplus)) {
-    growing_.Add(next.growing, Rank(g, r, next, next.surplus),
-                 Questions::kRoom);
-  }
+  r.listing = next;
 }
 
 void GangLists::Hold(GangIndex g, const Listing& l) {
@@ -180,10 +165,22 @@ const GangLists::Holding& GangLists::holding(QueueIndex q) const {
   return q < holding_.size() ? holding_[q] : kNobody;
 }
 
+ClassIndex GangLists::FirstToAsk(ClassList& list, QueueIndex leaf) const {
+  if (core_.queues.Held(leaf)) return kNoClass;
+  const bool strict =
+      &list == &waiting_ &&
+      core_.queues.at(leaf).queue.ordering == QueueOrdering::kStrictFifo;
+  return list.First(leaf, strict);
+}
+
+bool GangLists::Stands(GangIndex g) const {
+  const GangRecord& r = core_.gangs.at(g);
+  return r.edits == 0 && ListingOf(g, r) == r.listing;
+}
+
 std::vector<size_t> GangLists::Sizes() const {
   std::vector<size_t> sizes = {nominated_.size(), asking_.size(),
-                               lacking_.size(), timeline_.wakes().size(),
-                               timeline_.ends().size()};
+                               lacking_.size(), wakes_.size()};
   size_t holding = 0, elastic = 0, waiting = 0, growing = 0;
   for (const Holding& by_priority : holding_) {
     for (const auto& [priority, holders] : by_priority) {

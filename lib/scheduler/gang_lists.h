@@ -5,13 +5,14 @@
 
 #include <cstdint>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include "absl/container/btree_set.h"
 #include "lib/queue/class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/gang_table.h"
-#include "lib/scheduler/timeline.h"
+#include "muster/ids.h"
 
 namespace muster {
 
@@ -51,23 +52,29 @@ class GangLists {
   // Gangs that run below their minimum, for which no room was found: the pass
   // after some has come looks at them.
   const RankSet& lacking() const { return lacking_; }
-  const Timeline& timeline() const { return timeline_; }
+  // Gangs that the pass at that time looks at: each waits for it, or may do, or
+  // must end, something then.
+  using Wakes = absl::btree_set<std::pair<Time, GangIndex>>;
+  const Wakes& wakes() const { return wakes_; }
 
   ClassList& waiting() { return waiting_; }
   const ClassList& waiting() const { return waiting_; }
   ClassList& growing() { return growing_; }
   const ClassList& growing() const { return growing_; }
 
+  // Of one of the two: the first open class of the leaf that may be asked now,
+  // or kNoClass.
+  ClassIndex FirstToAsk(ClassList& list, QueueIndex leaf) const;
+
+  // Whether the gang stands where its record says, and no edit is open on it.
+  bool Stands(GangIndex g) const;
   // Sizes of all of them: equal for equal states.
   std::vector<size_t> Sizes() const;
 
  private:
-  GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l,
-                uint32_t surplus) const;
   Time WakeAt(const GangRecord& r) const;
   bool MayGrow(const GangRecord& r) const;
-  void Enter(GangIndex g, const GangRecord& r, const Listing& l);
-  void Leave(GangIndex g, const GangRecord& r, const Listing& l);
+  void Move(GangIndex g, GangRecord& r, const Listing& next);
   void Hold(GangIndex g, const Listing& l);
   void Unhold(GangIndex g, const Listing& l);
 
@@ -77,7 +84,7 @@ class GangLists {
   RankSet nominated_;
   RankSet asking_;
   RankSet lacking_;
-  Timeline timeline_;
+  Wakes wakes_;
   GangNodes nodes_;
   ClassList waiting_{nodes_};
   ClassList growing_{nodes_};

@@ -40,7 +40,6 @@ bool ComparesDomains(const TopologyConstraint& c) {
 void DeriveFromRoles(GangSpec& spec, const Cluster& cluster) {
   const std::vector<Role>& roles = spec.gang().roles;
   for (const Role& role : roles) {
-    ++spec.children[role.group];
     spec.least_tasks += role.min_tasks;
     spec.most_tasks += role.desired_tasks;
     spec.elastic |= role.desired_tasks > role.min_tasks;
@@ -66,14 +65,10 @@ void DeriveFromRoles(GangSpec& spec, const Cluster& cluster) {
 
 void Derive(GangSpec& spec, const Cluster& cluster) {
   const Gang& gang = spec.gang();
-  spec.children.assign(gang.groups.size(), 0);
   spec.least_is_exact = true;
   DeriveFromRoles(spec, cluster);
   SumLeast(spec, cluster);
   spec.most = MostOf(gang, cluster);
-  for (size_t g = 1; g < gang.groups.size(); ++g) {
-    ++spec.children[gang.groups[g].parent];
-  }
   for (const Group& group : gang.groups) {
     const bool chooses = group.min_children > 0;
     if (chooses || group.min_tasks > 0) spec.least_is_exact = false;

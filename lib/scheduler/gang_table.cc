@@ -16,8 +16,8 @@ std::vector<GangIndex> GangTable::Sorted() const {
   for (GangIndex g = 0; g < records_.size(); ++g) {
     if (records_[g].exists) all.push_back(g);
   }
-  std::sort(all.begin(), all.end(), [this](GangIndex a, GangIndex b) {
-    return records_[a].key < records_[b].key;
+  std::ranges::sort(all, {}, [&](GangIndex g) -> const std::string& {
+    return records_[g].key;
   });
   return all;
 }
@@ -65,9 +65,7 @@ void GangTable::Put(GangIndex g, GangRecord&& record) {
 }
 
 std::vector<TaskRecord>::iterator TaskPlace(GangRecord& r, TaskId id) {
-  return std::lower_bound(
-      r.tasks.begin(), r.tasks.end(), id,
-      [](const TaskRecord& t, TaskId wanted) { return t.task < wanted; });
+  return std::ranges::lower_bound(r.tasks, id, {}, &TaskRecord::task);
 }
 
 TaskRecord* FindTask(GangRecord& r, TaskId id) {
@@ -116,8 +114,7 @@ void TakeableTasks(const GangRecord& r, const GangSpec& spec,
 }
 
 bool HasTask(const GangRecord& r, TaskPhase phase) {
-  return std::any_of(r.tasks.begin(), r.tasks.end(),
-                     [&](const TaskRecord& t) { return t.phase == phase; });
+  return std::ranges::find(r.tasks, phase, &TaskRecord::phase) != r.tasks.end();
 }
 
 bool IsLive(const GangRecord& r) {

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <deque>
-#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,7 +53,6 @@ struct Listing {
   bool asks = false;        // The next pass looks at it by itself.
   bool lacks = false;       // It looks for tasks that it needs to go on.
   Time wake_at = kForever;  // The pass at this time does.
-  Time ends_at = kForever;  // When it is expected, or bound, to have ended.
   // Its class, if it waits or may grow; else without queue. `surplus` is the
   // one of its rank there.
   ClassKey waiting{};

@@ -16,7 +16,7 @@ void Grow::Run(PassContext& pass) {
   for (const QueueIndex leaf : growing.open_queues()) Refresh(core, leaf);
   while (turns_.next() != kNoQueue && !pass.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
-    GrowFirst(pass, growing.First(leaf, false));
+    GrowFirst(pass, core.lists.FirstToAsk(growing, leaf));
     for (const QueueIndex changed : growing.TakeChangedQueues()) {
       Refresh(core, changed);
     }
@@ -26,8 +26,7 @@ void Grow::Run(PassContext& pass) {
 
 void Grow::Refresh(Core& core, QueueIndex leaf) {
   ClassList& growing = core.lists.growing();
-  const ClassIndex c =
-      core.queues.Held(leaf) ? kNoClass : growing.First(leaf, false);
+  const ClassIndex c = core.lists.FirstToAsk(growing, leaf);
   if (c == kNoClass) return turns_.Withdraw(leaf);
   const GangRank& first = growing.at(c).first();
   turns_.Set(leaf, {first, &NextDemand(core, first.gang)});
@@ -57,21 +56,17 @@ void Grow::GrowFirst(PassContext& pass, ClassIndex c) {
   const GangIndex g = growing.at(c).first().gang;
   const GangRecord& r = core.gangs.at(g);
   const Remaining remaining(r, core.specs.at(r.spec));
-  PlacementRequest request;
+  PlacementRequest request = RequestFor(core, g, Ledger::kBoth, &room_);
   request.gang = &remaining.gang();
-  request.key = r.key;
-  request.ledger = Ledger::kBoth;
   request.fixed = remaining.fixed();
   request.most = 1;
   // Where tasks lie does not depend on how many are added at a time: each
   // where it is best by itself.
   request.exact_steps = 0;
-  if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Grow(core.cluster, request, &placement_);
-  pass.budget.Spend(placement_.steps);
+  pass.Spend(placement_);
   pass.budget.Charge(1, kClassNs);
-  pass.budget.Charge(placement_.tasks.size(), kTaskNs);
   if (!placement_.tasks.empty()) {
     remaining.Rename(&placement_.tasks);
     pass.decisions.Grow(g, placement_.tasks, {.code = ReasonCode::kFits});
@@ -88,10 +83,7 @@ Reason Grow::WhyNot(const Core& core, GangIndex g) {
   const LimitExcess excess = core.law.OverLimit(
       core.gangs.at(g).queue, NextDemand(core, g), Ledger::kBoth);
   if (!excess) return {.code = ReasonCode::kInsufficient};
-  return {.code = ReasonCode::kQueueLimit,
-          .object_kind = ReasonObject::kQueue,
-          .object = excess.queue,
-          .resource = excess.kind};
+  return ReasonOf(excess, ReasonCode::kQueueLimit);
 }
 
 }  // namespace muster

@@ -1,7 +1,5 @@
 #include "lib/scheduler/inbox.h"
 
-#include <string>
-
 #include "absl/strings/str_cat.h"
 #include "lib/base/hash.h"
 

@@ -9,7 +9,6 @@
 #include <functional>
 #include <memory>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "muster/gang.h"

@@ -42,17 +42,17 @@ OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r) {
       core.classes.at(r.priority_class).on_preempted);
 }
 
+// Gangs that stay and have nothing to give are no candidates.
+void DropEmpty(std::vector<VictimCandidate>* candidates) {
+  std::erase_if(*candidates, [](const auto& c) { return c.tasks.empty(); });
+}
+
 // The larger of each kind.
 Resources Larger(const Resources& a, const Resources& b) {
   Resources larger(a.size());
   for (ResourceKind k = 0; k < a.size(); ++k)
     larger.Set(k, std::max(a[k], b[k]));
   return larger;
-}
-
-bool Stops(const Core& core, const VictimCandidate& c) {
-  return c.stoppable &&
-         core.gangs.at(c.gang.index).phase != GangPhase::kNominated;
 }
 
 }  // namespace
@@ -67,17 +67,18 @@ bool MakeRoom::Try(PassContext& pass, GangIndex g, ReasonCode why,
                    uint64_t max_steps) {
   Core& core = pass.core;
   max_steps_ = max_steps;
-  if (why == ReasonCode::kNeverFits || why == ReasonCode::kOverLimitAlways ||
-      !IsWorthIt(core, core.gangs.at(g))) {
-    return false;
-  }
+  if (IsHopeless(why) || !IsWorthIt(core, core.gangs.at(g))) return false;
   Collect(core, g);
   pass.budget.Charge(candidates_.size(), kScopeNs);
   for (const VictimCandidate& c : candidates_) {
     pass.budget.Charge(c.tasks.size(), kTaskNs);
   }
   if (!Find(pass, g)) return false;
-  Carry(pass, g);
+  FindSuspended(pass.core, g);
+  for (size_t i = 0; i < result_.victims.size(); ++i) {
+    StopVictim(pass, g, result_.victims[i], suspended_[i]);
+  }
+  PlaceWinner(pass, g);
   return true;
 }
 
@@ -162,7 +163,7 @@ void MakeRoom::Collect(Core& core, GangIndex g) {
     stop_costs_.resize(gangs_.size());
   }
   for (const GangIndex victim : gangs_) AddCandidate(core, victim, g);
-  DropEmptyCandidates();
+  DropEmpty(&candidates_);
 }
 
 void MakeRoom::AddCandidate(Core& core, GangIndex g, GangIndex winner) {
@@ -206,8 +207,7 @@ uint32_t MakeRoom::SurplusOf(const Core& core, const GangRecord& r,
   const std::span gone(surplus.tasks().data(), cuts->back());
   std::vector<Assignment> shed;
   for (auto id = gone.rbegin(); id != gone.rend(); ++id) {
-    const auto it = std::find_if(tasks->begin(), tasks->end(),
-                                 [&](const auto& a) { return a.task == *id; });
+    const auto it = std::ranges::find(*tasks, *id, &Assignment::task);
     shed.push_back(*it);
     tasks->erase(it);
   }
@@ -231,21 +231,10 @@ void MakeRoom::LeaveOnlySurplus(VictimCandidate& c) {
   c.tasks = c.tasks.last(c.surplus);
 }
 
-void MakeRoom::DropEmptyCandidates() {
-  size_t kept = 0;
-  for (size_t i = 0; i < candidates_.size(); ++i) {
-    if (candidates_[i].tasks.empty()) continue;
-    candidates_[kept] = candidates_[i];
-    gangs_[kept++] = gangs_[i];
-  }
-  candidates_.resize(kept);
-  gangs_.resize(kept);
-}
-
 // Whether a task that must not be preempted starts or runs.
 bool MakeRoom::HoldsFirm(const Core& core, const GangRecord& r) {
   const std::vector<Role>& roles = core.specs.at(r.spec).gang().roles;
-  return std::any_of(r.tasks.begin(), r.tasks.end(), [&](const TaskRecord& t) {
+  return std::ranges::any_of(r.tasks, [&](const TaskRecord& t) {
     return !roles[t.task.role].preemptible &&
            (t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning);
   });
@@ -254,20 +243,19 @@ bool MakeRoom::HoldsFirm(const Core& core, const GangRecord& r) {
 // Nobody is stopped where what elastic gangs can do without is enough.
 bool MakeRoom::Find(PassContext& pass, GangIndex g) {
   const auto stops = [&](const VictimCandidate& c) {
-    return Stops(pass.core, c);
+    return c.stoppable &&
+           pass.core.gangs.at(c.gang.index).phase != GangPhase::kNominated;
   };
   const auto sheds = [](const VictimCandidate& c) { return c.surplus > 0; };
   if (std::ranges::any_of(candidates_, sheds) &&
       std::ranges::any_of(candidates_, stops)) {
     all_candidates_ = candidates_;
-    all_gangs_ = gangs_;
     for (VictimCandidate& c : candidates_) {
       if (stops(c)) LeaveOnlySurplus(c);
     }
-    DropEmptyCandidates();
+    DropEmpty(&candidates_);
     if (Choose(pass, g)) return true;
     candidates_.swap(all_candidates_);
-    gangs_.swap(all_gangs_);
   }
   return Choose(pass, g);
 }
@@ -306,13 +294,10 @@ bool MakeRoom::ChooseFor(PassContext& pass, GangIndex g,
   const GangRecord& r = core.gangs.at(g);
   VictimLaw law(core, holdings_, r.queue, demand, candidates_);
   PreemptionRequest request;
-  request.placement.gang = &core.specs.at(r.spec).prepared;
-  request.placement.key = r.key;
-  request.placement.ledger = Ledger::kLater;
+  request.placement = RequestFor(core, g, Ledger::kLater, nullptr);
   request.placement.headroom = headroom;
   request.candidates = candidates_;
   request.rules = &law;
-  request.placement.exact_steps = core.config.search.exact_steps;
   request.max_steps = max_steps_;
   result_.Clear();
   const Cluster::Mark mark = core.cluster.Begin();
@@ -332,18 +317,10 @@ bool MakeRoom::IsLawfulAsPlaced(const Core& core, GangIndex g,
   const Resources demand = holdings_.UsageOf(result_.tasks);
   if (!law.QuotaSufficesFor(demand)) return false;
   return std::ranges::all_of(result_.victims, [&](const Victim& v) {
-    const QueueIndex leaf = core.gangs.at(gangs_[v.candidate]).queue;
+    const GangIndex loser = candidates_[v.candidate].gang.index;
+    const QueueIndex leaf = core.gangs.at(loser).queue;
     return leaf == r.queue || core.law.MayReclaim(r.queue, leaf, demand);
   });
-}
-
-// Stops the victims, then promises what they hold to the gang.
-void MakeRoom::Carry(PassContext& pass, GangIndex g) {
-  FindSuspended(pass.core, g);
-  for (size_t i = 0; i < result_.victims.size(); ++i) {
-    StopVictim(pass, g, result_.victims[i], suspended_[i]);
-  }
-  PlaceWinner(pass, g);
 }
 
 // Which of the victims are suspended: those of which that is wanted, one after
@@ -351,8 +328,11 @@ void MakeRoom::Carry(PassContext& pass, GangIndex g) {
 // quota.
 void MakeRoom::FindSuspended(Core& core, GangIndex g) {
   const size_t victims = result_.victims.size();
-  suspended_.assign(victims, false);
-  if (!core.config.host.suspend) return;
+  suspended_.resize(victims);
+  for (size_t i = 0; i < victims; ++i) {
+    suspended_[i] = Suspends(core, result_.victims[i]);
+  }
+  if (core.config.host.suspended_keeps.empty()) return;
   const QueueIndex queue = core.gangs.at(g).queue;
   const Resources demand = holdings_.UsageOf(result_.tasks);
   QuotaOverlay overlay(core.queues);
@@ -360,15 +340,15 @@ void MakeRoom::FindSuspended(Core& core, GangIndex g) {
   for (const Victim& v : result_.victims) {
     const auto gone = candidates_[v.candidate].tasks.last(v.tasks);
     for (const Assignment& a : gone) core.cluster.Credit(a.at, Ledger::kLater);
-    overlay.Charge(core.gangs.at(gangs_[v.candidate]).queue,
+    overlay.Charge(core.gangs.at(candidates_[v.candidate].gang.index).queue,
                    holdings_.UsageOf(gone), -1);
   }
   for (const Assignment& a : result_.tasks) {
     core.cluster.Charge(a.at, Ledger::kLater);
   }
   for (size_t i = 0; i < victims; ++i) {
-    suspended_[i] = Suspends(core, result_.victims[i]) &&
-                    LeaveRoom(core, i, queue, demand, &overlay);
+    suspended_[i] =
+        suspended_[i] && LeavesRoom(core, i, queue, demand, &overlay);
   }
   core.cluster.Rollback(mark);
 }
@@ -376,14 +356,15 @@ void MakeRoom::FindSuspended(Core& core, GangIndex g) {
 // Whether a victim that is stopped whole is one to be suspended.
 bool MakeRoom::Suspends(const Core& core, const Victim& victim) const {
   const VictimCandidate& c = candidates_[victim.candidate];
-  const GangRecord& r = core.gangs.at(gangs_[victim.candidate]);
-  return c.stoppable && victim.tasks == c.tasks.size() && IsLive(r) &&
+  const GangRecord& r = core.gangs.at(c.gang.index);
+  return core.config.host.suspend && c.stoppable &&
+         victim.tasks == c.tasks.size() && IsLive(r) &&
          OnPreemptedOf(core, r) == OnPreempted::kSuspend;
 }
 
 // Books what the victim keeps, if there is room for it.
-bool MakeRoom::LeaveRoom(Core& core, size_t victim, QueueIndex queue,
-                         const Resources& demand, QuotaOverlay* overlay) {
+bool MakeRoom::LeavesRoom(Core& core, size_t victim, QueueIndex queue,
+                          const Resources& demand, QuotaOverlay* overlay) {
   const VictimCandidate& c = candidates_[result_.victims[victim].candidate];
   const GangRecord& r = core.gangs.at(c.gang.index);
   const Cluster::Mark mark = core.cluster.Begin();
@@ -409,10 +390,10 @@ bool MakeRoom::LeaveRoom(Core& core, size_t victim, QueueIndex queue,
 void MakeRoom::StopVictim(PassContext& pass, GangIndex g, const Victim& victim,
                           bool suspend) {
   Core& core = pass.core;
-  const GangIndex loser = gangs_[victim.candidate];
+  const VictimCandidate& c = candidates_[victim.candidate];
+  const GangIndex loser = c.gang.index;
   const GangRecord& r = core.gangs.at(loser);
   touched_.push_back(r.queue);
-  const VictimCandidate& c = candidates_[victim.candidate];
   const bool same_queue = r.queue == core.gangs.at(g).queue;
   const Reason reason{
       .code = same_queue ? ReasonCode::kMadeRoom : ReasonCode::kReclaimed,
@@ -434,7 +415,8 @@ void MakeRoom::StopVictim(PassContext& pass, GangIndex g, const Victim& victim,
   pass.decisions.Stop(loser, kind, reason, g);
 }
 
-// It starts at once if its victims were nominations only.
+// What the victims hold is promised to the gang; it starts at once if they were
+// nominations only.
 void MakeRoom::PlaceWinner(PassContext& pass, GangIndex g) {
   Core& core = pass.core;
   bool room = !core.law.OverLimit(
@@ -447,14 +429,14 @@ void MakeRoom::PlaceWinner(PassContext& pass, GangIndex g) {
   const Reason reason{.code = ReasonCode::kPreempts};
   if (room) {
     core.cluster.Commit(mark);
-    pass.decisions.Start(g, result_.tasks, reason);
+    pass.decisions.Place(g, DecisionKind::kStart, result_.tasks, reason);
     return;
   }
   core.cluster.Rollback(mark);
   for (const Assignment& a : result_.tasks) {
     core.cluster.Charge(a.at, Ledger::kLater);
   }
-  pass.decisions.Nominate(g, result_.tasks, reason);
+  pass.decisions.Place(g, DecisionKind::kNominate, result_.tasks, reason);
 }
 
 }  // namespace muster

@@ -3,7 +3,6 @@
 #define MUSTER_LIB_SCHEDULER_MAKE_ROOM_H_
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "lib/scheduler/holdings.h"
@@ -55,17 +54,15 @@ class MakeRoom {
                      std::vector<Assignment>* tasks,
                      std::vector<uint32_t>* cuts);
   static void LeaveOnlySurplus(VictimCandidate& c);
-  void DropEmptyCandidates();
   bool Find(PassContext& pass, GangIndex g);
   bool Choose(PassContext& pass, GangIndex g);
   bool ChooseFor(PassContext& pass, GangIndex g, const Resources& demand,
                  const Resources* headroom);
   bool IsLawfulAsPlaced(const Core& core, GangIndex g, const VictimLaw& law);
-  void Carry(PassContext& pass, GangIndex g);
   void FindSuspended(Core& core, GangIndex g);
   bool Suspends(const Core& core, const Victim& victim) const;
-  bool LeaveRoom(Core& core, size_t victim, QueueIndex queue,
-                 const Resources& demand, QuotaOverlay* overlay);
+  bool LeavesRoom(Core& core, size_t victim, QueueIndex queue,
+                  const Resources& demand, QuotaOverlay* overlay);
   void StopVictim(PassContext& pass, GangIndex g, const Victim& victim,
                   bool suspend);
   void PlaceWinner(PassContext& pass, GangIndex g);
@@ -83,7 +80,6 @@ class MakeRoom {
   std::vector<std::vector<uint32_t>> cuts_;
   std::vector<std::vector<int64_t>> stop_costs_;
   std::vector<VictimCandidate> all_candidates_;
-  std::vector<GangIndex> all_gangs_;
   std::vector<uint32_t> counts_;
   PreemptionResult result_;
   std::vector<bool> suspended_;  // By victim of the result.

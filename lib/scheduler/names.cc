@@ -1,7 +1,7 @@
 #include "lib/scheduler/names.h"
 
 #include <algorithm>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 namespace muster {
@@ -12,16 +12,13 @@ namespace {
 std::string LevelName(const Core& core, const Gang* gang, uint32_t level) {
   const TopologyConstraint* constraint = nullptr;
   if (gang != nullptr) {
-    for (const Group& group : gang->groups) {
-      if (constraint == nullptr && !group.topology.empty()) {
-        constraint = &group.topology;
+    const auto look = [&](const auto& of) {
+      if (constraint == nullptr && !of.topology.empty()) {
+        constraint = &of.topology;
       }
-    }
-    for (const Role& role : gang->roles) {
-      if (constraint == nullptr && !role.topology.empty()) {
-        constraint = &role.topology;
-      }
-    }
+    };
+    for (const Group& group : gang->groups) look(group);
+    for (const Role& role : gang->roles) look(role);
   }
   const int t = core.cluster.FindTopology(
       constraint == nullptr ? std::string_view() : constraint->topology);
@@ -44,6 +41,18 @@ std::string KeyOf(const Core& core, ReasonObject kind, uint32_t o) {
       return o < core.gangs.limit() ? core.gangs.at(o).key : "";
     default:
       return "";
+  }
+}
+
+// The object with that key.
+uint32_t WithKey(const Core& core, ReasonObject kind, const std::string& key) {
+  switch (kind) {
+    case ReasonObject::kNode:
+      return core.cluster.Find(key).index;
+    case ReasonObject::kQueue:
+      return core.queues.Find(key);
+    default:
+      return core.gangs.Find(key);
   }
 }
 
@@ -112,10 +121,7 @@ PlanRecord RecordOf(const Core& core, const Plan& plan) {
       }
     }
   }
-  std::sort(record.decisions.begin(), record.decisions.end(),
-            [](const DecisionRecord& a, const DecisionRecord& b) {
-              return a.seq < b.seq;
-            });
+  std::ranges::sort(record.decisions, {}, &DecisionRecord::seq);
   for (const ClassAnswer& a : plan.answers) {
     Questions questions{.open = static_cast<uint8_t>(a.open),
                         .effort = a.effort,
@@ -124,15 +130,18 @@ PlanRecord RecordOf(const Core& core, const Plan& plan) {
     record.answers.push_back(
         ClassStateOf(core, plan.Text(a.gang_key), a.grows, questions));
   }
-  std::sort(record.answers.begin(), record.answers.end(),
-            [](const ClassState& a, const ClassState& b) {
-              return std::pair(a.grows, a.gang) < std::pair(b.grows, b.gang);
-            });
+  SortClasses(&record.answers);
   for (const TextRef key : plan.asking) {
     record.asking.emplace_back(plan.Text(key));
   }
   std::sort(record.asking.begin(), record.asking.end());
   return record;
+}
+
+void SortClasses(std::vector<ClassState>* classes) {
+  std::ranges::sort(*classes, {}, [](const ClassState& c) {
+    return std::tie(c.grows, c.gang);
+  });
 }
 
 ClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
@@ -163,20 +172,73 @@ Questions QuestionsOf(const Core& core, const ClassState& state) {
   q.reason.code = state.code;
   q.reason.object_kind = state.object_kind;
   q.reason.resource = state.resource;
-  switch (state.object_kind) {
-    case ReasonObject::kNode:
-      q.reason.object = core.cluster.Find(state.object).index;
-      break;
-    case ReasonObject::kQueue:
-      q.reason.object = core.queues.Find(state.object);
-      break;
-    case ReasonObject::kGang:
-      q.reason.object = core.gangs.Find(state.object);
-      break;
-    default:
-      q.reason.object = state.position;
-  }
+  q.reason.object = HasKey(state.object_kind)
+                        ? WithKey(core, state.object_kind, state.object)
+                        : state.position;
   return q;
+}
+
+namespace {
+
+// From one state to another.
+struct HandleMap {
+  const Core& from;
+  const Core& to;
+
+  uint32_t Map(ReasonObject kind, uint32_t object) const {
+    return WithKey(to, kind, KeyOf(from, kind, object));
+  }
+  void Map(GangId* id) const {
+    const GangIndex g =
+        id->valid() ? Map(ReasonObject::kGang, id->index) : kNoGang;
+    const bool known =
+        g != kNoGang &&
+        (&from != &to || to.gangs.at(g).generation == id->generation);
+    *id = known ? GangId{g, to.gangs.at(g).generation} : GangId();
+  }
+  void Map(NodeId* id) const {
+    const NodeId node =
+        id->valid()
+            ? to.cluster.Find(KeyOf(from, ReasonObject::kNode, id->index))
+            : NodeId();
+    *id = &from != &to || node == *id ? node : NodeId();
+  }
+  void Map(Reason* reason) const {
+    if (!HasKey(reason->object_kind)) return;
+    reason->object = Map(reason->object_kind, reason->object);
+  }
+};
+
+}  // namespace
+
+void MapHandles(const Core& from, const Core& to, Plan* plan) {
+  const HandleMap map{from, to};
+  for (std::vector<Decision>* list : {&plan->decisions, &plan->untold}) {
+    for (Decision& d : *list) {
+      map.Map(&d.gang);
+      map.Map(&d.on_behalf_of);
+      map.Map(&d.reason);
+    }
+  }
+  for (PlannedTask& task : plan->tasks) map.Map(&task.node);
+  for (Waiting& w : plan->waiting) {
+    map.Map(&w.gang);
+    map.Map(&w.reason);
+  }
+  for (ClassAnswer& answer : plan->answers) map.Map(&answer.reason);
+}
+
+void StartGenerationsAfter(const Core& before, Core& next) {
+  uint32_t last = before.cluster.last_generation();
+  for (GangIndex g = 0; g < before.gangs.limit(); ++g) {
+    last = std::max(last, before.gangs.at(g).generation);
+  }
+  for (QueueIndex q = 0; q < before.queues.limit(); ++q) {
+    last = std::max(last, before.queues.at(q).generation);
+  }
+  next.gangs.StartGenerationsAt(last + 1);
+  next.queues.StartGenerationsAt(last + 1);
+  next.cluster.StartGenerationsAt(last + 1);
 }
 
 }  // namespace muster

@@ -1,15 +1,17 @@
-// Handles to keys and back: records of what a scheduler says.
+// Handles to keys and back: records of what a scheduler says, and handles
+// across states.
 #ifndef MUSTER_LIB_SCHEDULER_NAMES_H_
 #define MUSTER_LIB_SCHEDULER_NAMES_H_
 
-#include <string>
 #include <string_view>
 
 #include "lib/queue/class_list.h"
 #include "lib/scheduler/core.h"
 #include "muster/class_state.h"
+#include "muster/placement_solver.h"
 #include "muster/plan.h"
 #include "muster/reason.h"
+#include "muster/scheduler.h"
 
 namespace muster {
 
@@ -22,7 +24,21 @@ PlanRecord RecordOf(const Core& core, const Plan& plan);
 // back.
 ClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
                         const Questions& questions);
+// In the one order of states and records.
+void SortClasses(std::vector<ClassState>* classes);
 Questions QuestionsOf(const Core& core, const ClassState& state);
+
+// The plan's handles, made in the state `from`, become those of `to` for what
+// has the same key; handles of what is not there are invalid. `from` may be
+// `to`: what is left of the state after taking back.
+void MapHandles(const Core& from, const Core& to, Plan* plan);
+
+// Why a gang is where it is: the reason of the last answer, with its numbers as
+// they are now. The question is asked again, without any effect.
+Explanation ExplainGang(Core& core, PlacementSolver& solver, GangIndex g);
+
+// No handle of `next`, an empty core, will be one that `before` gave out.
+void StartGenerationsAfter(const Core& before, Core& next);
 
 }  // namespace muster
 

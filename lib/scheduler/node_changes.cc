@@ -1,8 +1,6 @@
 #include "lib/scheduler/node_changes.h"
 
 #include <algorithm>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "lib/base/status_macros.h"
@@ -31,6 +29,10 @@ Node Normalised(const Node& node, const Node* old, Time now) {
   return n;
 }
 
+const TaskRecord& TaskOf(const Core& core, const TaskRef& ref) {
+  return *FindTask(core.gangs.at(ref.gang), ref.task);
+}
+
 // Puts new values in place, tasks and all.
 void ReplaceNode(EventContext& context, NodeIndex n, const Node& node) {
   Core& core = context.core;
@@ -40,34 +42,25 @@ void ReplaceNode(EventContext& context, NodeIndex n, const Node& node) {
   std::vector<TaskRef> tasks;
   if (redo) tasks = core.nodes.tasks(n);
   for (const TaskRef& ref : tasks) {
-    context.holdings.Unhold(ref.gang,
-                            *FindTask(core.gangs.at(ref.gang), ref.task));
+    context.holdings.Unhold(ref.gang, TaskOf(core, ref));
   }
   core.cluster.Upsert(node);
   for (const TaskRef& ref : tasks) {
-    context.holdings.Hold(ref.gang,
-                          *FindTask(core.gangs.at(ref.gang), ref.task));
+    context.holdings.Hold(ref.gang, TaskOf(core, ref));
   }
-}
-
-DeviceSet NamedDevices(const OtherUsage& others) {
-  DeviceSet named;
-  for (const DeviceShare& share : others.devices) named.Insert(share.device);
-  return named;
 }
 
 // What others used of devices that are gone is nothing any more.
 void ForgetLostShares(EventContext& context, NodeIndex n) {
-  const size_t devices = context.core.cluster.node(n).devices.size();
+  const Node& node = context.core.cluster.node(n);
   NodeBook::Facts facts = context.core.nodes.facts(n);
-  const size_t lost =
-      std::erase_if(facts.others.devices,
-                    [&](const DeviceShare& s) { return s.device >= devices; });
-  const auto left =
-      static_cast<uint32_t>(devices) - NamedDevices(facts.others).size();
-  const bool fewer = facts.others.unnamed_devices > left;
-  if (fewer) facts.others.unnamed_devices = left;
-  if (lost > 0 || fewer) SetFacts(context, n, facts);
+  OtherUsage& others = facts.others;
+  std::erase_if(others.devices, [&](const DeviceShare& s) {
+    return s.device >= node.devices.size();
+  });
+  others.unnamed_devices =
+      std::min(others.unnamed_devices, DevicesLeft(node, others).size());
+  SetFacts(context, n, facts);
 }
 
 void AddNode(EventContext& context, const Node& node) {
@@ -88,7 +81,7 @@ void AddNode(EventContext& context, const Node& node) {
 DeviceSet DevicesOfTasks(const Core& core, NodeIndex n) {
   DeviceSet devices;
   for (const TaskRef& ref : core.nodes.tasks(n)) {
-    const TaskRecord& task = *FindTask(core.gangs.at(ref.gang), ref.task);
+    const TaskRecord& task = TaskOf(core, ref);
     if (task.phase <= TaskPhase::kReleasing) devices |= task.at.devices;
   }
   return devices;
@@ -103,12 +96,41 @@ void TakeLast(DeviceSet from, uint32_t* count, DeviceSet* to) {
   }
 }
 
+// Which devices others are taken to have that nobody names: those they were
+// taken to have, and in place of one that a task has, another. O(tasks on the
+// node).
+DeviceSet Unnamed(const Core& core, NodeIndex n, const NodeBook::Facts& facts) {
+  uint32_t wanted = facts.others.unnamed_devices;
+  if (wanted == 0) return {};
+  const Node& node = core.cluster.node(n);
+  const DeviceSet all = DevicesLeft(node, facts.others);
+  const DeviceSet ours = DevicesOfTasks(core, n);
+  DeviceSet sick;
+  for (const uint32_t d : all) {
+    if (!node.devices[d].healthy) sick.Insert(d);
+  }
+  const DeviceSet before = facts.unnamed;
+  DeviceSet unnamed;
+  // The best first: those they had, then those that no task could have.
+  for (const DeviceSet next :
+       {before - ours, all - ours - sick, all - ours, before, all}) {
+    TakeLast((next & all) - unnamed, &wanted, &unnamed);
+  }
+  return unnamed;
+}
+
 }  // namespace
 
 absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key) {
   const NodeId id = core.cluster.Find(key);
   if (id.valid()) return id.index;
   return NotFound("node '", std::string(key), "' is not known");
+}
+
+DeviceSet DevicesLeft(const Node& node, const OtherUsage& others) {
+  auto left = DeviceSet::FirstOf(static_cast<uint32_t>(node.devices.size()));
+  for (const DeviceShare& share : others.devices) left.Erase(share.device);
+  return left;
 }
 
 absl::Status ValidateDevices(const std::string& field, const Node& node,
@@ -119,23 +141,26 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
                      node.devices.size());
     }
   }
-  const size_t left = node.devices.size() - NamedDevices(usage).size();
+  const uint32_t left = DevicesLeft(node, usage).size();
   if (usage.unnamed_devices <= left) return absl::OkStatus();
   return Invalid(field, " '", node.key,
                  "': .unnamed_devices: ", usage.unnamed_devices,
                  " is not in 0..", left);
 }
 
-void UpsertNode(EventContext& context, const Node& node) {
+bool UpsertNode(EventContext& context, const Node& node) {
   Core& core = context.core;
   const NodeId known = core.cluster.Find(node.key);
   const Node next = Normalised(
       node, known.valid() ? &core.cluster.node(known.index) : nullptr,
       core.now);
-  if (!known.valid()) return AddNode(context, next);
+  if (!known.valid()) {
+    AddNode(context, next);
+    return true;
+  }
   const NodeIndex n = known.index;
   const Node old = core.cluster.node(n);
-  if (old == next) return;
+  if (old == next) return false;
   core.opener.NodeChanges(n);
   const uint64_t layout = core.cluster.layout_version();
   ReplaceNode(context, n, next);
@@ -149,14 +174,14 @@ void UpsertNode(EventContext& context, const Node& node) {
   }
   core.opener.NodeHasChanged(n);
   ForgetLostShares(context, n);
-  SettleUnnamed(context, n);
   core.nodes.Suspect(n);
   FlagGangsOn(context, n);
+  return true;
 }
 
-void SetFacts(EventContext& context, NodeIndex n,
-              const NodeBook::Facts& facts) {
+void SetFacts(EventContext& context, NodeIndex n, NodeBook::Facts facts) {
   Core& core = context.core;
+  facts.unnamed = Unnamed(core, n, facts);
   const NodeBook::Facts old = core.nodes.facts(n);
   if (old == facts) return;
   const auto put = [&core, n](const NodeBook::Facts& f) {
@@ -177,25 +202,7 @@ void SetFacts(EventContext& context, NodeIndex n,
 }
 
 void SettleUnnamed(EventContext& context, NodeIndex n) {
-  const Core& core = context.core;
-  NodeBook::Facts facts = core.nodes.facts(n);
-  uint32_t wanted = facts.others.unnamed_devices;
-  if (wanted == 0 && facts.unnamed.empty()) return;
-  const std::vector<Device>& devices = core.cluster.node(n).devices;
-  const auto all = DeviceSet::FirstOf(static_cast<uint32_t>(devices.size())) -
-                   NamedDevices(facts.others);
-  const DeviceSet ours = DevicesOfTasks(core, n);
-  DeviceSet sick;
-  for (const uint32_t d : all) {
-    if (!devices[d].healthy) sick.Insert(d);
-  }
-  const DeviceSet before = std::exchange(facts.unnamed, {});
-  // The best first: those they had, then those that no task could have.
-  for (const DeviceSet next :
-       {before - ours, all - ours - sick, all - ours, before, all}) {
-    TakeLast((next & all) - facts.unnamed, &wanted, &facts.unnamed);
-  }
-  SetFacts(context, n, facts);
+  SetFacts(context, n, context.core.nodes.facts(n));
 }
 
 void RemoveNode(EventContext& context, NodeIndex n) {
@@ -221,18 +228,15 @@ void LoseTasksOn(EventContext& context, NodeIndex n) {
       context.life.UndoNomination(g);
       continue;
     }
-    std::vector<TaskId> lost;
-    for (const TaskRecord& task : r.tasks) {
-      const bool there = task.phase != TaskPhase::kSucceeded;
-      if (there && task.at.node == n) lost.push_back(task.task);
-    }
     GangEdit gang(core, g);
-    for (const TaskId id : lost) {
-      if (FindTask(r, id)->phase != TaskPhase::kReleasing ||
+    for (size_t i = r.tasks.size(); i-- > 0;) {
+      const TaskRecord& task = r.tasks[i];
+      if (task.phase == TaskPhase::kSucceeded || task.at.node != n) continue;
+      if (task.phase != TaskPhase::kReleasing ||
           r.phase == GangPhase::kSuspending) {
         gang->trouble = ReasonCode::kNodeLost;
       }
-      context.life.Drop(gang, id);
+      context.life.Drop(gang, task.task);
     }
     context.life.Update(gang);
   }
@@ -243,11 +247,9 @@ void FlagGangsOn(EventContext& context, NodeIndex n) {
   for (const GangIndex g : core.nodes.GangsOn(n)) {
     const GangRecord& r = core.gangs.at(g);
     GangEdit(core, g);  // It may have to leave by a certain time.
-    const bool leaves =
-        std::any_of(r.tasks.begin(), r.tasks.end(), [&](const auto& task) {
-          return task.phase <= TaskPhase::kRunning && task.at.node == n &&
-                 context.life.MustLeave(r, task);
-        });
+    const bool leaves = std::ranges::any_of(r.tasks, [&](const auto& task) {
+      return task.at.node == n && context.life.MustLeave(r, task);
+    });
     if (!leaves) continue;
     if (r.phase == GangPhase::kNominated) {
       context.life.UndoNomination(g);

@@ -2,7 +2,6 @@
 #ifndef MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
 #define MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -11,26 +10,26 @@
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/events.h"
 #include "lib/scheduler/node_book.h"
-#include "muster/device.h"
 #include "muster/node.h"
 
 namespace muster {
 
 // NOT_FOUND where there is no such node.
 absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key);
+// Devices of the node that others do not name.
+DeviceSet DevicesLeft(const Node& node, const OtherUsage& others);
 // The devices are there.
 absl::Status ValidateDevices(const std::string& field, const Node& node,
                              const OtherUsage& usage);
 
 // Adds or changes a valid node. What is charged on it is taken off while its
 // devices change and put back after, since shares depend on the devices.
+// False, and nothing happens, if it is the same.
+bool UpsertNode(EventContext& context, const Node& node);
+// The host said so of the node; its `unnamed`, from before, is settled anew.
 // Nothing happens if it is the same.
-void UpsertNode(EventContext& context, const Node& node);
-// The host said so of the node. Nothing happens if it is the same.
-void SetFacts(EventContext& context, NodeIndex n, const NodeBook::Facts& facts);
-// Which devices others have that nobody names, after the node, its tasks or
-// what others use has changed: those they were taken to have, and in place of
-// one that a task has, another. O(tasks on the node).
+void SetFacts(EventContext& context, NodeIndex n, NodeBook::Facts facts);
+// Where its tasks are has changed: others may have other devices than believed.
 void SettleUnnamed(EventContext& context, NodeIndex n);
 // The node is gone, after its tasks.
 void RemoveNode(EventContext& context, NodeIndex n);

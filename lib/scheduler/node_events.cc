@@ -1,8 +1,6 @@
 // Events about nodes.
 #include <algorithm>
-#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 #include "lib/scheduler/events.h"
 #include "lib/scheduler/node_changes.h"
@@ -12,14 +10,14 @@ namespace muster {
 
 namespace {
 
-bool NamesNodeSet(const GangSpec& spec, const std::string& set) {
-  const auto names = [&](const auto& of) {
-    return std::ranges::find(of.node_sets, set) != of.node_sets.end();
-  };
-  return std::ranges::any_of(spec.gang().roles, [&](const Role& role) {
-    return names(role) || names(role.shape) ||
-           std::ranges::any_of(role.alternatives, names);
-  });
+void PutNodeSet(Core& core, const NodeSet& set) {
+  core.cluster.SetNodeSet(set);
+  core.node_sets[set.key] = set;
+}
+
+void EraseNodeSet(Core& core, const std::string& key) {
+  core.cluster.RemoveNodeSet(key);
+  core.node_sets.erase(key);
 }
 
 }  // namespace
@@ -59,12 +57,8 @@ absl::Status Take(EventContext& context, const NodeUp& e) {
 }
 
 absl::Status Take(EventContext& context, const NodeRemoved& e) {
-  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(context.core, e.node));
-  NodeBook::Facts facts = context.core.nodes.facts(n);
-  facts.down = true;
-  SetFacts(context, n, facts);
-  LoseTasksOn(context, n);
-  RemoveNode(context, n);
+  MUSTER_RETURN_IF_ERROR(Take(context, NodeDown{e.node}));
+  RemoveNode(context, context.core.cluster.Find(e.node).index);
   return absl::OkStatus();
 }
 
@@ -94,7 +88,6 @@ absl::Status Take(EventContext& context, const OthersChanged& e) {
   NodeBook::Facts facts = core.nodes.facts(n);
   facts.others = e.usage;
   SetFacts(context, n, facts);
-  SettleUnnamed(context, n);
   return absl::OkStatus();
 }
 
@@ -109,25 +102,18 @@ absl::Status Take(EventContext& context, const NodeSetChanged& e) {
   if (!is_new && known->second == set) return absl::OkStatus();
   const NodeSet old = is_new ? NodeSet{.key = set.key} : known->second;
   core.undo.Changed([&core, old, is_new] {
-    if (is_new) {
-      core.cluster.RemoveNodeSet(old.key);
-      core.node_sets.erase(old.key);
-    } else {
-      core.cluster.SetNodeSet(old);
-      core.node_sets[old.key] = old;
-    }
+    is_new ? EraseNodeSet(core, old.key) : PutNodeSet(core, old);
   });
   std::vector<std::string> changed;
   std::set_symmetric_difference(old.nodes.begin(), old.nodes.end(),
                                 set.nodes.begin(), set.nodes.end(),
                                 std::back_inserter(changed));
-  core.cluster.SetNodeSet(set);
+  PutNodeSet(core, set);
   for (const std::string& key : changed) {
     const NodeId node = core.cluster.Find(key);
     if (node.valid()) core.opener.RoomFreed(node.index);
   }
   core.opener.StructureChanged();
-  core.node_sets[set.key] = std::move(set);
   return absl::OkStatus();
 }
 
@@ -138,17 +124,14 @@ absl::Status Take(EventContext& context, const NodeSetRemoved& e) {
     return NotFound("node set '", e.set, "' is not known");
   }
   for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
-    if (core.gangs.at(g).exists && NamesNodeSet(core.SpecOf(g), e.set)) {
+    if (!core.gangs.at(g).exists) continue;
+    if (std::ranges::count(NodeSetsOf(core.SpecOf(g).gang()), e.set) > 0) {
       return NotNow("node set '", e.set, "' is named by gang '",
                     core.gangs.at(g).key, "'");
     }
   }
-  core.undo.Changed([&core, old = known->second] {
-    core.cluster.SetNodeSet(old);
-    core.node_sets[old.key] = old;
-  });
-  core.cluster.RemoveNodeSet(e.set);
-  core.node_sets.erase(known);
+  core.undo.Changed([&core, old = known->second] { PutNodeSet(core, old); });
+  EraseNodeSet(core, e.set);
   return absl::OkStatus();
 }
 

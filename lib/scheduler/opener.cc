@@ -14,11 +14,6 @@ constexpr uint8_t kRoomOpened = 1;
 constexpr uint8_t kVictimsOpened = 2;
 constexpr uint8_t kGrowthOpened = 4;
 
-bool IsHopeless(const Questions& questions) {
-  return questions.reason.code == ReasonCode::kNeverFits ||
-         questions.reason.code == ReasonCode::kOverLimitAlways;
-}
-
 template <class T>
 void AddOnce(std::vector<T>& all, const T& value) {
   if (std::find(all.begin(), all.end(), value) == all.end()) {
@@ -34,13 +29,16 @@ void Opener::RoomFreed(NodeIndex n, Ledger ledger) {
   is_freed_[n] |= static_cast<uint8_t>(ledger);
 }
 
+uint32_t Opener::SpecLimit() const {
+  return std::max(core_.lists.waiting().spec_limit(),
+                  core_.lists.growing().spec_limit());
+}
+
 // Of all specs with a class, one after the other.
 std::vector<bool> Opener::Admitted(NodeIndex n) const {
   std::vector<bool> admitted;
   const GangLists& lists = core_.lists;
-  const uint32_t specs =
-      std::max(lists.waiting().spec_limit(), lists.growing().spec_limit());
-  for (uint32_t s = 0; s < specs; ++s) {
+  for (uint32_t s = 0; s < SpecLimit(); ++s) {
     if (lists.waiting().OfSpec(s).empty() &&
         lists.growing().OfSpec(s).empty()) {
       continue;
@@ -135,7 +133,7 @@ void Opener::OpenVictims(ClassIndex c, uint8_t as) {
   ClassList& waiting = core_.lists.waiting();
   const GangClass& cls = waiting.at(c);
   if ((cls.questions().open & Questions::kVictims) != 0) return;
-  if (!core_.config.preemption || IsHopeless(cls.questions()) ||
+  if (!core_.config.preemption || IsHopeless(cls.questions().reason.code) ||
       !core_.classes.at(cls.key().priority_class).may_preempt) {
     return;
   }
@@ -164,7 +162,8 @@ void Opener::OpenRoom(ClassList& list, uint32_t spec, uint8_t questions) {
         &list == &core_.lists.waiting() && list.at(c).key().alone != kNoGang;
     if (suspended) continue;
     // Whether it could ever fit comes before whose tasks could be taken.
-    const bool may_fit_now = structure_ && IsHopeless(list.at(c).questions());
+    const bool may_fit_now =
+        structure_ && IsHopeless(list.at(c).questions().reason.code);
     if (questions != Questions::kVictims || may_fit_now) {
       list.Open(c, Questions::kRoom);
     }
@@ -173,10 +172,8 @@ void Opener::OpenRoom(ClassList& list, uint32_t spec, uint8_t questions) {
 }
 
 void Opener::PublishRoom() {
-  const uint32_t specs = std::max(core_.lists.waiting().spec_limit(),
-                                  core_.lists.growing().spec_limit());
-  done_.assign(specs, 0);
-  for (uint32_t s = 0; s < specs; ++s) {
+  done_.assign(SpecLimit(), 0);
+  for (uint32_t s = 0; s < done_.size(); ++s) {
     if (core_.lists.waiting().OfSpec(s).empty()) {
       done_[s] |= kRoomOpened | kVictimsOpened;
     }
@@ -222,17 +219,13 @@ void Opener::PublishRoomOn(NodeIndex n) {
 }
 
 void Opener::PublishStructure() {
-  for (uint32_t s = 0; s < core_.lists.waiting().spec_limit(); ++s) {
-    if (core_.lists.waiting().OfSpec(s).empty()) continue;
-    if (!core_.specs.at(s).looks_at_structure) continue;
-    OpenRoom(core_.lists.waiting(), s, kBoth);
-  }
-  for (uint32_t s = 0; s < core_.lists.growing().spec_limit(); ++s) {
-    if (core_.lists.growing().OfSpec(s).empty()) continue;
-    // What is beside its tasks may be somewhere else now.
+  for (uint32_t s = 0; s < SpecLimit(); ++s) {
     const GangSpec& spec = core_.specs.at(s);
-    if (!spec.looks_at_structure && !spec.grows_nearby) continue;
-    OpenRoom(core_.lists.growing(), s, Questions::kRoom);
+    if (spec.looks_at_structure) OpenRoom(core_.lists.waiting(), s, kBoth);
+    // What is beside its tasks may be somewhere else now.
+    if (spec.looks_at_structure || spec.grows_nearby) {
+      OpenRoom(core_.lists.growing(), s, Questions::kRoom);
+    }
   }
 }
 

@@ -20,25 +20,21 @@ struct Core;
 //
 //   what happened                      opens
 //   a node got room                    kRoom and kVictims of classes with a
-//   shape
-//                                      that fits there now; kVictims of those
-//                                      with a shape that the node admits
+//                                      shape that fits there now; kVictims of
+//                                      those with one that the node admits
 //   a node got room (now or later)     growth of such classes; nominated gangs
-//   on
-//                                      the node, suspended ones that had it
+//                                      there, suspended ones that had it
 //   any of these, or a quota changed   gangs that run below their minimum
 //   nodes came, went or changed        classes that compare domains, or count
 //                                      devices by their memory; growth that is
 //                                      bound to where the gang is
 //   a queue uses less                  below it: classes that its limit
-//   stopped,
-//                                      or whose least demand is not exact;
-//                                      kVictims, if it is guaranteed something;
-//                                      nominated gangs, if it has a limit
-//   a queue uses more than it is
-//   guaranteed                         kVictims of classes that could reclaim,
-//   in
-//                                      a pass not before the round is over
+//                                      stopped, or whose least demand is not
+//                                      exact; kVictims, if it is guaranteed
+//                                      something; nominated gangs, if it has a
+//                                      limit
+//   a queue uses more than guaranteed  kVictims of classes that could reclaim,
+//                                      in a pass not before the round is over
 //   a gang may be a victim from now on kVictims above it in its queue, and of
 //                                      classes that could reclaim
 //   a queue's values change            all below it; kVictims of all others
@@ -81,6 +77,7 @@ class Opener {
   uint64_t freed_epoch() const { return freed_epoch_; }
 
  private:
+  uint32_t SpecLimit() const;
   // The spec's shapes that the node admits, in the order of GangSpec::shapes.
   std::vector<bool> Admitted(NodeIndex n) const;
   void OpenRoom(ClassList& list, uint32_t spec, uint8_t questions);

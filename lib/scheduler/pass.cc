@@ -7,24 +7,21 @@
 namespace muster {
 
 void Wake(Core& core) {
-  const Timeline::Index& wakes = core.lists.timeline().wakes();
-  if (!wakes.empty() && wakes.begin()->first <= core.now) {
-    std::vector<GangIndex> due;
-    for (const auto& [at, g] : wakes) {
-      if (at > core.now) break;
-      due.push_back(g);
+  std::vector<GangIndex> due;
+  for (const auto& [at, g] : core.lists.wakes()) {
+    if (at > core.now) break;
+    due.push_back(g);
+  }
+  for (const GangIndex g : due) {
+    GangEdit gang(core, g);
+    if (IsLive(*gang) && gang->trouble == ReasonCode::kNone &&
+        core.specs.at(gang->spec).bears_for_a_time &&
+        BorneUntil(core, *gang) <= core.now) {
+      gang->trouble = ReasonCode::kNodeDrained;
     }
-    for (const GangIndex g : due) {
-      GangEdit gang(core, g);
-      if (IsLive(*gang) && gang->trouble == ReasonCode::kNone &&
-          core.specs.at(gang->spec).bears_for_a_time &&
-          BorneUntil(core, *gang) <= core.now) {
-        gang->trouble = ReasonCode::kNodeDrained;
-      }
-      gang->look |= gang->trouble != ReasonCode::kNone ||
-                    (gang->phase == GangPhase::kSuspended &&
-                     SuspendedUntil(core.config, *gang) <= core.now);
-    }
+    gang->look |= gang->trouble != ReasonCode::kNone ||
+                  (gang->phase == GangPhase::kSuspended &&
+                   SuspendedUntil(core.config, *gang) <= core.now);
   }
   ClassList& waiting = core.lists.waiting();
   while (!waiting.retries().empty() &&
@@ -38,7 +35,7 @@ void Wake(Core& core) {
 void EndRound(Core& core, PlanWriter* plan) {
   if (plan != nullptr) {
     for (const ClassIndex c : core.lists.waiting().put_off()) {
-      plan->Remains(core.lists.waiting(), c);
+      plan->Note(core.lists.waiting(), c, true);
     }
   }
   core.opener.OpenPutOff();
@@ -59,7 +56,7 @@ void EndRound(Core& core, PlanWriter* plan) {
 Time Pass::NextWakeup(const Core& core, bool at_once) {
   if (at_once) return core.now;
   Time next = kForever;
-  const Timeline::Index& wakes = core.lists.timeline().wakes();
+  const GangLists::Wakes& wakes = core.lists.wakes();
   if (!wakes.empty()) next = wakes.begin()->first;
   const ClassList::Retries& retries = core.lists.waiting().retries();
   if (!retries.empty()) next = std::min(next, retries.begin()->first);

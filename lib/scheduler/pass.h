@@ -5,7 +5,6 @@
 
 #include "lib/scheduler/decisions.h"
 #include "lib/scheduler/grow.h"
-#include "lib/scheduler/life.h"
 #include "lib/scheduler/pass_context.h"
 #include "lib/scheduler/plan_writer.h"
 #include "lib/scheduler/promote.h"

@@ -21,6 +21,12 @@ struct PassContext {
   PlacementSolver& solver;
   Preemptor& preemptor;
   WorkBudget budget;
+
+  // What a search took, and the tasks that it placed.
+  void Spend(const PlacementResult& found) {
+    budget.Spend(found.steps);
+    budget.Charge(found.tasks.size(), kTaskNs);
+  }
 };
 
 }  // namespace muster

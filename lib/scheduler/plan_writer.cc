@@ -20,8 +20,6 @@ PlanWriter::Draft PlanWriter::Decide(DecisionKind kind, const Reason& reason,
   Entry& entry = drafts_.emplace_back();
   const GangRecord& r = core_.gangs.at(g);
   Decision& d = entry.decision;
-  entry.gang = g;
-  entry.on_behalf_of = on_behalf_of;
   d.seq = core_.next_seq++;
   d.kind = kind;
   d.reason = reason;
@@ -39,14 +37,14 @@ PlanWriter::Draft PlanWriter::Decide(DecisionKind kind, const Reason& reason,
 }
 
 std::string_view PlanWriter::on_behalf_of(Draft draft) const {
-  const GangIndex g = drafts_[draft].on_behalf_of;
-  return g == kNoGang ? std::string_view()
-                      : std::string_view(core_.gangs.at(g).key);
+  const GangId gang = drafts_[draft].decision.on_behalf_of;
+  return gang.valid() ? std::string_view(core_.gangs.at(gang.index).key)
+                      : std::string_view();
 }
 
 void PlanWriter::AddTask(Draft draft, const GangRecord& r,
                          const TaskRecord& task) {
-  ++drafts_[draft].count;
+  ++drafts_[draft].decision.task_count;
   if (plan_ == nullptr) return;
   const GangSpec& spec = core_.specs.at(r.spec);
   PlannedTask planned;
@@ -93,8 +91,6 @@ void PlanWriter::Answer(ClassList& list, ClassIndex c,
   w.count = static_cast<uint32_t>(cls.size());
   w.reason = answer.reason;
 }
-
-void PlanWriter::Remains(ClassList& list, ClassIndex c) { Note(list, c, true); }
 
 void PlanWriter::Grew() {
   if (plan_ != nullptr) plan_->grew = true;
@@ -164,8 +160,7 @@ void PlanWriter::FinishDecisions() {
   uint32_t first = 0;
   for (Entry& entry : drafts_) {
     entry.decision.first_task = first;
-    entry.decision.task_count = entry.count;
-    first += entry.count;
+    first += entry.decision.task_count;
   }
   plan_->tasks.resize(first);
   next_.assign(drafts_.size(), 0);

@@ -2,7 +2,6 @@
 #ifndef MUSTER_LIB_SCHEDULER_PLAN_WRITER_H_
 #define MUSTER_LIB_SCHEDULER_PLAN_WRITER_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -34,8 +33,9 @@ class PlanWriter {
   // The class, of one of the two lists, got no for an answer, and what is
   // remembered of that; a new reason is told.
   void Answer(ClassList& list, ClassIndex c, const Questions& answer);
-  // The class is open when the pass ends, though it was asked, or not.
-  void Remains(ClassList& list, ClassIndex c);
+  // The plan has to tell of the class. `changed`: more than that it is closed
+  // now.
+  void Note(const ClassList& list, ClassIndex c, bool changed);
   // Gangs were asked whether they can grow.
   void Grew();
   // Writes all of it into the plan. `exhausted`: questions were left open.
@@ -52,9 +52,6 @@ class PlanWriter {
  private:
   struct Entry {
     Decision decision{};
-    GangIndex gang = kNoGang;
-    GangIndex on_behalf_of = kNoGang;
-    uint32_t count = 0;
     bool withdraws = false;
   };
 
@@ -65,7 +62,6 @@ class PlanWriter {
     bool changed = false;  // More than that it is closed now.
   };
 
-  void Note(const ClassList& list, ClassIndex c, bool changed);
   void FinishDecisions();
   void FinishAnswers(bool exhausted);
   void SortTasks(const Decision& d);

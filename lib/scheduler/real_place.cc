@@ -1,6 +1,5 @@
 #include "lib/scheduler/real_place.h"
 
-#include <span>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -68,11 +67,10 @@ void FillIn(const Cluster& cluster, const Allocation& believed,
 
 absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
                        ShapeId shape, std::optional<uint32_t> slot) {
-  if (!slot.has_value()) return absl::OkStatus();
-  if (!cluster.device_request(shape).partition.empty()) {
+  if (!slot.has_value() || !cluster.device_request(shape).partition.empty()) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(field + ".slot: the task has no partition");
+  return Invalid(field, ".slot: the task has no partition");
 }
 
 absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
@@ -121,9 +119,7 @@ absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
                                      const TaskAnswer& answer) {
   Allocation real = planned;
   if (!answer.node.empty()) {
-    const absl::StatusOr<NodeIndex> n = NodeNamed(core, answer.node);
-    if (!n.ok()) return n.status();
-    real.node = *n;
+    MUSTER_ASSIGN_OR_RETURN(real.node, NodeNamed(core, answer.node));
   }
   const std::string field = absl::StrCat("gang '", r.key, "'");
   const Node& node = core.cluster.node(real.node);

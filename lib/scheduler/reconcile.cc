@@ -19,20 +19,27 @@ namespace {
 
 // --- Checks: everything before anything is changed --------------------------
 
-using NodesByKey = std::map<std::string_view, const Node*>;
+using RealTasks = std::map<TaskId, const RealTask*>;
 
-absl::Status CheckNodes(const Core& core, const Reconciled& e,
-                        NodesByKey* nodes) {
+// What the host told, by keys.
+struct Told {
+  std::map<std::string_view, const Node*> nodes{};
+  std::map<std::string_view, const OtherUsage*> others{};  // By node.
+  std::set<std::string_view> down{};
+  std::map<std::string_view, RealTasks> tasks{};  // By gang.
+};
+
+absl::Status CheckNodes(const Core& core, const Reconciled& e, Told* told) {
   for (const Node& node : e.nodes) {
-    if (!nodes->emplace(node.key, &node).second) {
+    if (!told->nodes.emplace(node.key, &node).second) {
       return Invalid("reconciled.nodes: '", node.key + "' twice");
     }
   }
   MUSTER_RETURN_IF_ERROR(ValidateTotal(core.config, {}, e.nodes));
-  std::set<std::string_view> seen;
   for (const OtherUsage& usage : e.others) {
-    const auto node = nodes->find(usage.node);
-    if (node == nodes->end() || !seen.insert(usage.node).second) {
+    const auto node = told->nodes.find(usage.node);
+    if (node == told->nodes.end() ||
+        !told->others.emplace(usage.node, &usage).second) {
       return Invalid("reconciled.others: '",
                      usage.node + "' is not among the nodes, or is twice");
     }
@@ -40,9 +47,10 @@ absl::Status CheckNodes(const Core& core, const Reconciled& e,
         ValidateDevices("reconciled.others", *node->second, usage));
   }
   for (const std::string& key : e.down) {
-    if (!nodes->contains(key)) {
+    if (!told->nodes.contains(key)) {
       return Invalid("reconciled.down: '", key + "' is not among the nodes");
     }
+    told->down.insert(key);
   }
   return absl::OkStatus();
 }
@@ -56,8 +64,7 @@ absl::Status CheckPast(const Core& core, const std::string& at,
                  ", the event's time");
 }
 
-absl::Status CheckTask(const Core& core, const NodesByKey& nodes,
-                       const std::set<std::string_view>& down,
+absl::Status CheckTask(const Core& core, const Told& told,
                        const std::string& at, const RealTask& task) {
   const GangIndex g = core.gangs.Find(task.gang);
   if (g == kNoGang) {
@@ -76,11 +83,11 @@ absl::Status CheckTask(const Core& core, const NodesByKey& nodes,
                                       : ".suspended: the host cannot suspend");
   }
   MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".started", task.started));
-  const auto node = nodes.find(task.node);
-  if (node == nodes.end()) {
+  const auto node = told.nodes.find(task.node);
+  if (node == told.nodes.end()) {
     return Invalid(at, ".node: '" + task.node + "' is not among the nodes");
   }
-  if (down.contains(task.node)) {
+  if (told.down.contains(task.node)) {
     return Invalid(at, ".node: '" + task.node +
                            "' is down, and its tasks are lost: leave them out");
   }
@@ -100,21 +107,17 @@ absl::Status CheckGangs(const Core& core, const Reconciled& e) {
   for (size_t i = 0; i < e.gangs.size(); ++i) {
     const RealGang& real = e.gangs[i];
     const std::string at = absl::StrCat("reconciled.gangs[", i, "]");
-    if (core.gangs.Find(real.gang) == kNoGang) {
+    const GangIndex g = core.gangs.Find(real.gang);
+    if (g == kNoGang) {
       return NotFound(at, ".gang: '", real.gang, "' is not known");
     }
     if (!seen.insert(real.gang).second) {
       return Invalid(at, ".gang: '" + real.gang + "' is there twice");
     }
-    for (const auto& [name, time] :
-         {std::pair(".started", real.started),
-          std::pair(".checkpoint", real.checkpoint)}) {
-      MUSTER_RETURN_IF_ERROR(CheckPast(core, at, name, time));
-    }
+    MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".started", real.started));
+    MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".checkpoint", real.checkpoint));
     const Duration served =
-        real.served != kForever
-            ? real.served
-            : core.gangs.at(core.gangs.Find(real.gang)).served;
+        real.served != kForever ? real.served : core.gangs.at(g).served;
     if (real.saved != kForever && real.saved > served) {
       return Invalid(at, ".saved: ", real.saved, " is not in 0..", served,
                      ", what it served");
@@ -141,18 +144,15 @@ void TakeTimes(Core& core, const RealGang& real) {
   gang->unsaved = std::min(gang->unsaved, gang->served - gang->saved);
 }
 
-absl::Status Check(const Core& core, const Reconciled& e) {
+absl::Status Check(const Core& core, const Reconciled& e, Told* told) {
   MUSTER_RETURN_IF_ERROR(CheckGangs(core, e));
-  NodesByKey nodes;
-  MUSTER_RETURN_IF_ERROR(CheckNodes(core, e, &nodes));
-  const std::set<std::string_view> down(e.down.begin(), e.down.end());
-  std::set<std::pair<std::string_view, TaskId>> tasks;
+  MUSTER_RETURN_IF_ERROR(CheckNodes(core, e, told));
   Resources sum(core.cluster.resource_count());
   for (size_t i = 0; i < e.tasks.size(); ++i) {
     const RealTask& task = e.tasks[i];
     const std::string at = absl::StrCat("reconciled.tasks[", i, "]");
-    MUSTER_RETURN_IF_ERROR(CheckTask(core, nodes, down, at, task));
-    if (!tasks.emplace(task.gang, task.task).second) {
+    MUSTER_RETURN_IF_ERROR(CheckTask(core, *told, at, task));
+    if (!told->tasks[task.gang].emplace(task.task, &task).second) {
       return Invalid(at, ".task: is there twice");
     }
     const GangSpec& spec = core.SpecOf(core.gangs.Find(task.gang));
@@ -163,8 +163,7 @@ absl::Status Check(const Core& core, const Reconciled& e) {
   return absl::OkStatus();
 }
 
-// --- Nodes
-// --------------------------------------------------------------------
+// --- Nodes -------------------------------------------------------------------
 
 uint32_t CountTasksOn(const Core& core, NodeIndex n) {
   uint32_t count = 0;
@@ -174,13 +173,12 @@ uint32_t CountTasksOn(const Core& core, NodeIndex n) {
   return count;
 }
 
-void RemoveNodesBut(EventContext& context,
-                    const std::set<std::string_view>& named) {
+void RemoveOtherNodes(EventContext& context, const Told& told) {
   Core& core = context.core;
   std::vector<std::string> gone;
   for (NodeIndex n : core.cluster.nodes()) {
     const std::string& key = core.cluster.node(n).key;
-    if (!named.contains(key)) gone.push_back(key);
+    if (!told.nodes.contains(key)) gone.push_back(key);
   }
   for (const std::string& key : gone) {
     context.report.tasks_lost +=
@@ -190,40 +188,29 @@ void RemoveNodesBut(EventContext& context,
   }
 }
 
-void ReconcileNodes(EventContext& context, const Reconciled& e) {
+void ReconcileNodes(EventContext& context, const Reconciled& e,
+                    const Told& told) {
   Core& core = context.core;
-  std::set<std::string_view> named;
-  for (const Node& node : e.nodes) named.insert(node.key);
-  RemoveNodesBut(context, named);
+  RemoveOtherNodes(context, told);
   for (const Node& node : e.nodes) {
-    const NodeId known = core.cluster.Find(node.key);
-    if (!known.valid()) {
-      ++context.report.nodes_added;
-      UpsertNode(context, node);
-      continue;
-    }
-    const Node before = core.cluster.node(known.index);
-    UpsertNode(context, node);
-    context.report.nodes_changed += !(core.cluster.node(known.index) == before);
+    const bool is_new = !core.cluster.Find(node.key).valid();
+    const bool changed = UpsertNode(context, node);
+    context.report.nodes_added += is_new;
+    context.report.nodes_changed += changed && !is_new;
   }
-  std::map<std::string_view, const OtherUsage*> others;
-  for (const OtherUsage& usage : e.others) others[usage.node] = &usage;
-  const std::set<std::string_view> down(e.down.begin(), e.down.end());
   for (const Node& node : e.nodes) {
     const NodeIndex n = core.cluster.Find(node.key).index;
     NodeBook::Facts facts = core.nodes.facts(n);
-    const auto usage = others.find(node.key);
-    facts.others = usage == others.end() ? OtherUsage() : *usage->second;
+    const auto usage = told.others.find(node.key);
+    facts.others = usage == told.others.end() ? OtherUsage() : *usage->second;
     facts.others.node = node.key;
-    facts.down = down.contains(node.key);
+    facts.down = told.down.contains(node.key);
     SetFacts(context, n, facts);
-    SettleUnnamed(context, n);
     core.nodes.Suspect(n);
   }
 }
 
-// --- Tasks
-// --------------------------------------------------------------------
+// --- Tasks -------------------------------------------------------------------
 
 // A decision that was open before.
 struct OwedAnswer {
@@ -267,8 +254,6 @@ void CountAnswers(EventContext& context,
            : context.report.decisions_applied);
   }
 }
-
-using RealTasks = std::map<TaskId, const RealTask*>;
 
 Allocation RealAllocation(const Core& core, const GangRecord& r,
                           const RealTask& real, const Allocation* believed) {
@@ -410,15 +395,12 @@ void ReconcileGang(EventContext& context, GangIndex g, const RealTasks& real) {
 absl::Status Take(EventContext& context, const Reconciled& e) {
   Core& core = context.core;
   context.report = ReconcileReport{};
-  MUSTER_RETURN_IF_ERROR(Check(core, e));
+  Told told;
+  MUSTER_RETURN_IF_ERROR(Check(core, e, &told));
   const std::vector<OwedAnswer> before = OwedAnswers(core);
-  ReconcileNodes(context, e);
-  std::map<std::string_view, RealTasks> real;
-  for (const RealTask& task : e.tasks) real[task.gang][task.task] = &task;
-  const RealTasks none;
+  ReconcileNodes(context, e, told);
   for (const GangIndex g : core.gangs.Sorted()) {
-    const auto it = real.find(core.gangs.at(g).key);
-    ReconcileGang(context, g, it == real.end() ? none : it->second);
+    ReconcileGang(context, g, told.tasks[core.gangs.at(g).key]);
   }
   for (const Node& node : e.nodes) {
     SettleUnnamed(context, core.cluster.Find(node.key).index);

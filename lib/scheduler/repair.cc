@@ -1,6 +1,7 @@
 #include "lib/scheduler/repair.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/scheduler/remaining.h"
 
@@ -72,7 +73,7 @@ void Repair::Run(PassContext& pass) {
 void Repair::CancelOverdue(PassContext& pass) {
   Core& core = pass.core;
   ranks_.clear();
-  for (const auto& [at, g] : core.lists.timeline().wakes()) {
+  for (const auto& [at, g] : core.lists.wakes()) {
     if (at > core.now) break;
     const GangRecord& r = core.gangs.at(g);
     const bool overdue = r.phase == GangPhase::kRunning && r.max_runtime > 0 &&
@@ -134,17 +135,13 @@ bool Repair::Replace(PassContext& pass, GangIndex g) {
   Core& core = pass.core;
   const GangRecord& r = core.gangs.at(g);
   const Remaining remaining(r, core.specs.at(r.spec));
-  PlacementRequest request;
+  PlacementRequest request = RequestFor(core, g, Ledger::kBoth, &room_);
   request.gang = &remaining.gang();
-  request.key = r.key;
   request.fixed = remaining.fixed();
   request.explain = false;
-  request.exact_steps = core.config.search.exact_steps;
-  if (core.law.Room(r.queue, Ledger::kBoth, &room_)) request.headroom = &room_;
   placement_.Clear();
   pass.solver.Place(core.cluster, request, &placement_);
-  pass.budget.Spend(placement_.steps);
-  pass.budget.Charge(placement_.tasks.size(), kTaskNs);
+  pass.Spend(placement_);
   if (placement_.fit != Fit::kFits) return false;
   remaining.Rename(&placement_.tasks);
   pass.decisions.Grow(g, placement_.tasks, {.code = r.trouble});
@@ -181,8 +178,7 @@ bool Repair::Relieves(const Core& core, const GangRecord& r, NodeIndex n) {
 // Nominated gangs first, then the last in rank that has not just refused.
 bool Repair::ShedOne(PassContext& pass, NodeIndex n) {
   Core& core = pass.core;
-  bool victim_nominated = false;
-  GangRank victim;
+  std::pair<bool, GangRank> victim;  // Whether it is nominated.
   for (const GangIndex g : core.nodes.GangsOn(n)) {
     const GangRecord& r = core.gangs.at(g);
     const bool nominated = r.phase == GangPhase::kNominated;
@@ -193,15 +189,11 @@ bool Repair::ShedOne(PassContext& pass, NodeIndex n) {
       if (!runs || !gang.preemptible || spared) continue;
     }
     if (!Relieves(core, r, n)) continue;
-    const GangRank rank = core.lists.RankOf(g);
-    const bool worse = victim.gang == kNoGang || nominated > victim_nominated ||
-                       (nominated == victim_nominated && victim < rank);
-    if (!worse) continue;
-    victim = rank;
-    victim_nominated = nominated;
+    const std::pair worse(nominated, core.lists.RankOf(g));
+    if (victim.second.gang == kNoGang || victim < worse) victim = worse;
   }
-  if (victim.gang == kNoGang) return false;
-  pass.decisions.Stop(victim.gang, DecisionKind::kEvict,
+  if (victim.second.gang == kNoGang) return false;
+  pass.decisions.Stop(victim.second.gang, DecisionKind::kEvict,
                       {.code = ReasonCode::kOvercommitted,
                        .object_kind = ReasonObject::kNode,
                        .object = n});

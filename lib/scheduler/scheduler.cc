@@ -10,9 +10,7 @@
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/decisions.h"
 #include "lib/scheduler/events.h"
-#include "lib/scheduler/explain.h"
 #include "lib/scheduler/follow.h"
-#include "lib/scheduler/handles.h"
 #include "lib/scheduler/inbox.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/pass.h"
@@ -33,14 +31,11 @@ struct Rooms {
                                         core.config.fabrics)) {}
 
   Core core;
-  Life life{core};
-  Holdings holdings{core};
+  EventContext events{core};
   PlanWriter writer{core};
-  Decisions decisions{core, life, writer};
+  Decisions decisions{core, events.life, writer};
   Pass pass{core};
   std::shared_ptr<PlacementSolver> solver;
-  ReconcileReport report{};
-  EventContext events{core, life, holdings, report};
 };
 
 }  // namespace
@@ -80,14 +75,12 @@ namespace {
 constexpr uint64_t kSubmissionSteps = 50;
 
 // What debug builds look at after each event and pass: one gang, another each
-// time. No edit is open on it, and it is in the lists that its record says; but
-// for one whose time has come, which the next pass moves.
+// time; but for one whose time has come, which the next pass moves.
 [[maybe_unused]] bool SampleHolds(const Core& core) {
   if (core.gangs.limit() == 0) return true;
   const auto g = static_cast<GangIndex>(core.version % core.gangs.limit());
   const GangRecord& r = core.gangs.at(g);
-  if (!r.exists || r.listing.wake_at <= core.now) return true;
-  return r.edits == 0 && core.lists.ListingOf(g, r) == r.listing;
+  return !r.exists || r.listing.wake_at <= core.now || core.lists.Stands(g);
 }
 
 }  // namespace
@@ -158,8 +151,7 @@ absl::Status Scheduler::Impl::Apply(const Event& event) {
   return status;
 }
 
-// --- Plans
-// --------------------------------------------------------------------
+// --- Plans -------------------------------------------------------------------
 
 // Submissions are taken in an order that is their own, as far as the budget
 // goes. Journalled one by one, as Apply takes them.
@@ -188,7 +180,7 @@ void Scheduler::Impl::Decide(Plan* plan) {
   plan->based_on = core().version;
   plan->now = core().now;
   PassContext context{core(),
-                      rooms->life,
+                      rooms->events.life,
                       rooms->decisions,
                       rooms->writer,
                       *rooms->solver,
@@ -211,8 +203,9 @@ absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
   core().undo.Begin();
   absl::Status status = ValidatePlan(core().config, plan);
   if (status.ok()) {
-    status = Follower(core(), rooms->life, rooms->decisions, rooms->writer)
-                 .Follow(plan);
+    status =
+        Follower(core(), rooms->events.life, rooms->decisions, rooms->writer)
+            .Follow(plan);
   }
   if (!status.ok()) {
     core().undo.Rollback();
@@ -241,13 +234,12 @@ absl::Status Scheduler::Impl::WhatIf(Time at, std::span<const Event> what,
                                : std::exchange(rooms, std::move(rooms_before_));
   core().undo.Rollback();
   if (status.ok()) {
-    MapHandles(others == nullptr ? nullptr : &others->core, core(), plan);
+    MapHandles(others == nullptr ? core() : others->core, core(), plan);
   }
   return status;
 }
 
-// --- The outside
-// ----------------------------------------------------------------
+// --- The outside -------------------------------------------------------------
 
 Scheduler::Scheduler(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Scheduler::Scheduler(Scheduler&&) noexcept = default;
@@ -281,7 +273,7 @@ absl::Status Scheduler::Apply(const Event& event) {
 absl::StatusOr<ReconcileReport> Scheduler::Reconcile(Time at,
                                                      const Reconciled& whole) {
   MUSTER_RETURN_IF_ERROR(impl_->Apply({at, whole}));
-  return impl_->rooms->report;
+  return impl_->rooms->events.report;
 }
 
 absl::Status Scheduler::Submit(Gang gang) {
@@ -300,9 +292,9 @@ absl::Status Scheduler::WhatIf(Time at, std::span<const Event> events,
 }
 
 absl::StatusOr<Explanation> Scheduler::Explain(std::string_view gang) const {
-  const GangIndex g = impl_->core().gangs.Find(gang);
-  if (g != kNoGang) return ExplainGang(impl_->core(), *impl_->rooms->solver, g);
-  return NotFound("gang '", std::string(gang), "' is not known");
+  Core& core = impl_->core();
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, gang));
+  return ExplainGang(core, *impl_->rooms->solver, g);
 }
 
 SchedulerState Scheduler::State() const { return StateOf(impl_->core()); }
@@ -362,9 +354,8 @@ NodeId Scheduler::FindNode(std::string_view key) const {
 }
 
 absl::StatusOr<GangState> Scheduler::Find(std::string_view key) const {
-  const GangIndex g = impl_->core().gangs.Find(key);
-  if (g != kNoGang) return StateOf(impl_->core(), g);
-  return NotFound("gang '", std::string(key), "' is not known");
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(impl_->core(), key));
+  return StateOf(impl_->core(), g);
 }
 
 std::vector<uint32_t> Scheduler::PhaseCounts() const {

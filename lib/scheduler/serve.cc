@@ -5,50 +5,31 @@
 
 namespace muster {
 
-namespace {
-
-bool IsStrict(const Core& core, QueueIndex leaf) {
-  return core.queues.at(leaf).queue.ordering == QueueOrdering::kStrictFifo;
-}
-
-}  // namespace
-
 void Serve::Run(PassContext& pass) {
   Core& core = pass.core;
+  ClassList& waiting = core.lists.waiting();
   ++passes_;
-  OpenQueues(core);
+  turns_.Clear();
+  waiting.TakeChangedQueues();
+  for (const QueueIndex leaf : waiting.open_queues()) Refresh(core, leaf);
   while (turns_.next() != kNoQueue && !pass.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
-    ServeClass(pass, core.lists.waiting().First(leaf, IsStrict(core, leaf)));
-    RefreshChanged(core);
+    ServeClass(pass, core.lists.FirstToAsk(waiting, leaf));
+    for (const QueueIndex changed : waiting.TakeChangedQueues()) {
+      Refresh(core, changed);
+    }
     Refresh(core, leaf);
     for (const QueueIndex q : make_room_.touched()) turns_.UsageChanged(q);
-  }
-}
-
-void Serve::OpenQueues(Core& core) {
-  turns_.Clear();
-  core.lists.waiting().TakeChangedQueues();
-  for (const QueueIndex leaf : core.lists.waiting().open_queues()) {
-    Refresh(core, leaf);
   }
 }
 
 // The leaf puts its first open class forward.
 void Serve::Refresh(Core& core, QueueIndex leaf) {
   ClassList& waiting = core.lists.waiting();
-  const ClassIndex c = core.queues.Held(leaf)
-                           ? kNoClass
-                           : waiting.First(leaf, IsStrict(core, leaf));
+  const ClassIndex c = core.lists.FirstToAsk(waiting, leaf);
   if (c == kNoClass) return turns_.Withdraw(leaf);
   const GangSpec& spec = core.specs.at(waiting.at(c).key().spec);
   turns_.Set(leaf, {waiting.at(c).first(), &LeastOf(spec, core.cluster)});
-}
-
-void Serve::RefreshChanged(Core& core) {
-  for (const QueueIndex leaf : core.lists.waiting().TakeChangedQueues()) {
-    Refresh(core, leaf);
-  }
 }
 
 // Tries the first gang of the class. If it must wait, so must the class.
@@ -62,9 +43,7 @@ void Serve::ServeClass(PassContext& pass, ClassIndex c) {
   const uint32_t effort = cls.questions().effort;
   Reason reason = cls.questions().reason;
   // Whose tasks could be taken was not asked while it could never fit.
-  const bool was_hopeless = reason.code == ReasonCode::kNeverFits ||
-                            reason.code == ReasonCode::kOverLimitAlways;
-  if (was_hopeless && (open & Questions::kRoom) != 0 &&
+  if (IsHopeless(reason.code) && (open & Questions::kRoom) != 0 &&
       core.config.preemption) {
     open |= Questions::kVictims;
   }
@@ -106,13 +85,8 @@ bool Serve::QuotaBlocks(const Core& core, const GangRecord& r,
   const bool never = static_cast<bool>(excess);
   if (!never) excess = core.law.OverLimit(r.queue, least, Ledger::kLater);
   if (!excess) return false;
-  *reason = {
-      .code = never ? ReasonCode::kOverLimitAlways : ReasonCode::kQueueLimit,
-      .object_kind = ReasonObject::kQueue,
-      .object = excess.queue,
-      .resource = excess.kind,
-      .needed = excess.needed,
-      .available = excess.available};
+  *reason = ReasonOf(
+      excess, never ? ReasonCode::kOverLimitAlways : ReasonCode::kQueueLimit);
   return true;
 }
 
@@ -132,8 +106,10 @@ bool Serve::TryStart(PassContext& pass, GangIndex g, uint32_t effort,
   bool bounded = false;
   for (const Ledger ledger : {Ledger::kBoth, Ledger::kLater}) {
     if (ledger == Ledger::kLater && core.nodes.releasing() == 0) break;
-    bounded = core.law.Room(r.queue, ledger, &room_);
-    if (Place(pass, g, ledger, bounded, effort, reason)) return true;
+    PlacementRequest request = RequestFor(core, g, ledger, &room_);
+    request.exact_steps *= 1 + effort;
+    bounded = request.headroom != nullptr;
+    if (Place(pass, g, request, reason)) return true;
   }
   // With a limit in the way the answer may be the queue's alone.
   if (!bounded || core.specs.at(spec).least_is_exact) {
@@ -142,30 +118,21 @@ bool Serve::TryStart(PassContext& pass, GangIndex g, uint32_t effort,
   return false;
 }
 
-bool Serve::Place(PassContext& pass, GangIndex g, Ledger ledger, bool bounded,
-                  uint32_t effort, Reason* reason) {
-  const GangRecord& r = pass.core.gangs.at(g);
-  PlacementRequest request;
-  request.gang = &pass.core.specs.at(r.spec).prepared;
-  request.key = r.key;
-  request.ledger = ledger;
-  request.exact_steps = pass.core.config.search.exact_steps * (1 + effort);
-  if (bounded) request.headroom = &room_;
+bool Serve::Place(PassContext& pass, GangIndex g,
+                  const PlacementRequest& request, Reason* reason) {
   placement_.Clear();
   pass.solver.Place(pass.core.cluster, request, &placement_);
-  pass.budget.Spend(placement_.steps);
-  pass.budget.Charge(placement_.tasks.size(), kTaskNs);
+  pass.Spend(placement_);
+  const bool starts = request.ledger == Ledger::kBoth;
   if (placement_.fit != Fit::kFits) {
-    if (ledger == Ledger::kBoth) *reason = placement_.reason;
+    if (starts) *reason = placement_.reason;
     cut_short_ |= placement_.reason.code == ReasonCode::kBudget;
     return false;
   }
-  if (ledger == Ledger::kBoth) {
-    pass.decisions.Start(g, placement_.tasks, {.code = ReasonCode::kFits});
-  } else {
-    pass.decisions.Nominate(g, placement_.tasks,
-                            {.code = ReasonCode::kWaitingForRelease});
-  }
+  pass.decisions.Place(
+      g, starts ? DecisionKind::kStart : DecisionKind::kNominate,
+      placement_.tasks,
+      {.code = starts ? ReasonCode::kFits : ReasonCode::kWaitingForRelease});
   return true;
 }
 
@@ -202,12 +169,7 @@ bool Serve::TryResume(PassContext& pass, GangIndex g, Reason* reason) {
   if (!room) return false;
   if (const LimitExcess excess =
           core.law.OverLimit(r.queue, demand, Ledger::kBoth)) {
-    *reason = {.code = ReasonCode::kQueueLimit,
-               .object_kind = ReasonObject::kQueue,
-               .object = excess.queue,
-               .resource = excess.kind,
-               .needed = excess.needed,
-               .available = excess.available};
+    *reason = ReasonOf(excess, ReasonCode::kQueueLimit);
     return false;
   }
   pass.decisions.Resume(g);

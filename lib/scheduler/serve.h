@@ -32,15 +32,13 @@ class Serve {
     Reason reason{};
   };
 
-  void OpenQueues(Core& core);
   void Refresh(Core& core, QueueIndex leaf);
-  void RefreshChanged(Core& core);
   void ServeClass(PassContext& pass, ClassIndex c);
   bool QuotaBlocks(const Core& core, const GangRecord& r, Reason* reason) const;
   bool TryStart(PassContext& pass, GangIndex g, uint32_t effort,
                 Reason* reason);
-  bool Place(PassContext& pass, GangIndex g, Ledger ledger, bool bounded,
-             uint32_t effort, Reason* reason);
+  bool Place(PassContext& pass, GangIndex g, const PlacementRequest& request,
+             Reason* reason);
   bool TryResume(PassContext& pass, GangIndex g, Reason* reason);
 
   Holdings holdings_;

@@ -1,7 +1,6 @@
 #include "lib/scheduler/snapshot.h"
 
 #include <algorithm>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/node_changes.h"
 #include "lib/scheduler/real_place.h"
+#include "lib/scheduler/rules.h"
 
 namespace muster {
 
@@ -34,6 +34,26 @@ void AddClasses(const Core& core, const ClassList& list, bool grows,
   });
 }
 
+// Calls f(field of a, field of b) with each field of a gang's life, of a record
+// or of a state.
+template <class A, class B, class F>
+void EachOfLife(A& a, B& b, F&& f) {
+  f(a.phase, b.phase);
+  f(a.cancel, b.cancel);
+  f(a.trouble, b.trouble);
+  f(a.attempts, b.attempts);
+  f(a.failures, b.failures);
+  f(a.backoff_until, b.backoff_until);
+  f(a.started, b.started);
+  f(a.checkpoint, b.checkpoint);
+  f(a.served, b.served);
+  f(a.saved, b.saved);
+  f(a.unsaved, b.unsaved);
+  f(a.placed_seq, b.placed_seq);
+  f(a.since, b.since);
+  f(a.look, b.look);
+}
+
 }  // namespace
 
 GangState StateOf(const Core& core, GangIndex g) {
@@ -43,20 +63,7 @@ GangState StateOf(const Core& core, GangIndex g) {
   s.gang = Describe(r, spec);
   s.gang.queue = core.queues.at(r.queue).queue.key;
   s.gang.priority_class = core.classes.at(r.priority_class).key;
-  s.phase = r.phase;
-  s.cancel = r.cancel;
-  s.trouble = r.trouble;
-  s.attempts = r.attempts;
-  s.failures = r.failures;
-  s.backoff_until = r.backoff_until;
-  s.started = r.started;
-  s.checkpoint = r.checkpoint;
-  s.served = r.served;
-  s.saved = r.saved;
-  s.unsaved = r.unsaved;
-  s.placed_seq = r.placed_seq;
-  s.since = r.since;
-  s.look = r.look;
+  EachOfLife(r, s, [](const auto& from, auto& to) { to = from; });
   for (const OpenRecord& open : r.open) {
     s.open.push_back({open.seq, open.kind, open.on_behalf_of,
                       Answers::OwedTasks(r, open.seq)});
@@ -92,32 +99,24 @@ SchedulerState StateOf(const Core& core) {
   for (QueueIndex q = 0; q < core.queues.limit(); ++q) {
     if (core.queues.at(q).exists) s.queues.push_back(core.queues.at(q).queue);
   }
-  std::sort(s.queues.begin(), s.queues.end(),
-            [](const Queue& a, const Queue& b) { return a.key < b.key; });
+  std::ranges::sort(s.queues, {}, &Queue::key);
   for (uint32_t c = 1; c < core.classes.limit(); ++c) {
     if (!core.classes.at(c).key.empty()) {
       s.priority_classes.push_back(core.classes.at(c));
     }
   }
-  std::sort(s.priority_classes.begin(), s.priority_classes.end(),
-            [](const PriorityClass& a, const PriorityClass& b) {
-              return a.key < b.key;
-            });
+  std::ranges::sort(s.priority_classes, {}, &PriorityClass::key);
   for (const auto& [key, budget] : core.budgets.all()) {
     s.budgets.push_back(budget);
   }
   for (GangIndex g : core.gangs.Sorted()) s.gangs.push_back(StateOf(core, g));
   AddClasses(core, core.lists.waiting(), false, &s.classes);
   AddClasses(core, core.lists.growing(), true, &s.classes);
-  std::sort(s.classes.begin(), s.classes.end(),
-            [](const ClassState& a, const ClassState& b) {
-              return std::pair(a.grows, a.gang) < std::pair(b.grows, b.gang);
-            });
+  SortClasses(&s.classes);
   return s;
 }
 
-// --- Loading
-// ------------------------------------------------------------------
+// --- Loading -----------------------------------------------------------------
 
 namespace {
 
@@ -127,10 +126,7 @@ absl::Status Bad(const Parts&... parts) {
 }
 
 absl::Status CheckUnnamed(const NodeState& n) {
-  auto others =
-      DeviceSet::FirstOf(static_cast<uint32_t>(n.node.devices.size()));
-  for (const DeviceShare& share : n.others.devices) others.Erase(share.device);
-  if (others.ContainsAll(n.unnamed) &&
+  if (DevicesLeft(n.node, n.others).ContainsAll(n.unnamed) &&
       n.unnamed.size() == n.others.unnamed_devices) {
     return absl::OkStatus();
   }
@@ -138,23 +134,22 @@ absl::Status CheckUnnamed(const NodeState& n) {
              " devices of the node that others do not name");
 }
 
-template <class T>
-absl::Status CheckKeys(const char* list, const std::vector<T>& values) {
-  std::set<std::string_view> seen;
-  for (const T& value : values) {
-    if (!seen.insert(value.key).second) {
-      return Bad(list, ": '", value.key, "' twice");
-    }
-  }
-  return absl::OkStatus();
+// No key stands in a list twice; gangs are looked up when they are submitted.
+absl::Status CheckKeys(const SchedulerState& s) {
+  MUSTER_RETURN_IF_ERROR(NoneTwice(
+      s.nodes, "state.nodes", "",
+      [](const NodeState& n) -> const std::string& { return n.node.key; }));
+  MUSTER_RETURN_IF_ERROR(
+      NoneTwice(s.node_sets, "state.node_sets", "", &NodeSet::key));
+  MUSTER_RETURN_IF_ERROR(NoneTwice(s.queues, "state.queues", "", &Queue::key));
+  MUSTER_RETURN_IF_ERROR(NoneTwice(s.priority_classes, "state.priority_classes",
+                                   "", &PriorityClass::key));
+  return NoneTwice(s.budgets, "state.budgets", "", &DisruptionBudget::key);
 }
 
 absl::Status LoadNodes(EventContext& context, const SchedulerState& state) {
   Core& core = context.core;
   for (const NodeState& n : state.nodes) {
-    if (core.cluster.Find(n.node.key).valid()) {
-      return Bad("nodes: '", n.node.key, "' twice");
-    }
     MUSTER_RETURN_IF_ERROR(Take(context, NodeChanged{n.node}));
     MUSTER_RETURN_IF_ERROR(ValidateDevices("state.nodes", n.node, n.others));
     MUSTER_RETURN_IF_ERROR(CheckUnnamed(n));
@@ -178,9 +173,6 @@ absl::Status LoadQueues(EventContext& context, const std::vector<Queue>& all) {
     const std::string parent = std::move(next.back());
     next.pop_back();
     for (const Queue* q : below[parent]) {
-      if (context.core.queues.Find(q->key) != kNoQueue) {
-        return Bad("queues: '", q->key, "' twice");
-      }
       MUSTER_RETURN_IF_ERROR(Take(context, QueueChanged{*q}));
       next.push_back(q->key);
       ++loaded;
@@ -261,9 +253,7 @@ absl::Status LoadTask(EventContext& context, const GangState& s, GangEdit& gang,
   task.at.devices = in.devices;
   task.at.slot = in.slot;
   if (in.phase != TaskPhase::kSucceeded) {
-    const absl::StatusOr<NodeIndex> n = NodeNamed(core, in.node);
-    if (!n.ok()) return n.status();
-    task.at.node = *n;
+    MUSTER_ASSIGN_OR_RETURN(task.at.node, NodeNamed(core, in.node));
     MUSTER_RETURN_IF_ERROR(CheckPlace(core.cluster, "state." + field, task.at));
     MUSTER_RETURN_IF_ERROR(AddUse(core, "state." + field, task.at.shape, used));
   }
@@ -288,11 +278,10 @@ absl::Status LoadTasks(EventContext& context, const GangState& s,
                  " names tasks that are nowhere");
     }
   }
-  // Whatever is to start or being released owes an answer.
+  // Whatever is to start owes an answer.
   for (const TaskRecord& task : gang->tasks) {
-    const bool owes = task.phase == TaskPhase::kStarting;
-    if (owes && task.open_seq == 0) {
-      return Bad("gangs '", gang->key, "'.open: no decision", " starts task (",
+    if (task.phase == TaskPhase::kStarting && task.open_seq == 0) {
+      return Bad("gangs '", gang->key, "'.open: no decision starts task (",
                  task.task.role, ", ", task.task.index, ")");
     }
   }
@@ -307,20 +296,7 @@ absl::Status LoadGang(EventContext& context, const SchedulerState& state,
   const GangIndex g = core.gangs.Find(s.gang.key);
   {
     GangEdit gang(core, g);
-    gang->phase = s.phase;
-    gang->cancel = s.cancel;
-    gang->trouble = s.trouble;
-    gang->attempts = s.attempts;
-    gang->failures = s.failures;
-    gang->backoff_until = s.backoff_until;
-    gang->started = s.started;
-    gang->checkpoint = s.checkpoint;
-    gang->served = s.served;
-    gang->saved = s.saved;
-    gang->unsaved = s.unsaved;
-    gang->placed_seq = s.placed_seq;
-    gang->since = s.since;
-    gang->look = s.look;
+    EachOfLife(s, *gang, [](const auto& from, auto& to) { to = from; });
     MUSTER_RETURN_IF_ERROR(LoadOpen(core, state, s, *gang));
     MUSTER_RETURN_IF_ERROR(LoadTasks(context, s, gang, used));
     core.answers.Know(g, *gang);
@@ -357,15 +333,13 @@ absl::Status Load(EventContext& context, const SchedulerState& state) {
   if (state.round_seq > state.next_seq) {
     return Bad("round_seq: is not in 1..next_seq");
   }
+  MUSTER_RETURN_IF_ERROR(CheckKeys(state));
   core.next_seq = state.next_seq;
   core.round_seq = state.round_seq;
   core.version = state.version;
   MUSTER_RETURN_IF_ERROR(
       LoadNodes(context, state));  // Taints have their times.
   core.now = state.now;
-  MUSTER_RETURN_IF_ERROR(CheckKeys("node_sets", state.node_sets));
-  MUSTER_RETURN_IF_ERROR(CheckKeys("priority_classes", state.priority_classes));
-  MUSTER_RETURN_IF_ERROR(CheckKeys("budgets", state.budgets));
   for (const NodeSet& set : state.node_sets) {
     MUSTER_RETURN_IF_ERROR(Take(context, NodeSetChanged{set}));
   }

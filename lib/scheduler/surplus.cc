@@ -24,7 +24,9 @@ Surplus::Surplus(const GangSpec& spec, std::span<const uint32_t> counts,
   for (const Role& role : gang_.roles) orders.push_back(role.order);
   std::sort(orders.begin(), orders.end());
   orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
-  for (const int32_t order : orders) TakeClass(order);
+  for (const int32_t order : orders) {
+    while (TakeSingle(order) || TakeScope(order)) continue;
+  }
 }
 
 Surplus::Scope Surplus::ParentOf(Scope s) const {
@@ -124,10 +126,6 @@ void Surplus::TakeUseless() {
   for (Scope s = 1; s < satisfied_.size(); ++s) {
     if (satisfied_[s] == 0 && CanSpare(s, kAnyOrder)) TakeAll(s);
   }
-}
-
-void Surplus::TakeClass(int32_t order) {
-  while (TakeSingle(order) || TakeScope(order)) continue;
 }
 
 // Of the roles of the order, the nearest to its desire gives its last task.

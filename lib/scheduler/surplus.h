@@ -46,7 +46,6 @@ class Surplus {
   void Take(uint32_t role);
   void TakeAll(Scope s);
   void TakeUseless();
-  void TakeClass(int32_t order);
   bool TakeSingle(int32_t order);
   bool TakeScope(int32_t order);
 

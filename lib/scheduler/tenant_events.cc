@@ -1,5 +1,4 @@
 // Events about queues and priority classes.
-#include <algorithm>
 #include <string>
 #include <vector>
 

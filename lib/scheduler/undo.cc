@@ -1,7 +1,5 @@
 #include "lib/scheduler/undo.h"
 
-#include <string>
-
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/holdings.h"
 
@@ -46,13 +44,9 @@ void Undo::Changed(std::function<void()> inverse) {
 void Undo::Empty(GangIndex g) {
   GangRecord& r = core_.gangs.record(g);
   if (!r.exists) return;
-  core_.lists.Remove(g, r);
   Holdings holdings(core_);
   for (const TaskRecord& task : r.tasks) holdings.Unhold(g, task);
-  core_.answers.Forget(r);
-  core_.queues.CountGang(r.queue, core_.specs.at(r.spec).most, -1);
-  core_.classes.CountGang(r.priority_class, -1);
-  core_.specs.Unref(r.spec, core_.cluster);
+  TakeOut(core_, g, r);
   r.exists = false;
 }
 
@@ -61,8 +55,7 @@ void Undo::Refill(GangIndex g, GangRecord&& before) {
   GangRecord& r = core_.gangs.record(g);
   r.listing = Listing();
   r.edits = 0;
-  core_.queues.CountGang(r.queue, core_.specs.at(r.spec).most, 1);
-  core_.classes.CountGang(r.priority_class, 1);
+  CountGang(core_, r, 1);
   core_.answers.Know(g, r);
   Holdings holdings(core_);
   for (const TaskRecord& task : r.tasks) {

@@ -18,20 +18,19 @@ VictimLaw::VictimLaw(Core& core, Holdings& holdings, QueueIndex preemptor,
       disrupted_(candidates.size()),
       overlay_(core.queues) {}
 
-QueueIndex VictimLaw::QueueOf(uint32_t i) const {
-  return core_.gangs.at(candidates_[i].gang.index).queue;
+const GangRecord& VictimLaw::GangOf(uint32_t i) const {
+  return core_.gangs.at(candidates_[i].gang.index);
 }
 
 // A nomination is taken back without disrupting anything.
 bool VictimLaw::Disrupts(uint32_t i, uint32_t tasks) const {
-  const GangRecord& r = core_.gangs.at(candidates_[i].gang.index);
   return candidates_[i].stoppable && tasks == candidates_[i].tasks.size() &&
-         r.phase != GangPhase::kNominated;
+         GangOf(i).phase != GangPhase::kNominated;
 }
 
 bool VictimLaw::BudgetsAllow(uint32_t i) const {
-  const std::string& gang = core_.gangs.at(candidates_[i].gang.index).key;
-  return std::ranges::all_of(core_.budgets.Of(gang), [&](const auto& key) {
+  const auto& budgets = core_.budgets.Of(GangOf(i).key);
+  return std::ranges::all_of(budgets, [&](const std::string& key) {
     const auto taken = disruptions_.find(key);
     return core_.budgets.Find(key)->allowed >
            (taken == disruptions_.end() ? 0 : taken->second);
@@ -39,8 +38,7 @@ bool VictimLaw::BudgetsAllow(uint32_t i) const {
 }
 
 void VictimLaw::CountDisrupted(uint32_t i, int64_t sign) {
-  const std::string& gang = core_.gangs.at(candidates_[i].gang.index).key;
-  for (const std::string& key : core_.budgets.Of(gang)) {
+  for (const std::string& key : core_.budgets.Of(GangOf(i).key)) {
     disruptions_[key] += sign;
   }
   disrupted_[i] = sign > 0;
@@ -49,7 +47,7 @@ void VictimLaw::CountDisrupted(uint32_t i, int64_t sign) {
 bool VictimLaw::Add(uint32_t i, uint32_t tasks) {
   const bool disrupts = Disrupts(i, tasks);
   if (disrupts && !BudgetsAllow(i)) return false;
-  const QueueIndex queue = QueueOf(i);
+  const QueueIndex queue = GangOf(i).queue;
   Resources amount = holdings_.UsageOf(candidates_[i].tasks.last(tasks));
   if (queue != preemptor_ &&
       !core_.law.MayLose(queue, preemptor_, demand_, amount, &overlay_)) {
@@ -62,7 +60,7 @@ bool VictimLaw::Add(uint32_t i, uint32_t tasks) {
 }
 
 void VictimLaw::Remove(uint32_t i) {
-  overlay_.Charge(QueueOf(i), taken_[i], 1);
+  overlay_.Charge(GangOf(i).queue, taken_[i], 1);
   taken_[i].Clear();
   if (disrupted_[i]) CountDisrupted(i, -1);
 }

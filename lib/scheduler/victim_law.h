@@ -32,7 +32,7 @@ class VictimLaw final : public VictimRules {
   bool QuotaSufficesFor(const Resources& demand) const;
 
  private:
-  QueueIndex QueueOf(uint32_t i) const;
+  const GangRecord& GangOf(uint32_t i) const;
   bool Disrupts(uint32_t i, uint32_t tasks) const;
   // What victims take of the budgets that name candidate i.
   void CountDisrupted(uint32_t i, int64_t sign);

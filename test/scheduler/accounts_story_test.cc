@@ -19,6 +19,13 @@ class AccountStories : public SchedulerTest {
     s.AllDone();
     ASSERT_EQ(s.Phase(gang.key), "running");
   }
+  // Gangs of the class "frozen" are suspended.
+  void CanFreeze() {
+    Capable({.suspend = true});
+    PriorityClass frozen{.key = "frozen"};
+    frozen.on_preempted = OnPreempted::kSuspend;
+    s.Happens(PriorityClassChanged{frozen});
+  }
   void Saves(const std::string& gang, int64_t second) {
     s.Happens(CheckpointTaken{gang, second * kSecond});
   }
@@ -59,11 +66,8 @@ TEST_F(AccountStories, WhatNoCheckpointCoversIsLostWithARun) {
 }
 
 TEST_F(AccountStories, WhatIsSuspendedIsNeitherSavedNorLost) {
-  Capable({.suspend = true});
+  CanFreeze();
   Nodes({1});
-  PriorityClass frozen{.key = "frozen"};
-  frozen.on_preempted = OnPreempted::kSuspend;
-  s.Happens(PriorityClassChanged{frozen});
   s.now = 10 * kSecond;
   Starts(Job("a", 1, 1, "frozen"));
   s.now = 14 * kSecond;
@@ -94,11 +98,8 @@ TEST_F(AccountStories, WhatIsSuspendedIsNeitherSavedNorLost) {
 // Two jobs as old as each other; one carries work from before it was suspended,
 // and costs more to stop.
 TEST_F(AccountStories, WorkFromBeforeASuspensionMakesAVictimDearer) {
-  Capable({.suspend = true});
+  CanFreeze();
   Nodes({1, 1});
-  PriorityClass frozen{.key = "frozen"};
-  frozen.on_preempted = OnPreempted::kSuspend;
-  s.Happens(PriorityClassChanged{frozen});
   Starts(Job("a", 1, 1, "frozen"));
   Starts(Job("wide", 1, 1, "high"));
   s.now = 100 * kSecond;

@@ -73,10 +73,9 @@ class CoreStage {
   std::string Check() const { return std::string(CheckAll(core).message()); }
 
   Core core;
-  Life life{core};
-  Holdings holdings{core};
-  ReconcileReport report{};
-  EventContext context{core, life, holdings, report};
+  EventContext context{core};
+  Life& life = context.life;
+  Holdings& holdings = context.holdings;
 
  private:
   bool Place(ShapeId shape, Allocation* at) {

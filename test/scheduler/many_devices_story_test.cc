@@ -40,14 +40,6 @@ class ManyDevicesStories : public ::testing::Test {
     s.Pass();
     s.AllDone();
   }
-  // Another scheduler with the same state is the same scheduler.
-  void ExpectRestorable() {
-    const SchedulerState state = s.scheduler().State();
-    absl::StatusOr<Scheduler> again = Scheduler::Restore(state);
-    ASSERT_TRUE(again.ok()) << again.status();
-    EXPECT_EQ(again->StateHash(), s.scheduler().StateHash());
-    EXPECT_EQ(again->State(), state);
-  }
 
   Story s;
 };
@@ -71,7 +63,7 @@ TEST_F(ManyDevicesStories, AllSlicesAreGivenAndNoneTwice) {
   }
   s.Submit(Job("more", 1, 1));
   EXPECT_THAT(s.Pass(), IsEmpty());
-  ExpectRestorable();
+  s.ExpectRestorable();
   s.Happens(GangFinished{"wide"});
   EXPECT_THAT(s.Pass(), ElementsAre("start more: n1"));
   EXPECT_EQ(s.FreeGpus("n1"), 69);
@@ -83,7 +75,7 @@ TEST_F(ManyDevicesStories, NoMoreIsTakenFromOthersThanIsNeeded) {
   s.Submit(Job("high", 2, 30, "high"));
   EXPECT_THAT(s.Pass(),
               ElementsAre("evict also-low for high", "nominate high: n1 n1"));
-  ExpectRestorable();
+  s.ExpectRestorable();
   s.AllDone();
   EXPECT_THAT(s.Pass(), ElementsAre("start high: n1 n1"));
   s.AllDone();
@@ -108,7 +100,7 @@ TEST_F(ManyDevicesStories, TheHostTellsWhatIsUsedBeyond64) {
                 .code(),
             absl::StatusCode::kInvalidArgument)
       << "there is no such device";
-  ExpectRestorable();
+  s.ExpectRestorable();
 
   Node ill = Sliced();
   ill.devices[78].healthy = false;
@@ -118,7 +110,7 @@ TEST_F(ManyDevicesStories, TheHostTellsWhatIsUsedBeyond64) {
   s.Submit(Job("less", 1, 70));
   EXPECT_THAT(s.Pass(), ElementsAre("start less: n1"));
   EXPECT_FALSE(DevicesOf("less").Intersects({0, 64, 65, 79}));
-  ExpectRestorable();
+  s.ExpectRestorable();
 }
 
 }  // namespace

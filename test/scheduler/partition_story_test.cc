@@ -54,14 +54,6 @@ class PartitionStories : public ::testing::Test {
     }
     return places;
   }
-  // Another scheduler with the same state is the same scheduler.
-  void ExpectRestorable() {
-    const SchedulerState state = s.scheduler().State();
-    absl::StatusOr<Scheduler> again = Scheduler::Restore(state);
-    ASSERT_TRUE(again.ok()) << again.status();
-    EXPECT_EQ(again->StateHash(), s.scheduler().StateHash());
-    EXPECT_EQ(again->State(), state);
-  }
 
   Story s{Config()};
 };
@@ -77,7 +69,7 @@ TEST_F(PartitionStories, AGangOfPartitionsSharesADevice) {
   EXPECT_THAT(s.Pass(), IsEmpty());
   s.Submit(Job("whole", 1, 1, "low"));
   EXPECT_THAT(s.Pass(), IsEmpty());
-  ExpectRestorable();
+  s.ExpectRestorable();
 }
 
 TEST_F(PartitionStories, AGangThatNeverFitsIsToldSo) {
@@ -104,7 +96,7 @@ TEST_F(PartitionStories, RolesWithDifferentPartitionsArePlacedTogether) {
   gang.roles = {small, medium, gang.roles[0]};
   s.Submit(gang);
   EXPECT_THAT(s.Pass(), ElementsAre("start mixed: n1 n1 n1 n1"));
-  ExpectRestorable();
+  s.ExpectRestorable();
 }
 
 TEST_F(PartitionStories, AWholeDeviceTaskMakesWayForPartitions) {
@@ -115,7 +107,7 @@ TEST_F(PartitionStories, AWholeDeviceTaskMakesWayForPartitions) {
   EXPECT_THAT(s.Pass(),
               ElementsAre("evict train for serve", "nominate serve: n1 n1"));
   EXPECT_THAT(Places("serve"), ElementsAre("0:0", "0:4"));
-  ExpectRestorable();
+  s.ExpectRestorable();
   s.Applied(DecisionKind::kEvict, "train");
   EXPECT_THAT(s.Pass(), ElementsAre("start serve: n1 n1"));
 }
@@ -129,7 +121,7 @@ TEST_F(PartitionStories, OnlyAsManyPartitionsAreEvictedAsTheNewOneNeeds) {
   s.Submit(Parts("serve", 1, "2g.20gb", "high"));
   const std::vector<std::string> lines = s.Pass();
   EXPECT_EQ(lines.size(), 2u) << "one victim is enough";
-  ExpectRestorable();
+  s.ExpectRestorable();
 }
 
 TEST_F(PartitionStories, TheHostMayUseAnotherSlotThanPlanned) {
@@ -143,7 +135,7 @@ TEST_F(PartitionStories, TheHostMayUseAnotherSlotThanPlanned) {
   EXPECT_THAT(s.Pass(), IsEmpty()) << "slice 0 is taken";
   s.Submit(Parts("c", 1, "3g.40gb"));
   EXPECT_THAT(s.Pass(), ElementsAre("start c: n1"));
-  ExpectRestorable();
+  s.ExpectRestorable();
 }
 
 TEST_F(PartitionStories, TheSlotOfATaskFoundElsewhereIsGuessed) {
@@ -157,7 +149,7 @@ TEST_F(PartitionStories, TheSlotOfATaskFoundElsewhereIsGuessed) {
       .nodes = {MigMachine("n1", 1), MigMachine("n2", 2)},
       .tasks = {{.gang = "a", .task = {0, 0}, .node = "n2", .devices = {1}}}});
   EXPECT_THAT(Places("a"), ElementsAre("1:0"));
-  ExpectRestorable();
+  s.ExpectRestorable();
 }
 
 TEST_F(PartitionStories, TwoTasksInOneSlotAreParted) {
@@ -182,7 +174,7 @@ TEST_F(PartitionStories, ADeviceCutAnewUnderARunningTaskIsStillItsOwn) {
   s.Happens(NodeChanged{MigMachine("n1", 1)});
   s.Submit(Parts("b", 1, "3g.40gb"));
   EXPECT_THAT(s.Pass(), ElementsAre("start b: n1"));
-  ExpectRestorable();
+  s.ExpectRestorable();
 }
 
 TEST_F(PartitionStories, WhatOthersHoldIsLeftAlone) {

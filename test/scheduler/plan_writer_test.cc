@@ -148,7 +148,7 @@ TEST_F(PlanWriterTest, AClassThatRemainsOpenIsNamedWithItsQuestions) {
   ClassList& waiting = s_.core.lists.waiting();
   const ClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
   waiting.Close(cls, Questions::kRoom);
-  writer_.Remains(waiting, cls);
+  writer_.Note(waiting, cls, true);
   writer_.Finish(false);
   ASSERT_THAT(plan_.answers, SizeIs(1));
   EXPECT_EQ(plan_.Text(plan_.answers[0].gang_key), "c");

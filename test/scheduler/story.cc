@@ -181,4 +181,12 @@ int64_t Story::FreeGpus(const std::string& node, Ledger ledger) const {
          kWholeDevice;
 }
 
+void Story::ExpectRestorable() const {
+  const SchedulerState state = scheduler_.State();
+  absl::StatusOr<Scheduler> again = Scheduler::Restore(state);
+  ASSERT_TRUE(again.ok()) << again.status();
+  EXPECT_EQ(again->StateHash(), scheduler_.StateHash());
+  EXPECT_EQ(again->State(), state);
+}
+
 }  // namespace muster

@@ -69,6 +69,9 @@ class Story {
   // Devices of the node that nothing holds now.
   int64_t FreeGpus(const std::string& node, Ledger ledger = Ledger::kNow) const;
 
+  // Another scheduler with the same state is the same scheduler.
+  void ExpectRestorable() const;
+
   Scheduler& scheduler() { return scheduler_; }
   const Plan& plan() const { return plan_; }
   Time NextWakeup() const { return plan_.next_wakeup; }
