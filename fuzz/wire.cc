@@ -3,10 +3,7 @@
 #include <string>
 
 #include "fuzz/targets.h"
-#include "lib/wire/crc32c.h"
-#include "lib/wire/fixed.h"
 #include "lib/wire/format.h"
-#include "lib/wire/frame.h"
 #include "muster/wire/convert.h"
 #include "muster/wire/replay.h"
 #include "muster/wire/snapshot.h"

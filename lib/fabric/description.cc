@@ -1,8 +1,6 @@
-#include "lib/fabric/description.h"
-
+// Forms of fabrics, and the plain graphs that they are.
 #include <algorithm>
 #include <initializer_list>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
@@ -22,27 +20,23 @@ absl::Status CheckSizes(const char* what, std::initializer_list<Number> sizes,
   uint64_t product = 1;
   for (const Number& size : sizes) {
     if (size.value == 0 || size.value > Fabric::kMaxVertices) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(what, ": ", size.name, " is ", size.value, ", not 1..",
-                       Fabric::kMaxVertices));
+      return Invalid(what, ": ", size.name, " is ", size.value, ", not 1..",
+                     Fabric::kMaxVertices);
     }
     product *= size.value;
     if (product > Fabric::kMaxVertices) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(what, ": more than ", Fabric::kMaxVertices, " nodes"));
+      return Invalid(what, ": more than ", Fabric::kMaxVertices, " nodes");
     }
   }
   if (product != nodes) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, ": ", nodes, " nodes given, its sizes make ", product));
+    return Invalid(what, ": ", nodes, " nodes given, its sizes make ", product);
   }
   return absl::OkStatus();
 }
 
 absl::Status CheckLinks(const char* what, uint64_t links) {
   if (links <= Fabric::kMaxLinks) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(what, ": more than ", Fabric::kMaxLinks, " links"));
+  return Invalid(what, ": more than ", Fabric::kMaxLinks, " links");
 }
 
 absl::StatusOr<FabricGraph> Expand(const FabricGraph& graph) { return graph; }
@@ -136,9 +130,8 @@ absl::StatusOr<FabricGraph> Expand(const RailFatTree& tree) {
   for (const Number& number :
        {Number{"rails", tree.rails}, Number{"spines", tree.spines}}) {
     if (number.value == 0 || number.value > Fabric::kMaxVertices) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("rails: ", number.name, " are ", number.value,
-                       ", not 1..", Fabric::kMaxVertices));
+      return Invalid("rails: ", number.name, " are ", number.value, ", not 1..",
+                     Fabric::kMaxVertices);
     }
   }
   const uint64_t leaves = uint64_t{tree.units} * tree.rails;
@@ -179,8 +172,7 @@ absl::StatusOr<FabricGraph> GraphOf(const FabricDescription& description) {
 
 absl::Status CheckFabricKey(std::string_view key) {
   if (key.empty() || key.size() > kMaxKeyLength) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "a key of ", key.size(), " bytes, not 1..", kMaxKeyLength));
+    return Invalid("a key of ", key.size(), " bytes, not 1..", kMaxKeyLength);
   }
   const bool odd = std::any_of(key.begin(), key.end(), [](char c) {
     const auto byte = static_cast<unsigned char>(c);

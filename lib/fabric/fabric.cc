@@ -5,10 +5,8 @@
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_cat.h"
 #include "boost/graph/breadth_first_search.hpp"
 #include "lib/base/status_macros.h"
-#include "lib/fabric/description.h"
 #include "lib/fabric/fabric_rep.h"
 
 namespace muster {
@@ -20,8 +18,7 @@ absl::Status NumberVertices(const FabricGraph& graph, Fabric::Rep* rep) {
     return absl::InvalidArgumentError("a fabric without nodes");
   }
   if (graph.nodes.size() + graph.switches.size() > Fabric::kMaxVertices) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "more than ", Fabric::kMaxVertices, " nodes and switches"));
+    return Invalid("more than ", Fabric::kMaxVertices, " nodes and switches");
   }
   rep->nodes = static_cast<uint32_t>(graph.nodes.size());
   rep->keys = graph.nodes;
@@ -29,10 +26,9 @@ absl::Status NumberVertices(const FabricGraph& graph, Fabric::Rep* rep) {
                    graph.switches.end());
   for (size_t i = 0; i < rep->keys.size(); ++i) {
     if (absl::Status status = CheckFabricKey(rep->keys[i]); !status.ok()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(i < rep->nodes ? "node " : "switch ",
-                       i < rep->nodes ? i : i - rep->nodes, ": ",
-                       std::string(status.message())));
+      return Invalid(i < rep->nodes ? "node " : "switch ",
+                     i < rep->nodes ? i : i - rep->nodes, ": ",
+                     std::string(status.message()));
     }
   }
   std::sort(rep->keys.begin(), rep->keys.begin() + rep->nodes);
@@ -45,8 +41,7 @@ using Numbers = absl::flat_hash_map<std::string, uint32_t>;
 absl::Status AddLinks(const FabricGraph& graph, const Numbers& numbers,
                       Fabric::Rep* rep) {
   if (graph.links.size() > Fabric::kMaxLinks) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("more than ", Fabric::kMaxLinks, " links"));
+    return Invalid("more than ", Fabric::kMaxLinks, " links");
   }
   struct Edge {
     uint32_t a, b;
@@ -64,9 +59,8 @@ absl::Status AddLinks(const FabricGraph& graph, const Numbers& numbers,
             ? "a bandwidth out of range"
             : nullptr;
     if (wrong != nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("link ", link.a.substr(0, kMaxKeyLength), " - ",
-                       link.b.substr(0, kMaxKeyLength), ": ", wrong));
+      return Invalid("link ", link.a.substr(0, kMaxKeyLength), " - ",
+                     link.b.substr(0, kMaxKeyLength), ": ", wrong);
     }
     edges.push_back({std::min(a->second, b->second),
                      std::max(a->second, b->second), link.bandwidth});
@@ -124,13 +118,6 @@ uint32_t Fabric::Domain(uint32_t node, size_t level) const {
   return level == 0 ? home.group : home.router;
 }
 
-uint32_t Fabric::Rep::Find(std::string_view key) const {
-  const auto end = keys.begin() + nodes;
-  const auto at = std::lower_bound(keys.begin(), end, key);
-  if (at == end || *at != key) return kNoNode;
-  return static_cast<uint32_t>(at - keys.begin());
-}
-
 const std::vector<uint32_t>& Fabric::Rep::From(uint32_t node) const {
   std::vector<uint32_t>& hops = distances[node];
   if (hops.empty()) {
@@ -160,20 +147,17 @@ absl::Status Fabric::Rep::Check(std::span<const uint32_t> set) const {
   std::vector<uint32_t> sorted(set.begin(), set.end());
   std::sort(sorted.begin(), sorted.end());
   if (!sorted.empty() && sorted.back() >= nodes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("no node ", sorted.back(), " among ", nodes));
+    return Invalid("no node ", sorted.back(), " among ", nodes);
   }
   const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
   if (twice == sorted.end()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("node ", keys[*twice], " twice"));
+  return Invalid("node ", keys[*twice], " twice");
 }
 
 absl::Status Fabric::Rep::Check(std::span<const uint8_t> free,
                                 uint32_t count) const {
   if (free.size() != nodes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(free.size(), " flags for ", nodes, " nodes"));
+    return Invalid(free.size(), " flags for ", nodes, " nodes");
   }
   if (count > 0) return absl::OkStatus();
   return absl::InvalidArgumentError("no nodes are asked for");
@@ -188,8 +172,7 @@ absl::StatusOr<Fabric> Fabric::Make(FabricDescription description) {
   numbers.reserve(rep->keys.size());
   for (uint32_t v = 0; v < rep->vertices(); ++v) {
     if (!numbers.emplace(rep->keys[v], v).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("two nodes or switches are called ", rep->keys[v]));
+      return Invalid("two nodes or switches are called ", rep->keys[v]);
     }
   }
   MUSTER_RETURN_IF_ERROR(AddLinks(*graph, numbers, rep.get()));
@@ -209,7 +192,13 @@ const FabricDescription& Fabric::description() const {
 }
 uint32_t Fabric::nodes() const { return rep_->nodes; }
 const std::string& Fabric::key(uint32_t node) const { return rep_->keys[node]; }
-uint32_t Fabric::Find(std::string_view key) const { return rep_->Find(key); }
+uint32_t Fabric::Find(std::string_view key) const {
+  const std::vector<std::string>& keys = rep_->keys;
+  const auto end = keys.begin() + rep_->nodes;
+  const auto at = std::lower_bound(keys.begin(), end, key);
+  if (at == end || *at != key) return kNoNode;
+  return static_cast<uint32_t>(at - keys.begin());
+}
 uint32_t Fabric::Hops(uint32_t a, uint32_t b) const { return rep_->Hops(a, b); }
 
 FabricGraph Fabric::graph() const {
@@ -295,17 +284,15 @@ absl::StatusOr<Fabric> Fabric::FromCoordinates(
       next = good && axis < 2 ? stop + 1 : stop;
     }
     if (!good) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("node ", node.node, ": \"", node.at, "\" is not x,y,z"));
+      return Invalid("node ", node.node, ": \"", node.at, "\" is not x,y,z");
     }
     for (size_t i = 0; i < 3; ++i) dims[i] = std::max(dims[i], at[i] + 1);
     places.push_back(at);
   }
   const uint64_t plane = uint64_t{dims[1]} * dims[2];
   if (plane > kMaxVertices || plane * dims[0] > kMaxVertices) {
-    return absl::InvalidArgumentError(absl::StrCat("a torus of ", dims[0],
-                                                   " x ", dims[1], " x ",
-                                                   dims[2], " is too large"));
+    return Invalid("a torus of ", dims[0], " x ", dims[1], " x ", dims[2],
+                   " is too large");
   }
   Torus3d torus{dims[0], dims[1], dims[2], bandwidth, {}};
   torus.nodes.resize(plane * dims[0]);
@@ -313,18 +300,16 @@ absl::StatusOr<Fabric> Fabric::FromCoordinates(
     const Triple& at = places[i];
     std::string& cell = torus.nodes[at[0] * plane + at[1] * dims[2] + at[2]];
     if (!cell.empty()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("nodes ", cell, " and ", nodes[i].node, " are both at ",
-                       nodes[i].at));
+      return Invalid("nodes ", cell, " and ", nodes[i].node, " are both at ",
+                     nodes[i].at);
     }
     cell = nodes[i].node;
   }
   const auto hole = std::find(torus.nodes.begin(), torus.nodes.end(), "");
   if (hole != torus.nodes.end()) {
     const size_t cell = hole - torus.nodes.begin();
-    return absl::InvalidArgumentError(
-        absl::StrCat("no node at ", cell / plane, ",", cell / dims[2] % dims[1],
-                     ",", cell % dims[2]));
+    return Invalid("no node at ", cell / plane, ",", cell / dims[2] % dims[1],
+                   ",", cell % dims[2]);
   }
   return Make(std::move(torus));
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "boost/graph/adjacency_list.hpp"
 #include "lib/base/step_cost.h"
 #include "muster/fabric.h"
@@ -58,7 +59,6 @@ struct Fabric::Rep {
   uint32_t NodeAt(const Triple& at) const {
     return node_at[(at[0] * dims[1] + at[1]) * dims[2] + at[2]];
   }
-  uint32_t Find(std::string_view key) const;
   uint32_t Hops(uint32_t a, uint32_t b) const;
   // Distances from a node to every vertex, by breadth-first search.
   const std::vector<uint32_t>& From(uint32_t node) const;
@@ -68,6 +68,10 @@ struct Fabric::Rep {
 };
 
 // --- description.cc ---
+// The description turned into a plain graph: nodes, switches and links in the
+// order in which it makes them; or what is wrong with its numbers. Keys and
+// links of a FabricGraph are passed on as they are.
+absl::StatusOr<FabricGraph> GraphOf(const FabricDescription& description);
 // What is wrong with a key or name, or nothing.
 absl::Status CheckFabricKey(std::string_view key);
 

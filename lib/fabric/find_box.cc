@@ -5,7 +5,6 @@
 #include <tuple>
 #include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 #include "lib/fabric/fabric_rep.h"
 
@@ -170,9 +169,7 @@ FabricPlacement BestBox(const Fabric::Rep& rep, std::span<const uint8_t> free,
              : BestBoxBy<uint32_t>(rep, free, held, std::move(shapes));
 }
 
-absl::Status NoTorus() {
-  return absl::FailedPreconditionError("boxes are asked of a torus only");
-}
+absl::Status NoTorus() { return NotNow("boxes are asked of a torus only"); }
 
 }  // namespace
 
@@ -203,8 +200,7 @@ absl::StatusOr<FabricPlacement> Fabric::FindBox(
   MUSTER_RETURN_IF_ERROR(rep_->Check(free, 1));
   if (!rep_->is_torus()) return NoTorus();
   if (std::find(size.begin(), size.end(), 0u) != size.end()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a box of ", size[0], " x ", size[1], " x ", size[2]));
+    return Invalid("a box of ", size[0], " x ", size[1], " x ", size[2]);
   }
   std::sort(size.begin(), size.end());
   std::vector<Shape> shapes;

@@ -4,6 +4,7 @@
 #include <map>
 #include <utility>
 
+#include "absl/strings/ascii.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_replace.h"
 #include "lib/base/status_macros.h"
@@ -14,9 +15,7 @@ namespace muster {
 namespace {
 
 std::string Trim(const std::string& text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == text.npos) return "";
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") + 1 - begin);
+  return std::string(absl::StripAsciiWhitespace(text));
 }
 
 bool ParseNumber(const std::string& text, int64_t* value) {
@@ -25,34 +24,24 @@ bool ParseNumber(const std::string& text, int64_t* value) {
   return error == std::errc() && stop == end && *value >= 0;
 }
 
-// One element after the other. Of data it knows: of the graph "fabric" (the
-// first line of the text form), of nodes "name", "kind" (node or switch) and
-// "place" (its position in the description), of edges "bandwidth" or "weight".
+// One element after the other, as they are closed. Of data it knows: of the
+// graph "fabric" (the first line of the text form), of nodes "name", "kind"
+// (node or switch) and "place" (its position in the description), of edges
+// "bandwidth" or "weight".
 class GraphmlReader {
  public:
   explicit GraphmlReader(std::string_view text) : xml_(text) {}
 
   absl::Status Read() {
-    XmlEvent event;
     while (true) {
-      MUSTER_RETURN_IF_ERROR(xml_.Next(&event));
-      switch (event.kind) {
-        case XmlEvent::Kind::kOpen:
-          path_.push_back(event.name);
-          MUSTER_RETURN_IF_ERROR(Open(event));
-          break;
-        case XmlEvent::Kind::kClose:
-          MUSTER_RETURN_IF_ERROR(Close());
-          path_.pop_back();
-          break;
-        case XmlEvent::Kind::kText:
-          if (path_.back() == "data" || path_.back() == "default") {
-            text_ += event.name;
-          }
-          break;
-        case XmlEvent::Kind::kEnd:
-          return seen_graph_ ? Finish() : xml_.Bad("no <graph>");
+      MUSTER_ASSIGN_OR_RETURN(const std::span<const XmlElement> path,
+                              xml_.Next());
+      if (path.empty()) return seen_graph_ ? Finish() : xml_.Bad("no <graph>");
+      if (path[0].name != "graphml") {
+        return xml_.Bad("the root is <" + path[0].name + ">, not <graphml>");
       }
+      MUSTER_RETURN_IF_ERROR(Close(
+          path.size() > 1 ? path[path.size() - 2].name : "", path.back()));
     }
   }
 
@@ -63,81 +52,59 @@ class GraphmlReader {
   struct Key {
     std::string of{}, name{}, otherwise{};
   };
-  struct Edge {
-    std::string source{}, target{};
-    int64_t bandwidth = 1;
-  };
 
-  bool In(std::string_view a, std::string_view b) const {
-    return path_.size() >= 2 && path_[path_.size() - 2] == a &&
-           path_.back() == b;
-  }
-
-  absl::Status Open(const XmlEvent& event) {
-    if (path_.size() == 1 && event.name != "graphml") {
-      return xml_.Bad("the root is <" + event.name + ">, not <graphml>");
-    }
-    if (event.name == "hyperedge" || event.name == "port") {
-      return xml_.Bad("<" + event.name + "> is not supported");
-    }
-    if (event.name == "graph") return OpenGraph(event);
-    if (In("graphml", "key")) {
-      key_ = {Attribute(event, "for"), Attribute(event, "attr.name"), ""};
-      key_id_ = Attribute(event, "id");
-      if (key_id_.empty()) return xml_.Bad("<key> without id");
-    } else if (In("graph", "node")) {
-      data_.clear();
-      vertex_id_ = Attribute(event, "id");
-      if (vertex_id_.empty()) return xml_.Bad("<node> without id");
-    } else if (In("graph", "edge")) {
-      data_.clear();
-      edge_ = {Attribute(event, "source"), Attribute(event, "target")};
-      if (edge_.source.empty() || edge_.target.empty()) {
-        return xml_.Bad("<edge> without source or target");
+  absl::Status Close(const std::string& parent, const XmlElement& element) {
+    const std::string& name = element.name;
+    absl::Status status;
+    if (name == "hyperedge" || name == "port") {
+      status = xml_.Bad("<" + name + "> is not supported");
+    } else if (name == "graph") {
+      status = CloseGraph(parent, element);
+    } else if (name == "default" && parent == "key") {
+      otherwise_ = Trim(element.text);
+    } else if (name == "key") {
+      if (parent == "graphml") status = CloseKey(element);
+      otherwise_.clear();
+    } else if (name == "data") {
+      CloseData(parent, element);
+    } else if (name == "node" || name == "edge") {
+      if (parent == "graph") {
+        status = name == "node" ? CloseNode(element) : CloseEdge(element);
       }
-      if (Attribute(event, "directed") == "true") return Directed();
-    } else if (event.name == "data") {
-      data_key_ = Attribute(event, "key");
-      text_.clear();
-    } else if (event.name == "default") {
-      text_.clear();
+      data_.clear();
     }
-    return absl::OkStatus();
+    return status;
   }
 
-  absl::Status OpenGraph(const XmlEvent& event) {
-    if (!In("graphml", "graph") || seen_graph_) {
+  absl::Status CloseGraph(const std::string& parent,
+                          const XmlElement& element) {
+    if (parent != "graphml" || seen_graph_) {
       return xml_.Bad("more than one <graph>");
     }
     seen_graph_ = true;
-    return Attribute(event, "edgedefault") == "directed" ? Directed()
-                                                         : absl::OkStatus();
+    return element["edgedefault"] == "directed" ? Directed() : absl::OkStatus();
   }
 
   absl::Status Directed() const {
     return xml_.Bad("directed edges are not supported: links go both ways");
   }
 
-  absl::Status Close() {
-    if (In("key", "default")) {
-      key_.otherwise = Trim(text_);
-    } else if (In("graphml", "key")) {
-      if (!keys_.emplace(key_id_, key_).second) {
-        return xml_.Bad("two keys " + key_id_);
-      }
-    } else if (In("graph", "data")) {
-      const auto key = keys_.find(data_key_);
-      if (key != keys_.end() && key->second.name == "fabric") {
-        header = Trim(text_);
-      }
-    } else if (In("node", "data") || In("edge", "data")) {
-      data_[data_key_] = Trim(text_);
-    } else if (In("graph", "node")) {
-      return CloseNode();
-    } else if (In("graph", "edge")) {
-      return CloseEdge();
+  absl::Status CloseKey(const XmlElement& element) {
+    const std::string id = element["id"];
+    if (id.empty()) return xml_.Bad("<key> without id");
+    const Key key{element["for"], element["attr.name"], otherwise_};
+    return keys_.emplace(id, key).second ? absl::OkStatus()
+                                         : xml_.Bad("two keys " + id);
+  }
+
+  void CloseData(const std::string& parent, const XmlElement& element) {
+    const std::string id = element["key"];
+    if (parent == "node" || parent == "edge") data_[id] = Trim(element.text);
+    const auto key = keys_.find(id);
+    if (parent == "graph" && key != keys_.end() &&
+        key->second.name == "fabric") {
+      header = Trim(element.text);
     }
-    return absl::OkStatus();
   }
 
   // What is given under a key of this name, or the key's default.
@@ -152,16 +119,15 @@ class GraphmlReader {
     return "";
   }
 
-  absl::Status CloseNode() {
+  absl::Status CloseNode(const XmlElement& element) {
+    const std::string id = element["id"];
+    if (id.empty()) return xml_.Bad("<node> without id");
     const std::string name = Data("node", "name"), kind = Data("node", "kind");
     const std::string place = Data("node", "place");
-    const std::string& key = name.empty() ? vertex_id_ : name;
-    if (!names_.emplace(vertex_id_, key).second) {
-      return xml_.Bad("two nodes " + vertex_id_);
-    }
+    const std::string& key = name.empty() ? id : name;
+    if (!names_.emplace(id, key).second) return xml_.Bad("two nodes " + id);
     if (absl::Status status = CheckFabricKey(key); !status.ok()) {
-      return xml_.Bad("node " + vertex_id_ + ": " +
-                      std::string(status.message()));
+      return xml_.Bad("node " + id + ": " + std::string(status.message()));
     }
     if (kind == "switch") {
       graph.switches.push_back(key);
@@ -178,62 +144,53 @@ class GraphmlReader {
     return absl::OkStatus();
   }
 
-  absl::Status CloseEdge() {
+  // By the ids of its ends, which may come later.
+  absl::Status CloseEdge(const XmlElement& element) {
+    FabricGraph::Link link{element["source"], element["target"]};
+    if (link.a.empty() || link.b.empty()) {
+      return xml_.Bad("<edge> without source or target");
+    }
+    if (element["directed"] == "true") return Directed();
     std::string bandwidth = Data("edge", "bandwidth");
     if (bandwidth.empty()) bandwidth = Data("edge", "weight");
     if (!bandwidth.empty() &&
-        (!ParseNumber(bandwidth, &edge_.bandwidth) || edge_.bandwidth < 1 ||
-         edge_.bandwidth > Fabric::kMaxBandwidth)) {
+        (!ParseNumber(bandwidth, &link.bandwidth) || link.bandwidth < 1 ||
+         link.bandwidth > Fabric::kMaxBandwidth)) {
       return xml_.Bad("a bandwidth that is no whole number in 1.." +
                       std::to_string(Fabric::kMaxBandwidth));
     }
-    edges_.push_back(std::move(edge_));
+    graph.links.push_back(std::move(link));
     return absl::OkStatus();
   }
 
-  // Edges may come before their ends.
   absl::Status Finish() {
     std::stable_sort(
         nodes_.begin(), nodes_.end(),
         [](const auto& a, const auto& b) { return a.first < b.first; });
     for (auto& [place, key] : nodes_) graph.nodes.push_back(std::move(key));
-    for (const Edge& edge : edges_) {
-      const auto a = names_.find(edge.source), b = names_.find(edge.target);
+    for (FabricGraph::Link& link : graph.links) {
+      const auto a = names_.find(link.a), b = names_.find(link.b);
       if (a == names_.end() || b == names_.end()) {
-        return absl::InvalidArgumentError("edge " + edge.source + " - " +
-                                          edge.target + ": no such node");
+        return Invalid("edge ", link.a, " - ", link.b, ": no such node");
       }
-      graph.links.push_back({a->second, b->second, edge.bandwidth});
+      link.a = a->second;
+      link.b = b->second;
     }
     return absl::OkStatus();
   }
 
-  static std::string Attribute(const XmlEvent& event, std::string_view name) {
-    const std::string* value = event.Find(name);
-    return value == nullptr ? "" : *value;
-  }
-
   XmlReader xml_;
-  std::vector<std::string> path_{};
   bool seen_graph_ = false;
-  std::string key_id_{}, vertex_id_{}, data_key_{}, text_{};
-  Key key_{};
+  std::string otherwise_{};  // Of the present key.
   std::map<std::string, Key> keys_{};
-  std::map<std::string, std::string> data_{};  // Of the present element.
-  Edge edge_{};
+  std::map<std::string, std::string> data_{};   // Of the present element.
   std::map<std::string, std::string> names_{};  // By id.
   std::vector<std::pair<int64_t, std::string>> nodes_{};
-  std::vector<Edge> edges_{};
 };
 
 std::string Escape(const std::string& text) {
   return absl::StrReplaceAll(
       text, {{"&", "&amp;"}, {"<", "&lt;"}, {">", "&gt;"}, {"\"", "&quot;"}});
-}
-
-// The vertices' keys in the order of the description, nodes first.
-std::vector<std::string> Places(const FabricDescription& description) {
-  return std::visit([](const auto& form) { return form.nodes; }, description);
 }
 
 }  // namespace
@@ -251,9 +208,8 @@ absl::StatusOr<Fabric> Fabric::FromGraphml(std::string_view text) {
   absl::StatusOr<Fabric> plain = Make(std::move(reader.graph));
   if (!plain.ok()) return plain;
   if (formed->graph() != plain->graph()) {
-    return absl::InvalidArgumentError(
-        "the switches and links are not those of " +
-        reader.header.substr(0, 80));
+    return Invalid("the switches and links are not those of ",
+                   reader.header.substr(0, 80));
   }
   return formed;
 }
@@ -274,7 +230,11 @@ std::string Fabric::ToGraphml() const {
     absl::StrAppend(&out, "    <data key=\"f\">", header, "</data>\n");
   }
   std::vector<size_t> place(rep_->nodes);
-  const std::vector<std::string> places = Places(description());
+  const auto places = std::visit(
+      [](const auto& form) -> std::span<const std::string> {
+        return form.nodes;
+      },
+      description());
   for (size_t i = 0; i < places.size(); ++i) place[Find(places[i])] = i;
   for (uint32_t v = 0; v < rep_->vertices(); ++v) {
     absl::StrAppend(&out, "    <node id=\"n", v, "\"><data key=\"n\">",

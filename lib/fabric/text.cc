@@ -33,8 +33,7 @@ class TextReader {
       text.remove_prefix(end == text.npos ? text.size() : end + 1);
       if (words.empty()) continue;
       if (absl::Status status = Line(words); !status.ok()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("line ", line, ": ", std::string(status.message())));
+        return Invalid("line ", line, ": ", std::string(status.message()));
       }
     }
     return Result();
@@ -47,10 +46,11 @@ class TextReader {
       return Header(words);
     }
     if (first == "node" || first == "switch") {
-      if (words.size() != 2) return Bad("expected ", first, " KEY");
+      if (words.size() != 2)
+        return Invalid("expected ", std::string(first), " KEY");
       MUSTER_RETURN_IF_ERROR(CheckFabricKey(words[1]));
       if (first == "switch" && !is_graph()) {
-        return Bad("the switches of this fabric follow from its sizes");
+        return Invalid("the switches of this fabric follow from its sizes");
       }
       std::vector<std::string>& keys =
           first == "node" ? graph_.nodes : graph_.switches;
@@ -59,10 +59,10 @@ class TextReader {
     }
     if (first == "link") {
       if (!is_graph())
-        return Bad("the links of this fabric follow from its sizes");
+        return Invalid("the links of this fabric follow from its sizes");
       FabricGraph::Link link;
       if (words.size() < 3 || words.size() > 4) {
-        return Bad("expected link A B [BANDWIDTH]");
+        return Invalid("expected link A B [BANDWIDTH]");
       }
       link.a = words[1];
       link.b = words[2];
@@ -72,29 +72,31 @@ class TextReader {
       graph_.links.push_back(std::move(link));
       return absl::OkStatus();
     }
-    return Bad("expected torus, dragonfly, rails, node, switch or link, not \"",
-               first.substr(0, 40), "\"");
+    return Invalid(
+        "expected torus, dragonfly, rails, node, switch or link, not \"",
+        std::string(first.substr(0, 40)), "\"");
   }
 
   // The first line of a fabric with a form.
   absl::Status Header(const Words& words) {
     if (!is_graph() || !graph_.nodes.empty() || !graph_.switches.empty() ||
         !graph_.links.empty()) {
-      return Bad(words[0], " comes first, and once");
+      return Invalid(std::string(words[0]), " comes first, and once");
     }
     int64_t number[7] = {};
     const size_t numbers = words[0] == "torus"   ? 4
                            : words[0] == "rails" ? 6
                                                  : 7;
     if (words.size() != numbers + 1) {
-      return Bad(words[0], " has ", numbers, " numbers, not ",
-                 words.size() - 1);
+      return Invalid(std::string(words[0]), " has ", numbers, " numbers, not ",
+                     words.size() - 1);
     }
     for (size_t i = 0; i < numbers; ++i) {
       MUSTER_RETURN_IF_ERROR(Number(words[i + 1], &number[i]));
       const size_t sizes = numbers == 4 ? 3 : 4;
       if (i < sizes && number[i] > Fabric::kMaxVertices) {
-        return Bad(words[i + 1], " is more than ", Fabric::kMaxVertices);
+        return Invalid(std::string(words[i + 1]), " is more than ",
+                       Fabric::kMaxVertices);
       }
     }
     auto size = [&](size_t i) { return static_cast<uint32_t>(number[i]); };
@@ -110,24 +112,13 @@ class TextReader {
     return absl::OkStatus();
   }
 
-  template <class... Parts>
-  static absl::Status Bad(const Parts&... parts) {
-    std::string message;
-    (Append(&message, parts), ...);
-    return absl::InvalidArgumentError(message);
-  }
-  static void Append(std::string* out, std::string_view part) { *out += part; }
-  static void Append(std::string* out, size_t part) {
-    absl::StrAppend(out, part);
-  }
-
   static absl::Status Number(std::string_view word, int64_t* value) {
     const char* end = word.data() + word.size();
     const auto [stop, error] = std::from_chars(word.data(), end, *value);
     if (error != std::errc() || stop != end || *value < 1 ||
         *value > Fabric::kMaxBandwidth) {
-      return Bad("\"", word.substr(0, 40), "\" is no number in 1..",
-                 Fabric::kMaxBandwidth);
+      return Invalid("\"", std::string(word.substr(0, 40)),
+                     "\" is no number in 1..", Fabric::kMaxBandwidth);
     }
     return absl::OkStatus();
   }

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
-#include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 
 namespace muster {
@@ -50,18 +50,10 @@ bool DecodeEntity(std::string_view name, std::string* out) {
 
 }  // namespace
 
-const std::string* XmlEvent::Find(std::string_view attribute) const {
-  for (const auto& [key, value] : attributes) {
-    if (key == attribute) return &value;
-  }
-  return nullptr;
-}
-
 absl::Status XmlReader::Bad(std::string_view message) const {
   const std::string_view before = text_.substr(0, at_);
   const auto line = 1 + std::count(before.begin(), before.end(), '\n');
-  return absl::InvalidArgumentError(
-      absl::StrCat("line ", line, ": ", std::string(message)));
+  return Invalid("line ", line, ": ", std::string(message));
 }
 
 absl::Status XmlReader::Until(std::string_view end, std::string_view* part) {
@@ -85,7 +77,6 @@ std::string_view XmlReader::Name() {
 }
 
 absl::Status XmlReader::Decode(std::string_view raw, std::string* out) const {
-  out->clear();
   while (!raw.empty()) {
     const size_t amp = std::min(raw.find('&'), raw.size());
     out->append(raw.substr(0, amp));
@@ -100,13 +91,12 @@ absl::Status XmlReader::Decode(std::string_view raw, std::string* out) const {
   return absl::OkStatus();
 }
 
-absl::Status XmlReader::Attribute(XmlEvent* event) {
-  std::string name(Name());
+absl::Status XmlReader::Attribute(XmlElement* element) {
+  const std::string name(Name());
   SkipBlanks();
-  if (name.empty() || !Starts("=")) {
-    return Bad("expected an attribute in <" + event->name + ">");
+  if (name.empty() || !Take("=")) {
+    return Bad("expected an attribute in <" + element->name + ">");
   }
-  ++at_;
   SkipBlanks();
   if (!Starts("\"") && !Starts("'")) {
     return Bad("the value of " + name + " has no quotes");
@@ -116,87 +106,73 @@ absl::Status XmlReader::Attribute(XmlEvent* event) {
   MUSTER_RETURN_IF_ERROR(Until(quote, &raw));
   std::string value;
   MUSTER_RETURN_IF_ERROR(Decode(raw, &value));
-  if (event->Find(name) != nullptr) return Bad(name + " is given twice");
-  event->attributes.emplace_back(std::move(name), std::move(value));
-  return absl::OkStatus();
+  const bool added = element->attributes.emplace(name, value).second;
+  return added ? absl::OkStatus() : Bad(name + " is given twice");
 }
 
-absl::Status XmlReader::Open(XmlEvent* event) {
-  event->kind = XmlEvent::Kind::kOpen;
-  event->name = Name();
-  if (event->name.empty()) return Bad("'<' that begins no element");
+absl::Status XmlReader::Open() {
+  XmlElement element{.name = std::string(Name())};
+  if (element.name.empty()) return Bad("'<' that begins no element");
   if (open_.empty() && had_root_) return Bad("a second root element");
   if (open_.size() == kMaxDepth) return Bad("elements too deep");
   had_root_ = true;
-  open_.push_back(event->name);
   for (SkipBlanks(); !Starts(">") && !Starts("/>"); SkipBlanks()) {
-    MUSTER_RETURN_IF_ERROR(Attribute(event));
+    MUSTER_RETURN_IF_ERROR(Attribute(&element));
   }
-  close_next_ = Starts("/>");
-  at_ += close_next_ ? 2 : 1;
+  closed_ = Take("/>");
+  if (!closed_) Take(">");
+  open_.push_back(std::move(element));
   return absl::OkStatus();
 }
 
-absl::Status XmlReader::Close(XmlEvent* event) {
-  event->kind = XmlEvent::Kind::kClose;
-  event->name = Name();
+absl::Status XmlReader::Close() {
+  const std::string_view name = Name();
   SkipBlanks();
-  if (open_.empty() || open_.back() != event->name || !Starts(">")) {
-    return Bad("</" + event->name.substr(0, 40) + "> closes nothing");
+  if (open_.empty() || open_.back().name != name || !Take(">")) {
+    return Bad("</" + std::string(name.substr(0, 40)) + "> closes nothing");
   }
-  ++at_;
-  open_.pop_back();
+  closed_ = true;
   return absl::OkStatus();
 }
 
-absl::Status XmlReader::Next(XmlEvent* event) {
-  *event = {};
-  if (close_next_) {
-    close_next_ = false;
-    event->kind = XmlEvent::Kind::kClose;
-    event->name = open_.back();
-    open_.pop_back();
+// What begins with '<'.
+absl::Status XmlReader::Markup() {
+  std::string_view part;
+  if (Take("<!--")) return Until("-->", &part);
+  if (Starts("<?")) return Until("?>", &part);
+  if (!open_.empty() && Take("<![CDATA[")) {
+    MUSTER_RETURN_IF_ERROR(Until("]]>", &part));
+    open_.back().text += part;
     return absl::OkStatus();
   }
-  std::string_view part;
-  while (at_ < text_.size()) {
-    if (Starts("<!--")) {
-      at_ += 4;
-      MUSTER_RETURN_IF_ERROR(Until("-->", &part));
-    } else if (Starts("<?")) {
-      MUSTER_RETURN_IF_ERROR(Until("?>", &part));
-    } else if (Starts("<![CDATA[") && !open_.empty()) {
-      at_ += 9;
-      MUSTER_RETURN_IF_ERROR(Until("]]>", &part));
-      event->kind = XmlEvent::Kind::kText;
-      event->name = part;
-      return absl::OkStatus();
-    } else if (Starts("<!")) {
-      return Bad("document types are not read");
-    } else if (Starts("</")) {
-      at_ += 2;
-      return Close(event);
-    } else if (Starts("<")) {
-      ++at_;
-      return Open(event);
-    } else {
-      const size_t end = std::min(text_.find('<', at_), text_.size());
-      part = text_.substr(at_, end - at_);
-      MUSTER_RETURN_IF_ERROR(Decode(part, &event->name));
-      at_ = end;
-      if (!open_.empty()) {
-        event->kind = XmlEvent::Kind::kText;
-        return absl::OkStatus();
-      }
-      if (part.find_first_not_of(kBlanks) != part.npos) {
-        return Bad("text outside the root element");
-      }
-    }
+  if (Starts("<!")) return Bad("document types are not read");
+  if (Take("</")) return Close();
+  ++at_;
+  return Open();
+}
+
+absl::Status XmlReader::Text() {
+  const size_t end = std::min(text_.find('<', at_), text_.size());
+  const std::string_view part = text_.substr(at_, end - at_);
+  std::string outside;
+  MUSTER_RETURN_IF_ERROR(
+      Decode(part, open_.empty() ? &outside : &open_.back().text));
+  at_ = end;
+  if (open_.empty() && part.find_first_not_of(kBlanks) != part.npos) {
+    return Bad("text outside the root element");
   }
-  if (!open_.empty()) return Bad("<" + open_.back() + "> is never closed");
-  if (!had_root_) return Bad("no element");
-  event->kind = XmlEvent::Kind::kEnd;
   return absl::OkStatus();
+}
+
+absl::StatusOr<std::span<const XmlElement>> XmlReader::Next() {
+  if (std::exchange(closed_, false)) open_.pop_back();
+  while (at_ < text_.size()) {
+    MUSTER_RETURN_IF_ERROR(Starts("<") ? Markup() : Text());
+    if (closed_) return open_;
+  }
+  if (!open_.empty()) return Bad("<" + open_.back().name + "> is never closed");
+  if (!had_root_) return Bad("no element");
+  return open_;
 }
 
 }  // namespace muster

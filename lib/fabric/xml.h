@@ -4,36 +4,41 @@
 #define MUSTER_LIB_FABRIC_XML_H_
 
 #include <cstddef>
+#include <map>
+#include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 
 namespace muster {
 
-struct XmlEvent {
-  enum class Kind { kOpen, kClose, kText, kEnd };
+struct XmlElement {
+  std::string name{};
+  std::map<std::string, std::string, std::less<>> attributes{};
+  std::string text{};  // Directly in it.
 
-  Kind kind = Kind::kEnd;
-  std::string name{};  // Of the element; of kText: the text.
-  std::vector<std::pair<std::string, std::string>> attributes{};
-
-  // The value, or null.
-  const std::string* Find(std::string_view attribute) const;
+  // The value, or nothing.
+  std::string operator[](std::string_view attribute) const {
+    const auto found = attributes.find(attribute);
+    return found == attributes.end() ? "" : found->second;
+  }
 };
 
-// Reads event after event; every element is closed in its turn (one that is
-// written <a/> gives kOpen and kClose), and the document has one root.
+// Reads element after element, each when it is closed: those inside it come
+// before it. The document has one root.
 class XmlReader {
  public:
   static constexpr size_t kMaxDepth = 32;
 
   explicit XmlReader(std::string_view text) : text_(text) {}
 
-  // InvalidArgument with the line: where the text stops being XML.
-  absl::Status Next(XmlEvent* event);
+  // The way from the root to the element that is closed next: valid until the
+  // next call. Empty at the end. InvalidArgument with the line: where the text
+  // stops being XML.
+  absl::StatusOr<std::span<const XmlElement>> Next();
   // `message`, at the present line.
   absl::Status Bad(std::string_view message) const;
 
@@ -41,19 +46,27 @@ class XmlReader {
   bool Starts(std::string_view prefix) const {
     return text_.substr(at_, prefix.size()) == prefix;
   }
+  // Goes on behind the prefix, if it is there.
+  bool Take(std::string_view prefix) {
+    const bool there = Starts(prefix);
+    if (there) at_ += prefix.size();
+    return there;
+  }
   // Goes on behind the next `end`; `part` is what is before it.
   absl::Status Until(std::string_view end, std::string_view* part);
-  absl::Status Open(XmlEvent* event);
-  absl::Status Attribute(XmlEvent* event);
-  absl::Status Close(XmlEvent* event);
+  absl::Status Markup();
+  absl::Status Text();
+  absl::Status Open();
+  absl::Status Attribute(XmlElement* element);
+  absl::Status Close();
   absl::Status Decode(std::string_view raw, std::string* out) const;
   std::string_view Name();
   void SkipBlanks();
 
   std::string_view text_;
   size_t at_ = 0;
-  std::vector<std::string> open_{};
-  bool close_next_ = false;  // After <a/>.
+  std::vector<XmlElement> open_{};
+  bool closed_ = false;  // The last of these is.
   bool had_root_ = false;
 };
 

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lib/index/layout.h"
@@ -28,6 +27,9 @@ namespace muster::index {
 // NodeStates::whole(), so that a chunk is counted from a few words
 // (NodeStates::at_least), and slots are written down only where somebody reads
 // all of them.
+//
+// It has many members because slots, sums and ranks follow one change together,
+// chunk by chunk: none of them can be brought up to date without the others.
 class Column {
  public:
   // More tasks a node are not counted: sums fit into 32 bits for a million

@@ -34,13 +34,6 @@ void Layout::FindDomainsAround() {
 }
 
 void Layout::Build(const Cluster& cluster, int topology) {
-  topology_ = topology;
-  nodes_.clear();
-  chunks_.clear();
-  chunk_of_.clear();
-  domain_chunk_.clear();
-  parents_.clear();
-  children_.clear();
   const TopologyIndex* index =
       topology >= 0 ? &cluster.index(topology) : nullptr;
   if (index != nullptr) {

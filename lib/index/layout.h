@@ -31,10 +31,9 @@ class Layout {
     uint32_t siblings_end = 0;
   };
 
-  // `topology` -1: none, all nodes are outside. O(n).
+  // Once. `topology` -1: none, all nodes are outside. O(n).
   void Build(const Cluster& cluster, int topology);
 
-  int topology() const { return topology_; }
   uint32_t size() const { return static_cast<uint32_t>(nodes_.size()); }
   // Nodes inside; positions from here on are outside.
   uint32_t inside() const { return inside_; }
@@ -80,7 +79,6 @@ class Layout {
   void Cut(Position first, Position last, uint32_t domain);
   void FindDomainsAround();
 
-  int topology_ = -1;
   size_t levels_ = 0;
   uint32_t inside_ = 0;
   uint32_t inside_chunks_ = 0;

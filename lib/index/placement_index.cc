@@ -12,10 +12,10 @@ constexpr size_t kLedgers = 4;  // Values of Ledger, from 0 on.
 
 void PlacementIndex::Follow(const Cluster& cluster) {
   if (!made_from_.IsNew(cluster, cluster.layout_version())) return;
+  layouts_.clear();
   layouts_.resize(cluster.topologies().size() + 1);
-  layout_built_.assign(layouts_.size(), 0);
+  states_.clear();
   states_.resize(layouts_.size() * kLedgers);
-  states_bound_.assign(states_.size(), 0);
   places_.clear();
   const size_t column = Column::kBytesPerNode * cluster.node_limit() + 1;
   most_columns_ = std::clamp(memory_ / column, kMinColumns, kMaxColumns);
@@ -23,25 +23,24 @@ void PlacementIndex::Follow(const Cluster& cluster) {
 }
 
 const Layout& PlacementIndex::LayoutOf(const Cluster& cluster, int topology) {
-  const size_t at = static_cast<size_t>(topology + 1);
-  if (layouts_[at] == nullptr) layouts_[at] = std::make_unique<Layout>();
-  if (layout_built_[at] == 0) {
-    layouts_[at]->Build(cluster, topology);
-    layout_built_[at] = 1;
+  std::unique_ptr<Layout>& layout = layouts_[static_cast<size_t>(topology + 1)];
+  if (layout == nullptr) {
+    layout = std::make_unique<Layout>();
+    layout->Build(cluster, topology);
   }
-  return *layouts_[at];
+  return *layout;
 }
 
 NodeStates& PlacementIndex::StatesOf(const Cluster& cluster, int topology,
                                      Ledger ledger) {
   const size_t at = static_cast<size_t>(topology + 1) * kLedgers +
                     static_cast<size_t>(ledger);
-  if (states_[at] == nullptr) states_[at] = std::make_unique<NodeStates>();
-  if (states_bound_[at] == 0) {
-    states_[at]->Bind(LayoutOf(cluster, topology), policy_, ledger);
-    states_bound_[at] = 1;
+  std::unique_ptr<NodeStates>& states = states_[at];
+  if (states == nullptr) {
+    states = std::make_unique<NodeStates>();
+    states->Bind(LayoutOf(cluster, topology), policy_, ledger);
   }
-  return *states_[at];
+  return *states;
 }
 
 // The place of the key; of one put in place of the one used longest ago where

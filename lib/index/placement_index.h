@@ -72,10 +72,8 @@ class PlacementIndex {
   const policy::NodePolicy& policy_;
   const size_t memory_;
   MadeFrom made_from_;
-  std::vector<std::unique_ptr<Layout>> layouts_;  // By topology + 1.
-  std::vector<uint8_t> layout_built_;
+  std::vector<std::unique_ptr<Layout>> layouts_;     // By topology + 1.
   std::vector<std::unique_ptr<NodeStates>> states_;  // By (topology, ledger).
-  std::vector<uint8_t> states_bound_;
   size_t most_columns_ = kMinColumns;
   absl::flat_hash_map<Key, size_t> places_;      // Never iterated.
   std::vector<std::unique_ptr<Entry>> columns_;  // places_.size() are in use.

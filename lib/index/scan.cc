@@ -292,8 +292,6 @@ uint16_t Greatest(std::span<const uint16_t> values) {
 
 const ScanTable& Scans() { return *Best().table; }
 
-const char* ScanName() { return Best().name; }
-
 const ScanTable* ScansNamed(const char* name) {
   const std::string_view wanted = name;
   if (wanted == "portable") return &kPortable;

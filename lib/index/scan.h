@@ -87,10 +87,10 @@ struct ScanTable {
   SlotCount (*count_slots)(const uint64_t*, size_t, uint32_t, uint64_t);
   void (*divide)(const uint8_t*, size_t, uint32_t, uint64_t, uint16_t*);
 };
-// This machine's, and how they are called: "avx512", "avx2" or "portable".
+// This machine's.
 const ScanTable& Scans();
-const char* ScanName();
-// By name, for tests that compare them; null if this machine has none such.
+// "avx512", "avx2" or "portable", for tests that compare them; null if this
+// machine has none such.
 const ScanTable* ScansNamed(const char* name);
 
 }  // namespace muster::index

@@ -1,6 +1,7 @@
 // Policies by what a task would leave for the usual work.
 #include <algorithm>
 #include <array>
+#include <ranges>
 
 #include "lib/base/hash.h"
 #include "lib/policy/memo.h"
@@ -14,60 +15,24 @@ namespace muster::policy {
 namespace {
 
 // FGD's score: 100 / (1 + exp(-x)), rounded down, is at least 50 + i where x
-// is at least this many billionths; and at least 50 - i from their negatives
-// on.
-constexpr std::array<int64_t, 50> kScoreFrom = {
-    0,
-    40'005'335,
-    80'042'708,
-    120'144'312,
-    160'342'651,
-    200'670'696,
-    241'162'057,
-    281'851'153,
-    322'773'393,
-    363'965'378,
-    405'465'109,
-    447'312'219,
-    489'548'226,
-    532'216'814,
-    575'364'145,
-    619'039'209,
-    663'294'218,
-    708'185'058,
-    753'771'803,
-    800'119'301,
-    847'297'861,
-    895'384'048,
-    944'461'609,
-    994'622'576,
-    1'045'968'556,
-    1'098'612'289,
-    1'152'679'510,
-    1'208'311'206,
-    1'265'666'374,
-    1'324'925'415,
-    1'386'294'362,
-    1'450'010'176,
-    1'516'347'490,
-    1'585'627'264,
-    1'658'228'077,
-    1'734'601'056,
-    1'815'289'967,
-    1'900'958'762,
-    1'992'430'165,
-    2'090'741'097,
-    2'197'224'578,
-    2'313'634'930,
-    2'442'347'036,
-    2'586'689'345,
-    2'751'535'314,
-    2'944'438'980,
-    3'178'053'831,
-    3'476'098'690,
-    3'891'820'299,
-    4'595'119'851,
-};
+// is at least ln((50 + i) / (50 - i)); and at least 50 - i from its negative
+// on. In billionths, rounded up; by the series 2 artanh(i / 50), in 2^-60.
+constexpr int64_t ScoreFrom(int64_t i) {
+  __int128 power = (__int128{i} << 60) / 50;
+  __int128 sum = 0;
+  for (int n = 1; power > 0; n += 2) {
+    sum += power / n;
+    power = power * i * i / 2500;
+  }
+  return static_cast<int64_t>(((2 * sum * 1'000'000'000) >> 60) + (i > 0));
+}
+
+constexpr std::array<int64_t, 50> kScoreFrom = [] {
+  std::array<int64_t, 50> from{};
+  for (int64_t i = 0; i < 50; ++i) from[static_cast<size_t>(i)] = ScoreFrom(i);
+  return from;
+}();
+static_assert(kScoreFrom[1] == 40'005'335 && kScoreFrom[49] == 4'595'119'851);
 
 // The score for x = gain / scale.
 int32_t SigmoidScore(int64_t gain, int64_t scale) {
@@ -78,17 +43,8 @@ int32_t SigmoidScore(int64_t gain, int64_t scale) {
     return static_cast<__int128>(gain) * 1'000'000'000 >=
            static_cast<__int128>(from) * scale;
   };
-  int32_t low = 0;
-  int32_t high = 99;
-  while (low < high) {
-    const int32_t middle = (low + high + 1) / 2;
-    if (reaches(middle)) {
-      low = middle;
-    } else {
-      high = middle - 1;
-    }
-  }
-  return low;
+  const auto above = std::views::iota(1, 100);
+  return *std::ranges::partition_point(above, reaches) - 1;
 }
 
 // Tries the task on the node and looks at what the free devices are then worth.

@@ -7,27 +7,84 @@
 #include "lib/policy/tightness.h"
 #include "lib/policy/yardstick.h"
 #include "lib/topology/device_choice.h"
+#include "lib/topology/needs.h"
 
 namespace muster::policy {
 namespace {
 
+// Whether a task that shares devices would have to take some that are whole.
+bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
+                 Ledger ledger) {
+  const DeviceRequest& request = cluster.device_request(shape);
+  if (SharesNoDevice(request)) return false;
+  if (!request.partition.empty()) {
+    Allocation at;
+    return cluster.Choose(node, shape, ledger, &at) &&
+           !at.devices.Intersects(cluster.split_devices(node, ledger));
+  }
+  const uint32_t devices =
+      static_cast<uint32_t>(cluster.node(node).devices.size());
+  uint32_t shared = 0;
+  for (uint32_t d = 0; d < devices; ++d) {
+    const int32_t milli = cluster.free_milli(node, d, ledger);
+    if (milli == 0 || milli >= kWholeDevice) continue;
+    if (request.memory_bytes > 0) {
+      if (cluster.free_memory(node, d, ledger) >= request.memory_bytes) {
+        ++shared;
+      }
+    } else if (milli >= request.milli) {
+      ++shared;
+    }
+  }
+  return shared < request.count;
+}
+
+// The library's rule where it knows no workload: a share of a device in use
+// before one of a fresh device; then the least free devices; then the least of
+// the other kinds. For a task that asks for devices, what counts is what it, if
+// it has room, would leave free for each task on the node: divided by twice
+// their number and one, so that an idle node comes last among its like.
 class Tightest final : public NodePolicy {
  public:
   uint32_t Rank(const Cluster& cluster, NodeIndex node,
                 const Question& q) const override {
-    return TightestRank(cluster, node, q.shape, q.ledger);
+    const uint32_t opens =
+        OpensDevice(cluster, node, q.shape, q.ledger) ? 1 : 0;
+    return opens << (kDeviceBits + kOtherBits) |
+           RankOf(Gist(cluster, node, q.ledger),
+                  cluster.device_request(q.shape).count > 0,
+                  cluster.demand(q.shape)[cluster.device_kind()]);
   }
   bool HasGist() const override { return true; }
+  // A fresh device left aside: from the top, 32 bits each, twice the tasks and
+  // one; free thousandths and, in kOtherBits, the other kinds.
   uint64_t Gist(const Cluster& cluster, NodeIndex node,
                 Ledger ledger) const override {
-    return TightestGist(cluster, node, ledger);
+    const uint64_t tasks = cluster.task_count(node, ledger);
+    const auto devices =
+        static_cast<uint64_t>(FreeDevices(cluster, node, ledger));
+    return (2 * tasks + 1) << 32 | devices << kOtherBits |
+           OthersLeft(cluster, node, ledger);
   }
   void RanksOf(const DeviceRequest& request, uint64_t which,
                const uint64_t* gists, uint32_t* ranks) const override {
     const int64_t demand = int64_t{request.count} * kWholeDevice;
     ForEachBit(which, [&](uint32_t i) {
-      ranks[i] = TightestRankOf(gists[i], request.count > 0, demand);
+      ranks[i] = RankOf(gists[i], request.count > 0, demand);
     });
+  }
+
+ private:
+  // To a task which asks for devices, so many thousandths of them, or for none.
+  static uint32_t RankOf(uint64_t gist, bool devices, int64_t demand) {
+    constexpr uint32_t kOthers = (uint32_t{1} << kOtherBits) - 1;
+    const auto low = static_cast<uint32_t>(gist);
+    const auto parts = static_cast<uint32_t>(gist >> 32);
+    uint32_t left = low >> kOtherBits;
+    if (devices) {
+      left = static_cast<uint32_t>(std::max<int64_t>(0, left - demand)) / parts;
+    }
+    return DeviceSteps(left) << kOtherBits | (low & kOthers);
   }
 };
 

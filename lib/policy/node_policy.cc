@@ -4,11 +4,6 @@
 
 namespace muster::policy {
 
-uint64_t NodePolicy::Gist(const Cluster&, NodeIndex, Ledger) const { return 0; }
-
-void NodePolicy::RanksOf(const DeviceRequest&, uint64_t, const uint64_t*,
-                         uint32_t*) const {}
-
 Allocation NodePolicy::Choose(const Cluster& cluster, NodeIndex node,
                               const Question& question) const {
   Allocation at{.node = node, .shape = question.shape};

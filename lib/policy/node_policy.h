@@ -41,11 +41,10 @@ class NodePolicy {
   // Rank in two steps, for shapes that share no device, where HasGist(): what
   // it asks of a node, read once for all of them; and what that is to a shape.
   virtual bool HasGist() const { return false; }
-  virtual uint64_t Gist(const Cluster& cluster, NodeIndex node,
-                        Ledger ledger) const;
+  virtual uint64_t Gist(const Cluster&, NodeIndex, Ledger) const { return 0; }
   // ranks[i] = Rank, by gists[i], for each i of which bit i of `which` is set.
-  virtual void RanksOf(const DeviceRequest& request, uint64_t which,
-                       const uint64_t* gists, uint32_t* ranks) const;
+  virtual void RanksOf(const DeviceRequest& /*request*/, uint64_t /*which*/,
+                       const uint64_t* /*gists*/, uint32_t* /*ranks*/) const {}
 
   // Which devices of the node, which has room: charges nothing. By default
   // the cluster's own choice (see Cluster::Choose), as it is always for tasks

@@ -15,10 +15,6 @@ int64_t FreeDevices(const Cluster& cluster, NodeIndex node, Ledger ledger) {
   return std::max<int64_t>(0, cluster.free(node, kind, ledger));
 }
 
-int64_t DeviceDemand(const Cluster& cluster, ShapeId shape) {
-  return cluster.demand(shape)[cluster.device_kind()];
-}
-
 bool SharesOneDevice(const DeviceRequest& request) {
   return request.count == 1 &&
          (request.milli < kWholeDevice || request.memory_bytes > 0);

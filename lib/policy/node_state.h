@@ -20,9 +20,6 @@ ResourceKind FirstKind(const Cluster& cluster);
 // Free thousandths of all the node's devices; never negative.
 int64_t FreeDevices(const Cluster& cluster, NodeIndex node, Ledger ledger);
 
-// Thousandths of devices that one task takes.
-int64_t DeviceDemand(const Cluster& cluster, ShapeId shape);
-
 // Whether the task takes less than a whole device, of one device only: which
 // one is then a question of its own.
 bool SharesOneDevice(const DeviceRequest& request);

@@ -1,10 +1,8 @@
 #include "lib/policy/tightness.h"
 
-#include <algorithm>
 #include <bit>
 
 #include "lib/policy/node_state.h"
-#include "lib/topology/needs.h"
 
 namespace muster::policy {
 namespace {
@@ -41,49 +39,6 @@ uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {
   if (kinds == 0) return 0;
   constexpr uint64_t kMost = (1 << kOtherBits) - 1;
   return static_cast<uint32_t>(steps * kMost / (kinds * kMostSteps));
-}
-
-bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
-                 Ledger ledger) {
-  const DeviceRequest& request = cluster.device_request(shape);
-  if (SharesNoDevice(request)) return false;
-  if (!request.partition.empty()) {
-    Allocation at;
-    return cluster.Choose(node, shape, ledger, &at) &&
-           !at.devices.Intersects(cluster.split_devices(node, ledger));
-  }
-  const uint32_t devices =
-      static_cast<uint32_t>(cluster.node(node).devices.size());
-  uint32_t shared = 0;
-  for (uint32_t d = 0; d < devices; ++d) {
-    const int32_t milli = cluster.free_milli(node, d, ledger);
-    if (milli == 0 || milli >= kWholeDevice) continue;
-    if (request.memory_bytes > 0) {
-      if (cluster.free_memory(node, d, ledger) >= request.memory_bytes) {
-        ++shared;
-      }
-    } else if (milli >= request.milli) {
-      ++shared;
-    }
-  }
-  return shared < request.count;
-}
-
-uint64_t TightestGist(const Cluster& cluster, NodeIndex node, Ledger ledger) {
-  const uint64_t tasks = cluster.task_count(node, ledger);
-  const auto devices =
-      static_cast<uint64_t>(FreeDevices(cluster, node, ledger));
-  return (2 * tasks + 1) << 32 | devices << kOtherBits |
-         OthersLeft(cluster, node, ledger);
-}
-
-uint32_t TightestRank(const Cluster& cluster, NodeIndex node, ShapeId shape,
-                      Ledger ledger) {
-  const uint32_t opens = OpensDevice(cluster, node, shape, ledger) ? 1 : 0;
-  return opens << (kDeviceBits + kOtherBits) |
-         TightestRankOf(TightestGist(cluster, node, ledger),
-                        cluster.device_request(shape).count > 0,
-                        DeviceDemand(cluster, shape));
 }
 
 }  // namespace muster::policy

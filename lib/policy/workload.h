@@ -44,7 +44,6 @@ class Workload {
  public:
   explicit Workload(const PlacementOptions& options);
 
-  bool empty() const { return tasks_.empty(); }
   // The weight of all typical tasks, those without devices included.
   int64_t total_weight() const { return total_weight_; }
 

@@ -10,17 +10,16 @@ constexpr size_t kMostCandidates = 12;
 constexpr uint64_t kMostCombinations = uint64_t{1} << 13;
 
 bool BeforeByKey(const std::vector<Victim>& a, const std::vector<Victim>& b) {
-  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(),
-                                      [](const Victim& x, const Victim& y) {
-                                        return std::pair(x.candidate, x.tasks) <
-                                               std::pair(y.candidate, y.tasks);
-                                      });
+  const auto key = [](const Victim& v) {
+    return std::pair(v.candidate, v.tasks);
+  };
+  return std::ranges::lexicographical_compare(a, b, {}, key, key);
 }
 
 }  // namespace
 
 void Solution::Offer(const VictimSet& set, const Region& where) {
-  if (set.broken_law() || (found && set.score() > score)) return;
+  if (found && set.score() > score) return;
   std::vector<Victim> offered = set.Victims();
   if (found && set.score() == score && !BeforeByKey(offered, victims)) return;
   found = true;
@@ -79,10 +78,7 @@ bool Exhaustive::Decide(size_t next) {
     victims_.Release(c, tasks);
     if (tasks < size && !board_.Fits()) break;
     const Score before = score_;
-    const Score more = problem_.ScoreOf(c, tasks);
-    score_.cost += more.cost;
-    score_.broken += more.broken;
-    score_.tasks += more.tasks;
+    score_ += problem_.ScoreOf(c, tasks);
     if (tasks > 0) chosen_.push_back({c, tasks});
     complete = Decide(next + 1) && complete;
     if (tasks > 0) chosen_.pop_back();

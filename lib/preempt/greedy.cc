@@ -262,11 +262,8 @@ void Greedy::Weigh(Bundle* bundle) {
   bundle->added = {};
   for (const Victim& move : bundle->moves) {
     const uint32_t before = victims_.released(move.candidate);
-    const Score added = Minus(problem_.ScoreOf(move.candidate, move.tasks),
-                              problem_.ScoreOf(move.candidate, before));
-    bundle->added.cost += added.cost;
-    bundle->added.broken += added.broken;
-    bundle->added.tasks += added.tasks;
+    bundle->added += Minus(problem_.ScoreOf(move.candidate, move.tasks),
+                           problem_.ScoreOf(move.candidate, before));
   }
   const bool alone = bundle->moves.size() == 1;
   const Victim& first = bundle->moves[0];

@@ -27,6 +27,12 @@ struct Score {
   uint64_t tasks = 0;   // Tasks stopped or shed.
 
   friend auto operator<=>(const Score&, const Score&) = default;
+  Score& operator+=(const Score& more) {
+    cost += more.cost;
+    broken += more.broken;
+    tasks += more.tasks;
+    return *this;
+  }
 };
 
 // What `a` costs beyond `b`.

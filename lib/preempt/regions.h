@@ -2,7 +2,6 @@
 #ifndef LIB_PREEMPT_REGIONS_H_
 #define LIB_PREEMPT_REGIONS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>

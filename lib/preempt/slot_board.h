@@ -25,7 +25,6 @@ class SlotBoard {
   void Refresh(NodeIndex node);
   // Place of the node among those watched, or kElsewhere.
   uint32_t Position(NodeIndex node) const { return position_[node]; }
-  std::span<const NodeIndex> nodes() const { return nodes_; }
 
   // False only if the gang cannot fit in the watched nodes.
   bool Possible() const;

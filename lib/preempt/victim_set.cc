@@ -70,25 +70,17 @@ void VictimSet::Restore(const Change& change) {
   if (!Ask(change.candidate, change.before)) Replay(change.candidate);
 }
 
-// Enters all anew, in the order of old; `left_out` is not entered now.
+// Enters all anew, in the order of old; `left_out` is not entered now. What the
+// law accepted in an order, it accepts in it (VictimRules).
 void VictimSet::Replay(uint32_t left_out) {
   for (uint32_t c : order_) {
     if (c != left_out) rules_->Remove(c);
   }
-  const std::vector<uint32_t> order = std::move(order_);
-  order_.clear();
-  for (uint32_t c : order) {
-    if (rules_->Add(c, entered_[c])) {
-      order_.push_back(c);
-    } else {
-      broken_law_ = true;
-      Note(c, 0);
-    }
-  }
+  for (uint32_t c : order_) (void)rules_->Add(c, entered_[c]);
 }
 
 void VictimSet::RevertTo(size_t mark) {
-  while (changes_.size() > mark && !broken_law_) {
+  while (changes_.size() > mark) {
     const Change change = changes_.back();
     changes_.pop_back();
     const uint32_t c = change.candidate;
@@ -113,7 +105,7 @@ bool VictimSet::EnterAll(const std::vector<Victim>& victims) {
 void VictimSet::Reenter(const std::vector<Victim>& in_order) {
   LeaveAll();
   for (const Victim& victim : in_order) {
-    if (!Enter(victim.candidate, victim.tasks)) broken_law_ = true;
+    (void)Enter(victim.candidate, victim.tasks);
   }
 }
 
@@ -156,7 +148,6 @@ void VictimSet::ReleaseEntered() {
 void VictimSet::Clear() {
   for (uint32_t c : order_) Release(c, 0);
   LeaveAll();
-  broken_law_ = false;
 }
 
 std::vector<Victim> VictimSet::InOrder() const {

@@ -43,9 +43,6 @@ class VictimSet {
   bool Reorder(uint32_t c, uint32_t tasks);
   // Nobody is entered any more.
   void LeaveAll();
-  // Whether the law did not take back what it had accepted; such a set is not
-  // to be trusted.
-  bool broken_law() const { return broken_law_; }
 
   // --- Both ---------------------------------------------------------------
   bool Take(uint32_t c, uint32_t tasks);
@@ -78,7 +75,6 @@ class VictimSet {
   std::vector<uint32_t> order_;  // Those entered, as the law accepted them.
   std::vector<Change> changes_;
   Score score_;
-  bool broken_law_ = false;
 };
 
 }  // namespace muster::preempt

@@ -1,7 +1,5 @@
 #include "lib/queue/class_list.h"
 
-#include <algorithm>
-
 namespace muster {
 
 ClassIndex ClassList::Add(const ClassKey& key, const GangRank& rank,
@@ -153,11 +151,6 @@ void ClassList::Open(ClassIndex c, uint8_t questions) {
 
 void ClassList::Close(ClassIndex c, uint8_t questions) {
   SetOpen(c, classes_[c].questions_.open & static_cast<uint8_t>(~questions));
-}
-
-void ClassList::SetReason(ClassIndex c, const Reason& reason) {
-  Save(c, true);
-  classes_[c].questions_.reason = reason;
 }
 
 void ClassList::SetRetry(ClassIndex c, Time at) {

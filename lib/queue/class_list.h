@@ -111,7 +111,6 @@ class ClassList {
 
   void Open(ClassIndex c, uint8_t questions);
   void Close(ClassIndex c, uint8_t questions);
-  void SetReason(ClassIndex c, const Reason& reason);
   void SetRetry(ClassIndex c, Time at);
   void SetQuestions(ClassIndex c, const Questions& questions);
 

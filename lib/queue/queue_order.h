@@ -2,7 +2,6 @@
 #ifndef MUSTER_LIB_QUEUE_QUEUE_ORDER_H_
 #define MUSTER_LIB_QUEUE_QUEUE_ORDER_H_
 
-#include <cstdint>
 #include <memory>
 
 #include "lib/base/fraction.h"

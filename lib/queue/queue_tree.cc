@@ -5,7 +5,6 @@
 namespace muster {
 
 QueueIndex QueueTree::Upsert(const Queue& queue) {
-  ++version_;
   QueueIndex q = Find(queue.key);
   if (q != kNoQueue) {
     Detach(q);
@@ -41,7 +40,6 @@ void QueueTree::Fill(QueueIndex q, const Queue& queue) {
 }
 
 void QueueTree::Remove(QueueIndex q) {
-  ++version_;
   Detach(q);
   by_key_.erase(entries_[q].queue.key);
   entries_[q].exists = false;
@@ -54,7 +52,6 @@ void QueueTree::UndoAdd(QueueIndex q) {
 }
 
 void QueueTree::UndoRemove(const Queue& queue) {
-  ++version_;
   const QueueIndex q = free_.back();
   free_.pop_back();
   Fill(q, queue);
@@ -162,7 +159,6 @@ void QueueTree::Derive(Entry& entry) {
 }
 
 void QueueTree::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
-  ++version_;
   for (; q != kNoQueue; q = entries_[q].parent) {
     entries_[q].used.AddTimes(amount, sign);
   }
@@ -170,7 +166,6 @@ void QueueTree::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
 
 void QueueTree::ChargeReleasing(QueueIndex q, const Resources& amount,
                                 int64_t sign) {
-  ++version_;
   for (; q != kNoQueue; q = entries_[q].parent) {
     entries_[q].releasing.AddTimes(amount, sign);
   }

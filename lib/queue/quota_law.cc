@@ -6,23 +6,14 @@ namespace muster {
 
 void QuotaOverlay::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
   for (; q != kNoQueue; q = queues_.at(q).parent) {
-    auto it = std::lower_bound(changes_.begin(), changes_.end(), q,
-                               [](const auto& change, QueueIndex wanted) {
-                                 return change.first < wanted;
-                               });
-    if (it == changes_.end() || it->first != q) {
-      it = changes_.insert(it, {q, Resources(queues_.kinds())});
-    }
+    const auto it = changes_.try_emplace(q, queues_.kinds()).first;
     it->second.AddTimes(amount, sign);
   }
 }
 
 int64_t QuotaOverlay::Of(QueueIndex q, ResourceKind kind) const {
-  const auto it = std::lower_bound(changes_.begin(), changes_.end(), q,
-                                   [](const auto& change, QueueIndex wanted) {
-                                     return change.first < wanted;
-                                   });
-  return it == changes_.end() || it->first != q ? 0 : it->second[kind];
+  const auto it = changes_.find(q);
+  return it == changes_.end() ? 0 : it->second[kind];
 }
 
 int64_t QuotaLaw::Used(QueueIndex q, ResourceKind kind, Ledger ledger,

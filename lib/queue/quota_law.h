@@ -4,9 +4,8 @@
 #define MUSTER_LIB_QUEUE_QUOTA_LAW_H_
 
 #include <cstdint>
-#include <utility>
-#include <vector>
 
+#include "absl/container/btree_map.h"
 #include "lib/queue/queue_tree.h"
 #include "muster/cluster.h"
 #include "muster/resources.h"
@@ -21,13 +20,12 @@ class QuotaOverlay {
 
   // Adds sign x amount to what q and all above it would use.
   void Charge(QueueIndex q, const Resources& amount, int64_t sign);
-  void Clear() { changes_.clear(); }
   // What q would use more (or, negative, less) of the kind.
   int64_t Of(QueueIndex q, ResourceKind kind) const;
 
  private:
   const QueueTree& queues_;
-  std::vector<std::pair<QueueIndex, Resources>> changes_;  // By queue.
+  absl::btree_map<QueueIndex, Resources> changes_{};
 };
 
 // Why a demand is not within a limit.
@@ -94,9 +92,6 @@ class QuotaLaw {
   bool MayLose(QueueIndex victim, QueueIndex taker, const Resources& demand,
                const Resources& held,
                const QuotaOverlay* overlay = nullptr) const;
-
-  // Rises whenever an answer (without overlay) may have changed.
-  uint64_t version() const { return queues_.version(); }
 
  private:
   bool IsOwed(QueueIndex q, int64_t demand, ResourceKind kind) const;

@@ -23,7 +23,6 @@ void Turns::Clear() {
   for (const QueueIndex position : opened_) {
     Node& node = nodes_[position];
     node.opened = node.active = false;
-    node.active_children = 0;
     node.children.clear();
   }
   opened_.clear();
@@ -33,7 +32,6 @@ void Turns::Clear() {
 
 void Turns::Set(QueueIndex leaf, const Claim& claim) {
   Node& node = Open(leaf + 1);
-  if (!node.active) ++Open(Above(leaf)).active_children;
   node.active = true;
   node.leaf = leaf;
   node.claim = claim;
@@ -44,7 +42,6 @@ void Turns::Withdraw(QueueIndex leaf) {
   Node& node = nodes_[leaf + 1];
   if (!node.active) return UsageChanged(leaf);
   node.active = false;
-  --nodes_[Above(leaf)].active_children;
   RefreshUp(leaf);
 }
 
@@ -92,18 +89,8 @@ void Turns::RefreshUp(QueueIndex q) {
       return;
     }
     q = above - 1;
-    if (active == parent.active) continue;
     parent.active = active;
-    Open(Above(q)).active_children += active ? 1 : ~0u;
   }
-}
-
-bool Turns::only_one() const {
-  if (next_ == kNoQueue) return false;
-  for (QueueIndex q = next_; q != kNoQueue; q = queues_.at(q).parent) {
-    if (nodes_[Above(q)].active_children > 1) return false;
-  }
-  return true;
 }
 
 }  // namespace muster

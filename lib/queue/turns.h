@@ -33,8 +33,6 @@ class Turns {
 
   // The leaf whose turn it is; kNoQueue if there is no claim.
   QueueIndex next() const { return next_; }
-  // Whether it is the only one with a claim. O(depth).
-  bool only_one() const;
 
  private:
   using Turn = QueueOrder::Turn;
@@ -49,7 +47,6 @@ class Turns {
     QueueIndex leaf = kNoQueue;  // Whose claim that is.
     Claim claim{};
     uint64_t stamp = 0;
-    uint32_t active_children = 0;
     std::vector<Entry> children{};  // A heap, the best on top.
   };
 

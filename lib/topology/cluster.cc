@@ -33,20 +33,8 @@ void Cluster::StartGenerationsAt(uint32_t first) {
 uint32_t Cluster::last_generation() const {
   return rep_->nodes.last_generation();
 }
-NodeId Cluster::Upsert(const Node& node) { return rep_->Upsert(node); }
-void Cluster::Remove(NodeIndex node) { rep_->Remove(node); }
-void Cluster::UndoAdd(NodeIndex node) { rep_->UndoAdd(node); }
-NodeIndex Cluster::UndoRemove(const Node& node) {
-  return rep_->UndoRemove(node);
-}
-void Cluster::SetAvailable(NodeIndex node, bool available) {
-  rep_->SetAvailable(node, available);
-}
 bool Cluster::available(NodeIndex node) const {
   return exists(node) && rep_->nodes[node].available;
-}
-bool Cluster::SetOthers(NodeIndex node, const OtherUsage& usage) {
-  return rep_->SetOthers(node, usage);
 }
 void Cluster::SetNodeSet(const NodeSet& set) {
   rep_->NodeSetChanged(rep_->sets.Set(set));
@@ -112,7 +100,6 @@ ShapeId Cluster::Intern(const Role& role, uint32_t alternative) {
 ShapeId Cluster::Intern(const Resources& amounts) {
   return rep_->Intern(TaskShape{.resources = amounts}, Filter());
 }
-void Cluster::Unref(ShapeId shape) { rep_->Unref(shape); }
 const Resources& Cluster::demand(ShapeId shape) const {
   return rep_->Demand(shape);
 }
@@ -323,9 +310,6 @@ const std::shared_ptr<const char>& Cluster::identity() const {
 
 // --- Transactions -----------------------------------------------------------
 
-Cluster::Mark Cluster::Begin() { return rep_->Begin(); }
-void Cluster::Rollback(Mark mark) { rep_->Rollback(mark); }
-void Cluster::Commit(Mark mark) { rep_->Commit(mark); }
 bool Cluster::in_transaction() const { return !rep_->transactions.empty(); }
 
 uint64_t Cluster::Hash() const { return rep_->Hash(); }

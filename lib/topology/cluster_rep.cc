@@ -14,20 +14,21 @@ Cluster::Rep::Rep(Ledgers empty, std::vector<Topology> configured)
       nodes_capacity(ledgers.kinds()),
       indexes_(topologies.size()) {}
 
-NodeId Cluster::Rep::Upsert(const Node& node) {
-  NodeIndex n = nodes.Find(node.key).index;
+NodeId Cluster::Upsert(const Node& node) {
+  Rep& r = *rep_;
+  NodeIndex n = r.nodes.Find(node.key).index;
   if (n == NodeId::kNone) {
-    n = nodes.Add(node);
-    ++layout_version;
+    n = r.nodes.Add(node);
+    ++r.layout_version;
   } else {
-    NodeRecord& record = nodes[n];
-    if (record.node == node) return nodes.id(n);
-    if (!SamePlaces(record.node.labels, node.labels)) ++layout_version;
-    CountCapacity(n, -1);
+    NodeRecord& record = r.nodes[n];
+    if (record.node == node) return r.nodes.id(n);
+    if (!r.SamePlaces(record.node.labels, node.labels)) ++r.layout_version;
+    r.CountCapacity(n, -1);
     record.node = node;
   }
-  Enter(n);
-  return nodes.id(n);
+  r.Enter(n);
+  return r.nodes.id(n);
 }
 
 void Cluster::Rep::Enter(NodeIndex node) {
@@ -41,20 +42,29 @@ void Cluster::Rep::Enter(NodeIndex node) {
   ++structure_version;
 }
 
-void Cluster::Rep::UndoAdd(NodeIndex node) {
+void Cluster::Rep::Leave(NodeIndex node, void (NodeTable::*go)(NodeIndex)) {
   CountCapacity(node, -1);
   ledgers.ClearNode(node);
-  nodes.UndoAdd(node);
+  (nodes.*go)(node);
   filters.MarkChanged(node);
   changed.Add(node);
   ++layout_version;
   ++structure_version;
 }
 
-NodeIndex Cluster::Rep::UndoRemove(const Node& node) {
-  const NodeIndex n = nodes.UndoRemove(node);
-  ++layout_version;
-  Enter(n);
+void Cluster::Remove(NodeIndex node) {
+  if (exists(node)) rep_->Leave(node, &NodeTable::Remove);
+}
+
+void Cluster::UndoAdd(NodeIndex node) {
+  rep_->Leave(node, &NodeTable::UndoAdd);
+}
+
+NodeIndex Cluster::UndoRemove(const Node& node) {
+  Rep& r = *rep_;
+  const NodeIndex n = r.nodes.UndoRemove(node);
+  ++r.layout_version;
+  r.Enter(n);
   return n;
 }
 
@@ -71,40 +81,31 @@ bool Cluster::Rep::SamePlaces(const Labels& a, const Labels& b) const {
   return true;
 }
 
-void Cluster::Rep::Remove(NodeIndex node) {
-  if (!nodes.exists(node)) return;
-  CountCapacity(node, -1);
-  ledgers.ClearNode(node);
-  nodes.Remove(node);
-  filters.MarkChanged(node);
-  changed.Add(node);
-  ++layout_version;
-  ++structure_version;
+void Cluster::SetAvailable(NodeIndex node, bool available) {
+  Rep& r = *rep_;
+  if (!r.nodes.exists(node) || r.nodes[node].available == available) return;
+  r.CountCapacity(node, -1);
+  r.nodes[node].available = available;
+  r.CountCapacity(node, 1);
+  r.filters.MarkChanged(node);
+  r.changed.Add(node);
+  if (available) r.freed.Add(node);
+  ++r.structure_version;
 }
 
-void Cluster::Rep::SetAvailable(NodeIndex node, bool available) {
-  if (!nodes.exists(node) || nodes[node].available == available) return;
-  CountCapacity(node, -1);
-  nodes[node].available = available;
-  CountCapacity(node, 1);
-  filters.MarkChanged(node);
-  changed.Add(node);
-  if (available) freed.Add(node);
-  ++structure_version;
-}
-
-bool Cluster::Rep::SetOthers(NodeIndex node, const OtherUsage& usage) {
-  if (!nodes.exists(node)) return false;
-  NodeRecord& record = nodes[node];
+bool Cluster::SetOthers(NodeIndex node, const OtherUsage& usage) {
+  Rep& r = *rep_;
+  if (!r.nodes.exists(node)) return false;
+  NodeRecord& record = r.nodes[node];
   if (record.others.amount == usage.amount &&
       record.others.devices == usage.devices) {
     return false;
   }
-  const bool given_up = ledgers.SetOthers(node, record.others, usage);
-  if (given_up) freed.Add(node);
-  changed.Add(node);
+  const bool given_up = r.ledgers.SetOthers(node, record.others, usage);
+  if (given_up) r.freed.Add(node);
+  r.changed.Add(node);
   record.others = usage;
-  ++structure_version;
+  ++r.structure_version;
   return given_up;
 }
 
@@ -180,9 +181,10 @@ ShapeId Cluster::Rep::Intern(const TaskShape& shape, const Filter& wanted) {
   return id;
 }
 
-void Cluster::Rep::Unref(ShapeId shape) {
-  const FilterId filter = shapes[shape].filter;
-  if (shapes.Unref(shape)) filters.Unref(filter);
+void Cluster::Unref(ShapeId shape) {
+  Rep& r = *rep_;
+  const FilterId filter = r.shapes[shape].filter;
+  if (r.shapes.Unref(shape)) r.filters.Unref(filter);
 }
 
 const Resources& Cluster::Rep::Demand(ShapeId id) const {
@@ -217,28 +219,31 @@ void Cluster::Rep::Post(const Allocation& a, Ledger ledger, int sign) {
   if (!transactions.empty()) postings.emplace_back(a, ledger, sign);
 }
 
-Cluster::Mark Cluster::Rep::Begin() {
-  transactions.push_back({postings.size(), freed.Begin()});
-  return transactions.size() - 1;
+Cluster::Mark Cluster::Begin() {
+  Rep& r = *rep_;
+  r.transactions.push_back({r.postings.size(), r.freed.Begin()});
+  return r.transactions.size() - 1;
 }
 
-void Cluster::Rep::Rollback(Mark mark) {
-  if (mark >= transactions.size()) return;
-  const Transaction transaction = transactions[mark];
-  transactions.resize(mark);
-  if (postings.size() == transaction.postings) return;
-  while (postings.size() > transaction.postings) {
-    const Posting& last = postings.back();
-    Apply(last.allocation, last.ledger, -last.sign);
-    postings.pop_back();
+void Cluster::Rollback(Mark mark) {
+  Rep& r = *rep_;
+  if (mark >= r.transactions.size()) return;
+  const Rep::Transaction transaction = r.transactions[mark];
+  r.transactions.resize(mark);
+  if (r.postings.size() == transaction.postings) return;
+  while (r.postings.size() > transaction.postings) {
+    const Rep::Posting& last = r.postings.back();
+    r.Apply(last.allocation, last.ledger, -last.sign);
+    r.postings.pop_back();
   }
-  freed.Undo(transaction.freed);
+  r.freed.Undo(transaction.freed);
 }
 
-void Cluster::Rep::Commit(Mark mark) {
-  if (mark >= transactions.size()) return;
-  transactions.resize(mark);
-  if (transactions.empty()) postings.clear();
+void Cluster::Commit(Mark mark) {
+  Rep& r = *rep_;
+  if (mark >= r.transactions.size()) return;
+  r.transactions.resize(mark);
+  if (r.transactions.empty()) r.postings.clear();
 }
 
 }  // namespace muster

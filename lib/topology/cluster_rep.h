@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -29,29 +28,26 @@ class Cluster::Rep {
   Rep(Ledgers empty, std::vector<Topology> configured);
 
   // Structure.
-  NodeId Upsert(const Node& node);
-  void Remove(NodeIndex node);
-  void SetAvailable(NodeIndex node, bool available);
-  bool SetOthers(NodeIndex node, const OtherUsage& usage);
-  void UndoAdd(NodeIndex node);
-  NodeIndex UndoRemove(const Node& node);
+  // A node that was added to the table; one that goes from it.
+  void Enter(NodeIndex node);
+  void Leave(NodeIndex node, void (NodeTable::*go)(NodeIndex));
+  // Whether the labels put a node into the same domains everywhere.
+  bool SamePlaces(const Labels& a, const Labels& b) const;
+  void CountCapacity(NodeIndex node, int64_t times);
   void NodeSetChanged(const std::vector<std::string>& keys);
   const TopologyIndex& Index(size_t topology) const;
 
   // Shapes.
   ShapeId Intern(const Role& role, uint32_t alternative);
   ShapeId Intern(const TaskShape& shape, const Filter& filter);
-  void Unref(ShapeId shape);
   const Resources& Demand(ShapeId shape) const;
   bool Admits(NodeIndex node, ShapeId shape) const {
     return filters.Admits(shapes[shape].filter, node, View());
   }
 
-  // Capacity and transactions.
+  // Capacity; Post remembers it for Rollback.
   void Post(const Allocation& a, Ledger ledger, int sign);
-  Mark Begin();
-  void Rollback(Mark mark);
-  void Commit(Mark mark);
+  void Apply(const Allocation& a, Ledger ledger, int sign);
 
   uint64_t Hash() const;
   absl::Status Validate() const;
@@ -91,12 +87,6 @@ class Cluster::Rep {
     uint64_t version = 0;
   };
 
-  // Whether the labels put a node into the same domains everywhere.
-  bool SamePlaces(const Labels& a, const Labels& b) const;
-  // A node that was added to the table.
-  void Enter(NodeIndex node);
-  void CountCapacity(NodeIndex node, int64_t times);
-  void Apply(const Allocation& a, Ledger ledger, int sign);
   void HashNode(NodeIndex node, StableHash* hash) const;
   absl::Status ValidateNodes() const;
   absl::Status ValidateShapes() const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "absl/strings/str_format.h"
-#include "lib/base/hash.h"
 #include "lib/topology/selector.h"
 
 namespace muster {
@@ -51,28 +50,20 @@ bool Admits(const Filter& filter, NodeIndex index, const NodeView& view) {
 }
 
 FilterId FilterTable::Intern(const Filter& filter) {
-  StableHash hash;
-  hash.Add(filter);
-  std::vector<FilterId>& same = by_hash_[hash.value()];
-  for (const FilterId id : same) {
-    if (entries_[id].filter == filter) {
-      ++entries_[id].refs;
-      return id;
-    }
+  const auto [known, added] = by_filter_.try_emplace(filter, 0);
+  FilterId& id = known->second;
+  if (!added) {
+    ++entries_[id].refs;
+    return id;
   }
-  auto id = static_cast<FilterId>(entries_.size());
   if (unused_.empty()) {
+    id = static_cast<FilterId>(entries_.size());
     entries_.emplace_back();
   } else {
     id = unused_.back();
     unused_.pop_back();
   }
-  Entry& entry = entries_[id];
-  entry.filter = filter;
-  entry.hash = hash.value();
-  entry.refs = 1;
-  entry.live = true;
-  same.push_back(id);
+  entries_[id] = {.filter = filter, .refs = 1, .live = true};
   return id;
 }
 
@@ -87,21 +78,15 @@ void FilterTable::Unref(FilterId id) {
 }
 
 void FilterTable::Retire(FilterId id) {
-  const auto it = by_hash_.find(entries_[id].hash);
-  std::erase(it->second, id);
-  if (it->second.empty()) by_hash_.erase(it);
+  by_filter_.erase(entries_[id].filter);
   entries_[id] = {};
   unused_.push_back(id);
 }
 
 void FilterTable::MarkChanged(NodeIndex node) {
   node_limit_ = std::max(node_limit_, node + 1);
-  if (log_.size() >= 2 * size_t{node_limit_} + 64) {
-    const size_t half = log_.size() / 2;
-    log_.erase(log_.begin(), log_.begin() + static_cast<ptrdiff_t>(half));
-    log_start_ += half;
-  }
-  log_.push_back(node);
+  log_.Reserve(node_limit_);
+  log_.Add(node);
 }
 
 void FilterTable::Refresh(const Entry& entry, const NodeView& view) const {
@@ -114,13 +99,12 @@ void FilterTable::Refresh(const Entry& entry, const NodeView& view) const {
       entry.bits[node / 64] &= ~bit;
     }
   };
-  if (entry.seen == kNeverSeen || entry.seen < log_start_ ||
-      version() - entry.seen > node_limit_) {
+  changed_.clear();
+  if (entry.seen == kNeverSeen || version() - entry.seen > node_limit_ ||
+      !log_.Since(entry.seen, &changed_)) {
     for (NodeIndex n = 0; n < node_limit_; ++n) evaluate(n);
   } else {
-    for (size_t i = entry.seen - log_start_; i < log_.size(); ++i) {
-      evaluate(log_[i]);
-    }
+    for (const NodeIndex n : changed_) evaluate(n);
   }
   entry.seen = version();
 }

@@ -11,6 +11,8 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
+#include "lib/base/hash.h"
+#include "lib/topology/change_log.h"
 #include "lib/topology/node_table.h"
 #include "muster/cluster.h"
 #include "muster/selector.h"
@@ -56,14 +58,13 @@ bool Admits(const Filter& filter, NodeIndex node, const NodeView& view);
 class FilterTable {
  public:
   FilterId Intern(const Filter& filter);
-  void Ref(FilterId id) { ++entries_[id].refs; }
   void Unref(FilterId id);
   const Filter& operator[](FilterId id) const { return entries_[id].filter; }
 
   // What filters look at has changed on this node, or it came or went.
   void MarkChanged(NodeIndex node);
   // Rises with every MarkChanged.
-  uint64_t version() const { return log_start_ + log_.size(); }
+  uint64_t version() const { return log_.version(); }
 
   bool Admits(FilterId id, NodeIndex node, const NodeView& view) const {
     const Entry& entry = entries_[id];
@@ -83,12 +84,19 @@ class FilterTable {
 
   struct Entry {
     Filter filter{};
-    uint64_t hash = 0;
     uint32_t refs = 0;
     bool live = false;
     // The cache: bits as of version `seen`.
     mutable uint64_t seen = kNeverSeen;
     mutable std::vector<uint64_t> bits{};
+  };
+
+  struct Hasher {
+    size_t operator()(const Filter& filter) const {
+      StableHash hash;
+      hash.Add(filter);
+      return hash.value();
+    }
   };
 
   void Refresh(const Entry& entry, const NodeView& view) const;
@@ -97,10 +105,9 @@ class FilterTable {
   std::vector<Entry> entries_{};
   std::vector<FilterId> unused_{};
   std::deque<FilterId> idle_{};  // Those whose count fell to 0, oldest first.
-  absl::flat_hash_map<uint64_t, std::vector<FilterId>> by_hash_{};
-  // The nodes of versions log_start_ + 1, log_start_ + 2, ...
-  std::vector<NodeIndex> log_{};
-  uint64_t log_start_ = 0;
+  absl::flat_hash_map<Filter, FilterId, Hasher> by_filter_{};
+  ChangeLog log_{};
+  mutable std::vector<NodeIndex> changed_{};
   uint32_t node_limit_ = 0;
 };
 

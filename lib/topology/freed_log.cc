@@ -21,18 +21,8 @@ void FreedLog::Undo(uint64_t begin) {
 
 bool FreedLog::Since(uint64_t version, std::vector<NodeIndex>* nodes) const {
   if (version < forgotten_ || version > version_) return false;
-  size_t low = 0;
-  size_t high = count_;
-  while (low < high) {
-    const size_t middle = (low + high) / 2;
-    if (At(middle).version > version) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  for (size_t i = low; i < count_; ++i) {
-    const Entry& entry = At(i);
+  for (size_t i = count_; i > 0 && At(i - 1).version > version; --i) {
+    const Entry& entry = At(i - 1);
     if (entry.node == kUndone) {
       if (entry.from < version) return false;
     } else {

@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -24,7 +23,9 @@
 namespace muster {
 
 // Knows quantities only: not names, and not who may use a node. Everything hot
-// is in flat arrays by node. A value type.
+// is in flat arrays by node. A value type. Of many functions, since all forms
+// of use (amounts, whole devices, shares, partitions) change the same few words
+// of a node, and whatever knows these words must be in here.
 //
 // A device's raw free share (capacity less others' use less what is charged)
 // is kept whether it is healthy or not, so that health may come and go under
@@ -309,7 +310,6 @@ class Ledgers {
   void SetPartitions(NodeIndex n, const std::vector<Device>& devices);
   void PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
                      uint32_t slot, size_t ledger, int sign);
-  bool SharesBeside(NodeIndex n, uint32_t device, size_t ledger) const;
   // The free slices if the device is open for such pieces, else 0.
   SliceMask OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
                        Ledger ledger) const;

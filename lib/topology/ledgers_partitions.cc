@@ -97,14 +97,6 @@ void Ledgers::PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
   PostDevice(n, device, share, ledger, sign);
 }
 
-// Whether something other than partitions uses the device.
-bool Ledgers::SharesBeside(NodeIndex n, uint32_t device, size_t ledger) const {
-  const Share& taken = partitions_[n][device].books[ledger].taken;
-  const Share free = RawFree(n, device, ledger);
-  return !(Share{free.milli + taken.milli, free.memory + taken.memory} ==
-           Whole(At(n, device)));
-}
-
 SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
                               Ledger ledger) const {
   const PartitionBook& partitions = partitions_[n][device];

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "lib/topology/ledgers.h"

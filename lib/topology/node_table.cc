@@ -114,11 +114,8 @@ std::vector<std::string> NodeSetTable::Set(const NodeSet& set) {
 }
 
 std::vector<std::string> NodeSetTable::Remove(std::string_view set) {
-  const auto it = sets_.find(set);
-  if (it == sets_.end()) return {};
-  std::vector<std::string> changed(it->second.begin(), it->second.end());
-  sets_.erase(it);
-  std::sort(changed.begin(), changed.end());
+  std::vector<std::string> changed = Set({.key = std::string(set)});
+  sets_.erase(std::string(set));
   return changed;
 }
 

@@ -1,7 +1,6 @@
 #include "muster/rank_order.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <string>
 #include <tuple>

@@ -1,7 +1,5 @@
 #include "lib/topology/shape_table.h"
 
-#include <algorithm>
-
 #include "lib/base/hash.h"
 
 namespace muster {

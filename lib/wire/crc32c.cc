@@ -1,9 +1,7 @@
-#include "lib/wire/crc32c.h"
-
 #include <array>
 #include <cstddef>
 
-#include "lib/wire/fixed.h"
+#include "lib/wire/format.h"
 
 namespace muster::wire::internal {
 namespace {

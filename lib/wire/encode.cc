@@ -1,11 +1,145 @@
+// Value -> bytes, by the value's Fields.
 #include <cstddef>
+#include <cstdint>
 #include <limits>
 #include <string>
+#include <variant>
 
-#include "lib/wire/encoder.h"
+#include "lib/wire/failure.h"
+#include "lib/wire/members.h"
+#include "lib/wire/varint.h"
+#include "muster/enum_names.h"
+#include "muster/fields.h"
 #include "muster/wire/convert.h"
 
 namespace muster::wire {
+namespace internal {
+namespace {
+
+// Appends to *out. False, and a failure, for a value that cannot be written.
+class Encoder {
+ public:
+  explicit Encoder(std::string* out) : out_(out) {}
+
+  template <class T>
+  bool Message(const T& value) {
+    bool ok = true;
+    VisitFields(value, [&](int number, const char* name, const auto& member) {
+      if (ok && !Field(number, member)) {
+        ok = false;
+        using M = std::remove_cvref_t<decltype(member)>;
+        if constexpr (!VariantMember<M>) failure_.Within(name);
+      }
+    });
+    return ok;
+  }
+
+  const Failure& failure() const { return failure_; }
+
+ private:
+  template <ScalarMember M>
+  bool Field(int number, const M& member) {
+    char buffer[2 * kMaxVarint];
+    char* end = PutVarint(Tag(number, WireType::kVarint), buffer);
+    end = PutVarint(ToVarint(member), end);
+    out_->append(buffer, end - buffer);
+    return Check(member);
+  }
+
+  bool Field(int number, const std::string& member) {
+    char buffer[2 * kMaxVarint];
+    char* end = PutVarint(Tag(number, WireType::kBytes), buffer);
+    end = PutVarint(member.size(), end);
+    out_->append(buffer, end - buffer);
+    out_->append(member);
+    return true;
+  }
+
+  template <OptionalMember M>
+  bool Field(int number, const M& member) {
+    return !member.has_value() || Field(number, *member);
+  }
+
+  template <VariantMember M>
+  bool Field(int number, const M& member) {
+    return std::visit(
+        [&](const auto& alternative) {
+          return Field(number + static_cast<int>(member.index()), alternative);
+        },
+        member);
+  }
+
+  template <VectorMember M>
+  bool Field(int number, const M& member) {
+    if constexpr (ScalarMember<typename M::value_type>) {
+      return member.empty() || Packed(number, member);
+    } else {
+      for (size_t i = 0; i < member.size(); ++i) {
+        if (Field(number, member[i])) continue;
+        failure_.WithinElement(i);
+        return false;
+      }
+      return true;
+    }
+  }
+
+  template <HasFields M>
+  bool Field(int number, const M& member) {
+    const size_t body = Open(number);
+    if (!Message(member)) return false;
+    Close(body);
+    return true;
+  }
+
+  template <VectorMember M>
+  bool Packed(int number, const M& member) {
+    const size_t body = Open(number);
+    for (size_t i = 0; i < member.size(); ++i) {
+      char buffer[kMaxVarint];
+      out_->append(buffer, PutVarint(ToVarint(member[i]), buffer) - buffer);
+      if (Check(member[i])) continue;
+      failure_.WithinElement(i);
+      return false;
+    }
+    Close(body);
+    return true;
+  }
+
+  // Writes the tag and leaves one byte for the length of what is to follow.
+  size_t Open(int number) {
+    char buffer[kMaxVarint + 1];
+    char* end = PutVarint(Tag(number, WireType::kBytes), buffer);
+    *end++ = 0;
+    out_->append(buffer, end - buffer);
+    return out_->size();
+  }
+
+  // Fills the length in; the body moves where it needs more than the one byte.
+  void Close(size_t body) {
+    char buffer[kMaxVarint];
+    const char* end = PutVarint(out_->size() - body, buffer);
+    (*out_)[body - 1] = buffer[0];
+    if (end - buffer > 1) out_->insert(body, buffer + 1, end - buffer - 1);
+  }
+
+  template <ScalarMember M>
+  bool Check(const M& member) {
+    if constexpr (std::is_enum_v<M>) {
+      const int64_t v = static_cast<int64_t>(member);
+      if (!IsValue<M>(v)) {
+        failure_.what = std::to_string(v) + " is not a value of the enum";
+        return false;
+      }
+    }
+    return true;
+  }
+
+  std::string* out_;
+  Failure failure_{};
+};
+
+}  // namespace
+}  // namespace internal
 
 template <Value T>
 absl::Status Serialize(const T& value, std::string* out) {

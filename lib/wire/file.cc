@@ -50,13 +50,9 @@ absl::StatusOr<File> File::Create(const std::string& path) {
   return Open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL);
 }
 
-absl::Status File::Error(const char* doing) const {
-  return ErrorOf(path_, doing);
-}
-
 absl::StatusOr<uint64_t> File::Size() const {
   struct stat status{};
-  if (fstat(fd_, &status) != 0) return Error("tell the size");
+  if (fstat(fd_, &status) != 0) return ErrorOf(path_, "tell the size");
   if (!S_ISREG(status.st_mode)) {
     return absl::InvalidArgumentError(path_ + ": is not a regular file");
   }
@@ -67,7 +63,7 @@ absl::Status File::ReadAt(uint64_t offset, size_t n, char* to) const {
   while (n > 0) {
     const ssize_t got = pread(fd_, to, n, static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Error("read");
+    if (got < 0) return ErrorOf(path_, "read");
     if (got == 0) {
       return absl::DataLossError(path_ + ": byte " + std::to_string(offset) +
                                  ": the file has become shorter");
@@ -83,19 +79,21 @@ absl::Status File::Append(std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t put = write(fd_, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put < 0) return Error("write");
+    if (put < 0) return ErrorOf(path_, "write");
     bytes.remove_prefix(static_cast<size_t>(put));
   }
   return absl::OkStatus();
 }
 
 absl::Status File::Truncate(uint64_t size) {
-  if (ftruncate(fd_, static_cast<off_t>(size)) != 0) return Error("truncate");
+  if (ftruncate(fd_, static_cast<off_t>(size)) != 0) {
+    return ErrorOf(path_, "truncate");
+  }
   return absl::OkStatus();
 }
 
 absl::Status File::Sync() {
-  if (fsync(fd_) != 0) return Error("sync");
+  if (fsync(fd_) != 0) return ErrorOf(path_, "sync");
   return absl::OkStatus();
 }
 

@@ -41,7 +41,6 @@ class File {
  private:
   File(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   static absl::StatusOr<File> Open(const std::string& path, int flags);
-  absl::Status Error(const char* doing) const;
 
   std::string path_;
   int fd_ = -1;

@@ -1,7 +1,5 @@
 #include "lib/wire/format.h"
 
-#include "lib/wire/fixed.h"
-
 namespace muster::wire::internal {
 
 std::string MakePreamble(std::string_view magic) {
@@ -31,6 +29,11 @@ absl::Status CheckPreamble(std::string_view bytes, std::string_view magic,
                ", this version reads format " + std::to_string(kFormat)));
   }
   return absl::OkStatus();
+}
+
+absl::Status Within(const std::string& where, const absl::Status& error) {
+  return absl::Status(error.code(),
+                      where + ": " + std::string(error.message()));
 }
 
 std::string At(const std::string& name, uint64_t byte,

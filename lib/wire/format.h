@@ -1,4 +1,5 @@
-// How the files of muster::wire begin.
+// How the files of muster::wire are made: their preambles, the frames of
+// records, and what these are written with.
 #ifndef MUSTER_LIB_WIRE_FORMAT_H_
 #define MUSTER_LIB_WIRE_FORMAT_H_
 
@@ -10,6 +11,36 @@
 #include "absl/status/status.h"
 
 namespace muster::wire::internal {
+
+// Integers of fixed size, little-endian on every machine.
+inline uint64_t GetFixed64(const char* from) {
+  uint64_t value = 0;
+  for (size_t i = 0; i < 8; ++i) {
+    value |= uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
+  }
+  return value;
+}
+
+inline uint32_t GetFixed32(const char* from) {
+  uint32_t value = 0;
+  for (size_t i = 0; i < 4; ++i) {
+    value |= uint32_t{static_cast<unsigned char>(from[i])} << (8 * i);
+  }
+  return value;
+}
+
+inline void PutFixed32(uint32_t value, char* to) {
+  for (size_t i = 0; i < 4; ++i) to[i] = static_cast<char>(value >> (8 * i));
+}
+
+inline void PutFixed64(uint64_t value, char* to) {
+  for (size_t i = 0; i < 8; ++i) to[i] = static_cast<char>(value >> (8 * i));
+}
+
+// CRC-32C (Castagnoli), the checksum of snapshots and journals, of `bytes`
+// behind those whose checksum is `before`: Crc32c(b, Crc32c(a)) is the checksum
+// of a and b in a row.
+uint32_t Crc32c(std::string_view bytes, uint32_t before = 0);
 
 // Eight bytes of magic, then the format's version: it changes when files would
 // be framed otherwise, not when messages get new fields.
@@ -27,6 +58,27 @@ absl::Status CheckPreamble(std::string_view bytes, std::string_view magic,
 
 // "NAME: byte 12: WHAT"
 std::string At(const std::string& name, uint64_t byte, const std::string& what);
+// The error with "WHERE: " before it.
+absl::Status Within(const std::string& where, const absl::Status& error);
+
+// Before each record: its length, the checksum of the length, the checksum of
+// the record. A length that can be trusted tells a torn tail from damage.
+inline constexpr size_t kFrameSize = 12;
+inline constexpr uint32_t kMaxRecord = uint32_t{1} << 30;
+
+inline void PutFrame(std::string_view record, char* to) {
+  PutFixed32(static_cast<uint32_t>(record.size()), to);
+  PutFixed32(Crc32c({to, 4}), to + 4);
+  PutFixed32(Crc32c(record), to + 8);
+}
+
+// Whether the frame itself is whole.
+inline bool GetFrame(std::string_view frame, uint32_t* length,
+                     uint32_t* checksum) {
+  *length = GetFixed32(frame.data());
+  *checksum = GetFixed32(frame.data() + 8);
+  return Crc32c(frame.substr(0, 4)) == GetFixed32(frame.data() + 4);
+}
 
 }  // namespace muster::wire::internal
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -7,12 +8,50 @@
 #include "lib/base/status_macros.h"
 #include "lib/wire/file.h"
 #include "lib/wire/format.h"
-#include "lib/wire/frame.h"
-#include "lib/wire/input.h"
 #include "muster/wire/convert.h"
 #include "muster/wire/journal.h"
 
 namespace muster::wire {
+
+// What a journal is read from: a file, in pieces, or bytes in memory.
+class internal::Input {
+ public:
+  Input(std::string_view bytes, std::string name)
+      : name_(std::move(name)), size_(bytes.size()), bytes_(bytes) {}
+  Input(File file, uint64_t size)
+      : name_(file.path()), size_(size), file_(std::move(file)) {}
+
+  const std::string& name() const { return name_; }
+  uint64_t size() const { return size_; }
+
+  // n bytes from `offset` on, all of which lie below size(). Valid until the
+  // next call.
+  absl::StatusOr<std::string_view> Read(uint64_t offset, size_t n) {
+    if (!file_) return bytes_.substr(offset, n);
+    if (offset < from_ || offset + n > from_ + buffer_.size()) {
+      const uint64_t piece = std::min<uint64_t>(size_ - offset, kPiece);
+      buffer_.resize(std::max<size_t>(n, piece));
+      from_ = offset;
+      absl::Status status =
+          file_->ReadAt(offset, buffer_.size(), buffer_.data());
+      if (!status.ok()) {
+        buffer_.clear();
+        return status;
+      }
+    }
+    return std::string_view(buffer_).substr(offset - from_, n);
+  }
+
+ private:
+  static constexpr size_t kPiece = size_t{256} << 10;
+
+  std::string name_;
+  uint64_t size_;
+  std::string_view bytes_{};  // Where there is no file.
+  std::optional<File> file_{};
+  std::string buffer_{};  // The file's bytes from from_ on.
+  uint64_t from_ = 0;
+};
 
 using internal::kFrameSize;
 using internal::kPreambleSize;
@@ -118,9 +157,7 @@ absl::StatusOr<std::optional<std::string_view>> JournalReader::ReadFrame() {
 absl::Status JournalReader::ParseRecord(std::string_view bytes,
                                         JournalRecord* record) const {
   absl::Status status = Parse(bytes, record, offset_ + kFrameSize);
-  if (status.ok()) return status;
-  return absl::Status(status.code(),
-                      Where() + ": " + std::string(status.message()));
+  return status.ok() ? status : internal::Within(Where(), status);
 }
 
 absl::StatusOr<bool> JournalReader::OnlyZeros(uint64_t from) {

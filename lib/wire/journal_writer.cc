@@ -1,19 +1,20 @@
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "lib/base/status_macros.h"
 #include "lib/wire/format.h"
-#include "lib/wire/frame.h"
 #include "lib/wire/locked_file.h"
-#include "lib/wire/recover.h"
 #include "lib/wire/varint.h"
 #include "muster/wire/convert.h"
 #include "muster/wire/journal.h"
 
 namespace muster::wire {
 namespace {
+
+using internal::Within;
 
 // Fields of JournalRecord.
 constexpr int kHeader = 1;
@@ -47,11 +48,6 @@ absl::Status AppendRecord(int number, const T& value, std::string* scratch,
   return absl::OkStatus();
 }
 
-absl::Status Within(const std::string& where, const absl::Status& status) {
-  return absl::Status(status.code(),
-                      where + ": " + std::string(status.message()));
-}
-
 // What a journal has before its first event.
 absl::StatusOr<std::string> Beginning(const SchedulerState& start) {
   std::string bytes = internal::MakePreamble(internal::kJournalMagic);
@@ -62,6 +58,31 @@ absl::StatusOr<std::string> Beginning(const SchedulerState& start) {
       &scratch, &bytes);
   if (!status.ok()) return Within("the start", status);
   return bytes;
+}
+
+struct WholeJournal {
+  internal::LockedFile file;
+  uint64_t size = 0;
+  std::optional<TornTail> cut{};  // What was cut off its end.
+};
+
+// Locks the journal, reads it through and cuts a torn tail off. Errors leave
+// the file alone; under another writer's lock it is not even read.
+absl::StatusOr<WholeJournal> OpenWhole(const std::string& path) {
+  MUSTER_ASSIGN_OR_RETURN(internal::LockedFile file,
+                          internal::LockedFile::Open(path));
+  MUSTER_ASSIGN_OR_RETURN(JournalReader reader, JournalReader::Open(path));
+  JournalRecord record;
+  absl::StatusOr<bool> more = true;
+  while (more.ok() && *more) more = reader.Next(&record);
+  if (!more.ok()) return more.status();
+  const std::optional<TornTail> torn = reader.torn_tail();
+  if (torn) {
+    if (absl::Status s = file.file().Truncate(torn->offset); !s.ok()) return s;
+    if (absl::Status s = file.file().Sync(); !s.ok()) return s;
+  }
+  MUSTER_ASSIGN_OR_RETURN(uint64_t size, file.file().Size());
+  return WholeJournal{.file = std::move(file), .size = size, .cut = torn};
 }
 
 }  // namespace
@@ -80,8 +101,7 @@ absl::StatusOr<std::unique_ptr<JournalWriter>> JournalWriter::Create(
 
 absl::StatusOr<std::unique_ptr<JournalWriter>> JournalWriter::Continue(
     const std::string& path, JournalOptions options) {
-  MUSTER_ASSIGN_OR_RETURN(internal::WholeJournal journal,
-                          internal::OpenWhole(path));
+  MUSTER_ASSIGN_OR_RETURN(WholeJournal journal, OpenWhole(path));
   return std::unique_ptr<JournalWriter>(new JournalWriter(
       std::make_unique<internal::LockedFile>(std::move(journal.file)),
       journal.size, options));
@@ -165,6 +185,12 @@ absl::Status JournalWriter::Rotate(const SchedulerState& now,
   written_ = bytes->size();
   status_ = file_->SyncName();
   return status_;
+}
+
+absl::StatusOr<std::optional<TornTail>> RecoverJournal(
+    const std::string& path) {
+  MUSTER_ASSIGN_OR_RETURN(WholeJournal journal, OpenWhole(path));
+  return journal.cut;
 }
 
 }  // namespace muster::wire

@@ -3,7 +3,6 @@
 #define MUSTER_LIB_WIRE_MEMBERS_H_
 
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>

@@ -2,12 +2,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <utility>
 
 #include "lib/base/status_macros.h"
-#include "lib/wire/crc32c.h"
 #include "lib/wire/file.h"
-#include "lib/wire/fixed.h"
 #include "lib/wire/format.h"
 #include "muster/wire/convert.h"
 
@@ -61,7 +58,7 @@ absl::StatusOr<SchedulerState> DecodeSnapshot(std::string_view bytes,
   SchedulerState state;
   if (absl::Status s = Parse(bytes.substr(kStateAt), &state, kStateAt);
       !s.ok()) {
-    return absl::Status(s.code(), name + ": " + std::string(s.message()));
+    return internal::Within(name, s);
   }
   return state;
 }

@@ -255,7 +255,7 @@ class Pair {
         return list_.SetRetry(c.index, at);
       case 3:
         c.questions.reason = reason;
-        return list_.SetReason(c.index, reason);
+        return list_.SetQuestions(c.index, c.questions);
       default:
         c.questions = {some, dice_.Below(9), at, reason};
         return list_.SetQuestions(c.index, c.questions);

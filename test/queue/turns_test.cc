@@ -96,10 +96,8 @@ TEST(TurnsTest, NobodyHasATurnWithoutAClaim) {
   Turns turns(queues, *order);
   turns.Clear();
   EXPECT_EQ(turns.next(), kNoQueue);
-  EXPECT_FALSE(turns.only_one());
   turns.Set(a, {Rank("x", 1), &demand});
   EXPECT_EQ(turns.next(), a);
-  EXPECT_TRUE(turns.only_one());
   turns.Clear();
   EXPECT_EQ(turns.next(), kNoQueue);
   turns.Withdraw(a);
@@ -177,7 +175,6 @@ class Stage {
       if (queues_.at(q).parent == kNoQueue) best = Better(best, q);
     }
     ASSERT_EQ(turns_.next(), best == kNoQueue ? kNoQueue : LeafOf(best));
-    ASSERT_EQ(turns_.only_one(), active == 1);
     contests_ += active > 2;
   }
   uint32_t contests() const { return contests_; }

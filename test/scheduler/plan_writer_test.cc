@@ -132,7 +132,9 @@ TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItClosed) {
   ClassList& waiting = s_.core.lists.waiting();
   const ClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
   const Questions no = {.reason = {.code = ReasonCode::kInsufficient}};
-  waiting.SetReason(cls, no.reason);
+  Questions told = waiting.at(cls).questions();
+  told.reason = no.reason;
+  waiting.SetQuestions(cls, told);
   for (const bool exhausted : {false, true}) {
     plan_.Clear();
     writer_.Begin(&plan_);

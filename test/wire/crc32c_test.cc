@@ -1,9 +1,9 @@
-#include "lib/wire/crc32c.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <string_view>
+
+#include "lib/wire/format.h"
 
 namespace muster::wire::internal {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "lib/wire/file.h"
-#include "lib/wire/frame.h"
+#include "lib/wire/format.h"
 #include "muster/wire/convert.h"
 #include "muster/wire/snapshot.h"
 #include "test/wire/filler.h"
