@@ -5,6 +5,7 @@
 namespace muster {
 
 QueueIndex QueueTree::Upsert(const Queue& queue) {
+  ++version_;
   QueueIndex q = Find(queue.key);
   if (q != kNoQueue) {
     Detach(q);
@@ -40,6 +41,7 @@ void QueueTree::Fill(QueueIndex q, const Queue& queue) {
 }
 
 void QueueTree::Remove(QueueIndex q) {
+  ++version_;
   Detach(q);
   by_key_.erase(entries_[q].queue.key);
   entries_[q].exists = false;
@@ -52,6 +54,7 @@ void QueueTree::UndoAdd(QueueIndex q) {
 }
 
 void QueueTree::UndoRemove(const Queue& queue) {
+  ++version_;
   const QueueIndex q = free_.back();
   free_.pop_back();
   Fill(q, queue);
@@ -159,6 +162,7 @@ void QueueTree::Derive(Entry& entry) {
 }
 
 void QueueTree::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
+  ++version_;
   for (; q != kNoQueue; q = entries_[q].parent) {
     entries_[q].used.AddTimes(amount, sign);
   }
@@ -166,6 +170,7 @@ void QueueTree::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
 
 void QueueTree::ChargeReleasing(QueueIndex q, const Resources& amount,
                                 int64_t sign) {
+  ++version_;
   for (; q != kNoQueue; q = entries_[q].parent) {
     entries_[q].releasing.AddTimes(amount, sign);
   }

@@ -84,6 +84,8 @@ class QueueTree {
   // The most that all gangs could use. The scheduler keeps it within
   // Resources::kMaxTotal of each kind, and with it all sums of usage.
   const Resources& asked() const { return asked_; }
+  // Rises whenever a sum, a limit or a guarantee changes.
+  uint64_t version() const { return version_; }
 
   // Takes back the last Upsert that added q, or the last Remove, of a queue
   // with these values: everything since has been taken back. Positions and
@@ -110,6 +112,7 @@ class QueueTree {
   std::vector<QueueIndex> roots_;  // By key.
   std::vector<QueueIndex> free_;   // Last in, first out.
   StringMap<QueueIndex> by_key_;
+  uint64_t version_ = 1;
   uint32_t first_generation_ = 0;
 };
 

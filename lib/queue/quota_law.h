@@ -93,6 +93,9 @@ class QuotaLaw {
                const Resources& held,
                const QuotaOverlay* overlay = nullptr) const;
 
+  // Rises whenever an answer (without overlay) may have changed.
+  uint64_t version() const { return queues_.version(); }
+
  private:
   bool IsOwed(QueueIndex q, int64_t demand, ResourceKind kind) const;
   bool Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,

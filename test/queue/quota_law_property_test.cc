@@ -167,5 +167,40 @@ TEST(QuotaLawPropertyTest, NoTwoGangsTakeFromEachOtherInTurn) {
   EXPECT_GT(taken, 50u);
 }
 
+// All answers about one demand.
+std::vector<int64_t> AllAnswers(const World& w, const Resources& demand) {
+  std::vector<int64_t> all;
+  for (const auto& [key, queue] : w.book().queues) {
+    const QueueIndex q = w.At(key);
+    Resources room;
+    w.law().Room(q, Ledger::kBoth, &room);
+    for (uint32_t k = 0; k < kKinds.size(); ++k) all.push_back(room[k]);
+    all.push_back(w.law().Within(q, demand));
+    all.push_back(w.law().MayReclaimAtAll(q, demand));
+    for (const auto& [other, values] : w.book().queues) {
+      all.push_back(w.law().MayReclaim(q, w.At(other), demand));
+    }
+  }
+  return all;
+}
+
+TEST(QuotaLawPropertyTest, TheVersionRisesWhenAnAnswerChanges) {
+  uint32_t changed = 0;
+  for (uint64_t seed = 1; seed <= 100; ++seed) {
+    World w(seed);
+    for (int step = 0; step < 50; ++step) {
+      const Resources demand = ToResources(w.SomeAmounts());
+      const uint64_t version = w.law().version();
+      const std::vector<int64_t> before = AllAnswers(w, demand);
+      w.Change();
+      ASSERT_GE(w.law().version(), version);
+      if (AllAnswers(w, demand) == before) continue;
+      ++changed;
+      ASSERT_GT(w.law().version(), version) << "seed " << seed;
+    }
+  }
+  EXPECT_GT(changed, 1000u);
+}
+
 }  // namespace
 }  // namespace muster

@@ -225,11 +225,15 @@ TEST_F(QuotaLawTest, WhereNoKindDecidesNothingIsTakenBack) {
   EXPECT_FALSE(law_.MayReclaim(a, b, {1}));
 }
 
-TEST_F(QuotaLawTest, ARemovedQueueComesBackInItsPlace) {
+TEST_F(QuotaLawTest, TheVersionRisesWithARemovalAndWhenItIsTakenBack) {
   const Queue values = {.key = "q", .quotas = {Limit("cpu", 1)}};
   const QueueIndex q = queues_.Upsert(values);
+  const uint64_t before = law_.version();
   queues_.Remove(q);
+  const uint64_t removed = law_.version();
+  EXPECT_GT(removed, before);
   queues_.UndoRemove(values);
+  EXPECT_GT(law_.version(), removed);
   EXPECT_EQ(queues_.Find("q"), q);
 }
 
