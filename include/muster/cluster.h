@@ -250,18 +250,6 @@ class Cluster {
   // either.
   bool Overcommitted(NodeIndex node, Ledger ledger = Ledger::kNow) const;
 
-  // Changes that gave room somewhere are logged: what did not fit before can
-  // fit only on a node freed since (where it depends on other nodes as well,
-  // as a spread does, look at structure_version, too). The version also rises
-  // with transactions; what a transaction frees and takes back is not logged.
-  // Caches use it; no decision may depend on it.
-  uint64_t freed_version() const;
-  // Replaces `nodes` by those on which kLater or kNow rose since `version`, or
-  // whose structure changed so that they may admit more, each at least once.
-  // False if the log no longer reaches back that far, or the version was read
-  // inside a transaction that has been rolled back.
-  bool FreedSince(uint64_t version, std::vector<NodeIndex>* nodes) const;
-
   // Everything that changes what a node offers, undone or not, is logged, for
   // caches of what Slots, Admits and free tell; no decision may depend on it.
   uint64_t changed_version() const;

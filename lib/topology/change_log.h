@@ -14,8 +14,7 @@
 
 namespace muster {
 
-// A ring of the last changes; what is undone is a change, too. Unlike
-// FreedLog it knows nothing of transactions.
+// A ring of the last changes; what is undone is a change, too.
 class ChangeLog {
  public:
   // Remembers at least so many changes; the only call that allocates.

@@ -290,13 +290,6 @@ bool Cluster::Overcommitted(NodeIndex node, Ledger ledger) const {
   return exists(node) && rep_->ledgers.Overcommitted(node, ledger);
 }
 
-uint64_t Cluster::freed_version() const { return rep_->freed.version(); }
-bool Cluster::FreedSince(uint64_t version,
-                         std::vector<NodeIndex>* nodes) const {
-  nodes->clear();
-  return rep_->freed.Since(version, nodes);
-}
-
 uint64_t Cluster::changed_version() const { return rep_->changed.version(); }
 bool Cluster::ChangedSince(uint64_t version,
                            std::vector<NodeIndex>* nodes) const {

@@ -32,12 +32,10 @@ NodeId Cluster::Upsert(const Node& node) {
 }
 
 void Cluster::Rep::Enter(NodeIndex node) {
-  freed.Reserve(2 * size_t{nodes.limit()});
   changed.Reserve(2 * size_t{nodes.limit()});
   ledgers.SetNode(node, nodes[node].node, nodes[node].others);
   CountCapacity(node, 1);
   filters.MarkChanged(node);
-  freed.Add(node);
   changed.Add(node);
   ++structure_version;
 }
@@ -89,7 +87,6 @@ void Cluster::SetAvailable(NodeIndex node, bool available) {
   r.CountCapacity(node, 1);
   r.filters.MarkChanged(node);
   r.changed.Add(node);
-  if (available) r.freed.Add(node);
   ++r.structure_version;
 }
 
@@ -102,7 +99,6 @@ bool Cluster::SetOthers(NodeIndex node, const OtherUsage& usage) {
     return false;
   }
   const bool given_up = r.ledgers.SetOthers(node, record.others, usage);
-  if (given_up) r.freed.Add(node);
   r.changed.Add(node);
   record.others = usage;
   ++r.structure_version;
@@ -115,7 +111,6 @@ void Cluster::Rep::NodeSetChanged(const std::vector<std::string>& keys) {
     const NodeId id = nodes.Find(key);
     if (!id.valid()) continue;
     filters.MarkChanged(id.index);
-    freed.Add(id.index);
     changed.Add(id.index);
   }
 }
@@ -215,28 +210,25 @@ inline void Cluster::Rep::Apply(const Allocation& a, Ledger ledger, int sign) {
 void Cluster::Rep::Post(const Allocation& a, Ledger ledger, int sign) {
   if (!nodes.exists(a.node)) return;
   Apply(a, ledger, sign);
-  if (sign < 0) freed.Add(a.node);
   if (!transactions.empty()) postings.emplace_back(a, ledger, sign);
 }
 
 Cluster::Mark Cluster::Begin() {
   Rep& r = *rep_;
-  r.transactions.push_back({r.postings.size(), r.freed.Begin()});
+  r.transactions.push_back(r.postings.size());
   return r.transactions.size() - 1;
 }
 
 void Cluster::Rollback(Mark mark) {
   Rep& r = *rep_;
   if (mark >= r.transactions.size()) return;
-  const Rep::Transaction transaction = r.transactions[mark];
+  const size_t postings = r.transactions[mark];
   r.transactions.resize(mark);
-  if (r.postings.size() == transaction.postings) return;
-  while (r.postings.size() > transaction.postings) {
+  while (r.postings.size() > postings) {
     const Rep::Posting& last = r.postings.back();
     r.Apply(last.allocation, last.ledger, -last.sign);
     r.postings.pop_back();
   }
-  r.freed.Undo(transaction.freed);
 }
 
 void Cluster::Commit(Mark mark) {

@@ -10,7 +10,6 @@
 #include "absl/status/status.h"
 #include "lib/topology/change_log.h"
 #include "lib/topology/filter_table.h"
-#include "lib/topology/freed_log.h"
 #include "lib/topology/ledgers.h"
 #include "lib/topology/node_table.h"
 #include "lib/topology/shape_table.h"
@@ -59,7 +58,6 @@ class Cluster::Rep {
   FilterTable filters{};
   ShapeTable shapes{};
   Ledgers ledgers;
-  FreedLog freed{};
   ChangeLog changed{};
   Identity identity{};
   std::vector<Topology> topologies;
@@ -73,12 +71,9 @@ class Cluster::Rep {
     Ledger ledger = Ledger::kBoth;
     int sign = 0;
   };
-  struct Transaction {
-    size_t postings = 0;  // Made before it began.
-    uint64_t freed = 0;   // FreedLog::Begin()
-  };
-  std::vector<Transaction> transactions{};  // The open ones, outermost first.
-  std::vector<Posting> postings{};          // The undo log.
+  // Of the open ones, outermost first: the postings made before it began.
+  std::vector<size_t> transactions{};
+  std::vector<Posting> postings{};  // The undo log.
 
  private:
   // What an index was built from: layout_version then. 0: never.

@@ -48,7 +48,6 @@ class ClusterLife {
       shapes_.push_back(cluster_.Intern(naive_.roles.back(), 0));
     }
     for (int i = 0; i < 10; ++i) UpsertNode();
-    bookmark_ = cluster_.freed_version();
   }
 
   void Step() {
@@ -305,7 +304,6 @@ class ClusterLife {
       open_.pop_back();
     }
     ASSERT_EQ(cluster_.in_transaction(), !open_.empty());
-    if (open_.empty() && Chance(30)) CheckFreed();
   }
 
   void ChangeCharges() {
@@ -414,28 +412,6 @@ class ClusterLife {
     }
   }
 
-  // Every node with more slots than at the bookmark is in the log.
-  void CheckFreed() {
-    std::vector<NodeIndex> freed;
-    if (cluster_.FreedSince(bookmark_, &freed)) {
-      for (const auto& [key, n] : naive_.nodes) {
-        const NodeIndex i = IndexOf(n);
-        if (std::find(freed.begin(), freed.end(), i) != freed.end()) continue;
-        const auto old = marked_.nodes.find(key);
-        if (old == marked_.nodes.end()) continue;
-        for (size_t r = 0; r < shapes_.size(); ++r) {
-          if (!(marked_.roles[r] == naive_.roles[r])) continue;
-          for (const unsigned ledgers : {1u, 2u, 3u}) {
-            ASSERT_LE(naive_.Slots(n, r, ledgers, kLimit),
-                      marked_.Slots(old->second, r, ledgers, kLimit));
-          }
-        }
-      }
-    }
-    bookmark_ = cluster_.freed_version();
-    marked_ = naive_;
-  }
-
   // The same state made in another order, hence with other indices.
   Cluster Rebuilt() {
     Cluster other(kKinds, kDeviceKind, Topologies(), Schemes());
@@ -465,8 +441,6 @@ class ClusterLife {
   NaiveCluster naive_{};
   std::vector<ShapeId> shapes_{};
   std::vector<Open> open_{};
-  uint64_t bookmark_ = 0;
-  NaiveCluster marked_{};
 };
 
 class ClusterPropertyTest : public ::testing::TestWithParam<uint32_t> {};
