@@ -9,7 +9,6 @@
 #include "lib/base/ceil_div.h"
 #include "lib/base/step_cost.h"
 #include "lib/index/capacity_table.h"
-#include "lib/index/slots_cost.h"
 #include "lib/solver/headroom.h"
 
 namespace muster::solver {
@@ -142,8 +141,7 @@ bool FabricPlacer::TryShape(Cluster& cluster, ShapeId shape,
   }
   const index::Column& column = index->Get(cluster, -1, shape, request.ledger);
   const index::Layout& layout = index->layout();
-  steps_ +=
-      index::NanosOfColumn(cluster, shape, column.inside() + column.outside());
+  steps_ += column.nanos();
   if (!FindNodes([&](NodeIndex node) {
         return column.slots(layout.position(node));
       })) {

@@ -121,8 +121,7 @@ void SlotTable::Build(Problem& problem) {
     } else {
       const auto column = static_cast<uint32_t>(&c - &problem.columns()[0]);
       problem.Spend(1, 0);
-      problem.Charge(problem.trees().size(),
-                     index::NanosOfColumn(cluster, c.shape, Total(column)));
+      problem.Charge(problem.trees().size(), columns_[column]->nanos());
     }
   }
   FindScored();

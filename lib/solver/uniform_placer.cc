@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "lib/index/slots_cost.h"
 #include "lib/solver/headroom.h"
 #include "lib/solver/rank_order.h"
 #include "lib/topology/needs.h"
@@ -77,8 +76,7 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
   if (column.reluctant() > 0 || column.saturated() > 0) {
     return Outcome::kNotMine;
   }
-  result->steps +=
-      index::NanosOfColumn(cluster, shape, column.inside() + column.outside());
+  result->steps += column.nanos();
   const uint64_t room = column.inside() + (rule.named ? 0 : column.outside());
   if (room < tasks) return Outcome::kNoRoom;
   const index::Layout& layout = index_.layout();
