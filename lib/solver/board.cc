@@ -116,16 +116,21 @@ bool Board::Take(NodeIndex node, ShapeId shape, Allocation* at) {
   return true;
 }
 
-bool Board::Put(TaskId task, NodeIndex node) {
-  Allocation at;
-  if (!Take(node, problem_->shape(task.role), &at)) return false;
-  placed_.push_back({task, at});
+// A placed task has a new node: what follows, and what that is charged.
+void Board::Settle(TaskId task, NodeIndex node) {
   most_placed_ = std::max(most_placed_, placed_.size());
   Enter(task, node, true);
   table_->Update(node);
   problem_->Spend(1, kPutNs);
   problem_->Charge(problem_->columns().size() * problem_->trees().size(),
                    kPutNs);
+}
+
+bool Board::Put(TaskId task, NodeIndex node) {
+  Allocation at;
+  if (!Take(node, problem_->shape(task.role), &at)) return false;
+  placed_.push_back({task, at});
+  Settle(task, node);
   return true;
 }
 
@@ -134,12 +139,7 @@ bool Board::PutExactly(TaskId task, const Allocation& at) {
   if (!cluster_->Fits(at, ledger)) return false;
   cluster_->Charge(at, ledger);
   placed_.push_back({task, at});
-  most_placed_ = std::max(most_placed_, placed_.size());
-  Enter(task, at.node, true);
-  table_->Update(at.node);
-  problem_->Spend(1, kPutNs);
-  problem_->Charge(problem_->columns().size() * problem_->trees().size(),
-                   kPutNs);
+  Settle(task, at.node);
   return true;
 }
 
@@ -233,11 +233,7 @@ void Board::Lift(size_t placed) {
 bool Board::Replace(size_t placed, NodeIndex node) {
   Assignment& a = placed_[placed];
   if (!Take(node, a.at.shape, &a.at)) return false;
-  Enter(a.task, node, true);
-  table_->Update(node);
-  problem_->Spend(1, kPutNs);
-  problem_->Charge(problem_->columns().size() * problem_->trees().size(),
-                   kPutNs);
+  Settle(a.task, node);
   return true;
 }
 

@@ -101,6 +101,7 @@ class Board {
   };
   bool Take(NodeIndex node, ShapeId shape, Allocation* at);
   void Enter(TaskId task, NodeIndex node, bool enter);
+  void Settle(TaskId task, NodeIndex node);
   void EnterHold(Hold& hold, NodeIndex node, bool enter);
   void Touch(NodeIndex node, bool enter);
   void ForgetTouched();

@@ -89,7 +89,7 @@ void FabricPlacer::Place(Cluster& cluster, const PlacementRequest& request,
                          PlacementResult* result) {
   const uint32_t least = request.gang->gang.roles[0].min_tasks;
   const auto fixed = static_cast<uint32_t>(request.fixed.size());
-  steps_ = 0;
+  nanos_ = 0;
   result->fit = Fit::kNever;
   result->reason = {.code = ReasonCode::kNoNodeAdmits,
                     .object_kind = ReasonObject::kRole,
@@ -102,14 +102,14 @@ void FabricPlacer::Place(Cluster& cluster, const PlacementRequest& request,
   } else {
     ExplainNo(cluster, index, result);
   }
-  result->steps += steps_;
+  result->steps += nanos_;
 }
 
 // As many as there is room for; where that is bounded, the next larger number
 // that has room.
 void FabricPlacer::Grow(Cluster& cluster, const PlacementRequest& request,
                         index::PlacementIndex* index, PlacementResult* result) {
-  steps_ = 0;
+  nanos_ = 0;
   result->fit = Fit::kFits;
   result->reason = {.code = ReasonCode::kFits};
   if (!Start(cluster, request)) return;
@@ -120,7 +120,7 @@ void FabricPlacer::Grow(Cluster& cluster, const PlacementRequest& request,
     ask_.tasks = request.most < more ? i + 1 : more - i;
     if (Add(cluster, index, result)) break;
   }
-  result->steps += steps_;
+  result->steps += nanos_;
 }
 
 bool FabricPlacer::Add(Cluster& cluster, index::PlacementIndex* index,
@@ -141,7 +141,7 @@ bool FabricPlacer::TryShape(Cluster& cluster, ShapeId shape,
   }
   const index::Column& column = index->Get(cluster, -1, shape, request.ledger);
   const index::Layout& layout = index->layout();
-  steps_ += column.nanos();
+  nanos_ += column.nanos();
   if (!FindNodes([&](NodeIndex node) {
         return column.slots(layout.position(node));
       })) {
@@ -163,7 +163,7 @@ bool FabricPlacer::FindNodes(const SlotsOf& slots_of) {
     slots_[n] = slots_of(node);
     most = std::max(most, slots_[n]);
   }
-  steps_ += size * kLookNs;
+  nanos_ += size * kLookNs;
   if (most == 0) return false;
   const uint32_t bound = std::min(size, ask_.tasks);
   uint32_t last_each = 0;
@@ -187,7 +187,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
     free_[n] = slots_[n] >= tasks_each && !(box && held_[n] != 0);
     count += free_[n];
   }
-  steps_ += slots_.size() * kLookNs;
+  nanos_ += slots_.size() * kLookNs;
   if (count < nodes || (ask_.host && nodes > 1)) return false;
   if (!ask_.held_nodes.empty() && !box) {
     return FreeInOneDomain(nodes) && Nearest(nodes);
@@ -197,7 +197,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
       box ? ask_.fabric->FindBox(free_, nodes + held,
                                  held > 0 ? held_ : std::span<const uint8_t>())
           : ask_.fabric->Select(free_, nodes);
-  if (placed.ok()) steps_ += placed->nanos;
+  if (placed.ok()) nanos_ += placed->nanos;
   if (!placed.ok() || placed->nodes.empty()) return false;
   chosen_ = std::move(placed->nodes);
   std::erase_if(chosen_, [&](uint32_t n) { return box && held_[n] != 0; });
@@ -244,7 +244,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
         hops_[n] += hops;
       }
     }
-    steps_ += free_.size() * kNodeNs;
+    nanos_ += free_.size() * kNodeNs;
   };
   for (const uint32_t n : ask_.held_nodes) add(n);
   chosen_.clear();
@@ -266,7 +266,7 @@ void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
                         PlacementResult* result) {
   const PlacementRequest& request = *ask_.request;
   const policy::Question question{shape, request.ledger, request.KeyOfGang()};
-  steps_ += ask_.tasks * kTaskNs;
+  nanos_ += ask_.tasks * kTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = ask_.tasks;
   uint32_t index = 0;

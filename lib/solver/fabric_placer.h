@@ -78,7 +78,7 @@ class FabricPlacer {
   std::vector<Known> fabrics_;
   UniformReason reason_;
   Ask ask_;
-  uint64_t steps_ = 0;
+  uint64_t nanos_ = 0;
   uint32_t tasks_each_ = 0;
   std::vector<uint32_t> slots_;   // [fabric's node]
   std::vector<uint8_t> free_;     // Likewise: has room for tasks_each_.
