@@ -66,7 +66,7 @@ void Board::Touch(NodeIndex node, bool enter) {
   holding_ += change;
   const std::span<const Tree> trees = problem_->trees();
   for (int t = 0; t < static_cast<int>(trees.size()); ++t) {
-    const Tree& tree = trees[static_cast<size_t>(t)];
+    const Tree& tree = trees[t];
     if (!tree.Contains(node)) continue;
     for (int l = 0; l < tree.hosts; ++l) {
       const Spot spot{t, l, tree.index->domain_of[l][node]};

@@ -27,11 +27,7 @@ void CountPlan::Start(Problem& problem, ScopeIndex top) {
   extra_.clear();
   order_.clear();
   Collect(top);
-  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
-    const int32_t x = problem.role(a).order;
-    const int32_t y = problem.role(b).order;
-    return x != y ? x > y : a < b;
-  });
+  problem.SortByOrder(order_);
   const uint32_t roles = problem.role_count();
   add_.assign(roles, 0);
   decided_.assign(roles, 0);
@@ -45,9 +41,9 @@ void CountPlan::Start(Problem& problem, ScopeIndex top) {
   unique_ = satisfiable_ && FindUnique(top);
   if (problem.entangled()) {
     // More tasks may lie better: only if no role can get more is it the one.
-    unique_ =
-        unique_ && std::all_of(order_.begin(), order_.end(),
-                               [&](uint32_t r) { return add_[r] == most_[r]; });
+    unique_ = unique_ && std::ranges::all_of(order_, [&](uint32_t r) {
+                return add_[r] == most_[r];
+              });
   }
   if (!unique_) add_.assign(roles, 0);
 }
@@ -153,7 +149,7 @@ CountPlan::Range CountPlan::RangeOf(ScopeIndex s) {
     extra_.push_back(r.satisfied == kImpossible ? kImpossible
                                                 : r.satisfied - r.low);
   }
-  std::sort(extra_.begin() + static_cast<ptrdiff_t>(base), extra_.end());
+  std::sort(extra_.begin() + base, extra_.end());
   range.satisfied = range.low;
   if (extra_.size() - base < needed) range.satisfied = kImpossible;
   for (size_t i = 0; i < needed && range.satisfied != kImpossible; ++i) {

@@ -28,8 +28,7 @@ class DomainNumbers {
     return domains;
   }
   size_t operator[](const Spot& s) const {
-    return level_first_[tree_first_[s.tree] + static_cast<size_t>(s.level)] +
-           s.domain;
+    return level_first_[tree_first_[s.tree] + s.level] + s.domain;
   }
 
  private:

@@ -23,7 +23,7 @@ void ExactSearch::OrderTasks() {
     moves_.push_back(
         {static_cast<int64_t>(slots * 1024 / problem_->add(r)), r});
   }
-  std::sort(moves_.begin(), moves_.end());
+  std::ranges::sort(moves_);
   for (const Move& m : moves_) {
     for (const uint32_t i : problem_->NewIndices(m.node)) {
       tasks_.push_back({m.node, i});
@@ -199,7 +199,7 @@ bool ExactSearch::Search(size_t depth, int64_t cost) {
   }
   problem_->Spend(nodes_.size() / 8 + 1, kExactNs);
   if (traffic_ != nullptr) {
-    std::sort(moves_.begin() + static_cast<ptrdiff_t>(base), moves_.end());
+    std::sort(moves_.begin() + base, moves_.end());
   }
   const size_t last = moves_.size();
   bool stop = false;
@@ -338,8 +338,7 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
     }
     return std::tuple(free, at.devices);
   };
-  std::ranges::sort(sets_.begin() + static_cast<ptrdiff_t>(base), sets_.end(),
-                    {}, rank);
+  std::ranges::sort(sets_.begin() + base, sets_.end(), {}, rank);
 }
 
 // The places a partition could have, devices in the same state looked at once:
@@ -370,7 +369,7 @@ void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
                      return free(a) < free(b);
                    });
   if (sets_.size() - static_cast<size_t>(base) > kMaxSets) {
-    sets_.resize(static_cast<size_t>(base) + kMaxSets);
+    sets_.resize(base + kMaxSets);
     skipped_some_ = true;
   }
 }

@@ -101,9 +101,7 @@ uint32_t Explain::SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
           domain.counts || index::CapacitySlots(cluster, node, any, 1) > 0;
     }
   }
-  std::stable_sort(
-      ever_.begin(), ever_.end(),
-      [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(ever_, {}, [](const auto& e) { return e.first; });
   uint32_t most = 0;
   for (size_t i = 0; i < ever_.size() && most < enough;) {
     const uint32_t region = ever_[i].first;
@@ -178,9 +176,8 @@ bool Explain::RoleShort(Board& board, uint32_t role, Reason* reason) {
   const Resources& demand = cluster.demand(shape);
   const std::span<const NodeIndex> nodes = board.table().Everywhere(0);
   problem.Spend(nodes.size(), kNodeNs);
-  const bool admitted =
-      std::any_of(nodes.begin(), nodes.end(),
-                  [&](NodeIndex n) { return cluster.Admits(n, shape); });
+  const bool admitted = std::ranges::any_of(
+      nodes, [&](NodeIndex n) { return cluster.Admits(n, shape); });
   *reason = OfRole(ReasonCode::kNoNodeAdmits, role, needed, 0);
   if (!admitted) return true;
   // The device kind first: it is what gangs wait for.

@@ -35,9 +35,8 @@ size_t FabricPlacer::Find(const PlacementRequest& request) const {
   if (fabrics_.empty()) return 0;
   const TopologyConstraint* c = ConstraintOf(request.gang->gang);
   if (c == nullptr || c->topology.empty()) return fabrics_.size();
-  const auto it = std::find_if(
-      fabrics_.begin(), fabrics_.end(),
-      [&](const Known& known) { return known.key == c->topology; });
+  const auto it = std::ranges::find_if(
+      fabrics_, [&](const Known& known) { return known.key == c->topology; });
   return static_cast<size_t>(it - fabrics_.begin());
 }
 
@@ -56,7 +55,7 @@ bool FabricPlacer::Start(const Cluster& cluster,
   ask_.fabric = &known.fabric[0];
   const std::string& required = ConstraintOf(request.gang->gang)->required;
   const auto levels = ask_.fabric->levels();
-  const auto it = std::find(levels.begin(), levels.end(), required);
+  const auto it = std::ranges::find(levels, required);
   ask_.box = required == "box";
   ask_.host = required == kHostLevel;
   ask_.level = ask_.box || it == levels.end()
@@ -127,7 +126,7 @@ bool FabricPlacer::Add(Cluster& cluster, index::PlacementIndex* index,
                        PlacementResult* result) {
   if (ask_.tasks == 0) return true;
   const auto& shapes = ask_.request->gang->shapes[0];
-  return std::any_of(shapes.begin(), shapes.end(), [&](ShapeId shape) {
+  return std::ranges::any_of(shapes, [&](ShapeId shape) {
     return TryShape(cluster, shape, index, result);
   });
 }
@@ -209,7 +208,7 @@ bool FabricPlacer::InOneDomain() const {
   if (ask_.level < 0) return true;
   const auto level = static_cast<size_t>(ask_.level);
   const uint32_t home = ask_.fabric->Domain(chosen_[0], level);
-  return std::all_of(chosen_.begin(), chosen_.end(), [&](uint32_t n) {
+  return std::ranges::all_of(chosen_, [&](uint32_t n) {
     return ask_.fabric->Domain(n, level) == home;
   });
 }
@@ -301,13 +300,12 @@ void FabricPlacer::ExplainNo(const Cluster& cluster,
                     .needed = needed};
   if (!request.fixed.empty() || !request.within.empty()) return;
   const auto& shapes = request.gang->shapes[0];
-  const bool ever =
-      std::any_of(shapes.begin(), shapes.end(), [&](ShapeId shape) {
-        return FindNodes([&](NodeIndex node) {
-          return static_cast<uint32_t>(std::max<int64_t>(
-              index::CapacitySlots(cluster, node, shape, needed), 0));
-        });
-      });
+  const bool ever = std::ranges::any_of(shapes, [&](ShapeId shape) {
+    return FindNodes([&](NodeIndex node) {
+      return static_cast<uint32_t>(std::max<int64_t>(
+          index::CapacitySlots(cluster, node, shape, needed), 0));
+    });
+  });
   if (ever) return;
   result->fit = Fit::kNever;
   result->reason.code = ReasonCode::kNeverFits;

@@ -60,14 +60,13 @@ void Forest::AddDomains(const Spot& spot) {
   std::array<uint32_t, 17> path;
   for (uint32_t d = first; d < last; ++d) {
     if (sums[d] == 0) continue;
-    path[static_cast<size_t>(narrowest)] = d;
+    path[narrowest] = d;
     for (int l = narrowest; l > base_; --l) {
-      path[static_cast<size_t>(l - 1)] =
-          layout.parents(l)[path[static_cast<size_t>(l)]];
+      path[l - 1] = layout.parents(l)[path[l]];
     }
     for (int l = base_; l <= narrowest; ++l) {
       std::vector<Entry>& level = at(l);
-      const uint32_t domain = path[static_cast<size_t>(l)];
+      const uint32_t domain = path[l];
       if (!level.empty() && level.back().domain == domain) continue;
       Entry entry{.domain = domain};
       if (l > base_) {
@@ -92,7 +91,7 @@ void Forest::AddNodes(TaskId task, std::span<const Spot> also) {
   board_->table().ForEachNode(column_, spot_, [&](NodeIndex node) {
     ++looked_at;
     if (!board_->Allowed(task, node)) return;
-    const bool outside = std::any_of(also.begin(), also.end(), [&](Spot s) {
+    const bool outside = std::ranges::any_of(also, [&](Spot s) {
       return problem.tree(s.tree).DomainOf(s.level, node) != s.domain;
     });
     if (!outside) Add(node, board_->table().slots(column_, node));
@@ -212,7 +211,7 @@ int64_t Forest::ScoreOf(int level, Pick pick, uint32_t tasks) {
     by_score_.emplace_back(-board_->table().Score(column_, e.domain),
                            static_cast<uint32_t>(e.slots));
   }
-  std::sort(by_score_.begin(), by_score_.end());
+  std::ranges::sort(by_score_);
   int64_t score = 0;
   for (const auto& [negated, slots] : by_score_) {
     const uint32_t taken = std::min(slots, tasks);
@@ -308,7 +307,7 @@ bool Forest::OneHost(Pick first, Pick last, uint32_t tasks, Pick* best) {
 // be.
 void Forest::Several(int level, uint32_t tasks) {
   std::vector<Entry>& entries = at(level);
-  std::sort(picks_.begin(), picks_.end(), [&](Pick a, Pick b) {
+  std::ranges::sort(picks_, [&](Pick a, Pick b) {
     if (entries[a].slots != entries[b].slots) {
       return entries[a].slots > entries[b].slots;
     }
@@ -345,7 +344,7 @@ void Forest::Several(int level, uint32_t tasks) {
     picks_[domains - 1] = picks_[tightest];
     picks_.resize(domains);
   }
-  std::sort(picks_.begin(), picks_.end());
+  std::ranges::sort(picks_);
 }
 
 // As Several, the best score first among the choices that keep the number of
@@ -380,8 +379,8 @@ void Forest::SeveralByScore(int level, uint32_t tasks, size_t domains) {
       }
     }
     const Pick pick = picks_[best];
-    picks_.erase(picks_.begin() + static_cast<ptrdiff_t>(best));
-    picks_.insert(picks_.begin() + static_cast<ptrdiff_t>(chosen), pick);
+    picks_.erase(picks_.begin() + best);
+    picks_.insert(picks_.begin() + chosen, pick);
     entries[pick].chosen =
         std::min(left, static_cast<uint32_t>(entries[pick].slots));
     left -= entries[pick].chosen;
@@ -398,17 +397,16 @@ void Forest::Descend(int level, uint32_t tasks) {
       Pick first = picks_[0];
       Pick last = first + 1;
       std::array<std::pair<Pick, Pick>, 18> ranges;
-      ranges[static_cast<size_t>(level - base_)] = {first, last};
+      ranges[level - base_] = {first, last};
       for (int l = level; l + 1 < tree_->hosts; ++l) {
         last = at(l)[last - 1].first + at(l)[last - 1].count;
         first = at(l)[first].first;
-        ranges[static_cast<size_t>(l + 1 - base_)] = {first, last};
+        ranges[l + 1 - base_] = {first, last};
       }
       bool found = false;
       for (int l = tree_->hosts; l > level && !found; --l) {
         const bool hosts = l == tree_->hosts;
-        const auto [from, to] =
-            ranges[static_cast<size_t>((hosts ? l - 1 : l) - base_)];
+        const auto [from, to] = ranges[(hosts ? l - 1 : l) - base_];
         Pick best = 0;
         if (hosts ? !OneHost(from, to, tasks, &best)
                   : !One(l, from, to, tasks, &best)) {
@@ -427,8 +425,7 @@ void Forest::Descend(int level, uint32_t tasks) {
       const Entry& e = at(level)[picks_[i]];
       for (uint32_t c = 0; c < e.count; ++c) picks_.push_back(e.first + c);
     }
-    picks_.erase(picks_.begin(),
-                 picks_.begin() + static_cast<ptrdiff_t>(parents));
+    picks_.erase(picks_.begin(), picks_.begin() + parents);
     ++level;
     Several(level, tasks);
   }

@@ -1,6 +1,7 @@
 #include "lib/solver/gang_bound.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "lib/base/ceil_div.h"
 
@@ -96,12 +97,12 @@ void GangBound::FillWhole(Whole* whole) {
     slots -= slots % SliceAt(role, level);
     return static_cast<uint32_t>(std::min<uint64_t>(slots, Limit(role, level)));
   };
-  whole->sums.resize(static_cast<size_t>(tree.hosts));
+  whole->sums.resize(tree.hosts);
   const bool nodes =
       SliceAt(role, tree.hosts) > 1 || Limit(role, tree.hosts) != kNoRoom;
   for (int l = tree.hosts - 1; l >= 0; --l) {
     const std::vector<Domain>& domains = tree.index->levels[l];
-    std::vector<uint32_t>& sums = whole->sums[static_cast<size_t>(l)];
+    std::vector<uint32_t>& sums = whole->sums[l];
     sums.assign(domains.size(), 0);
     problem_->Spend(domains.size(), kLookNs);
     for (uint32_t d = 0; d < domains.size(); ++d) {
@@ -109,8 +110,7 @@ void GangBound::FillWhole(Whole* whole) {
       uint64_t sum = 0;
       if (l + 1 < tree.hosts) {
         for (uint32_t c = 0; c < domains[d].child_count; ++c) {
-          sum += whole->sums[static_cast<size_t>(l) + 1]
-                            [domains[d].first_child + c];
+          sum += whole->sums[l + 1][domains[d].first_child + c];
         }
       } else if (nodes) {
         table.ForEachNode(column, spot, [&](NodeIndex n) {
@@ -195,8 +195,8 @@ void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
   for (size_t w = 0; w < wholes_used_; ++w) {
     values_.clear();
     for (uint32_t d = first; d < last; ++d) {
-      values_.push_back({wholes_[w].sums[static_cast<size_t>(level)][d],
-                         board_->Holds({0, level, d})});
+      values_.push_back(
+          {wholes_[w].sums[level][d], board_->Holds({0, level, d})});
     }
     problem_->Spend(values_.size(), kBoundNs);
     *least = std::max(*least, Fewest(wholes_[w].need));
@@ -249,8 +249,7 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
   const SlotTable& table = board_->table();
   const Tree& tree = problem_->tree(0);
   const size_t kinds = kind_need_.size();
-  if (std::all_of(kind_need_.begin(), kind_need_.end(),
-                  [](int64_t need) { return need == 0; })) {
+  if (std::ranges::all_of(kind_need_, [](int64_t need) { return need == 0; })) {
     return;
   }
   for (int l = std::max(spot.level + 1, 0); l <= tree.hosts; ++l) {
@@ -279,7 +278,7 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
       for (size_t i = 0; i < held_.size(); ++i) {
         values_.push_back({by_domain_[i * kinds + k], held_[i] != 0});
       }
-      uint32_t& known = least[static_cast<size_t>(l)];
+      uint32_t& known = least[l];
       known = std::max(known, Fewest(kind_need_[k]));
     }
   }
@@ -288,15 +287,15 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
 void GangBound::Domains(const Spot& spot, bool nodes,
                         std::span<uint32_t> least) {
   const Tree& tree = problem_->tree(0);
-  std::fill(least.begin(), least.end(), 0);
+  std::ranges::fill(least, 0);
   for (int l = 0; l <= spot.level; ++l) {
-    least[static_cast<size_t>(l)] = board_->HoldsAround(spot, l) ? 0 : 1;
+    least[l] = board_->HoldsAround(spot, l) ? 0 : 1;
   }
   for (int l = spot.level + 1; l < tree.hosts; ++l) {
-    AtDomains(spot, l, &least[static_cast<size_t>(l)]);
+    AtDomains(spot, l, &least[l]);
   }
   if (spot.level < tree.hosts) {
-    AtNodes(spot, nodes, &least[static_cast<size_t>(tree.hosts)]);
+    AtNodes(spot, nodes, &least[tree.hosts]);
   }
   for (uint32_t i = 0; i < problem_->spreads().size(); ++i) {
     const SpreadRule& rule = problem_->spreads()[i];
@@ -307,7 +306,7 @@ void GangBound::Domains(const Spot& spot, bool nodes,
     if (must <= has) continue;
     // Fixed tasks of other roles may lie in some of the domains that get more.
     if (!problem_->request().fixed.empty()) continue;
-    uint32_t& known = least[static_cast<size_t>(rule.level)];
+    uint32_t& known = least[rule.level];
     known = std::max(known, must - has);
     if (rule.level <= spot.level && must - has > 1) known = kNoRoom;
   }
@@ -316,9 +315,7 @@ void GangBound::Domains(const Spot& spot, bool nodes,
 
 // The most of `others` that so many tasks meet, each where there are most.
 int64_t GangBound::MostMet(int64_t tasks) {
-  std::sort(
-      meetings_.begin(), meetings_.end(),
-      [](const Meeting& a, const Meeting& b) { return a.others > b.others; });
+  std::ranges::sort(meetings_, std::greater<>(), &Meeting::others);
   int64_t met = 0;
   for (const Meeting& m : meetings_) {
     if (tasks == 0 || m.others <= 0) break;

@@ -167,7 +167,7 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
     }
     for (uint32_t d = first; d < last; ++d) consider(d);
   }
-  const auto first = candidates_.begin() + static_cast<ptrdiff_t>(base);
+  const auto first = candidates_.begin() + base;
   for (size_t c = base; c < candidates_.size(); ++c) {
     candidates_[c].order = c;
   }
@@ -273,7 +273,7 @@ bool GroupSearch::PlaceChildren(ScopeIndex s) {
     if (problem_->AddBelow(child) == 0) continue;
     children_.push_back(Scarcity(child, spot));
   }
-  std::sort(children_.begin() + static_cast<ptrdiff_t>(base), children_.end(),
+  std::sort(children_.begin() + base, children_.end(),
             [](const Child& a, const Child& b) {
               const uint64_t x = a.slots * b.need;
               const uint64_t y = b.slots * a.need;

@@ -83,8 +83,7 @@ void Solver::GrowTogether(Cluster& cluster, std::span<const uint32_t> roles,
         growing_.most - static_cast<uint32_t>(result->tasks.size());
     if (runs) GrowRole(cluster, role, alone ? left : 1, result);
     if (alone || held_.size() == before) {
-      growing_roles_.erase(growing_roles_.begin() +
-                           static_cast<ptrdiff_t>(next));
+      growing_roles_.erase(growing_roles_.begin() + next);
     }
   }
 }
@@ -163,7 +162,7 @@ bool Solver::ChooseShapes(std::span<const Assignment> tasks) {
   problem_.SetAdd(most_);
   problem_.BuildColumns(most_);
   for (const Assignment& a : tasks) problem_.SetShape(a.task.role, a.at.shape);
-  return std::all_of(tasks.begin(), tasks.end(), [&](const Assignment& a) {
+  return std::ranges::all_of(tasks, [&](const Assignment& a) {
     return problem_.shape(a.task.role) == a.at.shape;
   });
 }
@@ -194,11 +193,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
       order_.push_back(r);
     }
   }
-  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
-    const int32_t x = problem_.role(a).order;
-    const int32_t y = problem_.role(b).order;
-    return x != y ? x > y : a < b;
-  });
+  problem_.SortByOrder(order_);
   // Where a spread compares roles, one may grow after another has.
   size_t before = 0;
   do {
@@ -214,9 +209,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
            result->tasks.size() < growing_.most);
   ImproveGrowth(cluster, request, result);
   result->steps = StepsOf(result->steps);
-  std::sort(
-      result->tasks.begin(), result->tasks.end(),
-      [](const Assignment& a, const Assignment& b) { return a.task < b.task; });
+  std::ranges::sort(result->tasks, {}, &Assignment::task);
 }
 
 }  // namespace muster::solver

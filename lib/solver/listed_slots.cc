@@ -7,8 +7,7 @@ namespace muster::solver {
 // With the last question's number of columns.
 void ListedSlots::Clear() {
   for (const NodeIndex n : filled_) {
-    std::fill_n(slots_.begin() + static_cast<ptrdiff_t>(n * columns_), columns_,
-                0);
+    std::fill_n(slots_.begin() + n * columns_, columns_, 0);
     listed_[n] = 0;
   }
   for (const size_t entry : summed_) sums_[entry] = 0;

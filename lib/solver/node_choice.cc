@@ -62,7 +62,7 @@ bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
   NodeRank best_rank;
   for (const NodeIndex node : nodes) {
     if (cluster.Slots(node, shape, ledger, 1) == 0) continue;
-    if (std::any_of(chain.begin(), chain.end(), [&](ScopeIndex s) {
+    if (std::ranges::any_of(chain, [&](ScopeIndex s) {
           return !problem.tree(problem.rule(s).tree).Contains(node);
         })) {
       continue;
@@ -138,7 +138,7 @@ class NodeContest {
 
   void Enter(NodeIndex node) {
     if (!board_.Allowed(task_, node)) return;
-    if (std::any_of(spots_.begin(), spots_.end(), [&](const Spot& s) {
+    if (std::ranges::any_of(spots_, [&](const Spot& s) {
           return problem_.tree(s.tree).DomainOf(s.level, node) != s.domain;
         })) {
       return;
@@ -165,9 +165,8 @@ class NodeContest {
 
   // In the order of the first tree: domain paths, then keys.
   bool Before(NodeIndex a, NodeIndex b) const {
-    const Tree& tree = problem_.tree(0);
-    const uint32_t x = tree.index != nullptr ? tree.index->position[a] : 0;
-    const uint32_t y = tree.index != nullptr ? tree.index->position[b] : 0;
+    const uint32_t x = problem_.tree(0).PositionOf(a);
+    const uint32_t y = problem_.tree(0).PositionOf(b);
     if (x != y) return x < y;
     return board_.cluster().node(a).key < board_.cluster().node(b).key;
   }

@@ -150,11 +150,10 @@ bool Problem::InitSlices(Reason* reason) {
         slices_.push_back({rules_[s].tree, level, slice.size, 0});
       }
     }
-    std::sort(slices_.begin() + static_cast<ptrdiff_t>(first), slices_.end(),
-              [](const SliceRule& a, const SliceRule& b) {
-                return std::tuple(a.level, b.size, a.tree) <
-                       std::tuple(b.level, a.size, b.tree);
-              });
+    std::ranges::sort(std::span(slices_).subspan(first), {},
+                      [](const SliceRule& s) {
+                        return std::tuple(s.level, ~s.size, s.tree);
+                      });
     const std::span<const Assignment> fixed = Fixed(r);
     uint32_t last = role(r).desired_tasks + FixedCount(r);
     if (!fixed.empty()) last = std::max(last, fixed.back().task.index + 1);
@@ -224,9 +223,7 @@ bool Problem::IsBelow(uint32_t role, ScopeIndex s) const {
 
 void Problem::InitFixed() {
   fixed_.assign(request_->fixed.begin(), request_->fixed.end());
-  std::sort(
-      fixed_.begin(), fixed_.end(),
-      [](const Assignment& a, const Assignment& b) { return a.task < b.task; });
+  std::ranges::sort(fixed_, {}, &Assignment::task);
   fixed_first_.assign(roles_ + 1, 0);
   for (const Assignment& a : fixed_) ++fixed_first_[a.task.role + 1];
   for (uint32_t r = 0; r < roles_; ++r) fixed_first_[r + 1] += fixed_first_[r];
@@ -304,8 +301,8 @@ void Problem::BuildColumns(std::span<const uint32_t> most) {
     const std::vector<ShapeId>& shapes = request_->gang->shapes[r];
     const std::span<const Assignment> fixed = Fixed(r);
     const bool pinned =
-        !fixed.empty() && std::find(shapes.begin(), shapes.end(),
-                                    fixed[0].at.shape) != shapes.end();
+        !fixed.empty() &&
+        std::ranges::find(shapes, fixed[0].at.shape) != shapes.end();
     for (const ShapeId shape : shapes) {
       if (most[r] == 0) break;
       if (pinned && fixed[0].at.shape != shape) continue;

@@ -4,9 +4,11 @@
 #ifndef MUSTER_LIB_SOLVER_PROBLEM_H_
 #define MUSTER_LIB_SOLVER_PROBLEM_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/step_cost.h"
@@ -79,6 +81,12 @@ class Problem {
   uint32_t role_count() const { return roles_; }
   const Role& role(uint32_t r) const { return gang().roles[r]; }
   const Group& group(uint32_t g) const { return gang().groups[g]; }
+  // Roles of higher order first, then those of lower position.
+  void SortByOrder(std::span<uint32_t> roles) const {
+    std::ranges::sort(roles, {}, [&](uint32_t r) {
+      return std::pair(-int64_t{role(r).order}, r);
+    });
+  }
 
   // --- Scopes and constraints ----------------------------------------------
   ScopeIndex ScopeOf(uint32_t role) const { return groups_ + role; }

@@ -1,6 +1,8 @@
 #include "lib/solver/slot_table.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "lib/index/slots_cost.h"
 #include "lib/topology/selector.h"
@@ -68,11 +70,9 @@ void SlotTable::FindOrders() {
       continue;
     }
     order.assign(within.begin(), within.end());
-    std::sort(order.begin(), order.end(), [&](NodeIndex a, NodeIndex b) {
-      const uint32_t pa = tree.index ? tree.index->position[a] : kOutside;
-      const uint32_t pb = tree.index ? tree.index->position[b] : kOutside;
-      if (pa != pb) return pa < pb;
-      return a != b && cluster.node(a).key < cluster.node(b).key;
+    std::ranges::sort(order, {}, [&](NodeIndex n) {
+      return std::pair(tree.PositionOf(n),
+                       std::string_view(cluster.node(n).key));
     });
     order.erase(std::unique(order.begin(), order.end()), order.end());
   }
@@ -222,8 +222,7 @@ std::pair<uint32_t, uint32_t> SlotTable::ChunksOf(const Spot& spot) const {
 bool SlotTable::Best(uint32_t column, const Spot& spot, bool inside,
                      NodeIndex* best) {
   const index::Layout& layout = *layouts_[spot.tree];
-  index::Column& of =
-      *columns_[static_cast<size_t>(spot.tree) * count_ + column];
+  index::Column& of = *columns_[spot.tree * count_ + column];
   of.RefreshRanks(problem_->cluster());
   auto [first, last] = ChunksOf(spot);
   if (inside) last = std::min(last, layout.inside_chunks());

@@ -79,7 +79,7 @@ class SlotTable {
   // Whether columns are read from the index, and then the column for a tree.
   bool indexed() const { return !listed_; }
   const index::Column& column(int tree, uint32_t c) const {
-    return *columns_[static_cast<size_t>(tree) * count_ + c];
+    return *columns_[tree * count_ + c];
   }
   const index::Layout& layout(int tree) const { return *layouts_[tree]; }
 

@@ -132,8 +132,7 @@ bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
     cluster.Charge(at, problem_.request().ledger);
     problem_.Charge(1, kPutNs);
     result->tasks.push_back({{role, 0}, at});
-    result->certificate.levels.assign(
-        static_cast<size_t>(problem_.tree(0).hosts) + 1, {1, 1});
+    result->certificate.levels.assign(problem_.tree(0).hosts + 1, {1, 1});
     result->certificate.optimal = true;
     return true;
   }
@@ -206,10 +205,7 @@ bool Solver::TryAlternatives(PlacementResult* result) {
     if (TryCounts()) {
       result->certificate = search_.certificate();
       result->tasks.assign(board_.placed().begin(), board_.placed().end());
-      std::sort(result->tasks.begin(), result->tasks.end(),
-                [](const Assignment& a, const Assignment& b) {
-                  return a.task < b.task;
-                });
+      std::ranges::sort(result->tasks, {}, &Assignment::task);
       rank_order_.Apply(problem_, &result->tasks);
       problem_.Charge(result->tasks.size(), kTaskNs);
       return true;

@@ -133,7 +133,7 @@ void SpreadBook::Confine(std::span<const NodeIndex> nodes) {
   for (size_t i = 0; i < books_.size(); ++i) {
     const SpreadRule& rule = problem_->spreads()[i];
     Book& book = books_[i];
-    std::fill(book.reachable.begin(), book.reachable.end(), 0);
+    std::ranges::fill(book.reachable, 0);
     for (const NodeIndex node : nodes) {
       const uint32_t d = problem_->tree(rule.tree).DomainOf(rule.level, node);
       if (d != kOutside) book.reachable[d] = 1;

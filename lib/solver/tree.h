@@ -23,6 +23,11 @@ struct Tree {
   bool Contains(NodeIndex node) const {
     return index == nullptr || index->position[node] != kOutside;
   }
+  // The node's place in the order of the tree: kOutside for all nodes outside,
+  // 0 for all where there is no topology.
+  uint32_t PositionOf(NodeIndex node) const {
+    return index == nullptr ? 0 : index->position[node];
+  }
   // The node's domain at the level; kOutside if it is not in the topology.
   uint32_t DomainOf(int level, NodeIndex node) const {
     if (!Contains(node)) return kOutside;

@@ -140,7 +140,7 @@ void TreeKnapsack::Impl::PickChain(int level) {
   trial_.Reset(view_.last() + 1);
   for (int l = level; l >= 0; --l) {
     const Core::Level& core = core_.level(l);
-    std::sort(positions_.begin(), positions_.end());
+    std::ranges::sort(positions_);
     positions_.erase(std::unique(positions_.begin(), positions_.end()),
                      positions_.end());
     for (const uint32_t p : positions_) {
@@ -150,8 +150,7 @@ void TreeKnapsack::Impl::PickChain(int level) {
       for (Selection::Pick& pick : trial_.level(l + 1)) {
         const uint32_t parent = core_.level(l + 1).parent[pick.parent];
         pick.parent = static_cast<uint32_t>(
-            std::lower_bound(positions_.begin(), positions_.end(), parent) -
-            positions_.begin());
+            std::ranges::lower_bound(positions_, parent) - positions_.begin());
       }
     }
     if (l > 0) {
@@ -412,10 +411,7 @@ void TreeKnapsack::Impl::Finish(TreeAnswer* answer) {
     for (const Selection::Pick& pick : best_.level(l)) {
       answer->shares[l].push_back({pick.id, static_cast<uint32_t>(pick.tasks)});
     }
-    std::sort(answer->shares[l].begin(), answer->shares[l].end(),
-              [](const TreeAnswer::Share& a, const TreeAnswer::Share& b) {
-                return a.domain < b.domain;
-              });
+    std::ranges::sort(answer->shares[l], {}, &TreeAnswer::Share::domain);
   }
   answer->steps = meter_.steps();
 }

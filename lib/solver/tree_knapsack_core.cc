@@ -1,7 +1,6 @@
 #include "lib/solver/tree_knapsack_core.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace muster::solver::knapsack {
 namespace {
@@ -27,7 +26,7 @@ void Core::Add(int level, uint32_t parent, const View& view, uint32_t begin,
     const uint32_t slots = std::min(view.slots(level, i), view.tasks());
     if (slots > 0) order_.push_back(LargestFirst(slots, i));
   }
-  std::sort(order_.begin(), order_.end());
+  std::ranges::sort(order_);
   Level& l = levels_[level];
   uint64_t sum = 0;
   for (const uint64_t key : order_) {
@@ -78,9 +77,7 @@ void Core::SortRoots(const View& view) {
   for (uint32_t p = 0; p < l.size(); ++p) {
     roots_.push_back({view.slots(top_, l.id[p]), l.id[p], l.parent[p]});
   }
-  std::sort(roots_.begin(), roots_.end(), [](const Root& a, const Root& b) {
-    return std::tie(a.slots, a.id) < std::tie(b.slots, b.id);
-  });
+  std::ranges::sort(roots_);
   Clear(top_);
   for (const Root& root : roots_) {
     l.id.push_back(root.id);

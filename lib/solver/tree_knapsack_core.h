@@ -2,6 +2,7 @@
 #ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_CORE_H_
 #define MUSTER_LIB_SOLVER_TREE_KNAPSACK_CORE_H_
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -73,6 +74,8 @@ class Core {
     uint32_t slots = 0;
     uint32_t id = 0;
     uint32_t parent = 0;
+
+    friend auto operator<=>(const Root&, const Root&) = default;
   };
   std::vector<uint64_t> order_;  // Scratch: slots and index, packed.
   std::vector<Root> roots_;      // Scratch.

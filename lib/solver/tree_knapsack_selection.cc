@@ -37,7 +37,7 @@ void Selection::Gather(const View& view, int level) {
 
 void Selection::PickFewest(const View& view, int level) {
   Gather(view, level);
-  std::sort(offers_.begin(), offers_.end(), LargerFirst);
+  std::ranges::sort(offers_, LargerFirst);
   uint64_t rest = view.tasks();
   size_t count = 0;
   while (offers_[count].slots < rest) rest -= offers_[count++].slots;
@@ -58,7 +58,7 @@ void Selection::Complete(const View& view, int level) {
 // is left without tasks: as few as these could not do with one less.
 void Selection::Share(const View& view) {
   const int last = view.last();
-  std::sort(levels_[last].begin(), levels_[last].end(), LargerFirst);
+  std::ranges::sort(levels_[last], LargerFirst);
   uint64_t rest = view.tasks();
   for (Pick& pick : levels_[last]) {
     pick.tasks = std::min<uint64_t>(rest, pick.slots);
@@ -115,13 +115,13 @@ void Selection::Tighten(const View& view) {
   }
   over -= view.tasks();
   if (over == 0) return;
-  std::sort(taken_.begin(), taken_.end());
+  std::ranges::sort(taken_);
   Gather(view, level);
   std::erase_if(offers_, [&](const Pick& offer) {
-    return std::binary_search(taken_.begin(), taken_.end(), offer.id) ||
+    return std::ranges::binary_search(taken_, offer.id) ||
            (size > 0 && NodeSize(view, level, offer.id) != size);
   });
-  std::sort(offers_.begin(), offers_.end(), LargerFirst);
+  std::ranges::sort(offers_, LargerFirst);
   bool changed = false;
   while (over > 0 && ExchangeOne(level, &over)) changed = true;
   if (changed) Complete(view, level);
@@ -162,7 +162,7 @@ bool Selection::ExchangeOne(int level, uint64_t* over) {
   --children_[out->parent];
   ++children_[in->parent];
   std::swap(*out, *in);
-  std::sort(offers_.begin(), offers_.end(), LargerFirst);
+  std::ranges::sort(offers_, LargerFirst);
   return true;
 }
 

@@ -90,7 +90,7 @@ TwoLevels::Line TwoLevels::Evaluate(const Question<T>& q, Root root,
 // children.
 template <class T>
 void TwoLevels::Round(const Question<T>& q) {
-  std::sort(picked_.begin(), picked_.end());
+  std::ranges::sort(picked_);
   if (picked_ == rounded_) return;
   rounded_ = picked_;
   uint64_t slots = 0;

@@ -73,7 +73,7 @@ uint32_t UniformFill::Choose(uint32_t tasks) {
   } else {
     sorted_.clear();
     for (const Pick& p : picks_) sorted_.push_back(p.slots);
-    std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
+    std::ranges::sort(sorted_, std::greater<>());
     size_t i = 0;
     while (left > sorted_[i]) left -= sorted_[i++];
     edge = sorted_[i];
@@ -395,7 +395,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout, index::Column& column,
   proven_.assign(levels + 2, 0);
   held_.assign(levels + 1, 0);
   least_.assign(levels + 1, 0);
-  proven_[static_cast<size_t>(region.level + 1)] = region.least_children;
+  proven_[region.level + 1] = region.least_children;
   picks_.clear();
   if (region.level >= 0) {
     picks_.push_back({region.domain, tasks, tasks});

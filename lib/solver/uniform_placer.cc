@@ -94,11 +94,9 @@ UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
     result->steps +=
         kFillNs * fill_.Fill(layout, column, region, tasks, request.exact_steps,
                              &shares_, &result->certificate);
-    const auto before = [](const auto& a, const auto& b) {
-      return a.position < b.position;
-    };
-    if (!std::is_sorted(shares_.begin(), shares_.end(), before)) {
-      std::sort(shares_.begin(), shares_.end(), before);
+    const auto position = &UniformFill::Share::position;
+    if (!std::ranges::is_sorted(shares_, {}, position)) {
+      std::ranges::sort(shares_, {}, position);
     }
   }
   Take(cluster, request, column, result);
@@ -178,8 +176,8 @@ void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
   const index::Layout& layout = index_.layout();
   const ShapeId shape = column.shape();
   policy::Question question{shape, request.ledger, request.KeyOfGang()};
-  const bool alone = std::all_of(shares_.begin(), shares_.end(),
-                                 [](const auto& s) { return s.tasks == 1; });
+  const bool alone =
+      std::ranges::all_of(shares_, [](const auto& s) { return s.tasks == 1; });
   if (alone && SharesNoDevice(cluster.device_request(shape))) {
     TakeEach(cluster, request, column, result);
     return;
@@ -197,11 +195,11 @@ void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
       result->tasks.push_back({{0, 0}, at});
     }
     const auto added = std::span(result->tasks).subspan(first);
-    const auto before = [&](const Assignment& a, const Assignment& b) {
-      return RingPlaceOf(cluster, a.at) < RingPlaceOf(cluster, b.at);
+    const auto place = [&](const Assignment& a) {
+      return RingPlaceOf(cluster, a.at);
     };
-    if (std::is_sorted(added.begin(), added.end(), before)) continue;
-    std::sort(added.begin(), added.end(), before);
+    if (std::ranges::is_sorted(added, {}, place)) continue;
+    std::ranges::sort(added, {}, place);
   }
   for (uint32_t i = 0; i < result->tasks.size(); ++i) {
     result->tasks[i].task.index = i;

@@ -105,7 +105,7 @@ Reason UniformReason::NoDomain(const index::Layout& layout,
     most = column.most_inside();
   } else {
     const std::span<const uint32_t> sums = column.sums(rule.required);
-    if (!sums.empty()) most = *std::max_element(sums.begin(), sums.end());
+    if (!sums.empty()) most = *std::ranges::max_element(sums);
   }
   return {.code = ReasonCode::kNoDomain,
           .object_kind = ReasonObject::kLevel,
