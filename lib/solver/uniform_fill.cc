@@ -322,7 +322,7 @@ void UniformFill::ImproveTwoLevels(Region region, uint32_t tasks,
 }
 
 // Exactly, or with a bound, as far as the steps go.
-void UniformFill::Search(int within, uint32_t tasks, uint64_t steps,
+void UniformFill::Search(uint32_t tasks, uint64_t steps,
                          std::vector<Share>* shares, Certificate* certificate) {
   question_levels_.clear();
   for (int l = 0; l < layout_->levels(); ++l) {
@@ -332,11 +332,9 @@ void UniformFill::Search(int within, uint32_t tasks, uint64_t steps,
   question.levels = question_levels_;
   question.nodes = column_->AllSlots();
   question.tasks = tasks;
-  question.within = within;
   question.budget = steps;
   knapsack_.Solve(question, &answer_);
   looked_at_ += answer_.steps;
-  if (answer_.outcome == TreeAnswer::Outcome::kInfeasible) return;
   const auto& mine = certificate->levels;
   const bool worse = std::lexicographical_compare(
       mine.begin(), mine.end(), answer_.levels.begin(), answer_.levels.end(),
@@ -419,7 +417,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout, index::Column& column,
     for (const Pick& p : picks_) shares->push_back({p.id, p.taken});
   }
   if (!certificate->optimal && exact_steps > 0 && levels > 0) {
-    Search(region.level, tasks, exact_steps, shares, certificate);
+    Search(tasks, exact_steps, shares, certificate);
   }
   return looked_at_;
 }

@@ -80,8 +80,8 @@ class UniformFill {
                        const Certificate& certificate);
   void ImproveTwoLevels(Region region, uint32_t tasks,
                         Certificate* certificate);
-  void Search(int within, uint32_t tasks, uint64_t steps,
-              std::vector<Share>* shares, Certificate* certificate);
+  void Search(uint32_t tasks, uint64_t steps, std::vector<Share>* shares,
+              Certificate* certificate);
 
   const index::Layout* layout_ = nullptr;
   index::Column* column_ = nullptr;
