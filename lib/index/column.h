@@ -67,6 +67,7 @@ class Column {
   // Of the nodes inside the topology, and of those outside.
   uint64_t inside() const { return inside_; }
   uint64_t outside() const { return outside_; }
+  uint64_t all() const { return inside_ + outside_; }
   // The most slots of one node.
   uint32_t most() const { return Greatest(chunk_most_); }
   // Of one inside the topology.
@@ -88,7 +89,7 @@ class Column {
   uint64_t nanos() const {
     if (form_ == Form::kPlain) return empty_nanos_;
     const uint64_t nodes = layout_->size();
-    return empty_nanos_ + std::min(nodes, inside_ + outside_) * kRoomNs;
+    return empty_nanos_ + std::min(nodes, all()) * kRoomNs;
   }
 
   // The rank of a node with slots; kNoRank without.

@@ -3,18 +3,10 @@
 #include <algorithm>
 
 #include "lib/index/capacity_table.h"
+#include "lib/solver/reasons.h"
 
 namespace muster::solver {
 namespace {
-
-Reason OfRole(ReasonCode code, uint32_t role, int64_t needed,
-              int64_t available) {
-  return {.code = code,
-          .object_kind = ReasonObject::kRole,
-          .object = role,
-          .needed = needed,
-          .available = available};
-}
 
 Reason OfSpread(const SpreadRule& rule, uint32_t needed, uint32_t most) {
   return {.code = ReasonCode::kConstraint,
@@ -173,34 +165,21 @@ bool Explain::RoleShort(Board& board, uint32_t role, Reason* reason) {
   const int64_t slots = static_cast<int64_t>(board.table().Total(column));
   if (slots >= needed) return false;
   const ShapeId shape = problem.columns()[column].shape;
-  const Resources& demand = cluster.demand(shape);
   const std::span<const NodeIndex> nodes = board.table().Everywhere(0);
   problem.Spend(nodes.size(), kNodeNs);
   const bool admitted = std::ranges::any_of(
       nodes, [&](NodeIndex n) { return cluster.Admits(n, shape); });
   *reason = OfRole(ReasonCode::kNoNodeAdmits, role, needed, 0);
   if (!admitted) return true;
-  // The device kind first: it is what gangs wait for.
-  const ResourceKind kinds = cluster.resource_count();
-  for (ResourceKind i = 0; i <= kinds; ++i) {
-    const ResourceKind k = i == 0 ? cluster.device_kind() : i - 1;
-    if (k >= kinds || demand[k] <= 0) continue;
+  *reason = Shortage(cluster, shape, role, needed, slots, [&](ResourceKind k) {
     int64_t free = 0;
     for (const NodeIndex n : nodes) {
       if (!cluster.Admits(n, shape)) continue;
       free +=
           std::max<int64_t>(0, cluster.free(n, k, problem.request().ledger));
     }
-    if (free >= needed * demand[k]) continue;
-    *reason = OfRole(ReasonCode::kInsufficient, role, needed * demand[k], free);
-    reason->resource = k;
-    return true;
-  }
-  // Enough in all, but in pieces too small.
-  const bool devices = cluster.device_request(shape).count > 0;
-  *reason = OfRole(devices && slots == 0 ? ReasonCode::kNoMatchingDevice
-                                         : ReasonCode::kInsufficient,
-                   role, needed, slots);
+    return free;
+  });
   return true;
 }
 

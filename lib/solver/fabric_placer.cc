@@ -9,7 +9,7 @@
 #include "lib/base/ceil_div.h"
 #include "lib/base/step_cost.h"
 #include "lib/index/capacity_table.h"
-#include "lib/solver/headroom.h"
+#include "lib/solver/reasons.h"
 
 namespace muster::solver {
 
@@ -45,9 +45,13 @@ bool FabricPlacer::IsMine(const PlacementRequest& request) const {
 }
 
 // False if the fabric has no nodes.
-bool FabricPlacer::Start(const Cluster& cluster,
-                         const PlacementRequest& request) {
+bool FabricPlacer::Start(Cluster& cluster, const PlacementRequest& request,
+                         index::PlacementIndex* index,
+                         PlacementResult* result) {
+  ask_.cluster = &cluster;
   ask_.request = &request;
+  ask_.index = index;
+  ask_.result = result;
   ask_.known = &fabrics_[Find(request)];
   ask_.held_nodes.clear();
   Known& known = *ask_.known;
@@ -88,66 +92,56 @@ void FabricPlacer::Place(Cluster& cluster, const PlacementRequest& request,
                          PlacementResult* result) {
   const uint32_t least = request.gang->gang.roles[0].min_tasks;
   const auto fixed = static_cast<uint32_t>(request.fixed.size());
-  nanos_ = 0;
   result->fit = Fit::kNever;
   result->reason = {.code = ReasonCode::kNoNodeAdmits,
                     .object_kind = ReasonObject::kRole,
                     .needed = least};
-  if (!Start(cluster, request)) return;
+  if (!Start(cluster, request, index, result)) return;
   ask_.tasks = least > fixed ? least - fixed : 0;
-  if (Add(cluster, index, result)) {
+  if (Add()) {
     result->fit = Fit::kFits;
     result->reason = {.code = ReasonCode::kFits};
   } else {
-    ExplainNo(cluster, index, result);
+    ExplainNo();
   }
-  result->steps += nanos_;
 }
 
 // As many as there is room for; where that is bounded, the next larger number
 // that has room.
 void FabricPlacer::Grow(Cluster& cluster, const PlacementRequest& request,
                         index::PlacementIndex* index, PlacementResult* result) {
-  nanos_ = 0;
   result->fit = Fit::kFits;
   result->reason = {.code = ReasonCode::kFits};
-  if (!Start(cluster, request)) return;
+  if (!Start(cluster, request, index, result)) return;
   const uint32_t most = request.gang->gang.roles[0].desired_tasks;
   const auto fixed = static_cast<uint32_t>(request.fixed.size());
   const uint32_t more = most > fixed ? most - fixed : 0;
   for (uint32_t i = 0; i < more; ++i) {
     ask_.tasks = request.most < more ? i + 1 : more - i;
-    if (Add(cluster, index, result)) break;
+    if (Add()) break;
   }
-  result->steps += nanos_;
 }
 
-bool FabricPlacer::Add(Cluster& cluster, index::PlacementIndex* index,
-                       PlacementResult* result) {
-  if (ask_.tasks == 0) return true;
-  const auto& shapes = ask_.request->gang->shapes[0];
-  return std::ranges::any_of(shapes, [&](ShapeId shape) {
-    return TryShape(cluster, shape, index, result);
-  });
+bool FabricPlacer::Add() {
+  return ask_.tasks == 0 ||
+         std::ranges::any_of(ask_.request->gang->shapes[0],
+                             [&](ShapeId shape) { return TryShape(shape); });
 }
 
-bool FabricPlacer::TryShape(Cluster& cluster, ShapeId shape,
-                            index::PlacementIndex* index,
-                            PlacementResult* result) {
+bool FabricPlacer::TryShape(ShapeId shape) {
   const PlacementRequest& request = *ask_.request;
-  if (!WithinHeadroom(request.headroom, cluster.demand(shape), ask_.tasks)) {
+  if (!WithinHeadroom(request.headroom, ask_.cluster->demand(shape),
+                      ask_.tasks)) {
     return false;
   }
-  const index::Column& column = index->Get(cluster, -1, shape, request.ledger);
-  const index::Layout& layout = index->layout();
-  nanos_ += column.nanos();
-  if (!FindNodes([&](NodeIndex node) {
-        return column.slots(layout.position(node));
-      })) {
-    return false;
-  }
-  Take(cluster, shape, result);
-  return true;
+  const index::Column& column =
+      ask_.index->Get(*ask_.cluster, -1, shape, request.ledger);
+  const index::Layout& layout = ask_.index->layout();
+  ask_.result->steps += column.nanos();
+  const bool found = FindNodes(
+      [&](NodeIndex node) { return column.slots(layout.position(node)); });
+  if (found) Take(shape);
+  return found;
 }
 
 // The fewest nodes first; on so many, as few tasks each as will do.
@@ -162,7 +156,7 @@ bool FabricPlacer::FindNodes(const SlotsOf& slots_of) {
     slots_[n] = slots_of(node);
     most = std::max(most, slots_[n]);
   }
-  nanos_ += size * kLookNs;
+  ask_.result->steps += size * kLookNs;
   if (most == 0) return false;
   const uint32_t bound = std::min(size, ask_.tasks);
   uint32_t last_each = 0;
@@ -186,7 +180,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
     free_[n] = slots_[n] >= tasks_each && !(box && held_[n] != 0);
     count += free_[n];
   }
-  nanos_ += slots_.size() * kLookNs;
+  ask_.result->steps += slots_.size() * kLookNs;
   if (count < nodes || (ask_.host && nodes > 1)) return false;
   if (!ask_.held_nodes.empty() && !box) {
     return FreeInOneDomain(nodes) && Nearest(nodes);
@@ -196,7 +190,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
       box ? ask_.fabric->FindBox(free_, nodes + held,
                                  held > 0 ? held_ : std::span<const uint8_t>())
           : ask_.fabric->Select(free_, nodes);
-  if (placed.ok()) nanos_ += placed->nanos;
+  if (placed.ok()) ask_.result->steps += placed->nanos;
   if (!placed.ok() || placed->nodes.empty()) return false;
   chosen_ = std::move(placed->nodes);
   std::erase_if(chosen_, [&](uint32_t n) { return box && held_[n] != 0; });
@@ -243,7 +237,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
         hops_[n] += hops;
       }
     }
-    nanos_ += free_.size() * kNodeNs;
+    ask_.result->steps += free_.size() * kNodeNs;
   };
   for (const uint32_t n : ask_.held_nodes) add(n);
   chosen_.clear();
@@ -261,11 +255,11 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
   return true;
 }
 
-void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
-                        PlacementResult* result) {
+void FabricPlacer::Take(ShapeId shape) {
+  Cluster& cluster = *ask_.cluster;
   const PlacementRequest& request = *ask_.request;
   const policy::Question question{shape, request.ledger, request.KeyOfGang()};
-  nanos_ += ask_.tasks * kTaskNs;
+  ask_.result->steps += ask_.tasks * kTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = ask_.tasks;
   uint32_t index = 0;
@@ -275,7 +269,7 @@ void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
       const Allocation at =
           policy_.Choose(cluster, ask_.known->nodes[n], question);
       cluster.Charge(at, request.ledger);
-      result->tasks.push_back({{0, index++}, at});
+      ask_.result->tasks.push_back({{0, index++}, at});
     }
   }
   if (request.dry_run) cluster.Rollback(mark);
@@ -283,15 +277,14 @@ void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
 
 // Whether an empty cluster would do; else what is short in all, or that what
 // there is does not lie as it should.
-void FabricPlacer::ExplainNo(const Cluster& cluster,
-                             index::PlacementIndex* index,
-                             PlacementResult* result) {
+void FabricPlacer::ExplainNo() {
   const PlacementRequest& request = *ask_.request;
+  PlacementResult* const result = ask_.result;
   result->fit = Fit::kNotNow;
   const UniformRule rule;
   if (!request.explain ||
       (request.fixed.empty() && request.within.empty() &&
-       reason_.Explain(cluster, request, rule, index, result))) {
+       reason_.Explain(*ask_.cluster, request, rule, ask_.index, result))) {
     return;
   }
   const uint32_t needed = request.gang->gang.roles[0].min_tasks;
@@ -303,7 +296,7 @@ void FabricPlacer::ExplainNo(const Cluster& cluster,
   const bool ever = std::ranges::any_of(shapes, [&](ShapeId shape) {
     return FindNodes([&](NodeIndex node) {
       return static_cast<uint32_t>(std::max<int64_t>(
-          index::CapacitySlots(cluster, node, shape, needed), 0));
+          index::CapacitySlots(*ask_.cluster, node, shape, needed), 0));
     });
   });
   if (ever) return;

@@ -45,8 +45,7 @@ class SlotTable {
   // Slots in a spot.
   uint64_t Sum(uint32_t column, const Spot& spot) const;
   uint64_t Total(uint32_t column) const {
-    return listed_ ? own_.Total(column)
-                   : columns_[column]->inside() + columns_[column]->outside();
+    return listed_ ? own_.Total(column) : columns_[column]->all();
   }
 
   // The nodes the request allows, in the order of tree t: those of the

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lib/solver/headroom.h"
 #include "lib/solver/node_choice.h"
+#include "lib/solver/reasons.h"
 #include "lib/topology/needs.h"
 
 namespace muster::solver {
