@@ -130,13 +130,7 @@ bool Explain::Never(Problem& problem, ScopeIndex top, CountPlan& plan,
   bool any_short = false;
   Reason first;
   for (uint32_t r = 0; r < problem.role_count(); ++r) {
-    const uint32_t fixed = problem.FixedCount(r);
-    const uint32_t desired = problem.role(r).desired_tasks;
-    if (plan.unique()) {
-      most_[r] = plan.add()[r];
-    } else {
-      most_[r] = desired > fixed ? desired - fixed : 0;
-    }
+    most_[r] = plan.unique() ? plan.add()[r] : problem.MayGet(r);
     if (most_[r] == 0) continue;
     Reason why;
     const uint32_t ever = MostEver(problem, r, most_[r], &why);

@@ -93,11 +93,10 @@ void Solver::GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
                       PlacementResult* result) {
   Reason ignored;
   if (!problem_.Init(cluster, growing_, &ignored)) return;
-  const uint32_t held = problem_.FixedCount(role);
-  const uint32_t desired = problem_.role(role).desired_tasks;
-  if (held >= desired) return;
+  const uint32_t more = problem_.MayGet(role);
+  if (more == 0) return;
   most_.assign(problem_.role_count(), 0);
-  most_[role] = desired - held;
+  most_[role] = more;
   problem_.SetAdd(most_);
   problem_.BuildColumns(most_);
   const Resources& demand = cluster.demand(problem_.shape(role));
@@ -189,9 +188,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
   plan_.Start(problem_, 0);
   order_.clear();
   for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-    if (problem_.FixedCount(r) < problem_.role(r).desired_tasks) {
-      order_.push_back(r);
-    }
+    if (problem_.MayGet(r) > 0) order_.push_back(r);
   }
   problem_.SortByOrder(order_);
   // Where a spread compares roles, one may grow after another has.

@@ -319,10 +319,6 @@ std::span<const uint32_t> Problem::ColumnsOf(uint32_t role) const {
           role_columns_.data() + role_columns_first_[role + 1]};
 }
 
-void Problem::SetAlternative(uint32_t role, uint32_t alternative) {
-  alternative_[role] = alternative;
-}
-
 void Problem::SetShape(uint32_t role, ShapeId shape) {
   const std::span<const uint32_t> columns = ColumnsOf(role);
   for (uint32_t a = 0; a < columns.size(); ++a) {

@@ -90,6 +90,8 @@ class Problem {
 
   // --- Scopes and constraints ----------------------------------------------
   ScopeIndex ScopeOf(uint32_t role) const { return groups_ + role; }
+  bool IsRole(ScopeIndex s) const { return s >= groups_; }
+  uint32_t RoleOf(ScopeIndex s) const { return s - groups_; }
   // The scope around a scope; kNoScope around the root.
   ScopeIndex Parent(ScopeIndex s) const { return parent_[s]; }
   // Groups, then roles, right below a group.
@@ -119,6 +121,11 @@ class Problem {
   uint32_t FixedCount(uint32_t role) const {
     return fixed_first_[role + 1] - fixed_first_[role];
   }
+  // Tasks that the role may have beside those.
+  uint32_t MayGet(uint32_t r) const {
+    const uint32_t fixed = FixedCount(r);
+    return role(r).desired_tasks > fixed ? role(r).desired_tasks - fixed : 0;
+  }
   // The narrowest level of the scope's tree that holds all its fixed tasks,
   // and one of their nodes; `any` is false without fixed tasks.
   struct Anchor {
@@ -132,7 +139,6 @@ class Problem {
   // How many tasks to add, by role.
   void SetAdd(std::span<const uint32_t> add);
   uint32_t add(uint32_t role) const { return add_[role]; }
-  std::span<const uint32_t> adds() const { return add_; }
   // The numbers of the role's new tasks: the lowest that no fixed task has.
   std::span<const uint32_t> NewIndices(uint32_t role) const;
   uint32_t AddBelow(ScopeIndex s) const { return add_below_[s]; }
@@ -144,7 +150,9 @@ class Problem {
   std::span<const Column> columns() const { return columns_; }
   // The alternatives a role may take: all, or the one its fixed tasks have.
   std::span<const uint32_t> ColumnsOf(uint32_t role) const;
-  void SetAlternative(uint32_t role, uint32_t alternative);
+  void SetAlternative(uint32_t role, uint32_t alternative) {
+    alternative_[role] = alternative;
+  }
   // The one with this shape, if there is one.
   void SetShape(uint32_t role, ShapeId shape);
   uint32_t alternative(uint32_t role) const { return alternative_[role]; }

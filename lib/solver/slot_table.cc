@@ -26,6 +26,14 @@ int64_t FreeOnDevices(const Cluster& cluster, NodeIndex node, Ledger ledger) {
 
 }  // namespace
 
+int64_t ScoreOf(const Cluster& cluster, const Column& column, NodeIndex node) {
+  int64_t score = -kReluctance * cluster.Reluctance(node, column.shape);
+  for (const Preference& p : *column.preferences) {
+    if (Holds(p.term, cluster.node(node).labels)) score += p.weight;
+  }
+  return score;
+}
+
 // A share by memory counts more on a smaller device than its demand says, so
 // this is an upper bound only.
 int64_t FreeUpTo(const Cluster& cluster, NodeIndex node, ResourceKind kind,
@@ -139,7 +147,8 @@ void SlotTable::FindScored() {
     } else if (!scored) {
       for (const NodeIndex n : order_[0]) {
         if (slots(c, n) == 0) continue;
-        scored = scored || ReadScore(c, n) != 0;
+        scored = scored ||
+                 ScoreOf(problem_->cluster(), problem_->columns()[c], n) != 0;
       }
     }
     scored_[c] = scored;
@@ -167,12 +176,16 @@ void SlotTable::Update(NodeIndex node) {
     }
   }
   if (watch_of_[node] != watch_) return;
-  const size_t kinds = kinds_.size();
-  int64_t* known = watched_.data() + size_t{node} * kinds;
-  for (size_t k = 0; k < kinds; ++k) watched_sums_[k] -= known[k];
-  std::fill_n(known, kinds, 0);
+  const int64_t* known = watched_.data() + node * kinds_.size();
+  for (size_t k = 0; k < kinds_.size(); ++k) watched_sums_[k] -= known[k];
+  WatchNode(node);
+}
+
+void SlotTable::WatchNode(NodeIndex node) {
+  int64_t* known = watched_.data() + node * kinds_.size();
+  std::fill_n(known, kinds_.size(), 0);
   AddUseful(node, known);
-  for (size_t k = 0; k < kinds; ++k) watched_sums_[k] += known[k];
+  for (size_t k = 0; k < kinds_.size(); ++k) watched_sums_[k] += known[k];
 }
 
 std::span<const NodeIndex> SlotTable::ListedNodes(const Spot& spot) const {
@@ -195,7 +208,7 @@ uint64_t SlotTable::Sum(uint32_t column, const Spot& spot) const {
 uint32_t SlotTable::Most(uint32_t column, const Spot& spot) const {
   uint32_t most = 0;
   const bool node = spot.level == problem_->tree(spot.tree).hosts;
-  if (node && spot.level != kEverywhere) return slots(column, spot.domain);
+  if (node) return slots(column, spot.domain);
   if (listed_) {
     for (const NodeIndex n : ListedNodes(spot)) {
       most = std::max(most, slots(column, n));
@@ -245,19 +258,10 @@ int64_t SlotTable::Score(uint32_t column, NodeIndex node) const {
   if (scored_at_[at] != question_) {
     scored_at_[at] = question_;
     problem_->Charge(1, kScoreNs);
-    scores_[at] = ReadScore(column, node);
+    scores_[at] =
+        ScoreOf(problem_->cluster(), problem_->columns()[column], node);
   }
   return scores_[at];
-}
-
-int64_t SlotTable::ReadScore(uint32_t column, NodeIndex node) const {
-  const Cluster& cluster = problem_->cluster();
-  const Column& c = problem_->columns()[column];
-  int64_t score = -kReluctance * cluster.Reluctance(node, c.shape);
-  for (const Preference& p : *c.preferences) {
-    if (Holds(p.term, cluster.node(node).labels)) score += p.weight;
-  }
-  return score;
 }
 
 int64_t SlotTable::UsefulAtMost(size_t kind, const Spot& spot) const {
@@ -310,10 +314,7 @@ void SlotTable::Watch(const Spot& spot) {
   ForEachNodeOfAny(spot, [&](NodeIndex n) {
     problem_->Charge(1, kLookNs);
     watch_of_[n] = watch_;
-    int64_t* known = watched_.data() + size_t{n} * kinds;
-    std::fill_n(known, kinds, 0);
-    AddUseful(n, known);
-    for (size_t k = 0; k < kinds; ++k) watched_sums_[k] += known[k];
+    WatchNode(n);
   });
 }
 

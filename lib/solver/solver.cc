@@ -80,13 +80,10 @@ void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,
                         ScopeIndex top, PlacementResult* result) {
   cut_short_ = false;
   headroom_reason_ = {};
-  if (!problem_.Init(cluster, request, &result->reason)) {
-    result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
-    return;
-  }
+  result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
+  if (!problem_.Init(cluster, request, &result->reason)) return;
   plan_.Start(problem_, top);
   if (!plan_.satisfiable()) {
-    result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
     result->reason = {.code = ReasonCode::kConstraint,
                       .object_kind = ReasonObject::kGroup,
                       .object = top < problem_.group_count() ? top : 0};
@@ -107,12 +104,8 @@ void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,
 
 // One task and nothing beside it: no table is needed.
 bool Solver::IsLone(ScopeIndex top) const {
-  if (top != 0 || !plan_.unique() || !problem_.request().fixed.empty()) {
-    return false;
-  }
-  uint64_t tasks = 0;
-  for (const uint32_t n : plan_.add()) tasks += n;
-  return tasks == 1;
+  return top == 0 && plan_.unique() && problem_.request().fixed.empty() &&
+         plan_.tasks() == 1;
 }
 
 bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
@@ -126,7 +119,7 @@ bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
     if (!WithinHeadroom()) continue;
     const ShapeId shape = problem_.shape(role);
     NodeIndex node = 0;
-    if (!FindLoneNode(problem_, role, shape, &node)) continue;
+    if (!FindLoneNode(problem_, role, &node)) continue;
     const Allocation at =
         policy_->Choose(cluster, node, problem_.QuestionOf(shape));
     cluster.Charge(at, problem_.request().ledger);
@@ -139,9 +132,17 @@ bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
   return false;
 }
 
-bool Solver::HasSlots(uint32_t role, uint32_t alternative) const {
-  const uint32_t column = problem_.ColumnsOf(role)[alternative];
-  return table_.Total(column) >= problem_.add(role);
+// The role's first alternative from this one on that has slots; the first of
+// all, and false, if none has.
+bool Solver::ChooseFrom(uint32_t role, uint32_t alternative) {
+  const std::span<const uint32_t> columns = problem_.ColumnsOf(role);
+  for (uint32_t a = alternative; a < columns.size(); ++a) {
+    if (table_.Total(columns[a]) < problem_.add(role)) continue;
+    problem_.SetAlternative(role, a);
+    return true;
+  }
+  problem_.SetAlternative(role, 0);
+  return false;
 }
 
 bool Solver::WithinHeadroom() {
@@ -165,16 +166,8 @@ bool Solver::NextAlternatives() {
   for (uint32_t r = problem_.role_count(); r > 0; --r) {
     const uint32_t role = r - 1;
     if (problem_.add(role) == 0) continue;
-    const size_t count = problem_.ColumnsOf(role).size();
-    uint32_t a = problem_.alternative(role) + 1;
-    while (a < count && !HasSlots(role, a)) ++a;
-    if (a < count) {
-      problem_.SetAlternative(role, a);
-      return true;
-    }
-    a = 0;
-    while (!HasSlots(role, a)) ++a;
-    problem_.SetAlternative(role, a);
+    if (ChooseFrom(role, problem_.alternative(role) + 1)) return true;
+    ChooseFrom(role, 0);
   }
   return false;
 }
@@ -194,12 +187,7 @@ bool Solver::TryCounts() {
 // Places problem_.add() tasks with the first alternatives that have room.
 bool Solver::TryAlternatives(PlacementResult* result) {
   for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-    if (problem_.add(r) == 0) continue;
-    const size_t count = problem_.ColumnsOf(r).size();
-    uint32_t a = 0;
-    while (a < count && !HasSlots(r, a)) ++a;
-    problem_.SetAlternative(r, a < count ? a : 0);
-    if (a == count) return false;
+    if (problem_.add(r) > 0 && !ChooseFrom(r, 0)) return false;
   }
   for (uint32_t tries = 0; tries < kMaxAlternatives; ++tries) {
     if (TryCounts()) {
@@ -216,27 +204,24 @@ bool Solver::TryAlternatives(PlacementResult* result) {
   return false;
 }
 
+// For up to so many tasks of each role.
+void Solver::BuildTables(Cluster& cluster, std::span<const uint32_t> most) {
+  problem_.BuildColumns(most);
+  table_.Build(problem_);
+  board_.Reset(problem_, cluster, table_);
+}
+
 bool Solver::TryChoices(Cluster& cluster, PlacementResult* result) {
   const uint32_t roles = problem_.role_count();
   if (plan_.unique()) {
     problem_.SetAdd(plan_.add());
-    uint64_t tasks = 0;
-    for (const uint32_t n : plan_.add()) tasks += n;
-    if (tasks == 0) return true;
-    problem_.BuildColumns(plan_.add());
-    table_.Build(problem_);
-    board_.Reset(problem_, cluster, table_);
+    if (plan_.tasks() == 0) return true;
+    BuildTables(cluster, plan_.add());
     return TryAlternatives(result);
   }
-  most_.assign(roles, 0);
-  for (uint32_t r = 0; r < roles; ++r) {
-    const uint32_t fixed = problem_.FixedCount(r);
-    const uint32_t desired = problem_.role(r).desired_tasks;
-    most_[r] = desired > fixed ? desired - fixed : 0;
-  }
-  problem_.BuildColumns(most_);
-  table_.Build(problem_);
-  board_.Reset(problem_, cluster, table_);
+  most_.resize(roles);
+  for (uint32_t r = 0; r < roles; ++r) most_[r] = problem_.MayGet(r);
+  BuildTables(cluster, most_);
   for (uint32_t r = 0; r < roles; ++r) {
     uint64_t slots = 0;
     for (const uint32_t c : problem_.ColumnsOf(r)) {
@@ -280,9 +265,7 @@ void Solver::ExplainNo(Cluster& cluster, ScopeIndex top,
     // The choice that asks least, had every role room.
     plan_.Start(problem_, top);
     for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-      const uint32_t fixed = problem_.FixedCount(r);
-      const uint32_t desired = problem_.role(r).desired_tasks;
-      most_[r] = desired > fixed ? desired - fixed : 0;
+      most_[r] = problem_.MayGet(r);
     }
     plan_.Bound(most_);
     if (!plan_.Next()) {

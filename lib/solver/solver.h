@@ -49,7 +49,8 @@ class Solver final : public PlacementSolver {
   bool TryCounts();
   bool WithinHeadroom();
   bool NextAlternatives();
-  bool HasSlots(uint32_t role, uint32_t alternative) const;
+  bool ChooseFrom(uint32_t role, uint32_t alternative);
+  void BuildTables(Cluster& cluster, std::span<const uint32_t> most);
   void ExplainNo(Cluster& cluster, ScopeIndex top, PlacementResult* result);
 
   bool BringUp(Cluster& cluster, uint32_t role, PlacementResult* result);
