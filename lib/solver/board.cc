@@ -46,8 +46,6 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   spreads_.Fix();
 }
 
-void Board::Finish() { placed_.clear(); }
-
 void Board::EnterHold(Hold& hold, NodeIndex node, bool enter) {
   if (!enter) {
     --hold.tasks;
@@ -264,7 +262,7 @@ int Board::Nearness(const Spot& spot) const {
   int level = spot.level;
   uint32_t domain = spot.domain;
   int up = 0;
-  if (level == tree.hosts && level != kEverywhere) {
+  if (level == tree.hosts) {
     if (node_tasks_[domain] > 0) return 0;
     if (!tree.Contains(domain)) return tree.hosts + 1;
     if (--level >= 0) domain = tree.DomainOf(level, domain);
@@ -276,12 +274,6 @@ int Board::Nearness(const Spot& spot) const {
     domain = tree.index->levels[level][domain].parent;
   }
   return tree.hosts + 1;
-}
-
-bool Board::Anchored(ScopeIndex s, NodeIndex* node) const {
-  if (scopes_[s].tasks == 0) return false;
-  *node = scopes_[s].node;
-  return true;
 }
 
 }  // namespace muster::solver

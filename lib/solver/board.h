@@ -20,8 +20,6 @@ class Board {
  public:
   // Starts a question; the table has been built.
   void Reset(Problem& problem, Cluster& cluster, SlotTable& table);
-  // Forgets the placed tasks, which stay charged.
-  void Finish();
 
   // Places one task; false, and no change, if the node has no room.
   // Constraints are not looked at: see Allowed.
@@ -49,6 +47,14 @@ class Board {
   Mark Begin() { return {cluster_->Begin(), placed_.size()}; }
   void Commit(const Mark& mark) { cluster_->Commit(mark.cluster); }
   void Rollback(const Mark& mark);
+  // What place() puts stays if it returns true, which it hands on.
+  template <class F>
+  bool Try(const F& place) {
+    const Mark mark = Begin();
+    const bool placed = place();
+    placed ? Commit(mark) : Rollback(mark);
+    return placed;
+  }
 
   std::span<const Assignment> placed() const { return placed_; }
   // The most tasks that ever lay placed at once.
@@ -83,8 +89,6 @@ class Board {
       if (domain_tasks_[domain_numbers_[s]] > 0) f(s.domain);
     }
   }
-  // The node that a scope's required domain is bound to, if it has tasks.
-  bool Anchored(ScopeIndex s, NodeIndex* node) const;
   // Narrows the spot to where required levels and slices in the same tree let
   // the task be. False if that says less than Allowed: other trees or spreads
   // have a say; `nowhere` tells that no place is left.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
 #include "lib/base/ceil_div.h"
 
@@ -135,23 +136,6 @@ bool GangBound::HasSlots(const Spot& spot) const {
   return true;
 }
 
-// The domains of a stored level inside the spot: first, and one past.
-std::pair<uint32_t, uint32_t> GangBound::Range(const Spot& spot,
-                                               int level) const {
-  const auto& levels = problem_->tree(0).index->levels;
-  if (spot.level == kEverywhere) {
-    return {0, static_cast<uint32_t>(levels[level].size())};
-  }
-  uint32_t first = spot.domain;
-  uint32_t last = first + 1;
-  for (int l = spot.level; l < level; ++l) {
-    const Domain& end = levels[l][last - 1];
-    last = end.first_child + end.child_count;
-    first = levels[l][first].first_child;
-  }
-  return {first, last};
-}
-
 // How many of values_ that are not held it takes: the largest, after all that
 // are held.
 uint32_t GangBound::Fewest(int64_t need) {
@@ -173,10 +157,15 @@ uint32_t GangBound::Fewest(int64_t need) {
   return fewest;
 }
 
+void GangBound::Raise(int64_t need, uint32_t* least) {
+  problem_->Spend(values_.size(), kBoundNs);
+  *least = std::max(*least, Fewest(need));
+}
+
 // A node outside is a domain by itself.
 void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
   const SlotTable& table = board_->table();
-  const auto [first, last] = Range(spot, level);
+  const auto [first, last] = problem_->tree(0).Inside(spot, level);
   std::span<const NodeIndex> outside;
   if (spot.level == kEverywhere) outside = table.Outside();
   for (uint32_t c = 0; c < need_.size(); ++c) {
@@ -189,8 +178,7 @@ void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
     for (const NodeIndex n : outside) {
       values_.push_back({table.slots(c, n), board_->Touched(n)});
     }
-    problem_->Spend(values_.size(), kBoundNs);
-    *least = std::max(*least, Fewest(need_[c]));
+    Raise(need_[c], least);
   }
   for (size_t w = 0; w < wholes_used_; ++w) {
     values_.clear();
@@ -198,8 +186,7 @@ void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
       values_.push_back(
           {wholes_[w].sums[level][d], board_->Holds({0, level, d})});
     }
-    problem_->Spend(values_.size(), kBoundNs);
-    *least = std::max(*least, Fewest(wholes_[w].need));
+    Raise(wholes_[w].need, least);
   }
 }
 
@@ -227,8 +214,7 @@ void GangBound::AtNodes(const Spot& spot, bool each, uint32_t* least) {
     table.ForEachNode(c, spot, [&](NodeIndex n) {
       values_.push_back({table.slots(c, n), board_->Holds({0, hosts, n})});
     });
-    problem_->Spend(values_.size(), kBoundNs);
-    *least = std::max(*least, Fewest(need_[c]));
+    Raise(need_[c], least);
   }
   for (size_t w = 0; each && w < wholes_used_; ++w) {
     const uint32_t role = wholes_[w].role;
@@ -255,7 +241,7 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
   for (int l = std::max(spot.level + 1, 0); l <= tree.hosts; ++l) {
     const bool nodes = l == tree.hosts;
     const auto [first, last] =
-        nodes ? std::pair<uint32_t, uint32_t>{} : Range(spot, l);
+        nodes ? std::pair<uint32_t, uint32_t>{} : tree.Inside(spot, l);
     held_.clear();
     for (uint32_t d = first; d < last; ++d) {
       held_.push_back(board_->Holds({0, l, d}));
@@ -349,7 +335,7 @@ int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
     });
   } else {
     const int from = nodes ? level - 1 : level;
-    const auto [first, last] = Range(spot, from);
+    const auto [first, last] = tree.Inside(spot, from);
     for (uint32_t d = first; d < last; ++d) {
       const Spot domain{0, from, d};
       meet(nodes ? table.Most(its, domain) : table.Sum(its, domain),

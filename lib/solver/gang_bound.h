@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "lib/solver/board.h"
@@ -64,8 +63,8 @@ class GangBound {
   void FillWhole(Whole* whole);
   uint32_t Limit(uint32_t role, int level) const;
   uint32_t SliceAt(uint32_t role, int level) const;
-  std::pair<uint32_t, uint32_t> Range(const Spot& spot, int level) const;
   uint32_t Fewest(int64_t need);
+  void Raise(int64_t need, uint32_t* least);
   uint32_t AsBest(uint32_t column, int64_t need, const Spot& spot);
   void AtDomains(const Spot& spot, int level, uint32_t* least);
   void AtNodes(const Spot& spot, bool each, uint32_t* least);

@@ -87,6 +87,7 @@ class GroupSearch {
   bool HasSlots(const Need& need, const Spot& spot) const;
   bool MayHold(const Need& need, const Spot& spot) const;
   uint32_t MainColumn(const Need& need) const;
+  void Consider(const Need& need, uint32_t main, const Spot& spot);
   void FindHosts(const Need& need, const Spot& around, bool named);
   void FindCandidates(ScopeIndex s, const Need& need, const Spot& around,
                       int level);
@@ -95,6 +96,7 @@ class GroupSearch {
   int TreeOf(ScopeIndex s) const;
   Spot Innermost(int tree) const;
   Spot Enclosure() const;
+  bool Exhaust(const Spot& spot, bool last);
   bool PutBest(const Spot& spot, bool last, bool* none);
   bool KeepsChoice() const;
   void Refine(Board::Mark* mark, const Refiner::Budget& budget);

@@ -386,19 +386,11 @@ bool MixSearch::Put() {
   std::ranges::sort(order_, {}, [&](uint32_t k) {
     return std::pair(~devices(k), roles_[kinds_[k].first]);
   });
-  const Board::Mark mark = board_->Begin();
-  for (const uint32_t k : order_) {
-    if (!PutKind(kinds_[k], k)) {
-      board_->Rollback(mark);
-      return false;
-    }
-  }
-  if (!board_->spreads().MayHold()) {
-    board_->Rollback(mark);
-    return false;
-  }
-  board_->Commit(mark);
-  return true;
+  return board_->Try([&] {
+    return std::ranges::all_of(
+               order_, [&](uint32_t k) { return PutKind(kinds_[k], k); }) &&
+           board_->spreads().MayHold();
+  });
 }
 
 }  // namespace muster::solver
