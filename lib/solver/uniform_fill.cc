@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 
 #include "lib/base/ceil_div.h"
 #include "lib/index/scan.h"
@@ -52,10 +51,10 @@ void UniformFill::ShareNodes(uint32_t tasks, std::vector<Share>* shares) const {
 // Keeps of picks_ the fewest that hold the tasks, and says how many each
 // takes; in the order of ids. Returns the number.
 uint32_t UniformFill::Choose(uint32_t tasks) {
-  uint32_t most = 0;
   uint64_t room = 0;
+  slots_.clear();
   for (const Pick& p : picks_) {
-    most = std::max(most, p.slots);
+    slots_.push_back(p.slots);
     room += p.slots;
   }
   if (room == tasks) {  // All of them.
@@ -63,26 +62,10 @@ uint32_t UniformFill::Choose(uint32_t tasks) {
     return static_cast<uint32_t>(picks_.size());
   }
   // The k largest go in whole: those above `edge`, and `at_edge` at it.
-  uint32_t edge = 0, at_edge = 0, left = tasks;
-  if (most < 4 * picks_.size() + 64) {
-    count_of_.assign(most + 1, 0);
-    for (const Pick& p : picks_) ++count_of_[p.slots];
-    for (edge = most; left > uint64_t{count_of_[edge]} * edge; --edge) {
-      left -= count_of_[edge] * edge;
-    }
-  } else {
-    sorted_.clear();
-    for (const Pick& p : picks_) sorted_.push_back(p.slots);
-    std::ranges::sort(sorted_, std::greater<>());
-    size_t i = 0;
-    while (left > sorted_[i]) left -= sorted_[i++];
-    edge = sorted_[i];
-    while (i > 0 && sorted_[i - 1] == edge) {
-      left += edge;
-      --i;
-    }
-  }
-  at_edge = CeilDiv(left, edge) - 1;
+  const std::span<const uint32_t> slots(slots_);
+  const auto [edge, above] = EdgeOf(slots, index::Greatest(slots), tasks);
+  uint32_t left = tasks - above.sum;
+  uint32_t at_edge = CeilDiv(left, edge) - 1;
   left -= at_edge * edge;
   // The last one: the tightest that holds what is left.
   const Pick* last = nullptr;
@@ -151,11 +134,6 @@ uint32_t UniformFill::LeastDomains(int level, uint32_t tasks, uint32_t used) {
   return Fewest(sums, index::Greatest(sums), tasks);
 }
 
-uint32_t UniformFill::LeastNodes(uint32_t tasks) const {
-  const uint32_t most = column_->most();
-  return CeilDiv(tasks, most);
-}
-
 void UniformFill::Certify(uint32_t tasks, Certificate* certificate) {
   certificate->optimal = true;
   for (size_t l = 0; l < certificate->levels.size(); ++l) {
@@ -165,7 +143,7 @@ void UniformFill::Certify(uint32_t tasks, Certificate* certificate) {
     } else if (proven_[l] > 0) {
       level.least = proven_[l];
     } else if (l + 1 == certificate->levels.size()) {
-      level.least = LeastNodes(tasks);
+      level.least = CeilDiv(tasks, column_->most());
     } else {
       level.least = LeastDomains(static_cast<int>(l), tasks, level.used);
     }

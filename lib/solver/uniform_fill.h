@@ -70,7 +70,6 @@ class UniformFill {
   uint32_t ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
                           uint32_t enough);
   uint32_t LeastDomains(int level, uint32_t tasks, uint32_t used);
-  uint32_t LeastNodes(uint32_t tasks) const;
   void ChooseAt(int level, uint32_t tasks, Certificate* certificate);
   void FillFrom(int level, uint32_t tasks, Certificate* certificate);
   void Certify(uint32_t tasks, Certificate* certificate);
@@ -89,8 +88,7 @@ class UniformFill {
   bool single_ = false;  // Nodes take one task each: they are not chosen.
   std::vector<Pick> picks_;
   std::vector<Pick> parents_;
-  std::vector<uint32_t> count_of_;  // By number of slots.
-  std::vector<uint32_t> sorted_;
+  std::vector<uint32_t> slots_;   // Of picks_.
   std::vector<uint32_t> proven_;  // By level; 0: nothing is.
   std::vector<uint64_t> held_;    // By level: slots of what is chosen there,
   std::vector<uint32_t> least_;   // and those of the smallest.
