@@ -11,6 +11,15 @@ namespace {
 // more proves nothing.
 constexpr size_t kMaxSets = 64;
 
+// Whether as much is free of the two devices.
+bool SameUse(const Cluster& cluster, Ledger ledger, NodeIndex a, uint32_t d,
+             NodeIndex b, uint32_t e) {
+  return cluster.free_milli(a, d, ledger) == cluster.free_milli(b, e, ledger) &&
+         cluster.free_memory(a, d, ledger) ==
+             cluster.free_memory(b, e, ledger) &&
+         cluster.busy_slices(a, d, ledger) == cluster.busy_slices(b, e, ledger);
+}
+
 }  // namespace
 
 // Roles by how few slots there are for each of their tasks.
@@ -65,13 +74,7 @@ bool ExactSearch::Alike(NodeIndex a, NodeIndex b) const {
   const Node& y = cluster.node(b);
   if (x.devices != y.devices) return false;
   for (uint32_t d = 0; d < x.devices.size(); ++d) {
-    if (cluster.free_milli(a, d, ledger) != cluster.free_milli(b, d, ledger) ||
-        cluster.free_memory(a, d, ledger) !=
-            cluster.free_memory(b, d, ledger) ||
-        cluster.busy_slices(a, d, ledger) !=
-            cluster.busy_slices(b, d, ledger)) {
-      return false;
-    }
+    if (!SameUse(cluster, ledger, a, d, b, d)) return false;
   }
   return true;
 }
@@ -277,12 +280,7 @@ bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
   const Device& x = cluster.node(node).devices[a];
   const Device& y = cluster.node(node).devices[b];
   const DeviceSet split = cluster.split_devices(node, ledger);
-  return cluster.free_milli(node, a, ledger) ==
-             cluster.free_milli(node, b, ledger) &&
-         cluster.free_memory(node, a, ledger) ==
-             cluster.free_memory(node, b, ledger) &&
-         cluster.busy_slices(node, a, ledger) ==
-             cluster.busy_slices(node, b, ledger) &&
+  return SameUse(cluster, ledger, node, a, node, b) &&
          split.Contains(a) == split.Contains(b) &&
          x.memory_bytes == y.memory_bytes && x.model == y.model &&
          x.partition_scheme == y.partition_scheme &&
@@ -346,7 +344,7 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
 void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
   const Cluster& cluster = board_->cluster();
   const Ledger ledger = problem_->request().ledger;
-  const auto base = static_cast<ptrdiff_t>(sets_.size());
+  const size_t base = sets_.size();
   cluster.PartitionPlaces(node, shape, ledger, &sets_);
   DeviceSet seen;
   DeviceSet left_out;
@@ -361,14 +359,11 @@ void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
   };
   sets_.erase(std::remove_if(sets_.begin() + base, sets_.end(), is_twin),
               sets_.end());
-  const auto free = [&](const Allocation& at) {
-    return cluster.free_milli(node, at.devices.first(), ledger);
-  };
-  std::stable_sort(sets_.begin() + base, sets_.end(),
-                   [&](const Allocation& a, const Allocation& b) {
-                     return free(a) < free(b);
-                   });
-  if (sets_.size() - static_cast<size_t>(base) > kMaxSets) {
+  std::ranges::stable_sort(
+      std::span(sets_).subspan(base), {}, [&](const Allocation& at) {
+        return cluster.free_milli(node, at.devices.first(), ledger);
+      });
+  if (sets_.size() - base > kMaxSets) {
     sets_.resize(base + kMaxSets);
     skipped_some_ = true;
   }
