@@ -6,17 +6,11 @@ namespace muster::solver {
 
 // Entries are 0 wherever no task has been since the last question.
 void Board::ForgetTouched() {
-  for (const NodeIndex n : touched_nodes_) {
-    node_tasks_[n] = 0;
-    node_touched_[n] = 0;
+  for (const Spot& s : touched_) {
+    tasks_[numbers_[s]] = 0;
+    is_touched_[numbers_[s]] = 0;
   }
-  for (const Spot& s : touched_domains_) {
-    domain_tasks_[domain_numbers_[s]] = 0;
-    domain_touched_[domain_numbers_[s]] = 0;
-  }
-  touched_nodes_.clear();
-  touched_domains_.clear();
-  holding_ = 0;
+  touched_.clear();
 }
 
 void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
@@ -26,12 +20,9 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   table_ = &table;
   placed_.clear();
   most_placed_ = 0;
-  const size_t domains = domain_numbers_.Reset(problem.trees());
-  const size_t nodes = cluster.node_limit();
-  node_tasks_.resize(std::max(node_tasks_.size(), nodes), 0);
-  node_touched_.resize(node_tasks_.size(), 0);
-  domain_tasks_.resize(std::max(domain_tasks_.size(), domains), 0);
-  domain_touched_.resize(domain_tasks_.size(), 0);
+  const size_t spots = numbers_.Reset(problem.trees(), cluster.node_limit());
+  tasks_.resize(std::max(tasks_.size(), spots), 0);
+  is_touched_.resize(tasks_.size(), 0);
   scopes_.assign(problem.group_count() + problem.role_count(), {});
   slices_.assign(problem.slice_count(), {});
   spreads_.Reset(problem);
@@ -54,32 +45,15 @@ void Board::EnterHold(Hold& hold, NodeIndex node, bool enter) {
   }
 }
 
-void Board::Touch(NodeIndex node, bool enter) {
-  const uint32_t change = enter ? 1 : 0xffffffff;
-  if (node_touched_[node] == 0) {
-    node_touched_[node] = 1;
-    touched_nodes_.push_back(node);
-  }
-  node_tasks_[node] += change;
-  holding_ += change;
-  const std::span<const Tree> trees = problem_->trees();
-  for (int t = 0; t < static_cast<int>(trees.size()); ++t) {
-    const Tree& tree = trees[t];
-    if (!tree.Contains(node)) continue;
-    for (int l = 0; l < tree.hosts; ++l) {
-      const Spot spot{t, l, tree.index->domain_of[l][node]};
-      const size_t at = domain_numbers_[spot];
-      if (domain_touched_[at] == 0) {
-        domain_touched_[at] = 1;
-        touched_domains_.push_back(spot);
-      }
-      domain_tasks_[at] += change;
-    }
-  }
-}
-
 void Board::Enter(TaskId task, NodeIndex node, bool enter) {
-  Touch(node, enter);
+  numbers_.ForEachAround(node, [&](const Spot& spot) {
+    const size_t at = numbers_[spot];
+    if (is_touched_[at] == 0) {
+      is_touched_[at] = 1;
+      touched_.push_back(spot);
+    }
+    tasks_[at] += enter ? 1 : 0xffffffff;
+  });
   spreads_.Enter(task.role, node, enter);
   for (const ScopeIndex s : problem_->Chain(task.role)) {
     EnterHold(scopes_[s], node, enter);
@@ -243,14 +217,6 @@ void Board::PutBack(size_t placed, const Allocation& at) {
   table_->Update(at.node);
 }
 
-bool Board::Holds(const Spot& spot) const {
-  if (spot.level == kEverywhere) return holding_ > 0;
-  if (spot.level == problem_->tree(spot.tree).hosts) {
-    return node_tasks_[spot.domain] > 0;
-  }
-  return domain_tasks_[domain_numbers_[spot]] > 0;
-}
-
 bool Board::HoldsAround(const Spot& spot, int level) const {
   const uint32_t around =
       problem_->tree(spot.tree).Around(spot.level, spot.domain, level);
@@ -259,19 +225,11 @@ bool Board::HoldsAround(const Spot& spot, int level) const {
 
 int Board::Nearness(const Spot& spot) const {
   const Tree& tree = problem_->tree(spot.tree);
-  int level = spot.level;
-  uint32_t domain = spot.domain;
-  int up = 0;
-  if (level == tree.hosts) {
-    if (node_tasks_[domain] > 0) return 0;
-    if (!tree.Contains(domain)) return tree.hosts + 1;
-    if (--level >= 0) domain = tree.DomainOf(level, domain);
-    ++up;
-  }
-  for (; level >= 0; --level, ++up) {
-    if (domain_tasks_[domain_numbers_[{spot.tree, level, domain}]] > 0)
-      return up;
-    domain = tree.index->levels[level][domain].parent;
+  if (spot.level != kEverywhere && Holds(spot)) return 0;
+  for (int level = spot.level - 1; level >= 0; --level) {
+    const uint32_t around = tree.Around(spot.level, spot.domain, level);
+    if (around == kOutside) break;
+    if (Holds({spot.tree, level, around})) return spot.level - level;
   }
   return tree.hosts + 1;
 }

@@ -196,13 +196,31 @@ std::span<const NodeIndex> SlotTable::ListedNodes(const Spot& spot) const {
 }
 
 uint64_t SlotTable::Sum(uint32_t column, const Spot& spot) const {
+  if (listed_) return own_.Sum(column, spot);
   if (spot.level == kEverywhere) return Total(column);
-  if (spot.level == problem_->tree(spot.tree).hosts) {
-    return slots(column, spot.domain);
-  }
-  return listed_
-             ? own_.Sum(column, spot)
+  return spot.level == problem_->tree(spot.tree).hosts
+             ? slots(column, spot.domain)
              : this->column(spot.tree, column).sums(spot.level)[spot.domain];
+}
+
+void SlotTable::AddNeed(uint32_t role, std::span<int64_t> tasks,
+                        std::span<int64_t> amounts) const {
+  const int64_t add = problem_->add(role);
+  const Resources& demand = problem_->cluster().demand(problem_->shape(role));
+  tasks[problem_->column(role)] += add;
+  for (size_t k = 0; k < kinds_.size(); ++k) {
+    amounts[k] += add * demand[kinds_[k]];
+  }
+}
+
+bool SlotTable::HasSlots(std::span<const int64_t> tasks,
+                         const Spot& spot) const {
+  for (uint32_t c = 0; c < tasks.size(); ++c) {
+    if (tasks[c] > 0 && Sum(c, spot) < static_cast<uint64_t>(tasks[c])) {
+      return false;
+    }
+  }
+  return true;
 }
 
 uint32_t SlotTable::Most(uint32_t column, const Spot& spot) const {

@@ -49,7 +49,7 @@ class SlotTable {
   // Slots in a spot.
   uint64_t Sum(uint32_t column, const Spot& spot) const;
   uint64_t Total(uint32_t column) const {
-    return listed_ ? own_.Total(column) : columns_[column]->all();
+    return listed_ ? own_.Sum(column, {}) : columns_[column]->all();
   }
 
   // The nodes the request allows, in the order of tree t: those of the
@@ -76,6 +76,11 @@ class SlotTable {
   // If indexed: nodes of the spot, which is no single node, with slots.
   // O(nodes / 64), everywhere O(1).
   uint32_t WithSlots(uint32_t column, const Spot& spot) const;
+  // Adds tasks of the role: `tasks` by column, `amounts` by kind.
+  void AddNeed(uint32_t role, std::span<int64_t> tasks,
+               std::span<int64_t> amounts) const;
+  // Whether the spot has slots for so many tasks by column.
+  bool HasSlots(std::span<const int64_t> tasks, const Spot& spot) const;
   // Whether no node of the spot has `tasks` slots of the column.
   bool NoneWith(uint32_t column, uint32_t tasks, const Spot& spot) const {
     return Most(column, spot) < std::min(tasks, index::Column::kMaxSlots);
