@@ -41,7 +41,8 @@ Edge EdgeOf(std::span<const T> values, uint32_t most, uint32_t tasks) {
 template <class T>
 uint32_t Fewest(std::span<const T> values, uint32_t most, uint32_t tasks) {
   const auto [edge, above] = EdgeOf(values, most, tasks);
-  return above.count + CeilDiv(tasks - above.sum, edge);
+  return above.count +
+         static_cast<uint32_t>(CeilDiv<uint64_t>(tasks - above.sum, edge));
 }
 
 }  // namespace muster::solver

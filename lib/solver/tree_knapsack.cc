@@ -1,9 +1,10 @@
 #include "lib/solver/tree_knapsack.h"
 
 #include <algorithm>
-#include <functional>
+#include <span>
 
 #include "lib/base/ceil_div.h"
+#include "lib/solver/fewest.h"
 
 namespace muster::solver {
 
@@ -117,17 +118,9 @@ uint32_t TreeKnapsack::FewestAlone(int level, uint32_t used) {
     }
   }
   meter_.Spend(1 + values_.size() / 8);
-  const uint64_t tasks = tree_->tasks;
-  if (CeilDiv<uint64_t>(tasks, most) >= used) return used;
-  const size_t top = std::min<size_t>(used, values_.size());
-  std::nth_element(values_.begin(), values_.begin() + (top - 1), values_.end(),
-                   std::greater<>());
-  std::sort(values_.begin(), values_.begin() + top, std::greater<>());
-  uint32_t count = 0;
-  for (uint64_t sum = 0; sum < tasks && count < top; ++count) {
-    sum += values_[count];
-  }
-  return count;
+  if (CeilDiv<uint64_t>(tree_->tasks, most) >= used) return used;
+  const std::span<const uint32_t> values(values_);
+  return std::min(used, Fewest(values, most, tree_->tasks));
 }
 
 // The level under the roots: the largest children are the fewest.

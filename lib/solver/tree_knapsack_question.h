@@ -16,8 +16,8 @@ struct TreeQuestion {
     // next level, or among the nodes if the level is the narrowest: one entry
     // more than domains.
     std::span<const uint32_t> children;
-    // Tasks that the domain can take: what its children can take together, or
-    // 2^32 - 1 if that is more.
+    // Tasks that the domain can take: what its children can take together. All
+    // of a level fit into 32 bits.
     std::span<const uint32_t> slots;
   };
 

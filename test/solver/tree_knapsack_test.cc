@@ -116,16 +116,17 @@ TEST(TreeKnapsack, OfEqualsTheTightestThenTheFirst) {
 }
 
 TEST(TreeKnapsack, HugeCapacitiesDoNotOverflow) {
-  const uint32_t huge = UINT32_MAX;
-  const std::vector<uint16_t> nodes(3 * 70'000, UINT16_MAX);
-  const std::vector<uint32_t> children = {0, 70'000, 140'000, 210'000};
-  const std::vector<uint32_t> slots = {huge, huge, huge};
+  const std::vector<uint16_t> nodes(60'000, UINT16_MAX);
+  const std::vector<uint32_t> children = {0, 20'000, 40'000, 60'000};
+  const uint32_t third = 20'000 * UINT16_MAX;
+  const std::vector<uint32_t> slots = {third, third, third};
   const std::vector<TreeQuestion::Level> levels = {{children, slots}};
   TreeQuestion question;
   question.levels = levels;
   question.nodes = nodes;
-  question.tasks = huge;
-  EXPECT_THAT(Solve(question).shares[0], ElementsAre(Share{0, huge}));
+  question.tasks = 3 * third;
+  EXPECT_THAT(Solve(question).shares[0],
+              ElementsAre(Share{0, third}, Share{1, third}, Share{2, third}));
 }
 
 TEST(TreeKnapsack, EightLevelsOfDomainsAndNodes) {
