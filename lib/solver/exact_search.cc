@@ -26,8 +26,7 @@ bool SameUse(const Cluster& cluster, Ledger ledger, NodeIndex a, uint32_t d,
 void ExactSearch::OrderTasks() {
   tasks_.clear();
   moves_.clear();
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    if (problem_->add(r) == 0) continue;
+  for (const uint32_t r : problem_->Active()) {
     const uint64_t slots = board_->table().Sum(problem_->column(r), spot_);
     moves_.push_back(
         {static_cast<int64_t>(slots * 1024 / problem_->add(r)), r});
@@ -129,14 +128,8 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
   const SlotTable& table = board.table();
   need_.assign(problem_->columns().size(), 0);
   kind_need_.assign(table.kinds().size(), 0);
-  for (const TaskId task : tasks_) {
-    const uint32_t c = problem_->column(task.role);
-    ++need_[c];
-    const Resources& demand =
-        board.cluster().demand(problem_->columns()[c].shape);
-    for (size_t k = 0; k < kind_need_.size(); ++k) {
-      kind_need_[k] += demand[table.kinds()[k]];
-    }
+  for (const uint32_t r : problem_->Active()) {
+    table.AddNeed(r, need_, kind_need_);
   }
   board.table().Watch(spot);
   FindNodes();
@@ -147,11 +140,7 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
 
 bool ExactSearch::MayStillFit() const {
   const SlotTable& table = board_->table();
-  for (uint32_t c = 0; c < need_.size(); ++c) {
-    if (need_[c] > 0 && table.Sum(c, spot_) < static_cast<uint64_t>(need_[c])) {
-      return false;
-    }
-  }
+  if (!table.HasSlots(need_, spot_)) return false;
   for (size_t k = 0; k < kind_need_.size(); ++k) {
     if (table.watched()[k] < kind_need_[k]) return false;
   }

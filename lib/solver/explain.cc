@@ -185,8 +185,7 @@ bool Explain::SumShort(Board& board, Reason* reason) {
   for (size_t k = 0; k < table.kinds().size(); ++k) {
     const ResourceKind kind = table.kinds()[k];
     int64_t needed = 0;
-    for (uint32_t r = 0; r < problem.role_count(); ++r) {
-      if (problem.add(r) == 0) continue;
+    for (const uint32_t r : problem.Active()) {
       needed += board.cluster().demand(problem.shape(r))[kind] * problem.add(r);
     }
     const int64_t useful = all[k];
@@ -254,16 +253,16 @@ Reason Explain::NotNow(Board& board) {
   const Problem& problem = board.problem();
   Reason reason;
   int64_t needed = 0;
-  for (uint32_t r = 0; r < problem.role_count(); ++r) {
+  for (const uint32_t r : problem.Active()) {
     needed += problem.add(r);
-    if (problem.add(r) > 0 && RoleShort(board, r, &reason)) return reason;
+    if (RoleShort(board, r, &reason)) return reason;
   }
   if (SumShort(board, &reason)) return reason;
-  for (uint32_t r = 0; r < problem.role_count(); ++r) {
-    if (problem.add(r) > 0 && DomainShort(board, r, &reason)) return reason;
+  for (const uint32_t r : problem.Active()) {
+    if (DomainShort(board, r, &reason)) return reason;
   }
-  for (uint32_t r = 0; r < problem.role_count(); ++r) {
-    if (problem.add(r) > 0 && SpreadShort(board, r, &reason)) return reason;
+  for (const uint32_t r : problem.Active()) {
+    if (SpreadShort(board, r, &reason)) return reason;
   }
   reason = {.code = problem.constrained() ? ReasonCode::kConstraint
                                           : ReasonCode::kInsufficient,

@@ -23,14 +23,8 @@ void GangBound::Start(Board& board, const Traffic& traffic) {
   need_.assign(problem_->columns().size(), 0);
   kind_need_.assign(table.kinds().size(), 0);
   wholes_used_ = 0;
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    const int64_t tasks = problem_->add(r);
-    if (tasks == 0) continue;
-    need_[problem_->column(r)] += tasks;
-    const Resources& demand = board.cluster().demand(problem_->shape(r));
-    for (size_t k = 0; k < kind_need_.size(); ++k) {
-      kind_need_[k] += tasks * demand[table.kinds()[k]];
-    }
+  for (const uint32_t r : problem_->Active()) {
+    table.AddNeed(r, need_, kind_need_);
     AddWhole(r);
   }
   // A kind of one column alone: its slots say more.
@@ -124,16 +118,6 @@ void GangBound::FillWhole(Whole* whole) {
       sums[d] = cut(sum, l);
     }
   }
-}
-
-bool GangBound::HasSlots(const Spot& spot) const {
-  for (uint32_t c = 0; c < need_.size(); ++c) {
-    if (need_[c] > 0 &&
-        board_->table().Sum(c, spot) < static_cast<uint64_t>(need_[c])) {
-      return false;
-    }
-  }
-  return true;
 }
 
 // How many of values_ that are not held it takes: the largest, after all that
@@ -375,10 +359,8 @@ int64_t GangBound::LeastTraffic(const Spot& spot) {
       together += line.weight * std::min(Together(spot, l, line.from, line.to),
                                          Together(spot, l, line.to, line.from));
     }
-    for (uint32_t r = 0;
-         !problem_->request().fixed.empty() && r < problem_->role_count();
-         ++r) {
-      if (problem_->add(r) > 0) together += WithFixed(l, r);
+    if (!problem_->request().fixed.empty()) {
+      for (const uint32_t r : problem_->Active()) together += WithFixed(l, r);
     }
     cost += all - std::min(all, together);
   }

@@ -24,7 +24,9 @@ class GangBound {
   void Start(Board& board, const Traffic& traffic);
 
   // Whether the spot has slots for every column's tasks.
-  bool HasSlots(const Spot& spot) const;
+  bool HasSlots(const Spot& spot) const {
+    return board_->table().HasSlots(need_, spot);
+  }
 
   // The fewest domains of each level without fixed tasks that get tasks, by
   // level, widest first, nodes last; kNoRoom where there is none. Of the

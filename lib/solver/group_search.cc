@@ -33,29 +33,22 @@ int GroupSearch::NarrowestLevel(ScopeIndex s, int tree) const {
 }
 
 // What the scope's tasks need in all, against the slots of the spot.
-bool GroupSearch::HasSlots(const Need& need, const Spot& spot) const {
+bool GroupSearch::HasSlots(const Need& need, const Spot& spot) {
   const SlotTable& table = board_->table();
-  for (size_t c = 0; c < need.columns; ++c) {
-    const int64_t tasks = needs_[need.first + c];
-    if (tasks > 0 && table.Sum(static_cast<uint32_t>(c), spot) <
-                         static_cast<uint64_t>(tasks)) {
-      return false;
-    }
-  }
-  for (size_t k = 0; k < table.kinds().size(); ++k) {
-    if (table.UsefulAtMost(k, spot) < needs_[need.first + need.columns + k]) {
-      return false;
-    }
+  if (!table.HasSlots(Tasks(need), spot)) return false;
+  const std::span<const int64_t> amounts = Amounts(need);
+  for (size_t k = 0; k < amounts.size(); ++k) {
+    if (table.UsefulAtMost(k, spot) < amounts[k]) return false;
   }
   return true;
 }
 
 // The same against what is free there for all roles together. O(nodes).
-bool GroupSearch::MayHold(const Need& need, const Spot& spot) const {
+bool GroupSearch::MayHold(const Need& need, const Spot& spot) {
   if (!HasSlots(need, spot)) return false;
   const std::span<const int64_t> useful = board_->table().Useful(spot);
   for (size_t k = 0; k < useful.size(); ++k) {
-    if (useful[k] < needs_[need.first + need.columns + k]) return false;
+    if (useful[k] < Amounts(need)[k]) return false;
   }
   return true;
 }
@@ -66,15 +59,7 @@ void GroupSearch::AddNeeds(ScopeIndex s, const Need& need) {
     for (const ScopeIndex child : problem_->Children(s)) AddNeeds(child, need);
     return;
   }
-  const uint32_t role = problem_->RoleOf(s);
-  const uint32_t column = problem_->column(role);
-  const int64_t tasks = problem_->add(role);
-  needs_[need.first + column] += tasks;
-  const std::span<const ResourceKind> kinds = board_->table().kinds();
-  const Resources& demand = board_->cluster().demand(problem_->shape(role));
-  for (size_t k = 0; k < kinds.size(); ++k) {
-    needs_[need.first + need.columns + k] += tasks * demand[kinds[k]];
-  }
+  board_->table().AddNeed(problem_->RoleOf(s), Tasks(need), Amounts(need));
 }
 
 GroupSearch::Need GroupSearch::PushNeeds(ScopeIndex s) {
@@ -469,14 +454,10 @@ bool GroupSearch::PutBest(const Spot& spot, bool last, bool* none) {
 // Whether the placement follows wishes that counts of domains know nothing of:
 // preferred nodes, preferred levels of parts of the gang.
 bool GroupSearch::KeepsChoice() const {
-  if (problem_->PrefersBelow(0)) return true;
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    if (problem_->add(r) > 0 &&
-        board_->table().HasScores(problem_->column(r))) {
-      return true;
-    }
-  }
-  return false;
+  return problem_->PrefersBelow(0) ||
+         std::ranges::any_of(problem_->Active(), [&](uint32_t r) {
+           return board_->table().HasScores(problem_->column(r));
+         });
 }
 
 void GroupSearch::Start(Board& board, const Budget& budget) {

@@ -8,10 +8,14 @@
 
 namespace muster::solver {
 
-// The widest scope around the role that does not run yet, or kNoScope.
-ScopeIndex Solver::NotRunning(uint32_t role) {
+void Solver::CountHeld() {
   counts_.assign(problem_.role_count(), 0);
   for (const Assignment& a : held_) ++counts_[a.task.role];
+}
+
+// The widest scope around the role that does not run yet, or kNoScope.
+ScopeIndex Solver::NotRunning(uint32_t role) {
+  CountHeld();
   ScopeIndex widest = kNoScope;
   for (ScopeIndex s = problem_.ScopeOf(role); s != kNoScope;
        s = problem_.Parent(s)) {
@@ -49,8 +53,7 @@ bool Solver::BringUp(Cluster& cluster, uint32_t role, PlacementResult* result) {
 // The position in growing_roles_ of the role with the least part of what it
 // may have beyond its minimum.
 size_t Solver::LeastFilled() {
-  counts_.assign(problem_.role_count(), 0);
-  for (const Assignment& a : held_) ++counts_[a.task.role];
+  CountHeld();
   size_t least = 0;
   uint64_t least_part = 0, least_of = 0;
   for (size_t i = 0; i < growing_roles_.size(); ++i) {

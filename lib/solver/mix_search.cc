@@ -43,16 +43,15 @@ void MixSearch::FindKinds(const Traffic& traffic) {
   roles_.clear();
   kind_of_.assign(problem_->role_count(), kMaxMixKinds);
   able_ = true;
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    if (problem_->add(r) == 0 || kind_of_[r] < kMaxMixKinds) continue;
+  for (const uint32_t r : problem_->Active()) {
+    if (kind_of_[r] < kMaxMixKinds) continue;
     if (kinds_.size() == kMaxMixKinds) {
       able_ = false;
       return;
     }
     Kind kind{problem_->column(r), static_cast<uint32_t>(roles_.size()), 0};
-    for (uint32_t other = r; other < problem_->role_count(); ++other) {
-      if (problem_->add(other) == 0) continue;
-      if (other != r && !SameKind(r, other, traffic)) continue;
+    for (const uint32_t other : problem_->Active()) {
+      if (other < r || (other != r && !SameKind(r, other, traffic))) continue;
       kind_of_[other] = static_cast<uint32_t>(kinds_.size());
       roles_.push_back(other);
       ++kind.count;

@@ -1,6 +1,7 @@
 #include "lib/solver/problem.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace muster::solver {
@@ -101,23 +102,17 @@ bool Problem::InitScopes(Reason* reason) {
   return true;
 }
 
-// A counting sort by parent, which keeps the order of positions.
+// By parent, then position.
 void Problem::InitChildren() {
-  children_first_.assign(groups_ + 1, 0);
-  for (ScopeIndex s = 1; s < parent_.size(); ++s) {
-    ++children_first_[parent_[s] + 1];
-  }
-  for (uint32_t g = 0; g < groups_; ++g) {
-    children_first_[g + 1] += children_first_[g];
-  }
   children_.resize(parent_.size() - 1);
-  for (ScopeIndex s = 1; s < parent_.size(); ++s) {
-    children_[children_first_[parent_[s]]++] = s;
+  std::iota(children_.begin(), children_.end(), 1);
+  std::ranges::sort(children_, {},
+                    [&](ScopeIndex s) { return std::pair(parent_[s], s); });
+  children_first_.assign(1, 0);
+  for (uint32_t g = 0, next = 0; g < groups_; ++g) {
+    while (next < children_.size() && parent_[children_[next]] == g) ++next;
+    children_first_.push_back(next);
   }
-  for (uint32_t g = groups_; g > 0; --g) {
-    children_first_[g] = children_first_[g - 1];
-  }
-  children_first_[0] = 0;
 }
 
 std::span<const ScopeIndex> Problem::Children(uint32_t group) const {
@@ -255,6 +250,7 @@ bool Problem::InitAnchors(Reason* reason) {
 
 void Problem::SetAdd(std::span<const uint32_t> add) {
   add_.assign(add.begin(), add.end());
+  active_.clear();
   new_.clear();
   new_first_.assign(1, 0);
   add_below_.assign(groups_ + roles_, 0);
@@ -270,6 +266,7 @@ void Problem::SetAdd(std::span<const uint32_t> add) {
     }
     new_first_.push_back(static_cast<uint32_t>(new_.size()));
     if (add_[r] == 0) continue;
+    active_.push_back(r);
     for (ScopeIndex s = ScopeOf(r); s != kNoScope; s = parent_[s]) {
       add_below_[s] += add_[r];
       ++active_below_[s];

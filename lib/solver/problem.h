@@ -139,6 +139,8 @@ class Problem {
   // How many tasks to add, by role.
   void SetAdd(std::span<const uint32_t> add);
   uint32_t add(uint32_t role) const { return add_[role]; }
+  // The roles that get some.
+  std::span<const uint32_t> Active() const { return active_; }
   // The numbers of the role's new tasks: the lowest that no fixed task has.
   std::span<const uint32_t> NewIndices(uint32_t role) const;
   uint32_t AddBelow(ScopeIndex s) const { return add_below_[s]; }
@@ -209,6 +211,7 @@ class Problem {
   std::vector<uint32_t> fixed_first_;
   std::vector<Anchor> anchors_;
   std::vector<uint32_t> add_;
+  std::vector<uint32_t> active_;
   std::vector<uint32_t> new_;
   std::vector<uint32_t> new_first_;
   std::vector<uint32_t> add_below_;

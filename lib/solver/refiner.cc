@@ -15,15 +15,11 @@ bool Refiner::MayLieOutside() const {
       tree.index->nodes.size() == board_->cluster().nodes().size()) {
     return false;
   }
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    if (problem_->add(r) == 0) continue;
-    const std::span<const ScopeIndex> chain = problem_->Chain(r);
-    if (std::ranges::none_of(
-            chain, [&](ScopeIndex s) { return problem_->rule(s).tree == 0; })) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(problem_->Active(), [&](uint32_t r) {
+    return std::ranges::none_of(problem_->Chain(r), [&](ScopeIndex s) {
+      return problem_->rule(s).tree == 0;
+    });
+  });
 }
 
 // The domains of the spot's level with slots enough; the spot alone where fixed

@@ -1,6 +1,7 @@
 #include "lib/solver/solver.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "lib/solver/node_choice.h"
 #include "lib/solver/reasons.h"
@@ -111,8 +112,7 @@ bool Solver::IsLone(ScopeIndex top) const {
 bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
   problem_.SetAdd(plan_.add());
   problem_.BuildColumns(plan_.add());
-  uint32_t role = 0;
-  while (problem_.add(role) == 0) ++role;
+  const uint32_t role = problem_.Active()[0];
   const std::span<const uint32_t> columns = problem_.ColumnsOf(role);
   for (uint32_t a = 0; a < columns.size(); ++a) {
     problem_.SetAlternative(role, a);
@@ -149,8 +149,7 @@ bool Solver::WithinHeadroom() {
   if (problem_.request().headroom == nullptr) return true;
   const Cluster& cluster = problem_.cluster();
   sum_.Clear();
-  for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-    if (problem_.add(r) == 0) continue;
+  for (const uint32_t r : problem_.Active()) {
     sum_.AddTimes(cluster.demand(problem_.shape(r)), problem_.add(r));
   }
   Reason reason;
@@ -163,11 +162,9 @@ bool Solver::WithinHeadroom() {
 
 // The next choice of alternatives, the last role's changing fastest.
 bool Solver::NextAlternatives() {
-  for (uint32_t r = problem_.role_count(); r > 0; --r) {
-    const uint32_t role = r - 1;
-    if (problem_.add(role) == 0) continue;
-    if (ChooseFrom(role, problem_.alternative(role) + 1)) return true;
-    ChooseFrom(role, 0);
+  for (const uint32_t r : problem_.Active() | std::views::reverse) {
+    if (ChooseFrom(r, problem_.alternative(r) + 1)) return true;
+    ChooseFrom(r, 0);
   }
   return false;
 }
@@ -186,8 +183,8 @@ bool Solver::TryCounts() {
 
 // Places problem_.add() tasks with the first alternatives that have room.
 bool Solver::TryAlternatives(PlacementResult* result) {
-  for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-    if (problem_.add(r) > 0 && !ChooseFrom(r, 0)) return false;
+  for (const uint32_t r : problem_.Active()) {
+    if (!ChooseFrom(r, 0)) return false;
   }
   for (uint32_t tries = 0; tries < kMaxAlternatives; ++tries) {
     if (TryCounts()) {

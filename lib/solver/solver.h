@@ -58,6 +58,7 @@ class Solver final : public PlacementSolver {
                     PlacementResult* result);
   void GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
                 PlacementResult* result);
+  void CountHeld();
   size_t LeastFilled();
   void ImproveGrowth(Cluster& cluster, const PlacementRequest& request,
                      PlacementResult* result);
