@@ -155,21 +155,17 @@ void UniformFill::Certify(uint32_t tasks, Certificate* certificate) {
 // has room; `enough` or more if they are not fewer than that.
 uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
                                      uint32_t enough) {
-  if (level + 1 == layout_->levels()) {
-    const uint32_t most = MostOfNodes(domain);
-    const uint32_t bound = CeilDiv(tasks, most);
-    if (bound >= enough || bound == 1) return bound;
-    const auto [first, last] = layout_->range(level, domain);
-    return Fewest(column_->AllSlots().subspan(first, last - first), most,
-                  tasks);
-  }
-  const uint32_t first = layout_->children(level)[domain];
-  const uint32_t last = layout_->children(level)[domain + 1];
-  const auto sums = column_->sums(level + 1).subspan(first, last - first);
-  const uint32_t most = index::Greatest(sums);
+  const bool nodes = level + 1 == layout_->levels();
+  const uint32_t begin = layout_->children(level)[domain];
+  const uint32_t end = layout_->children(level)[domain + 1];
+  const auto inside = [&](auto all) { return all.subspan(begin, end - begin); };
+  const uint32_t most = nodes
+                            ? MostOfNodes(domain)
+                            : index::Greatest(inside(column_->sums(level + 1)));
   const uint32_t bound = CeilDiv(tasks, most);
   if (bound >= enough || bound == 1) return bound;
-  return Fewest(sums, most, tasks);
+  return nodes ? Fewest(inside(column_->AllSlots()), most, tasks)
+               : Fewest(inside(column_->sums(level + 1)), most, tasks);
 }
 
 // The room of the domain around it; 0 at the widest level.
