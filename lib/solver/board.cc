@@ -115,27 +115,29 @@ bool Board::PutExactly(TaskId task, const Allocation& at) {
   return true;
 }
 
-bool Board::Allowed(TaskId task, NodeIndex node) const {
+// Whether f(tree, level, hold) holds for all domains that tasks like this one
+// share; the level is kEverywhere where it need only be in the tree.
+template <class F>
+bool Board::AllBonds(TaskId task, const F& f) const {
   for (const ScopeIndex s : problem_->Chain(task.role)) {
     const Rule& rule = problem_->rule(s);
-    const Tree& tree = problem_->tree(rule.tree);
-    if (!tree.Contains(node)) return false;
-    if (rule.required == kEverywhere || scopes_[s].tasks == 0) continue;
-    if (tree.DomainOf(rule.required, node) !=
-        tree.DomainOf(rule.required, scopes_[s].node)) {
-      return false;
-    }
+    if (!f(rule.tree, rule.required, scopes_[s])) return false;
   }
   for (const SliceRule& slice : problem_->Slices(task.role)) {
-    const Hold& hold = slices_[slice.first_slice + task.index / slice.size];
-    if (hold.tasks == 0) continue;
-    const Tree& tree = problem_->tree(slice.tree);
-    if (tree.DomainOf(slice.level, node) !=
-        tree.DomainOf(slice.level, hold.node)) {
-      return false;
-    }
+    const uint32_t s = slice.first_slice + task.index / slice.size;
+    if (!f(slice.tree, slice.level, slices_[s])) return false;
   }
-  return spreads_.Open(task.role, node);
+  return true;
+}
+
+bool Board::Allowed(TaskId task, NodeIndex node) const {
+  const auto allows = [&](int t, int level, const Hold& hold) {
+    const Tree& tree = problem_->tree(t);
+    if (!tree.Contains(node)) return false;
+    return level == kEverywhere || hold.tasks == 0 ||
+           tree.DomainOf(level, node) == tree.DomainOf(level, hold.node);
+  };
+  return AllBonds(task, allows) && spreads_.Open(task.role, node);
 }
 
 bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot) {
@@ -154,24 +156,14 @@ bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot) {
 bool Board::Narrow(TaskId task, Spot* spot, bool* nowhere) const {
   *nowhere = false;
   if (!problem_->Spreads(task.role).empty()) return false;
-  for (const ScopeIndex s : problem_->Chain(task.role)) {
-    const Rule& rule = problem_->rule(s);
-    if (rule.tree != spot->tree) return false;
-    if (rule.required == kEverywhere || scopes_[s].tasks == 0) continue;
-    if (!NarrowTo(problem_->tree(rule.tree), rule.required, scopes_[s].node,
-                  spot)) {
+  return AllBonds(task, [&](int t, int level, const Hold& hold) {
+    if (t != spot->tree) return false;
+    if (level != kEverywhere && hold.tasks > 0 &&
+        !NarrowTo(problem_->tree(t), level, hold.node, spot)) {
       *nowhere = true;
     }
-  }
-  for (const SliceRule& slice : problem_->Slices(task.role)) {
-    const Hold& hold = slices_[slice.first_slice + task.index / slice.size];
-    if (slice.tree != spot->tree) return false;
-    if (hold.tasks == 0) continue;
-    if (!NarrowTo(problem_->tree(slice.tree), slice.level, hold.node, spot)) {
-      *nowhere = true;
-    }
-  }
-  return true;
+    return true;
+  });
 }
 
 bool Board::SpreadsHoldWith(TaskId task, NodeIndex node) {

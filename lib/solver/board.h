@@ -103,6 +103,8 @@ class Board {
   void Settle(TaskId task, NodeIndex node);
   void EnterHold(Hold& hold, NodeIndex node, bool enter);
   void ForgetTouched();
+  template <class F>
+  bool AllBonds(TaskId task, const F& f) const;
   static bool NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot);
 
   Problem* problem_ = nullptr;
