@@ -50,12 +50,10 @@ void SlotTable::FindKinds() {
   if (count_ < 2) return;
   const Cluster& cluster = problem_->cluster();
   for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-    for (const Column& column : problem_->columns()) {
-      if (cluster.demand(column.shape)[k] > 0) {
-        kinds_.push_back(k);
-        break;
-      }
-    }
+    const auto asks = [&](const Column& column) {
+      return cluster.demand(column.shape)[k] > 0;
+    };
+    if (std::ranges::any_of(problem_->columns(), asks)) kinds_.push_back(k);
   }
 }
 
@@ -120,16 +118,15 @@ void SlotTable::Build(Problem& problem) {
     FindOrders();
     own_.Build(problem, order_[0]);
   }
-  for (const Column& c : problem.columns()) {
-    const Cluster& cluster = problem.cluster();
+  for (size_t c = 0; c < count_; ++c) {
     if (listed_) {
       const uint64_t nodes = order_[0].size();
       problem.Spend(nodes, 0);
-      problem.nanos += index::NanosOfSlots(cluster, c.shape, nodes);
+      problem.nanos += index::NanosOfSlots(problem.cluster(),
+                                           problem.columns()[c].shape, nodes);
     } else {
-      const auto column = static_cast<uint32_t>(&c - &problem.columns()[0]);
       problem.Spend(1, 0);
-      problem.Charge(problem.trees().size(), columns_[column]->nanos());
+      problem.Charge(problem.trees().size(), columns_[c]->nanos());
     }
   }
   FindScored();
@@ -139,22 +136,16 @@ void SlotTable::Build(Problem& problem) {
 void SlotTable::FindScored() {
   ++question_;
   scored_.assign(count_, 0);
-  bool any = false;
   for (uint32_t c = 0; c < count_; ++c) {
-    bool scored = !problem_->columns()[c].preferences->empty();
-    if (!listed_) {
-      scored = scored || columns_[c]->reluctant() > 0;
-    } else if (!scored) {
-      for (const NodeIndex n : order_[0]) {
-        if (slots(c, n) == 0) continue;
-        scored = scored ||
-                 ScoreOf(problem_->cluster(), problem_->columns()[c], n) != 0;
-      }
-    }
-    scored_[c] = scored;
-    any = any || scored;
+    const Column& column = problem_->columns()[c];
+    const auto scores = [&](NodeIndex n) {
+      return slots(c, n) > 0 && ScoreOf(problem_->cluster(), column, n) != 0;
+    };
+    scored_[c] = !column.preferences->empty() ||
+                 (listed_ ? std::ranges::any_of(order_[0], scores)
+                          : columns_[c]->reluctant() > 0);
   }
-  if (!any) return;
+  if (std::ranges::count(scored_, 1) == 0) return;
   const size_t size = problem_->cluster().node_limit() * count_;
   scores_.resize(std::max(scores_.size(), size));
   scored_at_.resize(std::max(scored_at_.size(), size), 0);

@@ -20,14 +20,22 @@ void UniformFill::AddDomains(int level, uint32_t first, uint32_t last) {
   }
 }
 
-void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
+// Calls f(chunk, position) for the nodes with slots.
+template <class F>
+void UniformFill::ForEachNode(uint32_t first_chunk, uint32_t last_chunk,
+                              const F& f) const {
   for (uint32_t c = first_chunk; c < last_chunk; ++c) {
     const Position first = layout_->chunks()[c].first;
     for (uint64_t mask = column_->any(c); mask != 0; mask &= mask - 1) {
-      const Position p = first + static_cast<Position>(std::countr_zero(mask));
-      picks_.push_back({p, column_->SlotsIn(c, p), 0});
+      f(c, first + static_cast<Position>(std::countr_zero(mask)));
     }
   }
+}
+
+void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
+  ForEachNode(first_chunk, last_chunk, [&](uint32_t chunk, Position p) {
+    picks_.push_back({p, column_->SlotsIn(chunk, p), 0});
+  });
 }
 
 // Where no node takes more than one task: the first ones that take one, in the
@@ -37,14 +45,10 @@ void UniformFill::ShareNodes(uint32_t tasks, std::vector<Share>* shares) const {
   Share* next = shares->data();
   Share* const end = next + tasks;
   for (const Pick& parent : picks_) {
-    const uint32_t last = layout_->first_chunk(parent.id + 1);
-    for (uint32_t c = layout_->first_chunk(parent.id); c < last; ++c) {
-      const Position first = layout_->chunks()[c].first;
-      for (uint64_t mask = column_->any(c); mask != 0 && next != end;
-           mask &= mask - 1) {
-        *next++ = {first + static_cast<Position>(std::countr_zero(mask)), 1};
-      }
-    }
+    ForEachNode(layout_->first_chunk(parent.id),
+                layout_->first_chunk(parent.id + 1), [&](uint32_t, Position p) {
+                  if (next != end) *next++ = {p, 1};
+                });
   }
 }
 

@@ -60,6 +60,8 @@ class UniformFill {
   };
 
   void AddDomains(int level, uint32_t first, uint32_t last);
+  template <class F>
+  void ForEachNode(uint32_t first_chunk, uint32_t last_chunk, const F& f) const;
   void AddNodes(uint32_t first_chunk, uint32_t last_chunk);
   void AddChildren(int level);
   void ShareNodes(uint32_t tasks, std::vector<Share>* shares) const;
