@@ -38,12 +38,12 @@ void Solver::Keep(const std::vector<Assignment>& tasks,
 
 // Whether the role runs, or could be made to: the widest scope around it that
 // does not run first, whole at its minimum, which may leave the role out.
-bool Solver::BringUp(Cluster& cluster, uint32_t role, PlacementResult* result) {
+bool Solver::BringUp(uint32_t role, PlacementResult* result) {
   for (;;) {
     const ScopeIndex top = NotRunning(role);
     if (top == kNoScope) return true;
     part_.Clear();
-    PlaceScope(cluster, growing_, top, &part_);
+    PlaceScope(growing_, top, &part_);
     result->steps += part_.steps;
     if (part_.fit != Fit::kFits || part_.tasks.empty()) return false;
     Keep(part_.tasks, result);
@@ -72,19 +72,19 @@ size_t Solver::LeastFilled() {
 }
 
 // Roles of one order, up to what the request bounds.
-void Solver::GrowTogether(Cluster& cluster, std::span<const uint32_t> roles,
+void Solver::GrowTogether(std::span<const uint32_t> roles,
                           PlacementResult* result) {
   growing_roles_.assign(roles.begin(), roles.end());
   while (!growing_roles_.empty() && result->tasks.size() < growing_.most) {
     const size_t next = growing_roles_.size() == 1 ? 0 : LeastFilled();
     const uint32_t role = growing_roles_[next];
     const size_t before = held_.size();
-    const bool runs = BringUp(cluster, role, result);
+    const bool runs = BringUp(role, result);
     if (held_.size() > before) continue;
     const bool alone = growing_roles_.size() == 1;
     const auto left =
         growing_.most - static_cast<uint32_t>(result->tasks.size());
-    if (runs) GrowRole(cluster, role, alone ? left : 1, result);
+    if (runs) GrowRole(role, alone ? left : 1, result);
     if (alone || held_.size() == before) {
       growing_roles_.erase(growing_roles_.begin() + next);
     }
@@ -92,20 +92,19 @@ void Solver::GrowTogether(Cluster& cluster, std::span<const uint32_t> roles,
 }
 
 // Adds up to `most` tasks, and those that end the slice of the last.
-void Solver::GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
-                      PlacementResult* result) {
+void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
   Reason ignored;
-  if (!problem_.Init(cluster, growing_, &ignored)) return;
+  if (!problem_.Init(*cluster_, growing_, &ignored)) return;
   const uint32_t more = problem_.MayGet(role);
   if (more == 0) return;
   most_.assign(problem_.role_count(), 0);
   most_[role] = more;
   problem_.SetAdd(most_);
   problem_.BuildColumns(most_);
-  const Resources& demand = cluster.demand(problem_.shape(role));
+  const Resources& demand = cluster_->demand(problem_.shape(role));
   if (growing_.headroom != nullptr && !demand.FitsIn(headroom_left_)) return;
   table_.Build(problem_);
-  board_.Reset(problem_, cluster, table_);
+  board_.Reset(problem_, *cluster_, table_);
   std::span<const uint32_t> indices = problem_.NewIndices(role);
   uint32_t slice = 1;
   for (const SliceRule& s : problem_.Slices(role)) {
@@ -135,21 +134,21 @@ void Solver::GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
 
 // The added tasks among all places for as many beside the fixed ones, as if
 // they had been asked for at once: each went where it was best by itself.
-void Solver::ImproveGrowth(Cluster& cluster, const PlacementRequest& request,
+void Solver::ImproveGrowth(const PlacementRequest& request,
                            PlacementResult* result) {
   Reason ignored;
   if (request.exact_steps == 0 || result->tasks.empty() ||
-      !problem_.Init(cluster, request, &ignored) ||
+      !problem_.Init(*cluster_, request, &ignored) ||
       !ChooseShapes(result->tasks)) {
     return;
   }
   for (const Assignment& a : result->tasks) {
-    cluster.Credit(a.at, request.ledger);
+    cluster_->Credit(a.at, request.ledger);
   }
   const uint64_t before = problem_.nanos;
   table_.Build(problem_);
   problem_.nanos = before;  // The tables that found the places.
-  board_.Reset(problem_, cluster, table_);
+  board_.Reset(problem_, *cluster_, table_);
   search_.Improve(board_, result->tasks, {request.exact_steps, kTrafficSteps});
   result->tasks.assign(board_.placed().begin(), board_.placed().end());
   result->certificate = search_.certificate();
@@ -171,6 +170,7 @@ bool Solver::ChooseShapes(std::span<const Assignment> tasks) {
 
 void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
                   PlacementResult* result) {
+  cluster_ = &cluster;
   result->Clear();
   result->fit = Fit::kFits;
   result->reason = {.code = ReasonCode::kFits};
@@ -203,11 +203,11 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
       while (end < order_.size() && problem_.role(order_[end]).order == order) {
         ++end;
       }
-      GrowTogether(cluster, std::span(order_).subspan(i, end - i), result);
+      GrowTogether(std::span(order_).subspan(i, end - i), result);
     }
   } while (problem_.entangled() && held_.size() > before &&
            result->tasks.size() < growing_.most);
-  ImproveGrowth(cluster, request, result);
+  ImproveGrowth(request, result);
   result->steps = StepsOf(result->steps);
   std::ranges::sort(result->tasks, {}, &Assignment::task);
 }

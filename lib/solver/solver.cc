@@ -22,19 +22,19 @@ constexpr uint32_t kMaxAlternatives = 256;
 
 void Solver::Place(Cluster& cluster, const PlacementRequest& request,
                    PlacementResult* result) {
+  cluster_ = &cluster;
   result->Clear();
-  Find(cluster, request, result);
+  Find(request, result);
   result->steps = StepsOf(result->steps);
 }
 
 // Counts nanoseconds in result->steps.
-void Solver::Find(Cluster& cluster, const PlacementRequest& request,
-                  PlacementResult* result) {
+void Solver::Find(const PlacementRequest& request, PlacementResult* result) {
   if (fabric_.IsMine(request)) {
-    fabric_.Place(cluster, request, &uniform_.index(), result);
+    fabric_.Place(*cluster_, request, &uniform_.index(), result);
     return;
   }
-  switch (uniform_.Place(cluster, request, result)) {
+  switch (uniform_.Place(*cluster_, request, result)) {
     case UniformPlacer::Outcome::kPlaced:
       result->fit = Fit::kFits;
       result->reason = {.code = ReasonCode::kFits};
@@ -44,9 +44,9 @@ void Solver::Find(Cluster& cluster, const PlacementRequest& request,
     case UniformPlacer::Outcome::kNotMine:
       result->Clear();
   }
-  const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
-  PlaceScope(cluster, request, 0, result);
-  if (request.dry_run) cluster.Rollback(mark);
+  const Cluster::Mark mark = request.dry_run ? cluster_->Begin() : 0;
+  PlaceScope(request, 0, result);
+  if (request.dry_run) cluster_->Rollback(mark);
 }
 
 // One role of whole devices or none, and no rule but one required level.
@@ -77,12 +77,12 @@ bool Solver::SlotsDecide(const Cluster& cluster,
          (root.topology.required.empty() || role.topology.required.empty());
 }
 
-void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,
-                        ScopeIndex top, PlacementResult* result) {
+void Solver::PlaceScope(const PlacementRequest& request, ScopeIndex top,
+                        PlacementResult* result) {
   cut_short_ = false;
   headroom_reason_ = {};
   result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
-  if (!problem_.Init(cluster, request, &result->reason)) return;
+  if (!problem_.Init(*cluster_, request, &result->reason)) return;
   plan_.Start(problem_, top);
   if (!plan_.satisfiable()) {
     result->reason = {.code = ReasonCode::kConstraint,
@@ -90,13 +90,12 @@ void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,
                       .object = top < problem_.group_count() ? top : 0};
     return;
   }
-  const bool placed =
-      IsLone(top) ? PlaceLone(cluster, result) : TryChoices(cluster, result);
+  const bool placed = IsLone(top) ? PlaceLone(result) : TryChoices(result);
   if (placed) {
     result->fit = Fit::kFits;
     result->reason = {.code = ReasonCode::kFits};
   } else if (request.explain) {
-    ExplainNo(cluster, top, result);
+    ExplainNo(top, result);
   } else {
     result->fit = Fit::kNotNow;
   }
@@ -109,7 +108,7 @@ bool Solver::IsLone(ScopeIndex top) const {
          plan_.tasks() == 1;
 }
 
-bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
+bool Solver::PlaceLone(PlacementResult* result) {
   problem_.SetAdd(plan_.add());
   problem_.BuildColumns(plan_.add());
   const uint32_t role = problem_.Active()[0];
@@ -121,8 +120,8 @@ bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
     NodeIndex node = 0;
     if (!FindLoneNode(problem_, role, &node)) continue;
     const Allocation at =
-        policy_->Choose(cluster, node, problem_.QuestionOf(shape));
-    cluster.Charge(at, problem_.request().ledger);
+        policy_->Choose(*cluster_, node, problem_.QuestionOf(shape));
+    cluster_->Charge(at, problem_.request().ledger);
     problem_.Charge(1, kPutNs);
     result->tasks.push_back({{role, 0}, at});
     result->certificate.levels.assign(problem_.tree(0).hosts + 1, {1, 1});
@@ -202,23 +201,23 @@ bool Solver::TryAlternatives(PlacementResult* result) {
 }
 
 // For up to so many tasks of each role.
-void Solver::BuildTables(Cluster& cluster, std::span<const uint32_t> most) {
+void Solver::BuildTables(std::span<const uint32_t> most) {
   problem_.BuildColumns(most);
   table_.Build(problem_);
-  board_.Reset(problem_, cluster, table_);
+  board_.Reset(problem_, *cluster_, table_);
 }
 
-bool Solver::TryChoices(Cluster& cluster, PlacementResult* result) {
+bool Solver::TryChoices(PlacementResult* result) {
   const uint32_t roles = problem_.role_count();
   if (plan_.unique()) {
     problem_.SetAdd(plan_.add());
     if (plan_.tasks() == 0) return true;
-    BuildTables(cluster, plan_.add());
+    BuildTables(plan_.add());
     return TryAlternatives(result);
   }
   most_.resize(roles);
   for (uint32_t r = 0; r < roles; ++r) most_[r] = problem_.MayGet(r);
-  BuildTables(cluster, most_);
+  BuildTables(most_);
   for (uint32_t r = 0; r < roles; ++r) {
     uint64_t slots = 0;
     for (const uint32_t c : problem_.ColumnsOf(r)) {
@@ -237,8 +236,7 @@ bool Solver::TryChoices(Cluster& cluster, PlacementResult* result) {
   return false;
 }
 
-void Solver::ExplainNo(Cluster& cluster, ScopeIndex top,
-                       PlacementResult* result) {
+void Solver::ExplainNo(ScopeIndex top, PlacementResult* result) {
   result->fit = Fit::kNotNow;
   const bool lone = IsLone(top);
   if (problem_.request().within.empty() &&
@@ -256,7 +254,7 @@ void Solver::ExplainNo(Cluster& cluster, ScopeIndex top,
   }
   if (lone) {
     table_.Build(problem_);
-    board_.Reset(problem_, cluster, table_);
+    board_.Reset(problem_, *cluster_, table_);
   }
   if (!plan_.unique()) {
     // The choice that asks least, had every role room.
