@@ -1,8 +1,6 @@
 #include "lib/solver/fabric_placer.h"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"

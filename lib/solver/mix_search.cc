@@ -1,6 +1,7 @@
 #include "lib/solver/mix_search.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::solver {
 namespace {

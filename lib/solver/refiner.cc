@@ -1,6 +1,7 @@
 #include "lib/solver/refiner.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::solver {
 
