@@ -24,6 +24,7 @@ void Column::Bind(const Cluster& cluster, NodeStates* states,
   inverse_ = devices_ > 0 ? Inverse(devices_) : 0;
   scans_ = &Scans();
   by_gist_ = policy.HasGist() && unshared;
+  empty_nanos_ = NanosOfColumn(cluster, shape);
   built_ = false;
   admits_version_ = 0;
   narrowest_ = layout_->first_domain(std::max(layout_->levels() - 1, 0));

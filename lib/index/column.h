@@ -3,11 +3,13 @@
 #ifndef MUSTER_LIB_INDEX_COLUMN_H_
 #define MUSTER_LIB_INDEX_COLUMN_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "lib/base/step_cost.h"
 #include "lib/index/layout.h"
 #include "lib/index/node_states.h"
 #include "lib/index/scan.h"
@@ -67,6 +69,7 @@ class Column {
   // Of the nodes inside the topology, and of those outside.
   uint64_t inside() const { return inside_; }
   uint64_t outside() const { return outside_; }
+  uint64_t all() const { return inside_ + outside_; }
   // The most slots of one node.
   uint32_t most() const { return Greatest(chunk_most_); }
   // Of one inside the topology.
@@ -84,6 +87,12 @@ class Column {
   uint32_t saturated() const { return saturated_; }
   // Nodes with slots that a taint asks to avoid: ranks do not say so.
   uint32_t reluctant() const { return reluctant_; }
+  // What a question that asks for the column is charged, known or not.
+  uint64_t nanos() const {
+    if (form_ == Form::kPlain) return empty_nanos_;
+    const uint64_t nodes = layout_->size();
+    return empty_nanos_ + std::min(nodes, all()) * kRoomNs;
+  }
 
   // The rank of a node with slots; kNoRank without.
   static constexpr uint32_t kNoRank = 0xffffffff;
@@ -164,9 +173,10 @@ class Column {
   const ScanTable* scans_ = nullptr;
   policy::Question question_{};
   Form form_ = Form::kOther;
-  uint32_t devices_ = 0;  // A task's, unless the form is kOther.
-  uint32_t inverse_ = 0;  // Of devices_, for Divide.
-  bool by_gist_ = false;  // Ranks are made of NodeStates::Gists.
+  uint32_t devices_ = 0;      // A task's, unless the form is kOther.
+  uint32_t inverse_ = 0;      // Of devices_, for Divide.
+  bool by_gist_ = false;      // Ranks are made of NodeStates::Gists.
+  uint64_t empty_nanos_ = 0;  // What a column without slots is charged.
   bool built_ = false;
   uint64_t version_ = 0;  // Of states_.
   uint64_t inside_ = 0;

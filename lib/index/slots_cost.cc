@@ -34,14 +34,13 @@ uint64_t NanosOfSlots(const Cluster& cluster, ShapeId shape, uint64_t nodes) {
   return Nanos(cluster, shape, nodes, kListedNs);
 }
 
-uint64_t NanosOfColumn(const Cluster& cluster, ShapeId shape, uint64_t slots) {
+uint64_t NanosOfColumn(const Cluster& cluster, ShapeId shape) {
   const uint64_t nodes = cluster.nodes().size();
   if (IsPlain(cluster, shape)) {
     return kColumnNs + nodes / kPlainNodes +
            (cluster.has_selector(shape) ? nodes * kFilterNs : 0);
   }
-  return kColumnNs + kMixedColumnNs + Nanos(cluster, shape, nodes, kWholeNs) +
-         std::min(nodes, slots) * kRoomNs;
+  return kColumnNs + kMixedColumnNs + Nanos(cluster, shape, nodes, kWholeNs);
 }
 
 }  // namespace muster::index

@@ -2,7 +2,6 @@
 #ifndef MUSTER_LIB_INDEX_SLOTS_COST_H_
 #define MUSTER_LIB_INDEX_SLOTS_COST_H_
 
-#include <algorithm>
 #include <cstdint>
 
 #include "lib/base/step_cost.h"
@@ -14,8 +13,8 @@ namespace muster::index {
 bool IsPlain(const Cluster& cluster, ShapeId shape);
 // Node by node.
 uint64_t NanosOfSlots(const Cluster& cluster, ShapeId shape, uint64_t nodes);
-// A column of all nodes with so many slots in all.
-uint64_t NanosOfColumn(const Cluster& cluster, ShapeId shape, uint64_t slots);
+// A column of all nodes, were there no slots: see Column::nanos.
+uint64_t NanosOfColumn(const Cluster& cluster, ShapeId shape);
 
 }  // namespace muster::index
 

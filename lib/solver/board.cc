@@ -6,17 +6,11 @@ namespace muster::solver {
 
 // Entries are 0 wherever no task has been since the last question.
 void Board::ForgetTouched() {
-  for (const NodeIndex n : touched_nodes_) {
-    node_tasks_[n] = 0;
-    node_touched_[n] = 0;
+  for (const Spot& s : touched_) {
+    tasks_[numbers_[s]] = 0;
+    is_touched_[numbers_[s]] = 0;
   }
-  for (const Spot& s : touched_domains_) {
-    domain_tasks_[domain_numbers_[s]] = 0;
-    domain_touched_[domain_numbers_[s]] = 0;
-  }
-  touched_nodes_.clear();
-  touched_domains_.clear();
-  holding_ = 0;
+  touched_.clear();
 }
 
 void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
@@ -26,12 +20,9 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   table_ = &table;
   placed_.clear();
   most_placed_ = 0;
-  const size_t domains = domain_numbers_.Reset(problem.trees());
-  const size_t nodes = cluster.node_limit();
-  node_tasks_.resize(std::max(node_tasks_.size(), nodes), 0);
-  node_touched_.resize(node_tasks_.size(), 0);
-  domain_tasks_.resize(std::max(domain_tasks_.size(), domains), 0);
-  domain_touched_.resize(domain_tasks_.size(), 0);
+  const size_t spots = numbers_.Reset(problem.trees(), cluster.node_limit());
+  tasks_.resize(std::max(tasks_.size(), spots), 0);
+  is_touched_.resize(tasks_.size(), 0);
   scopes_.assign(problem.group_count() + problem.role_count(), {});
   slices_.assign(problem.slice_count(), {});
   spreads_.Reset(problem);
@@ -46,8 +37,6 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   spreads_.Fix();
 }
 
-void Board::Finish() { placed_.clear(); }
-
 void Board::EnterHold(Hold& hold, NodeIndex node, bool enter) {
   if (!enter) {
     --hold.tasks;
@@ -56,32 +45,15 @@ void Board::EnterHold(Hold& hold, NodeIndex node, bool enter) {
   }
 }
 
-void Board::Touch(NodeIndex node, bool enter) {
-  const uint32_t change = enter ? 1 : 0xffffffff;
-  if (node_touched_[node] == 0) {
-    node_touched_[node] = 1;
-    touched_nodes_.push_back(node);
-  }
-  node_tasks_[node] += change;
-  holding_ += change;
-  const std::span<const Tree> trees = problem_->trees();
-  for (int t = 0; t < static_cast<int>(trees.size()); ++t) {
-    const Tree& tree = trees[static_cast<size_t>(t)];
-    if (!tree.Contains(node)) continue;
-    for (int l = 0; l < tree.hosts; ++l) {
-      const Spot spot{t, l, tree.index->domain_of[l][node]};
-      const size_t at = domain_numbers_[spot];
-      if (domain_touched_[at] == 0) {
-        domain_touched_[at] = 1;
-        touched_domains_.push_back(spot);
-      }
-      domain_tasks_[at] += change;
-    }
-  }
-}
-
 void Board::Enter(TaskId task, NodeIndex node, bool enter) {
-  Touch(node, enter);
+  numbers_.ForEachAround(node, [&](const Spot& spot) {
+    const size_t at = numbers_[spot];
+    if (is_touched_[at] == 0) {
+      is_touched_[at] = 1;
+      touched_.push_back(spot);
+    }
+    tasks_[at] += enter ? 1 : 0xffffffff;
+  });
   spreads_.Enter(task.role, node, enter);
   for (const ScopeIndex s : problem_->Chain(task.role)) {
     EnterHold(scopes_[s], node, enter);
@@ -116,16 +88,21 @@ bool Board::Take(NodeIndex node, ShapeId shape, Allocation* at) {
   return true;
 }
 
-bool Board::Put(TaskId task, NodeIndex node) {
-  Allocation at;
-  if (!Take(node, problem_->shape(task.role), &at)) return false;
-  placed_.push_back({task, at});
+// A placed task has a new node: what follows, and what that is charged.
+void Board::Settle(TaskId task, NodeIndex node) {
   most_placed_ = std::max(most_placed_, placed_.size());
   Enter(task, node, true);
   table_->Update(node);
   problem_->Spend(1, kPutNs);
   problem_->Charge(problem_->columns().size() * problem_->trees().size(),
                    kPutNs);
+}
+
+bool Board::Put(TaskId task, NodeIndex node) {
+  Allocation at;
+  if (!Take(node, problem_->shape(task.role), &at)) return false;
+  placed_.push_back({task, at});
+  Settle(task, node);
   return true;
 }
 
@@ -134,36 +111,33 @@ bool Board::PutExactly(TaskId task, const Allocation& at) {
   if (!cluster_->Fits(at, ledger)) return false;
   cluster_->Charge(at, ledger);
   placed_.push_back({task, at});
-  most_placed_ = std::max(most_placed_, placed_.size());
-  Enter(task, at.node, true);
-  table_->Update(at.node);
-  problem_->Spend(1, kPutNs);
-  problem_->Charge(problem_->columns().size() * problem_->trees().size(),
-                   kPutNs);
+  Settle(task, at.node);
+  return true;
+}
+
+// Whether f(tree, level, hold) holds for all domains that tasks like this one
+// share; the level is kEverywhere where it need only be in the tree.
+template <class F>
+bool Board::AllBonds(TaskId task, const F& f) const {
+  for (const ScopeIndex s : problem_->Chain(task.role)) {
+    const Rule& rule = problem_->rule(s);
+    if (!f(rule.tree, rule.required, scopes_[s])) return false;
+  }
+  for (const SliceRule& slice : problem_->Slices(task.role)) {
+    const uint32_t s = slice.first_slice + task.index / slice.size;
+    if (!f(slice.tree, slice.level, slices_[s])) return false;
+  }
   return true;
 }
 
 bool Board::Allowed(TaskId task, NodeIndex node) const {
-  for (const ScopeIndex s : problem_->Chain(task.role)) {
-    const Rule& rule = problem_->rule(s);
-    const Tree& tree = problem_->tree(rule.tree);
+  const auto allows = [&](int t, int level, const Hold& hold) {
+    const Tree& tree = problem_->tree(t);
     if (!tree.Contains(node)) return false;
-    if (rule.required == kEverywhere || scopes_[s].tasks == 0) continue;
-    if (tree.DomainOf(rule.required, node) !=
-        tree.DomainOf(rule.required, scopes_[s].node)) {
-      return false;
-    }
-  }
-  for (const SliceRule& slice : problem_->Slices(task.role)) {
-    const Hold& hold = slices_[slice.first_slice + task.index / slice.size];
-    if (hold.tasks == 0) continue;
-    const Tree& tree = problem_->tree(slice.tree);
-    if (tree.DomainOf(slice.level, node) !=
-        tree.DomainOf(slice.level, hold.node)) {
-      return false;
-    }
-  }
-  return spreads_.Open(task.role, node);
+    return level == kEverywhere || hold.tasks == 0 ||
+           tree.DomainOf(level, node) == tree.DomainOf(level, hold.node);
+  };
+  return AllBonds(task, allows) && spreads_.Open(task.role, node);
 }
 
 bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot) {
@@ -182,24 +156,14 @@ bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot) {
 bool Board::Narrow(TaskId task, Spot* spot, bool* nowhere) const {
   *nowhere = false;
   if (!problem_->Spreads(task.role).empty()) return false;
-  for (const ScopeIndex s : problem_->Chain(task.role)) {
-    const Rule& rule = problem_->rule(s);
-    if (rule.tree != spot->tree) return false;
-    if (rule.required == kEverywhere || scopes_[s].tasks == 0) continue;
-    if (!NarrowTo(problem_->tree(rule.tree), rule.required, scopes_[s].node,
-                  spot)) {
+  return AllBonds(task, [&](int t, int level, const Hold& hold) {
+    if (t != spot->tree) return false;
+    if (level != kEverywhere && hold.tasks > 0 &&
+        !NarrowTo(problem_->tree(t), level, hold.node, spot)) {
       *nowhere = true;
     }
-  }
-  for (const SliceRule& slice : problem_->Slices(task.role)) {
-    const Hold& hold = slices_[slice.first_slice + task.index / slice.size];
-    if (slice.tree != spot->tree) return false;
-    if (hold.tasks == 0) continue;
-    if (!NarrowTo(problem_->tree(slice.tree), slice.level, hold.node, spot)) {
-      *nowhere = true;
-    }
-  }
-  return true;
+    return true;
+  });
 }
 
 bool Board::SpreadsHoldWith(TaskId task, NodeIndex node) {
@@ -233,11 +197,7 @@ void Board::Lift(size_t placed) {
 bool Board::Replace(size_t placed, NodeIndex node) {
   Assignment& a = placed_[placed];
   if (!Take(node, a.at.shape, &a.at)) return false;
-  Enter(a.task, node, true);
-  table_->Update(node);
-  problem_->Spend(1, kPutNs);
-  problem_->Charge(problem_->columns().size() * problem_->trees().size(),
-                   kPutNs);
+  Settle(a.task, node);
   return true;
 }
 
@@ -249,14 +209,6 @@ void Board::PutBack(size_t placed, const Allocation& at) {
   table_->Update(at.node);
 }
 
-bool Board::Holds(const Spot& spot) const {
-  if (spot.level == kEverywhere) return holding_ > 0;
-  if (spot.level == problem_->tree(spot.tree).hosts) {
-    return node_tasks_[spot.domain] > 0;
-  }
-  return domain_tasks_[domain_numbers_[spot]] > 0;
-}
-
 bool Board::HoldsAround(const Spot& spot, int level) const {
   const uint32_t around =
       problem_->tree(spot.tree).Around(spot.level, spot.domain, level);
@@ -265,27 +217,13 @@ bool Board::HoldsAround(const Spot& spot, int level) const {
 
 int Board::Nearness(const Spot& spot) const {
   const Tree& tree = problem_->tree(spot.tree);
-  int level = spot.level;
-  uint32_t domain = spot.domain;
-  int up = 0;
-  if (level == tree.hosts && level != kEverywhere) {
-    if (node_tasks_[domain] > 0) return 0;
-    if (!tree.Contains(domain)) return tree.hosts + 1;
-    if (--level >= 0) domain = tree.DomainOf(level, domain);
-    ++up;
-  }
-  for (; level >= 0; --level, ++up) {
-    if (domain_tasks_[domain_numbers_[{spot.tree, level, domain}]] > 0)
-      return up;
-    domain = tree.index->levels[level][domain].parent;
+  if (spot.level != kEverywhere && Holds(spot)) return 0;
+  for (int level = spot.level - 1; level >= 0; --level) {
+    const uint32_t around = tree.Around(spot.level, spot.domain, level);
+    if (around == kOutside) break;
+    if (Holds({spot.tree, level, around})) return spot.level - level;
   }
   return tree.hosts + 1;
-}
-
-bool Board::Anchored(ScopeIndex s, NodeIndex* node) const {
-  if (scopes_[s].tasks == 0) return false;
-  *node = scopes_[s].node;
-  return true;
 }
 
 }  // namespace muster::solver

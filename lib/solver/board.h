@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
-#include "lib/solver/domain_numbers.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/slot_table.h"
+#include "lib/solver/spot_numbers.h"
 #include "lib/solver/spread_book.h"
 
 namespace muster::solver {
@@ -20,8 +20,6 @@ class Board {
  public:
   // Starts a question; the table has been built.
   void Reset(Problem& problem, Cluster& cluster, SlotTable& table);
-  // Forgets the placed tasks, which stay charged.
-  void Finish();
 
   // Places one task; false, and no change, if the node has no room.
   // Constraints are not looked at: see Allowed.
@@ -49,6 +47,14 @@ class Board {
   Mark Begin() { return {cluster_->Begin(), placed_.size()}; }
   void Commit(const Mark& mark) { cluster_->Commit(mark.cluster); }
   void Rollback(const Mark& mark);
+  // What place() puts stays if it returns true, which it hands on.
+  template <class F>
+  bool Try(const F& place) {
+    const Mark mark = Begin();
+    const bool placed = place();
+    placed ? Commit(mark) : Rollback(mark);
+    return placed;
+  }
 
   std::span<const Assignment> placed() const { return placed_; }
   // The most tasks that ever lay placed at once.
@@ -63,28 +69,21 @@ class Board {
   // task of the gang; more than any level if there is none.
   int Nearness(const Spot& spot) const;
   // Whether tasks of the gang lie in the spot.
-  bool Holds(const Spot& spot) const;
+  bool Holds(const Spot& spot) const { return tasks_[numbers_[spot]] > 0; }
   // The same of the domain of a level, no narrower, around the spot; of a node
   // outside the topology itself.
   bool HoldsAround(const Spot& spot, int level) const;
-  bool Touched(NodeIndex node) const { return node_tasks_[node] > 0; }
+  bool Touched(NodeIndex node) const {
+    return tasks_[SpotNumbers::OfNode(node)] > 0;
+  }
   // Calls f(domain) once for each domain of the level of tree 0 that holds
   // tasks of the gang, in an order of no meaning. O(domains ever touched).
   template <class F>
   void ForEachHeld(int level, const F& f) const {
-    if (level == problem_->tree(0).hosts) {
-      for (const NodeIndex n : touched_nodes_) {
-        if (node_tasks_[n] > 0) f(n);
-      }
-      return;
-    }
-    for (const Spot& s : touched_domains_) {
-      if (s.tree != 0 || s.level != level) continue;
-      if (domain_tasks_[domain_numbers_[s]] > 0) f(s.domain);
+    for (const Spot& s : touched_) {
+      if (s.tree == 0 && s.level == level && Holds(s)) f(s.domain);
     }
   }
-  // The node that a scope's required domain is bound to, if it has tasks.
-  bool Anchored(ScopeIndex s, NodeIndex* node) const;
   // Narrows the spot to where required levels and slices in the same tree let
   // the task be. False if that says less than Allowed: other trees or spreads
   // have a say; `nowhere` tells that no place is left.
@@ -101,9 +100,11 @@ class Board {
   };
   bool Take(NodeIndex node, ShapeId shape, Allocation* at);
   void Enter(TaskId task, NodeIndex node, bool enter);
+  void Settle(TaskId task, NodeIndex node);
   void EnterHold(Hold& hold, NodeIndex node, bool enter);
-  void Touch(NodeIndex node, bool enter);
   void ForgetTouched();
+  template <class F>
+  bool AllBonds(TaskId task, const F& f) const;
   static bool NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot);
 
   Problem* problem_ = nullptr;
@@ -121,15 +122,11 @@ class Board {
   std::vector<Hold> scopes_;
   std::vector<Hold> slices_;
   SpreadBook spreads_;
-  uint32_t holding_ = 0;  // Tasks of the gang.
-  std::vector<uint32_t> node_tasks_;
-  std::vector<uint32_t> domain_tasks_;
-  // Nodes and domains that have had tasks in this question, each once.
-  std::vector<NodeIndex> touched_nodes_;
-  std::vector<Spot> touched_domains_;
-  std::vector<uint8_t> node_touched_;
-  std::vector<uint8_t> domain_touched_;
-  DomainNumbers domain_numbers_;
+  SpotNumbers numbers_;
+  std::vector<uint32_t> tasks_;  // Of the gang, by spot.
+  // Spots that have had tasks in this question, each once.
+  std::vector<Spot> touched_;
+  std::vector<uint8_t> is_touched_;  // By spot.
 };
 
 }  // namespace muster::solver

@@ -9,13 +9,31 @@ namespace {
 constexpr uint64_t kMaxVisits = uint64_t{1} << 19;
 constexpr size_t kMaxFailed = 64;
 
+// The sum of of(role) over the roles below the scope.
+template <class F>
+uint64_t SumBelow(const Problem& problem, ScopeIndex s, const F& of) {
+  if (problem.IsRole(s)) return of(problem.RoleOf(s));
+  uint64_t sum = 0;
+  for (const ScopeIndex child : problem.Children(s)) {
+    sum += SumBelow(problem, child, of);
+  }
+  return sum;
+}
+
+// Whether it is a role that may be left out.
+bool IsOptional(const Problem& problem, ScopeIndex s) {
+  return problem.IsRole(s) && problem.role(problem.RoleOf(s)).min_tasks == 0;
+}
+
+// Tasks with which a role counts.
+uint32_t Minimum(const Problem& problem, uint32_t role) {
+  return std::max(problem.role(role).min_tasks, 1u);
+}
+
 }  // namespace
 
 void CountPlan::Collect(ScopeIndex s) {
-  if (s >= problem_->group_count()) {
-    order_.push_back(s - problem_->group_count());
-    return;
-  }
+  if (problem_->IsRole(s)) return order_.push_back(problem_->RoleOf(s));
   for (const ScopeIndex child : problem_->Children(s)) Collect(child);
 }
 
@@ -27,79 +45,65 @@ void CountPlan::Start(Problem& problem, ScopeIndex top) {
   extra_.clear();
   order_.clear();
   Collect(top);
-  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
-    const int32_t x = problem.role(a).order;
-    const int32_t y = problem.role(b).order;
-    return x != y ? x > y : a < b;
-  });
+  problem.SortByOrder(order_);
   const uint32_t roles = problem.role_count();
   add_.assign(roles, 0);
   decided_.assign(roles, 0);
   most_.assign(roles, 0);
-  for (const uint32_t r : order_) {
-    const uint32_t fixed = problem.FixedCount(r);
-    const uint32_t desired = problem.role(r).desired_tasks;
-    most_[r] = desired > fixed ? desired - fixed : 0;
-  }
+  for (const uint32_t r : order_) most_[r] = problem.MayGet(r);
   satisfiable_ = RangeOf(top).satisfied != kImpossible;
   unique_ = satisfiable_ && FindUnique(top);
   if (problem.entangled()) {
     // More tasks may lie better: only if no role can get more is it the one.
-    unique_ =
-        unique_ && std::all_of(order_.begin(), order_.end(),
-                               [&](uint32_t r) { return add_[r] == most_[r]; });
+    unique_ = unique_ && std::ranges::all_of(order_, [&](uint32_t r) {
+                return add_[r] == most_[r];
+              });
   }
   if (!unique_) add_.assign(roles, 0);
 }
 
 // What the role needs to count, if it does not yet; else one more.
 uint32_t CountPlan::Least(uint32_t role) const {
-  const uint32_t minimum = std::max(problem_->role(role).min_tasks, 1u);
+  const uint32_t minimum = Minimum(*problem_, role);
   const uint32_t fixed = problem_->FixedCount(role);
   return fixed < minimum ? minimum - fixed : 1;
 }
 
 bool CountPlan::Satisfied(ScopeIndex s, std::span<const uint32_t> counts) {
-  if (s >= problem_->group_count()) {
-    const uint32_t role = s - problem_->group_count();
-    return counts[role] >= std::max(problem_->role(role).min_tasks, 1u);
+  if (problem_->IsRole(s)) {
+    const uint32_t role = problem_->RoleOf(s);
+    return counts[role] >= Minimum(*problem_, role);
   }
   const Group& group = problem_->group(s);
   uint32_t satisfied = 0;
   bool all = true;
   for (const ScopeIndex child : problem_->Children(s)) {
     const bool does = Satisfied(child, counts);
-    const bool optional =
-        child >= problem_->group_count() &&
-        problem_->role(child - problem_->group_count()).min_tasks == 0;
     satisfied += does ? 1 : 0;
-    all = all && (does || optional);
+    all = all && (does || IsOptional(*problem_, child));
   }
   if (group.min_children == 0 ? !all : satisfied < group.min_children) {
     return false;
   }
-  if (group.min_tasks == 0) return true;
-  uint64_t tasks = 0;
-  const auto count = [&](auto& self, ScopeIndex at) -> void {
-    if (at >= problem_->group_count()) {
-      tasks += counts[at - problem_->group_count()];
-      return;
-    }
-    for (const ScopeIndex child : problem_->Children(at)) self(self, child);
-  };
-  count(count, s);
-  return tasks >= group.min_tasks;
+  return group.min_tasks == 0 || SumBelow(*problem_, s, [&](uint32_t r) {
+                                   return counts[r];
+                                 }) >= group.min_tasks;
 }
 
-// Adds what the scope cannot do without. True if that satisfies it.
-bool CountPlan::FindUnique(ScopeIndex s) {
+// With what is added so far.
+bool CountPlan::SatisfiedNow(ScopeIndex s) {
   counts_.resize(problem_->role_count());
   for (uint32_t r = 0; r < counts_.size(); ++r) {
     counts_[r] = problem_->FixedCount(r) + add_[r];
   }
-  if (Satisfied(s, counts_)) return true;
-  if (s >= problem_->group_count()) {
-    const uint32_t role = s - problem_->group_count();
+  return Satisfied(s, counts_);
+}
+
+// Adds what the scope cannot do without. True if that satisfies it.
+bool CountPlan::FindUnique(ScopeIndex s) {
+  if (SatisfiedNow(s)) return true;
+  if (problem_->IsRole(s)) {
+    const uint32_t role = problem_->RoleOf(s);
     add_[role] = Least(role);
     return true;
   }
@@ -107,20 +111,14 @@ bool CountPlan::FindUnique(ScopeIndex s) {
   const uint32_t minimum = problem_->group(s).min_children;
   if (minimum > 0 && minimum < children.size()) return false;
   for (const ScopeIndex child : children) {
-    const bool optional =
-        child >= problem_->group_count() &&
-        problem_->role(child - problem_->group_count()).min_tasks == 0;
-    if (minimum == 0 && optional) continue;
+    if (minimum == 0 && IsOptional(*problem_, child)) continue;
     if (!FindUnique(child)) return false;
   }
-  for (uint32_t r = 0; r < counts_.size(); ++r) {
-    counts_[r] = problem_->FixedCount(r) + add_[r];
-  }
-  return Satisfied(s, counts_);
+  return SatisfiedNow(s);
 }
 
 CountPlan::Range CountPlan::RangeOfRole(uint32_t role) const {
-  const uint32_t minimum = std::max(problem_->role(role).min_tasks, 1u);
+  const uint32_t minimum = Minimum(*problem_, role);
   const uint32_t fixed = problem_->FixedCount(role);
   const uint32_t low = decided_[role] ? add_[role] : 0;
   const uint32_t most = decided_[role] ? add_[role] : most_[role];
@@ -132,9 +130,7 @@ CountPlan::Range CountPlan::RangeOfRole(uint32_t role) const {
 }
 
 CountPlan::Range CountPlan::RangeOf(ScopeIndex s) {
-  if (s >= problem_->group_count()) {
-    return RangeOfRole(s - problem_->group_count());
-  }
+  if (problem_->IsRole(s)) return RangeOfRole(problem_->RoleOf(s));
   const Group& group = problem_->group(s);
   const size_t base = extra_.size();
   Range range;
@@ -143,17 +139,14 @@ CountPlan::Range CountPlan::RangeOf(ScopeIndex s) {
     const Range r = RangeOf(child);
     range.low += r.low;
     range.high += r.high;
-    const bool optional =
-        child >= problem_->group_count() &&
-        problem_->role(child - problem_->group_count()).min_tasks == 0;
     if (group.min_children == 0) {
-      if (optional) continue;
+      if (IsOptional(*problem_, child)) continue;
       ++needed;
     }
     extra_.push_back(r.satisfied == kImpossible ? kImpossible
                                                 : r.satisfied - r.low);
   }
-  std::sort(extra_.begin() + static_cast<ptrdiff_t>(base), extra_.end());
+  std::sort(extra_.begin() + base, extra_.end());
   range.satisfied = range.low;
   if (extra_.size() - base < needed) range.satisfied = kImpossible;
   for (size_t i = 0; i < needed && range.satisfied != kImpossible; ++i) {
@@ -163,15 +156,8 @@ CountPlan::Range CountPlan::RangeOf(ScopeIndex s) {
   }
   extra_.resize(base);
   if (group.min_tasks > 0 && range.satisfied != kImpossible) {
-    uint32_t fixed = 0;
-    const auto count = [&](auto& self, ScopeIndex at) -> void {
-      if (at >= problem_->group_count()) {
-        fixed += problem_->FixedCount(at - problem_->group_count());
-        return;
-      }
-      for (const ScopeIndex child : problem_->Children(at)) self(self, child);
-    };
-    count(count, s);
+    const auto fixed = static_cast<uint32_t>(SumBelow(
+        *problem_, s, [&](uint32_t r) { return problem_->FixedCount(r); }));
     if (range.high < group.min_tasks) {
       range.satisfied = kImpossible;
     } else if (group.min_tasks > fixed) {

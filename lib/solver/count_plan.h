@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -28,6 +29,9 @@ class CountPlan {
   bool unique() const { return unique_; }
   // The first choice, if unique.
   std::span<const uint32_t> add() const { return add_; }
+  uint64_t tasks() const {
+    return std::accumulate(add_.begin(), add_.end(), uint64_t{0});
+  }
 
   // Otherwise: bounds what each role can get, then steps through the choices.
   void Bound(std::span<const uint32_t> most);
@@ -46,6 +50,7 @@ class CountPlan {
     uint32_t satisfied = 0;  // The least added if it is to be satisfied.
   };
   void Collect(ScopeIndex s);
+  bool SatisfiedNow(ScopeIndex s);
   bool FindUnique(ScopeIndex s);
   uint32_t Least(uint32_t role) const;  // The smallest step up from nothing.
   Range RangeOf(ScopeIndex s);

@@ -11,19 +11,27 @@ namespace {
 // more proves nothing.
 constexpr size_t kMaxSets = 64;
 
+// Whether as much is free of the two devices.
+bool SameUse(const Cluster& cluster, Ledger ledger, NodeIndex a, uint32_t d,
+             NodeIndex b, uint32_t e) {
+  return cluster.free_milli(a, d, ledger) == cluster.free_milli(b, e, ledger) &&
+         cluster.free_memory(a, d, ledger) ==
+             cluster.free_memory(b, e, ledger) &&
+         cluster.busy_slices(a, d, ledger) == cluster.busy_slices(b, e, ledger);
+}
+
 }  // namespace
 
 // Roles by how few slots there are for each of their tasks.
 void ExactSearch::OrderTasks() {
   tasks_.clear();
   moves_.clear();
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    if (problem_->add(r) == 0) continue;
+  for (const uint32_t r : problem_->Active()) {
     const uint64_t slots = board_->table().Sum(problem_->column(r), spot_);
     moves_.push_back(
         {static_cast<int64_t>(slots * 1024 / problem_->add(r)), r});
   }
-  std::sort(moves_.begin(), moves_.end());
+  std::ranges::sort(moves_);
   for (const Move& m : moves_) {
     for (const uint32_t i : problem_->NewIndices(m.node)) {
       tasks_.push_back({m.node, i});
@@ -65,13 +73,7 @@ bool ExactSearch::Alike(NodeIndex a, NodeIndex b) const {
   const Node& y = cluster.node(b);
   if (x.devices != y.devices) return false;
   for (uint32_t d = 0; d < x.devices.size(); ++d) {
-    if (cluster.free_milli(a, d, ledger) != cluster.free_milli(b, d, ledger) ||
-        cluster.free_memory(a, d, ledger) !=
-            cluster.free_memory(b, d, ledger) ||
-        cluster.busy_slices(a, d, ledger) !=
-            cluster.busy_slices(b, d, ledger)) {
-      return false;
-    }
+    if (!SameUse(cluster, ledger, a, d, b, d)) return false;
   }
   return true;
 }
@@ -126,14 +128,8 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
   const SlotTable& table = board.table();
   need_.assign(problem_->columns().size(), 0);
   kind_need_.assign(table.kinds().size(), 0);
-  for (const TaskId task : tasks_) {
-    const uint32_t c = problem_->column(task.role);
-    ++need_[c];
-    const Resources& demand =
-        board.cluster().demand(problem_->columns()[c].shape);
-    for (size_t k = 0; k < kind_need_.size(); ++k) {
-      kind_need_[k] += demand[table.kinds()[k]];
-    }
+  for (const uint32_t r : problem_->Active()) {
+    table.AddNeed(r, need_, kind_need_);
   }
   board.table().Watch(spot);
   FindNodes();
@@ -144,11 +140,7 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
 
 bool ExactSearch::MayStillFit() const {
   const SlotTable& table = board_->table();
-  for (uint32_t c = 0; c < need_.size(); ++c) {
-    if (need_[c] > 0 && table.Sum(c, spot_) < static_cast<uint64_t>(need_[c])) {
-      return false;
-    }
-  }
+  if (!table.HasSlots(need_, spot_)) return false;
   for (size_t k = 0; k < kind_need_.size(); ++k) {
     if (table.watched()[k] < kind_need_[k]) return false;
   }
@@ -199,7 +191,7 @@ bool ExactSearch::Search(size_t depth, int64_t cost) {
   }
   problem_->Spend(nodes_.size() / 8 + 1, kExactNs);
   if (traffic_ != nullptr) {
-    std::sort(moves_.begin() + static_cast<ptrdiff_t>(base), moves_.end());
+    std::sort(moves_.begin() + base, moves_.end());
   }
   const size_t last = moves_.size();
   bool stop = false;
@@ -277,12 +269,7 @@ bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
   const Device& x = cluster.node(node).devices[a];
   const Device& y = cluster.node(node).devices[b];
   const DeviceSet split = cluster.split_devices(node, ledger);
-  return cluster.free_milli(node, a, ledger) ==
-             cluster.free_milli(node, b, ledger) &&
-         cluster.free_memory(node, a, ledger) ==
-             cluster.free_memory(node, b, ledger) &&
-         cluster.busy_slices(node, a, ledger) ==
-             cluster.busy_slices(node, b, ledger) &&
+  return SameUse(cluster, ledger, node, a, node, b) &&
          split.Contains(a) == split.Contains(b) &&
          x.memory_bytes == y.memory_bytes && x.model == y.model &&
          x.partition_scheme == y.partition_scheme &&
@@ -338,8 +325,7 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
     }
     return std::tuple(free, at.devices);
   };
-  std::ranges::sort(sets_.begin() + static_cast<ptrdiff_t>(base), sets_.end(),
-                    {}, rank);
+  std::ranges::sort(sets_.begin() + base, sets_.end(), {}, rank);
 }
 
 // The places a partition could have, devices in the same state looked at once:
@@ -347,7 +333,7 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
 void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
   const Cluster& cluster = board_->cluster();
   const Ledger ledger = problem_->request().ledger;
-  const auto base = static_cast<ptrdiff_t>(sets_.size());
+  const size_t base = sets_.size();
   cluster.PartitionPlaces(node, shape, ledger, &sets_);
   DeviceSet seen;
   DeviceSet left_out;
@@ -362,15 +348,12 @@ void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
   };
   sets_.erase(std::remove_if(sets_.begin() + base, sets_.end(), is_twin),
               sets_.end());
-  const auto free = [&](const Allocation& at) {
-    return cluster.free_milli(node, at.devices.first(), ledger);
-  };
-  std::stable_sort(sets_.begin() + base, sets_.end(),
-                   [&](const Allocation& a, const Allocation& b) {
-                     return free(a) < free(b);
-                   });
-  if (sets_.size() - static_cast<size_t>(base) > kMaxSets) {
-    sets_.resize(static_cast<size_t>(base) + kMaxSets);
+  std::ranges::stable_sort(
+      std::span(sets_).subspan(base), {}, [&](const Allocation& at) {
+        return cluster.free_milli(node, at.devices.first(), ledger);
+      });
+  if (sets_.size() - base > kMaxSets) {
+    sets_.resize(base + kMaxSets);
     skipped_some_ = true;
   }
 }

@@ -3,7 +3,6 @@
 #define MUSTER_LIB_SOLVER_EXACT_SEARCH_H_
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "lib/solver/board.h"

@@ -3,18 +3,10 @@
 #include <algorithm>
 
 #include "lib/index/capacity_table.h"
+#include "lib/solver/reasons.h"
 
 namespace muster::solver {
 namespace {
-
-Reason OfRole(ReasonCode code, uint32_t role, int64_t needed,
-              int64_t available) {
-  return {.code = code,
-          .object_kind = ReasonObject::kRole,
-          .object = role,
-          .needed = needed,
-          .available = available};
-}
 
 Reason OfSpread(const SpreadRule& rule, uint32_t needed, uint32_t most) {
   return {.code = ReasonCode::kConstraint,
@@ -101,9 +93,7 @@ uint32_t Explain::SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
           domain.counts || index::CapacitySlots(cluster, node, any, 1) > 0;
     }
   }
-  std::stable_sort(
-      ever_.begin(), ever_.end(),
-      [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(ever_, {}, [](const auto& e) { return e.first; });
   uint32_t most = 0;
   for (size_t i = 0; i < ever_.size() && most < enough;) {
     const uint32_t region = ever_[i].first;
@@ -140,13 +130,7 @@ bool Explain::Never(Problem& problem, ScopeIndex top, CountPlan& plan,
   bool any_short = false;
   Reason first;
   for (uint32_t r = 0; r < problem.role_count(); ++r) {
-    const uint32_t fixed = problem.FixedCount(r);
-    const uint32_t desired = problem.role(r).desired_tasks;
-    if (plan.unique()) {
-      most_[r] = plan.add()[r];
-    } else {
-      most_[r] = desired > fixed ? desired - fixed : 0;
-    }
+    most_[r] = plan.unique() ? plan.add()[r] : problem.MayGet(r);
     if (most_[r] == 0) continue;
     Reason why;
     const uint32_t ever = MostEver(problem, r, most_[r], &why);
@@ -175,35 +159,21 @@ bool Explain::RoleShort(Board& board, uint32_t role, Reason* reason) {
   const int64_t slots = static_cast<int64_t>(board.table().Total(column));
   if (slots >= needed) return false;
   const ShapeId shape = problem.columns()[column].shape;
-  const Resources& demand = cluster.demand(shape);
   const std::span<const NodeIndex> nodes = board.table().Everywhere(0);
   problem.Spend(nodes.size(), kNodeNs);
-  const bool admitted =
-      std::any_of(nodes.begin(), nodes.end(),
-                  [&](NodeIndex n) { return cluster.Admits(n, shape); });
+  const bool admitted = std::ranges::any_of(
+      nodes, [&](NodeIndex n) { return cluster.Admits(n, shape); });
   *reason = OfRole(ReasonCode::kNoNodeAdmits, role, needed, 0);
   if (!admitted) return true;
-  // The device kind first: it is what gangs wait for.
-  const ResourceKind kinds = cluster.resource_count();
-  for (ResourceKind i = 0; i <= kinds; ++i) {
-    const ResourceKind k = i == 0 ? cluster.device_kind() : i - 1;
-    if (k >= kinds || demand[k] <= 0) continue;
+  *reason = Shortage(cluster, shape, role, needed, slots, [&](ResourceKind k) {
     int64_t free = 0;
     for (const NodeIndex n : nodes) {
       if (!cluster.Admits(n, shape)) continue;
       free +=
           std::max<int64_t>(0, cluster.free(n, k, problem.request().ledger));
     }
-    if (free >= needed * demand[k]) continue;
-    *reason = OfRole(ReasonCode::kInsufficient, role, needed * demand[k], free);
-    reason->resource = k;
-    return true;
-  }
-  // Enough in all, but in pieces too small.
-  const bool devices = cluster.device_request(shape).count > 0;
-  *reason = OfRole(devices && slots == 0 ? ReasonCode::kNoMatchingDevice
-                                         : ReasonCode::kInsufficient,
-                   role, needed, slots);
+    return free;
+  });
   return true;
 }
 
@@ -215,8 +185,7 @@ bool Explain::SumShort(Board& board, Reason* reason) {
   for (size_t k = 0; k < table.kinds().size(); ++k) {
     const ResourceKind kind = table.kinds()[k];
     int64_t needed = 0;
-    for (uint32_t r = 0; r < problem.role_count(); ++r) {
-      if (problem.add(r) == 0) continue;
+    for (const uint32_t r : problem.Active()) {
       needed += board.cluster().demand(problem.shape(r))[kind] * problem.add(r);
     }
     const int64_t useful = all[k];
@@ -284,16 +253,16 @@ Reason Explain::NotNow(Board& board) {
   const Problem& problem = board.problem();
   Reason reason;
   int64_t needed = 0;
-  for (uint32_t r = 0; r < problem.role_count(); ++r) {
+  for (const uint32_t r : problem.Active()) {
     needed += problem.add(r);
-    if (problem.add(r) > 0 && RoleShort(board, r, &reason)) return reason;
+    if (RoleShort(board, r, &reason)) return reason;
   }
   if (SumShort(board, &reason)) return reason;
-  for (uint32_t r = 0; r < problem.role_count(); ++r) {
-    if (problem.add(r) > 0 && DomainShort(board, r, &reason)) return reason;
+  for (const uint32_t r : problem.Active()) {
+    if (DomainShort(board, r, &reason)) return reason;
   }
-  for (uint32_t r = 0; r < problem.role_count(); ++r) {
-    if (problem.add(r) > 0 && SpreadShort(board, r, &reason)) return reason;
+  for (const uint32_t r : problem.Active()) {
+    if (SpreadShort(board, r, &reason)) return reason;
   }
   reason = {.code = problem.constrained() ? ReasonCode::kConstraint
                                           : ReasonCode::kInsufficient,

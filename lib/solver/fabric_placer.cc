@@ -1,16 +1,13 @@
 #include "lib/solver/fabric_placer.h"
 
 #include <algorithm>
-#include <limits>
-#include <optional>
 #include <utility>
 
 #include "absl/status/statusor.h"
 #include "lib/base/ceil_div.h"
 #include "lib/base/step_cost.h"
 #include "lib/index/capacity_table.h"
-#include "lib/index/slots_cost.h"
-#include "lib/solver/headroom.h"
+#include "lib/solver/reasons.h"
 
 namespace muster::solver {
 
@@ -36,9 +33,8 @@ size_t FabricPlacer::Find(const PlacementRequest& request) const {
   if (fabrics_.empty()) return 0;
   const TopologyConstraint* c = ConstraintOf(request.gang->gang);
   if (c == nullptr || c->topology.empty()) return fabrics_.size();
-  const auto it = std::find_if(
-      fabrics_.begin(), fabrics_.end(),
-      [&](const Known& known) { return known.key == c->topology; });
+  const auto it = std::ranges::find_if(
+      fabrics_, [&](const Known& known) { return known.key == c->topology; });
   return static_cast<size_t>(it - fabrics_.begin());
 }
 
@@ -47,9 +43,13 @@ bool FabricPlacer::IsMine(const PlacementRequest& request) const {
 }
 
 // False if the fabric has no nodes.
-bool FabricPlacer::Start(const Cluster& cluster,
-                         const PlacementRequest& request) {
+bool FabricPlacer::Start(Cluster& cluster, const PlacementRequest& request,
+                         index::PlacementIndex* index,
+                         PlacementResult* result) {
+  ask_.cluster = &cluster;
   ask_.request = &request;
+  ask_.index = index;
+  ask_.result = result;
   ask_.known = &fabrics_[Find(request)];
   ask_.held_nodes.clear();
   Known& known = *ask_.known;
@@ -57,7 +57,7 @@ bool FabricPlacer::Start(const Cluster& cluster,
   ask_.fabric = &known.fabric[0];
   const std::string& required = ConstraintOf(request.gang->gang)->required;
   const auto levels = ask_.fabric->levels();
-  const auto it = std::find(levels.begin(), levels.end(), required);
+  const auto it = std::ranges::find(levels, required);
   ask_.box = required == "box";
   ask_.host = required == kHostLevel;
   ask_.level = ask_.box || it == levels.end()
@@ -90,67 +90,56 @@ void FabricPlacer::Place(Cluster& cluster, const PlacementRequest& request,
                          PlacementResult* result) {
   const uint32_t least = request.gang->gang.roles[0].min_tasks;
   const auto fixed = static_cast<uint32_t>(request.fixed.size());
-  steps_ = 0;
   result->fit = Fit::kNever;
   result->reason = {.code = ReasonCode::kNoNodeAdmits,
                     .object_kind = ReasonObject::kRole,
                     .needed = least};
-  if (!Start(cluster, request)) return;
+  if (!Start(cluster, request, index, result)) return;
   ask_.tasks = least > fixed ? least - fixed : 0;
-  if (Add(cluster, index, result)) {
+  if (Add()) {
     result->fit = Fit::kFits;
     result->reason = {.code = ReasonCode::kFits};
   } else {
-    ExplainNo(cluster, index, result);
+    ExplainNo();
   }
-  result->steps += steps_;
 }
 
 // As many as there is room for; where that is bounded, the next larger number
 // that has room.
 void FabricPlacer::Grow(Cluster& cluster, const PlacementRequest& request,
                         index::PlacementIndex* index, PlacementResult* result) {
-  steps_ = 0;
   result->fit = Fit::kFits;
   result->reason = {.code = ReasonCode::kFits};
-  if (!Start(cluster, request)) return;
+  if (!Start(cluster, request, index, result)) return;
   const uint32_t most = request.gang->gang.roles[0].desired_tasks;
   const auto fixed = static_cast<uint32_t>(request.fixed.size());
   const uint32_t more = most > fixed ? most - fixed : 0;
   for (uint32_t i = 0; i < more; ++i) {
     ask_.tasks = request.most < more ? i + 1 : more - i;
-    if (Add(cluster, index, result)) break;
+    if (Add()) break;
   }
-  result->steps += steps_;
 }
 
-bool FabricPlacer::Add(Cluster& cluster, index::PlacementIndex* index,
-                       PlacementResult* result) {
-  if (ask_.tasks == 0) return true;
-  const auto& shapes = ask_.request->gang->shapes[0];
-  return std::any_of(shapes.begin(), shapes.end(), [&](ShapeId shape) {
-    return TryShape(cluster, shape, index, result);
-  });
+bool FabricPlacer::Add() {
+  return ask_.tasks == 0 ||
+         std::ranges::any_of(ask_.request->gang->shapes[0],
+                             [&](ShapeId shape) { return TryShape(shape); });
 }
 
-bool FabricPlacer::TryShape(Cluster& cluster, ShapeId shape,
-                            index::PlacementIndex* index,
-                            PlacementResult* result) {
+bool FabricPlacer::TryShape(ShapeId shape) {
   const PlacementRequest& request = *ask_.request;
-  if (!WithinHeadroom(request.headroom, cluster.demand(shape), ask_.tasks)) {
+  if (!WithinHeadroom(request.headroom, ask_.cluster->demand(shape),
+                      ask_.tasks)) {
     return false;
   }
-  const index::Column& column = index->Get(cluster, -1, shape, request.ledger);
-  const index::Layout& layout = index->layout();
-  steps_ +=
-      index::NanosOfColumn(cluster, shape, column.inside() + column.outside());
-  if (!FindNodes([&](NodeIndex node) {
-        return column.slots(layout.position(node));
-      })) {
-    return false;
-  }
-  Take(cluster, shape, result);
-  return true;
+  const index::Column& column =
+      ask_.index->Get(*ask_.cluster, -1, shape, request.ledger);
+  const index::Layout& layout = ask_.index->layout();
+  ask_.result->steps += column.nanos();
+  const bool found = FindNodes(
+      [&](NodeIndex node) { return column.slots(layout.position(node)); });
+  if (found) Take(shape);
+  return found;
 }
 
 // The fewest nodes first; on so many, as few tasks each as will do.
@@ -165,7 +154,7 @@ bool FabricPlacer::FindNodes(const SlotsOf& slots_of) {
     slots_[n] = slots_of(node);
     most = std::max(most, slots_[n]);
   }
-  steps_ += size * kLookNs;
+  ask_.result->steps += size * kLookNs;
   if (most == 0) return false;
   const uint32_t bound = std::min(size, ask_.tasks);
   uint32_t last_each = 0;
@@ -189,7 +178,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
     free_[n] = slots_[n] >= tasks_each && !(box && held_[n] != 0);
     count += free_[n];
   }
-  steps_ += slots_.size() * kLookNs;
+  ask_.result->steps += slots_.size() * kLookNs;
   if (count < nodes || (ask_.host && nodes > 1)) return false;
   if (!ask_.held_nodes.empty() && !box) {
     return FreeInOneDomain(nodes) && Nearest(nodes);
@@ -199,7 +188,7 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
       box ? ask_.fabric->FindBox(free_, nodes + held,
                                  held > 0 ? held_ : std::span<const uint8_t>())
           : ask_.fabric->Select(free_, nodes);
-  if (placed.ok()) steps_ += placed->nanos;
+  if (placed.ok()) ask_.result->steps += placed->nanos;
   if (!placed.ok() || placed->nodes.empty()) return false;
   chosen_ = std::move(placed->nodes);
   std::erase_if(chosen_, [&](uint32_t n) { return box && held_[n] != 0; });
@@ -211,7 +200,7 @@ bool FabricPlacer::InOneDomain() const {
   if (ask_.level < 0) return true;
   const auto level = static_cast<size_t>(ask_.level);
   const uint32_t home = ask_.fabric->Domain(chosen_[0], level);
-  return std::all_of(chosen_.begin(), chosen_.end(), [&](uint32_t n) {
+  return std::ranges::all_of(chosen_, [&](uint32_t n) {
     return ask_.fabric->Domain(n, level) == home;
   });
 }
@@ -246,7 +235,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
         hops_[n] += hops;
       }
     }
-    steps_ += free_.size() * kNodeNs;
+    ask_.result->steps += free_.size() * kNodeNs;
   };
   for (const uint32_t n : ask_.held_nodes) add(n);
   chosen_.clear();
@@ -264,11 +253,11 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
   return true;
 }
 
-void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
-                        PlacementResult* result) {
+void FabricPlacer::Take(ShapeId shape) {
+  Cluster& cluster = *ask_.cluster;
   const PlacementRequest& request = *ask_.request;
   const policy::Question question{shape, request.ledger, request.KeyOfGang()};
-  steps_ += ask_.tasks * kTaskNs;
+  ask_.result->steps += ask_.tasks * kTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = ask_.tasks;
   uint32_t index = 0;
@@ -278,7 +267,7 @@ void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
       const Allocation at =
           policy_.Choose(cluster, ask_.known->nodes[n], question);
       cluster.Charge(at, request.ledger);
-      result->tasks.push_back({{0, index++}, at});
+      ask_.result->tasks.push_back({{0, index++}, at});
     }
   }
   if (request.dry_run) cluster.Rollback(mark);
@@ -286,15 +275,14 @@ void FabricPlacer::Take(Cluster& cluster, ShapeId shape,
 
 // Whether an empty cluster would do; else what is short in all, or that what
 // there is does not lie as it should.
-void FabricPlacer::ExplainNo(const Cluster& cluster,
-                             index::PlacementIndex* index,
-                             PlacementResult* result) {
+void FabricPlacer::ExplainNo() {
   const PlacementRequest& request = *ask_.request;
+  PlacementResult* const result = ask_.result;
   result->fit = Fit::kNotNow;
   const UniformRule rule;
   if (!request.explain ||
       (request.fixed.empty() && request.within.empty() &&
-       reason_.Explain(cluster, request, rule, index, result))) {
+       reason_.Explain(*ask_.cluster, request, rule, ask_.index, result))) {
     return;
   }
   const uint32_t needed = request.gang->gang.roles[0].min_tasks;
@@ -303,13 +291,12 @@ void FabricPlacer::ExplainNo(const Cluster& cluster,
                     .needed = needed};
   if (!request.fixed.empty() || !request.within.empty()) return;
   const auto& shapes = request.gang->shapes[0];
-  const bool ever =
-      std::any_of(shapes.begin(), shapes.end(), [&](ShapeId shape) {
-        return FindNodes([&](NodeIndex node) {
-          return static_cast<uint32_t>(std::max<int64_t>(
-              index::CapacitySlots(cluster, node, shape, needed), 0));
-        });
-      });
+  const bool ever = std::ranges::any_of(shapes, [&](ShapeId shape) {
+    return FindNodes([&](NodeIndex node) {
+      return static_cast<uint32_t>(std::max<int64_t>(
+          index::CapacitySlots(*ask_.cluster, node, shape, needed), 0));
+    });
+  });
   if (ever) return;
   result->fit = Fit::kNever;
   result->reason.code = ReasonCode::kNeverFits;

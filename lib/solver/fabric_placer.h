@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lib/index/placement_index.h"
@@ -45,7 +44,10 @@ class FabricPlacer {
   };
   // The question in hand.
   struct Ask {
+    Cluster* cluster = nullptr;
     const PlacementRequest* request = nullptr;
+    index::PlacementIndex* index = nullptr;
+    PlacementResult* result = nullptr;
     Known* known = nullptr;
     const Fabric* fabric = nullptr;
     bool box = false;    // All in one box,
@@ -59,26 +61,23 @@ class FabricPlacer {
   static const TopologyConstraint* ConstraintOf(const Gang& gang);
   // The position of the gang's fabric, or fabrics_.size().
   size_t Find(const PlacementRequest& request) const;
-  bool Start(const Cluster& cluster, const PlacementRequest& request);
-  bool Add(Cluster& cluster, index::PlacementIndex* index,
-           PlacementResult* result);
-  bool TryShape(Cluster& cluster, ShapeId shape, index::PlacementIndex* index,
-                PlacementResult* result);
+  bool Start(Cluster& cluster, const PlacementRequest& request,
+             index::PlacementIndex* index, PlacementResult* result);
+  bool Add();
+  bool TryShape(ShapeId shape);
   template <class SlotsOf>
   bool FindNodes(const SlotsOf& slots_of);
   bool FindFor(uint32_t nodes, uint32_t tasks_each);
   bool Nearest(uint32_t nodes);
   bool InOneDomain() const;
   bool FreeInOneDomain(uint32_t nodes);
-  void Take(Cluster& cluster, ShapeId shape, PlacementResult* result);
-  void ExplainNo(const Cluster& cluster, index::PlacementIndex* index,
-                 PlacementResult* result);
+  void Take(ShapeId shape);
+  void ExplainNo();
 
   const policy::NodePolicy& policy_;
   std::vector<Known> fabrics_;
   UniformReason reason_;
   Ask ask_;
-  uint64_t steps_ = 0;
   uint32_t tasks_each_ = 0;
   std::vector<uint32_t> slots_;   // [fabric's node]
   std::vector<uint8_t> free_;     // Likewise: has room for tasks_each_.

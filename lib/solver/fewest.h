@@ -10,10 +10,17 @@
 
 namespace muster::solver {
 
-// How many of the values, the largest first, reach `tasks` together, as all of
-// them do; `most` is the largest. The sum fits into 32 bits. O(n log most).
+// Of the values that reach `tasks` together, the largest first: what is above
+// `edge` is needed, and some at it.
+struct Edge {
+  uint32_t edge = 0;
+  index::AboveCount above{};
+};
+
+// All of the values reach `tasks`; `most` is the largest. The sum fits into 32
+// bits. O(n log most).
 template <class T>
-uint32_t Fewest(std::span<const T> values, uint32_t most, uint32_t tasks) {
+Edge EdgeOf(std::span<const T> values, uint32_t most, uint32_t tasks) {
   // What is above `low` reaches the tasks, what is above `high` does not.
   uint32_t low = 0, high = most;
   index::AboveCount above;
@@ -27,7 +34,15 @@ uint32_t Fewest(std::span<const T> values, uint32_t most, uint32_t tasks) {
       low = middle;
     }
   }
-  return above.count + CeilDiv(tasks - above.sum, high);
+  return {high, above};
+}
+
+// How many of them it takes.
+template <class T>
+uint32_t Fewest(std::span<const T> values, uint32_t most, uint32_t tasks) {
+  const auto [edge, above] = EdgeOf(values, most, tasks);
+  return above.count +
+         static_cast<uint32_t>(CeilDiv<uint64_t>(tasks - above.sum, edge));
 }
 
 }  // namespace muster::solver

@@ -1,7 +1,6 @@
 #include "lib/solver/forest.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 namespace muster::solver {
@@ -42,48 +41,34 @@ bool Forest::FromSums(TaskId task, std::span<const Spot> also, Spot spot) {
 // The domains with slots inside `spot`, which lies in spot_, and those around
 // them.
 void Forest::AddDomains(const Spot& spot) {
-  const index::Layout& layout = board_->table().layout(spot.tree);
   const index::Column& column = board_->table().column(spot.tree, column_);
   const int narrowest = tree_->hosts - 1;
-  uint32_t first = 0;
-  uint32_t last = layout.domains(narrowest);
-  if (spot.level != kEverywhere) {
-    first = spot.domain;
-    last = first + 1;
-    for (int l = spot.level; l < narrowest; ++l) {
-      first = layout.children(l)[first];
-      last = layout.children(l)[last];
-    }
-  }
+  const auto [first, last] = tree_->Inside(spot, narrowest);
   board_->problem().Spend(last - first, kLookNs);
   const std::span<const uint32_t> sums = column.sums(narrowest);
-  std::array<uint32_t, 17> path;
   for (uint32_t d = first; d < last; ++d) {
     if (sums[d] == 0) continue;
-    path[static_cast<size_t>(narrowest)] = d;
-    for (int l = narrowest; l > base_; --l) {
-      path[static_cast<size_t>(l - 1)] =
-          layout.parents(l)[path[static_cast<size_t>(l)]];
-    }
     for (int l = base_; l <= narrowest; ++l) {
-      std::vector<Entry>& level = at(l);
-      const uint32_t domain = path[static_cast<size_t>(l)];
-      if (!level.empty() && level.back().domain == domain) continue;
-      Entry entry{.domain = domain};
-      if (l > base_) {
-        entry.parent = static_cast<uint32_t>(at(l - 1).size()) - 1;
-        Entry& parent = at(l - 1).back();
-        if (parent.count++ == 0) {
-          parent.first = static_cast<uint32_t>(level.size());
-        }
-      }
-      if (l == narrowest) {
-        entry.slots = entry.room = sums[d];
-        entry.closed = true;
-      }
-      level.push_back(entry);
+      const uint32_t domain = tree_->Around(narrowest, d, l);
+      if (at(l).empty() || at(l).back().domain != domain) Append(l, domain);
+    }
+    Entry& entry = at(narrowest).back();
+    entry.slots = entry.room = sums[d];
+    entry.closed = true;
+  }
+}
+
+// Makes an entry below the last one of the level above.
+void Forest::Append(int level, uint32_t domain) {
+  Entry entry{.domain = domain};
+  if (level > base_) {
+    entry.parent = static_cast<uint32_t>(at(level - 1).size()) - 1;
+    Entry& parent = at(level - 1).back();
+    if (parent.count++ == 0) {
+      parent.first = static_cast<uint32_t>(at(level).size());
     }
   }
+  at(level).push_back(entry);
 }
 
 void Forest::AddNodes(TaskId task, std::span<const Spot> also) {
@@ -92,7 +77,7 @@ void Forest::AddNodes(TaskId task, std::span<const Spot> also) {
   board_->table().ForEachNode(column_, spot_, [&](NodeIndex node) {
     ++looked_at;
     if (!board_->Allowed(task, node)) return;
-    const bool outside = std::any_of(also.begin(), also.end(), [&](Spot s) {
+    const bool outside = std::ranges::any_of(also, [&](Spot s) {
       return problem.tree(s.tree).DomainOf(s.level, node) != s.domain;
     });
     if (!outside) Add(node, board_->table().slots(column_, node));
@@ -124,21 +109,13 @@ void Forest::Tell(Pick parent) {
 void Forest::Add(NodeIndex node, uint32_t slots) {
   bool fresh = false;  // A wider domain was new, so this one is.
   for (int l = base_; l <= tree_->hosts; ++l) {
-    std::vector<Entry>& level = at(l);
     const uint32_t domain = l == tree_->hosts ? node : tree_->DomainOf(l, node);
-    fresh = fresh || level.empty() || level.back().domain != domain ||
+    fresh = fresh || at(l).empty() || at(l).back().domain != domain ||
             domain == kOutside;
-    if (!fresh) continue;
-    Entry entry{.domain = domain};
-    if (l > base_) {
-      entry.parent = static_cast<uint32_t>(at(l - 1).size()) - 1;
-      Entry& parent = at(l - 1).back();
-      if (parent.count++ == 0)
-        parent.first = static_cast<uint32_t>(level.size());
-    }
-    if (l == tree_->hosts) entry.slots = entry.room = slots;
-    level.push_back(entry);
+    if (fresh) Append(l, domain);
   }
+  Entry& entry = at(tree_->hosts).back();
+  entry.slots = entry.room = slots;
 }
 
 // Slices on the level are of so many tasks.
@@ -212,7 +189,7 @@ int64_t Forest::ScoreOf(int level, Pick pick, uint32_t tasks) {
     by_score_.emplace_back(-board_->table().Score(column_, e.domain),
                            static_cast<uint32_t>(e.slots));
   }
-  std::sort(by_score_.begin(), by_score_.end());
+  std::ranges::sort(by_score_);
   int64_t score = 0;
   for (const auto& [negated, slots] : by_score_) {
     const uint32_t taken = std::min(slots, tasks);
@@ -303,12 +280,32 @@ bool Forest::OneHost(Pick first, Pick last, uint32_t tasks, Pick* best) {
   return found;
 }
 
+// Gives all tasks to the best single entry of the narrowest level that has one
+// with room for them, up to `widest`, among those below [first, last) of
+// `from`. It is the one in picks_ then; returns its level, or kEverywhere.
+int Forest::Enclose(int from, Pick first, Pick last, int widest,
+                    uint32_t tasks) {
+  for (int l = tree_->hosts; l >= widest; --l) {
+    const bool hosts = l == tree_->hosts && l > from;
+    const auto [begin, end] = Below(from, first, last, hosts ? l - 1 : l);
+    Pick best = 0;
+    if (hosts ? !OneHost(begin, end, tasks, &best)
+              : !One(l, begin, end, tasks, &best)) {
+      continue;
+    }
+    at(l)[best].chosen = tasks;
+    picks_.assign(1, best);
+    return l;
+  }
+  return kEverywhere;
+}
+
 // Keeps, of the candidates in picks_, the fewest that hold the tasks, and
 // writes down how many each gets. The largest first; the last as tight as can
 // be.
 void Forest::Several(int level, uint32_t tasks) {
   std::vector<Entry>& entries = at(level);
-  std::sort(picks_.begin(), picks_.end(), [&](Pick a, Pick b) {
+  std::ranges::sort(picks_, [&](Pick a, Pick b) {
     if (entries[a].slots != entries[b].slots) {
       return entries[a].slots > entries[b].slots;
     }
@@ -345,7 +342,7 @@ void Forest::Several(int level, uint32_t tasks) {
     picks_[domains - 1] = picks_[tightest];
     picks_.resize(domains);
   }
-  std::sort(picks_.begin(), picks_.end());
+  std::ranges::sort(picks_);
 }
 
 // As Several, the best score first among the choices that keep the number of
@@ -380,8 +377,8 @@ void Forest::SeveralByScore(int level, uint32_t tasks, size_t domains) {
       }
     }
     const Pick pick = picks_[best];
-    picks_.erase(picks_.begin() + static_cast<ptrdiff_t>(best));
-    picks_.insert(picks_.begin() + static_cast<ptrdiff_t>(chosen), pick);
+    picks_.erase(picks_.begin() + best);
+    picks_.insert(picks_.begin() + chosen, pick);
     entries[pick].chosen =
         std::min(left, static_cast<uint32_t>(entries[pick].slots));
     left -= entries[pick].chosen;
@@ -395,31 +392,12 @@ void Forest::Descend(int level, uint32_t tasks) {
   while (level < tree_->hosts) {
     if (Separate(level) && picks_.size() > 1) return DescendSeparately(level);
     if (picks_.size() == 1) {
-      Pick first = picks_[0];
-      Pick last = first + 1;
-      std::array<std::pair<Pick, Pick>, 18> ranges;
-      ranges[static_cast<size_t>(level - base_)] = {first, last};
-      for (int l = level; l + 1 < tree_->hosts; ++l) {
-        last = at(l)[last - 1].first + at(l)[last - 1].count;
-        first = at(l)[first].first;
-        ranges[static_cast<size_t>(l + 1 - base_)] = {first, last};
+      const Pick only = picks_[0];
+      const int inner = Enclose(level, only, only + 1, level + 1, tasks);
+      if (inner != kEverywhere) {
+        level = inner;
+        continue;
       }
-      bool found = false;
-      for (int l = tree_->hosts; l > level && !found; --l) {
-        const bool hosts = l == tree_->hosts;
-        const auto [from, to] =
-            ranges[static_cast<size_t>((hosts ? l - 1 : l) - base_)];
-        Pick best = 0;
-        if (hosts ? !OneHost(from, to, tasks, &best)
-                  : !One(l, from, to, tasks, &best)) {
-          continue;
-        }
-        found = true;
-        at(l)[best].chosen = tasks;
-        picks_.assign(1, best);
-        level = l;
-      }
-      if (found) continue;
     }
     const size_t parents = picks_.size();
     for (size_t i = 0; i < parents; ++i) {
@@ -427,8 +405,7 @@ void Forest::Descend(int level, uint32_t tasks) {
       const Entry& e = at(level)[picks_[i]];
       for (uint32_t c = 0; c < e.count; ++c) picks_.push_back(e.first + c);
     }
-    picks_.erase(picks_.begin(),
-                 picks_.begin() + static_cast<ptrdiff_t>(parents));
+    picks_.erase(picks_.begin(), picks_.begin() + parents);
     ++level;
     Several(level, tasks);
   }
@@ -464,27 +441,14 @@ bool Forest::Distribute(uint32_t tasks, int required,
                         std::vector<Share>* shares) {
   shares->clear();
   if (capacity_ < tasks) return false;
-  int level = kEverywhere;
-  Pick best = 0;
-  for (int l = tree_->hosts; l >= base_ && l >= required; --l) {
-    const bool hosts = l == tree_->hosts && base_ < l;
-    const Pick last = static_cast<Pick>(at(hosts ? l - 1 : l).size());
-    if (hosts ? !OneHost(0, last, tasks, &best)
-              : !One(l, 0, last, tasks, &best)) {
-      continue;
-    }
-    level = l;
-    break;
-  }
+  const auto all = static_cast<Pick>(at(base_).size());
+  int level = Enclose(base_, 0, all, std::max(base_, required), tasks);
   if (level == kEverywhere) {
     if (required >= base_) return false;
     level = base_;
     picks_.clear();
-    for (Pick p = 0; p < at(base_).size(); ++p) picks_.push_back(p);
+    for (Pick p = 0; p < all; ++p) picks_.push_back(p);
     Several(base_, tasks);
-  } else {
-    at(level)[best].chosen = tasks;
-    picks_.assign(1, best);
   }
   Descend(level, tasks);
   Collect(shares);

@@ -77,6 +77,7 @@ class Forest {
   void AddDomains(const Spot& spot);
   void AddNodes(TaskId task, std::span<const Spot> also);
   void Add(NodeIndex node, uint32_t slots);
+  void Append(int level, uint32_t domain);
   void Tell(Pick parent);
   uint32_t SizeAt(int level) const;
   void Round();
@@ -98,6 +99,7 @@ class Forest {
   void Consider(int level, Pick pick, uint32_t tasks, bool* found, Rank* best);
   bool OneHost(Pick first, Pick last, uint32_t tasks, Pick* best);
   bool Tighter(Pick a, Pick b) const;
+  int Enclose(int from, Pick first, Pick last, int widest, uint32_t tasks);
   void Several(int level, uint32_t tasks);
   void SeveralByScore(int level, uint32_t tasks, size_t domains);
   void Descend(int level, uint32_t tasks);

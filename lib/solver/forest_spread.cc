@@ -82,7 +82,7 @@ bool Forest::DistributeSpread(uint32_t tasks, int required, uint32_t spread,
       }
       ranks_.push_back(RankOf(l, p, tasks));
     }
-    std::sort(ranks_.begin(), ranks_.end());
+    std::ranges::sort(ranks_);
     for (const Rank& rank : ranks_) {
       if (!TrySpread(l, rank.pick, rank.pick + 1, tasks, spread)) continue;
       GiveSpread(l, rank.pick, rank.pick + 1, tasks, rule.level);

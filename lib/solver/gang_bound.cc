@@ -1,6 +1,8 @@
 #include "lib/solver/gang_bound.h"
 
 #include <algorithm>
+#include <functional>
+#include <utility>
 
 #include "lib/base/ceil_div.h"
 
@@ -21,14 +23,8 @@ void GangBound::Start(Board& board, const Traffic& traffic) {
   need_.assign(problem_->columns().size(), 0);
   kind_need_.assign(table.kinds().size(), 0);
   wholes_used_ = 0;
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    const int64_t tasks = problem_->add(r);
-    if (tasks == 0) continue;
-    need_[problem_->column(r)] += tasks;
-    const Resources& demand = board.cluster().demand(problem_->shape(r));
-    for (size_t k = 0; k < kind_need_.size(); ++k) {
-      kind_need_[k] += tasks * demand[table.kinds()[k]];
-    }
+  for (const uint32_t r : problem_->Active()) {
+    table.AddNeed(r, need_, kind_need_);
     AddWhole(r);
   }
   // A kind of one column alone: its slots say more.
@@ -96,12 +92,12 @@ void GangBound::FillWhole(Whole* whole) {
     slots -= slots % SliceAt(role, level);
     return static_cast<uint32_t>(std::min<uint64_t>(slots, Limit(role, level)));
   };
-  whole->sums.resize(static_cast<size_t>(tree.hosts));
+  whole->sums.resize(tree.hosts);
   const bool nodes =
       SliceAt(role, tree.hosts) > 1 || Limit(role, tree.hosts) != kNoRoom;
   for (int l = tree.hosts - 1; l >= 0; --l) {
     const std::vector<Domain>& domains = tree.index->levels[l];
-    std::vector<uint32_t>& sums = whole->sums[static_cast<size_t>(l)];
+    std::vector<uint32_t>& sums = whole->sums[l];
     sums.assign(domains.size(), 0);
     problem_->Spend(domains.size(), kLookNs);
     for (uint32_t d = 0; d < domains.size(); ++d) {
@@ -109,8 +105,7 @@ void GangBound::FillWhole(Whole* whole) {
       uint64_t sum = 0;
       if (l + 1 < tree.hosts) {
         for (uint32_t c = 0; c < domains[d].child_count; ++c) {
-          sum += whole->sums[static_cast<size_t>(l) + 1]
-                            [domains[d].first_child + c];
+          sum += whole->sums[l + 1][domains[d].first_child + c];
         }
       } else if (nodes) {
         table.ForEachNode(column, spot, [&](NodeIndex n) {
@@ -123,33 +118,6 @@ void GangBound::FillWhole(Whole* whole) {
       sums[d] = cut(sum, l);
     }
   }
-}
-
-bool GangBound::HasSlots(const Spot& spot) const {
-  for (uint32_t c = 0; c < need_.size(); ++c) {
-    if (need_[c] > 0 &&
-        board_->table().Sum(c, spot) < static_cast<uint64_t>(need_[c])) {
-      return false;
-    }
-  }
-  return true;
-}
-
-// The domains of a stored level inside the spot: first, and one past.
-std::pair<uint32_t, uint32_t> GangBound::Range(const Spot& spot,
-                                               int level) const {
-  const auto& levels = problem_->tree(0).index->levels;
-  if (spot.level == kEverywhere) {
-    return {0, static_cast<uint32_t>(levels[level].size())};
-  }
-  uint32_t first = spot.domain;
-  uint32_t last = first + 1;
-  for (int l = spot.level; l < level; ++l) {
-    const Domain& end = levels[l][last - 1];
-    last = end.first_child + end.child_count;
-    first = levels[l][first].first_child;
-  }
-  return {first, last};
 }
 
 // How many of values_ that are not held it takes: the largest, after all that
@@ -173,10 +141,15 @@ uint32_t GangBound::Fewest(int64_t need) {
   return fewest;
 }
 
+void GangBound::Raise(int64_t need, uint32_t* least) {
+  problem_->Spend(values_.size(), kBoundNs);
+  *least = std::max(*least, Fewest(need));
+}
+
 // A node outside is a domain by itself.
 void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
   const SlotTable& table = board_->table();
-  const auto [first, last] = Range(spot, level);
+  const auto [first, last] = problem_->tree(0).Inside(spot, level);
   std::span<const NodeIndex> outside;
   if (spot.level == kEverywhere) outside = table.Outside();
   for (uint32_t c = 0; c < need_.size(); ++c) {
@@ -189,17 +162,15 @@ void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
     for (const NodeIndex n : outside) {
       values_.push_back({table.slots(c, n), board_->Touched(n)});
     }
-    problem_->Spend(values_.size(), kBoundNs);
-    *least = std::max(*least, Fewest(need_[c]));
+    Raise(need_[c], least);
   }
   for (size_t w = 0; w < wholes_used_; ++w) {
     values_.clear();
     for (uint32_t d = first; d < last; ++d) {
-      values_.push_back({wholes_[w].sums[static_cast<size_t>(level)][d],
-                         board_->Holds({0, level, d})});
+      values_.push_back(
+          {wholes_[w].sums[level][d], board_->Holds({0, level, d})});
     }
-    problem_->Spend(values_.size(), kBoundNs);
-    *least = std::max(*least, Fewest(wholes_[w].need));
+    Raise(wholes_[w].need, least);
   }
 }
 
@@ -227,8 +198,7 @@ void GangBound::AtNodes(const Spot& spot, bool each, uint32_t* least) {
     table.ForEachNode(c, spot, [&](NodeIndex n) {
       values_.push_back({table.slots(c, n), board_->Holds({0, hosts, n})});
     });
-    problem_->Spend(values_.size(), kBoundNs);
-    *least = std::max(*least, Fewest(need_[c]));
+    Raise(need_[c], least);
   }
   for (size_t w = 0; each && w < wholes_used_; ++w) {
     const uint32_t role = wholes_[w].role;
@@ -249,14 +219,13 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
   const SlotTable& table = board_->table();
   const Tree& tree = problem_->tree(0);
   const size_t kinds = kind_need_.size();
-  if (std::all_of(kind_need_.begin(), kind_need_.end(),
-                  [](int64_t need) { return need == 0; })) {
+  if (std::ranges::all_of(kind_need_, [](int64_t need) { return need == 0; })) {
     return;
   }
   for (int l = std::max(spot.level + 1, 0); l <= tree.hosts; ++l) {
     const bool nodes = l == tree.hosts;
     const auto [first, last] =
-        nodes ? std::pair<uint32_t, uint32_t>{} : Range(spot, l);
+        nodes ? std::pair<uint32_t, uint32_t>{} : tree.Inside(spot, l);
     held_.clear();
     for (uint32_t d = first; d < last; ++d) {
       held_.push_back(board_->Holds({0, l, d}));
@@ -279,7 +248,7 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
       for (size_t i = 0; i < held_.size(); ++i) {
         values_.push_back({by_domain_[i * kinds + k], held_[i] != 0});
       }
-      uint32_t& known = least[static_cast<size_t>(l)];
+      uint32_t& known = least[l];
       known = std::max(known, Fewest(kind_need_[k]));
     }
   }
@@ -288,15 +257,15 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
 void GangBound::Domains(const Spot& spot, bool nodes,
                         std::span<uint32_t> least) {
   const Tree& tree = problem_->tree(0);
-  std::fill(least.begin(), least.end(), 0);
+  std::ranges::fill(least, 0);
   for (int l = 0; l <= spot.level; ++l) {
-    least[static_cast<size_t>(l)] = board_->HoldsAround(spot, l) ? 0 : 1;
+    least[l] = board_->HoldsAround(spot, l) ? 0 : 1;
   }
   for (int l = spot.level + 1; l < tree.hosts; ++l) {
-    AtDomains(spot, l, &least[static_cast<size_t>(l)]);
+    AtDomains(spot, l, &least[l]);
   }
   if (spot.level < tree.hosts) {
-    AtNodes(spot, nodes, &least[static_cast<size_t>(tree.hosts)]);
+    AtNodes(spot, nodes, &least[tree.hosts]);
   }
   for (uint32_t i = 0; i < problem_->spreads().size(); ++i) {
     const SpreadRule& rule = problem_->spreads()[i];
@@ -307,7 +276,7 @@ void GangBound::Domains(const Spot& spot, bool nodes,
     if (must <= has) continue;
     // Fixed tasks of other roles may lie in some of the domains that get more.
     if (!problem_->request().fixed.empty()) continue;
-    uint32_t& known = least[static_cast<size_t>(rule.level)];
+    uint32_t& known = least[rule.level];
     known = std::max(known, must - has);
     if (rule.level <= spot.level && must - has > 1) known = kNoRoom;
   }
@@ -316,9 +285,7 @@ void GangBound::Domains(const Spot& spot, bool nodes,
 
 // The most of `others` that so many tasks meet, each where there are most.
 int64_t GangBound::MostMet(int64_t tasks) {
-  std::sort(
-      meetings_.begin(), meetings_.end(),
-      [](const Meeting& a, const Meeting& b) { return a.others > b.others; });
+  std::ranges::sort(meetings_, std::greater<>(), &Meeting::others);
   int64_t met = 0;
   for (const Meeting& m : meetings_) {
     if (tasks == 0 || m.others <= 0) break;
@@ -352,7 +319,7 @@ int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
     });
   } else {
     const int from = nodes ? level - 1 : level;
-    const auto [first, last] = Range(spot, from);
+    const auto [first, last] = tree.Inside(spot, from);
     for (uint32_t d = first; d < last; ++d) {
       const Spot domain{0, from, d};
       meet(nodes ? table.Most(its, domain) : table.Sum(its, domain),
@@ -392,10 +359,8 @@ int64_t GangBound::LeastTraffic(const Spot& spot) {
       together += line.weight * std::min(Together(spot, l, line.from, line.to),
                                          Together(spot, l, line.to, line.from));
     }
-    for (uint32_t r = 0;
-         !problem_->request().fixed.empty() && r < problem_->role_count();
-         ++r) {
-      if (problem_->add(r) > 0) together += WithFixed(l, r);
+    if (!problem_->request().fixed.empty()) {
+      for (const uint32_t r : problem_->Active()) together += WithFixed(l, r);
     }
     cost += all - std::min(all, together);
   }

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "lib/solver/board.h"
@@ -25,7 +24,9 @@ class GangBound {
   void Start(Board& board, const Traffic& traffic);
 
   // Whether the spot has slots for every column's tasks.
-  bool HasSlots(const Spot& spot) const;
+  bool HasSlots(const Spot& spot) const {
+    return board_->table().HasSlots(need_, spot);
+  }
 
   // The fewest domains of each level without fixed tasks that get tasks, by
   // level, widest first, nodes last; kNoRoom where there is none. Of the
@@ -64,8 +65,8 @@ class GangBound {
   void FillWhole(Whole* whole);
   uint32_t Limit(uint32_t role, int level) const;
   uint32_t SliceAt(uint32_t role, int level) const;
-  std::pair<uint32_t, uint32_t> Range(const Spot& spot, int level) const;
   uint32_t Fewest(int64_t need);
+  void Raise(int64_t need, uint32_t* least);
   uint32_t AsBest(uint32_t column, int64_t need, const Spot& spot);
   void AtDomains(const Spot& spot, int level, uint32_t* least);
   void AtNodes(const Spot& spot, bool each, uint32_t* least);

@@ -33,48 +33,33 @@ int GroupSearch::NarrowestLevel(ScopeIndex s, int tree) const {
 }
 
 // What the scope's tasks need in all, against the slots of the spot.
-bool GroupSearch::HasSlots(const Need& need, const Spot& spot) const {
+bool GroupSearch::HasSlots(const Need& need, const Spot& spot) {
   const SlotTable& table = board_->table();
-  for (size_t c = 0; c < need.columns; ++c) {
-    const int64_t tasks = needs_[need.first + c];
-    if (tasks > 0 && table.Sum(static_cast<uint32_t>(c), spot) <
-                         static_cast<uint64_t>(tasks)) {
-      return false;
-    }
-  }
-  for (size_t k = 0; k < table.kinds().size(); ++k) {
-    if (table.UsefulAtMost(k, spot) < needs_[need.first + need.columns + k]) {
-      return false;
-    }
+  if (!table.HasSlots(Tasks(need), spot)) return false;
+  const std::span<const int64_t> amounts = Amounts(need);
+  for (size_t k = 0; k < amounts.size(); ++k) {
+    if (table.UsefulAtMost(k, spot) < amounts[k]) return false;
   }
   return true;
 }
 
 // The same against what is free there for all roles together. O(nodes).
-bool GroupSearch::MayHold(const Need& need, const Spot& spot) const {
+bool GroupSearch::MayHold(const Need& need, const Spot& spot) {
   if (!HasSlots(need, spot)) return false;
   const std::span<const int64_t> useful = board_->table().Useful(spot);
   for (size_t k = 0; k < useful.size(); ++k) {
-    if (useful[k] < needs_[need.first + need.columns + k]) return false;
+    if (useful[k] < Amounts(need)[k]) return false;
   }
   return true;
 }
 
 void GroupSearch::AddNeeds(ScopeIndex s, const Need& need) {
   if (problem_->AddBelow(s) == 0) return;
-  if (s < problem_->group_count()) {
+  if (!problem_->IsRole(s)) {
     for (const ScopeIndex child : problem_->Children(s)) AddNeeds(child, need);
     return;
   }
-  const uint32_t role = s - problem_->group_count();
-  const uint32_t column = problem_->column(role);
-  const int64_t tasks = problem_->add(role);
-  needs_[need.first + column] += tasks;
-  const std::span<const ResourceKind> kinds = board_->table().kinds();
-  const Resources& demand = board_->cluster().demand(problem_->shape(role));
-  for (size_t k = 0; k < kinds.size(); ++k) {
-    needs_[need.first + need.columns + k] += tasks * demand[kinds[k]];
-  }
+  board_->table().AddNeed(problem_->RoleOf(s), Tasks(need), Amounts(need));
 }
 
 GroupSearch::Need GroupSearch::PushNeeds(ScopeIndex s) {
@@ -118,12 +103,16 @@ void GroupSearch::FindHosts(const Need& need, const Spot& around, bool named) {
   const uint32_t main = MainColumn(need);
   table.ForEachNode(scarce, around, [&](NodeIndex n) {
     if (named && !tree.Contains(n)) return;
-    const Spot spot{around.tree, tree.hosts, n};
-    problem_->Spend(1, kLookNs);
-    if (!HasSlots(need, spot)) return;
-    candidates_.push_back({board_->Nearness(spot),
-                           static_cast<int64_t>(table.Sum(main, spot)), 0, n});
+    Consider(need, main, {around.tree, tree.hosts, n});
   });
+}
+
+// Pushes the spot, if it has slots enough.
+void GroupSearch::Consider(const Need& need, uint32_t main, const Spot& spot) {
+  problem_->Spend(1, kLookNs);
+  if (!HasSlots(need, spot)) return;
+  const auto slots = static_cast<int64_t>(board_->table().Sum(main, spot));
+  candidates_.push_back({board_->Nearness(spot), slots, 0, spot.domain});
 }
 
 // Pushes the domains of the level, inside `around`, that may hold the scope:
@@ -133,41 +122,26 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
   const size_t base = candidates_.size();
   const Tree& tree = problem_->tree(around.tree);
   const uint32_t main = MainColumn(need);
-  const auto consider = [&](uint32_t domain) {
-    const Spot spot{around.tree, level, domain};
-    problem_->Spend(1, kLookNs);
-    if (!HasSlots(need, spot)) return;
-    candidates_.push_back(
-        {board_->Nearness(spot),
-         static_cast<int64_t>(board_->table().Sum(main, spot)), 0, domain});
-  };
   const Problem::Anchor& anchor = problem_->anchor(s);
   if (anchor.any) {
     const uint32_t domain = tree.DomainOf(level, anchor.node);
     const bool inside =
         around.level == kEverywhere ||
         tree.DomainOf(around.level, anchor.node) == around.domain;
-    if (anchor.level >= level && domain != kOutside && inside) consider(domain);
+    if (anchor.level >= level && domain != kOutside && inside) {
+      Consider(need, main, {around.tree, level, domain});
+    }
     return;
   }
   if (level == tree.hosts) {
     FindHosts(need, around, problem_->rule(s).tree >= 0);
   } else {
-    const std::vector<Domain>& domains = tree.index->levels[level];
-    uint32_t first = 0;
-    uint32_t last = static_cast<uint32_t>(domains.size());
-    if (around.level != kEverywhere) {
-      last = around.domain + 1;
-      first = around.domain;
-      for (int l = around.level; l < level; ++l) {
-        const std::vector<Domain>& d = tree.index->levels[l];
-        last = d[last - 1].first_child + d[last - 1].child_count;
-        first = d[first].first_child;
-      }
+    const auto [first, last] = tree.Inside(around, level);
+    for (uint32_t d = first; d < last; ++d) {
+      Consider(need, main, {around.tree, level, d});
     }
-    for (uint32_t d = first; d < last; ++d) consider(d);
   }
-  const auto first = candidates_.begin() + static_cast<ptrdiff_t>(base);
+  const auto first = candidates_.begin() + base;
   for (size_t c = base; c < candidates_.size(); ++c) {
     candidates_[c].order = c;
   }
@@ -216,39 +190,30 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
   return PlaceInside(s, root ? &around : nullptr, true);
 }
 
-// Places the scope's children; the root's by exhaustive search, too, which may
-// take all steps left where there is no other choice.
+// Places the scope's children; the root's by exhaustive search, too.
 bool GroupSearch::PlaceInside(ScopeIndex s, const Spot* exhaust, bool last) {
-  const Board::Mark mark = board_->Begin();
-  if (PlaceChildren(s)) {
-    board_->Commit(mark);
-    return true;
-  }
-  board_->Rollback(mark);
-  if (exhaust == nullptr) return false;
+  return board_->Try([&] { return PlaceChildren(s); }) ||
+         (exhaust != nullptr && Exhaust(*exhaust, last));
+}
+
+// By the program over counts, then by exhaustive search; `last`: they may take
+// all steps left, as there is no other choice.
+bool GroupSearch::Exhaust(const Spot& spot, bool last) {
   bool none = false;
-  if (PutBest(*exhaust, last, &none) || none) return !none;
+  if (PutBest(spot, last, &none) || none) return !none;
   const uint64_t before = problem_->steps;
   const uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
   const ExactSearch::Outcome outcome =
-      exact_.Find(*board_, *exhaust, problem_->steps + share);
+      exact_.Find(*board_, spot, problem_->steps + share);
   exact_left_ -= std::min(exact_left_, problem_->steps - before);
-  switch (outcome) {
-    case ExactSearch::Outcome::kFound:
-      return true;
-    case ExactSearch::Outcome::kNone:
-      return false;
-    case ExactSearch::Outcome::kCutShort:
-      cut_short_ = true;
-      return false;
-  }
-  return false;
+  cut_short_ = cut_short_ || outcome == ExactSearch::Outcome::kCutShort;
+  return outcome == ExactSearch::Outcome::kFound;
 }
 
 // The fewest slots for each task needed, over the roles below.
 GroupSearch::Child GroupSearch::Scarcity(ScopeIndex s, const Spot& spot) const {
-  if (s >= problem_->group_count()) {
-    const uint32_t role = s - problem_->group_count();
+  if (problem_->IsRole(s)) {
+    const uint32_t role = problem_->RoleOf(s);
     return {board_->table().Sum(problem_->column(role), spot),
             problem_->add(role), s};
   }
@@ -273,7 +238,7 @@ bool GroupSearch::PlaceChildren(ScopeIndex s) {
     if (problem_->AddBelow(child) == 0) continue;
     children_.push_back(Scarcity(child, spot));
   }
-  std::sort(children_.begin() + static_cast<ptrdiff_t>(base), children_.end(),
+  std::sort(children_.begin() + base, children_.end(),
             [](const Child& a, const Child& b) {
               const uint64_t x = a.slots * b.need;
               const uint64_t y = b.slots * a.need;
@@ -293,14 +258,14 @@ bool GroupSearch::PlaceChildren(ScopeIndex s) {
 bool GroupSearch::MergedRole(ScopeIndex s, uint32_t* role, Rule* rule) const {
   if (problem_->ActiveRoles(s) != 1) return false;
   ScopeIndex at = s;
-  while (at < problem_->group_count()) {
+  while (!problem_->IsRole(at)) {
     for (const ScopeIndex child : problem_->Children(at)) {
       if (problem_->AddBelow(child) == 0) continue;
       at = child;
       break;
     }
   }
-  *role = at - problem_->group_count();
+  *role = problem_->RoleOf(at);
   *rule = {};
   if (at != s && !WholeSlices(*role)) return false;
   for (const ScopeIndex up : problem_->Chain(*role)) {
@@ -440,15 +405,10 @@ bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
             around.domain) {
       break;
     }
-    const Board::Mark mark = board_->Begin();
     pins_.push_back({tree, level, domain});
-    const bool placed = PlaceRole(role, rule);
+    const bool placed = board_->Try([&] { return PlaceRole(role, rule); });
     pins_.pop_back();
-    if (placed) {
-      board_->Commit(mark);
-      return true;
-    }
-    board_->Rollback(mark);
+    if (placed) return true;
   }
   return PlaceRole(role, rule);
 }
@@ -459,20 +419,8 @@ bool GroupSearch::PlaceRoot() {
   if (!MergedRole(0, &role, &rule)) return PlaceScope(0, true);
   // One role: the greedy answer is exact, but for irregular slices.
   decided_ = true;
-  const Board::Mark mark = board_->Begin();
-  if (PlaceMerged(0, role, rule)) {
-    board_->Commit(mark);
-    return true;
-  }
-  board_->Rollback(mark);
-  if (decided_) return false;
-  const Spot everywhere{std::max(rule.tree, 0), kEverywhere, 0};
-  bool none = false;
-  if (PutBest(everywhere, true, &none) || none) return !none;
-  const ExactSearch::Outcome outcome =
-      exact_.Find(*board_, everywhere, problem_->steps + exact_left_);
-  cut_short_ = cut_short_ || outcome == ExactSearch::Outcome::kCutShort;
-  return outcome == ExactSearch::Outcome::kFound;
+  if (board_->Try([&] { return PlaceMerged(0, role, rule); })) return true;
+  return !decided_ && Exhaust({.tree = std::max(rule.tree, 0)}, true);
 }
 
 // The narrowest domain of the first tree around all tasks, fixed ones too.
@@ -506,14 +454,10 @@ bool GroupSearch::PutBest(const Spot& spot, bool last, bool* none) {
 // Whether the placement follows wishes that counts of domains know nothing of:
 // preferred nodes, preferred levels of parts of the gang.
 bool GroupSearch::KeepsChoice() const {
-  if (problem_->PrefersBelow(0)) return true;
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    if (problem_->add(r) > 0 &&
-        board_->table().HasScores(problem_->column(r))) {
-      return true;
-    }
-  }
-  return false;
+  return problem_->PrefersBelow(0) ||
+         std::ranges::any_of(problem_->Active(), [&](uint32_t r) {
+           return board_->table().HasScores(problem_->column(r));
+         });
 }
 
 void GroupSearch::Start(Board& board, const Budget& budget) {

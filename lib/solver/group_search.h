@@ -84,9 +84,17 @@ class GroupSearch {
   bool WholeSlices(uint32_t role) const;
   Need PushNeeds(ScopeIndex s);
   void AddNeeds(ScopeIndex s, const Need& need);
-  bool HasSlots(const Need& need, const Spot& spot) const;
-  bool MayHold(const Need& need, const Spot& spot) const;
+  std::span<int64_t> Tasks(const Need& need) {
+    return std::span(needs_).subspan(need.first, need.columns);
+  }
+  std::span<int64_t> Amounts(const Need& need) {
+    return std::span(needs_).subspan(need.first + need.columns,
+                                     board_->table().kinds().size());
+  }
+  bool HasSlots(const Need& need, const Spot& spot);
+  bool MayHold(const Need& need, const Spot& spot);
   uint32_t MainColumn(const Need& need) const;
+  void Consider(const Need& need, uint32_t main, const Spot& spot);
   void FindHosts(const Need& need, const Spot& around, bool named);
   void FindCandidates(ScopeIndex s, const Need& need, const Spot& around,
                       int level);
@@ -95,6 +103,7 @@ class GroupSearch {
   int TreeOf(ScopeIndex s) const;
   Spot Innermost(int tree) const;
   Spot Enclosure() const;
+  bool Exhaust(const Spot& spot, bool last);
   bool PutBest(const Spot& spot, bool last, bool* none);
   bool KeepsChoice() const;
   void Refine(Board::Mark* mark, const Refiner::Budget& budget);

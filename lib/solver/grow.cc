@@ -8,10 +8,14 @@
 
 namespace muster::solver {
 
-// The widest scope around the role that does not run yet, or kNoScope.
-ScopeIndex Solver::NotRunning(uint32_t role) {
+void Solver::CountHeld() {
   counts_.assign(problem_.role_count(), 0);
   for (const Assignment& a : held_) ++counts_[a.task.role];
+}
+
+// The widest scope around the role that does not run yet, or kNoScope.
+ScopeIndex Solver::NotRunning(uint32_t role) {
+  CountHeld();
   ScopeIndex widest = kNoScope;
   for (ScopeIndex s = problem_.ScopeOf(role); s != kNoScope;
        s = problem_.Parent(s)) {
@@ -34,12 +38,12 @@ void Solver::Keep(const std::vector<Assignment>& tasks,
 
 // Whether the role runs, or could be made to: the widest scope around it that
 // does not run first, whole at its minimum, which may leave the role out.
-bool Solver::BringUp(Cluster& cluster, uint32_t role, PlacementResult* result) {
+bool Solver::BringUp(uint32_t role, PlacementResult* result) {
   for (;;) {
     const ScopeIndex top = NotRunning(role);
     if (top == kNoScope) return true;
     part_.Clear();
-    PlaceScope(cluster, growing_, top, &part_);
+    PlaceScope(growing_, top, &part_);
     result->steps += part_.steps;
     if (part_.fit != Fit::kFits || part_.tasks.empty()) return false;
     Keep(part_.tasks, result);
@@ -49,8 +53,7 @@ bool Solver::BringUp(Cluster& cluster, uint32_t role, PlacementResult* result) {
 // The position in growing_roles_ of the role with the least part of what it
 // may have beyond its minimum.
 size_t Solver::LeastFilled() {
-  counts_.assign(problem_.role_count(), 0);
-  for (const Assignment& a : held_) ++counts_[a.task.role];
+  CountHeld();
   size_t least = 0;
   uint64_t least_part = 0, least_of = 0;
   for (size_t i = 0; i < growing_roles_.size(); ++i) {
@@ -69,42 +72,39 @@ size_t Solver::LeastFilled() {
 }
 
 // Roles of one order, up to what the request bounds.
-void Solver::GrowTogether(Cluster& cluster, std::span<const uint32_t> roles,
+void Solver::GrowTogether(std::span<const uint32_t> roles,
                           PlacementResult* result) {
   growing_roles_.assign(roles.begin(), roles.end());
   while (!growing_roles_.empty() && result->tasks.size() < growing_.most) {
     const size_t next = growing_roles_.size() == 1 ? 0 : LeastFilled();
     const uint32_t role = growing_roles_[next];
     const size_t before = held_.size();
-    const bool runs = BringUp(cluster, role, result);
+    const bool runs = BringUp(role, result);
     if (held_.size() > before) continue;
     const bool alone = growing_roles_.size() == 1;
     const auto left =
         growing_.most - static_cast<uint32_t>(result->tasks.size());
-    if (runs) GrowRole(cluster, role, alone ? left : 1, result);
+    if (runs) GrowRole(role, alone ? left : 1, result);
     if (alone || held_.size() == before) {
-      growing_roles_.erase(growing_roles_.begin() +
-                           static_cast<ptrdiff_t>(next));
+      growing_roles_.erase(growing_roles_.begin() + next);
     }
   }
 }
 
 // Adds up to `most` tasks, and those that end the slice of the last.
-void Solver::GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
-                      PlacementResult* result) {
+void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
   Reason ignored;
-  if (!problem_.Init(cluster, growing_, &ignored)) return;
-  const uint32_t held = problem_.FixedCount(role);
-  const uint32_t desired = problem_.role(role).desired_tasks;
-  if (held >= desired) return;
+  if (!problem_.Init(*cluster_, growing_, &ignored)) return;
+  const uint32_t more = problem_.MayGet(role);
+  if (more == 0) return;
   most_.assign(problem_.role_count(), 0);
-  most_[role] = desired - held;
+  most_[role] = more;
   problem_.SetAdd(most_);
   problem_.BuildColumns(most_);
-  const Resources& demand = cluster.demand(problem_.shape(role));
+  const Resources& demand = cluster_->demand(problem_.shape(role));
   if (growing_.headroom != nullptr && !demand.FitsIn(headroom_left_)) return;
   table_.Build(problem_);
-  board_.Reset(problem_, cluster, table_);
+  board_.Reset(problem_, *cluster_, table_);
   std::span<const uint32_t> indices = problem_.NewIndices(role);
   uint32_t slice = 1;
   for (const SliceRule& s : problem_.Slices(role)) {
@@ -134,21 +134,21 @@ void Solver::GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
 
 // The added tasks among all places for as many beside the fixed ones, as if
 // they had been asked for at once: each went where it was best by itself.
-void Solver::ImproveGrowth(Cluster& cluster, const PlacementRequest& request,
+void Solver::ImproveGrowth(const PlacementRequest& request,
                            PlacementResult* result) {
   Reason ignored;
   if (request.exact_steps == 0 || result->tasks.empty() ||
-      !problem_.Init(cluster, request, &ignored) ||
+      !problem_.Init(*cluster_, request, &ignored) ||
       !ChooseShapes(result->tasks)) {
     return;
   }
   for (const Assignment& a : result->tasks) {
-    cluster.Credit(a.at, request.ledger);
+    cluster_->Credit(a.at, request.ledger);
   }
   const uint64_t before = problem_.nanos;
   table_.Build(problem_);
   problem_.nanos = before;  // The tables that found the places.
-  board_.Reset(problem_, cluster, table_);
+  board_.Reset(problem_, *cluster_, table_);
   search_.Improve(board_, result->tasks, {request.exact_steps, kTrafficSteps});
   result->tasks.assign(board_.placed().begin(), board_.placed().end());
   result->certificate = search_.certificate();
@@ -163,13 +163,14 @@ bool Solver::ChooseShapes(std::span<const Assignment> tasks) {
   problem_.SetAdd(most_);
   problem_.BuildColumns(most_);
   for (const Assignment& a : tasks) problem_.SetShape(a.task.role, a.at.shape);
-  return std::all_of(tasks.begin(), tasks.end(), [&](const Assignment& a) {
+  return std::ranges::all_of(tasks, [&](const Assignment& a) {
     return problem_.shape(a.task.role) == a.at.shape;
   });
 }
 
 void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
                   PlacementResult* result) {
+  cluster_ = &cluster;
   result->Clear();
   result->fit = Fit::kFits;
   result->reason = {.code = ReasonCode::kFits};
@@ -190,15 +191,9 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
   plan_.Start(problem_, 0);
   order_.clear();
   for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-    if (problem_.FixedCount(r) < problem_.role(r).desired_tasks) {
-      order_.push_back(r);
-    }
+    if (problem_.MayGet(r) > 0) order_.push_back(r);
   }
-  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
-    const int32_t x = problem_.role(a).order;
-    const int32_t y = problem_.role(b).order;
-    return x != y ? x > y : a < b;
-  });
+  problem_.SortByOrder(order_);
   // Where a spread compares roles, one may grow after another has.
   size_t before = 0;
   do {
@@ -208,15 +203,13 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
       while (end < order_.size() && problem_.role(order_[end]).order == order) {
         ++end;
       }
-      GrowTogether(cluster, std::span(order_).subspan(i, end - i), result);
+      GrowTogether(std::span(order_).subspan(i, end - i), result);
     }
   } while (problem_.entangled() && held_.size() > before &&
            result->tasks.size() < growing_.most);
-  ImproveGrowth(cluster, request, result);
+  ImproveGrowth(request, result);
   result->steps = StepsOf(result->steps);
-  std::sort(
-      result->tasks.begin(), result->tasks.end(),
-      [](const Assignment& a, const Assignment& b) { return a.task < b.task; });
+  std::ranges::sort(result->tasks, {}, &Assignment::task);
 }
 
 }  // namespace muster::solver

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "lib/solver/domain_numbers.h"
 #include "lib/solver/problem.h"
+#include "lib/solver/spot_numbers.h"
 
 namespace muster::solver {
 
@@ -23,27 +23,23 @@ class ListedSlots {
   void Update(NodeIndex node);
 
   uint32_t slots(uint32_t column, NodeIndex node) const {
-    return slots_[size_t{node} * columns_ + column];
+    return static_cast<uint32_t>(
+        sums_[SpotNumbers::OfNode(node) * columns_ + column]);
   }
-  // In a domain of a stored level, and in all.
   uint64_t Sum(uint32_t column, const Spot& spot) const {
-    return sums_[domain_numbers_[spot] * columns_ + column];
+    return sums_[numbers_[spot] * columns_ + column];
   }
-  uint64_t Total(uint32_t column) const { return totals_[column]; }
 
  private:
   void Clear();
-  void Add(uint32_t column, NodeIndex node, uint64_t change);
 
   const Problem* problem_ = nullptr;
   size_t columns_ = 0;
   std::vector<NodeIndex> filled_;  // Nodes that may have slots.
   std::vector<size_t> summed_;     // Entries of sums_ that may not be 0.
-  DomainNumbers domain_numbers_;
-  std::vector<uint32_t> slots_;   // [node][column]
-  std::vector<uint64_t> sums_;    // [domain][column]
-  std::vector<uint64_t> totals_;  // [column]
-  std::vector<uint8_t> listed_;   // [node]
+  SpotNumbers numbers_;
+  std::vector<uint64_t> sums_;   // [spot][column]
+  std::vector<uint8_t> listed_;  // [node]
 };
 
 }  // namespace muster::solver

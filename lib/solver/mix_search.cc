@@ -1,6 +1,7 @@
 #include "lib/solver/mix_search.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::solver {
 namespace {
@@ -43,16 +44,15 @@ void MixSearch::FindKinds(const Traffic& traffic) {
   roles_.clear();
   kind_of_.assign(problem_->role_count(), kMaxMixKinds);
   able_ = true;
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    if (problem_->add(r) == 0 || kind_of_[r] < kMaxMixKinds) continue;
+  for (const uint32_t r : problem_->Active()) {
+    if (kind_of_[r] < kMaxMixKinds) continue;
     if (kinds_.size() == kMaxMixKinds) {
       able_ = false;
       return;
     }
     Kind kind{problem_->column(r), static_cast<uint32_t>(roles_.size()), 0};
-    for (uint32_t other = r; other < problem_->role_count(); ++other) {
-      if (problem_->add(other) == 0) continue;
-      if (other != r && !SameKind(r, other, traffic)) continue;
+    for (const uint32_t other : problem_->Active()) {
+      if (other < r || (other != r && !SameKind(r, other, traffic))) continue;
       kind_of_[other] = static_cast<uint32_t>(kinds_.size());
       roles_.push_back(other);
       ++kind.count;
@@ -66,10 +66,8 @@ void MixSearch::FindKinds(const Traffic& traffic) {
     }
     return sum;
   };
-  std::sort(kinds_.begin(), kinds_.end(), [&](const Kind& a, const Kind& b) {
-    const uint32_t x = tasks(a);
-    const uint32_t y = tasks(b);
-    return x != y ? x < y : roles_[a.first] < roles_[b.first];
+  std::ranges::sort(kinds_, {}, [&](const Kind& kind) {
+    return std::pair(tasks(kind), roles_[kind.first]);
   });
   want_.clear();
   for (uint32_t k = 0; k < kinds_.size(); ++k) {
@@ -88,16 +86,14 @@ void MixSearch::FindDemand() {
   shared_.clear();
   for (ResourceKind r = 0; kinds_.size() > 1 && r < cluster.resource_count();
        ++r) {
-    const auto users =
-        std::count_if(kinds_.begin(), kinds_.end(), [&](const Kind& kind) {
-          return cluster.demand(problem_->columns()[kind.column].shape)[r] > 0;
-        });
+    const auto users = std::ranges::count_if(kinds_, [&](const Kind& kind) {
+      return cluster.demand(problem_->columns()[kind.column].shape)[r] > 0;
+    });
     if (users > 1) resources_.push_back(r);
   }
   for (uint32_t c = 0; c < problem_->columns().size(); ++c) {
-    const auto users =
-        std::count_if(kinds_.begin(), kinds_.end(),
-                      [&](const Kind& kind) { return kind.column == c; });
+    const auto users = std::ranges::count_if(
+        kinds_, [&](const Kind& kind) { return kind.column == c; });
     if (users > 1) shared_.push_back(c);
   }
   demand_.clear();
@@ -124,7 +120,7 @@ bool MixSearch::FindUnits(int level) {
   const int hosts = problem_->tree(0).hosts;
   int64_t base = 1;
   for (const uint32_t n : want_) base += n;
-  unit_.assign(static_cast<size_t>(hosts) + 1, 0);
+  unit_.assign(hosts + 1, 0);
   scale_ = Power(base, hosts - level + 1);
   weight_.clear();
   const bool talks = !traffic_->empty();
@@ -136,7 +132,7 @@ bool MixSearch::FindUnits(int level) {
     return false;
   }
   for (int l = level + 1; l <= hosts && scale_ > 1; ++l) {
-    unit_[static_cast<size_t>(l)] = Power(base, hosts - l);
+    unit_[l] = Power(base, hosts - l);
   }
   if (!talks) return true;
   weight_.assign(want_.size() * want_.size(), 0);
@@ -242,14 +238,14 @@ void MixSearch::Tell(const Spot& spot, int level, uint64_t budget) {
   const Tree& tree = problem_->tree(0);
   FindPull(spot.level, spot.domain);
   tree_.Open(level, pull_, true);
-  open_.assign(static_cast<size_t>(tree.hosts) + 1, kOutside);
+  open_.assign(tree.hosts + 1, kOutside);
   int deepest = level;  // Of the open domains.
   board_->table().ForEachNodeOfAny(spot, [&](NodeIndex node) {
     if (tree_.steps() > budget) return;
     int same = level;
     if (tree.Contains(node)) {
-      while (same < deepest && open_[static_cast<size_t>(same) + 1] ==
-                                   tree.DomainOf(same + 1, node)) {
+      while (same < deepest &&
+             open_[same + 1] == tree.DomainOf(same + 1, node)) {
         ++same;
       }
     }
@@ -257,13 +253,13 @@ void MixSearch::Tell(const Spot& spot, int level, uint64_t budget) {
     for (; deepest + 1 < tree.hosts; ++deepest) {
       const int l = deepest + 1;
       if (!tree.Contains(node)) {  // It is a domain by itself.
-        open_[static_cast<size_t>(l)] = kOutside;
+        open_[l] = kOutside;
         pull_.assign(want_.size(), 0);
         tree_.Open(l, pull_, board_->Touched(node));
         continue;
       }
       const uint32_t domain = tree.DomainOf(l, node);
-      open_[static_cast<size_t>(l)] = domain;
+      open_[l] = domain;
       const bool held = FindPull(l, domain);
       tree_.Open(l, pull_, held);
     }
@@ -309,11 +305,11 @@ void MixSearch::Read(const Spot& spot, int level, int64_t worth) {
     traffic_cost_ = all * (hosts - level) - (together - all);
     units = together * scale_ - worth;
   }
-  domains_.assign(static_cast<size_t>(hosts) + 1, 0);
+  domains_.assign(hosts + 1, 0);
   for (int l = 0; l <= hosts; ++l) {
-    uint32_t& count = domains_[static_cast<size_t>(l)];
+    uint32_t& count = domains_[l];
     if (l > level) {
-      const int64_t unit = unit_[static_cast<size_t>(l)];
+      const int64_t unit = unit_[l];
       if (unit == 0) continue;
       count = static_cast<uint32_t>(units / unit);
       units %= unit;
@@ -327,11 +323,8 @@ void MixSearch::Read(const Spot& spot, int level, int64_t worth) {
 // last tasks, so its domain comes last.
 void MixSearch::OrderShares(uint32_t role, size_t k) {
   const Tree& tree = problem_->tree(0);
-  std::sort(shares_.begin(), shares_.end(), [&](const auto& a, const auto& b) {
-    if (tree.index == nullptr) return a.id < b.id;
-    const uint32_t x = tree.index->position[a.id];
-    const uint32_t y = tree.index->position[b.id];
-    return x != y ? x < y : a.id < b.id;
+  std::ranges::sort(shares_, {}, [&](const MixTree::Share& share) {
+    return std::pair(tree.PositionOf(share.id), share.id);
   });
   for (int level = tree.hosts; level >= 0; --level) {
     for (const SliceRule& slice : problem_->Slices(role)) {
@@ -352,9 +345,7 @@ void MixSearch::MoveRest(const SliceRule& slice, size_t k) {
       tasks += shares_[end++].tasks[k];
     }
     if (tasks % slice.size == 0) continue;
-    const auto at = [&](size_t n) {
-      return shares_.begin() + static_cast<ptrdiff_t>(n);
-    };
+    const auto at = [&](size_t n) { return shares_.begin() + n; };
     std::rotate(at(i), at(end), shares_.end());
     return;
   }
@@ -392,24 +383,14 @@ bool MixSearch::Put() {
   };
   order_.clear();
   for (uint32_t k = 0; k < kinds_.size(); ++k) order_.push_back(k);
-  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
-    const uint32_t x = devices(a);
-    const uint32_t y = devices(b);
-    return x != y ? x > y : roles_[kinds_[a].first] < roles_[kinds_[b].first];
+  std::ranges::sort(order_, {}, [&](uint32_t k) {
+    return std::pair(~devices(k), roles_[kinds_[k].first]);
   });
-  const Board::Mark mark = board_->Begin();
-  for (const uint32_t k : order_) {
-    if (!PutKind(kinds_[k], k)) {
-      board_->Rollback(mark);
-      return false;
-    }
-  }
-  if (!board_->spreads().MayHold()) {
-    board_->Rollback(mark);
-    return false;
-  }
-  board_->Commit(mark);
-  return true;
+  return board_->Try([&] {
+    return std::ranges::all_of(
+               order_, [&](uint32_t k) { return PutKind(kinds_[k], k); }) &&
+           board_->spreads().MayHold();
+  });
 }
 
 }  // namespace muster::solver

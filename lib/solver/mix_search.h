@@ -26,8 +26,6 @@ class MixSearch {
   // Looks at problem.add(). Without lines of traffic the fewest new domains are
   // wanted, widest level first; with lines the least cost, then those.
   void Start(Board& board, const Traffic& traffic);
-  // Whether the gang is small enough.
-  bool able() const { return able_; }
 
   enum class Outcome : uint8_t {
     kFound,
@@ -69,7 +67,7 @@ class MixSearch {
   Board* board_ = nullptr;
   Problem* problem_ = nullptr;
   const Traffic* traffic_ = nullptr;
-  bool able_ = false;
+  bool able_ = false;  // The gang is small enough.
   std::vector<Kind> kinds_;
   std::vector<uint32_t> roles_;
   std::vector<uint32_t> kind_of_;  // By role.

@@ -37,7 +37,7 @@ void MixTree::Start(const MixQuestion& question) {
   values_.clear();
   keys_.clear();
   types_.clear();
-  std::fill(slots_.begin(), slots_.end(), 0);
+  std::ranges::fill(slots_, 0);
   sums_.clear();
   items_.clear();
   stack_.clear();
@@ -116,8 +116,7 @@ int64_t MixTree::Worth(int level, std::span<const int64_t> pull, bool held,
       worth += weight[j] * x * counts[j];
     }
   }
-  return any && !held ? worth - question_.unit[static_cast<size_t>(level)]
-                      : worth;
+  return any && !held ? worth - question_.unit[level] : worth;
 }
 
 // From what the children are worth to what the domain is.
@@ -341,7 +340,7 @@ MixTree::Item MixTree::Close() {
   const bool rooted = frames_.empty();
   Item item = kNone;
   if (!out_of_steps_ && stack_.size() > frame.children) {
-    const auto first = stack_.begin() + static_cast<ptrdiff_t>(frame.children);
+    const auto first = stack_.begin() + frame.children;
     // The least roomy first, so that they are filled first.
     std::sort(first, stack_.end(), [&](const Node& a, const Node& b) {
       const size_t x = Size(types_[a.type].table.most);
@@ -365,9 +364,8 @@ MixTree::Item MixTree::Close() {
       if (made) {
         const Table& sum = sums_.back();
         Table table = MakeTable(sum.most);
-        std::copy_n(values_.begin() + static_cast<ptrdiff_t>(sum.first),
-                    Size(sum.most),
-                    values_.begin() + static_cast<ptrdiff_t>(table.first));
+        std::copy_n(values_.begin() + sum.first, Size(sum.most),
+                    values_.begin() + table.first);
         Judge(frame.level, pull, frame.held, &table);
         Trim(&table);
         types_[node.type].table = table;

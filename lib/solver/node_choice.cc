@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <tuple>
 
-#include "lib/topology/selector.h"
-
 namespace muster::solver {
 namespace {
 
@@ -15,16 +13,6 @@ struct NodeRank {
 
   friend auto operator<=>(const NodeRank&, const NodeRank&) = default;
 };
-
-int64_t LoneScore(const Problem& problem, uint32_t role, ShapeId shape,
-                  NodeIndex node) {
-  const Cluster& cluster = problem.cluster();
-  int64_t score = -(int64_t{1} << 32) * cluster.Reluctance(node, shape);
-  for (const Preference& p : problem.role(role).preferences) {
-    if (Holds(p.term, cluster.node(node).labels)) score += p.weight;
-  }
-  return score;
-}
 
 // Room for the rest of the slice that the task starts, where it does.
 uint64_t SliceRoom(const Board& board, TaskId task, NodeIndex node,
@@ -44,30 +32,31 @@ uint64_t SliceRoom(const Board& board, TaskId task, NodeIndex node,
 
 }  // namespace
 
-bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
-                  NodeIndex* best) {
+bool FindLoneNode(Problem& problem, uint32_t role, NodeIndex* best) {
   const Cluster& cluster = problem.cluster();
   const Ledger ledger = problem.request().ledger;
   const bool within = !problem.request().within.empty();
   const std::span<const NodeIndex> nodes =
       within ? problem.request().within : cluster.nodes();
   const std::span<const ScopeIndex> chain = problem.Chain(role);
+  const Column& column = problem.columns()[problem.column(role)];
+  const ShapeId shape = column.shape;
   const policy::Question question = problem.QuestionOf(shape);
   problem.Spend(nodes.size(), kLoneNs);
   if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
-  const size_t preferences = problem.role(role).preferences.size();
+  const size_t preferences = column.preferences->size();
   problem.Charge(preferences * nodes.size(), kPreferNs);
   if (preferences == 0) problem.Charge(nodes.size(), kAvoidNs);
   bool found = false;
   NodeRank best_rank;
   for (const NodeIndex node : nodes) {
     if (cluster.Slots(node, shape, ledger, 1) == 0) continue;
-    if (std::any_of(chain.begin(), chain.end(), [&](ScopeIndex s) {
+    if (std::ranges::any_of(chain, [&](ScopeIndex s) {
           return !problem.tree(problem.rule(s).tree).Contains(node);
         })) {
       continue;
     }
-    NodeRank rank{.score = -LoneScore(problem, role, shape, node)};
+    NodeRank rank{.score = -ScoreOf(cluster, column, node)};
     if (found && rank.score > best_rank.score) continue;
     rank.rank = problem.policy().Rank(cluster, node, question);
     if (found && best_rank <= rank) {
@@ -138,7 +127,7 @@ class NodeContest {
 
   void Enter(NodeIndex node) {
     if (!board_.Allowed(task_, node)) return;
-    if (std::any_of(spots_.begin(), spots_.end(), [&](const Spot& s) {
+    if (std::ranges::any_of(spots_, [&](const Spot& s) {
           return problem_.tree(s.tree).DomainOf(s.level, node) != s.domain;
         })) {
       return;
@@ -165,9 +154,8 @@ class NodeContest {
 
   // In the order of the first tree: domain paths, then keys.
   bool Before(NodeIndex a, NodeIndex b) const {
-    const Tree& tree = problem_.tree(0);
-    const uint32_t x = tree.index != nullptr ? tree.index->position[a] : 0;
-    const uint32_t y = tree.index != nullptr ? tree.index->position[b] : 0;
+    const uint32_t x = problem_.tree(0).PositionOf(a);
+    const uint32_t y = problem_.tree(0).PositionOf(b);
     if (x != y) return x < y;
     return board_.cluster().node(a).key < board_.cluster().node(b).key;
   }

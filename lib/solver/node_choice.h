@@ -13,8 +13,7 @@ namespace muster::solver {
 // policy, then by key.
 
 // One scan for a gang that is a single task: the best node with room, or false.
-bool FindLoneNode(Problem& problem, uint32_t role, ShapeId shape,
-                  NodeIndex* best);
+bool FindLoneNode(Problem& problem, uint32_t role, NodeIndex* best);
 
 // The best node for one more task of a gang, nearest to its other tasks first:
 // among the nodes inside all of `spots` (of any trees) that the board allows

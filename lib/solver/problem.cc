@@ -1,6 +1,7 @@
 #include "lib/solver/problem.h"
 
 #include <algorithm>
+#include <numeric>
 #include <tuple>
 
 namespace muster::solver {
@@ -101,23 +102,17 @@ bool Problem::InitScopes(Reason* reason) {
   return true;
 }
 
-// A counting sort by parent, which keeps the order of positions.
+// By parent, then position.
 void Problem::InitChildren() {
-  children_first_.assign(groups_ + 1, 0);
-  for (ScopeIndex s = 1; s < parent_.size(); ++s) {
-    ++children_first_[parent_[s] + 1];
-  }
-  for (uint32_t g = 0; g < groups_; ++g) {
-    children_first_[g + 1] += children_first_[g];
-  }
   children_.resize(parent_.size() - 1);
-  for (ScopeIndex s = 1; s < parent_.size(); ++s) {
-    children_[children_first_[parent_[s]]++] = s;
+  std::iota(children_.begin(), children_.end(), 1);
+  std::ranges::sort(children_, {},
+                    [&](ScopeIndex s) { return std::pair(parent_[s], s); });
+  children_first_.assign(1, 0);
+  for (uint32_t g = 0, next = 0; g < groups_; ++g) {
+    while (next < children_.size() && parent_[children_[next]] == g) ++next;
+    children_first_.push_back(next);
   }
-  for (uint32_t g = groups_; g > 0; --g) {
-    children_first_[g] = children_first_[g - 1];
-  }
-  children_first_[0] = 0;
 }
 
 std::span<const ScopeIndex> Problem::Children(uint32_t group) const {
@@ -150,11 +145,10 @@ bool Problem::InitSlices(Reason* reason) {
         slices_.push_back({rules_[s].tree, level, slice.size, 0});
       }
     }
-    std::sort(slices_.begin() + static_cast<ptrdiff_t>(first), slices_.end(),
-              [](const SliceRule& a, const SliceRule& b) {
-                return std::tuple(a.level, b.size, a.tree) <
-                       std::tuple(b.level, a.size, b.tree);
-              });
+    std::ranges::sort(std::span(slices_).subspan(first), {},
+                      [](const SliceRule& s) {
+                        return std::tuple(s.level, ~s.size, s.tree);
+                      });
     const std::span<const Assignment> fixed = Fixed(r);
     uint32_t last = role(r).desired_tasks + FixedCount(r);
     if (!fixed.empty()) last = std::max(last, fixed.back().task.index + 1);
@@ -224,9 +218,7 @@ bool Problem::IsBelow(uint32_t role, ScopeIndex s) const {
 
 void Problem::InitFixed() {
   fixed_.assign(request_->fixed.begin(), request_->fixed.end());
-  std::sort(
-      fixed_.begin(), fixed_.end(),
-      [](const Assignment& a, const Assignment& b) { return a.task < b.task; });
+  std::ranges::sort(fixed_, {}, &Assignment::task);
   fixed_first_.assign(roles_ + 1, 0);
   for (const Assignment& a : fixed_) ++fixed_first_[a.task.role + 1];
   for (uint32_t r = 0; r < roles_; ++r) fixed_first_[r + 1] += fixed_first_[r];
@@ -258,6 +250,7 @@ bool Problem::InitAnchors(Reason* reason) {
 
 void Problem::SetAdd(std::span<const uint32_t> add) {
   add_.assign(add.begin(), add.end());
+  active_.clear();
   new_.clear();
   new_first_.assign(1, 0);
   add_below_.assign(groups_ + roles_, 0);
@@ -273,6 +266,7 @@ void Problem::SetAdd(std::span<const uint32_t> add) {
     }
     new_first_.push_back(static_cast<uint32_t>(new_.size()));
     if (add_[r] == 0) continue;
+    active_.push_back(r);
     for (ScopeIndex s = ScopeOf(r); s != kNoScope; s = parent_[s]) {
       add_below_[s] += add_[r];
       ++active_below_[s];
@@ -304,8 +298,8 @@ void Problem::BuildColumns(std::span<const uint32_t> most) {
     const std::vector<ShapeId>& shapes = request_->gang->shapes[r];
     const std::span<const Assignment> fixed = Fixed(r);
     const bool pinned =
-        !fixed.empty() && std::find(shapes.begin(), shapes.end(),
-                                    fixed[0].at.shape) != shapes.end();
+        !fixed.empty() &&
+        std::ranges::find(shapes, fixed[0].at.shape) != shapes.end();
     for (const ShapeId shape : shapes) {
       if (most[r] == 0) break;
       if (pinned && fixed[0].at.shape != shape) continue;
@@ -320,10 +314,6 @@ void Problem::BuildColumns(std::span<const uint32_t> most) {
 std::span<const uint32_t> Problem::ColumnsOf(uint32_t role) const {
   return {role_columns_.data() + role_columns_first_[role],
           role_columns_.data() + role_columns_first_[role + 1]};
-}
-
-void Problem::SetAlternative(uint32_t role, uint32_t alternative) {
-  alternative_[role] = alternative;
 }
 
 void Problem::SetShape(uint32_t role, ShapeId shape) {

@@ -4,9 +4,10 @@
 #ifndef MUSTER_LIB_SOLVER_PROBLEM_H_
 #define MUSTER_LIB_SOLVER_PROBLEM_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "lib/base/step_cost.h"
@@ -79,9 +80,17 @@ class Problem {
   uint32_t role_count() const { return roles_; }
   const Role& role(uint32_t r) const { return gang().roles[r]; }
   const Group& group(uint32_t g) const { return gang().groups[g]; }
+  // Roles of higher order first, then those of lower position.
+  void SortByOrder(std::span<uint32_t> roles) const {
+    std::ranges::sort(roles, {}, [&](uint32_t r) {
+      return std::pair(-int64_t{role(r).order}, r);
+    });
+  }
 
   // --- Scopes and constraints ----------------------------------------------
   ScopeIndex ScopeOf(uint32_t role) const { return groups_ + role; }
+  bool IsRole(ScopeIndex s) const { return s >= groups_; }
+  uint32_t RoleOf(ScopeIndex s) const { return s - groups_; }
   // The scope around a scope; kNoScope around the root.
   ScopeIndex Parent(ScopeIndex s) const { return parent_[s]; }
   // Groups, then roles, right below a group.
@@ -111,6 +120,11 @@ class Problem {
   uint32_t FixedCount(uint32_t role) const {
     return fixed_first_[role + 1] - fixed_first_[role];
   }
+  // Tasks that the role may have beside those.
+  uint32_t MayGet(uint32_t r) const {
+    const uint32_t fixed = FixedCount(r);
+    return role(r).desired_tasks > fixed ? role(r).desired_tasks - fixed : 0;
+  }
   // The narrowest level of the scope's tree that holds all its fixed tasks,
   // and one of their nodes; `any` is false without fixed tasks.
   struct Anchor {
@@ -124,7 +138,8 @@ class Problem {
   // How many tasks to add, by role.
   void SetAdd(std::span<const uint32_t> add);
   uint32_t add(uint32_t role) const { return add_[role]; }
-  std::span<const uint32_t> adds() const { return add_; }
+  // The roles that get some.
+  std::span<const uint32_t> Active() const { return active_; }
   // The numbers of the role's new tasks: the lowest that no fixed task has.
   std::span<const uint32_t> NewIndices(uint32_t role) const;
   uint32_t AddBelow(ScopeIndex s) const { return add_below_[s]; }
@@ -136,7 +151,9 @@ class Problem {
   std::span<const Column> columns() const { return columns_; }
   // The alternatives a role may take: all, or the one its fixed tasks have.
   std::span<const uint32_t> ColumnsOf(uint32_t role) const;
-  void SetAlternative(uint32_t role, uint32_t alternative);
+  void SetAlternative(uint32_t role, uint32_t alternative) {
+    alternative_[role] = alternative;
+  }
   // The one with this shape, if there is one.
   void SetShape(uint32_t role, ShapeId shape);
   uint32_t alternative(uint32_t role) const { return alternative_[role]; }
@@ -193,6 +210,7 @@ class Problem {
   std::vector<uint32_t> fixed_first_;
   std::vector<Anchor> anchors_;
   std::vector<uint32_t> add_;
+  std::vector<uint32_t> active_;
   std::vector<uint32_t> new_;
   std::vector<uint32_t> new_first_;
   std::vector<uint32_t> add_below_;

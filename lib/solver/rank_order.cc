@@ -72,8 +72,8 @@ void RankOrder::Order(std::span<const SliceRule> layers,
                       std::span<Place> places) {
   if (layers.empty()) {
     // Equal ones hold the same.
-    if (!std::is_sorted(places.begin(), places.end(), Before)) {
-      std::sort(places.begin(), places.end(), Before);
+    if (!std::ranges::is_sorted(places, Before)) {
+      std::ranges::sort(places, Before);
     }
     return;
   }
@@ -98,7 +98,7 @@ void RankOrder::OrderRuns(uint32_t size, size_t first_run,
                           std::span<Place> places) {
   const auto runs = std::span(runs_).subspan(first_run);
   order_.assign(runs.begin(), runs.end());
-  std::sort(order_.begin(), order_.end(), [&](uint32_t a, uint32_t b) {
+  std::ranges::sort(order_, [&](uint32_t a, uint32_t b) {
     if (Before(places[a], places[b])) return true;
     return !Before(places[b], places[a]) && a < b;
   });
@@ -108,8 +108,7 @@ void RankOrder::OrderRuns(uint32_t size, size_t first_run,
     scratch_.insert(scratch_.end(), from.begin(), from.end());
   }
   for (size_t r = 0; r < runs.size(); ++r) {
-    std::copy_n(scratch_.begin() + static_cast<ptrdiff_t>(r * size), size,
-                places.begin() + runs[r]);
+    std::copy_n(scratch_.begin() + r * size, size, places.begin() + runs[r]);
   }
 }
 

@@ -1,6 +1,7 @@
 #include "lib/solver/refiner.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace muster::solver {
 
@@ -15,16 +16,11 @@ bool Refiner::MayLieOutside() const {
       tree.index->nodes.size() == board_->cluster().nodes().size()) {
     return false;
   }
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    if (problem_->add(r) == 0) continue;
-    const std::span<const ScopeIndex> chain = problem_->Chain(r);
-    if (std::none_of(chain.begin(), chain.end(), [&](ScopeIndex s) {
-          return problem_->rule(s).tree == 0;
-        })) {
-      return true;
-    }
-  }
-  return false;
+  return std::ranges::any_of(problem_->Active(), [&](uint32_t r) {
+    return std::ranges::none_of(problem_->Chain(r), [&](ScopeIndex s) {
+      return problem_->rule(s).tree == 0;
+    });
+  });
 }
 
 // The domains of the spot's level with slots enough; the spot alone where fixed
@@ -54,23 +50,22 @@ void Refiner::FindCandidates() {
     if (!bound_.HasSlots({0, tree.hosts, outside[i]})) continue;
     add(outside[i]);
     candidates_.back().outside = true;
-    std::fill_n(least_.end() - static_cast<ptrdiff_t>(used_.size()),
-                used_.size(), 1);
+    std::fill_n(least_.end() - used_.size(), used_.size(), 1);
   }
 }
 
 // Of best_; nothing but fixed tasks is on the board.
 void Refiner::CountUsed() {
   const Tree& tree = problem_->tree(0);
-  used_.assign(static_cast<size_t>(tree.hosts) + 1, 0);
+  used_.assign(tree.hosts + 1, 0);
   for (int l = 0; l <= tree.hosts; ++l) {
     distinct_.clear();
     for (const Assignment& a : best_) {
       if (board_->HoldsAround({0, tree.hosts, a.at.node}, l)) continue;
       distinct_.push_back(tree.DomainOrSelf(l, a.at.node));
     }
-    std::sort(distinct_.begin(), distinct_.end());
-    used_[static_cast<size_t>(l)] = static_cast<uint32_t>(
+    std::ranges::sort(distinct_);
+    used_[l] = static_cast<uint32_t>(
         std::unique(distinct_.begin(), distinct_.end()) - distinct_.begin());
   }
 }
@@ -94,8 +89,7 @@ void Refiner::BoundDomains(Candidate* c, bool nodes) {
   if (StepsLeft() == 0 || c->outside) return;
   const std::span<uint32_t> least = Least(*c);
   bound_.Domains(SpotOf(*c), nodes, least);
-  c->impossible =
-      std::find(least.begin(), least.end(), GangBound::kNoRoom) != least.end();
+  c->impossible = std::ranges::find(least, GangBound::kNoRoom) != least.end();
 }
 
 // The best there is in the candidate, or its bound.
@@ -127,14 +121,13 @@ void Refiner::Solve(Candidate* c) {
 
 void Refiner::RefineDomains(bool keep) {
   for (Candidate& c : candidates_) BoundDomains(&c, false);
-  std::sort(candidates_.begin(), candidates_.end(),
-            [&](const Candidate& a, const Candidate& b) {
-              const std::span<const uint32_t> x = Least(a);
-              const std::span<const uint32_t> y = Least(b);
-              const auto order = std::lexicographical_compare_three_way(
-                  x.begin(), x.end(), y.begin(), y.end());
-              return order != 0 ? order < 0 : a.domain < b.domain;
-            });
+  std::ranges::sort(candidates_, [&](const Candidate& a, const Candidate& b) {
+    const std::span<const uint32_t> x = Least(a);
+    const std::span<const uint32_t> y = Least(b);
+    const auto order = std::lexicographical_compare_three_way(
+        x.begin(), x.end(), y.begin(), y.end());
+    return order != 0 ? order < 0 : a.domain < b.domain;
+  });
   for (Candidate& c : candidates_) {
     if (MayBeFewer(c)) BoundDomains(&c, true);
     if (!keep && MayBeFewer(c) && StepsLeft() > 0) Solve(&c);
@@ -159,8 +152,8 @@ void Refiner::CertifyDomains(Certificate* certificate) {
       fewer = fewer || known < used_[l];
     }
   }
-  certificate->optimal = std::all_of(
-      certificate->levels.begin(), certificate->levels.end(),
+  certificate->optimal = std::ranges::all_of(
+      certificate->levels,
       [](const Certificate::Level& l) { return l.used == l.least; });
 }
 
@@ -169,11 +162,9 @@ void Refiner::RefineTraffic() {
     if (StepsLeft() == 0 || c.outside) continue;
     c.traffic = bound_.LeastTraffic(SpotOf(c));
   }
-  std::sort(candidates_.begin(), candidates_.end(),
-            [](const Candidate& a, const Candidate& b) {
-              return a.traffic != b.traffic ? a.traffic < b.traffic
-                                            : a.domain < b.domain;
-            });
+  std::ranges::sort(candidates_, {}, [](const Candidate& c) {
+    return std::pair(c.traffic, c.domain);
+  });
   for (Candidate& c : candidates_) {
     if (c.traffic < cost_ && StepsLeft() > 0) Solve(&c);
   }

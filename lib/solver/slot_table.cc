@@ -1,6 +1,8 @@
 #include "lib/solver/slot_table.h"
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "lib/index/slots_cost.h"
 #include "lib/topology/selector.h"
@@ -24,6 +26,14 @@ int64_t FreeOnDevices(const Cluster& cluster, NodeIndex node, Ledger ledger) {
 
 }  // namespace
 
+int64_t ScoreOf(const Cluster& cluster, const Column& column, NodeIndex node) {
+  int64_t score = -kReluctance * cluster.Reluctance(node, column.shape);
+  for (const Preference& p : *column.preferences) {
+    if (Holds(p.term, cluster.node(node).labels)) score += p.weight;
+  }
+  return score;
+}
+
 // A share by memory counts more on a smaller device than its demand says, so
 // this is an upper bound only.
 int64_t FreeUpTo(const Cluster& cluster, NodeIndex node, ResourceKind kind,
@@ -40,12 +50,10 @@ void SlotTable::FindKinds() {
   if (count_ < 2) return;
   const Cluster& cluster = problem_->cluster();
   for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-    for (const Column& column : problem_->columns()) {
-      if (cluster.demand(column.shape)[k] > 0) {
-        kinds_.push_back(k);
-        break;
-      }
-    }
+    const auto asks = [&](const Column& column) {
+      return cluster.demand(column.shape)[k] > 0;
+    };
+    if (std::ranges::any_of(problem_->columns(), asks)) kinds_.push_back(k);
   }
 }
 
@@ -68,11 +76,9 @@ void SlotTable::FindOrders() {
       continue;
     }
     order.assign(within.begin(), within.end());
-    std::sort(order.begin(), order.end(), [&](NodeIndex a, NodeIndex b) {
-      const uint32_t pa = tree.index ? tree.index->position[a] : kOutside;
-      const uint32_t pb = tree.index ? tree.index->position[b] : kOutside;
-      if (pa != pb) return pa < pb;
-      return a != b && cluster.node(a).key < cluster.node(b).key;
+    std::ranges::sort(order, {}, [&](NodeIndex n) {
+      return std::pair(tree.PositionOf(n),
+                       std::string_view(cluster.node(n).key));
     });
     order.erase(std::unique(order.begin(), order.end()), order.end());
   }
@@ -112,17 +118,15 @@ void SlotTable::Build(Problem& problem) {
     FindOrders();
     own_.Build(problem, order_[0]);
   }
-  for (const Column& c : problem.columns()) {
-    const Cluster& cluster = problem.cluster();
+  for (size_t c = 0; c < count_; ++c) {
     if (listed_) {
       const uint64_t nodes = order_[0].size();
       problem.Spend(nodes, 0);
-      problem.nanos += index::NanosOfSlots(cluster, c.shape, nodes);
+      problem.nanos += index::NanosOfSlots(problem.cluster(),
+                                           problem.columns()[c].shape, nodes);
     } else {
-      const auto column = static_cast<uint32_t>(&c - &problem.columns()[0]);
       problem.Spend(1, 0);
-      problem.Charge(problem.trees().size(),
-                     index::NanosOfColumn(cluster, c.shape, Total(column)));
+      problem.Charge(problem.trees().size(), columns_[c]->nanos());
     }
   }
   FindScored();
@@ -132,21 +136,16 @@ void SlotTable::Build(Problem& problem) {
 void SlotTable::FindScored() {
   ++question_;
   scored_.assign(count_, 0);
-  bool any = false;
   for (uint32_t c = 0; c < count_; ++c) {
-    bool scored = !problem_->columns()[c].preferences->empty();
-    if (!listed_) {
-      scored = scored || columns_[c]->reluctant() > 0;
-    } else if (!scored) {
-      for (const NodeIndex n : order_[0]) {
-        if (slots(c, n) == 0) continue;
-        scored = scored || ReadScore(c, n) != 0;
-      }
-    }
-    scored_[c] = scored;
-    any = any || scored;
+    const Column& column = problem_->columns()[c];
+    const auto scores = [&](NodeIndex n) {
+      return slots(c, n) > 0 && ScoreOf(problem_->cluster(), column, n) != 0;
+    };
+    scored_[c] = !column.preferences->empty() ||
+                 (listed_ ? std::ranges::any_of(order_[0], scores)
+                          : columns_[c]->reluctant() > 0);
   }
-  if (!any) return;
+  if (std::ranges::count(scored_, 1) == 0) return;
   const size_t size = problem_->cluster().node_limit() * count_;
   scores_.resize(std::max(scores_.size(), size));
   scored_at_.resize(std::max(scored_at_.size(), size), 0);
@@ -168,12 +167,16 @@ void SlotTable::Update(NodeIndex node) {
     }
   }
   if (watch_of_[node] != watch_) return;
-  const size_t kinds = kinds_.size();
-  int64_t* known = watched_.data() + size_t{node} * kinds;
-  for (size_t k = 0; k < kinds; ++k) watched_sums_[k] -= known[k];
-  std::fill_n(known, kinds, 0);
+  const int64_t* known = watched_.data() + node * kinds_.size();
+  for (size_t k = 0; k < kinds_.size(); ++k) watched_sums_[k] -= known[k];
+  WatchNode(node);
+}
+
+void SlotTable::WatchNode(NodeIndex node) {
+  int64_t* known = watched_.data() + node * kinds_.size();
+  std::fill_n(known, kinds_.size(), 0);
   AddUseful(node, known);
-  for (size_t k = 0; k < kinds; ++k) watched_sums_[k] += known[k];
+  for (size_t k = 0; k < kinds_.size(); ++k) watched_sums_[k] += known[k];
 }
 
 std::span<const NodeIndex> SlotTable::ListedNodes(const Spot& spot) const {
@@ -184,19 +187,37 @@ std::span<const NodeIndex> SlotTable::ListedNodes(const Spot& spot) const {
 }
 
 uint64_t SlotTable::Sum(uint32_t column, const Spot& spot) const {
+  if (listed_) return own_.Sum(column, spot);
   if (spot.level == kEverywhere) return Total(column);
-  if (spot.level == problem_->tree(spot.tree).hosts) {
-    return slots(column, spot.domain);
-  }
-  return listed_
-             ? own_.Sum(column, spot)
+  return spot.level == problem_->tree(spot.tree).hosts
+             ? slots(column, spot.domain)
              : this->column(spot.tree, column).sums(spot.level)[spot.domain];
+}
+
+void SlotTable::AddNeed(uint32_t role, std::span<int64_t> tasks,
+                        std::span<int64_t> amounts) const {
+  const int64_t add = problem_->add(role);
+  const Resources& demand = problem_->cluster().demand(problem_->shape(role));
+  tasks[problem_->column(role)] += add;
+  for (size_t k = 0; k < kinds_.size(); ++k) {
+    amounts[k] += add * demand[kinds_[k]];
+  }
+}
+
+bool SlotTable::HasSlots(std::span<const int64_t> tasks,
+                         const Spot& spot) const {
+  for (uint32_t c = 0; c < tasks.size(); ++c) {
+    if (tasks[c] > 0 && Sum(c, spot) < static_cast<uint64_t>(tasks[c])) {
+      return false;
+    }
+  }
+  return true;
 }
 
 uint32_t SlotTable::Most(uint32_t column, const Spot& spot) const {
   uint32_t most = 0;
   const bool node = spot.level == problem_->tree(spot.tree).hosts;
-  if (node && spot.level != kEverywhere) return slots(column, spot.domain);
+  if (node) return slots(column, spot.domain);
   if (listed_) {
     for (const NodeIndex n : ListedNodes(spot)) {
       most = std::max(most, slots(column, n));
@@ -223,8 +244,7 @@ std::pair<uint32_t, uint32_t> SlotTable::ChunksOf(const Spot& spot) const {
 bool SlotTable::Best(uint32_t column, const Spot& spot, bool inside,
                      NodeIndex* best) {
   const index::Layout& layout = *layouts_[spot.tree];
-  index::Column& of =
-      *columns_[static_cast<size_t>(spot.tree) * count_ + column];
+  index::Column& of = *columns_[spot.tree * count_ + column];
   of.RefreshRanks(problem_->cluster());
   auto [first, last] = ChunksOf(spot);
   if (inside) last = std::min(last, layout.inside_chunks());
@@ -247,19 +267,10 @@ int64_t SlotTable::Score(uint32_t column, NodeIndex node) const {
   if (scored_at_[at] != question_) {
     scored_at_[at] = question_;
     problem_->Charge(1, kScoreNs);
-    scores_[at] = ReadScore(column, node);
+    scores_[at] =
+        ScoreOf(problem_->cluster(), problem_->columns()[column], node);
   }
   return scores_[at];
-}
-
-int64_t SlotTable::ReadScore(uint32_t column, NodeIndex node) const {
-  const Cluster& cluster = problem_->cluster();
-  const Column& c = problem_->columns()[column];
-  int64_t score = -kReluctance * cluster.Reluctance(node, c.shape);
-  for (const Preference& p : *c.preferences) {
-    if (Holds(p.term, cluster.node(node).labels)) score += p.weight;
-  }
-  return score;
 }
 
 int64_t SlotTable::UsefulAtMost(size_t kind, const Spot& spot) const {
@@ -312,10 +323,7 @@ void SlotTable::Watch(const Spot& spot) {
   ForEachNodeOfAny(spot, [&](NodeIndex n) {
     problem_->Charge(1, kLookNs);
     watch_of_[n] = watch_;
-    int64_t* known = watched_.data() + size_t{n} * kinds;
-    std::fill_n(known, kinds, 0);
-    AddUseful(n, known);
-    for (size_t k = 0; k < kinds; ++k) watched_sums_[k] += known[k];
+    WatchNode(n);
   });
 }
 

@@ -16,6 +16,10 @@
 
 namespace muster::solver {
 
+// Preference weights less reluctance: preferred nodes first, nodes with taints
+// of the kind kPreferNoSchedule last.
+int64_t ScoreOf(const Cluster& cluster, const Column& column, NodeIndex node);
+
 // What the node has free of a kind, none if that is negative; where that is
 // less than `need`, no less than what tasks could get.
 int64_t FreeUpTo(const Cluster& cluster, NodeIndex node, ResourceKind kind,
@@ -45,8 +49,7 @@ class SlotTable {
   // Slots in a spot.
   uint64_t Sum(uint32_t column, const Spot& spot) const;
   uint64_t Total(uint32_t column) const {
-    return listed_ ? own_.Total(column)
-                   : columns_[column]->inside() + columns_[column]->outside();
+    return listed_ ? own_.Sum(column, {}) : columns_[column]->all();
   }
 
   // The nodes the request allows, in the order of tree t: those of the
@@ -59,9 +62,13 @@ class SlotTable {
   // Calls f(node) for the nodes of the spot with slots for the column, or for
   // any, in the order of the tree. O(nodes / 64 + those).
   template <class F>
-  void ForEachNode(uint32_t column, const Spot& spot, const F& f) const;
+  void ForEachNode(uint32_t column, const Spot& spot, const F& f) const {
+    Visit(spot, column, column + 1, f);
+  }
   template <class F>
-  void ForEachNodeOfAny(const Spot& spot, const F& f) const;
+  void ForEachNodeOfAny(const Spot& spot, const F& f) const {
+    Visit(spot, 0, static_cast<uint32_t>(count_), f);
+  }
   // If indexed: the node of least rank in the spot, which is no single node,
   // and of these the first in the order of the tree; false if none has slots.
   // With `inside`, of the topology alone.
@@ -69,6 +76,11 @@ class SlotTable {
   // If indexed: nodes of the spot, which is no single node, with slots.
   // O(nodes / 64), everywhere O(1).
   uint32_t WithSlots(uint32_t column, const Spot& spot) const;
+  // Adds tasks of the role: `tasks` by column, `amounts` by kind.
+  void AddNeed(uint32_t role, std::span<int64_t> tasks,
+               std::span<int64_t> amounts) const;
+  // Whether the spot has slots for so many tasks by column.
+  bool HasSlots(std::span<const int64_t> tasks, const Spot& spot) const;
   // Whether no node of the spot has `tasks` slots of the column.
   bool NoneWith(uint32_t column, uint32_t tasks, const Spot& spot) const {
     return Most(column, spot) < std::min(tasks, index::Column::kMaxSlots);
@@ -79,12 +91,11 @@ class SlotTable {
   // Whether columns are read from the index, and then the column for a tree.
   bool indexed() const { return !listed_; }
   const index::Column& column(int tree, uint32_t c) const {
-    return *columns_[static_cast<size_t>(tree) * count_ + c];
+    return *columns_[tree * count_ + c];
   }
   const index::Layout& layout(int tree) const { return *layouts_[tree]; }
 
-  // Preference weights less reluctance: preferred nodes first, nodes with
-  // taints of the kind kPreferNoSchedule last.
+  // See ScoreOf.
   int64_t Score(uint32_t column, NodeIndex node) const;
   bool HasScores(uint32_t column) const { return scored_[column] != 0; }
 
@@ -107,15 +118,15 @@ class SlotTable {
 
   bool FindColumns();
   void FindScored();
-  int64_t ReadScore(uint32_t column, NodeIndex node) const;
   void FindKinds();
   void FindOrders();
   // If indexed: the chunks of the spot, first and one past.
   std::pair<uint32_t, uint32_t> ChunksOf(const Spot& spot) const;
   // If listed: the nodes of the spot, not of one node, others among them.
   std::span<const NodeIndex> ListedNodes(const Spot& spot) const;
-  template <class Any, class F>
-  void Visit(const Spot& spot, const Any& any, const F& f) const;
+  template <class F>
+  void Visit(const Spot& spot, uint32_t first, uint32_t last, const F& f) const;
+  void WatchNode(NodeIndex node);
 
   index::PlacementIndex& index_;
   Problem* problem_ = nullptr;
@@ -138,56 +149,29 @@ class SlotTable {
   std::vector<int64_t> watched_sums_;  // [kind]
 };
 
-template <class Any, class F>
-void SlotTable::Visit(const Spot& spot, const Any& any, const F& f) const {
-  const index::Layout& layout = *layouts_[spot.tree];
-  const auto [first, last] = ChunksOf(spot);
-  for (uint32_t c = first; c < last; ++c) {
-    const index::Position base = layout.chunks()[c].first;
-    for (uint64_t bits = any(c); bits != 0; bits &= bits - 1) {
-      f(layout.node(base + static_cast<uint32_t>(std::countr_zero(bits))));
-    }
-  }
-}
-
 template <class F>
-void SlotTable::ForEachNode(uint32_t column, const Spot& spot,
-                            const F& f) const {
-  const Tree& tree = problem_->tree(spot.tree);
-  if (spot.level == tree.hosts && spot.level != kEverywhere) {
-    if (slots(column, spot.domain) > 0) f(spot.domain);
-  } else if (!listed_) {
-    const index::Column& of = this->column(spot.tree, column);
-    Visit(spot, [&](uint32_t chunk) { return of.any(chunk); }, f);
-  } else {
-    for (const NodeIndex n : ListedNodes(spot)) {
-      if (slots(column, n) > 0) f(n);
-    }
-  }
-}
-
-template <class F>
-void SlotTable::ForEachNodeOfAny(const Spot& spot, const F& f) const {
-  const Tree& tree = problem_->tree(spot.tree);
-  const auto has = [&](NodeIndex n) {
+void SlotTable::Visit(const Spot& spot, uint32_t first, uint32_t last,
+                      const F& f) const {
+  const auto visit = [&](NodeIndex node) {
     bool any = false;
-    for (uint32_t c = 0; c < count_ && !any; ++c) any = slots(c, n) > 0;
-    return any;
+    for (uint32_t c = first; c < last && !any; ++c) any = slots(c, node) > 0;
+    if (any) f(node);
   };
-  if (spot.level == tree.hosts && spot.level != kEverywhere) {
-    if (has(spot.domain)) f(spot.domain);
-  } else if (!listed_) {
-    const auto any = [&](uint32_t chunk) {
-      uint64_t bits = 0;
-      for (uint32_t c = 0; c < count_; ++c) {
-        bits |= column(spot.tree, c).any(chunk);
-      }
-      return bits;
-    };
-    Visit(spot, any, f);
-  } else {
-    for (const NodeIndex n : ListedNodes(spot)) {
-      if (has(n)) f(n);
+  if (spot.level == problem_->tree(spot.tree).hosts) return visit(spot.domain);
+  if (listed_) {
+    for (const NodeIndex n : ListedNodes(spot)) visit(n);
+    return;
+  }
+  const index::Layout& layout = *layouts_[spot.tree];
+  const auto [from, to] = ChunksOf(spot);
+  for (uint32_t chunk = from; chunk < to; ++chunk) {
+    const index::Position base = layout.chunks()[chunk].first;
+    uint64_t bits = 0;
+    for (uint32_t c = first; c < last; ++c) {
+      bits |= column(spot.tree, c).any(chunk);
+    }
+    for (; bits != 0; bits &= bits - 1) {
+      f(layout.node(base + static_cast<uint32_t>(std::countr_zero(bits))));
     }
   }
 }

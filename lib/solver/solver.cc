@@ -1,9 +1,10 @@
 #include "lib/solver/solver.h"
 
 #include <algorithm>
+#include <ranges>
 
-#include "lib/solver/headroom.h"
 #include "lib/solver/node_choice.h"
+#include "lib/solver/reasons.h"
 #include "lib/topology/needs.h"
 
 namespace muster::solver {
@@ -21,19 +22,19 @@ constexpr uint32_t kMaxAlternatives = 256;
 
 void Solver::Place(Cluster& cluster, const PlacementRequest& request,
                    PlacementResult* result) {
+  cluster_ = &cluster;
   result->Clear();
-  Find(cluster, request, result);
+  Find(request, result);
   result->steps = StepsOf(result->steps);
 }
 
 // Counts nanoseconds in result->steps.
-void Solver::Find(Cluster& cluster, const PlacementRequest& request,
-                  PlacementResult* result) {
+void Solver::Find(const PlacementRequest& request, PlacementResult* result) {
   if (fabric_.IsMine(request)) {
-    fabric_.Place(cluster, request, &uniform_.index(), result);
+    fabric_.Place(*cluster_, request, &uniform_.index(), result);
     return;
   }
-  switch (uniform_.Place(cluster, request, result)) {
+  switch (uniform_.Place(*cluster_, request, result)) {
     case UniformPlacer::Outcome::kPlaced:
       result->fit = Fit::kFits;
       result->reason = {.code = ReasonCode::kFits};
@@ -43,9 +44,9 @@ void Solver::Find(Cluster& cluster, const PlacementRequest& request,
     case UniformPlacer::Outcome::kNotMine:
       result->Clear();
   }
-  const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
-  PlaceScope(cluster, request, 0, result);
-  if (request.dry_run) cluster.Rollback(mark);
+  const Cluster::Mark mark = request.dry_run ? cluster_->Begin() : 0;
+  PlaceScope(request, 0, result);
+  if (request.dry_run) cluster_->Rollback(mark);
 }
 
 // One role of whole devices or none, and no rule but one required level.
@@ -76,29 +77,25 @@ bool Solver::SlotsDecide(const Cluster& cluster,
          (root.topology.required.empty() || role.topology.required.empty());
 }
 
-void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,
-                        ScopeIndex top, PlacementResult* result) {
+void Solver::PlaceScope(const PlacementRequest& request, ScopeIndex top,
+                        PlacementResult* result) {
   cut_short_ = false;
   headroom_reason_ = {};
-  if (!problem_.Init(cluster, request, &result->reason)) {
-    result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
-    return;
-  }
+  result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
+  if (!problem_.Init(*cluster_, request, &result->reason)) return;
   plan_.Start(problem_, top);
   if (!plan_.satisfiable()) {
-    result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
     result->reason = {.code = ReasonCode::kConstraint,
                       .object_kind = ReasonObject::kGroup,
                       .object = top < problem_.group_count() ? top : 0};
     return;
   }
-  const bool placed =
-      IsLone(top) ? PlaceLone(cluster, result) : TryChoices(cluster, result);
+  const bool placed = IsLone(top) ? PlaceLone(result) : TryChoices(result);
   if (placed) {
     result->fit = Fit::kFits;
     result->reason = {.code = ReasonCode::kFits};
   } else if (request.explain) {
-    ExplainNo(cluster, top, result);
+    ExplainNo(top, result);
   } else {
     result->fit = Fit::kNotNow;
   }
@@ -107,50 +104,51 @@ void Solver::PlaceScope(Cluster& cluster, const PlacementRequest& request,
 
 // One task and nothing beside it: no table is needed.
 bool Solver::IsLone(ScopeIndex top) const {
-  if (top != 0 || !plan_.unique() || !problem_.request().fixed.empty()) {
-    return false;
-  }
-  uint64_t tasks = 0;
-  for (const uint32_t n : plan_.add()) tasks += n;
-  return tasks == 1;
+  return top == 0 && plan_.unique() && problem_.request().fixed.empty() &&
+         plan_.tasks() == 1;
 }
 
-bool Solver::PlaceLone(Cluster& cluster, PlacementResult* result) {
+bool Solver::PlaceLone(PlacementResult* result) {
   problem_.SetAdd(plan_.add());
   problem_.BuildColumns(plan_.add());
-  uint32_t role = 0;
-  while (problem_.add(role) == 0) ++role;
+  const uint32_t role = problem_.Active()[0];
   const std::span<const uint32_t> columns = problem_.ColumnsOf(role);
   for (uint32_t a = 0; a < columns.size(); ++a) {
     problem_.SetAlternative(role, a);
     if (!WithinHeadroom()) continue;
     const ShapeId shape = problem_.shape(role);
     NodeIndex node = 0;
-    if (!FindLoneNode(problem_, role, shape, &node)) continue;
+    if (!FindLoneNode(problem_, role, &node)) continue;
     const Allocation at =
-        policy_->Choose(cluster, node, problem_.QuestionOf(shape));
-    cluster.Charge(at, problem_.request().ledger);
+        policy_->Choose(*cluster_, node, problem_.QuestionOf(shape));
+    cluster_->Charge(at, problem_.request().ledger);
     problem_.Charge(1, kPutNs);
     result->tasks.push_back({{role, 0}, at});
-    result->certificate.levels.assign(
-        static_cast<size_t>(problem_.tree(0).hosts) + 1, {1, 1});
+    result->certificate.levels.assign(problem_.tree(0).hosts + 1, {1, 1});
     result->certificate.optimal = true;
     return true;
   }
   return false;
 }
 
-bool Solver::HasSlots(uint32_t role, uint32_t alternative) const {
-  const uint32_t column = problem_.ColumnsOf(role)[alternative];
-  return table_.Total(column) >= problem_.add(role);
+// The role's first alternative from this one on that has slots; the first of
+// all, and false, if none has.
+bool Solver::ChooseFrom(uint32_t role, uint32_t alternative) {
+  const std::span<const uint32_t> columns = problem_.ColumnsOf(role);
+  for (uint32_t a = alternative; a < columns.size(); ++a) {
+    if (table_.Total(columns[a]) < problem_.add(role)) continue;
+    problem_.SetAlternative(role, a);
+    return true;
+  }
+  problem_.SetAlternative(role, 0);
+  return false;
 }
 
 bool Solver::WithinHeadroom() {
   if (problem_.request().headroom == nullptr) return true;
   const Cluster& cluster = problem_.cluster();
   sum_.Clear();
-  for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-    if (problem_.add(r) == 0) continue;
+  for (const uint32_t r : problem_.Active()) {
     sum_.AddTimes(cluster.demand(problem_.shape(r)), problem_.add(r));
   }
   Reason reason;
@@ -163,19 +161,9 @@ bool Solver::WithinHeadroom() {
 
 // The next choice of alternatives, the last role's changing fastest.
 bool Solver::NextAlternatives() {
-  for (uint32_t r = problem_.role_count(); r > 0; --r) {
-    const uint32_t role = r - 1;
-    if (problem_.add(role) == 0) continue;
-    const size_t count = problem_.ColumnsOf(role).size();
-    uint32_t a = problem_.alternative(role) + 1;
-    while (a < count && !HasSlots(role, a)) ++a;
-    if (a < count) {
-      problem_.SetAlternative(role, a);
-      return true;
-    }
-    a = 0;
-    while (!HasSlots(role, a)) ++a;
-    problem_.SetAlternative(role, a);
+  for (const uint32_t r : problem_.Active() | std::views::reverse) {
+    if (ChooseFrom(r, problem_.alternative(r) + 1)) return true;
+    ChooseFrom(r, 0);
   }
   return false;
 }
@@ -194,22 +182,14 @@ bool Solver::TryCounts() {
 
 // Places problem_.add() tasks with the first alternatives that have room.
 bool Solver::TryAlternatives(PlacementResult* result) {
-  for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-    if (problem_.add(r) == 0) continue;
-    const size_t count = problem_.ColumnsOf(r).size();
-    uint32_t a = 0;
-    while (a < count && !HasSlots(r, a)) ++a;
-    problem_.SetAlternative(r, a < count ? a : 0);
-    if (a == count) return false;
+  for (const uint32_t r : problem_.Active()) {
+    if (!ChooseFrom(r, 0)) return false;
   }
   for (uint32_t tries = 0; tries < kMaxAlternatives; ++tries) {
     if (TryCounts()) {
       result->certificate = search_.certificate();
       result->tasks.assign(board_.placed().begin(), board_.placed().end());
-      std::sort(result->tasks.begin(), result->tasks.end(),
-                [](const Assignment& a, const Assignment& b) {
-                  return a.task < b.task;
-                });
+      std::ranges::sort(result->tasks, {}, &Assignment::task);
       rank_order_.Apply(problem_, &result->tasks);
       problem_.Charge(result->tasks.size(), kTaskNs);
       return true;
@@ -220,27 +200,24 @@ bool Solver::TryAlternatives(PlacementResult* result) {
   return false;
 }
 
-bool Solver::TryChoices(Cluster& cluster, PlacementResult* result) {
+// For up to so many tasks of each role.
+void Solver::BuildTables(std::span<const uint32_t> most) {
+  problem_.BuildColumns(most);
+  table_.Build(problem_);
+  board_.Reset(problem_, *cluster_, table_);
+}
+
+bool Solver::TryChoices(PlacementResult* result) {
   const uint32_t roles = problem_.role_count();
   if (plan_.unique()) {
     problem_.SetAdd(plan_.add());
-    uint64_t tasks = 0;
-    for (const uint32_t n : plan_.add()) tasks += n;
-    if (tasks == 0) return true;
-    problem_.BuildColumns(plan_.add());
-    table_.Build(problem_);
-    board_.Reset(problem_, cluster, table_);
+    if (plan_.tasks() == 0) return true;
+    BuildTables(plan_.add());
     return TryAlternatives(result);
   }
-  most_.assign(roles, 0);
-  for (uint32_t r = 0; r < roles; ++r) {
-    const uint32_t fixed = problem_.FixedCount(r);
-    const uint32_t desired = problem_.role(r).desired_tasks;
-    most_[r] = desired > fixed ? desired - fixed : 0;
-  }
-  problem_.BuildColumns(most_);
-  table_.Build(problem_);
-  board_.Reset(problem_, cluster, table_);
+  most_.resize(roles);
+  for (uint32_t r = 0; r < roles; ++r) most_[r] = problem_.MayGet(r);
+  BuildTables(most_);
   for (uint32_t r = 0; r < roles; ++r) {
     uint64_t slots = 0;
     for (const uint32_t c : problem_.ColumnsOf(r)) {
@@ -259,8 +236,7 @@ bool Solver::TryChoices(Cluster& cluster, PlacementResult* result) {
   return false;
 }
 
-void Solver::ExplainNo(Cluster& cluster, ScopeIndex top,
-                       PlacementResult* result) {
+void Solver::ExplainNo(ScopeIndex top, PlacementResult* result) {
   result->fit = Fit::kNotNow;
   const bool lone = IsLone(top);
   if (problem_.request().within.empty() &&
@@ -278,15 +254,13 @@ void Solver::ExplainNo(Cluster& cluster, ScopeIndex top,
   }
   if (lone) {
     table_.Build(problem_);
-    board_.Reset(problem_, cluster, table_);
+    board_.Reset(problem_, *cluster_, table_);
   }
   if (!plan_.unique()) {
     // The choice that asks least, had every role room.
     plan_.Start(problem_, top);
     for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-      const uint32_t fixed = problem_.FixedCount(r);
-      const uint32_t desired = problem_.role(r).desired_tasks;
-      most_[r] = desired > fixed ? desired - fixed : 0;
+      most_[r] = problem_.MayGet(r);
     }
     plan_.Bound(most_);
     if (!plan_.Next()) {

@@ -38,28 +38,26 @@ class Solver final : public PlacementSolver {
                    const PlacementRequest& request) const override;
 
  private:
-  void Find(Cluster& cluster, const PlacementRequest& request,
-            PlacementResult* result);
-  void PlaceScope(Cluster& cluster, const PlacementRequest& request,
-                  ScopeIndex top, PlacementResult* result);
+  void Find(const PlacementRequest& request, PlacementResult* result);
+  void PlaceScope(const PlacementRequest& request, ScopeIndex top,
+                  PlacementResult* result);
   bool IsLone(ScopeIndex top) const;
-  bool PlaceLone(Cluster& cluster, PlacementResult* result);
-  bool TryChoices(Cluster& cluster, PlacementResult* result);
+  bool PlaceLone(PlacementResult* result);
+  bool TryChoices(PlacementResult* result);
   bool TryAlternatives(PlacementResult* result);
   bool TryCounts();
   bool WithinHeadroom();
   bool NextAlternatives();
-  bool HasSlots(uint32_t role, uint32_t alternative) const;
-  void ExplainNo(Cluster& cluster, ScopeIndex top, PlacementResult* result);
+  bool ChooseFrom(uint32_t role, uint32_t alternative);
+  void BuildTables(std::span<const uint32_t> most);
+  void ExplainNo(ScopeIndex top, PlacementResult* result);
 
-  bool BringUp(Cluster& cluster, uint32_t role, PlacementResult* result);
-  void GrowTogether(Cluster& cluster, std::span<const uint32_t> roles,
-                    PlacementResult* result);
-  void GrowRole(Cluster& cluster, uint32_t role, uint32_t most,
-                PlacementResult* result);
+  bool BringUp(uint32_t role, PlacementResult* result);
+  void GrowTogether(std::span<const uint32_t> roles, PlacementResult* result);
+  void GrowRole(uint32_t role, uint32_t most, PlacementResult* result);
+  void CountHeld();
   size_t LeastFilled();
-  void ImproveGrowth(Cluster& cluster, const PlacementRequest& request,
-                     PlacementResult* result);
+  void ImproveGrowth(const PlacementRequest& request, PlacementResult* result);
   bool ChooseShapes(std::span<const Assignment> tasks);
   ScopeIndex NotRunning(uint32_t role);
   void Keep(const std::vector<Assignment>& tasks, PlacementResult* result);
@@ -68,6 +66,7 @@ class Solver final : public PlacementSolver {
   static constexpr uint64_t kTrafficSteps = uint64_t{1} << 15;
 
   const std::unique_ptr<policy::NodePolicy> policy_;
+  Cluster* cluster_ = nullptr;  // Of the question in hand.
   UniformPlacer uniform_;
   FabricPlacer fabric_;
   Problem problem_;

@@ -78,8 +78,7 @@ void SpreadBook::Fix() {
 
 void SpreadBook::Enter(uint32_t role, NodeIndex node, bool enter) {
   for (const uint32_t i : problem_->Spreads(role)) {
-    const SpreadRule& rule = problem_->spreads()[i];
-    const uint32_t d = problem_->tree(rule.tree).DomainOf(rule.level, node);
+    const uint32_t d = DomainOf(i, node);
     if (d == kOutside) continue;
     Book& book = books_[i];
     fewest_[i] = kUnknown;
@@ -96,7 +95,7 @@ void SpreadBook::Enter(uint32_t role, NodeIndex node, bool enter) {
 bool SpreadBook::Open(uint32_t role, NodeIndex node) const {
   for (const uint32_t i : problem_->Spreads(role)) {
     const SpreadRule& rule = problem_->spreads()[i];
-    const uint32_t d = problem_->tree(rule.tree).DomainOf(rule.level, node);
+    const uint32_t d = DomainOf(i, node);
     if (d == kOutside || books_[i].count[d] >= rule.most) return false;
   }
   return true;
@@ -120,7 +119,7 @@ bool SpreadBook::Keeps(uint32_t role, NodeIndex node) const {
   for (const uint32_t i : problem_->Spreads(role)) {
     const SpreadRule& rule = problem_->spreads()[i];
     const Book& book = books_[i];
-    const uint32_t d = problem_->tree(rule.tree).DomainOf(rule.level, node);
+    const uint32_t d = DomainOf(i, node);
     if (book.count[d] > 0 && book.used < rule.domains) return false;
     if (rule.skew > 0 && book.count[d] + uint64_t{1} > Fewest(i) + rule.skew) {
       return false;
@@ -131,11 +130,10 @@ bool SpreadBook::Keeps(uint32_t role, NodeIndex node) const {
 
 void SpreadBook::Confine(std::span<const NodeIndex> nodes) {
   for (size_t i = 0; i < books_.size(); ++i) {
-    const SpreadRule& rule = problem_->spreads()[i];
     Book& book = books_[i];
-    std::fill(book.reachable.begin(), book.reachable.end(), 0);
+    std::ranges::fill(book.reachable, 0);
     for (const NodeIndex node : nodes) {
-      const uint32_t d = problem_->tree(rule.tree).DomainOf(rule.level, node);
+      const uint32_t d = DomainOf(i, node);
       if (d != kOutside) book.reachable[d] = 1;
     }
   }
@@ -150,7 +148,7 @@ bool SpreadBook::MayGoIntoOne(uint32_t spread, uint32_t tasks,
                               NodeIndex node) const {
   const SpreadRule& rule = problem_->spreads()[spread];
   const Book& book = books_[spread];
-  const uint32_t d = problem_->tree(rule.tree).DomainOf(rule.level, node);
+  const uint32_t d = DomainOf(spread, node);
   const uint64_t peak = uint64_t{book.count[d]} + tasks;
   if (peak > rule.most) return false;
   if (Needed(spread, tasks) > book.used + (book.count[d] == 0 ? 1 : 0)) {

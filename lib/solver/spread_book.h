@@ -60,6 +60,11 @@ class SpreadBook {
     uint32_t fixed_used = 0;
     uint32_t here = 0;  // The tasks' region, if there are any.
   };
+  // The domain of the spread's level that the node is in.
+  uint32_t DomainOf(size_t spread, NodeIndex node) const {
+    const SpreadRule& rule = problem_->spreads()[spread];
+    return problem_->tree(rule.tree).DomainOf(rule.level, node);
+  }
   void FindEligible(const SpreadRule& rule, Book* book);
   static bool Within(const Book& book, uint32_t domain) {
     return book.tasks == 0 || book.region.empty() ||

@@ -111,11 +111,9 @@ bool SpreadFill::Fill(const SpreadRule& rule, uint32_t need, uint32_t tasks,
       closed_.push_back(i);
     }
   }
-  std::sort(closed_.begin(), closed_.end(), [&](uint32_t a, uint32_t b) {
-    const SpreadDomain& x = (*domains)[a];
-    const SpreadDomain& y = (*domains)[b];
-    return std::tuple(High(y), x.nearness, x.room, a) <
-           std::tuple(High(x), y.nearness, y.room, b);
+  std::ranges::sort(closed_, {}, [&](uint32_t i) {
+    const SpreadDomain& d = (*domains)[i];
+    return std::tuple(~High(d), d.nearness, d.room, i);
   });
   const uint32_t used = static_cast<uint32_t>(open_.size());
   if (need > used && !OpenNeeded(need - used, &left)) return false;

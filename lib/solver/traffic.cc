@@ -1,7 +1,6 @@
 #include "lib/solver/traffic.h"
 
 #include <algorithm>
-#include <tuple>
 #include <utility>
 
 namespace muster::solver {
@@ -19,10 +18,9 @@ void Traffic::Init(const Problem& problem) {
     Line line{.weight = t.weight};
     if (!find(t.from, &line.from) || !find(t.to, &line.to)) continue;
     if (line.from > line.to) std::swap(line.from, line.to);
-    const auto same =
-        std::find_if(lines_.begin(), lines_.end(), [&](const Line& other) {
-          return other.from == line.from && other.to == line.to;
-        });
+    const auto same = std::ranges::find_if(lines_, [&](const Line& other) {
+      return other.from == line.from && other.to == line.to;
+    });
     if (same != lines_.end()) {
       same->weight += line.weight;
     } else {
@@ -38,7 +36,7 @@ void Traffic::CountFixed(const Problem& problem) {
   for (std::vector<Held>& held : held_) held.clear();
   if (lines_.empty() || problem.request().fixed.empty()) return;
   for (int l = kEverywhere; l <= tree.hosts; ++l) {
-    std::vector<Held>& held = held_[static_cast<size_t>(l + 1)];
+    std::vector<Held>& held = held_[l + 1];
     for (uint32_t r = 0; r < problem.role_count(); ++r) {
       for (const Assignment& a : problem.Fixed(r)) {
         const uint32_t domain = l == kEverywhere  ? 0
@@ -47,13 +45,10 @@ void Traffic::CountFixed(const Problem& problem) {
         if (domain != kOutside) held.push_back({domain, r, 1});
       }
     }
-    std::sort(held.begin(), held.end(), [](const Held& a, const Held& b) {
-      return std::tie(a.domain, a.role) < std::tie(b.domain, b.role);
-    });
+    std::ranges::sort(held, {}, &Held::place);
     size_t kept = 0;
     for (const Held& h : held) {
-      if (kept > 0 && held[kept - 1].domain == h.domain &&
-          held[kept - 1].role == h.role) {
+      if (kept > 0 && held[kept - 1].place() == h.place()) {
         ++held[kept - 1].tasks;
       } else {
         held[kept++] = h;
@@ -64,15 +59,10 @@ void Traffic::CountFixed(const Problem& problem) {
 }
 
 int64_t Traffic::HeldBy(int level, uint32_t domain, uint32_t role) const {
-  const std::vector<Held>& held = held_[static_cast<size_t>(level + 1)];
-  const auto it = std::lower_bound(
-      held.begin(), held.end(), std::pair(domain, role),
-      [](const Held& h, const std::pair<uint32_t, uint32_t>& key) {
-        return std::tie(h.domain, h.role) < std::tie(key.first, key.second);
-      });
-  const bool found =
-      it != held.end() && it->domain == domain && it->role == role;
-  return found ? it->tasks : 0;
+  const std::vector<Held>& held = held_[level + 1];
+  const std::pair place(domain, role);
+  const auto it = std::ranges::lower_bound(held, place, {}, &Held::place);
+  return it != held.end() && it->place() == place ? it->tasks : 0;
 }
 
 int64_t Traffic::Pull(int level, uint32_t domain, uint32_t role) const {
@@ -122,8 +112,7 @@ int64_t Traffic::PairsTogether(const Problem& problem, int level) const {
                       ? (uint64_t{tree.DomainOf(level, item.node)} + 1) << 32
                       : item.node;
   }
-  std::sort(items_.begin(), items_.end(),
-            [](const Item& a, const Item& b) { return a.domain < b.domain; });
+  std::ranges::sort(items_, {}, &Item::domain);
   int64_t sum = 0;
   counts_.assign(problem.role_count(), 0);
   fixed_.assign(problem.role_count(), 0);

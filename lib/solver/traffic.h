@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "lib/solver/board.h"
@@ -62,6 +63,8 @@ class Traffic {
     uint32_t domain = 0;
     uint32_t role = 0;
     int64_t tasks = 0;
+
+    std::pair<uint32_t, uint32_t> place() const { return {domain, role}; }
   };
   void CountFixed(const Problem& problem);
   int64_t HeldBy(int level, uint32_t domain, uint32_t role) const;

@@ -3,6 +3,7 @@
 #define MUSTER_LIB_SOLVER_TREE_H_
 
 #include <cstdint>
+#include <utility>
 
 #include "muster/cluster.h"
 
@@ -11,6 +12,15 @@ namespace muster::solver {
 // No level: every node, inside the topology or not.
 inline constexpr int kEverywhere = -1;
 inline constexpr uint32_t kOutside = TopologyIndex::kOutside;
+
+// A domain of a tree; everywhere if there is no level.
+struct Spot {
+  int tree = 0;
+  int level = kEverywhere;
+  uint32_t domain = 0;
+
+  friend bool operator==(const Spot&, const Spot&) = default;
+};
 
 // One topology of the cluster. Its levels are numbered from the widest, 0;
 // `hosts` is the number of the host level, whose domains are node indices. A
@@ -22,6 +32,11 @@ struct Tree {
 
   bool Contains(NodeIndex node) const {
     return index == nullptr || index->position[node] != kOutside;
+  }
+  // The node's place in the order of the tree: kOutside for all nodes outside,
+  // 0 for all where there is no topology.
+  uint32_t PositionOf(NodeIndex node) const {
+    return index == nullptr ? 0 : index->position[node];
   }
   // The node's domain at the level; kOutside if it is not in the topology.
   uint32_t DomainOf(int level, NodeIndex node) const {
@@ -40,6 +55,21 @@ struct Tree {
     for (; from > level; --from) domain = index->levels[from][domain].parent;
     return domain;
   }
+  // The domains of a stored level inside the spot, of a level no narrower:
+  // first, and one past.
+  std::pair<uint32_t, uint32_t> Inside(const Spot& spot, int level) const {
+    if (spot.level == kEverywhere) {
+      return {0, static_cast<uint32_t>(index->levels[level].size())};
+    }
+    uint32_t first = spot.domain;
+    uint32_t last = first + 1;
+    for (int l = spot.level; l < level; ++l) {
+      const Domain& end = index->levels[l][last - 1];
+      last = end.first_child + end.child_count;
+      first = index->levels[l][first].first_child;
+    }
+    return {first, last};
+  }
   // The narrowest level at which both nodes are in one domain.
   int SharedLevel(NodeIndex a, NodeIndex b) const {
     if (a == b) return hosts;
@@ -53,15 +83,6 @@ struct Tree {
   int Distance(NodeIndex a, NodeIndex b) const {
     return hosts - SharedLevel(a, b);
   }
-};
-
-// A domain of a tree; everywhere if there is no level.
-struct Spot {
-  int tree = 0;
-  int level = kEverywhere;
-  uint32_t domain = 0;
-
-  friend bool operator==(const Spot&, const Spot&) = default;
 };
 
 }  // namespace muster::solver

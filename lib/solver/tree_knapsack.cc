@@ -1,157 +1,67 @@
 #include "lib/solver/tree_knapsack.h"
 
 #include <algorithm>
-#include <functional>
+#include <span>
 
 #include "lib/base/ceil_div.h"
-#include "lib/solver/tree_knapsack_bound.h"
-#include "lib/solver/tree_knapsack_core.h"
-#include "lib/solver/tree_knapsack_search.h"
-#include "lib/solver/tree_knapsack_selection.h"
-#include "lib/solver/tree_knapsack_view.h"
+#include "lib/solver/fewest.h"
 
 namespace muster::solver {
 
-using knapsack::Bound;
 using knapsack::Core;
-using knapsack::Meter;
 using knapsack::Search;
 using knapsack::Selection;
-using knapsack::View;
-
-class TreeKnapsack::Impl {
- public:
-  void Solve(const TreeQuestion& question, TreeAnswer* answer);
-
- private:
-  // What is known about one root at the level being settled.
-  struct Root {
-    uint32_t least = 0;  // It needs at least so many.
-    bool refined = false;
-    bool open = true;  // It may have an optimal choice.
-    Bound::Prices prices;
-    Bound::Prices wide_prices;  // The best of the level before.
-  };
-
-  bool Feasible(const TreeQuestion& question, TreeAnswer* answer);
-  void SolveGreedily();
-  bool Settle(int level);
-  bool SettleFirst(int level);
-  void PruneFirst(uint32_t root, int level);
-  bool SettleByBounds(int level);
-  Search::Result TryRoot(uint32_t root, int level, uint32_t count);
-  void Prune(int level);
-  uint32_t FewestAlone(int level, uint32_t used);
-  void PickChain(int level);
-  void Offer(int level);
-  void RoundPrices(int level);
-  void Finish(TreeAnswer* answer);
-
-  Bound::Question Ask(int level) const {
-    return {&core_, level, least_, view_.tasks()};
-  }
-
-  View view_;
-  Meter meter_;
-  Core core_;
-  Bound bound_, wide_bound_;
-  Bound::Prices prices_;
-  Search search_;
-  Selection best_;
-  Selection trial_;
-  int settled_ = 0;              // Levels whose best count is known.
-  std::vector<uint32_t> least_;  // By level; of settled ones, the minimum.
-  std::vector<Root> roots_;
-  std::vector<uint32_t> counts_;     // Scratch: allowed, by level.
-  std::vector<uint32_t> positions_;  // Scratch: in a level of the core.
-  std::vector<uint32_t> values_;     // Scratch.
-};
-
-TreeKnapsack::TreeKnapsack() : impl_(std::make_unique<Impl>()) {}
-TreeKnapsack::~TreeKnapsack() = default;
 
 void TreeKnapsack::Solve(const TreeQuestion& question, TreeAnswer* answer) {
-  impl_->Solve(question, answer);
-}
-
-void TreeKnapsack::Impl::Solve(const TreeQuestion& question,
-                               TreeAnswer* answer) {
-  answer->levels.clear();
-  for (auto& shares : answer->shares) shares.clear();
-  answer->shortfall = 0;
-  answer->nearest = 0;
-  answer->steps = 0;
-  view_.Reset(question);
+  tree_ = &question;
   meter_.Reset(question.budget);
-  if (!Feasible(question, answer)) {
-    answer->outcome = TreeAnswer::Outcome::kInfeasible;
-    return;
-  }
-  least_.assign(view_.last() + 1, 1);
-  core_.Start(view_);
+  least_.assign(tree_->last() + 1, 1);
+  core_.Start(*tree_);
   SolveGreedily();
   settled_ = core_.top() + 1;
   roots_.resize(std::max<size_t>(roots_.size(), core_.roots()));
   for (uint32_t r = 0; r < core_.roots(); ++r) {
     roots_[r].open = true;
-    roots_[r].prices.assign(view_.last() + 1, 0);
+    roots_[r].prices.assign(tree_->last() + 1, 0);
     roots_[r].wide_prices = roots_[r].prices;
   }
-  while (settled_ <= view_.last() && Settle(settled_)) ++settled_;
+  while (settled_ <= tree_->last() && Settle(settled_)) ++settled_;
   Finish(answer);
 }
 
-bool TreeKnapsack::Impl::Feasible(const TreeQuestion& question,
-                                  TreeAnswer* answer) {
-  uint64_t total = 0;
-  for (uint32_t i = view_.begin(0); i < view_.end(0); ++i) {
-    total += view_.slots(0, i);
-  }
-  if (total < view_.tasks()) answer->shortfall = view_.tasks() - total;
-  if (question.within == TreeQuestion::kAnywhere) return total >= view_.tasks();
-  uint32_t most = 0;
-  const uint32_t end = view_.end(question.within);
-  for (uint32_t i = view_.begin(question.within); i < end; ++i) {
-    const uint32_t slots = view_.slots(question.within, i);
-    if (slots > most) most = slots, answer->nearest = i;
-  }
-  answer->shortfall = view_.tasks() - std::min(view_.tasks(), most);
-  return answer->shortfall == 0;
-}
-
 // From the tightest of the smallest enclosing domains downwards.
-void TreeKnapsack::Impl::SolveGreedily() {
-  best_.Reset(view_.last() + 1);
+void TreeKnapsack::SolveGreedily() {
+  best_.Reset(tree_->last() + 1);
   if (core_.top() < 0) {
-    best_.PickFewest(view_, 0);
-    best_.Complete(view_, 0);
+    best_.PickFewest(*tree_, 0);
+    best_.Complete(*tree_, 0);
     return;
   }
   positions_.assign(1, 0);
   PickChain(core_.top());
   std::swap(best_, trial_);
-  best_.Complete(view_, core_.top());
+  best_.Complete(*tree_, core_.top());
 }
 
 // Puts the domains at positions_ of the level, and those around them, down in
 // trial_. Until the level above is there, `parent` holds a pick's position in
 // the core.
-void TreeKnapsack::Impl::PickChain(int level) {
-  trial_.Reset(view_.last() + 1);
+void TreeKnapsack::PickChain(int level) {
+  trial_.Reset(tree_->last() + 1);
   for (int l = level; l >= 0; --l) {
     const Core::Level& core = core_.level(l);
-    std::sort(positions_.begin(), positions_.end());
+    std::ranges::sort(positions_);
     positions_.erase(std::unique(positions_.begin(), positions_.end()),
                      positions_.end());
     for (const uint32_t p : positions_) {
-      trial_.level(l).push_back({core.id[p], p, view_.slots(l, core.id[p]), 0});
+      trial_.level(l).push_back(
+          {core.id[p], p, tree_->slots(l, core.id[p]), 0});
     }
     if (l < level) {
       for (Selection::Pick& pick : trial_.level(l + 1)) {
         const uint32_t parent = core_.level(l + 1).parent[pick.parent];
         pick.parent = static_cast<uint32_t>(
-            std::lower_bound(positions_.begin(), positions_.end(), parent) -
-            positions_.begin());
+            std::ranges::lower_bound(positions_, parent) - positions_.begin());
       }
     }
     if (l > 0) {
@@ -163,73 +73,65 @@ void TreeKnapsack::Impl::PickChain(int level) {
 
 // A choice of domains at the level, in positions_, that can take all tasks:
 // the best placement from now on if it is one.
-void TreeKnapsack::Impl::Offer(int level) {
+void TreeKnapsack::Offer(int level) {
   PickChain(level);
-  trial_.Complete(view_, level);
-  meter_.Spend(trial_.used(view_.last()));
+  trial_.Complete(*tree_, level);
+  meter_.Spend(trial_.used(tree_->last()));
   if (trial_.BetterThan(best_)) std::swap(best_, trial_);
 }
 
 // Finds the least count at the level, those above being settled. False if the
 // budget ended before.
-bool TreeKnapsack::Impl::Settle(int level) {
-  while (core_.built() < level) core_.Extend(view_, &meter_);
+bool TreeKnapsack::Settle(int level) {
+  while (core_.built() < level) core_.Extend(*tree_, &meter_);
   core_.SpreadDeath();
   if (level > 0) least_[level] = std::max(least_[level], least_[level - 1]);
   if (meter_.out()) return false;
   const uint32_t used = best_.used(level);
   least_[level] = std::max(least_[level], FewestAlone(level, used));
   if (least_[level] == used) return true;
-  if (core_.built() == level) core_.Extend(view_, &meter_);
+  if (core_.built() == level) core_.Extend(*tree_, &meter_);
   if (meter_.out()) return false;
   return level == core_.top() + 1 ? SettleFirst(level) : SettleByBounds(level);
 }
 
 // How many of the level's domains are needed if it does not matter where they
 // are; at most `used`.
-uint32_t TreeKnapsack::Impl::FewestAlone(int level, uint32_t used) {
+uint32_t TreeKnapsack::FewestAlone(int level, uint32_t used) {
   values_.clear();
   uint32_t most = 0;
   const auto add = [&](uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i) {
-      const uint32_t slots = view_.slots(level, i);
+      const uint32_t slots = tree_->slots(level, i);
       most = std::max(most, slots);
       values_.push_back(slots);
     }
   };
   if (level == 0) {
-    add(view_.begin(0), view_.end(0));
+    add(0, tree_->size(0));
   } else {
     const Core::Level& wide = core_.level(level - 1);
     for (uint32_t p = 0; p < wide.size(); ++p) {
       if (wide.dead[p]) continue;
-      add(view_.first_child(level - 1, wide.id[p]),
-          view_.end_child(level - 1, wide.id[p]));
+      add(tree_->first_child(level - 1, wide.id[p]),
+          tree_->end_child(level - 1, wide.id[p]));
     }
   }
   meter_.Spend(1 + values_.size() / 8);
-  const uint64_t tasks = view_.tasks();
-  if (CeilDiv<uint64_t>(tasks, most) >= used) return used;
-  const size_t top = std::min<size_t>(used, values_.size());
-  std::nth_element(values_.begin(), values_.begin() + (top - 1), values_.end(),
-                   std::greater<>());
-  std::sort(values_.begin(), values_.begin() + top, std::greater<>());
-  uint32_t count = 0;
-  for (uint64_t sum = 0; sum < tasks && count < top; ++count) {
-    sum += values_[count];
-  }
-  return count;
+  if (CeilDiv<uint64_t>(tree_->tasks, most) >= used) return used;
+  const std::span<const uint32_t> values(values_);
+  return std::min(used, Fewest(values, most, tree_->tasks));
 }
 
 // The level under the roots: the largest children are the fewest.
-bool TreeKnapsack::Impl::SettleFirst(int level) {
+bool TreeKnapsack::SettleFirst(int level) {
   uint32_t fewest = UINT32_MAX, best = 0;
   for (uint32_t r = 0; r < core_.roots(); ++r) {
     const Core::Range children = core_.Children(level, r);
     const auto sum = core_.level(level).sum.begin();
     const auto enough =
         std::partition_point(sum + children.begin, sum + children.end,
-                             [&](uint64_t s) { return s < view_.tasks(); });
+                             [&](uint64_t s) { return s < tree_->tasks; });
     roots_[r].least = static_cast<uint32_t>(enough - sum) - children.begin + 1;
     if (roots_[r].least < fewest) fewest = roots_[r].least, best = r;
   }
@@ -247,7 +149,7 @@ bool TreeKnapsack::Impl::SettleFirst(int level) {
 }
 
 // Drops the children that not even the largest others make up for.
-void TreeKnapsack::Impl::PruneFirst(uint32_t r, int level) {
+void TreeKnapsack::PruneFirst(uint32_t r, int level) {
   Core::Level& narrow = core_.level(level);
   const Core::Range children = core_.Children(level, r);
   const uint32_t others = least_[level] - 1;
@@ -256,11 +158,11 @@ void TreeKnapsack::Impl::PruneFirst(uint32_t r, int level) {
   for (uint32_t p = children.begin; p < children.end; ++p) {
     narrow.dead[p] =
         !roots_[r].open || (p >= children.begin + others &&
-                            largest + narrow.slots[p] < view_.tasks());
+                            largest + narrow.slots[p] < tree_->tasks);
   }
 }
 
-bool TreeKnapsack::Impl::SettleByBounds(int level) {
+bool TreeKnapsack::SettleByBounds(int level) {
   for (uint32_t r = 0; r < core_.roots(); ++r) {
     roots_[r].least = least_[level];
     roots_[r].refined = false;
@@ -295,8 +197,7 @@ bool TreeKnapsack::Impl::SettleByBounds(int level) {
 
 // Whether the root can do with `count` domains at the level; if so best_ is
 // such a choice, otherwise the root's bound is above it.
-Search::Result TreeKnapsack::Impl::TryRoot(uint32_t r, int level,
-                                           uint32_t count) {
+Search::Result TreeKnapsack::TryRoot(uint32_t r, int level, uint32_t count) {
   Root& root = roots_[r];
   bound_.Reset(Ask(level), r);
   if (!root.refined) {
@@ -316,7 +217,7 @@ Search::Result TreeKnapsack::Impl::TryRoot(uint32_t r, int level,
   prices_[level] = 0;
   wide_bound_.Evaluate(prices_, &meter_);
   const Search::Result result = search_.Decide(
-      core_, level, {&bound_, &wide_bound_}, counts_, view_.tasks(), &meter_);
+      core_, level, {&bound_, &wide_bound_}, counts_, tree_->tasks, &meter_);
   if (result == Search::Result::kNo) {
     root.least = count + 1;
     root.refined = false;
@@ -333,7 +234,7 @@ Search::Result TreeKnapsack::Impl::TryRoot(uint32_t r, int level,
 }
 
 // The prices' own choice above the level, with the fewest domains below it.
-void TreeKnapsack::Impl::RoundPrices(int level) {
+void TreeKnapsack::RoundPrices(int level) {
   const int top = core_.top() + 1;
   positions_.clear();
   const Core::Range range = bound_.ranges()[top];
@@ -365,12 +266,12 @@ void TreeKnapsack::Impl::RoundPrices(int level) {
       slots += core_.level(level).sum[wide.first[p] + wide.count[p] - 1];
     }
   }
-  if (slots >= view_.tasks()) Offer(level - 1);
+  if (slots >= tree_->tasks) Offer(level - 1);
 }
 
 // Drops what the bounds exclude now that the level's count is known.
-void TreeKnapsack::Impl::Prune(int level) {
-  if (level == view_.last()) return;
+void TreeKnapsack::Prune(int level) {
+  if (level == tree_->last()) return;
   for (uint32_t r = 0; r < core_.roots(); ++r) {
     Root& root = roots_[r];
     if (!root.open) continue;
@@ -388,34 +289,29 @@ void TreeKnapsack::Impl::Prune(int level) {
   }
 }
 
-void TreeKnapsack::Impl::Finish(TreeAnswer* answer) {
-  best_.Tighten(view_);
-  const int last = view_.last();
+void TreeKnapsack::Finish(TreeAnswer* answer) {
+  best_.Tighten(*tree_);
+  const int last = tree_->last();
   for (int l = 1; l <= last; ++l) {
     least_[l] = std::max(least_[l], least_[l - 1]);
     if (l > settled_) {
       // Levels behind the one where the budget ended.
-      while (core_.built() < l) core_.Extend(view_, &meter_);
+      while (core_.built() < l) core_.Extend(*tree_, &meter_);
       core_.SpreadDeath();
       least_[l] = std::max(least_[l], FewestAlone(l, best_.used(l)));
     }
   }
-  if (answer->shares.size() < static_cast<size_t>(last) + 1) {
-    answer->shares.resize(last + 1);
-  }
-  answer->outcome = TreeAnswer::Outcome::kOptimal;
+  answer->levels.clear();
+  answer->shares.resize(std::max<size_t>(answer->shares.size(), last + 1));
+  answer->optimal = true;
   for (int l = 0; l <= last; ++l) {
     answer->levels.push_back({best_.used(l), least_[l]});
-    if (least_[l] < best_.used(l)) {
-      answer->outcome = TreeAnswer::Outcome::kBounded;
-    }
+    answer->optimal &= least_[l] == best_.used(l);
+    answer->shares[l].clear();
     for (const Selection::Pick& pick : best_.level(l)) {
       answer->shares[l].push_back({pick.id, static_cast<uint32_t>(pick.tasks)});
     }
-    std::sort(answer->shares[l].begin(), answer->shares[l].end(),
-              [](const TreeAnswer::Share& a, const TreeAnswer::Share& b) {
-                return a.domain < b.domain;
-              });
+    std::ranges::sort(answer->shares[l], {}, &TreeAnswer::Share::domain);
   }
   answer->steps = meter_.steps();
 }

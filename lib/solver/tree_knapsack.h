@@ -4,49 +4,18 @@
 #define MUSTER_LIB_SOLVER_TREE_KNAPSACK_H_
 
 #include <cstdint>
-#include <memory>
-#include <span>
 #include <vector>
+
+#include "lib/solver/tree_knapsack_bound.h"
+#include "lib/solver/tree_knapsack_core.h"
+#include "lib/solver/tree_knapsack_question.h"
+#include "lib/solver/tree_knapsack_search.h"
+#include "lib/solver/tree_knapsack_selection.h"
 
 namespace muster::solver {
 
-// A tree in numbers, and how many tasks are to be placed on it. All spans stay
-// the caller's and are only read.
-struct TreeQuestion {
-  // One level of domains.
-  struct Level {
-    // The children of domain i are children[i] to children[i + 1] - 1 in the
-    // next level, or among the nodes if the level is the narrowest: one entry
-    // more than domains. Empty if there are no nodes.
-    std::span<const uint32_t> children;
-    // Tasks that the domain can take: what its children can take together, or
-    // 2^32 - 1 if that is more.
-    std::span<const uint32_t> slots;
-  };
-  static constexpr int kAnywhere = -1;
-
-  std::span<const Level> levels;  // Widest first; at least one.
-  // Tasks that each node can take. Empty if the choice ends at the narrowest
-  // level.
-  std::span<const uint16_t> nodes;
-  uint32_t tasks = 0;  // At least 1.
-  // The domains of the widest level that may be used.
-  uint32_t first = 0;
-  uint32_t count = UINT32_MAX;  // Cut off at the level's end.
-  // The level one domain of which has to hold the whole gang.
-  int within = kAnywhere;
-  // Steps of work; a step is a few nanoseconds. The first answer of the greedy
-  // and its bounds are not counted and always given.
-  uint64_t budget = 1'000'000;
-};
-
 // What is chosen, and what is known about it.
 struct TreeAnswer {
-  enum class Outcome : uint8_t {
-    kOptimal,     // No placement is better.
-    kBounded,     // The budget ended before that was known.
-    kInfeasible,  // There is no placement.
-  };
   struct Level {
     uint32_t used = 0;   // Domains (or nodes) with tasks.
     uint32_t least = 0;  // An optimal placement has at least so many.
@@ -57,15 +26,11 @@ struct TreeAnswer {
     friend bool operator==(const Share&, const Share&) = default;
   };
 
-  Outcome outcome = Outcome::kInfeasible;
-  // By level, widest first, the nodes last if given. Empty if infeasible.
+  // No placement is better; otherwise the budget ended before that was known.
+  bool optimal = false;
+  // By level, widest first, the nodes last.
   std::vector<Level> levels;
   std::vector<std::vector<Share>> shares;  // By level; by rising index.
-  // If infeasible: how many tasks too many there are for all the domains
-  // together or, with `within`, for the domain `nearest` of that level, which
-  // can take the most (of equals the first).
-  uint64_t shortfall = 0;
-  uint32_t nearest = 0;
   uint64_t steps = 0;
 };
 
@@ -87,16 +52,49 @@ struct TreeAnswer {
 // An object keeps its memory from one question to the next. Not thread-safe.
 class TreeKnapsack {
  public:
-  TreeKnapsack();
-  TreeKnapsack(const TreeKnapsack&) = delete;
-  TreeKnapsack& operator=(const TreeKnapsack&) = delete;
-  ~TreeKnapsack();
-
   void Solve(const TreeQuestion& question, TreeAnswer* answer);
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  // What is known about one root at the level being settled.
+  struct Root {
+    uint32_t least = 0;  // It needs at least so many.
+    bool refined = false;
+    bool open = true;  // It may have an optimal choice.
+    knapsack::Bound::Prices prices;
+    knapsack::Bound::Prices wide_prices;  // The best of the level before.
+  };
+
+  void SolveGreedily();
+  bool Settle(int level);
+  bool SettleFirst(int level);
+  void PruneFirst(uint32_t root, int level);
+  bool SettleByBounds(int level);
+  knapsack::Search::Result TryRoot(uint32_t root, int level, uint32_t count);
+  void Prune(int level);
+  uint32_t FewestAlone(int level, uint32_t used);
+  void PickChain(int level);
+  void Offer(int level);
+  void RoundPrices(int level);
+  void Finish(TreeAnswer* answer);
+
+  knapsack::Bound::Question Ask(int level) const {
+    return {&core_, level, least_, tree_->tasks};
+  }
+
+  const TreeQuestion* tree_ = nullptr;
+  knapsack::Meter meter_;
+  knapsack::Core core_;
+  knapsack::Bound bound_, wide_bound_;
+  knapsack::Bound::Prices prices_;
+  knapsack::Search search_;
+  knapsack::Selection best_;
+  knapsack::Selection trial_;
+  int settled_ = 0;              // Levels whose best count is known.
+  std::vector<uint32_t> least_;  // By level; of settled ones, the minimum.
+  std::vector<Root> roots_;
+  std::vector<uint32_t> counts_;     // Scratch: allowed, by level.
+  std::vector<uint32_t> positions_;  // Scratch: in a level of the core.
+  std::vector<uint32_t> values_;     // Scratch.
 };
 
 }  // namespace muster::solver

@@ -1,7 +1,6 @@
 #include "lib/solver/tree_knapsack_core.h"
 
 #include <algorithm>
-#include <tuple>
 
 namespace muster::solver::knapsack {
 namespace {
@@ -20,14 +19,14 @@ void Core::Clear(int level) {
   l.first.clear(), l.count.clear(), l.dead.clear();
 }
 
-void Core::Add(int level, uint32_t parent, const View& view, uint32_t begin,
-               uint32_t end) {
+void Core::Add(int level, uint32_t parent, const TreeQuestion& tree,
+               uint32_t begin, uint32_t end) {
   order_.clear();
   for (uint32_t i = begin; i < end; ++i) {
-    const uint32_t slots = std::min(view.slots(level, i), view.tasks());
+    const uint32_t slots = std::min(tree.slots(level, i), tree.tasks);
     if (slots > 0) order_.push_back(LargestFirst(slots, i));
   }
-  std::sort(order_.begin(), order_.end());
+  std::ranges::sort(order_);
   Level& l = levels_[level];
   uint64_t sum = 0;
   for (const uint64_t key : order_) {
@@ -41,46 +40,44 @@ void Core::Add(int level, uint32_t parent, const View& view, uint32_t begin,
   }
 }
 
-void Core::AddFitting(const View& view, int level, uint32_t parent,
+void Core::AddFitting(const TreeQuestion& tree, int level, uint32_t parent,
                       uint32_t begin, uint32_t end) {
   Level& l = levels_[level];
   for (uint32_t i = begin; i < end; ++i) {
-    if (view.slots(level, i) < view.tasks()) continue;
+    if (tree.slots(level, i) < tree.tasks) continue;
     l.id.push_back(i);
     l.parent.push_back(parent);
   }
 }
 
-void Core::Start(const View& view) {
+void Core::Start(const TreeQuestion& tree) {
   top_ = -1;
   Clear(0);
-  AddFitting(view, 0, 0, view.begin(0), view.end(0));
+  AddFitting(tree, 0, 0, 0, tree.size(0));
   while (levels_[top_ + 1].size() > 0) {
-    if (++top_ == view.last()) break;
+    if (++top_ == tree.last()) break;
     Clear(top_ + 1);
     const Level& wide = levels_[top_];
     for (uint32_t p = 0; p < wide.size(); ++p) {
-      AddFitting(view, top_ + 1, p, view.first_child(top_, wide.id[p]),
-                 view.end_child(top_, wide.id[p]));
+      AddFitting(tree, top_ + 1, p, tree.first_child(top_, wide.id[p]),
+                 tree.end_child(top_, wide.id[p]));
     }
   }
   built_ = std::max(top_, 0) + 1;
   if (top_ < 0) {
-    Add(0, 0, view, view.begin(0), view.end(0));
+    Add(0, 0, tree, 0, tree.size(0));
     return;
   }
-  SortRoots(view);
+  SortRoots(tree);
 }
 
-void Core::SortRoots(const View& view) {
+void Core::SortRoots(const TreeQuestion& tree) {
   Level& l = levels_[top_];
   roots_.clear();
   for (uint32_t p = 0; p < l.size(); ++p) {
-    roots_.push_back({view.slots(top_, l.id[p]), l.id[p], l.parent[p]});
+    roots_.push_back({tree.slots(top_, l.id[p]), l.id[p], l.parent[p]});
   }
-  std::sort(roots_.begin(), roots_.end(), [](const Root& a, const Root& b) {
-    return std::tie(a.slots, a.id) < std::tie(b.slots, b.id);
-  });
+  std::ranges::sort(roots_);
   Clear(top_);
   for (const Root& root : roots_) {
     l.id.push_back(root.id);
@@ -90,7 +87,7 @@ void Core::SortRoots(const View& view) {
   }
 }
 
-void Core::Extend(const View& view, Meter* meter) {
+void Core::Extend(const TreeQuestion& tree, Meter* meter) {
   const int level = built_++;
   Clear(level);
   Level& wide = levels_[level - 1];
@@ -100,10 +97,10 @@ void Core::Extend(const View& view, Meter* meter) {
   for (uint32_t p = 0; p < wide.size(); ++p) {
     wide.first[p] = levels_[level].size();
     if (!wide.dead[p]) {
-      const uint32_t begin = view.first_child(level - 1, wide.id[p]);
-      const uint32_t end = view.end_child(level - 1, wide.id[p]);
+      const uint32_t begin = tree.first_child(level - 1, wide.id[p]);
+      const uint32_t end = tree.end_child(level - 1, wide.id[p]);
       seen += 1 + 2 * uint64_t{end - begin};
-      Add(level, p, view, begin, end);
+      Add(level, p, tree, begin, end);
     }
     wide.count[p] = levels_[level].size() - wide.first[p];
   }

@@ -2,10 +2,11 @@
 #ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_CORE_H_
 #define MUSTER_LIB_SOLVER_TREE_KNAPSACK_CORE_H_
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
-#include "lib/solver/tree_knapsack_view.h"
+#include "lib/solver/tree_knapsack_question.h"
 
 namespace muster::solver::knapsack {
 
@@ -37,11 +38,11 @@ class Core {
 
   // Finds the roots and builds the levels from the widest to theirs (with -1,
   // level 0). The roots stand tightest first.
-  void Start(const View& view);
+  void Start(const TreeQuestion& tree);
   int top() const { return top_; }
   int built() const { return built_; }  // Levels so far.
   // Builds the next level, from the children of what is not dead.
-  void Extend(const View& view, Meter* meter);
+  void Extend(const TreeQuestion& tree, Meter* meter);
   // What lies below something dead is dead.
   void SpreadDeath();
 
@@ -60,11 +61,11 @@ class Core {
 
  private:
   void Clear(int level);
-  void Add(int level, uint32_t parent, const View& view, uint32_t begin,
+  void Add(int level, uint32_t parent, const TreeQuestion& tree, uint32_t begin,
            uint32_t end);
-  void AddFitting(const View& view, int level, uint32_t parent, uint32_t begin,
-                  uint32_t end);
-  void SortRoots(const View& view);
+  void AddFitting(const TreeQuestion& tree, int level, uint32_t parent,
+                  uint32_t begin, uint32_t end);
+  void SortRoots(const TreeQuestion& tree);
 
   std::vector<Level> levels_;
   int top_ = -1;
@@ -73,6 +74,8 @@ class Core {
     uint32_t slots = 0;
     uint32_t id = 0;
     uint32_t parent = 0;
+
+    friend auto operator<=>(const Root&, const Root&) = default;
   };
   std::vector<uint64_t> order_;  // Scratch: slots and index, packed.
   std::vector<Root> roots_;      // Scratch.

@@ -121,9 +121,8 @@ void Search::VisitGroup(uint32_t p, const Values& after) {
   std::vector<Label>& labels = labels_[level];
   Values with = after;
   for (int b = 0; b < kBounds; ++b) with[b] += bounds_[b]->value(level, p);
-  const bool useful = std::any_of(
-      labels.begin(), labels.end(),
-      [&](const Label& label) { return Promising(label.value, with); });
+  const bool useful = std::ranges::any_of(
+      labels, [&](const Label& label) { return Promising(label.value, with); });
   if (!meter_->Spend(1 + labels.size() / 4) || !useful) return;
   StartLabels();
   for (const Label& label : labels) {

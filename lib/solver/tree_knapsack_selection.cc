@@ -20,25 +20,25 @@ void Selection::Reset(int levels) {
 }
 
 // Fills offers_ with what can take tasks below the picks of the level above.
-void Selection::Gather(const View& view, int level) {
+void Selection::Gather(const TreeQuestion& tree, int level) {
   offers_.clear();
   const auto offer = [&](uint32_t parent, uint32_t begin, uint32_t end) {
     for (uint32_t i = begin; i < end; ++i) {
-      const uint32_t slots = view.slots(level, i);
+      const uint32_t slots = tree.slots(level, i);
       if (slots > 0) offers_.push_back({i, parent, slots, 0});
     }
   };
-  if (level == 0) return offer(0, view.begin(0), view.end(0));
+  if (level == 0) return offer(0, 0, tree.size(0));
   for (uint32_t p = 0; p < levels_[level - 1].size(); ++p) {
     const uint32_t id = levels_[level - 1][p].id;
-    offer(p, view.first_child(level - 1, id), view.end_child(level - 1, id));
+    offer(p, tree.first_child(level - 1, id), tree.end_child(level - 1, id));
   }
 }
 
-void Selection::PickFewest(const View& view, int level) {
-  Gather(view, level);
-  std::sort(offers_.begin(), offers_.end(), LargerFirst);
-  uint64_t rest = view.tasks();
+void Selection::PickFewest(const TreeQuestion& tree, int level) {
+  Gather(tree, level);
+  std::ranges::sort(offers_, LargerFirst);
+  uint64_t rest = tree.tasks;
   size_t count = 0;
   while (offers_[count].slots < rest) rest -= offers_[count++].slots;
   // The last in order that serves, then the first of its like.
@@ -49,17 +49,17 @@ void Selection::PickFewest(const View& view, int level) {
   levels_[level].push_back(offers_[last]);
 }
 
-void Selection::Complete(const View& view, int level) {
-  for (int l = level + 1; l <= view.last(); ++l) PickFewest(view, l);
-  Share(view);
+void Selection::Complete(const TreeQuestion& tree, int level) {
+  for (int l = level + 1; l <= tree.last(); ++l) PickFewest(tree, l);
+  Share(tree);
 }
 
 // Largest first, so that at most one of the narrowest picks is not full. None
 // is left without tasks: as few as these could not do with one less.
-void Selection::Share(const View& view) {
-  const int last = view.last();
-  std::sort(levels_[last].begin(), levels_[last].end(), LargerFirst);
-  uint64_t rest = view.tasks();
+void Selection::Share(const TreeQuestion& tree) {
+  const int last = tree.last();
+  std::ranges::sort(levels_[last], LargerFirst);
+  uint64_t rest = tree.tasks;
   for (Pick& pick : levels_[last]) {
     pick.tasks = std::min<uint64_t>(rest, pick.slots);
     rest -= pick.tasks;
@@ -82,11 +82,11 @@ bool Selection::BetterThan(const Selection& other) const {
 }
 
 // The capacity of a domain's nodes if all that take tasks are alike, else 0.
-uint32_t Selection::NodeSize(const View& view, int level, uint32_t id) {
+uint32_t Selection::NodeSize(const TreeQuestion& tree, int level, uint32_t id) {
   uint32_t size = 0;
-  for (uint32_t i = view.first_child(level, id); i < view.end_child(level, id);
+  for (uint32_t i = tree.first_child(level, id); i < tree.end_child(level, id);
        ++i) {
-    const uint32_t slots = view.slots(level + 1, i);
+    const uint32_t slots = tree.slots(level + 1, i);
     if (slots == 0 || slots == size) continue;
     if (size != 0) return 0;
     size = slots;
@@ -94,17 +94,14 @@ uint32_t Selection::NodeSize(const View& view, int level, uint32_t id) {
   return size;
 }
 
-void Selection::Tighten(const View& view) {
+void Selection::Tighten(const TreeQuestion& tree) {
   // With nodes all alike their number does not depend on where they are.
-  int level = view.last();
-  uint32_t size = 0;
-  if (view.has_nodes()) {
-    size = NodeSize(view, level - 1, levels_[level - 1][0].id);
-    for (const Pick& pick : levels_[level - 1]) {
-      if (NodeSize(view, level - 1, pick.id) != size) size = 0;
-    }
-    if (size > 0) --level;
+  int level = tree.last();
+  uint32_t size = NodeSize(tree, level - 1, levels_[level - 1][0].id);
+  for (const Pick& pick : levels_[level - 1]) {
+    if (NodeSize(tree, level - 1, pick.id) != size) size = 0;
   }
+  if (size > 0) --level;
   taken_.clear();
   children_.assign(level == 0 ? 1 : levels_[level - 1].size(), 0);
   uint64_t over = 0;
@@ -113,18 +110,18 @@ void Selection::Tighten(const View& view) {
     ++children_[pick.parent];
     over += pick.slots;
   }
-  over -= view.tasks();
+  over -= tree.tasks;
   if (over == 0) return;
-  std::sort(taken_.begin(), taken_.end());
-  Gather(view, level);
+  std::ranges::sort(taken_);
+  Gather(tree, level);
   std::erase_if(offers_, [&](const Pick& offer) {
-    return std::binary_search(taken_.begin(), taken_.end(), offer.id) ||
-           (size > 0 && NodeSize(view, level, offer.id) != size);
+    return std::ranges::binary_search(taken_, offer.id) ||
+           (size > 0 && NodeSize(tree, level, offer.id) != size);
   });
-  std::sort(offers_.begin(), offers_.end(), LargerFirst);
+  std::ranges::sort(offers_, LargerFirst);
   bool changed = false;
   while (over > 0 && ExchangeOne(level, &over)) changed = true;
-  if (changed) Complete(view, level);
+  if (changed) Complete(tree, level);
 }
 
 // The offer to take in a pick's place that leaves the least over, of equals the
@@ -162,7 +159,7 @@ bool Selection::ExchangeOne(int level, uint64_t* over) {
   --children_[out->parent];
   ++children_[in->parent];
   std::swap(*out, *in);
-  std::sort(offers_.begin(), offers_.end(), LargerFirst);
+  std::ranges::sort(offers_, LargerFirst);
   return true;
 }
 

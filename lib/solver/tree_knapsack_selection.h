@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/solver/tree_knapsack_view.h"
+#include "lib/solver/tree_knapsack_question.h"
 
 namespace muster::solver::knapsack {
 
@@ -30,26 +30,26 @@ class Selection {
   // Of all children of the picks of `level` - 1 (or all domains at level 0),
   // picks the fewest that can take all tasks: the largest, but as the last one
   // the tightest that serves.
-  void PickFewest(const View& view, int level);
+  void PickFewest(const TreeQuestion& tree, int level);
   // With the picks of the levels to `level`, which can take all tasks, given:
   // picks the fewest at every further level and shares the tasks out. The
   // given picks must be as few as possible, level by level: one less at a
   // level, those above it as they are, could not take all tasks.
-  void Complete(const View& view, int level);
+  void Complete(const TreeQuestion& tree, int level);
 
   // Lexicographically fewer domains.
   bool BetterThan(const Selection& other) const;
   // Exchanges picks for others under the same picks of the level above while
   // that leaves less over, at the narrowest level where capacities differ; each
   // time the exchange that leaves the least. No count changes.
-  void Tighten(const View& view);
+  void Tighten(const TreeQuestion& tree);
 
  private:
   static constexpr size_t kNone = SIZE_MAX;
 
-  void Gather(const View& view, int level);
-  void Share(const View& view);
-  static uint32_t NodeSize(const View& view, int level, uint32_t id);
+  void Gather(const TreeQuestion& tree, int level);
+  void Share(const TreeQuestion& tree);
+  static uint32_t NodeSize(const TreeQuestion& tree, int level, uint32_t id);
   size_t TighterThan(const Pick& pick, uint64_t over) const;
   bool ExchangeOne(int level, uint64_t* over);
 

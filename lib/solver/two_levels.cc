@@ -40,16 +40,25 @@ template <class T>
 TwoLevels::Line TwoLevels::AtZero(const Question<T>& q, Root root) {
   worth_.clear();
   for (uint32_t d = root.begin; d < root.end; ++d) {
-    worth_.push_back({q.slots[d], d, q.children[d + 1] - q.children[d]});
+    worth_.push_back(
+        {int64_t{q.slots[d]} << kShift, d, q.children[d + 1] - q.children[d]});
   }
-  const auto edge = worth_.begin() + q.count;
-  std::nth_element(
-      worth_.begin(), edge - 1, worth_.end(),
-      [](const Worth& a, const Worth& b) { return a.value > b.value; });
-  Line line;
-  for (auto w = worth_.begin(); w != edge; ++w) {
-    line.value += w->value << kShift;
-    line.uses += w->uses;
+  return TakeMost(0, q.count, [](const Worth& a, const Worth& b) {
+    return a.value > b.value;
+  });
+}
+
+// Keeps the first of worth_ in this order.
+template <class Before>
+TwoLevels::Line TwoLevels::TakeMost(int64_t price, uint32_t count,
+                                    const Before& before) {
+  std::nth_element(worth_.begin(), worth_.begin() + (count - 1), worth_.end(),
+                   before);
+  worth_.resize(count);
+  Line line{price, 0, 0};
+  for (const Worth& w : worth_) {
+    line.value += w.value;
+    line.uses += w.uses;
   }
   return line;
 }
@@ -70,19 +79,12 @@ TwoLevels::Line TwoLevels::Evaluate(const Question<T>& q, Root root,
         {(int64_t{above_[i].sum} << kShift) - price * above_[i].count,
          root.begin + i, above_[i].count});
   }
-  const auto edge = worth_.begin() + q.count;
-  std::nth_element(worth_.begin(), edge - 1, worth_.end(),
-                   [](const Worth& a, const Worth& b) {
-                     return a.value != b.value ? a.value > b.value
-                                               : a.domain < b.domain;
-                   });
-  Line line{price, 0, 0};
+  const Line line =
+      TakeMost(price, q.count, [](const Worth& a, const Worth& b) {
+        return a.value != b.value ? a.value > b.value : a.domain < b.domain;
+      });
   picked_.clear();
-  for (auto w = worth_.begin(); w != edge; ++w) {
-    line.value += w->value;
-    line.uses += w->uses;
-    picked_.push_back(w->domain);
-  }
+  for (const Worth& w : worth_) picked_.push_back(w.domain);
   return line;
 }
 
@@ -90,7 +92,7 @@ TwoLevels::Line TwoLevels::Evaluate(const Question<T>& q, Root root,
 // children.
 template <class T>
 void TwoLevels::Round(const Question<T>& q) {
-  std::sort(picked_.begin(), picked_.end());
+  std::ranges::sort(picked_);
   if (picked_ == rounded_) return;
   rounded_ = picked_;
   uint64_t slots = 0;

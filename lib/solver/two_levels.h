@@ -69,6 +69,8 @@ class TwoLevels {
   Line AtZero(const Question<T>& q, Root root);
   template <class T>
   Line Evaluate(const Question<T>& q, Root root, int64_t price);
+  template <class Before>
+  Line TakeMost(int64_t price, uint32_t count, const Before& before);
   template <class T>
   void Round(const Question<T>& q);
 

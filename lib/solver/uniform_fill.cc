@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <functional>
 
 #include "lib/base/ceil_div.h"
 #include "lib/index/scan.h"
@@ -21,68 +20,56 @@ void UniformFill::AddDomains(int level, uint32_t first, uint32_t last) {
   }
 }
 
-void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
+// Calls f(chunk, position) for the nodes with slots.
+template <class F>
+void UniformFill::ForEachNode(uint32_t first_chunk, uint32_t last_chunk,
+                              const F& f) const {
   for (uint32_t c = first_chunk; c < last_chunk; ++c) {
     const Position first = layout_->chunks()[c].first;
     for (uint64_t mask = column_->any(c); mask != 0; mask &= mask - 1) {
-      const Position p = first + static_cast<Position>(std::countr_zero(mask));
-      picks_.push_back({p, column_->SlotsIn(c, p), 0});
+      f(c, first + static_cast<Position>(std::countr_zero(mask)));
     }
   }
 }
 
+void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
+  ForEachNode(first_chunk, last_chunk, [&](uint32_t chunk, Position p) {
+    picks_.push_back({p, column_->SlotsIn(chunk, p), 0});
+  });
+}
+
 // Where no node takes more than one task: the first ones that take one, in the
 // domains of picks_.
-void UniformFill::ShareNodes(uint32_t tasks, std::vector<Share>* shares) const {
-  shares->resize(tasks);
+void UniformFill::ShareNodes(std::vector<Share>* shares) const {
+  shares->resize(tasks_);
   Share* next = shares->data();
-  Share* const end = next + tasks;
+  Share* const end = next + tasks_;
   for (const Pick& parent : picks_) {
-    const uint32_t last = layout_->first_chunk(parent.id + 1);
-    for (uint32_t c = layout_->first_chunk(parent.id); c < last; ++c) {
-      const Position first = layout_->chunks()[c].first;
-      for (uint64_t mask = column_->any(c); mask != 0 && next != end;
-           mask &= mask - 1) {
-        *next++ = {first + static_cast<Position>(std::countr_zero(mask)), 1};
-      }
-    }
+    ForEachNode(layout_->first_chunk(parent.id),
+                layout_->first_chunk(parent.id + 1), [&](uint32_t, Position p) {
+                  if (next != end) *next++ = {p, 1};
+                });
   }
 }
 
 // Keeps of picks_ the fewest that hold the tasks, and says how many each
 // takes; in the order of ids. Returns the number.
-uint32_t UniformFill::Choose(uint32_t tasks) {
-  uint32_t most = 0;
+uint32_t UniformFill::Choose() {
   uint64_t room = 0;
+  slots_.clear();
   for (const Pick& p : picks_) {
-    most = std::max(most, p.slots);
+    slots_.push_back(p.slots);
     room += p.slots;
   }
-  if (room == tasks) {  // All of them.
+  if (room == tasks_) {  // All of them.
     for (Pick& p : picks_) p.taken = p.slots;
     return static_cast<uint32_t>(picks_.size());
   }
   // The k largest go in whole: those above `edge`, and `at_edge` at it.
-  uint32_t edge = 0, at_edge = 0, left = tasks;
-  if (most < 4 * picks_.size() + 64) {
-    count_of_.assign(most + 1, 0);
-    for (const Pick& p : picks_) ++count_of_[p.slots];
-    for (edge = most; left > uint64_t{count_of_[edge]} * edge; --edge) {
-      left -= count_of_[edge] * edge;
-    }
-  } else {
-    sorted_.clear();
-    for (const Pick& p : picks_) sorted_.push_back(p.slots);
-    std::sort(sorted_.begin(), sorted_.end(), std::greater<>());
-    size_t i = 0;
-    while (left > sorted_[i]) left -= sorted_[i++];
-    edge = sorted_[i];
-    while (i > 0 && sorted_[i - 1] == edge) {
-      left += edge;
-      --i;
-    }
-  }
-  at_edge = CeilDiv(left, edge) - 1;
+  const std::span<const uint32_t> slots(slots_);
+  const auto [edge, above] = EdgeOf(slots, index::Greatest(slots), tasks_);
+  uint32_t left = tasks_ - above.sum;
+  uint32_t at_edge = CeilDiv(left, edge) - 1;
   left -= at_edge * edge;
   // The last one: the tightest that holds what is left.
   const Pick* last = nullptr;
@@ -137,61 +124,52 @@ uint32_t UniformFill::MostOfNodes(uint32_t domain) const {
 }
 
 // No placement uses fewer domains of the level than its largest ones that hold
-// the tasks; `used` or more if that is known sooner: at a price of `edge` tasks
-// a domain, whatever it is.
-uint32_t UniformFill::LeastDomains(int level, uint32_t tasks, uint32_t used) {
+// the tasks; `used` or more if that is known sooner: at a price of `edge`
+// tasks a domain, whatever it is.
+uint32_t UniformFill::LeastDomains(int level, uint32_t used) {
   const std::span<const uint32_t> sums = column_->sums(level);
   looked_at_ += sums.size();
   const uint32_t edge = least_[level];
   const index::AboveCount above = index::SumAbove(sums, edge);
-  if (above.sum < tasks &&
-      above.count + CeilDiv(tasks - above.sum, edge) >= used) {
+  if (above.sum < tasks_ &&
+      above.count + CeilDiv(tasks_ - above.sum, edge) >= used) {
     return used;
   }
-  return Fewest(sums, index::Greatest(sums), tasks);
+  return Fewest(sums, index::Greatest(sums), tasks_);
 }
 
-uint32_t UniformFill::LeastNodes(uint32_t tasks) const {
-  const uint32_t most = column_->most();
-  return CeilDiv(tasks, most);
-}
-
-void UniformFill::Certify(uint32_t tasks, Certificate* certificate) {
-  certificate->optimal = true;
-  for (size_t l = 0; l < certificate->levels.size(); ++l) {
-    Certificate::Level& level = certificate->levels[l];
+void UniformFill::Certify() {
+  certificate_->optimal = true;
+  for (size_t l = 0; l < certificate_->levels.size(); ++l) {
+    Certificate::Level& level = certificate_->levels[l];
     if (level.used <= 1) {
       level.least = level.used;
     } else if (proven_[l] > 0) {
       level.least = proven_[l];
-    } else if (l + 1 == certificate->levels.size()) {
-      level.least = LeastNodes(tasks);
+    } else if (l + 1 == certificate_->levels.size()) {
+      level.least = CeilDiv(tasks_, column_->most());
     } else {
-      level.least = LeastDomains(static_cast<int>(l), tasks, level.used);
+      level.least = LeastDomains(static_cast<int>(l), level.used);
     }
-    certificate->optimal &= level.used == level.least;
+    certificate_->optimal &= level.used == level.least;
   }
 }
 
 // How many children of the domain, at the least, hold the tasks, for which it
 // has room; `enough` or more if they are not fewer than that.
-uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
+uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain,
                                      uint32_t enough) {
-  if (level + 1 == layout_->levels()) {
-    const uint32_t most = MostOfNodes(domain);
-    const uint32_t bound = CeilDiv(tasks, most);
-    if (bound >= enough || bound == 1) return bound;
-    const auto [first, last] = layout_->range(level, domain);
-    return Fewest(column_->AllSlots().subspan(first, last - first), most,
-                  tasks);
-  }
-  const uint32_t first = layout_->children(level)[domain];
-  const uint32_t last = layout_->children(level)[domain + 1];
-  const auto sums = column_->sums(level + 1).subspan(first, last - first);
-  const uint32_t most = index::Greatest(sums);
-  const uint32_t bound = CeilDiv(tasks, most);
+  const bool nodes = level + 1 == layout_->levels();
+  const uint32_t begin = layout_->children(level)[domain];
+  const uint32_t end = layout_->children(level)[domain + 1];
+  const auto inside = [&](auto all) { return all.subspan(begin, end - begin); };
+  const uint32_t most = nodes
+                            ? MostOfNodes(domain)
+                            : index::Greatest(inside(column_->sums(level + 1)));
+  const uint32_t bound = CeilDiv(tasks_, most);
   if (bound >= enough || bound == 1) return bound;
-  return Fewest(sums, most, tasks);
+  return nodes ? Fewest(inside(column_->AllSlots()), most, tasks_)
+               : Fewest(inside(column_->sums(level + 1)), most, tasks_);
 }
 
 // The room of the domain around it; 0 at the widest level.
@@ -230,6 +208,7 @@ bool UniformFill::FindDomain(const index::Layout& layout, index::Column& column,
                              int level, uint32_t tasks, Region* region) {
   layout_ = &layout;
   column_ = &column;
+  tasks_ = tasks;
   const std::span<const uint32_t> sums = column.sums(level);
   const size_t tightest = index::LeastAbove(sums, tasks);
   if (tightest == index::kNowhere) return false;
@@ -238,7 +217,7 @@ bool UniformFill::FindDomain(const index::Layout& layout, index::Column& column,
   // Nodes that take one task each: all domains need the same number.
   const bool nodes = level + 1 == layout.levels();
   if (nodes && column.most() == 1) return true;
-  uint32_t fewest = ChildrenNeeded(level, region->domain, tasks, ~0u);
+  uint32_t fewest = ChildrenNeeded(level, region->domain, ~0u);
   const uint32_t most =
       nodes ? column.most() : index::Greatest(column.sums(level + 1));
   const uint32_t least = CeilDiv(tasks, most);
@@ -252,7 +231,7 @@ bool UniformFill::FindDomain(const index::Layout& layout, index::Column& column,
          RoomAround(level, d) < RoomAround(level, region->domain));
     if (!tighter && fewest == least) continue;
     const uint32_t needed =
-        ChildrenNeeded(level, d, tasks, tighter ? fewest + 1 : fewest);
+        ChildrenNeeded(level, d, tighter ? fewest + 1 : fewest);
     if (needed > fewest || (needed == fewest && !tighter)) continue;
     fewest = needed;
     region->domain = d;
@@ -263,7 +242,7 @@ bool UniformFill::FindDomain(const index::Layout& layout, index::Column& column,
 
 // The region may be any of these: at least as good as the one chosen so far at
 // the level below, of which `count` domains hold the tasks.
-void UniformFill::FindRoots(int level, uint32_t tasks, uint32_t count) {
+void UniformFill::FindRoots(int level, uint32_t count) {
   roots_.clear();
   if (level < 0) {
     roots_.push_back({0, layout_->domains(0)});
@@ -272,58 +251,52 @@ void UniformFill::FindRoots(int level, uint32_t tasks, uint32_t count) {
   const std::span<const uint32_t> sums = column_->sums(level);
   const std::span<const uint32_t> children = layout_->children(level);
   for (uint32_t d = 0; d < sums.size(); ++d) {
-    if (sums[d] < tasks) continue;
-    if (ChildrenNeeded(level, d, tasks, count + 1) > count) continue;
+    if (sums[d] < tasks_) continue;
+    if (ChildrenNeeded(level, d, count + 1) > count) continue;
     roots_.push_back({children[d], children[d + 1]});
   }
 }
 
 template <class T>
-bool UniformFill::SearchTwoLevels(int level, uint32_t tasks,
-                                  std::span<const T> slots,
-                                  const Certificate& certificate) {
+bool UniformFill::SearchTwoLevels(int level, std::span<const T> slots) {
   const size_t wide = static_cast<size_t>(level) + 1;
   TwoLevels::Question<T> question;
   question.slots = column_->sums(level + 1);
   question.children = layout_->children(level + 1);
   question.child_slots = slots;
-  question.count = certificate.levels[wide].used;
-  question.tasks = tasks;
-  FindRoots(level, tasks, question.count);
+  question.count = certificate_->levels[wide].used;
+  question.tasks = tasks_;
+  FindRoots(level, question.count);
   looked_at_ += two_levels_.Search(
-      question, roots_, certificate.levels[wide + 1].used, held_[wide]);
-  proven_[wide] = certificate.levels[wide].least;
+      question, roots_, certificate_->levels[wide + 1].used, held_[wide]);
+  proven_[wide] = certificate_->levels[wide].least;
   proven_[wide + 1] = two_levels_.least();
   return two_levels_.found();
 }
 
 // Of equally few domains under the region, or another one as good, those that
 // do with the fewest of theirs, as far as prices tell.
-void UniformFill::ImproveTwoLevels(Region region, uint32_t tasks,
-                                   Certificate* certificate) {
+void UniformFill::ImproveTwoLevels(Region region) {
   const int narrow = region.level + 2;
   if (narrow > layout_->levels()) return;
   const auto met = [&](int l) {
-    const Certificate::Level& level = certificate->levels[l];
+    const Certificate::Level& level = certificate_->levels[l];
     return level.used == level.least;
   };
   if (!met(narrow - 1) || met(narrow)) return;
   const bool found = narrow < layout_->levels()
-                         ? SearchTwoLevels(region.level, tasks,
-                                           column_->sums(narrow), *certificate)
-                         : SearchTwoLevels(region.level, tasks,
-                                           column_->AllSlots(), *certificate);
+                         ? SearchTwoLevels(region.level, column_->sums(narrow))
+                         : SearchTwoLevels(region.level, column_->AllSlots());
   if (found) {
     picks_.clear();
     for (const uint32_t d : two_levels_.chosen()) picks_.push_back({d, 0, 0});
-    FillFrom(narrow - 1, tasks, certificate);
+    FillFrom(narrow - 1);
   }
-  Certify(tasks, certificate);
+  Certify();
 }
 
 // Exactly, or with a bound, as far as the steps go.
-void UniformFill::Search(int within, uint32_t tasks, uint64_t steps,
-                         std::vector<Share>* shares, Certificate* certificate) {
+void UniformFill::Search(uint64_t steps, std::vector<Share>* shares) {
   question_levels_.clear();
   for (int l = 0; l < layout_->levels(); ++l) {
     question_levels_.push_back({layout_->children(l), column_->sums(l)});
@@ -331,22 +304,20 @@ void UniformFill::Search(int within, uint32_t tasks, uint64_t steps,
   TreeQuestion question;
   question.levels = question_levels_;
   question.nodes = column_->AllSlots();
-  question.tasks = tasks;
-  question.within = within;
+  question.tasks = tasks_;
   question.budget = steps;
   knapsack_.Solve(question, &answer_);
   looked_at_ += answer_.steps;
-  if (answer_.outcome == TreeAnswer::Outcome::kInfeasible) return;
-  const auto& mine = certificate->levels;
+  const auto& mine = certificate_->levels;
   const bool worse = std::lexicographical_compare(
       mine.begin(), mine.end(), answer_.levels.begin(), answer_.levels.end(),
       [](const auto& a, const auto& b) { return a.used < b.used; });
-  certificate->optimal = true;
+  certificate_->optimal = true;
   for (size_t l = 0; l < answer_.levels.size(); ++l) {
-    Certificate::Level& level = certificate->levels[l];
+    Certificate::Level& level = certificate_->levels[l];
     if (!worse) level.used = answer_.levels[l].used;
     level.least = std::max(proven_[l], answer_.levels[l].least);
-    certificate->optimal &= level.used == level.least;
+    certificate_->optimal &= level.used == level.least;
   }
   if (worse) return;
   shares->clear();
@@ -355,9 +326,8 @@ void UniformFill::Search(int within, uint32_t tasks, uint64_t steps,
   }
 }
 
-void UniformFill::ChooseAt(int level, uint32_t tasks,
-                           Certificate* certificate) {
-  certificate->levels[level].used = Choose(tasks);
+void UniformFill::ChooseAt(int level) {
+  certificate_->levels[level].used = Choose();
   held_[level] = 0;
   least_[level] = ~0u;
   for (const Pick& p : picks_) {
@@ -368,17 +338,16 @@ void UniformFill::ChooseAt(int level, uint32_t tasks,
 
 // From picks_, domains of the level, downwards; to nodes only where some take
 // more than one task.
-void UniformFill::FillFrom(int level, uint32_t tasks,
-                           Certificate* certificate) {
+void UniformFill::FillFrom(int level) {
   for (int l = level; l < layout_->levels(); ++l) {
     if (single_ && l + 1 == layout_->levels()) {
-      certificate->levels.back().used = tasks;
+      certificate_->levels.back().used = tasks_;
       return;
     }
     parents_.swap(picks_);
     picks_.clear();
     AddChildren(l);
-    ChooseAt(l + 1, tasks, certificate);
+    ChooseAt(l + 1);
   }
 }
 
@@ -388,6 +357,8 @@ uint64_t UniformFill::Fill(const index::Layout& layout, index::Column& column,
                            Certificate* certificate) {
   layout_ = &layout;
   column_ = &column;
+  tasks_ = tasks;
+  certificate_ = certificate;
   looked_at_ = 0;
   single_ = layout.levels() > 0 && column.most() == 1;
   const auto levels = static_cast<size_t>(layout.levels());
@@ -395,7 +366,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout, index::Column& column,
   proven_.assign(levels + 2, 0);
   held_.assign(levels + 1, 0);
   least_.assign(levels + 1, 0);
-  proven_[static_cast<size_t>(region.level + 1)] = region.least_children;
+  proven_[region.level + 1] = region.least_children;
   picks_.clear();
   if (region.level >= 0) {
     picks_.push_back({region.domain, tasks, tasks});
@@ -405,21 +376,21 @@ uint64_t UniformFill::Fill(const index::Layout& layout, index::Column& column,
     } else {
       AddNodes(0, static_cast<uint32_t>(layout.chunks().size()));
     }
-    ChooseAt(0, tasks, certificate);
+    ChooseAt(0);
   }
-  FillFrom(std::max(region.level, 0), tasks, certificate);
-  Certify(tasks, certificate);
+  FillFrom(std::max(region.level, 0));
+  Certify();
   if (!certificate->optimal && exact_steps > 0 && levels > 0) {
-    ImproveTwoLevels(region, tasks, certificate);
+    ImproveTwoLevels(region);
   }
   if (single_) {
-    ShareNodes(tasks, shares);
+    ShareNodes(shares);
   } else {
     shares->clear();
     for (const Pick& p : picks_) shares->push_back({p.id, p.taken});
   }
   if (!certificate->optimal && exact_steps > 0 && levels > 0) {
-    Search(region.level, tasks, exact_steps, shares, certificate);
+    Search(exact_steps, shares);
   }
   return looked_at_;
 }

@@ -60,37 +60,35 @@ class UniformFill {
   };
 
   void AddDomains(int level, uint32_t first, uint32_t last);
+  template <class F>
+  void ForEachNode(uint32_t first_chunk, uint32_t last_chunk, const F& f) const;
   void AddNodes(uint32_t first_chunk, uint32_t last_chunk);
   void AddChildren(int level);
-  void ShareNodes(uint32_t tasks, std::vector<Share>* shares) const;
+  void ShareNodes(std::vector<Share>* shares) const;
   uint32_t MostOfNodes(uint32_t domain) const;
   uint32_t RoomAround(int level, uint32_t domain) const;
   uint32_t InTightestParent(int level, uint32_t domain) const;
-  uint32_t Choose(uint32_t tasks);
-  uint32_t ChildrenNeeded(int level, uint32_t domain, uint32_t tasks,
-                          uint32_t enough);
-  uint32_t LeastDomains(int level, uint32_t tasks, uint32_t used);
-  uint32_t LeastNodes(uint32_t tasks) const;
-  void ChooseAt(int level, uint32_t tasks, Certificate* certificate);
-  void FillFrom(int level, uint32_t tasks, Certificate* certificate);
-  void Certify(uint32_t tasks, Certificate* certificate);
-  void FindRoots(int level, uint32_t tasks, uint32_t count);
+  uint32_t Choose();
+  uint32_t ChildrenNeeded(int level, uint32_t domain, uint32_t enough);
+  uint32_t LeastDomains(int level, uint32_t used);
+  void ChooseAt(int level);
+  void FillFrom(int level);
+  void Certify();
+  void FindRoots(int level, uint32_t count);
   template <class T>
-  bool SearchTwoLevels(int level, uint32_t tasks, std::span<const T> slots,
-                       const Certificate& certificate);
-  void ImproveTwoLevels(Region region, uint32_t tasks,
-                        Certificate* certificate);
-  void Search(int within, uint32_t tasks, uint64_t steps,
-              std::vector<Share>* shares, Certificate* certificate);
+  bool SearchTwoLevels(int level, std::span<const T> slots);
+  void ImproveTwoLevels(Region region);
+  void Search(uint64_t steps, std::vector<Share>* shares);
 
   const index::Layout* layout_ = nullptr;
   index::Column* column_ = nullptr;
+  uint32_t tasks_ = 0;
+  Certificate* certificate_ = nullptr;
   uint64_t looked_at_ = 0;
   bool single_ = false;  // Nodes take one task each: they are not chosen.
   std::vector<Pick> picks_;
   std::vector<Pick> parents_;
-  std::vector<uint32_t> count_of_;  // By number of slots.
-  std::vector<uint32_t> sorted_;
+  std::vector<uint32_t> slots_;   // Of picks_.
   std::vector<uint32_t> proven_;  // By level; 0: nothing is.
   std::vector<uint64_t> held_;    // By level: slots of what is chosen there,
   std::vector<uint32_t> least_;   // and those of the smallest.

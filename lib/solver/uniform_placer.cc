@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
-#include "lib/index/slots_cost.h"
-#include "lib/solver/headroom.h"
 #include "lib/solver/rank_order.h"
+#include "lib/solver/reasons.h"
 #include "lib/topology/needs.h"
 
 namespace muster::solver {
@@ -17,198 +16,181 @@ bool IsUniform(const Gang& gang) {
 }
 
 // False if the constraint is not one this placer knows.
-bool UniformPlacer::AddRule(const Cluster& cluster, const TopologyConstraint& c,
-                            UniformRule* rule) const {
+bool UniformPlacer::AddRule(const TopologyConstraint& c) {
   if (c.empty()) return true;
   if (!c.spread.level.empty() || !c.slices.empty()) return false;
-  const int topology = cluster.FindTopology(c.topology);
-  if (topology < 0 || (rule->named && rule->topology != topology)) return false;
-  rule->named = true;
-  rule->topology = topology;
+  const int topology = cluster_->FindTopology(c.topology);
+  if (topology < 0 || (rule_.named && rule_.topology != topology)) return false;
+  rule_.named = true;
+  rule_.topology = topology;
   if (c.required.empty()) return true;
-  const int level = cluster.FindLevel(topology, c.required);
+  const int level = cluster_->FindLevel(topology, c.required);
   if (level < 0) return false;
-  rule->required = std::max(rule->required, level);
+  rule_.required = std::max(rule_.required, level);
   return true;
 }
 
-bool UniformPlacer::IsMine(const Cluster& cluster,
-                           const PlacementRequest& request,
-                           UniformRule* rule) const {
-  const Gang& gang = request.gang->gang;
+bool UniformPlacer::IsMine() {
+  const Gang& gang = request_->gang->gang;
   if (!IsUniform(gang) || !gang.roles[0].preferences.empty() ||
-      !request.fixed.empty() || !request.within.empty() ||
+      !request_->fixed.empty() || !request_->within.empty() ||
       !gang.traffic.empty() || policy_.PerGang()) {
     return false;
   }
-  rule->topology = cluster.topologies().empty() ? -1 : 0;
-  return AddRule(cluster, gang.groups[0].topology, rule) &&
-         AddRule(cluster, gang.roles[0].topology, rule);
+  rule_ = {.topology = cluster_->topologies().empty() ? -1 : 0};
+  return AddRule(gang.groups[0].topology) && AddRule(gang.roles[0].topology);
 }
 
 UniformPlacer::Outcome UniformPlacer::Place(Cluster& cluster,
                                             const PlacementRequest& request,
                                             PlacementResult* result) {
-  UniformRule rule;
-  if (!IsMine(cluster, request, &rule)) return Outcome::kNotMine;
+  cluster_ = &cluster;
+  request_ = &request;
+  result_ = result;
+  if (!IsMine()) return Outcome::kNotMine;
+  tasks_ = request.gang->gang.roles[0].min_tasks;
   for (const ShapeId shape : request.gang->shapes[0]) {
-    const Outcome outcome = TryShape(cluster, request, shape, rule, result);
+    const Outcome outcome = TryShape(shape);
     if (outcome != Outcome::kNoRoom) return outcome;
   }
   result->reason = {};
   if (request.explain &&
-      !reason_.Explain(cluster, request, rule, &index_, result)) {
+      !reason_.Explain(cluster, request, rule_, &index_, result)) {
     return Outcome::kNotMine;
   }
   return Outcome::kNoRoom;
 }
 
-UniformPlacer::Outcome UniformPlacer::TryShape(Cluster& cluster,
-                                               const PlacementRequest& request,
-                                               ShapeId shape,
-                                               const UniformRule& rule,
-                                               PlacementResult* result) {
-  const uint32_t tasks = request.gang->gang.roles[0].min_tasks;
-  if (!WithinHeadroom(request.headroom, cluster.demand(shape), tasks)) {
+UniformPlacer::Outcome UniformPlacer::TryShape(ShapeId shape) {
+  if (!WithinHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
     return Outcome::kNoRoom;
   }
   index::Column& column =
-      index_.Get(cluster, rule.topology, shape, request.ledger);
+      index_.Get(*cluster_, rule_.topology, shape, request_->ledger);
   if (column.reluctant() > 0 || column.saturated() > 0) {
     return Outcome::kNotMine;
   }
-  result->steps +=
-      index::NanosOfColumn(cluster, shape, column.inside() + column.outside());
-  const uint64_t room = column.inside() + (rule.named ? 0 : column.outside());
-  if (room < tasks) return Outcome::kNoRoom;
+  result_->steps += column.nanos();
+  const uint64_t room = rule_.named ? column.inside() : column.all();
+  if (room < tasks_) return Outcome::kNoRoom;
   const index::Layout& layout = index_.layout();
-  if (!FindOneNode(cluster, column, rule, tasks, result)) {
+  if (!FindOneNode(column)) {
     Region region;
-    if (rule.required == layout.levels()) return Outcome::kNoRoom;
-    if (!FindRegion(column, rule, tasks, &region, result)) {
-      if (rule.required >= 0) return Outcome::kNoRoom;
+    if (rule_.required == layout.levels()) return Outcome::kNoRoom;
+    if (!FindRegion(column, &region)) {
+      if (rule_.required >= 0) return Outcome::kNoRoom;
       // Part of it lies outside the topology: a matter of single nodes.
-      if (layout.levels() > 0 && column.inside() < tasks) {
+      if (layout.levels() > 0 && column.inside() < tasks_) {
         return Outcome::kNotMine;
       }
       region.level = -1;
     }
-    result->steps +=
-        kFillNs * fill_.Fill(layout, column, region, tasks, request.exact_steps,
-                             &shares_, &result->certificate);
-    const auto before = [](const auto& a, const auto& b) {
-      return a.position < b.position;
-    };
-    if (!std::is_sorted(shares_.begin(), shares_.end(), before)) {
-      std::sort(shares_.begin(), shares_.end(), before);
+    result_->steps += kFillNs * fill_.Fill(layout, column, region, tasks_,
+                                           request_->exact_steps, &shares_,
+                                           &result_->certificate);
+    const auto position = &UniformFill::Share::position;
+    if (!std::ranges::is_sorted(shares_, {}, position)) {
+      std::ranges::sort(shares_, {}, position);
     }
   }
-  Take(cluster, request, column, result);
-  result->steps += result->tasks.size() * kTaskNs;
+  Take(column);
+  result_->steps += result_->tasks.size() * kTaskNs;
   return Outcome::kPlaced;
 }
 
 // One node for all tasks.
-bool UniformPlacer::FindOneNode(const Cluster& cluster, index::Column& column,
-                                const UniformRule& rule, uint32_t tasks,
-                                PlacementResult* result) {
+bool UniformPlacer::FindOneNode(index::Column& column) {
   const index::Layout& layout = index_.layout();
-  result->steps += layout.chunks().size() * kChunkNs;
-  if (tasks > 1 && column.most() < tasks) return false;  // There is room.
-  if (!SharesNoDevice(cluster.device_request(column.shape()))) {
-    result->steps += cluster.nodes().size() * kShareRankNs;
+  result_->steps += layout.chunks().size() * kChunkNs;
+  if (tasks_ > 1 && column.most() < tasks_) return false;  // There is room.
+  if (!SharesNoDevice(cluster_->device_request(column.shape()))) {
+    result_->steps += cluster_->nodes().size() * kShareRankNs;
   }
-  column.RefreshRanks(cluster);
+  column.RefreshRanks(*cluster_);
   index::Position best = 0;
-  const bool found = tasks == 1 ? column.Best(rule.named, &best)
-                                : column.BestWith(tasks, rule.named, &best);
+  const bool found = tasks_ == 1 ? column.Best(rule_.named, &best)
+                                 : column.BestWith(tasks_, rule_.named, &best);
   if (!found) return false;
-  shares_.assign(1, {best, tasks});
+  shares_.assign(1, {best, tasks_});
   const size_t levels = best < layout.inside() ? layout.levels() : 0;
-  result->certificate.levels.assign(levels + 1, {1, 1});
-  result->certificate.optimal = true;
+  result_->certificate.levels.assign(levels + 1, {1, 1});
+  result_->certificate.optimal = true;
   return true;
 }
 
 // The narrowest level of which a domain has room for all.
-bool UniformPlacer::FindRegion(index::Column& column, const UniformRule& rule,
-                               uint32_t tasks, Region* region,
-                               PlacementResult* result) {
+bool UniformPlacer::FindRegion(index::Column& column, Region* region) {
   const index::Layout& layout = index_.layout();
-  for (int l = layout.levels() - 1; l >= std::max(rule.required, 0); --l) {
-    result->steps += layout.domains(l) * kFillNs;
-    if (fill_.FindDomain(layout, column, l, tasks, region)) return true;
+  for (int l = layout.levels() - 1; l >= std::max(rule_.required, 0); --l) {
+    result_->steps += layout.domains(l) * kFillNs;
+    if (fill_.FindDomain(layout, column, l, tasks_, region)) return true;
   }
   return false;
 }
 
 // One task a node, on whole devices, which are the cluster's own choice: none,
 // and nothing to look at, where a task takes as many as its node has.
-void UniformPlacer::TakeEach(Cluster& cluster, const PlacementRequest& request,
-                             const index::Column& column,
-                             PlacementResult* result) {
+void UniformPlacer::TakeEach(const index::Column& column) {
   const std::span<const NodeIndex> nodes = index_.layout().nodes();
   const ShapeId shape = column.shape();
-  const uint32_t count = cluster.device_request(shape).count;
+  const uint32_t count = cluster_->device_request(shape).count;
   const DeviceSet all = DeviceSet::FirstOf(count);
   bool known = true;
-  std::vector<Assignment>& tasks = result->tasks;
+  std::vector<Assignment>& tasks = result_->tasks;
   tasks.resize(shares_.size());
   for (uint32_t i = 0; i < shares_.size(); ++i) {
     const index::Position p = shares_[i].position;
     tasks[i] = {{0, i}, {.node = nodes[p], .shape = shape, .devices = all}};
     known &= column.devices(p) == count;
   }
-  if (!known) ChooseEach(cluster, request.ledger, &tasks);
-  if (request.dry_run) return;
-  for (const Assignment& task : tasks) cluster.Charge(task.at, request.ledger);
+  if (!known) ChooseEach();
+  if (request_->dry_run) return;
+  for (const Assignment& a : tasks) cluster_->Charge(a.at, request_->ledger);
 }
 
 // The cluster's own choice of devices for tasks on different nodes.
-void UniformPlacer::ChooseEach(const Cluster& cluster, Ledger ledger,
-                               std::vector<Assignment>* tasks) {
+void UniformPlacer::ChooseEach() {
+  std::vector<Assignment>& tasks = result_->tasks;
   nodes_.clear();
-  for (const Assignment& task : *tasks) nodes_.push_back(task.at.node);
-  cluster.ChooseEach(nodes_, tasks->front().at.shape, ledger, &chosen_);
-  for (size_t i = 0; i < tasks->size(); ++i) (*tasks)[i].at = chosen_[i];
+  for (const Assignment& task : tasks) nodes_.push_back(task.at.node);
+  cluster_->ChooseEach(nodes_, tasks[0].at.shape, request_->ledger, &chosen_);
+  for (size_t i = 0; i < tasks.size(); ++i) tasks[i].at = chosen_[i];
 }
 
 // Devices, and the charge: where a node gets several tasks, each is charged
 // before the next one chooses.
-void UniformPlacer::Take(Cluster& cluster, const PlacementRequest& request,
-                         const index::Column& column, PlacementResult* result) {
-  const index::Layout& layout = index_.layout();
+void UniformPlacer::Take(const index::Column& column) {
   const ShapeId shape = column.shape();
-  policy::Question question{shape, request.ledger, request.KeyOfGang()};
-  const bool alone = std::all_of(shares_.begin(), shares_.end(),
-                                 [](const auto& s) { return s.tasks == 1; });
-  if (alone && SharesNoDevice(cluster.device_request(shape))) {
-    TakeEach(cluster, request, column, result);
-    return;
+  const Ledger ledger = request_->ledger;
+  policy::Question question{shape, ledger, request_->KeyOfGang()};
+  const bool alone =
+      std::ranges::all_of(shares_, [](const auto& s) { return s.tasks == 1; });
+  if (alone && SharesNoDevice(cluster_->device_request(shape))) {
+    return TakeEach(column);
   }
-  const bool charge = !request.dry_run || !alone;
-  const bool undo = request.dry_run && charge;
-  const Cluster::Mark mark = undo ? cluster.Begin() : 0;
+  std::vector<Assignment>& tasks = result_->tasks;
+  const bool charge = !request_->dry_run || !alone;
+  const bool undo = request_->dry_run && charge;
+  const Cluster::Mark mark = undo ? cluster_->Begin() : 0;
   for (const UniformFill::Share& share : shares_) {
-    const NodeIndex node = layout.node(share.position);
-    const size_t first = result->tasks.size();
+    const NodeIndex node = index_.layout().node(share.position);
+    const size_t first = tasks.size();
     for (uint32_t i = 0; i < share.tasks; ++i) {
-      const Allocation at = policy_.Choose(cluster, node, question);
-      if (charge) cluster.Charge(at, request.ledger);
-      question.rails |= cluster.Rails(at);
-      result->tasks.push_back({{0, 0}, at});
+      const Allocation at = policy_.Choose(*cluster_, node, question);
+      if (charge) cluster_->Charge(at, ledger);
+      question.rails |= cluster_->Rails(at);
+      tasks.push_back({{0, 0}, at});
     }
-    const auto added = std::span(result->tasks).subspan(first);
-    const auto before = [&](const Assignment& a, const Assignment& b) {
-      return RingPlaceOf(cluster, a.at) < RingPlaceOf(cluster, b.at);
+    const auto added = std::span(tasks).subspan(first);
+    const auto place = [&](const Assignment& a) {
+      return RingPlaceOf(*cluster_, a.at);
     };
-    if (std::is_sorted(added.begin(), added.end(), before)) continue;
-    std::sort(added.begin(), added.end(), before);
+    if (!std::ranges::is_sorted(added, {}, place)) {
+      std::ranges::sort(added, {}, place);
+    }
   }
-  for (uint32_t i = 0; i < result->tasks.size(); ++i) {
-    result->tasks[i].task.index = i;
-  }
-  if (undo) cluster.Rollback(mark);
+  for (uint32_t i = 0; i < tasks.size(); ++i) tasks[i].task.index = i;
+  if (undo) cluster_->Rollback(mark);
 }
 
 }  // namespace muster::solver

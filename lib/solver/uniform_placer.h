@@ -39,29 +39,25 @@ class UniformPlacer {
   index::PlacementIndex& index() { return index_; }
 
  private:
-  bool IsMine(const Cluster& cluster, const PlacementRequest& request,
-              UniformRule* rule) const;
-  bool AddRule(const Cluster& cluster, const TopologyConstraint& c,
-               UniformRule* rule) const;
-  Outcome TryShape(Cluster& cluster, const PlacementRequest& request,
-                   ShapeId shape, const UniformRule& rule,
-                   PlacementResult* result);
-  bool FindOneNode(const Cluster& cluster, index::Column& column,
-                   const UniformRule& rule, uint32_t tasks,
-                   PlacementResult* result);
-  bool FindRegion(index::Column& column, const UniformRule& rule,
-                  uint32_t tasks, Region* region, PlacementResult* result);
-  void ChooseEach(const Cluster& cluster, Ledger ledger,
-                  std::vector<Assignment>* tasks);
-  void TakeEach(Cluster& cluster, const PlacementRequest& request,
-                const index::Column& column, PlacementResult* result);
-  void Take(Cluster& cluster, const PlacementRequest& request,
-            const index::Column& column, PlacementResult* result);
+  bool IsMine();
+  bool AddRule(const TopologyConstraint& c);
+  Outcome TryShape(ShapeId shape);
+  bool FindOneNode(index::Column& column);
+  bool FindRegion(index::Column& column, Region* region);
+  void ChooseEach();
+  void TakeEach(const index::Column& column);
+  void Take(const index::Column& column);
 
   const policy::NodePolicy& policy_;
   index::PlacementIndex index_;
   UniformFill fill_;
   UniformReason reason_;
+  // The question in hand.
+  Cluster* cluster_ = nullptr;
+  const PlacementRequest* request_ = nullptr;
+  PlacementResult* result_ = nullptr;
+  UniformRule rule_;
+  uint32_t tasks_ = 0;
   std::vector<UniformFill::Share> shares_;
   std::vector<NodeIndex> nodes_;
   std::vector<Allocation> chosen_;

@@ -3,6 +3,7 @@
 #define MUSTER_LIB_SOLVER_UNIFORM_REASON_H_
 
 #include <cstdint>
+#include <span>
 
 #include "lib/index/capacity_table.h"
 #include "lib/index/placement_index.h"
@@ -27,16 +28,20 @@ class UniformReason {
                PlacementResult* result);
 
  private:
-  bool Never(const Cluster& cluster, const PlacementRequest& request,
-             const UniformRule& rule, Reason* reason);
-  bool OverHeadroom(const Cluster& cluster, const PlacementRequest& request,
-                    const UniformRule& rule, index::PlacementIndex* index,
-                    Reason* reason);
-  Reason NoDomain(const index::Layout& layout, const index::Column& column,
-                  const UniformRule& rule, uint32_t needed);
-  Reason Shortage(const Cluster& cluster, const PlacementRequest& request,
-                  ShapeId shape, int64_t slots);
+  bool Never(Reason* reason);
+  bool OverHeadroom(Reason* reason);
+  const index::Column& ColumnOf(ShapeId shape) const {
+    return index_->Get(*cluster_, rule_->topology, shape, request_->ledger);
+  }
+  Reason NoDomain(const index::Column& column) const;
+  Reason ShortageOf(ShapeId shape, int64_t slots);
 
+  const Cluster* cluster_ = nullptr;
+  const PlacementRequest* request_ = nullptr;
+  const UniformRule* rule_ = nullptr;
+  index::PlacementIndex* index_ = nullptr;
+  std::span<const ShapeId> shapes_{};  // The role's,
+  uint32_t needed_ = 0;                // and its least tasks.
   index::CapacityTable capacity_;
   index::FreeTable free_;
 };

@@ -80,7 +80,7 @@ TEST(TreeKnapsackExact, AgreesWithAnIntegerProgram) {
     const solver::TreeQuestion question = c.tree.Ask(c.tasks);
     knapsack.Solve(question, &answer);
     EXPECT_EQ(Complaint(c.tree, question, answer), "") << "seed " << c.seed;
-    EXPECT_EQ(answer.outcome, solver::TreeAnswer::Outcome::kOptimal);
+    EXPECT_TRUE(answer.optimal);
     EXPECT_EQ(Used(answer), best)
         << "seed " << c.seed << ": " << c.tasks << " on " << c.tree.ToString();
   }

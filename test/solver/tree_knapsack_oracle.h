@@ -29,11 +29,8 @@ class NumberTree {
   static NumberTree Make(const std::vector<std::function<uint32_t()>>& fanouts,
                          const std::function<uint32_t()>& leaf);
 
-  // Leaves are nodes, or the narrowest domains without nodes.
-  enum class Leaves { kNodes, kDomains };
-  // Valid as long as the tree.
-  solver::TreeQuestion Ask(uint32_t tasks,
-                           Leaves leaves = Leaves::kNodes) const;
+  // Leaves are nodes. Valid as long as the tree.
+  solver::TreeQuestion Ask(uint32_t tasks) const;
 
   int levels() const { return static_cast<int>(slots_.size()); }
   uint32_t size(int level) const {
@@ -57,10 +54,8 @@ class NumberTree {
   std::vector<solver::TreeQuestion::Level> spans_;
 };
 
-// The best counts by trying every set of leaves (at most 20); empty if none
-// can take the tasks. `within`: the level one domain of which has to hold all.
-Counts BruteForce(const NumberTree& tree, uint32_t tasks,
-                  int within = solver::TreeQuestion::kAnywhere);
+// The best counts by trying every set of leaves (at most 20).
+Counts BruteForce(const NumberTree& tree, uint32_t tasks);
 
 // The same by dynamic programming over tasks: the least counts with which a
 // domain takes t tasks or more, for every t, merged child by child. Adding the

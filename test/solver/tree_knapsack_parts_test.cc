@@ -9,8 +9,8 @@
 
 #include "lib/solver/tree_knapsack_bound.h"
 #include "lib/solver/tree_knapsack_core.h"
+#include "lib/solver/tree_knapsack_question.h"
 #include "lib/solver/tree_knapsack_search.h"
-#include "lib/solver/tree_knapsack_view.h"
 #include "test/solver/tree_knapsack_oracle.h"
 
 namespace muster::solver_test {
@@ -36,14 +36,13 @@ struct World {
   explicit World(uint64_t seed) : random(seed), tree(MakeTree(random)) {
     question =
         tree.Ask(Between(random, 1, static_cast<uint32_t>(tree.total())));
-    view.Reset(question);
     meter.Reset(UINT64_MAX);
-    core.Start(view);
-    while (core.built() <= view.last()) core.Extend(view, &meter);
-    if (core.top() + 2 > view.last()) return;
+    core.Start(question);
+    while (core.built() <= question.last()) core.Extend(question, &meter);
+    if (core.top() + 2 > question.last()) return;
     level =
         static_cast<int>(Between(random, static_cast<uint32_t>(core.top() + 2),
-                                 static_cast<uint32_t>(view.last())));
+                                 static_cast<uint32_t>(question.last())));
     root = Between(random, 0, core.roots() - 1);
     core.FindRanges(root, &ranges);
     domains = ranges[level].end - ranges[level].begin;
@@ -120,7 +119,6 @@ struct World {
   std::mt19937_64 random;
   NumberTree tree;
   solver::TreeQuestion question;
-  View view;
   Meter meter;
   Core core;
   int level = -1;

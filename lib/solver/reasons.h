@@ -1,0 +1,68 @@
+// Reasons that every placer gives.
+#ifndef MUSTER_LIB_SOLVER_REASONS_H_
+#define MUSTER_LIB_SOLVER_REASONS_H_
+
+#include <cstdint>
+
+#include "muster/cluster.h"
+#include "muster/reason.h"
+#include "muster/resources.h"
+
+namespace muster::solver {
+
+inline Reason OfRole(ReasonCode code, uint32_t role, int64_t needed,
+                     int64_t available) {
+  return {.code = code,
+          .object_kind = ReasonObject::kRole,
+          .object = role,
+          .needed = needed,
+          .available = available};
+}
+
+// Why `slots` are too few for the tasks of a role that are needed: of which
+// kind there is too little, by what free_of(kind) says is free in all.
+template <class F>
+Reason Shortage(const Cluster& cluster, ShapeId shape, uint32_t role,
+                int64_t needed, int64_t slots, const F& free_of) {
+  const Resources& demand = cluster.demand(shape);
+  // The device kind first: it is what gangs wait for.
+  const ResourceKind kinds = cluster.resource_count();
+  for (ResourceKind i = 0; i <= kinds; ++i) {
+    const ResourceKind k = i == 0 ? cluster.device_kind() : i - 1;
+    if (k >= kinds || demand[k] <= 0) continue;
+    const int64_t free = free_of(k);
+    if (free >= needed * demand[k]) continue;
+    Reason reason =
+        OfRole(ReasonCode::kInsufficient, role, needed * demand[k], free);
+    reason.resource = k;
+    return reason;
+  }
+  // Enough in all, but in pieces too small.
+  const bool devices = cluster.device_request(shape).count > 0;
+  return OfRole(devices && slots == 0 ? ReasonCode::kNoMatchingDevice
+                                      : ReasonCode::kInsufficient,
+                role, needed, slots);
+}
+
+// Whether `times` such demands stay within the headroom (null: no bound); if
+// not, `reason` (if given) tells the first kind of which they do not.
+inline bool WithinHeadroom(const Resources* headroom, const Resources& demand,
+                           int64_t times, Reason* reason = nullptr) {
+  if (headroom == nullptr) return true;
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    const int64_t needed = demand[k] * times;
+    if (needed == 0 || needed <= (*headroom)[k]) continue;
+    if (reason != nullptr) {
+      *reason = {.code = ReasonCode::kQueueLimit,
+                 .resource = k,
+                 .needed = needed,
+                 .available = (*headroom)[k]};
+    }
+    return false;
+  }
+  return true;
+}
+
+}  // namespace muster::solver
+
+#endif  // MUSTER_LIB_SOLVER_REASONS_H_
