@@ -27,7 +27,7 @@ inline constexpr ShapeId kNoShape = ~ShapeId{0};
 // cost one of these.
 struct GangSpec {
   PreparedGang prepared{};  // Its gang has the own fields cleared, and a root.
-  std::vector<uint32_t> waves{};     // By role.
+  std::vector<uint32_t> waves{};  // By role.
   // The shapes of all roles, each once, the alternatives included.
   std::vector<ShapeId> shapes{};
   // By them: of what a suspended task keeps; kNoShape: nothing. Empty where

@@ -128,6 +128,14 @@ void Life::Stop(GangEdit& gang) {
   if (gang->cancel) gang.Leave();
 }
 
+void Life::Rest(GangRecord& r) {
+  r.phase = GangPhase::kSuspended;
+  EndRun(r, core_.now, true);
+  r.since = core_.now;
+  if (core_.specs.at(r.spec).kept.empty()) return;
+  core_.opener.VictimsChanged(r.queue, core_.PriorityOf(r));
+}
+
 Life::Counts Life::CountPhases(const GangRecord& r) {
   Counts n;
   for (const TaskRecord& task : r.tasks) {
@@ -150,10 +158,7 @@ void Life::UpdatePhase(GangEdit& gang, const Counts& n) {
     case GangPhase::kSuspending:
       if (n.releasing > 0) break;
       if (n.suspended > 0) {
-        r.phase = GangPhase::kSuspended;
-        EndRun(r, core_.now, true);
-        r.since = core_.now;
-        core_.opener.VictimsChanged(r.queue, core_.PriorityOf(r));
+        Rest(r);
       } else {
         Stop(gang);
       }

@@ -36,6 +36,8 @@ class Life {
   // All that was to be released has been, or nothing is left of it: it holds
   // nothing and waits.
   void Stop(GangEdit& gang);
+  // All of it is suspended.
+  void Rest(GangRecord& r);
   // What it was promised it gets not.
   void UndoNomination(GangIndex g);
   // Something must be mended; a lost node counts most.

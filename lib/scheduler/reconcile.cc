@@ -353,10 +353,7 @@ void SettlePhase(EventContext& context, GangEdit& gang, const RealTasks& real) {
     gang->phase = GangPhase::kStopping;
   } else if (HasTask(*gang, TaskPhase::kSuspended) &&
              (IsLive(*gang) || gang->phase == GangPhase::kWaiting)) {
-    gang->phase = GangPhase::kSuspended;
-    EndRun(*gang, core.now, true);
-    gang->since = core.now;
-    core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+    context.life.Rest(*gang);
   }
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
     gang->trouble = context.life.WhyLeaves(*gang);
