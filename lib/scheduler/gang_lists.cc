@@ -79,6 +79,11 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   l.asks = r.look;
   l.lacks = Lacks(r) && !r.look;
   l.wake_at = WakeAt(r);
+  if (r.phase == GangPhase::kRunning) {
+    for (const Duration length : {r.max_runtime, r.expected_runtime}) {
+      if (length > 0) l.ends_at = std::min(l.ends_at, r.started + length);
+    }
+  }
   const bool rests =
       r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended;
   if (rests && !r.held && !r.cancel && r.trouble == ReasonCode::kNone &&
@@ -115,8 +120,8 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   MoveIn(nominated_, l.nominated, from, next.nominated, to);
   MoveIn(asking_, l.asks, from, next.asks, to);
   MoveIn(lacking_, l.lacks, from, next.lacks, to);
-  MoveIn(wakes_, l.wake_at != kForever, {l.wake_at, g},
-         next.wake_at != kForever, {next.wake_at, g});
+  timeline_.SetWake(g, l.wake_at, next.wake_at);
+  timeline_.SetEnd(g, l.ends_at, next.ends_at);
   // A gang is in one of the two at a time, so it leaves both first. Where it
   // stays, what is remembered of its class is kept.
   const bool waits_anew = from != to || l.waiting != next.waiting;
@@ -180,7 +185,8 @@ bool GangLists::Stands(GangIndex g) const {
 
 std::vector<size_t> GangLists::Sizes() const {
   std::vector<size_t> sizes = {nominated_.size(), asking_.size(),
-                               lacking_.size(), wakes_.size()};
+                               lacking_.size(), timeline_.wakes().size(),
+                               timeline_.ends().size()};
   size_t holding = 0, elastic = 0, waiting = 0, growing = 0;
   for (const Holding& by_priority : holding_) {
     for (const auto& [priority, holders] : by_priority) {

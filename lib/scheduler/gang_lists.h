@@ -5,13 +5,13 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
 #include <vector>
 
 #include "absl/container/btree_set.h"
 #include "lib/queue/class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/gang_table.h"
+#include "lib/scheduler/timeline.h"
 #include "muster/ids.h"
 
 namespace muster {
@@ -52,10 +52,7 @@ class GangLists {
   // Gangs that run below their minimum, for which no room was found: the pass
   // after some has come looks at them.
   const RankSet& lacking() const { return lacking_; }
-  // Gangs that the pass at that time looks at: each waits for it, or may do, or
-  // must end, something then.
-  using Wakes = absl::btree_set<std::pair<Time, GangIndex>>;
-  const Wakes& wakes() const { return wakes_; }
+  const Timeline& timeline() const { return timeline_; }
 
   ClassList& waiting() { return waiting_; }
   const ClassList& waiting() const { return waiting_; }
@@ -84,7 +81,7 @@ class GangLists {
   RankSet nominated_;
   RankSet asking_;
   RankSet lacking_;
-  Wakes wakes_;
+  Timeline timeline_;
   GangNodes nodes_;
   ClassList waiting_{nodes_};
   ClassList growing_{nodes_};

@@ -53,6 +53,7 @@ struct Listing {
   bool asks = false;        // The next pass looks at it by itself.
   bool lacks = false;       // It looks for tasks that it needs to go on.
   Time wake_at = kForever;  // The pass at this time does.
+  Time ends_at = kForever;  // When it is expected, or bound, to have ended.
   // Its class, if it waits or may grow; else without queue. `surplus` is the
   // one of its rank there.
   ClassKey waiting{};

@@ -8,7 +8,7 @@ namespace muster {
 
 void Wake(Core& core) {
   std::vector<GangIndex> due;
-  for (const auto& [at, g] : core.lists.wakes()) {
+  for (const auto& [at, g] : core.lists.timeline().wakes()) {
     if (at > core.now) break;
     due.push_back(g);
   }
@@ -56,7 +56,7 @@ void EndRound(Core& core, PlanWriter* plan) {
 Time Pass::NextWakeup(const Core& core, bool at_once) {
   if (at_once) return core.now;
   Time next = kForever;
-  const GangLists::Wakes& wakes = core.lists.wakes();
+  const Timeline::Index& wakes = core.lists.timeline().wakes();
   if (!wakes.empty()) next = wakes.begin()->first;
   const ClassList::Retries& retries = core.lists.waiting().retries();
   if (!retries.empty()) next = std::min(next, retries.begin()->first);

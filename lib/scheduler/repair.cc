@@ -73,7 +73,7 @@ void Repair::Run(PassContext& pass) {
 void Repair::CancelOverdue(PassContext& pass) {
   Core& core = pass.core;
   ranks_.clear();
-  for (const auto& [at, g] : core.lists.wakes()) {
+  for (const auto& [at, g] : core.lists.timeline().wakes()) {
     if (at > core.now) break;
     const GangRecord& r = core.gangs.at(g);
     const bool overdue = r.phase == GangPhase::kRunning && r.max_runtime > 0 &&

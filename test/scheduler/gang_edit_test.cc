@@ -106,20 +106,23 @@ TEST_F(GangEditTest, AnEditWithoutAChangeKeepsWhatIsRemembered) {
   EXPECT_EQ(waiting.at(c).questions().open, Questions::kVictims);
 }
 
-TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndWakesAtItsEnd) {
+TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndHasAnEnd) {
   Gang a = Elastic("a", 2, 4);
   a.max_runtime = 50;
+  a.expected_runtime = 20;
   const GangIndex g = s_.Submit(a);
   ASSERT_TRUE(s_.Run(g, 3));
   const GangLists& lists = s_.core.lists;
   EXPECT_THAT(lists.holding(q_).at(0).gangs, ElementsAre(g));
   EXPECT_EQ(lists.holding(q_).at(0).elastic, 1u);
-  EXPECT_THAT(lists.wakes(), ElementsAre(Pair(50, g)));
+  EXPECT_THAT(lists.timeline().wakes(), ElementsAre(Pair(50, g)));
+  EXPECT_THAT(lists.timeline().ends(), ElementsAre(Pair(20, g)));
   EXPECT_EQ(s_.core.gangs.at(g).listing.surplus, 1u);
   EXPECT_EQ(s_.core.lists.growing().HeadOf(q_), g);
   s_.Happens(GangYielded{"a"});
   EXPECT_THAT(lists.holding(q_), IsEmpty());
-  EXPECT_THAT(lists.wakes(), IsEmpty());
+  EXPECT_THAT(lists.timeline().wakes(), IsEmpty());
+  EXPECT_THAT(lists.timeline().ends(), IsEmpty());
   EXPECT_EQ(FirstWaiting(), g);
 }
 
@@ -181,7 +184,7 @@ void CheckLists(const Core& core) {
   std::set<std::string> nominated, asking, lacking;
   std::multiset<GangIndex> holders, held;
   uint32_t elastic = 0;
-  GangLists::Wakes wakes;
+  Timeline::Index wakes, ends;
   size_t waiting = 0, growing = 0;
   for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
     const GangRecord& r = core.gangs.at(g);
@@ -192,6 +195,7 @@ void CheckLists(const Core& core) {
     if (l.asks) asking.insert(r.key);
     if (l.lacks) lacking.insert(r.key);
     if (l.wake_at != kForever) wakes.insert({l.wake_at, g});
+    if (l.ends_at != kForever) ends.insert({l.ends_at, g});
     if (l.holds) holders.insert(g);
     elastic += l.elastic;
     waiting += l.waiting.queue != kNoQueue;
@@ -205,7 +209,8 @@ void CheckLists(const Core& core) {
   ASSERT_EQ(keys(lists.nominated()), nominated);
   ASSERT_EQ(keys(lists.asking()), asking);
   ASSERT_EQ(keys(lists.lacking()), lacking);
-  ASSERT_EQ(lists.wakes(), wakes);
+  ASSERT_EQ(lists.timeline().wakes(), wakes);
+  ASSERT_EQ(lists.timeline().ends(), ends);
   for (const auto& [priority, all] : lists.holding(core.queues.Find("q"))) {
     held.insert(all.gangs.begin(), all.gangs.end());
     elastic -= all.elastic;
