@@ -209,8 +209,6 @@ class Cluster {
   bool Fits(const Allocation& a, Ledger ledger) const;
   // What the allocation uses of each kind, the device kind in thousandths.
   Resources Usage(const Allocation& a) const;
-  // The shares of single devices the allocation holds, by device number.
-  void Shares(const Allocation& a, std::vector<DeviceShare>* out) const;
 
   // Of the device kind, what healthy devices have free; capacity() counts all
   // devices.
@@ -271,7 +269,6 @@ class Cluster {
   Mark Begin();
   void Rollback(Mark mark);
   void Commit(Mark mark);
-  bool in_transaction() const;
 
   // A hash of structure and both ledgers, by keys: equal for equal states
   // whatever the indices are. O(n log n). For tests and replay checks.

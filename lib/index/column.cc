@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <utility>
 
 #include "lib/index/slots_cost.h"
 #include "lib/topology/needs.h"
@@ -27,9 +28,6 @@ void Column::Bind(const Cluster& cluster, NodeStates* states,
   empty_nanos_ = NanosOfColumn(cluster, shape);
   built_ = false;
   admits_version_ = 0;
-  narrowest_ = layout_->first_domain(std::max(layout_->levels() - 1, 0));
-  const uint32_t inside = layout_->inside_chunks();
-  outside_shift_ = (inside + kGroup - 1) / kGroup * kGroup - inside;
 }
 
 void Column::Refresh(const Cluster& cluster) {
@@ -48,16 +46,6 @@ void Column::Refresh(const Cluster& cluster) {
   version_ = now;
 }
 
-// Lines of memory that Apply is to wait for: columns are many, and large.
-inline void Column::Prefetch(const NodeStates::Change& change) const {
-  const Position p = layout_->chunks()[change.chunk].first +
-                     static_cast<Position>(std::countr_zero(change.nodes));
-  __builtin_prefetch(&slots_[p]);
-  __builtin_prefetch(&ranks_[p]);
-  __builtin_prefetch(&chunk_most_[change.chunk]);
-  __builtin_prefetch(&chunk_best_[EntryAt(change.chunk)]);
-}
-
 // Each chunk once, at its last change, whatever happened to it how often.
 void Column::Follow(const Cluster& cluster) {
   const uint64_t now = states_->version();
@@ -66,7 +54,14 @@ void Column::Follow(const Cluster& cluster) {
     Chunk& row = chunks_[change.chunk];
     row.changed |= change.nodes;
     row.structure |= change.structure;
-    if (form_ != Form::kPlain) Prefetch(change);
+    if (form_ == Form::kPlain) continue;
+    // Apply is to wait for these lines: columns are many, and large.
+    const Position p = layout_->chunks()[change.chunk].first +
+                       static_cast<Position>(std::countr_zero(change.nodes));
+    __builtin_prefetch(&slots_[p]);
+    __builtin_prefetch(&ranks_[p]);
+    __builtin_prefetch(&chunk_most_[change.chunk]);
+    __builtin_prefetch(&best_.entry(change.chunk));
   }
   for (uint64_t v = version_; v < now; ++v) {
     if (states_->IsLast(v)) Apply(cluster, states_->change(v).chunk);
@@ -89,7 +84,7 @@ void Column::FindLostMost() {
   for (const uint32_t chunk : lost_) {
     const Layout::Chunk& c = layout_->chunks()[chunk];
     chunk_most_[chunk] = Greatest(std::span(slots_).subspan(c.first, c.count));
-    most_lost_[chunk] = 0;
+    chunks_[chunk].most_lost = false;
   }
   lost_.clear();
 }
@@ -97,22 +92,14 @@ void Column::FindLostMost() {
 void Column::Build(const Cluster& cluster) {
   const uint32_t size = layout_->size();
   const auto chunks = static_cast<uint32_t>(layout_->chunks().size());
-  inside_ = outside_ = 0;
-  with_slots_ = 0;
-  saturated_ = reluctant_ = 0;
-  chunk_avoided_.clear();
+  totals_ = {};
   slots_.assign(size, 0);
   unwritten_.assign(chunks / 64 + 1, 0);
   sums_.assign(layout_->first_domain(layout_->levels()), 0);
   chunk_most_.assign(chunks, 0);
-  most_lost_.assign(chunks, 0);
   lost_.clear();
   ranks_.assign(size, kNoRank);
-  chunk_best_.assign((chunks + outside_shift_ + kGroup - 1) / kGroup * kGroup,
-                     kNoEntry);
-  group_best_.assign(chunk_best_.size() / kGroup, kNoEntry);
-  marked_.assign(group_best_.size(), 0);
-  marked_from_ = marked_to_ = 0;
+  best_.Reset(layout_->inside_chunks(), chunks);
   chunks_.resize(chunks);
   const bool admits_known = admits_version_ == states_->structure_version();
   for (uint32_t c = 0; c < chunks; ++c) {
@@ -153,13 +140,18 @@ void Column::Apply(const Cluster& cluster, uint32_t chunk) {
                               : CountSlots(cluster, chunk, nodes);
   if (change != 0) AddToSums(chunk, change);
   if (row.any != had) {
-    with_slots_ += static_cast<uint32_t>(std::popcount(row.any)) -
-                   static_cast<uint32_t>(std::popcount(had));
+    totals_.with_slots += static_cast<uint32_t>(std::popcount(row.any)) -
+                          static_cast<uint32_t>(std::popcount(had));
   }
   const uint64_t stale = nodes & (had | row.any);
   row.stale |= stale;
-  if (stale != 0) MarkDomain(chunk, change != 0);
-  if (states_->any_avoidable() || reluctant_ > 0) {
+  const Layout::Chunk& c = layout_->chunks()[chunk];
+  if (stale != 0 && (change == 0 || c.siblings == c.siblings_end)) {
+    best_.Mark(chunk);
+  } else if (stale != 0) {
+    for (uint32_t s = c.siblings; s < c.siblings_end; ++s) best_.Mark(s);
+  }
+  if (states_->any_avoidable() || totals_.reluctant > 0) {
     CountReluctance(cluster, chunk);
   }
 }
@@ -219,13 +211,13 @@ uint32_t Column::CountSlots(const Cluster& cluster, uint32_t chunk,
     if (now == before) continue;
     slots_[p] = static_cast<uint16_t>(now);
     change += now - before;
-    saturated_ += (now == kMaxSlots) - (before == kMaxSlots);
+    totals_.saturated += (now == kMaxSlots) - (before == kMaxSlots);
     row.any = now > 0 ? row.any | bit : row.any & ~bit;
     uint16_t& most = chunk_most_[chunk];
     if (now >= most) {
       most = static_cast<uint16_t>(now);
-    } else if (before == most && most_lost_[chunk] == 0) {
-      most_lost_[chunk] = 1;
+    } else if (before == most && !row.most_lost) {
+      row.most_lost = true;
       lost_.push_back(chunk);
     }
   }
@@ -235,11 +227,8 @@ uint32_t Column::CountSlots(const Cluster& cluster, uint32_t chunk,
 // The change is modulo 2^32: sums stay exact.
 inline void Column::AddToSums(uint32_t chunk, uint32_t change) {
   const auto signed_change = static_cast<int32_t>(change);
-  if (chunk < layout_->inside_chunks()) {
-    inside_ += static_cast<uint64_t>(int64_t{signed_change});
-  } else {
-    outside_ += static_cast<uint64_t>(int64_t{signed_change});
-  }
+  (chunk < layout_->inside_chunks() ? totals_.inside : totals_.outside) +=
+      static_cast<uint64_t>(int64_t{signed_change});
   for (const uint32_t domain : layout_->domains_around(chunk)) {
     sums_[domain] += change;
   }
@@ -247,47 +236,18 @@ inline void Column::AddToSums(uint32_t chunk, uint32_t change) {
 
 // Most clusters have no node that is to be avoided.
 void Column::CountReluctance(const Cluster& cluster, uint32_t chunk) {
-  const uint64_t candidates = states_->avoidable(chunk) & chunks_[chunk].any;
-  if (chunk_avoided_.empty()) {
-    if (candidates == 0) return;
-    chunk_avoided_.assign(layout_->chunks().size(), 0);
-  }
-  uint64_t avoided = 0;
-  for (uint64_t mask = candidates; mask != 0; mask &= mask - 1) {
+  Chunk& row = chunks_[chunk];
+  const uint64_t before = std::exchange(row.avoided, 0);
+  for (uint64_t mask = states_->avoidable(chunk) & row.any; mask != 0;
+       mask &= mask - 1) {
     const auto i = static_cast<Position>(std::countr_zero(mask));
     const NodeIndex node = layout_->node(layout_->chunks()[chunk].first + i);
     if (cluster.Reluctance(node, question_.shape) > 0) {
-      avoided |= mask & (~mask + 1);
+      row.avoided |= mask & (~mask + 1);
     }
   }
-  reluctant_ += static_cast<uint32_t>(std::popcount(avoided) -
-                                      std::popcount(chunk_avoided_[chunk]));
-  chunk_avoided_[chunk] = avoided;
-}
-
-inline void Column::MarkChunk(uint32_t chunk) {
-  const uint32_t at = EntryAt(chunk);
-  const uint32_t group = at / kGroup;
-  marked_[group] |= uint64_t{1} << at % kGroup;
-  marked_from_ = marked_to_ == 0 ? group : std::min(marked_from_, group);
-  marked_to_ = std::max(marked_to_, group + 1);
-}
-
-// The chunk's best may differ; with the sums also that of its domain's others.
-inline void Column::MarkDomain(uint32_t chunk, bool sums_changed) {
-  MarkChunk(chunk);
-  const Layout::Chunk& c = layout_->chunks()[chunk];
-  const uint32_t siblings = c.siblings_end - c.siblings;
-  if (!sums_changed || siblings <= 1 || siblings > kMaxTightChunks) return;
-  for (uint32_t s = c.siblings; s < c.siblings_end; ++s) MarkChunk(s);
-}
-
-// The slots of the chunk's domain, if it has a tightness; else 0.
-inline uint32_t Column::TightnessOf(uint32_t chunk) const {
-  const Layout::Chunk& c = layout_->chunks()[chunk];
-  const uint32_t siblings = c.siblings_end - c.siblings;
-  if (siblings == 0 || siblings > kMaxTightChunks) return 0;
-  return sums_[narrowest_ + c.domain];
+  totals_.reluctant +=
+      static_cast<uint32_t>(std::popcount(row.avoided) - std::popcount(before));
 }
 
 // Brings the ranks of these nodes of the chunk up to date.
@@ -314,19 +274,19 @@ uint32_t Column::LeastRank(uint32_t chunk, uint64_t changed) {
   const Layout::Chunk& c = layout_->chunks()[chunk];
   const std::span<const uint32_t> all =
       std::span(ranks_).subspan(c.first, c.count);
-  const uint64_t entry = chunk_best_[EntryAt(chunk)];
+  const uint64_t entry = best_.entry(chunk);
   const auto before = static_cast<uint32_t>(entry >> 32);
   uint64_t mask = changed & chunks_[chunk].any;
   uint32_t least = kNoRank;
   uint8_t& at = chunks_[chunk].best_at;
-  const bool stays = entry != kNoEntry && (changed >> at & 1) == 0;
+  const bool stays = entry != LeastChunk::kNone && (changed >> at & 1) == 0;
   for (; mask != 0; mask &= mask - 1) {
     const auto i = static_cast<uint8_t>(std::countr_zero(mask));
     if (all[i] >= least || (stays && all[i] > before)) continue;
     least = all[i];
     at = i;
   }
-  if (entry != kNoEntry && least <= before) return least;
+  if (entry != LeastChunk::kNone && least <= before) return least;
   if (stays) return before;
   least = LeastWhere(all, chunks_[chunk].any);
   for (mask = chunks_[chunk].any; all[std::countr_zero(mask)] != least;) {
@@ -336,78 +296,38 @@ uint32_t Column::LeastRank(uint32_t chunk, uint64_t changed) {
   return least;
 }
 
-inline void Column::RefreshChunk(const Cluster& cluster, uint32_t chunk) {
+inline uint64_t Column::EntryOf(const Cluster& cluster, uint32_t chunk) {
   Chunk& row = chunks_[chunk];
   const uint64_t changed = row.stale;
   row.stale = 0;  // One without slots gets some by a change.
-  uint64_t& entry = chunk_best_[EntryAt(chunk)];
-  if (row.any == 0) {
-    entry = kNoEntry;
-    return;
-  }
-  auto rank = static_cast<uint32_t>(entry >> 32);
+  if (row.any == 0) return LeastChunk::kNone;
+  auto rank = static_cast<uint32_t>(best_.entry(chunk) >> 32);
   const uint64_t open = changed & row.any;
   if (open != 0) RefreshRanksOf(cluster, chunk, open);
   if (open != 0 || (changed >> row.best_at & 1) != 0) {
     rank = LeastRank(chunk, changed);
   }
-  entry = uint64_t{rank} << 32 | TightnessOf(chunk);
+  const Layout::Chunk& c = layout_->chunks()[chunk];
+  const uint32_t tightness = c.siblings == c.siblings_end
+                                 ? 0
+                                 : sums_[layout_->domains_around(chunk).back()];
+  return uint64_t{rank} << 32 | tightness;
 }
 
 void Column::RefreshRanks(const Cluster& cluster) {
-  for (; marked_from_ < marked_to_; ++marked_from_) {
-    RefreshGroup(cluster, marked_from_);
-  }
-  marked_from_ = marked_to_ = 0;
+  best_.Refresh([&](uint32_t chunk) { return EntryOf(cluster, chunk); });
 }
 
-void Column::RefreshGroup(const Cluster& cluster, uint32_t group) {
-  uint64_t& best = group_best_[group];
-  bool lost = false;
-  for (uint64_t& mask = marked_[group]; mask != 0; mask &= mask - 1) {
-    const uint32_t at =
-        group * kGroup + static_cast<uint32_t>(std::countr_zero(mask));
-    const bool was_best = chunk_best_[at] == best;
-    RefreshChunk(cluster,
-                 at < layout_->inside_chunks() ? at : at - outside_shift_);
-    if (chunk_best_[at] <= best) {
-      best = chunk_best_[at];
-      lost = false;
-    } else {
-      lost = lost || was_best;
-    }
-  }
-  if (!lost) return;
-  const std::span<const uint64_t> entries(chunk_best_.data() + group * kGroup,
-                                          kGroup);
-  best = scans_->least64(entries.data(), entries.size());
-}
-
-bool Column::Best(bool inside_only, Position* best) const {
-  const uint32_t inside_groups =
-      (layout_->inside_chunks() + outside_shift_) / kGroup;
-  const std::span<const uint64_t> groups =
-      std::span(group_best_).first(inside_only ? inside_groups : GroupCount());
-  const size_t group = LeastAt(groups);
-  if (group == kNowhere || groups[group] == kNoEntry) return false;
-  const std::span<const uint64_t> entries(chunk_best_.data() + group * kGroup,
-                                          kGroup);
-  uint32_t chunk = static_cast<uint32_t>(group * kGroup + LeastAt(entries));
-  const uint32_t rank = static_cast<uint32_t>(chunk_best_[chunk] >> 32);
-  if (group >= inside_groups) chunk -= outside_shift_;
-  *best = FirstOf(chunk, rank);
-  return true;
-}
-
-Position Column::FirstOf(uint32_t chunk, uint32_t rank) const {
+bool Column::FirstOf(uint32_t chunk, Position* first) const {
+  if (chunk == LeastChunk::kNoChunk) return false;
+  const auto rank = static_cast<uint32_t>(best_.entry(chunk) >> 32);
   const Layout::Chunk& c = layout_->chunks()[chunk];
-  Position p =
-      c.first + static_cast<Position>(FindFirst(
-                    std::span(ranks_).subspan(c.first, c.count), rank));
-  while ((chunks_[chunk].any >> (p - c.first) & 1) == 0 || ranks_[p] != rank) {
-    ++p;
-  }
-  return p;
+  const std::span<const uint32_t> all =
+      std::span(ranks_).subspan(c.first, c.count);
+  size_t i = FindFirst(all, rank);
+  while ((chunks_[chunk].any >> i & 1) == 0 || all[i] != rank) ++i;
+  *first = c.first + static_cast<Position>(i);
+  return true;
 }
 
 uint32_t Column::WithSlots(uint32_t from, uint32_t to) const {
@@ -418,38 +338,17 @@ uint32_t Column::WithSlots(uint32_t from, uint32_t to) const {
   return count;
 }
 
-// Ranks stand in the upper halves of entries, of chunks and of groups alike.
-bool Column::BestIn(uint32_t from, uint32_t to, Position* best) const {
-  if (from == to) return false;
-  uint64_t least = kNoEntry >> 32;
-  uint32_t found = 0;
-  for (uint32_t at = EntryAt(from), end = EntryAt(to - 1) + 1; at < end; ++at) {
-    const bool whole = at % kGroup == 0 && end - at >= kGroup;
-    if (whole && group_best_[at / kGroup] >> 32 >= least) {
-      at += kGroup - 1;
-    } else if (chunk_best_[at] >> 32 < least) {
-      least = chunk_best_[at] >> 32;
-      found = at;
-    }
-  }
-  if (least == kNoEntry >> 32) return false;
-  const uint32_t chunk =
-      found < layout_->inside_chunks() ? found : found - outside_shift_;
-  *best = FirstOf(chunk, static_cast<uint32_t>(least));
-  return true;
-}
-
 bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
   const uint32_t chunks = inside_only
                               ? layout_->inside_chunks()
                               : static_cast<uint32_t>(chunk_most_.size());
-  uint64_t best_entry = kNoEntry;
+  uint64_t best_entry = LeastChunk::kNone;
   for (uint32_t chunk = 0; chunk < chunks; ++chunk) {
     if (chunk_most_[chunk] < tasks) continue;
-    const uint32_t at = EntryAt(chunk);
-    if (chunk_best_[at] >= best_entry) continue;  // None can be better.
+    const uint64_t least = best_.entry(chunk);
+    if (least >= best_entry) continue;  // None can be better.
     const Layout::Chunk& c = layout_->chunks()[chunk];
-    const uint64_t tightness = chunk_best_[at] & 0xffffffff;
+    const uint64_t tightness = least & 0xffffffff;
     for (uint64_t mask = chunks_[chunk].any; mask != 0; mask &= mask - 1) {
       const Position p =
           c.first + static_cast<Position>(std::countr_zero(mask));
@@ -460,7 +359,7 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
       *best = p;
     }
   }
-  return best_entry != kNoEntry;
+  return best_entry != LeastChunk::kNone;
 }
 
 std::string Column::Difference(const Cluster& cluster) {
@@ -478,20 +377,16 @@ std::string Column::Difference(const Cluster& cluster) {
     if (slots(p) != slots_[p]) return "slots of a node";
   }
   if (sums_ != fresh.sums_) return "sums";
-  if (inside_ != fresh.inside_ || outside_ != fresh.outside_) return "totals";
+  if (totals_ != fresh.totals_) return "totals";
   if (chunk_most_ != fresh.chunk_most_) return "chunk_most";
   for (uint32_t c = 0; c < chunks_.size(); ++c) {
     if (any(c) != fresh.any(c)) return "any";
   }
-  if (saturated_ != fresh.saturated_) return "saturated";
-  if (reluctant_ != fresh.reluctant_) return "reluctant";
-  if (marked_to_ > 0) return "";  // Ranks were not asked for yet.
+  if (best_.any_marked()) return "";  // Ranks were not asked for yet.
   for (Position p = 0; p < layout_->size(); ++p) {
     if (rank(p) != fresh.rank(p)) return "ranks";
   }
-  if (chunk_best_ != fresh.chunk_best_) return "chunk_best";
-  if (group_best_ != fresh.group_best_) return "group_best";
-  return "";
+  return best_ == fresh.best_ ? "" : "best";
 }
 
 }  // namespace muster::index

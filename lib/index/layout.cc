@@ -25,8 +25,11 @@ void Layout::FindDomainsAround() {
   for (uint32_t c = 0; c < chunks_.size(); ++c) {
     uint32_t domain = chunks_[c].domain;
     if (domain == kNoDomain) continue;
-    chunks_[c].siblings = domain_chunk_[domain];
-    chunks_[c].siblings_end = domain_chunk_[domain + 1];
+    const uint32_t end = domain_chunk_[domain + 1];
+    chunks_[c].siblings_end = end;
+    chunks_[c].siblings = end - domain_chunk_[domain] > kMaxSiblings
+                              ? end
+                              : domain_chunk_[domain];
     for (size_t l = levels_; l-- > 0; domain = parents_[l][domain]) {
       around_[c * levels_ + l] = first_domain_[l] + domain;
     }

@@ -21,12 +21,14 @@ class Layout {
   // A chunk is (a part of) one narrowest domain, or of the nodes outside.
   static constexpr uint32_t kChunk = 64;
   static constexpr uint32_t kNoDomain = 0xffffffff;
+  static constexpr uint32_t kMaxSiblings = 4;
 
   struct Chunk {
     Position first = 0;
     uint32_t count = 0;
     uint32_t domain = kNoDomain;  // Of the narrowest level.
-    // The chunks of that domain: first, and one past; none outside.
+    // The chunks of that domain: first, and one past; none outside, and none
+    // of a domain of more than kMaxSiblings.
     uint32_t siblings = 0;
     uint32_t siblings_end = 0;
   };

@@ -30,7 +30,8 @@ bool Forest::FromSums(TaskId task, std::span<const Spot> also, Spot spot) {
   }
   const index::Column& column = table.column(spot.tree, column_);
   const bool named = !board_->problem().Chain(task.role).empty();
-  if (spot.level == kEverywhere && column.outside() > 0 && !named) return false;
+  if (spot.level == kEverywhere && column.totals().outside > 0 && !named)
+    return false;
   bool nowhere = false;
   if (!board_->Narrow(task, &spot, &nowhere)) return false;
   if (base_ >= tree_->hosts || spot.level >= tree_->hosts) return false;

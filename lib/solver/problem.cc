@@ -91,13 +91,12 @@ bool Problem::InitScopes(Reason* reason) {
   }
   InitChildren();
   if (trees_.empty()) UseTree(cluster_->topologies().empty() ? -1 : 0);
-  chain_.clear();
-  chain_first_.assign(1, 0);
+  chain_.Clear();
   for (uint32_t r = 0; r < roles_; ++r) {
     for (ScopeIndex s = ScopeOf(r); s != kNoScope; s = parent_[s]) {
-      if (rules_[s].tree >= 0) chain_.push_back(s);
+      if (rules_[s].tree >= 0) chain_.Add(s);
     }
-    chain_first_.push_back(static_cast<uint32_t>(chain_.size()));
+    chain_.Close();
   }
   return true;
 }
@@ -120,51 +119,37 @@ std::span<const ScopeIndex> Problem::Children(uint32_t group) const {
           children_.data() + children_first_[group + 1]};
 }
 
-std::span<const ScopeIndex> Problem::Chain(uint32_t role) const {
-  return {chain_.data() + chain_first_[role],
-          chain_.data() + chain_first_[role + 1]};
-}
-
-std::span<const SliceRule> Problem::Slices(uint32_t role) const {
-  return {slices_.data() + slices_first_[role],
-          slices_.data() + slices_first_[role + 1]};
-}
-
 // Widest level and largest size first, so that a proper chain is in order.
 bool Problem::InitSlices(Reason* reason) {
-  slices_.clear();
-  slices_first_.assign(1, 0);
+  slices_.Clear();
   slice_count_ = 0;
   for (uint32_t r = 0; r < roles_; ++r) {
-    const size_t first = slices_.size();
     for (const ScopeIndex s : Chain(r)) {
       for (const Slice& slice : Constraint(s).slices) {
         const int level = LevelOf(rules_[s].tree, slice.level);
         if (level < 0 || slice.size == 0) return Refuse(s, reason);
         if (slice.size == 1) continue;
-        slices_.push_back({rules_[s].tree, level, slice.size, 0});
+        slices_.Add({rules_[s].tree, level, slice.size, 0});
       }
     }
-    std::ranges::sort(std::span(slices_).subspan(first), {},
-                      [](const SliceRule& s) {
-                        return std::tuple(s.level, ~s.size, s.tree);
-                      });
+    std::ranges::sort(slices_.open(), {}, [](const SliceRule& s) {
+      return std::tuple(s.level, ~s.size, s.tree);
+    });
     const std::span<const Assignment> fixed = Fixed(r);
     uint32_t last = role(r).desired_tasks + FixedCount(r);
     if (!fixed.empty()) last = std::max(last, fixed.back().task.index + 1);
-    for (size_t i = first; i < slices_.size(); ++i) {
-      slices_[i].first_slice = slice_count_;
-      slice_count_ += last / slices_[i].size + 1;
+    for (SliceRule& slice : slices_.open()) {
+      slice.first_slice = slice_count_;
+      slice_count_ += last / slice.size + 1;
     }
-    slices_first_.push_back(static_cast<uint32_t>(slices_.size()));
+    slices_.Close();
   }
   return true;
 }
 
 bool Problem::InitSpreads(Reason* reason) {
   spreads_.clear();
-  role_spreads_.clear();
-  role_spreads_first_.assign(1, 0);
+  role_spreads_.Clear();
   entangled_ = false;
   for (ScopeIndex s = 0; s < parent_.size(); ++s) {
     const Spread& spread = Constraint(s).spread;
@@ -185,10 +170,10 @@ bool Problem::InitSpreads(Reason* reason) {
   for (uint32_t r = 0; r < roles_; ++r) {
     for (const ScopeIndex s : Chain(r)) {
       for (uint32_t i = 0; i < spreads_.size(); ++i) {
-        if (spreads_[i].scope == s) role_spreads_.push_back(i);
+        if (spreads_[i].scope == s) role_spreads_.Add(i);
       }
     }
-    role_spreads_first_.push_back(static_cast<uint32_t>(role_spreads_.size()));
+    role_spreads_.Close();
   }
   for (SpreadRule& rule : spreads_) {
     uint32_t roles = 0;
@@ -203,11 +188,6 @@ bool Problem::InitSpreads(Reason* reason) {
     if ((rule.skew > 0 || rule.domains > 1) && !alone) entangled_ = true;
   }
   return true;
-}
-
-std::span<const uint32_t> Problem::Spreads(uint32_t role) const {
-  return {role_spreads_.data() + role_spreads_first_[role],
-          role_spreads_.data() + role_spreads_first_[role + 1]};
 }
 
 bool Problem::IsBelow(uint32_t role, ScopeIndex s) const {
@@ -251,8 +231,7 @@ bool Problem::InitAnchors(Reason* reason) {
 void Problem::SetAdd(std::span<const uint32_t> add) {
   add_.assign(add.begin(), add.end());
   active_.clear();
-  new_.clear();
-  new_first_.assign(1, 0);
+  new_.Clear();
   add_below_.assign(groups_ + roles_, 0);
   active_below_.assign(groups_ + roles_, 0);
   for (uint32_t r = 0; r < roles_; ++r) {
@@ -261,10 +240,10 @@ void Problem::SetAdd(std::span<const uint32_t> add) {
     for (uint32_t i = 0, left = add_[r]; left > 0; ++i) {
       while (f < fixed.size() && fixed[f].task.index < i) ++f;
       if (f < fixed.size() && fixed[f].task.index == i) continue;
-      new_.push_back(i);
+      new_.Add(i);
       --left;
     }
-    new_first_.push_back(static_cast<uint32_t>(new_.size()));
+    new_.Close();
     if (add_[r] == 0) continue;
     active_.push_back(r);
     for (ScopeIndex s = ScopeOf(r); s != kNoScope; s = parent_[s]) {
@@ -272,10 +251,6 @@ void Problem::SetAdd(std::span<const uint32_t> add) {
       ++active_below_[s];
     }
   }
-}
-
-std::span<const uint32_t> Problem::NewIndices(uint32_t role) const {
-  return {new_.data() + new_first_[role], new_.data() + new_first_[role + 1]};
 }
 
 uint32_t Problem::FindColumn(ShapeId shape, const Role& role) {
@@ -291,8 +266,7 @@ uint32_t Problem::FindColumn(ShapeId shape, const Role& role) {
 
 void Problem::BuildColumns(std::span<const uint32_t> most) {
   columns_.clear();
-  role_columns_.clear();
-  role_columns_first_.assign(1, 0);
+  role_columns_.Clear();
   alternative_.assign(roles_, 0);
   for (uint32_t r = 0; r < roles_; ++r) {
     const std::vector<ShapeId>& shapes = request_->gang->shapes[r];
@@ -305,15 +279,10 @@ void Problem::BuildColumns(std::span<const uint32_t> most) {
       if (pinned && fixed[0].at.shape != shape) continue;
       const uint32_t c = FindColumn(shape, role(r));
       columns_[c].limit += most[r];
-      role_columns_.push_back(c);
+      role_columns_.Add(c);
     }
-    role_columns_first_.push_back(static_cast<uint32_t>(role_columns_.size()));
+    role_columns_.Close();
   }
-}
-
-std::span<const uint32_t> Problem::ColumnsOf(uint32_t role) const {
-  return {role_columns_.data() + role_columns_first_[role],
-          role_columns_.data() + role_columns_first_[role + 1]};
 }
 
 void Problem::SetShape(uint32_t role, ShapeId shape) {

@@ -59,6 +59,30 @@ struct Column {
   uint32_t limit = 0;  // More tasks of this column are never asked for.
 };
 
+// Lists, one after the other in a single vector; the last one is open.
+template <class T>
+class Lists {
+ public:
+  void Clear() {
+    all_.clear();
+    first_.assign(1, 0);
+  }
+  void Add(T value) { all_.push_back(value); }
+  void Close() { first_.push_back(static_cast<uint32_t>(all_.size())); }
+  std::span<T> open() { return std::span(all_).subspan(first_.back()); }
+  std::span<const T> operator[](uint32_t i) const {
+    return {all_.data() + first_[i], all_.data() + first_[i + 1]};
+  }
+
+ private:
+  std::vector<T> all_;
+  std::vector<uint32_t> first_;
+};
+
+// Of many members, since it is all that one placement asks, and what every
+// search reads: one that looks at a role needs its rules, fixed tasks, counts
+// and columns in the same loop, under the same numbers of scopes. Nearly all
+// are flat lists, which keep their memory, and one-line reads of them.
 class Problem {
  public:
   // Ranks nodes and chooses devices; must outlive the problem.
@@ -97,12 +121,14 @@ class Problem {
   std::span<const ScopeIndex> Children(uint32_t group) const;
   const Rule& rule(ScopeIndex s) const { return rules_[s]; }
   // Scopes with a rule that hold for the role, innermost first.
-  std::span<const ScopeIndex> Chain(uint32_t role) const;
-  std::span<const SliceRule> Slices(uint32_t role) const;
+  std::span<const ScopeIndex> Chain(uint32_t r) const { return chain_[r]; }
+  std::span<const SliceRule> Slices(uint32_t r) const { return slices_[r]; }
   uint32_t slice_count() const { return slice_count_; }
   std::span<const SpreadRule> spreads() const { return spreads_; }
   // Positions of the spreads that hold for the role, innermost first.
-  std::span<const uint32_t> Spreads(uint32_t role) const;
+  std::span<const uint32_t> Spreads(uint32_t role) const {
+    return role_spreads_[role];
+  }
   bool IsBelow(uint32_t role, ScopeIndex s) const;
   // Whether a spread may hold for some tasks and not for fewer of them.
   bool entangled() const { return entangled_; }
@@ -141,7 +167,7 @@ class Problem {
   // The roles that get some.
   std::span<const uint32_t> Active() const { return active_; }
   // The numbers of the role's new tasks: the lowest that no fixed task has.
-  std::span<const uint32_t> NewIndices(uint32_t role) const;
+  std::span<const uint32_t> NewIndices(uint32_t r) const { return new_[r]; }
   uint32_t AddBelow(ScopeIndex s) const { return add_below_[s]; }
   // Roles below the scope that get tasks.
   uint32_t ActiveRoles(ScopeIndex s) const { return active_below_[s]; }
@@ -150,7 +176,9 @@ class Problem {
   void BuildColumns(std::span<const uint32_t> most);
   std::span<const Column> columns() const { return columns_; }
   // The alternatives a role may take: all, or the one its fixed tasks have.
-  std::span<const uint32_t> ColumnsOf(uint32_t role) const;
+  std::span<const uint32_t> ColumnsOf(uint32_t role) const {
+    return role_columns_[role];
+  }
   void SetAlternative(uint32_t role, uint32_t alternative) {
     alternative_[role] = alternative;
   }
@@ -197,27 +225,22 @@ class Problem {
   std::vector<uint32_t> children_first_;
   std::vector<Rule> rules_;
   std::vector<uint8_t> prefers_below_;
-  std::vector<ScopeIndex> chain_;
-  std::vector<uint32_t> chain_first_;
-  std::vector<SliceRule> slices_;
-  std::vector<uint32_t> slices_first_;
+  Lists<ScopeIndex> chain_;
+  Lists<SliceRule> slices_;
   uint32_t slice_count_ = 0;
   std::vector<SpreadRule> spreads_;
-  std::vector<uint32_t> role_spreads_;
-  std::vector<uint32_t> role_spreads_first_;
+  Lists<uint32_t> role_spreads_;
   bool entangled_ = false;
   std::vector<Assignment> fixed_;
   std::vector<uint32_t> fixed_first_;
   std::vector<Anchor> anchors_;
   std::vector<uint32_t> add_;
   std::vector<uint32_t> active_;
-  std::vector<uint32_t> new_;
-  std::vector<uint32_t> new_first_;
+  Lists<uint32_t> new_;
   std::vector<uint32_t> add_below_;
   std::vector<uint32_t> active_below_;
   std::vector<Column> columns_;
-  std::vector<uint32_t> role_columns_;
-  std::vector<uint32_t> role_columns_first_;
+  Lists<uint32_t> role_columns_;
   std::vector<uint32_t> alternative_;
 };
 

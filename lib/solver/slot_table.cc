@@ -95,7 +95,8 @@ bool SlotTable::FindColumns() {
     for (const Column& c : problem_->columns()) {
       index::Column& column = index_.Get(problem_->cluster(), tree.topology,
                                          c.shape, problem_->request().ledger);
-      if (column.saturated() > 0 && c.limit >= index::Column::kMaxSlots) {
+      if (column.totals().saturated > 0 &&
+          c.limit >= index::Column::kMaxSlots) {
         return false;
       }
       columns_.push_back(&column);
@@ -143,7 +144,7 @@ void SlotTable::FindScored() {
     };
     scored_[c] = !column.preferences->empty() ||
                  (listed_ ? std::ranges::any_of(order_[0], scores)
-                          : columns_[c]->reluctant() > 0);
+                          : columns_[c]->totals().reluctant > 0);
   }
   if (std::ranges::count(scored_, 1) == 0) return;
   const size_t size = problem_->cluster().node_limit() * count_;
@@ -256,7 +257,7 @@ bool SlotTable::Best(uint32_t column, const Spot& spot, bool inside,
 
 uint32_t SlotTable::WithSlots(uint32_t column, const Spot& spot) const {
   const index::Column& of = this->column(spot.tree, column);
-  if (spot.level == kEverywhere) return of.with_slots();
+  if (spot.level == kEverywhere) return of.totals().with_slots;
   const auto [first, last] = ChunksOf(spot);
   return of.WithSlots(first, last);
 }

@@ -49,7 +49,7 @@ class SlotTable {
   // Slots in a spot.
   uint64_t Sum(uint32_t column, const Spot& spot) const;
   uint64_t Total(uint32_t column) const {
-    return listed_ ? own_.Sum(column, {}) : columns_[column]->all();
+    return listed_ ? own_.Sum(column, {}) : columns_[column]->totals().all();
   }
 
   // The nodes the request allows, in the order of tree t: those of the

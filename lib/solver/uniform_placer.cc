@@ -67,11 +67,12 @@ UniformPlacer::Outcome UniformPlacer::TryShape(ShapeId shape) {
   }
   index::Column& column =
       index_.Get(*cluster_, rule_.topology, shape, request_->ledger);
-  if (column.reluctant() > 0 || column.saturated() > 0) {
+  if (column.totals().reluctant > 0 || column.totals().saturated > 0) {
     return Outcome::kNotMine;
   }
   result_->steps += column.nanos();
-  const uint64_t room = rule_.named ? column.inside() : column.all();
+  const uint64_t room =
+      rule_.named ? column.totals().inside : column.totals().all();
   if (room < tasks_) return Outcome::kNoRoom;
   const index::Layout& layout = index_.layout();
   if (!FindOneNode(column)) {
@@ -80,7 +81,7 @@ UniformPlacer::Outcome UniformPlacer::TryShape(ShapeId shape) {
     if (!FindRegion(column, &region)) {
       if (rule_.required >= 0) return Outcome::kNoRoom;
       // Part of it lies outside the topology: a matter of single nodes.
-      if (layout.levels() > 0 && column.inside() < tasks_) {
+      if (layout.levels() > 0 && column.totals().inside < tasks_) {
         return Outcome::kNotMine;
       }
       region.level = -1;

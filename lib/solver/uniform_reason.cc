@@ -49,7 +49,7 @@ bool UniformReason::OverHeadroom(Reason* reason) {
   if (request_->headroom == nullptr) return false;
   for (const ShapeId shape : shapes_) {
     // Of a single task the quota is asked first.
-    if (needed_ > 1 && ColumnOf(shape).all() < needed_) continue;
+    if (needed_ > 1 && ColumnOf(shape).totals().all() < needed_) continue;
     if (!WithinHeadroom(request_->headroom, cluster_->demand(shape), needed_,
                         reason)) {
       return true;
@@ -96,7 +96,7 @@ bool UniformReason::Explain(const Cluster& cluster,
   ShapeId best = shapes_[0];
   uint64_t slots = 0;
   for (const ShapeId shape : shapes_) {
-    const uint64_t all = ColumnOf(shape).all();
+    const uint64_t all = ColumnOf(shape).totals().all();
     if (all > slots) best = shape;
     slots = std::max(slots, all);
   }

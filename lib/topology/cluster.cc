@@ -217,19 +217,6 @@ Resources Cluster::Usage(const Allocation& a) const {
   return usage;
 }
 
-void Cluster::Shares(const Allocation& a, std::vector<DeviceShare>* out) const {
-  out->clear();
-  if (!exists(a.node)) return;
-  const Needs& needs = rep_->shapes[a.shape].needs;
-  const uint32_t count = rep_->ledgers.device_count(a.node);
-  for (const uint32_t d : a.devices) {
-    if (d >= count) break;
-    const Share share = rep_->ledgers.ShareOn(a.node, d, needs);
-    out->push_back({d, share.milli, share.memory,
-                    device_request(a.shape).partition, a.slot});
-  }
-}
-
 int64_t Cluster::free(NodeIndex node, ResourceKind kind, Ledger ledger) const {
   return rep_->ledgers.free(node, kind, ledger);
 }
@@ -300,10 +287,6 @@ uint64_t Cluster::layout_version() const { return rep_->layout_version; }
 const std::shared_ptr<const char>& Cluster::identity() const {
   return rep_->identity.token();
 }
-
-// --- Transactions -----------------------------------------------------------
-
-bool Cluster::in_transaction() const { return !rep_->transactions.empty(); }
 
 uint64_t Cluster::Hash() const { return rep_->Hash(); }
 absl::Status Cluster::Validate() const { return rep_->Validate(); }

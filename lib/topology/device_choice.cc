@@ -8,37 +8,44 @@ namespace muster {
 namespace {
 
 DeviceSet Lowest(DeviceSet devices, uint32_t count) {
-  DeviceSet lowest;
-  for (auto d = devices.begin(); count > 0; ++d, --count) lowest.Insert(*d);
-  return lowest;
+  DeviceSet rest = devices;
+  for (; count > 0; --count) {
+    uint64_t& word = rest.word(rest.word(0) != 0 ? 0 : 1);
+    word &= word - 1;
+  }
+  return devices - rest;
 }
 
-// Devices, over how many groups of the level below they lie, and how many
-// usable devices the last of these has.
+// Devices, over how many groups of the level below they lie, how many usable
+// devices the last of these has, and how many of them are not aligned.
 struct Pick {
   DeviceSet devices{};
   uint32_t parts = 0;
   uint32_t size = 0;
+  uint32_t astray = 0;
 };
 
-// `inside(members, count)` picks in one group, which has so many.
+// `count` of the usable, which are enough. `inside(members, count)` picks in
+// one group, which has so many.
 template <class F>
 Pick PickFrom(std::span<const DeviceSet> groups, DeviceSet usable,
               uint32_t count, DeviceSet aligned, F&& inside) {
-  if (usable.size() < count) return {};
   Pick chosen;
   while (count > 0) {
     Pick best;
     std::tuple<uint32_t, uint32_t, uint32_t, uint32_t> best_rank{};
     DeviceSet largest;
+    uint32_t most = 0;
     for (const DeviceSet group : groups) {
       const DeviceSet members = group & usable;
       const uint32_t size = members.size();
-      if (size > largest.size()) largest = members;
+      if (size > most) {
+        largest = members;
+        most = size;
+      }
       if (size < count) continue;
       const Pick pick = inside(members, count);
-      const std::tuple rank{pick.parts, count - (pick.devices & aligned).size(),
-                            size, pick.size};
+      const std::tuple rank{pick.parts, pick.astray, size, pick.size};
       if (!best.devices.empty() && best_rank <= rank) continue;
       best = pick;
       best_rank = rank;
@@ -46,12 +53,14 @@ Pick PickFrom(std::span<const DeviceSet> groups, DeviceSet usable,
     ++chosen.parts;
     if (!best.devices.empty()) {
       chosen.devices |= best.devices;
+      chosen.astray += best.astray;
       chosen.size = std::get<2>(best_rank);
       return chosen;
     }
     chosen.devices |= largest;
+    chosen.astray += (largest - aligned).size();
     usable -= largest;
-    count -= largest.size();
+    count -= most;
   }
   return chosen;
 }
@@ -67,11 +76,13 @@ uint64_t SharesFor(std::span<const SharedDevice> devices, uint32_t tasks) {
 
 DeviceSet ChooseWhole(DeviceSet usable, const DeviceGroups& groups,
                       uint32_t count) {
+  if (usable.size() < count) return {};
   const auto lowest = [&](DeviceSet members, uint32_t wanted) {
     const DeviceSet aligned = members & groups.aligned;
     const uint32_t first = std::min(wanted, aligned.size());
     const DeviceSet chosen = Lowest(aligned, first);
-    return Pick{chosen | Lowest(members - chosen, wanted - first)};
+    return Pick{.devices = chosen | Lowest(members - chosen, wanted - first),
+                .astray = wanted - first};
   };
   const auto in_numa = [&](DeviceSet members, uint32_t wanted) {
     return PickFrom(groups.numa, members, wanted, groups.aligned, lowest);

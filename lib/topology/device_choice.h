@@ -19,7 +19,7 @@ void ForEachBit(uint64_t mask, F&& f) {
 }
 
 // How the devices of a node lie to each other: disjoint sets, in order of
-// their lowest device, that hold every device once.
+// their lowest device, that hold every usable device once.
 struct DeviceGroups {
   std::span<const DeviceSet> islands{};
   std::span<const DeviceSet> numa{};

@@ -70,10 +70,7 @@ uint32_t Ledgers::Slots(NodeIndex n, const Needs& needs, Ledger ledger,
                ? PartitionSlots(n, needs, ledger, slots)
                : SharedSlots(n, needs, ledger, slots);
   }
-  DeviceSet usable = Whole(n, ledger);
-  if (usable.empty()) return 0;
-  if (!needs.models.empty()) usable &= DevicesOfModels(n, needs);
-  const uint32_t devices = usable.size();
+  const uint32_t devices = UsableWhole(n, needs, ledger).size();
   return std::min(slots, needs.count == 1 ? devices : devices / needs.count);
 }
 
@@ -109,16 +106,23 @@ void Ledgers::SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
 
 DeviceSet Ledgers::ChooseOf(NodeIndex n, DeviceSet usable, uint32_t count,
                             uint64_t rails) const {
-  ByDevice<DeviceSet> islands;
-  ByDevice<DeviceSet> numa;
+  const NodeBook& node = nodes_[n];
+  if (node.islands == 1 && node.numa == 1 && rails == 0) {
+    return ChooseWhole(usable, {{&usable, 1}, {&usable, 1}, {}}, count);
+  }
+  ByDevice<DeviceSet> islands(node.islands);
+  ByDevice<DeviceSet> numa(node.numa);
+  DeviceSet* const island = islands.data();
+  DeviceSet* const numa_node = numa.data();
   DeviceSet aligned;
-  for (uint32_t d = 0; d < nodes_[n].count; ++d) {
-    const DeviceBook& book = At(n, d);
-    if (book.island == islands.size()) islands.push_back({});
-    if (book.numa == numa.size()) numa.push_back({});
-    islands[book.island].Insert(d);
-    numa[book.numa].Insert(d);
-    if (book.rail >= 0 && (rails >> book.rail & 1) != 0) aligned.Insert(d);
+  for (uint32_t w = 0; w < 2; ++w) {
+    ForEachBit(usable.word(w), [&](uint32_t i) {
+      const DeviceBook& book = At(n, w * kBits + i);
+      const uint64_t bit = uint64_t{1} << i;
+      island[book.island].word(w) |= bit;
+      numa_node[book.numa].word(w) |= bit;
+      if (book.rail >= 0) aligned.word(w) |= (rails >> book.rail & 1) << i;
+    });
   }
   return ChooseWhole(usable, {islands, numa, aligned}, count);
 }
@@ -136,22 +140,24 @@ bool Ledgers::Choose(NodeIndex n, const Needs& needs, Ledger ledger,
                      uint64_t rails, DeviceSet* devices, uint32_t* slot) const {
   *devices = {};
   *slot = 0;
+  if (needs.form == DeviceForm::kWhole) {
+    if (SlotsBesideDevices(n, needs, ledger, 1) == 0) return false;
+    *devices = UsableWhole(n, needs, ledger);
+    const uint32_t most = devices->size();
+    if (most > needs.count) {  // Else there is no choice.
+      *devices = ChooseOf(n, *devices, needs.count, rails);
+    }
+    return most >= needs.count;
+  }
   if (Slots(n, needs, ledger, 1) == 0) return false;
   if (needs.form == DeviceForm::kNone) return true;
   if (needs.form == DeviceForm::kPartition) {
     return ChoosePartition(n, needs, ledger, devices, slot);
   }
-  if (needs.form == DeviceForm::kWhole) {
-    const DeviceSet usable = Whole(n, ledger) & DevicesOfModels(n, needs);
-    *devices = usable;
-    if (usable.size() == needs.count) return true;  // No choice.
-    *devices = ChooseOf(n, usable, needs.count, rails);
-  } else {
-    ByDevice<SharedDevice> shared;
-    SharedDevices(n, needs, ledger, std::numeric_limits<uint32_t>::max(),
-                  &shared);
-    *devices = ChooseShared(shared, needs.count);
-  }
+  ByDevice<SharedDevice> shared;
+  SharedDevices(n, needs, ledger, std::numeric_limits<uint32_t>::max(),
+                &shared);
+  *devices = ChooseShared(shared, needs.count);
   return !devices->empty();
 }
 

@@ -188,6 +188,8 @@ class Ledgers {
   struct alignas(64) NodeBook : DeviceBits {
     uint32_t first = 0;  // Into devices_.
     uint8_t count = 0;
+    uint8_t islands = 0;  // DeviceBook::island is less.
+    uint8_t numa = 0;     // Likewise.
     bool one_model = true;
   };
   static_assert(sizeof(NodeBook) == 64);
@@ -256,6 +258,10 @@ class Ledgers {
     return Gather(n, [ledger](const DeviceBits& b) {
       return b.whole(First(ledger)) & b.whole(Last(ledger));
     });
+  }
+  DeviceSet UsableWhole(NodeIndex n, const Needs& needs, Ledger ledger) const {
+    const DeviceSet whole = Whole(n, ledger);
+    return needs.models.empty() ? whole : whole & DevicesOfModels(n, needs);
   }
   DeviceSet All(NodeIndex n) const {
     return DeviceSet::FirstOf(nodes_[n].count);

@@ -109,6 +109,7 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
   NodeBook& node = nodes_[n];
   DeviceSet healthy;
   node.one_model = true;
+  node.islands = node.numa = 0;
   for (uint32_t d = 0; d < devices.size(); ++d) {
     const Device& device = devices[d];
     DeviceBook& book = At(n, d);
@@ -119,6 +120,8 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
     book.model = ModelNumber(device.model);
     book.island = islands[d];
     book.numa = numa[d];
+    node.islands = std::max<uint8_t>(node.islands, islands[d] + 1);
+    node.numa = std::max<uint8_t>(node.numa, numa[d] + 1);
     book.rail = static_cast<int8_t>(device.rail);
     has_rails_ |= device.rail >= 0;
     node.one_model &= book.model == At(n, 0).model;

@@ -201,9 +201,9 @@ class Life {
         sums[l][cluster_.index(0).domain_of[l][n]] += slots;
       }
     }
-    EXPECT_EQ(column.inside(), inside);
-    EXPECT_EQ(column.outside(), outside);
-    EXPECT_EQ(column.reluctant(), reluctant);
+    EXPECT_EQ(column.totals().inside, inside);
+    EXPECT_EQ(column.totals().outside, outside);
+    EXPECT_EQ(column.totals().reluctant, reluctant);
     for (int l = 0; l < layout.levels(); ++l) {
       const auto known = column.sums(l);
       EXPECT_TRUE(std::equal(known.begin(), known.end(), sums[l].begin(),
@@ -260,7 +260,7 @@ class Life {
     EXPECT_EQ(column.BestIn(from, to, &found), best.second != none);
     EXPECT_EQ(found, best.second);
     EXPECT_EQ(column.WithSlots(from, to), with_slots);
-    EXPECT_EQ(column.with_slots(), in_all);
+    EXPECT_EQ(column.totals().with_slots, in_all);
   }
 
   std::mt19937_64 random_;
@@ -315,7 +315,7 @@ TEST(PlacementIndex, ManyShapesShareTheColumns) {
             cluster.Slots(n, shape, Ledger::kBoth, 4095)));
       }
       Column& column = index.Get(cluster, -1, shape, Ledger::kBoth);
-      EXPECT_EQ(column.outside(),
+      EXPECT_EQ(column.totals().outside,
                 std::accumulate(expected.begin(), expected.end(), 0u));
       std::vector<uint16_t> slots;
       for (const NodeIndex n : cluster.nodes()) {
@@ -385,9 +385,9 @@ TEST(PlacementIndex, TellsAClusterFromItsCopy) {
   cluster.Take(0, shape, Ledger::kBoth, &at);
   copy.Take(0, shape, Ledger::kBoth, &at);
   copy.Credit(at, Ledger::kBoth);
-  EXPECT_EQ(index.Get(cluster, -1, shape, Ledger::kBoth).outside(), 8u);
-  EXPECT_EQ(index.Get(copy, -1, shape, Ledger::kBoth).outside(), 10u);
-  EXPECT_EQ(index.Get(cluster, -1, shape, Ledger::kBoth).outside(), 8u);
+  EXPECT_EQ(index.Get(cluster, -1, shape, Ledger::kBoth).totals().outside, 8u);
+  EXPECT_EQ(index.Get(copy, -1, shape, Ledger::kBoth).totals().outside, 10u);
+  EXPECT_EQ(index.Get(cluster, -1, shape, Ledger::kBoth).totals().outside, 8u);
 }
 
 }  // namespace

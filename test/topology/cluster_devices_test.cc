@@ -1,16 +1,11 @@
 // Stories of devices: whole ones, fractions, pieces of memory, islands, health.
 
-#include <vector>
-
-#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "muster/cluster.h"
 #include "test/topology/cluster_fixture.h"
 
 namespace muster {
 namespace {
-
-using ::testing::ElementsAre;
 
 class ClusterDevicesTest : public ::testing::Test {
  protected:
@@ -61,17 +56,13 @@ TEST_F(ClusterDevicesTest, MemoryAndFractionsMeetOnOneDevice) {
   Add(GpuNode("a", 1));  // 80,000 bytes
   const Allocation piece = MustTake(cluster_, n_, Piece(20'000));
   EXPECT_EQ(cluster_.free_milli(n_, 0, Ledger::kNow), 750);
+  EXPECT_EQ(cluster_.free_memory(n_, 0, Ledger::kNow), 60'000);
   EXPECT_EQ(Slots(Fraction(250)), 3u);
   const Allocation half = MustTake(cluster_, n_, Fraction(500));
+  EXPECT_EQ(cluster_.free_milli(n_, 0, Ledger::kNow), 250);
   EXPECT_EQ(cluster_.free_memory(n_, 0, Ledger::kNow), 20'000);
   EXPECT_EQ(Slots(Piece(20'000)), 1u);
   EXPECT_EQ(Slots(Piece(20'001)), 0u);
-
-  std::vector<DeviceShare> shares;
-  cluster_.Shares(piece, &shares);
-  EXPECT_THAT(shares, ElementsAre(DeviceShare{0, 250, 20'000}));
-  cluster_.Shares(half, &shares);
-  EXPECT_THAT(shares, ElementsAre(DeviceShare{0, 500, 40'000}));
   EXPECT_EQ(cluster_.Usage(piece), Resources({0, 0, 250}));
   EXPECT_EQ(cluster_.Usage(half), Resources({0, 0, 500}));
 }
@@ -90,14 +81,14 @@ TEST_F(ClusterDevicesTest, OddMemoryIsRoundedDownWithoutOverflow) {
   Node node = GpuNode("a", 1);
   node.devices[0].memory_bytes = (int64_t{1} << 42) - 1;
   Add(node);
-  const Allocation a = MustTake(cluster_, n_, Fraction(333));
-  std::vector<DeviceShare> shares;
-  cluster_.Shares(a, &shares);
-  EXPECT_EQ(shares[0].memory_bytes, 1464549488197) << "floor of .333 x that";
+  MustTake(cluster_, n_, Fraction(333));
+  EXPECT_EQ(
+      node.devices[0].memory_bytes - cluster_.free_memory(n_, 0, Ledger::kNow),
+      1464549488197)
+      << "floor of .333 x that";
   EXPECT_EQ(Slots(Fraction(333)), 2u);
-  const Allocation b = MustTake(cluster_, n_, Piece((int64_t{1} << 42) / 3));
-  cluster_.Shares(b, &shares);
-  EXPECT_EQ(shares[0].milli, 333);
+  MustTake(cluster_, n_, Piece((int64_t{1} << 42) / 3));
+  EXPECT_EQ(cluster_.free_milli(n_, 0, Ledger::kNow), 1000 - 2 * 333);
 }
 
 TEST_F(ClusterDevicesTest, AMemoryShareNeedsAKnownMemory) {

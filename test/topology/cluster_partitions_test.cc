@@ -17,7 +17,6 @@
 namespace muster {
 namespace {
 
-using ::testing::ElementsAre;
 using ::testing::Pair;
 
 Role PartitionRole(std::string profile) {
@@ -140,9 +139,9 @@ TEST_F(ClusterPartitionsTest, PartitionsAreUsageLikeAnyOther) {
   EXPECT_EQ(cluster_.demand(a.shape), Resources({0, 0, 428}));
   EXPECT_EQ(cluster_.free(n_, kGpu, Ledger::kNow), 572);
   EXPECT_EQ(cluster_.free_memory(n_, 0, Ledger::kNow), 40'000);
-  std::vector<DeviceShare> shares;
-  cluster_.Shares(a, &shares);
-  EXPECT_THAT(shares, ElementsAre(DeviceShare{0, 428, 40'000, "3g.40gb", 4}));
+  EXPECT_EQ(cluster_.free_milli(n_, 0, Ledger::kNow), 572);
+  EXPECT_EQ(a.devices, DeviceSet({0}));
+  EXPECT_EQ(a.slot, 4u);
 }
 
 TEST_F(ClusterPartitionsTest, LedgersHaveSlotsOfTheirOwn) {

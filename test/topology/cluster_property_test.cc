@@ -303,7 +303,6 @@ class ClusterLife {
       }
       open_.pop_back();
     }
-    ASSERT_EQ(cluster_.in_transaction(), !open_.empty());
   }
 
   void ChangeCharges() {
