@@ -71,7 +71,8 @@ struct TopologyIndex {
 // exist). Everything asked for in "key order" depends on keys alone. Values are
 // as the scheduler takes them, within the bounds their headers name and
 // Resources::kMaxTotal together: the caller, who is its own scheduler then, has
-// made sure of it. Nothing is checked here. It is large as solvers need it all.
+// made sure of it. Nothing is checked here. It has many functions because
+// solvers, policies and caches each read another side of one state.
 class Cluster {
  public:
   // `resource_count` kinds; `device_kind` is the one counted by devices,
