@@ -212,6 +212,30 @@ TEST_F(SuspendStories, AReconcileFindsWhatItKeeps) {
   EXPECT_EQ(FreeGb(Ledger::kLater), 40);
 }
 
+TEST_F(SuspendStories, ItKeepsWhatTheHostSaysNow) {
+  Suspend(60, 30);
+  SchedulerConfig config = KeepsMemory();
+  config.host.suspended_keeps.clear();
+  s.Happens(ConfigChanged{config});
+  EXPECT_EQ(FreeGb(Ledger::kNow), 70);
+  s.Happens(ConfigChanged{KeepsMemory()});
+  EXPECT_EQ(FreeGb(Ledger::kNow), 10);
+}
+
+TEST_F(SuspendStories, ANodeIsNotWholeForItsMemoryAlone) {
+  SchedulerConfig config = KeepsMemory();
+  config.resources.push_back("node");
+  config.node_resource = "node";
+  s.Happens(ConfigChanged{config});
+  Suspend(60, 30);
+  s.Happens(GangHeld{"a", true});
+  s.Happens(GangFinished{.gang = "b"});
+  Gang alone = Heavy("alone", 30, "low");
+  alone.roles[0].shape.whole_node = true;
+  s.Submit(alone);
+  EXPECT_THAT(s.Pass(), ElementsAre("start alone: n1"));
+}
+
 TEST_F(SuspendStories, WhatIsKeptIsAKind) {
   SchedulerConfig config = KeepsMemory();
   config.host.suspended_keeps = {"disk"};
