@@ -98,7 +98,7 @@ ShapeId Cluster::Intern(const Role& role, uint32_t alternative) {
   return rep_->Intern(role, alternative);
 }
 ShapeId Cluster::Intern(const Resources& amounts) {
-  return rep_->Intern(TaskShape{.resources = amounts}, Filter());
+  return rep_->Intern(amounts, DeviceRequest(), Filter());
 }
 const Resources& Cluster::demand(ShapeId shape) const {
   return rep_->Demand(shape);

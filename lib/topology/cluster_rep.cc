@@ -134,11 +134,8 @@ const TopologyIndex& Cluster::Rep::Index(size_t topology) const {
 }
 
 ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
-  TaskShape shape =
+  const TaskShape& shape =
       alternative == 0 ? role.shape : role.alternatives[alternative - 1];
-  if (ledgers.node_kind() < ledgers.kinds()) {
-    shape.resources.Set(ledgers.node_kind(), shape.whole_node ? kWholeNode : 1);
-  }
   const std::string& partition = shape.devices.partition;
   Filter wanted{.selector = shape.selector,
                 .tolerations = role.tolerations,
@@ -152,24 +149,31 @@ ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
     wanted.partition = partition;
     wanted.schemes = ledgers.cuts().SchemesWith(partition);
   }
-  return Intern(shape, wanted);
+  Resources resources = shape.resources;
+  if (ledgers.node_kind() < ledgers.kinds()) {
+    resources.Set(ledgers.node_kind(), shape.whole_node ? kWholeNode : 1);
+  }
+  return Intern(resources, shape.devices, wanted);
 }
 
-ShapeId Cluster::Rep::Intern(const TaskShape& shape, const Filter& wanted) {
+ShapeId Cluster::Rep::Intern(const Resources& resources,
+                             const DeviceRequest& request,
+                             const Filter& wanted) {
   const FilterId filter = filters.Intern(wanted);
   bool added = false;
-  const ShapeId id = shapes.Intern(shape, filter, &added);
+  const ShapeId id = shapes.Intern(resources, request, filter, &added);
   if (!added) {
     filters.Unref(filter);
     return id;
   }
-  Needs needs = NeedsOf(shape, ledgers.kinds(), ledgers.device_kind());
-  for (const std::string& model : shape.devices.models) {
+  Needs needs =
+      NeedsOf(resources, request, ledgers.kinds(), ledgers.device_kind());
+  for (const std::string& model : request.models) {
     needs.models.push_back(ledgers.ModelNumber(model));
   }
   std::sort(needs.models.begin(), needs.models.end());
   if (needs.form == DeviceForm::kPartition) {
-    needs.partition = ledgers.cuts().Find(shape.devices.partition);
+    needs.partition = ledgers.cuts().Find(request.partition);
     needs.milli = ledgers.cuts().LeastMilli(needs.partition);
   }
   shapes[id].needs = std::move(needs);

@@ -38,7 +38,8 @@ class Cluster::Rep {
 
   // Shapes.
   ShapeId Intern(const Role& role, uint32_t alternative);
-  ShapeId Intern(const TaskShape& shape, const Filter& filter);
+  ShapeId Intern(const Resources& resources, const DeviceRequest& request,
+                 const Filter& filter);
   const Resources& Demand(ShapeId shape) const;
   bool Admits(NodeIndex node, ShapeId shape) const {
     return filters.Admits(shapes[shape].filter, node, View());

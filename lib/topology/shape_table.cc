@@ -4,14 +4,13 @@
 
 namespace muster {
 
-Needs NeedsOf(const TaskShape& shape, uint32_t kinds,
-              ResourceKind device_kind) {
+Needs NeedsOf(const Resources& resources, const DeviceRequest& request,
+              uint32_t kinds, ResourceKind device_kind) {
   Needs needs;
   for (ResourceKind k = 0; k < kinds; ++k) {
-    const int64_t amount = shape.resources[k];
+    const int64_t amount = resources[k];
     if (amount > 0 && k != device_kind) needs.amounts.push_back({k, amount});
   }
-  const DeviceRequest& request = shape.devices;
   if (request.count == 0) return needs;
   needs.count = request.count;
   needs.form = FormOf(request);
@@ -20,18 +19,19 @@ Needs NeedsOf(const TaskShape& shape, uint32_t kinds,
   return needs;
 }
 
-ShapeId ShapeTable::Intern(const TaskShape& shape, FilterId filter,
+ShapeId ShapeTable::Intern(const Resources& resources,
+                           const DeviceRequest& request, FilterId filter,
                            bool* added) {
   StableHash hash;
   hash.Add(filter);
-  hash.Add(shape.resources);
-  hash.Add(shape.devices);
+  hash.Add(resources);
+  hash.Add(request);
   std::vector<ShapeId>& same = by_hash_[hash.value()];
   *added = false;
   for (const ShapeId id : same) {
     ShapeRecord& known = records_[id];
-    if (shapes_[id].filter == filter && known.resources == shape.resources &&
-        known.request == shape.devices) {
+    if (shapes_[id].filter == filter && known.resources == resources &&
+        known.request == request) {
       ++known.refs;
       return id;
     }
@@ -48,8 +48,8 @@ ShapeId ShapeTable::Intern(const TaskShape& shape, FilterId filter,
   shapes_[id].filter = filter;
   ShapeRecord& record = records_[id];
   record.refs = 1;
-  record.request = shape.devices;
-  record.resources = shape.resources;
+  record.request = request;
+  record.resources = resources;
   record.hash = hash.value();
   record.serial = ++last_serial_;
   same.push_back(id);

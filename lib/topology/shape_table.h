@@ -11,7 +11,7 @@
 #include "lib/topology/filter_table.h"
 #include "lib/topology/needs.h"
 #include "muster/cluster.h"
-#include "muster/gang.h"
+#include "muster/device.h"
 #include "muster/resources.h"
 
 namespace muster {
@@ -35,7 +35,8 @@ struct ShapeRecord {
 };
 
 // What the request asks of devices, models and profile aside.
-Needs NeedsOf(const TaskShape& shape, uint32_t kinds, ResourceKind device_kind);
+Needs NeedsOf(const Resources& resources, const DeviceRequest& request,
+              uint32_t kinds, ResourceKind device_kind);
 
 // A value type. References to records hold until the last Unref. Each shape
 // holds one reference to its filter, which its caller must have taken and
@@ -44,7 +45,8 @@ class ShapeTable {
  public:
   // The shape's id. `filter` is the interned filter of the shape; `*added`
   // tells whether the shape is new and keeps the reference to it.
-  ShapeId Intern(const TaskShape& shape, FilterId filter, bool* added);
+  ShapeId Intern(const Resources& resources, const DeviceRequest& request,
+                 FilterId filter, bool* added);
   // Whether that was the last reference.
   bool Unref(ShapeId id);
 
