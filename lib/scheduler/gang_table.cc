@@ -101,14 +101,21 @@ void HeldTasks(const GangRecord& r, std::vector<Assignment>* out) {
   }
 }
 
+std::optional<Allocation> TakeableOf(const GangRecord& r, const GangSpec& spec,
+                                     const TaskRecord& task) {
+  if (task.phase <= TaskPhase::kRunning) return task.at;
+  if (r.phase != GangPhase::kSuspended || task.phase != TaskPhase::kSuspended) {
+    return std::nullopt;
+  }
+  return KeptOf(spec, task.at);
+}
+
 void TakeableTasks(const GangRecord& r, const GangSpec& spec,
                    std::vector<Assignment>* out) {
-  HeldTasks(r, out);
-  if (r.phase != GangPhase::kSuspended) return;
+  out->clear();
   for (const TaskRecord& task : r.tasks) {
-    if (task.phase != TaskPhase::kSuspended) continue;
-    if (const auto kept = KeptOf(spec, task.at)) {
-      out->push_back({task.task, *kept});
+    if (const auto at = TakeableOf(r, spec, task)) {
+      out->push_back({task.task, *at});
     }
   }
 }
@@ -119,6 +126,11 @@ bool HasTask(const GangRecord& r, TaskPhase phase) {
 
 bool IsLive(const GangRecord& r) {
   return r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
+}
+
+bool Keeps(GangPhase gang, TaskPhase task) {
+  return (gang == GangPhase::kSuspending || gang == GangPhase::kSuspended) &&
+         (task == TaskPhase::kReleasing || task == TaskPhase::kSuspended);
 }
 
 bool Lacks(const GangRecord& r) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,7 +29,7 @@ struct TaskRecord {
   uint32_t attempt = 0;
   uint64_t open_seq = 0;  // The decision whose answer it owes; 0: none.
   // What it keeps while it is suspended is promised to it: its gang is to
-  // resume. Not state: see Life::Update.
+  // resume. Not state: see Keeps.
   bool keeps = false;
   Allocation at{};
 };
@@ -140,12 +141,18 @@ bool MeetsMinimum(const GangRecord& r, const GangSpec& spec,
                   std::vector<uint32_t>* scratch);
 // Nominated, starting and running tasks: what solvers take as fixed.
 void HeldTasks(const GangRecord& r, std::vector<Assignment>* out);
-// The same, and what tasks of a suspended gang keep: what may be taken from it.
+// What may be taken from one of the gang's tasks: where it is nominated, starts
+// or runs; of a suspended gang what it keeps. None: nothing.
+std::optional<Allocation> TakeableOf(const GangRecord& r, const GangSpec& spec,
+                                     const TaskRecord& task);
+// What may be taken from the gang, by task.
 void TakeableTasks(const GangRecord& r, const GangSpec& spec,
                    std::vector<Assignment>* out);
 bool HasTask(const GangRecord& r, TaskPhase phase);
 // Starting or running.
 bool IsLive(const GangRecord& r);
+// TaskRecord::keeps, by the phases of the gang and of the task.
+bool Keeps(GangPhase gang, TaskPhase task);
 // The position in the role's shapes of the one that the task has.
 uint32_t AlternativeOf(const GangSpec& spec, TaskId task, ShapeId shape);
 // What a gang that runs would lose if it were stopped.

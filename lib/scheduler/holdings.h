@@ -19,13 +19,13 @@ class GangEdit;
 // Invariant: cluster, queues and nodes are charged with what the records' tasks
 // hold by their phases, and with nothing else:
 //
-//                 now    later
-//   nominated            all
-//   starting      all    all
-//   running       all    all
-//   releasing     all    what it keeps, if its gang is to resume
-//   suspended     what it keeps, if its gang is to resume; else now only
-//   succeeded
+//                 now            later
+//   nominated     -              all
+//   starting      all            all
+//   running       all            all
+//   releasing     all            what it keeps, if its gang is to resume
+//   suspended     what it keeps  what it keeps, if its gang is to resume
+//   succeeded     -              -
 //
 // Every change goes through here, and opens the questions that it concerns. Not
 // synchronised. O(1) a task, and O(depth x kinds) for its queue.

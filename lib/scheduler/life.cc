@@ -192,11 +192,8 @@ void Life::UpdatePhase(GangEdit& gang, const Counts& n) {
 // While its gang is to resume, a task is promised what it keeps.
 void Life::UpdateKeeps(GangEdit& gang) {
   if (core_.SpecOf(gang.gang()).kept.empty()) return;
-  const bool resumes = gang->phase == GangPhase::kSuspending ||
-                       gang->phase == GangPhase::kSuspended;
   for (TaskRecord& task : gang->tasks) {
-    const bool keeps = resumes && (task.phase == TaskPhase::kReleasing ||
-                                   task.phase == TaskPhase::kSuspended);
+    const bool keeps = Keeps(gang->phase, task.phase);
     if (task.keeps != keeps) holdings_.SetKeeps(gang.gang(), task, keeps);
   }
 }

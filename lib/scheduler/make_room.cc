@@ -17,9 +17,11 @@ void StopCosts(const Core& core, const GangRecord& r,
                std::span<const Assignment> tasks, std::vector<int64_t>* costs) {
   const int64_t lost_ms =
       (UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond;
-  // Of all of the task, though it may be suspended and hold less.
+  // What is suspended holds less than it would lose.
+  const bool suspended = r.phase == GangPhase::kSuspended;
   const auto demand = [&](const Assignment& a) -> const Resources& {
-    return core.cluster.demand(FindTask(r, a.task)->at.shape);
+    return core.cluster.demand(suspended ? FindTask(r, a.task)->at.shape
+                                         : a.at.shape);
   };
   ResourceKind kind = core.cluster.device_kind();
   if (std::ranges::none_of(

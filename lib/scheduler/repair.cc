@@ -166,30 +166,22 @@ void Repair::ShedFromOvercommitted(PassContext& pass) {
   }
 }
 
-// Whether stopping the gang would give back some of what the node has too
-// little of.
-bool Repair::Relieves(const Core& core, const GangRecord& r, NodeIndex n) {
-  TakeableTasks(r, core.specs.at(r.spec), &takeable_);
-  return std::ranges::any_of(takeable_, [&](const Assignment& a) {
-    return a.at.node == n && IsScarce(core.cluster, a.at);
-  });
-}
-
 // Nominated gangs first, then the last in rank that has not just refused.
 bool Repair::ShedOne(PassContext& pass, NodeIndex n) {
   Core& core = pass.core;
   std::pair<bool, GangRank> victim;  // Whether it is nominated.
-  for (const GangIndex g : core.nodes.GangsOn(n)) {
-    const GangRecord& r = core.gangs.at(g);
+  for (const TaskRef& ref : core.nodes.tasks(n)) {
+    const GangRecord& r = core.gangs.at(ref.gang);
+    const GangSpec& spec = core.specs.at(r.spec);
     const bool nominated = r.phase == GangPhase::kNominated;
     if (!nominated) {
-      const Gang& gang = core.specs.at(r.spec).gang();
       const bool spared = SparedUntil(r) > core.now;
       const bool runs = IsLive(r) || r.phase == GangPhase::kSuspended;
-      if (!runs || !gang.preemptible || spared) continue;
+      if (!runs || !spec.gang().preemptible || spared) continue;
     }
-    if (!Relieves(core, r, n)) continue;
-    const std::pair worse(nominated, core.lists.RankOf(g));
+    const auto at = TakeableOf(r, spec, *FindTask(r, ref.task));
+    if (!at || !IsScarce(core.cluster, *at)) continue;
+    const std::pair worse(nominated, core.lists.RankOf(ref.gang));
     if (victim.second.gang == kNoGang || victim < worse) victim = worse;
   }
   if (victim.second.gang == kNoGang) return false;

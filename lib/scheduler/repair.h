@@ -28,12 +28,10 @@ class Repair {
   bool Replace(PassContext& pass, GangIndex g);
   static ReasonCode WhyEnds(PassContext& pass, const GangRecord& r, bool whole);
   void ShedFromOvercommitted(PassContext& pass);
-  bool Relieves(const Core& core, const GangRecord& r, NodeIndex n);
   bool ShedOne(PassContext& pass, NodeIndex n);
 
   std::vector<GangRank> ranks_;
   std::vector<uint32_t> counts_;
-  std::vector<Assignment> takeable_;
   PlacementResult placement_;
   Resources room_;
 };

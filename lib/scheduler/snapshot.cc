@@ -246,9 +246,7 @@ absl::Status LoadTask(EventContext& context, const GangState& s, GangEdit& gang,
   task.task = in.task;
   task.phase = in.phase;
   task.attempt = in.attempt;
-  task.keeps =
-      (s.phase == GangPhase::kSuspending || s.phase == GangPhase::kSuspended) &&
-      (in.phase == TaskPhase::kReleasing || in.phase == TaskPhase::kSuspended);
+  task.keeps = Keeps(s.phase, in.phase);
   task.at.shape = spec.prepared.shapes[in.task.role][in.alternative];
   task.at.devices = in.devices;
   task.at.slot = in.slot;
