@@ -18,7 +18,7 @@ int64_t ScaleOf(const std::string& resource, const SchedulerConfig& config) {
 
 int64_t ReadAmount(const std::string& resource, const Value& v,
                    const SchedulerConfig& config, int64_t most) {
-  if (std::ranges::find(config.resources, resource) == config.resources.end()) {
+  if (config.KindOf(resource) == config.resources.size()) {
     std::string known;
     for (const std::string& r : config.resources) {
       known += (known.empty() ? "" : ", ") + r;

@@ -396,8 +396,10 @@ absl::Status Take(EventContext& context, const Reconciled& e) {
   MUSTER_RETURN_IF_ERROR(Check(core, e, &told));
   const std::vector<OwedAnswer> before = OwedAnswers(core);
   ReconcileNodes(context, e, told);
+  const RealTasks none;
   for (const GangIndex g : core.gangs.Sorted()) {
-    ReconcileGang(context, g, told.tasks[core.gangs.at(g).key]);
+    const auto real = told.tasks.find(core.gangs.at(g).key);
+    ReconcileGang(context, g, real == told.tasks.end() ? none : real->second);
   }
   for (const Node& node : e.nodes) {
     SettleUnnamed(context, core.cluster.Find(node.key).index);

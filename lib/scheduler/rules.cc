@@ -38,6 +38,17 @@ absl::Status Rule(const SchedulerConfig&, const Toleration& t) {
   return Invalid(".key: is empty; only Exists tolerates every taint");
 }
 
+namespace {
+
+// Where a field names a kind of resource.
+absl::Status IsKind(const SchedulerConfig& config, const char* field,
+                    const std::string& name) {
+  if (config.KindOf(name) < config.resources.size()) return absl::OkStatus();
+  return Invalid(field, ": '", name, "' is not one of config.resources");
+}
+
+}  // namespace
+
 // --- Nodes and queues --------------------------------------------------------
 
 absl::Status Rule(const SchedulerConfig& config, const Node& node) {
@@ -48,10 +59,7 @@ absl::Status Rule(const SchedulerConfig& config, const Node& node) {
 }
 
 absl::Status Rule(const SchedulerConfig& config, const Quota& quota) {
-  if (std::ranges::count(config.resources, quota.resource) == 0) {
-    return Invalid(".resource: '", quota.resource,
-                   "' is not one of config.resources");
-  }
+  MUSTER_RETURN_IF_ERROR(IsKind(config, ".resource", quota.resource));
   if (!quota.flavor.empty()) return NotSupportedYet(".flavor");
   if (quota.borrow_limit) return NotSupportedYet(".borrow_limit");
   if (quota.lend_limit) return NotSupportedYet(".lend_limit");
@@ -101,10 +109,7 @@ absl::Status Rule(const SchedulerConfig& config, const HostCapabilities& host) {
   MUSTER_RETURN_IF_ERROR(
       NoneTwice(keeps, ".suspended_keeps", "", std::identity()));
   for (const std::string& kind : keeps) {
-    if (config.KindOf(kind) == config.resources.size()) {
-      return Invalid(".suspended_keeps: '", kind,
-                     "' is not one of config.resources");
-    }
+    MUSTER_RETURN_IF_ERROR(IsKind(config, ".suspended_keeps", kind));
     if (kind == config.device_resource) {
       return Invalid(".suspended_keeps: '", kind,
                      "' is counted by devices, which a suspended task gives "
@@ -117,15 +122,11 @@ absl::Status Rule(const SchedulerConfig& config, const HostCapabilities& host) {
 absl::Status Rule(const SchedulerConfig&, const SchedulerConfig& c) {
   MUSTER_RETURN_IF_ERROR(
       NoneTwice(c.resources, ".resources", "", std::identity()));
-  if (!c.device_resource.empty() &&
-      std::ranges::count(c.resources, c.device_resource) == 0) {
-    return Invalid(".device_resource: '", c.device_resource,
-                   "' is not one of config.resources");
+  if (!c.device_resource.empty()) {
+    MUSTER_RETURN_IF_ERROR(IsKind(c, ".device_resource", c.device_resource));
   }
-  if (!c.node_resource.empty() &&
-      std::ranges::count(c.resources, c.node_resource) == 0) {
-    return Invalid(".node_resource: '", c.node_resource,
-                   "' is not one of config.resources");
+  if (!c.node_resource.empty()) {
+    MUSTER_RETURN_IF_ERROR(IsKind(c, ".node_resource", c.node_resource));
   }
   if (!c.node_resource.empty() && c.node_resource == c.device_resource) {
     return Invalid(".node_resource: '", c.node_resource,

@@ -246,7 +246,7 @@ absl::Status ValidateReconfig(const SchedulerConfig& before,
   }
   if (config.node_resource == before.node_resource) return absl::OkStatus();
   if (before.node_resource.empty() &&
-      std::ranges::count(before.resources, config.node_resource) == 0) {
+      before.KindOf(config.node_resource) == kinds) {
     return absl::OkStatus();
   }
   return Invalid("config.node_resource: stays '", before.node_resource,

@@ -20,11 +20,8 @@ void NodeUse::Add(const NodeUse& other) {
 
 Books::Books(const SchedulerState& state) : state_(state) {
   const std::vector<std::string>& kinds = state.config.resources;
-  const auto position = [&](const std::string& name) {
-    return static_cast<size_t>(std::ranges::find(kinds, name) - kinds.begin());
-  };
-  device_kind_ = position(state.config.device_resource);
-  node_kind_ = position(state.config.node_resource);
+  device_kind_ = state.config.KindOf(state.config.device_resource);
+  node_kind_ = state.config.KindOf(state.config.node_resource);
   for (const NodeState& n : state.nodes) {
     nodes_[n.node.key] = &n;
     NodeUse others;

@@ -24,9 +24,7 @@ struct Trial {
         raw(raw) {}
 
   size_t KindNamed(const std::string& name) const {
-    const std::vector<std::string>& kinds = before_state.config.resources;
-    return static_cast<size_t>(std::find(kinds.begin(), kinds.end(), name) -
-                               kinds.begin());
+    return before_state.config.KindOf(name);
   }
   // By kind, the devices' thousandths included.
   std::vector<int64_t> KindsOf(const NodeUse& use) const {
