@@ -53,7 +53,8 @@ class Tightest final : public NodePolicy {
     return opens << (kDeviceBits + kOtherBits) |
            RankOf(Gist(cluster, node, q.ledger),
                   cluster.device_request(q.shape).count > 0,
-                  cluster.demand(q.shape)[cluster.device_kind()]);
+                  static_cast<uint32_t>(
+                      cluster.demand(q.shape)[cluster.device_kind()]));
   }
   bool HasGist() const override { return true; }
   // A fresh device left aside: from the top, 32 bits each, twice the tasks and
@@ -68,7 +69,7 @@ class Tightest final : public NodePolicy {
   }
   void RanksOf(const DeviceRequest& request, uint64_t which,
                const uint64_t* gists, uint32_t* ranks) const override {
-    const int64_t demand = int64_t{request.count} * kWholeDevice;
+    const uint32_t demand = request.count * kWholeDevice;
     ForEachBit(which, [&](uint32_t i) {
       ranks[i] = RankOf(gists[i], request.count > 0, demand);
     });
@@ -76,13 +77,13 @@ class Tightest final : public NodePolicy {
 
  private:
   // To a task which asks for devices, so many thousandths of them, or for none.
-  static uint32_t RankOf(uint64_t gist, bool devices, int64_t demand) {
+  static uint32_t RankOf(uint64_t gist, bool devices, uint32_t demand) {
     constexpr uint32_t kOthers = (uint32_t{1} << kOtherBits) - 1;
     const auto low = static_cast<uint32_t>(gist);
     const auto parts = static_cast<uint32_t>(gist >> 32);
     uint32_t left = low >> kOtherBits;
     if (devices) {
-      left = static_cast<uint32_t>(std::max<int64_t>(0, left - demand)) / parts;
+      left = (left - std::min(left, demand)) / parts;
     }
     return DeviceSteps(left) << kOtherBits | (low & kOthers);
   }

@@ -25,7 +25,7 @@ uint64_t LogSteps(int64_t x) {
 }  // namespace
 
 uint32_t DevicesLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {
-  return DeviceSteps(FreeDevices(cluster, node, ledger));
+  return DeviceSteps(static_cast<uint32_t>(FreeDevices(cluster, node, ledger)));
 }
 
 uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {

@@ -15,13 +15,12 @@ inline constexpr int kOtherBits = 15;
 
 // Thousandths of devices in so many bits: exact up to 64 devices; beyond, where
 // few nodes are, in coarser steps.
-inline uint32_t DeviceSteps(int64_t milli) {
-  constexpr int64_t kExact = 64 * kWholeDevice;
-  constexpr int64_t kMost = DeviceSet::kCapacity * kWholeDevice;
-  constexpr int64_t kStep = 42;
+inline uint32_t DeviceSteps(uint32_t milli) {
+  constexpr uint32_t kExact = 64 * kWholeDevice;
+  constexpr uint32_t kMost = DeviceSet::kCapacity * kWholeDevice;
+  constexpr uint32_t kStep = 42;
   static_assert(kExact + (kMost - kExact) / kStep < 1 << kDeviceBits);
-  return static_cast<uint32_t>(
-      std::min(milli, kExact + (milli - kExact) / kStep));
+  return milli <= kExact ? milli : kExact + (milli - kExact) / kStep;
 }
 
 // Free thousandths of devices, in these steps.

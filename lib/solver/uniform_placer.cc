@@ -138,10 +138,11 @@ void UniformPlacer::TakeEach(const index::Column& column) {
   const DeviceSet all = DeviceSet::FirstOf(count);
   bool known = true;
   std::vector<Assignment>& tasks = result_->tasks;
-  tasks.resize(shares_.size());
+  tasks.reserve(shares_.size());
   for (uint32_t i = 0; i < shares_.size(); ++i) {
     const index::Position p = shares_[i].position;
-    tasks[i] = {{0, i}, {.node = nodes[p], .shape = shape, .devices = all}};
+    tasks.push_back(
+        {{0, i}, {.node = nodes[p], .shape = shape, .devices = all}});
     known &= column.devices(p) == count;
   }
   if (!known) ChooseEach();

@@ -70,7 +70,9 @@ uint32_t Ledgers::Slots(NodeIndex n, const Needs& needs, Ledger ledger,
                ? PartitionSlots(n, needs, ledger, slots)
                : SharedSlots(n, needs, ledger, slots);
   }
-  const uint32_t devices = UsableWhole(n, needs, ledger).size();
+  const DeviceSet usable = UsableWhole(n, needs, ledger);
+  if (usable.empty()) return 0;
+  const uint32_t devices = usable.size();
   return std::min(slots, needs.count == 1 ? devices : devices / needs.count);
 }
 

@@ -282,6 +282,9 @@ class Ledgers {
   Share OthersShare(NodeIndex n, const DeviceShare& share) const;
   // Whole devices, all at once; fractions and partitions one by one.
   void PostWhole(NodeIndex n, DeviceSet devices, Ledger ledger, int sign);
+  // The 64 devices from `first` on.
+  void PostWord(NodeIndex n, uint32_t first, uint64_t devices, Ledger ledger,
+                int sign);
   void PostPieces(NodeIndex n, const Needs& needs, DeviceSet devices,
                   uint32_t slot, Ledger ledger, int sign);
   // A share of a device, and what it is to the sum over devices, too.
@@ -352,16 +355,24 @@ class Ledgers {
 inline void Ledgers::PostWhole(NodeIndex n, DeviceSet devices, Ledger ledger,
                                int sign) {
   devices &= All(n);
-  const int64_t milli =
-      int64_t{sign} * kWholeDevice * (devices & Healthy(n)).size();
+  PostWord(n, 0, devices.word(0), ledger, sign);
+  if (nodes_[n].count > kBits) {
+    PostWord(n, kBits, devices.word(1), ledger, sign);
+  }
+}
+
+inline void Ledgers::PostWord(NodeIndex n, uint32_t first, uint64_t devices,
+                              Ledger ledger, int sign) {
+  DeviceBits& bits = Bits(n, first);
+  const int64_t milli = int64_t{sign} * kWholeDevice *
+                        DeviceSet::OfWords(devices & bits.healthy).size();
   for (size_t l = First(ledger); l <= Last(ledger); ++l) {
     if (CountsDevices()) Row(n, l)[device_kind_] -= milli;
-    const auto bits = [l](auto& b) -> auto& { return b.taken[l]; };
-    const DeviceSet taken = Gather(n, bits);
-    Scatter(n, sign > 0 ? taken | devices : taken - devices, bits);
-    for (const uint32_t d : sign > 0 ? devices & taken : devices - taken) {
-      PostShare(n, d, Whole(At(n, d)), l, sign);
-    }
+    const uint64_t taken = bits.taken[l];
+    bits.taken[l] = sign > 0 ? taken | devices : taken & ~devices;
+    ForEachBit(sign > 0 ? devices & taken : devices & ~taken, [&](uint32_t d) {
+      PostShare(n, first + d, Whole(At(n, first + d)), l, sign);
+    });
   }
 }
 
