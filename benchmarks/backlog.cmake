@@ -1,0 +1,2 @@
+muster_benchmark(backlog_benchmark
+  SOURCES backlog_benchmark.cc backlog_world.cc scheduler_host.cc)

@@ -1,0 +1,340 @@
+// What one event costs on a full cluster with a standing backlog: Apply and the
+// pass behind it, together. Cases BM_Backlog/nodes:N/EVENT; counters
+//   cpu_us, p99_us   of the events, median and 99th percentile
+//   settle_us        mean, from the event until all decisions are answered and
+//                    nothing follows any more
+//   starts, evictions   in the mean of an event
+//   running, waiting, free_share   the world before the case
+//   next_pass_vs_quiet   after a what-if; the median against a quiet pass
+//   peak_mb          the most memory the process has had: run a case alone
+// Between two events a second goes by. MUSTER_BACKLOG_EVENTS is how many there
+// are (1,000; 200 on 30,000 nodes).
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/backlog_world.h"
+#include "benchmarks/padded.h"
+
+namespace muster::bench {
+namespace {
+
+constexpr double kMicro = 1e6;
+
+double Quantile(std::vector<double> samples, double share) {
+  const auto at = static_cast<std::ptrdiff_t>(
+      share * static_cast<double>(samples.size() - 1));
+  std::ranges::nth_element(samples, samples.begin() + at);
+  return samples[static_cast<size_t>(at)];
+}
+
+double Mean(const std::vector<double>& samples) {
+  return std::accumulate(samples.begin(), samples.end(), 0.0) /
+         static_cast<double>(samples.size());
+}
+
+double PeakMb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024 / 1e6;
+}
+
+uint32_t EventsOn(uint32_t nodes) {
+  if (const char* given = std::getenv("MUSTER_BACKLOG_EVENTS")) {
+    return static_cast<uint32_t>(std::max(1, std::atoi(given)));
+  }
+  return nodes >= 30'000 ? 200 : 1'000;
+}
+
+// One event of a case. Prepare is not measured; Do is: it applies the event,
+// and makes the pass unless it asks something else; After brings the world back
+// to what it was like.
+struct Step {
+  std::function<void(BacklogWorld&)> prepare;
+  std::function<void(BacklogWorld&)> act;
+  std::function<void(BacklogWorld&)> after;
+};
+
+// Of the next event: what Prepare has drawn.
+struct Drawn {
+  std::string gang{};
+  Event event{};
+};
+
+void Report(benchmark::State& state, BacklogWorld& world,
+            const std::vector<double>& cpu, const std::vector<double>& settle) {
+  const auto events = static_cast<double>(cpu.size());
+  state.counters["cpu_us"] = Quantile(cpu, 0.5) * kMicro;
+  state.counters["p99_us"] = Quantile(cpu, 0.99) * kMicro;
+  state.counters["settle_us"] = Mean(settle) * kMicro;
+  state.counters["starts"] = static_cast<double>(world.starts) / events;
+  state.counters["evictions"] = static_cast<double>(world.evictions) / events;
+  state.counters["peak_mb"] = PeakMb();
+}
+
+void BM_Backlog(benchmark::State& state, uint32_t nodes, const Step& step) {
+  BacklogWorld& world = SettledBacklog(nodes);
+  state.counters["running"] = world.host.Count(GangPhase::kRunning);
+  state.counters["waiting"] = world.host.Count(GangPhase::kWaiting);
+  state.counters["free_share"] = world.FreeShare();
+  world.starts = world.evictions = 0;
+  const uint32_t events = EventsOn(nodes);
+  std::vector<double> cpu, settle;
+  for (auto _ : state) {
+    for (uint32_t i = 0; i < events; ++i) {
+      state.PauseTiming();
+      world.host.now += kSecond;
+      world.Settle();
+      step.prepare(world);
+      state.ResumeTiming();
+      cpu.push_back(CpuOf([&] { step.act(world); }));
+      state.PauseTiming();
+      settle.push_back(cpu.back() + CpuOf([&] { world.Follow(); }));
+      step.after(world);
+      state.ResumeTiming();
+    }
+  }
+  Report(state, world, cpu, settle);
+}
+
+// A case of one event with its pass.
+template <class Make>
+Step EventStep(
+    Make make,
+    std::function<void(BacklogWorld&)> after = [](BacklogWorld&) {}) {
+  auto drawn = std::make_shared<Drawn>();
+  return {.prepare =
+              [drawn, make](BacklogWorld& world) {
+                drawn->event = {world.host.now, make(world)};
+              },
+          .act =
+              [drawn](BacklogWorld& world) {
+                world.host.Apply(drawn->event);
+                world.host.Pass();
+              },
+          .after = std::move(after)};
+}
+
+Step Quiet() {
+  return {.prepare = [](BacklogWorld&) {},
+          .act = [](BacklogWorld& world) { world.host.Pass(); },
+          .after = [](BacklogWorld&) {}};
+}
+
+Step Duplicate() {
+  return EventStep([](BacklogWorld& world) {
+    return TasksAnswered{world.Draw(GangPhase::kRunning), {TaskAnswer{}}};
+  });
+}
+
+Step Checkpoint() {
+  return EventStep([](BacklogWorld& world) {
+    return CheckpointTaken{world.Draw(GangPhase::kRunning), world.host.now};
+  });
+}
+
+Step NodeUnchanged() {
+  return EventStep([](BacklogWorld& world) {
+    return NodeChanged{world.NodeAt(world.DrawNode())};
+  });
+}
+
+// A label that no gang selects by comes, and goes again.
+Step UnusedLabel() {
+  auto number = std::make_shared<uint32_t>();
+  return EventStep(
+      [number](BacklogWorld& world) {
+        *number = world.DrawNode();
+        Node node = world.NodeAt(*number);
+        node.labels.insert(node.labels.begin(), {"a", "unused"});
+        return NodeChanged{std::move(node)};
+      },
+      [number](BacklogWorld& world) {
+        world.host.Apply(NodeChanged{world.NodeAt(*number)});
+        world.Settle();
+      });
+}
+
+Step OthersUnchanged() {
+  return EventStep([](BacklogWorld& world) {
+    return OthersChanged{
+        OtherUsage{.node = world.NodeAt(world.DrawNode()).key}};
+  });
+}
+
+Step SubmitKnown() {
+  return {.prepare = [](BacklogWorld&) {},
+          .act =
+              [](BacklogWorld& world) {
+                world.SubmitOne();
+                world.host.Pass();
+              },
+          .after =
+              [](BacklogWorld& world) {
+                world.Finish(world.Draw(GangPhase::kWaiting));
+                world.Settle();
+              }};
+}
+
+Step SubmitNew() {
+  Step step = SubmitKnown();
+  step.act = [](BacklogWorld& world) {
+    world.SubmitNew();
+    world.host.Pass();
+  };
+  return step;
+}
+
+// A gang finishes; another one is submitted afterwards.
+Step Finish() {
+  auto drawn = std::make_shared<Drawn>();
+  return {.prepare =
+              [drawn](BacklogWorld& world) {
+                drawn->gang = world.Draw(GangPhase::kRunning);
+              },
+          .act =
+              [drawn](BacklogWorld& world) {
+                world.Finish(drawn->gang);
+                world.host.Pass();
+              },
+          .after =
+              [](BacklogWorld& world) {
+                world.SubmitOne();
+                world.Settle();
+              }};
+}
+
+// It is up again before the next one goes down.
+Step NodeDownStep() {
+  auto key = std::make_shared<std::string>();
+  return EventStep(
+      [key](BacklogWorld& world) {
+        *key = world.NodeAt(world.DrawNode()).key;
+        return NodeDown{*key};
+      },
+      [key](BacklogWorld& world) {
+        world.host.Apply(NodeUp{*key});
+        world.Settle();
+      });
+}
+
+Step ExplainWaiting() {
+  auto drawn = std::make_shared<Drawn>();
+  return {
+      .prepare =
+          [drawn](BacklogWorld& world) {
+            drawn->gang = world.Draw(GangPhase::kWaiting);
+          },
+      .act =
+          [drawn](BacklogWorld& world) {
+            benchmark::DoNotOptimize(world.host.scheduler.Explain(drawn->gang));
+          },
+      .after = [](BacklogWorld&) {}};
+}
+
+// What if one gang finished: and the pass after the answer, which has forgotten
+// nothing.
+void BM_WhatIf(benchmark::State& state, uint32_t nodes) {
+  BacklogWorld& world = SettledBacklog(nodes);
+  const uint32_t events = EventsOn(nodes);
+  std::vector<double> cpu, quiet, next;
+  Plan plan;
+  for (auto _ : state) {
+    for (uint32_t i = 0; i < events; ++i) {
+      state.PauseTiming();
+      world.host.now += kSecond;
+      world.Settle();
+      quiet.push_back(CpuOf([&] { world.host.Pass(); }));
+      const Event event{world.host.now,
+                        GangFinished{world.Draw(GangPhase::kRunning)}};
+      state.ResumeTiming();
+      cpu.push_back(CpuOf([&] {
+        if (!world.host.scheduler.WhatIf(world.host.now, {&event, 1}, &plan)
+                 .ok()) {
+          std::abort();
+        }
+      }));
+      state.PauseTiming();
+      next.push_back(CpuOf([&] { world.host.Pass(); }));
+      state.ResumeTiming();
+    }
+  }
+  state.counters["cpu_us"] = Quantile(cpu, 0.5) * kMicro;
+  state.counters["p99_us"] = Quantile(cpu, 0.99) * kMicro;
+  state.counters["next_pass_vs_quiet"] =
+      Quantile(next, 0.5) / Quantile(quiet, 0.5);
+  state.counters["peak_mb"] = PeakMb();
+}
+
+// A new world: the gangs that fill it, and the first pass over those that wait.
+void BM_Fill(benchmark::State& state, uint32_t nodes) {
+  double fill = 0, first = 0;
+  for (auto _ : state) {
+    state.PauseTiming();
+    BacklogWorld world(nodes);
+    state.ResumeTiming();
+    fill = CpuOf([&] {
+      world.SubmitRunning();
+      world.host.Pass();
+    });
+    state.PauseTiming();
+    world.Follow();
+    world.host.now += 3600 * kSecond;
+    state.ResumeTiming();
+    first = CpuOf([&] {
+      world.SubmitWaiting();
+      world.host.Pass();
+    });
+    state.PauseTiming();
+    benchmark::DoNotOptimize(world.starts);
+    state.ResumeTiming();
+  }
+  state.counters["fill_us"] = fill * kMicro;
+  state.counters["first_us"] = first * kMicro;
+  state.counters["cpu_us"] = (fill + first) * kMicro;
+  state.counters["peak_mb"] = PeakMb();
+}
+
+// Fill first: it wants no other world beside its own.
+int Register() {
+  const std::pair<const char*, Step (*)()> steps[] = {
+      {"Quiet", Quiet},
+      {"Duplicate", Duplicate},
+      {"Checkpoint", Checkpoint},
+      {"NodeUnchanged", NodeUnchanged},
+      {"UnusedLabel", UnusedLabel},
+      {"OthersUnchanged", OthersUnchanged},
+      {"SubmitKnown", SubmitKnown},
+      {"SubmitNew", SubmitNew},
+      {"Finish", Finish},
+      {"NodeDown", NodeDownStep},
+      {"Explain", ExplainWaiting}};
+  for (const uint32_t nodes : {1'000u, 10'000u, 30'000u}) {
+    const std::string on = "BM_Backlog/nodes:" + std::to_string(nodes) + "/";
+    const auto once = [](benchmark::internal::Benchmark* b) {
+      b->Iterations(1)->Unit(benchmark::kMillisecond);
+    };
+    once(benchmark::RegisterBenchmark((on + "Fill").c_str(), BM_Fill, nodes));
+    for (const auto& [name, step] : steps) {
+      once(benchmark::RegisterBenchmark((on + name).c_str(), BM_Backlog, nodes,
+                                        step()));
+    }
+    once(benchmark::RegisterBenchmark((on + "WhatIf").c_str(), BM_WhatIf,
+                                      nodes));
+  }
+  return 0;
+}
+
+[[maybe_unused]] const int kRegistered = Register();
+
+}  // namespace
+}  // namespace muster::bench
