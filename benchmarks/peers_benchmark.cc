@@ -1,0 +1,322 @@
+// The cases in which other schedulers are slow, each with its answer checked.
+// Counter cpu_ms: median CPU time of the deciding pass, of five worlds that are
+// alike.
+//   BM_Reclaim      8 N running tasks of a queue without a guarantee, 8 N
+//                   waiting ones of a queue that is guaranteed all
+//                   (KAI-Scheduler's scale test)
+//   BM_NoRoom       10 x 8 from a queue of which all but one of 80 devices may
+//                   be reclaimed: no victims, and told so
+//   BM_GangReclaim  a gang of N/2 x 8 takes N/2 nodes back from tasks of 2
+//   BM_Subgroups    N tasks in groups of ten, a rack each, inside one block
+//                   (Volcano's network-topology test)
+//   BM_PreemptFull  512 whole devices, on a full cluster
+//   BM_Fill         32 N tasks of one CPU in 10 queues on N nodes of 32
+//   BM_NearFull     the same tasks where 31 of 32 CPUs are in use everywhere
+//                   (both: Armada's scheduling benchmarks)
+//   BM_Hopeless     10,000 gangs that can never run, of 100 shapes, before
+//                   5,000 that can; vs_without: the pass without the former
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/padded.h"
+#include "benchmarks/scheduler_host.h"
+
+namespace muster::bench {
+namespace {
+
+constexpr int kWorlds = 5;
+constexpr uint32_t kCpus = 32;
+
+void AddGuaranteed(SchedulerHost& host, const std::string& key,
+                   int64_t devices) {
+  Queue queue;
+  queue.key = key;
+  queue.quotas = {{.resource = "gpu", .guarantee = devices * kWholeDevice}};
+  host.Apply(QueueChanged{std::move(queue)});
+}
+
+void Submit(SchedulerHost& host, const char* prefix, const std::string& queue,
+            uint32_t gangs, uint32_t tasks, uint32_t devices) {
+  for (uint32_t g = 0; g < gangs; ++g) {
+    host.Apply(
+        GangSubmitted{MakeGang(Padded(prefix, g), queue, tasks, devices)});
+  }
+}
+
+uint32_t CountOf(const Plan& plan, DecisionKind kind) {
+  return static_cast<uint32_t>(
+      std::ranges::count(plan.decisions, kind, &Decision::kind));
+}
+
+// Makes the world five times, and the pass in it; `answer` tells what is wrong
+// with the plan, nothing if it is the one that is asked for.
+template <class Make, class Answer>
+void OnePass(benchmark::State& state, Make&& make, Answer&& answer) {
+  std::vector<double> cpu;
+  for (auto _ : state) {
+    for (int world = 0; world < kWorlds; ++world) {
+      state.PauseTiming();
+      SchedulerHost host = make();
+      state.ResumeTiming();
+      cpu.push_back(CpuOf([&] { host.Pass(); }));
+      state.PauseTiming();
+      Premise(state, answer(host), "another answer than the right one");
+      state.ResumeTiming();
+    }
+  }
+  state.counters["cpu_ms"] = Median(cpu) * 1e3;
+}
+
+void BM_Reclaim(benchmark::State& state, uint32_t nodes) {
+  OnePass(
+      state,
+      [&] {
+        SchedulerHost host(MakeConfig());
+        host.AddNodes(nodes, 8);
+        host.AddQueue("a");
+        AddGuaranteed(host, "b", 8 * int64_t{nodes});
+        Submit(host, "run", "a", 8 * nodes, 1, 1);
+        host.Settle();
+        Submit(host, "wait", "b", 8 * nodes, 1, 1);
+        return host;
+      },
+      [&](const SchedulerHost& host) {
+        return CountOf(host.plan, DecisionKind::kEvict) == 8 * nodes &&
+               host.Count(GangPhase::kNominated) == 8 * nodes;
+      });
+}
+
+void BM_NoRoom(benchmark::State& state, uint32_t nodes) {
+  double proven = 0;
+  OnePass(
+      state,
+      [&] {
+        SchedulerHost host(MakeConfig());
+        host.AddNodes(nodes, 8);
+        AddGuaranteed(host, "a", 8 * int64_t{nodes} - 79);
+        AddGuaranteed(host, "b", 80);
+        Submit(host, "run", "a", 8 * nodes, 1, 1);
+        host.Settle();
+        Submit(host, "wait", "b", 1, 10, 8);
+        return host;
+      },
+      [&](const SchedulerHost& host) {
+        proven = host.plan.waiting.size() == 1 &&
+                 host.plan.waiting[0].reason.code != ReasonCode::kBudget &&
+                 host.plan.next_wakeup == kForever;
+        return host.plan.decisions.empty();
+      });
+  state.counters["proven"] = proven;
+}
+
+void BM_GangReclaim(benchmark::State& state, uint32_t nodes) {
+  OnePass(
+      state,
+      [&] {
+        SchedulerHost host(MakeConfig());
+        host.AddNodes(nodes, 8);
+        host.AddQueue("a");
+        AddGuaranteed(host, "b", 4 * int64_t{nodes});
+        Submit(host, "run", "a", 4 * nodes, 1, 2);
+        host.Settle();
+        Submit(host, "wait", "b", 1, nodes / 2, 8);
+        return host;
+      },
+      [&](const SchedulerHost& host) {
+        return CountOf(host.plan, DecisionKind::kEvict) == 2 * nodes;
+      });
+}
+
+void BM_Subgroups(benchmark::State& state, uint32_t nodes) {
+  OnePass(
+      state,
+      [&] {
+        SchedulerHost host(MakeConfig());
+        for (uint32_t n = 0; n < nodes; ++n) {
+          Node node = MakeNode(n, 8);
+          node.labels = {{"block", "b"}, {"rack", Padded("r", n / 10)}};
+          host.Apply(NodeChanged{std::move(node)});
+        }
+        host.AddQueue("q");
+        Gang gang = MakeGang("gang", "q", 10, 8);
+        const Role role = gang.roles[0];
+        gang.roles.clear();
+        gang.groups.resize(1);
+        gang.groups[0].topology.required = "block";
+        for (uint32_t g = 0; g < nodes / 10; ++g) {
+          Role& one = gang.roles.emplace_back(role);
+          one.name = Padded("s", g);
+          one.topology.required = "rack";
+        }
+        host.Apply(GangSubmitted{std::move(gang)});
+        return host;
+      },
+      [&](const SchedulerHost& host) {
+        return CountOf(host.plan, DecisionKind::kStart) == 1;
+      });
+}
+
+// One gang after the other in one world: it is large.
+void BM_PreemptFull(benchmark::State& state, uint32_t nodes) {
+  constexpr uint32_t kGangs = 11;
+  SchedulerHost host(MakeConfig());
+  host.AddNodes(nodes, 8);
+  host.AddQueue("q");
+  host.AddClass("low", 0, OnPreempted::kRequeue);
+  host.AddClass("high", 10, OnPreempted::kRequeue);
+  const auto submit = [&](std::string key, const char* priority,
+                          uint32_t tasks) {
+    Gang gang = MakeGang(std::move(key), "q", tasks, 8);
+    gang.priority_class = priority;
+    host.Apply(GangSubmitted{std::move(gang)});
+  };
+  for (uint32_t g = 0; g < nodes; ++g) submit(Padded("run", g), "low", 1);
+  host.Settle();
+  std::vector<double> cpu;
+  for (auto _ : state) {
+    for (uint32_t g = 0; g < kGangs; ++g) {
+      state.PauseTiming();
+      submit(Padded("gang", g), "high", 64);
+      state.ResumeTiming();
+      cpu.push_back(CpuOf([&] { host.Pass(); }));
+      state.PauseTiming();
+      Premise(state, CountOf(host.plan, DecisionKind::kEvict) == 64,
+              "not 64 evictions");
+      host.Answer();
+      host.Settle();
+      state.ResumeTiming();
+    }
+  }
+  state.counters["cpu_ms"] = Median(cpu) * 1e3;
+}
+
+// Nodes of CPUs alone, and one queue in ten for each of the tasks of one.
+SchedulerHost CpuHost(uint32_t nodes) {
+  SchedulerHost host(MakeConfig());
+  for (uint32_t n = 0; n < nodes; ++n) {
+    Node node = MakeNode(n, 0);
+    node.capacity = {int64_t{kCpus} * 1000, int64_t{1} << 40};
+    host.Apply(NodeChanged{std::move(node)});
+  }
+  for (uint32_t q = 0; q < 10; ++q) host.AddQueue(Padded("q", q));
+  return host;
+}
+
+void SubmitCpuTasks(SchedulerHost& host, uint32_t count) {
+  for (uint32_t g = 0; g < count; ++g) {
+    host.Apply(
+        GangSubmitted{MakeGang(Padded("g", g), Padded("q", g % 10), 1, 0)});
+  }
+}
+
+void BM_FillCpus(benchmark::State& state, uint32_t nodes) {
+  OnePass(
+      state,
+      [&] {
+        SchedulerHost host = CpuHost(nodes);
+        SubmitCpuTasks(host, kCpus * nodes);
+        return host;
+      },
+      [&](const SchedulerHost& host) {
+        return CountOf(host.plan, DecisionKind::kStart) == kCpus * nodes;
+      });
+}
+
+void BM_NearFull(benchmark::State& state, uint32_t nodes) {
+  constexpr uint32_t kTasks = 32'000;
+  OnePass(
+      state,
+      [&] {
+        SchedulerHost host = CpuHost(nodes);
+        for (uint32_t n = 0; n < nodes; ++n) {
+          OtherUsage usage;
+          usage.node = Padded("n", n);
+          usage.amount = {int64_t{kCpus - 1} * 1000};
+          host.Apply(OthersChanged{std::move(usage)});
+        }
+        SubmitCpuTasks(host, kTasks);
+        return host;
+      },
+      [&](const SchedulerHost& host) {
+        return CountOf(host.plan, DecisionKind::kStart) ==
+               std::min(kTasks, nodes);
+      });
+}
+
+// The second pass with its submissions; the hopeless ones stand before it.
+double HopelessPass(uint32_t nodes, bool hopeless, bool* right) {
+  constexpr uint32_t kHopeless = 10'000;
+  constexpr uint32_t kShapes = 100;
+  constexpr uint32_t kRunnable = 5'000;
+  SchedulerHost host(MakeConfig());
+  host.AddNodes(nodes, 8);
+  host.AddQueue("q");
+  host.AddClass("low", 0, OnPreempted::kRequeue);
+  host.AddClass("high", 10, OnPreempted::kRequeue);
+  for (uint32_t g = 0; hopeless && g < kHopeless; ++g) {
+    Gang gang = MakeGang(Padded("never", g), "q", 1, 8);
+    gang.priority_class = "high";
+    // More than a node has.
+    gang.roles[0].shape.resources.Set(0, 300'000 + g % kShapes);
+    host.Apply(GangSubmitted{std::move(gang)});
+  }
+  const auto submit = [&](std::string key) {
+    Gang gang = MakeGang(std::move(key), "q", 1, 8);
+    gang.priority_class = "low";
+    host.Apply(GangSubmitted{std::move(gang)});
+  };
+  submit("first");  // In both worlds the index is there.
+  host.Pass();
+  for (uint32_t g = 1; g < kRunnable; ++g) submit(Padded("g", g));
+  const double cpu = CpuOf([&] { host.Pass(); });
+  *right &= CountOf(host.plan, DecisionKind::kStart) ==
+            std::min(kRunnable, nodes) - 1;
+  return cpu;
+}
+
+void BM_Hopeless(benchmark::State& state, uint32_t nodes) {
+  std::vector<double> with, without;
+  bool right = true;
+  for (auto _ : state) {
+    for (int world = 0; world < kWorlds; ++world) {
+      without.push_back(HopelessPass(nodes, false, &right));
+      with.push_back(HopelessPass(nodes, true, &right));
+    }
+  }
+  Premise(state, right, "not all that can run start");
+  state.counters["cpu_ms"] = Median(with) * 1e3;
+  state.counters["vs_without"] = Median(with) / Median(without);
+}
+
+int Register() {
+  using Case = void (*)(benchmark::State&, uint32_t);
+  const auto add = [](const char* name, Case run,
+                      std::initializer_list<uint32_t> sizes) {
+    for (const uint32_t nodes : sizes) {
+      const std::string full =
+          std::string(name) + "/nodes:" + std::to_string(nodes);
+      benchmark::RegisterBenchmark(full.c_str(), run, nodes)
+          ->Iterations(1)
+          ->Unit(benchmark::kMillisecond);
+    }
+  };
+  add("BM_Reclaim", BM_Reclaim, {100, 500, 1'000});
+  add("BM_NoRoom", BM_NoRoom, {100, 500, 1'000, 2'000});
+  add("BM_GangReclaim", BM_GangReclaim, {100, 500, 1'000, 2'000});
+  add("BM_Subgroups", BM_Subgroups, {1'000});
+  add("BM_PreemptFull", BM_PreemptFull, {1'000, 10'000, 100'000});
+  add("BM_Fill", BM_FillCpus, {100, 1'000});
+  add("BM_NearFull", BM_NearFull, {1'000, 10'000});
+  add("BM_Hopeless", BM_Hopeless, {10'000});
+  return 0;
+}
+
+[[maybe_unused]] const int kRegistered = Register();
+
+}  // namespace
+}  // namespace muster::bench
