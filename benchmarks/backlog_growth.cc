@@ -1,0 +1,104 @@
+// Elastic gangs: 1 to 8 tasks of one device each.
+//   BM_GrowAll        the pass that starts them all and lets them grow to the
+//                     end; there is room for all
+//   BM_GrowAfterLoss  then 1 % of the nodes go down: their events and the
+//   passes
+//                     until nothing is decided any more: there is room for what
+//                     was lost
+// Counter cpu_ms, without the answers.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+#include <utility>
+
+#include "benchmarks/padded.h"
+#include "benchmarks/scheduler_host.h"
+
+namespace muster::bench {
+namespace {
+
+constexpr uint32_t kDevices = 8;
+
+// A node for each gang, and some that are left.
+SchedulerHost ElasticHost(uint32_t gangs) {
+  SchedulerHost host(MakeConfig());
+  host.AddNodes(gangs + gangs / 50, kDevices);
+  host.AddQueue("q");
+  for (uint32_t g = 0; g < gangs; ++g) {
+    Gang gang = MakeGang(Padded("g", g), "q", 1, 1);
+    gang.roles[0].desired_tasks = kDevices;
+    host.Apply(GangSubmitted{std::move(gang)});
+  }
+  return host;
+}
+
+size_t Starts(const Plan& plan) {
+  return static_cast<size_t>(std::ranges::count(
+             plan.decisions, DecisionKind::kStart, &Decision::kind)) +
+         static_cast<size_t>(std::ranges::count(
+             plan.decisions, DecisionKind::kGrow, &Decision::kind));
+}
+
+void BM_GrowAll(benchmark::State& state, uint32_t gangs) {
+  for (auto _ : state) {
+    state.PauseTiming();
+    SchedulerHost host = ElasticHost(gangs);
+    state.ResumeTiming();
+    const double cpu = CpuOf([&] { host.Pass(); });
+    state.counters["cpu_ms"] = cpu * 1e3;
+    Premise(state, host.plan.tasks.size() == size_t{gangs} * kDevices,
+            "not all tasks start");
+    state.counters["decisions"] = static_cast<double>(Starts(host.plan));
+  }
+}
+
+void BM_GrowAfterLoss(benchmark::State& state, uint32_t gangs) {
+  for (auto _ : state) {
+    state.PauseTiming();
+    SchedulerHost host = ElasticHost(gangs);
+    host.Settle();
+    host.now += kSecond;
+    state.ResumeTiming();
+    double cpu = 0;
+    cpu += CpuOf([&] {
+      for (uint32_t n = 0; n < gangs; n += 100) {
+        host.Apply(NodeDown{Padded("n", n)});
+      }
+    });
+    size_t decisions = 0;
+    while (true) {
+      cpu += CpuOf([&] { host.Pass(); });
+      decisions += host.plan.decisions.size();
+      if (host.plan.decisions.empty()) break;
+      host.Answer();
+    }
+    state.counters["cpu_ms"] = cpu * 1e3;
+    state.counters["decisions"] = static_cast<double>(decisions);
+    Premise(state, decisions > 0, "nothing was lost");
+  }
+}
+
+int Register() {
+  using Case = void (*)(benchmark::State&, uint32_t);
+  for (const auto& [name, run] :
+       std::initializer_list<std::pair<const char*, Case>>{
+           {"BM_GrowAll", BM_GrowAll},
+           {"BM_GrowAfterLoss", BM_GrowAfterLoss}}) {
+    for (const uint32_t gangs : {1'000u, 8'000u}) {
+      const std::string full =
+          std::string(name) + "/gangs:" + std::to_string(gangs);
+      benchmark::RegisterBenchmark(full.c_str(), run, gangs)
+          ->Iterations(1)
+          ->Unit(benchmark::kMillisecond);
+    }
+  }
+  return 0;
+}
+
+[[maybe_unused]] const int kRegistered = Register();
+
+}  // namespace
+}  // namespace muster::bench
