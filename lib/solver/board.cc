@@ -27,22 +27,12 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   slices_.assign(problem.slice_count(), {});
   spreads_.Reset(problem);
   fixed_rails_ = 0;
-  for (uint32_t r = 0; r < problem.role_count(); ++r) {
-    for (const Assignment& a : problem.Fixed(r)) {
-      Enter(a.task, a.at.node, true);
-      fixed_rails_ |= cluster.Rails(a.at);
-    }
+  for (const Assignment& a : problem.Fixed()) {
+    Enter(a.task, a.at.node, true);
+    fixed_rails_ |= cluster.Rails(a.at);
   }
   ForgetRails();
   spreads_.Fix();
-}
-
-void Board::EnterHold(Hold& hold, NodeIndex node, bool enter) {
-  if (!enter) {
-    --hold.tasks;
-  } else if (hold.tasks++ == 0) {
-    hold.node = node;
-  }
 }
 
 void Board::Enter(TaskId task, NodeIndex node, bool enter) {
@@ -56,11 +46,10 @@ void Board::Enter(TaskId task, NodeIndex node, bool enter) {
   });
   spreads_.Enter(task.role, node, enter);
   for (const ScopeIndex s : problem_->Chain(task.role)) {
-    EnterHold(scopes_[s], node, enter);
+    scopes_[s].Enter(node, enter);
   }
   for (const SliceRule& slice : problem_->Slices(task.role)) {
-    EnterHold(slices_[slice.first_slice + task.index / slice.size], node,
-              enter);
+    slices_[slice.first_slice + task.index / slice.size].Enter(node, enter);
   }
 }
 

@@ -112,7 +112,8 @@ void GroupSearch::Consider(const Need& need, uint32_t main, const Spot& spot) {
   problem_->Spend(1, kLookNs);
   if (!HasSlots(need, spot)) return;
   const auto slots = static_cast<int64_t>(board_->table().Sum(main, spot));
-  candidates_.push_back({board_->Nearness(spot), slots, 0, spot.domain});
+  candidates_.push_back(
+      {board_->Nearness(spot), slots, candidates_.size(), spot.domain});
 }
 
 // Pushes the domains of the level, inside `around`, that may hold the scope:
@@ -141,11 +142,7 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
       Consider(need, main, {around.tree, level, d});
     }
   }
-  const auto first = candidates_.begin() + base;
-  for (size_t c = base; c < candidates_.size(); ++c) {
-    candidates_[c].order = c;
-  }
-  std::sort(first, candidates_.end());
+  std::sort(candidates_.begin() + base, candidates_.end());
 }
 
 bool GroupSearch::PlaceScope(ScopeIndex s, bool root) {
@@ -431,10 +428,8 @@ Spot GroupSearch::Enclosure() const {
   for (const Assignment& a : board_->placed()) {
     level = std::min(level, tree.SharedLevel(node, a.at.node));
   }
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    for (const Assignment& a : problem_->Fixed(r)) {
-      level = std::min(level, tree.SharedLevel(node, a.at.node));
-    }
+  for (const Assignment& a : problem_->Fixed()) {
+    level = std::min(level, tree.SharedLevel(node, a.at.node));
   }
   if (level == kEverywhere) return {};
   return {0, level, tree.DomainOf(level, node)};
@@ -468,10 +463,6 @@ void GroupSearch::Start(Board& board, const Budget& budget) {
   counts_left_ = budget.refine.steps;
   cut_short_ = false;
   decided_ = false;
-  pins_.clear();
-  candidates_.clear();
-  children_.clear();
-  needs_.clear();
   certificate_.levels.clear();
   certificate_.traffic = {};
   certificate_.optimal = false;

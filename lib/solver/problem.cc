@@ -1,7 +1,6 @@
 #include "lib/solver/problem.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 namespace muster::solver {
@@ -103,20 +102,11 @@ bool Problem::InitScopes(Reason* reason) {
 
 // By parent, then position.
 void Problem::InitChildren() {
-  children_.resize(parent_.size() - 1);
-  std::iota(children_.begin(), children_.end(), 1);
-  std::ranges::sort(children_, {},
+  children_.Clear();
+  for (ScopeIndex s = 1; s < parent_.size(); ++s) children_.Add(s);
+  std::ranges::sort(children_.open(), {},
                     [&](ScopeIndex s) { return std::pair(parent_[s], s); });
-  children_first_.assign(1, 0);
-  for (uint32_t g = 0, next = 0; g < groups_; ++g) {
-    while (next < children_.size() && parent_[children_[next]] == g) ++next;
-    children_first_.push_back(next);
-  }
-}
-
-std::span<const ScopeIndex> Problem::Children(uint32_t group) const {
-  return {children_.data() + children_first_[group],
-          children_.data() + children_first_[group + 1]};
+  children_.Split(groups_, [&](ScopeIndex s) { return parent_[s]; });
 }
 
 // Widest level and largest size first, so that a proper chain is in order.
@@ -197,21 +187,15 @@ bool Problem::IsBelow(uint32_t role, ScopeIndex s) const {
 }
 
 void Problem::InitFixed() {
-  fixed_.assign(request_->fixed.begin(), request_->fixed.end());
-  std::ranges::sort(fixed_, {}, &Assignment::task);
-  fixed_first_.assign(roles_ + 1, 0);
-  for (const Assignment& a : fixed_) ++fixed_first_[a.task.role + 1];
-  for (uint32_t r = 0; r < roles_; ++r) fixed_first_[r + 1] += fixed_first_[r];
-}
-
-std::span<const Assignment> Problem::Fixed(uint32_t role) const {
-  return {fixed_.data() + fixed_first_[role],
-          fixed_.data() + fixed_first_[role + 1]};
+  fixed_.Clear();
+  for (const Assignment& a : request_->fixed) fixed_.Add(a);
+  std::ranges::sort(fixed_.open(), {}, &Assignment::task);
+  fixed_.Split(roles_, [](const Assignment& a) { return a.task.role; });
 }
 
 bool Problem::InitAnchors(Reason* reason) {
   anchors_.assign(groups_ + roles_, {});
-  for (const Assignment& a : fixed_) {
+  for (const Assignment& a : Fixed()) {
     for (ScopeIndex s = ScopeOf(a.task.role); s != kNoScope; s = parent_[s]) {
       const Tree& tree = trees_[std::max(rules_[s].tree, 0)];
       Anchor& anchor = anchors_[s];

@@ -69,6 +69,16 @@ class Lists {
   }
   void Add(T value) { all_.push_back(value); }
   void Close() { first_.push_back(static_cast<uint32_t>(all_.size())); }
+  // Makes lists of the open one, which is sorted by list_of(value), a number.
+  template <class F>
+  void Split(uint32_t lists, const F& list_of) {
+    uint32_t next = first_.back();
+    for (uint32_t i = 0; i < lists; ++i) {
+      while (next < all_.size() && list_of(all_[next]) == i) ++next;
+      first_.push_back(next);
+    }
+  }
+  std::span<const T> all() const { return all_; }
   std::span<T> open() { return std::span(all_).subspan(first_.back()); }
   std::span<const T> operator[](uint32_t i) const {
     return {all_.data() + first_[i], all_.data() + first_[i + 1]};
@@ -118,7 +128,9 @@ class Problem {
   // The scope around a scope; kNoScope around the root.
   ScopeIndex Parent(ScopeIndex s) const { return parent_[s]; }
   // Groups, then roles, right below a group.
-  std::span<const ScopeIndex> Children(uint32_t group) const;
+  std::span<const ScopeIndex> Children(uint32_t group) const {
+    return children_[group];
+  }
   const Rule& rule(ScopeIndex s) const { return rules_[s]; }
   // Scopes with a rule that hold for the role, innermost first.
   std::span<const ScopeIndex> Chain(uint32_t r) const { return chain_[r]; }
@@ -142,9 +154,12 @@ class Problem {
   const Tree& tree(int t) const { return trees_[t]; }
 
   // --- Fixed tasks ---------------------------------------------------------
-  std::span<const Assignment> Fixed(uint32_t role) const;
+  std::span<const Assignment> Fixed() const { return fixed_.all(); }
+  std::span<const Assignment> Fixed(uint32_t role) const {
+    return fixed_[role];
+  }
   uint32_t FixedCount(uint32_t role) const {
-    return fixed_first_[role + 1] - fixed_first_[role];
+    return static_cast<uint32_t>(fixed_[role].size());
   }
   // Tasks that the role may have beside those.
   uint32_t MayGet(uint32_t r) const {
@@ -221,8 +236,7 @@ class Problem {
   bool constrained_ = false;
   std::vector<Tree> trees_;
   std::vector<ScopeIndex> parent_;
-  std::vector<ScopeIndex> children_;
-  std::vector<uint32_t> children_first_;
+  Lists<ScopeIndex> children_;
   std::vector<Rule> rules_;
   std::vector<uint8_t> prefers_below_;
   Lists<ScopeIndex> chain_;
@@ -231,8 +245,7 @@ class Problem {
   std::vector<SpreadRule> spreads_;
   Lists<uint32_t> role_spreads_;
   bool entangled_ = false;
-  std::vector<Assignment> fixed_;
-  std::vector<uint32_t> fixed_first_;
+  Lists<Assignment> fixed_;
   std::vector<Anchor> anchors_;
   std::vector<uint32_t> add_;
   std::vector<uint32_t> active_;
