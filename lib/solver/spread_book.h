@@ -46,14 +46,17 @@ class SpreadBook {
   uint32_t Needed(uint32_t spread, uint32_t tasks) const;
 
  private:
+  struct Tally {
+    uint32_t count = 0;
+    uint32_t fixed = 0;
+    uint32_t region = 0;
+    bool eligible = false;
+    bool reachable = true;
+  };
   struct Book {
-    std::vector<uint32_t> count{};  // All vectors: by domain.
-    std::vector<uint32_t> fixed{};
-    std::vector<uint8_t> eligible{};
-    std::vector<uint8_t> reachable{};
-    std::vector<uint32_t> region{};     // Empty: one region, 0.
+    std::vector<Tally> domains{};
     std::vector<uint32_t> eligibles{};  // By region.
-    size_t domains = 0;  // That there are; keys of removed nodes are none.
+    size_t looked_at = 0;  // Domains; keys of removed nodes are none.
     uint32_t tasks = 0;
     uint32_t used = 0;  // Domains with tasks.
     uint32_t fixed_tasks = 0;
@@ -65,10 +68,15 @@ class SpreadBook {
     const SpreadRule& rule = problem_->spreads()[spread];
     return problem_->tree(rule.tree).DomainOf(rule.level, node);
   }
+  // The domain that the skew compares in, if there are several.
+  uint32_t RegionOf(const SpreadRule& rule, NodeIndex node) const {
+    return rule.region == kEverywhere
+               ? 0
+               : problem_->tree(rule.tree).DomainOf(rule.region, node);
+  }
   void FindEligible(const SpreadRule& rule, Book* book);
-  static bool Within(const Book& book, uint32_t domain) {
-    return book.tasks == 0 || book.region.empty() ||
-           book.region[domain] == book.here;
+  static bool Within(const Book& book, const Tally& domain) {
+    return book.tasks == 0 || domain.region == book.here;
   }
   uint64_t Fewest(size_t spread) const;
   bool MayHold(const SpreadRule& rule, const Book& book) const;
