@@ -4,6 +4,7 @@
 #define MUSTER_LIB_SOLVER_FOREST_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -94,17 +95,16 @@ class Forest {
   int NearnessOf(int level, const Entry& e) const;
   Rank RankOf(int level, Pick pick, uint32_t tasks);
   int64_t ScoreOf(int level, Pick pick, uint32_t tasks);
-  // A range of picks of one level; of hosts, those below a range of parents.
-  bool One(int level, Pick first, Pick last, uint32_t tasks, Pick* best);
-  void Consider(int level, Pick pick, uint32_t tasks, bool* found, Rank* best);
-  bool OneHost(Pick first, Pick last, uint32_t tasks, Pick* best);
+  void Consider(int level, Pick pick, uint32_t tasks,
+                std::optional<Rank>* best);
+  void ConsiderHosts(Pick first, Pick last, uint32_t tasks,
+                     std::optional<Rank>* best);
   bool Tighter(Pick a, Pick b) const;
   int Enclose(int from, Pick first, Pick last, int widest, uint32_t tasks);
   void Several(int level, uint32_t tasks);
   void SeveralByScore(int level, uint32_t tasks, size_t domains);
   void Descend(int level, uint32_t tasks);
   void DescendSeparately(int level);
-  bool Separate(int level) const;
   std::pair<Pick, Pick> Below(int level, Pick first, Pick last, int down) const;
   void Collect(std::vector<Share>* shares) const;
   void DescribeSpread(int level, Pick first, Pick last, uint32_t spread);

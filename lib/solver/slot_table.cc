@@ -60,22 +60,14 @@ void SlotTable::FindKinds() {
 // Of the listed nodes.
 void SlotTable::FindOrders() {
   const Cluster& cluster = problem_->cluster();
-  const std::span<const NodeIndex> within = problem_->request().within;
+  std::span<const NodeIndex> nodes = problem_->request().within;
+  if (nodes.empty()) nodes = cluster.nodes();
   const std::span<const Tree> trees = problem_->trees();
   if (order_.size() < trees.size()) order_.resize(trees.size());
   for (size_t t = 0; t < trees.size(); ++t) {
     const Tree& tree = trees[t];
     std::vector<NodeIndex>& order = order_[t];
-    if (within.empty()) {
-      order.clear();
-      if (tree.index != nullptr) order = tree.index->nodes;
-      if (order.size() == cluster.nodes().size()) continue;
-      for (const NodeIndex n : cluster.nodes()) {
-        if (tree.index == nullptr || !tree.Contains(n)) order.push_back(n);
-      }
-      continue;
-    }
-    order.assign(within.begin(), within.end());
+    order.assign(nodes.begin(), nodes.end());
     std::ranges::sort(order, {}, [&](NodeIndex n) {
       return std::pair(tree.PositionOf(n),
                        std::string_view(cluster.node(n).key));
