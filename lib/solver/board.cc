@@ -68,7 +68,7 @@ void Board::ForgetRails() {
 
 // Takes devices for one task as the policy chooses them.
 bool Board::Take(NodeIndex node, ShapeId shape, Allocation* at) {
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   if (cluster_->Slots(node, shape, ledger, 1) == 0) return false;
   policy::Question question = problem_->QuestionOf(shape);
   question.rails = Rails();
@@ -96,9 +96,8 @@ bool Board::Put(TaskId task, NodeIndex node) {
 }
 
 bool Board::PutExactly(TaskId task, const Allocation& at) {
-  const Ledger ledger = problem_->request().ledger;
-  if (!cluster_->Fits(at, ledger)) return false;
-  cluster_->Charge(at, ledger);
+  if (!cluster_->Fits(at, problem_->ledger())) return false;
+  cluster_->Charge(at, problem_->ledger());
   placed_.push_back({task, at});
   Settle(task, at.node);
   return true;
@@ -178,7 +177,7 @@ void Board::Rollback(const Mark& mark) {
 void Board::Lift(size_t placed) {
   ForgetRails();
   const Assignment& a = placed_[placed];
-  cluster_->Credit(a.at, problem_->request().ledger);
+  cluster_->Credit(a.at, problem_->ledger());
   Enter(a.task, a.at.node, false);
   table_->Update(a.at.node);
 }
@@ -193,7 +192,7 @@ bool Board::Replace(size_t placed, NodeIndex node) {
 void Board::PutBack(size_t placed, const Allocation& at) {
   Assignment& a = placed_[placed];
   a.at = at;
-  cluster_->Charge(at, problem_->request().ledger);
+  cluster_->Charge(at, problem_->ledger());
   Enter(a.task, at.node, true);
   table_->Update(at.node);
 }

@@ -38,7 +38,8 @@ void CountPlan::Start(Problem& problem, ScopeIndex top) {
   decided_.assign(roles, 0);
   most_.assign(roles, 0);
   for (const uint32_t r : order_) most_[r] = problem.MayGet(r);
-  satisfiable_ = RangeOf(top).satisfied != kImpossible;
+  Restart();
+  satisfiable_ = total_ != kImpossible;
   unique_ = satisfiable_ && FindUnique(top);
   if (problem.entangled()) {
     // More tasks may lie better: only if no role can get more is it the one.
@@ -138,11 +139,13 @@ CountPlan::Range CountPlan::RangeOf(ScopeIndex s) {
 }
 
 void CountPlan::Bound(std::span<const uint32_t> most) {
+  for (const uint32_t r : order_) most_[r] = std::min(most_[r], most[r]);
+  Restart();
+}
+
+void CountPlan::Restart() {
   most_total_ = 0;
-  for (const uint32_t r : order_) {
-    most_[r] = std::min(most_[r], most[r]);
-    most_total_ += most_[r];
-  }
+  for (const uint32_t r : order_) most_total_ += most_[r];
   total_ = RangeOf(top_).satisfied;
   depth_ = 0;
   sum_ = 0;

@@ -33,7 +33,8 @@ class CountPlan {
     return std::accumulate(add_.begin(), add_.end(), uint64_t{0});
   }
 
-  // Otherwise: bounds what each role can get, then steps through the choices.
+  // Otherwise: steps through the choices, within bounds of what each role can
+  // get.
   void Bound(std::span<const uint32_t> most);
   bool Next();
   // The last choice cannot be placed.
@@ -56,6 +57,7 @@ class CountPlan {
   uint32_t Least(uint32_t role) const;  // The smallest step up from nothing.
   Range RangeOf(ScopeIndex s);
   Range RangeOfRole(uint32_t role) const;
+  void Restart();
   bool Resume();
   bool ContainsFailed() const;
   void Decide(uint32_t role, uint32_t add);

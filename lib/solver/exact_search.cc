@@ -54,7 +54,7 @@ void ExactSearch::FindNodes() {
 // Whether exchanging the two nodes changes nothing for the gang.
 bool ExactSearch::Alike(NodeIndex a, NodeIndex b) const {
   const Cluster& cluster = board_->cluster();
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   for (const Tree& tree : problem_->trees()) {
     if (tree.Contains(a) != tree.Contains(b)) return false;
     if (tree.Contains(a) && tree.SharedLevel(a, b) < tree.hosts - 1) {
@@ -125,12 +125,7 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
   sets_.clear();
   OrderTasks();
   used_.resize(tasks_.size());
-  const SlotTable& table = board.table();
-  need_.assign(problem_->columns().size(), 0);
-  kind_need_.assign(table.kinds().size(), 0);
-  for (const uint32_t r : problem_->Active()) {
-    table.AddNeed(r, need_, kind_need_);
-  }
+  board.table().FindNeeds(&need_, &kind_need_);
   board.table().Watch(spot);
   FindNodes();
   FindTwins();
@@ -241,19 +236,9 @@ bool ExactSearch::TryHere(size_t depth, const Allocation* at, NodeIndex node,
     board_->Rollback(mark);
     return false;
   }
-  const uint32_t c = problem_->column(task.role);
-  const SlotTable& table = board_->table();
-  const Resources& demand =
-      board_->cluster().demand(problem_->columns()[c].shape);
-  const auto change = [&](int64_t sign) {
-    need_[c] -= sign;
-    for (size_t k = 0; k < kind_need_.size(); ++k) {
-      kind_need_[k] -= sign * demand[table.kinds()[k]];
-    }
-  };
-  change(1);
+  board_->table().AddNeed(task.role, -1, need_, kind_need_);
   const bool stop = MayStillFit() && Search(depth + 1, cost);
-  change(-1);
+  board_->table().AddNeed(task.role, 1, need_, kind_need_);
   if (stop && !out_of_steps_ && traffic_ == nullptr) {
     board_->Commit(mark);
   } else {
@@ -265,7 +250,7 @@ bool ExactSearch::TryHere(size_t depth, const Allocation* at, NodeIndex node,
 // Whether exchanging the two devices changes nothing for the gang.
 bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
   const Cluster& cluster = board_->cluster();
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   const Device& x = cluster.node(node).devices[a];
   const Device& y = cluster.node(node).devices[b];
   const DeviceSet split = cluster.split_devices(node, ledger);
@@ -280,7 +265,7 @@ bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
 // state.
 void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
   const Cluster& cluster = board_->cluster();
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   const std::vector<Device>& devices = cluster.node(node).devices;
   const size_t base = sets_.size();
   const DeviceRequest& request = cluster.device_request(shape);
@@ -332,7 +317,7 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
 // those in use first.
 void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
   const Cluster& cluster = board_->cluster();
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   const size_t base = sets_.size();
   cluster.PartitionPlaces(node, shape, ledger, &sets_);
   DeviceSet seen;

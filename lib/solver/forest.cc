@@ -6,7 +6,8 @@
 namespace muster::solver {
 
 void Forest::Build(const Board& board, TaskId task, const Spot& spot,
-                   std::span<const Spot> also, std::span<const Layer> layers) {
+                   std::span<const Spot> also,
+                   std::span<const SliceRule> layers) {
   board_ = &board;
   tree_ = &board.problem().tree(spot.tree);
   spot_ = spot;
@@ -122,7 +123,7 @@ void Forest::Add(NodeIndex node, uint32_t slots) {
 // Slices on the level are of so many tasks.
 uint32_t Forest::SizeAt(int level) const {
   uint32_t size = 1;
-  for (const Layer& layer : layers_) {
+  for (const SliceRule& layer : layers_) {
     if (layer.level == level) size = std::max(size, layer.size);
   }
   return size;
@@ -214,7 +215,7 @@ Forest::Rank Forest::RankOf(int level, Pick pick, uint32_t tasks) {
 // Whether node a has less free than node b: devices, then the other kinds.
 bool Forest::Tighter(Pick a, Pick b) const {
   const Cluster& cluster = board_->cluster();
-  const Ledger ledger = board_->problem().request().ledger;
+  const Ledger ledger = board_->problem().ledger();
   const NodeIndex x = at(tree_->hosts)[a].domain;
   const NodeIndex y = at(tree_->hosts)[b].domain;
   for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
@@ -236,7 +237,7 @@ void Forest::Consider(int level, Pick pick, uint32_t tasks,
     rank.tightness = 0;
     if (device < cluster.resource_count()) {
       rank.tightness = cluster.free(at(level)[pick].domain, device,
-                                    board_->problem().request().ledger);
+                                    board_->problem().ledger());
     }
     const auto key = [](const Rank& r) {
       return std::tie(r.nearness, r.score, r.tightness);

@@ -15,12 +15,6 @@
 
 namespace muster::solver {
 
-// One layer of slices: counts at `level` are multiples of `size`.
-struct Layer {
-  int level = 0;
-  uint32_t size = 1;
-};
-
 // Built for one role inside one spot, then asked once. What a domain can take
 // is the sum over its children, rounded down to whole slices at the level of
 // a layer: so a count that fits is a count that can be placed.
@@ -34,11 +28,12 @@ class Forest {
     uint32_t tasks = 0;
   };
 
-  // `layers`: widest level first, levels and sizes falling, each size dividing
-  // the one before. Only nodes that the board allows for `task` come in, and,
-  // if any, only those inside all of `also`.
+  // `layers`: counts at each one's level are multiples of its size; widest
+  // level first, levels and sizes falling, each size dividing the one before.
+  // Only nodes that the board allows for `task` come in, and, if any, only
+  // those inside all of `also`.
   void Build(const Board& board, TaskId task, const Spot& spot,
-             std::span<const Spot> also, std::span<const Layer> layers);
+             std::span<const Spot> also, std::span<const SliceRule> layers);
 
   // What everything together can take, in whole slices.
   uint64_t capacity() const { return capacity_; }
@@ -120,7 +115,7 @@ class Forest {
   int base_ = 0;       // Widest level stored.
   bool lazy_ = false;  // Entries of nodes are made as needed, in any order.
   std::vector<std::vector<Entry>> levels_;
-  std::vector<Layer> layers_;
+  std::vector<SliceRule> layers_;
   uint64_t capacity_ = 0;
   std::vector<Pick> picks_;     // Candidates, then chosen ones, of one level.
   std::vector<Pick> separate_;  // Stack of domains with slices of their own.

@@ -20,20 +20,14 @@ void GangBound::Start(Board& board, const Traffic& traffic) {
   problem_ = &board.problem();
   traffic_ = &traffic;
   const SlotTable& table = board.table();
-  need_.assign(problem_->columns().size(), 0);
-  kind_need_.assign(table.kinds().size(), 0);
+  table.FindNeeds(&need_, &kind_need_);
   wholes_used_ = 0;
-  for (const uint32_t r : problem_->Active()) {
-    table.AddNeed(r, need_, kind_need_);
-    AddWhole(r);
-  }
+  for (const uint32_t r : problem_->Active()) AddWhole(r);
   // A kind of one column alone: its slots say more.
   for (size_t k = 0; k < kind_need_.size(); ++k) {
     uint32_t columns = 0;
     for (uint32_t c = 0; c < need_.size(); ++c) {
-      const ShapeId shape = problem_->columns()[c].shape;
-      columns +=
-          need_[c] > 0 && board.cluster().demand(shape)[table.kinds()[k]] > 0;
+      columns += need_[c] > 0 && problem_->Demand(c)[table.kinds()[k]] > 0;
     }
     if (columns < 2) kind_need_[k] = 0;
   }

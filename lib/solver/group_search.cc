@@ -59,7 +59,8 @@ void GroupSearch::AddNeeds(ScopeIndex s, const Need& need) {
     for (const ScopeIndex child : problem_->Children(s)) AddNeeds(child, need);
     return;
   }
-  board_->table().AddNeed(problem_->RoleOf(s), Tasks(need), Amounts(need));
+  board_->table().AddNeed(problem_->RoleOf(s), problem_->AddBelow(s),
+                          Tasks(need), Amounts(need));
 }
 
 GroupSearch::Need GroupSearch::PushNeeds(ScopeIndex s) {
@@ -78,9 +79,8 @@ uint32_t GroupSearch::MainColumn(const Need& need) const {
   int64_t most = -1;
   for (uint32_t c = 0; c < need.columns; ++c) {
     if (needs_[need.first + c] == 0) continue;
-    const ShapeId shape = problem_->columns()[c].shape;
     const int64_t devices =
-        device < cluster.resource_count() ? cluster.demand(shape)[device] : 0;
+        device < cluster.resource_count() ? problem_->Demand(c)[device] : 0;
     if (devices <= most) continue;
     most = devices;
     main = c;
@@ -214,14 +214,12 @@ GroupSearch::Child GroupSearch::Scarcity(ScopeIndex s, const Spot& spot) const {
     return {board_->table().Sum(problem_->column(role), spot),
             problem_->add(role), s};
   }
-  Child scarcest{~uint64_t{0}, 1, s};
+  Child scarcest{1, 0, s};  // More than any.
   for (const ScopeIndex child : problem_->Children(s)) {
     if (problem_->AddBelow(child) == 0) continue;
     const Child c = Scarcity(child, spot);
-    if (scarcest.slots == ~uint64_t{0} ||
-        c.slots * scarcest.need < scarcest.slots * c.need) {
-      scarcest.slots = c.slots;
-      scarcest.need = c.need;
+    if (c.slots * scarcest.need < scarcest.slots * c.need) {
+      scarcest = {c.slots, c.need, s};
     }
   }
   return scarcest;
@@ -284,16 +282,14 @@ bool GroupSearch::IsArithmetic(uint32_t role, const Rule& rule) const {
          spread.tree == rule.tree && problem_->Slices(role).empty();
 }
 
-// The role's slices as layers of the tree; false if they are no proper chain.
-bool GroupSearch::FindLayers(uint32_t role, int tree) {
-  layers_.clear();
-  for (const SliceRule& slice : problem_->Slices(role)) {
-    if (slice.tree != tree) return false;
-    if (!layers_.empty() && (slice.level <= layers_.back().level ||
-                             layers_.back().size % slice.size != 0)) {
+// Whether the role's slices are layers of the tree, one inside the other.
+bool GroupSearch::AreLayers(std::span<const SliceRule> slices, int tree) const {
+  for (size_t i = 0; i < slices.size(); ++i) {
+    if (slices[i].tree != tree) return false;
+    if (i > 0 && (slices[i].level <= slices[i - 1].level ||
+                  slices[i - 1].size % slices[i].size != 0)) {
       return false;
     }
-    layers_.push_back({slice.level, slice.size});
   }
   return true;
 }
@@ -307,8 +303,9 @@ bool GroupSearch::WholeSlices(uint32_t role) const {
 bool GroupSearch::PlaceRole(uint32_t role, const Rule& rule) {
   const int tree = std::max(rule.tree, 0);
   if (!problem_->Spreads(role).empty()) return PlaceSpread(role, rule);
-  if (!FindLayers(role, tree) ||
-      (!layers_.empty() && problem_->FixedCount(role) > 0)) {
+  std::span<const SliceRule> layers = problem_->Slices(role);
+  if (!AreLayers(layers, tree) ||
+      (!layers.empty() && problem_->FixedCount(role) > 0)) {
     decided_ = false;
     return PlaceOneByOne(role);
   }
@@ -316,7 +313,6 @@ bool GroupSearch::PlaceRole(uint32_t role, const Rule& rule) {
   // Whole slices of the widest layer, then what is left, whole slices of the
   // next one, and so on; what is left over stays together.
   std::span<const uint32_t> rest = problem_->NewIndices(role);
-  std::span<const Layer> layers = layers_;
   int required = rule.required;
   while (!rest.empty()) {
     const uint32_t size = layers.empty() ? 1 : layers[0].size;
@@ -334,7 +330,7 @@ bool GroupSearch::PlaceRole(uint32_t role, const Rule& rule) {
 
 bool GroupSearch::PlaceChunk(uint32_t role, std::span<const uint32_t> indices,
                              int tree, int required,
-                             std::span<const Layer> layers) {
+                             std::span<const SliceRule> layers) {
   if (indices.empty()) return true;
   BuildForest({role, indices[0]}, tree, layers);
   return forest_.Distribute(static_cast<uint32_t>(indices.size()), required,
@@ -343,7 +339,7 @@ bool GroupSearch::PlaceChunk(uint32_t role, std::span<const uint32_t> indices,
 }
 
 void GroupSearch::BuildForest(TaskId task, int tree,
-                              std::span<const Layer> layers) {
+                              std::span<const SliceRule> layers) {
   const Spot spot = Innermost(tree);
   also_.clear();
   for (const Spot& pin : pins_) {
@@ -380,11 +376,10 @@ bool GroupSearch::PlaceSpread(uint32_t role, const Rule& rule) {
 bool GroupSearch::PlaceOneByOne(uint32_t role) {
   const std::span<const uint32_t> indices = problem_->NewIndices(role);
   for (size_t i = 0; i < indices.size(); ++i) {
-    NodeIndex node = 0;
     const TaskId task{role, indices[i]};
     const uint32_t after = static_cast<uint32_t>(indices.size() - i);
-    if (!FindNode(*board_, task, pins_, after, &node)) return false;
-    if (!board_->Put(task, node)) return false;
+    const auto node = FindNode(*board_, task, pins_, after);
+    if (!node || !board_->Put(task, *node)) return false;
   }
   return true;
 }

@@ -121,10 +121,10 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
     const bool stay = i > 0 && problem_.Slices(role).empty() &&
                       problem_.Spreads(role).empty() &&
                       board_.Slots(role, board_.placed().back().at.node) > 0;
-    NodeIndex node = stay ? board_.placed().back().at.node : 0;
     const uint32_t after = static_cast<uint32_t>(indices.size() - i);
-    if (!stay && !FindNode(board_, task, {}, after, &node)) break;
-    if (!board_.Put(task, node)) break;
+    const auto node = stay ? board_.placed().back().at.node
+                           : FindNode(board_, task, {}, after);
+    if (!node || !board_.Put(task, *node)) break;
     sum_.Add(demand);
   }
   result->steps += problem_.nanos;
@@ -175,7 +175,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
   result->fit = Fit::kFits;
   result->reason = {.code = ReasonCode::kFits};
   if (fabric_.IsMine(request)) {
-    fabric_.Grow(cluster, request, &uniform_.index(), result);
+    fabric_.Grow(cluster, request, result);
     result->steps = StepsOf(result->steps);
     return;
   }

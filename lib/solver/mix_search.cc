@@ -74,7 +74,7 @@ void MixSearch::FindDemand() {
   for (ResourceKind r = 0; kinds_.size() > 1 && r < cluster.resource_count();
        ++r) {
     const auto users = std::ranges::count_if(kinds_, [&](const Kind& kind) {
-      return cluster.demand(problem_->columns()[kind.column].shape)[r] > 0;
+      return problem_->Demand(kind.column)[r] > 0;
     });
     if (users > 1) resources_.push_back(r);
   }
@@ -85,9 +85,9 @@ void MixSearch::FindDemand() {
   }
   demand_.clear();
   for (const Kind& kind : kinds_) {
-    const Resources& demand =
-        cluster.demand(problem_->columns()[kind.column].shape);
-    for (const ResourceKind r : resources_) demand_.push_back(demand[r]);
+    for (const ResourceKind r : resources_) {
+      demand_.push_back(problem_->Demand(kind.column)[r]);
+    }
     for (const uint32_t c : shared_) demand_.push_back(kind.column == c);
   }
 }
@@ -212,8 +212,8 @@ void MixSearch::AddLeaf(NodeIndex node) {
     for (size_t k = 0; k < most_.size(); ++k) {
       need += demand_[k * stride + i] * most_[k];
     }
-    free_.push_back(FreeUpTo(cluster, node, resources_[i],
-                             problem_->request().ledger, need));
+    free_.push_back(
+        FreeUpTo(cluster, node, resources_[i], problem_->ledger(), need));
   }
   for (const uint32_t c : shared_) free_.push_back(table.slots(c, node));
   const bool held = FindPull(problem_->tree(0).hosts, node);

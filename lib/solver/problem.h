@@ -105,9 +105,10 @@ class Problem {
 
   const Cluster& cluster() const { return *cluster_; }
   const PlacementRequest& request() const { return *request_; }
+  Ledger ledger() const { return request_->ledger; }
   const policy::NodePolicy& policy() const { return *policy_; }
   policy::Question QuestionOf(ShapeId shape) const {
-    return {shape, request_->ledger, request_->KeyOfGang()};
+    return {shape, ledger(), request_->KeyOfGang()};
   }
   const Gang& gang() const { return request_->gang->gang; }
   uint32_t group_count() const { return groups_; }
@@ -190,6 +191,9 @@ class Problem {
   // Collects columns for the roles that may get up to `most[r]` tasks.
   void BuildColumns(std::span<const uint32_t> most);
   std::span<const Column> columns() const { return columns_; }
+  const Resources& Demand(uint32_t column) const {
+    return cluster_->demand(columns_[column].shape);
+  }
   // The alternatives a role may take: all, or the one its fixed tasks have.
   std::span<const uint32_t> ColumnsOf(uint32_t role) const {
     return role_columns_[role];

@@ -19,6 +19,15 @@ inline Reason OfRole(ReasonCode code, uint32_t role, int64_t needed,
           .available = available};
 }
 
+inline Reason OfLevel(ReasonCode code, int level, int64_t needed,
+                      int64_t available) {
+  return {.code = code,
+          .object_kind = ReasonObject::kLevel,
+          .object = static_cast<uint32_t>(level),
+          .needed = needed,
+          .available = available};
+}
+
 // Why `slots` are too few for the tasks of a role that are needed: of which
 // kind there is too little, by what free_of(kind) says is free in all.
 template <class F>

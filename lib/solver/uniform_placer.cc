@@ -54,8 +54,7 @@ UniformPlacer::Outcome UniformPlacer::Place(Cluster& cluster,
     if (outcome != Outcome::kNoRoom) return outcome;
   }
   result->reason = {};
-  if (request.explain &&
-      !reason_.Explain(cluster, request, rule_, &index_, result)) {
+  if (request.explain && !reason_.Explain(cluster, request, rule_, result)) {
     return Outcome::kNotMine;
   }
   return Outcome::kNoRoom;

@@ -29,7 +29,7 @@ class UniformPlacer {
   };
 
   explicit UniformPlacer(const policy::NodePolicy& policy)
-      : policy_(policy), index_(policy) {}
+      : policy_(policy), index_(policy), reason_(index_) {}
 
   // Charges what it places unless request.dry_run. Steps count domains and
   // nodes looked at as if nothing were cached.

@@ -61,28 +61,21 @@ bool UniformReason::OverHeadroom(Reason* reason) {
 // Room in all, but not in one domain.
 Reason UniformReason::NoDomain(const index::Column& column) const {
   uint32_t most = 0;
-  if (rule_->required == index_->layout().levels()) {
+  if (rule_->required == index_.layout().levels()) {
     most = column.most_inside();
   } else {
     const std::span<const uint32_t> sums = column.sums(rule_->required);
     if (!sums.empty()) most = *std::ranges::max_element(sums);
   }
-  return {.code = ReasonCode::kNoDomain,
-          .object_kind = ReasonObject::kLevel,
-          .object = static_cast<uint32_t>(rule_->required),
-          .needed = needed_,
-          .available = most};
+  return OfLevel(ReasonCode::kNoDomain, rule_->required, needed_, most);
 }
 
 bool UniformReason::Explain(const Cluster& cluster,
                             const PlacementRequest& request,
-                            const UniformRule& rule,
-                            index::PlacementIndex* index,
-                            PlacementResult* result) {
+                            const UniformRule& rule, PlacementResult* result) {
   cluster_ = &cluster;
   request_ = &request;
   rule_ = &rule;
-  index_ = index;
   shapes_ = request.gang->shapes[0];
   needed_ = request.gang->gang.roles[0].min_tasks;
   result->fit = Fit::kNever;
