@@ -7,10 +7,6 @@
 namespace muster::solver {
 namespace {
 
-// Sets of devices are enumerated up to this many a node; a search that needed
-// more proves nothing.
-constexpr size_t kMaxSets = 64;
-
 // Whether as much is free of the two devices.
 bool SameUse(const Cluster& cluster, Ledger ledger, NodeIndex a, uint32_t d,
              NodeIndex b, uint32_t e) {
@@ -275,7 +271,6 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
            (request.models.empty() ||
             std::ranges::count(request.models, devices[d].model) > 0);
   };
-  bool skipped_some = false;
   DeviceSet usable;
   std::array<DeviceSet, DeviceSet::kCapacity> like;  // By the first of them.
   std::array<uint32_t, DeviceSet::kCapacity> first;
@@ -290,19 +285,17 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
   // Depth-first over the devices; one may be left out only if no later one in
   // the same state is taken. Every way leads to a set.
   const auto choose = [&](auto& self, DeviceSet taken, DeviceSet rest) -> void {
-    if (taken.size() + rest.size() < count || skipped_some) return;
+    if (taken.size() + rest.size() < count || TooMany(base)) return;
     if (taken.size() < count) {
       const uint32_t d = rest.first();
       self(self, taken | DeviceSet{d}, rest - DeviceSet{d});
       self(self, taken, rest - like[first[d]]);
-    } else if (sets_.size() - base < kMaxSets) {
-      sets_.push_back({node, shape, taken});
     } else {
-      skipped_some = true;
+      sets_.push_back({node, shape, taken});
     }
   };
   choose(choose, {}, usable);
-  skipped_some_ |= skipped_some;
+  SkipSome(base);
   const auto rank = [&](const Allocation& at) {
     int64_t free = 0;
     for (const uint32_t d : at.devices) {
@@ -337,14 +330,17 @@ void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
       std::span(sets_).subspan(base), {}, [&](const Allocation& at) {
         return cluster.free_milli(node, at.devices.first(), ledger);
       });
-  if (sets_.size() - base > kMaxSets) {
-    sets_.resize(base + kMaxSets);
-    skipped_some_ = true;
-  }
+  SkipSome(base);
 }
 
-ExactSearch::Outcome ExactSearch::Find(Board& board, const Spot& spot,
-                                       uint64_t deadline) {
+// Of the sets from `base` on.
+void ExactSearch::SkipSome(size_t base) {
+  if (!TooMany(base)) return;
+  sets_.resize(base + kMaxSets);
+  skipped_some_ = true;
+}
+
+Outcome ExactSearch::Find(Board& board, const Spot& spot, uint64_t deadline) {
   traffic_ = nullptr;
   Start(board, spot, deadline);
   const bool stop = MayStillFit() && Search(0, 0);

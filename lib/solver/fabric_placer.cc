@@ -121,7 +121,7 @@ bool FabricPlacer::Add() {
 }
 
 bool FabricPlacer::TryShape(ShapeId shape) {
-  if (!WithinHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
+  if (OverHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
     return false;
   }
   const index::Column& column =

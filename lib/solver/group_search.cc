@@ -200,11 +200,10 @@ bool GroupSearch::Exhaust(const Spot& spot, bool last) {
   if (PutBest(spot, last, &none) || none) return !none;
   const uint64_t before = problem_->steps;
   const uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
-  const ExactSearch::Outcome outcome =
-      exact_.Find(*board_, spot, problem_->steps + share);
+  const Outcome outcome = exact_.Find(*board_, spot, problem_->steps + share);
   exact_left_ -= std::min(exact_left_, problem_->steps - before);
-  cut_short_ = cut_short_ || outcome == ExactSearch::Outcome::kCutShort;
-  return outcome == ExactSearch::Outcome::kFound;
+  cut_short_ = cut_short_ || outcome == Outcome::kCutShort;
+  return outcome == Outcome::kFound;
 }
 
 // The fewest slots for each task needed, over the roles below.
@@ -435,10 +434,10 @@ bool GroupSearch::PutBest(const Spot& spot, bool last, bool* none) {
   const uint64_t before = problem_->steps;
   const uint64_t share = last ? counts_left_ : counts_left_ / kShareOfSteps;
   mix_.Start(*board_, traffic_);
-  const MixSearch::Outcome outcome = mix_.Solve(spot, share);
+  const Outcome outcome = mix_.Solve(spot, share);
   counts_left_ -= std::min(counts_left_, problem_->steps - before);
-  *none = outcome == MixSearch::Outcome::kNone;
-  return outcome == MixSearch::Outcome::kFound && mix_.Put();
+  *none = outcome == Outcome::kNone;
+  return outcome == Outcome::kFound && mix_.Put();
 }
 
 // Whether the placement follows wishes that counts of domains know nothing of:

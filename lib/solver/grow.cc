@@ -93,8 +93,7 @@ void Solver::GrowTogether(std::span<const uint32_t> roles,
 
 // Adds up to `most` tasks, and those that end the slice of the last.
 void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
-  Reason ignored;
-  if (!problem_.Init(*cluster_, growing_, &ignored)) return;
+  if (!problem_.Init(*cluster_, growing_)) return;
   const uint32_t more = problem_.MayGet(role);
   if (more == 0) return;
   most_.assign(problem_.role_count(), 0);
@@ -136,10 +135,8 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
 // they had been asked for at once: each went where it was best by itself.
 void Solver::ImproveGrowth(const PlacementRequest& request,
                            PlacementResult* result) {
-  Reason ignored;
   if (request.exact_steps == 0 || result->tasks.empty() ||
-      !problem_.Init(*cluster_, request, &ignored) ||
-      !ChooseShapes(result->tasks)) {
+      !problem_.Init(*cluster_, request) || !ChooseShapes(result->tasks)) {
     return;
   }
   for (const Assignment& a : result->tasks) {
@@ -186,8 +183,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
     headroom_left_ = *request.headroom;
     growing_.headroom = &headroom_left_;
   }
-  Reason ignored;
-  if (!problem_.Init(cluster, growing_, &ignored)) return;
+  if (!problem_.Init(cluster, growing_)) return;
   plan_.Start(problem_, 0);
   order_.clear();
   for (uint32_t r = 0; r < problem_.role_count(); ++r) {

@@ -255,7 +255,7 @@ void MixSearch::Tell(const Spot& spot, int level, uint64_t budget) {
   for (; deepest > level; --deepest) tree_.Close();
 }
 
-MixSearch::Outcome MixSearch::Solve(const Spot& spot, uint64_t budget) {
+Outcome MixSearch::Solve(const Spot& spot, uint64_t budget) {
   const Tree& tree = problem_->tree(0);
   // A node's root stands for what is right around it.
   const int level = std::min(spot.level, tree.hosts - 1);

@@ -27,11 +27,6 @@ class MixSearch {
   // wanted, widest level first; with lines the least cost, then those.
   void Start(Board& board, const Traffic& traffic);
 
-  enum class Outcome : uint8_t {
-    kFound,
-    kNone,      // Proven.
-    kCutShort,  // The budget ended; or not able.
-  };
   // In a spot of the first tree, with nothing but fixed tasks on the board; at
   // most `budget` steps, which are counted.
   Outcome Solve(const Spot& spot, uint64_t budget);

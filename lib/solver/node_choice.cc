@@ -23,47 +23,6 @@ uint64_t SliceRoom(const Board& board, TaskId task, NodeIndex node,
   return room;
 }
 
-}  // namespace
-
-std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
-  const Cluster& cluster = problem.cluster();
-  const Ledger ledger = problem.ledger();
-  const bool within = !problem.request().within.empty();
-  const std::span<const NodeIndex> nodes =
-      within ? problem.request().within : cluster.nodes();
-  const std::span<const ScopeIndex> chain = problem.Chain(role);
-  const Column& column = problem.columns()[problem.column(role)];
-  const ShapeId shape = column.shape;
-  const policy::Question question = problem.QuestionOf(shape);
-  problem.Spend(nodes.size(), kLoneNs);
-  if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
-  const size_t preferences = column.preferences->size();
-  problem.Charge(preferences * nodes.size(), kPreferNs);
-  if (preferences == 0) problem.Charge(nodes.size(), kAvoidNs);
-  std::optional<NodeIndex> best;
-  // Score, negated; rank; outside key order, keys decide among equals.
-  std::tuple<int64_t, uint32_t, std::string_view> best_rank;
-  for (const NodeIndex node : nodes) {
-    if (cluster.Slots(node, shape, ledger, 1) == 0) continue;
-    if (std::ranges::any_of(chain, [&](ScopeIndex s) {
-          return !problem.tree(problem.rule(s).tree).Contains(node);
-        })) {
-      continue;
-    }
-    const int64_t score = -ScoreOf(cluster, column, node);
-    if (best && score > std::get<0>(best_rank)) continue;
-    const std::tuple rank(
-        score, problem.policy().Rank(cluster, node, question),
-        within ? std::string_view(cluster.node(node).key) : "");
-    if (best && best_rank <= rank) continue;
-    best_rank = rank;
-    best = node;
-  }
-  return best;
-}
-
-namespace {
-
 // The best node for a task so far.
 class NodeContest {
  public:
@@ -158,6 +117,43 @@ class NodeContest {
 };
 
 }  // namespace
+
+std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
+  const Cluster& cluster = problem.cluster();
+  const Ledger ledger = problem.ledger();
+  const bool within = !problem.request().within.empty();
+  const std::span<const NodeIndex> nodes =
+      within ? problem.request().within : cluster.nodes();
+  const std::span<const ScopeIndex> chain = problem.Chain(role);
+  const Column& column = problem.columns()[problem.column(role)];
+  const ShapeId shape = column.shape;
+  const policy::Question question = problem.QuestionOf(shape);
+  problem.Spend(nodes.size(), kLoneNs);
+  if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
+  const size_t preferences = column.preferences->size();
+  problem.Charge(preferences * nodes.size(), kPreferNs);
+  if (preferences == 0) problem.Charge(nodes.size(), kAvoidNs);
+  std::optional<NodeIndex> best;
+  // Score, negated; rank; outside key order, keys decide among equals.
+  std::tuple<int64_t, uint32_t, std::string_view> best_rank;
+  for (const NodeIndex node : nodes) {
+    if (cluster.Slots(node, shape, ledger, 1) == 0) continue;
+    if (std::ranges::any_of(chain, [&](ScopeIndex s) {
+          return !problem.tree(problem.rule(s).tree).Contains(node);
+        })) {
+      continue;
+    }
+    const int64_t score = -ScoreOf(cluster, column, node);
+    if (best && score > std::get<0>(best_rank)) continue;
+    const std::tuple rank(
+        score, problem.policy().Rank(cluster, node, question),
+        within ? std::string_view(cluster.node(node).key) : "");
+    if (best && best_rank <= rank) continue;
+    best_rank = rank;
+    best = node;
+  }
+  return best;
+}
 
 std::optional<NodeIndex> FindNode(const Board& board, TaskId task,
                                   std::span<const Spot> spots, uint32_t after) {

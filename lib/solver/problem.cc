@@ -5,8 +5,7 @@
 
 namespace muster::solver {
 
-bool Problem::Init(const Cluster& cluster, const PlacementRequest& request,
-                   Reason* reason) {
+bool Problem::Init(const Cluster& cluster, const PlacementRequest& request) {
   cluster_ = &cluster;
   request_ = &request;
   groups_ = static_cast<uint32_t>(gang().groups.size());
@@ -16,16 +15,15 @@ bool Problem::Init(const Cluster& cluster, const PlacementRequest& request,
   Charge(roles_ + groups_, kScopeNs);
   Charge(request.fixed.size(), kTaskNs);
   InitFixed();
-  return InitScopes(reason) && InitSlices(reason) && InitSpreads(reason) &&
-         InitAnchors(reason);
+  return InitScopes() && InitSlices() && InitSpreads() && InitAnchors();
 }
 
 const TopologyConstraint& Problem::Constraint(ScopeIndex s) const {
   return s < groups_ ? group(s).topology : role(s - groups_).topology;
 }
 
-bool Problem::Refuse(ScopeIndex s, Reason* reason) const {
-  *reason = {
+bool Problem::Refuse(ScopeIndex s) {
+  refusal_ = {
       .code = ReasonCode::kConstraint,
       .object_kind = s < groups_ ? ReasonObject::kGroup : ReasonObject::kRole,
       .object = s < groups_ ? s : s - groups_};
@@ -53,18 +51,17 @@ int Problem::LevelOf(int tree, const std::string& name) const {
   return name == kHostLevel ? 0 : -1;
 }
 
-bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c,
-                      Reason* reason) {
+bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c) {
   Rule& rule = rules_[s];
   rule = {};
   if (c.empty()) return true;
   constrained_ = true;
   const int topology = cluster_->FindTopology(c.topology);
-  if (topology < 0 && !cluster_->topologies().empty()) return Refuse(s, reason);
+  if (topology < 0 && !cluster_->topologies().empty()) return Refuse(s);
   rule.tree = UseTree(topology);
   if (!c.required.empty()) {
     rule.required = LevelOf(rule.tree, c.required);
-    if (rule.required < 0) return Refuse(s, reason);
+    if (rule.required < 0) return Refuse(s);
   }
   if (!c.preferred.empty()) rule.preferred = LevelOf(rule.tree, c.preferred);
   if (rule.preferred >= 0) {
@@ -75,7 +72,7 @@ bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c,
   return true;
 }
 
-bool Problem::InitScopes(Reason* reason) {
+bool Problem::InitScopes() {
   const uint32_t scopes = groups_ + roles_;
   trees_.clear();
   constrained_ = false;
@@ -86,7 +83,7 @@ bool Problem::InitScopes(Reason* reason) {
     parent_[s] = s == 0        ? kNoScope
                  : s < groups_ ? group(s).parent
                                : role(s - groups_).group;
-    if (!Resolve(s, Constraint(s), reason)) return false;
+    if (!Resolve(s, Constraint(s))) return false;
   }
   InitChildren();
   if (trees_.empty()) UseTree(cluster_->topologies().empty() ? -1 : 0);
@@ -110,14 +107,14 @@ void Problem::InitChildren() {
 }
 
 // Widest level and largest size first, so that a proper chain is in order.
-bool Problem::InitSlices(Reason* reason) {
+bool Problem::InitSlices() {
   slices_.Clear();
   slice_count_ = 0;
   for (uint32_t r = 0; r < roles_; ++r) {
     for (const ScopeIndex s : Chain(r)) {
       for (const Slice& slice : Constraint(s).slices) {
         const int level = LevelOf(rules_[s].tree, slice.level);
-        if (level < 0 || slice.size == 0) return Refuse(s, reason);
+        if (level < 0 || slice.size == 0) return Refuse(s);
         if (slice.size == 1) continue;
         slices_.Add({rules_[s].tree, level, slice.size, 0});
       }
@@ -137,7 +134,7 @@ bool Problem::InitSlices(Reason* reason) {
   return true;
 }
 
-bool Problem::InitSpreads(Reason* reason) {
+bool Problem::InitSpreads() {
   spreads_.clear();
   role_spreads_.Clear();
   entangled_ = false;
@@ -146,7 +143,7 @@ bool Problem::InitSpreads(Reason* reason) {
     if (spread.level.empty()) continue;
     SpreadRule rule{.scope = s, .tree = rules_[s].tree};
     rule.level = LevelOf(rule.tree, spread.level);
-    if (rule.level < 0) return Refuse(s, reason);
+    if (rule.level < 0) return Refuse(s);
     rule.most = spread.max_per_domain > 0 ? spread.max_per_domain : 0xffffffff;
     rule.skew = spread.max_skew;
     rule.domains = spread.min_domains;
@@ -193,7 +190,7 @@ void Problem::InitFixed() {
   fixed_.Split(roles_, [](const Assignment& a) { return a.task.role; });
 }
 
-bool Problem::InitAnchors(Reason* reason) {
+bool Problem::InitAnchors() {
   anchors_.assign(groups_ + roles_, {});
   for (const Assignment& a : Fixed()) {
     for (ScopeIndex s = ScopeOf(a.task.role); s != kNoScope; s = parent_[s]) {
@@ -206,7 +203,7 @@ bool Problem::InitAnchors(Reason* reason) {
         anchor.level =
             std::min(anchor.level, tree.SharedLevel(anchor.node, a.at.node));
       }
-      if (anchor.level < rules_[s].required) return Refuse(s, reason);
+      if (anchor.level < rules_[s].required) return Refuse(s);
     }
   }
   return true;

@@ -59,6 +59,13 @@ struct Column {
   uint32_t limit = 0;  // More tasks of this column are never asked for.
 };
 
+// What a search in one spot ends with.
+enum class Outcome : uint8_t {
+  kFound,
+  kNone,      // Proven.
+  kCutShort,  // The budget ended; or not able.
+};
+
 // Lists, one after the other in a single vector; the last one is open.
 template <class T>
 class Lists {
@@ -99,9 +106,9 @@ class Problem {
   explicit Problem(const policy::NodePolicy& policy) : policy_(&policy) {}
 
   // False if the request cannot be met whatever is free: an unknown topology
-  // or level is required, or fixed tasks break a constraint; `reason` says.
-  bool Init(const Cluster& cluster, const PlacementRequest& request,
-            Reason* reason);
+  // or level is required, or fixed tasks break a constraint; refusal() says.
+  bool Init(const Cluster& cluster, const PlacementRequest& request);
+  const Reason& refusal() const { return refusal_; }
 
   const Cluster& cluster() const { return *cluster_; }
   const PlacementRequest& request() const { return *request_; }
@@ -219,22 +226,23 @@ class Problem {
   }
 
  private:
-  bool InitScopes(Reason* reason);
+  bool InitScopes();
   void InitChildren();
-  bool Resolve(ScopeIndex s, const TopologyConstraint& c, Reason* reason);
+  bool Resolve(ScopeIndex s, const TopologyConstraint& c);
   int UseTree(int topology);
-  bool InitSlices(Reason* reason);
-  bool InitSpreads(Reason* reason);
+  bool InitSlices();
+  bool InitSpreads();
   int LevelOf(int tree, const std::string& name) const;
   void InitFixed();
-  bool InitAnchors(Reason* reason);
+  bool InitAnchors();
   const TopologyConstraint& Constraint(ScopeIndex s) const;
   uint32_t FindColumn(ShapeId shape, const Role& role);
-  bool Refuse(ScopeIndex s, Reason* reason) const;
+  bool Refuse(ScopeIndex s);
 
   const policy::NodePolicy* policy_;
   const Cluster* cluster_ = nullptr;
   const PlacementRequest* request_ = nullptr;
+  Reason refusal_;
   uint32_t groups_ = 0;
   uint32_t roles_ = 0;
   bool constrained_ = false;

@@ -190,9 +190,10 @@ uint64_t SlotTable::Sum(uint32_t column, const Spot& spot) const {
 void SlotTable::AddNeed(uint32_t role, int64_t count, std::span<int64_t> tasks,
                         std::span<int64_t> amounts) const {
   const uint32_t column = problem_->column(role);
+  const Resources& demand = problem_->Demand(column);
   tasks[column] += count;
   for (size_t k = 0; k < kinds_.size(); ++k) {
-    amounts[k] += count * problem_->Demand(column)[kinds_[k]];
+    amounts[k] += count * demand[kinds_[k]];
   }
 }
 

@@ -31,19 +31,10 @@ void Solver::Place(Cluster& cluster, const PlacementRequest& request,
 // Counts nanoseconds in result->steps.
 void Solver::Find(const PlacementRequest& request, PlacementResult* result) {
   if (fabric_.IsMine(request)) {
-    fabric_.Place(*cluster_, request, result);
-    return;
+    return fabric_.Place(*cluster_, request, result);
   }
-  switch (uniform_.Place(*cluster_, request, result)) {
-    case UniformPlacer::Outcome::kPlaced:
-      result->fit = Fit::kFits;
-      result->reason = {.code = ReasonCode::kFits};
-      return;
-    case UniformPlacer::Outcome::kNoRoom:
-      return;
-    case UniformPlacer::Outcome::kNotMine:
-      result->Clear();
-  }
+  if (uniform_.Place(*cluster_, request, result)) return;
+  result->Clear();
   const Cluster::Mark mark = request.dry_run ? cluster_->Begin() : 0;
   PlaceScope(request, 0, result);
   if (request.dry_run) cluster_->Rollback(mark);
@@ -81,7 +72,10 @@ void Solver::PlaceScope(const PlacementRequest& request, ScopeIndex top,
   cut_short_ = false;
   headroom_reason_ = {};
   result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
-  if (!problem_.Init(*cluster_, request, &result->reason)) return;
+  if (!problem_.Init(*cluster_, request)) {
+    result->reason = problem_.refusal();
+    return;
+  }
   plan_.Start(problem_, top);
   if (!plan_.satisfiable()) {
     result->reason = {.code = ReasonCode::kConstraint,
@@ -148,12 +142,12 @@ bool Solver::WithinHeadroom() {
   for (const uint32_t r : problem_.Active()) {
     sum_.AddTimes(problem_.Demand(problem_.column(r)), problem_.add(r));
   }
-  Reason reason;
-  if (solver::WithinHeadroom(problem_.request().headroom, sum_, 1, &reason)) {
-    return true;
+  const std::optional<Reason> over =
+      OverHeadroom(problem_.request().headroom, sum_, 1);
+  if (over && headroom_reason_.code == ReasonCode::kNone) {
+    headroom_reason_ = *over;
   }
-  if (headroom_reason_.code == ReasonCode::kNone) headroom_reason_ = reason;
-  return false;
+  return !over;
 }
 
 // The next choice of alternatives, the last role's changing fastest.

@@ -7,17 +7,14 @@ namespace muster::solver {
 
 void Traffic::Init(const Problem& problem) {
   lines_.clear();
-  const auto find = [&](const std::string& name, uint32_t* role) {
-    for (uint32_t r = 0; r < problem.role_count(); ++r) {
-      *role = r;
-      if (problem.role(r).name == name) return true;
-    }
-    return false;
-  };
+  const std::vector<Role>& roles = problem.gang().roles;
   for (const muster::Traffic& t : problem.gang().traffic) {
-    Line line{.weight = t.weight};
-    if (!find(t.from, &line.from) || !find(t.to, &line.to)) continue;
-    if (line.from > line.to) std::swap(line.from, line.to);
+    const auto from = std::ranges::find(roles, t.from, &Role::name);
+    const auto to = std::ranges::find(roles, t.to, &Role::name);
+    if (from == roles.end() || to == roles.end()) continue;
+    const auto [first, last] = std::minmax(from, to);
+    const Line line{static_cast<uint32_t>(first - roles.begin()),
+                    static_cast<uint32_t>(last - roles.begin()), t.weight};
     const auto same = std::ranges::find_if(lines_, [&](const Line& other) {
       return other.from == line.from && other.to == line.to;
     });

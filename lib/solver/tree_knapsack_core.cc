@@ -40,47 +40,44 @@ void Core::Add(const TreeQuestion& tree, int level, uint32_t parent,
   }
 }
 
-void Core::AddFitting(const TreeQuestion& tree, int level, uint32_t parent,
-                      Range range) {
-  Level& l = levels_[level];
+void Core::FindFitting(const TreeQuestion& tree, int level, uint32_t parent,
+                       Range range) {
   for (uint32_t i = range.begin; i < range.end; ++i) {
-    if (tree.slots(level, i) < tree.tasks) continue;
-    l.id.push_back(i);
-    l.parent.push_back(parent);
+    const uint32_t slots = tree.slots(level, i);
+    if (slots >= tree.tasks) roots_.push_back({slots, i, parent});
   }
 }
 
-void Core::Start(const TreeQuestion& tree) {
-  top_ = -1;
-  Clear(0);
-  AddFitting(tree, 0, 0, tree.all(0));
-  while (levels_[top_ + 1].size() > 0) {
-    if (++top_ == tree.last()) break;
-    Clear(top_ + 1);
-    const Level& wide = levels_[top_];
-    for (uint32_t p = 0; p < wide.size(); ++p) {
-      AddFitting(tree, top_ + 1, p, tree.children(top_, wide.id[p]));
-    }
-  }
-  built_ = std::max(top_, 0) + 1;
-  if (top_ < 0) return Add(tree, 0, 0, tree.all(0));
-  SortRoots(tree);
-}
-
-void Core::SortRoots(const TreeQuestion& tree) {
-  Level& l = levels_[top_];
-  roots_.clear();
-  for (uint32_t p = 0; p < l.size(); ++p) {
-    roots_.push_back({tree.slots(top_, l.id[p]), l.id[p], l.parent[p]});
-  }
+// The level consists of those found.
+void Core::TakeRoots(int level) {
+  Clear(level);
   std::ranges::sort(roots_);
-  Clear(top_);
+  Level& l = levels_[level];
   for (const Root& root : roots_) {
     l.id.push_back(root.id);
     l.parent.push_back(root.parent);
     l.slots.push_back(root.slots);
     l.dead.push_back(0);
   }
+  roots_.clear();
+}
+
+void Core::Start(const TreeQuestion& tree) {
+  top_ = -1;
+  roots_.clear();
+  FindFitting(tree, 0, 0, tree.all(0));
+  while (!roots_.empty()) {
+    TakeRoots(++top_);
+    if (top_ == tree.last()) break;
+    const Level& wide = levels_[top_];
+    for (uint32_t p = 0; p < wide.size(); ++p) {
+      FindFitting(tree, top_ + 1, p, tree.children(top_, wide.id[p]));
+    }
+  }
+  built_ = std::max(top_, 0) + 1;
+  if (top_ >= 0) return;
+  Clear(0);
+  Add(tree, 0, 0, tree.all(0));
 }
 
 void Core::Extend(const TreeQuestion& tree, Meter* meter) {

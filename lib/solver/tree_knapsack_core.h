@@ -59,9 +59,9 @@ class Core {
  private:
   void Clear(int level);
   void Add(const TreeQuestion& tree, int level, uint32_t parent, Range range);
-  void AddFitting(const TreeQuestion& tree, int level, uint32_t parent,
-                  Range range);
-  void SortRoots(const TreeQuestion& tree);
+  void FindFitting(const TreeQuestion& tree, int level, uint32_t parent,
+                   Range range);
+  void TakeRoots(int level);
 
   std::vector<Level> levels_;
   int top_ = -1;

@@ -3,6 +3,7 @@
 #define MUSTER_LIB_SOLVER_UNIFORM_REASON_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "lib/index/capacity_table.h"
@@ -30,8 +31,8 @@ class UniformReason {
                const UniformRule& rule, PlacementResult* result);
 
  private:
-  bool Never(Reason* reason);
-  bool OverHeadroom(Reason* reason);
+  std::optional<Reason> Never();
+  std::optional<Reason> OverHeadroom() const;
   const index::Column& ColumnOf(ShapeId shape) const {
     return index_.Get(*cluster_, rule_->topology, shape, request_->ledger);
   }
