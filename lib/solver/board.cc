@@ -133,10 +133,7 @@ bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot) {
   if (spot->level >= level) {
     return tree.Around(spot->level, spot->domain, level) == domain;
   }
-  if (spot->level != kEverywhere &&
-      tree.DomainOf(spot->level, node) != spot->domain) {
-    return false;
-  }
+  if (!tree.Holds(*spot, node)) return false;
   *spot = {spot->tree, level, domain};
   return true;
 }

@@ -79,10 +79,10 @@ void Forest::AddNodes(TaskId task, std::span<const Spot> also) {
   board_->table().ForEachNode(column_, spot_, [&](NodeIndex node) {
     ++looked_at;
     if (!board_->Allowed(task, node)) return;
-    const bool outside = std::ranges::any_of(also, [&](Spot s) {
-      return problem.tree(s.tree).DomainOf(s.level, node) != s.domain;
+    const bool inside = std::ranges::all_of(also, [&](const Spot& s) {
+      return problem.tree(s.tree).Holds(s, node);
     });
-    if (!outside) Add(node, board_->table().slots(column_, node));
+    if (inside) Add(node, board_->table().slots(column_, node));
   });
   board_->problem().Spend(looked_at, kNodeNs);
 }

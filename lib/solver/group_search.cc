@@ -126,10 +126,8 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
   const Problem::Anchor& anchor = problem_->anchor(s);
   if (anchor.any) {
     const uint32_t domain = tree.DomainOf(level, anchor.node);
-    const bool inside =
-        around.level == kEverywhere ||
-        tree.DomainOf(around.level, anchor.node) == around.domain;
-    if (anchor.level >= level && domain != kOutside && inside) {
+    if (anchor.level >= level && domain != kOutside &&
+        tree.Holds(around, anchor.node)) {
       Consider(need, main, {around.tree, level, domain});
     }
     return;
@@ -390,13 +388,9 @@ bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
   const Spot around = Innermost(tree);
   if (!anchor.any || TreeOf(s) != tree) return PlaceRole(role, rule);
   for (int level = anchor.level; level > around.level; --level) {
-    const uint32_t domain = problem_->tree(tree).DomainOf(level, anchor.node);
-    if (around.level != kEverywhere &&
-        problem_->tree(tree).DomainOf(around.level, anchor.node) !=
-            around.domain) {
-      break;
-    }
-    pins_.push_back({tree, level, domain});
+    if (!problem_->tree(tree).Holds(around, anchor.node)) break;
+    pins_.push_back(
+        {tree, level, problem_->tree(tree).DomainOf(level, anchor.node)});
     const bool placed = board_->Try([&] { return PlaceRole(role, rule); });
     pins_.pop_back();
     if (placed) return true;

@@ -2,6 +2,7 @@
 // Roles of one order grow together, in proportion to what each may have beyond
 // its minimum.
 #include <algorithm>
+#include <utility>
 
 #include "lib/solver/node_choice.h"
 #include "lib/solver/solver.h"
@@ -54,21 +55,19 @@ bool Solver::BringUp(uint32_t role, PlacementResult* result) {
 // may have beyond its minimum.
 size_t Solver::LeastFilled() {
   CountHeld();
-  size_t least = 0;
-  uint64_t least_part = 0, least_of = 0;
-  for (size_t i = 0; i < growing_roles_.size(); ++i) {
-    const Role& role = problem_.role(growing_roles_[i]);
-    const uint32_t count = counts_[growing_roles_[i]];
-    const uint64_t part = count > role.min_tasks ? count - role.min_tasks : 0;
-    const uint64_t of =
-        std::max<uint64_t>(role.desired_tasks - role.min_tasks, 1);
-    if (i == 0 || part * least_of < least_part * of) {
-      least = i;
-      least_part = part;
-      least_of = of;
-    }
-  }
-  return least;
+  const auto part = [&](uint32_t r) {
+    const Role& role = problem_.role(r);
+    const uint32_t most = std::max(role.desired_tasks - role.min_tasks, 1u);
+    return std::pair<uint64_t, uint64_t>(
+        counts_[r] - std::min(counts_[r], role.min_tasks), most);
+  };
+  const auto less = [&](uint32_t a, uint32_t b) {
+    const auto [x, of_x] = part(a);
+    const auto [y, of_y] = part(b);
+    return x * of_y < y * of_x;
+  };
+  return static_cast<size_t>(std::ranges::min_element(growing_roles_, less) -
+                             growing_roles_.begin());
 }
 
 // Roles of one order, up to what the request bounds.

@@ -24,19 +24,15 @@ int64_t Power(int64_t base, int exponent) {
 // Whether exchanging tasks of the two roles changes nothing.
 bool MixSearch::SameKind(uint32_t a, uint32_t b, const Traffic& traffic) const {
   if (a == b) return true;
-  const std::span<const ScopeIndex> x = problem_->Chain(a);
-  const std::span<const ScopeIndex> y = problem_->Chain(b);
   if (problem_->column(a) != problem_->column(b) ||
-      !std::equal(x.begin(), x.end(), y.begin(), y.end())) {
+      !std::ranges::equal(problem_->Chain(a), problem_->Chain(b))) {
     return false;
   }
   // Slices and spreads of groups hold for each role by itself, or for all.
   if (!problem_->Slices(a).empty()) return false;
-  return std::none_of(traffic.lines().begin(), traffic.lines().end(),
-                      [&](const Traffic::Line& line) {
-                        return line.from == a || line.from == b ||
-                               line.to == a || line.to == b;
-                      });
+  return std::ranges::none_of(traffic.lines(), [&](const Traffic::Line& line) {
+    return line.from == a || line.from == b || line.to == a || line.to == b;
+  });
 }
 
 // The kind with most tasks last: its counts run fastest in tables.

@@ -75,7 +75,7 @@ class NodeContest {
   void Enter(NodeIndex node) {
     if (!board_.Allowed(task_, node)) return;
     if (std::ranges::any_of(spots_, [&](const Spot& s) {
-          return problem_.tree(s.tree).DomainOf(s.level, node) != s.domain;
+          return !problem_.tree(s.tree).Holds(s, node);
         })) {
       return;
     }

@@ -141,7 +141,6 @@ void SlotTable::FindScored() {
   if (std::ranges::count(scored_, 1) == 0) return;
   const size_t size = problem_->cluster().node_limit() * count_;
   scores_.resize(std::max(scores_.size(), size));
-  scored_at_.resize(std::max(scored_at_.size(), size), 0);
 }
 
 std::span<const NodeIndex> SlotTable::Outside() const {
@@ -265,14 +264,13 @@ uint32_t SlotTable::WithSlots(uint32_t column, const Spot& spot) const {
 
 int64_t SlotTable::Score(uint32_t column, NodeIndex node) const {
   if (scored_[column] == 0) return 0;
-  const size_t at = node * count_ + column;
-  if (scored_at_[at] != question_) {
-    scored_at_[at] = question_;
+  KnownScore& known = scores_[node * count_ + column];
+  if (known.question != question_) {
     problem_->Charge(1, kScoreNs);
-    scores_[at] =
-        ScoreOf(problem_->cluster(), problem_->columns()[column], node);
+    known = {ScoreOf(problem_->cluster(), problem_->columns()[column], node),
+             question_};
   }
-  return scores_[at];
+  return known.score;
 }
 
 int64_t SlotTable::UsefulAtMost(size_t kind, const Spot& spot) const {

@@ -140,9 +140,11 @@ class SlotTable {
   ListedSlots own_;
   std::vector<std::vector<NodeIndex>> order_;  // [tree], if listed.
   std::vector<uint8_t> scored_;                // [column]
-  // [node * count_ + column], where read in this question: see scored_at_.
-  mutable std::vector<int64_t> scores_;
-  mutable std::vector<uint64_t> scored_at_;
+  struct KnownScore {
+    int64_t score = 0;
+    uint64_t question = 0;  // For which it was read.
+  };
+  mutable std::vector<KnownScore> scores_;  // [node * count_ + column]
   uint64_t question_ = 0;
   std::vector<ResourceKind> kinds_;
   std::vector<int64_t> useful_;     // [kind]

@@ -172,15 +172,9 @@ bool TreeKnapsack::SettleByBounds(int level) {
       Root& root = roots_[r];
       if (!root.open) continue;
       if (root.least <= least_[level]) {
-        switch (TryRoot(r, level, least_[level])) {
-          case Search::Result::kYes:
-            found = true;
-            break;
-          case Search::Result::kNo:
-            break;
-          case Search::Result::kUnknown:
-            return false;
-        }
+        const Search::Result result = TryRoot(r, level, least_[level]);
+        if (result == Search::Result::kUnknown) return false;
+        found = result == Search::Result::kYes;
       }
       if (!found) next = std::min(next, root.least);
     }

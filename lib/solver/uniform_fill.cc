@@ -308,9 +308,9 @@ void UniformFill::Search(uint64_t steps, std::vector<Share>* shares) {
   knapsack_.Solve(question, &answer_);
   looked_at_ += answer_.steps;
   const auto& mine = certificate_->levels;
-  const bool worse = std::lexicographical_compare(
-      mine.begin(), mine.end(), answer_.levels.begin(), answer_.levels.end(),
-      [](const auto& a, const auto& b) { return a.used < b.used; });
+  const auto used = &Certificate::Level::used;
+  const bool worse = std::ranges::lexicographical_compare(mine, answer_.levels,
+                                                          {}, used, used);
   certificate_->optimal = true;
   for (size_t l = 0; l < answer_.levels.size(); ++l) {
     Certificate::Level& level = certificate_->levels[l];

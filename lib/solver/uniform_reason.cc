@@ -90,13 +90,11 @@ bool UniformReason::Explain(const Cluster& cluster,
     return true;
   }
   // The alternative with the most room.
-  ShapeId best = shapes_[0];
-  uint64_t slots = 0;
-  for (const ShapeId shape : shapes_) {
-    const uint64_t all = ColumnOf(shape).totals().all();
-    if (all > slots) best = shape;
-    slots = std::max(slots, all);
-  }
+  const auto all = [&](ShapeId shape) {
+    return ColumnOf(shape).totals().all();
+  };
+  const ShapeId best = *std::ranges::max_element(shapes_, {}, all);
+  const uint64_t slots = all(best);
   if (slots < needed_) {
     result->steps += cluster.nodes().size() * kFreeNs;
     result->reason = ShortageOf(best, static_cast<int64_t>(slots));
