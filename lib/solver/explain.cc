@@ -66,9 +66,7 @@ uint32_t Explain::SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
   // Other roles may help with the rest.
   if (!rule.one_role) rule.skew = rule.domains = 0;
   const Tree& tree = problem.tree(rule.tree);
-  ever_.assign(rule.level == tree.hosts ? cluster.node_limit()
-                                        : tree.index->levels[rule.level].size(),
-               {});
+  ever_.assign(problem.DomainLimit(rule.tree, rule.level), {});
   problem.Spend(cluster.nodes().size(), kCapacityNs);
   for (const NodeIndex node : cluster.nodes()) {
     const uint32_t d = tree.DomainOf(rule.level, node);

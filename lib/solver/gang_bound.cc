@@ -119,11 +119,9 @@ void GangBound::FillWhole(Whole* whole) {
 void GangBound::Need(int64_t need) {
   missing_ = need;
   offers_.clear();
-  looked_at_ = 0;
 }
 
 void GangBound::Have(int64_t amount, bool held) {
-  ++looked_at_;
   if (held) {
     missing_ -= amount;
   } else {
@@ -156,6 +154,7 @@ void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
   for (uint32_t c = 0; c < need_.size(); ++c) {
     if (need_[c] == 0) continue;
     Need(need_[c]);
+    problem_->Spend(last - first + outside.size(), kBoundNs);
     for (uint32_t d = first; d < last; ++d) {
       const Spot domain{0, level, d};
       Have(static_cast<int64_t>(table.Sum(c, domain)), board_->Holds(domain));
@@ -163,15 +162,14 @@ void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
     for (const NodeIndex n : outside) {
       Have(table.slots(c, n), board_->Touched(n));
     }
-    problem_->Spend(looked_at_, kBoundNs);
     Raise(least);
   }
   for (size_t w = 0; w < wholes_used_; ++w) {
     Need(wholes_[w].need);
+    problem_->Spend(last - first, kBoundNs);
     for (uint32_t d = first; d < last; ++d) {
       Have(wholes_[w].sums[level][d], board_->Holds({0, level, d}));
     }
-    problem_->Spend(looked_at_, kBoundNs);
     Raise(least);
   }
 }
@@ -199,8 +197,8 @@ void GangBound::AtNodes(const Spot& spot, bool each, uint32_t* least) {
     Need(need_[c]);
     table.ForEachNode(c, spot, [&](NodeIndex n) {
       Have(table.slots(c, n), board_->Touched(n));
+      problem_->Spend(1, kBoundNs);
     });
-    problem_->Spend(looked_at_, kBoundNs);
     Raise(least);
   }
   for (size_t w = 0; each && w < wholes_used_; ++w) {

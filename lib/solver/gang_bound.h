@@ -80,7 +80,6 @@ class GangBound {
   size_t wholes_used_ = 0;
   int64_t missing_ = 0;          // Of what is needed.
   std::vector<int64_t> offers_;  // By domain that could be opened for it.
-  size_t looked_at_ = 0;         // Domains, for that need.
   std::vector<Meeting> meetings_;
   std::vector<int64_t> by_domain_;  // [domain or node][kind]
   std::vector<uint8_t> held_;       // By node, likewise.

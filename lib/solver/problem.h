@@ -160,6 +160,12 @@ class Problem {
   // else the first of the cluster.
   std::span<const Tree> trees() const { return trees_; }
   const Tree& tree(int t) const { return trees_[t]; }
+  // Numbers of domains of a level; of nodes, also of those that are gone.
+  size_t DomainLimit(int tree, int level) const {
+    const Tree& t = trees_[tree];
+    return level == t.hosts ? cluster_->node_limit()
+                            : t.index->levels[level].size();
+  }
 
   // --- Fixed tasks ---------------------------------------------------------
   std::span<const Assignment> Fixed() const { return fixed_.all(); }

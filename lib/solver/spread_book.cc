@@ -20,16 +20,15 @@ void SpreadBook::Reset(Problem& problem) {
   fewest_.assign(rules.size(), kUnknown);
   for (size_t i = 0; i < rules.size(); ++i) {
     const SpreadRule& rule = rules[i];
-    const Tree& tree = problem.tree(rule.tree);
-    const bool hosts = rule.level == tree.hosts;
-    const size_t domains = hosts ? problem.cluster().node_limit()
-                                 : tree.index->levels[rule.level].size();
     Book& book = books_[i];
     book = {};
     const uint32_t region = rule.region == kEverywhere ? 0 : kOutside;
-    book.domains.assign(domains, {.region = region});
+    book.domains.assign(problem.DomainLimit(rule.tree, rule.level),
+                        {.region = region});
     if (rule.skew > 0) FindEligible(rule, &book);
-    book.looked_at = hosts ? problem.cluster().nodes().size() : domains;
+    book.looked_at = rule.level == problem.tree(rule.tree).hosts
+                         ? problem.cluster().nodes().size()
+                         : book.domains.size();
     problem.Charge(book.looked_at, kLookNs);
   }
 }
@@ -38,10 +37,9 @@ void SpreadBook::Reset(Problem& problem) {
 void SpreadBook::FindEligible(const SpreadRule& rule, Book* book) {
   const Tree& tree = problem_->tree(rule.tree);
   const Cluster& cluster = problem_->cluster();
-  book->eligibles.assign(rule.region == kEverywhere ? 1
-                         : rule.region == tree.hosts
-                             ? book->domains.size()
-                             : tree.index->levels[rule.region].size(),
+  book->eligibles.assign(rule.region == kEverywhere
+                             ? 1
+                             : problem_->DomainLimit(rule.tree, rule.region),
                          0);
   problem_->Charge(cluster.nodes().size(), kCapacityNs);
   for (const NodeIndex node : cluster.nodes()) {

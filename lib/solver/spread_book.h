@@ -46,12 +46,13 @@ class SpreadBook {
   uint32_t Needed(uint32_t spread, uint32_t tasks) const;
 
  private:
+  // A domain of the spread's level.
   struct Tally {
-    uint32_t count = 0;
-    uint32_t fixed = 0;
+    uint32_t count = 0;  // Tasks,
+    uint32_t fixed = 0;  // and those of them that are fixed.
     uint32_t region = 0;
-    bool eligible = false;
-    bool reachable = true;
+    bool eligible = false;  // The skew looks at it.
+    bool reachable = true;  // New tasks may lie there: see Confine.
   };
   struct Book {
     std::vector<Tally> domains{};
@@ -68,7 +69,7 @@ class SpreadBook {
     const SpreadRule& rule = problem_->spreads()[spread];
     return problem_->tree(rule.tree).DomainOf(rule.level, node);
   }
-  // The domain that the skew compares in, if there are several.
+  // The domain in which the skew compares; 0 where that is everywhere.
   uint32_t RegionOf(const SpreadRule& rule, NodeIndex node) const {
     return rule.region == kEverywhere
                ? 0
