@@ -27,22 +27,12 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   slices_.assign(problem.slice_count(), {});
   spreads_.Reset(problem);
   fixed_rails_ = 0;
-  for (uint32_t r = 0; r < problem.role_count(); ++r) {
-    for (const Assignment& a : problem.Fixed(r)) {
-      Enter(a.task, a.at.node, true);
-      fixed_rails_ |= cluster.Rails(a.at);
-    }
+  for (const Assignment& a : problem.Fixed()) {
+    Enter(a.task, a.at.node, true);
+    fixed_rails_ |= cluster.Rails(a.at);
   }
   ForgetRails();
   spreads_.Fix();
-}
-
-void Board::EnterHold(Hold& hold, NodeIndex node, bool enter) {
-  if (!enter) {
-    --hold.tasks;
-  } else if (hold.tasks++ == 0) {
-    hold.node = node;
-  }
 }
 
 void Board::Enter(TaskId task, NodeIndex node, bool enter) {
@@ -56,11 +46,10 @@ void Board::Enter(TaskId task, NodeIndex node, bool enter) {
   });
   spreads_.Enter(task.role, node, enter);
   for (const ScopeIndex s : problem_->Chain(task.role)) {
-    EnterHold(scopes_[s], node, enter);
+    scopes_[s].Enter(node, enter);
   }
   for (const SliceRule& slice : problem_->Slices(task.role)) {
-    EnterHold(slices_[slice.first_slice + task.index / slice.size], node,
-              enter);
+    slices_[slice.first_slice + task.index / slice.size].Enter(node, enter);
   }
 }
 
@@ -79,7 +68,7 @@ void Board::ForgetRails() {
 
 // Takes devices for one task as the policy chooses them.
 bool Board::Take(NodeIndex node, ShapeId shape, Allocation* at) {
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   if (cluster_->Slots(node, shape, ledger, 1) == 0) return false;
   policy::Question question = problem_->QuestionOf(shape);
   question.rails = Rails();
@@ -107,9 +96,8 @@ bool Board::Put(TaskId task, NodeIndex node) {
 }
 
 bool Board::PutExactly(TaskId task, const Allocation& at) {
-  const Ledger ledger = problem_->request().ledger;
-  if (!cluster_->Fits(at, ledger)) return false;
-  cluster_->Charge(at, ledger);
+  if (!cluster_->Fits(at, problem_->ledger())) return false;
+  cluster_->Charge(at, problem_->ledger());
   placed_.push_back({task, at});
   Settle(task, at.node);
   return true;
@@ -145,10 +133,7 @@ bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot) {
   if (spot->level >= level) {
     return tree.Around(spot->level, spot->domain, level) == domain;
   }
-  if (spot->level != kEverywhere &&
-      tree.DomainOf(spot->level, node) != spot->domain) {
-    return false;
-  }
+  if (!tree.Holds(*spot, node)) return false;
   *spot = {spot->tree, level, domain};
   return true;
 }
@@ -189,7 +174,7 @@ void Board::Rollback(const Mark& mark) {
 void Board::Lift(size_t placed) {
   ForgetRails();
   const Assignment& a = placed_[placed];
-  cluster_->Credit(a.at, problem_->request().ledger);
+  cluster_->Credit(a.at, problem_->ledger());
   Enter(a.task, a.at.node, false);
   table_->Update(a.at.node);
 }
@@ -204,7 +189,7 @@ bool Board::Replace(size_t placed, NodeIndex node) {
 void Board::PutBack(size_t placed, const Allocation& at) {
   Assignment& a = placed_[placed];
   a.at = at;
-  cluster_->Charge(at, problem_->request().ledger);
+  cluster_->Charge(at, problem_->ledger());
   Enter(a.task, at.node, true);
   table_->Update(at.node);
 }

@@ -97,11 +97,18 @@ class Board {
   struct Hold {
     uint32_t tasks = 0;
     NodeIndex node = 0;  // Of the first task.
+
+    void Enter(NodeIndex at, bool enter) {
+      if (!enter) {
+        --tasks;
+      } else if (tasks++ == 0) {
+        node = at;
+      }
+    }
   };
   bool Take(NodeIndex node, ShapeId shape, Allocation* at);
   void Enter(TaskId task, NodeIndex node, bool enter);
   void Settle(TaskId task, NodeIndex node);
-  void EnterHold(Hold& hold, NodeIndex node, bool enter);
   void ForgetTouched();
   template <class F>
   bool AllBonds(TaskId task, const F& f) const;

@@ -1,6 +1,7 @@
 #include "lib/solver/count_plan.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace muster::solver {
 namespace {
@@ -8,17 +9,6 @@ namespace {
 // Steps of the enumeration, times scopes, before it gives up.
 constexpr uint64_t kMaxVisits = uint64_t{1} << 19;
 constexpr size_t kMaxFailed = 64;
-
-// The sum of of(role) over the roles below the scope.
-template <class F>
-uint64_t SumBelow(const Problem& problem, ScopeIndex s, const F& of) {
-  if (problem.IsRole(s)) return of(problem.RoleOf(s));
-  uint64_t sum = 0;
-  for (const ScopeIndex child : problem.Children(s)) {
-    sum += SumBelow(problem, child, of);
-  }
-  return sum;
-}
 
 // Whether it is a role that may be left out.
 bool IsOptional(const Problem& problem, ScopeIndex s) {
@@ -32,11 +22,6 @@ uint32_t Minimum(const Problem& problem, uint32_t role) {
 
 }  // namespace
 
-void CountPlan::Collect(ScopeIndex s) {
-  if (problem_->IsRole(s)) return order_.push_back(problem_->RoleOf(s));
-  for (const ScopeIndex child : problem_->Children(s)) Collect(child);
-}
-
 void CountPlan::Start(Problem& problem, ScopeIndex top) {
   problem_ = &problem;
   top_ = top;
@@ -44,14 +29,17 @@ void CountPlan::Start(Problem& problem, ScopeIndex top) {
   failed_.clear();
   extra_.clear();
   order_.clear();
-  Collect(top);
-  problem.SortByOrder(order_);
   const uint32_t roles = problem.role_count();
+  for (uint32_t r = 0; r < roles; ++r) {
+    if (problem.IsBelow(r, top)) order_.push_back(r);
+  }
+  problem.SortByOrder(order_);
   add_.assign(roles, 0);
   decided_.assign(roles, 0);
   most_.assign(roles, 0);
   for (const uint32_t r : order_) most_[r] = problem.MayGet(r);
-  satisfiable_ = RangeOf(top).satisfied != kImpossible;
+  Restart();
+  satisfiable_ = total_ != kImpossible;
   unique_ = satisfiable_ && FindUnique(top);
   if (problem.entangled()) {
     // More tasks may lie better: only if no role can get more is it the one.
@@ -70,33 +58,16 @@ uint32_t CountPlan::Least(uint32_t role) const {
 }
 
 bool CountPlan::Satisfied(ScopeIndex s, std::span<const uint32_t> counts) {
-  if (problem_->IsRole(s)) {
-    const uint32_t role = problem_->RoleOf(s);
-    return counts[role] >= Minimum(*problem_, role);
+  for (uint32_t r = 0; r < counts.size(); ++r) {
+    add_[r] = counts[r] - problem_->FixedCount(r);
   }
-  const Group& group = problem_->group(s);
-  uint32_t satisfied = 0;
-  bool all = true;
-  for (const ScopeIndex child : problem_->Children(s)) {
-    const bool does = Satisfied(child, counts);
-    satisfied += does ? 1 : 0;
-    all = all && (does || IsOptional(*problem_, child));
-  }
-  if (group.min_children == 0 ? !all : satisfied < group.min_children) {
-    return false;
-  }
-  return group.min_tasks == 0 || SumBelow(*problem_, s, [&](uint32_t r) {
-                                   return counts[r];
-                                 }) >= group.min_tasks;
+  return SatisfiedNow(s);
 }
 
-// With what is added so far.
+// With what is added so far: nothing more is needed.
 bool CountPlan::SatisfiedNow(ScopeIndex s) {
-  counts_.resize(problem_->role_count());
-  for (uint32_t r = 0; r < counts_.size(); ++r) {
-    counts_[r] = problem_->FixedCount(r) + add_[r];
-  }
-  return Satisfied(s, counts_);
+  const Range range = RangeOf(s);
+  return range.satisfied == range.low;
 }
 
 // Adds what the scope cannot do without. True if that satisfies it.
@@ -120,9 +91,9 @@ bool CountPlan::FindUnique(ScopeIndex s) {
 CountPlan::Range CountPlan::RangeOfRole(uint32_t role) const {
   const uint32_t minimum = Minimum(*problem_, role);
   const uint32_t fixed = problem_->FixedCount(role);
-  const uint32_t low = decided_[role] ? add_[role] : 0;
-  const uint32_t most = decided_[role] ? add_[role] : most_[role];
-  Range range{low, fixed + most, low};
+  const uint32_t low = add_[role];  // 0 before it is decided.
+  const uint32_t most = decided_[role] ? low : std::max(low, most_[role]);
+  Range range{fixed, low, fixed + most, low};
   if (fixed + low < minimum) {
     range.satisfied = fixed + most < minimum ? kImpossible : minimum - fixed;
   }
@@ -137,6 +108,7 @@ CountPlan::Range CountPlan::RangeOf(ScopeIndex s) {
   size_t needed = group.min_children;
   for (const ScopeIndex child : problem_->Children(s)) {
     const Range r = RangeOf(child);
+    range.fixed += r.fixed;
     range.low += r.low;
     range.high += r.high;
     if (group.min_children == 0) {
@@ -156,23 +128,24 @@ CountPlan::Range CountPlan::RangeOf(ScopeIndex s) {
   }
   extra_.resize(base);
   if (group.min_tasks > 0 && range.satisfied != kImpossible) {
-    const auto fixed = static_cast<uint32_t>(SumBelow(
-        *problem_, s, [&](uint32_t r) { return problem_->FixedCount(r); }));
     if (range.high < group.min_tasks) {
       range.satisfied = kImpossible;
-    } else if (group.min_tasks > fixed) {
-      range.satisfied = std::max(range.satisfied, group.min_tasks - fixed);
+    } else if (group.min_tasks > range.fixed) {
+      range.satisfied =
+          std::max(range.satisfied, group.min_tasks - range.fixed);
     }
   }
   return range;
 }
 
 void CountPlan::Bound(std::span<const uint32_t> most) {
+  for (const uint32_t r : order_) most_[r] = std::min(most_[r], most[r]);
+  Restart();
+}
+
+void CountPlan::Restart() {
   most_total_ = 0;
-  for (const uint32_t r : order_) {
-    most_[r] = std::min(most_[r], most[r]);
-    most_total_ += most_[r];
-  }
+  for (const uint32_t r : order_) most_total_ += most_[r];
   total_ = RangeOf(top_).satisfied;
   depth_ = 0;
   sum_ = 0;
@@ -184,11 +157,10 @@ bool CountPlan::ContainsFailed() const {
   const size_t roles = add_.size();
   if (problem_->entangled()) return false;
   for (size_t f = 0; f < failed_.size(); f += roles) {
-    bool contains = true;
-    for (size_t r = 0; r < roles && contains; ++r) {
-      contains = add_[r] >= failed_[f + r];
+    if (std::equal(add_.begin(), add_.end(), failed_.begin() + f,
+                   std::greater_equal<>())) {
+      return true;
     }
-    if (contains) return true;
   }
   return false;
 }

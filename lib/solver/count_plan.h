@@ -33,28 +33,31 @@ class CountPlan {
     return std::accumulate(add_.begin(), add_.end(), uint64_t{0});
   }
 
-  // Otherwise: bounds what each role can get, then steps through the choices.
+  // Otherwise: steps through the choices, within bounds of what each role can
+  // get.
   void Bound(std::span<const uint32_t> most);
   bool Next();
   // The last choice cannot be placed.
   void Failed() { failed_.insert(failed_.end(), add_.begin(), add_.end()); }
   bool cut_short() const { return cut_short_; }
 
-  // Whether `counts` tasks by role satisfy the scope.
+  // Whether `counts` tasks by role, the fixed ones among them, satisfy the
+  // scope. A new Start goes before the next choice.
   bool Satisfied(ScopeIndex s, std::span<const uint32_t> counts);
 
  private:
   struct Range {
+    uint32_t fixed = 0;      // Tasks that run.
     uint32_t low = 0;        // Added for certain.
     uint32_t high = 0;       // At most so many tasks in all.
     uint32_t satisfied = 0;  // The least added if it is to be satisfied.
   };
-  void Collect(ScopeIndex s);
   bool SatisfiedNow(ScopeIndex s);
   bool FindUnique(ScopeIndex s);
   uint32_t Least(uint32_t role) const;  // The smallest step up from nothing.
   Range RangeOf(ScopeIndex s);
   Range RangeOfRole(uint32_t role) const;
+  void Restart();
   bool Resume();
   bool ContainsFailed() const;
   void Decide(uint32_t role, uint32_t add);
@@ -70,7 +73,6 @@ class CountPlan {
   std::vector<uint32_t> order_;   // Roles below top, in order of preference.
   std::vector<uint32_t> failed_;  // Choices, one after the other.
   std::vector<uint32_t> extra_;   // A stack, for RangeOf.
-  std::vector<uint32_t> counts_;
   size_t depth_ = 0;
   uint32_t sum_ = 0;
   uint32_t total_ = 0;

@@ -7,10 +7,6 @@
 namespace muster::solver {
 namespace {
 
-// Sets of devices are enumerated up to this many a node; a search that needed
-// more proves nothing.
-constexpr size_t kMaxSets = 64;
-
 // Whether as much is free of the two devices.
 bool SameUse(const Cluster& cluster, Ledger ledger, NodeIndex a, uint32_t d,
              NodeIndex b, uint32_t e) {
@@ -54,7 +50,7 @@ void ExactSearch::FindNodes() {
 // Whether exchanging the two nodes changes nothing for the gang.
 bool ExactSearch::Alike(NodeIndex a, NodeIndex b) const {
   const Cluster& cluster = board_->cluster();
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   for (const Tree& tree : problem_->trees()) {
     if (tree.Contains(a) != tree.Contains(b)) return false;
     if (tree.Contains(a) && tree.SharedLevel(a, b) < tree.hosts - 1) {
@@ -125,12 +121,7 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
   sets_.clear();
   OrderTasks();
   used_.resize(tasks_.size());
-  const SlotTable& table = board.table();
-  need_.assign(problem_->columns().size(), 0);
-  kind_need_.assign(table.kinds().size(), 0);
-  for (const uint32_t r : problem_->Active()) {
-    table.AddNeed(r, need_, kind_need_);
-  }
+  board.table().FindNeeds(&need_, &kind_need_);
   board.table().Watch(spot);
   FindNodes();
   FindTwins();
@@ -241,19 +232,9 @@ bool ExactSearch::TryHere(size_t depth, const Allocation* at, NodeIndex node,
     board_->Rollback(mark);
     return false;
   }
-  const uint32_t c = problem_->column(task.role);
-  const SlotTable& table = board_->table();
-  const Resources& demand =
-      board_->cluster().demand(problem_->columns()[c].shape);
-  const auto change = [&](int64_t sign) {
-    need_[c] -= sign;
-    for (size_t k = 0; k < kind_need_.size(); ++k) {
-      kind_need_[k] -= sign * demand[table.kinds()[k]];
-    }
-  };
-  change(1);
+  board_->table().AddNeed(task.role, -1, need_, kind_need_);
   const bool stop = MayStillFit() && Search(depth + 1, cost);
-  change(-1);
+  board_->table().AddNeed(task.role, 1, need_, kind_need_);
   if (stop && !out_of_steps_ && traffic_ == nullptr) {
     board_->Commit(mark);
   } else {
@@ -265,7 +246,7 @@ bool ExactSearch::TryHere(size_t depth, const Allocation* at, NodeIndex node,
 // Whether exchanging the two devices changes nothing for the gang.
 bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
   const Cluster& cluster = board_->cluster();
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   const Device& x = cluster.node(node).devices[a];
   const Device& y = cluster.node(node).devices[b];
   const DeviceSet split = cluster.split_devices(node, ledger);
@@ -280,7 +261,7 @@ bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
 // state.
 void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
   const Cluster& cluster = board_->cluster();
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   const std::vector<Device>& devices = cluster.node(node).devices;
   const size_t base = sets_.size();
   const DeviceRequest& request = cluster.device_request(shape);
@@ -290,7 +271,6 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
            (request.models.empty() ||
             std::ranges::count(request.models, devices[d].model) > 0);
   };
-  bool skipped_some = false;
   DeviceSet usable;
   std::array<DeviceSet, DeviceSet::kCapacity> like;  // By the first of them.
   std::array<uint32_t, DeviceSet::kCapacity> first;
@@ -305,19 +285,17 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
   // Depth-first over the devices; one may be left out only if no later one in
   // the same state is taken. Every way leads to a set.
   const auto choose = [&](auto& self, DeviceSet taken, DeviceSet rest) -> void {
-    if (taken.size() + rest.size() < count || skipped_some) return;
+    if (taken.size() + rest.size() < count || TooMany(base)) return;
     if (taken.size() < count) {
       const uint32_t d = rest.first();
       self(self, taken | DeviceSet{d}, rest - DeviceSet{d});
       self(self, taken, rest - like[first[d]]);
-    } else if (sets_.size() - base < kMaxSets) {
-      sets_.push_back({node, shape, taken});
     } else {
-      skipped_some = true;
+      sets_.push_back({node, shape, taken});
     }
   };
   choose(choose, {}, usable);
-  skipped_some_ |= skipped_some;
+  SkipSome(base);
   const auto rank = [&](const Allocation& at) {
     int64_t free = 0;
     for (const uint32_t d : at.devices) {
@@ -332,7 +310,7 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
 // those in use first.
 void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
   const Cluster& cluster = board_->cluster();
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   const size_t base = sets_.size();
   cluster.PartitionPlaces(node, shape, ledger, &sets_);
   DeviceSet seen;
@@ -352,14 +330,17 @@ void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
       std::span(sets_).subspan(base), {}, [&](const Allocation& at) {
         return cluster.free_milli(node, at.devices.first(), ledger);
       });
-  if (sets_.size() - base > kMaxSets) {
-    sets_.resize(base + kMaxSets);
-    skipped_some_ = true;
-  }
+  SkipSome(base);
 }
 
-ExactSearch::Outcome ExactSearch::Find(Board& board, const Spot& spot,
-                                       uint64_t deadline) {
+// Of the sets from `base` on.
+void ExactSearch::SkipSome(size_t base) {
+  if (!TooMany(base)) return;
+  sets_.resize(base + kMaxSets);
+  skipped_some_ = true;
+}
+
+Outcome ExactSearch::Find(Board& board, const Spot& spot, uint64_t deadline) {
   traffic_ = nullptr;
   Start(board, spot, deadline);
   const bool stop = MayStillFit() && Search(0, 0);

@@ -19,8 +19,6 @@ namespace muster::solver {
 // inside the spot are not looked at.
 class ExactSearch {
  public:
-  enum class Outcome { kFound, kNone, kCutShort };
-
   // The first placement found is left on the board, inside a transaction of
   // its own that is then committed.
   Outcome Find(Board& board, const Spot& spot, uint64_t deadline);
@@ -32,6 +30,10 @@ class ExactSearch {
                const Traffic& traffic, uint64_t deadline);
 
  private:
+  // Sets of devices are enumerated up to this many a node; a search that needed
+  // more proves nothing.
+  static constexpr size_t kMaxSets = 64;
+
   struct Move {
     int64_t cost = 0;
     uint32_t node = 0;  // Position in nodes_.
@@ -49,6 +51,8 @@ class ExactSearch {
   bool TryHere(size_t depth, const Allocation* at, NodeIndex node,
                int64_t cost);
   bool AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const;
+  bool TooMany(size_t base) const { return sets_.size() - base > kMaxSets; }
+  void SkipSome(size_t base);
   void FindSets(NodeIndex node, ShapeId shape);
   void FindPlaces(NodeIndex node, ShapeId shape);
   bool MayStillFit() const;

@@ -6,18 +6,6 @@
 #include "lib/solver/reasons.h"
 
 namespace muster::solver {
-namespace {
-
-Reason OfSpread(const SpreadRule& rule, uint32_t needed, uint32_t most) {
-  return {.code = ReasonCode::kConstraint,
-          .object_kind = ReasonObject::kLevel,
-          .object = static_cast<uint32_t>(rule.level),
-          .needed = needed,
-          .available = most};
-}
-
-}  // namespace
-
 // At most how many tasks of the shape the role could ever have beside its
 // fixed ones; counting ends at `enough`.
 uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
@@ -43,11 +31,11 @@ uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
     if (rule.tree >= 0 && !tree.Contains(node)) continue;
     ++looked_at;
     admitted = admitted || cluster.Admits(node, shape);
-    const int64_t slots = index::CapacitySlots(cluster, node, shape, enough);
     uint64_t& sum =
         domain_slots_[stored ? tree.DomainOf(rule.required, node) : 0];
     if (rule.required == tree.hosts && rule.tree >= 0) sum = 0;
-    sum += static_cast<uint64_t>(std::max<int64_t>(slots, 0));
+    sum += static_cast<uint64_t>(
+        index::CapacitySlots(cluster, node, shape, enough));
     best = std::max(best, sum);
     if (best >= enough) break;
   }
@@ -61,7 +49,8 @@ uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
   for (const uint32_t spread : problem.Spreads(role)) {
     const uint32_t ever = SpreadEver(problem, role, spread, shape, enough);
     if (ever >= enough) continue;
-    *reason = OfSpread(problem.spreads()[spread], enough, ever);
+    *reason = OfLevel(ReasonCode::kConstraint, problem.spreads()[spread].level,
+                      enough, ever);
     return ever;
   }
   return enough;
@@ -77,17 +66,15 @@ uint32_t Explain::SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
   // Other roles may help with the rest.
   if (!rule.one_role) rule.skew = rule.domains = 0;
   const Tree& tree = problem.tree(rule.tree);
-  ever_.assign(rule.level == tree.hosts ? cluster.node_limit()
-                                        : tree.index->levels[rule.level].size(),
-               {});
+  ever_.assign(problem.DomainLimit(rule.tree, rule.level), {});
   problem.Spend(cluster.nodes().size(), kCapacityNs);
   for (const NodeIndex node : cluster.nodes()) {
     const uint32_t d = tree.DomainOf(rule.level, node);
     if (d == kOutside) continue;
     auto& [region, domain] = ever_[d];
     if (rule.region != kEverywhere) region = tree.DomainOf(rule.region, node);
-    domain.room += static_cast<uint64_t>(std::max<int64_t>(
-        index::CapacitySlots(cluster, node, shape, enough), 0));
+    domain.room += static_cast<uint64_t>(
+        index::CapacitySlots(cluster, node, shape, enough));
     for (const ShapeId any : problem.request().gang->shapes[role]) {
       domain.counts =
           domain.counts || index::CapacitySlots(cluster, node, any, 1) > 0;
@@ -148,7 +135,7 @@ bool Explain::Never(Problem& problem, ScopeIndex top, CountPlan& plan,
 }
 
 // One role by itself: no slots for all its tasks, wherever.
-bool Explain::RoleShort(Board& board, uint32_t role, Reason* reason) {
+std::optional<Reason> Explain::RoleShort(Board& board, uint32_t role) {
   Problem& problem = board.problem();
   const Cluster& cluster = board.cluster();
   const int64_t needed = problem.add(role);
@@ -157,28 +144,25 @@ bool Explain::RoleShort(Board& board, uint32_t role, Reason* reason) {
     if (board.table().Total(c) > board.table().Total(column)) column = c;
   }
   const int64_t slots = static_cast<int64_t>(board.table().Total(column));
-  if (slots >= needed) return false;
+  if (slots >= needed) return std::nullopt;
   const ShapeId shape = problem.columns()[column].shape;
   const std::span<const NodeIndex> nodes = board.table().Everywhere(0);
   problem.Spend(nodes.size(), kNodeNs);
   const bool admitted = std::ranges::any_of(
       nodes, [&](NodeIndex n) { return cluster.Admits(n, shape); });
-  *reason = OfRole(ReasonCode::kNoNodeAdmits, role, needed, 0);
-  if (!admitted) return true;
-  *reason = Shortage(cluster, shape, role, needed, slots, [&](ResourceKind k) {
+  if (!admitted) return OfRole(ReasonCode::kNoNodeAdmits, role, needed, 0);
+  return Shortage(cluster, shape, role, needed, slots, [&](ResourceKind k) {
     int64_t free = 0;
     for (const NodeIndex n : nodes) {
       if (!cluster.Admits(n, shape)) continue;
-      free +=
-          std::max<int64_t>(0, cluster.free(n, k, problem.request().ledger));
+      free += std::max<int64_t>(0, cluster.free(n, k, problem.ledger()));
     }
     return free;
   });
-  return true;
 }
 
 // All roles together: more of a kind than the nodes they can use have.
-bool Explain::SumShort(Board& board, Reason* reason) {
+std::optional<Reason> Explain::SumShort(Board& board) {
   const Problem& problem = board.problem();
   SlotTable& table = board.table();
   const std::span<const int64_t> all = table.Useful({});
@@ -188,19 +172,17 @@ bool Explain::SumShort(Board& board, Reason* reason) {
     for (const uint32_t r : problem.Active()) {
       needed += board.cluster().demand(problem.shape(r))[kind] * problem.add(r);
     }
-    const int64_t useful = all[k];
-    if (useful >= needed) continue;
-    *reason = {.code = ReasonCode::kInsufficient,
-               .resource = kind,
-               .needed = needed,
-               .available = useful};
-    return true;
+    if (all[k] >= needed) continue;
+    return Reason{.code = ReasonCode::kInsufficient,
+                  .resource = kind,
+                  .needed = needed,
+                  .available = all[k]};
   }
-  return false;
+  return std::nullopt;
 }
 
 // Room in all, but not inside one required domain, or not in whole slices.
-bool Explain::DomainShort(Board& board, uint32_t role, Reason* reason) {
+std::optional<Reason> Explain::DomainShort(Board& board, uint32_t role) {
   const Problem& problem = board.problem();
   const std::span<const uint32_t> indices = problem.NewIndices(role);
   const int64_t needed = problem.add(role);
@@ -211,30 +193,25 @@ bool Explain::DomainShort(Board& board, uint32_t role, Reason* reason) {
   }
   const std::span<const SliceRule> slices = problem.Slices(role);
   if (rule.tree < 0 && !slices.empty()) rule.tree = slices[0].tree;
-  if (rule.tree < 0) return false;
+  if (rule.tree < 0) return std::nullopt;
   layers_.clear();
   for (const SliceRule& s : slices) {
     if (s.tree == rule.tree && problem.FixedCount(role) == 0) {
-      layers_.push_back({s.level, s.size});
+      layers_.push_back(s);
     }
   }
   forest_.Build(board, {role, indices[0]}, {rule.tree, kEverywhere, 0}, {},
                 layers_);
   const int64_t best = static_cast<int64_t>(forest_.Best(rule.required));
   const uint32_t size = layers_.empty() ? 1 : layers_[0].size;
-  if (best >= needed - needed % size) return false;
+  if (best >= needed - needed % size) return std::nullopt;
   const int level =
       rule.required != kEverywhere ? rule.required : slices[0].level;
-  *reason = {.code = ReasonCode::kNoDomain,
-             .object_kind = ReasonObject::kLevel,
-             .object = static_cast<uint32_t>(level),
-             .needed = needed,
-             .available = best};
-  return true;
+  return OfLevel(ReasonCode::kNoDomain, level, needed, best);
 }
 
 // Room in all, but not as a spread wants it.
-bool Explain::SpreadShort(Board& board, uint32_t role, Reason* reason) {
+std::optional<Reason> Explain::SpreadShort(Board& board, uint32_t role) {
   const Problem& problem = board.problem();
   for (const uint32_t i : problem.Spreads(role)) {
     const SpreadRule& rule = problem.spreads()[i];
@@ -243,33 +220,32 @@ bool Explain::SpreadShort(Board& board, uint32_t role, Reason* reason) {
                   {rule.tree, kEverywhere, 0}, {}, {});
     const uint32_t most = forest_.MostSpread(problem.add(role), i);
     if (most >= problem.add(role)) continue;
-    *reason = OfSpread(rule, problem.add(role), most);
-    return true;
+    return OfLevel(ReasonCode::kConstraint, rule.level, problem.add(role),
+                   most);
   }
-  return false;
+  return std::nullopt;
 }
 
 Reason Explain::NotNow(Board& board) {
   const Problem& problem = board.problem();
-  Reason reason;
   int64_t needed = 0;
   for (const uint32_t r : problem.Active()) {
     needed += problem.add(r);
-    if (RoleShort(board, r, &reason)) return reason;
+    if (const auto reason = RoleShort(board, r)) return *reason;
   }
-  if (SumShort(board, &reason)) return reason;
+  if (const auto reason = SumShort(board)) return *reason;
   for (const uint32_t r : problem.Active()) {
-    if (DomainShort(board, r, &reason)) return reason;
+    if (const auto reason = DomainShort(board, r)) return *reason;
   }
   for (const uint32_t r : problem.Active()) {
-    if (SpreadShort(board, r, &reason)) return reason;
+    if (const auto reason = SpreadShort(board, r)) return *reason;
   }
-  reason = {.code = problem.constrained() ? ReasonCode::kConstraint
-                                          : ReasonCode::kInsufficient,
-            .needed = needed,
-            .available = static_cast<int64_t>(board.most_placed())};
-  if (problem.constrained()) reason.object_kind = ReasonObject::kGroup;
-  return reason;
+  const bool constrained = problem.constrained();
+  return {
+      .code = constrained ? ReasonCode::kConstraint : ReasonCode::kInsufficient,
+      .object_kind = constrained ? ReasonObject::kGroup : ReasonObject::kNone,
+      .needed = needed,
+      .available = static_cast<int64_t>(board.most_placed())};
 }
 
 }  // namespace muster::solver

@@ -2,6 +2,7 @@
 #ifndef MUSTER_LIB_SOLVER_EXPLAIN_H_
 #define MUSTER_LIB_SOLVER_EXPLAIN_H_
 
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -32,14 +33,14 @@ class Explain {
                      uint32_t enough, Reason* reason);
   uint32_t SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
                       ShapeId shape, uint32_t enough);
-  bool SpreadShort(Board& board, uint32_t role, Reason* reason);
-  bool RoleShort(Board& board, uint32_t role, Reason* reason);
-  bool SumShort(Board& board, Reason* reason);
-  bool DomainShort(Board& board, uint32_t role, Reason* reason);
+  std::optional<Reason> SpreadShort(Board& board, uint32_t role);
+  std::optional<Reason> RoleShort(Board& board, uint32_t role);
+  std::optional<Reason> SumShort(Board& board);
+  std::optional<Reason> DomainShort(Board& board, uint32_t role);
 
   std::vector<uint32_t> most_;
   std::vector<uint64_t> domain_slots_;
-  std::vector<Layer> layers_;
+  std::vector<SliceRule> layers_;
   Forest forest_;
   SpreadFill fill_;
   std::vector<std::pair<uint32_t, SpreadDomain>> ever_;  // By region.

@@ -12,8 +12,9 @@
 namespace muster::solver {
 
 FabricPlacer::FabricPlacer(const policy::NodePolicy& policy,
+                           index::PlacementIndex& index,
                            std::span<const FabricTopology> fabrics)
-    : policy_(policy) {
+    : policy_(policy), index_(index), reason_(index) {
   for (const FabricTopology& f : fabrics) {
     Known& known = fabrics_.emplace_back();
     known.key = f.key;
@@ -44,30 +45,27 @@ bool FabricPlacer::IsMine(const PlacementRequest& request) const {
 
 // False if the fabric has no nodes.
 bool FabricPlacer::Start(Cluster& cluster, const PlacementRequest& request,
-                         index::PlacementIndex* index,
                          PlacementResult* result) {
-  ask_.cluster = &cluster;
-  ask_.request = &request;
-  ask_.index = index;
-  ask_.result = result;
-  ask_.known = &fabrics_[Find(request)];
-  ask_.held_nodes.clear();
-  Known& known = *ask_.known;
+  cluster_ = &cluster;
+  request_ = &request;
+  result_ = result;
+  Known& known = fabrics_[Find(request)];
+  known_ = &known;
+  held_nodes_.clear();
   if (known.fabric.empty()) return false;
-  ask_.fabric = &known.fabric[0];
+  fabric_ = &known.fabric[0];
   const std::string& required = ConstraintOf(request.gang->gang)->required;
-  const auto levels = ask_.fabric->levels();
+  const auto levels = fabric_->levels();
   const auto it = std::ranges::find(levels, required);
-  ask_.box = required == "box";
-  ask_.host = required == kHostLevel;
-  ask_.level = ask_.box || it == levels.end()
-                   ? -1
-                   : static_cast<int>(it - levels.begin());
-  const uint32_t size = ask_.fabric->nodes();
+  box_ = required == "box";
+  host_ = required == kHostLevel;
+  level_ =
+      box_ || it == levels.end() ? -1 : static_cast<int>(it - levels.begin());
+  const uint32_t size = fabric_->nodes();
   if (known.made_from.IsNew(cluster, cluster.layout_version())) {
     known.nodes.assign(size, kNoNode);
     for (uint32_t n = 0; n < size; ++n) {
-      const NodeId id = cluster.Find(ask_.fabric->key(n));
+      const NodeId id = cluster.Find(fabric_->key(n));
       if (id.valid()) known.nodes[n] = id.index;
     }
   }
@@ -77,25 +75,23 @@ bool FabricPlacer::Start(Cluster& cluster, const PlacementRequest& request,
   used_.assign(request.fixed.size() + 1, 0);
   for (const Assignment& a : request.fixed) {
     if (a.task.index < used_.size()) used_[a.task.index] = 1;
-    const uint32_t n = ask_.fabric->Find(cluster.node(a.at.node).key);
+    const uint32_t n = fabric_->Find(cluster.node(a.at.node).key);
     if (n == Fabric::kNoNode || held_[n] != 0) continue;
     held_[n] = 1;
-    ask_.held_nodes.push_back(n);
+    held_nodes_.push_back(n);
   }
   return true;
 }
 
 void FabricPlacer::Place(Cluster& cluster, const PlacementRequest& request,
-                         index::PlacementIndex* index,
                          PlacementResult* result) {
   const uint32_t least = request.gang->gang.roles[0].min_tasks;
-  const auto fixed = static_cast<uint32_t>(request.fixed.size());
   result->fit = Fit::kNever;
   result->reason = {.code = ReasonCode::kNoNodeAdmits,
                     .object_kind = ReasonObject::kRole,
                     .needed = least};
-  if (!Start(cluster, request, index, result)) return;
-  ask_.tasks = least > fixed ? least - fixed : 0;
+  if (!Start(cluster, request, result)) return;
+  tasks_ = Beside(least);
   if (Add()) {
     result->fit = Fit::kFits;
     result->reason = {.code = ReasonCode::kFits};
@@ -107,35 +103,31 @@ void FabricPlacer::Place(Cluster& cluster, const PlacementRequest& request,
 // As many as there is room for; where that is bounded, the next larger number
 // that has room.
 void FabricPlacer::Grow(Cluster& cluster, const PlacementRequest& request,
-                        index::PlacementIndex* index, PlacementResult* result) {
+                        PlacementResult* result) {
   result->fit = Fit::kFits;
   result->reason = {.code = ReasonCode::kFits};
-  if (!Start(cluster, request, index, result)) return;
-  const uint32_t most = request.gang->gang.roles[0].desired_tasks;
-  const auto fixed = static_cast<uint32_t>(request.fixed.size());
-  const uint32_t more = most > fixed ? most - fixed : 0;
+  if (!Start(cluster, request, result)) return;
+  const uint32_t more = Beside(request.gang->gang.roles[0].desired_tasks);
   for (uint32_t i = 0; i < more; ++i) {
-    ask_.tasks = request.most < more ? i + 1 : more - i;
+    tasks_ = request.most < more ? i + 1 : more - i;
     if (Add()) break;
   }
 }
 
 bool FabricPlacer::Add() {
-  return ask_.tasks == 0 ||
-         std::ranges::any_of(ask_.request->gang->shapes[0],
+  return tasks_ == 0 ||
+         std::ranges::any_of(request_->gang->shapes[0],
                              [&](ShapeId shape) { return TryShape(shape); });
 }
 
 bool FabricPlacer::TryShape(ShapeId shape) {
-  const PlacementRequest& request = *ask_.request;
-  if (!WithinHeadroom(request.headroom, ask_.cluster->demand(shape),
-                      ask_.tasks)) {
+  if (OverHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
     return false;
   }
   const index::Column& column =
-      ask_.index->Get(*ask_.cluster, -1, shape, request.ledger);
-  const index::Layout& layout = ask_.index->layout();
-  ask_.result->steps += column.nanos();
+      index_.Get(*cluster_, -1, shape, request_->ledger);
+  const index::Layout& layout = index_.layout();
+  result_->steps += column.nanos();
   const bool found = FindNodes(
       [&](NodeIndex node) { return column.slots(layout.position(node)); });
   if (found) Take(shape);
@@ -145,24 +137,24 @@ bool FabricPlacer::TryShape(ShapeId shape) {
 // The fewest nodes first; on so many, as few tasks each as will do.
 template <class SlotsOf>
 bool FabricPlacer::FindNodes(const SlotsOf& slots_of) {
-  const uint32_t size = ask_.fabric->nodes();
+  const uint32_t size = fabric_->nodes();
   slots_.assign(size, 0);
   uint32_t most = 0;
   for (uint32_t n = 0; n < size; ++n) {
-    const NodeIndex node = ask_.known->nodes[n];
+    const NodeIndex node = known_->nodes[n];
     if (node == kNoNode || (!allowed_.empty() && allowed_[node] == 0)) continue;
     slots_[n] = slots_of(node);
     most = std::max(most, slots_[n]);
   }
-  ask_.result->steps += size * kLookNs;
+  result_->steps += size * kLookNs;
   if (most == 0) return false;
-  const uint32_t bound = std::min(size, ask_.tasks);
+  const uint32_t bound = std::min(size, tasks_);
   uint32_t last_each = 0;
-  for (uint32_t nodes = CeilDiv(ask_.tasks, most); nodes <= bound; ++nodes) {
-    const uint32_t each = CeilDiv(ask_.tasks, nodes);
+  for (uint32_t nodes = CeilDiv(tasks_, most); nodes <= bound; ++nodes) {
+    const uint32_t each = CeilDiv(tasks_, nodes);
     if (each == last_each) continue;  // The same with fewer nodes.
     last_each = each;
-    if (FindFor(CeilDiv(ask_.tasks, each), each)) return true;
+    if (FindFor(CeilDiv(tasks_, each), each)) return true;
   }
   return false;
 }
@@ -170,51 +162,49 @@ bool FabricPlacer::FindNodes(const SlotsOf& slots_of) {
 // Nodes with room for so many tasks each, into chosen_.
 bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
   tasks_each_ = tasks_each;
-  const bool box = ask_.box;
   uint32_t count = 0;
   free_.assign(slots_.size(), 0);
   for (size_t n = 0; n < slots_.size(); ++n) {
     // What runs in a box keeps its nodes to itself.
-    free_[n] = slots_[n] >= tasks_each && !(box && held_[n] != 0);
+    free_[n] = slots_[n] >= tasks_each && !(box_ && held_[n] != 0);
     count += free_[n];
   }
-  ask_.result->steps += slots_.size() * kLookNs;
-  if (count < nodes || (ask_.host && nodes > 1)) return false;
-  if (!ask_.held_nodes.empty() && !box) {
+  result_->steps += slots_.size() * kLookNs;
+  if (count < nodes || (host_ && nodes > 1)) return false;
+  if (!held_nodes_.empty() && !box_) {
     return FreeInOneDomain(nodes) && Nearest(nodes);
   }
-  const auto held = static_cast<uint32_t>(ask_.held_nodes.size());
+  const auto held = static_cast<uint32_t>(held_nodes_.size());
   absl::StatusOr<FabricPlacement> placed =
-      box ? ask_.fabric->FindBox(free_, nodes + held,
-                                 held > 0 ? held_ : std::span<const uint8_t>())
-          : ask_.fabric->Select(free_, nodes);
-  if (placed.ok()) ask_.result->steps += placed->nanos;
+      box_ ? fabric_->FindBox(free_, nodes + held,
+                              held > 0 ? held_ : std::span<const uint8_t>())
+           : fabric_->Select(free_, nodes);
+  if (placed.ok()) result_->steps += placed->nanos;
   if (!placed.ok() || placed->nodes.empty()) return false;
   chosen_ = std::move(placed->nodes);
-  std::erase_if(chosen_, [&](uint32_t n) { return box && held_[n] != 0; });
+  std::erase_if(chosen_, [&](uint32_t n) { return box_ && held_[n] != 0; });
   return InOneDomain();
 }
 
 // Whether the nodes chosen lie in one domain of a required level.
 bool FabricPlacer::InOneDomain() const {
-  if (ask_.level < 0) return true;
-  const auto level = static_cast<size_t>(ask_.level);
-  const uint32_t home = ask_.fabric->Domain(chosen_[0], level);
-  return std::ranges::all_of(chosen_, [&](uint32_t n) {
-    return ask_.fabric->Domain(n, level) == home;
-  });
+  if (level_ < 0) return true;
+  const auto level = static_cast<size_t>(level_);
+  const uint32_t home = fabric_->Domain(chosen_[0], level);
+  return std::ranges::all_of(
+      chosen_, [&](uint32_t n) { return fabric_->Domain(n, level) == home; });
 }
 
 // Keeps of free_ what lies where the tasks that run must be.
 bool FabricPlacer::FreeInOneDomain(uint32_t nodes) {
-  if (ask_.host) {
+  if (host_) {
     for (size_t n = 0; n < free_.size(); ++n) free_[n] &= held_[n];
   }
-  if (ask_.level >= 0) {
-    const auto level = static_cast<size_t>(ask_.level);
-    const uint32_t home = ask_.fabric->Domain(ask_.held_nodes[0], level);
+  if (level_ >= 0) {
+    const auto level = static_cast<size_t>(level_);
+    const uint32_t home = fabric_->Domain(held_nodes_[0], level);
     for (uint32_t n = 0; n < free_.size(); ++n) {
-      if (ask_.fabric->Domain(n, level) != home) free_[n] = 0;
+      if (fabric_->Domain(n, level) != home) free_[n] = 0;
     }
   }
   return std::count(free_.begin(), free_.end(), 1) >= int64_t{nodes};
@@ -223,7 +213,7 @@ bool FabricPlacer::FreeInOneDomain(uint32_t nodes) {
 // One after another, each where the hops to all before it are fewest; the
 // first of equals.
 bool FabricPlacer::Nearest(uint32_t nodes) {
-  const Fabric& fabric = *ask_.fabric;
+  const Fabric& fabric = *fabric_;
   hops_.assign(free_.size(), 0);
   const auto add = [&](uint32_t from) {
     for (uint32_t n = 0; n < free_.size(); ++n) {
@@ -235,9 +225,9 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
         hops_[n] += hops;
       }
     }
-    ask_.result->steps += free_.size() * kNodeNs;
+    result_->steps += free_.size() * kNodeNs;
   };
-  for (const uint32_t n : ask_.held_nodes) add(n);
+  for (const uint32_t n : held_nodes_) add(n);
   chosen_.clear();
   while (chosen_.size() < nodes) {
     uint32_t best = Fabric::kNoNode;
@@ -254,20 +244,19 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
 }
 
 void FabricPlacer::Take(ShapeId shape) {
-  Cluster& cluster = *ask_.cluster;
-  const PlacementRequest& request = *ask_.request;
+  Cluster& cluster = *cluster_;
+  const PlacementRequest& request = *request_;
   const policy::Question question{shape, request.ledger, request.KeyOfGang()};
-  ask_.result->steps += ask_.tasks * kTaskNs;
+  result_->steps += tasks_ * kTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
-  uint32_t left = ask_.tasks;
+  uint32_t left = tasks_;
   uint32_t index = 0;
   for (const uint32_t n : chosen_) {
     for (uint32_t i = std::min(left, tasks_each_); i > 0; --i, --left) {
       while (index < used_.size() && used_[index] != 0) ++index;
-      const Allocation at =
-          policy_.Choose(cluster, ask_.known->nodes[n], question);
+      const Allocation at = policy_.Choose(cluster, known_->nodes[n], question);
       cluster.Charge(at, request.ledger);
-      ask_.result->tasks.push_back({{0, index++}, at});
+      result_->tasks.push_back({{0, index++}, at});
     }
   }
   if (request.dry_run) cluster.Rollback(mark);
@@ -276,13 +265,12 @@ void FabricPlacer::Take(ShapeId shape) {
 // Whether an empty cluster would do; else what is short in all, or that what
 // there is does not lie as it should.
 void FabricPlacer::ExplainNo() {
-  const PlacementRequest& request = *ask_.request;
-  PlacementResult* const result = ask_.result;
+  const PlacementRequest& request = *request_;
+  PlacementResult* const result = result_;
   result->fit = Fit::kNotNow;
-  const UniformRule rule;
   if (!request.explain ||
       (request.fixed.empty() && request.within.empty() &&
-       reason_.Explain(*ask_.cluster, request, rule, ask_.index, result))) {
+       reason_.Explain(*cluster_, request, UniformRule(), result))) {
     return;
   }
   const uint32_t needed = request.gang->gang.roles[0].min_tasks;
@@ -293,8 +281,8 @@ void FabricPlacer::ExplainNo() {
   const auto& shapes = request.gang->shapes[0];
   const bool ever = std::ranges::any_of(shapes, [&](ShapeId shape) {
     return FindNodes([&](NodeIndex node) {
-      return static_cast<uint32_t>(std::max<int64_t>(
-          index::CapacitySlots(*ask_.cluster, node, shape, needed), 0));
+      return static_cast<uint32_t>(
+          index::CapacitySlots(*cluster_, node, shape, needed));
     });
   });
   if (ever) return;

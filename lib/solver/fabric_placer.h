@@ -24,16 +24,17 @@ namespace muster::solver {
 // after another; in a box, into one that has all that runs in it, too.
 class FabricPlacer {
  public:
-  // Fabrics that cannot be read are as if they had no nodes.
-  FabricPlacer(const policy::NodePolicy& policy,
+  // Fabrics that cannot be read are as if they had no nodes. The policy's index
+  // must stay.
+  FabricPlacer(const policy::NodePolicy& policy, index::PlacementIndex& index,
                std::span<const FabricTopology> fabrics);
 
   bool IsMine(const PlacementRequest& request) const;
-  // As PlacementSolver's; `index` is the policy's.
+  // As PlacementSolver's.
   void Place(Cluster& cluster, const PlacementRequest& request,
-             index::PlacementIndex* index, PlacementResult* result);
+             PlacementResult* result);
   void Grow(Cluster& cluster, const PlacementRequest& request,
-            index::PlacementIndex* index, PlacementResult* result);
+            PlacementResult* result);
 
  private:
   struct Known {
@@ -42,27 +43,18 @@ class FabricPlacer {
     index::MadeFrom made_from{};
     std::vector<NodeIndex> nodes{};  // [fabric's node]
   };
-  // The question in hand.
-  struct Ask {
-    Cluster* cluster = nullptr;
-    const PlacementRequest* request = nullptr;
-    index::PlacementIndex* index = nullptr;
-    PlacementResult* result = nullptr;
-    Known* known = nullptr;
-    const Fabric* fabric = nullptr;
-    bool box = false;    // All in one box,
-    bool host = false;   // on one node,
-    int level = -1;      // or in one domain of this level of the fabric.
-    uint32_t tasks = 0;  // To add.
-    std::vector<uint32_t> held_nodes{};
-  };
   static constexpr NodeIndex kNoNode = 0xffffffff;
 
   static const TopologyConstraint* ConstraintOf(const Gang& gang);
   // The position of the gang's fabric, or fabrics_.size().
   size_t Find(const PlacementRequest& request) const;
   bool Start(Cluster& cluster, const PlacementRequest& request,
-             index::PlacementIndex* index, PlacementResult* result);
+             PlacementResult* result);
+  // The tasks that `most` has beside the fixed ones.
+  uint32_t Beside(uint32_t most) const {
+    const size_t fixed = request_->fixed.size();
+    return most > fixed ? most - static_cast<uint32_t>(fixed) : 0;
+  }
   bool Add();
   bool TryShape(ShapeId shape);
   template <class SlotsOf>
@@ -75,10 +67,21 @@ class FabricPlacer {
   void ExplainNo();
 
   const policy::NodePolicy& policy_;
+  index::PlacementIndex& index_;
   std::vector<Known> fabrics_;
   UniformReason reason_;
-  Ask ask_;
+  // The question in hand.
+  Cluster* cluster_ = nullptr;
+  const PlacementRequest* request_ = nullptr;
+  PlacementResult* result_ = nullptr;
+  const Known* known_ = nullptr;
+  const Fabric* fabric_ = nullptr;
+  bool box_ = false;    // All in one box,
+  bool host_ = false;   // on one node,
+  int level_ = -1;      // or in one domain of this level of the fabric.
+  uint32_t tasks_ = 0;  // To add.
   uint32_t tasks_each_ = 0;
+  std::vector<uint32_t> held_nodes_;
   std::vector<uint32_t> slots_;   // [fabric's node]
   std::vector<uint8_t> free_;     // Likewise: has room for tasks_each_.
   std::vector<uint8_t> held_;     // Likewise: has a fixed task.

@@ -6,7 +6,8 @@
 namespace muster::solver {
 
 void Forest::Build(const Board& board, TaskId task, const Spot& spot,
-                   std::span<const Spot> also, std::span<const Layer> layers) {
+                   std::span<const Spot> also,
+                   std::span<const SliceRule> layers) {
   board_ = &board;
   tree_ = &board.problem().tree(spot.tree);
   spot_ = spot;
@@ -78,10 +79,10 @@ void Forest::AddNodes(TaskId task, std::span<const Spot> also) {
   board_->table().ForEachNode(column_, spot_, [&](NodeIndex node) {
     ++looked_at;
     if (!board_->Allowed(task, node)) return;
-    const bool outside = std::ranges::any_of(also, [&](Spot s) {
-      return problem.tree(s.tree).DomainOf(s.level, node) != s.domain;
+    const bool inside = std::ranges::all_of(also, [&](const Spot& s) {
+      return problem.tree(s.tree).Holds(s, node);
     });
-    if (!outside) Add(node, board_->table().slots(column_, node));
+    if (inside) Add(node, board_->table().slots(column_, node));
   });
   board_->problem().Spend(looked_at, kNodeNs);
 }
@@ -122,7 +123,7 @@ void Forest::Add(NodeIndex node, uint32_t slots) {
 // Slices on the level are of so many tasks.
 uint32_t Forest::SizeAt(int level) const {
   uint32_t size = 1;
-  for (const Layer& layer : layers_) {
+  for (const SliceRule& layer : layers_) {
     if (layer.level == level) size = std::max(size, layer.size);
   }
   return size;
@@ -168,8 +169,6 @@ uint64_t Forest::Best(int level) {
   return best;
 }
 
-bool Forest::Separate(int level) const { return SizeAt(level) > 1; }
-
 // The entries of the level `down` below those in [first, last).
 std::pair<Forest::Pick, Forest::Pick> Forest::Below(int level, Pick first,
                                                     Pick last, int down) const {
@@ -207,17 +206,16 @@ int Forest::NearnessOf(int level, const Entry& e) const {
 
 Forest::Rank Forest::RankOf(int level, Pick pick, uint32_t tasks) {
   const Entry& e = at(level)[pick];
-  Rank rank{.pick = pick};
-  rank.nearness = NearnessOf(level, e);
-  rank.score = -ScoreOf(level, pick, tasks);
-  rank.tightness = static_cast<int64_t>(e.room);
-  return rank;
+  return {.nearness = NearnessOf(level, e),
+          .score = -ScoreOf(level, pick, tasks),
+          .tightness = static_cast<int64_t>(e.room),
+          .pick = pick};
 }
 
 // Whether node a has less free than node b: devices, then the other kinds.
 bool Forest::Tighter(Pick a, Pick b) const {
   const Cluster& cluster = board_->cluster();
-  const Ledger ledger = board_->problem().request().ledger;
+  const Ledger ledger = board_->problem().ledger();
   const NodeIndex x = at(tree_->hosts)[a].domain;
   const NodeIndex y = at(tree_->hosts)[b].domain;
   for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
@@ -229,44 +227,35 @@ bool Forest::Tighter(Pick a, Pick b) const {
 }
 
 // Takes the entry as the best so far, if it has room for all tasks and is.
-void Forest::Consider(int level, Pick pick, uint32_t tasks, bool* found,
-                      Rank* best) {
+void Forest::Consider(int level, Pick pick, uint32_t tasks,
+                      std::optional<Rank>* best) {
   if (at(level)[pick].slots < tasks) return;
   Rank rank = RankOf(level, pick, tasks);
-  bool better = rank < *best;
   if (level == tree_->hosts) {
     const Cluster& cluster = board_->cluster();
     const ResourceKind device = cluster.device_kind();
     rank.tightness = 0;
     if (device < cluster.resource_count()) {
       rank.tightness = cluster.free(at(level)[pick].domain, device,
-                                    board_->problem().request().ledger);
+                                    board_->problem().ledger());
     }
     const auto key = [](const Rank& r) {
       return std::tie(r.nearness, r.score, r.tightness);
     };
-    better = key(rank) < key(*best) ||
-             (*found && key(rank) == key(*best) && Tighter(pick, best->pick));
+    if (*best && (key(rank) != key(**best) ? key(rank) > key(**best)
+                                           : !Tighter(pick, (*best)->pick))) {
+      return;
+    }
+  } else if (*best && rank >= **best) {
+    return;
   }
-  if (*found && !better) return;
-  *found = true;
   *best = rank;
 }
 
-// The best single entry in [first, last) with room for all tasks.
-bool Forest::One(int level, Pick first, Pick last, uint32_t tasks, Pick* best) {
-  bool found = false;
-  Rank rank;
-  for (Pick p = first; p < last; ++p) Consider(level, p, tasks, &found, &rank);
-  if (found) *best = rank.pick;
-  return found;
-}
-
-// The same among the nodes of the parents in [first, last).
-bool Forest::OneHost(Pick first, Pick last, uint32_t tasks, Pick* best) {
+// The same of the nodes of the parents in [first, last).
+void Forest::ConsiderHosts(Pick first, Pick last, uint32_t tasks,
+                           std::optional<Rank>* best) {
   const int hosts = tree_->hosts;
-  bool found = false;
-  Rank rank;
   for (Pick parent = first; parent < last; ++parent) {
     const Spot spot{spot_.tree, hosts - 1, at(hosts - 1)[parent].domain};
     if (at(hosts - 1)[parent].slots < tasks) continue;
@@ -274,11 +263,9 @@ bool Forest::OneHost(Pick first, Pick last, uint32_t tasks, Pick* best) {
     Tell(parent);
     const Entry& e = at(hosts - 1)[parent];
     for (Pick c = e.first; c < e.first + e.count; ++c) {
-      Consider(hosts, c, tasks, &found, &rank);
+      Consider(hosts, c, tasks, best);
     }
   }
-  if (found) *best = rank.pick;
-  return found;
 }
 
 // Gives all tasks to the best single entry of the narrowest level that has one
@@ -289,13 +276,12 @@ int Forest::Enclose(int from, Pick first, Pick last, int widest,
   for (int l = tree_->hosts; l >= widest; --l) {
     const bool hosts = l == tree_->hosts && l > from;
     const auto [begin, end] = Below(from, first, last, hosts ? l - 1 : l);
-    Pick best = 0;
-    if (hosts ? !OneHost(begin, end, tasks, &best)
-              : !One(l, begin, end, tasks, &best)) {
-      continue;
-    }
-    at(l)[best].chosen = tasks;
-    picks_.assign(1, best);
+    std::optional<Rank> best;
+    if (hosts) ConsiderHosts(begin, end, tasks, &best);
+    for (Pick p = begin; p < end && !hosts; ++p) Consider(l, p, tasks, &best);
+    if (!best) continue;
+    at(l)[best->pick].chosen = tasks;
+    picks_.assign(1, best->pick);
     return l;
   }
   return kEverywhere;
@@ -391,7 +377,7 @@ void Forest::SeveralByScore(int level, uint32_t tasks, size_t domains) {
 // their children, level by level, to the hosts.
 void Forest::Descend(int level, uint32_t tasks) {
   while (level < tree_->hosts) {
-    if (Separate(level) && picks_.size() > 1) return DescendSeparately(level);
+    if (SizeAt(level) > 1 && picks_.size() > 1) return DescendSeparately(level);
     if (picks_.size() == 1) {
       const Pick only = picks_[0];
       const int inner = Enclose(level, only, only + 1, level + 1, tasks);

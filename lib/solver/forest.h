@@ -4,6 +4,7 @@
 #define MUSTER_LIB_SOLVER_FOREST_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,12 +14,6 @@
 #include "lib/solver/spread_fill.h"
 
 namespace muster::solver {
-
-// One layer of slices: counts at `level` are multiples of `size`.
-struct Layer {
-  int level = 0;
-  uint32_t size = 1;
-};
 
 // Built for one role inside one spot, then asked once. What a domain can take
 // is the sum over its children, rounded down to whole slices at the level of
@@ -33,11 +28,12 @@ class Forest {
     uint32_t tasks = 0;
   };
 
-  // `layers`: widest level first, levels and sizes falling, each size dividing
-  // the one before. Only nodes that the board allows for `task` come in, and,
-  // if any, only those inside all of `also`.
+  // `layers`: counts at each one's level are multiples of its size; widest
+  // level first, levels and sizes falling, each size dividing the one before.
+  // Only nodes that the board allows for `task` come in, and, if any, only
+  // those inside all of `also`.
   void Build(const Board& board, TaskId task, const Spot& spot,
-             std::span<const Spot> also, std::span<const Layer> layers);
+             std::span<const Spot> also, std::span<const SliceRule> layers);
 
   // What everything together can take, in whole slices.
   uint64_t capacity() const { return capacity_; }
@@ -94,17 +90,16 @@ class Forest {
   int NearnessOf(int level, const Entry& e) const;
   Rank RankOf(int level, Pick pick, uint32_t tasks);
   int64_t ScoreOf(int level, Pick pick, uint32_t tasks);
-  // A range of picks of one level; of hosts, those below a range of parents.
-  bool One(int level, Pick first, Pick last, uint32_t tasks, Pick* best);
-  void Consider(int level, Pick pick, uint32_t tasks, bool* found, Rank* best);
-  bool OneHost(Pick first, Pick last, uint32_t tasks, Pick* best);
+  void Consider(int level, Pick pick, uint32_t tasks,
+                std::optional<Rank>* best);
+  void ConsiderHosts(Pick first, Pick last, uint32_t tasks,
+                     std::optional<Rank>* best);
   bool Tighter(Pick a, Pick b) const;
   int Enclose(int from, Pick first, Pick last, int widest, uint32_t tasks);
   void Several(int level, uint32_t tasks);
   void SeveralByScore(int level, uint32_t tasks, size_t domains);
   void Descend(int level, uint32_t tasks);
   void DescendSeparately(int level);
-  bool Separate(int level) const;
   std::pair<Pick, Pick> Below(int level, Pick first, Pick last, int down) const;
   void Collect(std::vector<Share>* shares) const;
   void DescribeSpread(int level, Pick first, Pick last, uint32_t spread);
@@ -120,7 +115,7 @@ class Forest {
   int base_ = 0;       // Widest level stored.
   bool lazy_ = false;  // Entries of nodes are made as needed, in any order.
   std::vector<std::vector<Entry>> levels_;
-  std::vector<Layer> layers_;
+  std::vector<SliceRule> layers_;
   uint64_t capacity_ = 0;
   std::vector<Pick> picks_;     // Candidates, then chosen ones, of one level.
   std::vector<Pick> separate_;  // Stack of domains with slices of their own.

@@ -20,20 +20,14 @@ void GangBound::Start(Board& board, const Traffic& traffic) {
   problem_ = &board.problem();
   traffic_ = &traffic;
   const SlotTable& table = board.table();
-  need_.assign(problem_->columns().size(), 0);
-  kind_need_.assign(table.kinds().size(), 0);
+  table.FindNeeds(&need_, &kind_need_);
   wholes_used_ = 0;
-  for (const uint32_t r : problem_->Active()) {
-    table.AddNeed(r, need_, kind_need_);
-    AddWhole(r);
-  }
+  for (const uint32_t r : problem_->Active()) AddWhole(r);
   // A kind of one column alone: its slots say more.
   for (size_t k = 0; k < kind_need_.size(); ++k) {
     uint32_t columns = 0;
     for (uint32_t c = 0; c < need_.size(); ++c) {
-      const ShapeId shape = problem_->columns()[c].shape;
-      columns +=
-          need_[c] > 0 && board.cluster().demand(shape)[table.kinds()[k]] > 0;
+      columns += need_[c] > 0 && problem_->Demand(c)[table.kinds()[k]] > 0;
     }
     if (columns < 2) kind_need_[k] = 0;
   }
@@ -120,30 +114,35 @@ void GangBound::FillWhole(Whole* whole) {
   }
 }
 
-// How many of values_ that are not held it takes: the largest, after all that
-// are held.
-uint32_t GangBound::Fewest(int64_t need) {
-  const auto first_open =
-      std::partition(values_.begin(), values_.end(),
-                     [](const Value& value) { return value.held; });
-  for (auto v = values_.begin(); v != first_open; ++v) need -= v->amount;
-  const auto less = [](const Value& a, const Value& b) {
-    return a.amount < b.amount;
-  };
-  auto last = values_.end();
-  std::make_heap(first_open, last, less);
-  uint32_t fewest = 0;
-  for (; need > 0; ++fewest) {
-    if (first_open == last || first_open->amount <= 0) return kNoRoom;
-    need -= first_open->amount;
-    std::pop_heap(first_open, last--, less);
-  }
-  return fewest;
+// The gang needs so much of something, of which domains have some: those that
+// it holds first, and then as few others as will do.
+void GangBound::Need(int64_t need) {
+  missing_ = need;
+  offers_.clear();
 }
 
-void GangBound::Raise(int64_t need, uint32_t* least) {
-  problem_->Spend(values_.size(), kBoundNs);
-  *least = std::max(*least, Fewest(need));
+void GangBound::Have(int64_t amount, bool held) {
+  if (held) {
+    missing_ -= amount;
+  } else {
+    offers_.push_back(amount);
+  }
+}
+
+// To the number of those others; kNoRoom where all are not enough.
+void GangBound::Raise(uint32_t* least) {
+  std::ranges::make_heap(offers_);
+  uint32_t fewest = 0;
+  for (; missing_ > 0; ++fewest) {
+    if (offers_.empty() || offers_.front() <= 0) {
+      *least = kNoRoom;
+      return;
+    }
+    missing_ -= offers_.front();
+    std::ranges::pop_heap(offers_);
+    offers_.pop_back();
+  }
+  *least = std::max(*least, fewest);
 }
 
 // A node outside is a domain by itself.
@@ -154,23 +153,24 @@ void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
   if (spot.level == kEverywhere) outside = table.Outside();
   for (uint32_t c = 0; c < need_.size(); ++c) {
     if (need_[c] == 0) continue;
-    values_.clear();
+    Need(need_[c]);
+    problem_->Spend(last - first + outside.size(), kBoundNs);
     for (uint32_t d = first; d < last; ++d) {
-      values_.push_back({static_cast<int64_t>(table.Sum(c, {0, level, d})),
-                         board_->Holds({0, level, d})});
+      const Spot domain{0, level, d};
+      Have(static_cast<int64_t>(table.Sum(c, domain)), board_->Holds(domain));
     }
     for (const NodeIndex n : outside) {
-      values_.push_back({table.slots(c, n), board_->Touched(n)});
+      Have(table.slots(c, n), board_->Touched(n));
     }
-    Raise(need_[c], least);
+    Raise(least);
   }
   for (size_t w = 0; w < wholes_used_; ++w) {
-    values_.clear();
+    Need(wholes_[w].need);
+    problem_->Spend(last - first, kBoundNs);
     for (uint32_t d = first; d < last; ++d) {
-      values_.push_back(
-          {wholes_[w].sums[level][d], board_->Holds({0, level, d})});
+      Have(wholes_[w].sums[level][d], board_->Holds({0, level, d}));
     }
-    Raise(wholes_[w].need, least);
+    Raise(least);
   }
 }
 
@@ -194,22 +194,23 @@ void GangBound::AtNodes(const Spot& spot, bool each, uint32_t* least) {
       *least = std::max(*least, AsBest(c, need_[c], spot));
       continue;
     }
-    values_.clear();
+    Need(need_[c]);
     table.ForEachNode(c, spot, [&](NodeIndex n) {
-      values_.push_back({table.slots(c, n), board_->Holds({0, hosts, n})});
+      Have(table.slots(c, n), board_->Touched(n));
+      problem_->Spend(1, kBoundNs);
     });
-    Raise(need_[c], least);
+    Raise(least);
   }
   for (size_t w = 0; each && w < wholes_used_; ++w) {
     const uint32_t role = wholes_[w].role;
     const uint32_t size = SliceAt(role, hosts);
-    values_.clear();
+    Need(wholes_[w].need);
     table.ForEachNode(problem_->column(role), spot, [&](NodeIndex n) {
       const uint32_t slots = table.slots(problem_->column(role), n);
-      values_.push_back({std::min(slots - slots % size, Limit(role, hosts)),
-                         board_->Holds({0, hosts, n})});
+      Have(std::min(slots - slots % size, Limit(role, hosts)),
+           board_->Touched(n));
     });
-    *least = std::max(*least, Fewest(wholes_[w].need));
+    Raise(least);
   }
 }
 
@@ -244,12 +245,11 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
     });
     for (size_t k = 0; k < kinds; ++k) {
       if (kind_need_[k] == 0) continue;
-      values_.clear();
+      Need(kind_need_[k]);
       for (size_t i = 0; i < held_.size(); ++i) {
-        values_.push_back({by_domain_[i * kinds + k], held_[i] != 0});
+        Have(by_domain_[i * kinds + k], held_[i] != 0);
       }
-      uint32_t& known = least[l];
-      known = std::max(known, Fewest(kind_need_[k]));
+      Raise(&least[l]);
     }
   }
 }

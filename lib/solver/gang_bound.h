@@ -43,11 +43,6 @@ class GangBound {
   int64_t LeastTraffic(const Spot& spot);
 
  private:
-  // Something of which domains hold so much, and the gang needs so much.
-  struct Value {
-    int64_t amount = 0;
-    bool held = false;
-  };
   // A role whose slices or spread let domains take less than their slots say.
   struct Whole {
     uint32_t role = 0;
@@ -65,8 +60,9 @@ class GangBound {
   void FillWhole(Whole* whole);
   uint32_t Limit(uint32_t role, int level) const;
   uint32_t SliceAt(uint32_t role, int level) const;
-  uint32_t Fewest(int64_t need);
-  void Raise(int64_t need, uint32_t* least);
+  void Need(int64_t need);
+  void Have(int64_t amount, bool held);
+  void Raise(uint32_t* least);
   uint32_t AsBest(uint32_t column, int64_t need, const Spot& spot);
   void AtDomains(const Spot& spot, int level, uint32_t* least);
   void AtNodes(const Spot& spot, bool each, uint32_t* least);
@@ -82,7 +78,8 @@ class GangBound {
   std::vector<int64_t> kind_need_;  // By position in SlotTable::kinds.
   std::vector<Whole> wholes_;       // wholes_used_ of them.
   size_t wholes_used_ = 0;
-  std::vector<Value> values_;
+  int64_t missing_ = 0;          // Of what is needed.
+  std::vector<int64_t> offers_;  // By domain that could be opened for it.
   std::vector<Meeting> meetings_;
   std::vector<int64_t> by_domain_;  // [domain or node][kind]
   std::vector<uint8_t> held_;       // By node, likewise.

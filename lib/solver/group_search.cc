@@ -59,7 +59,8 @@ void GroupSearch::AddNeeds(ScopeIndex s, const Need& need) {
     for (const ScopeIndex child : problem_->Children(s)) AddNeeds(child, need);
     return;
   }
-  board_->table().AddNeed(problem_->RoleOf(s), Tasks(need), Amounts(need));
+  board_->table().AddNeed(problem_->RoleOf(s), problem_->AddBelow(s),
+                          Tasks(need), Amounts(need));
 }
 
 GroupSearch::Need GroupSearch::PushNeeds(ScopeIndex s) {
@@ -78,9 +79,8 @@ uint32_t GroupSearch::MainColumn(const Need& need) const {
   int64_t most = -1;
   for (uint32_t c = 0; c < need.columns; ++c) {
     if (needs_[need.first + c] == 0) continue;
-    const ShapeId shape = problem_->columns()[c].shape;
     const int64_t devices =
-        device < cluster.resource_count() ? cluster.demand(shape)[device] : 0;
+        device < cluster.resource_count() ? problem_->Demand(c)[device] : 0;
     if (devices <= most) continue;
     most = devices;
     main = c;
@@ -112,7 +112,8 @@ void GroupSearch::Consider(const Need& need, uint32_t main, const Spot& spot) {
   problem_->Spend(1, kLookNs);
   if (!HasSlots(need, spot)) return;
   const auto slots = static_cast<int64_t>(board_->table().Sum(main, spot));
-  candidates_.push_back({board_->Nearness(spot), slots, 0, spot.domain});
+  candidates_.push_back(
+      {board_->Nearness(spot), slots, candidates_.size(), spot.domain});
 }
 
 // Pushes the domains of the level, inside `around`, that may hold the scope:
@@ -125,10 +126,8 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
   const Problem::Anchor& anchor = problem_->anchor(s);
   if (anchor.any) {
     const uint32_t domain = tree.DomainOf(level, anchor.node);
-    const bool inside =
-        around.level == kEverywhere ||
-        tree.DomainOf(around.level, anchor.node) == around.domain;
-    if (anchor.level >= level && domain != kOutside && inside) {
+    if (anchor.level >= level && domain != kOutside &&
+        tree.Holds(around, anchor.node)) {
       Consider(need, main, {around.tree, level, domain});
     }
     return;
@@ -141,11 +140,7 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
       Consider(need, main, {around.tree, level, d});
     }
   }
-  const auto first = candidates_.begin() + base;
-  for (size_t c = base; c < candidates_.size(); ++c) {
-    candidates_[c].order = c;
-  }
-  std::sort(first, candidates_.end());
+  std::sort(candidates_.begin() + base, candidates_.end());
 }
 
 bool GroupSearch::PlaceScope(ScopeIndex s, bool root) {
@@ -203,11 +198,10 @@ bool GroupSearch::Exhaust(const Spot& spot, bool last) {
   if (PutBest(spot, last, &none) || none) return !none;
   const uint64_t before = problem_->steps;
   const uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
-  const ExactSearch::Outcome outcome =
-      exact_.Find(*board_, spot, problem_->steps + share);
+  const Outcome outcome = exact_.Find(*board_, spot, problem_->steps + share);
   exact_left_ -= std::min(exact_left_, problem_->steps - before);
-  cut_short_ = cut_short_ || outcome == ExactSearch::Outcome::kCutShort;
-  return outcome == ExactSearch::Outcome::kFound;
+  cut_short_ = cut_short_ || outcome == Outcome::kCutShort;
+  return outcome == Outcome::kFound;
 }
 
 // The fewest slots for each task needed, over the roles below.
@@ -217,14 +211,12 @@ GroupSearch::Child GroupSearch::Scarcity(ScopeIndex s, const Spot& spot) const {
     return {board_->table().Sum(problem_->column(role), spot),
             problem_->add(role), s};
   }
-  Child scarcest{~uint64_t{0}, 1, s};
+  Child scarcest{1, 0, s};  // More than any.
   for (const ScopeIndex child : problem_->Children(s)) {
     if (problem_->AddBelow(child) == 0) continue;
     const Child c = Scarcity(child, spot);
-    if (scarcest.slots == ~uint64_t{0} ||
-        c.slots * scarcest.need < scarcest.slots * c.need) {
-      scarcest.slots = c.slots;
-      scarcest.need = c.need;
+    if (c.slots * scarcest.need < scarcest.slots * c.need) {
+      scarcest = {c.slots, c.need, s};
     }
   }
   return scarcest;
@@ -287,16 +279,14 @@ bool GroupSearch::IsArithmetic(uint32_t role, const Rule& rule) const {
          spread.tree == rule.tree && problem_->Slices(role).empty();
 }
 
-// The role's slices as layers of the tree; false if they are no proper chain.
-bool GroupSearch::FindLayers(uint32_t role, int tree) {
-  layers_.clear();
-  for (const SliceRule& slice : problem_->Slices(role)) {
-    if (slice.tree != tree) return false;
-    if (!layers_.empty() && (slice.level <= layers_.back().level ||
-                             layers_.back().size % slice.size != 0)) {
+// Whether the role's slices are layers of the tree, one inside the other.
+bool GroupSearch::AreLayers(std::span<const SliceRule> slices, int tree) const {
+  for (size_t i = 0; i < slices.size(); ++i) {
+    if (slices[i].tree != tree) return false;
+    if (i > 0 && (slices[i].level <= slices[i - 1].level ||
+                  slices[i - 1].size % slices[i].size != 0)) {
       return false;
     }
-    layers_.push_back({slice.level, slice.size});
   }
   return true;
 }
@@ -310,8 +300,9 @@ bool GroupSearch::WholeSlices(uint32_t role) const {
 bool GroupSearch::PlaceRole(uint32_t role, const Rule& rule) {
   const int tree = std::max(rule.tree, 0);
   if (!problem_->Spreads(role).empty()) return PlaceSpread(role, rule);
-  if (!FindLayers(role, tree) ||
-      (!layers_.empty() && problem_->FixedCount(role) > 0)) {
+  std::span<const SliceRule> layers = problem_->Slices(role);
+  if (!AreLayers(layers, tree) ||
+      (!layers.empty() && problem_->FixedCount(role) > 0)) {
     decided_ = false;
     return PlaceOneByOne(role);
   }
@@ -319,7 +310,6 @@ bool GroupSearch::PlaceRole(uint32_t role, const Rule& rule) {
   // Whole slices of the widest layer, then what is left, whole slices of the
   // next one, and so on; what is left over stays together.
   std::span<const uint32_t> rest = problem_->NewIndices(role);
-  std::span<const Layer> layers = layers_;
   int required = rule.required;
   while (!rest.empty()) {
     const uint32_t size = layers.empty() ? 1 : layers[0].size;
@@ -337,7 +327,7 @@ bool GroupSearch::PlaceRole(uint32_t role, const Rule& rule) {
 
 bool GroupSearch::PlaceChunk(uint32_t role, std::span<const uint32_t> indices,
                              int tree, int required,
-                             std::span<const Layer> layers) {
+                             std::span<const SliceRule> layers) {
   if (indices.empty()) return true;
   BuildForest({role, indices[0]}, tree, layers);
   return forest_.Distribute(static_cast<uint32_t>(indices.size()), required,
@@ -346,7 +336,7 @@ bool GroupSearch::PlaceChunk(uint32_t role, std::span<const uint32_t> indices,
 }
 
 void GroupSearch::BuildForest(TaskId task, int tree,
-                              std::span<const Layer> layers) {
+                              std::span<const SliceRule> layers) {
   const Spot spot = Innermost(tree);
   also_.clear();
   for (const Spot& pin : pins_) {
@@ -383,11 +373,10 @@ bool GroupSearch::PlaceSpread(uint32_t role, const Rule& rule) {
 bool GroupSearch::PlaceOneByOne(uint32_t role) {
   const std::span<const uint32_t> indices = problem_->NewIndices(role);
   for (size_t i = 0; i < indices.size(); ++i) {
-    NodeIndex node = 0;
     const TaskId task{role, indices[i]};
     const uint32_t after = static_cast<uint32_t>(indices.size() - i);
-    if (!FindNode(*board_, task, pins_, after, &node)) return false;
-    if (!board_->Put(task, node)) return false;
+    const auto node = FindNode(*board_, task, pins_, after);
+    if (!node || !board_->Put(task, *node)) return false;
   }
   return true;
 }
@@ -399,13 +388,9 @@ bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
   const Spot around = Innermost(tree);
   if (!anchor.any || TreeOf(s) != tree) return PlaceRole(role, rule);
   for (int level = anchor.level; level > around.level; --level) {
-    const uint32_t domain = problem_->tree(tree).DomainOf(level, anchor.node);
-    if (around.level != kEverywhere &&
-        problem_->tree(tree).DomainOf(around.level, anchor.node) !=
-            around.domain) {
-      break;
-    }
-    pins_.push_back({tree, level, domain});
+    if (!problem_->tree(tree).Holds(around, anchor.node)) break;
+    pins_.push_back(
+        {tree, level, problem_->tree(tree).DomainOf(level, anchor.node)});
     const bool placed = board_->Try([&] { return PlaceRole(role, rule); });
     pins_.pop_back();
     if (placed) return true;
@@ -431,10 +416,8 @@ Spot GroupSearch::Enclosure() const {
   for (const Assignment& a : board_->placed()) {
     level = std::min(level, tree.SharedLevel(node, a.at.node));
   }
-  for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    for (const Assignment& a : problem_->Fixed(r)) {
-      level = std::min(level, tree.SharedLevel(node, a.at.node));
-    }
+  for (const Assignment& a : problem_->Fixed()) {
+    level = std::min(level, tree.SharedLevel(node, a.at.node));
   }
   if (level == kEverywhere) return {};
   return {0, level, tree.DomainOf(level, node)};
@@ -445,10 +428,10 @@ bool GroupSearch::PutBest(const Spot& spot, bool last, bool* none) {
   const uint64_t before = problem_->steps;
   const uint64_t share = last ? counts_left_ : counts_left_ / kShareOfSteps;
   mix_.Start(*board_, traffic_);
-  const MixSearch::Outcome outcome = mix_.Solve(spot, share);
+  const Outcome outcome = mix_.Solve(spot, share);
   counts_left_ -= std::min(counts_left_, problem_->steps - before);
-  *none = outcome == MixSearch::Outcome::kNone;
-  return outcome == MixSearch::Outcome::kFound && mix_.Put();
+  *none = outcome == Outcome::kNone;
+  return outcome == Outcome::kFound && mix_.Put();
 }
 
 // Whether the placement follows wishes that counts of domains know nothing of:
@@ -468,10 +451,6 @@ void GroupSearch::Start(Board& board, const Budget& budget) {
   counts_left_ = budget.refine.steps;
   cut_short_ = false;
   decided_ = false;
-  pins_.clear();
-  candidates_.clear();
-  children_.clear();
-  needs_.clear();
   certificate_.levels.clear();
   certificate_.traffic = {};
   certificate_.optimal = false;

@@ -56,7 +56,7 @@ class GroupSearch {
   };
   struct Child {
     uint64_t slots = 0;  // Of the scarcest role below, for `need` tasks.
-    uint64_t need = 1;
+    uint64_t need = 0;
     ScopeIndex scope = 0;
   };
   // Tasks by column, then amounts by kind, in needs_.
@@ -73,14 +73,14 @@ class GroupSearch {
   bool PlaceChildren(ScopeIndex s);
   bool PlaceRole(uint32_t role, const Rule& rule);
   bool PlaceChunk(uint32_t role, std::span<const uint32_t> indices, int tree,
-                  int required, std::span<const Layer> layers);
-  void BuildForest(TaskId task, int tree, std::span<const Layer> layers);
+                  int required, std::span<const SliceRule> layers);
+  void BuildForest(TaskId task, int tree, std::span<const SliceRule> layers);
   bool PutShares(uint32_t role, std::span<const uint32_t> indices);
   bool IsArithmetic(uint32_t role, const Rule& rule) const;
   bool PlaceSpread(uint32_t role, const Rule& rule);
   bool PlaceOneByOne(uint32_t role);
   bool MergedRole(ScopeIndex s, uint32_t* role, Rule* rule) const;
-  bool FindLayers(uint32_t role, int tree);
+  bool AreLayers(std::span<const SliceRule> slices, int tree) const;
   bool WholeSlices(uint32_t role) const;
   Need PushNeeds(ScopeIndex s);
   void AddNeeds(ScopeIndex s, const Need& need);
@@ -121,7 +121,6 @@ class GroupSearch {
   std::vector<Child> children_;        // A stack.
   std::vector<int64_t> needs_;         // A stack.
   std::vector<Spot> also_;
-  std::vector<Layer> layers_;
   std::vector<Forest::Share> shares_;
   Forest forest_;
   ExactSearch exact_;

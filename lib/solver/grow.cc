@@ -2,6 +2,7 @@
 // Roles of one order grow together, in proportion to what each may have beyond
 // its minimum.
 #include <algorithm>
+#include <utility>
 
 #include "lib/solver/node_choice.h"
 #include "lib/solver/solver.h"
@@ -54,21 +55,19 @@ bool Solver::BringUp(uint32_t role, PlacementResult* result) {
 // may have beyond its minimum.
 size_t Solver::LeastFilled() {
   CountHeld();
-  size_t least = 0;
-  uint64_t least_part = 0, least_of = 0;
-  for (size_t i = 0; i < growing_roles_.size(); ++i) {
-    const Role& role = problem_.role(growing_roles_[i]);
-    const uint32_t count = counts_[growing_roles_[i]];
-    const uint64_t part = count > role.min_tasks ? count - role.min_tasks : 0;
-    const uint64_t of =
-        std::max<uint64_t>(role.desired_tasks - role.min_tasks, 1);
-    if (i == 0 || part * least_of < least_part * of) {
-      least = i;
-      least_part = part;
-      least_of = of;
-    }
-  }
-  return least;
+  const auto part = [&](uint32_t r) {
+    const Role& role = problem_.role(r);
+    const uint32_t most = std::max(role.desired_tasks - role.min_tasks, 1u);
+    return std::pair<uint64_t, uint64_t>(
+        counts_[r] - std::min(counts_[r], role.min_tasks), most);
+  };
+  const auto less = [&](uint32_t a, uint32_t b) {
+    const auto [x, of_x] = part(a);
+    const auto [y, of_y] = part(b);
+    return x * of_y < y * of_x;
+  };
+  return static_cast<size_t>(std::ranges::min_element(growing_roles_, less) -
+                             growing_roles_.begin());
 }
 
 // Roles of one order, up to what the request bounds.
@@ -93,8 +92,7 @@ void Solver::GrowTogether(std::span<const uint32_t> roles,
 
 // Adds up to `most` tasks, and those that end the slice of the last.
 void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
-  Reason ignored;
-  if (!problem_.Init(*cluster_, growing_, &ignored)) return;
+  if (!problem_.Init(*cluster_, growing_)) return;
   const uint32_t more = problem_.MayGet(role);
   if (more == 0) return;
   most_.assign(problem_.role_count(), 0);
@@ -121,10 +119,10 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
     const bool stay = i > 0 && problem_.Slices(role).empty() &&
                       problem_.Spreads(role).empty() &&
                       board_.Slots(role, board_.placed().back().at.node) > 0;
-    NodeIndex node = stay ? board_.placed().back().at.node : 0;
     const uint32_t after = static_cast<uint32_t>(indices.size() - i);
-    if (!stay && !FindNode(board_, task, {}, after, &node)) break;
-    if (!board_.Put(task, node)) break;
+    const auto node = stay ? board_.placed().back().at.node
+                           : FindNode(board_, task, {}, after);
+    if (!node || !board_.Put(task, *node)) break;
     sum_.Add(demand);
   }
   result->steps += problem_.nanos;
@@ -136,10 +134,8 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
 // they had been asked for at once: each went where it was best by itself.
 void Solver::ImproveGrowth(const PlacementRequest& request,
                            PlacementResult* result) {
-  Reason ignored;
   if (request.exact_steps == 0 || result->tasks.empty() ||
-      !problem_.Init(*cluster_, request, &ignored) ||
-      !ChooseShapes(result->tasks)) {
+      !problem_.Init(*cluster_, request) || !ChooseShapes(result->tasks)) {
     return;
   }
   for (const Assignment& a : result->tasks) {
@@ -175,7 +171,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
   result->fit = Fit::kFits;
   result->reason = {.code = ReasonCode::kFits};
   if (fabric_.IsMine(request)) {
-    fabric_.Grow(cluster, request, &uniform_.index(), result);
+    fabric_.Grow(cluster, request, result);
     result->steps = StepsOf(result->steps);
     return;
   }
@@ -186,8 +182,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
     headroom_left_ = *request.headroom;
     growing_.headroom = &headroom_left_;
   }
-  Reason ignored;
-  if (!problem_.Init(cluster, growing_, &ignored)) return;
+  if (!problem_.Init(cluster, growing_)) return;
   plan_.Start(problem_, 0);
   order_.clear();
   for (uint32_t r = 0; r < problem_.role_count(); ++r) {

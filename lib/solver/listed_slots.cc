@@ -32,7 +32,7 @@ void ListedSlots::Update(NodeIndex node) {
   const std::span<const Column> columns = problem_->columns();
   for (uint32_t c = 0; c < columns.size(); ++c) {
     const uint64_t now = problem_->cluster().Slots(
-        node, columns[c].shape, problem_->request().ledger, columns[c].limit);
+        node, columns[c].shape, problem_->ledger(), columns[c].limit);
     const uint64_t change = now - slots(c, node);
     if (change == 0) continue;
     numbers_.ForEachAround(node, [&](const Spot& spot) {

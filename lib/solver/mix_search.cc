@@ -23,57 +23,40 @@ int64_t Power(int64_t base, int exponent) {
 
 // Whether exchanging tasks of the two roles changes nothing.
 bool MixSearch::SameKind(uint32_t a, uint32_t b, const Traffic& traffic) const {
-  const std::span<const ScopeIndex> x = problem_->Chain(a);
-  const std::span<const ScopeIndex> y = problem_->Chain(b);
+  if (a == b) return true;
   if (problem_->column(a) != problem_->column(b) ||
-      !std::equal(x.begin(), x.end(), y.begin(), y.end())) {
+      !std::ranges::equal(problem_->Chain(a), problem_->Chain(b))) {
     return false;
   }
   // Slices and spreads of groups hold for each role by itself, or for all.
   if (!problem_->Slices(a).empty()) return false;
-  return std::none_of(traffic.lines().begin(), traffic.lines().end(),
-                      [&](const Traffic::Line& line) {
-                        return line.from == a || line.from == b ||
-                               line.to == a || line.to == b;
-                      });
+  return std::ranges::none_of(traffic.lines(), [&](const Traffic::Line& line) {
+    return line.from == a || line.from == b || line.to == a || line.to == b;
+  });
 }
 
 // The kind with most tasks last: its counts run fastest in tables.
 void MixSearch::FindKinds(const Traffic& traffic) {
   kinds_.clear();
-  roles_.clear();
   kind_of_.assign(problem_->role_count(), kMaxMixKinds);
-  able_ = true;
   for (const uint32_t r : problem_->Active()) {
-    if (kind_of_[r] < kMaxMixKinds) continue;
-    if (kinds_.size() == kMaxMixKinds) {
-      able_ = false;
-      return;
+    auto kind = std::ranges::find_if(
+        kinds_, [&](const Kind& k) { return SameKind(k.role, r, traffic); });
+    if (kind == kinds_.end()) {
+      able_ = kinds_.size() < kMaxMixKinds;
+      if (!able_) return;
+      kind = kinds_.insert(kind, {.column = problem_->column(r), .role = r});
     }
-    Kind kind{problem_->column(r), static_cast<uint32_t>(roles_.size()), 0};
-    for (const uint32_t other : problem_->Active()) {
-      if (other < r || (other != r && !SameKind(r, other, traffic))) continue;
-      kind_of_[other] = static_cast<uint32_t>(kinds_.size());
-      roles_.push_back(other);
-      ++kind.count;
-    }
-    kinds_.push_back(kind);
+    kind->tasks += problem_->add(r);
   }
-  const auto tasks = [&](const Kind& kind) {
-    uint32_t sum = 0;
-    for (uint32_t i = 0; i < kind.count; ++i) {
-      sum += problem_->add(roles_[kind.first + i]);
-    }
-    return sum;
-  };
-  std::ranges::sort(kinds_, {}, [&](const Kind& kind) {
-    return std::pair(tasks(kind), roles_[kind.first]);
+  std::ranges::sort(kinds_, {}, [](const Kind& kind) {
+    return std::pair(kind.tasks, kind.role);
   });
   want_.clear();
   for (uint32_t k = 0; k < kinds_.size(); ++k) {
-    want_.push_back(tasks(kinds_[k]));
-    for (uint32_t i = 0; i < kinds_[k].count; ++i) {
-      kind_of_[roles_[kinds_[k].first + i]] = k;
+    want_.push_back(kinds_[k].tasks);
+    for (const uint32_t r : problem_->Active()) {
+      if (SameKind(kinds_[k].role, r, traffic)) kind_of_[r] = k;
     }
   }
   able_ = MixTree::Takes(want_);
@@ -87,7 +70,7 @@ void MixSearch::FindDemand() {
   for (ResourceKind r = 0; kinds_.size() > 1 && r < cluster.resource_count();
        ++r) {
     const auto users = std::ranges::count_if(kinds_, [&](const Kind& kind) {
-      return cluster.demand(problem_->columns()[kind.column].shape)[r] > 0;
+      return problem_->Demand(kind.column)[r] > 0;
     });
     if (users > 1) resources_.push_back(r);
   }
@@ -98,9 +81,9 @@ void MixSearch::FindDemand() {
   }
   demand_.clear();
   for (const Kind& kind : kinds_) {
-    const Resources& demand =
-        cluster.demand(problem_->columns()[kind.column].shape);
-    for (const ResourceKind r : resources_) demand_.push_back(demand[r]);
+    for (const ResourceKind r : resources_) {
+      demand_.push_back(problem_->Demand(kind.column)[r]);
+    }
     for (const uint32_t c : shared_) demand_.push_back(kind.column == c);
   }
 }
@@ -174,7 +157,7 @@ void MixSearch::FindRules(int level) {
                       .amount = spread.most});
   }
   for (uint32_t k = 0; k < kinds_.size(); ++k) {
-    const uint32_t role = roles_[kinds_[k].first];
+    const uint32_t role = kinds_[k].role;
     if (problem_->FixedCount(role) > 0) continue;
     for (const SliceRule& slice : problem_->Slices(role)) {
       if (slice.tree != 0) continue;
@@ -194,7 +177,7 @@ bool MixSearch::FindPull(int level, uint32_t domain) {
   if (traffic_->empty()) return true;
   if (level == kEverywhere) domain = 0;
   for (uint32_t k = 0; k < kinds_.size(); ++k) {
-    pull_[k] = scale_ * traffic_->Pull(level, domain, roles_[kinds_[k].first]);
+    pull_[k] = scale_ * traffic_->Pull(level, domain, kinds_[k].role);
   }
   return true;
 }
@@ -205,7 +188,7 @@ void MixSearch::AddLeaf(NodeIndex node) {
   most_.clear();
   bool any = false;
   for (uint32_t k = 0; k < kinds_.size(); ++k) {
-    const uint32_t role = roles_[kinds_[k].first];
+    const uint32_t role = kinds_[k].role;
     // Slices that have begun bind single tasks, not the role.
     const bool begun =
         problem_->FixedCount(role) > 0 && !problem_->Slices(role).empty();
@@ -225,8 +208,8 @@ void MixSearch::AddLeaf(NodeIndex node) {
     for (size_t k = 0; k < most_.size(); ++k) {
       need += demand_[k * stride + i] * most_[k];
     }
-    free_.push_back(FreeUpTo(cluster, node, resources_[i],
-                             problem_->request().ledger, need));
+    free_.push_back(
+        FreeUpTo(cluster, node, resources_[i], problem_->ledger(), need));
   }
   for (const uint32_t c : shared_) free_.push_back(table.slots(c, node));
   const bool held = FindPull(problem_->tree(0).hosts, node);
@@ -268,7 +251,7 @@ void MixSearch::Tell(const Spot& spot, int level, uint64_t budget) {
   for (; deepest > level; --deepest) tree_.Close();
 }
 
-MixSearch::Outcome MixSearch::Solve(const Spot& spot, uint64_t budget) {
+Outcome MixSearch::Solve(const Spot& spot, uint64_t budget) {
   const Tree& tree = problem_->tree(0);
   // A node's root stands for what is right around it.
   const int level = std::min(spot.level, tree.hosts - 1);
@@ -351,12 +334,12 @@ void MixSearch::MoveRest(const SliceRule& slice, size_t k) {
   }
 }
 
-bool MixSearch::PutKind(const Kind& kind, size_t k) {
-  OrderShares(roles_[kind.first], k);
+bool MixSearch::PutKind(uint32_t k) {
+  OrderShares(kinds_[k].role, k);
   size_t share = 0;
   uint32_t used = 0;  // Of the share.
-  for (uint32_t i = 0; i < kind.count; ++i) {
-    const uint32_t role = roles_[kind.first + i];
+  for (const uint32_t role : problem_->Active()) {
+    if (kind_of_[role] != k) continue;
     for (const uint32_t index : problem_->NewIndices(role)) {
       while (shares_[share].tasks[k] == used) {
         ++share;
@@ -384,11 +367,11 @@ bool MixSearch::Put() {
   order_.clear();
   for (uint32_t k = 0; k < kinds_.size(); ++k) order_.push_back(k);
   std::ranges::sort(order_, {}, [&](uint32_t k) {
-    return std::pair(~devices(k), roles_[kinds_[k].first]);
+    return std::pair(~devices(k), kinds_[k].role);
   });
   return board_->Try([&] {
-    return std::ranges::all_of(
-               order_, [&](uint32_t k) { return PutKind(kinds_[k], k); }) &&
+    return std::ranges::all_of(order_,
+                               [&](uint32_t k) { return PutKind(k); }) &&
            board_->spreads().MayHold();
   });
 }

@@ -27,11 +27,6 @@ class MixSearch {
   // wanted, widest level first; with lines the least cost, then those.
   void Start(Board& board, const Traffic& traffic);
 
-  enum class Outcome : uint8_t {
-    kFound,
-    kNone,      // Proven.
-    kCutShort,  // The budget ended; or not able.
-  };
   // In a spot of the first tree, with nothing but fixed tasks on the board; at
   // most `budget` steps, which are counted.
   Outcome Solve(const Spot& spot, uint64_t budget);
@@ -47,8 +42,8 @@ class MixSearch {
  private:
   struct Kind {
     uint32_t column = 0;
-    uint32_t first = 0;  // Roles, in roles_.
-    uint32_t count = 0;
+    uint32_t role = 0;   // The first of its roles.
+    uint32_t tasks = 0;  // Of them all.
   };
   void FindKinds(const Traffic& traffic);
   bool SameKind(uint32_t a, uint32_t b, const Traffic& traffic) const;
@@ -62,15 +57,14 @@ class MixSearch {
   void Read(const Spot& spot, int level, int64_t worth);
   void OrderShares(uint32_t role, size_t k);
   void MoveRest(const SliceRule& slice, size_t k);
-  bool PutKind(const Kind& kind, size_t k);
+  bool PutKind(uint32_t k);
 
   Board* board_ = nullptr;
   Problem* problem_ = nullptr;
   const Traffic* traffic_ = nullptr;
   bool able_ = false;  // The gang is small enough.
   std::vector<Kind> kinds_;
-  std::vector<uint32_t> roles_;
-  std::vector<uint32_t> kind_of_;  // By role.
+  std::vector<uint32_t> kind_of_;  // By role; kMaxMixKinds: it gets no tasks.
   std::vector<uint32_t> want_;
   std::vector<ResourceKind> resources_;
   std::vector<uint32_t> shared_;  // Columns of several kinds.

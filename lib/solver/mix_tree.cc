@@ -108,7 +108,7 @@ int64_t MixTree::Worth(int level, std::span<const int64_t> pull, bool held,
     const int64_t x = counts[k];
     if (x == 0) continue;
     any = true;
-    if (!pull.empty()) worth += pull[k] * x;
+    worth += pull[k] * x;
     if (question_.weight.empty()) continue;
     const int64_t* weight = question_.weight.data() + size_t{k} * kinds();
     worth += weight[k] * (x * (x - 1) / 2);
@@ -214,9 +214,7 @@ bool MixTree::Merge(const Table& one, const Table& other, Table* sum) {
 void MixTree::PushKey(int level, std::span<const int64_t> pull, bool held) {
   keys_.push_back(level);
   keys_.push_back(held ? 1 : 0);
-  for (uint32_t k = 0; k < kinds(); ++k) {
-    keys_.push_back(pull.empty() ? 0 : pull[k]);
-  }
+  keys_.insert(keys_.end(), pull.begin(), pull.end());
 }
 
 // Rehashes into a table twice as large.
@@ -258,9 +256,7 @@ bool MixTree::FindType(size_t key, uint32_t* type) {
 
 void MixTree::Open(int level, std::span<const int64_t> pull, bool held) {
   frames_.push_back({level, stack_.size(), pulls_.size(), held});
-  for (uint32_t k = 0; k < kinds(); ++k) {
-    pulls_.push_back(pull.empty() ? 0 : pull[k]);
-  }
+  pulls_.insert(pulls_.end(), pull.begin(), pull.end());
 }
 
 void MixTree::Leaf(uint32_t id, std::span<const uint32_t> most,
@@ -278,10 +274,8 @@ void MixTree::Leaf(uint32_t id, std::span<const uint32_t> most,
   const bool enough = Fits(free, cap);
   const size_t key = keys_.size();
   PushKey(hosts(), pull, held);
-  for (uint32_t k = 0; k < kinds(); ++k) keys_.push_back(cap[k]);
-  for (uint32_t r = 0; r < question_.resources && !enough; ++r) {
-    keys_.push_back(free[r]);
-  }
+  keys_.insert(keys_.end(), cap.begin(), cap.begin() + kinds());
+  if (!enough) keys_.insert(keys_.end(), free.begin(), free.end());
   uint32_t type = 0;
   if (!FindType(key, &type)) {
     Table table = MakeTable(cap);
@@ -300,15 +294,15 @@ void MixTree::Leaf(uint32_t id, std::span<const uint32_t> most,
   }
 }
 
-// The tables over the first children of a new type, and its own.
-bool MixTree::AddAll(std::span<const Item> children, uint32_t type) {
-  types_[type].first_sum = sums_.size();
+// For a node of a new type: the tables over its first children.
+bool MixTree::AddAll(const Node& node) {
   const size_t first = sums_.size();
-  sums_.push_back(types_[items_[children[0]].type].table);
-  for (size_t i = 1; i < children.size(); ++i) {
+  types_[node.type].first_sum = first;
+  sums_.push_back(types_[items_[node.first].type].table);
+  for (uint32_t i = 1; i < node.count; ++i) {
+    const Node& child = items_[node.first + i];
     Table sum;
-    if (!Merge(sums_[first + i - 1], types_[items_[children[i]].type].table,
-               &sum)) {
+    if (!Merge(sums_[first + i - 1], types_[child.type].table, &sum)) {
       return false;
     }
     sums_.push_back(sum);
@@ -333,56 +327,53 @@ void MixTree::KeepUseful(size_t first) {
   }
 }
 
+// Makes one node of the frame's children, if there are any. False if the steps
+// end.
+bool MixTree::Combine(const Frame& frame, Node* node) {
+  if (out_of_steps_ || stack_.size() == frame.children) return false;
+  // The least roomy first, so that they are filled first.
+  std::sort(stack_.begin() + frame.children, stack_.end(),
+            [&](const Node& a, const Node& b) {
+              const size_t x = Size(types_[a.type].table.most);
+              const size_t y = Size(types_[b.type].table.most);
+              return std::tie(x, a.type, a.id, a.first) <
+                     std::tie(y, b.type, b.id, b.first);
+            });
+  node->first = static_cast<uint32_t>(items_.size());
+  KeepUseful(frame.children);
+  node->count = static_cast<uint32_t>(items_.size()) - node->first;
+  const std::span<const int64_t> pull(pulls_.data() + frame.pull, kinds());
+  const size_t key = keys_.size();
+  PushKey(frame.level, pull, frame.held);
+  for (uint32_t c = 0; c < node->count; ++c) {
+    keys_.push_back(items_[node->first + c].type);
+  }
+  if (FindType(key, &node->type)) return true;
+  if (!AddAll(*node)) return false;
+  const Table& sum = sums_.back();
+  Table table = MakeTable(sum.most);
+  std::copy_n(values_.begin() + sum.first, Size(sum.most),
+              values_.begin() + table.first);
+  Judge(frame.level, pull, frame.held, &table);
+  Trim(&table);
+  types_[node->type].table = table;
+  return true;
+}
+
 MixTree::Item MixTree::Close() {
   const Frame frame = frames_.back();
   frames_.pop_back();
-  const std::span<const int64_t> pull(pulls_.data() + frame.pull, kinds());
-  const bool rooted = frames_.empty();
-  Item item = kNone;
-  if (!out_of_steps_ && stack_.size() > frame.children) {
-    const auto first = stack_.begin() + frame.children;
-    // The least roomy first, so that they are filled first.
-    std::sort(first, stack_.end(), [&](const Node& a, const Node& b) {
-      const size_t x = Size(types_[a.type].table.most);
-      const size_t y = Size(types_[b.type].table.most);
-      return std::tie(x, a.type, a.id, a.first) <
-             std::tie(y, b.type, b.id, b.first);
-    });
-    Node node{.first = static_cast<uint32_t>(items_.size())};
-    KeepUseful(frame.children);
-    node.count = static_cast<uint32_t>(items_.size()) - node.first;
-    const size_t key = keys_.size();
-    PushKey(frame.level, pull, frame.held);
-    children_.clear();
-    for (uint32_t c = 0; c < node.count; ++c) {
-      children_.push_back(node.first + c);
-      keys_.push_back(items_[node.first + c].type);
-    }
-    bool made = true;
-    if (!FindType(key, &node.type)) {
-      made = AddAll(children_, node.type);
-      if (made) {
-        const Table& sum = sums_.back();
-        Table table = MakeTable(sum.most);
-        std::copy_n(values_.begin() + sum.first, Size(sum.most),
-                    values_.begin() + table.first);
-        Judge(frame.level, pull, frame.held, &table);
-        Trim(&table);
-        types_[node.type].table = table;
-      }
-    }
-    stack_.resize(frame.children);
-    const bool useful = made && Size(types_[node.type].table.most) > 1;
-    if (useful && !rooted) stack_.push_back(node);
-    if (made && rooted) {
-      item = static_cast<Item>(items_.size());
-      items_.push_back(node);
-    }
-  } else {
-    stack_.resize(frame.children);
-  }
+  Node node;
+  const bool made = Combine(frame, &node);
+  stack_.resize(frame.children);
   pulls_.resize(frame.pull);
-  return item;
+  if (!made) return kNone;
+  if (frames_.empty()) {
+    items_.push_back(node);
+    return static_cast<Item>(items_.size()) - 1;
+  }
+  if (Size(types_[node.type].table.most) > 1) stack_.push_back(node);
+  return kNone;
 }
 
 bool MixTree::Best(Item item, int64_t* worth) const {

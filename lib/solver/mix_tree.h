@@ -63,7 +63,7 @@ class MixTree {
   static constexpr Item kNone = 0xffffffff;
 
   void Start(const MixQuestion& question);
-  // `pull` by kind, or empty for none; see MixQuestion.
+  // `pull` by kind; see MixQuestion.
   void Open(int level, std::span<const int64_t> pull, bool held);
   // `most` tasks by kind, as far as `free` (by resource) goes for all together.
   // `id` comes back in Share.
@@ -108,7 +108,7 @@ class MixTree {
   struct Frame {
     int level = 0;
     size_t children = 0;  // From here on in stack_.
-    size_t pull = 0;      // In pulls_.
+    size_t pull = 0;      // From here on in pulls_.
     bool held = false;
   };
 
@@ -131,7 +131,8 @@ class MixTree {
   bool Fits(std::span<const int64_t> free, const MixCounts& counts) const;
   bool Merge(const Table& a, const Table& b, Table* sum);
   void KeepUseful(size_t first);
-  bool AddAll(std::span<const Item> children, uint32_t type);
+  bool Combine(const Frame& frame, Node* node);
+  bool AddAll(const Node& node);
   void PushKey(int level, std::span<const int64_t> pull, bool held);
   bool FindType(size_t key, uint32_t* type);
   void Grow();
@@ -151,7 +152,6 @@ class MixTree {
   std::vector<Node> stack_;
   std::vector<Frame> frames_;
   std::vector<int64_t> pulls_;
-  std::vector<Item> children_;
 };
 
 }  // namespace muster::solver

@@ -1,18 +1,11 @@
 #include "lib/solver/node_choice.h"
 
 #include <algorithm>
+#include <string_view>
 #include <tuple>
 
 namespace muster::solver {
 namespace {
-
-// Less is better.
-struct NodeRank {
-  int64_t score = 0;  // Negated.
-  uint32_t rank = 0;
-
-  friend auto operator<=>(const NodeRank&, const NodeRank&) = default;
-};
 
 // Room for the rest of the slice that the task starts, where it does.
 uint64_t SliceRoom(const Board& board, TaskId task, NodeIndex node,
@@ -29,51 +22,6 @@ uint64_t SliceRoom(const Board& board, TaskId task, NodeIndex node,
   }
   return room;
 }
-
-}  // namespace
-
-bool FindLoneNode(Problem& problem, uint32_t role, NodeIndex* best) {
-  const Cluster& cluster = problem.cluster();
-  const Ledger ledger = problem.request().ledger;
-  const bool within = !problem.request().within.empty();
-  const std::span<const NodeIndex> nodes =
-      within ? problem.request().within : cluster.nodes();
-  const std::span<const ScopeIndex> chain = problem.Chain(role);
-  const Column& column = problem.columns()[problem.column(role)];
-  const ShapeId shape = column.shape;
-  const policy::Question question = problem.QuestionOf(shape);
-  problem.Spend(nodes.size(), kLoneNs);
-  if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
-  const size_t preferences = column.preferences->size();
-  problem.Charge(preferences * nodes.size(), kPreferNs);
-  if (preferences == 0) problem.Charge(nodes.size(), kAvoidNs);
-  bool found = false;
-  NodeRank best_rank;
-  for (const NodeIndex node : nodes) {
-    if (cluster.Slots(node, shape, ledger, 1) == 0) continue;
-    if (std::ranges::any_of(chain, [&](ScopeIndex s) {
-          return !problem.tree(problem.rule(s).tree).Contains(node);
-        })) {
-      continue;
-    }
-    NodeRank rank{.score = -ScoreOf(cluster, column, node)};
-    if (found && rank.score > best_rank.score) continue;
-    rank.rank = problem.policy().Rank(cluster, node, question);
-    if (found && best_rank <= rank) {
-      // Outside key order, keys decide among equals.
-      if (!within || best_rank < rank ||
-          cluster.node(*best).key <= cluster.node(node).key) {
-        continue;
-      }
-    }
-    found = true;
-    best_rank = rank;
-    *best = node;
-  }
-  return found;
-}
-
-namespace {
 
 // The best node for a task so far.
 class NodeContest {
@@ -96,8 +44,7 @@ class NodeContest {
                                  Enter(node);
                                });
   }
-  bool found() const { return found_; }
-  NodeIndex best() const { return best_; }
+  std::optional<NodeIndex> best() const { return best_; }
 
  private:
   // The best of the nodes of the spot alone, where nothing but the rank tells
@@ -128,26 +75,24 @@ class NodeContest {
   void Enter(NodeIndex node) {
     if (!board_.Allowed(task_, node)) return;
     if (std::ranges::any_of(spots_, [&](const Spot& s) {
-          return problem_.tree(s.tree).DomainOf(s.level, node) != s.domain;
+          return !problem_.tree(s.tree).Holds(s, node);
         })) {
       return;
     }
     if (!board_.spreads().Keeps(task_.role, node)) return;
     const uint64_t lacking = after_ - SliceRoom(board_, task_, node, after_);
     const int nearness = board_.Nearness({0, problem_.tree(0).hosts, node});
-    if (found_ && std::tie(lacking, nearness) >
-                      std::tie(std::get<0>(rank_), std::get<1>(rank_))) {
+    if (best_ && std::tie(lacking, nearness) >
+                     std::tie(std::get<0>(rank_), std::get<1>(rank_))) {
       return;
     }
-    const uint32_t column = problem_.column(task_.role);
-    const NodeRank node_rank{
-        -board_.table().Score(column, node),
+    const std::tuple rank = {
+        lacking, nearness,
+        -board_.table().Score(problem_.column(task_.role), node),
         problem_.policy().Rank(board_.cluster(), node, question_)};
-    const std::tuple rank = {lacking, nearness, node_rank};
-    if (found_ && (rank_ < rank || (rank_ == rank && !Before(node, best_)))) {
+    if (best_ && (rank_ < rank || (rank_ == rank && !Before(node, *best_)))) {
       return;
     }
-    found_ = true;
     rank_ = rank;
     best_ = node;
   }
@@ -166,15 +111,52 @@ class NodeContest {
   const std::span<const Spot> spots_;
   const uint32_t after_;
   const policy::Question question_;
-  bool found_ = false;
-  NodeIndex best_ = 0;
-  std::tuple<uint64_t, int, NodeRank> rank_;
+  std::optional<NodeIndex> best_;
+  // Less is better: what is lacking, nearness, score, negated, and rank.
+  std::tuple<uint64_t, int, int64_t, uint32_t> rank_;
 };
 
 }  // namespace
 
-bool FindNode(const Board& board, TaskId task, std::span<const Spot> spots,
-              uint32_t after, NodeIndex* best) {
+std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
+  const Cluster& cluster = problem.cluster();
+  const Ledger ledger = problem.ledger();
+  const bool within = !problem.request().within.empty();
+  const std::span<const NodeIndex> nodes =
+      within ? problem.request().within : cluster.nodes();
+  const std::span<const ScopeIndex> chain = problem.Chain(role);
+  const Column& column = problem.columns()[problem.column(role)];
+  const ShapeId shape = column.shape;
+  const policy::Question question = problem.QuestionOf(shape);
+  problem.Spend(nodes.size(), kLoneNs);
+  if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
+  const size_t preferences = column.preferences->size();
+  problem.Charge(preferences * nodes.size(), kPreferNs);
+  if (preferences == 0) problem.Charge(nodes.size(), kAvoidNs);
+  std::optional<NodeIndex> best;
+  // Score, negated; rank; outside key order, keys decide among equals.
+  std::tuple<int64_t, uint32_t, std::string_view> best_rank;
+  for (const NodeIndex node : nodes) {
+    if (cluster.Slots(node, shape, ledger, 1) == 0) continue;
+    if (std::ranges::any_of(chain, [&](ScopeIndex s) {
+          return !problem.tree(problem.rule(s).tree).Contains(node);
+        })) {
+      continue;
+    }
+    const int64_t score = -ScoreOf(cluster, column, node);
+    if (best && score > std::get<0>(best_rank)) continue;
+    const std::tuple rank(
+        score, problem.policy().Rank(cluster, node, question),
+        within ? std::string_view(cluster.node(node).key) : "");
+    if (best && best_rank <= rank) continue;
+    best_rank = rank;
+    best = node;
+  }
+  return best;
+}
+
+std::optional<NodeIndex> FindNode(const Board& board, TaskId task,
+                                  std::span<const Spot> spots, uint32_t after) {
   const Problem& problem = board.problem();
   NodeContest contest(board, task, spots, after);
   // Nearness decides first where no slice is begun: from the gang's own nodes
@@ -184,11 +166,10 @@ bool FindNode(const Board& board, TaskId task, std::span<const Spot> spots,
   for (int level = hosts; outwards && level >= 0; --level) {
     board.ForEachHeld(
         level, [&](uint32_t domain) { contest.Enter(Spot{0, level, domain}); });
-    if (contest.found()) break;
+    if (contest.best()) break;
   }
-  if (!contest.found()) contest.Enter(Spot{});
-  *best = contest.best();
-  return contest.found();
+  if (!contest.best()) contest.Enter(Spot{});
+  return contest.best();
 }
 
 }  // namespace muster::solver

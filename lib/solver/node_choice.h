@@ -2,6 +2,7 @@
 #ifndef MUSTER_LIB_SOLVER_NODE_CHOICE_H_
 #define MUSTER_LIB_SOLVER_NODE_CHOICE_H_
 
+#include <optional>
 #include <span>
 
 #include "lib/solver/board.h"
@@ -12,16 +13,16 @@ namespace muster::solver {
 // Nodes are compared by reluctance and preferences, then by the problem's
 // policy, then by key.
 
-// One scan for a gang that is a single task: the best node with room, or false.
-bool FindLoneNode(Problem& problem, uint32_t role, NodeIndex* best);
+// One scan for a gang that is a single task: the best node with room, if any.
+std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role);
 
 // The best node for one more task of a gang, nearest to its other tasks first:
 // among the nodes inside all of `spots` (of any trees) that the board allows
 // and on which the task keeps the spreads.
 // Where the task starts a slice, a domain with room for the `after` tasks
 // behind it goes first.
-bool FindNode(const Board& board, TaskId task, std::span<const Spot> spots,
-              uint32_t after, NodeIndex* best);
+std::optional<NodeIndex> FindNode(const Board& board, TaskId task,
+                                  std::span<const Spot> spots, uint32_t after);
 
 }  // namespace muster::solver
 

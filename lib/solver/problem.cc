@@ -1,13 +1,11 @@
 #include "lib/solver/problem.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
 
 namespace muster::solver {
 
-bool Problem::Init(const Cluster& cluster, const PlacementRequest& request,
-                   Reason* reason) {
+bool Problem::Init(const Cluster& cluster, const PlacementRequest& request) {
   cluster_ = &cluster;
   request_ = &request;
   groups_ = static_cast<uint32_t>(gang().groups.size());
@@ -17,16 +15,15 @@ bool Problem::Init(const Cluster& cluster, const PlacementRequest& request,
   Charge(roles_ + groups_, kScopeNs);
   Charge(request.fixed.size(), kTaskNs);
   InitFixed();
-  return InitScopes(reason) && InitSlices(reason) && InitSpreads(reason) &&
-         InitAnchors(reason);
+  return InitScopes() && InitSlices() && InitSpreads() && InitAnchors();
 }
 
 const TopologyConstraint& Problem::Constraint(ScopeIndex s) const {
   return s < groups_ ? group(s).topology : role(s - groups_).topology;
 }
 
-bool Problem::Refuse(ScopeIndex s, Reason* reason) const {
-  *reason = {
+bool Problem::Refuse(ScopeIndex s) {
+  refusal_ = {
       .code = ReasonCode::kConstraint,
       .object_kind = s < groups_ ? ReasonObject::kGroup : ReasonObject::kRole,
       .object = s < groups_ ? s : s - groups_};
@@ -54,18 +51,17 @@ int Problem::LevelOf(int tree, const std::string& name) const {
   return name == kHostLevel ? 0 : -1;
 }
 
-bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c,
-                      Reason* reason) {
+bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c) {
   Rule& rule = rules_[s];
   rule = {};
   if (c.empty()) return true;
   constrained_ = true;
   const int topology = cluster_->FindTopology(c.topology);
-  if (topology < 0 && !cluster_->topologies().empty()) return Refuse(s, reason);
+  if (topology < 0 && !cluster_->topologies().empty()) return Refuse(s);
   rule.tree = UseTree(topology);
   if (!c.required.empty()) {
     rule.required = LevelOf(rule.tree, c.required);
-    if (rule.required < 0) return Refuse(s, reason);
+    if (rule.required < 0) return Refuse(s);
   }
   if (!c.preferred.empty()) rule.preferred = LevelOf(rule.tree, c.preferred);
   if (rule.preferred >= 0) {
@@ -76,7 +72,7 @@ bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c,
   return true;
 }
 
-bool Problem::InitScopes(Reason* reason) {
+bool Problem::InitScopes() {
   const uint32_t scopes = groups_ + roles_;
   trees_.clear();
   constrained_ = false;
@@ -87,7 +83,7 @@ bool Problem::InitScopes(Reason* reason) {
     parent_[s] = s == 0        ? kNoScope
                  : s < groups_ ? group(s).parent
                                : role(s - groups_).group;
-    if (!Resolve(s, Constraint(s), reason)) return false;
+    if (!Resolve(s, Constraint(s))) return false;
   }
   InitChildren();
   if (trees_.empty()) UseTree(cluster_->topologies().empty() ? -1 : 0);
@@ -103,31 +99,22 @@ bool Problem::InitScopes(Reason* reason) {
 
 // By parent, then position.
 void Problem::InitChildren() {
-  children_.resize(parent_.size() - 1);
-  std::iota(children_.begin(), children_.end(), 1);
-  std::ranges::sort(children_, {},
+  children_.Clear();
+  for (ScopeIndex s = 1; s < parent_.size(); ++s) children_.Add(s);
+  std::ranges::sort(children_.open(), {},
                     [&](ScopeIndex s) { return std::pair(parent_[s], s); });
-  children_first_.assign(1, 0);
-  for (uint32_t g = 0, next = 0; g < groups_; ++g) {
-    while (next < children_.size() && parent_[children_[next]] == g) ++next;
-    children_first_.push_back(next);
-  }
-}
-
-std::span<const ScopeIndex> Problem::Children(uint32_t group) const {
-  return {children_.data() + children_first_[group],
-          children_.data() + children_first_[group + 1]};
+  children_.Split(groups_, [&](ScopeIndex s) { return parent_[s]; });
 }
 
 // Widest level and largest size first, so that a proper chain is in order.
-bool Problem::InitSlices(Reason* reason) {
+bool Problem::InitSlices() {
   slices_.Clear();
   slice_count_ = 0;
   for (uint32_t r = 0; r < roles_; ++r) {
     for (const ScopeIndex s : Chain(r)) {
       for (const Slice& slice : Constraint(s).slices) {
         const int level = LevelOf(rules_[s].tree, slice.level);
-        if (level < 0 || slice.size == 0) return Refuse(s, reason);
+        if (level < 0 || slice.size == 0) return Refuse(s);
         if (slice.size == 1) continue;
         slices_.Add({rules_[s].tree, level, slice.size, 0});
       }
@@ -147,7 +134,7 @@ bool Problem::InitSlices(Reason* reason) {
   return true;
 }
 
-bool Problem::InitSpreads(Reason* reason) {
+bool Problem::InitSpreads() {
   spreads_.clear();
   role_spreads_.Clear();
   entangled_ = false;
@@ -156,7 +143,7 @@ bool Problem::InitSpreads(Reason* reason) {
     if (spread.level.empty()) continue;
     SpreadRule rule{.scope = s, .tree = rules_[s].tree};
     rule.level = LevelOf(rule.tree, spread.level);
-    if (rule.level < 0) return Refuse(s, reason);
+    if (rule.level < 0) return Refuse(s);
     rule.most = spread.max_per_domain > 0 ? spread.max_per_domain : 0xffffffff;
     rule.skew = spread.max_skew;
     rule.domains = spread.min_domains;
@@ -197,21 +184,15 @@ bool Problem::IsBelow(uint32_t role, ScopeIndex s) const {
 }
 
 void Problem::InitFixed() {
-  fixed_.assign(request_->fixed.begin(), request_->fixed.end());
-  std::ranges::sort(fixed_, {}, &Assignment::task);
-  fixed_first_.assign(roles_ + 1, 0);
-  for (const Assignment& a : fixed_) ++fixed_first_[a.task.role + 1];
-  for (uint32_t r = 0; r < roles_; ++r) fixed_first_[r + 1] += fixed_first_[r];
+  fixed_.Clear();
+  for (const Assignment& a : request_->fixed) fixed_.Add(a);
+  std::ranges::sort(fixed_.open(), {}, &Assignment::task);
+  fixed_.Split(roles_, [](const Assignment& a) { return a.task.role; });
 }
 
-std::span<const Assignment> Problem::Fixed(uint32_t role) const {
-  return {fixed_.data() + fixed_first_[role],
-          fixed_.data() + fixed_first_[role + 1]};
-}
-
-bool Problem::InitAnchors(Reason* reason) {
+bool Problem::InitAnchors() {
   anchors_.assign(groups_ + roles_, {});
-  for (const Assignment& a : fixed_) {
+  for (const Assignment& a : Fixed()) {
     for (ScopeIndex s = ScopeOf(a.task.role); s != kNoScope; s = parent_[s]) {
       const Tree& tree = trees_[std::max(rules_[s].tree, 0)];
       Anchor& anchor = anchors_[s];
@@ -222,7 +203,7 @@ bool Problem::InitAnchors(Reason* reason) {
         anchor.level =
             std::min(anchor.level, tree.SharedLevel(anchor.node, a.at.node));
       }
-      if (anchor.level < rules_[s].required) return Refuse(s, reason);
+      if (anchor.level < rules_[s].required) return Refuse(s);
     }
   }
   return true;

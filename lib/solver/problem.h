@@ -59,6 +59,13 @@ struct Column {
   uint32_t limit = 0;  // More tasks of this column are never asked for.
 };
 
+// What a search in one spot ends with.
+enum class Outcome : uint8_t {
+  kFound,
+  kNone,      // Proven.
+  kCutShort,  // The budget ended; or not able.
+};
+
 // Lists, one after the other in a single vector; the last one is open.
 template <class T>
 class Lists {
@@ -69,6 +76,16 @@ class Lists {
   }
   void Add(T value) { all_.push_back(value); }
   void Close() { first_.push_back(static_cast<uint32_t>(all_.size())); }
+  // Makes lists of the open one, which is sorted by list_of(value), a number.
+  template <class F>
+  void Split(uint32_t lists, const F& list_of) {
+    uint32_t next = first_.back();
+    for (uint32_t i = 0; i < lists; ++i) {
+      while (next < all_.size() && list_of(all_[next]) == i) ++next;
+      first_.push_back(next);
+    }
+  }
+  std::span<const T> all() const { return all_; }
   std::span<T> open() { return std::span(all_).subspan(first_.back()); }
   std::span<const T> operator[](uint32_t i) const {
     return {all_.data() + first_[i], all_.data() + first_[i + 1]};
@@ -89,15 +106,16 @@ class Problem {
   explicit Problem(const policy::NodePolicy& policy) : policy_(&policy) {}
 
   // False if the request cannot be met whatever is free: an unknown topology
-  // or level is required, or fixed tasks break a constraint; `reason` says.
-  bool Init(const Cluster& cluster, const PlacementRequest& request,
-            Reason* reason);
+  // or level is required, or fixed tasks break a constraint; refusal() says.
+  bool Init(const Cluster& cluster, const PlacementRequest& request);
+  const Reason& refusal() const { return refusal_; }
 
   const Cluster& cluster() const { return *cluster_; }
   const PlacementRequest& request() const { return *request_; }
+  Ledger ledger() const { return request_->ledger; }
   const policy::NodePolicy& policy() const { return *policy_; }
   policy::Question QuestionOf(ShapeId shape) const {
-    return {shape, request_->ledger, request_->KeyOfGang()};
+    return {shape, ledger(), request_->KeyOfGang()};
   }
   const Gang& gang() const { return request_->gang->gang; }
   uint32_t group_count() const { return groups_; }
@@ -118,7 +136,9 @@ class Problem {
   // The scope around a scope; kNoScope around the root.
   ScopeIndex Parent(ScopeIndex s) const { return parent_[s]; }
   // Groups, then roles, right below a group.
-  std::span<const ScopeIndex> Children(uint32_t group) const;
+  std::span<const ScopeIndex> Children(uint32_t group) const {
+    return children_[group];
+  }
   const Rule& rule(ScopeIndex s) const { return rules_[s]; }
   // Scopes with a rule that hold for the role, innermost first.
   std::span<const ScopeIndex> Chain(uint32_t r) const { return chain_[r]; }
@@ -140,11 +160,20 @@ class Problem {
   // else the first of the cluster.
   std::span<const Tree> trees() const { return trees_; }
   const Tree& tree(int t) const { return trees_[t]; }
+  // Numbers of domains of a level; of nodes, also of those that are gone.
+  size_t DomainLimit(int tree, int level) const {
+    const Tree& t = trees_[tree];
+    return level == t.hosts ? cluster_->node_limit()
+                            : t.index->levels[level].size();
+  }
 
   // --- Fixed tasks ---------------------------------------------------------
-  std::span<const Assignment> Fixed(uint32_t role) const;
+  std::span<const Assignment> Fixed() const { return fixed_.all(); }
+  std::span<const Assignment> Fixed(uint32_t role) const {
+    return fixed_[role];
+  }
   uint32_t FixedCount(uint32_t role) const {
-    return fixed_first_[role + 1] - fixed_first_[role];
+    return static_cast<uint32_t>(fixed_[role].size());
   }
   // Tasks that the role may have beside those.
   uint32_t MayGet(uint32_t r) const {
@@ -175,6 +204,9 @@ class Problem {
   // Collects columns for the roles that may get up to `most[r]` tasks.
   void BuildColumns(std::span<const uint32_t> most);
   std::span<const Column> columns() const { return columns_; }
+  const Resources& Demand(uint32_t column) const {
+    return cluster_->demand(columns_[column].shape);
+  }
   // The alternatives a role may take: all, or the one its fixed tasks have.
   std::span<const uint32_t> ColumnsOf(uint32_t role) const {
     return role_columns_[role];
@@ -200,29 +232,29 @@ class Problem {
   }
 
  private:
-  bool InitScopes(Reason* reason);
+  bool InitScopes();
   void InitChildren();
-  bool Resolve(ScopeIndex s, const TopologyConstraint& c, Reason* reason);
+  bool Resolve(ScopeIndex s, const TopologyConstraint& c);
   int UseTree(int topology);
-  bool InitSlices(Reason* reason);
-  bool InitSpreads(Reason* reason);
+  bool InitSlices();
+  bool InitSpreads();
   int LevelOf(int tree, const std::string& name) const;
   void InitFixed();
-  bool InitAnchors(Reason* reason);
+  bool InitAnchors();
   const TopologyConstraint& Constraint(ScopeIndex s) const;
   uint32_t FindColumn(ShapeId shape, const Role& role);
-  bool Refuse(ScopeIndex s, Reason* reason) const;
+  bool Refuse(ScopeIndex s);
 
   const policy::NodePolicy* policy_;
   const Cluster* cluster_ = nullptr;
   const PlacementRequest* request_ = nullptr;
+  Reason refusal_;
   uint32_t groups_ = 0;
   uint32_t roles_ = 0;
   bool constrained_ = false;
   std::vector<Tree> trees_;
   std::vector<ScopeIndex> parent_;
-  std::vector<ScopeIndex> children_;
-  std::vector<uint32_t> children_first_;
+  Lists<ScopeIndex> children_;
   std::vector<Rule> rules_;
   std::vector<uint8_t> prefers_below_;
   Lists<ScopeIndex> chain_;
@@ -231,8 +263,7 @@ class Problem {
   std::vector<SpreadRule> spreads_;
   Lists<uint32_t> role_spreads_;
   bool entangled_ = false;
-  std::vector<Assignment> fixed_;
-  std::vector<uint32_t> fixed_first_;
+  Lists<Assignment> fixed_;
   std::vector<Anchor> anchors_;
   std::vector<uint32_t> add_;
   std::vector<uint32_t> active_;

@@ -3,6 +3,7 @@
 #define MUSTER_LIB_SOLVER_REASONS_H_
 
 #include <cstdint>
+#include <optional>
 
 #include "muster/cluster.h"
 #include "muster/reason.h"
@@ -15,6 +16,15 @@ inline Reason OfRole(ReasonCode code, uint32_t role, int64_t needed,
   return {.code = code,
           .object_kind = ReasonObject::kRole,
           .object = role,
+          .needed = needed,
+          .available = available};
+}
+
+inline Reason OfLevel(ReasonCode code, int level, int64_t needed,
+                      int64_t available) {
+  return {.code = code,
+          .object_kind = ReasonObject::kLevel,
+          .object = static_cast<uint32_t>(level),
           .needed = needed,
           .available = available};
 }
@@ -44,23 +54,21 @@ Reason Shortage(const Cluster& cluster, ShapeId shape, uint32_t role,
                 role, needed, slots);
 }
 
-// Whether `times` such demands stay within the headroom (null: no bound); if
-// not, `reason` (if given) tells the first kind of which they do not.
-inline bool WithinHeadroom(const Resources* headroom, const Resources& demand,
-                           int64_t times, Reason* reason = nullptr) {
-  if (headroom == nullptr) return true;
+// The first kind of which `times` such demands go beyond the headroom (null: no
+// bound), if there is one.
+inline std::optional<Reason> OverHeadroom(const Resources* headroom,
+                                          const Resources& demand,
+                                          int64_t times) {
+  if (headroom == nullptr) return std::nullopt;
   for (ResourceKind k = 0; k < demand.size(); ++k) {
     const int64_t needed = demand[k] * times;
     if (needed == 0 || needed <= (*headroom)[k]) continue;
-    if (reason != nullptr) {
-      *reason = {.code = ReasonCode::kQueueLimit,
-                 .resource = k,
-                 .needed = needed,
-                 .available = (*headroom)[k]};
-    }
-    return false;
+    return Reason{.code = ReasonCode::kQueueLimit,
+                  .resource = k,
+                  .needed = needed,
+                  .available = (*headroom)[k]};
   }
-  return true;
+  return std::nullopt;
 }
 
 }  // namespace muster::solver

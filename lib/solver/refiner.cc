@@ -96,12 +96,12 @@ void Refiner::BoundDomains(Candidate* c, bool nodes) {
 void Refiner::Solve(Candidate* c) {
   if (c->outside) return;
   switch (mix_.Solve(SpotOf(*c), StepsLeft())) {
-    case MixSearch::Outcome::kCutShort:
+    case Outcome::kCutShort:
       return;
-    case MixSearch::Outcome::kNone:
+    case Outcome::kNone:
       c->impossible = true;
       return;
-    case MixSearch::Outcome::kFound:
+    case Outcome::kFound:
       break;
   }
   c->exact = true;

@@ -60,22 +60,14 @@ void SlotTable::FindKinds() {
 // Of the listed nodes.
 void SlotTable::FindOrders() {
   const Cluster& cluster = problem_->cluster();
-  const std::span<const NodeIndex> within = problem_->request().within;
+  std::span<const NodeIndex> nodes = problem_->request().within;
+  if (nodes.empty()) nodes = cluster.nodes();
   const std::span<const Tree> trees = problem_->trees();
   if (order_.size() < trees.size()) order_.resize(trees.size());
   for (size_t t = 0; t < trees.size(); ++t) {
     const Tree& tree = trees[t];
     std::vector<NodeIndex>& order = order_[t];
-    if (within.empty()) {
-      order.clear();
-      if (tree.index != nullptr) order = tree.index->nodes;
-      if (order.size() == cluster.nodes().size()) continue;
-      for (const NodeIndex n : cluster.nodes()) {
-        if (tree.index == nullptr || !tree.Contains(n)) order.push_back(n);
-      }
-      continue;
-    }
-    order.assign(within.begin(), within.end());
+    order.assign(nodes.begin(), nodes.end());
     std::ranges::sort(order, {}, [&](NodeIndex n) {
       return std::pair(tree.PositionOf(n),
                        std::string_view(cluster.node(n).key));
@@ -94,7 +86,7 @@ bool SlotTable::FindColumns() {
   for (const Tree& tree : trees) {
     for (const Column& c : problem_->columns()) {
       index::Column& column = index_.Get(problem_->cluster(), tree.topology,
-                                         c.shape, problem_->request().ledger);
+                                         c.shape, problem_->ledger());
       if (column.totals().saturated > 0 &&
           c.limit >= index::Column::kMaxSlots) {
         return false;
@@ -149,7 +141,6 @@ void SlotTable::FindScored() {
   if (std::ranges::count(scored_, 1) == 0) return;
   const size_t size = problem_->cluster().node_limit() * count_;
   scores_.resize(std::max(scores_.size(), size));
-  scored_at_.resize(std::max(scored_at_.size(), size), 0);
 }
 
 std::span<const NodeIndex> SlotTable::Outside() const {
@@ -195,13 +186,22 @@ uint64_t SlotTable::Sum(uint32_t column, const Spot& spot) const {
              : this->column(spot.tree, column).sums(spot.level)[spot.domain];
 }
 
-void SlotTable::AddNeed(uint32_t role, std::span<int64_t> tasks,
+void SlotTable::AddNeed(uint32_t role, int64_t count, std::span<int64_t> tasks,
                         std::span<int64_t> amounts) const {
-  const int64_t add = problem_->add(role);
-  const Resources& demand = problem_->cluster().demand(problem_->shape(role));
-  tasks[problem_->column(role)] += add;
+  const uint32_t column = problem_->column(role);
+  const Resources& demand = problem_->Demand(column);
+  tasks[column] += count;
   for (size_t k = 0; k < kinds_.size(); ++k) {
-    amounts[k] += add * demand[kinds_[k]];
+    amounts[k] += count * demand[kinds_[k]];
+  }
+}
+
+void SlotTable::FindNeeds(std::vector<int64_t>* tasks,
+                          std::vector<int64_t>* amounts) const {
+  tasks->assign(count_, 0);
+  amounts->assign(kinds_.size(), 0);
+  for (const uint32_t r : problem_->Active()) {
+    AddNeed(r, problem_->add(r), *tasks, *amounts);
   }
 }
 
@@ -264,24 +264,21 @@ uint32_t SlotTable::WithSlots(uint32_t column, const Spot& spot) const {
 
 int64_t SlotTable::Score(uint32_t column, NodeIndex node) const {
   if (scored_[column] == 0) return 0;
-  const size_t at = node * count_ + column;
-  if (scored_at_[at] != question_) {
-    scored_at_[at] = question_;
+  KnownScore& known = scores_[node * count_ + column];
+  if (known.question != question_) {
     problem_->Charge(1, kScoreNs);
-    scores_[at] =
-        ScoreOf(problem_->cluster(), problem_->columns()[column], node);
+    known = {ScoreOf(problem_->cluster(), problem_->columns()[column], node),
+             question_};
   }
-  return scores_[at];
+  return known.score;
 }
 
 int64_t SlotTable::UsefulAtMost(size_t kind, const Spot& spot) const {
-  const Cluster& cluster = problem_->cluster();
   int64_t use = 0;
   for (uint32_t c = 0; c < count_; ++c) {
     // As much as is free at most, and so within kMaxTotal.
     const int64_t more =
-        static_cast<int64_t>(Sum(c, spot)) *
-        cluster.demand(problem_->columns()[c].shape)[kinds_[kind]];
+        static_cast<int64_t>(Sum(c, spot)) * problem_->Demand(c)[kinds_[kind]];
     use = std::min(use, Resources::kMaxTotal - 1) + std::max<int64_t>(0, more);
   }
   return use;
@@ -290,14 +287,13 @@ int64_t SlotTable::UsefulAtMost(size_t kind, const Spot& spot) const {
 // Adds what is useful on the node.
 void SlotTable::AddUseful(NodeIndex node, int64_t* amounts) const {
   const Cluster& cluster = problem_->cluster();
-  const Ledger ledger = problem_->request().ledger;
+  const Ledger ledger = problem_->ledger();
   for (size_t i = 0; i < kinds_.size(); ++i) {
     const ResourceKind k = kinds_[i];
     int64_t use = 0;
     for (uint32_t c = 0; c < count_; ++c) {
       use = std::min(use, Resources::kMaxTotal) +
-            int64_t{slots(c, node)} *
-                cluster.demand(problem_->columns()[c].shape)[k];
+            int64_t{slots(c, node)} * problem_->Demand(c)[k];
     }
     if (use == 0) continue;
     amounts[i] += std::min(use, FreeUpTo(cluster, node, k, ledger, use));

@@ -76,9 +76,12 @@ class SlotTable {
   // If indexed: nodes of the spot, which is no single node, with slots.
   // O(nodes / 64), everywhere O(1).
   uint32_t WithSlots(uint32_t column, const Spot& spot) const;
-  // Adds tasks of the role: `tasks` by column, `amounts` by kind.
-  void AddNeed(uint32_t role, std::span<int64_t> tasks,
+  // Adds so many tasks of the role: `tasks` by column, `amounts` by kind.
+  void AddNeed(uint32_t role, int64_t count, std::span<int64_t> tasks,
                std::span<int64_t> amounts) const;
+  // What all tasks to add need.
+  void FindNeeds(std::vector<int64_t>* tasks,
+                 std::vector<int64_t>* amounts) const;
   // Whether the spot has slots for so many tasks by column.
   bool HasSlots(std::span<const int64_t> tasks, const Spot& spot) const;
   // Whether no node of the spot has `tasks` slots of the column.
@@ -137,9 +140,11 @@ class SlotTable {
   ListedSlots own_;
   std::vector<std::vector<NodeIndex>> order_;  // [tree], if listed.
   std::vector<uint8_t> scored_;                // [column]
-  // [node * count_ + column], where read in this question: see scored_at_.
-  mutable std::vector<int64_t> scores_;
-  mutable std::vector<uint64_t> scored_at_;
+  struct KnownScore {
+    int64_t score = 0;
+    uint64_t question = 0;  // For which it was read.
+  };
+  mutable std::vector<KnownScore> scores_;  // [node * count_ + column]
   uint64_t question_ = 0;
   std::vector<ResourceKind> kinds_;
   std::vector<int64_t> useful_;     // [kind]

@@ -31,19 +31,10 @@ void Solver::Place(Cluster& cluster, const PlacementRequest& request,
 // Counts nanoseconds in result->steps.
 void Solver::Find(const PlacementRequest& request, PlacementResult* result) {
   if (fabric_.IsMine(request)) {
-    fabric_.Place(*cluster_, request, &uniform_.index(), result);
-    return;
+    return fabric_.Place(*cluster_, request, result);
   }
-  switch (uniform_.Place(*cluster_, request, result)) {
-    case UniformPlacer::Outcome::kPlaced:
-      result->fit = Fit::kFits;
-      result->reason = {.code = ReasonCode::kFits};
-      return;
-    case UniformPlacer::Outcome::kNoRoom:
-      return;
-    case UniformPlacer::Outcome::kNotMine:
-      result->Clear();
-  }
+  if (uniform_.Place(*cluster_, request, result)) return;
+  result->Clear();
   const Cluster::Mark mark = request.dry_run ? cluster_->Begin() : 0;
   PlaceScope(request, 0, result);
   if (request.dry_run) cluster_->Rollback(mark);
@@ -63,15 +54,14 @@ bool Solver::SlotsDecide(const Cluster& cluster,
   const auto plain = [&](const TopologyConstraint& c) {
     if (c.empty()) return true;
     if (!c.slices.empty() || !c.spread.level.empty()) return false;
-    // Whoever names a topology stays inside, as all nodes of a domain are.
     const int topology = cluster.FindTopology(c.topology);
     if (topology < 0) return false;
     const TopologyIndex& index = cluster.index(topology);
-    if (index.nodes.size() == cluster.nodes().size()) {
-      return c.required.empty() || cluster.FindLevel(topology, c.required) >= 0;
-    }
     const int level = cluster.FindLevel(topology, c.required);
-    return level >= 0 && level < static_cast<int>(index.levels.size());
+    // Whoever names a topology stays inside, as all nodes of a domain are.
+    return index.nodes.size() == cluster.nodes().size()
+               ? level >= 0 || c.required.empty()
+               : level >= 0 && level < static_cast<int>(index.levels.size());
   };
   return plain(root.topology) && plain(role.topology) &&
          (root.topology.required.empty() || role.topology.required.empty());
@@ -82,7 +72,10 @@ void Solver::PlaceScope(const PlacementRequest& request, ScopeIndex top,
   cut_short_ = false;
   headroom_reason_ = {};
   result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
-  if (!problem_.Init(*cluster_, request, &result->reason)) return;
+  if (!problem_.Init(*cluster_, request)) {
+    result->reason = problem_.refusal();
+    return;
+  }
   plan_.Start(problem_, top);
   if (!plan_.satisfiable()) {
     result->reason = {.code = ReasonCode::kConstraint,
@@ -116,12 +109,11 @@ bool Solver::PlaceLone(PlacementResult* result) {
   for (uint32_t a = 0; a < columns.size(); ++a) {
     problem_.SetAlternative(role, a);
     if (!WithinHeadroom()) continue;
-    const ShapeId shape = problem_.shape(role);
-    NodeIndex node = 0;
-    if (!FindLoneNode(problem_, role, &node)) continue;
-    const Allocation at =
-        policy_->Choose(*cluster_, node, problem_.QuestionOf(shape));
-    cluster_->Charge(at, problem_.request().ledger);
+    const std::optional<NodeIndex> node = FindLoneNode(problem_, role);
+    if (!node) continue;
+    const Allocation at = policy_->Choose(
+        *cluster_, *node, problem_.QuestionOf(problem_.shape(role)));
+    cluster_->Charge(at, problem_.ledger());
     problem_.Charge(1, kPutNs);
     result->tasks.push_back({{role, 0}, at});
     result->certificate.levels.assign(problem_.tree(0).hosts + 1, {1, 1});
@@ -146,17 +138,16 @@ bool Solver::ChooseFrom(uint32_t role, uint32_t alternative) {
 
 bool Solver::WithinHeadroom() {
   if (problem_.request().headroom == nullptr) return true;
-  const Cluster& cluster = problem_.cluster();
   sum_.Clear();
   for (const uint32_t r : problem_.Active()) {
-    sum_.AddTimes(cluster.demand(problem_.shape(r)), problem_.add(r));
+    sum_.AddTimes(problem_.Demand(problem_.column(r)), problem_.add(r));
   }
-  Reason reason;
-  if (solver::WithinHeadroom(problem_.request().headroom, sum_, 1, &reason)) {
-    return true;
+  const std::optional<Reason> over =
+      OverHeadroom(problem_.request().headroom, sum_, 1);
+  if (over && headroom_reason_.code == ReasonCode::kNone) {
+    headroom_reason_ = *over;
   }
-  if (headroom_reason_.code == ReasonCode::kNone) headroom_reason_ = reason;
-  return false;
+  return !over;
 }
 
 // The next choice of alternatives, the last role's changing fastest.
@@ -259,10 +250,6 @@ void Solver::ExplainNo(ScopeIndex top, PlacementResult* result) {
   if (!plan_.unique()) {
     // The choice that asks least, had every role room.
     plan_.Start(problem_, top);
-    for (uint32_t r = 0; r < problem_.role_count(); ++r) {
-      most_[r] = problem_.MayGet(r);
-    }
-    plan_.Bound(most_);
     if (!plan_.Next()) {
       result->reason = {.code = ReasonCode::kConstraint,
                         .object_kind = ReasonObject::kGroup};

@@ -26,7 +26,7 @@ class Solver final : public PlacementSolver {
          std::span<const FabricTopology> fabrics)
       : policy_(policy::NewNodePolicy(options)),
         uniform_(*policy_),
-        fabric_(*policy_, fabrics),
+        fabric_(*policy_, uniform_.index(), fabrics),
         problem_(*policy_),
         table_(uniform_.index()) {}
 

@@ -20,19 +20,16 @@ void SpreadBook::Reset(Problem& problem) {
   fewest_.assign(rules.size(), kUnknown);
   for (size_t i = 0; i < rules.size(); ++i) {
     const SpreadRule& rule = rules[i];
-    const Tree& tree = problem.tree(rule.tree);
-    const bool hosts = rule.level == tree.hosts;
-    const size_t domains = hosts ? problem.cluster().node_limit()
-                                 : tree.index->levels[rule.level].size();
     Book& book = books_[i];
     book = {};
-    book.count.assign(domains, 0);
-    book.fixed.assign(domains, 0);
-    book.reachable.assign(domains, 1);
-    book.eligible.assign(domains, 0);
+    const uint32_t region = rule.region == kEverywhere ? 0 : kOutside;
+    book.domains.assign(problem.DomainLimit(rule.tree, rule.level),
+                        {.region = region});
     if (rule.skew > 0) FindEligible(rule, &book);
-    book.domains = hosts ? problem.cluster().nodes().size() : domains;
-    problem.Charge(book.domains, kLookNs);
+    book.looked_at = rule.level == problem.tree(rule.tree).hosts
+                         ? problem.cluster().nodes().size()
+                         : book.domains.size();
+    problem.Charge(book.looked_at, kLookNs);
   }
 }
 
@@ -40,37 +37,32 @@ void SpreadBook::Reset(Problem& problem) {
 void SpreadBook::FindEligible(const SpreadRule& rule, Book* book) {
   const Tree& tree = problem_->tree(rule.tree);
   const Cluster& cluster = problem_->cluster();
-  size_t regions = 1;
-  if (rule.region != kEverywhere) {
-    book->region.assign(book->count.size(), kOutside);
-    regions = rule.region == tree.hosts
-                  ? book->count.size()
-                  : tree.index->levels[rule.region].size();
-  }
-  book->eligibles.assign(regions, 0);
+  book->eligibles.assign(rule.region == kEverywhere
+                             ? 1
+                             : problem_->DomainLimit(rule.tree, rule.region),
+                         0);
   problem_->Charge(cluster.nodes().size(), kCapacityNs);
   for (const NodeIndex node : cluster.nodes()) {
-    const uint32_t domain = tree.DomainOf(rule.level, node);
-    if (domain == kOutside) continue;
-    if (rule.region != kEverywhere) {
-      book->region[domain] = tree.DomainOf(rule.region, node);
-    }
+    const uint32_t d = tree.DomainOf(rule.level, node);
+    if (d == kOutside) continue;
+    Tally& domain = book->domains[d];
+    domain.region = RegionOf(rule, node);
+    const auto takes = [&](ShapeId shape) {
+      return index::CapacitySlots(cluster, node, shape, 1) != 0;
+    };
     for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-      if (book->eligible[domain] != 0) break;
+      if (domain.eligible) break;
       if (!problem_->IsBelow(r, rule.scope)) continue;
-      for (const ShapeId shape : problem_->request().gang->shapes[r]) {
-        if (index::CapacitySlots(cluster, node, shape, 1) == 0) continue;
-        book->eligible[domain] = 1;
-        ++book->eligibles[book->region.empty() ? 0 : book->region[domain]];
-        break;
-      }
+      domain.eligible =
+          std::ranges::any_of(problem_->request().gang->shapes[r], takes);
+      if (domain.eligible) ++book->eligibles[domain.region];
     }
   }
 }
 
 void SpreadBook::Fix() {
   for (Book& book : books_) {
-    book.fixed = book.count;
+    for (Tally& domain : book.domains) domain.fixed = domain.count;
     book.fixed_tasks = book.tasks;
     book.fixed_used = book.used;
   }
@@ -82,13 +74,14 @@ void SpreadBook::Enter(uint32_t role, NodeIndex node, bool enter) {
     if (d == kOutside) continue;
     Book& book = books_[i];
     fewest_[i] = kUnknown;
+    Tally& domain = book.domains[d];
     if (!enter) {
       --book.tasks;
-      if (--book.count[d] == 0) --book.used;
+      if (--domain.count == 0) --book.used;
       continue;
     }
-    if (book.tasks++ == 0 && !book.region.empty()) book.here = book.region[d];
-    if (book.count[d]++ == 0) ++book.used;
+    if (book.tasks++ == 0) book.here = domain.region;
+    if (domain.count++ == 0) ++book.used;
   }
 }
 
@@ -96,7 +89,7 @@ bool SpreadBook::Open(uint32_t role, NodeIndex node) const {
   for (const uint32_t i : problem_->Spreads(role)) {
     const SpreadRule& rule = problem_->spreads()[i];
     const uint32_t d = DomainOf(i, node);
-    if (d == kOutside || books_[i].count[d] >= rule.most) return false;
+    if (d == kOutside || books_[i].domains[d].count >= rule.most) return false;
   }
   return true;
 }
@@ -107,9 +100,10 @@ uint64_t SpreadBook::Fewest(size_t spread) const {
   const Book& book = books_[spread];
   fewest = kNoDomain;
   if (book.tasks == 0) fewest = 0;
-  for (uint32_t d = 0; d < book.count.size() && fewest > 0; ++d) {
-    if (book.eligible[d] == 0 || !Within(book, d)) continue;
-    fewest = std::min<uint64_t>(fewest, book.count[d]);
+  for (const Tally& domain : book.domains) {
+    if (!domain.eligible || !Within(book, domain)) continue;
+    fewest = std::min<uint64_t>(fewest, domain.count);
+    if (fewest == 0) break;
   }
   return fewest;
 }
@@ -119,11 +113,9 @@ bool SpreadBook::Keeps(uint32_t role, NodeIndex node) const {
   for (const uint32_t i : problem_->Spreads(role)) {
     const SpreadRule& rule = problem_->spreads()[i];
     const Book& book = books_[i];
-    const uint32_t d = DomainOf(i, node);
-    if (book.count[d] > 0 && book.used < rule.domains) return false;
-    if (rule.skew > 0 && book.count[d] + uint64_t{1} > Fewest(i) + rule.skew) {
-      return false;
-    }
+    const uint64_t count = book.domains[DomainOf(i, node)].count;
+    if (count > 0 && book.used < rule.domains) return false;
+    if (rule.skew > 0 && count + 1 > Fewest(i) + rule.skew) return false;
   }
   return true;
 }
@@ -131,10 +123,10 @@ bool SpreadBook::Keeps(uint32_t role, NodeIndex node) const {
 void SpreadBook::Confine(std::span<const NodeIndex> nodes) {
   for (size_t i = 0; i < books_.size(); ++i) {
     Book& book = books_[i];
-    std::ranges::fill(book.reachable, 0);
+    for (Tally& domain : book.domains) domain.reachable = false;
     for (const NodeIndex node : nodes) {
       const uint32_t d = DomainOf(i, node);
-      if (d != kOutside) book.reachable[d] = 1;
+      if (d != kOutside) book.domains[d].reachable = true;
     }
   }
 }
@@ -148,20 +140,20 @@ bool SpreadBook::MayGoIntoOne(uint32_t spread, uint32_t tasks,
                               NodeIndex node) const {
   const SpreadRule& rule = problem_->spreads()[spread];
   const Book& book = books_[spread];
-  const uint32_t d = DomainOf(spread, node);
-  const uint64_t peak = uint64_t{book.count[d]} + tasks;
+  const Tally& domain = book.domains[DomainOf(spread, node)];
+  const uint64_t peak = uint64_t{domain.count} + tasks;
   if (peak > rule.most) return false;
-  if (Needed(spread, tasks) > book.used + (book.count[d] == 0 ? 1 : 0)) {
+  if (Needed(spread, tasks) > book.used + (domain.count == 0 ? 1 : 0)) {
     return false;
   }
   if (rule.skew == 0) return true;
-  const uint32_t region = book.region.empty() ? 0 : book.region[d];
   // No other domain holds more than all tasks there are.
-  return book.eligibles[region] < 2 || peak <= uint64_t{book.tasks} + rule.skew;
+  return book.eligibles[domain.region] < 2 ||
+         peak <= uint64_t{book.tasks} + rule.skew;
 }
 
 bool SpreadBook::MayHold(const SpreadRule& rule, const Book& book) const {
-  problem_->Charge(book.domains, kLookNs);
+  problem_->Charge(book.looked_at, kLookNs);
   const uint32_t add = problem_->AddBelow(rule.scope);
   const uint64_t left = add - (book.tasks - book.fixed_tasks);
   const uint32_t need = std::min(rule.domains, book.fixed_used + add);
@@ -169,10 +161,10 @@ bool SpreadBook::MayHold(const SpreadRule& rule, const Book& book) const {
   uint64_t room = 0;
   uint64_t fresh = 0;  // Domains that could still be opened.
   uint64_t peak = 0;
-  for (uint32_t d = 0; d < book.count.size(); ++d) {
-    const uint32_t count = book.count[d];
-    if (count > book.fixed[d]) peak = std::max<uint64_t>(peak, count);
-    if (count >= rule.most || book.reachable[d] == 0 || !Within(book, d)) {
+  for (const Tally& domain : book.domains) {
+    const uint32_t count = domain.count;
+    if (count > domain.fixed) peak = std::max<uint64_t>(peak, count);
+    if (count >= rule.most || !domain.reachable || !Within(book, domain)) {
       continue;
     }
     room += std::min<uint64_t>(left, rule.most - count);
@@ -181,10 +173,10 @@ bool SpreadBook::MayHold(const SpreadRule& rule, const Book& book) const {
   if (room < left || book.used + std::min(left, fresh) < need) return false;
   if (rule.skew == 0 || peak <= rule.skew) return true;
   uint64_t lack = 0;  // What the domains with few tasks must still get.
-  for (uint32_t d = 0; d < book.count.size(); ++d) {
-    const uint64_t enough = uint64_t{book.count[d]} + rule.skew;
-    if (book.eligible[d] == 0 || !Within(book, d) || enough >= peak) continue;
-    if (book.reachable[d] == 0) return false;
+  for (const Tally& domain : book.domains) {
+    const uint64_t enough = uint64_t{domain.count} + rule.skew;
+    if (!domain.eligible || !Within(book, domain) || enough >= peak) continue;
+    if (!domain.reachable) return false;
     lack += peak - enough;
   }
   return lack <= left;
@@ -200,17 +192,11 @@ bool SpreadBook::MayHold() const {
 
 void SpreadBook::Describe(uint32_t spread, NodeIndex node,
                           std::vector<SpreadDomain>* domains) const {
-  const SpreadRule& rule = problem_->spreads()[spread];
-  const Book& book = books_[spread];
-  const Tree& tree = problem_->tree(rule.tree);
-  const uint32_t region =
-      book.region.empty() ? 0 : tree.DomainOf(rule.region, node);
-  domains->assign(book.count.size(), {});
-  for (uint32_t d = 0; d < domains->size(); ++d) {
-    SpreadDomain& domain = (*domains)[d];
-    domain.held = book.count[d];
-    domain.counts = book.eligible[d] != 0 &&
-                    (book.region.empty() || book.region[d] == region);
+  const uint32_t region = RegionOf(problem_->spreads()[spread], node);
+  domains->clear();
+  for (const Tally& domain : books_[spread].domains) {
+    domains->push_back({.held = domain.count,
+                        .counts = domain.eligible && domain.region == region});
   }
 }
 

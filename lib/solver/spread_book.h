@@ -46,14 +46,18 @@ class SpreadBook {
   uint32_t Needed(uint32_t spread, uint32_t tasks) const;
 
  private:
+  // A domain of the spread's level.
+  struct Tally {
+    uint32_t count = 0;  // Tasks,
+    uint32_t fixed = 0;  // and those of them that are fixed.
+    uint32_t region = 0;
+    bool eligible = false;  // The skew looks at it.
+    bool reachable = true;  // New tasks may lie there: see Confine.
+  };
   struct Book {
-    std::vector<uint32_t> count{};  // All vectors: by domain.
-    std::vector<uint32_t> fixed{};
-    std::vector<uint8_t> eligible{};
-    std::vector<uint8_t> reachable{};
-    std::vector<uint32_t> region{};     // Empty: one region, 0.
+    std::vector<Tally> domains{};
     std::vector<uint32_t> eligibles{};  // By region.
-    size_t domains = 0;  // That there are; keys of removed nodes are none.
+    size_t looked_at = 0;  // Domains; keys of removed nodes are none.
     uint32_t tasks = 0;
     uint32_t used = 0;  // Domains with tasks.
     uint32_t fixed_tasks = 0;
@@ -65,10 +69,15 @@ class SpreadBook {
     const SpreadRule& rule = problem_->spreads()[spread];
     return problem_->tree(rule.tree).DomainOf(rule.level, node);
   }
+  // The domain in which the skew compares; 0 where that is everywhere.
+  uint32_t RegionOf(const SpreadRule& rule, NodeIndex node) const {
+    return rule.region == kEverywhere
+               ? 0
+               : problem_->tree(rule.tree).DomainOf(rule.region, node);
+  }
   void FindEligible(const SpreadRule& rule, Book* book);
-  static bool Within(const Book& book, uint32_t domain) {
-    return book.tasks == 0 || book.region.empty() ||
-           book.region[domain] == book.here;
+  static bool Within(const Book& book, const Tally& domain) {
+    return book.tasks == 0 || domain.region == book.here;
   }
   uint64_t Fewest(size_t spread) const;
   bool MayHold(const SpreadRule& rule, const Book& book) const;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <ranges>
 #include <tuple>
 
 namespace muster::solver {
@@ -133,13 +134,9 @@ uint32_t SpreadFill::Most(const SpreadRule& rule, uint32_t used,
     return Fill(rule, std::min(rule.domains, used + tasks), tasks, domains);
   };
   if (fits(enough)) return enough;
-  uint32_t low = 0;
-  uint32_t high = enough;
-  while (high - low > 1) {
-    const uint32_t middle = low + (high - low) / 2;
-    (fits(middle) ? low : high) = middle;
-  }
-  return low;
+  const auto counts = std::views::iota(1u, enough);
+  return static_cast<uint32_t>(std::ranges::partition_point(counts, fits) -
+                               counts.begin());
 }
 
 }  // namespace muster::solver

@@ -7,17 +7,14 @@ namespace muster::solver {
 
 void Traffic::Init(const Problem& problem) {
   lines_.clear();
-  const auto find = [&](const std::string& name, uint32_t* role) {
-    for (uint32_t r = 0; r < problem.role_count(); ++r) {
-      *role = r;
-      if (problem.role(r).name == name) return true;
-    }
-    return false;
-  };
+  const std::vector<Role>& roles = problem.gang().roles;
   for (const muster::Traffic& t : problem.gang().traffic) {
-    Line line{.weight = t.weight};
-    if (!find(t.from, &line.from) || !find(t.to, &line.to)) continue;
-    if (line.from > line.to) std::swap(line.from, line.to);
+    const auto from = std::ranges::find(roles, t.from, &Role::name);
+    const auto to = std::ranges::find(roles, t.to, &Role::name);
+    if (from == roles.end() || to == roles.end()) continue;
+    const auto [first, last] = std::minmax(from, to);
+    const Line line{static_cast<uint32_t>(first - roles.begin()),
+                    static_cast<uint32_t>(last - roles.begin()), t.weight};
     const auto same = std::ranges::find_if(lines_, [&](const Line& other) {
       return other.from == line.from && other.to == line.to;
     });
@@ -31,38 +28,22 @@ void Traffic::Init(const Problem& problem) {
 }
 
 void Traffic::CountFixed(const Problem& problem) {
+  held_.clear();
+  if (lines_.empty()) return;
   const Tree& tree = problem.tree(0);
-  held_.resize(std::max(held_.size(), static_cast<size_t>(tree.hosts) + 2));
-  for (std::vector<Held>& held : held_) held.clear();
-  if (lines_.empty() || problem.request().fixed.empty()) return;
-  for (int l = kEverywhere; l <= tree.hosts; ++l) {
-    std::vector<Held>& held = held_[l + 1];
-    for (uint32_t r = 0; r < problem.role_count(); ++r) {
-      for (const Assignment& a : problem.Fixed(r)) {
-        const uint32_t domain = l == kEverywhere  ? 0
-                                : l == tree.hosts ? a.at.node
-                                                  : tree.DomainOf(l, a.at.node);
-        if (domain != kOutside) held.push_back({domain, r, 1});
-      }
+  for (const Assignment& a : problem.Fixed()) {
+    ++held_[{kEverywhere, 0, a.task.role}];
+    ++held_[{tree.hosts, a.at.node, a.task.role}];
+    if (!tree.Contains(a.at.node)) continue;
+    for (int l = 0; l < tree.hosts; ++l) {
+      ++held_[{l, tree.DomainOf(l, a.at.node), a.task.role}];
     }
-    std::ranges::sort(held, {}, &Held::place);
-    size_t kept = 0;
-    for (const Held& h : held) {
-      if (kept > 0 && held[kept - 1].place() == h.place()) {
-        ++held[kept - 1].tasks;
-      } else {
-        held[kept++] = h;
-      }
-    }
-    held.resize(kept);
   }
 }
 
 int64_t Traffic::HeldBy(int level, uint32_t domain, uint32_t role) const {
-  const std::vector<Held>& held = held_[level + 1];
-  const std::pair place(domain, role);
-  const auto it = std::ranges::lower_bound(held, place, {}, &Held::place);
-  return it != held.end() && it->place() == place ? it->tasks : 0;
+  const auto it = held_.find({level, domain, role});
+  return it != held_.end() ? it->second : 0;
 }
 
 int64_t Traffic::Pull(int level, uint32_t domain, uint32_t role) const {
@@ -167,10 +148,8 @@ int64_t Traffic::Total(const Board& board) const {
   for (const Assignment& a : board.placed()) {
     items_.push_back({.role = a.task.role, .node = a.at.node});
   }
-  for (uint32_t r = 0; r < problem.role_count(); ++r) {
-    for (const Assignment& a : problem.Fixed(r)) {
-      items_.push_back({.role = r, .fixed = true, .node = a.at.node});
-    }
+  for (const Assignment& a : problem.Fixed()) {
+    items_.push_back({.role = a.task.role, .fixed = true, .node = a.at.node});
   }
   const int hosts = problem.tree(0).hosts;
   int64_t cost = AllPairs(problem) * (hosts + 1);

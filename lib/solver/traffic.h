@@ -4,9 +4,10 @@
 
 #include <cstdint>
 #include <span>
-#include <utility>
+#include <tuple>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "lib/solver/board.h"
 #include "lib/solver/problem.h"
 
@@ -36,7 +37,7 @@ class Traffic {
   int64_t AllPairs(const Problem& problem) const;
 
   // The weight of all pairs of one new task of the role with the fixed tasks of
-  // a domain (a node; with kEverywhere, all). O(lines x log fixed tasks).
+  // a domain (a node; with kEverywhere, all). O(lines).
   int64_t Pull(int level, uint32_t domain, uint32_t role) const;
 
   // What a task of the role on the node would add to the cost of all placed
@@ -58,14 +59,6 @@ class Traffic {
     bool fixed = false;
     NodeIndex node = 0;
   };
-  // Fixed tasks of a role in a domain.
-  struct Held {
-    uint32_t domain = 0;
-    uint32_t role = 0;
-    int64_t tasks = 0;
-
-    std::pair<uint32_t, uint32_t> place() const { return {domain, role}; }
-  };
   void CountFixed(const Problem& problem);
   int64_t HeldBy(int level, uint32_t domain, uint32_t role) const;
   int64_t Between(const Problem& problem, uint32_t role, NodeIndex node,
@@ -77,7 +70,8 @@ class Traffic {
   bool Swap(Board& board, size_t a, size_t b);
 
   std::vector<Line> lines_;
-  std::vector<std::vector<Held>> held_;  // By level + 1; by domain, then role.
+  // Fixed tasks by level, domain and role.
+  absl::flat_hash_map<std::tuple<int, uint32_t, uint32_t>, int64_t> held_;
   mutable std::vector<Item> items_;
   mutable std::vector<uint32_t> counts_;  // By role.
   mutable std::vector<uint32_t> fixed_;   // By role.

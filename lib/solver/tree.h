@@ -48,6 +48,11 @@ struct Tree {
   uint32_t DomainOrSelf(int level, NodeIndex node) const {
     return Contains(node) ? DomainOf(level, node) : kOutside - node;
   }
+  // Whether the node lies in the spot, which is of this tree.
+  bool Holds(const Spot& spot, NodeIndex node) const {
+    return spot.level == kEverywhere ||
+           DomainOf(spot.level, node) == spot.domain;
+  }
   // The domain of a level that is no narrower around a domain of `from`;
   // kOutside around a node outside the topology.
   uint32_t Around(int from, uint32_t domain, int level) const {

@@ -54,8 +54,7 @@ void TreeKnapsack::PickChain(int level) {
     positions_.erase(std::unique(positions_.begin(), positions_.end()),
                      positions_.end());
     for (const uint32_t p : positions_) {
-      trial_.level(l).push_back(
-          {core.id[p], p, tree_->slots(l, core.id[p]), 0});
+      trial_.level(l).push_back({core.id[p], p, tree_->slots(l, core.id[p])});
     }
     if (l < level) {
       for (Selection::Pick& pick : trial_.level(l + 1)) {
@@ -100,21 +99,19 @@ bool TreeKnapsack::Settle(int level) {
 uint32_t TreeKnapsack::FewestAlone(int level, uint32_t used) {
   values_.clear();
   uint32_t most = 0;
-  const auto add = [&](uint32_t begin, uint32_t end) {
-    for (uint32_t i = begin; i < end; ++i) {
+  const auto add = [&](TreeQuestion::Range range) {
+    for (uint32_t i = range.begin; i < range.end; ++i) {
       const uint32_t slots = tree_->slots(level, i);
       most = std::max(most, slots);
       values_.push_back(slots);
     }
   };
   if (level == 0) {
-    add(0, tree_->size(0));
+    add(tree_->all(0));
   } else {
     const Core::Level& wide = core_.level(level - 1);
     for (uint32_t p = 0; p < wide.size(); ++p) {
-      if (wide.dead[p]) continue;
-      add(tree_->first_child(level - 1, wide.id[p]),
-          tree_->end_child(level - 1, wide.id[p]));
+      if (!wide.dead[p]) add(tree_->children(level - 1, wide.id[p]));
     }
   }
   meter_.Spend(1 + values_.size() / 8);
@@ -175,15 +172,9 @@ bool TreeKnapsack::SettleByBounds(int level) {
       Root& root = roots_[r];
       if (!root.open) continue;
       if (root.least <= least_[level]) {
-        switch (TryRoot(r, level, least_[level])) {
-          case Search::Result::kYes:
-            found = true;
-            break;
-          case Search::Result::kNo:
-            break;
-          case Search::Result::kUnknown:
-            return false;
-        }
+        const Search::Result result = TryRoot(r, level, least_[level]);
+        if (result == Search::Result::kUnknown) return false;
+        found = result == Search::Result::kYes;
       }
       if (!found) next = std::min(next, root.least);
     }
@@ -252,19 +243,17 @@ void TreeKnapsack::RoundPrices(int level) {
     if (l + 1 == level) break;
     values_.swap(positions_);
     positions_.clear();
-    const Core::Level& wide = core_.level(l);
     for (const uint32_t p : values_) {
-      for (uint32_t c = 0; c < wide.count[p]; ++c) {
-        positions_.push_back(wide.first[p] + c);
+      const Core::Range children = core_.level(l).children(p);
+      for (uint32_t c = children.begin; c < children.end; ++c) {
+        positions_.push_back(c);
       }
     }
   }
   uint64_t slots = 0;
   for (const uint32_t p : positions_) {
-    const Core::Level& wide = core_.level(level - 1);
-    if (wide.count[p] > 0) {
-      slots += core_.level(level).sum[wide.first[p] + wide.count[p] - 1];
-    }
+    const Core::Range children = core_.level(level - 1).children(p);
+    if (children.size() > 0) slots += core_.level(level).sum[children.end - 1];
   }
   if (slots >= tree_->tasks) Offer(level - 1);
 }
@@ -302,17 +291,19 @@ void TreeKnapsack::Finish(TreeAnswer* answer) {
     }
   }
   answer->levels.clear();
-  answer->shares.resize(std::max<size_t>(answer->shares.size(), last + 1));
   answer->optimal = true;
   for (int l = 0; l <= last; ++l) {
     answer->levels.push_back({best_.used(l), least_[l]});
     answer->optimal &= least_[l] == best_.used(l);
-    answer->shares[l].clear();
-    for (const Selection::Pick& pick : best_.level(l)) {
-      answer->shares[l].push_back({pick.id, static_cast<uint32_t>(pick.tasks)});
-    }
-    std::ranges::sort(answer->shares[l], {}, &TreeAnswer::Share::domain);
   }
+  answer->shares.clear();
+  uint32_t rest = tree_->tasks;
+  for (const Selection::Pick& pick : best_.level(last)) {
+    const uint32_t tasks = std::min(rest, pick.slots);
+    answer->shares.push_back({pick.id, tasks});
+    rest -= tasks;
+  }
+  std::ranges::sort(answer->shares, {}, &TreeAnswer::Share::position);
   answer->steps = meter_.steps();
 }
 

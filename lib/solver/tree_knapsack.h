@@ -11,26 +11,25 @@
 #include "lib/solver/tree_knapsack_question.h"
 #include "lib/solver/tree_knapsack_search.h"
 #include "lib/solver/tree_knapsack_selection.h"
+#include "muster/placement_solver.h"
 
 namespace muster::solver {
 
 // What is chosen, and what is known about it.
 struct TreeAnswer {
-  struct Level {
-    uint32_t used = 0;   // Domains (or nodes) with tasks.
-    uint32_t least = 0;  // An optimal placement has at least so many.
-  };
+  using Level = Certificate::Level;
   struct Share {
-    uint32_t domain = 0;  // Index in its level.
-    uint32_t tasks = 0;   // At least 1.
+    uint32_t position = 0;  // Of a node.
+    uint32_t tasks = 0;     // At least 1.
     friend bool operator==(const Share&, const Share&) = default;
   };
 
   // No placement is better; otherwise the budget ended before that was known.
   bool optimal = false;
-  // By level, widest first, the nodes last.
+  // Widest first, the nodes last; what is used, and the least that an optimal
+  // placement has.
   std::vector<Level> levels;
-  std::vector<std::vector<Share>> shares;  // By level; by rising index.
+  std::vector<Share> shares;  // By rising position.
   uint64_t steps = 0;
 };
 

@@ -43,8 +43,8 @@ void Bound::Fold(int level) {
   for (uint32_t p = range.begin; p < range.end; ++p) {
     int64_t value = 0;
     PerLevel used{};
-    const uint32_t first = wide.first[p] - ranges_[level].begin;
-    for (uint32_t c = first; c < first + wide.count[p]; ++c) {
+    const uint32_t from = ranges_[level].begin;
+    for (uint32_t c = wide.first[p] - from; c < wide.first[p + 1] - from; ++c) {
       if (values_[level][c] <= price) continue;
       value += values_[level][c] - price;
       for (int i = 0; i < kFree; ++i) used[i] += used_[level][c][i];
@@ -67,7 +67,7 @@ void Bound::FoldNarrowest() {
   for (uint32_t p = range.begin; p < range.end; ++p) {
     const uint32_t* slots = narrow.slots.data() + wide.first[p];
     const auto worth = static_cast<uint32_t>(
-        std::partition_point(slots, slots + wide.count[p],
+        std::partition_point(slots, slots + wide.children(p).size(),
                              [&](uint32_t s) { return s > limit; }) -
         slots);
     int64_t value = 0;
@@ -179,7 +179,7 @@ int64_t Bound::MostValuable(int level) const {
   const Core::Level& narrow = q_.core->level(level);
   const Core::Range range = ranges_[level - 1];
   for (uint32_t p = range.begin; p < range.end; ++p) {
-    if (wide.count[p] == 0) continue;
+    if (wide.children(p).size() == 0) continue;
     most = std::max<int64_t>(most, narrow.slots[wide.first[p]]);
   }
   return most << kShift;
@@ -267,7 +267,7 @@ void Bound::Kill(uint32_t count, Core* core) {
     for (uint32_t p = range.begin; p < range.end; ++p) {
       const int64_t mine =
           loss_[p - range.begin] + std::max<int64_t>(-value(l, p), 0);
-      for (uint32_t c = wide.first[p]; c < wide.first[p] + wide.count[p]; ++c) {
+      for (uint32_t c = wide.first[p]; c < wide.first[p + 1]; ++c) {
         next_[c - ranges_[l + 1].begin] = mine;
       }
     }

@@ -16,13 +16,13 @@ void Core::Clear(int level) {
   if (levels_.size() <= static_cast<size_t>(level)) levels_.resize(level + 1);
   Level& l = levels_[level];
   l.id.clear(), l.parent.clear(), l.slots.clear(), l.sum.clear();
-  l.first.clear(), l.count.clear(), l.dead.clear();
+  l.first.clear(), l.dead.clear();
 }
 
-void Core::Add(int level, uint32_t parent, const TreeQuestion& tree,
-               uint32_t begin, uint32_t end) {
+void Core::Add(const TreeQuestion& tree, int level, uint32_t parent,
+               Range range) {
   order_.clear();
-  for (uint32_t i = begin; i < end; ++i) {
+  for (uint32_t i = range.begin; i < range.end; ++i) {
     const uint32_t slots = std::min(tree.slots(level, i), tree.tasks);
     if (slots > 0) order_.push_back(LargestFirst(slots, i));
   }
@@ -40,69 +40,59 @@ void Core::Add(int level, uint32_t parent, const TreeQuestion& tree,
   }
 }
 
-void Core::AddFitting(const TreeQuestion& tree, int level, uint32_t parent,
-                      uint32_t begin, uint32_t end) {
-  Level& l = levels_[level];
-  for (uint32_t i = begin; i < end; ++i) {
-    if (tree.slots(level, i) < tree.tasks) continue;
-    l.id.push_back(i);
-    l.parent.push_back(parent);
+void Core::FindFitting(const TreeQuestion& tree, int level, uint32_t parent,
+                       Range range) {
+  for (uint32_t i = range.begin; i < range.end; ++i) {
+    const uint32_t slots = tree.slots(level, i);
+    if (slots >= tree.tasks) roots_.push_back({slots, i, parent});
   }
 }
 
-void Core::Start(const TreeQuestion& tree) {
-  top_ = -1;
-  Clear(0);
-  AddFitting(tree, 0, 0, 0, tree.size(0));
-  while (levels_[top_ + 1].size() > 0) {
-    if (++top_ == tree.last()) break;
-    Clear(top_ + 1);
-    const Level& wide = levels_[top_];
-    for (uint32_t p = 0; p < wide.size(); ++p) {
-      AddFitting(tree, top_ + 1, p, tree.first_child(top_, wide.id[p]),
-                 tree.end_child(top_, wide.id[p]));
-    }
-  }
-  built_ = std::max(top_, 0) + 1;
-  if (top_ < 0) {
-    Add(0, 0, tree, 0, tree.size(0));
-    return;
-  }
-  SortRoots(tree);
-}
-
-void Core::SortRoots(const TreeQuestion& tree) {
-  Level& l = levels_[top_];
-  roots_.clear();
-  for (uint32_t p = 0; p < l.size(); ++p) {
-    roots_.push_back({tree.slots(top_, l.id[p]), l.id[p], l.parent[p]});
-  }
+// The level consists of those found.
+void Core::TakeRoots(int level) {
+  Clear(level);
   std::ranges::sort(roots_);
-  Clear(top_);
+  Level& l = levels_[level];
   for (const Root& root : roots_) {
     l.id.push_back(root.id);
     l.parent.push_back(root.parent);
     l.slots.push_back(root.slots);
     l.dead.push_back(0);
   }
+  roots_.clear();
+}
+
+void Core::Start(const TreeQuestion& tree) {
+  top_ = -1;
+  roots_.clear();
+  FindFitting(tree, 0, 0, tree.all(0));
+  while (!roots_.empty()) {
+    TakeRoots(++top_);
+    if (top_ == tree.last()) break;
+    const Level& wide = levels_[top_];
+    for (uint32_t p = 0; p < wide.size(); ++p) {
+      FindFitting(tree, top_ + 1, p, tree.children(top_, wide.id[p]));
+    }
+  }
+  built_ = std::max(top_, 0) + 1;
+  if (top_ >= 0) return;
+  Clear(0);
+  Add(tree, 0, 0, tree.all(0));
 }
 
 void Core::Extend(const TreeQuestion& tree, Meter* meter) {
   const int level = built_++;
   Clear(level);
   Level& wide = levels_[level - 1];
-  wide.first.resize(wide.size());
-  wide.count.resize(wide.size());
+  wide.first.assign(1, 0);
   uint64_t seen = 0;
   for (uint32_t p = 0; p < wide.size(); ++p) {
-    wide.first[p] = levels_[level].size();
     if (!wide.dead[p]) {
-      const uint32_t begin = tree.first_child(level - 1, wide.id[p]);
-      const uint32_t end = tree.end_child(level - 1, wide.id[p]);
-      seen += 1 + 2 * uint64_t{end - begin};
-      Add(level, p, tree, begin, end);
+      const Range children = tree.children(level - 1, wide.id[p]);
+      seen += 1 + 2 * uint64_t{children.size()};
+      Add(tree, level, p, children);
     }
-    wide.count[p] = levels_[level].size() - wide.first[p];
+    wide.first.push_back(levels_[level].size());
   }
   meter->Spend(seen);
 }
@@ -123,12 +113,7 @@ void Core::FindRanges(uint32_t root, std::vector<Range>* ranges) const {
   (*ranges)[top_ + 1] = range;
   for (int l = top_ + 2; l < built_; ++l) {
     const Level& wide = levels_[l - 1];
-    if (range.begin < range.end) {
-      const uint32_t last = range.end - 1;
-      range = {wide.first[range.begin], wide.first[last] + wide.count[last]};
-    } else {
-      range = {};
-    }
+    range = {wide.first[range.begin], wide.first[range.end]};
     (*ranges)[l] = range;
   }
 }

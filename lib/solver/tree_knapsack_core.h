@@ -21,19 +21,17 @@ namespace muster::solver::knapsack {
 // otherwise one root that stands for the whole tree, and top() is -1.
 class Core {
  public:
+  using Range = TreeQuestion::Range;  // Of positions.
   struct Level {
     std::vector<uint32_t> id;      // Index in the question's level.
     std::vector<uint32_t> parent;  // Position in the level above.
     std::vector<uint32_t> slots;   // At most the gang's tasks.
     std::vector<uint64_t> sum;     // Of slots, from the first sibling to this.
-    std::vector<uint32_t> first;   // Position of the first child, once the
-    std::vector<uint32_t> count;   // next level is there.
+    std::vector<uint32_t> first;   // Position of the first child, once the next
+                                   // level is there; one entry more.
     std::vector<uint8_t> dead;     // In no choice still looked for.
     uint32_t size() const { return static_cast<uint32_t>(id.size()); }
-  };
-  struct Range {
-    uint32_t begin = 0;
-    uint32_t end = 0;
+    Range children(uint32_t p) const { return {first[p], first[p + 1]}; }
   };
 
   // Finds the roots and builds the levels from the widest to theirs (with -1,
@@ -53,19 +51,17 @@ class Core {
   // The children of the root, at `level` = top() + 1.
   Range Children(int level, uint32_t root) const {
     if (top_ < 0) return {0, levels_[level].size()};
-    const uint32_t first = levels_[top_].first[root];
-    return {first, first + levels_[top_].count[root]};
+    return levels_[top_].children(root);
   }
   // What lies under the root at each level from top() + 1 to the last built.
   void FindRanges(uint32_t root, std::vector<Range>* ranges) const;
 
  private:
   void Clear(int level);
-  void Add(int level, uint32_t parent, const TreeQuestion& tree, uint32_t begin,
-           uint32_t end);
-  void AddFitting(const TreeQuestion& tree, int level, uint32_t parent,
-                  uint32_t begin, uint32_t end);
-  void SortRoots(const TreeQuestion& tree);
+  void Add(const TreeQuestion& tree, int level, uint32_t parent, Range range);
+  void FindFitting(const TreeQuestion& tree, int level, uint32_t parent,
+                   Range range);
+  void TakeRoots(int level);
 
   std::vector<Level> levels_;
   int top_ = -1;

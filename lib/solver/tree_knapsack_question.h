@@ -20,6 +20,12 @@ struct TreeQuestion {
     // of a level fit into 32 bits.
     std::span<const uint32_t> slots;
   };
+  // Domains of one level that stand together.
+  struct Range {
+    uint32_t begin = 0;
+    uint32_t end = 0;
+    uint32_t size() const { return end - begin; }
+  };
 
   std::span<const Level> levels;    // Widest first; at least one.
   std::span<const uint16_t> nodes;  // Tasks that each can take.
@@ -37,12 +43,10 @@ struct TreeQuestion {
   uint32_t slots(int level, uint32_t i) const {
     return level < last() ? levels[level].slots[i] : nodes[i];
   }
-  // The children of domain i of `level` are [first_child, end_child).
-  uint32_t first_child(int level, uint32_t i) const {
-    return levels[level].children[i];
-  }
-  uint32_t end_child(int level, uint32_t i) const {
-    return levels[level].children[i + 1];
+  Range all(int level) const { return {0, size(level)}; }
+  // The children of domain i of `level`.
+  Range children(int level, uint32_t i) const {
+    return {levels[level].children[i], levels[level].children[i + 1]};
   }
 };
 

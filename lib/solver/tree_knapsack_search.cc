@@ -101,10 +101,7 @@ void Search::Visit(int level, uint32_t p, const Values& after) {
 
 void Search::VisitInside(int level, uint32_t parent, Values after) {
   Core::Range range = bounds_[0]->ranges()[level];
-  if (parent != kNone) {
-    const Core::Level& wide = core_->level(level - 1);
-    range = {wide.first[parent], wide.first[parent] + wide.count[parent]};
-  }
+  if (parent != kNone) range = core_->level(level - 1).children(parent);
   for (uint32_t p = range.begin; p < range.end; ++p) {
     const Values worth = Worth(level, p);
     for (int b = 0; b < kBounds; ++b) after[b] += worth[b];
@@ -134,7 +131,7 @@ void Search::VisitGroup(uint32_t p, const Values& after) {
     if (used == fields_[level].limit) continue;
     const Group most = {
         p, std::min(fields_[level_].limit - Count(label.key, level_),
-                    core_->level(level).count[p])};
+                    core_->level(level).children(p).size())};
     if (most.children == 0) continue;
     if (TryLast(label, most)) return;
     if (used + 1 < fields_[level].limit) Widen(label, most, after);

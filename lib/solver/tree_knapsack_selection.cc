@@ -22,16 +22,15 @@ void Selection::Reset(int levels) {
 // Fills offers_ with what can take tasks below the picks of the level above.
 void Selection::Gather(const TreeQuestion& tree, int level) {
   offers_.clear();
-  const auto offer = [&](uint32_t parent, uint32_t begin, uint32_t end) {
-    for (uint32_t i = begin; i < end; ++i) {
+  const auto offer = [&](uint32_t parent, TreeQuestion::Range range) {
+    for (uint32_t i = range.begin; i < range.end; ++i) {
       const uint32_t slots = tree.slots(level, i);
-      if (slots > 0) offers_.push_back({i, parent, slots, 0});
+      if (slots > 0) offers_.push_back({i, parent, slots});
     }
   };
-  if (level == 0) return offer(0, 0, tree.size(0));
-  for (uint32_t p = 0; p < levels_[level - 1].size(); ++p) {
-    const uint32_t id = levels_[level - 1][p].id;
-    offer(p, tree.first_child(level - 1, id), tree.end_child(level - 1, id));
+  if (level == 0) return offer(0, tree.all(0));
+  for (uint32_t p = 0; p < used(level - 1); ++p) {
+    offer(p, tree.children(level - 1, levels_[level - 1][p].id));
   }
 }
 
@@ -51,25 +50,7 @@ void Selection::PickFewest(const TreeQuestion& tree, int level) {
 
 void Selection::Complete(const TreeQuestion& tree, int level) {
   for (int l = level + 1; l <= tree.last(); ++l) PickFewest(tree, l);
-  Share(tree);
-}
-
-// Largest first, so that at most one of the narrowest picks is not full. None
-// is left without tasks: as few as these could not do with one less.
-void Selection::Share(const TreeQuestion& tree) {
-  const int last = tree.last();
-  std::ranges::sort(levels_[last], LargerFirst);
-  uint64_t rest = tree.tasks;
-  for (Pick& pick : levels_[last]) {
-    pick.tasks = std::min<uint64_t>(rest, pick.slots);
-    rest -= pick.tasks;
-  }
-  for (int l = last; l > 0; --l) {
-    for (Pick& wide : levels_[l - 1]) wide.tasks = 0;
-    for (const Pick& pick : levels_[l]) {
-      levels_[l - 1][pick.parent].tasks += pick.tasks;
-    }
-  }
+  std::ranges::sort(levels_[tree.last()], LargerFirst);
 }
 
 bool Selection::BetterThan(const Selection& other) const {
@@ -84,8 +65,8 @@ bool Selection::BetterThan(const Selection& other) const {
 // The capacity of a domain's nodes if all that take tasks are alike, else 0.
 uint32_t Selection::NodeSize(const TreeQuestion& tree, int level, uint32_t id) {
   uint32_t size = 0;
-  for (uint32_t i = tree.first_child(level, id); i < tree.end_child(level, id);
-       ++i) {
+  const TreeQuestion::Range children = tree.children(level, id);
+  for (uint32_t i = children.begin; i < children.end; ++i) {
     const uint32_t slots = tree.slots(level + 1, i);
     if (slots == 0 || slots == size) continue;
     if (size != 0) return 0;

@@ -17,7 +17,6 @@ class Selection {
     uint32_t id = 0;      // Index in the question's level.
     uint32_t parent = 0;  // Position in the level above.
     uint32_t slots = 0;
-    uint64_t tasks = 0;  // Known when complete.
   };
 
   void Reset(int levels);
@@ -32,9 +31,10 @@ class Selection {
   // the tightest that serves.
   void PickFewest(const TreeQuestion& tree, int level);
   // With the picks of the levels to `level`, which can take all tasks, given:
-  // picks the fewest at every further level and shares the tasks out. The
-  // given picks must be as few as possible, level by level: one less at a
-  // level, those above it as they are, could not take all tasks.
+  // picks the fewest at every further level. The given picks must be as few as
+  // possible, level by level: one less at a level, those above it as they are,
+  // could not take all tasks. So nodes, which stand largest first, all get
+  // some when they are filled in order, and at most one is not full.
   void Complete(const TreeQuestion& tree, int level);
 
   // Lexicographically fewer domains.
@@ -48,7 +48,6 @@ class Selection {
   static constexpr size_t kNone = SIZE_MAX;
 
   void Gather(const TreeQuestion& tree, int level);
-  void Share(const TreeQuestion& tree);
   static uint32_t NodeSize(const TreeQuestion& tree, int level, uint32_t id);
   size_t TighterThan(const Pick& pick, uint64_t over) const;
   bool ExchangeOne(int level, uint64_t* over);

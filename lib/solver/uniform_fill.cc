@@ -53,8 +53,8 @@ void UniformFill::ShareNodes(std::vector<Share>* shares) const {
 }
 
 // Keeps of picks_ the fewest that hold the tasks, and says how many each
-// takes; in the order of ids. Returns the number.
-uint32_t UniformFill::Choose() {
+// takes; in the order of ids.
+void UniformFill::Choose() {
   uint64_t room = 0;
   slots_.clear();
   for (const Pick& p : picks_) {
@@ -63,7 +63,7 @@ uint32_t UniformFill::Choose() {
   }
   if (room == tasks_) {  // All of them.
     for (Pick& p : picks_) p.taken = p.slots;
-    return static_cast<uint32_t>(picks_.size());
+    return;
   }
   // The k largest go in whole: those above `edge`, and `at_edge` at it.
   const std::span<const uint32_t> slots(slots_);
@@ -97,7 +97,6 @@ uint32_t UniformFill::Choose() {
     picks_[kept++] = chosen;
   }
   picks_.resize(kept);
-  return static_cast<uint32_t>(kept);
 }
 
 // The children of parents_, domains of the level.
@@ -309,9 +308,9 @@ void UniformFill::Search(uint64_t steps, std::vector<Share>* shares) {
   knapsack_.Solve(question, &answer_);
   looked_at_ += answer_.steps;
   const auto& mine = certificate_->levels;
-  const bool worse = std::lexicographical_compare(
-      mine.begin(), mine.end(), answer_.levels.begin(), answer_.levels.end(),
-      [](const auto& a, const auto& b) { return a.used < b.used; });
+  const auto used = &Certificate::Level::used;
+  const bool worse = std::ranges::lexicographical_compare(mine, answer_.levels,
+                                                          {}, used, used);
   certificate_->optimal = true;
   for (size_t l = 0; l < answer_.levels.size(); ++l) {
     Certificate::Level& level = certificate_->levels[l];
@@ -319,15 +318,12 @@ void UniformFill::Search(uint64_t steps, std::vector<Share>* shares) {
     level.least = std::max(proven_[l], answer_.levels[l].least);
     certificate_->optimal &= level.used == level.least;
   }
-  if (worse) return;
-  shares->clear();
-  for (const TreeAnswer::Share& share : answer_.shares.back()) {
-    shares->push_back({share.domain, share.tasks});
-  }
+  if (!worse) shares->swap(answer_.shares);
 }
 
 void UniformFill::ChooseAt(int level) {
-  certificate_->levels[level].used = Choose();
+  Choose();
+  certificate_->levels[level].used = static_cast<uint32_t>(picks_.size());
   held_[level] = 0;
   least_[level] = ~0u;
   for (const Pick& p : picks_) {

@@ -31,10 +31,7 @@ struct Region {
 // how far off the answer can be, the certificate says.
 class UniformFill {
  public:
-  struct Share {
-    index::Position position = 0;
-    uint32_t tasks = 0;
-  };
+  using Share = TreeAnswer::Share;
 
   // Of the domains of a stored level that have room for all tasks, the one
   // that needs the fewest of its children (nodes, at the narrowest level);
@@ -68,7 +65,7 @@ class UniformFill {
   uint32_t MostOfNodes(uint32_t domain) const;
   uint32_t RoomAround(int level, uint32_t domain) const;
   uint32_t InTightestParent(int level, uint32_t domain) const;
-  uint32_t Choose();
+  void Choose();
   uint32_t ChildrenNeeded(int level, uint32_t domain, uint32_t enough);
   uint32_t LeastDomains(int level, uint32_t used);
   void ChooseAt(int level);

@@ -41,28 +41,27 @@ bool UniformPlacer::IsMine() {
   return AddRule(gang.groups[0].topology) && AddRule(gang.roles[0].topology);
 }
 
-UniformPlacer::Outcome UniformPlacer::Place(Cluster& cluster,
-                                            const PlacementRequest& request,
-                                            PlacementResult* result) {
+bool UniformPlacer::Place(Cluster& cluster, const PlacementRequest& request,
+                          PlacementResult* result) {
   cluster_ = &cluster;
   request_ = &request;
   result_ = result;
-  if (!IsMine()) return Outcome::kNotMine;
+  if (!IsMine()) return false;
   tasks_ = request.gang->gang.roles[0].min_tasks;
   for (const ShapeId shape : request.gang->shapes[0]) {
     const Outcome outcome = TryShape(shape);
-    if (outcome != Outcome::kNoRoom) return outcome;
+    if (outcome == Outcome::kNotMine) return false;
+    if (outcome == Outcome::kNoRoom) continue;
+    result->fit = Fit::kFits;
+    result->reason = {.code = ReasonCode::kFits};
+    return true;
   }
   result->reason = {};
-  if (request.explain &&
-      !reason_.Explain(cluster, request, rule_, &index_, result)) {
-    return Outcome::kNotMine;
-  }
-  return Outcome::kNoRoom;
+  return !request.explain || reason_.Explain(cluster, request, rule_, result);
 }
 
 UniformPlacer::Outcome UniformPlacer::TryShape(ShapeId shape) {
-  if (!WithinHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
+  if (OverHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
     return Outcome::kNoRoom;
   }
   index::Column& column =

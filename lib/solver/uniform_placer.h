@@ -22,23 +22,24 @@ bool IsUniform(const Gang& gang);
 // it see UniformFill. A single task goes to the node its policy ranks first.
 class UniformPlacer {
  public:
-  enum class Outcome {
-    kPlaced,
-    kNoRoom,   // Proven, headroom included; the result says nothing yet.
-    kNotMine,  // Nothing was done.
-  };
-
   explicit UniformPlacer(const policy::NodePolicy& policy)
-      : policy_(policy), index_(policy) {}
+      : policy_(policy), index_(policy), reason_(index_) {}
 
+  // Whether it answers; otherwise nothing is done, and the result says nothing.
   // Charges what it places unless request.dry_run. Steps count domains and
   // nodes looked at as if nothing were cached.
-  Outcome Place(Cluster& cluster, const PlacementRequest& request,
-                PlacementResult* result);
+  bool Place(Cluster& cluster, const PlacementRequest& request,
+             PlacementResult* result);
 
   index::PlacementIndex& index() { return index_; }
 
  private:
+  enum class Outcome {
+    kPlaced,
+    kNoRoom,  // Proven, headroom included.
+    kNotMine,
+  };
+
   bool IsMine();
   bool AddRule(const TopologyConstraint& c);
   Outcome TryShape(ShapeId shape);

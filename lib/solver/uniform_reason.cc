@@ -10,9 +10,9 @@ namespace muster::solver {
 using Table = index::CapacityTable;
 
 // The alternative that could have the most tasks tells why it is not enough.
-bool UniformReason::Never(Reason* reason) {
+std::optional<Reason> UniformReason::Never() {
+  std::optional<Reason> never;
   uint64_t most = 0;
-  bool first = true;
   const int level = rule_->required >= 0 ? rule_->required
                     : rule_->named       ? Table::kInside
                                          : Table::kAnywhere;
@@ -20,17 +20,16 @@ bool UniformReason::Never(Reason* reason) {
     const Table::Capacity capacity =
         capacity_.Get(*cluster_, rule_->topology, level, shape, needed_);
     const uint64_t ever = capacity.most;
-    if (ever >= needed_) return false;
-    if (first || ever > most ||
-        (reason->code == ReasonCode::kNoNodeAdmits && capacity.admitted)) {
-      *reason = OfRole(capacity.admitted ? ReasonCode::kNeverFits
-                                         : ReasonCode::kNoNodeAdmits,
-                       0, needed_, static_cast<int64_t>(ever));
+    if (ever >= needed_) return std::nullopt;
+    if (!never || ever > most ||
+        (never->code == ReasonCode::kNoNodeAdmits && capacity.admitted)) {
+      never = OfRole(capacity.admitted ? ReasonCode::kNeverFits
+                                       : ReasonCode::kNoNodeAdmits,
+                     0, needed_, static_cast<int64_t>(ever));
     }
-    first = false;
     most = std::max(most, ever);
   }
-  return true;
+  return never;
 }
 
 // Too little in all.
@@ -45,61 +44,57 @@ Reason UniformReason::ShortageOf(ShapeId shape, int64_t slots) {
 }
 
 // An alternative that has room, but whose quota has none.
-bool UniformReason::OverHeadroom(Reason* reason) {
-  if (request_->headroom == nullptr) return false;
+std::optional<Reason> UniformReason::OverHeadroom() const {
+  if (request_->headroom == nullptr) return std::nullopt;
   for (const ShapeId shape : shapes_) {
     // Of a single task the quota is asked first.
     if (needed_ > 1 && ColumnOf(shape).totals().all() < needed_) continue;
-    if (!WithinHeadroom(request_->headroom, cluster_->demand(shape), needed_,
-                        reason)) {
-      return true;
-    }
+    const std::optional<Reason> over = solver::OverHeadroom(
+        request_->headroom, cluster_->demand(shape), needed_);
+    if (over) return over;
   }
-  return false;
+  return std::nullopt;
 }
 
 // Room in all, but not in one domain.
 Reason UniformReason::NoDomain(const index::Column& column) const {
   uint32_t most = 0;
-  if (rule_->required == index_->layout().levels()) {
+  if (rule_->required == index_.layout().levels()) {
     most = column.most_inside();
   } else {
     const std::span<const uint32_t> sums = column.sums(rule_->required);
     if (!sums.empty()) most = *std::ranges::max_element(sums);
   }
-  return {.code = ReasonCode::kNoDomain,
-          .object_kind = ReasonObject::kLevel,
-          .object = static_cast<uint32_t>(rule_->required),
-          .needed = needed_,
-          .available = most};
+  return OfLevel(ReasonCode::kNoDomain, rule_->required, needed_, most);
 }
 
 bool UniformReason::Explain(const Cluster& cluster,
                             const PlacementRequest& request,
-                            const UniformRule& rule,
-                            index::PlacementIndex* index,
-                            PlacementResult* result) {
+                            const UniformRule& rule, PlacementResult* result) {
   cluster_ = &cluster;
   request_ = &request;
   rule_ = &rule;
-  index_ = index;
   shapes_ = request.gang->shapes[0];
   needed_ = request.gang->gang.roles[0].min_tasks;
   result->fit = Fit::kNever;
   const uint64_t nodes = shapes_.size() * cluster.nodes().size();
   result->steps += nodes * kNeverNs;
-  if (Never(&result->reason)) return true;
+  if (const auto never = Never()) {
+    result->reason = *never;
+    return true;
+  }
   result->steps += nodes * kCapacityNs - nodes * kNeverNs;
   result->fit = Fit::kNotNow;
-  if (OverHeadroom(&result->reason)) return true;
-  // The alternative with the most room.
-  ShapeId best = shapes_[0];
-  uint64_t slots = 0;
-  for (const ShapeId shape : shapes_) {
-    const uint64_t all = ColumnOf(shape).totals().all();
-    if (all > slots) best = shape;
-    slots = std::max(slots, all);
+  if (const auto over = OverHeadroom()) {
+    result->reason = *over;
+    return true;
   }
+  // The alternative with the most room.
+  const auto all = [&](ShapeId shape) {
+    return ColumnOf(shape).totals().all();
+  };
+  const ShapeId best = *std::ranges::max_element(shapes_, {}, all);
+  const uint64_t slots = all(best);
   if (slots < needed_) {
     result->steps += cluster.nodes().size() * kFreeNs;
     result->reason = ShortageOf(best, static_cast<int64_t>(slots));

@@ -3,6 +3,7 @@
 #define MUSTER_LIB_SOLVER_UNIFORM_REASON_H_
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "lib/index/capacity_table.h"
@@ -21,25 +22,27 @@ struct UniformRule {
 // The same reasons, in the same order, as Explain gives for any gang.
 class UniformReason {
  public:
+  // The index must stay.
+  explicit UniformReason(index::PlacementIndex& index) : index_(index) {}
+
   // For a question that has been answered with "no room". False if the reason
   // is of a kind that only the general search tells.
   bool Explain(const Cluster& cluster, const PlacementRequest& request,
-               const UniformRule& rule, index::PlacementIndex* index,
-               PlacementResult* result);
+               const UniformRule& rule, PlacementResult* result);
 
  private:
-  bool Never(Reason* reason);
-  bool OverHeadroom(Reason* reason);
+  std::optional<Reason> Never();
+  std::optional<Reason> OverHeadroom() const;
   const index::Column& ColumnOf(ShapeId shape) const {
-    return index_->Get(*cluster_, rule_->topology, shape, request_->ledger);
+    return index_.Get(*cluster_, rule_->topology, shape, request_->ledger);
   }
   Reason NoDomain(const index::Column& column) const;
   Reason ShortageOf(ShapeId shape, int64_t slots);
 
+  index::PlacementIndex& index_;
   const Cluster* cluster_ = nullptr;
   const PlacementRequest* request_ = nullptr;
   const UniformRule* rule_ = nullptr;
-  index::PlacementIndex* index_ = nullptr;
   std::span<const ShapeId> shapes_{};  // The role's,
   uint32_t needed_ = 0;                // and its least tasks.
   index::CapacityTable capacity_;

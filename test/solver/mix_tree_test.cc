@@ -21,7 +21,7 @@ struct RandomLeaf {
   uint32_t rack = 0;  // Numbered through.
   std::vector<uint32_t> most{};
   std::vector<int64_t> free{};
-  std::vector<int64_t> pull{};
+  std::vector<int64_t> pull{};  // By kind.
   bool held = false;
 };
 
@@ -58,8 +58,9 @@ struct Instance {
     RandomLeaf leaf{.block = block, .rack = rack};
     for (size_t k = 0; k < want.size(); ++k) leaf.most.push_back(Below(3));
     leaf.free = {Below(5), Below(5)};
+    leaf.pull.assign(want.size(), 0);
     if (Below(4) == 0) {
-      for (size_t k = 0; k < want.size(); ++k) leaf.pull.push_back(Below(3));
+      for (int64_t& pull : leaf.pull) pull = Below(3);
     }
     leaf.held = Below(5) == 0;
     leaves.push_back(leaf);
@@ -200,13 +201,14 @@ class Oracle {
 
 MixTree::Item Tell(const Instance& in, MixTree* tree) {
   uint32_t block = 99, rack = 99;
-  tree->Open(0, {}, true);  // Around both blocks: costs nothing.
+  const std::vector<int64_t> none(in.want.size(), 0);
+  tree->Open(0, none, true);  // Around both blocks: costs nothing.
   for (uint32_t i = 0; i < in.leaves.size(); ++i) {
     const RandomLeaf& leaf = in.leaves[i];
     if (leaf.rack != rack && rack != 99) tree->Close();
     if (leaf.block != block && block != 99) tree->Close();
-    if (leaf.block != block) tree->Open(0, {}, false);
-    if (leaf.rack != rack) tree->Open(1, {}, false);
+    if (leaf.block != block) tree->Open(0, none, false);
+    if (leaf.rack != rack) tree->Open(1, none, false);
     block = leaf.block;
     rack = leaf.rack;
     tree->Leaf(i, leaf.most, leaf.free, leaf.pull, leaf.held);
@@ -265,7 +267,7 @@ TEST(MixTree, OfDomainsThatLookAlikeOnlyThoseThatCouldHaveTasksCount) {
   const std::vector<int64_t> demand = {1, 1};
   const std::vector<int64_t> unit = {1, 1, 1};
   const std::vector<uint32_t> most = {2, 2};
-  const std::vector<int64_t> free = {3};
+  const std::vector<int64_t> free = {3}, none = {0, 0};
   const auto steps = [&](uint32_t racks) {
     MixTree tree;
     tree.Start({.want = want,
@@ -273,11 +275,11 @@ TEST(MixTree, OfDomainsThatLookAlikeOnlyThoseThatCouldHaveTasksCount) {
                 .demand = demand,
                 .unit = unit,
                 .budget = 1'000'000});
-    tree.Open(0, {}, false);
+    tree.Open(0, none, false);
     for (uint32_t r = 0; r < racks; ++r) {
-      tree.Open(1, {}, false);
+      tree.Open(1, none, false);
       for (uint32_t n = 0; n < 4; ++n) {
-        tree.Leaf(4 * r + n, most, free, {}, false);
+        tree.Leaf(4 * r + n, most, free, none, false);
       }
       tree.Close();
     }
@@ -295,13 +297,14 @@ TEST(MixTree, TellsWhenTheStepsEnd) {
   const std::vector<uint32_t> want = {100, 100};
   const std::vector<int64_t> unit = {1, 1};
   const std::vector<uint32_t> most = {10, 10};
+  const std::vector<int64_t> none = {0, 0};
   EXPECT_TRUE(MixTree::Takes(want));
   EXPECT_FALSE(MixTree::Takes(std::vector<uint32_t>{1000, 1000}));
   EXPECT_FALSE(MixTree::Takes({}));
   MixTree tree;
   tree.Start({.want = want, .unit = unit, .budget = 1000});
-  tree.Open(0, {}, false);
-  for (uint32_t n = 0; n < 20; ++n) tree.Leaf(n, most, {}, {}, false);
+  tree.Open(0, none, false);
+  for (uint32_t n = 0; n < 20; ++n) tree.Leaf(n, most, {}, none, false);
   EXPECT_EQ(tree.Close(), MixTree::kNone);
   EXPECT_TRUE(tree.out_of_steps());
 }

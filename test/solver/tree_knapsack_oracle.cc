@@ -204,36 +204,37 @@ Counts MinPlus(const NumberTree& tree, uint32_t tasks) {
 
 std::string Complaint(const NumberTree& tree, const TreeQuestion& question,
                       const TreeAnswer& answer) {
-  const size_t levels = answer.levels.size();
-  if (levels != static_cast<size_t>(tree.levels())) return "levels are missing";
-  std::vector<std::vector<uint64_t>> tasks(levels);
+  const int leaves = tree.levels() - 1;
+  if (answer.levels.size() != static_cast<size_t>(tree.levels())) {
+    return "levels are missing";
+  }
+  std::vector<uint64_t> tasks(tree.size(leaves));
+  uint64_t sum = 0;
+  int64_t last = -1;
+  for (const TreeAnswer::Share& share : answer.shares) {
+    const std::string at = " at " + std::to_string(share.position);
+    if (share.position <= last) return "not in order" + at;
+    last = share.position;
+    if (share.tasks == 0) return "a share of nothing" + at;
+    if (share.tasks > tree.slots(leaves, share.position))
+      return "too much" + at;
+    tasks[share.position] = share.tasks;
+    sum += share.tasks;
+  }
+  if (sum != question.tasks) return "not all tasks";
   bool proven = true;
-  for (size_t l = 0; l < levels; ++l) {
+  for (int l = leaves; l >= 0; --l) {
     const std::string at = " at level " + std::to_string(l);
-    tasks[l].resize(tree.size(static_cast<int>(l)));
-    uint64_t sum = 0;
-    int64_t last = -1;
-    for (const TreeAnswer::Share& share : answer.shares[l]) {
-      if (share.domain <= last) return "not in order" + at;
-      last = share.domain;
-      if (share.tasks == 0) return "a share of nothing" + at;
-      if (share.tasks > tree.slots(static_cast<int>(l), share.domain)) {
-        return "too much in " + std::to_string(share.domain) + at;
-      }
-      tasks[l][share.domain] = share.tasks;
-      sum += share.tasks;
-    }
-    if (sum != question.tasks) return "not all tasks" + at;
-    if (answer.levels[l].used != answer.shares[l].size())
-      return "miscount" + at;
+    const auto used = tasks.size() - std::ranges::count(tasks, 0u);
+    if (answer.levels[l].used != used) return "miscount" + at;
     if (answer.levels[l].least > answer.levels[l].used) return "no bound" + at;
     proven &= answer.levels[l].least == answer.levels[l].used;
-    if (l == 0) continue;
-    std::vector<uint64_t> inside(tasks[l - 1].size());
-    for (uint32_t i = 0; i < tasks[l].size(); ++i) {
-      inside[tree.parent(static_cast<int>(l), i)] += tasks[l][i];
+    if (l == 0) break;
+    std::vector<uint64_t> around(tree.size(l - 1));
+    for (uint32_t i = 0; i < tasks.size(); ++i) {
+      around[tree.parent(l, i)] += tasks[i];
     }
-    if (inside != tasks[l - 1]) return "children do not add up" + at;
+    tasks = std::move(around);
   }
   if (proven != answer.optimal) return "the bounds say otherwise";
   return "";

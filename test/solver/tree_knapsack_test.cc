@@ -17,7 +17,9 @@ namespace {
 using solver::TreeAnswer;
 using solver::TreeKnapsack;
 using solver::TreeQuestion;
+using ::testing::Each;
 using ::testing::ElementsAre;
+using ::testing::Field;
 using Share = TreeAnswer::Share;
 
 TreeAnswer Solve(const TreeQuestion& question) {
@@ -41,13 +43,14 @@ TEST(TreeKnapsack, GoesToTheTightestNodeThatHoldsAll) {
   const TreeAnswer answer = Solve("((8 5) (6 2)) ((7))", 5);
   EXPECT_TRUE(answer.optimal);
   EXPECT_THAT(Used(answer), ElementsAre(1, 1, 1));
-  EXPECT_THAT(answer.shares[2], ElementsAre(Share{1, 5}));
+  EXPECT_THAT(answer.shares, ElementsAre(Share{1, 5}));
 }
 
 TEST(TreeKnapsack, GoesToTheTightestRackThatHoldsAll) {
   const TreeAnswer answer = Solve("((1 1 1 1) (1 1 1)) ((1 1 1 1 1))", 3);
   EXPECT_THAT(Used(answer), ElementsAre(1, 1, 3));
-  EXPECT_THAT(answer.shares[1], ElementsAre(Share{1, 3}));
+  EXPECT_THAT(answer.shares,
+              ElementsAre(Share{4, 1}, Share{5, 1}, Share{6, 1}));
 }
 
 // One block can take everything, so two are worse, even with fewer racks.
@@ -62,7 +65,7 @@ TEST(TreeKnapsack, AWiderLevelCountsBeforeANarrowerOne) {
 TEST(TreeKnapsack, TheTightestDomainIsNotAlwaysTheBest) {
   const TreeAnswer answer = Solve("((3) (3) (3)) ((5) (5))", 9);
   EXPECT_THAT(Used(answer), ElementsAre(1, 2, 2));
-  EXPECT_THAT(answer.shares[0], ElementsAre(Share{1, 9}));
+  EXPECT_THAT(answer.shares, ElementsAre(Share{3, 5}, Share{4, 4}));
 }
 
 // 10 tasks need two blocks. The two largest are those of small racks: together
@@ -88,7 +91,7 @@ TEST(TreeKnapsack, LooksThroughSeveralLevels) {
   const TreeAnswer answer =
       Solve("(((4 4) (1)) ((1 1 1 1 1) (3))) (((6) (3)) ((1) (6)))", 12);
   EXPECT_THAT(Used(answer), ElementsAre(1, 2, 2, 2));
-  EXPECT_THAT(answer.shares[3], ElementsAre(Share{9, 6}, Share{12, 6}));
+  EXPECT_THAT(answer.shares, ElementsAre(Share{9, 6}, Share{12, 6}));
 }
 
 TEST(TreeKnapsack, FewestNodesInTheFewestRacks) {
@@ -112,7 +115,9 @@ TEST(TreeKnapsack, OfEqualsTheTightestThenTheFirst) {
   // Racks of 5 and 3 leave nothing over; so do both of 4.
   const TreeAnswer answer =
       Solve("((1 1 1 1 1) (1 1 1) (1 1 1 1 1) (1 1 1))", 8);
-  EXPECT_THAT(answer.shares[1], ElementsAre(Share{0, 5}, Share{1, 3}));
+  EXPECT_THAT(Used(answer), ElementsAre(1, 2, 8));
+  EXPECT_EQ(answer.shares.front(), (Share{0, 1}));
+  EXPECT_EQ(answer.shares.back(), (Share{7, 1}));
 }
 
 TEST(TreeKnapsack, HugeCapacitiesDoNotOverflow) {
@@ -125,8 +130,9 @@ TEST(TreeKnapsack, HugeCapacitiesDoNotOverflow) {
   question.levels = levels;
   question.nodes = nodes;
   question.tasks = 3 * third;
-  EXPECT_THAT(Solve(question).shares[0],
-              ElementsAre(Share{0, third}, Share{1, third}, Share{2, third}));
+  const TreeAnswer answer = Solve(question);
+  EXPECT_THAT(Used(answer), ElementsAre(3, 60'000));
+  EXPECT_THAT(answer.shares, Each(Field(&Share::tasks, UINT16_MAX)));
 }
 
 TEST(TreeKnapsack, EightLevelsOfDomainsAndNodes) {
@@ -272,9 +278,7 @@ TEST(TreeKnapsackProperty, EqualQuestionsGetEqualAnswers) {
     ASSERT_EQ(fresh.steps, again.steps) << "seed " << seed;
     ASSERT_EQ(fresh.optimal, again.optimal) << "seed " << seed;
     ASSERT_EQ(Least(fresh), Least(again)) << "seed " << seed;
-    for (size_t l = 0; l < fresh.shares.size(); ++l) {
-      ASSERT_EQ(fresh.shares[l], again.shares[l]) << "seed " << seed;
-    }
+    ASSERT_EQ(fresh.shares, again.shares) << "seed " << seed;
   }
 }
 
@@ -291,21 +295,21 @@ TEST(TreeKnapsackProperty, NoExchangeOfOneLeafIsTighter) {
     const int leaves = levels - 1;
     std::vector<bool> chosen(tree.size(leaves));
     uint64_t over = 0;
-    for (const Share& share : answer.shares[leaves]) {
-      chosen[share.domain] = true;
-      over += tree.slots(leaves, share.domain);
+    for (const Share& share : answer.shares) {
+      chosen[share.position] = true;
+      over += tree.slots(leaves, share.position);
     }
     over -= question.tasks;
-    for (const Share& out : answer.shares[leaves]) {
-      const uint32_t parent = tree.parent(leaves, out.domain);
+    for (const Share& out : answer.shares) {
+      const uint32_t parent = tree.parent(leaves, out.position);
       for (uint32_t in = tree.first(leaves - 1, parent);
            in < tree.end(leaves - 1, parent); ++in) {
-        const uint32_t from = tree.slots(leaves, out.domain);
+        const uint32_t from = tree.slots(leaves, out.position);
         const uint32_t to = tree.slots(leaves, in);
         if (!chosen[in] && to < from) {
           ASSERT_GT(from - to, over)
               << "seed " << seed << ": " << question.tasks << " on "
-              << tree.ToString() << ": " << out.domain << " for " << in;
+              << tree.ToString() << ": " << out.position << " for " << in;
         }
       }
     }
