@@ -217,14 +217,14 @@ void MixSearch::AddLeaf(NodeIndex node) {
 }
 
 // Tells the spot's domains and nodes to tree_, below a root of their own.
-void MixSearch::Tell(const Spot& spot, int level, uint64_t budget) {
+void MixSearch::Tell(const Spot& spot, int level) {
   const Tree& tree = problem_->tree(0);
   FindPull(spot.level, spot.domain);
   tree_.Open(level, pull_, true);
   open_.assign(tree.hosts + 1, kOutside);
   int deepest = level;  // Of the open domains.
   board_->table().ForEachNodeOfAny(spot, [&](NodeIndex node) {
-    if (tree_.steps() > budget) return;
+    if (tree_.out_of_steps()) return;
     int same = level;
     if (tree.Contains(node)) {
       while (same < deepest &&
@@ -265,7 +265,7 @@ Outcome MixSearch::Solve(const Spot& spot, uint64_t budget) {
        .unit = unit_,
        .rules = rules_,
        .budget = budget});
-  Tell(spot, level, budget);
+  Tell(spot, level);
   root_ = tree_.Close();
   problem_->Spend(tree_.steps(), kMixNs);
   if (tree_.out_of_steps()) return Outcome::kCutShort;

@@ -53,7 +53,7 @@ class MixSearch {
   uint32_t KindsBelow(ScopeIndex s) const;
   bool FindPull(int level, uint32_t domain);
   void AddLeaf(NodeIndex node);
-  void Tell(const Spot& spot, int level, uint64_t budget);
+  void Tell(const Spot& spot, int level);
   void Read(const Spot& spot, int level, int64_t worth);
   void OrderShares(uint32_t role, size_t k);
   void MoveRest(const SliceRule& slice, size_t k);
