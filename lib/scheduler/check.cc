@@ -118,8 +118,7 @@ absl::Status CheckAll(const Core& core) {
   }
   if (!core.opener.empty()) return Broken("what happened is not published");
   const auto again = std::make_unique<Core>(core.config);
-  EventContext context(*again);
-  if (absl::Status status = Load(context, StateOf(core)); !status.ok()) {
+  if (absl::Status status = Load(*again, StateOf(core)); !status.ok()) {
     return Broken("the state cannot be loaded: ", status.message());
   }
   if (again->cluster.Hash() != core.cluster.Hash()) {

@@ -24,10 +24,7 @@ Core::Core(SchedulerConfig c)
       queues(config.resources),
       law(queues, config.KindOf(config.device_resource)),
       order(NewDominantShareOrder(queues, law, cluster.total_capacity())),
-      specs(KeptKinds(config)),
-      lists(*this),
-      opener(*this),
-      undo(*this) {}
+      specs(KeptKinds(config)) {}
 
 GangEdit::GangEdit(Core& core, GangIndex g)
     : core_(core), gang_(g), record_(core.gangs.record(g)) {

@@ -17,6 +17,8 @@
 #include "lib/scheduler/gang_lists.h"
 #include "lib/scheduler/gang_spec.h"
 #include "lib/scheduler/gang_table.h"
+#include "lib/scheduler/holdings.h"
+#include "lib/scheduler/life.h"
 #include "lib/scheduler/node_book.h"
 #include "lib/scheduler/opener.h"
 #include "lib/scheduler/priority_classes.h"
@@ -24,12 +26,13 @@
 #include "muster/cluster.h"
 #include "muster/config.h"
 #include "muster/node.h"
+#include "muster/scheduler.h"
 
 namespace muster {
 
 // Plain data: whoever is given it may read all of it. Gangs are written through
 // GangEdit, what tasks hold through Holdings; the rest by the events about it
-// (node_events.h, tenant_events.h) and by the pass.
+// (events.h) and by the pass.
 struct Core {
   explicit Core(SchedulerConfig config);
   Core(const Core&) = delete;
@@ -52,12 +55,15 @@ struct Core {
   DisruptionBudgets budgets{};
   SpecTable specs;
   GangTable gangs{};
-  GangLists lists;
+  GangLists lists{*this};
   // Gangs that the round placed, those that are gone included.
   std::vector<GangIndex> placed{};
   Answers answers{};
-  Opener opener;
-  Undo undo;
+  Holdings holdings{*this};
+  Life life{*this};
+  Opener opener{*this};
+  Undo undo{*this};
+  ReconcileReport report{};  // Of the last Reconciled.
 
   int32_t PriorityOf(const GangRecord& r) const {
     return classes.at(r.priority_class).value;

@@ -26,7 +26,7 @@ void Decisions::AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
     task.at = a.at;
     task.attempt = starts ? gang->attempts : 0;
     task.open_seq = starts ? plan_.seq(draft) : 0;
-    holdings_.HoldCharged(gang.gang(), task);
+    core_.holdings.HoldCharged(gang.gang(), task);
     plan_.AddTask(draft, *gang, task);
     gang->tasks.insert(TaskPlace(*gang, a.task), task);
   }
@@ -109,7 +109,7 @@ void Decisions::StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
     ++gang->attempts;
     for (TaskRecord& task : gang->tasks) {
       if (task.phase != from) continue;
-      holdings_.SetPhase(g, task, TaskPhase::kStarting);
+      core_.holdings.SetPhase(g, task, TaskPhase::kStarting);
       task.attempt = gang->attempts;
       task.open_seq = plan_.seq(draft);
       plan_.AddTask(draft, *gang, task);
@@ -133,7 +133,7 @@ void Decisions::Release(GangEdit& gang, TaskRecord& task, Draft draft) {
   core_.answers.Settle(*gang, task);
   // What is suspended only stops to be promised what it keeps: see Life.
   if (task.phase != TaskPhase::kSuspended) {
-    holdings_.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
+    core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
   }
   task.open_seq = plan_.seq(draft);
   Owe(gang, draft, 1);
@@ -153,8 +153,8 @@ void Decisions::BeginStop(GangEdit& gang, DecisionKind kind,
       Release(gang, task, draft);
     }
   }
-  if (reason.code == ReasonCode::kTaskFailed) life_.FailStart(*gang);
-  life_.Update(gang);
+  if (reason.code == ReasonCode::kTaskFailed) core_.life.FailStart(*gang);
+  core_.life.Update(gang);
 }
 
 void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
@@ -164,8 +164,8 @@ void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
     const Draft draft = plan_.Decide(kind, reason, g, on_behalf_of);
     if (gang->phase == GangPhase::kNominated) {
       plan_.Withdraws(draft);
-      life_.Stop(gang);
-      life_.Update(gang);
+      core_.life.Stop(gang);
+      core_.life.Update(gang);
     } else {
       if (on_behalf_of != kNoGang) CountDisruption(core_, gang->key, -1);
       BeginStop(gang, kind, reason, draft);
@@ -181,11 +181,11 @@ void Decisions::Shrink(GangIndex g, std::span<const TaskId> tasks,
     const Draft draft =
         plan_.Decide(DecisionKind::kShrink, reason, g, on_behalf_of);
     if (gang->trouble == ReasonCode::kTaskFailed) {
-      life_.FailStart(*gang);  // A surplus one.
+      core_.life.FailStart(*gang);  // A surplus one.
     }
     gang->trouble = ReasonCode::kNone;
     for (const TaskId id : tasks) Release(gang, *FindTask(*gang, id), draft);
-    life_.Update(gang);
+    core_.life.Update(gang);
   }
   if (on_behalf_of == kNoGang) core_.opener.Publish(true);
 }

@@ -84,13 +84,11 @@ void TakeOwnFields(const Gang& gang, GangRecord& r) {
 
 }  // namespace
 
-absl::Status Take(EventContext& context, const GangSubmitted& e) {
-  return Submit(context, e.gang, false);
+absl::Status Take(Core& core, const GangSubmitted& e) {
+  return Submit(core, e.gang, false);
 }
 
-absl::Status Submit(EventContext& context, const Gang& gang,
-                    bool even_if_closed) {
-  Core& core = context.core;
+absl::Status Submit(Core& core, const Gang& gang, bool even_if_closed) {
   if (core.gangs.Find(gang.key) != kNoGang) {
     return absl::AlreadyExistsError(
         absl::StrCat("gang '", gang.key, "' is there already"));
@@ -172,8 +170,7 @@ absl::Status CheckChange(const Core& core, GangIndex g, const Gang& gang) {
 
 }  // namespace
 
-absl::Status Take(EventContext& context, const GangChanged& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const GangChanged& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang.key));
   MUSTER_RETURN_IF_ERROR(CheckChange(core, g, e.gang));
   MUSTER_ASSIGN_OR_RETURN(const uint32_t cls,
@@ -188,21 +185,20 @@ absl::Status Take(EventContext& context, const GangChanged& e) {
     core.specs.Unref(spec, core.cluster);
     return absl::OkStatus();
   }
-  if (gang->phase == GangPhase::kNominated) context.life.Stop(gang);
+  if (gang->phase == GangPhase::kNominated) core.life.Stop(gang);
   CountGang(core, *gang, -1);
   gang->priority_class = cls;
   SetSpec(core, gang, spec);
   CountGang(core, *gang, 1);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
-    gang->trouble = context.life.WhyLeaves(*gang);
+    gang->trouble = core.life.WhyLeaves(*gang);
   }
-  context.life.Update(gang);
+  core.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangMoved& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const GangMoved& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
   MUSTER_ASSIGN_OR_RETURN(const QueueIndex q,
                           LeafNamed(core, e.gang, e.queue, false));
@@ -210,24 +206,23 @@ absl::Status Take(EventContext& context, const GangMoved& e) {
   if (r.queue == q) return absl::OkStatus();
   GangEdit gang(core, g);
   CountGang(core, *gang, -1);
-  context.holdings.MoveTo(gang, q);
+  core.holdings.MoveTo(gang, q);
   CountGang(core, *gang, 1);
   core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangHeld& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
-  GangEdit gang(context.core, g);
+absl::Status Take(Core& core, const GangHeld& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  GangEdit gang(core, g);
   gang->held = e.held;
   gang->held_why = e.why;
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangReprioritized& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const GangReprioritized& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
   MUSTER_ASSIGN_OR_RETURN(const uint32_t cls,
                           ClassNamed(core, e.gang, e.priority_class));
@@ -240,39 +235,39 @@ absl::Status Take(EventContext& context, const GangReprioritized& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangCancelled& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
-  GangEdit gang(context.core, g);
+absl::Status Take(Core& core, const GangCancelled& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  GangEdit gang(core, g);
   gang->cancel = true;
-  if (gang->phase == GangPhase::kNominated) context.life.Stop(gang);
-  context.life.Update(gang);
+  if (gang->phase == GangPhase::kNominated) core.life.Stop(gang);
+  core.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangFinished& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
-  GangEdit gang(context.core, g);
-  context.life.Stop(gang);
+absl::Status Take(Core& core, const GangFinished& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  GangEdit gang(core, g);
+  core.life.Stop(gang);
   gang.Leave();
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangYielded& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
-  GangEdit gang(context.core, g);
+absl::Status Take(Core& core, const GangYielded& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  GangEdit gang(core, g);
   if (gang->phase == GangPhase::kNominated) return absl::OkStatus();
-  context.life.Stop(gang);
-  context.life.Update(gang);
+  core.life.Stop(gang);
+  core.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const CheckpointTaken& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
-  if (e.at > context.core.now) {
+absl::Status Take(Core& core, const CheckpointTaken& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  if (e.at > core.now) {
     return Invalid("checkpoint of gang '", e.gang, "'.at: ", e.at,
                    " is later than the event");
   }
-  GangEdit gang(context.core, g);
+  GangEdit gang(core, g);
   gang->checkpoint = std::max(gang->checkpoint, e.at);
   // What is suspended can be saved, too.
   if (gang->phase == GangPhase::kSuspended && e.at >= gang->since) {

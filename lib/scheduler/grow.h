@@ -18,18 +18,18 @@ namespace muster {
 //
 // Nobody grows into room that is promised, nor before all who wait have been
 // asked; what is grown is surplus, which gives way again (make_room.h).
-class Grow {
+class Grow : public Phase {
  public:
-  explicit Grow(Core& core) : turns_(core.queues, *core.order) {}
-  void Run(PassContext& pass);
+  using Phase::Phase;
+  void Run();
 
  private:
-  void Refresh(Core& core, QueueIndex leaf);
-  const Resources& NextDemand(const Core& core, GangIndex g);
-  void GrowFirst(PassContext& pass, ClassIndex c);
-  Reason WhyNot(const Core& core, GangIndex g);
+  void Refresh(QueueIndex leaf);
+  const Resources& NextDemand(GangIndex g);
+  void GrowFirst(ClassIndex c);
+  Reason WhyNot(GangIndex g);
 
-  Turns turns_;
+  Turns turns_{core_.queues, *core_.order};
   std::vector<uint32_t> counts_;
   std::vector<Assignment> fixed_;
   PlacementResult placement_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/scheduler/core.h"
 #include "lib/topology/selector.h"
 
 namespace muster {
@@ -9,7 +10,7 @@ namespace muster {
 void Life::Drop(GangEdit& gang, TaskId id) {
   TaskRecord* task = FindTask(*gang, id);
   core_.answers.Settle(*gang, *task);
-  holdings_.Unhold(gang.gang(), *task);
+  core_.holdings.Unhold(gang.gang(), *task);
   gang->tasks.erase(gang->tasks.begin() + (task - gang->tasks.data()));
 }
 
@@ -33,13 +34,13 @@ void Life::ForgiveFailures(GangRecord& r) {
 
 void Life::Succeed(GangEdit& gang, TaskRecord& task) {
   core_.answers.Settle(*gang, task);
-  holdings_.SetPhase(gang.gang(), task, TaskPhase::kSucceeded);
+  core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSucceeded);
 }
 
 void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
   if (outcome == TaskOutcome::kStarted) {
     core_.answers.Settle(*gang, task);
-    holdings_.SetPhase(gang.gang(), task, TaskPhase::kRunning);
+    core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kRunning);
     if (gang->failures > 0) ForgiveFailures(*gang);
   } else if (outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
@@ -71,7 +72,7 @@ void Life::AnswerReleasing(GangEdit& gang, TaskRecord& task,
   const bool suspending = gang->phase == GangPhase::kSuspending;
   if (suspending && outcome == TaskOutcome::kReleased) {
     core_.answers.Settle(*gang, task);
-    holdings_.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
+    core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
   } else if (suspending && outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
   } else {
@@ -194,7 +195,7 @@ void Life::UpdateKeeps(GangEdit& gang) {
   if (core_.SpecOf(gang.gang()).kept.empty()) return;
   for (TaskRecord& task : gang->tasks) {
     const bool keeps = Keeps(gang->phase, task.phase);
-    if (task.keeps != keeps) holdings_.SetKeeps(gang.gang(), task, keeps);
+    if (task.keeps != keeps) core_.holdings.SetKeeps(gang.gang(), task, keeps);
   }
 }
 

@@ -8,7 +8,6 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lib/scheduler/core.h"
-#include "lib/scheduler/events.h"
 #include "lib/scheduler/node_book.h"
 #include "muster/node.h"
 
@@ -25,19 +24,19 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
 // Adds or changes a valid node. What is charged on it is taken off while its
 // devices change and put back after, since shares depend on the devices.
 // False, and nothing happens, if it is the same.
-bool UpsertNode(EventContext& context, const Node& node);
+bool UpsertNode(Core& core, const Node& node);
 // The host said so of the node; its `unnamed`, from before, is settled anew.
 // Nothing happens if it is the same.
-void SetFacts(EventContext& context, NodeIndex n, NodeBook::Facts facts);
+void SetFacts(Core& core, NodeIndex n, NodeBook::Facts facts);
 // Where its tasks are has changed: others may have other devices than believed.
-void SettleUnnamed(EventContext& context, NodeIndex n);
+void SettleUnnamed(Core& core, NodeIndex n);
 // The node is gone, after its tasks.
-void RemoveNode(EventContext& context, NodeIndex n);
+void RemoveNode(Core& core, NodeIndex n);
 // Every task on the node is gone; its gangs are in trouble.
-void LoseTasksOn(EventContext& context, NodeIndex n);
+void LoseTasksOn(Core& core, NodeIndex n);
 // Gangs with a task that must leave the node are flagged, or lose their
 // nomination.
-void FlagGangsOn(EventContext& context, NodeIndex n);
+void FlagGangsOn(Core& core, NodeIndex n);
 
 }  // namespace muster
 

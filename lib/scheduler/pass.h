@@ -26,18 +26,19 @@ void EndRound(Core& core, PlanWriter* plan);
 // a round is nobody's victim in it, so that no plan starts what it stops.
 class Pass {
  public:
-  explicit Pass(Core& core) : promote_(core), serve_(core), grow_(core) {}
+  explicit Pass(PassContext& pass) : pass_(pass) {}
 
   // Makes a plan, at Core::now, and takes it as done.
-  void Run(PassContext& pass, Plan* plan);
+  void Run(Plan* plan);
 
  private:
   static Time NextWakeup(const Core& core, bool at_once);
 
-  Repair repair_{};
-  Promote promote_;
-  Serve serve_;
-  Grow grow_;
+  PassContext& pass_;
+  Repair repair_{pass_};
+  Promote promote_{pass_};
+  Serve serve_{pass_};
+  Grow grow_{pass_};
 };
 
 }  // namespace muster

@@ -5,24 +5,21 @@
 #include <vector>
 
 #include "lib/queue/gang_rank.h"
-#include "lib/scheduler/holdings.h"
 #include "lib/scheduler/pass_context.h"
 
 namespace muster {
 
 // Looks at the nominated gangs that ask to be looked at: those whose capacity
 // is free now start; those for whom it cannot become free any more wait again.
-class Promote {
+class Promote : public Phase {
  public:
-  explicit Promote(Core& core) : holdings_(core) {}
-  void Run(PassContext& pass);
+  using Phase::Phase;
+  void Run();
 
  private:
-  void Look(PassContext& pass, GangIndex g);
-  bool MayStillStart(const Core& core, const GangRecord& r,
-                     const Resources& held) const;
+  void Look(GangIndex g);
+  bool MayStillStart(const GangRecord& r, const Resources& held) const;
 
-  Holdings holdings_;
   std::vector<GangRank> ranks_;
   std::vector<Assignment> tasks_;
 };

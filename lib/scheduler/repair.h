@@ -12,23 +12,24 @@ namespace muster {
 
 // Clears a trouble that needs no decision; true if none is needed now. It asks
 // nobody, so that a pass that is followed and one that is made agree on it.
-bool Mend(Core& core, Life& life, GangIndex g);
+bool Mend(Core& core, GangIndex g);
 
 // Looks at the gangs that ask to be looked at (GangLists::asking) and are not
 // nominated, and at suspect nodes. What the budget leaves is looked at by the
 // next pass. Keeps its memory between passes.
-class Repair {
+class Repair : public Phase {
  public:
-  void Run(PassContext& pass);
+  using Phase::Phase;
+  void Run();
 
  private:
-  void CancelOverdue(PassContext& pass);
-  void RepairGang(PassContext& pass, GangIndex g);
-  static bool IsReplaceable(const Core& core, const GangRecord& r);
-  bool Replace(PassContext& pass, GangIndex g);
-  static ReasonCode WhyEnds(PassContext& pass, const GangRecord& r, bool whole);
-  void ShedFromOvercommitted(PassContext& pass);
-  bool ShedOne(PassContext& pass, NodeIndex n);
+  void CancelOverdue();
+  void RepairGang(GangIndex g);
+  bool IsReplaceable(const GangRecord& r);
+  bool Replace(GangIndex g);
+  ReasonCode WhyEnds(const GangRecord& r, bool whole);
+  void ShedFromOvercommitted();
+  bool ShedOne(NodeIndex n);
 
   std::vector<GangRank> ranks_;
   std::vector<uint32_t> counts_;

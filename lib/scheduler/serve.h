@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "lib/queue/turns.h"
-#include "lib/scheduler/holdings.h"
 #include "lib/scheduler/make_room.h"
 #include "lib/scheduler/pass_context.h"
 
@@ -17,11 +16,10 @@ namespace muster {
 // may be asked or the budget is spent. A gang that is placed leaves its class;
 // a class whose first gang gets no for an answer is closed. Each step depends
 // on the state alone: it does not matter in how many passes they are made.
-class Serve {
+class Serve : public Phase {
  public:
-  explicit Serve(Core& core)
-      : holdings_(core), make_room_(core), turns_(core.queues, *core.order) {}
-  void Run(PassContext& pass);
+  using Phase::Phase;
+  void Run();
 
  private:
   // "No room" for a spec, while nothing has been freed.
@@ -32,18 +30,15 @@ class Serve {
     Reason reason{};
   };
 
-  void Refresh(Core& core, QueueIndex leaf);
-  void ServeClass(PassContext& pass, ClassIndex c);
-  bool QuotaBlocks(const Core& core, const GangRecord& r, Reason* reason) const;
-  bool TryStart(PassContext& pass, GangIndex g, uint32_t effort,
-                Reason* reason);
-  bool Place(PassContext& pass, GangIndex g, const PlacementRequest& request,
-             Reason* reason);
-  bool TryResume(PassContext& pass, GangIndex g, Reason* reason);
+  void Refresh(QueueIndex leaf);
+  void ServeClass(ClassIndex c);
+  bool QuotaBlocks(const GangRecord& r, Reason* reason) const;
+  bool TryStart(GangIndex g, uint32_t effort, Reason* reason);
+  bool Place(GangIndex g, const PlacementRequest& request, Reason* reason);
+  bool TryResume(GangIndex g, Reason* reason);
 
-  Holdings holdings_;
-  MakeRoom make_room_;
-  Turns turns_;
+  MakeRoom make_room_{pass_};
+  Turns turns_{core_.queues, *core_.order};
   uint64_t passes_ = 0;
   std::vector<NoRoom> no_room_;  // By spec.
   PlacementResult placement_;

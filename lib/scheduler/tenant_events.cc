@@ -37,8 +37,7 @@ absl::Status CheckParent(const Core& core, const Queue& queue) {
 
 }  // namespace
 
-absl::Status Take(EventContext& context, const QueueChanged& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const QueueChanged& e) {
   const Queue& queue = e.queue;
   MUSTER_RETURN_IF_ERROR(CheckParent(core, queue));
   const QueueIndex known = core.queues.Find(queue.key);
@@ -57,8 +56,7 @@ absl::Status Take(EventContext& context, const QueueChanged& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const QueueRemoved& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const QueueRemoved& e) {
   const QueueIndex q = core.queues.Find(e.queue);
   if (q == kNoQueue) {
     return NotFound("queue '", e.queue, "' is not known");
@@ -72,8 +70,7 @@ absl::Status Take(EventContext& context, const QueueRemoved& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const PriorityClassChanged& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const PriorityClassChanged& e) {
   const uint32_t known = core.classes.Find(e.priority_class.key);
   if (known == PriorityClasses::kNone) {
     const uint32_t position = core.classes.Upsert(e.priority_class);
@@ -98,8 +95,7 @@ absl::Status Take(EventContext& context, const PriorityClassChanged& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const PriorityClassRemoved& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const PriorityClassRemoved& e) {
   const uint32_t known = core.classes.Find(e.priority_class);
   if (known == PriorityClasses::kNone || e.priority_class.empty()) {
     return NotFound("priority class '", e.priority_class, "' is not known");
@@ -114,8 +110,7 @@ absl::Status Take(EventContext& context, const PriorityClassRemoved& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const BudgetChanged& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const BudgetChanged& e) {
   const DisruptionBudget& budget = e.budget;
   const DisruptionBudget* known = core.budgets.Find(budget.key);
   if (known == nullptr && budget.gangs.empty()) {

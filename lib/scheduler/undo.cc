@@ -1,7 +1,6 @@
 #include "lib/scheduler/undo.h"
 
 #include "lib/scheduler/core.h"
-#include "lib/scheduler/holdings.h"
 
 namespace muster {
 
@@ -44,8 +43,7 @@ void Undo::Changed(std::function<void()> inverse) {
 void Undo::Empty(GangIndex g) {
   GangRecord& r = core_.gangs.record(g);
   if (!r.exists) return;
-  Holdings holdings(core_);
-  for (const TaskRecord& task : r.tasks) holdings.Unhold(g, task);
+  for (const TaskRecord& task : r.tasks) core_.holdings.Unhold(g, task);
   TakeOut(core_, g, r);
   r.exists = false;
 }
@@ -57,9 +55,8 @@ void Undo::Refill(GangIndex g, GangRecord&& before) {
   r.edits = 0;
   CountGang(core_, r, 1);
   core_.answers.Know(g, r);
-  Holdings holdings(core_);
   for (const TaskRecord& task : r.tasks) {
-    holdings.Hold(g, task);
+    core_.holdings.Hold(g, task);
     core_.nodes.Suspect(task.at.node);
   }
   core_.lists.Update(g, r);

@@ -9,7 +9,6 @@
 #include "lib/base/string_map.h"
 #include "lib/queue/quota_law.h"
 #include "lib/scheduler/core.h"
-#include "lib/scheduler/holdings.h"
 #include "muster/preemptor.h"
 
 namespace muster {
@@ -21,8 +20,7 @@ namespace muster {
 // outlive it.
 class VictimLaw final : public VictimRules {
  public:
-  VictimLaw(Core& core, Holdings& holdings, QueueIndex preemptor,
-            const Resources& demand,
+  VictimLaw(Core& core, QueueIndex preemptor, const Resources& demand,
             std::span<const VictimCandidate> candidates);
 
   bool Add(uint32_t i, uint32_t tasks) override;
@@ -39,7 +37,6 @@ class VictimLaw final : public VictimRules {
   bool BudgetsAllow(uint32_t i) const;
 
   Core& core_;
-  Holdings& holdings_;
   const QueueIndex preemptor_;
   const Resources& demand_;
   std::span<const VictimCandidate> candidates_;
