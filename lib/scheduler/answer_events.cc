@@ -20,7 +20,7 @@ absl::StatusOr<GangIndex> OwnerOf(const Core& core, uint64_t seq) {
 
 absl::Status CheckAnswer(const Core& core, const GangRecord& r,
                          const std::string& at, const TaskAnswer& a) {
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core.SpecOf(r);
   const std::vector<Role>& roles = spec.gang().roles;
   const TaskRecord* task = FindTask(r, a.task);
   // The gang may have been resized since the attempt.
@@ -67,7 +67,7 @@ void RefuseStop(Core& core, GangEdit& gang, const std::vector<TaskId>& owed) {
   if (gang->trouble == ReasonCode::kNone) {
     gang->trouble = core.life.WhyLeaves(*gang);
   }
-  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  core.opener.VictimsChanged(*gang);
   core.life.Update(gang);
 }
 
@@ -109,10 +109,10 @@ absl::Status Take(Core& core, const DecisionApplied& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(core, e.seq));
   if (g == kNoGang) return absl::OkStatus();
   GangEdit gang(core, g);
-  const TaskOutcome outcome = IsStop(Answers::OpenOf(*gang, e.seq).kind)
-                                  ? TaskOutcome::kReleased
-                                  : TaskOutcome::kStarted;
-  for (const TaskId id : Answers::OwedTasks(*gang, e.seq)) {
+  const OpenDecision open = Answers::OpenOf(*gang, e.seq);
+  const TaskOutcome outcome =
+      IsStop(open.kind) ? TaskOutcome::kReleased : TaskOutcome::kStarted;
+  for (const TaskId id : open.tasks) {
     core.life.Answer(gang, id, 0, outcome);
   }
   core.life.Update(gang);
@@ -122,12 +122,11 @@ absl::Status Take(Core& core, const DecisionApplied& e) {
 absl::Status Take(Core& core, const DecisionRefused& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(core, e.seq));
   if (g == kNoGang) return absl::OkStatus();
-  const OpenRecord open = Answers::OpenOf(core.gangs.at(g), e.seq);
-  const std::vector<TaskId> owed = Answers::OwedTasks(core.gangs.at(g), e.seq);
+  const OpenDecision open = Answers::OpenOf(core.gangs.at(g), e.seq);
   {
     GangEdit gang(core, g);
-    IsStop(open.kind) ? RefuseStop(core, gang, owed)
-                      : RefuseStart(core, gang, owed);
+    IsStop(open.kind) ? RefuseStop(core, gang, open.tasks)
+                      : RefuseStart(core, gang, open.tasks);
   }
   if (!IsStop(open.kind)) return absl::OkStatus();
   if (!open.on_behalf_of.empty() && open.kind != DecisionKind::kShrink) {

@@ -68,9 +68,8 @@ struct Core {
   int32_t PriorityOf(const GangRecord& r) const {
     return classes.at(r.priority_class).value;
   }
-  const GangSpec& SpecOf(GangIndex g) const {
-    return specs.at(gangs.at(g).spec);
-  }
+  const GangSpec& SpecOf(const GangRecord& r) const { return specs.at(r.spec); }
+  const GangSpec& SpecOf(GangIndex g) const { return SpecOf(gangs.at(g)); }
   // Whether it was placed in the round under way.
   bool IsFresh(const GangRecord& r) const { return r.placed_seq >= round_seq; }
 };
@@ -99,7 +98,7 @@ class GangEdit {
   GangRecord& record_;
 };
 
-// The gang counts for its queue and its class (1), or no more (-1).
+// The gang counts for its queue (1), or no more (-1).
 void CountGang(Core& core, const GangRecord& r, int32_t sign);
 // A gang that holds nothing stands nowhere and counts for nothing from now on.
 void TakeOut(Core& core, GangIndex g, GangRecord& r);

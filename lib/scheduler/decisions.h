@@ -47,10 +47,8 @@ class Decisions {
   // Its tasks of that phase, held already, start.
   void StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
                   TaskPhase from);
-  void BeginStop(GangEdit& gang, DecisionKind kind, const Reason& reason,
-                 Draft draft);
   void Release(GangEdit& gang, TaskRecord& task, Draft draft);
-  void Owe(GangEdit& gang, Draft draft, size_t count);
+  void Tell(GangEdit& gang, TaskRecord& task, Draft draft);
   // It was placed by this decision, in the round under way.
   void NotePlaced(GangEdit& gang, Draft draft);
 

@@ -1,5 +1,4 @@
-#include "lib/scheduler/follow.h"
-
+// Taking recorded decisions instead of making them.
 #include <algorithm>
 #include <set>
 #include <string>
@@ -11,7 +10,6 @@
 #include "lib/scheduler/node_changes.h"
 #include "lib/scheduler/pass.h"
 #include "lib/scheduler/real_place.h"
-#include "lib/scheduler/repair.h"
 #include "lib/scheduler/snapshot.h"
 
 namespace muster {
@@ -103,7 +101,7 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
   const GangIndex winner =
       d.on_behalf_of.empty() ? kNoGang : core.gangs.Find(d.on_behalf_of);
   MUSTER_ASSIGN_OR_RETURN(const std::vector<Assignment> tasks,
-                          TasksOf(core, d, core.specs.at(r.spec)));
+                          TasksOf(core, d, core.SpecOf(r)));
   const Reason reason{.code = d.reason.code};
   switch (d.kind) {
     case DecisionKind::kNominate:
@@ -170,11 +168,12 @@ void CloseAll(Core& core, ClassList& list) {
   }
 }
 
-void CloseQuestions(Core& core, const PlanRecord& record) {
+void CloseQuestions(PassContext& pass, const PlanRecord& record) {
+  Core& core = pass.core;
   if (!record.budget_exhausted) {
     CloseAll(core, core.lists.waiting());
     if (record.grew) CloseAll(core, core.lists.growing());
-    EndRound(core, nullptr);
+    EndRound(core, pass.plan);
   }
   for (const GangIndex g : LookedAt(core, record))
     GangEdit(core, g)->look = false;
@@ -183,15 +182,11 @@ void CloseQuestions(Core& core, const PlanRecord& record) {
 absl::Status TakeAnswers(Core& core, const PlanRecord& record) {
   for (const ClassState& answer : record.answers) {
     const GangIndex g = core.gangs.Find(answer.gang);
-    ClassList& list =
-        answer.grows ? core.lists.growing() : core.lists.waiting();
-    const Listing listing = g == kNoGang ? Listing() : core.gangs.at(g).listing;
-    const ClassIndex c =
-        list.Find(answer.grows ? listing.growing : listing.waiting);
+    const ClassIndex c = core.lists.ClassOf(g, answer.grows);
     if (c == kNoClass) {
       return NotNow("plan.answers: gang '", answer.gang, "' asks nothing");
     }
-    list.SetQuestions(c, QuestionsOf(core, answer));
+    core.lists.classes(answer.grows).SetQuestions(c, QuestionsOf(core, answer));
   }
   return absl::OkStatus();
 }
@@ -224,7 +219,7 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
     const absl::Status whole = CheckGang(core, g);
     if (!whole.ok()) return Cannot(d, std::string(whole.message()));
   }
-  CloseQuestions(core, record);
+  CloseQuestions(pass, record);
   return TakeAnswers(core, record);
 }
 

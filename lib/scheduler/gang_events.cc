@@ -77,11 +77,6 @@ absl::Status CheckTotals(const Core& core, const Gang& gang,
   return absl::OkStatus();
 }
 
-void TakeOwnFields(const Gang& gang, GangRecord& r) {
-  r.TakeFrom(gang);
-  std::sort(r.labels.begin(), r.labels.end());
-}
-
 }  // namespace
 
 absl::Status Take(Core& core, const GangSubmitted& e) {
@@ -105,7 +100,7 @@ absl::Status Submit(Core& core, const Gang& gang, bool even_if_closed) {
   added->spec = core.specs.Intern(gang, core.cluster);
   added->queue = q;
   added->priority_class = cls;
-  TakeOwnFields(gang, *added);
+  added->TakeFrom(gang);
   CountGang(core, *added, 1);
   return absl::OkStatus();
 }
@@ -116,7 +111,7 @@ namespace {
 // shape it has asks for the same.
 absl::Status CheckKept(const Core& core, const GangRecord& r,
                        const Gang& changed) {
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core.SpecOf(r);
   for (const TaskRecord& task : r.tasks) {
     if (task.phase == TaskPhase::kNominated) continue;
     const uint32_t i = task.task.role;
@@ -164,7 +159,7 @@ absl::Status CheckChange(const Core& core, GangIndex g, const Gang& gang) {
   MUSTER_RETURN_IF_ERROR(CheckNodeSets(core, gang));
   MUSTER_RETURN_IF_ERROR(CheckKept(core, r, gang));
   Resources more = MostOf(gang, core.cluster);
-  more.Subtract(core.specs.at(r.spec).most);
+  more.Subtract(core.SpecOf(r).most);
   return CheckTotals(core, gang, more);
 }
 
@@ -177,7 +172,7 @@ absl::Status Take(Core& core, const GangChanged& e) {
                           ClassNamed(core, e.gang.key, e.gang.priority_class));
   GangEdit gang(core, g);
   const std::optional<OnPreempted> on_preempted = gang->on_preempted;
-  TakeOwnFields(e.gang, *gang);
+  gang->TakeFrom(e.gang);
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   const SpecIndex spec = core.specs.Intern(e.gang, core.cluster);
   if (spec == gang->spec && cls == gang->priority_class &&
@@ -190,7 +185,7 @@ absl::Status Take(Core& core, const GangChanged& e) {
   gang->priority_class = cls;
   SetSpec(core, gang, spec);
   CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  core.opener.VictimsChanged(*gang);
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
     gang->trouble = core.life.WhyLeaves(*gang);
   }
@@ -208,7 +203,7 @@ absl::Status Take(Core& core, const GangMoved& e) {
   CountGang(core, *gang, -1);
   core.holdings.MoveTo(gang, q);
   CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  core.opener.VictimsChanged(*gang);
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   return absl::OkStatus();
 }
@@ -228,10 +223,8 @@ absl::Status Take(Core& core, const GangReprioritized& e) {
                           ClassNamed(core, e.gang, e.priority_class));
   GangEdit gang(core, g);
   if (gang->priority_class == cls) return absl::OkStatus();
-  CountGang(core, *gang, -1);
   gang->priority_class = cls;
-  CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  core.opener.VictimsChanged(*gang);
   return absl::OkStatus();
 }
 

@@ -60,10 +60,6 @@ void GangTable::UndoRemove(std::string_view key) {
   records_[g].key = key;  // Of a gang without a copy UndoAdd comes next.
 }
 
-void GangTable::Put(GangIndex g, GangRecord&& record) {
-  records_[g] = std::move(record);
-}
-
 std::vector<TaskRecord>::iterator TaskPlace(GangRecord& r, TaskId id) {
   return std::ranges::lower_bound(r.tasks, id, {}, &TaskRecord::task);
 }

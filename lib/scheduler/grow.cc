@@ -1,5 +1,4 @@
-#include "lib/scheduler/grow.h"
-
+#include "lib/scheduler/pass.h"
 #include "lib/scheduler/remaining.h"
 
 namespace muster {
@@ -34,7 +33,7 @@ void Grow::Refresh(QueueIndex leaf) {
 // What one more task would ask.
 const Resources& Grow::NextDemand(GangIndex g) {
   const GangRecord& r = core_.gangs.at(g);
-  const GangSpec& spec = core_.specs.at(r.spec);
+  const GangSpec& spec = core_.SpecOf(r);
   const std::vector<Role>& roles = spec.gang().roles;
   size_t next = 0;
   if (roles.size() > 1) {
@@ -53,7 +52,7 @@ void Grow::GrowFirst(ClassIndex c) {
   ClassList& growing = core_.lists.growing();
   const GangIndex g = growing.at(c).first().gang;
   const GangRecord& r = core_.gangs.at(g);
-  const Remaining remaining(r, core_.specs.at(r.spec));
+  const Remaining remaining(r, core_.SpecOf(r));
   PlacementRequest request = RequestFor(core_, g, Ledger::kBoth, &room_);
   request.gang = &remaining.gang();
   request.fixed = remaining.fixed();

@@ -58,20 +58,12 @@ class Life {
   ReasonCode WhyLeaves(const GangRecord& r) const;
 
  private:
-  struct Counts {
-    uint32_t releasing = 0;
-    uint32_t live = 0;  // Starting or running.
-    uint32_t starting = 0;
-    uint32_t succeeded = 0;
-    uint32_t suspended = 0;
-  };
-  static Counts CountPhases(const GangRecord& r);
   void AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
   void AnswerReleasing(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
   void Succeed(GangEdit& gang, TaskRecord& task);
   void ForgiveFailures(GangRecord& r);
-  void NoteMissing(GangRecord& r, const Counts& n);
-  void UpdatePhase(GangEdit& gang, const Counts& counts);
+  void NoteMissing(GangRecord& r, const PhaseCounts& n);
+  void UpdatePhase(GangEdit& gang, const PhaseCounts& n);
   void UpdateKeeps(GangEdit& gang);
 
   Core& core_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "lib/base/fraction.h"
 #include "lib/scheduler/surplus.h"
@@ -93,8 +95,8 @@ bool MakeRoom::IsWorthIt(const GangRecord& r) {
     if (p < priority || (p == priority && holders.elastic > 0)) return true;
     if (p >= priority) break;
   }
-  return core_.law.MayReclaimAtAll(
-      r.queue, LeastOf(core_.specs.at(r.spec), core_.cluster));
+  return core_.law.MayReclaimAtAll(r.queue,
+                                   LeastOf(core_.SpecOf(r), core_.cluster));
 }
 
 // Gangs in the winner's queue below it, and those of its own priority if they
@@ -130,7 +132,7 @@ bool MakeRoom::MayStop(GangIndex g) {
   if (!nominated && !suspended && !IsLive(r)) return false;
   if (r.cancel || r.trouble != ReasonCode::kNone ||
       OnPreemptedOf(core_, r) == OnPreempted::kNever ||
-      !core_.specs.at(r.spec).gang().preemptible) {
+      !core_.SpecOf(r).gang().preemptible) {
     return false;
   }
   if (core_.IsFresh(r)) {
@@ -152,10 +154,9 @@ void MakeRoom::Collect(GangIndex g) {
   candidates_.clear();
   gangs_.clear();
   FindLawful(g);
-  std::sort(gangs_.begin(), gangs_.end(), [&](GangIndex a, GangIndex b) {
-    const GangRecord &ra = core_.gangs.at(a), &rb = core_.gangs.at(b);
-    const int32_t pa = core_.PriorityOf(ra), pb = core_.PriorityOf(rb);
-    return pa != pb ? pa < pb : ra.key < rb.key;
+  std::ranges::sort(gangs_, {}, [&](GangIndex victim) {
+    const GangRecord& r = core_.gangs.at(victim);
+    return std::pair(core_.PriorityOf(r), std::string_view(r.key));
   });
   if (tasks_.size() < gangs_.size()) {
     tasks_.resize(gangs_.size());
@@ -170,7 +171,7 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex winner) {
   const size_t i = candidates_.size();
   const GangRecord& r = core_.gangs.at(g);
   std::vector<Assignment>& tasks = tasks_[i];
-  TakeableTasks(r, core_.specs.at(r.spec), &tasks);
+  TakeableTasks(r, core_.SpecOf(r), &tasks);
   VictimCandidate& c = candidates_.emplace_back();
   c.gang = {g, r.generation};
   c.priority = core_.PriorityOf(r);
@@ -194,7 +195,7 @@ uint32_t MakeRoom::SurplusOf(const GangRecord& r,
                              std::vector<Assignment>* tasks,
                              std::vector<uint32_t>* cuts) {
   cuts->clear();
-  const GangSpec& spec = core_.specs.at(r.spec);
+  const GangSpec& spec = core_.SpecOf(r);
   if (!r.listing.elastic || tasks->size() <= 1) return 0;
   CountTasks(r, spec, &counts_);
   const Surplus surplus(spec, counts_, *tasks);
@@ -231,7 +232,7 @@ void MakeRoom::LeaveOnlySurplus(VictimCandidate& c) {
 
 // Whether a task that must not be preempted starts or runs.
 bool MakeRoom::HoldsFirm(const GangRecord& r) {
-  const std::vector<Role>& roles = core_.specs.at(r.spec).gang().roles;
+  const std::vector<Role>& roles = core_.SpecOf(r).gang().roles;
   return std::ranges::any_of(r.tasks, [&](const TaskRecord& t) {
     return !roles[t.task.role].preemptible &&
            (t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning);
@@ -265,7 +266,7 @@ bool MakeRoom::Find(GangIndex g) {
 bool MakeRoom::Choose(GangIndex g) {
   if (candidates_.empty()) return false;
   const GangRecord& r = core_.gangs.at(g);
-  const GangSpec& spec = core_.specs.at(r.spec);
+  const GangSpec& spec = core_.SpecOf(r);
   Resources demand = LeastOf(spec, core_.cluster);
   if (ChooseFor(g, demand, nullptr)) return true;
   if (spec.least_is_exact || result_.fit != Fit::kFits) return false;
@@ -304,7 +305,7 @@ bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
   pass_.budget.Spend(result_.steps);
   pass_.budget.Charge(result_.victims.size() + result_.tasks.size(), kTaskNs);
   return result_.fit == Fit::kFits &&
-         (core_.specs.at(r.spec).least_is_exact || IsLawfulAsPlaced(g, law));
+         (core_.SpecOf(r).least_is_exact || IsLawfulAsPlaced(g, law));
 }
 
 // Whether quota and guarantees bear what the placement does use.
@@ -366,7 +367,7 @@ bool MakeRoom::LeavesRoom(size_t victim, QueueIndex queue,
   Resources kept(core_.queues.kinds());
   bool room = true;
   for (const Assignment& a : c.tasks) {
-    const auto at = KeptOf(core_.specs.at(r.spec), a.at);
+    const auto at = KeptOf(core_.SpecOf(r), a.at);
     if (!at) continue;
     room &= core_.cluster.Fits(*at, Ledger::kLater);
     core_.cluster.Charge(*at, Ledger::kLater);
@@ -411,25 +412,21 @@ void MakeRoom::StopVictim(GangIndex g, const Victim& victim, bool suspend) {
 // What the victims hold is promised to the gang; it starts at once if they were
 // nominations only.
 void MakeRoom::PlaceWinner(GangIndex g) {
+  Cluster& cluster = core_.cluster;
   bool room = !core_.law.OverLimit(core_.gangs.at(g).queue,
                                    core_.holdings.UsageOf(result_.tasks),
                                    Ledger::kBoth);
-  const Cluster::Mark mark = core_.cluster.Begin();
+  for (const Assignment& a : result_.tasks)
+    cluster.Charge(a.at, Ledger::kLater);
+  const Cluster::Mark mark = cluster.Begin();
   for (const Assignment& a : result_.tasks) {
-    room &= core_.cluster.Fits(a.at, Ledger::kNow);
-    core_.cluster.Charge(a.at, Ledger::kBoth);
+    room &= cluster.Fits(a.at, Ledger::kNow);
+    cluster.Charge(a.at, Ledger::kNow);
   }
-  const Reason reason{.code = ReasonCode::kPreempts};
-  if (room) {
-    core_.cluster.Commit(mark);
-    pass_.decisions.Place(g, DecisionKind::kStart, result_.tasks, reason);
-    return;
-  }
-  core_.cluster.Rollback(mark);
-  for (const Assignment& a : result_.tasks) {
-    core_.cluster.Charge(a.at, Ledger::kLater);
-  }
-  pass_.decisions.Place(g, DecisionKind::kNominate, result_.tasks, reason);
+  room ? cluster.Commit(mark) : cluster.Rollback(mark);
+  pass_.decisions.Place(g,
+                        room ? DecisionKind::kStart : DecisionKind::kNominate,
+                        result_.tasks, {.code = ReasonCode::kPreempts});
 }
 
 }  // namespace muster

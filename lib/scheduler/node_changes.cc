@@ -52,14 +52,14 @@ void ReplaceNode(Core& core, NodeIndex n, const Node& node) {
 // What others used of devices that are gone is nothing any more.
 void ForgetLostShares(Core& core, NodeIndex n) {
   const Node& node = core.cluster.node(n);
-  NodeBook::Facts facts = core.nodes.facts(n);
-  OtherUsage& others = facts.others;
-  std::erase_if(others.devices, [&](const DeviceShare& s) {
-    return s.device >= node.devices.size();
+  ChangeFacts(core, n, [&](NodeBook::Facts& facts) {
+    OtherUsage& others = facts.others;
+    std::erase_if(others.devices, [&](const DeviceShare& s) {
+      return s.device >= node.devices.size();
+    });
+    others.unnamed_devices =
+        std::min(others.unnamed_devices, DevicesLeft(node, others).size());
   });
-  others.unnamed_devices =
-      std::min(others.unnamed_devices, DevicesLeft(node, others).size());
-  SetFacts(core, n, facts);
 }
 
 void AddNode(Core& core, const Node& node) {
@@ -140,8 +140,7 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
     }
   }
   const uint32_t left = DevicesLeft(node, usage).size();
-  if (usage.unnamed_devices <= left) return absl::OkStatus();
-  return Invalid(field, " '", node.key,
+  return Require(usage.unnamed_devices <= left, field, " '", node.key,
                  "': .unnamed_devices: ", usage.unnamed_devices,
                  " is not in 0..", left);
 }
@@ -176,9 +175,12 @@ bool UpsertNode(Core& core, const Node& node) {
   return true;
 }
 
-void SetFacts(Core& core, NodeIndex n, NodeBook::Facts facts) {
-  facts.unnamed = Unnamed(core, n, facts);
+void ChangeFacts(Core& core, NodeIndex n,
+                 const std::function<void(NodeBook::Facts&)>& change) {
   const NodeBook::Facts old = core.nodes.facts(n);
+  NodeBook::Facts facts = old;
+  change(facts);
+  facts.unnamed = Unnamed(core, n, facts);
   if (old == facts) return;
   const auto put = [&core, n](const NodeBook::Facts& f) {
     core.nodes.facts(n) = f;
@@ -198,7 +200,7 @@ void SetFacts(Core& core, NodeIndex n, NodeBook::Facts facts) {
 }
 
 void SettleUnnamed(Core& core, NodeIndex n) {
-  SetFacts(core, n, core.nodes.facts(n));
+  ChangeFacts(core, n, [](NodeBook::Facts&) {});
 }
 
 void RemoveNode(Core& core, NodeIndex n) {

@@ -2,6 +2,7 @@
 #ifndef MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
 #define MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -25,9 +26,10 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
 // devices change and put back after, since shares depend on the devices.
 // False, and nothing happens, if it is the same.
 bool UpsertNode(Core& core, const Node& node);
-// The host said so of the node; its `unnamed`, from before, is settled anew.
-// Nothing happens if it is the same.
-void SetFacts(Core& core, NodeIndex n, NodeBook::Facts facts);
+// The host said something else of the node: `change` puts it into the facts,
+// whose `unnamed` is settled anew. Nothing happens if they are the same.
+void ChangeFacts(Core& core, NodeIndex n,
+                 const std::function<void(NodeBook::Facts&)>& change);
 // Where its tasks are has changed: others may have other devices than believed.
 void SettleUnnamed(Core& core, NodeIndex n);
 // The node is gone, after its tasks.

@@ -39,19 +39,17 @@ absl::Status Take(Core& core, const NodeChanged& e) {
 
 absl::Status Take(Core& core, const NodeDown& e) {
   MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.node));
-  NodeBook::Facts facts = core.nodes.facts(n);
-  facts.down = true;
-  SetFacts(core, n, facts);
+  ChangeFacts(core, n, [](auto& facts) { facts.down = true; });
   LoseTasksOn(core, n);
   return absl::OkStatus();
 }
 
 absl::Status Take(Core& core, const NodeUp& e) {
   MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.node));
-  NodeBook::Facts facts = core.nodes.facts(n);
-  facts.down = false;
-  facts.spot_notice = kForever;
-  SetFacts(core, n, facts);
+  ChangeFacts(core, n, [](NodeBook::Facts& facts) {
+    facts.down = false;
+    facts.spot_notice = kForever;
+  });
   return absl::OkStatus();
 }
 
@@ -63,18 +61,14 @@ absl::Status Take(Core& core, const NodeRemoved& e) {
 
 absl::Status Take(Core& core, const NodeDrained& e) {
   MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.node));
-  NodeBook::Facts facts = core.nodes.facts(n);
-  facts.draining = e.drain;
-  SetFacts(core, n, facts);
+  ChangeFacts(core, n, [&](auto& facts) { facts.draining = e.drain; });
   if (e.drain) FlagGangsOn(core, n);
   return absl::OkStatus();
 }
 
 absl::Status Take(Core& core, const SpotNotice& e) {
   MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.node));
-  NodeBook::Facts facts = core.nodes.facts(n);
-  facts.spot_notice = e.at;
-  SetFacts(core, n, facts);
+  ChangeFacts(core, n, [&](auto& facts) { facts.spot_notice = e.at; });
   FlagGangsOn(core, n);
   return absl::OkStatus();
 }
@@ -83,9 +77,7 @@ absl::Status Take(Core& core, const OthersChanged& e) {
   MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.usage.node));
   MUSTER_RETURN_IF_ERROR(
       ValidateDevices("usage of", core.cluster.node(n), e.usage));
-  NodeBook::Facts facts = core.nodes.facts(n);
-  facts.others = e.usage;
-  SetFacts(core, n, facts);
+  ChangeFacts(core, n, [&](auto& facts) { facts.others = e.usage; });
   return absl::OkStatus();
 }
 
@@ -102,9 +94,8 @@ absl::Status Take(Core& core, const NodeSetChanged& e) {
     is_new ? EraseNodeSet(core, old.key) : PutNodeSet(core, old);
   });
   std::vector<std::string> changed;
-  std::set_symmetric_difference(old.nodes.begin(), old.nodes.end(),
-                                set.nodes.begin(), set.nodes.end(),
-                                std::back_inserter(changed));
+  std::ranges::set_symmetric_difference(old.nodes, set.nodes,
+                                        std::back_inserter(changed));
   PutNodeSet(core, set);
   for (const std::string& key : changed) {
     const NodeId node = core.cluster.Find(key);

@@ -32,11 +32,9 @@ void Wake(Core& core) {
   }
 }
 
-void EndRound(Core& core, PlanWriter* plan) {
-  if (plan != nullptr) {
-    for (const ClassIndex c : core.lists.waiting().put_off()) {
-      plan->Note(core.lists.waiting(), c, true);
-    }
+void EndRound(Core& core, PlanWriter& plan) {
+  for (const ClassIndex c : core.lists.waiting().put_off()) {
+    plan.Note(core.lists.waiting(), c, true);
   }
   core.opener.OpenPutOff();
   core.round_seq = core.next_seq;
@@ -77,7 +75,7 @@ void Pass::Run(Plan* plan) {
   grow_.Run();
   const bool exhausted = budget.exhausted();
   const bool put_off = !core.lists.waiting().put_off().empty();
-  if (!exhausted) EndRound(core, &pass_.plan);
+  if (!exhausted) EndRound(core, pass_.plan);
   pass_.plan.Finish(exhausted);
   plan->budget_exhausted = exhausted;
   plan->steps = budget.spent();

@@ -1,6 +1,6 @@
-#include "lib/scheduler/promote.h"
-
 #include <algorithm>
+
+#include "lib/scheduler/pass.h"
 
 namespace muster {
 

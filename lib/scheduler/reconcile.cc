@@ -57,11 +57,8 @@ absl::Status CheckNodes(const Core& core, const Reconciled& e, Told* told) {
 
 absl::Status CheckPast(const Core& core, const std::string& at,
                        const char* name, Time time) {
-  if (time == kForever || (time >= 0 && time <= core.now)) {
-    return absl::OkStatus();
-  }
-  return Invalid(at, name, ": ", time, " is not in 0..", core.now,
-                 ", the event's time");
+  return Require(time == kForever || (time >= 0 && time <= core.now), at, name,
+                 ": ", time, " is not in 0..", core.now, ", the event's time");
 }
 
 absl::Status CheckTask(const Core& core, const Told& told,
@@ -133,7 +130,7 @@ void TakeTimes(Core& core, const RealGang& real) {
   GangEdit gang(core, g);
   if (real.started != kForever && gang->phase == GangPhase::kRunning) {
     gang->started = real.started;
-    core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+    core.opener.VictimsChanged(*gang);
   }
   if (real.checkpoint != kForever) {
     gang->checkpoint = std::max(gang->checkpoint, real.checkpoint);
@@ -196,36 +193,28 @@ void ReconcileNodes(Core& core, const Reconciled& e, const Told& told) {
   }
   for (const Node& node : e.nodes) {
     const NodeIndex n = core.cluster.Find(node.key).index;
-    NodeBook::Facts facts = core.nodes.facts(n);
-    const auto usage = told.others.find(node.key);
-    facts.others = usage == told.others.end() ? OtherUsage() : *usage->second;
-    facts.others.node = node.key;
-    facts.down = told.down.contains(node.key);
-    SetFacts(core, n, facts);
+    ChangeFacts(core, n, [&](NodeBook::Facts& facts) {
+      const auto usage = told.others.find(node.key);
+      facts.others = usage == told.others.end() ? OtherUsage() : *usage->second;
+      facts.others.node = node.key;
+      facts.down = told.down.contains(node.key);
+    });
     core.nodes.Suspect(n);
   }
 }
 
 // --- Tasks -------------------------------------------------------------------
 
-// A decision that was open before.
-struct OwedAnswer {
-  GangId gang{};
-  uint64_t seq = 0;
-  bool starts = false;
-  std::vector<TaskId> tasks{};
-};
+// The open decisions, and whom they are about.
+using OpenDecisions = std::vector<std::pair<GangId, OpenDecision>>;
 
-std::vector<OwedAnswer> OwedAnswers(const Core& core) {
-  std::vector<OwedAnswer> all;
+OpenDecisions AllOpen(const Core& core) {
+  OpenDecisions all;
   for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
     const GangRecord& r = core.gangs.at(g);
     if (!r.exists) continue;
     for (const OpenRecord& open : r.open) {
-      all.push_back({{g, r.generation},
-                     open.seq,
-                     !IsStop(open.kind),
-                     Answers::OwedTasks(r, open.seq)});
+      all.emplace_back(GangId{g, r.generation}, Answers::OpenOf(r, open.seq));
     }
   }
   return all;
@@ -233,24 +222,26 @@ std::vector<OwedAnswer> OwedAnswers(const Core& core) {
 
 // Refused are those of which a task was to start and does not run, or was to
 // stop and does.
-void CountAnswers(Core& core, const std::vector<OwedAnswer>& before) {
-  for (const OwedAnswer& d : before) {
-    if (core.answers.OwnerOf(d.seq) != kNoGang) continue;  // Unanswered still.
-    const GangRecord& r = core.gangs.at(d.gang.index);
-    const bool lives = r.exists && r.generation == d.gang.generation;
+void CountAnswers(Core& core, const OpenDecisions& before) {
+  for (const auto& [gang, open] : before) {
+    if (core.answers.OwnerOf(open.seq) != kNoGang) continue;  // Still.
+    const GangRecord& r = core.gangs.at(gang.index);
+    const bool lives = r.exists && r.generation == gang.generation;
+    const bool stops = IsStop(open.kind);
     const auto refused = [&](TaskId id) {
       const TaskRecord* task = lives ? FindTask(r, id) : nullptr;
       const bool runs = task != nullptr && task->phase == TaskPhase::kRunning;
-      return runs != d.starts;
+      return runs == stops;
     };
-    ++(std::ranges::any_of(d.tasks, refused) ? core.report.decisions_refused
-                                             : core.report.decisions_applied);
+    ++(std::ranges::any_of(open.tasks, refused)
+           ? core.report.decisions_refused
+           : core.report.decisions_applied);
   }
 }
 
 Allocation RealAllocation(const Core& core, const GangRecord& r,
                           const RealTask& real, const Allocation* believed) {
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core.SpecOf(r);
   Allocation at;
   at.node = core.cluster.Find(real.node).index;
   at.shape = spec.prepared.shapes[real.task.role][real.alternative];
@@ -339,7 +330,7 @@ void SettlePhase(Core& core, GangEdit& gang, const RealTasks& real) {
         core.life.Drop(gang, gang->tasks[i].task);
       }
     }
-    core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+    core.opener.VictimsChanged(*gang);
   } else if (releasing && gang->phase != GangPhase::kSuspending) {
     gang->phase = GangPhase::kStopping;
   } else if (HasTask(*gang, TaskPhase::kSuspended) &&
@@ -383,7 +374,7 @@ absl::Status Take(Core& core, const Reconciled& e) {
   core.report = ReconcileReport{};
   Told told;
   MUSTER_RETURN_IF_ERROR(Check(core, e, &told));
-  const std::vector<OwedAnswer> before = OwedAnswers(core);
+  const OpenDecisions before = AllOpen(core);
   ReconcileNodes(core, e, told);
   const RealTasks none;
   for (const GangIndex g : core.gangs.Sorted()) {

@@ -1,8 +1,7 @@
-#include "lib/scheduler/repair.h"
-
 #include <algorithm>
 #include <utility>
 
+#include "lib/scheduler/pass.h"
 #include "lib/scheduler/remaining.h"
 
 namespace muster {
@@ -32,7 +31,7 @@ bool IsScarce(const Cluster& cluster, const Allocation& at) {
 
 bool Mend(Core& core, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core.SpecOf(r);
   GangEdit gang(core, g);
   gang->look = false;
   if (r.phase == GangPhase::kSuspending) return true;  // Its end will tell.
@@ -50,7 +49,7 @@ bool Mend(Core& core, GangIndex g) {
   }
   gang->trouble = ReasonCode::kNone;
   core.life.Update(gang);
-  core.opener.VictimsChanged(r.queue, core.PriorityOf(r));
+  core.opener.VictimsChanged(r);
   return true;
 }
 
@@ -97,7 +96,7 @@ void Repair::RepairGang(GangIndex g) {
                          {.code = ReasonCode::kCancelledByHost});
     return;
   }
-  const GangSpec& spec = core_.specs.at(r.spec);
+  const GangSpec& spec = core_.SpecOf(r);
   const std::vector<TaskId> leaving = core_.life.Leaving(r);
   const bool whole = MeetsMinimum(r, spec, &counts_);
   for (TaskId id : leaving) --counts_[id.role];
@@ -126,12 +125,12 @@ bool Repair::IsReplaceable(const GangRecord& r) {
   return Lacks(r) && !HasTask(r, TaskPhase::kReleasing) &&
          !(r.trouble == ReasonCode::kTaskFailed &&
            r.failures >= kReplacements) &&
-         !(core_.specs.at(r.spec).sliced && HasTask(r, TaskPhase::kSucceeded));
+         !(core_.SpecOf(r).sliced && HasTask(r, TaskPhase::kSucceeded));
 }
 
 bool Repair::Replace(GangIndex g) {
   const GangRecord& r = core_.gangs.at(g);
-  const Remaining remaining(r, core_.specs.at(r.spec));
+  const Remaining remaining(r, core_.SpecOf(r));
   PlacementRequest request = RequestFor(core_, g, Ledger::kBoth, &room_);
   request.gang = &remaining.gang();
   request.fixed = remaining.fixed();
@@ -167,7 +166,7 @@ bool Repair::ShedOne(NodeIndex n) {
   std::pair<bool, GangRank> victim;  // Whether it is nominated.
   for (const TaskRef& ref : core_.nodes.tasks(n)) {
     const GangRecord& r = core_.gangs.at(ref.gang);
-    const GangSpec& spec = core_.specs.at(r.spec);
+    const GangSpec& spec = core_.SpecOf(r);
     const bool nominated = r.phase == GangPhase::kNominated;
     if (!nominated) {
       const bool spared = SparedUntil(r) > core_.now;

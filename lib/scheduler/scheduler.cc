@@ -9,7 +9,6 @@
 #include "lib/base/status_macros.h"
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/events.h"
-#include "lib/scheduler/follow.h"
 #include "lib/scheduler/inbox.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/pass.h"

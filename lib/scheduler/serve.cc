@@ -1,7 +1,7 @@
-#include "lib/scheduler/serve.h"
-
 #include <algorithm>
 #include <optional>
+
+#include "lib/scheduler/pass.h"
 
 namespace muster {
 
@@ -75,7 +75,7 @@ void Serve::ServeClass(ClassIndex c) {
 }
 
 bool Serve::QuotaBlocks(const GangRecord& r, Reason* reason) const {
-  const GangSpec& spec = core_.specs.at(r.spec);
+  const GangSpec& spec = core_.SpecOf(r);
   if (!spec.least_is_exact) return false;  // The solver keeps to the room.
   const Resources& least = LeastOf(spec, core_.cluster);
   LimitExcess excess = core_.law.NeverWithin(r.queue, least);
@@ -139,8 +139,7 @@ bool Serve::TryResume(GangIndex g, Reason* reason) {
   Resources demand(core_.queues.kinds());
   for (const TaskRecord& task : r.tasks) {
     if (task.phase != TaskPhase::kSuspended) continue;
-    const std::optional<Allocation> kept =
-        KeptOf(core_.specs.at(r.spec), task.at);
+    const std::optional<Allocation> kept = KeptOf(core_.SpecOf(r), task.at);
     if (!kept) continue;
     core_.cluster.Credit(*kept, Ledger::kBoth);
     demand.Subtract(core_.holdings.UsageOf(*kept));

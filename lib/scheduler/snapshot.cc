@@ -18,12 +18,11 @@ namespace muster {
 
 namespace {
 
-constexpr uint8_t kBorn = Questions::kRoom | Questions::kVictims;
-
 // Classes that are not as they were born.
 void AddClasses(const Core& core, const ClassList& list, bool grows,
                 std::vector<ClassState>* out) {
-  const uint8_t born = grows ? uint8_t{Questions::kRoom} : kBorn;
+  const int born =
+      grows ? Questions::kRoom : Questions::kRoom | Questions::kVictims;
   list.ForEach([&](ClassIndex c) {
     const GangClass& cls = list.at(c);
     const Questions& q = cls.questions();
@@ -59,15 +58,14 @@ void EachOfLife(A& a, B& b, F&& f) {
 
 GangState StateOf(const Core& core, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core.SpecOf(r);
   GangState s;
   s.gang = Describe(r, spec);
   s.gang.queue = core.queues.at(r.queue).queue.key;
   s.gang.priority_class = core.classes.at(r.priority_class).key;
   EachOfLife(r, s, [](const auto& from, auto& to) { to = from; });
   for (const OpenRecord& open : r.open) {
-    s.open.push_back({open.seq, open.kind, open.on_behalf_of,
-                      Answers::OwedTasks(r, open.seq)});
+    s.open.push_back(Answers::OpenOf(r, open.seq));
   }
   for (const TaskRecord& task : r.tasks) {
     TaskState& out = s.tasks.emplace_back();
@@ -153,11 +151,11 @@ absl::Status LoadNodes(Core& core, const SchedulerState& state) {
     MUSTER_RETURN_IF_ERROR(Take(core, NodeChanged{n.node}));
     MUSTER_RETURN_IF_ERROR(ValidateDevices("state.nodes", n.node, n.others));
     MUSTER_RETURN_IF_ERROR(CheckUnnamed(n));
-    NodeBook::Facts facts{n.down, n.draining, n.spot_notice, n.others,
-                          n.unnamed};
-    facts.others.node = n.node.key;
     const NodeIndex index = core.cluster.Find(n.node.key).index;
-    SetFacts(core, index, facts);
+    ChangeFacts(core, index, [&](NodeBook::Facts& facts) {
+      facts = {n.down, n.draining, n.spot_notice, n.others, n.unnamed};
+      facts.others.node = n.node.key;
+    });
     core.nodes.Suspect(index);
   }
   return absl::OkStatus();
@@ -167,18 +165,13 @@ absl::Status LoadNodes(Core& core, const SchedulerState& state) {
 absl::Status LoadQueues(Core& core, const std::vector<Queue>& all) {
   StringMap<std::vector<const Queue*>> below;
   for (const Queue& q : all) below[q.parent].push_back(&q);
-  std::vector<std::string> next{""};
-  size_t loaded = 0;
-  while (!next.empty()) {
-    const std::string parent = std::move(next.back());
-    next.pop_back();
-    for (const Queue* q : below[parent]) {
-      MUSTER_RETURN_IF_ERROR(Take(core, QueueChanged{*q}));
-      next.push_back(q->key);
-      ++loaded;
-    }
+  std::vector<const Queue*> loaded = below[""];
+  for (size_t i = 0; i < loaded.size(); ++i) {
+    MUSTER_RETURN_IF_ERROR(Take(core, QueueChanged{*loaded[i]}));
+    const std::vector<const Queue*>& next = below[loaded[i]->key];
+    loaded.insert(loaded.end(), next.begin(), next.end());
   }
-  if (loaded == all.size()) return absl::OkStatus();
+  if (loaded.size() == all.size()) return absl::OkStatus();
   return Bad("queues: some queue's parents lead to no root");
 }
 
@@ -270,7 +263,7 @@ absl::Status LoadTasks(Core& core, const GangState& s, GangEdit& gang,
     MUSTER_RETURN_IF_ERROR(LoadTask(core, s, gang, in, used));
   }
   for (const OpenRecord& open : gang->open) {
-    if (Answers::OwedTasks(*gang, open.seq).size() != open.unanswered) {
+    if (Answers::OpenOf(*gang, open.seq).tasks.size() != open.unanswered) {
       return Bad("gangs '", gang->key, "'.open: decision ", open.seq,
                  " names tasks that are nowhere");
     }
@@ -306,9 +299,8 @@ absl::Status LoadClass(Core& core, const ClassState& s) {
   const std::string at = absl::StrCat("classes '", s.gang, "'");
   const GangIndex g = core.gangs.Find(s.gang);
   if (g == kNoGang) return Bad(at + ".gang: is not known");
-  ClassList& list = s.grows ? core.lists.growing() : core.lists.waiting();
-  const Listing& listing = core.gangs.at(g).listing;
-  const ClassIndex c = list.Find(s.grows ? listing.growing : listing.waiting);
+  ClassList& list = core.lists.classes(s.grows);
+  const ClassIndex c = core.lists.ClassOf(g, s.grows);
   if (c == kNoClass || list.at(c).first().gang != g) {
     return Bad(at + ".gang: is the first of no class");
   }

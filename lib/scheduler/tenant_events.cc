@@ -35,6 +35,15 @@ absl::Status CheckParent(const Core& core, const Queue& queue) {
   return absl::OkStatus();
 }
 
+std::vector<GangIndex> GangsOfClass(const Core& core, uint32_t position) {
+  std::vector<GangIndex> gangs;
+  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
+    const GangRecord& r = core.gangs.at(g);
+    if (r.exists && r.priority_class == position) gangs.push_back(g);
+  }
+  return gangs;
+}
+
 }  // namespace
 
 absl::Status Take(Core& core, const QueueChanged& e) {
@@ -80,11 +89,7 @@ absl::Status Take(Core& core, const PriorityClassChanged& e) {
   const PriorityClass old = core.classes.at(known);
   if (old == e.priority_class) return absl::OkStatus();
   // Ranks hold the value: gangs of the class move.
-  std::vector<GangIndex> members;
-  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
-    const GangRecord& r = core.gangs.at(g);
-    if (r.exists && r.priority_class == known) members.push_back(g);
-  }
+  const std::vector<GangIndex> members = GangsOfClass(core, known);
   if (old.value != e.priority_class.value) {
     for (const GangIndex g : members) core.undo.Touch(g);
   }
@@ -100,7 +105,7 @@ absl::Status Take(Core& core, const PriorityClassRemoved& e) {
   if (known == PriorityClasses::kNone || e.priority_class.empty()) {
     return NotFound("priority class '", e.priority_class, "' is not known");
   }
-  if (core.classes.gangs(known) > 0) {
+  if (!GangsOfClass(core, known).empty()) {
     return NotNow("priority class '", e.priority_class, "' has gangs");
   }
   const PriorityClass old = core.classes.at(known);

@@ -7,8 +7,15 @@ namespace muster {
 void Undo::Begin() {
   active_ = true;
   ++serial_;
-  scalars_ = {core_.now, core_.version, core_.next_seq, core_.round_seq,
-              core_.placed.size()};
+  Changed([this, now = core_.now, version = core_.version,
+           next_seq = core_.next_seq, round_seq = core_.round_seq,
+           placed = core_.placed.size()] {
+    core_.now = now;
+    core_.version = version;
+    core_.next_seq = next_seq;
+    core_.round_seq = round_seq;
+    core_.placed.resize(placed);
+  });
   core_.lists.waiting().Mark();
   core_.lists.growing().Mark();
 }
@@ -49,8 +56,7 @@ void Undo::Empty(GangIndex g) {
 }
 
 void Undo::Refill(GangIndex g, GangRecord&& before) {
-  core_.gangs.Put(g, std::move(before));
-  GangRecord& r = core_.gangs.record(g);
+  GangRecord& r = core_.gangs.record(g) = std::move(before);
   r.listing = Listing();
   r.edits = 0;
   CountGang(core_, r, 1);
@@ -68,11 +74,6 @@ void Undo::Rollback() {
     inverses_.back()();
     inverses_.pop_back();
   }
-  core_.now = scalars_.now;
-  core_.version = scalars_.version;
-  core_.next_seq = scalars_.next_seq;
-  core_.round_seq = scalars_.round_seq;
-  core_.placed.resize(scalars_.placed);
   for (auto& [g, record] : before_) Refill(g, std::move(record));
   core_.lists.waiting().Rollback();
   core_.lists.growing().Rollback();

@@ -1,8 +1,8 @@
-#include "lib/scheduler/victim_law.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
+
+#include "lib/scheduler/make_room.h"
 
 namespace muster {
 

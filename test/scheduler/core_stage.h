@@ -56,7 +56,7 @@ class CoreStage {
       task.attempt = gang->attempts;
       task.open_seq = seq;
       gang->tasks.push_back(task);
-      core.answers.Owe(g, *gang, seq, DecisionKind::kStart, "", 1);
+      core.answers.Owe(g, *gang, seq, DecisionKind::kStart, "");
       holdings.HoldCharged(g, task);
     }
     gang->phase = GangPhase::kStarting;
