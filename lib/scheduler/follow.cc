@@ -168,17 +168,6 @@ void CloseAll(Core& core, ClassList& list) {
   }
 }
 
-void CloseQuestions(PassContext& pass, const PlanRecord& record) {
-  Core& core = pass.core;
-  if (!record.budget_exhausted) {
-    CloseAll(core, core.lists.waiting());
-    if (record.grew) CloseAll(core, core.lists.growing());
-    EndRound(core, pass.plan);
-  }
-  for (const GangIndex g : LookedAt(core, record))
-    GangEdit(core, g)->look = false;
-}
-
 absl::Status TakeAnswers(Core& core, const PlanRecord& record) {
   for (const ClassState& answer : record.answers) {
     const GangIndex g = core.gangs.Find(answer.gang);
@@ -219,7 +208,14 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
     const absl::Status whole = CheckGang(core, g);
     if (!whole.ok()) return Cannot(d, std::string(whole.message()));
   }
-  CloseQuestions(pass, record);
+  if (!record.budget_exhausted) {
+    CloseAll(core, core.lists.waiting());
+    if (record.grew) CloseAll(core, core.lists.growing());
+    EndRound(core, pass.plan);
+  }
+  for (const GangIndex g : LookedAt(core, record)) {
+    GangEdit(core, g)->look = false;
+  }
   return TakeAnswers(core, record);
 }
 

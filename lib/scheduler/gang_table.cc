@@ -1,7 +1,6 @@
 #include "lib/scheduler/gang_table.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace muster {
 

@@ -24,14 +24,6 @@ void Life::FailStart(GangRecord& r) {
   r.backoff_until = core_.now + wait;
 }
 
-// What was placed anew runs, and with it all of the gang: the row is over.
-void Life::ForgiveFailures(GangRecord& r) {
-  if (r.phase == GangPhase::kRunning && r.trouble == ReasonCode::kNone &&
-      !HasTask(r, TaskPhase::kStarting)) {
-    r.failures = 0;
-  }
-}
-
 void Life::Succeed(GangEdit& gang, TaskRecord& task) {
   core_.answers.Settle(*gang, task);
   core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSucceeded);
@@ -41,7 +33,12 @@ void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
   if (outcome == TaskOutcome::kStarted) {
     core_.answers.Settle(*gang, task);
     core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kRunning);
-    if (gang->failures > 0) ForgiveFailures(*gang);
+    // What was placed anew runs, and with it all of the gang: the row is over.
+    if (gang->failures > 0 && gang->phase == GangPhase::kRunning &&
+        gang->trouble == ReasonCode::kNone &&
+        !HasTask(*gang, TaskPhase::kStarting)) {
+      gang->failures = 0;
+    }
   } else if (outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
   } else {
@@ -139,25 +136,21 @@ void Life::Rest(GangRecord& r) {
 
 void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
   GangRecord& r = *gang;
+  const uint32_t releasing = n.in(TaskPhase::kReleasing);
+  const uint32_t suspended = n.in(TaskPhase::kSuspended);
   switch (r.phase) {
     case GangPhase::kStopping:
-      if (n.in(TaskPhase::kReleasing) + n.in(TaskPhase::kSuspended) == 0)
-        Stop(gang);
+      if (releasing + suspended == 0) Stop(gang);
       break;
     case GangPhase::kSuspending:
-      if (n.in(TaskPhase::kReleasing) > 0) break;
-      if (n.in(TaskPhase::kSuspended) > 0) {
-        Rest(r);
-      } else {
-        Stop(gang);
-      }
+      if (releasing == 0) suspended > 0 ? Rest(r) : Stop(gang);
       break;
     case GangPhase::kSuspended:
-      if (n.in(TaskPhase::kSuspended) == 0) Stop(gang);
+      if (suspended == 0) Stop(gang);
       break;
     case GangPhase::kStarting:
     case GangPhase::kRunning:
-      if (n.live() + n.in(TaskPhase::kReleasing) == 0) {
+      if (n.live() + releasing == 0) {
         // Nothing is left of it: no decision is needed to stop the rest.
         const bool failed = r.trouble == ReasonCode::kTaskFailed;
         Stop(gang);

@@ -61,7 +61,6 @@ class Life {
   void AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
   void AnswerReleasing(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
   void Succeed(GangEdit& gang, TaskRecord& task);
-  void ForgiveFailures(GangRecord& r);
   void NoteMissing(GangRecord& r, const PhaseCounts& n);
   void UpdatePhase(GangEdit& gang, const PhaseCounts& n);
   void UpdateKeeps(GangEdit& gang);

@@ -51,14 +51,6 @@ void DropEmpty(std::vector<VictimCandidate>* candidates) {
   std::erase_if(*candidates, [](const auto& c) { return c.tasks.empty(); });
 }
 
-// The larger of each kind.
-Resources Larger(const Resources& a, const Resources& b) {
-  Resources larger(a.size());
-  for (ResourceKind k = 0; k < a.size(); ++k)
-    larger.Set(k, std::max(a[k], b[k]));
-  return larger;
-}
-
 }  // namespace
 
 void MakeRoom::Begin() {
@@ -277,7 +269,9 @@ bool MakeRoom::Choose(GangIndex g) {
     return true;
   }
   while (!used.FitsIn(demand)) {
-    demand = Larger(demand, used);
+    for (ResourceKind k = 0; k < demand.size(); ++k) {
+      demand.Set(k, std::max(demand[k], used[k]));
+    }
     if (ChooseFor(g, demand, nullptr)) return true;
     if (result_.fit != Fit::kFits) return false;
     used = core_.holdings.UsageOf(result_.tasks);
@@ -416,8 +410,9 @@ void MakeRoom::PlaceWinner(GangIndex g) {
   bool room = !core_.law.OverLimit(core_.gangs.at(g).queue,
                                    core_.holdings.UsageOf(result_.tasks),
                                    Ledger::kBoth);
-  for (const Assignment& a : result_.tasks)
+  for (const Assignment& a : result_.tasks) {
     cluster.Charge(a.at, Ledger::kLater);
+  }
   const Cluster::Mark mark = cluster.Begin();
   for (const Assignment& a : result_.tasks) {
     room &= cluster.Fits(a.at, Ledger::kNow);

@@ -51,7 +51,7 @@ void EndRound(Core& core, PlanWriter& plan) {
   }
 }
 
-Time Pass::NextWakeup(const Core& core, bool at_once) {
+static Time NextWakeup(const Core& core, bool at_once) {
   if (at_once) return core.now;
   Time next = kForever;
   const Timeline::Index& wakes = core.lists.timeline().wakes();

@@ -138,8 +138,6 @@ class Pass {
   void Run(Plan* plan);
 
  private:
-  static Time NextWakeup(const Core& core, bool at_once);
-
   PassContext& pass_;
   Repair repair_{pass_};
   Promote promote_{pass_};

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -162,23 +163,18 @@ absl::Status Check(const Core& core, const Reconciled& e, Told* told) {
 
 // --- Nodes -------------------------------------------------------------------
 
-uint32_t CountTasksOn(const Core& core, NodeIndex n) {
-  uint32_t count = 0;
-  for (const TaskRef& ref : core.nodes.tasks(n)) {
-    count += core.gangs.at(ref.gang).phase != GangPhase::kNominated;
-  }
-  return count;
-}
-
 void RemoveOtherNodes(Core& core, const Told& told) {
-  std::vector<std::string> gone;
-  for (NodeIndex n : core.cluster.nodes()) {
-    const std::string& key = core.cluster.node(n).key;
-    if (!told.nodes.contains(key)) gone.push_back(key);
-  }
-  for (const std::string& key : gone) {
-    core.report.tasks_lost += CountTasksOn(core, core.cluster.Find(key).index);
-    Take(core, NodeRemoved{key}).IgnoreError();
+  const std::span<const NodeIndex> all = core.cluster.nodes();
+  std::vector<NodeIndex> gone(all.begin(), all.end());
+  std::erase_if(gone, [&](NodeIndex n) {
+    return told.nodes.contains(core.cluster.node(n).key);
+  });
+  for (const NodeIndex n : gone) {
+    for (const TaskRef& ref : core.nodes.tasks(n)) {
+      core.report.tasks_lost +=
+          core.gangs.at(ref.gang).phase != GangPhase::kNominated;
+    }
+    Take(core, NodeRemoved{core.cluster.node(n).key}).IgnoreError();
     ++core.report.nodes_removed;
   }
 }

@@ -165,13 +165,18 @@ absl::Status LoadNodes(Core& core, const SchedulerState& state) {
 absl::Status LoadQueues(Core& core, const std::vector<Queue>& all) {
   StringMap<std::vector<const Queue*>> below;
   for (const Queue& q : all) below[q.parent].push_back(&q);
-  std::vector<const Queue*> loaded = below[""];
-  for (size_t i = 0; i < loaded.size(); ++i) {
-    MUSTER_RETURN_IF_ERROR(Take(core, QueueChanged{*loaded[i]}));
-    const std::vector<const Queue*>& next = below[loaded[i]->key];
-    loaded.insert(loaded.end(), next.begin(), next.end());
+  std::vector<std::string> next{""};
+  size_t loaded = 0;
+  while (!next.empty()) {
+    const std::string parent = std::move(next.back());
+    next.pop_back();
+    for (const Queue* q : below[parent]) {
+      MUSTER_RETURN_IF_ERROR(Take(core, QueueChanged{*q}));
+      next.push_back(q->key);
+      ++loaded;
+    }
   }
-  if (loaded.size() == all.size()) return absl::OkStatus();
+  if (loaded == all.size()) return absl::OkStatus();
   return Bad("queues: some queue's parents lead to no root");
 }
 

@@ -10,7 +10,6 @@
 
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/gang_table.h"
-#include "muster/ids.h"
 
 namespace muster {
 
