@@ -30,7 +30,7 @@ function(install_library target part requires)
 endfunction()
 
 install_library(muster_core core
-  "absl_status absl_statusor absl_btree absl_flat_hash_map absl_flat_hash_set absl_hash absl_inlined_vector absl_span absl_str_format absl_strings")
+  "absl_status absl_statusor absl_btree absl_cleanup absl_flat_hash_map absl_flat_hash_set absl_hash absl_inlined_vector absl_span absl_str_format absl_strings")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/muster" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
         FILES_MATCHING PATTERN "*.h" PATTERN "wire" EXCLUDE)
 if(TARGET muster_wire)

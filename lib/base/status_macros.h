@@ -32,6 +32,11 @@ template <class... Parts>
 absl::Status Invalid(const Parts&... parts) {
   return absl::InvalidArgumentError(absl::StrCat(parts...));
 }
+// OK if it holds; else that.
+template <class... Parts>
+absl::Status Require(bool holds, const Parts&... parts) {
+  return holds ? absl::OkStatus() : Invalid(parts...);
+}
 template <class... Parts>
 absl::Status NotFound(const Parts&... parts) {
   return absl::NotFoundError(absl::StrCat(parts...));

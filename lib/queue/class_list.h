@@ -32,7 +32,7 @@ struct ClassKey {
   uint32_t spec = 0;          // SpecIndex.
   GangIndex alone = kNoGang;  // The gang, if it stands alone.
 
-  friend bool operator==(const ClassKey&, const ClassKey&) = default;
+  friend auto operator<=>(const ClassKey&, const ClassKey&) = default;
   template <typename H>
   friend H AbslHashValue(H h, const ClassKey& k) {
     return H::combine(std::move(h), k.queue, k.priority_class, k.spec, k.alone);

@@ -20,7 +20,7 @@ absl::StatusOr<GangIndex> OwnerOf(const Core& core, uint64_t seq) {
 
 absl::Status CheckAnswer(const Core& core, const GangRecord& r,
                          const std::string& at, const TaskAnswer& a) {
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core.SpecOf(r);
   const std::vector<Role>& roles = spec.gang().roles;
   const TaskRecord* task = FindTask(r, a.task);
   // The gang may have been resized since the attempt.
@@ -39,23 +39,20 @@ absl::Status CheckAnswer(const Core& core, const GangRecord& r,
 }
 
 // A refused start: its tasks failed.
-void RefuseStart(EventContext& context, GangEdit& gang,
-                 const std::vector<TaskId>& owed) {
+void RefuseStart(Core& core, GangEdit& gang, const std::vector<TaskId>& owed) {
   for (const TaskId id : owed) {
-    context.life.Answer(gang, id, 0, TaskOutcome::kFailed);
+    core.life.Answer(gang, id, 0, TaskOutcome::kFailed);
   }
-  context.life.Update(gang);
+  core.life.Update(gang);
 }
 
 // A refused stop: the gang goes on, and is left alone for a while.
-void RefuseStop(EventContext& context, GangEdit& gang,
-                const std::vector<TaskId>& owed) {
-  Core& core = context.core;
+void RefuseStop(Core& core, GangEdit& gang, const std::vector<TaskId>& owed) {
   for (const TaskId id : owed) {
     TaskRecord* task = FindTask(*gang, id);
     core.answers.Settle(*gang, *task);
     if (task->phase == TaskPhase::kSuspended) continue;
-    context.holdings.SetPhase(gang.gang(), *task, TaskPhase::kRunning);
+    core.holdings.SetPhase(gang.gang(), *task, TaskPhase::kRunning);
     core.nodes.Suspect(task->at.node);
   }
   if (HasTask(*gang, TaskPhase::kRunning)) {
@@ -68,16 +65,15 @@ void RefuseStop(EventContext& context, GangEdit& gang,
   gang->failures = 0;
   gang->backoff_until = core.now + core.config.backoff_base;
   if (gang->trouble == ReasonCode::kNone) {
-    gang->trouble = context.life.WhyLeaves(*gang);
+    gang->trouble = core.life.WhyLeaves(*gang);
   }
-  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
-  context.life.Update(gang);
+  core.opener.VictimsChanged(*gang);
+  core.life.Update(gang);
 }
 
 }  // namespace
 
-absl::Status Take(EventContext& context, const TasksAnswered& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const TasksAnswered& e) {
   const GangIndex g = core.gangs.Find(e.gang);
   if (g == kNoGang) return absl::OkStatus();  // Over.
   const GangRecord& r = core.gangs.at(g);
@@ -98,42 +94,39 @@ absl::Status Take(EventContext& context, const TasksAnswered& e) {
     if (current && a.outcome == TaskOutcome::kStarted) {
       const Allocation real = *RealPlace(core, r, task->at, a);
       if (!(real == task->at)) {
-        context.holdings.Move(g, *task, real);
-        SettleUnnamed(context, real.node);
+        core.holdings.Move(g, *task, real);
+        SettleUnnamed(core, real.node);
         changed = true;
       }
     }
-    changed |= context.life.Answer(gang, a.task, a.attempt, a.outcome);
+    changed |= core.life.Answer(gang, a.task, a.attempt, a.outcome);
   }
-  if (changed) context.life.Update(gang);
+  if (changed) core.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const DecisionApplied& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const DecisionApplied& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(core, e.seq));
   if (g == kNoGang) return absl::OkStatus();
   GangEdit gang(core, g);
-  const TaskOutcome outcome = IsStop(Answers::OpenOf(*gang, e.seq).kind)
-                                  ? TaskOutcome::kReleased
-                                  : TaskOutcome::kStarted;
-  for (const TaskId id : Answers::OwedTasks(*gang, e.seq)) {
-    context.life.Answer(gang, id, 0, outcome);
+  const OpenDecision open = Answers::OpenOf(*gang, e.seq);
+  const TaskOutcome outcome =
+      IsStop(open.kind) ? TaskOutcome::kReleased : TaskOutcome::kStarted;
+  for (const TaskId id : open.tasks) {
+    core.life.Answer(gang, id, 0, outcome);
   }
-  context.life.Update(gang);
+  core.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const DecisionRefused& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const DecisionRefused& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(core, e.seq));
   if (g == kNoGang) return absl::OkStatus();
-  const OpenRecord open = Answers::OpenOf(core.gangs.at(g), e.seq);
-  const std::vector<TaskId> owed = Answers::OwedTasks(core.gangs.at(g), e.seq);
+  const OpenDecision open = Answers::OpenOf(core.gangs.at(g), e.seq);
   {
     GangEdit gang(core, g);
-    IsStop(open.kind) ? RefuseStop(context, gang, owed)
-                      : RefuseStart(context, gang, owed);
+    IsStop(open.kind) ? RefuseStop(core, gang, open.tasks)
+                      : RefuseStart(core, gang, open.tasks);
   }
   if (!IsStop(open.kind)) return absl::OkStatus();
   if (!open.on_behalf_of.empty() && open.kind != DecisionKind::kShrink) {
@@ -142,7 +135,7 @@ absl::Status Take(EventContext& context, const DecisionRefused& e) {
   const GangIndex winner = core.gangs.Find(open.on_behalf_of);
   if (winner != kNoGang &&
       core.gangs.at(winner).phase == GangPhase::kNominated) {
-    context.life.UndoNomination(winner);
+    core.life.UndoNomination(winner);
   }
   return absl::OkStatus();
 }

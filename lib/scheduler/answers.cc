@@ -11,13 +11,12 @@ bool IsStop(DecisionKind kind) {
 }
 
 void Answers::Owe(GangIndex g, GangRecord& r, uint64_t seq, DecisionKind kind,
-                  std::string_view on_behalf_of, size_t count) {
-  if (count == 0) return;
+                  std::string_view on_behalf_of) {
   if (r.open.empty() || r.open.back().seq != seq) {
     r.open.push_back({seq, kind, 0, std::string(on_behalf_of)});
     owners_[seq] = g;
   }
-  r.open.back().unanswered += static_cast<uint32_t>(count);
+  ++r.open.back().unanswered;
 }
 
 void Answers::Settle(GangRecord& r, TaskRecord& task) {
@@ -34,16 +33,13 @@ GangIndex Answers::OwnerOf(uint64_t seq) const {
   return it == owners_.end() ? kNoGang : it->second;
 }
 
-const OpenRecord& Answers::OpenOf(const GangRecord& r, uint64_t seq) {
-  return *std::ranges::find(r.open, seq, &OpenRecord::seq);
-}
-
-std::vector<TaskId> Answers::OwedTasks(const GangRecord& r, uint64_t seq) {
-  std::vector<TaskId> owed;
+OpenDecision Answers::OpenOf(const GangRecord& r, uint64_t seq) {
+  const OpenRecord& open = *std::ranges::find(r.open, seq, &OpenRecord::seq);
+  OpenDecision decision{seq, open.kind, open.on_behalf_of, {}};
   for (const TaskRecord& task : r.tasks) {
-    if (task.open_seq == seq) owed.push_back(task.task);
+    if (task.open_seq == seq) decision.tasks.push_back(task.task);
   }
-  return owed;
+  return decision;
 }
 
 void Answers::Know(GangIndex g, const GangRecord& r) {

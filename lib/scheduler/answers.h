@@ -2,16 +2,14 @@
 #ifndef MUSTER_LIB_SCHEDULER_ANSWERS_H_
 #define MUSTER_LIB_SCHEDULER_ANSWERS_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <string_view>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/gang_table.h"
 #include "muster/decision.h"
-#include "muster/ids.h"
+#include "muster/state.h"
 
 namespace muster {
 
@@ -20,18 +18,17 @@ namespace muster {
 // changed inside a GangEdit. Not synchronised. O(open decisions of the gang).
 class Answers {
  public:
-  // `count` tasks of the gang, whose record this is, owe an answer to the
-  // decision from now on, or more than before.
+  // A task of the gang, whose record this is, owes an answer to the decision
+  // from now on.
   void Owe(GangIndex g, GangRecord& r, uint64_t seq, DecisionKind kind,
-           std::string_view on_behalf_of, size_t count);
+           std::string_view on_behalf_of);
   // The task owes none any more.
   void Settle(GangRecord& r, TaskRecord& task);
 
   // The gang that the open decision is about; kNoGang if it is not open.
   GangIndex OwnerOf(uint64_t seq) const;
-  // Of a gang that owns it.
-  static const OpenRecord& OpenOf(const GangRecord& r, uint64_t seq);
-  static std::vector<TaskId> OwedTasks(const GangRecord& r, uint64_t seq);
+  // The open decision, of the gang that owns it, with the tasks that owe.
+  static OpenDecision OpenOf(const GangRecord& r, uint64_t seq);
   size_t size() const { return owners_.size(); }
 
   // The record has come as it is, with open decisions, or goes.

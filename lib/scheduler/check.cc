@@ -1,5 +1,4 @@
 // The invariants of the design, checked against the whole state.
-#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,19 +16,16 @@ absl::Status Broken(const Parts&... parts) {
   return absl::InternalError(absl::StrCat(parts...));
 }
 
-constexpr size_t kTaskPhases =
-    size_t{1} + static_cast<size_t>(TaskPhase::kSucceeded);
-using PhaseCounts = std::array<uint32_t, kTaskPhases>;
-
 // What tasks the gang's phase allows.
-const char* WrongTasks(const GangRecord& r, const PhaseCounts& counts) {
-  const auto in = [&](TaskPhase p) { return counts[static_cast<size_t>(p)]; };
-  const uint32_t live = in(TaskPhase::kStarting) + in(TaskPhase::kRunning);
-  const uint32_t releasing = in(TaskPhase::kReleasing);
-  if (r.phase != GangPhase::kNominated && in(TaskPhase::kNominated) > 0) {
+const char* WrongTasks(const GangRecord& r) {
+  const PhaseCounts counts(r);
+  const uint32_t live = counts.live();
+  const uint32_t releasing = counts.in(TaskPhase::kReleasing);
+  const uint32_t suspended = counts.in(TaskPhase::kSuspended);
+  if (r.phase != GangPhase::kNominated &&
+      counts.in(TaskPhase::kNominated) > 0) {
     return " has a nominated task";
   }
-  const uint32_t suspended = in(TaskPhase::kSuspended);
   if (suspended > 0 && r.phase != GangPhase::kSuspending &&
       r.phase != GangPhase::kSuspended && r.phase != GangPhase::kStopping) {
     return " has a suspended task";
@@ -38,7 +34,8 @@ const char* WrongTasks(const GangRecord& r, const PhaseCounts& counts) {
     case GangPhase::kWaiting:
       return r.tasks.empty() ? nullptr : " holds tasks";
     case GangPhase::kNominated:
-      return !r.tasks.empty() && in(TaskPhase::kNominated) == r.tasks.size()
+      return !r.tasks.empty() &&
+                     counts.in(TaskPhase::kNominated) == r.tasks.size()
                  ? nullptr
                  : " has tasks that are not nominated";
     case GangPhase::kStarting:
@@ -97,14 +94,10 @@ absl::Status CheckGang(const Core& core, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
   const std::string name =
       absl::StrCat("gang '", r.key, "' (", std::string(Name(r.phase)), ")");
-  PhaseCounts counts{};
-  for (const TaskRecord& task : r.tasks) {
-    ++counts[static_cast<size_t>(task.phase)];
-  }
-  if (const char* wrong = WrongTasks(r, counts)) return Broken(name + wrong);
+  if (const char* wrong = WrongTasks(r)) return Broken(name + wrong);
   std::vector<uint32_t> scratch;
   if (IsLive(r) && r.trouble == ReasonCode::kNone && !r.cancel &&
-      !MeetsMinimum(r, core.specs.at(r.spec), &scratch)) {
+      !MeetsMinimum(r, core.SpecOf(r), &scratch)) {
     return Broken(name + " runs below its minimum, and nothing is done");
   }
   if (core.lists.Stands(g)) return absl::OkStatus();
@@ -118,8 +111,7 @@ absl::Status CheckAll(const Core& core) {
   }
   if (!core.opener.empty()) return Broken("what happened is not published");
   const auto again = std::make_unique<Core>(core.config);
-  EventContext context(*again);
-  if (absl::Status status = Load(context, StateOf(core)); !status.ok()) {
+  if (absl::Status status = Load(*again, StateOf(core)); !status.ok()) {
     return Broken("the state cannot be loaded: ", status.message());
   }
   if (again->cluster.Hash() != core.cluster.Hash()) {

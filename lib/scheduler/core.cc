@@ -4,18 +4,6 @@
 
 namespace muster {
 
-namespace {
-
-std::vector<ResourceKind> KeptKinds(const SchedulerConfig& config) {
-  std::vector<ResourceKind> kinds;
-  for (const std::string& kind : config.host.suspended_keeps) {
-    kinds.push_back(config.KindOf(kind));
-  }
-  return kinds;
-}
-
-}  // namespace
-
 Core::Core(SchedulerConfig c)
     : config(std::move(c)),
       cluster(static_cast<uint32_t>(config.resources.size()),
@@ -24,10 +12,7 @@ Core::Core(SchedulerConfig c)
       queues(config.resources),
       law(queues, config.KindOf(config.device_resource)),
       order(NewDominantShareOrder(queues, law, cluster.total_capacity())),
-      specs(KeptKinds(config)),
-      lists(*this),
-      opener(*this),
-      undo(*this) {}
+      specs(config) {}
 
 GangEdit::GangEdit(Core& core, GangIndex g)
     : core_(core), gang_(g), record_(core.gangs.record(g)) {
@@ -52,8 +37,7 @@ GangEdit::~GangEdit() {
 }
 
 void CountGang(Core& core, const GangRecord& r, int32_t sign) {
-  core.queues.CountGang(r.queue, core.specs.at(r.spec).most, sign);
-  core.classes.CountGang(r.priority_class, sign);
+  core.queues.CountGang(r.queue, core.SpecOf(r).most, sign);
 }
 
 void TakeOut(Core& core, GangIndex g, GangRecord& r) {
@@ -67,7 +51,7 @@ PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
                             Resources* room) {
   const GangRecord& r = core.gangs.at(g);
   PlacementRequest request;
-  request.gang = &core.specs.at(r.spec).prepared;
+  request.gang = &core.SpecOf(r).prepared;
   request.key = r.key;
   request.ledger = ledger;
   request.exact_steps = core.config.search.exact_steps;

@@ -17,6 +17,8 @@
 #include "lib/scheduler/gang_lists.h"
 #include "lib/scheduler/gang_spec.h"
 #include "lib/scheduler/gang_table.h"
+#include "lib/scheduler/holdings.h"
+#include "lib/scheduler/life.h"
 #include "lib/scheduler/node_book.h"
 #include "lib/scheduler/opener.h"
 #include "lib/scheduler/priority_classes.h"
@@ -24,12 +26,13 @@
 #include "muster/cluster.h"
 #include "muster/config.h"
 #include "muster/node.h"
+#include "muster/scheduler.h"
 
 namespace muster {
 
 // Plain data: whoever is given it may read all of it. Gangs are written through
 // GangEdit, what tasks hold through Holdings; the rest by the events about it
-// (node_events.h, tenant_events.h) and by the pass.
+// (events.h) and by the pass.
 struct Core {
   explicit Core(SchedulerConfig config);
   Core(const Core&) = delete;
@@ -52,19 +55,21 @@ struct Core {
   DisruptionBudgets budgets{};
   SpecTable specs;
   GangTable gangs{};
-  GangLists lists;
+  GangLists lists{*this};
   // Gangs that the round placed, those that are gone included.
   std::vector<GangIndex> placed{};
   Answers answers{};
-  Opener opener;
-  Undo undo;
+  Holdings holdings{*this};
+  Life life{*this};
+  Opener opener{*this};
+  Undo undo{*this};
+  ReconcileReport report{};  // Of the last Reconciled.
 
   int32_t PriorityOf(const GangRecord& r) const {
     return classes.at(r.priority_class).value;
   }
-  const GangSpec& SpecOf(GangIndex g) const {
-    return specs.at(gangs.at(g).spec);
-  }
+  const GangSpec& SpecOf(const GangRecord& r) const { return specs.at(r.spec); }
+  const GangSpec& SpecOf(GangIndex g) const { return SpecOf(gangs.at(g)); }
   // Whether it was placed in the round under way.
   bool IsFresh(const GangRecord& r) const { return r.placed_seq >= round_seq; }
 };
@@ -93,7 +98,7 @@ class GangEdit {
   GangRecord& record_;
 };
 
-// The gang counts for its queue and its class (1), or no more (-1).
+// The gang counts for its queue (1), or no more (-1).
 void CountGang(Core& core, const GangRecord& r, int32_t sign);
 // A gang that holds nothing stands nowhere and counts for nothing from now on.
 void TakeOut(Core& core, GangIndex g, GangRecord& r);

@@ -1,16 +1,28 @@
 #include "lib/scheduler/decisions.h"
 
 #include <algorithm>
+#include <string_view>
+
+#include "absl/cleanup/cleanup.h"
 
 namespace muster {
 
-void Decisions::Owe(GangEdit& gang, Draft draft, size_t count) {
-  core_.answers.Owe(gang.gang(), *gang, plan_.seq(draft), plan_.kind(draft),
-                    plan_.on_behalf_of(draft), count);
+// Whoever starts, or stops, owes an answer.
+void Decisions::Tell(GangEdit& gang, TaskRecord& task, Draft draft) {
+  if (task.phase != TaskPhase::kNominated) {
+    const Decision& d = plan_.at(draft);
+    std::string_view winner;
+    if (const GangId id = d.on_behalf_of; id.valid()) {
+      winner = core_.gangs.at(id.index).key;
+    }
+    task.open_seq = d.seq;
+    core_.answers.Owe(gang.gang(), *gang, d.seq, d.kind, winner);
+  }
+  plan_.AddTask(draft, *gang, task);
 }
 
 void Decisions::NotePlaced(GangEdit& gang, Draft draft) {
-  gang->placed_seq = plan_.seq(draft);
+  gang->placed_seq = plan_.at(draft).seq;
   gang->look = false;
   core_.placed.push_back(gang.gang());
 }
@@ -25,12 +37,10 @@ void Decisions::AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
     task.phase = phase;
     task.at = a.at;
     task.attempt = starts ? gang->attempts : 0;
-    task.open_seq = starts ? plan_.seq(draft) : 0;
-    holdings_.HoldCharged(gang.gang(), task);
-    plan_.AddTask(draft, *gang, task);
+    core_.holdings.HoldCharged(gang.gang(), task);
+    Tell(gang, task, draft);
     gang->tasks.insert(TaskPlace(*gang, a.task), task);
   }
-  if (starts) Owe(gang, draft, tasks.size());
 }
 
 PlanWriter::Draft Decisions::Begin(GangEdit& gang, DecisionKind kind,
@@ -39,21 +49,19 @@ PlanWriter::Draft Decisions::Begin(GangEdit& gang, DecisionKind kind,
   gang->phase = kind == DecisionKind::kNominate ? GangPhase::kNominated
                                                 : GangPhase::kStarting;
   NotePlaced(gang, draft);
-  if (kind == DecisionKind::kStart) plan_.SetPlacedBy(gang.gang(), draft);
   return draft;
 }
 
 void Decisions::Place(GangIndex g, DecisionKind kind,
                       std::span<const Assignment> tasks, const Reason& reason) {
-  {
-    GangEdit gang(core_, g);
-    const Draft draft = Begin(gang, kind, reason);
-    AddTasks(gang, tasks,
-             kind == DecisionKind::kStart ? TaskPhase::kStarting
-                                          : TaskPhase::kNominated,
-             draft);
-  }
-  core_.opener.Publish(true);
+  // When the edit has ended, as everywhere here.
+  const absl::Cleanup publish = [this] { core_.opener.Publish(true); };
+  GangEdit gang(core_, g);
+  const Draft draft = Begin(gang, kind, reason);
+  AddTasks(gang, tasks,
+           kind == DecisionKind::kStart ? TaskPhase::kStarting
+                                        : TaskPhase::kNominated,
+           draft);
 }
 
 namespace {
@@ -70,53 +78,45 @@ bool FillsGap(const GangRecord& r, std::span<const Assignment> tasks) {
 
 void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
                      const Reason& reason) {
-  {
-    GangEdit gang(core_, g);
-    const bool replaces = reason.code != ReasonCode::kFits;
-    const Draft joined = replaces ? PlanWriter::kNone : plan_.PlacedBy(g);
-    const bool joins = joined != PlanWriter::kNone;
-    const Draft draft =
-        joins ? joined : plan_.Decide(DecisionKind::kGrow, reason, g, kNoGang);
-    if (joins) --gang->attempts;  // The same start: the same attempt.
-    if (replaces) {
-      gang->look = false;
-    } else {
-      NotePlaced(gang, draft);
-      // Others than these may go first when it gives tasks: where they fill a
-      // gap, or another role can do without some now.
-      const bool one_role = core_.specs.at(gang->spec).gang().roles.size() == 1;
-      if (!joins && (!one_role || FillsGap(*gang, tasks))) {
-        core_.opener.VictimsChanged(gang->queue, core_.PriorityOf(*gang), true);
-      }
-    }
-    AddTasks(gang, tasks, TaskPhase::kStarting, draft);
-    if (replaces) {
-      gang->failures += reason.code == ReasonCode::kTaskFailed;
-      gang->trouble = ReasonCode::kNone;
-      core_.opener.VictimsChanged(gang->queue, core_.PriorityOf(*gang));
-    } else {
-      plan_.SetPlacedBy(g, draft);
+  const absl::Cleanup publish = [this] { core_.opener.Publish(true); };
+  GangEdit gang(core_, g);
+  const bool replaces = reason.code != ReasonCode::kFits;
+  const Draft joined = replaces ? PlanWriter::kNone : plan_.PlacedBy(*gang);
+  const bool joins = joined != PlanWriter::kNone;
+  const Draft draft =
+      joins ? joined : plan_.Decide(DecisionKind::kGrow, reason, g, kNoGang);
+  if (joins) --gang->attempts;  // The same start: the same attempt.
+  if (replaces) {
+    gang->look = false;
+  } else {
+    NotePlaced(gang, draft);
+    // Others than these may go first when it gives tasks: where they fill a
+    // gap, or another role can do without some now.
+    const bool one_role = core_.specs.at(gang->spec).gang().roles.size() == 1;
+    if (!joins && (!one_role || FillsGap(*gang, tasks))) {
+      core_.opener.VictimsChanged(*gang, true);
     }
   }
-  core_.opener.Publish(true);
+  AddTasks(gang, tasks, TaskPhase::kStarting, draft);
+  if (replaces) {
+    gang->failures += reason.code == ReasonCode::kTaskFailed;
+    gang->trouble = ReasonCode::kNone;
+    core_.opener.VictimsChanged(*gang);
+  }
 }
 
 void Decisions::StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
                            TaskPhase from) {
-  {
-    GangEdit gang(core_, g);
-    const Draft draft = Begin(gang, kind, {.code = why});
-    ++gang->attempts;
-    for (TaskRecord& task : gang->tasks) {
-      if (task.phase != from) continue;
-      holdings_.SetPhase(g, task, TaskPhase::kStarting);
-      task.attempt = gang->attempts;
-      task.open_seq = plan_.seq(draft);
-      plan_.AddTask(draft, *gang, task);
-      Owe(gang, draft, 1);
-    }
+  const absl::Cleanup publish = [this] { core_.opener.Publish(true); };
+  GangEdit gang(core_, g);
+  const Draft draft = Begin(gang, kind, {.code = why});
+  ++gang->attempts;
+  for (TaskRecord& task : gang->tasks) {
+    if (task.phase != from) continue;
+    core_.holdings.SetPhase(g, task, TaskPhase::kStarting);
+    task.attempt = gang->attempts;
+    Tell(gang, task, draft);
   }
-  core_.opener.Publish(true);
 }
 
 void Decisions::StartNominated(GangIndex g) {
@@ -133,15 +133,25 @@ void Decisions::Release(GangEdit& gang, TaskRecord& task, Draft draft) {
   core_.answers.Settle(*gang, task);
   // What is suspended only stops to be promised what it keeps: see Life.
   if (task.phase != TaskPhase::kSuspended) {
-    holdings_.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
+    core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
   }
-  task.open_seq = plan_.seq(draft);
-  Owe(gang, draft, 1);
-  plan_.AddTask(draft, *gang, task);
+  Tell(gang, task, draft);
 }
 
-void Decisions::BeginStop(GangEdit& gang, DecisionKind kind,
-                          const Reason& reason, Draft draft) {
+void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
+                     GangIndex on_behalf_of) {
+  const absl::Cleanup publish = [&] {
+    if (on_behalf_of == kNoGang) core_.opener.Publish(true);
+  };
+  GangEdit gang(core_, g);
+  const Draft draft = plan_.Decide(kind, reason, g, on_behalf_of);
+  if (gang->phase == GangPhase::kNominated) {
+    plan_.Withdraws(draft);
+    core_.life.Stop(gang);
+    core_.life.Update(gang);
+    return;
+  }
+  if (on_behalf_of != kNoGang) CountDisruption(core_, gang->key, -1);
   if (kind == DecisionKind::kCancel) gang->cancel = true;
   gang->trouble = ReasonCode::kNone;
   gang->phase = kind == DecisionKind::kSuspend ? GangPhase::kSuspending
@@ -153,41 +163,24 @@ void Decisions::BeginStop(GangEdit& gang, DecisionKind kind,
       Release(gang, task, draft);
     }
   }
-  if (reason.code == ReasonCode::kTaskFailed) life_.FailStart(*gang);
-  life_.Update(gang);
-}
-
-void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
-                     GangIndex on_behalf_of) {
-  {
-    GangEdit gang(core_, g);
-    const Draft draft = plan_.Decide(kind, reason, g, on_behalf_of);
-    if (gang->phase == GangPhase::kNominated) {
-      plan_.Withdraws(draft);
-      life_.Stop(gang);
-      life_.Update(gang);
-    } else {
-      if (on_behalf_of != kNoGang) CountDisruption(core_, gang->key, -1);
-      BeginStop(gang, kind, reason, draft);
-    }
-  }
-  if (on_behalf_of == kNoGang) core_.opener.Publish(true);
+  if (reason.code == ReasonCode::kTaskFailed) core_.life.FailStart(*gang);
+  core_.life.Update(gang);
 }
 
 void Decisions::Shrink(GangIndex g, std::span<const TaskId> tasks,
                        const Reason& reason, GangIndex on_behalf_of) {
-  {
-    GangEdit gang(core_, g);
-    const Draft draft =
-        plan_.Decide(DecisionKind::kShrink, reason, g, on_behalf_of);
-    if (gang->trouble == ReasonCode::kTaskFailed) {
-      life_.FailStart(*gang);  // A surplus one.
-    }
-    gang->trouble = ReasonCode::kNone;
-    for (const TaskId id : tasks) Release(gang, *FindTask(*gang, id), draft);
-    life_.Update(gang);
+  const absl::Cleanup publish = [&] {
+    if (on_behalf_of == kNoGang) core_.opener.Publish(true);
+  };
+  GangEdit gang(core_, g);
+  const Draft draft =
+      plan_.Decide(DecisionKind::kShrink, reason, g, on_behalf_of);
+  if (gang->trouble == ReasonCode::kTaskFailed) {
+    core_.life.FailStart(*gang);  // A surplus one.
   }
-  if (on_behalf_of == kNoGang) core_.opener.Publish(true);
+  gang->trouble = ReasonCode::kNone;
+  for (const TaskId id : tasks) Release(gang, *FindTask(*gang, id), draft);
+  core_.life.Update(gang);
 }
 
 }  // namespace muster

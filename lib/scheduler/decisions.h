@@ -5,8 +5,6 @@
 #include <span>
 
 #include "lib/scheduler/core.h"
-#include "lib/scheduler/holdings.h"
-#include "lib/scheduler/life.h"
 #include "lib/scheduler/plan_writer.h"
 #include "muster/placement_solver.h"
 #include "muster/reason.h"
@@ -19,8 +17,7 @@ namespace muster {
 // synchronised. O(tasks of the gang).
 class Decisions {
  public:
-  Decisions(Core& core, Life& life, PlanWriter& plan)
-      : core_(core), holdings_(core), life_(life), plan_(plan) {}
+  Decisions(Core& core, PlanWriter& plan) : core_(core), plan_(plan) {}
 
   // kStart or kNominate. The assignments are charged in the cluster already: to
   // both ledgers, or to kLater.
@@ -50,16 +47,12 @@ class Decisions {
   // Its tasks of that phase, held already, start.
   void StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
                   TaskPhase from);
-  void BeginStop(GangEdit& gang, DecisionKind kind, const Reason& reason,
-                 Draft draft);
   void Release(GangEdit& gang, TaskRecord& task, Draft draft);
-  void Owe(GangEdit& gang, Draft draft, size_t count);
+  void Tell(GangEdit& gang, TaskRecord& task, Draft draft);
   // It was placed by this decision, in the round under way.
   void NotePlaced(GangEdit& gang, Draft draft);
 
   Core& core_;
-  Holdings holdings_;
-  Life& life_;
   PlanWriter& plan_;
 };
 

@@ -9,22 +9,9 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lib/scheduler/core.h"
-#include "lib/scheduler/holdings.h"
-#include "lib/scheduler/life.h"
 #include "muster/event.h"
-#include "muster/scheduler.h"
 
 namespace muster {
-
-// What events work with.
-struct EventContext {
-  explicit EventContext(Core& c) : core(c) {}
-
-  Core& core;
-  Life life{core};
-  Holdings holdings{core};
-  ReconcileReport report{};  // Of the last Reconciled.
-};
 
 // NOT_FOUND where there is no such gang.
 absl::StatusOr<GangIndex> GangNamed(const Core& core, std::string_view key);
@@ -38,39 +25,38 @@ std::vector<std::string> NodeSetsOf(const Gang& gang);
 // it.
 
 // node_events.cc
-absl::Status Take(EventContext& context, const NodeChanged& e);
-absl::Status Take(EventContext& context, const NodeDown& e);
-absl::Status Take(EventContext& context, const NodeUp& e);
-absl::Status Take(EventContext& context, const NodeRemoved& e);
-absl::Status Take(EventContext& context, const NodeDrained& e);
-absl::Status Take(EventContext& context, const SpotNotice& e);
-absl::Status Take(EventContext& context, const OthersChanged& e);
-absl::Status Take(EventContext& context, const NodeSetChanged& e);
-absl::Status Take(EventContext& context, const NodeSetRemoved& e);
+absl::Status Take(Core& core, const NodeChanged& e);
+absl::Status Take(Core& core, const NodeDown& e);
+absl::Status Take(Core& core, const NodeUp& e);
+absl::Status Take(Core& core, const NodeRemoved& e);
+absl::Status Take(Core& core, const NodeDrained& e);
+absl::Status Take(Core& core, const SpotNotice& e);
+absl::Status Take(Core& core, const OthersChanged& e);
+absl::Status Take(Core& core, const NodeSetChanged& e);
+absl::Status Take(Core& core, const NodeSetRemoved& e);
 // tenant_events.cc
-absl::Status Take(EventContext& context, const QueueChanged& e);
-absl::Status Take(EventContext& context, const QueueRemoved& e);
-absl::Status Take(EventContext& context, const PriorityClassChanged& e);
-absl::Status Take(EventContext& context, const PriorityClassRemoved& e);
-absl::Status Take(EventContext& context, const BudgetChanged& e);
+absl::Status Take(Core& core, const QueueChanged& e);
+absl::Status Take(Core& core, const QueueRemoved& e);
+absl::Status Take(Core& core, const PriorityClassChanged& e);
+absl::Status Take(Core& core, const PriorityClassRemoved& e);
+absl::Status Take(Core& core, const BudgetChanged& e);
 // gang_events.cc
-absl::Status Take(EventContext& context, const GangSubmitted& e);
-absl::Status Submit(EventContext& context, const Gang& gang,
-                    bool even_if_closed);
-absl::Status Take(EventContext& context, const GangChanged& e);
-absl::Status Take(EventContext& context, const GangMoved& e);
-absl::Status Take(EventContext& context, const GangHeld& e);
-absl::Status Take(EventContext& context, const GangReprioritized& e);
-absl::Status Take(EventContext& context, const GangCancelled& e);
-absl::Status Take(EventContext& context, const GangFinished& e);
-absl::Status Take(EventContext& context, const GangYielded& e);
-absl::Status Take(EventContext& context, const CheckpointTaken& e);
+absl::Status Take(Core& core, const GangSubmitted& e);
+absl::Status Submit(Core& core, const Gang& gang, bool even_if_closed);
+absl::Status Take(Core& core, const GangChanged& e);
+absl::Status Take(Core& core, const GangMoved& e);
+absl::Status Take(Core& core, const GangHeld& e);
+absl::Status Take(Core& core, const GangReprioritized& e);
+absl::Status Take(Core& core, const GangCancelled& e);
+absl::Status Take(Core& core, const GangFinished& e);
+absl::Status Take(Core& core, const GangYielded& e);
+absl::Status Take(Core& core, const CheckpointTaken& e);
 // answer_events.cc
-absl::Status Take(EventContext& context, const TasksAnswered& e);
-absl::Status Take(EventContext& context, const DecisionApplied& e);
-absl::Status Take(EventContext& context, const DecisionRefused& e);
+absl::Status Take(Core& core, const TasksAnswered& e);
+absl::Status Take(Core& core, const DecisionApplied& e);
+absl::Status Take(Core& core, const DecisionRefused& e);
 // reconcile.cc
-absl::Status Take(EventContext& context, const Reconciled& e);
+absl::Status Take(Core& core, const Reconciled& e);
 
 }  // namespace muster
 

@@ -44,7 +44,7 @@ Reason WhyWaits(Core& core, PlacementSolver& solver, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
   if (r.held || core.queues.Held(r.queue)) return {.code = ReasonCode::kHeld};
   ClassList& waiting = core.lists.waiting();
-  const ClassIndex c = waiting.Find(r.listing.waiting);
+  const ClassIndex c = core.lists.ClassOf(g, false);
   if (c == kNoClass) {
     const bool early = r.not_before > core.now;
     return {.code = early ? ReasonCode::kNotBefore : ReasonCode::kBackoff,

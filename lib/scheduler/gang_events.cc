@@ -77,20 +77,13 @@ absl::Status CheckTotals(const Core& core, const Gang& gang,
   return absl::OkStatus();
 }
 
-void TakeOwnFields(const Gang& gang, GangRecord& r) {
-  r.TakeFrom(gang);
-  std::sort(r.labels.begin(), r.labels.end());
-}
-
 }  // namespace
 
-absl::Status Take(EventContext& context, const GangSubmitted& e) {
-  return Submit(context, e.gang, false);
+absl::Status Take(Core& core, const GangSubmitted& e) {
+  return Submit(core, e.gang, false);
 }
 
-absl::Status Submit(EventContext& context, const Gang& gang,
-                    bool even_if_closed) {
-  Core& core = context.core;
+absl::Status Submit(Core& core, const Gang& gang, bool even_if_closed) {
   if (core.gangs.Find(gang.key) != kNoGang) {
     return absl::AlreadyExistsError(
         absl::StrCat("gang '", gang.key, "' is there already"));
@@ -107,7 +100,7 @@ absl::Status Submit(EventContext& context, const Gang& gang,
   added->spec = core.specs.Intern(gang, core.cluster);
   added->queue = q;
   added->priority_class = cls;
-  TakeOwnFields(gang, *added);
+  added->TakeFrom(gang);
   CountGang(core, *added, 1);
   return absl::OkStatus();
 }
@@ -118,7 +111,7 @@ namespace {
 // shape it has asks for the same.
 absl::Status CheckKept(const Core& core, const GangRecord& r,
                        const Gang& changed) {
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core.SpecOf(r);
   for (const TaskRecord& task : r.tasks) {
     if (task.phase == TaskPhase::kNominated) continue;
     const uint32_t i = task.task.role;
@@ -166,21 +159,20 @@ absl::Status CheckChange(const Core& core, GangIndex g, const Gang& gang) {
   MUSTER_RETURN_IF_ERROR(CheckNodeSets(core, gang));
   MUSTER_RETURN_IF_ERROR(CheckKept(core, r, gang));
   Resources more = MostOf(gang, core.cluster);
-  more.Subtract(core.specs.at(r.spec).most);
+  more.Subtract(core.SpecOf(r).most);
   return CheckTotals(core, gang, more);
 }
 
 }  // namespace
 
-absl::Status Take(EventContext& context, const GangChanged& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const GangChanged& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang.key));
   MUSTER_RETURN_IF_ERROR(CheckChange(core, g, e.gang));
   MUSTER_ASSIGN_OR_RETURN(const uint32_t cls,
                           ClassNamed(core, e.gang.key, e.gang.priority_class));
   GangEdit gang(core, g);
   const std::optional<OnPreempted> on_preempted = gang->on_preempted;
-  TakeOwnFields(e.gang, *gang);
+  gang->TakeFrom(e.gang);
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   const SpecIndex spec = core.specs.Intern(e.gang, core.cluster);
   if (spec == gang->spec && cls == gang->priority_class &&
@@ -188,21 +180,20 @@ absl::Status Take(EventContext& context, const GangChanged& e) {
     core.specs.Unref(spec, core.cluster);
     return absl::OkStatus();
   }
-  if (gang->phase == GangPhase::kNominated) context.life.Stop(gang);
+  if (gang->phase == GangPhase::kNominated) core.life.Stop(gang);
   CountGang(core, *gang, -1);
   gang->priority_class = cls;
   SetSpec(core, gang, spec);
   CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  core.opener.VictimsChanged(*gang);
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
-    gang->trouble = context.life.WhyLeaves(*gang);
+    gang->trouble = core.life.WhyLeaves(*gang);
   }
-  context.life.Update(gang);
+  core.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangMoved& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const GangMoved& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
   MUSTER_ASSIGN_OR_RETURN(const QueueIndex q,
                           LeafNamed(core, e.gang, e.queue, false));
@@ -210,69 +201,66 @@ absl::Status Take(EventContext& context, const GangMoved& e) {
   if (r.queue == q) return absl::OkStatus();
   GangEdit gang(core, g);
   CountGang(core, *gang, -1);
-  context.holdings.MoveTo(gang, q);
+  core.holdings.MoveTo(gang, q);
   CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  core.opener.VictimsChanged(*gang);
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangHeld& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
-  GangEdit gang(context.core, g);
+absl::Status Take(Core& core, const GangHeld& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  GangEdit gang(core, g);
   gang->held = e.held;
   gang->held_why = e.why;
   if (gang->phase == GangPhase::kNominated) gang->look = true;
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangReprioritized& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const GangReprioritized& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
   MUSTER_ASSIGN_OR_RETURN(const uint32_t cls,
                           ClassNamed(core, e.gang, e.priority_class));
   GangEdit gang(core, g);
   if (gang->priority_class == cls) return absl::OkStatus();
-  CountGang(core, *gang, -1);
   gang->priority_class = cls;
-  CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+  core.opener.VictimsChanged(*gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangCancelled& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
-  GangEdit gang(context.core, g);
+absl::Status Take(Core& core, const GangCancelled& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  GangEdit gang(core, g);
   gang->cancel = true;
-  if (gang->phase == GangPhase::kNominated) context.life.Stop(gang);
-  context.life.Update(gang);
+  if (gang->phase == GangPhase::kNominated) core.life.Stop(gang);
+  core.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangFinished& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
-  GangEdit gang(context.core, g);
-  context.life.Stop(gang);
+absl::Status Take(Core& core, const GangFinished& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  GangEdit gang(core, g);
+  core.life.Stop(gang);
   gang.Leave();
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const GangYielded& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
-  GangEdit gang(context.core, g);
+absl::Status Take(Core& core, const GangYielded& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  GangEdit gang(core, g);
   if (gang->phase == GangPhase::kNominated) return absl::OkStatus();
-  context.life.Stop(gang);
-  context.life.Update(gang);
+  core.life.Stop(gang);
+  core.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const CheckpointTaken& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(context.core, e.gang));
-  if (e.at > context.core.now) {
+absl::Status Take(Core& core, const CheckpointTaken& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+  if (e.at > core.now) {
     return Invalid("checkpoint of gang '", e.gang, "'.at: ", e.at,
                    " is later than the event");
   }
-  GangEdit gang(context.core, g);
+  GangEdit gang(core, g);
   gang->checkpoint = std::max(gang->checkpoint, e.at);
   // What is suspended can be saved, too.
   if (gang->phase == GangPhase::kSuspended && e.at >= gang->since) {

@@ -44,7 +44,7 @@ Time GangLists::WakeAt(const GangRecord& r) const {
   if (Lacks(r)) {
     at = std::min(at, after_now(r.since + core_.config.replacement_timeout));
   }
-  if (core_.specs.at(r.spec).bears_for_a_time) {
+  if (core_.SpecOf(r).bears_for_a_time) {
     at = std::min(at, after_now(BorneUntil(core_, r)));
   }
   if (r.max_runtime > 0 && r.phase == GangPhase::kRunning) {
@@ -56,7 +56,7 @@ Time GangLists::WakeAt(const GangRecord& r) const {
 // Whether it runs, below what it desires, and nothing keeps it from growing but
 // room.
 bool GangLists::MayGrow(const GangRecord& r) const {
-  const GangSpec& spec = core_.specs.at(r.spec);
+  const GangSpec& spec = core_.SpecOf(r);
   const bool just_started = r.phase == GangPhase::kStarting && core_.IsFresh(r);
   return (r.phase == GangPhase::kRunning || just_started) &&
          r.tasks.size() < spec.most_tasks && r.trouble == ReasonCode::kNone &&
@@ -66,7 +66,7 @@ bool GangLists::MayGrow(const GangRecord& r) const {
 }
 
 Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
-  const GangSpec& spec = core_.specs.at(r.spec);
+  const GangSpec& spec = core_.SpecOf(r);
   Listing l;
   l.queue = r.queue;
   l.priority = core_.PriorityOf(r);
@@ -168,6 +168,12 @@ void GangLists::Unhold(GangIndex g, const Listing& l) {
 const GangLists::Holding& GangLists::holding(QueueIndex q) const {
   static const Holding kNobody;
   return q < holding_.size() ? holding_[q] : kNobody;
+}
+
+ClassIndex GangLists::ClassOf(GangIndex g, bool grows) const {
+  if (g == kNoGang) return kNoClass;
+  const Listing& l = core_.gangs.at(g).listing;
+  return grows ? growing_.Find(l.growing) : waiting_.Find(l.waiting);
 }
 
 ClassIndex GangLists::FirstToAsk(ClassList& list, QueueIndex leaf) const {

@@ -59,6 +59,9 @@ class GangLists {
   ClassList& growing() { return growing_; }
   const ClassList& growing() const { return growing_; }
 
+  // One of the two, and the gang's class there: kNoClass if it is in none.
+  ClassList& classes(bool grows) { return grows ? growing_ : waiting_; }
+  ClassIndex ClassOf(GangIndex g, bool grows) const;
   // Of one of the two: the first open class of the leaf that may be asked now,
   // or kNoClass.
   ClassIndex FirstToAsk(ClassList& list, QueueIndex leaf) const;

@@ -2,6 +2,7 @@
 #ifndef MUSTER_LIB_SCHEDULER_GANG_OWN_H_
 #define MUSTER_LIB_SCHEDULER_GANG_OWN_H_
 
+#include <algorithm>
 #include <optional>
 #include <string>
 
@@ -62,6 +63,7 @@ struct GangOwn {
 
   void TakeFrom(const Gang& gang) {
     Each(gang, *this, [](const auto& from, auto& to) { to = from; });
+    std::sort(labels.begin(), labels.end());
   }
   void PutInto(Gang& gang) const {
     Each(gang, *this, [](auto& to, const auto& from) { to = from; });

@@ -33,55 +33,44 @@ void SumLeast(const GangSpec& spec, const Cluster& cluster) {
   spec.least_structure = cluster.structure_version();
 }
 
-bool ComparesDomains(const TopologyConstraint& c) {
-  return c.spread.max_skew > 0 || c.spread.min_domains > 0;
-}
-
-void DeriveFromRoles(GangSpec& spec, const Cluster& cluster) {
-  const std::vector<Role>& roles = spec.gang().roles;
-  for (const Role& role : roles) {
+void Derive(GangSpec& spec, const Cluster& cluster) {
+  const Gang& gang = spec.gang();
+  const auto look = [&](const TopologyConstraint& c) {
+    spec.looks_at_structure |=
+        c.spread.max_skew > 0 || c.spread.min_domains > 0;
+    spec.sliced |= !c.slices.empty();
+    spec.grows_nearby |= !c.empty();
+  };
+  spec.least_is_exact = true;
+  for (size_t r = 0; r < gang.roles.size(); ++r) {
+    const Role& role = gang.roles[r];
+    look(role.topology);
     spec.least_tasks += role.min_tasks;
     spec.most_tasks += role.desired_tasks;
     spec.elastic |= role.desired_tasks > role.min_tasks;
-    spec.looks_at_structure |= ComparesDomains(role.topology);
-    spec.sliced |= !role.topology.slices.empty();
-    for (const ShapeId shape :
-         spec.prepared.shapes[static_cast<size_t>(&role - roles.data())]) {
+    spec.grows_nearby |= !role.alternatives.empty();
+    spec.least_is_exact &= role.alternatives.empty();
+    for (const ShapeId shape : spec.prepared.shapes[r]) {
+      const bool alike = UsesAlike(cluster.device_request(shape));
+      spec.looks_at_structure |= !alike;
+      spec.least_is_exact &= alike;
       spec.bears_for_a_time |= std::ranges::any_of(
           cluster.tolerations(shape),
           [](const Toleration& t) { return t.seconds >= 0; });
+      spec.shapes.push_back(shape);
     }
-    spec.grows_nearby |= !role.topology.empty() || !role.alternatives.empty();
-    const auto alike = [](const TaskShape& shape) {
-      return UsesAlike(shape.devices);
-    };
-    if (!role.alternatives.empty() || !alike(role.shape)) {
-      spec.least_is_exact = false;
-    }
-    spec.looks_at_structure |=
-        !alike(role.shape) || !std::ranges::all_of(role.alternatives, alike);
   }
-}
-
-void Derive(GangSpec& spec, const Cluster& cluster) {
-  const Gang& gang = spec.gang();
-  spec.least_is_exact = true;
-  DeriveFromRoles(spec, cluster);
-  SumLeast(spec, cluster);
-  spec.most = MostOf(gang, cluster);
   for (const Group& group : gang.groups) {
     const bool chooses = group.min_children > 0;
-    if (chooses || group.min_tasks > 0) spec.least_is_exact = false;
+    look(group.topology);
     spec.elastic |= chooses;
-    spec.looks_at_structure |= ComparesDomains(group.topology);
-    spec.sliced |= !group.topology.slices.empty();
-    spec.grows_nearby |= chooses || !group.topology.empty();
+    spec.grows_nearby |= chooses;
+    spec.least_is_exact &= !chooses && group.min_tasks == 0;
   }
   spec.grows_nearby |= gang.roles.size() > 1;
-  for (const std::vector<ShapeId>& shapes : spec.prepared.shapes) {
-    spec.shapes.insert(spec.shapes.end(), shapes.begin(), shapes.end());
-  }
-  std::sort(spec.shapes.begin(), spec.shapes.end());
+  SumLeast(spec, cluster);
+  spec.most = MostOf(gang, cluster);
+  std::ranges::sort(spec.shapes);
   spec.shapes.erase(std::unique(spec.shapes.begin(), spec.shapes.end()),
                     spec.shapes.end());
 }
@@ -103,6 +92,12 @@ const Resources& LeastOf(const GangSpec& spec, const Cluster& cluster) {
     SumLeast(spec, cluster);
   }
   return spec.least;
+}
+
+SpecTable::SpecTable(const SchedulerConfig& config) {
+  for (const std::string& kind : config.host.suspended_keeps) {
+    kept_.push_back(config.KindOf(kind));
+  }
 }
 
 SpecIndex SpecTable::Intern(const Gang& gang, Cluster& cluster) {
@@ -188,37 +183,34 @@ bool IsSatisfied(const GangSpec& spec, std::span<const uint32_t> counts) {
     const uint32_t least = std::max(gang.roles[0].min_tasks, 1u);
     return counts[0] >= std::max(least, gang.groups[0].min_tasks);
   }
-  return SatisfiedGroups(gang, counts)[0] != 0;
+  return Satisfaction(gang, counts).satisfied[0] != 0;
 }
 
-std::vector<uint8_t> SatisfiedGroups(const Gang& gang,
-                                     std::span<const uint32_t> counts) {
-  const size_t n = gang.groups.size();
-  std::vector<uint8_t> satisfied(n, 0);
-  // By group: satisfied children, needed ones if all must be, tasks.
-  std::vector<uint32_t> good(n, 0), needed(n, 0);
-  std::vector<uint64_t> tasks(n, 0);
+Satisfaction::Satisfaction(const Gang& gang, std::span<const uint32_t> counts)
+    : satisfied(gang.groups.size() + gang.roles.size()),
+      tasks(satisfied.size()),
+      good(gang.groups.size()) {
+  const size_t groups = gang.groups.size();
+  // By group: children that it needs if it needs all, and that are not.
+  std::vector<uint32_t> missing(groups);
+  const auto add_to = [&](uint32_t parent, size_t scope, bool optional) {
+    tasks[parent] += tasks[scope];
+    good[parent] += satisfied[scope];
+    missing[parent] += satisfied[scope] == 0 && !optional;
+  };
   for (size_t r = 0; r < gang.roles.size(); ++r) {
     const Role& role = gang.roles[r];
-    tasks[role.group] += counts[r];
-    if (counts[r] >= std::max(role.min_tasks, 1u)) ++good[role.group];
-    if (role.min_tasks > 0) {
-      ++needed[role.group];
-    } else if (gang.groups[role.group].min_children == 0 && counts[r] > 0) {
-      --good[role.group];  // Optional: neither needed nor counted.
-    }
+    tasks[groups + r] = counts[r];
+    satisfied[groups + r] = counts[r] >= std::max(role.min_tasks, 1u);
+    add_to(role.group, groups + r, role.min_tasks == 0);
   }
-  for (size_t g = n; g-- > 0;) {
+  for (size_t g = groups; g-- > 0;) {
     const Group& group = gang.groups[g];
-    const uint32_t least =
-        group.min_children > 0 ? group.min_children : needed[g];
-    satisfied[g] = good[g] >= least && tasks[g] >= group.min_tasks;
-    if (g == 0) break;
-    tasks[group.parent] += tasks[g];
-    ++needed[group.parent];
-    good[group.parent] += satisfied[g];
+    const bool children = group.min_children > 0 ? good[g] >= group.min_children
+                                                 : missing[g] == 0;
+    satisfied[g] = children && tasks[g] >= group.min_tasks;
+    if (g > 0) add_to(group.parent, g, false);
   }
-  return satisfied;
 }
 
 }  // namespace muster

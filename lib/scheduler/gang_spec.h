@@ -6,11 +6,11 @@
 #include <deque>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "muster/cluster.h"
+#include "muster/config.h"
 #include "muster/gang.h"
 #include "muster/placement_solver.h"
 #include "muster/resources.h"
@@ -71,9 +71,15 @@ inline bool IsBeyond(const Gang& gang, TaskId task) {
 // Whether `counts` tasks a role (and, below a group, so many in all) satisfy
 // the gang: see Group in gang.h.
 bool IsSatisfied(const GangSpec& spec, std::span<const uint32_t> counts);
-// By group, whether they satisfy it.
-std::vector<uint8_t> SatisfiedGroups(const Gang& gang,
-                                     std::span<const uint32_t> counts);
+
+// The same of each scope of the gang: its groups, by position, then its roles.
+struct Satisfaction {
+  Satisfaction(const Gang& gang, std::span<const uint32_t> counts);
+
+  std::vector<uint8_t> satisfied{};
+  std::vector<uint64_t> tasks{};  // In it, and in what is below it.
+  std::vector<uint32_t> good{};   // By group: satisfied children.
+};
 
 // The most that the gang could use: see Gang.
 Resources MostOf(const Gang& gang, const Cluster& cluster);
@@ -81,8 +87,7 @@ Resources MostOf(const Gang& gang, const Cluster& cluster);
 // Interned specs. Not synchronised. References hold until the last Unref.
 class SpecTable {
  public:
-  // `kept`: the kinds of HostCapabilities::suspended_keeps.
-  explicit SpecTable(std::vector<ResourceKind> kept) : kept_(std::move(kept)) {}
+  explicit SpecTable(const SchedulerConfig& config);
 
   // Of a valid gang; each call is undone by one Unref. `cluster` gets its
   // shapes. O(size of the gang).
@@ -94,7 +99,7 @@ class SpecTable {
  private:
   void InternKept(GangSpec& spec, Cluster& cluster) const;
 
-  const std::vector<ResourceKind> kept_;
+  std::vector<ResourceKind> kept_;  // HostCapabilities::suspended_keeps.
   std::deque<GangSpec> specs_;
   std::vector<SpecIndex> free_;
   absl::flat_hash_map<uint64_t, std::vector<SpecIndex>> by_hash_;

@@ -1,7 +1,6 @@
 #include "lib/scheduler/gang_table.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace muster {
 
@@ -58,10 +57,6 @@ void GangTable::UndoRemove(std::string_view key) {
   free_.pop_back();
   by_key_.emplace(std::string(key), g);
   records_[g].key = key;  // Of a gang without a copy UndoAdd comes next.
-}
-
-void GangTable::Put(GangIndex g, GangRecord&& record) {
-  records_[g] = std::move(record);
 }
 
 std::vector<TaskRecord>::iterator TaskPlace(GangRecord& r, TaskId id) {

@@ -2,6 +2,7 @@
 #ifndef MUSTER_LIB_SCHEDULER_GANG_TABLE_H_
 #define MUSTER_LIB_SCHEDULER_GANG_TABLE_H_
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <optional>
@@ -118,8 +119,6 @@ class GangTable {
   // Take back the last Add, of g, and the last Remove: see QueueTree::UndoAdd.
   void UndoAdd(GangIndex g);
   void UndoRemove(std::string_view key);
-  // The record as it was, in place of the one that is there.
-  void Put(GangIndex g, GangRecord&& record);
 
   std::deque<GangRecord> records_;
   std::vector<GangIndex> free_;  // Last in, first out.
@@ -149,6 +148,23 @@ std::optional<Allocation> TakeableOf(const GangRecord& r, const GangSpec& spec,
 void TakeableTasks(const GangRecord& r, const GangSpec& spec,
                    std::vector<Assignment>* out);
 bool HasTask(const GangRecord& r, TaskPhase phase);
+// How many of the gang's tasks are in each phase.
+class PhaseCounts {
+ public:
+  explicit PhaseCounts(const GangRecord& r) {
+    for (const TaskRecord& task : r.tasks) {
+      ++in_[static_cast<size_t>(task.phase)];
+    }
+  }
+  uint32_t in(TaskPhase phase) const { return in_[static_cast<size_t>(phase)]; }
+  uint32_t live() const {
+    return in(TaskPhase::kStarting) + in(TaskPhase::kRunning);
+  }
+
+ private:
+  std::array<uint32_t, size_t{1} + static_cast<size_t>(TaskPhase::kSucceeded)>
+      in_{};
+};
 // Starting or running.
 bool IsLive(const GangRecord& r);
 // TaskRecord::keeps, by the phases of the gang and of the task.

@@ -1,41 +1,39 @@
-#include "lib/scheduler/grow.h"
-
+#include "lib/scheduler/pass.h"
 #include "lib/scheduler/remaining.h"
 
 namespace muster {
 
-void Grow::Run(PassContext& pass) {
-  Core& core = pass.core;
-  ClassList& growing = core.lists.growing();
-  if (pass.budget.exhausted()) return;
+void Grow::Run() {
+  ClassList& growing = core_.lists.growing();
+  if (pass_.budget.exhausted()) return;
   // What was put off may take in the next round what would be grown into.
-  if (!core.lists.waiting().put_off().empty()) return;
-  pass.plan.Grew();
+  if (!core_.lists.waiting().put_off().empty()) return;
+  pass_.plan.Grew();
   turns_.Clear();
   growing.TakeChangedQueues();
-  for (const QueueIndex leaf : growing.open_queues()) Refresh(core, leaf);
-  while (turns_.next() != kNoQueue && !pass.budget.exhausted()) {
+  for (const QueueIndex leaf : growing.open_queues()) Refresh(leaf);
+  while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
-    GrowFirst(pass, core.lists.FirstToAsk(growing, leaf));
+    GrowFirst(core_.lists.FirstToAsk(growing, leaf));
     for (const QueueIndex changed : growing.TakeChangedQueues()) {
-      Refresh(core, changed);
+      Refresh(changed);
     }
-    Refresh(core, leaf);
+    Refresh(leaf);
   }
 }
 
-void Grow::Refresh(Core& core, QueueIndex leaf) {
-  ClassList& growing = core.lists.growing();
-  const ClassIndex c = core.lists.FirstToAsk(growing, leaf);
+void Grow::Refresh(QueueIndex leaf) {
+  ClassList& growing = core_.lists.growing();
+  const ClassIndex c = core_.lists.FirstToAsk(growing, leaf);
   if (c == kNoClass) return turns_.Withdraw(leaf);
   const GangRank& first = growing.at(c).first();
-  turns_.Set(leaf, {first, &NextDemand(core, first.gang)});
+  turns_.Set(leaf, {first, &NextDemand(first.gang)});
 }
 
 // What one more task would ask.
-const Resources& Grow::NextDemand(const Core& core, GangIndex g) {
-  const GangRecord& r = core.gangs.at(g);
-  const GangSpec& spec = core.specs.at(r.spec);
+const Resources& Grow::NextDemand(GangIndex g) {
+  const GangRecord& r = core_.gangs.at(g);
+  const GangSpec& spec = core_.SpecOf(r);
   const std::vector<Role>& roles = spec.gang().roles;
   size_t next = 0;
   if (roles.size() > 1) {
@@ -47,16 +45,15 @@ const Resources& Grow::NextDemand(const Core& core, GangIndex g) {
     }
     if (next == roles.size()) next = 0;
   }
-  return core.cluster.demand(spec.prepared.shapes[next][0]);
+  return core_.cluster.demand(spec.prepared.shapes[next][0]);
 }
 
-void Grow::GrowFirst(PassContext& pass, ClassIndex c) {
-  Core& core = pass.core;
-  ClassList& growing = core.lists.growing();
+void Grow::GrowFirst(ClassIndex c) {
+  ClassList& growing = core_.lists.growing();
   const GangIndex g = growing.at(c).first().gang;
-  const GangRecord& r = core.gangs.at(g);
-  const Remaining remaining(r, core.specs.at(r.spec));
-  PlacementRequest request = RequestFor(core, g, Ledger::kBoth, &room_);
+  const GangRecord& r = core_.gangs.at(g);
+  const Remaining remaining(r, core_.SpecOf(r));
+  PlacementRequest request = RequestFor(core_, g, Ledger::kBoth, &room_);
   request.gang = &remaining.gang();
   request.fixed = remaining.fixed();
   request.most = 1;
@@ -64,24 +61,24 @@ void Grow::GrowFirst(PassContext& pass, ClassIndex c) {
   // where it is best by itself.
   request.exact_steps = 0;
   placement_.Clear();
-  pass.solver.Grow(core.cluster, request, &placement_);
-  pass.Spend(placement_);
-  pass.budget.Charge(1, kClassNs);
+  pass_.solver.Grow(core_.cluster, request, &placement_);
+  pass_.Spend(placement_);
+  pass_.budget.Charge(1, kClassNs);
   if (!placement_.tasks.empty()) {
     remaining.Rename(&placement_.tasks);
-    pass.decisions.Grow(g, placement_.tasks, {.code = ReasonCode::kFits});
+    pass_.decisions.Grow(g, placement_.tasks, {.code = ReasonCode::kFits});
     return;
   }
   Questions answer = growing.at(c).questions();
   answer.open = 0;
-  answer.reason = WhyNot(core, g);
-  pass.plan.Answer(growing, c, answer);
+  answer.reason = WhyNot(g);
+  pass_.plan.Answer(growing, c, answer);
 }
 
 // A queue's limit, or room.
-Reason Grow::WhyNot(const Core& core, GangIndex g) {
-  const LimitExcess excess = core.law.OverLimit(
-      core.gangs.at(g).queue, NextDemand(core, g), Ledger::kBoth);
+Reason Grow::WhyNot(GangIndex g) {
+  const LimitExcess excess = core_.law.OverLimit(core_.gangs.at(g).queue,
+                                                 NextDemand(g), Ledger::kBoth);
   if (!excess) return {.code = ReasonCode::kInsufficient};
   return ReasonOf(excess, ReasonCode::kQueueLimit);
 }

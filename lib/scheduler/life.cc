@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/scheduler/core.h"
 #include "lib/topology/selector.h"
 
 namespace muster {
@@ -9,7 +10,7 @@ namespace muster {
 void Life::Drop(GangEdit& gang, TaskId id) {
   TaskRecord* task = FindTask(*gang, id);
   core_.answers.Settle(*gang, *task);
-  holdings_.Unhold(gang.gang(), *task);
+  core_.holdings.Unhold(gang.gang(), *task);
   gang->tasks.erase(gang->tasks.begin() + (task - gang->tasks.data()));
 }
 
@@ -23,24 +24,21 @@ void Life::FailStart(GangRecord& r) {
   r.backoff_until = core_.now + wait;
 }
 
-// What was placed anew runs, and with it all of the gang: the row is over.
-void Life::ForgiveFailures(GangRecord& r) {
-  if (r.phase == GangPhase::kRunning && r.trouble == ReasonCode::kNone &&
-      !HasTask(r, TaskPhase::kStarting)) {
-    r.failures = 0;
-  }
-}
-
 void Life::Succeed(GangEdit& gang, TaskRecord& task) {
   core_.answers.Settle(*gang, task);
-  holdings_.SetPhase(gang.gang(), task, TaskPhase::kSucceeded);
+  core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSucceeded);
 }
 
 void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
   if (outcome == TaskOutcome::kStarted) {
     core_.answers.Settle(*gang, task);
-    holdings_.SetPhase(gang.gang(), task, TaskPhase::kRunning);
-    if (gang->failures > 0) ForgiveFailures(*gang);
+    core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kRunning);
+    // What was placed anew runs, and with it all of the gang: the row is over.
+    if (gang->failures > 0 && gang->phase == GangPhase::kRunning &&
+        gang->trouble == ReasonCode::kNone &&
+        !HasTask(*gang, TaskPhase::kStarting)) {
+      gang->failures = 0;
+    }
   } else if (outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
   } else {
@@ -56,10 +54,10 @@ void Life::Lack(GangRecord& r, ReasonCode trouble) {
 }
 
 // A task that went without having failed may be one that the gang needs.
-void Life::NoteMissing(GangRecord& r, const Counts& n) {
-  const GangSpec& spec = core_.specs.at(r.spec);
+void Life::NoteMissing(GangRecord& r, const PhaseCounts& n) {
+  const GangSpec& spec = core_.SpecOf(r);
   if (!IsLive(r) || r.trouble != ReasonCode::kNone || r.cancel ||
-      n.live + n.succeeded >= spec.most_tasks) {
+      n.live() + n.in(TaskPhase::kSucceeded) >= spec.most_tasks) {
     return;
   }
   std::vector<uint32_t> counts;
@@ -71,7 +69,7 @@ void Life::AnswerReleasing(GangEdit& gang, TaskRecord& task,
   const bool suspending = gang->phase == GangPhase::kSuspending;
   if (suspending && outcome == TaskOutcome::kReleased) {
     core_.answers.Settle(*gang, task);
-    holdings_.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
+    core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
   } else if (suspending && outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
   } else {
@@ -132,53 +130,38 @@ void Life::Rest(GangRecord& r) {
   r.phase = GangPhase::kSuspended;
   EndRun(r, core_.now, true);
   r.since = core_.now;
-  if (core_.specs.at(r.spec).kept.empty()) return;
-  core_.opener.VictimsChanged(r.queue, core_.PriorityOf(r));
+  if (core_.SpecOf(r).kept.empty()) return;
+  core_.opener.VictimsChanged(r);
 }
 
-Life::Counts Life::CountPhases(const GangRecord& r) {
-  Counts n;
-  for (const TaskRecord& task : r.tasks) {
-    n.releasing += task.phase == TaskPhase::kReleasing;
-    n.starting += task.phase == TaskPhase::kStarting;
-    n.live +=
-        task.phase == TaskPhase::kStarting || task.phase == TaskPhase::kRunning;
-    n.succeeded += task.phase == TaskPhase::kSucceeded;
-    n.suspended += task.phase == TaskPhase::kSuspended;
-  }
-  return n;
-}
-
-void Life::UpdatePhase(GangEdit& gang, const Counts& n) {
+void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
   GangRecord& r = *gang;
+  const uint32_t releasing = n.in(TaskPhase::kReleasing);
+  const uint32_t suspended = n.in(TaskPhase::kSuspended);
   switch (r.phase) {
     case GangPhase::kStopping:
-      if (n.releasing + n.suspended == 0) Stop(gang);
+      if (releasing + suspended == 0) Stop(gang);
       break;
     case GangPhase::kSuspending:
-      if (n.releasing > 0) break;
-      if (n.suspended > 0) {
-        Rest(r);
-      } else {
-        Stop(gang);
-      }
+      if (releasing == 0) suspended > 0 ? Rest(r) : Stop(gang);
       break;
     case GangPhase::kSuspended:
-      if (n.suspended == 0) Stop(gang);
+      if (suspended == 0) Stop(gang);
       break;
     case GangPhase::kStarting:
     case GangPhase::kRunning:
-      if (n.live + n.releasing == 0) {
+      if (n.live() + releasing == 0) {
         // Nothing is left of it: no decision is needed to stop the rest.
         const bool failed = r.trouble == ReasonCode::kTaskFailed;
         Stop(gang);
         if (failed) FailStart(r);
-      } else if (r.phase == GangPhase::kStarting && n.starting == 0 &&
+      } else if (r.phase == GangPhase::kStarting &&
+                 n.in(TaskPhase::kStarting) == 0 &&
                  r.trouble == ReasonCode::kNone) {
         r.phase = GangPhase::kRunning;
         if (r.backoff_until <= core_.now) r.failures = 0;  // Surplus failed.
         r.started = core_.now;
-        core_.opener.VictimsChanged(r.queue, core_.PriorityOf(r));
+        core_.opener.VictimsChanged(r);
       }
       break;
     case GangPhase::kWaiting:
@@ -194,15 +177,16 @@ void Life::UpdateKeeps(GangEdit& gang) {
   if (core_.SpecOf(gang.gang()).kept.empty()) return;
   for (TaskRecord& task : gang->tasks) {
     const bool keeps = Keeps(gang->phase, task.phase);
-    if (task.keeps != keeps) holdings_.SetKeeps(gang.gang(), task, keeps);
+    if (task.keeps != keeps) core_.holdings.SetKeeps(gang.gang(), task, keeps);
   }
 }
 
 void Life::Update(GangEdit& gang) {
-  const Counts n = CountPhases(*gang);
+  const PhaseCounts n(*gang);
   NoteMissing(*gang, n);
-  if (gang->phase != GangPhase::kStopping && n.succeeded > 0 &&
-      n.succeeded == gang->tasks.size() && gang->trouble == ReasonCode::kNone) {
+  if (gang->phase != GangPhase::kStopping && n.in(TaskPhase::kSucceeded) > 0 &&
+      n.in(TaskPhase::kSucceeded) == gang->tasks.size() &&
+      gang->trouble == ReasonCode::kNone) {
     while (!gang->tasks.empty()) Drop(gang, gang->tasks.back().task);
     gang.Leave();
     return;
@@ -250,7 +234,7 @@ Time BorneUntil(const Core& core, const GangRecord& r) {
 
 bool Life::MustLeave(const GangRecord& r, const TaskRecord& task) const {
   if (task.phase > TaskPhase::kRunning) return false;
-  if (IsBeyond(core_.specs.at(r.spec).gang(), task.task)) return true;
+  if (IsBeyond(core_.SpecOf(r).gang(), task.task)) return true;
   const NodeBook::Facts& node = core_.nodes.facts(task.at.node);
   if (node.draining || node.spot_notice != kForever) return true;
   const Time until = BorneUntil(core_.cluster, task);
@@ -261,7 +245,7 @@ bool Life::MustLeave(const GangRecord& r, const TaskRecord& task) const {
 ReasonCode Life::WhyLeaves(const GangRecord& r) const {
   const std::vector<TaskId> leaving = Leaving(r);
   if (leaving.empty()) return ReasonCode::kNone;
-  const Gang& gang = core_.specs.at(r.spec).gang();
+  const Gang& gang = core_.SpecOf(r).gang();
   return std::ranges::all_of(leaving,
                              [&](TaskId id) { return IsBeyond(gang, id); })
              ? ReasonCode::kResized

@@ -5,12 +5,15 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/scheduler/core.h"
-#include "lib/scheduler/holdings.h"
+#include "lib/scheduler/gang_table.h"
+#include "muster/cluster.h"
 #include "muster/event.h"
 #include "muster/reason.h"
 
 namespace muster {
+
+struct Core;
+class GangEdit;
 
 // Until when the task may stay on its node, whose kNoExecute taints it may bear
 // for a time; kForever if none drives it out.
@@ -24,7 +27,7 @@ Time BorneUntil(const Core& core, const GangRecord& r);
 // call.
 class Life {
  public:
-  explicit Life(Core& core) : core_(core), holdings_(core) {}
+  explicit Life(Core& core) : core_(core) {}
 
   // One task answered; true if that changed something.
   bool Answer(GangEdit& gang, TaskId id, uint32_t attempt, TaskOutcome outcome);
@@ -55,24 +58,14 @@ class Life {
   ReasonCode WhyLeaves(const GangRecord& r) const;
 
  private:
-  struct Counts {
-    uint32_t releasing = 0;
-    uint32_t live = 0;  // Starting or running.
-    uint32_t starting = 0;
-    uint32_t succeeded = 0;
-    uint32_t suspended = 0;
-  };
-  static Counts CountPhases(const GangRecord& r);
   void AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
   void AnswerReleasing(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
   void Succeed(GangEdit& gang, TaskRecord& task);
-  void ForgiveFailures(GangRecord& r);
-  void NoteMissing(GangRecord& r, const Counts& n);
-  void UpdatePhase(GangEdit& gang, const Counts& counts);
+  void NoteMissing(GangRecord& r, const PhaseCounts& n);
+  void UpdatePhase(GangEdit& gang, const PhaseCounts& n);
   void UpdateKeeps(GangEdit& gang);
 
   Core& core_;
-  Holdings holdings_;
 };
 
 }  // namespace muster

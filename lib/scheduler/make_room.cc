@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <span>
+#include <string_view>
+#include <utility>
 
 #include "lib/base/fraction.h"
 #include "lib/scheduler/surplus.h"
@@ -49,14 +51,6 @@ void DropEmpty(std::vector<VictimCandidate>* candidates) {
   std::erase_if(*candidates, [](const auto& c) { return c.tasks.empty(); });
 }
 
-// The larger of each kind.
-Resources Larger(const Resources& a, const Resources& b) {
-  Resources larger(a.size());
-  for (ResourceKind k = 0; k < a.size(); ++k)
-    larger.Set(k, std::max(a[k], b[k]));
-  return larger;
-}
-
 }  // namespace
 
 void MakeRoom::Begin() {
@@ -65,77 +59,75 @@ void MakeRoom::Begin() {
   retry_at_ = kForever;
 }
 
-bool MakeRoom::Try(PassContext& pass, GangIndex g, ReasonCode why,
-                   uint64_t max_steps) {
-  Core& core = pass.core;
+bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t max_steps) {
   max_steps_ = max_steps;
-  if (IsHopeless(why) || !IsWorthIt(core, core.gangs.at(g))) return false;
-  Collect(core, g);
-  pass.budget.Charge(candidates_.size(), kScopeNs);
+  if (IsHopeless(why) || !IsWorthIt(core_.gangs.at(g))) return false;
+  Collect(g);
+  pass_.budget.Charge(candidates_.size(), kScopeNs);
   for (const VictimCandidate& c : candidates_) {
-    pass.budget.Charge(c.tasks.size(), kTaskNs);
+    pass_.budget.Charge(c.tasks.size(), kTaskNs);
   }
-  if (!Find(pass, g)) return false;
-  FindSuspended(pass.core, g);
+  if (!Find(g)) return false;
+  FindSuspended(g);
   for (size_t i = 0; i < result_.victims.size(); ++i) {
-    StopVictim(pass, g, result_.victims[i], suspended_[i]);
+    StopVictim(g, result_.victims[i], suspended_[i]);
   }
-  PlaceWinner(pass, g);
+  PlaceWinner(g);
   return true;
 }
 
 // A cheap look at whether there can be any victim at all.
-bool MakeRoom::IsWorthIt(const Core& core, const GangRecord& r) {
-  if (!core.config.preemption ||
-      !core.classes.at(r.priority_class).may_preempt) {
+bool MakeRoom::IsWorthIt(const GangRecord& r) {
+  if (!core_.config.preemption ||
+      !core_.classes.at(r.priority_class).may_preempt) {
     return false;
   }
-  const int32_t priority = core.PriorityOf(r);
-  for (const auto& [p, holders] : core.lists.holding(r.queue)) {
+  const int32_t priority = core_.PriorityOf(r);
+  for (const auto& [p, holders] : core_.lists.holding(r.queue)) {
     if (p < priority || (p == priority && holders.elastic > 0)) return true;
     if (p >= priority) break;
   }
-  return core.law.MayReclaimAtAll(r.queue,
-                                  LeastOf(core.specs.at(r.spec), core.cluster));
+  return core_.law.MayReclaimAtAll(r.queue,
+                                   LeastOf(core_.SpecOf(r), core_.cluster));
 }
 
 // Gangs in the winner's queue below it, and those of its own priority if they
 // give surplus; all in queues from which it may reclaim.
-void MakeRoom::FindLawful(const Core& core, GangIndex g) {
-  const GangRecord& winner = core.gangs.at(g);
-  const int32_t priority = core.PriorityOf(winner);
-  const Resources& least = LeastOf(core.specs.at(winner.spec), core.cluster);
-  for (QueueIndex q = 0; q < core.queues.limit(); ++q) {
-    const GangLists::Holding& holding = core.lists.holding(q);
+void MakeRoom::FindLawful(GangIndex g) {
+  const GangRecord& winner = core_.gangs.at(g);
+  const int32_t priority = core_.PriorityOf(winner);
+  const Resources& least = LeastOf(core_.specs.at(winner.spec), core_.cluster);
+  for (QueueIndex q = 0; q < core_.queues.limit(); ++q) {
+    const GangLists::Holding& holding = core_.lists.holding(q);
     const bool own = q == winner.queue;
     if (holding.empty() ||
-        (!own && !core.law.MayReclaim(winner.queue, q, least))) {
+        (!own && !core_.law.MayReclaim(winner.queue, q, least))) {
       continue;
     }
     for (const auto& [p, holders] : holding) {
       if (own && p > priority) break;
       for (const GangIndex held : holders.gangs) {
-        const bool lawful = !own || p < priority ||
-                            GivesSurplus(core, winner, core.gangs.at(held));
-        if (lawful && MayStop(core, held)) gangs_.push_back(held);
+        const bool lawful =
+            !own || p < priority || GivesSurplus(winner, core_.gangs.at(held));
+        if (lawful && MayStop(held)) gangs_.push_back(held);
       }
     }
   }
 }
 
 // Whether a gang that is a lawful victim may be one now; else from when on.
-bool MakeRoom::MayStop(const Core& core, GangIndex g) {
-  const GangRecord& r = core.gangs.at(g);
-  const PriorityClass& cls = core.classes.at(r.priority_class);
+bool MakeRoom::MayStop(GangIndex g) {
+  const GangRecord& r = core_.gangs.at(g);
+  const PriorityClass& cls = core_.classes.at(r.priority_class);
   const bool nominated = r.phase == GangPhase::kNominated;
   const bool suspended = r.phase == GangPhase::kSuspended;
   if (!nominated && !suspended && !IsLive(r)) return false;
   if (r.cancel || r.trouble != ReasonCode::kNone ||
-      OnPreemptedOf(core, r) == OnPreempted::kNever ||
-      !core.specs.at(r.spec).gang().preemptible) {
+      OnPreemptedOf(core_, r) == OnPreempted::kNever ||
+      !core_.SpecOf(r).gang().preemptible) {
     return false;
   }
-  if (core.IsFresh(r)) {
+  if (core_.IsFresh(r)) {
     put_off_ = true;
     return false;
   }
@@ -145,59 +137,57 @@ bool MakeRoom::MayStop(const Core& core, GangIndex g) {
     if (r.phase == GangPhase::kStarting) return false;
     free_at = std::max(free_at, r.started + cls.min_runtime);
   }
-  if (free_at <= core.now) return true;
+  if (free_at <= core_.now) return true;
   retry_at_ = std::min(retry_at_, free_at);
   return false;
 }
 
-void MakeRoom::Collect(Core& core, GangIndex g) {
+void MakeRoom::Collect(GangIndex g) {
   candidates_.clear();
   gangs_.clear();
-  FindLawful(core, g);
-  std::sort(gangs_.begin(), gangs_.end(), [&](GangIndex a, GangIndex b) {
-    const GangRecord &ra = core.gangs.at(a), &rb = core.gangs.at(b);
-    const int32_t pa = core.PriorityOf(ra), pb = core.PriorityOf(rb);
-    return pa != pb ? pa < pb : ra.key < rb.key;
+  FindLawful(g);
+  std::ranges::sort(gangs_, {}, [&](GangIndex victim) {
+    const GangRecord& r = core_.gangs.at(victim);
+    return std::pair(core_.PriorityOf(r), std::string_view(r.key));
   });
   if (tasks_.size() < gangs_.size()) {
     tasks_.resize(gangs_.size());
     cuts_.resize(gangs_.size());
     stop_costs_.resize(gangs_.size());
   }
-  for (const GangIndex victim : gangs_) AddCandidate(core, victim, g);
+  for (const GangIndex victim : gangs_) AddCandidate(victim, g);
   DropEmpty(&candidates_);
 }
 
-void MakeRoom::AddCandidate(Core& core, GangIndex g, GangIndex winner) {
+void MakeRoom::AddCandidate(GangIndex g, GangIndex winner) {
   const size_t i = candidates_.size();
-  const GangRecord& r = core.gangs.at(g);
+  const GangRecord& r = core_.gangs.at(g);
   std::vector<Assignment>& tasks = tasks_[i];
-  TakeableTasks(r, core.specs.at(r.spec), &tasks);
+  TakeableTasks(r, core_.SpecOf(r), &tasks);
   VictimCandidate& c = candidates_.emplace_back();
   c.gang = {g, r.generation};
-  c.priority = core.PriorityOf(r);
+  c.priority = core_.PriorityOf(r);
   const bool nominated = r.phase == GangPhase::kNominated;
-  c.surplus = nominated ? 0 : SurplusOf(core, r, &tasks, &cuts_[i]);
+  c.surplus = nominated ? 0 : SurplusOf(r, &tasks, &cuts_[i]);
   if (!nominated && !tasks.empty()) {
     std::vector<int64_t>& costs = stop_costs_[i];
-    StopCosts(core, r, tasks, &costs);
+    StopCosts(core_, r, tasks, &costs);
     c.cost = costs.back();
     c.surplus_costs = std::span(costs).first(c.surplus);
   }
   if (c.surplus > 0) c.cuts = cuts_[i];
   c.tasks = tasks;
-  const bool stays =
-      HoldsFirm(core, r) || GivesSurplus(core, core.gangs.at(winner), r);
+  const bool stays = HoldsFirm(r) || GivesSurplus(core_.gangs.at(winner), r);
   if (!nominated && stays) LeaveOnlySurplus(c);
 }
 
 // How many tasks at the back of `tasks` the gang can do without. Orders them
 // so that these are at the back; `cuts` as VictimCandidate has them.
-uint32_t MakeRoom::SurplusOf(const Core& core, const GangRecord& r,
+uint32_t MakeRoom::SurplusOf(const GangRecord& r,
                              std::vector<Assignment>* tasks,
                              std::vector<uint32_t>* cuts) {
   cuts->clear();
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core_.SpecOf(r);
   if (!r.listing.elastic || tasks->size() <= 1) return 0;
   CountTasks(r, spec, &counts_);
   const Surplus surplus(spec, counts_, *tasks);
@@ -220,10 +210,9 @@ uint32_t MakeRoom::SurplusOf(const Core& core, const GangRecord& r,
 
 // Whether the gang gives tasks it can do without, though it is not below the
 // winner.
-bool MakeRoom::GivesSurplus(const Core& core, const GangRecord& winner,
-                            const GangRecord& r) {
+bool MakeRoom::GivesSurplus(const GangRecord& winner, const GangRecord& r) {
   return r.queue == winner.queue &&
-         core.PriorityOf(r) == core.PriorityOf(winner) && r.listing.elastic &&
+         core_.PriorityOf(r) == core_.PriorityOf(winner) && r.listing.elastic &&
          r.phase != GangPhase::kNominated;
 }
 
@@ -234,8 +223,8 @@ void MakeRoom::LeaveOnlySurplus(VictimCandidate& c) {
 }
 
 // Whether a task that must not be preempted starts or runs.
-bool MakeRoom::HoldsFirm(const Core& core, const GangRecord& r) {
-  const std::vector<Role>& roles = core.specs.at(r.spec).gang().roles;
+bool MakeRoom::HoldsFirm(const GangRecord& r) {
+  const std::vector<Role>& roles = core_.SpecOf(r).gang().roles;
   return std::ranges::any_of(r.tasks, [&](const TaskRecord& t) {
     return !roles[t.task.role].preemptible &&
            (t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning);
@@ -243,10 +232,10 @@ bool MakeRoom::HoldsFirm(const Core& core, const GangRecord& r) {
 }
 
 // Nobody is stopped where what elastic gangs can do without is enough.
-bool MakeRoom::Find(PassContext& pass, GangIndex g) {
+bool MakeRoom::Find(GangIndex g) {
   const auto stops = [&](const VictimCandidate& c) {
     return c.stoppable &&
-           pass.core.gangs.at(c.gang.index).phase != GangPhase::kNominated;
+           core_.gangs.at(c.gang.index).phase != GangPhase::kNominated;
   };
   const auto sheds = [](const VictimCandidate& c) { return c.surplus > 0; };
   if (std::ranges::any_of(candidates_, sheds) &&
@@ -256,147 +245,144 @@ bool MakeRoom::Find(PassContext& pass, GangIndex g) {
       if (stops(c)) LeaveOnlySurplus(c);
     }
     DropEmpty(&candidates_);
-    if (Choose(pass, g)) return true;
+    if (Choose(g)) return true;
     candidates_.swap(all_candidates_);
   }
-  return Choose(pass, g);
+  return Choose(g);
 }
 
 // Lawful victims among the candidates; the cluster stays as it is. Where the
 // placement may use more than the least demand, by alternatives or groups, and
 // the law does not bear what it uses, one is sought that keeps to the queue's
 // room, then victims for what it would use.
-bool MakeRoom::Choose(PassContext& pass, GangIndex g) {
+bool MakeRoom::Choose(GangIndex g) {
   if (candidates_.empty()) return false;
-  const GangRecord& r = pass.core.gangs.at(g);
-  const GangSpec& spec = pass.core.specs.at(r.spec);
-  Resources demand = LeastOf(spec, pass.core.cluster);
-  if (ChooseFor(pass, g, demand, nullptr)) return true;
+  const GangRecord& r = core_.gangs.at(g);
+  const GangSpec& spec = core_.SpecOf(r);
+  Resources demand = LeastOf(spec, core_.cluster);
+  if (ChooseFor(g, demand, nullptr)) return true;
   if (spec.least_is_exact || result_.fit != Fit::kFits) return false;
-  Resources used = holdings_.UsageOf(result_.tasks);
+  Resources used = core_.holdings.UsageOf(result_.tasks);
   Resources room;
-  if (pass.core.law.Room(r.queue, Ledger::kLater, &room) &&
-      ChooseFor(pass, g, demand, &room)) {
+  if (core_.law.Room(r.queue, Ledger::kLater, &room) &&
+      ChooseFor(g, demand, &room)) {
     return true;
   }
   while (!used.FitsIn(demand)) {
-    demand = Larger(demand, used);
-    if (ChooseFor(pass, g, demand, nullptr)) return true;
+    for (ResourceKind k = 0; k < demand.size(); ++k) {
+      demand.Set(k, std::max(demand[k], used[k]));
+    }
+    if (ChooseFor(g, demand, nullptr)) return true;
     if (result_.fit != Fit::kFits) return false;
-    used = holdings_.UsageOf(result_.tasks);
+    used = core_.holdings.UsageOf(result_.tasks);
   }
   return false;
 }
 
 // Victims that free quota for `demand`, and a placement that uses at most
 // `headroom` (null: whatever it uses); whether the law bears both.
-bool MakeRoom::ChooseFor(PassContext& pass, GangIndex g,
-                         const Resources& demand, const Resources* headroom) {
-  Core& core = pass.core;
-  const GangRecord& r = core.gangs.at(g);
-  VictimLaw law(core, holdings_, r.queue, demand, candidates_);
+bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
+                         const Resources* headroom) {
+  const GangRecord& r = core_.gangs.at(g);
+  VictimLaw law(core_, r.queue, demand, candidates_);
   PreemptionRequest request;
-  request.placement = RequestFor(core, g, Ledger::kLater, nullptr);
+  request.placement = RequestFor(core_, g, Ledger::kLater, nullptr);
   request.placement.headroom = headroom;
   request.candidates = candidates_;
   request.rules = &law;
   request.max_steps = max_steps_;
   result_.Clear();
-  const Cluster::Mark mark = core.cluster.Begin();
-  pass.preemptor.Choose(core.cluster, pass.solver, request, &result_);
-  core.cluster.Rollback(mark);
+  const Cluster::Mark mark = core_.cluster.Begin();
+  pass_.preemptor.Choose(core_.cluster, pass_.solver, request, &result_);
+  core_.cluster.Rollback(mark);
   cut_short_ |= result_.cut_short;
-  pass.budget.Spend(result_.steps);
-  pass.budget.Charge(result_.victims.size() + result_.tasks.size(), kTaskNs);
-  return result_.fit == Fit::kFits && (core.specs.at(r.spec).least_is_exact ||
-                                       IsLawfulAsPlaced(core, g, law));
+  pass_.budget.Spend(result_.steps);
+  pass_.budget.Charge(result_.victims.size() + result_.tasks.size(), kTaskNs);
+  return result_.fit == Fit::kFits &&
+         (core_.SpecOf(r).least_is_exact || IsLawfulAsPlaced(g, law));
 }
 
 // Whether quota and guarantees bear what the placement does use.
-bool MakeRoom::IsLawfulAsPlaced(const Core& core, GangIndex g,
-                                const VictimLaw& law) {
-  const GangRecord& r = core.gangs.at(g);
-  const Resources demand = holdings_.UsageOf(result_.tasks);
+bool MakeRoom::IsLawfulAsPlaced(GangIndex g, const VictimLaw& law) {
+  const GangRecord& r = core_.gangs.at(g);
+  const Resources demand = core_.holdings.UsageOf(result_.tasks);
   if (!law.QuotaSufficesFor(demand)) return false;
   return std::ranges::all_of(result_.victims, [&](const Victim& v) {
     const GangIndex loser = candidates_[v.candidate].gang.index;
-    const QueueIndex leaf = core.gangs.at(loser).queue;
-    return leaf == r.queue || core.law.MayReclaim(r.queue, leaf, demand);
+    const QueueIndex leaf = core_.gangs.at(loser).queue;
+    return leaf == r.queue || core_.law.MayReclaim(r.queue, leaf, demand);
   });
 }
 
 // Which of the victims are suspended: those of which that is wanted, one after
 // the other, as long as what they keep leaves the gang its places and its
 // quota.
-void MakeRoom::FindSuspended(Core& core, GangIndex g) {
+void MakeRoom::FindSuspended(GangIndex g) {
   const size_t victims = result_.victims.size();
   suspended_.resize(victims);
   for (size_t i = 0; i < victims; ++i) {
-    suspended_[i] = Suspends(core, result_.victims[i]);
+    suspended_[i] = Suspends(result_.victims[i]);
   }
-  if (core.config.host.suspended_keeps.empty()) return;
-  const QueueIndex queue = core.gangs.at(g).queue;
-  const Resources demand = holdings_.UsageOf(result_.tasks);
-  QuotaOverlay overlay(core.queues);
-  const Cluster::Mark mark = core.cluster.Begin();
+  if (core_.config.host.suspended_keeps.empty()) return;
+  const QueueIndex queue = core_.gangs.at(g).queue;
+  const Resources demand = core_.holdings.UsageOf(result_.tasks);
+  QuotaOverlay overlay(core_.queues);
+  const Cluster::Mark mark = core_.cluster.Begin();
   for (const Victim& v : result_.victims) {
     const auto gone = candidates_[v.candidate].tasks.last(v.tasks);
-    for (const Assignment& a : gone) core.cluster.Credit(a.at, Ledger::kLater);
-    overlay.Charge(core.gangs.at(candidates_[v.candidate].gang.index).queue,
-                   holdings_.UsageOf(gone), -1);
+    for (const Assignment& a : gone) core_.cluster.Credit(a.at, Ledger::kLater);
+    overlay.Charge(core_.gangs.at(candidates_[v.candidate].gang.index).queue,
+                   core_.holdings.UsageOf(gone), -1);
   }
   for (const Assignment& a : result_.tasks) {
-    core.cluster.Charge(a.at, Ledger::kLater);
+    core_.cluster.Charge(a.at, Ledger::kLater);
   }
   for (size_t i = 0; i < victims; ++i) {
-    suspended_[i] =
-        suspended_[i] && LeavesRoom(core, i, queue, demand, &overlay);
+    suspended_[i] = suspended_[i] && LeavesRoom(i, queue, demand, &overlay);
   }
-  core.cluster.Rollback(mark);
+  core_.cluster.Rollback(mark);
 }
 
 // Whether a victim that is stopped whole is one to be suspended.
-bool MakeRoom::Suspends(const Core& core, const Victim& victim) const {
+bool MakeRoom::Suspends(const Victim& victim) const {
   const VictimCandidate& c = candidates_[victim.candidate];
-  const GangRecord& r = core.gangs.at(c.gang.index);
-  return core.config.host.suspend && c.stoppable &&
+  const GangRecord& r = core_.gangs.at(c.gang.index);
+  return core_.config.host.suspend && c.stoppable &&
          victim.tasks == c.tasks.size() && IsLive(r) &&
-         OnPreemptedOf(core, r) == OnPreempted::kSuspend;
+         OnPreemptedOf(core_, r) == OnPreempted::kSuspend;
 }
 
 // Books what the victim keeps, if there is room for it.
-bool MakeRoom::LeavesRoom(Core& core, size_t victim, QueueIndex queue,
+bool MakeRoom::LeavesRoom(size_t victim, QueueIndex queue,
                           const Resources& demand, QuotaOverlay* overlay) {
   const VictimCandidate& c = candidates_[result_.victims[victim].candidate];
-  const GangRecord& r = core.gangs.at(c.gang.index);
-  const Cluster::Mark mark = core.cluster.Begin();
-  Resources kept(core.queues.kinds());
+  const GangRecord& r = core_.gangs.at(c.gang.index);
+  const Cluster::Mark mark = core_.cluster.Begin();
+  Resources kept(core_.queues.kinds());
   bool room = true;
   for (const Assignment& a : c.tasks) {
-    const auto at = KeptOf(core.specs.at(r.spec), a.at);
+    const auto at = KeptOf(core_.SpecOf(r), a.at);
     if (!at) continue;
-    room &= core.cluster.Fits(*at, Ledger::kLater);
-    core.cluster.Charge(*at, Ledger::kLater);
-    kept.Add(holdings_.UsageOf(*at));
+    room &= core_.cluster.Fits(*at, Ledger::kLater);
+    core_.cluster.Charge(*at, Ledger::kLater);
+    kept.Add(core_.holdings.UsageOf(*at));
   }
   overlay->Charge(r.queue, kept, 1);
-  if (room && !core.law.OverLimit(queue, demand, Ledger::kLater, overlay)) {
-    core.cluster.Commit(mark);
+  if (room && !core_.law.OverLimit(queue, demand, Ledger::kLater, overlay)) {
+    core_.cluster.Commit(mark);
     return true;
   }
   overlay->Charge(r.queue, kept, -1);
-  core.cluster.Rollback(mark);
+  core_.cluster.Rollback(mark);
   return false;
 }
 
-void MakeRoom::StopVictim(PassContext& pass, GangIndex g, const Victim& victim,
-                          bool suspend) {
-  Core& core = pass.core;
+void MakeRoom::StopVictim(GangIndex g, const Victim& victim, bool suspend) {
   const VictimCandidate& c = candidates_[victim.candidate];
   const GangIndex loser = c.gang.index;
-  const GangRecord& r = core.gangs.at(loser);
+  const GangRecord& r = core_.gangs.at(loser);
   touched_.push_back(r.queue);
-  const bool same_queue = r.queue == core.gangs.at(g).queue;
+  const bool same_queue = r.queue == core_.gangs.at(g).queue;
   const Reason reason{
       .code = same_queue ? ReasonCode::kMadeRoom : ReasonCode::kReclaimed,
       .object_kind = ReasonObject::kGang,
@@ -406,39 +392,36 @@ void MakeRoom::StopVictim(PassContext& pass, GangIndex g, const Victim& victim,
     for (const Assignment& a : c.tasks.last(victim.tasks)) {
       shed.push_back(a.task);
     }
-    pass.decisions.Shrink(loser, shed, reason, g);
+    pass_.decisions.Shrink(loser, shed, reason, g);
     return;
   }
   DecisionKind kind = suspend ? DecisionKind::kSuspend : DecisionKind::kEvict;
   if (r.phase != GangPhase::kNominated &&
-      OnPreemptedOf(core, r) == OnPreempted::kCancel) {
+      OnPreemptedOf(core_, r) == OnPreempted::kCancel) {
     kind = DecisionKind::kCancel;
   }
-  pass.decisions.Stop(loser, kind, reason, g);
+  pass_.decisions.Stop(loser, kind, reason, g);
 }
 
 // What the victims hold is promised to the gang; it starts at once if they were
 // nominations only.
-void MakeRoom::PlaceWinner(PassContext& pass, GangIndex g) {
-  Core& core = pass.core;
-  bool room = !core.law.OverLimit(
-      core.gangs.at(g).queue, holdings_.UsageOf(result_.tasks), Ledger::kBoth);
-  const Cluster::Mark mark = core.cluster.Begin();
+void MakeRoom::PlaceWinner(GangIndex g) {
+  Cluster& cluster = core_.cluster;
+  bool room = !core_.law.OverLimit(core_.gangs.at(g).queue,
+                                   core_.holdings.UsageOf(result_.tasks),
+                                   Ledger::kBoth);
   for (const Assignment& a : result_.tasks) {
-    room &= core.cluster.Fits(a.at, Ledger::kNow);
-    core.cluster.Charge(a.at, Ledger::kBoth);
+    cluster.Charge(a.at, Ledger::kLater);
   }
-  const Reason reason{.code = ReasonCode::kPreempts};
-  if (room) {
-    core.cluster.Commit(mark);
-    pass.decisions.Place(g, DecisionKind::kStart, result_.tasks, reason);
-    return;
-  }
-  core.cluster.Rollback(mark);
+  const Cluster::Mark mark = cluster.Begin();
   for (const Assignment& a : result_.tasks) {
-    core.cluster.Charge(a.at, Ledger::kLater);
+    room &= cluster.Fits(a.at, Ledger::kNow);
+    cluster.Charge(a.at, Ledger::kNow);
   }
-  pass.decisions.Place(g, DecisionKind::kNominate, result_.tasks, reason);
+  room ? cluster.Commit(mark) : cluster.Rollback(mark);
+  pass_.decisions.Place(g,
+                        room ? DecisionKind::kStart : DecisionKind::kNominate,
+                        result_.tasks, {.code = ReasonCode::kPreempts});
 }
 
 }  // namespace muster

@@ -3,13 +3,49 @@
 #define MUSTER_LIB_SCHEDULER_MAKE_ROOM_H_
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "lib/scheduler/holdings.h"
+#include "lib/base/string_map.h"
+#include "lib/queue/quota_law.h"
 #include "lib/scheduler/pass_context.h"
-#include "lib/scheduler/victim_law.h"
+#include "muster/preemptor.h"
 
 namespace muster {
+
+// The law for one preemptor, as the search for victims asks it. Steps through
+// sets of victims with an overlay of what queues would use: a
+// victim of another queue is lawful while its queue, less the victims before
+// it, may lose what it holds; a gang that is stopped, while each disruption
+// budget that names it has room beside the victims before it. All arguments
+// outlive it.
+class VictimLaw final : public VictimRules {
+ public:
+  VictimLaw(Core& core, QueueIndex preemptor, const Resources& demand,
+            std::span<const VictimCandidate> candidates);
+
+  bool Add(uint32_t i, uint32_t tasks) override;
+  void Remove(uint32_t i) override;
+  bool QuotaSuffices() const override { return QuotaSufficesFor(demand_); }
+  // With the victims of the set gone.
+  bool QuotaSufficesFor(const Resources& demand) const;
+
+ private:
+  const GangRecord& GangOf(uint32_t i) const;
+  bool Disrupts(uint32_t i, uint32_t tasks) const;
+  // What victims take of the budgets that name candidate i.
+  void CountDisrupted(uint32_t i, int64_t sign);
+  bool BudgetsAllow(uint32_t i) const;
+
+  Core& core_;
+  const QueueIndex preemptor_;
+  const Resources& demand_;
+  std::span<const VictimCandidate> candidates_;
+  std::vector<Resources> taken_;
+  std::vector<bool> disrupted_;
+  StringMap<int64_t> disruptions_;  // By budget.
+  QuotaOverlay overlay_;
+};
 
 // Inside a queue, lower priority makes room for higher. Across queues, a queue
 // that is owed what it asks takes back from queues that hold more than they are
@@ -20,9 +56,9 @@ namespace muster {
 // Tasks that a gang can do without make room for gangs of equal priority in its
 // queue, too: what some need to run goes before what others would like. Where
 // such tasks are enough, no gang is stopped.
-class MakeRoom {
+class MakeRoom : public Phase {
  public:
-  explicit MakeRoom(Core& core) : holdings_(core) {}
+  using Phase::Phase;
 
   // For the next gang: nothing is touched, put off or to be tried again.
   void Begin();
@@ -30,7 +66,7 @@ class MakeRoom {
   // they are stopped, the gang nominated (or started, where nothing has to be
   // waited for), and true returned.
   // The search has `max_steps`.
-  bool Try(PassContext& pass, GangIndex g, ReasonCode why, uint64_t max_steps);
+  bool Try(GangIndex g, ReasonCode why, uint64_t max_steps);
 
   // Queues of the victims.
   const std::vector<QueueIndex>& touched() const { return touched_; }
@@ -42,32 +78,28 @@ class MakeRoom {
   Time retry_at() const { return retry_at_; }
 
  private:
-  static bool IsWorthIt(const Core& core, const GangRecord& r);
-  void FindLawful(const Core& core, GangIndex g);
-  bool MayStop(const Core& core, GangIndex g);
-  void Collect(Core& core, GangIndex g);
-  void AddCandidate(Core& core, GangIndex g, GangIndex winner);
-  static bool GivesSurplus(const Core& core, const GangRecord& winner,
-                           const GangRecord& r);
-  static bool HoldsFirm(const Core& core, const GangRecord& r);
-  uint32_t SurplusOf(const Core& core, const GangRecord& r,
-                     std::vector<Assignment>* tasks,
+  bool IsWorthIt(const GangRecord& r);
+  void FindLawful(GangIndex g);
+  bool MayStop(GangIndex g);
+  void Collect(GangIndex g);
+  void AddCandidate(GangIndex g, GangIndex winner);
+  bool GivesSurplus(const GangRecord& winner, const GangRecord& r);
+  bool HoldsFirm(const GangRecord& r);
+  uint32_t SurplusOf(const GangRecord& r, std::vector<Assignment>* tasks,
                      std::vector<uint32_t>* cuts);
   static void LeaveOnlySurplus(VictimCandidate& c);
-  bool Find(PassContext& pass, GangIndex g);
-  bool Choose(PassContext& pass, GangIndex g);
-  bool ChooseFor(PassContext& pass, GangIndex g, const Resources& demand,
+  bool Find(GangIndex g);
+  bool Choose(GangIndex g);
+  bool ChooseFor(GangIndex g, const Resources& demand,
                  const Resources* headroom);
-  bool IsLawfulAsPlaced(const Core& core, GangIndex g, const VictimLaw& law);
-  void FindSuspended(Core& core, GangIndex g);
-  bool Suspends(const Core& core, const Victim& victim) const;
-  bool LeavesRoom(Core& core, size_t victim, QueueIndex queue,
-                  const Resources& demand, QuotaOverlay* overlay);
-  void StopVictim(PassContext& pass, GangIndex g, const Victim& victim,
-                  bool suspend);
-  void PlaceWinner(PassContext& pass, GangIndex g);
+  bool IsLawfulAsPlaced(GangIndex g, const VictimLaw& law);
+  void FindSuspended(GangIndex g);
+  bool Suspends(const Victim& victim) const;
+  bool LeavesRoom(size_t victim, QueueIndex queue, const Resources& demand,
+                  QuotaOverlay* overlay);
+  void StopVictim(GangIndex g, const Victim& victim, bool suspend);
+  void PlaceWinner(GangIndex g);
 
-  Holdings holdings_;
   std::vector<QueueIndex> touched_;
   bool put_off_ = false;
   bool cut_short_ = false;

@@ -10,7 +10,6 @@
 #include "lib/queue/gang_rank.h"
 #include "muster/cluster.h"
 #include "muster/node.h"
-#include "muster/state.h"
 
 namespace muster {
 

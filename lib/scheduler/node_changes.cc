@@ -34,37 +34,35 @@ const TaskRecord& TaskOf(const Core& core, const TaskRef& ref) {
 }
 
 // Puts new values in place, tasks and all.
-void ReplaceNode(EventContext& context, NodeIndex n, const Node& node) {
-  Core& core = context.core;
+void ReplaceNode(Core& core, NodeIndex n, const Node& node) {
   const Node& old = core.cluster.node(n);
   const bool redo =
       !(old.devices == node.devices && old.capacity == node.capacity);
   std::vector<TaskRef> tasks;
   if (redo) tasks = core.nodes.tasks(n);
   for (const TaskRef& ref : tasks) {
-    context.holdings.Unhold(ref.gang, TaskOf(core, ref));
+    core.holdings.Unhold(ref.gang, TaskOf(core, ref));
   }
   core.cluster.Upsert(node);
   for (const TaskRef& ref : tasks) {
-    context.holdings.Hold(ref.gang, TaskOf(core, ref));
+    core.holdings.Hold(ref.gang, TaskOf(core, ref));
   }
 }
 
 // What others used of devices that are gone is nothing any more.
-void ForgetLostShares(EventContext& context, NodeIndex n) {
-  const Node& node = context.core.cluster.node(n);
-  NodeBook::Facts facts = context.core.nodes.facts(n);
-  OtherUsage& others = facts.others;
-  std::erase_if(others.devices, [&](const DeviceShare& s) {
-    return s.device >= node.devices.size();
+void ForgetLostShares(Core& core, NodeIndex n) {
+  const Node& node = core.cluster.node(n);
+  ChangeFacts(core, n, [&](NodeBook::Facts& facts) {
+    OtherUsage& others = facts.others;
+    std::erase_if(others.devices, [&](const DeviceShare& s) {
+      return s.device >= node.devices.size();
+    });
+    others.unnamed_devices =
+        std::min(others.unnamed_devices, DevicesLeft(node, others).size());
   });
-  others.unnamed_devices =
-      std::min(others.unnamed_devices, DevicesLeft(node, others).size());
-  SetFacts(context, n, facts);
 }
 
-void AddNode(EventContext& context, const Node& node) {
-  Core& core = context.core;
+void AddNode(Core& core, const Node& node) {
   const NodeIndex n = core.cluster.Upsert(node).index;
   NodeBook::Facts facts;
   facts.others.node = node.key;
@@ -142,20 +140,18 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
     }
   }
   const uint32_t left = DevicesLeft(node, usage).size();
-  if (usage.unnamed_devices <= left) return absl::OkStatus();
-  return Invalid(field, " '", node.key,
+  return Require(usage.unnamed_devices <= left, field, " '", node.key,
                  "': .unnamed_devices: ", usage.unnamed_devices,
                  " is not in 0..", left);
 }
 
-bool UpsertNode(EventContext& context, const Node& node) {
-  Core& core = context.core;
+bool UpsertNode(Core& core, const Node& node) {
   const NodeId known = core.cluster.Find(node.key);
   const Node next = Normalised(
       node, known.valid() ? &core.cluster.node(known.index) : nullptr,
       core.now);
   if (!known.valid()) {
-    AddNode(context, next);
+    AddNode(core, next);
     return true;
   }
   const NodeIndex n = known.index;
@@ -163,8 +159,8 @@ bool UpsertNode(EventContext& context, const Node& node) {
   if (old == next) return false;
   core.opener.NodeChanges(n);
   const uint64_t layout = core.cluster.layout_version();
-  ReplaceNode(context, n, next);
-  core.undo.Changed([&context, n, old] { ReplaceNode(context, n, old); });
+  ReplaceNode(core, n, next);
+  core.undo.Changed([&core, n, old] { ReplaceNode(core, n, old); });
   const bool larger = !(old.capacity == next.capacity) ||
                       !(old.devices == next.devices) ||
                       layout != core.cluster.layout_version();
@@ -173,16 +169,18 @@ bool UpsertNode(EventContext& context, const Node& node) {
     core.opener.StructureChanged();
   }
   core.opener.NodeHasChanged(n);
-  ForgetLostShares(context, n);
+  ForgetLostShares(core, n);
   core.nodes.Suspect(n);
-  FlagGangsOn(context, n);
+  FlagGangsOn(core, n);
   return true;
 }
 
-void SetFacts(EventContext& context, NodeIndex n, NodeBook::Facts facts) {
-  Core& core = context.core;
-  facts.unnamed = Unnamed(core, n, facts);
+void ChangeFacts(Core& core, NodeIndex n,
+                 const std::function<void(NodeBook::Facts&)>& change) {
   const NodeBook::Facts old = core.nodes.facts(n);
+  NodeBook::Facts facts = old;
+  change(facts);
+  facts.unnamed = Unnamed(core, n, facts);
   if (old == facts) return;
   const auto put = [&core, n](const NodeBook::Facts& f) {
     core.nodes.facts(n) = f;
@@ -201,12 +199,11 @@ void SetFacts(EventContext& context, NodeIndex n, NodeBook::Facts facts) {
   }
 }
 
-void SettleUnnamed(EventContext& context, NodeIndex n) {
-  SetFacts(context, n, context.core.nodes.facts(n));
+void SettleUnnamed(Core& core, NodeIndex n) {
+  ChangeFacts(core, n, [](NodeBook::Facts&) {});
 }
 
-void RemoveNode(EventContext& context, NodeIndex n) {
-  Core& core = context.core;
+void RemoveNode(Core& core, NodeIndex n) {
   const Node old = core.cluster.node(n);
   const NodeBook::Facts facts = core.nodes.facts(n);
   core.cluster.Remove(n);
@@ -220,12 +217,11 @@ void RemoveNode(EventContext& context, NodeIndex n) {
   core.opener.StructureChanged();
 }
 
-void LoseTasksOn(EventContext& context, NodeIndex n) {
-  Core& core = context.core;
+void LoseTasksOn(Core& core, NodeIndex n) {
   for (const GangIndex g : core.nodes.GangsOn(n)) {
     const GangRecord& r = core.gangs.at(g);
     if (r.phase == GangPhase::kNominated) {
-      context.life.UndoNomination(g);
+      core.life.UndoNomination(g);
       continue;
     }
     GangEdit gang(core, g);
@@ -236,25 +232,24 @@ void LoseTasksOn(EventContext& context, NodeIndex n) {
           r.phase == GangPhase::kSuspending) {
         gang->trouble = ReasonCode::kNodeLost;
       }
-      context.life.Drop(gang, task.task);
+      core.life.Drop(gang, task.task);
     }
-    context.life.Update(gang);
+    core.life.Update(gang);
   }
 }
 
-void FlagGangsOn(EventContext& context, NodeIndex n) {
-  Core& core = context.core;
+void FlagGangsOn(Core& core, NodeIndex n) {
   for (const GangIndex g : core.nodes.GangsOn(n)) {
     const GangRecord& r = core.gangs.at(g);
     GangEdit(core, g);  // It may have to leave by a certain time.
     const bool leaves = std::ranges::any_of(r.tasks, [&](const auto& task) {
-      return task.at.node == n && context.life.MustLeave(r, task);
+      return task.at.node == n && core.life.MustLeave(r, task);
     });
     if (!leaves) continue;
     if (r.phase == GangPhase::kNominated) {
-      context.life.UndoNomination(g);
+      core.life.UndoNomination(g);
     } else if (r.trouble == ReasonCode::kNone) {
-      context.life.Flag(g, ReasonCode::kNodeDrained);
+      core.life.Flag(g, ReasonCode::kNodeDrained);
     }
   }
 }

@@ -2,13 +2,13 @@
 #ifndef MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
 #define MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lib/scheduler/core.h"
-#include "lib/scheduler/events.h"
 #include "lib/scheduler/node_book.h"
 #include "muster/node.h"
 
@@ -25,19 +25,20 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
 // Adds or changes a valid node. What is charged on it is taken off while its
 // devices change and put back after, since shares depend on the devices.
 // False, and nothing happens, if it is the same.
-bool UpsertNode(EventContext& context, const Node& node);
-// The host said so of the node; its `unnamed`, from before, is settled anew.
-// Nothing happens if it is the same.
-void SetFacts(EventContext& context, NodeIndex n, NodeBook::Facts facts);
+bool UpsertNode(Core& core, const Node& node);
+// The host said something else of the node: `change` puts it into the facts,
+// whose `unnamed` is settled anew. Nothing happens if they are the same.
+void ChangeFacts(Core& core, NodeIndex n,
+                 const std::function<void(NodeBook::Facts&)>& change);
 // Where its tasks are has changed: others may have other devices than believed.
-void SettleUnnamed(EventContext& context, NodeIndex n);
+void SettleUnnamed(Core& core, NodeIndex n);
 // The node is gone, after its tasks.
-void RemoveNode(EventContext& context, NodeIndex n);
+void RemoveNode(Core& core, NodeIndex n);
 // Every task on the node is gone; its gangs are in trouble.
-void LoseTasksOn(EventContext& context, NodeIndex n);
+void LoseTasksOn(Core& core, NodeIndex n);
 // Gangs with a task that must leave the node are flagged, or lose their
 // nomination.
-void FlagGangsOn(EventContext& context, NodeIndex n);
+void FlagGangsOn(Core& core, NodeIndex n);
 
 }  // namespace muster
 

@@ -22,8 +22,7 @@ void EraseNodeSet(Core& core, const std::string& key) {
 
 }  // namespace
 
-absl::Status Take(EventContext& context, const NodeChanged& e) {
-  const Core& core = context.core;
+absl::Status Take(Core& core, const NodeChanged& e) {
   const NodeId known = core.cluster.Find(e.node.key);
   Resources others = core.cluster.nodes_capacity();
   for (ResourceKind k = 0; known.valid() && k < others.size(); ++k) {
@@ -36,65 +35,55 @@ absl::Status Take(EventContext& context, const NodeChanged& e) {
                    " nodes, the most there can be");
   }
   MUSTER_RETURN_IF_ERROR(ValidateTotal(core.config, others, {&e.node, 1}));
-  UpsertNode(context, e.node);
+  UpsertNode(core, e.node);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const NodeDown& e) {
-  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(context.core, e.node));
-  NodeBook::Facts facts = context.core.nodes.facts(n);
-  facts.down = true;
-  SetFacts(context, n, facts);
-  LoseTasksOn(context, n);
+absl::Status Take(Core& core, const NodeDown& e) {
+  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.node));
+  ChangeFacts(core, n, [](auto& facts) { facts.down = true; });
+  LoseTasksOn(core, n);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const NodeUp& e) {
-  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(context.core, e.node));
-  NodeBook::Facts facts = context.core.nodes.facts(n);
-  facts.down = false;
-  facts.spot_notice = kForever;
-  SetFacts(context, n, facts);
+absl::Status Take(Core& core, const NodeUp& e) {
+  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.node));
+  ChangeFacts(core, n, [](NodeBook::Facts& facts) {
+    facts.down = false;
+    facts.spot_notice = kForever;
+  });
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const NodeRemoved& e) {
-  MUSTER_RETURN_IF_ERROR(Take(context, NodeDown{e.node}));
-  RemoveNode(context, context.core.cluster.Find(e.node).index);
+absl::Status Take(Core& core, const NodeRemoved& e) {
+  MUSTER_RETURN_IF_ERROR(Take(core, NodeDown{e.node}));
+  RemoveNode(core, core.cluster.Find(e.node).index);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const NodeDrained& e) {
-  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(context.core, e.node));
-  NodeBook::Facts facts = context.core.nodes.facts(n);
-  facts.draining = e.drain;
-  SetFacts(context, n, facts);
-  if (e.drain) FlagGangsOn(context, n);
+absl::Status Take(Core& core, const NodeDrained& e) {
+  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.node));
+  ChangeFacts(core, n, [&](auto& facts) { facts.draining = e.drain; });
+  if (e.drain) FlagGangsOn(core, n);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const SpotNotice& e) {
-  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(context.core, e.node));
-  NodeBook::Facts facts = context.core.nodes.facts(n);
-  facts.spot_notice = e.at;
-  SetFacts(context, n, facts);
-  FlagGangsOn(context, n);
+absl::Status Take(Core& core, const SpotNotice& e) {
+  MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.node));
+  ChangeFacts(core, n, [&](auto& facts) { facts.spot_notice = e.at; });
+  FlagGangsOn(core, n);
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const OthersChanged& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const OthersChanged& e) {
   MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.usage.node));
   MUSTER_RETURN_IF_ERROR(
       ValidateDevices("usage of", core.cluster.node(n), e.usage));
-  NodeBook::Facts facts = core.nodes.facts(n);
-  facts.others = e.usage;
-  SetFacts(context, n, facts);
+  ChangeFacts(core, n, [&](auto& facts) { facts.others = e.usage; });
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const NodeSetChanged& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const NodeSetChanged& e) {
   NodeSet set = e.set;
   std::sort(set.nodes.begin(), set.nodes.end());
   set.nodes.erase(std::unique(set.nodes.begin(), set.nodes.end()),
@@ -107,9 +96,8 @@ absl::Status Take(EventContext& context, const NodeSetChanged& e) {
     is_new ? EraseNodeSet(core, old.key) : PutNodeSet(core, old);
   });
   std::vector<std::string> changed;
-  std::set_symmetric_difference(old.nodes.begin(), old.nodes.end(),
-                                set.nodes.begin(), set.nodes.end(),
-                                std::back_inserter(changed));
+  std::ranges::set_symmetric_difference(old.nodes, set.nodes,
+                                        std::back_inserter(changed));
   PutNodeSet(core, set);
   for (const std::string& key : changed) {
     const NodeId node = core.cluster.Find(key);
@@ -119,8 +107,7 @@ absl::Status Take(EventContext& context, const NodeSetChanged& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const NodeSetRemoved& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const NodeSetRemoved& e) {
   const auto known = core.node_sets.find(e.set);
   if (known == core.node_sets.end()) {
     return NotFound("node set '", e.set, "' is not known");

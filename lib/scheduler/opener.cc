@@ -67,8 +67,8 @@ void Opener::UsageFell(QueueIndex leaf) { AddOnce(less_used_, leaf); }
 
 void Opener::QueueChanged(QueueIndex q) { AddOnce(changed_, q); }
 
-void Opener::VictimsChanged(QueueIndex leaf, int32_t priority, bool later) {
-  AddOnce(victims_, {leaf, priority, later});
+void Opener::VictimsChanged(const GangRecord& r, bool later) {
+  AddOnce(victims_, {r.queue, core_.PriorityOf(r), later});
 }
 
 bool Opener::empty() const {
@@ -87,9 +87,9 @@ void Opener::Forget() {
 
 void Opener::Publish(bool in_pass) {
   if (empty()) return;
-  if (!freed_.empty() || structure_ || !changed_.empty()) ++freed_epoch_;
-  if (!freed_.empty() || structure_ || !changed_.empty() ||
-      !less_used_.empty()) {
+  const bool freed = !freed_.empty() || structure_ || !changed_.empty();
+  if (freed) ++freed_epoch_;
+  if (freed || !less_used_.empty()) {
     while (!core_.lists.lacking().empty()) {
       LookAt(core_.lists.lacking().begin()->gang);
     }
@@ -98,24 +98,19 @@ void Opener::Publish(bool in_pass) {
   if (structure_) PublishStructure();
   for (const QueueIndex leaf : less_used_) PublishUsage(leaf);
   for (const QueueIndex q : changed_) OpenBelowAll(q);
-  all_victims_ |= !changed_.empty();
-  if (all_victims_) {
-    core_.lists.waiting().ForEach([this](ClassIndex c) { OpenVictims(c); });
-  } else {
-    for (const NewVictim& v : victims_) {
-      const uint8_t as =
-          v.later && in_pass ? Questions::kPutOff : Questions::kVictims;
-      core_.lists.waiting().ForEach(v.leaf, [&](ClassIndex c) {
-        if (core_.lists.waiting().at(c).first().priority >= v.priority) {
-          OpenVictims(c, as);
-        }
-      });
-      OpenReclaimers(as);
-    }
-    if (reclaim_) {
-      OpenReclaimers(in_pass ? Questions::kPutOff : Questions::kVictims);
-    }
+  ClassList& waiting = core_.lists.waiting();
+  if (all_victims_ || !changed_.empty()) {
+    waiting.ForEach([this](ClassIndex c) { OpenVictims(c); });
   }
+  const uint8_t later = in_pass ? Questions::kPutOff : Questions::kVictims;
+  for (const NewVictim& v : victims_) {
+    const uint8_t as = v.later ? later : uint8_t{Questions::kVictims};
+    waiting.ForEach(v.leaf, [&](ClassIndex c) {
+      if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);
+    });
+    OpenReclaimers(as);
+  }
+  if (reclaim_) OpenReclaimers(later);
   Forget();
 }
 
@@ -191,8 +186,7 @@ void Opener::PublishRoomOn(NodeIndex n) {
     if (now && r.phase == GangPhase::kNominated) LookAt(task.gang);
     if (r.phase == GangPhase::kSuspended &&
         r.listing.waiting.queue != kNoQueue) {
-      core_.lists.waiting().Open(core_.lists.waiting().Find(r.listing.waiting),
-                                 kBoth);
+      core_.lists.waiting().Open(core_.lists.ClassOf(task.gang, false), kBoth);
     }
   }
   constexpr uint8_t kAll = kRoomOpened | kVictimsOpened | kGrowthOpened;
@@ -229,6 +223,16 @@ void Opener::PublishStructure() {
   }
 }
 
+template <class F>
+void Opener::ForEachBelow(QueueIndex q, const F& f) {
+  for (const QueueIndex child : core_.queues.at(q).children) {
+    ForEachBelow(child, f);
+  }
+  for (const bool grows : {false, true}) {
+    core_.lists.classes(grows).ForEach(q, [&](ClassIndex c) { f(grows, c); });
+  }
+}
+
 void Opener::PublishUsage(QueueIndex leaf) {
   for (QueueIndex q = leaf; q != kNoQueue; q = core_.queues.at(q).parent) {
     const QueueTree::Entry& e = core_.queues.at(q);
@@ -241,32 +245,22 @@ void Opener::PublishUsage(QueueIndex leaf) {
 // Classes of the leaves below q to which its limit, or its guarantee, may say
 // yes now.
 void Opener::OpenBelow(QueueIndex q, bool limits, bool guarantees) {
-  for (const QueueIndex child : core_.queues.at(q).children) {
-    OpenBelow(child, limits, guarantees);
-  }
-  for (ClassList* list : {&core_.lists.waiting(), &core_.lists.growing()}) {
-    const bool waits = list == &core_.lists.waiting();
-    list->ForEach(q, [&](ClassIndex c) {
-      const GangClass& cls = list->at(c);
-      const bool stopped =
-          cls.questions().reason.code == ReasonCode::kQueueLimit ||
-          !core_.specs.at(cls.key().spec).least_is_exact;
-      if (limits && stopped) list->Open(c, Questions::kRoom);
-      if (waits && ((limits && stopped) || guarantees)) OpenVictims(c);
-    });
-  }
+  ForEachBelow(q, [&](bool grows, ClassIndex c) {
+    ClassList& list = core_.lists.classes(grows);
+    const GangClass& cls = list.at(c);
+    const bool stopped =
+        cls.questions().reason.code == ReasonCode::kQueueLimit ||
+        !core_.specs.at(cls.key().spec).least_is_exact;
+    if (limits && stopped) list.Open(c, Questions::kRoom);
+    if (!grows && ((limits && stopped) || guarantees)) OpenVictims(c);
+  });
 }
 
 void Opener::OpenBelowAll(QueueIndex q) {
-  for (const QueueIndex child : core_.queues.at(q).children) {
-    OpenBelowAll(child);
-  }
-  for (ClassList* list : {&core_.lists.waiting(), &core_.lists.growing()}) {
-    list->ForEach(q, [&](ClassIndex c) {
-      list->Open(c, Questions::kRoom);
-      if (list == &core_.lists.waiting()) list->Open(c, Questions::kVictims);
-    });
-  }
+  ForEachBelow(q, [&](bool grows, ClassIndex c) {
+    core_.lists.classes(grows).Open(c,
+                                    grows ? uint8_t{Questions::kRoom} : kBoth);
+  });
   LookAtNominatedBelow(q);
 }
 

@@ -13,6 +13,7 @@
 namespace muster {
 
 struct Core;
+struct GangRecord;
 
 // A question that was answered with no stays closed while nothing has happened
 // that could make it yes. These are the rules; they read state, never a cache,
@@ -58,7 +59,7 @@ class Opener {
   void UsageFell(QueueIndex leaf);
   void ExceedsGuarantee() { reclaim_ = true; }
   // `later`: gangs of this round may be victims in the next.
-  void VictimsChanged(QueueIndex leaf, int32_t priority, bool later = false);
+  void VictimsChanged(const GangRecord& r, bool later = false);
   void QueueChanged(QueueIndex q);
   void AllVictims() { all_victims_ = true; }
 
@@ -85,6 +86,9 @@ class Opener {
   void PublishRoomOn(NodeIndex n);
   void PublishStructure();
   void PublishUsage(QueueIndex leaf);
+  // Calls f(whether it grows, class) with each class of q and all below it.
+  template <class F>
+  void ForEachBelow(QueueIndex q, const F& f);
   void OpenBelow(QueueIndex q, bool limits, bool guarantees);
   void OpenBelowAll(QueueIndex q);
   void LookAtNominatedBelow(QueueIndex q);

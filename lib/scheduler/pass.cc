@@ -32,11 +32,9 @@ void Wake(Core& core) {
   }
 }
 
-void EndRound(Core& core, PlanWriter* plan) {
-  if (plan != nullptr) {
-    for (const ClassIndex c : core.lists.waiting().put_off()) {
-      plan->Note(core.lists.waiting(), c, true);
-    }
+void EndRound(Core& core, PlanWriter& plan) {
+  for (const ClassIndex c : core.lists.waiting().put_off()) {
+    plan.Note(core.lists.waiting(), c, true);
   }
   core.opener.OpenPutOff();
   core.round_seq = core.next_seq;
@@ -53,7 +51,7 @@ void EndRound(Core& core, PlanWriter* plan) {
   }
 }
 
-Time Pass::NextWakeup(const Core& core, bool at_once) {
+static Time NextWakeup(const Core& core, bool at_once) {
   if (at_once) return core.now;
   Time next = kForever;
   const Timeline::Index& wakes = core.lists.timeline().wakes();
@@ -63,22 +61,24 @@ Time Pass::NextWakeup(const Core& core, bool at_once) {
   return next;
 }
 
-void Pass::Run(PassContext& pass, Plan* plan) {
-  Core& core = pass.core;
-  pass.plan.Begin(plan);
+void Pass::Run(Plan* plan) {
+  Core& core = pass_.core;
+  WorkBudget& budget = pass_.budget;
+  budget = WorkBudget::ForQuestions(core.config.work_budget);
+  pass_.plan.Begin(plan);
   Wake(core);
   core.opener.Publish(true);
-  repair_.Run(pass);
+  repair_.Run();
   core.opener.Publish(true);
-  if (!pass.budget.exhausted()) promote_.Run(pass);
-  if (!pass.budget.exhausted()) serve_.Run(pass);
-  grow_.Run(pass);
-  const bool exhausted = pass.budget.exhausted();
+  if (!budget.exhausted()) promote_.Run();
+  if (!budget.exhausted()) serve_.Run();
+  grow_.Run();
+  const bool exhausted = budget.exhausted();
   const bool put_off = !core.lists.waiting().put_off().empty();
-  if (!exhausted) EndRound(core, &pass.plan);
-  pass.plan.Finish(exhausted);
+  if (!exhausted) EndRound(core, pass_.plan);
+  pass_.plan.Finish(exhausted);
   plan->budget_exhausted = exhausted;
-  plan->steps = pass.budget.spent();
+  plan->steps = budget.spent();
   // Room that a later phase gave back concerns gangs that were looked at.
   const bool asked = !core.lists.asking().empty();
   plan->next_wakeup = NextWakeup(core, exhausted || put_off || asked);

@@ -1,15 +1,16 @@
 // One pass: mend what is broken, start what was promised, serve those who wait
-// in order, then let elastic gangs grow.
+// in order, then let elastic gangs grow. Or do what a recorded one did.
 #ifndef MUSTER_LIB_SCHEDULER_PASS_H_
 #define MUSTER_LIB_SCHEDULER_PASS_H_
 
-#include "lib/scheduler/decisions.h"
-#include "lib/scheduler/grow.h"
+#include <cstdint>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "lib/queue/gang_rank.h"
+#include "lib/queue/turns.h"
+#include "lib/scheduler/make_room.h"
 #include "lib/scheduler/pass_context.h"
-#include "lib/scheduler/plan_writer.h"
-#include "lib/scheduler/promote.h"
-#include "lib/scheduler/repair.h"
-#include "lib/scheduler/serve.h"
 #include "muster/plan.h"
 
 namespace muster {
@@ -19,26 +20,135 @@ namespace muster {
 void Wake(Core& core);
 // The round is over, when all open questions have been asked: what it placed
 // may be a victim from now on, and what was put off for that is open.
-void EndRound(Core& core, PlanWriter* plan);
+void EndRound(Core& core, PlanWriter& plan);
+
+// --- The phases, each in a file of its own -----------------------------------
+
+// Clears a trouble that needs no decision; true if none is needed now. It asks
+// nobody, so that a pass that is followed and one that is made agree on it.
+bool Mend(Core& core, GangIndex g);
+
+// Looks at the gangs that ask to be looked at (GangLists::asking) and are not
+// nominated, and at suspect nodes. What the budget leaves is looked at by the
+// next pass. Keeps its memory between passes.
+class Repair : public Phase {
+ public:
+  using Phase::Phase;
+  void Run();
+
+ private:
+  void CancelOverdue();
+  void RepairGang(GangIndex g);
+  bool IsReplaceable(const GangRecord& r);
+  bool Replace(GangIndex g);
+  ReasonCode WhyEnds(const GangRecord& r, bool whole);
+  void ShedFromOvercommitted();
+  bool ShedOne(NodeIndex n);
+
+  std::vector<GangRank> ranks_;
+  std::vector<uint32_t> counts_;
+  PlacementResult placement_;
+  Resources room_;
+};
+
+// Looks at the nominated gangs that ask to be looked at: those whose capacity
+// is free now start; those for whom it cannot become free any more wait again.
+class Promote : public Phase {
+ public:
+  using Phase::Phase;
+  void Run();
+
+ private:
+  void Look(GangIndex g);
+  bool MayStillStart(const GangRecord& r, const Resources& held) const;
+
+  std::vector<GangRank> ranks_;
+  std::vector<Assignment> tasks_;
+};
+
+// Asks the open questions, in the order of the queues, until none is left that
+// may be asked or the budget is spent. A gang that is placed leaves its class;
+// a class whose first gang gets no for an answer is closed. Each step depends
+// on the state alone: it does not matter in how many passes they are made.
+class Serve : public Phase {
+ public:
+  using Phase::Phase;
+  void Run();
+
+ private:
+  // "No room" for a spec, while nothing has been freed.
+  struct NoRoom {
+    uint64_t pass = 0;
+    uint64_t epoch = 0;
+    uint32_t effort = 0;
+    Reason reason{};
+  };
+
+  void Refresh(QueueIndex leaf);
+  void ServeClass(ClassIndex c);
+  bool QuotaBlocks(const GangRecord& r, Reason* reason) const;
+  bool TryStart(GangIndex g, uint32_t effort, Reason* reason);
+  bool Place(GangIndex g, const PlacementRequest& request, Reason* reason);
+  bool TryResume(GangIndex g, Reason* reason);
+
+  MakeRoom make_room_{pass_};
+  Turns turns_{core_.queues, *core_.order};
+  uint64_t passes_ = 0;
+  std::vector<NoRoom> no_room_;  // By spec.
+  PlacementResult placement_;
+  bool cut_short_ = false;  // There is room, or there is not: not known.
+  Resources room_;
+};
+
+// By turns. Whose turn it is: between queues as with gangs that wait, with what
+// each holds by then; in a queue the higher priority, then the gang with the
+// fewest tasks beyond its least, then rank. A turn is one task, or what comes
+// whole. So a queue's share rises until others are as near to theirs, and gangs
+// of equal priority share alike. O(log) and one question to the solver a turn.
+//
+// Nobody grows into room that is promised, nor before all who wait have been
+// asked; what is grown is surplus, which gives way again (make_room.h).
+class Grow : public Phase {
+ public:
+  using Phase::Phase;
+  void Run();
+
+ private:
+  void Refresh(QueueIndex leaf);
+  const Resources& NextDemand(GangIndex g);
+  void GrowFirst(ClassIndex c);
+  Reason WhyNot(GangIndex g);
+
+  Turns turns_{core_.queues, *core_.order};
+  std::vector<uint32_t> counts_;
+  PlacementResult placement_;
+  Resources room_;
+};
+
+// --- The pass ----------------------------------------------------------------
 
 // A *round* is the passes from the first that has something to ask to the one
 // that leaves nothing open; without a work budget, one pass. What is placed in
 // a round is nobody's victim in it, so that no plan starts what it stops.
 class Pass {
  public:
-  explicit Pass(Core& core) : promote_(core), serve_(core), grow_(core) {}
+  explicit Pass(PassContext& pass) : pass_(pass) {}
 
   // Makes a plan, at Core::now, and takes it as done.
-  void Run(PassContext& pass, Plan* plan);
+  void Run(Plan* plan);
 
  private:
-  static Time NextWakeup(const Core& core, bool at_once);
-
-  Repair repair_{};
-  Promote promote_;
-  Serve serve_;
-  Grow grow_;
+  PassContext& pass_;
+  Repair repair_{pass_};
+  Promote promote_{pass_};
+  Serve serve_{pass_};
+  Grow grow_{pass_};
 };
+
+// Does what a pass did, at the price of its decisions: nothing is asked. After
+// an error (FAILED_PRECONDITION names the decision) part of the plan has been
+// taken: the caller takes it back.
+absl::Status FollowPlan(PassContext& pass, const PlanRecord& record);
 
 }  // namespace muster
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <span>
-#include <tuple>
+#include <utility>
 
 namespace muster {
 
@@ -11,7 +11,6 @@ void PlanWriter::Begin(Plan* plan) {
   drafts_.clear();
   tasks_.clear();
   answered_.clear();
-  ++serial_;
 }
 
 PlanWriter::Draft PlanWriter::Decide(DecisionKind kind, const Reason& reason,
@@ -36,17 +35,11 @@ PlanWriter::Draft PlanWriter::Decide(DecisionKind kind, const Reason& reason,
   return draft;
 }
 
-std::string_view PlanWriter::on_behalf_of(Draft draft) const {
-  const GangId gang = drafts_[draft].decision.on_behalf_of;
-  return gang.valid() ? std::string_view(core_.gangs.at(gang.index).key)
-                      : std::string_view();
-}
-
 void PlanWriter::AddTask(Draft draft, const GangRecord& r,
                          const TaskRecord& task) {
   ++drafts_[draft].decision.task_count;
   if (plan_ == nullptr) return;
-  const GangSpec& spec = core_.specs.at(r.spec);
+  const GangSpec& spec = core_.SpecOf(r);
   PlannedTask planned;
   planned.task = task.task;
   planned.attempt = task.attempt;
@@ -71,7 +64,7 @@ bool IsSame(const Reason& a, const Reason& b) {
 
 void PlanWriter::Note(const ClassList& list, ClassIndex c, bool changed) {
   const bool grows = &list == &core_.lists.growing();
-  answered_.push_back({list.at(c).key(), grows, changed});
+  answered_.push_back({grows, list.at(c).key(), !changed});
 }
 
 void PlanWriter::Answer(ClassList& list, ClassIndex c,
@@ -92,31 +85,14 @@ void PlanWriter::Answer(ClassList& list, ClassIndex c,
   w.reason = answer.reason;
 }
 
-void PlanWriter::Grew() {
-  if (plan_ != nullptr) plan_->grew = true;
-}
-
-PlanWriter::Draft PlanWriter::PlacedBy(GangIndex g) const {
-  return g < placed_by_.size() && placed_by_[g].first == serial_
-             ? placed_by_[g].second
-             : kNone;
-}
-
-void PlanWriter::SetPlacedBy(GangIndex g, Draft draft) {
-  if (g >= placed_by_.size()) placed_by_.resize(core_.gangs.limit());
-  placed_by_[g] = {serial_, draft};
-}
-
-// Growth joins in turns whose length depends on who else tried to grow: that is
-// not to be seen.
-void PlanWriter::SortTasks(const Decision& d) {
-  const auto tasks =
-      std::span(plan_->tasks).subspan(d.first_task, d.task_count);
-  const auto before = [](const PlannedTask& a, const PlannedTask& b) {
-    return a.task < b.task;
-  };
-  if (std::is_sorted(tasks.begin(), tasks.end(), before)) return;
-  std::sort(tasks.begin(), tasks.end(), before);
+PlanWriter::Draft PlanWriter::PlacedBy(const GangRecord& r) const {
+  const auto it = std::ranges::lower_bound(
+      drafts_, r.placed_seq, {}, [](const Entry& e) { return e.decision.seq; });
+  if (it == drafts_.end() || it->decision.seq != r.placed_seq) return kNone;
+  const DecisionKind kind = it->decision.kind;
+  const bool joins =
+      kind == DecisionKind::kStart || kind == DecisionKind::kGrow;
+  return joins ? static_cast<Draft>(it - drafts_.begin()) : kNone;
 }
 
 void PlanWriter::Finish(bool exhausted) {
@@ -130,21 +106,15 @@ void PlanWriter::Finish(bool exhausted) {
 // Whoever follows the plan closes what it left closed: only what is not that
 // is told, and in a plan that left questions open, which it did close.
 void PlanWriter::FinishAnswers(bool exhausted) {
-  const auto order = [](const Answered& a) {
-    return std::tuple(a.grows, a.key.queue, a.key.priority_class, a.key.spec,
-                      a.key.alone, !a.changed);
-  };
-  std::sort(answered_.begin(), answered_.end(),
-            [&](const auto& a, const auto& b) { return order(a) < order(b); });
-  const auto same = [](const Answered& a, const Answered& b) {
-    return a.grows == b.grows && a.key == b.key;
-  };
-  answered_.erase(std::unique(answered_.begin(), answered_.end(), same),
-                  answered_.end());
+  std::ranges::sort(answered_);
+  const auto repeated = std::ranges::unique(
+      answered_, {},
+      [](const Answered& a) { return std::pair(a.grows, a.key); });
+  answered_.erase(repeated.begin(), repeated.end());
   for (const Answered& a : answered_) {
-    ClassList& list = a.grows ? core_.lists.growing() : core_.lists.waiting();
+    ClassList& list = core_.lists.classes(a.grows);
     const ClassIndex c = list.Find(a.key);
-    if (c == kNoClass || !(a.changed || exhausted)) continue;
+    if (c == kNoClass || (a.unchanged && !exhausted)) continue;
     const Questions& q = list.at(c).questions();
     ClassAnswer& out = plan_->answers.emplace_back();
     out.gang_key = plan_->AddText(list.at(c).first().key);
@@ -170,7 +140,13 @@ void PlanWriter::FinishDecisions() {
   for (const Entry& entry : drafts_) {
     const Decision& d = entry.decision;
     if (d.kind == DecisionKind::kStart || d.kind == DecisionKind::kGrow) {
-      SortTasks(d);
+      // Growth joins in turns whose length depends on who else tried to grow:
+      // that is not to be seen.
+      const auto tasks =
+          std::span(plan_->tasks).subspan(d.first_task, d.task_count);
+      if (!std::ranges::is_sorted(tasks, {}, &PlannedTask::task)) {
+        std::ranges::sort(tasks, {}, &PlannedTask::task);
+      }
     }
     const bool of_nomination =
         d.kind == DecisionKind::kNominate || entry.withdraws;

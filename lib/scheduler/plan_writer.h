@@ -3,7 +3,6 @@
 #define MUSTER_LIB_SCHEDULER_PLAN_WRITER_H_
 
 #include <cstdint>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -37,17 +36,15 @@ class PlanWriter {
   // now.
   void Note(const ClassList& list, ClassIndex c, bool changed);
   // Gangs were asked whether they can grow.
-  void Grew();
+  void Grew() { plan_->grew = true; }
   // Writes all of it into the plan. `exhausted`: questions were left open.
   void Finish(bool exhausted);
 
-  uint64_t seq(Draft draft) const { return drafts_[draft].decision.seq; }
-  DecisionKind kind(Draft draft) const { return drafts_[draft].decision.kind; }
-  std::string_view on_behalf_of(Draft draft) const;
+  const Decision& at(Draft draft) const { return drafts_[draft].decision; }
   bool empty() const { return drafts_.empty(); }
-  // The decision of this plan that started the gang, or let it grow; or kNone.
-  Draft PlacedBy(GangIndex g) const;
-  void SetPlacedBy(GangIndex g, Draft draft);
+  // The decision of this plan that started the gang, or let it grow, if it was
+  // the last that placed tasks of it; or kNone.
+  Draft PlacedBy(const GangRecord& r) const;
 
  private:
   struct Entry {
@@ -57,22 +54,19 @@ class PlanWriter {
 
   // A class of which the plan has to tell something to whoever follows it.
   struct Answered {
-    ClassKey key{};
     bool grows = false;
-    bool changed = false;  // More than that it is closed now.
+    ClassKey key{};
+    bool unchanged = false;  // No more than that it is closed now.
+    friend auto operator<=>(const Answered&, const Answered&) = default;
   };
 
   void FinishDecisions();
   void FinishAnswers(bool exhausted);
-  void SortTasks(const Decision& d);
 
   Core& core_;
   Plan* plan_ = nullptr;
   std::vector<Entry> drafts_;
   std::vector<std::pair<Draft, PlannedTask>> tasks_;
-  // By gang: as of the plan with that serial.
-  std::vector<std::pair<uint64_t, Draft>> placed_by_;
-  uint64_t serial_ = 0;
   std::vector<uint32_t> next_;
   std::vector<Answered> answered_;
 };

@@ -17,7 +17,7 @@ class PriorityClasses {
  public:
   static constexpr uint32_t kNone = 0xffffffff;
 
-  PriorityClasses() : classes_(1), gangs_(1, 0) { by_key_[""] = 0; }
+  PriorityClasses() : classes_(1) { by_key_[""] = 0; }
 
   const PriorityClass& at(uint32_t position) const {
     return classes_[position];
@@ -34,10 +34,7 @@ class PriorityClasses {
       while (position < classes_.size() && !classes_[position].key.empty()) {
         ++position;
       }
-      if (position == classes_.size()) {
-        classes_.emplace_back();
-        gangs_.push_back(0);
-      }
+      if (position == classes_.size()) classes_.emplace_back();
       by_key_[c.key] = position;
     }
     classes_[position] = c;
@@ -53,16 +50,10 @@ class PriorityClasses {
     by_key_[c.key] = position;
     classes_[position] = c;
   }
-  // Live gangs of the class.
-  uint32_t gangs(uint32_t position) const { return gangs_[position]; }
-  void CountGang(uint32_t position, int32_t sign) {
-    gangs_[position] += static_cast<uint32_t>(sign);
-  }
   uint32_t limit() const { return static_cast<uint32_t>(classes_.size()); }
 
  private:
   std::vector<PriorityClass> classes_;
-  std::vector<uint32_t> gangs_;
   StringMap<uint32_t> by_key_;
 };
 

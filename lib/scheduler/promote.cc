@@ -1,6 +1,6 @@
-#include "lib/scheduler/promote.h"
-
 #include <algorithm>
+
+#include "lib/scheduler/pass.h"
 
 namespace muster {
 
@@ -19,60 +19,58 @@ bool DevicesSuit(const Cluster& cluster, const Allocation& at) {
 
 }  // namespace
 
-void Promote::Run(PassContext& pass) {
+void Promote::Run() {
   ranks_.clear();
-  for (const GangRank& rank : pass.core.lists.asking()) {
-    if (pass.core.gangs.at(rank.gang).phase == GangPhase::kNominated) {
+  for (const GangRank& rank : core_.lists.asking()) {
+    if (core_.gangs.at(rank.gang).phase == GangPhase::kNominated) {
       ranks_.push_back(rank);
     }
   }
   for (const GangRank& rank : ranks_) {
-    if (pass.budget.exhausted()) return;
-    pass.budget.Charge(1, kClassNs);
-    Look(pass, rank.gang);
+    if (pass_.budget.exhausted()) return;
+    pass_.budget.Charge(1, kClassNs);
+    Look(rank.gang);
   }
 }
 
-void Promote::Look(PassContext& pass, GangIndex g) {
-  Core& core = pass.core;
-  const GangRecord& r = core.gangs.at(g);
-  const Cluster::Mark mark = core.cluster.Begin();
+void Promote::Look(GangIndex g) {
+  const GangRecord& r = core_.gangs.at(g);
+  const Cluster::Mark mark = core_.cluster.Begin();
   HeldTasks(r, &tasks_);
-  pass.budget.Charge(tasks_.size(), kTaskNs);
-  const Resources& held = holdings_.UsageOf(tasks_);
-  bool hope = MayStillStart(core, r, held);
-  bool room = !core.law.OverLimitNow(r.queue, held, Ledger::kBoth);
+  pass_.budget.Charge(tasks_.size(), kTaskNs);
+  const Resources& held = core_.holdings.UsageOf(tasks_);
+  bool hope = MayStillStart(r, held);
+  bool room = !core_.law.OverLimitNow(r.queue, held, Ledger::kBoth);
   for (const TaskRecord& task : r.tasks) {
-    if (core.cluster.Fits(task.at, Ledger::kNow)) {
-      core.cluster.Charge(task.at, Ledger::kNow);
+    if (core_.cluster.Fits(task.at, Ledger::kNow)) {
+      core_.cluster.Charge(task.at, Ledger::kNow);
       continue;
     }
     room = false;
-    hope &= core.nodes.releasing(task.at.node) > 0;
+    hope &= core_.nodes.releasing(task.at.node) > 0;
   }
-  core.cluster.Rollback(mark);
+  core_.cluster.Rollback(mark);
   if (room && hope) {
-    pass.decisions.StartNominated(g);
+    pass_.decisions.StartNominated(g);
   } else if (!hope) {
-    pass.decisions.Stop(g, DecisionKind::kEvict,
-                        {.code = ReasonCode::kNominationUndone});
+    pass_.decisions.Stop(g, DecisionKind::kEvict,
+                         {.code = ReasonCode::kNominationUndone});
   } else {
-    GangEdit gang(core, g);
+    GangEdit gang(core_, g);
     gang->look = false;
   }
 }
 
 // Whether it will be let in once it has room: nobody holds it, its queues have
 // not been cut, and its nodes still take such tasks.
-bool Promote::MayStillStart(const Core& core, const GangRecord& r,
-                            const Resources& held) const {
-  if (r.held || r.not_before > core.now || core.queues.Held(r.queue) ||
-      core.law.OverLimitNow(r.queue, held, Ledger::kLater)) {
+bool Promote::MayStillStart(const GangRecord& r, const Resources& held) const {
+  if (r.held || r.not_before > core_.now || core_.queues.Held(r.queue) ||
+      core_.law.OverLimitNow(r.queue, held, Ledger::kLater)) {
     return false;
   }
   return std::all_of(r.tasks.begin(), r.tasks.end(), [&](const TaskRecord& t) {
-    return core.cluster.Admits(t.at.node, t.at.shape) &&
-           DevicesSuit(core.cluster, t.at);
+    return core_.cluster.Admits(t.at.node, t.at.shape) &&
+           DevicesSuit(core_.cluster, t.at);
   });
 }
 

@@ -1,5 +1,8 @@
 #include "lib/scheduler/real_place.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -11,19 +14,14 @@ namespace muster {
 namespace {
 
 DeviceSet GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count) {
-  const uint32_t all = static_cast<uint32_t>(cluster.node(n).devices.size());
+  std::vector<uint32_t> all(cluster.node(n).devices.size());
+  std::iota(all.begin(), all.end(), 0);
+  std::ranges::stable_sort(all, std::greater(), [&](uint32_t d) {
+    return cluster.free_milli(n, d, Ledger::kNow);
+  });
+  all.resize(std::min<size_t>(count, all.size()));
   DeviceSet chosen;
-  for (uint32_t i = 0; i < count; ++i) {
-    uint32_t best = all;
-    for (uint32_t d = 0; d < all; ++d) {
-      if (chosen.Contains(d)) continue;
-      if (best == all || cluster.free_milli(n, d, Ledger::kNow) >
-                             cluster.free_milli(n, best, Ledger::kNow)) {
-        best = d;
-      }
-    }
-    chosen.Insert(best);
-  }
+  for (const uint32_t d : all) chosen.Insert(d);
   return chosen;
 }
 
@@ -67,10 +65,9 @@ void FillIn(const Cluster& cluster, const Allocation& believed,
 
 absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
                        ShapeId shape, std::optional<uint32_t> slot) {
-  if (!slot.has_value() || !cluster.device_request(shape).partition.empty()) {
-    return absl::OkStatus();
-  }
-  return Invalid(field, ".slot: the task has no partition");
+  return Require(
+      !slot.has_value() || !cluster.device_request(shape).partition.empty(),
+      field, ".slot: the task has no partition");
 }
 
 absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
@@ -81,8 +78,8 @@ absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
     return Invalid(field, ".devices: are ", has, "; the task has ",
                    request.count);
   }
-  if (at.slot == 0 || !request.partition.empty()) return absl::OkStatus();
-  return Invalid(field, ".slot: ", at.slot, "; the task has no partition");
+  return Require(at.slot == 0 || !request.partition.empty(), field,
+                 ".slot: ", at.slot, "; the task has no partition");
 }
 
 absl::Status AddUse(const Core& core, const std::string& field, ShapeId shape,

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,11 +58,8 @@ absl::Status CheckNodes(const Core& core, const Reconciled& e, Told* told) {
 
 absl::Status CheckPast(const Core& core, const std::string& at,
                        const char* name, Time time) {
-  if (time == kForever || (time >= 0 && time <= core.now)) {
-    return absl::OkStatus();
-  }
-  return Invalid(at, name, ": ", time, " is not in 0..", core.now,
-                 ", the event's time");
+  return Require(time == kForever || (time >= 0 && time <= core.now), at, name,
+                 ": ", time, " is not in 0..", core.now, ", the event's time");
 }
 
 absl::Status CheckTask(const Core& core, const Told& told,
@@ -133,7 +131,7 @@ void TakeTimes(Core& core, const RealGang& real) {
   GangEdit gang(core, g);
   if (real.started != kForever && gang->phase == GangPhase::kRunning) {
     gang->started = real.started;
-    core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+    core.opener.VictimsChanged(*gang);
   }
   if (real.checkpoint != kForever) {
     gang->checkpoint = std::max(gang->checkpoint, real.checkpoint);
@@ -165,71 +163,54 @@ absl::Status Check(const Core& core, const Reconciled& e, Told* told) {
 
 // --- Nodes -------------------------------------------------------------------
 
-uint32_t CountTasksOn(const Core& core, NodeIndex n) {
-  uint32_t count = 0;
-  for (const TaskRef& ref : core.nodes.tasks(n)) {
-    count += core.gangs.at(ref.gang).phase != GangPhase::kNominated;
-  }
-  return count;
-}
-
-void RemoveOtherNodes(EventContext& context, const Told& told) {
-  Core& core = context.core;
-  std::vector<std::string> gone;
-  for (NodeIndex n : core.cluster.nodes()) {
-    const std::string& key = core.cluster.node(n).key;
-    if (!told.nodes.contains(key)) gone.push_back(key);
-  }
-  for (const std::string& key : gone) {
-    context.report.tasks_lost +=
-        CountTasksOn(core, core.cluster.Find(key).index);
-    Take(context, NodeRemoved{key}).IgnoreError();
-    ++context.report.nodes_removed;
+void RemoveOtherNodes(Core& core, const Told& told) {
+  const std::span<const NodeIndex> all = core.cluster.nodes();
+  std::vector<NodeIndex> gone(all.begin(), all.end());
+  std::erase_if(gone, [&](NodeIndex n) {
+    return told.nodes.contains(core.cluster.node(n).key);
+  });
+  for (const NodeIndex n : gone) {
+    for (const TaskRef& ref : core.nodes.tasks(n)) {
+      core.report.tasks_lost +=
+          core.gangs.at(ref.gang).phase != GangPhase::kNominated;
+    }
+    Take(core, NodeRemoved{core.cluster.node(n).key}).IgnoreError();
+    ++core.report.nodes_removed;
   }
 }
 
-void ReconcileNodes(EventContext& context, const Reconciled& e,
-                    const Told& told) {
-  Core& core = context.core;
-  RemoveOtherNodes(context, told);
+void ReconcileNodes(Core& core, const Reconciled& e, const Told& told) {
+  RemoveOtherNodes(core, told);
   for (const Node& node : e.nodes) {
     const bool is_new = !core.cluster.Find(node.key).valid();
-    const bool changed = UpsertNode(context, node);
-    context.report.nodes_added += is_new;
-    context.report.nodes_changed += changed && !is_new;
+    const bool changed = UpsertNode(core, node);
+    core.report.nodes_added += is_new;
+    core.report.nodes_changed += changed && !is_new;
   }
   for (const Node& node : e.nodes) {
     const NodeIndex n = core.cluster.Find(node.key).index;
-    NodeBook::Facts facts = core.nodes.facts(n);
-    const auto usage = told.others.find(node.key);
-    facts.others = usage == told.others.end() ? OtherUsage() : *usage->second;
-    facts.others.node = node.key;
-    facts.down = told.down.contains(node.key);
-    SetFacts(context, n, facts);
+    ChangeFacts(core, n, [&](NodeBook::Facts& facts) {
+      const auto usage = told.others.find(node.key);
+      facts.others = usage == told.others.end() ? OtherUsage() : *usage->second;
+      facts.others.node = node.key;
+      facts.down = told.down.contains(node.key);
+    });
     core.nodes.Suspect(n);
   }
 }
 
 // --- Tasks -------------------------------------------------------------------
 
-// A decision that was open before.
-struct OwedAnswer {
-  GangId gang{};
-  uint64_t seq = 0;
-  bool starts = false;
-  std::vector<TaskId> tasks{};
-};
+// The open decisions, and whom they are about.
+using OpenDecisions = std::vector<std::pair<GangId, OpenDecision>>;
 
-std::vector<OwedAnswer> OwedAnswers(const Core& core) {
-  std::vector<OwedAnswer> all;
+OpenDecisions AllOpen(const Core& core) {
+  OpenDecisions all;
   for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
     const GangRecord& r = core.gangs.at(g);
     if (!r.exists) continue;
     for (const OpenRecord& open : r.open) {
-      all.push_back({{g, r.generation},
-                     open.seq,
-                     !IsStop(open.kind),
-                     Answers::OwedTasks(r, open.seq)});
+      all.emplace_back(GangId{g, r.generation}, Answers::OpenOf(r, open.seq));
     }
   }
   return all;
@@ -237,27 +218,26 @@ std::vector<OwedAnswer> OwedAnswers(const Core& core) {
 
 // Refused are those of which a task was to start and does not run, or was to
 // stop and does.
-void CountAnswers(EventContext& context,
-                  const std::vector<OwedAnswer>& before) {
-  const Core& core = context.core;
-  for (const OwedAnswer& d : before) {
-    if (core.answers.OwnerOf(d.seq) != kNoGang) continue;  // Unanswered still.
-    const GangRecord& r = core.gangs.at(d.gang.index);
-    const bool lives = r.exists && r.generation == d.gang.generation;
+void CountAnswers(Core& core, const OpenDecisions& before) {
+  for (const auto& [gang, open] : before) {
+    if (core.answers.OwnerOf(open.seq) != kNoGang) continue;  // Still.
+    const GangRecord& r = core.gangs.at(gang.index);
+    const bool lives = r.exists && r.generation == gang.generation;
+    const bool stops = IsStop(open.kind);
     const auto refused = [&](TaskId id) {
       const TaskRecord* task = lives ? FindTask(r, id) : nullptr;
       const bool runs = task != nullptr && task->phase == TaskPhase::kRunning;
-      return runs != d.starts;
+      return runs == stops;
     };
-    ++(std::ranges::any_of(d.tasks, refused)
-           ? context.report.decisions_refused
-           : context.report.decisions_applied);
+    ++(std::ranges::any_of(open.tasks, refused)
+           ? core.report.decisions_refused
+           : core.report.decisions_applied);
   }
 }
 
 Allocation RealAllocation(const Core& core, const GangRecord& r,
                           const RealTask& real, const Allocation* believed) {
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core.SpecOf(r);
   Allocation at;
   at.node = core.cluster.Find(real.node).index;
   at.shape = spec.prepared.shapes[real.task.role][real.alternative];
@@ -274,39 +254,38 @@ TaskPhase RealPhase(const RealTask& real) {
 }
 
 // A task that is known: takes over where and how it really is.
-void TakeOver(EventContext& context, GangEdit& gang, TaskRecord& task,
+void TakeOver(Core& core, GangEdit& gang, TaskRecord& task,
               const RealTask& real) {
-  Core& core = context.core;
   const Allocation at = RealAllocation(core, *gang, real, &task.at);
   const bool moved = !(at == task.at);
   const bool rested = task.phase == TaskPhase::kSuspended ||
                       task.phase == TaskPhase::kSucceeded;
   const TaskPhase phase = RealPhase(real);
-  if (moved) context.holdings.Move(gang.gang(), task, at);
+  if (moved) core.holdings.Move(gang.gang(), task, at);
   if (task.phase != phase || phase == TaskPhase::kRunning) {
     core.answers.Settle(*gang, task);
   }
-  if (task.phase != phase) context.holdings.SetPhase(gang.gang(), task, phase);
-  ++(rested  ? context.report.tasks_found
-     : moved ? context.report.tasks_moved
-             : context.report.tasks_confirmed);
+  if (task.phase != phase) core.holdings.SetPhase(gang.gang(), task, phase);
+  ++(rested  ? core.report.tasks_found
+     : moved ? core.report.tasks_moved
+             : core.report.tasks_confirmed);
 }
 
 // A task that runs and was not believed to.
-void Discover(EventContext& context, GangEdit& gang, const RealTask& real) {
+void Discover(Core& core, GangEdit& gang, const RealTask& real) {
   TaskRecord task;
   task.task = real.task;
   task.attempt = ++gang->attempts;
   task.phase = RealPhase(real);
-  task.at = RealAllocation(context.core, *gang, real, nullptr);
-  context.holdings.Hold(gang.gang(), task);
+  task.at = RealAllocation(core, *gang, real, nullptr);
+  core.holdings.Hold(gang.gang(), task);
   gang->tasks.insert(TaskPlace(*gang, real.task), task);
-  context.core.nodes.Suspect(task.at.node);
-  ++context.report.tasks_found;
+  core.nodes.Suspect(task.at.node);
+  ++core.report.tasks_found;
 }
 
 // A task that was believed to be somewhere, and is not told of.
-void Lose(EventContext& context, GangEdit& gang, TaskId id) {
+void Lose(Core& core, GangEdit& gang, TaskId id) {
   const TaskPhase phase = FindTask(*gang, id)->phase;
   const bool stops = gang->phase == GangPhase::kStopping;
   if (phase == TaskPhase::kSucceeded ||
@@ -315,10 +294,10 @@ void Lose(EventContext& context, GangEdit& gang, TaskId id) {
   }
   const bool releasing =
       phase == TaskPhase::kReleasing || phase == TaskPhase::kSuspended;
-  context.report.tasks_lost += !releasing;
-  context.report.tasks_confirmed += releasing;
-  context.life.Answer(
-      gang, id, 0, releasing ? TaskOutcome::kReleased : TaskOutcome::kFailed);
+  core.report.tasks_lost += !releasing;
+  core.report.tasks_confirmed += releasing;
+  core.life.Answer(gang, id, 0,
+                   releasing ? TaskOutcome::kReleased : TaskOutcome::kFailed);
 }
 
 // Since when all that runs of a gang does, as far as it is told.
@@ -334,8 +313,7 @@ Time RunsSince(const RealTasks& real, Time now) {
 // The gang's phase, from what its tasks really do. Of a stop that was carried
 // out in part, what still runs has refused: the gang runs, below its minimum
 // perhaps, and the next plan decides anew.
-void SettlePhase(EventContext& context, GangEdit& gang, const RealTasks& real) {
-  Core& core = context.core;
+void SettlePhase(Core& core, GangEdit& gang, const RealTasks& real) {
   const bool releasing = HasTask(*gang, TaskPhase::kReleasing);
   if (HasTask(*gang, TaskPhase::kRunning)) {
     // What had refused to stop has run all the time.
@@ -345,28 +323,27 @@ void SettlePhase(EventContext& context, GangEdit& gang, const RealTasks& real) {
     gang->phase = GangPhase::kRunning;
     for (size_t i = gang->tasks.size(); i-- > 0;) {
       if (gang->tasks[i].phase == TaskPhase::kSuspended) {
-        context.life.Drop(gang, gang->tasks[i].task);
+        core.life.Drop(gang, gang->tasks[i].task);
       }
     }
-    core.opener.VictimsChanged(gang->queue, core.PriorityOf(*gang));
+    core.opener.VictimsChanged(*gang);
   } else if (releasing && gang->phase != GangPhase::kSuspending) {
     gang->phase = GangPhase::kStopping;
   } else if (HasTask(*gang, TaskPhase::kSuspended) &&
              (IsLive(*gang) || gang->phase == GangPhase::kWaiting)) {
-    context.life.Rest(*gang);
+    core.life.Rest(*gang);
   }
   if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
-    gang->trouble = context.life.WhyLeaves(*gang);
+    gang->trouble = core.life.WhyLeaves(*gang);
   }
 }
 
-void ReconcileGang(EventContext& context, GangIndex g, const RealTasks& real) {
-  Core& core = context.core;
+void ReconcileGang(Core& core, GangIndex g, const RealTasks& real) {
   const GangRecord& r = core.gangs.at(g);
   if (r.phase == GangPhase::kNominated) {
     // A nomination is a promise, not a task; what really runs undoes it.
     if (real.empty()) return;
-    context.life.UndoNomination(g);
+    core.life.UndoNomination(g);
   }
   if (real.empty() && r.tasks.empty()) return;
   GangEdit gang(core, g);
@@ -375,37 +352,36 @@ void ReconcileGang(EventContext& context, GangIndex g, const RealTasks& real) {
   for (const TaskId id : believed) {
     const auto it = real.find(id);
     if (it == real.end()) {
-      Lose(context, gang, id);
+      Lose(core, gang, id);
     } else {
-      TakeOver(context, gang, *FindTask(*gang, id), *it->second);
+      TakeOver(core, gang, *FindTask(*gang, id), *it->second);
     }
   }
   for (const auto& [id, task] : real) {
-    if (FindTask(r, id) == nullptr) Discover(context, gang, *task);
+    if (FindTask(r, id) == nullptr) Discover(core, gang, *task);
   }
-  SettlePhase(context, gang, real);
-  context.life.Update(gang);
+  SettlePhase(core, gang, real);
+  core.life.Update(gang);
 }
 
 }  // namespace
 
-absl::Status Take(EventContext& context, const Reconciled& e) {
-  Core& core = context.core;
-  context.report = ReconcileReport{};
+absl::Status Take(Core& core, const Reconciled& e) {
+  core.report = ReconcileReport{};
   Told told;
   MUSTER_RETURN_IF_ERROR(Check(core, e, &told));
-  const std::vector<OwedAnswer> before = OwedAnswers(core);
-  ReconcileNodes(context, e, told);
+  const OpenDecisions before = AllOpen(core);
+  ReconcileNodes(core, e, told);
   const RealTasks none;
   for (const GangIndex g : core.gangs.Sorted()) {
     const auto real = told.tasks.find(core.gangs.at(g).key);
-    ReconcileGang(context, g, real == told.tasks.end() ? none : real->second);
+    ReconcileGang(core, g, real == told.tasks.end() ? none : real->second);
   }
   for (const Node& node : e.nodes) {
-    SettleUnnamed(context, core.cluster.Find(node.key).index);
+    SettleUnnamed(core, core.cluster.Find(node.key).index);
   }
   for (const RealGang& gang : e.gangs) TakeTimes(core, gang);
-  CountAnswers(context, before);
+  CountAnswers(core, before);
   return absl::OkStatus();
 }
 

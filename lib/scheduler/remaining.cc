@@ -40,12 +40,11 @@ void Remaining::Shrink() {
       if (g == 0) break;
     }
   }
-  const std::vector<uint8_t> satisfied =
-      SatisfiedGroups(spec_.gang(), finished_);
+  const Satisfaction without(spec_.gang(), finished_);
   std::vector<bool> waived(gang.groups.size());
   for (uint32_t g = 0; g < gang.groups.size(); ++g) {
     Group& group = gang.groups[g];
-    waived[g] = satisfied[g] != 0 || (g > 0 && waived[group.parent]);
+    waived[g] = without.satisfied[g] != 0 || (g > 0 && waived[group.parent]);
     if (waived[g] ||
         (group.min_children > 0 && group.min_children <= done[g])) {
       waived[g] = true;

@@ -1,8 +1,7 @@
-#include "lib/scheduler/repair.h"
-
 #include <algorithm>
 #include <utility>
 
+#include "lib/scheduler/pass.h"
 #include "lib/scheduler/remaining.h"
 
 namespace muster {
@@ -30,9 +29,9 @@ bool IsScarce(const Cluster& cluster, const Allocation& at) {
 
 }  // namespace
 
-bool Mend(Core& core, Life& life, GangIndex g) {
+bool Mend(Core& core, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core.SpecOf(r);
   GangEdit gang(core, g);
   gang->look = false;
   if (r.phase == GangPhase::kSuspending) return true;  // Its end will tell.
@@ -44,151 +43,146 @@ bool Mend(Core& core, Life& life, GangIndex g) {
   if (IsLive(r)) {
     std::vector<uint32_t> counts;
     if (r.cancel || !MeetsMinimum(r, spec, &counts)) return false;
-    if (!life.Leaving(r).empty()) return SparedUntil(r) > core.now;
+    if (!core.life.Leaving(r).empty()) return SparedUntil(r) > core.now;
     if (r.trouble == ReasonCode::kTaskFailed)
-      life.FailStart(*gang);  // Surplus.
+      core.life.FailStart(*gang);  // Surplus.
   }
   gang->trouble = ReasonCode::kNone;
-  life.Update(gang);
-  core.opener.VictimsChanged(r.queue, core.PriorityOf(r));
+  core.life.Update(gang);
+  core.opener.VictimsChanged(r);
   return true;
 }
 
-void Repair::Run(PassContext& pass) {
-  CancelOverdue(pass);
+void Repair::Run() {
+  CancelOverdue();
   ranks_.clear();
-  for (const GangRank& rank : pass.core.lists.asking()) {
-    if (pass.core.gangs.at(rank.gang).phase != GangPhase::kNominated) {
+  for (const GangRank& rank : core_.lists.asking()) {
+    if (core_.gangs.at(rank.gang).phase != GangPhase::kNominated) {
       ranks_.push_back(rank);
     }
   }
   for (const GangRank& rank : ranks_) {
-    if (pass.budget.exhausted()) return;
-    pass.budget.Charge(1, kClassNs);
-    RepairGang(pass, rank.gang);
+    if (pass_.budget.exhausted()) return;
+    pass_.budget.Charge(1, kClassNs);
+    RepairGang(rank.gang);
   }
-  ShedFromOvercommitted(pass);
+  ShedFromOvercommitted();
 }
 
-void Repair::CancelOverdue(PassContext& pass) {
-  Core& core = pass.core;
+void Repair::CancelOverdue() {
   ranks_.clear();
-  for (const auto& [at, g] : core.lists.timeline().wakes()) {
-    if (at > core.now) break;
-    const GangRecord& r = core.gangs.at(g);
+  for (const auto& [at, g] : core_.lists.timeline().wakes()) {
+    if (at > core_.now) break;
+    const GangRecord& r = core_.gangs.at(g);
     const bool overdue = r.phase == GangPhase::kRunning && r.max_runtime > 0 &&
-                         r.started + r.max_runtime <= core.now &&
-                         SparedUntil(r) <= core.now;
-    if (overdue) ranks_.push_back(core.lists.RankOf(g));
+                         r.started + r.max_runtime <= core_.now &&
+                         SparedUntil(r) <= core_.now;
+    if (overdue) ranks_.push_back(core_.lists.RankOf(g));
   }
   std::sort(ranks_.begin(), ranks_.end());
   for (const GangRank& rank : ranks_) {
-    if (pass.budget.exhausted()) return;
-    pass.budget.Charge(1, kClassNs);
-    pass.decisions.Stop(rank.gang, DecisionKind::kCancel,
-                        {.code = ReasonCode::kMaxRuntime});
+    if (pass_.budget.exhausted()) return;
+    pass_.budget.Charge(1, kClassNs);
+    pass_.decisions.Stop(rank.gang, DecisionKind::kCancel,
+                         {.code = ReasonCode::kMaxRuntime});
   }
 }
 
-void Repair::RepairGang(PassContext& pass, GangIndex g) {
-  Core& core = pass.core;
-  if (Mend(core, pass.life, g)) return;
-  const GangRecord& r = core.gangs.at(g);
+void Repair::RepairGang(GangIndex g) {
+  if (Mend(core_, g)) return;
+  const GangRecord& r = core_.gangs.at(g);
   if (r.cancel) {
-    pass.decisions.Stop(g, DecisionKind::kCancel,
-                        {.code = ReasonCode::kCancelledByHost});
+    pass_.decisions.Stop(g, DecisionKind::kCancel,
+                         {.code = ReasonCode::kCancelledByHost});
     return;
   }
-  const GangSpec& spec = core.specs.at(r.spec);
-  const std::vector<TaskId> leaving = pass.life.Leaving(r);
+  const GangSpec& spec = core_.SpecOf(r);
+  const std::vector<TaskId> leaving = core_.life.Leaving(r);
   const bool whole = MeetsMinimum(r, spec, &counts_);
   for (TaskId id : leaving) --counts_[id.role];
-  const bool can_shrink = core.config.host.shrink && IsSatisfied(spec, counts_);
+  const bool can_shrink =
+      core_.config.host.shrink && IsSatisfied(spec, counts_);
   if (IsLive(r) && can_shrink) {
-    pass.decisions.Shrink(g, leaving, {.code = pass.life.WhyLeaves(r)});
+    pass_.decisions.Shrink(g, leaving, {.code = core_.life.WhyLeaves(r)});
     return;
   }
-  if (leaving.empty() && IsReplaceable(core, r)) {
-    if (Replace(pass, g)) return;
-    if (core.now - r.since < core.config.replacement_timeout) return;
+  if (leaving.empty() && IsReplaceable(r)) {
+    if (Replace(g)) return;
+    if (core_.now - r.since < core_.config.replacement_timeout) return;
   }
-  pass.decisions.Stop(g, DecisionKind::kEvict,
-                      {.code = WhyEnds(pass, r, whole)});
+  pass_.decisions.Stop(g, DecisionKind::kEvict, {.code = WhyEnds(r, whole)});
 }
 
-ReasonCode Repair::WhyEnds(PassContext& pass, const GangRecord& r, bool whole) {
-  if (IsLive(r) && whole) return pass.life.WhyLeaves(r);
+ReasonCode Repair::WhyEnds(const GangRecord& r, bool whole) {
+  if (IsLive(r) && whole) return core_.life.WhyLeaves(r);
   return r.trouble == ReasonCode::kNone ? ReasonCode::kSuspendedTooLong
                                         : r.trouble;
 }
 
 // Failed tasks are placed again beside the others a few times in a row, those
 // that went for other reasons as often as it takes.
-bool Repair::IsReplaceable(const Core& core, const GangRecord& r) {
+bool Repair::IsReplaceable(const GangRecord& r) {
   return Lacks(r) && !HasTask(r, TaskPhase::kReleasing) &&
          !(r.trouble == ReasonCode::kTaskFailed &&
            r.failures >= kReplacements) &&
-         !(core.specs.at(r.spec).sliced && HasTask(r, TaskPhase::kSucceeded));
+         !(core_.SpecOf(r).sliced && HasTask(r, TaskPhase::kSucceeded));
 }
 
-bool Repair::Replace(PassContext& pass, GangIndex g) {
-  Core& core = pass.core;
-  const GangRecord& r = core.gangs.at(g);
-  const Remaining remaining(r, core.specs.at(r.spec));
-  PlacementRequest request = RequestFor(core, g, Ledger::kBoth, &room_);
+bool Repair::Replace(GangIndex g) {
+  const GangRecord& r = core_.gangs.at(g);
+  const Remaining remaining(r, core_.SpecOf(r));
+  PlacementRequest request = RequestFor(core_, g, Ledger::kBoth, &room_);
   request.gang = &remaining.gang();
   request.fixed = remaining.fixed();
   request.explain = false;
   placement_.Clear();
-  pass.solver.Place(core.cluster, request, &placement_);
-  pass.Spend(placement_);
+  pass_.solver.Place(core_.cluster, request, &placement_);
+  pass_.Spend(placement_);
   if (placement_.fit != Fit::kFits) return false;
   remaining.Rename(&placement_.tasks);
-  pass.decisions.Grow(g, placement_.tasks, {.code = r.trouble});
+  pass_.decisions.Grow(g, placement_.tasks, {.code = r.trouble});
   return true;
 }
 
 // Nodes that the host overcommitted are brought back under their capacity by
 // stopping, of what runs there and may be stopped, the least important.
-void Repair::ShedFromOvercommitted(PassContext& pass) {
-  Core& core = pass.core;
-  std::vector<NodeIndex> suspects(core.nodes.suspects().begin(),
-                                  core.nodes.suspects().end());
+void Repair::ShedFromOvercommitted() {
+  std::vector<NodeIndex> suspects(core_.nodes.suspects().begin(),
+                                  core_.nodes.suspects().end());
   std::sort(suspects.begin(), suspects.end(), [&](NodeIndex a, NodeIndex b) {
-    return core.cluster.node(a).key < core.cluster.node(b).key;
+    return core_.cluster.node(a).key < core_.cluster.node(b).key;
   });
   for (NodeIndex n : suspects) {
-    if (pass.budget.exhausted()) return;
-    while (core.cluster.Overcommitted(n, Ledger::kLater) && ShedOne(pass, n)) {
-      pass.budget.Charge(1, kClassNs);
+    if (pass_.budget.exhausted()) return;
+    while (core_.cluster.Overcommitted(n, Ledger::kLater) && ShedOne(n)) {
+      pass_.budget.Charge(1, kClassNs);
     }
-    if (!core.cluster.Overcommitted(n, Ledger::kLater)) core.nodes.Acquit(n);
+    if (!core_.cluster.Overcommitted(n, Ledger::kLater)) core_.nodes.Acquit(n);
   }
 }
 
 // Nominated gangs first, then the last in rank that has not just refused.
-bool Repair::ShedOne(PassContext& pass, NodeIndex n) {
-  Core& core = pass.core;
+bool Repair::ShedOne(NodeIndex n) {
   std::pair<bool, GangRank> victim;  // Whether it is nominated.
-  for (const TaskRef& ref : core.nodes.tasks(n)) {
-    const GangRecord& r = core.gangs.at(ref.gang);
-    const GangSpec& spec = core.specs.at(r.spec);
+  for (const TaskRef& ref : core_.nodes.tasks(n)) {
+    const GangRecord& r = core_.gangs.at(ref.gang);
+    const GangSpec& spec = core_.SpecOf(r);
     const bool nominated = r.phase == GangPhase::kNominated;
     if (!nominated) {
-      const bool spared = SparedUntil(r) > core.now;
+      const bool spared = SparedUntil(r) > core_.now;
       const bool runs = IsLive(r) || r.phase == GangPhase::kSuspended;
       if (!runs || !spec.gang().preemptible || spared) continue;
     }
     const auto at = TakeableOf(r, spec, *FindTask(r, ref.task));
-    if (!at || !IsScarce(core.cluster, *at)) continue;
-    const std::pair worse(nominated, core.lists.RankOf(ref.gang));
+    if (!at || !IsScarce(core_.cluster, *at)) continue;
+    const std::pair worse(nominated, core_.lists.RankOf(ref.gang));
     if (victim.second.gang == kNoGang || victim < worse) victim = worse;
   }
   if (victim.second.gang == kNoGang) return false;
-  pass.decisions.Stop(victim.second.gang, DecisionKind::kEvict,
-                      {.code = ReasonCode::kOvercommitted,
-                       .object_kind = ReasonObject::kNode,
-                       .object = n});
+  pass_.decisions.Stop(victim.second.gang, DecisionKind::kEvict,
+                       {.code = ReasonCode::kOvercommitted,
+                        .object_kind = ReasonObject::kNode,
+                        .object = n});
   return true;
 }
 

@@ -27,15 +27,13 @@ absl::Status Rule(const SchedulerConfig&, const Requirement& r) {
   const std::string& s = r.values[0];
   const auto [end, error] =
       std::from_chars(s.data(), s.data() + s.size(), value);
-  if (error == std::errc() && end == s.data() + s.size()) {
-    return absl::OkStatus();
-  }
-  return Invalid(".values[0]: '", s, "' is not an integer");
+  return Require(error == std::errc() && end == s.data() + s.size(),
+                 ".values[0]: '", s, "' is not an integer");
 }
 
 absl::Status Rule(const SchedulerConfig&, const Toleration& t) {
-  if (!t.key.empty() || t.op == TolerationOp::kExists) return absl::OkStatus();
-  return Invalid(".key: is empty; only Exists tolerates every taint");
+  return Require(!t.key.empty() || t.op == TolerationOp::kExists,
+                 ".key: is empty; only Exists tolerates every taint");
 }
 
 namespace {
@@ -43,8 +41,8 @@ namespace {
 // Where a field names a kind of resource.
 absl::Status IsKind(const SchedulerConfig& config, const char* field,
                     const std::string& name) {
-  if (config.KindOf(name) < config.resources.size()) return absl::OkStatus();
-  return Invalid(field, ": '", name, "' is not one of config.resources");
+  return Require(config.KindOf(name) < config.resources.size(), field, ": '",
+                 name, "' is not one of config.resources");
 }
 
 }  // namespace
@@ -52,10 +50,8 @@ absl::Status IsKind(const SchedulerConfig& config, const char* field,
 // --- Nodes and queues --------------------------------------------------------
 
 absl::Status Rule(const SchedulerConfig& config, const Node& node) {
-  if (node.devices.empty() || !config.device_resource.empty()) {
-    return absl::OkStatus();
-  }
-  return Invalid(".devices: config.device_resource names no kind");
+  return Require(node.devices.empty() || !config.device_resource.empty(),
+                 ".devices: config.device_resource names no kind");
 }
 
 absl::Status Rule(const SchedulerConfig& config, const Quota& quota) {
@@ -88,10 +84,8 @@ absl::Status Rule(const SchedulerConfig&, const Topology& topology) {
 }
 
 absl::Status Rule(const SchedulerConfig& config, const TaskShape& shape) {
-  if (!shape.whole_node || !config.node_resource.empty()) {
-    return absl::OkStatus();
-  }
-  return Invalid(".whole_node: config.node_resource names no kind");
+  return Require(!shape.whole_node || !config.node_resource.empty(),
+                 ".whole_node: config.node_resource names no kind");
 }
 
 absl::Status Rule(const SchedulerConfig&, const TypicalTask& task) {
@@ -145,8 +139,8 @@ absl::Status Rule(const SchedulerConfig&, const SchedulerConfig& c) {
   MUSTER_RETURN_IF_ERROR(NoneTwice(c.partition_schemes, ".partition_schemes",
                                    ".key", &PartitionScheme::key));
   if (c.host.migrate) return NotSupportedYet(".host.migrate");
-  if (c.backoff_base <= c.backoff_max) return absl::OkStatus();
-  return Invalid(".backoff_base: is more than .backoff_max");
+  return Require(c.backoff_base <= c.backoff_max,
+                 ".backoff_base: is more than .backoff_max");
 }
 
 // --- Devices: how they may be cut, and what tasks ask of them ----------------
@@ -196,16 +190,17 @@ absl::Status PiecesRule(const PartitionScheme& scheme, const Device& device) {
     taken |= slices;
     milli += p->milli;
   }
-  if (milli <= kWholeDevice) return absl::OkStatus();
-  return Invalid(".partitions: have ", milli,
+  return Require(milli <= kWholeDevice, ".partitions: have ", milli,
                  " thousandths together; a device has ", kWholeDevice);
 }
 
 absl::Status IsProfile(const SchedulerConfig& config, const std::string& name) {
-  for (const PartitionScheme& scheme : config.partition_schemes) {
-    if (FindProfile(scheme, name) != nullptr) return absl::OkStatus();
-  }
-  return Invalid(".partition: no scheme of config.partition_schemes has '",
+  const bool known = std::ranges::any_of(
+      config.partition_schemes, [&](const PartitionScheme& scheme) {
+        return FindProfile(scheme, name) != nullptr;
+      });
+  return Require(known,
+                 ".partition: no scheme of config.partition_schemes has '",
                  name, "'");
 }
 
@@ -222,8 +217,8 @@ absl::Status Rule(const SchedulerConfig&, const PartitionScheme& scheme) {
 
 absl::Status Rule(const SchedulerConfig& config, const Device& device) {
   if (device.partition_scheme.empty()) {
-    if (device.partitions.empty()) return absl::OkStatus();
-    return Invalid(
+    return Require(
+        device.partitions.empty(),
         ".partition_scheme: is empty, but the device has partitions");
   }
   const PartitionScheme* scheme =
@@ -235,12 +230,11 @@ absl::Status Rule(const SchedulerConfig& config, const Device& device) {
 
 absl::Status Rule(const SchedulerConfig& config, const DeviceShare& share) {
   if (share.partition.empty()) {
-    if (share.slot == 0) return absl::OkStatus();
-    return Invalid(".slot: must be 0 without a partition");
+    return Require(share.slot == 0, ".slot: must be 0 without a partition");
   }
   MUSTER_RETURN_IF_ERROR(IsProfile(config, share.partition));
-  if (share.milli == 0 && share.memory_bytes == 0) return absl::OkStatus();
-  return Invalid(".milli and .memory_bytes: must be 0 beside a partition");
+  return Require(share.milli == 0 && share.memory_bytes == 0,
+                 ".milli and .memory_bytes: must be 0 beside a partition");
 }
 
 absl::Status Rule(const SchedulerConfig& config, const DeviceRequest& d) {
@@ -256,8 +250,7 @@ absl::Status Rule(const SchedulerConfig& config, const DeviceRequest& d) {
   if (config.device_resource.empty()) {
     return Invalid(": config.device_resource names no kind");
   }
-  if ((d.memory_bytes > 0) == (d.milli == 0)) return absl::OkStatus();
-  return Invalid(".milli: ", d.milli,
+  return Require((d.memory_bytes > 0) == (d.milli == 0), ".milli: ", d.milli,
                  " is not in 1..1000, or 0 beside memory_bytes");
 }
 
@@ -283,8 +276,8 @@ absl::Status FabricRule(const FabricTopology& fabric,
                         : !c.slices.empty()       ? ".slices"
                         : !(c.spread == Spread()) ? ".spread"
                                                   : nullptr;
-  if (refused == nullptr) return absl::OkStatus();
-  return Invalid(refused, ": cannot be used on a fabric, '", fabric.key, "'");
+  return Require(refused == nullptr, refused, ": cannot be used on a fabric, '",
+                 fabric.key, "'");
 }
 
 absl::Status FabricRule(const SchedulerConfig& config, const Gang& gang) {
@@ -316,12 +309,11 @@ absl::Status FabricRule(const SchedulerConfig& config, const Gang& gang) {
   if (!role.preferences.empty()) {
     return Invalid(".roles[0].preferences: cannot be used on a fabric");
   }
-  if (gang.groups.empty() || gang.groups[0].min_tasks <= role.min_tasks) {
-    return absl::OkStatus();
-  }
-  return Invalid(".groups[0].min_tasks: ", gang.groups[0].min_tasks,
-                 " is more than .roles[0].min_tasks, ", role.min_tasks,
-                 ", which a gang on a fabric is placed by");
+  return Require(
+      gang.groups.empty() || gang.groups[0].min_tasks <= role.min_tasks,
+      ".groups[0].min_tasks: ", gang.groups[0].min_tasks,
+      " is more than .roles[0].min_tasks, ", role.min_tasks,
+      ", which a gang on a fabric is placed by");
 }
 
 }  // namespace muster

@@ -17,16 +17,15 @@ absl::Status SpreadRule(const TopologyConstraint& c, bool one_domain) {
   const Spread& s = c.spread;
   const bool asks = s.max_per_domain > 0 || s.max_skew > 0 || s.min_domains > 0;
   if (s.level.empty()) {
-    if (!asks) return absl::OkStatus();
-    return Invalid(".spread.level: is empty, but the spread has bounds");
+    return Require(!asks, ".spread.level: is empty, but the spread has bounds");
   }
   if (!asks) {
     return Invalid(
         ".spread.max_per_domain: is 0, as are .max_skew and .min_domains: one "
         "of them must be 1 or more");
   }
-  if (s.min_domains <= 1 || !one_domain) return absl::OkStatus();
-  return Invalid(".spread.min_domains: ", s.min_domains, " of level '", s.level,
+  return Require(s.min_domains <= 1 || !one_domain,
+                 ".spread.min_domains: ", s.min_domains, " of level '", s.level,
                  "' cannot be used inside one required '", c.required, "'");
 }
 
@@ -95,8 +94,8 @@ absl::Status Rule(const SchedulerConfig& config, const TopologyConstraint& c) {
 }
 
 absl::Status Rule(const SchedulerConfig&, const Role& role) {
-  if (role.min_tasks <= role.desired_tasks) return absl::OkStatus();
-  return Invalid(".min_tasks: ", role.min_tasks,
+  return Require(role.min_tasks <= role.desired_tasks,
+                 ".min_tasks: ", role.min_tasks,
                  " is more than .desired_tasks, ", role.desired_tasks);
 }
 
@@ -290,7 +289,7 @@ absl::Status Rule(const SchedulerConfig& config, const Gang& gang) {
   if (gang.groups.empty()
           ? std::ranges::all_of(gang.roles,
                                 [](auto& r) { return r.min_tasks == 0; })
-          : SatisfiedGroups(gang, nothing)[0] != 0) {
+          : Satisfaction(gang, nothing).satisfied[0] != 0) {
     return Invalid(".roles: no role needs any task");
   }
   return StartWaves(gang).status();

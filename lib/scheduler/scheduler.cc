@@ -8,9 +8,7 @@
 #include "lib/base/hash.h"
 #include "lib/base/status_macros.h"
 #include "lib/scheduler/core.h"
-#include "lib/scheduler/decisions.h"
 #include "lib/scheduler/events.h"
-#include "lib/scheduler/follow.h"
 #include "lib/scheduler/inbox.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/pass.h"
@@ -23,19 +21,18 @@ namespace {
 
 // The state, and those who change it.
 struct Rooms {
-  Rooms(SchedulerConfig config, std::shared_ptr<PlacementSolver> own_solver)
+  Rooms(SchedulerConfig config, std::shared_ptr<PlacementSolver> own_solver,
+        Preemptor& preemptor)
       : core(std::move(config)),
-        solver(own_solver != nullptr
-                   ? std::move(own_solver)
-                   : NewPlacementSolver(core.config.placement,
-                                        core.config.fabrics)) {}
+        solver(own_solver != nullptr ? std::move(own_solver)
+                                     : NewPlacementSolver(core.config.placement,
+                                                          core.config.fabrics)),
+        context{core, *solver, preemptor} {}
 
   Core core;
-  EventContext events{core};
-  PlanWriter writer{core};
-  Decisions decisions{core, events.life, writer};
-  Pass pass{core};
   std::shared_ptr<PlacementSolver> solver;
+  PassContext context;
+  Pass pass{context};
 };
 
 }  // namespace
@@ -46,27 +43,26 @@ class Scheduler::Impl {
   Impl(SchedulerConfig config, std::unique_ptr<PlacementSolver> solver,
        std::unique_ptr<Preemptor> preemptor);
 
+  // Without telling the journal.
+  absl::Status Take(const Event& event);
   absl::Status Apply(const Event& event);
-  void Schedule(Time now, Plan* plan);
-  absl::Status Follow(const PlanRecord& plan);
-  absl::Status WhatIf(Time now, std::span<const Event> events, Plan* plan);
+  void TakeInbox(Plan* plan);
+  // To that time, if it is one that a host tells.
+  void AdvanceTo(Time at);
+  void Decide(Plan* plan);
 
   Core& core() { return rooms->core; }
 
   std::shared_ptr<PlacementSolver> own_solver;  // The host's, or none.
-  std::unique_ptr<Rooms> rooms;
   std::unique_ptr<Preemptor> preemptor;
+  std::unique_ptr<Rooms> rooms;
+  // Those from before the what-if, if it changed the configuration.
+  std::unique_ptr<Rooms> rooms_before;
   Inbox inbox{};
   Journal* journal = nullptr;
 
  private:
-  absl::Status Take(const Event& event);
   absl::Status Reconfigure(const SchedulerConfig& config);
-  void Decide(Plan* plan);
-  void TakeInbox(Plan* plan);
-
-  // Those from before the what-if, if it changed the configuration.
-  std::unique_ptr<Rooms> rooms_before_;
 };
 
 namespace {
@@ -89,9 +85,10 @@ Scheduler::Impl::Impl(SchedulerConfig config,
                       std::unique_ptr<PlacementSolver> solver,
                       std::unique_ptr<Preemptor> own_preemptor)
     : own_solver(std::move(solver)),
-      rooms(std::make_unique<Rooms>(std::move(config), own_solver)),
       preemptor(own_preemptor != nullptr ? std::move(own_preemptor)
-                                         : NewPreemptor()) {
+                                         : NewPreemptor()),
+      rooms(
+          std::make_unique<Rooms>(std::move(config), own_solver, *preemptor)) {
   inbox.SetLimit(core().config.inbox_limit);
 }
 
@@ -106,7 +103,7 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
         if constexpr (requires { e.config; }) {
           return Reconfigure(e.config);
         } else {
-          return muster::Take(rooms->events, e);
+          return muster::Take(core(), e);
         }
       },
       event.what);
@@ -133,13 +130,13 @@ absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
     gang.look |= gang.phase == GangPhase::kNominated;
   }
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
-  auto next = std::make_unique<Rooms>(config, own_solver);
+  auto next = std::make_unique<Rooms>(config, own_solver, *preemptor);
   StartGenerationsAfter(core(), next->core);
-  MUSTER_RETURN_IF_ERROR(Load(next->events, state));
+  MUSTER_RETURN_IF_ERROR(Load(next->core, state));
   std::swap(rooms, next);
   if (next->core.undo.active()) {
-    rooms_before_ = std::move(next);
-  } else if (rooms_before_ == nullptr) {
+    rooms_before = std::move(next);
+  } else if (rooms_before == nullptr) {
     inbox.SetLimit(config.inbox_limit);
   }
   return absl::OkStatus();
@@ -176,67 +173,16 @@ void Scheduler::Impl::TakeInbox(Plan* plan) {
   plan->inbox_left = !inbox.empty();
 }
 
+void Scheduler::Impl::AdvanceTo(Time at) {
+  if (IsTime(at)) core().now = std::max(core().now, at);
+}
+
 void Scheduler::Impl::Decide(Plan* plan) {
   plan->based_on = core().version;
   plan->now = core().now;
-  PassContext context{core(),
-                      rooms->events.life,
-                      rooms->decisions,
-                      rooms->writer,
-                      *rooms->solver,
-                      *preemptor,
-                      WorkBudget::ForQuestions(core().config.work_budget)};
-  rooms->pass.Run(context, plan);
-  if (!rooms->writer.empty()) ++core().version;
+  rooms->pass.Run(plan);
+  if (!rooms->context.plan.empty()) ++core().version;
   assert(SampleHolds(core()));
-}
-
-void Scheduler::Impl::Schedule(Time at, Plan* plan) {
-  plan->Clear();
-  if (IsTime(at)) core().now = std::max(core().now, at);
-  TakeInbox(plan);
-  Decide(plan);
-  if (journal != nullptr) journal->Planned(RecordOf(core(), *plan));
-}
-
-absl::Status Scheduler::Impl::Follow(const PlanRecord& plan) {
-  core().undo.Begin();
-  absl::Status status = ValidatePlan(core().config, plan);
-  if (status.ok()) {
-    status =
-        Follower(core(), rooms->events.life, rooms->decisions, rooms->writer)
-            .Follow(plan);
-  }
-  if (!status.ok()) {
-    core().undo.Rollback();
-    return status;
-  }
-  core().undo.Commit();
-  if (!plan.decisions.empty()) ++core().version;
-  if (journal != nullptr) journal->Planned(plan);
-  return absl::OkStatus();
-}
-
-absl::Status Scheduler::Impl::WhatIf(Time at, std::span<const Event> what,
-                                     Plan* plan) {
-  core().undo.Begin();
-  absl::Status status;
-  for (const Event& event : what) {
-    if (status.ok()) status = Take(event);
-  }
-  if (status.ok()) {
-    plan->Clear();
-    if (IsTime(at)) core().now = std::max(core().now, at);
-    Decide(plan);
-  }
-  const std::unique_ptr<Rooms> others =
-      rooms_before_ == nullptr ? nullptr
-                               : std::exchange(rooms, std::move(rooms_before_));
-  core().undo.Rollback();
-  if (status.ok()) {
-    MapHandles(others == nullptr ? core() : others->core, core(), plan);
-  }
-  return status;
 }
 
 // --- The outside -------------------------------------------------------------
@@ -260,7 +206,7 @@ absl::StatusOr<Scheduler> Scheduler::Restore(
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
   Scheduler s(std::make_unique<Impl>(state.config, std::move(solver),
                                      std::move(preemptor)));
-  MUSTER_RETURN_IF_ERROR(Load(s.impl_->rooms->events, state));
+  MUSTER_RETURN_IF_ERROR(Load(s.impl_->core(), state));
   return s;
 }
 
@@ -273,22 +219,58 @@ absl::Status Scheduler::Apply(const Event& event) {
 absl::StatusOr<ReconcileReport> Scheduler::Reconcile(Time at,
                                                      const Reconciled& whole) {
   MUSTER_RETURN_IF_ERROR(impl_->Apply({at, whole}));
-  return impl_->rooms->events.report;
+  return impl_->core().report;
 }
 
 absl::Status Scheduler::Submit(Gang gang) {
   return impl_->inbox.Push(std::move(gang));
 }
 
-void Scheduler::Schedule(Time at, Plan* plan) { impl_->Schedule(at, plan); }
+void Scheduler::Schedule(Time at, Plan* plan) {
+  plan->Clear();
+  impl_->AdvanceTo(at);
+  impl_->TakeInbox(plan);
+  impl_->Decide(plan);
+  if (impl_->journal != nullptr) impl_->journal->Planned(Record(*plan));
+}
 
 absl::Status Scheduler::Follow(const PlanRecord& plan) {
-  return impl_->Follow(plan);
+  Core& core = impl_->core();
+  MUSTER_RETURN_IF_ERROR(ValidatePlan(core.config, plan));
+  core.undo.Begin();
+  const absl::Status status = FollowPlan(impl_->rooms->context, plan);
+  if (!status.ok()) {
+    core.undo.Rollback();
+    return status;
+  }
+  core.undo.Commit();
+  if (!plan.decisions.empty()) ++core.version;
+  if (impl_->journal != nullptr) impl_->journal->Planned(plan);
+  return absl::OkStatus();
 }
 
 absl::Status Scheduler::WhatIf(Time at, std::span<const Event> events,
                                Plan* plan) {
-  return impl_->WhatIf(at, events, plan);
+  impl_->core().undo.Begin();
+  absl::Status status;
+  for (const Event& event : events) {
+    if (status.ok()) status = impl_->Take(event);
+  }
+  if (status.ok()) {
+    plan->Clear();
+    impl_->AdvanceTo(at);
+    impl_->Decide(plan);
+  }
+  const std::unique_ptr<Rooms> others =
+      impl_->rooms_before == nullptr
+          ? nullptr
+          : std::exchange(impl_->rooms, std::move(impl_->rooms_before));
+  Core& core = impl_->core();
+  core.undo.Rollback();
+  if (status.ok()) {
+    MapHandles(others == nullptr ? core : others->core, core, plan);
+  }
+  return status;
 }
 
 absl::StatusOr<Explanation> Scheduler::Explain(std::string_view gang) const {

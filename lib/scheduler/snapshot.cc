@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 #include "lib/base/string_map.h"
+#include "lib/scheduler/events.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/node_changes.h"
 #include "lib/scheduler/real_place.h"
@@ -17,12 +18,11 @@ namespace muster {
 
 namespace {
 
-constexpr uint8_t kBorn = Questions::kRoom | Questions::kVictims;
-
 // Classes that are not as they were born.
 void AddClasses(const Core& core, const ClassList& list, bool grows,
                 std::vector<ClassState>* out) {
-  const uint8_t born = grows ? uint8_t{Questions::kRoom} : kBorn;
+  const int born =
+      grows ? Questions::kRoom : Questions::kRoom | Questions::kVictims;
   list.ForEach([&](ClassIndex c) {
     const GangClass& cls = list.at(c);
     const Questions& q = cls.questions();
@@ -58,15 +58,14 @@ void EachOfLife(A& a, B& b, F&& f) {
 
 GangState StateOf(const Core& core, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
-  const GangSpec& spec = core.specs.at(r.spec);
+  const GangSpec& spec = core.SpecOf(r);
   GangState s;
   s.gang = Describe(r, spec);
   s.gang.queue = core.queues.at(r.queue).queue.key;
   s.gang.priority_class = core.classes.at(r.priority_class).key;
   EachOfLife(r, s, [](const auto& from, auto& to) { to = from; });
   for (const OpenRecord& open : r.open) {
-    s.open.push_back({open.seq, open.kind, open.on_behalf_of,
-                      Answers::OwedTasks(r, open.seq)});
+    s.open.push_back(Answers::OpenOf(r, open.seq));
   }
   for (const TaskRecord& task : r.tasks) {
     TaskState& out = s.tasks.emplace_back();
@@ -147,24 +146,23 @@ absl::Status CheckKeys(const SchedulerState& s) {
   return NoneTwice(s.budgets, "state.budgets", "", &DisruptionBudget::key);
 }
 
-absl::Status LoadNodes(EventContext& context, const SchedulerState& state) {
-  Core& core = context.core;
+absl::Status LoadNodes(Core& core, const SchedulerState& state) {
   for (const NodeState& n : state.nodes) {
-    MUSTER_RETURN_IF_ERROR(Take(context, NodeChanged{n.node}));
+    MUSTER_RETURN_IF_ERROR(Take(core, NodeChanged{n.node}));
     MUSTER_RETURN_IF_ERROR(ValidateDevices("state.nodes", n.node, n.others));
     MUSTER_RETURN_IF_ERROR(CheckUnnamed(n));
-    NodeBook::Facts facts{n.down, n.draining, n.spot_notice, n.others,
-                          n.unnamed};
-    facts.others.node = n.node.key;
     const NodeIndex index = core.cluster.Find(n.node.key).index;
-    SetFacts(context, index, facts);
+    ChangeFacts(core, index, [&](NodeBook::Facts& facts) {
+      facts = {n.down, n.draining, n.spot_notice, n.others, n.unnamed};
+      facts.others.node = n.node.key;
+    });
     core.nodes.Suspect(index);
   }
   return absl::OkStatus();
 }
 
 // Parents first, whatever the order of the keys.
-absl::Status LoadQueues(EventContext& context, const std::vector<Queue>& all) {
+absl::Status LoadQueues(Core& core, const std::vector<Queue>& all) {
   StringMap<std::vector<const Queue*>> below;
   for (const Queue& q : all) below[q.parent].push_back(&q);
   std::vector<std::string> next{""};
@@ -173,7 +171,7 @@ absl::Status LoadQueues(EventContext& context, const std::vector<Queue>& all) {
     const std::string parent = std::move(next.back());
     next.pop_back();
     for (const Queue* q : below[parent]) {
-      MUSTER_RETURN_IF_ERROR(Take(context, QueueChanged{*q}));
+      MUSTER_RETURN_IF_ERROR(Take(core, QueueChanged{*q}));
       next.push_back(q->key);
       ++loaded;
     }
@@ -224,9 +222,8 @@ absl::Status LoadOpen(Core& core, const SchedulerState& state,
   return absl::OkStatus();
 }
 
-absl::Status LoadTask(EventContext& context, const GangState& s, GangEdit& gang,
+absl::Status LoadTask(Core& core, const GangState& s, GangEdit& gang,
                       const TaskState& in, Resources* used) {
-  Core& core = context.core;
   const GangSpec& spec = core.specs.at(gang->spec);
   const std::string field =
       absl::StrCat("gangs '", gang->key, "'.tasks (", in.task.role, ", ",
@@ -261,17 +258,17 @@ absl::Status LoadTask(EventContext& context, const GangState& s, GangEdit& gang,
     }
   }
   gang->tasks.push_back(task);
-  context.holdings.Hold(gang.gang(), task);
+  core.holdings.Hold(gang.gang(), task);
   return absl::OkStatus();
 }
 
-absl::Status LoadTasks(EventContext& context, const GangState& s,
-                       GangEdit& gang, Resources* used) {
+absl::Status LoadTasks(Core& core, const GangState& s, GangEdit& gang,
+                       Resources* used) {
   for (const TaskState& in : s.tasks) {
-    MUSTER_RETURN_IF_ERROR(LoadTask(context, s, gang, in, used));
+    MUSTER_RETURN_IF_ERROR(LoadTask(core, s, gang, in, used));
   }
   for (const OpenRecord& open : gang->open) {
-    if (Answers::OwedTasks(*gang, open.seq).size() != open.unanswered) {
+    if (Answers::OpenOf(*gang, open.seq).tasks.size() != open.unanswered) {
       return Bad("gangs '", gang->key, "'.open: decision ", open.seq,
                  " names tasks that are nowhere");
     }
@@ -286,17 +283,16 @@ absl::Status LoadTasks(EventContext& context, const GangState& s,
   return absl::OkStatus();
 }
 
-absl::Status LoadGang(EventContext& context, const SchedulerState& state,
+absl::Status LoadGang(Core& core, const SchedulerState& state,
                       const GangState& s, Resources* used) {
-  Core& core = context.core;
   MUSTER_RETURN_IF_ERROR(CheckGangValues(state, s));
-  MUSTER_RETURN_IF_ERROR(Submit(context, s.gang, true));
+  MUSTER_RETURN_IF_ERROR(Submit(core, s.gang, true));
   const GangIndex g = core.gangs.Find(s.gang.key);
   {
     GangEdit gang(core, g);
     EachOfLife(s, *gang, [](const auto& from, auto& to) { to = from; });
     MUSTER_RETURN_IF_ERROR(LoadOpen(core, state, s, *gang));
-    MUSTER_RETURN_IF_ERROR(LoadTasks(context, s, gang, used));
+    MUSTER_RETURN_IF_ERROR(LoadTasks(core, s, gang, used));
     core.answers.Know(g, *gang);
   }
   if (s.placed_seq >= state.round_seq) core.placed.push_back(g);
@@ -308,9 +304,8 @@ absl::Status LoadClass(Core& core, const ClassState& s) {
   const std::string at = absl::StrCat("classes '", s.gang, "'");
   const GangIndex g = core.gangs.Find(s.gang);
   if (g == kNoGang) return Bad(at + ".gang: is not known");
-  ClassList& list = s.grows ? core.lists.growing() : core.lists.waiting();
-  const Listing& listing = core.gangs.at(g).listing;
-  const ClassIndex c = list.Find(s.grows ? listing.growing : listing.waiting);
+  ClassList& list = core.lists.classes(s.grows);
+  const ClassIndex c = core.lists.ClassOf(g, s.grows);
   if (c == kNoClass || list.at(c).first().gang != g) {
     return Bad(at + ".gang: is the first of no class");
   }
@@ -326,8 +321,7 @@ absl::Status LoadClass(Core& core, const ClassState& s) {
 
 }  // namespace
 
-absl::Status Load(EventContext& context, const SchedulerState& state) {
-  Core& core = context.core;
+absl::Status Load(Core& core, const SchedulerState& state) {
   if (state.round_seq > state.next_seq) {
     return Bad("round_seq: is not in 1..next_seq");
   }
@@ -335,22 +329,21 @@ absl::Status Load(EventContext& context, const SchedulerState& state) {
   core.next_seq = state.next_seq;
   core.round_seq = state.round_seq;
   core.version = state.version;
-  MUSTER_RETURN_IF_ERROR(
-      LoadNodes(context, state));  // Taints have their times.
+  MUSTER_RETURN_IF_ERROR(LoadNodes(core, state));  // Taints have their times.
   core.now = state.now;
   for (const NodeSet& set : state.node_sets) {
-    MUSTER_RETURN_IF_ERROR(Take(context, NodeSetChanged{set}));
+    MUSTER_RETURN_IF_ERROR(Take(core, NodeSetChanged{set}));
   }
   for (const PriorityClass& c : state.priority_classes) {
-    MUSTER_RETURN_IF_ERROR(Take(context, PriorityClassChanged{c}));
+    MUSTER_RETURN_IF_ERROR(Take(core, PriorityClassChanged{c}));
   }
   for (const DisruptionBudget& b : state.budgets) {
-    MUSTER_RETURN_IF_ERROR(Take(context, BudgetChanged{b}));
+    MUSTER_RETURN_IF_ERROR(Take(core, BudgetChanged{b}));
   }
-  MUSTER_RETURN_IF_ERROR(LoadQueues(context, state.queues));
+  MUSTER_RETURN_IF_ERROR(LoadQueues(core, state.queues));
   Resources used;
   for (const GangState& g : state.gangs) {
-    MUSTER_RETURN_IF_ERROR(LoadGang(context, state, g, &used));
+    MUSTER_RETURN_IF_ERROR(LoadGang(core, state, g, &used));
   }
   core.opener.Forget();  // What is open is said.
   for (const ClassState& c : state.classes) {

@@ -4,7 +4,6 @@
 
 #include "absl/status/status.h"
 #include "lib/scheduler/core.h"
-#include "lib/scheduler/events.h"
 #include "muster/state.h"
 
 namespace muster {
@@ -14,7 +13,7 @@ SchedulerState StateOf(const Core& core);
 
 // Into an empty scheduler made with state.config. Everything is checked: an
 // error (INVALID_ARGUMENT) names the field, and leaves a core of no use.
-absl::Status Load(EventContext& context, const SchedulerState& state);
+absl::Status Load(Core& core, const SchedulerState& state);
 
 // Whether the gang's tasks are as its phase says; an InternalError names what
 // is not.

@@ -1,6 +1,7 @@
 #include "lib/scheduler/surplus.h"
 
 #include <algorithm>
+#include <set>
 
 namespace muster {
 
@@ -9,7 +10,8 @@ Surplus::Surplus(const GangSpec& spec, std::span<const uint32_t> counts,
     : gang_(spec.gang()),
       groups_(static_cast<uint32_t>(gang_.groups.size())),
       counts_(counts.begin(), counts.end()),
-      can_go_(gang_.roles.size()) {
+      can_go_(gang_.roles.size()),
+      now_(gang_, counts) {
   for (const Assignment& a : tasks) {
     can_go_[a.task.role].push_back(a.task.index);
   }
@@ -17,13 +19,10 @@ Surplus::Surplus(const GangSpec& spec, std::span<const uint32_t> counts,
     if (!gang_.roles[r].preemptible) can_go_[r].clear();
     std::sort(can_go_[r].begin(), can_go_[r].end());
   }
-  Count();
-  if (satisfied_[0] == 0) return;  // It cannot do without anything.
+  if (now_.satisfied[0] == 0) return;  // It cannot do without anything.
   TakeUseless();
-  std::vector<int32_t> orders;
-  for (const Role& role : gang_.roles) orders.push_back(role.order);
-  std::sort(orders.begin(), orders.end());
-  orders.erase(std::unique(orders.begin(), orders.end()), orders.end());
+  std::set<int32_t> orders;
+  for (const Role& role : gang_.roles) orders.insert(role.order);
   for (const int32_t order : orders) {
     while (TakeSingle(order) || TakeScope(order)) continue;
   }
@@ -45,40 +44,12 @@ bool Surplus::Optional(Scope s) const {
   return IsRole(s) && gang_.roles[s - groups_].min_tasks == 0;
 }
 
-// Tasks, satisfied children and satisfied scopes, from the counts: as Group in
-// gang.h has it.
-void Surplus::Count() {
-  const size_t scopes = groups_ + gang_.roles.size();
-  below_.assign(scopes, 0);
-  good_.assign(groups_, 0);
-  satisfied_.assign(scopes, 0);
-  std::vector<uint32_t> missing(groups_, 0);
-  for (Scope s = static_cast<Scope>(scopes); s-- > 0;) {
-    if (IsRole(s)) {
-      const uint32_t count = counts_[s - groups_];
-      below_[s] = count;
-      satisfied_[s] = count >= std::max(gang_.roles[s - groups_].min_tasks, 1u);
-    } else {
-      const Group& group = gang_.groups[s];
-      const bool children = group.min_children > 0
-                                ? good_[s] >= group.min_children
-                                : missing[s] == 0;
-      satisfied_[s] = children && below_[s] >= group.min_tasks;
-    }
-    if (s == 0) return;
-    const Scope parent = ParentOf(s);
-    below_[parent] += below_[s];
-    good_[parent] += satisfied_[s];
-    missing[parent] += satisfied_[s] == 0 && !Optional(s);
-  }
-}
-
 // Whether all groups around `s` that are satisfied bear so many tasks fewer.
 bool Surplus::AncestorsAllow(Scope s, uint64_t tasks) const {
   while (s != 0) {
     s = ParentOf(s);
-    if (satisfied_[s] == 0) continue;
-    if (below_[s] < gang_.groups[s].min_tasks + tasks) return false;
+    if (now_.satisfied[s] == 0) continue;
+    if (now_.tasks[s] < gang_.groups[s].min_tasks + tasks) return false;
   }
   return true;
 }
@@ -92,18 +63,18 @@ bool Surplus::CanSpareOne(uint32_t role) const {
 
 // Whether all of it can go, and nothing in it is of a higher order.
 bool Surplus::CanSpare(Scope s, int32_t order) const {
-  if (s == 0 || below_[s] == 0) return false;
+  if (s == 0 || now_.tasks[s] == 0) return false;
   for (uint32_t r = 0; r < gang_.roles.size(); ++r) {
     if (counts_[r] == 0 || !Below(r, s)) continue;
     if (gang_.roles[r].order > order) return false;
     if (can_go_[r].size() != counts_[r]) return false;
   }
   const Scope parent = ParentOf(s);
-  if (satisfied_[parent] != 0 && satisfied_[s] != 0) {
+  if (now_.satisfied[parent] != 0 && now_.satisfied[s] != 0) {
     const uint32_t needed = gang_.groups[parent].min_children;
-    if (needed > 0 ? good_[parent] <= needed : !Optional(s)) return false;
+    if (needed > 0 ? now_.good[parent] <= needed : !Optional(s)) return false;
   }
-  return AncestorsAllow(s, below_[s]);
+  return AncestorsAllow(s, now_.tasks[s]);
 }
 
 void Surplus::Take(uint32_t role) {
@@ -117,14 +88,14 @@ void Surplus::TakeAll(Scope s) {
     while (Below(r, s) && counts_[r] > 0) Take(r);
   }
   cuts_.push_back(static_cast<uint32_t>(gone_.size()));
-  Count();
+  now_ = Satisfaction(gang_, counts_);
 }
 
 // The widest scopes that lost what they need.
 void Surplus::TakeUseless() {
   constexpr int32_t kAnyOrder = 0x7fffffff;
-  for (Scope s = 1; s < satisfied_.size(); ++s) {
-    if (satisfied_[s] == 0 && CanSpare(s, kAnyOrder)) TakeAll(s);
+  for (Scope s = 1; s < now_.satisfied.size(); ++s) {
+    if (now_.satisfied[s] == 0 && CanSpare(s, kAnyOrder)) TakeAll(s);
   }
 }
 
@@ -147,7 +118,7 @@ bool Surplus::TakeSingle(int32_t order) {
   Take(best);
   cuts_.push_back(static_cast<uint32_t>(gone_.size()));
   for (Scope s = ScopeOf(best);; s = ParentOf(s)) {
-    --below_[s];
+    --now_.tasks[s];
     if (s == 0) return true;
   }
 }

@@ -38,7 +38,6 @@ class Surplus {
   Scope ParentOf(Scope s) const;
   bool Below(uint32_t role, Scope s) const;
 
-  void Count();
   bool Optional(Scope s) const;
   bool AncestorsAllow(Scope s, uint64_t tasks) const;
   bool CanSpareOne(uint32_t role) const;
@@ -53,9 +52,7 @@ class Surplus {
   const uint32_t groups_;
   std::vector<uint32_t> counts_;               // By role.
   std::vector<std::vector<uint32_t>> can_go_;  // By role: indices, ascending.
-  std::vector<uint8_t> satisfied_;             // By scope.
-  std::vector<uint64_t> below_;                // By scope: tasks.
-  std::vector<uint32_t> good_;                 // By group: satisfied children.
+  Satisfaction now_;                           // Of what is left.
   std::vector<TaskId> gone_;
   std::vector<uint32_t> cuts_;
 };

@@ -35,10 +35,18 @@ absl::Status CheckParent(const Core& core, const Queue& queue) {
   return absl::OkStatus();
 }
 
+std::vector<GangIndex> GangsOfClass(const Core& core, uint32_t position) {
+  std::vector<GangIndex> gangs;
+  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
+    const GangRecord& r = core.gangs.at(g);
+    if (r.exists && r.priority_class == position) gangs.push_back(g);
+  }
+  return gangs;
+}
+
 }  // namespace
 
-absl::Status Take(EventContext& context, const QueueChanged& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const QueueChanged& e) {
   const Queue& queue = e.queue;
   MUSTER_RETURN_IF_ERROR(CheckParent(core, queue));
   const QueueIndex known = core.queues.Find(queue.key);
@@ -57,8 +65,7 @@ absl::Status Take(EventContext& context, const QueueChanged& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const QueueRemoved& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const QueueRemoved& e) {
   const QueueIndex q = core.queues.Find(e.queue);
   if (q == kNoQueue) {
     return NotFound("queue '", e.queue, "' is not known");
@@ -72,8 +79,7 @@ absl::Status Take(EventContext& context, const QueueRemoved& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const PriorityClassChanged& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const PriorityClassChanged& e) {
   const uint32_t known = core.classes.Find(e.priority_class.key);
   if (known == PriorityClasses::kNone) {
     const uint32_t position = core.classes.Upsert(e.priority_class);
@@ -83,11 +89,7 @@ absl::Status Take(EventContext& context, const PriorityClassChanged& e) {
   const PriorityClass old = core.classes.at(known);
   if (old == e.priority_class) return absl::OkStatus();
   // Ranks hold the value: gangs of the class move.
-  std::vector<GangIndex> members;
-  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
-    const GangRecord& r = core.gangs.at(g);
-    if (r.exists && r.priority_class == known) members.push_back(g);
-  }
+  const std::vector<GangIndex> members = GangsOfClass(core, known);
   if (old.value != e.priority_class.value) {
     for (const GangIndex g : members) core.undo.Touch(g);
   }
@@ -98,13 +100,12 @@ absl::Status Take(EventContext& context, const PriorityClassChanged& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const PriorityClassRemoved& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const PriorityClassRemoved& e) {
   const uint32_t known = core.classes.Find(e.priority_class);
   if (known == PriorityClasses::kNone || e.priority_class.empty()) {
     return NotFound("priority class '", e.priority_class, "' is not known");
   }
-  if (core.classes.gangs(known) > 0) {
+  if (!GangsOfClass(core, known).empty()) {
     return NotNow("priority class '", e.priority_class, "' has gangs");
   }
   const PriorityClass old = core.classes.at(known);
@@ -114,8 +115,7 @@ absl::Status Take(EventContext& context, const PriorityClassRemoved& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(EventContext& context, const BudgetChanged& e) {
-  Core& core = context.core;
+absl::Status Take(Core& core, const BudgetChanged& e) {
   const DisruptionBudget& budget = e.budget;
   const DisruptionBudget* known = core.budgets.Find(budget.key);
   if (known == nullptr && budget.gangs.empty()) {

@@ -1,15 +1,21 @@
 #include "lib/scheduler/undo.h"
 
 #include "lib/scheduler/core.h"
-#include "lib/scheduler/holdings.h"
 
 namespace muster {
 
 void Undo::Begin() {
   active_ = true;
   ++serial_;
-  scalars_ = {core_.now, core_.version, core_.next_seq, core_.round_seq,
-              core_.placed.size()};
+  Changed([this, now = core_.now, version = core_.version,
+           next_seq = core_.next_seq, round_seq = core_.round_seq,
+           placed = core_.placed.size()] {
+    core_.now = now;
+    core_.version = version;
+    core_.next_seq = next_seq;
+    core_.round_seq = round_seq;
+    core_.placed.resize(placed);
+  });
   core_.lists.waiting().Mark();
   core_.lists.growing().Mark();
 }
@@ -44,22 +50,19 @@ void Undo::Changed(std::function<void()> inverse) {
 void Undo::Empty(GangIndex g) {
   GangRecord& r = core_.gangs.record(g);
   if (!r.exists) return;
-  Holdings holdings(core_);
-  for (const TaskRecord& task : r.tasks) holdings.Unhold(g, task);
+  for (const TaskRecord& task : r.tasks) core_.holdings.Unhold(g, task);
   TakeOut(core_, g, r);
   r.exists = false;
 }
 
 void Undo::Refill(GangIndex g, GangRecord&& before) {
-  core_.gangs.Put(g, std::move(before));
-  GangRecord& r = core_.gangs.record(g);
+  GangRecord& r = core_.gangs.record(g) = std::move(before);
   r.listing = Listing();
   r.edits = 0;
   CountGang(core_, r, 1);
   core_.answers.Know(g, r);
-  Holdings holdings(core_);
   for (const TaskRecord& task : r.tasks) {
-    holdings.Hold(g, task);
+    core_.holdings.Hold(g, task);
     core_.nodes.Suspect(task.at.node);
   }
   core_.lists.Update(g, r);
@@ -71,11 +74,6 @@ void Undo::Rollback() {
     inverses_.back()();
     inverses_.pop_back();
   }
-  core_.now = scalars_.now;
-  core_.version = scalars_.version;
-  core_.next_seq = scalars_.next_seq;
-  core_.round_seq = scalars_.round_seq;
-  core_.placed.resize(scalars_.placed);
   for (auto& [g, record] : before_) Refill(g, std::move(record));
   core_.lists.waiting().Rollback();
   core_.lists.growing().Rollback();

@@ -10,7 +10,6 @@
 
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/gang_table.h"
-#include "muster/ids.h"
 
 namespace muster {
 
@@ -43,14 +42,6 @@ class Undo {
   void Changed(std::function<void()> inverse);
 
  private:
-  struct Scalars {
-    Time now = 0;
-    uint64_t version = 0;
-    uint64_t next_seq = 0;
-    uint64_t round_seq = 0;
-    size_t placed = 0;
-  };
-
   void Empty(GangIndex g);
   void Refill(GangIndex g, GangRecord&& before);
   void End();
@@ -58,7 +49,6 @@ class Undo {
   Core& core_;
   bool active_ = false;
   uint64_t serial_ = 0;
-  Scalars scalars_{};
   std::vector<GangIndex> touched_;
   std::vector<std::pair<GangIndex, GangRecord>> before_;
   std::vector<std::function<void()>> inverses_;

@@ -32,9 +32,8 @@ absl::Status OutOf(N value, const Bound& bound) {
 
 absl::Status CheckLength(size_t length, const char* unit, const Bound& bound) {
   const auto n = static_cast<int64_t>(length);
-  if (n >= bound.least && n <= bound.most) return absl::OkStatus();
-  return Invalid(": has ", length, unit, ", not ", bound.least, "..",
-                 bound.most);
+  return Require(n >= bound.least && n <= bound.most, ": has ", length, unit,
+                 ", not ", bound.least, "..", bound.most);
 }
 
 template <class T>
@@ -245,11 +244,9 @@ absl::Status ValidateReconfig(const SchedulerConfig& before,
                    "'");
   }
   if (config.node_resource == before.node_resource) return absl::OkStatus();
-  if (before.node_resource.empty() &&
-      before.KindOf(config.node_resource) == kinds) {
-    return absl::OkStatus();
-  }
-  return Invalid("config.node_resource: stays '", before.node_resource,
+  return Require(before.node_resource.empty() &&
+                     before.KindOf(config.node_resource) == kinds,
+                 "config.node_resource: stays '", before.node_resource,
                  "', or names an appended kind where there was none");
 }
 

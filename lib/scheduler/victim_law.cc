@@ -1,16 +1,14 @@
-#include "lib/scheduler/victim_law.h"
-
 #include <algorithm>
 #include <string>
 #include <utility>
 
+#include "lib/scheduler/make_room.h"
+
 namespace muster {
 
-VictimLaw::VictimLaw(Core& core, Holdings& holdings, QueueIndex preemptor,
-                     const Resources& demand,
+VictimLaw::VictimLaw(Core& core, QueueIndex preemptor, const Resources& demand,
                      std::span<const VictimCandidate> candidates)
     : core_(core),
-      holdings_(holdings),
       preemptor_(preemptor),
       demand_(demand),
       candidates_(candidates),
@@ -48,7 +46,7 @@ bool VictimLaw::Add(uint32_t i, uint32_t tasks) {
   const bool disrupts = Disrupts(i, tasks);
   if (disrupts && !BudgetsAllow(i)) return false;
   const QueueIndex queue = GangOf(i).queue;
-  Resources amount = holdings_.UsageOf(candidates_[i].tasks.last(tasks));
+  Resources amount = core_.holdings.UsageOf(candidates_[i].tasks.last(tasks));
   if (queue != preemptor_ &&
       !core_.law.MayLose(queue, preemptor_, demand_, amount, &overlay_)) {
     return false;

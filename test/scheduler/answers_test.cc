@@ -23,11 +23,12 @@ GangRecord GangThatOwes(const std::vector<uint64_t>& seqs) {
 TEST(AnswersTest, ADecisionIsOpenUntilTheLastTaskHasAnswered) {
   Answers answers;
   GangRecord r = GangThatOwes({7, 7});
-  answers.Owe(3, r, 7, DecisionKind::kStart, "", 2);
+  answers.Owe(3, r, 7, DecisionKind::kStart, "");
+  answers.Owe(3, r, 7, DecisionKind::kStart, "");
   EXPECT_EQ(answers.OwnerOf(7), 3u);
-  EXPECT_EQ(Answers::OpenOf(r, 7).unanswered, 2u);
+  EXPECT_EQ(r.open[0].unanswered, 2u);
   answers.Settle(r, r.tasks[1]);
-  EXPECT_THAT(Answers::OwedTasks(r, 7), ElementsAre(TaskId{0, 0}));
+  EXPECT_THAT(Answers::OpenOf(r, 7).tasks, ElementsAre(TaskId{0, 0}));
   EXPECT_EQ(answers.OwnerOf(7), 3u);
   answers.Settle(r, r.tasks[1]);
   EXPECT_EQ(answers.OwnerOf(7), 3u) << "it has answered already";
@@ -40,28 +41,22 @@ TEST(AnswersTest, ADecisionIsOpenUntilTheLastTaskHasAnswered) {
 TEST(AnswersTest, MoreTasksJoinTheSameDecision) {
   Answers answers;
   GangRecord r = GangThatOwes({7, 7, 7});
-  answers.Owe(0, r, 7, DecisionKind::kGrow, "", 1);
-  answers.Owe(0, r, 7, DecisionKind::kGrow, "", 2);
+  answers.Owe(0, r, 7, DecisionKind::kGrow, "");
+  answers.Owe(0, r, 7, DecisionKind::kGrow, "");
+  answers.Owe(0, r, 7, DecisionKind::kGrow, "");
   ASSERT_EQ(r.open.size(), 1u);
   EXPECT_EQ(r.open[0].unanswered, 3u);
-}
-
-TEST(AnswersTest, ADecisionAboutNoTaskIsNotOpen) {
-  Answers answers;
-  GangRecord r;
-  answers.Owe(0, r, 7, DecisionKind::kStart, "", 0);
-  EXPECT_TRUE(r.open.empty());
-  EXPECT_EQ(answers.OwnerOf(7), kNoGang);
 }
 
 TEST(AnswersTest, DecisionsOfAGangAreOpenSideBySide) {
   Answers answers;
   GangRecord r = GangThatOwes({7, 9, 9});
-  answers.Owe(2, r, 7, DecisionKind::kStart, "", 1);
-  answers.Owe(2, r, 9, DecisionKind::kShrink, "winner", 2);
+  answers.Owe(2, r, 7, DecisionKind::kStart, "");
+  answers.Owe(2, r, 9, DecisionKind::kShrink, "winner");
+  answers.Owe(2, r, 9, DecisionKind::kShrink, "winner");
   EXPECT_EQ(Answers::OpenOf(r, 9).on_behalf_of, "winner");
   EXPECT_EQ(Answers::OpenOf(r, 9).kind, DecisionKind::kShrink);
-  EXPECT_THAT(Answers::OwedTasks(r, 9),
+  EXPECT_THAT(Answers::OpenOf(r, 9).tasks,
               ElementsAre(TaskId{0, 1}, TaskId{0, 2}));
   answers.Settle(r, r.tasks[0]);
   EXPECT_EQ(answers.OwnerOf(7), kNoGang);
@@ -73,9 +68,9 @@ TEST(AnswersTest, DecisionsOfAGangAreOpenSideBySide) {
 TEST(AnswersTest, AGangTakesItsDecisionsAlongAndBringsThemBack) {
   Answers answers;
   GangRecord r = GangThatOwes({7, 9}), other = GangThatOwes({8});
-  answers.Owe(1, r, 7, DecisionKind::kStart, "", 1);
-  answers.Owe(1, r, 9, DecisionKind::kGrow, "", 1);
-  answers.Owe(2, other, 8, DecisionKind::kStart, "", 1);
+  answers.Owe(1, r, 7, DecisionKind::kStart, "");
+  answers.Owe(1, r, 9, DecisionKind::kGrow, "");
+  answers.Owe(2, other, 8, DecisionKind::kStart, "");
   answers.Forget(r);
   EXPECT_EQ(answers.OwnerOf(7), kNoGang);
   EXPECT_EQ(answers.OwnerOf(9), kNoGang);

@@ -22,7 +22,7 @@ class CoreStage {
 
   template <class Event>
   absl::Status Try(const Event& event) {
-    absl::Status status = Take(context, event);
+    absl::Status status = Take(core, event);
     core.opener.Publish(false);
     return status;
   }
@@ -56,7 +56,7 @@ class CoreStage {
       task.attempt = gang->attempts;
       task.open_seq = seq;
       gang->tasks.push_back(task);
-      core.answers.Owe(g, *gang, seq, DecisionKind::kStart, "", 1);
+      core.answers.Owe(g, *gang, seq, DecisionKind::kStart, "");
       holdings.HoldCharged(g, task);
     }
     gang->phase = GangPhase::kStarting;
@@ -73,9 +73,8 @@ class CoreStage {
   std::string Check() const { return std::string(CheckAll(core).message()); }
 
   Core core;
-  EventContext context{core};
-  Life& life = context.life;
-  Holdings& holdings = context.holdings;
+  Life& life = core.life;
+  Holdings& holdings = core.holdings;
 
  private:
   bool Place(ShapeId shape, Allocation* at) {

@@ -70,7 +70,6 @@ TEST_F(GangEditTest, AGangLeavesWhenTheLastEditEnds) {
   EXPECT_EQ(s_.core.gangs.Find("a"), kNoGang);
   EXPECT_EQ(s_.core.gangs.size(), 0u);
   EXPECT_EQ(s_.core.queues.at(q_).gangs, 0u);
-  EXPECT_EQ(s_.core.classes.gangs(0), 0u);
   EXPECT_EQ(FirstWaiting(), kNoGang);
   EXPECT_TRUE(s_.core.queues.asked().IsZero());
 }

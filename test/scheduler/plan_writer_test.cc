@@ -75,8 +75,9 @@ TEST_F(PlanWriterTest, AStopNamesForWhomAndHasItsGrace) {
   s_.Happens(GangReprioritized{.gang = "b", .priority_class = "slow"});
   const auto evict = writer_.Decide(DecisionKind::kEvict,
                                     {.code = ReasonCode::kMadeRoom}, b_, a_);
-  EXPECT_EQ(writer_.on_behalf_of(evict), "a");
-  EXPECT_EQ(writer_.on_behalf_of(Decide(DecisionKind::kStart, b_)), "");
+  EXPECT_EQ(writer_.at(evict).on_behalf_of.index, a_);
+  const auto start = Decide(DecisionKind::kStart, b_);
+  EXPECT_FALSE(writer_.at(start).on_behalf_of.valid());
   writer_.Finish(false);
   EXPECT_EQ(plan_.Text(plan_.decisions[0].on_behalf_key), "a");
   EXPECT_EQ(plan_.decisions[0].grace, 30 * kSecond);
@@ -88,20 +89,22 @@ TEST_F(PlanWriterTest, WithoutAPlanOnlyNumbersAreGivenOut) {
   const uint64_t next = s_.core.next_seq;
   const auto draft = Decide(DecisionKind::kStart, a_);
   Add(draft, a_, 0);
-  writer_.Grew();
-  EXPECT_EQ(writer_.seq(draft), next);
-  EXPECT_EQ(writer_.kind(draft), DecisionKind::kStart);
+  EXPECT_EQ(writer_.at(draft).seq, next);
+  EXPECT_EQ(writer_.at(draft).kind, DecisionKind::kStart);
   EXPECT_FALSE(writer_.empty());
 }
 
 TEST_F(PlanWriterTest, WhoPlacedAGangIsKnownInThisPlanAlone) {
-  EXPECT_EQ(writer_.PlacedBy(a_), PlanWriter::kNone);
-  const auto draft = Decide(DecisionKind::kStart, a_);
-  writer_.SetPlacedBy(a_, draft);
-  EXPECT_EQ(writer_.PlacedBy(a_), draft);
-  EXPECT_EQ(writer_.PlacedBy(b_), PlanWriter::kNone);
+  const GangRecord &a = s_.core.gangs.at(a_), &b = s_.core.gangs.at(b_);
+  EXPECT_EQ(writer_.PlacedBy(a), PlanWriter::kNone);
+  const auto start = Decide(DecisionKind::kStart, a_);
+  GangEdit(s_.core, a_)->placed_seq = writer_.at(start).seq;
+  const auto resume = Decide(DecisionKind::kResume, b_);
+  GangEdit(s_.core, b_)->placed_seq = writer_.at(resume).seq;
+  EXPECT_EQ(writer_.PlacedBy(a), start);
+  EXPECT_EQ(writer_.PlacedBy(b), PlanWriter::kNone) << "nothing joins that";
   writer_.Begin(&plan_);
-  EXPECT_EQ(writer_.PlacedBy(a_), PlanWriter::kNone);
+  EXPECT_EQ(writer_.PlacedBy(a), PlanWriter::kNone);
   EXPECT_TRUE(writer_.empty());
 }
 

@@ -134,7 +134,8 @@ void PassEnds(CoreStage& s) {
       list->SetQuestions(c, {.effort = 1, .retry_at = s.core.now + kSecond});
     });
   }
-  EndRound(s.core, nullptr);
+  PlanWriter plan(s.core);
+  EndRound(s.core, plan);
 }
 
 // Something happens, as `dice` say. Equal dice, equal events.
