@@ -1,4 +1,4 @@
-// The text form of a fabric: one thing a line (docs/fabrics.md).
+// The text form of a fabric, one thing a line (docs/fabrics.md), and drawings.
 #include <charconv>
 #include <utility>
 
@@ -215,6 +215,37 @@ std::string Fabric::ToText() const {
                     "\n");
   }
   return text;
+}
+
+std::string Fabric::ToDot(std::span<const uint32_t> marked) const {
+  auto quoted = [](const std::string& key) {
+    std::string out = "\"";
+    for (char c : key) {
+      if (c == '"' || c == '\\') out += '\\';
+      out += c;
+    }
+    return out;
+  };
+  std::vector<size_t> rank(rep_->nodes, marked.size());
+  for (size_t i = 0; i < marked.size(); ++i) {
+    if (marked[i] < rep_->nodes) rank[marked[i]] = i;
+  }
+  std::string out = "graph fabric {\n";
+  for (uint32_t v = 0; v < rep_->vertices(); ++v) {
+    absl::StrAppend(&out, "  ", v, " [label=", quoted(rep_->keys[v]));
+    if (v >= rep_->nodes) {
+      out += "\" shape=box];\n";
+    } else if (rank[v] < marked.size()) {
+      absl::StrAppend(&out, "\\n", rank[v], "\" style=filled];\n");
+    } else {
+      out += "\"];\n";
+    }
+  }
+  for (auto [e, end] = boost::edges(rep_->graph); e != end; ++e) {
+    absl::StrAppend(&out, "  ", boost::source(*e, rep_->graph), " -- ",
+                    boost::target(*e, rep_->graph), ";\n");
+  }
+  return out + "}\n";
 }
 
 }  // namespace muster
