@@ -4,7 +4,11 @@
 #include <charconv>
 #include <utility>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
+#include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "boost/graph/breadth_first_search.hpp"
 #include "lib/base/status_macros.h"
 #include "lib/fabric/fabric_rep.h"
@@ -43,12 +47,7 @@ absl::Status AddLinks(const FabricGraph& graph, const Numbers& numbers,
   if (graph.links.size() > Fabric::kMaxLinks) {
     return Invalid("more than ", Fabric::kMaxLinks, " links");
   }
-  struct Edge {
-    uint32_t a, b;
-    int64_t bandwidth;
-  };
-  std::vector<Edge> edges;
-  edges.reserve(graph.links.size());
+  absl::btree_map<std::pair<uint32_t, uint32_t>, int64_t> edges;
   for (const FabricGraph::Link& link : graph.links) {
     const auto a = numbers.find(link.a), b = numbers.find(link.b);
     const char* wrong =
@@ -62,21 +61,11 @@ absl::Status AddLinks(const FabricGraph& graph, const Numbers& numbers,
       return Invalid("link ", link.a.substr(0, kMaxKeyLength), " - ",
                      link.b.substr(0, kMaxKeyLength), ": ", wrong);
     }
-    edges.push_back({std::min(a->second, b->second),
-                     std::max(a->second, b->second), link.bandwidth});
+    edges[std::minmax(a->second, b->second)] += link.bandwidth;
   }
-  std::sort(edges.begin(), edges.end(), [](const Edge& l, const Edge& r) {
-    return std::pair(l.a, l.b) < std::pair(r.a, r.b);
-  });
   rep->graph = Fabric::Rep::Graph(rep->keys.size());
-  for (size_t i = 0; i < edges.size();) {
-    Edge sum = edges[i++];
-    for (; i < edges.size() && edges[i].a == sum.a && edges[i].b == sum.b;
-         ++i) {
-      sum.bandwidth += edges[i].bandwidth;
-    }
-    boost::add_edge(sum.a, sum.b, sum.bandwidth, rep->graph);
-    ++rep->links;
+  for (const auto& [ends, bandwidth] : edges) {
+    boost::add_edge(ends.first, ends.second, bandwidth, rep->graph);
   }
   return absl::OkStatus();
 }
@@ -96,20 +85,34 @@ struct NoteOrder {
     }
   }
   void operator()(const Dragonfly& fly) const {
-    rep->homes.resize(rep->nodes);
-    for (uint32_t i = 0; i < rep->nodes; ++i) {
-      const uint32_t router = i / fly.nodes_per_router;
-      rep->homes[numbers.at(fly.nodes[i])] = {router / fly.routers, router};
-    }
+    NoteHomes(fly.nodes, fly.nodes_per_router, fly.routers);
   }
   void operator()(const RailFatTree& tree) const {
+    NoteHomes(tree.nodes, tree.nodes_per_unit, 1);
+  }
+  void NoteHomes(const std::vector<std::string>& nodes, uint32_t per_router,
+                 uint32_t routers) const {
     rep->homes.resize(rep->nodes);
     for (uint32_t i = 0; i < rep->nodes; ++i) {
-      const uint32_t unit = i / tree.nodes_per_unit;
-      rep->homes[numbers.at(tree.nodes[i])] = {unit, unit};
+      const uint32_t router = i / per_router;
+      rep->homes[numbers.at(nodes[i])] = {router / routers, router};
     }
   }
 };
+
+// "x,y,z", nothing else.
+bool ReadPlace(const std::string& text, Triple* place) {
+  const std::vector<std::string> words = absl::StrSplit(text, ',');
+  if (words.size() != 3) return false;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const char* end = words[axis].data() + words[axis].size();
+    uint32_t& at = (*place)[axis];
+    const auto [stop, error] = std::from_chars(words[axis].data(), end, at);
+    if (error != std::errc() || stop != end) return false;
+    if (at >= Fabric::kMaxVertices) return false;
+  }
+  return true;
+}
 
 }  // namespace
 
@@ -275,15 +278,7 @@ absl::StatusOr<Fabric> Fabric::FromCoordinates(
   Triple dims = {1, 1, 1};
   for (const TorusCoordinate& node : nodes) {
     Triple at{};
-    const char *next = node.at.data(), *end = next + node.at.size();
-    bool good = true;
-    for (size_t axis = 0; axis < 3 && good; ++axis) {
-      const auto [stop, error] = std::from_chars(next, end, at[axis]);
-      good = error == std::errc() && at[axis] < kMaxVertices &&
-             (axis == 2 ? stop == end : stop != end && *stop == ',');
-      next = good && axis < 2 ? stop + 1 : stop;
-    }
-    if (!good) {
+    if (!ReadPlace(node.at, &at)) {
       return Invalid("node ", node.node, ": \"", node.at, "\" is not x,y,z");
     }
     for (size_t i = 0; i < 3; ++i) dims[i] = std::max(dims[i], at[i] + 1);
@@ -297,19 +292,17 @@ absl::StatusOr<Fabric> Fabric::FromCoordinates(
   Torus3d torus{dims[0], dims[1], dims[2], bandwidth, {}};
   torus.nodes.resize(plane * dims[0]);
   for (size_t i = 0; i < nodes.size(); ++i) {
-    const Triple& at = places[i];
-    std::string& cell = torus.nodes[at[0] * plane + at[1] * dims[2] + at[2]];
-    if (!cell.empty()) {
-      return Invalid("nodes ", cell, " and ", nodes[i].node, " are both at ",
+    std::string& key = torus.nodes[CellAt(places[i], dims)];
+    if (!key.empty()) {
+      return Invalid("nodes ", key, " and ", nodes[i].node, " are both at ",
                      nodes[i].at);
     }
-    cell = nodes[i].node;
+    key = nodes[i].node;
   }
-  const auto hole = std::find(torus.nodes.begin(), torus.nodes.end(), "");
+  const auto hole = absl::c_find(torus.nodes, "");
   if (hole != torus.nodes.end()) {
-    const size_t cell = hole - torus.nodes.begin();
-    return Invalid("no node at ", cell / plane, ",", cell / dims[2] % dims[1],
-                   ",", cell % dims[2]);
+    const auto cell = static_cast<uint32_t>(hole - torus.nodes.begin());
+    return Invalid("no node at ", absl::StrJoin(PlaceOf(cell, dims), ","));
   }
   return Make(std::move(torus));
 }

@@ -21,6 +21,14 @@ namespace muster {
 
 using Triple = std::array<uint32_t, 3>;
 
+// Cells of a torus of this size are numbered as Torus3d's nodes.
+inline size_t CellAt(const Triple& at, const Triple& dims) {
+  return (size_t{at[0]} * dims[1] + at[1]) * dims[2] + at[2];
+}
+inline Triple PlaceOf(uint32_t cell, const Triple& dims) {
+  return {cell / dims[2] / dims[1], cell / dims[2] % dims[1], cell % dims[2]};
+}
+
 struct Fabric::Rep {
   using Bandwidth = boost::property<boost::edge_weight_t, int64_t>;
   using Graph =
@@ -36,29 +44,25 @@ struct Fabric::Rep {
   std::vector<std::string> keys{};  // Nodes by key, then switches by name.
   uint32_t nodes = 0;
   Graph graph{};  // At most one edge between two vertices.
-  // A torus; else empty. Cells are numbered as Torus3d's nodes.
+  // A torus; else empty.
   Triple dims{};
   std::vector<uint32_t> node_at{};  // [cell]
   std::vector<uint32_t> cell_of{};  // [node]
   std::vector<Home> homes{};        // [node]; dragonfly and rails.
   mutable std::vector<std::vector<uint32_t>> distances{};  // [node][vertex]
-  uint64_t links = 0;
   mutable uint64_t nanos = 0;  // Of the question asked now.
 
   void Charge(uint64_t count, uint64_t each) const { nanos += count * each; }
   // Distances from so many nodes are asked for, known or not.
   void ChargeRoutes(uint64_t from) const {
-    if (!is_torus()) Charge(from * (keys.size() + links), kRouteNs);
+    if (!is_torus()) {
+      Charge(from * (keys.size() + boost::num_edges(graph)), kRouteNs);
+    }
   }
   bool is_torus() const { return !node_at.empty(); }
   uint32_t vertices() const { return static_cast<uint32_t>(keys.size()); }
-  Triple Place(uint32_t node) const {
-    const uint32_t cell = cell_of[node];
-    return {cell / dims[2] / dims[1], cell / dims[2] % dims[1], cell % dims[2]};
-  }
-  uint32_t NodeAt(const Triple& at) const {
-    return node_at[(at[0] * dims[1] + at[1]) * dims[2] + at[2]];
-  }
+  Triple Place(uint32_t node) const { return PlaceOf(cell_of[node], dims); }
+  uint32_t NodeAt(const Triple& at) const { return node_at[CellAt(at, dims)]; }
   uint32_t Hops(uint32_t a, uint32_t b) const;
   // Distances from a node to every vertex, by breadth-first search.
   const std::vector<uint32_t>& From(uint32_t node) const;
@@ -76,8 +80,6 @@ absl::StatusOr<FabricGraph> GraphOf(const FabricDescription& description);
 absl::Status CheckFabricKey(std::string_view key);
 
 // --- text.cc ---
-// The names of a form's parts, by the first word of its text.
-std::span<const std::string_view> FabricLevels(std::string_view form);
 // The first line of the text form; empty for a FabricGraph.
 std::string FabricHeader(const FabricDescription& description);
 
