@@ -29,6 +29,10 @@ inline Triple PlaceOf(uint32_t cell, const Triple& dims) {
   return {cell / dims[2] / dims[1], cell / dims[2] % dims[1], cell % dims[2]};
 }
 
+inline int64_t Volume(const Triple& size) {
+  return int64_t{size[0]} * size[1] * size[2];
+}
+
 struct Fabric::Rep {
   using Bandwidth = boost::property<boost::edge_weight_t, int64_t>;
   using Graph =
@@ -94,15 +98,13 @@ Bisection BisectionOf(const Fabric::Rep& rep, std::span<const uint32_t> set);
 // The axis closes to a ring inside a box of this size.
 bool Closes(const Fabric::Rep& rep, const Triple& size, size_t axis);
 int64_t BoxBisection(const Fabric::Rep& rep, const Triple& size);
-uint32_t BoxDiameter(const Fabric::Rep& rep, const Triple& size);
-int64_t BoxHopSum(const Fabric::Rep& rep, const Triple& size);
 // The box that is just this set, if there is one.
 std::optional<TorusBox> AsBox(const Fabric::Rep& rep,
                               std::span<const uint32_t> set);
-// The nodes of a box in the ring order of RankOrder.
-std::vector<uint32_t> BoxRing(const Fabric::Rep& rep, const TorusBox& box);
 
 // --- rank_order.cc ---
+// The nodes of a box in the ring order of RankOrder.
+std::vector<uint32_t> BoxRing(const Fabric::Rep& rep, const TorusBox& box);
 std::vector<uint32_t> RankOrderOf(const Fabric::Rep& rep,
                                   std::span<const uint32_t> set);
 

@@ -44,7 +44,7 @@ class LevelSearch {
     for (const Group& group : groups_) all += group.all();
     if (all < count_) return {};
     std::vector<Share> shares = Greedy();
-    if (uint64_t steps = 0; Affordable(shares, &steps)) {
+    if (const uint64_t steps = ExactSteps(shares); steps <= kSteps) {
       rep_.Charge(steps, kLookNs);
       shares = Exact(shares);
     }
@@ -100,13 +100,10 @@ class LevelSearch {
     return sum;
   }
 
-  bool Affordable(const std::vector<Share>& shares, uint64_t* steps) const {
-    const uint64_t cells = uint64_t{shares.size() + 1} * (Routers(shares) + 1);
-    for (const Group& group : groups_) {
-      *steps += cells * (group.size() + 1);
-      if (*steps > kSteps) return false;
-    }
-    return true;
+  uint64_t ExactSteps(const std::vector<Share>& shares) const {
+    uint64_t columns = 0;
+    for (const Group& group : groups_) columns += group.size() + 1;
+    return columns * (shares.size() + 1) * (Routers(shares) + 1);
   }
 
   // The same number of groups with the fewest routers: most[j][t], the most

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <map>
 #include <set>
 #include <sstream>
@@ -99,13 +98,16 @@ class GraphmlReader {
  private:
   using Meaning = std::pair<std::string, std::string>;  // For what, and a name.
 
-  absl::Status BadAt(ptrdiff_t offset, std::string_view message) const {
+  // What the parts say, with the line.
+  template <class... Parts>
+  absl::Status BadAt(ptrdiff_t offset, const Parts&... parts) const {
     const auto before = text_.substr(0, static_cast<size_t>(offset));
     return Invalid("line ", 1 + std::ranges::count(before, '\n'), ": ",
-                   std::string(message));
+                   parts...);
   }
-  absl::Status Bad(pugi::xml_node part, std::string_view message) const {
-    return BadAt(part.offset_debug(), message);
+  template <class... Parts>
+  absl::Status Bad(pugi::xml_node at, const Parts&... parts) const {
+    return BadAt(at.offset_debug(), parts...);
   }
 
   absl::Status ReadKey(pugi::xml_node element) {
@@ -117,7 +119,7 @@ class GraphmlReader {
     if (!otherwise.empty()) defaults_.try_emplace(meaning, otherwise);
     return keys_.try_emplace(id, meaning).second
                ? absl::OkStatus()
-               : Bad(element, "two keys " + id);
+               : Bad(element, "two keys ", id);
   }
 
   // What the element has under a key of this name, or the key's default.
@@ -145,10 +147,10 @@ class GraphmlReader {
     const std::string name = Data(element, "name");
     const std::string& key = name.empty() ? id : name;
     if (!key_of_.try_emplace(id, key).second) {
-      return Bad(element, "two nodes " + id);
+      return Bad(element, "two nodes ", id);
     }
     if (absl::Status status = CheckFabricKey(key); !status.ok()) {
-      return Bad(element, absl::StrCat("node ", id, ": ", status.message()));
+      return Bad(element, "node ", id, ": ", status.message());
     }
     const std::string kind = Data(element, "kind");
     if (kind == "switch") {
@@ -175,8 +177,7 @@ class GraphmlReader {
     }
     const auto a = key_of_.find(source), b = key_of_.find(target);
     if (a == key_of_.end() || b == key_of_.end()) {
-      return Bad(element, absl::StrCat("edge ", source, " - ", target,
-                                       ": no such node"));
+      return Bad(element, "edge ", source, " - ", target, ": no such node");
     }
     FabricGraph::Link link{a->second, b->second};
     std::string bandwidth = Data(element, "bandwidth");
@@ -184,9 +185,8 @@ class GraphmlReader {
     if (!bandwidth.empty() &&
         (!absl::SimpleAtoi(bandwidth, &link.bandwidth) || link.bandwidth < 1 ||
          link.bandwidth > Fabric::kMaxBandwidth)) {
-      return Bad(element,
-                 absl::StrCat("a bandwidth that is no whole number in 1..",
-                              Fabric::kMaxBandwidth));
+      return Bad(element, "a bandwidth that is no whole number in 1..",
+                 Fabric::kMaxBandwidth);
     }
     graph_.links.push_back(std::move(link));
     return absl::OkStatus();
@@ -218,22 +218,21 @@ class GraphmlReader {
   FabricGraph graph_{};
 };
 
-using Attributes = std::initializer_list<std::pair<const char*, std::string>>;
+constexpr char kEmpty[] = R"(<?xml version="1.0" encoding="UTF-8"?>
+<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+  <key id="f" for="graph" attr.name="fabric" attr.type="string"/>
+  <key id="n" for="node" attr.name="name" attr.type="string"/>
+  <key id="k" for="node" attr.name="kind" attr.type="string"/>
+  <key id="p" for="node" attr.name="place" attr.type="int"/>
+  <key id="b" for="edge" attr.name="bandwidth" attr.type="long"/>
+  <graph id="fabric" edgedefault="undirected"/>
+</graphml>)";
 
-pugi::xml_node Add(pugi::xml_node parent, const char* name,
-                   const Attributes& attributes, const std::string& text = "") {
-  pugi::xml_node node = parent.append_child(name);
-  for (const auto& [attribute, value] : attributes) {
-    node.append_attribute(attribute) = value.c_str();
-  }
-  if (!text.empty()) node.text() = text.c_str();
-  return node;
-}
-
-void AddKey(pugi::xml_node graphml, const char* id, const char* of,
-            const char* name, const char* type) {
-  Add(graphml, "key",
-      {{"id", id}, {"for", of}, {"attr.name", name}, {"attr.type", type}});
+void AddData(pugi::xml_node element, const char* key,
+             const std::string& value) {
+  pugi::xml_node data = element.append_child("data");
+  data.append_attribute("key") = key;
+  data.text() = value.c_str();
 }
 
 }  // namespace
@@ -244,42 +243,35 @@ absl::StatusOr<Fabric> FabricFromGraphml(std::string_view text) {
 
 std::string FabricToGraphml(const Fabric& fabric) {
   pugi::xml_document document;
-  pugi::xml_node root =
-      Add(document, "graphml",
-          {{"xmlns", "http://graphml.graphdrawing.org/xmlns"}});
-  AddKey(root, "f", "graph", "fabric", "string");
-  AddKey(root, "n", "node", "name", "string");
-  AddKey(root, "k", "node", "kind", "string");
-  AddKey(root, "p", "node", "place", "int");
-  AddKey(root, "b", "edge", "bandwidth", "long");
-  pugi::xml_node graph =
-      Add(root, "graph", {{"id", "fabric"}, {"edgedefault", "undirected"}});
+  document.load_string(kEmpty);
+  pugi::xml_node graph = document.document_element().child("graph");
   const std::string header = FabricHeader(fabric.description());
-  if (!header.empty()) Add(graph, "data", {{"key", "f"}}, header);
-
+  if (!header.empty()) AddData(graph, "f", header);
   absl::flat_hash_map<std::string, std::string> ids;
   auto add_vertex = [&](const std::string& key, const char* kind) {
     const std::string id = absl::StrCat("n", ids.size());
     ids.emplace(key, id);
-    pugi::xml_node node = Add(graph, "node", {{"id", id}});
-    Add(node, "data", {{"key", "n"}}, key);
-    Add(node, "data", {{"key", "k"}}, kind);
+    pugi::xml_node node = graph.append_child("node");
+    node.append_attribute("id") = id.c_str();
+    AddData(node, "n", key);
+    AddData(node, "k", kind);
     return node;
   };
   std::visit(
       [&](const auto& form) {
-        for (size_t place = 0; place < form.nodes.size(); ++place) {
-          Add(add_vertex(form.nodes[place], "node"), "data", {{"key", "p"}},
-              absl::StrCat(place));
+        size_t place = 0;
+        for (const std::string& key : form.nodes) {
+          AddData(add_vertex(key, "node"), "p", absl::StrCat(place++));
         }
       },
       fabric.description());
   const FabricGraph plain = fabric.graph();
   for (const std::string& name : plain.switches) add_vertex(name, "switch");
   for (const FabricGraph::Link& link : plain.links) {
-    Add(Add(graph, "edge",
-            {{"source", ids.at(link.a)}, {"target", ids.at(link.b)}}),
-        "data", {{"key", "b"}}, absl::StrCat(link.bandwidth));
+    pugi::xml_node edge = graph.append_child("edge");
+    edge.append_attribute("source") = ids.at(link.a).c_str();
+    edge.append_attribute("target") = ids.at(link.b).c_str();
+    AddData(edge, "b", absl::StrCat(link.bandwidth));
   }
   std::ostringstream out;
   document.save(out, "  ");
