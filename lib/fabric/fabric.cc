@@ -1,14 +1,10 @@
 #include "muster/fabric.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
-#include "absl/algorithm/container.h"
 #include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
-#include "absl/strings/str_join.h"
-#include "absl/strings/str_split.h"
 #include "boost/graph/breadth_first_search.hpp"
 #include "lib/base/status_macros.h"
 #include "lib/fabric/fabric_rep.h"
@@ -70,56 +66,29 @@ absl::Status AddLinks(const FabricGraph& graph, const Numbers& numbers,
   return absl::OkStatus();
 }
 
-// Cells and homes: what the description knows beyond the graph.
-struct NoteOrder {
-  const Numbers& numbers;
-  Fabric::Rep* rep;
-
-  void operator()(const FabricGraph&) const {}
-  void operator()(const Torus3d& torus) const {
-    rep->dims = {torus.x, torus.y, torus.z};
-    rep->cell_of.resize(rep->nodes);
-    for (uint32_t cell = 0; cell < rep->nodes; ++cell) {
-      rep->node_at.push_back(numbers.at(torus.nodes[cell]));
-      rep->cell_of[rep->node_at.back()] = cell;
+// What the description knows beyond the graph.
+void NoteOrder(const FabricDescription& description, const Numbers& numbers,
+               Fabric::Rep* rep) {
+  rep->cell_of.resize(rep->nodes);
+  auto note = [&](const auto& form) {
+    for (const std::string& key : form.nodes) {
+      const uint32_t node = numbers.at(key);
+      rep->cell_of[node] = static_cast<uint32_t>(rep->node_at.size());
+      rep->node_at.push_back(node);
     }
+  };
+  std::visit(note, description);
+  if (const auto* torus = std::get_if<Torus3d>(&description)) {
+    rep->dims = {torus->x, torus->y, torus->z};
+  } else if (const auto* fly = std::get_if<Dragonfly>(&description)) {
+    rep->router_size = fly->nodes_per_router;
+    rep->group_size = fly->nodes_per_router * fly->routers;
+  } else if (const auto* tree = std::get_if<RailFatTree>(&description)) {
+    rep->router_size = rep->group_size = tree->nodes_per_unit;
   }
-  void operator()(const Dragonfly& fly) const {
-    NoteHomes(fly.nodes, fly.nodes_per_router, fly.routers);
-  }
-  void operator()(const RailFatTree& tree) const {
-    NoteHomes(tree.nodes, tree.nodes_per_unit, 1);
-  }
-  void NoteHomes(const std::vector<std::string>& nodes, uint32_t per_router,
-                 uint32_t routers) const {
-    rep->homes.resize(rep->nodes);
-    for (uint32_t i = 0; i < rep->nodes; ++i) {
-      const uint32_t router = i / per_router;
-      rep->homes[numbers.at(nodes[i])] = {router / routers, router};
-    }
-  }
-};
-
-// "x,y,z", nothing else.
-bool ReadPlace(const std::string& text, Triple* place) {
-  const std::vector<std::string> words = absl::StrSplit(text, ',');
-  if (words.size() != 3) return false;
-  for (size_t axis = 0; axis < 3; ++axis) {
-    const char* end = words[axis].data() + words[axis].size();
-    uint32_t& at = (*place)[axis];
-    const auto [stop, error] = std::from_chars(words[axis].data(), end, at);
-    if (error != std::errc() || stop != end) return false;
-    if (at >= Fabric::kMaxVertices) return false;
-  }
-  return true;
 }
 
 }  // namespace
-
-uint32_t Fabric::Domain(uint32_t node, size_t level) const {
-  const Rep::Home& home = rep_->homes[node];
-  return level == 0 ? home.group : home.router;
-}
 
 const std::vector<uint32_t>& Fabric::Rep::From(uint32_t node) const {
   std::vector<uint32_t>& hops = distances[node];
@@ -179,7 +148,7 @@ absl::StatusOr<Fabric> Fabric::Make(FabricDescription description) {
     }
   }
   MUSTER_RETURN_IF_ERROR(AddLinks(*graph, numbers, rep.get()));
-  std::visit(NoteOrder{numbers, rep.get()}, description);
+  NoteOrder(description, numbers, rep.get());
   rep->distances.resize(rep->nodes);
   rep->description = std::move(description);
   return Fabric(std::move(rep));
@@ -201,6 +170,9 @@ uint32_t Fabric::Find(std::string_view key) const {
   const auto at = std::lower_bound(keys.begin(), end, key);
   if (at == end || *at != key) return kNoNode;
   return static_cast<uint32_t>(at - keys.begin());
+}
+uint32_t Fabric::Domain(uint32_t node, size_t level) const {
+  return level == 0 ? rep_->Group(node) : rep_->Router(node);
 }
 uint32_t Fabric::Hops(uint32_t a, uint32_t b) const { return rep_->Hops(a, b); }
 
@@ -250,9 +222,9 @@ absl::StatusOr<FabricPlacement> Fabric::Select(std::span<const uint8_t> free,
     absl::StatusOr<FabricPlacement> box = FindBox(free, count);
     if (!box.ok() || !box->nodes.empty()) return box;
   }
-  FabricPlacement placement = rep_->homes.empty()
-                                  ? SelectByHops(*rep_, free, count)
-                                  : SelectByLevels(*rep_, free, count);
+  FabricPlacement placement = rep_->has_routers()
+                                  ? SelectByLevels(*rep_, free, count)
+                                  : SelectByHops(*rep_, free, count);
   placement.nodes = RankOrderOf(*rep_, placement.nodes);
   placement.nanos = rep_->nanos;
   return placement;
@@ -270,41 +242,6 @@ int64_t Fabric::RingHops(std::span<const uint32_t> nodes) const {
     hops += rep_->Hops(nodes[i], nodes[(i + 1) % nodes.size()]);
   }
   return hops;
-}
-
-absl::StatusOr<Fabric> Fabric::FromCoordinates(
-    std::span<const TorusCoordinate> nodes, int64_t bandwidth) {
-  std::vector<Triple> places;
-  Triple dims = {1, 1, 1};
-  for (const TorusCoordinate& node : nodes) {
-    Triple at{};
-    if (!ReadPlace(node.at, &at)) {
-      return Invalid("node ", node.node, ": \"", node.at, "\" is not x,y,z");
-    }
-    for (size_t i = 0; i < 3; ++i) dims[i] = std::max(dims[i], at[i] + 1);
-    places.push_back(at);
-  }
-  const uint64_t plane = uint64_t{dims[1]} * dims[2];
-  if (plane > kMaxVertices || plane * dims[0] > kMaxVertices) {
-    return Invalid("a torus of ", dims[0], " x ", dims[1], " x ", dims[2],
-                   " is too large");
-  }
-  Torus3d torus{dims[0], dims[1], dims[2], bandwidth, {}};
-  torus.nodes.resize(plane * dims[0]);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    std::string& key = torus.nodes[CellAt(places[i], dims)];
-    if (!key.empty()) {
-      return Invalid("nodes ", key, " and ", nodes[i].node, " are both at ",
-                     nodes[i].at);
-    }
-    key = nodes[i].node;
-  }
-  const auto hole = absl::c_find(torus.nodes, "");
-  if (hole != torus.nodes.end()) {
-    const auto cell = static_cast<uint32_t>(hole - torus.nodes.begin());
-    return Invalid("no node at ", absl::StrJoin(PlaceOf(cell, dims), ","));
-  }
-  return Make(std::move(torus));
 }
 
 }  // namespace muster

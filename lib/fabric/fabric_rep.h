@@ -38,21 +38,17 @@ struct Fabric::Rep {
   using Graph =
       boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS,
                             boost::no_property, Bandwidth>;
-  // Which group and router, or which unit, a node belongs to.
-  struct Home {
-    uint32_t group = 0, router = 0;  // Routers count through all groups.
-    friend auto operator<=>(const Home&, const Home&) = default;
-  };
 
   FabricDescription description{};
   std::vector<std::string> keys{};  // Nodes by key, then switches by name.
   uint32_t nodes = 0;
   Graph graph{};  // At most one edge between two vertices.
-  // A torus; else empty.
-  Triple dims{};
+  // A cell is a node's place in the description.
   std::vector<uint32_t> node_at{};  // [cell]
   std::vector<uint32_t> cell_of{};  // [node]
-  std::vector<Home> homes{};        // [node]; dragonfly and rails.
+  Triple dims{};                    // Of a torus; else 0.
+  // Nodes of a router and a group, or of a unit, which is both; else 0.
+  uint32_t router_size = 0, group_size = 0;
   mutable std::vector<std::vector<uint32_t>> distances{};  // [node][vertex]
   mutable uint64_t nanos = 0;  // Of the question asked now.
 
@@ -63,10 +59,14 @@ struct Fabric::Rep {
       Charge(from * (keys.size() + boost::num_edges(graph)), kRouteNs);
     }
   }
-  bool is_torus() const { return !node_at.empty(); }
+  bool is_torus() const { return dims[0] > 0; }
+  bool has_routers() const { return router_size > 0; }
   uint32_t vertices() const { return static_cast<uint32_t>(keys.size()); }
   Triple Place(uint32_t node) const { return PlaceOf(cell_of[node], dims); }
   uint32_t NodeAt(const Triple& at) const { return node_at[CellAt(at, dims)]; }
+  // Routers count through all groups.
+  uint32_t Router(uint32_t node) const { return cell_of[node] / router_size; }
+  uint32_t Group(uint32_t node) const { return cell_of[node] / group_size; }
   uint32_t Hops(uint32_t a, uint32_t b) const;
   // Distances from a node to every vertex, by breadth-first search.
   const std::vector<uint32_t>& From(uint32_t node) const;

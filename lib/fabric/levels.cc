@@ -58,8 +58,8 @@ class LevelSearch {
   void MakeGroups(const Fabric::Rep& rep, std::span<const uint8_t> free) {
     absl::btree_map<uint32_t, absl::btree_map<uint32_t, Router>> all;
     for (uint32_t node = 0; node < rep.nodes; ++node) {
-      const Fabric::Rep::Home& home = rep.homes[node];
-      if (free[node] != 0) all[home.group][home.router].push_back(node);
+      if (free[node] == 0) continue;
+      all[rep.Group(node)][rep.Router(node)].push_back(node);
     }
     for (auto& [g, routers] : all) {
       Group& group = groups_.emplace_back();

@@ -141,12 +141,12 @@ std::vector<uint32_t> RankOrderOf(const Fabric::Rep& rep,
     return BoxRing(rep, *box);
   }
   std::vector<uint32_t> ring(set.begin(), set.end());
-  if (rep.homes.empty()) {
-    ring = NearestNext(rep, std::move(ring));
-  } else {
-    std::sort(ring.begin(), ring.end(), [&](uint32_t a, uint32_t b) {
-      return std::pair(rep.homes[a], a) < std::pair(rep.homes[b], b);
+  if (rep.has_routers()) {
+    std::ranges::sort(ring, {}, [&](uint32_t node) {
+      return std::pair(rep.Router(node), node);
     });
+  } else {
+    ring = NearestNext(rep, std::move(ring));
   }
   if (ring.size() <= kMostTurned) TurnStretches(rep, &ring);
   return ring;

@@ -1,10 +1,12 @@
-// The text form of a fabric, one thing a line (docs/fabrics.md), and drawings.
+// The text form of a fabric, one thing a line (docs/fabrics.md), coordinates as
+// labels, and drawings.
 #include <charconv>
 #include <tuple>
 #include <utility>
 
 #include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "absl/strings/str_replace.h"
 #include "absl/strings/str_split.h"
 #include "lib/base/status_macros.h"
@@ -57,15 +59,21 @@ Words Split(absl::string_view line) {
   return words;
 }
 
-absl::Status Number(const std::string& word, int64_t* value) {
+// The word is a number and nothing else.
+template <class T>
+bool ParseNumber(const std::string& word, T* value) {
   const char* end = word.data() + word.size();
   const auto [stop, error] = std::from_chars(word.data(), end, *value);
-  if (error != std::errc() || stop != end || *value < 1 ||
-      *value > Fabric::kMaxBandwidth) {
-    return Invalid("\"", word.substr(0, 40), "\" is no number in 1..",
-                   Fabric::kMaxBandwidth);
+  return error == std::errc() && stop == end;
+}
+
+absl::Status Number(const std::string& word, int64_t* value) {
+  if (ParseNumber(word, value) && *value >= 1 &&
+      *value <= Fabric::kMaxBandwidth) {
+    return absl::OkStatus();
   }
-  return absl::OkStatus();
+  return Invalid("\"", word.substr(0, 40), "\" is no number in 1..",
+                 Fabric::kMaxBandwidth);
 }
 
 absl::Status Number(const std::string& word, uint32_t* size) {
@@ -137,6 +145,19 @@ absl::Status ReadLine(const Words& words, FabricDescription* fabric) {
   return absl::OkStatus();
 }
 
+// "x,y,z"
+bool ParsePlace(const std::string& label, Triple* place) {
+  const Words words = absl::StrSplit(label, ',');
+  if (words.size() != 3) return false;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    uint32_t& at = (*place)[axis];
+    if (!ParseNumber(words[axis], &at) || at >= Fabric::kMaxVertices) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 std::string FabricHeader(const FabricDescription& description) {
@@ -175,6 +196,41 @@ absl::StatusOr<Fabric> Fabric::FromText(std::string_view text) {
     }
   }
   return Make(std::move(description));
+}
+
+absl::StatusOr<Fabric> Fabric::FromCoordinates(
+    std::span<const TorusCoordinate> nodes, int64_t bandwidth) {
+  std::vector<Triple> places;
+  Triple dims = {1, 1, 1};
+  for (const TorusCoordinate& node : nodes) {
+    Triple at{};
+    if (!ParsePlace(node.at, &at)) {
+      return Invalid("node ", node.node, ": \"", node.at, "\" is not x,y,z");
+    }
+    for (size_t i = 0; i < 3; ++i) dims[i] = std::max(dims[i], at[i] + 1);
+    places.push_back(at);
+  }
+  const uint64_t plane = uint64_t{dims[1]} * dims[2];
+  if (plane > kMaxVertices || plane * dims[0] > kMaxVertices) {
+    return Invalid("a torus of ", dims[0], " x ", dims[1], " x ", dims[2],
+                   " is too large");
+  }
+  Torus3d torus{dims[0], dims[1], dims[2], bandwidth, {}};
+  torus.nodes.resize(plane * dims[0]);
+  for (size_t i = 0; i < nodes.size(); ++i) {
+    std::string& key = torus.nodes[CellAt(places[i], dims)];
+    if (!key.empty()) {
+      return Invalid("nodes ", key, " and ", nodes[i].node, " are both at ",
+                     nodes[i].at);
+    }
+    key = nodes[i].node;
+  }
+  const auto hole = absl::c_find(torus.nodes, "");
+  if (hole != torus.nodes.end()) {
+    const auto cell = static_cast<uint32_t>(hole - torus.nodes.begin());
+    return Invalid("no node at ", absl::StrJoin(PlaceOf(cell, dims), ","));
+  }
+  return Make(std::move(torus));
 }
 
 std::string Fabric::ToText() const {
