@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "absl/container/btree_map.h"
 #include "absl/container/flat_hash_map.h"
 #include "boost/graph/breadth_first_search.hpp"
 #include "lib/base/status_macros.h"
@@ -43,7 +42,9 @@ absl::Status AddLinks(const FabricGraph& graph, const Numbers& numbers,
   if (graph.links.size() > Fabric::kMaxLinks) {
     return Invalid("more than ", Fabric::kMaxLinks, " links");
   }
-  absl::btree_map<std::pair<uint32_t, uint32_t>, int64_t> edges;
+  using Ends = std::pair<uint32_t, uint32_t>;
+  std::vector<std::pair<Ends, int64_t>> edges;
+  edges.reserve(graph.links.size());
   for (const FabricGraph::Link& link : graph.links) {
     const auto a = numbers.find(link.a), b = numbers.find(link.b);
     const char* wrong =
@@ -57,11 +58,17 @@ absl::Status AddLinks(const FabricGraph& graph, const Numbers& numbers,
       return Invalid("link ", link.a.substr(0, kMaxKeyLength), " - ",
                      link.b.substr(0, kMaxKeyLength), ": ", wrong);
     }
-    edges[std::minmax(a->second, b->second)] += link.bandwidth;
+    edges.emplace_back(std::minmax(a->second, b->second), link.bandwidth);
   }
+  std::ranges::sort(edges, {}, &std::pair<Ends, int64_t>::first);
   rep->graph = Fabric::Rep::Graph(rep->keys.size());
-  for (const auto& [ends, bandwidth] : edges) {
-    boost::add_edge(ends.first, ends.second, bandwidth, rep->graph);
+  for (auto edge = edges.begin(); edge != edges.end();) {
+    const Ends ends = edge->first;
+    int64_t sum = 0;
+    for (; edge != edges.end() && edge->first == ends; ++edge) {
+      sum += edge->second;
+    }
+    boost::add_edge(ends.first, ends.second, sum, rep->graph);
   }
   return absl::OkStatus();
 }

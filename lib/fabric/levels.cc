@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "absl/algorithm/container.h"
-#include "absl/container/btree_map.h"
 #include "lib/fabric/fabric_rep.h"
 
 namespace muster {
@@ -56,21 +55,23 @@ class LevelSearch {
 
  private:
   void MakeGroups(const Fabric::Rep& rep, std::span<const uint8_t> free) {
-    absl::btree_map<uint32_t, absl::btree_map<uint32_t, Router>> all;
+    std::vector<Router> all(rep.nodes / rep.router_size);
     for (uint32_t node = 0; node < rep.nodes; ++node) {
-      if (free[node] == 0) continue;
-      all[rep.Group(node)][rep.Router(node)].push_back(node);
+      if (free[node] != 0) all[rep.Router(node)].push_back(node);
     }
-    for (auto& [g, routers] : all) {
-      Group& group = groups_.emplace_back();
-      for (auto& [r, free_nodes] : routers) {
-        group.routers.push_back(std::move(free_nodes));
+    const auto per_group = rep.group_size / rep.router_size;
+    for (auto next = all.begin(); next != all.end();) {
+      Group group;
+      for (const auto end = next + per_group; next != end; ++next) {
+        if (!next->empty()) group.routers.push_back(std::move(*next));
       }
+      if (group.routers.empty()) continue;
       std::ranges::stable_sort(group.routers, std::greater(), &Router::size);
       for (const Router& router : group.routers) {
         group.first.push_back(group.all() +
                               static_cast<uint32_t>(router.size()));
       }
+      groups_.push_back(std::move(group));
     }
   }
 
