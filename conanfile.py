@@ -14,7 +14,7 @@ class MusterConan(ConanFile):
     package_type = "static-library"
     settings = "os", "arch", "compiler", "build_type"
     options = {"wire": [True, False], "graphml": [True, False]}
-    default_options = {"wire": True, "graphml": False}
+    default_options = {"wire": True, "graphml": True}
     exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "lib/*", "proto/*"
 
     def set_version(self):

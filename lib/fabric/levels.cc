@@ -66,7 +66,8 @@ class LevelSearch {
         if (!next->empty()) group.routers.push_back(std::move(*next));
       }
       if (group.routers.empty()) continue;
-      std::ranges::stable_sort(group.routers, std::greater(), &Router::size);
+      std::ranges::stable_sort(group.routers, std::greater(),
+                               std::ranges::size);
       for (const Router& router : group.routers) {
         group.first.push_back(group.all() +
                               static_cast<uint32_t>(router.size()));

@@ -100,6 +100,7 @@ absl::Status ReadForm(const Words& words, FabricDescription form,
     }
     absl::Status status;
     const std::string* word = words.data();
+    // Until one is none.
     (void)((status = Number(*++word, &number)).ok() && ...);
     return status;
   };

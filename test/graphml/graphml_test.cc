@@ -47,6 +47,18 @@ TEST(GraphmlTest, WhatOtherProgramsWriteIsRead) {
       (FabricGraph{{"a&b", "c"}, {"s"}, {{"a&b", "s", 4}, {"c", "s", 9}}}));
 }
 
+TEST(GraphmlTest, AKeyThatDoesNotSayForWhatIsForAll) {
+  const auto fabric = FabricFromGraphml(R"(<graphml>
+  <key id="b" attr.name="bandwidth"><default>3</default></key>
+  <graph>
+    <node id="a"/><node id="c"/><edge source="a" target="c"/>
+    <edge source="c" target="a"><data key="b">1<!-- and -->2</data></edge>
+  </graph>
+</graphml>)");
+  ASSERT_TRUE(fabric.ok()) << fabric.status();
+  EXPECT_EQ(fabric->graph(), (FabricGraph{{"a", "c"}, {}, {{"a", "c", 15}}}));
+}
+
 TEST(GraphmlTest, WhatBoostWritesIsRead) {
   using Graph =
       boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS,
@@ -94,6 +106,8 @@ TEST(GraphmlTest, MistakesAreToldByTheirLine) {
        "line 2: edge a - z: no such node"},
       {in_graph("<node id='a'/>\n<node id='a'/>"), "line 3: two nodes a"},
       {in_graph("<node id='a'><graph/></node>"), "more than one <graph>"},
+      {"<graphml><key id='k'/>\n<key id='k'/><graph/></graphml>",
+       "line 2: two keys k"},
       {in_graph("<hyperedge/>"), "<hyperedge> is not supported"},
       {in_graph("<node id='a b'/>"), "a key with a blank"},
       {in_graph("<node id=a/>"), "line 2: Error parsing element attribute"},
