@@ -13,8 +13,8 @@ class MusterConan(ConanFile):
     topics = ("scheduler", "gang-scheduling", "gpu", "preemption", "topology")
     package_type = "static-library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"wire": [True, False]}
-    default_options = {"wire": True}
+    options = {"wire": [True, False], "graphml": [True, False]}
+    default_options = {"wire": True, "graphml": True}
     exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "lib/*", "proto/*"
 
     def set_version(self):
@@ -26,6 +26,8 @@ class MusterConan(ConanFile):
         self.requires("boost/[>=1.74]", libs=False, visible=False)
         if self.options.wire:
             self.requires("protobuf/[>=3.21]", transitive_headers=True)
+        if self.options.graphml:
+            self.requires("pugixml/[>=1.13]")
 
     def build_requirements(self):
         if self.options.wire:
@@ -41,6 +43,7 @@ class MusterConan(ConanFile):
         CMakeDeps(self).generate()
         toolchain = CMakeToolchain(self)
         toolchain.cache_variables["MUSTER_WIRE"] = bool(self.options.wire)
+        toolchain.cache_variables["MUSTER_GRAPHML"] = bool(self.options.graphml)
         for option in ("TOOLS", "TESTS", "BENCHMARKS", "EXAMPLES", "WERROR"):
             toolchain.cache_variables[f"MUSTER_{option}"] = False
         toolchain.user_presets_path = False
@@ -58,4 +61,5 @@ class MusterConan(ConanFile):
         # Consumers use the package's own muster-config.cmake.
         self.cpp_info.set_property("cmake_find_mode", "none")
         self.cpp_info.builddirs = ["lib/cmake/muster"]
-        self.cpp_info.libs = ["muster_wire", "muster_core"] if self.options.wire else ["muster_core"]
+        parts = [part for part in ("wire", "graphml") if self.options.get_safe(part)]
+        self.cpp_info.libs = [f"muster_{part}" for part in (*parts, "core")]

@@ -12,7 +12,7 @@ import re
 import sys
 
 # Lower layers first; a layer includes itself and those before it.
-LAYERS = ["base", "topology", "fabric", "policy", "index", "solver", "queue", "preempt", "scheduler", "wire"]
+LAYERS = ["base", "topology", "fabric", "policy", "index", "solver", "queue", "preempt", "scheduler", "wire", "graphml"]
 # A decision depends on no clock, thread, random number, file or stream.
 IMPURE = {"chrono", "ctime", "fstream", "iostream", "random", "thread", "time.h"}
 # The heap's threads wait for each other; no decision knows how long.
@@ -35,6 +35,8 @@ def broken_wall(path, header, quoted):
     if top in ("include", "lib") and not wire:
         if is_protobuf(header):
             return "only the wire layer knows Protobuf"
+        if header.startswith("pugi") and (top, folder) != ("lib", "graphml"):
+            return "only lib/graphml knows pugixml"
         if header in IMPURE and (str(path), header) not in PURE:
             return "the core knows no clock, thread, random number, file or stream"
     if top == "include":

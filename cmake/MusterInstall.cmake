@@ -1,5 +1,6 @@
 # Install rules: libraries, headers, the CMake package, pkg-config files. The
-# wire library is a component of its own, for those who do without Protobuf.
+# wire and graphml libraries are components of their own, for those who do
+# without Protobuf or pugixml.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -32,7 +33,7 @@ endfunction()
 install_library(muster_core core
   "absl_status absl_statusor absl_btree absl_cleanup absl_flat_hash_map absl_flat_hash_set absl_hash absl_inlined_vector absl_span absl_str_format absl_strings")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/muster" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"
-        FILES_MATCHING PATTERN "*.h" PATTERN "wire" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h" PATTERN "wire" EXCLUDE PATTERN "graphml.h" EXCLUDE)
 if(TARGET muster_wire)
   install_library(muster_wire wire "muster protobuf")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/muster/wire"
@@ -44,6 +45,11 @@ if(TARGET muster_wire)
           FILES_MATCHING PATTERN "*.pb.h")
   install(DIRECTORY "${protos}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/muster/proto/muster/v1"
           FILES_MATCHING PATTERN "*.proto")
+endif()
+if(TARGET muster_graphml)
+  install_library(muster_graphml graphml "muster pugixml absl_flat_hash_map absl_strings")
+  install(FILES "${PROJECT_SOURCE_DIR}/include/muster/graphml.h"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster")
 endif()
 
 configure_package_config_file(

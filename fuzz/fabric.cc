@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "fuzz/targets.h"
+#include "muster/graphml.h"
 
 namespace muster::fuzz {
 namespace {
@@ -25,7 +26,7 @@ std::string ReadsBack(const Fabric& fabric) {
   const auto text = Fabric::FromText(fabric.ToText());
   if (!text.ok()) return "its text is refused: " + text.status().ToString();
   if (!Equal(*text, fabric)) return "its text differs";
-  const auto graphml = Fabric::FromGraphml(fabric.ToGraphml());
+  const auto graphml = FabricFromGraphml(FabricToGraphml(fabric));
   if (!graphml.ok()) {
     return "its GraphML is refused: " + graphml.status().ToString();
   }
@@ -75,7 +76,7 @@ std::string Fabric(std::string_view input) {
   constexpr std::string_view kLabels = "labels\n";
   const auto fabric = input.starts_with(kLabels)
                           ? FromLabels(input.substr(kLabels.size()))
-                      : input.starts_with('<') ? Fabric::FromGraphml(input)
+                      : input.starts_with('<') ? FabricFromGraphml(input)
                                                : Fabric::FromText(input);
   if (!fabric.ok() || fabric->nodes() == 0) return "";
   const std::string wrong = ReadsBack(*fabric);

@@ -11,6 +11,7 @@
 #include "adapters/inprocess/simulator.h"
 #include "fuzz/targets.h"
 #include "muster/fabric.h"
+#include "muster/graphml.h"
 #include "muster/wire/journal.h"
 #include "muster/wire/snapshot.h"
 #include "test/property/dice.h"
@@ -125,7 +126,7 @@ std::vector<Seed> Fabrics() {
     const auto fabric = muster::Fabric::Make(description);
     if (!fabric.ok()) continue;
     seeds.push_back({name, fabric->ToText()});
-    seeds.push_back({std::string(name) + "-graphml", fabric->ToGraphml()});
+    seeds.push_back({std::string(name) + "-graphml", FabricToGraphml(*fabric)});
   }
   return seeds;
 }

@@ -126,16 +126,13 @@ class Fabric {
       std::span<const TorusCoordinate> nodes, int64_t bandwidth);
   // The format of ToText; docs/fabrics.md describes it.
   static absl::StatusOr<Fabric> FromText(std::string_view text);
-  // Undirected GraphML; data of other programs is passed over.
-  static absl::StatusOr<Fabric> FromGraphml(std::string_view text);
 
   Fabric(Fabric&&) noexcept;
   Fabric& operator=(Fabric&&) noexcept;
   ~Fabric();
 
-  // Each reads back as an equal fabric.
+  // Reads back as an equal fabric. GraphML: muster/graphml.h.
   std::string ToText() const;
-  std::string ToGraphml() const;
   // A drawing for Graphviz; `marked` nodes are filled and show their rank.
   std::string ToDot(std::span<const uint32_t> marked = {}) const;
 

@@ -1,17 +1,16 @@
-// Boxes of a torus: their cost in closed form, and the ring through them.
+// Boxes of a torus: their cost in closed form, and free ones, through a table
+// of sums.
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <tuple>
 
+#include "absl/algorithm/container.h"
+#include "absl/container/btree_map.h"
+#include "lib/base/status_macros.h"
 #include "lib/fabric/fabric_rep.h"
 
 namespace muster {
-namespace {
-
-int64_t Volume(const Triple& size) {
-  return int64_t{size[0]} * size[1] * size[2];
-}
-
-}  // namespace
 
 bool Closes(const Fabric::Rep& rep, const Triple& size, size_t axis) {
   return size[axis] == rep.dims[axis] && size[axis] >= 3;
@@ -41,26 +40,6 @@ int64_t BoxBisection(const Fabric::Rep& rep, const Triple& size) {
   return least * std::get<Torus3d>(rep.description).bandwidth;
 }
 
-uint32_t BoxDiameter(const Fabric::Rep& rep, const Triple& size) {
-  uint32_t sum = 0;
-  for (size_t axis = 0; axis < 3; ++axis) {
-    sum += std::min(size[axis] - 1, rep.dims[axis] / 2);
-  }
-  return sum;
-}
-
-int64_t BoxHopSum(const Fabric::Rep& rep, const Triple& size) {
-  int64_t sum = 0;
-  for (size_t axis = 0; axis < 3; ++axis) {
-    const int64_t lines = Volume(size) / size[axis];
-    for (int64_t way = 1; way < size[axis]; ++way) {
-      sum += std::min<int64_t>(way, rep.dims[axis] - way) * (size[axis] - way) *
-             lines * lines;
-    }
-  }
-  return sum;
-}
-
 std::optional<TorusBox> AsBox(const Fabric::Rep& rep,
                               std::span<const uint32_t> set) {
   if (!rep.is_torus() || set.empty()) return std::nullopt;
@@ -85,91 +64,217 @@ std::optional<TorusBox> AsBox(const Fabric::Rep& rep,
 
 namespace {
 
-// The box as a grid of p rows and q columns: the rows are one axis, the columns
-// a path to and fro through the other two, so neighbours are neighbours.
-class Ring {
+uint32_t BoxDiameter(const Fabric::Rep& rep, const Triple& size) {
+  uint32_t sum = 0;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    sum += std::min(size[axis] - 1, rep.dims[axis] / 2);
+  }
+  return sum;
+}
+
+int64_t BoxHopSum(const Fabric::Rep& rep, const Triple& size) {
+  int64_t sum = 0;
+  for (size_t axis = 0; axis < 3; ++axis) {
+    const int64_t lines = Volume(size) / size[axis];
+    for (int64_t way = 1; way < size[axis]; ++way) {
+      sum += std::min<int64_t>(way, rep.dims[axis] - way) * (size[axis] - way) *
+             lines * lines;
+    }
+  }
+  return sum;
+}
+
+// Free cells in any box, wrapped or not, from eight numbers: sums over all
+// boxes that begin at the origin (F. C. Crow, "Summed-area tables for texture
+// mapping", 1984, in three dimensions). The torus is repeated beyond its edges
+// as far as boxes of size `reach` get. Sums may wrap round in Sum, as long as
+// no box has that many cells: a narrow Sum is added up in larger strides.
+template <class Sum>
+class SumTable {
  public:
-  Ring(const Fabric::Rep& rep, const TorusBox& box, size_t axis)
-      : rep_(rep),
-        box_(box),
-        rows_(axis),
-        wide_(axis == 0 ? 1 : 0),
-        deep_(axis == 2 ? 1 : 2),
-        p_(box.size[axis]),
-        q_(static_cast<uint32_t>(Volume(box.size) / p_)) {
-    nodes_.reserve(size_t{p_} * q_);
+  SumTable(const Fabric::Rep& rep, std::span<const uint8_t> free,
+           const Triple& reach)
+      : dims_(rep.dims) {
+    Triple end{};  // Of the repeated torus.
+    for (size_t axis = 0; axis < 3; ++axis) {
+      end[axis] = dims_[axis] + std::min(reach[axis], dims_[axis]);
+    }
+    row_ = end[2] + 1;
+    plane_ = row_ * (end[1] + 1);
+    rep.Charge(plane_ * end[0], kCellNs);
+    sums_.assign(plane_ * (end[0] + 1), 0);
+    for (uint32_t x = 0; x < end[0]; ++x) {
+      for (uint32_t y = 0; y < end[1]; ++y) {
+        const uint32_t* nodes =
+            &rep.node_at[(x % dims_[0] * dims_[1] + y % dims_[1]) * dims_[2]];
+        Sum* out = &sums_[(x + 1) * plane_ + (y + 1) * row_ + 1];
+        const Sum *left = out - plane_, *above = out - row_;
+        const Sum* corner = left - row_;
+        Sum line = 0;
+        for (uint32_t z = 0, cell = 0; z < end[2]; ++z) {
+          line = static_cast<Sum>(line + (free[nodes[cell]] != 0));
+          if (++cell == dims_[2]) cell = 0;
+          out[z] = static_cast<Sum>(line + left[z] + above[z] - corner[z]);
+        }
+      }
+    }
   }
 
-  // Row 0 is the way back; the other rows are gone through column by column.
-  // A ring if there are 2 rows, or q is even, or the rows close.
-  std::vector<uint32_t> ThereAndBack() && {
-    Add(0, 0);
-    for (uint32_t c = 0; c < q_; ++c) {
-      for (uint32_t r = 1; r < p_; ++r) Add(c % 2 == 0 ? r : p_ - r, c);
+  // Calls visit(at) for each place of a box without a cell that is taken.
+  template <class Visit>
+  void EachFreeBox(const Triple& size, Visit&& visit) const {
+    const auto volume = static_cast<Sum>(size[0] * size[1] * size[2]);
+    for (uint32_t x = 0; x < dims_[0]; ++x) {
+      for (uint32_t y = 0; y < dims_[1]; ++y) {
+        const Corners at(*this, x, y, size);
+        if (at.Count(0, dims_[2]) < volume) continue;  // Not in all of the row.
+        Sum any = 0;  // No branch: the compiler takes several at once.
+        for (uint32_t z = 0; z < dims_[2]; ++z) {
+          any |= static_cast<Sum>(at.Count(z, size[2]) == volume);
+        }
+        for (uint32_t z = 0; any && z < dims_[2]; ++z) {
+          if (at.Count(z, size[2]) == volume) visit(Triple{x, y, z});
+        }
+      }
     }
-    for (uint32_t c = q_ - 1; c > 0; --c) Add(0, c);
-    return std::move(nodes_);
   }
 
-  // p and q odd, nothing closes: cells are black and white as on a chessboard,
-  // so a ring has one step of 2. Column 0 is the way back over the first p - 1
-  // rows; the last row is visited in pairs from the row before it.
-  std::vector<uint32_t> Odd() && {
-    Add(0, 0);
-    for (uint32_t r = 0; r + 2 < p_; ++r) {
-      for (uint32_t c = 1; c < q_; ++c) Add(r, r % 2 == 0 ? c : q_ - c);
+  // Free cells in a box.
+  Sum CountIn(const Triple& at, const Triple& size) const {
+    return Corners(*this, at[0], at[1], size).Count(at[2], size[2]);
+  }
+
+  // Free cells in the shell of one cell round a free box.
+  uint32_t Around(Triple at, Triple size) const {
+    const uint32_t volume = size[0] * size[1] * size[2];
+    for (size_t axis = 0; axis < 3; ++axis) {
+      at[axis] = at[axis] == 0 ? dims_[axis] - 1 : at[axis] - 1;
+      size[axis] = std::min(size[axis] + 2, dims_[axis]);
     }
-    for (uint32_t c = q_ - 1; c > 0; c -= 2) {
-      Add(p_ - 2, c);
-      Add(p_ - 1, c);
-      Add(p_ - 1, c - 1);
-      Add(p_ - 2, c - 1);
-    }
-    Add(p_ - 1, 0);
-    for (uint32_t r = p_ - 2; r > 0; --r) Add(r, 0);
-    return std::move(nodes_);
+    return CountIn(at, size) - volume;
   }
 
  private:
-  void Add(uint32_t row, uint32_t column) {
-    Triple at{};
-    const uint32_t depth = box_.size[deep_];
-    at[rows_] = row;
-    at[wide_] = column / depth;
-    at[deep_] = column % depth;
-    if (at[wide_] % 2 == 1) at[deep_] = depth - 1 - at[deep_];
-    for (size_t axis = 0; axis < 3; ++axis) {
-      at[axis] += box_.at[axis];
-      if (at[axis] >= rep_.dims[axis]) at[axis] -= rep_.dims[axis];
+  // The four lines of the table that a box's corners lie on.
+  struct Corners {
+    Corners(const SumTable& table, uint32_t x, uint32_t y, const Triple& size)
+        : near_near(&table.sums_[x * table.plane_ + y * table.row_]),
+          near_far(near_near + size[1] * table.row_),
+          far_near(near_near + size[0] * table.plane_),
+          far_far(far_near + size[1] * table.row_) {}
+    Sum Count(uint32_t z, uint32_t depth) const {
+      return static_cast<Sum>(Column(z + depth) - Column(z));
     }
-    nodes_.push_back(rep_.NodeAt(at));
-  }
+    Sum Column(uint32_t z) const {
+      return static_cast<Sum>(far_far[z] - far_near[z] - near_far[z] +
+                              near_near[z]);
+    }
+    const Sum *near_near, *near_far, *far_near, *far_far;
+  };
 
-  const Fabric::Rep& rep_;
-  const TorusBox& box_;
-  size_t rows_, wide_, deep_;
-  uint32_t p_, q_;
-  std::vector<uint32_t> nodes_{};
+  Triple dims_;
+  size_t row_ = 0, plane_ = 0;
+  std::vector<Sum> sums_{};
 };
+
+// The best place of the best of the shapes that has any. `held` nodes, which
+// are free as well, are in it; empty: there are none.
+template <class Sum>
+FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
+                          std::span<const uint8_t> held,
+                          const std::vector<Triple>& shapes) {
+  FabricPlacement best;
+  rep.nanos = 0;
+  if (shapes.empty()) return best;
+  Triple reach{};
+  absl::btree_map<std::tuple<int64_t, uint32_t, int64_t>, std::vector<Triple>>
+      by_rank;
+  for (const Triple& size : shapes) {
+    by_rank[{-BoxBisection(rep, size), BoxDiameter(rep, size),
+             BoxHopSum(rep, size)}]
+        .push_back(size);
+    for (size_t i = 0; i < 3; ++i) reach[i] = std::max(reach[i], size[i] + 2);
+  }
+  const SumTable<Sum> table(rep, free, reach);
+  std::optional<SumTable<Sum>> held_table;
+  if (!held.empty()) held_table.emplace(rep, held, reach);
+  const auto all_held =
+      static_cast<Sum>(absl::c_count_if(held, [](uint8_t h) { return h; }));
+  uint32_t least_around = 0;
+  for (const auto& [rank, sizes] : by_rank) {
+    for (const Triple& size : sizes) {
+      rep.Charge(rep.nodes, kLookNs);
+      table.EachFreeBox(size, [&](const Triple& at) {
+        if (held_table && held_table->CountIn(at, size) < all_held) return;
+        const uint32_t around = table.Around(at, size);
+        if (!best.box ||
+            std::tie(around, at, size) <
+                std::tie(least_around, best.box->at, best.box->size)) {
+          least_around = around;
+          best.box = TorusBox{at, size};
+        }
+      });
+    }
+    if (best.box) break;
+  }
+  if (best.box) {
+    best.nodes = BoxRing(rep, *best.box);
+    best.hop_sum = BoxHopSum(rep, best.box->size);
+  }
+  best.nanos = rep.nanos;
+  return best;
+}
+
+FabricPlacement BestBox(const Fabric::Rep& rep, std::span<const uint8_t> free,
+                        std::span<const uint8_t> held,
+                        const std::vector<Triple>& shapes) {
+  constexpr uint32_t kNarrow = std::numeric_limits<uint16_t>::max();
+  return rep.nodes <= kNarrow ? BestBoxBy<uint16_t>(rep, free, held, shapes)
+                              : BestBoxBy<uint32_t>(rep, free, held, shapes);
+}
+
+absl::Status NoTorus() { return NotNow("boxes are asked of a torus only"); }
 
 }  // namespace
 
-std::vector<uint32_t> BoxRing(const Fabric::Rep& rep, const TorusBox& box) {
-  const Triple& size = box.size;
-  size_t longest = 0;
-  for (size_t axis = 0; axis < 3; ++axis) {
-    const int64_t columns = Volume(size) / size[axis];
-    if (size[axis] >= 2 &&
-        (Closes(rep, size, axis) || size[axis] == 2 || columns % 2 == 0)) {
-      return Ring(rep, box, axis).ThereAndBack();
+absl::StatusOr<FabricPlacement> Fabric::FindBox(
+    std::span<const uint8_t> free, uint32_t count,
+    std::span<const uint8_t> held) const {
+  MUSTER_RETURN_IF_ERROR(rep_->Check(free, count));
+  if (!held.empty()) MUSTER_RETURN_IF_ERROR(rep_->Check(held, count));
+  if (!rep_->is_torus()) return NoTorus();
+  const Triple& dims = rep_->dims;
+  std::vector<Triple> shapes;
+  for (uint32_t x = 1; x <= dims[0] && x <= count; ++x) {
+    if (count % x != 0) continue;
+    for (uint32_t y = 1; y <= dims[1] && y <= count / x; ++y) {
+      const uint32_t z = count / x / y;
+      if (count / x % y != 0 || z > dims[2]) continue;
+      shapes.push_back({x, y, z});
     }
-    if (size[axis] > size[longest]) longest = axis;
   }
-  // One axis alone: there in steps of 1, and back as it can be.
-  if (Volume(size) == size[longest]) {
-    return Ring(rep, box, longest).ThereAndBack();
+  if (held.empty()) return BestBox(*rep_, free, {}, shapes);
+  std::vector<uint8_t> all(free.begin(), free.end());
+  for (size_t n = 0; n < all.size(); ++n) all[n] |= held[n];
+  return BestBox(*rep_, all, held, shapes);
+}
+
+absl::StatusOr<FabricPlacement> Fabric::FindBox(
+    std::span<const uint8_t> free, std::array<uint32_t, 3> size) const {
+  MUSTER_RETURN_IF_ERROR(rep_->Check(free, 1));
+  if (!rep_->is_torus()) return NoTorus();
+  if (std::find(size.begin(), size.end(), 0u) != size.end()) {
+    return Invalid("a box of ", size[0], " x ", size[1], " x ", size[2]);
   }
-  return Ring(rep, box, longest).Odd();
+  std::sort(size.begin(), size.end());
+  std::vector<Triple> shapes;
+  do {
+    const Triple& dims = rep_->dims;
+    if (size[0] <= dims[0] && size[1] <= dims[1] && size[2] <= dims[2]) {
+      shapes.push_back(size);
+    }
+  } while (std::next_permutation(size.begin(), size.end()));
+  return BestBox(*rep_, free, {}, shapes);
 }
 
 }  // namespace muster

@@ -1,7 +1,7 @@
 // Forms of fabrics, and the plain graphs that they are.
-#include <algorithm>
 #include <initializer_list>
 
+#include "absl/algorithm/container.h"
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
 #include "lib/fabric/fabric_rep.h"
@@ -9,20 +9,25 @@
 namespace muster {
 namespace {
 
-struct Number {
-  const char* name;
+struct Size {
+  const char* name_is;
   uint32_t value;
 };
 
+absl::Status CheckSize(const char* what, const Size& size) {
+  if (size.value > 0 && size.value <= Fabric::kMaxVertices) {
+    return absl::OkStatus();
+  }
+  return Invalid(what, ": ", size.name_is, " ", size.value, ", not 1..",
+                 Fabric::kMaxVertices);
+}
+
 // Sizes of 1 or more whose product, the number of nodes, is `nodes`.
-absl::Status CheckSizes(const char* what, std::initializer_list<Number> sizes,
+absl::Status CheckSizes(const char* what, std::initializer_list<Size> sizes,
                         size_t nodes) {
   uint64_t product = 1;
-  for (const Number& size : sizes) {
-    if (size.value == 0 || size.value > Fabric::kMaxVertices) {
-      return Invalid(what, ": ", size.name, " is ", size.value, ", not 1..",
-                     Fabric::kMaxVertices);
-    }
+  for (const Size& size : sizes) {
+    MUSTER_RETURN_IF_ERROR(CheckSize(what, size));
     product *= size.value;
     if (product > Fabric::kMaxVertices) {
       return Invalid(what, ": more than ", Fabric::kMaxVertices, " nodes");
@@ -42,26 +47,20 @@ absl::Status CheckLinks(const char* what, uint64_t links) {
 absl::StatusOr<FabricGraph> Expand(const FabricGraph& graph) { return graph; }
 
 absl::StatusOr<FabricGraph> Expand(const Torus3d& torus) {
-  MUSTER_RETURN_IF_ERROR(
-      CheckSizes("torus", {{"x", torus.x}, {"y", torus.y}, {"z", torus.z}},
-                 torus.nodes.size()));
+  MUSTER_RETURN_IF_ERROR(CheckSizes(
+      "torus", {{"x is", torus.x}, {"y is", torus.y}, {"z is", torus.z}},
+      torus.nodes.size()));
   FabricGraph graph{.nodes = torus.nodes};
   const Triple dims = {torus.x, torus.y, torus.z};
-  auto cell = [&](const Triple& at) -> const std::string& {
-    return torus.nodes[(at[0] * dims[1] + at[1]) * dims[2] + at[2]];
-  };
-  Triple at{};
-  for (at[0] = 0; at[0] < dims[0]; ++at[0]) {
-    for (at[1] = 0; at[1] < dims[1]; ++at[1]) {
-      for (at[2] = 0; at[2] < dims[2]; ++at[2]) {
-        for (size_t axis = 0; axis < 3; ++axis) {
-          Triple next = at;
-          next[axis] = (at[axis] + 1) % dims[axis];
-          // An axis of 2 has no second link back.
-          if (dims[axis] < 2 || (dims[axis] == 2 && at[axis] == 1)) continue;
-          graph.links.push_back({cell(at), cell(next), torus.bandwidth});
-        }
-      }
+  for (uint32_t cell = 0; cell < torus.nodes.size(); ++cell) {
+    const Triple at = PlaceOf(cell, dims);
+    for (size_t axis = 0; axis < 3; ++axis) {
+      // An axis of 2 has no second link back.
+      if (dims[axis] < 2 || (dims[axis] == 2 && at[axis] == 1)) continue;
+      Triple next = at;
+      next[axis] = (at[axis] + 1) % dims[axis];
+      graph.links.push_back({torus.nodes[cell], torus.nodes[CellAt(next, dims)],
+                             torus.bandwidth});
     }
   }
   return graph;
@@ -77,15 +76,14 @@ uint32_t Gateway(const Dragonfly& fly, uint32_t group, uint32_t other,
 absl::StatusOr<FabricGraph> Expand(const Dragonfly& fly) {
   MUSTER_RETURN_IF_ERROR(
       CheckSizes("dragonfly",
-                 {{"groups", fly.groups},
-                  {"routers", fly.routers},
-                  {"nodes per router", fly.nodes_per_router}},
+                 {{"groups is", fly.groups},
+                  {"routers is", fly.routers},
+                  {"nodes per router is", fly.nodes_per_router}},
                  fly.nodes.size()));
   const uint64_t pairs = uint64_t{fly.groups} * (fly.groups - 1) / 2;
   const uint64_t local =
       uint64_t{fly.groups} * fly.routers * (fly.routers - 1) / 2;
   MUSTER_RETURN_IF_ERROR(CheckLinks("dragonfly", fly.global_links));
-  MUSTER_RETURN_IF_ERROR(CheckLinks("dragonfly", local));
   MUSTER_RETURN_IF_ERROR(
       CheckLinks("dragonfly", pairs * fly.global_links + local));
   if (pairs > 0 && fly.global_links == 0) {
@@ -125,17 +123,12 @@ absl::StatusOr<FabricGraph> Expand(const Dragonfly& fly) {
 
 absl::StatusOr<FabricGraph> Expand(const RailFatTree& tree) {
   MUSTER_RETURN_IF_ERROR(CheckSizes(
-      "rails", {{"units", tree.units}, {"nodes per unit", tree.nodes_per_unit}},
+      "rails",
+      {{"units is", tree.units}, {"nodes per unit is", tree.nodes_per_unit}},
       tree.nodes.size()));
-  for (const Number& number :
-       {Number{"rails", tree.rails}, Number{"spines", tree.spines}}) {
-    if (number.value == 0 || number.value > Fabric::kMaxVertices) {
-      return Invalid("rails: ", number.name, " are ", number.value, ", not 1..",
-                     Fabric::kMaxVertices);
-    }
-  }
+  MUSTER_RETURN_IF_ERROR(CheckSize("rails", {"rails are", tree.rails}));
+  MUSTER_RETURN_IF_ERROR(CheckSize("rails", {"spines are", tree.spines}));
   const uint64_t leaves = uint64_t{tree.units} * tree.rails;
-  MUSTER_RETURN_IF_ERROR(CheckLinks("rails", leaves));
   MUSTER_RETURN_IF_ERROR(CheckLinks(
       "rails", tree.nodes.size() * tree.rails + leaves * tree.spines));
   FabricGraph graph{.nodes = tree.nodes};
@@ -166,15 +159,14 @@ absl::StatusOr<FabricGraph> Expand(const RailFatTree& tree) {
 }  // namespace
 
 absl::StatusOr<FabricGraph> GraphOf(const FabricDescription& description) {
-  return std::visit([](const auto& value) { return Expand(value); },
-                    description);
+  return std::visit([](const auto& form) { return Expand(form); }, description);
 }
 
 absl::Status CheckFabricKey(std::string_view key) {
   if (key.empty() || key.size() > kMaxKeyLength) {
     return Invalid("a key of ", key.size(), " bytes, not 1..", kMaxKeyLength);
   }
-  const bool odd = std::any_of(key.begin(), key.end(), [](char c) {
+  const bool odd = absl::c_any_of(key, [](char c) {
     const auto byte = static_cast<unsigned char>(c);
     return byte <= ' ' || byte == 0x7f;
   });

@@ -1,7 +1,6 @@
 #include "muster/fabric.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "absl/container/flat_hash_map.h"
@@ -43,11 +42,8 @@ absl::Status AddLinks(const FabricGraph& graph, const Numbers& numbers,
   if (graph.links.size() > Fabric::kMaxLinks) {
     return Invalid("more than ", Fabric::kMaxLinks, " links");
   }
-  struct Edge {
-    uint32_t a, b;
-    int64_t bandwidth;
-  };
-  std::vector<Edge> edges;
+  using Ends = std::pair<uint32_t, uint32_t>;
+  std::vector<std::pair<Ends, int64_t>> edges;
   edges.reserve(graph.links.size());
   for (const FabricGraph::Link& link : graph.links) {
     const auto a = numbers.find(link.a), b = numbers.find(link.b);
@@ -62,61 +58,44 @@ absl::Status AddLinks(const FabricGraph& graph, const Numbers& numbers,
       return Invalid("link ", link.a.substr(0, kMaxKeyLength), " - ",
                      link.b.substr(0, kMaxKeyLength), ": ", wrong);
     }
-    edges.push_back({std::min(a->second, b->second),
-                     std::max(a->second, b->second), link.bandwidth});
+    edges.emplace_back(std::minmax(a->second, b->second), link.bandwidth);
   }
-  std::sort(edges.begin(), edges.end(), [](const Edge& l, const Edge& r) {
-    return std::pair(l.a, l.b) < std::pair(r.a, r.b);
-  });
+  std::ranges::sort(edges, {}, &std::pair<Ends, int64_t>::first);
   rep->graph = Fabric::Rep::Graph(rep->keys.size());
-  for (size_t i = 0; i < edges.size();) {
-    Edge sum = edges[i++];
-    for (; i < edges.size() && edges[i].a == sum.a && edges[i].b == sum.b;
-         ++i) {
-      sum.bandwidth += edges[i].bandwidth;
+  for (auto edge = edges.begin(); edge != edges.end();) {
+    const Ends ends = edge->first;
+    int64_t sum = 0;
+    for (; edge != edges.end() && edge->first == ends; ++edge) {
+      sum += edge->second;
     }
-    boost::add_edge(sum.a, sum.b, sum.bandwidth, rep->graph);
-    ++rep->links;
+    boost::add_edge(ends.first, ends.second, sum, rep->graph);
   }
   return absl::OkStatus();
 }
 
-// Cells and homes: what the description knows beyond the graph.
-struct NoteOrder {
-  const Numbers& numbers;
-  Fabric::Rep* rep;
-
-  void operator()(const FabricGraph&) const {}
-  void operator()(const Torus3d& torus) const {
-    rep->dims = {torus.x, torus.y, torus.z};
-    rep->cell_of.resize(rep->nodes);
-    for (uint32_t cell = 0; cell < rep->nodes; ++cell) {
-      rep->node_at.push_back(numbers.at(torus.nodes[cell]));
-      rep->cell_of[rep->node_at.back()] = cell;
+// What the description knows beyond the graph.
+void NoteOrder(const FabricDescription& description, const Numbers& numbers,
+               Fabric::Rep* rep) {
+  rep->cell_of.resize(rep->nodes);
+  auto note = [&](const auto& form) {
+    for (const std::string& key : form.nodes) {
+      const uint32_t node = numbers.at(key);
+      rep->cell_of[node] = static_cast<uint32_t>(rep->node_at.size());
+      rep->node_at.push_back(node);
     }
+  };
+  std::visit(note, description);
+  if (const auto* torus = std::get_if<Torus3d>(&description)) {
+    rep->dims = {torus->x, torus->y, torus->z};
+  } else if (const auto* fly = std::get_if<Dragonfly>(&description)) {
+    rep->router_size = fly->nodes_per_router;
+    rep->group_size = fly->nodes_per_router * fly->routers;
+  } else if (const auto* tree = std::get_if<RailFatTree>(&description)) {
+    rep->router_size = rep->group_size = tree->nodes_per_unit;
   }
-  void operator()(const Dragonfly& fly) const {
-    rep->homes.resize(rep->nodes);
-    for (uint32_t i = 0; i < rep->nodes; ++i) {
-      const uint32_t router = i / fly.nodes_per_router;
-      rep->homes[numbers.at(fly.nodes[i])] = {router / fly.routers, router};
-    }
-  }
-  void operator()(const RailFatTree& tree) const {
-    rep->homes.resize(rep->nodes);
-    for (uint32_t i = 0; i < rep->nodes; ++i) {
-      const uint32_t unit = i / tree.nodes_per_unit;
-      rep->homes[numbers.at(tree.nodes[i])] = {unit, unit};
-    }
-  }
-};
+}
 
 }  // namespace
-
-uint32_t Fabric::Domain(uint32_t node, size_t level) const {
-  const Rep::Home& home = rep_->homes[node];
-  return level == 0 ? home.group : home.router;
-}
 
 const std::vector<uint32_t>& Fabric::Rep::From(uint32_t node) const {
   std::vector<uint32_t>& hops = distances[node];
@@ -176,7 +155,7 @@ absl::StatusOr<Fabric> Fabric::Make(FabricDescription description) {
     }
   }
   MUSTER_RETURN_IF_ERROR(AddLinks(*graph, numbers, rep.get()));
-  std::visit(NoteOrder{numbers, rep.get()}, description);
+  NoteOrder(description, numbers, rep.get());
   rep->distances.resize(rep->nodes);
   rep->description = std::move(description);
   return Fabric(std::move(rep));
@@ -198,6 +177,9 @@ uint32_t Fabric::Find(std::string_view key) const {
   const auto at = std::lower_bound(keys.begin(), end, key);
   if (at == end || *at != key) return kNoNode;
   return static_cast<uint32_t>(at - keys.begin());
+}
+uint32_t Fabric::Domain(uint32_t node, size_t level) const {
+  return level == 0 ? rep_->Group(node) : rep_->Router(node);
 }
 uint32_t Fabric::Hops(uint32_t a, uint32_t b) const { return rep_->Hops(a, b); }
 
@@ -247,9 +229,9 @@ absl::StatusOr<FabricPlacement> Fabric::Select(std::span<const uint8_t> free,
     absl::StatusOr<FabricPlacement> box = FindBox(free, count);
     if (!box.ok() || !box->nodes.empty()) return box;
   }
-  FabricPlacement placement = rep_->homes.empty()
-                                  ? SelectByHops(*rep_, free, count)
-                                  : SelectByLevels(*rep_, free, count);
+  FabricPlacement placement = rep_->has_routers()
+                                  ? SelectByLevels(*rep_, free, count)
+                                  : SelectByHops(*rep_, free, count);
   placement.nodes = RankOrderOf(*rep_, placement.nodes);
   placement.nanos = rep_->nanos;
   return placement;
@@ -267,51 +249,6 @@ int64_t Fabric::RingHops(std::span<const uint32_t> nodes) const {
     hops += rep_->Hops(nodes[i], nodes[(i + 1) % nodes.size()]);
   }
   return hops;
-}
-
-absl::StatusOr<Fabric> Fabric::FromCoordinates(
-    std::span<const TorusCoordinate> nodes, int64_t bandwidth) {
-  std::vector<Triple> places;
-  Triple dims = {1, 1, 1};
-  for (const TorusCoordinate& node : nodes) {
-    Triple at{};
-    const char *next = node.at.data(), *end = next + node.at.size();
-    bool good = true;
-    for (size_t axis = 0; axis < 3 && good; ++axis) {
-      const auto [stop, error] = std::from_chars(next, end, at[axis]);
-      good = error == std::errc() && at[axis] < kMaxVertices &&
-             (axis == 2 ? stop == end : stop != end && *stop == ',');
-      next = good && axis < 2 ? stop + 1 : stop;
-    }
-    if (!good) {
-      return Invalid("node ", node.node, ": \"", node.at, "\" is not x,y,z");
-    }
-    for (size_t i = 0; i < 3; ++i) dims[i] = std::max(dims[i], at[i] + 1);
-    places.push_back(at);
-  }
-  const uint64_t plane = uint64_t{dims[1]} * dims[2];
-  if (plane > kMaxVertices || plane * dims[0] > kMaxVertices) {
-    return Invalid("a torus of ", dims[0], " x ", dims[1], " x ", dims[2],
-                   " is too large");
-  }
-  Torus3d torus{dims[0], dims[1], dims[2], bandwidth, {}};
-  torus.nodes.resize(plane * dims[0]);
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    const Triple& at = places[i];
-    std::string& cell = torus.nodes[at[0] * plane + at[1] * dims[2] + at[2]];
-    if (!cell.empty()) {
-      return Invalid("nodes ", cell, " and ", nodes[i].node, " are both at ",
-                     nodes[i].at);
-    }
-    cell = nodes[i].node;
-  }
-  const auto hole = std::find(torus.nodes.begin(), torus.nodes.end(), "");
-  if (hole != torus.nodes.end()) {
-    const size_t cell = hole - torus.nodes.begin();
-    return Invalid("no node at ", cell / plane, ",", cell / dims[2] % dims[1],
-                   ",", cell % dims[2]);
-  }
-  return Make(std::move(torus));
 }
 
 }  // namespace muster

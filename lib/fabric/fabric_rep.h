@@ -21,44 +21,52 @@ namespace muster {
 
 using Triple = std::array<uint32_t, 3>;
 
+// Cells of a torus of this size are numbered as Torus3d's nodes.
+inline size_t CellAt(const Triple& at, const Triple& dims) {
+  return (size_t{at[0]} * dims[1] + at[1]) * dims[2] + at[2];
+}
+inline Triple PlaceOf(uint32_t cell, const Triple& dims) {
+  return {cell / dims[2] / dims[1], cell / dims[2] % dims[1], cell % dims[2]};
+}
+
+inline int64_t Volume(const Triple& size) {
+  return int64_t{size[0]} * size[1] * size[2];
+}
+
 struct Fabric::Rep {
   using Bandwidth = boost::property<boost::edge_weight_t, int64_t>;
   using Graph =
       boost::adjacency_list<boost::vecS, boost::vecS, boost::undirectedS,
                             boost::no_property, Bandwidth>;
-  // Which group and router, or which unit, a node belongs to.
-  struct Home {
-    uint32_t group = 0, router = 0;  // Routers count through all groups.
-    friend auto operator<=>(const Home&, const Home&) = default;
-  };
 
   FabricDescription description{};
   std::vector<std::string> keys{};  // Nodes by key, then switches by name.
   uint32_t nodes = 0;
   Graph graph{};  // At most one edge between two vertices.
-  // A torus; else empty. Cells are numbered as Torus3d's nodes.
-  Triple dims{};
+  // A cell is a node's place in the description.
   std::vector<uint32_t> node_at{};  // [cell]
   std::vector<uint32_t> cell_of{};  // [node]
-  std::vector<Home> homes{};        // [node]; dragonfly and rails.
+  Triple dims{};                    // Of a torus; else 0.
+  // Nodes of a router and a group, or of a unit, which is both; else 0.
+  uint32_t router_size = 0, group_size = 0;
   mutable std::vector<std::vector<uint32_t>> distances{};  // [node][vertex]
-  uint64_t links = 0;
   mutable uint64_t nanos = 0;  // Of the question asked now.
 
   void Charge(uint64_t count, uint64_t each) const { nanos += count * each; }
   // Distances from so many nodes are asked for, known or not.
   void ChargeRoutes(uint64_t from) const {
-    if (!is_torus()) Charge(from * (keys.size() + links), kRouteNs);
+    if (!is_torus()) {
+      Charge(from * (keys.size() + boost::num_edges(graph)), kRouteNs);
+    }
   }
-  bool is_torus() const { return !node_at.empty(); }
+  bool is_torus() const { return dims[0] > 0; }
+  bool has_routers() const { return router_size > 0; }
   uint32_t vertices() const { return static_cast<uint32_t>(keys.size()); }
-  Triple Place(uint32_t node) const {
-    const uint32_t cell = cell_of[node];
-    return {cell / dims[2] / dims[1], cell / dims[2] % dims[1], cell % dims[2]};
-  }
-  uint32_t NodeAt(const Triple& at) const {
-    return node_at[(at[0] * dims[1] + at[1]) * dims[2] + at[2]];
-  }
+  Triple Place(uint32_t node) const { return PlaceOf(cell_of[node], dims); }
+  uint32_t NodeAt(const Triple& at) const { return node_at[CellAt(at, dims)]; }
+  // Routers count through all groups.
+  uint32_t Router(uint32_t node) const { return cell_of[node] / router_size; }
+  uint32_t Group(uint32_t node) const { return cell_of[node] / group_size; }
   uint32_t Hops(uint32_t a, uint32_t b) const;
   // Distances from a node to every vertex, by breadth-first search.
   const std::vector<uint32_t>& From(uint32_t node) const;
@@ -76,8 +84,6 @@ absl::StatusOr<FabricGraph> GraphOf(const FabricDescription& description);
 absl::Status CheckFabricKey(std::string_view key);
 
 // --- text.cc ---
-// The names of a form's parts, by the first word of its text.
-std::span<const std::string_view> FabricLevels(std::string_view form);
 // The first line of the text form; empty for a FabricGraph.
 std::string FabricHeader(const FabricDescription& description);
 
@@ -92,15 +98,13 @@ Bisection BisectionOf(const Fabric::Rep& rep, std::span<const uint32_t> set);
 // The axis closes to a ring inside a box of this size.
 bool Closes(const Fabric::Rep& rep, const Triple& size, size_t axis);
 int64_t BoxBisection(const Fabric::Rep& rep, const Triple& size);
-uint32_t BoxDiameter(const Fabric::Rep& rep, const Triple& size);
-int64_t BoxHopSum(const Fabric::Rep& rep, const Triple& size);
 // The box that is just this set, if there is one.
 std::optional<TorusBox> AsBox(const Fabric::Rep& rep,
                               std::span<const uint32_t> set);
-// The nodes of a box in the ring order of RankOrder.
-std::vector<uint32_t> BoxRing(const Fabric::Rep& rep, const TorusBox& box);
 
 // --- rank_order.cc ---
+// The nodes of a box in the ring order of RankOrder.
+std::vector<uint32_t> BoxRing(const Fabric::Rep& rep, const TorusBox& box);
 std::vector<uint32_t> RankOrderOf(const Fabric::Rep& rep,
                                   std::span<const uint32_t> set);
 

@@ -61,15 +61,13 @@ class HopSearch {
       rep_.Charge(free_.size() * 4, kHopNs);
       for (uint32_t node : free_) near.push_back({rep_.Hops(seed, node), node});
       std::nth_element(near.begin(), near.begin() + (count_ - 1), near.end());
+      if (near[count_ - 1].first == Fabric::kUnreachable) continue;
       near.resize(count_);
       Ball ball;
-      bool connected = true;
       for (const auto& [hops, node] : near) {
-        connected = connected && hops != Fabric::kUnreachable;
         ball.star += hops;
         ball.nodes.push_back(node);
       }
-      if (!connected) continue;
       stars.push_back(ball.star);
       std::sort(ball.nodes.begin(), ball.nodes.end());
       balls_.push_back(std::move(ball));
@@ -84,21 +82,18 @@ class HopSearch {
   // The balls with the fewest hops, or with the least stars where comparing
   // all pairs would take too long.
   void KeepBest() {
-    auto by_star = [](const Ball& a, const Ball& b) {
-      return std::tie(a.star, a.nodes) < std::tie(b.star, b.nodes);
-    };
-    std::sort(balls_.begin(), balls_.end(), by_star);
+    std::ranges::sort(balls_, {}, [](const Ball& ball) {
+      return std::tie(ball.star, ball.nodes);
+    });
     const uint64_t pairs = uint64_t{count_} * count_ / 2 + 1;
     const size_t kept = std::max<size_t>(kMostImproved, kPairs / pairs);
     if (balls_.size() > kept) balls_.resize(kept);
     for (Ball& ball : balls_) ball.hop_sum = HopSum(rep_, ball.nodes);
-    std::sort(balls_.begin(), balls_.end(), [](const Ball& a, const Ball& b) {
-      return std::tie(a.hop_sum, a.nodes) < std::tie(b.hop_sum, b.nodes);
+    std::ranges::sort(balls_, {}, [](const Ball& ball) {
+      return std::tie(ball.hop_sum, ball.nodes);
     });
-    const auto same = [](const Ball& a, const Ball& b) {
-      return a.nodes == b.nodes;
-    };
-    balls_.erase(std::unique(balls_.begin(), balls_.end(), same), balls_.end());
+    const auto same = std::ranges::unique(balls_, {}, &Ball::nodes);
+    balls_.erase(same.begin(), same.end());
     if (balls_.size() > kMostImproved) balls_.resize(kMostImproved);
   }
 

@@ -1,9 +1,11 @@
 // Fewest groups, then fewest routers: dragonflies and rails (where a unit is a
 // group with one router).
 #include <algorithm>
+#include <functional>
 #include <tuple>
 #include <utility>
 
+#include "absl/algorithm/container.h"
 #include "lib/fabric/fabric_rep.h"
 
 namespace muster {
@@ -41,7 +43,7 @@ class LevelSearch {
     for (const Group& group : groups_) all += group.all();
     if (all < count_) return {};
     std::vector<Share> shares = Greedy();
-    if (uint64_t steps = 0; Affordable(shares, &steps)) {
+    if (const uint64_t steps = ExactSteps(shares); steps <= kSteps) {
       rep_.Charge(steps, kLookNs);
       shares = Exact(shares);
     }
@@ -53,44 +55,38 @@ class LevelSearch {
 
  private:
   void MakeGroups(const Fabric::Rep& rep, std::span<const uint8_t> free) {
-    std::vector<uint32_t> nodes;
+    std::vector<Router> all(rep.nodes / rep.router_size);
     for (uint32_t node = 0; node < rep.nodes; ++node) {
-      if (free[node] != 0) nodes.push_back(node);
+      if (free[node] != 0) all[rep.Router(node)].push_back(node);
     }
-    std::sort(nodes.begin(), nodes.end(), [&](uint32_t a, uint32_t b) {
-      return std::pair(rep.homes[a], a) < std::pair(rep.homes[b], b);
-    });
-    Fabric::Rep::Home last{};
-    for (size_t i = 0; i < nodes.size(); ++i) {
-      const Fabric::Rep::Home home = rep.homes[nodes[i]];
-      if (i == 0 || home.group != last.group) groups_.emplace_back();
-      if (i == 0 || home != last) groups_.back().routers.emplace_back();
-      groups_.back().routers.back().push_back(nodes[i]);
-      last = home;
-    }
-    for (Group& group : groups_) {
-      std::stable_sort(
-          group.routers.begin(), group.routers.end(),
-          [](const Router& a, const Router& b) { return a.size() > b.size(); });
+    const auto per_group = rep.group_size / rep.router_size;
+    for (auto next = all.begin(); next != all.end();) {
+      Group group;
+      for (const auto end = next + per_group; next != end; ++next) {
+        if (!next->empty()) group.routers.push_back(std::move(*next));
+      }
+      if (group.routers.empty()) continue;
+      std::ranges::stable_sort(group.routers, std::greater(),
+                               std::ranges::size);
       for (const Router& router : group.routers) {
         group.first.push_back(group.all() +
                               static_cast<uint32_t>(router.size()));
       }
+      groups_.push_back(std::move(group));
     }
   }
 
   // The fullest groups: the fewest that can be, but perhaps too many routers.
   std::vector<Share> Greedy() const {
     std::vector<size_t> order(groups_.size());
-    for (size_t g = 0; g < order.size(); ++g) order[g] = g;
-    std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      return groups_[a].all() > groups_[b].all();
-    });
+    absl::c_iota(order, 0);
+    std::ranges::stable_sort(order, std::greater(),
+                             [&](size_t g) { return groups_[g].all(); });
     std::vector<Share> shares;
     for (uint32_t left = count_; left > 0;) {
       const size_t g = order[shares.size()];
       const auto& first = groups_[g].first;
-      const auto enough = std::lower_bound(first.begin(), first.end(), left);
+      const auto enough = absl::c_lower_bound(first, left);
       const uint32_t routers =
           enough == first.end() ? groups_[g].size()
                                 : static_cast<uint32_t>(enough - first.begin());
@@ -106,13 +102,10 @@ class LevelSearch {
     return sum;
   }
 
-  bool Affordable(const std::vector<Share>& shares, uint64_t* steps) const {
-    const uint64_t cells = uint64_t{shares.size() + 1} * (Routers(shares) + 1);
-    for (const Group& group : groups_) {
-      *steps += cells * (group.size() + 1);
-      if (*steps > kSteps) return false;
-    }
-    return true;
+  uint64_t ExactSteps(const std::vector<Share>& shares) const {
+    uint64_t columns = 0;
+    for (const Group& group : groups_) columns += group.size() + 1;
+    return columns * (shares.size() + 1) * (Routers(shares) + 1);
   }
 
   // The same number of groups with the fewest routers: most[j][t], the most
@@ -159,15 +152,16 @@ class LevelSearch {
   // Changes one group after the other, the emptiest first, for the tightest one
   // whose routers do as well.
   void Tighten(std::vector<Share>* shares) const {
-    std::sort(
-        shares->begin(), shares->end(), [&](const Share& a, const Share& b) {
-          return std::pair(Nodes(b), b.group) < std::pair(Nodes(a), a.group);
-        });
-    uint32_t spare = 0;
-    for (const Share& share : *shares) spare += Nodes(share);
-    spare -= count_;
+    std::ranges::sort(*shares, std::greater(), [&](const Share& share) {
+      return std::pair(Nodes(share), share.group);
+    });
+    uint32_t nodes = 0;
     std::vector<uint8_t> used(groups_.size());
-    for (const Share& share : *shares) used[share.group] = 1;
+    for (const Share& share : *shares) {
+      nodes += Nodes(share);
+      used[share.group] = 1;
+    }
+    uint32_t spare = nodes - count_;
     for (auto share = shares->rbegin(); share != shares->rend(); ++share) {
       const uint32_t needed = Nodes(*share) - std::min(spare, Nodes(*share));
       Share best = *share;
@@ -192,23 +186,19 @@ class LevelSearch {
   std::vector<uint32_t> Take(const std::vector<Share>& shares) const {
     std::vector<uint32_t> nodes;
     nodes.reserve(count_);
-    for (size_t i = 0; i < shares.size(); ++i) {
-      const Group& group = groups_[shares[i].group];
-      for (uint32_t r = 0; r < shares[i].routers; ++r) {
-        const Router* router = &group.routers[r];
+    for (const Share& share : shares) {
+      const Group& group = groups_[share.group];
+      for (uint32_t r = 0; r < share.routers; ++r) {
+        auto router = group.routers.begin() + r;
         const size_t left = count_ - nodes.size();
-        const bool last = i + 1 == shares.size() && r + 1 == shares[i].routers;
-        if (last) {
-          for (uint32_t other = r + 1; other < group.size(); ++other) {
-            const Router& candidate = group.routers[other];
-            if (candidate.size() >= left && candidate.size() < router->size()) {
-              router = &candidate;
-            }
-          }
+        if (&share == &shares.back() && r + 1 == share.routers) {
+          router = std::ranges::min_element(
+              router, group.routers.end(), {}, [&](const Router& other) {
+                return std::pair(other.size() < left, other.size());
+              });
         }
-        const size_t number = std::min(left, router->size());
-        nodes.insert(nodes.end(), router->begin(),
-                     router->begin() + static_cast<ptrdiff_t>(number));
+        const auto number = std::min(left, router->size());
+        nodes.insert(nodes.end(), router->begin(), router->begin() + number);
       }
     }
     return nodes;

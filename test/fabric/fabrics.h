@@ -2,8 +2,10 @@
 #ifndef MUSTER_TEST_FABRIC_FABRICS_H_
 #define MUSTER_TEST_FABRIC_FABRICS_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -54,6 +56,57 @@ inline Fabric RandomGraph(Dice& dice, uint32_t nodes, uint32_t more) {
     if (a != b) link(a, b);
   }
   return Made(graph);
+}
+
+// Every form, and keys and names of every kind.
+inline std::vector<Fabric> OneOfEach() {
+  std::vector<Fabric> fabrics;
+  Dice dice(7);
+  fabrics.push_back(MakeTorus(3, 2, 4, 50));
+  fabrics.push_back(MakeDragonfly(3, 2, 2));
+  fabrics.push_back(MakeRails(2, 3));
+  fabrics.push_back(RandomGraph(dice, 9, 9));
+  fabrics.push_back(Made(FabricGraph{{"b<&>\"'", "a", "\xc3\xa9"},
+                                     {"s", "r"},
+                                     {{"s", "a", 7}, {"s", "b<&>\"'", 1}}}));
+  std::vector<std::string> reversed = Keys(8);
+  std::reverse(reversed.begin(), reversed.end());
+  fabrics.push_back(Made(Torus3d{2, 2, 2, 1, reversed}));
+  return fabrics;
+}
+
+// Changed here and there.
+inline std::string Garbled(Dice& dice, std::string text) {
+  constexpr std::string_view kOdd =
+      " \n\"'<>/&;#=!-[]0123456789nodelink\x01\xff";
+  auto place = [&] {
+    return dice.Below(static_cast<uint32_t>(text.size()) + 1);
+  };
+  for (uint32_t i = 0, edits = 1 + dice.Below(4); i < edits; ++i) {
+    const char c = kOdd[dice.Below(static_cast<uint32_t>(kOdd.size()))];
+    const uint32_t at = place();
+    switch (dice.Below(4)) {
+      case 0:
+        text.insert(at, 1, c);
+        break;
+      case 1:
+        text.erase(at, 1 + dice.Below(20));
+        break;
+      case 2:
+        text.insert(at, text.substr(place(), dice.Below(60)));
+        break;
+      default:
+        if (at < text.size()) text[at] = c;
+    }
+  }
+  return text;
+}
+
+// Why a value is refused.
+template <class T>
+std::string Complaint(const absl::StatusOr<T>& result) {
+  EXPECT_EQ(result.status().code(), absl::StatusCode::kInvalidArgument);
+  return std::string(result.status().message());
 }
 
 // Each node free once in `n`, or taken once in `n`.
