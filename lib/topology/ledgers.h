@@ -96,8 +96,10 @@ class Ledgers {
   uint32_t free_devices(NodeIndex n, Ledger ledger) const {
     return Whole(n, ledger).size();
   }
-  int32_t free_milli(NodeIndex n, uint32_t device, Ledger ledger) const;
-  int64_t free_memory(NodeIndex n, uint32_t device, Ledger ledger) const;
+  // What the device has free; nothing if it is not healthy.
+  Share Offered(NodeIndex n, uint32_t device, Ledger ledger) const {
+    return Healthy(n).Contains(device) ? MinFree(n, device, ledger) : Share{};
+  }
   uint32_t device_count(NodeIndex n) const { return nodes_[n].count; }
   int64_t device_memory(NodeIndex n, uint32_t device) const {
     return At(n, device).memory;
@@ -222,7 +224,11 @@ class Ledgers {
   static Share Whole(const DeviceBook& book) {
     return {kWholeDevice, book.memory};
   }
-  Share MinFree(NodeIndex n, uint32_t device, Ledger ledger) const;
+  Share MinFree(NodeIndex n, uint32_t device, Ledger ledger) const {
+    const Share a = RawFree(n, device, First(ledger));
+    const Share b = RawFree(n, device, Last(ledger));
+    return {std::min(a.milli, b.milli), std::min(a.memory, b.memory)};
+  }
   // How many shares fit into what is free, at most `limit`.
   static uint32_t Quotient(Share free, Share share, uint32_t limit);
 
@@ -297,6 +303,9 @@ class Ledgers {
   // Enough for all devices of a node, and never on the heap.
   template <class T>
   using ByDevice = absl::InlinedVector<T, DeviceSet::kCapacity>;
+  // Of a healthy device that is not split; slots 0: it cannot take any.
+  SharedDevice SharedOn(NodeIndex n, uint32_t device, const Needs& needs,
+                        Ledger ledger, uint32_t limit) const;
   void SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
                      uint32_t limit, ByDevice<SharedDevice>* out) const;
   uint32_t SharedSlots(NodeIndex n, const Needs& needs, Ledger ledger,
@@ -316,6 +325,8 @@ class Ledgers {
   void SetPartitions(NodeIndex n, const std::vector<Device>& devices);
   void PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
                      uint32_t slot, size_t ledger, int sign);
+  // What is used of a device with a scheme, its slices aside.
+  Share OtherUse(NodeIndex n, uint32_t device, size_t ledger) const;
   // The free slices if the device is open for such pieces, else 0.
   SliceMask OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
                        Ledger ledger) const;
@@ -349,8 +360,9 @@ class Ledgers {
   std::vector<std::vector<PartitionBook>> partitions_{};
 };
 
-inline void Ledgers::PostWhole(NodeIndex n, DeviceSet devices, Ledger ledger,
-                               int sign) {
+[[gnu::always_inline]] inline void Ledgers::PostWhole(NodeIndex n,
+                                                      DeviceSet devices,
+                                                      Ledger ledger, int sign) {
   devices &= All(n);
   const int64_t milli =
       int64_t{sign} * kWholeDevice * (devices & Healthy(n)).size();
