@@ -1,6 +1,7 @@
 #include "lib/index/scan_avx512.h"
 
 #ifdef MUSTER_SCAN_X86
+#include <algorithm>
 #include <bit>
 
 // GCC 12 takes the undefined lanes of its own intrinsics for a mistake.
@@ -73,15 +74,6 @@ uint32_t LeastWhere(const uint32_t* v, size_t n, uint64_t where) {
   return _mm512_reduce_min_epu32(least);
 }
 
-AboveCount SumAbove(const uint32_t* v, size_t n, uint32_t limit) {
-  return Above(v, n, _mm512_set1_epi32(static_cast<int32_t>(limit)));
-}
-
-AboveCount SumAbove(const uint16_t* v, size_t n, uint32_t limit) {
-  if (limit > 0xffff) return {};
-  return Above(v, n, _mm512_set1_epi16(static_cast<int16_t>(limit)));
-}
-
 void SumRuns(const uint32_t* v, const uint32_t* first, size_t runs,
              uint32_t limit, AboveCount* above) {
   const __m512i limits = _mm512_set1_epi32(static_cast<int32_t>(limit));
@@ -92,11 +84,11 @@ void SumRuns(const uint32_t* v, const uint32_t* first, size_t runs,
 
 void SumRuns(const uint16_t* v, const uint32_t* first, size_t runs,
              uint32_t limit, AboveCount* above) {
-  const __m512i limits = _mm512_set1_epi16(static_cast<int16_t>(limit));
+  // No value is above the greatest.
+  const auto low = static_cast<int16_t>(std::min<uint32_t>(limit, 0xffff));
+  const __m512i limits = _mm512_set1_epi16(low);
   for (size_t r = 0; r < runs; ++r) {
-    above[r] = limit > 0xffff
-                   ? AboveCount{}
-                   : Above(v + first[r], first[r + 1] - first[r], limits);
+    above[r] = Above(v + first[r], first[r + 1] - first[r], limits);
   }
 }
 
