@@ -76,9 +76,9 @@ template <class T>
                                              AboveCount* above) {
   for (size_t r = 0; r < runs; ++r) {
     uint32_t sum = 0, count = 0;
-    for (uint32_t i = first[r]; i < first[r + 1]; ++i) {
-      sum += v[i] > limit ? v[i] : 0;
-      count += v[i] > limit ? 1 : 0;
+    for (const T x : std::span(v + first[r], first[r + 1] - first[r])) {
+      sum += x > limit ? x : 0;
+      count += x > limit ? 1 : 0;
     }
     above[r] = {sum, count};
   }

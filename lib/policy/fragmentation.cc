@@ -75,15 +75,11 @@ class Lookahead : public NodePolicy {
   Outcome Try(const Cluster& cluster, NodeIndex node, const Question& q) const {
     const NodeKind& kind = workload_.KindOf(cluster, node);
     state_.Read(cluster, node, q.ledger);
-    const Memo::Key key(kind.serial, requests_.SerialOf(cluster, q.shape),
-                        state_, cluster.device_kind());
-    // Where a partition goes depends on slices, which the key does not tell.
-    const bool slices = !cluster.device_request(q.shape).partition.empty();
-    if (slices || !key.fits()) return TryAnew(cluster, node, q, kind);
-    if (const Outcome* known = memo_.Find(key)) return *known;
-    const Outcome outcome = TryAnew(cluster, node, q, kind);
-    memo_.Store(key, outcome);
-    return outcome;
+    const auto anew = [&] { return TryAnew(cluster, node, q, kind); };
+    // Where a partition goes depends on slices, which the state does not tell.
+    if (!cluster.device_request(q.shape).partition.empty()) return anew();
+    return memo_.Get(kind.serial, requests_.SerialOf(cluster, q.shape), state_,
+                     cluster.device_kind(), anew);
   }
 
   Workload& workload() const { return workload_; }
