@@ -4,7 +4,7 @@
 
 #include "lib/policy/node_state.h"
 #include "lib/policy/policies.h"
-#include "lib/policy/yardstick.h"
+#include "lib/policy/tightness.h"
 
 namespace muster::policy {
 namespace {

@@ -7,7 +7,6 @@
 #include "lib/policy/memo.h"
 #include "lib/policy/node_state.h"
 #include "lib/policy/policies.h"
-#include "lib/policy/requests.h"
 #include "lib/policy/tightness.h"
 #include "lib/policy/workload.h"
 
@@ -209,9 +208,8 @@ class LeastNewWaste final : public Lookahead {
   bool IsKept(const Cluster& cluster, NodeIndex node) const {
     const uint64_t wanted = workload().KindOf(cluster, node).wanted;
     if (wanted == 0) return false;
-    StableHash hash;
-    hash.Add(std::string_view(cluster.node(node).key));
-    return hash.value() >> 32 < wanted;
+    const std::string_view key = cluster.node(node).key;
+    return uint64_t{StableHasher()(key)} >> 32 < wanted;
   }
 
   static uint32_t Tie(const Cluster& cluster, NodeIndex node, const Question& q,

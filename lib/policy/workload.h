@@ -8,6 +8,7 @@
 
 #include "absl/container/inlined_vector.h"
 #include "lib/policy/node_state.h"
+#include "lib/topology/needs.h"
 #include "muster/cluster.h"
 #include "muster/placement_policy.h"
 
@@ -68,10 +69,7 @@ class Workload {
 
     friend bool operator==(const Need&, const Need&) = default;
   };
-  struct Amount {
-    ResourceKind kind = 0;
-    int64_t amount = 0;
-  };
+  using Amount = Needs::Amount;
   struct Task {
     uint32_t need = 0;
     uint32_t count = 0;

@@ -206,8 +206,8 @@ const Resources& Cluster::Rep::Demand(ShapeId id) const {
   if (ledgers.device_kind() >= ledgers.kinds()) return record.demand;
   const Needs& needs = shapes[id].needs;
   int64_t largest = 0;
-  for (NodeIndex n = 0; n < nodes.limit(); ++n) {
-    if (needs.form != DeviceForm::kMemory) break;
+  const bool by_memory = needs.form == DeviceForm::kMemory;
+  for (NodeIndex n = 0; by_memory && n < nodes.limit(); ++n) {
     if (!Admits(n, id)) continue;
     for (const uint32_t d : ledgers.DevicesOfModels(n, needs)) {
       largest = std::max(largest, ledgers.device_memory(n, d));

@@ -71,7 +71,7 @@ void FilterTable::Refresh(const Filter& filter, const Cache& cache,
                           const NodeView& view) const {
   cache.bits.resize((size_t{node_limit_} + 63) / 64, 0);
   changed_.clear();
-  if (cache.seen == kNeverSeen || version() - cache.seen > node_limit_ ||
+  if (version() - cache.seen > node_limit_ ||
       !log_.Since(cache.seen, &changed_)) {
     changed_.resize(node_limit_);
     std::iota(changed_.begin(), changed_.end(), NodeIndex{0});

@@ -81,12 +81,11 @@ class FilterTable {
 
  private:
   static constexpr size_t kMaxIdle = 64;
-  static constexpr uint64_t kNeverSeen = ~uint64_t{0};
 
   struct Cache {
     bool idle = false;  // It is in idle_.
-    // Bits as of version `seen`.
-    mutable uint64_t seen = kNeverSeen;
+    // Bits as of version `seen`, which at first is none.
+    mutable uint64_t seen = ~uint64_t{0};
     mutable std::vector<uint64_t> bits{};
   };
 

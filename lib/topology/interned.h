@@ -49,7 +49,10 @@ class Interned {
   }
 
   Entry& operator[](uint32_t number) { return entries_[number]; }
-  const Entry& operator[](uint32_t number) const { return entries_[number]; }
+  // GCC would call what a std::deque does for it.
+  [[gnu::flatten]] const Entry& operator[](uint32_t number) const {
+    return entries_[number];
+  }
   // All numbers are less.
   uint32_t size() const { return static_cast<uint32_t>(entries_.size()); }
 

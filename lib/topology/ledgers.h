@@ -46,7 +46,10 @@ class Ledgers {
   uint32_t kinds() const { return kinds_; }
   ResourceKind device_kind() const { return device_kind_; }
   ResourceKind node_kind() const { return node_kind_; }
-  uint32_t ModelNumber(std::string_view model);
+  uint32_t ModelNumber(std::string_view model) {
+    const auto next = static_cast<uint32_t>(models_.size());
+    return models_.try_emplace(model, next).first->second;
+  }
 
   // Makes the books say what `node` says; what is charged and what others use
   // stays (on devices that are still there).
@@ -136,7 +139,14 @@ class Ledgers {
   // Calls f(device, slot) for each place that one such partition could take.
   template <class F>
   void ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,
-                    F&& f) const;
+                    F&& f) const {
+    for (const uint32_t d : Healthy(n) & DevicesOfModels(n, needs)) {
+      const Piece* piece = PieceOn(n, d, needs.partition);
+      if (piece == nullptr) continue;
+      const SliceMask open = OpenSlices(n, d, *piece, ledger);
+      ForEachBit(FreeStarts(*piece, open), [&](uint32_t slot) { f(d, slot); });
+    }
+  }
   // How many of them an idle node holds, its devices healthy or not.
   uint32_t PartitionCapacity(NodeIndex n, const Needs& needs) const;
   // What is charged, for hashes: tasks by slice.
@@ -374,17 +384,6 @@ class Ledgers {
     for (const uint32_t d : sign > 0 ? devices & taken : devices - taken) {
       PostShare(n, d, Whole(At(n, d)), l, sign);
     }
-  }
-}
-
-template <class F>
-void Ledgers::ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,
-                           F&& f) const {
-  for (const uint32_t d : Healthy(n) & DevicesOfModels(n, needs)) {
-    const Piece* piece = PieceOn(n, d, needs.partition);
-    if (piece == nullptr) continue;
-    const SliceMask open = OpenSlices(n, d, *piece, ledger);
-    ForEachBit(FreeStarts(*piece, open), [&](uint32_t slot) { f(d, slot); });
   }
 }
 

@@ -145,15 +145,16 @@ bool Ledgers::ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
     const Piece& piece = *PieceOn(n, d, needs.partition);
     const PartitionTable::Cut& cut = cuts_[partitions_[n][d].cut];
     const SliceMask open = OpenSlices(n, d, piece, ledger);
-    const SliceMask taken = piece.At(start);
+    const SliceMask left = open & ~piece.At(start);
     const int32_t free = MinFree(n, d, ledger).milli;
-    if (MostPieces(piece, open & ~taken, free - piece.milli) + 1 <
+    const int32_t free_left = free - piece.milli;
+    if (MostPieces(piece, left, free_left) + 1 <
         MostPieces(piece, open, free)) {
       return;
     }
-    const std::pair rank(
-        PartitionTable::Loss(cut, open, free, taken, piece.milli),
-        std::popcount(open));
+    const uint64_t lost = PartitionTable::OpenPlaces(cut, open, free) -
+                          PartitionTable::OpenPlaces(cut, left, free_left);
+    const std::pair rank(lost, std::popcount(open));
     if (best && *best <= rank) return;
     best = rank;
     *devices = {d};

@@ -29,11 +29,6 @@ std::vector<uint8_t> GroupNumbers(const std::vector<Device>& devices,
 
 }  // namespace
 
-uint32_t Ledgers::ModelNumber(std::string_view model) {
-  const auto next = static_cast<uint32_t>(models_.size());
-  return models_.try_emplace(model, next).first->second;
-}
-
 void Ledgers::SetNode(NodeIndex n, const Node& node, const OtherUsage& others) {
   if (n >= nodes_.size()) {
     nodes_.resize(n + 1);
@@ -155,12 +150,12 @@ void Ledgers::PostOthers(NodeIndex n, const OtherUsage& others, int sign) {
     }
     for (const DeviceShare& share : others.devices) {
       if (share.device >= nodes_[n].count) continue;
-      if (!share.partition.empty()) {
+      if (share.partition.empty()) {
+        PostDevice(n, share.device, OthersShare(n, share), l, sign);
+      } else {
         PostPartition(n, share.device, cuts_.Find(share.partition), share.slot,
                       l, sign);
-        continue;
       }
-      PostDevice(n, share.device, OthersShare(n, share), l, sign);
     }
   }
 }

@@ -67,9 +67,7 @@ class NodeTable {
 // Keys of nodes by set; they need not be known. A value type.
 class NodeSetTable {
  public:
-  bool Has(std::string_view set) const {
-    return sets_.find(set) != sets_.end();
-  }
+  bool Has(std::string_view set) const { return sets_.contains(set); }
   bool Contains(std::string_view set, std::string_view node) const;
   // Both return the keys that went in or out, in order.
   std::vector<std::string> Set(const NodeSet& set);

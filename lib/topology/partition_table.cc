@@ -5,22 +5,6 @@
 #include <utility>
 
 namespace muster {
-namespace {
-
-// Open starts, each weighted with the slices that a piece there would take.
-uint64_t OpenPlaces(const PartitionTable::Cut& cut, SliceMask free,
-                    int32_t free_milli) {
-  uint64_t sum = 0;
-  for (const Piece& piece : cut.pieces) {
-    if (piece.starts == 0 || piece.milli > free_milli) continue;
-    const SliceMask open = FreeStarts(piece, free);
-    sum += uint64_t{piece.slices} * static_cast<uint64_t>(std::popcount(open));
-  }
-  return sum;
-}
-
-}  // namespace
-
 SliceMask FreeStarts(const Piece& piece, SliceMask free) {
   // Bit i of `runs`: the `length` slices from i on are free.
   SliceMask runs = free;
@@ -107,11 +91,15 @@ uint32_t PartitionTable::Intern(const Device& device) {
   return static_cast<uint32_t>(cuts_.size() - 1);
 }
 
-uint64_t PartitionTable::Loss(const Cut& cut, SliceMask free,
-                              int32_t free_milli, SliceMask taken,
-                              int32_t taken_milli) {
-  return OpenPlaces(cut, free, free_milli) -
-         OpenPlaces(cut, free & ~taken, free_milli - taken_milli);
+uint64_t PartitionTable::OpenPlaces(const Cut& cut, SliceMask free,
+                                    int32_t free_milli) {
+  uint64_t sum = 0;
+  for (const Piece& piece : cut.pieces) {
+    if (piece.starts == 0 || piece.milli > free_milli) continue;
+    const SliceMask open = FreeStarts(piece, free);
+    sum += uint64_t{piece.slices} * static_cast<uint64_t>(std::popcount(open));
+  }
+  return sum;
 }
 
 }  // namespace muster

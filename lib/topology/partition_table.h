@@ -76,11 +76,10 @@ class PartitionTable {
   uint32_t Intern(const Device& device);
   const Cut& operator[](uint32_t cut) const { return cuts_[cut]; }
 
-  // How much of what pieces could still be placed on a device is lost when the
-  // `taken` slices and thousandths go: over all profiles, the number of starts
-  // that were open and no longer are, times the piece's slices.
-  static uint64_t Loss(const Cut& cut, SliceMask free, int32_t free_milli,
-                       SliceMask taken, int32_t taken_milli);
+  // How much pieces can still be placed on a device with so much free: over all
+  // profiles, the number of open starts, times the piece's slices.
+  static uint64_t OpenPlaces(const Cut& cut, SliceMask free,
+                             int32_t free_milli);
 
  private:
   std::vector<PartitionScheme> schemes_;
