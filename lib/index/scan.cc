@@ -71,16 +71,22 @@ template <class T>
 }
 
 template <class T>
+[[gnu::always_inline]] inline AboveCount SumAboveOf(const T* v, size_t n,
+                                                    uint32_t limit) {
+  uint32_t sum = 0, count = 0;
+  for (size_t i = 0; i < n; ++i) {
+    sum += v[i] > limit ? v[i] : 0;
+    count += v[i] > limit ? 1 : 0;
+  }
+  return {sum, count};
+}
+
+template <class T>
 [[gnu::always_inline]] inline void SumRunsOf(const T* v, const uint32_t* first,
                                              size_t runs, uint32_t limit,
                                              AboveCount* above) {
   for (size_t r = 0; r < runs; ++r) {
-    uint32_t sum = 0, count = 0;
-    for (const T x : std::span(v + first[r], first[r + 1] - first[r])) {
-      sum += x > limit ? x : 0;
-      count += x > limit ? 1 : 0;
-    }
-    above[r] = {sum, count};
+    above[r] = SumAboveOf(v + first[r], first[r + 1] - first[r], limit);
   }
 }
 
@@ -142,6 +148,8 @@ constexpr ScanTable kLoops = {
     .greatest32 = On<GreatestOf<uint32_t>>::Run,
     .greatest16 = On<GreatestOf<uint16_t>>::Run,
     .least_where = On<LeastWhereOf>::Run,
+    .sum_above32 = On<SumAboveOf<uint32_t>>::Run,
+    .sum_above16 = On<SumAboveOf<uint16_t>>::Run,
     .sum_runs32 = On<SumRunsOf<uint32_t>>::Run,
     .sum_runs16 = On<SumRunsOf<uint16_t>>::Run,
     .at_least = On<AtLeastOf>::Run,
@@ -153,6 +161,8 @@ constexpr ScanTable kLoops = {
 constexpr ScanTable kAvx512 = [] {
   ScanTable scans = kLoops<Avx512>;
   scans.least_where = avx512::LeastWhere;
+  scans.sum_above32 = avx512::SumAbove;
+  scans.sum_above16 = avx512::SumAbove;
   scans.sum_runs32 = avx512::SumRuns;
   scans.sum_runs16 = avx512::SumRuns;
   scans.at_least = avx512::AtLeast;
@@ -215,6 +225,14 @@ uint32_t Greatest(std::span<const uint32_t> values) {
 
 uint16_t Greatest(std::span<const uint16_t> values) {
   return Scans().greatest16(values.data(), values.size());
+}
+
+AboveCount SumAbove(std::span<const uint32_t> values, uint32_t limit) {
+  return Scans().sum_above32(values.data(), values.size(), limit);
+}
+
+AboveCount SumAbove(std::span<const uint16_t> values, uint32_t limit) {
+  return Scans().sum_above16(values.data(), values.size(), limit);
 }
 
 void SumAbove(std::span<const uint32_t> values, std::span<const uint32_t> first,

@@ -22,26 +22,21 @@ size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor);
 uint32_t Greatest(std::span<const uint32_t> values);
 uint16_t Greatest(std::span<const uint16_t> values);
 // What is above a limit: the sum of these values, and how many there are.
+// Values of 16 bits are less than 2^15.
 struct AboveCount {
   uint32_t sum = 0;
   uint32_t count = 0;
 
   friend bool operator==(const AboveCount&, const AboveCount&) = default;
 };
-// Of each run of values, [first[i], first[i + 1]); `first` has one entry more
-// than there are runs. Values of 16 bits are less than 2^15.
+AboveCount SumAbove(std::span<const uint32_t> values, uint32_t limit);
+AboveCount SumAbove(std::span<const uint16_t> values, uint32_t limit);
+// The same of each run of values, [first[i], first[i + 1]); `first` has one
+// entry more than there are runs.
 void SumAbove(std::span<const uint32_t> values, std::span<const uint32_t> first,
               uint32_t limit, AboveCount* above);
 void SumAbove(std::span<const uint16_t> values, std::span<const uint32_t> first,
               uint32_t limit, AboveCount* above);
-// Of all values.
-template <class Values>
-AboveCount SumAbove(const Values& values, uint32_t limit) {
-  const uint32_t run[] = {0, static_cast<uint32_t>(values.size())};
-  AboveCount above;
-  SumAbove(values, run, limit, &above);
-  return above;
-}
 
 // What the nodes of a chunk can take.
 struct SlotCount {
@@ -70,6 +65,8 @@ struct ScanTable {
   // The least of the values i, at most 64, of which bit i of the last argument
   // is set; ~0 if there is none.
   uint32_t (*least_where)(const uint32_t*, size_t, uint64_t);
+  AboveCount (*sum_above32)(const uint32_t*, size_t, uint32_t);
+  AboveCount (*sum_above16)(const uint16_t*, size_t, uint32_t);
   // The values alone; the runs' bounds, and how many runs.
   void (*sum_runs32)(const uint32_t*, const uint32_t*, size_t, uint32_t,
                      AboveCount*);

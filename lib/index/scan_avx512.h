@@ -13,6 +13,8 @@
 namespace muster::index::avx512 {
 
 MUSTER_AVX512 uint32_t LeastWhere(const uint32_t* v, size_t n, uint64_t where);
+MUSTER_AVX512 AboveCount SumAbove(const uint32_t* v, size_t n, uint32_t limit);
+MUSTER_AVX512 AboveCount SumAbove(const uint16_t* v, size_t n, uint32_t limit);
 MUSTER_AVX512 void SumRuns(const uint32_t* v, const uint32_t* first,
                            size_t runs, uint32_t limit, AboveCount* above);
 MUSTER_AVX512 void SumRuns(const uint16_t* v, const uint32_t* first,
