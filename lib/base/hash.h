@@ -82,6 +82,16 @@ class StableHash {
   uint64_t state_ = 0x243f6a8885a308d3u;
 };
 
+// For hash tables.
+struct StableHasher {
+  template <class T>
+  size_t operator()(const T& value) const {
+    StableHash hash;
+    hash.Add(value);
+    return hash.value();
+  }
+};
+
 }  // namespace muster
 
 #endif  // MUSTER_LIB_BASE_HASH_H_

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lib/index/slots_cost.h"
+#include "lib/topology/device_choice.h"
 #include "lib/topology/needs.h"
 
 namespace muster::index {
@@ -172,13 +173,12 @@ inline uint32_t Column::Recount(uint32_t chunk) {
 
 std::span<const uint16_t> Column::AllSlots() {
   for (uint32_t from = 0; from < unwritten_.size(); ++from) {
-    for (uint64_t& mask = unwritten_[from]; mask != 0; mask &= mask - 1) {
-      const auto chunk =
-          from * 64 + static_cast<uint32_t>(std::countr_zero(mask));
+    ForEachBit(std::exchange(unwritten_[from], 0), [&](uint32_t i) {
+      const uint32_t chunk = from * 64 + i;
       const Layout::Chunk& c = layout_->chunks()[chunk];
-      Divide(states_->whole().subspan(c.first, c.count), inverse_,
-             chunks_[chunk].any, slots_.data() + c.first);
-    }
+      scans_->divide(&states_->whole()[c.first], c.count, inverse_,
+                     chunks_[chunk].any, &slots_[c.first]);
+    });
   }
   return slots_;
 }
@@ -202,13 +202,12 @@ uint32_t Column::CountSlots(const Cluster& cluster, uint32_t chunk,
   Chunk& row = chunks_[chunk];
   const Position first = layout_->chunks()[chunk].first;
   uint32_t change = 0;
-  for (uint64_t mask = nodes & (row.admits | row.any); mask != 0;
-       mask &= mask - 1) {
-    const Position p = first + static_cast<Position>(std::countr_zero(mask));
-    const uint64_t bit = mask & (~mask + 1);
+  ForEachBit(nodes & (row.admits | row.any), [&](uint32_t i) {
+    const Position p = first + i;
+    const uint64_t bit = uint64_t{1} << i;
     const uint32_t now = (row.admits & bit) != 0 ? Count(cluster, p) : 0;
     const uint32_t before = slots_[p];
-    if (now == before) continue;
+    if (now == before) return;
     slots_[p] = static_cast<uint16_t>(now);
     change += now - before;
     totals_.saturated += (now == kMaxSlots) - (before == kMaxSlots);
@@ -220,7 +219,7 @@ uint32_t Column::CountSlots(const Cluster& cluster, uint32_t chunk,
       row.most_lost = true;
       lost_.push_back(chunk);
     }
-  }
+  });
   return change;
 }
 
@@ -238,14 +237,11 @@ inline void Column::AddToSums(uint32_t chunk, uint32_t change) {
 void Column::CountReluctance(const Cluster& cluster, uint32_t chunk) {
   Chunk& row = chunks_[chunk];
   const uint64_t before = std::exchange(row.avoided, 0);
-  for (uint64_t mask = states_->avoidable(chunk) & row.any; mask != 0;
-       mask &= mask - 1) {
-    const auto i = static_cast<Position>(std::countr_zero(mask));
+  ForEachBit(states_->avoidable(chunk) & row.any, [&](uint32_t i) {
     const NodeIndex node = layout_->node(layout_->chunks()[chunk].first + i);
-    if (cluster.Reluctance(node, question_.shape) > 0) {
-      row.avoided |= mask & (~mask + 1);
-    }
-  }
+    const bool avoided = cluster.Reluctance(node, question_.shape) > 0;
+    row.avoided |= uint64_t{avoided} << i;
+  });
   totals_.reluctant +=
       static_cast<uint32_t>(std::popcount(row.avoided) - std::popcount(before));
 }
@@ -260,11 +256,11 @@ void Column::RefreshRanksOf(const Cluster& cluster, uint32_t chunk,
                      ranks_.data() + first);
     return;
   }
-  for (; nodes != 0; nodes &= nodes - 1) {
-    const Position p = first + static_cast<Position>(std::countr_zero(nodes));
-    ranks_[p] = std::min(policy_->Rank(cluster, layout_->node(p), question_),
-                         policy::NodePolicy::kMostRank);
-  }
+  ForEachBit(nodes, [&](uint32_t i) {
+    const NodeIndex node = layout_->node(first + i);
+    ranks_[first + i] = std::min(policy_->Rank(cluster, node, question_),
+                                 policy::NodePolicy::kMostRank);
+  });
 }
 
 // The least rank of the chunk, which has a node with slots. All that did not
@@ -288,10 +284,9 @@ uint32_t Column::LeastRank(uint32_t chunk, uint64_t changed) {
   }
   if (entry != LeastChunk::kNone && least <= before) return least;
   if (stays) return before;
-  least = LeastWhere(all, chunks_[chunk].any);
-  for (mask = chunks_[chunk].any; all[std::countr_zero(mask)] != least;) {
-    mask &= mask - 1;
-  }
+  mask = chunks_[chunk].any;
+  least = scans_->least_where(all.data(), all.size(), mask);
+  while (all[std::countr_zero(mask)] != least) mask &= mask - 1;
   at = static_cast<uint8_t>(std::countr_zero(mask));
   return least;
 }
@@ -349,44 +344,15 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
     if (least >= best_entry) continue;  // None can be better.
     const Layout::Chunk& c = layout_->chunks()[chunk];
     const uint64_t tightness = least & 0xffffffff;
-    for (uint64_t mask = chunks_[chunk].any; mask != 0; mask &= mask - 1) {
-      const Position p =
-          c.first + static_cast<Position>(std::countr_zero(mask));
-      if (SlotsIn(chunk, p) < tasks) continue;
+    ForEachBit(chunks_[chunk].any, [&](uint32_t i) {
+      const Position p = c.first + i;
       const uint64_t entry = uint64_t{ranks_[p]} << 32 | tightness;
-      if (entry >= best_entry) continue;
+      if (entry >= best_entry || SlotsIn(chunk, p) < tasks) return;
       best_entry = entry;
       *best = p;
-    }
+    });
   }
   return best_entry != LeastChunk::kNone;
-}
-
-std::string Column::Difference(const Cluster& cluster) {
-  if (std::string states = states_->Difference(cluster); !states.empty()) {
-    return states;
-  }
-  NodeStates fresh_states;
-  fresh_states.Bind(*layout_, *policy_, question_.ledger);
-  Column fresh;
-  fresh.Bind(cluster, &fresh_states, *policy_, question_.shape);
-  fresh.Refresh(cluster);
-  fresh.RefreshRanks(cluster);
-  if (!std::ranges::equal(AllSlots(), fresh.AllSlots())) return "slots";
-  for (Position p = 0; p < layout_->size(); ++p) {
-    if (slots(p) != slots_[p]) return "slots of a node";
-  }
-  if (sums_ != fresh.sums_) return "sums";
-  if (totals_ != fresh.totals_) return "totals";
-  if (chunk_most_ != fresh.chunk_most_) return "chunk_most";
-  for (uint32_t c = 0; c < chunks_.size(); ++c) {
-    if (any(c) != fresh.any(c)) return "any";
-  }
-  if (best_.any_marked()) return "";  // Ranks were not asked for yet.
-  for (Position p = 0; p < layout_->size(); ++p) {
-    if (rank(p) != fresh.rank(p)) return "ranks";
-  }
-  return best_ == fresh.best_ ? "" : "best";
 }
 
 }  // namespace muster::index

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "lib/base/step_cost.h"
@@ -61,6 +60,7 @@ class Column {
   void RefreshRanks(const Cluster& cluster);
 
   ShapeId shape() const { return question_.shape; }
+  const Layout& layout() const { return *layout_; }
   uint32_t slots(Position p) const { return SlotsIn(layout_->chunk_of(p), p); }
   // The same where the node's chunk is known.
   uint32_t SlotsIn(uint32_t chunk, Position p) const {
@@ -113,9 +113,6 @@ class Column {
   }
   // The same as Best among the nodes that have at least `tasks` slots.
   bool BestWith(uint32_t tasks, bool inside_only, Position* best) const;
-
-  // Compares with a column built anew; names the first difference, or empty.
-  std::string Difference(const Cluster& cluster);
 
  private:
   // What a task takes; kWhole: whole devices of any model, or none, and other

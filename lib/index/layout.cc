@@ -7,9 +7,8 @@ namespace muster::index {
 void Layout::Cut(Position first, Position last, uint32_t domain) {
   while (first < last) {
     const uint32_t count = std::min(kChunk, last - first);
-    for (uint32_t i = 0; i < count; ++i) {
-      chunk_of_.push_back(static_cast<uint32_t>(chunks_.size()));
-    }
+    chunk_of_.insert(chunk_of_.end(), count,
+                     static_cast<uint32_t>(chunks_.size()));
     chunks_.push_back({.first = first, .count = count, .domain = domain});
     first += count;
   }

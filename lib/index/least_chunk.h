@@ -35,7 +35,6 @@ class LeastChunk {
   }
 
   const uint64_t& entry(uint32_t chunk) const { return entries_[At(chunk)]; }
-  bool any_marked() const { return to_ > 0; }
 
   // The chunk's entry may differ.
   void Mark(uint32_t chunk) {
@@ -96,8 +95,6 @@ class LeastChunk {
     }
     return found;
   }
-
-  friend bool operator==(const LeastChunk&, const LeastChunk&) = default;
 
  private:
   static constexpr uint32_t kGroup = 64;

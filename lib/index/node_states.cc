@@ -4,15 +4,14 @@
 #include <bit>
 
 #include "lib/index/scan.h"
+#include "lib/topology/device_choice.h"
 
 namespace muster::index {
 namespace {
 
 bool Avoidable(const Node& node) {
-  return std::any_of(node.taints.begin(), node.taints.end(),
-                     [](const Taint& taint) {
-                       return taint.effect == TaintEffect::kPreferNoSchedule;
-                     });
+  return std::ranges::find(node.taints, TaintEffect::kPreferNoSchedule,
+                           &Taint::effect) != node.taints.end();
 }
 
 }  // namespace
@@ -67,8 +66,8 @@ void NodeStates::Follow(const Cluster& cluster) {
 // By the devices that are wholly free.
 void NodeStates::Sort(uint32_t chunk) {
   const Layout::Chunk& c = layout_->chunks()[chunk];
-  AtLeast(std::span(whole_).subspan(c.first, c.count), levels_,
-          at_least_.data() + size_t{chunk} * levels_);
+  Scans().at_least(whole_.data() + c.first, c.count, levels_,
+                   at_least_.data() + size_t{chunk} * levels_);
 }
 
 void NodeStates::SortAll() {
@@ -111,32 +110,12 @@ void NodeStates::ReadStructure(const Cluster& cluster, Position p) {
 const uint64_t* NodeStates::Gists(const Cluster& cluster, uint32_t chunk,
                                   uint64_t nodes) {
   const Position first = layout_->chunks()[chunk].first;
-  for (uint64_t mask = chunk_stale_[chunk] & nodes; mask != 0;
-       mask &= mask - 1) {
-    const Position p = first + static_cast<Position>(std::countr_zero(mask));
-    gists_[p] = policy_->Gist(cluster, layout_->node(p), ledger_);
-  }
+  ForEachBit(chunk_stale_[chunk] & nodes, [&](uint32_t i) {
+    gists_[first + i] =
+        policy_->Gist(cluster, layout_->node(first + i), ledger_);
+  });
   chunk_stale_[chunk] &= ~nodes;
   return gists_.data() + first;
-}
-
-std::string NodeStates::Difference(const Cluster& cluster) const {
-  NodeStates fresh;
-  fresh.Bind(*layout_, *policy_, ledger_);
-  fresh.Refresh(cluster);
-  if (whole_ != fresh.whole_) return "whole devices";
-  if (devices_ != fresh.devices_) return "devices";
-  for (uint32_t c = 0; c < layout_->chunks().size(); ++c) {
-    const std::span<const uint64_t> fewer = fresh.at_least(c);
-    const std::span<const uint64_t> all = at_least(c);
-    if (!std::ranges::equal(fewer, all.first(fewer.size()))) return "at_least";
-    for (const uint64_t rest : all.subspan(fewer.size())) {
-      if (rest != 0) return "at_least, beyond";
-    }
-  }
-  if (avoidable_ != fresh.avoidable_) return "avoidable";
-  if (avoidable_nodes_ != fresh.avoidable_nodes_) return "any_avoidable";
-  return "";
 }
 
 }  // namespace muster::index

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "lib/index/layout.h"
@@ -72,9 +71,6 @@ class NodeStates {
   // Nodes that have a taint which asks to avoid them, by chunk.
   bool any_avoidable() const { return avoidable_nodes_ > 0; }
   uint64_t avoidable(uint32_t chunk) const { return avoidable_[chunk]; }
-
-  // Compares with one made anew; names the first difference, or is empty.
-  std::string Difference(const Cluster& cluster) const;
 
  private:
   void Build(const Cluster& cluster);

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -37,13 +38,11 @@ class PlacementIndex {
   Column& Get(const Cluster& cluster, int topology, ShapeId shape,
               Ledger ledger);
   // Of the column that Get returned last.
-  const Layout& layout() const { return *columns_[last_]->layout; }
-
-  // Compares every column held with one built anew; names the first
-  // difference, or is empty. For tests.
-  std::string Difference(const Cluster& cluster);
+  const Layout& layout() const { return columns_[last_]->column.layout(); }
 
  private:
+  static constexpr size_t kLedgers = 4;  // Values of Ledger, from 0 on.
+
   // What a column is found by.
   struct Key {
     uint64_t serial = 0;
@@ -60,20 +59,18 @@ class PlacementIndex {
   struct Entry {
     Key key{};
     uint64_t used = 0;  // The call that asked for it last.
-    const Layout* layout = nullptr;
     Column column{};
   };
 
   void Follow(const Cluster& cluster);
-  size_t Find(const Key& key);
+  size_t PlaceFor(const Key& key);
   NodeStates& StatesOf(const Cluster& cluster, int topology, Ledger ledger);
-  const Layout& LayoutOf(const Cluster& cluster, int topology);
 
   const policy::NodePolicy& policy_;
   const size_t memory_;
   MadeFrom made_from_;
-  std::vector<std::unique_ptr<Layout>> layouts_;     // By topology + 1.
-  std::vector<std::unique_ptr<NodeStates>> states_;  // By (topology, ledger).
+  std::vector<std::optional<Layout>> layouts_;     // By topology + 1.
+  std::vector<std::optional<NodeStates>> states_;  // By (topology, ledger).
   size_t most_columns_ = kMinColumns;
   absl::flat_hash_map<Key, size_t> places_;      // Never iterated.
   std::vector<std::unique_ptr<Entry>> columns_;  // places_.size() are in use.

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <bit>
 #include <limits>
-#include <string_view>
 
 #include "lib/index/scan_avx512.h"
 
@@ -125,70 +124,42 @@ template <class T>
   }
 }
 
-#define MUSTER_SCANS(NAME, ATTRIBUTE)                                          \
-  ATTRIBUTE uint64_t Least64##NAME(const uint64_t* v, size_t n) {              \
-    return LeastOf(v, n);                                                      \
-  }                                                                            \
-  ATTRIBUTE uint32_t Find64##NAME(const uint64_t* v, size_t n, uint64_t x) {   \
-    return FindIn(v, n, x);                                                    \
-  }                                                                            \
-  ATTRIBUTE uint32_t Find32##NAME(const uint32_t* v, size_t n, uint32_t x) {   \
-    return FindIn(v, n, x);                                                    \
-  }                                                                            \
-  ATTRIBUTE uint32_t Above##NAME(const uint32_t* v, size_t n, uint32_t x) {    \
-    return LeastAboveOf(v, n, x);                                              \
-  }                                                                            \
-  ATTRIBUTE uint32_t Greatest32##NAME(const uint32_t* v, size_t n) {           \
-    return GreatestOf(v, n);                                                   \
-  }                                                                            \
-  ATTRIBUTE uint16_t Greatest16##NAME(const uint16_t* v, size_t n) {           \
-    return GreatestOf(v, n);                                                   \
-  }                                                                            \
-  ATTRIBUTE uint32_t LeastWhere##NAME(const uint32_t* v, size_t n,             \
-                                      uint64_t where) {                        \
-    return LeastWhereOf(v, n, where);                                          \
-  }                                                                            \
-  ATTRIBUTE AboveCount SumAbove32##NAME(const uint32_t* v, size_t n,           \
-                                        uint32_t x) {                          \
-    return SumAboveOf(v, n, x);                                                \
-  }                                                                            \
-  ATTRIBUTE void SumRuns32##NAME(const uint32_t* v, const uint32_t* first,     \
-                                 size_t runs, uint32_t x, AboveCount* above) { \
-    SumRunsOf(v, first, runs, x, above);                                       \
-  }                                                                            \
-  ATTRIBUTE AboveCount SumAbove16##NAME(const uint16_t* v, size_t n,           \
-                                        uint32_t x) {                          \
-    return SumAboveOf(v, n, x);                                                \
-  }                                                                            \
-  ATTRIBUTE void SumRuns16##NAME(const uint16_t* v, const uint32_t* first,     \
-                                 size_t runs, uint32_t x, AboveCount* above) { \
-    SumRunsOf(v, first, runs, x, above);                                       \
-  }                                                                            \
-  ATTRIBUTE void AtLeast##NAME(const uint8_t* v, size_t n, uint32_t levels,    \
-                               uint64_t* out) {                                \
-    AtLeastOf(v, n, levels, out);                                              \
-  }                                                                            \
-  ATTRIBUTE SlotCount CountSlots##NAME(const uint64_t* at_least,               \
-                                       size_t levels, uint32_t divisor,        \
-                                       uint64_t admits) {                      \
-    return CountSlotsOf(at_least, levels, divisor, admits);                    \
-  }                                                                            \
-  ATTRIBUTE void Divide##NAME(const uint8_t* v, size_t n, uint32_t x,          \
-                              uint64_t admits, uint16_t* slots) {              \
-    DivideOf(v, n, x, admits, slots);                                          \
-  }                                                                            \
-  constexpr ScanTable k##NAME = {                                              \
-      Least64##NAME,    Find64##NAME,     Find32##NAME,     Above##NAME,       \
-      Greatest32##NAME, Greatest16##NAME, LeastWhere##NAME, SumAbove32##NAME,  \
-      SumAbove16##NAME, SumRuns32##NAME,  SumRuns16##NAME,  AtLeast##NAME,     \
-      CountSlots##NAME, Divide##NAME};
-
-MUSTER_SCANS(Portable, )
+// A loop compiled for one vector unit: kLoop is inlined into Run.
+#define MUSTER_LOOP_ON(UNIT, ATTRIBUTE)                    \
+  template <auto kLoop>                                    \
+  struct UNIT;                                             \
+  template <class R, class... A, R (*kLoop)(A...)>         \
+  struct UNIT<kLoop> {                                     \
+    ATTRIBUTE static R Run(A... a) { return kLoop(a...); } \
+  };
+MUSTER_LOOP_ON(Portable, )
 #ifdef MUSTER_SCAN_X86
-MUSTER_SCANS(Avx2, [[gnu::target("avx2")]])
-MUSTER_SCANS(Wide, MUSTER_AVX512)
+MUSTER_LOOP_ON(Avx2, [[gnu::target("avx2")]])
+MUSTER_LOOP_ON(Avx512, MUSTER_AVX512)
+#endif
+#undef MUSTER_LOOP_ON
+
+template <template <auto> class On>
+constexpr ScanTable kLoops = {
+    .least64 = On<LeastOf<uint64_t>>::Run,
+    .find64 = On<FindIn<uint64_t>>::Run,
+    .find32 = On<FindIn<uint32_t>>::Run,
+    .least_above = On<LeastAboveOf>::Run,
+    .greatest32 = On<GreatestOf<uint32_t>>::Run,
+    .greatest16 = On<GreatestOf<uint16_t>>::Run,
+    .least_where = On<LeastWhereOf>::Run,
+    .sum_above32 = On<SumAboveOf<uint32_t>>::Run,
+    .sum_above16 = On<SumAboveOf<uint16_t>>::Run,
+    .sum_runs32 = On<SumRunsOf<uint32_t>>::Run,
+    .sum_runs16 = On<SumRunsOf<uint16_t>>::Run,
+    .at_least = On<AtLeastOf>::Run,
+    .count_slots = On<CountSlotsOf>::Run,
+    .divide = On<DivideOf>::Run,
+};
+
+#ifdef MUSTER_SCAN_X86
 constexpr ScanTable kAvx512 = [] {
-  ScanTable scans = kWide;
+  ScanTable scans = kLoops<Avx512>;
   scans.least_where = avx512::LeastWhere;
   scans.sum_above32 = avx512::SumAbove;
   scans.sum_above16 = avx512::SumAbove;
@@ -199,31 +170,6 @@ constexpr ScanTable kAvx512 = [] {
   return scans;
 }();
 #endif
-#undef MUSTER_SCANS
-
-struct Chosen {
-  const ScanTable* table = &kPortable;
-  const char* name = "portable";
-};
-
-Chosen Choose() {
-#ifdef MUSTER_SCAN_X86
-  __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
-      __builtin_cpu_supports("avx512vl") &&
-      __builtin_cpu_supports("avx512dq")) {
-    return {&kAvx512, "avx512"};
-  }
-  if (__builtin_cpu_supports("avx2")) return {&kAvx2, "avx2"};
-#endif
-  return {};
-}
-
-// Constant once made: no state that callers could share.
-const Chosen& Best() {
-  static const Chosen chosen = Choose();
-  return chosen;
-}
 
 size_t Wide(uint32_t position) {
   return position == kNone ? kNowhere : position;
@@ -231,76 +177,74 @@ size_t Wide(uint32_t position) {
 
 }  // namespace
 
+const ScanTable* ScansNamed(std::string_view name) {
+  if (name == "portable") return &kLoops<Portable>;
+#ifdef MUSTER_SCAN_X86
+  __builtin_cpu_init();
+  if (name == "avx2" && __builtin_cpu_supports("avx2")) return &kLoops<Avx2>;
+  if (name == "avx512" && __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512bw") &&
+      __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512dq")) {
+    return &kAvx512;
+  }
+#endif
+  return nullptr;
+}
+
+const ScanTable& Scans() {
+  // Constant once made: no state that callers could share.
+  static const ScanTable* const best = [] {
+    const ScanTable* widest = ScansNamed("avx512");
+    if (widest == nullptr) widest = ScansNamed("avx2");
+    return widest != nullptr ? widest : &kLoops<Portable>;
+  }();
+  return *best;
+}
+
 size_t LeastAt(std::span<const uint64_t> values) {
-  const ScanTable& scans = *Best().table;
+  const ScanTable& scans = Scans();
   return Wide(scans.find64(values.data(), values.size(),
                            scans.least64(values.data(), values.size())));
 }
 
 size_t FindFirst(std::span<const uint32_t> values, uint32_t value) {
-  return Wide(Best().table->find32(values.data(), values.size(), value));
+  return Wide(Scans().find32(values.data(), values.size(), value));
 }
 
 size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor) {
-  const ScanTable& scans = *Best().table;
+  const ScanTable& scans = Scans();
   const uint32_t above = scans.least_above(values.data(), values.size(), floor);
   if (above > kNone - floor) return kNowhere;
   return Wide(scans.find32(values.data(), values.size(), floor + above));
 }
 
-uint32_t LeastWhere(std::span<const uint32_t> values, uint64_t where) {
-  return Best().table->least_where(values.data(), values.size(), where);
+uint32_t Greatest(std::span<const uint32_t> values) {
+  return Scans().greatest32(values.data(), values.size());
+}
+
+uint16_t Greatest(std::span<const uint16_t> values) {
+  return Scans().greatest16(values.data(), values.size());
 }
 
 AboveCount SumAbove(std::span<const uint32_t> values, uint32_t limit) {
-  return Best().table->sum_above32(values.data(), values.size(), limit);
+  return Scans().sum_above32(values.data(), values.size(), limit);
 }
 
 AboveCount SumAbove(std::span<const uint16_t> values, uint32_t limit) {
-  return Best().table->sum_above16(values.data(), values.size(), limit);
+  return Scans().sum_above16(values.data(), values.size(), limit);
 }
 
 void SumAbove(std::span<const uint32_t> values, std::span<const uint32_t> first,
               uint32_t limit, AboveCount* above) {
-  Best().table->sum_runs32(values.data(), first.data(), first.size() - 1, limit,
-                           above);
+  Scans().sum_runs32(values.data(), first.data(), first.size() - 1, limit,
+                     above);
 }
 
 void SumAbove(std::span<const uint16_t> values, std::span<const uint32_t> first,
               uint32_t limit, AboveCount* above) {
-  Best().table->sum_runs16(values.data(), first.data(), first.size() - 1, limit,
-                           above);
-}
-
-void AtLeast(std::span<const uint8_t> values, uint32_t levels,
-             uint64_t* at_least) {
-  Best().table->at_least(values.data(), values.size(), levels, at_least);
-}
-
-void Divide(std::span<const uint8_t> values, uint32_t inverse, uint64_t admits,
-            uint16_t* slots) {
-  Best().table->divide(values.data(), values.size(), inverse, admits, slots);
-}
-
-uint32_t Greatest(std::span<const uint32_t> values) {
-  return Best().table->greatest32(values.data(), values.size());
-}
-
-uint16_t Greatest(std::span<const uint16_t> values) {
-  return Best().table->greatest16(values.data(), values.size());
-}
-
-const ScanTable& Scans() { return *Best().table; }
-
-const ScanTable* ScansNamed(const char* name) {
-  const std::string_view wanted = name;
-  if (wanted == "portable") return &kPortable;
-#ifdef MUSTER_SCAN_X86
-  const std::string_view best = Best().name;
-  if (wanted == "avx512" && best == "avx512") return &kAvx512;
-  if (wanted == "avx2" && best != "portable") return &kAvx2;
-#endif
-  return nullptr;
+  Scans().sum_runs16(values.data(), first.data(), first.size() - 1, limit,
+                     above);
 }
 
 }  // namespace muster::index

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace muster::index {
 
@@ -20,8 +21,8 @@ size_t LeastAbove(std::span<const uint32_t> values, uint32_t floor);
 // The greatest; 0 for an empty span.
 uint32_t Greatest(std::span<const uint32_t> values);
 uint16_t Greatest(std::span<const uint16_t> values);
-// The sum of the values above the limit, and how many there are. Values of 16
-// bits are less than 2^15.
+// What is above a limit: the sum of these values, and how many there are.
+// Values of 16 bits are less than 2^15.
 struct AboveCount {
   uint32_t sum = 0;
   uint32_t count = 0;
@@ -30,21 +31,12 @@ struct AboveCount {
 };
 AboveCount SumAbove(std::span<const uint32_t> values, uint32_t limit);
 AboveCount SumAbove(std::span<const uint16_t> values, uint32_t limit);
-// The same of each run of values, [first[i], first[i + 1]): the sum of those
-// above the limit, and how many there are. `first` has one entry more than
-// there are runs.
+// The same of each run of values, [first[i], first[i + 1]); `first` has one
+// entry more than there are runs.
 void SumAbove(std::span<const uint32_t> values, std::span<const uint32_t> first,
               uint32_t limit, AboveCount* above);
 void SumAbove(std::span<const uint16_t> values, std::span<const uint32_t> first,
               uint32_t limit, AboveCount* above);
-// The least of the values i, at most 64, of which bit i of `where` is set; ~0
-// if there is none.
-uint32_t LeastWhere(std::span<const uint32_t> values, uint64_t where);
-
-// at_least[k - 1], for each k from 1 to `levels`: bit i says whether values[i]
-// is at least k. At most 64 values.
-void AtLeast(std::span<const uint8_t> values, uint32_t levels,
-             uint64_t* at_least);
 
 // What the nodes of a chunk can take.
 struct SlotCount {
@@ -54,17 +46,14 @@ struct SlotCount {
 
   friend bool operator==(const SlotCount&, const SlotCount&) = default;
 };
-// A divisor, 1 to 255, as Divide wants it. Exact for a dividend up to 255: the
-// product is off by less than 1 / divisor.
+// A divisor, 1 to 255, as `divide` wants it. Exact for a dividend up to 255:
+// the product is off by less than 1 / divisor.
 constexpr uint32_t Inverse(uint32_t divisor) {
   return 65536 / divisor + (divisor > 1 ? 1 : 0);
 }
-// slots[i] = values[i] / divisor where bit i of `admits` is set, else 0; at
-// most 64 values, each at most 255.
-void Divide(std::span<const uint8_t> values, uint32_t inverse, uint64_t admits,
-            uint16_t* slots);
 
-// The loops themselves, for those who call one often.
+// The loops themselves, for those who call one often. The first arguments are
+// the values and their number.
 struct ScanTable {
   uint64_t (*least64)(const uint64_t*, size_t);
   uint32_t (*find64)(const uint64_t*, size_t, uint64_t);
@@ -73,25 +62,32 @@ struct ScanTable {
   uint32_t (*least_above)(const uint32_t*, size_t, uint32_t);
   uint32_t (*greatest32)(const uint32_t*, size_t);
   uint16_t (*greatest16)(const uint16_t*, size_t);
+  // The least of the values i, at most 64, of which bit i of the last argument
+  // is set; ~0 if there is none.
   uint32_t (*least_where)(const uint32_t*, size_t, uint64_t);
   AboveCount (*sum_above32)(const uint32_t*, size_t, uint32_t);
   AboveCount (*sum_above16)(const uint16_t*, size_t, uint32_t);
-  // The runs' bounds, and how many runs.
+  // The values alone; the runs' bounds, and how many runs.
   void (*sum_runs32)(const uint32_t*, const uint32_t*, size_t, uint32_t,
                      AboveCount*);
   void (*sum_runs16)(const uint16_t*, const uint32_t*, size_t, uint32_t,
                      AboveCount*);
-  void (*at_least)(const uint8_t*, size_t, uint32_t, uint64_t*);
+  // at_least[k - 1], for each k from 1 to `levels`: bit i says whether value i
+  // is at least k. At most 64 values.
+  void (*at_least)(const uint8_t*, size_t, uint32_t levels, uint64_t* at_least);
   // From at_least and its length: node i has values[i] / divisor slots where
-  // bit i of `admits`, the last argument, is set, else none.
-  SlotCount (*count_slots)(const uint64_t*, size_t, uint32_t, uint64_t);
-  void (*divide)(const uint8_t*, size_t, uint32_t, uint64_t, uint16_t*);
+  // bit i of `admits` is set, else none.
+  SlotCount (*count_slots)(const uint64_t* at_least, size_t levels,
+                           uint32_t divisor, uint64_t admits);
+  // The same, written down: slots[i]. At most 64 values, each at most 255.
+  void (*divide)(const uint8_t*, size_t, uint32_t inverse, uint64_t admits,
+                 uint16_t* slots);
 };
 // This machine's.
 const ScanTable& Scans();
 // "avx512", "avx2" or "portable", for tests that compare them; null if this
 // machine has none such.
-const ScanTable* ScansNamed(const char* name);
+const ScanTable* ScansNamed(std::string_view name);
 
 }  // namespace muster::index
 

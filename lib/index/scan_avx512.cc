@@ -1,6 +1,7 @@
 #include "lib/index/scan_avx512.h"
 
 #ifdef MUSTER_SCAN_X86
+#include <algorithm>
 #include <bit>
 
 // GCC 12 takes the undefined lanes of its own intrinsics for a mistake.
@@ -23,16 +24,17 @@ template <class Mask>
 
 MUSTER_AVX512 [[gnu::always_inline]] inline AboveCount Above(const uint32_t* v,
                                                              size_t n,
-                                                             __m512i limit) {
+                                                             uint32_t limit) {
+  const __m512i limits = _mm512_set1_epi32(static_cast<int32_t>(limit));
   // What is left over first, the rest in whole vectors.
   size_t i = n % 16;
   __m512i values = _mm512_maskz_loadu_epi32(LanesBelow<__mmask16>(0, i), v);
-  __mmask16 above = _mm512_cmpgt_epu32_mask(values, limit);
+  __mmask16 above = _mm512_cmpgt_epu32_mask(values, limits);
   __m512i sum = _mm512_maskz_mov_epi32(above, values);
   auto count = static_cast<uint32_t>(std::popcount(above));
   for (; i < n; i += 16) {
     values = _mm512_loadu_si512(v + i);
-    above = _mm512_cmpgt_epu32_mask(values, limit);
+    above = _mm512_cmpgt_epu32_mask(values, limits);
     sum = _mm512_mask_add_epi32(sum, above, sum, values);
     count += static_cast<uint32_t>(std::popcount(above));
   }
@@ -43,16 +45,19 @@ MUSTER_AVX512 [[gnu::always_inline]] inline AboveCount Above(const uint32_t* v,
 // 2^15, as Column counts them.
 MUSTER_AVX512 [[gnu::always_inline]] inline AboveCount Above(const uint16_t* v,
                                                              size_t n,
-                                                             __m512i limit) {
+                                                             uint32_t limit) {
+  // No value is above the greatest.
+  const auto low = static_cast<int16_t>(std::min<uint32_t>(limit, 0xffff));
+  const __m512i limits = _mm512_set1_epi16(low);
   const __m512i ones = _mm512_set1_epi16(1);
   size_t i = n % 32;
   __m512i values = _mm512_maskz_loadu_epi16(LanesBelow<__mmask32>(0, i), v);
-  __mmask32 above = _mm512_cmpgt_epu16_mask(values, limit);
+  __mmask32 above = _mm512_cmpgt_epu16_mask(values, limits);
   __m512i sum = _mm512_madd_epi16(_mm512_maskz_mov_epi16(above, values), ones);
   auto count = static_cast<uint32_t>(std::popcount(above));
   for (; i < n; i += 32) {
     values = _mm512_loadu_si512(v + i);
-    above = _mm512_cmpgt_epu16_mask(values, limit);
+    above = _mm512_cmpgt_epu16_mask(values, limits);
     const __m512i taken = _mm512_maskz_mov_epi16(above, values);
     sum = _mm512_add_epi32(sum, _mm512_madd_epi16(taken, ones));
     count += static_cast<uint32_t>(std::popcount(above));
@@ -74,29 +79,24 @@ uint32_t LeastWhere(const uint32_t* v, size_t n, uint64_t where) {
 }
 
 AboveCount SumAbove(const uint32_t* v, size_t n, uint32_t limit) {
-  return Above(v, n, _mm512_set1_epi32(static_cast<int32_t>(limit)));
+  return Above(v, n, limit);
 }
 
 AboveCount SumAbove(const uint16_t* v, size_t n, uint32_t limit) {
-  if (limit > 0xffff) return {};
-  return Above(v, n, _mm512_set1_epi16(static_cast<int16_t>(limit)));
+  return Above(v, n, limit);
 }
 
 void SumRuns(const uint32_t* v, const uint32_t* first, size_t runs,
              uint32_t limit, AboveCount* above) {
-  const __m512i limits = _mm512_set1_epi32(static_cast<int32_t>(limit));
   for (size_t r = 0; r < runs; ++r) {
-    above[r] = Above(v + first[r], first[r + 1] - first[r], limits);
+    above[r] = Above(v + first[r], first[r + 1] - first[r], limit);
   }
 }
 
 void SumRuns(const uint16_t* v, const uint32_t* first, size_t runs,
              uint32_t limit, AboveCount* above) {
-  const __m512i limits = _mm512_set1_epi16(static_cast<int16_t>(limit));
   for (size_t r = 0; r < runs; ++r) {
-    above[r] = limit > 0xffff
-                   ? AboveCount{}
-                   : Above(v + first[r], first[r + 1] - first[r], limits);
+    above[r] = Above(v + first[r], first[r + 1] - first[r], limit);
   }
 }
 

@@ -4,10 +4,16 @@
 
 #include "lib/policy/node_state.h"
 #include "lib/policy/policies.h"
-#include "lib/policy/yardstick.h"
+#include "lib/policy/tightness.h"
 
 namespace muster::policy {
 namespace {
+
+// The kind that stands for the rest of a node where the paper looks at "cpu and
+// gpu": the first that is not the device kind, or no kind.
+ResourceKind FirstKind(const Cluster& cluster) {
+  return cluster.device_kind() == 0 ? 1 : 0;
+}
 
 // x / 2^30 of 100, halved, rounded up.
 uint32_t HalfPercent(unsigned __int128 x) {

@@ -7,7 +7,6 @@
 #include "lib/policy/memo.h"
 #include "lib/policy/node_state.h"
 #include "lib/policy/policies.h"
-#include "lib/policy/requests.h"
 #include "lib/policy/tightness.h"
 #include "lib/policy/workload.h"
 
@@ -75,15 +74,11 @@ class Lookahead : public NodePolicy {
   Outcome Try(const Cluster& cluster, NodeIndex node, const Question& q) const {
     const NodeKind& kind = workload_.KindOf(cluster, node);
     state_.Read(cluster, node, q.ledger);
-    const Memo::Key key(kind.serial, requests_.SerialOf(cluster, q.shape),
-                        state_, cluster.device_kind());
-    // Where a partition goes depends on slices, which the key does not tell.
-    const bool slices = !cluster.device_request(q.shape).partition.empty();
-    if (slices || !key.fits()) return TryAnew(cluster, node, q, kind);
-    if (const Outcome* known = memo_.Find(key)) return *known;
-    const Outcome outcome = TryAnew(cluster, node, q, kind);
-    memo_.Store(key, outcome);
-    return outcome;
+    const auto anew = [&] { return TryAnew(cluster, node, q, kind); };
+    // Where a partition goes depends on slices, which the state does not tell.
+    if (!cluster.device_request(q.shape).partition.empty()) return anew();
+    return memo_.Get(kind.serial, requests_.SerialOf(cluster, q.shape), state_,
+                     cluster.device_kind(), anew);
   }
 
   Workload& workload() const { return workload_; }
@@ -213,9 +208,8 @@ class LeastNewWaste final : public Lookahead {
   bool IsKept(const Cluster& cluster, NodeIndex node) const {
     const uint64_t wanted = workload().KindOf(cluster, node).wanted;
     if (wanted == 0) return false;
-    StableHash hash;
-    hash.Add(std::string_view(cluster.node(node).key));
-    return hash.value() >> 32 < wanted;
+    const std::string_view key = cluster.node(node).key;
+    return uint64_t{StableHasher()(key)} >> 32 < wanted;
   }
 
   static uint32_t Tie(const Cluster& cluster, NodeIndex node, const Question& q,

@@ -5,7 +5,6 @@
 #include "lib/policy/node_state.h"
 #include "lib/policy/policies.h"
 #include "lib/policy/tightness.h"
-#include "lib/policy/yardstick.h"
 #include "lib/topology/device_choice.h"
 #include "lib/topology/needs.h"
 
@@ -28,13 +27,11 @@ bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
   for (uint32_t d = 0; d < devices; ++d) {
     const int32_t milli = cluster.free_milli(node, d, ledger);
     if (milli == 0 || milli >= kWholeDevice) continue;
-    if (request.memory_bytes > 0) {
-      if (cluster.free_memory(node, d, ledger) >= request.memory_bytes) {
-        ++shared;
-      }
-    } else if (milli >= request.milli) {
-      ++shared;
-    }
+    const bool has_room =
+        request.memory_bytes > 0
+            ? cluster.free_memory(node, d, ledger) >= request.memory_bytes
+            : milli >= request.milli;
+    shared += has_room ? 1 : 0;
   }
   return shared < request.count;
 }

@@ -4,11 +4,6 @@
 
 namespace muster::policy {
 
-ResourceKind FirstKind(const Cluster& cluster) {
-  const ResourceKind first = cluster.device_kind() == 0 ? 1 : 0;
-  return std::min(first, cluster.resource_count());
-}
-
 int64_t FreeDevices(const Cluster& cluster, NodeIndex node, Ledger ledger) {
   const ResourceKind kind = cluster.device_kind();
   if (kind >= cluster.resource_count()) return 0;

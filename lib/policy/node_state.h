@@ -12,11 +12,6 @@
 
 namespace muster::policy {
 
-// The kind of resource that stands for the rest of a node where a published
-// policy looks at "cpu and gpu": the first that is not the device kind, or
-// resource_count() if there is none.
-ResourceKind FirstKind(const Cluster& cluster);
-
 // Free thousandths of all the node's devices; never negative.
 int64_t FreeDevices(const Cluster& cluster, NodeIndex node, Ledger ledger);
 

@@ -1,4 +1,4 @@
-// How much is left on a node, in few bits: for ranks.
+// Measures of what is left on a node: for ranks.
 #ifndef MUSTER_LIB_POLICY_TIGHTNESS_H_
 #define MUSTER_LIB_POLICY_TIGHTNESS_H_
 
@@ -9,7 +9,7 @@
 
 namespace muster::policy {
 
-// Bits of the two measures.
+// Bits of DevicesLeft and OthersLeft.
 inline constexpr int kDeviceBits = 16;
 inline constexpr int kOtherBits = 15;
 
@@ -29,6 +29,31 @@ uint32_t DevicesLeft(const Cluster& cluster, NodeIndex node, Ledger ledger);
 // The free amounts of all other kinds, multiplied, on a logarithmic scale:
 // none of them can fall without the measure falling or staying.
 uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger);
+
+// Makes amounts of different kinds comparable: measures by
+// PlacementOptions::yardstick or, if that is empty, by what the node itself
+// has.
+class Yardstick {
+ public:
+  static constexpr int kShareBits = 30;
+  static constexpr uint64_t kWhole = uint64_t{1} << kShareBits;
+
+  explicit Yardstick(const Resources& amounts) : amounts_(amounts) {}
+
+  // The amount in 2^-30 of the yardstick, at most 64 of it; 0 for a kind that
+  // the yardstick has nothing of.
+  uint64_t ShareOf(const Cluster& cluster, NodeIndex node, ResourceKind kind,
+                   int64_t amount) const {
+    const int64_t whole =
+        amounts_.IsZero() ? cluster.capacity(node, kind) : amounts_[kind];
+    if (whole <= 0 || amount <= 0) return 0;
+    const __int128 share = static_cast<__int128>(amount) * kWhole / whole;
+    return static_cast<uint64_t>(std::min<__int128>(share, 64 * kWhole));
+  }
+
+ private:
+  Resources amounts_;
+};
 
 }  // namespace muster::policy
 

@@ -1,6 +1,9 @@
 #include "lib/policy/workload.h"
 
 #include <algorithm>
+#include <iterator>
+#include <map>
+#include <string_view>
 #include <tuple>
 
 #include "lib/topology/device_choice.h"
@@ -42,16 +45,14 @@ void Workload::AddTask(const TypicalTask& typical) {
       }
     }
   }
-  task.first_amount = static_cast<uint32_t>(amounts_.size());
   for (ResourceKind k = 0; k < shape.resources.size(); ++k) {
     if (shape.resources[k] <= 0) continue;
     if (task.lead.amount == 0) {
       task.lead = {k, shape.resources[k]};
     } else {
-      amounts_.push_back({k, shape.resources[k]});
+      task.others.push_back({k, shape.resources[k]});
     }
   }
-  task.last_amount = static_cast<uint32_t>(amounts_.size());
   total_weight_ += weight;
 }
 
@@ -60,14 +61,9 @@ uint32_t Workload::FindNeed(const DeviceRequest& request) {
   if (request.memory_bytes > 0)
     need = {0, request.memory_bytes, request.models};
   std::ranges::sort(need.models);
-  for (uint32_t i = 0; i < needs_.size(); ++i) {
-    if (needs_[i].milli == need.milli && needs_[i].memory == need.memory &&
-        needs_[i].models == need.models) {
-      return i;
-    }
-  }
-  needs_.push_back(std::move(need));
-  return static_cast<uint32_t>(needs_.size() - 1);
+  const auto found = std::ranges::find(needs_, need) - needs_.begin();
+  if (found == std::ssize(needs_)) needs_.push_back(std::move(need));
+  return static_cast<uint32_t>(found);
 }
 
 // What share of a device a piece of memory is differs from device to device:
@@ -89,9 +85,7 @@ void Workload::AddRatios() {
       sums[a.kind] += static_cast<__int128>(task.weight) * a.amount;
     };
     add(task.lead);
-    for (uint32_t i = task.first_amount; i < task.last_amount; ++i) {
-      add(amounts_[i]);
-    }
+    std::ranges::for_each(task.others, add);
   }
   for (ResourceKind k = 0; k < sums.size(); ++k) {
     if (sums[k] == 0) continue;
@@ -120,14 +114,10 @@ const NodeKind& Workload::KindOf(const Cluster& cluster, NodeIndex node) {
 }
 
 bool Workload::Matches(const NodeKind& kind, const Node& node) const {
-  if (kind.devices != node.devices) return false;
-  for (size_t i = 0; i < label_keys_.size(); ++i) {
-    const std::string* value = FindLabel(node.labels, label_keys_[i]);
-    const std::optional<std::string>& known = kind.labels[i];
-    if ((value != nullptr) != known.has_value()) return false;
-    if (value != nullptr && *value != *known) return false;
-  }
-  return true;
+  return kind.devices == node.devices &&
+         std::ranges::all_of(label_keys_, [&](const std::string& key) {
+           return AgreeIn(key, kind.labels, node.labels);
+         });
 }
 
 NodeKind Workload::MakeKind(const Node& node) const {
@@ -135,8 +125,7 @@ NodeKind Workload::MakeKind(const Node& node) const {
   kind.devices = node.devices;
   for (const std::string& key : label_keys_) {
     const std::string* value = FindLabel(node.labels, key);
-    kind.labels.push_back(value != nullptr ? std::optional(*value)
-                                           : std::nullopt);
+    if (value != nullptr) kind.labels.push_back({key, *value});
   }
   for (const Need& need : needs_) {
     DeviceSet& usable = kind.usable.emplace_back();
@@ -225,6 +214,9 @@ int64_t Workload::Useful(const NodeState& state, const NodeKind& kind) {
     }
     offers_[n] = offer;
   }
+  const auto has_free = [&](const Amount& a) {
+    return a.amount <= FreeOf(state, a.kind);
+  };
   int64_t useful = 0;
   for (const NodeKind::Group& group : kind.groups) {
     const Offer& offer = offers_[group.need];
@@ -233,19 +225,13 @@ int64_t Workload::Useful(const NodeState& state, const NodeKind& kind) {
     for (uint32_t i = group.first; i < group.last; ++i) {
       const Task& task = tasks_[kind.tasks[i]];
       if (task.lead.amount > free) break;
-      if (task.count <= offer.devices && HasAmounts(state, task)) {
+      if (task.count <= offer.devices &&
+          std::ranges::all_of(task.others, has_free)) {
         useful += task.weight * offer.milli;
       }
     }
   }
   return useful;
-}
-
-bool Workload::HasAmounts(const NodeState& state, const Task& task) const {
-  for (uint32_t i = task.first_amount; i < task.last_amount; ++i) {
-    if (amounts_[i].amount > FreeOf(state, amounts_[i].kind)) return false;
-  }
-  return true;
 }
 
 int64_t Workload::Supplied(const NodeState& state) const {
@@ -261,3 +247,19 @@ int64_t Workload::Supplied(const NodeState& state) const {
 }
 
 }  // namespace muster::policy
+
+namespace muster {
+
+std::vector<ModelSupply> SupplyOf(std::span<const Node> nodes) {
+  std::map<std::string_view, int64_t> devices;
+  for (const Node& node : nodes) {
+    for (const Device& d : node.devices) ++devices[d.model];
+  }
+  std::vector<ModelSupply> supply;
+  for (const auto& [model, count] : devices) {
+    supply.push_back({std::string(model), count});
+  }
+  return supply;
+}
+
+}  // namespace muster

@@ -3,11 +3,12 @@
 #define MUSTER_LIB_POLICY_WORKLOAD_H_
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "absl/container/inlined_vector.h"
 #include "lib/policy/node_state.h"
+#include "lib/topology/needs.h"
 #include "muster/cluster.h"
 #include "muster/placement_policy.h"
 
@@ -19,7 +20,7 @@ struct NodeKind {
 
   // What nodes of the kind agree in.
   std::vector<Device> devices{};
-  std::vector<std::optional<std::string>> labels{};  // Of the label keys.
+  Labels labels{};  // Of the label keys.
 
   // What follows.
   // Typical tasks with devices it may run, in groups.
@@ -65,18 +66,16 @@ class Workload {
     int32_t milli = 0;
     int64_t memory = 0;  // > 0: a piece of memory instead.
     std::vector<std::string> models{};
+
+    friend bool operator==(const Need&, const Need&) = default;
   };
-  struct Amount {
-    ResourceKind kind = 0;
-    int64_t amount = 0;
-  };
+  using Amount = Needs::Amount;
   struct Task {
     uint32_t need = 0;
     uint32_t count = 0;
     int64_t weight = 0;
-    Amount lead{};              // What it asks of the first kind.
-    uint32_t first_amount = 0;  // The others, in amounts_.
-    uint32_t last_amount = 0;
+    Amount lead{};                            // What it asks of the first kind,
+    absl::InlinedVector<Amount, 2> others{};  // and of the others.
     NodeSelector selector{};
   };
   // Of a need, on the state in hand.
@@ -97,13 +96,11 @@ class Workload {
   bool Matches(const NodeKind& kind, const Node& node) const;
   NodeKind MakeKind(const Node& node) const;
   void AddTasks(const Node& node, NodeKind* kind) const;
-  bool HasAmounts(const NodeState& state, const Task& task) const;
   uint64_t WantedShare(const NodeKind& kind) const;
   int64_t Supply(const std::vector<std::string>& models) const;
 
   std::vector<ModelSupply> supply_;
   std::vector<Task> tasks_;
-  std::vector<Amount> amounts_;
   std::vector<Need> needs_;
   std::vector<Ratio> ratios_;
   std::vector<std::string> label_keys_;

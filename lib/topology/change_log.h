@@ -62,18 +62,14 @@ class ChangeLog {
 // the same token while somebody keeps it.
 class Identity {
  public:
-  Identity() : token_(std::make_shared<const char>('\0')) {}
+  Identity() = default;
   Identity(const Identity&) : Identity() {}
-  Identity& operator=(const Identity&) {
-    token_ = std::make_shared<const char>('\0');
-    return *this;
-  }
-  ~Identity() = default;
+  Identity& operator=(const Identity&) = delete;
 
   const std::shared_ptr<const char>& token() const { return token_; }
 
  private:
-  std::shared_ptr<const char> token_;
+  std::shared_ptr<const char> token_ = std::make_shared<const char>('\0');
 };
 
 }  // namespace muster

@@ -72,10 +72,8 @@ std::span<const Topology> Cluster::topologies() const {
 int Cluster::FindTopology(std::string_view key) const {
   const std::vector<Topology>& all = rep_->topologies;
   if (key.empty()) return all.empty() ? -1 : 0;
-  for (size_t i = 0; i < all.size(); ++i) {
-    if (all[i].key == key) return static_cast<int>(i);
-  }
-  return -1;
+  const auto it = std::ranges::find(all, key, &Topology::key);
+  return it == all.end() ? -1 : static_cast<int>(it - all.begin());
 }
 
 int Cluster::FindLevel(int topology, std::string_view level) const {
@@ -83,7 +81,7 @@ int Cluster::FindLevel(int topology, std::string_view level) const {
   if (topology < 0 || static_cast<size_t>(topology) >= all.size()) return -1;
   const std::vector<std::string>& levels =
       all[static_cast<size_t>(topology)].levels;
-  const auto it = std::find(levels.begin(), levels.end(), level);
+  const auto it = std::ranges::find(levels, level);
   if (it == levels.end() && level != kHostLevel) return -1;
   return static_cast<int>(it - levels.begin());
 }
@@ -104,14 +102,14 @@ const Resources& Cluster::demand(ShapeId shape) const {
   return rep_->Demand(shape);
 }
 const DeviceRequest& Cluster::device_request(ShapeId shape) const {
-  return rep_->shapes.record(shape).request;
+  return rep_->shape_records[shape].key.request;
 }
 
 bool Cluster::has_selector(ShapeId shape) const {
   return !rep_->filters[rep_->shapes[shape].filter].selector.any_of.empty();
 }
 uint64_t Cluster::shape_serial(ShapeId shape) const {
-  return rep_->shapes.record(shape).serial;
+  return rep_->shape_records[shape].serial;
 }
 bool Cluster::Admits(NodeIndex node, ShapeId shape) const {
   return rep_->Admits(node, shape);
@@ -124,14 +122,12 @@ std::span<const Toleration> Cluster::tolerations(ShapeId shape) const {
 uint32_t Cluster::Reluctance(NodeIndex node, ShapeId shape) const {
   if (!exists(node)) return 0;
   const Filter& filter = rep_->filters[rep_->shapes[shape].filter];
-  uint32_t count = 0;
-  for (const Taint& taint : rep_->nodes[node].node.taints) {
-    if (taint.effect == TaintEffect::kPreferNoSchedule &&
-        !Tolerates(filter.tolerations, taint)) {
-      ++count;
-    }
-  }
-  return count;
+  const auto avoid = [&filter](const Taint& taint) {
+    return taint.effect == TaintEffect::kPreferNoSchedule &&
+           !Tolerates(filter.tolerations, taint);
+  };
+  return static_cast<uint32_t>(
+      std::ranges::count_if(rep_->nodes[node].node.taints, avoid));
 }
 
 // --- Capacity ---------------------------------------------------------------
@@ -204,7 +200,7 @@ bool Cluster::Fits(const Allocation& a, Ledger ledger) const {
 
 Resources Cluster::Usage(const Allocation& a) const {
   const Needs& needs = rep_->shapes[a.shape].needs;
-  Resources usage = rep_->shapes.record(a.shape).resources;
+  Resources usage = rep_->shape_records[a.shape].key.resources;
   if (device_kind() >= resource_count()) return usage;
   int64_t milli = 0;
   if (exists(a.node)) {
@@ -223,22 +219,20 @@ int64_t Cluster::free(NodeIndex node, ResourceKind kind, Ledger ledger) const {
 void Cluster::FreeDevicesEach(std::span<const NodeIndex> nodes, Ledger ledger,
                               std::vector<uint8_t>* out) const {
   out->resize(nodes.size());
-  uint8_t* const counts = out->data();
-  for (size_t i = 0; i < nodes.size(); ++i) {
-    counts[i] =
-        static_cast<uint8_t>(rep_->ledgers.free_devices(nodes[i], ledger));
-  }
+  std::ranges::transform(nodes, out->begin(), [&](NodeIndex node) {
+    return static_cast<uint8_t>(rep_->ledgers.free_devices(node, ledger));
+  });
 }
 uint32_t Cluster::free_devices(NodeIndex node, Ledger ledger) const {
   return rep_->ledgers.free_devices(node, ledger);
 }
 int32_t Cluster::free_milli(NodeIndex node, uint32_t device,
                             Ledger ledger) const {
-  return rep_->ledgers.free_milli(node, device, ledger);
+  return rep_->ledgers.Offered(node, device, ledger).milli;
 }
 int64_t Cluster::free_memory(NodeIndex node, uint32_t device,
                              Ledger ledger) const {
-  return rep_->ledgers.free_memory(node, device, ledger);
+  return rep_->ledgers.Offered(node, device, ledger).memory;
 }
 uint32_t Cluster::busy_slices(NodeIndex node, uint32_t device,
                               Ledger ledger) const {

@@ -77,9 +77,7 @@ absl::Status Cluster::Rep::ValidateNodes() const {
   const auto key = [&](NodeIndex n) -> const std::string& {
     return nodes[n].node.key;
   };
-  if (order.size() != existing ||
-      !std::is_sorted(order.begin(), order.end(),
-                      [&](auto a, auto b) { return key(a) < key(b); })) {
+  if (order.size() != existing || !std::ranges::is_sorted(order, {}, key)) {
     return absl::InternalError("nodes() is not all nodes in key order");
   }
   return absl::OkStatus();
@@ -88,7 +86,7 @@ absl::Status Cluster::Rep::ValidateNodes() const {
 absl::Status Cluster::Rep::ValidateShapes() const {
   std::vector<uint32_t> refs(filters.size(), 0);
   for (ShapeId id = 0; id < shapes.size(); ++id) {
-    if (shapes.record(id).refs > 0) ++refs[shapes[id].filter];
+    if (shape_records[id].refs > 0) ++refs[shapes[id].filter];
   }
   return filters.Validate(refs, View());
 }
@@ -99,18 +97,16 @@ absl::Status Cluster::Rep::ValidateTopologies() const {
            a.first_child == b.first_child && a.child_count == b.child_count &&
            a.first_node == b.first_node && a.node_count == b.node_count;
   };
+  const auto same_level = [&](const auto& a, const auto& b) {
+    return std::ranges::equal(a, b, same);
+  };
   for (size_t t = 0; t < topologies.size(); ++t) {
     const TopologyIndex& have = Index(t);
     const BuiltTopology built = BuildTopology(topologies[t], nodes);
     const TopologyIndex& fresh = built.index;
-    bool equal = have.nodes == fresh.nodes && have.position == fresh.position &&
-                 have.domain_of == fresh.domain_of &&
-                 have.levels.size() == fresh.levels.size();
-    for (size_t l = 0; equal && l < have.levels.size(); ++l) {
-      equal = std::equal(have.levels[l].begin(), have.levels[l].end(),
-                         fresh.levels[l].begin(), fresh.levels[l].end(), same);
-    }
-    if (!equal) {
+    if (have.nodes != fresh.nodes || have.position != fresh.position ||
+        have.domain_of != fresh.domain_of ||
+        !std::ranges::equal(have.levels, fresh.levels, same_level)) {
       return absl::InternalError(absl::StrFormat(
           "topology %s: the index is stale", topologies[t].key));
     }

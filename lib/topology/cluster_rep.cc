@@ -40,10 +40,10 @@ void Cluster::Rep::Enter(NodeIndex node) {
   ++structure_version;
 }
 
-void Cluster::Rep::Leave(NodeIndex node, void (NodeTable::*go)(NodeIndex)) {
+void Cluster::Rep::Leave(NodeIndex node, uint32_t next_generation) {
   CountCapacity(node, -1);
   ledgers.ClearNode(node);
-  (nodes.*go)(node);
+  nodes.Remove(node, next_generation);
   filters.MarkChanged(node);
   changed.Add(node);
   ++layout_version;
@@ -51,16 +51,17 @@ void Cluster::Rep::Leave(NodeIndex node, void (NodeTable::*go)(NodeIndex)) {
 }
 
 void Cluster::Remove(NodeIndex node) {
-  if (exists(node)) rep_->Leave(node, &NodeTable::Remove);
+  if (exists(node)) rep_->Leave(node, rep_->nodes[node].generation + 1);
 }
 
 void Cluster::UndoAdd(NodeIndex node) {
-  rep_->Leave(node, &NodeTable::UndoAdd);
+  rep_->Leave(node, rep_->nodes[node].generation);
 }
 
 NodeIndex Cluster::UndoRemove(const Node& node) {
   Rep& r = *rep_;
-  const NodeIndex n = r.nodes.UndoRemove(node);
+  const NodeIndex n = r.nodes.Add(node);
+  --r.nodes[n].generation;
   ++r.layout_version;
   r.Enter(n);
   return n;
@@ -70,10 +71,7 @@ bool Cluster::Rep::SamePlaces(const Labels& a, const Labels& b) const {
   if (a == b) return true;
   for (const Topology& topology : topologies) {
     for (const std::string& level : topology.levels) {
-      const std::string* x = FindLabel(a, level);
-      const std::string* y = FindLabel(b, level);
-      if ((x == nullptr) != (y == nullptr)) return false;
-      if (x != nullptr && *x != *y) return false;
+      if (!AgreeIn(level, a, b)) return false;
     }
   }
   return true;
@@ -156,46 +154,60 @@ ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
   return Intern(resources, shape.devices, wanted);
 }
 
-ShapeId Cluster::Rep::Intern(const Resources& resources,
-                             const DeviceRequest& request,
+ShapeId Cluster::Rep::Intern(Resources resources, const DeviceRequest& request,
                              const Filter& wanted) {
   const FilterId filter = filters.Intern(wanted);
-  bool added = false;
-  const ShapeId id = shapes.Intern(resources, request, filter, &added);
+  const auto [id, added] =
+      shape_records.Intern({filter, std::move(resources), request});
   if (!added) {
     filters.Unref(filter);
     return id;
   }
-  Needs needs =
-      NeedsOf(resources, request, ledgers.kinds(), ledgers.device_kind());
+  shapes.resize(shape_records.size());
+  shape_records[id].serial = ++last_serial;
+  shapes[id] = {filter, NeedsOf(shape_records[id].key)};
+  return id;
+}
+
+Needs Cluster::Rep::NeedsOf(const ShapeKey& shape) {
+  const DeviceRequest& request = shape.request;
+  Needs needs{.form = FormOf(request), .count = request.count};
+  for (ResourceKind k = 0; k < ledgers.kinds(); ++k) {
+    const int64_t amount = shape.resources[k];
+    if (amount > 0 && k != ledgers.device_kind()) {
+      needs.amounts.push_back({k, amount});
+    }
+  }
   for (const std::string& model : request.models) {
     needs.models.push_back(ledgers.ModelNumber(model));
   }
-  std::sort(needs.models.begin(), needs.models.end());
+  std::ranges::sort(needs.models);
+  if (needs.form == DeviceForm::kMemory) needs.memory = request.memory_bytes;
+  if (needs.form == DeviceForm::kFraction) needs.milli = request.milli;
   if (needs.form == DeviceForm::kPartition) {
     needs.partition = ledgers.cuts().Find(request.partition);
     needs.milli = ledgers.cuts().LeastMilli(needs.partition);
   }
-  shapes[id].needs = std::move(needs);
-  return id;
+  return needs;
 }
 
 void Cluster::Unref(ShapeId shape) {
   Rep& r = *rep_;
-  const FilterId filter = r.shapes[shape].filter;
-  if (r.shapes.Unref(shape)) r.filters.Unref(filter);
+  if (r.shape_records.Unref(shape) > 0) return;
+  r.shape_records.Forget(shape);
+  r.filters.Unref(r.shapes[shape].filter);
 }
 
 const Resources& Cluster::Rep::Demand(ShapeId id) const {
-  const ShapeRecord& record = shapes.record(id);
+  const auto& record = shape_records[id];
   if (record.demand_seen == filters.version()) return record.demand;
   record.demand_seen = filters.version();
-  record.demand = record.resources;
+  record.demand = record.key.resources;
   if (ledgers.device_kind() >= ledgers.kinds()) return record.demand;
   const Needs& needs = shapes[id].needs;
   int64_t largest = 0;
-  for (NodeIndex n = 0; n < nodes.limit(); ++n) {
-    if (needs.form != DeviceForm::kMemory) break;
+  const bool by_memory = needs.form == DeviceForm::kMemory;
+  for (NodeIndex n = 0; by_memory && n < nodes.limit(); ++n) {
     if (!Admits(n, id)) continue;
     for (const uint32_t d : ledgers.DevicesOfModels(n, needs)) {
       largest = std::max(largest, ledgers.device_memory(n, d));

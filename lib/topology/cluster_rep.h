@@ -4,21 +4,51 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <string>
 #include <vector>
 
 #include "absl/status/status.h"
 #include "lib/topology/change_log.h"
 #include "lib/topology/filter_table.h"
+#include "lib/topology/interned.h"
 #include "lib/topology/ledgers.h"
+#include "lib/topology/needs.h"
 #include "lib/topology/node_table.h"
-#include "lib/topology/shape_table.h"
 #include "lib/topology/topology_builder.h"
 #include "muster/cluster.h"
 
 namespace muster {
 
 class StableHash;
+
+// What tells shapes apart.
+struct ShapeKey {
+  FilterId filter = 0;
+  Resources resources{};  // As asked for.
+  DeviceRequest request{};
+
+  friend bool operator==(const ShapeKey&, const ShapeKey&) = default;
+  template <class Self, class V>
+  static void Fields(Self& s, V&& v) {
+    v(1, "filter", s.filter);
+    v(2, "resources", s.resources);
+    v(3, "request", s.request);
+  }
+};
+
+struct ShapeRecord {
+  uint64_t serial = 0;  // Never used twice, as ids are.
+  // The cache of Cluster::demand: as of this version of the filters.
+  mutable uint64_t demand_seen = ~uint64_t{0};
+  mutable Resources demand{};
+};
+
+// What the hot questions need of a shape.
+struct Shape {
+  FilterId filter = 0;
+  Needs needs{};
+};
 
 // The tables know nothing of each other; what concerns several of them is
 // here. A value type: copying it copies the cluster.
@@ -29,7 +59,7 @@ class Cluster::Rep {
   // Structure.
   // A node that was added to the table; one that goes from it.
   void Enter(NodeIndex node);
-  void Leave(NodeIndex node, void (NodeTable::*go)(NodeIndex));
+  void Leave(NodeIndex node, uint32_t next_generation);
   // Whether the labels put a node into the same domains everywhere.
   bool SamePlaces(const Labels& a, const Labels& b) const;
   void CountCapacity(NodeIndex node, int64_t times);
@@ -38,7 +68,7 @@ class Cluster::Rep {
 
   // Shapes.
   ShapeId Intern(const Role& role, uint32_t alternative);
-  ShapeId Intern(const Resources& resources, const DeviceRequest& request,
+  ShapeId Intern(Resources resources, const DeviceRequest& request,
                  const Filter& filter);
   const Resources& Demand(ShapeId shape) const;
   bool Admits(NodeIndex node, ShapeId shape) const {
@@ -57,7 +87,10 @@ class Cluster::Rep {
   NodeTable nodes{};
   NodeSetTable sets{};
   FilterTable filters{};
-  ShapeTable shapes{};
+  // Each shape holds one reference to its filter.
+  Interned<ShapeKey, ShapeRecord, std::deque> shape_records{};
+  std::vector<Shape> shapes{};
+  uint64_t last_serial = 0;
   Ledgers ledgers;
   ChangeLog changed{};
   Identity identity{};
@@ -83,6 +116,7 @@ class Cluster::Rep {
     uint64_t version = 0;
   };
 
+  Needs NeedsOf(const ShapeKey& shape);
   void HashNode(NodeIndex node, StableHash* hash) const;
   absl::Status ValidateNodes() const;
   absl::Status ValidateShapes() const;

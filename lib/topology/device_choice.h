@@ -43,7 +43,7 @@ DeviceSet ChooseWhole(DeviceSet usable, const DeviceGroups& groups,
 // A device that a task may share.
 struct SharedDevice {
   uint32_t device = 0;
-  uint32_t slots = 0;  // How many such tasks it can take, > 0.
+  uint32_t slots = 0;  // How many such tasks it can take.
   int32_t free_milli = 0;
   int64_t free_memory = 0;
 };

@@ -9,10 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "absl/container/flat_hash_map.h"
 #include "absl/status/status.h"
-#include "lib/base/hash.h"
 #include "lib/topology/change_log.h"
+#include "lib/topology/interned.h"
 #include "lib/topology/node_table.h"
 #include "muster/cluster.h"
 #include "muster/selector.h"
@@ -57,9 +56,11 @@ bool Admits(const Filter& filter, NodeIndex node, const NodeView& view);
 // node, every filter looks at that node alone once it is asked again.
 class FilterTable {
  public:
-  FilterId Intern(const Filter& filter);
+  FilterId Intern(const Filter& filter) {
+    return filters_.Intern(filter).first;
+  }
   void Unref(FilterId id);
-  const Filter& operator[](FilterId id) const { return entries_[id].filter; }
+  const Filter& operator[](FilterId id) const { return filters_[id].key; }
 
   // What filters look at has changed on this node, or it came or went.
   void MarkChanged(NodeIndex node);
@@ -67,8 +68,8 @@ class FilterTable {
   uint64_t version() const { return log_.version(); }
 
   bool Admits(FilterId id, NodeIndex node, const NodeView& view) const {
-    const Entry& entry = entries_[id];
-    if (entry.seen != version()) Refresh(entry, view);
+    const Interned<Filter, Cache>::Entry& entry = filters_[id];
+    if (entry.seen != version()) Refresh(entry.key, entry, view);
     const size_t word = node / 64;
     return word < entry.bits.size() && (entry.bits[word] >> node % 64 & 1) != 0;
   }
@@ -76,36 +77,23 @@ class FilterTable {
   // Evaluates everything anew and compares; `refs` are the expected counts.
   absl::Status Validate(const std::vector<uint32_t>& refs,
                         const NodeView& view) const;
-  size_t size() const { return entries_.size(); }
+  size_t size() const { return filters_.size(); }
 
  private:
   static constexpr size_t kMaxIdle = 64;
-  static constexpr uint64_t kNeverSeen = ~uint64_t{0};
 
-  struct Entry {
-    Filter filter{};
-    uint32_t refs = 0;
-    bool live = false;
-    // The cache: bits as of version `seen`.
-    mutable uint64_t seen = kNeverSeen;
+  struct Cache {
+    bool idle = false;  // It is in idle_.
+    // Bits as of version `seen`, which at first is none.
+    mutable uint64_t seen = ~uint64_t{0};
     mutable std::vector<uint64_t> bits{};
   };
 
-  struct Hasher {
-    size_t operator()(const Filter& filter) const {
-      StableHash hash;
-      hash.Add(filter);
-      return hash.value();
-    }
-  };
+  void Refresh(const Filter& filter, const Cache& cache,
+               const NodeView& view) const;
 
-  void Refresh(const Entry& entry, const NodeView& view) const;
-  void Retire(FilterId id);
-
-  std::vector<Entry> entries_{};
-  std::vector<FilterId> unused_{};
+  Interned<Filter, Cache> filters_{};
   std::deque<FilterId> idle_{};  // Those whose count fell to 0, oldest first.
-  absl::flat_hash_map<Filter, FilterId, Hasher> by_filter_{};
   ChangeLog log_{};
   mutable std::vector<NodeIndex> changed_{};
   uint32_t node_limit_ = 0;

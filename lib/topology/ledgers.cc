@@ -5,12 +5,6 @@
 
 namespace muster {
 
-Share Ledgers::MinFree(NodeIndex n, uint32_t device, Ledger ledger) const {
-  const Share a = RawFree(n, device, First(ledger));
-  const Share b = RawFree(n, device, Last(ledger));
-  return {std::min(a.milli, b.milli), std::min(a.memory, b.memory)};
-}
-
 uint32_t Ledgers::Quotient(Share free, Share share, uint32_t limit) {
   // A device that is overcommitted in one measure takes nothing more, even
   // what rounds to nothing there.
@@ -29,13 +23,22 @@ uint32_t Ledgers::Quotient(Share free, Share share, uint32_t limit) {
   return static_cast<uint32_t>(slots);
 }
 
+inline SharedDevice Ledgers::SharedOn(NodeIndex n, uint32_t device,
+                                      const Needs& needs, Ledger ledger,
+                                      uint32_t limit) const {
+  const int64_t memory = At(n, device).memory;
+  if (needs.form == DeviceForm::kMemory && memory <= 0) return {};
+  const Share free = MinFree(n, device, ledger);
+  const uint32_t slots = Quotient(free, ShareOf(needs, memory), limit);
+  return {device, slots, free.milli, free.memory};
+}
+
 DeviceSet Ledgers::DevicesOfModels(NodeIndex n, const Needs& needs) const {
   const NodeBook& book = nodes_[n];
   const DeviceSet all = All(n);
   if (needs.models.empty()) return all;
   const auto wanted = [&](uint32_t device) {
-    return std::binary_search(needs.models.begin(), needs.models.end(),
-                              At(n, device).model);
+    return std::ranges::binary_search(needs.models, At(n, device).model);
   };
   if (book.one_model) return book.count > 0 && wanted(0) ? all : DeviceSet{};
   DeviceSet devices;
@@ -87,9 +90,7 @@ uint32_t Ledgers::SharedSlots(NodeIndex n, const Needs& needs, Ledger ledger,
   const DeviceSet offered = Healthy(n) - split(n, ledger);
   for (const uint32_t d : offered& DevicesOfModels(n, needs)) {
     if (slots >= limit) break;
-    const int64_t memory = At(n, d).memory;
-    if (needs.form == DeviceForm::kMemory && memory <= 0) continue;
-    slots += Quotient(MinFree(n, d, ledger), ShareOf(needs, memory), limit);
+    slots += SharedOn(n, d, needs, ledger, limit).slots;
   }
   return static_cast<uint32_t>(std::min<uint64_t>(slots, limit));
 }
@@ -98,11 +99,8 @@ void Ledgers::SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
                             uint32_t limit, ByDevice<SharedDevice>* out) const {
   const DeviceSet offered = Healthy(n) - split(n, ledger);
   for (const uint32_t d : offered& DevicesOfModels(n, needs)) {
-    const DeviceBook& book = At(n, d);
-    if (needs.form == DeviceForm::kMemory && book.memory <= 0) continue;
-    const Share free = MinFree(n, d, ledger);
-    const uint32_t slots = Quotient(free, ShareOf(needs, book.memory), limit);
-    if (slots > 0) out->push_back({d, slots, free.milli, free.memory});
+    const SharedDevice shared = SharedOn(n, d, needs, ledger, limit);
+    if (shared.slots > 0) out->push_back(shared);
   }
 }
 
@@ -165,24 +163,16 @@ bool Ledgers::Choose(NodeIndex n, const Needs& needs, Ledger ledger,
 
 bool Ledgers::Fits(NodeIndex n, const Needs& needs, DeviceSet devices,
                    uint32_t slot, Ledger ledger) const {
-  for (const Needs::Amount& need : needs.amounts) {
-    if (free(n, need.kind, ledger) < need.amount) return false;
-  }
+  if (SlotsBesideDevices(n, needs, ledger, 1) == 0) return false;
   if (needs.form == DeviceForm::kNone) return true;
   if (!Healthy(n).ContainsAll(devices)) return false;
   if (needs.form == DeviceForm::kPartition) {
     return FitsPartition(n, needs, devices, slot, ledger);
   }
-  if (devices.Intersects(split(n, ledger))) return false;
-  for (const uint32_t d : devices) {
-    const DeviceBook& book = At(n, d);
-    const Share share = ShareOf(needs, book.memory);
-    if ((needs.form == DeviceForm::kMemory && book.memory <= 0) ||
-        Quotient(MinFree(n, d, ledger), share, 1) == 0) {
-      return false;
-    }
-  }
-  return true;
+  return !devices.Intersects(split(n, ledger)) &&
+         std::ranges::all_of(devices, [&](uint32_t d) {
+           return SharedOn(n, d, needs, ledger, 1).slots > 0;
+         });
 }
 
 void Ledgers::PostPieces(NodeIndex n, const Needs& needs, DeviceSet devices,
@@ -224,17 +214,6 @@ void Ledgers::PostDevice(NodeIndex n, uint32_t device, Share share,
 
 int64_t Ledgers::free(NodeIndex n, ResourceKind k, Ledger ledger) const {
   return std::min(Row(n, First(ledger))[k], Row(n, Last(ledger))[k]);
-}
-
-int32_t Ledgers::free_milli(NodeIndex n, uint32_t device, Ledger ledger) const {
-  if (!Healthy(n).Contains(device)) return 0;
-  return MinFree(n, device, ledger).milli;
-}
-
-int64_t Ledgers::free_memory(NodeIndex n, uint32_t device,
-                             Ledger ledger) const {
-  if (!Healthy(n).Contains(device)) return 0;
-  return MinFree(n, device, ledger).memory;
 }
 
 bool Ledgers::Overcommitted(NodeIndex n, Ledger ledger) const {

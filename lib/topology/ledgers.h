@@ -46,7 +46,10 @@ class Ledgers {
   uint32_t kinds() const { return kinds_; }
   ResourceKind device_kind() const { return device_kind_; }
   ResourceKind node_kind() const { return node_kind_; }
-  uint32_t ModelNumber(std::string_view model);
+  uint32_t ModelNumber(std::string_view model) {
+    const auto next = static_cast<uint32_t>(models_.size());
+    return models_.try_emplace(model, next).first->second;
+  }
 
   // Makes the books say what `node` says; what is charged and what others use
   // stays (on devices that are still there).
@@ -96,8 +99,10 @@ class Ledgers {
   uint32_t free_devices(NodeIndex n, Ledger ledger) const {
     return Whole(n, ledger).size();
   }
-  int32_t free_milli(NodeIndex n, uint32_t device, Ledger ledger) const;
-  int64_t free_memory(NodeIndex n, uint32_t device, Ledger ledger) const;
+  // What the device has free; nothing if it is not healthy.
+  Share Offered(NodeIndex n, uint32_t device, Ledger ledger) const {
+    return Healthy(n).Contains(device) ? MinFree(n, device, ledger) : Share{};
+  }
   uint32_t device_count(NodeIndex n) const { return nodes_[n].count; }
   int64_t device_memory(NodeIndex n, uint32_t device) const {
     return At(n, device).memory;
@@ -134,7 +139,14 @@ class Ledgers {
   // Calls f(device, slot) for each place that one such partition could take.
   template <class F>
   void ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,
-                    F&& f) const;
+                    F&& f) const {
+    for (const uint32_t d : Healthy(n) & DevicesOfModels(n, needs)) {
+      const Piece* piece = PieceOn(n, d, needs.partition);
+      if (piece == nullptr) continue;
+      const SliceMask open = OpenSlices(n, d, *piece, ledger);
+      ForEachBit(FreeStarts(*piece, open), [&](uint32_t slot) { f(d, slot); });
+    }
+  }
   // How many of them an idle node holds, its devices healthy or not.
   uint32_t PartitionCapacity(NodeIndex n, const Needs& needs) const;
   // What is charged, for hashes: tasks by slice.
@@ -222,7 +234,11 @@ class Ledgers {
   static Share Whole(const DeviceBook& book) {
     return {kWholeDevice, book.memory};
   }
-  Share MinFree(NodeIndex n, uint32_t device, Ledger ledger) const;
+  Share MinFree(NodeIndex n, uint32_t device, Ledger ledger) const {
+    const Share a = RawFree(n, device, First(ledger));
+    const Share b = RawFree(n, device, Last(ledger));
+    return {std::min(a.milli, b.milli), std::min(a.memory, b.memory)};
+  }
   // How many shares fit into what is free, at most `limit`.
   static uint32_t Quotient(Share free, Share share, uint32_t limit);
 
@@ -300,6 +316,9 @@ class Ledgers {
   // Enough for all devices of a node, and never on the heap.
   template <class T>
   using ByDevice = absl::InlinedVector<T, DeviceSet::kCapacity>;
+  // Of a healthy device that is not split; slots 0: it cannot take any.
+  SharedDevice SharedOn(NodeIndex n, uint32_t device, const Needs& needs,
+                        Ledger ledger, uint32_t limit) const;
   void SharedDevices(NodeIndex n, const Needs& needs, Ledger ledger,
                      uint32_t limit, ByDevice<SharedDevice>* out) const;
   uint32_t SharedSlots(NodeIndex n, const Needs& needs, Ledger ledger,
@@ -319,6 +338,8 @@ class Ledgers {
   void SetPartitions(NodeIndex n, const std::vector<Device>& devices);
   void PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
                      uint32_t slot, size_t ledger, int sign);
+  // What is used of a device with a scheme, its slices aside.
+  Share OtherUse(NodeIndex n, uint32_t device, size_t ledger) const;
   // The free slices if the device is open for such pieces, else 0.
   SliceMask OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
                        Ledger ledger) const;
@@ -352,8 +373,9 @@ class Ledgers {
   std::vector<std::vector<PartitionBook>> partitions_{};
 };
 
-inline void Ledgers::PostWhole(NodeIndex n, DeviceSet devices, Ledger ledger,
-                               int sign) {
+[[gnu::always_inline]] inline void Ledgers::PostWhole(NodeIndex n,
+                                                      DeviceSet devices,
+                                                      Ledger ledger, int sign) {
   devices &= All(n);
   PostWord(n, 0, devices.word(0), ledger, sign);
   if (nodes_[n].count > kBits) {
@@ -373,17 +395,6 @@ inline void Ledgers::PostWord(NodeIndex n, uint32_t first, uint64_t devices,
     ForEachBit(sign > 0 ? devices & taken : devices & ~taken, [&](uint32_t d) {
       PostShare(n, first + d, Whole(At(n, first + d)), l, sign);
     });
-  }
-}
-
-template <class F>
-void Ledgers::ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,
-                           F&& f) const {
-  for (const uint32_t d : Healthy(n) & DevicesOfModels(n, needs)) {
-    const Piece* piece = PieceOn(n, d, needs.partition);
-    if (piece == nullptr) continue;
-    const SliceMask open = OpenSlices(n, d, *piece, ledger);
-    ForEachBit(FreeStarts(*piece, open), [&](uint32_t slot) { f(d, slot); });
   }
 }
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <bit>
-#include <limits>
-#include <tuple>
+#include <optional>
+#include <utility>
 
 #include "absl/strings/str_format.h"
 #include "lib/topology/ledgers.h"
@@ -43,10 +43,8 @@ std::span<const int32_t> Ledgers::SliceTasks(NodeIndex n, uint32_t device,
 
 // What is charged stays, on devices that are still there and have slices.
 void Ledgers::SetPartitions(NodeIndex n, const std::vector<Device>& devices) {
-  const auto has_scheme = [](const Device& d) {
-    return !d.partition_scheme.empty();
-  };
-  const bool any = std::any_of(devices.begin(), devices.end(), has_scheme);
+  const bool any = std::ranges::any_of(
+      devices, [](const Device& d) { return !d.partition_scheme.empty(); });
   if (n >= partitions_.size()) {
     if (!any) return;
     partitions_.resize(n + 1);
@@ -72,10 +70,8 @@ void Ledgers::SetPartitions(NodeIndex n, const std::vector<Device>& devices) {
 
 void Ledgers::PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
                             uint32_t slot, size_t ledger, int sign) {
-  Needs needs;
-  needs.form = DeviceForm::kPartition;
-  needs.partition = profile;
-  const Share share = ShareOn(n, device, needs);
+  const Share share = ShareOn(
+      n, device, {.form = DeviceForm::kPartition, .partition = profile});
   if (const Piece* piece = PieceOn(n, device, profile)) {
     PartitionBook& partitions = partitions_[n][device];
     SliceBook& book = partitions.books[ledger];
@@ -97,18 +93,24 @@ void Ledgers::PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
   PostDevice(n, device, share, ledger, sign);
 }
 
+inline Share Ledgers::OtherUse(NodeIndex n, uint32_t device,
+                               size_t ledger) const {
+  const Share free = RawFree(n, device, ledger);
+  const Share& slices = partitions_[n][device].books[ledger].taken;
+  return {kWholeDevice - free.milli - slices.milli,
+          At(n, device).memory - free.memory - slices.memory};
+}
+
 SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
                               Ledger ledger) const {
   const PartitionBook& partitions = partitions_[n][device];
-  const DeviceBook& book = At(n, device);
   SliceMask open = cuts_[partitions.cut].all();
   for (const size_t l : {First(ledger), Last(ledger)}) {
-    const SliceBook& slices = partitions.books[l];
-    const Share free = RawFree(n, device, l);
-    const Share others{kWholeDevice - free.milli - slices.taken.milli,
-                       book.memory - free.memory - slices.taken.memory};
-    if (!(others == Share{}) || free.milli < piece.milli) return 0;
-    open &= ~slices.busy;
+    if (!(OtherUse(n, device, l) == Share{}) ||
+        RawFree(n, device, l).milli < piece.milli) {
+      return 0;
+    }
+    open &= ~partitions.books[l].busy;
   }
   return open;
 }
@@ -119,9 +121,7 @@ uint32_t Ledgers::PiecesOn(NodeIndex n, uint32_t device, const Needs& needs,
   if (piece == nullptr) return 0;
   const SliceMask open = OpenSlices(n, device, *piece, ledger);
   if (open == 0) return 0;
-  const auto by_power =
-      static_cast<uint32_t>(MinFree(n, device, ledger).milli / piece->milli);
-  return std::min(MostPieces(*piece, open), by_power);
+  return MostPieces(*piece, open, MinFree(n, device, ledger).milli);
 }
 
 uint32_t Ledgers::PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
@@ -140,31 +140,27 @@ uint32_t Ledgers::PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
 // slices, then the lowest device and slice.
 bool Ledgers::ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
                               DeviceSet* devices, uint32_t* slot) const {
-  using Rank = std::tuple<uint64_t, int>;
-  Rank best{std::numeric_limits<uint64_t>::max(), 0};
-  bool found = false;
+  std::optional<std::pair<uint64_t, int>> best;
   ForEachPlace(n, needs, ledger, [&](uint32_t d, uint32_t start) {
     const Piece& piece = *PieceOn(n, d, needs.partition);
     const PartitionTable::Cut& cut = cuts_[partitions_[n][d].cut];
     const SliceMask open = OpenSlices(n, d, piece, ledger);
-    const SliceMask taken = piece.At(start);
+    const SliceMask left = open & ~piece.At(start);
     const int32_t free = MinFree(n, d, ledger).milli;
-    const auto pieces = [&](SliceMask slices, int32_t milli) {
-      return std::min(MostPieces(piece, slices),
-                      static_cast<uint32_t>(milli / piece.milli));
-    };
-    if (pieces(open & ~taken, free - piece.milli) + 1 < pieces(open, free)) {
+    const int32_t free_left = free - piece.milli;
+    if (MostPieces(piece, left, free_left) + 1 <
+        MostPieces(piece, open, free)) {
       return;
     }
-    const Rank rank{PartitionTable::Loss(cut, open, free, taken, piece.milli),
-                    std::popcount(open)};
-    if (found && best <= rank) return;
-    found = true;
+    const uint64_t lost = PartitionTable::OpenPlaces(cut, open, free) -
+                          PartitionTable::OpenPlaces(cut, left, free_left);
+    const std::pair rank(lost, std::popcount(open));
+    if (best && *best <= rank) return;
     best = rank;
     *devices = {d};
     *slot = start;
   });
-  return found;
+  return best.has_value();
 }
 
 bool Ledgers::FitsPartition(NodeIndex n, const Needs& needs, DeviceSet devices,
@@ -181,15 +177,13 @@ DeviceSet Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
   DeviceSet clashes;
   if (n >= partitions_.size()) return clashes;
   for (uint32_t d = 0; d < partitions_[n].size(); ++d) {
-    const PartitionBook& partitions = partitions_[n][d];
     for (const size_t l : {First(ledger), Last(ledger)}) {
-      const SliceBook& book = partitions.books[l];
+      const SliceBook& book = partitions_[n][d].books[l];
       if (book.count <= 0) continue;
-      const Share free = RawFree(n, d, l);
-      bool clash = free.milli + book.taken.milli != kWholeDevice ||
-                   free.memory + book.taken.memory != At(n, d).memory;
-      for (const int32_t tasks : book.tasks) clash = clash || tasks > 1;
-      if (clash) clashes.Insert(d);
+      if (!(OtherUse(n, d, l) == Share{}) ||
+          std::ranges::any_of(book.tasks, [](int32_t t) { return t > 1; })) {
+        clashes.Insert(d);
+      }
     }
   }
   return clashes;
@@ -201,8 +195,7 @@ uint32_t Ledgers::PartitionCapacity(NodeIndex n, const Needs& needs) const {
     const Piece* piece = PieceOn(n, d, needs.partition);
     if (piece == nullptr) continue;
     const SliceMask all = cuts_[partitions_[n][d].cut].all();
-    count += std::min(MostPieces(*piece, all),
-                      static_cast<uint32_t>(kWholeDevice / piece->milli));
+    count += MostPieces(*piece, all, kWholeDevice);
   }
   return count;
 }
@@ -214,16 +207,10 @@ absl::Status Ledgers::ValidatePartitions(NodeIndex n, const Node& node,
     const PartitionBook* least = fresh.PartitionsOn(0, d);
     bool fine = (book == nullptr) == (least == nullptr);
     for (const size_t l : {kNow, kLater}) {
-      const bool split = Has(Bits(n, d).split[l], d);
-      if (book == nullptr) {
-        fine = fine && !split;
-        continue;
-      }
-      if (!fine) break;
+      if (book == nullptr || !fine) break;
       const SliceBook& have = book->books[l];
       const SliceBook& others = least->books[l];
       fine = cuts_[book->cut].partitions == node.devices[d].partitions &&
-             split == (cuts_[book->cut].fixed || have.count > 0) &&
              have.count >= others.count &&
              (charges_[n][l] > 0 || have.count == others.count);
       for (size_t s = 0; s < have.tasks.size(); ++s) {

@@ -14,34 +14,20 @@ namespace {
 std::vector<uint8_t> GroupNumbers(const std::vector<Device>& devices,
                                   int32_t Device::* place) {
   std::vector<uint8_t> numbers(devices.size(), 0);
-  if (std::none_of(devices.begin(), devices.end(),
-                   [&](const Device& d) { return d.*place >= 0; })) {
+  if (std::ranges::all_of(devices, [](int32_t p) { return p < 0; }, place)) {
     return numbers;
   }
-  std::map<int32_t, uint8_t> number_of;
-  uint8_t count = 0;
+  std::map<int64_t, uint8_t> number_of;
   for (size_t d = 0; d < devices.size(); ++d) {
-    const int32_t value = devices[d].*place;
-    if (value < 0) {
-      numbers[d] = count++;
-    } else {
-      const auto [it, added] = number_of.try_emplace(value, count);
-      count = static_cast<uint8_t>(count + (added ? 1 : 0));
-      numbers[d] = it->second;
-    }
+    const int64_t known = devices[d].*place;
+    const int64_t group = known >= 0 ? known : -1 - static_cast<int64_t>(d);
+    const auto next = static_cast<uint8_t>(number_of.size());
+    numbers[d] = number_of.try_emplace(group, next).first->second;
   }
   return numbers;
 }
 
 }  // namespace
-
-uint32_t Ledgers::ModelNumber(std::string_view model) {
-  const auto it = models_.find(model);
-  if (it != models_.end()) return it->second;
-  const auto number = static_cast<uint32_t>(models_.size());
-  models_.emplace(model, number);
-  return number;
-}
 
 void Ledgers::SetNode(NodeIndex n, const Node& node, const OtherUsage& others) {
   if (n >= nodes_.size()) {
@@ -164,26 +150,26 @@ void Ledgers::PostOthers(NodeIndex n, const OtherUsage& others, int sign) {
     }
     for (const DeviceShare& share : others.devices) {
       if (share.device >= nodes_[n].count) continue;
-      if (!share.partition.empty()) {
+      if (share.partition.empty()) {
+        PostDevice(n, share.device, OthersShare(n, share), l, sign);
+      } else {
         PostPartition(n, share.device, cuts_.Find(share.partition), share.slot,
                       l, sign);
-        continue;
       }
-      PostDevice(n, share.device, OthersShare(n, share), l, sign);
     }
   }
 }
 
 // A host that gives one measure only means the other in proportion.
 Share Ledgers::OthersShare(NodeIndex n, const DeviceShare& share) const {
-  const int64_t memory = At(n, share.device).memory;
-  if (share.memory_bytes == 0) {
-    return {share.milli, MemoryOf(share.milli, memory)};
+  const int64_t all = At(n, share.device).memory;
+  Share taken{share.milli, share.memory_bytes};
+  if (taken.memory == 0) {
+    taken.memory = MemoryOf(taken.milli, all);
+  } else if (taken.milli == 0) {
+    taken.milli = MilliOf(taken.memory, all);
   }
-  if (share.milli == 0) {
-    return {MilliOf(share.memory_bytes, memory), share.memory_bytes};
-  }
-  return {share.milli, share.memory_bytes};
+  return taken;
 }
 
 absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
@@ -228,9 +214,9 @@ absl::Status Ledgers::ValidateDevices(NodeIndex n, const Node& node) const {
   for (uint32_t d = 0; d < node.devices.size(); ++d) {
     copy.At(0, d).rest = At(n, d).rest;
     copy.Bits(0, d).taken = Bits(n, d).taken;
-    copy.Bits(0, d).split = Bits(n, d).split;
   }
-  copy.SumDevices(0);
+  if (n < partitions_.size()) copy.partitions_ = {partitions_[n]};
+  copy.SetDevices(0, node.devices);
   bool equal = copy.nodes_[0].one_model == nodes_[n].one_model;
   for (uint32_t d = 0; d == 0 || d < node.devices.size(); d += kBits) {
     equal &= copy.Bits(0, d) == Bits(n, d);

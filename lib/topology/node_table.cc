@@ -27,68 +27,44 @@ NodeIndex NodeTable::Add(const Node& node) {
   NodeIndex index = limit();
   if (unused_.empty()) {
     records_.emplace_back().generation = first_generation_;
-    exists_.push_back(0);
+    places_.emplace_back();
   } else {
     index = unused_.back();
     unused_.pop_back();
   }
-  Enter(index, node);
-  return index;
-}
-
-void NodeTable::Enter(NodeIndex index, const Node& node) {
-  NodeRecord& record = records_[index];
-  record.node = node;
-  exists_[index] = 1;
+  records_[index].node = node;
+  places_[index] = Place::kAdded;
   by_key_.emplace(node.key, index);
-  ordered_.push_back({index, record.generation});
+  added_.push_back(index);
   in_order_ = false;
-}
-
-void NodeTable::UndoAdd(NodeIndex node) {
-  NodeRecord& record = records_[node];
-  by_key_.erase(record.node.key);
-  record = {.generation = record.generation};
-  exists_[node] = 0;
-  in_order_ = false;
-  InOrder();  // Forgets it: its id is given out again.
-  unused_.push_back(node);
-}
-
-NodeIndex NodeTable::UndoRemove(const Node& node) {
-  InOrder();  // Forgets its id of before: it is given out again.
-  const NodeIndex index = unused_.back();
-  unused_.pop_back();
-  --records_[index].generation;
-  Enter(index, node);
   return index;
 }
 
-void NodeTable::Remove(NodeIndex node) {
-  NodeRecord& record = records_[node];
-  by_key_.erase(record.node.key);
-  record = {.generation = record.generation + 1};
-  exists_[node] = 0;
+void NodeTable::Remove(NodeIndex node, uint32_t generation) {
+  by_key_.erase(records_[node].node.key);
+  records_[node] = {.generation = generation};
+  places_[node] = Place::kNone;
   unused_.push_back(node);
   in_order_ = false;
 }
 
 std::span<const NodeIndex> NodeTable::InOrder() const {
   if (in_order_) return order_;
-  const auto sorted_end = ordered_.begin() + static_cast<ptrdiff_t>(sorted_);
-  const auto gone = [this](const Ordered& o) { return !IsLive(o); };
-  sorted_ -=
-      static_cast<size_t>(std::count_if(ordered_.begin(), sorted_end, gone));
-  std::erase_if(ordered_, gone);
-  const auto by_key = [this](const Ordered& a, const Ordered& b) {
-    return records_[a.node].node.key < records_[b.node].node.key;
+  std::erase_if(order_,
+                [this](NodeIndex n) { return places_[n] != Place::kInOrder; });
+  const auto sorted = static_cast<ptrdiff_t>(order_.size());
+  for (const NodeIndex n : added_) {
+    if (places_[n] != Place::kAdded) continue;
+    places_[n] = Place::kInOrder;
+    order_.push_back(n);
+  }
+  added_.clear();
+  const auto key = [this](NodeIndex n) -> const std::string& {
+    return records_[n].node.key;
   };
-  const auto middle = ordered_.begin() + static_cast<ptrdiff_t>(sorted_);
-  std::sort(middle, ordered_.end(), by_key);
-  std::inplace_merge(ordered_.begin(), middle, ordered_.end(), by_key);
-  sorted_ = ordered_.size();
-  order_.clear();
-  for (const Ordered& o : ordered_) order_.push_back(o.node);
+  const auto middle = order_.begin() + sorted;
+  std::ranges::sort(middle, order_.end(), {}, key);
+  std::ranges::inplace_merge(order_.begin(), middle, order_.end(), {}, key);
   in_order_ = true;
   return order_;
 }
@@ -109,7 +85,7 @@ std::vector<std::string> NodeSetTable::Set(const NodeSet& set) {
     if (!known.contains(key)) changed.push_back(key);
   }
   known = std::move(wanted);
-  std::sort(changed.begin(), changed.end());
+  std::ranges::sort(changed);
   return changed;
 }
 
@@ -122,10 +98,8 @@ std::vector<std::string> NodeSetTable::Remove(std::string_view set) {
 std::vector<NodeSet> NodeSetTable::All() const {
   std::vector<NodeSet> all;
   for (const auto& [key, members] : sets_) {
-    NodeSet set{.key = key};
-    set.nodes.assign(members.begin(), members.end());
-    std::sort(set.nodes.begin(), set.nodes.end());
-    all.push_back(std::move(set));
+    all.push_back({.key = key, .nodes = {members.begin(), members.end()}});
+    std::ranges::sort(all.back().nodes);
   }
   return all;
 }

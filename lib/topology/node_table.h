@@ -29,7 +29,7 @@ class NodeTable {
  public:
   uint32_t limit() const { return static_cast<uint32_t>(records_.size()); }
   bool exists(NodeIndex node) const {
-    return node < exists_.size() && exists_[node] != 0;
+    return node < places_.size() && places_[node] != Place::kNone;
   }
   NodeRecord& operator[](NodeIndex node) { return records_[node]; }
   const NodeRecord& operator[](NodeIndex node) const { return records_[node]; }
@@ -39,46 +39,35 @@ class NodeTable {
   // Of indices that come to be from now on.
   void StartGenerationsAt(uint32_t first) { first_generation_ = first; }
   uint32_t last_generation() const;
-  // The key must be new.
+  // The key must be new. At the index removed last, if one is unused.
   NodeIndex Add(const Node& node);
-  void Remove(NodeIndex node);
-  // See Cluster. O(nodes).
-  void UndoAdd(NodeIndex node);
-  NodeIndex UndoRemove(const Node& node);
+  // The next node at this index has this generation.
+  void Remove(NodeIndex node, uint32_t generation);
 
   // In key order. Brought up to date here, where it is asked for: new nodes
   // are sorted by themselves and merged in.
   std::span<const NodeIndex> InOrder() const;
 
  private:
-  struct Ordered {
-    NodeIndex node = 0;
-    uint32_t generation = 0;
-  };
-  bool IsLive(const Ordered& o) const {
-    return exists(o.node) && records_[o.node].generation == o.generation;
-  }
-
-  void Enter(NodeIndex index, const Node& node);
+  // Where order_ has an existing node: not yet, or at its place.
+  enum class Place : uint8_t { kNone, kAdded, kInOrder };
 
   std::deque<NodeRecord> records_{};
-  std::vector<uint8_t> exists_{};  // By node: records are far apart.
+  // By node: records are far apart.
+  mutable std::vector<Place> places_{};
   std::vector<NodeIndex> unused_{};
   StringMap<NodeIndex> by_key_{};
   uint32_t first_generation_ = 0;
   mutable bool in_order_ = true;
-  mutable size_t sorted_ = 0;  // ordered_ is sorted up to here, apart from
-                               // nodes that are gone.
-  mutable std::vector<Ordered> ordered_{};
+  // Sorted, apart from nodes that are not at their place any more.
   mutable std::vector<NodeIndex> order_{};
+  mutable std::vector<NodeIndex> added_{};  // Since; they may be gone again.
 };
 
 // Keys of nodes by set; they need not be known. A value type.
 class NodeSetTable {
  public:
-  bool Has(std::string_view set) const {
-    return sets_.find(set) != sets_.end();
-  }
+  bool Has(std::string_view set) const { return sets_.contains(set); }
   bool Contains(std::string_view set, std::string_view node) const;
   // Both return the keys that went in or out, in order.
   std::vector<std::string> Set(const NodeSet& set);

@@ -25,8 +25,7 @@ PartitionScheme SevenOfEight(std::string key,
 const PartitionProfile* FindProfile(const PartitionScheme& scheme,
                                     std::string_view name) {
   const auto it =
-      std::find_if(scheme.profiles.begin(), scheme.profiles.end(),
-                   [&](const PartitionProfile& p) { return p.name == name; });
+      std::ranges::find(scheme.profiles, name, &PartitionProfile::name);
   return it == scheme.profiles.end() ? nullptr : &*it;
 }
 

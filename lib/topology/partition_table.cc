@@ -5,22 +5,6 @@
 #include <utility>
 
 namespace muster {
-namespace {
-
-// Open starts, each weighted with the slices that a piece there would take.
-uint64_t OpenPlaces(const PartitionTable::Cut& cut, SliceMask free,
-                    int32_t free_milli) {
-  uint64_t sum = 0;
-  for (const Piece& piece : cut.pieces) {
-    if (piece.starts == 0 || piece.milli > free_milli) continue;
-    const SliceMask open = FreeStarts(piece, free);
-    sum += uint64_t{piece.slices} * static_cast<uint64_t>(std::popcount(open));
-  }
-  return sum;
-}
-
-}  // namespace
-
 SliceMask FreeStarts(const Piece& piece, SliceMask free) {
   // Bit i of `runs`: the `length` slices from i on are free.
   SliceMask runs = free;
@@ -48,9 +32,9 @@ PartitionTable::PartitionTable(std::vector<PartitionScheme> schemes)
       profiles_.push_back(p.name);
     }
   }
-  std::sort(profiles_.begin(), profiles_.end());
-  profiles_.erase(std::unique(profiles_.begin(), profiles_.end()),
-                  profiles_.end());
+  std::ranges::sort(profiles_);
+  const auto repeated = std::ranges::unique(profiles_);
+  profiles_.erase(repeated.begin(), repeated.end());
 }
 
 ProfileNumber PartitionTable::Find(std::string_view profile) const {
@@ -80,16 +64,13 @@ std::vector<std::string> PartitionTable::SchemesWith(
 
 uint32_t PartitionTable::Intern(const Device& device) {
   if (device.partition_scheme.empty()) return kNoCut;
-  for (uint32_t c = 0; c < cuts_.size(); ++c) {
-    if (cuts_[c].scheme == device.partition_scheme &&
-        cuts_[c].partitions == device.partitions) {
-      return c;
-    }
-  }
-  const auto scheme = std::find_if(schemes_.begin(), schemes_.end(),
-                                   [&](const PartitionScheme& s) {
-                                     return s.key == device.partition_scheme;
-                                   });
+  const auto known = std::ranges::find_if(cuts_, [&](const Cut& cut) {
+    return cut.scheme == device.partition_scheme &&
+           cut.partitions == device.partitions;
+  });
+  if (known != cuts_.end()) return static_cast<uint32_t>(known - cuts_.begin());
+  const auto scheme = std::ranges::find(schemes_, device.partition_scheme,
+                                        &PartitionScheme::key);
   if (scheme == schemes_.end()) return kNoCut;
   Cut cut{.scheme = scheme->key,
           .fixed = !device.partitions.empty(),
@@ -110,11 +91,15 @@ uint32_t PartitionTable::Intern(const Device& device) {
   return static_cast<uint32_t>(cuts_.size() - 1);
 }
 
-uint64_t PartitionTable::Loss(const Cut& cut, SliceMask free,
-                              int32_t free_milli, SliceMask taken,
-                              int32_t taken_milli) {
-  return OpenPlaces(cut, free, free_milli) -
-         OpenPlaces(cut, free & ~taken, free_milli - taken_milli);
+uint64_t PartitionTable::OpenPlaces(const Cut& cut, SliceMask free,
+                                    int32_t free_milli) {
+  uint64_t sum = 0;
+  for (const Piece& piece : cut.pieces) {
+    if (piece.starts == 0 || piece.milli > free_milli) continue;
+    const SliceMask open = FreeStarts(piece, free);
+    sum += uint64_t{piece.slices} * static_cast<uint64_t>(std::popcount(open));
+  }
+  return sum;
 }
 
 }  // namespace muster

@@ -3,6 +3,7 @@
 #ifndef MUSTER_LIB_TOPOLOGY_PARTITION_TABLE_H_
 #define MUSTER_LIB_TOPOLOGY_PARTITION_TABLE_H_
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -38,6 +39,12 @@ SliceMask FreeStarts(const Piece& piece, SliceMask free);
 // The most pieces that fit into the free slices side by side, slices alone
 // counting: each as early as can be, which is optimal for equal lengths.
 uint32_t MostPieces(const Piece& piece, SliceMask free);
+// The same of a device that has so many thousandths free, at least 0.
+inline uint32_t MostPieces(const Piece& piece, SliceMask free,
+                           int32_t free_milli) {
+  return std::min(MostPieces(piece, free),
+                  static_cast<uint32_t>(free_milli / piece.milli));
+}
 
 // Schemes are fixed for life; cuts are added as devices with them come.
 class PartitionTable {
@@ -69,11 +76,10 @@ class PartitionTable {
   uint32_t Intern(const Device& device);
   const Cut& operator[](uint32_t cut) const { return cuts_[cut]; }
 
-  // How much of what pieces could still be placed on a device is lost when the
-  // `taken` slices and thousandths go: over all profiles, the number of starts
-  // that were open and no longer are, times the piece's slices.
-  static uint64_t Loss(const Cut& cut, SliceMask free, int32_t free_milli,
-                       SliceMask taken, int32_t taken_milli);
+  // How much pieces can still be placed on a device with so much free: over all
+  // profiles, the number of open starts, times the piece's slices.
+  static uint64_t OpenPlaces(const Cut& cut, SliceMask free,
+                             int32_t free_milli);
 
  private:
   std::vector<PartitionScheme> schemes_;

@@ -38,11 +38,9 @@ std::vector<uint32_t> RingOrder(const Node& node, DeviceSet devices) {
   for (const uint32_t d : devices) {
     if (d < node.devices.size()) ring.push_back(d);
   }
-  std::stable_sort(ring.begin(), ring.end(), [&](uint32_t a, uint32_t b) {
-    const Device& x = node.devices[a];
-    const Device& y = node.devices[b];
-    return std::tuple(Late(x.island), Late(x.numa)) <
-           std::tuple(Late(y.island), Late(y.numa));
+  std::ranges::stable_sort(ring, {}, [&](uint32_t d) {
+    const Device& device = node.devices[d];
+    return std::tuple(Late(device.island), Late(device.numa));
   });
   return ring;
 }
@@ -57,8 +55,8 @@ std::vector<uint32_t> RankOrder(const Topology& topology,
     const std::vector<uint32_t> ring =
         RingOrder(node, DeviceSet::FirstOf(DeviceSet::kCapacity));
     const auto held = [&](uint32_t d) { return tasks[t].devices.Contains(d); };
-    ranked[t].first_device = static_cast<uint32_t>(
-        std::find_if(ring.begin(), ring.end(), held) - ring.begin());
+    ranked[t].first_device =
+        static_cast<uint32_t>(std::ranges::find_if(ring, held) - ring.begin());
   }
   const auto before = [&](uint32_t a, uint32_t b) {
     const Ranked& x = ranked[a];
@@ -72,7 +70,7 @@ std::vector<uint32_t> RankOrder(const Topology& topology,
   };
   std::vector<uint32_t> order(tasks.size());
   std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), before);
+  std::ranges::stable_sort(order, before);
   return order;
 }
 

@@ -10,7 +10,7 @@ namespace {
 
 template <class T>
 bool Contains(const std::vector<T>& values, const T& value) {
-  return std::find(values.begin(), values.end(), value) != values.end();
+  return std::ranges::find(values, value) != values.end();
 }
 
 // As strconv.ParseInt(text, 10, 64): a sign of either kind, digits, no more.
@@ -39,10 +39,14 @@ std::optional<int> CompareIntegers(const std::string* label,
 }  // namespace
 
 const std::string* FindLabel(const Labels& labels, std::string_view key) {
-  for (const Label& label : labels) {
-    if (label.key == key) return &label.value;
-  }
-  return nullptr;
+  const auto label = std::ranges::find(labels, key, &Label::key);
+  return label == labels.end() ? nullptr : &label->value;
+}
+
+bool AgreeIn(std::string_view key, const Labels& a, const Labels& b) {
+  const std::string* x = FindLabel(a, key);
+  const std::string* y = FindLabel(b, key);
+  return x == nullptr || y == nullptr ? x == y : *x == *y;
 }
 
 bool Holds(const Requirement& requirement, const Labels& labels) {
@@ -65,14 +69,15 @@ bool Holds(const Requirement& requirement, const Labels& labels) {
 }
 
 bool Holds(const SelectorTerm& term, const Labels& labels) {
-  return std::all_of(term.all_of.begin(), term.all_of.end(),
-                     [&](const Requirement& r) { return Holds(r, labels); });
+  return std::ranges::all_of(
+      term.all_of, [&](const Requirement& r) { return Holds(r, labels); });
 }
 
 bool Holds(const NodeSelector& selector, const Labels& labels) {
   return selector.any_of.empty() ||
-         std::any_of(selector.any_of.begin(), selector.any_of.end(),
-                     [&](const SelectorTerm& t) { return Holds(t, labels); });
+         std::ranges::any_of(selector.any_of, [&](const SelectorTerm& t) {
+           return Holds(t, labels);
+         });
 }
 
 bool Tolerates(const Toleration& toleration, const Taint& taint) {
@@ -86,11 +91,10 @@ bool Tolerates(const Toleration& toleration, const Taint& taint) {
 }
 
 bool Tolerates(std::span<const Toleration> tolerations, const Taint& taint) {
-  return std::any_of(
-      tolerations.begin(), tolerations.end(), [&](const Toleration& t) {
-        return Tolerates(t, taint) &&
-               (t.seconds < 0 || taint.effect != TaintEffect::kNoExecute);
-      });
+  return std::ranges::any_of(tolerations, [&](const Toleration& t) {
+    return Tolerates(t, taint) &&
+           (t.seconds < 0 || taint.effect != TaintEffect::kNoExecute);
+  });
 }
 
 Time BorneUntil(std::span<const Toleration> tolerations, const Taint& taint) {

@@ -15,6 +15,9 @@ namespace muster {
 // The label's value, or null when there is no such label.
 const std::string* FindLabel(const Labels& labels, std::string_view key);
 
+// Whether both have the label with one value, or neither has it.
+bool AgreeIn(std::string_view key, const Labels& a, const Labels& b);
+
 // kGt and kLt hold only if both sides are decimal 64-bit integers and there is
 // exactly one value.
 bool Holds(const Requirement& requirement, const Labels& labels);

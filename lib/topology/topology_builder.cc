@@ -16,7 +16,7 @@ constexpr uint32_t kOutside = TopologyIndex::kOutside;
 
 // One level's distinct label values in order, and each node's position there.
 struct LevelNames {
-  std::vector<std::string_view> names{};
+  std::vector<std::string> names{};
   std::vector<uint32_t> name_of{};  // By node; only of nodes inside.
 };
 
@@ -25,13 +25,10 @@ std::vector<NodeIndex> NodesInside(const Topology& topology,
                                    const NodeTable& nodes) {
   std::vector<NodeIndex> inside;
   for (const NodeIndex n : nodes.InOrder()) {
-    const Labels& labels = nodes[n].node.labels;
-    if (std::all_of(topology.levels.begin(), topology.levels.end(),
-                    [&](const std::string& level) {
-                      return FindLabel(labels, level) != nullptr;
-                    })) {
-      inside.push_back(n);
-    }
+    const auto has = [&labels = nodes[n].node.labels](std::string_view level) {
+      return FindLabel(labels, level) != nullptr;
+    };
+    if (std::ranges::all_of(topology.levels, has)) inside.push_back(n);
   }
   return inside;
 }
@@ -46,21 +43,20 @@ LevelNames NamesOf(const std::string& level, const NodeTable& nodes,
   result.name_of.resize(nodes.limit(), kOutside);
   for (const NodeIndex n : inside) {
     const std::string_view name = *FindLabel(nodes[n].node.labels, level);
-    const auto number = static_cast<uint32_t>(result.names.size());
-    const auto [it, added] = number_of.try_emplace(name, number);
-    if (added) result.names.push_back(name);
-    result.name_of[n] = it->second;
+    const auto next = static_cast<uint32_t>(number_of.size());
+    result.name_of[n] = number_of.try_emplace(name, next).first->second;
   }
-  std::vector<std::string_view> sorted = result.names;
-  std::sort(sorted.begin(), sorted.end());
+  std::vector<std::pair<std::string_view, uint32_t>> sorted(number_of.begin(),
+                                                            number_of.end());
+  std::ranges::sort(sorted);
   std::vector<uint32_t> position(sorted.size());
-  for (uint32_t i = 0; i < sorted.size(); ++i) {
-    position[number_of[sorted[i]]] = i;
+  for (const auto& [name, number] : sorted) {
+    position[number] = static_cast<uint32_t>(result.names.size());
+    result.names.emplace_back(name);
   }
   for (const NodeIndex n : inside) {
     result.name_of[n] = position[result.name_of[n]];
   }
-  result.names = std::move(sorted);
   return result;
 }
 
@@ -72,20 +68,6 @@ void SortByName(const LevelNames& level, std::vector<NodeIndex>* nodes) {
   std::vector<NodeIndex> sorted(nodes->size());
   for (const NodeIndex n : *nodes) sorted[start[level.name_of[n]]++] = n;
   *nodes = std::move(sorted);
-}
-
-// Copies the names to where they will stay and points the levels to them.
-std::shared_ptr<const std::vector<std::string>> KeepNames(
-    std::vector<LevelNames>* levels) {
-  auto kept = std::make_shared<std::vector<std::string>>();
-  for (const LevelNames& level : *levels) {
-    kept->insert(kept->end(), level.names.begin(), level.names.end());
-  }
-  size_t next = 0;
-  for (LevelNames& level : *levels) {
-    for (std::string_view& name : level.names) name = (*kept)[next++];
-  }
-  return kept;
 }
 
 // Cuts the sorted nodes into domains. A node opens a new domain at every level
@@ -134,11 +116,13 @@ BuiltTopology BuildTopology(const Topology& topology, const NodeTable& nodes) {
     levels.push_back(NamesOf(level, nodes, index.nodes));
   }
   for (size_t l = levels.size(); l-- > 0;) SortByName(levels[l], &index.nodes);
-  built.names = KeepNames(&levels);
   index.position.assign(nodes.limit(), kOutside);
   index.domain_of.assign(levels.size(),
                          std::vector<uint32_t>(nodes.limit(), kOutside));
   CutDomains(levels, &index);
+  auto names = std::make_shared<BuiltTopology::Names>();
+  for (LevelNames& level : levels) names->push_back(std::move(level.names));
+  built.names = std::move(names);
   return built;
 }
 

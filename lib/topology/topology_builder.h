@@ -15,8 +15,9 @@ namespace muster {
 // An index, and the names its domains point to: shared between copies of a
 // cluster, never changed.
 struct BuiltTopology {
+  using Names = std::vector<std::vector<std::string>>;  // By level.
   TopologyIndex index{};
-  std::shared_ptr<const std::vector<std::string>> names{};
+  std::shared_ptr<const Names> names{};
 };
 
 // O(nodes * levels), beside sorting each level's distinct names.

@@ -41,10 +41,12 @@ TEST_P(ScanTest, EqualsThePortableTwin) {
               plain.greatest16(half.data(), size));
     EXPECT_EQ(scans->greatest32(word.data(), size),
               plain.greatest32(word.data(), size));
-    const AboveCount words = scans->sum_above32(word.data(), size, x);
-    EXPECT_EQ(words, plain.sum_above32(word.data(), size, x));
-    const AboveCount halves = scans->sum_above16(half.data(), size, x);
-    EXPECT_EQ(halves, plain.sum_above16(half.data(), size, x));
+    for (const uint32_t limit : {x, 0xffffu, 0x10000u}) {
+      EXPECT_EQ(scans->sum_above32(word.data(), size, limit),
+                plain.sum_above32(word.data(), size, limit));
+      EXPECT_EQ(scans->sum_above16(half.data(), size, limit),
+                plain.sum_above16(half.data(), size, limit));
+    }
     const size_t few = std::min<size_t>(size, 64);
     const uint64_t where = random() & random();
     EXPECT_EQ(scans->least_where(word.data(), few, where),
@@ -154,7 +156,14 @@ TEST(Scan, FindsWhatALoopFinds) {
     for (size_t k = 0; k < few.size(); ++k) {
       if ((where >> k & 1) != 0) least = std::min(least, few[k]);
     }
-    EXPECT_EQ(LeastWhere(few, where), least);
+    EXPECT_EQ(Scans().least_where(few.data(), few.size(), where), least);
+    AboveCount above;
+    for (const uint32_t v : word) {
+      if (v <= x) continue;
+      above.sum += v;
+      ++above.count;
+    }
+    EXPECT_EQ(SumAbove(word, x), above);
   }
 }
 
@@ -164,7 +173,7 @@ TEST(Scan, NothingIsNowhere) {
   EXPECT_EQ(LeastAbove({}, 0), kNowhere);
   EXPECT_EQ(Greatest(std::span<const uint16_t>()), 0);
   EXPECT_EQ(Greatest(std::span<const uint32_t>()), 0u);
-  EXPECT_EQ(LeastWhere({}, ~uint64_t{0}), 0xffffffff);
+  EXPECT_EQ(Scans().least_where(nullptr, 0, ~uint64_t{0}), 0xffffffff);
 }
 
 }  // namespace
