@@ -189,7 +189,7 @@ absl::Status Follower::TakeDecision(const DecisionRecord& d) {
 
 // What the pass could ask of the list it did.
 void Follower::CloseAll(ClassList& list) {
-  const std::vector<QueueIndex> leaves = list.open_queues();
+  const ClassList::Leaves leaves = list.open_queues();
   for (const QueueIndex leaf : leaves) {
     ClassIndex c = kNoClass;
     while ((c = core_.lists.FirstToAsk(list, leaf)) != kNoClass) {
