@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <tuple>
-#include <utility>
 
 namespace muster::preempt {
 namespace {
@@ -36,12 +35,6 @@ uint32_t EnoughOf(const Region& region) {
 }
 
 }  // namespace
-
-void Share::Offer(int64_t cost) {
-  if (Wide{cost} * per >= Wide{price} * amount) return;
-  price = cost;
-  per = amount;
-}
 
 Regions::Regions(Problem& problem) : problem_(problem) {
   const Cluster& cluster = problem.cluster();
@@ -164,7 +157,9 @@ void Regions::IndexTasks() {
 
 void Regions::FindShares() {
   for (uint32_t c = 0; c < problem_.candidate_count(); ++c) AddShare(c);
-  std::ranges::stable_sort(shares_, {}, &Share::region);
+  std::stable_sort(
+      shares_.begin(), shares_.end(),
+      [](const Share& a, const Share& b) { return a.region < b.region; });
   for (const Share& share : shares_) members_.push_back(share.candidate);
 }
 
@@ -244,8 +239,10 @@ Score Regions::BoundOf(const Region& region) {
   }
   missing = region.shortfall;
   for (const Share& share : sorted_) missing -= share.surplus_amount;
-  std::ranges::sort(sorted_, {}, [](const Share& share) {
-    return std::pair(share.surplus_amount - share.amount, share.candidate);
+  std::sort(sorted_.begin(), sorted_.end(), [](const Share& a, const Share& b) {
+    const int64_t left = a.amount - a.surplus_amount;
+    const int64_t right = b.amount - b.surplus_amount;
+    return std::tie(right, a.candidate) < std::tie(left, b.candidate);
   });
   for (const Share& share : sorted_) {
     if (missing <= 0) break;

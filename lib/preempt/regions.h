@@ -23,7 +23,11 @@ struct Share {
   int64_t per = 1;
 
   // All of the amount so far can be had at this cost.
-  void Offer(int64_t cost);
+  void Offer(int64_t cost) {
+    if (Wide{cost} * per >= Wide{price} * amount) return;
+    price = cost;
+    per = amount;
+  }
 };
 
 // One domain of the level that the whole gang requires, or the whole cluster.
