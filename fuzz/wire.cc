@@ -65,8 +65,8 @@ std::string WholeJournal(std::string_view input) {
   std::string bytes(input);
   PutPreamble(kJournalMagic, &bytes);
   for (size_t at = kPreambleSize; at + kFrameSize < bytes.size();) {
-    const size_t length = std::min<size_t>(GetFixed32(bytes.data() + at),
-                                           bytes.size() - at - kFrameSize);
+    const size_t length = std::min<size_t>(
+        GetFixed<uint32_t>(bytes.data() + at), bytes.size() - at - kFrameSize);
     PutFrame(std::string_view(bytes).substr(at + kFrameSize, length),
              bytes.data() + at);
     at += kFrameSize + length;
@@ -79,9 +79,9 @@ std::string WholeSnapshot(std::string_view input) {
   std::string bytes(input);
   PutPreamble(kSnapshotMagic, &bytes);
   if (bytes.size() < kStateAt) return bytes;
-  PutFixed64(bytes.size() - kStateAt, bytes.data() + kLengthAt);
-  PutFixed32(Crc32c(std::string_view(bytes).substr(kLengthAt)),
-             bytes.data() + kPreambleSize);
+  PutFixed<uint64_t>(bytes.size() - kStateAt, bytes.data() + kLengthAt);
+  PutFixed<uint32_t>(Crc32c(std::string_view(bytes).substr(kLengthAt)),
+                     bytes.data() + kPreambleSize);
   return bytes;
 }
 

@@ -16,6 +16,59 @@ bool BeforeByKey(const std::vector<Victim>& a, const std::vector<Victim>& b) {
   return std::ranges::lexicographical_compare(a, b, {}, key, key);
 }
 
+// One search, and where it stands.
+struct Trial {
+  bool Decide(size_t next);
+  void Offer();
+
+  Problem& problem;
+  const SlotBoard& board;
+  VictimSet& victims;
+  const Region& region;
+  std::span<const uint32_t> candidates;
+  Solution* best;
+  std::vector<Victim> chosen{};  // Of those decided.
+  Score score{};                 // Of the chosen.
+};
+
+// Asks the law about the chosen, who are enough.
+void Trial::Offer() {
+  if (!victims.EnterAll(chosen)) return;
+  if (victims.QuotaSuffices()) best->Offer(victims, region);
+  victims.LeaveAll();
+}
+
+bool Trial::Decide(size_t next) {
+  if (best->found && score > best->score) return true;
+  if (next == candidates.size()) {
+    Offer();
+    return true;
+  }
+  const uint32_t c = candidates[next];
+  const uint32_t size = problem.Size(c);
+  bool complete = true;
+  // All its tasks, then ever fewer surplus ones, then none.
+  uint32_t cut = problem.Cuts(c) + 1;
+  for (uint32_t tasks = size;;) {
+    if (!problem.Spend()) {
+      complete = false;
+      break;
+    }
+    victims.Release(c, tasks);
+    if (tasks < size && !board.Fits()) break;
+    const Score before = score;
+    score += problem.ScoreOf(c, tasks);
+    if (tasks > 0) chosen.push_back({c, tasks});
+    complete = Decide(next + 1) && complete;
+    if (tasks > 0) chosen.pop_back();
+    score = before;
+    if (tasks == 0) break;
+    tasks = problem.Cut(c, --cut);
+  }
+  victims.Release(c, size);
+  return complete;
+}
+
 }  // namespace
 
 void Solution::Offer(const VictimSet& set, const Region& where) {
@@ -29,12 +82,7 @@ void Solution::Offer(const VictimSet& set, const Region& where) {
   region = &where;
 }
 
-Exhaustive::Exhaustive(Problem& problem, const SlotBoard& board,
-                       VictimSet& victims)
-    : problem_(problem), board_(board), victims_(victims) {}
-
-bool Exhaustive::Suits(const Problem& problem,
-                       std::span<const uint32_t> candidates) {
+bool MayTryAll(const Problem& problem, std::span<const uint32_t> candidates) {
   if (candidates.size() > kMostCandidates) return false;
   uint64_t combinations = 1;
   for (uint32_t c : candidates) {
@@ -44,50 +92,10 @@ bool Exhaustive::Suits(const Problem& problem,
   return true;
 }
 
-bool Exhaustive::Search(const Region& region,
-                        std::span<const uint32_t> candidates, Solution* best) {
-  region_ = &region;
-  candidates_ = candidates;
-  best_ = best;
-  return Decide(0);
-}
-
-// Asks the law about the chosen, who are enough.
-void Exhaustive::Offer() {
-  if (!victims_.EnterAll(chosen_)) return;
-  if (victims_.QuotaSuffices()) best_->Offer(victims_, *region_);
-  victims_.LeaveAll();
-}
-
-bool Exhaustive::Decide(size_t next) {
-  if (best_->found && score_ > best_->score) return true;
-  if (next == candidates_.size()) {
-    Offer();
-    return true;
-  }
-  const uint32_t c = candidates_[next];
-  const uint32_t size = problem_.Size(c);
-  bool complete = true;
-  // All its tasks, then ever fewer surplus ones, then none.
-  uint32_t cut = problem_.Cuts(c) + 1;
-  for (uint32_t tasks = size;;) {
-    if (!problem_.Spend()) {
-      complete = false;
-      break;
-    }
-    victims_.Release(c, tasks);
-    if (tasks < size && !board_.Fits()) break;
-    const Score before = score_;
-    score_ += problem_.ScoreOf(c, tasks);
-    if (tasks > 0) chosen_.push_back({c, tasks});
-    complete = Decide(next + 1) && complete;
-    if (tasks > 0) chosen_.pop_back();
-    score_ = before;
-    if (tasks == 0) break;
-    tasks = problem_.Cut(c, --cut);
-  }
-  victims_.Release(c, size);
-  return complete;
+bool TryAll(Problem& problem, const SlotBoard& board, VictimSet& victims,
+            const Region& region, std::span<const uint32_t> candidates,
+            Solution* best) {
+  return Trial{problem, board, victims, region, candidates, best}.Decide(0);
 }
 
 }  // namespace muster::preempt

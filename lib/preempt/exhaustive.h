@@ -25,36 +25,19 @@ struct Solution {
   void Offer(const VictimSet& set, const Region& where);
 };
 
+// Whether there are few enough combinations of the candidates to try all.
+bool MayTryAll(const Problem& problem, std::span<const uint32_t> candidates);
+
 // Branch and bound: decides candidate by candidate how many of its tasks go,
 // while all undecided ones are gone. What does not fit then never fits with
 // fewer gone, and what costs more than the best known is not looked into.
-class Exhaustive {
- public:
-  Exhaustive(Problem& problem, const SlotBoard& board, VictimSet& victims);
-
-  // Whether there are few enough combinations.
-  static bool Suits(const Problem& problem,
-                    std::span<const uint32_t> candidates);
-
-  // All candidates are released, nobody is entered, and the gang fits the
-  // region; on return it is so again. Improves *best. False if the budget
-  // ended before every combination was covered.
-  bool Search(const Region& region, std::span<const uint32_t> candidates,
-              Solution* best);
-
- private:
-  bool Decide(size_t next);
-  void Offer();
-
-  Problem& problem_;
-  const SlotBoard& board_;
-  VictimSet& victims_;
-  const Region* region_ = nullptr;
-  std::span<const uint32_t> candidates_;
-  Solution* best_ = nullptr;
-  std::vector<Victim> chosen_;  // Of those decided.
-  Score score_{};               // Of the chosen.
-};
+//
+// All candidates are released, nobody is entered, and the gang fits the region,
+// which the board watches; on return it is so again. Improves *best. False if
+// the budget ended before every combination was covered.
+bool TryAll(Problem& problem, const SlotBoard& board, VictimSet& victims,
+            const Region& region, std::span<const uint32_t> candidates,
+            Solution* best);
 
 }  // namespace muster::preempt
 

@@ -1,6 +1,7 @@
 #include "lib/preempt/greedy.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace muster::preempt {
@@ -27,9 +28,8 @@ bool Greedy::Build(const Region& region) {
   extra_ = 0;
   known_gains_.clear();
   bundles_.assign(region.nodes.size(), {});
-  const auto& needs = problem_.needs();
-  if (std::all_of(needs.begin(), needs.end(),
-                  [](const Need& need) { return need.want == 0; })) {
+  if (std::ranges::all_of(problem_.needs(),
+                          [](const Need& need) { return need.want == 0; })) {
     return TakeAll(region);  // Nothing tells what would help.
   }
   // Ask when there are slots enough, then after one more, two more, four...
@@ -101,9 +101,8 @@ bool Greedy::TakeBest() {
     if (best == nullptr || Better(bundle, *best)) best = &bundle;
   }
   if (best == nullptr) return false;
-  const std::vector<Victim> moves = best->moves;
+  const std::vector<Victim> moves = std::exchange(best->moves, {});
   best->known = false;
-  best->moves.clear();
   bool taken = false;
   for (const Victim& move : moves) {
     // The law may have changed its mind since the bundle was made; it will
@@ -194,8 +193,7 @@ Greedy::Move Greedy::Cheapest() const {
   Move best;
   for (size_t l = 0; l < locals_.size(); ++l) {
     const Local& local = locals_[l];
-    const auto next =
-        std::lower_bound(local.backs.begin(), local.backs.end(), local.now);
+    const auto next = std::ranges::lower_bound(local.backs, local.now);
     if (next == local.backs.end()) continue;
     const uint32_t all = problem_.Size(local.candidate);
     const uint32_t shed = problem_.AtLeast(local.candidate, *next + 1);
@@ -207,9 +205,10 @@ Greedy::Move Greedy::Cheapest() const {
 
 void Greedy::Consider(size_t local, uint32_t tasks, Move* best) const {
   const Local& l = locals_[local];
-  Move move{.local = local, .tasks = tasks, .amount = 0};
-  move.added = Minus(problem_.ScoreOf(l.candidate, tasks),
-                     problem_.ScoreOf(l.candidate, l.now));
+  Move move{.local = local,
+            .tasks = tasks,
+            .added = problem_.ScoreBeyond(l.candidate, l.now, tasks),
+            .amount = 0};
   for (uint32_t back : l.backs) {
     if (back < l.now || back >= tasks) continue;
     move.amount +=
@@ -242,11 +241,10 @@ void Greedy::Trim(NodeIndex node) {
     if (locals_[l].now > locals_[l].before) order.push_back(l);
   }
   const auto added = [&](size_t l) {
-    return Minus(problem_.ScoreOf(locals_[l].candidate, locals_[l].now),
-                 problem_.ScoreOf(locals_[l].candidate, locals_[l].before));
+    const Local& local = locals_[l];
+    return problem_.ScoreBeyond(local.candidate, local.before, local.now);
   };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return added(a) > added(b); });
+  std::ranges::stable_sort(order, std::greater<>(), added);
   for (size_t l : order) {
     const uint32_t now = locals_[l].now;
     Apply(l, locals_[l].before);
@@ -262,8 +260,7 @@ void Greedy::Weigh(Bundle* bundle) {
   bundle->added = {};
   for (const Victim& move : bundle->moves) {
     const uint32_t before = victims_.released(move.candidate);
-    bundle->added += Minus(problem_.ScoreOf(move.candidate, move.tasks),
-                           problem_.ScoreOf(move.candidate, before));
+    bundle->added += problem_.ScoreBeyond(move.candidate, before, move.tasks);
   }
   const bool alone = bundle->moves.size() == 1;
   const Victim& first = bundle->moves[0];
@@ -275,20 +272,18 @@ void Greedy::Weigh(Bundle* bundle) {
       return;
     }
   }
-  std::vector<uint32_t> before;
   bundle->gains.clear();
   for (size_t n = 0; n < problem_.needs().size(); ++n) {
     bundle->gains.push_back(board_.Total(n));
   }
   for (const Victim& move : bundle->moves) {
-    before.push_back(victims_.released(move.candidate));
     victims_.Release(move.candidate, move.tasks);
   }
   for (size_t n = 0; n < problem_.needs().size(); ++n) {
     bundle->gains[n] = board_.Total(n) - bundle->gains[n];
   }
-  for (size_t m = 0; m < bundle->moves.size(); ++m) {
-    victims_.Release(bundle->moves[m].candidate, before[m]);
+  for (const Victim& move : bundle->moves) {
+    victims_.Release(move.candidate, victims_.entered(move.candidate));
   }
   if (alone && problem_.Size(first.candidate) > 1) {
     known_gains_.emplace(key, bundle->gains);

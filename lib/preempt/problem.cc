@@ -17,9 +17,8 @@ bool AlwaysRequired(const Gang& gang, const Role& role) {
 }
 
 uint32_t FixedTasks(const PlacementRequest& request, uint32_t role) {
-  return static_cast<uint32_t>(
-      std::count_if(request.fixed.begin(), request.fixed.end(),
-                    [&](const Assignment& a) { return a.task.role == role; }));
+  return static_cast<uint32_t>(std::ranges::count(
+      request.fixed, role, [](const Assignment& a) { return a.task.role; }));
 }
 
 }  // namespace
@@ -121,6 +120,13 @@ Score Problem::ScoreOf(uint32_t c, uint32_t tasks) const {
   return {std::clamp<int64_t>(cost, 0, most), stops, tasks};
 }
 
+Score Problem::ScoreBeyond(uint32_t c, uint32_t fewer, uint32_t tasks) const {
+  const Score less = ScoreOf(c, fewer);
+  const Score more = ScoreOf(c, tasks);
+  return {std::max<int64_t>(0, more.cost - less.cost),
+          more.broken - less.broken, more.tasks - less.tasks};
+}
+
 int64_t Problem::Amount(const Allocation& a) const {
   const bool varies = !UsesAlike(cluster_.device_request(a.shape));
   return varies && scarce_ == cluster_.device_kind()
@@ -138,9 +144,7 @@ std::vector<Victim> Problem::SmallestFirst(std::vector<Victim> victims) const {
     }
     keyed.emplace_back(amount, victim);
   }
-  std::stable_sort(
-      keyed.begin(), keyed.end(),
-      [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::ranges::stable_sort(keyed, {}, [](const auto& k) { return k.first; });
   for (size_t v = 0; v < keyed.size(); ++v) victims[v] = keyed[v].second;
   return victims;
 }

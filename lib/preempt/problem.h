@@ -10,15 +10,13 @@
 #include <span>
 #include <vector>
 
+#include "lib/base/fraction.h"
 #include "lib/base/step_cost.h"
 #include "muster/cluster.h"
 #include "muster/placement_solver.h"
 #include "muster/preemptor.h"
 
 namespace muster::preempt {
-
-// For products of costs and amounts.
-__extension__ typedef __int128 Wide;
 
 // How dear a set of victims is, after its top priority: less is better.
 struct Score {
@@ -35,10 +33,18 @@ struct Score {
   }
 };
 
-// What `a` costs beyond `b`.
-inline Score Minus(const Score& a, const Score& b) {
-  return {std::max<int64_t>(0, a.cost - b.cost), a.broken - b.broken,
-          a.tasks - b.tasks};
+// The first in [low, high) that holds, as all behind it do; `high` if none.
+template <class T, class Holds>
+T FirstThat(T low, T high, Holds holds) {
+  while (low < high) {
+    const T middle = low + (high - low) / 2;
+    if (holds(middle)) {
+      high = middle;
+    } else {
+      low = middle + 1;
+    }
+  }
+  return high;
 }
 
 // How many slots one role needs. The gang cannot fit while no alternative of
@@ -89,6 +95,8 @@ class Problem {
   }
   // The score of releasing `tasks` tasks from the back of c.
   Score ScoreOf(uint32_t c, uint32_t tasks) const;
+  // What that costs beyond releasing only `fewer` of them.
+  Score ScoreBeyond(uint32_t c, uint32_t fewer, uint32_t tasks) const;
   // What the allocation holds of the scarce kind; more for a share of a
   // device's memory costs a look at the device.
   int64_t Amount(const Allocation& a) const;

@@ -22,6 +22,18 @@ const TopologyConstraint* GangWide(const Gang& gang) {
   return role.required.empty() ? nullptr : &role;
 }
 
+// With fewer of all candidates gone than the first so many, the shortfall
+// stays.
+uint32_t EnoughOf(const Region& region) {
+  int64_t missing = region.shortfall;
+  if (missing <= 0) return 0;
+  for (const Share& share : region.shares) {
+    missing -= share.amount;
+    if (missing <= 0) return share.candidate + 1;
+  }
+  return Regions::kNowhere;
+}
+
 }  // namespace
 
 Regions::Regions(Problem& problem) : problem_(problem) {
@@ -41,10 +53,11 @@ Regions::Regions(Problem& problem) : problem_(problem) {
   for (uint32_t r = 0; r < regions_.size(); ++r) {
     const size_t first = next;
     while (next < shares_.size() && shares_[next].region == r) ++next;
-    regions_[r].members = std::span(members_).subspan(first, next - first);
-    shortfalls_.push_back(Shortfall(regions_[r]));
-    FindEnough(regions_[r], std::span(shares_).subspan(first, next - first),
-               shortfalls_[r]);
+    Region& region = regions_[r];
+    region.members = std::span(members_).subspan(first, next - first);
+    region.shares = std::span(shares_).subspan(first, next - first);
+    region.shortfall = Shortfall(region);
+    region.enough = EnoughOf(region);
   }
 }
 
@@ -106,15 +119,10 @@ void Regions::AddRegion(std::span<const NodeIndex> nodes) {
 void Regions::Threshold(uint32_t count) {
   threshold_ = count;
   problem_.Charge(regions_.size() + shares_.size(), kLookNs);
-  for (uint32_t r = 0; r < regions_.size(); ++r) {
-    Region& region = regions_[r];
-    const auto end =
-        std::lower_bound(region.members.begin(), region.members.end(), count);
+  for (Region& region : regions_) {
+    const auto end = std::ranges::lower_bound(region.members, count);
     region.candidates = {region.members.begin(), end};
-    const size_t first = region.members.data() - members_.data();
-    region.bound =
-        BoundOf(std::span(shares_).subspan(first, region.candidates.size()),
-                shortfalls_[r]);
+    region.bound = BoundOf(region);
   }
 }
 
@@ -164,33 +172,21 @@ void Regions::AddShare(uint32_t c) {
     if (region == kNowhere) continue;
     if (share_in_[region] == kNowhere) {
       share_in_[region] = static_cast<uint32_t>(shares_.size());
-      shares_.push_back({.region = region,
-                         .candidate = c,
-                         .price = std::numeric_limits<int64_t>::max()});
+      shares_.push_back({.region = region, .candidate = c});
     }
     Share& share = shares_[share_in_[region]];
     share.amount += problem_.Amount(a);
     if (back >= surplus || share.amount == 0) continue;
     share.surplus_amount = share.amount;
-    const int64_t cost = problem_.ScoreOf(c, back + 1).cost;
-    if (Wide{cost} * share.per < Wide{share.price} * share.amount) {
-      share.price = cost;
-      share.per = share.amount;
-    }
+    share.Offer(problem_.ScoreOf(c, back + 1).cost);
   }
   const int64_t whole = problem_.ScoreOf(c, problem_.Size(c)).cost;
   for (size_t s = first; s < shares_.size(); ++s) {
-    Share& share = shares_[s];
-    share_in_[share.region] = kNowhere;
-    if (Wide{whole} * share.per < Wide{share.price} * share.amount) {
-      share.price = whole;
-      share.per = share.amount;
-    }
+    share_in_[shares_[s].region] = kNowhere;
+    shares_[s].Offer(whole);
   }
 }
 
-// How much of the scarce kind the gang needs in the region beyond what is
-// free, at the least.
 int64_t Regions::Shortfall(const Region& region) const {
   const ResourceKind scarce = problem_.scarce();
   int64_t missing = 0;
@@ -221,28 +217,19 @@ int64_t Regions::Free(NodeIndex node) const {
   return free;
 }
 
-void Regions::FindEnough(Region& region, std::span<const Share> shares,
-                         int64_t shortfall) const {
-  region.enough = shortfall > 0 ? kNowhere : 0;
-  for (const Share& share : shares) {
-    if (shortfall <= 0) return;
-    shortfall -= share.amount;
-    if (shortfall <= 0) region.enough = share.candidate + 1;
-  }
-}
-
 // The fractional relaxation: as if any part of a victim could be had at its
 // best price.
-Score Regions::BoundOf(std::span<const Share> shares, int64_t shortfall) {
+Score Regions::BoundOf(const Region& region) {
   Score bound;
-  if (shortfall <= 0) return bound;
+  if (region.shortfall <= 0) return bound;
+  const auto shares = region.shares.first(region.candidates.size());
   sorted_.assign(shares.begin(), shares.end());
   std::sort(sorted_.begin(), sorted_.end(), [](const Share& a, const Share& b) {
     const Wide left = Wide{a.price} * b.per;
     const Wide right = Wide{b.price} * a.per;
     return std::tie(left, a.candidate) < std::tie(right, b.candidate);
   });
-  int64_t missing = shortfall;
+  int64_t missing = region.shortfall;
   for (const Share& share : sorted_) {
     if (missing <= 0) break;
     if (share.amount == 0) continue;
@@ -250,7 +237,7 @@ Score Regions::BoundOf(std::span<const Share> shares, int64_t shortfall) {
     bound.cost += static_cast<int64_t>(Wide{share.price} * part / share.per);
     missing -= part;
   }
-  missing = shortfall;
+  missing = region.shortfall;
   for (const Share& share : sorted_) missing -= share.surplus_amount;
   std::sort(sorted_.begin(), sorted_.end(), [](const Share& a, const Share& b) {
     const int64_t left = a.amount - a.surplus_amount;

@@ -3,6 +3,7 @@
 #define LIB_PREEMPT_REGIONS_H_
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -11,10 +12,32 @@
 
 namespace muster::preempt {
 
+// What one candidate has in one region.
+struct Share {
+  uint32_t region = 0;
+  uint32_t candidate = 0;
+  int64_t amount = 0;          // All its tasks there.
+  int64_t surplus_amount = 0;  // Of them, the surplus ones.
+  // The best price / per: cost for amount. There is none yet.
+  int64_t price = std::numeric_limits<int64_t>::max();
+  int64_t per = 1;
+
+  // All of the amount so far can be had at this cost.
+  void Offer(int64_t cost) {
+    if (Wide{cost} * per >= Wide{price} * amount) return;
+    price = cost;
+    per = amount;
+  }
+};
+
 // One domain of the level that the whole gang requires, or the whole cluster.
 struct Region {
   std::span<const NodeIndex> nodes{};
   std::span<const uint32_t> members{};  // Candidates there; ascending.
+  std::span<const Share> shares{};      // What each of them has.
+  // How much of the scarce kind the gang needs beyond what is free, at the
+  // least.
+  int64_t shortfall = 0;
   // With fewer of all candidates gone than the first so many, there is not
   // enough of the scarce kind; kNowhere: not even without all.
   uint32_t enough = 0;
@@ -52,15 +75,6 @@ class Regions {
   std::span<const TaskRef> On(NodeIndex node) const;
 
  private:
-  struct Share {  // What one candidate has in one region.
-    uint32_t region = 0;
-    uint32_t candidate = 0;
-    int64_t amount = 0;          // All its tasks there.
-    int64_t surplus_amount = 0;  // Of them, the surplus ones.
-    int64_t price = 0;           // The best price / per: cost for amount.
-    int64_t per = 1;
-  };
-
   void FindRegions();
   void AddRegion(std::span<const NodeIndex> nodes);
   void KeepOnly(uint32_t home);
@@ -68,11 +82,9 @@ class Regions {
   void IndexTasks();
   void FindShares();
   void AddShare(uint32_t c);
-  void FindEnough(Region& region, std::span<const Share> shares,
-                  int64_t shortfall) const;
   int64_t Shortfall(const Region& region) const;
   int64_t Free(NodeIndex node) const;
-  Score BoundOf(std::span<const Share> shares, int64_t shortfall);
+  Score BoundOf(const Region& region);
 
   Problem& problem_;
   std::vector<Region> regions_;
@@ -81,9 +93,8 @@ class Regions {
   std::vector<uint8_t> allowed_;      // By node: PlacementRequest::within.
   std::vector<uint32_t> first_task_;  // By node, and the end: into tasks_.
   std::vector<TaskRef> tasks_;
-  std::vector<Share> shares_;        // By (region, candidate).
-  std::vector<uint32_t> members_;    // The same, candidates only.
-  std::vector<int64_t> shortfalls_;  // By region.
+  std::vector<Share> shares_;      // By (region, candidate).
+  std::vector<uint32_t> members_;  // The same, candidates only.
   uint32_t threshold_ = 0;
   std::vector<uint32_t> share_in_;  // By region, scratch: into shares_.
   std::vector<Share> sorted_;       // Scratch.

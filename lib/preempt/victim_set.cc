@@ -159,10 +159,7 @@ std::vector<Victim> VictimSet::InOrder() const {
 
 std::vector<Victim> VictimSet::Victims() const {
   std::vector<Victim> victims = InOrder();
-  std::sort(victims.begin(), victims.end(),
-            [](const Victim& a, const Victim& b) {
-              return a.candidate < b.candidate;
-            });
+  std::ranges::sort(victims, {}, &Victim::candidate);
   return victims;
 }
 

@@ -1,6 +1,16 @@
 #include "lib/queue/class_list.h"
 
 namespace muster {
+namespace {
+
+template <class Heap, class Node>
+void Put(Heap& heap, Node& node, const GangRank& rank) {
+  node.set_key(rank);
+  heap.Push(&node);
+  heap.Drain();
+}
+
+}  // namespace
 
 ClassIndex ClassList::Add(const ClassKey& key, const GangRank& rank,
                           uint8_t open) {
@@ -9,11 +19,9 @@ ClassIndex ClassList::Add(const ClassKey& key, const GangRank& rank,
   const ClassIndex c = it->second;
   GangClass& cls = classes_[c];
   while (nodes_.size() <= rank.gang) nodes_.emplace_back();
-  nodes_[rank.gang].set_key(rank);
   const bool leads = is_new || rank < cls.first();
   if (leads && !is_new) TakeOut(c);
-  cls.gangs_.Push(&nodes_[rank.gang]);
-  cls.gangs_.Drain();
+  Put(cls.gangs_, nodes_[rank.gang], rank);
   ++cls.size_;
   if (leads) PutIn(c);
   return c;
@@ -45,42 +53,30 @@ ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
   classes_[c].questions_ = {.open = open};
   if (key.queue >= leaves_.size()) leaves_.resize(key.queue + 1);
   if (key.spec >= by_spec_.size()) by_spec_.resize(key.spec + 1);
-  std::vector<ClassIndex>& siblings = by_spec_[key.spec];
-  classes_[c].sibling_ = static_cast<uint32_t>(siblings.size());
-  siblings.push_back(c);
-  classes_[c].saved_in_ = 0;
-  Save(c, false);
+  by_spec_[key.spec].insert(c);
+  if (marked_) saved_.try_emplace(key);
   return c;
 }
 
 // It has no gang, and is in no heap.
 void ClassList::Erase(ClassIndex c) {
-  Save(c, true);
-  StoreRetry(c, kForever);
+  const GangClass& cls = classes_[c];
+  Save(cls);
+  retries_.erase({cls.questions_.retry_at, c});
   put_off_.erase(c);
-  std::vector<ClassIndex>& siblings = by_spec_[classes_[c].key_.spec];
-  const uint32_t place = classes_[c].sibling_;
-  siblings[place] = siblings.back();
-  classes_[siblings[place]].sibling_ = place;
-  siblings.pop_back();
-  by_key_.erase(classes_[c].key_);
+  by_spec_[cls.key_.spec].erase(c);
+  by_key_.erase(cls.key_);
   free_.push_back(c);
 }
 
-const std::vector<ClassIndex>& ClassList::OfSpec(uint32_t spec) const {
-  static const std::vector<ClassIndex> kNone;
+const ClassList::Classes& ClassList::OfSpec(uint32_t spec) const {
+  static const Classes kNone;
   return spec < by_spec_.size() ? by_spec_[spec] : kNone;
 }
 
 ClassIndex ClassList::Find(const ClassKey& key) const {
   const auto it = by_key_.find(key);
   return it == by_key_.end() ? kNoClass : it->second;
-}
-
-void ClassList::Put(HeadHeap& heap, Head& head, const GangRank& first) {
-  head.set_key(first);
-  heap.Push(&head);
-  heap.Drain();
 }
 
 void ClassList::PutIn(ClassIndex c) {
@@ -111,66 +107,46 @@ const std::vector<QueueIndex>& ClassList::TakeChangedQueues() {
 
 void ClassList::PutAmongOpen(ClassIndex c) {
   GangClass& cls = classes_[c];
-  NoteChange(cls.key_.queue);
-  Leaf& leaf = leaves_[cls.key_.queue];
-  Put(leaf.open, cls.among_open_, cls.first());
-  if (leaf.listed != kNowhere) return;
-  leaf.listed = static_cast<uint32_t>(open_queues_.size());
-  open_queues_.push_back(cls.key_.queue);
+  const QueueIndex leaf = cls.key_.queue;
+  Put(leaves_[leaf].open, cls.among_open_, cls.first());
+  open_queues_.insert(leaf);
+  NoteChange(leaf);
 }
 
 void ClassList::TakeFromOpen(ClassIndex c) {
   GangClass& cls = classes_[c];
-  NoteChange(cls.key_.queue);
-  Leaf& leaf = leaves_[cls.key_.queue];
-  leaf.open.Erase(&cls.among_open_);
-  if (leaf.open.size() > 0) return;
-  open_queues_[leaf.listed] = open_queues_.back();
-  leaves_[open_queues_.back()].listed = leaf.listed;
-  leaf.listed = kNowhere;
-  open_queues_.pop_back();
-}
-
-void ClassList::SetOpen(ClassIndex c, uint8_t open) {
-  GangClass& cls = classes_[c];
-  if (cls.questions_.open == open) return;
-  Save(c, true);
-  const bool asked = Asks(cls);
-  if (((cls.questions_.open ^ open) & Questions::kPutOff) != 0) {
-    (open & Questions::kPutOff) != 0 ? (void)put_off_.insert(c)
-                                     : (void)put_off_.erase(c);
-  }
-  cls.questions_.open = open;
-  if (asked && !Asks(cls)) TakeFromOpen(c);
-  if (!asked && Asks(cls)) PutAmongOpen(c);
+  const QueueIndex leaf = cls.key_.queue;
+  leaves_[leaf].open.Erase(&cls.among_open_);
+  if (leaves_[leaf].open.empty()) open_queues_.erase(leaf);
+  NoteChange(leaf);
 }
 
 void ClassList::Open(ClassIndex c, uint8_t questions) {
-  SetOpen(c, classes_[c].questions_.open | questions);
+  Questions opened = classes_[c].questions_;
+  if ((opened.open & questions) == questions) return;
+  opened.open |= questions;
+  SetQuestions(c, opened);
 }
 
 void ClassList::Close(ClassIndex c, uint8_t questions) {
-  SetOpen(c, classes_[c].questions_.open & static_cast<uint8_t>(~questions));
-}
-
-void ClassList::SetRetry(ClassIndex c, Time at) {
-  if (classes_[c].questions_.retry_at == at) return;
-  Save(c, true);
-  StoreRetry(c, at);
-}
-
-void ClassList::StoreRetry(ClassIndex c, Time at) {
-  Time& retry_at = classes_[c].questions_.retry_at;
-  if (retry_at != kForever) retries_.erase({retry_at, c});
-  retry_at = at;
-  if (retry_at != kForever) retries_.insert({retry_at, c});
+  Questions closed = classes_[c].questions_;
+  closed.open &= static_cast<uint8_t>(~questions);
+  SetQuestions(c, closed);
 }
 
 void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
-  SetOpen(c, questions.open);
-  Save(c, true);
-  StoreRetry(c, questions.retry_at);
-  classes_[c].questions_ = questions;
+  GangClass& cls = classes_[c];
+  Save(cls);
+  const bool asked = Asks(cls);
+  if (cls.questions_.retry_at != kForever) {
+    retries_.erase({cls.questions_.retry_at, c});
+  }
+  if (IsPutOff(cls.questions_)) put_off_.erase(c);
+  cls.questions_ = questions;
+  if (questions.retry_at != kForever) retries_.insert({questions.retry_at, c});
+  if (IsPutOff(questions)) put_off_.insert(c);
+  if (asked && !Asks(cls)) TakeFromOpen(c);
+  if (!asked && Asks(cls)) PutAmongOpen(c);
 }
 
 ClassIndex ClassList::First(QueueIndex leaf, bool strict) {
@@ -179,10 +155,6 @@ ClassIndex ClassList::First(QueueIndex leaf, bool strict) {
   const Head* head = heap.PeekBest();
   if (head == nullptr || !Asks(classes_[head->index])) return kNoClass;
   return head->index;
-}
-
-bool ClassList::IsHead(ClassIndex c) {
-  return leaves_[classes_[c].key_.queue].all.PeekBest()->index == c;
 }
 
 GangIndex ClassList::HeadOf(QueueIndex leaf) {
@@ -199,24 +171,20 @@ uint32_t ClassList::CountAhead(QueueIndex leaf, const GangRank& rank) const {
 }
 
 void ClassList::Mark() {
-  marked_ = ++marks_;
+  marked_ = true;
   saved_.clear();
 }
 
-void ClassList::Save(ClassIndex c, bool existed) {
-  GangClass& cls = classes_[c];
-  if (marked_ == 0 || cls.saved_in_ == marked_) return;
-  cls.saved_in_ = marked_;
-  saved_.push_back({cls.key_, existed, cls.questions_});
+// A class may go and come again: what is remembered first counts.
+void ClassList::Save(const GangClass& cls) {
+  if (marked_) saved_.try_emplace(cls.key_, cls.questions_);
 }
 
-// A class may have gone and come again: what was remembered first counts.
 void ClassList::Rollback() {
-  marked_ = 0;
-  for (size_t i = saved_.size(); i-- > 0;) {
-    const Saved& saved = saved_[i];
-    const ClassIndex c = Find(saved.key);
-    if (saved.existed && c != kNoClass) SetQuestions(c, saved.questions);
+  marked_ = false;
+  for (const auto& [key, questions] : saved_) {
+    const ClassIndex c = Find(key);
+    if (questions && c != kNoClass) SetQuestions(c, *questions);
   }
 }
 

@@ -3,13 +3,16 @@
 #ifndef MUSTER_LIB_QUEUE_CLASS_LIST_H_
 #define MUSTER_LIB_QUEUE_CLASS_LIST_H_
 
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <optional>
 #include <utility>
 #include <vector>
 
+#include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
 #include "lib/queue/gang_rank.h"
@@ -84,10 +87,8 @@ class GangClass {
   Questions questions_{};
   GangHeap gangs_;
   size_t size_ = 0;
-  Head among_all_;        // In its leaf; the key of both is first().
-  Head among_open_;       // If a question is open.
-  uint32_t sibling_ = 0;  // Its place among the classes of its spec.
-  uint64_t saved_in_ = 0;
+  Head among_all_;   // In its leaf; the key of both is first().
+  Head among_open_;  // If a question is open.
 };
 
 // Classes by leaf queue, in the order of their first gangs. PriorityHeap keeps
@@ -111,28 +112,27 @@ class ClassList {
 
   void Open(ClassIndex c, uint8_t questions);
   void Close(ClassIndex c, uint8_t questions);
-  void SetRetry(ClassIndex c, Time at);
   void SetQuestions(ClassIndex c, const Questions& questions);
 
-  // Leaves with an open class, in no order.
-  const std::vector<QueueIndex>& open_queues() const { return open_queues_; }
+  using Leaves = absl::btree_set<QueueIndex>;
+  // Leaves with an open class.
+  const Leaves& open_queues() const { return open_queues_; }
   // Leaves whose open classes, or their first gangs, changed since the last
   // call; each once. The reference holds until the next change.
   const std::vector<QueueIndex>& TakeChangedQueues();
+  using Classes = absl::btree_set<ClassIndex>;
   // Classes with kPutOff.
-  const absl::btree_set<ClassIndex>& put_off() const { return put_off_; }
+  const Classes& put_off() const { return put_off_; }
   // The first open class of the leaf, or kNoClass. `strict`: the first of all,
   // if it is open.
   ClassIndex First(QueueIndex leaf, bool strict);
-  // Whether the class is the first of its leaf.
-  bool IsHead(ClassIndex c);
   // The first gang of the leaf, which has classes.
   GangIndex HeadOf(QueueIndex leaf);
   // How many gangs of the leaf rank before this one. O(gangs of the leaf).
   uint32_t CountAhead(QueueIndex leaf, const GangRank& rank) const;
 
-  // Classes of a spec, in no order.
-  const std::vector<ClassIndex>& OfSpec(uint32_t spec) const;
+  // Classes of a spec.
+  const Classes& OfSpec(uint32_t spec) const;
   // The classes whose kVictims opens by itself, by time.
   using Retries = absl::btree_set<std::pair<Time, ClassIndex>>;
   const Retries& retries() const { return retries_; }
@@ -150,27 +150,23 @@ class ClassList {
   // back all gangs before.
   void Mark();
   void Rollback();
-  void Unmark() { marked_ = 0; }
+  void Unmark() { marked_ = false; }
 
  private:
-  static constexpr uint32_t kNowhere = 0xffffffff;
   using Head = GangClass::Head;
   using HeadHeap = OwnedHeap<GangRank, std::less<>, Head, OneThread>;
   struct Leaf {
     HeadHeap all;
     HeadHeap open;
-    uint32_t listed = kNowhere;  // Its place in open_queues_.
-    bool changed = false;        // It is among changed_.
-  };
-  struct Saved {
-    ClassKey key{};
-    bool existed = false;
-    Questions questions{};
+    bool changed = false;  // It is among changed_.
   };
 
   static bool Asks(const GangClass& cls) {
     return (cls.questions_.open & (Questions::kRoom | Questions::kVictims)) !=
            0;
+  }
+  static bool IsPutOff(const Questions& questions) {
+    return (questions.open & Questions::kPutOff) != 0;
   }
   ClassIndex NewClass(const ClassKey& key, uint8_t open);
   void Erase(ClassIndex c);
@@ -178,28 +174,25 @@ class ClassList {
   // taken out.
   void PutIn(ClassIndex c);
   void TakeOut(ClassIndex c);
-  static void Put(HeadHeap& heap, Head& head, const GangRank& first);
   void NoteChange(QueueIndex leaf);
   void PutAmongOpen(ClassIndex c);
   void TakeFromOpen(ClassIndex c);
-  void SetOpen(ClassIndex c, uint8_t open);
-  void StoreRetry(ClassIndex c, Time at);
-  void Save(ClassIndex c, bool existed);
+  void Save(const GangClass& cls);
 
   GangNodes& nodes_;
   std::deque<GangClass> classes_;
   std::vector<ClassIndex> free_;
   absl::flat_hash_map<ClassKey, ClassIndex> by_key_;
-  std::vector<std::vector<ClassIndex>> by_spec_;
+  std::vector<Classes> by_spec_;
   std::deque<Leaf> leaves_;  // By queue.
-  std::vector<QueueIndex> open_queues_;
+  Leaves open_queues_;
   std::vector<QueueIndex> changed_;
   std::vector<QueueIndex> taken_;  // The last that were taken.
-  absl::btree_set<ClassIndex> put_off_;
+  Classes put_off_;
   Retries retries_;
-  std::vector<Saved> saved_;
-  uint64_t marked_ = 0;  // 0: nothing is remembered.
-  uint64_t marks_ = 0;
+  bool marked_ = false;
+  // Since Mark(); nothing of a class that was not there then.
+  absl::btree_map<ClassKey, std::optional<Questions>> saved_;
 };
 
 template <class F>

@@ -5,6 +5,7 @@
 #include <compare>
 #include <cstdint>
 #include <string_view>
+#include <tuple>
 
 #include "muster/ids.h"
 
@@ -27,10 +28,8 @@ struct GangRank {
 
   friend std::strong_ordering operator<=>(const GangRank& a,
                                           const GangRank& b) {
-    if (auto c = b.priority <=> a.priority; c != 0) return c;
-    if (auto c = a.surplus <=> b.surplus; c != 0) return c;
-    if (auto c = a.submitted <=> b.submitted; c != 0) return c;
-    return a.key.compare(b.key) <=> 0;
+    return std::tie(b.priority, a.surplus, a.submitted, a.key) <=>
+           std::tie(a.priority, b.surplus, b.submitted, b.key);
   }
   friend bool operator==(const GangRank& a, const GangRank& b) {
     return (a <=> b) == 0;

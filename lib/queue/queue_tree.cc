@@ -9,9 +9,7 @@ QueueIndex QueueTree::Upsert(const Queue& queue) {
   QueueIndex q = Find(queue.key);
   if (q != kNoQueue) {
     Detach(q);
-    entries_[q].queue = queue;
-    Derive(entries_[q]);
-    Attach(q, queue.parent.empty() ? kNoQueue : Find(queue.parent));
+    Attach(q, queue);
     return q;
   }
   if (free_.empty()) {
@@ -28,16 +26,12 @@ QueueIndex QueueTree::Upsert(const Queue& queue) {
 
 // A queue that nothing uses yet; its position and generation are set.
 void QueueTree::Fill(QueueIndex q, const Queue& queue) {
-  Entry& entry = entries_[q];
-  const uint32_t generation = entry.generation;
-  entry = Entry{};
-  entry.queue = queue;
-  entry.exists = true;
-  entry.generation = generation;
-  entry.used = entry.releasing = Resources(kinds());
-  Derive(entry);
+  entries_[q] = {.exists = true,
+                 .generation = entries_[q].generation,
+                 .used = Resources(kinds()),
+                 .releasing = Resources(kinds())};
   by_key_[queue.key] = q;
-  Attach(q, queue.parent.empty() ? kNoQueue : Find(queue.parent));
+  Attach(q, queue);
 }
 
 void QueueTree::Remove(QueueIndex q) {
@@ -60,8 +54,11 @@ void QueueTree::UndoRemove(const Queue& queue) {
   Fill(q, queue);
 }
 
-// Below its new parent, sums included.
-void QueueTree::Attach(QueueIndex q, QueueIndex parent) {
+// With these values, and below their parent, sums included.
+void QueueTree::Attach(QueueIndex q, const Queue& queue) {
+  entries_[q].queue = queue;
+  Derive(entries_[q]);
+  const QueueIndex parent = Find(queue.parent);
   entries_[q].parent = parent;
   SetDepth(q, parent == kNoQueue ? 0 : entries_[parent].depth + 1);
   std::vector<QueueIndex>& siblings = SiblingsOf(q);
@@ -71,20 +68,15 @@ void QueueTree::Attach(QueueIndex q, QueueIndex parent) {
   siblings.insert(std::lower_bound(siblings.begin(), siblings.end(), q, by_key),
                   q);
   CountAmongSiblings(q, 1);
-  ChargeAll(parent, entries_[q], 1);
+  Charge(parent, entries_[q].used, 1);
+  ChargeReleasing(parent, entries_[q].releasing, 1);
 }
 
 void QueueTree::Detach(QueueIndex q) {
   CountAmongSiblings(q, ~0u);
   std::erase(SiblingsOf(q), q);
-  ChargeAll(entries_[q].parent, entries_[q], -1);
-}
-
-void QueueTree::ChargeAll(QueueIndex q, const Entry& sums, int64_t sign) {
-  for (; q != kNoQueue; q = entries_[q].parent) {
-    entries_[q].used.AddTimes(sums.used, sign);
-    entries_[q].releasing.AddTimes(sums.releasing, sign);
-  }
+  Charge(entries_[q].parent, entries_[q].used, -1);
+  ChargeReleasing(entries_[q].parent, entries_[q].releasing, -1);
 }
 
 void QueueTree::SetDepth(QueueIndex q, uint32_t depth) {
@@ -131,18 +123,15 @@ std::vector<QueueIndex>& QueueTree::SiblingsOf(QueueIndex q) {
   return parent == kNoQueue ? roots_ : entries_[parent].children;
 }
 
-void QueueTree::CountContested(QueueIndex q, uint32_t sign) {
-  for (ResourceKind k = 0; k < kinds(); ++k) {
-    if (entries_[q].guarantee[k] >= 0) contested_[k] += sign;
-  }
-}
-
 // One of two makes the other a competitor, too.
 void QueueTree::CountAmongSiblings(QueueIndex q, uint32_t sign) {
   const std::vector<QueueIndex>& siblings = SiblingsOf(q);
   if (siblings.size() < 2) return;
   for (const QueueIndex s : siblings) {
-    if (s == q || siblings.size() == 2) CountContested(s, sign);
+    if (s != q && siblings.size() > 2) continue;
+    for (ResourceKind k = 0; k < kinds(); ++k) {
+      if (entries_[s].guarantee[k] >= 0) contested_[k] += sign;
+    }
   }
 }
 

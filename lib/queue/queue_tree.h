@@ -97,12 +97,10 @@ class QueueTree {
   void Fill(QueueIndex q, const Queue& queue);
   void Derive(Entry& entry);
   std::vector<QueueIndex>& SiblingsOf(QueueIndex q);
-  void CountContested(QueueIndex q, uint32_t sign);
   void CountAmongSiblings(QueueIndex q, uint32_t sign);
-  void Attach(QueueIndex q, QueueIndex parent);
+  void Attach(QueueIndex q, const Queue& queue);
   void Detach(QueueIndex q);
   void SetDepth(QueueIndex q, uint32_t depth);
-  void ChargeAll(QueueIndex q, const Entry& sums, int64_t sign);
 
   std::vector<std::string> resources_;
   // By kind: queues with siblings that are guaranteed some of it.

@@ -3,6 +3,26 @@
 #include <algorithm>
 
 namespace muster {
+namespace {
+
+// The first limit on q's path that the demand exceeds, where the queues use
+// used(queue, kind).
+template <class Used>
+LimitExcess FirstExcess(const QueueTree& queues, QueueIndex q,
+                        const Resources& demand, Used used) {
+  for (; q != kNoQueue; q = queues.at(q).parent) {
+    const QueueTree::Entry& e = queues.at(q);
+    if (!e.bounded) continue;
+    for (ResourceKind k = 0; k < demand.size(); ++k) {
+      if (demand[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
+      const int64_t left = e.limit[k] - used(q, k);
+      if (demand[k] > left) return {q, k, demand[k], left};
+    }
+  }
+  return {};
+}
+
+}  // namespace
 
 void QuotaOverlay::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
   for (; q != kNoQueue; q = queues_.at(q).parent) {
@@ -47,64 +67,36 @@ bool QuotaLaw::Room(QueueIndex q, Ledger ledger, Resources* room,
 LimitExcess QuotaLaw::OverLimit(QueueIndex q, const Resources& demand,
                                 Ledger ledger,
                                 const QuotaOverlay* overlay) const {
-  for (; q != kNoQueue; q = queues_.at(q).parent) {
-    const QueueTree::Entry& e = queues_.at(q);
-    if (!e.bounded) continue;
-    for (ResourceKind k = 0; k < demand.size(); ++k) {
-      if (demand[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
-      const int64_t left = e.limit[k] - Used(q, k, ledger, overlay);
-      if (demand[k] > left) return {q, k, demand[k], left};
-    }
-  }
-  return {};
+  return FirstExcess(queues_, q, demand, [&](QueueIndex above, ResourceKind k) {
+    return Used(above, k, ledger, overlay);
+  });
 }
 
 LimitExcess QuotaLaw::OverLimitNow(QueueIndex q, const Resources& held,
                                    Ledger ledger) const {
-  for (; q != kNoQueue; q = queues_.at(q).parent) {
-    const QueueTree::Entry& e = queues_.at(q);
-    if (!e.bounded) continue;
-    for (ResourceKind k = 0; k < held.size(); ++k) {
-      if (held[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
-      const int64_t others = Used(q, k, ledger, nullptr) - held[k];
-      if (others + held[k] > e.limit[k]) {
-        return {q, k, held[k], e.limit[k] - others};
-      }
-    }
-  }
-  return {};
+  return FirstExcess(queues_, q, held, [&](QueueIndex above, ResourceKind k) {
+    return Used(above, k, ledger, nullptr) - held[k];
+  });
 }
 
 LimitExcess QuotaLaw::NeverWithin(QueueIndex q, const Resources& demand) const {
-  for (; q != kNoQueue; q = queues_.at(q).parent) {
-    const QueueTree::Entry& e = queues_.at(q);
-    for (ResourceKind k = 0; e.bounded && k < demand.size(); ++k) {
-      if (demand[k] > e.limit[k]) return {q, k, demand[k], e.limit[k]};
-    }
-  }
-  return {};
-}
-
-bool QuotaLaw::HasSay(QueueIndex q, const Resources& demand) const {
-  const QueueTree::Entry& e = queues_.at(q);
-  if (!e.guaranteed) return false;
-  for (ResourceKind k = 0; k < demand.size(); ++k) {
-    if (demand[k] > 0 && e.guarantee[k] >= 0) return true;
-  }
-  return false;
+  return FirstExcess(queues_, q, demand,
+                     [](QueueIndex, ResourceKind) { return 0; });
 }
 
 bool QuotaLaw::Within(QueueIndex q, const Resources& demand,
                       const QuotaOverlay* overlay) const {
   const QueueTree::Entry& e = queues_.at(q);
-  if (!HasSay(q, demand)) return false;
+  if (!e.guaranteed) return false;
+  bool said = false;
   for (ResourceKind k = 0; k < demand.size(); ++k) {
     if (demand[k] <= 0 || e.guarantee[k] < 0) continue;
     if (Used(q, k, Ledger::kLater, overlay) + demand[k] > e.guarantee[k]) {
       return false;
     }
+    said = true;
   }
-  return true;
+  return said;
 }
 
 ResourceKind QuotaLaw::DecidingKind(const Resources& demand) const {

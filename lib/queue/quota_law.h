@@ -102,7 +102,6 @@ class QuotaLaw {
                const QuotaOverlay* overlay) const;
   int64_t Used(QueueIndex q, ResourceKind kind, Ledger ledger,
                const QuotaOverlay* overlay) const;
-  bool HasSay(QueueIndex q, const Resources& demand) const;
 
   const QueueTree& queues_;
   const ResourceKind device_kind_;

@@ -4,7 +4,6 @@
 
 namespace muster {
 
-// Queue q stands at position q + 1, what is above the roots at 0.
 QueueIndex Turns::Above(QueueIndex q) const {
   const QueueIndex parent = queues_.at(q).parent;
   return parent == kNoQueue ? 0 : parent + 1;
@@ -22,17 +21,16 @@ Turns::Node& Turns::Open(QueueIndex position) {
 void Turns::Clear() {
   for (const QueueIndex position : opened_) {
     Node& node = nodes_[position];
-    node.opened = node.active = false;
+    node.opened = false;
+    node.leaf = kNoQueue;
     node.children.clear();
   }
   opened_.clear();
-  next_ = kNoQueue;
   if (nodes_.size() <= queues_.limit()) nodes_.resize(queues_.limit() + 1);
 }
 
 void Turns::Set(QueueIndex leaf, const Claim& claim) {
   Node& node = Open(leaf + 1);
-  node.active = true;
   node.leaf = leaf;
   node.claim = claim;
   RefreshUp(leaf);
@@ -40,13 +38,15 @@ void Turns::Set(QueueIndex leaf, const Claim& claim) {
 
 void Turns::Withdraw(QueueIndex leaf) {
   Node& node = nodes_[leaf + 1];
-  if (!node.active) return UsageChanged(leaf);
-  node.active = false;
+  if (node.leaf == kNoQueue) return UsageChanged(leaf);
+  node.leaf = kNoQueue;
   RefreshUp(leaf);
 }
 
 void Turns::UsageChanged(QueueIndex q) {
-  while (q != kNoQueue && !nodes_[q + 1].active) q = queues_.at(q).parent;
+  while (q != kNoQueue && nodes_[q + 1].leaf == kNoQueue) {
+    q = queues_.at(q).parent;
+  }
   if (q != kNoQueue) RefreshUp(q);
 }
 
@@ -59,13 +59,14 @@ void Turns::Enter(QueueIndex q, Node& parent) {
   };
   std::vector<Entry>& turns = parent.children;
   ++child.stamp;
-  if (child.active) {
-    turns.push_back({order_.TurnOf(q, child.claim), child.stamp});
+  if (child.leaf != kNoQueue) {
+    const Claim& claim = nodes_[child.leaf + 1].claim;
+    turns.push_back({order_.TurnOf(q, claim), child.stamp});
     std::push_heap(turns.begin(), turns.end(), worse);
   }
   const auto holds = [this](const Entry& entry) {
     const Node& node = nodes_[entry.turn.queue + 1];
-    return node.active && node.stamp == entry.stamp;
+    return node.leaf != kNoQueue && node.stamp == entry.stamp;
   };
   while (!turns.empty() && !holds(turns.front())) {
     std::pop_heap(turns.begin(), turns.end(), worse);
@@ -74,23 +75,17 @@ void Turns::Enter(QueueIndex q, Node& parent) {
 }
 
 void Turns::RefreshUp(QueueIndex q) {
-  while (true) {
-    const QueueIndex above = Above(q);
+  QueueIndex above = 0;
+  do {
+    above = Above(q);
     Node& parent = Open(above);
     Enter(q, parent);
-    const bool active = !parent.children.empty();
-    if (active) {
-      const Node& best = nodes_[parent.children.front().turn.queue + 1];
-      parent.leaf = best.leaf;
-      parent.claim = best.claim;
-    }
-    if (above == 0) {
-      next_ = active ? parent.leaf : kNoQueue;
-      return;
+    parent.leaf = kNoQueue;
+    if (!parent.children.empty()) {
+      parent.leaf = nodes_[parent.children.front().turn.queue + 1].leaf;
     }
     q = above - 1;
-    parent.active = active;
-  }
+  } while (above != 0);
 }
 
 }  // namespace muster

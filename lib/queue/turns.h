@@ -32,7 +32,7 @@ class Turns {
   void UsageChanged(QueueIndex q);
 
   // The leaf whose turn it is; kNoQueue if there is no claim.
-  QueueIndex next() const { return next_; }
+  QueueIndex next() const { return nodes_[0].leaf; }
 
  private:
   using Turn = QueueOrder::Turn;
@@ -43,9 +43,8 @@ class Turns {
   };
   struct Node {
     bool opened = false;
-    bool active = false;         // It, or a queue below it, has a claim.
-    QueueIndex leaf = kNoQueue;  // Whose claim that is.
-    Claim claim{};
+    QueueIndex leaf = kNoQueue;  // It, or one below it, with the best claim.
+    Claim claim{};               // Of a leaf that has one.
     uint64_t stamp = 0;
     std::vector<Entry> children{};  // A heap, the best on top.
   };
@@ -53,14 +52,13 @@ class Turns {
   Node& Open(QueueIndex q);
   void Enter(QueueIndex q, Node& parent);
   void RefreshUp(QueueIndex q);
-  // Above the roots stands a node of its own: the last.
+  // Queue q stands at position q + 1, what is above the roots at 0.
   QueueIndex Above(QueueIndex q) const;
 
   const QueueTree& queues_;
   const QueueOrder& order_;
-  std::vector<Node> nodes_{};         // By queue; above the roots: nodes_[0].
-  std::vector<QueueIndex> opened_{};  // Positions in nodes_.
-  QueueIndex next_ = kNoQueue;
+  std::vector<Node> nodes_ = std::vector<Node>(1);  // By position.
+  std::vector<QueueIndex> opened_{};                // Positions in nodes_.
 };
 
 }  // namespace muster

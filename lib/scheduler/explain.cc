@@ -53,10 +53,11 @@ Reason WhyWaits(Core& core, PlacementSolver& solver, GangIndex g) {
   }
   const bool strict =
       core.queues.at(r.queue).queue.ordering == QueueOrdering::kStrictFifo;
-  if (strict && !waiting.IsHead(c)) {
+  const GangIndex head = waiting.HeadOf(r.queue);
+  if (strict && waiting.at(c).first().gang != head) {
     return {.code = ReasonCode::kBehindHead,
             .object_kind = ReasonObject::kGang,
-            .object = waiting.HeadOf(r.queue)};
+            .object = head};
   }
   Reason reason = waiting.at(c).questions().reason;
   if (reason.code == ReasonCode::kNone && core.config.work_budget > 0) {

@@ -159,7 +159,7 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
 
 // What the pass could ask of the list it did.
 void CloseAll(Core& core, ClassList& list) {
-  const std::vector<QueueIndex> leaves = list.open_queues();
+  const ClassList::Leaves leaves = list.open_queues();
   for (const QueueIndex leaf : leaves) {
     ClassIndex c = kNoClass;
     while ((c = core.lists.FirstToAsk(list, leaf)) != kNoClass) {

@@ -27,8 +27,10 @@ void Wake(Core& core) {
   while (!waiting.retries().empty() &&
          waiting.retries().begin()->first <= core.now) {
     const ClassIndex c = waiting.retries().begin()->second;
-    waiting.SetRetry(c, kForever);
-    waiting.Open(c, Questions::kVictims);
+    Questions questions = waiting.at(c).questions();
+    questions.open |= Questions::kVictims;
+    questions.retry_at = kForever;
+    waiting.SetQuestions(c, questions);
   }
 }
 

@@ -5,7 +5,6 @@
 #include <string_view>
 #include <utility>
 
-#include "lib/wire/failure.h"
 #include "lib/wire/members.h"
 #include "lib/wire/varint.h"
 #include "muster/fields.h"

@@ -7,7 +7,6 @@
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
-#include "lib/wire/failure.h"
 #include "lib/wire/members.h"
 #include "muster/fields.h"
 #include "muster/wire/convert.h"

@@ -5,7 +5,6 @@
 #include <string>
 #include <variant>
 
-#include "lib/wire/failure.h"
 #include "lib/wire/members.h"
 #include "lib/wire/varint.h"
 #include "muster/enum_names.h"
@@ -39,18 +38,12 @@ class Encoder {
  private:
   template <ScalarMember M>
   bool Field(int number, const M& member) {
-    char buffer[2 * kMaxVarint];
-    char* end = PutVarint(Tag(number, WireType::kVarint), buffer);
-    end = PutVarint(ToVarint(member), end);
-    out_->append(buffer, end - buffer);
+    Put(Tag(number, WireType::kVarint), ToVarint(member));
     return Check(member);
   }
 
   bool Field(int number, const std::string& member) {
-    char buffer[2 * kMaxVarint];
-    char* end = PutVarint(Tag(number, WireType::kBytes), buffer);
-    end = PutVarint(member.size(), end);
-    out_->append(buffer, end - buffer);
+    Put(Tag(number, WireType::kBytes), member.size());
     out_->append(member);
     return true;
   }
@@ -72,14 +65,13 @@ class Encoder {
   template <VectorMember M>
   bool Field(int number, const M& member) {
     if constexpr (ScalarMember<typename M::value_type>) {
-      return member.empty() || Packed(number, member);
-    } else {
-      for (size_t i = 0; i < member.size(); ++i) {
-        if (Field(number, member[i])) continue;
-        failure_.WithinElement(i);
-        return false;
-      }
+      if (member.empty()) return true;
+      const size_t body = Open(number);
+      if (!Elements(member, [&](auto e) { return Packed(e); })) return false;
+      Close(body);
       return true;
+    } else {
+      return Elements(member, [&](const auto& e) { return Field(number, e); });
     }
   }
 
@@ -91,26 +83,32 @@ class Encoder {
     return true;
   }
 
-  template <VectorMember M>
-  bool Packed(int number, const M& member) {
-    const size_t body = Open(number);
+  template <VectorMember M, class Write>
+  bool Elements(const M& member, Write write) {
     for (size_t i = 0; i < member.size(); ++i) {
-      char buffer[kMaxVarint];
-      out_->append(buffer, PutVarint(ToVarint(member[i]), buffer) - buffer);
-      if (Check(member[i])) continue;
+      if (write(member[i])) continue;
       failure_.WithinElement(i);
       return false;
     }
-    Close(body);
     return true;
+  }
+
+  template <ScalarMember M>
+  bool Packed(M element) {
+    char buffer[kMaxVarint];
+    out_->append(buffer, PutVarint(ToVarint(element), buffer) - buffer);
+    return Check(element);
+  }
+
+  void Put(uint64_t tag, uint64_t varint) {
+    char buffer[2 * kMaxVarint];
+    char* const end = PutVarint(varint, PutVarint(tag, buffer));
+    out_->append(buffer, end - buffer);
   }
 
   // Writes the tag and leaves one byte for the length of what is to follow.
   size_t Open(int number) {
-    char buffer[kMaxVarint + 1];
-    char* end = PutVarint(Tag(number, WireType::kBytes), buffer);
-    *end++ = 0;
-    out_->append(buffer, end - buffer);
+    Put(Tag(number, WireType::kBytes), 0);
     return out_->size();
   }
 

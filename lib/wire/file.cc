@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <filesystem>
 #include <utility>
 
 #include "lib/base/status_macros.h"
@@ -97,37 +98,10 @@ absl::Status File::Sync() {
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ReadWhole(const std::string& path) {
-  MUSTER_ASSIGN_OR_RETURN(File file, File::OpenToRead(path));
-  MUSTER_ASSIGN_OR_RETURN(uint64_t size, file.Size());
-  std::string bytes(size, '\0');
-  absl::Status status = file.ReadAt(0, bytes.size(), bytes.data());
-  if (!status.ok()) return status;
-  return bytes;
-}
-
-absl::Status ReplaceWhole(const std::string& path, std::string_view bytes) {
-  const std::string fresh = path + ".new";
-  unlink(fresh.c_str());  // Left by a crash.
-  MUSTER_ASSIGN_OR_RETURN(File file, File::Create(fresh));
-  absl::Status status = file.Append(bytes);
-  if (status.ok()) status = file.Sync();
-  if (status.ok() && rename(fresh.c_str(), path.c_str()) != 0) {
-    status = ErrorOf(path, "replace");
-  }
-  if (!status.ok()) {
-    unlink(fresh.c_str());
-    return status;
-  }
-  return SyncDirectoryOf(path);
-}
-
 absl::Status SyncDirectoryOf(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  const std::string directory = slash == std::string::npos ? "."
-                                : slash == 0               ? "/"
-                                             : path.substr(0, slash);
-  MUSTER_ASSIGN_OR_RETURN(File file, File::OpenToRead(directory));
+  const std::string directory = std::filesystem::path(path).parent_path();
+  MUSTER_ASSIGN_OR_RETURN(
+      File file, File::OpenToRead(directory.empty() ? "." : directory));
   return file.Sync();
 }
 

@@ -49,11 +49,6 @@ class File {
 // What errno says: "PATH: cannot DO: No such file or directory".
 absl::Status ErrorOf(const std::string& path, const char* doing);
 
-absl::StatusOr<std::string> ReadWhole(const std::string& path);
-
-// Puts a file in the place of what `path` was, or leaves that.
-absl::Status ReplaceWhole(const std::string& path, std::string_view bytes);
-
 // Makes the directory entry of a new or renamed file last.
 absl::Status SyncDirectoryOf(const std::string& path);
 

@@ -3,6 +3,7 @@
 #ifndef MUSTER_LIB_WIRE_FORMAT_H_
 #define MUSTER_LIB_WIRE_FORMAT_H_
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -13,28 +14,20 @@
 namespace muster::wire::internal {
 
 // Integers of fixed size, little-endian on every machine.
-inline uint64_t GetFixed64(const char* from) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < 8; ++i) {
-    value |= uint64_t{static_cast<unsigned char>(from[i])} << (8 * i);
+template <std::unsigned_integral T>
+T GetFixed(const char* from) {
+  T value = 0;
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    value |= T{static_cast<unsigned char>(from[i])} << (8 * i);
   }
   return value;
 }
 
-inline uint32_t GetFixed32(const char* from) {
-  uint32_t value = 0;
-  for (size_t i = 0; i < 4; ++i) {
-    value |= uint32_t{static_cast<unsigned char>(from[i])} << (8 * i);
+template <std::unsigned_integral T>
+void PutFixed(T value, char* to) {
+  for (size_t i = 0; i < sizeof(T); ++i) {
+    to[i] = static_cast<char>(value >> (8 * i));
   }
-  return value;
-}
-
-inline void PutFixed32(uint32_t value, char* to) {
-  for (size_t i = 0; i < 4; ++i) to[i] = static_cast<char>(value >> (8 * i));
-}
-
-inline void PutFixed64(uint64_t value, char* to) {
-  for (size_t i = 0; i < 8; ++i) to[i] = static_cast<char>(value >> (8 * i));
 }
 
 // CRC-32C (Castagnoli), the checksum of snapshots and journals, of `bytes`
@@ -67,17 +60,17 @@ inline constexpr size_t kFrameSize = 12;
 inline constexpr uint32_t kMaxRecord = uint32_t{1} << 30;
 
 inline void PutFrame(std::string_view record, char* to) {
-  PutFixed32(static_cast<uint32_t>(record.size()), to);
-  PutFixed32(Crc32c({to, 4}), to + 4);
-  PutFixed32(Crc32c(record), to + 8);
+  PutFixed<uint32_t>(static_cast<uint32_t>(record.size()), to);
+  PutFixed<uint32_t>(Crc32c({to, 4}), to + 4);
+  PutFixed<uint32_t>(Crc32c(record), to + 8);
 }
 
 // Whether the frame itself is whole.
 inline bool GetFrame(std::string_view frame, uint32_t* length,
                      uint32_t* checksum) {
-  *length = GetFixed32(frame.data());
-  *checksum = GetFixed32(frame.data() + 8);
-  return Crc32c(frame.substr(0, 4)) == GetFixed32(frame.data() + 4);
+  *length = GetFixed<uint32_t>(frame.data());
+  *checksum = GetFixed<uint32_t>(frame.data() + 8);
+  return Crc32c(frame.substr(0, 4)) == GetFixed<uint32_t>(frame.data() + 4);
 }
 
 }  // namespace muster::wire::internal

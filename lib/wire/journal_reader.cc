@@ -97,13 +97,11 @@ absl::StatusOr<bool> JournalReader::Next(JournalRecord* record) {
   ++number_;
   offset_ = next_;
   absl::StatusOr<std::optional<std::string_view>> frame = ReadFrame();
-  status_ = frame.status();
-  if (!status_.ok()) return status_;
-  if (!frame->has_value()) {
+  if (frame.ok() && !frame->has_value()) {
     --number_;
     return false;
   }
-  status_ = ParseRecord(**frame, record);
+  status_ = frame.ok() ? ParseRecord(**frame, record) : frame.status();
   if (status_.ok() && std::holds_alternative<JournalHeader>(record->what)) {
     status_ = Damage("a second header");
   }
@@ -134,9 +132,8 @@ absl::StatusOr<std::optional<std::string_view>> JournalReader::ReadFrame() {
   uint32_t checksum = 0;
   if (!internal::GetFrame(frame, &length, &checksum)) {
     // A file system may have made the file longer without the bytes.
-    absl::StatusOr<bool> zeros = OnlyZeros(offset_);
-    if (!zeros.ok()) return zeros.status();
-    if (*zeros) return Torn();
+    MUSTER_ASSIGN_OR_RETURN(const bool zeros, OnlyZeros(offset_));
+    if (zeros) return Torn();
     return Damage("the length is damaged");
   }
   if (length == 0 || length > internal::kMaxRecord) {
@@ -164,9 +161,8 @@ absl::StatusOr<bool> JournalReader::OnlyZeros(uint64_t from) {
   constexpr uint64_t kPiece = 4096;
   while (from < input_->size()) {
     const size_t n = std::min(kPiece, input_->size() - from);
-    absl::StatusOr<std::string_view> bytes = input_->Read(from, n);
-    if (!bytes.ok()) return bytes.status();
-    if (bytes->find_first_not_of('\0') != std::string_view::npos) return false;
+    MUSTER_ASSIGN_OR_RETURN(std::string_view bytes, input_->Read(from, n));
+    if (bytes.find_first_not_of('\0') != std::string_view::npos) return false;
     from += n;
   }
   return true;

@@ -21,8 +21,8 @@ constexpr int kTries = 100;
 constexpr char kBeside[] = ".new";
 
 absl::Status Taken(const std::string& path) {
-  return absl::FailedPreconditionError(
-      path + ": another writer has this file; only one at a time may write it");
+  return NotNow(
+      path, ": another writer has this file; only one at a time may write it");
 }
 
 absl::Status Lock(const File& file) {
@@ -175,10 +175,9 @@ absl::StatusOr<LockedFile> LockedFile::Create(const std::string& path,
 absl::Status LockedFile::Replace(std::string_view bytes,
                                  const std::string& keep) {
   if (!Names(place_, file_)) {
-    return absl::FailedPreconditionError(
-        path() +
-        ": is another file than the one that this writer has; only "
-        "the writer itself may move, remove or replace that");
+    return NotNow(path(),
+                  ": is another file than the one that this writer has; only "
+                  "the writer itself may move, remove or replace that");
   }
   const std::string fresh = place_ + kBeside;
   MUSTER_ASSIGN_OR_RETURN(File file, WriteLocked(fresh, bytes, &file_));

@@ -1,8 +1,10 @@
-// What a member of a value can be, and the integers behind scalars.
+// What a member of a value can be, the integers behind scalars, and why and
+// where in a value something is wrong.
 #ifndef MUSTER_LIB_WIRE_MEMBERS_H_
 #define MUSTER_LIB_WIRE_MEMBERS_H_
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -11,6 +13,7 @@
 #include <variant>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "muster/enum_names.h"
 
 namespace muster::wire::internal {
@@ -83,6 +86,24 @@ std::string FromVarint(uint64_t varint, M* value) {
   }
   return {};
 }
+
+// Why a value cannot be written or read, and where in it. The path grows at its
+// front while the failing calls return, so that it costs nothing where nothing
+// fails.
+struct Failure {
+  std::string path{};
+  std::string what{};
+
+  void Within(const std::string& member) {
+    const bool dot = !path.empty() && path[0] != '[';
+    path = absl::StrCat(member, dot ? "." : "", path);
+  }
+  void WithinElement(size_t i) { Within(absl::StrCat("[", i, "]")); }
+  // "roles[1].name: WHAT"
+  std::string ToString() const {
+    return path.empty() ? what : absl::StrCat(path, ": ", what);
+  }
+};
 
 }  // namespace muster::wire::internal
 

@@ -4,14 +4,11 @@
 #include <utility>
 #include <variant>
 
+#include "lib/base/status_macros.h"
 #include "muster/wire/convert.h"
 
 namespace muster::wire {
 namespace {
-
-absl::Status Within(const JournalReader& reader, const std::string& what) {
-  return absl::FailedPreconditionError(reader.Where() + ": " + what);
-}
 
 // Takes one record after the other.
 class Player {
@@ -58,17 +55,16 @@ absl::StatusOr<Replayed> Replay(JournalReader* reader, ReplayMode mode,
   absl::StatusOr<Scheduler> scheduler = Scheduler::Restore(
       reader->header().start, std::move(solver), std::move(preemptor));
   if (!scheduler.ok()) {
-    return Within(*reader,
-                  "cannot start here: " + scheduler.status().ToString());
+    return NotNow(reader->Where(),
+                  ": cannot start here: ", scheduler.status().ToString());
   }
   Player player(&*scheduler, mode);
   JournalRecord record;
   while (true) {
-    absl::StatusOr<bool> more = reader->Next(&record);
-    if (!more.ok()) return more.status();
-    if (!*more) break;
+    MUSTER_ASSIGN_OR_RETURN(const bool more, reader->Next(&record));
+    if (!more) break;
     std::string wrong = std::visit(player, record.what);
-    if (!wrong.empty()) return Within(*reader, wrong);
+    if (!wrong.empty()) return NotNow(reader->Where(), ": ", wrong);
   }
   return Replayed{.scheduler = *std::move(scheduler), .stats = player.stats()};
 }

@@ -58,7 +58,6 @@ TEST_F(ClassListTest, AStrictQueueAsksItsHeadOrNobody) {
   list_.Close(head, kBothQuestions);
   EXPECT_EQ(list_.First(1, true), kNoClass);
   EXPECT_EQ(list_.First(1, false), next);
-  EXPECT_TRUE(list_.IsHead(head));
   EXPECT_EQ(list_.HeadOf(1), 0u);
   list_.Remove(head, 0);
   EXPECT_EQ(list_.First(1, true), next);
@@ -98,7 +97,7 @@ TEST_F(ClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
   EXPECT_THAT(list_.retries(), IsEmpty());
   const ClassIndex again = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
   EXPECT_TRUE(list_.at(again).untold());
-  list_.SetRetry(again, 80);
+  list_.SetQuestions(again, {.retry_at = 80});
   list_.Rollback();
   EXPECT_THAT(list_.retries(), ElementsAre(std::pair(Time{70}, again)));
   EXPECT_THAT(list_.put_off(), ElementsAre(again));
@@ -252,7 +251,7 @@ class Pair {
         return list_.Close(c.index, some);
       case 2:
         c.questions.retry_at = at;
-        return list_.SetRetry(c.index, at);
+        return list_.SetQuestions(c.index, c.questions);
       case 3:
         c.questions.reason = reason;
         return list_.SetQuestions(c.index, c.questions);
@@ -331,7 +330,6 @@ class Pair {
     const GangRank rank = RankOf(dice_.Below(kGangs), {});
     uint32_t ahead = 0;
     for (const NaiveClass* c : order) {
-      EXPECT_EQ(list_.IsHead(c->index), c == order[0]);
       for (const GangRank& other : c->gangs) ahead += other < rank;
     }
     EXPECT_EQ(list_.CountAhead(q, rank), ahead);
