@@ -1,6 +1,5 @@
 // A full cluster with a standing backlog: the generator of ./dev bench backlog.
-#ifndef MUSTER_BENCHMARKS_BACKLOG_WORLD_H_
-#define MUSTER_BENCHMARKS_BACKLOG_WORLD_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -71,5 +70,3 @@ class BacklogWorld {
 BacklogWorld& SettledBacklog(uint32_t nodes);
 
 }  // namespace muster::bench
-
-#endif  // MUSTER_BENCHMARKS_BACKLOG_WORLD_H_

@@ -1,6 +1,5 @@
 // Clusters in use, for benchmarks: made once, kept for all cases.
-#ifndef MUSTER_BENCHMARKS_BUSY_CLUSTER_H_
-#define MUSTER_BENCHMARKS_BUSY_CLUSTER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -43,5 +42,3 @@ struct BusyCluster {
 BusyCluster& Busy(uint32_t nodes, State state, Kinds kinds);
 
 }  // namespace muster::bench
-
-#endif  // MUSTER_BENCHMARKS_BUSY_CLUSTER_H_

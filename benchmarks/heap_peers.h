@@ -6,8 +6,7 @@
 // kClasses: ranks are classes, equals leave first in, first out; else they are
 // keys of 62 bits, and the peers may mix up equals.
 
-#ifndef MUSTER_BENCHMARKS_HEAP_PEERS_H_
-#define MUSTER_BENCHMARKS_HEAP_PEERS_H_
+#pragma once
 
 #include <array>
 #include <bit>
@@ -362,5 +361,3 @@ struct Visitor {
 };
 
 }  // namespace muster::benchmarks
-
-#endif  // MUSTER_BENCHMARKS_HEAP_PEERS_H_

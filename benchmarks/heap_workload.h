@@ -1,8 +1,7 @@
 // What the heap's benchmarks do with each structure of heap_peers.h, and what
 // they count.
 
-#ifndef MUSTER_BENCHMARKS_HEAP_WORKLOAD_H_
-#define MUSTER_BENCHMARKS_HEAP_WORKLOAD_H_
+#pragma once
 
 #include <time.h>
 
@@ -278,5 +277,3 @@ Figures PopsAlone(int waiting, uint64_t seed) {
 }
 
 }  // namespace muster::benchmarks
-
-#endif  // MUSTER_BENCHMARKS_HEAP_WORKLOAD_H_

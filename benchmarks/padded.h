@@ -1,6 +1,5 @@
 // Keys whose order is that of their numbers.
-#ifndef MUSTER_BENCHMARKS_PADDED_H_
-#define MUSTER_BENCHMARKS_PADDED_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -13,5 +12,3 @@ inline std::string Padded(const char* prefix, uint32_t number) {
 }
 
 }  // namespace muster::bench
-
-#endif  // MUSTER_BENCHMARKS_PADDED_H_

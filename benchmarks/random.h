@@ -1,6 +1,5 @@
 // Equal choices in every run.
-#ifndef MUSTER_BENCHMARKS_RANDOM_H_
-#define MUSTER_BENCHMARKS_RANDOM_H_
+#pragma once
 
 #include <cstdint>
 
@@ -26,5 +25,3 @@ class Random {
 };
 
 }  // namespace muster::bench
-
-#endif  // MUSTER_BENCHMARKS_RANDOM_H_

@@ -1,7 +1,6 @@
 // What a solver without an index has to do for every question: rebuild how
 // much room each domain has. The peers that placement is compared with.
-#ifndef MUSTER_BENCHMARKS_SCAN_PEER_H_
-#define MUSTER_BENCHMARKS_SCAN_PEER_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -35,5 +34,3 @@ class ScanPeer {
 };
 
 }  // namespace muster::bench
-
-#endif  // MUSTER_BENCHMARKS_SCAN_PEER_H_

@@ -1,7 +1,6 @@
 // A scheduler with a host that does at once what it is told, and what a case
 // needs to measure one call to it: the benchmarks of whole schedulers.
-#ifndef MUSTER_BENCHMARKS_SCHEDULER_HOST_H_
-#define MUSTER_BENCHMARKS_SCHEDULER_HOST_H_
+#pragma once
 
 #include <benchmark/benchmark.h>
 
@@ -93,5 +92,3 @@ class SchedulerHost {
 };
 
 }  // namespace muster::bench
-
-#endif  // MUSTER_BENCHMARKS_SCHEDULER_HOST_H_

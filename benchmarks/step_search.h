@@ -1,7 +1,6 @@
 // What a step of the work budget costs: searches to be timed, as
 // BM_Step/<name>/nodes:<n>.
-#ifndef MUSTER_BENCHMARKS_STEP_SEARCH_H_
-#define MUSTER_BENCHMARKS_STEP_SEARCH_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -37,5 +36,3 @@ void RegisterSpread();
 inline constexpr uint32_t kStepNodes[] = {100, 1'000, 10'000};
 
 }  // namespace muster::bench
-
-#endif  // MUSTER_BENCHMARKS_STEP_SEARCH_H_

@@ -1,6 +1,5 @@
 // A cluster in use, for BM_Step.
-#ifndef MUSTER_BENCHMARKS_STEP_WORLD_H_
-#define MUSTER_BENCHMARKS_STEP_WORLD_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -31,5 +30,3 @@ Role StepRole(const std::string& name, uint32_t tasks, uint32_t devices);
 Gang StepGang(uint32_t tasks, uint32_t devices);
 
 }  // namespace muster::bench
-
-#endif  // MUSTER_BENCHMARKS_STEP_WORLD_H_

@@ -1,6 +1,5 @@
 // Bytes under a file name, for readers that open files.
-#ifndef MUSTER_FUZZ_MEMORY_FILE_H_
-#define MUSTER_FUZZ_MEMORY_FILE_H_
+#pragma once
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -31,5 +30,3 @@ class MemoryFile {
 };
 
 }  // namespace muster::fuzz
-
-#endif  // MUSTER_FUZZ_MEMORY_FILE_H_

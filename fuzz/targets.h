@@ -1,8 +1,7 @@
 // What is fuzzed: readers of what people and other programs hand in, and the
 // scheduler itself. `./dev fuzz` drives these functions with libFuzzer, the
 // test `fuzz_test` with the seeds and the inputs that once went wrong.
-#ifndef MUSTER_FUZZ_TARGETS_H_
-#define MUSTER_FUZZ_TARGETS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -52,5 +51,3 @@ struct Seed {
 std::vector<Seed> Seeds(std::string_view target);
 
 }  // namespace muster::fuzz
-
-#endif  // MUSTER_FUZZ_TARGETS_H_

@@ -1,7 +1,6 @@
 // Counts what a test program allocates, and lets it fail: replaces operator
 // new, hence only for programs of their own.
-#ifndef MUSTER_TEST_ALLOCATION_COUNT_H_
-#define MUSTER_TEST_ALLOCATION_COUNT_H_
+#pragma once
 
 #include <cstddef>
 
@@ -14,5 +13,3 @@ size_t AllocatedBytes();
 void FailAllocations(bool fail);
 
 }  // namespace muster::test
-
-#endif  // MUSTER_TEST_ALLOCATION_COUNT_H_

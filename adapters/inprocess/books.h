@@ -1,8 +1,7 @@
 // The host's own books: what really runs where, apart from what the scheduler
 // believes. They choose devices where the host does, say how much is used and
 // how broken up the rest is, and catch a scheduler that overcommits a node.
-#ifndef MUSTER_ADAPTERS_INPROCESS_BOOKS_H_
-#define MUSTER_ADAPTERS_INPROCESS_BOOKS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -119,5 +118,3 @@ class Books {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_BOOKS_H_

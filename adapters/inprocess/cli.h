@@ -1,6 +1,5 @@
 // The command line of muster-sim, apart from main() so that tests can call it.
-#ifndef MUSTER_ADAPTERS_INPROCESS_CLI_H_
-#define MUSTER_ADAPTERS_INPROCESS_CLI_H_
+#pragma once
 
 #include "adapters/inprocess/commands.h"
 
@@ -9,5 +8,3 @@ namespace muster::inprocess {
 int SimMain(int argc, const char* const* argv, const Console& console);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_CLI_H_

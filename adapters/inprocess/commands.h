@@ -1,8 +1,7 @@
 // What muster-sim does, one function a subcommand; cli.cc reads the command
 // line. Each returns an exit code: 0, 1 (it did not go as expected, or the
 // scheduler broke its contract), 2 (bad input; one message on `err`).
-#ifndef MUSTER_ADAPTERS_INPROCESS_COMMANDS_H_
-#define MUSTER_ADAPTERS_INPROCESS_COMMANDS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -90,5 +89,3 @@ std::vector<std::string> FgdPolicyNames();
 int RunDemo(const std::string& scenarios, const Console& console);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_COMMANDS_H_

@@ -1,7 +1,6 @@
 // Comparing variants: every variant runs on the same inputs, and each measure
 // is compared pair by pair with the first variant's.
-#ifndef MUSTER_ADAPTERS_INPROCESS_COMPARE_H_
-#define MUSTER_ADAPTERS_INPROCESS_COMPARE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -126,5 +125,3 @@ void PrintComparison(const Comparison& c, std::ostream& out);
 std::string ComparisonJson(const Comparison& c);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_COMPARE_H_

@@ -1,6 +1,5 @@
 // Tables of comma-separated values, plain or compressed with gzip.
-#ifndef MUSTER_ADAPTERS_INPROCESS_CSV_H_
-#define MUSTER_ADAPTERS_INPROCESS_CSV_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -45,5 +44,3 @@ class CsvTable {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_CSV_H_

@@ -1,6 +1,5 @@
 // The simulator's calendar: what is due next.
-#ifndef MUSTER_ADAPTERS_INPROCESS_EVENT_QUEUE_H_
-#define MUSTER_ADAPTERS_INPROCESS_EVENT_QUEUE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -52,5 +51,3 @@ class EventQueue {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_EVENT_QUEUE_H_

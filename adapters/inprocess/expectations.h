@@ -1,6 +1,5 @@
 // Whether a run went as its scenario says.
-#ifndef MUSTER_ADAPTERS_INPROCESS_EXPECTATIONS_H_
-#define MUSTER_ADAPTERS_INPROCESS_EXPECTATIONS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -21,5 +20,3 @@ CheckReport Check(const Scenario& scenario, const Timeline& timeline,
                   const Scheduler& scheduler);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_EXPECTATIONS_H_

@@ -2,8 +2,7 @@
 // Fragmentation", USENIX ATC'23), through the public API: pods arrive at an
 // empty cluster one at a time and never leave; what share of the GPUs is
 // allocated when so many have been asked for?
-#ifndef MUSTER_ADAPTERS_INPROCESS_FGD_H_
-#define MUSTER_ADAPTERS_INPROCESS_FGD_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -72,5 +71,3 @@ FgdResult RunFgd(const FgdInput& input, const FgdPolicy& policy,
                  const std::function<void()>& progress);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_FGD_H_

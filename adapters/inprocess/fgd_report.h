@@ -1,6 +1,5 @@
 // What the FGD experiment gave: as a table, a curve, JSON or a picture.
-#ifndef MUSTER_ADAPTERS_INPROCESS_FGD_REPORT_H_
-#define MUSTER_ADAPTERS_INPROCESS_FGD_REPORT_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -36,5 +35,3 @@ std::string FgdJson(const FgdReport& report);
 std::string FgdSvg(const FgdReport& report);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_FGD_REPORT_H_

@@ -1,6 +1,5 @@
 // How much memory a value takes, about.
-#ifndef MUSTER_ADAPTERS_INPROCESS_FOOTPRINT_H_
-#define MUSTER_ADAPTERS_INPROCESS_FOOTPRINT_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -50,5 +49,3 @@ int64_t Footprint(const T& value) {
 }
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_FOOTPRINT_H_

@@ -1,7 +1,6 @@
 // Clusters and workloads made up from a seed and published figures: the model
 // is told, figure by figure, in docs/workload.md.
-#ifndef MUSTER_ADAPTERS_INPROCESS_GENERATE_H_
-#define MUSTER_ADAPTERS_INPROCESS_GENERATE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -89,5 +88,3 @@ std::unique_ptr<JobSource> MakeSource(
 void WriteScenario(const Generated& workload, std::ostream& out);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_GENERATE_H_

@@ -1,6 +1,5 @@
 // The cluster and the tenants of a generated workload, and what befalls them.
-#ifndef MUSTER_ADAPTERS_INPROCESS_GENERATE_CLUSTER_H_
-#define MUSTER_ADAPTERS_INPROCESS_GENERATE_CLUSTER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -28,5 +27,3 @@ std::vector<WorldEvent> MakeEvents(const GenerateOptions& options,
                                    const Setup& setup);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_GENERATE_CLUSTER_H_

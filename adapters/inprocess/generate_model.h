@@ -1,7 +1,6 @@
 // The figures of the generated workloads. Their sources, and which of them are
 // assumptions: docs/workload.md, in this order.
-#ifndef MUSTER_ADAPTERS_INPROCESS_GENERATE_MODEL_H_
-#define MUSTER_ADAPTERS_INPROCESS_GENERATE_MODEL_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -125,5 +124,3 @@ class WeightedDraw {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_GENERATE_MODEL_H_

@@ -1,6 +1,5 @@
 // What came out of a generated workload, beside what was published.
-#ifndef MUSTER_ADAPTERS_INPROCESS_GENERATE_STATS_H_
-#define MUSTER_ADAPTERS_INPROCESS_GENERATE_STATS_H_
+#pragma once
 
 #include <ostream>
 #include <string>
@@ -31,5 +30,3 @@ void PrintStatistics(const Generated& workload, std::ostream& out);
 std::string StatisticsJson(const Generated& workload);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_GENERATE_STATS_H_

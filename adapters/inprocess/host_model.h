@@ -1,6 +1,5 @@
 // How the simulated host behaves: how long things take, and its lapses.
-#ifndef MUSTER_ADAPTERS_INPROCESS_HOST_MODEL_H_
-#define MUSTER_ADAPTERS_INPROCESS_HOST_MODEL_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -43,5 +42,3 @@ struct HostModel {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_HOST_MODEL_H_

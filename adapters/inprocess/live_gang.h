@@ -1,7 +1,6 @@
 // One submitted gang as it really is: where its tasks run and how far its work
 // has come.
-#ifndef MUSTER_ADAPTERS_INPROCESS_LIVE_GANG_H_
-#define MUSTER_ADAPTERS_INPROCESS_LIVE_GANG_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -87,5 +86,3 @@ struct LiveGang {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_LIVE_GANG_H_

@@ -1,6 +1,5 @@
 // What a simulation measures.
-#ifndef MUSTER_ADAPTERS_INPROCESS_METRICS_H_
-#define MUSTER_ADAPTERS_INPROCESS_METRICS_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -118,5 +117,3 @@ class Metrics {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_METRICS_H_

@@ -1,6 +1,5 @@
 // Who wants to see a simulation as it goes: time lines, tests.
-#ifndef MUSTER_ADAPTERS_INPROCESS_OBSERVER_H_
-#define MUSTER_ADAPTERS_INPROCESS_OBSERVER_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -92,5 +91,3 @@ class Observer {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_OBSERVER_H_

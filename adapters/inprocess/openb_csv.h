@@ -1,6 +1,5 @@
 // The tables of the Alibaba trace cluster-trace-gpu-v2023 ("openb").
-#ifndef MUSTER_ADAPTERS_INPROCESS_OPENB_CSV_H_
-#define MUSTER_ADAPTERS_INPROCESS_OPENB_CSV_H_
+#pragma once
 
 #include <cstddef>
 #include <string>
@@ -22,5 +21,3 @@ absl::StatusOr<std::vector<Node>> LoadOpenbNodes(const std::string& file);
 TaskShape ReadOpenbShape(CsvTable* table, size_t row);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_OPENB_CSV_H_

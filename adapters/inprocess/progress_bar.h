@@ -1,6 +1,5 @@
 // A bar on the terminal while something takes long.
-#ifndef MUSTER_ADAPTERS_INPROCESS_PROGRESS_BAR_H_
-#define MUSTER_ADAPTERS_INPROCESS_PROGRESS_BAR_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -25,5 +24,3 @@ class ProgressBar {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_PROGRESS_BAR_H_

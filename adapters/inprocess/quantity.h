@@ -1,6 +1,5 @@
 // Quantities and spans of time as people write them.
-#ifndef MUSTER_ADAPTERS_INPROCESS_QUANTITY_H_
-#define MUSTER_ADAPTERS_INPROCESS_QUANTITY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -29,5 +28,3 @@ std::string FormatSeconds(Duration d);
 std::string FormatSpan(Duration d);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_QUANTITY_H_

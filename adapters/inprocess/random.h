@@ -1,6 +1,5 @@
 // Random numbers for workloads: the same everywhere for equal seeds.
-#ifndef MUSTER_ADAPTERS_INPROCESS_RANDOM_H_
-#define MUSTER_ADAPTERS_INPROCESS_RANDOM_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -39,5 +38,3 @@ class Random {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_RANDOM_H_

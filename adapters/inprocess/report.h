@@ -1,6 +1,5 @@
 // What is told at the end of a run: a table for people, JSON for programs.
-#ifndef MUSTER_ADAPTERS_INPROCESS_REPORT_H_
-#define MUSTER_ADAPTERS_INPROCESS_REPORT_H_
+#pragma once
 
 #include <cstdint>
 #include <ostream>
@@ -69,5 +68,3 @@ void PrintReport(const Report& report, std::ostream& out);
 std::string ReportJson(const Report& report);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_REPORT_H_

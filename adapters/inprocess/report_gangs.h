@@ -1,7 +1,6 @@
 // The stories of a bounded number of gangs, for a time line: those that stand
 // out, and some picked by lot.
-#ifndef MUSTER_ADAPTERS_INPROCESS_REPORT_GANGS_H_
-#define MUSTER_ADAPTERS_INPROCESS_REPORT_GANGS_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -106,5 +105,3 @@ class GangSample {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_REPORT_GANGS_H_

@@ -1,7 +1,6 @@
 // Who held which device when: states of the whole cluster at a bounded number
 // of moments, for a map that can be stepped through time.
-#ifndef MUSTER_ADAPTERS_INPROCESS_REPORT_MAP_H_
-#define MUSTER_ADAPTERS_INPROCESS_REPORT_MAP_H_
+#pragma once
 
 #include <compare>
 #include <cstddef>
@@ -129,5 +128,3 @@ class DeviceMap {
 void AppendVarint(uint64_t value, std::string* out);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_REPORT_MAP_H_

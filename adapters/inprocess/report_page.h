@@ -1,7 +1,6 @@
 // Pages for people: one file that needs no network, from JSON and a front end
 // that was bundled when muster-sim was built (web/).
-#ifndef MUSTER_ADAPTERS_INPROCESS_REPORT_PAGE_H_
-#define MUSTER_ADAPTERS_INPROCESS_REPORT_PAGE_H_
+#pragma once
 
 #include <optional>
 #include <string>
@@ -38,5 +37,3 @@ std::string ReportPageJson(const Report& report, const RunRecord& record,
                            std::string_view story);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_REPORT_PAGE_H_

@@ -1,7 +1,6 @@
 // Watches a simulation for a report: everything that the page shows, in a
 // bounded amount of memory.
-#ifndef MUSTER_ADAPTERS_INPROCESS_REPORT_RECORDER_H_
-#define MUSTER_ADAPTERS_INPROCESS_REPORT_RECORDER_H_
+#pragma once
 
 #include <cstdint>
 #include <set>
@@ -122,5 +121,3 @@ class Recorder final : public Observer {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_REPORT_RECORDER_H_

@@ -1,6 +1,5 @@
 // Sums over time in a bounded number of buckets of equal width.
-#ifndef MUSTER_ADAPTERS_INPROCESS_REPORT_SERIES_H_
-#define MUSTER_ADAPTERS_INPROCESS_REPORT_SERIES_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -58,5 +57,3 @@ class BucketSeries {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_REPORT_SERIES_H_

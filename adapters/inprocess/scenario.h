@@ -1,7 +1,6 @@
 // Scenarios: a cluster, tenants, gangs and events in one YAML file, and what is
 // expected of the run. docs/scenario-format.md describes every key.
-#ifndef MUSTER_ADAPTERS_INPROCESS_SCENARIO_H_
-#define MUSTER_ADAPTERS_INPROCESS_SCENARIO_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -121,5 +120,3 @@ void ReadEvents(const Value& value, const SchedulerConfig& config,
 void ReadExpectations(const Value& value, Expectations* expect);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_SCENARIO_H_

@@ -1,6 +1,5 @@
 // A discrete-event simulator in virtual time: an ordinary host of a scheduler.
-#ifndef MUSTER_ADAPTERS_INPROCESS_SIMULATOR_H_
-#define MUSTER_ADAPTERS_INPROCESS_SIMULATOR_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -89,5 +88,3 @@ class Simulator {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_SIMULATOR_H_

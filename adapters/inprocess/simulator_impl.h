@@ -1,7 +1,6 @@
 // The simulator's inside: shared by simulator.cc (time), carry_out.cc
 // (decisions), world.cc (what happens to the cluster) and audit.cc.
-#ifndef MUSTER_ADAPTERS_INPROCESS_SIMULATOR_IMPL_H_
-#define MUSTER_ADAPTERS_INPROCESS_SIMULATOR_IMPL_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -181,5 +180,3 @@ class Simulator::Impl {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_SIMULATOR_IMPL_H_

@@ -1,6 +1,5 @@
 // Means of few runs, and what may be said of them.
-#ifndef MUSTER_ADAPTERS_INPROCESS_STATISTICS_H_
-#define MUSTER_ADAPTERS_INPROCESS_STATISTICS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -31,5 +30,3 @@ PairedDifference PairedDifferenceOf(std::span<const double> base,
                                     std::span<const double> other);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_STATISTICS_H_

@@ -1,6 +1,5 @@
 // The story of a simulation: who worked when, and why it stopped.
-#ifndef MUSTER_ADAPTERS_INPROCESS_TIMELINE_H_
-#define MUSTER_ADAPTERS_INPROCESS_TIMELINE_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -69,5 +68,3 @@ void Print(const Timeline& timeline, Time end, uint32_t width,
            std::ostream& out);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_TIMELINE_H_

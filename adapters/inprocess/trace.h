@@ -1,6 +1,5 @@
 // Public traces as workloads.
-#ifndef MUSTER_ADAPTERS_INPROCESS_TRACE_H_
-#define MUSTER_ADAPTERS_INPROCESS_TRACE_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -60,5 +59,3 @@ struct MuriOptions {
 absl::StatusOr<Trace> LoadMuri(const MuriOptions& options);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_TRACE_H_

@@ -1,7 +1,6 @@
 // Variants: what a comparison changes of one input, by the names that scenario
 // files use.
-#ifndef MUSTER_ADAPTERS_INPROCESS_VARIANT_H_
-#define MUSTER_ADAPTERS_INPROCESS_VARIANT_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -44,5 +43,3 @@ struct VariantTarget {
 absl::Status ApplyVariant(const Variant& variant, const VariantTarget& target);
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_VARIANT_H_

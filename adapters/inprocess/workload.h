@@ -1,6 +1,5 @@
 // What a simulation runs: the cluster it starts with, and jobs one by one.
-#ifndef MUSTER_ADAPTERS_INPROCESS_WORKLOAD_H_
-#define MUSTER_ADAPTERS_INPROCESS_WORKLOAD_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -77,5 +76,3 @@ struct WorldEvent {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_WORKLOAD_H_

@@ -1,7 +1,6 @@
 // Strict reading of YAML: every mistake is one line with file, line, column and
 // field; what is not known is a mistake.
-#ifndef MUSTER_ADAPTERS_INPROCESS_YAML_READER_H_
-#define MUSTER_ADAPTERS_INPROCESS_YAML_READER_H_
+#pragma once
 
 #include <yaml-cpp/yaml.h>
 
@@ -152,5 +151,3 @@ class Fields {
 };
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_ADAPTERS_INPROCESS_YAML_READER_H_

@@ -1,7 +1,6 @@
 // How a host comes back after a crash (docs/wire.md): it goes on with its
 // journal, and tells the scheduler what is really there.
-#ifndef MUSTER_EXAMPLES_RECOVERY_RECOVERY_H_
-#define MUSTER_EXAMPLES_RECOVERY_RECOVERY_H_
+#pragma once
 
 #include <memory>
 #include <optional>
@@ -100,5 +99,3 @@ inline absl::StatusOr<muster::ReconcileReport> TellWhatRuns(
   return scheduler.Reconcile(now, whole);
 }
 // [runs]
-
-#endif  // MUSTER_EXAMPLES_RECOVERY_RECOVERY_H_

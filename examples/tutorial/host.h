@@ -1,7 +1,6 @@
 // The host of the tutorial (docs/tutorial.md): it does at once what it is
 // asked, tells that it is done, and prints it.
-#ifndef MUSTER_EXAMPLES_TUTORIAL_HOST_H_
-#define MUSTER_EXAMPLES_TUTORIAL_HOST_H_
+#pragma once
 
 #include <cstdlib>
 #include <iostream>
@@ -80,5 +79,3 @@ inline muster::Gang Workers(const char* key, const char* queue, uint32_t count,
                      .shape = {.devices = {.count = devices}}}}};
 }
 // [workers]
-
-#endif  // MUSTER_EXAMPLES_TUTORIAL_HOST_H_

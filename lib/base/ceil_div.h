@@ -1,6 +1,5 @@
 // Division that rounds up.
-#ifndef MUSTER_LIB_BASE_CEIL_DIV_H_
-#define MUSTER_LIB_BASE_CEIL_DIV_H_
+#pragma once
 
 namespace muster {
 
@@ -12,5 +11,3 @@ constexpr T CeilDiv(T whole, T part) {
 }
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_BASE_CEIL_DIV_H_

@@ -1,6 +1,5 @@
 // Comparing fractions exactly.
-#ifndef MUSTER_LIB_BASE_FRACTION_H_
-#define MUSTER_LIB_BASE_FRACTION_H_
+#pragma once
 
 #include <compare>
 
@@ -31,5 +30,3 @@ inline std::strong_ordering Compare(Fraction a, Fraction b) {
 }
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_BASE_FRACTION_H_

@@ -1,7 +1,6 @@
 // A 64-bit hash that is the same on every machine and in every build: state
 // hashes are compared between processes, and stored.
-#ifndef MUSTER_LIB_BASE_HASH_H_
-#define MUSTER_LIB_BASE_HASH_H_
+#pragma once
 
 #include <concepts>
 #include <cstdint>
@@ -93,5 +92,3 @@ struct StableHasher {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_BASE_HASH_H_

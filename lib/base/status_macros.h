@@ -1,5 +1,4 @@
-#ifndef MUSTER_LIB_BASE_STATUS_MACROS_H_
-#define MUSTER_LIB_BASE_STATUS_MACROS_H_
+#pragma once
 
 #include <utility>
 
@@ -47,5 +46,3 @@ absl::Status NotNow(const Parts&... parts) {
 }
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_BASE_STATUS_MACROS_H_

@@ -1,7 +1,6 @@
 // What the work budget charges for a search, in nanoseconds of what it looks
 // at: from state alone, as if no cache knew any of it.
-#ifndef MUSTER_LIB_BASE_STEP_COST_H_
-#define MUSTER_LIB_BASE_STEP_COST_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -70,5 +69,3 @@ inline constexpr uint64_t kBundleNs = 100;
 inline constexpr uint64_t kBundleTaskNs = 30;
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_BASE_STEP_COST_H_

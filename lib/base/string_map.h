@@ -1,6 +1,5 @@
 // Hash maps and sets with string keys that are looked up by string_view.
-#ifndef MUSTER_LIB_BASE_STRING_MAP_H_
-#define MUSTER_LIB_BASE_STRING_MAP_H_
+#pragma once
 
 #include <cstddef>
 #include <functional>
@@ -26,5 +25,3 @@ using StringMap =
 using StringSet = absl::flat_hash_set<std::string, StringHash, std::equal_to<>>;
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_BASE_STRING_MAP_H_

@@ -1,6 +1,5 @@
 // What a Fabric knows: its graph in Boost.Graph's terms, and the order in it.
-#ifndef MUSTER_LIB_FABRIC_FABRIC_REP_H_
-#define MUSTER_LIB_FABRIC_FABRIC_REP_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -116,5 +115,3 @@ FabricPlacement SelectByLevels(const Fabric::Rep& rep,
 int64_t HopSum(const Fabric::Rep& rep, std::span<const uint32_t> set);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_FABRIC_FABRIC_REP_H_

@@ -1,7 +1,6 @@
 // What shapes could have if nothing ran, and what is free for them in all:
 // remembered for explanations.
-#ifndef MUSTER_LIB_INDEX_CAPACITY_TABLE_H_
-#define MUSTER_LIB_INDEX_CAPACITY_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -80,5 +79,3 @@ class FreeTable {
 };
 
 }  // namespace muster::index
-
-#endif  // MUSTER_LIB_INDEX_CAPACITY_TABLE_H_

@@ -1,7 +1,6 @@
 // How many tasks of one shape every node and every domain can take, and which
 // node is best for one: kept from question to question.
-#ifndef MUSTER_LIB_INDEX_COLUMN_H_
-#define MUSTER_LIB_INDEX_COLUMN_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -181,5 +180,3 @@ class Column {
 };
 
 }  // namespace muster::index
-
-#endif  // MUSTER_LIB_INDEX_COLUMN_H_

@@ -1,7 +1,6 @@
 // The nodes of a cluster in the order of one topology, cut into chunks: where
 // the columns of an index have their rows.
-#ifndef MUSTER_LIB_INDEX_LAYOUT_H_
-#define MUSTER_LIB_INDEX_LAYOUT_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -96,5 +95,3 @@ class Layout {
 };
 
 }  // namespace muster::index
-
-#endif  // MUSTER_LIB_INDEX_LAYOUT_H_

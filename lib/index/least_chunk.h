@@ -1,6 +1,5 @@
 // Which chunk of a layout has the least entry, kept from change to change.
-#ifndef MUSTER_LIB_INDEX_LEAST_CHUNK_H_
-#define MUSTER_LIB_INDEX_LEAST_CHUNK_H_
+#pragma once
 
 #include <algorithm>
 #include <bit>
@@ -120,5 +119,3 @@ class LeastChunk {
 };
 
 }  // namespace muster::index
-
-#endif  // MUSTER_LIB_INDEX_LEAST_CHUNK_H_

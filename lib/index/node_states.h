@@ -1,6 +1,5 @@
 // What all columns of one layout and ledger have in common.
-#ifndef MUSTER_LIB_INDEX_NODE_STATES_H_
-#define MUSTER_LIB_INDEX_NODE_STATES_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -106,5 +105,3 @@ class NodeStates {
 };
 
 }  // namespace muster::index
-
-#endif  // MUSTER_LIB_INDEX_NODE_STATES_H_

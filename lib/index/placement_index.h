@@ -1,6 +1,5 @@
 // The columns of the cluster that a solver works on.
-#ifndef MUSTER_LIB_INDEX_PLACEMENT_INDEX_H_
-#define MUSTER_LIB_INDEX_PLACEMENT_INDEX_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -79,5 +78,3 @@ class PlacementIndex {
 };
 
 }  // namespace muster::index
-
-#endif  // MUSTER_LIB_INDEX_PLACEMENT_INDEX_H_

@@ -1,6 +1,5 @@
 // What caches of a cluster are made of.
-#ifndef MUSTER_LIB_INDEX_RECENT_H_
-#define MUSTER_LIB_INDEX_RECENT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -60,5 +59,3 @@ class Recent {
 };
 
 }  // namespace muster::index
-
-#endif  // MUSTER_LIB_INDEX_RECENT_H_

@@ -1,7 +1,6 @@
 // Loops over flat arrays that a placement waits for. Each exists for the wider
 // vector units too; which one runs is chosen once, and never seen in results.
-#ifndef MUSTER_LIB_INDEX_SCAN_H_
-#define MUSTER_LIB_INDEX_SCAN_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -90,5 +89,3 @@ const ScanTable& Scans();
 const ScanTable* ScansNamed(std::string_view name);
 
 }  // namespace muster::index
-
-#endif  // MUSTER_LIB_INDEX_SCAN_H_

@@ -1,7 +1,6 @@
 // Loops of scan.h by hand, where compilers leave too much to plain loops: what
 // is left over after whole vectors is done by masks.
-#ifndef MUSTER_LIB_INDEX_SCAN_AVX512_H_
-#define MUSTER_LIB_INDEX_SCAN_AVX512_H_
+#pragma once
 
 #include "lib/index/scan.h"
 
@@ -26,5 +25,3 @@ MUSTER_AVX512 void Divide(const uint8_t* v, size_t n, uint32_t inverse,
 
 }  // namespace muster::index::avx512
 #endif
-
-#endif  // MUSTER_LIB_INDEX_SCAN_AVX512_H_

@@ -1,6 +1,5 @@
 // What the slots of a shape on some nodes are charged, known or not.
-#ifndef MUSTER_LIB_INDEX_SLOTS_COST_H_
-#define MUSTER_LIB_INDEX_SLOTS_COST_H_
+#pragma once
 
 #include <cstdint>
 
@@ -17,5 +16,3 @@ uint64_t NanosOfSlots(const Cluster& cluster, ShapeId shape, uint64_t nodes);
 uint64_t NanosOfColumn(const Cluster& cluster, ShapeId shape);
 
 }  // namespace muster::index
-
-#endif  // MUSTER_LIB_INDEX_SLOTS_COST_H_

@@ -1,6 +1,5 @@
 // Answers about nodes in a state that was met before.
-#ifndef MUSTER_LIB_POLICY_MEMO_H_
-#define MUSTER_LIB_POLICY_MEMO_H_
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -122,5 +121,3 @@ class Memo {
 };
 
 }  // namespace muster::policy
-
-#endif  // MUSTER_LIB_POLICY_MEMO_H_

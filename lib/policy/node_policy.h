@@ -1,6 +1,5 @@
 // What a placement policy is to the solver: a rank of nodes for one task.
-#ifndef MUSTER_LIB_POLICY_NODE_POLICY_H_
-#define MUSTER_LIB_POLICY_NODE_POLICY_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -56,5 +55,3 @@ class NodePolicy {
 std::unique_ptr<NodePolicy> NewNodePolicy(const PlacementOptions& options);
 
 }  // namespace muster::policy
-
-#endif  // MUSTER_LIB_POLICY_NODE_POLICY_H_

@@ -1,6 +1,5 @@
 // What a node has free, as plain numbers on which a policy can try things.
-#ifndef MUSTER_LIB_POLICY_NODE_STATE_H_
-#define MUSTER_LIB_POLICY_NODE_STATE_H_
+#pragma once
 
 #include <algorithm>
 #include <array>
@@ -49,5 +48,3 @@ struct NodeState {
 };
 
 }  // namespace muster::policy
-
-#endif  // MUSTER_LIB_POLICY_NODE_STATE_H_

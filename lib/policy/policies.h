@@ -1,6 +1,5 @@
 // The policies by name, for NewNodePolicy; PlacementPolicy says what each is.
-#ifndef MUSTER_LIB_POLICY_POLICIES_H_
-#define MUSTER_LIB_POLICY_POLICIES_H_
+#pragma once
 
 #include <memory>
 
@@ -28,5 +27,3 @@ std::unique_ptr<NodePolicy> NewFragmentation(const PlacementOptions& options);
 std::unique_ptr<NodePolicy> NewLeastNewWaste(const PlacementOptions& options);
 
 }  // namespace muster::policy
-
-#endif  // MUSTER_LIB_POLICY_POLICIES_H_

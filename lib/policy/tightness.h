@@ -1,6 +1,5 @@
 // Measures of what is left on a node: for ranks.
-#ifndef MUSTER_LIB_POLICY_TIGHTNESS_H_
-#define MUSTER_LIB_POLICY_TIGHTNESS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -56,5 +55,3 @@ class Yardstick {
 };
 
 }  // namespace muster::policy
-
-#endif  // MUSTER_LIB_POLICY_TIGHTNESS_H_

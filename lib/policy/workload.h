@@ -1,6 +1,5 @@
 // The usual work, and what it can make of a node's free devices.
-#ifndef MUSTER_LIB_POLICY_WORKLOAD_H_
-#define MUSTER_LIB_POLICY_WORKLOAD_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -112,5 +111,3 @@ class Workload {
 };
 
 }  // namespace muster::policy
-
-#endif  // MUSTER_LIB_POLICY_WORKLOAD_H_

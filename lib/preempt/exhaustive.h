@@ -1,6 +1,5 @@
 // The best set of victims, by trying all that could be it: for few candidates.
-#ifndef LIB_PREEMPT_EXHAUSTIVE_H_
-#define LIB_PREEMPT_EXHAUSTIVE_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -40,5 +39,3 @@ bool TryAll(Problem& problem, const SlotBoard& board, VictimSet& victims,
             Solution* best);
 
 }  // namespace muster::preempt
-
-#endif  // LIB_PREEMPT_EXHAUSTIVE_H_

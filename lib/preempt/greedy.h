@@ -1,6 +1,5 @@
 // A cheap set of victims for one region, a node's worth at a time.
-#ifndef LIB_PREEMPT_GREEDY_H_
-#define LIB_PREEMPT_GREEDY_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -80,5 +79,3 @@ class Greedy {
 };
 
 }  // namespace muster::preempt
-
-#endif  // LIB_PREEMPT_GREEDY_H_

@@ -1,7 +1,6 @@
 // One preemption's question, with the arithmetic every part of the search
 // shares: what the gang needs, what a victim costs, whether it fits now.
-#ifndef LIB_PREEMPT_PROBLEM_H_
-#define LIB_PREEMPT_PROBLEM_H_
+#pragma once
 
 #include <algorithm>
 #include <compare>
@@ -140,5 +139,3 @@ class Problem {
 };
 
 }  // namespace muster::preempt
-
-#endif  // LIB_PREEMPT_PROBLEM_H_

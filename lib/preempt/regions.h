@@ -1,6 +1,5 @@
 // Where the gang might go as a whole, and the least that each place can cost.
-#ifndef LIB_PREEMPT_REGIONS_H_
-#define LIB_PREEMPT_REGIONS_H_
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -101,5 +100,3 @@ class Regions {
 };
 
 }  // namespace muster::preempt
-
-#endif  // LIB_PREEMPT_REGIONS_H_

@@ -1,7 +1,6 @@
 // How many tasks of the preemptor each node of one region has room for, kept
 // true while victims come and go: the cheap half of "does it fit".
-#ifndef LIB_PREEMPT_SLOT_BOARD_H_
-#define LIB_PREEMPT_SLOT_BOARD_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -55,5 +54,3 @@ class SlotBoard {
 };
 
 }  // namespace muster::preempt
-
-#endif  // LIB_PREEMPT_SLOT_BOARD_H_

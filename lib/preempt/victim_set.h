@@ -1,7 +1,6 @@
 // The set of victims under trial, on its two sides: what has been released in
 // the cluster, and what the law has been asked for.
-#ifndef LIB_PREEMPT_VICTIM_SET_H_
-#define LIB_PREEMPT_VICTIM_SET_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -78,5 +77,3 @@ class VictimSet {
 };
 
 }  // namespace muster::preempt
-
-#endif  // LIB_PREEMPT_VICTIM_SET_H_

@@ -1,7 +1,6 @@
 // Gangs that ask for something, grouped into classes of equals: gangs that
 // wait, and gangs that may grow.
-#ifndef MUSTER_LIB_QUEUE_CLASS_LIST_H_
-#define MUSTER_LIB_QUEUE_CLASS_LIST_H_
+#pragma once
 
 #include <compare>
 #include <cstddef>
@@ -207,5 +206,3 @@ void ClassList::ForEach(F&& f) const {
 }
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_QUEUE_CLASS_LIST_H_

@@ -1,6 +1,5 @@
 // The order in which gangs of one queue are served.
-#ifndef MUSTER_LIB_QUEUE_GANG_RANK_H_
-#define MUSTER_LIB_QUEUE_GANG_RANK_H_
+#pragma once
 
 #include <compare>
 #include <cstdint>
@@ -37,5 +36,3 @@ struct GangRank {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_QUEUE_GANG_RANK_H_

@@ -1,6 +1,5 @@
 // Who is served next: the order between queues, as an object.
-#ifndef MUSTER_LIB_QUEUE_QUEUE_ORDER_H_
-#define MUSTER_LIB_QUEUE_QUEUE_ORDER_H_
+#pragma once
 
 #include <memory>
 
@@ -46,5 +45,3 @@ std::unique_ptr<QueueOrder> NewDominantShareOrder(const QueueTree& queues,
                                                   const Resources& capacity);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_QUEUE_QUEUE_ORDER_H_

@@ -1,6 +1,5 @@
 // The tree of queues, and the books of what each of them uses.
-#ifndef MUSTER_LIB_QUEUE_QUEUE_TREE_H_
-#define MUSTER_LIB_QUEUE_QUEUE_TREE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -115,5 +114,3 @@ class QueueTree {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_QUEUE_QUEUE_TREE_H_

@@ -1,7 +1,6 @@
 // The law of quotas: what a queue may still use, and from whom it may take
 // back what it is owed. All arithmetic of limits and guarantees is here.
-#ifndef MUSTER_LIB_QUEUE_QUOTA_LAW_H_
-#define MUSTER_LIB_QUEUE_QUOTA_LAW_H_
+#pragma once
 
 #include <cstdint>
 
@@ -108,5 +107,3 @@ class QuotaLaw {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_QUEUE_QUOTA_LAW_H_

@@ -1,6 +1,5 @@
 // Whose turn it is: a tournament over the queue tree.
-#ifndef MUSTER_LIB_QUEUE_TURNS_H_
-#define MUSTER_LIB_QUEUE_TURNS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -62,5 +61,3 @@ class Turns {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_QUEUE_TURNS_H_

@@ -1,6 +1,5 @@
 // The answers that the host owes: which decisions are open, and about whom.
-#ifndef MUSTER_LIB_SCHEDULER_ANSWERS_H_
-#define MUSTER_LIB_SCHEDULER_ANSWERS_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -43,5 +42,3 @@ class Answers {
 bool IsStop(DecisionKind kind);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_ANSWERS_H_

@@ -1,7 +1,6 @@
 // What each field of a value that a host hands in may be: one line for each
 // that has bounds of its own. The public headers say them in words.
-#ifndef MUSTER_LIB_SCHEDULER_BOUNDS_H_
-#define MUSTER_LIB_SCHEDULER_BOUNDS_H_
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -215,5 +214,3 @@ constexpr Bound BoundOf(const T& value, std::string_view name,
 
 }  // namespace bounds
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_BOUNDS_H_

@@ -1,7 +1,6 @@
 // Everything one scheduler knows: the tables, and what keeps them true to each
 // other when one of them changes.
-#ifndef MUSTER_LIB_SCHEDULER_CORE_H_
-#define MUSTER_LIB_SCHEDULER_CORE_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -115,5 +114,3 @@ Reason ReasonOf(const LimitExcess& excess, ReasonCode code);
 void CountDisruption(Core& core, std::string_view gang, int64_t sign);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_CORE_H_

@@ -1,6 +1,5 @@
 // What a decision does to the state, whether it was just made or is replayed.
-#ifndef MUSTER_LIB_SCHEDULER_DECISIONS_H_
-#define MUSTER_LIB_SCHEDULER_DECISIONS_H_
+#pragma once
 
 #include <span>
 
@@ -57,5 +56,3 @@ class Decisions {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_DECISIONS_H_

@@ -1,7 +1,6 @@
 // How many gangs of a group may be disrupted now: the host's word, and what
 // decisions took of it since.
-#ifndef MUSTER_LIB_SCHEDULER_DISRUPTION_BUDGETS_H_
-#define MUSTER_LIB_SCHEDULER_DISRUPTION_BUDGETS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -39,5 +38,3 @@ class DisruptionBudgets {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_DISRUPTION_BUDGETS_H_

@@ -1,6 +1,5 @@
 // What each event does to the state.
-#ifndef MUSTER_LIB_SCHEDULER_EVENTS_H_
-#define MUSTER_LIB_SCHEDULER_EVENTS_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -59,5 +58,3 @@ absl::Status Take(Core& core, const DecisionRefused& e);
 absl::Status Take(Core& core, const Reconciled& e);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_EVENTS_H_

@@ -1,7 +1,6 @@
 // The lists in which gangs stand: who holds something, who waits, who may grow,
 // at whom the next pass looks.
-#ifndef MUSTER_LIB_SCHEDULER_GANG_LISTS_H_
-#define MUSTER_LIB_SCHEDULER_GANG_LISTS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -91,5 +90,3 @@ class GangLists {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_GANG_LISTS_H_

@@ -1,6 +1,5 @@
 // The fields of a gang that are its own.
-#ifndef MUSTER_LIB_SCHEDULER_GANG_OWN_H_
-#define MUSTER_LIB_SCHEDULER_GANG_OWN_H_
+#pragma once
 
 #include <algorithm>
 #include <optional>
@@ -71,5 +70,3 @@ struct GangOwn {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_GANG_OWN_H_

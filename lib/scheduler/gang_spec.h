@@ -1,6 +1,5 @@
 // What gangs that are alike share: their description, kept once.
-#ifndef MUSTER_LIB_SCHEDULER_GANG_SPEC_H_
-#define MUSTER_LIB_SCHEDULER_GANG_SPEC_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -106,5 +105,3 @@ class SpecTable {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_GANG_SPEC_H_

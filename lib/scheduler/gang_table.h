@@ -1,6 +1,5 @@
 // The gangs a scheduler knows.
-#ifndef MUSTER_LIB_SCHEDULER_GANG_TABLE_H_
-#define MUSTER_LIB_SCHEDULER_GANG_TABLE_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -188,5 +187,3 @@ Time SparedUntil(const GangRecord& r);
 Gang Describe(const GangRecord& r, const GangSpec& spec);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_GANG_TABLE_H_

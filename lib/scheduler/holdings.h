@@ -1,7 +1,6 @@
 // What tasks hold: capacity of their node, quota of their queue, a place in the
 // node's book.
-#ifndef MUSTER_LIB_SCHEDULER_HOLDINGS_H_
-#define MUSTER_LIB_SCHEDULER_HOLDINGS_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -77,5 +76,3 @@ class Holdings {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_HOLDINGS_H_

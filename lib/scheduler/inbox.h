@@ -1,6 +1,5 @@
 // Gangs that other threads hand in, until a pass takes them.
-#ifndef MUSTER_LIB_SCHEDULER_INBOX_H_
-#define MUSTER_LIB_SCHEDULER_INBOX_H_
+#pragma once
 
 #include <atomic>
 #include <compare>
@@ -66,5 +65,3 @@ class Inbox {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_INBOX_H_

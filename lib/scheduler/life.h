@@ -1,6 +1,5 @@
 // The life of a gang: what becomes of it when its tasks change.
-#ifndef MUSTER_LIB_SCHEDULER_LIFE_H_
-#define MUSTER_LIB_SCHEDULER_LIFE_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -69,5 +68,3 @@ class Life {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_LIFE_H_

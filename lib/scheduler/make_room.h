@@ -1,6 +1,5 @@
 // The part of serving that makes room: who may lawfully be stopped for whom.
-#ifndef MUSTER_LIB_SCHEDULER_MAKE_ROOM_H_
-#define MUSTER_LIB_SCHEDULER_MAKE_ROOM_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -118,5 +117,3 @@ class MakeRoom : public Phase {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_MAKE_ROOM_H_

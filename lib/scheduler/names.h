@@ -1,7 +1,6 @@
 // Handles to keys and back: records of what a scheduler says, and handles
 // across states.
-#ifndef MUSTER_LIB_SCHEDULER_NAMES_H_
-#define MUSTER_LIB_SCHEDULER_NAMES_H_
+#pragma once
 
 #include <string_view>
 
@@ -41,5 +40,3 @@ Explanation ExplainGang(Core& core, PlacementSolver& solver, GangIndex g);
 void StartGenerationsAfter(const Core& before, Core& next);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_NAMES_H_

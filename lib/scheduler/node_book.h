@@ -1,7 +1,6 @@
 // What a scheduler knows of nodes beside the cluster's books: their state as
 // the host told it, and which tasks are on them.
-#ifndef MUSTER_LIB_SCHEDULER_NODE_BOOK_H_
-#define MUSTER_LIB_SCHEDULER_NODE_BOOK_H_
+#pragma once
 
 #include <cstdint>
 #include <set>
@@ -83,5 +82,3 @@ class NodeBook {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_NODE_BOOK_H_

@@ -1,6 +1,5 @@
 // Changes of nodes, and what they do to the tasks there.
-#ifndef MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
-#define MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -41,5 +40,3 @@ void LoseTasksOn(Core& core, NodeIndex n);
 void FlagGangsOn(Core& core, NodeIndex n);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_NODE_CHANGES_H_

@@ -1,6 +1,5 @@
 // Which questions open: what happened, and whose answer it may change.
-#ifndef MUSTER_LIB_SCHEDULER_OPENER_H_
-#define MUSTER_LIB_SCHEDULER_OPENER_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -118,5 +117,3 @@ class Opener {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_OPENER_H_

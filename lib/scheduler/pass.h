@@ -1,7 +1,6 @@
 // One pass: mend what is broken, start what was promised, serve those who wait
 // in order, then let elastic gangs grow. Or do what a recorded one did.
-#ifndef MUSTER_LIB_SCHEDULER_PASS_H_
-#define MUSTER_LIB_SCHEDULER_PASS_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -151,5 +150,3 @@ class Pass {
 absl::Status FollowPlan(PassContext& pass, const PlanRecord& record);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_PASS_H_

@@ -1,6 +1,5 @@
 // What the phases of a pass work with.
-#ifndef MUSTER_LIB_SCHEDULER_PASS_CONTEXT_H_
-#define MUSTER_LIB_SCHEDULER_PASS_CONTEXT_H_
+#pragma once
 
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/decisions.h"
@@ -38,5 +37,3 @@ class Phase {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_PASS_CONTEXT_H_

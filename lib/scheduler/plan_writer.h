@@ -1,6 +1,5 @@
 // Writing a plan while it is made.
-#ifndef MUSTER_LIB_SCHEDULER_PLAN_WRITER_H_
-#define MUSTER_LIB_SCHEDULER_PLAN_WRITER_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -72,5 +71,3 @@ class PlanWriter {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_PLAN_WRITER_H_

@@ -1,6 +1,5 @@
 // The priority classes a scheduler knows.
-#ifndef MUSTER_LIB_SCHEDULER_PRIORITY_CLASSES_H_
-#define MUSTER_LIB_SCHEDULER_PRIORITY_CLASSES_H_
+#pragma once
 
 #include <cstdint>
 #include <string_view>
@@ -58,5 +57,3 @@ class PriorityClasses {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_PRIORITY_CLASSES_H_

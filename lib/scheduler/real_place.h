@@ -1,6 +1,5 @@
 // Where tasks really are, from what a host says of them.
-#ifndef MUSTER_LIB_SCHEDULER_REAL_PLACE_H_
-#define MUSTER_LIB_SCHEDULER_REAL_PLACE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -46,5 +45,3 @@ absl::Status AddUse(const Core& core, const std::string& field, ShapeId shape,
                     Resources* sum);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_REAL_PLACE_H_

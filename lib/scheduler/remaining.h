@@ -1,6 +1,5 @@
 // What is left of a gang of which tasks have finished for good.
-#ifndef MUSTER_LIB_SCHEDULER_REMAINING_H_
-#define MUSTER_LIB_SCHEDULER_REMAINING_H_
+#pragma once
 
 #include <vector>
 
@@ -38,5 +37,3 @@ class Remaining {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_REMAINING_H_

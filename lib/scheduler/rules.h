@@ -1,7 +1,6 @@
 // What the fields of one value have to be to each other and to the
 // configuration. Each is within its bounds (bounds.h), and so is all inside it.
-#ifndef MUSTER_LIB_SCHEDULER_RULES_H_
-#define MUSTER_LIB_SCHEDULER_RULES_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -83,5 +82,3 @@ absl::Status NoneTwice(const List& list, const char* field, const char* member,
 }
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_RULES_H_

@@ -1,6 +1,5 @@
 // The state as a value, and back.
-#ifndef MUSTER_LIB_SCHEDULER_SNAPSHOT_H_
-#define MUSTER_LIB_SCHEDULER_SNAPSHOT_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "lib/scheduler/core.h"
@@ -23,5 +22,3 @@ absl::Status CheckGang(const Core& core, GangIndex g);
 absl::Status CheckAll(const Core& core);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_SNAPSHOT_H_

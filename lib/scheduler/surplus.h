@@ -1,6 +1,5 @@
 // What a running gang can do without, in the order in which it would go.
-#ifndef MUSTER_LIB_SCHEDULER_SURPLUS_H_
-#define MUSTER_LIB_SCHEDULER_SURPLUS_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -58,5 +57,3 @@ class Surplus {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_SURPLUS_H_

@@ -1,6 +1,5 @@
 // Time: when something has to be looked at, and when running gangs end.
-#ifndef MUSTER_LIB_SCHEDULER_TIMELINE_H_
-#define MUSTER_LIB_SCHEDULER_TIMELINE_H_
+#pragma once
 
 #include <utility>
 
@@ -43,5 +42,3 @@ class Timeline {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_TIMELINE_H_

@@ -1,7 +1,6 @@
 // Taking back: a what-if, and a recorded plan that cannot be followed, leave
 // the state as it was, at the price of what they changed.
-#ifndef MUSTER_LIB_SCHEDULER_UNDO_H_
-#define MUSTER_LIB_SCHEDULER_UNDO_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -55,5 +54,3 @@ class Undo {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_UNDO_H_

@@ -1,8 +1,7 @@
 // Checks of what a host hands in. Each error names the field and what is
 // allowed; what passes can be used without further checks, but for those that
 // need the state (what is known, how much there is in all).
-#ifndef MUSTER_LIB_SCHEDULER_VALIDATE_H_
-#define MUSTER_LIB_SCHEDULER_VALIDATE_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -43,5 +42,3 @@ absl::Status ValidateTotal(const SchedulerConfig& config, Resources others,
 absl::StatusOr<std::vector<uint32_t>> StartWaves(const Gang& gang);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_VALIDATE_H_

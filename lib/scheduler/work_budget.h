@@ -1,6 +1,5 @@
 // How much a pass may do, in steps: see SchedulerConfig::work_budget.
-#ifndef MUSTER_LIB_SCHEDULER_WORK_BUDGET_H_
-#define MUSTER_LIB_SCHEDULER_WORK_BUDGET_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -44,5 +43,3 @@ class WorkBudget {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_SCHEDULER_WORK_BUDGET_H_

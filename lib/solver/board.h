@@ -1,7 +1,6 @@
 // The tasks placed so far, with all that follows from them: charges in the
 // cluster, slots, and the domains that constraints are now bound to.
-#ifndef MUSTER_LIB_SOLVER_BOARD_H_
-#define MUSTER_LIB_SOLVER_BOARD_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -137,5 +136,3 @@ class Board {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_BOARD_H_

@@ -1,6 +1,5 @@
 // How many tasks each role gets: the smallest choices that satisfy a gang.
-#ifndef MUSTER_LIB_SOLVER_COUNT_PLAN_H_
-#define MUSTER_LIB_SOLVER_COUNT_PLAN_H_
+#pragma once
 
 #include <cstdint>
 #include <limits>
@@ -82,5 +81,3 @@ class CountPlan {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_COUNT_PLAN_H_

@@ -1,6 +1,5 @@
 // Depth-first search over all ways to place a gang's tasks inside a spot.
-#ifndef MUSTER_LIB_SOLVER_EXACT_SEARCH_H_
-#define MUSTER_LIB_SOLVER_EXACT_SEARCH_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -82,5 +81,3 @@ class ExactSearch {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_EXACT_SEARCH_H_

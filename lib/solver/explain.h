@@ -1,6 +1,5 @@
 // Why a gang cannot be placed, with the nearest shortfall.
-#ifndef MUSTER_LIB_SOLVER_EXPLAIN_H_
-#define MUSTER_LIB_SOLVER_EXPLAIN_H_
+#pragma once
 
 #include <optional>
 #include <utility>
@@ -48,5 +47,3 @@ class Explain {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_EXPLAIN_H_

@@ -1,6 +1,5 @@
 // Gangs on networks that are no tree: which nodes, asked of a Fabric.
-#ifndef MUSTER_LIB_SOLVER_FABRIC_PLACER_H_
-#define MUSTER_LIB_SOLVER_FABRIC_PLACER_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -92,5 +91,3 @@ class FabricPlacer {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_FABRIC_PLACER_H_

@@ -1,6 +1,5 @@
 // How many numbers, the largest first, add up to a sum.
-#ifndef MUSTER_LIB_SOLVER_FEWEST_H_
-#define MUSTER_LIB_SOLVER_FEWEST_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -46,5 +45,3 @@ uint32_t Fewest(std::span<const T> values, uint32_t most, uint32_t tasks) {
 }
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_FEWEST_H_

@@ -1,7 +1,6 @@
 // The domains and nodes that can take tasks of one role, and how many tasks
 // each should get: few domains at every level, tightly filled.
-#ifndef MUSTER_LIB_SOLVER_FOREST_H_
-#define MUSTER_LIB_SOLVER_FOREST_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -126,5 +125,3 @@ class Forest {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_FOREST_H_

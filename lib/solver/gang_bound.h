@@ -1,6 +1,5 @@
 // What no placement of a gang can fall below, read from sums of slots.
-#ifndef MUSTER_LIB_SOLVER_GANG_BOUND_H_
-#define MUSTER_LIB_SOLVER_GANG_BOUND_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -86,5 +85,3 @@ class GangBound {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_GANG_BOUND_H_

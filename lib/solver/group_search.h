@@ -1,7 +1,6 @@
 // Places the tasks of a gang group by group: greedily, from the narrowest
 // domain outwards, and where that fails by exhaustive search.
-#ifndef MUSTER_LIB_SOLVER_GROUP_SEARCH_H_
-#define MUSTER_LIB_SOLVER_GROUP_SEARCH_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -131,5 +130,3 @@ class GroupSearch {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_GROUP_SEARCH_H_

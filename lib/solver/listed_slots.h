@@ -1,7 +1,6 @@
 // How many tasks of each column the nodes of a list take: counted for one
 // question.
-#ifndef MUSTER_LIB_SOLVER_LISTED_SLOTS_H_
-#define MUSTER_LIB_SOLVER_LISTED_SLOTS_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -43,5 +42,3 @@ class ListedSlots {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_LISTED_SLOTS_H_

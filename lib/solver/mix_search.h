@@ -1,7 +1,6 @@
 // The best placement of a whole gang inside one spot, by a program over counts
 // of tasks.
-#ifndef MUSTER_LIB_SOLVER_MIX_SEARCH_H_
-#define MUSTER_LIB_SOLVER_MIX_SEARCH_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -86,5 +85,3 @@ class MixSearch {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_MIX_SEARCH_H_

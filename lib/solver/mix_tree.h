@@ -1,7 +1,6 @@
 // How many tasks of each kind go where in a tree: an exact dynamic program over
 // counts by kind.
-#ifndef MUSTER_LIB_SOLVER_MIX_TREE_H_
-#define MUSTER_LIB_SOLVER_MIX_TREE_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -155,5 +154,3 @@ class MixTree {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_MIX_TREE_H_

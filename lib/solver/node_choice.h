@@ -1,6 +1,5 @@
 // Which node for one task.
-#ifndef MUSTER_LIB_SOLVER_NODE_CHOICE_H_
-#define MUSTER_LIB_SOLVER_NODE_CHOICE_H_
+#pragma once
 
 #include <optional>
 #include <span>
@@ -25,5 +24,3 @@ std::optional<NodeIndex> FindNode(const Board& board, TaskId task,
                                   std::span<const Spot> spots, uint32_t after);
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_NODE_CHOICE_H_

@@ -1,8 +1,7 @@
 // One question to the solver, compiled: constraints as level numbers, roles as
 // columns of shapes, fixed tasks in order. Built anew by every call; keeps its
 // memory.
-#ifndef MUSTER_LIB_SOLVER_PROBLEM_H_
-#define MUSTER_LIB_SOLVER_PROBLEM_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -276,5 +275,3 @@ class Problem {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_PROBLEM_H_

@@ -1,6 +1,5 @@
 // Which task of a role goes where, once it is known where the role goes.
-#ifndef MUSTER_LIB_SOLVER_RANK_ORDER_H_
-#define MUSTER_LIB_SOLVER_RANK_ORDER_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -53,5 +52,3 @@ class RankOrder {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_RANK_ORDER_H_

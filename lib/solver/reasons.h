@@ -1,6 +1,5 @@
 // Reasons that every placer gives.
-#ifndef MUSTER_LIB_SOLVER_REASONS_H_
-#define MUSTER_LIB_SOLVER_REASONS_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -72,5 +71,3 @@ inline std::optional<Reason> OverHeadroom(const Resources* headroom,
 }
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_REASONS_H_

@@ -1,6 +1,5 @@
 // Makes a gang's placement better, and tells how good it is.
-#ifndef MUSTER_LIB_SOLVER_REFINER_H_
-#define MUSTER_LIB_SOLVER_REFINER_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -83,5 +82,3 @@ class Refiner {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_REFINER_H_

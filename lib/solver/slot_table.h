@@ -1,7 +1,6 @@
 // How many tasks of each column every node and every domain can take, true
 // while a question's tasks come and go.
-#ifndef MUSTER_LIB_SOLVER_SLOT_TABLE_H_
-#define MUSTER_LIB_SOLVER_SLOT_TABLE_H_
+#pragma once
 
 #include <algorithm>
 #include <bit>
@@ -182,5 +181,3 @@ void SlotTable::Visit(const Spot& spot, uint32_t first, uint32_t last,
 }
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_SLOT_TABLE_H_

@@ -1,6 +1,5 @@
 // The library's own PlacementSolver: counts, then alternatives, then places.
-#ifndef MUSTER_LIB_SOLVER_SOLVER_H_
-#define MUSTER_LIB_SOLVER_SOLVER_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -92,5 +91,3 @@ class Solver final : public PlacementSolver {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_SOLVER_H_

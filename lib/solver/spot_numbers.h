@@ -1,6 +1,5 @@
 // One number for each spot of a problem's trees: a place in flat arrays.
-#ifndef MUSTER_LIB_SOLVER_SPOT_NUMBERS_H_
-#define MUSTER_LIB_SOLVER_SPOT_NUMBERS_H_
+#pragma once
 
 #include <cstddef>
 #include <span>
@@ -55,5 +54,3 @@ class SpotNumbers {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_SPOT_NUMBERS_H_

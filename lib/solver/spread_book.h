@@ -1,6 +1,5 @@
 // How a gang's tasks are spread at the moment, and what the spreads allow.
-#ifndef MUSTER_LIB_SOLVER_SPREAD_BOOK_H_
-#define MUSTER_LIB_SOLVER_SPREAD_BOOK_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -89,5 +88,3 @@ class SpreadBook {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_SPREAD_BOOK_H_

@@ -1,6 +1,5 @@
 // How many identical tasks each domain of a level gets, so that a spread holds.
-#ifndef MUSTER_LIB_SOLVER_SPREAD_FILL_H_
-#define MUSTER_LIB_SOLVER_SPREAD_FILL_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -53,5 +52,3 @@ class SpreadFill {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_SPREAD_FILL_H_

@@ -1,6 +1,5 @@
 // What the roles of a gang say to each other, and how far.
-#ifndef MUSTER_LIB_SOLVER_TRAFFIC_H_
-#define MUSTER_LIB_SOLVER_TRAFFIC_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -78,5 +77,3 @@ class Traffic {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_TRAFFIC_H_

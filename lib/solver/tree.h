@@ -1,6 +1,5 @@
 // Topologies as the solver walks them.
-#ifndef MUSTER_LIB_SOLVER_TREE_H_
-#define MUSTER_LIB_SOLVER_TREE_H_
+#pragma once
 
 #include <cstdint>
 #include <utility>
@@ -91,5 +90,3 @@ struct Tree {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_TREE_H_

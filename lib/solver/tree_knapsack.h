@@ -1,7 +1,6 @@
 // Where a gang of identical tasks goes on a tree: as few domains as possible at
 // every level, exactly, with a proof.
-#ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_H_
-#define MUSTER_LIB_SOLVER_TREE_KNAPSACK_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -97,5 +96,3 @@ class TreeKnapsack {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_TREE_KNAPSACK_H_

@@ -1,6 +1,5 @@
 // Lagrangian bounds on what a root can take with so many domains per level.
-#ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_BOUND_H_
-#define MUSTER_LIB_SOLVER_TREE_KNAPSACK_BOUND_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -119,5 +118,3 @@ class Bound {
 };
 
 }  // namespace muster::solver::knapsack
-
-#endif  // MUSTER_LIB_SOLVER_TREE_KNAPSACK_BOUND_H_

@@ -1,6 +1,5 @@
 // The part of a tree that an optimal choice can be in, sorted for the search.
-#ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_CORE_H_
-#define MUSTER_LIB_SOLVER_TREE_KNAPSACK_CORE_H_
+#pragma once
 
 #include <compare>
 #include <cstdint>
@@ -78,5 +77,3 @@ class Core {
 };
 
 }  // namespace muster::solver::knapsack
-
-#endif  // MUSTER_LIB_SOLVER_TREE_KNAPSACK_CORE_H_

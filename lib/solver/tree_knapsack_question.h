@@ -1,6 +1,5 @@
 // What TreeKnapsack is asked.
-#ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_QUESTION_H_
-#define MUSTER_LIB_SOLVER_TREE_KNAPSACK_QUESTION_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -71,5 +70,3 @@ class Meter {
 
 }  // namespace knapsack
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_TREE_KNAPSACK_QUESTION_H_

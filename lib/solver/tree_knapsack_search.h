@@ -1,6 +1,5 @@
 // Whether a root can take all tasks with given counts: a dynamic program.
-#ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_SEARCH_H_
-#define MUSTER_LIB_SOLVER_TREE_KNAPSACK_SEARCH_H_
+#pragma once
 
 #include <array>
 #include <cstdint>
@@ -107,5 +106,3 @@ class Search {
 };
 
 }  // namespace muster::solver::knapsack
-
-#endif  // MUSTER_LIB_SOLVER_TREE_KNAPSACK_SEARCH_H_

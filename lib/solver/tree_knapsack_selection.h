@@ -1,6 +1,5 @@
 // A choice of domains at every level, and how it is completed downwards.
-#ifndef MUSTER_LIB_SOLVER_TREE_KNAPSACK_SELECTION_H_
-#define MUSTER_LIB_SOLVER_TREE_KNAPSACK_SELECTION_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -59,5 +58,3 @@ class Selection {
 };
 
 }  // namespace muster::solver::knapsack
-
-#endif  // MUSTER_LIB_SOLVER_TREE_KNAPSACK_SELECTION_H_

@@ -1,7 +1,6 @@
 // Identical tasks on two levels of a tree: so many domains, and as few of the
 // domains inside them as can be.
-#ifndef MUSTER_LIB_SOLVER_TWO_LEVELS_H_
-#define MUSTER_LIB_SOLVER_TWO_LEVELS_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -88,5 +87,3 @@ class TwoLevels {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_TWO_LEVELS_H_

@@ -1,6 +1,5 @@
 // Identical tasks on a tree: which domains, then which nodes.
-#ifndef MUSTER_LIB_SOLVER_UNIFORM_FILL_H_
-#define MUSTER_LIB_SOLVER_UNIFORM_FILL_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -97,5 +96,3 @@ class UniformFill {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_UNIFORM_FILL_H_

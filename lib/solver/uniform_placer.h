@@ -1,6 +1,5 @@
 // The commonest gang, tasks that are all alike, placed through the index.
-#ifndef MUSTER_LIB_SOLVER_UNIFORM_PLACER_H_
-#define MUSTER_LIB_SOLVER_UNIFORM_PLACER_H_
+#pragma once
 
 #include <cstdint>
 #include <vector>
@@ -65,5 +64,3 @@ class UniformPlacer {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_UNIFORM_PLACER_H_

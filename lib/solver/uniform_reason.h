@@ -1,6 +1,5 @@
 // Why a gang of identical tasks has no place: as fast as a place is found.
-#ifndef MUSTER_LIB_SOLVER_UNIFORM_REASON_H_
-#define MUSTER_LIB_SOLVER_UNIFORM_REASON_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -50,5 +49,3 @@ class UniformReason {
 };
 
 }  // namespace muster::solver
-
-#endif  // MUSTER_LIB_SOLVER_UNIFORM_REASON_H_

@@ -1,7 +1,6 @@
 // Which nodes offer something else than before, and since when: what keeps
 // caches outside the cluster true.
-#ifndef MUSTER_LIB_TOPOLOGY_CHANGE_LOG_H_
-#define MUSTER_LIB_TOPOLOGY_CHANGE_LOG_H_
+#pragma once
 
 #include <algorithm>
 #include <bit>
@@ -73,5 +72,3 @@ class Identity {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_CHANGE_LOG_H_

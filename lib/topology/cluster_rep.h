@@ -1,6 +1,5 @@
 // What a Cluster is made of.
-#ifndef MUSTER_LIB_TOPOLOGY_CLUSTER_REP_H_
-#define MUSTER_LIB_TOPOLOGY_CLUSTER_REP_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -126,5 +125,3 @@ class Cluster::Rep {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_CLUSTER_REP_H_

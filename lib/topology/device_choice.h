@@ -1,6 +1,5 @@
 // Which devices of a node a task gets. Pure functions over sets of devices.
-#ifndef MUSTER_LIB_TOPOLOGY_DEVICE_CHOICE_H_
-#define MUSTER_LIB_TOPOLOGY_DEVICE_CHOICE_H_
+#pragma once
 
 #include <bit>
 #include <cstdint>
@@ -58,5 +57,3 @@ uint32_t MaxTasks(std::span<const SharedDevice> devices, uint32_t count,
 DeviceSet ChooseShared(std::span<SharedDevice> devices, uint32_t count);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_DEVICE_CHOICE_H_

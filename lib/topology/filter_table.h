@@ -1,7 +1,6 @@
 // Filters: which nodes admit tasks of a kind, capacity aside. One bit a node,
 // kept up to date lazily.
-#ifndef MUSTER_LIB_TOPOLOGY_FILTER_TABLE_H_
-#define MUSTER_LIB_TOPOLOGY_FILTER_TABLE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -100,5 +99,3 @@ class FilterTable {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_FILTER_TABLE_H_

@@ -1,6 +1,5 @@
 // Values that are kept once, under numbers.
-#ifndef MUSTER_LIB_TOPOLOGY_INTERNED_H_
-#define MUSTER_LIB_TOPOLOGY_INTERNED_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -63,5 +62,3 @@ class Interned {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_INTERNED_H_

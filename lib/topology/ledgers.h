@@ -1,6 +1,5 @@
 // The books: what every node has, and what of it is free in either ledger.
-#ifndef MUSTER_LIB_TOPOLOGY_LEDGERS_H_
-#define MUSTER_LIB_TOPOLOGY_LEDGERS_H_
+#pragma once
 
 #include <array>
 #include <cstddef>
@@ -399,5 +398,3 @@ inline void Ledgers::PostWord(NodeIndex n, uint32_t first, uint64_t devices,
 }
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_LEDGERS_H_

@@ -1,6 +1,5 @@
 // What one task of a shape takes from a node's books, ready for arithmetic.
-#ifndef MUSTER_LIB_TOPOLOGY_NEEDS_H_
-#define MUSTER_LIB_TOPOLOGY_NEEDS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -98,5 +97,3 @@ inline Share ShareOf(const Needs& needs, int64_t device_memory) {
 }
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_NEEDS_H_

@@ -1,6 +1,5 @@
 // The nodes of a cluster by index and by key, and the node sets they are in.
-#ifndef MUSTER_LIB_TOPOLOGY_NODE_TABLE_H_
-#define MUSTER_LIB_TOPOLOGY_NODE_TABLE_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -80,5 +79,3 @@ class NodeSetTable {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_NODE_TABLE_H_

@@ -1,7 +1,6 @@
 // Partition schemes, ready for arithmetic: pure functions over slice masks, and
 // the cuts that devices have.
-#ifndef MUSTER_LIB_TOPOLOGY_PARTITION_TABLE_H_
-#define MUSTER_LIB_TOPOLOGY_PARTITION_TABLE_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -88,5 +87,3 @@ class PartitionTable {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_PARTITION_TABLE_H_

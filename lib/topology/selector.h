@@ -1,7 +1,6 @@
 // Whether labels satisfy selectors and tolerations bear taints, with the
 // meanings of Kubernetes. Pure functions.
-#ifndef MUSTER_LIB_TOPOLOGY_SELECTOR_H_
-#define MUSTER_LIB_TOPOLOGY_SELECTOR_H_
+#pragma once
 
 #include <span>
 #include <string>
@@ -31,5 +30,3 @@ bool Tolerates(std::span<const Toleration> tolerations, const Taint& taint);
 Time BorneUntil(std::span<const Toleration> tolerations, const Taint& taint);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_SELECTOR_H_

@@ -1,6 +1,5 @@
 // Lays a topology out flat.
-#ifndef MUSTER_LIB_TOPOLOGY_TOPOLOGY_BUILDER_H_
-#define MUSTER_LIB_TOPOLOGY_TOPOLOGY_BUILDER_H_
+#pragma once
 
 #include <memory>
 #include <string>
@@ -24,5 +23,3 @@ struct BuiltTopology {
 BuiltTopology BuildTopology(const Topology& topology, const NodeTable& nodes);
 
 }  // namespace muster
-
-#endif  // MUSTER_LIB_TOPOLOGY_TOPOLOGY_BUILDER_H_

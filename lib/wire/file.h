@@ -1,6 +1,5 @@
 // Files, with errors that name them.
-#ifndef MUSTER_LIB_WIRE_FILE_H_
-#define MUSTER_LIB_WIRE_FILE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -53,5 +52,3 @@ absl::Status ErrorOf(const std::string& path, const char* doing);
 absl::Status SyncDirectoryOf(const std::string& path);
 
 }  // namespace muster::wire::internal
-
-#endif  // MUSTER_LIB_WIRE_FILE_H_

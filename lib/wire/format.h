@@ -1,7 +1,6 @@
 // How the files of muster::wire are made: their preambles, the frames of
 // records, and what these are written with.
-#ifndef MUSTER_LIB_WIRE_FORMAT_H_
-#define MUSTER_LIB_WIRE_FORMAT_H_
+#pragma once
 
 #include <concepts>
 #include <cstddef>
@@ -74,5 +73,3 @@ inline bool GetFrame(std::string_view frame, uint32_t* length,
 }
 
 }  // namespace muster::wire::internal
-
-#endif  // MUSTER_LIB_WIRE_FORMAT_H_

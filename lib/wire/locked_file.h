@@ -1,6 +1,5 @@
 // A file that one writer has, and that is there whole or not at all.
-#ifndef MUSTER_LIB_WIRE_LOCKED_FILE_H_
-#define MUSTER_LIB_WIRE_LOCKED_FILE_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -48,5 +47,3 @@ class LockedFile {
 };
 
 }  // namespace muster::wire::internal
-
-#endif  // MUSTER_LIB_WIRE_LOCKED_FILE_H_

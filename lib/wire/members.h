@@ -1,7 +1,6 @@
 // What a member of a value can be, the integers behind scalars, and why and
 // where in a value something is wrong.
-#ifndef MUSTER_LIB_WIRE_MEMBERS_H_
-#define MUSTER_LIB_WIRE_MEMBERS_H_
+#pragma once
 
 #include <concepts>
 #include <cstddef>
@@ -106,5 +105,3 @@ struct Failure {
 };
 
 }  // namespace muster::wire::internal
-
-#endif  // MUSTER_LIB_WIRE_MEMBERS_H_

@@ -1,6 +1,5 @@
 // The base of the Protobuf encoding: varints and tags.
-#ifndef MUSTER_LIB_WIRE_VARINT_H_
-#define MUSTER_LIB_WIRE_VARINT_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -44,5 +43,3 @@ inline const char* GetVarint(const char* from, const char* end,
 }
 
 }  // namespace muster::wire::internal
-
-#endif  // MUSTER_LIB_WIRE_VARINT_H_

@@ -1,6 +1,5 @@
 // Whether what a scheduler did is what a scenario expects.
-#ifndef MUSTER_TEST_CONFORMANCE_COMPARE_H_
-#define MUSTER_TEST_CONFORMANCE_COMPARE_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -60,5 +59,3 @@ std::string CompareDomainCounts(const Played& played, const GangSpec& gang,
 std::vector<int64_t> PlacedPerDomain(const Played& played);
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_COMPARE_H_

@@ -1,6 +1,5 @@
 // Which devices of a node are in whose hands when a scenario begins.
-#ifndef MUSTER_TEST_CONFORMANCE_DEVICE_BOOK_H_
-#define MUSTER_TEST_CONFORMANCE_DEVICE_BOOK_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -41,5 +40,3 @@ class DeviceBook {
 };
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_DEVICE_BOOK_H_

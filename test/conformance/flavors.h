@@ -1,6 +1,5 @@
 // Flavours: named kinds of nodes on which a queue has a quota each.
-#ifndef MUSTER_TEST_CONFORMANCE_FLAVORS_H_
-#define MUSTER_TEST_CONFORMANCE_FLAVORS_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -54,5 +53,3 @@ class Flavors {
 bool Holds(const Requirement& requirement, const StringMap& labels);
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_FLAVORS_H_

@@ -1,6 +1,5 @@
 // One gang: pods become tasks of roles, its tree becomes groups.
-#ifndef MUSTER_TEST_CONFORMANCE_GANG_TRANSLATOR_H_
-#define MUSTER_TEST_CONFORMANCE_GANG_TRANSLATOR_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -71,5 +70,3 @@ class GangTranslator {
 };
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_GANG_TRANSLATOR_H_

@@ -1,7 +1,6 @@
 // Reads the members of JSON objects by name and type, and keeps account of
 // those nobody asked for.
-#ifndef MUSTER_TEST_CONFORMANCE_JSON_FIELDS_H_
-#define MUSTER_TEST_CONFORMANCE_JSON_FIELDS_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -105,5 +104,3 @@ class JsonFields {
 };
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_JSON_FIELDS_H_

@@ -1,6 +1,5 @@
 // The resource kinds of one scenario, and the units they are counted in.
-#ifndef MUSTER_TEST_CONFORMANCE_KINDS_H_
-#define MUSTER_TEST_CONFORMANCE_KINDS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -66,5 +65,3 @@ class Kinds {
 int64_t PartitionSize(const std::string& resource);
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_KINDS_H_

@@ -1,6 +1,5 @@
 // Where the pods of pod sets are as a scenario begins.
-#ifndef MUSTER_TEST_CONFORMANCE_PLACES_H_
-#define MUSTER_TEST_CONFORMANCE_PLACES_H_
+#pragma once
 
 #include <cstdint>
 
@@ -26,5 +25,3 @@ Scenario WithAdmittedCounts(Scenario scenario);
 absl::Status CheckPlaces(const GangSpec& gang);
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_PLACES_H_

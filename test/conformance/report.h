@@ -1,6 +1,5 @@
 // What a run of many scenarios came to.
-#ifndef MUSTER_TEST_CONFORMANCE_REPORT_H_
-#define MUSTER_TEST_CONFORMANCE_REPORT_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -24,5 +23,3 @@ std::string ToSummary(const std::vector<CaseResult>& results,
 std::string ToJson(const std::vector<CaseResult>& results);
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_REPORT_H_

@@ -1,6 +1,5 @@
 // What one pod asks for, as a role of one task.
-#ifndef MUSTER_TEST_CONFORMANCE_ROLE_MAKER_H_
-#define MUSTER_TEST_CONFORMANCE_ROLE_MAKER_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -51,5 +50,3 @@ class RoleMaker {
 };
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_ROLE_MAKER_H_

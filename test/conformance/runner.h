@@ -1,6 +1,5 @@
 // Runs scenarios and judges them.
-#ifndef MUSTER_TEST_CONFORMANCE_RUNNER_H_
-#define MUSTER_TEST_CONFORMANCE_RUNNER_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -26,5 +25,3 @@ struct CaseResult {
 CaseResult RunScenario(const Scenario& scenario, bool decides);
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_RUNNER_H_

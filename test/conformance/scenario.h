@@ -1,6 +1,5 @@
 // A conformance scenario as its file says it: plain values, nothing decided.
-#ifndef MUSTER_TEST_CONFORMANCE_SCENARIO_H_
-#define MUSTER_TEST_CONFORMANCE_SCENARIO_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -320,5 +319,3 @@ struct Scenario {
 };
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_SCENARIO_H_

@@ -1,6 +1,5 @@
 // Reads scenario files.
-#ifndef MUSTER_TEST_CONFORMANCE_SCENARIO_READER_H_
-#define MUSTER_TEST_CONFORMANCE_SCENARIO_READER_H_
+#pragma once
 
 #include <string>
 #include <string_view>
@@ -44,5 +43,3 @@ AssignmentSpec ReadAssignment(const Json& value, const std::string& path,
 void ReadIfNeutral(JsonFields& fields, const char* name);
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_SCENARIO_READER_H_

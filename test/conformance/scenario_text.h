@@ -1,6 +1,5 @@
 // Small scenarios for the runner's own tests.
-#ifndef MUSTER_TEST_CONFORMANCE_SCENARIO_TEXT_H_
-#define MUSTER_TEST_CONFORMANCE_SCENARIO_TEXT_H_
+#pragma once
 
 #include <gtest/gtest.h>
 
@@ -41,5 +40,3 @@ inline CaseResult RunJson(const Json& json, bool decides = true) {
 inline Json Parse(const std::string& text) { return Json::parse(text); }
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_SCENARIO_TEXT_H_

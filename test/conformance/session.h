@@ -1,6 +1,5 @@
 // A scenario played to a scheduler.
-#ifndef MUSTER_TEST_CONFORMANCE_SESSION_H_
-#define MUSTER_TEST_CONFORMANCE_SESSION_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -77,5 +76,3 @@ class Session {
 };
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_SESSION_H_

@@ -1,6 +1,5 @@
 // Topologies: from domain lists and level names to node labels.
-#ifndef MUSTER_TEST_CONFORMANCE_TOPOLOGIES_H_
-#define MUSTER_TEST_CONFORMANCE_TOPOLOGIES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -48,5 +47,3 @@ class Topologies {
 };
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_TOPOLOGIES_H_

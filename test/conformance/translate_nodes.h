@@ -1,6 +1,5 @@
 // Nodes, what others use of them, and where pods are when a scenario begins.
-#ifndef MUSTER_TEST_CONFORMANCE_TRANSLATE_NODES_H_
-#define MUSTER_TEST_CONFORMANCE_TRANSLATE_NODES_H_
+#pragma once
 
 #include "absl/status/status.h"
 #include "test/conformance/flavors.h"
@@ -19,5 +18,3 @@ absl::Status TranslateNodes(const Scenario& scenario, const Kinds& kinds,
                             Translation* translation);
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_TRANSLATE_NODES_H_

@@ -1,6 +1,5 @@
 // Queues, priorities and who may preempt.
-#ifndef MUSTER_TEST_CONFORMANCE_TRANSLATE_QUEUES_H_
-#define MUSTER_TEST_CONFORMANCE_TRANSLATE_QUEUES_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -25,5 +24,3 @@ const QueueSpec* FindQueue(const Scenario& scenario, const std::string& name);
 std::string RootOf(const Scenario& scenario, const std::string& queue);
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_TRANSLATE_QUEUES_H_

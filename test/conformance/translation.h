@@ -1,6 +1,5 @@
 // From a scenario to what a host of the library would say.
-#ifndef MUSTER_TEST_CONFORMANCE_TRANSLATION_H_
-#define MUSTER_TEST_CONFORMANCE_TRANSLATION_H_
+#pragma once
 
 #include <map>
 #include <string>
@@ -70,5 +69,3 @@ bool HasPodSets(const Scenario& scenario);     // Pods come in counted sets.
 bool IsQueueSystem(const Scenario& scenario);  // Kueue's quotas and words.
 
 }  // namespace muster::conformance
-
-#endif  // MUSTER_TEST_CONFORMANCE_TRANSLATION_H_

@@ -1,6 +1,5 @@
 // Fabrics that the tests share.
-#ifndef MUSTER_TEST_FABRIC_FABRICS_H_
-#define MUSTER_TEST_FABRIC_FABRICS_H_
+#pragma once
 
 #include <algorithm>
 #include <cstdint>
@@ -143,5 +142,3 @@ inline int64_t PairHops(const Fabric& fabric,
 }
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_FABRIC_FABRICS_H_

@@ -1,6 +1,5 @@
 // muster-sim, called as its users call it.
-#ifndef MUSTER_TEST_INPROCESS_SIM_RUN_H_
-#define MUSTER_TEST_INPROCESS_SIM_RUN_H_
+#pragma once
 
 #include <sstream>
 #include <string>
@@ -28,5 +27,3 @@ inline SimRun Sim(std::vector<std::string> args) {
 }
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_TEST_INPROCESS_SIM_RUN_H_

@@ -1,6 +1,5 @@
 // Files that tests write and read.
-#ifndef MUSTER_TEST_INPROCESS_TEST_FILES_H_
-#define MUSTER_TEST_INPROCESS_TEST_FILES_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -55,5 +54,3 @@ inline std::string SharedFile(const std::string& name) {
 }
 
 }  // namespace muster::inprocess
-
-#endif  // MUSTER_TEST_INPROCESS_TEST_FILES_H_

@@ -1,6 +1,5 @@
 // A few nodes, a task and a policy: which node would it take?
-#ifndef MUSTER_TEST_POLICY_POLICY_WORLD_H_
-#define MUSTER_TEST_POLICY_POLICY_WORLD_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -56,5 +55,3 @@ class PolicyWorld {
 };
 
 }  // namespace muster::policy_test
-
-#endif  // MUSTER_TEST_POLICY_POLICY_WORLD_H_

@@ -1,7 +1,6 @@
 // A small cluster with running gangs, described by value, so that a test can
 // build the same one in different orders; and a law of floors and limits.
-#ifndef TEST_PREEMPT_PREEMPT_WORLD_H_
-#define TEST_PREEMPT_PREEMPT_WORLD_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -117,5 +116,3 @@ class QueueLaw : public VictimRules {
 };
 
 }  // namespace muster
-
-#endif  // TEST_PREEMPT_PREEMPT_WORLD_H_

@@ -1,7 +1,6 @@
 // What a state's tasks hold, added up from nothing but the state's value: the
 // tests' own arithmetic, sharing no code with the library's.
-#ifndef MUSTER_TEST_PROPERTY_BOOKS_H_
-#define MUSTER_TEST_PROPERTY_BOOKS_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -103,5 +102,3 @@ bool TaintsTolerated(const Node& node, const Role& role);
 bool SelectorHolds(const Node& node, const NodeSelector& selector);
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_PROPERTY_BOOKS_H_

@@ -1,6 +1,5 @@
 // A small generator whose numbers are the same on every machine.
-#ifndef MUSTER_TEST_PROPERTY_DICE_H_
-#define MUSTER_TEST_PROPERTY_DICE_H_
+#pragma once
 
 #include <cstdint>
 
@@ -36,5 +35,3 @@ class Dice {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_PROPERTY_DICE_H_

@@ -1,7 +1,6 @@
 // A host of a scheduler, for tests: it carries decisions out in a world of its
 // own, faithfully or not, and can tell what really runs.
-#ifndef MUSTER_TEST_PROPERTY_HOST_H_
-#define MUSTER_TEST_PROPERTY_HOST_H_
+#pragma once
 
 #include <cstdint>
 #include <deque>
@@ -79,5 +78,3 @@ class Host {
 std::vector<uint32_t> NumbersOf(DeviceSet devices);
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_PROPERTY_HOST_H_

@@ -1,6 +1,5 @@
 // What every plan keeps to, checked from the states before and after it.
-#ifndef MUSTER_TEST_PROPERTY_PLAN_LAW_H_
-#define MUSTER_TEST_PROPERTY_PLAN_LAW_H_
+#pragma once
 
 #include <string>
 
@@ -16,5 +15,3 @@ std::string BrokenLaw(const SchedulerState& before, const PlanRecord& plan,
                       const Plan& raw, const SchedulerState& after);
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_PROPERTY_PLAN_LAW_H_

@@ -1,7 +1,6 @@
 // Any value of the public API as one line of text: its fields by name, those
 // at their defaults left out.
-#ifndef MUSTER_TEST_PROPERTY_PRINT_H_
-#define MUSTER_TEST_PROPERTY_PRINT_H_
+#pragma once
 
 #include <map>
 #include <optional>
@@ -99,5 +98,3 @@ class Printer {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_PROPERTY_PRINT_H_

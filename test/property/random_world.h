@@ -1,6 +1,5 @@
 // Random clusters, tenants and gangs: small, and with a bit of everything.
-#ifndef MUSTER_TEST_PROPERTY_RANDOM_WORLD_H_
-#define MUSTER_TEST_PROPERTY_RANDOM_WORLD_H_
+#pragma once
 
 #include <string>
 #include <vector>
@@ -37,5 +36,3 @@ EventBody BadEvent(Dice& dice, const std::string& node,
                    const std::string& queue, const std::string& gang);
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_PROPERTY_RANDOM_WORLD_H_

@@ -1,6 +1,5 @@
 // Makes a failing sequence smaller while it fails in the same way.
-#ifndef MUSTER_TEST_PROPERTY_SHRINK_H_
-#define MUSTER_TEST_PROPERTY_SHRINK_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -36,5 +35,3 @@ std::vector<T> Shrink(std::vector<T> sequence, const Fails& fails,
 }
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_PROPERTY_SHRINK_H_

@@ -1,6 +1,5 @@
 // One plan on trial: what the laws look at.
-#ifndef MUSTER_TEST_PROPERTY_TRIAL_H_
-#define MUSTER_TEST_PROPERTY_TRIAL_H_
+#pragma once
 
 #include <algorithm>
 #include <string>
@@ -67,5 +66,3 @@ std::string BrokenPlacementLaw(const Trial& trial);
 std::string BrokenVictimLaw(const Trial& trial);
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_PROPERTY_TRIAL_H_

@@ -1,6 +1,5 @@
 // A random history of one scheduler and its host, checked after every step.
-#ifndef MUSTER_TEST_PROPERTY_WORLD_H_
-#define MUSTER_TEST_PROPERTY_WORLD_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -134,5 +133,3 @@ class World final : private Journal {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_PROPERTY_WORLD_H_

@@ -1,7 +1,6 @@
 // Threads (heap_threads.h) that may be held up before each of their atomic
 // steps, for a while or for ever.
-#ifndef MUSTER_TEST_QUEUE_DELAYED_THREADS_H_
-#define MUSTER_TEST_QUEUE_DELAYED_THREADS_H_
+#pragma once
 
 #include <atomic>
 #include <chrono>
@@ -93,5 +92,3 @@ struct DelayedThreads {
 };
 
 }  // namespace muster::test
-
-#endif  // MUSTER_TEST_QUEUE_DELAYED_THREADS_H_

@@ -2,8 +2,7 @@
 // the C++ memory model: every read may return any value that the model allows,
 // every access of plain data is checked for races, every interleaving of what
 // the heap's callers saw for linearizability.
-#ifndef MUSTER_TEST_QUEUE_HEAP_MODEL_H_
-#define MUSTER_TEST_QUEUE_HEAP_MODEL_H_
+#pragma once
 
 #include <cstdint>
 #include <span>
@@ -30,5 +29,3 @@ struct Model {
 std::span<const Model> Models();
 
 }  // namespace muster::test
-
-#endif  // MUSTER_TEST_QUEUE_HEAP_MODEL_H_

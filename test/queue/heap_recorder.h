@@ -1,6 +1,5 @@
 // A priority heap whose every call is written down, for Linearizable.
-#ifndef MUSTER_TEST_QUEUE_HEAP_RECORDER_H_
-#define MUSTER_TEST_QUEUE_HEAP_RECORDER_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -92,5 +91,3 @@ class HeapRecorder {
 };
 
 }  // namespace muster::test
-
-#endif  // MUSTER_TEST_QUEUE_HEAP_RECORDER_H_

@@ -1,7 +1,6 @@
 // Is what threads saw of a priority heap what one thread could have seen? The
 // search is complete: "no" is a proof, and so is "yes".
-#ifndef MUSTER_TEST_QUEUE_LINEARIZABILITY_H_
-#define MUSTER_TEST_QUEUE_LINEARIZABILITY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -41,5 +40,3 @@ bool Linearizable(const std::vector<HeapCall>& calls);
 std::string Print(const std::vector<HeapCall>& calls);
 
 }  // namespace muster::test
-
-#endif  // MUSTER_TEST_QUEUE_LINEARIZABILITY_H_

@@ -1,7 +1,6 @@
 // A book of quotas that adds up a list of charges for every question, and trees
 // of queues under random changes beside it.
-#ifndef MUSTER_TEST_QUEUE_QUOTA_WORLD_H_
-#define MUSTER_TEST_QUEUE_QUOTA_WORLD_H_
+#pragma once
 
 #include <algorithm>
 #include <cstddef>
@@ -287,5 +286,3 @@ class World {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_QUEUE_QUOTA_WORLD_H_

@@ -1,7 +1,6 @@
 // A scheduler's core without its passes: events come in, tasks are put where
 // there is room.
-#ifndef MUSTER_TEST_SCHEDULER_CORE_STAGE_H_
-#define MUSTER_TEST_SCHEDULER_CORE_STAGE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -86,5 +85,3 @@ class CoreStage {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_SCHEDULER_CORE_STAGE_H_

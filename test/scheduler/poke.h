@@ -1,6 +1,5 @@
 // Changes one member of a value to something it should not be.
-#ifndef MUSTER_TEST_SCHEDULER_POKE_H_
-#define MUSTER_TEST_SCHEDULER_POKE_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -85,5 +84,3 @@ class Poke {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_SCHEDULER_POKE_H_

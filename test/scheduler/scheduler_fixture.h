@@ -1,6 +1,5 @@
 // The stage of most stories: one queue, three priority classes, some nodes.
-#ifndef MUSTER_TEST_SCHEDULER_SCHEDULER_FIXTURE_H_
-#define MUSTER_TEST_SCHEDULER_SCHEDULER_FIXTURE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -30,5 +29,3 @@ class SchedulerTest : public ::testing::Test {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_SCHEDULER_SCHEDULER_FIXTURE_H_

@@ -1,6 +1,5 @@
 // A scheduler and its host in a few words, so that tests read like stories.
-#ifndef MUSTER_TEST_SCHEDULER_STORY_H_
-#define MUSTER_TEST_SCHEDULER_STORY_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -87,5 +86,3 @@ class Story {
 std::string Line(const DecisionRecord& d);
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_SCHEDULER_STORY_H_

@@ -1,6 +1,5 @@
 // HiGHS, which ./dev setup installs, as an oracle.
-#ifndef MUSTER_TEST_SOLVER_INTEGER_PROGRAM_H_
-#define MUSTER_TEST_SOLVER_INTEGER_PROGRAM_H_
+#pragma once
 
 #include <string>
 
@@ -18,5 +17,3 @@ ProgramAnswer AskIntegerProgram(const std::string& script,
                                 const std::string& questions);
 
 }  // namespace muster::solver_test
-
-#endif  // MUSTER_TEST_SOLVER_INTEGER_PROGRAM_H_

@@ -1,7 +1,6 @@
 // Brute force over all placements of a small gang, written from the words of
 // the public headers alone.
-#ifndef MUSTER_TEST_SOLVER_ORACLE_H_
-#define MUSTER_TEST_SOLVER_ORACLE_H_
+#pragma once
 
 #include <cstdint>
 #include <optional>
@@ -60,5 +59,3 @@ bool Meets(const Cluster& cluster, const PreparedGang& gang,
            const std::vector<Assignment>& fixed = {});
 
 }  // namespace muster::solver_test
-
-#endif  // MUSTER_TEST_SOLVER_ORACLE_H_

@@ -1,6 +1,5 @@
 // Small random clusters and gangs, for tests that ask thousands of questions.
-#ifndef MUSTER_TEST_SOLVER_RANDOM_WORLD_H_
-#define MUSTER_TEST_SOLVER_RANDOM_WORLD_H_
+#pragma once
 
 #include <cstdint>
 #include <random>
@@ -52,5 +51,3 @@ void UseSome(Random& random, World& w);
 void LoseHalf(Random& random, World& w);
 
 }  // namespace muster::solver_test
-
-#endif  // MUSTER_TEST_SOLVER_RANDOM_WORLD_H_

@@ -1,7 +1,6 @@
 // Small trees for TreeKnapsack, and two programs that share nothing with it to
 // say what the best placement on them is.
-#ifndef MUSTER_TEST_SOLVER_TREE_KNAPSACK_ORACLE_H_
-#define MUSTER_TEST_SOLVER_TREE_KNAPSACK_ORACLE_H_
+#pragma once
 
 #include <cstdint>
 #include <functional>
@@ -73,5 +72,3 @@ Counts Used(const solver::TreeAnswer& answer);
 Counts Least(const solver::TreeAnswer& answer);
 
 }  // namespace muster::solver_test
-
-#endif  // MUSTER_TEST_SOLVER_TREE_KNAPSACK_ORACLE_H_

@@ -1,6 +1,5 @@
 // A small cluster, a gang and a solver, for tests that read like stories.
-#ifndef MUSTER_TEST_SOLVER_WORLD_H_
-#define MUSTER_TEST_SOLVER_WORLD_H_
+#pragma once
 
 #include <cstdint>
 #include <memory>
@@ -71,5 +70,3 @@ class World {
 };
 
 }  // namespace muster::solver_test
-
-#endif  // MUSTER_TEST_SOLVER_WORLD_H_

@@ -1,6 +1,5 @@
 // Small clusters for the stories of these tests: kinds cpu, memory, gpu.
-#ifndef MUSTER_TEST_TOPOLOGY_CLUSTER_FIXTURE_H_
-#define MUSTER_TEST_TOPOLOGY_CLUSTER_FIXTURE_H_
+#pragma once
 
 #include <cstdint>
 #include <string>
@@ -51,5 +50,3 @@ inline Allocation MustTake(Cluster& cluster, NodeIndex node, ShapeId shape,
 }
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_TOPOLOGY_CLUSTER_FIXTURE_H_

@@ -1,7 +1,6 @@
 // The cluster as plainly as it can be said: maps, lists, and sums made anew at
 // every question. The judge in property tests.
-#ifndef MUSTER_TEST_TOPOLOGY_NAIVE_CLUSTER_H_
-#define MUSTER_TEST_TOPOLOGY_NAIVE_CLUSTER_H_
+#pragma once
 
 #include <cstdint>
 #include <map>
@@ -78,5 +77,3 @@ struct NaiveCluster {
 };
 
 }  // namespace muster
-
-#endif  // MUSTER_TEST_TOPOLOGY_NAIVE_CLUSTER_H_

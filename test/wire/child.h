@@ -1,6 +1,5 @@
 // A process of its own, for what a crash leaves behind.
-#ifndef MUSTER_TEST_WIRE_CHILD_H_
-#define MUSTER_TEST_WIRE_CHILD_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -47,5 +46,3 @@ class Child {
 };
 
 }  // namespace muster::wire
-
-#endif  // MUSTER_TEST_WIRE_CHILD_H_

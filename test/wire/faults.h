@@ -1,8 +1,7 @@
 // What the library asks the system to do to files, one by one: a test sees the
 // calls, makes one fail, or kills the process before one is done. The linker
 // puts this in the place of those functions (--wrap; CMakeLists.txt).
-#ifndef MUSTER_TEST_WIRE_FAULTS_H_
-#define MUSTER_TEST_WIRE_FAULTS_H_
+#pragma once
 
 #include <functional>
 #include <string>
@@ -27,5 +26,3 @@ void Record(const std::string& within);
 std::vector<std::string> Recorded();
 
 }  // namespace muster::wire::faults
-
-#endif  // MUSTER_TEST_WIRE_FAULTS_H_

@@ -1,6 +1,5 @@
 // Fills any value with random members, by its Fields.
-#ifndef MUSTER_TEST_WIRE_FILLER_H_
-#define MUSTER_TEST_WIRE_FILLER_H_
+#pragma once
 
 #include <cstddef>
 #include <cstdint>
@@ -90,5 +89,3 @@ class Filler {
 };
 
 }  // namespace muster::wire
-
-#endif  // MUSTER_TEST_WIRE_FILLER_H_

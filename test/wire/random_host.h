@@ -1,6 +1,5 @@
 // A host with a small cluster, that lives through random but repeatable days.
-#ifndef MUSTER_TEST_WIRE_RANDOM_HOST_H_
-#define MUSTER_TEST_WIRE_RANDOM_HOST_H_
+#pragma once
 
 #include <cstdint>
 #include <random>
@@ -43,5 +42,3 @@ class RandomHost {
 };
 
 }  // namespace muster::wire
-
-#endif  // MUSTER_TEST_WIRE_RANDOM_HOST_H_

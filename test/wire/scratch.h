@@ -1,6 +1,5 @@
 // A folder of its own for each test, gone afterwards.
-#ifndef MUSTER_TEST_WIRE_SCRATCH_H_
-#define MUSTER_TEST_WIRE_SCRATCH_H_
+#pragma once
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
@@ -44,5 +43,3 @@ class Scratch {
 };
 
 }  // namespace muster::wire
-
-#endif  // MUSTER_TEST_WIRE_SCRATCH_H_
