@@ -1,3 +1,3 @@
 muster_benchmark(backlog_benchmark
-  SOURCES backlog_benchmark.cc backlog_growth.cc backlog_world.cc
+  SOURCES backlog_benchmark.cc backlog_growth.cc backlog_hard.cc backlog_world.cc
           scheduler_host.cc)
