@@ -105,7 +105,7 @@ bool Solver::PlaceLone(PlacementResult* result) {
     const std::optional<NodeIndex> node = FindLoneNode(problem_, role);
     if (!node) continue;
     const Allocation at = policy_->Choose(
-        *cluster_, *node, problem_.QuestionOf(problem_.shape(role)));
+        problem_.ViewOf(*node), problem_.QuestionOf(problem_.shape(role)));
     cluster_->Charge(at, problem_.ledger());
     problem_.Charge(1, kPutNs);
     result->tasks.push_back({{role, 0}, at});

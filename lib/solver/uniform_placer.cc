@@ -167,7 +167,7 @@ void UniformPlacer::ChooseEach() {
 void UniformPlacer::Take(const index::Column& column) {
   const ShapeId shape = column.shape();
   const Ledger ledger = request_->ledger;
-  policy::Question question{shape, ledger, request_->KeyOfGang()};
+  policy::Question question{shape, request_->KeyOfGang()};
   const bool alone =
       std::ranges::all_of(shares_, [](const auto& s) { return s.tasks == 1; });
   if (alone && SharesNoDevice(cluster_->device_request(shape))) {
@@ -181,7 +181,7 @@ void UniformPlacer::Take(const index::Column& column) {
     const NodeIndex node = index_.layout().node(share.position);
     const size_t first = tasks.size();
     for (uint32_t i = 0; i < share.tasks; ++i) {
-      const Allocation at = policy_.Choose(*cluster_, node, question);
+      const Allocation at = policy_.Choose({*cluster_, node, ledger}, question);
       if (charge) cluster_->Charge(at, ledger);
       question.rails |= cluster_->Rails(at);
       tasks.push_back({{0, 0}, at});
