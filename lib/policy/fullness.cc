@@ -1,6 +1,9 @@
 // Policies that look at how full a node is, and at nothing else.
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <numeric>
+#include <vector>
 
 #include "lib/policy/node_state.h"
 #include "lib/policy/policies.h"
@@ -134,12 +137,15 @@ class LeastFree final : public SameForAll {
 class Balanced final : public NodePolicy {
  public:
   uint32_t Rank(const NodeView& at, const Question& q) const override {
-    const int64_t mean = MeanUse(at, q);
-    int64_t deviation = 0;
+    shares_.clear();
     for (ResourceKind k = 0; k < at.cluster.resource_count(); ++k) {
-      if (at.capacity(k) <= 0) continue;
-      deviation += std::abs(Use(at, k, q) - mean);
+      if (at.capacity(k) > 0) shares_.push_back(Use(at, k, q));
     }
+    if (shares_.empty()) return 0;
+    const int64_t mean =
+        std::reduce(shares_.begin(), shares_.end()) / std::ssize(shares_);
+    int64_t deviation = 0;
+    for (const int64_t share : shares_) deviation += std::abs(share - mean);
     return static_cast<uint32_t>(
         std::min<int64_t>(deviation, int64_t{kMostRank}));
   }
@@ -153,16 +159,7 @@ class Balanced final : public NodePolicy {
     return static_cast<int64_t>((static_cast<__int128>(used) << 20) / capacity);
   }
 
-  static int64_t MeanUse(const NodeView& at, const Question& q) {
-    int64_t sum = 0;
-    int64_t kinds = 0;
-    for (ResourceKind k = 0; k < at.cluster.resource_count(); ++k) {
-      if (at.capacity(k) <= 0) continue;
-      sum += Use(at, k, q);
-      ++kinds;
-    }
-    return kinds == 0 ? 0 : sum / kinds;
-  }
+  mutable std::vector<int64_t> shares_{};  // Scratch.
 };
 
 }  // namespace
