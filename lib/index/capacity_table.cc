@@ -43,18 +43,19 @@ void CapacityTable::Count(const Cluster& cluster, ShapeId shape,
   // More tasks than any role can ask for do not matter.
   constexpr int64_t kEnough = 0xffffffff;
   const int level = entry->level;
-  const TopologyIndex* index =
-      level == kAnywhere ? nullptr : &cluster.index(entry->topology);
-  const bool stored =
-      level >= 0 && level < static_cast<int>(index->levels.size());
+  const TopologyIndex* index = level == kAnywhere || entry->topology < 0
+                                   ? nullptr
+                                   : &cluster.index(entry->topology);
+  const bool stored = index != nullptr && level >= 0 &&
+                      level < static_cast<int>(index->levels.size());
   sums_.assign(stored ? index->levels[level].size() : 1, 0);
   Capacity& capacity = entry->capacity;
   capacity = {};
   for (const NodeIndex n : cluster.nodes()) {
-    capacity.admitted = capacity.admitted || cluster.Admits(n, shape);
     if (index != nullptr && index->position[n] == TopologyIndex::kOutside) {
       continue;
     }
+    capacity.admitted = capacity.admitted || cluster.Admits(n, shape);
     uint64_t& sum = sums_[stored ? index->domain_of[level][n] : 0];
     if (level >= 0 && !stored) sum = 0;  // Each node by itself.
     sum += static_cast<uint64_t>(CapacitySlots(cluster, n, shape, kEnough));

@@ -25,7 +25,7 @@ class CapacityTable {
   static constexpr int kAnywhere = -2;
 
   struct Capacity {
-    bool admitted = false;  // Some node would take such tasks.
+    bool admitted = false;  // Some node there would take such tasks.
     uint64_t most = 0;      // If it is less than asked for; else no less.
   };
 
@@ -33,6 +33,10 @@ class CapacityTable {
   // not said how much it is.
   Capacity Get(const Cluster& cluster, int topology, int level, ShapeId shape,
                uint64_t enough);
+  // Whether any node would take such tasks.
+  bool Admitted(const Cluster& cluster, ShapeId shape) {
+    return Get(cluster, -1, kAnywhere, shape, 1).admitted;
+  }
 
  private:
   struct Entry {

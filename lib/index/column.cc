@@ -15,7 +15,7 @@ void Column::Bind(const Cluster& cluster, NodeStates* states,
   states_ = states;
   layout_ = &states->layout();
   policy_ = &policy;
-  question_ = {.shape = shape, .ledger = states->ledger()};
+  question_.shape = shape;
   const DeviceRequest& request = cluster.device_request(shape);
   const bool unshared = SharesNoDevice(request);
   form_ = Form::kOther;
@@ -188,11 +188,11 @@ inline uint32_t Column::Count(const Cluster& cluster, Position p) const {
   const NodeIndex node = layout_->node(p);
   if (form_ == Form::kOther) {
     return std::min(kMaxSlots, cluster.Slots(node, question_.shape,
-                                             question_.ledger, kMaxSlots));
+                                             states_->ledger(), kMaxSlots));
   }
   const uint32_t most = QuotientOf(p);
   if (most == 0) return 0;
-  return cluster.SlotsBesideDevices(node, question_.shape, question_.ledger,
+  return cluster.SlotsBesideDevices(node, question_.shape, states_->ledger(),
                                     most);
 }
 
@@ -258,8 +258,9 @@ void Column::RefreshRanksOf(const Cluster& cluster, uint32_t chunk,
   }
   ForEachBit(nodes, [&](uint32_t i) {
     const NodeIndex node = layout_->node(first + i);
-    ranks_[first + i] = std::min(policy_->Rank(cluster, node, question_),
-                                 policy::NodePolicy::kMostRank);
+    ranks_[first + i] =
+        std::min(policy_->Rank({cluster, node, states_->ledger()}, question_),
+                 policy::NodePolicy::kMostRank);
   });
 }
 

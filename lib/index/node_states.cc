@@ -112,7 +112,7 @@ const uint64_t* NodeStates::Gists(const Cluster& cluster, uint32_t chunk,
   const Position first = layout_->chunks()[chunk].first;
   ForEachBit(chunk_stale_[chunk] & nodes, [&](uint32_t i) {
     gists_[first + i] =
-        policy_->Gist(cluster, layout_->node(first + i), ledger_);
+        policy_->Gist({cluster, layout_->node(first + i), ledger_});
   });
   chunk_stale_[chunk] &= ~nodes;
   return gists_.data() + first;

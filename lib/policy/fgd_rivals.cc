@@ -9,10 +9,16 @@
 namespace muster::policy {
 namespace {
 
-// The kind that stands for the rest of a node where the paper looks at "cpu and
-// gpu": the first that is not the device kind, or no kind.
-ResourceKind FirstKind(const Cluster& cluster) {
-  return cluster.device_kind() == 0 ? 1 : 0;
+// The sum of what(kind) over the two kinds that the paper looks at, "cpu and
+// gpu": the first that is not the device kind stands for the rest of a node.
+template <class What>
+auto SumOfBoth(const Cluster& cluster, const What& what) {
+  decltype(what(0)) sum = 0;
+  const ResourceKind device = cluster.device_kind();
+  for (const ResourceKind k : {device == 0 ? ResourceKind{1} : 0, device}) {
+    if (k < cluster.resource_count()) sum += what(k);
+  }
+  return sum;
 }
 
 // x / 2^30 of 100, halved, rounded up.
@@ -29,21 +35,14 @@ class BestFit final : public NodePolicy {
  public:
   explicit BestFit(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    return HalfPercent(Left(cluster, node, q, FirstKind(cluster)) +
-                       Left(cluster, node, q, cluster.device_kind()));
+  uint32_t Rank(const NodeView& at, const Question& q) const override {
+    const Resources& demand = at.cluster.demand(q.shape);
+    return HalfPercent(SumOfBoth(at.cluster, [&](ResourceKind k) {
+      return yardstick_.ShareOf(at, k, at.free(k) - demand[k]);
+    }));
   }
 
  private:
-  uint64_t Left(const Cluster& cluster, NodeIndex node, const Question& q,
-                ResourceKind kind) const {
-    if (kind >= cluster.resource_count()) return 0;
-    return yardstick_.ShareOf(
-        cluster, node, kind,
-        cluster.free(node, kind, q.ledger) - cluster.demand(q.shape)[kind]);
-  }
-
   Yardstick yardstick_;
 };
 
@@ -52,23 +51,17 @@ class DotProduct final : public NodePolicy {
  public:
   explicit DotProduct(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    return HalfPercent((Product(cluster, node, q, FirstKind(cluster)) +
-                        Product(cluster, node, q, cluster.device_kind())) >>
-                       Yardstick::kShareBits);
+  uint32_t Rank(const NodeView& at, const Question& q) const override {
+    const Resources& demand = at.cluster.demand(q.shape);
+    const auto product = SumOfBoth(at.cluster, [&](ResourceKind k) {
+      return static_cast<unsigned __int128>(
+                 yardstick_.ShareOf(at, k, at.free(k))) *
+             yardstick_.ShareOf(at, k, demand[k]);
+    });
+    return HalfPercent(product >> Yardstick::kShareBits);
   }
 
  private:
-  unsigned __int128 Product(const Cluster& cluster, NodeIndex node,
-                            const Question& q, ResourceKind kind) const {
-    if (kind >= cluster.resource_count()) return 0;
-    return static_cast<unsigned __int128>(yardstick_.ShareOf(
-               cluster, node, kind, cluster.free(node, kind, q.ledger))) *
-           yardstick_.ShareOf(cluster, node, kind,
-                              cluster.demand(q.shape)[kind]);
-  }
-
   Yardstick yardstick_;
 };
 
@@ -79,12 +72,12 @@ struct DeviceUse {
   int64_t full = 0;    // Not at all.
 };
 
-DeviceUse UseOf(const Cluster& cluster, NodeIndex node, Ledger ledger) {
+DeviceUse UseOf(const NodeView& at) {
   DeviceUse use;
-  const std::vector<Device>& devices = cluster.node(node).devices;
+  const std::vector<Device>& devices = at.devices();
   for (uint32_t d = 0; d < devices.size(); ++d) {
     if (!devices[d].healthy) continue;
-    const int32_t milli = cluster.free_milli(node, d, ledger);
+    const int32_t milli = at.free_milli(d);
     ++(milli >= kWholeDevice ? use.whole : milli > 0 ? use.shared : use.full);
   }
   return use;
@@ -92,22 +85,21 @@ DeviceUse UseOf(const Cluster& cluster, NodeIndex node, Ledger ledger) {
 
 class GpuPacking final : public NodePolicy {
  public:
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    const DeviceRequest& request = cluster.device_request(q.shape);
+  uint32_t Rank(const NodeView& at, const Question& q) const override {
+    const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count == 0) return 100;
-    const DeviceUse use = UseOf(cluster, node, q.ledger);
+    const DeviceUse use = UseOf(at);
     if (use.shared + use.full == 0) {  // An idle node: the smallest.
       return static_cast<uint32_t>(
           100 -
           std::max<int64_t>(33 - use.whole, std::min<int64_t>(use.whole, 33)));
     }
-    Allocation at;
-    (void)cluster.Choose(node, q.shape, q.ledger, &at);
+    Allocation chosen;
+    (void)at.cluster.Choose(at.node, q.shape, at.ledger, &chosen);
     int64_t opened = 0;  // Wholly free devices that it would use.
     int64_t left = 0;    // Percent free on used devices it would use.
-    for (const uint32_t d : at.devices) {
-      const int32_t milli = cluster.free_milli(node, d, q.ledger);
+    for (const uint32_t d : chosen.devices) {
+      const int32_t milli = at.free_milli(d);
       if (milli >= kWholeDevice) {
         ++opened;
       } else {
@@ -127,19 +119,17 @@ class GpuPacking final : public NodePolicy {
 // node of 8 devices.
 class GpuClustering final : public NodePolicy {
  public:
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    const DeviceRequest& request = cluster.device_request(q.shape);
+  uint32_t Rank(const NodeView& at, const Question& q) const override {
+    const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count == 0) return 100;
     const bool shares = request.milli < kWholeDevice ||
                         request.memory_bytes > 0 || !request.partition.empty();
-    const DeviceUse use = UseOf(cluster, node, q.ledger);
+    const DeviceUse use = UseOf(at);
     const bool same = (shares ? use.shared : use.full) > 0;
     const bool other = (shares ? use.full : use.shared) > 0;
     const int64_t base = same ? (other ? 50 : 75) : (other ? 0 : 25);
     constexpr int64_t kLargest = 8 * kWholeDevice;
-    const int64_t used =
-        kLargest - std::min(kLargest, FreeDevices(cluster, node, q.ledger));
+    const int64_t used = kLargest - std::min(kLargest, FreeDevices(at));
     return static_cast<uint32_t>(100 - base - 25 * used / kLargest);
   }
 };

@@ -51,13 +51,12 @@ class Lookahead : public NodePolicy {
  public:
   explicit Lookahead(const PlacementOptions& options) : workload_(options) {}
 
-  Allocation Choose(const Cluster& cluster, NodeIndex node,
-                    const Question& q) const override {
-    if (SharesOneDevice(cluster.device_request(q.shape))) {
-      const DeviceSet device = Try(cluster, node, q).device;
-      if (!device.empty()) return {node, q.shape, device};
+  Allocation Choose(const NodeView& at, const Question& q) const override {
+    if (SharesOneDevice(at.cluster.device_request(q.shape))) {
+      const DeviceSet device = Try(at, q).device;
+      if (!device.empty()) return {at.node, q.shape, device};
     }
-    return NodePolicy::Choose(cluster, node, q);
+    return NodePolicy::Choose(at, q);
   }
 
  protected:
@@ -71,32 +70,32 @@ class Lookahead : public NodePolicy {
 
   // With the task on the node: on the device where the gain is most, the first
   // of equals.
-  Outcome Try(const Cluster& cluster, NodeIndex node, const Question& q) const {
-    const NodeKind& kind = workload_.KindOf(cluster, node);
-    state_.Read(cluster, node, q.ledger);
-    const auto anew = [&] { return TryAnew(cluster, node, q, kind); };
+  Outcome Try(const NodeView& at, const Question& q) const {
+    const NodeKind& kind = workload_.KindOf(at.cluster, at.node);
+    state_.Read(at);
+    const auto anew = [&] { return TryAnew(at, q, kind); };
     // Where a partition goes depends on slices, which the state does not tell.
-    if (!cluster.device_request(q.shape).partition.empty()) return anew();
-    return memo_.Get(kind.serial, requests_.SerialOf(cluster, q.shape), state_,
-                     cluster.device_kind(), anew);
+    if (!at.cluster.device_request(q.shape).partition.empty()) return anew();
+    return memo_.Get(kind.serial, requests_.SerialOf(at.cluster, q.shape),
+                     state_, at.cluster.device_kind(), anew);
   }
 
   Workload& workload() const { return workload_; }
 
  private:
   // Leaves state_ as it is with the task.
-  Outcome TryAnew(const Cluster& cluster, NodeIndex node, const Question& q,
+  Outcome TryAnew(const NodeView& at, const Question& q,
                   const NodeKind& kind) const {
     const int64_t before = Waste(state_, kind);
-    state_.TakeAmounts(cluster, q.shape);
-    const DeviceRequest& request = cluster.device_request(q.shape);
-    const std::vector<Device>& devices = cluster.node(node).devices;
+    state_.TakeAmounts(at.cluster, q.shape);
+    const DeviceRequest& request = at.cluster.device_request(q.shape);
+    const std::vector<Device>& devices = at.devices();
     if (SharesOneDevice(request)) {
-      return TryDevices(DevicesWithRoom(cluster, node, q), devices, request,
-                        kind, before);
+      return TryDevices(DevicesWithRoom(at, q), devices, request, kind, before);
     }
     Allocation whole;
-    if (request.count > 0 && cluster.Choose(node, q.shape, q.ledger, &whole)) {
+    if (request.count > 0 &&
+        at.cluster.Choose(at.node, q.shape, at.ledger, &whole)) {
       for (const uint32_t d : whole.devices) {
         if (request.partition.empty()) {
           state_.TakeDevice(d, request, devices[d].memory_bytes);
@@ -151,9 +150,8 @@ class Fragmentation final : public Lookahead {
  public:
   using Lookahead::Lookahead;
 
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    return static_cast<uint32_t>(100 - Merit(Try(cluster, node, q).gain));
+  uint32_t Rank(const NodeView& at, const Question& q) const override {
+    return static_cast<uint32_t>(100 - Merit(Try(at, q).gain));
   }
 
  private:
@@ -171,17 +169,16 @@ class LeastNewWaste final : public Lookahead {
  public:
   using Lookahead::Lookahead;
 
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    int64_t cost = -Try(cluster, node, q).gain;
-    const DeviceRequest& request = cluster.device_request(q.shape);
-    if (request.count > 0 && request.models.empty() && IsKept(cluster, node)) {
+  uint32_t Rank(const NodeView& at, const Question& q) const override {
+    int64_t cost = -Try(at, q).gain;
+    const DeviceRequest& request = at.cluster.device_request(q.shape);
+    if (request.count > 0 && request.models.empty() && IsKept(at)) {
       cost += kWholeDevice * kUnit;
     }
     const int64_t step = (cost + kMiddle * kStep) / kStep;  // Rounded down.
     const uint32_t high =
         static_cast<uint32_t>(std::clamp<int64_t>(step, 0, 2 * kMiddle - 1));
-    return high << kTieBits | Tie(cluster, node, q, request.count > 0);
+    return high << kTieBits | Tie(at, request.count > 0);
   }
 
  private:
@@ -205,18 +202,17 @@ class LeastNewWaste final : public Lookahead {
 
   // Whether the node is one of those of its model that are kept for tasks that
   // ask for the model. Drawn by key: so many of them, whatever their number.
-  bool IsKept(const Cluster& cluster, NodeIndex node) const {
-    const uint64_t wanted = workload().KindOf(cluster, node).wanted;
+  bool IsKept(const NodeView& at) const {
+    const uint64_t wanted = workload().KindOf(at.cluster, at.node).wanted;
     if (wanted == 0) return false;
-    const std::string_view key = cluster.node(node).key;
+    const std::string_view key = at.cluster.node(at.node).key;
     return uint64_t{StableHasher()(key)} >> 32 < wanted;
   }
 
-  static uint32_t Tie(const Cluster& cluster, NodeIndex node, const Question& q,
-                      bool with_devices) {
-    if (!with_devices) return DevicesLeft(cluster, node, q.ledger);
-    const int64_t free = FreeDevices(cluster, node, q.ledger);
-    return free == cluster.capacity(node, cluster.device_kind()) ? 1 : 0;
+  static uint32_t Tie(const NodeView& at, bool with_devices) {
+    if (!with_devices) return DevicesLeft(at);
+    const int64_t free = FreeDevices(at);
+    return free == at.capacity(at.cluster.device_kind()) ? 1 : 0;
   }
 };
 

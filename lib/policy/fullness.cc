@@ -1,6 +1,9 @@
 // Policies that look at how full a node is, and at nothing else.
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <numeric>
+#include <vector>
 
 #include "lib/policy/node_state.h"
 #include "lib/policy/policies.h"
@@ -12,25 +15,24 @@ namespace muster::policy {
 namespace {
 
 // Whether a task that shares devices would have to take some that are whole.
-bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
-                 Ledger ledger) {
-  const DeviceRequest& request = cluster.device_request(shape);
+bool OpensDevice(const NodeView& at, ShapeId shape) {
+  const DeviceRequest& request = at.cluster.device_request(shape);
   if (SharesNoDevice(request)) return false;
   if (!request.partition.empty()) {
-    Allocation at;
-    return cluster.Choose(node, shape, ledger, &at) &&
-           !at.devices.Intersects(cluster.split_devices(node, ledger));
+    Allocation chosen;
+    return at.cluster.Choose(at.node, shape, at.ledger, &chosen) &&
+           !chosen.devices.Intersects(
+               at.cluster.split_devices(at.node, at.ledger));
   }
-  const uint32_t devices =
-      static_cast<uint32_t>(cluster.node(node).devices.size());
+  const uint32_t devices = static_cast<uint32_t>(at.devices().size());
   uint32_t shared = 0;
   for (uint32_t d = 0; d < devices; ++d) {
-    const int32_t milli = cluster.free_milli(node, d, ledger);
+    const int32_t milli = at.free_milli(d);
     if (milli == 0 || milli >= kWholeDevice) continue;
-    const bool has_room =
-        request.memory_bytes > 0
-            ? cluster.free_memory(node, d, ledger) >= request.memory_bytes
-            : milli >= request.milli;
+    const bool has_room = request.memory_bytes > 0
+                              ? at.cluster.free_memory(at.node, d, at.ledger) >=
+                                    request.memory_bytes
+                              : milli >= request.milli;
     shared += has_room ? 1 : 0;
   }
   return shared < request.count;
@@ -43,26 +45,20 @@ bool OpensDevice(const Cluster& cluster, NodeIndex node, ShapeId shape,
 // their number and one, so that an idle node comes last among its like.
 class Tightest final : public NodePolicy {
  public:
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    const uint32_t opens =
-        OpensDevice(cluster, node, q.shape, q.ledger) ? 1 : 0;
+  uint32_t Rank(const NodeView& at, const Question& q) const override {
+    const uint32_t opens = OpensDevice(at, q.shape) ? 1 : 0;
     return opens << (kDeviceBits + kOtherBits) |
-           RankOf(Gist(cluster, node, q.ledger),
-                  cluster.device_request(q.shape).count > 0,
+           RankOf(Gist(at), at.cluster.device_request(q.shape).count > 0,
                   static_cast<uint32_t>(
-                      cluster.demand(q.shape)[cluster.device_kind()]));
+                      at.cluster.demand(q.shape)[at.cluster.device_kind()]));
   }
   bool HasGist() const override { return true; }
   // A fresh device left aside: from the top, 32 bits each, twice the tasks and
   // one; free thousandths and, in kOtherBits, the other kinds.
-  uint64_t Gist(const Cluster& cluster, NodeIndex node,
-                Ledger ledger) const override {
-    const uint64_t tasks = cluster.task_count(node, ledger);
-    const auto devices =
-        static_cast<uint64_t>(FreeDevices(cluster, node, ledger));
-    return (2 * tasks + 1) << 32 | devices << kOtherBits |
-           OthersLeft(cluster, node, ledger);
+  uint64_t Gist(const NodeView& at) const override {
+    const uint64_t tasks = at.cluster.task_count(at.node, at.ledger);
+    const auto devices = static_cast<uint64_t>(FreeDevices(at));
+    return (2 * tasks + 1) << 32 | devices << kOtherBits | OthersLeft(at);
   }
   void RanksOf(const DeviceRequest& request, uint64_t which,
                const uint64_t* gists, uint32_t* ranks) const override {
@@ -89,9 +85,8 @@ class Tightest final : public NodePolicy {
 // A rank that is the same for all shapes is its own gist.
 class SameForAll : public NodePolicy {
  public:
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const final {
-    return static_cast<uint32_t>(Gist(cluster, node, q.ledger));
+  uint32_t Rank(const NodeView& at, const Question&) const final {
+    return static_cast<uint32_t>(Gist(at));
   }
   bool HasGist() const final { return true; }
   void RanksOf(const DeviceRequest&, uint64_t which, const uint64_t* gists,
@@ -103,20 +98,17 @@ class SameForAll : public NodePolicy {
 
 class Binpack final : public SameForAll {
  public:
-  uint64_t Gist(const Cluster& cluster, NodeIndex node,
-                Ledger ledger) const override {
-    return DevicesLeft(cluster, node, ledger) << kOtherBits |
-           OthersLeft(cluster, node, ledger);
+  uint64_t Gist(const NodeView& at) const override {
+    return DevicesLeft(at) << kOtherBits | OthersLeft(at);
   }
 };
 
 class Spread final : public NodePolicy {
  public:
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    const uint32_t devices = DevicesLeft(cluster, node, q.ledger);
-    const uint32_t others = OthersLeft(cluster, node, q.ledger);
-    const uint32_t left = cluster.device_request(q.shape).count > 0
+  uint32_t Rank(const NodeView& at, const Question& q) const override {
+    const uint32_t devices = DevicesLeft(at);
+    const uint32_t others = OthersLeft(at);
+    const uint32_t left = at.cluster.device_request(q.shape).count > 0
                               ? devices << kOtherBits | others
                               : others << kDeviceBits | devices;
     return kMostRank - left;
@@ -127,14 +119,11 @@ class LeastFree final : public SameForAll {
  public:
   explicit LeastFree(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint64_t Gist(const Cluster& cluster, NodeIndex node,
-                Ledger ledger) const override {
+  uint64_t Gist(const NodeView& at) const override {
     uint64_t sum = 0;
-    const uint32_t kinds = std::max(1u, cluster.resource_count());
+    const uint32_t kinds = std::max(1u, at.cluster.resource_count());
     for (ResourceKind k = 0; k < kinds; ++k) {
-      sum +=
-          yardstick_.ShareOf(cluster, node, k, cluster.free(node, k, ledger)) >>
-          kDroppedBits;
+      sum += yardstick_.ShareOf(at, k, at.free(k)) >> kDroppedBits;
     }
     return sum / kinds;
   }
@@ -147,40 +136,30 @@ class LeastFree final : public SameForAll {
 
 class Balanced final : public NodePolicy {
  public:
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    const int64_t mean = MeanUse(cluster, node, q);
-    int64_t deviation = 0;
-    for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-      if (cluster.capacity(node, k) <= 0) continue;
-      deviation += std::abs(Use(cluster, node, k, q) - mean);
+  uint32_t Rank(const NodeView& at, const Question& q) const override {
+    shares_.clear();
+    for (ResourceKind k = 0; k < at.cluster.resource_count(); ++k) {
+      if (at.capacity(k) > 0) shares_.push_back(Use(at, k, q));
     }
+    if (shares_.empty()) return 0;
+    const int64_t mean =
+        std::reduce(shares_.begin(), shares_.end()) / std::ssize(shares_);
+    int64_t deviation = 0;
+    for (const int64_t share : shares_) deviation += std::abs(share - mean);
     return static_cast<uint32_t>(
         std::min<int64_t>(deviation, int64_t{kMostRank}));
   }
 
  private:
   // The share of the node's capacity that would be used, of 2^20.
-  static int64_t Use(const Cluster& cluster, NodeIndex node, ResourceKind kind,
-                     const Question& q) {
-    const int64_t capacity = cluster.capacity(node, kind);
-    const int64_t left =
-        cluster.free(node, kind, q.ledger) - cluster.demand(q.shape)[kind];
+  static int64_t Use(const NodeView& at, ResourceKind kind, const Question& q) {
+    const int64_t capacity = at.capacity(kind);
+    const int64_t left = at.free(kind) - at.cluster.demand(q.shape)[kind];
     const int64_t used = std::clamp<int64_t>(capacity - left, 0, capacity);
     return static_cast<int64_t>((static_cast<__int128>(used) << 20) / capacity);
   }
 
-  static int64_t MeanUse(const Cluster& cluster, NodeIndex node,
-                         const Question& q) {
-    int64_t sum = 0;
-    int64_t kinds = 0;
-    for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-      if (cluster.capacity(node, k) <= 0) continue;
-      sum += Use(cluster, node, k, q);
-      ++kinds;
-    }
-    return kinds == 0 ? 0 : sum / kinds;
-  }
+  mutable std::vector<int64_t> shares_{};  // Scratch.
 };
 
 }  // namespace

@@ -4,13 +4,13 @@
 
 namespace muster::policy {
 
-Allocation NodePolicy::Choose(const Cluster& cluster, NodeIndex node,
+Allocation NodePolicy::Choose(const NodeView& at,
                               const Question& question) const {
-  Allocation at{.node = node, .shape = question.shape};
+  Allocation chosen{.node = at.node, .shape = question.shape};
   // It has room, so this cannot fail.
-  (void)cluster.Choose(node, question.shape, question.ledger, &at,
-                       question.rails);
-  return at;
+  (void)at.cluster.Choose(at.node, question.shape, at.ledger, &chosen,
+                          question.rails);
+  return chosen;
 }
 
 std::unique_ptr<NodePolicy> NewNodePolicy(const PlacementOptions& options) {

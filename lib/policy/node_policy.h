@@ -4,16 +4,32 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <vector>
 
 #include "muster/cluster.h"
 #include "muster/placement_policy.h"
 
 namespace muster::policy {
 
+// A node by one ledger, as policies see it.
+struct NodeView {
+  const Cluster& cluster;
+  NodeIndex node;
+  Ledger ledger;
+
+  int64_t free(ResourceKind k) const { return cluster.free(node, k, ledger); }
+  int32_t free_milli(uint32_t device) const {
+    return cluster.free_milli(node, device, ledger);
+  }
+  int64_t capacity(ResourceKind k) const { return cluster.capacity(node, k); }
+  const std::vector<Device>& devices() const {
+    return cluster.node(node).devices;
+  }
+};
+
 // One task that is to be placed, as policies see it.
 struct Question {
   ShapeId shape = 0;
-  Ledger ledger = Ledger::kBoth;
   std::string_view gang{};  // Its key.
   // Rails that tasks of the gang use already (bit r: rail r): for the choice of
   // devices; ranks do not look at it.
@@ -30,17 +46,16 @@ class NodePolicy {
 
   // How little the node, which has room, is wanted for one such task: less is
   // better. Allocates nothing once it has seen such a node. A function of the
-  // node's own state (in that ledger), of the shape and of the options alone,
+  // node's own state (in its ledger), of the shape and of the options alone,
   // so that the solver may keep it until the node changes; of the gang's key,
   // too, where PerGang() says so.
-  virtual uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                        const Question& question) const = 0;
+  virtual uint32_t Rank(const NodeView& at, const Question& question) const = 0;
   virtual bool PerGang() const { return false; }
 
   // Rank in two steps, for shapes that share no device, where HasGist(): what
   // it asks of a node, read once for all of them; and what that is to a shape.
   virtual bool HasGist() const { return false; }
-  virtual uint64_t Gist(const Cluster&, NodeIndex, Ledger) const { return 0; }
+  virtual uint64_t Gist(const NodeView&) const { return 0; }
   // ranks[i] = Rank, by gists[i], for each i of which bit i of `which` is set.
   virtual void RanksOf(const DeviceRequest& /*request*/, uint64_t /*which*/,
                        const uint64_t* /*gists*/, uint32_t* /*ranks*/) const {}
@@ -48,8 +63,7 @@ class NodePolicy {
   // Which devices of the node, which has room: charges nothing. By default
   // the cluster's own choice (see Cluster::Choose), as it is always for tasks
   // that share no device.
-  virtual Allocation Choose(const Cluster& cluster, NodeIndex node,
-                            const Question& question) const;
+  virtual Allocation Choose(const NodeView& at, const Question& question) const;
 };
 
 std::unique_ptr<NodePolicy> NewNodePolicy(const PlacementOptions& options);

@@ -4,10 +4,10 @@
 
 namespace muster::policy {
 
-int64_t FreeDevices(const Cluster& cluster, NodeIndex node, Ledger ledger) {
-  const ResourceKind kind = cluster.device_kind();
-  if (kind >= cluster.resource_count()) return 0;
-  return std::max<int64_t>(0, cluster.free(node, kind, ledger));
+int64_t FreeDevices(const NodeView& at) {
+  const ResourceKind kind = at.cluster.device_kind();
+  if (kind >= at.cluster.resource_count()) return 0;
+  return std::max<int64_t>(0, at.free(kind));
 }
 
 bool SharesOneDevice(const DeviceRequest& request) {
@@ -15,11 +15,10 @@ bool SharesOneDevice(const DeviceRequest& request) {
          (request.milli < kWholeDevice || request.memory_bytes > 0);
 }
 
-DeviceSet DevicesWithRoom(const Cluster& cluster, NodeIndex node,
-                          const Question& q) {
-  const std::vector<Device>& devices = cluster.node(node).devices;
+DeviceSet DevicesWithRoom(const NodeView& at, const Question& q) {
+  const std::vector<Device>& devices = at.devices();
   const std::vector<std::string>& models =
-      cluster.device_request(q.shape).models;
+      at.cluster.device_request(q.shape).models;
   DeviceSet room;
   bool wanted = models.empty();
   for (uint32_t d = 0; d < devices.size(); ++d) {
@@ -27,26 +26,27 @@ DeviceSet DevicesWithRoom(const Cluster& cluster, NodeIndex node,
         (d == 0 || devices[d].model != devices[d - 1].model)) {
       wanted = std::ranges::find(models, devices[d].model) != models.end();
     }
-    if (wanted && cluster.Fits({node, q.shape, {d}}, q.ledger)) room.Insert(d);
+    if (wanted && at.cluster.Fits({at.node, q.shape, {d}}, at.ledger))
+      room.Insert(d);
   }
   return room;
 }
 
-void NodeState::Read(const Cluster& cluster, NodeIndex node, Ledger ledger) {
-  const uint32_t kinds = cluster.resource_count();
+void NodeState::Read(const NodeView& at) {
+  const uint32_t kinds = at.cluster.resource_count();
   free.resize(kinds);
   for (ResourceKind k = 0; k < kinds; ++k) {
-    free[k] = cluster.free(node, k, ledger);
+    free[k] = at.free(k);
   }
-  devices = static_cast<uint32_t>(cluster.node(node).devices.size());
-  const DeviceSet split = cluster.split_devices(node, ledger);
+  devices = static_cast<uint32_t>(at.devices().size());
+  const DeviceSet split = at.cluster.split_devices(at.node, at.ledger);
   for (uint32_t d = 0; d < devices; ++d) {
     if (split.Contains(d)) {
       Close(d);
       continue;
     }
-    milli[d] = std::max(-1, cluster.free_milli(node, d, ledger));
-    memory[d] = cluster.free_memory(node, d, ledger);
+    milli[d] = std::max(-1, at.free_milli(d));
+    memory[d] = at.cluster.free_memory(at.node, d, at.ledger);
   }
 }
 

@@ -12,33 +12,29 @@ class Random final : public NodePolicy {
  public:
   explicit Random(uint64_t seed) : seed_(seed) {}
 
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
-                const Question& q) const override {
-    return std::min(static_cast<uint32_t>(Hash(cluster, node, q) >> 32),
-                    kMostRank);
+  uint32_t Rank(const NodeView& at, const Question& q) const override {
+    return std::min(static_cast<uint32_t>(Hash(at, q) >> 32), kMostRank);
   }
   bool PerGang() const override { return true; }
 
-  Allocation Choose(const Cluster& cluster, NodeIndex node,
-                    const Question& q) const override {
-    if (!SharesOneDevice(cluster.device_request(q.shape))) {
-      return NodePolicy::Choose(cluster, node, q);
+  Allocation Choose(const NodeView& at, const Question& q) const override {
+    if (!SharesOneDevice(at.cluster.device_request(q.shape))) {
+      return NodePolicy::Choose(at, q);
     }
-    const DeviceSet usable = DevicesWithRoom(cluster, node, q);
-    if (usable.empty()) return NodePolicy::Choose(cluster, node, q);
-    const uint64_t skip = (Hash(cluster, node, q) & 0xffffffff) % usable.size();
+    const DeviceSet usable = DevicesWithRoom(at, q);
+    if (usable.empty()) return NodePolicy::Choose(at, q);
+    const uint64_t skip = (Hash(at, q) & 0xffffffff) % usable.size();
     const uint32_t chosen =
         *std::ranges::next(usable.begin(), static_cast<int64_t>(skip));
-    return {.node = node, .shape = q.shape, .devices = {chosen}};
+    return {.node = at.node, .shape = q.shape, .devices = {chosen}};
   }
 
  private:
-  uint64_t Hash(const Cluster& cluster, NodeIndex node,
-                const Question& q) const {
+  uint64_t Hash(const NodeView& at, const Question& q) const {
     StableHash hash;
     hash.Add(seed_);
     hash.Add(q.gang);
-    hash.Add(std::string_view(cluster.node(node).key));
+    hash.Add(std::string_view(at.cluster.node(at.node).key));
     return hash.value();
   }
 

@@ -24,16 +24,16 @@ uint64_t LogSteps(int64_t x) {
 
 }  // namespace
 
-uint32_t DevicesLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {
-  return DeviceSteps(static_cast<uint32_t>(FreeDevices(cluster, node, ledger)));
+uint32_t DevicesLeft(const NodeView& at) {
+  return DeviceSteps(static_cast<uint32_t>(FreeDevices(at)));
 }
 
-uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger) {
+uint32_t OthersLeft(const NodeView& at) {
   uint64_t steps = 0;
   uint64_t kinds = 0;
-  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-    if (k == cluster.device_kind()) continue;
-    steps += LogSteps(cluster.free(node, k, ledger));
+  for (ResourceKind k = 0; k < at.cluster.resource_count(); ++k) {
+    if (k == at.cluster.device_kind()) continue;
+    steps += LogSteps(at.free(k));
     ++kinds;
   }
   if (kinds == 0) return 0;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "lib/policy/node_policy.h"
 #include "muster/cluster.h"
 
 namespace muster::policy {
@@ -23,11 +24,11 @@ inline uint32_t DeviceSteps(uint32_t milli) {
 }
 
 // Free thousandths of devices, in these steps.
-uint32_t DevicesLeft(const Cluster& cluster, NodeIndex node, Ledger ledger);
+uint32_t DevicesLeft(const NodeView& at);
 
 // The free amounts of all other kinds, multiplied, on a logarithmic scale:
 // none of them can fall without the measure falling or staying.
-uint32_t OthersLeft(const Cluster& cluster, NodeIndex node, Ledger ledger);
+uint32_t OthersLeft(const NodeView& at);
 
 // Makes amounts of different kinds comparable: measures by
 // PlacementOptions::yardstick or, if that is empty, by what the node itself
@@ -41,10 +42,10 @@ class Yardstick {
 
   // The amount in 2^-30 of the yardstick, at most 64 of it; 0 for a kind that
   // the yardstick has nothing of.
-  uint64_t ShareOf(const Cluster& cluster, NodeIndex node, ResourceKind kind,
+  uint64_t ShareOf(const NodeView& at, ResourceKind kind,
                    int64_t amount) const {
     const int64_t whole =
-        amounts_.IsZero() ? cluster.capacity(node, kind) : amounts_[kind];
+        amounts_.IsZero() ? at.capacity(kind) : amounts_[kind];
     if (whole <= 0 || amount <= 0) return 0;
     const __int128 share = static_cast<__int128>(amount) * kWhole / whole;
     return static_cast<uint64_t>(std::min<__int128>(share, 64 * kWhole));

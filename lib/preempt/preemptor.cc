@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
+#include <ranges>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -225,7 +226,8 @@ size_t Search::LowestFeasibleIn(const Region& region,
     }
     low = t + 1;
   }
-  high = FirstThat(low, high, fits);
+  high = *std::ranges::partition_point(std::views::iota(low, high),
+                                       std::not_fn(fits));
   TakeBackAll(region.members);
   return high;
 }
@@ -330,8 +332,9 @@ void Search::Reduce() {
     uint32_t most = problem_.Cuts(c);  // Cuts below what is taken.
     while (problem_.Cut(c, most) >= victim.tasks) --most;
     if (most == 0 || !ReduceTo(c, problem_.Cut(c, most))) continue;
-    FirstThat(1u, most,
-              [&](uint32_t cut) { return ReduceTo(c, problem_.Cut(c, cut)); });
+    (void)std::ranges::partition_point(
+        std::views::iota(1u, most),
+        [&](uint32_t cut) { return !ReduceTo(c, problem_.Cut(c, cut)); });
   }
 }
 

@@ -32,20 +32,6 @@ struct Score {
   }
 };
 
-// The first in [low, high) that holds, as all behind it do; `high` if none.
-template <class T, class Holds>
-T FirstThat(T low, T high, Holds holds) {
-  while (low < high) {
-    const T middle = low + (high - low) / 2;
-    if (holds(middle)) {
-      high = middle;
-    } else {
-      low = middle + 1;
-    }
-  }
-  return high;
-}
-
 // How many slots one role needs. The gang cannot fit while no alternative of
 // the role has `count` slots; `want` is what the greedy search aims at.
 struct Need {

@@ -72,7 +72,7 @@ bool Board::Take(NodeIndex node, ShapeId shape, Allocation* at) {
   if (cluster_->Slots(node, shape, ledger, 1) == 0) return false;
   policy::Question question = problem_->QuestionOf(shape);
   question.rails = Rails();
-  *at = problem_->policy().Choose(*cluster_, node, question);
+  *at = problem_->policy().Choose(problem_->ViewOf(node), question);
   cluster_->Charge(*at, ledger);
   return true;
 }

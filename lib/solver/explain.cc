@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "lib/index/capacity_table.h"
 #include "lib/solver/reasons.h"
 
 namespace muster::solver {
@@ -10,7 +9,6 @@ namespace muster::solver {
 // fixed ones; counting ends at `enough`.
 uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
                             uint32_t enough, Reason* reason) {
-  const Cluster& cluster = problem.cluster();
   // The narrowest level that all tasks must share; any tree will do.
   Rule rule;
   for (const ScopeIndex s : problem.Chain(role)) {
@@ -19,27 +17,12 @@ uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
     if (r.tree == rule.tree)
       rule.required = std::max(rule.required, r.required);
   }
-  const Tree& tree = problem.tree(std::max(rule.tree, 0));
-  const bool stored =
-      rule.required != kEverywhere && rule.required < tree.hosts;
-  domain_slots_.assign(stored ? tree.index->levels[rule.required].size() : 1,
-                       0);
-  uint64_t best = 0;
-  bool admitted = false;
-  uint64_t looked_at = 0;
-  for (const NodeIndex node : cluster.nodes()) {
-    if (rule.tree >= 0 && !tree.Contains(node)) continue;
-    ++looked_at;
-    admitted = admitted || cluster.Admits(node, shape);
-    uint64_t& sum =
-        domain_slots_[stored ? tree.DomainOf(rule.required, node) : 0];
-    if (rule.required == tree.hosts && rule.tree >= 0) sum = 0;
-    sum += static_cast<uint64_t>(
-        index::CapacitySlots(cluster, node, shape, enough));
-    best = std::max(best, sum);
-    if (best >= enough) break;
-  }
-  problem.Spend(looked_at, kCapacityNs);
+  static_assert(index::CapacityTable::kInside == kEverywhere);
+  const bool named = rule.tree >= 0;
+  const auto [admitted, best] = capacity_.Get(
+      problem.cluster(), named ? problem.tree(rule.tree).topology : -1,
+      named ? rule.required : index::CapacityTable::kAnywhere, shape, enough);
+  problem.Spend(problem.cluster().nodes().size(), kCapacityNs);
   if (best < enough) {
     *reason =
         OfRole(admitted ? ReasonCode::kNeverFits : ReasonCode::kNoNodeAdmits,

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/index/capacity_table.h"
 #include "lib/solver/board.h"
 #include "lib/solver/count_plan.h"
 #include "lib/solver/forest.h"
@@ -38,7 +39,7 @@ class Explain {
   std::optional<Reason> DomainShort(Board& board, uint32_t role);
 
   std::vector<uint32_t> most_;
-  std::vector<uint64_t> domain_slots_;
+  index::CapacityTable capacity_;
   std::vector<SliceRule> layers_;
   Forest forest_;
   SpreadFill fill_;

@@ -246,7 +246,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
 void FabricPlacer::Take(ShapeId shape) {
   Cluster& cluster = *cluster_;
   const PlacementRequest& request = *request_;
-  const policy::Question question{shape, request.ledger, request.KeyOfGang()};
+  const policy::Question question{shape, request.KeyOfGang()};
   result_->steps += tasks_ * kTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = tasks_;
@@ -254,7 +254,8 @@ void FabricPlacer::Take(ShapeId shape) {
   for (const uint32_t n : chosen_) {
     for (uint32_t i = std::min(left, tasks_each_); i > 0; --i, --left) {
       while (index < used_.size() && used_[index] != 0) ++index;
-      const Allocation at = policy_.Choose(cluster, known_->nodes[n], question);
+      const Allocation at =
+          policy_.Choose({cluster, known_->nodes[n], request.ledger}, question);
       cluster.Charge(at, request.ledger);
       result_->tasks.push_back({{0, index++}, at});
     }

@@ -89,7 +89,7 @@ class NodeContest {
     const std::tuple rank = {
         lacking, nearness,
         -board_.table().Score(problem_.column(task_.role), node),
-        problem_.policy().Rank(board_.cluster(), node, question_)};
+        problem_.policy().Rank(problem_.ViewOf(node), question_)};
     if (best_ && (rank_ < rank || (rank_ == rank && !Before(node, *best_)))) {
       return;
     }
@@ -146,7 +146,7 @@ std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
     const int64_t score = -ScoreOf(cluster, column, node);
     if (best && score > std::get<0>(best_rank)) continue;
     const std::tuple rank(
-        score, problem.policy().Rank(cluster, node, question),
+        score, problem.policy().Rank(problem.ViewOf(node), question),
         within ? std::string_view(cluster.node(node).key) : "");
     if (best && best_rank <= rank) continue;
     best_rank = rank;

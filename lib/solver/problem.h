@@ -114,7 +114,10 @@ class Problem {
   Ledger ledger() const { return request_->ledger; }
   const policy::NodePolicy& policy() const { return *policy_; }
   policy::Question QuestionOf(ShapeId shape) const {
-    return {shape, ledger(), request_->KeyOfGang()};
+    return {shape, request_->KeyOfGang()};
+  }
+  policy::NodeView ViewOf(NodeIndex node) const {
+    return {*cluster_, node, ledger()};
   }
   const Gang& gang() const { return request_->gang->gang; }
   uint32_t group_count() const { return groups_; }

@@ -44,27 +44,20 @@ void Solver::Find(const PlacementRequest& request, PlacementResult* result) {
 bool Solver::SlotsDecide(const Cluster& cluster,
                          const PlacementRequest& request) const {
   const Gang& gang = request.gang->gang;
-  if (!solver::IsUniform(gang) || request.gang->shapes[0].size() != 1 ||
-      !request.fixed.empty() || request.headroom != nullptr) {
+  UniformRule rule;
+  if (!IsUniform(cluster, gang, &rule) || request.gang->shapes[0].size() != 1 ||
+      !request.fixed.empty() || request.headroom != nullptr ||
+      !SharesNoDevice(gang.roles[0].shape.devices)) {
     return false;
   }
-  const Role& role = gang.roles[0];
-  const Group& root = gang.groups[0];
-  if (!SharesNoDevice(role.shape.devices)) return false;
-  const auto plain = [&](const TopologyConstraint& c) {
-    if (c.empty()) return true;
-    if (!c.slices.empty() || !c.spread.level.empty()) return false;
-    const int topology = cluster.FindTopology(c.topology);
-    if (topology < 0) return false;
-    const TopologyIndex& index = cluster.index(topology);
-    const int level = cluster.FindLevel(topology, c.required);
-    // Whoever names a topology stays inside, as all nodes of a domain are.
-    return index.nodes.size() == cluster.nodes().size()
-               ? level >= 0 || c.required.empty()
-               : level >= 0 && level < static_cast<int>(index.levels.size());
-  };
-  return plain(root.topology) && plain(role.topology) &&
-         (root.topology.required.empty() || role.topology.required.empty());
+  if (!rule.named) return true;
+  // Whoever names a topology stays inside, as all nodes of a domain are.
+  const TopologyIndex& index = cluster.index(rule.topology);
+  const bool domain = rule.required >= 0 &&
+                      rule.required < static_cast<int>(index.levels.size());
+  return (domain || index.nodes.size() == cluster.nodes().size()) &&
+         (gang.groups[0].topology.required.empty() ||
+          gang.roles[0].topology.required.empty());
 }
 
 void Solver::PlaceScope(const PlacementRequest& request, ScopeIndex top,
@@ -112,7 +105,7 @@ bool Solver::PlaceLone(PlacementResult* result) {
     const std::optional<NodeIndex> node = FindLoneNode(problem_, role);
     if (!node) continue;
     const Allocation at = policy_->Choose(
-        *cluster_, *node, problem_.QuestionOf(problem_.shape(role)));
+        problem_.ViewOf(*node), problem_.QuestionOf(problem_.shape(role)));
     cluster_->Charge(at, problem_.ledger());
     problem_.Charge(1, kPutNs);
     result->tasks.push_back({{role, 0}, at});

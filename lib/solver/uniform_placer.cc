@@ -8,37 +8,41 @@
 
 namespace muster::solver {
 
-bool IsUniform(const Gang& gang) {
+namespace {
+
+// False if the constraint is not one that a rule can say.
+bool AddTo(const Cluster& cluster, const TopologyConstraint& c,
+           UniformRule* rule) {
+  if (c.empty()) return true;
+  if (!c.spread.level.empty() || !c.slices.empty()) return false;
+  const int topology = cluster.FindTopology(c.topology);
+  if (topology < 0 || (rule->named && rule->topology != topology)) return false;
+  rule->named = true;
+  rule->topology = topology;
+  if (c.required.empty()) return true;
+  const int level = cluster.FindLevel(topology, c.required);
+  if (level < 0) return false;
+  rule->required = std::max(rule->required, level);
+  return true;
+}
+
+}  // namespace
+
+bool IsUniform(const Cluster& cluster, const Gang& gang, UniformRule* rule) {
   if (gang.groups.size() != 1 || gang.roles.size() != 1) return false;
   const Group& root = gang.groups[0];
   const uint32_t tasks = gang.roles[0].min_tasks;
-  return tasks > 0 && root.min_children <= 1 && root.min_tasks <= tasks;
-}
-
-// False if the constraint is not one this placer knows.
-bool UniformPlacer::AddRule(const TopologyConstraint& c) {
-  if (c.empty()) return true;
-  if (!c.spread.level.empty() || !c.slices.empty()) return false;
-  const int topology = cluster_->FindTopology(c.topology);
-  if (topology < 0 || (rule_.named && rule_.topology != topology)) return false;
-  rule_.named = true;
-  rule_.topology = topology;
-  if (c.required.empty()) return true;
-  const int level = cluster_->FindLevel(topology, c.required);
-  if (level < 0) return false;
-  rule_.required = std::max(rule_.required, level);
-  return true;
+  *rule = {.topology = cluster.topologies().empty() ? -1 : 0};
+  return tasks > 0 && root.min_children <= 1 && root.min_tasks <= tasks &&
+         AddTo(cluster, root.topology, rule) &&
+         AddTo(cluster, gang.roles[0].topology, rule);
 }
 
 bool UniformPlacer::IsMine() {
   const Gang& gang = request_->gang->gang;
-  if (!IsUniform(gang) || !gang.roles[0].preferences.empty() ||
-      !request_->fixed.empty() || !request_->within.empty() ||
-      !gang.traffic.empty() || policy_.PerGang()) {
-    return false;
-  }
-  rule_ = {.topology = cluster_->topologies().empty() ? -1 : 0};
-  return AddRule(gang.groups[0].topology) && AddRule(gang.roles[0].topology);
+  return IsUniform(*cluster_, gang, &rule_) &&
+         gang.roles[0].preferences.empty() && request_->fixed.empty() &&
+         request_->within.empty() && gang.traffic.empty() && !policy_.PerGang();
 }
 
 bool UniformPlacer::Place(Cluster& cluster, const PlacementRequest& request,
@@ -163,7 +167,7 @@ void UniformPlacer::ChooseEach() {
 void UniformPlacer::Take(const index::Column& column) {
   const ShapeId shape = column.shape();
   const Ledger ledger = request_->ledger;
-  policy::Question question{shape, ledger, request_->KeyOfGang()};
+  policy::Question question{shape, request_->KeyOfGang()};
   const bool alone =
       std::ranges::all_of(shares_, [](const auto& s) { return s.tasks == 1; });
   if (alone && SharesNoDevice(cluster_->device_request(shape))) {
@@ -177,7 +181,7 @@ void UniformPlacer::Take(const index::Column& column) {
     const NodeIndex node = index_.layout().node(share.position);
     const size_t first = tasks.size();
     for (uint32_t i = 0; i < share.tasks; ++i) {
-      const Allocation at = policy_.Choose(*cluster_, node, question);
+      const Allocation at = policy_.Choose({*cluster_, node, ledger}, question);
       if (charge) cluster_->Charge(at, ledger);
       question.rails |= cluster_->Rails(at);
       tasks.push_back({{0, 0}, at});

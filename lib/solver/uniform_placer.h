@@ -12,8 +12,9 @@
 
 namespace muster::solver {
 
-// Whether the gang is one role, whose least tasks are all that it needs.
-bool IsUniform(const Gang& gang);
+// Whether the gang is one role, whose least tasks are all that it needs, under
+// no constraints but that `rule`.
+bool IsUniform(const Cluster& cluster, const Gang& gang, UniformRule* rule);
 
 // Answers for gangs of one role without slices, preferences, traffic or tasks
 // that run already; the general search answers the rest. The smallest
@@ -40,7 +41,6 @@ class UniformPlacer {
   };
 
   bool IsMine();
-  bool AddRule(const TopologyConstraint& c);
   Outcome TryShape(ShapeId shape);
   bool FindOneNode(index::Column& column);
   bool FindRegion(index::Column& column, Region* region);

@@ -1,107 +1,99 @@
 #include "lib/solver/uniform_reason.h"
 
 #include <algorithm>
+#include <span>
 
 #include "lib/base/step_cost.h"
 #include "lib/solver/reasons.h"
 
 namespace muster::solver {
+namespace {
 
 using Table = index::CapacityTable;
 
-// The alternative that could have the most tasks tells why it is not enough.
-std::optional<Reason> UniformReason::Never() {
-  std::optional<Reason> never;
+// The most that one domain of the level has.
+uint32_t MostOf(const index::Column& column, int level, int levels) {
+  if (level == levels) return column.most_inside();
+  const std::span<const uint32_t> sums = column.sums(level);
+  return sums.empty() ? 0 : std::ranges::max(sums);
+}
+
+}  // namespace
+
+// Whether no alternative could ever have all tasks.
+bool UniformReason::Never(const Cluster& cluster,
+                          const PlacementRequest& request,
+                          const UniformRule& rule, Reason* reason) {
+  const uint32_t needed = request.gang->gang.roles[0].min_tasks;
+  const int level =
+      rule.named || rule.required >= 0 ? rule.required : Table::kAnywhere;
   uint64_t most = 0;
-  const int level = rule_->required >= 0 ? rule_->required
-                    : rule_->named       ? Table::kInside
-                                         : Table::kAnywhere;
-  for (const ShapeId shape : shapes_) {
-    const Table::Capacity capacity =
-        capacity_.Get(*cluster_, rule_->topology, level, shape, needed_);
-    const uint64_t ever = capacity.most;
-    if (ever >= needed_) return std::nullopt;
-    if (!never || ever > most ||
-        (never->code == ReasonCode::kNoNodeAdmits && capacity.admitted)) {
-      never = OfRole(capacity.admitted ? ReasonCode::kNeverFits
-                                       : ReasonCode::kNoNodeAdmits,
-                     0, needed_, static_cast<int64_t>(ever));
-    }
+  bool admitted = false;
+  for (const ShapeId shape : request.gang->shapes[0]) {
+    const uint64_t ever =
+        capacity_.Get(cluster, rule.topology, level, shape, needed).most;
+    if (ever >= needed) return false;
     most = std::max(most, ever);
+    admitted = admitted || capacity_.Admitted(cluster, shape);
   }
-  return never;
+  *reason =
+      OfRole(admitted ? ReasonCode::kNeverFits : ReasonCode::kNoNodeAdmits, 0,
+             needed, static_cast<int64_t>(most));
+  return true;
 }
 
 // Too little in all.
-Reason UniformReason::ShortageOf(ShapeId shape, int64_t slots) {
-  if (!capacity_.Get(*cluster_, -1, Table::kAnywhere, shape, 1).admitted) {
-    return OfRole(ReasonCode::kNoNodeAdmits, 0, needed_, 0);
+Reason UniformReason::ShortageOf(const Cluster& cluster, ShapeId shape,
+                                 Ledger ledger, uint32_t needed,
+                                 uint64_t slots) {
+  if (!capacity_.Admitted(cluster, shape)) {
+    return OfRole(ReasonCode::kNoNodeAdmits, 0, needed, 0);
   }
-  const std::vector<int64_t>& free =
-      free_.Get(*cluster_, shape, request_->ledger);
-  return Shortage(*cluster_, shape, 0, needed_, slots,
+  const std::vector<int64_t>& free = free_.Get(cluster, shape, ledger);
+  return Shortage(cluster, shape, 0, needed, static_cast<int64_t>(slots),
                   [&](ResourceKind k) { return free[k]; });
-}
-
-// An alternative that has room, but whose quota has none.
-std::optional<Reason> UniformReason::OverHeadroom() const {
-  if (request_->headroom == nullptr) return std::nullopt;
-  for (const ShapeId shape : shapes_) {
-    // Of a single task the quota is asked first.
-    if (needed_ > 1 && ColumnOf(shape).totals().all() < needed_) continue;
-    const std::optional<Reason> over = solver::OverHeadroom(
-        request_->headroom, cluster_->demand(shape), needed_);
-    if (over) return over;
-  }
-  return std::nullopt;
-}
-
-// Room in all, but not in one domain.
-Reason UniformReason::NoDomain(const index::Column& column) const {
-  uint32_t most = 0;
-  if (rule_->required == index_.layout().levels()) {
-    most = column.most_inside();
-  } else {
-    const std::span<const uint32_t> sums = column.sums(rule_->required);
-    if (!sums.empty()) most = *std::ranges::max_element(sums);
-  }
-  return OfLevel(ReasonCode::kNoDomain, rule_->required, needed_, most);
 }
 
 bool UniformReason::Explain(const Cluster& cluster,
                             const PlacementRequest& request,
                             const UniformRule& rule, PlacementResult* result) {
-  cluster_ = &cluster;
-  request_ = &request;
-  rule_ = &rule;
-  shapes_ = request.gang->shapes[0];
-  needed_ = request.gang->gang.roles[0].min_tasks;
-  result->fit = Fit::kNever;
-  const uint64_t nodes = shapes_.size() * cluster.nodes().size();
-  result->steps += nodes * kNeverNs;
-  if (const auto never = Never()) {
-    result->reason = *never;
+  const std::vector<ShapeId>& shapes = request.gang->shapes[0];
+  const uint32_t needed = request.gang->gang.roles[0].min_tasks;
+  const uint64_t nodes = shapes.size() * cluster.nodes().size();
+  if (Never(cluster, request, rule, &result->reason)) {
+    result->fit = Fit::kNever;
+    result->steps += nodes * kNeverNs;
     return true;
   }
-  result->steps += nodes * kCapacityNs - nodes * kNeverNs;
   result->fit = Fit::kNotNow;
-  if (const auto over = OverHeadroom()) {
+  result->steps += nodes * kCapacityNs;
+  const auto column = [&](ShapeId shape) -> const index::Column& {
+    return index_.Get(cluster, rule.topology, shape, request.ledger);
+  };
+  const auto all = [&](ShapeId shape) { return column(shape).totals().all(); };
+  // An alternative that has room, but whose quota has none; of a single task
+  // the quota is asked first.
+  for (const ShapeId shape : shapes) {
+    if (request.headroom == nullptr) break;
+    if (needed > 1 && all(shape) < needed) continue;
+    const std::optional<Reason> over =
+        OverHeadroom(request.headroom, cluster.demand(shape), needed);
+    if (!over) continue;
     result->reason = *over;
     return true;
   }
   // The alternative with the most room.
-  const auto all = [&](ShapeId shape) {
-    return ColumnOf(shape).totals().all();
-  };
-  const ShapeId best = *std::ranges::max_element(shapes_, {}, all);
-  const uint64_t slots = all(best);
-  if (slots < needed_) {
+  const ShapeId best = *std::ranges::max_element(shapes, {}, all);
+  if (const uint64_t slots = all(best); slots < needed) {
     result->steps += cluster.nodes().size() * kFreeNs;
-    result->reason = ShortageOf(best, static_cast<int64_t>(slots));
+    result->reason = ShortageOf(cluster, best, request.ledger, needed, slots);
     return true;
   }
   if (rule.required < 0) return false;
-  result->reason = NoDomain(ColumnOf(best));
+  // Room in all, but not in one domain.
+  result->reason =
+      OfLevel(ReasonCode::kNoDomain, rule.required, needed,
+              MostOf(column(best), rule.required, index_.layout().levels()));
   return true;
 }
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <span>
 
 #include "lib/index/capacity_table.h"
 #include "lib/index/placement_index.h"
@@ -30,20 +28,12 @@ class UniformReason {
                const UniformRule& rule, PlacementResult* result);
 
  private:
-  std::optional<Reason> Never();
-  std::optional<Reason> OverHeadroom() const;
-  const index::Column& ColumnOf(ShapeId shape) const {
-    return index_.Get(*cluster_, rule_->topology, shape, request_->ledger);
-  }
-  Reason NoDomain(const index::Column& column) const;
-  Reason ShortageOf(ShapeId shape, int64_t slots);
+  bool Never(const Cluster& cluster, const PlacementRequest& request,
+             const UniformRule& rule, Reason* reason);
+  Reason ShortageOf(const Cluster& cluster, ShapeId shape, Ledger ledger,
+                    uint32_t needed, uint64_t slots);
 
   index::PlacementIndex& index_;
-  const Cluster* cluster_ = nullptr;
-  const PlacementRequest* request_ = nullptr;
-  const UniformRule* rule_ = nullptr;
-  std::span<const ShapeId> shapes_{};  // The role's,
-  uint32_t needed_ = 0;                // and its least tasks.
   index::CapacityTable capacity_;
   index::FreeTable free_;
 };

@@ -24,16 +24,13 @@ constexpr ResourceKind kGpu = 1;
 class FreeDevices final : public policy::NodePolicy {
  public:
   explicit FreeDevices(bool has_gist = false) : has_gist_(has_gist) {}
-  uint32_t Rank(const Cluster& cluster, NodeIndex node,
+  uint32_t Rank(const policy::NodeView& at,
                 const policy::Question& q) const override {
-    return RankOf(cluster.device_request(q.shape),
-                  Gist(cluster, node, q.ledger));
+    return RankOf(at.cluster.device_request(q.shape), Gist(at));
   }
   bool HasGist() const override { return has_gist_; }
-  uint64_t Gist(const Cluster& cluster, NodeIndex node,
-                Ledger ledger) const override {
-    return static_cast<uint64_t>(
-        std::max<int64_t>(0, cluster.free(node, kGpu, ledger)));
+  uint64_t Gist(const policy::NodeView& at) const override {
+    return static_cast<uint64_t>(std::max<int64_t>(0, at.free(kGpu)));
   }
   void RanksOf(const DeviceRequest& request, uint64_t which,
                const uint64_t* gists, uint32_t* ranks) const override {
@@ -41,7 +38,7 @@ class FreeDevices final : public policy::NodePolicy {
       if ((which >> i & 1) != 0) ranks[i] = RankOf(request, gists[i]);
     }
   }
-  Allocation Choose(const Cluster&, NodeIndex,
+  Allocation Choose(const policy::NodeView&,
                     const policy::Question&) const override {
     return {};
   }
@@ -256,8 +253,8 @@ class Life {
         const auto& domain_of = cluster_.index(0).domain_of.back();
         tightness = column.sums(layout.levels() - 1)[domain_of[layout.node(p)]];
       }
-      const uint32_t rank = policy_.Rank(cluster_, layout.node(p),
-                                         {.shape = shape, .ledger = ledger});
+      const uint32_t rank =
+          policy_.Rank({cluster_, layout.node(p), ledger}, {.shape = shape});
       best = std::min(best, {rank, tightness, p});
     }
     Position found = none;
@@ -284,8 +281,8 @@ class Life {
       ++in_all;
       if (layout.chunk_of(p) < from || layout.chunk_of(p) >= to) continue;
       ++with_slots;
-      const uint32_t rank = policy_.Rank(cluster_, layout.node(p),
-                                         {.shape = shape, .ledger = ledger});
+      const uint32_t rank =
+          policy_.Rank({cluster_, layout.node(p), ledger}, {.shape = shape});
       best = std::min(best, {rank, p});
     }
     Position found = none;

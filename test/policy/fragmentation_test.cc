@@ -229,7 +229,7 @@ TEST(FragmentationTest, AFreshPolicyGivesTheSameRanksAndDevices) {
       for (int step = 0; step < 400; ++step) {
         const Ask ask = RandomAsk(&dice);
         const ShapeId shape = w.cluster.Intern(ask.AsRole(), 0);
-        const policy::Question question{shape, Ledger::kBoth, "g"};
+        const policy::Question question{shape, "g"};
         const NodeIndex n = static_cast<NodeIndex>(dice.Below(30));
         if (w.cluster.Slots(n, shape, Ledger::kBoth, 1) == 0) {
           // Make room, and change what the node is.
@@ -239,10 +239,10 @@ TEST(FragmentationTest, AFreshPolicyGivesTheSameRanksAndDevices) {
           continue;
         }
         w.Use(options);
-        ASSERT_EQ(old->Rank(w.cluster, n, question),
-                  w.policy->Rank(w.cluster, n, question));
-        const Allocation at = old->Choose(w.cluster, n, question);
-        ASSERT_EQ(at, w.policy->Choose(w.cluster, n, question));
+        const policy::NodeView view{w.cluster, n, Ledger::kBoth};
+        ASSERT_EQ(old->Rank(view, question), w.policy->Rank(view, question));
+        const Allocation at = old->Choose(view, question);
+        ASSERT_EQ(at, w.policy->Choose(view, question));
         ASSERT_TRUE(w.cluster.Fits(at, Ledger::kBoth));
         w.cluster.Charge(at, Ledger::kBoth);
       }

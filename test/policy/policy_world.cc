@@ -60,8 +60,8 @@ PolicyWorld& PolicyWorld::UseCpu(const std::string& key, int64_t cpu) {
 
 uint32_t PolicyWorld::Rank(const std::string& key, const Role& role,
                            const std::string& gang) {
-  return policy->Rank(cluster, cluster.Find(key).index,
-                      {Intern(role), Ledger::kBoth, gang});
+  return policy->Rank({cluster, cluster.Find(key).index, Ledger::kBoth},
+                      {Intern(role), gang});
 }
 
 std::string PolicyWorld::Best(const Role& role, const std::string& gang) {
@@ -89,8 +89,8 @@ std::string PolicyWorld::Order(const Role& role, const std::string& gang) {
 std::vector<uint32_t> PolicyWorld::Devices(const std::string& key,
                                            const Role& role,
                                            const std::string& gang) {
-  const Allocation at = policy->Choose(cluster, cluster.Find(key).index,
-                                       {Intern(role), Ledger::kBoth, gang});
+  const Allocation at = policy->Choose(
+      {cluster, cluster.Find(key).index, Ledger::kBoth}, {Intern(role), gang});
   std::vector<uint32_t> devices;
   std::ranges::copy(at.devices, std::back_inserter(devices));
   return devices;
