@@ -48,6 +48,11 @@ DeviceSet Ledgers::DevicesOfModels(NodeIndex n, const Needs& needs) const {
   return devices;
 }
 
+void Ledgers::PostBeyond(NodeIndex n, uint64_t devices, Ledger ledger,
+                         int sign) {
+  PostWord(n, kBits, devices, ledger, sign);
+}
+
 uint32_t Ledgers::SlotsBesideDevices(NodeIndex n, const Needs& needs,
                                      Ledger ledger, uint32_t limit) const {
   const int64_t* a = Row(n, First(ledger));

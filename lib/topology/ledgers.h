@@ -297,9 +297,10 @@ class Ledgers {
   Share OthersShare(NodeIndex n, const DeviceShare& share) const;
   // Whole devices, all at once; fractions and partitions one by one.
   void PostWhole(NodeIndex n, DeviceSet devices, Ledger ledger, int sign);
-  // The 64 devices from `first` on.
+  // The 64 devices from `first` on; those beyond the first 64, out of the way.
   void PostWord(NodeIndex n, uint32_t first, uint64_t devices, Ledger ledger,
                 int sign);
+  void PostBeyond(NodeIndex n, uint64_t devices, Ledger ledger, int sign);
   void PostPieces(NodeIndex n, const Needs& needs, DeviceSet devices,
                   uint32_t slot, Ledger ledger, int sign);
   // A share of a device, and what it is to the sum over devices, too.
@@ -377,13 +378,13 @@ class Ledgers {
                                                       Ledger ledger, int sign) {
   devices &= All(n);
   PostWord(n, 0, devices.word(0), ledger, sign);
-  if (nodes_[n].count > kBits) {
-    PostWord(n, kBits, devices.word(1), ledger, sign);
-  }
+  if (nodes_[n].count > kBits) PostBeyond(n, devices.word(1), ledger, sign);
 }
 
-inline void Ledgers::PostWord(NodeIndex n, uint32_t first, uint64_t devices,
-                              Ledger ledger, int sign) {
+[[gnu::always_inline]] inline void Ledgers::PostWord(NodeIndex n,
+                                                     uint32_t first,
+                                                     uint64_t devices,
+                                                     Ledger ledger, int sign) {
   DeviceBits& bits = Bits(n, first);
   const int64_t milli = int64_t{sign} * kWholeDevice *
                         DeviceSet::OfWords(devices & bits.healthy).size();
