@@ -35,7 +35,7 @@ class BestFit final : public NodePolicy {
  public:
   explicit BestFit(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint32_t Rank(const NodeView& at, const Question& q) const override {
+  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
     const Resources& demand = at.cluster.demand(q.shape);
     return HalfPercent(SumOfBoth(at.cluster, [&](ResourceKind k) {
       return yardstick_.ShareOf(at, k, at.free(k) - demand[k]);
@@ -51,7 +51,7 @@ class DotProduct final : public NodePolicy {
  public:
   explicit DotProduct(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint32_t Rank(const NodeView& at, const Question& q) const override {
+  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
     const Resources& demand = at.cluster.demand(q.shape);
     const auto product = SumOfBoth(at.cluster, [&](ResourceKind k) {
       return static_cast<unsigned __int128>(
@@ -72,7 +72,7 @@ struct DeviceUse {
   int64_t full = 0;    // Not at all.
 };
 
-DeviceUse UseOf(const NodeView& at) {
+DeviceUse UseOf(const NodeLedger& at) {
   DeviceUse use;
   const std::vector<Device>& devices = at.devices();
   for (uint32_t d = 0; d < devices.size(); ++d) {
@@ -85,7 +85,7 @@ DeviceUse UseOf(const NodeView& at) {
 
 class GpuPacking final : public NodePolicy {
  public:
-  uint32_t Rank(const NodeView& at, const Question& q) const override {
+  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
     const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count == 0) return 100;
     const DeviceUse use = UseOf(at);
@@ -119,7 +119,7 @@ class GpuPacking final : public NodePolicy {
 // node of 8 devices.
 class GpuClustering final : public NodePolicy {
  public:
-  uint32_t Rank(const NodeView& at, const Question& q) const override {
+  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
     const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count == 0) return 100;
     const bool shares = request.milli < kWholeDevice ||

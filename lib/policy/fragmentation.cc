@@ -51,7 +51,7 @@ class Lookahead : public NodePolicy {
  public:
   explicit Lookahead(const PlacementOptions& options) : workload_(options) {}
 
-  Allocation Choose(const NodeView& at, const Question& q) const override {
+  Allocation Choose(const NodeLedger& at, const Question& q) const override {
     if (SharesOneDevice(at.cluster.device_request(q.shape))) {
       const DeviceSet device = Try(at, q).device;
       if (!device.empty()) return {at.node, q.shape, device};
@@ -70,7 +70,7 @@ class Lookahead : public NodePolicy {
 
   // With the task on the node: on the device where the gain is most, the first
   // of equals.
-  Outcome Try(const NodeView& at, const Question& q) const {
+  Outcome Try(const NodeLedger& at, const Question& q) const {
     const NodeKind& kind = workload_.KindOf(at.cluster, at.node);
     state_.Read(at);
     const auto anew = [&] { return TryAnew(at, q, kind); };
@@ -84,7 +84,7 @@ class Lookahead : public NodePolicy {
 
  private:
   // Leaves state_ as it is with the task.
-  Outcome TryAnew(const NodeView& at, const Question& q,
+  Outcome TryAnew(const NodeLedger& at, const Question& q,
                   const NodeKind& kind) const {
     const int64_t before = Waste(state_, kind);
     state_.TakeAmounts(at.cluster, q.shape);
@@ -150,7 +150,7 @@ class Fragmentation final : public Lookahead {
  public:
   using Lookahead::Lookahead;
 
-  uint32_t Rank(const NodeView& at, const Question& q) const override {
+  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
     return static_cast<uint32_t>(100 - Merit(Try(at, q).gain));
   }
 
@@ -169,7 +169,7 @@ class LeastNewWaste final : public Lookahead {
  public:
   using Lookahead::Lookahead;
 
-  uint32_t Rank(const NodeView& at, const Question& q) const override {
+  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
     int64_t cost = -Try(at, q).gain;
     const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count > 0 && request.models.empty() && IsKept(at)) {
@@ -202,14 +202,14 @@ class LeastNewWaste final : public Lookahead {
 
   // Whether the node is one of those of its model that are kept for tasks that
   // ask for the model. Drawn by key: so many of them, whatever their number.
-  bool IsKept(const NodeView& at) const {
+  bool IsKept(const NodeLedger& at) const {
     const uint64_t wanted = workload().KindOf(at.cluster, at.node).wanted;
     if (wanted == 0) return false;
     const std::string_view key = at.cluster.node(at.node).key;
     return uint64_t{StableHasher()(key)} >> 32 < wanted;
   }
 
-  static uint32_t Tie(const NodeView& at, bool with_devices) {
+  static uint32_t Tie(const NodeLedger& at, bool with_devices) {
     if (!with_devices) return DevicesLeft(at);
     const int64_t free = FreeDevices(at);
     return free == at.capacity(at.cluster.device_kind()) ? 1 : 0;

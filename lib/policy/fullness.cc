@@ -15,7 +15,7 @@ namespace muster::policy {
 namespace {
 
 // Whether a task that shares devices would have to take some that are whole.
-bool OpensDevice(const NodeView& at, ShapeId shape) {
+bool OpensDevice(const NodeLedger& at, ShapeId shape) {
   const DeviceRequest& request = at.cluster.device_request(shape);
   if (SharesNoDevice(request)) return false;
   if (!request.partition.empty()) {
@@ -45,7 +45,7 @@ bool OpensDevice(const NodeView& at, ShapeId shape) {
 // their number and one, so that an idle node comes last among its like.
 class Tightest final : public NodePolicy {
  public:
-  uint32_t Rank(const NodeView& at, const Question& q) const override {
+  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
     const uint32_t opens = OpensDevice(at, q.shape) ? 1 : 0;
     return opens << (kDeviceBits + kOtherBits) |
            RankOf(Gist(at), at.cluster.device_request(q.shape).count > 0,
@@ -55,7 +55,7 @@ class Tightest final : public NodePolicy {
   bool HasGist() const override { return true; }
   // A fresh device left aside: from the top, 32 bits each, twice the tasks and
   // one; free thousandths and, in kOtherBits, the other kinds.
-  uint64_t Gist(const NodeView& at) const override {
+  uint64_t Gist(const NodeLedger& at) const override {
     const uint64_t tasks = at.cluster.task_count(at.node, at.ledger);
     const auto devices = static_cast<uint64_t>(FreeDevices(at));
     return (2 * tasks + 1) << 32 | devices << kOtherBits | OthersLeft(at);
@@ -85,7 +85,7 @@ class Tightest final : public NodePolicy {
 // A rank that is the same for all shapes is its own gist.
 class SameForAll : public NodePolicy {
  public:
-  uint32_t Rank(const NodeView& at, const Question&) const final {
+  uint32_t Rank(const NodeLedger& at, const Question&) const final {
     return static_cast<uint32_t>(Gist(at));
   }
   bool HasGist() const final { return true; }
@@ -98,14 +98,14 @@ class SameForAll : public NodePolicy {
 
 class Binpack final : public SameForAll {
  public:
-  uint64_t Gist(const NodeView& at) const override {
+  uint64_t Gist(const NodeLedger& at) const override {
     return DevicesLeft(at) << kOtherBits | OthersLeft(at);
   }
 };
 
 class Spread final : public NodePolicy {
  public:
-  uint32_t Rank(const NodeView& at, const Question& q) const override {
+  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
     const uint32_t devices = DevicesLeft(at);
     const uint32_t others = OthersLeft(at);
     const uint32_t left = at.cluster.device_request(q.shape).count > 0
@@ -119,7 +119,7 @@ class LeastFree final : public SameForAll {
  public:
   explicit LeastFree(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint64_t Gist(const NodeView& at) const override {
+  uint64_t Gist(const NodeLedger& at) const override {
     uint64_t sum = 0;
     const uint32_t kinds = std::max(1u, at.cluster.resource_count());
     for (ResourceKind k = 0; k < kinds; ++k) {
@@ -136,7 +136,7 @@ class LeastFree final : public SameForAll {
 
 class Balanced final : public NodePolicy {
  public:
-  uint32_t Rank(const NodeView& at, const Question& q) const override {
+  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
     shares_.clear();
     for (ResourceKind k = 0; k < at.cluster.resource_count(); ++k) {
       if (at.capacity(k) > 0) shares_.push_back(Use(at, k, q));
@@ -152,7 +152,8 @@ class Balanced final : public NodePolicy {
 
  private:
   // The share of the node's capacity that would be used, of 2^20.
-  static int64_t Use(const NodeView& at, ResourceKind kind, const Question& q) {
+  static int64_t Use(const NodeLedger& at, ResourceKind kind,
+                     const Question& q) {
     const int64_t capacity = at.capacity(kind);
     const int64_t left = at.free(kind) - at.cluster.demand(q.shape)[kind];
     const int64_t used = std::clamp<int64_t>(capacity - left, 0, capacity);

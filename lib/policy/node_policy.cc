@@ -4,7 +4,7 @@
 
 namespace muster::policy {
 
-Allocation NodePolicy::Choose(const NodeView& at,
+Allocation NodePolicy::Choose(const NodeLedger& at,
                               const Question& question) const {
   Allocation chosen{.node = at.node, .shape = question.shape};
   // It has room, so this cannot fail.

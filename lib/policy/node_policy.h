@@ -12,7 +12,7 @@
 namespace muster::policy {
 
 // A node by one ledger, as policies see it.
-struct NodeView {
+struct NodeLedger {
   const Cluster& cluster;
   NodeIndex node;
   Ledger ledger;
@@ -49,13 +49,14 @@ class NodePolicy {
   // node's own state (in its ledger), of the shape and of the options alone,
   // so that the solver may keep it until the node changes; of the gang's key,
   // too, where PerGang() says so.
-  virtual uint32_t Rank(const NodeView& at, const Question& question) const = 0;
+  virtual uint32_t Rank(const NodeLedger& at,
+                        const Question& question) const = 0;
   virtual bool PerGang() const { return false; }
 
   // Rank in two steps, for shapes that share no device, where HasGist(): what
   // it asks of a node, read once for all of them; and what that is to a shape.
   virtual bool HasGist() const { return false; }
-  virtual uint64_t Gist(const NodeView&) const { return 0; }
+  virtual uint64_t Gist(const NodeLedger&) const { return 0; }
   // ranks[i] = Rank, by gists[i], for each i of which bit i of `which` is set.
   virtual void RanksOf(const DeviceRequest& /*request*/, uint64_t /*which*/,
                        const uint64_t* /*gists*/, uint32_t* /*ranks*/) const {}
@@ -63,7 +64,8 @@ class NodePolicy {
   // Which devices of the node, which has room: charges nothing. By default
   // the cluster's own choice (see Cluster::Choose), as it is always for tasks
   // that share no device.
-  virtual Allocation Choose(const NodeView& at, const Question& question) const;
+  virtual Allocation Choose(const NodeLedger& at,
+                            const Question& question) const;
 };
 
 std::unique_ptr<NodePolicy> NewNodePolicy(const PlacementOptions& options);

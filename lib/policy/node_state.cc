@@ -4,7 +4,7 @@
 
 namespace muster::policy {
 
-int64_t FreeDevices(const NodeView& at) {
+int64_t FreeDevices(const NodeLedger& at) {
   const ResourceKind kind = at.cluster.device_kind();
   if (kind >= at.cluster.resource_count()) return 0;
   return std::max<int64_t>(0, at.free(kind));
@@ -15,7 +15,7 @@ bool SharesOneDevice(const DeviceRequest& request) {
          (request.milli < kWholeDevice || request.memory_bytes > 0);
 }
 
-DeviceSet DevicesWithRoom(const NodeView& at, const Question& q) {
+DeviceSet DevicesWithRoom(const NodeLedger& at, const Question& q) {
   const std::vector<Device>& devices = at.devices();
   const std::vector<std::string>& models =
       at.cluster.device_request(q.shape).models;
@@ -32,7 +32,7 @@ DeviceSet DevicesWithRoom(const NodeView& at, const Question& q) {
   return room;
 }
 
-void NodeState::Read(const NodeView& at) {
+void NodeState::Read(const NodeLedger& at) {
   const uint32_t kinds = at.cluster.resource_count();
   free.resize(kinds);
   for (ResourceKind k = 0; k < kinds; ++k) {

@@ -12,14 +12,14 @@
 namespace muster::policy {
 
 // Free thousandths of all the node's devices; never negative.
-int64_t FreeDevices(const NodeView& at);
+int64_t FreeDevices(const NodeLedger& at);
 
 // Whether the task takes less than a whole device, of one device only: which
 // one is then a question of its own.
 bool SharesOneDevice(const DeviceRequest& request);
 
 // For such a task: the devices that have room for it.
-DeviceSet DevicesWithRoom(const NodeView& at, const Question& question);
+DeviceSet DevicesWithRoom(const NodeLedger& at, const Question& question);
 
 // The free amounts of one node. Kept between calls: it allocates only where
 // there are more kinds than ever before.
@@ -31,7 +31,7 @@ struct NodeState {
   std::array<int32_t, DeviceSet::kCapacity> milli{};
   std::array<int64_t, DeviceSet::kCapacity> memory{};
 
-  void Read(const NodeView& at);
+  void Read(const NodeLedger& at);
   int64_t Idle() const {
     int64_t sum = 0;
     for (uint32_t d = 0; d < devices; ++d) sum += std::max(0, milli[d]);

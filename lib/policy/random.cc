@@ -12,12 +12,12 @@ class Random final : public NodePolicy {
  public:
   explicit Random(uint64_t seed) : seed_(seed) {}
 
-  uint32_t Rank(const NodeView& at, const Question& q) const override {
+  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
     return std::min(static_cast<uint32_t>(Hash(at, q) >> 32), kMostRank);
   }
   bool PerGang() const override { return true; }
 
-  Allocation Choose(const NodeView& at, const Question& q) const override {
+  Allocation Choose(const NodeLedger& at, const Question& q) const override {
     if (!SharesOneDevice(at.cluster.device_request(q.shape))) {
       return NodePolicy::Choose(at, q);
     }
@@ -30,7 +30,7 @@ class Random final : public NodePolicy {
   }
 
  private:
-  uint64_t Hash(const NodeView& at, const Question& q) const {
+  uint64_t Hash(const NodeLedger& at, const Question& q) const {
     StableHash hash;
     hash.Add(seed_);
     hash.Add(q.gang);

@@ -24,11 +24,11 @@ uint64_t LogSteps(int64_t x) {
 
 }  // namespace
 
-uint32_t DevicesLeft(const NodeView& at) {
+uint32_t DevicesLeft(const NodeLedger& at) {
   return DeviceSteps(static_cast<uint32_t>(FreeDevices(at)));
 }
 
-uint32_t OthersLeft(const NodeView& at) {
+uint32_t OthersLeft(const NodeLedger& at) {
   uint64_t steps = 0;
   uint64_t kinds = 0;
   for (ResourceKind k = 0; k < at.cluster.resource_count(); ++k) {

@@ -24,11 +24,11 @@ inline uint32_t DeviceSteps(uint32_t milli) {
 }
 
 // Free thousandths of devices, in these steps.
-uint32_t DevicesLeft(const NodeView& at);
+uint32_t DevicesLeft(const NodeLedger& at);
 
 // The free amounts of all other kinds, multiplied, on a logarithmic scale:
 // none of them can fall without the measure falling or staying.
-uint32_t OthersLeft(const NodeView& at);
+uint32_t OthersLeft(const NodeLedger& at);
 
 // Makes amounts of different kinds comparable: measures by
 // PlacementOptions::yardstick or, if that is empty, by what the node itself
@@ -42,7 +42,7 @@ class Yardstick {
 
   // The amount in 2^-30 of the yardstick, at most 64 of it; 0 for a kind that
   // the yardstick has nothing of.
-  uint64_t ShareOf(const NodeView& at, ResourceKind kind,
+  uint64_t ShareOf(const NodeLedger& at, ResourceKind kind,
                    int64_t amount) const {
     const int64_t whole =
         amounts_.IsZero() ? at.capacity(kind) : amounts_[kind];

@@ -116,7 +116,7 @@ class Problem {
   policy::Question QuestionOf(ShapeId shape) const {
     return {shape, request_->KeyOfGang()};
   }
-  policy::NodeView ViewOf(NodeIndex node) const {
+  policy::NodeLedger ViewOf(NodeIndex node) const {
     return {*cluster_, node, ledger()};
   }
   const Gang& gang() const { return request_->gang->gang; }

@@ -24,12 +24,12 @@ constexpr ResourceKind kGpu = 1;
 class FreeDevices final : public policy::NodePolicy {
  public:
   explicit FreeDevices(bool has_gist = false) : has_gist_(has_gist) {}
-  uint32_t Rank(const policy::NodeView& at,
+  uint32_t Rank(const policy::NodeLedger& at,
                 const policy::Question& q) const override {
     return RankOf(at.cluster.device_request(q.shape), Gist(at));
   }
   bool HasGist() const override { return has_gist_; }
-  uint64_t Gist(const policy::NodeView& at) const override {
+  uint64_t Gist(const policy::NodeLedger& at) const override {
     return static_cast<uint64_t>(std::max<int64_t>(0, at.free(kGpu)));
   }
   void RanksOf(const DeviceRequest& request, uint64_t which,
@@ -38,7 +38,7 @@ class FreeDevices final : public policy::NodePolicy {
       if ((which >> i & 1) != 0) ranks[i] = RankOf(request, gists[i]);
     }
   }
-  Allocation Choose(const policy::NodeView&,
+  Allocation Choose(const policy::NodeLedger&,
                     const policy::Question&) const override {
     return {};
   }

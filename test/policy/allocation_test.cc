@@ -27,8 +27,9 @@ TEST(PolicyAllocationTest, RanksAndChoicesAllocateNothing) {
       for (const NodeIndex n : {0u, 1u}) {
         for (const ShapeId shape : {share, whole}) {
           if (w.cluster.Slots(n, shape, Ledger::kBoth, 1) == 0) continue;
-          (void)w.policy->Rank(w.cluster, n, {shape, Ledger::kBoth, "gang"});
-          (void)w.policy->Choose(w.cluster, n, {shape, Ledger::kBoth, "gang"});
+          (void)w.policy->Rank({w.cluster, n, Ledger::kBoth}, {shape, "gang"});
+          (void)w.policy->Choose({w.cluster, n, Ledger::kBoth},
+                                 {shape, "gang"});
         }
       }
     };

@@ -239,7 +239,7 @@ TEST(FragmentationTest, AFreshPolicyGivesTheSameRanksAndDevices) {
           continue;
         }
         w.Use(options);
-        const policy::NodeView view{w.cluster, n, Ledger::kBoth};
+        const policy::NodeLedger view{w.cluster, n, Ledger::kBoth};
         ASSERT_EQ(old->Rank(view, question), w.policy->Rank(view, question));
         const Allocation at = old->Choose(view, question);
         ASSERT_EQ(at, w.policy->Choose(view, question));
