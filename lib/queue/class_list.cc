@@ -1,5 +1,7 @@
 #include "lib/queue/class_list.h"
 
+#include "lib/base/keyed_table.h"
+
 namespace muster {
 namespace {
 
@@ -41,16 +43,11 @@ void ClassList::Remove(ClassIndex c, GangIndex gang) {
 }
 
 ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
-  ClassIndex c = static_cast<ClassIndex>(classes_.size());
-  if (free_.empty()) {
-    classes_.emplace_back();
-    classes_[c].among_all_.index = classes_[c].among_open_.index = c;
-  } else {
-    c = free_.back();
-    free_.pop_back();
-  }
-  classes_[c].key_ = key;
-  classes_[c].questions_ = {.open = open};
+  const ClassIndex c = TakePosition(classes_, free_);
+  GangClass& cls = classes_[c];
+  cls.among_all_.index = cls.among_open_.index = c;
+  cls.key_ = key;
+  cls.questions_ = {.open = open};
   if (key.queue >= leaves_.size()) leaves_.resize(key.queue + 1);
   if (key.spec >= by_spec_.size()) by_spec_.resize(key.spec + 1);
   by_spec_[key.spec].insert(c);

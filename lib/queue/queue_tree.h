@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/base/string_map.h"
+#include "lib/base/keyed_table.h"
 #include "muster/cluster.h"
 #include "muster/ids.h"
 #include "muster/queue.h"
@@ -17,6 +17,25 @@ namespace muster {
 using QueueIndex = uint32_t;
 inline constexpr QueueIndex kNoQueue = 0xffffffff;
 
+struct QueueEntry {
+  Queue queue{};
+  bool exists = false;
+  uint32_t generation = 0;
+  QueueIndex parent = kNoQueue;
+  std::vector<QueueIndex> children{};  // By key.
+  uint32_t depth = 0;
+  uint32_t gangs = 0;  // Live gangs submitted to it.
+  Resources used{};
+  Resources releasing{};
+  // By kind: the limit (kUnbounded: none) and the guarantee (-1: none said).
+  std::vector<int64_t> limit{};
+  std::vector<int64_t> guarantee{};
+  bool bounded = false;     // It has a limit.
+  bool guaranteed = false;  // It has a guarantee.
+
+  const std::string& key() const { return queue.key; }
+};
+
 // Structure and sums only; what they mean is QuotaLaw's business. Usage is kept
 // as capacity is (see Ledger): `used` is what the later ledger says, nominated,
 // starting and running tasks; with `releasing` it is what a start must respect,
@@ -25,26 +44,10 @@ inline constexpr QueueIndex kNoQueue = 0xffffffff;
 // Invariant: a queue's sums are those of its own gangs and of all queues below
 // it. Values are valid queues: the scheduler has checked them. Not
 // synchronised. A charge is O(depth x kinds).
-class QueueTree {
+class QueueTree : public KeyedTable<QueueId, QueueEntry, &QueueEntry::key> {
  public:
+  using Entry = QueueEntry;
   static constexpr int64_t kUnbounded = Resources::kMaxTotal;
-
-  struct Entry {
-    Queue queue{};
-    bool exists = false;
-    uint32_t generation = 0;
-    QueueIndex parent = kNoQueue;
-    std::vector<QueueIndex> children{};  // By key.
-    uint32_t depth = 0;
-    uint32_t gangs = 0;  // Live gangs submitted to it.
-    Resources used{};
-    Resources releasing{};
-    // By kind: the limit (kUnbounded: none) and the guarantee (-1: none said).
-    std::vector<int64_t> limit{};
-    std::vector<int64_t> guarantee{};
-    bool bounded = false;     // It has a limit.
-    bool guaranteed = false;  // It has a guarantee.
-  };
 
   explicit QueueTree(const std::vector<std::string>& resources)
       : resources_(resources), contested_(resources.size(), 0) {}
@@ -53,15 +56,9 @@ class QueueTree {
   // moves along. The parent, if any, exists and is not below it.
   QueueIndex Upsert(const Queue& queue);
   void Remove(QueueIndex q);  // It has neither children nor gangs.
-  // Of positions that come to be from now on.
-  void StartGenerationsAt(uint32_t first) { first_generation_ = first; }
 
-  QueueIndex Find(std::string_view key) const;  // kNoQueue if unknown.
-  const Entry& at(QueueIndex q) const { return entries_[q]; }
-  // One past the largest QueueIndex in use.
-  QueueIndex limit() const { return static_cast<QueueIndex>(entries_.size()); }
   uint32_t kinds() const { return static_cast<uint32_t>(resources_.size()); }
-  bool IsLeaf(QueueIndex q) const { return entries_[q].children.empty(); }
+  bool IsLeaf(QueueIndex q) const { return at(q).children.empty(); }
   // How many levels of queues are below it. O(queues below).
   uint32_t HeightOf(QueueIndex q) const;
   // The queue or one above it is held.
@@ -87,8 +84,7 @@ class QueueTree {
   uint64_t version() const { return version_; }
 
   // Takes back the last Upsert that added q, or the last Remove, of a queue
-  // with these values: everything since has been taken back. Positions and
-  // generations are given out again as if it had not been.
+  // with these values: see KeyedTable.
   void UndoAdd(QueueIndex q);
   void UndoRemove(const Queue& queue);
 
@@ -104,13 +100,9 @@ class QueueTree {
   std::vector<std::string> resources_;
   // By kind: queues with siblings that are guaranteed some of it.
   std::vector<uint32_t> contested_;
-  std::vector<Entry> entries_;
   Resources asked_;
   std::vector<QueueIndex> roots_;  // By key.
-  std::vector<QueueIndex> free_;   // Last in, first out.
-  StringMap<QueueIndex> by_key_;
   uint64_t version_ = 1;
-  uint32_t first_generation_ = 0;
 };
 
 }  // namespace muster

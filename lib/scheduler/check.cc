@@ -56,9 +56,8 @@ const char* WrongTasks(const GangRecord& r) {
 }
 
 absl::Status CompareQueues(const Core& a, const Core& b) {
-  for (QueueIndex q = 0; q < a.queues.limit(); ++q) {
+  for (const QueueIndex q : a.queues.Positions()) {
     const QueueTree::Entry& e = a.queues.at(q);
-    if (!e.exists) continue;
     const QueueTree::Entry& o = b.queues.at(b.queues.Find(e.queue.key));
     if (!(e.used == o.used) || !(e.releasing == o.releasing) ||
         e.gangs != o.gangs || e.depth != o.depth) {
@@ -106,8 +105,8 @@ absl::Status CheckGang(const Core& core, GangIndex g) {
 
 absl::Status CheckAll(const Core& core) {
   MUSTER_RETURN_IF_ERROR(core.cluster.Validate());
-  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
-    if (core.gangs.at(g).exists) MUSTER_RETURN_IF_ERROR(CheckGang(core, g));
+  for (const GangIndex g : core.gangs.Positions()) {
+    MUSTER_RETURN_IF_ERROR(CheckGang(core, g));
   }
   if (!core.opener.empty()) return Broken("what happened is not published");
   const auto again = std::make_unique<Core>(core.config);

@@ -15,12 +15,13 @@ Core::Core(SchedulerConfig c)
       specs(config) {}
 
 GangEdit::GangEdit(Core& core, GangIndex g)
-    : core_(core), gang_(g), record_(core.gangs.record(g)) {
+    : core_(core), gang_(g), record_(core.gangs.row(g)) {
   if (record_.edits++ == 0) core.undo.Touch(g);
 }
 
 GangIndex GangEdit::Add(Core& core, std::string_view key) {
   const GangIndex g = core.gangs.Add(key);
+  core.gangs.row(g).key = key;
   core.undo.Added(g);
   return g;
 }

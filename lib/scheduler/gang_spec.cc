@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "lib/base/hash.h"
+#include "lib/base/keyed_table.h"
 #include "lib/scheduler/gang_own.h"
 #include "lib/scheduler/rules.h"
 #include "lib/scheduler/validate.h"
@@ -71,8 +72,8 @@ void Derive(GangSpec& spec, const Cluster& cluster) {
   SumLeast(spec, cluster);
   spec.most = MostOf(gang, cluster);
   std::ranges::sort(spec.shapes);
-  spec.shapes.erase(std::unique(spec.shapes.begin(), spec.shapes.end()),
-                    spec.shapes.end());
+  const auto repeated = std::ranges::unique(spec.shapes);
+  spec.shapes.erase(repeated.begin(), repeated.end());
 }
 
 }  // namespace
@@ -102,25 +103,17 @@ SpecTable::SpecTable(const SchedulerConfig& config) {
 
 SpecIndex SpecTable::Intern(const Gang& gang, Cluster& cluster) {
   Gang d = SpecOf(gang);
-  StableHash hash;
-  hash.Add(d);
-  std::vector<SpecIndex>& same_hash = by_hash_[hash.value()];
+  const uint64_t hash = StableHasher()(d);
+  std::vector<SpecIndex>& same_hash = by_hash_[hash];
   for (SpecIndex s : same_hash) {
     if (specs_[s].gang() == d) {
       ++specs_[s].refs;
       return s;
     }
   }
-  SpecIndex s;
-  if (free_.empty()) {
-    s = static_cast<SpecIndex>(specs_.size());
-    specs_.emplace_back();
-  } else {
-    s = free_.back();
-    free_.pop_back();
-  }
+  const SpecIndex s = TakePosition(specs_, free_);
   GangSpec& fresh = specs_[s];
-  fresh.hash = hash.value();
+  fresh.hash = hash;
   fresh.refs = 1;
   fresh.waves = *StartWaves(d);
   for (const Role& role : d.roles) {

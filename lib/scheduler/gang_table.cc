@@ -4,61 +4,6 @@
 
 namespace muster {
 
-GangIndex GangTable::Find(std::string_view key) const {
-  const auto it = by_key_.find(key);
-  return it == by_key_.end() ? kNoGang : it->second;
-}
-
-std::vector<GangIndex> GangTable::Sorted() const {
-  std::vector<GangIndex> all;
-  all.reserve(by_key_.size());
-  for (GangIndex g = 0; g < records_.size(); ++g) {
-    if (records_[g].exists) all.push_back(g);
-  }
-  std::ranges::sort(all, {}, [&](GangIndex g) -> const std::string& {
-    return records_[g].key;
-  });
-  return all;
-}
-
-GangIndex GangTable::Add(std::string_view key) {
-  GangIndex g = limit();
-  if (free_.empty()) {
-    records_.emplace_back().generation = first_generation_;
-  } else {
-    g = free_.back();
-    free_.pop_back();
-  }
-  const uint32_t generation = records_[g].generation + 1;
-  GangRecord& r = records_[g] = GangRecord();
-  r.exists = true;
-  r.generation = generation;
-  r.key = std::string(key);
-  by_key_.emplace(r.key, g);
-  return g;
-}
-
-void GangTable::Remove(GangIndex g) {
-  by_key_.erase(records_[g].key);
-  records_[g].exists = false;
-  free_.push_back(g);
-}
-
-void GangTable::UndoAdd(GangIndex g) {
-  by_key_.erase(records_[g].key);
-  const uint32_t generation = records_[g].generation - 1;
-  records_[g] = GangRecord();
-  records_[g].generation = generation;
-  free_.push_back(g);
-}
-
-void GangTable::UndoRemove(std::string_view key) {
-  const GangIndex g = free_.back();
-  free_.pop_back();
-  by_key_.emplace(std::string(key), g);
-  records_[g].key = key;  // Of a gang without a copy UndoAdd comes next.
-}
-
 std::vector<TaskRecord>::iterator TaskPlace(GangRecord& r, TaskId id) {
   return std::ranges::lower_bound(r.tasks, id, {}, &TaskRecord::task);
 }
@@ -166,7 +111,7 @@ Time SuspendedUntil(const SchedulerConfig& config, const GangRecord& r) {
 
 uint32_t AlternativeOf(const GangSpec& spec, TaskId task, ShapeId shape) {
   const std::vector<ShapeId>& shapes = spec.prepared.shapes[task.role];
-  const auto it = std::find(shapes.begin(), shapes.end(), shape);
+  const auto it = std::ranges::find(shapes, shape);
   return it == shapes.end() ? 0 : static_cast<uint32_t>(it - shapes.begin());
 }
 

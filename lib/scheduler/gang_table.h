@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/base/string_map.h"
+#include "lib/base/keyed_table.h"
 #include "lib/queue/class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/queue/queue_tree.h"
@@ -96,33 +96,10 @@ struct GangRecord : GangOwn {
 
 // Records do not move: ranks point to their keys. They are read by everybody
 // and written through GangEdit alone, which keeps the lists true.
-class GangTable {
- public:
-  GangIndex Find(std::string_view key) const;  // kNoGang if unknown.
-  const GangRecord& at(GangIndex g) const { return records_[g]; }
-  // One past the largest GangIndex in use.
-  GangIndex limit() const { return static_cast<GangIndex>(records_.size()); }
-  uint32_t size() const { return static_cast<uint32_t>(by_key_.size()); }
-  // Of positions that come to be from now on.
-  void StartGenerationsAt(uint32_t first) { first_generation_ = first; }
-  // All gangs by key. O(n log n).
-  std::vector<GangIndex> Sorted() const;
-
- private:
+class GangTable
+    : public KeyedTable<GangId, GangRecord, &GangRecord::key, std::deque> {
   friend class GangEdit;
   friend class Undo;
-
-  GangRecord& record(GangIndex g) { return records_[g]; }
-  GangIndex Add(std::string_view key);
-  void Remove(GangIndex g);
-  // Take back the last Add, of g, and the last Remove: see QueueTree::UndoAdd.
-  void UndoAdd(GangIndex g);
-  void UndoRemove(std::string_view key);
-
-  std::deque<GangRecord> records_;
-  std::vector<GangIndex> free_;  // Last in, first out.
-  StringMap<GangIndex> by_key_;
-  uint32_t first_generation_ = 0;
 };
 
 // --- Reading a record --------------------------------------------------------

@@ -6,9 +6,7 @@
 namespace muster {
 
 Inbox::Node::Node(Gang g) : gang(std::move(g)) {
-  StableHash hash;
-  hash.Add(gang);
-  set_key({gang.key, gang.submitted, hash.value()});
+  set_key({gang.key, gang.submitted, StableHasher()(gang)});
 }
 
 Inbox::~Inbox() {

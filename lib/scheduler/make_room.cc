@@ -165,7 +165,7 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex winner) {
   std::vector<Assignment>& tasks = tasks_[i];
   TakeableTasks(r, core_.SpecOf(r), &tasks);
   VictimCandidate& c = candidates_.emplace_back();
-  c.gang = {g, r.generation};
+  c.gang = core_.gangs.id(g);
   c.priority = core_.PriorityOf(r);
   const bool nominated = r.phase == GangPhase::kNominated;
   c.surplus = nominated ? 0 : SurplusOf(r, &tasks, &cuts_[i]);

@@ -34,9 +34,7 @@ std::string KeyOf(const Core& core, ReasonObject kind, uint32_t o) {
     case ReasonObject::kNode:
       return core.cluster.exists(o) ? core.cluster.node(o).key : "";
     case ReasonObject::kQueue:
-      return o < core.queues.limit() && core.queues.at(o).exists
-                 ? core.queues.at(o).queue.key
-                 : "";
+      return std::string(core.queues.KeyOf(core.queues.id(o)));
     case ReasonObject::kGang:
       return o < core.gangs.limit() ? core.gangs.at(o).key : "";
     default:
@@ -73,9 +71,7 @@ NamedReason Named(const Core& core, const Reason& reason, GangIndex g) {
     named.resource = core.config.resources[reason.resource];
   }
   const Gang* gang = nullptr;
-  if (g < core.gangs.limit() && core.gangs.at(g).exists) {
-    gang = &core.SpecOf(g).gang();
-  }
+  if (core.gangs.id(g).valid()) gang = &core.SpecOf(g).gang();
   const uint32_t o = reason.object;
   switch (reason.object_kind) {
     case ReasonObject::kRole:
@@ -134,7 +130,7 @@ PlanRecord RecordOf(const Core& core, const Plan& plan) {
   for (const TextRef key : plan.asking) {
     record.asking.emplace_back(plan.Text(key));
   }
-  std::sort(record.asking.begin(), record.asking.end());
+  std::ranges::sort(record.asking);
   return record;
 }
 
@@ -185,27 +181,20 @@ struct HandleMap {
   const Core& from;
   const Core& to;
 
-  uint32_t Map(ReasonObject kind, uint32_t object) const {
-    return WithKey(to, kind, KeyOf(from, kind, object));
-  }
   void Map(GangId* id) const {
-    const GangIndex g =
-        id->valid() ? Map(ReasonObject::kGang, id->index) : kNoGang;
-    const bool known =
-        g != kNoGang &&
-        (&from != &to || to.gangs.at(g).generation == id->generation);
-    *id = known ? GangId{g, to.gangs.at(g).generation} : GangId();
+    Map(to.gangs.FindId(KeyOf(from, ReasonObject::kGang, id->index)), id);
   }
   void Map(NodeId* id) const {
-    const NodeId node =
-        id->valid()
-            ? to.cluster.Find(KeyOf(from, ReasonObject::kNode, id->index))
-            : NodeId();
-    *id = &from != &to || node == *id ? node : NodeId();
+    Map(to.cluster.Find(KeyOf(from, ReasonObject::kNode, id->index)), id);
+  }
+  template <class Id>
+  void Map(Id there, Id* id) const {
+    *id = &from != &to || there == *id ? there : Id();
   }
   void Map(Reason* reason) const {
-    if (!HasKey(reason->object_kind)) return;
-    reason->object = Map(reason->object_kind, reason->object);
+    const ReasonObject kind = reason->object_kind;
+    if (!HasKey(kind)) return;
+    reason->object = WithKey(to, kind, KeyOf(from, kind, reason->object));
   }
 };
 
@@ -229,13 +218,9 @@ void MapHandles(const Core& from, const Core& to, Plan* plan) {
 }
 
 void StartGenerationsAfter(const Core& before, Core& next) {
-  uint32_t last = before.cluster.last_generation();
-  for (GangIndex g = 0; g < before.gangs.limit(); ++g) {
-    last = std::max(last, before.gangs.at(g).generation);
-  }
-  for (QueueIndex q = 0; q < before.queues.limit(); ++q) {
-    last = std::max(last, before.queues.at(q).generation);
-  }
+  const uint32_t last = std::max({before.cluster.last_generation(),
+                                  before.gangs.last_generation(),
+                                  before.queues.last_generation()});
   next.gangs.StartGenerationsAt(last + 1);
   next.queues.StartGenerationsAt(last + 1);
   next.cluster.StartGenerationsAt(last + 1);

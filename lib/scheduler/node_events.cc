@@ -85,9 +85,9 @@ absl::Status Take(Core& core, const OthersChanged& e) {
 
 absl::Status Take(Core& core, const NodeSetChanged& e) {
   NodeSet set = e.set;
-  std::sort(set.nodes.begin(), set.nodes.end());
-  set.nodes.erase(std::unique(set.nodes.begin(), set.nodes.end()),
-                  set.nodes.end());
+  std::ranges::sort(set.nodes);
+  const auto repeated = std::ranges::unique(set.nodes);
+  set.nodes.erase(repeated.begin(), repeated.end());
   const auto known = core.node_sets.find(set.key);
   const bool is_new = known == core.node_sets.end();
   if (!is_new && known->second == set) return absl::OkStatus();
@@ -112,8 +112,7 @@ absl::Status Take(Core& core, const NodeSetRemoved& e) {
   if (known == core.node_sets.end()) {
     return NotFound("node set '", e.set, "' is not known");
   }
-  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
-    if (!core.gangs.at(g).exists) continue;
+  for (const GangIndex g : core.gangs.Positions()) {
     if (std::ranges::count(NodeSetsOf(core.SpecOf(g).gang()), e.set) > 0) {
       return NotNow("node set '", e.set, "' is named by gang '",
                     core.gangs.at(g).key, "'");

@@ -144,8 +144,8 @@ bool Opener::IsGuaranteed(QueueIndex leaf) const {
 
 void Opener::OpenReclaimers(uint8_t as) {
   ClassList& waiting = core_.lists.waiting();
-  for (QueueIndex q = 0; q < core_.queues.limit(); ++q) {
-    if (!core_.queues.at(q).exists || !IsGuaranteed(q)) continue;
+  for (const QueueIndex q : core_.queues.Positions()) {
+    if (!IsGuaranteed(q)) continue;
     waiting.ForEach(q, [&](ClassIndex c) { OpenVictims(c, as); });
   }
 }

@@ -44,7 +44,6 @@ class Repair : public Phase {
   void ShedFromOvercommitted();
   bool ShedOne(NodeIndex n);
 
-  std::vector<GangRank> ranks_;
   std::vector<uint32_t> counts_;
   PlacementResult placement_;
   Resources room_;
@@ -61,7 +60,6 @@ class Promote : public Phase {
   void Look(GangIndex g);
   bool MayStillStart(const GangRecord& r, const Resources& held) const;
 
-  std::vector<GangRank> ranks_;
   std::vector<Assignment> tasks_;
 };
 

@@ -1,6 +1,9 @@
 // What the phases of a pass work with.
 #pragma once
 
+#include <vector>
+
+#include "lib/queue/gang_rank.h"
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/decisions.h"
 #include "lib/scheduler/plan_writer.h"
@@ -32,8 +35,30 @@ class Phase {
   explicit Phase(PassContext& pass) : pass_(pass), core_(pass.core) {}
 
  protected:
+  // Calls look(gang) with the gangs that ask for it (GangLists::asking), those
+  // that are nominated or those that are not.
+  template <class Look>
+  void LookAtAsking(bool nominated, Look look) {
+    ranks_.clear();
+    for (const GangRank& rank : core_.lists.asking()) {
+      const GangPhase phase = core_.gangs.at(rank.gang).phase;
+      if ((phase == GangPhase::kNominated) == nominated) ranks_.push_back(rank);
+    }
+    LookAtRanks(look);
+  }
+  // With those in ranks_, one after the other, until the budget is spent.
+  template <class Look>
+  void LookAtRanks(Look look) {
+    for (const GangRank& rank : ranks_) {
+      if (pass_.budget.exhausted()) return;
+      pass_.budget.Charge(1, kClassNs);
+      look(rank.gang);
+    }
+  }
+
   PassContext& pass_;
   Core& core_;
+  std::vector<GangRank> ranks_{};  // Gangs to look at.
 };
 
 }  // namespace muster

@@ -22,12 +22,13 @@ PlanWriter::Draft PlanWriter::Decide(DecisionKind kind, const Reason& reason,
   d.seq = core_.next_seq++;
   d.kind = kind;
   d.reason = reason;
-  d.gang = {g, r.generation};
+  d.gang = core_.gangs.id(g);
   if (plan_ != nullptr) d.gang_key = plan_->AddText(r.key);
   if (on_behalf_of != kNoGang) {
-    const GangRecord& winner = core_.gangs.at(on_behalf_of);
-    d.on_behalf_of = {on_behalf_of, winner.generation};
-    if (plan_ != nullptr) d.on_behalf_key = plan_->AddText(winner.key);
+    d.on_behalf_of = core_.gangs.id(on_behalf_of);
+    if (plan_ != nullptr) {
+      d.on_behalf_key = plan_->AddText(core_.gangs.KeyAt(on_behalf_of));
+    }
   }
   if (IsStop(kind) && core_.config.host.grace) {
     d.grace = core_.classes.at(r.priority_class).grace;
@@ -79,8 +80,8 @@ void PlanWriter::Answer(ClassList& list, ClassIndex c,
   if (!told || plan_ == nullptr || &list == &core_.lists.growing()) return;
   const GangIndex g = cls.first().gang;
   Waiting& w = plan_->waiting.emplace_back();
-  w.gang = {g, core_.gangs.at(g).generation};
-  w.gang_key = plan_->AddText(core_.gangs.at(g).key);
+  w.gang = core_.gangs.id(g);
+  w.gang_key = plan_->AddText(core_.gangs.KeyAt(g));
   w.count = static_cast<uint32_t>(cls.size());
   w.reason = answer.reason;
 }

@@ -20,17 +20,7 @@ bool DevicesSuit(const Cluster& cluster, const Allocation& at) {
 }  // namespace
 
 void Promote::Run() {
-  ranks_.clear();
-  for (const GangRank& rank : core_.lists.asking()) {
-    if (core_.gangs.at(rank.gang).phase == GangPhase::kNominated) {
-      ranks_.push_back(rank);
-    }
-  }
-  for (const GangRank& rank : ranks_) {
-    if (pass_.budget.exhausted()) return;
-    pass_.budget.Charge(1, kClassNs);
-    Look(rank.gang);
-  }
+  LookAtAsking(true, [this](GangIndex g) { Look(g); });
 }
 
 void Promote::Look(GangIndex g) {
@@ -68,7 +58,7 @@ bool Promote::MayStillStart(const GangRecord& r, const Resources& held) const {
       core_.law.OverLimitNow(r.queue, held, Ledger::kLater)) {
     return false;
   }
-  return std::all_of(r.tasks.begin(), r.tasks.end(), [&](const TaskRecord& t) {
+  return std::ranges::all_of(r.tasks, [&](const TaskRecord& t) {
     return core_.cluster.Admits(t.at.node, t.at.shape) &&
            DevicesSuit(core_.cluster, t.at);
   });

@@ -206,11 +206,10 @@ using OpenDecisions = std::vector<std::pair<GangId, OpenDecision>>;
 
 OpenDecisions AllOpen(const Core& core) {
   OpenDecisions all;
-  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
+  for (const GangIndex g : core.gangs.Positions()) {
     const GangRecord& r = core.gangs.at(g);
-    if (!r.exists) continue;
     for (const OpenRecord& open : r.open) {
-      all.emplace_back(GangId{g, r.generation}, Answers::OpenOf(r, open.seq));
+      all.emplace_back(core.gangs.id(g), Answers::OpenOf(r, open.seq));
     }
   }
   return all;
@@ -222,7 +221,7 @@ void CountAnswers(Core& core, const OpenDecisions& before) {
   for (const auto& [gang, open] : before) {
     if (core.answers.OwnerOf(open.seq) != kNoGang) continue;  // Still.
     const GangRecord& r = core.gangs.at(gang.index);
-    const bool lives = r.exists && r.generation == gang.generation;
+    const bool lives = core.gangs.Has(gang);
     const bool stops = IsStop(open.kind);
     const auto refused = [&](TaskId id) {
       const TaskRecord* task = lives ? FindTask(r, id) : nullptr;

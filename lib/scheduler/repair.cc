@@ -55,17 +55,7 @@ bool Mend(Core& core, GangIndex g) {
 
 void Repair::Run() {
   CancelOverdue();
-  ranks_.clear();
-  for (const GangRank& rank : core_.lists.asking()) {
-    if (core_.gangs.at(rank.gang).phase != GangPhase::kNominated) {
-      ranks_.push_back(rank);
-    }
-  }
-  for (const GangRank& rank : ranks_) {
-    if (pass_.budget.exhausted()) return;
-    pass_.budget.Charge(1, kClassNs);
-    RepairGang(rank.gang);
-  }
+  LookAtAsking(false, [this](GangIndex g) { RepairGang(g); });
   ShedFromOvercommitted();
 }
 
@@ -79,13 +69,11 @@ void Repair::CancelOverdue() {
                          SparedUntil(r) <= core_.now;
     if (overdue) ranks_.push_back(core_.lists.RankOf(g));
   }
-  std::sort(ranks_.begin(), ranks_.end());
-  for (const GangRank& rank : ranks_) {
-    if (pass_.budget.exhausted()) return;
-    pass_.budget.Charge(1, kClassNs);
-    pass_.decisions.Stop(rank.gang, DecisionKind::kCancel,
+  std::ranges::sort(ranks_);
+  LookAtRanks([this](GangIndex g) {
+    pass_.decisions.Stop(g, DecisionKind::kCancel,
                          {.code = ReasonCode::kMaxRuntime});
-  }
+  });
 }
 
 void Repair::RepairGang(GangIndex g) {
@@ -149,8 +137,8 @@ bool Repair::Replace(GangIndex g) {
 void Repair::ShedFromOvercommitted() {
   std::vector<NodeIndex> suspects(core_.nodes.suspects().begin(),
                                   core_.nodes.suspects().end());
-  std::sort(suspects.begin(), suspects.end(), [&](NodeIndex a, NodeIndex b) {
-    return core_.cluster.node(a).key < core_.cluster.node(b).key;
+  std::ranges::sort(suspects, {}, [&](NodeIndex n) -> const std::string& {
+    return core_.cluster.node(n).key;
   });
   for (NodeIndex n : suspects) {
     if (pass_.budget.exhausted()) return;

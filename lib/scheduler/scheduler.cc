@@ -283,11 +283,7 @@ SchedulerState Scheduler::State() const { return StateOf(impl_->core()); }
 std::shared_ptr<const SchedulerState> Scheduler::View() const {
   return std::make_shared<const SchedulerState>(State());
 }
-uint64_t Scheduler::StateHash() const {
-  StableHash hash;
-  hash.Add(State());
-  return hash.value();
-}
+uint64_t Scheduler::StateHash() const { return StableHasher()(State()); }
 void Scheduler::SetJournal(Journal* journal) { impl_->journal = journal; }
 Time Scheduler::now() const { return impl_->core().now; }
 const SchedulerConfig& Scheduler::config() const {
@@ -296,20 +292,11 @@ const SchedulerConfig& Scheduler::config() const {
 const Cluster& Scheduler::cluster() const { return impl_->core().cluster; }
 
 std::string_view Scheduler::gang_key(GangId id) const {
-  const GangTable& gangs = impl_->core().gangs;
-  if (id.index >= gangs.limit()) return {};
-  const GangRecord& r = gangs.at(id.index);
-  return r.exists && r.generation == id.generation ? std::string_view(r.key)
-                                                   : std::string_view();
+  return impl_->core().gangs.KeyOf(id);
 }
 
 std::string_view Scheduler::queue_key(QueueId id) const {
-  const QueueTree& queues = impl_->core().queues;
-  if (id.index >= queues.limit()) return {};
-  const QueueTree::Entry& e = queues.at(id.index);
-  return e.exists && e.generation == id.generation
-             ? std::string_view(e.queue.key)
-             : std::string_view();
+  return impl_->core().queues.KeyOf(id);
 }
 
 std::string_view Scheduler::node_key(NodeId id) const {
@@ -320,15 +307,11 @@ std::string_view Scheduler::node_key(NodeId id) const {
 }
 
 GangId Scheduler::FindGang(std::string_view key) const {
-  const GangTable& gangs = impl_->core().gangs;
-  const GangIndex g = gangs.Find(key);
-  return g == kNoGang ? GangId() : GangId{g, gangs.at(g).generation};
+  return impl_->core().gangs.FindId(key);
 }
 
 QueueId Scheduler::FindQueue(std::string_view key) const {
-  const QueueTree& queues = impl_->core().queues;
-  const QueueIndex q = queues.Find(key);
-  return q == kNoQueue ? QueueId() : QueueId{q, queues.at(q).generation};
+  return impl_->core().queues.FindId(key);
 }
 
 NodeId Scheduler::FindNode(std::string_view key) const {
@@ -343,9 +326,8 @@ absl::StatusOr<GangState> Scheduler::Find(std::string_view key) const {
 std::vector<uint32_t> Scheduler::PhaseCounts() const {
   std::vector<uint32_t> counts(EnumNames(GangPhase{}).size(), 0);
   const GangTable& gangs = impl_->core().gangs;
-  for (GangIndex g = 0; g < gangs.limit(); ++g) {
-    const GangRecord& r = gangs.at(g);
-    if (r.exists) ++counts[static_cast<size_t>(r.phase)];
+  for (const GangIndex g : gangs.Positions()) {
+    ++counts[static_cast<size_t>(gangs.at(g).phase)];
   }
   return counts;
 }

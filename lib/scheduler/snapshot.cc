@@ -95,16 +95,12 @@ SchedulerState StateOf(const Core& core) {
                        f.others, f.unnamed});
   }
   for (const auto& [key, set] : core.node_sets) s.node_sets.push_back(set);
-  for (QueueIndex q = 0; q < core.queues.limit(); ++q) {
-    if (core.queues.at(q).exists) s.queues.push_back(core.queues.at(q).queue);
+  for (const QueueIndex q : core.queues.Sorted()) {
+    s.queues.push_back(core.queues.at(q).queue);
   }
-  std::ranges::sort(s.queues, {}, &Queue::key);
-  for (uint32_t c = 1; c < core.classes.limit(); ++c) {
-    if (!core.classes.at(c).key.empty()) {
-      s.priority_classes.push_back(core.classes.at(c));
-    }
+  for (const uint32_t c : core.classes.Sorted()) {
+    if (c != 0) s.priority_classes.push_back(core.classes.at(c));
   }
-  std::ranges::sort(s.priority_classes, {}, &PriorityClass::key);
   for (const auto& [key, budget] : core.budgets.all()) {
     s.budgets.push_back(budget);
   }
@@ -253,9 +249,7 @@ absl::Status LoadTask(Core& core, const GangState& s, GangEdit& gang,
     MUSTER_RETURN_IF_ERROR(AddUse(core, "state." + field, task.at.shape, used));
   }
   for (const OpenDecision& o : s.open) {
-    if (std::find(o.tasks.begin(), o.tasks.end(), in.task) != o.tasks.end()) {
-      task.open_seq = o.seq;
-    }
+    if (std::ranges::count(o.tasks, in.task) > 0) task.open_seq = o.seq;
   }
   gang->tasks.push_back(task);
   core.holdings.Hold(gang.gang(), task);

@@ -37,9 +37,8 @@ absl::Status CheckParent(const Core& core, const Queue& queue) {
 
 std::vector<GangIndex> GangsOfClass(const Core& core, uint32_t position) {
   std::vector<GangIndex> gangs;
-  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
-    const GangRecord& r = core.gangs.at(g);
-    if (r.exists && r.priority_class == position) gangs.push_back(g);
+  for (const GangIndex g : core.gangs.Positions()) {
+    if (core.gangs.at(g).priority_class == position) gangs.push_back(g);
   }
   return gangs;
 }
@@ -83,7 +82,7 @@ absl::Status Take(Core& core, const PriorityClassChanged& e) {
   const uint32_t known = core.classes.Find(e.priority_class.key);
   if (known == PriorityClasses::kNone) {
     const uint32_t position = core.classes.Upsert(e.priority_class);
-    core.undo.Changed([&core, position] { core.classes.Remove(position); });
+    core.undo.Changed([&core, position] { core.classes.UndoAdd(position); });
     return absl::OkStatus();
   }
   const PriorityClass old = core.classes.at(known);
@@ -109,8 +108,7 @@ absl::Status Take(Core& core, const PriorityClassRemoved& e) {
     return NotNow("priority class '", e.priority_class, "' has gangs");
   }
   const PriorityClass old = core.classes.at(known);
-  core.undo.Changed(
-      [&core, known, old] { core.classes.UndoRemove(known, old); });
+  core.undo.Changed([&core, old] { core.classes.UndoRemove(old); });
   core.classes.Remove(known);
   return absl::OkStatus();
 }

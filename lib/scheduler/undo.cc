@@ -22,7 +22,7 @@ void Undo::Begin() {
 
 void Undo::Touch(GangIndex g) {
   if (!active_) return;
-  GangRecord& r = core_.gangs.record(g);
+  GangRecord& r = core_.gangs.row(g);
   if (r.saved_in == serial_) return;
   r.saved_in = serial_;
   touched_.push_back(g);
@@ -32,14 +32,17 @@ void Undo::Touch(GangIndex g) {
 
 void Undo::Added(GangIndex g) {
   if (!active_) return;
-  core_.gangs.record(g).saved_in = serial_;
+  core_.gangs.row(g).saved_in = serial_;
   touched_.push_back(g);
   Changed([this, g] { core_.gangs.UndoAdd(g); });
 }
 
 void Undo::Removed(GangIndex g) {
   if (!active_) return;
-  Changed([this, key = core_.gangs.at(g).key] { core_.gangs.UndoRemove(key); });
+  // The key of a gang without a copy, which UndoAdd comes for next.
+  Changed([this, key = core_.gangs.at(g).key] {
+    core_.gangs.row(core_.gangs.UndoRemove(key)).key = key;
+  });
 }
 
 void Undo::Changed(std::function<void()> inverse) {
@@ -48,7 +51,7 @@ void Undo::Changed(std::function<void()> inverse) {
 
 // The gang holds nothing, stands nowhere and counts for nothing.
 void Undo::Empty(GangIndex g) {
-  GangRecord& r = core_.gangs.record(g);
+  GangRecord& r = core_.gangs.row(g);
   if (!r.exists) return;
   for (const TaskRecord& task : r.tasks) core_.holdings.Unhold(g, task);
   TakeOut(core_, g, r);
@@ -56,7 +59,7 @@ void Undo::Empty(GangIndex g) {
 }
 
 void Undo::Refill(GangIndex g, GangRecord&& before) {
-  GangRecord& r = core_.gangs.record(g) = std::move(before);
+  GangRecord& r = core_.gangs.row(g) = std::move(before);
   r.listing = Listing();
   r.edits = 0;
   CountGang(core_, r, 1);

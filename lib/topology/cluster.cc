@@ -55,7 +55,7 @@ uint32_t Cluster::node_limit() const { return rep_->nodes.limit(); }
 bool Cluster::exists(NodeIndex node) const { return rep_->nodes.exists(node); }
 NodeId Cluster::id(NodeIndex node) const { return rep_->nodes.id(node); }
 NodeId Cluster::Find(std::string_view key) const {
-  return rep_->nodes.Find(key);
+  return rep_->nodes.FindId(key);
 }
 const Node& Cluster::node(NodeIndex node) const {
   return rep_->nodes[node].node;

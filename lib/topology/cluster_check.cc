@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_format.h"
 #include "lib/base/hash.h"
+#include "lib/base/status_macros.h"
 #include "lib/topology/cluster_rep.h"
 
 namespace muster {
@@ -47,8 +48,7 @@ absl::Status Cluster::Rep::Validate() const {
   }
   for (const auto& check :
        {&Rep::ValidateNodes, &Rep::ValidateShapes, &Rep::ValidateTopologies}) {
-    absl::Status status = (this->*check)();
-    if (!status.ok()) return status;
+    MUSTER_RETURN_IF_ERROR((this->*check)());
   }
   return absl::OkStatus();
 }
@@ -56,16 +56,14 @@ absl::Status Cluster::Rep::Validate() const {
 absl::Status Cluster::Rep::ValidateNodes() const {
   size_t existing = 0;
   Resources total;
-  for (NodeIndex n = 0; n < nodes.limit(); ++n) {
-    if (!nodes.exists(n)) continue;
+  for (const NodeIndex n : nodes.Positions()) {
     ++existing;
     const NodeRecord& record = nodes[n];
-    if (nodes.Find(record.node.key) != nodes.id(n)) {
+    if (nodes.Find(record.node.key) != n) {
       return absl::InternalError(
           absl::StrFormat("%s: not found by its key", record.node.key));
     }
-    absl::Status status = ledgers.Validate(n, record.node, record.others);
-    if (!status.ok()) return status;
+    MUSTER_RETURN_IF_ERROR(ledgers.Validate(n, record.node, record.others));
     for (ResourceKind k = 0; record.available && k < ledgers.kinds(); ++k) {
       total.Set(k, total[k] + ledgers.capacity(n, k));
     }
@@ -74,9 +72,7 @@ absl::Status Cluster::Rep::ValidateNodes() const {
     return absl::InternalError("total_capacity is not the sum over the nodes");
   }
   const auto order = nodes.InOrder();
-  const auto key = [&](NodeIndex n) -> const std::string& {
-    return nodes[n].node.key;
-  };
+  const auto key = [&](NodeIndex n) { return nodes.KeyAt(n); };
   if (order.size() != existing || !std::ranges::is_sorted(order, {}, key)) {
     return absl::InternalError("nodes() is not all nodes in key order");
   }

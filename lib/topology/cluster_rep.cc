@@ -16,7 +16,7 @@ Cluster::Rep::Rep(Ledgers empty, std::vector<Topology> configured)
 
 NodeId Cluster::Upsert(const Node& node) {
   Rep& r = *rep_;
-  NodeIndex n = r.nodes.Find(node.key).index;
+  NodeIndex n = r.nodes.Find(node.key);
   if (n == NodeId::kNone) {
     n = r.nodes.Add(node);
     ++r.layout_version;
@@ -40,10 +40,10 @@ void Cluster::Rep::Enter(NodeIndex node) {
   ++structure_version;
 }
 
-void Cluster::Rep::Leave(NodeIndex node, uint32_t next_generation) {
+void Cluster::Rep::Leave(NodeIndex node) {
   CountCapacity(node, -1);
   ledgers.ClearNode(node);
-  nodes.Remove(node, next_generation);
+  nodes.Remove(node);
   filters.MarkChanged(node);
   changed.Add(node);
   ++layout_version;
@@ -51,11 +51,12 @@ void Cluster::Rep::Leave(NodeIndex node, uint32_t next_generation) {
 }
 
 void Cluster::Remove(NodeIndex node) {
-  if (exists(node)) rep_->Leave(node, rep_->nodes[node].generation + 1);
+  if (exists(node)) rep_->Leave(node);
 }
 
 void Cluster::UndoAdd(NodeIndex node) {
-  rep_->Leave(node, rep_->nodes[node].generation);
+  rep_->Leave(node);
+  --rep_->nodes[node].generation;
 }
 
 NodeIndex Cluster::UndoRemove(const Node& node) {
@@ -106,10 +107,10 @@ bool Cluster::SetOthers(NodeIndex node, const OtherUsage& usage) {
 void Cluster::Rep::NodeSetChanged(const std::vector<std::string>& keys) {
   ++structure_version;
   for (const std::string& key : keys) {
-    const NodeId id = nodes.Find(key);
-    if (!id.valid()) continue;
-    filters.MarkChanged(id.index);
-    changed.Add(id.index);
+    const NodeIndex n = nodes.Find(key);
+    if (n == NodeId::kNone) continue;
+    filters.MarkChanged(n);
+    changed.Add(n);
   }
 }
 

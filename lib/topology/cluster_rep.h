@@ -58,7 +58,7 @@ class Cluster::Rep {
   // Structure.
   // A node that was added to the table; one that goes from it.
   void Enter(NodeIndex node);
-  void Leave(NodeIndex node, uint32_t next_generation);
+  void Leave(NodeIndex node);
   // Whether the labels put a node into the same domains everywhere.
   bool SamePlaces(const Labels& a, const Labels& b) const;
   void CountCapacity(NodeIndex node, int64_t times);

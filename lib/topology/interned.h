@@ -8,6 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "lib/base/hash.h"
+#include "lib/base/keyed_table.h"
 
 namespace muster {
 
@@ -27,14 +28,10 @@ class Interned {
   std::pair<uint32_t, bool> Intern(const Key& key) {
     const auto [known, added] = numbers_.try_emplace(key, 0);
     uint32_t& number = known->second;
-    if (added && unused_.empty()) {
-      number = static_cast<uint32_t>(entries_.size());
-      entries_.emplace_back();
-    } else if (added) {
-      number = unused_.back();
-      unused_.pop_back();
+    if (added) {
+      number = TakePosition(entries_, unused_);
+      entries_[number].key = key;
     }
-    if (added) entries_[number].key = key;
     ++entries_[number].refs;
     return {number, added};
   }

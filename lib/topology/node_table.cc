@@ -5,46 +5,19 @@
 
 namespace muster {
 
-NodeId NodeTable::id(NodeIndex node) const {
-  if (!exists(node)) return {};
-  return {.index = node, .generation = records_[node].generation};
-}
-
-NodeId NodeTable::Find(std::string_view key) const {
-  const auto it = by_key_.find(key);
-  return it == by_key_.end() ? NodeId{} : id(it->second);
-}
-
-uint32_t NodeTable::last_generation() const {
-  uint32_t last = first_generation_;
-  for (const NodeRecord& record : records_) {
-    last = std::max(last, record.generation);
-  }
-  return last;
-}
-
 NodeIndex NodeTable::Add(const Node& node) {
-  NodeIndex index = limit();
-  if (unused_.empty()) {
-    records_.emplace_back().generation = first_generation_;
-    places_.emplace_back();
-  } else {
-    index = unused_.back();
-    unused_.pop_back();
-  }
-  records_[index].node = node;
+  const NodeIndex index = KeyedTable::Add(node.key);
+  row(index).node = node;
+  places_.resize(limit());
   places_[index] = Place::kAdded;
-  by_key_.emplace(node.key, index);
   added_.push_back(index);
   in_order_ = false;
   return index;
 }
 
-void NodeTable::Remove(NodeIndex node, uint32_t generation) {
-  by_key_.erase(records_[node].node.key);
-  records_[node] = {.generation = generation};
+void NodeTable::Remove(NodeIndex node) {
+  KeyedTable::Remove(node);
   places_[node] = Place::kNone;
-  unused_.push_back(node);
   in_order_ = false;
 }
 
@@ -59,9 +32,7 @@ std::span<const NodeIndex> NodeTable::InOrder() const {
     order_.push_back(n);
   }
   added_.clear();
-  const auto key = [this](NodeIndex n) -> const std::string& {
-    return records_[n].node.key;
-  };
+  const auto key = [this](NodeIndex n) { return KeyAt(n); };
   const auto middle = order_.begin() + sorted;
   std::ranges::sort(middle, order_.end(), {}, key);
   std::ranges::inplace_merge(order_.begin(), middle, order_.end(), {}, key);

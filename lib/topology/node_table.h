@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lib/base/keyed_table.h"
 #include "lib/base/string_map.h"
 #include "muster/cluster.h"
 #include "muster/ids.h"
@@ -19,29 +20,26 @@ namespace muster {
 struct NodeRecord {
   Node node{};
   OtherUsage others{};
-  uint32_t generation = 0;  // Counts the removals at this index.
+  uint32_t generation = 0;
+  bool exists = false;
   bool available = true;
+
+  const std::string& key() const { return node.key; }
 };
 
 // A value type. References to records hold until the node is removed.
-class NodeTable {
+class NodeTable
+    : public KeyedTable<NodeId, NodeRecord, &NodeRecord::key, std::deque> {
  public:
-  uint32_t limit() const { return static_cast<uint32_t>(records_.size()); }
   bool exists(NodeIndex node) const {
     return node < places_.size() && places_[node] != Place::kNone;
   }
-  NodeRecord& operator[](NodeIndex node) { return records_[node]; }
-  const NodeRecord& operator[](NodeIndex node) const { return records_[node]; }
-  NodeId id(NodeIndex node) const;
-  NodeId Find(std::string_view key) const;
+  NodeRecord& operator[](NodeIndex node) { return row(node); }
+  const NodeRecord& operator[](NodeIndex node) const { return at(node); }
 
-  // Of indices that come to be from now on.
-  void StartGenerationsAt(uint32_t first) { first_generation_ = first; }
-  uint32_t last_generation() const;
   // The key must be new. At the index removed last, if one is unused.
   NodeIndex Add(const Node& node);
-  // The next node at this index has this generation.
-  void Remove(NodeIndex node, uint32_t generation);
+  void Remove(NodeIndex node);
 
   // In key order. Brought up to date here, where it is asked for: new nodes
   // are sorted by themselves and merged in.
@@ -51,12 +49,8 @@ class NodeTable {
   // Where order_ has an existing node: not yet, or at its place.
   enum class Place : uint8_t { kNone, kAdded, kInOrder };
 
-  std::deque<NodeRecord> records_{};
   // By node: records are far apart.
   mutable std::vector<Place> places_{};
-  std::vector<NodeIndex> unused_{};
-  StringMap<NodeIndex> by_key_{};
-  uint32_t first_generation_ = 0;
   mutable bool in_order_ = true;
   // Sorted, apart from nodes that are not at their place any more.
   mutable std::vector<NodeIndex> order_{};
