@@ -16,6 +16,7 @@ namespace muster::wire {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 constexpr uint64_t kSeeds = 40;
 
@@ -150,8 +151,8 @@ TEST(WireConvertTest, DevicesFrom64OnAreAFieldOfTheirOwn) {
   EXPECT_EQ(read.devices, task.devices);
 
   task.devices.Insert(65);
-  EXPECT_EQ(Difference(task, read), "devices_from_64: 0 instead of 2");
-  EXPECT_EQ(Difference(read, task), "devices_from_64: 2 instead of 0");
+  EXPECT_EQ(Difference(task, read), "deleted: devices_from_64: 2");
+  EXPECT_EQ(Difference(read, task), "added: devices_from_64: 2");
   message = *ToMessage(task);
   EXPECT_EQ(message.devices_from_64(), 2u);
   ASSERT_TRUE(FromMessage(message, &read).ok());
@@ -346,16 +347,17 @@ TEST(WireConvertTest, ADifferenceIsNamedByItsPath) {
   EXPECT_EQ(Difference(plan, other), "");
   other.decisions[1].tasks[0].node = "n2";
   EXPECT_EQ(Difference(plan, other),
-            "decisions[1].tasks[0].node: \"n2\" instead of \"n1\"");
+            "modified: decisions[1].tasks[0].node: \"n1\" -> \"n2\"");
   other = plan;
   other.decisions[0].kind = DecisionKind::kEvict;
   EXPECT_EQ(Difference(plan, other),
-            "decisions[0].kind: evict instead of start");
+            "modified: decisions[0].kind: DECISION_KIND_START -> "
+            "DECISION_KIND_EVICT");
   other = plan;
   other.decisions.pop_back();
-  EXPECT_EQ(Difference(plan, other), "decisions: 1 instead of 2 elements");
+  EXPECT_THAT(Difference(plan, other), StartsWith("deleted: decisions[1]: {"));
   EXPECT_EQ(Difference(Event{.what = NodeUp{}}, Event{.what = NodeDown{}}),
-            "kind 1 instead of kind 2");
+            "added: node_down: { node: \"\" }");
 }
 
 }  // namespace

@@ -249,8 +249,9 @@ TEST(ReplayTest, VerifyNamesTheFirstDifference) {
   EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
   const std::string message(status.message());
   EXPECT_THAT(message, HasSubstr("j: record "));
-  EXPECT_THAT(message, HasSubstr("another plan is made now: decisions[0]"));
-  EXPECT_THAT(message, HasSubstr("instead of \"elsewhere\""));
+  EXPECT_THAT(message,
+              HasSubstr("another plan is made now: modified: decisions[0]"));
+  EXPECT_THAT(message, HasSubstr("\"elsewhere\" -> "));
 
   const std::string followed(
       ReplayBytes(journal, ReplayMode::kFollow).status().message());

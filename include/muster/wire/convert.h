@@ -40,9 +40,11 @@ absl::StatusOr<std::string> Serialize(const T& value) {
 template <Value T>
 absl::Status Parse(std::string_view bytes, T* value, uint64_t offset = 0);
 
-// The first difference between two values, e.g.
-//   decisions[3].tasks[0].node: "n2" instead of "n1"
-// Empty if they are equal.
+// The first difference between two values, as Protobuf's MessageDifferencer
+// tells it, e.g.
+//   modified: decisions[3].tasks[0].node: "n1" -> "n2"
+// with the names of proto/muster/v1. Empty if their encodings are equal; what
+// Serialize says of a value that has none. O(values).
 template <Value T>
 std::string Difference(const T& expected, const T& actual);
 
