@@ -1,9 +1,16 @@
-// Comparing fractions exactly.
+// Exact arithmetic: division that rounds up, fractions compared.
 #pragma once
 
 #include <compare>
 
 namespace muster {
+
+// How many parts of size `part` > 0 hold `whole` >= 0; the sum of both must fit
+// into T.
+template <class T>
+constexpr T CeilDiv(T whole, T part) {
+  return (whole + part - 1) / part;
+}
 
 __extension__ typedef __int128 Wide;
 

@@ -14,11 +14,9 @@ std::vector<uint32_t> NearestNext(const Fabric::Rep& rep,
   std::sort(ring.begin(), ring.end());
   rep.Charge(ring.size() * ring.size(), kHopNs);
   for (size_t i = 1; i < ring.size(); ++i) {
-    const auto next = std::min_element(
-        ring.begin() + i, ring.end(), [&](uint32_t a, uint32_t b) {
-          return std::pair(rep.Hops(ring[i - 1], a), a) <
-                 std::pair(rep.Hops(ring[i - 1], b), b);
-        });
+    const auto next = std::ranges::min_element(
+        ring.begin() + i, ring.end(), {},
+        [&](uint32_t v) { return std::pair(rep.Hops(ring[i - 1], v), v); });
     std::swap(ring[i], *next);
   }
   return ring;

@@ -75,9 +75,7 @@ class Tightest final : public NodePolicy {
     const auto low = static_cast<uint32_t>(gist);
     const auto parts = static_cast<uint32_t>(gist >> 32);
     uint32_t left = low >> kOtherBits;
-    if (devices) {
-      left = (left - std::min(left, demand)) / parts;
-    }
+    if (devices) left = (left - std::min(left, demand)) / parts;
     return DeviceSteps(left) << kOtherBits | (low & kOthers);
   }
 };

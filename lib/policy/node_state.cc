@@ -35,9 +35,7 @@ DeviceSet DevicesWithRoom(const NodeLedger& at, const Question& q) {
 void NodeState::Read(const NodeLedger& at) {
   const uint32_t kinds = at.cluster.resource_count();
   free.resize(kinds);
-  for (ResourceKind k = 0; k < kinds; ++k) {
-    free[k] = at.free(k);
-  }
+  for (ResourceKind k = 0; k < kinds; ++k) free[k] = at.free(k);
   devices = static_cast<uint32_t>(at.devices().size());
   const DeviceSet split = at.cluster.split_devices(at.node, at.ledger);
   for (uint32_t d = 0; d < devices; ++d) {

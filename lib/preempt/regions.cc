@@ -157,9 +157,7 @@ void Regions::IndexTasks() {
 
 void Regions::FindShares() {
   for (uint32_t c = 0; c < problem_.candidate_count(); ++c) AddShare(c);
-  std::stable_sort(
-      shares_.begin(), shares_.end(),
-      [](const Share& a, const Share& b) { return a.region < b.region; });
+  std::ranges::stable_sort(shares_, {}, &Share::region);
   for (const Share& share : shares_) members_.push_back(share.candidate);
 }
 
@@ -239,10 +237,8 @@ Score Regions::BoundOf(const Region& region) {
   }
   missing = region.shortfall;
   for (const Share& share : sorted_) missing -= share.surplus_amount;
-  std::sort(sorted_.begin(), sorted_.end(), [](const Share& a, const Share& b) {
-    const int64_t left = a.amount - a.surplus_amount;
-    const int64_t right = b.amount - b.surplus_amount;
-    return std::tie(right, a.candidate) < std::tie(left, b.candidate);
+  std::ranges::sort(sorted_, {}, [](const Share& s) {
+    return std::tuple(s.surplus_amount - s.amount, s.candidate);
   });
   for (const Share& share : sorted_) {
     if (missing <= 0) break;

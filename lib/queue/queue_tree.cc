@@ -129,9 +129,7 @@ void QueueTree::Derive(Entry& entry) {
 
 void QueueTree::Charge(QueueIndex q, const Resources& amount, int64_t sign) {
   ++version_;
-  for (; q != kNoQueue; q = row(q).parent) {
-    row(q).used.AddTimes(amount, sign);
-  }
+  for (; q != kNoQueue; q = row(q).parent) row(q).used.AddTimes(amount, sign);
 }
 
 void QueueTree::ChargeReleasing(QueueIndex q, const Resources& amount,

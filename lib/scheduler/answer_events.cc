@@ -9,7 +9,6 @@
 #include "lib/scheduler/real_place.h"
 
 namespace muster {
-
 namespace {
 
 // The gang that owes an answer to the decision; kNoGang: it has been answered.
@@ -112,9 +111,7 @@ absl::Status Take(Core& core, const DecisionApplied& e) {
   const OpenDecision open = Answers::OpenOf(*gang, e.seq);
   const TaskOutcome outcome =
       IsStop(open.kind) ? TaskOutcome::kReleased : TaskOutcome::kStarted;
-  for (const TaskId id : open.tasks) {
-    core.life.Answer(gang, id, 0, outcome);
-  }
+  for (const TaskId id : open.tasks) core.life.Answer(gang, id, 0, outcome);
   core.life.Update(gang);
   return absl::OkStatus();
 }

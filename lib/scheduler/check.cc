@@ -8,7 +8,6 @@
 #include "lib/scheduler/snapshot.h"
 
 namespace muster {
-
 namespace {
 
 template <class... Parts>

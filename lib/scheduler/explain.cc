@@ -5,7 +5,6 @@
 #include "lib/scheduler/snapshot.h"
 
 namespace muster {
-
 namespace {
 
 bool IsAboutRoom(ReasonCode code) {

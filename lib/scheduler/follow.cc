@@ -13,7 +13,6 @@
 #include "lib/scheduler/snapshot.h"
 
 namespace muster {
-
 namespace {
 
 absl::Status Cannot(const DecisionRecord& d, std::string_view why) {

@@ -43,9 +43,7 @@ absl::StatusOr<QueueIndex> LeafNamed(const Core& core, const std::string& gang,
                                      bool even_if_closed) {
   const std::string field = absl::StrCat("gang '", gang, "'.queue: '", key);
   const QueueIndex q = core.queues.Find(key);
-  if (q == kNoQueue) {
-    return NotFound(field, "' is not known");
-  }
+  if (q == kNoQueue) return NotFound(field, "' is not known");
   if (!core.queues.IsLeaf(q)) {
     return Invalid(field, "' has children; gangs go to leaves");
   }

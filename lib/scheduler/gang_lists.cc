@@ -6,7 +6,6 @@
 #include "lib/scheduler/life.h"
 
 namespace muster {
-
 namespace {
 
 GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l) {

@@ -11,7 +11,6 @@
 #include "lib/topology/needs.h"
 
 namespace muster {
-
 namespace {
 
 // Clears what is the gang's own, and gives a gang without groups its root.

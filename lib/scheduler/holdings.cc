@@ -7,7 +7,6 @@
 #include "lib/topology/needs.h"
 
 namespace muster {
-
 namespace {
 
 // Whether one of the queues has come to hold more of a kind than it is

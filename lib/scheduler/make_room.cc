@@ -9,7 +9,6 @@
 #include "lib/scheduler/surplus.h"
 
 namespace muster {
-
 namespace {
 
 // What is thrown away, in device-milliseconds, by stopping the last task of

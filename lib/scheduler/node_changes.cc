@@ -6,7 +6,6 @@
 #include "lib/base/status_macros.h"
 
 namespace muster {
-
 namespace {
 
 bool IsSame(const Taint& a, const Taint& b) {

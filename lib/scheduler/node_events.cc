@@ -7,7 +7,6 @@
 #include "lib/scheduler/validate.h"
 
 namespace muster {
-
 namespace {
 
 void PutNodeSet(Core& core, const NodeSet& set) {

@@ -5,7 +5,6 @@
 #include "lib/scheduler/core.h"
 
 namespace muster {
-
 namespace {
 
 constexpr uint8_t kBoth = Questions::kRoom | Questions::kVictims;

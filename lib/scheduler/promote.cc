@@ -3,7 +3,6 @@
 #include "lib/scheduler/pass.h"
 
 namespace muster {
-
 namespace {
 
 // Whether the devices are of a model that was asked for.

@@ -10,7 +10,6 @@
 #include "lib/scheduler/node_changes.h"
 
 namespace muster {
-
 namespace {
 
 DeviceSet GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count) {

@@ -15,7 +15,6 @@
 #include "lib/scheduler/validate.h"
 
 namespace muster {
-
 namespace {
 
 // --- Checks: everything before anything is changed --------------------------

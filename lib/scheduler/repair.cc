@@ -5,7 +5,6 @@
 #include "lib/scheduler/remaining.h"
 
 namespace muster {
-
 namespace {
 
 // So many tries in a row a failed task is placed again beside the others; then

@@ -9,7 +9,6 @@
 #include "lib/scheduler/validate.h"
 
 namespace muster {
-
 namespace {
 
 // `one_domain`: all tasks must share a domain of the level they spread over.

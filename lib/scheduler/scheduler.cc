@@ -16,7 +16,6 @@
 #include "lib/scheduler/validate.h"
 
 namespace muster {
-
 namespace {
 
 // The state, and those who change it.

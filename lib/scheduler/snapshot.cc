@@ -15,7 +15,6 @@
 #include "lib/scheduler/rules.h"
 
 namespace muster {
-
 namespace {
 
 // Classes that are not as they were born.

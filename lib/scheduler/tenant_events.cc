@@ -7,7 +7,6 @@
 #include "lib/scheduler/events.h"
 
 namespace muster {
-
 namespace {
 
 // The parent is there, and may have this queue below it.
@@ -66,9 +65,7 @@ absl::Status Take(Core& core, const QueueChanged& e) {
 
 absl::Status Take(Core& core, const QueueRemoved& e) {
   const QueueIndex q = core.queues.Find(e.queue);
-  if (q == kNoQueue) {
-    return NotFound("queue '", e.queue, "' is not known");
-  }
+  if (q == kNoQueue) return NotFound("queue '", e.queue, "' is not known");
   if (!core.queues.IsLeaf(q) || core.queues.at(q).gangs > 0) {
     return NotNow("queue '", e.queue, "' has children or gangs");
   }

@@ -15,7 +15,6 @@
 #include "muster/fields.h"
 
 namespace muster {
-
 namespace {
 
 // --- Messages, made while the failing calls return: from the inside out -----

@@ -181,9 +181,7 @@ bool ExactSearch::Search(size_t depth, int64_t cost) {
     moves_.push_back({added, i});
   }
   problem_->Spend(nodes_.size() / 8 + 1, kExactNs);
-  if (traffic_ != nullptr) {
-    std::sort(moves_.begin() + base, moves_.end());
-  }
+  if (traffic_ != nullptr) std::sort(moves_.begin() + base, moves_.end());
   const size_t last = moves_.size();
   bool stop = false;
   for (size_t m = base; m < last && !stop; ++m) {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
-#include "lib/base/ceil_div.h"
+#include "lib/base/fraction.h"
 #include "lib/base/step_cost.h"
 #include "lib/index/capacity_table.h"
 #include "lib/solver/reasons.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <span>
 
-#include "lib/base/ceil_div.h"
+#include "lib/base/fraction.h"
 #include "lib/index/scan.h"
 
 namespace muster::solver {

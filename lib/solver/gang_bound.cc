@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "lib/base/ceil_div.h"
+#include "lib/base/fraction.h"
 
 namespace muster::solver {
 namespace {
@@ -264,9 +264,7 @@ void GangBound::Domains(const Spot& spot, bool nodes,
   for (int l = spot.level + 1; l < tree.hosts; ++l) {
     AtDomains(spot, l, &least[l]);
   }
-  if (spot.level < tree.hosts) {
-    AtNodes(spot, nodes, &least[tree.hosts]);
-  }
+  if (spot.level < tree.hosts) AtNodes(spot, nodes, &least[tree.hosts]);
   for (uint32_t i = 0; i < problem_->spreads().size(); ++i) {
     const SpreadRule& rule = problem_->spreads()[i];
     const uint32_t tasks = problem_->AddBelow(rule.scope);

@@ -332,13 +332,10 @@ void MixTree::KeepUseful(size_t first) {
 bool MixTree::Combine(const Frame& frame, Node* node) {
   if (out_of_steps_ || stack_.size() == frame.children) return false;
   // The least roomy first, so that they are filled first.
-  std::sort(stack_.begin() + frame.children, stack_.end(),
-            [&](const Node& a, const Node& b) {
-              const size_t x = Size(types_[a.type].table.most);
-              const size_t y = Size(types_[b.type].table.most);
-              return std::tie(x, a.type, a.id, a.first) <
-                     std::tie(y, b.type, b.id, b.first);
-            });
+  const auto size = [&](const Node& n) {
+    return std::tuple(Size(types_[n.type].table.most), n.type, n.id, n.first);
+  };
+  std::ranges::sort(std::span(stack_).subspan(frame.children), {}, size);
   node->first = static_cast<uint32_t>(items_.size());
   KeepUseful(frame.children);
   node->count = static_cast<uint32_t>(items_.size()) - node->first;

@@ -154,9 +154,7 @@ void SlotTable::Update(NodeIndex node) {
   if (listed_) {
     own_.Update(node);
   } else {
-    for (index::Column* column : columns_) {
-      column->Refresh(problem_->cluster());
-    }
+    for (index::Column* column : columns_) column->Refresh(problem_->cluster());
   }
   if (watch_of_[node] != watch_) return;
   const int64_t* known = watched_.data() + node * kinds_.size();

@@ -30,9 +30,7 @@ void Solver::Place(Cluster& cluster, const PlacementRequest& request,
 
 // Counts nanoseconds in result->steps.
 void Solver::Find(const PlacementRequest& request, PlacementResult* result) {
-  if (fabric_.IsMine(request)) {
-    return fabric_.Place(*cluster_, request, result);
-  }
+  if (fabric_.IsMine(request)) return fabric_.Place(*cluster_, request, result);
   if (uniform_.Place(*cluster_, request, result)) return;
   result->Clear();
   const Cluster::Mark mark = request.dry_run ? cluster_->Begin() : 0;

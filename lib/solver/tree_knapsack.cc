@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "lib/base/ceil_div.h"
+#include "lib/base/fraction.h"
 #include "lib/solver/fewest.h"
 
 namespace muster::solver {

@@ -4,7 +4,7 @@
 #include <functional>
 #include <limits>
 
-#include "lib/base/ceil_div.h"
+#include "lib/base/fraction.h"
 
 namespace muster::solver::knapsack {
 namespace {
@@ -104,9 +104,7 @@ Bound::Cut Bound::AtTop() {
       continue;
     }
     cut.value += values[i];
-    for (int f = 0; f < kFree; ++f) {
-      cut.slope[f] -= used_[top_][i][f] << kShift;
-    }
+    for (int f = 0; f < kFree; ++f) cut.slope[f] -= used_[top_][i][f] << kShift;
   }
   for (int l = top_ + 1; l < q_.level; ++l) {
     cut.value += prices_[l] * q_.counts[l];

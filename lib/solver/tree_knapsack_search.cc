@@ -44,9 +44,7 @@ Search::Result Search::Decide(const Core& core, int level, const Bounds& bounds,
       needed_[b] -= bounds[b]->prices()[l] * counts[l];
     }
   }
-  if (labels_.size() <= static_cast<size_t>(level_)) {
-    labels_.resize(level_ + 1);
-  }
+  if (labels_.size() <= static_cast<size_t>(level_)) labels_.resize(level_ + 1);
   steps_.clear();
   labels_[top_].assign(1, {});
   VisitInside(top_, kNone, {});

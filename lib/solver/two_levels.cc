@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/base/ceil_div.h"
+#include "lib/base/fraction.h"
 #include "lib/solver/fewest.h"
 
 namespace muster::solver {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <bit>
 
-#include "lib/base/ceil_div.h"
+#include "lib/base/fraction.h"
 #include "lib/index/scan.h"
 #include "lib/solver/fewest.h"
 

@@ -7,7 +7,6 @@
 #include "lib/topology/needs.h"
 
 namespace muster::solver {
-
 namespace {
 
 // False if the constraint is not one that a rule can say.

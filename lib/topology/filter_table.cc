@@ -7,7 +7,6 @@
 #include "lib/topology/selector.h"
 
 namespace muster {
-
 namespace {
 
 // Whether a device of the node is what the filter asks for.

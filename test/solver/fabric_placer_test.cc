@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "lib/base/ceil_div.h"
+#include "lib/base/fraction.h"
 #include "muster/cluster.h"
 #include "muster/placement_solver.h"
 
