@@ -309,11 +309,10 @@ absl::Status FabricRule(const SchedulerConfig& config, const Gang& gang) {
   if (!role.preferences.empty()) {
     return Invalid(".roles[0].preferences: cannot be used on a fabric");
   }
-  return Require(
-      gang.groups.empty() || gang.groups[0].min_tasks <= role.min_tasks,
-      ".groups[0].min_tasks: ", gang.groups[0].min_tasks,
-      " is more than .roles[0].min_tasks, ", role.min_tasks,
-      ", which a gang on a fabric is placed by");
+  const uint32_t least = gang.groups.empty() ? 0 : gang.groups[0].min_tasks;
+  return Require(least <= role.min_tasks, ".groups[0].min_tasks: ", least,
+                 " is more than .roles[0].min_tasks, ", role.min_tasks,
+                 ", which a gang on a fabric is placed by");
 }
 
 }  // namespace muster
