@@ -123,6 +123,8 @@ class Cluster {
   uint32_t resource_count() const;
   ResourceKind device_kind() const;
   ResourceKind node_kind() const;
+  // How many exist.
+  uint32_t node_count() const;
   // One past the largest NodeIndex in use.
   uint32_t node_limit() const;
   bool exists(NodeIndex node) const;

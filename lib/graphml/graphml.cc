@@ -213,8 +213,8 @@ class GraphmlReader {
   absl::flat_hash_map<std::string, Meaning> keys_{};  // By id.
   absl::flat_hash_map<Meaning, std::string> defaults_{};
   absl::flat_hash_map<std::string, std::string> key_of_{};  // Of nodes, by id.
-  std::multimap<uint64_t, std::string>
-      nodes_{};  // By place, then as they come.
+  // By place, then as they come.
+  std::multimap<uint64_t, std::string> nodes_{};
   FabricGraph graph_{};
 };
 

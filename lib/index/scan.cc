@@ -1,6 +1,5 @@
 #include "lib/index/scan.h"
 
-#include <algorithm>
 #include <bit>
 #include <limits>
 

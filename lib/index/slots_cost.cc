@@ -35,7 +35,7 @@ uint64_t NanosOfSlots(const Cluster& cluster, ShapeId shape, uint64_t nodes) {
 }
 
 uint64_t NanosOfColumn(const Cluster& cluster, ShapeId shape) {
-  const uint64_t nodes = cluster.nodes().size();
+  const uint64_t nodes = cluster.node_count();
   if (IsPlain(cluster, shape)) {
     return kColumnNs + nodes / kPlainNodes +
            (cluster.has_selector(shape) ? nodes * kFilterNs : 0);

@@ -332,9 +332,14 @@ void Search::Reduce() {
     uint32_t most = problem_.Cuts(c);  // Cuts below what is taken.
     while (problem_.Cut(c, most) >= victim.tasks) --most;
     if (most == 0 || !ReduceTo(c, problem_.Cut(c, most))) continue;
-    (void)std::ranges::partition_point(
-        std::views::iota(1u, most),
-        [&](uint32_t cut) { return !ReduceTo(c, problem_.Cut(c, cut)); });
+    for (uint32_t least = 1; least < most;) {
+      const uint32_t cut = std::midpoint(least, most);
+      if (ReduceTo(c, problem_.Cut(c, cut))) {
+        most = cut;
+      } else {
+        least = cut + 1;
+      }
+    }
   }
 }
 

@@ -2,7 +2,6 @@
 // shares: what the gang needs, what a victim costs, whether it fits now.
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstddef>
 #include <cstdint>

@@ -39,12 +39,12 @@ uint32_t EnoughOf(const Region& region) {
 Regions::Regions(Problem& problem) : problem_(problem) {
   const Cluster& cluster = problem.cluster();
   problem.Charge(1, kQuestionNs);
-  problem.Charge(cluster.nodes().size(), kLookNs);
+  problem.Charge(cluster.node_count(), kLookNs);
   region_of_.assign(cluster.node_limit(), kNowhere);
   const std::span<const NodeIndex> within = problem.request().placement.within;
   allowed_.assign(cluster.node_limit(), within.empty());
   for (NodeIndex node : within) allowed_[node] = true;
-  nodes_.reserve(cluster.nodes().size());
+  nodes_.reserve(cluster.node_count());
   FindRegions();
   share_in_.assign(regions_.size(), kNowhere);
   IndexTasks();

@@ -1,7 +1,6 @@
 #include "lib/preempt/victim_set.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace muster::preempt {
 

@@ -6,7 +6,6 @@
 #include <deque>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "lib/base/keyed_table.h"

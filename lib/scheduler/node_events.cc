@@ -27,9 +27,7 @@ absl::Status Take(Core& core, const NodeChanged& e) {
   for (ResourceKind k = 0; known.valid() && k < others.size(); ++k) {
     others.Set(k, others[k] - core.cluster.capacity(known.index, k));
   }
-  // Counting the nodes brings them in order: only where there may be too many.
-  if (!known.valid() && core.cluster.node_limit() >= kMaxNodes &&
-      core.cluster.nodes().size() >= kMaxNodes) {
+  if (!known.valid() && core.cluster.node_count() >= kMaxNodes) {
     return Invalid("node '", e.node.key, "': the cluster has ", kMaxNodes,
                    " nodes, the most there can be");
   }

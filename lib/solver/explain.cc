@@ -22,7 +22,7 @@ uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
   const auto [admitted, best] = capacity_.Get(
       problem.cluster(), named ? problem.tree(rule.tree).topology : -1,
       named ? rule.required : index::CapacityTable::kAnywhere, shape, enough);
-  problem.Spend(problem.cluster().nodes().size(), kCapacityNs);
+  problem.Spend(problem.cluster().node_count(), kCapacityNs);
   if (best < enough) {
     *reason =
         OfRole(admitted ? ReasonCode::kNeverFits : ReasonCode::kNoNodeAdmits,
@@ -50,7 +50,7 @@ uint32_t Explain::SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
   if (!rule.one_role) rule.skew = rule.domains = 0;
   const Tree& tree = problem.tree(rule.tree);
   ever_.assign(problem.DomainLimit(rule.tree, rule.level), {});
-  problem.Spend(cluster.nodes().size(), kCapacityNs);
+  problem.Spend(cluster.node_count(), kCapacityNs);
   for (const NodeIndex node : cluster.nodes()) {
     const uint32_t d = tree.DomainOf(rule.level, node);
     if (d == kOutside) continue;

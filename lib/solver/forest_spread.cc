@@ -13,7 +13,7 @@ void Forest::DescribeSpread(int level, Pick first, Pick last, uint32_t spread) {
   board_->spreads().Describe(spread, node, &spread_domains_);
   // Of hosts there are places for nodes that are gone, too.
   const size_t domains = rule.level == tree_->hosts
-                             ? board_->problem().cluster().nodes().size()
+                             ? board_->problem().cluster().node_count()
                              : spread_domains_.size();
   board_->problem().Spend(domains / 8 + 1, kLookNs);
   if (level > rule.level) {

@@ -13,7 +13,7 @@ uint64_t Refiner::StepsLeft() const {
 bool Refiner::MayLieOutside() const {
   const Tree& tree = problem_->tree(0);
   if (tree.index == nullptr ||
-      tree.index->nodes.size() == board_->cluster().nodes().size()) {
+      tree.index->nodes.size() == board_->cluster().node_count()) {
     return false;
   }
   return std::ranges::any_of(problem_->Active(), [&](uint32_t r) {

@@ -53,7 +53,7 @@ bool Solver::SlotsDecide(const Cluster& cluster,
   const TopologyIndex& index = cluster.index(rule.topology);
   const bool domain = rule.required >= 0 &&
                       rule.required < static_cast<int>(index.levels.size());
-  return (domain || index.nodes.size() == cluster.nodes().size()) &&
+  return (domain || index.nodes.size() == cluster.node_count()) &&
          (gang.groups[0].topology.required.empty() ||
           gang.roles[0].topology.required.empty());
 }

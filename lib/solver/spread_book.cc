@@ -27,7 +27,7 @@ void SpreadBook::Reset(Problem& problem) {
                         {.region = region});
     if (rule.skew > 0) FindEligible(rule, &book);
     book.looked_at = rule.level == problem.tree(rule.tree).hosts
-                         ? problem.cluster().nodes().size()
+                         ? problem.cluster().node_count()
                          : book.domains.size();
     problem.Charge(book.looked_at, kLookNs);
   }
@@ -41,7 +41,7 @@ void SpreadBook::FindEligible(const SpreadRule& rule, Book* book) {
                              ? 1
                              : problem_->DomainLimit(rule.tree, rule.region),
                          0);
-  problem_->Charge(cluster.nodes().size(), kCapacityNs);
+  problem_->Charge(cluster.node_count(), kCapacityNs);
   for (const NodeIndex node : cluster.nodes()) {
     const uint32_t d = tree.DomainOf(rule.level, node);
     if (d == kOutside) continue;

@@ -1,7 +1,6 @@
 #include "lib/solver/traffic.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace muster::solver {
 

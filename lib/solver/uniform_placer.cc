@@ -107,7 +107,7 @@ bool UniformPlacer::FindOneNode(index::Column& column) {
   result_->steps += layout.chunks().size() * kChunkNs;
   if (tasks_ > 1 && column.most() < tasks_) return false;  // There is room.
   if (!SharesNoDevice(cluster_->device_request(column.shape()))) {
-    result_->steps += cluster_->nodes().size() * kShareRankNs;
+    result_->steps += cluster_->node_count() * kShareRankNs;
   }
   column.RefreshRanks(*cluster_);
   index::Position best = 0;

@@ -59,7 +59,7 @@ bool UniformReason::Explain(const Cluster& cluster,
                             const UniformRule& rule, PlacementResult* result) {
   const std::vector<ShapeId>& shapes = request.gang->shapes[0];
   const uint32_t needed = request.gang->gang.roles[0].min_tasks;
-  const uint64_t nodes = shapes.size() * cluster.nodes().size();
+  const uint64_t nodes = shapes.size() * cluster.node_count();
   if (Never(cluster, request, rule, &result->reason)) {
     result->fit = Fit::kNever;
     result->steps += nodes * kNeverNs;
@@ -85,7 +85,7 @@ bool UniformReason::Explain(const Cluster& cluster,
   // The alternative with the most room.
   const ShapeId best = *std::ranges::max_element(shapes, {}, all);
   if (const uint64_t slots = all(best); slots < needed) {
-    result->steps += cluster.nodes().size() * kFreeNs;
+    result->steps += cluster.node_count() * kFreeNs;
     result->reason = ShortageOf(cluster, best, request.ledger, needed, slots);
     return true;
   }

@@ -51,6 +51,7 @@ ResourceKind Cluster::node_kind() const { return rep_->ledgers.node_kind(); }
 ResourceKind Cluster::device_kind() const {
   return rep_->ledgers.device_kind();
 }
+uint32_t Cluster::node_count() const { return rep_->nodes.size(); }
 uint32_t Cluster::node_limit() const { return rep_->nodes.limit(); }
 bool Cluster::exists(NodeIndex node) const { return rep_->nodes.exists(node); }
 NodeId Cluster::id(NodeIndex node) const { return rep_->nodes.id(node); }

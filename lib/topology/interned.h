@@ -1,7 +1,6 @@
 // Values that are kept once, under numbers.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
