@@ -30,13 +30,6 @@ namespace {
 
 constexpr double kMicro = 1e6;
 
-double Quantile(std::vector<double> samples, double share) {
-  const auto at = static_cast<std::ptrdiff_t>(
-      share * static_cast<double>(samples.size() - 1));
-  std::ranges::nth_element(samples, samples.begin() + at);
-  return samples[static_cast<size_t>(at)];
-}
-
 double Mean(const std::vector<double>& samples) {
   return std::accumulate(samples.begin(), samples.end(), 0.0) /
          static_cast<double>(samples.size());
@@ -64,16 +57,10 @@ struct Step {
   std::function<void(BacklogWorld&)> after;
 };
 
-// Of the next event: what Prepare has drawn.
-struct Drawn {
-  std::string gang{};
-  Event event{};
-};
-
 void Report(benchmark::State& state, BacklogWorld& world,
             const std::vector<double>& cpu, const std::vector<double>& settle) {
   const auto events = static_cast<double>(cpu.size());
-  state.counters["cpu_us"] = Quantile(cpu, 0.5) * kMicro;
+  state.counters["cpu_us"] = Median(cpu) * kMicro;
   state.counters["p99_us"] = Quantile(cpu, 0.99) * kMicro;
   state.counters["settle_us"] = Mean(settle) * kMicro;
   state.counters["starts"] = static_cast<double>(world.starts) / events;
@@ -91,16 +78,13 @@ void BM_Backlog(benchmark::State& state, uint32_t nodes, const Step& step) {
   std::vector<double> cpu, settle;
   for (auto _ : state) {
     for (uint32_t i = 0; i < events; ++i) {
-      state.PauseTiming();
+      Untimed untimed(state);
       world.host.now += kSecond;
       world.Settle();
       step.prepare(world);
-      state.ResumeTiming();
-      cpu.push_back(CpuOf([&] { step.act(world); }));
-      state.PauseTiming();
+      cpu.push_back(untimed.Timed([&] { step.act(world); }));
       settle.push_back(cpu.back() + CpuOf([&] { world.Follow(); }));
       step.after(world);
-      state.ResumeTiming();
     }
   }
   Report(state, world, cpu, settle);
@@ -111,14 +95,14 @@ template <class Make>
 Step EventStep(
     Make make,
     std::function<void(BacklogWorld&)> after = [](BacklogWorld&) {}) {
-  auto drawn = std::make_shared<Drawn>();
+  auto event = std::make_shared<Event>();
   return {.prepare =
-              [drawn, make](BacklogWorld& world) {
-                drawn->event = {world.host.now, make(world)};
+              [event, make](BacklogWorld& world) {
+                *event = {world.host.now, make(world)};
               },
           .act =
-              [drawn](BacklogWorld& world) {
-                world.host.Apply(drawn->event);
+              [event](BacklogWorld& world) {
+                world.host.Apply(*event);
                 world.host.Pass();
               },
           .after = std::move(after)};
@@ -171,46 +155,33 @@ Step OthersUnchanged() {
   });
 }
 
+void FinishOneThatWaits(BacklogWorld& world) {
+  world.host.Apply(GangFinished{world.TakeOut(GangPhase::kWaiting)});
+  world.Settle();
+}
+
 Step SubmitKnown() {
-  return {.prepare = [](BacklogWorld&) {},
-          .act =
-              [](BacklogWorld& world) {
-                world.SubmitOne();
-                world.host.Pass();
-              },
-          .after =
-              [](BacklogWorld& world) {
-                world.Finish(world.Draw(GangPhase::kWaiting));
-                world.Settle();
-              }};
+  return EventStep(
+      [](BacklogWorld& world) { return GangSubmitted{world.MakeKnown()}; },
+      FinishOneThatWaits);
 }
 
 Step SubmitNew() {
-  Step step = SubmitKnown();
-  step.act = [](BacklogWorld& world) {
-    world.SubmitNew();
-    world.host.Pass();
-  };
-  return step;
+  return EventStep(
+      [](BacklogWorld& world) { return GangSubmitted{world.MakeNew()}; },
+      FinishOneThatWaits);
 }
 
 // A gang finishes; another one is submitted afterwards.
 Step Finish() {
-  auto drawn = std::make_shared<Drawn>();
-  return {.prepare =
-              [drawn](BacklogWorld& world) {
-                drawn->gang = world.Draw(GangPhase::kRunning);
-              },
-          .act =
-              [drawn](BacklogWorld& world) {
-                world.Finish(drawn->gang);
-                world.host.Pass();
-              },
-          .after =
-              [](BacklogWorld& world) {
-                world.SubmitOne();
-                world.Settle();
-              }};
+  return EventStep(
+      [](BacklogWorld& world) {
+        return GangFinished{world.TakeOut(GangPhase::kRunning)};
+      },
+      [](BacklogWorld& world) {
+        world.host.Apply(GangSubmitted{world.MakeKnown()});
+        world.Settle();
+      });
 }
 
 // It is up again before the next one goes down.
@@ -228,17 +199,16 @@ Step NodeDownStep() {
 }
 
 Step ExplainWaiting() {
-  auto drawn = std::make_shared<Drawn>();
-  return {
-      .prepare =
-          [drawn](BacklogWorld& world) {
-            drawn->gang = world.Draw(GangPhase::kWaiting);
-          },
-      .act =
-          [drawn](BacklogWorld& world) {
-            benchmark::DoNotOptimize(world.host.scheduler.Explain(drawn->gang));
-          },
-      .after = [](BacklogWorld&) {}};
+  auto gang = std::make_shared<std::string>();
+  return {.prepare =
+              [gang](BacklogWorld& world) {
+                *gang = world.Draw(GangPhase::kWaiting);
+              },
+          .act =
+              [gang](BacklogWorld& world) {
+                benchmark::DoNotOptimize(world.host.scheduler.Explain(*gang));
+              },
+          .after = [](BacklogWorld&) {}};
 }
 
 // What if one gang finished: and the pass after the answer, which has forgotten
@@ -250,28 +220,24 @@ void BM_WhatIf(benchmark::State& state, uint32_t nodes) {
   Plan plan;
   for (auto _ : state) {
     for (uint32_t i = 0; i < events; ++i) {
-      state.PauseTiming();
+      Untimed untimed(state);
       world.host.now += kSecond;
       world.Settle();
       quiet.push_back(CpuOf([&] { world.host.Pass(); }));
       const Event event{world.host.now,
                         GangFinished{world.Draw(GangPhase::kRunning)}};
-      state.ResumeTiming();
-      cpu.push_back(CpuOf([&] {
+      cpu.push_back(untimed.Timed([&] {
         if (!world.host.scheduler.WhatIf(world.host.now, {&event, 1}, &plan)
                  .ok()) {
           std::abort();
         }
       }));
-      state.PauseTiming();
       next.push_back(CpuOf([&] { world.host.Pass(); }));
-      state.ResumeTiming();
     }
   }
-  state.counters["cpu_us"] = Quantile(cpu, 0.5) * kMicro;
+  state.counters["cpu_us"] = Median(cpu) * kMicro;
   state.counters["p99_us"] = Quantile(cpu, 0.99) * kMicro;
-  state.counters["next_pass_vs_quiet"] =
-      Quantile(next, 0.5) / Quantile(quiet, 0.5);
+  state.counters["next_pass_vs_quiet"] = Median(next) / Median(quiet);
   state.counters["peak_mb"] = PeakMb();
 }
 
@@ -279,24 +245,18 @@ void BM_WhatIf(benchmark::State& state, uint32_t nodes) {
 void BM_Fill(benchmark::State& state, uint32_t nodes) {
   double fill = 0, first = 0;
   for (auto _ : state) {
-    state.PauseTiming();
+    Untimed untimed(state);
     BacklogWorld world(nodes);
-    state.ResumeTiming();
-    fill = CpuOf([&] {
+    fill = untimed.Timed([&] {
       world.SubmitRunning();
       world.host.Pass();
     });
-    state.PauseTiming();
     world.Follow();
     world.host.now += 3600 * kSecond;
-    state.ResumeTiming();
-    first = CpuOf([&] {
+    first = untimed.Timed([&] {
       world.SubmitWaiting();
       world.host.Pass();
     });
-    state.PauseTiming();
-    benchmark::DoNotOptimize(world.starts);
-    state.ResumeTiming();
   }
   state.counters["fill_us"] = fill * kMicro;
   state.counters["first_us"] = first * kMicro;
@@ -320,16 +280,11 @@ int Register() {
       {"Explain", ExplainWaiting}};
   for (const uint32_t nodes : {1'000u, 10'000u, 30'000u}) {
     const std::string on = "BM_Backlog/nodes:" + std::to_string(nodes) + "/";
-    const auto once = [](benchmark::internal::Benchmark* b) {
-      b->Iterations(1)->Unit(benchmark::kMillisecond);
-    };
-    once(benchmark::RegisterBenchmark((on + "Fill").c_str(), BM_Fill, nodes));
+    RegisterOnce(on + "Fill", BM_Fill, nodes);
     for (const auto& [name, step] : steps) {
-      once(benchmark::RegisterBenchmark((on + name).c_str(), BM_Backlog, nodes,
-                                        step()));
+      RegisterOnce(on + name, BM_Backlog, nodes, step());
     }
-    once(benchmark::RegisterBenchmark((on + "WhatIf").c_str(), BM_WhatIf,
-                                      nodes));
+    RegisterOnce(on + "WhatIf", BM_WhatIf, nodes);
   }
   return 0;
 }

@@ -1,14 +1,12 @@
 // Elastic gangs: 1 to 8 tasks of one device each.
 //   BM_GrowAll        the pass that starts them all and lets them grow to the
 //                     end; there is room for all
-//   BM_GrowAfterLoss  then 1 % of the nodes go down: their events and the
-//   passes
-//                     until nothing is decided any more: there is room for what
-//                     was lost
+//   BM_GrowAfterLoss  then 1 % of the nodes go down: their events, and the
+//                     passes until nothing is decided any more: there is room
+//                     for what was lost
 // Counter cpu_ms, without the answers.
 #include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <initializer_list>
 #include <string>
@@ -35,42 +33,32 @@ SchedulerHost ElasticHost(uint32_t gangs) {
   return host;
 }
 
-size_t Starts(const Plan& plan) {
-  return static_cast<size_t>(std::ranges::count(
-             plan.decisions, DecisionKind::kStart, &Decision::kind)) +
-         static_cast<size_t>(std::ranges::count(
-             plan.decisions, DecisionKind::kGrow, &Decision::kind));
-}
-
 void BM_GrowAll(benchmark::State& state, uint32_t gangs) {
   for (auto _ : state) {
-    state.PauseTiming();
+    Untimed untimed(state);
     SchedulerHost host = ElasticHost(gangs);
-    state.ResumeTiming();
-    const double cpu = CpuOf([&] { host.Pass(); });
-    state.counters["cpu_ms"] = cpu * 1e3;
+    state.counters["cpu_ms"] = untimed.Timed([&] { host.Pass(); }) * 1e3;
     Premise(state, host.plan.tasks.size() == size_t{gangs} * kDevices,
             "not all tasks start");
-    state.counters["decisions"] = static_cast<double>(Starts(host.plan));
+    state.counters["decisions"] =
+        host.Decided(DecisionKind::kStart) + host.Decided(DecisionKind::kGrow);
   }
 }
 
 void BM_GrowAfterLoss(benchmark::State& state, uint32_t gangs) {
   for (auto _ : state) {
-    state.PauseTiming();
+    Untimed untimed(state);
     SchedulerHost host = ElasticHost(gangs);
     host.Settle();
     host.now += kSecond;
-    state.ResumeTiming();
-    double cpu = 0;
-    cpu += CpuOf([&] {
+    double cpu = untimed.Timed([&] {
       for (uint32_t n = 0; n < gangs; n += 100) {
         host.Apply(NodeDown{Padded("n", n)});
       }
     });
     size_t decisions = 0;
     while (true) {
-      cpu += CpuOf([&] { host.Pass(); });
+      cpu += untimed.Timed([&] { host.Pass(); });
       decisions += host.plan.decisions.size();
       if (host.plan.decisions.empty()) break;
       host.Answer();
@@ -88,11 +76,8 @@ int Register() {
            {"BM_GrowAll", BM_GrowAll},
            {"BM_GrowAfterLoss", BM_GrowAfterLoss}}) {
     for (const uint32_t gangs : {1'000u, 8'000u}) {
-      const std::string full =
-          std::string(name) + "/gangs:" + std::to_string(gangs);
-      benchmark::RegisterBenchmark(full.c_str(), run, gangs)
-          ->Iterations(1)
-          ->Unit(benchmark::kMillisecond);
+      RegisterOnce(std::string(name) + "/gangs:" + std::to_string(gangs), run,
+                   gangs);
     }
   }
   return 0;

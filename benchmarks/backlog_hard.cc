@@ -106,17 +106,10 @@ class MostNodes {
 
 SchedulerHost LatinHost(const Deal& deal, uint32_t want) {
   SchedulerHost host(MakeConfig());
-  const auto queue = [&](const std::string& key, uint32_t devices) {
-    Queue q;
-    q.key = key;
-    q.quotas = {
-        {.resource = "gpu", .guarantee = int64_t{devices} * kWholeDevice}};
-    host.Apply(QueueChanged{std::move(q)});
-  };
-  queue("owed", 8 * want);
+  host.AddQueue("owed", 8 * want);
   Reconciled real;
   for (uint32_t n = 0; n < deal.size(); ++n) {
-    queue(Padded("t", n), 6);
+    host.AddQueue(Padded("t", n), 6);
     real.nodes.push_back(MakeNode(n, 8));
   }
   for (uint32_t n = 0; n < deal.size(); ++n) {
@@ -155,19 +148,16 @@ void BM_Latin(benchmark::State& state, uint32_t nodes) {
   std::vector<double> cpu;
   for (auto _ : state) {
     for (uint32_t seed = 1; seed <= kDeals; ++seed) {
-      state.PauseTiming();
+      Untimed untimed(state);
       const Deal deal = DealOf(nodes, seed);
       const uint32_t most = MostNodes(deal).most();
       for (uint32_t less = 0; less < 2; ++less) {
         SchedulerHost host = LatinHost(deal, most - less);
-        state.ResumeTiming();
         Found answer = Found::kNo;
-        cpu.push_back(CpuOf([&] { answer = Ask(host); }));
-        state.PauseTiming();
+        cpu.push_back(untimed.Timed([&] { answer = Ask(host); }));
         found[less] += answer == Found::kYes ? 1 : 0;
         false_no += answer == Found::kNo ? 1 : 0;
       }
-      state.ResumeTiming();
     }
   }
   state.counters["found"] = found[0] / double{kDeals};
@@ -194,7 +184,7 @@ void BM_Packs(benchmark::State& state, uint32_t racks) {
   std::vector<double> cpu;
   for (auto _ : state) {
     for (uint32_t seed = 1; seed <= kGangs; ++seed) {
-      state.PauseTiming();
+      Untimed untimed(state);
       Random random(seed);
       std::vector<uint32_t> sizes;
       for (uint32_t r = 0; r < racks; ++r) {
@@ -215,12 +205,9 @@ void BM_Packs(benchmark::State& state, uint32_t racks) {
         part.topology.required = "rack";
       }
       host.Apply(GangSubmitted{std::move(gang)});
-      state.ResumeTiming();
       Found answer = Found::kNo;
-      cpu.push_back(CpuOf([&] { answer = Ask(host); }));
-      state.PauseTiming();
+      cpu.push_back(untimed.Timed([&] { answer = Ask(host); }));
       placed += answer == Found::kYes ? 1 : 0;
-      state.ResumeTiming();
     }
   }
   state.counters["placed"] = placed;
@@ -228,17 +215,12 @@ void BM_Packs(benchmark::State& state, uint32_t racks) {
 }
 
 int Register() {
-  const auto add = [](const std::string& name, auto run, uint32_t size) {
-    benchmark::RegisterBenchmark((name + std::to_string(size)).c_str(), run,
-                                 size)
-        ->Iterations(1)
-        ->Unit(benchmark::kMillisecond);
-  };
   for (const uint32_t nodes : {12u, 20u, 40u, 60u, 100u}) {
-    add("BM_Latin/nodes:", BM_Latin, nodes);
+    RegisterOnce("BM_Latin/nodes:" + std::to_string(nodes), BM_Latin, nodes);
   }
-  for (const uint32_t racks : {5u, 10u})
-    add("BM_Packs/racks:", BM_Packs, racks);
+  for (const uint32_t racks : {5u, 10u}) {
+    RegisterOnce("BM_Packs/racks:" + std::to_string(racks), BM_Packs, racks);
+  }
   return 0;
 }
 

@@ -32,11 +32,6 @@ const Size& SizeOf(uint32_t shape) {
       kSizes, [of_1000](const Size& size) { return of_1000 < size.upto; });
 }
 
-bool Removes(DecisionKind kind) {
-  return kind == DecisionKind::kEvict || kind == DecisionKind::kSuspend ||
-         kind == DecisionKind::kShrink;
-}
-
 }  // namespace
 
 BacklogWorld::BacklogWorld(uint32_t nodes)
@@ -47,15 +42,10 @@ BacklogWorld::BacklogWorld(uint32_t nodes)
       }()),
       nodes_(nodes) {
   for (uint32_t n = 0; n < nodes; ++n) host.Apply(NodeChanged{NodeAt(n)});
-  const int64_t all = int64_t{nodes} * kDevices * kWholeDevice;
-  for (uint32_t q = 0; q < kQueues; ++q) {
-    Queue queue;
-    queue.key = Padded("q", q);
-    if (q % 2 == 1) {
-      queue.quotas = {
-          {.resource = "gpu", .guarantee = all * 6 / 10 / (kQueues / 2)}};
-    }
-    host.Apply(QueueChanged{std::move(queue)});
+  const int64_t all = int64_t{nodes} * kDevices;
+  for (uint32_t q = 0; q < kQueues; q += 2) {
+    host.AddQueue(Padded("q", q));
+    host.AddQueue(Padded("q", q + 1), all * 6 / 10 / (kQueues / 2));
   }
   host.AddClass("low", 0, OnPreempted::kRequeue);
   host.AddClass("middle", 10, OnPreempted::kRequeue);
@@ -70,7 +60,9 @@ Node BacklogWorld::NodeAt(uint32_t number) const {
   return node;
 }
 
-Gang BacklogWorld::Make(uint32_t shape, uint32_t queue) {
+Gang BacklogWorld::MakeKnown() {
+  const uint32_t shape = random_.Below(kShapes);
+  const uint32_t queue = random_.Below(kQueues);
   const Size& size = SizeOf(shape);
   Gang gang = MakeGang(Padded("g", made_++), Padded("q", queue), size.tasks,
                        size.devices);
@@ -102,23 +94,20 @@ Gang BacklogWorld::Make(uint32_t shape, uint32_t queue) {
 }
 
 void BacklogWorld::Submit(uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i) {
-    const uint32_t shape = random_.Below(kShapes);
-    host.Apply(GangSubmitted{Make(shape, random_.Below(kQueues))});
-  }
+  for (uint32_t i = 0; i < count; ++i) host.Apply(GangSubmitted{MakeKnown()});
 }
 
-void BacklogWorld::SubmitNew() {
-  Gang gang = Make(random_.Below(kShapes), random_.Below(kQueues));
+Gang BacklogWorld::MakeNew() {
+  Gang gang = MakeKnown();
   gang.roles[0].shape.resources.Set(0, 2000 + new_shapes_++);
-  host.Apply(GangSubmitted{std::move(gang)});
+  return gang;
 }
 
 void BacklogWorld::Count() {
-  for (const Decision& d : host.plan.decisions) {
-    starts += d.kind == DecisionKind::kStart ? 1 : 0;
-    evictions += Removes(d.kind) ? 1 : 0;
-  }
+  starts += host.Decided(DecisionKind::kStart);
+  evictions += host.Decided(DecisionKind::kEvict) +
+               host.Decided(DecisionKind::kSuspend) +
+               host.Decided(DecisionKind::kShrink);
 }
 
 void BacklogWorld::Follow() {
@@ -139,18 +128,18 @@ void BacklogWorld::Settle() {
   std::abort();  // A case would measure something else.
 }
 
-std::string BacklogWorld::Draw(GangPhase phase) {
+size_t BacklogWorld::DrawAt(GangPhase phase) {
   while (true) {
     const uint32_t i = random_.Below(static_cast<uint32_t>(gangs_.size()));
-    if (host.scheduler.Find(gangs_[i])->phase == phase) return gangs_[i];
+    if (host.scheduler.Find(gangs_[i])->phase == phase) return i;
   }
 }
 
-void BacklogWorld::Finish(const std::string& gang) {
-  host.Apply(GangFinished{gang});
-  const auto at = std::ranges::find(gangs_, gang);
-  *at = std::move(gangs_.back());
+std::string BacklogWorld::TakeOut(GangPhase phase) {
+  std::swap(gangs_[DrawAt(phase)], gangs_.back());
+  std::string gang = std::move(gangs_.back());
   gangs_.pop_back();
+  return gang;
 }
 
 double BacklogWorld::FreeShare() const {

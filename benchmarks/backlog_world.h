@@ -1,6 +1,7 @@
 // A full cluster with a standing backlog: the generator of ./dev bench backlog.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -31,18 +32,19 @@ class BacklogWorld {
   // The gangs that fill it; those that wait behind them.
   void SubmitRunning() { Submit(2 * nodes_); }
   void SubmitWaiting() { Submit(5 * nodes_); }
-  void SubmitOne() { Submit(1); }
-  // One of a shape that no other gang has.
-  void SubmitNew();
+  // The next one; of a shape that no other gang has.
+  Gang MakeKnown();
+  Gang MakeNew();
 
   // Passes, and answers, until nothing follows. Their decisions are counted.
   void Settle();
   // The decisions of host.plan; then as Settle.
   void Follow();
 
-  // A gang in that phase, drawn uniformly.
-  std::string Draw(GangPhase phase);
-  void Finish(const std::string& gang);
+  // A gang in that phase, drawn uniformly; one that finishes, and is not drawn
+  // again.
+  std::string Draw(GangPhase phase) { return gangs_[DrawAt(phase)]; }
+  std::string TakeOut(GangPhase phase);
   Node NodeAt(uint32_t number) const;
   uint32_t DrawNode() { return random_.Below(nodes_); }
   uint32_t nodes() const { return nodes_; }
@@ -55,14 +57,14 @@ class BacklogWorld {
 
  private:
   void Submit(uint32_t count);
-  Gang Make(uint32_t shape, uint32_t queue);
+  size_t DrawAt(GangPhase phase);
   void Count();
 
   uint32_t nodes_ = 0;
   uint32_t made_ = 0;
   uint32_t new_shapes_ = 0;
   Random random_{20'261'123};
-  std::vector<std::string> gangs_;  // All that have not finished.
+  std::vector<std::string> gangs_;  // That can be drawn.
 };
 
 // The settled world of so many nodes: made at the first call, then shared by

@@ -19,6 +19,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <initializer_list>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,25 +34,10 @@ namespace {
 constexpr int kWorlds = 5;
 constexpr uint32_t kCpus = 32;
 
-void AddGuaranteed(SchedulerHost& host, const std::string& key,
-                   int64_t devices) {
-  Queue queue;
-  queue.key = key;
-  queue.quotas = {{.resource = "gpu", .guarantee = devices * kWholeDevice}};
-  host.Apply(QueueChanged{std::move(queue)});
-}
-
-void Submit(SchedulerHost& host, const char* prefix, const std::string& queue,
-            uint32_t gangs, uint32_t tasks, uint32_t devices) {
-  for (uint32_t g = 0; g < gangs; ++g) {
-    host.Apply(
-        GangSubmitted{MakeGang(Padded(prefix, g), queue, tasks, devices)});
-  }
-}
-
-uint32_t CountOf(const Plan& plan, DecisionKind kind) {
-  return static_cast<uint32_t>(
-      std::ranges::count(plan.decisions, kind, &Decision::kind));
+Gang PriorityGang(std::string key, const char* priority, uint32_t tasks) {
+  Gang gang = MakeGang(std::move(key), "q", tasks, 8);
+  gang.priority_class = priority;
+  return gang;
 }
 
 // Makes the world five times, and the pass in it; `answer` tells what is wrong
@@ -60,33 +47,51 @@ void OnePass(benchmark::State& state, Make&& make, Answer&& answer) {
   std::vector<double> cpu;
   for (auto _ : state) {
     for (int world = 0; world < kWorlds; ++world) {
-      state.PauseTiming();
+      Untimed untimed(state);
       SchedulerHost host = make();
-      state.ResumeTiming();
-      cpu.push_back(CpuOf([&] { host.Pass(); }));
-      state.PauseTiming();
+      cpu.push_back(untimed.Timed([&] { host.Pass(); }));
       Premise(state, answer(host), "another answer than the right one");
-      state.ResumeTiming();
     }
   }
   state.counters["cpu_ms"] = Median(cpu) * 1e3;
+}
+
+struct Wave {
+  uint32_t gangs;
+  uint32_t tasks;
+  uint32_t devices;
+};
+
+void Submit(SchedulerHost& host, const char* prefix, const std::string& queue,
+            const Wave& wave) {
+  for (uint32_t g = 0; g < wave.gangs; ++g) {
+    host.Apply(GangSubmitted{
+        MakeGang(Padded(prefix, g), queue, wave.tasks, wave.devices)});
+  }
+}
+
+// What the queue "a" runs, and the queue "b" asks for afterwards.
+SchedulerHost ReclaimHost(uint32_t nodes, std::optional<int64_t> guaranteed_a,
+                          int64_t guaranteed_b, Wave runs, Wave waits) {
+  SchedulerHost host(MakeConfig());
+  host.AddNodes(nodes, 8);
+  host.AddQueue("a", guaranteed_a);
+  host.AddQueue("b", guaranteed_b);
+  Submit(host, "run", "a", runs);
+  host.Settle();
+  Submit(host, "wait", "b", waits);
+  return host;
 }
 
 void BM_Reclaim(benchmark::State& state, uint32_t nodes) {
   OnePass(
       state,
       [&] {
-        SchedulerHost host(MakeConfig());
-        host.AddNodes(nodes, 8);
-        host.AddQueue("a");
-        AddGuaranteed(host, "b", 8 * int64_t{nodes});
-        Submit(host, "run", "a", 8 * nodes, 1, 1);
-        host.Settle();
-        Submit(host, "wait", "b", 8 * nodes, 1, 1);
-        return host;
+        return ReclaimHost(nodes, {}, 8 * int64_t{nodes}, {8 * nodes, 1, 1},
+                           {8 * nodes, 1, 1});
       },
       [&](const SchedulerHost& host) {
-        return CountOf(host.plan, DecisionKind::kEvict) == 8 * nodes &&
+        return host.Decided(DecisionKind::kEvict) == 8 * nodes &&
                host.Count(GangPhase::kNominated) == 8 * nodes;
       });
 }
@@ -96,14 +101,8 @@ void BM_NoRoom(benchmark::State& state, uint32_t nodes) {
   OnePass(
       state,
       [&] {
-        SchedulerHost host(MakeConfig());
-        host.AddNodes(nodes, 8);
-        AddGuaranteed(host, "a", 8 * int64_t{nodes} - 79);
-        AddGuaranteed(host, "b", 80);
-        Submit(host, "run", "a", 8 * nodes, 1, 1);
-        host.Settle();
-        Submit(host, "wait", "b", 1, 10, 8);
-        return host;
+        return ReclaimHost(nodes, 8 * int64_t{nodes} - 79, 80,
+                           {8 * nodes, 1, 1}, {1, 10, 8});
       },
       [&](const SchedulerHost& host) {
         proven = host.plan.waiting.size() == 1 &&
@@ -118,17 +117,11 @@ void BM_GangReclaim(benchmark::State& state, uint32_t nodes) {
   OnePass(
       state,
       [&] {
-        SchedulerHost host(MakeConfig());
-        host.AddNodes(nodes, 8);
-        host.AddQueue("a");
-        AddGuaranteed(host, "b", 4 * int64_t{nodes});
-        Submit(host, "run", "a", 4 * nodes, 1, 2);
-        host.Settle();
-        Submit(host, "wait", "b", 1, nodes / 2, 8);
-        return host;
+        return ReclaimHost(nodes, {}, 4 * int64_t{nodes}, {4 * nodes, 1, 2},
+                           {1, nodes / 2, 8});
       },
       [&](const SchedulerHost& host) {
-        return CountOf(host.plan, DecisionKind::kEvict) == 2 * nodes;
+        return host.Decided(DecisionKind::kEvict) == 2 * nodes;
       });
 }
 
@@ -157,7 +150,7 @@ void BM_Subgroups(benchmark::State& state, uint32_t nodes) {
         return host;
       },
       [&](const SchedulerHost& host) {
-        return CountOf(host.plan, DecisionKind::kStart) == 1;
+        return host.Decided(DecisionKind::kStart) == 1;
       });
 }
 
@@ -169,27 +162,20 @@ void BM_PreemptFull(benchmark::State& state, uint32_t nodes) {
   host.AddQueue("q");
   host.AddClass("low", 0, OnPreempted::kRequeue);
   host.AddClass("high", 10, OnPreempted::kRequeue);
-  const auto submit = [&](std::string key, const char* priority,
-                          uint32_t tasks) {
-    Gang gang = MakeGang(std::move(key), "q", tasks, 8);
-    gang.priority_class = priority;
-    host.Apply(GangSubmitted{std::move(gang)});
-  };
-  for (uint32_t g = 0; g < nodes; ++g) submit(Padded("run", g), "low", 1);
+  for (uint32_t g = 0; g < nodes; ++g) {
+    host.Apply(GangSubmitted{PriorityGang(Padded("run", g), "low", 1)});
+  }
   host.Settle();
   std::vector<double> cpu;
   for (auto _ : state) {
     for (uint32_t g = 0; g < kGangs; ++g) {
-      state.PauseTiming();
-      submit(Padded("gang", g), "high", 64);
-      state.ResumeTiming();
-      cpu.push_back(CpuOf([&] { host.Pass(); }));
-      state.PauseTiming();
-      Premise(state, CountOf(host.plan, DecisionKind::kEvict) == 64,
+      Untimed untimed(state);
+      host.Apply(GangSubmitted{PriorityGang(Padded("gang", g), "high", 64)});
+      cpu.push_back(untimed.Timed([&] { host.Pass(); }));
+      Premise(state, host.Decided(DecisionKind::kEvict) == 64,
               "not 64 evictions");
       host.Answer();
       host.Settle();
-      state.ResumeTiming();
     }
   }
   state.counters["cpu_ms"] = Median(cpu) * 1e3;
@@ -223,7 +209,7 @@ void BM_FillCpus(benchmark::State& state, uint32_t nodes) {
         return host;
       },
       [&](const SchedulerHost& host) {
-        return CountOf(host.plan, DecisionKind::kStart) == kCpus * nodes;
+        return host.Decided(DecisionKind::kStart) == kCpus * nodes;
       });
 }
 
@@ -243,8 +229,7 @@ void BM_NearFull(benchmark::State& state, uint32_t nodes) {
         return host;
       },
       [&](const SchedulerHost& host) {
-        return CountOf(host.plan, DecisionKind::kStart) ==
-               std::min(kTasks, nodes);
+        return host.Decided(DecisionKind::kStart) == std::min(kTasks, nodes);
       });
 }
 
@@ -259,23 +244,20 @@ double HopelessPass(uint32_t nodes, bool hopeless, bool* right) {
   host.AddClass("low", 0, OnPreempted::kRequeue);
   host.AddClass("high", 10, OnPreempted::kRequeue);
   for (uint32_t g = 0; hopeless && g < kHopeless; ++g) {
-    Gang gang = MakeGang(Padded("never", g), "q", 1, 8);
-    gang.priority_class = "high";
+    Gang gang = PriorityGang(Padded("never", g), "high", 1);
     // More than a node has.
     gang.roles[0].shape.resources.Set(0, 300'000 + g % kShapes);
     host.Apply(GangSubmitted{std::move(gang)});
   }
   const auto submit = [&](std::string key) {
-    Gang gang = MakeGang(std::move(key), "q", 1, 8);
-    gang.priority_class = "low";
-    host.Apply(GangSubmitted{std::move(gang)});
+    host.Apply(GangSubmitted{PriorityGang(std::move(key), "low", 1)});
   };
   submit("first");  // In both worlds the index is there.
   host.Pass();
   for (uint32_t g = 1; g < kRunnable; ++g) submit(Padded("g", g));
   const double cpu = CpuOf([&] { host.Pass(); });
-  *right &= CountOf(host.plan, DecisionKind::kStart) ==
-            std::min(kRunnable, nodes) - 1;
+  *right &=
+      host.Decided(DecisionKind::kStart) == std::min(kRunnable, nodes) - 1;
   return cpu;
 }
 
@@ -298,11 +280,8 @@ int Register() {
   const auto add = [](const char* name, Case run,
                       std::initializer_list<uint32_t> sizes) {
     for (const uint32_t nodes : sizes) {
-      const std::string full =
-          std::string(name) + "/nodes:" + std::to_string(nodes);
-      benchmark::RegisterBenchmark(full.c_str(), run, nodes)
-          ->Iterations(1)
-          ->Unit(benchmark::kMillisecond);
+      RegisterOnce(std::string(name) + "/nodes:" + std::to_string(nodes), run,
+                   nodes);
     }
   };
   add("BM_Reclaim", BM_Reclaim, {100, 500, 1'000});

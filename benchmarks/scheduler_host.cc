@@ -26,12 +26,18 @@ double CpuSeconds() {
   return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_nsec) * 1e-9;
 }
 
-double Median(std::vector<double> samples) {
+double Quantile(std::vector<double> samples, double share) {
   if (samples.empty()) std::abort();
-  const auto middle =
-      samples.begin() + static_cast<std::ptrdiff_t>(samples.size() / 2);
-  std::nth_element(samples.begin(), middle, samples.end());
-  return *middle;
+  const double below = share * static_cast<double>(samples.size());
+  const auto at = samples.begin() +
+                  std::min(static_cast<std::ptrdiff_t>(below),
+                           static_cast<std::ptrdiff_t>(samples.size()) - 1);
+  std::nth_element(samples.begin(), at, samples.end());
+  return *at;
+}
+
+double Median(std::vector<double> samples) {
+  return Quantile(std::move(samples), 0.5);
 }
 
 bool Premise(benchmark::State& state, bool holds, const char* what) {
@@ -77,9 +83,14 @@ void SchedulerHost::AddNodes(uint32_t count, uint32_t devices) {
   for (uint32_t n = 0; n < count; ++n) Apply(NodeChanged{MakeNode(n, devices)});
 }
 
-void SchedulerHost::AddQueue(const std::string& key) {
+void SchedulerHost::AddQueue(const std::string& key,
+                             std::optional<int64_t> guaranteed) {
   Queue queue;
   queue.key = key;
+  if (guaranteed) {
+    queue.quotas = {
+        {.resource = "gpu", .guarantee = *guaranteed * kWholeDevice}};
+  }
   Apply(QueueChanged{std::move(queue)});
 }
 
@@ -108,6 +119,11 @@ void SchedulerHost::Settle() {
 
 uint32_t SchedulerHost::Count(GangPhase phase) const {
   return scheduler.PhaseCounts()[static_cast<size_t>(phase)];
+}
+
+uint32_t SchedulerHost::Decided(DecisionKind kind) const {
+  return static_cast<uint32_t>(
+      std::ranges::count(plan.decisions, kind, &Decision::kind));
 }
 
 SchedulerState SchedulerHost::Content() const {

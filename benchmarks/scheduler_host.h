@@ -5,7 +5,9 @@
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "muster/scheduler.h"
@@ -27,6 +29,8 @@ double CpuOf(F&& f) {
   return CpuSeconds() - begin;
 }
 
+// The sample that a share of all, at most 1, is below.
+double Quantile(std::vector<double> samples, double share);
 double Median(std::vector<double> samples);
 
 // What goes on in an iteration while it lives does not count for the case's
@@ -58,6 +62,14 @@ class Untimed {
 // Whether it holds; else the case fails: it does not measure what it says.
 bool Premise(benchmark::State& state, bool holds, const char* what);
 
+// A case that repeats what it measures by itself, and tells it in counters.
+template <class... Args>
+void RegisterOnce(const std::string& name, Args&&... args) {
+  benchmark::RegisterBenchmark(name.c_str(), std::forward<Args>(args)...)
+      ->Iterations(1)
+      ->Unit(benchmark::kMillisecond);
+}
+
 // Of cpu, memory and `devices` whole devices, in rack and block.
 Node MakeNode(uint32_t number, uint32_t devices);
 // One role of `tasks` tasks, alone.
@@ -74,7 +86,8 @@ class SchedulerHost {
   void Apply(EventBody what) { Apply(Event{now, std::move(what)}); }
   void Apply(const Event& event);
   void AddNodes(uint32_t count, uint32_t devices);
-  void AddQueue(const std::string& key);
+  // `guaranteed` in whole devices.
+  void AddQueue(const std::string& key, std::optional<int64_t> guaranteed = {});
   void AddClass(const std::string& key, int32_t value, OnPreempted what);
 
   void Pass() { scheduler.Schedule(now, &plan); }
@@ -83,6 +96,8 @@ class SchedulerHost {
   // Passes and answers until nothing is decided any more.
   void Settle();
   uint32_t Count(GangPhase phase) const;
+  // How many decisions of the last plan are of that kind.
+  uint32_t Decided(DecisionKind kind) const;
   // The state, but for how many events and passes there were.
   SchedulerState Content() const;
 
