@@ -17,8 +17,10 @@ namespace muster {
 
 // The fabric that a document in UTF-8 describes: one graph, undirected and not
 // nested. Data of other programs is passed over. InvalidArgument for text that
-// is no XML, for a document type, hyperedges and ports, and for graphs that
-// Fabric::Make refuses; with the line, unless the graph as a whole is wrong.
+// pugixml does not read as XML (what stands behind an '&' that begins no entity
+// it takes as it is), for a document type, hyperedges and ports, and for graphs
+// that Fabric::Make refuses; with the line, unless the graph as a whole is
+// wrong.
 absl::StatusOr<Fabric> FabricFromGraphml(std::string_view text);
 
 // Reads back as an equal fabric: with its form (torus, dragonfly, rails), or

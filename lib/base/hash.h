@@ -81,10 +81,10 @@ class StableHash {
   uint64_t state_ = 0x243f6a8885a308d3u;
 };
 
-// For hash tables.
+// The StableHash of one value.
 struct StableHasher {
   template <class T>
-  size_t operator()(const T& value) const {
+  uint64_t operator()(const T& value) const {
     StableHash hash;
     hash.Add(value);
     return hash.value();

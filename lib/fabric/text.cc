@@ -100,8 +100,10 @@ absl::Status ReadForm(const Words& words, FabricDescription form,
     }
     absl::Status status;
     const std::string* word = words.data();
-    // Until one is none.
-    (void)((status = Number(*++word, &number)).ok() && ...);
+    [[maybe_unused]] const auto next = [&](auto& value) {
+      if (status.ok()) status = Number(*++word, &value);
+    };
+    (next(number), ...);
     return status;
   };
   return std::visit([&](auto& f) { return std::apply(read, Numbers(f)); },

@@ -63,6 +63,10 @@ class GraphmlReader {
   explicit GraphmlReader(std::string_view text) : text_(text) {}
 
   absl::StatusOr<Fabric> Read() {
+    // Where pugixml would end.
+    if (const size_t at = text_.find('\0'); at != text_.npos) {
+      return BadAt(at, "a zero byte");
+    }
     pugi::xml_document document;
     const pugi::xml_parse_result parsed = document.load_buffer(
         text_.data(), text_.size(),

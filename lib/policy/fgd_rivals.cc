@@ -4,7 +4,6 @@
 
 #include "lib/base/hash.h"
 #include "lib/policy/node_state.h"
-#include "lib/policy/policies.h"
 #include "lib/policy/tightness.h"
 
 namespace muster::policy {
@@ -171,20 +170,21 @@ class Random final : public NodePolicy {
 
 }  // namespace
 
-std::unique_ptr<NodePolicy> NewBestFit(const Resources& yardstick) {
-  return std::make_unique<BestFit>(yardstick);
-}
-std::unique_ptr<NodePolicy> NewDotProduct(const Resources& yardstick) {
-  return std::make_unique<DotProduct>(yardstick);
-}
-std::unique_ptr<NodePolicy> NewGpuPacking() {
-  return std::make_unique<GpuPacking>();
-}
-std::unique_ptr<NodePolicy> NewGpuClustering() {
-  return std::make_unique<GpuClustering>();
-}
-std::unique_ptr<NodePolicy> NewRandom(uint64_t seed) {
-  return std::make_unique<Random>(seed);
+std::unique_ptr<NodePolicy> NewFgdRival(const PlacementOptions& options) {
+  switch (options.policy) {
+    case PlacementPolicy::kBestFit:
+      return std::make_unique<BestFit>(options.yardstick);
+    case PlacementPolicy::kDotProduct:
+      return std::make_unique<DotProduct>(options.yardstick);
+    case PlacementPolicy::kGpuPacking:
+      return std::make_unique<GpuPacking>();
+    case PlacementPolicy::kGpuClustering:
+      return std::make_unique<GpuClustering>();
+    case PlacementPolicy::kRandom:
+      return std::make_unique<Random>(options.seed);
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace muster::policy

@@ -6,7 +6,6 @@
 #include "lib/base/hash.h"
 #include "lib/policy/memo.h"
 #include "lib/policy/node_state.h"
-#include "lib/policy/policies.h"
 #include "lib/policy/tightness.h"
 #include "lib/policy/workload.h"
 
@@ -218,10 +217,13 @@ class LeastNewWaste final : public Lookahead {
 
 }  // namespace
 
-std::unique_ptr<NodePolicy> NewFragmentation(const PlacementOptions& options) {
-  return std::make_unique<Fragmentation>(options);
-}
-std::unique_ptr<NodePolicy> NewLeastNewWaste(const PlacementOptions& options) {
+std::unique_ptr<NodePolicy> NewByWorkload(const PlacementOptions& options) {
+  if (options.policy == PlacementPolicy::kFragmentation) {
+    return std::make_unique<Fragmentation>(options);
+  }
+  if (options.policy != PlacementPolicy::kMuster || options.workload.empty()) {
+    return nullptr;
+  }
   return std::make_unique<LeastNewWaste>(options);
 }
 

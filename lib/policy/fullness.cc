@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "lib/policy/node_state.h"
-#include "lib/policy/policies.h"
 #include "lib/policy/tightness.h"
 #include "lib/topology/device_choice.h"
 #include "lib/topology/needs.h"
@@ -163,16 +162,21 @@ class Balanced final : public NodePolicy {
 
 }  // namespace
 
-std::unique_ptr<NodePolicy> NewTightest() {
-  return std::make_unique<Tightest>();
-}
-std::unique_ptr<NodePolicy> NewBinpack() { return std::make_unique<Binpack>(); }
-std::unique_ptr<NodePolicy> NewSpread() { return std::make_unique<Spread>(); }
-std::unique_ptr<NodePolicy> NewLeastFree(const Resources& yardstick) {
-  return std::make_unique<LeastFree>(yardstick);
-}
-std::unique_ptr<NodePolicy> NewBalanced() {
-  return std::make_unique<Balanced>();
+std::unique_ptr<NodePolicy> NewFullness(const PlacementOptions& options) {
+  switch (options.policy) {
+    case PlacementPolicy::kMuster:
+      return std::make_unique<Tightest>();
+    case PlacementPolicy::kBinpack:
+      return std::make_unique<Binpack>();
+    case PlacementPolicy::kSpread:
+      return std::make_unique<Spread>();
+    case PlacementPolicy::kLeastFree:
+      return std::make_unique<LeastFree>(options.yardstick);
+    case PlacementPolicy::kBalanced:
+      return std::make_unique<Balanced>();
+    default:
+      return nullptr;
+  }
 }
 
 }  // namespace muster::policy

@@ -1,7 +1,5 @@
 #include "lib/policy/node_policy.h"
 
-#include "lib/policy/policies.h"
-
 namespace muster::policy {
 
 Allocation NodePolicy::Choose(const NodeLedger& at,
@@ -14,31 +12,10 @@ Allocation NodePolicy::Choose(const NodeLedger& at,
 }
 
 std::unique_ptr<NodePolicy> NewNodePolicy(const PlacementOptions& options) {
-  switch (options.policy) {
-    case PlacementPolicy::kMuster:
-      break;
-    case PlacementPolicy::kBinpack:
-      return NewBinpack();
-    case PlacementPolicy::kSpread:
-      return NewSpread();
-    case PlacementPolicy::kBestFit:
-      return NewBestFit(options.yardstick);
-    case PlacementPolicy::kLeastFree:
-      return NewLeastFree(options.yardstick);
-    case PlacementPolicy::kBalanced:
-      return NewBalanced();
-    case PlacementPolicy::kFragmentation:
-      return NewFragmentation(options);
-    case PlacementPolicy::kDotProduct:
-      return NewDotProduct(options.yardstick);
-    case PlacementPolicy::kGpuPacking:
-      return NewGpuPacking();
-    case PlacementPolicy::kGpuClustering:
-      return NewGpuClustering();
-    case PlacementPolicy::kRandom:
-      return NewRandom(options.seed);
+  for (const auto make : {NewByWorkload, NewFullness, NewFgdRival}) {
+    if (std::unique_ptr<NodePolicy> policy = make(options)) return policy;
   }
-  return options.workload.empty() ? NewTightest() : NewLeastNewWaste(options);
+  return nullptr;  // Not reached: a policy is one of theirs.
 }
 
 }  // namespace muster::policy

@@ -127,6 +127,7 @@ void ClassList::Open(ClassIndex c, uint8_t questions) {
 
 void ClassList::Close(ClassIndex c, uint8_t questions) {
   Questions closed = classes_[c].questions_;
+  if ((closed.open & questions) == 0) return;
   closed.open &= static_cast<uint8_t>(~questions);
   SetQuestions(c, closed);
 }

@@ -114,7 +114,8 @@ class ClassList {
   void SetQuestions(ClassIndex c, const Questions& questions);
 
   using Leaves = absl::btree_set<QueueIndex>;
-  // Leaves with an open class.
+  // Leaves with an open class. Where handles are in order, nobody may build on
+  // it: a restored scheduler has others.
   const Leaves& open_queues() const { return open_queues_; }
   // Leaves whose open classes, or their first gangs, changed since the last
   // call; each once. The reference holds until the next change.

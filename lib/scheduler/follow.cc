@@ -92,6 +92,34 @@ absl::Status Place(PassContext& pass, const DecisionRecord& d, GangIndex g,
   return absl::OkStatus();
 }
 
+absl::Status Grow(PassContext& pass, const DecisionRecord& d, GangIndex g,
+                  const std::vector<Assignment>& tasks) {
+  const GangRecord& r = pass.core.gangs.at(g);
+  if (!IsLive(r)) return Cannot(d, "it does not run");
+  for (const Assignment& a : tasks) {
+    if (FindTask(r, a.task) != nullptr) return Cannot(d, "a task runs");
+  }
+  Charge(pass.core.cluster, tasks, Ledger::kBoth);
+  pass.decisions.Grow(g, tasks, {.code = d.reason.code});
+  return absl::OkStatus();
+}
+
+absl::Status Shrink(PassContext& pass, const DecisionRecord& d, GangIndex g,
+                    GangIndex winner) {
+  const GangRecord& r = pass.core.gangs.at(g);
+  std::vector<TaskId> ids;
+  for (const PlannedTaskRecord& p : d.tasks) {
+    const TaskRecord* task = FindTask(r, p.task);
+    if (task == nullptr || task->phase > TaskPhase::kRunning) {
+      return Cannot(d, "no such task");
+    }
+    ids.push_back(p.task);
+  }
+  if (!IsLive(r)) return Cannot(d, "it does not run");
+  pass.decisions.Shrink(g, ids, {.code = d.reason.code}, winner);
+  return absl::OkStatus();
+}
+
 absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
   Core& core = pass.core;
   const GangIndex g = core.gangs.Find(d.gang);
@@ -107,26 +135,9 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
     case DecisionKind::kStart:
       return Place(pass, d, g, tasks);
     case DecisionKind::kGrow:
-      if (!IsLive(r)) return Cannot(d, "it does not run");
-      for (const Assignment& a : tasks) {
-        if (FindTask(r, a.task) != nullptr) return Cannot(d, "a task runs");
-      }
-      Charge(core.cluster, tasks, Ledger::kBoth);
-      pass.decisions.Grow(g, tasks, reason);
-      return absl::OkStatus();
-    case DecisionKind::kShrink: {
-      std::vector<TaskId> ids;
-      for (const PlannedTaskRecord& p : d.tasks) {
-        const TaskRecord* task = FindTask(r, p.task);
-        if (task == nullptr || task->phase > TaskPhase::kRunning) {
-          return Cannot(d, "no such task");
-        }
-        ids.push_back(p.task);
-      }
-      if (!IsLive(r)) return Cannot(d, "it does not run");
-      pass.decisions.Shrink(g, ids, reason, winner);
-      return absl::OkStatus();
-    }
+      return Grow(pass, d, g, tasks);
+    case DecisionKind::kShrink:
+      return Shrink(pass, d, g, winner);
     case DecisionKind::kEvict:
     case DecisionKind::kSuspend:
     case DecisionKind::kCancel:

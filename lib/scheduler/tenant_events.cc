@@ -1,6 +1,6 @@
 // Events about queues and priority classes.
+#include <ranges>
 #include <string>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
@@ -34,12 +34,11 @@ absl::Status CheckParent(const Core& core, const Queue& queue) {
   return absl::OkStatus();
 }
 
-std::vector<GangIndex> GangsOfClass(const Core& core, uint32_t position) {
-  std::vector<GangIndex> gangs;
-  for (const GangIndex g : core.gangs.Positions()) {
-    if (core.gangs.at(g).priority_class == position) gangs.push_back(g);
-  }
-  return gangs;
+auto GangsOfClass(const Core& core, uint32_t position) {
+  return core.gangs.Positions() |
+         std::views::filter([&core, position](GangIndex g) {
+           return core.gangs.at(g).priority_class == position;
+         });
 }
 
 }  // namespace
@@ -85,7 +84,7 @@ absl::Status Take(Core& core, const PriorityClassChanged& e) {
   const PriorityClass old = core.classes.at(known);
   if (old == e.priority_class) return absl::OkStatus();
   // Ranks hold the value: gangs of the class move.
-  const std::vector<GangIndex> members = GangsOfClass(core, known);
+  auto members = GangsOfClass(core, known);
   if (old.value != e.priority_class.value) {
     for (const GangIndex g : members) core.undo.Touch(g);
   }

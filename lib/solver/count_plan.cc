@@ -91,7 +91,7 @@ bool CountPlan::FindUnique(ScopeIndex s) {
 CountPlan::Range CountPlan::RangeOfRole(uint32_t role) const {
   const uint32_t minimum = Minimum(*problem_, role);
   const uint32_t fixed = problem_->FixedCount(role);
-  const uint32_t low = add_[role];  // 0 before it is decided.
+  const uint32_t low = add_[role];  // Added so far.
   const uint32_t most = decided_[role] ? low : std::max(low, most_[role]);
   Range range{fixed, low, fixed + most, low};
   if (fixed + low < minimum) {

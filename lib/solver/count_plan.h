@@ -41,7 +41,7 @@ class CountPlan {
   bool cut_short() const { return cut_short_; }
 
   // Whether `counts` tasks by role, the fixed ones among them, satisfy the
-  // scope. A new Start goes before the next choice.
+  // scope. A new Start goes before whatever is asked next.
   bool Satisfied(ScopeIndex s, std::span<const uint32_t> counts);
 
  private:

@@ -242,10 +242,9 @@ void Forest::Consider(int level, Pick pick, uint32_t tasks,
     const auto key = [](const Rank& r) {
       return std::tie(r.nearness, r.score, r.tightness);
     };
-    if (*best && (key(rank) != key(**best) ? key(rank) > key(**best)
-                                           : !Tighter(pick, (*best)->pick))) {
-      return;
-    }
+    if (*best && key(rank) > key(**best)) return;
+    const bool like = *best && key(rank) == key(**best);
+    if (like && !Tighter(pick, (*best)->pick)) return;
   } else if (*best && rank >= **best) {
     return;
   }
@@ -277,8 +276,11 @@ int Forest::Enclose(int from, Pick first, Pick last, int widest,
     const bool hosts = l == tree_->hosts && l > from;
     const auto [begin, end] = Below(from, first, last, hosts ? l - 1 : l);
     std::optional<Rank> best;
-    if (hosts) ConsiderHosts(begin, end, tasks, &best);
-    for (Pick p = begin; p < end && !hosts; ++p) Consider(l, p, tasks, &best);
+    if (hosts) {
+      ConsiderHosts(begin, end, tasks, &best);
+    } else {
+      for (Pick p = begin; p < end; ++p) Consider(l, p, tasks, &best);
+    }
     if (!best) continue;
     at(l)[best->pick].chosen = tasks;
     picks_.assign(1, best->pick);

@@ -37,14 +37,14 @@ bool MixSearch::SameKind(uint32_t a, uint32_t b, const Traffic& traffic) const {
 
 // The kind with most tasks last: its counts run fastest in tables.
 void MixSearch::FindKinds(const Traffic& traffic) {
+  able_ = false;
   kinds_.clear();
   kind_of_.assign(problem_->role_count(), kMaxMixKinds);
   for (const uint32_t r : problem_->Active()) {
     auto kind = std::ranges::find_if(
         kinds_, [&](const Kind& k) { return SameKind(k.role, r, traffic); });
     if (kind == kinds_.end()) {
-      able_ = kinds_.size() < kMaxMixKinds;
-      if (!able_) return;
+      if (kinds_.size() == kMaxMixKinds) return;
       kind = kinds_.insert(kind, {.column = problem_->column(r), .role = r});
     }
     kind->tasks += problem_->add(r);

@@ -60,14 +60,20 @@ void SlotTable::FindKinds() {
 // Of the listed nodes.
 void SlotTable::FindOrders() {
   const Cluster& cluster = problem_->cluster();
-  std::span<const NodeIndex> nodes = problem_->request().within;
-  if (nodes.empty()) nodes = cluster.nodes();
+  const std::span<const NodeIndex> within = problem_->request().within;
   const std::span<const Tree> trees = problem_->trees();
   if (order_.size() < trees.size()) order_.resize(trees.size());
   for (size_t t = 0; t < trees.size(); ++t) {
     const Tree& tree = trees[t];
     std::vector<NodeIndex>& order = order_[t];
+    std::span<const NodeIndex> nodes =
+        within.empty() ? cluster.nodes() : within;
+    const bool holds_all = tree.index == nullptr ||
+                           tree.index->nodes.size() == cluster.node_count();
+    const bool in_order = within.empty() && holds_all;
+    if (in_order && tree.index != nullptr) nodes = tree.index->nodes;
     order.assign(nodes.begin(), nodes.end());
+    if (in_order) continue;
     std::ranges::sort(order, {}, [&](NodeIndex n) {
       return std::pair(tree.PositionOf(n),
                        std::string_view(cluster.node(n).key));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <limits>
-#include <ranges>
+#include <numeric>
 #include <tuple>
 
 namespace muster::solver {
@@ -134,9 +134,12 @@ uint32_t SpreadFill::Most(const SpreadRule& rule, uint32_t used,
     return Fill(rule, std::min(rule.domains, used + tasks), tasks, domains);
   };
   if (fits(enough)) return enough;
-  const auto counts = std::views::iota(1u, enough);
-  return static_cast<uint32_t>(std::ranges::partition_point(counts, fits) -
-                               counts.begin());
+  uint32_t most = 0;
+  for (uint32_t beyond = enough; beyond - most > 1;) {
+    const uint32_t middle = std::midpoint(most, beyond);
+    (fits(middle) ? most : beyond) = middle;
+  }
+  return most;
 }
 
 }  // namespace muster::solver

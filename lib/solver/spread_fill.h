@@ -32,6 +32,7 @@ class SpreadFill {
             std::vector<SpreadDomain>* domains);
   // The most tasks up to `enough` for which there is a way, where `used`
   // domains hold fixed tasks: if there is one for n, there is one for n - 1.
+  // What the domains get is undefined.
   uint32_t Most(const SpreadRule& rule, uint32_t used, uint32_t enough,
                 std::vector<SpreadDomain>* domains);
 

@@ -14,8 +14,6 @@ constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
 constexpr int64_t kClose = int64_t{1} << (Bound::kShift - 3);
 constexpr int kRounds = 24;  // Of the search for one price.
 
-using Wide = __int128;
-
 }  // namespace
 
 void Bound::Reset(const Question& question, uint32_t root) {

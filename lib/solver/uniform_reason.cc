@@ -74,7 +74,6 @@ bool UniformReason::Explain(const Cluster& cluster,
   // An alternative that has room, but whose quota has none; of a single task
   // the quota is asked first.
   for (const ShapeId shape : shapes) {
-    if (request.headroom == nullptr) break;
     if (needed > 1 && all(shape) < needed) continue;
     const std::optional<Reason> over =
         OverHeadroom(request.headroom, cluster.demand(shape), needed);
@@ -91,9 +90,10 @@ bool UniformReason::Explain(const Cluster& cluster,
   }
   if (rule.required < 0) return false;
   // Room in all, but not in one domain.
+  const index::Column& most = column(best);  // layout() is of this one then.
   result->reason =
       OfLevel(ReasonCode::kNoDomain, rule.required, needed,
-              MostOf(column(best), rule.required, index_.layout().levels()));
+              MostOf(most, rule.required, index_.layout().levels()));
   return true;
 }
 

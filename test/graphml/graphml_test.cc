@@ -118,6 +118,8 @@ TEST(GraphmlTest, MistakesAreToldByTheirLine) {
       {"<graphml><graph/></graphml><graphml/>",
        "a second element outside the root"},
       {"hello", "text or a second element outside"},
+      {std::string("<graphml><graph/></graphml>\n\0<", 30),
+       "line 2: a zero byte"},
       {std::string(4000, '<'), "Could not determine tag type"},
   };
   for (const auto& [text, complaint] : cases) {
