@@ -355,8 +355,13 @@ void ReconcileGang(Core& core, GangIndex g, const RealTasks& real) {
       TakeOver(core, gang, *FindTask(*gang, id), *it->second);
     }
   }
+  // A gang that runs keeps nothing suspended.
+  const bool runs = std::ranges::any_of(real, [](const auto& told) {
+    return RealPhase(*told.second) == TaskPhase::kRunning;
+  });
   for (const auto& [id, task] : real) {
-    if (FindTask(r, id) == nullptr) Discover(core, gang, *task);
+    if (FindTask(r, id) != nullptr || (runs && task->suspended)) continue;
+    Discover(core, gang, *task);
   }
   SettlePhase(core, gang, real);
   core.life.Update(gang);

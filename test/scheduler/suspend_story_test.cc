@@ -212,6 +212,27 @@ TEST_F(SuspendStories, AReconcileFindsWhatItKeeps) {
   EXPECT_EQ(FreeGb(Ledger::kLater), 40);
 }
 
+// Of a suspension that was carried out in part the rest has refused: the gang
+// runs without what is suspended, however often that is told.
+TEST_F(SuspendStories, WhatIsSuspendedOfAGangThatRunsIsForgottenOnce) {
+  HasNode("n2");
+  Gang gang = Heavy("a", 10, "low");
+  gang.roles[0].desired_tasks = 2;
+  Runs(gang);
+  Reconciled all;
+  for (const NodeState& n : s.scheduler().State().nodes) {
+    all.nodes.push_back(n.node);
+  }
+  all.tasks = {{.gang = "a", .task = {}, .node = "n1", .suspended = true},
+               {.gang = "a", .task = {.index = 1}, .node = "n2"}};
+  s.Happens(all);
+  EXPECT_EQ(s.Where("a"), "n2");
+  const GangState once = s.Of("a");
+  s.Happens(all);
+  EXPECT_EQ(once.attempts, 1);
+  EXPECT_TRUE(s.Of("a") == once);
+}
+
 TEST_F(SuspendStories, ItKeepsWhatTheHostSaysNow) {
   Suspend(60, 30);
   SchedulerConfig config = KeepsMemory();
