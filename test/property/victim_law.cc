@@ -212,18 +212,26 @@ class VictimLaw {
     std::vector<TaskState> tasks;
     if (Stops(d.kind)) {
       sign = -1;
-      if (g.phase == GangPhase::kNominated) tasks = g.tasks;
+      // Of a suspended gang: what it keeps, not what it had.
+      if (g.phase == GangPhase::kNominated ||
+          g.phase == GangPhase::kSuspended) {
+        tasks = g.tasks;
+      }
       if (d.tasks.empty() && promised_.contains(d.gang)) {
         tasks = promised_[d.gang];
       }
     } else if (Places(d.kind) && g.phase != GangPhase::kNominated) {
       sign = 1;
     }
-    for (const PlannedTaskRecord& p : d.tasks) tasks.push_back(AsState(p));
+    const bool kept = sign < 0 && g.phase == GangPhase::kSuspended;
+    for (const PlannedTaskRecord& p : d.tasks) {
+      if (!kept) tasks.push_back(AsState(p));
+    }
     if (d.kind == DecisionKind::kNominate) promised_[d.gang] = tasks;
     for (const TaskState& t : tasks) {
+      const NodeUse all = trial_.before.UseOf(g.gang, t);
       const std::vector<int64_t> use =
-          trial_.KindsOf(trial_.before.UseOf(g.gang, t));
+          trial_.KindsOf(kept ? trial_.before.KeptOf(all) : all);
       for (const std::string& q : trial_.before.Path(g.gang.queue)) {
         std::vector<int64_t>& sum = change[q];
         sum.resize(use.size());
