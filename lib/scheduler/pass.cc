@@ -6,14 +6,19 @@
 
 namespace muster {
 
-void Wake(Core& core) {
-  std::vector<GangIndex> due;
+std::vector<GangId> Due(const Core& core) {
+  std::vector<GangId> due;
   for (const auto& [at, g] : core.lists.timeline().wakes()) {
     if (at > core.now) break;
-    due.push_back(g);
+    due.push_back(core.gangs.id(g));
   }
-  for (const GangIndex g : due) {
-    GangEdit gang(core, g);
+  return due;
+}
+
+void Wake(Core& core, const std::vector<GangId>& due) {
+  for (const GangId id : due) {
+    if (!core.gangs.Has(id)) continue;
+    GangEdit gang(core, id.index);
     if (IsLive(*gang) && gang->trouble == ReasonCode::kNone &&
         core.specs.at(gang->spec).bears_for_a_time &&
         BorneUntil(core, *gang) <= core.now) {

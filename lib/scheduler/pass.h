@@ -14,9 +14,13 @@
 
 namespace muster {
 
-// Gangs whose time has come are looked at: what waits stands in line, what is
-// in trouble asks. Questions that were to be tried again by now are open.
-void Wake(Core& core);
+// Gangs whose time has come. An event is asked before it: a gang that it
+// touches is listed anew, without what is past.
+std::vector<GangId> Due(const Core& core);
+// They are looked at: what waits stands in line, what is in trouble asks.
+// Questions that were to be tried again by now are open.
+void Wake(Core& core, const std::vector<GangId>& due);
+inline void Wake(Core& core) { Wake(core, Due(core)); }
 // The round is over, when all open questions have been asked: what it placed
 // may be a victim from now on, and what was put off for that is open.
 void EndRound(Core& core, PlanWriter& plan);

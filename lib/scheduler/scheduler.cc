@@ -97,6 +97,7 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
   MUSTER_RETURN_IF_ERROR(ValidateEvent(core().config, event));
   const Time before = core().now;
   core().now = std::max(before, event.at);
+  const std::vector<GangId> due = Due(core());
   absl::Status status = std::visit(
       [this](const auto& e) {
         if constexpr (requires { e.config; }) {
@@ -111,7 +112,7 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
     return status;
   }
   ++core().version;
-  if (core().now > before) Wake(core());
+  if (core().now > before) Wake(core(), due);
   core().opener.Publish(false);
   assert(SampleHolds(core()));
   return absl::OkStatus();
@@ -126,7 +127,8 @@ absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
   state.config = config;
   state.classes.clear();
   for (GangState& gang : state.gangs) {
-    gang.look |= gang.phase == GangPhase::kNominated;
+    gang.look |= gang.phase == GangPhase::kNominated ||
+                 gang.trouble != ReasonCode::kNone;
   }
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
   auto next = std::make_unique<Rooms>(config, own_solver, *preemptor);

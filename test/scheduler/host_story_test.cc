@@ -254,6 +254,33 @@ TEST_F(HostTest, KindsStayWhereTheyAre) {
 
 // --- A restart ---------------------------------------------------------------
 
+TEST_F(HostTest, AnEventDoesNotHideThatAGangsTimeHasCome) {
+  for (const bool config : {false, true}) {
+    Story t;
+    t.HasNode("n1", 1);
+    t.HasQueue("q");
+    t.HasClasses();
+    t.Submit(Job("a", 1, 1, "low"));
+    t.Pass();
+    t.AllDone();
+    t.Happens(SpotNotice{"n1", 5 * kSecond});
+    EXPECT_THAT(t.Pass(), ElementsAre("evict a"));
+    t.Refused(DecisionKind::kEvict, "a");
+    EXPECT_THAT(t.Pass(), IsEmpty());
+    ASSERT_NE(t.NextWakeup(), kForever);
+    // The first that happens after it is about the gang.
+    t.now = t.NextWakeup() + kSecond;
+    if (config) {
+      SchedulerConfig other = t.scheduler().config();
+      other.inbox_limit = 7;
+      t.Happens(ConfigChanged{other});
+    } else {
+      t.Happens(GangReprioritized{"a", "mid"});
+    }
+    EXPECT_THAT(t.Pass(), ElementsAre("evict a"));
+  }
+}
+
 TEST_F(HostTest, AReconcileKeepsTheTimes) {
   Nodes({1});
   Runs(Job("a"));
