@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <functional>
 #include <numeric>
-#include <ranges>
 #include <span>
 #include <tuple>
 #include <utility>
@@ -219,15 +218,14 @@ size_t Search::LowestFeasibleIn(const Region& region,
   size_t low = from;  // Does not fit below.
   size_t high = to;   // Fits there, or is the end.
   for (size_t step = 0; low < high; step = 2 * step + 1) {
-    const size_t t = std::min(low + step, to - 1);
+    const size_t t =
+        high < to ? std::midpoint(low, high) : std::min(low + step, to - 1);
     if (fits(t)) {
       high = t;
-      break;
+    } else {
+      low = t + 1;
     }
-    low = t + 1;
   }
-  high = *std::ranges::partition_point(std::views::iota(low, high),
-                                       std::not_fn(fits));
   TakeBackAll(region.members);
   return high;
 }

@@ -14,8 +14,8 @@
 
 namespace muster {
 
-// Gangs whose time has come. An event is asked before it: a gang that it
-// touches is listed anew, without what is past.
+// Gangs whose time has come: to be found before an event is applied, which
+// lists the gangs that it touches anew, without what lies in the past.
 std::vector<GangId> Due(const Core& core);
 // They are looked at: what waits stands in line, what is in trouble asks.
 // Questions that were to be tried again by now are open.

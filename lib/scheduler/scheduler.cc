@@ -61,7 +61,7 @@ class Scheduler::Impl {
   Journal* journal = nullptr;
 
  private:
-  absl::Status Reconfigure(const SchedulerConfig& config);
+  absl::Status Reconfigure(const SchedulerConfig& config, Time before);
 };
 
 namespace {
@@ -99,9 +99,9 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
   core().now = std::max(before, event.at);
   const std::vector<GangId> due = Due(core());
   absl::Status status = std::visit(
-      [this](const auto& e) {
+      [this, before](const auto& e) {
         if constexpr (requires { e.config; }) {
-          return Reconfigure(e.config);
+          return Reconfigure(e.config, before);
         } else {
           return muster::Take(core(), e);
         }
@@ -118,23 +118,26 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
   return absl::OkStatus();
 }
 
-// The state is loaded into rooms of the new configuration. As no answer need
-// hold there, every question is open.
-absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
+// The state of before is loaded into rooms of the new configuration. As no
+// answer need hold there, every question is open.
+absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config,
+                                          Time before) {
   if (config == core().config) return absl::OkStatus();
   MUSTER_RETURN_IF_ERROR(ValidateReconfig(core().config, config));
   SchedulerState state = StateOf(core());
   state.config = config;
+  state.now = before;
   state.classes.clear();
   for (GangState& gang : state.gangs) {
-    gang.look |= gang.phase == GangPhase::kNominated ||
-                 gang.trouble != ReasonCode::kNone;
+    gang.look |= gang.phase == GangPhase::kNominated;
   }
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
   auto next = std::make_unique<Rooms>(config, own_solver, *preemptor);
   StartGenerationsAfter(core(), next->core);
   MUSTER_RETURN_IF_ERROR(Load(next->core, state));
   std::swap(rooms, next);
+  core().now = next->core.now;
+  Wake(core());
   if (next->core.undo.active()) {
     rooms_before = std::move(next);
   } else if (rooms_before == nullptr) {

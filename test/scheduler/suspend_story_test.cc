@@ -172,6 +172,15 @@ TEST_F(SuspendStories, AfterItsTimeItGivesItUp) {
   EXPECT_EQ(FreeGb(Ledger::kNow), 70);
 }
 
+TEST_F(SuspendStories, AnotherConfigurationDoesNotHideThatItsTimeHasCome) {
+  Suspend(60, 30);
+  s.now += 600 * kSecond;
+  SchedulerConfig config = KeepsMemory();
+  config.inbox_limit = 7;
+  s.Happens(ConfigChanged{config});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
+}
+
 TEST_F(SuspendStories, ItsNodeShrinks) {
   Suspend(60, 30);
   HasNode("n1", 80);
