@@ -129,7 +129,6 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
       d.on_behalf_of.empty() ? kNoGang : core.gangs.Find(d.on_behalf_of);
   MUSTER_ASSIGN_OR_RETURN(const std::vector<Assignment> tasks,
                           TasksOf(core, d, core.SpecOf(r)));
-  const Reason reason{.code = d.reason.code};
   switch (d.kind) {
     case DecisionKind::kNominate:
     case DecisionKind::kStart:
@@ -150,7 +149,7 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
           !core.budgets.Allows(r.key)) {
         return Cannot(d, "a disruption budget has nothing left");
       }
-      pass.decisions.Stop(g, d.kind, reason, winner);
+      pass.decisions.Stop(g, d.kind, {.code = d.reason.code}, winner);
       return absl::OkStatus();
     case DecisionKind::kResume:
       if (r.phase != GangPhase::kSuspended) {
@@ -221,8 +220,14 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   if (!record.budget_exhausted) {
     CloseAll(core, core.lists.waiting());
     if (record.grew) CloseAll(core, core.lists.growing());
-    EndRound(core, pass.plan);
   }
+  // Which those are depends on the order in which tasks joined a start, which
+  // is not recorded. The answers tell them.
+  ClassList& waiting = core.lists.waiting();
+  while (!waiting.put_off().empty()) {
+    waiting.Close(*waiting.put_off().begin(), Questions::kPutOff);
+  }
+  if (!record.budget_exhausted) EndRound(core);
   for (const GangIndex g : LookedAt(core, record)) {
     GangEdit(core, g)->look = false;
   }

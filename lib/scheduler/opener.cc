@@ -274,9 +274,7 @@ void Opener::LookAtNominatedBelow(QueueIndex q) {
 }
 
 void Opener::LookAt(GangIndex g) {
-  if (core_.gangs.at(g).look) return;
-  GangEdit edit(core_, g);
-  edit->look = true;
+  if (!core_.gangs.at(g).look) GangEdit(core_, g)->look = true;
 }
 
 }  // namespace muster

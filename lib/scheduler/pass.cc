@@ -6,19 +6,14 @@
 
 namespace muster {
 
-std::vector<GangId> Due(const Core& core) {
-  std::vector<GangId> due;
+void Wake(Core& core) {
+  std::vector<GangIndex> due;
   for (const auto& [at, g] : core.lists.timeline().wakes()) {
     if (at > core.now) break;
-    due.push_back(core.gangs.id(g));
+    due.push_back(g);
   }
-  return due;
-}
-
-void Wake(Core& core, const std::vector<GangId>& due) {
-  for (const GangId id : due) {
-    if (!core.gangs.Has(id)) continue;
-    GangEdit gang(core, id.index);
+  for (const GangIndex g : due) {
+    GangEdit gang(core, g);
     if (IsLive(*gang) && gang->trouble == ReasonCode::kNone &&
         core.specs.at(gang->spec).bears_for_a_time &&
         BorneUntil(core, *gang) <= core.now) {
@@ -39,10 +34,7 @@ void Wake(Core& core, const std::vector<GangId>& due) {
   }
 }
 
-void EndRound(Core& core, PlanWriter& plan) {
-  for (const ClassIndex c : core.lists.waiting().put_off()) {
-    plan.Note(core.lists.waiting(), c, true);
-  }
+void EndRound(Core& core) {
   core.opener.OpenPutOff();
   core.round_seq = core.next_seq;
   if (core.placed.empty()) return;
@@ -58,8 +50,7 @@ void EndRound(Core& core, PlanWriter& plan) {
   }
 }
 
-static Time NextWakeup(const Core& core, bool at_once) {
-  if (at_once) return core.now;
+Time NextDue(const Core& core) {
   Time next = kForever;
   const Timeline::Index& wakes = core.lists.timeline().wakes();
   if (!wakes.empty()) next = wakes.begin()->first;
@@ -81,14 +72,17 @@ void Pass::Run(Plan* plan) {
   if (!budget.exhausted()) serve_.Run();
   grow_.Run();
   const bool exhausted = budget.exhausted();
-  const bool put_off = !core.lists.waiting().put_off().empty();
-  if (!exhausted) EndRound(core, pass_.plan);
+  const ClassList& waiting = core.lists.waiting();
+  const ClassList::Classes& put_off = waiting.put_off();
+  const bool again = exhausted || !put_off.empty();
+  for (const ClassIndex c : put_off) pass_.plan.Note(waiting, c, true);
+  if (!exhausted) EndRound(core);
   pass_.plan.Finish(exhausted);
   plan->budget_exhausted = exhausted;
   plan->steps = budget.spent();
   // Room that a later phase gave back concerns gangs that were looked at.
   const bool asked = !core.lists.asking().empty();
-  plan->next_wakeup = NextWakeup(core, exhausted || put_off || asked);
+  plan->next_wakeup = again || asked ? core.now : NextDue(core);
 }
 
 }  // namespace muster

@@ -14,16 +14,14 @@
 
 namespace muster {
 
-// Gangs whose time has come: to be found before an event is applied, which
-// lists the gangs that it touches anew, without what lies in the past.
-std::vector<GangId> Due(const Core& core);
-// They are looked at: what waits stands in line, what is in trouble asks.
-// Questions that were to be tried again by now are open.
-void Wake(Core& core, const std::vector<GangId>& due);
-inline void Wake(Core& core) { Wake(core, Due(core)); }
+// Gangs whose time has come are looked at: what waits stands in line, what is
+// in trouble asks. Questions that were to be tried again by now are open.
+void Wake(Core& core);
+// The first time at which there is something to wake, or kForever. O(1).
+Time NextDue(const Core& core);
 // The round is over, when all open questions have been asked: what it placed
 // may be a victim from now on, and what was put off for that is open.
-void EndRound(Core& core, PlanWriter& plan);
+void EndRound(Core& core);
 
 // --- The phases, each in a file of its own -----------------------------------
 

@@ -55,13 +55,13 @@ class Scheduler::Impl {
   std::shared_ptr<PlacementSolver> own_solver;  // The host's, or none.
   std::unique_ptr<Preemptor> preemptor;
   std::unique_ptr<Rooms> rooms;
-  // Those from before the what-if, if it changed the configuration.
+  // Those from before what can be taken back, if it changed the configuration.
   std::unique_ptr<Rooms> rooms_before;
   Inbox inbox{};
   Journal* journal = nullptr;
 
  private:
-  absl::Status Reconfigure(const SchedulerConfig& config, Time before);
+  absl::Status Reconfigure(const SchedulerConfig& config);
 };
 
 namespace {
@@ -96,37 +96,45 @@ Scheduler::Impl::Impl(SchedulerConfig config,
 absl::Status Scheduler::Impl::Take(const Event& event) {
   MUSTER_RETURN_IF_ERROR(ValidateEvent(core().config, event));
   const Time before = core().now;
+  // Before the event, whatever it is: a gang that is touched is listed anew,
+  // without what lies in the past. A refused event wakes nobody.
+  const bool wakes = NextDue(core()) <= event.at;
+  const bool what_if = core().undo.active() || rooms_before != nullptr;
+  const bool alone = wakes && !what_if;
+  if (alone) core().undo.Begin();
   core().now = std::max(before, event.at);
-  const std::vector<GangId> due = Due(core());
+  if (wakes) Wake(core());
   absl::Status status = std::visit(
-      [this, before](const auto& e) {
+      [this](const auto& e) {
         if constexpr (requires { e.config; }) {
-          return Reconfigure(e.config, before);
+          return Reconfigure(e.config);
         } else {
           return muster::Take(core(), e);
         }
       },
       event.what);
   if (!status.ok()) {
+    if (alone) core().undo.Rollback();
     core().now = before;
     return status;
   }
+  if (alone) {
+    core().undo.Commit();
+    rooms_before.reset();
+  }
   ++core().version;
-  if (core().now > before) Wake(core(), due);
   core().opener.Publish(false);
   assert(SampleHolds(core()));
   return absl::OkStatus();
 }
 
-// The state of before is loaded into rooms of the new configuration. As no
-// answer need hold there, every question is open.
-absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config,
-                                          Time before) {
+// The state is loaded into rooms of the new configuration. As no answer need
+// hold there, every question is open.
+absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
   if (config == core().config) return absl::OkStatus();
   MUSTER_RETURN_IF_ERROR(ValidateReconfig(core().config, config));
   SchedulerState state = StateOf(core());
   state.config = config;
-  state.now = before;
   state.classes.clear();
   for (GangState& gang : state.gangs) {
     gang.look |= gang.phase == GangPhase::kNominated;
@@ -136,20 +144,17 @@ absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config,
   StartGenerationsAfter(core(), next->core);
   MUSTER_RETURN_IF_ERROR(Load(next->core, state));
   std::swap(rooms, next);
-  core().now = next->core.now;
-  Wake(core());
-  if (next->core.undo.active()) {
-    rooms_before = std::move(next);
-  } else if (rooms_before == nullptr) {
-    inbox.SetLimit(config.inbox_limit);
-  }
+  if (next->core.undo.active()) rooms_before = std::move(next);
   return absl::OkStatus();
 }
 
 absl::Status Scheduler::Impl::Apply(const Event& event) {
-  absl::Status status = Take(event);
-  if (status.ok() && journal != nullptr) journal->Applied(event);
-  return status;
+  MUSTER_RETURN_IF_ERROR(Take(event));
+  if (std::holds_alternative<ConfigChanged>(event.what)) {
+    inbox.SetLimit(core().config.inbox_limit);
+  }
+  if (journal != nullptr) journal->Applied(event);
+  return absl::OkStatus();
 }
 
 // --- Plans -------------------------------------------------------------------

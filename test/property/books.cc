@@ -154,7 +154,10 @@ NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
       uint32_t slices = 1;
       const PartitionProfile* profile =
           ProfileOn(node->node.devices[d], shape.devices.partition, &slices);
-      if (profile == nullptr) continue;
+      if (profile == nullptr) {  // Only a host puts it there: it has it all.
+        share = {.milli = 1000, .memory = memory, .shares = 1};
+        continue;
+      }
       share.milli = profile->milli;
       share.memory = memory * profile->slices / slices;
       for (uint32_t s = 0; s < profile->slices; ++s) ++share.cut[task.slot + s];

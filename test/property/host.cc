@@ -130,6 +130,16 @@ DecisionRefused Host::Refuse(size_t i) {
   return {d.seq};
 }
 
+bool Host::Uses(const std::string& node) const {
+  const auto there = [&](const auto& r) { return r.second.node == node; };
+  return std::ranges::any_of(real_, there) ||
+         std::ranges::any_of(suspended_, there) ||
+         std::ranges::any_of(pending_, [&](const DecisionRecord& d) {
+           return std::ranges::find(d.tasks, node, &PlannedTaskRecord::node) !=
+                  d.tasks.end();
+         });
+}
+
 void Host::LoseNode(const std::string& node) {
   const auto there = [&](const auto& r) { return r.second.node == node; };
   std::erase_if(real_, there);

@@ -33,6 +33,8 @@ class Host {
   void Take(const PlanRecord& plan);
   const std::deque<DecisionRecord>& pending() const { return pending_; }
   const std::map<Key, Real>& real() const { return real_; }
+  // Whether something runs there, is suspended or shall start or stop.
+  bool Uses(const std::string& node) const;
 
   // Carries out pending decision `i` for its tasks from `first` on; `done` of
   // them, the others stay pending. Started tasks land where planned, or on

@@ -23,6 +23,17 @@ std::string Differ(const PlanRecord& a, const PlanRecord& b) {
   return "\n  one:   " + Printer::Text(a) + "\n  other: " + Printer::Text(b);
 }
 
+// What stands on either side of the first difference.
+std::string FirstDifference(const SchedulerState& decided,
+                            const SchedulerState& followed) {
+  const std::string a = Printer::Text(decided), b = Printer::Text(followed);
+  const size_t at =
+      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  const size_t from = at - std::min<size_t>(at, 300);
+  return "\n  decided:  ..." + a.substr(from, 600) + "\n  followed: ..." +
+         b.substr(from, 600);
+}
+
 }  // namespace
 
 Op RandomOp(Dice& dice) {
@@ -133,24 +144,28 @@ void World::Log(const std::string& line) {
   if (trace_) log_ += line + "\n";
 }
 
-// What has grown is not shed again for another gang without an outside cause.
-// (Other tasks of the gang may be, where growth made that possible: who waits
+// Room is not made for another gang by shedding what has grown, and that alone,
+// without an outside cause. (Growth may take a queue above its guarantee, so
+// that others of its tasks may be taken, and what grew before them: who waits
 // is served, and it happens once.)
 void World::CheckSteady(const PlanRecord& plan) {
   if (plan.now > now_of_plan_) grown_.clear();
   now_of_plan_ = plan.now;
+  std::map<std::string, bool> only_grown;  // By winner.
   for (const DecisionRecord& d : plan.decisions) {
-    const bool shed =
-        d.kind == DecisionKind::kShrink && !d.on_behalf_of.empty();
     const bool grows =
         (d.kind == DecisionKind::kGrow || d.kind == DecisionKind::kStart) &&
         d.reason.code != ReasonCode::kTaskFailed;
     for (const PlannedTaskRecord& t : d.tasks) {
       if (grows) grown_.insert({d.gang, t.task});
-      if (!shed || !grown_.contains({d.gang, t.task})) continue;
-      Fail("oscillates: a task of " + d.gang + " grew, and is shed for " +
-           d.on_behalf_of);
+      if (d.on_behalf_of.empty()) continue;
+      bool& only = only_grown.try_emplace(d.on_behalf_of, true).first->second;
+      only &=
+          d.kind == DecisionKind::kShrink && grown_.contains({d.gang, t.task});
     }
+  }
+  for (const auto& [winner, only] : only_grown) {
+    if (only) Fail("oscillates: all that is shed for " + winner + " grew");
   }
 }
 
@@ -434,8 +449,7 @@ void World::Replay() {
     }
     if (!(follower->State() == again->State())) {
       return Fail("follow: another state after " + Printer::Text(recorded) +
-                  "\n  decided:  " + Printer::Text(again->State().gangs) +
-                  "\n  followed: " + Printer::Text(follower->State().gangs));
+                  FirstDifference(again->State(), follower->State()));
     }
   }
   if (again->StateHash() != scheduler_->StateHash()) {

@@ -340,19 +340,9 @@ void World::NodeEvent(Dice& dice) {
     case 6:
     case 7: {
       Node node = RandomNode(dice, key);
-      const bool used =
-          std::any_of(
-              host_.real().begin(), host_.real().end(),
-              [&](const auto& real) { return real.second.node == key; }) ||
-          std::any_of(host_.pending().begin(), host_.pending().end(),
-                      [&](const DecisionRecord& d) {
-                        return std::any_of(
-                            d.tasks.begin(), d.tasks.end(),
-                            [&](const auto& t) { return t.node == key; });
-                      });
-      // Devices do not vanish from under what runs on them.
+      // Devices do not vanish from under what runs, or is suspended, on them.
       for (const NodeState& n : state_.nodes) {
-        if (used && n.node.key == key) node.devices = n.node.devices;
+        if (n.node.key == key && host_.Uses(key)) node.devices = n.node.devices;
       }
       Apply(NodeChanged{node});
       break;

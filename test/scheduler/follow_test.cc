@@ -50,6 +50,45 @@ TEST(FollowTest, APlanLeadsToTheStateInWhichItWasMade) {
   EXPECT_EQ(other.StateHash(), s.StateHash());
 }
 
+// A queue comes to hold more than it is guaranteed beside what it held before,
+// or not, as the tasks of a start come one after the other: what is optional
+// last where it is decided, in the order of their roles where it is followed.
+TEST(FollowTest, WhatATaskOpensDoesNotDependOnTheOrderOfTasks) {
+  auto s = Scheduler::Create({.resources = {"cpu", "gpu"}});
+  ASSERT_TRUE(s.ok()) << s.status();
+  const auto happens = [&](const EventBody& what) {
+    const absl::Status taken = s->Apply({0, what});
+    ASSERT_TRUE(taken.ok()) << taken;
+  };
+  const Node node{
+      .key = "n", .capacity = {8}, .devices = std::vector<Device>(4)};
+  happens(NodeChanged{node});
+  happens(
+      OthersChanged{{.node = "n", .devices = {{.device = 0, .milli = 1000}}}});
+  happens(QueueChanged{
+      {.key = "owner", .quotas = {{.resource = "gpu", .guarantee = 2000}}}});
+  happens(QueueChanged{{.key = "borrower"}});
+  Gang large{.key = "large", .queue = "owner"};
+  large.roles.emplace_back().shape.devices.count = 4;
+  happens(GangSubmitted{large});
+  Plan plan;
+  s->Schedule(0, &plan);
+  Gang two{.key = "two", .queue = "borrower"};
+  two.roles.resize(2);
+  two.roles[0].name = "optional";
+  two.roles[0].min_tasks = 0;
+  two.roles[0].shape.devices.count = 1;
+  two.roles[1].name = "wide";
+  two.roles[1].shape = {.resources = {3}, .devices = {.count = 1}};
+  happens(GangSubmitted{two});
+  absl::StatusOr<Scheduler> follower = s->Fork();
+  ASSERT_TRUE(follower.ok()) << follower.status();
+  s->Schedule(0, &plan);
+  ASSERT_EQ(plan.decisions.size(), 1);
+  ASSERT_TRUE(follower->Follow(s->Record(plan)).ok());
+  EXPECT_EQ(follower->State().classes, s->State().classes);
+}
+
 TEST(FollowTest, APlanThatNamesATaskTwiceIsRefused) {
   PlanRecord plan = PlanOf(Waiting());
   plan.decisions[0].tasks.push_back(plan.decisions[0].tasks[0]);

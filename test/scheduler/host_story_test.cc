@@ -281,6 +281,28 @@ TEST_F(HostTest, AnEventDoesNotHideThatAGangsTimeHasCome) {
   }
 }
 
+// A gang's time has come, and the only other one of its class is cancelled: in
+// either order it takes the other's answer over.
+TEST_F(HostTest, WhatIsDueComesBeforeTheEvent) {
+  Story t;
+  t.HasNode("n1", 1);
+  t.HasQueue("q");
+  Gang late = Job("late", 1, 2);
+  late.not_before = 5 * kSecond;
+  t.Submit(late);
+  t.Submit(Job("alone", 1, 2));
+  EXPECT_THAT(t.Pass(), IsEmpty());
+  t.now = 6 * kSecond;
+  const uint64_t before = t.scheduler().StateHash();
+  EXPECT_FALSE(t.Try(GangCancelled{"nobody"}).ok());
+  EXPECT_EQ(t.scheduler().StateHash(), before);
+  t.Happens(GangCancelled{"alone"});
+  const SchedulerState state = t.scheduler().State();
+  ASSERT_EQ(state.classes.size(), 1);
+  EXPECT_EQ(state.classes[0].gang, "late");
+  EXPECT_EQ(state.classes[0].code, ReasonCode::kNeverFits);
+}
+
 TEST_F(HostTest, AReconcileKeepsTheTimes) {
   Nodes({1});
   Runs(Job("a"));

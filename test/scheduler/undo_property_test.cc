@@ -134,8 +134,7 @@ void PassEnds(CoreStage& s) {
       list->SetQuestions(c, {.effort = 1, .retry_at = s.core.now + kSecond});
     });
   }
-  PlanWriter plan(s.core);
-  EndRound(s.core, plan);
+  EndRound(s.core);
 }
 
 // Something happens, as `dice` say. Equal dice, equal events.
