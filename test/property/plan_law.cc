@@ -184,11 +184,12 @@ class PlanLaw {
     std::map<std::string, std::vector<uint32_t>> live;  // Of those that shrink.
     for (const DecisionRecord& d : trial_.plan.decisions) {
       const GangState* g = trial_.before.gang(d.gang);
-      if (d.kind != DecisionKind::kShrink || d.on_behalf_of.empty()) continue;
+      if (d.kind != DecisionKind::kShrink) continue;
       std::vector<uint32_t>& left =
           live.try_emplace(d.gang, LiveTasks(*g)).first->second;
       const std::vector<uint32_t> had = left;
       for (const PlannedTaskRecord& t : d.tasks) --left[t.task.role];
+      if (d.on_behalf_of.empty()) continue;
       for (const std::string& part : PartsInVain(g->gang, left)) {
         const std::vector<std::string> then = PartsInVain(g->gang, had);
         if (std::find(then.begin(), then.end(), part) == then.end()) {
