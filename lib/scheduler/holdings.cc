@@ -124,7 +124,7 @@ void Holdings::MoveTo(GangEdit& gang, QueueIndex leaf) {
     PostQueue(from, gang.gang(), task, held, -1);
     PostQueue(leaf, gang.gang(), task, held, 1);
   }
-  core_.opener.UsageFell(from);
+  for (const QueueIndex q : {from, leaf}) core_.opener.UsageChanged(q);
 }
 
 void Holdings::Hold(GangIndex g, const TaskRecord& task) {
@@ -157,7 +157,7 @@ void Holdings::Freed(GangIndex g, NodeIndex n, const Held& before,
   core_.opener.RoomFreed(n, now && later ? Ledger::kBoth
                             : now        ? Ledger::kNow
                                          : Ledger::kLater);
-  core_.opener.UsageFell(core_.gangs.at(g).queue);
+  core_.opener.UsageChanged(core_.gangs.at(g).queue);
 }
 
 void Holdings::Change(GangIndex g, TaskRecord& task, const TaskRecord& next) {

@@ -62,7 +62,7 @@ void Opener::NodeHasChanged(NodeIndex n) {
   StructureChanged();
 }
 
-void Opener::UsageFell(QueueIndex leaf) { AddOnce(less_used_, leaf); }
+void Opener::UsageChanged(QueueIndex leaf) { AddOnce(less_used_, leaf); }
 
 void Opener::QueueChanged(QueueIndex q) { AddOnce(changed_, q); }
 

@@ -32,7 +32,7 @@ struct GangRecord;
 //                                      stopped, or whose least demand is not
 //                                      exact; kVictims, if it is guaranteed
 //                                      something; nominated gangs, if it has a
-//                                      limit
+//                                      limit (then also if it uses more)
 //   a queue uses more than guaranteed  kVictims of classes that could reclaim,
 //                                      in a pass not before the round is over
 //   a gang may be a victim from now on kVictims above it in its queue, and of
@@ -54,8 +54,8 @@ class Opener {
   // that it comes to admit may have room there.
   void NodeChanges(NodeIndex n);
   void NodeHasChanged(NodeIndex n);
-  // The leaf, and all above it, use less of something.
-  void UsageFell(QueueIndex leaf);
+  // The leaf, and all above it, use less, or by the host's doing more.
+  void UsageChanged(QueueIndex leaf);
   void ExceedsGuarantee() { reclaim_ = true; }
   // `later`: gangs of this round may be victims in the next.
   void VictimsChanged(const GangRecord& r, bool later = false);

@@ -176,6 +176,26 @@ TEST_F(GangChangeTest, WhatAGangHoldsMovesWithIt) {
   EXPECT_THAT(s.Pass(), ElementsAre("start b: n1"));
 }
 
+// Its new queue is over its limit: who was promised room there has it no more.
+TEST_F(GangChangeTest, AGangThatMovesInUndoesAPromise) {
+  Nodes({2, 1});
+  s.HasQueue("small", {GpuQuota({}, 2)});
+  s.HasClasses();
+  Gang victim = Job("victim", 1, 2, "low");
+  Gang winner = Job("winner", 1, 2, "high");
+  victim.queue = winner.queue = "small";
+  s.Submit(victim);
+  s.Submit(Job("guest", 1, 1, "high"));
+  s.Pass();
+  s.AllDone();
+  s.Submit(winner);
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("evict victim for winner", "nominate winner: n1"));
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  s.Happens(GangMoved{"guest", "small"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict winner"));
+}
+
 TEST_F(GangChangeTest, AClosedQueueTakesNobody) {
   Nodes({1});
   s.Happens(QueueChanged{{.key = "shut", .closed = true}});
