@@ -98,7 +98,7 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
   const Time before = core().now;
   // Before the event, whatever it is: a gang that is touched is listed anew,
   // without what lies in the past. A refused event wakes nobody.
-  const bool wakes = NextDue(core()) <= event.at;
+  const bool wakes = event.at > before && NextDue(core()) <= event.at;
   const bool what_if = core().undo.active() || rooms_before != nullptr;
   const bool alone = wakes && !what_if;
   if (alone) core().undo.Begin();
