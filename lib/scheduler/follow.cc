@@ -221,8 +221,8 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
     CloseAll(core, core.lists.waiting());
     if (record.grew) CloseAll(core, core.lists.growing());
   }
-  // Which those are depends on the order in which tasks joined a start, which
-  // is not recorded. The answers tell them.
+  // What is put off depends on the order in which tasks joined a start, which
+  // is not recorded. The answers tell it.
   ClassList& waiting = core.lists.waiting();
   while (!waiting.put_off().empty()) {
     waiting.Close(*waiting.put_off().begin(), Questions::kPutOff);

@@ -62,7 +62,7 @@ void Opener::NodeHasChanged(NodeIndex n) {
   StructureChanged();
 }
 
-void Opener::UsageChanged(QueueIndex leaf) { AddOnce(less_used_, leaf); }
+void Opener::UsageChanged(QueueIndex leaf) { AddOnce(usage_changed_, leaf); }
 
 void Opener::QueueChanged(QueueIndex q) { AddOnce(changed_, q); }
 
@@ -71,14 +71,14 @@ void Opener::VictimsChanged(const GangRecord& r, bool later) {
 }
 
 bool Opener::empty() const {
-  return freed_.empty() && less_used_.empty() && changed_.empty() &&
+  return freed_.empty() && usage_changed_.empty() && changed_.empty() &&
          victims_.empty() && !structure_ && !reclaim_ && !all_victims_;
 }
 
 void Opener::Forget() {
   for (const NodeIndex n : freed_) is_freed_[n] = 0;
   freed_.clear();
-  less_used_.clear();
+  usage_changed_.clear();
   changed_.clear();
   victims_.clear();
   structure_ = reclaim_ = all_victims_ = false;
@@ -88,14 +88,14 @@ void Opener::Publish(bool in_pass) {
   if (empty()) return;
   const bool freed = !freed_.empty() || structure_ || !changed_.empty();
   if (freed) ++freed_epoch_;
-  if (freed || !less_used_.empty()) {
+  if (freed || !usage_changed_.empty()) {
     while (!core_.lists.lacking().empty()) {
       LookAt(core_.lists.lacking().begin()->gang);
     }
   }
   if (!freed_.empty()) PublishRoom();
   if (structure_) PublishStructure();
-  for (const QueueIndex leaf : less_used_) PublishUsage(leaf);
+  for (const QueueIndex leaf : usage_changed_) PublishUsage(leaf);
   for (const QueueIndex q : changed_) OpenBelowAll(q);
   ClassList& waiting = core_.lists.waiting();
   if (all_victims_ || !changed_.empty()) {

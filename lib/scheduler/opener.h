@@ -96,9 +96,9 @@ class Opener {
   bool IsGuaranteed(QueueIndex leaf) const;
 
   Core& core_;
-  std::vector<NodeIndex> freed_;       // Each once.
-  std::vector<uint8_t> is_freed_;      // By node: in which ledgers.
-  std::vector<QueueIndex> less_used_;  // Leaves.
+  std::vector<NodeIndex> freed_;           // Each once.
+  std::vector<uint8_t> is_freed_;          // By node: in which ledgers.
+  std::vector<QueueIndex> usage_changed_;  // Leaves.
   std::vector<QueueIndex> changed_;
   struct NewVictim {
     QueueIndex leaf = kNoQueue;
