@@ -2,6 +2,7 @@
 // at their defaults left out.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <sstream>
@@ -96,5 +97,16 @@ class Printer {
 
   std::ostringstream out_;
 };
+
+// What stands on either side of the first difference of two values.
+template <class T>
+std::string FirstDifference(const T& one, const T& other) {
+  const std::string a = Printer::Text(one), b = Printer::Text(other);
+  const size_t at =
+      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
+  const size_t from = at - std::min<size_t>(at, 300);
+  return "\n  one:   ..." + a.substr(from, 600) + "\n  other: ..." +
+         b.substr(from, 600);
+}
 
 }  // namespace muster

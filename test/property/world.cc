@@ -23,17 +23,6 @@ std::string Differ(const PlanRecord& a, const PlanRecord& b) {
   return "\n  one:   " + Printer::Text(a) + "\n  other: " + Printer::Text(b);
 }
 
-// What stands on either side of the first difference.
-std::string FirstDifference(const SchedulerState& decided,
-                            const SchedulerState& followed) {
-  const std::string a = Printer::Text(decided), b = Printer::Text(followed);
-  const size_t at =
-      std::mismatch(a.begin(), a.end(), b.begin(), b.end()).first - a.begin();
-  const size_t from = at - std::min<size_t>(at, 300);
-  return "\n  decided:  ..." + a.substr(from, 600) + "\n  followed: ..." +
-         b.substr(from, 600);
-}
-
 }  // namespace
 
 Op RandomOp(Dice& dice) {

@@ -156,8 +156,7 @@ void World::Reconcile(Dice& dice) {
   after.version = before.version;
   after.now = before.now;
   if (!(after == before) && hash != 0) {
-    Fail("reconcile: twice is not once\n  one:   " + Printer::Text(before) +
-         "\n  other: " + Printer::Text(after));
+    Fail("reconcile: twice is not once" + FirstDifference(before, after));
   }
 }
 
