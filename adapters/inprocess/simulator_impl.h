@@ -62,6 +62,10 @@ class Pool {
   std::vector<uint32_t> free_;
 };
 
+// The host that is played: it says what happens, carries decisions out as late
+// and as badly as HostModel has it, and answers, on a clock of its own. Of many
+// functions, since each step of a job's life changes its tasks, the books and
+// the queue of what comes next together; grouped by the files that define them.
 class Simulator::Impl {
  public:
   Impl(Scheduler scheduler, const SchedulerConfig& config, JobSource* jobs,
