@@ -4,6 +4,8 @@
 #include <limits>
 #include <tuple>
 
+#include "lib/preempt/free_on.h"
+
 namespace muster::preempt {
 namespace {
 
@@ -195,24 +197,10 @@ int64_t Regions::Shortfall(const Region& region) const {
     }
     missing += least * need.count;
   }
-  for (NodeIndex node : region.nodes) missing -= Free(node);
+  for (NodeIndex node : region.nodes) {
+    missing -= FreeOn(problem_.cluster(), node, scarce);
+  }
   return missing;
-}
-
-// What is free of the scarce kind; an overcommitted device takes nothing from
-// the others.
-int64_t Regions::Free(NodeIndex node) const {
-  const Cluster& cluster = problem_.cluster();
-  const ResourceKind scarce = problem_.scarce();
-  if (scarce != cluster.device_kind() ||
-      !cluster.Overcommitted(node, Ledger::kLater)) {
-    return std::max<int64_t>(0, cluster.free(node, scarce, Ledger::kLater));
-  }
-  int64_t free = 0;
-  for (uint32_t d = 0; d < cluster.node(node).devices.size(); ++d) {
-    free += std::max<int64_t>(0, cluster.free_milli(node, d, Ledger::kLater));
-  }
-  return free;
 }
 
 // The fractional relaxation: as if any part of a victim could be had at its

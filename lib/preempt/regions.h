@@ -82,7 +82,6 @@ class Regions {
   void FindShares();
   void AddShare(uint32_t c);
   int64_t Shortfall(const Region& region) const;
-  int64_t Free(NodeIndex node) const;
   Score BoundOf(const Region& region);
 
   Problem& problem_;

@@ -127,6 +127,13 @@ bool QuotaLaw::MayReclaimAtAll(QueueIndex taker,
   return q != kNoQueue;
 }
 
+bool QuotaLaw::ComesToBeOwed(QueueIndex q, const Resources& before,
+                             const Resources& demand) const {
+  const ResourceKind kind = DecidingKind(demand);
+  return kind < queues_.kinds() && IsOwed(q, demand[kind], kind) &&
+         before[kind] + demand[kind] > queues_.at(q).guarantee[kind];
+}
+
 // What a group is guaranteed any queue in it may claim, also one whose own
 // guarantee is used up: between the queues of the group, their own decide.
 // Hence the highest that is guaranteed some of the kind says.

@@ -78,6 +78,10 @@ class QuotaLaw {
   ResourceKind DecidingKind(const Resources& demand) const;
   // Whether the queue may take back from some other queue for the demand.
   bool MayReclaimAtAll(QueueIndex taker, const Resources& demand) const;
+  // Whether it is q's own guarantee that came to allow that: with `before`
+  // used, it did not.
+  bool ComesToBeOwed(QueueIndex q, const Resources& before,
+                     const Resources& demand) const;
   // Whether the law lets `taker` take from `victim`, another leaf, for the
   // demand, as far as the taker's kind decides.
   bool MayReclaim(QueueIndex taker, QueueIndex victim,

@@ -62,6 +62,15 @@ PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
   return request;
 }
 
+bool AnyVictim(const Core& core, QueueIndex leaf, int32_t priority,
+               const Resources& least) {
+  for (const auto& [p, holders] : core.lists.holding(leaf)) {
+    if (p < priority || (p == priority && holders.elastic > 0)) return true;
+    if (p >= priority) break;
+  }
+  return core.law.MayReclaimAtAll(leaf, least);
+}
+
 Reason ReasonOf(const LimitExcess& excess, ReasonCode code) {
   return {.code = code,
           .object_kind = ReasonObject::kQueue,

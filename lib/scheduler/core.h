@@ -107,6 +107,12 @@ void TakeOut(Core& core, GangIndex g, GangRecord& r);
 PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
                             Resources* room);
 
+// Whether there may be anybody to stop for a gang of the leaf that has the
+// priority and asks `least`: some gang in its queue that gives way to it, or a
+// queue that may have to give back. O(priorities held + depth).
+bool AnyVictim(const Core& core, QueueIndex leaf, int32_t priority,
+               const Resources& least);
+
 // That the queue's limit says no.
 Reason ReasonOf(const LimitExcess& excess, ReasonCode code);
 

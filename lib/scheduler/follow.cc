@@ -217,9 +217,12 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
     const absl::Status whole = CheckGang(core, g);
     if (!whole.ok()) return Cannot(d, std::string(whole.message()));
   }
-  if (!record.budget_exhausted) {
+  // Who asks whether gangs can grow has asked all who wait.
+  if (!record.budget_exhausted || record.grew) {
     CloseAll(core, core.lists.waiting());
-    if (record.grew) CloseAll(core, core.lists.growing());
+  }
+  if (!record.budget_exhausted && record.grew) {
+    CloseAll(core, core.lists.growing());
   }
   // What is put off depends on the order in which tasks joined a start, which
   // is not recorded. The answers tell it.

@@ -91,6 +91,7 @@ void Holdings::PostCluster(GangIndex g, const TaskRecord& task,
 void Holdings::PostQueue(QueueIndex queue, GangIndex g, const TaskRecord& task,
                          const Held& held, int sign) {
   const bool uses = held.later != Part::kNothing;
+  if (sign < 0) core_.opener.UsageFalls(queue);
   if (uses) {
     const Resources& used = UsageOf(AllocationOf(g, task, held.later));
     core_.queues.Charge(queue, used, sign);

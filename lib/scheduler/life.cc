@@ -161,7 +161,10 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
         r.phase = GangPhase::kRunning;
         if (r.backoff_until <= core_.now) r.failures = 0;  // Surplus failed.
         r.started = core_.now;
-        core_.opener.VictimsChanged(r);
+        // Its class may keep it from being a victim until it has run so long.
+        if (core_.classes.at(r.priority_class).min_runtime > 0) {
+          core_.opener.VictimsChanged(r);
+        }
       }
       break;
     case GangPhase::kWaiting:

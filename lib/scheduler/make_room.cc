@@ -81,13 +81,8 @@ bool MakeRoom::IsWorthIt(const GangRecord& r) {
       !core_.classes.at(r.priority_class).may_preempt) {
     return false;
   }
-  const int32_t priority = core_.PriorityOf(r);
-  for (const auto& [p, holders] : core_.lists.holding(r.queue)) {
-    if (p < priority || (p == priority && holders.elastic > 0)) return true;
-    if (p >= priority) break;
-  }
-  return core_.law.MayReclaimAtAll(r.queue,
-                                   LeastOf(core_.SpecOf(r), core_.cluster));
+  return AnyVictim(core_, r.queue, core_.PriorityOf(r),
+                   LeastOf(core_.SpecOf(r), core_.cluster));
 }
 
 // Gangs in the winner's queue below it, and those of its own priority if they

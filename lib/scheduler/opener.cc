@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/preempt/free_on.h"
 #include "lib/scheduler/core.h"
 
 namespace muster {
@@ -64,6 +65,21 @@ void Opener::NodeHasChanged(NodeIndex n) {
 
 void Opener::UsageChanged(QueueIndex leaf) { AddOnce(usage_changed_, leaf); }
 
+void Opener::UsageFalls(QueueIndex leaf) {
+  for (QueueIndex q = leaf; q != kNoQueue; q = core_.queues.at(q).parent) {
+    const QueueTree::Entry& e = core_.queues.at(q);
+    if (!e.guaranteed) continue;
+    const auto known = std::ranges::find(fell_, q, &Fall::queue);
+    if (known == fell_.end()) {
+      fell_.push_back({q, e.used});
+      continue;
+    }
+    for (ResourceKind k = 0; k < e.used.size(); ++k) {
+      known->before.Set(k, std::max(known->before[k], e.used[k]));
+    }
+  }
+}
+
 void Opener::QueueChanged(QueueIndex q) { AddOnce(changed_, q); }
 
 void Opener::VictimsChanged(const GangRecord& r, bool later) {
@@ -79,6 +95,7 @@ void Opener::Forget() {
   for (const NodeIndex n : freed_) is_freed_[n] = 0;
   freed_.clear();
   usage_changed_.clear();
+  fell_.clear();
   changed_.clear();
   victims_.clear();
   structure_ = reclaim_ = all_victims_ = false;
@@ -107,9 +124,13 @@ void Opener::Publish(bool in_pass) {
     waiting.ForEach(v.leaf, [&](ClassIndex c) {
       if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);
     });
-    OpenReclaimers(as);
+    OpenReclaimers(as, [&](QueueIndex taker, const GangSpec& spec) {
+      return taker != v.leaf && MayReclaim(taker, v.leaf, spec);
+    });
   }
-  if (reclaim_) OpenReclaimers(later);
+  if (reclaim_) {
+    OpenReclaimers(later, [](QueueIndex, const GangSpec&) { return true; });
+  }
   Forget();
 }
 
@@ -128,7 +149,9 @@ void Opener::OpenVictims(ClassIndex c, uint8_t as) {
   const GangClass& cls = waiting.at(c);
   if ((cls.questions().open & Questions::kVictims) != 0) return;
   if (!core_.config.preemption || IsHopeless(cls.questions().reason.code) ||
-      !core_.classes.at(cls.key().priority_class).may_preempt) {
+      !core_.classes.at(cls.key().priority_class).may_preempt ||
+      !AnyVictim(core_, cls.key().queue, cls.first().priority,
+                 LeastOf(core_.specs.at(cls.key().spec), core_.cluster))) {
     return;
   }
   waiting.Open(c, as);
@@ -141,11 +164,25 @@ bool Opener::IsGuaranteed(QueueIndex leaf) const {
   return false;
 }
 
-void Opener::OpenReclaimers(uint8_t as) {
+// Whether the law lets gangs of the taker take from the victim's queue. What
+// they use where they are placed may be more than their least.
+bool Opener::MayReclaim(QueueIndex taker, QueueIndex victim,
+                        const GangSpec& spec) const {
+  return core_.law.MayReclaim(taker, victim, LeastOf(spec, core_.cluster));
+}
+
+// Of classes in queues that are guaranteed something, those that are
+// concerned(queue, spec).
+template <class F>
+void Opener::OpenReclaimers(uint8_t as, const F& concerned) {
   ClassList& waiting = core_.lists.waiting();
   for (const QueueIndex q : core_.queues.Positions()) {
     if (!IsGuaranteed(q)) continue;
-    waiting.ForEach(q, [&](ClassIndex c) { OpenVictims(c, as); });
+    waiting.ForEach(q, [&](ClassIndex c) {
+      if (concerned(q, core_.specs.at(waiting.at(c).key().spec))) {
+        OpenVictims(c, as);
+      }
+    });
   }
 }
 
@@ -174,6 +211,7 @@ void Opener::PublishRoom() {
     if (core_.lists.growing().OfSpec(s).empty()) done_[s] |= kGrowthOpened;
   }
   for (const NodeIndex n : freed_) PublishRoomOn(n);
+  if (!structure_ && core_.config.preemption) OpenTakers();
 }
 
 void Opener::PublishRoomOn(NodeIndex n) {
@@ -198,7 +236,7 @@ void Opener::PublishRoomOn(NodeIndex n) {
           cluster.Slots(n, shape, Ledger::kLater, 1) > 0) {
         done |= kRoomOpened | kVictimsOpened;
         OpenRoom(core_.lists.waiting(), s, kBoth);
-      } else if ((done & kVictimsOpened) == 0) {
+      } else if (structure_ && (done & kVictimsOpened) == 0) {
         done |= kVictimsOpened;
         OpenRoom(core_.lists.waiting(), s, Questions::kVictims);
       }
@@ -209,6 +247,75 @@ void Opener::PublishRoomOn(NodeIndex n) {
       }
     }
   }
+}
+
+// What is free on the freed nodes, and what would be.
+void Opener::FindFreed() {
+  const Cluster& cluster = core_.cluster;
+  freed_nodes_.clear();
+  for (const NodeIndex n : freed_) {
+    if (!cluster.exists(n)) continue;
+    FreedNode& freed = freed_nodes_.emplace_back();
+    freed.node = n;
+    freed.free = Resources(cluster.resource_count());
+    for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+      freed.free.Set(k, preempt::FreeOn(cluster, n, k));
+    }
+    for (const TaskRef& ref : core_.nodes.tasks(n)) {
+      const TaskRecord* task = FindTask(core_.gangs.at(ref.gang), ref.task);
+      if (task->phase == TaskPhase::kReleasing) continue;
+      freed.held.push_back({ref.gang, core_.holdings.UsageOf(task->at)});
+    }
+  }
+  std::erase_if(freed_nodes_,
+                [](const FreedNode& freed) { return freed.held.empty(); });
+}
+
+// Opens kVictims of classes to which a freed node could give a slot with all
+// gone that they may take.
+void Opener::OpenTakers() {
+  FindFreed();
+  if (freed_nodes_.empty()) return;
+  ClassList& waiting = core_.lists.waiting();
+  waiting.ForEach([&](ClassIndex c) {
+    const GangClass& cls = waiting.at(c);
+    const ClassKey& key = cls.key();
+    if ((done_[key.spec] & kVictimsOpened) != 0 || key.alone != kNoGang ||
+        (cls.questions().open & Questions::kVictims) != 0) {
+      return;
+    }
+    const GangSpec& spec = core_.specs.at(key.spec);
+    if (AnyVictim(core_, key.queue, cls.first().priority,
+                  LeastOf(spec, core_.cluster)) &&
+        MayGiveSlot(cls, spec)) {
+      OpenVictims(c);
+    }
+  });
+}
+
+bool Opener::MayGiveSlot(const GangClass& cls, const GangSpec& spec) const {
+  return std::ranges::any_of(freed_nodes_, [&](const FreedNode& freed) {
+    Resources amount = freed.free;
+    for (const Held& held : freed.held) {
+      if (GivesWay(cls, spec, core_.gangs.at(held.gang))) {
+        amount.Add(held.amount);
+      }
+    }
+    return std::ranges::any_of(spec.shapes, [&](ShapeId shape) {
+      return core_.cluster.demand(shape).FitsIn(amount) &&
+             core_.cluster.Admits(freed.node, shape);
+    });
+  });
+}
+
+// Whether the gang may have to give way to those of the class, at some time.
+bool Opener::GivesWay(const GangClass& cls, const GangSpec& spec,
+                      const GangRecord& r) const {
+  const QueueIndex queue = cls.key().queue;
+  if (r.queue != queue) return MayReclaim(queue, r.queue, spec);
+  const int32_t priority = core_.PriorityOf(r);
+  return priority < cls.first().priority ||
+         (priority == cls.first().priority && r.listing.elastic);
 }
 
 void Opener::PublishStructure() {
@@ -236,22 +343,31 @@ void Opener::PublishUsage(QueueIndex leaf) {
   for (QueueIndex q = leaf; q != kNoQueue; q = core_.queues.at(q).parent) {
     const QueueTree::Entry& e = core_.queues.at(q);
     if (!e.bounded && !e.guaranteed) continue;
-    OpenBelow(q, e.bounded, e.guaranteed);
+    OpenBelow(q);
     if (e.bounded) LookAtNominatedBelow(q);
   }
 }
 
 // Classes of the leaves below q to which its limit, or its guarantee, may say
 // yes now.
-void Opener::OpenBelow(QueueIndex q, bool limits, bool guarantees) {
+void Opener::OpenBelow(QueueIndex q) {
+  const auto fell = std::ranges::find(fell_, q, &Fall::queue);
+  const bool limits = core_.queues.at(q).bounded;
+  if (!limits && fell == fell_.end()) return;
   ForEachBelow(q, [&](bool grows, ClassIndex c) {
     ClassList& list = core_.lists.classes(grows);
     const GangClass& cls = list.at(c);
+    const GangSpec& spec = core_.specs.at(cls.key().spec);
     const bool stopped =
-        cls.questions().reason.code == ReasonCode::kQueueLimit ||
-        !core_.specs.at(cls.key().spec).least_is_exact;
-    if (limits && stopped) list.Open(c, Questions::kRoom);
-    if (!grows && ((limits && stopped) || guarantees)) OpenVictims(c);
+        limits && (cls.questions().reason.code == ReasonCode::kQueueLimit ||
+                   !spec.least_is_exact);
+    if (stopped) list.Open(c, Questions::kRoom);
+    if (grows) return;
+    const bool owed = fell != fell_.end() &&
+                      (!spec.least_is_exact ||
+                       core_.law.ComesToBeOwed(q, fell->before,
+                                               LeastOf(spec, core_.cluster)));
+    if (stopped || owed) OpenVictims(c);
   });
 }
 

@@ -8,11 +8,13 @@
 #include "lib/queue/gang_rank.h"
 #include "lib/queue/queue_tree.h"
 #include "muster/cluster.h"
+#include "muster/resources.h"
 
 namespace muster {
 
 struct Core;
 struct GangRecord;
+struct GangSpec;
 
 // A question that was answered with no stays closed while nothing has happened
 // that could make it yes. These are the rules; they read state, never a cache,
@@ -21,7 +23,8 @@ struct GangRecord;
 //   what happened                      opens
 //   a node got room                    kRoom and kVictims of classes with a
 //                                      shape that fits there now; kVictims of
-//                                      those with one that the node admits
+//                                      those with one that could fit with all
+//                                      gone that the class may take from
 //   a node got room (now or later)     growth of such classes; nominated gangs
 //                                      there, suspended ones that had it
 //   any of these, or a quota changed   gangs that run below their minimum
@@ -30,14 +33,17 @@ struct GangRecord;
 //                                      bound to where the gang is
 //   a queue uses less                  below it: classes that its limit
 //                                      stopped, or whose least demand is not
-//                                      exact; kVictims, if it is guaranteed
-//                                      something; nominated gangs, if it has a
-//                                      limit (then also if it uses more)
+//                                      exact; kVictims of those that its
+//                                      guarantee covers now, and did not;
+//                                      nominated gangs, if it has a limit (then
+//                                      also if it uses more)
 //   a queue uses more than guaranteed  kVictims of classes that could reclaim,
 //                                      in a pass not before the round is over
 //   a gang may be a victim from now on kVictims above it in its queue, and of
-//                                      classes that could reclaim
+//                                      classes that could take it back
 //   a queue's values change            all below it; kVictims of all others
+//
+// kVictims of a class that nobody could give way to (AnyVictim) stays closed.
 //
 // A gang that starts opens no question: it takes room that was free, so that
 // whoever could take it as a victim could have had the room before.
@@ -56,6 +62,8 @@ class Opener {
   void NodeHasChanged(NodeIndex n);
   // The leaf, and all above it, use less, or by the host's doing more.
   void UsageChanged(QueueIndex leaf);
+  // They are about to use less.
+  void UsageFalls(QueueIndex leaf);
   void ExceedsGuarantee() { reclaim_ = true; }
   // `later`: gangs of this round may be victims in the next.
   void VictimsChanged(const GangRecord& r, bool later = false);
@@ -88,17 +96,31 @@ class Opener {
   // Calls f(whether it grows, class) with each class of q and all below it.
   template <class F>
   void ForEachBelow(QueueIndex q, const F& f);
-  void OpenBelow(QueueIndex q, bool limits, bool guarantees);
+  void OpenBelow(QueueIndex q);
+  void FindFreed();
+  void OpenTakers();
+  bool MayGiveSlot(const GangClass& cls, const GangSpec& spec) const;
+  bool GivesWay(const GangClass& cls, const GangSpec& spec,
+                const GangRecord& r) const;
+  bool MayReclaim(QueueIndex taker, QueueIndex victim,
+                  const GangSpec& spec) const;
   void OpenBelowAll(QueueIndex q);
   void LookAtNominatedBelow(QueueIndex q);
   void OpenVictims(ClassIndex c, uint8_t as = Questions::kVictims);
-  void OpenReclaimers(uint8_t as);
+  template <class F>
+  void OpenReclaimers(uint8_t as, const F& concerned);
   bool IsGuaranteed(QueueIndex leaf) const;
 
   Core& core_;
   std::vector<NodeIndex> freed_;           // Each once.
   std::vector<uint8_t> is_freed_;          // By node: in which ledgers.
   std::vector<QueueIndex> usage_changed_;  // Leaves.
+  // A queue whose usage fell, and the most it used before.
+  struct Fall {
+    QueueIndex queue = kNoQueue;
+    Resources before{};
+  };
+  std::vector<Fall> fell_;  // Each queue once.
   std::vector<QueueIndex> changed_;
   struct NewVictim {
     QueueIndex leaf = kNoQueue;
@@ -114,6 +136,18 @@ class Opener {
   std::vector<bool> admitted_;  // As of NodeChanges.
   // Of PublishRoom: by spec, what need not be asked any more.
   std::vector<uint8_t> done_;
+  // Of PublishRoom: freed nodes with what is free there, and will be if the
+  // gangs that are promised or hold something go.
+  struct Held {
+    GangIndex gang = kNoGang;
+    Resources amount{};
+  };
+  struct FreedNode {
+    NodeIndex node = 0;
+    Resources free{};
+    std::vector<Held> held{};
+  };
+  std::vector<FreedNode> freed_nodes_;
 };
 
 }  // namespace muster
