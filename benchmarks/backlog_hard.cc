@@ -134,7 +134,8 @@ Found Ask(SchedulerHost& host) {
     host.Pass();
     if (!host.plan.decisions.empty()) return Found::kYes;
     for (const Waiting& waiting : host.plan.waiting) {
-      proven = waiting.reason.code != ReasonCode::kBudget;
+      proven = waiting.reason.code != ReasonCode::kBudget &&
+               waiting.reason.code != ReasonCode::kNotFound;
     }
     host.now += kSecond;
   }

@@ -249,6 +249,8 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
           std::pair("max_steps", &config->search.max_steps)}) {
       f.Integer(key, steps, 0, int64_t{1} << 40);
     }
+    f.Integer("most_effort", &config->search.most_effort, 0,
+              ClassState::kMostEffort);
     f.Span("backoff_base", &config->backoff_base);
     f.Span("backoff_max", &config->backoff_max);
     f.Bool("preemption", &config->preemption);

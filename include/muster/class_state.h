@@ -21,6 +21,7 @@ struct ClassState {
     kRoom = 1,     // Is there room?
     kVictims = 2,  // Can room be made?
     kPutOff = 4,   // The second, when the round under way is over.
+    kAgain = 8,    // Both, with more effort, when no other question is open.
   };
 
   std::string gang{};  // Key of the class's first gang.
@@ -34,9 +35,9 @@ struct ClassState {
   uint32_t position = 0;
   uint32_t resource = 0xffffffff;
   Time retry_at = kForever;  // kVictims opens then by itself.
-  // How many times the limits of a search (SearchLimits) were spent on a no
-  // that is not proven: the next search has so many times more.
-  static constexpr uint32_t kMostEffort = 15;
+  // Of kAgain: how many times the limits of a search (SearchLimits) were spent
+  // on a no that is not proven; the next search has so many times more.
+  static constexpr uint32_t kMostEffort = 1023;
   uint32_t effort = 0;
 
   friend bool operator==(const ClassState&, const ClassState&) = default;

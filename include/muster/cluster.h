@@ -168,6 +168,8 @@ class Cluster {
   // Tells the shape from all others this cluster (or the one it was copied
   // from) has had: ids are used again. For caches.
   uint64_t shape_serial(ShapeId shape) const;
+  // The same of what decides Admits, which shapes may share.
+  uint64_t filter_serial(ShapeId shape) const;
   // Whether the node would take such tasks, capacity aside: selector, taints,
   // node sets, schedulable, available, device models and partitions (the node
   // has a device of one of them that can have such a partition). O(1)

@@ -60,12 +60,18 @@ struct SearchLimits {
   uint64_t exact_steps = 200'000;
   // PreemptionRequest::max_steps: to find victims.
   uint64_t max_steps = 100'000;
+  // A search that ended without a proof is made again while no other question
+  // is open, one a pass, each time with twice the steps, up to 1 + most_effort
+  // times the limits above. At most ClassState::kMostEffort; 0: it is not made
+  // again before something has happened.
+  uint32_t most_effort = 15;
 
   friend bool operator==(const SearchLimits&, const SearchLimits&) = default;
   template <class Self, class V>
   static void Fields(Self& s, V&& v) {
     v(1, "exact_steps", s.exact_steps);
     v(2, "max_steps", s.max_steps);
+    v(3, "most_effort", s.most_effort);
   }
 };
 

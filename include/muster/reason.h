@@ -45,6 +45,9 @@ enum class ReasonCode : uint8_t {
   kBelowMinimum,      // Too few of its tasks run, though none failed.
   kResized,           // Its description asks for fewer tasks than it has.
   kSuspendedTooLong,  // See SchedulerConfig::suspend_timeout.
+  // Of waiting.
+  kNotFound,  // No victims were found yet, nor that there are none; operands
+              // as without victims.
 };
 MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
                   "made-room", "reclaimed", "node-lost", "node-drained",
@@ -54,7 +57,7 @@ MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
                   "no-domain", "no-matching-device", "behind-head",
                   "waiting-for-release", "never-fits", "over-limit-always",
                   "budget", "constraint", "suspended-waits", "below-minimum",
-                  "resized", "suspended-too-long");
+                  "resized", "suspended-too-long", "not-found");
 
 // What Reason::object is a handle's index (or position) of.
 enum class ReasonObject : uint8_t {

@@ -68,7 +68,7 @@ void CapacityTable::Count(const Cluster& cluster, ShapeId shape,
 const std::vector<int64_t>& FreeTable::Get(const Cluster& cluster,
                                            ShapeId shape, Ledger ledger) {
   if (made_from_.IsNew(cluster, cluster.layout_version())) entries_.Clear();
-  const uint64_t serial = cluster.shape_serial(shape);
+  const uint64_t serial = cluster.filter_serial(shape);
   Entry* entry = entries_.Find(
       [&](const Entry& e) { return e.serial == serial && e.ledger == ledger; });
   const bool known =

@@ -56,10 +56,11 @@ class CapacityTable {
 };
 
 // What is free of each kind on the nodes that admit a shape, negative amounts
-// as none. Kept like a Column: after changes to k nodes, O(k).
+// as none; once for all shapes that the same nodes admit. Kept like a Column:
+// after changes to k nodes, O(k).
 class FreeTable {
  public:
-  static constexpr size_t kMaxShapes = 16;
+  static constexpr size_t kMaxFilters = 32;
 
   // By kind. Valid until the next call.
   const std::vector<int64_t>& Get(const Cluster& cluster, ShapeId shape,
@@ -78,7 +79,7 @@ class FreeTable {
              Entry* entry);
 
   MadeFrom made_from_;
-  Recent<Entry, kMaxShapes> entries_;
+  Recent<Entry, kMaxFilters> entries_;
   std::vector<NodeIndex> changed_;
 };
 

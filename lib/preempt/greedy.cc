@@ -127,8 +127,23 @@ void Greedy::Forget(uint32_t candidate) {
 
 // --- One bundle --------------------------------------------------------------
 
+bool Greedy::OneSlot(NodeIndex node, std::vector<Victim>* moves, Score* added) {
+  extra_ = 0;
+  Bundle bundle;
+  FindMoves(node, &bundle);
+  *moves = std::move(bundle.moves);
+  *added = bundle.added;
+  return !moves->empty();
+}
+
 void Greedy::Make(NodeIndex node, Bundle* bundle) {
   bundle->known = true;
+  FindMoves(node, bundle);
+  Weigh(bundle);
+}
+
+void Greedy::FindMoves(NodeIndex node, Bundle* bundle) {
+  bundle->added = {};
   problem_.Charge(1, kBundleNs);
   problem_.Charge(regions_.On(node).size(), kBundleTaskNs);
   FindLocals(node);
@@ -145,9 +160,10 @@ void Greedy::Make(NodeIndex node, Bundle* bundle) {
   for (const Local& local : locals_) {
     if (grown && local.now > local.before) {
       bundle->moves.push_back({local.candidate, local.now});
+      bundle->added +=
+          problem_.ScoreBeyond(local.candidate, local.before, local.now);
     }
   }
-  Weigh(bundle);
 }
 
 void Greedy::FindLocals(NodeIndex node) {
@@ -254,14 +270,9 @@ void Greedy::Trim(NodeIndex node) {
   }
 }
 
-// What the bundle costs, and the slots it gives in the whole region.
+// The slots that the bundle gives in the whole region.
 void Greedy::Weigh(Bundle* bundle) {
   if (bundle->moves.empty()) return;
-  bundle->added = {};
-  for (const Victim& move : bundle->moves) {
-    const uint32_t before = victims_.released(move.candidate);
-    bundle->added += problem_.ScoreBeyond(move.candidate, before, move.tasks);
-  }
   const bool alone = bundle->moves.size() == 1;
   const Victim& first = bundle->moves[0];
   const uint64_t key = uint64_t{first.candidate} << 32 | first.tasks;

@@ -26,6 +26,11 @@ class Greedy {
   // watches. False if no way was found; the set is then of no use.
   bool Build(const Region& region);
 
+  // The cheapest victims found that give the node, one of those watched, one
+  // more slot of a need that lacks some; the set stays as it is. False if there
+  // are none.
+  bool OneSlot(NodeIndex node, std::vector<Victim>* moves, Score* added);
+
  private:
   struct Bundle {
     bool known = false;
@@ -56,6 +61,7 @@ class Greedy {
   int64_t Value(const Bundle& bundle) const;
 
   void Make(NodeIndex node, Bundle* bundle);
+  void FindMoves(NodeIndex node, Bundle* bundle);
   void FindLocals(NodeIndex node);
   bool Rises(NodeIndex node) const;
   bool Grow(NodeIndex node);

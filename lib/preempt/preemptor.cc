@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "lib/preempt/exchange.h"
 #include "lib/preempt/exhaustive.h"
 #include "lib/preempt/greedy.h"
 #include "lib/preempt/problem.h"
@@ -21,6 +22,9 @@
 namespace muster {
 namespace preempt {
 namespace {
+
+// Of the steps, what one region's local search has.
+constexpr uint64_t kExchangePart = 16;
 
 // Runs inside a transaction that its owner rolls back.
 class Search {
@@ -49,6 +53,8 @@ class Search {
   void SearchBelow(uint32_t count);
   void SearchRegion(const Region& region);
   void TryGreedy(const Region& region, uint32_t alternative, bool quota_first);
+  void TryExchange(const Region& region, uint32_t alternative);
+  void OfferSet(const Region& region);
   bool Beyond(const Score& bound) const;
   void ReleaseAll(std::span<const uint32_t> candidates);
   void TakeBackAll(std::span<const uint32_t> candidates);
@@ -65,6 +71,7 @@ class Search {
   SlotBoard board_;
   VictimSet victims_;
   Greedy greedy_;
+  Exchange exchange_;
   uint32_t count_ = 0;              // Candidates below the threshold.
   std::vector<uint32_t> everyone_;  // The same, one by one.
   uint32_t alternatives_ = 1;       // The most a role has.
@@ -147,7 +154,8 @@ Search::Search(Problem& problem)
       regions_(problem),
       board_(problem),
       victims_(problem, board_),
-      greedy_(problem, regions_, board_, victims_) {
+      greedy_(problem, regions_, board_, victims_),
+      exchange_(problem, board_, victims_, greedy_) {
   for (const std::vector<ShapeId>& shapes : problem.gang().shapes) {
     alternatives_ =
         std::max(alternatives_, static_cast<uint32_t>(shapes.size()));
@@ -278,7 +286,11 @@ void Search::SearchRegion(const Region& region) {
     TakeBackAll(choice);
     reduced_ = reduced_ && complete;
   }
-  if (!complete) open_.push_back(region.bound);
+  if (complete) return;
+  for (uint32_t a = 0; a < alternatives_ && !best_.found; ++a) {
+    TryExchange(region, a);
+  }
+  open_.push_back(region.bound);
 }
 
 void Search::ReleaseAll(std::span<const uint32_t> candidates) {
@@ -294,14 +306,25 @@ void Search::TryGreedy(const Region& region, uint32_t alternative,
   victims_.Clear();
   board_.Aim(alternative);
   const bool covered = !quota_first || CoverQuota(problem_, count_, victims_);
-  if (covered && greedy_.Build(region)) {
-    if (!quota_lacks_) KeepTouched(region);
-    if (victims_.QuotaSuffices() || CoverQuota(problem_, count_, victims_)) {
-      Reduce();
-      best_.Offer(victims_, region);
-    }
-  }
+  if (covered && greedy_.Build(region)) OfferSet(region);
   victims_.Clear();
+}
+
+void Search::TryExchange(const Region& region, uint32_t alternative) {
+  victims_.Clear();
+  board_.Aim(alternative);
+  const uint64_t steps = problem_.request().max_steps / kExchangePart;
+  if (exchange_.Build(region, steps)) OfferSet(region);
+  victims_.Clear();
+}
+
+// The set makes room in the region; its quota may lack some.
+void Search::OfferSet(const Region& region) {
+  if (!quota_lacks_) KeepTouched(region);
+  if (victims_.QuotaSuffices() || CoverQuota(problem_, count_, victims_)) {
+    Reduce();
+    best_.Offer(victims_, region);
+  }
 }
 
 // Lets go of victims that give nothing to the placement just found.

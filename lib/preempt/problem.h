@@ -102,6 +102,7 @@ class Problem {
   // Counts one step of the search; false when there is none left.
   bool Spend();
   bool Exhausted() const { return searched_ >= request_.max_steps; }
+  uint64_t searched() const { return searched_; }  // Steps so far.
   // What is charged for it, the solver's answers included.
   void Charge(uint64_t count, uint64_t each) { nanos_ += count * each; }
   uint64_t steps() const { return StepsOf(nanos_) + answered_; }

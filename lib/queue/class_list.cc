@@ -61,6 +61,7 @@ void ClassList::Erase(ClassIndex c) {
   Save(cls);
   retries_.erase({cls.questions_.retry_at, c});
   put_off_.erase(c);
+  again_.erase(c);
   by_spec_[cls.key_.spec].erase(c);
   by_key_.erase(cls.key_);
   free_.push_back(c);
@@ -139,10 +140,15 @@ void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
   if (cls.questions_.retry_at != kForever) {
     retries_.erase({cls.questions_.retry_at, c});
   }
-  if (IsPutOff(cls.questions_)) put_off_.erase(c);
+  const uint8_t differs = cls.questions_.open ^ questions.open;
   cls.questions_ = questions;
   if (questions.retry_at != kForever) retries_.insert({questions.retry_at, c});
-  if (IsPutOff(questions)) put_off_.insert(c);
+  if ((differs & Questions::kPutOff) != 0) {
+    Keep(put_off_, c, (questions.open & Questions::kPutOff) != 0);
+  }
+  if ((differs & Questions::kAgain) != 0) {
+    Keep(again_, c, (questions.open & Questions::kAgain) != 0);
+  }
   if (asked && !Asks(cls)) TakeFromOpen(c);
   if (!asked && Asks(cls)) PutAmongOpen(c);
 }

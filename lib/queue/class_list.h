@@ -49,6 +49,7 @@ struct Questions {
     kRoom = 1,     // Is there room for it?
     kVictims = 2,  // Can room be made for it?
     kPutOff = 4,   // The second, to be asked again when the round is over.
+    kAgain = 8,    // Both, with more effort: ClassState::kAgain.
   };
   uint8_t open = 0;
   uint32_t effort = 0;       // ClassState::effort.
@@ -123,6 +124,8 @@ class ClassList {
   using Classes = absl::btree_set<ClassIndex>;
   // Classes with kPutOff.
   const Classes& put_off() const { return put_off_; }
+  // Classes with kAgain.
+  const Classes& again() const { return again_; }
   // The first open class of the leaf, or kNoClass. `strict`: the first of all,
   // if it is open.
   ClassIndex First(QueueIndex leaf, bool strict);
@@ -165,8 +168,8 @@ class ClassList {
     return (cls.questions_.open & (Questions::kRoom | Questions::kVictims)) !=
            0;
   }
-  static bool IsPutOff(const Questions& questions) {
-    return (questions.open & Questions::kPutOff) != 0;
+  static void Keep(Classes& classes, ClassIndex c, bool is_in) {
+    is_in ? void(classes.insert(c)) : void(classes.erase(c));
   }
   ClassIndex NewClass(const ClassKey& key, uint8_t open);
   void Erase(ClassIndex c);
@@ -189,6 +192,7 @@ class ClassList {
   std::vector<QueueIndex> changed_;
   std::vector<QueueIndex> taken_;  // The last that were taken.
   Classes put_off_;
+  Classes again_;
   Retries retries_;
   bool marked_ = false;
   // Since Mark(); nothing of a class that was not there then.

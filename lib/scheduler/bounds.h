@@ -131,7 +131,8 @@ MUSTER_BOUNDS(PlacementOptions, Of{&PlacementOptions::workload,
                                    To(PlacementOptions::kMaxWorkload)});
 MUSTER_BOUNDS(SearchLimits,
               Of{&SearchLimits::exact_steps, To(SearchLimits::kMaxSteps)},
-              Of{&SearchLimits::max_steps, To(SearchLimits::kMaxSteps)});
+              Of{&SearchLimits::max_steps, To(SearchLimits::kMaxSteps)},
+              Of{&SearchLimits::most_effort, To(ClassState::kMostEffort)});
 MUSTER_BOUNDS(SchedulerConfig,
               Of{&SchedulerConfig::resources,
                  {0, Resources::kMaxKinds, false, true}},

@@ -1,6 +1,7 @@
 #include "lib/scheduler/gang_lists.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/life.h"
@@ -181,6 +182,25 @@ ClassIndex GangLists::FirstToAsk(ClassList& list, QueueIndex leaf) const {
       &list == &waiting_ &&
       core_.queues.at(leaf).queue.ordering == QueueOrdering::kStrictFifo;
   return list.First(leaf, strict);
+}
+
+ClassIndex GangLists::FirstToAskAgain() {
+  const auto rank = [&](ClassIndex c) {
+    const GangClass& cls = waiting_.at(c);
+    return std::pair(cls.questions().effort, cls.first());
+  };
+  ClassIndex least = kNoClass;
+  for (const ClassIndex c : waiting_.again()) {
+    const QueueIndex leaf = waiting_.at(c).key().queue;
+    const bool strict =
+        core_.queues.at(leaf).queue.ordering == QueueOrdering::kStrictFifo;
+    if (core_.queues.Held(leaf) ||
+        (strict && waiting_.HeadOf(leaf) != waiting_.at(c).first().gang)) {
+      continue;
+    }
+    if (least == kNoClass || rank(c) < rank(least)) least = c;
+  }
+  return least;
 }
 
 bool GangLists::Stands(GangIndex g) const {

@@ -64,6 +64,9 @@ class GangLists {
   // Of one of the two: the first open class of the leaf that may be asked now,
   // or kNoClass.
   ClassIndex FirstToAsk(ClassList& list, QueueIndex leaf) const;
+  // Of those that wait with kAgain, and may be asked now, the class with the
+  // least effort; of equal ones, the first; or kNoClass. O(classes with it).
+  ClassIndex FirstToAskAgain();
 
   // Whether the gang stands where its record says, and no edit is open on it.
   bool Stands(GangIndex g) const;

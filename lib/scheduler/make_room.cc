@@ -54,7 +54,7 @@ void DropEmpty(std::vector<VictimCandidate>* candidates) {
 
 void MakeRoom::Begin() {
   touched_.clear();
-  put_off_ = cut_short_ = false;
+  put_off_ = unproven_ = false;
   retry_at_ = kForever;
 }
 
@@ -289,7 +289,7 @@ bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
   const Cluster::Mark mark = core_.cluster.Begin();
   pass_.preemptor.Choose(core_.cluster, pass_.solver, request, &result_);
   core_.cluster.Rollback(mark);
-  cut_short_ |= result_.cut_short;
+  unproven_ = result_.fit != Fit::kFits && !result_.optimal;
   pass_.budget.Spend(result_.steps);
   pass_.budget.Charge(result_.victims.size() + result_.tasks.size(), kTaskNs);
   return result_.fit == Fit::kFits &&

@@ -71,8 +71,8 @@ class MakeRoom : public Phase {
   const std::vector<QueueIndex>& touched() const { return touched_; }
   // A no is not the last word: gangs of this round may be victims in the next.
   bool put_off() const { return put_off_; }
-  // A no is not proven: the steps ended first.
-  bool cut_short() const { return cut_short_; }
+  // A no is not proven.
+  bool unproven() const { return unproven_; }
   // Until then: a gang that may not be a victim yet may be one then.
   Time retry_at() const { return retry_at_; }
 
@@ -101,7 +101,7 @@ class MakeRoom : public Phase {
 
   std::vector<QueueIndex> touched_;
   bool put_off_ = false;
-  bool cut_short_ = false;
+  bool unproven_ = false;
   uint64_t max_steps_ = 0;
   Time retry_at_ = kForever;
   // Candidates, by (priority, key), and what they are made of.

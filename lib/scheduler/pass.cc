@@ -74,7 +74,8 @@ void Pass::Run(Plan* plan) {
   const bool exhausted = budget.exhausted();
   const ClassList& waiting = core.lists.waiting();
   const ClassList::Classes& put_off = waiting.put_off();
-  const bool again = exhausted || !put_off.empty();
+  const bool again =
+      exhausted || !put_off.empty() || core.lists.FirstToAskAgain() != kNoClass;
   for (const ClassIndex c : put_off) pass_.plan.Note(waiting, c, true);
   if (!exhausted) EndRound(core);
   pass_.plan.Finish(exhausted);

@@ -66,9 +66,11 @@ class Promote : public Phase {
 };
 
 // Asks the open questions, in the order of the queues, until none is left that
-// may be asked or the budget is spent. A gang that is placed leaves its class;
-// a class whose first gang gets no for an answer is closed. Each step depends
-// on the state alone: it does not matter in how many passes they are made.
+// may be asked or the budget is spent. A pass that finds none open searches
+// further for one class whose no is not proven. A gang that is placed leaves
+// its class; a class whose first gang gets no for an answer is closed. Each
+// step depends on the state alone: it does not matter in how many passes they
+// are made.
 class Serve : public Phase {
  public:
   using Phase::Phase;
@@ -84,7 +86,8 @@ class Serve : public Phase {
   };
 
   void Refresh(QueueIndex leaf);
-  void ServeClass(ClassIndex c);
+  void ServeClass(ClassIndex c, uint8_t open, uint32_t effort);
+  void AskAgain();
   bool QuotaBlocks(const GangRecord& r, Reason* reason) const;
   bool TryStart(GangIndex g, uint32_t effort, Reason* reason);
   bool Place(GangIndex g, const PlacementRequest& request, Reason* reason);

@@ -75,7 +75,8 @@ void PlanWriter::Answer(ClassList& list, ClassIndex c,
   const bool told = !IsSame(before.reason, answer.reason);
   Note(list, c,
        told || before.retry_at != answer.retry_at ||
-           before.effort != answer.effort);
+           before.effort != answer.effort ||
+           ((before.open ^ answer.open) & Questions::kAgain) != 0);
   list.SetQuestions(c, answer);
   if (!told || plan_ == nullptr || &list == &core_.lists.growing()) return;
   const GangIndex g = cls.first().gang;

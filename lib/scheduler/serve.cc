@@ -11,9 +11,11 @@ void Serve::Run() {
   turns_.Clear();
   waiting.TakeChangedQueues();
   for (const QueueIndex leaf : waiting.open_queues()) Refresh(leaf);
+  if (turns_.next() == kNoQueue) return AskAgain();
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
-    ServeClass(core_.lists.FirstToAsk(waiting, leaf));
+    const ClassIndex c = core_.lists.FirstToAsk(waiting, leaf);
+    ServeClass(c, waiting.at(c).questions().open, 0);
     for (const QueueIndex changed : waiting.TakeChangedQueues()) {
       Refresh(changed);
     }
@@ -31,15 +33,23 @@ void Serve::Refresh(QueueIndex leaf) {
   turns_.Set(leaf, {waiting.at(c).first(), &LeastOf(spec, core_.cluster)});
 }
 
-// Tries the first gang of the class. If it must wait, so must the class.
-void Serve::ServeClass(ClassIndex c) {
+void Serve::AskAgain() {
+  const ClassIndex c = core_.lists.FirstToAskAgain();
+  if (c == kNoClass) return;
+  ServeClass(c, Questions::kRoom | Questions::kVictims,
+             core_.lists.waiting().at(c).questions().effort);
+}
+
+// Tries the first gang of the class: its open questions. If it must wait, so
+// must the class.
+void Serve::ServeClass(ClassIndex c, uint8_t open, uint32_t effort) {
   ClassList& waiting = core_.lists.waiting();
   GangClass& cls = waiting.at(c);
   const GangIndex g = cls.first().gang;
   const GangRecord& r = core_.gangs.at(g);
-  uint8_t open = cls.questions().open;
-  const uint32_t effort = cls.questions().effort;
   Reason reason = cls.questions().reason;
+  // That none were found is no reason any more where there are none.
+  if (reason.code == ReasonCode::kNotFound) open |= Questions::kRoom;
   // Whose tasks could be taken was not asked while it could never fit.
   if (IsHopeless(reason.code) && (open & Questions::kRoom) != 0 &&
       core_.config.preemption) {
@@ -64,9 +74,13 @@ void Serve::ServeClass(ClassIndex c) {
   Questions answer = cls.questions();
   answer.reason = reason;
   answer.open &= Questions::kPutOff;
-  answer.effort = cut_short_ || make_room_.cut_short()
-                      ? std::min(2 * effort + 1, ClassState::kMostEffort)
-                      : 0;
+  const uint32_t most = core_.config.search.most_effort;
+  answer.effort = 0;
+  if ((cut_short_ || make_room_.unproven()) && effort < most) {
+    answer.open |= Questions::kAgain;
+    answer.effort = std::min(2 * effort + 1, most);
+  }
+  if (make_room_.unproven()) answer.reason.code = ReasonCode::kNotFound;
   if ((open & Questions::kVictims) != 0) {
     if (make_room_.put_off()) answer.open |= Questions::kPutOff;
     answer.retry_at = make_room_.retry_at();

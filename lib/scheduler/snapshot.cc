@@ -302,9 +302,9 @@ absl::Status LoadClass(Core& core, const ClassState& s) {
   if (c == kNoClass || list.at(c).first().gang != g) {
     return Bad(at + ".gang: is the first of no class");
   }
-  const uint32_t all =
-      s.grows ? Questions::kRoom
-              : Questions::kRoom | Questions::kVictims | Questions::kPutOff;
+  const uint32_t all = s.grows ? Questions::kRoom
+                               : Questions::kRoom | Questions::kVictims |
+                                     Questions::kPutOff | Questions::kAgain;
   if ((s.open & ~all) != 0) {
     return Bad(at, ".open: ", s.open, " is no sum of questions");
   }

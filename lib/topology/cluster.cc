@@ -112,6 +112,9 @@ bool Cluster::has_selector(ShapeId shape) const {
 uint64_t Cluster::shape_serial(ShapeId shape) const {
   return rep_->shape_records[shape].serial;
 }
+uint64_t Cluster::filter_serial(ShapeId shape) const {
+  return rep_->filters.serial(rep_->shapes[shape].filter);
+}
 bool Cluster::Admits(NodeIndex node, ShapeId shape) const {
   return rep_->Admits(node, shape);
 }

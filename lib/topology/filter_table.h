@@ -56,10 +56,15 @@ bool Admits(const Filter& filter, NodeIndex node, const NodeView& view);
 class FilterTable {
  public:
   FilterId Intern(const Filter& filter) {
-    return filters_.Intern(filter).first;
+    const auto [id, added] = filters_.Intern(filter);
+    if (added) filters_[id].serial = ++last_serial_;
+    return id;
   }
   void Unref(FilterId id);
   const Filter& operator[](FilterId id) const { return filters_[id].key; }
+
+  // Tells the filter from all others there have been: ids are used again.
+  uint64_t serial(FilterId id) const { return filters_[id].serial; }
 
   // What filters look at has changed on this node, or it came or went.
   void MarkChanged(NodeIndex node);
@@ -82,6 +87,7 @@ class FilterTable {
   static constexpr size_t kMaxIdle = 64;
 
   struct Cache {
+    uint64_t serial = 0;
     bool idle = false;  // It is in idle_.
     // Bits as of version `seen`, which at first is none.
     mutable uint64_t seen = ~uint64_t{0};
@@ -96,6 +102,7 @@ class FilterTable {
   ChangeLog log_{};
   mutable std::vector<NodeIndex> changed_{};
   uint32_t node_limit_ = 0;
+  uint64_t last_serial_ = 0;
 };
 
 }  // namespace muster

@@ -200,6 +200,10 @@ SchedulerConfig RandomConfig(Dice& dice) {
   config.host.evicts_taints = !dice.OneIn(6);
   if (dice.OneIn(4)) config.work_budget = uint64_t{1} << dice.In(0, 14);
   config.preemption = !dice.OneIn(10);
+  if (dice.OneIn(4)) {
+    config.search.max_steps = dice.In(0, 100);
+    config.search.most_effort = static_cast<uint32_t>(dice.In(0, 7));
+  }
   if (dice.OneIn(3)) config.replacement_timeout = dice.In(1, 40) * kSecond;
   config.suspend_timeout = dice.OneIn(3) ? 0 : dice.In(1, 60) * kSecond;
   return config;

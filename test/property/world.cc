@@ -290,8 +290,14 @@ void World::CheckQuiet(const PlanRecord& plan) {
   CheckClosed(plan);
 }
 
-// Every no still holds: were all questions open, nothing would be decided.
+// Every proven no still holds: were all questions open, nothing would be
+// decided.
 void World::CheckClosed(const PlanRecord& plan) {
+  for (const ClassState& c : state_.classes) {
+    if (c.code == ReasonCode::kNotFound || c.code == ReasonCode::kBudget) {
+      return;
+    }
+  }
   SchedulerState asking = state_;
   asking.classes.clear();
   asking.config.work_budget = 0;

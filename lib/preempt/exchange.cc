@@ -1,0 +1,143 @@
+#include "lib/preempt/exchange.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace muster::preempt {
+namespace {
+
+// More are not compared with each other: the cheapest are.
+constexpr size_t kMostBundles = 1024;
+// How often sets that are large enough, and have no room after all, are left
+// for larger ones.
+constexpr int kMostTargets = 8;
+
+enum : uint8_t { kNotAsked, kTogether, kExclude };
+
+}  // namespace
+
+bool Exchange::Build(const Region& region, uint64_t steps) {
+  const uint64_t first = problem_.searched();
+  const auto spent = [&] {
+    return problem_.Exhausted() || problem_.searched() - first >= steps;
+  };
+  size_t target = 0;
+  for (size_t n = 0; n < problem_.needs().size(); ++n) {
+    target += board_.Lacking(n, 0);
+  }
+  FindBundles(region);
+  if (target == 0 || bundles_.size() < target) return false;
+  dice_ = problem_.request().max_steps;
+  for (int targets = 0; targets < kMostTargets; ++targets, ++target) {
+    while (taken_.size() < target) {
+      if (bundles_.size() < target || spent() || !problem_.Spend()) {
+        return false;
+      }
+      PutIn(Choose());
+    }
+    if (TakeAll() && board_.Fits()) return true;
+    victims_.Clear();
+    if (spent()) return false;
+  }
+  return false;
+}
+
+// What each node gives a slot for, with nobody else gone.
+void Exchange::FindBundles(const Region& region) {
+  bundles_.clear();
+  taken_.clear();
+  turn_ = 0;
+  for (const NodeIndex node : region.nodes) {
+    Bundle bundle;
+    if (!problem_.Spend()) break;
+    if (!greedy_.OneSlot(node, &bundle.moves, &bundle.added)) continue;
+    bundles_.push_back(std::move(bundle));
+  }
+  std::ranges::stable_sort(bundles_, {}, &Bundle::added);
+  if (bundles_.size() > kMostBundles) bundles_.resize(kMostBundles);
+  known_.assign(bundles_.size() * bundles_.size(), kNotAsked);
+}
+
+// Enters what the bundle asks for beyond what is entered; false, with a part of
+// it, if the law refuses.
+bool Exchange::Enter(const Bundle& bundle) {
+  return std::ranges::all_of(bundle.moves, [&](const Victim& move) {
+    return victims_.entered(move.candidate) >= move.tasks ||
+           victims_.Enter(move.candidate, move.tasks);
+  });
+}
+
+// Whether the law refuses the two together.
+bool Exchange::Clash(size_t a, size_t b) {
+  uint8_t& known = known_[std::min(a, b) * bundles_.size() + std::max(a, b)];
+  if (known == kNotAsked) {
+    const size_t mark = victims_.Mark();
+    const bool together = Enter(bundles_[a]) && Enter(bundles_[b]);
+    victims_.RevertTo(mark);
+    known = together ? kTogether : kExclude;
+  }
+  return known == kExclude;
+}
+
+// A fixed sequence of numbers (Knuth, MMIX): equal questions, equal answers.
+uint64_t Exchange::Roll() {
+  dice_ = dice_ * 6364136223846793005u + 1442695040888963407u;
+  return dice_ >> 33;
+}
+
+// Of those outside, one with the fewest clashes; of equal ones, that which has
+// been outside the longest; of equal ones, any.
+size_t Exchange::Choose() {
+  size_t best = bundles_.size();
+  uint64_t equal = 0;
+  const auto rank = [&](size_t b) {
+    return std::tie(bundles_[b].clashes, bundles_[b].left);
+  };
+  for (size_t b = 0; b < bundles_.size(); ++b) {
+    if (bundles_[b].taken) continue;
+    if (best == bundles_.size() || rank(b) < rank(best)) {
+      best = b;
+      equal = 1;
+    } else if (rank(b) == rank(best) && Roll() % ++equal == 0) {
+      best = b;
+    }
+  }
+  problem_.Charge(bundles_.size(), kLookNs);
+  return best;
+}
+
+void Exchange::PutIn(size_t in) {
+  ++turn_;
+  for (size_t b = 0; b < bundles_.size(); ++b) {
+    if (b == in || !Clash(in, b)) continue;
+    ++bundles_[b].clashes;
+    if (bundles_[b].taken) TakeOut(b);
+  }
+  bundles_[in].taken = true;
+  taken_.push_back(in);
+}
+
+void Exchange::TakeOut(size_t out) {
+  bundles_[out].taken = false;
+  bundles_[out].left = turn_;
+  std::erase(taken_, out);
+  for (size_t b = 0; b < bundles_.size(); ++b) {
+    if (b != out && Clash(out, b)) --bundles_[b].clashes;
+  }
+}
+
+// Takes the victims of all that are in. Where the law refuses more than two
+// together, the first that it refuses goes out again, and false is returned.
+bool Exchange::TakeAll() {
+  for (const size_t b : taken_) {
+    if (Enter(bundles_[b])) continue;
+    victims_.Clear();
+    TakeOut(b);
+    return false;
+  }
+  victims_.ReleaseEntered();
+  return true;
+}
+
+}  // namespace muster::preempt

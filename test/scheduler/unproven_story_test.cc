@@ -1,0 +1,141 @@
+// A no that is not proven is not the last word.
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "muster/scheduler.h"
+#include "test/scheduler/story.h"
+
+namespace muster {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// Whose gangs, of two GPUs, are on the twelve nodes: tenants "a" to "l". A
+// tenant may lose one gang. Only n0, n8 and n9 can be emptied together.
+constexpr const char* kDeal[] = {"abdl", "dfhl", "aehj", "cefg",
+                                 "abil", "bdjl", "efgk", "cgjk",
+                                 "chik", "efgj", "cdhi", "abik"};
+
+class UnprovenStories : public ::testing::Test {
+ protected:
+  static SchedulerConfig Config(uint64_t max_steps, uint32_t most_effort) {
+    SchedulerConfig config;
+    config.preemption = true;
+    config.search.max_steps = max_steps;
+    config.search.most_effort = most_effort;
+    return config;
+  }
+
+  // Everything is full, and the queue "owed" is guaranteed all of it.
+  static void Fill(Story& s) {
+    s.HasQueue("owed", {GpuQuota(96, std::nullopt)});
+    for (char t = 'a'; t <= 'l'; ++t) {
+      s.HasQueue(std::string(1, t), {GpuQuota(6, std::nullopt)});
+    }
+    for (uint32_t n = 0; n < std::size(kDeal); ++n) {
+      const std::string node = "n" + std::to_string(n);
+      s.HasNode(node, 8);
+      for (const char tenant : std::string(kDeal[n])) {
+        Gang gang = Job(std::string(1, tenant) + node, 1, 2);
+        gang.queue = std::string(1, tenant);
+        s.Submit(gang);
+      }
+      s.Pass();
+      s.AllDone();
+    }
+    s.Pass();
+  }
+  static void Asks(Story& s, uint32_t nodes, const std::string& key = "asks") {
+    Gang gang = Job(key, nodes, 8);
+    gang.queue = "owed";
+    s.Submit(gang);
+  }
+};
+
+TEST_F(UnprovenStories, NodesThatExcludeEachOtherAreFound) {
+  Story s(Config(100'000, 15));
+  Fill(s);
+  Asks(s, 3);
+  EXPECT_THAT(s.Pass(), Not(IsEmpty()));
+  EXPECT_EQ(s.Phase("asks"), "nominated");
+}
+
+TEST_F(UnprovenStories, WhatWasNotFoundIsSearchedForFurther) {
+  Story s(Config(20, 1023));
+  Fill(s);
+  Asks(s, 3);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  EXPECT_THAT(s.Why("asks"), StartsWith("not-found"));
+  int passes = 0;
+  while (s.Phase("asks") == "waiting" && passes < 12) {
+    EXPECT_EQ(s.NextWakeup(), s.now);  // At once.
+    s.ExpectRestorable();
+    s.Pass();
+    ++passes;
+  }
+  EXPECT_EQ(s.Phase("asks"), "nominated");
+  EXPECT_GT(passes, 1);
+}
+
+TEST_F(UnprovenStories, TheSearchEnds) {
+  Story s(Config(20, 7));
+  Fill(s);
+  Asks(s, 5);
+  s.Pass();
+  int passes = 0;
+  for (; s.NextWakeup() == s.now && passes < 100; ++passes) s.Pass();
+  EXPECT_EQ(passes, 3);  // With 2, 4 and 8 times the steps.
+  EXPECT_THAT(s.Why("asks"), StartsWith("not-found"));
+  s.Pass();
+  EXPECT_TRUE(s.plan().waiting.empty());
+  EXPECT_GT(s.NextWakeup(), s.now);
+}
+
+TEST_F(UnprovenStories, NoneIsSearchedForAgainWhereThatIsNotWanted) {
+  Story s(Config(20, 0));
+  Fill(s);
+  Asks(s, 5);
+  s.Pass();
+  EXPECT_THAT(s.Why("asks"), StartsWith("not-found"));
+  EXPECT_GT(s.NextWakeup(), s.now);
+}
+
+// One a pass, those that were searched for the least first.
+TEST_F(UnprovenStories, OneIsSearchedForAtATime) {
+  Story s(Config(20, 7));
+  Fill(s);
+  Asks(s, 5, "one");
+  Asks(s, 6, "two");
+  s.Pass();
+  int passes = 0;
+  for (; s.NextWakeup() == s.now && passes < 100; ++passes) {
+    s.Pass();
+    EXPECT_LE(s.plan().answers.size(), 1u);
+  }
+  EXPECT_EQ(passes, 6);
+}
+
+// What makes room for nobody is proven, and told with its reason.
+TEST_F(UnprovenStories, AProofIsNoLongerNotFound) {
+  Story s(Config(20, 15));
+  Fill(s);
+  Asks(s, 5);
+  s.Pass();
+  EXPECT_THAT(s.Why("asks"), StartsWith("not-found"));
+  // All are protected by their guarantees now.
+  for (char t = 'a'; t <= 'l'; ++t) {
+    s.HasQueue(std::string(1, t), {GpuQuota(8, std::nullopt)});
+  }
+  s.Pass();
+  EXPECT_THAT(s.Why("asks"), StartsWith("insufficient"));
+  EXPECT_GT(s.NextWakeup(), s.now);
+}
+
+}  // namespace
+}  // namespace muster
