@@ -29,13 +29,12 @@ constexpr uint64_t kExchangePart = 16;
 // Runs inside a transaction that its owner rolls back.
 class Search {
  public:
-  explicit Search(Problem& problem);
+  // `fit`: whether the gang fits with no victim.
+  Search(Problem& problem, Fit fit);
 
   // Fills in the solution if there is one.
   void Run();
   const Solution& solution() const { return best_; }
-  // The gang cannot ever fit.
-  bool never() const { return never_; }
   // No better solution exists; or none at all, if none was found.
   bool proven() const { return proven_; }
   // Releases the solution's victims, and tells the law, which has nobody. False
@@ -67,6 +66,7 @@ class Search {
   std::vector<uint32_t> WorthSettling() const;
 
   Problem& problem_;
+  const Fit fit_;
   Regions regions_;
   SlotBoard board_;
   VictimSet victims_;
@@ -80,7 +80,6 @@ class Search {
   bool reduced_ = true;      // In its region the best needs all its victims.
   std::vector<Score> open_;  // Bounds of regions that were not searched to
                              // the end.
-  bool never_ = false;
   bool proven_ = true;
 };
 
@@ -149,9 +148,10 @@ bool CoverQuota(const Problem& problem, uint32_t count, VictimSet& victims) {
   return true;
 }
 
-Search::Search(Problem& problem)
+Search::Search(Problem& problem, Fit fit)
     : problem_(problem),
-      regions_(problem),
+      fit_(fit),
+      regions_(problem, fit),
       board_(problem),
       victims_(problem, board_),
       greedy_(problem, regions_, board_, victims_),
@@ -176,15 +176,12 @@ std::vector<uint32_t> Search::Thresholds() const {
 
 void Search::Run() {
   quota_lacks_ = !victims_.QuotaSuffices();
-  const Fit fit = problem_.Ask({});
-  never_ = fit == Fit::kNever;
-  if (never_) return;
-  if (fit == Fit::kFits && !quota_lacks_) {
+  if (fit_ == Fit::kFits && !quota_lacks_) {
     best_.found = true;
     return;
   }
   const std::vector<uint32_t> ends = Thresholds();
-  size_t t = fit == Fit::kFits ? 0 : LowestFeasible(ends);
+  size_t t = fit_ == Fit::kFits ? 0 : LowestFeasible(ends);
   for (; t < ends.size() && !best_.found && !problem_.Exhausted(); ++t) {
     SearchBelow(ends[t]);
     proven_ = proven_ && open_.empty();
@@ -444,12 +441,18 @@ class LeastCostPreemptor final : public Preemptor {
               PreemptionResult* result) override {
     result->Clear();
     preempt::Problem problem(cluster, solver, request);
+    const Fit fit = problem.Ask({});
+    if (fit == Fit::kNever) {
+      result->fit = fit;
+      result->optimal = true;
+      result->steps = problem.steps();
+      return;
+    }
     const Cluster::Mark trial = cluster.Begin();
-    preempt::Search search(problem);
+    preempt::Search search(problem, fit);
     search.Run();
     cluster.Rollback(trial);
 
-    if (search.never()) result->fit = Fit::kNever;
     result->optimal = search.proven();
     result->cut_short = problem.Exhausted();
     result->steps = problem.steps();

@@ -49,6 +49,8 @@ class Problem {
   const PreemptionRequest& request() const { return request_; }
   const PreparedGang& gang() const { return *request_.placement.gang; }
   const std::vector<Need>& needs() const { return needs_; }
+  // One task is asked for.
+  bool single() const { return needs_.size() == 1 && needs_[0].want == 1; }
   // The kind that is scarce for this gang: the device kind if it asks for
   // devices, else the one of which it asks the largest part of the cluster.
   ResourceKind scarce() const { return scarce_; }

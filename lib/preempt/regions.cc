@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
+#include <string_view>
 #include <tuple>
 
 #include "lib/preempt/free_on.h"
@@ -38,18 +40,19 @@ uint32_t EnoughOf(const Region& region) {
 
 }  // namespace
 
-Regions::Regions(Problem& problem) : problem_(problem) {
+Regions::Regions(Problem& problem, Fit fit) : problem_(problem) {
   const Cluster& cluster = problem.cluster();
   problem.Charge(1, kQuestionNs);
-  problem.Charge(cluster.node_count(), kLookNs);
   region_of_.assign(cluster.node_limit(), kNowhere);
   const std::span<const NodeIndex> within = problem.request().placement.within;
-  allowed_.assign(cluster.node_limit(), within.empty());
-  for (NodeIndex node : within) allowed_[node] = true;
-  nodes_.reserve(cluster.node_count());
-  FindRegions();
-  share_in_.assign(regions_.size(), kNowhere);
+  if (!within.empty()) {
+    allowed_.assign(cluster.node_limit(), false);
+    for (NodeIndex node : within) allowed_[node] = true;
+  }
   IndexTasks();
+  FindRegions(fit);
+  problem.Charge(nodes_.size(), kLookNs);
+  share_in_.assign(regions_.size(), kNowhere);
   FindShares();
   size_t next = 0;
   for (uint32_t r = 0; r < regions_.size(); ++r) {
@@ -63,27 +66,52 @@ Regions::Regions(Problem& problem) : problem_(problem) {
   }
 }
 
-void Regions::FindRegions() {
+void Regions::FindRegions(Fit fit) {
   const Cluster& cluster = problem_.cluster();
   const TopologyConstraint* wide = GangWide(problem_.gang().gang);
   const int topology = wide ? cluster.FindTopology(wide->topology) : -1;
   const int level =
       topology >= 0 ? cluster.FindLevel(topology, wide->required) : -1;
-  if (level < 0) {
-    AddRegion(cluster.nodes());
-    return;
-  }
-  const TopologyIndex& index = cluster.index(topology);
-  if (static_cast<size_t>(level) >= index.levels.size()) {
-    for (const NodeIndex& node : cluster.nodes()) AddRegion({&node, 1});
-  } else {
-    for (const Domain& domain : index.levels[level]) {
-      AddRegion(
-          std::span(index.nodes).subspan(domain.first_node, domain.node_count));
+  const TopologyIndex* index = level >= 0 ? &cluster.index(topology) : nullptr;
+  const bool touched_only = fit != Fit::kFits;
+  const bool nodes = index == nullptr
+                         ? touched_only && problem_.single()
+                         : static_cast<size_t>(level) >= index->levels.size();
+  const std::span<const NodeIndex> all =
+      touched_only ? std::span<const NodeIndex>(touched_) : cluster.nodes();
+  nodes_.reserve(cluster.node_count());
+  if (nodes) {
+    for (const NodeIndex& node : all) AddRegion({&node, 1});
+  } else if (index != nullptr) {
+    for (const uint32_t d : DomainsOf(*index, level, touched_only)) {
+      const Domain& domain = index->levels[level][d];
+      AddRegion(std::span(index->nodes)
+                    .subspan(domain.first_node, domain.node_count));
     }
+  } else {
+    AddRegion(cluster.nodes());
   }
+  if (index == nullptr) return;
   const std::span<const Assignment> fixed = problem_.request().placement.fixed;
   if (!fixed.empty()) KeepOnly(region_of_[fixed[0].at.node]);
+}
+
+// Ascending: those of the level, or those with a touched node.
+std::vector<uint32_t> Regions::DomainsOf(const TopologyIndex& index, int level,
+                                         bool touched_only) const {
+  std::vector<uint32_t> domains;
+  if (!touched_only) {
+    domains.resize(index.levels[level].size());
+    std::iota(domains.begin(), domains.end(), 0);
+    return domains;
+  }
+  for (const NodeIndex node : touched_) {
+    const uint32_t domain = index.domain_of[level][node];
+    if (domain != TopologyIndex::kOutside) domains.push_back(domain);
+  }
+  std::ranges::sort(domains);
+  domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+  return domains;
 }
 
 // Where some of its tasks are, the others must go.
@@ -110,7 +138,7 @@ bool Regions::Useful(NodeIndex node) const {
 void Regions::AddRegion(std::span<const NodeIndex> nodes) {
   const size_t first = nodes_.size();
   for (NodeIndex node : nodes) {
-    if (!allowed_[node] || !Useful(node)) continue;
+    if ((!allowed_.empty() && !allowed_[node]) || !Useful(node)) continue;
     nodes_.push_back(node);
     region_of_[node] = static_cast<uint32_t>(regions_.size());
   }
@@ -129,32 +157,33 @@ void Regions::Threshold(uint32_t count) {
 }
 
 std::span<const TaskRef> Regions::On(NodeIndex node) const {
-  const auto first = tasks_.begin() + first_task_[node];
+  const auto here =
+      std::ranges::equal_range(tasks_on_, node, {}, &TaskOn::node);
+  const auto first = tasks_.begin() + (here.begin() - tasks_on_.begin());
   const auto end = std::partition_point(
-      first, tasks_.begin() + first_task_[node + 1],
+      first, first + here.size(),
       [&](const TaskRef& task) { return task.candidate < threshold_; });
   return {first, end};
 }
 
 void Regions::IndexTasks() {
-  const auto count = static_cast<uint32_t>(problem_.candidate_count());
-  first_task_.assign(region_of_.size() + 1, 0);
-  for (uint32_t c = 0; c < count; ++c) {
-    for (const Assignment& a : problem_.candidate(c).tasks) {
-      ++first_task_[a.at.node + 1];
-    }
-  }
-  for (size_t n = 1; n < first_task_.size(); ++n) {
-    first_task_[n] += first_task_[n - 1];
-  }
-  tasks_.resize(first_task_.back());
-  std::vector<uint32_t> next(first_task_.begin(), first_task_.end() - 1);
-  for (uint32_t c = 0; c < count; ++c) {
+  const Cluster& cluster = problem_.cluster();
+  for (uint32_t c = 0; c < problem_.candidate_count(); ++c) {
     problem_.Charge(problem_.Size(c), kTaskNs);
     for (uint32_t back = 0; back < problem_.Size(c); ++back) {
-      tasks_[next[problem_.Task(c, back).node]++] = {c, back};
+      tasks_on_.push_back({problem_.Task(c, back).node, {c, back}});
     }
   }
+  std::ranges::stable_sort(tasks_on_, {}, &TaskOn::node);
+  for (const TaskOn& on : tasks_on_) {
+    tasks_.push_back(on.task);
+    if (touched_.empty() || touched_.back() != on.node) {
+      touched_.push_back(on.node);
+    }
+  }
+  std::ranges::sort(touched_, {}, [&](NodeIndex node) {
+    return std::string_view(cluster.node(node).key);
+  });
 }
 
 void Regions::FindShares() {

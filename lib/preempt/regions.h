@@ -59,8 +59,10 @@ class Regions {
   static constexpr uint32_t kNowhere = 0xffffffff;
 
   // Finds the regions, and who is where. Nodes that admit no role are left
-  // out. What is free then is what the bounds rest on. O(nodes + tasks).
-  explicit Regions(Problem& problem);
+  // out. What is free then is what the bounds rest on. O(nodes + tasks). Of a
+  // gang that does not `fit` now, only regions where somebody may go are looked
+  // at, and of a single task only nodes: O(tasks log tasks + their nodes).
+  Regions(Problem& problem, Fit fit);
 
   // Only the first `count` candidates are below the threshold from here on.
   // O(candidates log candidates).
@@ -74,7 +76,9 @@ class Regions {
   std::span<const TaskRef> On(NodeIndex node) const;
 
  private:
-  void FindRegions();
+  void FindRegions(Fit fit);
+  std::vector<uint32_t> DomainsOf(const TopologyIndex& index, int level,
+                                  bool touched_only) const;
   void AddRegion(std::span<const NodeIndex> nodes);
   void KeepOnly(uint32_t home);
   bool Useful(NodeIndex node) const;
@@ -86,11 +90,16 @@ class Regions {
 
   Problem& problem_;
   std::vector<Region> regions_;
-  std::vector<NodeIndex> nodes_;      // Of all regions, one after the other.
-  std::vector<uint32_t> region_of_;   // By node.
-  std::vector<uint8_t> allowed_;      // By node: PlacementRequest::within.
-  std::vector<uint32_t> first_task_;  // By node, and the end: into tasks_.
-  std::vector<TaskRef> tasks_;
+  std::vector<NodeIndex> nodes_;     // Of all regions, one after the other.
+  std::vector<uint32_t> region_of_;  // By node.
+  std::vector<bool> allowed_;  // By node: PlacementRequest::within, if given.
+  std::vector<NodeIndex> touched_;  // Nodes of candidates, by key.
+  struct TaskOn {
+    NodeIndex node = 0;
+    TaskRef task{};
+  };
+  std::vector<TaskOn> tasks_on_;   // By (node, candidate, back).
+  std::vector<TaskRef> tasks_;     // The same, tasks only.
   std::vector<Share> shares_;      // By (region, candidate).
   std::vector<uint32_t> members_;  // The same, candidates only.
   uint32_t threshold_ = 0;

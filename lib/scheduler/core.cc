@@ -65,10 +65,15 @@ PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
 bool AnyVictim(const Core& core, QueueIndex leaf, int32_t priority,
                const Resources& least) {
   for (const auto& [p, holders] : core.lists.holding(leaf)) {
-    if (p < priority || (p == priority && holders.elastic > 0)) return true;
+    if (p < priority || (p == priority && holders.elastic() > 0)) return true;
     if (p >= priority) break;
   }
   return core.law.MayReclaimAtAll(leaf, least);
+}
+
+OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r) {
+  return r.on_preempted.value_or(
+      core.classes.at(r.priority_class).on_preempted);
 }
 
 Reason ReasonOf(const LimitExcess& excess, ReasonCode code) {

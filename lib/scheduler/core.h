@@ -113,6 +113,9 @@ PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
 bool AnyVictim(const Core& core, QueueIndex leaf, int32_t priority,
                const Resources& least);
 
+// What becomes of the gang when it is preempted.
+OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r);
+
 // That the queue's limit says no.
 Reason ReasonOf(const LimitExcess& excess, ReasonCode code);
 

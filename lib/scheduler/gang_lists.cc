@@ -5,12 +5,43 @@
 
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/life.h"
+#include "lib/topology/needs.h"
 
 namespace muster {
 namespace {
 
 GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l) {
   return {l.priority, 0, l.submitted, r.key, g};
+}
+
+// Devices are what counts, if the gang holds any, else cores.
+StopPrice PriceOf(const Core& core, const GangRecord& r) {
+  if (r.phase == GangPhase::kNominated) return {};
+  const GangSpec& spec = core.SpecOf(r);
+  const ResourceKind device = core.cluster.device_kind();
+  int64_t devices = 0, cores = 0;
+  bool varies = false;
+  for (const TaskRecord& task : r.tasks) {
+    if (!TakeableOf(r, spec, task)) continue;
+    const ShapeId shape = task.at.shape;
+    const Resources& demand = core.cluster.demand(shape);
+    cores += demand[0];
+    if (UsesAlike(core.cluster.device_request(shape))) {
+      devices += demand[device];
+    } else {
+      varies = true;  // With the devices that there are.
+    }
+  }
+  const int64_t amount = devices > 0 ? devices : varies ? 1 : cores;
+  StopPrice price{.amount = StopPrice::Rounded(amount),
+                  .lost = r.restart_cost + r.unsaved};
+  if (r.phase == GangPhase::kRunning) {
+    price.accrues = true;
+    price.lost = r.checkpoint >= r.started
+                     ? r.restart_cost - r.checkpoint
+                     : r.restart_cost + r.unsaved - r.started;
+  }
+  return price;
 }
 
 // What `was` in the set at `from` is in it at `to` now, if it `is`.
@@ -75,6 +106,7 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
       r.tasks, [](const auto& t) { return t.phase <= TaskPhase::kRunning; });
   l.holds = runs || (r.phase == GangPhase::kSuspended && !spec.kept.empty());
   l.elastic = runs && core_.config.host.shrink && spec.elastic;
+  if (l.holds) l.price = PriceOf(core_, r);
   l.nominated = r.phase == GangPhase::kNominated;
   l.asks = r.look;
   l.lacks = Lacks(r) && !r.look;
@@ -114,9 +146,9 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   const GangRank from = Rank(g, r, l), to = Rank(g, r, next);
   const bool holds_on = l.holds && next.holds && l.queue == next.queue &&
                         l.priority == next.priority &&
-                        l.elastic == next.elastic;
-  if (l.holds && !holds_on) Unhold(g, l);
-  if (next.holds && !holds_on) Hold(g, next);
+                        l.elastic == next.elastic && l.price == next.price;
+  if (l.holds && !holds_on) Unhold(r.key, l);
+  if (next.holds && !holds_on) Hold(g, r.key, next);
   MoveIn(nominated_, l.nominated, from, next.nominated, to);
   MoveIn(asking_, l.asks, from, next.asks, to);
   MoveIn(lacking_, l.lacks, from, next.lacks, to);
@@ -144,25 +176,15 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   r.listing = next;
 }
 
-void GangLists::Hold(GangIndex g, const Listing& l) {
+void GangLists::Hold(GangIndex g, std::string_view key, const Listing& l) {
   if (l.queue >= holding_.size()) holding_.resize(l.queue + 1);
-  if (g >= held_at_.size()) held_at_.resize(g + 1);
-  Holders& holders = holding_[l.queue][l.priority];
-  holders.elastic += l.elastic;
-  held_at_[g] = static_cast<uint32_t>(holders.gangs.size());
-  holders.gangs.push_back(g);
+  holding_[l.queue][l.priority].Add(l.price, key, g, l.elastic);
 }
 
-// The last takes its place.
-void GangLists::Unhold(GangIndex g, const Listing& l) {
+void GangLists::Unhold(std::string_view key, const Listing& l) {
   const auto it = holding_[l.queue].find(l.priority);
-  Holders& holders = it->second;
-  holders.elastic -= l.elastic;
-  const GangIndex last = holders.gangs.back();
-  holders.gangs[held_at_[g]] = last;
-  held_at_[last] = held_at_[g];
-  holders.gangs.pop_back();
-  if (holders.gangs.empty()) holding_[l.queue].erase(it);
+  it->second.Remove(l.price, key, l.elastic);
+  if (it->second.empty()) holding_[l.queue].erase(it);
 }
 
 const GangLists::Holding& GangLists::holding(QueueIndex q) const {
@@ -215,8 +237,8 @@ std::vector<size_t> GangLists::Sizes() const {
   size_t holding = 0, elastic = 0, waiting = 0, growing = 0;
   for (const Holding& by_priority : holding_) {
     for (const auto& [priority, holders] : by_priority) {
-      holding += holders.gangs.size();
-      elastic += holders.elastic;
+      holders.ForEach([&](GangIndex) { ++holding; });
+      elastic += holders.elastic();
     }
   }
   waiting_.ForEach([&](ClassIndex) { ++waiting; });

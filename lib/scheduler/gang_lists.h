@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <map>
+#include <string_view>
 #include <vector>
 
 #include "absl/container/btree_set.h"
 #include "lib/queue/class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/gang_table.h"
+#include "lib/scheduler/holders.h"
 #include "lib/scheduler/timeline.h"
 #include "muster/ids.h"
 
@@ -24,11 +26,6 @@ struct Core;
 class GangLists {
  public:
   using RankSet = absl::btree_set<GangRank>;
-  // Of one queue and priority.
-  struct Holders {
-    std::vector<GangIndex> gangs{};  // In no order.
-    uint32_t elastic = 0;
-  };
   using Holding = std::map<int32_t, Holders>;  // By priority.
 
   explicit GangLists(const Core& core) : core_(core) {}
@@ -41,8 +38,7 @@ class GangLists {
 
   GangRank RankOf(GangIndex g) const;
 
-  // Gangs of the queue with tasks that hold or are promised something; counts
-  // those that may have more than they need.
+  // Gangs of the queue with tasks that hold or are promised something.
   const Holding& holding(QueueIndex q) const;
   const RankSet& nominated() const { return nominated_; }
   // Nominated gangs, and gangs that something must be done about, at which the
@@ -77,12 +73,11 @@ class GangLists {
   Time WakeAt(const GangRecord& r) const;
   bool MayGrow(const GangRecord& r) const;
   void Move(GangIndex g, GangRecord& r, const Listing& next);
-  void Hold(GangIndex g, const Listing& l);
-  void Unhold(GangIndex g, const Listing& l);
+  void Hold(GangIndex g, std::string_view key, const Listing& l);
+  void Unhold(std::string_view key, const Listing& l);
 
   const Core& core_;
-  std::vector<Holding> holding_;   // By queue.
-  std::vector<uint32_t> held_at_;  // By gang: its place in Holders::gangs.
+  std::vector<Holding> holding_;  // By queue.
   RankSet nominated_;
   RankSet asking_;
   RankSet lacking_;

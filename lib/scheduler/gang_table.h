@@ -14,6 +14,7 @@
 #include "lib/queue/queue_tree.h"
 #include "lib/scheduler/gang_own.h"
 #include "lib/scheduler/gang_spec.h"
+#include "lib/scheduler/stop_price.h"
 #include "muster/cluster.h"
 #include "muster/config.h"
 #include "muster/gang.h"
@@ -49,6 +50,7 @@ struct Listing {
   Time submitted = 0;
   bool holds = false;       // Tasks that hold something.
   bool elastic = false;     // Of these, perhaps more than it needs.
+  StopPrice price{};        // Of these, its amount rounded.
   bool nominated = false;   // Promised places.
   bool asks = false;        // The next pass looks at it by itself.
   bool lacks = false;       // It looks for tasks that it needs to go on.

@@ -1,6 +1,7 @@
 #include "lib/scheduler/make_room.h"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -40,10 +41,11 @@ void StopCosts(const Core& core, const GangRecord& r,
   }
 }
 
-OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r) {
-  return r.on_preempted.value_or(
-      core.classes.at(r.priority_class).on_preempted);
-}
+// How many candidates a search begins with, and how many times more it takes in
+// where that were too few.
+constexpr size_t kFirst = 4;
+constexpr size_t kMore = 4;
+constexpr size_t kAll = std::numeric_limits<size_t>::max();
 
 // Gangs that stay and have nothing to give are no candidates.
 void DropEmpty(std::vector<VictimCandidate>* candidates) {
@@ -54,18 +56,13 @@ void DropEmpty(std::vector<VictimCandidate>* candidates) {
 
 void MakeRoom::Begin() {
   touched_.clear();
-  put_off_ = unproven_ = false;
-  retry_at_ = kForever;
+  pool_.Forget();
+  unproven_ = false;
 }
 
 bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t max_steps) {
   max_steps_ = max_steps;
   if (IsHopeless(why) || !IsWorthIt(core_.gangs.at(g))) return false;
-  Collect(g);
-  pass_.budget.Charge(candidates_.size(), kScopeNs);
-  for (const VictimCandidate& c : candidates_) {
-    pass_.budget.Charge(c.tasks.size(), kTaskNs);
-  }
   if (!Find(g)) return false;
   FindSuspended(g);
   for (size_t i = 0; i < result_.victims.size(); ++i) {
@@ -85,72 +82,25 @@ bool MakeRoom::IsWorthIt(const GangRecord& r) {
                    LeastOf(core_.SpecOf(r), core_.cluster));
 }
 
-// Gangs in the winner's queue below it, and those of its own priority if they
-// give surplus; all in queues from which it may reclaim.
-void MakeRoom::FindLawful(GangIndex g) {
-  const GangRecord& winner = core_.gangs.at(g);
-  const int32_t priority = core_.PriorityOf(winner);
-  const Resources& least = LeastOf(core_.specs.at(winner.spec), core_.cluster);
-  for (QueueIndex q = 0; q < core_.queues.limit(); ++q) {
-    const GangLists::Holding& holding = core_.lists.holding(q);
-    const bool own = q == winner.queue;
-    if (holding.empty() ||
-        (!own && !core_.law.MayReclaim(winner.queue, q, least))) {
-      continue;
-    }
-    for (const auto& [p, holders] : holding) {
-      if (own && p > priority) break;
-      for (const GangIndex held : holders.gangs) {
-        const bool lawful =
-            !own || p < priority || GivesSurplus(winner, core_.gangs.at(held));
-        if (lawful && MayStop(held)) gangs_.push_back(held);
-      }
-    }
-  }
-}
-
-// Whether a gang that is a lawful victim may be one now; else from when on.
-bool MakeRoom::MayStop(GangIndex g) {
-  const GangRecord& r = core_.gangs.at(g);
-  const PriorityClass& cls = core_.classes.at(r.priority_class);
-  const bool nominated = r.phase == GangPhase::kNominated;
-  const bool suspended = r.phase == GangPhase::kSuspended;
-  if (!nominated && !suspended && !IsLive(r)) return false;
-  if (r.cancel || r.trouble != ReasonCode::kNone ||
-      OnPreemptedOf(core_, r) == OnPreempted::kNever ||
-      !core_.SpecOf(r).gang().preemptible) {
-    return false;
-  }
-  if (core_.IsFresh(r)) {
-    put_off_ = true;
-    return false;
-  }
-  Time free_at = nominated ? Time{0} : SparedUntil(r);
-  if (cls.min_runtime > 0 && !nominated && !suspended) {
-    // Its answer comes first.
-    if (r.phase == GangPhase::kStarting) return false;
-    free_at = std::max(free_at, r.started + cls.min_runtime);
-  }
-  if (free_at <= core_.now) return true;
-  retry_at_ = std::min(retry_at_, free_at);
-  return false;
-}
-
+// The gangs drawn are the candidates.
 void MakeRoom::Collect(GangIndex g) {
   candidates_.clear();
-  gangs_.clear();
-  FindLawful(g);
-  std::ranges::sort(gangs_, {}, [&](GangIndex victim) {
+  sorted_ = pool_.gangs();
+  std::ranges::sort(sorted_, {}, [&](GangIndex victim) {
     const GangRecord& r = core_.gangs.at(victim);
     return std::pair(core_.PriorityOf(r), std::string_view(r.key));
   });
-  if (tasks_.size() < gangs_.size()) {
-    tasks_.resize(gangs_.size());
-    cuts_.resize(gangs_.size());
-    stop_costs_.resize(gangs_.size());
+  if (tasks_.size() < sorted_.size()) {
+    tasks_.resize(sorted_.size());
+    cuts_.resize(sorted_.size());
+    stop_costs_.resize(sorted_.size());
   }
-  for (const GangIndex victim : gangs_) AddCandidate(victim, g);
+  for (const GangIndex victim : sorted_) AddCandidate(victim, g);
   DropEmpty(&candidates_);
+  pass_.budget.Charge(candidates_.size(), kScopeNs);
+  for (const VictimCandidate& c : candidates_) {
+    pass_.budget.Charge(c.tasks.size(), kTaskNs);
+  }
 }
 
 void MakeRoom::AddCandidate(GangIndex g, GangIndex winner) {
@@ -225,8 +175,50 @@ bool MakeRoom::HoldsFirm(const GangRecord& r) {
   });
 }
 
-// Nobody is stopped where what elastic gangs can do without is enough.
 bool MakeRoom::Find(GangIndex g) {
+  pool_.Begin(g);
+  if (!pool_.elastic()) return FindCheapest(g);
+  pool_.Draw(kAll);
+  Collect(g);
+  return FindSurplusFirst(g);
+}
+
+// Most victims are few, and of the cheapest: so the search begins with those,
+// and takes in more while it finds nothing. What it finds is not the last word
+// before all have been drawn who could be part of something better.
+bool MakeRoom::FindCheapest(GangIndex g) {
+  for (size_t count = kFirst;; count *= kMore) {
+    pool_.Draw(count);
+    Collect(g);
+    if (Choose(g)) break;
+    if (pool_.done()) return false;
+  }
+  const size_t few = pool_.gangs().size();
+  const VictimOrder::Place found = PlaceOfResult();
+  VictimOrder::Place as_good = found;
+  if (result_.victims.size() <= 1) --as_good.cost;  // Nobody breaks fewer.
+  pool_.DrawUpTo(as_good);
+  if (pool_.gangs().size() == few) return true;
+  Collect(g);
+  if (Choose(g) && PlaceOfResult() <= found) return true;
+  pool_.Keep(few);
+  Collect(g);
+  return Choose(g);
+}
+
+// The highest priority of the victims found, and what they cost.
+VictimOrder::Place MakeRoom::PlaceOfResult() const {
+  VictimOrder::Place place{.priority = std::numeric_limits<int32_t>::min(),
+                           .cost = result_.cost};
+  for (const Victim& victim : result_.victims) {
+    place.priority =
+        std::max(place.priority, candidates_[victim.candidate].priority);
+  }
+  return place;
+}
+
+// Nobody is stopped where what elastic gangs can do without is enough.
+bool MakeRoom::FindSurplusFirst(GangIndex g) {
   const auto stops = [&](const VictimCandidate& c) {
     return c.stoppable &&
            core_.gangs.at(c.gang.index).phase != GangPhase::kNominated;

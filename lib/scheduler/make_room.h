@@ -8,6 +8,7 @@
 #include "lib/base/string_map.h"
 #include "lib/queue/quota_law.h"
 #include "lib/scheduler/pass_context.h"
+#include "lib/scheduler/victim_pool.h"
 #include "muster/preemptor.h"
 
 namespace muster {
@@ -70,16 +71,14 @@ class MakeRoom : public Phase {
   // Queues of the victims.
   const std::vector<QueueIndex>& touched() const { return touched_; }
   // A no is not the last word: gangs of this round may be victims in the next.
-  bool put_off() const { return put_off_; }
+  bool put_off() const { return pool_.put_off(); }
   // A no is not proven.
   bool unproven() const { return unproven_; }
   // Until then: a gang that may not be a victim yet may be one then.
-  Time retry_at() const { return retry_at_; }
+  Time retry_at() const { return pool_.retry_at(); }
 
  private:
   bool IsWorthIt(const GangRecord& r);
-  void FindLawful(GangIndex g);
-  bool MayStop(GangIndex g);
   void Collect(GangIndex g);
   void AddCandidate(GangIndex g, GangIndex winner);
   bool GivesSurplus(const GangRecord& winner, const GangRecord& r);
@@ -88,6 +87,9 @@ class MakeRoom : public Phase {
                      std::vector<uint32_t>* cuts);
   static void LeaveOnlySurplus(VictimCandidate& c);
   bool Find(GangIndex g);
+  bool FindCheapest(GangIndex g);
+  VictimOrder::Place PlaceOfResult() const;
+  bool FindSurplusFirst(GangIndex g);
   bool Choose(GangIndex g);
   bool ChooseFor(GangIndex g, const Resources& demand,
                  const Resources* headroom);
@@ -100,13 +102,12 @@ class MakeRoom : public Phase {
   void PlaceWinner(GangIndex g);
 
   std::vector<QueueIndex> touched_;
-  bool put_off_ = false;
   bool unproven_ = false;
   uint64_t max_steps_ = 0;
-  Time retry_at_ = kForever;
+  VictimPool pool_{core_};
   // Candidates, by (priority, key), and what they are made of.
   std::vector<VictimCandidate> candidates_;
-  std::vector<GangIndex> gangs_;
+  std::vector<GangIndex> sorted_;
   std::vector<std::vector<Assignment>> tasks_;
   std::vector<std::vector<uint32_t>> cuts_;
   std::vector<std::vector<int64_t>> stop_costs_;

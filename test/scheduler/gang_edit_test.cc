@@ -112,8 +112,10 @@ TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndHasAnEnd) {
   const GangIndex g = s_.Submit(a);
   ASSERT_TRUE(s_.Run(g, 3));
   const GangLists& lists = s_.core.lists;
-  EXPECT_THAT(lists.holding(q_).at(0).gangs, ElementsAre(g));
-  EXPECT_EQ(lists.holding(q_).at(0).elastic, 1u);
+  std::vector<GangIndex> holders;
+  lists.holding(q_).at(0).ForEach([&](GangIndex h) { holders.push_back(h); });
+  EXPECT_THAT(holders, ElementsAre(g));
+  EXPECT_EQ(lists.holding(q_).at(0).elastic(), 1u);
   EXPECT_THAT(lists.timeline().wakes(), ElementsAre(Pair(50, g)));
   EXPECT_THAT(lists.timeline().ends(), ElementsAre(Pair(20, g)));
   EXPECT_EQ(s_.core.gangs.at(g).listing.surplus, 1u);
@@ -211,8 +213,8 @@ void CheckLists(const Core& core) {
   ASSERT_EQ(lists.timeline().wakes(), wakes);
   ASSERT_EQ(lists.timeline().ends(), ends);
   for (const auto& [priority, all] : lists.holding(core.queues.Find("q"))) {
-    held.insert(all.gangs.begin(), all.gangs.end());
-    elastic -= all.elastic;
+    all.ForEach([&](GangIndex g) { held.insert(g); });
+    elastic -= all.elastic();
   }
   ASSERT_EQ(held, holders);
   ASSERT_EQ(elastic, 0u);

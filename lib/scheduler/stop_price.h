@@ -1,0 +1,52 @@
+// What stopping a gang costs, as a function of time.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+
+#include "lib/base/fraction.h"
+#include "muster/device.h"
+#include "muster/ids.h"
+
+namespace muster {
+
+// `amount` thousandths of devices (or cores) x the work that is lost, which is
+// `lost`, or lost + now while it runs. It follows from the gang's record alone,
+// so that time passes without an update.
+struct StopPrice {
+  bool accrues = false;
+  int64_t amount = 0;
+  Duration lost = 0;
+
+  // In device-milliseconds; no more than VictimCandidate::cost.
+  int64_t At(Time now) const {
+    const Duration work =
+        std::max<Duration>(0, accrues ? lost + now : lost) / kMillisecond;
+    const Wide cost = Wide{std::max<int64_t>(amount, 1)} * work / kWholeDevice;
+    return static_cast<int64_t>(std::min<Wide>(cost, kMost));
+  }
+  // No gang costs more.
+  static constexpr int64_t kMost = int64_t{1} << 52;
+
+  // An amount that is no more, and less by an eighth at most, so that few
+  // differ; of up to sixteen whole devices, the same.
+  static int64_t Rounded(int64_t amount) {
+    if (amount >= kWholeDevice) {
+      return kWholeDevice * Leading(amount / kWholeDevice);
+    }
+    return Leading(amount);
+  }
+
+  friend bool operator==(const StopPrice&, const StopPrice&) = default;
+
+ private:
+  // With four binary digits.
+  static int64_t Leading(int64_t amount) {
+    const int drop =
+        std::max(0, 60 - std::countl_zero(static_cast<uint64_t>(amount)));
+    return amount >> drop << drop;
+  }
+};
+
+}  // namespace muster

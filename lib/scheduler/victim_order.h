@@ -1,0 +1,75 @@
+// Who may lawfully be stopped for a gang, one after the other: the lowest
+// priority first, then the cheapest.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "lib/queue/queue_tree.h"
+#include "lib/scheduler/holders.h"
+#include "muster/ids.h"
+
+namespace muster {
+
+struct Core;
+struct GangRecord;
+
+// Whether such a gang may be a victim now is not asked. Nothing may change
+// between Begin and the last Take.
+class VictimOrder {
+ public:
+  explicit VictimOrder(const Core& core) : core_(core) {}
+
+  // Gangs in the winner's queue below it, and those of its own priority, of
+  // which the elastic ones are victims; all in queues from which it may take
+  // back. O(queues x depth).
+  void Begin(GangIndex winner);
+  // Whether the gang, which holds something, is one of them.
+  bool Has(const GangRecord& r) const;
+  // Some of them may give tasks that they can do without, for less.
+  bool elastic() const { return elastic_; }
+
+  // The next one's place: nobody from here on costs less. False: there is none.
+  struct Place {
+    int32_t priority = 0;
+    int64_t cost = 0;
+
+    friend auto operator<=>(const Place&, const Place&) = default;
+  };
+  bool done() const { return heads_.empty(); }
+  Place next() const { return {priority_, heads_.front().cost}; }
+  // O(log rows of the priority), and O(rows) where a priority begins.
+  GangIndex Take();
+
+ private:
+  struct Group {
+    int32_t priority = 0;
+    const Holders* holders = nullptr;
+  };
+  // The first of a row that was not taken.
+  struct Head {
+    int64_t cost = 0;
+    std::string_view key{};
+    const Holders::Row* row = nullptr;
+    Holders::Entries::const_iterator at{};
+  };
+  static bool After(const Head& a, const Head& b);
+
+  void BeginPriority();
+  void Enter(const Holders::Row& row, Holders::Entries::const_iterator at);
+
+  const Core& core_;
+  QueueIndex own_ = kNoQueue;  // The winner's queue, and priority.
+  int32_t most_ = 0;
+  std::vector<bool> gives_;    // By queue, the winner's apart.
+  std::vector<Group> groups_;  // By priority.
+  size_t next_group_ = 0;
+  int32_t priority_ = 0;
+  std::vector<Head> heads_;  // A heap, of this priority.
+  bool elastic_ = false;
+};
+
+}  // namespace muster

@@ -1,0 +1,111 @@
+#include "lib/scheduler/victim_pool.h"
+
+#include <algorithm>
+
+#include "lib/preempt/free_on.h"
+#include "lib/scheduler/core.h"
+
+namespace muster {
+
+void VictimPool::Forget() {
+  put_off_ = false;
+  retry_at_ = kForever;
+}
+
+void VictimPool::Begin(GangIndex winner) {
+  const GangRecord& r = core_.gangs.at(winner);
+  winner_ = &core_.SpecOf(r);
+  // What it uses where it is placed may be more than its least.
+  all_help_ = !winner_->least_is_exact ||
+              core_.law.OverLimit(r.queue, LeastOf(*winner_, core_.cluster),
+                                  Ledger::kLater);
+  ++question_;
+  drawn_.resize(core_.gangs.limit(), 0);
+  could_hold_.resize(core_.cluster.node_limit(), 0);
+  gangs_.clear();
+  order_.Begin(winner);
+}
+
+void VictimPool::Draw(size_t count) {
+  while (count > 0 && !order_.done()) count -= TakeNext();
+}
+
+void VictimPool::DrawUpTo(const VictimOrder::Place& place) {
+  while (!order_.done() && order_.next() <= place) TakeNext();
+}
+
+// Whether the next one helps.
+bool VictimPool::TakeNext() {
+  const GangIndex g = order_.Take();
+  const GangRecord& r = core_.gangs.at(g);
+  if (drawn_[g] == question_ || !order_.Has(r)) return false;
+  bool helps = all_help_;
+  for (const TaskRecord& task : r.tasks) {
+    if (!CouldHold(task.at.node)) continue;
+    helps = true;
+    for (const TaskRef& other : core_.nodes.tasks(task.at.node)) {
+      if (order_.Has(core_.gangs.at(other.gang))) Add(other.gang);
+    }
+  }
+  if (helps) Add(g);
+  return helps;
+}
+
+void VictimPool::Add(GangIndex g) {
+  if (drawn_[g] == question_) return;
+  drawn_[g] = question_;
+  if (MayStop(g)) gangs_.push_back(g);
+}
+
+// Whether a gang that gives way may be a victim now; else from when on.
+bool VictimPool::MayStop(GangIndex g) {
+  const GangRecord& r = core_.gangs.at(g);
+  const PriorityClass& cls = core_.classes.at(r.priority_class);
+  const bool nominated = r.phase == GangPhase::kNominated;
+  const bool suspended = r.phase == GangPhase::kSuspended;
+  if (!nominated && !suspended && !IsLive(r)) return false;
+  if (r.cancel || r.trouble != ReasonCode::kNone ||
+      OnPreemptedOf(core_, r) == OnPreempted::kNever ||
+      !core_.SpecOf(r).gang().preemptible) {
+    return false;
+  }
+  if (core_.IsFresh(r)) {
+    put_off_ = true;
+    return false;
+  }
+  Time free_at = nominated ? Time{0} : SparedUntil(r);
+  if (cls.min_runtime > 0 && !nominated && !suspended) {
+    // Its answer comes first.
+    if (r.phase == GangPhase::kStarting) return false;
+    free_at = std::max(free_at, r.started + cls.min_runtime);
+  }
+  if (free_at <= core_.now) return true;
+  retry_at_ = std::min(retry_at_, free_at);
+  return false;
+}
+
+bool VictimPool::CouldHold(NodeIndex n) {
+  uint64_t& known = could_hold_[n];
+  if (known / 2 != question_) {
+    known = 2 * question_ + (FitsWithoutThem(n) ? 1 : 0);
+  }
+  return (known & 1) != 0;
+}
+
+// By amounts: no node is said not to have room that does.
+bool VictimPool::FitsWithoutThem(NodeIndex n) {
+  const Cluster& cluster = core_.cluster;
+  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
+    amount_.Set(k, preempt::FreeOn(cluster, n, k));
+  }
+  for (const TaskRef& ref : core_.nodes.tasks(n)) {
+    const GangRecord& r = core_.gangs.at(ref.gang);
+    if (!order_.Has(r)) continue;
+    amount_.Add(core_.holdings.UsageOf(FindTask(r, ref.task)->at));
+  }
+  return std::ranges::any_of(winner_->shapes, [&](ShapeId shape) {
+    return cluster.demand(shape).FitsIn(amount_) && cluster.Admits(n, shape);
+  });
+}
+
+}  // namespace muster

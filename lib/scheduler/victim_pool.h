@@ -1,0 +1,69 @@
+// Candidates for victims: those who may be stopped for a gang, drawn the
+// cheapest first.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "lib/scheduler/victim_order.h"
+#include "muster/cluster.h"
+#include "muster/ids.h"
+#include "muster/resources.h"
+
+namespace muster {
+
+struct GangSpec;
+
+// Draws those only who could help: on one of whose nodes a task of the winner
+// would fit with all gone who give way to it, or any, where its quota lacks
+// room. With each come all others on such nodes, for it may take several of
+// them together. Nothing may change from Begin to the last call of Draw.
+class VictimPool {
+ public:
+  explicit VictimPool(Core& core) : core_(core), order_(core) {}
+
+  // Nothing is put off, or to be tried again.
+  void Forget();
+  // Nobody is drawn; for this winner from now on.
+  void Begin(GangIndex winner);
+  // Some who give way may give tasks that they can do without, for less.
+  bool elastic() const { return order_.elastic(); }
+
+  // Draws so many, and those who come with them.
+  void Draw(size_t count);
+  // Draws all who come no later.
+  void DrawUpTo(const VictimOrder::Place& place);
+  // Everybody has been drawn.
+  bool done() const { return order_.done(); }
+  // Drawn and not left out, in no order.
+  const std::vector<GangIndex>& gangs() const { return gangs_; }
+  // Only the first so many of them stay.
+  void Keep(size_t count) { gangs_.resize(count); }
+
+  // Of all that were drawn since Forget: gangs of this round may be victims in
+  // the next; until then: a gang that may not be a victim yet may be one then.
+  bool put_off() const { return put_off_; }
+  Time retry_at() const { return retry_at_; }
+
+ private:
+  bool TakeNext();
+  void Add(GangIndex g);
+  bool MayStop(GangIndex g);
+  bool CouldHold(NodeIndex n);
+  bool FitsWithoutThem(NodeIndex n);
+
+  Core& core_;
+  VictimOrder order_;
+  const GangSpec* winner_ = nullptr;
+  bool all_help_ = false;
+  uint64_t question_ = 0;
+  std::vector<uint64_t> drawn_;       // By gang: in which question.
+  std::vector<uint64_t> could_hold_;  // By node: 2 x question + the answer.
+  Resources amount_{};
+  std::vector<GangIndex> gangs_;
+  bool put_off_ = false;
+  Time retry_at_ = kForever;
+};
+
+}  // namespace muster
