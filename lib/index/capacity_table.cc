@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/index/free_on.h"
+
 namespace muster::index {
 
 int64_t CapacitySlots(const Cluster& cluster, NodeIndex node, ShapeId shape,
@@ -95,8 +97,7 @@ void FreeTable::Count(const Cluster& cluster, ShapeId shape, NodeIndex node,
   const bool admits = cluster.Admits(node, shape);
   int64_t* counted = entry->free.data() + size_t{node} * kinds;
   for (ResourceKind k = 0; k < kinds; ++k) {
-    const int64_t free =
-        admits ? std::max<int64_t>(0, cluster.free(node, k, entry->ledger)) : 0;
+    const int64_t free = admits ? FreeOn(cluster, node, k, entry->ledger) : 0;
     entry->sums[k] += free - counted[k];
     counted[k] = free;
   }

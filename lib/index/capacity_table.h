@@ -55,9 +55,9 @@ class CapacityTable {
   std::vector<uint64_t> sums_;  // By domain.
 };
 
-// What is free of each kind on the nodes that admit a shape, negative amounts
-// as none; once for all shapes that the same nodes admit. Kept like a Column:
-// after changes to k nodes, O(k).
+// What is free of each kind on the nodes that admit a shape (FreeOn), once for
+// all shapes that the same nodes admit. Kept like a Column: after changes to k
+// nodes, O(k).
 class FreeTable {
  public:
   static constexpr size_t kMaxFilters = 32;

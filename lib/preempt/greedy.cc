@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <numeric>
 #include <utility>
 
 namespace muster::preempt {
@@ -27,7 +28,7 @@ Greedy::Greedy(Problem& problem, const Regions& regions, SlotBoard& board,
 bool Greedy::Build(const Region& region) {
   extra_ = 0;
   known_gains_.clear();
-  bundles_.assign(region.nodes.size(), {});
+  Restart(region);
   if (std::ranges::all_of(problem_.needs(),
                           [](const Need& need) { return need.want == 0; })) {
     return TakeAll(region);  // Nothing tells what would help.
@@ -38,8 +39,15 @@ bool Greedy::Build(const Region& region) {
     if (board_.Fits()) return true;
     if (problem_.Exhausted()) return false;
     extra_ += step;
-    bundles_.assign(region.nodes.size(), {});
+    Restart(region);
   }
+}
+
+void Greedy::Restart(const Region& region) {
+  bundles_.assign(region.nodes.size(), {});
+  unknown_.resize(bundles_.size());
+  std::iota(unknown_.begin(), unknown_.end(), 0);
+  offers_.clear();
 }
 
 // Takes bundles until no need lacks slots; false if no node gives any more.
@@ -51,11 +59,13 @@ bool Greedy::Reach(const Region& region) {
     return false;
   };
   while (lacks()) {
-    for (size_t i = 0; i < region.nodes.size(); ++i) {
-      if (bundles_[i].known) continue;
+    std::ranges::sort(unknown_);
+    for (const uint32_t i : unknown_) {
       if (!problem_.Spend()) return false;
       Make(region.nodes[i], &bundles_[i]);
+      PutAmong(i);
     }
+    unknown_.clear();
     if (!TakeBest()) return false;
   }
   return true;
@@ -86,23 +96,45 @@ int64_t Greedy::Value(const Bundle& bundle) const {
   return value;
 }
 
-bool Greedy::Better(const Bundle& a, const Bundle& b) const {
-  const int64_t a_value = Value(a);
-  const int64_t b_value = Value(b);
-  const int order = ComparePerUnit(a.added, a_value, b.added, b_value);
-  return order != 0 ? order < 0 : a_value > b_value;
+// Of equally dear ones that which gives more, then the first.
+bool Greedy::Worse(const Offer& a, const Offer& b) {
+  const int order = ComparePerUnit(a.added, a.value, b.added, b.value);
+  if (order != 0) return order > 0;
+  if (a.value != b.value) return a.value < b.value;
+  return a.bundle > b.bundle;
+}
+
+void Greedy::PutAmong(uint32_t i) {
+  const Bundle& bundle = bundles_[i];
+  if (bundle.moves.empty()) return;
+  const int64_t value = Value(bundle);
+  if (value == 0) return;
+  offers_.push_back({i, bundle.made, value, bundle.added});
+  std::ranges::push_heap(offers_, Worse);
+}
+
+// The best of all as they are now: one that is worth less than it was takes its
+// place behind others.
+bool Greedy::PopBest(Offer* best) {
+  while (!offers_.empty()) {
+    std::ranges::pop_heap(offers_, Worse);
+    *best = offers_.back();
+    offers_.pop_back();
+    problem_.Charge(problem_.needs().size(), kLookNs);
+    const Bundle& bundle = bundles_[best->bundle];
+    if (!bundle.known || bundle.made != best->made) continue;
+    if (Value(bundle) == best->value) return true;
+    PutAmong(best->bundle);
+  }
+  return false;
 }
 
 bool Greedy::TakeBest() {
-  Bundle* best = nullptr;
-  problem_.Charge(bundles_.size() * problem_.needs().size(), kLookNs);
-  for (Bundle& bundle : bundles_) {
-    if (bundle.moves.empty() || Value(bundle) == 0) continue;
-    if (best == nullptr || Better(bundle, *best)) best = &bundle;
-  }
-  if (best == nullptr) return false;
-  const std::vector<Victim> moves = std::exchange(best->moves, {});
-  best->known = false;
+  Offer best;
+  if (!PopBest(&best)) return false;
+  const std::vector<Victim> moves =
+      std::exchange(bundles_[best.bundle].moves, {});
+  Unknow(best.bundle);
   bool taken = false;
   for (const Victim& move : moves) {
     // The law may have changed its mind since the bundle was made; it will
@@ -115,13 +147,19 @@ bool Greedy::TakeBest() {
   return true;
 }
 
+void Greedy::Unknow(uint32_t i) {
+  Bundle& bundle = bundles_[i];
+  if (!std::exchange(bundle.known, false)) return;
+  bundle.moves.clear();
+  unknown_.push_back(i);
+}
+
 // What is known of the nodes the candidate is on does not hold any more.
 void Greedy::Forget(uint32_t candidate) {
   for (const Assignment& a : problem_.candidate(candidate).tasks) {
     const uint32_t position = board_.Position(a.at.node);
     if (position == SlotBoard::kElsewhere) continue;
-    bundles_[position].known = false;
-    bundles_[position].moves.clear();
+    Unknow(position);
   }
 }
 
@@ -138,6 +176,7 @@ bool Greedy::OneSlot(NodeIndex node, std::vector<Victim>* moves, Score* added) {
 
 void Greedy::Make(NodeIndex node, Bundle* bundle) {
   bundle->known = true;
+  ++bundle->made;
   FindMoves(node, bundle);
   Weigh(bundle);
 }

@@ -34,6 +34,7 @@ class Greedy {
  private:
   struct Bundle {
     bool known = false;
+    uint32_t made = 0;            // How often.
     std::vector<Victim> moves{};  // Empty: the node gives no more slots.
     Score added{};
     std::vector<uint64_t> gains{};  // Slots by need, in the whole region.
@@ -54,10 +55,23 @@ class Greedy {
     int64_t amount = 1;
   };
 
+  // A bundle as it was when it was put among the others, by its value then:
+  // what it is worth falls as slots are found.
+  struct Offer {
+    uint32_t bundle = 0;
+    uint32_t made = 0;
+    int64_t value = 0;
+    Score added{};
+  };
+  static bool Worse(const Offer& a, const Offer& b);
+
+  void Restart(const Region& region);
   bool Reach(const Region& region);
   bool TakeAll(const Region& region);
   bool TakeBest();
-  bool Better(const Bundle& a, const Bundle& b) const;
+  void PutAmong(uint32_t bundle);
+  bool PopBest(Offer* best);
+  void Unknow(uint32_t bundle);
   int64_t Value(const Bundle& bundle) const;
 
   void Make(NodeIndex node, Bundle* bundle);
@@ -76,8 +90,10 @@ class Greedy {
   const Regions& regions_;
   SlotBoard& board_;
   VictimSet& victims_;
-  uint64_t extra_ = 0;           // Slots beyond the needs to aim at.
-  std::vector<Bundle> bundles_;  // By position on the board.
+  uint64_t extra_ = 0;             // Slots beyond the needs to aim at.
+  std::vector<Bundle> bundles_;    // By position on the board.
+  std::vector<uint32_t> unknown_;  // Of them, those that are.
+  std::vector<Offer> offers_;      // A heap; of some bundles old ones, too.
   std::vector<Local> locals_;
   std::vector<uint32_t> base_;  // Slots by need before the bundle.
   // Gains of whole gangs met on several nodes, while nothing changes.

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <tuple>
 
-#include "lib/preempt/free_on.h"
+#include "lib/index/free_on.h"
 
 namespace muster::preempt {
 namespace {
@@ -227,7 +227,7 @@ int64_t Regions::Shortfall(const Region& region) const {
     missing += least * need.count;
   }
   for (NodeIndex node : region.nodes) {
-    missing -= FreeOn(problem_.cluster(), node, scarce);
+    missing -= index::FreeOn(problem_.cluster(), node, scarce, Ledger::kLater);
   }
   return missing;
 }

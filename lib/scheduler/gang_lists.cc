@@ -16,7 +16,6 @@ GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l) {
 
 // Devices are what counts, if the gang holds any, else cores.
 StopPrice PriceOf(const Core& core, const GangRecord& r) {
-  if (r.phase == GangPhase::kNominated) return {};
   const GangSpec& spec = core.SpecOf(r);
   const ResourceKind device = core.cluster.device_kind();
   int64_t devices = 0, cores = 0;
@@ -32,9 +31,12 @@ StopPrice PriceOf(const Core& core, const GangRecord& r) {
       varies = true;  // With the devices that there are.
     }
   }
-  const int64_t amount = devices > 0 ? devices : varies ? 1 : cores;
-  StopPrice price{.amount = StopPrice::Rounded(amount),
-                  .lost = r.restart_cost + r.unsaved};
+  const int64_t amount = varies        ? StopPrice::kUnknown
+                         : devices > 0 ? devices
+                                       : cores;
+  StopPrice price{.amount = StopPrice::Rounded(amount)};
+  if (r.phase == GangPhase::kNominated) return price;
+  price.lost = r.restart_cost + r.unsaved;
   if (r.phase == GangPhase::kRunning) {
     price.accrues = true;
     price.lost = r.checkpoint >= r.started

@@ -63,7 +63,7 @@ void MakeRoom::Begin() {
 bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t max_steps) {
   max_steps_ = max_steps;
   if (IsHopeless(why) || !IsWorthIt(core_.gangs.at(g))) return false;
-  if (!Find(g)) return false;
+  if (TooLittleInAll(g) || !Find(g)) return false;
   FindSuspended(g);
   for (size_t i = 0; i < result_.victims.size(); ++i) {
     StopVictim(g, result_.victims[i], suspended_[i]);
@@ -80,6 +80,50 @@ bool MakeRoom::IsWorthIt(const GangRecord& r) {
   }
   return AnyVictim(core_, r.queue, core_.PriorityOf(r),
                    LeastOf(core_.SpecOf(r), core_.cluster));
+}
+
+// Whether it asks more devices than are free and the law can give at all: what
+// its own queue uses, and of others what they hold beyond their guarantees and
+// the last gang that they lose on the way there.
+bool MakeRoom::TooLittleInAll(GangIndex g) {
+  const GangRecord& r = core_.gangs.at(g);
+  const GangSpec& spec = core_.SpecOf(r);
+  const ResourceKind kind = core_.cluster.device_kind();
+  const Resources& least = LeastOf(spec, core_.cluster);
+  if (!spec.least_is_exact || core_.law.DecidingKind(least) != kind) {
+    return false;
+  }
+  int64_t lacks = least[kind] - core_.queues.at(r.queue).used[kind];
+  // Filters may share nodes: that is too much, and no less than there is.
+  std::vector<uint64_t> filters;
+  for (const ShapeId shape : spec.shapes) {
+    const uint64_t filter = core_.cluster.filter_serial(shape);
+    if (std::ranges::count(filters, filter) > 0) continue;
+    filters.push_back(filter);
+    lacks -= free_.Get(core_.cluster, shape, Ledger::kLater)[kind];
+  }
+  pass_.budget.Charge(core_.queues.limit(), kScopeNs);
+  for (QueueIndex q = 0; q < core_.queues.limit() && lacks > 0; ++q) {
+    if (q == r.queue || core_.lists.holding(q).empty() ||
+        !core_.law.MayReclaim(r.queue, q, least)) {
+      continue;
+    }
+    lacks -= MostFrom(q, kind);
+  }
+  return lacks > 0;
+}
+
+int64_t MakeRoom::MostFrom(QueueIndex q, ResourceKind kind) const {
+  const QueueTree::Entry& e = core_.queues.at(q);
+  int64_t largest = 0;
+  for (const auto& [priority, holders] : core_.lists.holding(q)) {
+    for (const Holders::Row& row : holders.rows()) {
+      if (row.amount == StopPrice::kUnknown) return e.used[kind];
+      largest = std::max(largest, StopPrice::Unrounded(row.amount));
+    }
+  }
+  const int64_t beyond = e.used[kind] - std::max<int64_t>(0, e.guarantee[kind]);
+  return std::min(e.used[kind], beyond - 1 + largest);
 }
 
 // The gangs drawn are the candidates.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lib/base/string_map.h"
+#include "lib/index/capacity_table.h"
 #include "lib/queue/quota_law.h"
 #include "lib/scheduler/pass_context.h"
 #include "lib/scheduler/victim_pool.h"
@@ -79,6 +80,8 @@ class MakeRoom : public Phase {
 
  private:
   bool IsWorthIt(const GangRecord& r);
+  bool TooLittleInAll(GangIndex g);
+  int64_t MostFrom(QueueIndex q, ResourceKind kind) const;
   void Collect(GangIndex g);
   void AddCandidate(GangIndex g, GangIndex winner);
   bool GivesSurplus(const GangRecord& winner, const GangRecord& r);
@@ -105,6 +108,7 @@ class MakeRoom : public Phase {
   bool unproven_ = false;
   uint64_t max_steps_ = 0;
   VictimPool pool_{core_};
+  index::FreeTable free_;
   // Candidates, by (priority, key), and what they are made of.
   std::vector<VictimCandidate> candidates_;
   std::vector<GangIndex> sorted_;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/preempt/free_on.h"
+#include "lib/index/free_on.h"
 #include "lib/scheduler/core.h"
 
 namespace muster {
@@ -259,7 +259,7 @@ void Opener::FindFreed() {
     freed.node = n;
     freed.free = Resources(cluster.resource_count());
     for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-      freed.free.Set(k, preempt::FreeOn(cluster, n, k));
+      freed.free.Set(k, index::FreeOn(cluster, n, k, Ledger::kLater));
     }
     for (const TaskRef& ref : core_.nodes.tasks(n)) {
       const TaskRecord* task = FindTask(core_.gangs.at(ref.gang), ref.task);

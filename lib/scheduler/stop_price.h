@@ -29,19 +29,28 @@ struct StopPrice {
   // No gang costs more.
   static constexpr int64_t kMost = int64_t{1} << 52;
 
-  // An amount that is no more, and less by an eighth at most, so that few
-  // differ; of up to sixteen whole devices, the same.
+  // Where it is a matter of the devices that there are.
+  static constexpr int64_t kUnknown = 0;
+  // An amount that is no more, and less by a ninth at most, so that few differ;
+  // of up to sixteen whole devices, the same.
   static int64_t Rounded(int64_t amount) {
-    if (amount >= kWholeDevice) {
-      return kWholeDevice * Leading(amount / kWholeDevice);
-    }
-    return Leading(amount);
+    return amount % kWholeDevice == 0
+               ? kWholeDevice * Leading(amount / kWholeDevice)
+               : Leading(amount);
   }
 
   friend bool operator==(const StopPrice&, const StopPrice&) = default;
 
+  // No amount that is rounded to this one is more.
+  static int64_t Unrounded(int64_t rounded) {
+    const bool exact =
+        rounded % kWholeDevice == 0 && rounded < kWholeDevice * 2 * kLeast;
+    return exact ? rounded : rounded + rounded / kLeast;
+  }
+
  private:
-  // With four binary digits.
+  static constexpr int64_t kLeast = 8;  // Of four binary digits.
+  // The first four of them; no multiple of a whole device looks like that.
   static int64_t Leading(int64_t amount) {
     const int drop =
         std::max(0, 60 - std::countl_zero(static_cast<uint64_t>(amount)));

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "lib/preempt/free_on.h"
+#include "lib/index/free_on.h"
 #include "lib/scheduler/core.h"
 
 namespace muster {
@@ -96,7 +96,7 @@ bool VictimPool::CouldHold(NodeIndex n) {
 bool VictimPool::FitsWithoutThem(NodeIndex n) {
   const Cluster& cluster = core_.cluster;
   for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-    amount_.Set(k, preempt::FreeOn(cluster, n, k));
+    amount_.Set(k, index::FreeOn(cluster, n, k, Ledger::kLater));
   }
   for (const TaskRef& ref : core_.nodes.tasks(n)) {
     const GangRecord& r = core_.gangs.at(ref.gang);

@@ -111,7 +111,7 @@ TEST_F(UnprovenStories, OneIsSearchedForAtATime) {
   Story s(Config(20, 7));
   Fill(s);
   Asks(s, 5, "one");
-  Asks(s, 6, "two");
+  Asks(s, 4, "two");
   s.Pass();
   int passes = 0;
   for (; s.NextWakeup() == s.now && passes < 100; ++passes) {
@@ -119,6 +119,17 @@ TEST_F(UnprovenStories, OneIsSearchedForAtATime) {
     EXPECT_LE(s.plan().answers.size(), 1u);
   }
   EXPECT_EQ(passes, 6);
+}
+
+// Each tenant can give two devices: twelve cannot give more than 24, and the
+// last gang of each.
+TEST_F(UnprovenStories, TooLittleInAllIsProven) {
+  Story s(Config(20, 15));
+  Fill(s);
+  Asks(s, 6);
+  s.Pass();
+  EXPECT_THAT(s.Why("asks"), StartsWith("insufficient"));
+  EXPECT_GT(s.NextWakeup(), s.now);
 }
 
 // What makes room for nobody is proven, and told with its reason.

@@ -1,0 +1,207 @@
+// Who is drawn as a candidate, and in which order: against all gangs, looked at
+// one by one.
+#include "lib/scheduler/victim_pool.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "lib/scheduler/stop_price.h"
+#include "test/scheduler/core_stage.h"
+
+namespace muster {
+namespace {
+
+TEST(StopPriceTest, RoundedAmountsAreNoMoreAndNearlyAsMuch) {
+  std::mt19937_64 random(1);
+  for (int i = 0; i < 100'000; ++i) {
+    const auto amount = static_cast<int64_t>(random() >> (random() % 62 + 2));
+    for (const int64_t a : {amount, amount / kWholeDevice * kWholeDevice}) {
+      const int64_t rounded = StopPrice::Rounded(a);
+      ASSERT_LE(rounded, a);
+      ASSERT_LE(a - rounded, rounded / 8) << a;
+      ASSERT_GE(StopPrice::Unrounded(rounded), a);
+    }
+  }
+  for (int64_t devices = 0; devices < 16; ++devices) {
+    const int64_t amount = devices * kWholeDevice;
+    EXPECT_EQ(StopPrice::Rounded(amount), amount);
+    EXPECT_EQ(StopPrice::Unrounded(amount), amount);
+  }
+}
+
+// Nodes of four devices in two queues, one guaranteed all and one nothing, full
+// of gangs of three priorities.
+class Pools {
+ public:
+  explicit Pools(uint64_t seed) : random_(seed) {
+    s.core.config.preemption = true;
+    s.Happens(QueueChanged{
+        {.key = "owed", .quotas = {GpuQuota(1000, std::nullopt)}}});
+    s.Happens(QueueChanged{{.key = "other"}});
+    for (const char* key : {"low", "mid", "high"}) {
+      PriorityClass cls;
+      cls.key = key;
+      cls.value = key[0] == 'l' ? 0 : key[0] == 'm' ? 10 : 20;
+      s.Happens(PriorityClassChanged{cls});
+    }
+    for (int n = 0; n < 6; ++n) {
+      s.Happens(NodeChanged{Machine("n" + std::to_string(n), 4)});
+    }
+    for (int i = 0; i < 30; ++i) {
+      s.core.now += Below(100) * kSecond;
+      Gang gang = Random("r" + std::to_string(i));
+      gang.restart_cost = Below(50) * kSecond;
+      const GangIndex g = s.Submit(gang);
+      if (s.Run(g, gang.roles[0].min_tasks)) running.push_back(g);
+    }
+    s.core.now += Below(100) * kSecond;
+    EndOfRound();
+    winner = s.Submit(Random("winner"));
+  }
+
+  uint32_t Below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
+
+  CoreStage s;
+  std::vector<GangIndex> running;
+  GangIndex winner = kNoGang;
+
+ private:
+  Gang Random(const std::string& key) {
+    const char* classes[] = {"low", "mid", "high"};
+    Gang gang = Job(key, 1 + Below(2), 1 + Below(4), classes[Below(3)]);
+    gang.queue = Below(2) == 0 ? "owed" : "other";
+    return gang;
+  }
+  // What was placed in it may be a victim now.
+  void EndOfRound() { s.core.round_seq = s.core.next_seq; }
+
+  std::mt19937_64 random_;
+};
+
+int64_t CostOf(const Core& core, GangIndex g) {
+  const GangRecord& r = core.gangs.at(g);
+  int64_t devices = 0;
+  for (const TaskRecord& task : r.tasks) {
+    devices += core.cluster.demand(task.at.shape)[core.cluster.device_kind()];
+  }
+  return devices *
+         ((UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond) /
+         kWholeDevice;
+}
+
+bool GivesWay(const Core& core, GangIndex winner, GangIndex g) {
+  const GangRecord& w = core.gangs.at(winner);
+  const GangRecord& r = core.gangs.at(g);
+  return w.queue == r.queue
+             ? core.PriorityOf(r) < core.PriorityOf(w)
+             : core.law.MayReclaim(w.queue, r.queue,
+                                   LeastOf(core.SpecOf(w), core.cluster));
+}
+
+// Whether the winner's task fits on one of its nodes with all gone who give
+// way.
+bool Helps(const Core& core, GangIndex winner, GangIndex g) {
+  const ShapeId shape = core.SpecOf(winner).shapes[0];
+  const ResourceKind gpu = core.cluster.device_kind();
+  const GangRecord& r = core.gangs.at(g);
+  return std::ranges::any_of(r.tasks, [&](const TaskRecord& task) {
+    int64_t amount = core.cluster.free(task.at.node, gpu, Ledger::kLater);
+    for (const TaskRef& on : core.nodes.tasks(task.at.node)) {
+      const TaskRecord* other = FindTask(core.gangs.at(on.gang), on.task);
+      if (GivesWay(core, winner, on.gang)) {
+        amount += core.cluster.demand(other->at.shape)[gpu];
+      }
+    }
+    return amount >= core.cluster.demand(shape)[gpu];
+  });
+}
+
+constexpr uint64_t kSeeds = 400;
+
+TEST(VictimPoolTest, AllAreDrawnWhoGiveWayAndHelp) {
+  uint32_t drawn = 0;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(seed);
+    Pools p(seed);
+    const Core& core = p.s.core;
+    std::set<GangIndex> expected;
+    for (const GangIndex g : p.running) {
+      if (GivesWay(core, p.winner, g) && Helps(core, p.winner, g)) {
+        expected.insert(g);
+      }
+    }
+    VictimPool pool(p.s.core);
+    pool.Begin(p.winner);
+    pool.Draw(1000);
+    EXPECT_TRUE(pool.done());
+    const std::set<GangIndex> all(pool.gangs().begin(), pool.gangs().end());
+    EXPECT_EQ(all.size(), pool.gangs().size());
+    // Beside one on a node that helps may stand one that gives way as well.
+    EXPECT_EQ(all, expected);
+    drawn += all.size();
+  }
+  EXPECT_GT(drawn, kSeeds);
+}
+
+TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
+  uint32_t left_out = 0;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(seed);
+    Pools p(seed);
+    const Core& core = p.s.core;
+    VictimPool pool(p.s.core);
+    pool.Begin(p.winner);
+    const VictimOrder::Place place{
+        .priority = static_cast<int32_t>(10 * p.Below(3)),
+        .cost = p.Below(2'000'000)};
+    pool.DrawUpTo(place);
+    for (const GangIndex g : p.running) {
+      if (!GivesWay(core, p.winner, g) || !Helps(core, p.winner, g) ||
+          std::ranges::count(pool.gangs(), g) > 0) {
+        continue;
+      }
+      ++left_out;
+      const VictimOrder::Place its{core.PriorityOf(core.gangs.at(g)),
+                                   CostOf(core, g)};
+      EXPECT_GT(its, place) << core.gangs.at(g).key;
+    }
+  }
+  EXPECT_GT(left_out, kSeeds / 4);
+}
+
+// Handles are no order: who comes later into the scheduler, with equal keys and
+// costs, is drawn alike.
+TEST(VictimPoolTest, EqualOnesAreDrawnByKey) {
+  for (const bool backwards : {false, true}) {
+    CoreStage s;
+    s.Happens(QueueChanged{{.key = "q"}});
+    PriorityClass high;
+    high.key = "high";
+    high.value = 1;
+    s.Happens(PriorityClassChanged{high});
+    for (int n = 0; n < 4; ++n) {
+      s.Happens(NodeChanged{Machine("n" + std::to_string(n), 1)});
+    }
+    std::vector<std::string> keys = {"a", "b", "c", "d"};
+    if (backwards) std::ranges::reverse(keys);
+    for (const std::string& key : keys) {
+      ASSERT_TRUE(s.Run(s.Submit(Job(key)), 1));
+    }
+    s.core.round_seq = s.core.next_seq;
+    VictimPool pool(s.core);
+    pool.Begin(s.Submit(Job("winner", 1, 1, "high")));
+    for (const std::string key : {"a", "b", "c", "d"}) {
+      pool.Draw(1);
+      EXPECT_EQ(s.core.gangs.at(pool.gangs().back()).key, key);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace muster
