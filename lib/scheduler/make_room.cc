@@ -46,6 +46,8 @@ void StopCosts(const Core& core, const GangRecord& r,
 constexpr size_t kFirst = 4;
 constexpr size_t kMore = 4;
 constexpr size_t kAll = std::numeric_limits<size_t>::max();
+// How many more it looks at for something better than what it found.
+constexpr size_t kBeyond = 64;
 
 // Gangs that stay and have nothing to give are no candidates.
 void DropEmpty(std::vector<VictimCandidate>* candidates) {
@@ -220,16 +222,29 @@ bool MakeRoom::HoldsFirm(const GangRecord& r) {
 }
 
 bool MakeRoom::Find(GangIndex g) {
-  pool_.Begin(g);
+  pool_.Begin(g, LacksOnANode(core_.SpecOf(g)));
   if (!pool_.elastic()) return FindCheapest(g);
   pool_.Draw(kAll);
   Collect(g);
   return FindSurplusFirst(g);
 }
 
+// How much of a device, at the least, a gang of one task lacks on each node: no
+// node has more free than all together.
+int64_t MakeRoom::LacksOnANode(const GangSpec& spec) {
+  if (!spec.least_is_exact || spec.least_tasks != 1 ||
+      spec.shapes.size() != 1) {
+    return 0;
+  }
+  const ShapeId shape = spec.shapes[0];
+  const ResourceKind kind = core_.cluster.device_kind();
+  const int64_t free = free_.Get(core_.cluster, shape, Ledger::kLater)[kind];
+  return std::max<int64_t>(0, core_.cluster.demand(shape)[kind] - free);
+}
+
 // Most victims are few, and of the cheapest: so the search begins with those,
-// and takes in more while it finds nothing. What it finds is not the last word
-// before all have been drawn who could be part of something better.
+// and takes in more while it finds nothing. Then it looks once more, with those
+// who could be part of something better.
 bool MakeRoom::FindCheapest(GangIndex g) {
   for (size_t count = kFirst;; count *= kMore) {
     pool_.Draw(count);
@@ -238,27 +253,26 @@ bool MakeRoom::FindCheapest(GangIndex g) {
     if (pool_.done()) return false;
   }
   const size_t few = pool_.gangs().size();
-  const VictimOrder::Place found = PlaceOfResult();
-  VictimOrder::Place as_good = found;
-  if (result_.victims.size() <= 1) --as_good.cost;  // Nobody breaks fewer.
-  pool_.DrawUpTo(as_good);
+  const auto found = std::pair(TopPriority(), result_.cost);
+  const bool breaks_few = result_.victims.size() <= 1;
+  pool_.DrawForLess(found.first, found.second - breaks_few, kBeyond);
   if (pool_.gangs().size() == few) return true;
   Collect(g);
-  if (Choose(g) && PlaceOfResult() <= found) return true;
+  if (Choose(g) && std::pair(TopPriority(), result_.cost) <= found) {
+    return true;
+  }
   pool_.Keep(few);
   Collect(g);
   return Choose(g);
 }
 
-// The highest priority of the victims found, and what they cost.
-VictimOrder::Place MakeRoom::PlaceOfResult() const {
-  VictimOrder::Place place{.priority = std::numeric_limits<int32_t>::min(),
-                           .cost = result_.cost};
+// The highest priority of the victims found.
+int32_t MakeRoom::TopPriority() const {
+  int32_t top = std::numeric_limits<int32_t>::min();
   for (const Victim& victim : result_.victims) {
-    place.priority =
-        std::max(place.priority, candidates_[victim.candidate].priority);
+    top = std::max(top, candidates_[victim.candidate].priority);
   }
-  return place;
+  return top;
 }
 
 // Nobody is stopped where what elastic gangs can do without is enough.

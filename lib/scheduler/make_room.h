@@ -91,7 +91,8 @@ class MakeRoom : public Phase {
   static void LeaveOnlySurplus(VictimCandidate& c);
   bool Find(GangIndex g);
   bool FindCheapest(GangIndex g);
-  VictimOrder::Place PlaceOfResult() const;
+  int64_t LacksOnANode(const GangSpec& spec);
+  int32_t TopPriority() const;
   bool FindSurplusFirst(GangIndex g);
   bool Choose(GangIndex g);
   bool ChooseFor(GangIndex g, const Resources& demand,

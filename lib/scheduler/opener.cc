@@ -1,6 +1,7 @@
 #include "lib/scheduler/opener.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lib/index/free_on.h"
 #include "lib/scheduler/core.h"
@@ -275,9 +276,27 @@ void Opener::FindFreed() {
 // gone that they may take.
 void Opener::OpenTakers() {
   FindFreed();
-  if (freed_nodes_.empty()) return;
+  for (QueueIndex leaf = 0; leaf < core_.queues.limit(); ++leaf) {
+    // Whoever is there of the leaf itself, and the least priority of those.
+    bool own = false, others = false;
+    int32_t lowest = std::numeric_limits<int32_t>::max();
+    for (const FreedNode& freed : freed_nodes_) {
+      for (const Held& held : freed.held) {
+        const GangRecord& r = core_.gangs.at(held.gang);
+        (r.queue == leaf ? own : others) = true;
+        if (r.queue == leaf) lowest = std::min(lowest, core_.PriorityOf(r));
+      }
+    }
+    others = others && IsGuaranteed(leaf);
+    if (own || others) OpenTakersIn(leaf, lowest, others);
+  }
+}
+
+// Of the leaf's classes: those above `lowest`, and others if they may take
+// back.
+void Opener::OpenTakersIn(QueueIndex leaf, int32_t lowest, bool reclaims) {
   ClassList& waiting = core_.lists.waiting();
-  waiting.ForEach([&](ClassIndex c) {
+  waiting.ForEach(leaf, [&](ClassIndex c) {
     const GangClass& cls = waiting.at(c);
     const ClassKey& key = cls.key();
     if ((done_[key.spec] & kVictimsOpened) != 0 || key.alone != kNoGang ||
@@ -285,11 +304,10 @@ void Opener::OpenTakers() {
       return;
     }
     const GangSpec& spec = core_.specs.at(key.spec);
-    if (AnyVictim(core_, key.queue, cls.first().priority,
-                  LeastOf(spec, core_.cluster)) &&
-        MayGiveSlot(cls, spec)) {
-      OpenVictims(c);
-    }
+    const bool any = cls.first().priority >= lowest ||
+                     (reclaims && core_.law.MayReclaimAtAll(
+                                      leaf, LeastOf(spec, core_.cluster)));
+    if (any && MayGiveSlot(cls, spec)) OpenVictims(c);
   });
 }
 

@@ -99,6 +99,7 @@ class Opener {
   void OpenBelow(QueueIndex q);
   void FindFreed();
   void OpenTakers();
+  void OpenTakersIn(QueueIndex leaf, int32_t lowest, bool reclaims);
   bool MayGiveSlot(const GangClass& cls, const GangSpec& spec) const;
   bool GivesWay(const GangClass& cls, const GangSpec& spec,
                 const GangRecord& r) const;

@@ -64,6 +64,8 @@ bool IsSame(const Reason& a, const Reason& b) {
 }
 
 void PlanWriter::Note(const ClassList& list, ClassIndex c, bool changed) {
+  // Of use only to a pass that its budget ends.
+  if (!changed && core_.config.work_budget == 0) return;
   const bool grows = &list == &core_.lists.growing();
   answered_.push_back({grows, list.at(c).key(), !changed});
 }

@@ -16,10 +16,12 @@ void Serve::Run() {
     const QueueIndex leaf = turns_.next();
     const ClassIndex c = core_.lists.FirstToAsk(waiting, leaf);
     ServeClass(c, waiting.at(c).questions().open, 0);
+    bool refreshed = false;
     for (const QueueIndex changed : waiting.TakeChangedQueues()) {
       Refresh(changed);
+      refreshed |= changed == leaf;
     }
-    Refresh(leaf);
+    if (!refreshed) Refresh(leaf);
     for (const QueueIndex q : make_room_.touched()) turns_.UsageChanged(q);
   }
 }

@@ -19,11 +19,15 @@ struct StopPrice {
   int64_t amount = 0;
   Duration lost = 0;
 
-  // In device-milliseconds; no more than VictimCandidate::cost.
-  int64_t At(Time now) const {
-    const Duration work =
-        std::max<Duration>(0, accrues ? lost + now : lost) / kMillisecond;
-    const Wide cost = Wide{std::max<int64_t>(amount, 1)} * work / kWholeDevice;
+  // What is lost by then.
+  Duration LostAt(Time now) const {
+    return std::max<Duration>(0, accrues ? lost + now : lost);
+  }
+  // What losing so much is worth of an amount, in device-milliseconds; of what
+  // a gang holds it is VictimCandidate::cost, of less of it no more.
+  static int64_t CostOf(int64_t amount, Duration lost) {
+    const Wide cost = Wide{std::max<int64_t>(amount, 1)} *
+                      (lost / kMillisecond) / kWholeDevice;
     return static_cast<int64_t>(std::min<Wide>(cost, kMost));
   }
   // No gang costs more.

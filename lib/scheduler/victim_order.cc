@@ -1,6 +1,7 @@
 #include "lib/scheduler/victim_order.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 
 #include "lib/scheduler/core.h"
@@ -17,6 +18,7 @@ void VictimOrder::Begin(GangIndex winner) {
   heads_.clear();
   next_group_ = 0;
   elastic_ = false;
+  least_amount_ = std::numeric_limits<int64_t>::max();
   const bool reclaims = core_.law.MayReclaimAtAll(r.queue, least);
   for (QueueIndex q = 0; q < core_.queues.limit(); ++q) {
     const GangLists::Holding& holding = core_.lists.holding(q);
@@ -28,6 +30,9 @@ void VictimOrder::Begin(GangIndex winner) {
       if (own && (p > most_ || (p == most_ && holders.elastic() == 0))) break;
       groups_.push_back({p, &holders});
       elastic_ |= holders.elastic() > 0;
+      for (const Holders::Row& row : holders.rows()) {
+        least_amount_ = std::min(least_amount_, row.amount);
+      }
     }
   }
   std::ranges::sort(groups_, {}, &Group::priority);
@@ -43,7 +48,7 @@ bool VictimOrder::Has(const GangRecord& r) const {
 
 // Equal ones by key: handles are no order.
 bool VictimOrder::After(const Head& a, const Head& b) {
-  return std::tie(a.cost, a.key) > std::tie(b.cost, b.key);
+  return std::tie(a.lost, a.key) > std::tie(b.lost, b.key);
 }
 
 void VictimOrder::BeginPriority() {
@@ -62,7 +67,7 @@ void VictimOrder::BeginPriority() {
 void VictimOrder::Enter(const Holders::Row& row,
                         Holders::Entries::const_iterator at) {
   const StopPrice price{row.accrues, row.amount, at->lost};
-  heads_.push_back({price.At(core_.now), at->key, &row, at});
+  heads_.push_back({price.LostAt(core_.now), at->key, &row, at});
 }
 
 GangIndex VictimOrder::Take() {

@@ -1,5 +1,5 @@
 // Who may lawfully be stopped for a gang, one after the other: the lowest
-// priority first, then the cheapest.
+// priority first, then those with whom the least work is lost on each device.
 #pragma once
 
 #include <compare>
@@ -32,15 +32,14 @@ class VictimOrder {
   // Some of them may give tasks that they can do without, for less.
   bool elastic() const { return elastic_; }
 
-  // The next one's place: nobody from here on costs less. False: there is none.
-  struct Place {
-    int32_t priority = 0;
-    int64_t cost = 0;
+  // The least amount (StopPrice) of any of them.
+  int64_t least_amount() const { return least_amount_; }
 
-    friend auto operator<=>(const Place&, const Place&) = default;
-  };
   bool done() const { return heads_.empty(); }
-  Place next() const { return {priority_, heads_.front().cost}; }
+  // Of the next one: its priority, and what is lost on each device. Of those of
+  // equal priority behind it, no less is.
+  int32_t priority() const { return priority_; }
+  Duration lost() const { return heads_.front().lost; }
   // O(log rows of the priority), and O(rows) where a priority begins.
   GangIndex Take();
 
@@ -51,7 +50,7 @@ class VictimOrder {
   };
   // The first of a row that was not taken.
   struct Head {
-    int64_t cost = 0;
+    Duration lost = 0;
     std::string_view key{};
     const Holders::Row* row = nullptr;
     Holders::Entries::const_iterator at{};
@@ -70,6 +69,7 @@ class VictimOrder {
   int32_t priority_ = 0;
   std::vector<Head> heads_;  // A heap, of this priority.
   bool elastic_ = false;
+  int64_t least_amount_ = 0;
 };
 
 }  // namespace muster

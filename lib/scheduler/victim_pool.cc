@@ -12,7 +12,7 @@ void VictimPool::Forget() {
   retry_at_ = kForever;
 }
 
-void VictimPool::Begin(GangIndex winner) {
+void VictimPool::Begin(GangIndex winner, int64_t lacks) {
   const GangRecord& r = core_.gangs.at(winner);
   winner_ = &core_.SpecOf(r);
   // What it uses where it is placed may be more than its least.
@@ -24,21 +24,27 @@ void VictimPool::Begin(GangIndex winner) {
   could_hold_.resize(core_.cluster.node_limit(), 0);
   gangs_.clear();
   order_.Begin(winner);
+  least_amount_ = std::max(lacks, order_.least_amount());
 }
 
 void VictimPool::Draw(size_t count) {
   while (count > 0 && !order_.done()) count -= TakeNext();
 }
 
-void VictimPool::DrawUpTo(const VictimOrder::Place& place) {
-  while (!order_.done() && order_.next() <= place) TakeNext();
+void VictimPool::DrawForLess(int32_t priority, int64_t cost, size_t most) {
+  const auto could = [&] {
+    if (order_.priority() != priority) return order_.priority() < priority;
+    return StopPrice::CostOf(least_amount_, order_.lost()) <= cost;
+  };
+  while (most > 0 && !order_.done() && could()) most -= TakeNext();
 }
 
-// Whether the next one helps.
+// Whether the next one helps. One that came with another brings others, too: so
+// nobody is left on a node beside one that is cheaper by the device.
 bool VictimPool::TakeNext() {
   const GangIndex g = order_.Take();
   const GangRecord& r = core_.gangs.at(g);
-  if (drawn_[g] == question_ || !order_.Has(r)) return false;
+  if (!order_.Has(r)) return false;
   bool helps = all_help_;
   for (const TaskRecord& task : r.tasks) {
     if (!CouldHold(task.at.node)) continue;

@@ -26,14 +26,17 @@ class VictimPool {
   // Nothing is put off, or to be tried again.
   void Forget();
   // Nobody is drawn; for this winner from now on.
-  void Begin(GangIndex winner);
+  // Of a single task, `lacks` is how much of a device it lacks on any node, at
+  // the least.
+  void Begin(GangIndex winner, int64_t lacks);
   // Some who give way may give tasks that they can do without, for less.
   bool elastic() const { return order_.elastic(); }
 
   // Draws so many, and those who come with them.
   void Draw(size_t count);
-  // Draws all who come no later.
-  void DrawUpTo(const VictimOrder::Place& place);
+  // Draws on while somebody could be part of victims that cost no more than
+  // `cost`, with no higher a priority among them; `most` at the most.
+  void DrawForLess(int32_t priority, int64_t cost, size_t most);
   // Everybody has been drawn.
   bool done() const { return order_.done(); }
   // Drawn and not left out, in no order.
@@ -57,6 +60,8 @@ class VictimPool {
   VictimOrder order_;
   const GangSpec* winner_ = nullptr;
   bool all_help_ = false;
+  // Victims that make room without anybody drawn hold so much, at the least.
+  int64_t least_amount_ = 0;
   uint64_t question_ = 0;
   std::vector<uint64_t> drawn_;       // By gang: in which question.
   std::vector<uint64_t> could_hold_;  // By node: 2 x question + the answer.

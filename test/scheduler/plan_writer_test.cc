@@ -131,6 +131,7 @@ TEST_F(PlanWriterTest, AReasonIsToldOnceWhateverItsNumbers) {
 
 // What is only closed needs no word, unless the plan broke off.
 TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItClosed) {
+  s_.core.config.work_budget = 1;
   s_.Submit(Job("c", 9));
   ClassList& waiting = s_.core.lists.waiting();
   const ClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);

@@ -137,7 +137,7 @@ TEST(VictimPoolTest, AllAreDrawnWhoGiveWayAndHelp) {
       }
     }
     VictimPool pool(p.s.core);
-    pool.Begin(p.winner);
+    pool.Begin(p.winner, 0);
     pool.Draw(1000);
     EXPECT_TRUE(pool.done());
     const std::set<GangIndex> all(pool.gangs().begin(), pool.gangs().end());
@@ -149,6 +149,12 @@ TEST(VictimPoolTest, AllAreDrawnWhoGiveWayAndHelp) {
   EXPECT_GT(drawn, kSeeds);
 }
 
+// What each device of it costs.
+int64_t LostOf(const Core& core, GangIndex g) {
+  const GangRecord& r = core.gangs.at(g);
+  return (UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond;
+}
+
 TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
   uint32_t left_out = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
@@ -156,20 +162,24 @@ TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
     Pools p(seed);
     const Core& core = p.s.core;
     VictimPool pool(p.s.core);
-    pool.Begin(p.winner);
-    const VictimOrder::Place place{
-        .priority = static_cast<int32_t>(10 * p.Below(3)),
-        .cost = p.Below(2'000'000)};
-    pool.DrawUpTo(place);
+    const int64_t lacks = p.Below(3) * kWholeDevice;
+    pool.Begin(p.winner, lacks);
+    const auto priority = static_cast<int32_t>(10 * p.Below(3));
+    const int64_t cost = p.Below(2'000'000);
+    pool.DrawForLess(priority, cost, 1000);
     for (const GangIndex g : p.running) {
       if (!GivesWay(core, p.winner, g) || !Helps(core, p.winner, g) ||
           std::ranges::count(pool.gangs(), g) > 0) {
         continue;
       }
       ++left_out;
-      const VictimOrder::Place its{core.PriorityOf(core.gangs.at(g)),
-                                   CostOf(core, g)};
-      EXPECT_GT(its, place) << core.gangs.at(g).key;
+      const int32_t its = core.PriorityOf(core.gangs.at(g));
+      EXPECT_GE(its, priority);
+      if (its > priority) continue;
+      // It is too dear, or what is lacking is where no device is cheaper.
+      EXPECT_GT(
+          std::max(CostOf(core, g), lacks * LostOf(core, g) / kWholeDevice),
+          cost);
     }
   }
   EXPECT_GT(left_out, kSeeds / 4);
@@ -195,7 +205,7 @@ TEST(VictimPoolTest, EqualOnesAreDrawnByKey) {
     }
     s.core.round_seq = s.core.next_seq;
     VictimPool pool(s.core);
-    pool.Begin(s.Submit(Job("winner", 1, 1, "high")));
+    pool.Begin(s.Submit(Job("winner", 1, 1, "high")), 0);
     for (const std::string key : {"a", "b", "c", "d"}) {
       pool.Draw(1);
       EXPECT_EQ(s.core.gangs.at(pool.gangs().back()).key, key);
