@@ -58,7 +58,7 @@ class Search {
   void ReleaseAll(std::span<const uint32_t> candidates);
   void TakeBackAll(std::span<const uint32_t> candidates);
 
-  void KeepTouched(const Region& region);
+  void KeepTouched();
   void Reduce();
   bool ReduceTo(uint32_t c, uint32_t tasks);
   void Settle();
@@ -317,7 +317,8 @@ void Search::TryExchange(const Region& region, uint32_t alternative) {
 
 // The set makes room in the region; its quota may lack some.
 void Search::OfferSet(const Region& region) {
-  if (!quota_lacks_) KeepTouched(region);
+  // Where slots decide, leaving victims out one by one costs no question.
+  if (!quota_lacks_ && !problem_.SlotsDecide()) KeepTouched();
   if (victims_.QuotaSuffices() || CoverQuota(problem_, count_, victims_)) {
     Reduce();
     best_.Offer(victims_, region);
@@ -325,8 +326,7 @@ void Search::OfferSet(const Region& region) {
 }
 
 // Lets go of victims that give nothing to the placement just found.
-void Search::KeepTouched(const Region& region) {
-  if (problem_.SlotsDecide()) problem_.Ask(region.nodes);  // Where it goes.
+void Search::KeepTouched() {
   std::vector<bool> used(problem_.cluster().node_limit(), false);
   for (const Assignment& a : problem_.placed()) used[a.at.node] = true;
   for (const Victim& victim : victims_.Victims()) {

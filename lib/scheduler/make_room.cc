@@ -242,12 +242,25 @@ int64_t MakeRoom::LacksOnANode(const GangSpec& spec) {
   return std::max<int64_t>(0, core_.cluster.demand(shape)[kind] - free);
 }
 
+// Whether the nodes on which somebody helps, and what is free elsewhere, have
+// too little room for all tasks, whoever of those drawn went.
+bool MakeRoom::TooFewSlots(const GangSpec& spec) {
+  if (!spec.least_is_exact || spec.shapes.size() != 1) return false;
+  const ShapeId shape = spec.shapes[0];
+  const ResourceKind kind = core_.cluster.device_kind();
+  const int64_t each = core_.cluster.demand(shape)[kind];
+  if (each == 0) return false;
+  const int64_t free = free_.Get(core_.cluster, shape, Ledger::kLater)[kind];
+  return pool_.slots() + free / each < int64_t{spec.least_tasks};
+}
+
 // Most victims are few, and of the cheapest: so the search begins with those,
 // and takes in more while it finds nothing. Then it looks once more, with those
 // who could be part of something better.
 bool MakeRoom::FindCheapest(GangIndex g) {
   for (size_t count = kFirst;; count *= kMore) {
     pool_.Draw(count);
+    if (pool_.done() && TooFewSlots(core_.SpecOf(g))) return false;
     Collect(g);
     if (Choose(g)) break;
     if (pool_.done()) return false;

@@ -92,6 +92,7 @@ class MakeRoom : public Phase {
   bool Find(GangIndex g);
   bool FindCheapest(GangIndex g);
   int64_t LacksOnANode(const GangSpec& spec);
+  bool TooFewSlots(const GangSpec& spec);
   int32_t TopPriority() const;
   bool FindSurplusFirst(GangIndex g);
   bool Choose(GangIndex g);

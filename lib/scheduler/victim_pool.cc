@@ -23,6 +23,7 @@ void VictimPool::Begin(GangIndex winner, int64_t lacks) {
   drawn_.resize(core_.gangs.limit(), 0);
   could_hold_.resize(core_.cluster.node_limit(), 0);
   gangs_.clear();
+  slots_ = 0;
   order_.Begin(winner);
   least_amount_ = std::max(lacks, order_.least_amount());
 }
@@ -109,9 +110,20 @@ bool VictimPool::FitsWithoutThem(NodeIndex n) {
     if (!order_.Has(r)) continue;
     amount_.Add(core_.holdings.UsageOf(FindTask(r, ref.task)->at));
   }
-  return std::ranges::any_of(winner_->shapes, [&](ShapeId shape) {
+  const bool fits = std::ranges::any_of(winner_->shapes, [&](ShapeId shape) {
     return cluster.demand(shape).FitsIn(amount_) && cluster.Admits(n, shape);
   });
+  if (fits) slots_ += SlotsInAmount(winner_->shapes[0]);
+  return fits;
+}
+
+int64_t VictimPool::SlotsInAmount(ShapeId shape) const {
+  const Resources& demand = core_.cluster.demand(shape);
+  int64_t slots = Gang::kMaxTasks;
+  for (ResourceKind k = 0; k < demand.size(); ++k) {
+    if (demand[k] > 0) slots = std::min(slots, amount_[k] / demand[k]);
+  }
+  return slots;
 }
 
 }  // namespace muster

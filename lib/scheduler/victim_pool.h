@@ -39,6 +39,9 @@ class VictimPool {
   void DrawForLess(int32_t priority, int64_t cost, size_t most);
   // Everybody has been drawn.
   bool done() const { return order_.done(); }
+  // How many tasks of the winner's first shape, by amounts, the nodes have room
+  // for on which somebody drawn helps, with all gone who give way.
+  int64_t slots() const { return slots_; }
   // Drawn and not left out, in no order.
   const std::vector<GangIndex>& gangs() const { return gangs_; }
   // Only the first so many of them stay.
@@ -55,6 +58,7 @@ class VictimPool {
   bool MayStop(GangIndex g);
   bool CouldHold(NodeIndex n);
   bool FitsWithoutThem(NodeIndex n);
+  int64_t SlotsInAmount(ShapeId shape) const;
 
   Core& core_;
   VictimOrder order_;
@@ -65,7 +69,8 @@ class VictimPool {
   uint64_t question_ = 0;
   std::vector<uint64_t> drawn_;       // By gang: in which question.
   std::vector<uint64_t> could_hold_;  // By node: 2 x question + the answer.
-  Resources amount_{};
+  int64_t slots_ = 0;
+  Resources amount_{};  // Of the node looked at.
   std::vector<GangIndex> gangs_;
   bool put_off_ = false;
   Time retry_at_ = kForever;
