@@ -168,6 +168,7 @@ GangIndex ClassList::HeadOf(QueueIndex leaf) {
 uint32_t ClassList::CountAhead(QueueIndex leaf, const GangRank& rank) const {
   uint32_t count = 0;
   ForEach(leaf, [&](ClassIndex c) {
+    if (classes_[c].first() >= rank) return;  // So are all behind it.
     classes_[c].gangs_.ForEach(
         [&](const GangNode& node) { count += node.key() < rank; });
   });

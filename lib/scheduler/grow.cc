@@ -20,6 +20,7 @@ void Grow::Run() {
     }
     Refresh(leaf);
   }
+  turns_.Clear();
 }
 
 void Grow::Refresh(QueueIndex leaf) {

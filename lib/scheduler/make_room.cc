@@ -92,9 +92,7 @@ bool MakeRoom::TooLittleInAll(GangIndex g) {
   const GangSpec& spec = core_.SpecOf(r);
   const ResourceKind kind = core_.cluster.device_kind();
   const Resources& least = LeastOf(spec, core_.cluster);
-  if (!spec.least_is_exact || core_.law.DecidingKind(least) != kind) {
-    return false;
-  }
+  if (!spec.least_is_exact || least[kind] == 0) return false;
   int64_t lacks = least[kind] - core_.queues.at(r.queue).used[kind];
   // Filters may share nodes: that is too much, and no less than there is.
   std::vector<uint64_t> filters;
@@ -238,8 +236,10 @@ int64_t MakeRoom::LacksOnANode(const GangSpec& spec) {
   }
   const ShapeId shape = spec.shapes[0];
   const ResourceKind kind = core_.cluster.device_kind();
+  const int64_t lacks = core_.cluster.demand(shape)[kind];
+  if (lacks == 0) return 0;
   const int64_t free = free_.Get(core_.cluster, shape, Ledger::kLater)[kind];
-  return std::max<int64_t>(0, core_.cluster.demand(shape)[kind] - free);
+  return std::max<int64_t>(0, lacks - free);
 }
 
 // Whether the nodes on which somebody helps, and what is free elsewhere, have

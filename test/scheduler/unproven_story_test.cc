@@ -132,6 +132,37 @@ TEST_F(UnprovenStories, TooLittleInAllIsProven) {
   EXPECT_GT(s.NextWakeup(), s.now);
 }
 
+// A cluster that counts no devices knows no sums of them.
+TEST(VictimsWithoutDevices, AreFoundByTheirCores) {
+  SchedulerConfig config;
+  config.resources = {"cpu"};
+  config.device_resource = "";
+  config.preemption = true;
+  Story s(config);
+  s.HasQueue("q");
+  s.HasClasses();
+  Node node;
+  node.key = "n";
+  node.capacity.Set(0, 4000);
+  s.Happens(NodeChanged{node});
+  const auto job = [](const std::string& key, const char* priority) {
+    Gang gang = Job(key, 1, 0, priority);
+    gang.roles[0].shape.resources = {2000};
+    return gang;
+  };
+  s.Submit(job("a", "low"));
+  s.Pass();
+  s.AllDone();
+  s.now += 10 * kSecond;
+  s.Submit(job("b", "low"));
+  s.Pass();
+  s.AllDone();
+  s.now += 10 * kSecond;
+  s.Submit(job("c", "high"));
+  EXPECT_THAT(s.Pass(),
+              ::testing::ElementsAre("evict b for c", "nominate c: n"));
+}
+
 // What makes room for nobody is proven, and told with its reason.
 TEST_F(UnprovenStories, AProofIsNoLongerNotFound) {
   Story s(Config(20, 15));
