@@ -8,6 +8,17 @@
 
 namespace muster::index {
 
+// What single devices have free, in thousandths: in the sum of all, one that
+// the host overcommitted would hide another.
+inline int64_t FreeOnDevices(const Cluster& cluster, NodeIndex node,
+                             Ledger ledger) {
+  int64_t free = 0;
+  for (uint32_t d = 0; d < cluster.node(node).devices.size(); ++d) {
+    free += std::max<int64_t>(0, cluster.free_milli(node, d, ledger));
+  }
+  return free;
+}
+
 // Of the kind, in the ledger: an overcommitted device takes nothing from the
 // others. What is credited adds no more to it than it was charged.
 inline int64_t FreeOn(const Cluster& cluster, NodeIndex node, ResourceKind kind,
@@ -15,9 +26,14 @@ inline int64_t FreeOn(const Cluster& cluster, NodeIndex node, ResourceKind kind,
   if (kind != cluster.device_kind() || !cluster.Overcommitted(node, ledger)) {
     return std::max<int64_t>(0, cluster.free(node, kind, ledger));
   }
-  int64_t free = 0;
-  for (uint32_t d = 0; d < cluster.node(node).devices.size(); ++d) {
-    free += std::max<int64_t>(0, cluster.free_milli(node, d, ledger));
+  return FreeOnDevices(cluster, node, ledger);
+}
+
+// The same of all kinds.
+inline Resources FreeOn(const Cluster& cluster, NodeIndex node, Ledger ledger) {
+  Resources free(cluster.resource_count());
+  for (ResourceKind k = 0; k < free.size(); ++k) {
+    free.Set(k, FreeOn(cluster, node, k, ledger));
   }
   return free;
 }

@@ -157,13 +157,10 @@ void Regions::Threshold(uint32_t count) {
 }
 
 std::span<const TaskRef> Regions::On(NodeIndex node) const {
-  const auto here =
-      std::ranges::equal_range(tasks_on_, node, {}, &TaskOn::node);
-  const auto first = tasks_.begin() + (here.begin() - tasks_on_.begin());
-  const auto end = std::partition_point(
-      first, first + here.size(),
-      [&](const TaskRef& task) { return task.candidate < threshold_; });
-  return {first, end};
+  const auto here = std::ranges::equal_range(tasks_, node, {}, &TaskRef::node);
+  const auto end = std::ranges::partition_point(
+      here, [&](const TaskRef& task) { return task.candidate < threshold_; });
+  return {here.begin(), end};
 }
 
 void Regions::IndexTasks() {
@@ -171,14 +168,13 @@ void Regions::IndexTasks() {
   for (uint32_t c = 0; c < problem_.candidate_count(); ++c) {
     problem_.Charge(problem_.Size(c), kTaskNs);
     for (uint32_t back = 0; back < problem_.Size(c); ++back) {
-      tasks_on_.push_back({problem_.Task(c, back).node, {c, back}});
+      tasks_.push_back({problem_.Task(c, back).node, c, back});
     }
   }
-  std::ranges::stable_sort(tasks_on_, {}, &TaskOn::node);
-  for (const TaskOn& on : tasks_on_) {
-    tasks_.push_back(on.task);
-    if (touched_.empty() || touched_.back() != on.node) {
-      touched_.push_back(on.node);
+  std::ranges::stable_sort(tasks_, {}, &TaskRef::node);
+  for (const TaskRef& task : tasks_) {
+    if (touched_.empty() || touched_.back() != task.node) {
+      touched_.push_back(task.node);
     }
   }
   std::ranges::sort(touched_, {}, [&](NodeIndex node) {

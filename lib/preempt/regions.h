@@ -50,6 +50,7 @@ struct Region {
 
 // A task that may be released: number `back` from the back of its candidate.
 struct TaskRef {
+  NodeIndex node = 0;
   uint32_t candidate = 0;
   uint32_t back = 0;
 };
@@ -94,14 +95,9 @@ class Regions {
   std::vector<uint32_t> region_of_;  // By node.
   std::vector<bool> allowed_;  // By node: PlacementRequest::within, if given.
   std::vector<NodeIndex> touched_;  // Nodes of candidates, by key.
-  struct TaskOn {
-    NodeIndex node = 0;
-    TaskRef task{};
-  };
-  std::vector<TaskOn> tasks_on_;   // By (node, candidate, back).
-  std::vector<TaskRef> tasks_;     // The same, tasks only.
-  std::vector<Share> shares_;      // By (region, candidate).
-  std::vector<uint32_t> members_;  // The same, candidates only.
+  std::vector<TaskRef> tasks_;      // By (node, candidate, back).
+  std::vector<Share> shares_;       // By (region, candidate).
+  std::vector<uint32_t> members_;   // The same, candidates only.
   uint32_t threshold_ = 0;
   std::vector<uint32_t> share_in_;  // By region, scratch: into shares_.
   std::vector<Share> sorted_;       // Scratch.

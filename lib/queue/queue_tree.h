@@ -60,6 +60,10 @@ class QueueTree : public KeyedTable<QueueId, QueueEntry, &QueueEntry::key> {
   bool IsLeaf(QueueIndex q) const { return at(q).children.empty(); }
   // How many levels of queues are below it. O(queues below).
   uint32_t HeightOf(QueueIndex q) const;
+  // Only its first gang is asked for.
+  bool IsStrict(QueueIndex q) const {
+    return at(q).queue.ordering == QueueOrdering::kStrictFifo;
+  }
   // The queue or one above it is held.
   bool Held(QueueIndex q) const;
   // Whether `above` is q or one of the queues above it.

@@ -50,10 +50,8 @@ Reason WhyWaits(Core& core, PlacementSolver& solver, GangIndex g) {
             .needed = std::max(r.not_before, r.backoff_until),
             .available = core.now};
   }
-  const bool strict =
-      core.queues.at(r.queue).queue.ordering == QueueOrdering::kStrictFifo;
   const GangIndex head = waiting.HeadOf(r.queue);
-  if (strict && waiting.at(c).first().gang != head) {
+  if (core.queues.IsStrict(r.queue) && waiting.at(c).first().gang != head) {
     return {.code = ReasonCode::kBehindHead,
             .object_kind = ReasonObject::kGang,
             .object = head};

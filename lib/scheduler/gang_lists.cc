@@ -36,13 +36,9 @@ StopPrice PriceOf(const Core& core, const GangRecord& r) {
                                        : cores;
   StopPrice price{.amount = StopPrice::Rounded(amount)};
   if (r.phase == GangPhase::kNominated) return price;
-  price.lost = r.restart_cost + r.unsaved;
-  if (r.phase == GangPhase::kRunning) {
-    price.accrues = true;
-    price.lost = r.checkpoint >= r.started
-                     ? r.restart_cost - r.checkpoint
-                     : r.restart_cost + r.unsaved - r.started;
-  }
+  const auto [before, since] = UnsavedOf(r);
+  price.accrues = since != kForever;
+  price.lost = r.restart_cost + before - (price.accrues ? since : 0);
   return price;
 }
 
@@ -202,10 +198,7 @@ ClassIndex GangLists::ClassOf(GangIndex g, bool grows) const {
 
 ClassIndex GangLists::FirstToAsk(ClassList& list, QueueIndex leaf) const {
   if (core_.queues.Held(leaf)) return kNoClass;
-  const bool strict =
-      &list == &waiting_ &&
-      core_.queues.at(leaf).queue.ordering == QueueOrdering::kStrictFifo;
-  return list.First(leaf, strict);
+  return list.First(leaf, &list == &waiting_ && core_.queues.IsStrict(leaf));
 }
 
 ClassIndex GangLists::FirstToAskAgain() {
@@ -216,10 +209,9 @@ ClassIndex GangLists::FirstToAskAgain() {
   ClassIndex least = kNoClass;
   for (const ClassIndex c : waiting_.again()) {
     const QueueIndex leaf = waiting_.at(c).key().queue;
-    const bool strict =
-        core_.queues.at(leaf).queue.ordering == QueueOrdering::kStrictFifo;
     if (core_.queues.Held(leaf) ||
-        (strict && waiting_.HeadOf(leaf) != waiting_.at(c).first().gang)) {
+        (core_.queues.IsStrict(leaf) &&
+         waiting_.HeadOf(leaf) != waiting_.at(c).first().gang)) {
       continue;
     }
     if (least == kNoClass || rank(c) < rank(least)) least = c;

@@ -160,6 +160,13 @@ void SpecTable::Unref(SpecIndex s, Cluster& cluster) {
   free_.push_back(s);
 }
 
+bool AnyFits(const GangSpec& spec, const Cluster& cluster, NodeIndex node,
+             const Resources& amount) {
+  return std::ranges::any_of(spec.shapes, [&](ShapeId shape) {
+    return cluster.demand(shape).FitsIn(amount) && cluster.Admits(node, shape);
+  });
+}
+
 std::optional<Allocation> KeptOf(const GangSpec& spec, const Allocation& at) {
   if (spec.kept.empty()) return std::nullopt;
   const auto it = std::ranges::lower_bound(spec.shapes, at.shape);

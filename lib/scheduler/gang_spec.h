@@ -59,6 +59,11 @@ struct GangSpec {
 // The spec's least demand, in the cluster as it is now.
 const Resources& LeastOf(const GangSpec& spec, const Cluster& cluster);
 
+// Whether a node with that amount free admits, and by amounts has room for, a
+// task of the spec.
+bool AnyFits(const GangSpec& spec, const Cluster& cluster, NodeIndex node,
+             const Resources& amount);
+
 // What a task that has `at` keeps when the gang is suspended; none: nothing.
 std::optional<Allocation> KeptOf(const GangSpec& spec, const Allocation& at);
 

@@ -78,11 +78,15 @@ bool Lacks(const GangRecord& r) {
                        r.trouble == ReasonCode::kBelowMinimum);
 }
 
+Unsaved UnsavedOf(const GangRecord& r) {
+  if (r.phase != GangPhase::kRunning) return {r.unsaved};
+  if (r.checkpoint >= r.started) return {0, r.checkpoint};
+  return {r.unsaved, r.started};
+}
+
 Duration UnsavedWork(const GangRecord& r, Time now) {
-  if (r.phase != GangPhase::kRunning) return r.unsaved;
-  if (r.checkpoint >= r.started)
-    return std::max<Duration>(now - r.checkpoint, 0);
-  return std::max<Duration>(now - r.started, 0) + r.unsaved;
+  const auto [before, since] = UnsavedOf(r);
+  return before + std::max<Duration>(now - since, 0);
 }
 
 void EndRun(GangRecord& r, Time now, bool suspended) {

@@ -148,7 +148,14 @@ bool IsLive(const GangRecord& r);
 bool Keeps(GangPhase gang, TaskPhase task);
 // The position in the role's shapes of the one that the task has.
 uint32_t AlternativeOf(const GangSpec& spec, TaskId task, ShapeId shape);
-// What a gang that runs would lose if it were stopped.
+// What a gang would lose if it were stopped: work from before, and, while it
+// runs, all since then (else kForever). Its last checkpoint covers the rest.
+struct Unsaved {
+  Duration before = 0;
+  Time since = kForever;
+};
+Unsaved UnsavedOf(const GangRecord& r);
+// The same by now.
 Duration UnsavedWork(const GangRecord& r, Time now);
 // A run is over, if there was one: what was not saved is lost, or kept if the
 // gang is suspended only.

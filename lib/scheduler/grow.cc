@@ -20,7 +20,6 @@ void Grow::Run() {
     }
     Refresh(leaf);
   }
-  turns_.Clear();
 }
 
 void Grow::Refresh(QueueIndex leaf) {

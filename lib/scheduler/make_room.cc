@@ -6,7 +6,6 @@
 #include <string_view>
 #include <utility>
 
-#include "lib/base/fraction.h"
 #include "lib/scheduler/surplus.h"
 
 namespace muster {
@@ -17,8 +16,7 @@ namespace {
 // holds any, else cores.
 void StopCosts(const Core& core, const GangRecord& r,
                std::span<const Assignment> tasks, std::vector<int64_t>* costs) {
-  const int64_t lost_ms =
-      (UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond;
+  const Duration lost = UnsavedWork(r, core.now) + r.restart_cost;
   // What is suspended holds less than it would lose.
   const bool suspended = r.phase == GangPhase::kSuspended;
   const auto demand = [&](const Assignment& a) -> const Resources& {
@@ -34,10 +32,7 @@ void StopCosts(const Core& core, const GangRecord& r,
   int64_t amount = 0;
   for (size_t i = tasks.size(); i-- > 0;) {
     amount += demand(tasks[i])[kind];
-    const Wide cost =
-        Wide{std::max<int64_t>(amount, 1)} * lost_ms / kWholeDevice;
-    costs->push_back(
-        static_cast<int64_t>(std::min<Wide>(cost, int64_t{1} << 52)));
+    costs->push_back(StopPrice::CostOf(amount, lost));
   }
 }
 

@@ -258,10 +258,7 @@ void Opener::FindFreed() {
     if (!cluster.exists(n)) continue;
     FreedNode& freed = freed_nodes_.emplace_back();
     freed.node = n;
-    freed.free = Resources(cluster.resource_count());
-    for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-      freed.free.Set(k, index::FreeOn(cluster, n, k, Ledger::kLater));
-    }
+    freed.free = index::FreeOn(cluster, n, Ledger::kLater);
     for (const TaskRef& ref : core_.nodes.tasks(n)) {
       const TaskRecord* task = FindTask(core_.gangs.at(ref.gang), ref.task);
       if (task->phase == TaskPhase::kReleasing) continue;
@@ -319,10 +316,7 @@ bool Opener::MayGiveSlot(const GangClass& cls, const GangSpec& spec) const {
         amount.Add(held.amount);
       }
     }
-    return std::ranges::any_of(spec.shapes, [&](ShapeId shape) {
-      return core_.cluster.demand(shape).FitsIn(amount) &&
-             core_.cluster.Admits(freed.node, shape);
-    });
+    return AnyFits(spec, core_.cluster, freed.node, amount);
   });
 }
 

@@ -24,7 +24,6 @@ void Serve::Run() {
     if (!refreshed) Refresh(leaf);
     for (const QueueIndex q : make_room_.touched()) turns_.UsageChanged(q);
   }
-  turns_.Clear();  // Whoever made them, not the next pass.
 }
 
 // The leaf puts its first open class forward.

@@ -23,8 +23,7 @@ struct StopPrice {
   Duration LostAt(Time now) const {
     return std::max<Duration>(0, accrues ? lost + now : lost);
   }
-  // What losing so much is worth of an amount, in device-milliseconds; of what
-  // a gang holds it is VictimCandidate::cost, of less of it no more.
+  // What losing so much work on the amount costs, in device-milliseconds.
   static int64_t CostOf(int64_t amount, Duration lost) {
     const Wide cost = Wide{std::max<int64_t>(amount, 1)} *
                       (lost / kMillisecond) / kWholeDevice;

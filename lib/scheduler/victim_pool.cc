@@ -101,27 +101,23 @@ bool VictimPool::CouldHold(NodeIndex n) {
 
 // By amounts: no node is said not to have room that does.
 bool VictimPool::FitsWithoutThem(NodeIndex n) {
-  const Cluster& cluster = core_.cluster;
-  for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-    amount_.Set(k, index::FreeOn(cluster, n, k, Ledger::kLater));
-  }
+  Resources amount = index::FreeOn(core_.cluster, n, Ledger::kLater);
   for (const TaskRef& ref : core_.nodes.tasks(n)) {
     const GangRecord& r = core_.gangs.at(ref.gang);
     if (!order_.Has(r)) continue;
-    amount_.Add(core_.holdings.UsageOf(FindTask(r, ref.task)->at));
+    amount.Add(core_.holdings.UsageOf(FindTask(r, ref.task)->at));
   }
-  const bool fits = std::ranges::any_of(winner_->shapes, [&](ShapeId shape) {
-    return cluster.demand(shape).FitsIn(amount_) && cluster.Admits(n, shape);
-  });
-  if (fits) slots_ += SlotsInAmount(winner_->shapes[0]);
-  return fits;
+  if (!AnyFits(*winner_, core_.cluster, n, amount)) return false;
+  slots_ += SlotsIn(amount);
+  return true;
 }
 
-int64_t VictimPool::SlotsInAmount(ShapeId shape) const {
-  const Resources& demand = core_.cluster.demand(shape);
+// Of the winner's first shape.
+int64_t VictimPool::SlotsIn(const Resources& amount) const {
+  const Resources& demand = core_.cluster.demand(winner_->shapes[0]);
   int64_t slots = Gang::kMaxTasks;
   for (ResourceKind k = 0; k < demand.size(); ++k) {
-    if (demand[k] > 0) slots = std::min(slots, amount_[k] / demand[k]);
+    if (demand[k] > 0) slots = std::min(slots, amount[k] / demand[k]);
   }
   return slots;
 }

@@ -25,9 +25,8 @@ class VictimPool {
 
   // Nothing is put off, or to be tried again.
   void Forget();
-  // Nobody is drawn; for this winner from now on.
-  // Of a single task, `lacks` is how much of a device it lacks on any node, at
-  // the least.
+  // Nobody is drawn; for this winner from now on. Of a single task, `lacks` is
+  // how much of a device it lacks on any node, at the least.
   void Begin(GangIndex winner, int64_t lacks);
   // Some who give way may give tasks that they can do without, for less.
   bool elastic() const { return order_.elastic(); }
@@ -42,7 +41,7 @@ class VictimPool {
   // How many tasks of the winner's first shape, by amounts, the nodes have room
   // for on which somebody drawn helps, with all gone who give way.
   int64_t slots() const { return slots_; }
-  // Drawn and not left out, in no order.
+  // As drawn, but those left out.
   const std::vector<GangIndex>& gangs() const { return gangs_; }
   // Only the first so many of them stay.
   void Keep(size_t count) { gangs_.resize(count); }
@@ -58,7 +57,7 @@ class VictimPool {
   bool MayStop(GangIndex g);
   bool CouldHold(NodeIndex n);
   bool FitsWithoutThem(NodeIndex n);
-  int64_t SlotsInAmount(ShapeId shape) const;
+  int64_t SlotsIn(const Resources& amount) const;
 
   Core& core_;
   VictimOrder order_;
@@ -70,7 +69,6 @@ class VictimPool {
   std::vector<uint64_t> drawn_;       // By gang: in which question.
   std::vector<uint64_t> could_hold_;  // By node: 2 x question + the answer.
   int64_t slots_ = 0;
-  Resources amount_{};  // Of the node looked at.
   std::vector<GangIndex> gangs_;
   bool put_off_ = false;
   Time retry_at_ = kForever;

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "lib/index/free_on.h"
 #include "lib/index/slots_cost.h"
 #include "lib/topology/selector.h"
 
@@ -12,17 +13,6 @@ namespace {
 
 // One reluctance outweighs all preferences: those add up to far less.
 constexpr int64_t kReluctance = int64_t{1} << 32;
-
-// What single devices have free: in the sum of all, one that the host
-// overcommitted would hide another.
-int64_t FreeOnDevices(const Cluster& cluster, NodeIndex node, Ledger ledger) {
-  int64_t sum = 0;
-  const size_t devices = cluster.node(node).devices.size();
-  for (uint32_t d = 0; d < devices; ++d) {
-    sum += std::max(0, cluster.free_milli(node, d, ledger));
-  }
-  return sum;
-}
 
 }  // namespace
 
@@ -40,7 +30,7 @@ int64_t FreeUpTo(const Cluster& cluster, NodeIndex node, ResourceKind kind,
                  Ledger ledger, int64_t need) {
   int64_t free = cluster.free(node, kind, ledger);
   if (free < need && kind == cluster.device_kind()) {
-    free = FreeOnDevices(cluster, node, ledger);
+    free = index::FreeOnDevices(cluster, node, ledger);
   }
   return std::max<int64_t>(0, free);
 }

@@ -51,6 +51,16 @@ class UnprovenStories : public ::testing::Test {
     }
     s.Pass();
   }
+  // How many passes are made at once until there is nothing to ask any more,
+  // and one class at the most is in each.
+  static int PassesToRest(Story& s) {
+    int passes = 0;
+    for (; s.NextWakeup() == s.now && passes < 100; ++passes) {
+      s.Pass();
+      EXPECT_LE(s.plan().answers.size(), 1u);
+    }
+    return passes;
+  }
   static void Asks(Story& s, uint32_t nodes, const std::string& key = "asks") {
     Gang gang = Job(key, nodes, 8);
     gang.queue = "owed";
@@ -88,9 +98,7 @@ TEST_F(UnprovenStories, TheSearchEnds) {
   Fill(s);
   Asks(s, 5);
   s.Pass();
-  int passes = 0;
-  for (; s.NextWakeup() == s.now && passes < 100; ++passes) s.Pass();
-  EXPECT_EQ(passes, 3);  // With 2, 4 and 8 times the steps.
+  EXPECT_EQ(PassesToRest(s), 3);  // With 2, 4 and 8 times the steps.
   EXPECT_THAT(s.Why("asks"), StartsWith("not-found"));
   s.Pass();
   EXPECT_TRUE(s.plan().waiting.empty());
@@ -113,12 +121,7 @@ TEST_F(UnprovenStories, OneIsSearchedForAtATime) {
   Asks(s, 5, "one");
   Asks(s, 4, "two");
   s.Pass();
-  int passes = 0;
-  for (; s.NextWakeup() == s.now && passes < 100; ++passes) {
-    s.Pass();
-    EXPECT_LE(s.plan().answers.size(), 1u);
-  }
-  EXPECT_EQ(passes, 6);
+  EXPECT_EQ(PassesToRest(s), 6);
 }
 
 // Each tenant can give two devices: twelve cannot give more than 24, and the

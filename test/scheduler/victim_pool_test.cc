@@ -122,6 +122,17 @@ bool Helps(const Core& core, GangIndex winner, GangIndex g) {
   });
 }
 
+// All who give way and help.
+std::set<GangIndex> Expected(const Pools& p) {
+  std::set<GangIndex> expected;
+  for (const GangIndex g : p.running) {
+    if (GivesWay(p.s.core, p.winner, g) && Helps(p.s.core, p.winner, g)) {
+      expected.insert(g);
+    }
+  }
+  return expected;
+}
+
 constexpr uint64_t kSeeds = 400;
 
 TEST(VictimPoolTest, AllAreDrawnWhoGiveWayAndHelp) {
@@ -129,21 +140,13 @@ TEST(VictimPoolTest, AllAreDrawnWhoGiveWayAndHelp) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     Pools p(seed);
-    const Core& core = p.s.core;
-    std::set<GangIndex> expected;
-    for (const GangIndex g : p.running) {
-      if (GivesWay(core, p.winner, g) && Helps(core, p.winner, g)) {
-        expected.insert(g);
-      }
-    }
     VictimPool pool(p.s.core);
     pool.Begin(p.winner, 0);
     pool.Draw(1000);
     EXPECT_TRUE(pool.done());
     const std::set<GangIndex> all(pool.gangs().begin(), pool.gangs().end());
     EXPECT_EQ(all.size(), pool.gangs().size());
-    // Beside one on a node that helps may stand one that gives way as well.
-    EXPECT_EQ(all, expected);
+    EXPECT_EQ(all, Expected(p));
     drawn += all.size();
   }
   EXPECT_GT(drawn, kSeeds);
@@ -167,11 +170,8 @@ TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
     const auto priority = static_cast<int32_t>(10 * p.Below(3));
     const int64_t cost = p.Below(2'000'000);
     pool.DrawForLess(priority, cost, 1000);
-    for (const GangIndex g : p.running) {
-      if (!GivesWay(core, p.winner, g) || !Helps(core, p.winner, g) ||
-          std::ranges::count(pool.gangs(), g) > 0) {
-        continue;
-      }
+    for (const GangIndex g : Expected(p)) {
+      if (std::ranges::count(pool.gangs(), g) > 0) continue;
       ++left_out;
       const int32_t its = core.PriorityOf(core.gangs.at(g));
       EXPECT_GE(its, priority);
