@@ -1,5 +1,7 @@
 #include "lib/queue/class_list.h"
 
+#include <algorithm>
+
 #include "lib/base/keyed_table.h"
 
 namespace muster {
@@ -45,31 +47,39 @@ void ClassList::Remove(ClassIndex c, GangIndex gang) {
 ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
   const ClassIndex c = TakePosition(classes_, free_);
   GangClass& cls = classes_[c];
-  cls.among_all_.index = cls.among_open_.index = c;
+  cls.among_open_.index = c;
   cls.key_ = key;
   cls.questions_ = {.open = open};
   if (key.queue >= leaves_.size()) leaves_.resize(key.queue + 1);
   if (key.spec >= by_spec_.size()) by_spec_.resize(key.spec + 1);
-  by_spec_[key.spec].insert(c);
+  Spec& spec = by_spec_[key.spec];
+  spec.all.insert(c);
+  cls.answered_ = spec.serial;  // It asks for itself.
+  if (key.alone == kNoGang) ++spec.size;
+  Count(cls, 1);
   if (marked_) saved_.try_emplace(key);
   return c;
 }
 
-// It has no gang, and is in no heap.
+// It has no gang, and stands in no leaf.
 void ClassList::Erase(ClassIndex c) {
   const GangClass& cls = classes_[c];
   Save(cls);
   retries_.erase({cls.questions_.retry_at, c});
   put_off_.erase(c);
   again_.erase(c);
-  by_spec_[cls.key_.spec].erase(c);
+  if (AsksInSpec(cls)) Answered(c);
+  Count(cls, -1);
+  Spec& spec = by_spec_[cls.key_.spec];
+  if (cls.key_.alone == kNoGang) --spec.size;
+  spec.all.erase(c);
   by_key_.erase(cls.key_);
   free_.push_back(c);
 }
 
 const ClassList::Classes& ClassList::OfSpec(uint32_t spec) const {
   static const Classes kNone;
-  return spec < by_spec_.size() ? by_spec_[spec] : kNone;
+  return spec < by_spec_.size() ? by_spec_[spec].all : kNone;
 }
 
 ClassIndex ClassList::Find(const ClassKey& key) const {
@@ -79,14 +89,20 @@ ClassIndex ClassList::Find(const ClassKey& key) const {
 
 void ClassList::PutIn(ClassIndex c) {
   GangClass& cls = classes_[c];
-  Put(leaves_[cls.key_.queue].all, cls.among_all_,
-      cls.gangs_.PeekBest()->key());
+  Leaf& leaf = leaves_[cls.key_.queue];
+  cls.first_ = cls.gangs_.PeekBest()->key();
+  leaf.all.insert({cls.first_, c, cls.key_.spec});
+  leaf.looked = 0;
+  if (AsksInSpec(cls)) NoteChange(cls.key_.queue);
   if (Asks(cls)) PutAmongOpen(c);
 }
 
 void ClassList::TakeOut(ClassIndex c) {
-  GangClass& cls = classes_[c];
-  leaves_[cls.key_.queue].all.Erase(&cls.among_all_);
+  const GangClass& cls = classes_[c];
+  Leaf& leaf = leaves_[cls.key_.queue];
+  leaf.all.erase({cls.first_});
+  leaf.looked = 0;
+  if (AsksInSpec(cls)) NoteChange(cls.key_.queue);
   if (Asks(cls)) TakeFromOpen(c);
 }
 
@@ -96,7 +112,25 @@ void ClassList::NoteChange(QueueIndex leaf) {
   changed_.push_back(leaf);
 }
 
+const std::vector<QueueIndex>& ClassList::OpenLeaves() {
+  open_leaves_.clear();
+  if (open_specs_.empty()) {
+    open_leaves_.assign(open_queues_.begin(), open_queues_.end());
+    return open_leaves_;
+  }
+  for (QueueIndex q = 0; q < leaves_.size(); ++q) {
+    if (!leaves_[q].all.empty()) open_leaves_.push_back(q);
+  }
+  return open_leaves_;
+}
+
 const std::vector<QueueIndex>& ClassList::TakeChangedQueues() {
+  if (all_changed_) {
+    for (QueueIndex q = 0; q < leaves_.size(); ++q) {
+      if (!leaves_[q].all.empty()) NoteChange(q);
+    }
+    all_changed_ = false;
+  }
   taken_.swap(changed_);
   changed_.clear();
   for (const QueueIndex leaf : taken_) leaves_[leaf].changed = false;
@@ -119,15 +153,22 @@ void ClassList::TakeFromOpen(ClassIndex c) {
   NoteChange(leaf);
 }
 
+Questions ClassList::questions(ClassIndex c) const {
+  const GangClass& cls = classes_[c];
+  Questions questions = cls.questions_;
+  if (AsksInSpec(cls)) questions.open |= Questions::kRoom;
+  return questions;
+}
+
 void ClassList::Open(ClassIndex c, uint8_t questions) {
-  Questions opened = classes_[c].questions_;
+  Questions opened = this->questions(c);
   if ((opened.open & questions) == questions) return;
   opened.open |= questions;
   SetQuestions(c, opened);
 }
 
 void ClassList::Close(ClassIndex c, uint8_t questions) {
-  Questions closed = classes_[c].questions_;
+  Questions closed = this->questions(c);
   if ((closed.open & questions) == 0) return;
   closed.open &= static_cast<uint8_t>(~questions);
   SetQuestions(c, closed);
@@ -140,14 +181,24 @@ void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
   if (cls.questions_.retry_at != kForever) {
     retries_.erase({cls.questions_.retry_at, c});
   }
-  const uint8_t differs = cls.questions_.open ^ questions.open;
-  cls.questions_ = questions;
-  if (questions.retry_at != kForever) retries_.insert({questions.retry_at, c});
+  Questions own = questions;
+  if (AsksInSpec(cls)) {
+    if ((questions.open & Questions::kRoom) == 0) {
+      Answered(c);
+    } else {
+      own.open &= static_cast<uint8_t>(~Questions::kRoom);
+    }
+  }
+  const uint8_t differs = cls.questions_.open ^ own.open;
+  Count(cls, -1);
+  cls.questions_ = own;
+  Count(cls, 1);
+  if (own.retry_at != kForever) retries_.insert({own.retry_at, c});
   if ((differs & Questions::kPutOff) != 0) {
-    Keep(put_off_, c, (questions.open & Questions::kPutOff) != 0);
+    Keep(put_off_, c, (own.open & Questions::kPutOff) != 0);
   }
   if ((differs & Questions::kAgain) != 0) {
-    Keep(again_, c, (questions.open & Questions::kAgain) != 0);
+    Keep(again_, c, (own.open & Questions::kAgain) != 0);
   }
   if (asked && !Asks(cls)) TakeFromOpen(c);
   if (!asked && Asks(cls)) PutAmongOpen(c);
@@ -155,29 +206,142 @@ void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
 
 ClassIndex ClassList::First(QueueIndex leaf, bool strict) {
   if (leaf >= leaves_.size()) return kNoClass;
-  HeadHeap& heap = strict ? leaves_[leaf].all : leaves_[leaf].open;
-  const Head* head = heap.PeekBest();
-  if (head == nullptr || !Asks(classes_[head->index])) return kNoClass;
-  return head->index;
+  const Head* own = leaves_[leaf].open.PeekBest();
+  const Place* place = FirstOfSpecs(leaf);
+  const bool is_own =
+      own != nullptr && (place == nullptr || own->key() < place->rank);
+  const ClassIndex first = is_own             ? own->index
+                           : place == nullptr ? kNoClass
+                                              : place->index;
+  if (!strict || first == kNoClass) return first;
+  return first == leaves_[leaf].all.begin()->index ? first : kNoClass;
 }
 
-GangIndex ClassList::HeadOf(QueueIndex leaf) {
-  return leaves_[leaf].all.PeekBest()->key().gang;
+GangIndex ClassList::HeadOf(QueueIndex leaf) const {
+  return leaves_[leaf].all.begin()->rank.gang;
+}
+
+const ClassList::Places& ClassList::InOrder(QueueIndex leaf) const {
+  static const Places kNone;
+  return leaf < leaves_.size() ? leaves_[leaf].all : kNone;
 }
 
 uint32_t ClassList::CountAhead(QueueIndex leaf, const GangRank& rank) const {
   uint32_t count = 0;
-  ForEach(leaf, [&](ClassIndex c) {
-    if (classes_[c].first() >= rank) return;  // So are all behind it.
-    classes_[c].gangs_.ForEach(
+  for (const Place& place : InOrder(leaf)) {
+    if (place.rank >= rank) break;  // So are all behind it.
+    classes_[place.index].gangs_.ForEach(
         [&](const GangNode& node) { count += node.key() < rank; });
-  });
+  }
   return count;
 }
 
+// --- What a spec asks -------------------------------------------------------
+
+void ClassList::OpenRoomOf(uint32_t spec) {
+  if (spec >= by_spec_.size() || by_spec_[spec].size == 0) return;
+  Spec& s = by_spec_[spec];
+  if (s.asking == s.size) return;
+  s.serial = ++last_serial_;
+  s.asking = s.size;
+  s.leaves.clear();
+  open_specs_.insert(spec);
+  all_changed_ = true;
+}
+
+bool ClassList::CloseRoomOf(uint32_t spec, const Reason& reason) {
+  const Spec& s = by_spec_[spec];
+  if (s.busy > 0 || s.told.size() != 1 || !IsSame(s.told[0].first, reason)) {
+    return false;
+  }
+  CloseSpec(spec);
+  return true;
+}
+
+void ClassList::CloseSpec(uint32_t spec) {
+  Spec& s = by_spec_[spec];
+  for (const QueueIndex leaf : s.leaves) NoteChange(leaf);
+  s.leaves.clear();
+  s.serial = 0;
+  s.asking = 0;
+  open_specs_.erase(spec);
+}
+
+void ClassList::SettleRooms() {
+  while (!open_specs_.empty()) Settle(*open_specs_.begin());
+}
+
+void ClassList::Settle(uint32_t spec) {
+  for (const ClassIndex c : by_spec_[spec].all) {
+    if (!AsksInSpec(classes_[c])) continue;
+    const Questions asked = questions(c);
+    Answered(c);  // The last one closes the spec.
+    SetQuestions(c, asked);
+  }
+}
+
+// The class does not ask as part of its spec any more.
+void ClassList::Answered(ClassIndex c) {
+  GangClass& cls = classes_[c];
+  Spec& s = by_spec_[cls.key_.spec];
+  cls.answered_ = s.serial;
+  Leaf& leaf = leaves_[cls.key_.queue];
+  const bool leads = leaf.looked == last_serial_ &&
+                     leaf.first_of_specs != leaf.all.end() &&
+                     leaf.first_of_specs->index == c;
+  if (leads) NoteChange(cls.key_.queue);
+  if (--s.asking == 0) CloseSpec(cls.key_.spec);
+}
+
+void ClassList::Count(const GangClass& cls, int sign) {
+  if (cls.key_.alone != kNoGang) return;
+  Spec& s = by_spec_[cls.key_.spec];
+  if ((cls.questions_.open & (kAsked | Questions::kAgain)) != 0) {
+    s.busy += static_cast<uint32_t>(sign);
+  }
+  const Reason& reason = cls.questions_.reason;
+  auto told = std::ranges::find_if(
+      s.told, [&](const auto& known) { return IsSame(known.first, reason); });
+  if (told == s.told.end()) told = s.told.insert(told, {reason, 0});
+  told->second += static_cast<uint32_t>(sign);
+  if (told->second == 0) {
+    *told = s.told.back();
+    s.told.pop_back();
+  }
+}
+
+// The first class of the leaf that asks as part of its spec, or null.
+const ClassList::Place* ClassList::FirstOfSpecs(QueueIndex leaf) {
+  if (open_specs_.empty()) return nullptr;
+  Leaf& at = leaves_[leaf];
+  if (at.looked != last_serial_) {
+    at.looked = last_serial_;
+    at.first_of_specs = at.all.begin();
+  }
+  const auto asks = [this](const Place& place) {
+    return by_spec_[place.spec].serial != 0 &&
+           AsksInSpec(classes_[place.index]);
+  };
+  while (at.first_of_specs != at.all.end() && !asks(*at.first_of_specs)) {
+    ++at.first_of_specs;
+  }
+  if (at.first_of_specs == at.all.end()) return nullptr;
+  by_spec_[at.first_of_specs->spec].leaves.push_back(leaf);
+  return &*at.first_of_specs;
+}
+
+// --- Taking back -------------------------------------------------------------
+
 void ClassList::Mark() {
-  marked_ = true;
   saved_.clear();
+  // If all of its classes ask, a spec is all there is to remember.
+  saved_specs_.assign(open_specs_.begin(), open_specs_.end());
+  std::erase_if(saved_specs_, [this](uint32_t spec) {
+    const bool some = by_spec_[spec].asking < by_spec_[spec].size;
+    if (some) Settle(spec);
+    return some;
+  });
+  marked_ = true;
 }
 
 // A class may go and come again: what is remembered first counts.
@@ -187,10 +351,12 @@ void ClassList::Save(const GangClass& cls) {
 
 void ClassList::Rollback() {
   marked_ = false;
+  while (!open_specs_.empty()) CloseSpec(*open_specs_.begin());
   for (const auto& [key, questions] : saved_) {
     const ClassIndex c = Find(key);
     if (questions && c != kNoClass) SetQuestions(c, *questions);
   }
+  for (const uint32_t spec : saved_specs_) OpenRoomOf(spec);
 }
 
 }  // namespace muster

@@ -57,6 +57,12 @@ struct Questions {
   Reason reason{};           // Told last; its numbers are not state.
 };
 
+// Whether they are the same reason, whatever its numbers.
+inline bool IsSame(const Reason& a, const Reason& b) {
+  return a.code == b.code && a.object_kind == b.object_kind &&
+         a.object == b.object && a.resource == b.resource;
+}
+
 // Whether a class that was told this would have no room if everybody went.
 inline bool IsHopeless(ReasonCode code) {
   return code == ReasonCode::kNeverFits || code == ReasonCode::kOverLimitAlways;
@@ -71,11 +77,12 @@ class GangClass {
  public:
   const ClassKey& key() const { return key_; }
   // Its first gang.
-  const GangRank& first() const { return among_all_.key(); }
+  const GangRank& first() const { return first_; }
   size_t size() const { return size_; }
-  const Questions& questions() const { return questions_; }
+  // What it was told last.
+  const Reason& reason() const { return questions_.reason; }
   // Its reason was never told.
-  bool untold() const { return questions_.reason.code == ReasonCode::kNone; }
+  bool untold() const { return reason().code == ReasonCode::kNone; }
 
  private:
   friend class ClassList;
@@ -84,19 +91,26 @@ class GangClass {
   };
 
   ClassKey key_{};
-  Questions questions_{};
+  Questions questions_{};  // Open: its own, not those of its spec.
+  // The serial of its spec's question when the class had its answer.
+  uint64_t answered_ = 0;
   GangHeap gangs_;
   size_t size_ = 0;
-  Head among_all_;   // In its leaf; the key of both is first().
-  Head among_open_;  // If a question is open.
+  GangRank first_{};
+  Head among_open_;  // If a question of its own is open; its key is first().
 };
 
 // Classes by leaf queue, in the order of their first gangs. PriorityHeap keeps
-// that order, and the order inside a class.
+// the order of those that ask something, and the order inside a class.
 //
-// Invariant: a class is among the open ones of its leaf if and only if one of
-// its questions (kRoom or kVictims) is open. What asks nothing costs nothing.
-// Not synchronised. O(log n) a call unless said otherwise.
+// kRoom of all classes of a spec can be opened as one: they ask the same of the
+// same nodes. That, and closing them as one, costs nothing a class. To whom it
+// is open can be seen in no other way than questions(): a class that got its
+// answer is closed alone.
+//
+// Invariant: First() of a leaf is its first class with an open question (kRoom
+// or kVictims). What asks nothing costs nothing. Not synchronised. O(log n) a
+// call unless said otherwise.
 class ClassList {
  public:
   explicit ClassList(GangNodes& nodes) : nodes_(nodes) {}
@@ -106,20 +120,29 @@ class ClassList {
   void Remove(ClassIndex c, GangIndex gang);
 
   // The same object for as long as the class has a gang.
-  GangClass& at(ClassIndex c) { return classes_[c]; }
   const GangClass& at(ClassIndex c) const { return classes_[c]; }
   ClassIndex Find(const ClassKey& key) const;  // kNoClass if there is none.
 
+  Questions questions(ClassIndex c) const;
   void Open(ClassIndex c, uint8_t questions);
   void Close(ClassIndex c, uint8_t questions);
   void SetQuestions(ClassIndex c, const Questions& questions);
 
-  using Leaves = absl::btree_set<QueueIndex>;
-  // Leaves with an open class. Where handles are in order, nobody may build on
-  // it: a restored scheduler has others.
-  const Leaves& open_queues() const { return open_queues_; }
-  // Leaves whose open classes, or their first gangs, changed since the last
-  // call; each once. The reference holds until the next change.
+  // Opens kRoom of all classes of the spec that do not stand alone. O(1).
+  void OpenRoomOf(uint32_t spec);
+  // Closes kRoom of all classes of the spec that do not stand alone, if all of
+  // them were told this reason last and none has another question open or is to
+  // be asked again; else returns false. O(leaves at whose head they are).
+  bool CloseRoomOf(uint32_t spec, const Reason& reason);
+  // What specs ask their classes ask from now on. O(classes that do).
+  void SettleRooms();
+
+  // Leaves with an open class; others too while a spec asks. Where handles are
+  // in order, nobody may build on it: a restored scheduler has others. The
+  // reference holds until the next call. O(leaves).
+  const std::vector<QueueIndex>& OpenLeaves();
+  // Leaves whose first open class, or its first gang, may have changed since
+  // the last call; each once. The reference holds until the next change.
   const std::vector<QueueIndex>& TakeChangedQueues();
   using Classes = absl::btree_set<ClassIndex>;
   // Classes with kPutOff.
@@ -129,9 +152,10 @@ class ClassList {
   // The first open class of the leaf, or kNoClass. `strict`: the first of all,
   // if it is open.
   ClassIndex First(QueueIndex leaf, bool strict);
-  // The first gang of the leaf, which has classes.
-  GangIndex HeadOf(QueueIndex leaf);
-  // How many gangs of the leaf rank before this one. O(gangs of the leaf).
+  // The first gang of the leaf, which has classes. O(1).
+  GangIndex HeadOf(QueueIndex leaf) const;
+  // How many gangs of the leaf rank before this one. O(gangs of the classes
+  // that begin before it).
   uint32_t CountAhead(QueueIndex leaf, const GangRank& rank) const;
 
   // Classes of a spec.
@@ -139,8 +163,22 @@ class ClassList {
   // The classes whose kVictims opens by itself, by time.
   using Retries = absl::btree_set<std::pair<Time, ClassIndex>>;
   const Retries& retries() const { return retries_; }
-  // Calls f(ClassIndex) with each class of the leaf, or of all, in no order. f
-  // may open and close questions.
+  // A class of a leaf.
+  struct Place {
+    GangRank rank{};  // Its first gang's.
+    ClassIndex index = kNoClass;
+    uint32_t spec = 0;
+
+    friend auto operator<=>(const Place& a, const Place& b) {
+      return a.rank <=> b.rank;
+    }
+  };
+  using Places = absl::btree_set<Place>;
+  // All classes of the leaf. What holds until one comes or goes, or gets
+  // another first gang.
+  const Places& InOrder(QueueIndex leaf) const;
+  // Calls f(ClassIndex) with each class of the leaf, in order, or of all. f may
+  // open and close questions.
   template <class F>
   void ForEach(QueueIndex leaf, F&& f) const;
   template <class F>
@@ -159,21 +197,41 @@ class ClassList {
   using Head = GangClass::Head;
   using HeadHeap = OwnedHeap<GangRank, std::less<>, Head, OneThread>;
   struct Leaf {
-    HeadHeap all;
-    HeadHeap open;
+    Places all;
+    HeadHeap open;         // With a question of their own.
     bool changed = false;  // It is among changed_.
+    // Nobody before it asks as part of a spec: so it was at that serial, and
+    // the classes are as they were.
+    Places::const_iterator first_of_specs{};
+    uint64_t looked = 0;
+  };
+  // What is known of the classes of a spec that do not stand alone.
+  struct Spec {
+    Classes all;          // And of those that do.
+    uint64_t serial = 0;  // Of its question: kRoom; 0: it is not open.
+    uint32_t size = 0;
+    uint32_t asking = 0;  // To whom it is open.
+    uint32_t busy = 0;    // With a question of their own open, or kAgain.
+    std::vector<std::pair<Reason, uint32_t>> told;  // How many, each.
+    // Those whose first_of_specs was a class of this spec once.
+    std::vector<QueueIndex> leaves;
   };
 
+  static constexpr uint8_t kAsked = Questions::kRoom | Questions::kVictims;
   static bool Asks(const GangClass& cls) {
-    return (cls.questions_.open & (Questions::kRoom | Questions::kVictims)) !=
-           0;
+    return (cls.questions_.open & kAsked) != 0;
+  }
+  // Whether it asks as part of its spec.
+  bool AsksInSpec(const GangClass& cls) const {
+    const uint64_t serial = by_spec_[cls.key_.spec].serial;
+    return serial != 0 && cls.key_.alone == kNoGang && cls.answered_ != serial;
   }
   static void Keep(Classes& classes, ClassIndex c, bool is_in) {
     is_in ? void(classes.insert(c)) : void(classes.erase(c));
   }
   ClassIndex NewClass(const ClassKey& key, uint8_t open);
   void Erase(ClassIndex c);
-  // The class is put into its leaf's heaps with its first gang as it is, or
+  // The class is put among those of its leaf with its first gang as it is, or
   // taken out.
   void PutIn(ClassIndex c);
   void TakeOut(ClassIndex c);
@@ -181,28 +239,38 @@ class ClassList {
   void PutAmongOpen(ClassIndex c);
   void TakeFromOpen(ClassIndex c);
   void Save(const GangClass& cls);
+  // The class counts among those of its spec, or not any more (sign -1).
+  void Count(const GangClass& cls, int sign);
+  void Answered(ClassIndex c);
+  void CloseSpec(uint32_t spec);
+  void Settle(uint32_t spec);
+  const Place* FirstOfSpecs(QueueIndex leaf);
 
   GangNodes& nodes_;
   std::deque<GangClass> classes_;
   std::vector<ClassIndex> free_;
   absl::flat_hash_map<ClassKey, ClassIndex> by_key_;
-  std::vector<Classes> by_spec_;
-  std::deque<Leaf> leaves_;  // By queue.
-  Leaves open_queues_;
+  std::vector<Spec> by_spec_;
+  absl::btree_set<uint32_t> open_specs_;
+  uint64_t last_serial_ = 0;                 // Of any spec's question.
+  std::deque<Leaf> leaves_;                  // By queue.
+  absl::btree_set<QueueIndex> open_queues_;  // With a class that Asks().
+  std::vector<QueueIndex> open_leaves_;      // Of OpenLeaves.
+  bool all_changed_ = false;
   std::vector<QueueIndex> changed_;
   std::vector<QueueIndex> taken_;  // The last that were taken.
   Classes put_off_;
   Classes again_;
   Retries retries_;
   bool marked_ = false;
-  // Since Mark(); nothing of a class that was not there then.
+  // Since Mark(), its own; nothing of a class that was not there then.
   absl::btree_map<ClassKey, std::optional<Questions>> saved_;
+  std::vector<uint32_t> saved_specs_;  // Those that asked all their classes.
 };
 
 template <class F>
 void ClassList::ForEach(QueueIndex leaf, F&& f) const {
-  if (leaf >= leaves_.size()) return;
-  leaves_[leaf].all.ForEach([&](const Head& head) { f(head.index); });
+  for (const Place& place : InOrder(leaf)) f(place.index);
 }
 
 template <class F>

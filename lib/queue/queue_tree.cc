@@ -82,6 +82,13 @@ bool QueueTree::Held(QueueIndex q) const {
   return false;
 }
 
+bool QueueTree::AnyHoldsBack() const {
+  for (QueueIndex q = 0; q < limit(); ++q) {
+    if (at(q).exists && (at(q).queue.held || IsStrict(q))) return true;
+  }
+  return false;
+}
+
 bool QueueTree::IsWithin(QueueIndex q, QueueIndex above) const {
   while (q != kNoQueue && q != above) q = at(q).parent;
   return q == above;

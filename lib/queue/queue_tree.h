@@ -66,6 +66,8 @@ class QueueTree : public KeyedTable<QueueId, QueueEntry, &QueueEntry::key> {
   }
   // The queue or one above it is held.
   bool Held(QueueIndex q) const;
+  // Whether there may be a leaf of which not all gangs are asked. O(queues).
+  bool AnyHoldsBack() const;
   // Whether `above` is q or one of the queues above it.
   bool IsWithin(QueueIndex q, QueueIndex above) const;
   // The deepest queue above both (or one of them); kNoQueue if none.

@@ -127,6 +127,16 @@ bool QuotaLaw::MayReclaimAtAll(QueueIndex taker,
   return q != kNoQueue;
 }
 
+bool QuotaLaw::MayReclaimAtAll(QueueIndex taker) const {
+  for (QueueIndex q = taker; q != kNoQueue; q = queues_.at(q).parent) {
+    if (!queues_.at(q).guaranteed) continue;
+    for (ResourceKind kind = 0; kind < queues_.kinds(); ++kind) {
+      if (IsOwed(q, 1, kind)) return true;
+    }
+  }
+  return false;
+}
+
 bool QuotaLaw::ComesToBeOwed(QueueIndex q, const Resources& before,
                              const Resources& demand) const {
   const ResourceKind kind = DecidingKind(demand);

@@ -56,7 +56,7 @@ Reason WhyWaits(Core& core, PlacementSolver& solver, GangIndex g) {
             .object_kind = ReasonObject::kGang,
             .object = head};
   }
-  Reason reason = waiting.at(c).questions().reason;
+  Reason reason = waiting.at(c).reason();
   if (reason.code == ReasonCode::kNone && core.config.work_budget > 0) {
     reason.code = ReasonCode::kBudget;  // Not asked yet.
   }

@@ -168,8 +168,7 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
 
 // What the pass could ask of the list it did.
 void CloseAll(Core& core, ClassList& list) {
-  const ClassList::Leaves leaves = list.open_queues();
-  for (const QueueIndex leaf : leaves) {
+  for (const QueueIndex leaf : list.OpenLeaves()) {
     ClassIndex c = kNoClass;
     while ((c = core.lists.FirstToAsk(list, leaf)) != kNoClass) {
       list.Close(c, Questions::kRoom | Questions::kVictims);
@@ -220,6 +219,7 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   // Who asks whether gangs can grow has asked all who wait.
   if (!record.budget_exhausted || record.grew) {
     CloseAll(core, core.lists.waiting());
+    core.lists.waiting().SettleRooms();
   }
   if (!record.budget_exhausted && record.grew) {
     CloseAll(core, core.lists.growing());

@@ -203,8 +203,7 @@ ClassIndex GangLists::FirstToAsk(ClassList& list, QueueIndex leaf) const {
 
 ClassIndex GangLists::FirstToAskAgain() {
   const auto rank = [&](ClassIndex c) {
-    const GangClass& cls = waiting_.at(c);
-    return std::pair(cls.questions().effort, cls.first());
+    return std::pair(waiting_.questions(c).effort, waiting_.at(c).first());
   };
   ClassIndex least = kNoClass;
   for (const ClassIndex c : waiting_.again()) {

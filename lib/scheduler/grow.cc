@@ -11,7 +11,7 @@ void Grow::Run() {
   pass_.plan.Grew();
   turns_.Clear();
   growing.TakeChangedQueues();
-  for (const QueueIndex leaf : growing.open_queues()) Refresh(leaf);
+  for (const QueueIndex leaf : growing.OpenLeaves()) Refresh(leaf);
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
     GrowFirst(core_.lists.FirstToAsk(growing, leaf));
@@ -69,7 +69,7 @@ void Grow::GrowFirst(ClassIndex c) {
     pass_.decisions.Grow(g, placement_.tasks, {.code = ReasonCode::kFits});
     return;
   }
-  Questions answer = growing.at(c).questions();
+  Questions answer = growing.questions(c);
   answer.open = 0;
   answer.reason = WhyNot(g);
   pass_.plan.Answer(growing, c, answer);

@@ -148,8 +148,8 @@ void Opener::OpenPutOff() {
 void Opener::OpenVictims(ClassIndex c, uint8_t as) {
   ClassList& waiting = core_.lists.waiting();
   const GangClass& cls = waiting.at(c);
-  if ((cls.questions().open & Questions::kVictims) != 0) return;
-  if (!core_.config.preemption || IsHopeless(cls.questions().reason.code) ||
+  if ((waiting.questions(c).open & Questions::kVictims) != 0) return;
+  if (!core_.config.preemption || IsHopeless(cls.reason().code) ||
       !core_.classes.at(cls.key().priority_class).may_preempt ||
       !AnyVictim(core_, cls.key().queue, cls.first().priority,
                  LeastOf(core_.specs.at(cls.key().spec), core_.cluster))) {
@@ -188,15 +188,21 @@ void Opener::OpenReclaimers(uint8_t as, const F& concerned) {
 }
 
 void Opener::OpenRoom(ClassList& list, uint32_t spec, uint8_t questions) {
+  const bool as_one = &list == &core_.lists.waiting() &&
+                      (questions & Questions::kRoom) != 0 &&
+                      core_.specs.at(spec).least_is_exact;
+  if (as_one) {
+    list.OpenRoomOf(spec);
+    questions &= static_cast<uint8_t>(~Questions::kRoom);
+  }
   for (const ClassIndex c : list.OfSpec(spec)) {
     // What is suspended looks at its own nodes only.
     const bool suspended =
         &list == &core_.lists.waiting() && list.at(c).key().alone != kNoGang;
     if (suspended) continue;
     // Whether it could ever fit comes before whose tasks could be taken.
-    const bool may_fit_now =
-        structure_ && IsHopeless(list.at(c).questions().reason.code);
-    if (questions != Questions::kVictims || may_fit_now) {
+    const bool may_fit_now = structure_ && IsHopeless(list.at(c).reason().code);
+    if (may_fit_now || (questions & Questions::kRoom) != 0) {
       list.Open(c, Questions::kRoom);
     }
     if ((questions & Questions::kVictims) != 0) OpenVictims(c);
@@ -260,9 +266,11 @@ void Opener::FindFreed() {
     freed.node = n;
     freed.free = index::FreeOn(cluster, n, Ledger::kLater);
     for (const TaskRef& ref : core_.nodes.tasks(n)) {
-      const TaskRecord* task = FindTask(core_.gangs.at(ref.gang), ref.task);
+      const GangRecord& r = core_.gangs.at(ref.gang);
+      const TaskRecord* task = FindTask(r, ref.task);
       if (task->phase == TaskPhase::kReleasing) continue;
-      freed.held.push_back({ref.gang, core_.holdings.UsageOf(task->at)});
+      freed.held.push_back({r.queue, core_.PriorityOf(r), r.listing.elastic,
+                            core_.holdings.UsageOf(task->at)});
     }
   }
   std::erase_if(freed_nodes_,
@@ -274,60 +282,77 @@ void Opener::FindFreed() {
 void Opener::OpenTakers() {
   FindFreed();
   for (QueueIndex leaf = 0; leaf < core_.queues.limit(); ++leaf) {
-    // Whoever is there of the leaf itself, and the least priority of those.
+    if (core_.lists.waiting().InOrder(leaf).empty()) continue;
+    // Whoever is there of the leaf itself, and the least priority of those;
+    // and of others, for which kinds the leaf may take from them.
     bool own = false, others = false;
     int32_t lowest = std::numeric_limits<int32_t>::max();
-    for (const FreedNode& freed : freed_nodes_) {
-      for (const Held& held : freed.held) {
-        const GangRecord& r = core_.gangs.at(held.gang);
-        (r.queue == leaf ? own : others) = true;
-        if (r.queue == leaf) lowest = std::min(lowest, core_.PriorityOf(r));
+    const bool reclaims = core_.law.MayReclaimAtAll(leaf);
+    for (FreedNode& freed : freed_nodes_) {
+      for (Held& held : freed.held) {
+        if (held.queue == leaf) {
+          own = true;
+          lowest = std::min(lowest, held.priority);
+        } else {
+          held.kinds = reclaims ? KindsToReclaim(leaf, held.queue) : 0;
+          others |= held.kinds != 0;
+        }
       }
     }
-    others = others && IsGuaranteed(leaf);
     if (own || others) OpenTakersIn(leaf, lowest, others);
   }
+}
+
+// The kinds that a demand may be decided by, with the least of which the law
+// lets the taker take from the victim.
+uint64_t Opener::KindsToReclaim(QueueIndex taker, QueueIndex victim) const {
+  uint64_t kinds = 0;
+  for (ResourceKind kind = 0; kind < core_.queues.kinds(); ++kind) {
+    Resources one(core_.queues.kinds());
+    one.Set(kind, 1);
+    if (core_.law.MayReclaim(taker, victim, one)) kinds |= uint64_t{1} << kind;
+  }
+  return kinds;
 }
 
 // Of the leaf's classes: those above `lowest`, and others if they may take
 // back.
 void Opener::OpenTakersIn(QueueIndex leaf, int32_t lowest, bool reclaims) {
-  ClassList& waiting = core_.lists.waiting();
-  waiting.ForEach(leaf, [&](ClassIndex c) {
-    const GangClass& cls = waiting.at(c);
-    const ClassKey& key = cls.key();
-    if ((done_[key.spec] & kVictimsOpened) != 0 || key.alone != kNoGang ||
-        (cls.questions().open & Questions::kVictims) != 0) {
-      return;
+  const ClassList& waiting = core_.lists.waiting();
+  for (const ClassList::Place& place : waiting.InOrder(leaf)) {
+    const bool above = place.rank.priority >= lowest;
+    if (!above && !reclaims) break;  // Nor is anybody behind it.
+    if ((done_[place.spec] & kVictimsOpened) != 0) continue;
+    const GangSpec& spec = core_.specs.at(place.spec);
+    const Resources& least = LeastOf(spec, core_.cluster);
+    const bool takes_back = reclaims && core_.law.MayReclaimAtAll(leaf, least);
+    if ((!above && !takes_back) ||
+        waiting.at(place.index).key().alone != kNoGang ||
+        (waiting.questions(place.index).open & Questions::kVictims) != 0) {
+      continue;
     }
-    const GangSpec& spec = core_.specs.at(key.spec);
-    const bool any = cls.first().priority >= lowest ||
-                     (reclaims && core_.law.MayReclaimAtAll(
-                                      leaf, LeastOf(spec, core_.cluster)));
-    if (any && MayGiveSlot(cls, spec)) OpenVictims(c);
-  });
+    const ResourceKind kind = core_.law.DecidingKind(least);
+    const uint64_t kinds = takes_back ? uint64_t{1} << kind : 0;
+    if (MayGiveSlot(leaf, place.rank.priority, kinds, spec)) {
+      OpenVictims(place.index);
+    }
+  }
 }
 
-bool Opener::MayGiveSlot(const GangClass& cls, const GangSpec& spec) const {
+bool Opener::MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
+                         const GangSpec& spec) const {
+  const auto gives = [&](const Held& held) {
+    if (held.queue != leaf) return (held.kinds & kinds) != 0;
+    return held.priority < priority ||
+           (held.priority == priority && held.elastic);
+  };
   return std::ranges::any_of(freed_nodes_, [&](const FreedNode& freed) {
     Resources amount = freed.free;
     for (const Held& held : freed.held) {
-      if (GivesWay(cls, spec, core_.gangs.at(held.gang))) {
-        amount.Add(held.amount);
-      }
+      if (gives(held)) amount.Add(held.amount);
     }
     return AnyFits(spec, core_.cluster, freed.node, amount);
   });
-}
-
-// Whether the gang may have to give way to those of the class, at some time.
-bool Opener::GivesWay(const GangClass& cls, const GangSpec& spec,
-                      const GangRecord& r) const {
-  const QueueIndex queue = cls.key().queue;
-  if (r.queue != queue) return MayReclaim(queue, r.queue, spec);
-  const int32_t priority = core_.PriorityOf(r);
-  return priority < cls.first().priority ||
-         (priority == cls.first().priority && r.listing.elastic);
 }
 
 void Opener::PublishStructure() {
@@ -371,8 +396,8 @@ void Opener::OpenBelow(QueueIndex q) {
     const GangClass& cls = list.at(c);
     const GangSpec& spec = core_.specs.at(cls.key().spec);
     const bool stopped =
-        limits && (cls.questions().reason.code == ReasonCode::kQueueLimit ||
-                   !spec.least_is_exact);
+        limits &&
+        (cls.reason().code == ReasonCode::kQueueLimit || !spec.least_is_exact);
     if (stopped) list.Open(c, Questions::kRoom);
     if (grows) return;
     const bool owed = fell != fell_.end() &&

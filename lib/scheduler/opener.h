@@ -100,9 +100,9 @@ class Opener {
   void FindFreed();
   void OpenTakers();
   void OpenTakersIn(QueueIndex leaf, int32_t lowest, bool reclaims);
-  bool MayGiveSlot(const GangClass& cls, const GangSpec& spec) const;
-  bool GivesWay(const GangClass& cls, const GangSpec& spec,
-                const GangRecord& r) const;
+  uint64_t KindsToReclaim(QueueIndex taker, QueueIndex victim) const;
+  bool MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
+                   const GangSpec& spec) const;
   bool MayReclaim(QueueIndex taker, QueueIndex victim,
                   const GangSpec& spec) const;
   void OpenBelowAll(QueueIndex q);
@@ -140,8 +140,11 @@ class Opener {
   // Of PublishRoom: freed nodes with what is free there, and will be if the
   // gangs that are promised or hold something go.
   struct Held {
-    GangIndex gang = kNoGang;
+    QueueIndex queue = kNoQueue;
+    int32_t priority = 0;
+    bool elastic = false;
     Resources amount{};
+    uint64_t kinds = 0;  // KindsToReclaim by the leaf that is looked at.
   };
   struct FreedNode {
     NodeIndex node = 0;

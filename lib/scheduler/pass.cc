@@ -27,7 +27,7 @@ void Wake(Core& core) {
   while (!waiting.retries().empty() &&
          waiting.retries().begin()->first <= core.now) {
     const ClassIndex c = waiting.retries().begin()->second;
-    Questions questions = waiting.at(c).questions();
+    Questions questions = waiting.questions(c);
     questions.open |= Questions::kVictims;
     questions.retry_at = kForever;
     waiting.SetQuestions(c, questions);

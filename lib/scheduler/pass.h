@@ -87,7 +87,10 @@ class Serve : public Phase {
 
   void Refresh(QueueIndex leaf);
   void ServeClass(ClassIndex c, uint8_t open, uint32_t effort);
-  void AskAgain();
+  void FollowChanges(QueueIndex leaf);
+  bool AskAgain();
+  void AnswerOthers(SpecIndex spec);
+  bool IsTold(ClassIndex c, const Reason& reason) const;
   bool QuotaBlocks(const GangRecord& r, Reason* reason) const;
   bool TryStart(GangIndex g, uint32_t effort, Reason* reason);
   bool Place(GangIndex g, const PlacementRequest& request, Reason* reason);
@@ -98,7 +101,9 @@ class Serve : public Phase {
   uint64_t passes_ = 0;
   std::vector<NoRoom> no_room_;  // By spec.
   PlacementResult placement_;
-  bool cut_short_ = false;  // There is room, or there is not: not known.
+  bool cut_short_ = false;      // There is room, or there is not: not known.
+  bool none_has_room_ = false;  // No class of the spec that was asked.
+  bool held_back_ = false;      // QueueTree::AnyHoldsBack.
   Resources room_;
 };
 

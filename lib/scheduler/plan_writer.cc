@@ -57,12 +57,6 @@ void PlanWriter::AddTask(Draft draft, const GangRecord& r,
   tasks_.emplace_back(draft, planned);
 }
 
-// Numbers are not told again.
-bool IsSame(const Reason& a, const Reason& b) {
-  return a.code == b.code && a.object_kind == b.object_kind &&
-         a.object == b.object && a.resource == b.resource;
-}
-
 void PlanWriter::Note(const ClassList& list, ClassIndex c, bool changed) {
   // Of use only to a pass that its budget ends.
   if (!changed && core_.config.work_budget == 0) return;
@@ -72,8 +66,9 @@ void PlanWriter::Note(const ClassList& list, ClassIndex c, bool changed) {
 
 void PlanWriter::Answer(ClassList& list, ClassIndex c,
                         const Questions& answer) {
-  GangClass& cls = list.at(c);
-  const Questions before = cls.questions();
+  const GangClass& cls = list.at(c);
+  const Questions before = list.questions(c);
+  // Numbers are not told again.
   const bool told = !IsSame(before.reason, answer.reason);
   Note(list, c,
        told || before.retry_at != answer.retry_at ||
@@ -119,7 +114,7 @@ void PlanWriter::FinishAnswers(bool exhausted) {
     ClassList& list = core_.lists.classes(a.grows);
     const ClassIndex c = list.Find(a.key);
     if (c == kNoClass || (a.unchanged && !exhausted)) continue;
-    const Questions& q = list.at(c).questions();
+    const Questions q = list.questions(c);
     ClassAnswer& out = plan_->answers.emplace_back();
     out.gang_key = plan_->AddText(list.at(c).first().key);
     out.grows = a.grows;

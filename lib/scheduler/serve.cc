@@ -10,20 +10,27 @@ void Serve::Run() {
   ++passes_;
   turns_.Clear();
   waiting.TakeChangedQueues();
-  for (const QueueIndex leaf : waiting.open_queues()) Refresh(leaf);
-  if (turns_.next() == kNoQueue) return AskAgain();
+  for (const QueueIndex leaf : waiting.OpenLeaves()) Refresh(leaf);
+  if (turns_.next() == kNoQueue && !AskAgain()) return;
+  held_back_ = core_.queues.AnyHoldsBack();
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
     const ClassIndex c = core_.lists.FirstToAsk(waiting, leaf);
-    ServeClass(c, waiting.at(c).questions().open, 0);
-    bool refreshed = false;
-    for (const QueueIndex changed : waiting.TakeChangedQueues()) {
-      Refresh(changed);
-      refreshed |= changed == leaf;
-    }
-    if (!refreshed) Refresh(leaf);
-    for (const QueueIndex q : make_room_.touched()) turns_.UsageChanged(q);
+    ServeClass(c, waiting.questions(c).open, 0);
+    FollowChanges(leaf);
   }
+  if (turns_.next() == kNoQueue) waiting.SettleRooms();
+}
+
+// A class of the leaf was asked.
+void Serve::FollowChanges(QueueIndex leaf) {
+  bool refreshed = false;
+  for (const QueueIndex changed : core_.lists.waiting().TakeChangedQueues()) {
+    Refresh(changed);
+    refreshed |= changed == leaf;
+  }
+  if (!refreshed) Refresh(leaf);
+  for (const QueueIndex q : make_room_.touched()) turns_.UsageChanged(q);
 }
 
 // The leaf puts its first open class forward.
@@ -35,21 +42,25 @@ void Serve::Refresh(QueueIndex leaf) {
   turns_.Set(leaf, {waiting.at(c).first(), &LeastOf(spec, core_.cluster)});
 }
 
-void Serve::AskAgain() {
+// False if there is nothing to ask again.
+bool Serve::AskAgain() {
   const ClassIndex c = core_.lists.FirstToAskAgain();
-  if (c == kNoClass) return;
+  if (c == kNoClass) return false;
+  const QueueIndex leaf = core_.lists.waiting().at(c).key().queue;
   ServeClass(c, Questions::kRoom | Questions::kVictims,
-             core_.lists.waiting().at(c).questions().effort);
+             core_.lists.waiting().questions(c).effort);
+  FollowChanges(leaf);
+  return true;
 }
 
 // Tries the first gang of the class: its open questions. If it must wait, so
 // must the class.
 void Serve::ServeClass(ClassIndex c, uint8_t open, uint32_t effort) {
   ClassList& waiting = core_.lists.waiting();
-  GangClass& cls = waiting.at(c);
+  const GangClass& cls = waiting.at(c);
   const GangIndex g = cls.first().gang;
   const GangRecord& r = core_.gangs.at(g);
-  Reason reason = cls.questions().reason;
+  Reason reason = cls.reason();
   // That none were found is no reason any more where there are none.
   if (reason.code == ReasonCode::kNotFound) open |= Questions::kRoom;
   // Whose tasks could be taken was not asked while it could never fit.
@@ -57,7 +68,7 @@ void Serve::ServeClass(ClassIndex c, uint8_t open, uint32_t effort) {
       core_.config.preemption) {
     open |= Questions::kVictims;
   }
-  cut_short_ = false;
+  cut_short_ = none_has_room_ = false;
   make_room_.Begin();
   pass_.budget.Charge(1, kClassNs);
   if (r.phase == GangPhase::kSuspended) {
@@ -73,7 +84,7 @@ void Serve::ServeClass(ClassIndex c, uint8_t open, uint32_t effort) {
       return;
     }
   }
-  Questions answer = cls.questions();
+  Questions answer = waiting.questions(c);
   answer.reason = reason;
   answer.open &= Questions::kPutOff;
   const uint32_t most = core_.config.search.most_effort;
@@ -88,6 +99,42 @@ void Serve::ServeClass(ClassIndex c, uint8_t open, uint32_t effort) {
     answer.retry_at = make_room_.retry_at();
   }
   pass_.plan.Answer(waiting, c, answer);
+  if (none_has_room_) AnswerOthers(r.spec);
+}
+
+// What the solver said of a spec it says of each of its classes. Those to whom
+// that is nothing new are not asked.
+void Serve::AnswerOthers(SpecIndex spec) {
+  const Reason& reason = no_room_[spec].reason;
+  ClassList& waiting = core_.lists.waiting();
+  pass_.budget.Charge(waiting.OfSpec(spec).size(), kScopeNs);
+  const bool all_at_once = core_.config.work_budget == 0 && !held_back_;
+  if (all_at_once && waiting.CloseRoomOf(spec, reason)) return;
+  for (const ClassIndex c : waiting.OfSpec(spec)) {
+    if (!IsTold(c, reason)) continue;
+    waiting.Close(c, Questions::kRoom);
+    pass_.plan.Note(waiting, c, false);
+  }
+}
+
+// Whether the class, were it asked, would be told again what it was told last.
+bool Serve::IsTold(ClassIndex c, const Reason& reason) const {
+  const ClassList& waiting = core_.lists.waiting();
+  const GangClass& cls = waiting.at(c);
+  const QueueIndex leaf = cls.key().queue;
+  const uint8_t open = waiting.questions(c).open;
+  const uint8_t others = Questions::kVictims | Questions::kAgain;
+  if ((open & Questions::kRoom) == 0 || (open & others) != 0 ||
+      cls.key().alone != kNoGang || core_.queues.Held(leaf) ||
+      (core_.queues.IsStrict(leaf) &&
+       waiting.HeadOf(leaf) != cls.first().gang)) {
+    return false;
+  }
+  if (IsSame(cls.reason(), reason)) return true;
+  Reason quota;
+  return cls.reason().code == ReasonCode::kQueueLimit &&
+         QuotaBlocks(core_.gangs.at(cls.first().gang), &quota) &&
+         IsSame(cls.reason(), quota);
 }
 
 bool Serve::QuotaBlocks(const GangRecord& r, Reason* reason) const {
@@ -125,6 +172,7 @@ bool Serve::TryStart(GangIndex g, uint32_t effort, Reason* reason) {
   // With a limit in the way the answer may be the queue's alone.
   if (!bounded || core_.specs.at(spec).least_is_exact) {
     no_room_[spec] = {passes_, core_.opener.freed_epoch(), effort, *reason};
+    none_has_room_ = core_.specs.at(spec).least_is_exact && !cut_short_;
   }
   return false;
 }

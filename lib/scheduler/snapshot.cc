@@ -24,7 +24,7 @@ void AddClasses(const Core& core, const ClassList& list, bool grows,
       grows ? Questions::kRoom : Questions::kRoom | Questions::kVictims;
   list.ForEach([&](ClassIndex c) {
     const GangClass& cls = list.at(c);
-    const Questions& q = cls.questions();
+    const Questions q = list.questions(c);
     if (q.open == born && cls.untold() && q.retry_at == kForever &&
         q.effort == 0) {
       return;

@@ -48,6 +48,8 @@ bool VictimPool::TakeNext() {
   if (!order_.Has(r)) return false;
   bool helps = all_help_;
   for (const TaskRecord& task : r.tasks) {
+    // What succeeded is nowhere.
+    if (task.phase == TaskPhase::kSucceeded) continue;
     if (!CouldHold(task.at.node)) continue;
     helps = true;
     for (const TaskRef& other : core_.nodes.tasks(task.at.node)) {

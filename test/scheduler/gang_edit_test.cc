@@ -102,7 +102,7 @@ TEST_F(GangEditTest, AnEditWithoutAChangeKeepsWhatIsRemembered) {
   waiting.Close(waiting.First(q_, false), Questions::kRoom);
   const ClassIndex c = waiting.First(q_, false);
   GangEdit(s_.core, g)->user = "somebody";
-  EXPECT_EQ(waiting.at(c).questions().open, Questions::kVictims);
+  EXPECT_EQ(waiting.questions(c).open, Questions::kVictims);
 }
 
 TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndHasAnEnd) {

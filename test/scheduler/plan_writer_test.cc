@@ -124,7 +124,7 @@ TEST_F(PlanWriterTest, AReasonIsToldOnceWhateverItsNumbers) {
   no.reason.code = ReasonCode::kNoNodeAdmits;
   writer_.Answer(waiting, cls, no);
   EXPECT_THAT(plan_.waiting, SizeIs(2));
-  EXPECT_EQ(waiting.at(cls).questions().reason, no.reason);
+  EXPECT_EQ(waiting.at(cls).reason(), no.reason);
   writer_.Finish(false);
   EXPECT_THAT(plan_.answers, SizeIs(1)) << "the class is named once";
 }
@@ -136,7 +136,7 @@ TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItClosed) {
   ClassList& waiting = s_.core.lists.waiting();
   const ClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
   const Questions no = {.reason = {.code = ReasonCode::kInsufficient}};
-  Questions told = waiting.at(cls).questions();
+  Questions told = waiting.questions(cls);
   told.reason = no.reason;
   waiting.SetQuestions(cls, told);
   for (const bool exhausted : {false, true}) {

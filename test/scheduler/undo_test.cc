@@ -69,10 +69,10 @@ TEST(UndoTest, ClassesRememberTheirAnswers) {
   waiting.SetQuestions(c, {.effort = 2, .retry_at = 9});
   s.core.undo.Begin();
   s.Happens(NodeChanged{Machine("n2", 8)});
-  EXPECT_NE(waiting.at(c).questions().open, 0) << "there is room";
+  EXPECT_NE(waiting.questions(c).open, 0) << "there is room";
   s.core.undo.Rollback();
-  EXPECT_EQ(waiting.at(c).questions().open, 0);
-  EXPECT_EQ(waiting.at(c).questions().retry_at, 9);
+  EXPECT_EQ(waiting.questions(c).open, 0);
+  EXPECT_EQ(waiting.questions(c).retry_at, 9);
   EXPECT_TRUE(s.core.opener.empty());
 }
 

@@ -1,0 +1,153 @@
+// Equal gangs in many queues are one question: is there room?
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "muster/scheduler.h"
+#include "test/scheduler/story.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+
+Gang Waits(const std::string& key, const std::string& queue) {
+  Gang gang = Job(key, 1, 4);
+  gang.queue = queue;
+  return gang;
+}
+
+// Nodes full of "x" and "y", with four devices each.
+class AskedAsOne : public ::testing::Test {
+ protected:
+  AskedAsOne() {
+    s.HasNode("n", 8);
+    s.HasQueue("busy");
+    for (const char* key : {"x", "y"}) s.Submit(Waits(key, "busy"));
+    s.Pass();
+    s.AllDone();
+  }
+  void SettlesDown() {
+    while (!s.Pass().empty()) s.AllDone();
+    s.Pass();
+  }
+
+  Story s;
+};
+
+TEST_F(AskedAsOne, OneStartsAndNobodyIsToldAgain) {
+  for (const char* queue : {"a", "b", "c"}) {
+    s.HasQueue(queue);
+    s.Submit(Waits(std::string(queue) + "0", queue));
+  }
+  SettlesDown();
+  s.Happens(GangFinished{"x"});
+  s.ExpectRestorable();
+  EXPECT_THAT(s.Pass(), ElementsAre("start a0: n"));
+  EXPECT_THAT(s.plan().waiting, IsEmpty());
+  EXPECT_THAT(s.Why("c0"), StartsWith("insufficient"));
+  s.ExpectRestorable();
+  s.AllDone();
+  s.Happens(GangFinished{"y"});
+  EXPECT_THAT(s.Pass(), ElementsAre("start b0: n"));
+}
+
+// A no costs as many steps as there are shapes, and next to nothing a queue.
+TEST(AskedAsOneOfMany, QueuesCostNoQuestions) {
+  const auto steps = [](int queues) {
+    Story s;
+    s.HasNode("n", 8);
+    s.HasQueue("busy");
+    for (const char* key : {"x", "y"}) s.Submit(Waits(key, "busy"));
+    s.Pass();
+    s.AllDone();
+    for (int q = 0; q < queues; ++q) {
+      const std::string queue = "q" + std::to_string(q);
+      s.HasQueue(queue);
+      s.Submit(Waits("g" + std::to_string(q), queue));
+    }
+    s.Pass();
+    s.Pass();
+    s.Happens(GangFinished{"x"});
+    EXPECT_EQ(s.Pass().size(), 1u);
+    return s.plan().steps;
+  };
+  EXPECT_LT(steps(64), 3 * steps(4));
+}
+
+TEST_F(AskedAsOne, WhoIsNotTheHeadIsAskedWhenItIs) {
+  s.Happens(
+      QueueChanged{{.key = "strict", .ordering = QueueOrdering::kStrictFifo}});
+  Gang head = Waits("head", "strict");
+  head.roles[0].shape.resources.Set(0, 5);  // Another shape.
+  s.Submit(head);
+  s.Submit(Waits("next", "strict"));
+  s.HasQueue("z");
+  s.Submit(Waits("z0", "z"));
+  SettlesDown();
+  s.Happens(GangFinished{"x"});
+  EXPECT_THAT(s.Pass(), ElementsAre("start head: n"));
+  s.AllDone();
+  s.ExpectRestorable();
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  s.Happens(GangFinished{"y"});
+  EXPECT_THAT(s.Pass(), ElementsAre("start z0: n"));
+  s.AllDone();
+  s.Happens(GangFinished{"z0"});
+  EXPECT_THAT(s.Pass(), ElementsAre("start next: n"));
+}
+
+TEST_F(AskedAsOne, AQueueAtItsLimitIsToldSoAndAskedWhenItIsNot) {
+  s.HasQueue("a", {GpuQuota(std::nullopt, 4)});
+  s.Submit(Waits("a0", "a"));
+  s.Submit(Waits("a1", "a"));
+  SettlesDown();
+  s.Happens(GangFinished{"x"});
+  EXPECT_THAT(s.Pass(), ElementsAre("start a0: n"));
+  s.AllDone();
+  s.Happens(GangFinished{"y"});
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  EXPECT_THAT(s.Why("a1"), StartsWith("queue-limit"));
+  s.ExpectRestorable();
+  s.Happens(GangFinished{"a0"});
+  EXPECT_THAT(s.Pass(), ElementsAre("start a1: n"));
+}
+
+TEST_F(AskedAsOne, AHeldQueueIsAskedWhenItIsReleased) {
+  s.HasQueue("a");
+  s.HasQueue("b");
+  s.Submit(Waits("a0", "a"));
+  s.Submit(Waits("b0", "b"));
+  SettlesDown();
+  s.Happens(QueueChanged{{.key = "a", .held = true}});
+  s.Happens(GangFinished{"x"});
+  EXPECT_THAT(s.Pass(), ElementsAre("start b0: n"));
+  s.AllDone();
+  s.Happens(GangFinished{"y"});
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  s.ExpectRestorable();
+  s.Happens(QueueChanged{{.key = "a"}});
+  EXPECT_THAT(s.Pass(), ElementsAre("start a0: n"));
+}
+
+TEST_F(AskedAsOne, AWhatIfAsksForItselfOnly) {
+  s.HasQueue("a");
+  s.HasQueue("b");
+  s.Submit(Waits("a0", "a"));
+  s.Submit(Waits("b0", "b"));
+  SettlesDown();
+  s.Happens(GangFinished{"x"});
+  const Event also{s.now, GangFinished{"y"}};
+  Plan then;
+  ASSERT_TRUE(s.scheduler().WhatIf(s.now, {&also, 1}, &then).ok());
+  EXPECT_EQ(then.decisions.size(), 2u);
+  s.ExpectRestorable();
+  EXPECT_THAT(s.Pass(), ElementsAre("start a0: n"));
+}
+
+}  // namespace
+}  // namespace muster
