@@ -27,7 +27,7 @@ ClassIndex ClassList::Add(const ClassKey& key, const GangRank& rank,
   if (leads && !is_new) TakeOut(c);
   Put(cls.gangs_, nodes_[rank.gang], rank);
   ++cls.size_;
-  if (leads) PutIn(c);
+  leads ? PutIn(c) : NoteSize(cls);
   return c;
 }
 
@@ -39,9 +39,14 @@ void ClassList::Remove(ClassIndex c, GangIndex gang) {
   --cls.size_;
   if (cls.size() == 0) {
     Erase(c);
-  } else if (led) {
-    PutIn(c);
+  } else {
+    led ? PutIn(c) : NoteSize(cls);
   }
+}
+
+void ClassList::NoteSize(const GangClass& cls) {
+  leaves_[cls.key_.queue].all.find({cls.first_})->size =
+      static_cast<uint32_t>(cls.size_);
 }
 
 ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
@@ -50,6 +55,8 @@ ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
   cls.among_open_.index = c;
   cls.key_ = key;
   cls.questions_ = {.open = open};
+  own_open_.resize(classes_.size());
+  own_open_[c] = open;
   if (key.queue >= leaves_.size()) leaves_.resize(key.queue + 1);
   if (key.spec >= by_spec_.size()) by_spec_.resize(key.spec + 1);
   Spec& spec = by_spec_[key.spec];
@@ -91,7 +98,8 @@ void ClassList::PutIn(ClassIndex c) {
   GangClass& cls = classes_[c];
   Leaf& leaf = leaves_[cls.key_.queue];
   cls.first_ = cls.gangs_.PeekBest()->key();
-  leaf.all.insert({cls.first_, c, cls.key_.spec});
+  leaf.all.insert(
+      {cls.first_, c, cls.key_.spec, static_cast<uint32_t>(cls.size_)});
   leaf.looked = 0;
   if (AsksInSpec(cls)) NoteChange(cls.key_.queue);
   if (Asks(cls)) PutAmongOpen(c);
@@ -192,6 +200,7 @@ void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
   const uint8_t differs = cls.questions_.open ^ own.open;
   Count(cls, -1);
   cls.questions_ = own;
+  own_open_[c] = own.open;
   Count(cls, 1);
   if (own.retry_at != kForever) retries_.insert({own.retry_at, c});
   if ((differs & Questions::kPutOff) != 0) {
@@ -230,6 +239,11 @@ uint32_t ClassList::CountAhead(QueueIndex leaf, const GangRank& rank) const {
   uint32_t count = 0;
   for (const Place& place : InOrder(leaf)) {
     if (place.rank >= rank) break;  // So are all behind it.
+    // All of a class have one priority.
+    if (place.size == 1 || place.rank.priority > rank.priority) {
+      count += place.size;
+      continue;
+    }
     classes_[place.index].gangs_.ForEach(
         [&](const GangNode& node) { count += node.key() < rank; });
   }

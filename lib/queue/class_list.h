@@ -124,6 +124,10 @@ class ClassList {
   ClassIndex Find(const ClassKey& key) const;  // kNoClass if there is none.
 
   Questions questions(ClassIndex c) const;
+  // Whether its kVictims is open: for whoever asks that of very many.
+  bool AsksVictims(ClassIndex c) const {
+    return (own_open_[c] & Questions::kVictims) != 0;
+  }
   void Open(ClassIndex c, uint8_t questions);
   void Close(ClassIndex c, uint8_t questions);
   void SetQuestions(ClassIndex c, const Questions& questions);
@@ -168,6 +172,7 @@ class ClassList {
     GangRank rank{};  // Its first gang's.
     ClassIndex index = kNoClass;
     uint32_t spec = 0;
+    mutable uint32_t size = 0;  // Its gangs. It is no part of the order.
 
     friend auto operator<=>(const Place& a, const Place& b) {
       return a.rank <=> b.rank;
@@ -235,6 +240,7 @@ class ClassList {
   // taken out.
   void PutIn(ClassIndex c);
   void TakeOut(ClassIndex c);
+  void NoteSize(const GangClass& cls);
   void NoteChange(QueueIndex leaf);
   void PutAmongOpen(ClassIndex c);
   void TakeFromOpen(ClassIndex c);
@@ -248,6 +254,7 @@ class ClassList {
 
   GangNodes& nodes_;
   std::deque<GangClass> classes_;
+  std::vector<uint8_t> own_open_;  // By class: Questions::open of its own.
   std::vector<ClassIndex> free_;
   absl::flat_hash_map<ClassKey, ClassIndex> by_key_;
   std::vector<Spec> by_spec_;

@@ -127,14 +127,14 @@ bool QuotaLaw::MayReclaimAtAll(QueueIndex taker,
   return q != kNoQueue;
 }
 
-bool QuotaLaw::MayReclaimAtAll(QueueIndex taker) const {
+int64_t QuotaLaw::MostToReclaim(QueueIndex taker, ResourceKind kind) const {
+  int64_t most = 0;
   for (QueueIndex q = taker; q != kNoQueue; q = queues_.at(q).parent) {
-    if (!queues_.at(q).guaranteed) continue;
-    for (ResourceKind kind = 0; kind < queues_.kinds(); ++kind) {
-      if (IsOwed(q, 1, kind)) return true;
-    }
+    const QueueTree::Entry& e = queues_.at(q);
+    if (e.guarantee[kind] < 0) continue;
+    most = std::max(most, e.guarantee[kind] - e.used[kind]);
   }
-  return false;
+  return most;
 }
 
 bool QuotaLaw::ComesToBeOwed(QueueIndex q, const Resources& before,

@@ -78,8 +78,8 @@ class QuotaLaw {
   ResourceKind DecidingKind(const Resources& demand) const;
   // Whether the queue may take back from some other queue for the demand.
   bool MayReclaimAtAll(QueueIndex taker, const Resources& demand) const;
-  // The same for some demand.
-  bool MayReclaimAtAll(QueueIndex taker) const;
+  // The most of the kind, deciding for a demand, for which it may; 0: none.
+  int64_t MostToReclaim(QueueIndex taker, ResourceKind kind) const;
   // Whether it is q's own guarantee that came to allow that: with `before`
   // used, it did not.
   bool ComesToBeOwed(QueueIndex q, const Resources& before,

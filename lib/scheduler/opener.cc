@@ -14,6 +14,7 @@ constexpr uint8_t kBoth = Questions::kRoom | Questions::kVictims;
 constexpr uint8_t kRoomOpened = 1;
 constexpr uint8_t kVictimsOpened = 2;
 constexpr uint8_t kGrowthOpened = 4;
+constexpr uint8_t kHasRoom = 8;  // Its kVictims opens with that of the takers.
 
 template <class T>
 void AddOnce(std::vector<T>& all, const T& value) {
@@ -148,7 +149,7 @@ void Opener::OpenPutOff() {
 void Opener::OpenVictims(ClassIndex c, uint8_t as) {
   ClassList& waiting = core_.lists.waiting();
   const GangClass& cls = waiting.at(c);
-  if ((waiting.questions(c).open & Questions::kVictims) != 0) return;
+  if (waiting.AsksVictims(c)) return;
   if (!core_.config.preemption || IsHopeless(cls.reason().code) ||
       !core_.classes.at(cls.key().priority_class).may_preempt ||
       !AnyVictim(core_, cls.key().queue, cls.first().priority,
@@ -218,7 +219,7 @@ void Opener::PublishRoom() {
     if (core_.lists.growing().OfSpec(s).empty()) done_[s] |= kGrowthOpened;
   }
   for (const NodeIndex n : freed_) PublishRoomOn(n);
-  if (!structure_ && core_.config.preemption) OpenTakers();
+  if (core_.config.preemption) OpenTakers();
 }
 
 void Opener::PublishRoomOn(NodeIndex n) {
@@ -236,13 +237,14 @@ void Opener::PublishRoomOn(NodeIndex n) {
   constexpr uint8_t kAll = kRoomOpened | kVictimsOpened | kGrowthOpened;
   for (uint32_t s = 0; s < done_.size(); ++s) {
     uint8_t& done = done_[s];
-    if (done == kAll) continue;
+    if ((done & kAll) == kAll) continue;
     for (const ShapeId shape : core_.specs.at(s).shapes) {
-      if (done == kAll || !cluster.Admits(n, shape)) continue;
+      if ((done & kAll) == kAll || !cluster.Admits(n, shape)) continue;
       if ((done & kRoomOpened) == 0 &&
           cluster.Slots(n, shape, Ledger::kLater, 1) > 0) {
+        if ((done & kVictimsOpened) == 0) done |= kHasRoom;
         done |= kRoomOpened | kVictimsOpened;
-        OpenRoom(core_.lists.waiting(), s, kBoth);
+        OpenRoom(core_.lists.waiting(), s, Questions::kRoom);
       } else if (structure_ && (done & kVictimsOpened) == 0) {
         done |= kVictimsOpened;
         OpenRoom(core_.lists.waiting(), s, Questions::kVictims);
@@ -256,58 +258,92 @@ void Opener::PublishRoomOn(NodeIndex n) {
   }
 }
 
-// What is free on the freed nodes, and what would be.
+// What is free on the freed nodes later, and what would be.
 void Opener::FindFreed() {
   const Cluster& cluster = core_.cluster;
   freed_nodes_.clear();
   for (const NodeIndex n : freed_) {
-    if (!cluster.exists(n)) continue;
+    const bool later = (is_freed_[n] & static_cast<uint8_t>(Ledger::kLater));
+    if (!later || !cluster.exists(n)) continue;
     FreedNode& freed = freed_nodes_.emplace_back();
     freed.node = n;
     freed.free = index::FreeOn(cluster, n, Ledger::kLater);
+    freed.in_all = freed.free;
     for (const TaskRef& ref : core_.nodes.tasks(n)) {
       const GangRecord& r = core_.gangs.at(ref.gang);
       const TaskRecord* task = FindTask(r, ref.task);
       if (task->phase == TaskPhase::kReleasing) continue;
       freed.held.push_back({r.queue, core_.PriorityOf(r), r.listing.elastic,
                             core_.holdings.UsageOf(task->at)});
+      freed.in_all.Add(freed.held.back().amount);
     }
   }
   std::erase_if(freed_nodes_,
                 [](const FreedNode& freed) { return freed.held.empty(); });
 }
 
-// Opens kVictims of classes to which a freed node could give a slot with all
-// gone that they may take.
-void Opener::OpenTakers() {
-  FindFreed();
-  for (QueueIndex leaf = 0; leaf < core_.queues.limit(); ++leaf) {
-    if (core_.lists.waiting().InOrder(leaf).empty()) continue;
-    // Whoever is there of the leaf itself, and the least priority of those;
-    // and of others, for which kinds the leaf may take from them.
-    bool own = false, others = false;
-    int32_t lowest = std::numeric_limits<int32_t>::max();
-    const bool reclaims = core_.law.MayReclaimAtAll(leaf);
-    for (FreedNode& freed : freed_nodes_) {
-      for (Held& held : freed.held) {
-        if (held.queue == leaf) {
-          own = true;
-          lowest = std::min(lowest, held.priority);
-        } else {
-          held.kinds = reclaims ? KindsToReclaim(leaf, held.queue) : 0;
-          others |= held.kinds != 0;
-        }
-      }
+// What decides from whom a spec may take back. Of those that would not fit on a
+// freed node with all gone, nothing opens.
+void Opener::FindDemands() {
+  demands_.resize(done_.size());
+  for (uint32_t s = 0; s < done_.size(); ++s) {
+    const bool room = (done_[s] & kHasRoom) != 0;
+    if (!room && (done_[s] & kVictimsOpened) != 0) continue;
+    const GangSpec& spec = core_.specs.at(s);
+    const bool fits = std::ranges::any_of(freed_nodes_, [&](const auto& freed) {
+      return AnyFits(spec, core_.cluster, freed.node, freed.in_all);
+    });
+    if (!room && !fits) {
+      done_[s] |= kVictimsOpened;
+      continue;
     }
-    if (own || others) OpenTakersIn(leaf, lowest, others);
+    const Resources& least = LeastOf(spec, core_.cluster);
+    const ResourceKind kind = core_.law.DecidingKind(least);
+    demands_[s] = {kind, kind < least.size() ? least[kind] : 0};
   }
 }
 
-// The kinds that a demand may be decided by, with the least of which the law
-// lets the taker take from the victim.
+// Opens kVictims of classes with a shape that fits on a freed node, and of
+// those to which one could give a slot with all gone that they may take.
+void Opener::OpenTakers() {
+  freed_nodes_.clear();
+  if (!structure_) FindFreed();  // Else it is open wherever one may fit.
+  FindDemands();
+  const bool room = std::ranges::any_of(
+      done_, [](uint8_t done) { return (done & kHasRoom) != 0; });
+  if (!room && freed_nodes_.empty()) return;
+  for (QueueIndex leaf = 0; leaf < core_.queues.limit(); ++leaf) {
+    if (core_.lists.waiting().InOrder(leaf).empty()) continue;
+    bool owed = false;
+    owed_.assign(core_.queues.kinds(), 0);
+    for (ResourceKind kind = 0; kind < owed_.size(); ++kind) {
+      owed_[kind] = core_.law.MostToReclaim(leaf, kind);
+      owed |= owed_[kind] > 0;
+    }
+    Takers anywhere, beside;
+    const GangLists::Holding& holding = core_.lists.holding(leaf);
+    if (room && !holding.empty()) anywhere.lowest = holding.begin()->first;
+    anywhere.others = room && owed;
+    for (FreedNode& freed : freed_nodes_) {
+      for (Held& held : freed.held) {
+        if (held.queue == leaf) {
+          beside.lowest = std::min(beside.lowest, held.priority);
+        } else {
+          held.kinds = owed ? KindsToReclaim(leaf, held.queue) : 0;
+          beside.others |= held.kinds != 0;
+        }
+      }
+    }
+    OpenTakersIn(leaf, anywhere, beside);
+  }
+}
+
+// The kinds of which the taker is owed some, with the least of which the law
+// lets it take from the victim.
 uint64_t Opener::KindsToReclaim(QueueIndex taker, QueueIndex victim) const {
   uint64_t kinds = 0;
   for (ResourceKind kind = 0; kind < core_.queues.kinds(); ++kind) {
+    if (owed_[kind] <= 0) continue;
     Resources one(core_.queues.kinds());
     one.Set(kind, 1);
     if (core_.law.MayReclaim(taker, victim, one)) kinds |= uint64_t{1} << kind;
@@ -315,25 +351,29 @@ uint64_t Opener::KindsToReclaim(QueueIndex taker, QueueIndex victim) const {
   return kinds;
 }
 
-// Of the leaf's classes: those above `lowest`, and others if they may take
-// back.
-void Opener::OpenTakersIn(QueueIndex leaf, int32_t lowest, bool reclaims) {
+void Opener::OpenTakersIn(QueueIndex leaf, const Takers& anywhere,
+                          const Takers& beside) {
   const ClassList& waiting = core_.lists.waiting();
+  const int32_t lowest = std::min(anywhere.lowest, beside.lowest);
   for (const ClassList::Place& place : waiting.InOrder(leaf)) {
-    const bool above = place.rank.priority >= lowest;
-    if (!above && !reclaims) break;  // Nor is anybody behind it.
-    if ((done_[place.spec] & kVictimsOpened) != 0) continue;
-    const GangSpec& spec = core_.specs.at(place.spec);
-    const Resources& least = LeastOf(spec, core_.cluster);
-    const bool takes_back = reclaims && core_.law.MayReclaimAtAll(leaf, least);
-    if ((!above && !takes_back) ||
-        waiting.at(place.index).key().alone != kNoGang ||
-        (waiting.questions(place.index).open & Questions::kVictims) != 0) {
+    const int32_t priority = place.rank.priority;
+    // Nor is anybody behind it.
+    if (priority < lowest && !anywhere.others && !beside.others) break;
+    const uint8_t done = done_[place.spec];
+    const bool room = (done & kHasRoom) != 0;
+    if (!room && (done & kVictimsOpened) != 0) continue;
+    const Takers& takers = room ? anywhere : beside;
+    const Demand& demand = demands_[place.spec];
+    const bool takes_back = takers.others && demand.amount > 0 &&
+                            demand.amount <= owed_[demand.kind];
+    if ((priority < takers.lowest && !takes_back) ||
+        waiting.AsksVictims(place.index) ||
+        waiting.at(place.index).key().alone != kNoGang) {
       continue;
     }
-    const ResourceKind kind = core_.law.DecidingKind(least);
-    const uint64_t kinds = takes_back ? uint64_t{1} << kind : 0;
-    if (MayGiveSlot(leaf, place.rank.priority, kinds, spec)) {
+    const uint64_t kinds = takes_back ? uint64_t{1} << demand.kind : 0;
+    if (room ||
+        MayGiveSlot(leaf, priority, kinds, core_.specs.at(place.spec))) {
       OpenVictims(place.index);
     }
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "lib/queue/class_list.h"
@@ -98,8 +99,16 @@ class Opener {
   void ForEachBelow(QueueIndex q, const F& f);
   void OpenBelow(QueueIndex q);
   void FindFreed();
+  void FindDemands();
   void OpenTakers();
-  void OpenTakersIn(QueueIndex leaf, int32_t lowest, bool reclaims);
+  // From whom classes of a leaf could take.
+  struct Takers {
+    // The least priority of those of the leaf itself.
+    int32_t lowest = std::numeric_limits<int32_t>::max();
+    bool others = false;  // There are others.
+  };
+  void OpenTakersIn(QueueIndex leaf, const Takers& anywhere,
+                    const Takers& beside);
   uint64_t KindsToReclaim(QueueIndex taker, QueueIndex victim) const;
   bool MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
                    const GangSpec& spec) const;
@@ -149,9 +158,17 @@ class Opener {
   struct FreedNode {
     NodeIndex node = 0;
     Resources free{};
+    Resources in_all{};  // With all who hold something gone.
     std::vector<Held> held{};
   };
   std::vector<FreedNode> freed_nodes_;
+  struct Demand {
+    ResourceKind kind = 0;  // QuotaLaw::DecidingKind.
+    int64_t amount = 0;     // 0: nothing decides.
+  };
+  std::vector<Demand> demands_;  // By spec.
+  // Of the leaf that is looked at, by kind: QuotaLaw::MostToReclaim.
+  std::vector<int64_t> owed_;
 };
 
 }  // namespace muster
