@@ -176,6 +176,10 @@ struct SchedulerState {
   // victim before a pass has left no question open. next_seq: there is none.
   uint64_t round_seq = 1;
   std::vector<DisruptionBudget> budgets{};  // As they are left, by key.
+  // Of that round: a pass was ended by its budget; gangs were asked whether they
+  // can grow.
+  bool round_open = false;
+  bool round_grew = false;
 
   friend bool operator==(const SchedulerState&,
                          const SchedulerState&) = default;
@@ -193,6 +197,8 @@ struct SchedulerState {
     v(10, "classes", s.classes);
     v(11, "round_seq", s.round_seq);
     v(12, "budgets", s.budgets);
+    v(13, "round_open", s.round_open);
+    v(14, "round_grew", s.round_grew);
   }
 };
 

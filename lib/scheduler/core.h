@@ -43,6 +43,8 @@ struct Core {
   uint64_t next_seq = 1;
   // The round under way began with this decision: see Pass.
   uint64_t round_seq = 1;
+  bool round_open = false;
+  bool round_grew = false;
 
   Cluster cluster;
   NodeBook nodes{};

@@ -230,6 +230,8 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   while (!waiting.put_off().empty()) {
     waiting.Close(*waiting.put_off().begin(), Questions::kPutOff);
   }
+  core.round_open = true;
+  core.round_grew |= record.grew;
   if (!record.budget_exhausted) EndRound(core);
   for (const GangIndex g : LookedAt(core, record)) {
     GangEdit(core, g)->look = false;

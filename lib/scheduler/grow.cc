@@ -6,8 +6,10 @@ namespace muster {
 void Grow::Run() {
   ClassList& growing = core_.lists.growing();
   if (pass_.budget.exhausted()) return;
-  // What was put off may take in the next round what would be grown into.
-  if (!core_.lists.waiting().put_off().empty()) return;
+  // What was put off before may take in the next round what would be grown
+  // into.
+  if (!core_.round_grew && !core_.lists.waiting().put_off().empty()) return;
+  core_.round_grew = true;
   pass_.plan.Grew();
   turns_.Clear();
   growing.TakeChangedQueues();

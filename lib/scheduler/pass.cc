@@ -37,6 +37,7 @@ void Wake(Core& core) {
 void EndRound(Core& core) {
   core.opener.OpenPutOff();
   core.round_seq = core.next_seq;
+  core.round_open = core.round_grew = false;
   if (core.placed.empty()) return;
   std::vector<GangIndex> placed = std::exchange(core.placed, {});
   for (const GangIndex g : placed) {
@@ -77,6 +78,7 @@ void Pass::Run(Plan* plan) {
   const bool again =
       exhausted || !put_off.empty() || core.lists.FirstToAskAgain() != kNoClass;
   for (const ClassIndex c : put_off) pass_.plan.Note(waiting, c, true);
+  core.round_open = true;
   if (!exhausted) EndRound(core);
   pass_.plan.Finish(exhausted);
   plan->budget_exhausted = exhausted;

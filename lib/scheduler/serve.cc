@@ -42,8 +42,10 @@ void Serve::Refresh(QueueIndex leaf) {
   turns_.Set(leaf, {waiting.at(c).first(), &LeastOf(spec, core_.cluster)});
 }
 
-// False if there is nothing to ask again.
+// False if there is nothing to ask again, or the round began with something
+// else.
 bool Serve::AskAgain() {
+  if (core_.round_open) return false;
   const ClassIndex c = core_.lists.FirstToAskAgain();
   if (c == kNoClass) return false;
   const QueueIndex leaf = core_.lists.waiting().at(c).key().queue;

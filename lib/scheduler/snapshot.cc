@@ -88,6 +88,8 @@ SchedulerState StateOf(const Core& core) {
   s.version = core.version;
   s.next_seq = core.next_seq;
   s.round_seq = core.round_seq;
+  s.round_open = core.round_open;
+  s.round_grew = core.round_grew;
   for (NodeIndex n : core.cluster.nodes()) {
     const NodeBook::Facts& f = core.nodes.facts(n);
     s.nodes.push_back({core.cluster.node(n), f.down, f.draining, f.spot_notice,
@@ -321,6 +323,8 @@ absl::Status Load(Core& core, const SchedulerState& state) {
   MUSTER_RETURN_IF_ERROR(CheckKeys(state));
   core.next_seq = state.next_seq;
   core.round_seq = state.round_seq;
+  core.round_open = state.round_open;
+  core.round_grew = state.round_grew;
   core.version = state.version;
   MUSTER_RETURN_IF_ERROR(LoadNodes(core, state));  // Taints have their times.
   core.now = state.now;

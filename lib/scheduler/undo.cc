@@ -9,11 +9,14 @@ void Undo::Begin() {
   ++serial_;
   Changed([this, now = core_.now, version = core_.version,
            next_seq = core_.next_seq, round_seq = core_.round_seq,
+           round_open = core_.round_open, round_grew = core_.round_grew,
            placed = core_.placed.size()] {
     core_.now = now;
     core_.version = version;
     core_.next_seq = next_seq;
     core_.round_seq = round_seq;
+    core_.round_open = round_open;
+    core_.round_grew = round_grew;
     core_.placed.resize(placed);
   });
   core_.lists.waiting().Mark();

@@ -270,7 +270,58 @@ void World::CheckDeeply(Time at, const SchedulerState& before,
   if (!(whatif == plan)) {
     return Fail("what-if: said otherwise: " + Differ(plan, whatif));
   }
+  CheckBounded(at, before);
   CheckQuiet(plan);
+}
+
+namespace {
+
+// What passes decide until one is not ended by its budget, a line each: who
+// starts, stops or is promised something in the order of the decisions, then
+// each task's place. Growth joins a start of the same pass only, so that it is
+// told by the places alone.
+absl::StatusOr<std::string> DecidedWith(uint64_t work_budget, Time at,
+                                        SchedulerState state) {
+  state.config.work_budget = work_budget;
+  absl::StatusOr<Scheduler> twin = Scheduler::Restore(state);
+  if (!twin.ok()) return twin.status();
+  std::string order;
+  std::set<std::string> places;
+  for (int pass = 0; pass < 10'000; ++pass) {
+    Plan plan;
+    twin->Schedule(at, &plan);
+    const PlanRecord record = twin->Record(plan);
+    for (const DecisionRecord& d : record.decisions) {
+      const std::string kind = std::to_string(static_cast<int>(d.kind));
+      if (d.kind != DecisionKind::kGrow) {
+        order += kind + " " + d.gang + " for " + d.on_behalf_of + "\n";
+      }
+      for (PlannedTaskRecord task : d.tasks) {
+        task.attempt = 0;
+        places.insert(d.gang + " " + Printer::Text(task) + "\n");
+      }
+    }
+    if (plan.budget_exhausted) continue;
+    for (const std::string& place : places) order += place;
+    return order;
+  }
+  return absl::InternalError("passes go on for ever");
+}
+
+}  // namespace
+
+// Passes that a budget ends decide, one after the other, what one pass does
+// that has none.
+void World::CheckBounded(Time at, const SchedulerState& before) {
+  const absl::StatusOr<std::string> whole = DecidedWith(0, at, before);
+  if (!whole.ok()) return Fail("bounded: " + whole.status().ToString());
+  for (const uint64_t budget : {uint64_t{1}, uint64_t{64}, uint64_t{1024}}) {
+    const absl::StatusOr<std::string> parts = DecidedWith(budget, at, before);
+    if (!parts.ok()) return Fail("bounded: " + parts.status().ToString());
+    if (*parts == *whole) continue;
+    return Fail("bounded: passes of " + std::to_string(budget) +
+                " steps decide otherwise:\n" + *whole + "--\n" + *parts);
+  }
 }
 
 // Before next_wakeup, without an event, another pass decides nothing.

@@ -90,6 +90,7 @@ class World final : private Journal {
   PlanRecord Pass(Time at, bool deep);
   void CheckDeeply(Time at, const SchedulerState& before,
                    const PlanRecord& whatif, const PlanRecord& plan);
+  void CheckBounded(Time at, const SchedulerState& before);
   void CheckQuiet(const PlanRecord& plan);
   void CheckClosed(const PlanRecord& plan);
   void CheckSteady(const PlanRecord& plan);
