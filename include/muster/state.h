@@ -176,8 +176,8 @@ struct SchedulerState {
   // victim before a pass has left no question open. next_seq: there is none.
   uint64_t round_seq = 1;
   std::vector<DisruptionBudget> budgets{};  // As they are left, by key.
-  // Of that round: a pass was ended by its budget; gangs were asked whether they
-  // can grow.
+  // Of that round: a pass was ended by its budget; gangs were asked whether
+  // they can grow.
   bool round_open = false;
   bool round_grew = false;
 
