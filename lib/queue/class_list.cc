@@ -332,6 +332,7 @@ const ClassList::Place* ClassList::FirstOfSpecs(QueueIndex leaf) {
     at.looked = last_serial_;
     at.first_of_specs = at.all.begin();
   }
+  // Most are passed over without their records.
   const auto asks = [this](const Place& place) {
     return by_spec_[place.spec].serial != 0 &&
            AsksInSpec(classes_[place.index]);

@@ -119,12 +119,7 @@ bool QuotaLaw::IsOwed(QueueIndex q, int64_t demand, ResourceKind kind) const {
 bool QuotaLaw::MayReclaimAtAll(QueueIndex taker,
                                const Resources& demand) const {
   const ResourceKind kind = DecidingKind(demand);
-  if (kind >= queues_.kinds()) return false;
-  QueueIndex q = taker;
-  while (q != kNoQueue && !IsOwed(q, demand[kind], kind)) {
-    q = queues_.at(q).parent;
-  }
-  return q != kNoQueue;
+  return kind < queues_.kinds() && demand[kind] <= MostToReclaim(taker, kind);
 }
 
 int64_t QuotaLaw::MostToReclaim(QueueIndex taker, ResourceKind kind) const {

@@ -201,18 +201,21 @@ ClassIndex GangLists::FirstToAsk(ClassList& list, QueueIndex leaf) const {
   return list.First(leaf, &list == &waiting_ && core_.queues.IsStrict(leaf));
 }
 
+bool GangLists::MayAsk(ClassIndex c) const {
+  const GangClass& cls = waiting_.at(c);
+  const QueueIndex leaf = cls.key().queue;
+  return !core_.queues.Held(leaf) &&
+         (!core_.queues.IsStrict(leaf) ||
+          waiting_.HeadOf(leaf) == cls.first().gang);
+}
+
 ClassIndex GangLists::FirstToAskAgain() {
   const auto rank = [&](ClassIndex c) {
     return std::pair(waiting_.questions(c).effort, waiting_.at(c).first());
   };
   ClassIndex least = kNoClass;
   for (const ClassIndex c : waiting_.again()) {
-    const QueueIndex leaf = waiting_.at(c).key().queue;
-    if (core_.queues.Held(leaf) ||
-        (core_.queues.IsStrict(leaf) &&
-         waiting_.HeadOf(leaf) != waiting_.at(c).first().gang)) {
-      continue;
-    }
+    if (!MayAsk(c)) continue;
     if (least == kNoClass || rank(c) < rank(least)) least = c;
   }
   return least;

@@ -60,6 +60,9 @@ class GangLists {
   // Of one of the two: the first open class of the leaf that may be asked now,
   // or kNoClass.
   ClassIndex FirstToAsk(ClassList& list, QueueIndex leaf) const;
+  // Whether a class that waits may be asked now: its queue is not held, and if
+  // it is strict, the class has its first gang.
+  bool MayAsk(ClassIndex c) const;
   // Of those that wait with kAgain, and may be asked now, the class with the
   // least effort; of equal ones, the first; or kNoClass. O(classes with it).
   ClassIndex FirstToAskAgain();

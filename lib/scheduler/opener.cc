@@ -263,7 +263,8 @@ void Opener::FindFreed() {
   const Cluster& cluster = core_.cluster;
   freed_nodes_.clear();
   for (const NodeIndex n : freed_) {
-    const bool later = (is_freed_[n] & static_cast<uint8_t>(Ledger::kLater));
+    const bool later =
+        (is_freed_[n] & static_cast<uint8_t>(Ledger::kLater)) != 0;
     if (!later || !cluster.exists(n)) continue;
     FreedNode& freed = freed_nodes_.emplace_back();
     freed.node = n;
@@ -290,10 +291,10 @@ void Opener::FindDemands() {
     const bool room = (done_[s] & kHasRoom) != 0;
     if (!room && (done_[s] & kVictimsOpened) != 0) continue;
     const GangSpec& spec = core_.specs.at(s);
-    const bool fits = std::ranges::any_of(freed_nodes_, [&](const auto& freed) {
+    const auto fits = [&](const FreedNode& freed) {
       return AnyFits(spec, core_.cluster, freed.node, freed.in_all);
-    });
-    if (!room && !fits) {
+    };
+    if (!room && std::ranges::none_of(freed_nodes_, fits)) {
       done_[s] |= kVictimsOpened;
       continue;
     }
@@ -308,10 +309,10 @@ void Opener::FindDemands() {
 void Opener::OpenTakers() {
   freed_nodes_.clear();
   if (!structure_) FindFreed();  // Else it is open wherever one may fit.
-  FindDemands();
   const bool room = std::ranges::any_of(
       done_, [](uint8_t done) { return (done & kHasRoom) != 0; });
   if (!room && freed_nodes_.empty()) return;
+  FindDemands();
   for (QueueIndex leaf = 0; leaf < core_.queues.limit(); ++leaf) {
     if (core_.lists.waiting().InOrder(leaf).empty()) continue;
     bool owed = false;

@@ -88,7 +88,7 @@ class Serve : public Phase {
   void Refresh(QueueIndex leaf);
   void ServeClass(ClassIndex c, uint8_t open, uint32_t effort);
   void FollowChanges(QueueIndex leaf);
-  bool AskAgain();
+  void AskAgain();
   void AnswerOthers(SpecIndex spec);
   bool IsTold(ClassIndex c, const Reason& reason) const;
   bool QuotaBlocks(const GangRecord& r, Reason* reason) const;

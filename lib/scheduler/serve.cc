@@ -11,8 +11,11 @@ void Serve::Run() {
   turns_.Clear();
   waiting.TakeChangedQueues();
   for (const QueueIndex leaf : waiting.OpenLeaves()) Refresh(leaf);
-  if (turns_.next() == kNoQueue && !AskAgain()) return;
-  held_back_ = core_.queues.AnyHoldsBack();
+  const bool nothing_open = turns_.next() == kNoQueue;
+  if (!nothing_open || !waiting.again().empty()) {
+    held_back_ = core_.queues.AnyHoldsBack();
+  }
+  if (nothing_open) AskAgain();
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
     const ClassIndex c = core_.lists.FirstToAsk(waiting, leaf);
@@ -42,17 +45,15 @@ void Serve::Refresh(QueueIndex leaf) {
   turns_.Set(leaf, {waiting.at(c).first(), &LeastOf(spec, core_.cluster)});
 }
 
-// False if there is nothing to ask again, or the round began with something
-// else.
-bool Serve::AskAgain() {
-  if (core_.round_open) return false;
+// Unless the round began with something else.
+void Serve::AskAgain() {
+  if (core_.round_open) return;
   const ClassIndex c = core_.lists.FirstToAskAgain();
-  if (c == kNoClass) return false;
+  if (c == kNoClass) return;
   const QueueIndex leaf = core_.lists.waiting().at(c).key().queue;
   ServeClass(c, Questions::kRoom | Questions::kVictims,
              core_.lists.waiting().questions(c).effort);
   FollowChanges(leaf);
-  return true;
 }
 
 // Tries the first gang of the class: its open questions. If it must wait, so
@@ -123,13 +124,10 @@ void Serve::AnswerOthers(SpecIndex spec) {
 bool Serve::IsTold(ClassIndex c, const Reason& reason) const {
   const ClassList& waiting = core_.lists.waiting();
   const GangClass& cls = waiting.at(c);
-  const QueueIndex leaf = cls.key().queue;
   const uint8_t open = waiting.questions(c).open;
   const uint8_t others = Questions::kVictims | Questions::kAgain;
   if ((open & Questions::kRoom) == 0 || (open & others) != 0 ||
-      cls.key().alone != kNoGang || core_.queues.Held(leaf) ||
-      (core_.queues.IsStrict(leaf) &&
-       waiting.HeadOf(leaf) != cls.first().gang)) {
+      cls.key().alone != kNoGang || !core_.lists.MayAsk(c)) {
     return false;
   }
   if (IsSame(cls.reason(), reason)) return true;

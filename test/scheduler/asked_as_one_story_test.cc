@@ -21,30 +21,37 @@ Gang Waits(const std::string& key, const std::string& queue) {
   return gang;
 }
 
-// Nodes full of "x" and "y", with four devices each.
-class AskedAsOne : public ::testing::Test {
- protected:
-  AskedAsOne() {
-    s.HasNode("n", 8);
-    s.HasQueue("busy");
-    for (const char* key : {"x", "y"}) s.Submit(Waits(key, "busy"));
-    s.Pass();
-    s.AllDone();
+// A node full of "x" and "y", with four devices each.
+class FullNode : public Story {
+ public:
+  FullNode() {
+    HasNode("n", 8);
+    HasQueue("busy");
+    for (const char* key : {"x", "y"}) Submit(Waits(key, "busy"));
+    Pass();
+    AllDone();
+  }
+  // In each of the queues a gang waits: "a0" in "a".
+  void WaitIn(const std::vector<std::string>& queues) {
+    for (const std::string& queue : queues) {
+      HasQueue(queue);
+      Submit(Waits(queue + "0", queue));
+    }
+    SettlesDown();
   }
   void SettlesDown() {
-    while (!s.Pass().empty()) s.AllDone();
-    s.Pass();
+    while (!Pass().empty()) AllDone();
+    Pass();
   }
+};
 
-  Story s;
+class AskedAsOne : public ::testing::Test {
+ protected:
+  FullNode s;
 };
 
 TEST_F(AskedAsOne, OneStartsAndNobodyIsToldAgain) {
-  for (const char* queue : {"a", "b", "c"}) {
-    s.HasQueue(queue);
-    s.Submit(Waits(std::string(queue) + "0", queue));
-  }
-  SettlesDown();
+  s.WaitIn({"a", "b", "c"});
   s.Happens(GangFinished{"x"});
   s.ExpectRestorable();
   EXPECT_THAT(s.Pass(), ElementsAre("start a0: n"));
@@ -59,19 +66,10 @@ TEST_F(AskedAsOne, OneStartsAndNobodyIsToldAgain) {
 // A no costs as many steps as there are shapes, and next to nothing a queue.
 TEST(AskedAsOneOfMany, QueuesCostNoQuestions) {
   const auto steps = [](int queues) {
-    Story s;
-    s.HasNode("n", 8);
-    s.HasQueue("busy");
-    for (const char* key : {"x", "y"}) s.Submit(Waits(key, "busy"));
-    s.Pass();
-    s.AllDone();
-    for (int q = 0; q < queues; ++q) {
-      const std::string queue = "q" + std::to_string(q);
-      s.HasQueue(queue);
-      s.Submit(Waits("g" + std::to_string(q), queue));
-    }
-    s.Pass();
-    s.Pass();
+    FullNode s;
+    std::vector<std::string> keys;
+    for (int q = 0; q < queues; ++q) keys.push_back("q" + std::to_string(q));
+    s.WaitIn(keys);
     s.Happens(GangFinished{"x"});
     EXPECT_EQ(s.Pass().size(), 1u);
     return s.plan().steps;
@@ -86,9 +84,7 @@ TEST_F(AskedAsOne, WhoIsNotTheHeadIsAskedWhenItIs) {
   head.roles[0].shape.resources.Set(0, 5);  // Another shape.
   s.Submit(head);
   s.Submit(Waits("next", "strict"));
-  s.HasQueue("z");
-  s.Submit(Waits("z0", "z"));
-  SettlesDown();
+  s.WaitIn({"z"});
   s.Happens(GangFinished{"x"});
   EXPECT_THAT(s.Pass(), ElementsAre("start head: n"));
   s.AllDone();
@@ -105,7 +101,7 @@ TEST_F(AskedAsOne, AQueueAtItsLimitIsToldSoAndAskedWhenItIsNot) {
   s.HasQueue("a", {GpuQuota(std::nullopt, 4)});
   s.Submit(Waits("a0", "a"));
   s.Submit(Waits("a1", "a"));
-  SettlesDown();
+  s.SettlesDown();
   s.Happens(GangFinished{"x"});
   EXPECT_THAT(s.Pass(), ElementsAre("start a0: n"));
   s.AllDone();
@@ -118,11 +114,7 @@ TEST_F(AskedAsOne, AQueueAtItsLimitIsToldSoAndAskedWhenItIsNot) {
 }
 
 TEST_F(AskedAsOne, AHeldQueueIsAskedWhenItIsReleased) {
-  s.HasQueue("a");
-  s.HasQueue("b");
-  s.Submit(Waits("a0", "a"));
-  s.Submit(Waits("b0", "b"));
-  SettlesDown();
+  s.WaitIn({"a", "b"});
   s.Happens(QueueChanged{{.key = "a", .held = true}});
   s.Happens(GangFinished{"x"});
   EXPECT_THAT(s.Pass(), ElementsAre("start b0: n"));
@@ -135,11 +127,7 @@ TEST_F(AskedAsOne, AHeldQueueIsAskedWhenItIsReleased) {
 }
 
 TEST_F(AskedAsOne, AWhatIfAsksForItselfOnly) {
-  s.HasQueue("a");
-  s.HasQueue("b");
-  s.Submit(Waits("a0", "a"));
-  s.Submit(Waits("b0", "b"));
-  SettlesDown();
+  s.WaitIn({"a", "b"});
   s.Happens(GangFinished{"x"});
   const Event also{s.now, GangFinished{"y"}};
   Plan then;
