@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -101,9 +102,9 @@ class Serve : public Phase {
   uint64_t passes_ = 0;
   std::vector<NoRoom> no_room_;  // By spec.
   PlacementResult placement_;
-  bool cut_short_ = false;      // There is room, or there is not: not known.
-  bool none_has_room_ = false;  // No class of the spec that was asked.
-  bool held_back_ = false;      // QueueTree::AnyHoldsBack.
+  bool cut_short_ = false;         // There is room, or there is not: not known.
+  bool none_has_room_ = false;     // No class of the spec that was asked.
+  std::optional<bool> held_back_;  // QueueTree::AnyHoldsBack, once asked.
   Resources room_;
 };
 

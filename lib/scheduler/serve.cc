@@ -9,13 +9,10 @@ void Serve::Run() {
   ClassList& waiting = core_.lists.waiting();
   ++passes_;
   turns_.Clear();
+  held_back_.reset();
   waiting.TakeChangedQueues();
   for (const QueueIndex leaf : waiting.OpenLeaves()) Refresh(leaf);
-  const bool nothing_open = turns_.next() == kNoQueue;
-  if (!nothing_open || !waiting.again().empty()) {
-    held_back_ = core_.queues.AnyHoldsBack();
-  }
-  if (nothing_open) AskAgain();
+  if (turns_.next() == kNoQueue) AskAgain();
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
     const ClassIndex c = core_.lists.FirstToAsk(waiting, leaf);
@@ -111,7 +108,8 @@ void Serve::AnswerOthers(SpecIndex spec) {
   const Reason& reason = no_room_[spec].reason;
   ClassList& waiting = core_.lists.waiting();
   pass_.budget.Charge(waiting.OfSpec(spec).size(), kScopeNs);
-  const bool all_at_once = core_.config.work_budget == 0 && !held_back_;
+  if (!held_back_) held_back_ = core_.queues.AnyHoldsBack();
+  const bool all_at_once = core_.config.work_budget == 0 && !*held_back_;
   if (all_at_once && waiting.CloseRoomOf(spec, reason)) return;
   for (const ClassIndex c : waiting.OfSpec(spec)) {
     if (!IsTold(c, reason)) continue;
