@@ -67,40 +67,4 @@ void CapacityTable::Count(const Cluster& cluster, ShapeId shape,
   entry->complete = true;
 }
 
-const std::vector<int64_t>& FreeTable::Get(const Cluster& cluster,
-                                           ShapeId shape, Ledger ledger) {
-  if (made_from_.IsNew(cluster, cluster.layout_version())) entries_.Clear();
-  const uint64_t serial = cluster.filter_serial(shape);
-  Entry* entry = entries_.Find(
-      [&](const Entry& e) { return e.serial == serial && e.ledger == ledger; });
-  const bool known =
-      entry != nullptr && cluster.ChangedSince(entry->version, &changed_);
-  if (entry == nullptr) {
-    entry = &entries_.Make();
-    entry->serial = serial;
-    entry->ledger = ledger;
-  }
-  if (!known) {
-    entry->free.assign(size_t{cluster.node_limit()} * cluster.resource_count(),
-                       0);
-    entry->sums.assign(cluster.resource_count(), 0);
-    changed_.assign(cluster.nodes().begin(), cluster.nodes().end());
-  }
-  for (const NodeIndex n : changed_) Count(cluster, shape, n, entry);
-  entry->version = cluster.changed_version();
-  return entry->sums;
-}
-
-void FreeTable::Count(const Cluster& cluster, ShapeId shape, NodeIndex node,
-                      Entry* entry) {
-  const uint32_t kinds = cluster.resource_count();
-  const bool admits = cluster.Admits(node, shape);
-  int64_t* counted = entry->free.data() + size_t{node} * kinds;
-  for (ResourceKind k = 0; k < kinds; ++k) {
-    const int64_t free = admits ? FreeOn(cluster, node, k, entry->ledger) : 0;
-    entry->sums[k] += free - counted[k];
-    counted[k] = free;
-  }
-}
-
 }  // namespace muster::index

@@ -1,5 +1,4 @@
-// What shapes could have if nothing ran, and what is free for them in all:
-// remembered for explanations.
+// What shapes could have if nothing ran: remembered for explanations.
 #pragma once
 
 #include <cstdint>
@@ -53,34 +52,6 @@ class CapacityTable {
   MadeFrom made_from_;
   Recent<Entry, kMaxShapes> entries_;
   std::vector<uint64_t> sums_;  // By domain.
-};
-
-// What is free of each kind on the nodes that admit a shape (FreeOn), once for
-// all shapes that the same nodes admit. Kept like a Column: after changes to k
-// nodes, O(k).
-class FreeTable {
- public:
-  static constexpr size_t kMaxFilters = 32;
-
-  // By kind. Valid until the next call.
-  const std::vector<int64_t>& Get(const Cluster& cluster, ShapeId shape,
-                                  Ledger ledger);
-
- private:
-  struct Entry {
-    uint64_t serial = 0;
-    Ledger ledger = Ledger::kBoth;
-    uint64_t version = 0;
-    std::vector<int64_t> free{};  // [node * kinds + kind], as counted.
-    std::vector<int64_t> sums{};
-  };
-
-  void Count(const Cluster& cluster, ShapeId shape, NodeIndex node,
-             Entry* entry);
-
-  MadeFrom made_from_;
-  Recent<Entry, kMaxFilters> entries_;
-  std::vector<NodeIndex> changed_;
 };
 
 }  // namespace muster::index

@@ -42,6 +42,10 @@ class Recent {
     }
     return nullptr;
   }
+  template <class F>
+  void ForEach(const F& f) {
+    for (Entry& e : entries_) f(e);
+  }
   // To be filled in; it holds what it held before. References to others hold.
   Entry& Make() {
     if (entries_.size() < kMost) {

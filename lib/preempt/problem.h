@@ -97,6 +97,10 @@ class Problem {
   // being asked.
   bool SlotsDecide() const { return slots_decide_; }
   void CountQuestion() { ++searched_; }
+  // Appends, by key, the nodes that have room for a task, and perhaps others.
+  void NodesWithRoom(std::vector<NodeIndex>* nodes) {
+    solver_.NodesWithRoom(cluster_, request_.placement, nodes);
+  }
   // Where the last answer of kFits put the gang.
   const std::vector<Assignment>& placed() const { return answer_.tasks; }
 

@@ -1,6 +1,7 @@
 #include "lib/preempt/regions.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
 #include <numeric>
 #include <string_view>
@@ -43,7 +44,6 @@ uint32_t EnoughOf(const Region& region) {
 Regions::Regions(Problem& problem, Fit fit) : problem_(problem) {
   const Cluster& cluster = problem.cluster();
   problem.Charge(1, kQuestionNs);
-  region_of_.assign(cluster.node_limit(), kNowhere);
   const std::span<const NodeIndex> within = problem.request().placement.within;
   if (!within.empty()) {
     allowed_.assign(cluster.node_limit(), false);
@@ -77,70 +77,94 @@ void Regions::FindRegions(Fit fit) {
   const bool nodes = index == nullptr
                          ? touched_only && problem_.single()
                          : static_cast<size_t>(level) >= index->levels.size();
-  const std::span<const NodeIndex> all =
-      touched_only ? std::span<const NodeIndex>(touched_) : cluster.nodes();
-  nodes_.reserve(cluster.node_count());
+  const std::span<const Assignment> fixed = problem_.request().placement.fixed;
   if (nodes) {
-    for (const NodeIndex& node : all) AddRegion({&node, 1});
+    const std::span<const NodeIndex> all =
+        touched_only ? std::span<const NodeIndex>(touched_nodes_)
+                     : cluster.nodes();
+    nodes_.reserve(all.size());
+    for (const NodeIndex& node : all) {
+      // Where some of its tasks are, the others must go.
+      if (index != nullptr && !fixed.empty() && fixed[0].at.node != node) {
+        continue;
+      }
+      AddRegion({&node, 1});
+    }
   } else if (index != nullptr) {
+    nodes_.reserve(cluster.node_count());
     for (const uint32_t d : DomainsOf(*index, level, touched_only)) {
       const Domain& domain = index->levels[level][d];
       AddRegion(std::span(index->nodes)
                     .subspan(domain.first_node, domain.node_count));
     }
   } else {
-    AddRegion(cluster.nodes());
+    AddCluster();
   }
-  if (index == nullptr) return;
-  const std::span<const Assignment> fixed = problem_.request().placement.fixed;
-  if (!fixed.empty()) KeepOnly(region_of_[fixed[0].at.node]);
 }
 
-// Ascending: those of the level, or those with a touched node.
+// Ascending: those of the level, or those with a touched node; where some of
+// its tasks are, the others must go.
 std::vector<uint32_t> Regions::DomainsOf(const TopologyIndex& index, int level,
                                          bool touched_only) const {
   std::vector<uint32_t> domains;
-  if (!touched_only) {
+  if (touched_only) {
+    for (const NodeIndex node : touched_nodes_) {
+      const uint32_t domain = index.domain_of[level][node];
+      if (domain != TopologyIndex::kOutside) domains.push_back(domain);
+    }
+    std::ranges::sort(domains);
+    domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
+  } else {
     domains.resize(index.levels[level].size());
     std::iota(domains.begin(), domains.end(), 0);
-    return domains;
   }
-  for (const NodeIndex node : touched_) {
-    const uint32_t domain = index.domain_of[level][node];
-    if (domain != TopologyIndex::kOutside) domains.push_back(domain);
+  const std::span<const Assignment> fixed = problem_.request().placement.fixed;
+  if (!fixed.empty()) {
+    const uint32_t home = index.domain_of[level][fixed[0].at.node];
+    std::erase_if(domains, [&](uint32_t domain) { return domain != home; });
   }
-  std::ranges::sort(domains);
-  domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
   return domains;
 }
 
-// Where some of its tasks are, the others must go.
-void Regions::KeepOnly(uint32_t home) {
-  for (uint32_t& region : region_of_) {
-    region = region == home && home != kNowhere ? 0 : kNowhere;
-  }
-  if (home == kNowhere) {
-    regions_.clear();
-  } else {
-    regions_ = {regions_[home]};
-  }
-}
-
 bool Regions::Useful(NodeIndex node) const {
+  if (!allowed_.empty() && !allowed_[node]) return false;
+  const Cluster& cluster = problem_.cluster();
+  const bool touched = touched_.contains(node);
   for (const std::vector<ShapeId>& shapes : problem_.gang().shapes) {
     for (ShapeId shape : shapes) {
-      if (problem_.cluster().Admits(node, shape)) return true;
+      if (touched ? cluster.Admits(node, shape)
+                  : cluster.Slots(node, shape, Ledger::kLater, 1) > 0) {
+        return true;
+      }
     }
   }
   return false;
 }
 
+// All nodes are one region.
+void Regions::AddCluster() {
+  const auto key = [&](NodeIndex node) {
+    return std::string_view(problem_.cluster().node(node).key);
+  };
+  std::vector<NodeIndex> roomy;
+  problem_.NodesWithRoom(&roomy);
+  std::vector<NodeIndex> nodes;
+  nodes.reserve(roomy.size() + touched_nodes_.size());
+  std::ranges::set_union(roomy, touched_nodes_, std::back_inserter(nodes), {},
+                         key, key);
+  nodes_.reserve(nodes.size());
+  AddRegion(nodes);
+}
+
+// `nodes_` has room for them.
 void Regions::AddRegion(std::span<const NodeIndex> nodes) {
   const size_t first = nodes_.size();
   for (NodeIndex node : nodes) {
-    if ((!allowed_.empty() && !allowed_[node]) || !Useful(node)) continue;
+    if (!Useful(node)) continue;
     nodes_.push_back(node);
-    region_of_[node] = static_cast<uint32_t>(regions_.size());
+    const auto touched = touched_.find(node);
+    if (touched == touched_.end()) continue;
+    touched->second = static_cast<uint32_t>(regions_.size());
   }
   if (nodes_.size() == first) return;
   regions_.push_back({.nodes = std::span(nodes_).subspan(first)});
@@ -173,11 +197,12 @@ void Regions::IndexTasks() {
   }
   std::ranges::stable_sort(tasks_, {}, &TaskRef::node);
   for (const TaskRef& task : tasks_) {
-    if (touched_.empty() || touched_.back() != task.node) {
-      touched_.push_back(task.node);
+    if (touched_nodes_.empty() || touched_nodes_.back() != task.node) {
+      touched_nodes_.push_back(task.node);
+      touched_.emplace(task.node, kNowhere);
     }
   }
-  std::ranges::sort(touched_, {}, [&](NodeIndex node) {
+  std::ranges::sort(touched_nodes_, {}, [&](NodeIndex node) {
     return std::string_view(cluster.node(node).key);
   });
 }
@@ -193,7 +218,7 @@ void Regions::AddShare(uint32_t c) {
   const uint32_t surplus = problem_.Surplus(c);
   for (uint32_t back = 0; back < problem_.Size(c); ++back) {
     const Allocation& a = problem_.Task(c, back);
-    const uint32_t region = region_of_[a.node];
+    const uint32_t region = Of(a.node);
     if (region == kNowhere) continue;
     if (share_in_[region] == kNowhere) {
       share_in_[region] = static_cast<uint32_t>(shares_.size());

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "absl/container/flat_hash_map.h"
 #include "lib/preempt/problem.h"
 #include "muster/cluster.h"
 
@@ -31,6 +32,8 @@ struct Share {
 
 // One domain of the level that the whole gang requires, or the whole cluster.
 struct Region {
+  // Of its nodes those that admit a task, and have room for one now or tasks of
+  // candidates: no other gets room.
   std::span<const NodeIndex> nodes{};
   std::span<const uint32_t> members{};  // Candidates there; ascending.
   std::span<const Share> shares{};      // What each of them has.
@@ -59,10 +62,11 @@ class Regions {
  public:
   static constexpr uint32_t kNowhere = 0xffffffff;
 
-  // Finds the regions, and who is where. Nodes that admit no role are left
-  // out. What is free then is what the bounds rest on. O(nodes + tasks). Of a
-  // gang that does not `fit` now, only regions where somebody may go are looked
-  // at, and of a single task only nodes: O(tasks log tasks + their nodes).
+  // Finds the regions, and who is where. What is free then is what the bounds
+  // rest on. O(nodes + tasks). Of a gang that does not `fit` now, only regions
+  // where somebody may go are looked at, and of a single task only nodes:
+  // O(tasks log tasks + their nodes); of the whole cluster, if it is one
+  // region, only those nodes and those with room.
   Regions(Problem& problem, Fit fit);
 
   // Only the first `count` candidates are below the threshold from here on.
@@ -71,7 +75,8 @@ class Regions {
 
   std::span<const Region> all() const { return regions_; }
   // The region of a node, or kNowhere.
-  uint32_t Of(NodeIndex node) const { return region_of_[node]; }
+  // `node`: of a candidate's task.
+  uint32_t Of(NodeIndex node) const { return touched_.at(node); }
   // The tasks on a node that candidates below the threshold hold, by
   // (candidate, back).
   std::span<const TaskRef> On(NodeIndex node) const;
@@ -80,8 +85,8 @@ class Regions {
   void FindRegions(Fit fit);
   std::vector<uint32_t> DomainsOf(const TopologyIndex& index, int level,
                                   bool touched_only) const;
+  void AddCluster();
   void AddRegion(std::span<const NodeIndex> nodes);
-  void KeepOnly(uint32_t home);
   bool Useful(NodeIndex node) const;
   void IndexTasks();
   void FindShares();
@@ -91,13 +96,14 @@ class Regions {
 
   Problem& problem_;
   std::vector<Region> regions_;
-  std::vector<NodeIndex> nodes_;     // Of all regions, one after the other.
-  std::vector<uint32_t> region_of_;  // By node.
+  std::vector<NodeIndex> nodes_;  // Of all regions, one after the other.
   std::vector<bool> allowed_;  // By node: PlacementRequest::within, if given.
-  std::vector<NodeIndex> touched_;  // Nodes of candidates, by key.
-  std::vector<TaskRef> tasks_;      // By (node, candidate, back).
-  std::vector<Share> shares_;       // By (region, candidate).
-  std::vector<uint32_t> members_;   // The same, candidates only.
+  // Nodes of candidates, and the region of each. Never iterated.
+  absl::flat_hash_map<NodeIndex, uint32_t> touched_;
+  std::vector<NodeIndex> touched_nodes_;  // By key.
+  std::vector<TaskRef> tasks_;            // By (node, candidate, back).
+  std::vector<Share> shares_;             // By (region, candidate).
+  std::vector<uint32_t> members_;         // The same, candidates only.
   uint32_t threshold_ = 0;
   std::vector<uint32_t> share_in_;  // By region, scratch: into shares_.
   std::vector<Share> sorted_;       // Scratch.

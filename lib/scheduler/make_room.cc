@@ -255,7 +255,10 @@ bool MakeRoom::TooFewSlots(const GangSpec& spec) {
 bool MakeRoom::FindCheapest(GangIndex g) {
   for (size_t count = kFirst;; count *= kMore) {
     pool_.Draw(count);
-    if (pool_.done() && TooFewSlots(core_.SpecOf(g))) return false;
+    if (TooFewSlots(core_.SpecOf(g))) {
+      if (pool_.done()) return false;
+      continue;
+    }
     Collect(g);
     if (Choose(g)) break;
     if (pool_.done()) return false;

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/base/string_map.h"
-#include "lib/index/capacity_table.h"
+#include "lib/index/free_table.h"
 #include "lib/queue/quota_law.h"
 #include "lib/scheduler/pass_context.h"
 #include "lib/scheduler/victim_pool.h"

@@ -1,6 +1,7 @@
 #include "lib/solver/solver.h"
 
 #include <algorithm>
+#include <bit>
 #include <ranges>
 
 #include "lib/solver/node_choice.h"
@@ -56,6 +57,29 @@ bool Solver::SlotsDecide(const Cluster& cluster,
   return (domain || index.nodes.size() == cluster.node_count()) &&
          (gang.groups[0].topology.required.empty() ||
           gang.roles[0].topology.required.empty());
+}
+
+// Outside all topologies nodes lie by key.
+void Solver::NodesWithRoom(const Cluster& cluster,
+                           const PlacementRequest& request,
+                           std::vector<NodeIndex>* nodes) {
+  index::PlacementIndex& index = uniform_.index();
+  any_.clear();
+  for (const std::vector<ShapeId>& shapes : request.gang->shapes) {
+    for (const ShapeId shape : shapes) {
+      const index::Column& column =
+          index.Get(cluster, -1, shape, request.ledger);
+      any_.resize(column.layout().chunks().size(), 0);
+      for (uint32_t c = 0; c < any_.size(); ++c) any_[c] |= column.any(c);
+    }
+  }
+  const index::Layout& layout = index.layout();
+  for (uint32_t c = 0; c < any_.size(); ++c) {
+    for (uint64_t any = any_[c]; any != 0; any &= any - 1) {
+      const auto i = static_cast<uint32_t>(std::countr_zero(any));
+      nodes->push_back(layout.node(layout.chunks()[c].first + i));
+    }
+  }
 }
 
 void Solver::PlaceScope(const PlacementRequest& request, ScopeIndex top,

@@ -35,6 +35,8 @@ class Solver final : public PlacementSolver {
             PlacementResult* result) override;
   bool SlotsDecide(const Cluster& cluster,
                    const PlacementRequest& request) const override;
+  void NodesWithRoom(const Cluster& cluster, const PlacementRequest& request,
+                     std::vector<NodeIndex>* nodes) override;
 
  private:
   void Find(const PlacementRequest& request, PlacementResult* result);
@@ -79,6 +81,8 @@ class Solver final : public PlacementSolver {
   Reason headroom_reason_;
   Resources sum_;
   bool cut_short_ = false;
+
+  std::vector<uint64_t> any_;  // By chunk; see NodesWithRoom.
 
   // Of Grow.
   PlacementRequest growing_;

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "lib/index/capacity_table.h"
+#include "lib/index/free_table.h"
 #include "lib/index/placement_index.h"
 #include "muster/placement_solver.h"
 

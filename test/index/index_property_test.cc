@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lib/index/free_on.h"
+#include "lib/index/free_table.h"
 #include "lib/index/placement_index.h"
 #include "lib/policy/node_policy.h"
 #include "muster/cluster.h"
@@ -151,6 +153,7 @@ class Life {
       CheckBest(column, shape, ledger, inside_only);
     }
     CheckBestIn(column, shape, ledger);
+    CheckFree(shape, ledger);
   }
 
  private:
@@ -292,10 +295,20 @@ class Life {
     EXPECT_EQ(column.totals().with_slots, in_all);
   }
 
+  void CheckFree(ShapeId shape, Ledger ledger) {
+    Resources sum(cluster_.resource_count());
+    for (const NodeIndex n : cluster_.nodes()) {
+      if (cluster_.Admits(n, shape)) sum.Add(FreeOn(cluster_, n, ledger));
+    }
+    const std::vector<int64_t>& known = free_.Get(cluster_, shape, ledger);
+    for (ResourceKind k = 0; k < sum.size(); ++k) EXPECT_EQ(known[k], sum[k]);
+  }
+
   std::mt19937_64 random_;
   Cluster cluster_;
   FreeDevices policy_;
   PlacementIndex index_{policy_};
+  FreeTable free_;
   uint32_t rack_ = 1;
   std::vector<ShapeId> shapes_;
   std::vector<Allocation> held_;

@@ -113,7 +113,8 @@ TEST(GangExact, AgreesWithAnIntegerProgram) {
   }
   ASSERT_EQ(answers.size(), 40u);
 
-  const ProgramAnswer answered = AskIntegerProgram("gang_exact.py", questions);
+  const ProgramAnswer answered =
+      AskIntegerProgram("solver/gang_exact.py", questions);
   if (!answered.skipped.empty()) GTEST_SKIP() << answered.skipped;
   ASSERT_EQ(answered.status, 0);
 

@@ -25,9 +25,10 @@ std::string Python() {
 ProgramAnswer AskIntegerProgram(const std::string& script,
                                 const std::string& questions) {
   ProgramAnswer answer;
-  const std::string path = testing::TempDir() + script + "_questions.json";
+  const std::string name = script.substr(script.rfind('/') + 1);
+  const std::string path = testing::TempDir() + name + "_questions.json";
   std::ofstream(path) << questions;
-  const std::string command = Python() + " test/solver/" + script + " <" + path;
+  const std::string command = Python() + " test/" + script + " <" + path;
   FILE* pipe = popen(command.c_str(), "r");
   if (pipe == nullptr) return answer;
   for (int c = 0; (c = std::fgetc(pipe)) != EOF;) {

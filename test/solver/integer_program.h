@@ -11,8 +11,8 @@ struct ProgramAnswer {
   std::string output{};
 };
 
-// Runs a script of test/solver with the questions as its input. Tests run in
-// the root of the source tree.
+// Runs a script, named by its path in test/, with the questions as its input.
+// Tests run in the root of the source tree.
 ProgramAnswer AskIntegerProgram(const std::string& script,
                                 const std::string& questions);
 

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <string>
+#include <vector>
 
 #include "test/solver/oracle.h"
 #include "test/solver/random_world.h"
@@ -435,6 +436,37 @@ TEST(Property, FewestDomains) {
     EXPECT_EQ(Distinct(used), Fewest(racks, tasks));
     if (racks.size() == 1) {
       EXPECT_EQ(Distinct(w.NodesOf(0)), Fewest(nodes, tasks));
+    }
+  }
+}
+
+// By key, those with slots for some shape, and no others.
+TEST(Property, NodesWithRoom) {
+  const Limits limits{
+      .nodes = 9, .roles = 3, .shares = true, .alternatives = true};
+  for (uint64_t seed = 95000; seed < 96000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    World w(TwoLevels());
+    for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
+    PlacementRequest request;
+    request.ledger = random.Chance(50) ? Ledger::kLater : Ledger::kBoth;
+    for (int question = 0; question < 3; ++question) {
+      UseSome(random, w);
+      request.gang = &w.Prepare(RandomGang(random, limits));
+      std::vector<NodeIndex> expected;
+      for (const NodeIndex n : w.cluster.nodes()) {
+        const bool room =
+            std::ranges::any_of(request.gang->shapes, [&](const auto& shapes) {
+              return std::ranges::any_of(shapes, [&](ShapeId shape) {
+                return w.cluster.Slots(n, shape, request.ledger, 1) > 0;
+              });
+            });
+        if (room) expected.push_back(n);
+      }
+      std::vector<NodeIndex> found;
+      w.solver->NodesWithRoom(w.cluster, request, &found);
+      EXPECT_EQ(found, expected);
     }
   }
 }

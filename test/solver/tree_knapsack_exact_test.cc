@@ -67,7 +67,7 @@ TEST(TreeKnapsackExact, AgreesWithAnIntegerProgram) {
   }
 
   const ProgramAnswer answered =
-      AskIntegerProgram("tree_knapsack_exact.py", questions);
+      AskIntegerProgram("solver/tree_knapsack_exact.py", questions);
   if (!answered.skipped.empty()) GTEST_SKIP() << answered.skipped;
   ASSERT_EQ(answered.status, 0);
 
