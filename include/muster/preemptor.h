@@ -80,18 +80,22 @@ struct PreemptionResult {
   std::vector<Victim> victims{};    // By candidate.
   std::vector<Assignment> tasks{};  // The preemptor's, charged to kLater.
   int64_t cost = 0;
+  // No lawful victims with that top priority cost less; at most `cost`.
+  int64_t bound = 0;
   uint64_t steps = 0;  // Of the work budget, the solver's included.
   // Proven: no lawful set of victims has a lower top priority or, at the same,
   // a lower cost or, at the same, breaks fewer gangs; where none was found,
   // there is none. (As far as the solver always finds a place that exists.)
   bool optimal = false;
   bool cut_short = false;  // max_steps ended the search.
+  int64_t gap() const { return cost - bound; }
 
   void Clear() {
     fit = Fit::kNotNow;
     victims.clear();
     tasks.clear();
     cost = 0;
+    bound = 0;
     steps = 0;
     optimal = false;
     cut_short = false;

@@ -28,7 +28,7 @@ bool Exchange::Build(const Region& region, uint64_t steps) {
   }
   FindBundles(region);
   if (target == 0 || bundles_.size() < target) return false;
-  dice_ = problem_.request().max_steps;
+  dice_ = Dice(problem_.request().max_steps);
   for (int targets = 0; targets < kMostTargets; ++targets, ++target) {
     while (taken_.size() < target) {
       if (bundles_.size() < target || spent() || !problem_.Spend()) {
@@ -51,7 +51,7 @@ void Exchange::FindBundles(const Region& region) {
   for (const NodeIndex node : region.nodes) {
     Bundle bundle;
     if (!problem_.Spend()) break;
-    if (!greedy_.OneSlot(node, &bundle.moves, &bundle.added)) continue;
+    if (!greedy_.OneSlot(node, 0, &bundle.moves, &bundle.added)) continue;
     bundles_.push_back(std::move(bundle));
   }
   std::ranges::stable_sort(bundles_, {}, &Bundle::added);
@@ -80,12 +80,6 @@ bool Exchange::Clash(size_t a, size_t b) {
   return known == kExclude;
 }
 
-// A fixed sequence of numbers (Knuth, MMIX): equal questions, equal answers.
-uint64_t Exchange::Roll() {
-  dice_ = dice_ * 6364136223846793005u + 1442695040888963407u;
-  return dice_ >> 33;
-}
-
 // Of those outside, one with the fewest clashes; of equal ones, that which has
 // been outside the longest; of equal ones, any.
 size_t Exchange::Choose() {
@@ -99,7 +93,7 @@ size_t Exchange::Choose() {
     if (best == bundles_.size() || rank(b) < rank(best)) {
       best = b;
       equal = 1;
-    } else if (rank(b) == rank(best) && Roll() % ++equal == 0) {
+    } else if (rank(b) == rank(best) && dice_.Below(++equal) == 0) {
       best = b;
     }
   }

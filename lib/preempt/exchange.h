@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/preempt/dice.h"
 #include "lib/preempt/greedy.h"
 #include "lib/preempt/problem.h"
 #include "lib/preempt/regions.h"
@@ -46,7 +47,6 @@ class Exchange {
   void PutIn(size_t in);
   void TakeOut(size_t out);
   bool TakeAll();
-  uint64_t Roll();
 
   Problem& problem_;
   SlotBoard& board_;
@@ -56,7 +56,7 @@ class Exchange {
   std::vector<uint8_t> known_;  // [a * bundles + b]: not asked, no, yes.
   std::vector<size_t> taken_;   // In the order in which they went in.
   uint64_t turn_ = 0;
-  uint64_t dice_ = 0;
+  Dice dice_;
 };
 
 }  // namespace muster::preempt

@@ -1,13 +1,11 @@
 #include "lib/preempt/exhaustive.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 namespace muster::preempt {
 namespace {
-
-constexpr size_t kMostCandidates = 12;
-constexpr uint64_t kMostCombinations = uint64_t{1} << 13;
 
 bool BeforeByKey(const std::vector<Victim>& a, const std::vector<Victim>& b) {
   const auto key = [](const Victim& v) {
@@ -26,6 +24,7 @@ struct Trial {
   VictimSet& victims;
   const Region& region;
   std::span<const uint32_t> candidates;
+  const uint64_t last_step;
   Solution* best;
   std::vector<Victim> chosen{};  // Of those decided.
   Score score{};                 // Of the chosen.
@@ -33,7 +32,9 @@ struct Trial {
 
 // Asks the law about the chosen, who are enough.
 void Trial::Offer() {
-  if (!victims.EnterAll(chosen)) return;
+  std::vector<Victim> by_candidate = chosen;
+  std::ranges::sort(by_candidate, {}, &Victim::candidate);
+  if (!victims.EnterAll(by_candidate)) return;
   if (victims.QuotaSuffices()) best->Offer(victims, region);
   victims.LeaveAll();
 }
@@ -50,7 +51,7 @@ bool Trial::Decide(size_t next) {
   // All its tasks, then ever fewer surplus ones, then none.
   uint32_t cut = problem.Cuts(c) + 1;
   for (uint32_t tasks = size;;) {
-    if (!problem.Spend()) {
+    if (problem.searched() >= last_step || !problem.Spend()) {
       complete = false;
       break;
     }
@@ -71,31 +72,36 @@ bool Trial::Decide(size_t next) {
 
 }  // namespace
 
-void Solution::Offer(const VictimSet& set, const Region& where) {
-  if (found && set.score() > score) return;
+bool Solution::Offer(const VictimSet& set, const Region& where) {
+  if (found && set.score() > score) return false;
   std::vector<Victim> offered = set.Victims();
-  if (found && set.score() == score && !BeforeByKey(offered, victims)) return;
+  if (found && set.score() == score && !BeforeByKey(offered, victims)) {
+    return false;
+  }
   found = true;
   score = set.score();
   victims = std::move(offered);
   in_order = set.InOrder();
   region = &where;
+  return true;
 }
 
-bool MayTryAll(const Problem& problem, std::span<const uint32_t> candidates) {
-  if (candidates.size() > kMostCandidates) return false;
-  uint64_t combinations = 1;
-  for (uint32_t c : candidates) {
-    combinations *= problem.Cuts(c) + 2;
-    if (combinations > kMostCombinations) return false;
-  }
-  return true;
+bool FewSets(const Problem& problem, std::span<const uint32_t> candidates,
+             uint64_t most) {
+  for (const uint32_t c : candidates) most /= problem.Cuts(c) + 2;
+  return most > 0;
 }
 
 bool TryAll(Problem& problem, const SlotBoard& board, VictimSet& victims,
             const Region& region, std::span<const uint32_t> candidates,
-            Solution* best) {
-  return Trial{problem, board, victims, region, candidates, best}.Decide(0);
+            uint64_t steps, Solution* best) {
+  std::vector<uint32_t> order(candidates.begin(), candidates.end());
+  std::ranges::stable_sort(order, std::greater<>(), [&](uint32_t c) {
+    return problem.ScoreOf(c, problem.Size(c));
+  });
+  const uint64_t last_step = problem.searched() + steps;
+  return Trial{problem, board, victims, region, order, last_step, best}.Decide(
+      0);
 }
 
 }  // namespace muster::preempt

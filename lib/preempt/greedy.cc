@@ -165,8 +165,9 @@ void Greedy::Forget(uint32_t candidate) {
 
 // --- One bundle --------------------------------------------------------------
 
-bool Greedy::OneSlot(NodeIndex node, std::vector<Victim>* moves, Score* added) {
-  extra_ = 0;
+bool Greedy::OneSlot(NodeIndex node, uint64_t extra, std::vector<Victim>* moves,
+                     Score* added) {
+  extra_ = extra;
   Bundle bundle;
   FindMoves(node, &bundle);
   *moves = std::move(bundle.moves);

@@ -27,9 +27,10 @@ class Greedy {
   bool Build(const Region& region);
 
   // The cheapest victims found that give the node, one of those watched, one
-  // more slot of a need that lacks some; the set stays as it is. False if there
-  // are none.
-  bool OneSlot(NodeIndex node, std::vector<Victim>* moves, Score* added);
+  // more slot of a need that lacks some, if it wanted `extra` more than it
+  // does; the set stays as it is. False if there are none.
+  bool OneSlot(NodeIndex node, uint64_t extra, std::vector<Victim>* moves,
+               Score* added);
 
  private:
   struct Bundle {

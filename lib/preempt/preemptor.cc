@@ -17,14 +17,20 @@
 #include "lib/preempt/problem.h"
 #include "lib/preempt/regions.h"
 #include "lib/preempt/slot_board.h"
+#include "lib/preempt/swap_search.h"
 #include "lib/preempt/victim_set.h"
 
 namespace muster {
 namespace preempt {
 namespace {
 
-// Of the steps, what one region's local search has.
+// Of the steps, what each search has in one region: for something better, for
+// anything, for all sets where they are so many a step at the most (most are
+// cut off).
+constexpr uint64_t kSwapPart = 4;
 constexpr uint64_t kExchangePart = 16;
+constexpr uint64_t kTriedPart = 12;
+constexpr uint64_t kSetsPerStep = 8;
 
 // Runs inside a transaction that its owner rolls back.
 class Search {
@@ -37,6 +43,8 @@ class Search {
   const Solution& solution() const { return best_; }
   // No better solution exists; or none at all, if none was found.
   bool proven() const { return proven_; }
+  // No solution with its top priority costs less.
+  int64_t Bound() const;
   // Releases the solution's victims, and tells the law, which has nobody. False
   // if it refuses them now.
   bool TakeSolution();
@@ -53,6 +61,8 @@ class Search {
   void SearchRegion(const Region& region);
   void TryGreedy(const Region& region, uint32_t alternative, bool quota_first);
   void TryExchange(const Region& region, uint32_t alternative);
+  void TrySwaps(const Region& region);
+  bool TryAllOf(const Region& region);
   void OfferSet(const Region& region);
   bool Beyond(const Score& bound) const;
   void ReleaseAll(std::span<const uint32_t> candidates);
@@ -72,11 +82,14 @@ class Search {
   VictimSet victims_;
   Greedy greedy_;
   Exchange exchange_;
+  SwapSearch swaps_;
   uint32_t count_ = 0;              // Candidates below the threshold.
   std::vector<uint32_t> everyone_;  // The same, one by one.
   uint32_t alternatives_ = 1;       // The most a role has.
   bool quota_lacks_ = false;        // With no victim.
   Solution best_;
+  Solution here_;            // The best in the region that is searched,
+  uint32_t here_for_ = 0;    // for this alternative.
   bool reduced_ = true;      // In its region the best needs all its victims.
   std::vector<Score> open_;  // Bounds of regions that were not searched to
                              // the end.
@@ -155,7 +168,8 @@ Search::Search(Problem& problem, Fit fit)
       board_(problem),
       victims_(problem, board_),
       greedy_(problem, regions_, board_, victims_),
-      exchange_(problem, board_, victims_, greedy_) {
+      exchange_(problem, board_, victims_, greedy_),
+      swaps_(problem, board_, victims_, greedy_) {
   for (const std::vector<ShapeId>& shapes : problem.gang().shapes) {
     alternatives_ =
         std::max(alternatives_, static_cast<uint32_t>(shapes.size()));
@@ -188,6 +202,12 @@ void Search::Run() {
   }
   if (problem_.Exhausted() && !best_.found) proven_ = false;
   if (best_.found) Settle();
+}
+
+int64_t Search::Bound() const {
+  int64_t bound = best_.score.cost;
+  for (const Score& open : open_) bound = std::min(bound, open.cost);
+  return bound;
 }
 
 // The first threshold at which the gang fits some region with all candidates
@@ -269,25 +289,32 @@ void Search::SearchRegion(const Region& region) {
   const bool possible = board_.Fits();
   TakeBackAll(region.candidates);
   if (!possible) return;
+  here_.found = false;
   for (uint32_t a = 0; a < alternatives_; ++a) {
     TryGreedy(region, a, false);
     if (quota_lacks_) TryGreedy(region, a, true);
   }
   if (Beyond(region.bound)) return;
-  const std::span<const uint32_t> choice =
-      quota_lacks_ ? std::span<const uint32_t>(everyone_) : region.candidates;
-  bool complete = false;
-  if (MayTryAll(problem_, choice)) {
-    ReleaseAll(choice);
-    complete = TryAll(problem_, board_, victims_, region, choice, &best_);
-    TakeBackAll(choice);
-    reduced_ = reduced_ && complete;
-  }
-  if (complete) return;
+  if (here_.found && swaps_.MayImprove(region)) TrySwaps(region);
+  if (Beyond(region.bound) || TryAllOf(region)) return;
   for (uint32_t a = 0; a < alternatives_ && !best_.found; ++a) {
     TryExchange(region, a);
   }
   open_.push_back(region.bound);
+}
+
+// Whether all sets that could be the best have been looked at.
+bool Search::TryAllOf(const Region& region) {
+  const std::span<const uint32_t> choice =
+      quota_lacks_ ? std::span<const uint32_t>(everyone_) : region.candidates;
+  const uint64_t steps = std::max(problem_.request().max_steps, kTriedPart);
+  if (!FewSets(problem_, choice, steps * kSetsPerStep)) return false;
+  ReleaseAll(choice);
+  const bool complete = TryAll(problem_, board_, victims_, region, choice,
+                               steps / kTriedPart, &best_);
+  TakeBackAll(choice);
+  reduced_ = reduced_ && complete;
+  return complete;
 }
 
 void Search::ReleaseAll(std::span<const uint32_t> candidates) {
@@ -315,6 +342,18 @@ void Search::TryExchange(const Region& region, uint32_t alternative) {
   victims_.Clear();
 }
 
+void Search::TrySwaps(const Region& region) {
+  victims_.Clear();
+  board_.Aim(here_for_);
+  std::vector<Victim> found = here_.victims;
+  const uint64_t steps = problem_.request().max_steps / kSwapPart;
+  if (swaps_.Improve(region, steps, &found) && victims_.EnterAll(found)) {
+    victims_.ReleaseEntered();
+    if (board_.Fits()) OfferSet(region);
+  }
+  victims_.Clear();
+}
+
 // The set makes room in the region; its quota may lack some.
 void Search::OfferSet(const Region& region) {
   // Where slots decide, leaving victims out one by one costs no question.
@@ -322,6 +361,7 @@ void Search::OfferSet(const Region& region) {
   if (victims_.QuotaSuffices() || CoverQuota(problem_, count_, victims_)) {
     Reduce();
     best_.Offer(victims_, region);
+    if (here_.Offer(victims_, region)) here_for_ = board_.aim();
   }
 }
 
@@ -476,6 +516,7 @@ class LeastCostPreemptor final : public Preemptor {
     result->victims = solution.victims;
     result->tasks = placement_.tasks;
     result->cost = solution.score.cost;
+    result->bound = search.Bound();
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <numeric>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "lib/index/free_on.h"
 
@@ -39,6 +40,17 @@ uint32_t EnoughOf(const Region& region) {
   return Regions::kNowhere;
 }
 
+// Whether a costs less for what it holds; of equal ones the first.
+bool IsCheaper(const Share& a, const Share& b) {
+  const Wide left = Wide{a.price} * b.per;
+  const Wide right = Wide{b.price} * a.per;
+  return std::tie(left, a.candidate) < std::tie(right, b.candidate);
+}
+
+int64_t PartOf(const Share& share, int64_t amount) {
+  return static_cast<int64_t>(Wide{share.price} * amount / share.per);
+}
+
 }  // namespace
 
 Regions::Regions(Problem& problem, Fit fit) : problem_(problem) {
@@ -52,6 +64,10 @@ Regions::Regions(Problem& problem, Fit fit) : problem_(problem) {
   IndexTasks();
   FindRegions(fit);
   problem.Charge(nodes_.size(), kLookNs);
+  for (const NodeIndex node : nodes_) {
+    free_.push_back(
+        index::FreeOn(cluster, node, problem.scarce(), Ledger::kLater));
+  }
   share_in_.assign(regions_.size(), kNowhere);
   FindShares();
   size_t next = 0;
@@ -247,8 +263,8 @@ int64_t Regions::Shortfall(const Region& region) const {
     }
     missing += least * need.count;
   }
-  for (NodeIndex node : region.nodes) {
-    missing -= index::FreeOn(problem_.cluster(), node, scarce, Ledger::kLater);
+  for (const NodeIndex& node : region.nodes) {
+    missing -= free_[&node - nodes_.data()];
   }
   return missing;
 }
@@ -260,19 +276,16 @@ Score Regions::BoundOf(const Region& region) {
   if (region.shortfall <= 0) return bound;
   const auto shares = region.shares.first(region.candidates.size());
   sorted_.assign(shares.begin(), shares.end());
-  std::sort(sorted_.begin(), sorted_.end(), [](const Share& a, const Share& b) {
-    const Wide left = Wide{a.price} * b.per;
-    const Wide right = Wide{b.price} * a.per;
-    return std::tie(left, a.candidate) < std::tie(right, b.candidate);
-  });
+  std::ranges::sort(sorted_, IsCheaper);
   int64_t missing = region.shortfall;
   for (const Share& share : sorted_) {
     if (missing <= 0) break;
     if (share.amount == 0) continue;
     const int64_t part = std::min(missing, share.amount);
-    bound.cost += static_cast<int64_t>(Wide{share.price} * part / share.per);
+    bound.cost += PartOf(share, part);
     missing -= part;
   }
+  bound.cost = std::max(bound.cost, LeastForSlots(region));
   missing = region.shortfall;
   for (const Share& share : sorted_) missing -= share.surplus_amount;
   std::ranges::sort(sorted_, {}, [](const Share& s) {
@@ -284,6 +297,58 @@ Score Regions::BoundOf(const Region& region) {
     ++bound.broken;
   }
   return bound;
+}
+
+// The same, but what is released counts only where it gives a node another
+// slot: of all such steps the cheapest. A victim's cost is shared among its
+// nodes by what it holds there. 0 where roles or shapes differ.
+int64_t Regions::LeastForSlots(const Region& region) {
+  const Need& need = problem_.needs()[0];
+  const std::vector<ShapeId>& shapes = problem_.gang().shapes[need.role];
+  if (problem_.needs().size() != 1 || shapes.size() != 1) return 0;
+  const int64_t each = problem_.cluster().demand(shapes[0])[problem_.scarce()];
+  if (each <= 0) return 0;
+  share_of_.resize(problem_.candidate_count());
+  for (const Share& share : region.shares) share_of_[share.candidate] = &share;
+  slot_costs_.clear();
+  int64_t lacking = need.count;
+  for (const NodeIndex& node : region.nodes) {
+    const int64_t free = free_[&node - nodes_.data()];
+    lacking -= free / each;
+    AddSlotCosts(On(node), each - free % each, each, need.count);
+  }
+  if (lacking <= 0 || lacking > std::ssize(slot_costs_)) return 0;
+  const auto end = slot_costs_.begin() + lacking;
+  std::nth_element(slot_costs_.begin(), end - 1, slot_costs_.end());
+  return std::accumulate(slot_costs_.begin(), end, int64_t{0});
+}
+
+// What the node's next slots cost, one after the other, at most so many. It
+// lacks so much for the first, and `each` for each that follows.
+void Regions::AddSlotCosts(std::span<const TaskRef> tasks, int64_t lacks,
+                           int64_t each, int64_t most) {
+  on_node_.clear();
+  for (const TaskRef& task : tasks) {
+    on_node_.push_back(
+        {share_of_[task.candidate],
+         problem_.Amount(problem_.Task(task.candidate, task.back))});
+  }
+  std::ranges::sort(on_node_, [](const Held& a, const Held& b) {
+    return IsCheaper(*a.share, *b.share);
+  });
+  int64_t cost = 0;
+  for (auto [share, amount] : on_node_) {
+    while (amount > 0 && most > 0) {
+      const int64_t part = std::min(amount, lacks);
+      cost += PartOf(*share, part);
+      amount -= part;
+      lacks -= part;
+      if (lacks > 0) continue;
+      slot_costs_.push_back(std::exchange(cost, 0));
+      lacks = each;
+      --most;
+    }
+  }
 }
 
 }  // namespace muster::preempt

@@ -82,6 +82,12 @@ class Regions {
   std::span<const TaskRef> On(NodeIndex node) const;
 
  private:
+  // What a task holds on a node, and the share that it is part of.
+  struct Held {
+    const Share* share = nullptr;
+    int64_t amount = 0;
+  };
+
   void FindRegions(Fit fit);
   std::vector<uint32_t> DomainsOf(const TopologyIndex& index, int level,
                                   bool touched_only) const;
@@ -93,10 +99,14 @@ class Regions {
   void AddShare(uint32_t c);
   int64_t Shortfall(const Region& region) const;
   Score BoundOf(const Region& region);
+  int64_t LeastForSlots(const Region& region);
+  void AddSlotCosts(std::span<const TaskRef> tasks, int64_t lacks, int64_t each,
+                    int64_t most);
 
   Problem& problem_;
   std::vector<Region> regions_;
   std::vector<NodeIndex> nodes_;  // Of all regions, one after the other.
+  std::vector<int64_t> free_;     // Of the scarce kind, by place in nodes_.
   std::vector<bool> allowed_;  // By node: PlacementRequest::within, if given.
   // Nodes of candidates, and the region of each. Never iterated.
   absl::flat_hash_map<NodeIndex, uint32_t> touched_;
@@ -106,7 +116,11 @@ class Regions {
   std::vector<uint32_t> members_;         // The same, candidates only.
   uint32_t threshold_ = 0;
   std::vector<uint32_t> share_in_;  // By region, scratch: into shares_.
-  std::vector<Share> sorted_;       // Scratch.
+  // Scratch.
+  std::vector<Share> sorted_;
+  std::vector<const Share*> share_of_;  // By candidate: in one region.
+  std::vector<Held> on_node_;
+  std::vector<int64_t> slot_costs_;
 };
 
 }  // namespace muster::preempt

@@ -31,6 +31,7 @@ class SlotBoard {
   bool Fits() const;
   // Which of a role's alternatives the next two look at: its last, if fewer.
   void Aim(uint32_t alternative) { aim_ = alternative; }
+  uint32_t aim() const { return aim_; }
   // Slots the need still lacks in the alternative aimed at, if it wants
   // `extra` more than it says.
   uint64_t Lacking(size_t need, uint64_t extra) const;

@@ -41,8 +41,10 @@ void StopCosts(const Core& core, const GangRecord& r,
 constexpr size_t kFirst = 4;
 constexpr size_t kMore = 4;
 constexpr size_t kAll = std::numeric_limits<size_t>::max();
-// How many more it looks at for something better than what it found.
+// How many more it looks at for something better than what it found: for each
+// task, where that costs something.
 constexpr size_t kBeyond = 64;
+constexpr size_t kMostBeyond = 1024;
 
 // Gangs that stay and have nothing to give are no candidates.
 void DropEmpty(std::vector<VictimCandidate>* candidates) {
@@ -266,7 +268,9 @@ bool MakeRoom::FindCheapest(GangIndex g) {
   const size_t few = pool_.gangs().size();
   const auto found = std::pair(TopPriority(), result_.cost);
   const bool breaks_few = result_.victims.size() <= 1;
-  pool_.DrawForLess(found.first, found.second - breaks_few, kBeyond);
+  const size_t tasks = result_.cost > 0 ? result_.tasks.size() : 1;
+  pool_.DrawForLess(found.first, found.second - breaks_few,
+                    std::min(kBeyond * tasks, kMostBeyond));
   if (pool_.gangs().size() == few) return true;
   Collect(g);
   if (Choose(g) && std::pair(TopPriority(), result_.cost) <= found) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +27,8 @@ ProgramAnswer AskIntegerProgram(const std::string& script,
                                 const std::string& questions) {
   ProgramAnswer answer;
   const std::string name = script.substr(script.rfind('/') + 1);
-  const std::string path = testing::TempDir() + name + "_questions.json";
+  const std::string path = testing::TempDir() + name + "_" +
+                           std::to_string(getpid()) + "_questions.json";
   std::ofstream(path) << questions;
   const std::string command = Python() + " test/" + script + " <" + path;
   FILE* pipe = popen(command.c_str(), "r");

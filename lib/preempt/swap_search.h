@@ -1,0 +1,106 @@
+// Cheaper victims than those found: local search.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "lib/preempt/dice.h"
+#include "lib/preempt/greedy.h"
+#include "lib/preempt/problem.h"
+#include "lib/preempt/regions.h"
+#include "lib/preempt/slot_board.h"
+#include "lib/preempt/victim_set.h"
+
+namespace muster::preempt {
+
+// A node gives its slots one after the other, each for the cheapest victims on
+// it, and a gang that is stopped for one node costs nothing on its others: the
+// search is one for the cheapest union of victims (iterated local search:
+// Lourenco, Martin, Stutzle 2003). From what the greedy search found it goes to
+// the first better neighbour, until there is none:
+//   - a node gives one slot more, or all nodes of a gang do, and those that
+//     save the most give as many less;
+//   - a gang stays, and the cheapest nodes without it give what it gave.
+// Then it begins again, a little away from there or anywhere. Neighbours are
+// weighed by sums; the law is asked about those that are better. For gangs of
+// one role.
+class SwapSearch {
+ public:
+  SwapSearch(Problem& problem, SlotBoard& board, VictimSet& victims,
+             Greedy& greedy)
+      : problem_(problem), board_(board), victims_(victims), greedy_(greedy) {}
+
+  // Whether there is anything to exchange.
+  bool MayImprove(const Region& region) const {
+    return problem_.needs().size() == 1 && region.nodes.size() > 1;
+  }
+  // Makes *found, who make room in the region, which the board watches, cheaper
+  // if it can, in so many steps. The set is empty, before and after.
+  bool Improve(const Region& region, uint64_t steps,
+               std::vector<Victim>* found);
+
+ private:
+  // What a node gives.
+  struct Offer {
+    uint32_t slots = 0;
+    std::vector<Victim> victims{};  // By candidate.
+  };
+  struct Place {
+    std::vector<Offer> offers{};  // Each with the victims of those before it.
+    uint32_t level = 0;           // So many of them are taken.
+  };
+
+  void FindPlaces(const Region& region);
+  void FindOffers(NodeIndex node, Place* place);
+  void StartFrom(const std::vector<Victim>& victims);
+
+  bool Descend();
+  bool Kick(uint32_t away);
+  void BeginAnew(uint32_t places);
+  void TakeNear(uint32_t neighbours);
+  void LeaveSome(uint32_t count);
+  bool Improves();
+  bool TryRaise(std::span<const uint32_t> places);
+  uint32_t CheapestOf(std::span<const uint32_t> places) const;
+  bool TryWithout(uint32_t candidate);
+  void Raise(uint32_t place);
+  void LeaveOut(uint32_t candidate);
+  bool Accept();
+  void Undo();
+
+  uint32_t TasksAt(uint32_t place, uint32_t level, uint32_t candidate) const;
+  uint32_t SlotsAt(uint32_t place, uint32_t level) const;
+  void SetLevel(uint32_t place, uint32_t level);
+  void Count(uint32_t candidate);
+  Score AddedBy(uint32_t place) const;
+  int64_t SavedBy(uint32_t place) const;
+  bool Fill(uint32_t without);
+  void Trim();
+  std::vector<Victim> Victims() const;
+
+  Problem& problem_;
+  SlotBoard& board_;
+  VictimSet& victims_;
+  Greedy& greedy_;
+  uint64_t last_step_ = 0;
+  std::vector<Place> places_;  // By position on the board.
+  // By candidate: the places that have offers with it.
+  std::vector<std::vector<uint32_t>> places_of_;
+  std::vector<uint32_t> involved_;  // Candidates that have such places.
+  std::vector<uint32_t> tasks_;     // By candidate: how many are gone.
+  std::vector<bool> raised_;        // By place: Trim leaves it.
+  std::vector<std::pair<uint32_t, uint32_t>> changes_;  // Place and old level.
+  std::vector<uint32_t> all_;                           // Places.
+  std::vector<uint32_t> levels_;  // By place: before a kick.
+  Dice dice_;
+  uint64_t goal_ = 0;  // Slots that must be given, and those that are.
+  uint64_t given_ = 0;
+  Score score_{};  // Of what is taken now.
+  Score best_{};
+  std::vector<Victim>* found_ = nullptr;
+};
+
+}  // namespace muster::preempt
