@@ -111,6 +111,12 @@ void Metrics::Planned(const Plan& plan, double seconds, uint64_t allocations) {
   for (const Decision& d : plan.decisions) {
     ++counts.by_kind[static_cast<size_t>(d.kind)];
   }
+  for (const Preemption& p : plan.preemptions) {
+    ++counts.preemptions;
+    counts.cheapest += p.gap() == 0 ? 1 : 0;
+    counts.preempted_gpu_s += static_cast<double>(p.cost) / 1e3;
+    counts.preempted_least_gpu_s += static_cast<double>(p.bound) / 1e3;
+  }
   pass_seconds += seconds;
   worst_pass_seconds = std::max(worst_pass_seconds, seconds);
 }

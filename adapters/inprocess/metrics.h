@@ -66,6 +66,10 @@ class Metrics {
     uint64_t quiet_passes = 0;  // Passes that decided nothing.
     // Counted only where the program replaces operator new.
     uint64_t pass_allocations = 0, quiet_pass_allocations = 0;
+    // Gangs that room was made for; of them, those whose victims were proven
+    // to be the cheapest; and of all what was lost, and had to be.
+    uint64_t preemptions = 0, cheapest = 0;
+    double preempted_gpu_s = 0, preempted_least_gpu_s = 0;
     std::array<uint64_t, 10> by_kind{};  // DecisionKind.
     std::array<uint64_t, 8> stops{};     // StopCause.
     std::array<double, 8> lost_gpu_s{};  // StopCause; restart costs included.

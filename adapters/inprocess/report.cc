@@ -208,6 +208,12 @@ void PrintSums(const Report& r, std::ostream& out) {
     t.Row({"stops: " + std::string(Name(cause)), std::to_string(c.stops[i])});
     t.Row({"  GPU hours lost", Number(c.lost_gpu_s[i] / 3600, 1)});
   }
+  if (c.preemptions > 0) {
+    t.Row({"gangs that others made room for", std::to_string(c.preemptions)});
+    t.Row({"  for the least work lost, proven",
+           Percent(static_cast<double>(c.cheapest) /
+                   static_cast<double>(c.preemptions))});
+  }
   t.Row({"passes", std::to_string(c.passes)});
   t.Row({"decisions", std::to_string(c.decisions)});
   t.Row({"decisions a second, inside passes", Number(r.decisions_per_s, 0)});

@@ -67,6 +67,10 @@ std::string ReportJson(const Report& r) {
     j["stops"][cause] = c.stops[i];
     j["gpu_hours_lost"][cause] = c.lost_gpu_s[i] / 3600;
   }
+  j["preemptions"] = {{"gangs", c.preemptions},
+                      {"proven_cheapest", c.cheapest},
+                      {"gpu_hours", c.preempted_gpu_s / 3600},
+                      {"gpu_hours_at_least", c.preempted_least_gpu_s / 3600}};
   j["utilisation"] = Json::object();
   for (const auto& [resource, share] : r.utilisation) {
     j["utilisation"][resource] = share;

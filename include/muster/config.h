@@ -65,6 +65,9 @@ struct SearchLimits {
   // times the limits above. At most ClassState::kMostEffort; 0: it is not made
   // again before something has happened.
   uint32_t most_effort = 15;
+  // Whether a Preemption tells of a runner-up. It costs another search for each
+  // gang that room is made for.
+  bool runner_up = false;
 
   friend bool operator==(const SearchLimits&, const SearchLimits&) = default;
   template <class Self, class V>
@@ -72,6 +75,7 @@ struct SearchLimits {
     v(1, "exact_steps", s.exact_steps);
     v(2, "max_steps", s.max_steps);
     v(3, "most_effort", s.most_effort);
+    v(4, "runner_up", s.runner_up);
   }
 };
 

@@ -35,6 +35,30 @@ struct ClassAnswer {
   uint32_t effort = 0;
 };
 
+// Room that is made for a gang, and how good that is. Costs are those of
+// VictimCandidate: device-milliseconds of work that is thrown away.
+struct Preemption {
+  // The best other victims that were found: without the dearest of these.
+  struct RunnerUp {
+    uint32_t victims = 0;  // 0: none were found, or SearchLimits::runner_up
+                           // says not to look.
+    int32_t priority = 0;  // The highest of them.
+    int64_t cost = 0;
+  };
+
+  GangId gang{};
+  TextRef gang_key{};
+  uint32_t victims = 0;  // Gangs that are stopped or shrunk for it.
+  int32_t priority = 0;  // The highest of them.
+  int64_t cost = 0;
+  // No lawful victims with that highest priority cost less.
+  int64_t bound = 0;
+  RunnerUp runner_up{};
+
+  // By how much the victims may be dearer than the cheapest ones.
+  int64_t gap() const { return cost - bound; }
+};
+
 // A submission through Submit() that was refused, with the error's text.
 struct Refused {
   TextRef gang_key{};
@@ -54,6 +78,9 @@ struct Plan {
   // resource than was told of the class before. What is not told has not
   // changed.
   std::vector<Waiting> waiting{};
+  // In the order of the decisions: one for each gang that was nominated or
+  // started in the place of victims.
+  std::vector<Preemption> preemptions{};
   std::vector<Refused> refused{};
   // Submissions are left for the next pass: the work budget did not go so far.
   // A host calls Schedule() again at once.
@@ -95,6 +122,7 @@ struct Plan {
     tasks.clear();
     untold.clear();
     waiting.clear();
+    preemptions.clear();
     refused.clear();
     inbox_left = false;
     next_wakeup = kForever;

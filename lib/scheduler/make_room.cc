@@ -62,7 +62,9 @@ void MakeRoom::Begin() {
 bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t max_steps) {
   max_steps_ = max_steps;
   if (IsHopeless(why) || !IsWorthIt(core_.gangs.at(g))) return false;
+  bound_ = 0;
   if (TooLittleInAll(g) || !Find(g)) return false;
+  Tell(g);
   FindSuspended(g);
   for (size_t i = 0; i < result_.victims.size(); ++i) {
     StopVictim(g, result_.victims[i], suspended_[i]);
@@ -266,19 +268,57 @@ bool MakeRoom::FindCheapest(GangIndex g) {
     if (pool_.done()) return false;
   }
   const size_t few = pool_.gangs().size();
+  bound_ = result_.bound;
   const auto found = std::pair(TopPriority(), result_.cost);
   const bool breaks_few = result_.victims.size() <= 1;
   const size_t tasks = result_.cost > 0 ? result_.tasks.size() : 1;
   pool_.DrawForLess(found.first, found.second - breaks_few,
                     std::min(kBeyond * tasks, kMostBeyond));
-  if (pool_.gangs().size() == few) return true;
-  Collect(g);
-  if (Choose(g) && std::pair(TopPriority(), result_.cost) <= found) {
-    return true;
+  if (pool_.gangs().size() > few) {
+    Collect(g);
+    const bool better =
+        Choose(g) && std::pair(TopPriority(), result_.cost) <= found;
+    bound_ = better ? result_.bound : 0;
+    if (!better) {
+      pool_.Keep(few);
+      Collect(g);
+      if (!Choose(g)) return false;
+    }
   }
-  pool_.Keep(few);
-  Collect(g);
-  return Choose(g);
+  bound_ = std::min(bound_, pool_.LeastBeyond());
+  return true;
+}
+
+// How good the victims are.
+void MakeRoom::Tell(GangIndex g) {
+  Preemption told{.victims = static_cast<uint32_t>(result_.victims.size()),
+                  .priority = TopPriority(),
+                  .cost = result_.cost,
+                  .bound = bound_};
+  if (core_.config.search.runner_up) told.runner_up = FindRunnerUp(g);
+  pass_.plan.Preempts(g, told);
+}
+
+// Those who would go if the dearest of the victims stayed.
+Preemption::RunnerUp MakeRoom::FindRunnerUp(GangIndex g) {
+  const uint32_t dearest =
+      std::ranges::max_element(result_.victims, {}, [&](const Victim& v) {
+        return candidates_[v.candidate].cost;
+      })->candidate;
+  const bool unproven = unproven_;
+  std::swap(result_, runner_up_);
+  all_candidates_ = candidates_;
+  candidates_.erase(candidates_.begin() + dearest);
+  Preemption::RunnerUp found;
+  if (Choose(g)) {
+    found = {.victims = static_cast<uint32_t>(result_.victims.size()),
+             .priority = TopPriority(),
+             .cost = result_.cost};
+  }
+  candidates_.swap(all_candidates_);
+  std::swap(result_, runner_up_);
+  unproven_ = unproven;
+  return found;
 }
 
 // The highest priority of the victims found.
@@ -304,10 +344,15 @@ bool MakeRoom::FindSurplusFirst(GangIndex g) {
       if (stops(c)) LeaveOnlySurplus(c);
     }
     DropEmpty(&candidates_);
-    if (Choose(g)) return true;
+    if (Choose(g)) {
+      bound_ = result_.bound;
+      return true;
+    }
     candidates_.swap(all_candidates_);
   }
-  return Choose(g);
+  const bool found = Choose(g);
+  bound_ = result_.bound;
+  return found;
 }
 
 // Lawful victims among the candidates; the cluster stays as it is. Where the

@@ -10,6 +10,7 @@
 #include "lib/queue/quota_law.h"
 #include "lib/scheduler/pass_context.h"
 #include "lib/scheduler/victim_pool.h"
+#include "muster/plan.h"
 #include "muster/preemptor.h"
 
 namespace muster {
@@ -94,6 +95,8 @@ class MakeRoom : public Phase {
   int64_t LacksOnANode(const GangSpec& spec);
   bool TooFewSlots(const GangSpec& spec);
   int32_t TopPriority() const;
+  void Tell(GangIndex g);
+  Preemption::RunnerUp FindRunnerUp(GangIndex g);
   bool FindSurplusFirst(GangIndex g);
   bool Choose(GangIndex g);
   bool ChooseFor(GangIndex g, const Resources& demand,
@@ -120,6 +123,8 @@ class MakeRoom : public Phase {
   std::vector<VictimCandidate> all_candidates_;
   std::vector<uint32_t> counts_;
   PreemptionResult result_;
+  int64_t bound_ = 0;  // No victims cost less.
+  PreemptionResult runner_up_;
   std::vector<bool> suspended_;  // By victim of the result.
 };
 

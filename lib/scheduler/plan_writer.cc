@@ -84,6 +84,13 @@ void PlanWriter::Answer(ClassList& list, ClassIndex c,
   w.reason = answer.reason;
 }
 
+void PlanWriter::Preempts(GangIndex g, Preemption preemption) {
+  if (plan_ == nullptr) return;
+  preemption.gang = core_.gangs.id(g);
+  preemption.gang_key = plan_->AddText(core_.gangs.KeyAt(g));
+  plan_->preemptions.push_back(preemption);
+}
+
 PlanWriter::Draft PlanWriter::PlacedBy(const GangRecord& r) const {
   const auto it = std::ranges::lower_bound(
       drafts_, r.placed_seq, {}, [](const Entry& e) { return e.decision.seq; });

@@ -34,6 +34,8 @@ class PlanWriter {
   // The plan has to tell of the class. `changed`: more than that it is closed
   // now.
   void Note(const ClassList& list, ClassIndex c, bool changed);
+  // Room is made for g; its handle and key are filled in here.
+  void Preempts(GangIndex g, Preemption preemption);
   // Gangs were asked whether they can grow.
   void Grew() { plan_->grew = true; }
   // Writes all of it into the plan. `exhausted`: questions were left open.

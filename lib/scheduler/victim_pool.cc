@@ -1,6 +1,7 @@
 #include "lib/scheduler/victim_pool.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lib/index/free_on.h"
 #include "lib/scheduler/core.h"
@@ -38,6 +39,11 @@ void VictimPool::DrawForLess(int32_t priority, int64_t cost, size_t most) {
     return StopPrice::CostOf(least_amount_, order_.lost()) <= cost;
   };
   while (most > 0 && !order_.done() && could()) most -= TakeNext();
+}
+
+int64_t VictimPool::LeastBeyond() const {
+  return order_.done() ? std::numeric_limits<int64_t>::max()
+                       : StopPrice::CostOf(least_amount_, order_.lost());
 }
 
 // Whether the next one helps. One that came with another brings others, too: so

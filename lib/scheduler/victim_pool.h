@@ -36,6 +36,8 @@ class VictimPool {
   // Draws on while somebody could be part of victims that cost no more than
   // `cost`, with no higher a priority among them; `most` at the most.
   void DrawForLess(int32_t priority, int64_t cost, size_t most);
+  // No victims cost less of whom one has not been drawn.
+  int64_t LeastBeyond() const;
   // Everybody has been drawn.
   bool done() const { return order_.done(); }
   // How many tasks of the winner's first shape, by amounts, the nodes have room

@@ -18,7 +18,7 @@ class PlanLaw {
     for (auto law : {&PlanLaw::Numbers, &PlanLaw::Capabilities,
                      &PlanLaw::Capacity, &PlanLaw::Waves, &PlanLaw::Limits,
                      &PlanLaw::Minimum, &PlanLaw::Useful, &PlanLaw::Purpose,
-                     &PlanLaw::Fifo, &PlanLaw::Holds}) {
+                     &PlanLaw::Fifo, &PlanLaw::Holds, &PlanLaw::Preemptions}) {
       if (std::string broken = (this->*law)(); !broken.empty()) return broken;
     }
     return "";
@@ -84,6 +84,29 @@ class PlanLaw {
               trial_.after.Exceeds(t->node, use, trial_.after.Later(t->node));
         }
         if (!over.empty()) return "capacity: " + over + " by " + Text(d);
+      }
+    }
+    return "";
+  }
+
+  // What is told of the room that was made is what was decided.
+  std::string Preemptions() {
+    for (const Preemption& p : trial_.raw.preemptions) {
+      const std::string gang(trial_.raw.Text(p.gang_key));
+      uint32_t victims = 0;
+      bool placed = false;
+      for (const DecisionRecord& d : trial_.plan.decisions) {
+        victims += d.on_behalf_of == gang ? 1 : 0;
+        placed |= d.gang == gang && Places(d.kind);
+      }
+      if (!placed) return "preemptions: not placed: " + gang;
+      // Of a nomination that is withdrawn nothing may be told.
+      if (victims > p.victims) return "preemptions: victims: " + gang;
+      if (p.bound < 0 || p.gap() < 0) return "preemptions: bound: " + gang;
+      const Preemption::RunnerUp& other = p.runner_up;
+      if (other.victims > 0 && other.priority == p.priority &&
+          other.cost < p.bound) {
+        return "preemptions: runner-up: " + gang;
       }
     }
     return "";

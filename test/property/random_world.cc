@@ -203,6 +203,7 @@ SchedulerConfig RandomConfig(Dice& dice) {
   if (dice.OneIn(4)) {
     config.search.max_steps = dice.In(0, 100);
     config.search.most_effort = static_cast<uint32_t>(dice.In(0, 7));
+    config.search.runner_up = dice.In(0, 1) == 1;
   }
   if (dice.OneIn(3)) config.replacement_timeout = dice.In(1, 40) * kSecond;
   config.suspend_timeout = dice.OneIn(3) ? 0 : dice.In(1, 60) * kSecond;
