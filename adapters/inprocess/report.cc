@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
+#include <map>
 #include <utility>
 
 #include "adapters/inprocess/quantity.h"
@@ -55,23 +57,42 @@ void AddGroups(const Metrics& m, Report* r) {
   }
 }
 
+// What its class was told last, for which nobody is asked; what else keeps it
+// from being asked at all is known to the scheduler alone.
+ReasonCode WhyItWaits(const Simulator& simulator, const std::string& gang) {
+  const Scheduler& scheduler = simulator.scheduler();
+  const uint64_t id = scheduler.WaitingClass(scheduler.FindGang(gang));
+  if (const WaitingMirror::Class* told = simulator.waiting().Find(id)) {
+    return told->reason.code;
+  }
+  const absl::StatusOr<Explanation> why = scheduler.Explain(gang);
+  return why.ok() ? why->reason.code : ReasonCode::kNone;
+}
+
 void AddLeftOver(const Simulator& simulator, Report* r) {
   const std::vector<std::string> live = simulator.Live();
   r->left_over = live.size();
+  std::map<ReasonCode, uint64_t> by_reason;
   for (const std::string& gang : live) {
-    const absl::StatusOr<Explanation> why = simulator.scheduler().Explain(gang);
-    if (!why.ok()) continue;
-    const ReasonCode code = why->reason.code;
+    const ReasonCode code = WhyItWaits(simulator, gang);
+    if (code != ReasonCode::kNone) ++by_reason[code];
     if (code == ReasonCode::kNeverFits ||
         code == ReasonCode::kOverLimitAlways) {
       r->never.push_back(gang);
     }
     if (r->left_over_first.size() == kMaxLeftOver) continue;
+    const absl::StatusOr<Explanation> why = simulator.scheduler().Explain(gang);
+    if (!why.ok()) continue;
     r->left_over_first.push_back({.gang = gang,
                                   .phase = std::string(Name(why->phase)),
-                                  .code = std::string(Name(code)),
+                                  .code = std::string(Name(why->reason.code)),
                                   .reason = ToText(why->reason)});
   }
+  for (const auto& [code, gangs] : by_reason) {
+    r->left_over_by_reason.emplace_back(Name(code), gangs);
+  }
+  std::ranges::stable_sort(r->left_over_by_reason, std::greater<>(),
+                           [](const auto& reason) { return reason.second; });
 }
 
 void AddUsage(const Simulator& simulator, Report* r) {
@@ -195,6 +216,9 @@ void PrintSums(const Report& r, std::ostream& out) {
   if (c.cancelled > 0) t.Row({"  cancelled", std::to_string(c.cancelled)});
   if (c.refused > 0) t.Row({"  refused", std::to_string(c.refused)});
   if (r.left_over > 0) t.Row({"  left over", std::to_string(r.left_over)});
+  for (const auto& [code, gangs] : r.left_over_by_reason) {
+    t.Row({"    waiting: " + code, std::to_string(gangs)});
+  }
   t.Row({"makespan", Span(r.makespan_s)});
   PrintUtilisation(r, &t);
   PrintBusiest(r, &t);

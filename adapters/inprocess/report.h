@@ -55,7 +55,9 @@ struct Report {
   bool allocations_counted = false;
   uint64_t peak_memory_bytes = 0;
   uint64_t state_hash = 0;
-  uint64_t left_over = 0;                   // Gangs.
+  uint64_t left_over = 0;  // Gangs.
+  // Of these, how many wait, by the code of their reason; most first.
+  std::vector<std::pair<std::string, uint64_t>> left_over_by_reason{};
   std::vector<std::string> never{};         // Of these, who can never run.
   std::vector<LeftOver> left_over_first{};  // The first 20 of them.
   std::vector<Refusal> refusals{};

@@ -100,6 +100,10 @@ std::string ReportJson(const Report& r) {
   std::snprintf(hash, sizeof(hash), "%016llx",
                 static_cast<unsigned long long>(r.state_hash));
   j["state_hash"] = hash;
+  j["left_over_by_reason"] = Json::object();
+  for (const auto& [code, gangs] : r.left_over_by_reason) {
+    j["left_over_by_reason"][code] = gangs;
+  }
   j["left_over"] = Json::array();
   for (const LeftOver& l : r.left_over_first) {
     j["left_over"].push_back({{"gang", l.gang},

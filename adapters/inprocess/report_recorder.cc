@@ -242,17 +242,10 @@ void Recorder::End(const std::string& key, Time at) {
 void Recorder::Planned(const Plan& plan, const Scheduler& scheduler) {
   if (next_ != nullptr) next_->Planned(plan, scheduler);
   for (const Waiting& w : plan.waiting) {
-    if (w.gang.index >= seen_.size()) seen_.resize(w.gang.index + 1);
-    auto& [gang, reason] = seen_[w.gang.index];
-    const bool again = gang == w.gang && reason.code == w.reason.code &&
-                       reason.object == w.reason.object &&
-                       reason.resource == w.reason.resource;
-    if (again) continue;
-    gang = w.gang;
-    reason = w.reason;
+    if (w.count == 0) continue;
     if (Live* live = Find(plan.Text(w.gang_key))) {
-      NoteReason(&live->record, plan.now, reason.code,
-                 PlainText(scheduler.Named(reason, gang),
+      NoteReason(&live->record, plan.now, w.reason.code,
+                 PlainText(scheduler.Named(w.reason, w.gang),
                            scheduler.config().device_resource));
     }
   }

@@ -116,8 +116,6 @@ class Recorder final : public Observer {
   Time ask_oldest_at_ = 0;
   uint64_t reason_work_ = 0;
   bool reasons_complete_ = true;
-  // By GangId::index: the last reason seen in a plan, to skip its repetitions.
-  std::vector<std::pair<GangId, Reason>> seen_;
 };
 
 }  // namespace muster::inprocess

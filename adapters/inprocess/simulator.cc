@@ -191,6 +191,7 @@ absl::Status Simulator::Impl::Pass() {
   const uint64_t after =
       options_.allocations != nullptr ? options_.allocations() : 0;
   metrics_.Planned(plan_, took, after - before);
+  waiting_.Follow(plan_);
   if (options_.validate) {
     if (absl::Status s = scheduler_.Validate(); !s.ok()) return s;
   }
@@ -411,6 +412,7 @@ absl::Status Simulator::Audit() const { return impl_->Audit(); }
 Time Simulator::now() const { return impl_->now_; }
 const Scheduler& Simulator::scheduler() const { return impl_->scheduler_; }
 const Metrics& Simulator::metrics() const { return impl_->metrics_; }
+const WaitingMirror& Simulator::waiting() const { return impl_->waiting_; }
 const Books& Simulator::books() const { return impl_->books_; }
 const std::vector<Refusal>& Simulator::refusals() const {
   return impl_->refusals_;

@@ -16,6 +16,7 @@
 #include "adapters/inprocess/workload.h"
 #include "muster/ids.h"
 #include "muster/scheduler.h"
+#include "muster/waiting_mirror.h"
 
 namespace muster::inprocess {
 
@@ -77,6 +78,8 @@ class Simulator {
   const Scheduler& scheduler() const;
   const Metrics& metrics() const;
   const Books& books() const;
+  // As the plans told it.
+  const WaitingMirror& waiting() const;
   const std::vector<Refusal>& refusals() const;  // The first 100.
   // Keys of the gangs that neither ended nor are gone, in order of submission.
   std::vector<std::string> Live() const;

@@ -78,6 +78,7 @@ class Simulator::Impl {
   Scheduler scheduler_;
   Books books_;
   Metrics metrics_;
+  WaitingMirror waiting_;
   std::vector<Refusal> refusals_;
   Time now_ = 0;
   std::vector<LiveGang> live_;

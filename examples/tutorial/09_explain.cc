@@ -34,4 +34,25 @@ int main() {
               << why->reason.resource << " short\n";
   }
   // [codes]
+
+  // [mirror]
+  muster::Plan plan;
+  host.scheduler().AllWaiting(&plan);
+  muster::WaitingMirror mirror;
+  mirror.Reset(plan);
+  const auto show = [&] {
+    for (const auto& [id, waiting] : mirror.classes()) {
+      std::cout << "class " << id << ": " << waiting.first_gang << ", "
+                << Name(waiting.reason.code) << "\n";
+    }
+  };
+  show();
+
+  host.At(60);
+  host.Tell(muster::GangFinished{"runs"});
+  host.scheduler().Schedule(host.now(), &plan);
+  mirror.Follow(plan);
+  std::cout << "runs is gone, " << plan.waiting.size() << " change\n";
+  show();
+  // [mirror]
 }

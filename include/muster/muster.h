@@ -29,5 +29,6 @@
 #include "muster/selector.h"           // IWYU pragma: export
 #include "muster/state.h"              // IWYU pragma: export
 #include "muster/topology.h"           // IWYU pragma: export
+#include "muster/waiting_mirror.h"     // IWYU pragma: export
 
 #endif  // MUSTER_MUSTER_H_

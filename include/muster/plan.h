@@ -17,11 +17,18 @@
 namespace muster {
 
 // Why gangs of one class (same queue, priority class and description) wait.
-// `gang` is the first of them; Scheduler::Explain answers for each single gang.
+// Scheduler::Explain answers for each single gang.
 struct Waiting {
-  GangId gang{};
+  // The class's for as long as it has a gang, and no other's in this scheduler,
+  // which may be moved; a restored one has others. Never 0. In a what-if's plan
+  // only those of classes that are there mean something.
+  uint64_t class_id = 0;
+  QueueId queue{};
+  GangId gang{};  // The first of them.
   TextRef gang_key{};
-  uint32_t count = 0;  // How many of the class wait, this one included.
+  // How many of the class wait, `gang` included. 0: none does any more, and
+  // nothing else is said of it.
+  uint32_t count = 0;
   Reason reason{};
 };
 
@@ -74,9 +81,10 @@ struct Plan {
   std::vector<PlannedTask> tasks{};
   // Nominations, where the host does not want to be told of them: for records.
   std::vector<Decision> untold{};
-  // Classes that wait for a reason that is new: another code, object or
-  // resource than was told of the class before. What is not told has not
-  // changed.
+  // What has changed in why gangs wait: classes with another code, object or
+  // resource than was told of them before, then those that are gone. What is
+  // not told has not changed; `count` and the reason's numbers are not told
+  // again. WaitingMirror follows it, from what Scheduler::AllWaiting tells.
   std::vector<Waiting> waiting{};
   // In the order of the decisions: one for each gang that was nominated or
   // started in the place of victims.

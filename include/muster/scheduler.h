@@ -137,6 +137,18 @@ class Scheduler {
   // belongs to the thread that schedules.
   absl::StatusOr<Explanation> Explain(std::string_view gang) const;
 
+  // Tells in plan->waiting of every class of gangs that wait what plans told of
+  // it last; the rest of *plan is empty. A host that keeps what plans tell
+  // begins with this: after Restore and after it called Follow, for then no
+  // plan has told it. A class that no pass has asked yet, behind the head of a
+  // strict queue or an ended budget, is not among them. Numbers are as they
+  // were when it was told. O(classes).
+  void AllWaiting(Plan* plan) const;
+  // The class in which the gang waits: Waiting::class_id; 0 where it does not
+  // wait or may not be asked: it is held, too early, or a start failed. Then
+  // Explain says why. O(1).
+  uint64_t WaitingClass(GangId gang) const;
+
   // An independent copy, for what-ifs on another thread. It has no journal and
   // an empty inbox, and uses the library's solver and preemptor. An error would
   // be a defect of the library: the state contradicts itself. O(state).

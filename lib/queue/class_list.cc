@@ -54,6 +54,7 @@ ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
   GangClass& cls = classes_[c];
   cls.among_open_.index = c;
   cls.key_ = key;
+  cls.id_ = ++last_id_;
   cls.questions_ = {.open = open};
   own_open_.resize(classes_.size());
   own_open_[c] = open;
@@ -72,6 +73,7 @@ ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
 void ClassList::Erase(ClassIndex c) {
   const GangClass& cls = classes_[c];
   Save(cls);
+  if (told_ && !cls.untold()) gone_.push_back(cls.id());
   retries_.erase({cls.questions_.retry_at, c});
   put_off_.erase(c);
   again_.erase(c);
@@ -345,6 +347,14 @@ const ClassList::Place* ClassList::FirstOfSpecs(QueueIndex leaf) {
   return &*at.first_of_specs;
 }
 
+void ClassList::Replace(const ClassList& other) {
+  last_id_ = other.last_id_;
+  gone_ = other.gone_;
+  other.ForEach([&](ClassIndex c) {
+    if (!other.at(c).untold()) gone_.push_back(other.at(c).id());
+  });
+}
+
 // --- Taking back -------------------------------------------------------------
 
 void ClassList::Mark() {
@@ -356,21 +366,27 @@ void ClassList::Mark() {
     if (some) Settle(spec);
     return some;
   });
+  saved_gone_ = gone_;
+  saved_last_id_ = last_id_;
   marked_ = true;
 }
 
 // A class may go and come again: what is remembered first counts.
 void ClassList::Save(const GangClass& cls) {
-  if (marked_) saved_.try_emplace(cls.key_, cls.questions_);
+  if (marked_) saved_.try_emplace(cls.key_, Saved{cls.id(), cls.questions_});
 }
 
 void ClassList::Rollback() {
   marked_ = false;
   while (!open_specs_.empty()) CloseSpec(*open_specs_.begin());
-  for (const auto& [key, questions] : saved_) {
+  for (const auto& [key, saved] : saved_) {
     const ClassIndex c = Find(key);
-    if (questions && c != kNoClass) SetQuestions(c, *questions);
+    if (!saved || c == kNoClass) continue;
+    classes_[c].id_ = saved->id;
+    SetQuestions(c, saved->questions);
   }
+  gone_.swap(saved_gone_);
+  last_id_ = saved_last_id_;
   for (const uint32_t spec : saved_specs_) OpenRoomOf(spec);
 }
 

@@ -76,6 +76,7 @@ using GangNodes = std::deque<GangNode>;
 class GangClass {
  public:
   const ClassKey& key() const { return key_; }
+  uint64_t id() const { return id_; }  // Waiting::class_id.
   // Its first gang.
   const GangRank& first() const { return first_; }
   size_t size() const { return size_; }
@@ -91,6 +92,7 @@ class GangClass {
   };
 
   ClassKey key_{};
+  uint64_t id_ = 0;
   Questions questions_{};  // Open: its own, not those of its spec.
   // The serial of its spec's question when the class had its answer.
   uint64_t answered_ = 0;
@@ -113,7 +115,8 @@ class GangClass {
 // call unless said otherwise.
 class ClassList {
  public:
-  explicit ClassList(GangNodes& nodes) : nodes_(nodes) {}
+  // `told`: plans tell what its classes wait for.
+  ClassList(GangNodes& nodes, bool told) : nodes_(nodes), told_(told) {}
 
   // A class that is new has these questions open.
   ClassIndex Add(const ClassKey& key, const GangRank& rank, uint8_t open);
@@ -191,9 +194,18 @@ class ClassList {
   // One past the largest spec that has had a class.
   uint32_t spec_limit() const { return static_cast<uint32_t>(by_spec_.size()); }
 
+  bool told() const { return told_; }
+  // The ids of classes that were told a reason and have lost their last gang
+  // since ForgetGone(); none of a list of which plans do not tell.
+  const std::vector<uint64_t>& gone() const { return gone_; }
+  void ForgetGone() { gone_.clear(); }
+  // This list, which is new, stands in the place of another one: no id comes
+  // again, and the other's classes are gone. O(the other's classes).
+  void Replace(const ClassList& other);
+
   // From Mark() on the first change of each class's questions is remembered.
-  // Rollback() puts them back, for classes that are there; the owner has put
-  // back all gangs before.
+  // Rollback() puts them back, and who is gone, for classes that are there; the
+  // owner has put back all gangs before.
   void Mark();
   void Rollback();
   void Unmark() { marked_ = false; }
@@ -253,6 +265,7 @@ class ClassList {
   const Place* FirstOfSpecs(QueueIndex leaf);
 
   GangNodes& nodes_;
+  bool told_;
   std::deque<GangClass> classes_;
   std::vector<uint8_t> own_open_;  // By class: Questions::open of its own.
   std::vector<ClassIndex> free_;
@@ -269,9 +282,17 @@ class ClassList {
   Classes put_off_;
   Classes again_;
   Retries retries_;
+  uint64_t last_id_ = 0;
+  std::vector<uint64_t> gone_;
+  struct Saved {
+    uint64_t id = 0;
+    Questions questions{};  // Its own.
+  };
   bool marked_ = false;
-  // Since Mark(), its own; nothing of a class that was not there then.
-  absl::btree_map<ClassKey, std::optional<Questions>> saved_;
+  // Since Mark(); nothing of a class that was not there then.
+  absl::btree_map<ClassKey, std::optional<Saved>> saved_;
+  std::vector<uint64_t> saved_gone_;
+  uint64_t saved_last_id_ = 0;
   std::vector<uint32_t> saved_specs_;  // Those that asked all their classes.
 };
 

@@ -86,8 +86,8 @@ class GangLists {
   RankSet lacking_;
   Timeline timeline_;
   GangNodes nodes_;
-  ClassList waiting_{nodes_};
-  ClassList growing_{nodes_};
+  ClassList waiting_{nodes_, true};
+  ClassList growing_{nodes_, false};
 };
 
 }  // namespace muster

@@ -210,6 +210,9 @@ struct HandleMap {
   void Map(GangId* id) const {
     Map(to.gangs.FindId(KeyOf(from, ReasonObject::kGang, id->index)), id);
   }
+  void Map(QueueId* id) const {
+    Map(to.queues.FindId(KeyOf(from, ReasonObject::kQueue, id->index)), id);
+  }
   void Map(NodeId* id) const {
     Map(to.cluster.Find(KeyOf(from, ReasonObject::kNode, id->index)), id);
   }
@@ -237,9 +240,11 @@ void MapHandles(const Core& from, const Core& to, Plan* plan) {
   }
   for (PlannedTask& task : plan->tasks) map.Map(&task.node);
   for (Waiting& w : plan->waiting) {
+    map.Map(&w.queue);
     map.Map(&w.gang);
     map.Map(&w.reason);
   }
+  for (Preemption& p : plan->preemptions) map.Map(&p.gang);
   for (ClassAnswer& answer : plan->answers) map.Map(&answer.reason);
 }
 
@@ -250,6 +255,7 @@ void StartGenerationsAfter(const Core& before, Core& next) {
   next.gangs.StartGenerationsAt(last + 1);
   next.queues.StartGenerationsAt(last + 1);
   next.cluster.StartGenerationsAt(last + 1);
+  next.lists.waiting().Replace(before.lists.waiting());
 }
 
 }  // namespace muster

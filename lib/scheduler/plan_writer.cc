@@ -75,13 +75,28 @@ void PlanWriter::Answer(ClassList& list, ClassIndex c,
            before.effort != answer.effort ||
            ((before.open ^ answer.open) & Questions::kAgain) != 0);
   list.SetQuestions(c, answer);
-  if (!told || plan_ == nullptr || &list == &core_.lists.growing()) return;
+  if (told && plan_ != nullptr && list.told()) TellOf(core_, cls, plan_);
+}
+
+void TellOf(const Core& core, const GangClass& cls, Plan* plan) {
   const GangIndex g = cls.first().gang;
-  Waiting& w = plan_->waiting.emplace_back();
-  w.gang = core_.gangs.id(g);
-  w.gang_key = plan_->AddText(core_.gangs.KeyAt(g));
+  Waiting& w = plan->waiting.emplace_back();
+  w.class_id = cls.id();
+  w.queue = core.queues.id(cls.key().queue);
+  w.gang = core.gangs.id(g);
+  w.gang_key = plan->AddText(core.gangs.KeyAt(g));
   w.count = static_cast<uint32_t>(cls.size());
-  w.reason = answer.reason;
+  w.reason = cls.reason();
+}
+
+void TellAllWaiting(const Core& core, Plan* plan) {
+  plan->Clear();
+  plan->based_on = core.version;
+  plan->now = core.now;
+  const ClassList& waiting = core.lists.waiting();
+  waiting.ForEach([&](ClassIndex c) {
+    if (!waiting.at(c).untold()) TellOf(core, waiting.at(c), plan);
+  });
 }
 
 void PlanWriter::Preempts(GangIndex g, Preemption preemption) {
@@ -104,6 +119,10 @@ PlanWriter::Draft PlanWriter::PlacedBy(const GangRecord& r) const {
 void PlanWriter::Finish(bool exhausted) {
   FinishDecisions();
   FinishAnswers(exhausted);
+  for (const uint64_t gone : core_.lists.waiting().gone()) {
+    plan_->waiting.push_back({.class_id = gone});
+  }
+  core_.lists.waiting().ForgetGone();
   for (const GangRank& rank : core_.lists.asking()) {
     plan_->asking.push_back(plan_->AddText(rank.key));
   }

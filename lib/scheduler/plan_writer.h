@@ -10,6 +10,11 @@
 
 namespace muster {
 
+// Adds what is told of a class that waits.
+void TellOf(const Core& core, const GangClass& cls, Plan* plan);
+// Scheduler::AllWaiting.
+void TellAllWaiting(const Core& core, Plan* plan);
+
 // Decisions get their numbers in the order in which they begin; tasks join them
 // until the plan is finished, and then lie side by side. Without a plan (when a
 // recorded one is followed) only the numbers are given out. Keeps its memory

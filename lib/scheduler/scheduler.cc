@@ -253,6 +253,7 @@ absl::Status Scheduler::Follow(const PlanRecord& plan) {
     return status;
   }
   core.undo.Commit();
+  core.lists.waiting().ForgetGone();  // There is no plan that could tell it.
   if (!plan.decisions.empty()) ++core.version;
   if (impl_->journal != nullptr) impl_->journal->Planned(plan);
   return absl::OkStatus();
@@ -286,6 +287,17 @@ absl::StatusOr<Explanation> Scheduler::Explain(std::string_view gang) const {
   Core& core = impl_->core();
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, gang));
   return ExplainGang(core, *impl_->rooms->solver, g);
+}
+
+void Scheduler::AllWaiting(Plan* plan) const {
+  TellAllWaiting(impl_->core(), plan);
+}
+
+uint64_t Scheduler::WaitingClass(GangId gang) const {
+  const GangLists& lists = impl_->core().lists;
+  const bool known = impl_->core().gangs.Has(gang);
+  const ClassIndex c = known ? lists.ClassOf(gang.index, false) : kNoClass;
+  return c == kNoClass ? 0 : lists.waiting().at(c).id();
 }
 
 SchedulerState Scheduler::State() const { return StateOf(impl_->core()); }

@@ -76,6 +76,7 @@ TEST(SimCliTest, AGangLargerThanTheClusterIsBadInputAndTheRestRuns) {
   const auto j = nlohmann::json::parse(ran.out);
   EXPECT_EQ(j["counts"]["finished"], 1);
   EXPECT_EQ(j["left_over"][0]["code"], "never-fits");
+  EXPECT_EQ(j["left_over_by_reason"], nlohmann::json({{"never-fits", 1}}));
 }
 
 TEST(SimCliTest, AnEventAboutNothingIsToldWithItsLine) {

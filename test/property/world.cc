@@ -245,11 +245,36 @@ PlanRecord World::Pass(Time at, bool deep) {
     Fail("validate: after a pass: " + valid.ToString());
   }
   CheckGangs();
+  CheckMirror();
   CheckSteady(plan);
   if (deep) CheckDeeply(at, before, whatif, plan);
   host_.Take(plan);
   wakeup_ = plan.next_wakeup;
   return plan;
+}
+
+// What plans told of those that wait is what the scheduler tells at once.
+void World::CheckMirror() {
+  mirror_.Follow(plan_);
+  Plan all;
+  scheduler_->AllWaiting(&all);
+  if (all.waiting.size() != mirror_.classes().size()) {
+    return Fail("mirror: holds " + std::to_string(mirror_.classes().size()) +
+                " classes instead of " + std::to_string(all.waiting.size()));
+  }
+  for (const Waiting& w : all.waiting) {
+    const WaitingMirror::Class* told = mirror_.Find(w.class_id);
+    const bool same = told != nullptr && told->queue == w.queue &&
+                      told->reason.code == w.reason.code &&
+                      told->reason.object_kind == w.reason.object_kind &&
+                      told->reason.object == w.reason.object &&
+                      told->reason.resource == w.reason.resource;
+    if (!same)
+      Fail("mirror: another reason for " + std::string(all.Text(w.gang_key)));
+    if (scheduler_->WaitingClass(w.gang) != w.class_id) {
+      Fail("mirror: another class of " + std::string(all.Text(w.gang_key)));
+    }
+  }
 }
 
 // The same state decides the same, whatever was asked, cached or forgotten.

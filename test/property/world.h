@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "muster/scheduler.h"
+#include "muster/waiting_mirror.h"
 #include "test/property/dice.h"
 #include "test/property/host.h"
 
@@ -96,6 +97,7 @@ class World final : private Journal {
   void CheckSteady(const PlanRecord& plan);
   bool OnlyStarts(const EventBody& what) const;
   void CheckGangs();
+  void CheckMirror();
   void CheckTruth();
   void SettleDown();
   void EndEverything();
@@ -116,6 +118,7 @@ class World final : private Journal {
   std::vector<std::variant<Event, PlanRecord>> entries_;
   SchedulerState state_;  // As of the last step.
   Plan plan_;
+  WaitingMirror mirror_;
   Host host_;
   Time now_ = 0;
   Time wakeup_ = kForever;

@@ -218,6 +218,7 @@ void World::TakeSubmissions(Scheduler& twin) {
   }
   Log("submitted many; plan " + Printer::Text(mine));
   CheckGangs();
+  CheckMirror();
   if (!(mine == theirs) || twin.StateHash() != scheduler_->StateHash() ||
       plan_.refused.size() != other.refused.size() ||
       plan_.inbox_left != other.inbox_left) {

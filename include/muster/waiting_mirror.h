@@ -1,0 +1,69 @@
+// WaitingMirror: what the gangs of a scheduler wait for, as plans told it.
+#ifndef MUSTER_WAITING_MIRROR_H_
+#define MUSTER_WAITING_MIRROR_H_
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "muster/ids.h"
+#include "muster/plan.h"
+#include "muster/reason.h"
+
+namespace muster {
+
+// A copy on the host's side, for a dashboard or conditions of objects: with
+// every plan followed in order it holds what Scheduler::AllWaiting would tell,
+// for the price of what changed. A value type; not synchronised.
+//
+//   muster::Plan plan;
+//   scheduler.AllWaiting(&plan);
+//   mirror.Reset(plan);
+//   ...
+//   scheduler.Schedule(now, &plan);
+//   mirror.Follow(plan);
+class WaitingMirror {
+ public:
+  struct Class {
+    QueueId queue{};
+    std::string first_gang{};  // When it was told,
+    uint32_t count = 0;        // and how many waited then.
+    // Numbers as of then; Scheduler::Explain tells those of now.
+    Reason reason{};
+  };
+  // By Waiting::class_id: in the order in which the classes came to be.
+  using Classes = std::map<uint64_t, Class>;
+
+  // Begins anew, with what Scheduler::AllWaiting told. O(classes).
+  void Reset(const Plan& all) {
+    classes_.clear();
+    Follow(all);
+  }
+  // Each plan of Schedule() once, in order; none of a what-if. O(what it tells
+  // x log classes).
+  void Follow(const Plan& plan) {
+    for (const Waiting& told : plan.waiting) {
+      if (told.count == 0) {
+        classes_.erase(told.class_id);
+      } else {
+        classes_[told.class_id] = {told.queue,
+                                   std::string(plan.Text(told.gang_key)),
+                                   told.count, told.reason};
+      }
+    }
+  }
+
+  const Classes& classes() const { return classes_; }
+  // Of Scheduler::WaitingClass; null if no pass has asked it yet.
+  const Class* Find(uint64_t class_id) const {
+    const auto it = classes_.find(class_id);
+    return it == classes_.end() ? nullptr : &it->second;
+  }
+
+ private:
+  Classes classes_;
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_WAITING_MIRROR_H_
