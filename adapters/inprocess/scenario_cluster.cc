@@ -239,6 +239,26 @@ void ReadConfig(Fields* top, SchedulerConfig* config) {
   });
 }
 
+PreemptionCosts ReadPreemptionCosts(const Value& value) {
+  PreemptionCosts costs;
+  if (!value.IsMap()) {
+    if (value.Text() != "fewest-gangs") {
+      value.Wrong("is neither a mapping nor 'fewest-gangs'");
+    }
+    return PreemptionCosts::FewestGangs();
+  }
+  Fields f(value, "preemption_costs");
+  f.Optional("restart", [&](const Value& v) {
+    costs.restart = static_cast<uint32_t>(
+        std::clamp<int64_t>(v.Quantity(1000), 0, PreemptionCosts::kMaxRestart));
+  });
+  f.Optional("gang", [&](const Value& v) {
+    costs.gang = std::min(v.Span() / kMillisecond, PreemptionCosts::kMaxGang);
+  });
+  f.Bool("surplus_first", &costs.surplus_first);
+  return costs;
+}
+
 void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
   top->Optional("scheduler", [&](const Value& v) {
     Fields f(v, "scheduler");
@@ -254,6 +274,9 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
     f.Span("backoff_base", &config->backoff_base);
     f.Span("backoff_max", &config->backoff_max);
     f.Bool("preemption", &config->preemption);
+    f.Optional("preemption_costs", [&](const Value& costs) {
+      config->preemption_costs = ReadPreemptionCosts(costs);
+    });
   });
   top->Optional("placement", [&](const Value& v) {
     ReadPlacement(v, *config, &config->placement);

@@ -11,6 +11,7 @@
 #include "muster/ids.h"
 #include "muster/partition.h"
 #include "muster/placement_policy.h"
+#include "muster/preemption_costs.h"
 #include "muster/resources.h"
 #include "muster/topology.h"
 
@@ -105,6 +106,8 @@ struct SchedulerConfig {
   Duration backoff_max = 300 * kSecond;
   // A gang is started or kept, never evicted, for another gang when false.
   bool preemption = true;
+  // Which of those that may be stopped.
+  PreemptionCosts preemption_costs{};
   // Which of the nodes that have room is taken: of the library's own solver.
   PlacementOptions placement{};
   // How devices can be cut into partitions, by Device::partition_scheme.
@@ -148,6 +151,7 @@ struct SchedulerConfig {
     v(14, "replacement_timeout", s.replacement_timeout);
     v(15, "suspend_timeout", s.suspend_timeout);
     v(16, "node_resource", s.node_resource);
+    v(17, "preemption_costs", s.preemption_costs);
   }
 };
 

@@ -18,6 +18,7 @@
 #include "muster/partition.h"          // IWYU pragma: export
 #include "muster/placement_solver.h"   // IWYU pragma: export
 #include "muster/plan.h"               // IWYU pragma: export
+#include "muster/preemption_costs.h"   // IWYU pragma: export
 #include "muster/preemptor.h"          // IWYU pragma: export
 #include "muster/priority_class.h"     // IWYU pragma: export
 #include "muster/priority_heap.h"      // IWYU pragma: export

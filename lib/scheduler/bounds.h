@@ -129,6 +129,9 @@ MUSTER_BOUNDS(ModelSupply,
               Of{&ModelSupply::devices, To(ModelSupply::kMaxDevices)});
 MUSTER_BOUNDS(PlacementOptions, Of{&PlacementOptions::workload,
                                    To(PlacementOptions::kMaxWorkload)});
+MUSTER_BOUNDS(PreemptionCosts,
+              Of{&PreemptionCosts::restart, To(PreemptionCosts::kMaxRestart)},
+              Of{&PreemptionCosts::gang, To(PreemptionCosts::kMaxGang)});
 MUSTER_BOUNDS(SearchLimits,
               Of{&SearchLimits::exact_steps, To(SearchLimits::kMaxSteps)},
               Of{&SearchLimits::max_steps, To(SearchLimits::kMaxSteps)},

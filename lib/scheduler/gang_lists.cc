@@ -38,7 +38,9 @@ StopPrice PriceOf(const Core& core, const GangRecord& r) {
   if (r.phase == GangPhase::kNominated) return price;
   const auto [before, since] = UnsavedOf(r);
   price.accrues = since != kForever;
-  price.lost = r.restart_cost + before - (price.accrues ? since : 0);
+  price.lost =
+      StopPrice::RestartOf(core.config.preemption_costs, r.restart_cost) +
+      before - (price.accrues ? since : 0);
   return price;
 }
 

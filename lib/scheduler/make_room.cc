@@ -16,7 +16,9 @@ namespace {
 // holds any, else cores.
 void StopCosts(const Core& core, const GangRecord& r,
                std::span<const Assignment> tasks, std::vector<int64_t>* costs) {
-  const Duration lost = UnsavedWork(r, core.now) + r.restart_cost;
+  const Duration lost =
+      UnsavedWork(r, core.now) +
+      StopPrice::RestartOf(core.config.preemption_costs, r.restart_cost);
   // What is suspended holds less than it would lose.
   const bool suspended = r.phase == GangPhase::kSuspended;
   const auto demand = [&](const Assignment& a) -> const Resources& {
@@ -159,7 +161,7 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex winner) {
   if (!nominated && !tasks.empty()) {
     std::vector<int64_t>& costs = stop_costs_[i];
     StopCosts(core_, r, tasks, &costs);
-    c.cost = costs.back();
+    c.cost = costs.back() + core_.config.preemption_costs.gang;
     c.surplus_costs = std::span(costs).first(c.surplus);
   }
   if (c.surplus > 0) c.cuts = cuts_[i];
@@ -330,14 +332,16 @@ int32_t MakeRoom::TopPriority() const {
   return top;
 }
 
-// Nobody is stopped where what elastic gangs can do without is enough.
+// Nobody is stopped where what elastic gangs can do without is enough, if that
+// is wanted.
 bool MakeRoom::FindSurplusFirst(GangIndex g) {
   const auto stops = [&](const VictimCandidate& c) {
     return c.stoppable &&
            core_.gangs.at(c.gang.index).phase != GangPhase::kNominated;
   };
   const auto sheds = [](const VictimCandidate& c) { return c.surplus > 0; };
-  if (std::ranges::any_of(candidates_, sheds) &&
+  if (core_.config.preemption_costs.surplus_first &&
+      std::ranges::any_of(candidates_, sheds) &&
       std::ranges::any_of(candidates_, stops)) {
     all_candidates_ = candidates_;
     for (VictimCandidate& c : candidates_) {

@@ -8,6 +8,7 @@
 #include "lib/base/fraction.h"
 #include "muster/device.h"
 #include "muster/ids.h"
+#include "muster/preemption_costs.h"
 
 namespace muster {
 
@@ -29,8 +30,24 @@ struct StopPrice {
                       (lost / kMillisecond) / kWholeDevice;
     return static_cast<int64_t>(std::min<Wide>(cost, kMost));
   }
-  // No gang costs more.
+  // What a gang loses counts no more.
   static constexpr int64_t kMost = int64_t{1} << 52;
+  // What its restart counts.
+  static Duration RestartOf(const PreemptionCosts& costs, Duration restart) {
+    const Wide weighted = Wide{restart} * costs.restart / 1000;
+    return static_cast<Duration>(std::min<Wide>(weighted, kMaxDuration));
+  }
+  // What stopping a gang of that price costs, at the least, for each of its
+  // devices; of equal prices but for what is lost, in the order of that. One
+  // that was only nominated loses nothing, and costs nothing.
+  Duration RateAt(Time now, const PreemptionCosts& costs) const {
+    const Duration lost_now = LostAt(now);
+    if (amount == kUnknown || (!accrues && lost == 0)) return lost_now;
+    const Wide share =
+        Wide{costs.gang} * kMillisecond * kWholeDevice / Unrounded(amount);
+    return static_cast<Duration>(
+        std::min<Wide>(lost_now + share, kForever / 4));
+  }
 
   // Where it is a matter of the devices that there are.
   static constexpr int64_t kUnknown = 0;

@@ -48,7 +48,7 @@ bool VictimOrder::Has(const GangRecord& r) const {
 
 // Equal ones by key: handles are no order.
 bool VictimOrder::After(const Head& a, const Head& b) {
-  return std::tie(a.lost, a.key) > std::tie(b.lost, b.key);
+  return std::tie(a.rate, a.key) > std::tie(b.rate, b.key);
 }
 
 void VictimOrder::BeginPriority() {
@@ -67,7 +67,8 @@ void VictimOrder::BeginPriority() {
 void VictimOrder::Enter(const Holders::Row& row,
                         Holders::Entries::const_iterator at) {
   const StopPrice price{row.accrues, row.amount, at->lost};
-  heads_.push_back({price.LostAt(core_.now), at->key, &row, at});
+  heads_.push_back({price.RateAt(core_.now, core_.config.preemption_costs),
+                    at->key, &row, at});
 }
 
 GangIndex VictimOrder::Take() {

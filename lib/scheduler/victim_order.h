@@ -1,5 +1,5 @@
 // Who may lawfully be stopped for a gang, one after the other: the lowest
-// priority first, then those with whom the least work is lost on each device.
+// priority first, then those whom stopping costs the least for each device.
 #pragma once
 
 #include <compare>
@@ -36,10 +36,10 @@ class VictimOrder {
   int64_t least_amount() const { return least_amount_; }
 
   bool done() const { return heads_.empty(); }
-  // Of the next one: its priority, and what is lost on each device. Of those of
-  // equal priority behind it, no less is.
+  // Of the next one: its priority, and StopPrice::RateAt. Of those of equal
+  // priority behind it, none has a lower rate.
   int32_t priority() const { return priority_; }
-  Duration lost() const { return heads_.front().lost; }
+  Duration rate() const { return heads_.front().rate; }
   // O(log rows of the priority), and O(rows) where a priority begins.
   GangIndex Take();
 
@@ -50,7 +50,7 @@ class VictimOrder {
   };
   // The first of a row that was not taken.
   struct Head {
-    Duration lost = 0;
+    Duration rate = 0;
     std::string_view key{};
     const Holders::Row* row = nullptr;
     Holders::Entries::const_iterator at{};

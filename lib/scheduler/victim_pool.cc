@@ -36,14 +36,14 @@ void VictimPool::Draw(size_t count) {
 void VictimPool::DrawForLess(int32_t priority, int64_t cost, size_t most) {
   const auto could = [&] {
     if (order_.priority() != priority) return order_.priority() < priority;
-    return StopPrice::CostOf(least_amount_, order_.lost()) <= cost;
+    return StopPrice::CostOf(least_amount_, order_.rate()) <= cost;
   };
   while (most > 0 && !order_.done() && could()) most -= TakeNext();
 }
 
 int64_t VictimPool::LeastBeyond() const {
   return order_.done() ? std::numeric_limits<int64_t>::max()
-                       : StopPrice::CostOf(least_amount_, order_.lost());
+                       : StopPrice::CostOf(least_amount_, order_.rate());
 }
 
 // Whether the next one helps. One that came with another brings others, too: so

@@ -204,6 +204,11 @@ SchedulerConfig RandomConfig(Dice& dice) {
     config.search.max_steps = dice.In(0, 100);
     config.search.most_effort = static_cast<uint32_t>(dice.In(0, 7));
     config.search.runner_up = dice.In(0, 1) == 1;
+    PreemptionCosts& costs = config.preemption_costs;
+    costs.restart = static_cast<uint32_t>(dice.In(0, 2)) * 1000;
+    costs.gang =
+        dice.In(0, 1) == 1 ? dice.In(0, 100'000) : PreemptionCosts::kMaxGang;
+    costs.surplus_first = dice.In(0, 1) == 1;
   }
   if (dice.OneIn(3)) config.replacement_timeout = dice.In(1, 40) * kSecond;
   config.suspend_timeout = dice.OneIn(3) ? 0 : dice.In(1, 60) * kSecond;

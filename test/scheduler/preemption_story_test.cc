@@ -80,6 +80,106 @@ TEST_F(PreemptionStories, ARunnerUpIsLookedForWhereOneIsWanted) {
   EXPECT_EQ(s.plan().preemptions[0].runner_up.victims, 0u);
 }
 
+// A node with eight young gangs of one GPU, and one with an old gang of eight.
+Story OneOldAndEightYoung(const PreemptionCosts& costs) {
+  SchedulerConfig config;
+  config.preemption_costs = costs;
+  Story s(config);
+  s.HasNode("n1", 8);
+  s.HasQueue("q");
+  s.HasClasses();
+  s.Submit(Job("old", 1, 8, "low"));
+  s.Pass();
+  s.AllDone();
+  s.now = 1000 * kSecond;
+  s.HasNode("n2", 8);
+  for (int i = 0; i < 8; ++i) {
+    s.Submit(Job("young" + std::to_string(i), 1, 1, "low"));
+  }
+  s.Pass();
+  s.AllDone();
+  s.now = 1010 * kSecond;
+  s.Submit(Job("urgent", 1, 8, "high"));
+  s.Pass();
+  return s;
+}
+
+TEST_F(PreemptionStories, TheLeastWorkIsLostWhereNothingElseIsSaid) {
+  const Story s = OneOldAndEightYoung({});
+  ASSERT_EQ(s.plan().preemptions.size(), 1u);
+  EXPECT_EQ(s.plan().preemptions[0].victims, 8u);
+  EXPECT_EQ(s.plan().preemptions[0].cost, 8 * 10'000);
+}
+
+TEST_F(PreemptionStories, AsFewGangsAsPossibleAreStopped) {
+  const Story s = OneOldAndEightYoung(PreemptionCosts::FewestGangs());
+  ASSERT_EQ(s.plan().preemptions.size(), 1u);
+  EXPECT_EQ(s.plan().preemptions[0].victims, 1u);
+  EXPECT_EQ(s.plan().preemptions[0].cost,
+            PreemptionCosts::kMaxGang + 8 * 1'010'000);
+  EXPECT_EQ(s.plan().preemptions[0].gap(), 0);
+}
+
+// Eight gangs cost 80 s and eight times the constant; one 8080 s, and once.
+TEST_F(PreemptionStories, AConstantForEachGangIsWeighedAgainstTheWork) {
+  EXPECT_EQ(
+      OneOldAndEightYoung({.gang = 1'142'000}).plan().preemptions[0].victims,
+      8u);
+  EXPECT_EQ(
+      OneOldAndEightYoung({.gang = 1'143'000}).plan().preemptions[0].victims,
+      1u);
+}
+
+// "slow" takes long to start again, and has just saved its work.
+TEST_F(PreemptionStories, WhatARestartTakesCountsAsMuchAsIsSaid) {
+  for (const uint32_t restart : {1000u, 100u}) {
+    SchedulerConfig config;
+    config.preemption_costs.restart = restart;
+    Story s(config);
+    s.HasNode("n1", 1);
+    s.HasNode("n2", 1);
+    s.HasQueue("q");
+    s.HasClasses();
+    Gang slow = Job("slow", 1, 1, "low");
+    slow.restart_cost = 100 * kSecond;
+    s.Submit(slow);
+    s.Submit(Job("other", 1, 1, "low"));
+    s.Pass();
+    s.AllDone();
+    s.now = 50 * kSecond;
+    s.Happens(CheckpointTaken{"slow", s.now});
+    s.Submit(Job("urgent", 1, 1, "high"));
+    EXPECT_EQ(s.Pass()[0], restart == 1000 ? "evict other for urgent"
+                                           : "evict slow for urgent");
+    EXPECT_EQ(s.plan().preemptions[0].cost, restart == 1000 ? 50'000 : 10'000);
+  }
+}
+
+// Two tasks more than "wide" needs have run long; "narrow" has just begun.
+TEST_F(PreemptionStories, SurplusGoesFirstOrCountsLikeAllOther) {
+  for (const bool surplus_first : {true, false}) {
+    SchedulerConfig config;
+    config.preemption_costs.surplus_first = surplus_first;
+    Story s(config);
+    s.HasNode("n1", 3);
+    s.HasQueue("q");
+    s.HasClasses();
+    Gang wide = Job("wide", 1, 1, "low");
+    wide.roles[0].desired_tasks = 2;
+    s.Submit(wide);
+    s.Pass();
+    s.AllDone();
+    s.now = 100 * kSecond;
+    s.Submit(Job("narrow", 1, 1, "low"));
+    s.Pass();
+    s.AllDone();
+    s.now = 110 * kSecond;
+    s.Submit(Job("urgent", 1, 1, "high"));
+    s.Pass();
+    EXPECT_EQ(s.plan().preemptions[0].cost, surplus_first ? 110'000 : 10'000);
+  }
+}
+
 TEST_F(PreemptionStories, NothingIsToldWhereNobodyHasToGo) {
   Story s = TwoJobs(true);
   s.HasNode("n3", 4);

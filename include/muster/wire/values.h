@@ -34,7 +34,7 @@
   X(Gang) X(Quota) X(Queue) X(PriorityClass) X(DisruptionBudget)               \
   X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(ClassState) X(PlanRecord)          \
   X(TypicalTask) X(ModelSupply) X(PlacementOptions)                            \
-  X(HostCapabilities) X(SearchLimits) X(SchedulerConfig) X(TaskState) X(OpenDecision)          \
+  X(HostCapabilities) X(SearchLimits) X(PreemptionCosts) X(SchedulerConfig) X(TaskState) X(OpenDecision)          \
   X(GangState) X(NodeState) X(SchedulerState)                                  \
   X(NodeChanged) X(NodeDown) X(NodeUp) X(NodeRemoved) X(NodeDrained)           \
   X(SpotNotice) X(OthersChanged) X(NodeSetChanged)                             \
