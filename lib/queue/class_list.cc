@@ -1,6 +1,7 @@
 #include "lib/queue/class_list.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "lib/base/keyed_table.h"
 
@@ -27,26 +28,25 @@ ClassIndex ClassList::Add(const ClassKey& key, const GangRank& rank,
   if (leads && !is_new) TakeOut(c);
   Put(cls.gangs_, nodes_[rank.gang], rank);
   ++cls.size_;
-  leads ? PutIn(c) : NoteSize(cls);
+  if (leads) PutIn(c);
+  RankList* const ranks = leaves_[key.queue].ranks.get();
+  if (ranks != nullptr) ranks->Insert(rank);
   return c;
 }
 
 void ClassList::Remove(ClassIndex c, GangIndex gang) {
   GangClass& cls = classes_[c];
   const bool led = cls.first().gang == gang;
+  RankList* const ranks = leaves_[cls.key().queue].ranks.get();
+  if (ranks != nullptr) ranks->Erase(nodes_[gang].key());
   if (led) TakeOut(c);
   cls.gangs_.Erase(&nodes_[gang]);
   --cls.size_;
   if (cls.size() == 0) {
     Erase(c);
-  } else {
-    led ? PutIn(c) : NoteSize(cls);
+  } else if (led) {
+    PutIn(c);
   }
-}
-
-void ClassList::NoteSize(const GangClass& cls) {
-  leaves_[cls.key_.queue].all.find({cls.first_})->size =
-      static_cast<uint32_t>(cls.size_);
 }
 
 ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
@@ -58,15 +58,34 @@ ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
   cls.questions_ = {.open = open};
   own_open_.resize(classes_.size());
   own_open_[c] = open;
+  answered_.resize(classes_.size());
   if (key.queue >= leaves_.size()) leaves_.resize(key.queue + 1);
   if (key.spec >= by_spec_.size()) by_spec_.resize(key.spec + 1);
   Spec& spec = by_spec_[key.spec];
   spec.all.insert(c);
-  cls.answered_ = spec.serial;  // It asks for itself.
-  if (key.alone == kNoGang) ++spec.size;
+  answered_[c] = last_serial_;  // It asks for itself.
+  if (key.alone != kNoGang) {
+    answered_[c] = std::numeric_limits<uint64_t>::max();
+  } else {
+    ++spec.size;
+    AddMember(cls, c);
+  }
   Count(cls, 1);
   if (marked_) saved_.try_emplace(key);
   return c;
+}
+
+void ClassList::AddMember(GangClass& cls, ClassIndex c) {
+  std::vector<Member>& members = leaves_[cls.key_.queue].members;
+  cls.member_ = static_cast<uint32_t>(members.size());
+  members.push_back({.index = c, .spec = cls.key_.spec});
+}
+
+void ClassList::RemoveMember(const GangClass& cls) {
+  std::vector<Member>& members = leaves_[cls.key_.queue].members;
+  classes_[members.back().index].member_ = cls.member_;
+  members[cls.member_] = members.back();
+  members.pop_back();
 }
 
 // It has no gang, and stands in no leaf.
@@ -77,10 +96,13 @@ void ClassList::Erase(ClassIndex c) {
   retries_.erase({cls.questions_.retry_at, c});
   put_off_.erase(c);
   again_.erase(c);
-  if (AsksInSpec(cls)) Answered(c);
+  if (AsksInSpec(c)) Answered(c);
   Count(cls, -1);
   Spec& spec = by_spec_[cls.key_.spec];
-  if (cls.key_.alone == kNoGang) --spec.size;
+  if (cls.key_.alone == kNoGang) {
+    --spec.size;
+    RemoveMember(cls);
+  }
   spec.all.erase(c);
   by_key_.erase(cls.key_);
   free_.push_back(c);
@@ -100,10 +122,12 @@ void ClassList::PutIn(ClassIndex c) {
   GangClass& cls = classes_[c];
   Leaf& leaf = leaves_[cls.key_.queue];
   cls.first_ = cls.gangs_.PeekBest()->key();
-  leaf.all.insert(
-      {cls.first_, c, cls.key_.spec, static_cast<uint32_t>(cls.size_)});
+  leaf.all.insert({cls.first_, c, cls.key_.spec});
+  if (cls.key_.alone == kNoGang) {
+    leaf.members[cls.member_].priority = cls.first_.priority;
+  }
   leaf.looked = 0;
-  if (AsksInSpec(cls)) NoteChange(cls.key_.queue);
+  if (AsksInSpec(c)) NoteChange(cls.key_.queue);
   if (Asks(cls)) PutAmongOpen(c);
 }
 
@@ -112,7 +136,7 @@ void ClassList::TakeOut(ClassIndex c) {
   Leaf& leaf = leaves_[cls.key_.queue];
   leaf.all.erase({cls.first_});
   leaf.looked = 0;
-  if (AsksInSpec(cls)) NoteChange(cls.key_.queue);
+  if (AsksInSpec(c)) NoteChange(cls.key_.queue);
   if (Asks(cls)) TakeFromOpen(c);
 }
 
@@ -147,6 +171,12 @@ const std::vector<QueueIndex>& ClassList::TakeChangedQueues() {
   return taken_;
 }
 
+void ClassList::ForgetChangedQueues() {
+  all_changed_ = false;
+  for (const QueueIndex leaf : changed_) leaves_[leaf].changed = false;
+  changed_.clear();
+}
+
 void ClassList::PutAmongOpen(ClassIndex c) {
   GangClass& cls = classes_[c];
   const QueueIndex leaf = cls.key_.queue;
@@ -166,7 +196,7 @@ void ClassList::TakeFromOpen(ClassIndex c) {
 Questions ClassList::questions(ClassIndex c) const {
   const GangClass& cls = classes_[c];
   Questions questions = cls.questions_;
-  if (AsksInSpec(cls)) questions.open |= Questions::kRoom;
+  if (AsksInSpec(c)) questions.open |= Questions::kRoom;
   return questions;
 }
 
@@ -192,7 +222,7 @@ void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
     retries_.erase({cls.questions_.retry_at, c});
   }
   Questions own = questions;
-  if (AsksInSpec(cls)) {
+  if (AsksInSpec(c)) {
     if ((questions.open & Questions::kRoom) == 0) {
       Answered(c);
     } else {
@@ -237,19 +267,24 @@ const ClassList::Places& ClassList::InOrder(QueueIndex leaf) const {
   return leaf < leaves_.size() ? leaves_[leaf].all : kNone;
 }
 
-uint32_t ClassList::CountAhead(QueueIndex leaf, const GangRank& rank) const {
-  uint32_t count = 0;
-  for (const Place& place : InOrder(leaf)) {
-    if (place.rank >= rank) break;  // So are all behind it.
-    // All of a class have one priority.
-    if (place.size == 1 || place.rank.priority > rank.priority) {
-      count += place.size;
-      continue;
-    }
-    classes_[place.index].gangs_.ForEach(
-        [&](const GangNode& node) { count += node.key() < rank; });
+const std::vector<ClassList::Member>& ClassList::Members(
+    QueueIndex leaf) const {
+  static const std::vector<Member> kNone;
+  return leaf < leaves_.size() ? leaves_[leaf].members : kNone;
+}
+
+uint32_t ClassList::CountAhead(QueueIndex leaf, const GangRank& rank) {
+  if (leaf >= leaves_.size()) return 0;
+  std::unique_ptr<RankList>& ranks = leaves_[leaf].ranks;
+  if (ranks == nullptr) {
+    std::vector<GangRank> all;
+    ForEach(leaf, [&](ClassIndex c) {
+      classes_[c].gangs_.ForEach(
+          [&](const GangNode& node) { all.push_back(node.key()); });
+    });
+    ranks = std::make_unique<RankList>(std::move(all));
   }
-  return count;
+  return ranks->CountBefore(rank);
 }
 
 // --- What a spec asks -------------------------------------------------------
@@ -289,7 +324,7 @@ void ClassList::SettleRooms() {
 
 void ClassList::Settle(uint32_t spec) {
   for (const ClassIndex c : by_spec_[spec].all) {
-    if (!AsksInSpec(classes_[c])) continue;
+    if (!AsksInSpec(c, spec)) continue;
     const Questions asked = questions(c);
     Answered(c);  // The last one closes the spec.
     SetQuestions(c, asked);
@@ -298,9 +333,9 @@ void ClassList::Settle(uint32_t spec) {
 
 // The class does not ask as part of its spec any more.
 void ClassList::Answered(ClassIndex c) {
-  GangClass& cls = classes_[c];
+  const GangClass& cls = classes_[c];
   Spec& s = by_spec_[cls.key_.spec];
-  cls.answered_ = s.serial;
+  answered_[c] = s.serial;
   Leaf& leaf = leaves_[cls.key_.queue];
   const bool leads = leaf.looked == last_serial_ &&
                      leaf.first_of_specs != leaf.all.end() &&
@@ -334,10 +369,8 @@ const ClassList::Place* ClassList::FirstOfSpecs(QueueIndex leaf) {
     at.looked = last_serial_;
     at.first_of_specs = at.all.begin();
   }
-  // Most are passed over without their records.
   const auto asks = [this](const Place& place) {
-    return by_spec_[place.spec].serial != 0 &&
-           AsksInSpec(classes_[place.index]);
+    return AsksInSpec(place.index, place.spec);
   };
   while (at.first_of_specs != at.all.end() && !asks(*at.first_of_specs)) {
     ++at.first_of_specs;

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -16,6 +17,7 @@
 #include "absl/container/flat_hash_map.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/queue/queue_tree.h"
+#include "lib/queue/rank_list.h"
 #include "muster/ids.h"
 #include "muster/owned_heap.h"
 #include "muster/reason.h"
@@ -94,11 +96,10 @@ class GangClass {
   ClassKey key_{};
   uint64_t id_ = 0;
   Questions questions_{};  // Open: its own, not those of its spec.
-  // The serial of its spec's question when the class had its answer.
-  uint64_t answered_ = 0;
   GangHeap gangs_;
   size_t size_ = 0;
   GangRank first_{};
+  uint32_t member_ = 0;  // Its position among the leaf's members.
   Head among_open_;  // If a question of its own is open; its key is first().
 };
 
@@ -149,8 +150,11 @@ class ClassList {
   // reference holds until the next call. O(leaves).
   const std::vector<QueueIndex>& OpenLeaves();
   // Leaves whose first open class, or its first gang, may have changed since
-  // the last call; each once. The reference holds until the next change.
+  // the last call, or ForgetChangedQueues(); each once. The reference holds
+  // until the next change.
   const std::vector<QueueIndex>& TakeChangedQueues();
+  // O(leaves that were noted).
+  void ForgetChangedQueues();
   using Classes = absl::btree_set<ClassIndex>;
   // Classes with kPutOff.
   const Classes& put_off() const { return put_off_; }
@@ -161,9 +165,9 @@ class ClassList {
   ClassIndex First(QueueIndex leaf, bool strict);
   // The first gang of the leaf, which has classes. O(1).
   GangIndex HeadOf(QueueIndex leaf) const;
-  // How many gangs of the leaf rank before this one. O(gangs of the classes
-  // that begin before it).
-  uint32_t CountAhead(QueueIndex leaf, const GangRank& rank) const;
+  // How many gangs of the leaf rank before this one. O(log n + n / 64) for its
+  // n gangs; O(n log n) the first time.
+  uint32_t CountAhead(QueueIndex leaf, const GangRank& rank);
 
   // Classes of a spec.
   const Classes& OfSpec(uint32_t spec) const;
@@ -175,7 +179,6 @@ class ClassList {
     GangRank rank{};  // Its first gang's.
     ClassIndex index = kNoClass;
     uint32_t spec = 0;
-    mutable uint32_t size = 0;  // Its gangs. It is no part of the order.
 
     friend auto operator<=>(const Place& a, const Place& b) {
       return a.rank <=> b.rank;
@@ -185,6 +188,15 @@ class ClassList {
   // All classes of the leaf. What holds until one comes or goes, or gets
   // another first gang.
   const Places& InOrder(QueueIndex leaf) const;
+  // A class that does not stand alone.
+  struct Member {
+    ClassIndex index = kNoClass;
+    uint32_t spec = 0;
+    int32_t priority = 0;  // Its first gang's.
+  };
+  // Those of the leaf, in no order, close together: for whoever looks at all.
+  // What holds as for InOrder.
+  const std::vector<Member>& Members(QueueIndex leaf) const;
   // Calls f(ClassIndex) with each class of the leaf, in order, or of all. f may
   // open and close questions.
   template <class F>
@@ -215,7 +227,10 @@ class ClassList {
   using HeadHeap = OwnedHeap<GangRank, std::less<>, Head, OneThread>;
   struct Leaf {
     Places all;
-    HeadHeap open;         // With a question of their own.
+    std::vector<Member> members{};
+    HeadHeap open;  // With a question of their own.
+    // All gangs, once CountAhead has asked for it.
+    std::unique_ptr<RankList> ranks{};
     bool changed = false;  // It is among changed_.
     // Nobody before it asks as part of a spec: so it was at that serial, and
     // the classes are as they were.
@@ -239,9 +254,11 @@ class ClassList {
     return (cls.questions_.open & kAsked) != 0;
   }
   // Whether it asks as part of its spec.
-  bool AsksInSpec(const GangClass& cls) const {
-    const uint64_t serial = by_spec_[cls.key_.spec].serial;
-    return serial != 0 && cls.key_.alone == kNoGang && cls.answered_ != serial;
+  bool AsksInSpec(ClassIndex c, uint32_t spec) const {
+    return answered_[c] < by_spec_[spec].serial;
+  }
+  bool AsksInSpec(ClassIndex c) const {
+    return AsksInSpec(c, classes_[c].key_.spec);
   }
   static void Keep(Classes& classes, ClassIndex c, bool is_in) {
     is_in ? void(classes.insert(c)) : void(classes.erase(c));
@@ -252,7 +269,8 @@ class ClassList {
   // taken out.
   void PutIn(ClassIndex c);
   void TakeOut(ClassIndex c);
-  void NoteSize(const GangClass& cls);
+  void AddMember(GangClass& cls, ClassIndex c);
+  void RemoveMember(const GangClass& cls);
   void NoteChange(QueueIndex leaf);
   void PutAmongOpen(ClassIndex c);
   void TakeFromOpen(ClassIndex c);
@@ -268,6 +286,9 @@ class ClassList {
   bool told_;
   std::deque<GangClass> classes_;
   std::vector<uint8_t> own_open_;  // By class: Questions::open of its own.
+  // By class: the serial of its spec's question when it had its answer, or when
+  // it came. Of one that stands alone, none is later.
+  std::vector<uint64_t> answered_;
   std::vector<ClassIndex> free_;
   absl::flat_hash_map<ClassKey, ClassIndex> by_key_;
   std::vector<Spec> by_spec_;

@@ -149,6 +149,8 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
                         l.elastic == next.elastic && l.price == next.price;
   if (l.holds && !holds_on) Unhold(r.key, l);
   if (next.holds && !holds_on) Hold(g, r.key, next);
+  if (g >= precedence_.size()) precedence_.resize(g + 1);
+  precedence_[g] = {next.queue, next.priority, next.elastic, next.nominated};
   MoveIn(nominated_, l.nominated, from, next.nominated, to);
   MoveIn(asking_, l.asks, from, next.asks, to);
   MoveIn(lacking_, l.lacks, from, next.lacks, to);

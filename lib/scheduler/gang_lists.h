@@ -40,6 +40,15 @@ class GangLists {
 
   // Gangs of the queue with tasks that hold or are promised something.
   const Holding& holding(QueueIndex q) const;
+  // What of its listing decides to whom a gang gives way: by itself, for
+  // whoever looks at the gangs of many nodes. Of a gang that is listed.
+  struct Precedence {
+    QueueIndex queue = kNoQueue;
+    int32_t priority = 0;
+    bool elastic = false;
+    bool nominated = false;
+  };
+  const Precedence& precedence(GangIndex g) const { return precedence_[g]; }
   const RankSet& nominated() const { return nominated_; }
   // Nominated gangs, and gangs that something must be done about, at which the
   // next pass looks (GangRecord::look).
@@ -80,7 +89,8 @@ class GangLists {
   void Unhold(std::string_view key, const Listing& l);
 
   const Core& core_;
-  std::vector<Holding> holding_;  // By queue.
+  std::vector<Holding> holding_;        // By queue.
+  std::vector<Precedence> precedence_;  // By gang.
   RankSet nominated_;
   RankSet asking_;
   RankSet lacking_;

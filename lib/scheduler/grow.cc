@@ -12,7 +12,7 @@ void Grow::Run() {
   core_.round_grew = true;
   pass_.plan.Grew();
   turns_.Clear();
-  growing.TakeChangedQueues();
+  growing.ForgetChangedQueues();
   for (const QueueIndex leaf : growing.OpenLeaves()) Refresh(leaf);
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();

@@ -38,6 +38,13 @@ const Resources& Holdings::UsageOf(const Allocation& a) {
   return usage_;
 }
 
+const Resources& Holdings::UsageOf(const TaskRef& ref) {
+  if (UsesAlike(core_.cluster.device_request(ref.shape))) {
+    return core_.cluster.demand(ref.shape);
+  }
+  return UsageOf(FindTask(core_.gangs.at(ref.gang), ref.task)->at);
+}
+
 const Resources& Holdings::UsageOf(std::span<const Assignment> tasks) {
   for (ResourceKind k = 0; k < core_.queues.kinds(); ++k) sum_.Set(k, 0);
   for (const Assignment& a : tasks) sum_.Add(UsageOf(a.at));
@@ -110,9 +117,9 @@ void Holdings::PostQueue(QueueIndex queue, GangIndex g, const TaskRecord& task,
 void Holdings::Book(GangIndex g, const TaskRecord& task, const Held& held,
                     int sign) {
   if (sign > 0) {
-    core_.nodes.Add(task.at.node, {g, task.task});
+    core_.nodes.Add(task.at.node, {g, task.task, task.at.shape});
   } else {
-    core_.nodes.Remove(task.at.node, {g, task.task});
+    core_.nodes.Remove(task.at.node, {g, task.task, task.at.shape});
   }
   if (held.releases()) core_.nodes.CountReleasing(task.at.node, sign);
   PostQueue(core_.gangs.at(g).queue, g, task, held, sign);

@@ -14,6 +14,7 @@ namespace muster {
 
 struct Core;
 class GangEdit;
+struct TaskRef;
 
 // Invariant: cluster, queues and nodes are charged with what the records' tasks
 // hold by their phases, and with nothing else:
@@ -47,6 +48,7 @@ class Holdings {
   // What an allocation, or all of them, use of each kind, where they are. The
   // reference holds until the next call.
   const Resources& UsageOf(const Allocation& a);
+  const Resources& UsageOf(const TaskRef& ref);
   const Resources& UsageOf(std::span<const Assignment> tasks);
 
  private:

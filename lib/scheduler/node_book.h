@@ -16,6 +16,7 @@ namespace muster {
 struct TaskRef {
   GangIndex gang = kNoGang;
   TaskId task{};
+  ShapeId shape = 0;  // With which it is there.
 
   friend bool operator==(const TaskRef&, const TaskRef&) = default;
 };

@@ -196,6 +196,7 @@ void Opener::OpenRoom(ClassList& list, uint32_t spec, uint8_t questions) {
     list.OpenRoomOf(spec);
     questions &= static_cast<uint8_t>(~Questions::kRoom);
   }
+  if (questions == 0 && !structure_) return;
   for (const ClassIndex c : list.OfSpec(spec)) {
     // What is suspended looks at its own nodes only.
     const bool suspended =
@@ -356,26 +357,24 @@ void Opener::OpenTakersIn(QueueIndex leaf, const Takers& anywhere,
                           const Takers& beside) {
   const ClassList& waiting = core_.lists.waiting();
   const int32_t lowest = std::min(anywhere.lowest, beside.lowest);
-  for (const ClassList::Place& place : waiting.InOrder(leaf)) {
-    const int32_t priority = place.rank.priority;
-    // Nor is anybody behind it.
-    if (priority < lowest && !anywhere.others && !beside.others) break;
-    const uint8_t done = done_[place.spec];
+  const int32_t highest = waiting.InOrder(leaf).begin()->rank.priority;
+  if (highest < lowest && !anywhere.others && !beside.others) return;
+  for (const ClassList::Member& cls : waiting.Members(leaf)) {
+    const uint8_t done = done_[cls.spec];
     const bool room = (done & kHasRoom) != 0;
     if (!room && (done & kVictimsOpened) != 0) continue;
     const Takers& takers = room ? anywhere : beside;
-    const Demand& demand = demands_[place.spec];
+    const Demand& demand = demands_[cls.spec];
     const bool takes_back = takers.others && demand.amount > 0 &&
                             demand.amount <= owed_[demand.kind];
-    if ((priority < takers.lowest && !takes_back) ||
-        waiting.AsksVictims(place.index) ||
-        waiting.at(place.index).key().alone != kNoGang) {
+    if ((cls.priority < takers.lowest && !takes_back) ||
+        waiting.AsksVictims(cls.index)) {
       continue;
     }
     const uint64_t kinds = takes_back ? uint64_t{1} << demand.kind : 0;
     if (room ||
-        MayGiveSlot(leaf, priority, kinds, core_.specs.at(place.spec))) {
-      OpenVictims(place.index);
+        MayGiveSlot(leaf, cls.priority, kinds, core_.specs.at(cls.spec))) {
+      OpenVictims(cls.index);
     }
   }
 }

@@ -10,7 +10,7 @@ void Serve::Run() {
   ++passes_;
   turns_.Clear();
   held_back_.reset();
-  waiting.TakeChangedQueues();
+  waiting.ForgetChangedQueues();
   for (const QueueIndex leaf : waiting.OpenLeaves()) Refresh(leaf);
   if (turns_.next() == kNoQueue) AskAgain();
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {

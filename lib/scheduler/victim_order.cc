@@ -39,11 +39,11 @@ void VictimOrder::Begin(GangIndex winner) {
   BeginPriority();
 }
 
-bool VictimOrder::Has(const GangRecord& r) const {
-  if (r.queue != own_) return gives_[r.queue];
-  return r.listing.priority < most_ ||
-         (r.listing.priority == most_ && r.listing.elastic &&
-          r.phase != GangPhase::kNominated);
+bool VictimOrder::Has(GangIndex g) const {
+  const GangLists::Precedence& p = core_.lists.precedence(g);
+  if (p.queue != own_) return gives_[p.queue];
+  return p.priority < most_ ||
+         (p.priority == most_ && p.elastic && !p.nominated);
 }
 
 // Equal ones by key: handles are no order.

@@ -15,7 +15,6 @@
 namespace muster {
 
 struct Core;
-struct GangRecord;
 
 // Whether such a gang may be a victim now is not asked. Nothing may change
 // between Begin and the last Take.
@@ -28,7 +27,7 @@ class VictimOrder {
   // back. O(queues x depth).
   void Begin(GangIndex winner);
   // Whether the gang, which holds something, is one of them.
-  bool Has(const GangRecord& r) const;
+  bool Has(GangIndex g) const;
   // Some of them may give tasks that they can do without, for less.
   bool elastic() const { return elastic_; }
 

@@ -50,8 +50,8 @@ int64_t VictimPool::LeastBeyond() const {
 // nobody is left on a node beside one that is cheaper by the device.
 bool VictimPool::TakeNext() {
   const GangIndex g = order_.Take();
+  if (!order_.Has(g)) return false;
   const GangRecord& r = core_.gangs.at(g);
-  if (!order_.Has(r)) return false;
   bool helps = all_help_;
   for (const TaskRecord& task : r.tasks) {
     // What succeeded is nowhere.
@@ -59,7 +59,7 @@ bool VictimPool::TakeNext() {
     if (!CouldHold(task.at.node)) continue;
     helps = true;
     for (const TaskRef& other : core_.nodes.tasks(task.at.node)) {
-      if (order_.Has(core_.gangs.at(other.gang))) Add(other.gang);
+      if (order_.Has(other.gang)) Add(other.gang);
     }
   }
   if (helps) Add(g);
@@ -111,9 +111,7 @@ bool VictimPool::CouldHold(NodeIndex n) {
 bool VictimPool::FitsWithoutThem(NodeIndex n) {
   Resources amount = index::FreeOn(core_.cluster, n, Ledger::kLater);
   for (const TaskRef& ref : core_.nodes.tasks(n)) {
-    const GangRecord& r = core_.gangs.at(ref.gang);
-    if (!order_.Has(r)) continue;
-    amount.Add(core_.holdings.UsageOf(FindTask(r, ref.task)->at));
+    if (order_.Has(ref.gang)) amount.Add(core_.holdings.UsageOf(ref));
   }
   if (!AnyFits(*winner_, core_.cluster, n, amount)) return false;
   slots_ += SlotsIn(amount);
