@@ -3,6 +3,11 @@
 
 namespace muster {
 
+void Grow::Forget() {
+  turns_.Clear();
+  core_.lists.growing().ForgetChangedQueues();
+}
+
 void Grow::Run() {
   ClassList& growing = core_.lists.growing();
   if (pass_.budget.exhausted()) return;
@@ -11,8 +16,7 @@ void Grow::Run() {
   if (!core_.round_grew && !core_.lists.waiting().put_off().empty()) return;
   core_.round_grew = true;
   pass_.plan.Grew();
-  turns_.Clear();
-  growing.ForgetChangedQueues();
+  Forget();
   for (const QueueIndex leaf : growing.OpenLeaves()) Refresh(leaf);
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();

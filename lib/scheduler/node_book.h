@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "lib/queue/gang_rank.h"
@@ -69,6 +70,8 @@ class NodeBook {
   const std::set<NodeIndex>& suspects() const { return suspects_; }
   void Suspect(NodeIndex n) { suspects_.insert(n); }
   void Acquit(NodeIndex n) { suspects_.erase(n); }
+  // Those of before, when what happened since is taken back.
+  void SetSuspects(std::set<NodeIndex> nodes) { suspects_ = std::move(nodes); }
 
  private:
   struct Entry {

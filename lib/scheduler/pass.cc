@@ -60,6 +60,12 @@ Time NextDue(const Core& core) {
   return next;
 }
 
+void Pass::Forget() {
+  serve_.Forget();
+  grow_.Forget();
+  pass_.plan.Begin(nullptr);
+}
+
 void Pass::Run(Plan* plan) {
   Core& core = pass_.core;
   WorkBudget& budget = pass_.budget;

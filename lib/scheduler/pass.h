@@ -76,6 +76,8 @@ class Serve : public Phase {
  public:
   using Phase::Phase;
   void Run();
+  // Nothing is left of the last pass.
+  void Forget();
 
  private:
   // "No room" for a spec, while nothing has been freed.
@@ -120,6 +122,8 @@ class Grow : public Phase {
  public:
   using Phase::Phase;
   void Run();
+  // Nothing is left of the last pass.
+  void Forget();
 
  private:
   void Refresh(QueueIndex leaf);
@@ -144,6 +148,9 @@ class Pass {
 
   // Makes a plan, at Core::now, and takes it as done.
   void Run(Plan* plan);
+  // The last pass was taken back. What its phases still have of it is dropped,
+  // which the next pass would have to do.
+  void Forget();
 
  private:
   PassContext& pass_;

@@ -277,6 +277,7 @@ absl::Status Scheduler::WhatIf(Time at, std::span<const Event> events,
           : std::exchange(impl_->rooms, std::move(impl_->rooms_before));
   Core& core = impl_->core();
   core.undo.Rollback();
+  impl_->rooms->pass.Forget();
   if (status.ok()) {
     MapHandles(others == nullptr ? core : others->core, core, plan);
   }

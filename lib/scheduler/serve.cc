@@ -5,12 +5,16 @@
 
 namespace muster {
 
+void Serve::Forget() {
+  turns_.Clear();
+  held_back_.reset();
+  core_.lists.waiting().ForgetChangedQueues();
+}
+
 void Serve::Run() {
   ClassList& waiting = core_.lists.waiting();
   ++passes_;
-  turns_.Clear();
-  held_back_.reset();
-  waiting.ForgetChangedQueues();
+  Forget();
   for (const QueueIndex leaf : waiting.OpenLeaves()) Refresh(leaf);
   if (turns_.next() == kNoQueue) AskAgain();
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {

@@ -19,6 +19,7 @@ void Undo::Begin() {
     core_.round_grew = round_grew;
     core_.placed.resize(placed);
   });
+  suspects_ = core_.nodes.suspects();
   core_.lists.waiting().Mark();
   core_.lists.growing().Mark();
 }
@@ -67,10 +68,7 @@ void Undo::Refill(GangIndex g, GangRecord&& before) {
   r.edits = 0;
   CountGang(core_, r, 1);
   core_.answers.Know(g, r);
-  for (const TaskRecord& task : r.tasks) {
-    core_.holdings.Hold(g, task);
-    core_.nodes.Suspect(task.at.node);
-  }
+  for (const TaskRecord& task : r.tasks) core_.holdings.Hold(g, task);
   core_.lists.Update(g, r);
 }
 
@@ -84,6 +82,7 @@ void Undo::Rollback() {
   core_.lists.waiting().Rollback();
   core_.lists.growing().Rollback();
   core_.opener.Forget();
+  core_.nodes.SetSuspects(std::move(suspects_));
   End();
 }
 
@@ -101,6 +100,7 @@ void Undo::End() {
   touched_.clear();
   before_.clear();
   inverses_.clear();
+  suspects_.clear();
 }
 
 }  // namespace muster

@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <functional>
+#include <set>
 #include <utility>
 #include <vector>
 
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/gang_table.h"
+#include "muster/cluster.h"
 
 namespace muster {
 
@@ -21,7 +23,7 @@ struct Core;
 // on the order of what is added. Afterwards the state, and the handles that
 // later events get, are those without the changes. Not nested.
 //
-// Begin() is O(1), Rollback() O(what changed x log).
+// Begin() is O(suspect nodes), Rollback() O(what changed x log).
 class Undo {
  public:
   explicit Undo(Core& core) : core_(core) {}
@@ -51,6 +53,7 @@ class Undo {
   std::vector<GangIndex> touched_;
   std::vector<std::pair<GangIndex, GangRecord>> before_;
   std::vector<std::function<void()>> inverses_;
+  std::set<NodeIndex> suspects_;  // NodeBook's, from before.
 };
 
 }  // namespace muster
