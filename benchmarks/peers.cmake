@@ -1,2 +1,2 @@
 muster_benchmark(peers_benchmark
-  SOURCES peers_benchmark.cc scheduler_host.cc)
+  SOURCES kueue_world.cc peers_benchmark.cc scheduler_host.cc)

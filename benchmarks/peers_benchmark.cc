@@ -10,6 +10,11 @@
 //   BM_Subgroups    N tasks in groups of ten, a rack each, inside one block
 //                   (Volcano's network-topology test)
 //   BM_PreemptFull  512 whole devices, on a full cluster
+//   BM_TasPreemption   a gang makes room in one of eight groups of blocks,
+//   where
+//                   workloads of all priorities run (Kueue's benchmark: see
+//                   kueue_world.h); victims: of so low a top priority as can
+//                   be, fewest: the fewest that there can be; it fails for more
 //   BM_Fill         32 N tasks of one CPU in 10 queues on N nodes of 32
 //   BM_NearFull     the same tasks where 31 of 32 CPUs are in use everywhere
 //                   (both: Armada's scheduling benchmarks)
@@ -25,6 +30,7 @@
 #include <utility>
 #include <vector>
 
+#include "benchmarks/kueue_world.h"
 #include "benchmarks/padded.h"
 #include "benchmarks/scheduler_host.h"
 
@@ -181,6 +187,29 @@ void BM_PreemptFull(benchmark::State& state, uint32_t nodes) {
   state.counters["cpu_ms"] = Median(cpu) * 1e3;
 }
 
+void BM_TasPreemption(benchmark::State& state, uint32_t nodes) {
+  const KueueWorld world(nodes);
+  const uint32_t top = world.LowestTop();
+  const uint32_t fewest = world.FewestVictims(top);
+  OnePass(
+      state,
+      [&] {
+        SchedulerHost host = world.MakeHost();
+        host.Apply(GangSubmitted{world.Preemptor()});
+        return host;
+      },
+      [&](const SchedulerHost& host) {
+        if (host.plan.preemptions.size() != 1) return false;
+        const Preemption& made = host.plan.preemptions[0];
+        state.counters["victims"] = made.victims;
+        return host.Count(GangPhase::kNominated) == 1 &&
+               host.Decided(DecisionKind::kEvict) == made.victims &&
+               made.priority <= static_cast<int32_t>(top) &&
+               made.victims <= fewest;
+      });
+  state.counters["fewest"] = fewest;
+}
+
 // Nodes of CPUs alone, and one queue in ten for each of the tasks of one.
 SchedulerHost CpuHost(uint32_t nodes) {
   SchedulerHost host(MakeConfig());
@@ -289,6 +318,7 @@ int Register() {
   add("BM_GangReclaim", BM_GangReclaim, {100, 500, 1'000, 2'000});
   add("BM_Subgroups", BM_Subgroups, {1'000});
   add("BM_PreemptFull", BM_PreemptFull, {1'000, 10'000, 100'000});
+  add("BM_TasPreemption", BM_TasPreemption, {250, 500, 1'000, 2'000});
   add("BM_Fill", BM_FillCpus, {100, 1'000});
   add("BM_NearFull", BM_NearFull, {1'000, 10'000});
   add("BM_Hopeless", BM_Hopeless, {10'000});

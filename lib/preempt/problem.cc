@@ -28,6 +28,8 @@ Problem::Problem(Cluster& cluster, PlacementSolver& solver,
     : cluster_(cluster),
       solver_(solver),
       request_(request),
+      most_cost_(Resources::kMaxTotal /
+                 std::max<int64_t>(1, std::ssize(request.candidates))),
       slots_decide_(solver.SlotsDecide(cluster, request.placement)) {
   FindNeeds();
   FindScarce();
@@ -110,14 +112,11 @@ Score Problem::ScoreOf(uint32_t c, uint32_t tasks) const {
   if (tasks == 0) return {};
   const VictimCandidate& victim = candidate(c);
   const bool stops = tasks == Size(c) && victim.stoppable;
-  // Those of all candidates together are in range.
-  const auto most =
-      static_cast<int64_t>(Resources::kMaxTotal / candidate_count());
   const std::span<const int64_t> costs = victim.surplus_costs;
   const int64_t shed =
       costs.empty() ? 0 : costs[std::min<size_t>(tasks, costs.size()) - 1];
   const int64_t cost = stops ? victim.cost : shed;
-  return {std::clamp<int64_t>(cost, 0, most), stops, tasks};
+  return {std::clamp<int64_t>(cost, 0, most_cost_), stops, tasks};
 }
 
 Score Problem::ScoreBeyond(uint32_t c, uint32_t fewer, uint32_t tasks) const {
@@ -128,10 +127,10 @@ Score Problem::ScoreBeyond(uint32_t c, uint32_t fewer, uint32_t tasks) const {
 }
 
 int64_t Problem::Amount(const Allocation& a) const {
-  const bool varies = !UsesAlike(cluster_.device_request(a.shape));
-  return varies && scarce_ == cluster_.device_kind()
-             ? cluster_.Usage(a)[scarce_]
-             : cluster_.demand(a.shape)[scarce_];
+  const bool varies = scarce_ == cluster_.device_kind() &&
+                      !UsesAlike(cluster_.device_request(a.shape));
+  return varies ? cluster_.Usage(a)[scarce_]
+                : cluster_.demand(a.shape)[scarce_];
 }
 
 std::vector<Victim> Problem::SmallestFirst(std::vector<Victim> victims) const {

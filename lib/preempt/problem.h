@@ -121,6 +121,7 @@ class Problem {
   Cluster& cluster_;
   PlacementSolver& solver_;
   const PreemptionRequest& request_;
+  const int64_t most_cost_;  // Those of all candidates together are in range.
   std::vector<Need> needs_;
   ResourceKind scarce_ = 0;
   bool slots_decide_ = false;

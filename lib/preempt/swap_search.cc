@@ -28,7 +28,7 @@ bool SwapSearch::Improve(const Region& region, uint64_t steps,
   FindPlaces(region);
   StartFrom(*found);
   bool improved = Descend();
-  if (involved_.empty()) return false;
+  if (book_.involved().empty()) return false;
   for (uint32_t kick = 0; kick < kKicks && problem_.searched() < last_step_;
        ++kick) {
     if (Kick(1 + kick % kAway)) improved = true;
@@ -48,7 +48,7 @@ bool SwapSearch::Kick(uint32_t away) {
   const Score best = best_;
   const std::vector<Victim> found = *found_;
   levels_.clear();
-  for (const Place& place : places_) levels_.push_back(place.level);
+  for (const uint32_t p : all_) levels_.push_back(book_.Level(p));
   switch (dice_.Below(3)) {
     case 0:
       BeginAnew(away);
@@ -68,7 +68,7 @@ bool SwapSearch::Kick(uint32_t away) {
   if (best_ < best) return true;
   best_ = best;
   *found_ = found;
-  for (uint32_t p = 0; p < places_.size(); ++p) SetLevel(p, levels_[p]);
+  for (const uint32_t p : all_) SetLevel(p, levels_[p]);
   changes_.clear();
   return false;
 }
@@ -76,13 +76,13 @@ bool SwapSearch::Kick(uint32_t away) {
 // From so many places, and the cheapest.
 void SwapSearch::BeginAnew(uint32_t places) {
   for (const uint32_t p : all_) SetLevel(p, 0);
-  for (uint32_t i = 0; i < places; ++i) Raise(dice_.Below(places_.size()));
+  for (uint32_t i = 0; i < places; ++i) Raise(dice_.Below(all_.size()));
   (void)Fill(kNobody);
 }
 
 // A place, and those that then are the cheapest: its neighbours, mostly.
 void SwapSearch::TakeNear(uint32_t neighbours) {
-  Raise(dice_.Below(places_.size()));
+  Raise(dice_.Below(all_.size()));
   for (uint32_t i = 0; i < neighbours; ++i) {
     const uint32_t p = CheapestOf(all_);
     if (p != kNobody) Raise(p);
@@ -104,31 +104,22 @@ void SwapSearch::LeaveSome(uint32_t count) {
 // --- What nodes give ---------------------------------------------------------
 
 void SwapSearch::FindPlaces(const Region& region) {
-  for (const uint32_t c : involved_) places_of_[c].clear();
-  involved_.clear();
-  places_of_.resize(problem_.candidate_count());
-  tasks_.assign(problem_.candidate_count(), 0);
-  places_.assign(region.nodes.size(), {});
+  book_.Begin(region.nodes.size());
   raised_.assign(region.nodes.size(), false);
-  all_.resize(places_.size());
+  all_.resize(region.nodes.size());
   std::iota(all_.begin(), all_.end(), 0);
-  score_ = {};
-  given_ = 0;
-  for (uint32_t p = 0; p < places_.size(); ++p) {
+  std::vector<OfferBook::Offer> offers;
+  for (const uint32_t p : all_) {
     if (problem_.searched() >= last_step_) return;
-    FindOffers(region.nodes[p], &places_[p]);
-    if (places_[p].offers.empty()) continue;
-    for (const Victim& victim : places_[p].offers.back().victims) {
-      std::vector<uint32_t>& places = places_of_[victim.candidate];
-      if (places.empty()) involved_.push_back(victim.candidate);
-      places.push_back(p);
-    }
+    FindOffers(region.nodes[p], &offers);
+    book_.Add(p, offers);
   }
-  std::ranges::sort(involved_);
 }
 
 // With nobody else gone.
-void SwapSearch::FindOffers(NodeIndex node, Place* place) {
+void SwapSearch::FindOffers(NodeIndex node,
+                            std::vector<OfferBook::Offer>* offers) {
+  offers->clear();
   const uint32_t base = board_.At(0, node);
   std::vector<Victim> moves;
   Score added;
@@ -138,7 +129,7 @@ void SwapSearch::FindOffers(NodeIndex node, Place* place) {
     });
     if (!taken) break;
     const uint32_t slots = board_.At(0, node) - base;
-    place->offers.push_back({slots, victims_.Victims()});
+    offers->push_back({slots, victims_.Victims()});
     if (slots >= goal_) break;
   }
   victims_.Clear();
@@ -148,17 +139,7 @@ void SwapSearch::FindOffers(NodeIndex node, Place* place) {
 void SwapSearch::StartFrom(const std::vector<Victim>& victims) {
   std::vector<uint32_t> gone(problem_.candidate_count(), 0);
   for (const Victim& victim : victims) gone[victim.candidate] = victim.tasks;
-  for (uint32_t p = 0; p < places_.size(); ++p) {
-    const std::vector<Offer>& offers = places_[p].offers;
-    uint32_t level = 0;
-    while (level < offers.size() &&
-           std::ranges::all_of(
-               offers[level].victims,
-               [&](const Victim& v) { return gone[v.candidate] >= v.tasks; })) {
-      ++level;
-    }
-    if (level > 0) SetLevel(p, level);
-  }
+  for (const uint32_t p : all_) SetLevel(p, book_.LevelWith(p, gone));
   (void)Fill(kNobody);
   changes_.clear();
 }
@@ -166,15 +147,13 @@ void SwapSearch::StartFrom(const std::vector<Victim>& victims) {
 // --- Neighbours --------------------------------------------------------------
 
 bool SwapSearch::Improves() {
-  for (uint32_t p = 0; p < places_.size(); ++p) {
-    if (places_[p].level < places_[p].offers.size() && TryRaise({&p, 1})) {
-      return true;
-    }
+  for (const uint32_t& p : all_) {
+    if (!book_.IsFull(p) && TryRaise({&p, 1})) return true;
   }
-  for (const uint32_t c : involved_) {
-    const bool gone = tasks_[c] > 0;
-    if (gone ? TryWithout(c)
-             : places_of_[c].size() > 1 && TryRaise(places_of_[c])) {
+  for (const uint32_t c : book_.involved()) {
+    const std::span<const uint32_t> places = book_.PlacesOf(c);
+    if (book_.Gone(c) > 0 ? TryWithout(c)
+                          : places.size() > 1 && TryRaise(places)) {
       return true;
     }
   }
@@ -198,12 +177,12 @@ bool SwapSearch::TryRaise(std::span<const uint32_t> places) {
 }
 
 // Of those that are not raised.
-uint32_t SwapSearch::CheapestOf(std::span<const uint32_t> places) const {
+uint32_t SwapSearch::CheapestOf(std::span<const uint32_t> places) {
   uint32_t best = kNobody;
   Score best_added;
   for (const uint32_t p : places) {
-    if (raised_[p] || places_[p].level == places_[p].offers.size()) continue;
-    const Score added = AddedBy(p);
+    if (raised_[p] || book_.IsFull(p)) continue;
+    const Score& added = book_.AddedBy(p);
     if (best == kNobody || added < best_added) {
       best = p;
       best_added = added;
@@ -225,28 +204,28 @@ bool SwapSearch::TryWithout(uint32_t candidate) {
 
 // One slot more, which Trim leaves; if there is one.
 void SwapSearch::Raise(uint32_t place) {
-  if (places_[place].level == places_[place].offers.size()) return;
+  if (book_.IsFull(place)) return;
   raised_[place] = true;
-  SetLevel(place, places_[place].level + 1);
+  SetLevel(place, book_.Level(place) + 1);
 }
 
 // Nodes do without it.
 void SwapSearch::LeaveOut(uint32_t candidate) {
-  for (const uint32_t p : places_of_[candidate]) {
-    uint32_t level = places_[p].level;
-    while (TasksAt(p, level, candidate) > 0) --level;
+  for (const uint32_t p : book_.PlacesOf(candidate)) {
+    uint32_t level = book_.Level(p);
+    while (book_.Asks(p, level, candidate)) --level;
     SetLevel(p, level);
   }
 }
 
 // Keeps what is taken if it is better than the best, and lawful.
 bool SwapSearch::Accept() {
-  if (given_ < goal_ || score_ >= best_) return false;
+  if (book_.given() < goal_ || book_.score() >= best_) return false;
   std::vector<Victim> victims = Victims();
   const bool lawful = victims_.EnterAll(victims) && victims_.QuotaSuffices();
   victims_.LeaveAll();
   if (!lawful) return false;
-  best_ = score_;
+  best_ = book_.score();
   *found_ = std::move(victims);
   changes_.clear();
   return true;
@@ -260,135 +239,80 @@ void SwapSearch::Undo() {
   }
 }
 
-// --- Sums --------------------------------------------------------------------
-
-uint32_t SwapSearch::TasksAt(uint32_t place, uint32_t level,
-                             uint32_t candidate) const {
-  if (level == 0) return 0;
-  for (const Victim& v : places_[place].offers[level - 1].victims) {
-    if (v.candidate == candidate) return v.tasks;
-  }
-  return 0;
-}
-
-uint32_t SwapSearch::SlotsAt(uint32_t place, uint32_t level) const {
-  return level == 0 ? 0 : places_[place].offers[level - 1].slots;
-}
+// --- What is taken -----------------------------------------------------------
 
 void SwapSearch::SetLevel(uint32_t place, uint32_t level) {
-  Place& p = places_[place];
-  if (p.level == level) return;
-  const std::vector<Victim>& concerned =
-      p.offers[std::max(p.level, level) - 1].victims;
-  changes_.emplace_back(place, p.level);
-  given_ += SlotsAt(place, level);
-  given_ -= SlotsAt(place, p.level);
-  p.level = level;
-  for (const Victim& v : concerned) Count(v.candidate);
-  problem_.Charge(concerned.size(), kLookNs);
-}
-
-// How many tasks are gone, for all places together.
-void SwapSearch::Count(uint32_t candidate) {
-  uint32_t tasks = 0;
-  for (const uint32_t p : places_of_[candidate]) {
-    tasks = std::max(tasks, TasksAt(p, places_[p].level, candidate));
-  }
-  const Score less = problem_.ScoreOf(candidate, tasks_[candidate]);
-  score_ += problem_.ScoreOf(candidate, tasks);
-  score_.cost -= less.cost;
-  score_.broken -= less.broken;
-  score_.tasks -= less.tasks;
-  tasks_[candidate] = tasks;
-}
-
-// What the place's next offer costs more.
-Score SwapSearch::AddedBy(uint32_t place) const {
-  Score added;
-  for (const Victim& v : places_[place].offers[places_[place].level].victims) {
-    const uint32_t gone = tasks_[v.candidate];
-    if (v.tasks > gone)
-      added += problem_.ScoreBeyond(v.candidate, gone, v.tasks);
-  }
-  return added;
-}
-
-// What is saved without its last one.
-int64_t SwapSearch::SavedBy(uint32_t place) const {
-  const uint32_t level = places_[place].level;
-  int64_t saved = 0;
-  for (const Victim& v : places_[place].offers[level - 1].victims) {
-    uint32_t tasks = TasksAt(place, level - 1, v.candidate);
-    for (const uint32_t p : places_of_[v.candidate]) {
-      if (p == place) continue;
-      tasks = std::max(tasks, TasksAt(p, places_[p].level, v.candidate));
-    }
-    const uint32_t gone = tasks_[v.candidate];
-    if (tasks < gone) {
-      saved += problem_.ScoreBeyond(v.candidate, tasks, gone).cost;
-    }
-  }
-  return saved;
+  const uint32_t before = book_.Level(place);
+  if (before == level) return;
+  changes_.emplace_back(place, before);
+  book_.SetLevel(place, level);
+  problem_.Charge(book_.VictimsAt(place, std::max(before, level)), kLookNs);
 }
 
 // Takes the cheapest offers by the slot until there are enough, none of them
 // with that candidate; false if there are too few.
 bool SwapSearch::Fill(uint32_t without) {
-  while (given_ < goal_) {
-    uint32_t best = kNobody;
-    Score best_added;
-    int64_t best_slots = 0;
-    for (uint32_t p = 0; p < places_.size(); ++p) {
-      const Place& place = places_[p];
-      if (place.level == place.offers.size() ||
-          TasksAt(p, place.level + 1, without) > 0) {
-        continue;
-      }
-      const Score added = AddedBy(p);
-      const auto slots = static_cast<int64_t>(std::min<uint64_t>(
-          goal_ - given_,
-          SlotsAt(p, place.level + 1) - SlotsAt(p, place.level)));
-      if (best == kNobody ||
-          Wide{added.cost} * best_slots < Wide{best_added.cost} * slots) {
-        best = p;
-        best_added = added;
-        best_slots = slots;
-      }
-    }
-    problem_.Charge(places_.size(), kLookNs);
-    if (best == kNobody) return false;
-    SetLevel(best, places_[best].level + 1);
+  if (book_.given() >= goal_) return true;
+  const auto closed = [&](uint32_t p) {
+    return book_.IsFull(p) || book_.Asks(p, book_.Level(p) + 1, without);
+  };
+  open_ = all_;
+  std::erase_if(open_, closed);
+  while (book_.given() < goal_) {
+    problem_.Charge(all_.size(), kLookNs);
+    const uint32_t p = CheapestOpen();
+    if (p == kNobody) return false;
+    SetLevel(p, book_.Level(p) + 1);
+    if (closed(p)) std::erase(open_, p);
   }
   return true;
 }
 
+// By the slot, of which no more than are needed count.
+uint32_t SwapSearch::CheapestOpen() {
+  const uint64_t lacking = goal_ - book_.given();
+  uint32_t best = kNobody;
+  int64_t best_cost = 0;
+  int64_t best_slots = 0;
+  for (const uint32_t p : open_) {
+    const int64_t cost = book_.AddedBy(p).cost;
+    const auto slots =
+        static_cast<int64_t>(std::min<uint64_t>(lacking, book_.MoreSlots(p)));
+    if (best == kNobody || Wide{cost} * best_slots < Wide{best_cost} * slots) {
+      best = p;
+      best_cost = cost;
+      best_slots = slots;
+    }
+  }
+  return best;
+}
+
 // Gives back what is not needed, what saves the most first.
 void SwapSearch::Trim() {
-  while (given_ > goal_) {
+  while (book_.given() > goal_) {
+    const uint64_t spare = book_.given() - goal_;
     uint32_t best = kNobody;
     int64_t best_saved = -1;
-    for (uint32_t p = 0; p < places_.size(); ++p) {
-      const uint32_t level = places_[p].level;
-      if (level == 0 || raised_[p] ||
-          given_ - (SlotsAt(p, level) - SlotsAt(p, level - 1)) < goal_) {
+    for (const uint32_t p : all_) {
+      if (book_.Level(p) == 0 || raised_[p] || book_.LastSlots(p) > spare) {
         continue;
       }
-      const int64_t saved = SavedBy(p);
+      const int64_t saved = book_.SavedBy(p);
       if (saved > best_saved) {
         best = p;
         best_saved = saved;
       }
     }
-    problem_.Charge(places_.size(), kLookNs);
+    problem_.Charge(all_.size(), kLookNs);
     if (best == kNobody) return;
-    SetLevel(best, places_[best].level - 1);
+    SetLevel(best, book_.Level(best) - 1);
   }
 }
 
 std::vector<Victim> SwapSearch::Victims() const {
   std::vector<Victim> victims;
-  for (const uint32_t c : involved_) {
-    if (tasks_[c] > 0) victims.push_back({c, tasks_[c]});
+  for (const uint32_t c : book_.involved()) {
+    if (book_.Gone(c) > 0) victims.push_back({c, book_.Gone(c)});
   }
   return victims;
 }

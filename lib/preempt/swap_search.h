@@ -9,6 +9,7 @@
 
 #include "lib/preempt/dice.h"
 #include "lib/preempt/greedy.h"
+#include "lib/preempt/offer_book.h"
 #include "lib/preempt/problem.h"
 #include "lib/preempt/regions.h"
 #include "lib/preempt/slot_board.h"
@@ -43,18 +44,8 @@ class SwapSearch {
                std::vector<Victim>* found);
 
  private:
-  // What a node gives.
-  struct Offer {
-    uint32_t slots = 0;
-    std::vector<Victim> victims{};  // By candidate.
-  };
-  struct Place {
-    std::vector<Offer> offers{};  // Each with the victims of those before it.
-    uint32_t level = 0;           // So many of them are taken.
-  };
-
   void FindPlaces(const Region& region);
-  void FindOffers(NodeIndex node, Place* place);
+  void FindOffers(NodeIndex node, std::vector<OfferBook::Offer>* offers);
   void StartFrom(const std::vector<Victim>& victims);
 
   bool Descend();
@@ -64,20 +55,16 @@ class SwapSearch {
   void LeaveSome(uint32_t count);
   bool Improves();
   bool TryRaise(std::span<const uint32_t> places);
-  uint32_t CheapestOf(std::span<const uint32_t> places) const;
+  uint32_t CheapestOf(std::span<const uint32_t> places);
   bool TryWithout(uint32_t candidate);
   void Raise(uint32_t place);
   void LeaveOut(uint32_t candidate);
   bool Accept();
   void Undo();
 
-  uint32_t TasksAt(uint32_t place, uint32_t level, uint32_t candidate) const;
-  uint32_t SlotsAt(uint32_t place, uint32_t level) const;
   void SetLevel(uint32_t place, uint32_t level);
-  void Count(uint32_t candidate);
-  Score AddedBy(uint32_t place) const;
-  int64_t SavedBy(uint32_t place) const;
   bool Fill(uint32_t without);
+  uint32_t CheapestOpen();
   void Trim();
   std::vector<Victim> Victims() const;
 
@@ -86,19 +73,14 @@ class SwapSearch {
   VictimSet& victims_;
   Greedy& greedy_;
   uint64_t last_step_ = 0;
-  std::vector<Place> places_;  // By position on the board.
-  // By candidate: the places that have offers with it.
-  std::vector<std::vector<uint32_t>> places_of_;
-  std::vector<uint32_t> involved_;  // Candidates that have such places.
-  std::vector<uint32_t> tasks_;     // By candidate: how many are gone.
-  std::vector<bool> raised_;        // By place: Trim leaves it.
+  OfferBook book_{problem_};
+  std::vector<bool> raised_;  // By place: Trim leaves it.
   std::vector<std::pair<uint32_t, uint32_t>> changes_;  // Place and old level.
   std::vector<uint32_t> all_;                           // Places.
+  std::vector<uint32_t> open_;                          // Of them, for Fill.
   std::vector<uint32_t> levels_;  // By place: before a kick.
   Dice dice_;
-  uint64_t goal_ = 0;  // Slots that must be given, and those that are.
-  uint64_t given_ = 0;
-  Score score_{};  // Of what is taken now.
+  uint64_t goal_ = 0;  // Slots that must be given.
   Score best_{};
   std::vector<Victim>* found_ = nullptr;
 };

@@ -38,6 +38,7 @@ void DisruptionBudgets::Count(std::string_view gang, int64_t sign) {
 const std::vector<std::string>& DisruptionBudgets::Of(
     std::string_view gang) const {
   static const std::vector<std::string> kNone;
+  if (by_gang_.empty()) return kNone;
   const auto it = by_gang_.find(gang);
   return it == by_gang_.end() ? kNone : it->second;
 }

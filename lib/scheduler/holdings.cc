@@ -47,7 +47,16 @@ const Resources& Holdings::UsageOf(const TaskRef& ref) {
 
 const Resources& Holdings::UsageOf(std::span<const Assignment> tasks) {
   for (ResourceKind k = 0; k < core_.queues.kinds(); ++k) sum_.Set(k, 0);
-  for (const Assignment& a : tasks) sum_.Add(UsageOf(a.at));
+  while (!tasks.empty()) {
+    const Allocation& a = tasks[0].at;
+    const bool alike = UsesAlike(core_.cluster.device_request(a.shape));
+    const auto end = std::ranges::find_if(tasks, [&](const Assignment& task) {
+      return !alike || task.at.shape != a.shape;
+    });
+    const size_t count = std::max<size_t>(1, end - tasks.begin());
+    sum_.AddTimes(UsageOf(a), static_cast<int64_t>(count));
+    tasks = tasks.subspan(count);
+  }
   return sum_;
 }
 

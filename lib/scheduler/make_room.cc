@@ -95,14 +95,7 @@ bool MakeRoom::TooLittleInAll(GangIndex g) {
   const Resources& least = LeastOf(spec, core_.cluster);
   if (!spec.least_is_exact || least[kind] == 0) return false;
   int64_t lacks = least[kind] - core_.queues.at(r.queue).used[kind];
-  // Filters may share nodes: that is too much, and no less than there is.
-  std::vector<uint64_t> filters;
-  for (const ShapeId shape : spec.shapes) {
-    const uint64_t filter = core_.cluster.filter_serial(shape);
-    if (std::ranges::count(filters, filter) > 0) continue;
-    filters.push_back(filter);
-    lacks -= free_.Get(core_.cluster, shape, Ledger::kLater)[kind];
-  }
+  lacks -= FreeFor(spec, kind);
   pass_.budget.Charge(core_.queues.limit(), kScopeNs);
   for (QueueIndex q = 0; q < core_.queues.limit() && lacks > 0; ++q) {
     if (q == r.queue || core_.lists.holding(q).empty() ||
@@ -272,7 +265,7 @@ bool MakeRoom::FindCheapest(GangIndex g) {
   const size_t few = pool_.gangs().size();
   bound_ = result_.bound;
   const auto found = std::pair(TopPriority(), result_.cost);
-  const bool breaks_few = result_.victims.size() <= 1;
+  const bool breaks_few = AreFewest(g);
   const size_t tasks = result_.cost > 0 ? result_.tasks.size() : 1;
   pool_.DrawForLess(found.first, found.second - breaks_few,
                     std::min(kBeyond * tasks, kMostBeyond));
@@ -289,6 +282,33 @@ bool MakeRoom::FindCheapest(GangIndex g) {
   }
   bound_ = std::min(bound_, pool_.LeastBeyond());
   return true;
+}
+
+// Whether no others could be fewer: each gives back no more than the most that
+// anybody holds who gives way.
+bool MakeRoom::AreFewest(GangIndex g) {
+  const int64_t victims = std::ssize(result_.victims);
+  if (victims <= 1) return true;
+  const GangSpec& spec = core_.SpecOf(g);
+  const ResourceKind kind = core_.cluster.device_kind();
+  const int64_t least = LeastOf(spec, core_.cluster)[kind];
+  const int64_t most = pool_.most_amount();
+  return spec.least_is_exact && least > 0 && most != StopPrice::kUnknown &&
+         least - FreeFor(spec, kind) > (victims - 1) * most;
+}
+
+// No less than what is free of the kind where its tasks may go: filters may
+// share nodes.
+int64_t MakeRoom::FreeFor(const GangSpec& spec, ResourceKind kind) {
+  int64_t free = 0;
+  std::vector<uint64_t> filters;
+  for (const ShapeId shape : spec.shapes) {
+    const uint64_t filter = core_.cluster.filter_serial(shape);
+    if (std::ranges::count(filters, filter) > 0) continue;
+    filters.push_back(filter);
+    free += free_.Get(core_.cluster, shape, Ledger::kLater)[kind];
+  }
+  return free;
 }
 
 // How good the victims are.

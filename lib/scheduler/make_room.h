@@ -94,6 +94,8 @@ class MakeRoom : public Phase {
   bool FindCheapest(GangIndex g);
   int64_t LacksOnANode(const GangSpec& spec);
   bool TooFewSlots(const GangSpec& spec);
+  bool AreFewest(GangIndex g);
+  int64_t FreeFor(const GangSpec& spec, ResourceKind kind);
   int32_t TopPriority() const;
   void Tell(GangIndex g);
   Preemption::RunnerUp FindRunnerUp(GangIndex g);

@@ -19,6 +19,7 @@ void VictimOrder::Begin(GangIndex winner) {
   next_group_ = 0;
   elastic_ = false;
   least_amount_ = std::numeric_limits<int64_t>::max();
+  most_amount_ = 0;
   const bool reclaims = core_.law.MayReclaimAtAll(r.queue, least);
   for (QueueIndex q = 0; q < core_.queues.limit(); ++q) {
     const GangLists::Holding& holding = core_.lists.holding(q);
@@ -32,6 +33,7 @@ void VictimOrder::Begin(GangIndex winner) {
       elastic_ |= holders.elastic() > 0;
       for (const Holders::Row& row : holders.rows()) {
         least_amount_ = std::min(least_amount_, row.amount);
+        most_amount_ = std::max(most_amount_, row.amount);
       }
     }
   }

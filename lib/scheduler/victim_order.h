@@ -33,6 +33,12 @@ class VictimOrder {
 
   // The least amount (StopPrice) of any of them.
   int64_t least_amount() const { return least_amount_; }
+  // No amount of any of them is more; StopPrice::kUnknown if one is.
+  int64_t most_amount() const {
+    return least_amount_ == StopPrice::kUnknown
+               ? StopPrice::kUnknown
+               : StopPrice::Unrounded(most_amount_);
+  }
 
   bool done() const { return heads_.empty(); }
   // Of the next one: its priority, and StopPrice::RateAt. Of those of equal
@@ -69,6 +75,7 @@ class VictimOrder {
   std::vector<Head> heads_;  // A heap, of this priority.
   bool elastic_ = false;
   int64_t least_amount_ = 0;
+  int64_t most_amount_ = 0;
 };
 
 }  // namespace muster

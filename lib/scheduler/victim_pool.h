@@ -31,6 +31,10 @@ class VictimPool {
   // Some who give way may give tasks that they can do without, for less.
   bool elastic() const { return order_.elastic(); }
 
+  // No less than what any of those who give way holds, of devices (or cores);
+  // StopPrice::kUnknown if that is not known.
+  int64_t most_amount() const { return order_.most_amount(); }
+
   // Draws so many, and those who come with them.
   void Draw(size_t count);
   // Draws on while somebody could be part of victims that cost no more than

@@ -29,6 +29,7 @@ void Solver::Keep(const std::vector<Assignment>& tasks,
                   PlacementResult* result) {
   for (const Assignment& a : tasks) {
     held_.push_back(a);
+    asks_held_ = false;
     result->tasks.push_back(a);
     if (growing_.headroom != nullptr) {
       headroom_left_.Subtract(problem_.cluster().demand(a.at.shape));
@@ -44,6 +45,7 @@ bool Solver::BringUp(uint32_t role, PlacementResult* result) {
     const ScopeIndex top = NotRunning(role);
     if (top == kNoScope) return true;
     part_.Clear();
+    asks_held_ = false;
     PlaceScope(growing_, top, &part_);
     result->steps += part_.steps;
     if (part_.fit != Fit::kFits || part_.tasks.empty()) return false;
@@ -92,7 +94,10 @@ void Solver::GrowTogether(std::span<const uint32_t> roles,
 
 // Adds up to `most` tasks, and those that end the slice of the last.
 void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
-  if (!problem_.Init(*cluster_, growing_)) return;
+  if (!std::exchange(asks_held_, false) &&
+      !problem_.Init(*cluster_, growing_)) {
+    return;
+  }
   const uint32_t more = problem_.MayGet(role);
   if (more == 0) return;
   most_.assign(problem_.role_count(), 0);
@@ -183,6 +188,7 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
     growing_.headroom = &headroom_left_;
   }
   if (!problem_.Init(cluster, growing_)) return;
+  asks_held_ = true;
   plan_.Start(problem_, 0);
   order_.clear();
   for (uint32_t r = 0; r < problem_.role_count(); ++r) {

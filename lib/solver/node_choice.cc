@@ -37,6 +37,8 @@ class NodeContest {
 
   // The nodes of a spot.
   void Enter(const Spot& spot) {
+    // Full, as most are around a gang that grows.
+    if (board_.table().Sum(problem_.column(task_.role), spot) == 0) return;
     if (spot.level != problem_.tree(0).hosts && EnterByIndex(spot)) return;
     board_.table().ForEachNode(problem_.column(task_.role), spot,
                                [&](NodeIndex node) {

@@ -87,6 +87,7 @@ class Solver final : public PlacementSolver {
   // Of Grow.
   PlacementRequest growing_;
   std::vector<Assignment> held_;
+  bool asks_held_ = false;  // problem_ is that of growing_, beside held_.
   Resources headroom_left_;
   PlacementResult part_;
   std::vector<uint32_t> counts_;

@@ -26,9 +26,15 @@ class ChangeLog {
     }
     ring_ = std::move(ring);
   }
-  void Add(NodeIndex node) { ring_[version_++ & (ring_.size() - 1)] = node; }
+  // A node that changes several times in a row, with nobody looking meanwhile,
+  // is one change.
+  void Add(NodeIndex node) {
+    const size_t mask = ring_.size() - 1;
+    if (version_ > seen_ && ring_[(version_ - 1) & mask] == node) return;
+    ring_[version_++ & mask] = node;
+  }
 
-  uint64_t version() const { return version_; }
+  uint64_t version() const { return seen_ = version_; }
   // Appends the nodes changed since `version`, each at least once; false if
   // the log does not reach back that far.
   bool Since(uint64_t version, std::vector<NodeIndex>* nodes) const {
@@ -55,6 +61,7 @@ class ChangeLog {
 
   std::vector<NodeIndex> ring_ = std::vector<NodeIndex>(kMinChanges);  // 2^i.
   uint64_t version_ = 0;
+  mutable uint64_t seen_ = 0;  // The last that somebody asked for.
 };
 
 // Tells one cluster from all others, copies of it included: nobody else has

@@ -180,6 +180,43 @@ TEST_F(PreemptionStories, SurplusGoesFirstOrCountsLikeAllOther) {
   }
 }
 
+// Nodes of four GPUs, each full of a gang that has lost nothing yet; on the
+// last three is one gang, if that is wanted.
+Story FullNodes(uint32_t nodes, bool large) {
+  Story s;
+  s.HasQueue("q");
+  s.HasClasses();
+  for (uint32_t n = 10; n < 10 + nodes; ++n) {
+    s.HasNode("n" + std::to_string(n), 4);
+    if (large && n + 3 >= 10 + nodes) continue;
+    s.Submit(Job("a" + std::to_string(n), 1, 4, "low"));
+  }
+  if (large) s.Submit(Job("z", 3, 4, "low"));
+  s.Pass();
+  s.AllDone();
+  return s;
+}
+
+// The search begins with a few. Where no others could be fewer than those that
+// it found, nor lose less, it does not look at any.
+TEST_F(PreemptionStories, WhoCouldBeNoFewerIsNotLookedFor) {
+  const auto steps = [](bool large) {
+    Story s = FullNodes(60, large);
+    s.Submit(Job("urgent", 3, 4, "high"));
+    s.Pass();
+    return s.plan().steps;
+  };
+  EXPECT_LT(2 * steps(false), steps(true));
+}
+
+TEST_F(PreemptionStories, WhoCouldBeFewerIsLookedFor) {
+  Story s = FullNodes(20, true);
+  s.Submit(Job("urgent", 3, 4, "high"));
+  s.Pass();
+  ASSERT_EQ(s.plan().preemptions.size(), 1u);
+  EXPECT_EQ(s.plan().preemptions[0].victims, 1u);
+}
+
 TEST_F(PreemptionStories, NothingIsToldWhereNobodyHasToGo) {
   Story s = TwoJobs(true);
   s.HasNode("n3", 4);

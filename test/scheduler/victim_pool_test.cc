@@ -84,13 +84,17 @@ class Pools {
   std::mt19937_64 random_;
 };
 
-int64_t CostOf(const Core& core, GangIndex g) {
-  const GangRecord& r = core.gangs.at(g);
+int64_t DevicesOf(const Core& core, GangIndex g) {
   int64_t devices = 0;
-  for (const TaskRecord& task : r.tasks) {
+  for (const TaskRecord& task : core.gangs.at(g).tasks) {
     devices += core.cluster.demand(task.at.shape)[core.cluster.device_kind()];
   }
-  return devices *
+  return devices;
+}
+
+int64_t CostOf(const Core& core, GangIndex g) {
+  const GangRecord& r = core.gangs.at(g);
+  return DevicesOf(core, g) *
          ((UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond) /
          kWholeDevice;
 }
@@ -134,6 +138,25 @@ std::set<GangIndex> Expected(const Pools& p) {
 }
 
 constexpr uint64_t kSeeds = 400;
+
+TEST(VictimPoolTest, TheMostThatOneHoldsIsWhatTheyHold) {
+  uint32_t compared = 0;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    SCOPED_TRACE(seed);
+    Pools p(seed);
+    VictimPool pool(p.s.core);
+    pool.Begin(p.winner, 0);
+    int64_t most = 0;
+    for (const GangIndex g : p.running) {
+      if (GivesWay(p.s.core, p.winner, g)) {
+        most = std::max(most, DevicesOf(p.s.core, g));
+      }
+    }
+    EXPECT_EQ(pool.most_amount(), most);
+    compared += most > 0;
+  }
+  EXPECT_GT(compared, kSeeds / 2);
+}
 
 TEST(VictimPoolTest, AllAreDrawnWhoGiveWayAndHelp) {
   uint32_t drawn = 0;

@@ -226,6 +226,28 @@ TEST(ClusterTest, TheHashSeesKeysAndNotIndices) {
   EXPECT_EQ(forward.Hash(), backward.Hash());
 }
 
+TEST(ClusterTest, ANodeThatChangesInARowUnseenIsOneChange) {
+  Cluster cluster = EmptyCluster();
+  const NodeIndex a = cluster.Upsert(GpuNode("a", 8)).index;
+  const NodeIndex b = cluster.Upsert(GpuNode("b", 8)).index;
+  const ShapeId shape = cluster.Intern(GpuRole(1), 0);
+  const uint64_t version = cluster.changed_version();
+  const Cluster::Mark mark = cluster.Begin();
+  MustTake(cluster, a, shape);
+  MustTake(cluster, a, shape);
+  cluster.Rollback(mark);
+  MustTake(cluster, b, shape);
+  std::vector<NodeIndex> changed;
+  ASSERT_TRUE(cluster.ChangedSince(version, &changed));
+  EXPECT_THAT(changed, ElementsAre(a, b));
+  // Whoever has seen a change is told of the next one.
+  const uint64_t seen = cluster.changed_version();
+  MustTake(cluster, b, shape);
+  EXPECT_GT(cluster.changed_version(), seen);
+  ASSERT_TRUE(cluster.ChangedSince(seen, &changed));
+  EXPECT_THAT(changed, ElementsAre(b));
+}
+
 TEST(ClusterTest, WithoutADeviceKindDevicesAreCountedAllTheSame) {
   Cluster cluster(2, 2, {});
   const NodeIndex n = cluster.Upsert(GpuNode("a", 2)).index;
