@@ -1,6 +1,7 @@
 #include "lib/topology/cluster_rep.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lib/topology/selector.h"
@@ -194,9 +195,8 @@ Needs Cluster::Rep::NeedsOf(const ShapeKey& shape) {
 
 void Cluster::Unref(ShapeId shape) {
   Rep& r = *rep_;
-  if (r.shape_records.Unref(shape) > 0) return;
-  r.shape_records.Forget(shape);
-  r.filters.Unref(r.shapes[shape].filter);
+  const std::optional<uint32_t> forgotten = r.shape_records.Unref(shape);
+  if (forgotten) r.filters.Unref(r.shapes[*forgotten].filter);
 }
 
 const Resources& Cluster::Rep::Demand(ShapeId id) const {

@@ -86,8 +86,10 @@ class Cluster::Rep {
   NodeTable nodes{};
   NodeSetTable sets{};
   FilterTable filters{};
-  // Each shape holds one reference to its filter.
-  Interned<ShapeKey, ShapeRecord, std::deque> shape_records{};
+  // Each shape holds one reference to its filter. What caches know of a shape
+  // is found by its serial: it outlives the gangs that have it one by one.
+  static constexpr size_t kMaxIdleShapes = 256;
+  Interned<ShapeKey, ShapeRecord, kMaxIdleShapes, std::deque> shape_records{};
   std::vector<Shape> shapes{};
   uint64_t last_serial = 0;
   Ledgers ledgers;

@@ -342,9 +342,10 @@ TEST(PlacementIndex, ManyShapesShareTheColumns) {
   const FreeDevices policy;
   PlacementIndex index(policy, 0);
   static_assert(PlacementIndex::kMinColumns < 100);
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 5; ++round) {
     for (int64_t cpu = 1; cpu <= 100; ++cpu) {
       Role role;
+      role.tolerations = {{.key = std::to_string(round)}};
       if ((cpu + round) % 2 == 0) {
         role.shape.resources = {cpu, 0};
       } else {  // Whole devices and nothing else.
