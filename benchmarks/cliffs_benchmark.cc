@@ -41,10 +41,11 @@ struct Size {
   uint32_t devices = 0;
 };
 
+// Nodes with a taint.
 enum class Taints : uint8_t {
   kNone,
-  kWanted,  // One node of those that the plain gang would get.
-  kFree,    // The last node on which it has slots.
+  kWanted,  // One of those that the plain gang would get.
+  kFree,    // The last one on which it has slots.
   kHalf,
 };
 
@@ -53,6 +54,7 @@ struct Case {
   std::function<void(Gang&)> gang{};  // Makes it of the plain gang.
   Taints taints = Taints::kNone;
   bool lone = false;
+  bool prefers_free = false;  // The gang prefers the same node as kFree.
 };
 
 Node NodeOf(uint32_t number) {
@@ -79,6 +81,14 @@ void Tolerate(Gang& gang) {
   gang.roles[0].tolerations = {{.op = TolerationOp::kExists}};
 }
 
+std::function<void(Gang&)> Prefer(const char* key, SelectorOp op,
+                                  std::vector<std::string> values) {
+  return [=](Gang& gang) {
+    gang.roles[0].preferences = {
+        {.weight = 1, .term = {{{.key = key, .op = op, .values = values}}}}};
+  };
+}
+
 // Of the rack's nodes so many stay free: squeezed towards none.
 uint32_t FreeOf(Random& random) {
   const uint64_t x = random.Below(1000);
@@ -91,6 +101,7 @@ class CliffWorld {
   CliffWorld(const Case& c, Size size) : case_(c), size_(size) {
     host_.AddQueue("q");
     Fill();
+    FindFree();
     Submit("twin", false, true);
     if (!case_.lone) Submit("twin-of-case", true, true);
     host_.Settle();
@@ -136,21 +147,29 @@ class CliffWorld {
     Gang gang = GangOf(key, size_);
     gang.held = held;
     if (of_case && case_.gang) case_.gang(gang);
+    if (of_case && case_.prefers_free) {
+      const std::string& number =
+          host_.scheduler.cluster().node(free_).labels[2].value;
+      Prefer("number", SelectorOp::kIn, {number})(gang);
+    }
     if (!of_case && case_.taints != Taints::kNone) Tolerate(gang);
     host_.Apply(GangSubmitted{std::move(gang)});
+  }
+
+  void FindFree() {
+    const Cluster& cluster = host_.scheduler.cluster();
+    for (const NodeIndex n : cluster.nodes()) {
+      if (cluster.free_devices(n, Ledger::kNow) >= size_.devices) free_ = n;
+    }
   }
 
   void Taint() {
     if (case_.taints == Taints::kNone) return;
     const Cluster& cluster = host_.scheduler.cluster();
-    NodeIndex free = 0;
-    for (const NodeIndex n : cluster.nodes()) {
-      if (cluster.free_devices(n, Ledger::kNow) >= size_.devices) free = n;
-    }
     const NodeIndex wanted = Measure(false).first;
     for (const NodeIndex n : cluster.nodes()) {
       const bool taint = case_.taints == Taints::kWanted ? n == wanted
-                         : case_.taints == Taints::kFree ? n == free
+                         : case_.taints == Taints::kFree ? n == free_
                                                          : n % 2 == 1;
       if (!taint) continue;
       Node node = cluster.node(n);
@@ -189,6 +208,7 @@ class CliffWorld {
   const Case& case_;
   const Size size_;
   uint32_t gangs_ = 0;
+  NodeIndex free_ = 0;
   SchedulerHost host_{ConfigOf()};
 };
 
@@ -215,14 +235,6 @@ void BM_Cliff(benchmark::State& state, const Case& c, Size size) {
   state.counters["placed"] = placed.tasks;
 }
 
-std::function<void(Gang&)> Prefer(const char* key, SelectorOp op,
-                                  std::vector<std::string> values) {
-  return [=](Gang& gang) {
-    gang.roles[0].preferences = {
-        {.weight = 1, .term = {{{.key = key, .op = op, .values = values}}}}};
-  };
-}
-
 std::function<void(Gang&)> Beside(uint32_t tasks, uint32_t devices,
                                   bool talks) {
   return [=](Gang& gang) {
@@ -241,7 +253,7 @@ std::vector<Case> Cases() {
   return {
       {"preference_of_no_node", Prefer("none", SelectorOp::kExists, none)},
       {"preference_of_all_nodes", Prefer("half", SelectorOp::kExists, none)},
-      {"preference_of_one_node", Prefer("number", SelectorOp::kIn, {"7"})},
+      {.name = "preference_of_free_node", .prefers_free = true},
       {"preference_of_half", Prefer("half", SelectorOp::kIn, {"odd"})},
       {"taint_on_wanted_node", {}, Taints::kWanted},
       {"taint_on_free_node", {}, Taints::kFree},

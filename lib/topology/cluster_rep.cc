@@ -153,21 +153,21 @@ ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
   if (ledgers.node_kind() < ledgers.kinds()) {
     resources.Set(ledgers.node_kind(), shape.whole_node ? kWholeNode : 1);
   }
-  return Intern(resources, shape.devices, wanted);
+  return Intern(wanted, {.resources = std::move(resources),
+                         .request = shape.devices,
+                         .preferences = role.preferences});
 }
 
-ShapeId Cluster::Rep::Intern(Resources resources, const DeviceRequest& request,
-                             const Filter& wanted) {
-  const FilterId filter = filters.Intern(wanted);
-  const auto [id, added] =
-      shape_records.Intern({filter, std::move(resources), request});
+ShapeId Cluster::Rep::Intern(const Filter& wanted, ShapeKey key) {
+  key.filter = filters.Intern(wanted);
+  const auto [id, added] = shape_records.Intern(key);
   if (!added) {
-    filters.Unref(filter);
+    filters.Unref(key.filter);
     return id;
   }
   shapes.resize(shape_records.size());
   shape_records[id].serial = ++last_serial;
-  shapes[id] = {filter, NeedsOf(shape_records[id].key)};
+  shapes[id] = {key.filter, NeedsOf(key)};
   return id;
 }
 
