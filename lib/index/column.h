@@ -71,6 +71,8 @@ class Column {
   }
   // Devices that the node has.
   uint32_t devices(Position p) const { return states_->devices()[p]; }
+  // No node has more.
+  uint32_t most_devices() const { return states_->most_devices(); }
   // Of all nodes; O(chunks that changed since somebody asked last).
   std::span<const uint16_t> AllSlots();
   // By domain of a stored level.

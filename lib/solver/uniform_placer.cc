@@ -62,6 +62,27 @@ bool UniformPlacer::Place(Cluster& cluster, const PlacementRequest& request,
   return !request.explain || reason_.Explain(cluster, request, rule_, result);
 }
 
+bool UniformPlacer::PlaceAlone(Cluster& cluster,
+                               const PlacementRequest& request, uint32_t role,
+                               uint32_t tasks, ShapeId shape,
+                               const UniformRule& rule,
+                               PlacementResult* result) {
+  result->Clear();
+  if (policy_.PerGang()) return false;
+  PlacementRequest alone = request;
+  alone.headroom = nullptr;
+  alone.dry_run = true;
+  cluster_ = &cluster;
+  request_ = &alone;
+  result_ = result;
+  rule_ = rule;
+  tasks_ = tasks;
+  const bool placed = TryShape(shape) == Outcome::kPlaced;
+  request_ = nullptr;
+  for (Assignment& a : result->tasks) a.task.role = role;
+  return placed;
+}
+
 UniformPlacer::Outcome UniformPlacer::TryShape(ShapeId shape) {
   if (OverHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
     return Outcome::kNoRoom;

@@ -37,6 +37,13 @@ class UniformPlacer {
   bool Place(Cluster& cluster, const PlacementRequest& request,
              PlacementResult* result);
 
+  // Where so many tasks of a role would lie, with this shape and under this
+  // rule, were they the whole gang: replaces the result. Charges nothing, and
+  // knows of no headroom. False if there is no room, or it does not answer.
+  bool PlaceAlone(Cluster& cluster, const PlacementRequest& request,
+                  uint32_t role, uint32_t tasks, ShapeId shape,
+                  const UniformRule& rule, PlacementResult* result);
+
   index::PlacementIndex& index() { return index_; }
 
  private:
