@@ -23,7 +23,8 @@ namespace muster {
 // A node's position in the cluster's arrays: NodeId::index.
 using NodeIndex = uint32_t;
 
-// An interned task shape: what a task needs and which nodes admit it.
+// An interned task shape: what a task needs, which nodes admit it and how it
+// likes them.
 using ShapeId = uint32_t;
 
 // Free capacity is kept twice. `kNow` is what nothing holds at this moment.
@@ -148,8 +149,8 @@ class Cluster {
   // --- Shapes ------------------------------------------------------------
 
   // Interns `role`'s shape (alternative 0) or alternatives[alternative - 1]
-  // with the role's tolerations and node sets. Equal ones share an id; each
-  // Intern is undone by one Unref.
+  // with the role's tolerations, node sets and preferences. Equal ones share an
+  // id; each Intern is undone by one Unref.
   ShapeId Intern(const Role& role, uint32_t alternative);
   // The shape that takes just these amounts of any node that tolerates nothing.
   ShapeId Intern(const Resources& amounts);
@@ -177,6 +178,11 @@ class Cluster {
   bool Admits(NodeIndex node, ShapeId shape) const;
   // Number of untolerated kPreferNoSchedule taints on the node.
   uint32_t Reluctance(NodeIndex node, ShapeId shape) const;
+  std::span<const Preference> preferences(ShapeId shape) const;
+  // How well such tasks like the node: the weights of the preferences that hold
+  // there, less the reluctance, of which one outweighs them all.
+  static constexpr int64_t kReluctance = int64_t{1} << 32;
+  int64_t Score(NodeIndex node, ShapeId shape) const;
 
   // --- Capacity ----------------------------------------------------------
 

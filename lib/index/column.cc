@@ -11,11 +11,14 @@
 namespace muster::index {
 
 void Column::Bind(const Cluster& cluster, NodeStates* states,
-                  const policy::NodePolicy& policy, ShapeId shape) {
+                  const policy::NodePolicy& policy, ShapeId shape,
+                  std::optional<int64_t> score) {
   states_ = states;
   layout_ = &states->layout();
   policy_ = &policy;
   question_.shape = shape;
+  only_ = score;
+  prefers_ = !cluster.preferences(shape).empty();
   const DeviceRequest& request = cluster.device_request(shape);
   const bool unshared = SharesNoDevice(request);
   form_ = Form::kOther;
@@ -103,9 +106,12 @@ void Column::Build(const Cluster& cluster) {
   best_.Reset(layout_->inside_chunks(), chunks);
   chunks_.resize(chunks);
   const bool admits_known = admits_version_ == states_->structure_version();
+  if (!admits_known) ForgetScores();
+  for (Score& score : scores_) score.nodes = 0;
   for (uint32_t c = 0; c < chunks; ++c) {
     chunks_[c] = {.admits = chunks_[c].admits,
                   .changed = AllNodes(c),
+                  .scored = chunks_[c].scored,
                   .structure = !admits_known};
     Apply(cluster, c);
   }
@@ -131,10 +137,7 @@ void Column::Apply(const Cluster& cluster, uint32_t chunk) {
   Chunk& row = chunks_[chunk];
   const uint64_t nodes = row.changed;
   row.changed = 0;
-  if (row.structure) {
-    row.admits = Admitting(cluster, chunk);
-    row.structure = false;
-  }
+  if (row.structure) ReadStructure(cluster, chunk);
   const uint64_t had = row.any;
   const uint32_t change = form_ == Form::kPlain
                               ? Recount(chunk)
@@ -143,6 +146,8 @@ void Column::Apply(const Cluster& cluster, uint32_t chunk) {
   if (row.any != had) {
     totals_.with_slots += static_cast<uint32_t>(std::popcount(row.any)) -
                           static_cast<uint32_t>(std::popcount(had));
+    CountScores(chunk, had & ~row.any, uint32_t{0} - 1);
+    CountScores(chunk, row.any & ~had, 1);
   }
   const uint64_t stale = nodes & (had | row.any);
   row.stale |= stale;
@@ -152,9 +157,88 @@ void Column::Apply(const Cluster& cluster, uint32_t chunk) {
   } else if (stale != 0) {
     for (uint32_t s = c.siblings; s < c.siblings_end; ++s) best_.Mark(s);
   }
-  if (states_->any_avoidable() || totals_.reluctant > 0) {
-    CountReluctance(cluster, chunk);
-  }
+}
+
+// Which of the chunk's nodes admit the shape, and how well it likes them.
+void Column::ReadStructure(const Cluster& cluster, uint32_t chunk) {
+  Chunk& row = chunks_[chunk];
+  CountScores(chunk, row.any, uint32_t{0} - 1);
+  row.admits = Admitting(cluster, chunk);
+  ReadScores(cluster, chunk);
+  CountScores(chunk, row.any, 1);
+  row.structure = false;
+}
+
+// Most clusters have no node that is to be avoided, and most shapes no
+// preference: scores are 0 then, and nobody asks for them.
+void Column::ReadScores(const Cluster& cluster, uint32_t chunk) {
+  Chunk& row = chunks_[chunk];
+  const Position first = layout_->chunks()[chunk].first;
+  const uint64_t open =
+      prefers_ ? row.admits : row.admits & states_->avoidable(chunk);
+  if (only_.value_or(0) != 0) row.admits = open;
+  row.scored = 0;
+  ForEachBit(open, [&](uint32_t i) {
+    const uint64_t bit = uint64_t{1} << i;
+    const int64_t score =
+        cluster.Score(layout_->node(first + i), question_.shape);
+    if (only_) {
+      if (score != *only_) row.admits &= ~bit;
+    } else if (score != 0) {
+      row.scored |= bit;
+      score_of_.resize(layout_->size());
+      score_of_[first + i] = NumberOf(score);
+    }
+  });
+}
+
+uint8_t Column::NumberOf(int64_t score) {
+  const auto known = std::ranges::find(scores_, score, &Score::score);
+  const auto number = static_cast<size_t>(known - scores_.begin());
+  if (known == scores_.end()) scores_.push_back({score, 0});
+  if (number < kMostScores) return static_cast<uint8_t>(number);
+  scores_.pop_back();
+  crowded_ = true;
+  return 0;
+}
+
+void Column::ForgetScores() {
+  scores_.clear();
+  score_of_.clear();
+  crowded_ = false;
+  for (Chunk& row : chunks_) row.scored = 0;
+}
+
+// The number of times is modulo 2^32.
+inline void Column::CountScores(uint32_t chunk, uint64_t nodes,
+                                uint32_t times) {
+  const Position first = layout_->chunks()[chunk].first;
+  ForEachBit(nodes & chunks_[chunk].scored,
+             [&](uint32_t i) { scores_[score_of_[first + i]].nodes += times; });
+}
+
+// Nodes with slots whose score is 0.
+uint32_t Column::Unscored() const {
+  uint32_t nodes = totals_.with_slots;
+  for (const Score& score : scores_) nodes -= score.nodes;
+  return nodes;
+}
+
+bool Column::alike() const {
+  if (scores_.empty()) return true;
+  const auto seen = [](const Score& s) { return s.nodes > 0; };
+  return !crowded_ &&
+         std::ranges::count_if(scores_, seen) + (Unscored() > 0) <= 1;
+}
+
+std::optional<int64_t> Column::ScoreBelow(int64_t bound) const {
+  std::optional<int64_t> best;
+  const auto consider = [&](int64_t score, uint32_t nodes) {
+    if (nodes > 0 && score < bound && (!best || score > *best)) best = score;
+  };
+  consider(0, Unscored());
+  for (const Score& score : scores_) consider(score.score, score.nodes);
+  return best;
 }
 
 // Of a plain column: the whole chunk at once. By how much its sum changed.
@@ -231,19 +315,6 @@ inline void Column::AddToSums(uint32_t chunk, uint32_t change) {
   for (const uint32_t domain : layout_->domains_around(chunk)) {
     sums_[domain] += change;
   }
-}
-
-// Most clusters have no node that is to be avoided.
-void Column::CountReluctance(const Cluster& cluster, uint32_t chunk) {
-  Chunk& row = chunks_[chunk];
-  const uint64_t before = std::exchange(row.avoided, 0);
-  ForEachBit(states_->avoidable(chunk) & row.any, [&](uint32_t i) {
-    const NodeIndex node = layout_->node(layout_->chunks()[chunk].first + i);
-    const bool avoided = cluster.Reluctance(node, question_.shape) > 0;
-    row.avoided |= uint64_t{avoided} << i;
-  });
-  totals_.reluctant +=
-      static_cast<uint32_t>(std::popcount(row.avoided) - std::popcount(before));
 }
 
 // Brings the ranks of these nodes of the chunk up to date.

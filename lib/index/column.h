@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <limits>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -33,7 +35,7 @@ class Column {
   // More tasks a node are not counted: sums fit into 32 bits for a million
   // nodes. See Totals.
   static constexpr uint32_t kMaxSlots = 4095;
-  // Memory: slots and ranks; domains and chunks need a little more.
+  // Memory: slots and ranks; domains, chunks and scores need a little more.
   static constexpr size_t kBytesPerNode = 6;
 
   // Over all nodes.
@@ -42,8 +44,6 @@ class Column {
     uint64_t outside = 0;     // and of those outside.
     uint32_t with_slots = 0;  // Nodes with slots.
     uint32_t saturated = 0;   // Nodes with more slots than are counted.
-    // Nodes with slots that a taint asks to avoid: ranks do not say so.
-    uint32_t reluctant = 0;
 
     uint64_t all() const { return inside + outside; }
     friend bool operator==(const Totals&, const Totals&) = default;
@@ -51,8 +51,10 @@ class Column {
 
   // Forgets everything and belongs to this shape, and to the layout and ledger
   // of the states, which must stay until the next Bind, as must the policy.
+  // With a score, only nodes that have it (Cluster::Score) have slots.
   void Bind(const Cluster& cluster, NodeStates* states,
-            const policy::NodePolicy& policy, ShapeId shape);
+            const policy::NodePolicy& policy, ShapeId shape,
+            std::optional<int64_t> score = {});
   // Brings slots and sums up to the cluster's state.
   void Refresh(const Cluster& cluster);
   // Brings ranks up to date, too. Slots must be.
@@ -69,6 +71,8 @@ class Column {
   }
   // Devices that the node has.
   uint32_t devices(Position p) const { return states_->devices()[p]; }
+  // No node has more.
+  uint32_t most_devices() const { return states_->most_devices(); }
   // Of all nodes; O(chunks that changed since somebody asked last).
   std::span<const uint16_t> AllSlots();
   // By domain of a stored level.
@@ -88,6 +92,23 @@ class Column {
   uint64_t any(uint32_t chunk) const { return chunks_[chunk].any; }
   // Nodes with slots in chunks from `from` to before `to`.
   uint32_t WithSlots(uint32_t from, uint32_t to) const;
+
+  // Whether all nodes with slots have the same score: ranks do not tell it.
+  bool alike() const;
+  // Whether there are so many scores that they are not known; never alike.
+  bool crowded() const { return crowded_; }
+  // Otherwise: the greatest score below `bound` of a node with slots, if there
+  // is one. O(scores).
+  static constexpr int64_t kAnyScore = std::numeric_limits<int64_t>::max();
+  std::optional<int64_t> ScoreBelow(int64_t bound) const;
+  // Of a node with slots.
+  int64_t score(Position p) const {
+    const uint32_t chunk = layout_->chunk_of(p);
+    return (chunks_[chunk].scored & layout_->bit(p)) == 0
+               ? 0
+               : scores_[score_of_[p]].score;
+  }
+
   // What a question that asks for the column is charged, known or not.
   uint64_t nanos() const {
     if (form_ == Form::kPlain) return empty_nanos_;
@@ -124,7 +145,7 @@ class Column {
     uint64_t admits = 0;  // That admit the shape, slots aside.
     uint64_t changed = 0;
     uint64_t stale = 0;      // Whose rank may differ.
-    uint64_t avoided = 0;    // With slots, though a taint asks to avoid them.
+    uint64_t scored = 0;     // That admit it, with a score that is not 0.
     uint32_t sum = 0;        // Of a plain column: slots.
     uint8_t best_at = 0;     // A node with the rank of the chunk's entry.
     bool structure = false;  // Changed more than what is charged, perhaps.
@@ -146,7 +167,12 @@ class Column {
   uint64_t Admitting(const Cluster& cluster, uint32_t chunk) const;
   void AddToSums(uint32_t chunk, uint32_t change);
   void FindLostMost();
-  void CountReluctance(const Cluster& cluster, uint32_t chunk);
+  void ReadStructure(const Cluster& cluster, uint32_t chunk);
+  void ReadScores(const Cluster& cluster, uint32_t chunk);
+  uint8_t NumberOf(int64_t score);
+  void ForgetScores();
+  void CountScores(uint32_t chunk, uint64_t nodes, uint32_t times);
+  uint32_t Unscored() const;
   void RefreshRanksOf(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
   uint32_t LeastRank(uint32_t chunk, uint64_t changed);
   uint64_t EntryOf(const Cluster& cluster, uint32_t chunk);
@@ -160,10 +186,12 @@ class Column {
   const ScanTable* scans_ = nullptr;
   policy::Question question_{};
   Form form_ = Form::kOther;
-  uint32_t devices_ = 0;      // A task's, unless the form is kOther.
-  uint32_t inverse_ = 0;      // Of devices_, for Divide.
-  bool by_gist_ = false;      // Ranks are made of NodeStates::Gists.
-  uint64_t empty_nanos_ = 0;  // What a column without slots is charged.
+  uint32_t devices_ = 0;         // A task's, unless the form is kOther.
+  uint32_t inverse_ = 0;         // Of devices_, for Divide.
+  bool by_gist_ = false;         // Ranks are made of NodeStates::Gists.
+  uint64_t empty_nanos_ = 0;     // What a column without slots is charged.
+  std::optional<int64_t> only_;  // The score of its nodes.
+  bool prefers_ = false;         // The shape has preferences.
   bool built_ = false;
   uint64_t version_ = 0;  // Of states_.
   Totals totals_{};
@@ -175,6 +203,16 @@ class Column {
   uint64_t admits_version_ = 0;  // Of what structure.
   std::vector<uint32_t> lost_;   // Chunks whose most may be less now.
   std::vector<uint32_t> ranks_;  // Of nodes without slots they mean nothing.
+  // Scores that are not 0, and how many nodes with slots have each. Where no
+  // node has one, both are empty.
+  struct Score {
+    int64_t score = 0;
+    uint32_t nodes = 0;
+  };
+  static constexpr size_t kMostScores = 64;
+  std::vector<Score> scores_;
+  std::vector<uint8_t> score_of_;  // By position, of scored nodes: its number.
+  bool crowded_ = false;
   // Of (rank, tightness): the slots of the chunk's domain; 0 without siblings.
   LeastChunk best_;
 };

@@ -62,6 +62,7 @@ class NodeStates {
   // Devices wholly free, by position, and all that the node has.
   std::span<const uint8_t> whole() const { return whole_; }
   std::span<const uint8_t> devices() const { return devices_; }
+  uint32_t most_devices() const { return levels_; }
   // at_least(chunk)[k - 1]: the chunk's nodes with k of them, or more; for all
   // k up to the most devices of a node.
   std::span<const uint64_t> at_least(uint32_t chunk) const {

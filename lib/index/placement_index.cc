@@ -44,16 +44,16 @@ size_t PlacementIndex::PlaceFor(const Key& key) {
 }
 
 Column& PlacementIndex::Get(const Cluster& cluster, int topology, ShapeId shape,
-                            Ledger ledger) {
+                            Ledger ledger, std::optional<int64_t> score) {
   Follow(cluster);
-  const Key key{cluster.shape_serial(shape), topology, ledger};
+  const Key key{cluster.shape_serial(shape), topology, ledger, score};
   if (last_ >= places_.size() || columns_[last_]->key != key) {
     if (const auto it = places_.find(key); it != places_.end()) {
       last_ = it->second;
     } else {
       last_ = PlaceFor(key);
       columns_[last_]->column.Bind(
-          cluster, &StatesOf(cluster, topology, ledger), policy_, shape);
+          cluster, &StatesOf(cluster, topology, ledger), policy_, shape, score);
     }
   }
   columns_[last_]->used = ++calls_;

@@ -33,9 +33,10 @@ class PlacementIndex {
 
   // The column with its slots and sums as the cluster is now. Valid, and true,
   // until the cluster changes or the next call. `topology`: -1 for none.
-  // O(1) where nothing changed; see Column.
+  // With a score, of the nodes that have it alone. O(1) where nothing changed;
+  // see Column.
   Column& Get(const Cluster& cluster, int topology, ShapeId shape,
-              Ledger ledger);
+              Ledger ledger, std::optional<int64_t> score = {});
   // Of the column that Get returned last.
   const Layout& layout() const { return columns_[last_]->column.layout(); }
 
@@ -47,11 +48,13 @@ class PlacementIndex {
     uint64_t serial = 0;
     int32_t topology = -1;
     Ledger ledger = Ledger::kBoth;
+    std::optional<int64_t> score{};
 
     friend bool operator==(const Key&, const Key&) = default;
     template <class H>
     friend H AbslHashValue(H h, const Key& key) {
-      return H::combine(std::move(h), key.serial, key.topology, key.ledger);
+      return H::combine(std::move(h), key.serial, key.topology, key.ledger,
+                        key.score);
     }
   };
 

@@ -36,11 +36,14 @@ uint64_t NanosOfSlots(const Cluster& cluster, ShapeId shape, uint64_t nodes) {
 
 uint64_t NanosOfColumn(const Cluster& cluster, ShapeId shape) {
   const uint64_t nodes = cluster.node_count();
+  const uint64_t scores =
+      cluster.preferences(shape).size() * (nodes * kPreferNs);
   if (IsPlain(cluster, shape)) {
-    return kColumnNs + nodes / kPlainNodes +
+    return kColumnNs + nodes / kPlainNodes + scores +
            (cluster.has_selector(shape) ? nodes * kFilterNs : 0);
   }
-  return kColumnNs + kMixedColumnNs + Nanos(cluster, shape, nodes, kWholeNs);
+  return kColumnNs + kMixedColumnNs + scores +
+         Nanos(cluster, shape, nodes, kWholeNs);
 }
 
 }  // namespace muster::index

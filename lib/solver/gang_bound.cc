@@ -185,6 +185,21 @@ uint32_t GangBound::AsBest(uint32_t column, int64_t need, const Spot& spot) {
                    : static_cast<uint32_t>(CeilDiv(need, int64_t{most}));
 }
 
+// The fewest nodes that have the gang's devices, were each like the largest.
+uint32_t GangBound::ByDevices() {
+  const SlotTable& table = board_->table();
+  const std::span<const ResourceKind> kinds = table.kinds();
+  const auto kind = std::ranges::find(kinds, board_->cluster().device_kind());
+  if (kind == kinds.end() || !table.indexed()) return 0;
+  const int64_t most =
+      int64_t{table.column(0, 0).most_devices()} * kWholeDevice;
+  int64_t need = kind_need_[static_cast<size_t>(kind - kinds.begin())];
+  board_->ForEachHeld(problem_->tree(0).hosts,
+                      [&](NodeIndex) { need -= most; });
+  if (need <= 0 || most == 0) return 0;
+  return static_cast<uint32_t>(CeilDiv(need, most));
+}
+
 void GangBound::AtNodes(const Spot& spot, bool each, uint32_t* least) {
   const SlotTable& table = board_->table();
   const int hosts = problem_->tree(0).hosts;
@@ -264,7 +279,10 @@ void GangBound::Domains(const Spot& spot, bool nodes,
   for (int l = spot.level + 1; l < tree.hosts; ++l) {
     AtDomains(spot, l, &least[l]);
   }
-  if (spot.level < tree.hosts) AtNodes(spot, nodes, &least[tree.hosts]);
+  if (spot.level < tree.hosts) {
+    least[tree.hosts] = ByDevices();
+    AtNodes(spot, nodes, &least[tree.hosts]);
+  }
   for (uint32_t i = 0; i < problem_->spreads().size(); ++i) {
     const SpreadRule& rule = problem_->spreads()[i];
     const uint32_t tasks = problem_->AddBelow(rule.scope);

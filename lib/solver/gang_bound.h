@@ -62,6 +62,7 @@ class GangBound {
   void Need(int64_t need);
   void Have(int64_t amount, bool held);
   void Raise(uint32_t* least);
+  uint32_t ByDevices();
   uint32_t AsBest(uint32_t column, int64_t need, const Spot& spot);
   void AtDomains(const Spot& spot, int level, uint32_t* least);
   void AtNodes(const Spot& spot, bool each, uint32_t* least);

@@ -160,7 +160,8 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
   const Spot around = Innermost(TreeOf(s));
   const bool must = rule.required > around.level;
   if (!HasSlots(need, around)) return false;
-  const int widest = std::max(rule.required, around.level + 1);
+  const int below = root ? root_below_ : kAny;
+  const int widest = std::max({rule.required, around.level + 1, below + 1});
   for (int level = NarrowestLevel(s, around.tree); level >= widest; --level) {
     const size_t base = candidates_.size();
     FindCandidates(s, need, around, level);
@@ -181,7 +182,7 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
     if (placed) return true;
     if (problem_->steps >= deadline_) return false;
   }
-  if (must || !MayHold(need, around)) return false;
+  if (must || below >= kEverywhere || !MayHold(need, around)) return false;
   return PlaceInside(s, root ? &around : nullptr, true);
 }
 
@@ -398,22 +399,24 @@ bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
   return PlaceRole(role, rule);
 }
 
-bool GroupSearch::PlaceRoot() {
+bool GroupSearch::PlaceRoot(const PlacementResult& alone) {
   uint32_t role = 0;
   Rule rule;
-  if (!MergedRole(0, &role, &rule)) return PlaceScope(0, true);
+  if (!MergedRole(0, &role, &rule)) {
+    return PlaceBeside(alone) || PlaceScope(0, true);
+  }
   // One role: the greedy answer is exact, but for irregular slices.
   decided_ = true;
   if (board_->Try([&] { return PlaceMerged(0, role, rule); })) return true;
   return !decided_ && Exhaust({.tree = std::max(rule.tree, 0)}, true);
 }
 
-// The narrowest domain of the first tree around all tasks, fixed ones too.
-Spot GroupSearch::Enclosure() const {
+// The narrowest domain of the first tree around these tasks and all fixed ones.
+Spot GroupSearch::Enclosure(std::span<const Assignment> tasks) const {
   const Tree& tree = problem_->tree(0);
-  NodeIndex node = board_->placed()[0].at.node;
+  NodeIndex node = tasks[0].at.node;
   int level = tree.Contains(node) ? tree.hosts : kEverywhere;
-  for (const Assignment& a : board_->placed()) {
+  for (const Assignment& a : tasks) {
     level = std::min(level, tree.SharedLevel(node, a.at.node));
   }
   for (const Assignment& a : problem_->Fixed()) {
@@ -451,27 +454,33 @@ void GroupSearch::Start(Board& board, const Budget& budget) {
   counts_left_ = budget.refine.steps;
   cut_short_ = false;
   decided_ = false;
+  root_below_ = kAny;
   certificate_.levels.clear();
   certificate_.traffic = {};
   certificate_.optimal = false;
   traffic_.Init(*problem_);
 }
 
-void GroupSearch::Refine(Board::Mark* mark, const Refiner::Budget& budget) {
-  refiner_.Refine(*board_, mark, Enclosure(), traffic_,
-                  traffic_.empty() && KeepsChoice(), budget, &certificate_);
+void GroupSearch::Refine(Board::Mark* mark, const Certificate& alone,
+                         const Refiner::Budget& budget) {
+  refiner_.Refine(*board_, mark, Enclosure(board_->placed()), traffic_,
+                  traffic_.empty() && KeepsChoice(), alone, budget,
+                  &certificate_);
 }
 
-bool GroupSearch::Place(Board& board, const Budget& budget) {
+bool GroupSearch::Place(Board& board, const Budget& budget,
+                        const PlacementResult& alone) {
   Start(board, budget);
   Board::Mark mark = board.Begin();
-  if (!PlaceRoot()) {
+  if (!PlaceRoot(alone)) {
     board.Rollback(mark);
     return false;
   }
   const bool refine = budget.refine.steps > 0 || !traffic_.empty();
-  if (refine && !board.placed().empty()) {
-    Refine(&mark, {counts_left_, budget.refine.search});
+  if (refine && traffic_.empty() && NeedsNoMore(alone.certificate)) {
+    certificate_ = alone.certificate;
+  } else if (refine && !board.placed().empty()) {
+    Refine(&mark, alone.certificate, {counts_left_, budget.refine.search});
   }
   board.Commit(mark);
   return true;
@@ -482,7 +491,7 @@ void GroupSearch::Improve(Board& board, std::span<const Assignment> tasks,
   Start(board, {.refine = budget});
   Board::Mark mark = board.Begin();
   for (const Assignment& a : tasks) board.PutExactly(a.task, a.at);
-  Refine(&mark, budget);
+  Refine(&mark, {}, budget);
   board.Commit(mark);
 }
 

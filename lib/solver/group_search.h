@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -32,7 +33,11 @@ class GroupSearch {
   // exhaustively. What is found is refined inside the domains of its level.
   // False, with nothing placed, if there is no room or the budget ended: see
   // cut_short.
-  bool Place(Board& board, const Budget& budget);
+  //
+  // `alone` says where one role of the gang would lie by itself, or has no
+  // tasks: PlaceLargeRole. They stay there and the others go beside them, if
+  // there is room, and unless a narrower domain has room for all.
+  bool Place(Board& board, const Budget& budget, const PlacementResult& alone);
 
   // Places these tasks, all that problem.add() asks for, as they say or better:
   // refined inside the narrowest domain around them and the fixed tasks.
@@ -64,8 +69,14 @@ class GroupSearch {
     size_t columns = 0;
   };
 
+  static constexpr int kAny = kEverywhere - 1;  // Level: no bound.
+
   void Start(Board& board, const Budget& budget);
-  bool PlaceRoot();
+  bool PlaceRoot(const PlacementResult& alone);
+  bool PlaceBeside(const PlacementResult& alone);
+  std::optional<Spot> LeastTalk(uint32_t role) const;
+  bool PutBeside(const PlacementResult& alone);
+  bool NeedsNoMore(const Certificate& alone) const;
   bool PlaceScope(ScopeIndex s, bool root);
   bool PlaceGroup(ScopeIndex s, const Need& need, bool root);
   bool PlaceInside(ScopeIndex s, const Spot* exhaust, bool last);
@@ -101,11 +112,12 @@ class GroupSearch {
   int NarrowestLevel(ScopeIndex s, int tree) const;
   int TreeOf(ScopeIndex s) const;
   Spot Innermost(int tree) const;
-  Spot Enclosure() const;
+  Spot Enclosure(std::span<const Assignment> tasks) const;
   bool Exhaust(const Spot& spot, bool last);
   bool PutBest(const Spot& spot, bool last, bool* none);
   bool KeepsChoice() const;
-  void Refine(Board::Mark* mark, const Refiner::Budget& budget);
+  void Refine(Board::Mark* mark, const Certificate& alone,
+              const Refiner::Budget& budget);
   bool PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule);
 
   Board* board_ = nullptr;
@@ -115,12 +127,14 @@ class GroupSearch {
   uint64_t counts_left_ = 0;
   bool cut_short_ = false;
   bool decided_ = false;    // The greedy answer for one role is exact.
+  int root_below_ = kAny;   // The root goes into narrower domains than this.
   std::vector<Spot> pins_;  // Chosen domains, outermost first.
   std::vector<Candidate> candidates_;  // A stack.
   std::vector<Child> children_;        // A stack.
   std::vector<int64_t> needs_;         // A stack.
   std::vector<Spot> also_;
   std::vector<Forest::Share> shares_;
+  std::vector<Assignment> beside_;
   Forest forest_;
   ExactSearch exact_;
   Traffic traffic_;

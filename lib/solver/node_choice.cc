@@ -127,12 +127,11 @@ std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
   const std::span<const NodeIndex> nodes =
       within ? problem.request().within : cluster.nodes();
   const std::span<const ScopeIndex> chain = problem.Chain(role);
-  const Column& column = problem.columns()[problem.column(role)];
-  const ShapeId shape = column.shape;
+  const ShapeId shape = problem.shape(role);
   const policy::Question question = problem.QuestionOf(shape);
   problem.Spend(nodes.size(), kLoneNs);
   if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
-  const size_t preferences = column.preferences->size();
+  const size_t preferences = cluster.preferences(shape).size();
   problem.Charge(preferences * nodes.size(), kPreferNs);
   if (preferences == 0) problem.Charge(nodes.size(), kAvoidNs);
   std::optional<NodeIndex> best;
@@ -145,7 +144,7 @@ std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
         })) {
       continue;
     }
-    const int64_t score = -ScoreOf(cluster, column, node);
+    const int64_t score = -cluster.Score(node, shape);
     if (best && score > std::get<0>(best_rank)) continue;
     const std::tuple rank(
         score, problem.policy().Rank(problem.ViewOf(node), question),

@@ -234,14 +234,11 @@ void Problem::SetAdd(std::span<const uint32_t> add) {
   }
 }
 
-uint32_t Problem::FindColumn(ShapeId shape, const Role& role) {
+uint32_t Problem::FindColumn(ShapeId shape) {
   for (size_t c = 0; c < columns_.size(); ++c) {
-    if (columns_[c].shape == shape &&
-        *columns_[c].preferences == role.preferences) {
-      return static_cast<uint32_t>(c);
-    }
+    if (columns_[c].shape == shape) return static_cast<uint32_t>(c);
   }
-  columns_.push_back({shape, &role.preferences, 0});
+  columns_.push_back({shape, 0});
   return static_cast<uint32_t>(columns_.size()) - 1;
 }
 
@@ -258,7 +255,7 @@ void Problem::BuildColumns(std::span<const uint32_t> most) {
     for (const ShapeId shape : shapes) {
       if (most[r] == 0) break;
       if (pinned && fixed[0].at.shape != shape) continue;
-      const uint32_t c = FindColumn(shape, role(r));
+      const uint32_t c = FindColumn(shape);
       columns_[c].limit += most[r];
       role_columns_.Add(c);
     }

@@ -50,11 +50,9 @@ struct SpreadRule {
   bool one_role = true;  // A single role lies below the scope.
 };
 
-// A shape with the preferences that rank nodes for it: roles that agree in
-// both share a column of the slot table.
+// A column of the slot table: roles with the same shape share it.
 struct Column {
   ShapeId shape = 0;
-  const std::vector<Preference>* preferences = nullptr;
   uint32_t limit = 0;  // More tasks of this column are never asked for.
 };
 
@@ -244,7 +242,7 @@ class Problem {
   void InitFixed();
   bool InitAnchors();
   const TopologyConstraint& Constraint(ScopeIndex s) const;
-  uint32_t FindColumn(ShapeId shape, const Role& role);
+  uint32_t FindColumn(ShapeId shape);
   bool Refuse(ScopeIndex s);
 
   const policy::NodePolicy* policy_;

@@ -90,6 +90,17 @@ void Refiner::BoundDomains(Candidate* c, bool nodes) {
   const std::span<uint32_t> least = Least(*c);
   bound_.Domains(SpotOf(*c), nodes, least);
   c->impossible = std::ranges::find(least, GangBound::kNoRoom) != least.end();
+  RaiseToAlone(c);
+}
+
+// All need no less than some of them: what these need at a level if they use as
+// few as they can at the wider ones holds where all use no more there.
+void Refiner::RaiseToAlone(Candidate* c) {
+  const std::span<uint32_t> least = Least(*c);
+  for (size_t l = 0; l < alone_.size(); ++l) {
+    least[l] = std::max(least[l], alone_[l].least);
+    if (used_[l] > alone_[l].used) break;
+  }
 }
 
 // The best there is in the candidate, or its bound.
@@ -195,8 +206,8 @@ void Refiner::SearchTraffic(Board::Mark* mark, Traffic& traffic,
 }
 
 void Refiner::Refine(Board& board, Board::Mark* mark, const Spot& spot,
-                     Traffic& traffic, bool keep, const Budget& budget,
-                     Certificate* certificate) {
+                     Traffic& traffic, bool keep, const Certificate& alone,
+                     const Budget& budget, Certificate* certificate) {
   board_ = &board;
   problem_ = &board.problem();
   traffic_ = &traffic;
@@ -204,6 +215,8 @@ void Refiner::Refine(Board& board, Board::Mark* mark, const Spot& spot,
   spot_.tree = 0;
   deadline_ = problem_->steps + budget.steps;
   KeepPlaced(*mark);
+  alone_ = {};
+  if (alone.optimal) alone_ = alone.levels;
   const bool talks = !traffic.empty();
   bound_.Start(board, traffic);
   mix_.Start(board, traffic);

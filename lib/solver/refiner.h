@@ -31,10 +31,11 @@ class Refiner {
   // The board holds a placement of all problem.add() tasks made since `mark`, a
   // transaction, inside `spot`, the narrowest around it and the fixed tasks.
   // Where there is a better one, it takes its place; unless `keep`, where
-  // nobody talks.
+  // nobody talks. If `alone` is optimal, it is of some of the tasks by
+  // themselves, inside the first tree.
   void Refine(Board& board, Board::Mark* mark, const Spot& spot,
-              Traffic& traffic, bool keep, const Budget& budget,
-              Certificate* certificate);
+              Traffic& traffic, bool keep, const Certificate& alone,
+              const Budget& budget, Certificate* certificate);
 
  private:
   // A domain that may hold the gang, and what no placement there falls below.
@@ -58,6 +59,7 @@ class Refiner {
   void KeepPlaced(const Board::Mark& mark);
   bool MayBeFewer(const Candidate& c);
   void BoundDomains(Candidate* c, bool nodes);
+  void RaiseToAlone(Candidate* c);
   void RefineDomains(bool keep);
   void Solve(Candidate* c);
   void CertifyDomains(Certificate* certificate);
@@ -70,6 +72,7 @@ class Refiner {
   const Traffic* traffic_ = nullptr;
   Spot spot_{};
   uint64_t deadline_ = 0;
+  std::span<const Certificate::Level> alone_;
   std::vector<Assignment> best_;
   int64_t cost_ = 0;            // Its traffic.
   std::vector<uint32_t> used_;  // Its domains without fixed tasks, by level.

@@ -1,28 +1,14 @@
 #include "lib/solver/slot_table.h"
 
 #include <algorithm>
+#include <optional>
 #include <string_view>
 #include <utility>
 
 #include "lib/index/free_on.h"
 #include "lib/index/slots_cost.h"
-#include "lib/topology/selector.h"
 
 namespace muster::solver {
-namespace {
-
-// One reluctance outweighs all preferences: those add up to far less.
-constexpr int64_t kReluctance = int64_t{1} << 32;
-
-}  // namespace
-
-int64_t ScoreOf(const Cluster& cluster, const Column& column, NodeIndex node) {
-  int64_t score = -kReluctance * cluster.Reluctance(node, column.shape);
-  for (const Preference& p : *column.preferences) {
-    if (Holds(p.term, cluster.node(node).labels)) score += p.weight;
-  }
-  return score;
-}
 
 // A share by memory counts more on a smaller device than its demand says, so
 // this is an upper bound only.
@@ -121,19 +107,24 @@ void SlotTable::Build(Problem& problem) {
   FindScored();
 }
 
+// Whether the column's nodes with slots have the same score.
+bool SlotTable::Alike(uint32_t column) const {
+  if (!listed_) return columns_[column]->alike();
+  const ShapeId shape = problem_->columns()[column].shape;
+  std::optional<int64_t> first;
+  return std::ranges::all_of(order_[0], [&](NodeIndex n) {
+    if (slots(column, n) == 0) return true;
+    const int64_t score = problem_->cluster().Score(n, shape);
+    if (!first) first = score;
+    return score == *first;
+  });
+}
+
 // Which columns rank nodes by scores.
 void SlotTable::FindScored() {
   ++question_;
   scored_.assign(count_, 0);
-  for (uint32_t c = 0; c < count_; ++c) {
-    const Column& column = problem_->columns()[c];
-    const auto scores = [&](NodeIndex n) {
-      return slots(c, n) > 0 && ScoreOf(problem_->cluster(), column, n) != 0;
-    };
-    scored_[c] = !column.preferences->empty() ||
-                 (listed_ ? std::ranges::any_of(order_[0], scores)
-                          : columns_[c]->totals().reluctant > 0);
-  }
+  for (uint32_t c = 0; c < count_; ++c) scored_[c] = !Alike(c);
   if (std::ranges::count(scored_, 1) == 0) return;
   const size_t size = problem_->cluster().node_limit() * count_;
   scores_.resize(std::max(scores_.size(), size));
@@ -261,8 +252,8 @@ int64_t SlotTable::Score(uint32_t column, NodeIndex node) const {
   KnownScore& known = scores_[node * count_ + column];
   if (known.question != question_) {
     problem_->Charge(1, kScoreNs);
-    known = {ScoreOf(problem_->cluster(), problem_->columns()[column], node),
-             question_};
+    const ShapeId shape = problem_->columns()[column].shape;
+    known = {problem_->cluster().Score(node, shape), question_};
   }
   return known.score;
 }

@@ -15,10 +15,6 @@
 
 namespace muster::solver {
 
-// Preference weights less reluctance: preferred nodes first, nodes with taints
-// of the kind kPreferNoSchedule last.
-int64_t ScoreOf(const Cluster& cluster, const Column& column, NodeIndex node);
-
 // What the node has free of a kind, none if that is negative; where that is
 // less than `need`, no less than what tasks could get.
 int64_t FreeUpTo(const Cluster& cluster, NodeIndex node, ResourceKind kind,
@@ -97,7 +93,7 @@ class SlotTable {
   }
   const index::Layout& layout(int tree) const { return *layouts_[tree]; }
 
-  // See ScoreOf.
+  // See Cluster::Score; 0 where nodes with slots do not differ in it.
   int64_t Score(uint32_t column, NodeIndex node) const;
   bool HasScores(uint32_t column) const { return scored_[column] != 0; }
 
@@ -119,6 +115,7 @@ class SlotTable {
   static constexpr size_t kMaxIndexed = index::PlacementIndex::kMinColumns / 2;
 
   bool FindColumns();
+  bool Alike(uint32_t column) const;
   void FindScored();
   void FindKinds();
   void FindOrders();

@@ -181,7 +181,8 @@ bool Solver::TryCounts() {
       kGreedySteps + kGreedyStepsPerNode * nodes,
       kExactSteps,
       {problem_.request().exact_steps, kTrafficSteps}};
-  const bool placed = search_.Place(board_, budget);
+  PlaceLargeRole(problem_, *cluster_, uniform_, &alone_);
+  const bool placed = search_.Place(board_, budget, alone_);
   cut_short_ = cut_short_ || search_.cut_short();
   return placed;
 }

@@ -11,6 +11,7 @@
 #include "lib/solver/explain.h"
 #include "lib/solver/fabric_placer.h"
 #include "lib/solver/group_search.h"
+#include "lib/solver/large_role.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/rank_order.h"
 #include "lib/solver/slot_table.h"
@@ -80,6 +81,7 @@ class Solver final : public PlacementSolver {
   std::vector<uint32_t> most_;
   Reason headroom_reason_;
   Resources sum_;
+  PlacementResult alone_;
   bool cut_short_ = false;
 
   std::vector<uint64_t> any_;  // By chunk; see NodesWithRoom.

@@ -39,8 +39,7 @@ bool IsUniform(const Cluster& cluster, const Gang& gang, UniformRule* rule) {
 
 bool UniformPlacer::IsMine() {
   const Gang& gang = request_->gang->gang;
-  return IsUniform(*cluster_, gang, &rule_) &&
-         gang.roles[0].preferences.empty() && request_->fixed.empty() &&
+  return IsUniform(*cluster_, gang, &rule_) && request_->fixed.empty() &&
          request_->within.empty() && gang.traffic.empty() && !policy_.PerGang();
 }
 
@@ -63,49 +62,129 @@ bool UniformPlacer::Place(Cluster& cluster, const PlacementRequest& request,
   return !request.explain || reason_.Explain(cluster, request, rule_, result);
 }
 
+bool UniformPlacer::PlaceAlone(Cluster& cluster,
+                               const PlacementRequest& request, uint32_t role,
+                               uint32_t tasks, ShapeId shape,
+                               const UniformRule& rule,
+                               PlacementResult* result) {
+  result->Clear();
+  if (policy_.PerGang()) return false;
+  PlacementRequest alone = request;
+  alone.headroom = nullptr;
+  alone.dry_run = true;
+  cluster_ = &cluster;
+  request_ = &alone;
+  result_ = result;
+  rule_ = rule;
+  tasks_ = tasks;
+  const bool placed = TryShape(shape) == Outcome::kPlaced;
+  request_ = nullptr;
+  for (Assignment& a : result->tasks) a.task.role = role;
+  return placed;
+}
+
 UniformPlacer::Outcome UniformPlacer::TryShape(ShapeId shape) {
   if (OverHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
     return Outcome::kNoRoom;
   }
-  index::Column& column =
-      index_.Get(*cluster_, rule_.topology, shape, request_->ledger);
-  if (column.totals().reluctant > 0 || column.totals().saturated > 0) {
+  index::Column& column = ColumnOf(shape, {});
+  if (column.crowded() || column.totals().saturated > 0) {
     return Outcome::kNotMine;
   }
-  result_->steps += column.nanos();
-  const uint64_t room =
-      rule_.named ? column.totals().inside : column.totals().all();
-  if (room < tasks_) return Outcome::kNoRoom;
-  const index::Layout& layout = index_.layout();
-  if (!FindOneNode(column)) {
-    Region region;
-    if (rule_.required == layout.levels()) return Outcome::kNoRoom;
-    if (!FindRegion(column, &region)) {
-      if (rule_.required >= 0) return Outcome::kNoRoom;
-      // Part of it lies outside the topology: a matter of single nodes.
-      if (layout.levels() > 0 && column.totals().inside < tasks_) {
-        return Outcome::kNotMine;
-      }
-      region.level = -1;
-    }
-    result_->steps += kFillNs * fill_.Fill(layout, column, region, tasks_,
-                                           request_->exact_steps, &shares_,
-                                           &result_->certificate);
-    const auto position = &UniformFill::Share::position;
-    if (!std::ranges::is_sorted(shares_, {}, position)) {
-      std::ranges::sort(shares_, {}, position);
-    }
-  }
+  const Outcome found = column.alike() ? Find(column) : FindByScore(column);
+  if (found != Outcome::kPlaced) return found;
   Take(column);
   result_->steps += result_->tasks.size() * kTaskNs;
   return Outcome::kPlaced;
+}
+
+index::Column& UniformPlacer::ColumnOf(ShapeId shape,
+                                       std::optional<int64_t> score) {
+  index::Column& column =
+      index_.Get(*cluster_, rule_.topology, shape, request_->ledger, score);
+  result_->steps += column.nanos();
+  return column;
+}
+
+// On nodes of the column, whatever their scores: shares_ and the certificate.
+UniformPlacer::Outcome UniformPlacer::Find(index::Column& column) {
+  const uint64_t room =
+      rule_.named ? column.totals().inside : column.totals().all();
+  if (room < tasks_) return Outcome::kNoRoom;
+  if (FindOneNode(column)) return Outcome::kPlaced;
+  const index::Layout& layout = index_.layout();
+  Region region;
+  if (rule_.required == layout.levels()) return Outcome::kNoRoom;
+  if (!FindRegion(column, &region)) {
+    if (rule_.required >= 0) return Outcome::kNoRoom;
+    // Part of it lies outside the topology: a matter of single nodes.
+    if (layout.levels() > 0 && column.totals().inside < tasks_) {
+      return Outcome::kNotMine;
+    }
+    region.level = -1;
+  }
+  result_->steps += kFillNs * fill_.Fill(layout, column, region, tasks_,
+                                         request_->exact_steps, &shares_,
+                                         &result_->certificate);
+  const auto position = &UniformFill::Share::position;
+  if (!std::ranges::is_sorted(shares_, {}, position)) {
+    std::ranges::sort(shares_, {}, position);
+  }
+  return Outcome::kPlaced;
+}
+
+// Nodes of the column differ in their scores.
+UniformPlacer::Outcome UniformPlacer::FindByScore(index::Column& all) {
+  const Outcome found = Find(all);
+  if (found != Outcome::kPlaced) return found;
+  const std::optional<int64_t> best = all.ScoreBelow(index::Column::kAnyScore);
+  const auto liked = [&](const UniformFill::Share& s) {
+    return all.score(s.position) == best;
+  };
+  if (std::ranges::all_of(shares_, liked)) return Outcome::kPlaced;
+  if (shares_.size() == 1) return FindOneByScore(all);
+  levels_ = result_->certificate.levels;
+  return Find(ColumnOf(all.shape(), best)) == Outcome::kPlaced && NeedsNoMore()
+             ? Outcome::kPlaced
+             : Outcome::kNotMine;
+}
+
+// Some node has room for all.
+UniformPlacer::Outcome UniformPlacer::FindOneByScore(index::Column& all) {
+  constexpr int kMostScores = 4;
+  int64_t bound = index::Column::kAnyScore;
+  for (int i = 0; i < kMostScores; ++i) {
+    const std::optional<int64_t> score = all.ScoreBelow(bound);
+    if (!score) break;
+    if (FindOneNode(ColumnOf(all.shape(), score))) return Outcome::kPlaced;
+    bound = *score;
+  }
+  return Outcome::kNotMine;
+}
+
+// Whether what was found needs no more domains than levels_ tell, the widest
+// level first; the certificate says what any placement needs then.
+bool UniformPlacer::NeedsNoMore() {
+  Certificate& certificate = result_->certificate;
+  const auto used = [](const Certificate::Level& a,
+                       const Certificate::Level& b) { return a.used < b.used; };
+  if (std::ranges::lexicographical_compare(levels_, certificate.levels, used)) {
+    return false;
+  }
+  certificate.optimal = true;
+  for (size_t l = 0; l < levels_.size(); ++l) {
+    Certificate::Level& level = certificate.levels[l];
+    level.least = levels_[l].least;
+    certificate.optimal &= level.least == level.used;
+  }
+  return true;
 }
 
 // One node for all tasks.
 bool UniformPlacer::FindOneNode(index::Column& column) {
   const index::Layout& layout = index_.layout();
   result_->steps += layout.chunks().size() * kChunkNs;
-  if (tasks_ > 1 && column.most() < tasks_) return false;  // There is room.
+  if (column.most() < tasks_) return false;
   if (!SharesNoDevice(cluster_->device_request(column.shape()))) {
     result_->steps += cluster_->node_count() * kShareRankNs;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "lib/index/placement_index.h"
@@ -16,10 +17,15 @@ namespace muster::solver {
 // no constraints but that `rule`.
 bool IsUniform(const Cluster& cluster, const Gang& gang, UniformRule* rule);
 
-// Answers for gangs of one role without slices, preferences, traffic or tasks
-// that run already; the general search answers the rest. The smallest
-// enclosing domain first, at equal level the tightest, then the first; inside
-// it see UniformFill. A single task goes to the node its policy ranks first.
+// Answers for gangs of one role without slices, traffic or tasks that run
+// already; the general search answers the rest. The smallest enclosing domain
+// first, at equal level the tightest, then the first; inside it see
+// UniformFill. A single task goes to the node its policy ranks first.
+//
+// Where nodes differ in their scores (Cluster::Score), it answers if all tasks
+// fit on nodes of the best score that there is, in no more domains than they
+// would need on any: that is the best in both. Of single nodes with room for
+// all it takes one of the best score.
 class UniformPlacer {
  public:
   explicit UniformPlacer(const policy::NodePolicy& policy)
@@ -30,6 +36,13 @@ class UniformPlacer {
   // nodes looked at as if nothing were cached.
   bool Place(Cluster& cluster, const PlacementRequest& request,
              PlacementResult* result);
+
+  // Where so many tasks of a role would lie, with this shape and under this
+  // rule, were they the whole gang: replaces the result. Charges nothing, and
+  // knows of no headroom. False if there is no room, or it does not answer.
+  bool PlaceAlone(Cluster& cluster, const PlacementRequest& request,
+                  uint32_t role, uint32_t tasks, ShapeId shape,
+                  const UniformRule& rule, PlacementResult* result);
 
   index::PlacementIndex& index() { return index_; }
 
@@ -42,6 +55,11 @@ class UniformPlacer {
 
   bool IsMine();
   Outcome TryShape(ShapeId shape);
+  index::Column& ColumnOf(ShapeId shape, std::optional<int64_t> score);
+  Outcome Find(index::Column& column);
+  Outcome FindByScore(index::Column& all);
+  Outcome FindOneByScore(index::Column& all);
+  bool NeedsNoMore();
   bool FindOneNode(index::Column& column);
   bool FindRegion(index::Column& column, Region* region);
   void ChooseEach();
@@ -61,6 +79,7 @@ class UniformPlacer {
   std::vector<UniformFill::Share> shares_;
   std::vector<NodeIndex> nodes_;
   std::vector<Allocation> chosen_;
+  std::vector<Certificate::Level> levels_;  // On nodes of any score.
 };
 
 }  // namespace muster::solver

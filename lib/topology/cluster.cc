@@ -97,7 +97,7 @@ ShapeId Cluster::Intern(const Role& role, uint32_t alternative) {
   return rep_->Intern(role, alternative);
 }
 ShapeId Cluster::Intern(const Resources& amounts) {
-  return rep_->Intern(amounts, DeviceRequest(), Filter());
+  return rep_->Intern(Filter(), {.resources = amounts});
 }
 const Resources& Cluster::demand(ShapeId shape) const {
   return rep_->Demand(shape);
@@ -132,6 +132,19 @@ uint32_t Cluster::Reluctance(NodeIndex node, ShapeId shape) const {
   };
   return static_cast<uint32_t>(
       std::ranges::count_if(rep_->nodes[node].node.taints, avoid));
+}
+
+std::span<const Preference> Cluster::preferences(ShapeId shape) const {
+  return rep_->shape_records[shape].key.preferences;
+}
+
+int64_t Cluster::Score(NodeIndex node, ShapeId shape) const {
+  if (!exists(node)) return 0;
+  int64_t score = -kReluctance * Reluctance(node, shape);
+  for (const Preference& p : preferences(shape)) {
+    if (Holds(p.term, rep_->nodes[node].node.labels)) score += p.weight;
+  }
+  return score;
 }
 
 // --- Capacity ---------------------------------------------------------------

@@ -82,7 +82,7 @@ absl::Status Cluster::Rep::ValidateNodes() const {
 absl::Status Cluster::Rep::ValidateShapes() const {
   std::vector<uint32_t> refs(filters.size(), 0);
   for (ShapeId id = 0; id < shapes.size(); ++id) {
-    if (shape_records[id].refs > 0) ++refs[shapes[id].filter];
+    if (shape_records.known(id)) ++refs[shapes[id].filter];
   }
   return filters.Validate(refs, View());
 }

@@ -1,6 +1,7 @@
 #include "lib/topology/cluster_rep.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "lib/topology/selector.h"
@@ -152,21 +153,21 @@ ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
   if (ledgers.node_kind() < ledgers.kinds()) {
     resources.Set(ledgers.node_kind(), shape.whole_node ? kWholeNode : 1);
   }
-  return Intern(resources, shape.devices, wanted);
+  return Intern(wanted, {.resources = std::move(resources),
+                         .request = shape.devices,
+                         .preferences = role.preferences});
 }
 
-ShapeId Cluster::Rep::Intern(Resources resources, const DeviceRequest& request,
-                             const Filter& wanted) {
-  const FilterId filter = filters.Intern(wanted);
-  const auto [id, added] =
-      shape_records.Intern({filter, std::move(resources), request});
+ShapeId Cluster::Rep::Intern(const Filter& wanted, ShapeKey key) {
+  key.filter = filters.Intern(wanted);
+  const auto [id, added] = shape_records.Intern(key);
   if (!added) {
-    filters.Unref(filter);
+    filters.Unref(key.filter);
     return id;
   }
   shapes.resize(shape_records.size());
   shape_records[id].serial = ++last_serial;
-  shapes[id] = {filter, NeedsOf(shape_records[id].key)};
+  shapes[id] = {key.filter, NeedsOf(key)};
   return id;
 }
 
@@ -194,9 +195,8 @@ Needs Cluster::Rep::NeedsOf(const ShapeKey& shape) {
 
 void Cluster::Unref(ShapeId shape) {
   Rep& r = *rep_;
-  if (r.shape_records.Unref(shape) > 0) return;
-  r.shape_records.Forget(shape);
-  r.filters.Unref(r.shapes[shape].filter);
+  const std::optional<uint32_t> forgotten = r.shape_records.Unref(shape);
+  if (forgotten) r.filters.Unref(r.shapes[*forgotten].filter);
 }
 
 const Resources& Cluster::Rep::Demand(ShapeId id) const {

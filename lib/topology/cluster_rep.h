@@ -26,6 +26,7 @@ struct ShapeKey {
   FilterId filter = 0;
   Resources resources{};  // As asked for.
   DeviceRequest request{};
+  std::vector<Preference> preferences{};
 
   friend bool operator==(const ShapeKey&, const ShapeKey&) = default;
   template <class Self, class V>
@@ -33,6 +34,7 @@ struct ShapeKey {
     v(1, "filter", s.filter);
     v(2, "resources", s.resources);
     v(3, "request", s.request);
+    v(4, "preferences", s.preferences);
   }
 };
 
@@ -67,8 +69,7 @@ class Cluster::Rep {
 
   // Shapes.
   ShapeId Intern(const Role& role, uint32_t alternative);
-  ShapeId Intern(Resources resources, const DeviceRequest& request,
-                 const Filter& filter);
+  ShapeId Intern(const Filter& filter, ShapeKey key);
   const Resources& Demand(ShapeId shape) const;
   bool Admits(NodeIndex node, ShapeId shape) const {
     return filters.Admits(shapes[shape].filter, node, View());
@@ -86,8 +87,10 @@ class Cluster::Rep {
   NodeTable nodes{};
   NodeSetTable sets{};
   FilterTable filters{};
-  // Each shape holds one reference to its filter.
-  Interned<ShapeKey, ShapeRecord, std::deque> shape_records{};
+  // Each shape holds one reference to its filter. What caches know of a shape
+  // is found by its serial: it outlives the gangs that have it one by one.
+  static constexpr size_t kMaxIdleShapes = 256;
+  Interned<ShapeKey, ShapeRecord, kMaxIdleShapes, std::deque> shape_records{};
   std::vector<Shape> shapes{};
   uint64_t last_serial = 0;
   Ledgers ledgers;

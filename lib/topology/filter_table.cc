@@ -48,18 +48,6 @@ bool Admits(const Filter& filter, NodeIndex index, const NodeView& view) {
   return Holds(filter.selector, node.labels);
 }
 
-void FilterTable::Unref(FilterId id) {
-  if (filters_.Unref(id) > 0 || filters_[id].idle) return;
-  filters_[id].idle = true;
-  idle_.push_back(id);
-  if (idle_.size() <= kMaxIdle) return;
-  const FilterId oldest = idle_.front();
-  idle_.pop_front();
-  filters_[oldest].idle = false;
-  const bool in_use_again = filters_[oldest].refs > 0;
-  if (!in_use_again) filters_.Forget(oldest);
-}
-
 void FilterTable::MarkChanged(NodeIndex node) {
   node_limit_ = std::max(node_limit_, node + 1);
   log_.Reserve(node_limit_);
@@ -91,7 +79,7 @@ absl::Status FilterTable::Validate(const std::vector<uint32_t>& refs,
       return absl::InternalError(absl::StrFormat(
           "filter %u: %u references, counted %u", id, entry.refs, refs[id]));
     }
-    if (entry.refs == 0 && !entry.idle) continue;  // Forgotten.
+    if (!filters_.known(id)) continue;
     for (NodeIndex n = 0; n < node_limit_; ++n) {
       if (Admits(id, n, view) != muster::Admits(entry.key, n, view)) {
         return absl::InternalError(

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <vector>
 
@@ -50,9 +49,8 @@ struct NodeView {
 
 bool Admits(const Filter& filter, NodeIndex node, const NodeView& view);
 
-// Interned filters. Gangs are many and their filters few, so a filter that
-// nobody uses any more is kept for a while with its bits. After a change to a
-// node, every filter looks at that node alone once it is asked again.
+// Interned filters, with their bits. After a change to a node, every filter
+// looks at that node alone once it is asked again.
 class FilterTable {
  public:
   FilterId Intern(const Filter& filter) {
@@ -60,7 +58,7 @@ class FilterTable {
     if (added) filters_[id].serial = ++last_serial_;
     return id;
   }
-  void Unref(FilterId id);
+  void Unref(FilterId id) { filters_.Unref(id); }
   const Filter& operator[](FilterId id) const { return filters_[id].key; }
 
   // Tells the filter from all others there have been: ids are used again.
@@ -72,7 +70,7 @@ class FilterTable {
   uint64_t version() const { return log_.version(); }
 
   bool Admits(FilterId id, NodeIndex node, const NodeView& view) const {
-    const Interned<Filter, Cache>::Entry& entry = filters_[id];
+    const auto& entry = filters_[id];
     if (entry.seen != version()) Refresh(entry.key, entry, view);
     const size_t word = node / 64;
     return word < entry.bits.size() && (entry.bits[word] >> node % 64 & 1) != 0;
@@ -88,7 +86,6 @@ class FilterTable {
 
   struct Cache {
     uint64_t serial = 0;
-    bool idle = false;  // It is in idle_.
     // Bits as of version `seen`, which at first is none.
     mutable uint64_t seen = ~uint64_t{0};
     mutable std::vector<uint64_t> bits{};
@@ -97,8 +94,7 @@ class FilterTable {
   void Refresh(const Filter& filter, const Cache& cache,
                const NodeView& view) const;
 
-  Interned<Filter, Cache> filters_{};
-  std::deque<FilterId> idle_{};  // Those whose count fell to 0, oldest first.
+  Interned<Filter, Cache, kMaxIdle> filters_{};
   ChangeLog log_{};
   mutable std::vector<NodeIndex> changed_{};
   uint32_t node_limit_ = 0;

@@ -2,8 +2,11 @@
 // all nodes says.
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
+#include <map>
 #include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <tuple>
@@ -57,9 +60,9 @@ class FreeDevices final : public policy::NodePolicy {
 // the first difference, or is empty. Ranks are up to date.
 std::string Difference(const Cluster& cluster, const policy::NodePolicy& policy,
                        int topology, ShapeId shape, Ledger ledger,
-                       Column& column) {
+                       std::optional<int64_t> score, Column& column) {
   PlacementIndex anew(policy);
-  Column& fresh = anew.Get(cluster, topology, shape, ledger);
+  Column& fresh = anew.Get(cluster, topology, shape, ledger, score);
   fresh.RefreshRanks(cluster);
   const Layout& layout = anew.layout();
   for (Position p = 0; p < layout.size(); ++p) {
@@ -110,6 +113,15 @@ class Life {
       }
       shapes_.push_back(cluster_.Intern(role, 0));
     }
+    // With wishes.
+    Role role;
+    role.shape.devices.count = 1;
+    role.preferences = {{3, {{{"disk", SelectorOp::kIn, {"fast"}}}}},
+                        {2, {{{"block", SelectorOp::kIn, {"b1"}}}}}};
+    shapes_.push_back(cluster_.Intern(role, 0));
+    role.shape.resources = {1, 0};
+    role.tolerations = {{.op = TolerationOp::kExists}};
+    shapes_.push_back(cluster_.Intern(role, 0));
   }
 
   void Step() {
@@ -144,10 +156,11 @@ class Life {
     const ShapeId shape = shapes_[Below(shapes_.size())];
     const Ledger ledger = Below(2) == 0 ? Ledger::kBoth : Ledger::kLater;
     const int topology = Below(3) == 0 ? -1 : 0;
+    CheckScores(topology, shape, ledger);
     Column& column = index_.Get(cluster_, topology, shape, ledger);
     column.RefreshRanks(cluster_);
-    ASSERT_EQ(Difference(cluster_, policy_, topology, shape, ledger, column),
-              "");
+    ASSERT_EQ(
+        Difference(cluster_, policy_, topology, shape, ledger, {}, column), "");
     CheckSums(column, shape, ledger);
     for (const bool inside_only : {false, true}) {
       CheckBest(column, shape, ledger, inside_only);
@@ -173,6 +186,10 @@ class Life {
     if (Below(6) > 0) {
       node.labels = {{"block", "b" + std::to_string(n / rack_ / 3)},
                      {"rack", "r" + std::to_string(n / rack_)}};
+    }
+    if (Below(5) == 0) {
+      node.labels.insert(node.labels.begin() + !node.labels.empty(),
+                         {"disk", "fast"});
     }
     if (Below(20) == 0)
       node.taints = {{"slow", "", TaintEffect::kPreferNoSchedule}};
@@ -213,6 +230,43 @@ class Life {
     cluster_.Rollback(mark);
   }
 
+  // The scores of nodes with slots, and the column of those that have one.
+  void CheckScores(int topology, ShapeId shape, Ledger ledger) {
+    Column& column = index_.Get(cluster_, topology, shape, ledger);
+    const Layout& layout = index_.layout();
+    std::map<int64_t, uint32_t> slots, none;
+    for (const NodeIndex n : cluster_.nodes()) {
+      const Position p = layout.position(n);
+      const int64_t score = cluster_.Score(n, shape);
+      (column.slots(p) > 0 ? slots : none)[score] += column.slots(p);
+      if (column.slots(p) > 0) {
+        ASSERT_EQ(column.score(p), score);
+      }
+    }
+    ASSERT_FALSE(column.crowded());
+    EXPECT_EQ(column.alike(), slots.size() <= 1);
+    std::optional<int64_t> score = column.ScoreBelow(Column::kAnyScore);
+    for (auto it = slots.rbegin(); it != slots.rend(); ++it) {
+      ASSERT_EQ(score, it->first);
+      score = column.ScoreBelow(*score);
+    }
+    EXPECT_EQ(score, std::nullopt);
+    none.insert(slots.begin(), slots.end());
+    const int64_t one =
+        std::next(none.begin(), Below(static_cast<uint32_t>(none.size())))
+            ->first;
+    Column& part = index_.Get(cluster_, topology, shape, ledger, one);
+    part.RefreshRanks(cluster_);
+    ASSERT_EQ(Difference(cluster_, policy_, topology, shape, ledger, one, part),
+              "");
+    EXPECT_EQ(part.totals().all(), slots.contains(one) ? slots[one] : 0);
+    for (const NodeIndex n : cluster_.nodes()) {
+      const bool mine = cluster_.Score(n, shape) == one;
+      ASSERT_EQ(part.slots(layout.position(n)),
+                mine ? cluster_.Slots(n, shape, ledger, 4095) : 0);
+    }
+  }
+
   void CheckSums(const Column& column, ShapeId shape, Ledger ledger) {
     const Layout& layout = index_.layout();
     ASSERT_EQ(layout.size(), cluster_.nodes().size());
@@ -221,13 +275,11 @@ class Life {
     for (int l = 0; l < layout.levels(); ++l) {
       sums.emplace_back(layout.domains(l), 0);
     }
-    uint32_t reluctant = 0;
     for (const NodeIndex n : cluster_.nodes()) {
       const uint32_t slots = cluster_.Slots(n, shape, ledger, 4095);
       const Position p = layout.position(n);
       ASSERT_EQ(layout.node(p), n);
       ASSERT_EQ(column.slots(p), slots);
-      reluctant += slots > 0 && cluster_.Reluctance(n, shape) > 0;
       (p < layout.inside() ? inside : outside) += slots;
       for (int l = 0; l < layout.levels() && p < layout.inside(); ++l) {
         sums[l][cluster_.index(0).domain_of[l][n]] += slots;
@@ -235,7 +287,6 @@ class Life {
     }
     EXPECT_EQ(column.totals().inside, inside);
     EXPECT_EQ(column.totals().outside, outside);
-    EXPECT_EQ(column.totals().reluctant, reluctant);
     for (int l = 0; l < layout.levels(); ++l) {
       const auto known = column.sums(l);
       EXPECT_TRUE(std::equal(known.begin(), known.end(), sums[l].begin(),
@@ -342,9 +393,10 @@ TEST(PlacementIndex, ManyShapesShareTheColumns) {
   const FreeDevices policy;
   PlacementIndex index(policy, 0);
   static_assert(PlacementIndex::kMinColumns < 100);
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 5; ++round) {
     for (int64_t cpu = 1; cpu <= 100; ++cpu) {
       Role role;
+      role.tolerations = {{.key = std::to_string(round)}};
       if ((cpu + round) % 2 == 0) {
         role.shape.resources = {cpu, 0};
       } else {  // Whole devices and nothing else.
@@ -368,6 +420,34 @@ TEST(PlacementIndex, ManyShapesShareTheColumns) {
       EXPECT_EQ(slots, expected);
       cluster.Unref(shape);  // Its number is used again, for another shape.
     }
+  }
+}
+
+// Each node is liked in its own way.
+TEST(PlacementIndex, MoreScoresThanItKeepsAreNotTold) {
+  Cluster cluster(2, kGpu, {});
+  Role role;
+  role.shape.resources = {1, 0};
+  for (int bit = 0; bit < 7; ++bit) {
+    const std::string key = "bit" + std::to_string(bit);
+    role.preferences.push_back(
+        {.weight = 1 << bit, .term = {{{key, SelectorOp::kExists}}}});
+  }
+  const ShapeId shape = cluster.Intern(role, 0);
+  const FreeDevices policy;
+  PlacementIndex index(policy);
+  for (int n = 0; n < 128; ++n) {
+    Node node;
+    node.key = "n" + std::to_string(n);
+    node.capacity = {8, 0};
+    for (int bit = 0; bit < 7; ++bit) {
+      if ((n >> bit & 1) == 0) continue;
+      node.labels.push_back({"bit" + std::to_string(bit), ""});
+    }
+    cluster.Upsert(node);
+    const Column& column = index.Get(cluster, -1, shape, Ledger::kBoth);
+    EXPECT_EQ(column.crowded(), n > 64);
+    EXPECT_EQ(column.alike(), n == 0);
   }
 }
 
@@ -404,8 +484,8 @@ TEST(PlacementIndex, AColumnThatWasNotAskedForLongCatchesUp) {
     for (const ShapeId shape : shapes) {
       Column& column = index.Get(cluster, 0, shape, Ledger::kBoth);
       column.RefreshRanks(cluster);
-      EXPECT_EQ(Difference(cluster, policy, 0, shape, Ledger::kBoth, column),
-                "");
+      EXPECT_EQ(
+          Difference(cluster, policy, 0, shape, Ledger::kBoth, {}, column), "");
     }
   }
 }

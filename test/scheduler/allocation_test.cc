@@ -76,6 +76,37 @@ TEST(Allocations, FewInAPassThatAsksInVain) {
   EXPECT_GT(steps, 0u);
 }
 
+// What is known of its shape outlives the gang: a column of the index for each
+// one anew would take 6 bytes a node.
+TEST(Allocations, FewForGangsThatHaveAShapeOneByOne) {
+  constexpr int kNodes = 1000;
+  Scheduler scheduler = *Scheduler::Create({});
+  const auto happens = [&](const EventBody& what) {
+    ASSERT_TRUE(scheduler.Apply(Event{0, what}).ok());
+  };
+  happens(QueueChanged{{.key = "q"}});
+  for (int n = 0; n < kNodes; ++n) {
+    happens(NodeChanged{Machine("n" + std::to_string(n), 4)});
+  }
+  Plan plan;
+  for (int g = 0; g < 8; ++g) {
+    const std::string key = "g" + std::to_string(g);
+    happens(GangSubmitted{Job(key, 2, 1 + g % 2)});
+    const size_t before = test::AllocatedBytes();
+    scheduler.Schedule(0, &plan);
+    const size_t bytes = test::AllocatedBytes() - before;
+    if (g < 2) {
+      EXPECT_GT(bytes, size_t{6 * kNodes});
+    } else {
+      EXPECT_LT(bytes, size_t{kNodes}) << key;
+    }
+    ASSERT_EQ(plan.decisions.size(), 1u);
+    happens(DecisionApplied{plan.decisions[0].seq});
+    happens(GangFinished{key});
+    scheduler.Schedule(0, &plan);
+  }
+}
+
 TEST(Allocations, NoneForAnsweredEvents) {
   Story s;
   Fill(s);

@@ -141,6 +141,33 @@ TEST(Certificates, OfSeveralRoles) {
   CheckMany(300000, 1500, {.nodes = 6, .roles = 3, .tasks = 2}, 80);
 }
 
+// What one role needs by itself is a bound for the gang.
+TEST(Certificates, OfALargeRoleBesideAnother) {
+  Tally tally;
+  for (uint64_t seed = 305000; seed < 306500; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Random random(seed);
+    const Limits limits{.nodes = 6,
+                        .roles = 2,
+                        .tasks = 1,
+                        .groups = random.Chance(30),
+                        .traffic = random.Chance(20),
+                        .preferences = random.Chance(20)};
+    World w(TwoLevels());
+    for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
+    UseSome(random, w);
+    Gang gang = RandomGang(random, limits);
+    gang.roles[0].min_tasks = gang.roles[0].desired_tasks =
+        random.Between(2, 5);
+    w.Place(gang);
+    if (w.result.fit != Fit::kFits || w.result.tasks.empty()) continue;
+    CheckClaims(w, {}, &tally);
+    if (testing::Test::HasFatalFailure()) return;
+  }
+  std::cout << tally.placed << " fit, " << tally;
+  EXPECT_GE(tally.optimal * 100, tally.claimed * 80);
+}
+
 TEST(Certificates, OfShares) {
   CheckMany(310000, 800,
             {.nodes = 3, .devices = 3, .roles = 3, .tasks = 2, .shares = true},

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <limits>
 #include <map>
+#include <optional>
 #include <random>
 #include <set>
 #include <string>
@@ -27,7 +29,7 @@ using Counts = std::array<int, kLevels + 2>;
 
 class SmallTree {
  public:
-  explicit SmallTree(uint64_t seed) : random_(seed) {
+  explicit SmallTree(uint64_t seed, bool differ = false) : random_(seed) {
     const uint32_t nodes = 3 + Below(8);
     for (uint32_t n = 0; n < nodes; ++n) {
       const uint32_t rack = Below(6);
@@ -37,21 +39,20 @@ class SmallTree {
                   "/n" + std::to_string(n);
       spec.gpus = 1 + Below(5);
       spec.cpu = 1000;
+      if (differ && Below(2) == 0) spec.labels.push_back({"disk", "fast"});
+      if (differ && Below(3) == 0) spec.labels.push_back({"power", "green"});
+      if (differ && Below(4) == 0) {
+        spec.taints = {{"slow", "", TaintEffect::kPreferNoSchedule}};
+      }
       world_.Add(spec);
       world_.Use("n" + std::to_string(n), Below(3));
     }
   }
 
   void Check() {
-    Gang gang;
-    const uint32_t tasks = 1 + Below(9);
-    gang.roles = {MakeRole("w", tasks, 1 + Below(2))};
-    const uint32_t required = Below(kLevels + 2);
-    if (required <= kLevels) {
-      gang.groups.resize(1);
-      gang.groups[0].topology.required = kNames[required];
-    }
-    const int within = required <= kLevels ? static_cast<int>(required) : -1;
+    int within = -1;
+    const Gang gang = MakeGang(&within);
+    const uint32_t tasks = gang.roles[0].min_tasks;
     const ShapeId shape = world_.Prepare(gang).shapes[0][0];
     Counts best;
     const bool possible = BruteForce(shape, tasks, within, &best);
@@ -73,7 +74,127 @@ class SmallTree {
     }
   }
 
+  // What is liked alike on all nodes is the same as nothing.
+  void CheckAlike() {
+    int within = -1;
+    Gang gang = MakeGang(&within);
+    const PlacementResult plain = DryRun(gang);
+    for (const SelectorOp op :
+         {SelectorOp::kExists, SelectorOp::kDoesNotExist}) {
+      gang.roles[0].preferences = {{5, {{{"rack", op}}}}};
+      ExpectSame(DryRun(gang), plain);
+    }
+    gang.roles[0].preferences.clear();
+    for (const NodeIndex n : CopyOfNodes()) Avoid(n);
+    ExpectSame(DryRun(gang), plain);
+  }
+
+  // The same of a node that is avoided, and not needed; false if all are.
+  bool CheckNotNeeded() {
+    int within = -1;
+    const Gang gang = MakeGang(&within);
+    const PlacementResult plain = DryRun(gang);
+    const std::vector<NodeIndex> nodes = CopyOfNodes();
+    const NodeIndex other = nodes[Below(nodes.size())];
+    if (std::ranges::any_of(plain.tasks, [&](const Assignment& a) {
+          return a.at.node == other;
+        })) {
+      return false;
+    }
+    Avoid(other);
+    ExpectSame(DryRun(gang), plain);
+    return true;
+  }
+
+  // Returns whether all tasks could lie on nodes of the best score, in the
+  // fewest domains: then they do.
+  bool CheckScores() {
+    int within = -1;
+    Gang gang = MakeGang(&within);
+    const uint32_t tasks = gang.roles[0].min_tasks;
+    gang.roles[0].preferences = {
+        {3, {{{"disk", SelectorOp::kIn, {"fast"}}}}},
+        {2, {{{"power", SelectorOp::kIn, {"green"}}}}}};
+    const ShapeId shape = world_.Prepare(gang).shapes[0][0];
+    Counts best, liked;
+    const bool possible = BruteForce(shape, tasks, within, &best);
+    const PlacementResult result = DryRun(gang);
+    EXPECT_EQ(result.fit == Fit::kFits, possible);
+    if (!possible || testing::Test::HasFailure()) return false;
+    std::vector<NodeIndex> nodes;
+    for (const Assignment& a : result.tasks) nodes.push_back(a.at.node);
+    EXPECT_EQ(nodes.size(), tasks);
+    const Counts counts = Count(nodes);
+    if (result.certificate.optimal) {
+      EXPECT_EQ(counts, best);
+    }
+    int64_t top = BestScore(shape, best[kLevels + 1] == 1 ? tasks : 1);
+    if (!BruteForce(shape, tasks, within, &liked, top) || liked != best) {
+      return false;
+    }
+    EXPECT_EQ(counts, best);
+    EXPECT_TRUE(result.certificate.optimal);
+    for (const NodeIndex n : nodes) {
+      EXPECT_EQ(world_.cluster.Score(n, shape), top);
+    }
+    return true;
+  }
+
  private:
+  // All in one domain of the level `within`, unless that is -1.
+  Gang MakeGang(int* within) {
+    Gang gang;
+    const uint32_t tasks = 1 + Below(9);
+    gang.roles = {MakeRole("w", tasks, 1 + Below(2))};
+    const uint32_t required = Below(kLevels + 2);
+    *within = required <= kLevels ? static_cast<int>(required) : -1;
+    if (*within < 0) return gang;
+    gang.groups.resize(1);
+    gang.groups[0].topology.required = kNames[required];
+    return gang;
+  }
+
+  PlacementResult DryRun(const Gang& gang) {
+    PlacementRequest request;
+    request.gang = &world_.Prepare(gang);
+    request.dry_run = true;
+    PlacementResult result;
+    world_.solver->Place(world_.cluster, request, &result);
+    return result;
+  }
+
+  static void ExpectSame(const PlacementResult& a, const PlacementResult& b) {
+    EXPECT_EQ(a.fit, b.fit);
+    ASSERT_EQ(a.tasks.size(), b.tasks.size());
+    for (size_t i = 0; i < a.tasks.size(); ++i) {
+      EXPECT_EQ(a.tasks[i].at.node, b.tasks[i].at.node);
+      EXPECT_EQ(a.tasks[i].at.devices, b.tasks[i].at.devices);
+    }
+    EXPECT_EQ(a.certificate.levels, b.certificate.levels);
+  }
+
+  std::vector<NodeIndex> CopyOfNodes() const {
+    const auto nodes = world_.cluster.nodes();
+    return {nodes.begin(), nodes.end()};
+  }
+
+  void Avoid(NodeIndex n) {
+    Node node = world_.cluster.node(n);
+    node.taints.push_back({"avoid", "", TaintEffect::kPreferNoSchedule});
+    world_.cluster.Upsert(node);
+  }
+
+  // Of the nodes with room for so many.
+  int64_t BestScore(ShapeId shape, uint32_t tasks) const {
+    int64_t best = std::numeric_limits<int64_t>::min();
+    for (const NodeIndex n : world_.cluster.nodes()) {
+      if (world_.cluster.Slots(n, shape, Ledger::kBoth, tasks) < tasks)
+        continue;
+      best = std::max(best, world_.cluster.Score(n, shape));
+    }
+    return best;
+  }
+
   uint32_t Below(uint64_t bound) {
     return static_cast<uint32_t>(random_() % bound);
   }
@@ -94,8 +215,9 @@ class SmallTree {
     return counts;
   }
 
-  // Over all sets of nodes that have room together.
-  bool BruteForce(ShapeId shape, uint32_t tasks, int within, Counts* best) {
+  // Over all sets of nodes that have room together, of one score perhaps.
+  bool BruteForce(ShapeId shape, uint32_t tasks, int within, Counts* best,
+                  std::optional<int64_t> score = {}) {
     const auto nodes = world_.cluster.nodes();
     bool found = false;
     for (uint32_t set = 1; set < uint32_t{1} << nodes.size(); ++set) {
@@ -107,6 +229,11 @@ class SmallTree {
         room += world_.cluster.Slots(nodes[i], shape, Ledger::kBoth, tasks);
       }
       if (room < tasks || chosen.size() > tasks) continue;
+      if (score && std::ranges::any_of(chosen, [&](NodeIndex n) {
+            return world_.cluster.Score(n, shape) != score;
+          })) {
+        continue;
+      }
       const Counts counts = Count(chosen);
       if (within >= 0 && counts[within + 1] != 1) continue;
       if (!found || counts < *best) *best = counts;
@@ -129,6 +256,30 @@ TEST(UniformGangs, UseTheFewestDomainsLevelAfterLevel) {
     for (int i = 0; i < 4; ++i) tree.Check();
     if (testing::Test::HasFailure()) return;
   }
+}
+
+TEST(UniformGangs, ScoresThatDecideNothingChangeNothing) {
+  uint64_t not_needed = 0;
+  for (uint64_t seed = 1000; seed < 1400; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    for (int i = 0; i < 4; ++i) {
+      SmallTree(seed * 4 + i).CheckAlike();
+      not_needed += SmallTree(seed * 4 + i).CheckNotNeeded();
+    }
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(not_needed, 500u);
+}
+
+TEST(UniformGangs, LieOnLikedNodesWhereThatCostsNoDomain) {
+  uint64_t liked = 0, asked = 0;
+  for (uint64_t seed = 2000; seed < 2600; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    SmallTree tree(seed, true);
+    for (int i = 0; i < 4; ++i, ++asked) liked += tree.CheckScores();
+    if (testing::Test::HasFailure()) return;
+  }
+  EXPECT_GT(liked, asked / 10);
 }
 
 // The tightest rack would need three nodes; another one does with two.

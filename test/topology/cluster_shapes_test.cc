@@ -1,5 +1,8 @@
 // Stories of shapes: interning, which nodes admit them, what they demand.
 
+#include <algorithm>
+#include <string>
+
 #include "gtest/gtest.h"
 #include "muster/cluster.h"
 #include "test/topology/cluster_fixture.h"
@@ -33,10 +36,47 @@ TEST(ClusterShapesTest, EqualShapesShareAnId) {
   other.tolerations = {{"spot", TolerationOp::kExists}};
   EXPECT_NE(cluster.Intern(other, 0), one);
 
-  cluster.Unref(two);
-  EXPECT_EQ(cluster.Intern(GpuRole(1), 0), two) << "ids are used again";
   cluster.Unref(one);
   EXPECT_EQ(cluster.Intern(CpuRole(1), 0), one) << "one of two was left";
+  EXPECT_TRUE(cluster.Validate().ok());
+}
+
+TEST(ClusterShapesTest, AShapeThatComesBackIsTheSameOne) {
+  Cluster cluster = EmptyCluster();
+  const ShapeId shape = cluster.Intern(WithSelector("i", "7"), 0);
+  const uint64_t serial = cluster.shape_serial(shape);
+  const uint64_t filter = cluster.filter_serial(shape);
+  for (int i = 100; i < 200; ++i) {
+    cluster.Unref(cluster.Intern(WithSelector("i", "7"), 0));
+    cluster.Unref(shape);
+    cluster.Unref(cluster.Intern(CpuRole(i), 0));
+    ASSERT_EQ(cluster.Intern(WithSelector("i", "7"), 0), shape);
+    ASSERT_EQ(cluster.shape_serial(shape), serial);
+    ASSERT_EQ(cluster.filter_serial(shape), filter);
+  }
+  EXPECT_TRUE(cluster.Validate().ok());
+}
+
+TEST(ClusterShapesTest, ShapesThatNobodyHasAreForgottenForOthers) {
+  Cluster cluster = EmptyCluster();
+  const ShapeId kept = cluster.Intern(CpuRole(7), 0);
+  const uint64_t kept_serial = cluster.shape_serial(kept);
+  const ShapeId shape = cluster.Intern(WithSelector("i", "7"), 0);
+  const uint64_t serial = cluster.shape_serial(shape);
+  cluster.Unref(shape);
+  ShapeId most = 0;
+  for (int i = 0; i < 1000; ++i) {
+    cluster.Unref(cluster.Intern(CpuRole(7), 0));
+    const ShapeId other =
+        cluster.Intern(WithSelector("j", std::to_string(i).c_str()), 0);
+    most = std::max(most, other);
+    cluster.Unref(other);
+  }
+  EXPECT_LT(most, 300u) << "ids are used again";
+  EXPECT_NE(cluster.shape_serial(cluster.Intern(WithSelector("i", "7"), 0)),
+            serial);
+  EXPECT_EQ(cluster.Intern(CpuRole(7), 0), kept);
+  EXPECT_EQ(cluster.shape_serial(kept), kept_serial);
   EXPECT_TRUE(cluster.Validate().ok());
 }
 

@@ -1,0 +1,1 @@
+muster_benchmark(cliffs_benchmark SOURCES cliffs_benchmark.cc scheduler_host.cc)

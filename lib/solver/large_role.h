@@ -1,0 +1,23 @@
+// The role of a gang beside which all others are few.
+#pragma once
+
+#include "lib/solver/problem.h"
+#include "lib/solver/uniform_placer.h"
+#include "muster/placement_solver.h"
+
+namespace muster::solver {
+
+// A launcher beside its workers, parameter servers: what the large role needs
+// by itself, which UniformPlacer tells exactly, is nearly all that the gang
+// needs, and the small ones fit in beside it.
+//
+// Places the tasks to add of the role that takes most devices, if the others
+// have a quarter of them at the most (or one in all), as if it were the whole
+// gang. Charges nothing. Replaces `alone`, whose certificate is a bound for the
+// gang. It has no tasks if there is no such role, or no room for it inside the
+// first topology, or if rules are in the way: spreads, preferred levels, slices
+// of the role, constraints of it in other topologies.
+void PlaceLargeRole(Problem& problem, Cluster& cluster, UniformPlacer& uniform,
+                    PlacementResult* alone);
+
+}  // namespace muster::solver
