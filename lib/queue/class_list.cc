@@ -6,16 +6,6 @@
 #include "lib/base/keyed_table.h"
 
 namespace muster {
-namespace {
-
-template <class Heap, class Node>
-void Put(Heap& heap, Node& node, const GangRank& rank) {
-  node.set_key(rank);
-  heap.Push(&node);
-  heap.Drain();
-}
-
-}  // namespace
 
 ClassIndex ClassList::Add(const ClassKey& key, const GangRank& rank,
                           uint8_t open) {
@@ -23,11 +13,10 @@ ClassIndex ClassList::Add(const ClassKey& key, const GangRank& rank,
   if (is_new) it->second = NewClass(key, open);
   const ClassIndex c = it->second;
   GangClass& cls = classes_[c];
-  while (nodes_.size() <= rank.gang) nodes_.emplace_back();
+  while (ranks_.size() <= rank.gang) ranks_.emplace_back();
   const bool leads = is_new || rank < cls.first();
   if (leads && !is_new) TakeOut(c);
-  Put(cls.gangs_, nodes_[rank.gang], rank);
-  ++cls.size_;
+  cls.gangs_.insert(ranks_[rank.gang] = rank);
   if (leads) PutIn(c);
   RankList* const ranks = leaves_[key.queue].ranks.get();
   if (ranks != nullptr) ranks->Insert(rank);
@@ -38,10 +27,9 @@ void ClassList::Remove(ClassIndex c, GangIndex gang) {
   GangClass& cls = classes_[c];
   const bool led = cls.first().gang == gang;
   RankList* const ranks = leaves_[cls.key().queue].ranks.get();
-  if (ranks != nullptr) ranks->Erase(nodes_[gang].key());
+  if (ranks != nullptr) ranks->Erase(ranks_[gang]);
   if (led) TakeOut(c);
-  cls.gangs_.Erase(&nodes_[gang]);
-  --cls.size_;
+  cls.gangs_.erase(ranks_[gang]);
   if (cls.size() == 0) {
     Erase(c);
   } else if (led) {
@@ -52,7 +40,6 @@ void ClassList::Remove(ClassIndex c, GangIndex gang) {
 ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
   const ClassIndex c = TakePosition(classes_, free_);
   GangClass& cls = classes_[c];
-  cls.among_open_.index = c;
   cls.key_ = key;
   cls.id_ = ++last_id_;
   cls.questions_ = {.open = open};
@@ -121,7 +108,7 @@ ClassIndex ClassList::Find(const ClassKey& key) const {
 void ClassList::PutIn(ClassIndex c) {
   GangClass& cls = classes_[c];
   Leaf& leaf = leaves_[cls.key_.queue];
-  cls.first_ = cls.gangs_.PeekBest()->key();
+  cls.first_ = *cls.gangs_.begin();
   leaf.all.insert({cls.first_, c, cls.key_.spec});
   if (cls.key_.alone == kNoGang) {
     leaf.members[cls.member_].priority = cls.first_.priority;
@@ -180,7 +167,7 @@ void ClassList::ForgetChangedQueues() {
 void ClassList::PutAmongOpen(ClassIndex c) {
   GangClass& cls = classes_[c];
   const QueueIndex leaf = cls.key_.queue;
-  Put(leaves_[leaf].open, cls.among_open_, cls.first());
+  leaves_[leaf].open.insert({cls.first_, c, cls.key_.spec});
   open_queues_.insert(leaf);
   NoteChange(leaf);
 }
@@ -188,7 +175,7 @@ void ClassList::PutAmongOpen(ClassIndex c) {
 void ClassList::TakeFromOpen(ClassIndex c) {
   GangClass& cls = classes_[c];
   const QueueIndex leaf = cls.key_.queue;
-  leaves_[leaf].open.Erase(&cls.among_open_);
+  leaves_[leaf].open.erase({cls.first_});
   if (leaves_[leaf].open.empty()) open_queues_.erase(leaf);
   NoteChange(leaf);
 }
@@ -247,10 +234,11 @@ void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
 
 ClassIndex ClassList::First(QueueIndex leaf, bool strict) {
   if (leaf >= leaves_.size()) return kNoClass;
-  const Head* own = leaves_[leaf].open.PeekBest();
+  const Places& open = leaves_[leaf].open;
+  const Place* own = open.empty() ? nullptr : &*open.begin();
   const Place* place = FirstOfSpecs(leaf);
   const bool is_own =
-      own != nullptr && (place == nullptr || own->key() < place->rank);
+      own != nullptr && (place == nullptr || own->rank < place->rank);
   const ClassIndex first = is_own             ? own->index
                            : place == nullptr ? kNoClass
                                               : place->index;
@@ -279,8 +267,8 @@ uint32_t ClassList::CountAhead(QueueIndex leaf, const GangRank& rank) {
   if (ranks == nullptr) {
     std::vector<GangRank> all;
     ForEach(leaf, [&](ClassIndex c) {
-      classes_[c].gangs_.ForEach(
-          [&](const GangNode& node) { all.push_back(node.key()); });
+      const auto& gangs = classes_[c].gangs_;
+      all.insert(all.end(), gangs.begin(), gangs.end());
     });
     ranks = std::make_unique<RankList>(std::move(all));
   }

@@ -19,7 +19,6 @@
 #include "lib/queue/queue_tree.h"
 #include "lib/queue/rank_list.h"
 #include "muster/ids.h"
-#include "muster/owned_heap.h"
 #include "muster/reason.h"
 
 namespace muster {
@@ -70,10 +69,8 @@ inline bool IsHopeless(ReasonCode code) {
   return code == ReasonCode::kNeverFits || code == ReasonCode::kOverLimitAlways;
 }
 
-struct GangNode : HeapNode<GangRank, OneThread> {};
-using GangHeap = OwnedHeap<GangRank, std::less<>, GangNode, OneThread>;
-// By GangIndex: a gang stands in one list at a time.
-using GangNodes = std::deque<GangNode>;
+// By GangIndex, as what it stands in its list: in one at a time.
+using GangRanks = std::deque<GangRank>;
 
 class GangClass {
  public:
@@ -81,7 +78,7 @@ class GangClass {
   uint64_t id() const { return id_; }  // Waiting::class_id.
   // Its first gang.
   const GangRank& first() const { return first_; }
-  size_t size() const { return size_; }
+  size_t size() const { return gangs_.size(); }
   // What it was told last.
   const Reason& reason() const { return questions_.reason; }
   // Its reason was never told.
@@ -89,22 +86,17 @@ class GangClass {
 
  private:
   friend class ClassList;
-  struct Head : HeapNode<GangRank, OneThread> {
-    ClassIndex index = 0;
-  };
-
   ClassKey key_{};
   uint64_t id_ = 0;
   Questions questions_{};  // Open: its own, not those of its spec.
-  GangHeap gangs_;
-  size_t size_ = 0;
+  // No heap with lazy removal: it would go on to compare the keys of gangs that
+  // are gone.
+  absl::btree_set<GangRank> gangs_;
   GangRank first_{};
   uint32_t member_ = 0;  // Its position among the leaf's members.
-  Head among_open_;  // If a question of its own is open; its key is first().
 };
 
-// Classes by leaf queue, in the order of their first gangs. PriorityHeap keeps
-// the order of those that ask something, and the order inside a class.
+// Classes by leaf queue, in the order of their first gangs.
 //
 // kRoom of all classes of a spec can be opened as one: they ask the same of the
 // same nodes. That, and closing them as one, costs nothing a class. To whom it
@@ -117,7 +109,7 @@ class GangClass {
 class ClassList {
  public:
   // `told`: plans tell what its classes wait for.
-  ClassList(GangNodes& nodes, bool told) : nodes_(nodes), told_(told) {}
+  ClassList(GangRanks& ranks, bool told) : ranks_(ranks), told_(told) {}
 
   // A class that is new has these questions open.
   ClassIndex Add(const ClassKey& key, const GangRank& rank, uint8_t open);
@@ -223,12 +215,10 @@ class ClassList {
   void Unmark() { marked_ = false; }
 
  private:
-  using Head = GangClass::Head;
-  using HeadHeap = OwnedHeap<GangRank, std::less<>, Head, OneThread>;
   struct Leaf {
     Places all;
+    Places open;  // With a question of their own.
     std::vector<Member> members{};
-    HeadHeap open;  // With a question of their own.
     // All gangs, once CountAhead has asked for it.
     std::unique_ptr<RankList> ranks{};
     bool changed = false;  // It is among changed_.
@@ -282,7 +272,7 @@ class ClassList {
   void Settle(uint32_t spec);
   const Place* FirstOfSpecs(QueueIndex leaf);
 
-  GangNodes& nodes_;
+  GangRanks& ranks_;
   bool told_;
   std::deque<GangClass> classes_;
   std::vector<uint8_t> own_open_;  // By class: Questions::open of its own.

@@ -95,9 +95,9 @@ class GangLists {
   RankSet asking_;
   RankSet lacking_;
   Timeline timeline_;
-  GangNodes nodes_;
-  ClassList waiting_{nodes_, true};
-  ClassList growing_{nodes_, false};
+  GangRanks ranks_;
+  ClassList waiting_{ranks_, true};
+  ClassList growing_{ranks_, false};
 };
 
 }  // namespace muster

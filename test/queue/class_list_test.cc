@@ -37,8 +37,8 @@ ClassKey Key(uint32_t spec) { return {.queue = 1, .spec = spec}; }
 
 class ClassListTest : public testing::Test {
  protected:
-  GangNodes nodes_;
-  ClassList list_{nodes_, true};
+  GangRanks ranks_;
+  ClassList list_{ranks_, true};
 };
 
 TEST_F(ClassListTest, WhoJoinsAClosedClassOpensNothing) {
@@ -62,6 +62,32 @@ TEST_F(ClassListTest, AStrictQueueAsksItsHeadOrNobody) {
   EXPECT_EQ(list_.HeadOf(1), 0u);
   list_.Remove(head, 0);
   EXPECT_EQ(list_.First(1, true), next);
+}
+
+// A gang that is gone leaves nothing behind: its record, and with it its key,
+// may be another gang's.
+TEST_F(ClassListTest, TheKeyOfAGangThatLeftMayBecomeAnothers) {
+  Dice dice(1);
+  constexpr uint32_t kRecords = 12;
+  std::vector<std::string> records(kRecords, "-");
+  std::map<std::string, GangIndex> there;
+  for (int step = 0; step < 10'000; ++step) {
+    const GangIndex g = dice.Below(kRecords);
+    if (there.erase(records[g]) > 0) {
+      list_.Remove(list_.Find(Key(0)), g);
+      records[g] = "-";
+    } else {
+      std::string key(1, static_cast<char>('a' + dice.Below(26)));
+      if (!there.emplace(key, g).second) continue;
+      records[g] = key;
+      list_.Add(Key(0), {.key = records[g], .gang = g}, kBothQuestions);
+    }
+    const ClassIndex c = list_.Find(Key(0));
+    ASSERT_EQ(c == kNoClass, there.empty());
+    if (there.empty()) continue;
+    ASSERT_EQ(list_.at(c).size(), there.size());
+    ASSERT_EQ(list_.at(c).first().gang, there.begin()->second);
+  }
 }
 
 TEST_F(ClassListTest, AQuestionThatIsPutOffIsNotAsked) {
@@ -429,8 +455,8 @@ class Pair {
   }
 
   Dice dice_;
-  GangNodes nodes_;
-  ClassList list_{nodes_, true};
+  GangRanks ranks_;
+  ClassList list_{ranks_, true};
   std::vector<NaiveClass> classes_;
   std::vector<std::optional<ClassKey>> home_;  // By gang.
   // Since it was asked: where some class asks something else, and where the

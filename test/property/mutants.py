@@ -1,0 +1,291 @@
+#!/usr/bin/env python3
+"""Takes the rules that open questions out of the scheduler, one at a time, and sees
+whether the random histories of scheduler_property_test tell.
+
+    test/property/mutants.py ROOT BUILD [--only TEXT] [--first N] [--events N]
+
+ROOT is the source tree, BUILD a folder for copies of it. A rule that can be left out
+and nobody tells is one that no test covers, or that is not needed: exit status 1.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import threading
+
+OPENER = "lib/scheduler/opener.cc"
+
+# What is taken out (name, file, text that stands there once, what comes instead).
+MUTANTS = [
+    # What opens what: the table in opener.h.
+    ("room: classes that fit now", OPENER,
+     "OpenRoom(core_.lists.waiting(), s, Questions::kRoom);", ";"),
+    ("room: victims of classes that fit now", OPENER,
+     "if ((done & kVictimsOpened) == 0) done |= kHasRoom;", ""),
+    ("room: victims of classes that fit with all gone", OPENER,
+     "if (!structure_) FindFreed();", ""),
+    ("room: equals of an elastic gang", OPENER,
+     "(held.priority == priority && held.elastic)", "false"),
+    ("room: whoever may take back there", OPENER,
+     "if (held.queue != leaf) return (held.kinds & kinds) != 0;",
+     "if (held.queue != leaf) return false;"),
+    ("room and structure: victims where it may fit", OPENER,
+     "OpenRoom(core_.lists.waiting(), s, Questions::kVictims);", ";"),
+    ("room: growth", OPENER,
+     """done |= kGrowthOpened;
+        OpenRoom(core_.lists.growing(), s, Questions::kRoom);""",
+     "done |= kGrowthOpened;"),
+    ("room: nominated gangs there", OPENER,
+     "if (now && r.phase == GangPhase::kNominated) LookAt(task.gang);", ""),
+    ("room: suspended gangs there", OPENER,
+     "core_.lists.waiting().Open(core_.lists.ClassOf(task.gang, false), kBoth);", ";"),
+    ("room or quota: gangs below their minimum", OPENER,
+     "if (freed || !usage_changed_.empty()) {", "if (false) {"),
+    ("quota: gangs below their minimum", OPENER,
+     "if (freed || !usage_changed_.empty()) {", "if (freed) {"),
+    ("structure: classes that compare domains", OPENER,
+     "if (spec.looks_at_structure) OpenRoom(core_.lists.waiting(), s, kBoth);", ""),
+    ("structure: growth that compares domains", OPENER,
+     "if (spec.looks_at_structure || spec.grows_nearby) {", "if (spec.grows_nearby) {"),
+    ("structure: growth beside the gang", OPENER,
+     "if (spec.looks_at_structure || spec.grows_nearby) {",
+     "if (spec.looks_at_structure) {"),
+    ("structure: what could never fit", OPENER,
+     "if (may_fit_now || (questions & Questions::kRoom) != 0) {",
+     "if ((questions & Questions::kRoom) != 0) {"),
+    ("usage: classes that a limit stopped", OPENER,
+     "if (stopped) list.Open(c, Questions::kRoom);", ""),
+    ("usage: victims of classes that a limit stopped", OPENER,
+     "if (stopped || owed) OpenVictims(c);", "if (owed) OpenVictims(c);"),
+    ("usage: victims of classes that are owed now", OPENER,
+     "if (stopped || owed) OpenVictims(c);", "if (stopped) OpenVictims(c);"),
+    ("usage: classes whose least demand is not exact", OPENER,
+     "(cls.reason().code == ReasonCode::kQueueLimit || !spec.least_is_exact);",
+     "cls.reason().code == ReasonCode::kQueueLimit;"),
+    ("usage: the queues above", OPENER,
+     """    OpenBelow(q);
+    if (e.bounded)""",
+     """    if (q == leaf) OpenBelow(q);
+    if (e.bounded)"""),
+    ("usage: nominated gangs", OPENER,
+     "if (e.bounded) LookAtNominatedBelow(q);", ""),
+    ("more than guaranteed", OPENER,
+     "[](QueueIndex, const GangSpec&) { return true; }",
+     "[](QueueIndex, const GangSpec&) { return false; }"),
+    ("new victim: above it in its queue", OPENER,
+     "if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);", ""),
+    ("new victim: equals in its queue", OPENER,
+     "if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);",
+     "if (waiting.at(c).first().priority > v.priority) OpenVictims(c, as);"),
+    ("new victim: whoever may take it back", OPENER,
+     "return taker != v.leaf && MayReclaim(taker, v.leaf, spec);", "return false;"),
+    ("a queue's values: all below it", OPENER,
+     "for (const QueueIndex q : changed_) OpenBelowAll(q);", ""),
+    ("a queue's values: nominated gangs below it", OPENER,
+     """  });
+  LookAtNominatedBelow(q);""", "  });"),
+    ("a queue's values: victims of all others", OPENER,
+     "if (all_victims_ || !changed_.empty()) {", "if (all_victims_) {"),
+    ("all victims", OPENER,
+     "if (all_victims_ || !changed_.empty()) {", "if (!changed_.empty()) {"),
+    ("what was put off", OPENER,
+     "waiting.Open(c, Questions::kVictims);", ";"),
+    ("a node comes to admit: room", OPENER,
+     """  RoomFreed(n);
+  StructureChanged();""", "  StructureChanged();"),
+    ("a node comes to admit: structure", OPENER,
+     """  RoomFreed(n);
+  StructureChanged();""", "  RoomFreed(n);"),
+    ("a node changes: nominated gangs there", OPENER,
+     "if (core_.gangs.at(g).phase == GangPhase::kNominated) LookAt(g);", ""),
+    # Who tells what happened.
+    ("tells: a start that may be shed from", "lib/scheduler/decisions.cc",
+     "core_.opener.VictimsChanged(*gang, true);", ";"),
+    ("tells: a replaced task", "lib/scheduler/decisions.cc",
+     "core_.opener.VictimsChanged(*gang);", ";"),
+    ("tells: a queue's values", "lib/scheduler/tenant_events.cc",
+     "core.opener.QueueChanged(known);", ";"),
+    ("tells: a priority class's values", "lib/scheduler/tenant_events.cc",
+     """GangEdit(core, g);
+  core.opener.AllVictims();""", "GangEdit(core, g);"),
+    ("tells: a disruption budget", "lib/scheduler/tenant_events.cc",
+     """core.budgets.Put(budget);
+  core.opener.AllVictims();""", "core.budgets.Put(budget);"),
+    ("tells: a disruption that is over", "lib/scheduler/core.cc",
+     "if (sign > 0) core.opener.AllVictims();", ""),
+    ("tells: a repaired gang", "lib/scheduler/repair.cc",
+     "core.opener.VictimsChanged(r);", ";"),
+    ("tells: a node set's nodes", "lib/scheduler/node_events.cc",
+     "if (node.valid()) core.opener.RoomFreed(node.index);", ""),
+    ("tells: a node set", "lib/scheduler/node_events.cc",
+     "core.opener.StructureChanged();", ";"),
+    ("tells: when a found gang began", "lib/scheduler/reconcile.cc",
+     """gang->started = real.started;
+    core.opener.VictimsChanged(*gang);""", "gang->started = real.started;"),
+    ("tells: a suspended gang that is not there", "lib/scheduler/reconcile.cc",
+     """    }
+    core.opener.VictimsChanged(*gang);""", "    }"),
+    ("tells: a new node's room", "lib/scheduler/node_changes.cc",
+     """  core.opener.RoomFreed(n);
+  core.opener.StructureChanged();
+}""", "  core.opener.StructureChanged();\n}"),
+    ("tells: a new node", "lib/scheduler/node_changes.cc",
+     """  core.opener.RoomFreed(n);
+  core.opener.StructureChanged();
+}""", "  core.opener.RoomFreed(n);\n}"),
+    ("tells: a larger node", "lib/scheduler/node_changes.cc",
+     """    core.opener.RoomFreed(n);
+    core.opener.StructureChanged();
+  }""", "  }"),
+    ("tells: a node that is up or down", "lib/scheduler/node_changes.cc",
+     "if (old.available() != facts.available()) core.opener.StructureChanged();", ""),
+    ("tells: the room of a node that is up", "lib/scheduler/node_changes.cc",
+     "if (given_up || (facts.available() && !old.available())) {", "if (given_up) {"),
+    ("tells: room that others give up", "lib/scheduler/node_changes.cc",
+     "if (given_up || (facts.available() && !old.available())) {",
+     "if (facts.available() && !old.available()) {"),
+    ("tells: nominated gangs on a node with other facts", "lib/scheduler/node_changes.cc",
+     "if (core.gangs.at(g).phase == GangPhase::kNominated) core.opener.LookAt(g);", ""),
+    ("tells: a node that is removed", "lib/scheduler/node_changes.cc",
+     """  });
+  core.opener.StructureChanged();""", "  });"),
+    ("tells: a gang with another description", "lib/scheduler/gang_events.cc",
+     """CountGang(core, *gang, 1);
+  core.opener.VictimsChanged(*gang);
+  if (IsLive""", "CountGang(core, *gang, 1);\n  if (IsLive"),
+    ("tells: a gang in another queue", "lib/scheduler/gang_events.cc",
+     """CountGang(core, *gang, 1);
+  core.opener.VictimsChanged(*gang);
+  if (gang->phase""", "CountGang(core, *gang, 1);\n  if (gang->phase"),
+    ("tells: a gang of another priority class", "lib/scheduler/gang_events.cc",
+     """gang->priority_class = cls;
+  core.opener.VictimsChanged(*gang);""", "gang->priority_class = cls;"),
+    ("tells: a suspended gang that keeps something", "lib/scheduler/life.cc",
+     """if (core_.SpecOf(r).kept.empty()) return;
+  core_.opener.VictimsChanged(r);""", ""),
+    ("tells: a gang that runs", "lib/scheduler/life.cc",
+     "          core_.opener.VictimsChanged(r);", "          ;"),
+    ("tells: a refused stop", "lib/scheduler/answer_events.cc",
+     "core.opener.VictimsChanged(*gang);", ";"),
+    ("tells: usage before it falls", "lib/scheduler/holdings.cc",
+     "if (sign < 0) core_.opener.UsageFalls(queue);", ""),
+    ("tells: a queue beyond its guarantee", "lib/scheduler/holdings.cc",
+     "core_.opener.ExceedsGuarantee();", ";"),
+    ("tells: usage that moves", "lib/scheduler/holdings.cc",
+     "for (const QueueIndex q : {from, leaf}) core_.opener.UsageChanged(q);", ""),
+    ("tells: room now", "lib/scheduler/holdings.cc",
+     "if (!now && !later) return;", "if (!later) return;"),
+    ("tells: room later", "lib/scheduler/holdings.cc",
+     "if (!now && !later) return;", "if (!now) return;"),
+    ("tells: usage that falls", "lib/scheduler/holdings.cc",
+     "core_.opener.UsageChanged(core_.gangs.at(g).queue);", ";"),
+]
+
+
+def run(command, cwd, **env):
+    return subprocess.run(command, cwd=cwd, env=os.environ | env, text=True,
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+
+
+def copy_tree(root, to):
+    """What git knows of, as it is now; only what has changed is written."""
+    files = subprocess.check_output(
+        ["git", "-C", root, "ls-files", "-co", "--exclude-standard"], text=True)
+    for name in files.splitlines():
+        source, target = root / name, to / name
+        if not source.is_file():
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not target.exists() or target.read_bytes() != source.read_bytes():
+            shutil.copyfile(source, target)
+            shutil.copymode(source, target)
+
+
+def build(tree):
+    return run(["ninja", "-C", "build/dev", "scheduler_property_test"], tree,
+               CCACHE_BASEDIR=str(tree), CCACHE_NOHASHDIR="1")
+
+
+def configure(root, tree):
+    copy_tree(root, tree)
+    made = run(["cmake", "--preset", "dev", "-DMUSTER_WERROR=OFF"], tree)
+    if made.returncode == 0:
+        made = build(tree)
+    if made.returncode != 0:
+        sys.exit(made.stdout)
+
+
+def law_broken(tree, events):
+    """The first law that a history breaks, or None."""
+    told = run(["build/dev/bin/scheduler_property_test", "--gtest_throw_on_failure"],
+               tree, MUSTER_KEEP_GOING="1", MUSTER_EVENTS=str(events))
+    if told.returncode == 0:
+        return None
+    law = re.search(r"([\w -]+): MUSTER_SEED=(\d+)", told.stdout)
+    return f"{law[1].strip()} (seed {law[2]})" if law else "the test ends early"
+
+
+def try_mutant(tree, mutant, events):
+    name, file, before, after = mutant
+    path = tree / file
+    text = path.read_text()
+    path.write_text(text.replace(before, after))
+    try:
+        made = build(tree)
+        if made.returncode != 0:
+            return f"does not compile:\n{made.stdout}"
+        for some in (events // 30, events // 4, events):
+            if law := law_broken(tree, some):
+                return f"told by: {law}"
+        return None
+    finally:
+        path.write_text(text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--only", default="", help="part of the names of those to try")
+    parser.add_argument("--first", type=int, default=0, help="leave out so many")
+    parser.add_argument("--events", type=int, default=600_000)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    args = parser.parse_args()
+    root, folder = args.root.resolve(), args.build.resolve()
+
+    for name, file, before, _ in MUTANTS:
+        if (count := (root / file).read_text().count(before)) != 1:
+            sys.exit(f"{file}: the text of '{name}' stands there {count} times")
+    todo = [m for m in MUTANTS[args.first:] if args.only in m[0]]
+    found, lock = {}, threading.Lock()
+
+    def work(tree):
+        configure(root, tree)
+        while True:
+            with lock:
+                if not todo:
+                    return
+                mutant = todo.pop(0)
+            told = try_mutant(tree, mutant, args.events)
+            with lock:
+                found[mutant[0]] = told
+                print(f"{mutant[0]}: {told or 'NOBODY TELLS'}", flush=True)
+
+    workers = [threading.Thread(target=work, args=(folder / f"tree-{i}",))
+               for i in range(args.jobs)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+    missed = [name for name, told in found.items() if told is None]
+    broken = [name for name, told in found.items() if told and "compile" in told]
+    print(f"{len(found)} rules taken out, {len(found) - len(missed)} told")
+    sys.exit(1 if missed or broken else 0)
+
+
+if __name__ == "__main__":
+    main()
