@@ -15,6 +15,7 @@ namespace {
 // nodes and tasks stays far below them.
 constexpr uint64_t kGreedySteps = uint64_t{1} << 18;
 constexpr uint64_t kGreedyStepsPerNode = 64;
+constexpr uint64_t kPackSteps = uint64_t{1} << 16;
 constexpr uint64_t kExactSteps = uint64_t{1} << 16;
 // Choices of alternatives tried, for roles that have several.
 constexpr uint64_t kMaxAlternatives = 256;
@@ -86,6 +87,7 @@ void Solver::PlaceScope(const PlacementRequest& request, ScopeIndex top,
                         PlacementResult* result) {
   cut_short_ = false;
   headroom_reason_ = {};
+  shortage_.reset();
   result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
   if (!problem_.Init(*cluster_, request)) {
     result->reason = problem_.refusal();
@@ -181,10 +183,12 @@ bool Solver::TryCounts() {
   const uint64_t times = uint64_t{1} + problem_.request().effort;
   const GroupSearch::Budget budget{
       times * (kGreedySteps + kGreedyStepsPerNode * nodes),
+      times * kPackSteps,
       times * kExactSteps,
       {times * problem_.request().exact_steps, kTrafficSteps}};
   const bool placed = search_.Place(board_, budget);
   cut_short_ = cut_short_ || search_.cut_short();
+  shortage_ = search_.shortage();
   return placed;
 }
 
@@ -276,6 +280,10 @@ void Solver::ExplainNo(ScopeIndex top, PlacementResult* result) {
   }
   Reason& reason = result->reason;
   reason = explain_.NotNow(board_);
+  if (shortage_ && reason.code == ReasonCode::kConstraint &&
+      reason.object_kind == ReasonObject::kGroup) {
+    reason = *shortage_;
+  }
   if (cut_short_) reason.code = ReasonCode::kNotFound;
 }
 
