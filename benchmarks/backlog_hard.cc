@@ -219,7 +219,7 @@ int Register() {
   for (const uint32_t nodes : {12u, 20u, 40u, 60u, 100u}) {
     RegisterOnce("BM_Latin/nodes:" + std::to_string(nodes), BM_Latin, nodes);
   }
-  for (const uint32_t racks : {5u, 10u}) {
+  for (const uint32_t racks : {5u, 6u, 7u, 8u, 9u, 10u, 20u, 50u}) {
     RegisterOnce("BM_Packs/racks:" + std::to_string(racks), BM_Packs, racks);
   }
   return 0;

@@ -169,6 +169,20 @@ Gang TwoRacks(uint32_t) {
   return gang;
 }
 
+// So many whole nodes a role, each in a rack.
+std::function<Gang(uint32_t)> InRacks(std::vector<uint32_t> sizes) {
+  return [=](uint32_t) {
+    Gang gang = StepGang(1, 8);
+    gang.roles.clear();
+    for (const uint32_t size : sizes) {
+      const std::string name = "r" + std::to_string(gang.roles.size());
+      gang.roles.push_back(StepRole(name, size, 8));
+      gang.roles.back().topology.required = "rack";
+    }
+    return gang;
+  };
+}
+
 // Of few nodes, which the first try does not fill.
 Gang Odd(uint32_t) {
   Gang gang = StepGang(2, 5);
@@ -269,6 +283,16 @@ std::vector<Case> Cases() {
   add({.name = "slices-nested",
        .gang = Alike(16, 1, {.slices = {{"block", 8}, {"rack", 4}}})});
   add({.name = "two-racks", .gang = TwoRacks});
+  // They fill five racks of 20.
+  add({.name = "packs",
+       .gang = InRacks({11, 9, 9, 8, 8, 7, 6, 6, 5, 5, 5, 5, 5, 4, 4, 3}),
+       .load = Load::kEmpty,
+       .within = 100});
+  add({.name = "packs-no",
+       .gang = InRacks({11, 11, 11, 11, 11, 11, 3, 2, 2}),
+       .load = Load::kEmpty,
+       .fits = false,
+       .within = 100});
   add({.name = "spread",
        .gang =
            Alike(16, 1, {.spread = {.level = "host", .max_per_domain = 1}})});

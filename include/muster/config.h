@@ -58,6 +58,7 @@ struct SearchLimits {
   static constexpr int64_t kMaxSteps = int64_t{1} << 40;
 
   // PlacementRequest::exact_steps: to better a placement, or prove it the best.
+  // Searches for a placement have bounds of their own.
   uint64_t exact_steps = 200'000;
   // PreemptionRequest::max_steps: to find victims.
   uint64_t max_steps = 100'000;

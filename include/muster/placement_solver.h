@@ -66,6 +66,10 @@ struct PlacementRequest {
   // and finding a better one; one step is a few nanoseconds. 0: the first
   // answer, which of a gang that is not alike and alone claims nothing.
   uint64_t exact_steps = 200'000;
+  // How many times more steps than at first a "no" may take until it counts as
+  // not proven (PlacementResult::cut_short), and exact_steps besides. For a
+  // question whose last answer was such a "no".
+  uint32_t effort = 0;
   // Only asks: the answer is the same, and the cluster as it was.
   bool dry_run = false;
   // Of Grow: ends once it has added so many tasks; more only where a group,
@@ -114,6 +118,9 @@ struct PlacementResult {
   Fit fit = Fit::kNotNow;
   std::vector<Assignment> tasks{};  // Added ones, by (role, index).
   Reason reason{};                  // Why not, with the nearest shortfall.
+  // Of kNotNow: the searches ended before they found a placement, or that there
+  // is none. The reason is kNotFound then.
+  bool cut_short = false;
   Certificate certificate{};
   // Of the work budget, whatever a cache knew: the same on every machine.
   uint64_t steps = 0;
@@ -122,6 +129,7 @@ struct PlacementResult {
     fit = Fit::kNotNow;
     tasks.clear();
     reason = {};
+    cut_short = false;
     certificate.levels.clear();
     certificate.traffic = {};
     certificate.optimal = false;

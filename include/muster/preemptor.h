@@ -85,7 +85,7 @@ struct PreemptionResult {
   uint64_t steps = 0;  // Of the work budget, the solver's included.
   // Proven: no lawful set of victims has a lower top priority or, at the same,
   // a lower cost or, at the same, breaks fewer gangs; where none was found,
-  // there is none. (As far as the solver always finds a place that exists.)
+  // there is none.
   bool optimal = false;
   bool cut_short = false;  // max_steps ended the search.
   int64_t gap() const { return cost - bound; }

@@ -38,7 +38,7 @@ enum class ReasonCode : uint8_t {
   kWaitingForRelease,  // Nominated; victims have not released yet.
   kNeverFits,          // Not even on the empty cluster.
   kOverLimitAlways,    // Needs more than its queue may ever have.
-  kBudget,             // The pass's work budget, or its search, ended first.
+  kBudget,             // The pass's work budget ended before its turn.
   kConstraint,         // A group's or role's constraint cannot be met.
   kSuspendedWaits,     // Suspended; its own nodes have no room yet.
   // Of decisions.
@@ -46,8 +46,8 @@ enum class ReasonCode : uint8_t {
   kResized,           // Its description asks for fewer tasks than it has.
   kSuspendedTooLong,  // See SchedulerConfig::suspend_timeout.
   // Of waiting.
-  kNotFound,  // No victims were found yet, nor that there are none; operands
-              // as without victims.
+  kNotFound,  // No room, or no victims, were found yet, nor that there are
+              // none; operands as of the nearest shortfall.
 };
 MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
                   "made-room", "reclaimed", "node-lost", "node-drained",

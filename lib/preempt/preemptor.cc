@@ -493,7 +493,7 @@ class LeastCostPreemptor final : public Preemptor {
     search.Run();
     cluster.Rollback(trial);
 
-    result->optimal = search.proven();
+    result->optimal = search.proven() && !problem.CutShort();
     result->cut_short = problem.Exhausted();
     result->steps = problem.steps();
     const preempt::Solution& solution = search.solution();

@@ -158,6 +158,7 @@ Fit Problem::Ask(std::span<const NodeIndex> within) {
   solver_.Place(cluster_, question, &answer_);
   cluster_.Rollback(mark);
   answered_ += answer_.steps;
+  cut_short_ = cut_short_ || answer_.cut_short;
   return answer_.fit;
 }
 

@@ -109,6 +109,8 @@ class Problem {
   bool Spend();
   bool Exhausted() const { return searched_ >= request_.max_steps; }
   uint64_t searched() const { return searched_; }  // Steps so far.
+  // Whether the solver left an answer open.
+  bool CutShort() const { return cut_short_; }
   // What is charged for it, the solver's answers included.
   void Charge(uint64_t count, uint64_t each) { nanos_ += count * each; }
   uint64_t steps() const { return StepsOf(nanos_) + answered_; }
@@ -126,6 +128,7 @@ class Problem {
   ResourceKind scarce_ = 0;
   bool slots_decide_ = false;
   PlacementResult answer_;
+  bool cut_short_ = false;
   uint64_t searched_ = 0;  // Steps of the search; bounded by max_steps.
   uint64_t answered_ = 0;  // Steps of the solver.
   uint64_t nanos_ = 0;     // Charged for all else.

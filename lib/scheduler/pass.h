@@ -85,6 +85,7 @@ class Serve : public Phase {
     uint64_t pass = 0;
     uint64_t epoch = 0;
     uint32_t effort = 0;
+    bool cut_short = false;
     Reason reason{};
   };
 

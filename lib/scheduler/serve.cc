@@ -93,11 +93,13 @@ void Serve::ServeClass(ClassIndex c, uint8_t open, uint32_t effort) {
   answer.open &= Questions::kPutOff;
   const uint32_t most = core_.config.search.most_effort;
   answer.effort = 0;
-  if ((cut_short_ || make_room_.unproven()) && effort < most) {
-    answer.open |= Questions::kAgain;
-    answer.effort = std::min(2 * effort + 1, most);
+  if (cut_short_ || make_room_.unproven()) {
+    answer.reason.code = ReasonCode::kNotFound;
+    if (effort < most) {
+      answer.open |= Questions::kAgain;
+      answer.effort = std::min(2 * effort + 1, most);
+    }
   }
-  if (make_room_.unproven()) answer.reason.code = ReasonCode::kNotFound;
   if ((open & Questions::kVictims) != 0) {
     if (make_room_.put_off()) answer.open |= Questions::kPutOff;
     answer.retry_at = make_room_.retry_at();
@@ -160,20 +162,21 @@ bool Serve::TryStart(GangIndex g, uint32_t effort, Reason* reason) {
   if (known.pass == passes_ && known.epoch == core_.opener.freed_epoch() &&
       known.effort >= effort) {
     *reason = known.reason;
-    cut_short_ = reason->code == ReasonCode::kBudget;
+    cut_short_ = known.cut_short;
     return false;
   }
   bool bounded = false;
   for (const Ledger ledger : {Ledger::kBoth, Ledger::kLater}) {
     if (ledger == Ledger::kLater && core_.nodes.releasing() == 0) break;
     PlacementRequest request = RequestFor(core_, g, ledger, &room_);
-    request.exact_steps *= 1 + effort;
+    request.effort = effort;
     bounded = request.headroom != nullptr;
     if (Place(g, request, reason)) return true;
   }
   // With a limit in the way the answer may be the queue's alone.
   if (!bounded || core_.specs.at(spec).least_is_exact) {
-    no_room_[spec] = {passes_, core_.opener.freed_epoch(), effort, *reason};
+    no_room_[spec] = {passes_, core_.opener.freed_epoch(), effort, cut_short_,
+                      *reason};
     none_has_room_ = core_.specs.at(spec).least_is_exact && !cut_short_;
   }
   return false;
@@ -187,7 +190,7 @@ bool Serve::Place(GangIndex g, const PlacementRequest& request,
   const bool starts = request.ledger == Ledger::kBoth;
   if (placement_.fit != Fit::kFits) {
     if (starts) *reason = placement_.reason;
-    cut_short_ |= placement_.reason.code == ReasonCode::kBudget;
+    cut_short_ |= placement_.cut_short;
     return false;
   }
   pass_.decisions.Place(

@@ -9,6 +9,8 @@ namespace {
 
 // The share of the remaining steps that one narrow domain may use up.
 constexpr uint64_t kShareOfSteps = 4;
+// Packings of a spot that are tried on the board.
+constexpr int kMaxPackings = 16;
 
 }  // namespace
 
@@ -163,6 +165,8 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
   const int below = root ? root_below_ : kAny;
   const int widest = std::max({rule.required, around.level + 1, below + 1});
   for (int level = NarrowestLevel(s, around.tree); level >= widest; --level) {
+    // What narrower domains leave open these answer.
+    if (root && must && level == widest) cut_short_ = false;
     const size_t base = candidates_.size();
     FindCandidates(s, need, around, level);
     const size_t last = candidates_.size();
@@ -175,7 +179,7 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
       const Spot spot{around.tree, level, candidates_[c].domain};
       if (!MayHold(need, spot)) continue;
       pins_.push_back(spot);
-      placed = PlaceInside(s, root ? &spot : nullptr, false);
+      placed = PlaceInside(s, spot, root, false);
       pins_.pop_back();
     }
     candidates_.resize(base);
@@ -183,26 +187,73 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
     if (problem_->steps >= deadline_) return false;
   }
   if (must || below >= kEverywhere || !MayHold(need, around)) return false;
-  return PlaceInside(s, root ? &around : nullptr, true);
+  return PlaceInside(s, around, root, true);
 }
 
-// Places the scope's children; the root's by exhaustive search, too.
-bool GroupSearch::PlaceInside(ScopeIndex s, const Spot* exhaust, bool last) {
+// Places the scope's children, all of them in the spot.
+bool GroupSearch::PlaceInside(ScopeIndex s, const Spot& spot, bool root,
+                              bool last) {
   return board_->Try([&] { return PlaceChildren(s); }) ||
-         (exhaust != nullptr && Exhaust(*exhaust, last));
+         Exhaust(s, spot, root, last);
 }
 
-// By the program over counts, then by exhaustive search; `last`: they may take
-// all steps left, as there is no other choice.
-bool GroupSearch::Exhaust(const Spot& spot, bool last) {
-  bool none = false;
-  if (PutBest(spot, last, &none) || none) return !none;
+// By packing parts; the root, by the program over counts before, and by
+// exhaustive search after that. `last`: they may take all steps left, as there
+// is no other choice.
+bool GroupSearch::Exhaust(ScopeIndex s, const Spot& spot, bool root,
+                          bool last) {
+  if (packing_ == packs_.size()) packs_.emplace_back();
+  PackSearch& pack = packs_[packing_++];
+  const bool packs = prices_left_ > 0 && pack.Start(*board_, s, spot);
+  if (packs) prices_left_ -= std::min(prices_left_, pack.steps());
+  bool none = packs && pack.refuted();
+  if (none && root) NoteShortage(pack);
+  const bool placed =
+      !none && ((root && PutBest(spot, last, &none)) ||
+                (!none && packs && PutPacked(pack, last, &none)) ||
+                (!none && root && PutExact(spot, last, &none)));
+  --packing_;
+  if (root && !placed && !none) cut_short_ = true;
+  if (root && last && none) cut_short_ = false;  // It was the widest spot.
+  return placed;
+}
+
+bool GroupSearch::PutPacked(PackSearch& pack, bool last, bool* none) {
+  uint64_t share = last ? pack_left_ : pack_left_ / kShareOfSteps;
+  const auto place = [&](ScopeIndex scope, const Spot& spot) {
+    pins_.push_back(spot);
+    const bool placed = PlaceScope(scope, false);
+    pins_.pop_back();
+    return placed;
+  };
+  for (int tries = 0; tries < kMaxPackings; ++tries) {
+    const uint64_t before = pack.steps();
+    const Outcome outcome = pack.Solve(share);
+    const uint64_t spent = pack.steps() - before;
+    share -= std::min(share, spent);
+    pack_left_ -= std::min(pack_left_, spent);
+    *none = outcome == Outcome::kNone;
+    if (outcome != Outcome::kFound) return false;
+    if (board_->Try([&] { return pack.Put(place); })) return true;
+  }
+  return false;
+}
+
+bool GroupSearch::PutExact(const Spot& spot, bool last, bool* none) {
   const uint64_t before = problem_->steps;
   const uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
   const Outcome outcome = exact_.Find(*board_, spot, problem_->steps + share);
   exact_left_ -= std::min(exact_left_, problem_->steps - before);
-  cut_short_ = cut_short_ || outcome == Outcome::kCutShort;
+  *none = outcome == Outcome::kNone;
   return outcome == Outcome::kFound;
+}
+
+void GroupSearch::NoteShortage(const PackSearch& pack) {
+  const std::optional<Reason> shortage = pack.Shortage();
+  if (!shortage) return;
+  if (!shortage_ || shortage->available > shortage_->available) {
+    shortage_ = shortage;
+  }
 }
 
 // The fewest slots for each task needed, over the roles below.
@@ -408,7 +459,7 @@ bool GroupSearch::PlaceRoot(const PlacementResult& alone) {
   // One role: the greedy answer is exact, but for irregular slices.
   decided_ = true;
   if (board_->Try([&] { return PlaceMerged(0, role, rule); })) return true;
-  return !decided_ && Exhaust({.tree = std::max(rule.tree, 0)}, true);
+  return !decided_ && Exhaust(0, {.tree = std::max(rule.tree, 0)}, true, true);
 }
 
 // The narrowest domain of the first tree around these tasks and all fixed ones.
@@ -450,9 +501,12 @@ void GroupSearch::Start(Board& board, const Budget& budget) {
   board_ = &board;
   problem_ = &board.problem();
   deadline_ = problem_->steps + budget.greedy;
+  prices_left_ = pack_left_ = budget.pack;
   exact_left_ = budget.exact;
   counts_left_ = budget.refine.steps;
   cut_short_ = false;
+  shortage_.reset();
+  packing_ = 0;
   decided_ = false;
   root_below_ = kAny;
   certificate_.levels.clear();

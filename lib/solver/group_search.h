@@ -1,8 +1,10 @@
 // Places the tasks of a gang group by group: greedily, from the narrowest
-// domain outwards, and where that fails by exhaustive search.
+// domain outwards, and where that fails by packing its parts, or by exhaustive
+// search.
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <vector>
@@ -11,6 +13,7 @@
 #include "lib/solver/exact_search.h"
 #include "lib/solver/forest.h"
 #include "lib/solver/mix_search.h"
+#include "lib/solver/pack_search.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/refiner.h"
 #include "lib/solver/traffic.h"
@@ -23,14 +26,16 @@ class GroupSearch {
   // Steps at most, for each part of the search.
   struct Budget {
     uint64_t greedy = 0;
+    uint64_t pack = 0;  // For bounds, and as many for packings.
     uint64_t exact = 0;
     Refiner::Budget refine{};
   };
 
   // Places what problem.add() asks for. The smallest enclosing domain goes
   // first: at each level from the host outwards, domains by tightness, each
-  // tried greedily and then, if that fails, by a program over counts and
-  // exhaustively. What is found is refined inside the domains of its level.
+  // tried greedily and then, if that fails, by packing the parts that require
+  // narrower domains; the whole gang by a program over counts and exhaustively,
+  // too. What is found is refined inside the domains of its level.
   // False, with nothing placed, if there is no room or the budget ended: see
   // cut_short.
   //
@@ -46,6 +51,9 @@ class GroupSearch {
 
   // Whether a "no" is not proven.
   bool cut_short() const { return cut_short_; }
+  // After a "no": of which level domains cannot hold the parts that require
+  // them, if that is why; in the spot where the most have room.
+  const std::optional<Reason>& shortage() const { return shortage_; }
   // After a "yes": how good it is.
   const Certificate& certificate() const { return certificate_; }
 
@@ -79,7 +87,7 @@ class GroupSearch {
   bool NeedsNoMore(const Certificate& alone) const;
   bool PlaceScope(ScopeIndex s, bool root);
   bool PlaceGroup(ScopeIndex s, const Need& need, bool root);
-  bool PlaceInside(ScopeIndex s, const Spot* exhaust, bool last);
+  bool PlaceInside(ScopeIndex s, const Spot& spot, bool root, bool last);
   bool PlaceChildren(ScopeIndex s);
   bool PlaceRole(uint32_t role, const Rule& rule);
   bool PlaceChunk(uint32_t role, std::span<const uint32_t> indices, int tree,
@@ -113,7 +121,10 @@ class GroupSearch {
   int TreeOf(ScopeIndex s) const;
   Spot Innermost(int tree) const;
   Spot Enclosure(std::span<const Assignment> tasks) const;
-  bool Exhaust(const Spot& spot, bool last);
+  bool Exhaust(ScopeIndex s, const Spot& spot, bool root, bool last);
+  bool PutPacked(PackSearch& pack, bool last, bool* none);
+  bool PutExact(const Spot& spot, bool last, bool* none);
+  void NoteShortage(const PackSearch& pack);
   bool PutBest(const Spot& spot, bool last, bool* none);
   bool KeepsChoice() const;
   void Refine(Board::Mark* mark, const Certificate& alone,
@@ -124,6 +135,8 @@ class GroupSearch {
   Problem* problem_ = nullptr;
   uint64_t deadline_ = 0;
   uint64_t exact_left_ = 0;
+  uint64_t prices_left_ = 0;
+  uint64_t pack_left_ = 0;
   uint64_t counts_left_ = 0;
   bool cut_short_ = false;
   bool decided_ = false;    // The greedy answer for one role is exact.
@@ -139,6 +152,9 @@ class GroupSearch {
   ExactSearch exact_;
   Traffic traffic_;
   MixSearch mix_;
+  std::deque<PackSearch> packs_;  // One for each that is under way, and more.
+  size_t packing_ = 0;            // Under way: one inside the other.
+  std::optional<Reason> shortage_;
   Refiner refiner_;
   Certificate certificate_;
 };

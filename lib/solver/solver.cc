@@ -15,9 +15,10 @@ namespace {
 // nodes and tasks stays far below them.
 constexpr uint64_t kGreedySteps = uint64_t{1} << 18;
 constexpr uint64_t kGreedyStepsPerNode = 64;
+constexpr uint64_t kPackSteps = uint64_t{1} << 16;
 constexpr uint64_t kExactSteps = uint64_t{1} << 16;
 // Choices of alternatives tried, for roles that have several.
-constexpr uint32_t kMaxAlternatives = 256;
+constexpr uint64_t kMaxAlternatives = 256;
 
 }  // namespace
 
@@ -86,6 +87,7 @@ void Solver::PlaceScope(const PlacementRequest& request, ScopeIndex top,
                         PlacementResult* result) {
   cut_short_ = false;
   headroom_reason_ = {};
+  shortage_.reset();
   result->fit = request.fixed.empty() ? Fit::kNever : Fit::kNotNow;
   if (!problem_.Init(*cluster_, request)) {
     result->reason = problem_.refusal();
@@ -107,6 +109,7 @@ void Solver::PlaceScope(const PlacementRequest& request, ScopeIndex top,
   } else {
     result->fit = Fit::kNotNow;
   }
+  result->cut_short = result->fit == Fit::kNotNow && cut_short_;
   result->steps += problem_.nanos;
 }
 
@@ -177,13 +180,16 @@ bool Solver::NextAlternatives() {
 bool Solver::TryCounts() {
   if (!WithinHeadroom()) return false;
   const uint64_t nodes = table_.Everywhere(0).size();
+  const uint64_t times = uint64_t{1} + problem_.request().effort;
   const GroupSearch::Budget budget{
-      kGreedySteps + kGreedyStepsPerNode * nodes,
-      kExactSteps,
-      {problem_.request().exact_steps, kTrafficSteps}};
+      times * (kGreedySteps + kGreedyStepsPerNode * nodes),
+      times * kPackSteps,
+      times * kExactSteps,
+      {times * problem_.request().exact_steps, kTrafficSteps}};
   PlaceLargeRole(problem_, *cluster_, uniform_, &alone_);
   const bool placed = search_.Place(board_, budget, alone_);
   cut_short_ = cut_short_ || search_.cut_short();
+  shortage_ = search_.shortage();
   return placed;
 }
 
@@ -192,7 +198,8 @@ bool Solver::TryAlternatives(PlacementResult* result) {
   for (const uint32_t r : problem_.Active()) {
     if (!ChooseFrom(r, 0)) return false;
   }
-  for (uint32_t tries = 0; tries < kMaxAlternatives; ++tries) {
+  const uint64_t times = uint64_t{1} + problem_.request().effort;
+  for (uint64_t tries = 0; tries < times * kMaxAlternatives; ++tries) {
     if (TryCounts()) {
       result->certificate = search_.certificate();
       result->tasks.assign(board_.placed().begin(), board_.placed().end());
@@ -255,10 +262,6 @@ void Solver::ExplainNo(ScopeIndex top, PlacementResult* result) {
     result->reason = headroom_reason_;
     return;
   }
-  if (cut_short_) {
-    result->reason = {.code = ReasonCode::kBudget};
-    return;
-  }
   if (lone) {
     table_.Build(problem_);
     board_.Reset(problem_, *cluster_, table_);
@@ -276,7 +279,13 @@ void Solver::ExplainNo(ScopeIndex top, PlacementResult* result) {
       problem_.SetAlternative(r, 0);
     }
   }
-  result->reason = explain_.NotNow(board_);
+  Reason& reason = result->reason;
+  reason = explain_.NotNow(board_);
+  if (shortage_ && reason.code == ReasonCode::kConstraint &&
+      reason.object_kind == ReasonObject::kGroup) {
+    reason = *shortage_;
+  }
+  if (cut_short_) reason.code = ReasonCode::kNotFound;
 }
 
 }  // namespace muster::solver

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "lib/policy/node_policy.h"
@@ -80,6 +81,7 @@ class Solver final : public PlacementSolver {
   RankOrder rank_order_;
   std::vector<uint32_t> most_;
   Reason headroom_reason_;
+  std::optional<Reason> shortage_;  // GroupSearch's, the last one.
   Resources sum_;
   PlacementResult alone_;
   bool cut_short_ = false;

@@ -389,6 +389,34 @@ TEST(PreemptorTest, SeveralRolesAreMadeRoomForTogether) {
   EXPECT_EQ(Case(spec, gang).Choose(), "r1/n0/0 r1/n1/0");
 }
 
+// Never finds room.
+class NoRoom final : public PlacementSolver {
+ public:
+  explicit NoRoom(bool proven) : proven_(proven) {}
+  void Place(Cluster&, const PlacementRequest&,
+             PlacementResult* result) override {
+    result->Clear();
+    result->cut_short = !proven_;
+  }
+  void Grow(Cluster&, const PlacementRequest&, PlacementResult*) override {}
+
+ private:
+  bool proven_;
+};
+
+TEST(PreemptorTest, WhatTheSolverLeavesOpenIsNotProven) {
+  ClusterSpec spec{.racks = 2, .nodes_per_rack = 2, .gpus_per_node = 4};
+  Fill(&spec, 0, 4, 5);
+  Fill(&spec, 1, 4, 5);
+  for (const bool proven : {false, true}) {
+    Case c(spec, MakeGang(3, 4, "block"));
+    NoRoom solver(proven);
+    NewPreemptor()->Choose(c.world.cluster(), solver, c.request, &c.result);
+    EXPECT_EQ(c.result.fit, Fit::kNotNow);
+    EXPECT_EQ(c.result.optimal, proven);
+  }
+}
+
 TEST(PreemptorTest, ASmallBudgetIsToldAndChangesNoLaw) {
   ClusterSpec spec{.racks = 4, .nodes_per_rack = 4, .gpus_per_node = 4};
   for (uint32_t rack = 0; rack < 4; ++rack) Fill(&spec, rack, 1, 10 + rack);

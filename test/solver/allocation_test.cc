@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "test/allocation_count.h"
 #include "test/solver/world.h"
@@ -27,6 +31,17 @@ size_t Count(World& w, Gang gang, Fit expected) {
 Gang Of(std::vector<Role> roles) {
   Gang gang;
   gang.roles = std::move(roles);
+  return gang;
+}
+
+// Roles of so many whole nodes, each in one rack.
+Gang InRacks(const std::vector<uint32_t>& sizes) {
+  Gang gang;
+  for (const uint32_t size : sizes) {
+    gang.roles.push_back(
+        MakeRole("w" + std::to_string(gang.roles.size()), size, 8));
+    gang.roles.back().topology.required = "rack";
+  }
   return gang;
 }
 
@@ -60,6 +75,11 @@ TEST(Allocation, NoneInTheSteadyState) {
   replicas.groups[1].topology.required = "rack";
   replicas.groups[2].topology.required = "rack";
   EXPECT_EQ(Count(w, replicas, Fit::kFits), 0u);
+
+  // Which are packed.
+  EXPECT_EQ(Count(w, InRacks({5, 5, 4, 4, 4, 3, 3, 3, 3, 3, 3}), Fit::kFits),
+            0u);
+  EXPECT_EQ(Count(w, InRacks({7, 7, 7, 7, 7, 1, 1, 1}), Fit::kNotNow), 0u);
 
   w.Use("n00", 1);
   w.Use("n10", 1);

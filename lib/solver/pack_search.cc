@@ -1,0 +1,173 @@
+#include "lib/solver/pack_search.h"
+
+#include <algorithm>
+#include <compare>
+
+#include "lib/solver/reasons.h"
+
+namespace muster::solver {
+
+bool PackSearch::Start(Board& board, ScopeIndex s, const Spot& spot) {
+  board_ = &board;
+  problem_ = &board.problem();
+  spot_ = spot;
+  able_ = true;
+  none_ = false;
+  width_ = problem_->columns().size() + board.table().kinds().size();
+  level_ = problem_->tree(spot.tree).hosts;
+  parts_.clear();
+  fixed_.clear();
+  others_.clear();
+  needs_.clear();
+  FindParts(s);
+  if (parts_.size() + fixed_.size() < 2) return false;
+  FindDims();
+  FindBins();
+  none_ = !SetFixedApart();
+  if (none_) parts_.clear();
+  FindTypes();
+  if (parts_.empty()) return true;
+  packing_.Start({static_cast<uint32_t>(dims_.size()), need_, count_, room_});
+  problem_->Charge(packing_.steps(), kPackNs);
+  return true;
+}
+
+// Groups that require nothing narrower are looked into.
+void PackSearch::FindParts(ScopeIndex s) {
+  for (const ScopeIndex child : problem_->Children(s)) {
+    if (problem_->AddBelow(child) == 0) continue;
+    const Rule& rule = problem_->rule(child);
+    if (rule.tree == spot_.tree && rule.required > spot_.level) {
+      const auto row = static_cast<uint32_t>(parts_.size() + fixed_.size());
+      needs_.resize(needs_.size() + width_, 0);
+      AddNeeds(child, row);
+      level_ = std::min(level_, rule.required);
+      (problem_->anchor(child).any ? fixed_ : parts_).push_back({child, row});
+    } else if (problem_->IsRole(child) || problem_->anchor(child).any ||
+               (rule.required != kEverywhere && rule.tree != spot_.tree)) {
+      others_.push_back(child);
+    } else {
+      FindParts(child);
+    }
+  }
+}
+
+void PackSearch::AddNeeds(ScopeIndex s, uint32_t row) {
+  if (problem_->AddBelow(s) == 0) return;
+  if (!problem_->IsRole(s)) {
+    for (const ScopeIndex child : problem_->Children(s)) AddNeeds(child, row);
+    return;
+  }
+  const size_t columns = problem_->columns().size();
+  board_->table().AddNeed(problem_->RoleOf(s), problem_->AddBelow(s),
+                          Row(row).first(columns), Row(row).subspan(columns));
+}
+
+// What some part needs; of one column its slots say all.
+void PackSearch::FindDims() {
+  dims_.clear();
+  const size_t columns = problem_->columns().size();
+  for (size_t i = 0; i < width_; ++i) {
+    if (i == columns && dims_.size() == 1) break;
+    for (size_t at = i; at < needs_.size(); at += width_) {
+      if (needs_[at] == 0) continue;
+      dims_.push_back(i);
+      break;
+    }
+  }
+}
+
+// The nearest to the gang's tasks first.
+void PackSearch::FindBins() {
+  bins_.clear();
+  const Tree& tree = problem_->tree(spot_.tree);
+  if (level_ == tree.hosts) {
+    board_->table().ForEachNodeOfAny(spot_, [&](NodeIndex node) {
+      if (tree.Contains(node)) AddBin(node);
+    });
+  } else {
+    const auto [first, last] = tree.Inside(spot_, level_);
+    for (uint32_t d = first; d < last; ++d) AddBin(d);
+  }
+  std::ranges::sort(bins_);
+  const size_t columns = problem_->columns().size();
+  SlotTable& table = board_->table();
+  room_.clear();
+  problem_->Charge(bins_.size() * dims_.size(), kNodeNs);
+  for (const Bin& bin : bins_) {
+    const Spot spot = SpotOf(bin.domain);
+    std::span<const int64_t> useful;
+    if (dims_.back() >= columns) useful = table.Useful(spot);
+    for (const size_t i : dims_) {
+      room_.push_back(i < columns ? static_cast<int64_t>(table.Sum(
+                                        static_cast<uint32_t>(i), spot))
+                                  : useful[i - columns]);
+    }
+  }
+}
+
+void PackSearch::AddBin(uint32_t domain) {
+  bins_.push_back({board_->Nearness(SpotOf(domain)), bins_.size(), domain});
+}
+
+// Parts with fixed tasks take what they need of their bins. False if that is
+// not there.
+bool PackSearch::SetFixedApart() {
+  const Tree& tree = problem_->tree(spot_.tree);
+  for (Part& part : fixed_) {
+    part.type = tree.DomainOf(level_, problem_->anchor(part.scope).node);
+    const auto bin = std::ranges::find(bins_, part.type, &Bin::domain);
+    if (bin == bins_.end()) return false;
+    int64_t* room = room_.data() + (bin - bins_.begin()) * dims_.size();
+    for (size_t d = 0; d < dims_.size(); ++d) {
+      room[d] -= Row(part.row)[dims_[d]];
+      if (room[d] < 0) return false;
+    }
+  }
+  return true;
+}
+
+// Parts that need the same are of one type.
+void PackSearch::FindTypes() {
+  std::ranges::sort(parts_, [&](const Part& a, const Part& b) {
+    const auto order = std::lexicographical_compare_three_way(
+        Row(a.row).begin(), Row(a.row).end(), Row(b.row).begin(),
+        Row(b.row).end());
+    return order != 0 ? order > 0 : a.scope < b.scope;
+  });
+  need_.clear();
+  count_.clear();
+  for (size_t i = 0; i < parts_.size(); ++i) {
+    if (i == 0 ||
+        !std::ranges::equal(Row(parts_[i].row), Row(parts_[i - 1].row))) {
+      count_.push_back(0);
+      for (const size_t d : dims_) need_.push_back(Row(parts_[i].row)[d]);
+    }
+    ++count_.back();
+    parts_[i].type = static_cast<uint32_t>(count_.size()) - 1;
+  }
+}
+
+Outcome PackSearch::Solve(uint64_t budget) {
+  if (none_) return Outcome::kNone;
+  if (!able_) return Outcome::kCutShort;
+  if (parts_.empty()) return Outcome::kFound;
+  const uint64_t before = packing_.steps();
+  const Outcome outcome = packing_.Solve(budget);
+  problem_->Charge(packing_.steps() - before, kPackNs);
+  return outcome;
+}
+
+std::optional<Reason> PackSearch::Shortage() const {
+  if (parts_.empty()) return std::nullopt;
+  const BinPacking::Shortage& shortage = packing_.shortage();
+  if (shortage.needed == 0) return std::nullopt;
+  const size_t dim = dims_[shortage.dim];
+  const size_t columns = problem_->columns().size();
+  Reason reason = OfLevel(ReasonCode::kNoDomain, level_, shortage.needed,
+                          shortage.available);
+  if (dim >= columns) reason.resource = board_->table().kinds()[dim - columns];
+  return reason;
+}
+
+}  // namespace muster::solver
