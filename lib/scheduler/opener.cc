@@ -435,9 +435,11 @@ void Opener::OpenBelow(QueueIndex q) {
     ClassList& list = core_.lists.classes(grows);
     const GangClass& cls = list.at(c);
     const GangSpec& spec = core_.specs.at(cls.key().spec);
+    // Its limit may have stopped one of whose victims too little is known.
+    const ReasonCode code = cls.reason().code;
     const bool stopped =
-        limits &&
-        (cls.reason().code == ReasonCode::kQueueLimit || !spec.least_is_exact);
+        limits && (code == ReasonCode::kQueueLimit ||
+                   code == ReasonCode::kNotFound || !spec.least_is_exact);
     if (stopped) list.Open(c, Questions::kRoom);
     if (grows) return;
     const bool owed = fell != fell_.end() &&

@@ -64,8 +64,8 @@ MUTANTS = [
     ("usage: victims of classes that are owed now", OPENER,
      "if (stopped || owed) OpenVictims(c);", "if (stopped) OpenVictims(c);"),
     ("usage: classes whose least demand is not exact", OPENER,
-     "(cls.reason().code == ReasonCode::kQueueLimit || !spec.least_is_exact);",
-     "cls.reason().code == ReasonCode::kQueueLimit;"),
+     "code == ReasonCode::kNotFound || !spec.least_is_exact);",
+     "code == ReasonCode::kNotFound);"),
     ("usage: the queues above", OPENER,
      """    OpenBelow(q);
     if (e.bounded)""",

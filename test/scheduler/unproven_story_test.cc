@@ -166,6 +166,30 @@ TEST(VictimsWithoutDevices, AreFoundByTheirCores) {
               ::testing::ElementsAre("evict b for c", "nominate c: n"));
 }
 
+// The queue's limit stands in its way, too: not-found is what it was told last.
+TEST_F(UnprovenStories, WhoIsWithinTheLimitAgainIsAskedForRoom) {
+  Story s(Config(20, 7));
+  Fill(s);
+  s.HasQueue("limited", {GpuQuota(std::nullopt, 24)}, "owed");
+  for (const char* node : {"x", "y", "z"}) s.HasNode(node, 8);
+  Gang small = Job("small", 1, 2);
+  small.queue = "limited";
+  s.Submit(small);
+  s.Pass();
+  s.AllDone();
+  s.HasNode("w", 8);
+  Gang gang = Job("asks", 3, 8);
+  gang.queue = "limited";
+  s.Submit(gang);
+  s.Pass();
+  PassesToRest(s);
+  EXPECT_THAT(s.Why("asks"), StartsWith("not-found"));
+  s.now += kSecond;
+  s.Happens(GangFinished{"small"});
+  s.Pass();
+  EXPECT_EQ(s.Phase("asks"), "starting");
+}
+
 // What makes room for nobody is proven, and told with its reason.
 TEST_F(UnprovenStories, AProofIsNoLongerNotFound) {
   Story s(Config(20, 15));
