@@ -171,13 +171,13 @@ TEST_F(UnprovenStories, WhoIsWithinTheLimitAgainIsAskedForRoom) {
   Story s(Config(20, 7));
   Fill(s);
   s.HasQueue("limited", {GpuQuota(std::nullopt, 24)}, "owed");
-  for (const char* node : {"x", "y", "z"}) s.HasNode(node, 8);
+  s.HasNode("w", 2);  // Where nobody of the others fits.
   Gang small = Job("small", 1, 2);
   small.queue = "limited";
   s.Submit(small);
   s.Pass();
   s.AllDone();
-  s.HasNode("w", 8);
+  for (const char* node : {"x", "y", "z"}) s.HasNode(node, 8);
   Gang gang = Job("asks", 3, 8);
   gang.queue = "limited";
   s.Submit(gang);
