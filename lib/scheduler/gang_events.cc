@@ -141,7 +141,8 @@ void SetSpec(Core& core, GangEdit& gang, SpecIndex next) {
   const GangSpec& to = core.specs.at(next);
   for (TaskRecord& task : gang->tasks) {
     const uint32_t a = AlternativeOf(from, task.task, task.at.shape);
-    task.at.shape = to.prepared.shapes[task.task.role][a];
+    const ShapeId shape = to.prepared.shapes[task.task.role][a];
+    core.holdings.SetShape(gang.gang(), task, shape);
   }
   core.specs.Unref(gang->spec, core.cluster);
   gang->spec = next;

@@ -134,6 +134,12 @@ void Holdings::Book(GangIndex g, const TaskRecord& task, const Held& held,
   PostQueue(core_.gangs.at(g).queue, g, task, held, sign);
 }
 
+void Holdings::SetShape(GangIndex g, TaskRecord& task, ShapeId shape) {
+  const TaskRef ref{g, task.task, task.at.shape};
+  if (HeldBy(g, task).has_place) core_.nodes.SetShape(task.at.node, ref, shape);
+  task.at.shape = shape;
+}
+
 void Holdings::MoveTo(GangEdit& gang, QueueIndex leaf) {
   const QueueIndex from = std::exchange(gang->queue, leaf);
   for (const TaskRecord& task : gang->tasks) {

@@ -42,6 +42,8 @@ class Holdings {
   void SetPhase(GangIndex g, TaskRecord& task, TaskPhase phase);
   void SetKeeps(GangIndex g, TaskRecord& task, bool keeps);
   void Move(GangIndex g, TaskRecord& task, const Allocation& to);
+  // The task's shape is another one that asks for the same.
+  void SetShape(GangIndex g, TaskRecord& task, ShapeId shape);
   // The gang goes to another leaf with all that its tasks use.
   void MoveTo(GangEdit& gang, QueueIndex leaf);
 

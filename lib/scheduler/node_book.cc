@@ -32,12 +32,22 @@ void NodeBook::Add(NodeIndex n, const TaskRef& task) {
   nodes_[n].tasks.push_back(task);
 }
 
-void NodeBook::Remove(NodeIndex n, const TaskRef& task) {
+std::vector<TaskRef>::iterator NodeBook::Find(NodeIndex n,
+                                              const TaskRef& task) {
   std::vector<TaskRef>& tasks = nodes_[n].tasks;
   const auto it = std::find(tasks.begin(), tasks.end(), task);
   assert(it != tasks.end());
-  *it = tasks.back();
+  return it;
+}
+
+void NodeBook::Remove(NodeIndex n, const TaskRef& task) {
+  std::vector<TaskRef>& tasks = nodes_[n].tasks;
+  *Find(n, task) = tasks.back();
   tasks.pop_back();
+}
+
+void NodeBook::SetShape(NodeIndex n, const TaskRef& task, ShapeId shape) {
+  Find(n, task)->shape = shape;
 }
 
 }  // namespace muster

@@ -57,9 +57,11 @@ class NodeBook {
   // The gangs with a task on the node, each once, by index.
   std::vector<GangIndex> GangsOn(NodeIndex n) const;
 
-  // Amortised O(1); Remove O(tasks on the node).
+  // Amortised O(1); the others O(tasks on the node).
   void Add(NodeIndex n, const TaskRef& task);
   void Remove(NodeIndex n, const TaskRef& task);
+  // The task has another shape, with which it is there as before.
+  void SetShape(NodeIndex n, const TaskRef& task, ShapeId shape);
   // One more (+1), or less (-1), of its tasks is being released.
   void CountReleasing(NodeIndex n, int32_t sign) {
     nodes_[n].releasing += static_cast<uint32_t>(sign);
@@ -79,6 +81,8 @@ class NodeBook {
     std::vector<TaskRef> tasks{};
     uint32_t releasing = 0;
   };
+
+  std::vector<TaskRef>::iterator Find(NodeIndex n, const TaskRef& task);
 
   std::vector<Entry> nodes_;
   uint32_t releasing_ = 0;
