@@ -55,6 +55,9 @@ class VictimRules {
   virtual void Remove(uint32_t i) = 0;
   // Whether the preemptor's quota has room once the set is gone.
   virtual bool QuotaSuffices() const = 0;
+  // Whether candidate `i` could give back some of the quota that the preemptor
+  // lacks with an empty set. Others are not tried where quota is short.
+  virtual bool GivesQuota(uint32_t /*i*/) const { return true; }
 };
 
 struct PreemptionRequest {

@@ -138,16 +138,17 @@ std::vector<Step> StepsOf(const Problem& problem, uint32_t count) {
   return steps;
 }
 
-// Adds releases of the first `count` candidates, cheapest first and wherever
-// they run, until the preemptor's quota has room, then leaves out those that do
-// not help. False, with the set of no use, if the law allows no such set that
-// was found.
+// Adds releases of those of the first `count` candidates that give quota,
+// cheapest first and wherever they run, until the preemptor's quota has room,
+// then leaves out those that do not help. False, with the set of no use, if the
+// law allows no such set that was found.
 bool CoverQuota(const Problem& problem, uint32_t count, VictimSet& victims) {
   std::vector<Step> taken;
   for (Step& step : StepsOf(problem, count)) {
     if (victims.QuotaSuffices()) break;
     step.before = victims.entered(step.candidate);
     if (step.before >= step.tasks) continue;
+    if (!victims.GivesQuota(step.candidate)) continue;
     if (victims.Enter(step.candidate, step.tasks)) taken.push_back(step);
   }
   if (!victims.QuotaSuffices()) return false;

@@ -134,6 +134,10 @@ bool VictimSet::QuotaSuffices() const {
   return rules_ == nullptr || rules_->QuotaSuffices();
 }
 
+bool VictimSet::GivesQuota(uint32_t c) const {
+  return rules_ == nullptr || rules_->GivesQuota(c);
+}
+
 bool VictimSet::Take(uint32_t c, uint32_t tasks) {
   if (!Enter(c, tasks)) return false;
   Release(c, tasks);

@@ -28,6 +28,7 @@ class VictimSet {
   bool Enter(uint32_t c, uint32_t tasks);
   uint32_t entered(uint32_t c) const { return entered_[c]; }
   bool QuotaSuffices() const;
+  bool GivesQuota(uint32_t c) const;
   // RevertTo(Mark()) undoes the entries made in between. What the law once
   // accepted in some order, it is asked for in that order again.
   size_t Mark() const { return changes_.size(); }

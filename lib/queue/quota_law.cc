@@ -72,6 +72,21 @@ LimitExcess QuotaLaw::OverLimit(QueueIndex q, const Resources& demand,
   });
 }
 
+std::vector<LimitExcess> QuotaLaw::Excesses(QueueIndex q,
+                                            const Resources& demand,
+                                            Ledger ledger) const {
+  std::vector<LimitExcess> all;
+  for (; q != kNoQueue; q = queues_.at(q).parent) {
+    const QueueTree::Entry& e = queues_.at(q);
+    for (ResourceKind k = 0; e.bounded && k < demand.size(); ++k) {
+      if (demand[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
+      const int64_t left = e.limit[k] - Used(q, k, ledger, nullptr);
+      if (demand[k] > left) all.push_back({q, k, demand[k], left});
+    }
+  }
+  return all;
+}
+
 LimitExcess QuotaLaw::OverLimitNow(QueueIndex q, const Resources& held,
                                    Ledger ledger) const {
   return FirstExcess(queues_, q, held, [&](QueueIndex above, ResourceKind k) {

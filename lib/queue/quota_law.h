@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "absl/container/btree_map.h"
 #include "lib/queue/queue_tree.h"
@@ -60,6 +61,9 @@ class QuotaLaw {
   // over the limit.
   LimitExcess OverLimit(QueueIndex q, const Resources& demand, Ledger ledger,
                         const QuotaOverlay* overlay = nullptr) const;
+  // All of them.
+  std::vector<LimitExcess> Excesses(QueueIndex q, const Resources& demand,
+                                    Ledger ledger) const;
   // The same for a demand that is part of what is used already.
   LimitExcess OverLimitNow(QueueIndex q, const Resources& held,
                            Ledger ledger) const;

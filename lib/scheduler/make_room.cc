@@ -413,13 +413,15 @@ bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
                          const Resources* headroom) {
   const GangRecord& r = core_.gangs.at(g);
   VictimLaw law(core_, r.queue, demand, candidates_);
+  result_.Clear();
+  unproven_ = false;
+  if (!law.MaySuffice()) return false;
   PreemptionRequest request;
   request.placement = RequestFor(core_, g, Ledger::kLater, nullptr);
   request.placement.headroom = headroom;
   request.candidates = candidates_;
   request.rules = &law;
   request.max_steps = max_steps_;
-  result_.Clear();
   const Cluster::Mark mark = core_.cluster.Begin();
   pass_.preemptor.Choose(core_.cluster, pass_.solver, request, &result_);
   core_.cluster.Rollback(mark);

@@ -29,6 +29,10 @@ class VictimLaw final : public VictimRules {
   bool Add(uint32_t i, uint32_t tasks) override;
   void Remove(uint32_t i) override;
   bool QuotaSuffices() const override { return QuotaSufficesFor(demand_); }
+  bool GivesQuota(uint32_t i) const override;
+  // False: with all candidates gone the preemptor's quota would not suffice.
+  // O(tasks of candidates) for each limit that it exceeds.
+  bool MaySuffice() const;
   // With the victims of the set gone.
   bool QuotaSufficesFor(const Resources& demand) const;
 
@@ -43,6 +47,7 @@ class VictimLaw final : public VictimRules {
   const QueueIndex preemptor_;
   const Resources& demand_;
   std::span<const VictimCandidate> candidates_;
+  std::vector<LimitExcess> excesses_;  // With no victim.
   std::vector<Resources> taken_;
   std::vector<bool> disrupted_;
   StringMap<int64_t> disruptions_;  // By budget.

@@ -12,6 +12,7 @@ VictimLaw::VictimLaw(Core& core, QueueIndex preemptor, const Resources& demand,
       preemptor_(preemptor),
       demand_(demand),
       candidates_(candidates),
+      excesses_(core.law.Excesses(preemptor, demand, Ledger::kLater)),
       taken_(candidates.size()),
       disrupted_(candidates.size()),
       overlay_(core.queues) {}
@@ -61,6 +62,23 @@ void VictimLaw::Remove(uint32_t i) {
   overlay_.Charge(GangOf(i).queue, taken_[i], 1);
   taken_[i].Clear();
   if (disrupted_[i]) CountDisrupted(i, -1);
+}
+
+bool VictimLaw::GivesQuota(uint32_t i) const {
+  return std::ranges::any_of(excesses_, [&](const LimitExcess& e) {
+    return core_.queues.IsWithin(GangOf(i).queue, e.queue);
+  });
+}
+
+bool VictimLaw::MaySuffice() const {
+  return std::ranges::all_of(excesses_, [&](const LimitExcess& e) {
+    int64_t lacks = e.needed - e.available;
+    for (uint32_t i = 0; i < candidates_.size() && lacks > 0; ++i) {
+      if (!core_.queues.IsWithin(GangOf(i).queue, e.queue)) continue;
+      lacks -= core_.holdings.UsageOf(candidates_[i].tasks)[e.kind];
+    }
+    return lacks <= 0;
+  });
 }
 
 bool VictimLaw::QuotaSufficesFor(const Resources& demand) const {

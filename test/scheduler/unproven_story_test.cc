@@ -166,8 +166,8 @@ TEST(VictimsWithoutDevices, AreFoundByTheirCores) {
               ::testing::ElementsAre("evict b for c", "nominate c: n"));
 }
 
-// The queue's limit stands in its way, too: not-found is what it was told last.
-TEST_F(UnprovenStories, WhoIsWithinTheLimitAgainIsAskedForRoom) {
+// Tenants could give devices, but nobody what the queue's limit lacks.
+TEST_F(UnprovenStories, ALimitUnderWhichNobodyGivesRoomIsProven) {
   Story s(Config(20, 7));
   Fill(s);
   s.HasQueue("limited", {GpuQuota(std::nullopt, 24)}, "owed");
@@ -182,8 +182,8 @@ TEST_F(UnprovenStories, WhoIsWithinTheLimitAgainIsAskedForRoom) {
   gang.queue = "limited";
   s.Submit(gang);
   s.Pass();
-  PassesToRest(s);
-  EXPECT_THAT(s.Why("asks"), StartsWith("not-found"));
+  EXPECT_THAT(s.Why("asks"), StartsWith("queue-limit"));
+  EXPECT_GT(s.NextWakeup(), s.now);
   s.now += kSecond;
   s.Happens(GangFinished{"small"});
   s.Pass();
