@@ -101,11 +101,8 @@ void OfferBook::Ask(const Part& part, uint32_t tasks) {
   }
   const bool changes = gone.tasks != before.tasks;
   if (changes) {
-    const Score less = problem_.ScoreOf(c, before.tasks);
     score_ += problem_.ScoreOf(c, gone.tasks);
-    score_.cost -= less.cost;
-    score_.broken -= less.broken;
-    score_.tasks -= less.tasks;
+    score_ -= problem_.ScoreOf(c, before.tasks);
   }
   // With two places or more that ask for the most, none of them saves anything.
   if (!changes && gone.places > 1 && before.places > 1) return;

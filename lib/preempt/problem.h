@@ -29,6 +29,12 @@ struct Score {
     tasks += more.tasks;
     return *this;
   }
+  Score& operator-=(const Score& less) {
+    cost -= less.cost;
+    broken -= less.broken;
+    tasks -= less.tasks;
+    return *this;
+  }
 };
 
 // How many slots one role needs. The gang cannot fit while no alternative of

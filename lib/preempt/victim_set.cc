@@ -34,11 +34,8 @@ bool VictimSet::Ask(uint32_t c, uint32_t tasks) {
 
 // The books of an entry: how many tasks, and the score.
 void VictimSet::Note(uint32_t c, uint32_t tasks) {
-  const Score less = problem_.ScoreOf(c, entered_[c]);
-  const Score more = problem_.ScoreOf(c, tasks);
-  score_.cost += more.cost - less.cost;
-  score_.broken += more.broken - less.broken;
-  score_.tasks += more.tasks - less.tasks;
+  score_ += problem_.ScoreOf(c, tasks);
+  score_ -= problem_.ScoreOf(c, entered_[c]);
   entered_[c] = tasks;
 }
 

@@ -45,15 +45,15 @@ ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
   cls.questions_ = {.open = open};
   own_open_.resize(classes_.size());
   own_open_[c] = open;
+  // It asks for itself; one that stands alone always does.
   answered_.resize(classes_.size());
+  answered_[c] = key.alone == kNoGang ? last_serial_
+                                      : std::numeric_limits<uint64_t>::max();
   if (key.queue >= leaves_.size()) leaves_.resize(key.queue + 1);
   if (key.spec >= by_spec_.size()) by_spec_.resize(key.spec + 1);
   Spec& spec = by_spec_[key.spec];
   spec.all.insert(c);
-  answered_[c] = last_serial_;  // It asks for itself.
-  if (key.alone != kNoGang) {
-    answered_[c] = std::numeric_limits<uint64_t>::max();
-  } else {
+  if (key.alone == kNoGang) {
     ++spec.size;
     AddMember(cls, c);
   }

@@ -158,7 +158,7 @@ class ClassList {
   // The first gang of the leaf, which has classes. O(1).
   GangIndex HeadOf(QueueIndex leaf) const;
   // How many gangs of the leaf rank before this one. O(log n + n / 64) for its
-  // n gangs; O(n log n) the first time.
+  // n gangs (RankList); O(n log n) the first time.
   uint32_t CountAhead(QueueIndex leaf, const GangRank& rank);
 
   // Classes of a spec.

@@ -5,21 +5,33 @@
 namespace muster {
 namespace {
 
-// The first limit on q's path that the demand exceeds, where the queues use
-// used(queue, kind).
-template <class Used>
-LimitExcess FirstExcess(const QueueTree& queues, QueueIndex q,
-                        const Resources& demand, Used used) {
+// Calls found(excess) with the limits on q's path that the demand exceeds,
+// where the queues use used(queue, kind), until it returns true.
+template <class Used, class Found>
+void FindExcess(const QueueTree& queues, QueueIndex q, const Resources& demand,
+                Used used, Found found) {
   for (; q != kNoQueue; q = queues.at(q).parent) {
     const QueueTree::Entry& e = queues.at(q);
     if (!e.bounded) continue;
     for (ResourceKind k = 0; k < demand.size(); ++k) {
       if (demand[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
       const int64_t left = e.limit[k] - used(q, k);
-      if (demand[k] > left) return {q, k, demand[k], left};
+      if (demand[k] <= left) continue;
+      if (found(LimitExcess{q, k, demand[k], left})) return;
     }
   }
-  return {};
+}
+
+// The first of them.
+template <class Used>
+LimitExcess FirstExcess(const QueueTree& queues, QueueIndex q,
+                        const Resources& demand, Used used) {
+  LimitExcess first;
+  FindExcess(queues, q, demand, used, [&](const LimitExcess& excess) {
+    first = excess;
+    return true;
+  });
+  return first;
 }
 
 }  // namespace
@@ -76,14 +88,13 @@ std::vector<LimitExcess> QuotaLaw::Excesses(QueueIndex q,
                                             const Resources& demand,
                                             Ledger ledger) const {
   std::vector<LimitExcess> all;
-  for (; q != kNoQueue; q = queues_.at(q).parent) {
-    const QueueTree::Entry& e = queues_.at(q);
-    for (ResourceKind k = 0; e.bounded && k < demand.size(); ++k) {
-      if (demand[k] <= 0 || e.limit[k] == QueueTree::kUnbounded) continue;
-      const int64_t left = e.limit[k] - Used(q, k, ledger, nullptr);
-      if (demand[k] > left) all.push_back({q, k, demand[k], left});
-    }
-  }
+  const auto used = [&](QueueIndex above, ResourceKind k) {
+    return Used(above, k, ledger, nullptr);
+  };
+  FindExcess(queues_, q, demand, used, [&](const LimitExcess& excess) {
+    all.push_back(excess);
+    return false;
+  });
   return all;
 }
 

@@ -17,7 +17,6 @@ namespace muster {
 // outlive their ranks here. Not synchronised.
 class RankList {
  public:
-  RankList() = default;
   // O(n log n).
   explicit RankList(std::vector<GangRank> ranks) {
     std::ranges::sort(ranks);

@@ -21,12 +21,8 @@ void Grow::Run() {
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
     GrowFirst(core_.lists.FirstToAsk(growing, leaf));
-    bool refreshed = false;
-    for (const QueueIndex changed : growing.TakeChangedQueues()) {
-      Refresh(changed);
-      refreshed |= changed == leaf;
-    }
-    if (!refreshed) Refresh(leaf);
+    RefreshChanged(growing, leaf,
+                   [this](QueueIndex changed) { Refresh(changed); });
   }
 }
 

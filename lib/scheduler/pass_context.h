@@ -56,6 +56,18 @@ class Phase {
     }
   }
 
+  // Calls refresh(leaf) with each leaf that has changed, and with this one.
+  template <class Refresh>
+  static void RefreshChanged(ClassList& list, QueueIndex leaf,
+                             Refresh refresh) {
+    bool refreshed = false;
+    for (const QueueIndex changed : list.TakeChangedQueues()) {
+      refresh(changed);
+      refreshed |= changed == leaf;
+    }
+    if (!refreshed) refresh(leaf);
+  }
+
   PassContext& pass_;
   Core& core_;
   std::vector<GangRank> ranks_{};  // Gangs to look at.

@@ -28,12 +28,8 @@ void Serve::Run() {
 
 // A class of the leaf was asked.
 void Serve::FollowChanges(QueueIndex leaf) {
-  bool refreshed = false;
-  for (const QueueIndex changed : core_.lists.waiting().TakeChangedQueues()) {
-    Refresh(changed);
-    refreshed |= changed == leaf;
-  }
-  if (!refreshed) Refresh(leaf);
+  RefreshChanged(core_.lists.waiting(), leaf,
+                 [this](QueueIndex changed) { Refresh(changed); });
   for (const QueueIndex q : make_room_.touched()) turns_.UsageChanged(q);
 }
 
