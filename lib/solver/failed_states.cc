@@ -2,19 +2,12 @@
 
 #include <algorithm>
 
+#include "lib/solver/row_hash.h"
+
 namespace muster::solver {
 namespace {
 
 constexpr size_t kFirstSlots = 64;  // A power of two, like all sizes.
-
-uint64_t Hash(std::span<const uint32_t> row) {
-  uint64_t hash = 1469598103934665603u;
-  for (const uint32_t v : row) {
-    hash = (hash ^ v) * 1099511628211u;
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
 
 }  // namespace
 
@@ -26,7 +19,7 @@ void FailedStates::Start(size_t length) {
 }
 
 size_t FailedStates::Find(std::span<const uint32_t> row) const {
-  size_t slot = Hash(row) & (slots_.size() - 1);
+  size_t slot = HashRow(row) & (slots_.size() - 1);
   while (slots_[slot] != 0 &&
          !std::equal(row.begin(), row.end(),
                      rows_.begin() + (slots_[slot] - 1) * length_)) {

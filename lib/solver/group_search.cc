@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "lib/solver/large_role.h"
 #include "lib/solver/node_choice.h"
 
 namespace muster::solver {
@@ -55,20 +56,10 @@ bool GroupSearch::MayHold(const Need& need, const Spot& spot) {
   return true;
 }
 
-void GroupSearch::AddNeeds(ScopeIndex s, const Need& need) {
-  if (problem_->AddBelow(s) == 0) return;
-  if (!problem_->IsRole(s)) {
-    for (const ScopeIndex child : problem_->Children(s)) AddNeeds(child, need);
-    return;
-  }
-  board_->table().AddNeed(problem_->RoleOf(s), problem_->AddBelow(s),
-                          Tasks(need), Amounts(need));
-}
-
 GroupSearch::Need GroupSearch::PushNeeds(ScopeIndex s) {
   const Need need{needs_.size(), problem_->columns().size()};
   needs_.resize(need.first + need.columns + board_->table().kinds().size(), 0);
-  AddNeeds(s, need);
+  board_->table().AddNeeds(s, Tasks(need), Amounts(need));
   return need;
 }
 
@@ -450,6 +441,27 @@ bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
   return PlaceRole(role, rule);
 }
 
+// Where a narrower domain may hold all, that goes first.
+bool GroupSearch::PlaceBeside(const PlacementResult& alone) {
+  const Board::Mark mark = board_->Begin();
+  if (alone.tasks.empty() || !PutBeside(*board_, traffic_, alone)) {
+    board_->Rollback(mark);
+    return false;
+  }
+  // What is narrower than the domain around these tasks has no room for them.
+  const int level = Enclosure(board_->placed()).level;
+  if (level == Enclosure(alone.tasks).level) {
+    board_->Commit(mark);
+    return true;
+  }
+  beside_.assign(board_->placed().begin(), board_->placed().end());
+  board_->Rollback(mark);
+  root_below_ = level;
+  if (PlaceScope(0, true)) return true;
+  for (const Assignment& a : beside_) board_->PutExactly(a.task, a.at);
+  return true;
+}
+
 bool GroupSearch::PlaceRoot(const PlacementResult& alone) {
   uint32_t role = 0;
   Rule rule;
@@ -531,7 +543,7 @@ bool GroupSearch::Place(Board& board, const Budget& budget,
     return false;
   }
   const bool refine = budget.refine.steps > 0 || !traffic_.empty();
-  if (refine && traffic_.empty() && NeedsNoMore(alone.certificate)) {
+  if (refine && traffic_.empty() && NeedsNoMore(board, alone.certificate)) {
     certificate_ = alone.certificate;
   } else if (refine && !board.placed().empty()) {
     Refine(&mark, alone.certificate, {counts_left_, budget.refine.search});

@@ -82,9 +82,6 @@ class GroupSearch {
   void Start(Board& board, const Budget& budget);
   bool PlaceRoot(const PlacementResult& alone);
   bool PlaceBeside(const PlacementResult& alone);
-  std::optional<Spot> LeastTalk(uint32_t role) const;
-  bool PutBeside(const PlacementResult& alone);
-  bool NeedsNoMore(const Certificate& alone) const;
   bool PlaceScope(ScopeIndex s, bool root);
   bool PlaceGroup(ScopeIndex s, const Need& need, bool root);
   bool PlaceInside(ScopeIndex s, const Spot& spot, bool root, bool last);
@@ -101,7 +98,6 @@ class GroupSearch {
   bool AreLayers(std::span<const SliceRule> slices, int tree) const;
   bool WholeSlices(uint32_t role) const;
   Need PushNeeds(ScopeIndex s);
-  void AddNeeds(ScopeIndex s, const Need& need);
   std::span<int64_t> Tasks(const Need& need) {
     return std::span(needs_).subspan(need.first, need.columns);
   }

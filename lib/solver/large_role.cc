@@ -1,7 +1,11 @@
 #include "lib/solver/large_role.h"
 
 #include <algorithm>
+#include <optional>
+#include <tuple>
 #include <utility>
+
+#include "lib/solver/node_choice.h"
 
 namespace muster::solver {
 namespace {
@@ -29,6 +33,37 @@ bool RuleOf(const Problem& problem, uint32_t role, UniformRule* rule) {
   return problem.Slices(role).empty();
 }
 
+// The domain with tasks in which one more of the role talks at the least cost;
+// none if the role does not talk.
+std::optional<Spot> LeastTalk(Board& board, const Traffic& traffic,
+                              uint32_t role) {
+  Problem& problem = board.problem();
+  const Tree& tree = problem.tree(0);
+  std::optional<Spot> best;
+  std::tuple<int64_t, int, uint32_t> least;  // Cost, level, place; keys decide.
+  const auto consider = [&](const Spot& spot) {
+    std::optional<NodeIndex> first;
+    board.table().ForEachNode(problem.column(role), spot, [&](NodeIndex n) {
+      if (!first) first = n;
+    });
+    if (!first) return;
+    problem.Spend(board.placed().size(), kLookNs);
+    const std::tuple rank(traffic.CostOf(board, role, *first), -spot.level,
+                          tree.PositionOf(*first));
+    if (best && rank >= least) return;
+    best = spot;
+    least = rank;
+  };
+  const auto talks = [&](const Traffic::Line& line) {
+    return line.from == role || line.to == role;
+  };
+  if (std::ranges::none_of(traffic.lines(), talks)) return best;
+  for (int level = 0; level <= tree.hosts; ++level) {
+    board.ForEachHeld(level, [&](uint32_t d) { consider({0, level, d}); });
+  }
+  return best;
+}
+
 }  // namespace
 
 void PlaceLargeRole(Problem& problem, Cluster& cluster, UniformPlacer& uniform,
@@ -54,6 +89,37 @@ void PlaceLargeRole(Problem& problem, Cluster& cluster, UniformPlacer& uniform,
   if (!placed || !problem.tree(0).Contains(alone->tasks[0].at.node)) {
     alone->Clear();
   }
+}
+
+bool PutBeside(Board& board, const Traffic& traffic,
+               const PlacementResult& alone) {
+  const Problem& problem = board.problem();
+  for (const Assignment& a : alone.tasks) {
+    if (!board.PutExactly(a.task, a.at)) return false;
+  }
+  for (const uint32_t r : problem.Active()) {
+    if (r == alone.tasks[0].task.role) continue;
+    const std::span<const uint32_t> indices = problem.NewIndices(r);
+    for (size_t i = 0; i < indices.size(); ++i) {
+      const auto after = static_cast<uint32_t>(indices.size() - i);
+      const std::optional<Spot> spot = LeastTalk(board, traffic, r);
+      std::optional<NodeIndex> node;
+      if (spot) node = FindNode(board, {r, indices[i]}, {&*spot, 1}, after);
+      if (!node) node = FindNode(board, {r, indices[i]}, {}, after);
+      if (!node || !board.Put({r, indices[i]}, *node)) return false;
+    }
+  }
+  return true;
+}
+
+bool NeedsNoMore(const Board& board, const Certificate& alone) {
+  if (!alone.optimal) return false;
+  for (size_t l = 0; l < alone.levels.size(); ++l) {
+    uint32_t used = 0;
+    board.ForEachHeld(static_cast<int>(l), [&](uint32_t) { ++used; });
+    if (used != alone.levels[l].used) return false;
+  }
+  return true;
 }
 
 }  // namespace muster::solver

@@ -1,7 +1,9 @@
 // The role of a gang beside which all others are few.
 #pragma once
 
+#include "lib/solver/board.h"
 #include "lib/solver/problem.h"
+#include "lib/solver/traffic.h"
 #include "lib/solver/uniform_placer.h"
 #include "muster/placement_solver.h"
 
@@ -19,5 +21,15 @@ namespace muster::solver {
 // of the role, constraints of it in other topologies.
 void PlaceLargeRole(Problem& problem, Cluster& cluster, UniformPlacer& uniform,
                     PlacementResult* alone);
+
+// Puts these tasks, all of one role, where they are, and the others to add as
+// near to them as there is room, or where they talk at the least cost. False,
+// with some tasks put, if not all find room.
+bool PutBeside(Board& board, const Traffic& traffic,
+               const PlacementResult& alone);
+
+// Whether all tasks put lie in no more domains than some of them need by
+// themselves.
+bool NeedsNoMore(const Board& board, const Certificate& alone);
 
 }  // namespace muster::solver

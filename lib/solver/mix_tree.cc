@@ -3,20 +3,13 @@
 #include <algorithm>
 #include <tuple>
 
+#include "lib/solver/row_hash.h"
+
 namespace muster::solver {
 namespace {
 
 // A row of so many sums is one step.
 constexpr uint64_t kSumsPerStep = 8;
-
-uint64_t Hash(std::span<const int64_t> key) {
-  uint64_t hash = 1469598103934665603u;
-  for (const int64_t v : key) {
-    hash = (hash ^ static_cast<uint64_t>(v)) * 1099511628211u;
-    hash ^= hash >> 29;
-  }
-  return hash;
-}
 
 }  // namespace
 
@@ -222,7 +215,8 @@ void MixTree::Grow() {
   slots_.assign(std::max<size_t>(64, slots_.size() * 2), 0);
   for (uint32_t t = 0; t < types_.size(); ++t) {
     const Type& type = types_[t];
-    size_t slot = Hash({keys_.data() + type.key, type.key_size});
+    size_t slot = HashRow(
+        std::span<const int64_t>(keys_.data() + type.key, type.key_size));
     while (slots_[slot & (slots_.size() - 1)] != 0) ++slot;
     slots_[slot & (slots_.size() - 1)] = t + 1;
   }
@@ -234,7 +228,7 @@ bool MixTree::FindType(size_t key, uint32_t* type) {
   if (slots_.size() < 2 * (types_.size() + 1)) Grow();
   const std::span<const int64_t> wanted(keys_.data() + key, keys_.size() - key);
   steps_ += 1 + wanted.size() / kSumsPerStep;
-  size_t slot = Hash(wanted);
+  size_t slot = HashRow(wanted);
   for (;; ++slot) {
     const uint32_t found = slots_[slot & (slots_.size() - 1)];
     if (found == 0) break;

@@ -40,7 +40,10 @@ void PackSearch::FindParts(ScopeIndex s) {
     if (rule.tree == spot_.tree && rule.required > spot_.level) {
       const auto row = static_cast<uint32_t>(parts_.size() + fixed_.size());
       needs_.resize(needs_.size() + width_, 0);
-      AddNeeds(child, row);
+      const std::span<int64_t> needs = Row(row);
+      const size_t columns = problem_->columns().size();
+      board_->table().AddNeeds(child, needs.first(columns),
+                               needs.subspan(columns));
       level_ = std::min(level_, rule.required);
       (problem_->anchor(child).any ? fixed_ : parts_).push_back({child, row});
     } else if (problem_->IsRole(child) || problem_->anchor(child).any ||
@@ -50,17 +53,6 @@ void PackSearch::FindParts(ScopeIndex s) {
       FindParts(child);
     }
   }
-}
-
-void PackSearch::AddNeeds(ScopeIndex s, uint32_t row) {
-  if (problem_->AddBelow(s) == 0) return;
-  if (!problem_->IsRole(s)) {
-    for (const ScopeIndex child : problem_->Children(s)) AddNeeds(child, row);
-    return;
-  }
-  const size_t columns = problem_->columns().size();
-  board_->table().AddNeed(problem_->RoleOf(s), problem_->AddBelow(s),
-                          Row(row).first(columns), Row(row).subspan(columns));
 }
 
 // What some part needs; of one column its slots say all.

@@ -63,7 +63,6 @@ class PackSearch {
   };
 
   void FindParts(ScopeIndex s);
-  void AddNeeds(ScopeIndex s, uint32_t row);
   void FindDims();
   void FindBins();
   void AddBin(uint32_t domain);

@@ -181,6 +181,18 @@ void SlotTable::AddNeed(uint32_t role, int64_t count, std::span<int64_t> tasks,
   }
 }
 
+void SlotTable::AddNeeds(ScopeIndex scope, std::span<int64_t> tasks,
+                         std::span<int64_t> amounts) const {
+  if (problem_->AddBelow(scope) == 0) return;
+  if (problem_->IsRole(scope)) {
+    AddNeed(problem_->RoleOf(scope), problem_->AddBelow(scope), tasks, amounts);
+    return;
+  }
+  for (const ScopeIndex child : problem_->Children(scope)) {
+    AddNeeds(child, tasks, amounts);
+  }
+}
+
 void SlotTable::FindNeeds(std::vector<int64_t>* tasks,
                           std::vector<int64_t>* amounts) const {
   tasks->assign(count_, 0);

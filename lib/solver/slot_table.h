@@ -74,6 +74,9 @@ class SlotTable {
   // Adds so many tasks of the role: `tasks` by column, `amounts` by kind.
   void AddNeed(uint32_t role, int64_t count, std::span<int64_t> tasks,
                std::span<int64_t> amounts) const;
+  // The same of all tasks to add below the scope.
+  void AddNeeds(ScopeIndex scope, std::span<int64_t> tasks,
+                std::span<int64_t> amounts) const;
   // What all tasks to add need.
   void FindNeeds(std::vector<int64_t>* tasks,
                  std::vector<int64_t>* amounts) const;
