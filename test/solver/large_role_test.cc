@@ -45,12 +45,7 @@ class UnevenTree {
     gang.roles = {MakeRole("worker", workers_, kGpus, 1)};
     for (Role& role : others) gang.roles.push_back(std::move(role));
     gang.traffic = std::move(traffic);
-    PlacementRequest request;
-    request.gang = &world_.Prepare(gang);
-    request.dry_run = true;
-    PlacementResult result;
-    world_.solver->Place(world_.cluster, request, &result);
-    return result;
+    return world_.DryRun(std::move(gang));
   }
 
   // Domains of the level in which tasks of role 0 lie.

@@ -78,22 +78,22 @@ class SmallTree {
   void CheckAlike() {
     int within = -1;
     Gang gang = MakeGang(&within);
-    const PlacementResult plain = DryRun(gang);
+    const PlacementResult plain = world_.DryRun(gang);
     for (const SelectorOp op :
          {SelectorOp::kExists, SelectorOp::kDoesNotExist}) {
       gang.roles[0].preferences = {{5, {{{"rack", op}}}}};
-      ExpectSame(DryRun(gang), plain);
+      ExpectSame(world_.DryRun(gang), plain);
     }
     gang.roles[0].preferences.clear();
     for (const NodeIndex n : CopyOfNodes()) Avoid(n);
-    ExpectSame(DryRun(gang), plain);
+    ExpectSame(world_.DryRun(gang), plain);
   }
 
   // The same of a node that is avoided, and not needed; false if all are.
   bool CheckNotNeeded() {
     int within = -1;
     const Gang gang = MakeGang(&within);
-    const PlacementResult plain = DryRun(gang);
+    const PlacementResult plain = world_.DryRun(gang);
     const std::vector<NodeIndex> nodes = CopyOfNodes();
     const NodeIndex other = nodes[Below(nodes.size())];
     if (std::ranges::any_of(plain.tasks, [&](const Assignment& a) {
@@ -102,7 +102,7 @@ class SmallTree {
       return false;
     }
     Avoid(other);
-    ExpectSame(DryRun(gang), plain);
+    ExpectSame(world_.DryRun(gang), plain);
     return true;
   }
 
@@ -118,7 +118,7 @@ class SmallTree {
     const ShapeId shape = world_.Prepare(gang).shapes[0][0];
     Counts best, liked;
     const bool possible = BruteForce(shape, tasks, within, &best);
-    const PlacementResult result = DryRun(gang);
+    const PlacementResult result = world_.DryRun(gang);
     EXPECT_EQ(result.fit == Fit::kFits, possible);
     if (!possible || testing::Test::HasFailure()) return false;
     std::vector<NodeIndex> nodes;
@@ -152,15 +152,6 @@ class SmallTree {
     gang.groups.resize(1);
     gang.groups[0].topology.required = kNames[required];
     return gang;
-  }
-
-  PlacementResult DryRun(const Gang& gang) {
-    PlacementRequest request;
-    request.gang = &world_.Prepare(gang);
-    request.dry_run = true;
-    PlacementResult result;
-    world_.solver->Place(world_.cluster, request, &result);
-    return result;
   }
 
   static void ExpectSame(const PlacementResult& a, const PlacementResult& b) {

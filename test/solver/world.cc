@@ -92,6 +92,15 @@ PlacementResult& World::Grow() {
   return result;
 }
 
+PlacementResult World::DryRun(Gang gang) {
+  PlacementRequest dry;
+  dry.gang = &Prepare(std::move(gang));
+  dry.dry_run = true;
+  PlacementResult told;
+  solver->Place(cluster, dry, &told);
+  return told;
+}
+
 void World::Use(const std::string& node, uint32_t gpus) {
   const ShapeId shape = cluster.Intern(MakeRole("other", 1, 1), 0);
   for (uint32_t i = 0; i < gpus; ++i) {

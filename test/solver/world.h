@@ -48,6 +48,8 @@ class World {
   PlacementResult& Place(Gang gang);
   PlacementResult& PlaceAgain();
   PlacementResult& Grow();
+  // Only asks, as if nothing had been placed.
+  PlacementResult DryRun(Gang gang);
 
   // Takes devices of a node away, as somebody else's whole devices.
   void Use(const std::string& node, uint32_t gpus);
