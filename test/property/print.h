@@ -13,6 +13,7 @@
 
 #include "muster/enum_names.h"
 #include "muster/fields.h"
+#include "muster/plan.h"
 #include "muster/resources.h"
 
 namespace muster {
@@ -107,6 +108,11 @@ std::string FirstDifference(const T& one, const T& other) {
   const size_t from = at - std::min<size_t>(at, 300);
   return "\n  one:   ..." + a.substr(from, 600) + "\n  other: ..." +
          b.substr(from, 600);
+}
+
+// Two plans that should be one.
+inline std::string Differ(const PlanRecord& a, const PlanRecord& b) {
+  return "\n  one:   " + Printer::Text(a) + "\n  other: " + Printer::Text(b);
 }
 
 }  // namespace muster

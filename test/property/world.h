@@ -93,7 +93,8 @@ class World final : private Journal {
                    const PlanRecord& whatif, const PlanRecord& plan);
   void CheckBounded(Time at, const SchedulerState& before);
   void CheckQuiet(const PlanRecord& plan);
-  void CheckClosed(const PlanRecord& plan);
+  void CheckAsked(Time at, const SchedulerState& before);
+  void CheckClosed(Time at, const Scheduler& scheduler, bool quiet);
   void CheckSteady(const PlanRecord& plan);
   bool OnlyStarts(const EventBody& what) const;
   void CheckGangs();
