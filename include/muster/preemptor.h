@@ -64,9 +64,10 @@ struct PreemptionRequest {
   PlacementRequest placement{};                   // Its ledger is kLater.
   std::span<const VictimCandidate> candidates{};  // By (priority, key).
   VictimRules* rules = nullptr;
-  // Bounds the search, in its own logical steps: one for each question to the
-  // solver and each bundle or combination looked at, give or take those that
-  // finish what was begun. Then the best so far is the answer.
+  // Bounds the search, in its own logical steps: one for each bundle or
+  // combination looked at, one or more for each question to the solver, by its
+  // work; give or take those that finish what was begun. Then the best so far
+  // is the answer.
   uint64_t max_steps = 100'000;
 };
 

@@ -16,6 +16,7 @@ void OfferBook::Begin(size_t places) {
   asked_.resize(problem_.candidate_count());
   gone_.resize(problem_.candidate_count());
   places_.assign(places, {.slots = {0}, .victims = {0}});
+  taken_.clear();
   score_ = {};
   given_ = 0;
 }
@@ -43,6 +44,21 @@ void OfferBook::Add(uint32_t p, std::span<const Offer> offers) {
       tasks[PartOf(place, victim.candidate)] = victim.tasks;
     }
   }
+  place.costs.push_back(0);
+  for (uint32_t level = 1; level < place.slots.size(); ++level) {
+    place.costs.push_back(CostOfLevel(place, level));
+  }
+}
+
+int64_t OfferBook::CostOfLevel(const Place& place, uint32_t level) const {
+  Score cost;
+  for (size_t i = 0; i < place.parts.size(); ++i) {
+    const uint32_t before = TasksAt(place, level - 1, i);
+    const uint32_t tasks = TasksAt(place, level, i);
+    if (tasks == before) continue;
+    cost += problem_.ScoreBeyond(place.parts[i].candidate, before, tasks);
+  }
+  return cost.cost;
 }
 
 size_t OfferBook::PartOf(const Place& place, uint32_t candidate) {
@@ -80,6 +96,11 @@ void OfferBook::SetLevel(uint32_t p, uint32_t level) {
   given_ += place.slots[level];
   given_ -= place.slots[before];
   place.level = level;
+  if (before == 0) {
+    taken_.insert(std::ranges::lower_bound(taken_, p), p);
+  } else if (level == 0) {
+    taken_.erase(std::ranges::lower_bound(taken_, p));
+  }
   place.knows_added = place.knows_saved = false;
   for (size_t i = 0; i < place.parts.size(); ++i) {
     const uint32_t tasks = TasksAt(place, level, i);

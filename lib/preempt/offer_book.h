@@ -48,6 +48,14 @@ class OfferBook {
     const Place& p = places_[place];
     return p.slots[p.level] - p.slots[p.level - 1];
   }
+  // Those that are not at level 0, ascending.
+  const std::vector<uint32_t>& taken() const { return taken_; }
+  // What the victims of that level cost beyond those of the one before, were
+  // they gone for this place alone: going back saves no more, whatever other
+  // places do.
+  int64_t MostSavedAt(uint32_t place, uint32_t level) const {
+    return places_[place].costs[level];
+  }
   // How many victims that level has.
   uint32_t VictimsAt(uint32_t place, uint32_t level) const {
     return places_[place].victims[level];
@@ -95,6 +103,7 @@ class OfferBook {
     std::vector<uint32_t> victims{};  // By level: how many.
     std::vector<Part> parts{};        // By candidate: those of the last offer.
     std::vector<uint32_t> tasks{};    // [level x parts + part]
+    std::vector<int64_t> costs{};     // By level: MostSavedAt.
     bool knows_added = false;
     bool knows_saved = false;
     Score added{};
@@ -112,6 +121,7 @@ class OfferBook {
   }
   // kNone: it is not there.
   static size_t PartOf(const Place& place, uint32_t candidate);
+  int64_t CostOfLevel(const Place& place, uint32_t level) const;
   void Ask(const Part& part, uint32_t tasks);
   void LearnAdded(Place* place) const;
   void LearnSaved(Place* place) const;
@@ -120,6 +130,7 @@ class OfferBook {
 
   const Problem& problem_;
   std::vector<Place> places_;
+  std::vector<uint32_t> taken_;
   std::vector<uint32_t> involved_;
   // By candidate: the places that ask for it, ascending, and for how much.
   std::vector<std::vector<uint32_t>> places_of_;

@@ -8,6 +8,10 @@
 namespace muster::preempt {
 namespace {
 
+// An answer of the solver counts a step of the search, and one more for so much
+// of its work.
+constexpr uint64_t kAnswerSteps = 10;
+
 // Whether every child of the role's groups, up to the root, must be satisfied.
 bool AlwaysRequired(const Gang& gang, const Role& role) {
   for (uint32_t g = role.group;; g = gang.groups[g].parent) {
@@ -158,6 +162,7 @@ Fit Problem::Ask(std::span<const NodeIndex> within) {
   solver_.Place(cluster_, question, &answer_);
   cluster_.Rollback(mark);
   answered_ += answer_.steps;
+  searched_ += answer_.steps / kAnswerSteps;
   cut_short_ = cut_short_ || answer_.cut_short;
   return answer_.fit;
 }

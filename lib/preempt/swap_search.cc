@@ -1,6 +1,7 @@
 #include "lib/preempt/swap_search.h"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <numeric>
 
@@ -147,6 +148,7 @@ void SwapSearch::StartFrom(const std::vector<Victim>& victims) {
 // --- Neighbours --------------------------------------------------------------
 
 bool SwapSearch::Improves() {
+  FindMostSaved();
   for (const uint32_t& p : all_) {
     if (!book_.IsFull(p) && TryRaise({&p, 1})) return true;
   }
@@ -160,8 +162,36 @@ bool SwapSearch::Improves() {
   return false;
 }
 
+void SwapSearch::FindMostSaved() {
+  most_saved_.clear();
+  for (const uint32_t p : book_.taken()) {
+    for (uint32_t level = book_.Level(p); level > 0; --level) {
+      most_saved_.push_back(book_.MostSavedAt(p, level));
+    }
+  }
+  std::ranges::sort(most_saved_, std::greater<>());
+  std::partial_sum(most_saved_.begin(), most_saved_.end(), most_saved_.begin());
+}
+
+// Whether one slot more of each, or of some, could save what it costs: of the
+// levels below, each gives a slot at the least.
+bool SwapSearch::MayPay(std::span<const uint32_t> places) {
+  problem_.Charge(places.size(), kLookNs);
+  if (book_.given() < goal_) return true;
+  uint64_t spare = book_.given() - goal_;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (const uint32_t p : places) {
+    if (book_.IsFull(p)) continue;
+    spare += book_.MoreSlots(p);
+    least = std::min(least, book_.AddedBy(p).cost);
+  }
+  const uint64_t levels = std::min<uint64_t>(spare, most_saved_.size());
+  return levels > 0 && least <= most_saved_[levels - 1];
+}
+
 // One slot more of each, one after the other, the cheapest first.
 bool SwapSearch::TryRaise(std::span<const uint32_t> places) {
+  if (!MayPay(places)) return false;
   if (!problem_.Spend()) return false;
   bool better = false;
   while (!better) {
@@ -293,17 +323,15 @@ void SwapSearch::Trim() {
     const uint64_t spare = book_.given() - goal_;
     uint32_t best = kNobody;
     int64_t best_saved = -1;
-    for (const uint32_t p : all_) {
-      if (book_.Level(p) == 0 || raised_[p] || book_.LastSlots(p) > spare) {
-        continue;
-      }
+    for (const uint32_t p : book_.taken()) {
+      if (raised_[p] || book_.LastSlots(p) > spare) continue;
       const int64_t saved = book_.SavedBy(p);
       if (saved > best_saved) {
         best = p;
         best_saved = saved;
       }
     }
-    problem_.Charge(all_.size(), kLookNs);
+    problem_.Charge(book_.taken().size(), kLookNs);
     if (best == kNobody) return;
     SetLevel(best, book_.Level(best) - 1);
   }

@@ -54,6 +54,8 @@ class SwapSearch {
   void TakeNear(uint32_t neighbours);
   void LeaveSome(uint32_t count);
   bool Improves();
+  void FindMostSaved();
+  bool MayPay(std::span<const uint32_t> places);
   bool TryRaise(std::span<const uint32_t> places);
   uint32_t CheapestOf(std::span<const uint32_t> places);
   bool TryWithout(uint32_t candidate);
@@ -79,6 +81,8 @@ class SwapSearch {
   std::vector<uint32_t> all_;                           // Places.
   std::vector<uint32_t> open_;                          // Of them, for Fill.
   std::vector<uint32_t> levels_;  // By place: before a kick.
+  // By how many slots fewer are taken: what that saves at the most.
+  std::vector<int64_t> most_saved_;
   Dice dice_;
   uint64_t goal_ = 0;  // Slots that must be given.
   Score best_{};

@@ -108,7 +108,9 @@ void ExpectEqual(OfferBook& book, Plain& plain) {
   for (uint32_t c = 0; c < gone.size(); ++c) EXPECT_EQ(book.Gone(c), gone[c]);
   EXPECT_EQ(book.score(), plain.Total());
   uint64_t given = 0;
+  std::vector<uint32_t> taken;
   for (uint32_t p = 0; p < plain.offers.size(); ++p) {
+    if (plain.levels[p] > 0) taken.push_back(p);
     const Plain::Offers& offers = plain.offers[p];
     const uint32_t level = plain.levels[p];
     ASSERT_EQ(book.Level(p), level);
@@ -126,6 +128,22 @@ void ExpectEqual(OfferBook& book, Plain& plain) {
     }
   }
   EXPECT_EQ(book.given(), given);
+  EXPECT_EQ(book.taken(), taken);
+}
+
+// Some places go back together: what each saves at the most is enough for what
+// they save.
+void ExpectNoMoreSaved(const OfferBook& book, Plain plain,
+                       std::mt19937_64& random) {
+  const int64_t before = plain.Total().cost;
+  int64_t most = 0;
+  for (uint32_t p = 0; p < plain.levels.size(); ++p) {
+    const auto level = static_cast<uint32_t>(random() % (plain.levels[p] + 1));
+    for (; plain.levels[p] > level; --plain.levels[p]) {
+      most += book.MostSavedAt(p, plain.levels[p]);
+    }
+  }
+  EXPECT_LE(before - plain.Total().cost, most);
 }
 
 TEST(OfferBookTest, SumsAreThoseMadeAnew) {
@@ -155,6 +173,7 @@ TEST(OfferBookTest, SumsAreThoseMadeAnew) {
         plain.levels[p] = random() % (plain.offers[p].size() + 1);
         book.SetLevel(p, plain.levels[p]);
         ExpectEqual(book, plain);
+        ExpectNoMoreSaved(book, plain, random);
         if (HasFailure()) return;
       }
     }
