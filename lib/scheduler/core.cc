@@ -65,7 +65,7 @@ PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
 bool AnyVictim(const Core& core, QueueIndex leaf, int32_t priority,
                const Resources& least) {
   for (const auto& [p, holders] : core.lists.holding(leaf)) {
-    if (p < priority || (p == priority && holders.elastic() > 0)) return true;
+    if (p < priority || (p == priority && holders.elastic())) return true;
     if (p >= priority) break;
   }
   return core.law.MayReclaimAtAll(leaf, least);

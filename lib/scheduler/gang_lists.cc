@@ -10,6 +10,11 @@
 namespace muster {
 namespace {
 
+Holders::Spare SpareOf(const Listing& l) {
+  if (l.nominated) return Holders::Spare::kPromised;
+  return l.elastic ? Holders::Spare::kSurplus : Holders::Spare::kNothing;
+}
+
 GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l) {
   return {l.priority, 0, l.submitted, r.key, g};
 }
@@ -146,11 +151,11 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   const GangRank from = Rank(g, r, l), to = Rank(g, r, next);
   const bool holds_on = l.holds && next.holds && l.queue == next.queue &&
                         l.priority == next.priority &&
-                        l.elastic == next.elastic && l.price == next.price;
+                        SpareOf(l) == SpareOf(next) && l.price == next.price;
   if (l.holds && !holds_on) Unhold(r.key, l);
   if (next.holds && !holds_on) Hold(g, r.key, next);
   if (g >= precedence_.size()) precedence_.resize(g + 1);
-  precedence_[g] = {next.queue, next.priority, next.elastic, next.nominated};
+  precedence_[g] = {next.queue, next.priority, SpareOf(next)};
   MoveIn(nominated_, l.nominated, from, next.nominated, to);
   MoveIn(asking_, l.asks, from, next.asks, to);
   MoveIn(lacking_, l.lacks, from, next.lacks, to);
@@ -180,12 +185,12 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
 
 void GangLists::Hold(GangIndex g, std::string_view key, const Listing& l) {
   if (l.queue >= holding_.size()) holding_.resize(l.queue + 1);
-  holding_[l.queue][l.priority].Add(l.price, key, g, l.elastic);
+  holding_[l.queue][l.priority].Add(l.price, SpareOf(l), key, g);
 }
 
 void GangLists::Unhold(std::string_view key, const Listing& l) {
   const auto it = holding_[l.queue].find(l.priority);
-  it->second.Remove(l.price, key, l.elastic);
+  it->second.Remove(l.price, SpareOf(l), key);
   if (it->second.empty()) holding_[l.queue].erase(it);
 }
 
@@ -234,16 +239,15 @@ std::vector<size_t> GangLists::Sizes() const {
   std::vector<size_t> sizes = {nominated_.size(), asking_.size(),
                                lacking_.size(), timeline_.wakes().size(),
                                timeline_.ends().size()};
-  size_t holding = 0, elastic = 0, waiting = 0, growing = 0;
+  size_t holding = 0, waiting = 0, growing = 0;
   for (const Holding& by_priority : holding_) {
     for (const auto& [priority, holders] : by_priority) {
       holders.ForEach([&](GangIndex) { ++holding; });
-      elastic += holders.elastic();
     }
   }
   waiting_.ForEach([&](ClassIndex) { ++waiting; });
   growing_.ForEach([&](ClassIndex) { ++growing; });
-  sizes.insert(sizes.end(), {holding, elastic, waiting, growing});
+  sizes.insert(sizes.end(), {holding, waiting, growing});
   return sizes;
 }
 

@@ -45,8 +45,7 @@ class GangLists {
   struct Precedence {
     QueueIndex queue = kNoQueue;
     int32_t priority = 0;
-    bool elastic = false;
-    bool nominated = false;
+    Holders::Spare spare = Holders::Spare::kNothing;
   };
   const Precedence& precedence(GangIndex g) const { return precedence_[g]; }
   const RankSet& nominated() const { return nominated_; }

@@ -28,32 +28,39 @@ class Holders {
     }
   };
   using Entries = absl::btree_set<Entry>;
+  // What a gang may give without being stopped.
+  enum class Spare : uint8_t {
+    kNothing,
+    kSurplus,   // It is elastic.
+    kPromised,  // It is nominated only.
+  };
   // Gangs whose prices differ by what is lost only: as time passes, their order
   // stays.
   struct Row {
     bool accrues = false;
     int64_t amount = 0;
+    Spare spare = Spare::kNothing;
     Entries gangs{};
   };
 
-  void Add(const StopPrice& price, std::string_view key, GangIndex g,
-           bool elastic) {
-    RowOf(price).gangs.insert({price.lost, key, g});
-    elastic_ += elastic;
+  void Add(const StopPrice& price, Spare spare, std::string_view key,
+           GangIndex g) {
+    RowOf(price, spare).gangs.insert({price.lost, key, g});
   }
-  void Remove(const StopPrice& price, std::string_view key, bool elastic) {
-    Row& row = RowOf(price);
+  void Remove(const StopPrice& price, Spare spare, std::string_view key) {
+    Row& row = RowOf(price, spare);
     row.gangs.erase({price.lost, key});
-    if (row.gangs.empty()) {
-      std::swap(row, rows_.back());
-      rows_.pop_back();
-    }
-    elastic_ -= elastic;
+    if (!row.gangs.empty()) return;
+    std::swap(row, rows_.back());
+    rows_.pop_back();
   }
 
   bool empty() const { return rows_.empty(); }
-  // How many may have more than they need.
-  uint32_t elastic() const { return elastic_; }
+  // Whether some may have more than they need. O(rows).
+  bool elastic() const {
+    return std::ranges::find(rows_, Spare::kSurplus, &Row::spare) !=
+           rows_.end();
+  }
   // In no order; none is empty.
   const std::vector<Row>& rows() const { return rows_; }
   // Calls f(GangIndex) with each gang, in no order.
@@ -65,16 +72,16 @@ class Holders {
   }
 
  private:
-  Row& RowOf(const StopPrice& price) {
+  Row& RowOf(const StopPrice& price, Spare spare) {
     const auto row = std::ranges::find_if(rows_, [&](const Row& r) {
-      return r.accrues == price.accrues && r.amount == price.amount;
+      return r.accrues == price.accrues && r.amount == price.amount &&
+             r.spare == spare;
     });
     if (row != rows_.end()) return *row;
-    return rows_.emplace_back(Row{price.accrues, price.amount});
+    return rows_.emplace_back(Row{price.accrues, price.amount, spare});
   }
 
   std::vector<Row> rows_{};  // Few: see StopPrice::Rounded.
-  uint32_t elastic_ = 0;
 };
 
 }  // namespace muster

@@ -42,7 +42,6 @@ void StopCosts(const Core& core, const GangRecord& r,
 // where that were too few.
 constexpr size_t kFirst = 4;
 constexpr size_t kMore = 4;
-constexpr size_t kAll = std::numeric_limits<size_t>::max();
 // How many more it looks at for something better than what it found: for each
 // task, where that costs something.
 constexpr size_t kBeyond = 64;
@@ -159,7 +158,8 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex winner) {
   }
   if (c.surplus > 0) c.cuts = cuts_[i];
   c.tasks = tasks;
-  const bool stays = HoldsFirm(r) || GivesSurplus(core_.gangs.at(winner), r);
+  const bool stays = pool_.spare_only() || HoldsFirm(r) ||
+                     GivesSurplus(core_.gangs.at(winner), r);
   if (!nominated && stays) LeaveOnlySurplus(c);
 }
 
@@ -213,12 +213,16 @@ bool MakeRoom::HoldsFirm(const GangRecord& r) {
   });
 }
 
+// Nobody is stopped where what elastic gangs can do without is enough, if that
+// is wanted.
 bool MakeRoom::Find(GangIndex g) {
-  pool_.Begin(g, LacksOnANode(core_.SpecOf(g)));
-  if (!pool_.elastic()) return FindCheapest(g);
-  pool_.Draw(kAll);
-  Collect(g);
-  return FindSurplusFirst(g);
+  const int64_t lacks = LacksOnANode(core_.SpecOf(g));
+  if (core_.config.preemption_costs.surplus_first) {
+    pool_.Begin(g, lacks, true);
+    if (pool_.elastic() && FindCheapest(g)) return true;
+  }
+  pool_.Begin(g, lacks, false);
+  return FindCheapest(g);
 }
 
 // How much of a device, at the least, a gang of one task lacks on each node: no
@@ -350,33 +354,6 @@ int32_t MakeRoom::TopPriority() const {
     top = std::max(top, candidates_[victim.candidate].priority);
   }
   return top;
-}
-
-// Nobody is stopped where what elastic gangs can do without is enough, if that
-// is wanted.
-bool MakeRoom::FindSurplusFirst(GangIndex g) {
-  const auto stops = [&](const VictimCandidate& c) {
-    return c.stoppable &&
-           core_.gangs.at(c.gang.index).phase != GangPhase::kNominated;
-  };
-  const auto sheds = [](const VictimCandidate& c) { return c.surplus > 0; };
-  if (core_.config.preemption_costs.surplus_first &&
-      std::ranges::any_of(candidates_, sheds) &&
-      std::ranges::any_of(candidates_, stops)) {
-    all_candidates_ = candidates_;
-    for (VictimCandidate& c : candidates_) {
-      if (stops(c)) LeaveOnlySurplus(c);
-    }
-    DropEmpty(&candidates_);
-    if (Choose(g)) {
-      bound_ = result_.bound;
-      return true;
-    }
-    candidates_.swap(all_candidates_);
-  }
-  const bool found = Choose(g);
-  bound_ = result_.bound;
-  return found;
 }
 
 // Lawful victims among the candidates; the cluster stays as it is. Where the

@@ -104,7 +104,6 @@ class MakeRoom : public Phase {
   int32_t TopPriority() const;
   void Tell(GangIndex g);
   Preemption::RunnerUp FindRunnerUp(GangIndex g);
-  bool FindSurplusFirst(GangIndex g);
   bool Choose(GangIndex g);
   bool ChooseFor(GangIndex g, const Resources& demand,
                  const Resources* headroom);

@@ -8,15 +8,16 @@
 
 namespace muster {
 
-void VictimOrder::Begin(GangIndex winner) {
+void VictimOrder::Begin(GangIndex winner, bool spare_only) {
   const GangRecord& r = core_.gangs.at(winner);
+  spare_only_ = spare_only;
   own_ = r.queue;
   most_ = core_.PriorityOf(r);
   gives_.assign(core_.queues.limit(), false);
   const Resources& least = LeastOf(core_.SpecOf(r), core_.cluster);
-  groups_.clear();
+  rows_.clear();
   heads_.clear();
-  next_group_ = 0;
+  next_row_ = 0;
   elastic_ = false;
   least_amount_ = std::numeric_limits<int64_t>::max();
   most_amount_ = 0;
@@ -28,24 +29,34 @@ void VictimOrder::Begin(GangIndex winner) {
     gives_[q] = !own && reclaims && core_.law.MayReclaim(own_, q, least);
     if (!own && !gives_[q]) continue;
     for (const auto& [p, holders] : holding) {
-      if (own && (p > most_ || (p == most_ && holders.elastic() == 0))) break;
-      groups_.push_back({p, &holders});
-      elastic_ |= holders.elastic() > 0;
+      if (own && p > most_) break;
       for (const Holders::Row& row : holders.rows()) {
-        least_amount_ = std::min(least_amount_, row.amount);
-        most_amount_ = std::max(most_amount_, row.amount);
+        if (Gives(row.spare, own && p == most_)) Put(p, row);
       }
     }
   }
-  std::ranges::sort(groups_, {}, &Group::priority);
+  std::ranges::sort(rows_, {}, &Ranked::priority);
   BeginPriority();
+}
+
+// Equals in a queue give what they can do without.
+bool VictimOrder::Gives(Holders::Spare spare, bool equal) const {
+  if (equal) return spare == Holders::Spare::kSurplus;
+  return !spare_only_ || spare != Holders::Spare::kNothing;
+}
+
+void VictimOrder::Put(int32_t priority, const Holders::Row& row) {
+  rows_.push_back({priority, &row});
+  elastic_ |= row.spare == Holders::Spare::kSurplus;
+  least_amount_ = std::min(least_amount_, row.amount);
+  most_amount_ = std::max(most_amount_, row.amount);
 }
 
 bool VictimOrder::Has(GangIndex g) const {
   const GangLists::Precedence& p = core_.lists.precedence(g);
-  if (p.queue != own_) return gives_[p.queue];
-  return p.priority < most_ ||
-         (p.priority == most_ && p.elastic && !p.nominated);
+  const bool own = p.queue == own_;
+  if (own ? p.priority > most_ : !gives_[p.queue]) return false;
+  return Gives(p.spare, own && p.priority == most_);
 }
 
 // Equal ones by key: handles are no order.
@@ -54,14 +65,12 @@ bool VictimOrder::After(const Head& a, const Head& b) {
 }
 
 void VictimOrder::BeginPriority() {
-  if (next_group_ == groups_.size()) return;
-  priority_ = groups_[next_group_].priority;
-  for (; next_group_ < groups_.size() &&
-         groups_[next_group_].priority == priority_;
-       ++next_group_) {
-    for (const Holders::Row& row : groups_[next_group_].holders->rows()) {
-      Enter(row, row.gangs.begin());
-    }
+  if (next_row_ == rows_.size()) return;
+  priority_ = rows_[next_row_].priority;
+  for (; next_row_ < rows_.size() && rows_[next_row_].priority == priority_;
+       ++next_row_) {
+    const Holders::Row& row = *rows_[next_row_].row;
+    Enter(row, row.gangs.begin());
   }
   std::ranges::make_heap(heads_, After);
 }

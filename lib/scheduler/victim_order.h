@@ -24,8 +24,9 @@ class VictimOrder {
 
   // Gangs in the winner's queue below it, and those of its own priority, of
   // which the elastic ones are victims; all in queues from which it may take
-  // back. O(queues x depth).
-  void Begin(GangIndex winner);
+  // back. `spare_only`: of these, those who need not be stopped to give
+  // something. O(queues x depth + rows).
+  void Begin(GangIndex winner, bool spare_only);
   // Whether the gang, which holds something, is one of them.
   bool Has(GangIndex g) const;
   // Some of them may give tasks that they can do without, for less.
@@ -49,9 +50,9 @@ class VictimOrder {
   GangIndex Take();
 
  private:
-  struct Group {
+  struct Ranked {
     int32_t priority = 0;
-    const Holders* holders = nullptr;
+    const Holders::Row* row = nullptr;
   };
   // The first of a row that was not taken.
   struct Head {
@@ -62,15 +63,18 @@ class VictimOrder {
   };
   static bool After(const Head& a, const Head& b);
 
+  bool Gives(Holders::Spare spare, bool equal) const;
+  void Put(int32_t priority, const Holders::Row& row);
   void BeginPriority();
   void Enter(const Holders::Row& row, Holders::Entries::const_iterator at);
 
   const Core& core_;
   QueueIndex own_ = kNoQueue;  // The winner's queue, and priority.
   int32_t most_ = 0;
-  std::vector<bool> gives_;    // By queue, the winner's apart.
-  std::vector<Group> groups_;  // By priority.
-  size_t next_group_ = 0;
+  std::vector<bool> gives_;  // By queue, the winner's apart.
+  bool spare_only_ = false;
+  std::vector<Ranked> rows_;  // By priority.
+  size_t next_row_ = 0;
   int32_t priority_ = 0;
   std::vector<Head> heads_;  // A heap, of this priority.
   bool elastic_ = false;

@@ -13,9 +13,10 @@ void VictimPool::Forget() {
   retry_at_ = kForever;
 }
 
-void VictimPool::Begin(GangIndex winner, int64_t lacks) {
+void VictimPool::Begin(GangIndex winner, int64_t lacks, bool spare_only) {
   const GangRecord& r = core_.gangs.at(winner);
   winner_ = &core_.SpecOf(r);
+  spare_only_ = spare_only;
   // What it uses where it is placed may be more than its least.
   all_help_ = !winner_->least_is_exact ||
               core_.law.OverLimit(r.queue, LeastOf(*winner_, core_.cluster),
@@ -25,8 +26,15 @@ void VictimPool::Begin(GangIndex winner, int64_t lacks) {
   could_hold_.resize(core_.cluster.node_limit(), 0);
   gangs_.clear();
   slots_ = 0;
-  order_.Begin(winner);
-  least_amount_ = std::max(lacks, order_.least_amount());
+  least_devices_ = std::numeric_limits<int64_t>::max();
+  for (const ShapeId shape : winner_->shapes) {
+    least_devices_ =
+        std::min(least_devices_,
+                 core_.cluster.demand(shape)[core_.cluster.device_kind()]);
+  }
+  order_.Begin(winner, spare_only);
+  // Of an elastic gang less may go than it has.
+  least_amount_ = elastic() ? lacks : std::max(lacks, order_.least_amount());
 }
 
 void VictimPool::Draw(size_t count) {
@@ -42,6 +50,8 @@ void VictimPool::DrawForLess(int32_t priority, int64_t cost, size_t most) {
 }
 
 int64_t VictimPool::LeastBeyond() const {
+  // The rate counts that a gang is broken, which is not so where it sheds.
+  if (elastic() && core_.config.preemption_costs.gang > 0) return 0;
   return order_.done() ? std::numeric_limits<int64_t>::max()
                        : StopPrice::CostOf(least_amount_, order_.rate());
 }
@@ -50,7 +60,6 @@ int64_t VictimPool::LeastBeyond() const {
 // nobody is left on a node beside one that is cheaper by the device.
 bool VictimPool::TakeNext() {
   const GangIndex g = order_.Take();
-  if (!order_.Has(g)) return false;
   const GangRecord& r = core_.gangs.at(g);
   bool helps = all_help_;
   for (const TaskRecord& task : r.tasks) {
@@ -107,8 +116,25 @@ bool VictimPool::CouldHold(NodeIndex n) {
   return (known & 1) != 0;
 }
 
+// Whether the node has enough devices for a task of the winner with all gone
+// who give way; most that have no room have too few.
+bool VictimPool::HasDevices(NodeIndex n) {
+  if (least_devices_ == 0) return true;
+  const ResourceKind kind = core_.cluster.device_kind();
+  int64_t amount = 0;
+  for (const TaskRef& ref : core_.nodes.tasks(n)) {
+    if (order_.Has(ref.gang)) amount += core_.holdings.UsageOf(ref)[kind];
+  }
+  const auto enough = [&](int64_t free) {
+    return std::max<int64_t>(0, free) + amount >= least_devices_;
+  };
+  return enough(core_.cluster.free(n, kind, Ledger::kLater)) ||
+         enough(index::FreeOnDevices(core_.cluster, n, Ledger::kLater));
+}
+
 // By amounts: no node is said not to have room that does.
 bool VictimPool::FitsWithoutThem(NodeIndex n) {
+  if (!HasDevices(n)) return false;
   Resources amount = index::FreeOn(core_.cluster, n, Ledger::kLater);
   for (const TaskRef& ref : core_.nodes.tasks(n)) {
     if (order_.Has(ref.gang)) amount.Add(core_.holdings.UsageOf(ref));

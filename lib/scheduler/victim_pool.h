@@ -26,8 +26,10 @@ class VictimPool {
   // Nothing is put off, or to be tried again.
   void Forget();
   // Nobody is drawn; for this winner from now on. Of a single task, `lacks` is
-  // how much of a device it lacks on any node, at the least.
-  void Begin(GangIndex winner, int64_t lacks);
+  // how much of a device it lacks on any node, at the least. `spare_only`: who
+  // gives way gives what it can do without, or what it was promised only.
+  void Begin(GangIndex winner, int64_t lacks, bool spare_only);
+  bool spare_only() const { return spare_only_; }
   // Some who give way may give tasks that they can do without, for less.
   bool elastic() const { return order_.elastic(); }
 
@@ -62,12 +64,14 @@ class VictimPool {
   void Add(GangIndex g);
   bool MayStop(GangIndex g);
   bool CouldHold(NodeIndex n);
+  bool HasDevices(NodeIndex n);
   bool FitsWithoutThem(NodeIndex n);
   int64_t SlotsIn(const Resources& amount) const;
 
   Core& core_;
   VictimOrder order_;
   const GangSpec* winner_ = nullptr;
+  bool spare_only_ = false;
   bool all_help_ = false;
   // Victims that make room without anybody drawn hold so much, at the least.
   int64_t least_amount_ = 0;
@@ -75,6 +79,7 @@ class VictimPool {
   std::vector<uint64_t> drawn_;       // By gang: in which question.
   std::vector<uint64_t> could_hold_;  // By node: 2 x question + the answer.
   int64_t slots_ = 0;
+  int64_t least_devices_ = 0;  // Of any task of the winner, in thousandths.
   std::vector<GangIndex> gangs_;
   bool put_off_ = false;
   Time retry_at_ = kForever;

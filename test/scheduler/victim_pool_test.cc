@@ -145,7 +145,7 @@ TEST(VictimPoolTest, TheMostThatOneHoldsIsWhatTheyHold) {
     SCOPED_TRACE(seed);
     Pools p(seed);
     VictimPool pool(p.s.core);
-    pool.Begin(p.winner, 0);
+    pool.Begin(p.winner, 0, false);
     int64_t most = 0;
     for (const GangIndex g : p.running) {
       if (GivesWay(p.s.core, p.winner, g)) {
@@ -164,7 +164,7 @@ TEST(VictimPoolTest, AllAreDrawnWhoGiveWayAndHelp) {
     SCOPED_TRACE(seed);
     Pools p(seed);
     VictimPool pool(p.s.core);
-    pool.Begin(p.winner, 0);
+    pool.Begin(p.winner, 0, false);
     pool.Draw(1000);
     EXPECT_TRUE(pool.done());
     const std::set<GangIndex> all(pool.gangs().begin(), pool.gangs().end());
@@ -189,7 +189,7 @@ TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
     const Core& core = p.s.core;
     VictimPool pool(p.s.core);
     const int64_t lacks = p.Below(3) * kWholeDevice;
-    pool.Begin(p.winner, lacks);
+    pool.Begin(p.winner, lacks, false);
     const auto priority = static_cast<int32_t>(10 * p.Below(3));
     const int64_t cost = p.Below(2'000'000);
     pool.DrawForLess(priority, cost, 1000);
@@ -228,7 +228,7 @@ TEST(VictimPoolTest, EqualOnesAreDrawnByKey) {
     }
     s.core.round_seq = s.core.next_seq;
     VictimPool pool(s.core);
-    pool.Begin(s.Submit(Job("winner", 1, 1, "high")), 0);
+    pool.Begin(s.Submit(Job("winner", 1, 1, "high")), 0, false);
     for (const std::string key : {"a", "b", "c", "d"}) {
       pool.Draw(1);
       EXPECT_EQ(s.core.gangs.at(pool.gangs().back()).key, key);
