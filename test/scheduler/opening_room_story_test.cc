@@ -1,0 +1,148 @@
+// What room that comes opens.
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/story.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+
+using RoomThatComes = Opening;
+
+// --- A node got room --------------------------------------------------------
+
+TEST_F(RoomThatComes, IsForWhoFits) {
+  Has("n1", 1);
+  Runs(Job("a"));
+  Waits(Job("b"));
+  s.Happens(GangFinished{"a"});
+  EXPECT_THAT(s.Pass(), ElementsAre("start b: n1"));
+}
+
+TEST_F(RoomThatComes, MakesAVictimElsewhereSuffice) {
+  Has("n1", 1);
+  Has("n2", 1);
+  Runs(On("n1", Job("gone", 1, 1, "high")));
+  Runs(Job("l", 1, 1, "low"));
+  Waits(Job("w", 2, 1, "high"));
+  s.Happens(GangFinished{"gone"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n1 n2"));
+}
+
+TEST_F(RoomThatComes, MakesAVictimBesideItSuffice) {
+  Has("n1", 2);
+  Runs(Job("gone", 1, 1, "high"));
+  Runs(Job("l", 1, 1, "low"));
+  Waits(Job("w", 1, 2, "high"));
+  s.Happens(GangFinished{"gone"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n1"));
+}
+
+TEST_F(RoomThatComes, MakesTheSurplusOfAnEqualSuffice) {
+  Has("n1", 3);
+  Runs(Elastic("e", 1, 2, "mid"));
+  Runs(Job("gone", 1, 1, "mid"));
+  Waits(Job("w", 1, 2, "mid"));
+  s.Happens(GangFinished{"gone"});
+  EXPECT_THAT(s.Pass(), ElementsAre("shrink e for w: 0/1", "nominate w: n1"));
+}
+
+TEST_F(RoomThatComes, MakesWhatMayBeTakenBackBesideItSuffice) {
+  s.HasQueue("mine", {GpuQuota(2, {})});
+  Has("n1", 2);
+  s.Happens(Others("n1", 1));
+  Runs(Job("a"));
+  Waits(In("mine", Job("w", 1, 2)));
+  s.Happens(Others("n1", 0));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
+}
+
+TEST_F(RoomThatComes, IsForWhoMayGrow) {
+  Has("n1", 2);
+  Runs(Job("gone"));
+  Runs(Elastic("e", 1, 2));
+  s.Happens(GangFinished{"gone"});
+  EXPECT_THAT(s.Pass(), ElementsAre("grow e: n1"));
+}
+
+TEST_F(RoomThatComes, IsForWhoIsPromisedIt) {
+  Has("n1", 1);
+  Runs(Job("l", 1, 1, "low"));
+  s.Submit(Job("w", 1, 1, "high"));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n1"));
+  Quiet();
+  s.Applied(DecisionKind::kEvict, "l");
+  EXPECT_THAT(s.Pass(), ElementsAre("start w: n1"));
+}
+
+// The victim holds its place still, but is promised to nobody any more.
+TEST_F(RoomThatComes, LaterIsForWhoWaits) {
+  Has("n1", 1);
+  Runs(Job("l", 1, 1, "low"));
+  s.Submit(Job("gone", 1, 1, "high"));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict l for gone", "nominate gone: n1"));
+  Waits(Job("w", 1, 1, "mid"));
+  s.Happens(GangFinished{"gone"});
+  EXPECT_THAT(s.Pass(), ElementsAre("nominate w: n1"));
+}
+
+TEST_F(RoomThatComes, IsForWhoIsSuspendedThere) {
+  SchedulerConfig config;
+  config.host.suspend = true;
+  Begins(config);
+  Has("n1", 1);
+  Gang a = Job("a", 1, 1, "low");
+  a.on_preempted = OnPreempted::kSuspend;
+  Runs(a);
+  Runs(Job("gone", 1, 1, "high"));
+  ASSERT_EQ(s.Phase("a"), "suspended");
+  s.Happens(GangFinished{"gone"});
+  EXPECT_THAT(s.Pass(), ElementsAre("resume a: n1"));
+}
+
+// --- A gang below its minimum -----------------------------------------------
+
+class RoomForWhatIsLacking : public Opening {
+ protected:
+  RoomForWhatIsLacking() {
+    SchedulerConfig config;
+    config.replacement_timeout = 600 * kSecond;
+    Begins(config);
+    Has("n1", 1);
+    Has("n2", 1);
+  }
+  // "g", of two tasks, loses one.
+  void Loses() {
+    s.Answers("g", {0, 1}, TaskOutcome::kFailed);
+    EXPECT_EQ(s.Where("g"), "n1");
+  }
+};
+
+TEST_F(RoomForWhatIsLacking, IsTakenWhenItComes) {
+  Runs(Job("g", 2));
+  Loses();
+  s.Happens(Others("n2", 1));
+  Quiet();
+  s.Happens(Others("n2", 0));
+  EXPECT_THAT(s.Pass(), ElementsAre("grow g: n2"));
+}
+
+TEST_F(RoomForWhatIsLacking, IsTakenWhenTheQueueMayHaveIt) {
+  s.HasQueue("q", {GpuQuota({}, 2)});
+  s.HasQueue("other");
+  Has("n3", 1);
+  Runs(Job("g", 2));
+  Runs(In("other", On("n3", Job("x"))));
+  Loses();
+  s.Happens(GangMoved{"x", "q"});
+  Quiet();
+  s.Happens(GangMoved{"x", "other"});
+  EXPECT_THAT(s.Pass(), ElementsAre("grow g: n2"));
+}
+
+}  // namespace
+}  // namespace muster

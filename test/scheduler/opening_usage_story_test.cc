@@ -1,0 +1,172 @@
+// What opens when queues use less, or get other values.
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/story.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+// Queue "other" beside "q".
+class QuotaThatComes : public Opening {
+ protected:
+  QuotaThatComes() { s.HasQueue("other"); }
+  void Leaves(const std::string& gang) { s.Happens(GangMoved{gang, "other"}); }
+};
+
+// --- A limit ----------------------------------------------------------------
+
+TEST_F(QuotaThatComes, IsForWhomTheLimitStopped) {
+  s.HasQueue("q", {GpuQuota({}, 1)});
+  Has("n1", 2);
+  Runs(Job("x"));
+  Waits(Job("w"));
+  Leaves("x");
+  EXPECT_THAT(s.Pass(), ElementsAre("start w: n1"));
+}
+
+TEST_F(QuotaThatComes, IsTakenOnOtherNodes) {
+  s.HasQueue("q", {GpuQuota({}, 1)});
+  Has("n1", 1);
+  Has("n2", 1);
+  Runs(On("n1", Job("x")));
+  Waits(On("n2", Job("w")));
+  s.Happens(GangFinished{"x"});
+  EXPECT_THAT(s.Pass(), ElementsAre("start w: n2"));
+}
+
+TEST_F(QuotaThatComes, IsForGrowth) {
+  s.HasQueue("q", {GpuQuota({}, 2)});
+  Has("n1", 3);
+  Runs(Job("x"));
+  Runs(Elastic("e", 1, 2));
+  Leaves("x");
+  EXPECT_THAT(s.Pass(), ElementsAre("grow e: n1"));
+}
+
+TEST_F(QuotaThatComes, IsThatOfTheQueueAbove) {
+  s.HasQueue("top", {GpuQuota({}, 1)});
+  s.HasQueue("below", {}, "top");
+  s.HasQueue("beside", {}, "top");
+  Has("n1", 2);
+  Runs(In("beside", Job("x")));
+  Waits(In("below", Job("w")));
+  Leaves("x");
+  EXPECT_THAT(s.Pass(), ElementsAre("start w: n1"));
+}
+
+TEST_F(QuotaThatComes, MakesVictimsSuffice) {
+  s.HasQueue("q", {GpuQuota({}, 3)});
+  Has("n1", 5);
+  Runs(Job("l", 1, 1, "low"));
+  Runs(Job("x", 1, 1, "high"));
+  Runs(Job("h", 1, 1, "high"));
+  Waits(Job("w", 1, 2, "high"));
+  Leaves("x");
+  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n1"));
+}
+
+// All it may have elsewhere is being released, which is told before the limit.
+TEST_F(QuotaThatComes, IsForWhoMayUseMoreThanItsLeast) {
+  s.HasQueue("q", {GpuQuota({}, 2)});
+  Has("n1", 2);
+  Has("n2", 2);
+  Runs(On("n2", Job("x", 1, 2)));
+  Runs(In("other", On("n1", Job("gone", 1, 2))));
+  s.Happens(GangCancelled{"gone"});
+  EXPECT_THAT(s.Pass(), ElementsAre("cancel gone"));
+  Gang w = Job("w", 2);
+  TaskShape more = w.roles[0].shape;
+  more.resources.Set(0, 2000);
+  w.roles[0].alternatives = {more};
+  Waits(w);
+  EXPECT_THAT(s.Why("w"), HasSubstr("insufficient"));
+  Leaves("x");
+  EXPECT_THAT(s.Pass(), ElementsAre("nominate w: n1 n1"));
+}
+
+TEST_F(QuotaThatComes, IsForWhoIsPromisedAPlace) {
+  s.HasQueue("q", {GpuQuota({}, 1)});
+  Has("n1", 1);
+  Has("n2", 1);
+  Runs(On("n1", Job("l", 1, 1, "low")));
+  s.Submit(On("n2", Job("w", 1, 1, "high")));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n2"));
+  Quiet();
+  s.Applied(DecisionKind::kEvict, "l");
+  EXPECT_THAT(s.Pass(), ElementsAre("start w: n2"));
+}
+
+// --- A guarantee ------------------------------------------------------------
+
+// What is free on n2 is of no use to it.
+TEST_F(QuotaThatComes, IsOwedAgain) {
+  s.HasQueue("mine", {GpuQuota(2, {})});
+  Has("n1", 2);
+  Has("n2", 1);
+  Runs(On("n1", Job("a", 1, 2)));
+  Runs(In("mine", On("n2", Job("x"))));
+  Waits(In("mine", Job("w", 1, 2)));
+  s.Happens(GangFinished{"x"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
+}
+
+TEST_F(QuotaThatComes, IsLostByWhoComesToUseMore) {
+  s.HasQueue("mine", {GpuQuota(2, {})});
+  s.HasQueue("q", {GpuQuota(2, {})});
+  Has("n1", 2);
+  Runs(Job("a", 1, 2));
+  Waits(In("mine", Job("w", 1, 2)));
+  Has("n2", 1);
+  s.Submit(Job("b"));
+  EXPECT_THAT(s.Pass(), ElementsAre("start b: n2"));
+  EXPECT_EQ(s.NextWakeup(), s.now) << "the next round is to ask";
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
+}
+
+// --- Values -----------------------------------------------------------------
+
+TEST_F(QuotaThatComes, IsAHigherLimit) {
+  s.HasQueue("q", {GpuQuota({}, 1)});
+  Has("n1", 2);
+  Runs(Job("x"));
+  Waits(Job("w"));
+  s.HasQueue("q", {GpuQuota({}, 2)});
+  EXPECT_THAT(s.Pass(), ElementsAre("start w: n1"));
+}
+
+TEST_F(QuotaThatComes, IsAHigherLimitForGrowth) {
+  s.HasQueue("q", {GpuQuota({}, 1)});
+  Has("n1", 2);
+  Runs(Elastic("e", 1, 2));
+  s.HasQueue("q", {GpuQuota({}, 2)});
+  EXPECT_THAT(s.Pass(), ElementsAre("grow e: n1"));
+}
+
+TEST_F(QuotaThatComes, IsAnothersLowerGuarantee) {
+  s.HasQueue("mine", {GpuQuota(1, {})});
+  s.HasQueue("q", {GpuQuota(1, {})});
+  Has("n1", 1);
+  Runs(Job("a"));
+  Waits(In("mine", Job("w")));
+  s.HasQueue("q", {GpuQuota(0, {})});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
+}
+
+TEST_F(QuotaThatComes, GoesWithAQueueThatIsHeld) {
+  Has("n1", 1);
+  Runs(Job("l", 1, 1, "low"));
+  s.Submit(Job("w", 1, 1, "high"));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n1"));
+  Quiet();
+  s.Happens(QueueChanged{{.key = "q", .held = true}});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
+}
+
+}  // namespace
+}  // namespace muster

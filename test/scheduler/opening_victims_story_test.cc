@@ -1,0 +1,231 @@
+// What opens when a gang may be a victim from now on.
+#include <cstdint>
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/story.h"
+
+namespace muster {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+// A node "n1" with a device.
+class VictimsThatCome : public Opening {
+ protected:
+  VictimsThatCome() { Has("n1", 1); }
+  void Class(const PriorityClass& cls) { s.Happens(PriorityClassChanged{cls}); }
+  // "x" gives way to "w".
+  void ExpectVictim() {
+    EXPECT_THAT(s.Pass(), ElementsAre("evict x for w", "nominate w: n1"));
+  }
+};
+
+// --- To whom ----------------------------------------------------------------
+
+TEST_F(VictimsThatCome, AreThoseOfWhoeverIsAboveInTheQueue) {
+  Runs(Job("x", 1, 1, "high"));
+  Waits(Job("w", 1, 1, "mid"));
+  s.Happens(GangReprioritized{"x", "low"});
+  ExpectVictim();
+}
+
+TEST_F(VictimsThatCome, GiveSurplusToTheirEquals) {
+  Has("n1", 2);
+  Runs(Elastic("e", 1, 2, "high"));
+  Waits(Job("w", 1, 1, "mid"));
+  s.Happens(GangReprioritized{"e", "mid"});
+  EXPECT_THAT(s.Pass(), ElementsAre("shrink e for w: 0/1", "nominate w: n1"));
+}
+
+TEST_F(VictimsThatCome, AreThoseOfWhoeverMayTakeBack) {
+  s.HasQueue("mine", {GpuQuota(1, {})});
+  Class({.key = "safe", .on_preempted = OnPreempted::kNever});
+  Runs(Job("x", 1, 1, "safe"));
+  Waits(In("mine", Job("w", 1, 1, "low")));
+  s.Happens(GangReprioritized{"x", "high"});
+  ExpectVictim();
+}
+
+// --- What the host says -----------------------------------------------------
+
+TEST_F(VictimsThatCome, AreDescribedOtherwise) {
+  Gang x = Job("x", 1, 1, "low");
+  x.on_preempted = OnPreempted::kNever;
+  Runs(x);
+  Waits(Job("w", 1, 1, "high"));
+  x.on_preempted = OnPreempted::kRequeue;
+  s.Happens(GangChanged{x});
+  ExpectVictim();
+}
+
+TEST_F(VictimsThatCome, AreMovedToTheQueue) {
+  s.HasQueue("other");
+  Runs(In("other", Job("x", 1, 1, "low")));
+  Waits(Job("w", 1, 1, "high"));
+  s.Happens(GangMoved{"x", "q"});
+  ExpectVictim();
+}
+
+TEST_F(VictimsThatCome, AreOfAClassThatMayBeStopped) {
+  Class({.key = "low", .on_preempted = OnPreempted::kNever});
+  Runs(Job("x", 1, 1, "low"));
+  Waits(Job("w", 1, 1, "high"));
+  Class({.key = "low"});
+  ExpectVictim();
+}
+
+TEST_F(VictimsThatCome, AreNoLongerKeptByABudget) {
+  s.Happens(BudgetChanged{{.key = "few", .gangs = {"x"}}});
+  Runs(Job("x", 1, 1, "low"));
+  Waits(Job("w", 1, 1, "high"));
+  s.Happens(BudgetChanged{{.key = "few", .gangs = {"x"}, .allowed = 1}});
+  ExpectVictim();
+}
+
+// --- Answers ----------------------------------------------------------------
+
+TEST_F(VictimsThatCome, HaveBegunToRun) {
+  Class({.key = "low", .min_runtime = 10 * kSecond});
+  s.Submit(Job("x", 1, 1, "low"));
+  EXPECT_THAT(s.Pass(), ElementsAre("start x: n1"));
+  Waits(Job("w", 1, 1, "high"));
+  s.AllDone();
+  s.now += 10 * kSecond;
+  ExpectVictim();
+}
+
+TEST_F(VictimsThatCome, AreFoundToRun) {
+  Class({.key = "low", .min_runtime = 10 * kSecond});
+  s.now = 100 * kSecond;
+  s.Submit(Job("x", 1, 1, "low"));
+  EXPECT_THAT(s.Pass(), ElementsAre("start x: n1"));
+  Waits(Job("w", 1, 1, "high"));
+  s.Happens(Reconciled{
+      .nodes = {Named("n1", 1)},
+      .tasks = {{.gang = "x", .node = "n1", .started = 80 * kSecond}}});
+  ExpectVictim();
+}
+
+TEST_F(VictimsThatCome, AreFoundToHaveBegunEarlier) {
+  Class({.key = "low", .min_runtime = 10 * kSecond});
+  s.now = 100 * kSecond;
+  Runs(Job("x", 1, 1, "low"));
+  Waits(Job("w", 1, 1, "high"));
+  s.Happens(Reconciled{.nodes = {Named("n1", 1)},
+                       .tasks = {{.gang = "x", .node = "n1"}},
+                       .gangs = {{.gang = "x", .started = 80 * kSecond}}});
+  ExpectVictim();
+}
+
+// Who wanted its place is gone.
+TEST_F(VictimsThatCome, HaveRefusedToStop) {
+  Runs(Job("x", 1, 1, "low"));
+  s.Submit(Job("gone", 1, 1, "high"));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict x for gone", "nominate gone: n1"));
+  Waits(Job("w", 1, 1, "mid"));
+  s.Happens(GangFinished{"gone"});
+  s.Refused(DecisionKind::kEvict, "x");
+  EXPECT_THAT(s.Pass(), IsEmpty()) << "it is spared for a while";
+  s.now += 10 * kSecond;
+  ExpectVictim();
+}
+
+// The budget is free again for another queue's.
+TEST_F(VictimsThatCome, AreInABudgetWithOneThatRefused) {
+  s.HasQueue("other");
+  Has("n2", 1);
+  Runs(On("n2", Job("stays", 1, 1, "low")));
+  Runs(In("other", On("n1", Job("x", 1, 1, "low"))));
+  s.Happens(BudgetChanged{{"few", {"stays", "x"}, 1}});
+  s.Submit(On("n2", Job("first", 1, 1, "high")));
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("evict stays for first", "nominate first: n2"));
+  Waits(In("other", On("n1", Job("w", 1, 1, "high"))));
+  s.Refused(DecisionKind::kEvict, "stays");
+  ExpectVictim();
+}
+
+// It could not leave its node, and need not any more.
+TEST_F(VictimsThatCome, AreInTroubleNoLonger) {
+  Runs(Job("x", 1, 1, "low"));
+  s.Happens(NodeDrained{"n1"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict x"));
+  s.Refused(DecisionKind::kEvict, "x");
+  Quiet();
+  s.Happens(NodeDrained{"n1", false});
+  Waits(Job("w", 1, 1, "high"));
+  s.now += 10 * kSecond;
+  ExpectVictim();
+}
+
+// --- What the scheduler does ------------------------------------------------
+
+// Its task 1 is gone, and none of the two others can be taken. When there are
+// three again, the last one can.
+TEST_F(VictimsThatCome, GrewIntoAGap) {
+  Has("n2", 1);
+  Has("n3", 1);
+  Runs(Elastic("e", 2, 3, "mid"));
+  ASSERT_EQ(s.Where("e"), "n1 n2 n3");
+  s.Answers("e", {0, 1}, TaskOutcome::kFailed);
+  s.Happens(Others("n2", 1));
+  Quiet();
+  s.now += 10 * kSecond;
+  Quiet();
+  Waits(On("n3", Job("w", 1, 1, "mid")));
+  s.Happens(Others("n2", 0));
+  EXPECT_THAT(s.Pass(), ElementsAre("grow e: n2"));
+  EXPECT_EQ(s.NextWakeup(), s.now) << "the next round is to ask";
+  EXPECT_THAT(s.Pass(), ElementsAre("shrink e for w: 0/2", "nominate w: n3"));
+}
+
+// While it lacks a task nobody stops it.
+TEST_F(VictimsThatCome, AreWholeAgain) {
+  SchedulerConfig config;
+  config.replacement_timeout = 600 * kSecond;
+  Begins(config);
+  Has("n1", 1);
+  Has("n2", 1);
+  Runs(Job("x", 2, 1, "low"));
+  s.Answers("x", {0, 1}, TaskOutcome::kFailed);
+  s.Happens(Others("n2", 1));
+  Waits(On("n1", Job("w", 1, 1, "high")));
+  s.Happens(Others("n2", 0));
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("grow x: n2", "evict x for w", "nominate w: n1"));
+}
+
+// --- What is suspended ------------------------------------------------------
+
+constexpr int64_t kGb = int64_t{1} << 30;
+
+Gang Heavy(Gang gang, int64_t gigabytes) {
+  gang.roles[0].shape.resources.Set(1, gigabytes * kGb);
+  return gang;
+}
+
+TEST_F(VictimsThatCome, AreSuspendedAndKeepSomething) {
+  SchedulerConfig config;
+  config.host.suspend = true;
+  config.host.suspended_keeps = {"memory"};
+  Begins(config);
+  Node node = Named("n1", 1);
+  node.capacity.Set(1, 100 * kGb);
+  s.Happens(NodeChanged{node});
+  Gang x = Heavy(Job("x", 1, 1, "low"), 60);
+  x.on_preempted = OnPreempted::kSuspend;
+  Runs(x);
+  s.Submit(Heavy(Job("b", 1, 1, "high"), 30));
+  EXPECT_THAT(s.Pass(), ElementsAre("suspend x for b", "nominate b: n1"));
+  Waits(Heavy(Job("w", 1, 0, "high"), 50));
+  s.Applied(DecisionKind::kSuspend, "x");
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("start b: n1", "evict x for w", "nominate w: n1"));
+}
+
+}  // namespace
+}  // namespace muster
