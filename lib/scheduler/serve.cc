@@ -74,7 +74,10 @@ void Serve::ServeClass(ClassIndex c, uint8_t open, uint32_t effort) {
   if (r.phase == GangPhase::kSuspended) {
     if (TryResume(g, &reason)) return;
   } else {
-    if ((open & Questions::kRoom) != 0 && !QuotaBlocks(r, &reason) &&
+    // Victims alone, too, may be asked for with a limit in the way that was not
+    // there when there was no room.
+    const bool blocked = QuotaBlocks(r, &reason);
+    if ((open & Questions::kRoom) != 0 && !blocked &&
         TryStart(g, effort, &reason)) {
       return;
     }

@@ -71,6 +71,26 @@ TEST_F(QuotaThatComes, MakesVictimsSuffice) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n1"));
 }
 
+// The limit was not in the way when it asked for room, but when it asked for
+// the victim.
+TEST_F(QuotaThatComes, MakesAVictimOfAnotherQueueSuffice) {
+  s.HasQueue("top", {GpuQuota({}, 2)});
+  s.HasQueue("mine", {GpuQuota(1, {})}, "top");
+  s.HasQueue("beside", {}, "top");
+  s.Happens(PriorityClassChanged(
+      {{.key = "safe", .on_preempted = OnPreempted::kNever}}));
+  Has("n1", 1);
+  Has("n2", 2);
+  Runs(On("n1", Job("a", 1, 1, "safe")));
+  Runs(In("beside", On("n2", Job("x", 1, 1, "safe"))));
+  Waits(In("mine", On("n1", Job("w"))));
+  Runs(In("beside", On("n2", Job("y", 1, 1, "safe"))));
+  s.Happens(GangReprioritized{"a", "low"});
+  Quiet();
+  s.Happens(GangFinished{"y"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
+}
+
 // All it may have elsewhere is being released, which is told before the limit.
 TEST_F(QuotaThatComes, IsForWhoMayUseMoreThanItsLeast) {
   s.HasQueue("q", {GpuQuota({}, 2)});
