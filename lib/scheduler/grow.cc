@@ -79,12 +79,25 @@ void Grow::GrowFirst(ClassIndex c) {
   pass_.plan.Answer(growing, c, answer);
 }
 
-// A queue's limit, or room.
+// A queue's limit, or room. Of what could be added a part may have had room,
+// but no quota: whatever role it is of, and on a fabric, where several may have
+// room though one has none, however many there are.
 Reason Grow::WhyNot(GangIndex g) {
-  const LimitExcess excess = core_.law.OverLimit(core_.gangs.at(g).queue,
-                                                 NextDemand(g), Ledger::kBoth);
-  if (!excess) return {.code = ReasonCode::kInsufficient};
-  return ReasonOf(excess, ReasonCode::kQueueLimit);
+  const GangRecord& r = core_.gangs.at(g);
+  const GangSpec& spec = core_.SpecOf(r);
+  const std::vector<Role>& roles = spec.gang().roles;
+  const bool by_one = core_.config.fabrics.empty();
+  CountTasks(r, spec, &counts_);
+  for (size_t i = 0; i < roles.size(); ++i) {
+    if (counts_[i] >= roles[i].desired_tasks) continue;
+    const uint32_t tasks = by_one ? 1 : roles[i].desired_tasks - counts_[i];
+    room_.Clear();
+    room_.AddTimes(core_.cluster.demand(spec.prepared.shapes[i][0]), tasks);
+    const LimitExcess excess =
+        core_.law.OverLimit(r.queue, room_, Ledger::kBoth);
+    if (excess) return ReasonOf(excess, ReasonCode::kQueueLimit);
+  }
+  return {.code = ReasonCode::kInsufficient};
 }
 
 }  // namespace muster

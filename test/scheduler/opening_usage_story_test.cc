@@ -49,6 +49,42 @@ TEST_F(QuotaThatComes, IsForGrowth) {
   EXPECT_THAT(s.Pass(), ElementsAre("grow e: n1"));
 }
 
+// Of its roles one has no room, and the other no quota.
+TEST_F(QuotaThatComes, IsForGrowthOfAnyRole) {
+  s.HasQueue("q", {GpuQuota({}, 6)});
+  Has("n1", 1);
+  Has("n2", 4);
+  Has("n3", 2);
+  Runs(On("n3", Job("x", 1, 2)));
+  Gang e = On("n1", Elastic("e", 1, 2));
+  e.roles.push_back(On("n2", Job("", 1, 2)).roles[0]);
+  e.roles[0].name = "first";
+  e.roles[0].order = 1;
+  e.roles[1].name = "second";
+  e.roles[1].desired_tasks = 2;
+  Runs(e);
+  ASSERT_EQ(s.Where("e"), "n1 n2");
+  Leaves("x");
+  EXPECT_THAT(s.Pass(), ElementsAre("grow e: n2"));
+}
+
+// Three hosts of the torus are no box, four are.
+TEST_F(QuotaThatComes, IsForGrowthByMoreThanOne) {
+  SchedulerConfig config;
+  config.fabrics = {
+      {"torus", "torus 2 2 1 1\nnode n1\nnode n2\nnode n3\nnode n4\n"}};
+  Begins(config);
+  s.HasQueue("other");
+  s.HasQueue("q", {GpuQuota({}, 4)});
+  for (const char* key : {"n1", "n2", "n3", "n4", "n5"}) Has(key, 1);
+  Runs(On("n5", Job("x")));
+  Gang e = Elastic("e", 2, 4);
+  e.roles[0].topology = {.topology = "torus", .required = "box"};
+  Runs(e);
+  Leaves("x");
+  EXPECT_THAT(s.Pass(), ElementsAre("grow e: n3 n4"));
+}
+
 TEST_F(QuotaThatComes, IsThatOfTheQueueAbove) {
   s.HasQueue("top", {GpuQuota({}, 1)});
   s.HasQueue("below", {}, "top");
