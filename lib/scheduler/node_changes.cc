@@ -213,7 +213,6 @@ void RemoveNode(Core& core, NodeIndex n) {
     core.cluster.SetAvailable(back, facts.available());
     core.cluster.SetOthers(back, core.nodes.UsedByOthers(back));
   });
-  core.opener.StructureChanged();
 }
 
 void LoseTasksOn(Core& core, NodeIndex n) {

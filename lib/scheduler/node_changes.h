@@ -31,7 +31,8 @@ void ChangeFacts(Core& core, NodeIndex n,
                  const std::function<void(NodeBook::Facts&)>& change);
 // Where its tasks are has changed: others may have other devices than believed.
 void SettleUnnamed(Core& core, NodeIndex n);
-// The node is gone, after its tasks.
+// The node is gone, after its tasks. It is down, so that nobody was compared
+// with it any more: that opens nothing.
 void RemoveNode(Core& core, NodeIndex n);
 // Every task on the node is gone; its gangs are in trouble.
 void LoseTasksOn(Core& core, NodeIndex n);

@@ -129,8 +129,7 @@ void TakeTimes(Core& core, const RealGang& real) {
   if (g == kNoGang) return;
   GangEdit gang(core, g);
   if (real.started != kForever && gang->phase == GangPhase::kRunning) {
-    gang->started = real.started;
-    core.opener.VictimsChanged(*gang);
+    gang->started = real.started;  // SettlePhase has told of it.
   }
   if (real.checkpoint != kForever) {
     gang->checkpoint = std::max(gang->checkpoint, real.checkpoint);

@@ -131,9 +131,6 @@ MUTANTS = [
      "if (node.valid()) core.opener.RoomFreed(node.index);", "if (node.valid()) {}"),
     ("tells: a node set", "lib/scheduler/node_events.cc",
      "core.opener.StructureChanged();", ";"),
-    ("tells: when a found gang began", "lib/scheduler/reconcile.cc",
-     """gang->started = real.started;
-    core.opener.VictimsChanged(*gang);""", "gang->started = real.started;"),
     ("tells: a gang that is found to run", "lib/scheduler/reconcile.cc",
      """    }
     core.opener.VictimsChanged(*gang);""", "    }"),
@@ -159,9 +156,6 @@ MUTANTS = [
     ("tells: nominated gangs on a node with other facts", "lib/scheduler/node_changes.cc",
      "if (core.gangs.at(g).phase == GangPhase::kNominated) core.opener.LookAt(g);",
      "if (g == kNoGang) {}"),
-    ("tells: a node that is removed", "lib/scheduler/node_changes.cc",
-     """  });
-  core.opener.StructureChanged();""", "  });"),
     ("tells: a gang with another description", "lib/scheduler/gang_events.cc",
      """CountGang(core, *gang, 1);
   core.opener.VictimsChanged(*gang);
