@@ -33,6 +33,17 @@ TEST_F(RoomThatComes, MakesAVictimElsewhereSuffice) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n1 n2"));
 }
 
+TEST_F(RoomThatComes, MakesWhatMayBeTakenBackElsewhereSuffice) {
+  s.HasQueue("mine", {GpuQuota(2, {})});
+  Has("n1", 1);
+  Has("n2", 1);
+  s.Happens(Others("n1", 1));
+  Runs(Job("a"));
+  Waits(In("mine", Job("w", 2, 1)));
+  s.Happens(Others("n1", 0));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1 n2"));
+}
+
 TEST_F(RoomThatComes, MakesAVictimBesideItSuffice) {
   Has("n1", 2);
   Runs(Job("gone", 1, 1, "high"));
@@ -110,10 +121,12 @@ class RoomForWhatIsLacking : public Opening {
  protected:
   RoomForWhatIsLacking() {
     SchedulerConfig config;
+    config.topologies = {{"net", {"zone"}}};
     config.replacement_timeout = 600 * kSecond;
     Begins(config);
-    Has("n1", 1);
-    Has("n2", 1);
+    Has("n1", 2, {{"zone", "a"}});
+    s.Happens(Others("n1", 1));
+    Has("n2", 1, {{"zone", "b"}});
   }
   // "g", of two tasks, loses one.
   void Loses() {
@@ -142,6 +155,28 @@ TEST_F(RoomForWhatIsLacking, IsTakenWhenTheQueueMayHaveIt) {
   Quiet();
   s.Happens(GangMoved{"x", "other"});
   EXPECT_THAT(s.Pass(), ElementsAre("grow g: n2"));
+}
+
+TEST_F(RoomForWhatIsLacking, IsTakenWhenTheQueueMayHaveMore) {
+  Runs(Job("g", 2));
+  Loses();
+  s.HasQueue("q", {GpuQuota({}, 1)});
+  Quiet();
+  s.HasQueue("q", {GpuQuota({}, 2)});
+  EXPECT_THAT(s.Pass(), ElementsAre("grow g: n2"));
+}
+
+// Its two tasks are to be in two zones, while there are two.
+TEST_F(RoomForWhatIsLacking, IsTakenWhenNodesAreComparedOtherwise) {
+  Gang g = Job("g", 2);
+  g.roles[0].topology.spread = {.level = "zone", .max_skew = 1};
+  Runs(g);
+  Loses();
+  s.Happens(Others("n1", 0));
+  s.Happens(Others("n2", 1));
+  Quiet();
+  s.Happens(NodeDown{"n2"});
+  EXPECT_THAT(s.Pass(), ElementsAre("grow g: n1"));
 }
 
 }  // namespace

@@ -85,6 +85,24 @@ TEST_F(QuotaThatComes, IsForGrowthByMoreThanOne) {
   EXPECT_THAT(s.Pass(), ElementsAre("grow e: n3 n4"));
 }
 
+// Nobody knows whether it has victims: the search is cut short.
+TEST_F(QuotaThatComes, IsForWhoseVictimsWereNotFound) {
+  SchedulerConfig config;
+  config.search.max_steps = 1;
+  config.search.most_effort = 0;
+  Begins(config);
+  s.HasQueue("other");
+  s.HasQueue("q", {GpuQuota({}, 4)});
+  Has("n1", 4);
+  Has("n2", 3);
+  const auto all = {"a", "b", "c", "d"};
+  for (const char* key : all) Runs(On("n1", Job(key, 1, 1, "low")));
+  Waits(On("n2", Job("w", 1, 3, "high")));
+  EXPECT_THAT(s.Why("w"), HasSubstr("not-found"));
+  for (const char* key : all) Leaves(key);
+  EXPECT_THAT(s.Pass(), ElementsAre("start w: n2"));
+}
+
 TEST_F(QuotaThatComes, IsThatOfTheQueueAbove) {
   s.HasQueue("top", {GpuQuota({}, 1)});
   s.HasQueue("below", {}, "top");
@@ -158,6 +176,19 @@ TEST_F(QuotaThatComes, IsForWhoIsPromisedAPlace) {
   EXPECT_THAT(s.Pass(), ElementsAre("start w: n2"));
 }
 
+TEST_F(QuotaThatComes, GoesToAnotherWhileItIsPromised) {
+  s.HasQueue("q", {GpuQuota({}, 1)});
+  Has("n1", 2);
+  Has("n2", 1);
+  Runs(On("n1", Job("l", 1, 1, "low")));
+  Runs(In("other", Job("x", 1, 1, "high")));
+  s.Submit(On("n2", Job("w", 1, 1, "high")));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n2"));
+  Quiet();
+  s.Happens(GangMoved{"x", "q"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
+}
+
 // --- A guarantee ------------------------------------------------------------
 
 // What is free on n2 is of no use to it.
@@ -168,6 +199,23 @@ TEST_F(QuotaThatComes, IsOwedAgain) {
   Runs(On("n1", Job("a", 1, 2)));
   Runs(In("mine", On("n2", Job("x"))));
   Waits(In("mine", Job("w", 1, 2)));
+  s.Happens(GangFinished{"x"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
+}
+
+// By its least it was owed before, but the least fits nowhere.
+TEST_F(QuotaThatComes, IsOwedAgainToWhoMayUseMoreThanItsLeast) {
+  s.HasQueue("mine", {GpuQuota(3, {})});
+  Has("n1", 2);
+  Has("n2", 2);
+  Has("n3", 1);
+  s.Happens(Others("n3", 1));
+  Runs(On("n1", Job("a", 1, 2)));
+  Runs(In("mine", On("n2", Job("x", 1, 1))));
+  Runs(In("mine", On("n2", Job("y", 1, 1))));
+  Gang w = On("n3", In("mine", Job("w")));
+  w.roles[0].alternatives = {On("n1", Job("", 1, 2)).roles[0].shape};
+  Waits(w);
   s.Happens(GangFinished{"x"});
   EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
 }

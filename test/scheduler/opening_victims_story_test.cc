@@ -134,6 +134,15 @@ TEST_F(VictimsThatCome, HaveRefusedToStop) {
   ExpectVictim();
 }
 
+TEST_F(VictimsThatCome, HaveRunLongEnough) {
+  Class({.key = "low", .min_runtime = 10 * kSecond});
+  Runs(Job("x", 1, 1, "low"));
+  Waits(Job("w", 1, 1, "high"));
+  EXPECT_EQ(s.NextWakeup(), s.now + 10 * kSecond);
+  s.now += 10 * kSecond;
+  ExpectVictim();
+}
+
 // The budget is free again for another queue's.
 TEST_F(VictimsThatCome, AreInABudgetWithOneThatRefused) {
   s.HasQueue("other");
@@ -197,6 +206,38 @@ TEST_F(VictimsThatCome, AreWholeAgain) {
   s.Happens(Others("n2", 0));
   EXPECT_THAT(s.Pass(),
               ElementsAre("grow x: n2", "evict x for w", "nominate w: n1"));
+}
+
+// --- What is promised -------------------------------------------------------
+
+// "w" is promised the place of "x".
+class PromisesThatEnd : public VictimsThatCome {
+ protected:
+  PromisesThatEnd() {
+    Runs(Job("x", 1, 1, "low"));
+    s.Submit(Winner());
+    ExpectVictim();
+    Quiet();
+  }
+  static Gang Winner() { return Job("w", 1, 1, "high"); }
+};
+
+TEST_F(PromisesThatEnd, WhenItsGangIsHeld) {
+  s.Happens(GangHeld{"w"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
+}
+
+TEST_F(PromisesThatEnd, WhenItsGangIsToStartLater) {
+  Gang later = Winner();
+  later.not_before = s.now + 100 * kSecond;
+  s.Happens(GangChanged{later});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
+}
+
+TEST_F(PromisesThatEnd, WhenItsGangIsMovedToAQueueThatIsHeld) {
+  s.Happens(QueueChanged{{.key = "other", .held = true}});
+  s.Happens(GangMoved{"w", "other"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
 }
 
 // --- What is suspended ------------------------------------------------------
