@@ -85,6 +85,8 @@ MUTANTS = [
     ("usage: owed, whose least demand is not exact", OPENER,
      """(!spec.least_is_exact ||
                        core_.law""", "(core_.law"),
+    ("usage: owed, by the most that was used", OPENER,
+     "std::max(known->before[k], e.used[k])", "known->before[k]"),
     ("usage: the queues above", OPENER,
      """    OpenBelow(q);
     if (e.bounded)""",

@@ -203,6 +203,30 @@ TEST_F(QuotaThatComes, IsOwedAgain) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
 }
 
+// Its gang's resumption was noted as a fall, and a rise.
+TEST_F(QuotaThatComes, IsOwedAgainWhateverWasUsedLongBefore) {
+  SchedulerConfig config;
+  config.host.suspend = true;
+  config.host.suspended_keeps = {"memory"};
+  Begins(config);
+  s.HasQueue("mine", {GpuQuota(2, {})});
+  Has("n1", 1);
+  Has("n2", 2);
+  Runs(On("n2", Job("a", 1, 2)));
+  Gang x = In("mine", Job("x", 1, 1, "low"));
+  x.roles[0].shape.resources.Set(1, 1000);
+  x.on_preempted = OnPreempted::kSuspend;
+  Runs(x);
+  Runs(In("mine", Job("y", 1, 1, "high")));
+  ASSERT_EQ(s.Phase("x"), "suspended");
+  s.Happens(GangFinished{"y"});
+  EXPECT_THAT(s.Pass(), ElementsAre("resume x: n1"));
+  s.AllDone();
+  Waits(In("mine", Job("w", 1, 2)));
+  s.Happens(GangFinished{"x"});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n2"));
+}
+
 // By its least it was owed before, but the least fits nowhere.
 TEST_F(QuotaThatComes, IsOwedAgainToWhoMayUseMoreThanItsLeast) {
   s.HasQueue("mine", {GpuQuota(3, {})});
