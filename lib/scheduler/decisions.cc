@@ -178,7 +178,10 @@ void Decisions::Shrink(GangIndex g, std::span<const TaskId> tasks,
   if (gang->trouble == ReasonCode::kTaskFailed) {
     core_.life.FailStart(*gang);  // A surplus one.
   }
-  gang->trouble = ReasonCode::kNone;
+  if (gang->trouble != ReasonCode::kNone) {
+    gang->trouble = ReasonCode::kNone;
+    core_.opener.VictimsChanged(*gang);
+  }
   for (const TaskId id : tasks) Release(gang, *FindTask(*gang, id), draft);
   core_.life.Update(gang);
 }

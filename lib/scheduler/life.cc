@@ -24,6 +24,18 @@ void Life::FailStart(GangRecord& r) {
   r.backoff_until = core_.now + wait;
 }
 
+// A task that the gang counts goes, or is done. With it may go what held the
+// rest firm, and others may be those that the gang can do without: of one role
+// they were that before, unless what is done counts on.
+void Life::TellOfOthers(const GangRecord& r, TaskId task, bool done) {
+  const GangSpec& spec = core_.SpecOf(r);
+  const std::vector<Role>& roles = spec.gang().roles;
+  const bool sheds = spec.elastic && core_.config.host.shrink;
+  if (!roles[task.role].preemptible || (sheds && (done || roles.size() > 1))) {
+    core_.opener.VictimsChanged(r);
+  }
+}
+
 void Life::Succeed(GangEdit& gang, TaskRecord& task) {
   core_.answers.Settle(*gang, task);
   core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSucceeded);
@@ -39,7 +51,10 @@ void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
         !HasTask(*gang, TaskPhase::kStarting)) {
       gang->failures = 0;
     }
-  } else if (outcome == TaskOutcome::kSucceeded) {
+    return;
+  }
+  TellOfOthers(*gang, task.task, outcome == TaskOutcome::kSucceeded);
+  if (outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
   } else {
     if (outcome == TaskOutcome::kFailed) Lack(*gang, ReasonCode::kTaskFailed);

@@ -143,6 +143,53 @@ TEST_F(VictimsThatCome, HaveRunLongEnough) {
   ExpectVictim();
 }
 
+// A task that must not be stopped has succeeded elsewhere.
+TEST_F(VictimsThatCome, HaveNothingFirmAnyMore) {
+  Has("n1", 1);
+  Has("n2", 1);
+  Gang x = On("n1", Job("x", 1, 1, "low"));
+  x.roles.push_back(On("n2", Job("x")).roles[0]);
+  x.roles[0].name = "firm";
+  x.roles[0].preemptible = false;
+  x.roles[1].name = "soft";
+  Runs(x);
+  Waits(On("n2", Job("w", 1, 1, "high")));
+  s.Answers("x", {0, 0}, TaskOutcome::kSucceeded);
+  EXPECT_THAT(s.Pass(), ElementsAre("evict x for w", "nominate w: n2"));
+}
+
+TEST_F(VictimsThatCome, CountOnATaskThatSucceeded) {
+  for (const char* key : {"n1", "n2", "n3"}) Has(key, 1);
+  Runs(Elastic("e", 2, 3, "mid"));
+  ASSERT_EQ(s.Where("e"), "n1 n2 n3");
+  Waits(On("n2", Job("w", 1, 1, "mid")));
+  s.Answers("e", {0, 2}, TaskOutcome::kSucceeded);
+  EXPECT_THAT(s.Pass(), ElementsAre("shrink e for w: 0/1", "nominate w: n2"));
+}
+
+// Of two groups one is needed: the second could go before, and what is left of
+// the first can now.
+TEST_F(VictimsThatCome, HaveAGroupThatIsNotWhole) {
+  Gang x = Job("x", 2, 1, "mid");
+  x.groups.resize(3);
+  x.groups[0].min_children = 1;
+  x.roles.resize(2, x.roles[0]);
+  for (uint32_t g = 0; g < 2; ++g) {
+    Has("n" + std::to_string(2 * g), 1);
+    Has("n" + std::to_string(2 * g + 1), 1);
+    x.groups[g + 1].name = "group" + std::to_string(g);
+    x.roles[g].name = "role" + std::to_string(g);
+    x.roles[g].group = g + 1;
+  }
+  Runs(x);
+  ASSERT_EQ(s.Where("x"), "n0 n1 n2 n3");
+  Waits(On("n0", Job("w", 1, 1, "mid")));
+  s.Happens(Others("n1", 1));
+  s.Answers("x", {0, 1}, TaskOutcome::kYielded);
+  s.Happens(Others("n1", 1));
+  EXPECT_THAT(s.Pass(), ElementsAre("shrink x for w: 0/0", "nominate w: n0"));
+}
+
 // The budget is free again for another queue's.
 TEST_F(VictimsThatCome, AreInABudgetWithOneThatRefused) {
   s.HasQueue("other");
@@ -169,6 +216,20 @@ TEST_F(VictimsThatCome, AreInTroubleNoLonger) {
   Waits(Job("w", 1, 1, "high"));
   s.now += 10 * kSecond;
   ExpectVictim();
+}
+
+TEST_F(VictimsThatCome, HaveShedWhatHadToLeave) {
+  Has("n1", 1);
+  Has("n2", 1);
+  Runs(Elastic("x", 1, 2, "low"));
+  ASSERT_EQ(s.Where("x"), "n1 n2");
+  s.Happens(NodeDrained{"n2"});
+  EXPECT_THAT(s.Pass(), ElementsAre("shrink x: 0/1"));
+  s.Refused(DecisionKind::kShrink, "x");
+  Waits(On("n1", Job("w", 1, 1, "high")));
+  s.now += 10 * kSecond;
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("shrink x: 0/1", "evict x for w", "nominate w: n1"));
 }
 
 // --- What the scheduler does ------------------------------------------------
