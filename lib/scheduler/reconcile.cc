@@ -258,7 +258,13 @@ void TakeOver(Core& core, GangEdit& gang, TaskRecord& task,
   const bool rested = task.phase == TaskPhase::kSuspended ||
                       task.phase == TaskPhase::kSucceeded;
   const TaskPhase phase = RealPhase(real);
+  const NodeIndex was_on = task.at.node;
   if (moved) core.holdings.Move(gang.gang(), task, at);
+  if (at.node != was_on) {
+    // It may grow beside its tasks, or resume where they are.
+    core.opener.RoomFreed(at.node);
+    core.opener.StructureChanged();
+  }
   if (task.phase != phase || phase == TaskPhase::kRunning) {
     core.answers.Settle(*gang, task);
   }

@@ -167,6 +167,44 @@ TEST_F(NodesThatAreCompared, OneThatIsElsewhereTakesItsGangAlong) {
   EXPECT_THAT(s.Pass(), ElementsAre("grow e: n2"));
 }
 
+TEST_F(NodesThatAreCompared, AreBesideATaskThatIsFoundElsewhere) {
+  Has("n1", 1, Zone("a"));
+  Has("n2", 1, Zone("b"));
+  Has("n3", 1, Zone("b"));
+  s.Happens(Others("n2", 1));
+  s.Happens(Others("n3", 1));
+  Gang e = Elastic("e", 1, 2);
+  e.roles[0].topology.required = "zone";
+  Runs(e);
+  ASSERT_EQ(s.Where("e"), "n1");
+  s.Happens(Others("n3", 0));
+  Quiet();
+  s.Happens(
+      Reconciled{.nodes = {Named("n1", 1, Zone("a")), Named("n2", 1, Zone("b")),
+                           Named("n3", 1, Zone("b"))},
+                 .others = {{.node = "n1", .unnamed_devices = 1}},
+                 .tasks = {{.gang = "e", .node = "n2"}}});
+  EXPECT_THAT(s.Pass(), ElementsAre("grow e: n3"));
+}
+
+TEST_F(NodesThatChange, ATaskIsFoundWhereItCanResume) {
+  SchedulerConfig config;
+  config.host.suspend = true;
+  Begins(config);
+  Has("n1", 1);
+  Gang a = Job("a", 1, 1, "low");
+  a.on_preempted = OnPreempted::kSuspend;
+  Runs(a);
+  Runs(Job("b", 1, 1, "high"));
+  Has("n2", 1);
+  Quiet();
+  ASSERT_EQ(s.Phase("a"), "suspended");
+  s.Happens(Reconciled{.nodes = {Named("n1", 1), Named("n2", 1)},
+                       .tasks = {{.gang = "a", .node = "n2", .suspended = true},
+                                 {.gang = "b", .node = "n1"}}});
+  EXPECT_THAT(s.Pass(), ElementsAre("resume a: n2"));
+}
+
 // A device with that much memory.
 Device Large(int64_t gigabytes) {
   return {.memory_bytes = gigabytes * (int64_t{1} << 30)};
