@@ -65,7 +65,7 @@ void Opener::NodeHasChanged(NodeIndex n) {
   StructureChanged();
 }
 
-void Opener::UsageChanged(QueueIndex leaf) { AddOnce(usage_changed_, leaf); }
+void Opener::UsageChanged(QueueIndex q) { AddOnce(usage_changed_, q); }
 
 void Opener::UsageFalls(QueueIndex leaf) {
   for (QueueIndex q = leaf; q != kNoQueue; q = core_.queues.at(q).parent) {
@@ -114,7 +114,7 @@ void Opener::Publish(bool in_pass) {
   }
   if (!freed_.empty()) PublishRoom();
   if (structure_) PublishStructure();
-  for (const QueueIndex leaf : usage_changed_) PublishUsage(leaf);
+  for (const QueueIndex q : usage_changed_) PublishUsage(q);
   for (const QueueIndex q : changed_) OpenBelowAll(q);
   ClassList& waiting = core_.lists.waiting();
   if (all_victims_ || !changed_.empty()) {
@@ -416,8 +416,8 @@ void Opener::ForEachBelow(QueueIndex q, const F& f) {
   }
 }
 
-void Opener::PublishUsage(QueueIndex leaf) {
-  for (QueueIndex q = leaf; q != kNoQueue; q = core_.queues.at(q).parent) {
+void Opener::PublishUsage(QueueIndex lowest) {
+  for (QueueIndex q = lowest; q != kNoQueue; q = core_.queues.at(q).parent) {
     const QueueTree::Entry& e = core_.queues.at(q);
     if (!e.bounded && !e.guaranteed) continue;
     OpenBelow(q);

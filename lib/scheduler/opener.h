@@ -42,7 +42,11 @@ struct GangSpec;
 //                                      in a pass not before the round is over
 //   a gang may be a victim from now on kVictims above it in its queue, and of
 //                                      classes that could take it back
-//   a queue's values change            all below it; kVictims of all others
+//   a queue's values change            all below it; kVictims of all others; if
+//                                      its parent does, as if the one it had,
+//                                      and the one it has, used less
+//   queues compete for a kind from     kVictims of all
+//   now on, or do not any more
 //
 // kVictims of a class that nobody could give way to (AnyVictim) stays closed.
 //
@@ -61,8 +65,9 @@ class Opener {
   // that it comes to admit may have room there.
   void NodeChanges(NodeIndex n);
   void NodeHasChanged(NodeIndex n);
-  // The leaf, and all above it, use less, or by the host's doing more.
-  void UsageChanged(QueueIndex leaf);
+  // The queue (kNoQueue: none), and all above it, use less, or by the host's
+  // doing more.
+  void UsageChanged(QueueIndex q);
   // They are about to use less.
   void UsageFalls(QueueIndex leaf);
   void ExceedsGuarantee() { reclaim_ = true; }
@@ -93,7 +98,7 @@ class Opener {
   void PublishRoom();
   void PublishRoomOn(NodeIndex n);
   void PublishStructure();
-  void PublishUsage(QueueIndex leaf);
+  void PublishUsage(QueueIndex lowest);
   // Calls f(whether it grows, class) with each class of q and all below it.
   template <class F>
   void ForEachBelow(QueueIndex q, const F& f);
@@ -124,7 +129,7 @@ class Opener {
   Core& core_;
   std::vector<NodeIndex> freed_;           // Each once.
   std::vector<uint8_t> is_freed_;          // By node: in which ledgers.
-  std::vector<QueueIndex> usage_changed_;  // Leaves.
+  std::vector<QueueIndex> usage_changed_;  // The lowest on each path.
   // A queue whose usage fell, and the most it used before.
   struct Fall {
     QueueIndex queue = kNoQueue;

@@ -34,6 +34,15 @@ absl::Status CheckParent(const Core& core, const Queue& queue) {
   return absl::OkStatus();
 }
 
+// The kinds for which queues compete: they decide from whom may be taken back.
+uint64_t Contested(const Core& core) {
+  uint64_t kinds = 0;
+  for (ResourceKind k = 0; k < core.queues.kinds(); ++k) {
+    kinds |= uint64_t{core.queues.IsContested(k)} << k;
+  }
+  return kinds;
+}
+
 auto GangsOfClass(const Core& core, uint32_t position) {
   return core.gangs.Positions() |
          std::views::filter([&core, position](GangIndex g) {
@@ -51,14 +60,21 @@ absl::Status Take(Core& core, const QueueChanged& e) {
     return absl::OkStatus();
   }
   if (known == kNoQueue) {
+    const uint64_t contested = Contested(core);
     const QueueIndex q = core.queues.Upsert(queue);
     core.undo.Changed([&core, q] { core.queues.UndoAdd(q); });
+    if (Contested(core) != contested) core.opener.AllVictims();
     return absl::OkStatus();
   }
   const Queue old = core.queues.at(known).queue;
+  const QueueIndex was_below = core.queues.at(known).parent;
   core.queues.Upsert(queue);
   core.undo.Changed([&core, old] { core.queues.Upsert(old); });
   core.opener.QueueChanged(known);
+  const QueueIndex below = core.queues.at(known).parent;
+  if (below == was_below) return absl::OkStatus();
+  // What it uses went with it.
+  for (const QueueIndex q : {was_below, below}) core.opener.UsageChanged(q);
   return absl::OkStatus();
 }
 
@@ -69,8 +85,10 @@ absl::Status Take(Core& core, const QueueRemoved& e) {
     return NotNow("queue '", e.queue, "' has children or gangs");
   }
   const Queue old = core.queues.at(q).queue;
+  const uint64_t contested = Contested(core);
   core.queues.Remove(q);
   core.undo.Changed([&core, old] { core.queues.UndoRemove(old); });
+  if (Contested(core) != contested) core.opener.AllVictims();
   return absl::OkStatus();
 }
 
