@@ -10,8 +10,9 @@ namespace muster {
 namespace {
 
 // Whether one of the queues has come to hold more of a kind than it is
-// guaranteed, beside something that it held before, of whatever kind. `amount`
-// is part of what they use.
+// guaranteed, or more beyond a guarantee, which lets it lose more; beside
+// something that it held before, of whatever kind. `amount` is part of what
+// they use.
 bool ComesToExceed(const QueueTree& queues, QueueIndex q,
                    const Resources& amount) {
   for (; q != kNoQueue; q = queues.at(q).parent) {
@@ -20,7 +21,8 @@ bool ComesToExceed(const QueueTree& queues, QueueIndex q,
     for (ResourceKind k = 0; k < amount.size(); ++k) {
       const int64_t guarantee = std::max<int64_t>(e.guarantee[k], 0);
       const int64_t before = e.used[k] - amount[k];
-      exceeds |= before <= guarantee && e.used[k] > guarantee;
+      exceeds |= amount[k] > 0 && e.used[k] > guarantee &&
+                 (before <= guarantee || guarantee > 0);
       held |= before > 0;
     }
     if (exceeds && held) return true;

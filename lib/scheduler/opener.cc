@@ -131,7 +131,9 @@ void Opener::Publish(bool in_pass) {
     });
   }
   if (reclaim_) {
-    OpenReclaimers(later, [](QueueIndex, const GangSpec&) { return true; });
+    OpenReclaimers(later, [this](QueueIndex taker, const GangSpec& spec) {
+      return core_.law.MayReclaimAtAll(taker, LeastOf(spec, core_.cluster));
+    });
   }
   Forget();
 }
@@ -159,9 +161,10 @@ void Opener::OpenVictims(ClassIndex c, uint8_t as) {
   waiting.Open(c, as);
 }
 
-bool Opener::IsGuaranteed(QueueIndex leaf) const {
-  for (QueueIndex q = leaf; q != kNoQueue; q = core_.queues.at(q).parent) {
-    if (core_.queues.at(q).guaranteed) return true;
+// Whether the leaf may take back something.
+bool Opener::IsOwed(QueueIndex leaf) const {
+  for (ResourceKind k = 0; k < core_.queues.kinds(); ++k) {
+    if (core_.law.MostToReclaim(leaf, k) > 0) return true;
   }
   return false;
 }
@@ -173,13 +176,13 @@ bool Opener::MayReclaim(QueueIndex taker, QueueIndex victim,
   return core_.law.MayReclaim(taker, victim, LeastOf(spec, core_.cluster));
 }
 
-// Of classes in queues that are guaranteed something, those that are
+// Of classes in queues that are owed something, those that are
 // concerned(queue, spec).
 template <class F>
 void Opener::OpenReclaimers(uint8_t as, const F& concerned) {
   ClassList& waiting = core_.lists.waiting();
   for (const QueueIndex q : core_.queues.Positions()) {
-    if (!IsGuaranteed(q)) continue;
+    if (!IsOwed(q)) continue;
     waiting.ForEach(q, [&](ClassIndex c) {
       if (concerned(q, core_.specs.at(waiting.at(c).key().spec))) {
         OpenVictims(c, as);

@@ -38,8 +38,8 @@ struct GangSpec;
 //                                      guarantee covers now, and did not;
 //                                      nominated gangs, if it has a limit (then
 //                                      also if it uses more)
-//   a queue uses more than guaranteed  kVictims of classes that could reclaim,
-//                                      in a pass not before the round is over
+//   a queue uses more than guaranteed, kVictims of classes that could reclaim,
+//   or more beyond a guarantee         in a pass not before the round is over
 //   a gang may be a victim from now on kVictims above it in its queue, and of
 //                                      classes that could take it back
 //   a queue's values change            all below it; kVictims of all others; if
@@ -124,7 +124,7 @@ class Opener {
   void OpenVictims(ClassIndex c, uint8_t as = Questions::kVictims);
   template <class F>
   void OpenReclaimers(uint8_t as, const F& concerned);
-  bool IsGuaranteed(QueueIndex leaf) const;
+  bool IsOwed(QueueIndex leaf) const;
 
   Core& core_;
   std::vector<NodeIndex> freed_;           // Each once.

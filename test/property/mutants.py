@@ -90,13 +90,13 @@ MUTANTS = [
     ("usage: the queues above", OPENER,
      """    OpenBelow(q);
     if (e.bounded)""",
-     """    if (q == leaf) OpenBelow(q);
+     """    if (q == lowest) OpenBelow(q);
     if (e.bounded)"""),
     ("usage: nominated gangs", OPENER,
      "if (e.bounded) LookAtNominatedBelow(q);", ""),
     ("more than guaranteed", OPENER,
-     "[](QueueIndex, const GangSpec&) { return true; }",
-     "[](QueueIndex, const GangSpec&) { return false; }"),
+     "return core_.law.MayReclaimAtAll(taker, LeastOf(spec, core_.cluster));",
+     "return false && core_.law.MayReclaimAtAll(taker, LeastOf(spec, core_.cluster));"),
     ("new victim: above it in its queue", OPENER,
      "if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);",
      "if (c == kNoClass) {}"),
@@ -130,7 +130,11 @@ MUTANTS = [
     ("tells: a start that may be shed from", "lib/scheduler/decisions.cc",
      "core_.opener.VictimsChanged(*gang, true);", ";"),
     ("tells: a replaced task", "lib/scheduler/decisions.cc",
-     "core_.opener.VictimsChanged(*gang);", ";"),
+     """== ReasonCode::kTaskFailed;
+    gang->trouble = ReasonCode::kNone;
+    core_.opener.VictimsChanged(*gang);""",
+     """== ReasonCode::kTaskFailed;
+    gang->trouble = ReasonCode::kNone;"""),
     ("tells: a queue's values", "lib/scheduler/tenant_events.cc",
      "core.opener.QueueChanged(known);", ";"),
     ("tells: a priority class's values", "lib/scheduler/tenant_events.cc",
@@ -220,6 +224,43 @@ MUTANTS = [
      """gang->held_why = e.why;
   if (gang->phase == GangPhase::kNominated) gang->look = true;""",
      "gang->held_why = e.why;"),
+    ("tells: a task that goes", "lib/scheduler/life.cc",
+     "TellOfOthers(*gang, task.task, outcome == TaskOutcome::kSucceeded);", ";"),
+    ("tells: a firm task that goes", "lib/scheduler/life.cc",
+     "!roles[task.role].preemptible || (sheds",
+     "(!roles[task.role].preemptible && false) || (sheds"),
+    ("tells: a task of one role that is done", "lib/scheduler/life.cc",
+     "(done || roles.size() > 1)", "((done && false) || roles.size() > 1)"),
+    ("tells: a task of one of the roles that goes", "lib/scheduler/life.cc",
+     "(done || roles.size() > 1)", "done"),
+    ("tells: a gang that sheds what had to leave", "lib/scheduler/decisions.cc",
+     """!= ReasonCode::kNone) {
+    gang->trouble = ReasonCode::kNone;
+    core_.opener.VictimsChanged(*gang);""",
+     """!= ReasonCode::kNone) {
+    gang->trouble = ReasonCode::kNone;"""),
+    ("tells: a task that is found elsewhere, to its gang", "lib/scheduler/reconcile.cc",
+     "core.opener.RoomFreed(at.node);", ";"),
+    ("tells: a task that is found elsewhere, to growth", "lib/scheduler/reconcile.cc",
+     "core.opener.StructureChanged();", ";"),
+    ("tells: the queue that another one leaves", "lib/scheduler/tenant_events.cc",
+     "for (const QueueIndex q : {was_below, below}) core.opener.UsageChanged(q);",
+     "core.opener.UsageChanged(below);"),
+    ("tells: the queue to which another one comes", "lib/scheduler/tenant_events.cc",
+     "for (const QueueIndex q : {was_below, below}) core.opener.UsageChanged(q);",
+     "core.opener.UsageChanged(was_below);"),
+    ("tells: queues that compete from now on", "lib/scheduler/tenant_events.cc",
+     """core.queues.UndoAdd(q); });
+    if (Contested(core) != contested) core.opener.AllVictims();""",
+     """core.queues.UndoAdd(q); });
+    if (Contested(core) != contested) {}"""),
+    ("tells: queues that compete no more", "lib/scheduler/tenant_events.cc",
+     """core.queues.UndoRemove(old); });
+  if (Contested(core) != contested) core.opener.AllVictims();""",
+     """core.queues.UndoRemove(old); });
+  if (Contested(core) != contested) {}"""),
+    ("tells: a queue more beyond its guarantee", "lib/scheduler/holdings.cc",
+     "(before <= guarantee || guarantee > 0)", "(before <= guarantee)"),
     # What an answer says of whom it concerns, and what time alone opens.
     ("answers: a limit that stops victims alone", "lib/scheduler/serve.cc",
      "const bool blocked = QuotaBlocks(r, &reason);",

@@ -257,6 +257,31 @@ TEST_F(QuotaThatComes, IsLostByWhoComesToUseMore) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
 }
 
+Gang Pair(Gang gang, const Gang& other) {
+  gang.roles.push_back(other.roles[0]);
+  gang.roles[0].name = "first";
+  gang.roles[1].name = "second";
+  return gang;
+}
+
+// Beyond its guarantee "q" could lose one of two before, and can lose both now.
+TEST_F(QuotaThatComes, IsLostByWhoComesToUseEvenMore) {
+  s.HasQueue("mine", {GpuQuota(4, {})});
+  s.HasQueue("q", {GpuQuota(2, {})});
+  Has("n1", 1);
+  Has("n2", 2);
+  Has("n3", 1);
+  s.Happens(Others("n3", 1));
+  Runs(On("n1", Job("a")));
+  Runs(On("n2", Job("c", 1, 2)));
+  Waits(In("mine", Pair(On("n1", Job("w")), On("n2", Job("", 1, 2)))));
+  s.Submit(On("n3", Job("b")));
+  s.Happens(Others("n3", 0));
+  EXPECT_THAT(s.Pass(), ElementsAre("start b: n3"));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "evict c for w",
+                                    "nominate w: n1 n2"));
+}
+
 // --- Values -----------------------------------------------------------------
 
 TEST_F(QuotaThatComes, IsAHigherLimit) {
@@ -310,6 +335,20 @@ TEST_F(QuotaThatComes, IsWhatItsVictimsQueueTakesAlong) {
   Quiet();
   s.HasQueue("beside");
   EXPECT_THAT(s.Pass(), ElementsAre("start w: n2"));
+}
+
+TEST_F(QuotaThatComes, GoesToAQueueThatMovesHere) {
+  s.HasQueue("top", {GpuQuota({}, 1)});
+  s.HasQueue("below", {}, "top");
+  Has("n1", 2);
+  Has("n2", 1);
+  Runs(In("below", On("n1", Job("l", 1, 1, "low"))));
+  Runs(In("other", Job("x", 1, 1, "high")));
+  s.Submit(In("below", On("n2", Job("w", 1, 1, "high"))));
+  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n2"));
+  Quiet();
+  s.HasQueue("other", {}, "top");
+  EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
 }
 
 // Kinds for which no queues compete decide nothing.
