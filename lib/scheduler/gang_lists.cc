@@ -185,11 +185,13 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
 
 void GangLists::Hold(GangIndex g, std::string_view key, const Listing& l) {
   if (l.queue >= holding_.size()) holding_.resize(l.queue + 1);
+  ++holders_;
   holding_[l.queue][l.priority].Add(l.price, SpareOf(l), key, g);
 }
 
 void GangLists::Unhold(std::string_view key, const Listing& l) {
   const auto it = holding_[l.queue].find(l.priority);
+  --holders_;
   it->second.Remove(l.price, SpareOf(l), key);
   if (it->second.empty()) holding_[l.queue].erase(it);
 }

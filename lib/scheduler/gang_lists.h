@@ -40,6 +40,8 @@ class GangLists {
 
   // Gangs of the queue with tasks that hold or are promised something.
   const Holding& holding(QueueIndex q) const;
+  // How many there are, of all queues.
+  size_t holders() const { return holders_; }
   // What of its listing decides to whom a gang gives way: by itself, for
   // whoever looks at the gangs of many nodes. Of a gang that is listed.
   struct Precedence {
@@ -88,7 +90,8 @@ class GangLists {
   void Unhold(std::string_view key, const Listing& l);
 
   const Core& core_;
-  std::vector<Holding> holding_;        // By queue.
+  std::vector<Holding> holding_;  // By queue.
+  size_t holders_ = 0;
   std::vector<Precedence> precedence_;  // By gang.
   RankSet nominated_;
   RankSet asking_;

@@ -21,8 +21,9 @@ void VictimPool::Begin(GangIndex winner, int64_t lacks, bool spare_only) {
   all_help_ = !winner_->least_is_exact ||
               core_.law.OverLimit(r.queue, LeastOf(*winner_, core_.cluster),
                                   Ledger::kLater);
-  ++question_;
   drawn_.resize(core_.gangs.limit(), 0);
+  all_fresh_ = AllAreFresh();
+  ++question_;
   could_hold_.resize(core_.cluster.node_limit(), 0);
   gangs_.clear();
   slots_ = 0;
@@ -37,8 +38,24 @@ void VictimPool::Begin(GangIndex winner, int64_t lacks, bool spare_only) {
   least_amount_ = elastic() ? lacks : std::max(lacks, order_.least_amount());
 }
 
+// Then one who would help is enough to put the question off. O(placed in this
+// round), where they are as many as hold something.
+bool VictimPool::AllAreFresh() {
+  const size_t holders = core_.lists.holders();
+  if (core_.placed.size() < holders) return false;
+  ++question_;
+  size_t fresh = 0;
+  for (const GangIndex g : core_.placed) {
+    const GangRecord& r = core_.gangs.at(g);
+    if (!r.exists || !r.listing.holds || !core_.IsFresh(r)) continue;
+    fresh += drawn_[g] != question_;
+    drawn_[g] = question_;
+  }
+  return fresh == holders;
+}
+
 void VictimPool::Draw(size_t count) {
-  while (count > 0 && !order_.done()) count -= TakeNext();
+  while (count > 0 && !done()) count -= TakeNext();
 }
 
 void VictimPool::DrawForLess(int32_t priority, int64_t cost, size_t most) {
@@ -46,7 +63,7 @@ void VictimPool::DrawForLess(int32_t priority, int64_t cost, size_t most) {
     if (order_.priority() != priority) return order_.priority() < priority;
     return StopPrice::CostOf(least_amount_, order_.rate()) <= cost;
   };
-  while (most > 0 && !order_.done() && could()) most -= TakeNext();
+  while (most > 0 && !done() && could()) most -= TakeNext();
 }
 
 int64_t VictimPool::LeastBeyond() const {

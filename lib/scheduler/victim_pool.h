@@ -44,8 +44,8 @@ class VictimPool {
   void DrawForLess(int32_t priority, int64_t cost, size_t most);
   // No victims cost less of whom one has not been drawn.
   int64_t LeastBeyond() const;
-  // Everybody has been drawn.
-  bool done() const { return order_.done(); }
+  // Everybody has been drawn who may be a victim.
+  bool done() const { return order_.done() || (all_fresh_ && put_off_); }
   // How many tasks of the winner's first shape, by amounts, the nodes have room
   // for on which somebody drawn helps, with all gone who give way.
   int64_t slots() const { return slots_; }
@@ -60,6 +60,7 @@ class VictimPool {
   Time retry_at() const { return retry_at_; }
 
  private:
+  bool AllAreFresh();
   bool TakeNext();
   void Add(GangIndex g);
   bool MayStop(GangIndex g);
@@ -72,6 +73,7 @@ class VictimPool {
   VictimOrder order_;
   const GangSpec* winner_ = nullptr;
   bool spare_only_ = false;
+  bool all_fresh_ = false;  // Whoever holds something was placed in this round.
   bool all_help_ = false;
   // Victims that make room without anybody drawn hold so much, at the least.
   int64_t least_amount_ = 0;
