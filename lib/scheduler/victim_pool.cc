@@ -27,12 +27,6 @@ void VictimPool::Begin(GangIndex winner, int64_t lacks, bool spare_only) {
   could_hold_.resize(core_.cluster.node_limit(), 0);
   gangs_.clear();
   slots_ = 0;
-  least_devices_ = std::numeric_limits<int64_t>::max();
-  for (const ShapeId shape : winner_->shapes) {
-    least_devices_ =
-        std::min(least_devices_,
-                 core_.cluster.demand(shape)[core_.cluster.device_kind()]);
-  }
   order_.Begin(winner, spare_only);
   // Of an elastic gang less may go than it has.
   least_amount_ = elastic() ? lacks : std::max(lacks, order_.least_amount());
@@ -133,25 +127,8 @@ bool VictimPool::CouldHold(NodeIndex n) {
   return (known & 1) != 0;
 }
 
-// Whether the node has enough devices for a task of the winner with all gone
-// who give way; most that have no room have too few.
-bool VictimPool::HasDevices(NodeIndex n) {
-  if (least_devices_ == 0) return true;
-  const ResourceKind kind = core_.cluster.device_kind();
-  int64_t amount = 0;
-  for (const TaskRef& ref : core_.nodes.tasks(n)) {
-    if (order_.Has(ref.gang)) amount += core_.holdings.UsageOf(ref)[kind];
-  }
-  const auto enough = [&](int64_t free) {
-    return std::max<int64_t>(0, free) + amount >= least_devices_;
-  };
-  return enough(core_.cluster.free(n, kind, Ledger::kLater)) ||
-         enough(index::FreeOnDevices(core_.cluster, n, Ledger::kLater));
-}
-
 // By amounts: no node is said not to have room that does.
 bool VictimPool::FitsWithoutThem(NodeIndex n) {
-  if (!HasDevices(n)) return false;
   Resources amount = index::FreeOn(core_.cluster, n, Ledger::kLater);
   for (const TaskRef& ref : core_.nodes.tasks(n)) {
     if (order_.Has(ref.gang)) amount.Add(core_.holdings.UsageOf(ref));

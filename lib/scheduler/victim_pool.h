@@ -65,7 +65,6 @@ class VictimPool {
   void Add(GangIndex g);
   bool MayStop(GangIndex g);
   bool CouldHold(NodeIndex n);
-  bool HasDevices(NodeIndex n);
   bool FitsWithoutThem(NodeIndex n);
   int64_t SlotsIn(const Resources& amount) const;
 
@@ -81,7 +80,6 @@ class VictimPool {
   std::vector<uint64_t> drawn_;       // By gang: in which question.
   std::vector<uint64_t> could_hold_;  // By node: 2 x question + the answer.
   int64_t slots_ = 0;
-  int64_t least_devices_ = 0;  // Of any task of the winner, in thousandths.
   std::vector<GangIndex> gangs_;
   bool put_off_ = false;
   Time retry_at_ = kForever;
