@@ -47,11 +47,6 @@ constexpr size_t kMore = 4;
 constexpr size_t kBeyond = 64;
 constexpr size_t kMostBeyond = 1024;
 
-// Gangs that stay and have nothing to give are no candidates.
-void DropEmpty(std::vector<VictimCandidate>* candidates) {
-  std::erase_if(*candidates, [](const auto& c) { return c.tasks.empty(); });
-}
-
 }  // namespace
 
 void MakeRoom::Begin() {
@@ -133,7 +128,8 @@ void MakeRoom::Collect(GangIndex g) {
     stop_costs_.resize(sorted_.size());
   }
   for (const GangIndex victim : sorted_) AddCandidate(victim, g);
-  DropEmpty(&candidates_);
+  // Who stays and has nothing to give is none.
+  std::erase_if(candidates_, [](const auto& c) { return c.tasks.empty(); });
   pass_.budget.Charge(candidates_.size(), kScopeNs);
   for (const VictimCandidate& c : candidates_) {
     pass_.budget.Charge(c.tasks.size(), kTaskNs);
@@ -217,11 +213,12 @@ bool MakeRoom::HoldsFirm(const GangRecord& r) {
 // is wanted.
 bool MakeRoom::Find(GangIndex g) {
   const int64_t lacks = LacksOnANode(core_.SpecOf(g));
-  if (core_.config.preemption_costs.surplus_first) {
-    pool_.Begin(g, lacks, true);
-    if (pool_.elastic() && FindCheapest(g)) return true;
-  }
   pool_.Begin(g, lacks, false);
+  if (pool_.elastic() && core_.config.preemption_costs.surplus_first) {
+    pool_.Begin(g, lacks, true);
+    if (FindCheapest(g)) return true;
+    pool_.Begin(g, lacks, false);
+  }
   return FindCheapest(g);
 }
 

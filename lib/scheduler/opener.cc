@@ -161,12 +161,15 @@ void Opener::OpenVictims(ClassIndex c, uint8_t as) {
   waiting.Open(c, as);
 }
 
-// Whether the leaf may take back something.
-bool Opener::IsOwed(QueueIndex leaf) const {
-  for (ResourceKind k = 0; k < core_.queues.kinds(); ++k) {
-    if (core_.law.MostToReclaim(leaf, k) > 0) return true;
+// Of each kind, what the leaf may take back; whether it is anything.
+bool Opener::FindOwed(QueueIndex leaf) {
+  bool owed = false;
+  owed_.assign(core_.queues.kinds(), 0);
+  for (ResourceKind kind = 0; kind < owed_.size(); ++kind) {
+    owed_[kind] = core_.law.MostToReclaim(leaf, kind);
+    owed |= owed_[kind] > 0;
   }
-  return false;
+  return owed;
 }
 
 // Whether the law lets gangs of the taker take from the victim's queue. What
@@ -182,7 +185,7 @@ template <class F>
 void Opener::OpenReclaimers(uint8_t as, const F& concerned) {
   ClassList& waiting = core_.lists.waiting();
   for (const QueueIndex q : core_.queues.Positions()) {
-    if (!IsOwed(q)) continue;
+    if (!FindOwed(q)) continue;
     waiting.ForEach(q, [&](ClassIndex c) {
       if (concerned(q, core_.specs.at(waiting.at(c).key().spec))) {
         OpenVictims(c, as);
@@ -319,12 +322,7 @@ void Opener::OpenTakers() {
   FindDemands();
   for (QueueIndex leaf = 0; leaf < core_.queues.limit(); ++leaf) {
     if (core_.lists.waiting().InOrder(leaf).empty()) continue;
-    bool owed = false;
-    owed_.assign(core_.queues.kinds(), 0);
-    for (ResourceKind kind = 0; kind < owed_.size(); ++kind) {
-      owed_[kind] = core_.law.MostToReclaim(leaf, kind);
-      owed |= owed_[kind] > 0;
-    }
+    const bool owed = FindOwed(leaf);
     Takers anywhere, beside;
     const GangLists::Holding& holding = core_.lists.holding(leaf);
     if (room && !holding.empty()) anywhere.lowest = holding.begin()->first;

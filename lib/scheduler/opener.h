@@ -124,7 +124,7 @@ class Opener {
   void OpenVictims(ClassIndex c, uint8_t as = Questions::kVictims);
   template <class F>
   void OpenReclaimers(uint8_t as, const F& concerned);
-  bool IsOwed(QueueIndex leaf) const;
+  bool FindOwed(QueueIndex leaf);
 
   Core& core_;
   std::vector<NodeIndex> freed_;           // Each once.
