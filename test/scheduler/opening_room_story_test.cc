@@ -83,9 +83,7 @@ TEST_F(RoomThatComes, IsForWhoMayGrow) {
 TEST_F(RoomThatComes, IsForWhoIsPromisedIt) {
   Has("n1", 1);
   Runs(Job("l", 1, 1, "low"));
-  s.Submit(Job("w", 1, 1, "high"));
-  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n1"));
-  Quiet();
+  IsPromised(Job("w", 1, 1, "high"), "n1");
   s.Applied(DecisionKind::kEvict, "l");
   EXPECT_THAT(s.Pass(), ElementsAre("start w: n1"));
 }
@@ -102,16 +100,8 @@ TEST_F(RoomThatComes, LaterIsForWhoWaits) {
 }
 
 TEST_F(RoomThatComes, IsForWhoIsSuspendedThere) {
-  SchedulerConfig config;
-  config.host.suspend = true;
-  Begins(config);
-  Has("n1", 1);
-  Gang a = Job("a", 1, 1, "low");
-  a.on_preempted = OnPreempted::kSuspend;
-  Runs(a);
-  Runs(Job("gone", 1, 1, "high"));
-  ASSERT_EQ(s.Phase("a"), "suspended");
-  s.Happens(GangFinished{"gone"});
+  HasSuspended("n1");
+  s.Happens(GangFinished{"b"});
   EXPECT_THAT(s.Pass(), ElementsAre("resume a: n1"));
 }
 

@@ -69,6 +69,27 @@ class Opening : public ::testing::Test {
     Quiet();
     EXPECT_EQ(s.Phase(gang.key), "waiting");
   }
+  // It preempts the job "l", and is promised the node.
+  void IsPromised(const Gang& gang, const std::string& node) {
+    const std::string key = gang.key;
+    s.Submit(gang);
+    EXPECT_THAT(s.Pass(),
+                ::testing::ElementsAre("evict l for " + key,
+                                       "nominate " + key + ": " + node));
+    Quiet();
+  }
+  // The job "a" is suspended on the node, where the job "b" runs.
+  void HasSuspended(const std::string& node) {
+    SchedulerConfig config;
+    config.host.suspend = true;
+    Begins(config);
+    Has(node, 1);
+    Gang a = Job("a", 1, 1, "low");
+    a.on_preempted = OnPreempted::kSuspend;
+    Runs(a);
+    Runs(Job("b", 1, 1, "high"));
+    EXPECT_EQ(s.Phase("a"), "suspended");
+  }
   void Quiet() {
     EXPECT_THAT(s.Pass(), ::testing::IsEmpty());
     EXPECT_GT(s.NextWakeup(), s.now) << "not all is asked";

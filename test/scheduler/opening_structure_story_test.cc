@@ -188,17 +188,9 @@ TEST_F(NodesThatAreCompared, AreBesideATaskThatIsFoundElsewhere) {
 }
 
 TEST_F(NodesThatChange, ATaskIsFoundWhereItCanResume) {
-  SchedulerConfig config;
-  config.host.suspend = true;
-  Begins(config);
-  Has("n1", 1);
-  Gang a = Job("a", 1, 1, "low");
-  a.on_preempted = OnPreempted::kSuspend;
-  Runs(a);
-  Runs(Job("b", 1, 1, "high"));
+  HasSuspended("n1");
   Has("n2", 1);
   Quiet();
-  ASSERT_EQ(s.Phase("a"), "suspended");
   s.Happens(Reconciled{.nodes = {Named("n1", 1), Named("n2", 1)},
                        .tasks = {{.gang = "a", .node = "n2", .suspended = true},
                                  {.gang = "b", .node = "n1"}}});
@@ -263,9 +255,7 @@ TEST_F(MemoryThatIsCounted, ByADeviceThatIsThereAgain) {
 TEST_F(NodesThatChange, OneThatAdmitsItNoLongerIsPromisedToNobody) {
   Has("n1", 1);
   Runs(Job("l", 1, 1, "low"));
-  s.Submit(On("n1", Job("w", 1, 1, "high")));
-  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n1"));
-  Quiet();
+  IsPromised(On("n1", Job("w", 1, 1, "high")), "n1");
   Node renamed = Machine("n1", 1);
   s.Happens(NodeChanged{renamed});
   EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
@@ -277,9 +267,7 @@ TEST_F(NodesThatChange, OneThatIsFoundDownIsPromisedToNobody) {
   Has("n1", 1);
   Has("n2", 1);
   Runs(On("n1", Job("l", 1, 1, "low")));
-  s.Submit(On("n2", Job("w", 1, 1, "high")));
-  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n2"));
-  Quiet();
+  IsPromised(On("n2", Job("w", 1, 1, "high")), "n2");
   s.Happens(
       Reconciled{.nodes = {Named("n1", 1), Named("n2", 1)},
                  .down = {"n2"},

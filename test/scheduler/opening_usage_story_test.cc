@@ -169,9 +169,7 @@ TEST_F(QuotaThatComes, IsForWhoIsPromisedAPlace) {
   Has("n1", 1);
   Has("n2", 1);
   Runs(On("n1", Job("l", 1, 1, "low")));
-  s.Submit(On("n2", Job("w", 1, 1, "high")));
-  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n2"));
-  Quiet();
+  IsPromised(On("n2", Job("w", 1, 1, "high")), "n2");
   s.Applied(DecisionKind::kEvict, "l");
   EXPECT_THAT(s.Pass(), ElementsAre("start w: n2"));
 }
@@ -182,9 +180,7 @@ TEST_F(QuotaThatComes, GoesToAnotherWhileItIsPromised) {
   Has("n2", 1);
   Runs(On("n1", Job("l", 1, 1, "low")));
   Runs(In("other", Job("x", 1, 1, "high")));
-  s.Submit(On("n2", Job("w", 1, 1, "high")));
-  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n2"));
-  Quiet();
+  IsPromised(On("n2", Job("w", 1, 1, "high")), "n2");
   s.Happens(GangMoved{"x", "q"});
   EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
 }
@@ -344,9 +340,7 @@ TEST_F(QuotaThatComes, GoesToAQueueThatMovesHere) {
   Has("n2", 1);
   Runs(In("below", On("n1", Job("l", 1, 1, "low"))));
   Runs(In("other", Job("x", 1, 1, "high")));
-  s.Submit(In("below", On("n2", Job("w", 1, 1, "high"))));
-  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n2"));
-  Quiet();
+  IsPromised(In("below", On("n2", Job("w", 1, 1, "high"))), "n2");
   s.HasQueue("other", {}, "top");
   EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
 }
@@ -390,9 +384,7 @@ TEST_F(QuotaThatComes, IsOwedOnceNobodyCompetes) {
 TEST_F(QuotaThatComes, GoesWithAQueueThatIsHeld) {
   Has("n1", 1);
   Runs(Job("l", 1, 1, "low"));
-  s.Submit(Job("w", 1, 1, "high"));
-  EXPECT_THAT(s.Pass(), ElementsAre("evict l for w", "nominate w: n1"));
-  Quiet();
+  IsPromised(Job("w", 1, 1, "high"), "n1");
   s.Happens(QueueChanged{{.key = "q", .held = true}});
   EXPECT_THAT(s.Pass(), ElementsAre("evict w"));
 }

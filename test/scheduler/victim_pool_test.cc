@@ -76,6 +76,7 @@ class Pools {
     const char* classes[] = {"low", "mid", "high"};
     Gang gang = Job(key, 1 + Below(2), 1 + Below(4), classes[Below(3)]);
     gang.queue = Below(2) == 0 ? "owed" : "other";
+    if (Below(2) == 0) gang.roles[0].desired_tasks += 2;
     return gang;
   }
   // What was placed in it may be a victim now.
@@ -102,15 +103,25 @@ int64_t CostOf(const Core& core, GangIndex g) {
 bool GivesWay(const Core& core, GangIndex winner, GangIndex g) {
   const GangRecord& w = core.gangs.at(winner);
   const GangRecord& r = core.gangs.at(g);
-  return w.queue == r.queue
-             ? core.PriorityOf(r) < core.PriorityOf(w)
-             : core.law.MayReclaim(w.queue, r.queue,
-                                   LeastOf(core.SpecOf(w), core.cluster));
+  if (w.queue != r.queue) {
+    return core.law.MayReclaim(w.queue, r.queue,
+                               LeastOf(core.SpecOf(w), core.cluster));
+  }
+  const int32_t most = core.PriorityOf(w);
+  return core.PriorityOf(r) < most ||
+         (core.PriorityOf(r) == most && r.listing.elastic);
 }
 
+// The same for part of what it has.
+bool GivesSpare(const Core& core, GangIndex winner, GangIndex g) {
+  return core.gangs.at(g).listing.elastic && GivesWay(core, winner, g);
+}
+
+using Rule = bool (*)(const Core& core, GangIndex winner, GangIndex g);
+
 // Whether the winner's task fits on one of its nodes with all gone who give
-// way.
-bool Helps(const Core& core, GangIndex winner, GangIndex g) {
+// way by the rule.
+bool Helps(const Core& core, GangIndex winner, GangIndex g, Rule gives) {
   const ShapeId shape = core.SpecOf(winner).shapes[0];
   const ResourceKind gpu = core.cluster.device_kind();
   const GangRecord& r = core.gangs.at(g);
@@ -118,7 +129,7 @@ bool Helps(const Core& core, GangIndex winner, GangIndex g) {
     int64_t amount = core.cluster.free(task.at.node, gpu, Ledger::kLater);
     for (const TaskRef& on : core.nodes.tasks(task.at.node)) {
       const TaskRecord* other = FindTask(core.gangs.at(on.gang), on.task);
-      if (GivesWay(core, winner, on.gang)) {
+      if (gives(core, winner, on.gang)) {
         amount += core.cluster.demand(other->at.shape)[gpu];
       }
     }
@@ -127,10 +138,10 @@ bool Helps(const Core& core, GangIndex winner, GangIndex g) {
 }
 
 // All who give way and help.
-std::set<GangIndex> Expected(const Pools& p) {
+std::set<GangIndex> Expected(const Pools& p, Rule gives) {
   std::set<GangIndex> expected;
   for (const GangIndex g : p.running) {
-    if (GivesWay(p.s.core, p.winner, g) && Helps(p.s.core, p.winner, g)) {
+    if (gives(p.s.core, p.winner, g) && Helps(p.s.core, p.winner, g, gives)) {
       expected.insert(g);
     }
   }
@@ -158,21 +169,29 @@ TEST(VictimPoolTest, TheMostThatOneHoldsIsWhatTheyHold) {
   EXPECT_GT(compared, kSeeds / 2);
 }
 
-TEST(VictimPoolTest, AllAreDrawnWhoGiveWayAndHelp) {
+void ExpectAllDrawn(Rule gives, bool spare_only) {
   uint32_t drawn = 0;
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     Pools p(seed);
     VictimPool pool(p.s.core);
-    pool.Begin(p.winner, 0, false);
+    pool.Begin(p.winner, 0, spare_only);
     pool.Draw(1000);
     EXPECT_TRUE(pool.done());
     const std::set<GangIndex> all(pool.gangs().begin(), pool.gangs().end());
     EXPECT_EQ(all.size(), pool.gangs().size());
-    EXPECT_EQ(all, Expected(p));
+    EXPECT_EQ(all, Expected(p, gives));
     drawn += all.size();
   }
   EXPECT_GT(drawn, kSeeds);
+}
+
+TEST(VictimPoolTest, AllAreDrawnWhoGiveWayAndHelp) {
+  ExpectAllDrawn(GivesWay, false);
+}
+
+TEST(VictimPoolTest, AllAreDrawnWhoHaveSomethingToSpareAndHelp) {
+  ExpectAllDrawn(GivesSpare, true);
 }
 
 // What each device of it costs.
@@ -193,7 +212,7 @@ TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
     const auto priority = static_cast<int32_t>(10 * p.Below(3));
     const int64_t cost = p.Below(2'000'000);
     pool.DrawForLess(priority, cost, 1000);
-    for (const GangIndex g : Expected(p)) {
+    for (const GangIndex g : Expected(p, GivesWay)) {
       if (std::ranges::count(pool.gangs(), g) > 0) continue;
       ++left_out;
       const int32_t its = core.PriorityOf(core.gangs.at(g));
