@@ -154,6 +154,12 @@ class Cluster {
   ShapeId Intern(const Role& role, uint32_t alternative);
   // The shape that takes just these amounts of any node that tolerates nothing.
   ShapeId Intern(const Resources& amounts);
+  // The same shape, which has pieces (memory shares, partitions) only of
+  // devices of which a task takes no more than so many thousandths: one of 40
+  // GB has 500 of a device of 80 GB, 250 of one of 160 GB.
+  ShapeId Intern(ShapeId shape, int32_t most_milli);
+  // That bound; kAnyMilli if it has none.
+  int32_t most_milli(ShapeId shape) const;
   // Those of the role and the alternative.
   std::span<const Toleration> tolerations(ShapeId shape) const;
   void Unref(ShapeId shape);

@@ -12,6 +12,8 @@ namespace muster {
 
 // Thousandths of a device in one whole device.
 inline constexpr int32_t kWholeDevice = 1000;
+// More than any task takes of a device.
+inline constexpr int32_t kAnyMilli = 0x7fffffff;
 // The largest memory_bytes of a device, or of a part of one: 4 TiB.
 inline constexpr int64_t kMaxDeviceMemory = int64_t{1} << 42;
 

@@ -85,6 +85,15 @@ Reason ReasonOf(const LimitExcess& excess, ReasonCode code) {
           .available = excess.available};
 }
 
+Reason WithQueue(const Core& core, const GangRecord& r, Ledger ledger,
+                 const Reason& reason) {
+  if (reason.code != ReasonCode::kQueueLimit) return reason;
+  Resources needed;
+  needed.Set(reason.resource, reason.needed);
+  const LimitExcess excess = core.law.OverLimit(r.queue, needed, ledger);
+  return excess ? ReasonOf(excess, reason.code) : reason;
+}
+
 void CountDisruption(Core& core, std::string_view gang, int64_t sign) {
   if (core.budgets.Of(gang).empty()) return;
   core.budgets.Count(gang, sign);

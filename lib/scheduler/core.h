@@ -120,6 +120,10 @@ OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r);
 
 // That the queue's limit says no.
 Reason ReasonOf(const LimitExcess& excess, ReasonCode code);
+// The solver's reason, which knows of no queues: where a limit says no, whose
+// that is.
+Reason WithQueue(const Core& core, const GangRecord& r, Ledger ledger,
+                 const Reason& reason);
 
 // A gang is stopped for another one (-1), or that was refused (1): its budgets.
 void CountDisruption(Core& core, std::string_view gang, int64_t sign);

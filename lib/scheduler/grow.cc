@@ -75,7 +75,9 @@ void Grow::GrowFirst(ClassIndex c) {
   }
   Questions answer = growing.questions(c);
   answer.open = 0;
-  answer.reason = WhyNot(g);
+  answer.reason = placement_.reason.code == ReasonCode::kQueueLimit
+                      ? WithQueue(core_, r, Ledger::kBoth, placement_.reason)
+                      : WhyNot(g);
   pass_.plan.Answer(growing, c, answer);
 }
 

@@ -354,9 +354,10 @@ int32_t MakeRoom::TopPriority() const {
 }
 
 // Lawful victims among the candidates; the cluster stays as it is. Where the
-// placement may use more than the least demand, by alternatives or groups, and
-// the law does not bear what it uses, one is sought that keeps to the queue's
-// room, then victims for what it would use.
+// placement may use more than the least demand, by alternatives, groups or
+// devices that differ, and the law does not bear what it uses, one is sought
+// that keeps to the queue's room, then one that uses the least, then victims
+// for what it would use.
 bool MakeRoom::Choose(GangIndex g) {
   if (candidates_.empty()) return false;
   const GangRecord& r = core_.gangs.at(g);
@@ -367,7 +368,7 @@ bool MakeRoom::Choose(GangIndex g) {
   Resources used = core_.holdings.UsageOf(result_.tasks);
   Resources room;
   if (core_.law.Room(r.queue, Ledger::kLater, &room) &&
-      ChooseFor(g, demand, &room)) {
+      (ChooseFor(g, demand, &room) || ChooseFor(g, demand, &demand))) {
     return true;
   }
   while (!used.FitsIn(demand)) {

@@ -188,7 +188,10 @@ bool Serve::Place(GangIndex g, const PlacementRequest& request,
   pass_.Spend(placement_);
   const bool starts = request.ledger == Ledger::kBoth;
   if (placement_.fit != Fit::kFits) {
-    if (starts) *reason = placement_.reason;
+    if (starts) {
+      *reason = WithQueue(core_, core_.gangs.at(g), request.ledger,
+                          placement_.reason);
+    }
     cut_short_ |= placement_.cut_short;
     return false;
   }

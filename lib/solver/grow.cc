@@ -32,10 +32,21 @@ void Solver::Keep(const std::vector<Assignment>& tasks,
     asks_held_ = false;
     result->tasks.push_back(a);
     if (growing_.headroom != nullptr) {
-      headroom_left_.Subtract(problem_.cluster().demand(a.at.shape));
+      headroom_left_.Subtract(cluster_->Usage(a.at));
     }
   }
   growing_.fixed = held_;
+}
+
+// Whether what was placed is within the headroom that is left; where it is not,
+// that is remembered of the first.
+bool Solver::IsWithin(std::span<const Assignment> tasks) {
+  if (growing_.headroom == nullptr || uses_alike_) return true;
+  sum_.Clear();
+  for (const Assignment& a : tasks) sum_.Add(cluster_->Usage(a.at));
+  if (sum_.FitsIn(headroom_left_)) return true;
+  if (refused_.empty()) refused_.assign(tasks.begin(), tasks.end());
+  return false;
 }
 
 // Whether the role runs, or could be made to: the widest scope around it that
@@ -46,9 +57,13 @@ bool Solver::BringUp(uint32_t role, PlacementResult* result) {
     if (top == kNoScope) return true;
     part_.Clear();
     asks_held_ = false;
+    const Cluster::Mark mark = cluster_->Begin();
     PlaceScope(growing_, top, &part_);
     result->steps += part_.steps;
-    if (part_.fit != Fit::kFits || part_.tasks.empty()) return false;
+    const bool found = part_.fit == Fit::kFits && !part_.tasks.empty() &&
+                       IsWithin(part_.tasks);
+    found ? cluster_->Commit(mark) : cluster_->Rollback(mark);
+    if (!found) return false;
     Keep(part_.tasks, result);
   }
 }
@@ -116,9 +131,9 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
   size_t count = most;
   while (count < indices.size() && indices[count] % slice != 0) ++count;
   indices = indices.first(std::min(count, indices.size()));
-  sum_ = demand;
+  Resources asked = demand;
   for (size_t i = 0; i < indices.size(); ++i) {
-    if (growing_.headroom != nullptr && !sum_.FitsIn(headroom_left_)) break;
+    if (growing_.headroom != nullptr && !asked.FitsIn(headroom_left_)) break;
     const TaskId task{role, indices[i]};
     // A node that was best for the last task stays so while it has room.
     const bool stay = i > 0 && problem_.Slices(role).empty() &&
@@ -127,8 +142,12 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
     const uint32_t after = static_cast<uint32_t>(indices.size() - i);
     const auto node = stay ? board_.placed().back().at.node
                            : FindNode(board_, task, {}, after);
-    if (!node || !board_.Put(task, *node)) break;
-    sum_.Add(demand);
+    const Board::Mark mark = board_.Begin();
+    const bool put =
+        node && board_.Put(task, *node) && IsWithin(board_.placed());
+    put ? board_.Commit(mark) : board_.Rollback(mark);
+    if (!put) break;
+    asked.Add(demand);
   }
   result->steps += problem_.nanos;
   part_.tasks.assign(board_.placed().begin(), board_.placed().end());
@@ -139,7 +158,8 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
 // they had been asked for at once: each went where it was best by itself.
 void Solver::ImproveGrowth(const PlacementRequest& request,
                            PlacementResult* result) {
-  if (request.exact_steps == 0 || result->tasks.empty() ||
+  // Other devices may be beyond the headroom.
+  if (request.exact_steps == 0 || result->tasks.empty() || !uses_alike_ ||
       !problem_.Init(*cluster_, request) || !ChooseShapes(result->tasks)) {
     return;
   }
@@ -173,13 +193,27 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
                   PlacementResult* result) {
   cluster_ = &cluster;
   result->Clear();
+  uses_alike_ = !DeviceBound::Concerns(cluster, request);
+  if (uses_alike_) {
+    FindGrowth(request, result);
+  } else {
+    bound_.Ask(cluster, request, result, [&](const PlacementRequest& asked) {
+      refused_.clear();
+      FindGrowth(asked, result);
+      if (result->tasks.empty()) result->tasks = refused_;
+    });
+    result->fit = Fit::kFits;
+  }
+  result->steps = StepsOf(result->steps);
+}
+
+// Counts nanoseconds in result->steps.
+void Solver::FindGrowth(const PlacementRequest& request,
+                        PlacementResult* result) {
+  Cluster& cluster = *cluster_;
   result->fit = Fit::kFits;
   result->reason = {.code = ReasonCode::kFits};
-  if (fabric_.IsMine(request)) {
-    fabric_.Grow(cluster, request, result);
-    result->steps = StepsOf(result->steps);
-    return;
-  }
+  if (fabric_.IsMine(request)) return fabric_.Grow(cluster, request, result);
   growing_ = request;
   held_.assign(request.fixed.begin(), request.fixed.end());
   growing_.fixed = held_;
@@ -209,7 +243,6 @@ void Solver::Grow(Cluster& cluster, const PlacementRequest& request,
   } while (problem_.entangled() && held_.size() > before &&
            result->tasks.size() < growing_.most);
   ImproveGrowth(request, result);
-  result->steps = StepsOf(result->steps);
   std::ranges::sort(result->tasks, {}, &Assignment::task);
 }
 

@@ -26,7 +26,13 @@ void Solver::Place(Cluster& cluster, const PlacementRequest& request,
                    PlacementResult* result) {
   cluster_ = &cluster;
   result->Clear();
-  Find(request, result);
+  if (!DeviceBound::Concerns(cluster, request)) {
+    Find(request, result);
+  } else if (!bound_.Ask(
+                 cluster, request, result,
+                 [&](const PlacementRequest& asked) { Find(asked, result); })) {
+    if (result->cut_short) result->reason.code = ReasonCode::kNotFound;
+  }
   result->steps = StepsOf(result->steps);
 }
 

@@ -9,6 +9,7 @@
 #include "lib/policy/node_policy.h"
 #include "lib/solver/board.h"
 #include "lib/solver/count_plan.h"
+#include "lib/solver/device_bound.h"
 #include "lib/solver/explain.h"
 #include "lib/solver/fabric_placer.h"
 #include "lib/solver/group_search.h"
@@ -55,6 +56,8 @@ class Solver final : public PlacementSolver {
   void BuildTables(std::span<const uint32_t> most);
   void ExplainNo(ScopeIndex top, PlacementResult* result);
 
+  void FindGrowth(const PlacementRequest& request, PlacementResult* result);
+  bool IsWithin(std::span<const Assignment> tasks);
   bool BringUp(uint32_t role, PlacementResult* result);
   void GrowTogether(std::span<const uint32_t> roles, PlacementResult* result);
   void GrowRole(uint32_t role, uint32_t most, PlacementResult* result);
@@ -72,6 +75,7 @@ class Solver final : public PlacementSolver {
   Cluster* cluster_ = nullptr;  // Of the question in hand.
   UniformPlacer uniform_;
   FabricPlacer fabric_;
+  DeviceBound bound_;
   Problem problem_;
   CountPlan plan_;
   SlotTable table_;
@@ -93,6 +97,8 @@ class Solver final : public PlacementSolver {
   std::vector<Assignment> held_;
   bool asks_held_ = false;  // problem_ is that of growing_, beside held_.
   Resources headroom_left_;
+  bool uses_alike_ = true;           // Its tasks, whatever devices they have.
+  std::vector<Assignment> refused_;  // The first ones beyond the headroom.
   PlacementResult part_;
   std::vector<uint32_t> counts_;
   std::vector<uint32_t> order_;

@@ -99,6 +99,12 @@ ShapeId Cluster::Intern(const Role& role, uint32_t alternative) {
 ShapeId Cluster::Intern(const Resources& amounts) {
   return rep_->Intern(Filter(), {.resources = amounts});
 }
+ShapeId Cluster::Intern(ShapeId shape, int32_t most_milli) {
+  return rep_->Intern(shape, most_milli);
+}
+int32_t Cluster::most_milli(ShapeId shape) const {
+  return rep_->shape_records[shape].key.most_milli;
+}
 const Resources& Cluster::demand(ShapeId shape) const {
   return rep_->Demand(shape);
 }

@@ -171,9 +171,17 @@ ShapeId Cluster::Rep::Intern(const Filter& wanted, ShapeKey key) {
   return id;
 }
 
+ShapeId Cluster::Rep::Intern(ShapeId shape, int32_t most_milli) {
+  ShapeKey key = shape_records[shape].key;
+  key.most_milli = most_milli;
+  return Intern(filters[key.filter], std::move(key));
+}
+
 Needs Cluster::Rep::NeedsOf(const ShapeKey& shape) {
   const DeviceRequest& request = shape.request;
-  Needs needs{.form = FormOf(request), .count = request.count};
+  Needs needs{.form = FormOf(request),
+              .count = request.count,
+              .most_milli = shape.most_milli};
   for (ResourceKind k = 0; k < ledgers.kinds(); ++k) {
     const int64_t amount = shape.resources[k];
     if (amount > 0 && k != ledgers.device_kind()) {

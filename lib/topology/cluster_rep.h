@@ -27,6 +27,7 @@ struct ShapeKey {
   Resources resources{};  // As asked for.
   DeviceRequest request{};
   std::vector<Preference> preferences{};
+  int32_t most_milli = kAnyMilli;
 
   friend bool operator==(const ShapeKey&, const ShapeKey&) = default;
   template <class Self, class V>
@@ -35,6 +36,7 @@ struct ShapeKey {
     v(2, "resources", s.resources);
     v(3, "request", s.request);
     v(4, "preferences", s.preferences);
+    v(5, "most_milli", s.most_milli);
   }
 };
 
@@ -70,6 +72,7 @@ class Cluster::Rep {
   // Shapes.
   ShapeId Intern(const Role& role, uint32_t alternative);
   ShapeId Intern(const Filter& filter, ShapeKey key);
+  ShapeId Intern(ShapeId shape, int32_t most_milli);
   const Resources& Demand(ShapeId shape) const;
   bool Admits(NodeIndex node, ShapeId shape) const {
     return filters.Admits(shapes[shape].filter, node, View());

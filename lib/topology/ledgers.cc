@@ -28,8 +28,10 @@ inline SharedDevice Ledgers::SharedOn(NodeIndex n, uint32_t device,
                                       uint32_t limit) const {
   const int64_t memory = At(n, device).memory;
   if (needs.form == DeviceForm::kMemory && memory <= 0) return {};
+  const Share share = ShareOf(needs, memory);
+  if (share.milli > needs.most_milli) return {};
   const Share free = MinFree(n, device, ledger);
-  const uint32_t slots = Quotient(free, ShareOf(needs, memory), limit);
+  const uint32_t slots = Quotient(free, share, limit);
   return {device, slots, free.milli, free.memory};
 }
 

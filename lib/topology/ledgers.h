@@ -140,7 +140,7 @@ class Ledgers {
   void ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,
                     F&& f) const {
     for (const uint32_t d : Healthy(n) & DevicesOfModels(n, needs)) {
-      const Piece* piece = PieceOn(n, d, needs.partition);
+      const Piece* piece = PieceOn(n, d, needs);
       if (piece == nullptr) continue;
       const SliceMask open = OpenSlices(n, d, *piece, ledger);
       ForEachBit(FreeStarts(*piece, open), [&](uint32_t slot) { f(d, slot); });
@@ -335,6 +335,7 @@ class Ledgers {
   }
   // Null where the device has no such pieces.
   const Piece* PieceOn(NodeIndex n, uint32_t device, ProfileNumber p) const;
+  const Piece* PieceOn(NodeIndex n, uint32_t device, const Needs& needs) const;
   void SetPartitions(NodeIndex n, const std::vector<Device>& devices);
   void PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
                      uint32_t slot, size_t ledger, int sign);

@@ -18,6 +18,13 @@ const Piece* Ledgers::PieceOn(NodeIndex n, uint32_t device,
   return piece.slices == 0 ? nullptr : &piece;
 }
 
+// Null where such a task may not have it, too.
+const Piece* Ledgers::PieceOn(NodeIndex n, uint32_t device,
+                              const Needs& needs) const {
+  const Piece* piece = PieceOn(n, device, needs.partition);
+  return piece != nullptr && piece->milli <= needs.most_milli ? piece : nullptr;
+}
+
 Share Ledgers::ShareOn(NodeIndex n, uint32_t device, const Needs& needs) const {
   const DeviceBook& book = At(n, device);
   if (needs.form != DeviceForm::kPartition) return ShareOf(needs, book.memory);
@@ -117,7 +124,7 @@ SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
 
 uint32_t Ledgers::PiecesOn(NodeIndex n, uint32_t device, const Needs& needs,
                            Ledger ledger) const {
-  const Piece* piece = PieceOn(n, device, needs.partition);
+  const Piece* piece = PieceOn(n, device, needs);
   if (piece == nullptr) return 0;
   const SliceMask open = OpenSlices(n, device, *piece, ledger);
   if (open == 0) return 0;
@@ -167,7 +174,7 @@ bool Ledgers::FitsPartition(NodeIndex n, const Needs& needs, DeviceSet devices,
                             uint32_t slot, Ledger ledger) const {
   if (devices.size() != 1 || slot >= PartitionScheme::kMaxSlices) return false;
   const uint32_t d = devices.first();
-  const Piece* piece = PieceOn(n, d, needs.partition);
+  const Piece* piece = PieceOn(n, d, needs);
   return piece != nullptr &&
          (FreeStarts(*piece, OpenSlices(n, d, *piece, ledger)) >> slot & 1) !=
              0;

@@ -45,6 +45,8 @@ struct Needs {
   uint32_t count = 0;
   int32_t milli = 0;
   int64_t memory = 0;
+  // A device of which it would take more gives it no piece.
+  int32_t most_milli = kAnyMilli;
   ProfileNumber partition = kNoProfile;
   std::vector<uint32_t> models{};  // Sorted model numbers; empty: any.
 };
