@@ -166,7 +166,11 @@ NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
     share.shares = 1;
     if (shape.devices.memory_bytes > 0) {
       share.memory = shape.devices.memory_bytes;
-      share.milli = memory > 0 ? 1000 * share.memory / memory : 0;
+      // Where only a host puts it: all of a device that does not tell its
+      // memory, and at most two of one that has too little.
+      share.milli = memory > 0
+                        ? std::min<int64_t>(1000 * share.memory / memory, 2000)
+                        : 1000;
     } else {
       share.milli = shape.devices.milli;
       share.memory = share.milli * memory / 1000;

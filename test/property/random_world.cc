@@ -1,6 +1,8 @@
 #include "test/property/random_world.h"
 
 #include <algorithm>
+#include <array>
+#include <iterator>
 #include <utility>
 
 #include "muster/device_set.h"
@@ -66,6 +68,7 @@ DeviceRequest RandomDevices(Dice& dice) {
       d.count = 1;
       d.milli = 0;
       d.memory_bytes = dice.In(1, 50);
+      if (Dice aside = dice.Aside(); aside.OneIn(4)) d.count = 2;
       break;
     case 4:
       d.count = 1;
@@ -229,6 +232,18 @@ SchedulerConfig ChangedConfig(Dice& dice, const SchedulerConfig& config) {
   return changed;
 }
 
+namespace {
+
+// Some nodes have devices of two sizes: a share of memory takes other
+// thousandths of each.
+std::array<int64_t, 2> RandomSizes(Dice& dice) {
+  constexpr int64_t kSizes[] = {80, 80, 40, 24, 160};
+  const int64_t one = kSizes[dice.Below(std::size(kSizes))];
+  return {one, dice.OneIn(3) ? kSizes[dice.Below(std::size(kSizes))] : one};
+}
+
+}  // namespace
+
 Node RandomNode(Dice& dice, const std::string& key) {
   Node node;
   node.key = key;
@@ -237,10 +252,11 @@ Node RandomNode(Dice& dice, const std::string& key) {
   Dice aside = dice.Aside();
   const uint32_t devices =
       aside.OneIn(12) ? 60 + aside.Below(60) : dice.Below(5);
+  const std::array<int64_t, 2> sizes = RandomSizes(aside);
   for (uint32_t d = 0; d < devices; ++d) {
     Device device;
     device.model = dice.OneIn(3) ? "A" : "B";
-    device.memory_bytes = dice.OneIn(8) ? 0 : 80;
+    device.memory_bytes = dice.OneIn(8) ? 0 : sizes[aside.Below(2)];
     device.island = static_cast<int32_t>(d / 2);
     device.healthy = !dice.OneIn(16);
     if (dice.OneIn(3)) device.partition_scheme = "cut";
@@ -274,7 +290,8 @@ OtherUsage RandomOthers(Dice& dice, const Node& node) {
     DeviceShare share;
     share.device = dice.Below(static_cast<uint32_t>(node.devices.size()));
     share.milli = static_cast<int32_t>(dice.In(1, 4)) * 250;
-    share.memory_bytes = share.milli * 80 / 1000;
+    share.memory_bytes =
+        share.milli * node.devices[share.device].memory_bytes / 1000;
     usage.devices.push_back(share);
   }
   const size_t rest = node.devices.size() - usage.devices.size();
