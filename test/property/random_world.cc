@@ -73,6 +73,7 @@ DeviceRequest RandomDevices(Dice& dice) {
     case 4:
       d.count = 1;
       d.partition = Numbered("p", dice.Below(3));
+      if (Dice aside = dice.Aside(); aside.OneIn(6)) d.partition = "p3";
       break;
     default:
       d.count = static_cast<uint32_t>(dice.In(1, 2));
@@ -172,6 +173,21 @@ void MakeElastic(Dice dice, Gang& gang) {
   }
 }
 
+// Some profiles are in one of them only, some cost more in one than in the
+// other, of the device or of its memory.
+std::vector<PartitionScheme> Schemes() {
+  return {{"cut",
+           4,
+           {{"p0", 1, 250, {0, 1, 2, 3}},
+            {"p1", 2, 500, {0, 2}},
+            {"p2", 3, 600, {1}}}},
+          {"other",
+           8,
+           {{"p0", 2, 400, {0, 2, 4}},
+            {"p1", 3, 300, {0, 4}},
+            {"p3", 1, 100, {0, 1, 2, 5, 7}}}}};
+}
+
 }  // namespace
 
 SchedulerConfig RandomConfig(Dice& dice) {
@@ -179,11 +195,7 @@ SchedulerConfig RandomConfig(Dice& dice) {
   config.resources = {"cpu", "gpu"};
   config.device_resource = "gpu";
   config.topologies = {{"net", {"block", "rack"}}};
-  config.partition_schemes = {{"cut",
-                               4,
-                               {{"p0", 1, 250, {0, 1, 2, 3}},
-                                {"p1", 2, 500, {0, 2}},
-                                {"p2", 3, 600, {1}}}}};
+  config.partition_schemes = Schemes();
   if (dice.OneIn(2)) config.topologies.push_back({"power", {"row"}});
   if (dice.OneIn(3)) {
     config.resources.push_back("node");
@@ -259,7 +271,9 @@ Node RandomNode(Dice& dice, const std::string& key) {
     device.memory_bytes = dice.OneIn(8) ? 0 : sizes[aside.Below(2)];
     device.island = static_cast<int32_t>(d / 2);
     device.healthy = !dice.OneIn(16);
-    if (dice.OneIn(3)) device.partition_scheme = "cut";
+    if (dice.OneIn(3)) {
+      device.partition_scheme = aside.OneIn(3) ? "other" : "cut";
+    }
     node.devices.push_back(device);
   }
   if (!dice.OneIn(10)) {
