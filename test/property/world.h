@@ -109,6 +109,7 @@ class World final : private Journal {
   const NodeState* AnyNode(Dice& dice) const;
   std::string AnyGang(Dice& dice) const;
   std::string AnyQueue(Dice& dice) const;
+  std::string AnyParent(Dice& dice) const;
 
   bool trace_;
   std::string log_;

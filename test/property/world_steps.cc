@@ -24,6 +24,17 @@ std::string World::AnyQueue(Dice& dice) const {
   return leaves_[dice.Below(static_cast<uint32_t>(leaves_.size()))];
 }
 
+// Of a queue, or none. What may not be (below itself, below a queue with gangs)
+// is refused. Gangs are handed in to leaves: seldom one has others below it.
+std::string World::AnyParent(Dice& dice) const {
+  if (dice.OneIn(3)) return "";
+  const std::string& key =
+      state_.queues[dice.Below(static_cast<uint32_t>(state_.queues.size()))]
+          .key;
+  const bool leaf = std::ranges::find(leaves_, key) != leaves_.end();
+  return leaf && !dice.OneIn(4) ? "" : key;
+}
+
 // --- Answers
 // ------------------------------------------------------------------
 
@@ -392,6 +403,8 @@ void World::QueueEvent(Dice& dice) {
   if (dice.OneIn(2)) {
     queue.quotas = RandomQuotas(dice, queue.parent.empty());
   }
+  if (Dice aside = dice.Aside(); aside.OneIn(2))
+    queue.parent = AnyParent(aside);
   Apply(QueueChanged{queue});
 }
 
