@@ -55,6 +55,8 @@ class Host {
   void LoseNode(const std::string& node);
   void Forget(const std::string& gang);
   void DropPending(const std::string& gang);
+  // The task runs there, though it was not asked to.
+  void Move(const Key& key, const Real& to) { real_.at(key) = to; }
   // The task ended by itself.
   TasksAnswered End(Key key, TaskOutcome outcome);
 

@@ -80,6 +80,7 @@ class World final : private Journal {
   void QueueEvent(Dice& dice);
   void TaskEnds(Dice& dice);
   void Reconcile(Dice& dice);
+  void MoveTasks(Dice& dice, const Reconciled& whole);
   void TellTimes(Dice& dice, Reconciled* whole);
   void Bad(Dice& dice);
   void Commute(Dice& dice);

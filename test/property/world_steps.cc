@@ -1,8 +1,11 @@
 // The steps a random history takes.
 #include <algorithm>
+#include <map>
 #include <thread>
 #include <utility>
+#include <vector>
 
+#include "test/property/books.h"
 #include "test/property/print.h"
 #include "test/property/random_world.h"
 #include "test/property/world.h"
@@ -123,6 +126,47 @@ void World::TellTimes(Dice& dice, Reconciled* whole) {
   }
 }
 
+// Some tasks are not where they were: on other devices, or on another node.
+// The host may name the devices, or not.
+void World::MoveTasks(Dice& dice, const Reconciled& whole) {
+  const Books books(state_);
+  std::vector<const Node*> up;
+  for (const Node& node : whole.nodes) {
+    if (std::ranges::count(whole.down, node.key) == 0) up.push_back(&node);
+  }
+  const std::map<Host::Key, Host::Real> real = host_.real();
+  for (auto [key, task] : real) {
+    const GangState* g = books.gang(key.first);
+    if (g == nullptr || up.empty() || !dice.OneIn(4)) continue;
+    const Node& other = *up[dice.Below(static_cast<uint32_t>(up.size()))];
+    const Node& node = dice.OneIn(2) && books.node(task.node)
+                           ? books.node(task.node)->node
+                           : other;
+    const DeviceRequest& asks =
+        Books::ShapeOf(g->gang,
+                       {.task = key.second, .alternative = task.alternative})
+            .devices;
+    const auto has = static_cast<uint32_t>(node.devices.size());
+    if (asks.count > has) continue;
+    task.node = node.key;
+    task.devices.clear();
+    task.slot.reset();
+    if (dice.OneIn(2)) {
+      const uint32_t first = has == 0 ? 0 : dice.Below(has);
+      for (uint32_t i = 0; i < asks.count; ++i) {
+        task.devices.push_back((first + i) % has);
+      }
+      if (!asks.partition.empty() && dice.OneIn(2)) task.slot = dice.Below(8);
+    }
+    host_.Move(key, task);
+    // What was answered of it before would be news now: it is not said again.
+    std::erase_if(sent_, [&](const EventBody& e) {
+      const auto* answer = std::get_if<TasksAnswered>(&e);
+      return answer != nullptr && answer->gang == key.first;
+    });
+  }
+}
+
 void World::Reconcile(Dice& dice) {
   Reconciled whole;
   for (const NodeState& n : state_.nodes) {
@@ -141,6 +185,8 @@ void World::Reconcile(Dice& dice) {
     std::erase(whole.down, whole.nodes.back().key);
     whole.nodes.pop_back();
   }
+  Dice aside = dice.Aside();
+  if (aside.OneIn(2)) MoveTasks(aside, whole);
   whole.tasks = host_.Tasks(state_, dice.OneIn(2));
   host_.KeepOnly(whole.tasks);
   TellTimes(dice, &whole);
