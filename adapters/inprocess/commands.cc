@@ -12,6 +12,7 @@
 #include "adapters/inprocess/report_page.h"
 #include "adapters/inprocess/report_recorder.h"
 #include "adapters/inprocess/timeline.h"
+#include "adapters/inprocess/variant.h"
 #include "muster/wire/journal.h"
 #include "muster/wire/replay.h"
 
@@ -110,6 +111,15 @@ absl::Status WritePage(const RunFlags& flags, const Report& report,
   return absl::InvalidArgumentError(flags.report + ": cannot be written");
 }
 
+absl::Status ApplyFlags(const RunFlags& flags, HostModel* host, Setup* setup) {
+  const absl::StatusOr<Settings> settings =
+      ParseSettings("--set", flags.settings);
+  if (!settings.ok()) return settings.status();
+  return ApplySettings(
+      "--set", *settings,
+      {.config = &setup->config, .host = host, .queues = &setup->queues});
+}
+
 absl::StatusOr<Simulator> MakeSimulator(const Scenario& s, JobSource* jobs,
                                         SimulatorOptions options) {
   options.host = s.host;
@@ -128,8 +138,12 @@ int RunScenario(const std::string& file, const RunFlags& flags,
   if (absl::Status status = CheckPage(flags); !status.ok()) {
     return Fail(console, status);
   }
-  const absl::StatusOr<Scenario> s = LoadScenario(file);
+  absl::StatusOr<Scenario> s = LoadScenario(file);
   if (!s.ok()) return Fail(console, s.status());
+  if (absl::Status status = ApplyFlags(flags, &s->host, &s->setup);
+      !status.ok()) {
+    return Fail(console, status);
+  }
   VectorSource jobs(s->jobs);
   Timeline timeline;
   ProgressBar bar("simulating");
@@ -174,6 +188,11 @@ int RunScenario(const std::string& file, const RunFlags& flags,
 int RunTrace(const std::string& title, absl::StatusOr<Trace> trace,
              const RunFlags& flags, const Console& console) {
   if (!trace.ok()) return Fail(console, trace.status());
+  HostModel host;
+  if (absl::Status status = ApplyFlags(flags, &host, &trace->setup);
+      !status.ok()) {
+    return Fail(console, status);
+  }
   if (absl::Status status = CheckPage(flags); !status.ok()) {
     return Fail(console, status);
   }
@@ -181,7 +200,8 @@ int RunTrace(const std::string& title, absl::StatusOr<Trace> trace,
   Recorder recorder(trace->setup.config);
   absl::StatusOr<Simulator> simulator = Simulator::Create(
       trace->setup, trace->jobs.get(), std::move(trace->events),
-      {.observer = flags.report.empty() ? nullptr : &recorder,
+      {.host = host,
+       .observer = flags.report.empty() ? nullptr : &recorder,
        .allocations = console.allocations,
        .progress = [&](uint64_t done, uint64_t all) { bar.Update(done, all); },
        .validate = flags.validate});

@@ -27,8 +27,9 @@ struct Console {
 
 // What run and trace have in common.
 struct RunFlags {
-  std::string journal{};  // A new file; empty: none.
-  std::string report{};   // A page to write (report_page.h); empty: none.
+  std::string journal{};   // A new file; empty: none.
+  std::string report{};    // A page to write (report_page.h); empty: none.
+  std::string settings{};  // ParseSettings; over what the input says.
   bool json = false;
   bool validate = false;
   Time until = kForever;

@@ -9,8 +9,8 @@
 namespace muster::inprocess {
 namespace {
 
-absl::Status Wrong(std::string_view text, std::string_view what) {
-  return absl::InvalidArgumentError("--variant " + std::string(text) + ": " +
+absl::Status Wrong(std::string_view where, std::string_view what) {
+  return absl::InvalidArgumentError(std::string(where) + ": " +
                                     std::string(what));
 }
 
@@ -20,9 +20,9 @@ bool Collide(const std::string& a, const std::string& b) {
 }
 
 // As they would stand in a scenario file.
-YAML::Node TreeOf(const Variant& variant) {
+YAML::Node TreeOf(const Settings& settings) {
   YAML::Node root(YAML::NodeType::Map);
-  for (const auto& [key, value] : variant.settings) {
+  for (const auto& [key, value] : settings) {
     YAML::Node at = root;
     size_t from = 0;
     for (size_t dot = key.find('.'); dot != std::string::npos;
@@ -37,28 +37,37 @@ YAML::Node TreeOf(const Variant& variant) {
 
 }  // namespace
 
+absl::StatusOr<Settings> ParseSettings(std::string_view where,
+                                       std::string_view text) {
+  Settings settings;
+  while (!text.empty()) {
+    const std::string_view entry = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), entry.size() + 1));
+    const size_t equals = entry.find('=');
+    if (equals == std::string_view::npos) {
+      return Wrong(where, "'" + std::string(entry) + "' is not KEY=VALUE");
+    }
+    const std::string key(entry.substr(0, equals));
+    for (const auto& [other, value] : settings) {
+      if (Collide(key, other)) return Wrong(where, key + " is set twice");
+    }
+    settings.emplace_back(key, entry.substr(equals + 1));
+  }
+  return settings;
+}
+
 absl::StatusOr<Variant> ParseVariant(std::string_view text) {
   const size_t colon = std::min(text.size(), text.find(':'));
   Variant variant{.name = std::string(text.substr(0, colon))};
+  const std::string where = "--variant " + variant.name;
   if (variant.name.empty() || variant.name.find('=') != std::string::npos) {
-    return Wrong(text, "should be NAME:KEY=VALUE,KEY=VALUE, or NAME alone");
+    return Wrong("--variant " + std::string(text),
+                 "should be NAME:KEY=VALUE,KEY=VALUE, or NAME alone");
   }
-  std::string_view rest = text.substr(std::min(text.size(), colon + 1));
-  while (!rest.empty()) {
-    const std::string_view entry = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), entry.size() + 1));
-    const size_t equals = entry.find('=');
-    if (equals == std::string_view::npos) {
-      return Wrong(variant.name,
-                   "'" + std::string(entry) + "' is not KEY=VALUE");
-    }
-    const std::string key(entry.substr(0, equals));
-    for (const auto& [other, value] : variant.settings) {
-      if (Collide(key, other))
-        return Wrong(variant.name, key + " is set twice");
-    }
-    variant.settings.emplace_back(key, entry.substr(equals + 1));
-  }
+  absl::StatusOr<Settings> settings =
+      ParseSettings(where, text.substr(std::min(text.size(), colon + 1)));
+  if (!settings.ok()) return settings.status();
+  variant.settings = *std::move(settings);
   return variant;
 }
 
@@ -70,11 +79,12 @@ std::string SettingsText(const Variant& variant) {
   return text;
 }
 
-absl::Status ApplyVariant(const Variant& variant, const VariantTarget& target) {
-  Problems problems("--variant " + variant.name,
-                    std::numeric_limits<int64_t>::max(), nullptr);
+absl::Status ApplySettings(std::string_view where, const Settings& settings,
+                           const VariantTarget& target) {
+  Problems problems(std::string(where), std::numeric_limits<int64_t>::max(),
+                    nullptr);
   {
-    Fields top(Value(TreeOf(variant), "", &problems), "variant");
+    Fields top(Value(TreeOf(settings), "", &problems), "variant");
     ReadSettings(&top, target.config, target.host);
     top.Optional("queues", [&](const Value& v) {
       Fields f(v, "queues of a variant");
@@ -86,6 +96,10 @@ absl::Status ApplyVariant(const Variant& variant, const VariantTarget& target) {
     if (target.policy != nullptr) top.Enum("policy", target.policy);
   }
   return problems.status();
+}
+
+absl::Status ApplyVariant(const Variant& variant, const VariantTarget& target) {
+  return ApplySettings("--variant " + variant.name, variant.settings, target);
 }
 
 }  // namespace muster::inprocess

@@ -15,12 +15,18 @@
 
 namespace muster::inprocess {
 
+// Keys with dots and their values, as they were written.
+using Settings = std::vector<std::pair<std::string, std::string>>;
+
 struct Variant {
   std::string name{};
-  // Keys with dots and their values, as they were written; none: the input as
-  // it is.
-  std::vector<std::pair<std::string, std::string>> settings{};
+  Settings settings{};  // None: the input as it is.
 };
+
+// "KEY=VALUE,KEY=VALUE", or "". Errors begin with `where`; whether keys and
+// values exist is not looked at.
+absl::StatusOr<Settings> ParseSettings(std::string_view where,
+                                       std::string_view text);
 
 // "NAME", or "NAME:KEY=VALUE,KEY=VALUE". INVALID_ARGUMENT says what is wrong;
 // whether keys and values exist is not looked at.
@@ -40,6 +46,8 @@ struct VariantTarget {
 // Keys: those under `scheduler`, `placement` and `host` of a scenario file
 // whose values are single; `queues.ordering`, of all queues; `policy`, of a
 // trace. INVALID_ARGUMENT names the key and what is allowed.
+absl::Status ApplySettings(std::string_view where, const Settings& settings,
+                           const VariantTarget& target);
 absl::Status ApplyVariant(const Variant& variant, const VariantTarget& target);
 
 }  // namespace muster::inprocess

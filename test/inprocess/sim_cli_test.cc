@@ -49,6 +49,31 @@ TEST(SimCliTest, PrintsTheDocumentedJson) {
   EXPECT_EQ(j["state_hash"].get<std::string>().size(), 16U);
 }
 
+TEST(SimCliTest, SettingsGoBeforeWhatTheScenarioSays) {
+  const TempFile file(
+      "s.yaml",
+      std::string(kNodes) +
+          "priority_classes: [{key: high, value: 1}]\n"
+          "gangs: [{key: low, run: 10s, per_task: {gpu: 4}},\n"
+          "        {key: high, run: 1s, submit: 1s, per_task: {gpu: 4},\n"
+          "         priority_class: high}]\n");
+  const auto preempted = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> args = {"run", file.path(), "--json"};
+    args.insert(args.end(), more.begin(), more.end());
+    const SimRun ran = Sim(args);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return nlohmann::json::parse(ran.out)["stops"]["preempted"].get<int>();
+  };
+  EXPECT_EQ(preempted({}), 1);
+  EXPECT_EQ(preempted({"--set", "scheduler.preemption=false"}), 0);
+  SimRun ran = Sim({"run", file.path(), "--set", "scheduler.preemption=maybe"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--set: scheduler.preemption"));
+  ran = Sim({"run", file.path(), "--set", "preemption"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--set: 'preemption' is not KEY=VALUE"));
+}
+
 TEST(SimCliTest, AnExpectationThatFailsIsToldWithItsLine) {
   const TempFile file("s.yaml",
                       std::string(kNodes) +
