@@ -52,6 +52,14 @@ if(TARGET muster_graphml)
           DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster")
 endif()
 
+if(TARGET muster-sim)
+  install(TARGETS muster-sim RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
+  install(FILES "${PROJECT_SOURCE_DIR}/adapters/inprocess/muster-sim.bash" RENAME muster-sim
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+  install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenarios"
+          DESTINATION "${CMAKE_INSTALL_DATADIR}/muster" FILES_MATCHING PATTERN "*.yaml")
+endif()
+
 configure_package_config_file(
   "${PROJECT_SOURCE_DIR}/cmake/muster-config.cmake.in" "${PROJECT_BINARY_DIR}/muster-config.cmake"
   INSTALL_DESTINATION "${package_dir}")

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "adapters/inprocess/quantity.h"
+#include "muster/version.h"
 
 namespace muster::inprocess {
 namespace {
@@ -26,7 +27,7 @@ struct Arguments {
   std::string shift = "1h";
   std::string checkpoint_every{};
   std::string output{};
-  std::string scenarios = MUSTER_SCENARIO_DIR;
+  std::string scenarios = StoriesFolder();
   uint32_t copies = 1;
   bool follow = false;
   GenerateOptions generate{};
@@ -264,24 +265,19 @@ int RunCompareCommand(const Arguments& a, const Console& console) {
   return RunCompare(flags, console);
 }
 
-}  // namespace
-
-int SimMain(int argc, const char* const* argv, const Console& console) {
-  CLI::App app("Simulates a cluster under Muster.", "muster-sim");
-  app.require_subcommand(1);
-  Arguments a;
-  AddRun(&app, &a);
-  AddTrace(&app, &a);
-  AddCompare(&app, &a);
-  AddFgd(&app, &a);
-  AddGenerate(&app, &a);
-  AddOthers(&app, &a);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& e) {
-    const int code = app.exit(e, console.out, console.err);
-    return code == 0 ? kOk : kBadInput;
+// A first argument that is neither an option nor a subcommand; else empty.
+std::string UnknownSubcommand(const CLI::App& app, int argc,
+                              const char* const* argv) {
+  if (argc < 2 || argv[1][0] == '-') return "";
+  std::string known;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    if (command->get_name() == argv[1]) return "";
+    known += (known.empty() ? "" : ", ") + command->get_name();
   }
+  return "'" + std::string(argv[1]) + "' is none of the subcommands: " + known;
+}
+
+int RunSubcommand(const CLI::App& app, Arguments a, const Console& console) {
   a.flags.until = SpanOr(a.until, kForever);
   if (app.got_subcommand("run")) {
     return a.file.empty() ? RunGenerated(a.generated, a.flags, console)
@@ -305,6 +301,35 @@ int SimMain(int argc, const char* const* argv, const Console& console) {
     return RunReplay(a.file, a.follow, console);
   }
   return RunDemo(a.scenarios, console);
+}
+
+}  // namespace
+
+int SimMain(int argc, const char* const* argv, const Console& console) {
+  CLI::App app("Simulates a cluster under Muster.", "muster-sim");
+  app.set_version_flag("--version", "muster-sim " MUSTER_VERSION);
+  app.require_subcommand(1);
+  Arguments a;
+  AddRun(&app, &a);
+  AddTrace(&app, &a);
+  AddCompare(&app, &a);
+  AddFgd(&app, &a);
+  AddGenerate(&app, &a);
+  AddOthers(&app, &a);
+  const std::string unknown = UnknownSubcommand(app, argc, argv);
+  if (!unknown.empty()) {
+    return Fail(console, absl::InvalidArgumentError(unknown));
+  }
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    const int code = app.exit(e, console.out, console.err);
+    return code == 0 ? kOk : kBadInput;
+  }
+  const int code = RunSubcommand(app, a, console);
+  if (console.out.flush().good()) return code;
+  return Fail(console,
+              absl::InvalidArgumentError("standard output cannot be written"));
 }
 
 }  // namespace muster::inprocess

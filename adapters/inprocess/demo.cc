@@ -85,6 +85,15 @@ absl::Status RunLoadedCluster(const Console& console) {
 
 }  // namespace
 
+std::string StoriesFolder() {
+  std::error_code error;
+  std::string folder = MUSTER_SCENARIO_DIR;
+  if (std::filesystem::is_directory(folder, error)) return folder;
+  const auto program = std::filesystem::read_symlink("/proc/self/exe", error);
+  if (error) return folder;
+  return program.parent_path().parent_path() / "share/muster/scenarios";
+}
+
 int RunDemo(const std::string& scenarios, const Console& console) {
   const absl::StatusOr<std::vector<std::string>> files = StoryFiles(scenarios);
   if (!files.ok()) return Fail(console, files.status());

@@ -1,11 +1,13 @@
 #include "adapters/inprocess/yaml_reader.h"
 
 #include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <limits>
 #include <optional>
 #include <sstream>
+#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -106,6 +108,9 @@ int CountDocuments(const std::string& text) {
 }  // namespace
 
 absl::StatusOr<YAML::Node> LoadYaml(const std::string& file) {
+  if (std::error_code error; std::filesystem::is_directory(file, error)) {
+    return At(file, {}, "is a folder");
+  }
   std::ifstream in(file, std::ios::binary);
   const std::string text{std::istreambuf_iterator<char>(in), {}};
   if (!in.good() && !in.eof()) return At(file, {}, "cannot be read");

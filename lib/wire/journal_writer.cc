@@ -8,6 +8,7 @@
 #include "lib/wire/format.h"
 #include "lib/wire/locked_file.h"
 #include "lib/wire/varint.h"
+#include "muster/version.h"
 #include "muster/wire/convert.h"
 #include "muster/wire/journal.h"
 

@@ -2,10 +2,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "muster/version.h"
 #include "test/inprocess/sim_run.h"
 #include "test/inprocess/test_files.h"
 
@@ -72,6 +75,45 @@ TEST(SimCliTest, SettingsGoBeforeWhatTheScenarioSays) {
   ran = Sim({"run", file.path(), "--set", "preemption"});
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("--set: 'preemption' is not KEY=VALUE"));
+}
+
+TEST(SimCliTest, AFolderIsNoScenario) {
+  const std::string folder = MUSTER_SCENARIO_DIR;
+  for (const std::vector<std::string>& args :
+       {std::vector<std::string>{"run", folder},
+        {"explain", folder, "g"},
+        {"compare", folder, "--variant", "a", "--variant", "b:policy=fifo"}}) {
+    const SimRun ran = Sim(args);
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("is a folder"));
+  }
+}
+
+TEST(SimCliTest, TellsItsVersionAndWhichSubcommandsThereAre) {
+  SimRun ran = Sim({"--version"});
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "muster-sim " MUSTER_VERSION "\n");
+  ran = Sim({"simulate", "x.yaml"});
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("'simulate' is none of the subcommands"),
+                             HasSubstr("run, trace")));
+}
+
+TEST(SimCliTest, OutputThatCannotBeWrittenIsAnError) {
+  std::ofstream full("/dev/full");
+  std::ostringstream err;
+  const std::string story = Story("story-a-precious-node");
+  for (const std::vector<const char*>& args :
+       {std::vector<const char*>{"muster-sim", "run", story.c_str()},
+        {"muster-sim", "run", story.c_str(), "--json"},
+        {"muster-sim", "generate"}}) {
+    full.clear();
+    err.str("");
+    EXPECT_EQ(SimMain(static_cast<int>(args.size()), args.data(),
+                      {.out = full, .err = err}),
+              2);
+    EXPECT_THAT(err.str(), HasSubstr("standard output cannot be written"));
+  }
 }
 
 TEST(SimCliTest, AnExpectationThatFailsIsToldWithItsLine) {

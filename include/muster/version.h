@@ -1,0 +1,12 @@
+// The version of these headers, for #if and for logs.
+#ifndef MUSTER_VERSION_H_
+#define MUSTER_VERSION_H_
+
+#define MUSTER_VERSION_MAJOR 0
+#define MUSTER_VERSION_MINOR 1
+#define MUSTER_VERSION_PATCH 0
+// "major.minor.patch". Below 1.0.0 a minor version may change the API and, as
+// the CHANGELOG's "Decisions changed" tells, what is decided.
+#define MUSTER_VERSION "0.1.0"
+
+#endif  // MUSTER_VERSION_H_
