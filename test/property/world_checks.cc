@@ -106,6 +106,12 @@ SchedulerState WithoutUntold(const Scheduler& scheduler) {
   return state;
 }
 
+// What will be asked; what is put off may have another answer by now.
+uint32_t OpenOrPutOff(const ClassState& c) {
+  const bool later = (c.open & ClassState::kPutOff) != 0;
+  return c.open | (later ? uint32_t{ClassState::kVictims} : 0);
+}
+
 // Whether it is decided before anybody who waits is asked.
 bool Mends(const DecisionRecord& d) {
   return d.reason.code == ReasonCode::kOvercommitted ||
@@ -170,7 +176,8 @@ void World::CheckClosed(Time at, const Scheduler& scheduler, bool quiet) {
     const bool proven =
         c.code != ReasonCode::kNotFound && c.code != ReasonCode::kBudget;
     const uint32_t all = c.grows ? ClassState::kRoom : kBoth;
-    c.open = (c.open & ~kBoth) | (proven ? all & ~c.open : 0);
+    const uint32_t opened = proven ? all & ~OpenOrPutOff(c) : 0;
+    c.open = (c.open & ~(kBoth | ClassState::kAgain)) | opened;
   }
   for (GangState& g : state.gangs) {
     const bool asks = g.phase == GangPhase::kNominated ||
