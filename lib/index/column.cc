@@ -28,6 +28,7 @@ void Column::Bind(const Cluster& cluster, NodeStates* states,
   devices_ = form_ == Form::kOther ? 0 : request.count;
   inverse_ = devices_ > 0 ? Inverse(devices_) : 0;
   scans_ = &Scans();
+  by_memory_ = request.memory_bytes > 0;
   by_gist_ = policy.HasGist() && unshared;
   empty_nanos_ = NanosOfColumn(cluster, shape);
   built_ = false;
@@ -381,7 +382,20 @@ inline uint64_t Column::EntryOf(const Cluster& cluster, uint32_t chunk) {
   return uint64_t{rank} << 32 | tightness;
 }
 
+// What a piece of memory is of a device depends on the largest there is: when
+// that one comes or goes, every node may have another rank.
+void Column::FollowDemand(const Cluster& cluster) {
+  const Resources& demand = cluster.demand(question_.shape);
+  if (demand == demand_) return;
+  demand_ = demand;
+  for (uint32_t c = 0; c < chunks_.size(); ++c) {
+    chunks_[c].stale |= chunks_[c].any;
+    best_.Mark(c);
+  }
+}
+
 void Column::RefreshRanks(const Cluster& cluster) {
+  if (by_memory_) FollowDemand(cluster);
   best_.Refresh([&](uint32_t chunk) { return EntryOf(cluster, chunk); });
 }
 

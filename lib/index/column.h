@@ -173,6 +173,7 @@ class Column {
   void ForgetScores();
   void CountScores(uint32_t chunk, uint64_t nodes, uint32_t times);
   uint32_t Unscored() const;
+  void FollowDemand(const Cluster& cluster);
   void RefreshRanksOf(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
   uint32_t LeastRank(uint32_t chunk, uint64_t changed);
   uint64_t EntryOf(const Cluster& cluster, uint32_t chunk);
@@ -188,6 +189,8 @@ class Column {
   Form form_ = Form::kOther;
   uint32_t devices_ = 0;         // A task's, unless the form is kOther.
   uint32_t inverse_ = 0;         // Of devices_, for Divide.
+  bool by_memory_ = false;       // A task takes a piece of memory.
+  Resources demand_{};           // Then: Cluster::demand, as the ranks know it.
   bool by_gist_ = false;         // Ranks are made of NodeStates::Gists.
   uint64_t empty_nanos_ = 0;     // What a column without slots is charged.
   std::optional<int64_t> only_;  // The score of its nodes.
