@@ -72,7 +72,7 @@ void Life::Lack(GangRecord& r, ReasonCode trouble) {
 void Life::NoteMissing(GangRecord& r, const PhaseCounts& n) {
   const GangSpec& spec = core_.SpecOf(r);
   if (!IsLive(r) || r.trouble != ReasonCode::kNone || r.cancel ||
-      n.live() + n.in(TaskPhase::kSucceeded) >= spec.most_tasks) {
+      n.live() >= spec.most_tasks) {
     return;
   }
   std::vector<uint32_t> counts;

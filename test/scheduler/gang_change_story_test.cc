@@ -55,6 +55,21 @@ TEST_F(GangChangeTest, AGangThatWantsLessIsShrunkFromTheBack) {
   EXPECT_EQ(s.Where("a"), "n1 n1");
 }
 
+// One that the gang does not want any more has done its work: it stands in for
+// none that it wants.
+TEST_F(GangChangeTest, WhatWasDoneBeyondWhatItWantsFillsNoGap) {
+  Nodes({5});
+  Gang a = Job("a", 3, 1);
+  a.roles[0].name = "left";
+  a.roles.push_back(Job("", 2, 1).roles[0]);
+  Runs(a);
+  s.Answers("a", {0, 2}, TaskOutcome::kSucceeded);
+  Change("a", [](Gang& g) { Resize(g, 2, 2); });
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  s.Answers("a", {1, 0}, TaskOutcome::kYielded);
+  EXPECT_THAT(s.Pass(), ElementsAre("grow a: n1"));
+}
+
 TEST_F(GangChangeTest, AHostThatCannotShrinkEvictsIt) {
   Capable({.shrink = false});
   Nodes({4});
