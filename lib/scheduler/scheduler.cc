@@ -78,6 +78,15 @@ constexpr uint64_t kSubmissionSteps = 50;
   return !r.exists || r.listing.wake_at <= core.now || core.lists.Stands(g);
 }
 
+// Whether it has time that a configuration gives, and may take: what is over by
+// another one would not wake it.
+bool WaitsForATime(const GangState& gang) {
+  const bool lives =
+      gang.phase == GangPhase::kStarting || gang.phase == GangPhase::kRunning;
+  return gang.phase == GangPhase::kSuspended ||
+         (lives && gang.trouble != ReasonCode::kNone);
+}
+
 }  // namespace
 
 Scheduler::Impl::Impl(SchedulerConfig config,
@@ -137,7 +146,7 @@ absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
   state.config = config;
   state.classes.clear();
   for (GangState& gang : state.gangs) {
-    gang.look |= gang.phase == GangPhase::kNominated;
+    gang.look |= gang.phase == GangPhase::kNominated || WaitsForATime(gang);
   }
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
   auto next = std::make_unique<Rooms>(config, own_solver, *preemptor);

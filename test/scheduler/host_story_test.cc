@@ -203,6 +203,22 @@ TEST_F(HostTest, WhatWasNoIsAskedAgain) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict a for b", "nominate b: n1"));
 }
 
+TEST_F(HostTest, NobodyWaitsForATaskLongerThanTheNewTime) {
+  SchedulerConfig config;
+  config.replacement_timeout = 60 * kSecond;
+  Configure(config);
+  Nodes({1, 1});
+  Runs(Job("a", 2));
+  Node cordoned = Machine("n2", 1);
+  cordoned.schedulable = false;
+  s.Happens(NodeChanged{cordoned});
+  s.Answers("a", {0, 1}, TaskOutcome::kYielded);
+  EXPECT_THAT(s.PassAfter(10), IsEmpty());
+  config.replacement_timeout = 5 * kSecond;
+  s.Happens(ConfigChanged{config});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
+}
+
 TEST_F(HostTest, HandlesFromBeforeAreVoid) {
   Nodes({1});
   Runs(Job("a"));

@@ -181,6 +181,15 @@ TEST_F(SuspendStories, AnotherConfigurationDoesNotHideThatItsTimeHasCome) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
 }
 
+TEST_F(SuspendStories, ItsTimeHasComeByAnotherConfiguration) {
+  Suspend(60, 30);
+  EXPECT_THAT(s.PassAfter(100), IsEmpty());
+  SchedulerConfig config = KeepsMemory();
+  config.suspend_timeout = 60 * kSecond;
+  s.Happens(ConfigChanged{config});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
+}
+
 TEST_F(SuspendStories, ItsNodeShrinks) {
   Suspend(60, 30);
   HasNode("n1", 80);
