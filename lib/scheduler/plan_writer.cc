@@ -58,8 +58,12 @@ void PlanWriter::AddTask(Draft draft, const GangRecord& r,
 }
 
 void PlanWriter::Note(const ClassList& list, ClassIndex c, bool changed) {
-  // Of use only to a pass that its budget ends.
-  if (!changed && core_.config.work_budget == 0) return;
+  // Of use only to a pass that its budget ends, or that somebody else is first
+  // in the queue after.
+  if (!changed && core_.config.work_budget == 0 &&
+      !core_.queues.IsStrict(list.at(c).key().queue)) {
+    return;
+  }
   const bool grows = &list == &core_.lists.growing();
   answered_.push_back({grows, list.at(c).key(), !changed});
 }
@@ -128,8 +132,9 @@ void PlanWriter::Finish(bool exhausted) {
   }
 }
 
-// Whoever follows the plan closes what it left closed: only what is not that
-// is told, and in a plan that left questions open, which it did close.
+// Whoever follows the plan closes what may be asked in the end: only what is
+// not that is told, and which it did close in a plan that left questions open,
+// or of those that stand behind another one by now.
 void PlanWriter::FinishAnswers(bool exhausted) {
   std::ranges::sort(answered_);
   const auto repeated = std::ranges::unique(
@@ -139,7 +144,9 @@ void PlanWriter::FinishAnswers(bool exhausted) {
   for (const Answered& a : answered_) {
     ClassList& list = core_.lists.classes(a.grows);
     const ClassIndex c = list.Find(a.key);
-    if (c == kNoClass || (a.unchanged && !exhausted)) continue;
+    if (c == kNoClass) continue;
+    const bool asks = a.grows || core_.lists.MayAsk(c);
+    if (a.unchanged && !exhausted && asks) continue;
     const Questions q = list.questions(c);
     ClassAnswer& out = plan_->answers.emplace_back();
     out.gang_key = plan_->AddText(list.at(c).first().key);

@@ -6,10 +6,12 @@
 #include <vector>
 
 #include "muster/scheduler.h"
+#include "test/scheduler/story.h"
 
 namespace muster {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 // A node with four devices, and a gang of two tasks that waits.
@@ -87,6 +89,43 @@ TEST(FollowTest, WhatATaskOpensDoesNotDependOnTheOrderOfTasks) {
   ASSERT_EQ(plan.decisions.size(), 1);
   ASSERT_TRUE(follower->Follow(s->Record(plan)).ok());
   EXPECT_EQ(follower->State().classes, s->State().classes);
+}
+
+// Asked while it was first in its queue: then somebody came back who is before
+// it.
+TEST(FollowTest, WhoIsNotFirstAnyMoreWasAsked) {
+  Story s;
+  s.HasNode("n1", 2);
+  s.HasNode("n2", 3);
+  Queue strict{
+      .key = "q", .weight = 100, .ordering = QueueOrdering::kStrictFifo};
+  s.Happens(QueueChanged{strict});
+  // By what it is guaranteed of the first its turn comes last.
+  s.HasQueue("owner", {{.resource = "cpu", .guarantee = 0}, GpuQuota(5, {})});
+  const auto submit = [&](const char* key, const char* queue, uint32_t gpus) {
+    Gang gang = Job(key, 1, gpus);
+    gang.queue = queue;
+    gang.roles[0].shape.resources.Set(0, 1);
+    s.Submit(gang);
+  };
+  submit("large", "owner", 3);
+  submit("old", "q", 2);
+  s.Pass();
+  s.AllDone();
+  submit("first", "q", 2);
+  submit("second", "q", 3);
+  s.Happens(GangCancelled{"old"});
+  EXPECT_THAT(s.Pass(), ElementsAre("cancel old", "nominate first: n1"));
+  strict.weight = 200;
+  s.Happens(QueueChanged{strict});
+  submit("owed", "owner", 2);
+  absl::StatusOr<Scheduler> follower =
+      Scheduler::Restore(s.scheduler().State());
+  ASSERT_TRUE(follower.ok()) << follower.status();
+  EXPECT_THAT(s.Pass(),
+              ElementsAre("evict first for owed", "nominate owed: n1"));
+  ASSERT_TRUE(follower->Follow(s.scheduler().Record(s.plan())).ok());
+  EXPECT_EQ(follower->State().classes, s.scheduler().State().classes);
 }
 
 TEST(FollowTest, APlanThatNamesATaskTwiceIsRefused) {
