@@ -55,7 +55,7 @@ void RefuseStop(Core& core, GangEdit& gang, const std::vector<TaskId>& owed) {
     core.nodes.Suspect(task->at.node);
   }
   if (HasTask(*gang, TaskPhase::kRunning)) {
-    gang->phase = GangPhase::kRunning;
+    core.life.GoOn(*gang);
     if (gang->started == kForever) gang->started = core.now;
   } else if (HasTask(*gang, TaskPhase::kSuspended)) {
     gang->phase = GangPhase::kSuspended;

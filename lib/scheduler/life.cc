@@ -190,6 +190,12 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
   }
 }
 
+// What it lost while it was to stop, it lacks from now on.
+void Life::GoOn(GangRecord& r) {
+  if (!IsLive(r) && r.trouble != ReasonCode::kNone) r.since = core_.now;
+  r.phase = GangPhase::kRunning;
+}
+
 // While its gang is to resume, a task is promised what it keeps.
 void Life::UpdateKeeps(GangEdit& gang) {
   if (core_.SpecOf(gang.gang()).kept.empty()) return;

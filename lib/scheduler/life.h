@@ -40,6 +40,8 @@ class Life {
   void Stop(GangEdit& gang);
   // All of it is suspended.
   void Rest(GangRecord& r);
+  // It runs, though it was to stop, or not known to.
+  void GoOn(GangRecord& r);
   // What it was promised it gets not.
   void UndoNomination(GangIndex g);
   // Something must be mended; a lost node counts most.

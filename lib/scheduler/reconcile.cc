@@ -323,7 +323,7 @@ void SettlePhase(Core& core, GangEdit& gang, const RealTasks& real) {
     const bool ran =
         gang->phase == GangPhase::kRunning || gang->started != kForever;
     if (!ran) gang->started = RunsSince(real, core.now);
-    gang->phase = GangPhase::kRunning;
+    core.life.GoOn(*gang);
     for (size_t i = gang->tasks.size(); i-- > 0;) {
       if (gang->tasks[i].phase == TaskPhase::kSuspended) {
         core.life.Drop(gang, gang->tasks[i].task);

@@ -73,6 +73,43 @@ class SuspendStories : public ::testing::Test {
   Story s{KeepsMemory()};
 };
 
+// One of two tasks fails while they are being suspended.
+class HalfSuspended : public SuspendStories {
+ protected:
+  HalfSuspended() {
+    HasNode("n2");
+    Gang a = Heavy("a", 10, "low");
+    a.roles[0].min_tasks = a.roles[0].desired_tasks = 2;
+    Runs(a);
+    s.Submit(Heavy("b", 10, "mid"));
+    s.Pass();
+    s.Answers("a", {0, 1}, TaskOutcome::kFailed);
+    EXPECT_EQ(s.Phase("a"), "suspending");
+    s.now += kSecond;
+  }
+  // It runs, and lacks a task from now on.
+  void ExpectLacking() {
+    EXPECT_EQ(s.Phase("a"), "running");
+    EXPECT_EQ(s.Of("a").since, s.now);
+    s.ExpectRestorable();
+  }
+};
+
+TEST_F(HalfSuspended, TheHostRefusesToSuspendTheOther) {
+  s.Refused(DecisionKind::kSuspend, "a");
+  ExpectLacking();
+}
+
+TEST_F(HalfSuspended, TheOtherIsFoundRunning) {
+  Reconciled all;
+  for (const NodeState& n : s.scheduler().State().nodes) {
+    all.nodes.push_back(n.node);
+  }
+  all.tasks.push_back({.gang = "a", .task = {0, 0}, .node = "n1"});
+  s.Happens(all);
+  ExpectLacking();
+}
+
 TEST_F(SuspendStories, WhatItKeepsIsNotFree) {
   Suspend(60, 30);
   EXPECT_EQ(FreeGb(Ledger::kNow), 10);
