@@ -42,9 +42,10 @@ void Serve::Refresh(QueueIndex leaf) {
   turns_.Set(leaf, {waiting.at(c).first(), &LeastOf(spec, core_.cluster)});
 }
 
-// Unless the round began with something else.
+// Unless the round began with something else, in this pass or in one before,
+// which its budget ended.
 void Serve::AskAgain() {
-  if (core_.round_open) return;
+  if (core_.round_open || pass_.budget.spent() > 0) return;
   const ClassIndex c = core_.lists.FirstToAskAgain();
   if (c == kNoClass) return;
   const QueueIndex leaf = core_.lists.waiting().at(c).key().queue;

@@ -1,4 +1,5 @@
 // A no that is not proven is not the last word.
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -91,6 +92,41 @@ TEST_F(UnprovenStories, WhatWasNotFoundIsSearchedForFurther) {
   }
   EXPECT_EQ(s.Phase("asks"), "nominated");
   EXPECT_GT(passes, 1);
+}
+
+// With a budget that the look spends, it would end before it searched further.
+TEST_F(UnprovenStories, APassThatLooksAtAPromiseSearchesNoFurther) {
+  Story s(Config(20, 1023));
+  Fill(s);
+  Node apart = Machine("apart", 1);
+  apart.taints = {{"apart", "", TaintEffect::kNoSchedule}};
+  s.Happens(NodeChanged{apart});
+  s.HasQueue("q");
+  Gang gang = Job("goes");
+  gang.roles[0].tolerations = {{"apart", TolerationOp::kExists, "", {}}};
+  s.Submit(gang);
+  s.Pass();
+  s.AllDone();
+  s.Happens(GangCancelled{"goes"});
+  gang.key = "comes";
+  s.Submit(gang);
+  s.Pass();
+  ASSERT_EQ(s.Phase("comes"), "nominated");
+  Asks(s, 5);
+  s.Pass();
+  const auto effort = [&] {
+    const SchedulerState state = s.scheduler().State();
+    const auto asks =
+        std::ranges::find(state.classes, "asks", &ClassState::gang);
+    return asks == state.classes.end() ? 0 : asks->effort;
+  };
+  EXPECT_EQ(effort(), 1u);
+  s.Happens(GangHeld{"comes", false, "said again"});
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  EXPECT_EQ(effort(), 1u);
+  EXPECT_EQ(s.NextWakeup(), s.now);
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  EXPECT_EQ(effort(), 3u);
 }
 
 TEST_F(UnprovenStories, TheSearchEnds) {
