@@ -192,9 +192,9 @@ void World::CheckClosed(Time at, const Scheduler& scheduler, bool quiet) {
   if (!quiet) {
     // Before all is mended nobody is asked, and all before somebody grows.
     if (std::ranges::any_of(record.decisions, Mends)) return;
-    std::erase_if(record.decisions, [](const DecisionRecord& d) {
-      return d.kind == DecisionKind::kGrow;
-    });
+    const auto grows = std::ranges::find(record.decisions, DecisionKind::kGrow,
+                                         &DecisionRecord::kind);
+    record.decisions.erase(grows, record.decisions.end());
   }
   if (record.decisions.empty()) return;
   Fail("closed: a question that was closed has another answer: " +

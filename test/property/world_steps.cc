@@ -532,7 +532,8 @@ void World::Commute(Dice& dice) {
   }
   Fail("events do not commute: " + Printer::Text(first) + " and " +
        Printer::Text(second) + "\n  one:   " + Printer::Text(one->Record(p)) +
-       "\n  other: " + Printer::Text(two->Record(q)));
+       "\n  other: " + Printer::Text(two->Record(q)) +
+       FirstDifference(one->State(), two->State()));
 }
 
 }  // namespace muster
