@@ -1,7 +1,8 @@
 import re
 
 from conan import ConanFile
-from conan.tools.build import check_min_cppstd
+from conan.errors import ConanInvalidConfiguration
+from conan.tools.build import supported_cppstd
 from conan.tools.cmake import CMake, CMakeDeps, CMakeToolchain, cmake_layout
 from conan.tools.files import load
 
@@ -18,8 +19,8 @@ class MusterConan(ConanFile):
     exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "lib/*", "proto/*"
 
     def set_version(self):
-        text = load(self, f"{self.recipe_folder}/CMakeLists.txt")
-        self.version = re.search(r"project\(muster VERSION ([0-9.]+)", text).group(1)
+        text = load(self, f"{self.recipe_folder}/include/muster/version.h")
+        self.version = re.search(r'MUSTER_VERSION "([0-9.]+)"', text).group(1)
 
     def requirements(self):
         self.requires("abseil/[>=20220623]", transitive_headers=True)
@@ -34,7 +35,10 @@ class MusterConan(ConanFile):
             self.tool_requires("protobuf/<host_version>")
 
     def validate(self):
-        check_min_cppstd(self, 20)
+        # Not what the profile has chosen (gnu17 where Conan detects one), but what
+        # the compiler can: the targets ask for C++20 themselves.
+        if "20" not in supported_cppstd(self):
+            raise ConanInvalidConfiguration("muster needs a compiler with C++20")
 
     def layout(self):
         cmake_layout(self)

@@ -1,6 +1,5 @@
 // How the simulated host carries decisions out and answers them.
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "adapters/inprocess/simulator_impl.h"
@@ -290,7 +289,7 @@ TaskAnswer Simulator::Impl::AnswerFor(const LiveGang& g, uint32_t flat,
       .task = g.IdOf(flat), .attempt = t.attempt, .outcome = outcome};
   if (with_place) {
     answer.node = books_.key(t.node);
-    std::ranges::copy(t.place.devices, std::back_inserter(answer.devices));
+    answer.devices = t.place.devices.ToList();
     if (!g.ShapeOf(flat).devices.partition.empty()) {
       answer.slot = t.place.slot;
     }

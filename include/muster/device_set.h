@@ -9,12 +9,14 @@
 #include <cstdint>
 #include <initializer_list>
 #include <iterator>
+#include <span>
+#include <vector>
 
 namespace muster {
 
 // Devices by number, which is their position in Node::devices. A plain value;
-// numbers from kCapacity on are in no set. Nothing allocates or fails, and
-// all is O(1) but where it says otherwise. Iteration tells the numbers, rising:
+// numbers from kCapacity on are in no set. Nothing but ToList allocates or
+// fails, and all is O(1) but where it says otherwise. Iteration tells the numbers, rising:
 //   for (uint32_t device : task.devices) ...
 //
 // Two words, so that a set travels in registers and Allocation stays half a
@@ -33,6 +35,14 @@ class DeviceSet {
   static constexpr DeviceSet FirstOf(uint32_t count) {
     return OfWords(LowBits(count), count > kBits ? LowBits(count - kBits) : 0);
   }
+  // Those of a list, as TaskAnswer and RealTask have them; ToList tells it
+  // again, rising. O(devices).
+  static constexpr DeviceSet Of(std::span<const uint32_t> devices) {
+    DeviceSet set;
+    for (const uint32_t d : devices) set.Insert(d);
+    return set;
+  }
+  std::vector<uint32_t> ToList() const;
   // Bit i of `low` is device i, of `high` device 64 + i.
   static constexpr DeviceSet OfWords(uint64_t low, uint64_t high = 0) {
     DeviceSet set;
@@ -145,6 +155,13 @@ class DeviceSet::Iterator {
 
 constexpr DeviceSet::Iterator DeviceSet::begin() const {
   return Iterator(*this);
+}
+
+inline std::vector<uint32_t> DeviceSet::ToList() const {
+  std::vector<uint32_t> list;
+  list.reserve(size());
+  for (const uint32_t d : *this) list.push_back(d);
+  return list;
 }
 
 }  // namespace muster

@@ -38,11 +38,13 @@ absl::Status Rule(const SchedulerConfig&, const Toleration& t) {
 
 namespace {
 
+constexpr char kNone[] = "; empty: none is";
+
 // Where a field names a kind of resource.
 absl::Status IsKind(const SchedulerConfig& config, const char* field,
-                    const std::string& name) {
+                    const std::string& name, const char* hint = "") {
   return Require(config.KindOf(name) < config.resources.size(), field, ": '",
-                 name, "' is not one of config.resources");
+                 name, "' is not one of config.resources", hint);
 }
 
 }  // namespace
@@ -117,10 +119,11 @@ absl::Status Rule(const SchedulerConfig&, const SchedulerConfig& c) {
   MUSTER_RETURN_IF_ERROR(
       NoneTwice(c.resources, ".resources", "", std::identity()));
   if (!c.device_resource.empty()) {
-    MUSTER_RETURN_IF_ERROR(IsKind(c, ".device_resource", c.device_resource));
+    MUSTER_RETURN_IF_ERROR(
+        IsKind(c, ".device_resource", c.device_resource, kNone));
   }
   if (!c.node_resource.empty()) {
-    MUSTER_RETURN_IF_ERROR(IsKind(c, ".node_resource", c.node_resource));
+    MUSTER_RETURN_IF_ERROR(IsKind(c, ".node_resource", c.node_resource, kNone));
   }
   if (!c.node_resource.empty() && c.node_resource == c.device_resource) {
     return Invalid(".node_resource: '", c.node_resource,

@@ -389,7 +389,9 @@ TEST(Refusals, OfConfigurations) {
        "config.resources[3]: 'cpu' twice"},
       {[](auto& c) { c.resources.push_back(""); },
        "config.resources[3]: has 0 bytes"},
-      {[](auto& c) { c.device_resource = "tpu"; }, "config.device_resource"},
+      {[](auto& c) { c.device_resource = "tpu"; },
+       "config.device_resource: 'tpu' is not one of config.resources; empty: "
+       "none is"},
       {[](auto& c) { c.topologies.push_back({"", {"rack"}}); },
        "config.topologies[1].key"},
       {[](auto& c) { c.topologies.push_back({"net", {"rack"}}); },

@@ -61,6 +61,12 @@ TEST(DeviceSetTest, FirstOfAreTheLowest) {
   }
 }
 
+TEST(DeviceSetTest, IsMadeOfAListAndTellsOne) {
+  EXPECT_EQ(DeviceSet::Of(std::vector<uint32_t>{70, 3, 3}), (DeviceSet{3, 70}));
+  EXPECT_EQ((DeviceSet{70, 3}).ToList(), (std::vector<uint32_t>{3, 70}));
+  EXPECT_TRUE(DeviceSet{}.ToList().empty());
+}
+
 TEST(DeviceSetTest, ItsWordsAreItself) {
   const DeviceSet set = DeviceSet::OfWords(1, 1);
   EXPECT_THAT(Numbers(set), ElementsAre(0, 64));
