@@ -106,10 +106,17 @@ SchedulerState WithoutUntold(const Scheduler& scheduler) {
   return state;
 }
 
-// What will be asked; what is put off may have another answer by now.
-uint32_t OpenOrPutOff(const ClassState& c) {
-  const bool later = (c.open & ClassState::kPutOff) != 0;
-  return c.open | (later ? uint32_t{ClassState::kVictims} : 0);
+// What will be asked; what is put off may have another answer by now. Of a
+// suspended gang both ask whether it can resume.
+uint32_t OpenOrPutOff(const ClassState& c, const SchedulerState& state) {
+  constexpr uint32_t kBoth = ClassState::kRoom | ClassState::kVictims;
+  uint32_t open = c.open;
+  if ((open & ClassState::kPutOff) != 0) open |= ClassState::kVictims;
+  const auto first = std::ranges::find(
+      state.gangs, c.gang, [](const GangState& g) { return g.gang.key; });
+  const bool suspended =
+      first != state.gangs.end() && first->phase == GangPhase::kSuspended;
+  return suspended && (open & kBoth) != 0 ? open | kBoth : open;
 }
 
 // Whether it is decided before anybody who waits is asked.
@@ -176,7 +183,7 @@ void World::CheckClosed(Time at, const Scheduler& scheduler, bool quiet) {
     const bool proven =
         c.code != ReasonCode::kNotFound && c.code != ReasonCode::kBudget;
     const uint32_t all = c.grows ? ClassState::kRoom : kBoth;
-    const uint32_t opened = proven ? all & ~OpenOrPutOff(c) : 0;
+    const uint32_t opened = proven ? all & ~OpenOrPutOff(c, state) : 0;
     c.open = (c.open & ~(kBoth | ClassState::kAgain)) | opened;
   }
   for (GangState& g : state.gangs) {
