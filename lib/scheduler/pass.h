@@ -44,6 +44,7 @@ class Repair : public Phase {
   bool IsReplaceable(const GangRecord& r);
   bool Replace(GangIndex g);
   ReasonCode WhyEnds(const GangRecord& r, bool whole);
+  void RepairAsking();
   void ShedFromOvercommitted();
   bool ShedOne(NodeIndex n);
 

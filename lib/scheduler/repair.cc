@@ -54,8 +54,21 @@ bool Mend(Core& core, GangIndex g) {
 
 void Repair::Run() {
   CancelOverdue();
-  LookAtAsking(false, [this](GangIndex g) { RepairGang(g); });
+  RepairAsking();
   ShedFromOvercommitted();
+}
+
+// What one gives back is for others who lack tasks first: so it would be in the
+// next pass, if the budget ended this one.
+void Repair::RepairAsking() {
+  const auto asks = [this](const GangRank& rank) {
+    return core_.gangs.at(rank.gang).phase != GangPhase::kNominated;
+  };
+  do {
+    LookAtAsking(false, [this](GangIndex g) { RepairGang(g); });
+    core_.opener.Publish(true);
+  } while (!pass_.budget.exhausted() &&
+           std::ranges::any_of(core_.lists.asking(), asks));
 }
 
 void Repair::CancelOverdue() {
@@ -141,10 +154,15 @@ void Repair::ShedFromOvercommitted() {
   });
   for (NodeIndex n : suspects) {
     if (pass_.budget.exhausted()) return;
+    bool shed = false;
     while (core_.cluster.Overcommitted(n, Ledger::kLater) && ShedOne(n)) {
       pass_.budget.Charge(1, kClassNs);
+      shed = true;
     }
     if (!core_.cluster.Overcommitted(n, Ledger::kLater)) core_.nodes.Acquit(n);
+    if (!shed) continue;
+    core_.opener.Publish(true);
+    RepairAsking();
   }
 }
 

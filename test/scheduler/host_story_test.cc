@@ -219,6 +219,30 @@ TEST_F(HostTest, NobodyWaitsForATaskLongerThanTheNewTime) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
 }
 
+// The promise is void, as its node is overcommitted.
+TEST_F(HostTest, WhatAPromiseGivesBackIsForWhoLacksATaskFirst) {
+  SchedulerConfig config;
+  config.replacement_timeout = 60 * kSecond;
+  Configure(config);
+  Nodes({1, 1, 1, 1});
+  Runs(Job("a", 2));
+  Runs(Job("old"));
+  ASSERT_EQ(s.Where("old"), "n3");
+  s.Happens(GangCancelled{"old"});
+  s.Submit(Job("promised", 2));
+  s.Pass();
+  EXPECT_EQ(s.Where("promised"), "n3 n4");
+  Node cordoned = Machine("n2", 1);
+  cordoned.schedulable = false;
+  s.Happens(NodeChanged{cordoned});
+  s.Answers("a", {0, 1}, TaskOutcome::kYielded);
+  s.Submit(Job("waits"));
+  EXPECT_THAT(s.Pass(), IsEmpty());
+  s.Happens(OthersChanged{
+      {.node = "n3", .devices = {{.device = 0, .milli = kWholeDevice}}}});
+  EXPECT_THAT(s.Pass(), ElementsAre("evict promised", "grow a: n4"));
+}
+
 TEST_F(HostTest, HandlesFromBeforeAreVoid) {
   Nodes({1});
   Runs(Job("a"));
