@@ -274,7 +274,6 @@ int Register() {
       {"UnusedLabel", UnusedLabel},
       {"OthersUnchanged", OthersUnchanged},
       {"SubmitKnown", SubmitKnown},
-      {"SubmitNew", SubmitNew},
       {"Finish", Finish},
       {"NodeDown", NodeDownStep},
       {"Explain", ExplainWaiting}};
@@ -285,6 +284,9 @@ int Register() {
       RegisterOnce(on + name, BM_Backlog, nodes, step());
     }
     RegisterOnce(on + "WhatIf", BM_WhatIf, nodes);
+    // Last, as what came with it stays: a thousand shapes beside the 200.
+    RegisterOnce(on + "SubmitNew", BM_Backlog, nodes, SubmitNew());
+    RegisterOnce(on + "FinishManyShapes", BM_Backlog, nodes, Finish());
   }
   return 0;
 }

@@ -1,7 +1,9 @@
 #include "lib/queue/class_list.h"
 
 #include <algorithm>
+#include <iterator>
 #include <limits>
+#include <utility>
 
 #include "lib/base/keyed_table.h"
 
@@ -57,7 +59,7 @@ ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
     ++spec.size;
     AddMember(cls, c);
   }
-  Count(cls, 1);
+  Know(c);
   if (marked_) saved_.try_emplace(key);
   return c;
 }
@@ -84,7 +86,7 @@ void ClassList::Erase(ClassIndex c) {
   put_off_.erase(c);
   again_.erase(c);
   if (AsksInSpec(c)) Answered(c);
-  Count(cls, -1);
+  Forget(c);
   Spec& spec = by_spec_[cls.key_.spec];
   if (cls.key_.alone == kNoGang) {
     --spec.size;
@@ -217,10 +219,12 @@ void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
     }
   }
   const uint8_t differs = cls.questions_.open ^ own.open;
-  Count(cls, -1);
+  const bool other = !IsSame(cls.questions_.reason, own.reason) ||
+                     IsBusy(cls.questions_) != IsBusy(own);
+  if (other) Forget(c);
   cls.questions_ = own;
   own_open_[c] = own.open;
-  Count(cls, 1);
+  if (other) Know(c);
   if (own.retry_at != kForever) retries_.insert({own.retry_at, c});
   if ((differs & Questions::kPutOff) != 0) {
     Keep(put_off_, c, (own.open & Questions::kPutOff) != 0);
@@ -288,11 +292,21 @@ void ClassList::OpenRoomOf(uint32_t spec) {
   all_changed_ = true;
 }
 
-bool ClassList::CloseRoomOf(uint32_t spec, const Reason& reason) {
+bool ClassList::CloseRoomOf(uint32_t spec, const Reason& reason,
+                            std::vector<ClassIndex>* others) {
   const Spec& s = by_spec_[spec];
-  if (s.busy > 0 || s.told.size() != 1 || !IsSame(s.told[0].first, reason)) {
-    return false;
+  size_t count = s.busy.size();
+  for (const auto& [told, classes] : s.told) {
+    if (!IsSame(told, reason)) count += classes.size();
   }
+  if (2 * count > s.size) return false;
+  const size_t first = others->size();
+  others->insert(others->end(), s.busy.begin(), s.busy.end());
+  for (const auto& [told, classes] : s.told) {
+    if (IsSame(told, reason)) continue;
+    std::ranges::set_difference(classes, s.busy, std::back_inserter(*others));
+  }
+  for (size_t i = first; i < others->size(); ++i) KeepAsking((*others)[i]);
   CloseSpec(spec);
   return true;
 }
@@ -311,12 +325,15 @@ void ClassList::SettleRooms() {
 }
 
 void ClassList::Settle(uint32_t spec) {
-  for (const ClassIndex c : by_spec_[spec].all) {
-    if (!AsksInSpec(c, spec)) continue;
-    const Questions asked = questions(c);
-    Answered(c);  // The last one closes the spec.
-    SetQuestions(c, asked);
-  }
+  for (const ClassIndex c : by_spec_[spec].all) KeepAsking(c);
+}
+
+// What its spec asks it asks itself from now on.
+void ClassList::KeepAsking(ClassIndex c) {
+  if (!AsksInSpec(c)) return;
+  const Questions asked = questions(c);
+  Answered(c);  // The last one closes the spec.
+  SetQuestions(c, asked);
 }
 
 // The class does not ask as part of its spec any more.
@@ -332,19 +349,29 @@ void ClassList::Answered(ClassIndex c) {
   if (--s.asking == 0) CloseSpec(cls.key_.spec);
 }
 
-void ClassList::Count(const GangClass& cls, int sign) {
+void ClassList::Know(ClassIndex c) {
+  const GangClass& cls = classes_[c];
   if (cls.key_.alone != kNoGang) return;
   Spec& s = by_spec_[cls.key_.spec];
-  if ((cls.questions_.open & (kAsked | Questions::kAgain)) != 0) {
-    s.busy += static_cast<uint32_t>(sign);
-  }
+  if (IsBusy(cls.questions_)) s.busy.insert(c);
   const Reason& reason = cls.questions_.reason;
   auto told = std::ranges::find_if(
       s.told, [&](const auto& known) { return IsSame(known.first, reason); });
-  if (told == s.told.end()) told = s.told.insert(told, {reason, 0});
-  told->second += static_cast<uint32_t>(sign);
-  if (told->second == 0) {
-    *told = s.told.back();
+  if (told == s.told.end()) told = s.told.insert(told, {reason, Classes()});
+  told->second.insert(c);
+}
+
+void ClassList::Forget(ClassIndex c) {
+  const GangClass& cls = classes_[c];
+  if (cls.key_.alone != kNoGang) return;
+  Spec& s = by_spec_[cls.key_.spec];
+  s.busy.erase(c);
+  const Reason& reason = cls.questions_.reason;
+  const auto told = std::ranges::find_if(
+      s.told, [&](const auto& known) { return IsSame(known.first, reason); });
+  told->second.erase(c);
+  if (told->second.empty()) {
+    std::swap(*told, s.told.back());
     s.told.pop_back();
   }
 }

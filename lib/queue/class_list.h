@@ -130,10 +130,13 @@ class ClassList {
 
   // Opens kRoom of all classes of the spec that do not stand alone. O(1).
   void OpenRoomOf(uint32_t spec);
-  // Closes kRoom of all classes of the spec that do not stand alone, if all of
-  // them were told this reason last and none has another question open or is to
-  // be asked again; else returns false. O(leaves at whose head they are).
-  bool CloseRoomOf(uint32_t spec, const Reason& reason);
+  // Closes kRoom of those classes of the spec that do not stand alone, were
+  // told this reason last, and neither have another question open nor are to be
+  // asked again. The others keep what they ask, and are told in *others. False
+  // where these are more than half: nothing is done. O(others log n + leaves at
+  // whose head a class of the spec is).
+  bool CloseRoomOf(uint32_t spec, const Reason& reason,
+                   std::vector<ClassIndex>* others);
   // What specs ask their classes ask from now on. O(classes that do).
   void SettleRooms();
 
@@ -233,8 +236,8 @@ class ClassList {
     uint64_t serial = 0;  // Of its question: kRoom; 0: it is not open.
     uint32_t size = 0;
     uint32_t asking = 0;  // To whom it is open.
-    uint32_t busy = 0;    // With a question of their own open, or kAgain.
-    std::vector<std::pair<Reason, uint32_t>> told;  // How many, each.
+    Classes busy;         // With a question of their own open, or kAgain.
+    std::vector<std::pair<Reason, Classes>> told;  // Who, each; not empty.
     // Those whose first_of_specs was a class of this spec once.
     std::vector<QueueIndex> leaves;
   };
@@ -265,11 +268,16 @@ class ClassList {
   void PutAmongOpen(ClassIndex c);
   void TakeFromOpen(ClassIndex c);
   void Save(const GangClass& cls);
-  // The class counts among those of its spec, or not any more (sign -1).
-  void Count(const GangClass& cls, int sign);
+  static bool IsBusy(const Questions& own) {
+    return (own.open & (kAsked | Questions::kAgain)) != 0;
+  }
+  // What the spec knows of the class: nothing any more, or these questions.
+  void Forget(ClassIndex c);
+  void Know(ClassIndex c);
   void Answered(ClassIndex c);
   void CloseSpec(uint32_t spec);
   void Settle(uint32_t spec);
+  void KeepAsking(ClassIndex c);
   const Place* FirstOfSpecs(QueueIndex leaf);
 
   GangRanks& ranks_;

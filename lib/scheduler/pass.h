@@ -104,7 +104,8 @@ class Serve : public Phase {
   MakeRoom make_room_{pass_};
   Turns turns_{core_.queues, *core_.order};
   uint64_t passes_ = 0;
-  std::vector<NoRoom> no_room_;  // By spec.
+  std::vector<NoRoom> no_room_;     // By spec.
+  std::vector<ClassIndex> others_;  // Of AnswerOthers.
   PlacementResult placement_;
   bool cut_short_ = false;         // There is room, or there is not: not known.
   bool none_has_room_ = false;     // No class of the spec that was asked.

@@ -116,8 +116,12 @@ void Serve::AnswerOthers(SpecIndex spec) {
   pass_.budget.Charge(waiting.OfSpec(spec).size(), kScopeNs);
   if (!held_back_) held_back_ = core_.queues.AnyHoldsBack();
   const bool all_at_once = core_.config.work_budget == 0 && !*held_back_;
-  if (all_at_once && waiting.CloseRoomOf(spec, reason)) return;
-  for (const ClassIndex c : waiting.OfSpec(spec)) {
+  others_.clear();
+  if (!all_at_once || !waiting.CloseRoomOf(spec, reason, &others_)) {
+    const ClassList::Classes& all = waiting.OfSpec(spec);
+    others_.assign(all.begin(), all.end());
+  }
+  for (const ClassIndex c : others_) {
     if (!IsTold(c, reason)) continue;
     waiting.Close(c, Questions::kRoom);
     pass_.plan.Note(waiting, c, false);

@@ -352,14 +352,18 @@ class Pair {
         [[fallthrough]];
       case 2: {
         if (spec >= list_.spec_limit()) return;
-        if (!list_.CloseRoomOf(spec, told)) return;
+        std::vector<ClassIndex> others;
+        if (!list_.CloseRoomOf(spec, told, &others)) return;
+        EXPECT_LE(2 * others.size(), classes.size());
         for (NaiveClass* c : classes) {
+          if (std::erase(others, c->index) == 1) continue;
           EXPECT_TRUE(IsSame(c->questions.reason, told));
           EXPECT_EQ(
               c->questions.open & (Questions::kVictims | Questions::kAgain), 0);
           closed_as_one_ += c->questions.open & Questions::kRoom;
           c->questions.open &= static_cast<uint8_t>(~Questions::kRoom);
         }
+        EXPECT_THAT(others, testing::IsEmpty()) << "of another spec, or twice";
         break;
       }
       default:
