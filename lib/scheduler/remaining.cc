@@ -19,17 +19,15 @@ Remaining::Remaining(const GangRecord& r, const GangSpec& spec)
   for (Assignment& a : fixed_) a.task.index = next[a.task.role]++;
 }
 
-void Remaining::Shrink() {
+// Of each group, how many roles are done.
+void Remaining::CountFinished(std::vector<uint32_t>* done) {
   Gang& gang = part_.gang;
-  std::vector<bool> held(gang.roles.size());
-  for (const Assignment& a : fixed_) held[a.task.role] = true;
-  std::vector<uint32_t> done(gang.groups.size(), 0);
   for (size_t i = 0; i < gang.roles.size(); ++i) {
     Role& role = gang.roles[i];
     const uint32_t finished = finished_[i];
     // A role that is done counts where it is a matter of how many children do.
-    if (finished >= std::max(role.min_tasks, 1u) && !held[i]) {
-      ++done[role.group];
+    if (finished >= std::max(role.min_tasks, 1u) && !held_[i]) {
+      ++(*done)[role.group];
       role.desired_tasks = finished;
     }
     role.min_tasks -= std::min(role.min_tasks, finished);
@@ -40,14 +38,25 @@ void Remaining::Shrink() {
       if (g == 0) break;
     }
   }
+}
+
+void Remaining::Shrink() {
+  Gang& gang = part_.gang;
+  held_.assign(gang.roles.size(), false);
+  for (const Assignment& a : fixed_) held_[a.task.role] = true;
+  std::vector<uint32_t> done(gang.groups.size(), 0);
+  CountFinished(&done);
   const Satisfaction without(spec_.gang(), finished_);
   std::vector<bool> waived(gang.groups.size());
   for (uint32_t g = 0; g < gang.groups.size(); ++g) {
     Group& group = gang.groups[g];
-    waived[g] = without.satisfied[g] != 0 || (g > 0 && waived[group.parent]);
-    if (waived[g] ||
-        (group.min_children > 0 && group.min_children <= done[g])) {
-      waived[g] = true;
+    const bool satisfied =
+        without.satisfied[g] != 0 ||
+        (group.min_children > 0 && group.min_children <= done[g]);
+    const bool optional = g > 0 && waived[group.parent];
+    waived[g] = satisfied || optional;
+    if (optional && !satisfied) LeaveOut(g);
+    if (waived[g]) {
       Waive(g);
     } else if (group.min_children > 0) {
       group.min_children -= done[g];
@@ -55,12 +64,36 @@ void Remaining::Shrink() {
   }
 }
 
-// Of the group's children none is needed.
+// Of the group's children none is needed. A role that needs several tasks does
+// not come any more: growth would add one alone.
 void Remaining::Waive(uint32_t group) {
   part_.gang.groups[group].min_children = 0;
-  for (Role& role : part_.gang.roles) {
-    if (role.group == group) role.min_tasks = 0;
+  for (size_t i = 0; i < held_.size(); ++i) {
+    Role& role = part_.gang.roles[i];
+    if (role.group != group) continue;
+    if (role.min_tasks > 1 && !held_[i]) role.desired_tasks = 0;
+    role.min_tasks = 0;
   }
+}
+
+// Likewise a group that is not needed, does not run and needs several tasks.
+void Remaining::LeaveOut(uint32_t group) {
+  std::vector<Role>& roles = part_.gang.roles;
+  uint32_t needs = 0;
+  for (size_t i = 0; i < roles.size(); ++i) {
+    if (!IsWithin(roles[i].group, group)) continue;
+    if (held_[i]) return;
+    needs += roles[i].min_tasks;
+  }
+  if (needs <= 1) return;
+  for (Role& role : roles) {
+    if (IsWithin(role.group, group)) role.desired_tasks = role.min_tasks = 0;
+  }
+}
+
+bool Remaining::IsWithin(uint32_t group, uint32_t above) const {
+  while (group != above && group != 0) group = part_.gang.groups[group].parent;
+  return group == above;
 }
 
 void Remaining::Rename(std::vector<Assignment>* placed) const {

@@ -26,12 +26,16 @@ class Remaining {
 
  private:
   void Shrink();
+  void CountFinished(std::vector<uint32_t>* done);
   void Waive(uint32_t group);
+  void LeaveOut(uint32_t group);
+  bool IsWithin(uint32_t group, uint32_t above) const;
 
   const GangRecord& record_;
   const GangSpec& spec_;
   bool whole_ = true;
   std::vector<uint32_t> finished_;  // By role.
+  std::vector<bool> held_;          // By role: some of its tasks are.
   std::vector<Assignment> fixed_;
   PreparedGang part_;
 };

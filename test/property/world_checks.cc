@@ -107,11 +107,17 @@ SchedulerState WithoutUntold(const Scheduler& scheduler) {
 }
 
 // What will be asked; what is put off may have another answer by now. Of a
-// suspended gang both ask whether it can resume.
+// suspended gang both ask whether it can resume. Who could never fit is asked
+// for victims with the room.
 uint32_t OpenOrPutOff(const ClassState& c, const SchedulerState& state) {
   constexpr uint32_t kBoth = ClassState::kRoom | ClassState::kVictims;
   uint32_t open = c.open;
-  if ((open & ClassState::kPutOff) != 0) open |= ClassState::kVictims;
+  const bool hopeless = c.code == ReasonCode::kNeverFits ||
+                        c.code == ReasonCode::kOverLimitAlways;
+  if ((open & ClassState::kPutOff) != 0 ||
+      (hopeless && (open & ClassState::kRoom) != 0)) {
+    open |= ClassState::kVictims;
+  }
   const auto first = std::ranges::find(
       state.gangs, c.gang, [](const GangState& g) { return g.gang.key; });
   const bool suspended =

@@ -41,6 +41,20 @@ Gang Replicas(const std::string& key, uint32_t groups, uint32_t needed) {
   return gang;
 }
 
+// A replica that is done is enough; another one comes whole or not at all.
+TEST_F(ElasticStories, ReplicasBeyondThoseThatAreDoneComeWhole) {
+  Nodes({4});
+  Runs(Replicas("r", 3, 1));
+  ASSERT_EQ(Size("r"), 4u);
+  for (const uint32_t index : {0u, 1u}) {
+    s.Answers("r", {.role = 0, .index = index}, TaskOutcome::kSucceeded);
+  }
+  s.Submit(Job("x", 1, 1, "high"));
+  EXPECT_THAT(s.Pass(), ElementsAre("start x: n1"));
+  s.AllDone();
+  s.ExpectRestorable();
+}
+
 // --- Shrinking -------------------------------------------------------------
 
 TEST_F(ElasticStories, ItShrinksForAnotherAndGrowsBack) {
