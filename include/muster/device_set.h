@@ -16,7 +16,7 @@ namespace muster {
 
 // Devices by number, which is their position in Node::devices. A plain value;
 // numbers from kCapacity on are in no set. Nothing but ToList allocates or
-// fails, and all is O(1) but where it says otherwise. Iteration tells the numbers, rising:
+// fails; all is O(1) where nothing else is said. Iterated in rising order:
 //   for (uint32_t device : task.devices) ...
 //
 // Two words, so that a set travels in registers and Allocation stays half a

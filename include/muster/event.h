@@ -277,7 +277,7 @@ enum class TaskOutcome : uint8_t {
   kFailed,     // It could not be started, or died. It holds nothing.
   kReleased,   // It was stopped as asked. It holds nothing. Of a task that was
                // not asked to stop: as kYielded.
-  kSucceeded,  // It finished its work, for good. It holds nothing.
+  kSucceeded,  // It finished its work for this run of its gang. Holds nothing.
   kYielded,    // It stopped through nobody's fault. It is placed again, with no
                // back-off, and does not count as failed.
   kDone,       // It ended well, and its place in the role is free for the next

@@ -184,7 +184,7 @@ class Scheduler {
   // releasing not).
   Resources QueueUsage(std::string_view queue) const;
 
-  // A plan, or a reason, with keys instead of handles.
+  // A plan (Plan::untold, too) or a reason, with keys instead of handles.
   PlanRecord Record(const Plan& plan) const;
   NamedReason Named(const Reason& reason, GangId gang) const;
 
