@@ -27,7 +27,7 @@ struct Arguments {
   std::string shift = "1h";
   std::string checkpoint_every{};
   std::string output{};
-  std::string scenarios = StoriesFolder();
+  std::string scenarios{};
   uint32_t copies = 1;
   bool follow = false;
   GenerateOptions generate{};

@@ -86,10 +86,8 @@ int RunReplay(const std::string& file, bool follow, const Console& console);
 int RunCompare(const CompareFlags& flags, const Console& console);
 int RunFgdCommand(const FgdFlags& flags, const Console& console);
 std::vector<std::string> FgdPolicyNames();
-// The folder of the stories: in the source tree, else where they are installed,
-// which the program's own place tells.
-std::string StoriesFolder();
-// `scenarios`: the folder of the stories.
+// `scenarios`: the folder of the stories; empty: that of the source tree, else
+// where they are installed, which the program's own place tells.
 int RunDemo(const std::string& scenarios, const Console& console);
 
 }  // namespace muster::inprocess

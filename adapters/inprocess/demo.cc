@@ -83,8 +83,6 @@ absl::Status RunLoadedCluster(const Console& console) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
 std::string StoriesFolder() {
   std::error_code error;
   std::string folder = MUSTER_SCENARIO_DIR;
@@ -94,8 +92,11 @@ std::string StoriesFolder() {
   return program.parent_path().parent_path() / "share/muster/scenarios";
 }
 
+}  // namespace
+
 int RunDemo(const std::string& scenarios, const Console& console) {
-  const absl::StatusOr<std::vector<std::string>> files = StoryFiles(scenarios);
+  const absl::StatusOr<std::vector<std::string>> files =
+      StoryFiles(scenarios.empty() ? StoriesFolder() : scenarios);
   if (!files.ok()) return Fail(console, files.status());
   console.out << "Muster decides which gang of tasks runs where, when and at "
                  "whose expense.\nEach picture below is a simulation: '#' at "

@@ -73,12 +73,8 @@ class Lookahead : public NodePolicy {
     const NodeKind& kind = workload_.KindOf(at.cluster, at.node);
     state_.Read(at);
     const auto anew = [&] { return TryAnew(at, q, kind); };
-    // Where a partition goes depends on slices, which the state does not tell;
-    // which devices may be had, on a bound, which the request does not tell.
-    if (!at.cluster.device_request(q.shape).partition.empty() ||
-        at.cluster.most_milli(q.shape) != kAnyMilli) {
-      return anew();
-    }
+    // Where a partition goes depends on slices, which the state does not tell.
+    if (!at.cluster.device_request(q.shape).partition.empty()) return anew();
     return memo_.Get(kind.serial, requests_.SerialOf(at.cluster, q.shape),
                      state_, at.cluster.device_kind(), anew);
   }

@@ -19,17 +19,22 @@ class Requests {
   uint64_t SerialOf(const Cluster& cluster, ShapeId shape) {
     const Resources& demand = cluster.demand(shape);
     const DeviceRequest& devices = cluster.device_request(shape);
+    const int32_t most_milli = cluster.most_milli(shape);
+    const auto is = [&](const Known& known) {
+      return known.demand == demand && known.devices == devices &&
+             known.most_milli == most_milli;
+    };
     if (shape >= found_.size()) found_.resize(shape + 1, 0);
     uint32_t& found = found_[shape];
-    if (found < known_.size() && known_[found].Is(demand, devices)) {
+    if (found < known_.size() && is(known_[found])) {
       return known_[found].serial;
     }
     for (found = 0; found < known_.size(); ++found) {
-      if (known_[found].Is(demand, devices)) return known_[found].serial;
+      if (is(known_[found])) return known_[found].serial;
     }
     if (known_.size() == kMostKnown) known_.clear();
     found = static_cast<uint32_t>(known_.size());
-    known_.push_back({demand, devices, ++last_serial_});
+    known_.push_back({demand, devices, most_milli, ++last_serial_});
     return last_serial_;
   }
 
@@ -39,11 +44,8 @@ class Requests {
   struct Known {
     Resources demand{};
     DeviceRequest devices{};
+    int32_t most_milli = 0;
     uint64_t serial = 0;
-
-    bool Is(const Resources& d, const DeviceRequest& r) const {
-      return demand == d && devices == r;
-    }
   };
 
   std::vector<Known> known_{};

@@ -306,7 +306,9 @@ bool ClassList::CloseRoomOf(uint32_t spec, const Reason& reason,
     if (IsSame(told, reason)) continue;
     std::ranges::set_difference(classes, s.busy, std::back_inserter(*others));
   }
-  for (size_t i = first; i < others->size(); ++i) KeepAsking((*others)[i]);
+  for (size_t i = first; i < others->size(); ++i) {
+    if (AsksInSpec((*others)[i], spec)) KeepAsking((*others)[i]);
+  }
   CloseSpec(spec);
   return true;
 }
@@ -325,12 +327,13 @@ void ClassList::SettleRooms() {
 }
 
 void ClassList::Settle(uint32_t spec) {
-  for (const ClassIndex c : by_spec_[spec].all) KeepAsking(c);
+  for (const ClassIndex c : by_spec_[spec].all) {
+    if (AsksInSpec(c, spec)) KeepAsking(c);
+  }
 }
 
-// What its spec asks it asks itself from now on.
+// What it asks in its spec it asks itself from now on.
 void ClassList::KeepAsking(ClassIndex c) {
-  if (!AsksInSpec(c)) return;
   const Questions asked = questions(c);
   Answered(c);  // The last one closes the spec.
   SetQuestions(c, asked);

@@ -87,7 +87,10 @@ Reason ReasonOf(const LimitExcess& excess, ReasonCode code) {
 
 Reason WithQueue(const Core& core, const GangRecord& r, Ledger ledger,
                  const Reason& reason) {
-  if (reason.code != ReasonCode::kQueueLimit) return reason;
+  if (reason.code != ReasonCode::kQueueLimit ||
+      reason.object_kind == ReasonObject::kQueue) {
+    return reason;
+  }
   Resources needed;
   needed.Set(reason.resource, reason.needed);
   const LimitExcess excess = core.law.OverLimit(r.queue, needed, ledger);

@@ -120,8 +120,8 @@ OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r);
 
 // That the queue's limit says no.
 Reason ReasonOf(const LimitExcess& excess, ReasonCode code);
-// The solver's reason, which knows of no queues: where a limit says no, whose
-// that is.
+// A reason of the solver, which knows of no queues: where a limit says no,
+// whose that is.
 Reason WithQueue(const Core& core, const GangRecord& r, Ledger ledger,
                  const Reason& reason);
 

@@ -64,10 +64,6 @@ bool HasTask(const GangRecord& r, TaskPhase phase) {
   return std::ranges::find(r.tasks, phase, &TaskRecord::phase) != r.tasks.end();
 }
 
-bool IsLive(const GangRecord& r) {
-  return r.phase == GangPhase::kStarting || r.phase == GangPhase::kRunning;
-}
-
 bool Keeps(GangPhase gang, TaskPhase task) {
   return (gang == GangPhase::kSuspending || gang == GangPhase::kSuspended) &&
          (task == TaskPhase::kReleasing || task == TaskPhase::kSuspended);

@@ -143,7 +143,10 @@ class PhaseCounts {
       in_{};
 };
 // Starting or running.
-bool IsLive(const GangRecord& r);
+inline bool IsLive(GangPhase phase) {
+  return phase == GangPhase::kStarting || phase == GangPhase::kRunning;
+}
+inline bool IsLive(const GangRecord& r) { return IsLive(r.phase); }
 // TaskRecord::keeps, by the phases of the gang and of the task.
 bool Keeps(GangPhase gang, TaskPhase task);
 // The position in the role's shapes of the one that the task has.

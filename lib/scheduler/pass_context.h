@@ -41,10 +41,12 @@ class Phase {
   void LookAtAsking(bool nominated, Look look) {
     ranks_.clear();
     for (const GangRank& rank : core_.lists.asking()) {
-      const GangPhase phase = core_.gangs.at(rank.gang).phase;
-      if ((phase == GangPhase::kNominated) == nominated) ranks_.push_back(rank);
+      if (IsNominated(rank) == nominated) ranks_.push_back(rank);
     }
     LookAtRanks(look);
+  }
+  bool IsNominated(const GangRank& rank) const {
+    return core_.gangs.at(rank.gang).phase == GangPhase::kNominated;
   }
   // With those in ranks_, one after the other, until the budget is spent.
   template <class Look>

@@ -61,14 +61,13 @@ void Repair::Run() {
 // What one gives back is for others who lack tasks first: so it would be in the
 // next pass, if the budget ended this one.
 void Repair::RepairAsking() {
-  const auto asks = [this](const GangRank& rank) {
-    return core_.gangs.at(rank.gang).phase != GangPhase::kNominated;
-  };
   do {
     LookAtAsking(false, [this](GangIndex g) { RepairGang(g); });
     core_.opener.Publish(true);
   } while (!pass_.budget.exhausted() &&
-           std::ranges::any_of(core_.lists.asking(), asks));
+           !std::ranges::all_of(
+               core_.lists.asking(),
+               [this](const GangRank& rank) { return IsNominated(rank); }));
 }
 
 void Repair::CancelOverdue() {

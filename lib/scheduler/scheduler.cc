@@ -81,10 +81,8 @@ constexpr uint64_t kSubmissionSteps = 50;
 // Whether it has time that a configuration gives, and may take: what is over by
 // another one would not wake it.
 bool WaitsForATime(const GangState& gang) {
-  const bool lives =
-      gang.phase == GangPhase::kStarting || gang.phase == GangPhase::kRunning;
   return gang.phase == GangPhase::kSuspended ||
-         (lives && gang.trouble != ReasonCode::kNone);
+         (IsLive(gang.phase) && gang.trouble != ReasonCode::kNone);
 }
 
 }  // namespace

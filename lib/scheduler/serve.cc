@@ -89,7 +89,7 @@ void Serve::ServeClass(ClassIndex c, uint8_t open, uint32_t effort) {
     }
   }
   Questions answer = waiting.questions(c);
-  answer.reason = reason;
+  answer.reason = WithQueue(core_, r, Ledger::kBoth, reason);
   answer.open &= Questions::kPutOff;
   const uint32_t most = core_.config.search.most_effort;
   answer.effort = 0;
@@ -193,10 +193,7 @@ bool Serve::Place(GangIndex g, const PlacementRequest& request,
   pass_.Spend(placement_);
   const bool starts = request.ledger == Ledger::kBoth;
   if (placement_.fit != Fit::kFits) {
-    if (starts) {
-      *reason = WithQueue(core_, core_.gangs.at(g), request.ledger,
-                          placement_.reason);
-    }
+    if (starts) *reason = placement_.reason;
     cut_short_ |= placement_.cut_short;
     return false;
   }

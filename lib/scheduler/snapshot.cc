@@ -188,12 +188,10 @@ absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
   if (s.saved > s.served || s.unsaved > s.served - s.saved) {
     return Bad(at + ".saved and .unsaved: no more than .served");
   }
-  const bool lives =
-      s.phase == GangPhase::kStarting || s.phase == GangPhase::kRunning;
   const bool lacks = s.trouble == ReasonCode::kTaskFailed ||
                      s.trouble == ReasonCode::kBelowMinimum;
   if (s.since == kForever &&
-      (s.phase == GangPhase::kSuspended || (lives && lacks))) {
+      (s.phase == GangPhase::kSuspended || (IsLive(s.phase) && lacks))) {
     return Bad(at + ".since: is kForever, but it is suspended, or lacks tasks");
   }
   if (s.placed_seq >= state.next_seq) {

@@ -1,6 +1,7 @@
 #include "lib/solver/device_bound.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "lib/solver/reasons.h"
 #include "lib/topology/needs.h"
@@ -24,12 +25,16 @@ int64_t MilliOn(const Cluster& cluster, Allocation at, uint32_t device) {
 std::optional<Reason> Over(const Cluster& cluster,
                            const PlacementRequest& request,
                            const std::vector<Assignment>& tasks) {
-  Resources used(cluster.resource_count());
-  for (const Assignment& a : tasks) used.Add(cluster.Usage(a.at));
-  return OverHeadroom(request.headroom, used, 1);
+  return OverHeadroom(request.headroom, UsageOf(cluster, tasks), 1);
 }
 
 }  // namespace
+
+Resources UsageOf(const Cluster& cluster, std::span<const Assignment> tasks) {
+  Resources used(cluster.resource_count());
+  for (const Assignment& a : tasks) used.Add(cluster.Usage(a.at));
+  return used;
+}
 
 bool DeviceBound::Concerns(const Cluster& cluster,
                            const PlacementRequest& request) {

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -11,6 +11,9 @@
 #include "muster/placement_solver.h"
 
 namespace muster::solver {
+
+// What the tasks use, on the devices that they have.
+Resources UsageOf(const Cluster& cluster, std::span<const Assignment> tasks);
 
 // Cluster::demand tells the least that such a task uses; what a placement uses
 // is known once it has devices. Where that is beyond the headroom the question

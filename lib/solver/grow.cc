@@ -31,22 +31,21 @@ void Solver::Keep(const std::vector<Assignment>& tasks,
     held_.push_back(a);
     asks_held_ = false;
     result->tasks.push_back(a);
-    if (growing_.headroom != nullptr) {
-      headroom_left_.Subtract(cluster_->Usage(a.at));
-    }
   }
   growing_.fixed = held_;
 }
 
-// Whether what was placed is within the headroom that is left; where it is not,
-// that is remembered of the first.
-bool Solver::IsWithin(std::span<const Assignment> tasks) {
-  if (growing_.headroom == nullptr || uses_alike_) return true;
-  sum_.Clear();
-  for (const Assignment& a : tasks) sum_.Add(cluster_->Usage(a.at));
-  if (sum_.FitsIn(headroom_left_)) return true;
-  if (refused_.empty()) refused_.assign(tasks.begin(), tasks.end());
-  return false;
+// Takes what was placed from the headroom that is left. False where it is more;
+// of the first of those the tasks are remembered.
+bool Solver::TakeHeadroom(std::span<const Assignment> tasks) {
+  if (growing_.headroom == nullptr) return true;
+  const Resources used = UsageOf(*cluster_, tasks);
+  if (!used.FitsIn(headroom_left_)) {
+    if (refused_.empty()) refused_.assign(tasks.begin(), tasks.end());
+    return false;
+  }
+  headroom_left_.Subtract(used);
+  return true;
 }
 
 // Whether the role runs, or could be made to: the widest scope around it that
@@ -61,7 +60,7 @@ bool Solver::BringUp(uint32_t role, PlacementResult* result) {
     PlaceScope(growing_, top, &part_);
     result->steps += part_.steps;
     const bool found = part_.fit == Fit::kFits && !part_.tasks.empty() &&
-                       IsWithin(part_.tasks);
+                       TakeHeadroom(part_.tasks);
     found ? cluster_->Commit(mark) : cluster_->Rollback(mark);
     if (!found) return false;
     Keep(part_.tasks, result);
@@ -120,7 +119,10 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
   problem_.SetAdd(most_);
   problem_.BuildColumns(most_);
   const Resources& demand = cluster_->demand(problem_.shape(role));
-  if (growing_.headroom != nullptr && !demand.FitsIn(headroom_left_)) return;
+  const auto has_headroom = [&] {
+    return growing_.headroom == nullptr || demand.FitsIn(headroom_left_);
+  };
+  if (!has_headroom()) return;
   table_.Build(problem_);
   board_.Reset(problem_, *cluster_, table_);
   std::span<const uint32_t> indices = problem_.NewIndices(role);
@@ -131,9 +133,7 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
   size_t count = most;
   while (count < indices.size() && indices[count] % slice != 0) ++count;
   indices = indices.first(std::min(count, indices.size()));
-  Resources asked = demand;
-  for (size_t i = 0; i < indices.size(); ++i) {
-    if (growing_.headroom != nullptr && !asked.FitsIn(headroom_left_)) break;
+  for (size_t i = 0; i < indices.size() && has_headroom(); ++i) {
     const TaskId task{role, indices[i]};
     // A node that was best for the last task stays so while it has room.
     const bool stay = i > 0 && problem_.Slices(role).empty() &&
@@ -143,11 +143,10 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
     const auto node = stay ? board_.placed().back().at.node
                            : FindNode(board_, task, {}, after);
     const Board::Mark mark = board_.Begin();
-    const bool put =
-        node && board_.Put(task, *node) && IsWithin(board_.placed());
+    const bool put = node && board_.Put(task, *node) &&
+                     TakeHeadroom(board_.placed().last(1));
     put ? board_.Commit(mark) : board_.Rollback(mark);
     if (!put) break;
-    asked.Add(demand);
   }
   result->steps += problem_.nanos;
   part_.tasks.assign(board_.placed().begin(), board_.placed().end());

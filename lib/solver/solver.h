@@ -57,7 +57,7 @@ class Solver final : public PlacementSolver {
   void ExplainNo(ScopeIndex top, PlacementResult* result);
 
   void FindGrowth(const PlacementRequest& request, PlacementResult* result);
-  bool IsWithin(std::span<const Assignment> tasks);
+  bool TakeHeadroom(std::span<const Assignment> tasks);
   bool BringUp(uint32_t role, PlacementResult* result);
   void GrowTogether(std::span<const uint32_t> roles, PlacementResult* result);
   void GrowRole(uint32_t role, uint32_t most, PlacementResult* result);

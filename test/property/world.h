@@ -92,6 +92,7 @@ class World final : private Journal {
   PlanRecord Pass(Time at, bool deep);
   void CheckDeeply(Time at, const SchedulerState& before,
                    const PlanRecord& whatif, const PlanRecord& plan);
+  bool WillDecideAlike(const Scheduler& one, const Scheduler& two) const;
   void CheckBounded(Time at, const SchedulerState& before);
   void CheckQuiet(const PlanRecord& plan);
   void CheckAsked(Time at, const SchedulerState& before);

@@ -125,6 +125,15 @@ uint32_t OpenOrPutOff(const ClassState& c, const SchedulerState& state) {
   return suspended && (open & kBoth) != 0 ? open | kBoth : open;
 }
 
+// All questions for victims open where room is asked for.
+SchedulerState WithVictimsAsked(const Scheduler& scheduler) {
+  SchedulerState state = scheduler.State();
+  for (ClassState& c : state.classes) {
+    if ((c.open & ClassState::kRoom) != 0) c.open |= ClassState::kVictims;
+  }
+  return state;
+}
+
 // Whether it is decided before anybody who waits is asked.
 bool Mends(const DecisionRecord& d) {
   return d.reason.code == ReasonCode::kOvercommitted ||
@@ -132,6 +141,17 @@ bool Mends(const DecisionRecord& d) {
 }
 
 }  // namespace
+
+// Whether there is anybody who could give way is looked at when a question for
+// victims is opened: with the first of two events there may be, whom the second
+// takes away. Such a question may be open in one alone, but decides nothing.
+bool World::WillDecideAlike(const Scheduler& one, const Scheduler& two) const {
+  if (one.StateHash() == two.StateHash()) return true;
+  if (WithVictimsAsked(one) != WithVictimsAsked(two)) return false;
+  const absl::StatusOr<std::string> a = DecidedWith(0, now_, one.State());
+  const absl::StatusOr<std::string> b = DecidedWith(0, now_, two.State());
+  return a.ok() && b.ok() && *a == *b;
+}
 
 // Passes that a budget ends decide, one after the other, what one pass does
 // that has none.

@@ -511,17 +511,6 @@ EventBody World::SmallEvent(Dice& dice, std::set<std::string>* touched) {
   return GangSubmitted{RandomGang(dice, config_, key, queue, now_)};
 }
 
-// Whether there is anybody who could give way is looked at when a question for
-// victims is opened: with the first of two events there may be, whom the second
-// takes away. Where room is asked for, too, that makes no difference.
-static SchedulerState AsWillBeAsked(const Scheduler& scheduler) {
-  SchedulerState state = scheduler.State();
-  for (ClassState& c : state.classes) {
-    if ((c.open & ClassState::kRoom) != 0) c.open |= ClassState::kVictims;
-  }
-  return state;
-}
-
 void World::Commute(Dice& dice) {
   std::set<std::string> a, b;
   const Event first{now_, SmallEvent(dice, &a)};
@@ -539,7 +528,7 @@ void World::Commute(Dice& dice) {
   two->Schedule(now_, &q);
   const bool same = one_a == two_a && one_b == two_b &&
                     one->Record(p) == two->Record(q) &&
-                    AsWillBeAsked(*one) == AsWillBeAsked(*two);
+                    WillDecideAlike(*one, *two);
   if (same) return;
   Fail("events do not commute: " + Printer::Text(first) + " and " +
        Printer::Text(second) + "\n  one:   " + Printer::Text(one->Record(p)) +

@@ -23,12 +23,6 @@ class DeviceMemoryStories : public ::testing::Test {
     }
     s.Happens(NodeChanged{node});
   }
-  static Gang Share(const std::string& key, int64_t memory) {
-    Gang gang = Job(key);
-    gang.roles[0].shape.devices.milli = 0;
-    gang.roles[0].shape.devices.memory_bytes = memory;
-    return gang;
-  }
   void Runs(const Gang& gang) {
     s.Submit(gang);
     s.Pass();
@@ -50,11 +44,11 @@ TEST_F(DeviceMemoryStories, TheLargestDeviceGoesAndAllNodesAreRankedAnew) {
     Runs(gang);
   }
   HasNode("n2", 1, 50, "small");
-  Runs(Share("a", 40));
+  Runs(WithMemory(Job("a"), 40));
   EXPECT_EQ(s.Where("a"), "n1");
   s.Happens(GangFinished{"a"});
   s.Happens(NodeDown{"n3"});
-  s.Submit(Share("b", 40));
+  s.Submit(WithMemory(Job("b"), 40));
   s.ExpectRestorable();
   EXPECT_THAT(s.Pass(), ElementsAre("start b: n2"));
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -213,8 +214,7 @@ class MemoryThatIsCounted : public Opening {
     s.Happens(NodeChanged{node});
   }
   static Gang Shares(Gang gang) {
-    gang.roles[0].shape.devices = {
-        .count = 1, .milli = 0, .memory_bytes = Large(40).memory_bytes};
+    gang = WithMemory(std::move(gang), Large(40).memory_bytes);
     gang.roles[0].shape.resources.Set(0, 2000);
     return gang;
   }

@@ -327,10 +327,9 @@ TEST_F(SchedulerTest, ADemandByMemoryFollowsTheDevices) {
   Gang early = Job("early");
   early.queue = "other";
   early.submitted = 1;
-  Gang shares = Job("shares");
+  Gang shares = WithMemory(Job("shares"), 40);
   shares.queue = "sharing";
   shares.submitted = 2;
-  shares.roles[0].shape.devices = {.count = 1, .milli = 0, .memory_bytes = 40};
   s.Submit(early);
   s.Submit(shares);
   n.devices[0].memory_bytes = 80;

@@ -33,6 +33,11 @@ Gang Elastic(const std::string& key, uint32_t min, uint32_t desired,
   return gang;
 }
 
+Gang WithMemory(Gang gang, int64_t bytes) {
+  gang.roles[0].shape.devices = {.count = 1, .milli = 0, .memory_bytes = bytes};
+  return gang;
+}
+
 Node Machine(const std::string& key, uint32_t gpus) {
   Node node;
   node.key = key;

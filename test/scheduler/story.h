@@ -17,6 +17,8 @@ Gang Job(const std::string& key, uint32_t tasks, uint32_t gpus,
 // It runs with `min` tasks and grows to `desired`.
 Gang Elastic(const std::string& key, uint32_t min, uint32_t desired,
              const std::string& priority_class = "");
+// Its tasks have shares of a device, by memory.
+Gang WithMemory(Gang gang, int64_t bytes);
 Node Machine(const std::string& key, uint32_t gpus);
 Quota GpuQuota(std::optional<int64_t> guaranteed, std::optional<int64_t> limit);
 

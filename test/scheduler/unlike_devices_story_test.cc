@@ -20,11 +20,7 @@ using ::testing::IsEmpty;
 constexpr int64_t kGigabyte = int64_t{1} << 30;
 
 // Tasks with 40 GB each: 500 thousandths of a device of 80 GB, 250 of 160 GB.
-Gang Shares(Gang gang) {
-  gang.roles[0].shape.devices = {
-      .count = 1, .milli = 0, .memory_bytes = 40 * kGigabyte};
-  return gang;
-}
+Gang Shares(Gang gang) { return WithMemory(std::move(gang), 40 * kGigabyte); }
 
 // Queue "q" may use so many thousandths, queue "free" what it likes.
 class UnlikeDevices : public Opening {
@@ -41,6 +37,11 @@ class UnlikeDevices : public Opening {
     }
     s.Happens(NodeChanged{node});
   }
+  // A device of 80 GB on n1, one of 160 GB on n2.
+  void HasSmallAndLarge() {
+    HasDevices("n1", {80});
+    HasDevices("n2", {160});
+  }
   void HasPartsOf(const std::string& key, const std::string& scheme) {
     Node node = Named(key, 1);
     node.devices[0].partition_scheme = scheme;
@@ -56,8 +57,7 @@ class UnlikeDevices : public Opening {
 
 TEST_F(UnlikeDevices, AGangStartsWhereItKeepsToTheLimit) {
   MayUse(400);
-  HasDevices("n1", {80});
-  HasDevices("n2", {160});
+  HasSmallAndLarge();
   StartsOn("n2", Shares(Job("a")));
 }
 
@@ -70,8 +70,7 @@ TEST_F(UnlikeDevices, AGangStartsOnTheDeviceOnWhichItKeepsToTheLimit) {
 
 TEST_F(UnlikeDevices, AGangWaitsForADeviceOnWhichItKeepsToTheLimit) {
   MayUse(400);
-  HasDevices("n1", {80});
-  HasDevices("n2", {160});
+  HasSmallAndLarge();
   Runs(In("free", On("n2", Job("large"))));
   Waits(Shares(Job("a")));
   EXPECT_THAT(s.Why("a"),
@@ -84,8 +83,7 @@ TEST_F(UnlikeDevices, AGangWaitsForADeviceOnWhichItKeepsToTheLimit) {
 
 TEST_F(UnlikeDevices, TasksTogetherKeepToTheLimit) {
   MayUse(700);
-  HasDevices("n1", {80});
-  HasDevices("n2", {160});
+  HasSmallAndLarge();
   HasDevices("n3", {160});
   Runs(In("free", Shares(On("n2", Job("x", 3)))));
   // 250 on n2, 500 on n1 would be too much.
@@ -94,8 +92,7 @@ TEST_F(UnlikeDevices, TasksTogetherKeepToTheLimit) {
 
 TEST_F(UnlikeDevices, WhatIsLeftOfTheLimitCounts) {
   MayUse(700);
-  HasDevices("n1", {80});
-  HasDevices("n2", {160});
+  HasSmallAndLarge();
   Runs(Shares(On("n1", Job("a"))));
   Waits(Shares(On("n1", Job("b"))));
   EXPECT_THAT(s.Why("b"),
@@ -123,8 +120,7 @@ TEST_F(UnlikeDevices, APartitionCountsAsInItsScheme) {
 
 TEST_F(UnlikeDevices, GrowthKeepsToTheLimit) {
   MayUse(700);
-  HasDevices("n1", {80});
-  HasDevices("n2", {160});
+  HasSmallAndLarge();
   Runs(In("free", Shares(On("n2", Job("x", 3)))));
   Runs(In("free", On("n1", Job("y"))));
   Runs(Shares(Elastic("e", 1, 4)));
@@ -138,8 +134,7 @@ TEST_F(UnlikeDevices, GrowthKeepsToTheLimit) {
 
 TEST_F(UnlikeDevices, AnElasticGangGrowsWhereItKeepsToTheLimit) {
   MayUse(600);
-  HasDevices("n1", {80});
-  HasDevices("n2", {160});
+  HasSmallAndLarge();
   Runs(In("free", On("n1", Job("y"))));
   Runs(In("free", Shares(On("n2", Job("x", 3)))));
   Runs(Shares(Elastic("e", 1, 4)));
@@ -151,8 +146,7 @@ TEST_F(UnlikeDevices, AnElasticGangGrowsWhereItKeepsToTheLimit) {
 
 TEST_F(UnlikeDevices, APromiseKeepsToTheLimit) {
   MayUse(400);
-  HasDevices("n1", {80});
-  HasDevices("n2", {160});
+  HasSmallAndLarge();
   Runs(In("free", Shares(On("n2", Job("x", 3)))));
   Runs(Shares(Job("l")));
   s.Happens(GangCancelled{"l"});
@@ -163,8 +157,7 @@ TEST_F(UnlikeDevices, APromiseKeepsToTheLimit) {
 // It could be on n1 if both were evicted.
 TEST_F(UnlikeDevices, VictimsAreWhereTheWinnerKeepsToTheLimit) {
   MayUse(600);
-  HasDevices("n1", {80});
-  HasDevices("n2", {160});
+  HasSmallAndLarge();
   Runs(In("free", Shares(On("n2", Job("x", 2)))));
   Runs(Shares(On("n2", Job("l1", 1, 1, "low"))));
   Runs(Shares(On("n2", Job("l2", 1, 1, "low"))));
@@ -174,8 +167,7 @@ TEST_F(UnlikeDevices, VictimsAreWhereTheWinnerKeepsToTheLimit) {
 
 TEST_F(UnlikeDevices, VictimsGiveWhatTheWinnerUses) {
   MayUse(600);
-  HasDevices("n1", {80});
-  HasDevices("n2", {160});
+  HasSmallAndLarge();
   Runs(In("free", On("n2", Job("x"))));
   Runs(Shares(Job("l", 1, 1, "low")));
   s.Submit(Shares(Job("w", 1, 1, "high")));
