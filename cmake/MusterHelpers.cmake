@@ -2,7 +2,8 @@
 #   lib/<layer>:  target_sources(muster_core PRIVATE a.cc b.cc)
 #   test/<part>:  muster_test(<part>_test SOURCES a_test.cc b_test.cc)
 #   benchmarks:   muster_benchmark(<part>_benchmark SOURCES a_benchmark.cc)
-#   adapters/<a>: muster_tool(<program> SOURCES main.cc LIBS ...)
+#   adapters/<a>: muster_adapter(<a> SOURCES a.cc b.cc PUBLIC ... PRIVATE ...)
+#                 muster_tool(<program> SOURCES main.cc LIBS ...)
 
 # What every Muster library has in common. `export_name` is the name behind
 # muster:: for those who find the installed package.
@@ -42,6 +43,18 @@ function(muster_ensure_sources target)
     file(CONFIGURE OUTPUT "${CMAKE_BINARY_DIR}/empty.cc" CONTENT "")
     target_sources(${target} PRIVATE "${CMAKE_BINARY_DIR}/empty.cc")
   endif()
+endfunction()
+
+# muster_adapter(name SOURCES ... [PUBLIC ...] [PRIVATE ...]): the library of
+# adapters/<name>, muster::adapter_<name>, and what it links beside the core.
+function(muster_adapter name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;PUBLIC;PRIVATE")
+  add_library(muster_adapter_${name} STATIC ${arg_SOURCES})
+  add_library(muster::adapter_${name} ALIAS muster_adapter_${name})
+  muster_library_defaults(muster_adapter_${name} adapter_${name})
+  target_link_libraries(muster_adapter_${name}
+    PUBLIC  muster::core ${arg_PUBLIC}
+    PRIVATE ${arg_PRIVATE})
 endfunction()
 
 function(muster_executable name)

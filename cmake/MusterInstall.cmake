@@ -54,7 +54,7 @@ endif()
 
 if(TARGET muster-sim)
   install(TARGETS muster-sim RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
-  install(FILES "${PROJECT_SOURCE_DIR}/adapters/inprocess/muster-sim.bash" RENAME muster-sim
+  install(FILES "${PROJECT_SOURCE_DIR}/adapters/cli/muster-sim.bash" RENAME muster-sim
           DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
   install(DIRECTORY "${PROJECT_SOURCE_DIR}/examples/scenarios"
           DESTINATION "${CMAKE_INSTALL_DATADIR}/muster" FILES_MATCHING PATTERN "*.yaml")

@@ -1,4 +1,4 @@
-#include "adapters/inprocess/scenario.h"
+#include "adapters/scenario/scenario.h"
 
 #include <string>
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "adapters/inprocess/scenario.h"
 #include "adapters/inprocess/simulator.h"
+#include "adapters/scenario/scenario.h"
 #include "fuzz/targets.h"
 #include "muster/fabric.h"
 #include "muster/graphml.h"
@@ -36,8 +36,9 @@ std::vector<Seed> Files(const fs::path& folder, std::string_view extension) {
 
 std::vector<Seed> Scenarios() {
   std::vector<Seed> seeds = Files(kSource / "examples/scenarios", ".yaml");
-  std::ranges::move(Files(kSource / "test/inprocess/scenarios", ".yaml"),
-                    std::back_inserter(seeds));
+  std::ranges::move(
+      Files(kSource / "test/adapters/scenario/scenarios", ".yaml"),
+      std::back_inserter(seeds));
   return seeds;
 }
 

@@ -1,4 +1,4 @@
-#include "adapters/inprocess/trace.h"
+#include "adapters/workloads/trace.h"
 
 #include <array>
 #include <string>

@@ -46,7 +46,7 @@ async function bundle(page) {
 
 const pages = await Promise.all(PAGES.map(bundle));
 fs.writeFileSync(output, `// Generated from web/ by build.mjs.
-#include "adapters/inprocess/report_page.h"
+#include "adapters/report/page.h"
 
 namespace muster::inprocess {
 

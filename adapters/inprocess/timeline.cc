@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "adapters/inprocess/quantity.h"
+#include "adapters/text/quantity.h"
 
 namespace muster::inprocess {
 

@@ -1,0 +1,402 @@
+// Scenario files: configuration, host, nodes and tenants.
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "adapters/scenario/footprint.h"
+#include "adapters/scenario/scenario.h"
+
+namespace muster::inprocess {
+namespace {
+
+constexpr int64_t kMax32 = std::numeric_limits<int32_t>::max();
+
+// cpu and devices are counted in thousandths, all else as it is.
+int64_t ScaleOf(const std::string& resource, const SchedulerConfig& config) {
+  return resource == "cpu" || resource == config.device_resource ? 1000 : 1;
+}
+
+int64_t ReadAmount(const std::string& resource, const Value& v,
+                   const SchedulerConfig& config, int64_t most) {
+  if (config.KindOf(resource) == config.resources.size()) {
+    std::string known;
+    for (const std::string& r : config.resources) {
+      known += (known.empty() ? "" : ", ") + r;
+    }
+    v.Wrong("unknown resource '" + resource + "' (known: " + known + ")");
+    return 0;
+  }
+  const int64_t amount = v.Quantity(ScaleOf(resource, config));
+  if (amount > most) v.Wrong("is too large");
+  return amount;
+}
+
+Device ReadDevice(Fields* f) {
+  Device device;
+  f->Text("model", &device.model);
+  f->Optional("memory",
+              [&](const Value& v) { device.memory_bytes = v.Quantity(1); });
+  f->Integer("island", &device.island, -1, kMax32);
+  f->Integer("numa", &device.numa, -1, kMax32);
+  f->Integer("rail", &device.rail, -1, 63);
+  f->Bool("healthy", &device.healthy);
+  f->Text("partition_scheme", &device.partition_scheme);
+  f->Optional("partitions", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      DevicePartition& piece = device.partitions.emplace_back();
+      Fields p(v, "host-cut partition");
+      p.Required("profile", [&](const Value& x) { piece.profile = x.Text(); });
+      p.Integer("start", &piece.start, 0, PartitionScheme::kMaxSlices - 1);
+    });
+  });
+  return device;
+}
+
+// `8`, {count: 8, model: H100, memory: 80Gi}, or a list of the latter.
+void ReadDevices(const Value& value, std::vector<Device>* devices) {
+  if (value.IsSequence()) {
+    return value.Each([&](const Value& v) { ReadDevices(v, devices); });
+  }
+  int64_t count = 1;
+  Device device;
+  if (value.IsMap()) {
+    Fields f(value, "device");
+    f.Integer("count", &count, 0, DeviceSet::kCapacity);
+    device = ReadDevice(&f);
+  } else {
+    count = value.Integer(0, DeviceSet::kCapacity);
+  }
+  devices->insert(devices->end(), static_cast<size_t>(count), device);
+}
+
+Taint ReadTaint(const Value& value) {
+  Taint taint;
+  Fields f(value, "taint");
+  f.Required("key", [&](const Value& v) { taint.key = v.Text(); });
+  f.Text("value", &taint.value);
+  f.Enum("effect", &taint.effect);
+  return taint;
+}
+
+Topology ReadTopology(const Value& value) {
+  Topology topology;
+  Fields f(value, "topology");
+  f.Required("key", [&](const Value& v) { topology.key = v.Text(); });
+  f.Required("levels", [&](const Value& v) { topology.levels = v.Texts(); });
+  return topology;
+}
+
+FabricTopology ReadFabric(const Value& value) {
+  FabricTopology fabric;
+  Fields f(value, "fabric");
+  f.Required("key", [&](const Value& v) { fabric.key = v.Text(); });
+  f.Required("text", [&](const Value& v) { fabric.text = v.Text(); });
+  return fabric;
+}
+
+// The name of a common scheme, or all of one.
+PartitionScheme ReadPartitionScheme(const Value& value) {
+  if (!value.IsMap()) {
+    std::string known;
+    for (PartitionScheme& common : CommonPartitionSchemes()) {
+      if (common.key == value.Text()) return std::move(common);
+      known += (known.empty() ? "" : ", ") + common.key;
+    }
+    value.Wrong("unknown scheme '" + value.Text() + "' (known: " + known + ")");
+    return {};
+  }
+  PartitionScheme scheme;
+  Fields f(value, "partition scheme");
+  f.Required("key", [&](const Value& v) { scheme.key = v.Text(); });
+  f.Integer("slices", &scheme.slices, 1, PartitionScheme::kMaxSlices);
+  f.Required("profiles", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      PartitionProfile& profile = scheme.profiles.emplace_back();
+      Fields p(v, "profile");
+      p.Required("name", [&](const Value& x) { profile.name = x.Text(); });
+      p.Integer("slices", &profile.slices, 1, PartitionScheme::kMaxSlices);
+      p.Optional("share", [&](const Value& x) {
+        profile.milli = static_cast<int32_t>(
+            std::min<int64_t>(x.Quantity(kWholeDevice), kMax32));
+      });
+      p.Required("starts", [&](const Value& starts) {
+        starts.Each([&](const Value& x) {
+          profile.starts.push_back(static_cast<uint32_t>(
+              x.Integer(0, PartitionScheme::kMaxSlices - 1)));
+        });
+      });
+    });
+  });
+  return scheme;
+}
+
+void ReadPlacement(const Value& value, const SchedulerConfig& config,
+                   PlacementOptions* options) {
+  Fields f(value, "placement");
+  f.Enum("policy", &options->policy);
+  f.Integer("seed", &options->seed, 0, std::numeric_limits<int64_t>::max());
+  f.Optional("workload", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      TypicalTask& task = options->workload.emplace_back();
+      Fields t(v, "workload task");
+      t.Integer("weight", &task.weight, 1, TypicalTask::kMaxWeight);
+      ReadShape(&t, config, &task.shape);
+    });
+  });
+  f.Optional("supply", [&](const Value& v) {
+    v.EachEntry([&](const std::string& model, const Value& devices) {
+      options->supply.push_back(
+          {model, devices.Integer(0, ModelSupply::kMaxDevices)});
+    });
+  });
+  f.Optional("yardstick", [&](const Value& v) {
+    int64_t milli = 0;
+    options->yardstick = ReadResources(v, config, &milli);
+    if (milli > 0) {
+      options->yardstick.Set(config.KindOf(config.device_resource), milli);
+    }
+  });
+}
+
+Lapse ReadLapse(const Value& value) {
+  Lapse lapse;
+  Fields f(value, "lapse");
+  f.Required("gang", [&](const Value& v) { lapse.gang = v.Text(); });
+  f.Required("what", [&](const Value& v) { lapse.kind = v.Enum<LapseKind>(); });
+  f.Optional("on", [&](const Value& v) {
+    const std::string on = v.Text();
+    if (on != "start" && on != "stop") v.Wrong("is neither start nor stop");
+    lapse.on_stop = on == "stop";
+  });
+  f.Text("node", &lapse.node);
+  f.Span("delay", &lapse.delay);
+  f.Integer("times", &lapse.times, 1, 1'000'000);
+  if (lapse.kind == LapseKind::kElsewhere && lapse.node.empty()) {
+    value.Wrong("'elsewhere' needs a node");
+  }
+  return lapse;
+}
+
+void ReadHost(const Value& value, SchedulerConfig* config, HostModel* host) {
+  Fields f(value, "host");
+  f.Optional("capabilities", [&](const Value& v) {
+    Fields c(v, "capabilities");
+    c.Bool("suspend", &config->host.suspend);
+    c.Bool("shrink", &config->host.shrink);
+    c.Bool("migrate", &config->host.migrate);
+    c.Bool("choose_devices", &config->host.choose_devices);
+    c.Bool("nominate", &config->host.nominate);
+    c.Bool("grace", &config->host.grace);
+    c.Texts("suspended_keeps", &config->host.suspended_keeps);
+  });
+  f.Span("start_time", &host->start_time);
+  f.Span("stop_time", &host->stop_time);
+  f.Span("answer_delay", &host->answer_delay);
+  f.Span("answer_gap", &host->answer_gap);
+  f.Integer("answers", &host->answers, 1, 100);
+  f.Optional("lapses", [&](const Value& list) {
+    list.Each([&](const Value& v) { host->lapses.push_back(ReadLapse(v)); });
+  });
+}
+
+}  // namespace
+
+Resources ReadResources(const Value& value, const SchedulerConfig& config,
+                        int64_t* device_milli) {
+  Resources resources;
+  value.EachEntry([&](const std::string& name, const Value& v) {
+    const int64_t amount = ReadAmount(name, v, config, Resources::kMaxQuantity);
+    if (name == config.device_resource) {
+      if (device_milli == nullptr) {
+        v.Wrong("devices are named under 'devices'");
+      } else {
+        *device_milli = amount;
+      }
+      return;
+    }
+    const ResourceKind kind = config.KindOf(name);
+    if (kind < config.resources.size()) resources.Set(kind, amount);
+  });
+  return resources;
+}
+
+void ReadConfig(Fields* top, SchedulerConfig* config) {
+  top->Texts("resources", &config->resources);
+  top->Text("device_resource", &config->device_resource);
+  top->Text("node_resource", &config->node_resource);
+  top->Optional("topologies", [&](const Value& list) {
+    list.Each(
+        [&](const Value& v) { config->topologies.push_back(ReadTopology(v)); });
+  });
+  top->Optional("fabrics", [&](const Value& list) {
+    list.Each(
+        [&](const Value& v) { config->fabrics.push_back(ReadFabric(v)); });
+  });
+  top->Optional("partition_schemes", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      config->partition_schemes.push_back(ReadPartitionScheme(v));
+    });
+  });
+}
+
+PreemptionCosts ReadPreemptionCosts(const Value& value) {
+  PreemptionCosts costs;
+  if (!value.IsMap()) {
+    if (value.Text() != "fewest-gangs") {
+      value.Wrong("is neither a mapping nor 'fewest-gangs'");
+    }
+    return PreemptionCosts::FewestGangs();
+  }
+  Fields f(value, "preemption_costs");
+  f.Optional("restart", [&](const Value& v) {
+    costs.restart = static_cast<uint32_t>(
+        std::clamp<int64_t>(v.Quantity(1000), 0, PreemptionCosts::kMaxRestart));
+  });
+  f.Optional("gang", [&](const Value& v) {
+    costs.gang = std::min(v.Span() / kMillisecond, PreemptionCosts::kMaxGang);
+  });
+  f.Bool("surplus_first", &costs.surplus_first);
+  return costs;
+}
+
+void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
+  top->Optional("scheduler", [&](const Value& v) {
+    Fields f(v, "scheduler");
+    f.Integer("work_budget", &config->work_budget, 0,
+              std::numeric_limits<int64_t>::max());
+    for (const auto& [key, steps] :
+         {std::pair("exact_steps", &config->search.exact_steps),
+          std::pair("max_steps", &config->search.max_steps)}) {
+      f.Integer(key, steps, 0, int64_t{1} << 40);
+    }
+    f.Integer("most_effort", &config->search.most_effort, 0,
+              ClassState::kMostEffort);
+    f.Span("backoff_base", &config->backoff_base);
+    f.Span("backoff_max", &config->backoff_max);
+    f.Bool("preemption", &config->preemption);
+    f.Optional("preemption_costs", [&](const Value& costs) {
+      config->preemption_costs = ReadPreemptionCosts(costs);
+    });
+  });
+  top->Optional("placement", [&](const Value& v) {
+    ReadPlacement(v, *config, &config->placement);
+  });
+  top->Optional("host", [&](const Value& v) { ReadHost(v, config, host); });
+}
+
+Labels ReadLabels(const Value& value) {
+  Labels labels;
+  value.EachEntry([&](const std::string& key, const Value& v) {
+    labels.push_back({.key = key, .value = v.Text()});
+  });
+  std::ranges::sort(labels);
+  return labels;
+}
+
+void ReadNodes(const Value& value, const SchedulerConfig& config,
+               std::vector<Node>* nodes, std::vector<Mark>* marks) {
+  Node node;
+  int64_t count = 0;
+  Fields f(value, "node");
+  f.Required("key", [&](const Value& v) { node.key = v.Text(); });
+  f.Integer("count", &count, 1, 1'000'000);
+  f.Optional("capacity", [&](const Value& v) {
+    node.capacity = ReadResources(v, config, nullptr);
+  });
+  f.Optional("devices", [&](const Value& v) { ReadDevices(v, &node.devices); });
+  if (node.devices.size() > DeviceSet::kCapacity) {
+    value.Wrong("has more than " + std::to_string(DeviceSet::kCapacity) +
+                " devices");
+  }
+  f.Optional("labels", [&](const Value& v) { node.labels = ReadLabels(v); });
+  f.Optional("taints", [&](const Value& list) {
+    list.Each([&](const Value& v) { node.taints.push_back(ReadTaint(v)); });
+  });
+  f.Bool("schedulable", &node.schedulable);
+  const std::string key = node.key;
+  if (!value.Affords(std::max<int64_t>(1, count), Footprint(node))) return;
+  for (int64_t i = 0; i < std::max<int64_t>(1, count); ++i) {
+    if (count > 0) node.key = key + "-" + std::to_string(i);
+    nodes->push_back(node);
+    marks->push_back(value.mark());
+  }
+}
+
+NodeSet ReadNodeSet(const Value& value) {
+  NodeSet set;
+  Fields f(value, "node set");
+  f.Required("key", [&](const Value& v) { set.key = v.Text(); });
+  f.Texts("nodes", &set.nodes);
+  return set;
+}
+
+OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
+  OtherUsage others;
+  Fields f(value, "others");
+  f.Required("node", [&](const Value& v) { others.node = v.Text(); });
+  f.Optional("amount", [&](const Value& v) {
+    others.amount = ReadResources(v, config, nullptr);
+  });
+  f.Optional("devices", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      DeviceShare share;
+      Fields d(v, "device share");
+      d.Integer("device", &share.device, 0, 63);
+      d.Optional("share", [&](const Value& s) {
+        share.milli = static_cast<int32_t>(
+            std::min<int64_t>(s.Quantity(1000), kWholeDevice));
+      });
+      d.Optional("memory",
+                 [&](const Value& m) { share.memory_bytes = m.Quantity(1); });
+      d.Text("partition", &share.partition);
+      d.Integer("slot", &share.slot, 0, PartitionScheme::kMaxSlices - 1);
+      others.devices.push_back(share);
+    });
+  });
+  return others;
+}
+
+Queue ReadQueue(const Value& value, const SchedulerConfig& config) {
+  Queue queue;
+  Fields f(value, "queue");
+  f.Required("key", [&](const Value& v) { queue.key = v.Text(); });
+  f.Text("parent", &queue.parent);
+  f.Integer("weight", &queue.weight, 1, kMax32);
+  f.Enum("ordering", &queue.ordering);
+  f.Bool("closed", &queue.closed);
+  f.Bool("held", &queue.held);
+  f.Optional("quotas", [&](const Value& list) {
+    list.Each([&](const Value& v) {
+      Quota quota;
+      Fields q(v, "quota");
+      q.Required("resource",
+                 [&](const Value& r) { quota.resource = r.Text(); });
+      q.Text("flavor", &quota.flavor);
+      auto amount = [&](const char* key, std::optional<int64_t>* to) {
+        q.Optional(key, [&](const Value& a) {
+          *to = ReadAmount(quota.resource, a, config, kMaxQuota);
+        });
+      };
+      amount("guarantee", &quota.guarantee);
+      amount("limit", &quota.limit);
+      amount("borrow_limit", &quota.borrow_limit);
+      amount("lend_limit", &quota.lend_limit);
+      queue.quotas.push_back(quota);
+    });
+  });
+  return queue;
+}
+
+PriorityClass ReadPriorityClass(const Value& value) {
+  PriorityClass c;
+  Fields f(value, "priority class");
+  f.Required("key", [&](const Value& v) { c.key = v.Text(); });
+  f.Integer("value", &c.value, std::numeric_limits<int32_t>::min(), kMax32);
+  f.Bool("may_preempt", &c.may_preempt);
+  f.Enum("on_preempted", &c.on_preempted);
+  f.Span("min_runtime", &c.min_runtime);
+  f.Span("grace", &c.grace);
+  return c;
+}
+
+}  // namespace muster::inprocess
