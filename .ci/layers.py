@@ -13,6 +13,16 @@ import sys
 
 # Lower layers first; a layer includes itself and those before it.
 LAYERS = ["base", "topology", "fabric", "policy", "index", "solver", "queue", "preempt", "scheduler", "wire", "graphml"]
+# Which other folders of adapters/ each may include; no way leads back.
+ADAPTERS = {
+    "text": set(),
+    "inprocess": {"text"},
+    "scenario": {"inprocess", "text"},
+    "workloads": {"inprocess", "text"},
+    "report": {"inprocess", "text"},
+    "experiments": {"inprocess", "report", "scenario", "text", "workloads"},
+    "cli": {"experiments", "inprocess", "report", "scenario", "text", "workloads"},
+}
 # A decision depends on no clock, thread, random number, file or stream.
 IMPURE = {"chrono", "ctime", "fstream", "iostream", "random", "thread", "time.h"}
 # The heap's threads wait for each other; no decision knows how long.
@@ -59,6 +69,14 @@ def broken_wall(path, header, quoted):
                 return f"lib/{folder} is below lib/{target[1]}"
     if top in ("adapters", "examples") and header.startswith("lib/"):
         return "hosts use the public headers only"
+    if top == "adapters":
+        if is_protobuf(header) and folder != "cli":
+            return "of the adapters only cli writes and reads journals"
+        target = header.split("/")
+        if target[0] == "test":
+            return "a host includes no test"
+        if target[0] == "adapters" and target[1] != folder and target[1] not in ADAPTERS[folder]:
+            return f"adapters/{folder} does not know adapters/{target[1]}"
     return None
 
 
@@ -69,8 +87,9 @@ def main(root):
             if path.suffix not in (".h", ".cc"):
                 continue
             name = path.relative_to(root)
-            if top == "lib" and name.parts[1] not in LAYERS:
-                print(f"{name}: lib/{name.parts[1]} is not a layer")
+            known = {"lib": LAYERS, "adapters": ADAPTERS}.get(top)
+            if known is not None and name.parts[1] not in known:
+                print(f"{name}: {top}/{name.parts[1]} is not a folder that this script knows")
                 broken += 1
                 continue
             lines = path.read_text(encoding="utf-8").splitlines()
