@@ -21,6 +21,7 @@ ADAPTERS = {
     "workloads": {"inprocess", "text"},
     "report": {"inprocess", "text"},
     "experiments": {"inprocess", "report", "scenario", "text", "workloads"},
+    "translate": set(),
     "cli": {"experiments", "inprocess", "report", "scenario", "text", "workloads"},
 }
 # A decision depends on no clock, thread, random number, file or stream.

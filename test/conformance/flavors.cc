@@ -4,21 +4,11 @@
 #include <map>
 #include <utility>
 
+#include "adapters/translate/selectors.h"
+#include "adapters/translate/taints.h"
+
 namespace muster::conformance {
 namespace {
-
-bool Tolerates(const std::vector<Toleration>& tolerations, const Taint& taint) {
-  for (const Toleration& t : tolerations) {
-    const bool key =
-        t.key.empty() ? t.op == TolerationOp::kExists : t.key == taint.key;
-    const bool value = t.op == TolerationOp::kExists || t.value == taint.value;
-    const bool effect =
-        t.effects.empty() || std::find(t.effects.begin(), t.effects.end(),
-                                       taint.effect) != t.effects.end();
-    if (key && value && effect) return true;
-  }
-  return false;
-}
 
 double RequestOf(const PodSpec& pod, const std::string& resource) {
   const auto it = pod.requests.find(resource);
@@ -55,31 +45,6 @@ std::map<int64_t, Group> GroupsOf(const QueueSpec& queue) {
 }
 
 }  // namespace
-
-bool Holds(const Requirement& r, const StringMap& labels) {
-  const auto it = labels.find(r.key);
-  const bool there = it != labels.end();
-  const bool among = there && std::find(r.values.begin(), r.values.end(),
-                                        it->second) != r.values.end();
-  switch (r.op) {
-    case SelectorOp::kIn:
-      return among;
-    case SelectorOp::kNotIn:
-      return !among;
-    case SelectorOp::kExists:
-      return there;
-    case SelectorOp::kDoesNotExist:
-      return !there;
-    case SelectorOp::kGt:
-    case SelectorOp::kLt: {
-      if (!there || r.values.size() != 1) return false;
-      const long long have = std::strtoll(it->second.c_str(), nullptr, 10);
-      const long long bound = std::strtoll(r.values[0].c_str(), nullptr, 10);
-      return r.op == SelectorOp::kGt ? have > bound : have < bound;
-    }
-  }
-  return false;
-}
 
 bool Flavors::any() const {
   if (!scenario_.cluster.flavors.empty()) return true;
@@ -132,14 +97,15 @@ bool Flavors::Takes(const FlavorSpec& flavor, const PodSpec& pod) const {
   if (!HasLevels(flavor, pod, scenario_.cluster)) return false;
   for (const Taint& taint : flavor.taints) {
     if (taint.effect == TaintEffect::kPreferNoSchedule) continue;
-    if (!Tolerates(pod.tolerations, taint) &&
-        !Tolerates(flavor.tolerations, taint)) {
+    if (!translate::Tolerates(pod.tolerations, taint) &&
+        !translate::Tolerates(flavor.tolerations, taint)) {
       return false;
     }
   }
   const auto holds = [&](const std::vector<Requirement>& all_of) {
     for (const Requirement& r : all_of) {
-      if (flavor.node_labels.contains(r.key) && !Holds(r, flavor.node_labels)) {
+      if (flavor.node_labels.contains(r.key) &&
+          !translate::Holds(r, flavor.node_labels)) {
         return false;
       }
     }
@@ -209,11 +175,7 @@ std::vector<Requirement> Flavors::NodesFor(const FlavorChoice& choice) const {
       labels.insert(flavor->node_labels.begin(), flavor->node_labels.end());
     }
   }
-  std::vector<Requirement> all_of;
-  for (const auto& [key, value] : labels) {
-    all_of.push_back({key, SelectorOp::kIn, {value}});
-  }
-  return all_of;
+  return translate::ToRequirements(labels);
 }
 
 std::vector<Toleration> Flavors::TolerationsOf(

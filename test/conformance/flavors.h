@@ -49,7 +49,4 @@ class Flavors {
   const Scenario& scenario_;
 };
 
-// Whether the labels satisfy the requirement, as node selectors have it.
-bool Holds(const Requirement& requirement, const StringMap& labels);
-
 }  // namespace muster::conformance

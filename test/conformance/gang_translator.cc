@@ -49,7 +49,7 @@ absl::Status GangTranslator::Translate() {
   out_.left_out |= std::none_of(units_.begin() + first_unit_, units_.end(),
                                 [](const Unit& u) { return u.member; });
   if (out_.left_out) return absl::OkStatus();
-  AddGroup("", 0, 0, 0);
+  builder_.AddGroup("", 0);
   absl::Status status =
       Constrain(spec_.topology, &out_.gang.groups[0].topology);
   if (!status.ok()) return status;
@@ -71,11 +71,7 @@ absl::Status GangTranslator::Translate() {
   if (members != 0) {
     status.Update(absl::UnimplementedError("a pod in no group of its gang"));
   }
-  uint32_t least = 0;
-  for (const Role& role : out_.gang.roles) least += role.min_tasks;
-  for (const Group& group : out_.gang.groups) least += group.min_tasks;
-  // A gang without any minimum runs as soon as one of its tasks does.
-  if (least == 0) out_.gang.groups[0].min_tasks = 1;
+  builder_.RequireAnyTask();
   for (const Role& role : out_.gang.roles) {
     if (RoleMaker::AsksTooMuch(role)) Refusable("asks for more than any node");
   }
@@ -106,16 +102,6 @@ absl::Status GangTranslator::AddUnits() {
   return absl::OkStatus();
 }
 
-uint32_t GangTranslator::AddGroup(const std::string& name, uint32_t parent,
-                                  uint32_t min_children, uint32_t min_tasks) {
-  Group& group = out_.gang.groups.emplace_back();
-  group.name = name;
-  group.parent = parent;
-  group.min_children = min_children;
-  group.min_tasks = min_tasks;
-  return static_cast<uint32_t>(out_.gang.groups.size() - 1);
-}
-
 absl::Status GangTranslator::Constrain(const TopologyRequestSpec& request,
                                        TopologyConstraint* constraint) {
   auto translated = topologies_.Translate(request);
@@ -137,7 +123,6 @@ int64_t GangTranslator::MembersOf(const std::vector<size_t>& pods) const {
 absl::StatusOr<std::vector<uint32_t>> GangTranslator::AddPods(
     const std::vector<size_t>& pods, uint32_t group) {
   std::vector<uint32_t> added;
-  std::vector<Role> models;
   for (size_t u = first_unit_; u < units_.size(); ++u) {
     Unit& unit = units_[u];
     if (!unit.member ||
@@ -146,37 +131,16 @@ absl::StatusOr<std::vector<uint32_t>> GangTranslator::AddPods(
     }
     auto model = roles_.Make(spec_, spec_.pods[unit.pod]);
     if (!model.ok()) return model.status();
-    size_t i = 0;
-    while (i < models.size() && !(models[i] == *model)) ++i;
-    if (i == models.size()) {
-      models.push_back(*model);
-      added.push_back(static_cast<uint32_t>(out_.gang.roles.size()));
-      Role& role = out_.gang.roles.emplace_back(*model);
-      role.name = "role" + std::to_string(added.back());
-      role.group = group;
-      role.min_tasks = 0;
-      role.desired_tasks = 0;
-    }
-    unit.task = {added[i], out_.gang.roles[added[i]].desired_tasks++};
+    unit.task = builder_.AddTask(*model, group, &added);
   }
   return added;
 }
 
 void GangTranslator::RequireTasks(const std::vector<uint32_t>& roles,
                                   int64_t minimum, uint32_t group) {
-  int64_t all = 0;
-  for (uint32_t r : roles) all += out_.gang.roles[r].desired_tasks;
-  if (minimum >= all) {
-    for (uint32_t r : roles) {
-      out_.gang.roles[r].min_tasks = out_.gang.roles[r].desired_tasks;
-    }
-  } else if (roles.size() == 1) {
-    out_.gang.roles[roles[0]].min_tasks = static_cast<uint32_t>(minimum);
+  if (!builder_.RequireTasks(roles, minimum, group)) {
+    Refusable("fewer pods than its minimum");
   }
-  if (minimum > all || (roles.size() > 1 && minimum < all)) {
-    out_.gang.groups[group].min_tasks = static_cast<uint32_t>(minimum);
-  }
-  if (minimum > all) Refusable("fewer pods than its minimum");
 }
 
 // --- Nested groups
@@ -222,7 +186,7 @@ absl::Status GangTranslator::AddTree(const TreeSpec& tree, uint32_t group) {
       }
       continue;
     }
-    status = AddTree(child, AddGroup(child.name, group, 0, 0));
+    status = AddTree(child, builder_.AddGroup(child.name, group));
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
@@ -250,7 +214,7 @@ absl::Status GangTranslator::AddPodSets() {
       // The pod sets of a group share one domain; only the workers, of which
       // there are most, come in slices.
       const auto [it, fresh] = groups.try_emplace(together, 0);
-      if (fresh) it->second = AddGroup(together, 0, 0, 0);
+      if (fresh) it->second = builder_.AddGroup(together, 0);
       group = it->second;
       TopologyRequestSpec shared = request;
       shared.slices.clear();
@@ -317,7 +281,7 @@ absl::Status GangTranslator::AddPlainRoles() {
     auto added = AddPods(pods, 0);
     if (!added.ok()) return added.status();
     if (added->size() > 1 && least > 0) {
-      const uint32_t group = AddGroup(role, 0, 0, 0);
+      const uint32_t group = builder_.AddGroup(role, 0);
       for (uint32_t r : *added) out_.gang.roles[r].group = group;
       RequireTasks(*added, least, group);
     } else {
@@ -347,7 +311,7 @@ absl::Status GangTranslator::AddSubgroup(const SubgroupPolicySpec& policy,
   const int64_t members = MembersOf(pods);
   if (members == 0) return absl::OkStatus();
   const bool whole = members >= policy.size;
-  const uint32_t group = AddGroup(name, whole ? parent : 0, 0, 0);
+  const uint32_t group = builder_.AddGroup(name, whole ? parent : 0);
   auto added = AddPods(pods, group);
   if (!added.ok()) return added.status();
   if (whole) RequireTasks(*added, policy.size, group);
@@ -387,8 +351,9 @@ absl::Status GangTranslator::AddSubgroups() {
     uint32_t parent = 0;
     if (policy.min_subgroups > whole) Refusable("too few whole subgroups");
     if (policy.min_subgroups > 0 && whole > 0) {
-      parent = AddGroup(policy.name, 0,
-                        static_cast<uint32_t>(policy.min_subgroups), 0);
+      parent = builder_.AddGroup(policy.name, 0);
+      out_.gang.groups[parent].min_children =
+          static_cast<uint32_t>(policy.min_subgroups);
     }
     for (const auto& [values, pods] : subgroups) {
       std::string name = policy.name;

@@ -7,9 +7,10 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "adapters/translate/gang_builder.h"
+#include "adapters/translate/topologies.h"
 #include "test/conformance/role_maker.h"
 #include "test/conformance/scenario.h"
-#include "test/conformance/topologies.h"
 #include "test/conformance/translation.h"
 
 namespace muster::conformance {
@@ -18,7 +19,7 @@ class GangTranslator {
  public:
   // Writes to *out and appends to *units.
   GangTranslator(const Scenario& scenario, size_t gang, const RoleMaker& roles,
-                 const Topologies& topologies, TranslatedGang* out,
+                 const translate::Topologies& topologies, TranslatedGang* out,
                  std::vector<Unit>* units)
       : s_(scenario),
         index_(gang),
@@ -26,7 +27,8 @@ class GangTranslator {
         roles_(roles),
         topologies_(topologies),
         out_(*out),
-        units_(*units) {}
+        units_(*units),
+        builder_(&out->gang) {}
 
   absl::Status Translate();
 
@@ -38,8 +40,6 @@ class GangTranslator {
   absl::Status AddSubgroups();
   absl::Status AddPlainRoles();
 
-  uint32_t AddGroup(const std::string& name, uint32_t parent,
-                    uint32_t min_children, uint32_t min_tasks);
   absl::Status Constrain(const TopologyRequestSpec& request,
                          TopologyConstraint* constraint);
   // Adds the pods to the group, like ones as one role, and says which roles
@@ -63,10 +63,11 @@ class GangTranslator {
   const size_t index_;
   const GangSpec& spec_;
   const RoleMaker& roles_;
-  const Topologies& topologies_;
+  const translate::Topologies& topologies_;
   TranslatedGang& out_;
   std::vector<Unit>& units_;
   size_t first_unit_ = 0;
+  translate::GangBuilder builder_;
 };
 
 }  // namespace muster::conformance

@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/status/status.h"
+
 namespace muster::conformance {
 
 using Json = nlohmann::json;
@@ -93,6 +95,10 @@ class JsonFields {
   // Reports the members that were not read. Object and Each call it.
   void Done();
 
+  // The status begins with the name of the member that is wrong.
+  void Fail(const absl::Status& status) const {
+    if (log_->error.empty()) log_->error = Path(std::string(status.message()));
+  }
   ReadLog* log() const { return log_; }
   std::string Path(std::string_view name) const;
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "adapters/translate/devices.h"
 #include "muster/device_set.h"
 
 namespace muster::conformance {
@@ -25,7 +26,7 @@ double AmountOf(const Amounts& amounts, const std::string& name) {
 double AllGpus(const Amounts& amounts) {
   double sum = AmountOf(amounts, kGpu);
   for (const auto& [name, amount] : amounts) {
-    sum += static_cast<double>(PartitionSize(name)) * amount;
+    sum += static_cast<double>(translate::MigSlices(name)) * amount;
   }
   return sum;
 }
@@ -78,12 +79,6 @@ void AddFlavored(const Scenario& s, std::map<std::string, bool>* names) {
 }
 
 }  // namespace
-
-int64_t PartitionSize(const std::string& resource) {
-  constexpr char kPrefix[] = "nvidia.com/mig-";
-  if (!resource.starts_with(kPrefix)) return 0;
-  return std::strtol(resource.c_str() + sizeof(kPrefix) - 1, nullptr, 10);
-}
 
 std::string Kinds::Flavored(const std::string& resource,
                             const std::string& flavor) {

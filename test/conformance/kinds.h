@@ -60,8 +60,4 @@ class Kinds {
   bool partitions_count_as_gpus_ = false;
 };
 
-// The number of GPU slices a partition's resource name stands for:
-// "nvidia.com/mig-3g.40gb": 3; 0 for any other name.
-int64_t PartitionSize(const std::string& resource);
-
 }  // namespace muster::conformance

@@ -8,7 +8,6 @@
 #include "test/conformance/kinds.h"
 #include "test/conformance/report.h"
 #include "test/conformance/scenario_text.h"
-#include "test/conformance/topologies.h"
 #include "test/conformance/translation.h"
 
 namespace muster::conformance {
@@ -118,8 +117,6 @@ TEST(Kinds, MoreGpusThanANodeHasDevicesAreCounted) {
 }
 
 TEST(Kinds, PartitionsCountInAQuotaOfGpus) {
-  EXPECT_EQ(PartitionSize("nvidia.com/mig-3g.40gb"), 3);
-  EXPECT_EQ(PartitionSize("nvidia.com/gpu"), 0);
   const Scenario s = ReadOrDie(MakeScenario("cycle", Parse(R"({
     "cluster": {"nodes": [{"name": "n", "capacity":
         {"gpu": 1, "nvidia.com/mig-2g.10gb": 3}}]},
@@ -131,38 +128,6 @@ TEST(Kinds, PartitionsCountInAQuotaOfGpus) {
   const ResourceKind quota = kinds.QuotaKind(s.queues[0].quotas[0]);
   EXPECT_EQ(kinds.Request(s.gangs[0].pods[0], s.cluster)[quota], 2000);
   EXPECT_EQ(kinds.Capacity(s.cluster.nodes[0], s.cluster)[quota], 7000);
-}
-
-TEST(Topologies, ANodeInANarrowDomainOnlyIsItsOwnWideOne) {
-  ClusterSpec cluster;
-  cluster.nodes = {{.name = "a"}, {.name = "b"}};
-  TopologySpec& t = cluster.topologies.emplace_back();
-  t.name = "net";
-  t.levels = {"tier-2", "tier-1"};
-  t.domains = {{.name = "small", .tier = 1, .nodes = {"a"}}};
-  auto topologies = Topologies::Create(cluster);
-  ASSERT_TRUE(topologies.ok());
-  EXPECT_EQ(topologies->LabelsOf("a").at("net/tier-2"), "small");
-  EXPECT_THAT(topologies->LabelsOf("b"), IsEmpty());
-  cluster.topologies[0].domains[0].tier = 2;
-  EXPECT_FALSE(Topologies::Create(cluster).ok());
-}
-
-TEST(Topologies, AnAliasIsALevel) {
-  ClusterSpec cluster;
-  TopologySpec& t = cluster.topologies.emplace_back();
-  t.name = "net";
-  t.levels = {"rack"};
-  t.aliases = {{"shelf", "rack"}};
-  auto topologies = Topologies::Create(cluster);
-  ASSERT_TRUE(topologies.ok());
-  auto known = topologies->Translate({.topology = "net", .required = "shelf"});
-  ASSERT_TRUE(known.ok());
-  EXPECT_EQ(known->constraint.required, "rack");
-  EXPECT_FALSE(known->unknown);
-  EXPECT_TRUE(topologies->Translate({.required = "zone"})->unknown);
-  EXPECT_TRUE(
-      topologies->Translate({.topology = "no", .required = "rack"})->unknown);
 }
 
 TEST(Translate, AgesFollowTheOrderOfCreation) {

@@ -24,7 +24,7 @@ void ReadTopology(JsonFields& f, TopologySpec* topology) {
     d.Require("name", &domain.name);
     d.Read("tier", &domain.tier);
     d.Require("nodes", &domain.nodes);
-    d.Read("parent", &domain.parent);
+    d.Ignore({"parent"});  // The nodes tell it.
   });
 }
 

@@ -69,9 +69,7 @@ void ReadAffinity(JsonFields& f, PodSpec* pod) {
 void ReadSelectors(JsonFields& f, PodSpec* pod) {
   StringMap equal;
   f.Read("nodeSelector", &equal);
-  for (const auto& [key, value] : equal) {
-    pod->selector.push_back({key, SelectorOp::kIn, {value}});
-  }
+  pod->selector = translate::ToRequirements(equal);
   std::map<std::string, std::vector<std::string>> in;
   f.Read("nodeSelectorIn", &in);
   for (const auto& [key, values] : in) {

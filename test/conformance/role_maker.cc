@@ -4,43 +4,35 @@
 #include <cmath>
 
 #include "absl/status/status.h"
+#include "adapters/translate/devices.h"
+#include "adapters/translate/selectors.h"
 #include "muster/device_set.h"
 #include "test/conformance/translate_queues.h"
 
 namespace muster::conformance {
 namespace {
 
-constexpr int64_t kMiB = int64_t{1} << 20;
+// Scenarios tell GPUs as numbers with fractions, of any size.
+int64_t MilliOf(double gpus) {
+  return std::llround(1000 * std::clamp(gpus, 0.0, 1e6));
+}
 
 absl::StatusOr<DeviceRequest> DevicesOf(const PodSpec& pod, bool are_devices) {
-  DeviceRequest request;
   const auto gpus = pod.requests.find("gpu");
-  const double whole = gpus == pod.requests.end() ? 0 : gpus->second;
+  translate::GpuAsk ask;
+  if (gpus != pod.requests.end()) ask.milli = MilliOf(gpus->second);
   if (pod.gpu_share) {
-    const GpuShareSpec& share = *pod.gpu_share;
-    if (!are_devices || whole > 0) {
+    if (!are_devices) {
       return absl::UnimplementedError("shares beside counted GPUs");
     }
-    request.count = static_cast<uint32_t>(share.devices);
-    if (share.memory_mib) {
-      request.memory_bytes = *share.memory_mib * kMiB;
-      request.milli = 0;
-    } else {
-      request.milli =
-          static_cast<int32_t>(std::lround(1000 * share.fraction.value_or(1)));
-    }
-    return request;
+    const GpuShareSpec& share = *pod.gpu_share;
+    ask.share = {.devices = share.devices,
+                 .milli = MilliOf(share.fraction.value_or(1)),
+                 .memory_mib = share.memory_mib};
+  } else if (!are_devices) {
+    return DeviceRequest{};
   }
-  if (!are_devices || whole <= 0) return request;
-  if (whole == std::floor(whole)) {
-    request.count = static_cast<uint32_t>(std::min(whole, 1e6));
-  } else if (whole < 1) {
-    request.count = 1;
-    request.milli = static_cast<int32_t>(std::lround(1000 * whole));
-  } else {
-    return absl::UnimplementedError("a pod with one and a half GPUs");
-  }
-  return request;
+  return translate::ToDeviceRequest(ask);
 }
 
 }  // namespace
@@ -108,16 +100,7 @@ TaskShape RoleMaker::ShapeFor(const GangSpec& gang, const PodSpec& pod,
       }
     }
   }
-  if (pod.affinity_any.empty()) {
-    if (!all_of.empty()) shape.selector.any_of.push_back({all_of});
-    return shape;
-  }
-  for (const SelectorTerm& term : pod.affinity_any) {
-    SelectorTerm& both = shape.selector.any_of.emplace_back();
-    both.all_of = all_of;
-    both.all_of.insert(both.all_of.end(), term.all_of.begin(),
-                       term.all_of.end());
-  }
+  shape.selector = translate::ToNodeSelector(all_of, pod.affinity_any);
   return shape;
 }
 

@@ -5,11 +5,11 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "adapters/translate/topologies.h"
 #include "muster/gang.h"
 #include "test/conformance/flavors.h"
 #include "test/conformance/kinds.h"
 #include "test/conformance/scenario.h"
-#include "test/conformance/topologies.h"
 
 namespace muster::conformance {
 
@@ -20,7 +20,7 @@ inline constexpr char kQuotaOnlyLabel[] = "muster.conformance/quota-of";
 class RoleMaker {
  public:
   RoleMaker(const Scenario& scenario, const Kinds& kinds,
-            const Flavors& flavors, const Topologies& topologies)
+            const Flavors& flavors, const translate::Topologies& topologies)
       : s_(scenario),
         kinds_(kinds),
         flavors_(flavors),
@@ -46,7 +46,7 @@ class RoleMaker {
   const Scenario& s_;
   const Kinds& kinds_;
   const Flavors& flavors_;
-  const Topologies& topologies_;
+  const translate::Topologies& topologies_;
 };
 
 }  // namespace muster::conformance

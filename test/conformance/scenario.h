@@ -7,12 +7,14 @@
 #include <string>
 #include <vector>
 
+#include "adapters/translate/selectors.h"
+#include "adapters/translate/topologies.h"
 #include "muster/selector.h"
 
 namespace muster::conformance {
 
 using Amounts = std::map<std::string, double>;
-using StringMap = std::map<std::string, std::string>;
+using StringMap = translate::LabelMap;
 
 // --- The cluster -------------------------------------------------------------
 
@@ -26,19 +28,8 @@ struct NodeSpec {
   bool ready = true;
 };
 
-struct DomainSpec {
-  std::string name{};
-  int64_t tier = 0;
-  std::vector<std::string> nodes{};
-  std::string parent{};
-};
-
-struct TopologySpec {
-  std::string name{};
-  std::vector<std::string> levels{};  // Widest first.
-  StringMap aliases{};
-  std::vector<DomainSpec> domains{};  // Empty: read from node labels.
-};
+using DomainSpec = translate::DomainSpec;
+using TopologySpec = translate::TopologySpec;
 
 struct FlavorSpec {
   std::string name{};
@@ -129,17 +120,10 @@ struct QueueSpec {
 
 // --- Gangs -------------------------------------------------------------------
 
-struct SliceSpec {
-  std::string required{};
-  std::optional<int64_t> size{};
-};
+using SliceSpec = translate::SliceSpec;
 
-struct TopologyRequestSpec {
-  std::string topology{};
-  std::string required{};
-  std::string preferred{};
+struct TopologyRequestSpec : translate::TopologyRequest {
   bool unconstrained = false;
-  std::vector<SliceSpec> slices{};  // Outer first.
   std::string colocate_group{};
 };
 

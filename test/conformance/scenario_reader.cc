@@ -6,6 +6,8 @@
 #include <iterator>
 #include <utility>
 
+#include "adapters/translate/taints.h"
+
 namespace muster::conformance {
 namespace {
 
@@ -104,50 +106,41 @@ void ReadIfNeutral(JsonFields& f, const char* name) {
 
 void ReadTaints(JsonFields& f, std::vector<Taint>* taints) {
   f.Each("taints", [&](JsonFields& t) {
-    Taint& taint = taints->emplace_back();
-    std::string effect;
-    t.Require("key", &taint.key);
-    t.Read("value", &taint.value);
+    std::string key, value, effect;
+    t.Require("key", &key);
+    t.Read("value", &value);
     t.Require("effect", &effect);
-    const auto known = FromName<TaintEffect>(effect);
-    if (!known) return t.log()->Fail(t.Path("effect"), "a taint's effect");
-    taint.effect = *known;
+    auto taint = translate::ToTaint(key, value, effect);
+    if (!taint.ok()) return t.Fail(taint.status());
+    taints->push_back(*std::move(taint));
   });
 }
 
 void ReadTolerations(JsonFields& f, std::vector<Toleration>* out) {
   f.Each("tolerations", [&](JsonFields& t) {
-    Toleration& toleration = out->emplace_back();
-    std::string effect;
-    std::string op = "Equal";
-    t.Read("key", &toleration.key);
-    t.Read("value", &toleration.value);
+    std::string key, value, effect, op;
+    t.Read("key", &key);
+    t.Read("value", &value);
     t.Read("effect", &effect);
     t.Read("operator", &op);
     ReadIfNeutral(t, "tolerationSeconds");
-    if (const auto known = FromName<TolerationOp>(op)) {
-      toleration.op = *known;
-    } else {
-      t.log()->Fail(t.Path("operator"), "Equal or Exists");
-    }
-    if (effect.empty()) return;
-    const auto known = FromName<TaintEffect>(effect);
-    if (!known) return t.log()->Fail(t.Path("effect"), "a taint's effect");
-    toleration.effects.push_back(*known);
+    auto toleration = translate::ToToleration(key, op, value, effect);
+    if (!toleration.ok()) return t.Fail(toleration.status());
+    out->push_back(*std::move(toleration));
   });
 }
 
 void ReadRequirements(JsonFields& f, const char* name,
                       std::vector<Requirement>* out) {
   f.Each(name, [&](JsonFields& r) {
-    Requirement& requirement = out->emplace_back();
-    std::string op;
-    r.Require("key", &requirement.key);
+    std::string key, op;
+    std::vector<std::string> values;
+    r.Require("key", &key);
     r.Require("operator", &op);
-    r.Read("values", &requirement.values);
-    const auto known = FromName<SelectorOp>(op);
-    if (!known) return r.log()->Fail(r.Path("operator"), "a selector operator");
-    requirement.op = *known;
+    r.Read("values", &values);
+    auto requirement = translate::ToRequirement(key, op, values);
+    if (!requirement.ok()) return r.Fail(requirement.status());
+    out->push_back(*std::move(requirement));
   });
 }
 
@@ -168,9 +161,7 @@ void ReadQueue(JsonFields& f, QueueSpec* queue) {
   f.Object("namespaceSelector", [&](JsonFields& n) {
     StringMap equal;
     n.Read("matchLabels", &equal);
-    for (const auto& [key, value] : equal) {
-      queue->namespace_selector.push_back({key, SelectorOp::kIn, {value}});
-    }
+    queue->namespace_selector = translate::ToRequirements(equal);
     ReadRequirements(n, "matchExpressions", &queue->namespace_selector);
   });
   ReadIfNeutral(f, "annotations");

@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "adapters/translate/selectors.h"
+#include "adapters/translate/topologies.h"
 #include "test/conformance/flavors.h"
 #include "test/conformance/gang_translator.h"
 #include "test/conformance/kinds.h"
 #include "test/conformance/places.h"
 #include "test/conformance/role_maker.h"
-#include "test/conformance/topologies.h"
 #include "test/conformance/translate_nodes.h"
 #include "test/conformance/translate_queues.h"
 #include "test/conformance/translation.h"
@@ -63,9 +64,9 @@ bool NamespaceFits(const Scenario& s, const GangSpec& gang) {
       s.cluster.namespaces.find(gang.name.substr(0, gang.name.find('/')));
   const StringMap labels =
       it == s.cluster.namespaces.end() ? StringMap{} : it->second;
-  return std::all_of(queue->namespace_selector.begin(),
-                     queue->namespace_selector.end(),
-                     [&](const Requirement& r) { return Holds(r, labels); });
+  return std::all_of(
+      queue->namespace_selector.begin(), queue->namespace_selector.end(),
+      [&](const Requirement& r) { return translate::Holds(r, labels); });
 }
 
 // Gangs that are there and are not to be looked at in this pass.
@@ -176,7 +177,9 @@ absl::StatusOr<Translation> TranslateParts(const Scenario& s) {
   Translation t;
   const Kinds kinds(s);
   const Flavors flavors(s);
-  auto topologies = Topologies::Create(s.cluster);
+  std::vector<std::string> nodes;
+  for (const NodeSpec& node : s.cluster.nodes) nodes.push_back(node.name);
+  auto topologies = translate::Topologies::Create(s.cluster.topologies, nodes);
   if (!topologies.ok()) return topologies.status();
   kinds.WriteTo(&t.config);
   t.config.topologies = topologies->topologies();

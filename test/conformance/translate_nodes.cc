@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "adapters/translate/selectors.h"
 #include "muster/device_set.h"
 #include "test/conformance/device_book.h"
 #include "test/conformance/places.h"
@@ -16,16 +17,10 @@ namespace {
 
 constexpr int64_t kMiB = int64_t{1} << 20;
 
-Labels ToLabels(const StringMap& map) {
-  Labels labels;
-  for (const auto& [key, value] : map) labels.push_back({key, value});
-  return labels;
-}
-
 class NodeTranslator {
  public:
   NodeTranslator(const Scenario& s, const Kinds& kinds, const Flavors& flavors,
-                 const Topologies& topologies, Translation* t)
+                 const translate::Topologies& topologies, Translation* t)
       : s_(s),
         kinds_(kinds),
         flavors_(flavors),
@@ -67,7 +62,7 @@ class NodeTranslator {
     StringMap labels = spec.labels;
     labels.merge(topologies_.LabelsOf(spec.name));
     t_.node_labels[spec.name] = labels;
-    node.labels = ToLabels(labels);
+    node.labels = translate::ToLabels(labels);
     node.taints = spec.taints;
     node.schedulable = !spec.unschedulable;
     plan.down = !spec.ready;
@@ -411,7 +406,7 @@ class NodeTranslator {
   const Scenario& s_;
   const Kinds& kinds_;
   const Flavors& flavors_;
-  const Topologies& topologies_;
+  const translate::Topologies& topologies_;
   Translation& t_;
   std::map<std::string, NodePlan> nodes_;
   std::map<std::string, std::vector<DeviceShare>> foreign_devices_;
@@ -422,7 +417,7 @@ class NodeTranslator {
 
 absl::Status TranslateNodes(const Scenario& scenario, const Kinds& kinds,
                             const Flavors& flavors,
-                            const Topologies& topologies,
+                            const translate::Topologies& topologies,
                             Translation* translation) {
   return NodeTranslator(scenario, kinds, flavors, topologies, translation)
       .Run();

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "absl/status/status.h"
+#include "adapters/translate/topologies.h"
 #include "test/conformance/flavors.h"
 #include "test/conformance/kinds.h"
 #include "test/conformance/scenario.h"
-#include "test/conformance/topologies.h"
 #include "test/conformance/translation.h"
 
 namespace muster::conformance {
@@ -14,7 +14,7 @@ namespace muster::conformance {
 // units have been translated.
 absl::Status TranslateNodes(const Scenario& scenario, const Kinds& kinds,
                             const Flavors& flavors,
-                            const Topologies& topologies,
+                            const translate::Topologies& topologies,
                             Translation* translation);
 
 }  // namespace muster::conformance

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
+#include <optional>
 #include <set>
 
+#include "adapters/translate/priorities.h"
+#include "adapters/translate/quotas.h"
 #include "test/conformance/flavors.h"
 
 namespace muster::conformance {
@@ -107,56 +109,45 @@ class QueueTranslator {
                                Resources::kMaxQuantity);
   }
 
-  Quota& Add(ResourceKind kind, Queue* queue) const {
-    Quota& quota = queue->quotas.emplace_back();
-    quota.resource = names_[kind];
-    return quota;
+  std::optional<int64_t> Bounded(ResourceKind kind,
+                                 std::optional<double> amount) const {
+    if (!amount) return std::nullopt;
+    return Bounded(kind, *amount);
   }
 
   // A share and a limit each. KAI: no share said means all of it.
   void AddPlainQuotas(const QueueSpec& spec, Queue* queue) const {
-    const bool unlimited_if_absent = s_.project != "Volcano";
+    const bool all_if_unset = s_.project != "Volcano";
     for (const QuotaSpec& from : spec.quotas) {
       const ResourceKind kind = kinds_.QuotaKind(from);
-      Quota& to = Add(kind, queue);
-      if (from.limit) to.limit = Bounded(kind, *from.limit);
-      if (from.quota) to.guarantee = Bounded(kind, *from.quota);
-      if (!from.quota && unlimited_if_absent) {
-        to.guarantee = Resources::kMaxQuantity;
-      }
-      // A guarantee nobody else may use meanwhile is a share not lent.
-      if (from.guarantee) {
-        const int64_t kept = Bounded(kind, *from.guarantee);
-        to.guarantee = std::max(to.guarantee.value_or(0), kept);
-        if (kept > 0) to.lend_limit = *to.guarantee - kept;
-      }
-      if (to.guarantee && to.limit) {
-        to.guarantee = std::min(*to.guarantee, *to.limit);
-      }
+      queue->quotas.push_back(translate::ToQuota(
+          names_[kind],
+          translate::ShareQuota{.share = Bounded(kind, from.quota),
+                                .limit = Bounded(kind, from.limit),
+                                .kept = Bounded(kind, from.guarantee)},
+          all_if_unset));
     }
   }
 
-  // Nominal quota per flavour. Borrowing is bounded by a limit above it; a
-  // queue in no group cannot borrow. What a queue has no quota of it does not
-  // get at all.
+  // Nominal quota per flavour; what a queue has no quota of it does not get at
+  // all.
   void AddNominalQuotas(const QueueSpec& spec, Queue* queue) const {
     std::set<ResourceKind> said;
     for (const QuotaSpec& from : spec.quotas) {
       const ResourceKind kind = kinds_.QuotaKind(from);
       said.insert(kind);
-      Quota& to = Add(kind, queue);
-      const double nominal = from.quota.value_or(0);
-      to.guarantee = Bounded(kind, nominal);
-      if (spec.parent.empty()) {
-        to.limit = to.guarantee;
-      } else if (from.borrow_limit) {
-        to.limit = Bounded(kind, nominal + *from.borrow_limit);
-      }
-      if (from.lend_limit) to.lend_limit = Bounded(kind, *from.lend_limit);
+      queue->quotas.push_back(translate::ToQuota(
+          names_[kind],
+          translate::NominalQuota{
+              .nominal = Bounded(kind, from.quota.value_or(0)),
+              .borrowing_limit = Bounded(kind, from.borrow_limit),
+              .lending_limit = Bounded(kind, from.lend_limit)},
+          !spec.parent.empty()));
     }
     for (ResourceKind kind = 0; kind < names_.size(); ++kind) {
       if (names_[kind].find('@') == std::string::npos) continue;
-      if (!said.contains(kind)) Add(kind, queue).limit = 0;
+      if (said.contains(kind)) continue;
+      queue->quotas.push_back({.resource = names_[kind], .limit = 0});
     }
   }
 
@@ -174,17 +165,16 @@ class QueueTranslator {
       of.resource = resource;
       of.flavor = flavor;
       const ResourceKind kind = kinds_.QuotaKind(of);
-      const double sum = NominalSum(s_, spec.name, resource, flavor);
-      Quota& to = Add(kind, queue);
-      to.guarantee = Bounded(kind, sum);
-      if (spec.parent.empty()) to.limit = to.guarantee;
+      translate::NominalQuota quota{
+          .nominal =
+              Bounded(kind, NominalSum(s_, spec.name, resource, flavor))};
       for (const QuotaSpec& own : spec.quotas) {
         if (own.resource != resource || own.flavor != flavor) continue;
-        if (own.borrow_limit && !spec.parent.empty()) {
-          to.limit = Bounded(kind, sum + *own.borrow_limit);
-        }
-        if (own.lend_limit) to.lend_limit = Bounded(kind, *own.lend_limit);
+        quota.borrowing_limit = Bounded(kind, own.borrow_limit);
+        quota.lending_limit = Bounded(kind, own.lend_limit);
       }
+      queue->quotas.push_back(
+          translate::ToQuota(names_[kind], quota, !spec.parent.empty()));
     }
   }
 
@@ -248,20 +238,13 @@ absl::StatusOr<bool> MayPreempt(const Scenario& s, const GangSpec& gang) {
 
 absl::StatusOr<bool> MayPreemptByClass(const Scenario& s,
                                        const GangSpec& gang) {
-  std::set<bool> answers;
   std::string of_class;
   for (const PriorityClassSpec& c : s.priority_classes) {
     if (c.name == gang.priority_class) of_class = c.preemption_policy;
   }
-  for (const PodSpec& pod : gang.pods) {
-    const std::string& policy =
-        pod.preemption_policy.empty() ? of_class : pod.preemption_policy;
-    answers.insert(policy != "Never");
-  }
-  if (answers.size() > 1) {
-    return Unsupported("preemption policies that differ inside a gang");
-  }
-  return answers.empty() || *answers.begin();
+  std::vector<std::string> of_pods;
+  for (const PodSpec& pod : gang.pods) of_pods.push_back(pod.preemption_policy);
+  return translate::MayPreempt(of_class, of_pods);
 }
 
 }  // namespace
@@ -313,10 +296,6 @@ absl::Status TranslatePriorities(const Scenario& s, Translation* translation) {
   std::map<std::string, PriorityClass> classes;
   for (size_t g = 0; g < s.gangs.size(); ++g) {
     const GangSpec& gang = s.gangs[g];
-    if (gang.priority < std::numeric_limits<int32_t>::min() ||
-        gang.priority > std::numeric_limits<int32_t>::max()) {
-      return Unsupported("a priority beyond 32 bits");
-    }
     // What lost its pods waits again.
     const bool waits = gang.state == "pending" || !gang.unhealthy_nodes.empty();
     const bool tries =
@@ -324,13 +303,11 @@ absl::Status TranslatePriorities(const Scenario& s, Translation* translation) {
     auto may = IsQueueSystem(s) && tries ? MayPreempt(s, gang)
                                          : MayPreemptByClass(s, gang);
     if (!may.ok()) return may.status();
-    const std::string key =
-        std::to_string(gang.priority) + (*may ? "" : " (does not preempt)");
-    PriorityClass& priority_class = classes[key];
-    priority_class.key = key;
-    priority_class.value = static_cast<int32_t>(gang.priority);
-    priority_class.may_preempt = *may;
+    auto priority_class = translate::ToPriorityClass(gang.priority, *may);
+    if (!priority_class.ok()) return priority_class.status();
+    const std::string key = priority_class->key;
     translation->gangs[g].gang.priority_class = key;
+    classes[key] = *std::move(priority_class);
   }
   for (const auto& [key, c] : classes) translation->classes.push_back(c);
   return absl::OkStatus();

@@ -1,4 +1,4 @@
-#include "test/conformance/topologies.h"
+#include "adapters/translate/topologies.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 #include "absl/status/status.h"
 
-namespace muster::conformance {
+namespace muster::translate {
 namespace {
 
 constexpr char kTierPrefix[] = "tier-";
@@ -70,9 +70,10 @@ absl::Status FillGaps(const std::string& node, std::vector<std::string>* path) {
 
 }  // namespace
 
-absl::StatusOr<Topologies> Topologies::Create(const ClusterSpec& cluster) {
+absl::StatusOr<Topologies> Topologies::Create(
+    std::span<const TopologySpec> specs, std::span<const std::string> nodes) {
   Topologies result;
-  for (const TopologySpec& spec : cluster.topologies) {
+  for (const TopologySpec& spec : specs) {
     if (spec.levels.empty() && spec.domains.empty()) continue;
     result.specs_.push_back(spec);
     if (spec.levels.empty()) {
@@ -86,24 +87,24 @@ absl::StatusOr<Topologies> Topologies::Create(const ClusterSpec& cluster) {
       topology.levels.push_back(LabelKey(spec, level));
     }
     if (spec.domains.empty()) continue;
-    for (const NodeSpec& node : cluster.nodes) {
-      auto path = PathOf(spec, node.name);
+    for (const std::string& node : nodes) {
+      auto path = PathOf(spec, node);
       if (!path.ok()) return path.status();
-      if (auto status = FillGaps(node.name, &*path); !status.ok()) {
+      if (auto status = FillGaps(node, &*path); !status.ok()) {
         return status;
       }
       for (size_t i = 0; i < path->size(); ++i) {
         if ((*path)[i].empty()) continue;
-        result.labels_[node.name][topology.levels[i]] = (*path)[i];
+        result.labels_[node][topology.levels[i]] = (*path)[i];
       }
     }
   }
   return result;
 }
 
-StringMap Topologies::LabelsOf(const std::string& node) const {
+LabelMap Topologies::LabelsOf(const std::string& node) const {
   const auto it = labels_.find(node);
-  return it == labels_.end() ? StringMap{} : it->second;
+  return it == labels_.end() ? LabelMap{} : it->second;
 }
 
 const TopologySpec* Topologies::Find(const std::string& name) const {
@@ -161,7 +162,7 @@ absl::StatusOr<std::string> Topologies::Level(const TopologySpec& topology,
 }
 
 absl::StatusOr<TranslatedConstraint> Topologies::Translate(
-    const TopologyRequestSpec& request) const {
+    const TopologyRequest& request) const {
   TranslatedConstraint result;
   if (request.required.empty() && request.preferred.empty() &&
       request.slices.empty()) {
@@ -212,4 +213,4 @@ absl::StatusOr<TranslatedConstraint> Topologies::Translate(
   return result;
 }
 
-}  // namespace muster::conformance
+}  // namespace muster::translate
