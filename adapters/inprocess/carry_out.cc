@@ -70,54 +70,6 @@ std::optional<Lapse> Simulator::Impl::NextLapse(const std::string& gang,
   return std::nullopt;
 }
 
-void Simulator::Impl::HoldPlace(LiveGang& g, uint32_t flat) {
-  const LiveTask& t = g.tasks[flat];
-  if (!books_.Charge(t.node, g.ShapeOf(flat), t.place)) {
-    ++metrics_.counts.overcommits;
-  }
-  TellPlace(g, flat, true);
-}
-
-void Simulator::Impl::DropPlace(LiveGang& g, uint32_t flat) {
-  const LiveTask& t = g.tasks[flat];
-  books_.Credit(t.node, g.ShapeOf(flat), t.place);
-  TellPlace(g, flat, false);
-}
-
-void Simulator::Impl::TellPlace(const LiveGang& g, uint32_t flat, bool taken) {
-  if (options_.observer == nullptr) return;
-  const LiveTask& t = g.tasks[flat];
-  options_.observer->PlaceChanged({.at = now_,
-                                   .gang = g.job.gang,
-                                   .node = t.node,
-                                   .devices = t.place.devices,
-                                   .taken = taken});
-}
-
-void Simulator::Impl::LeavePlace(LiveGang& g, uint32_t flat, TaskLife then) {
-  LiveTask& t = g.tasks[flat];
-  if (t.holds()) DropPlace(g, flat);
-  if (t.life == TaskLife::kSuspended) {
-    books_.Keep(t.node, KeptOf(g.ShapeOf(flat)), -1);
-  }
-  t.life = then;
-  ++t.incarnation;
-  if (then == TaskLife::kSuspended &&
-      !books_.Keep(t.node, KeptOf(g.ShapeOf(flat)), 1)) {
-    ++metrics_.counts.overcommits;
-  }
-}
-
-// What such a task keeps while it is suspended.
-Resources Simulator::Impl::KeptOf(const TaskShape& shape) const {
-  Resources kept;
-  for (const std::string& name : config_.host.suspended_keeps) {
-    const ResourceKind kind = config_.KindOf(name);
-    kept.Set(kind, shape.resources[kind]);
-  }
-  return kept;
-}
-
 // The planned task takes its place and begins to start.
 void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
   const uint32_t flat = g.FlatIndex(planned.task);
@@ -125,7 +77,7 @@ void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
     return Broken("a planned task that does not exist",
                   absl::InternalError(g.job.gang.key));
   }
-  LeavePlace(g, flat, TaskLife::kNone);
+  places_.Leave(now_, g, flat, TaskLife::kNone);
   LiveTask& t = g.tasks[flat];
   t.attempt = planned.attempt;
   t.alternative = planned.alternative;
@@ -136,7 +88,7 @@ void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
     t.place = books_.Pick(t.node, request, {}).value_or(Books::Place{});
   }
   t.life = TaskLife::kStarting;
-  HoldPlace(g, flat);
+  places_.Hold(now_, g, flat);
 }
 
 // Whether a pass at this very time could decide more because the gang runs:
@@ -162,8 +114,8 @@ void Simulator::Impl::BeginStart(const Decision& d, uint32_t slot) {
     }
     TasksAnswered answered{.gang = g.job.gang.key};
     for (const PlannedTask& t : plan_.TasksOf(d)) {
-      answered.tasks.push_back(
-          AnswerFor(g, g.FlatIndex(t.task), TaskOutcome::kStarted, true));
+      answered.tasks.push_back(places_.AnswerFor(g, g.FlatIndex(t.task),
+                                                 TaskOutcome::kStarted, true));
     }
     return Tell(slot, std::move(answered), StartMatters(g));
   }
@@ -281,41 +233,6 @@ void Simulator::Impl::FinishAct(const Act& act) {
   }
 }
 
-TaskAnswer Simulator::Impl::AnswerFor(const LiveGang& g, uint32_t flat,
-                                      TaskOutcome outcome,
-                                      bool with_place) const {
-  const LiveTask& t = g.tasks[flat];
-  TaskAnswer answer{
-      .task = g.IdOf(flat), .attempt = t.attempt, .outcome = outcome};
-  if (with_place) {
-    answer.node = books_.key(t.node);
-    answer.devices = t.place.devices.ToList();
-    if (!g.ShapeOf(flat).devices.partition.empty()) {
-      answer.slot = t.place.slot;
-    }
-  }
-  return answer;
-}
-
-// The task starts elsewhere than planned, if there is room. False: it is not.
-bool Simulator::Impl::MoveTask(LiveGang& g, uint32_t flat, const Lapse& lapse) {
-  LiveTask& t = g.tasks[flat];
-  const uint32_t node =
-      lapse.kind == LapseKind::kElsewhere ? books_.Find(lapse.node) : t.node;
-  if (node == Books::kNoNode || !books_.up(node)) return false;
-  const TaskShape& shape = g.ShapeOf(flat);
-  const DeviceSet planned = t.place.devices;
-  DropPlace(g, flat);
-  const std::optional<Books::Place> place =
-      books_.Pick(node, shape.devices, node == t.node ? planned : DeviceSet{});
-  if (place.has_value()) {
-    t.node = node;
-    t.place = *place;
-  }
-  HoldPlace(g, flat);
-  return place.has_value();
-}
-
 void Simulator::Impl::FinishStart(const Act& act, LiveGang& g) {
   const bool refused = Is(act.lapse, LapseKind::kRefuse);
   const bool failed = Is(act.lapse, LapseKind::kFail);
@@ -326,14 +243,15 @@ void Simulator::Impl::FinishStart(const Act& act, LiveGang& g) {
     LiveTask& t = g.tasks[flat];
     if (t.incarnation != incarnation) continue;  // Stopped or lost meanwhile.
     if (refused || failed) {
-      LeavePlace(g, flat, TaskLife::kNone);
-      answered.tasks.push_back(AnswerFor(g, flat, TaskOutcome::kFailed, false));
+      places_.Leave(now_, g, flat, TaskLife::kNone);
+      answered.tasks.push_back(
+          places_.AnswerFor(g, flat, TaskOutcome::kFailed, false));
       continue;
     }
-    if (moved) MoveTask(g, flat, *act.lapse);
+    if (moved) places_.Move(now_, *act.lapse, g, flat);
     t.life = TaskLife::kRunning;
-    answered.tasks.push_back(AnswerFor(g, flat, TaskOutcome::kStarted,
-                                       moved || !config_.host.choose_devices));
+    answered.tasks.push_back(places_.AnswerFor(
+        g, flat, TaskOutcome::kStarted, moved || !config_.host.choose_devices));
   }
   UpdateRate(act.slot, StopCause::kTaskFailed);
   if (Is(act.lapse, LapseKind::kNoAnswer)) return;
@@ -353,7 +271,8 @@ void Simulator::Impl::FinishStop(const Act& act, LiveGang& g) {
                             ? TaskLife::kSuspended
                             : TaskLife::kNone;
   for (const auto& [flat, incarnation] : act.tasks) {
-    if (g.tasks[flat].incarnation == incarnation) LeavePlace(g, flat, then);
+    if (g.tasks[flat].incarnation != incarnation) continue;
+    places_.Leave(now_, g, flat, then);
   }
   if (Is(act.lapse, LapseKind::kNoAnswer)) return;
   const Duration late = Is(act.lapse, LapseKind::kLate) ? act.lapse->delay : 0;

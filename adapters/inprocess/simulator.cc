@@ -35,7 +35,8 @@ Simulator::Impl::Impl(Scheduler scheduler, const SchedulerConfig& config,
       config_(config),
       jobs_(jobs),
       world_(std::move(world)),
-      options_(std::move(options)) {
+      options_(std::move(options)),
+      places_(config_, &books_, &metrics_, options_.observer) {
   std::ranges::stable_sort(world_, {}, &WorldEvent::at);
   has_next_ = jobs_->Next(&next_job_);
 }
@@ -222,7 +223,7 @@ void Simulator::Impl::Finish(uint32_t slot) {
   g.work_done = true;
   g.saved = g.done;
   for (uint32_t i = 0; i < g.tasks.size(); ++i) {
-    LeavePlace(g, i, TaskLife::kNone);
+    places_.Leave(now_, g, i, TaskLife::kNone);
   }
   UpdateRate(slot, StopCause::kFinished);
   metrics_.Ended(now_, {.wait = g.first_run - g.job.gang.submitted,
@@ -324,7 +325,7 @@ void Simulator::Impl::FreeIfGone(uint32_t slot) {
   LiveGang& g = live_[slot];
   if (!g.alive || scheduler_.FindGang(g.job.gang.key) == g.id) return;
   for (uint32_t i = 0; i < g.tasks.size(); ++i) {
-    LeavePlace(g, i, TaskLife::kNone);
+    places_.Leave(now_, g, i, TaskLife::kNone);
   }
   UpdateRate(slot, StopCause::kCancelled);
   if (!g.work_done) {

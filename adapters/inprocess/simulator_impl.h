@@ -15,6 +15,7 @@
 #include "adapters/inprocess/event_queue.h"
 #include "adapters/inprocess/live_gang.h"
 #include "adapters/inprocess/simulator.h"
+#include "adapters/inprocess/task_places.h"
 
 namespace muster::inprocess {
 
@@ -128,17 +129,9 @@ class Simulator::Impl {
   void BeginStop(const Decision& d, uint32_t slot);
   bool StartMatters(const LiveGang& g) const;
   void PlaceTask(const PlannedTask& t, LiveGang& g);
-  void HoldPlace(LiveGang& g, uint32_t flat);
-  void LeavePlace(LiveGang& g, uint32_t flat, TaskLife then);
-  Resources KeptOf(const TaskShape& shape) const;
-  void DropPlace(LiveGang& g, uint32_t flat);
-  void TellPlace(const LiveGang& g, uint32_t flat, bool taken);
   void FinishAct(const Act& act);
   void FinishStart(const Act& act, LiveGang& g);
   void FinishStop(const Act& act, LiveGang& g);
-  bool MoveTask(LiveGang& g, uint32_t flat, const Lapse& lapse);
-  TaskAnswer AnswerFor(const LiveGang& g, uint32_t flat, TaskOutcome outcome,
-                       bool with_place) const;
   std::optional<Lapse> NextLapse(const std::string& gang, bool on_stop);
   void Schedule(Act act, Time at);
 
@@ -161,6 +154,7 @@ class Simulator::Impl {
   std::vector<WorldEvent> world_;
   size_t next_world_ = 0;
   SimulatorOptions options_;
+  TaskPlaces places_;
 
   Job next_job_;  // The source's next, if has_next_.
   bool has_next_ = false;

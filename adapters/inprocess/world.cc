@@ -116,7 +116,7 @@ void Simulator::Impl::LoseTasksOn(uint32_t node) {
       if (g.tasks[i].life == TaskLife::kNone || g.tasks[i].node != node) {
         continue;
       }
-      LeavePlace(g, i, TaskLife::kNone);
+      places_.Leave(now_, g, i, TaskLife::kNone);
       lost = true;
     }
     if (lost) UpdateRate(slot, StopCause::kNodeLost);
@@ -132,10 +132,11 @@ void Simulator::Impl::HappenTaskDies(const TaskDies& e, int line) {
     return;
   }
   LiveGang& g = live_[slot];
-  LeavePlace(g, flat, TaskLife::kNone);
+  places_.Leave(now_, g, flat, TaskLife::kNone);
   UpdateRate(slot, StopCause::kTaskFailed);
   TasksAnswered answered{.gang = g.job.gang.key};
-  answered.tasks.push_back(AnswerFor(g, flat, TaskOutcome::kFailed, false));
+  answered.tasks.push_back(
+      places_.AnswerFor(g, flat, TaskOutcome::kFailed, false));
   Tell(slot, std::move(answered), true);
 }
 
@@ -155,7 +156,8 @@ void Simulator::Impl::Reconcile() {
     for (uint32_t i = 0; i < g.tasks.size(); ++i) {
       LiveTask& t = g.tasks[i];
       if (!t.holds()) continue;
-      const TaskAnswer place = AnswerFor(g, i, TaskOutcome::kStarted, true);
+      const TaskAnswer place =
+          places_.AnswerFor(g, i, TaskOutcome::kStarted, true);
       whole.tasks.push_back({.gang = g.job.gang.key,
                              .task = place.task,
                              .node = place.node,
