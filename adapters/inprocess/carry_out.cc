@@ -28,10 +28,6 @@ StopCause CauseOf(const Decision& d) {
   }
 }
 
-bool Is(const std::optional<Lapse>& lapse, LapseKind kind) {
-  return lapse.has_value() && lapse->kind == kind;
-}
-
 }  // namespace
 
 void Simulator::Impl::CarryOut(const Decision& d) {
@@ -104,7 +100,7 @@ void Simulator::Impl::BeginStart(const Decision& d, uint32_t slot) {
   }
   for (const PlannedTask& t : plan_.TasksOf(d)) PlaceTask(t, g);
   if (!broken_.ok()) return;
-  if (immediate()) {
+  if (options_.host.immediate()) {
     for (const PlannedTask& t : plan_.TasksOf(d)) {
       g.tasks[g.FlatIndex(t.task)].life = TaskLife::kRunning;
     }
@@ -119,85 +115,30 @@ void Simulator::Impl::BeginStart(const Decision& d, uint32_t slot) {
     }
     return Tell(slot, std::move(answered), StartMatters(g));
   }
-  Act all{.seq = d.seq,
-          .kind = d.kind,
-          .slot = slot,
-          .whole = config_.host.choose_devices,
-          .lapse = NextLapse(g.job.gang.key, false)};
-  BeginWaves(d, slot, all);
-}
-
-// One act a wave; those behind the first wait for what is before them. What is
-// refused is refused as a whole.
-void Simulator::Impl::BeginWaves(const Decision& d, uint32_t slot,
-                                 const Act& all) {
-  const LiveGang& g = live_[slot];
-  std::map<uint32_t, Act> waves;
-  for (const PlannedTask& t : plan_.TasksOf(d)) {
-    const uint32_t wave = Is(all.lapse, LapseKind::kRefuse) ? 0 : t.wave;
-    const uint32_t flat = g.FlatIndex(t.task);
-    waves.try_emplace(wave, all).first->second.tasks.emplace_back(
-        flat, g.tasks[flat].incarnation);
-  }
-  std::map<uint32_t, uint32_t> before;  // By role.
-  for (auto& [wave, act] : waves) {
-    act.whole = act.whole && waves.size() == 1;
-    for (const auto& [role, told] : before) {
-      act.after.emplace_back(role,
-                             std::min(told, g.job.gang.roles[role].min_tasks));
-    }
-    for (const auto& [flat, incarnation] : act.tasks) {
-      ++before[g.IdOf(flat).role];
-    }
-    waves_[slot].push_back(std::move(act));
-  }
+  waves_.Add(plan_.TasksOf(d), g,
+             {.seq = d.seq,
+              .kind = d.kind,
+              .slot = slot,
+              .whole = config_.host.choose_devices,
+              .lapse = NextLapse(g.job.gang.key, false)});
   OpenWaves(slot);
 }
 
-// Whether the roles before it run, none of whose tasks is about to.
-bool Simulator::Impl::MayBegin(const Act& act) const {
-  const LiveGang& g = live_[act.slot];
-  return std::ranges::all_of(act.after, [&](const auto& after) {
-    const auto& [role, least] = after;
-    uint32_t running = 0;
-    uint32_t flat = g.FlatIndex({.role = role, .index = 0});
-    for (uint32_t i = 0; i < g.job.gang.roles[role].desired_tasks; ++i) {
-      const TaskLife life = g.tasks[flat++].life;
-      if (life == TaskLife::kStarting) return false;
-      running += life == TaskLife::kRunning ? 1 : 0;
-    }
-    return running >= least;
-  });
-}
-
 void Simulator::Impl::OpenWaves(uint32_t slot) {
-  const auto stale = [&](const Act& act) {  // Stopped or lost meanwhile.
-    return std::ranges::none_of(act.tasks, [&](const auto& task) {
-      return live_[slot].tasks[task.first].incarnation == task.second;
-    });
-  };
-  for (auto waves = waves_.find(slot); waves != waves_.end();
-       waves = waves_.find(slot)) {
-    std::erase_if(waves->second, stale);
-    const auto next = std::ranges::find_if(
-        waves->second, [this](const Act& act) { return MayBegin(act); });
-    if (next == waves->second.end()) {
-      if (waves->second.empty()) waves_.erase(waves);
-      return;
-    }
-    Act act = std::move(*next);
-    waves->second.erase(next);
-    Schedule(std::move(act), now_ + options_.host.start_time);
+  while (std::optional<Act> act = waves_.Next(slot, live_[slot])) {
+    Schedule(*std::move(act), now_ + options_.host.start_time);
   }
 }
 
 void Simulator::Impl::BeginStop(const Decision& d, uint32_t slot) {
   LiveGang& g = live_[slot];
-  std::optional<Lapse> lapse = NextLapse(g.job.gang.key, true);
-  if (Is(lapse, LapseKind::kRefuse)) {
+  Act act{.seq = d.seq,
+          .kind = d.kind,
+          .slot = slot,
+          .lapse = NextLapse(g.job.gang.key, true)};
+  if (act.has(LapseKind::kRefuse)) {
     return Tell(slot, DecisionRefused{d.seq}, true);
   }
-  Act act{.seq = d.seq, .kind = d.kind, .slot = slot, .lapse = lapse};
   auto stop = [&](uint32_t flat) {
     LiveTask& t = g.tasks[flat];
     if (t.life == TaskLife::kNone) return;
@@ -234,10 +175,10 @@ void Simulator::Impl::FinishAct(const Act& act) {
 }
 
 void Simulator::Impl::FinishStart(const Act& act, LiveGang& g) {
-  const bool refused = Is(act.lapse, LapseKind::kRefuse);
-  const bool failed = Is(act.lapse, LapseKind::kFail);
-  const bool moved = Is(act.lapse, LapseKind::kElsewhere) ||
-                     Is(act.lapse, LapseKind::kOtherDevices);
+  const bool refused = act.has(LapseKind::kRefuse);
+  const bool failed = act.has(LapseKind::kFail);
+  const bool moved =
+      act.has(LapseKind::kElsewhere) || act.has(LapseKind::kOtherDevices);
   TasksAnswered answered{.gang = g.job.gang.key};
   for (const auto& [flat, incarnation] : act.tasks) {
     LiveTask& t = g.tasks[flat];
@@ -254,8 +195,8 @@ void Simulator::Impl::FinishStart(const Act& act, LiveGang& g) {
         g, flat, TaskOutcome::kStarted, moved || !config_.host.choose_devices));
   }
   UpdateRate(act.slot, StopCause::kTaskFailed);
-  if (Is(act.lapse, LapseKind::kNoAnswer)) return;
-  const Duration late = Is(act.lapse, LapseKind::kLate) ? act.lapse->delay : 0;
+  if (act.has(LapseKind::kNoAnswer)) return;
+  const Duration late = act.has(LapseKind::kLate) ? act.lapse->delay : 0;
   if (refused) {
     Tell(act.slot, DecisionRefused{act.seq}, true, late);
   } else if (act.whole && !failed && !moved &&
@@ -274,8 +215,8 @@ void Simulator::Impl::FinishStop(const Act& act, LiveGang& g) {
     if (g.tasks[flat].incarnation != incarnation) continue;
     places_.Leave(now_, g, flat, then);
   }
-  if (Is(act.lapse, LapseKind::kNoAnswer)) return;
-  const Duration late = Is(act.lapse, LapseKind::kLate) ? act.lapse->delay : 0;
+  if (act.has(LapseKind::kNoAnswer)) return;
+  const Duration late = act.has(LapseKind::kLate) ? act.lapse->delay : 0;
   Tell(act.slot, DecisionApplied{act.seq}, true, late);
 }
 

@@ -39,6 +39,12 @@ struct HostModel {
   uint32_t answers = 1;       // How often each answer is given,
   Duration answer_gap = 0;    // this far apart.
   std::vector<Lapse> lapses{};
+
+  // Whether what is decided is done and answered at once.
+  bool immediate() const {
+    return start_time == 0 && stop_time == 0 && answer_delay == 0 &&
+           answers == 1 && lapses.empty();
+  }
 };
 
 }  // namespace muster::inprocess

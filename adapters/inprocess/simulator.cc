@@ -342,7 +342,7 @@ void Simulator::Impl::FreeIfGone(uint32_t slot) {
 void Simulator::Impl::Free(uint32_t slot) {
   LiveGang& g = live_[slot];
   g.alive = false;
-  waves_.erase(slot);
+  waves_.Forget(slot);
   ++g.version;
   slot_of_gang_[g.id.index] = kNoSlot;
   free_slots_.push_back(slot);

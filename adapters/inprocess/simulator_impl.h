@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,20 +15,9 @@
 #include "adapters/inprocess/live_gang.h"
 #include "adapters/inprocess/simulator.h"
 #include "adapters/inprocess/task_places.h"
+#include "adapters/inprocess/waves.h"
 
 namespace muster::inprocess {
-
-// A decision, or one wave of it, under way.
-struct Act {
-  uint64_t seq = 0;
-  DecisionKind kind = DecisionKind::kStart;
-  uint32_t slot = 0;  // Live gang.
-  bool whole = true;  // All of the decision: answered by DecisionApplied.
-  std::optional<Lapse> lapse{};
-  std::vector<std::pair<uint32_t, uint32_t>> tasks{};  // Flat, incarnation.
-  // Of a later wave: how many tasks of which roles must run before.
-  std::vector<std::pair<uint32_t, uint32_t>> after{};
-};
 
 // Something the host says. Late ones may come when the gang is gone.
 struct Message {
@@ -122,8 +110,6 @@ class Simulator::Impl {
   // --- carry_out.cc: decisions ---------------------------------------------
   void CarryOut(const Decision& d);
   void BeginStart(const Decision& d, uint32_t slot);
-  void BeginWaves(const Decision& d, uint32_t slot, const Act& all);
-  bool MayBegin(const Act& act) const;
   // Begins what waited for roles that run now.
   void OpenWaves(uint32_t slot);
   void BeginStop(const Decision& d, uint32_t slot);
@@ -142,12 +128,6 @@ class Simulator::Impl {
   void Reconcile();
   void LoseTasksOn(uint32_t node);
   void TellNode(uint32_t node);
-
-  bool immediate() const {
-    const HostModel& h = options_.host;
-    return h.start_time == 0 && h.stop_time == 0 && h.answer_delay == 0 &&
-           h.answers == 1 && h.lapses.empty();
-  }
 
   const SchedulerConfig config_;
   JobSource* jobs_;
@@ -169,7 +149,7 @@ class Simulator::Impl {
   std::vector<uint32_t> slot_of_gang_;  // By GangId::index.
   std::vector<uint32_t> node_of_id_;    // Books' node by NodeId::index.
   Pool<Act> acts_;
-  std::map<uint32_t, std::vector<Act>> waves_;  // By slot: not begun yet.
+  Waves waves_;
   Pool<Message> messages_;
   uint64_t live_count_ = 0;
   uint64_t ended_ = 0;
