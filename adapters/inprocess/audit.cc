@@ -55,9 +55,9 @@ absl::Status Simulator::Impl::Audit() const {
   if (absl::Status s = scheduler_.Validate(); !s.ok()) return s;
   uint64_t known = 0;
   for (uint32_t n : scheduler_.PhaseCounts()) known += n;
-  if (known != live_count_) {
+  if (known != live_.alive()) {
     return Wrong("the scheduler knows " + std::to_string(known) +
-                 " gangs, the host " + std::to_string(live_count_));
+                 " gangs, the host " + std::to_string(live_.alive()));
   }
   bool anything = false;
   for (const LiveGang& g : live_) {

@@ -31,8 +31,8 @@ StopCause CauseOf(const Decision& d) {
 }  // namespace
 
 void Simulator::Impl::CarryOut(const Decision& d) {
-  const uint32_t slot = SlotOf(d.gang);
-  if (slot == kNoSlot) {
+  const uint32_t slot = live_.SlotOf(d.gang);
+  if (slot == LiveGangs::kNoSlot) {
     return Broken("a decision about an unknown gang",
                   absl::InternalError(std::string(plan_.Text(d.gang_key))));
   }

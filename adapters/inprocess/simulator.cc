@@ -145,28 +145,18 @@ absl::Status Simulator::Impl::SubmitNext() {
 }
 
 absl::Status Simulator::Impl::Admit(Job* job) {
-  uint32_t slot = static_cast<uint32_t>(live_.size());
-  if (free_slots_.empty()) {
-    live_.emplace_back();
-  } else {
-    slot = free_slots_.back();
-    free_slots_.pop_back();
-  }
+  const uint32_t slot = live_.NewSlot();
   LiveGang& g = live_[slot];
   std::swap(g.job, *job);
-  const GangId id = scheduler_.FindGang(g.job.gang.key);
-  if (!g.Begin(id)) {
+  if (!g.Begin(scheduler_.FindGang(g.job.gang.key))) {
     return absl::InvalidArgumentError(g.job.gang.key +
                                       ": its work is too large");
   }
   g.updated = now_;
   g.class_index = metrics_.ClassOf(g.job.gang.priority_class);
-  if (id.index >= slot_of_gang_.size()) {
-    slot_of_gang_.resize(id.index + 1, kNoSlot);
-  }
-  slot_of_gang_[id.index] = slot;
+  live_.Enter(slot);
   metrics_.Submitted(now_, g.device_milli, g.job.work);
-  metrics_.counts.max_live = std::max(metrics_.counts.max_live, ++live_count_);
+  metrics_.counts.max_live = std::max(metrics_.counts.max_live, live_.alive());
   if (options_.observer != nullptr) {
     options_.observer->Submitted(now_, g.job.gang);
   }
@@ -310,15 +300,8 @@ void Simulator::Impl::ScheduleProgress(uint32_t slot) {
                .version = g.version});
 }
 
-uint32_t Simulator::Impl::SlotOf(GangId id) const {
-  if (!id.valid() || id.index >= slot_of_gang_.size()) return kNoSlot;
-  const uint32_t slot = slot_of_gang_[id.index];
-  return slot != kNoSlot && live_[slot].alive && live_[slot].id == id ? slot
-                                                                      : kNoSlot;
-}
-
 uint32_t Simulator::Impl::SlotOf(std::string_view key) const {
-  return SlotOf(scheduler_.FindGang(key));
+  return live_.SlotOf(scheduler_.FindGang(key));
 }
 
 void Simulator::Impl::FreeIfGone(uint32_t slot) {
@@ -336,17 +319,8 @@ void Simulator::Impl::FreeIfGone(uint32_t slot) {
       options_.observer->Gone(now_, g.job.gang, "cancelled");
     }
   }
-  Free(slot);
-}
-
-void Simulator::Impl::Free(uint32_t slot) {
-  LiveGang& g = live_[slot];
-  g.alive = false;
   waves_.Forget(slot);
-  ++g.version;
-  slot_of_gang_[g.id.index] = kNoSlot;
-  free_slots_.push_back(slot);
-  --live_count_;
+  live_.Free(slot);
 }
 
 void Simulator::Impl::Tell(uint32_t slot, EventBody body, bool matters,

@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "adapters/inprocess/books.h"
 #include "adapters/inprocess/event_queue.h"
-#include "adapters/inprocess/live_gang.h"
+#include "adapters/inprocess/live_gangs.h"
 #include "adapters/inprocess/simulator.h"
 #include "adapters/inprocess/task_places.h"
 #include "adapters/inprocess/waves.h"
@@ -70,11 +70,9 @@ class Simulator::Impl {
   WaitingMirror waiting_;
   std::vector<Refusal> refusals_;
   Time now_ = 0;
-  std::vector<LiveGang> live_;
+  LiveGangs live_;
 
  private:
-  static constexpr uint32_t kNoSlot = 0xffffffff;
-
   // --- simulator.cc: time ---------------------------------------------------
   Time NextTime() const;
   absl::Status HandleAllAt(Time t);
@@ -94,11 +92,9 @@ class Simulator::Impl {
   void StopsWorking(LiveGang& g, StopCause cause, std::string_view for_whom);
   void ScheduleProgress(uint32_t slot);
 
-  uint32_t SlotOf(GangId id) const;
   uint32_t SlotOf(std::string_view key) const;
   // Frees the slot if the scheduler does not know the gang any more.
   void FreeIfGone(uint32_t slot);
-  void Free(uint32_t slot);
 
   // Tells the scheduler about a gang, as late and as often as the host does.
   // `matters`: a decision could depend on it even if it is told at once.
@@ -145,13 +141,10 @@ class Simulator::Impl {
   absl::Status broken_ = absl::OkStatus();  // The first breach of contract.
 
   EventQueue queue_;
-  std::vector<uint32_t> free_slots_;
-  std::vector<uint32_t> slot_of_gang_;  // By GangId::index.
-  std::vector<uint32_t> node_of_id_;    // Books' node by NodeId::index.
+  std::vector<uint32_t> node_of_id_;  // Books' node by NodeId::index.
   Pool<Act> acts_;
   Waves waves_;
   Pool<Message> messages_;
-  uint64_t live_count_ = 0;
   uint64_t ended_ = 0;
 
   Plan plan_;

@@ -56,7 +56,7 @@ void Simulator::Impl::Happen(const WorldEvent& e) {
 
 // The scheduler is told, and if it takes the event, reality follows.
 void Simulator::Impl::HappenTold(const EventBody& body, int line) {
-  uint32_t gang = kNoSlot;
+  uint32_t gang = LiveGangs::kNoSlot;
   if (const auto* e = std::get_if<GangCancelled>(&body)) gang = SlotOf(e->gang);
   const absl::Status status = scheduler_.Apply({now_, body});
   if (!status.ok()) {
@@ -65,7 +65,7 @@ void Simulator::Impl::HappenTold(const EventBody& body, int line) {
     return;
   }
   pass_needed_ = true;
-  if (gang != kNoSlot) {
+  if (gang != LiveGangs::kNoSlot) {
     live_[gang].leaving = true;  // If not now: it may be stopping already.
     FreeIfGone(gang);
   }
@@ -108,7 +108,7 @@ void Simulator::Impl::TellNode(uint32_t node) {
 }
 
 void Simulator::Impl::LoseTasksOn(uint32_t node) {
-  for (uint32_t slot = 0; slot < live_.size(); ++slot) {
+  for (uint32_t slot = 0; slot < live_.slots(); ++slot) {
     LiveGang& g = live_[slot];
     if (!g.alive) continue;
     bool lost = false;
@@ -125,8 +125,9 @@ void Simulator::Impl::LoseTasksOn(uint32_t node) {
 
 void Simulator::Impl::HappenTaskDies(const TaskDies& e, int line) {
   const uint32_t slot = SlotOf(e.gang);
-  const uint32_t flat = slot == kNoSlot ? 0 : live_[slot].FlatIndex(e.task);
-  if (slot == kNoSlot || flat >= live_[slot].tasks.size() ||
+  const uint32_t flat =
+      slot == LiveGangs::kNoSlot ? 0 : live_[slot].FlatIndex(e.task);
+  if (slot == LiveGangs::kNoSlot || flat >= live_[slot].tasks.size() ||
       !live_[slot].tasks[flat].holds()) {
     Refuse({now_, "fail-task " + e.gang, "no such task runs", line});
     return;
