@@ -58,8 +58,10 @@ Comparison::Cell CellOf(const std::vector<ComparedRun>& runs,
 void AddWaits(const std::string& of, const GroupReport& group,
               std::vector<Measured>* to) {
   if (group.wait.count == 0) return;
-  to->push_back({{"wait" + of + ", mean", Unit::kSeconds}, group.wait.mean});
-  to->push_back({{"wait" + of + ", 99 %", Unit::kSeconds}, group.wait.p99});
+  to->push_back(
+      {{"wait" + of + ", mean", MeasureUnit::kSeconds}, group.wait.mean});
+  to->push_back(
+      {{"wait" + of + ", 99 %", MeasureUnit::kSeconds}, group.wait.p99});
 }
 
 }  // namespace
@@ -72,28 +74,31 @@ std::vector<Measured> MeasuresOf(const Report& r, const std::string& device) {
   }
   if (r.all.completion.count > 0) {
     all.push_back(
-        {{"completion, mean", Unit::kSeconds}, r.all.completion.mean});
+        {{"completion, mean", MeasureUnit::kSeconds}, r.all.completion.mean});
   }
   for (const auto& [resource, share] : r.utilisation) {
     if (resource != device) continue;
     all.push_back({{(resource == "gpu" ? "GPUs" : resource) + " used",
-                    Unit::kShare, Good::kMore},
+                    MeasureUnit::kShare, Good::kMore},
                    share});
   }
-  all.push_back({{"free GPUs partly used", Unit::kShare}, r.partly_used_share});
-  all.push_back({{"free GPUs scattered", Unit::kShare}, r.scattered_share});
+  all.push_back(
+      {{"free GPUs partly used", MeasureUnit::kShare}, r.partly_used_share});
+  all.push_back(
+      {{"free GPUs scattered", MeasureUnit::kShare}, r.scattered_share});
   double lost = 0, stops = 0;
   for (size_t i = 0; i < r.counts.stops.size(); ++i) {
     lost += r.counts.lost_gpu_s[i] / 3600;
     if (static_cast<StopCause>(i) == StopCause::kFinished) continue;
     stops += static_cast<double>(r.counts.stops[i]);
   }
-  all.push_back({{"GPU-hours lost", Unit::kGpuHours}, lost});
-  all.push_back({{"stops", Unit::kCount}, stops});
-  all.push_back({{"makespan", Unit::kSeconds}, r.makespan_s});
-  all.push_back({{"gangs finished", Unit::kCount, Good::kMore},
+  all.push_back({{"GPU-hours lost", MeasureUnit::kGpuHours}, lost});
+  all.push_back({{"stops", MeasureUnit::kCount}, stops});
+  all.push_back({{"makespan", MeasureUnit::kSeconds}, r.makespan_s});
+  all.push_back({{"gangs finished", MeasureUnit::kCount, Good::kMore},
                  static_cast<double>(r.counts.finished)});
-  all.push_back({{"CPU of passes", Unit::kSeconds, Good::kNeither}, r.pass_s});
+  all.push_back(
+      {{"CPU of passes", MeasureUnit::kSeconds, Good::kNeither}, r.pass_s});
   return all;
 }
 

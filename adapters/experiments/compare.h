@@ -17,15 +17,15 @@
 
 namespace muster::inprocess {
 
-enum class Unit : uint8_t { kSeconds, kShare, kGpuHours, kCount };
-MUSTER_ENUM_NAMES(Unit, "s", "share", "GPU-h", "");
+enum class MeasureUnit : uint8_t { kSeconds, kShare, kGpuHours, kCount };
+MUSTER_ENUM_NAMES(MeasureUnit, "s", "share", "GPU-h", "");
 
 enum class Good : uint8_t { kLess, kMore, kNeither };
 MUSTER_ENUM_NAMES(Good, "less", "more", "neither");
 
 struct Measure {
   std::string name{};
-  Unit unit = Unit::kSeconds;
+  MeasureUnit unit = MeasureUnit::kSeconds;
   Good good = Good::kLess;
   friend bool operator==(const Measure&, const Measure&) = default;
 };

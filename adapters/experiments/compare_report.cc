@@ -19,12 +19,12 @@ struct Scale {
 };
 
 // One unit for numbers that stand side by side; three digits of the largest.
-Scale ScaleFor(Unit unit, std::initializer_list<double> values,
+Scale ScaleFor(MeasureUnit unit, std::initializer_list<double> values,
                bool difference) {
   double most = 0;
   for (const double v : values) most = std::max(most, std::abs(v));
   Scale scale;
-  if (unit == Unit::kSeconds) {
+  if (unit == MeasureUnit::kSeconds) {
     static constexpr std::array<std::pair<double, const char*>, 4> kUnits = {
         {{2 * 86400, "d"}, {3600, "h"}, {60, "min"}, {1, "s"}}};
     scale = {1e-3, "ms"};
@@ -34,9 +34,9 @@ Scale ScaleFor(Unit unit, std::initializer_list<double> values,
       break;
     }
     if (most == 0) scale = {1, "s"};
-  } else if (unit == Unit::kShare) {
+  } else if (unit == MeasureUnit::kShare) {
     scale = {0.01, difference ? "points" : "%"};
-  } else if (unit == Unit::kGpuHours) {
+  } else if (unit == MeasureUnit::kGpuHours) {
     scale = {1, "h"};
   }
   const double shown = most / scale.size;
@@ -64,10 +64,10 @@ bool HasValue(const Comparison::Cell& cell) {
                              [](const auto& v) { return v.has_value(); });
 }
 
-std::string MeanText(const Comparison::Cell& cell, Unit unit) {
+std::string MeanText(const Comparison::Cell& cell, MeasureUnit unit) {
   if (!HasValue(cell)) return "-";
   Scale scale = ScaleFor(unit, {cell.mean}, false);
-  if (unit == Unit::kCount && cell.mean == std::floor(cell.mean)) {
+  if (unit == MeasureUnit::kCount && cell.mean == std::floor(cell.mean)) {
     scale.decimals = 0;
   }
   return WithUnit(Number(cell.mean, scale, false), scale);
@@ -90,7 +90,7 @@ std::string DifferenceText(const Comparison::Row& row,
   const Scale scale = ScaleFor(row.measure.unit, {mean}, true);
   const std::string text = WithUnit(Number(mean, scale, true), scale);
   const double base = row.cells[0].mean;
-  if (row.measure.unit == Unit::kShare || base <= 0) return text;
+  if (row.measure.unit == MeasureUnit::kShare || base <= 0) return text;
   return text + Relative(mean, base);
 }
 
