@@ -12,7 +12,7 @@ import re
 import sys
 
 # Lower layers first; a layer includes itself and those before it.
-LAYERS = ["base", "topology", "fabric", "policy", "index", "solver", "queue", "preempt", "scheduler", "wire", "graphml"]
+LAYERS = ["base", "cluster", "fabric", "scoring", "index", "solver", "queue", "preempt", "scheduler", "standalone", "wire", "graphml"]
 # Which other folders of adapters/ each may include; no way leads back.
 ADAPTERS = {
     "text": set(),

@@ -143,7 +143,7 @@ std::string BacklogWorld::TakeOut(GangPhase phase) {
 }
 
 double BacklogWorld::FreeShare() const {
-  const Cluster& cluster = host.scheduler.cluster();
+  const ClusterView cluster = host.scheduler.cluster();
   uint64_t free = 0;
   for (const NodeIndex n : cluster.nodes()) {
     free += cluster.free_devices(n, Ledger::kNow);

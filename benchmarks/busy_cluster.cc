@@ -65,7 +65,7 @@ void Churn(BusyCluster& busy, uint32_t nodes, std::mt19937_64& random) {
   for (const auto& [tasks, devices] : kJobs) {
     gangs.push_back(busy.Gangs(tasks, devices, ""));
   }
-  const std::unique_ptr<PlacementSolver> solver = NewPlacementSolver();
+  const std::unique_ptr<GangSolver> solver = NewGangSolver();
   PlacementResult result;
   std::vector<std::vector<Assignment>> jobs;
   const uint64_t full = uint64_t{nodes} * kDevices;

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster::bench {
 

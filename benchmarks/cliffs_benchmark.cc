@@ -157,7 +157,7 @@ class CliffWorld {
   }
 
   void FindFree() {
-    const Cluster& cluster = host_.scheduler.cluster();
+    const ClusterView cluster = host_.scheduler.cluster();
     for (const NodeIndex n : cluster.nodes()) {
       if (cluster.free_devices(n, Ledger::kNow) >= size_.devices) free_ = n;
     }
@@ -165,7 +165,7 @@ class CliffWorld {
 
   void Taint() {
     if (case_.taints == Taints::kNone) return;
-    const Cluster& cluster = host_.scheduler.cluster();
+    const ClusterView cluster = host_.scheduler.cluster();
     const NodeIndex wanted = Measure(false).first;
     for (const NodeIndex n : cluster.nodes()) {
       const bool taint = case_.taints == Taints::kWanted ? n == wanted

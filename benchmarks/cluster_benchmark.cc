@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "benchmark/benchmark.h"
-#include "muster/cluster.h"
+#include "lib/cluster/cluster.h"
 
 namespace muster {
 namespace {

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "benchmarks/busy_cluster.h"
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster::bench {
 namespace {
@@ -110,7 +110,7 @@ class Question {
  private:
   Cluster& cluster_;
   const bool grows_;
-  const std::unique_ptr<PlacementSolver> solver_ = NewPlacementSolver();
+  const std::unique_ptr<GangSolver> solver_ = NewGangSolver();
   PreparedGang gang_;
   PlacementRequest request_;
   PlacementResult result_;

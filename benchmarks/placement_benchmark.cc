@@ -21,8 +21,8 @@
 
 #include "benchmarks/busy_cluster.h"
 #include "benchmarks/scan_peer.h"
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster::bench {
 namespace {
@@ -88,7 +88,7 @@ void BM_Placement(benchmark::State& state, const Case& c, Act act) {
     if (c.kinds == Kinds::kFour || devices == c.devices) continue;
     others.push_back(busy.Gangs(1, devices, "")[0]);
   }
-  const std::unique_ptr<PlacementSolver> solver = NewPlacementSolver();
+  const std::unique_ptr<GangSolver> solver = NewGangSolver();
   PlacementRequest request;
   PlacementResult result;
   size_t fits = 0, asked = 0;

@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "benchmarks/random.h"
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
-#include "muster/preemptor.h"
+#include "lib/cluster/cluster.h"
+#include "lib/preempt/victim_search.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster {
 namespace {
@@ -40,7 +40,7 @@ Role GpuRole(uint32_t tasks, uint32_t gpus) {
 }
 
 // The library's solver, counting.
-class CountingSolver : public PlacementSolver {
+class CountingSolver : public GangSolver {
  public:
   using Clock = std::chrono::steady_clock;
 
@@ -60,7 +60,7 @@ class CountingSolver : public PlacementSolver {
   uint64_t questions = 0;
 
  private:
-  std::unique_ptr<PlacementSolver> solver_ = NewPlacementSolver();
+  std::unique_ptr<GangSolver> solver_ = NewGangSolver();
 };
 
 // A full cluster; its gangs by (priority, key).
@@ -145,7 +145,7 @@ void Preempt(benchmark::State& state, uint32_t tasks, uint32_t gpus,
   request.placement.ledger = Ledger::kLater;
   request.candidates = full.candidates();
   CountingSolver solver;
-  const std::unique_ptr<Preemptor> preemptor = NewPreemptor();
+  const std::unique_ptr<VictimSearch> preemptor = NewVictimSearch();
   PreemptionResult result;
   CountingSolver::Clock::duration total{};
   for (auto _ : state) {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "muster/cluster.h"
+#include "lib/cluster/cluster.h"
 
 namespace muster::bench {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "muster/cluster.h"
+#include "lib/cluster/cluster.h"
 #include "muster/gang.h"
 
 namespace muster::bench {

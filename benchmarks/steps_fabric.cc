@@ -9,8 +9,8 @@
 #include "benchmarks/random.h"
 #include "benchmarks/step_search.h"
 #include "benchmarks/step_world.h"
+#include "lib/solver/gang_solver.h"
 #include "muster/fabric.h"
-#include "muster/placement_solver.h"
 
 namespace muster::bench {
 namespace {
@@ -60,7 +60,7 @@ class FabricQuestion : public StepSearch {
     solvers_.clear();
     gangs_.clear();
     for (uint32_t i = 0; i < count; ++i) {
-      solvers_.push_back(NewPlacementSolver({}, {&fabric_, 1}));
+      solvers_.push_back(NewGangSolver({}, {&fabric_, 1}));
       PreparedGang& gang = gangs_.emplace_back();
       gang.gang = StepGang(case_.tasks, kStepDevices);
       gang.gang.groups[0].topology = {.topology = "fabric",
@@ -85,7 +85,7 @@ class FabricQuestion : public StepSearch {
   bool Finish() override { return good_; }
 
  private:
-  void Place(PlacementSolver& solver, const PreparedGang& gang) {
+  void Place(GangSolver& solver, const PreparedGang& gang) {
     PlacementRequest request;
     request.gang = &gang;
     request.dry_run = true;
@@ -96,7 +96,7 @@ class FabricQuestion : public StepSearch {
   Cluster cluster_;
   const ShapeId known_ = cluster_.Intern(StepRole("", 1, kStepDevices), 0);
   FabricTopology fabric_;
-  std::vector<std::unique_ptr<PlacementSolver>> solvers_;
+  std::vector<std::unique_ptr<GangSolver>> solvers_;
   std::vector<PreparedGang> gangs_;
   PlacementResult result_;
   uint32_t made_ = 0;

@@ -9,7 +9,7 @@
 #include "benchmarks/random.h"
 #include "benchmarks/step_search.h"
 #include "benchmarks/step_world.h"
-#include "muster/preemptor.h"
+#include "lib/preempt/victim_search.h"
 
 namespace muster::bench {
 namespace {
@@ -86,8 +86,8 @@ class Preemption : public StepSearch {
  private:
   const Case case_;
   Cluster cluster_;
-  const std::unique_ptr<PlacementSolver> solver_ = NewPlacementSolver();
-  const std::unique_ptr<Preemptor> preemptor_ = NewPreemptor();
+  const std::unique_ptr<GangSolver> solver_ = NewGangSolver();
+  const std::unique_ptr<VictimSearch> preemptor_ = NewVictimSearch();
   std::vector<std::vector<Assignment>> tasks_;
   std::vector<VictimCandidate> candidates_;
   std::vector<PreparedGang> gangs_;

@@ -9,8 +9,8 @@
 
 #include "benchmarks/step_search.h"
 #include "benchmarks/step_world.h"
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster::bench {
 namespace {
@@ -114,7 +114,7 @@ class Question : public StepSearch {
   const uint32_t nodes_;
   const bool known_;
   Cluster cluster_;
-  const std::unique_ptr<PlacementSolver> solver_ = NewPlacementSolver();
+  const std::unique_ptr<GangSolver> solver_ = NewGangSolver();
   std::vector<PreparedGang> gangs_;
   std::vector<Assignment> running_;
   std::vector<NodeIndex> within_;

@@ -53,8 +53,11 @@ int RunFgdCommand(const FgdFlags& flags, const Console& console) {
   uint64_t done = 0;
   const uint64_t all = policies.size() * uint64_t{flags.seeds};
   for (const FgdPolicy& p : policies) {
-    report.results.push_back(RunFgd(*input, p, flags.first_seed, flags.seeds,
-                                    [&] { bar.Update(++done, all); }));
+    absl::StatusOr<FgdResult> result =
+        RunFgd(*input, p, flags.first_seed, flags.seeds,
+               [&] { bar.Update(++done, all); });
+    if (!result.ok()) return Fail(console, result.status());
+    report.results.push_back(*std::move(result));
   }
   if (!flags.plot.empty()) {
     std::ofstream plot(flags.plot);

@@ -13,7 +13,6 @@
 
 #include "adapters/workloads/openb_csv.h"
 #include "adapters/workloads/random.h"
-#include "muster/cluster.h"
 #include "muster/placement_solver.h"
 
 namespace muster::inprocess {
@@ -62,30 +61,34 @@ std::vector<uint32_t> Arrivals(const FgdInput& input, Random* random) {
   return pods;
 }
 
-// Nodes in an order drawn by lot: among equals the first key is taken.
-Cluster MakeCluster(const FgdInput& input, Random* random) {
+// With nodes in an order drawn by lot: among equals the first key is taken.
+absl::StatusOr<PlacementSolver> MakeSolver(const FgdInput& input,
+                                           const PlacementOptions& options,
+                                           Random* random) {
   std::vector<size_t> order(input.nodes.size());
   std::iota(order.begin(), order.end(), size_t{0});
   random->Shuffle(&order);
-  Cluster cluster(kGpu + 1, kGpu, {});
-  for (size_t i = 0; i < order.size(); ++i) {
+  SchedulerConfig config;  // Its third resource are GPUs: kGpu.
+  config.placement = options;
+  absl::StatusOr<PlacementSolver> solver =
+      PlacementSolver::Create(std::move(config));
+  for (size_t i = 0; solver.ok() && i < order.size(); ++i) {
     Node node = input.nodes[order[i]];
     char place[32];
     std::snprintf(place, sizeof(place), "%06zu ", i);
     node.key.insert(0, place);
-    cluster.Upsert(node);
+    if (absl::Status status = solver->SetNode(node); !status.ok()) {
+      return status;
+    }
   }
-  return cluster;
+  return solver;
 }
 
 // A gang of one task for each shape.
-std::vector<PreparedGang> MakeGangs(const FgdInput& input, Cluster* cluster) {
-  std::vector<PreparedGang> gangs(input.shapes.size());
+std::vector<Gang> MakeGangs(const FgdInput& input) {
+  std::vector<Gang> gangs(input.shapes.size());
   for (size_t s = 0; s < gangs.size(); ++s) {
-    Gang& gang = gangs[s].gang;
-    gang.groups.resize(1);
-    gang.roles.emplace_back().shape = input.shapes[s];
-    gangs[s].shapes = {{cluster->Intern(gang.roles[0], 0)}};
+    gangs[s].roles.emplace_back().shape = input.shapes[s];
   }
   return gangs;
 }
@@ -168,30 +171,28 @@ PlacementOptions FgdOptions(const FgdInput& input, PlacementPolicy policy,
   return options;
 }
 
-FgdRun RunFgdOnce(const FgdInput& input, PlacementPolicy policy,
-                  uint64_t seed) {
+absl::StatusOr<FgdRun> RunFgdOnce(const FgdInput& input, PlacementPolicy policy,
+                                  uint64_t seed) {
   Random random(seed);
   const std::vector<uint32_t> arrivals = Arrivals(input, &random);
-  Cluster cluster = MakeCluster(input, &random);
-  std::vector<PreparedGang> gangs = MakeGangs(input, &cluster);
-  const std::unique_ptr<PlacementSolver> solver =
-      NewPlacementSolver(FgdOptions(input, policy, seed));
+  absl::StatusOr<PlacementSolver> solver =
+      MakeSolver(input, FgdOptions(input, policy, seed), &random);
+  if (!solver.ok()) return solver.status();
+  std::vector<Gang> gangs = MakeGangs(input);
   FgdRun run{.pods = arrivals.size()};
   std::vector<double> sums(kMostArrived + 1, 0);
   std::vector<uint32_t> counts(kMostArrived + 1, 0);
-  PlacementRequest request;
-  PlacementResult result;
   int64_t asked = 0;
   int64_t allocated = 0;
   const std::clock_t start = std::clock();
   for (size_t i = 0; i < arrivals.size(); ++i) {
-    PreparedGang& gang = gangs[arrivals[i]];
-    gang.gang.key = std::to_string(i);
-    request.gang = &gang;
-    solver->Place(cluster, request, &result);
+    Gang& gang = gangs[arrivals[i]];
+    gang.key = std::to_string(i);
+    const absl::StatusOr<Placement> placement = solver->Place(gang);
+    if (!placement.ok()) return placement.status();
     const int64_t demand = input.Demand(arrivals[i]);
     asked += demand;
-    if (result.fit == Fit::kFits) allocated += demand;
+    if (placement->fit == Fit::kFits) allocated += demand;
     const int64_t percent =
         (asked * 200 + input.gpu_milli) / (2 * input.gpu_milli);
     if (percent > kMostArrived) continue;
@@ -210,21 +211,23 @@ FgdRun RunFgdOnce(const FgdInput& input, PlacementPolicy policy,
   return run;
 }
 
-FgdResult RunFgd(const FgdInput& input, const FgdPolicy& policy,
-                 uint64_t first_seed, uint32_t seeds,
-                 const std::function<void()>& progress) {
+absl::StatusOr<FgdResult> RunFgd(const FgdInput& input, const FgdPolicy& policy,
+                                 uint64_t first_seed, uint32_t seeds,
+                                 const std::function<void()>& progress) {
   FgdResult result{.name = std::string(policy.name)};
   result.allocated.assign(kMostArrived + 1, 0);
   double cpu_s = 0;
   uint64_t pods = 0;
   for (uint32_t s = 0; s < seeds; ++s) {
-    const FgdRun run = RunFgdOnce(input, policy.policy, first_seed + s);
+    const absl::StatusOr<FgdRun> run =
+        RunFgdOnce(input, policy.policy, first_seed + s);
+    if (!run.ok()) return run.status();
     for (size_t x = 0; x <= kMostArrived; ++x) {
-      result.allocated[x] += run.allocated[x] / seeds;
+      result.allocated[x] += run->allocated[x] / seeds;
     }
-    result.at100.push_back(run.allocated[100]);
-    cpu_s += run.cpu_s;
-    pods += run.pods;
+    result.at100.push_back(run->allocated[100]);
+    cpu_s += run->cpu_s;
+    pods += run->pods;
     progress();
   }
   double squares = 0;

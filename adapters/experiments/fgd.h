@@ -56,7 +56,8 @@ struct FgdRun {
   uint64_t pods = 0;
   double cpu_s = 0;  // Of the solver.
 };
-FgdRun RunFgdOnce(const FgdInput& input, PlacementPolicy policy, uint64_t seed);
+absl::StatusOr<FgdRun> RunFgdOnce(const FgdInput& input, PlacementPolicy policy,
+                                  uint64_t seed);
 
 struct FgdResult {
   std::string name{};
@@ -66,8 +67,8 @@ struct FgdResult {
   double cpu_us_per_pod = 0;
 };
 // Seeds first_seed, first_seed + 1, ...; `progress` hears of runs.
-FgdResult RunFgd(const FgdInput& input, const FgdPolicy& policy,
-                 uint64_t first_seed, uint32_t seeds,
-                 const std::function<void()>& progress);
+absl::StatusOr<FgdResult> RunFgd(const FgdInput& input, const FgdPolicy& policy,
+                                 uint64_t first_seed, uint32_t seeds,
+                                 const std::function<void()>& progress);
 
 }  // namespace muster::inprocess

@@ -13,7 +13,7 @@ absl::Status Wrong(const std::string& what) {
 
 // Whether the scheduler believes that nothing is held on any node.
 absl::Status CheckAllFree(const Scheduler& scheduler, const Books& books) {
-  const Cluster& cluster = scheduler.cluster();
+  const ClusterView cluster = scheduler.cluster();
   for (NodeIndex n : cluster.nodes()) {
     const std::string& key = cluster.node(n).key;
     const OtherUsage& others = books.others(books.Find(key));

@@ -26,7 +26,7 @@ int main() {
   // [refused]
 
   // [read]
-  const muster::Cluster& cluster = scheduler.cluster();
+  const muster::ClusterView cluster = scheduler.cluster();
   for (const muster::NodeIndex n : cluster.nodes()) {
     std::cout << cluster.node(n).key << ": "
               << cluster.free_devices(n, muster::Ledger::kNow)

@@ -2,8 +2,9 @@
 #ifndef MUSTER_MUSTER_H_
 #define MUSTER_MUSTER_H_
 
+#include "muster/certificate.h"        // IWYU pragma: export
 #include "muster/class_state.h"        // IWYU pragma: export
-#include "muster/cluster.h"            // IWYU pragma: export
+#include "muster/cluster_view.h"       // IWYU pragma: export
 #include "muster/config.h"             // IWYU pragma: export
 #include "muster/decision.h"           // IWYU pragma: export
 #include "muster/device.h"             // IWYU pragma: export

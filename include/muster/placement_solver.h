@@ -1,196 +1,88 @@
-// PlacementSolver: finds nodes and devices for the tasks of one gang.
+// PlacementSolver: finds nodes and devices for gangs, without a scheduler.
 #ifndef MUSTER_PLACEMENT_SOLVER_H_
 #define MUSTER_PLACEMENT_SOLVER_H_
 
-#include <cstdint>
-#include <limits>
 #include <memory>
 #include <span>
 #include <string_view>
-#include <vector>
 
-#include "muster/cluster.h"
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "muster/cluster_view.h"
+#include "muster/config.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
-#include "muster/placement_policy.h"
-#include "muster/reason.h"
-#include "muster/topology.h"
+#include "muster/node.h"
+#include "muster/placement.h"
 
 namespace muster {
 
-// "No room" is an answer, not an error, and is asked for thousands of times a
-// pass: an enum, never an absl::Status.
-enum class Fit : uint8_t {
-  kFits,
-  kNotNow,  // Not with what is free.
-  kNever,   // Not even if nothing ran.
-};
-MUSTER_ENUM_NAMES(Fit, "fits", "not-now", "never");
-
-// A gang ready to be placed: its description and its interned shapes.
-// `groups` always has a root: the owner fills it in where the gang has none.
-// The gang is within the bounds of Gang; solvers do not check it.
-struct PreparedGang {
-  Gang gang{};
-  std::vector<std::vector<ShapeId>> shapes{};  // [role][alternative]
-};
-
-// One task and what it holds. The shape of `at` tells the alternative.
-struct Assignment {
-  TaskId task{};
-  Allocation at{};
-
-  friend bool operator==(const Assignment&, const Assignment&) = default;
-};
-
-// A question to the solver.
-struct PlacementRequest {
-  const PreparedGang* gang = nullptr;
-  // The gang's key where gangs that are alike share a description that has
-  // none; empty: gang->gang.key. Only PlacementPolicy::kRandom looks at it.
-  std::string_view key{};
-  Ledger ledger = Ledger::kBoth;  // kBoth: to start now; kLater: to nominate.
-  // Tasks of the gang that keep their places. They count towards minima and
-  // constraints (a gang that runs in rack 3 and requires one rack grows in
-  // rack 3) and are already charged.
-  std::span<const Assignment> fixed{};
-  // Only these nodes (any order); empty: all.
-  std::span<const NodeIndex> within{};
-  // Bound on what may be added, by kind (device kind in thousandths); null:
-  // none. The queue's headroom.
-  const Resources* headroom = nullptr;
-  // False: where there is no room, the answer is kNotNow whether it might be
-  // kNever, and gives no reason, where finding them would cost more.
-  bool explain = true;
-  // How many steps may go into proving that a placement is the best there is,
-  // and finding a better one; one step is a few nanoseconds. 0: the first
-  // answer, which of a gang that is not alike and alone claims nothing.
-  uint64_t exact_steps = 200'000;
-  // How many times more steps than at first a "no" may take until it counts as
-  // not proven (PlacementResult::cut_short), and exact_steps besides. For a
-  // question whose last answer was such a "no".
-  uint32_t effort = 0;
-  // Only asks: the answer is the same, and the cluster as it was.
-  bool dry_run = false;
-  // Of Grow: ends once it has added so many tasks; more only where a group,
-  // role, slice or box comes whole.
-  uint32_t most = 0xffffffff;
-
-  std::string_view KeyOfGang() const {
-    return key.empty() ? std::string_view(gang->gang.key) : key;
-  }
-};
-
-// How good a placement is, and how much better any could be that places the
-// same numbers of tasks, of the same shapes. Gangs whose roles talk are
-// compared by `traffic`, all others by `levels`, level after level.
-struct Certificate {
-  // Domains of a level that hold added tasks and no fixed ones. A node outside
-  // the topology counts as a domain of its own.
-  struct Level {
-    uint32_t used = 0;   // Of the placement.
-    uint32_t least = 0;  // No placement that uses as few as this one does at
-                         // all wider levels uses fewer here.
-    friend bool operator==(const Level&, const Level&) = default;
-  };
-  // Weight x distance over all pairs of tasks whose roles talk, one of them
-  // added at least. Two tasks are as far apart as there are levels of the
-  // gang's first topology, the single node included, at which their domains
-  // differ: 0 on one node.
-  struct Cost {
-    bool talks = false;  // Otherwise the rest is 0.
-    int64_t cost = 0;    // Of the placement.
-    int64_t least = 0;   // None costs less inside one domain of the level whose
-                         // narrowest domain this one lies in.
-    int64_t gap() const { return cost - least; }
-    friend bool operator==(const Cost&, const Cost&) = default;
-  };
-  // Widest level of the gang's first topology first, the nodes last. Empty:
-  // nothing is claimed (roles talk, or exact_steps is 0).
-  std::vector<Level> levels{};
-  Cost traffic{};
-  // Proven: used == least at every level, or cost == least.
-  bool optimal = false;
-};
-
-// The solver's answer. Reused between calls: vectors keep their capacity.
-struct PlacementResult {
-  Fit fit = Fit::kNotNow;
-  std::vector<Assignment> tasks{};  // Added ones, by (role, index).
-  Reason reason{};                  // Why not, with the nearest shortfall.
-  // Of kNotNow: the searches ended before they found a placement, or that there
-  // is none. The reason is kNotFound then.
-  bool cut_short = false;
-  Certificate certificate{};
-  // Of the work budget, whatever a cache knew: the same on every machine.
-  uint64_t steps = 0;
-
-  void Clear() {
-    fit = Fit::kNotNow;
-    tasks.clear();
-    reason = {};
-    cut_short = false;
-    certificate.levels.clear();
-    certificate.traffic = {};
-    certificate.optimal = false;
-    steps = 0;
-  }
-};
-
-// Stateless between calls apart from scratch memory: the same question on the
-// same cluster state gets the same answer, and ties are broken by keys. One
-// thread at a time; one solver may serve several clusters.
+// For a scheduler that has its own queues and asks where a gang could run: the
+// placement search of Scheduler, over nodes that the caller names. It knows
+// topologies, fabrics, devices and partitions, groups and alternatives; no
+// queue, quota, priority or time. Of a gang it looks at key, groups, roles and
+// traffic (see Gang).
+//
+//   auto solver = muster::PlacementSolver::Create({.topologies = {{"dc",
+//   {"rack"}}}}); solver->SetNode(node); absl::StatusOr<muster::Placement>
+//   placement = solver->Place(gang); if (placement.ok() && placement->fit ==
+//   muster::Fit::kFits) ... solver->Release("job-1");
+//
+// The same calls give the same answers on every machine; ties are broken by
+// keys. Not synchronised: one thread at a time. Errors (INVALID_ARGUMENT names
+// the field) change nothing. How it searches: docs/placement.md.
 class PlacementSolver {
  public:
-  virtual ~PlacementSolver() = default;
+  // Of the configuration count: resources, device_resource, node_resource,
+  // topologies, fabrics, placement, partition_schemes and search.exact_steps.
+  static absl::StatusOr<PlacementSolver> Create(SchedulerConfig config);
 
-  // Adds the fewest tasks that make the gang's root group satisfied (see
-  // Group), beside the fixed ones, meeting every constraint. On kFits the
-  // added tasks are charged to request.ledger in `cluster`, inside whatever
-  // transaction is open; otherwise the cluster is as it was. New tasks of a
-  // role get its lowest indices that no fixed task has. kNever is answered
-  // only when it holds for the cluster with all gangs (not others) gone.
-  virtual void Place(Cluster& cluster, const PlacementRequest& request,
-                     PlacementResult* result) = 0;
+  PlacementSolver(PlacementSolver&&) noexcept;
+  PlacementSolver& operator=(PlacementSolver&&) noexcept;
+  ~PlacementSolver();
 
-  // For a gang that is satisfied by the fixed tasks: adds as many tasks as fit
-  // towards desired_tasks, optional groups and roles whole at their minimum.
-  // Roles of higher order first; those of equal order in proportion: the next
-  // task is of the role that has the least part of desired_tasks - min_tasks
-  // beyond its minimum, of equals of the first. Never fails: kFits with what
-  // was added, perhaps nothing. Tasks go where they are best one after another;
-  // where better places for all of them together are found within exact_steps,
-  // there. The certificate compares with all places for as many.
-  virtual void Grow(Cluster& cluster, const PlacementRequest& request,
-                    PlacementResult* result) = 0;
+  // A new node, or new values for a known one; what gangs hold there they go on
+  // holding. FAILED_PRECONDITION: tasks hold devices that the node no longer
+  // has; they are released first. O(capacity kinds + devices + tasks on it).
+  absl::Status SetNode(const Node& node);
+  // NOT_FOUND, or FAILED_PRECONDITION while a gang has a task there. O(gangs).
+  absl::Status RemoveNode(std::string_view key);
+  // Defines or replaces a named set of nodes, for Role::node_sets.
+  absl::Status SetNodeSet(const NodeSet& set);
 
-  // Whether slots decide: in any nodes of one domain of the level that the gang
-  // requires (in any at all, if it requires none) it fits if and only if
-  // Cluster::Slots of its shape add up to the tasks that Place would add. Who
-  // counts slots need not ask then. False where that is not known. O(1).
-  virtual bool SlotsDecide(const Cluster& cluster,
-                           const PlacementRequest& request) const {
-    (void)cluster, (void)request;
-    return false;
-  }
+  // Where the gang could run now, with the fewest tasks that satisfy it (see
+  // Group): all of them, or none. Changes nothing. Not an OK status only for a
+  // gang that is invalid. ALREADY_EXISTS: a gang of that key has its places.
+  absl::StatusOr<Placement> Find(const Gang& gang) const;
+  // The same, and if it fits, the gang holds these places under its key.
+  absl::StatusOr<Placement> Place(const Gang& gang);
+  // Further tasks of a gang that has places, as many as fit towards
+  // desired_tasks (kFits, perhaps with no task); it holds them, too. NOT_FOUND.
+  absl::StatusOr<Placement> Grow(std::string_view gang);
+  // The gang holds exactly these places, wherever it was decided: of gangs that
+  // run when the caller starts, of an answer of Find or of Preemptor. What they
+  // hold may exceed what is free, as reality may. NOT_FOUND: no such node.
+  // ALREADY_EXISTS. O(tasks).
+  absl::Status Hold(const Gang& gang, std::span<const PlacedTask> tasks);
+  // The gang holds nothing any more, and is forgotten. NOT_FOUND. O(tasks).
+  absl::Status Release(std::string_view gang);
+  // Those tasks of it hold nothing any more; a gang without tasks is forgotten.
+  // NOT_FOUND: it has no such gang or task. O(tasks of the gang).
+  absl::Status Release(std::string_view gang, std::span<const TaskId> tasks);
 
-  // Appends, by key, the nodes of the cluster that have room in the request's
-  // ledger for a task of one of the gang's shapes. Others may be among them; as
-  // long as this is not overridden, all others. The library's own: O(nodes / 64
-  // + nodes with room), where little changed since its last question.
-  virtual void NodesWithRoom(const Cluster& cluster,
-                             const PlacementRequest& request,
-                             std::vector<NodeIndex>* nodes) {
-    (void)request;
-    nodes->insert(nodes->end(), cluster.nodes().begin(), cluster.nodes().end());
-  }
+  // What the gang holds, in the order in which it got it; empty where it is not
+  // known. O(tasks).
+  std::vector<PlacedTask> TasksOf(std::string_view gang) const;
+  // Nodes and what is free. Both ledgers are the same here: nothing is
+  // promised.
+  ClusterView cluster() const;
+
+ private:
+  friend class Preemptor;
+  class Rep;
+  explicit PlacementSolver(std::unique_ptr<Rep> rep);
+  std::unique_ptr<Rep> rep_;
 };
-
-// The library's own solver. Fabrics are copied; one that Fabric::FromText does
-// not take is as if it had no nodes.
-std::unique_ptr<PlacementSolver> NewPlacementSolver(
-    const PlacementOptions& options = {},
-    std::span<const FabricTopology> fabrics = {});
 
 }  // namespace muster
 

@@ -1,132 +1,91 @@
-// Preemptor: chooses victims and a placement together.
+// Preemptor: chooses victims and a placement together, without a scheduler.
 #ifndef MUSTER_PREEMPTOR_H_
 #define MUSTER_PREEMPTOR_H_
 
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
-#include "muster/cluster.h"
+#include "absl/status/statusor.h"
+#include "muster/certificate.h"
+#include "muster/gang.h"
 #include "muster/ids.h"
+#include "muster/placement.h"
 #include "muster/placement_solver.h"
+#include "muster/victim_policy.h"
 
 namespace muster {
 
-// A running gang that may lawfully be stopped or shrunk for the preemptor.
-struct VictimCandidate {
-  GangId gang{};
-  int32_t priority = 0;
-  // What stopping the whole gang throws away, in device-milliseconds: work
-  // since the last checkpoint plus the restart cost, times the devices (cpu
-  // cores for a gang without devices).
+// A gang that holds places in the PlacementSolver and may be stopped, or may
+// lose tasks that it can do without.
+struct PreemptibleGang {
+  std::string gang{};    // Its key.
+  int32_t priority = 0;  // Victims are of the lowest priorities that suffice.
+  // What is lost if all of it stops: for instance the work since its last
+  // checkpoint, in device-milliseconds. Any unit, the same for all; not
+  // negative, and those of all candidates add up to 2^62 at most. Of a part of
+  // its tasks: their share of it, rounded up.
   int64_t cost = 0;
-  // All its tasks, charged to kBoth, surplus ones last, in the order in which
-  // surplus would be shed from the back. Of a gang that may not be stopped:
-  // only those that it can do without.
-  std::span<const Assignment> tasks{};
-  // How many tasks at the back of `tasks` may be shed and leave the gang
-  // satisfied. 0 where the host cannot shrink.
-  uint32_t surplus = 0;
-  // What the last task, the last two, ... throw away, likewise: `surplus` of
-  // them, none less than the one before. Empty: nothing.
-  std::span<const int64_t> surplus_costs{};
-  // The numbers of tasks from the back that may be shed, ascending, where not
-  // any number up to `surplus` may: a group's child goes whole. Empty: any.
-  std::span<const uint32_t> cuts{};
-  bool stoppable = true;  // false: may be shed from, never stopped.
+  bool stoppable = true;   // Whether all its tasks may be stopped.
+  bool shrinkable = true;  // Whether tasks beyond its minimum may be.
 };
 
-// The law a set of victims must keep (queue floors, quota): supplied by the
-// scheduler, stateful, driven by the preemptor one step at a time. The set is
-// empty when Choose begins; when it ends, it holds the victims chosen, or
-// nobody. A set is lawful if Add accepts its members one after the other in
-// some order: the smallest first is one that is tried. What the law accepts in
-// some order, it accepts with members left out, and more of them gone leave the
-// quota no less room.
-class VictimRules {
- public:
-  virtual ~VictimRules() = default;
-  // Adds `tasks` tasks from the back of candidate `i` (all of them: the whole
-  // gang, if it is stoppable) to the set, or returns false, with no change, if
-  // the law forbids it given what is in the set already. A candidate is added
-  // at most once.
-  virtual bool Add(uint32_t i, uint32_t tasks) = 0;
-  virtual void Remove(uint32_t i) = 0;
-  // Whether the preemptor's quota has room once the set is gone.
-  virtual bool QuotaSuffices() const = 0;
-  // Whether candidate `i` could give back some of the quota that the preemptor
-  // lacks with an empty set. Others are not tried where quota is short.
-  virtual bool GivesQuota(uint32_t /*i*/) const { return true; }
-};
+// Whom to stop so that the gang can run, and where.
+struct VictimChoice {
+  struct Victim {
+    uint32_t candidate = 0;       // Position in the candidates given.
+    std::vector<TaskId> tasks{};  // Those that are to stop.
+    bool whole = false;           // They are all that it has.
+  };
 
-struct PreemptionRequest {
-  PlacementRequest placement{};                   // Its ledger is kLater.
-  std::span<const VictimCandidate> candidates{};  // By (priority, key).
-  VictimRules* rules = nullptr;
-  // Bounds the search, in its own logical steps: one for each bundle or
-  // combination looked at, one or more for each question to the solver, by its
-  // work; give or take those that finish what was begun. Then the best so far
-  // is the answer.
-  uint64_t max_steps = 100'000;
-};
-
-struct Victim {
-  uint32_t candidate = 0;  // Position in PreemptionRequest::candidates.
-  uint32_t tasks = 0;      // How many from the back; all of a stoppable one:
-                           // the whole gang.
-
-  friend bool operator==(const Victim&, const Victim&) = default;
-};
-
-struct PreemptionResult {
+  // kFits: the gang can run once the victims are gone; without victims, at
+  // once. Otherwise no victims were found that suffice.
   Fit fit = Fit::kNotNow;
   std::vector<Victim> victims{};    // By candidate.
-  std::vector<Assignment> tasks{};  // The preemptor's, charged to kLater.
-  int64_t cost = 0;
-  // No lawful victims with that top priority cost less; at most `cost`.
+  std::vector<PlacedTask> tasks{};  // The gang's, by role and index.
+  int64_t cost = 0;                 // Of all victims.
+  // No victims that are allowed, with the same highest priority, cost less.
   int64_t bound = 0;
-  uint64_t steps = 0;  // Of the work budget, the solver's included.
-  // Proven: no lawful set of victims has a lower top priority or, at the same,
-  // a lower cost or, at the same, breaks fewer gangs; where none was found,
-  // there is none.
+  // Proven: no victims that are allowed have a lower highest priority or, at
+  // the same, a lower cost or, at the same, break fewer gangs; where none were
+  // found, there are none.
   bool optimal = false;
-  bool cut_short = false;  // max_steps ended the search.
+  bool cut_short = false;  // The search ended by its bound of steps.
+  // By how much the victims may be dearer than the cheapest ones.
   int64_t gap() const { return cost - bound; }
-
-  void Clear() {
-    fit = Fit::kNotNow;
-    victims.clear();
-    tasks.clear();
-    cost = 0;
-    bound = 0;
-    steps = 0;
-    optimal = false;
-    cut_short = false;
-  }
 };
 
-// Same rules as PlacementSolver: stateless, deterministic, one thread.
+// The search for victims of Scheduler, for a host that has its own queues: of
+// the lowest possible highest priority, then of the least cost, then of the
+// fewest gangs; ties are broken by keys. No victim is superfluous. The same
+// question gets the same answer on every machine. Keeps nothing but memory to
+// work in between questions: one thread at a time, any number of solvers.
+// docs/placement.md says how it searches.
 class Preemptor {
  public:
-  virtual ~Preemptor() = default;
+  Preemptor();
+  Preemptor(Preemptor&&) noexcept;
+  Preemptor& operator=(Preemptor&&) noexcept;
+  ~Preemptor();
 
-  // Finds victims whose release (with what is free already) places the whole
-  // gang, using the lowest possible top priority among victims, then the
-  // least cost, then the fewest gangs broken; what still ties is decided by
-  // keys. Where there are too many combinations to try, the answer may be
-  // dearer, and says so (`optimal`). On kFits the victims' tasks are credited
-  // to kLater and the gang's charged to it, in the open transaction; otherwise
-  // the cluster is as it was. No victim is superfluous: without any one of
-  // them, or with fewer of its surplus tasks, the gang would not fit. No
-  // victims at all: it fits already.
-  virtual void Choose(Cluster& cluster, PlacementSolver& solver,
-                      const PreemptionRequest& request,
-                      PreemptionResult* result) = 0;
+  // Victims among the candidates for a gang that has no places in `solver`,
+  // which is as it was afterwards: the caller stops them, releases what they
+  // held, and lets the gang Hold the tasks. `policy` may be null: every set is
+  // allowed; it speaks of candidates by position. Ends after `max_steps`
+  // logical steps (about 100 ns each) with the best found so far.
+  // INVALID_ARGUMENT names the field; NOT_FOUND: a candidate holds nothing in
+  // the solver.
+  absl::StatusOr<VictimChoice> Choose(
+      const PlacementSolver& solver, const Gang& gang,
+      std::span<const PreemptibleGang> candidates,
+      VictimPolicy* policy = nullptr, uint64_t max_steps = 100'000);
+
+ private:
+  class Rep;
+  std::unique_ptr<Rep> rep_;
 };
-
-// The library's own preemptor.
-std::unique_ptr<Preemptor> NewPreemptor();
 
 }  // namespace muster
 

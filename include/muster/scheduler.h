@@ -11,14 +11,12 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "muster/cluster.h"
+#include "muster/cluster_view.h"
 #include "muster/config.h"
 #include "muster/event.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
-#include "muster/placement_solver.h"
 #include "muster/plan.h"
-#include "muster/preemptor.h"
 #include "muster/reason.h"
 #include "muster/state.h"
 
@@ -81,17 +79,11 @@ struct Explanation {
 //   scheduler->Apply({.at = 5, .what = muster::DecisionApplied{seq}});
 class Scheduler {
  public:
-  // INVALID_ARGUMENT names the field of the configuration that is wrong. The
-  // solver and the preemptor are the library's own unless given.
-  static absl::StatusOr<Scheduler> Create(
-      SchedulerConfig config, std::unique_ptr<PlacementSolver> solver = nullptr,
-      std::unique_ptr<Preemptor> preemptor = nullptr);
+  // INVALID_ARGUMENT names the field of the configuration that is wrong.
+  static absl::StatusOr<Scheduler> Create(SchedulerConfig config);
   // Goes on from a state that State() gave: the same plans, the same hash.
   // INVALID_ARGUMENT if the state contradicts itself.
-  static absl::StatusOr<Scheduler> Restore(
-      const SchedulerState& state,
-      std::unique_ptr<PlacementSolver> solver = nullptr,
-      std::unique_ptr<Preemptor> preemptor = nullptr);
+  static absl::StatusOr<Scheduler> Restore(const SchedulerState& state);
 
   Scheduler(Scheduler&&) noexcept;
   Scheduler& operator=(Scheduler&&) noexcept;
@@ -150,8 +142,8 @@ class Scheduler {
   uint64_t WaitingClass(GangId gang) const;
 
   // An independent copy, for what-ifs on another thread. It has no journal and
-  // an empty inbox, and uses the library's solver and preemptor. An error would
-  // be a defect of the library: the state contradicts itself. O(state).
+  // an empty inbox. An error would be a defect of the library: the state
+  // contradicts itself. O(state).
   absl::StatusOr<Scheduler> Fork() const;
 
   // The whole state as a value: a snapshot, and a view that other threads may
@@ -166,8 +158,9 @@ class Scheduler {
 
   Time now() const;
   const SchedulerConfig& config() const;
-  // Free capacity and topology, for reading. Valid until the next Apply().
-  const Cluster& cluster() const;
+  // Nodes, capacity and what is free, for reading. Valid until the scheduler is
+  // changed, by Apply(), Schedule() or any other call that is not const.
+  ClusterView cluster() const;
   // Handles to keys and back. A key is empty, a handle invalid, for what is
   // not there. Keys stay valid until the next Schedule() or Apply().
   std::string_view gang_key(GangId id) const;

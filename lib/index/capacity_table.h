@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/cluster/cluster.h"
 #include "lib/index/recent.h"
-#include "muster/cluster.h"
 
 namespace muster::index {
 

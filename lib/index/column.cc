@@ -4,14 +4,14 @@
 #include <bit>
 #include <utility>
 
+#include "lib/cluster/device_choice.h"
+#include "lib/cluster/needs.h"
 #include "lib/index/slots_cost.h"
-#include "lib/topology/device_choice.h"
-#include "lib/topology/needs.h"
 
 namespace muster::index {
 
 void Column::Bind(const Cluster& cluster, NodeStates* states,
-                  const policy::NodePolicy& policy, ShapeId shape,
+                  const scoring::NodePolicy& policy, ShapeId shape,
                   std::optional<int64_t> score) {
   states_ = states;
   layout_ = &states->layout();
@@ -332,7 +332,7 @@ void Column::RefreshRanksOf(const Cluster& cluster, uint32_t chunk,
     const NodeIndex node = layout_->node(first + i);
     ranks_[first + i] =
         std::min(policy_->Rank({cluster, node, states_->ledger()}, question_),
-                 policy::NodePolicy::kMostRank);
+                 scoring::NodePolicy::kMostRank);
   });
 }
 

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "lib/base/step_cost.h"
+#include "lib/cluster/cluster.h"
 #include "lib/index/layout.h"
 #include "lib/index/least_chunk.h"
 #include "lib/index/node_states.h"
 #include "lib/index/scan.h"
-#include "lib/policy/node_policy.h"
-#include "muster/cluster.h"
+#include "lib/scoring/node_policy.h"
 
 namespace muster::index {
 
@@ -53,7 +53,7 @@ class Column {
   // of the states, which must stay until the next Bind, as must the policy.
   // With a score, only nodes that have it (Cluster::Score) have slots.
   void Bind(const Cluster& cluster, NodeStates* states,
-            const policy::NodePolicy& policy, ShapeId shape,
+            const scoring::NodePolicy& policy, ShapeId shape,
             std::optional<int64_t> score = {});
   // Brings slots and sums up to the cluster's state.
   void Refresh(const Cluster& cluster);
@@ -183,9 +183,9 @@ class Column {
 
   NodeStates* states_ = nullptr;
   const Layout* layout_ = nullptr;
-  const policy::NodePolicy* policy_ = nullptr;
+  const scoring::NodePolicy* policy_ = nullptr;
   const ScanTable* scans_ = nullptr;
-  policy::Question question_{};
+  scoring::Question question_{};
   Form form_ = Form::kOther;
   uint32_t devices_ = 0;         // A task's, unless the form is kOther.
   uint32_t inverse_ = 0;         // Of devices_, for Divide.

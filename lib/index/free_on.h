@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "muster/cluster.h"
+#include "lib/cluster/cluster.h"
 
 namespace muster::index {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/cluster/cluster.h"
 #include "lib/index/recent.h"
-#include "muster/cluster.h"
 
 namespace muster::index {
 

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "lib/cluster/device_choice.h"
 #include "lib/index/scan.h"
-#include "lib/topology/device_choice.h"
 
 namespace muster::index {
 namespace {
@@ -16,7 +16,7 @@ bool Avoidable(const Node& node) {
 
 }  // namespace
 
-void NodeStates::Bind(const Layout& layout, const policy::NodePolicy& policy,
+void NodeStates::Bind(const Layout& layout, const scoring::NodePolicy& policy,
                       Ledger ledger) {
   layout_ = &layout;
   policy_ = &policy;

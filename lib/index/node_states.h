@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
+#include "lib/cluster/cluster.h"
 #include "lib/index/layout.h"
-#include "lib/policy/node_policy.h"
-#include "muster/cluster.h"
+#include "lib/scoring/node_policy.h"
 
 namespace muster::index {
 
@@ -25,7 +25,7 @@ class NodeStates {
   };
 
   // Forgets everything; layout and policy must stay until the next Bind.
-  void Bind(const Layout& layout, const policy::NodePolicy& policy,
+  void Bind(const Layout& layout, const scoring::NodePolicy& policy,
             Ledger ledger);
   // Brings everything but gists up to the cluster's state: O(changes); by one
   // scan where the cluster's log no longer tells them.
@@ -80,7 +80,7 @@ class NodeStates {
   void SortAll();
 
   const Layout* layout_ = nullptr;
-  const policy::NodePolicy* policy_ = nullptr;
+  const scoring::NodePolicy* policy_ = nullptr;
   Ledger ledger_ = Ledger::kBoth;
   bool has_gists_ = false;
   bool built_ = false;

@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "lib/cluster/cluster.h"
 #include "lib/index/column.h"
 #include "lib/index/layout.h"
 #include "lib/index/recent.h"
-#include "lib/policy/node_policy.h"
-#include "muster/cluster.h"
+#include "lib/scoring/node_policy.h"
 
 namespace muster::index {
 
@@ -27,7 +27,7 @@ class PlacementIndex {
   static constexpr size_t kMemory = size_t{256} << 20;
 
   // The policy must stay.
-  explicit PlacementIndex(const policy::NodePolicy& policy,
+  explicit PlacementIndex(const scoring::NodePolicy& policy,
                           size_t memory = kMemory)
       : policy_(policy), memory_(memory) {}
 
@@ -68,7 +68,7 @@ class PlacementIndex {
   size_t PlaceFor(const Key& key);
   NodeStates& StatesOf(const Cluster& cluster, int topology, Ledger ledger);
 
-  const policy::NodePolicy& policy_;
+  const scoring::NodePolicy& policy_;
   const size_t memory_;
   MadeFrom made_from_;
   std::vector<std::optional<Layout>> layouts_;     // By topology + 1.

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "muster/cluster.h"
+#include "lib/cluster/cluster.h"
 
 namespace muster::index {
 

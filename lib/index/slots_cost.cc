@@ -1,6 +1,6 @@
 #include "lib/index/slots_cost.h"
 
-#include "lib/topology/needs.h"
+#include "lib/cluster/needs.h"
 
 namespace muster::index {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "lib/base/step_cost.h"
-#include "muster/cluster.h"
+#include "lib/cluster/cluster.h"
 
 namespace muster::index {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lib/topology/needs.h"
+#include "lib/cluster/needs.h"
 
 namespace muster::preempt {
 namespace {
@@ -27,7 +27,7 @@ uint32_t FixedTasks(const PlacementRequest& request, uint32_t role) {
 
 }  // namespace
 
-Problem::Problem(Cluster& cluster, PlacementSolver& solver,
+Problem::Problem(Cluster& cluster, GangSolver& solver,
                  const PreemptionRequest& request)
     : cluster_(cluster),
       solver_(solver),

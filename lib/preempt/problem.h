@@ -10,9 +10,9 @@
 
 #include "lib/base/fraction.h"
 #include "lib/base/step_cost.h"
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
-#include "muster/preemptor.h"
+#include "lib/cluster/cluster.h"
+#include "lib/preempt/victim_search.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster::preempt {
 
@@ -48,7 +48,7 @@ struct Need {
 
 class Problem {
  public:
-  Problem(Cluster& cluster, PlacementSolver& solver,
+  Problem(Cluster& cluster, GangSolver& solver,
           const PreemptionRequest& request);
 
   Cluster& cluster() { return cluster_; }
@@ -127,7 +127,7 @@ class Problem {
   void FindScarce();
 
   Cluster& cluster_;
-  PlacementSolver& solver_;
+  GangSolver& solver_;
   const PreemptionRequest& request_;
   const int64_t most_cost_;  // Those of all candidates together are in range.
   std::vector<Need> needs_;

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
+#include "lib/cluster/cluster.h"
 #include "lib/preempt/problem.h"
-#include "muster/cluster.h"
 
 namespace muster::preempt {
 

@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
+#include "lib/cluster/cluster.h"
 #include "lib/preempt/problem.h"
-#include "muster/cluster.h"
 
 namespace muster::preempt {
 

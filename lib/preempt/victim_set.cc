@@ -67,7 +67,7 @@ void VictimSet::Restore(const Change& change) {
 }
 
 // Enters all anew, in the order of old; `left_out` is not entered now. What the
-// law accepted in an order, it accepts in it (VictimRules).
+// law accepted in an order, it accepts in it (VictimPolicy).
 void VictimSet::Replay(uint32_t left_out) {
   for (uint32_t c : order_) {
     if (c != left_out) rules_->Remove(c);

@@ -8,7 +8,7 @@
 
 #include "lib/preempt/problem.h"
 #include "lib/preempt/slot_board.h"
-#include "muster/preemptor.h"
+#include "lib/preempt/victim_search.h"
 
 namespace muster::preempt {
 
@@ -69,7 +69,7 @@ class VictimSet {
 
   Problem& problem_;
   SlotBoard& board_;
-  VictimRules* rules_;
+  VictimPolicy* rules_;
   std::vector<uint32_t> released_;  // By candidate.
   std::vector<uint32_t> entered_;
   std::vector<uint32_t> order_;  // Those entered, as the law accepted them.

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/base/keyed_table.h"
-#include "muster/cluster.h"
+#include "lib/cluster/cluster.h"
 #include "muster/ids.h"
 #include "muster/queue.h"
 #include "muster/resources.h"

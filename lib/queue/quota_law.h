@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "absl/container/btree_map.h"
+#include "lib/cluster/cluster.h"
 #include "lib/queue/queue_tree.h"
-#include "muster/cluster.h"
 #include "muster/resources.h"
 
 namespace muster {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "lib/cluster/cluster.h"
 #include "lib/queue/queue_order.h"
 #include "lib/queue/queue_tree.h"
 #include "lib/queue/quota_law.h"
@@ -22,7 +23,6 @@
 #include "lib/scheduler/opener.h"
 #include "lib/scheduler/priority_classes.h"
 #include "lib/scheduler/undo.h"
-#include "muster/cluster.h"
 #include "muster/config.h"
 #include "muster/node.h"
 #include "muster/scheduler.h"

@@ -5,7 +5,7 @@
 
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/plan_writer.h"
-#include "muster/placement_solver.h"
+#include "lib/solver/gang_solver.h"
 #include "muster/reason.h"
 
 namespace muster {

@@ -27,8 +27,7 @@ void CountQuota(const Core& core, GangIndex g, Reason* reason) {
 }
 
 // Why there is no room for the gang, asked again.
-void CountRoom(Core& core, PlacementSolver& solver, GangIndex g,
-               Reason* reason) {
+void CountRoom(Core& core, GangSolver& solver, GangIndex g, Reason* reason) {
   Resources room;
   PlacementRequest request = RequestFor(core, g, Ledger::kBoth, &room);
   request.dry_run = true;
@@ -39,7 +38,7 @@ void CountRoom(Core& core, PlacementSolver& solver, GangIndex g,
   }
 }
 
-Reason WhyWaits(Core& core, PlacementSolver& solver, GangIndex g) {
+Reason WhyWaits(Core& core, GangSolver& solver, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
   if (r.held || core.queues.Held(r.queue)) return {.code = ReasonCode::kHeld};
   ClassList& waiting = core.lists.waiting();
@@ -71,7 +70,7 @@ Reason WhyWaits(Core& core, PlacementSolver& solver, GangIndex g) {
 
 }  // namespace
 
-Explanation ExplainGang(Core& core, PlacementSolver& solver, GangIndex g) {
+Explanation ExplainGang(Core& core, GangSolver& solver, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
   Explanation e;
   e.phase = r.phase;

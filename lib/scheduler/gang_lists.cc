@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/cluster/needs.h"
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/life.h"
-#include "lib/topology/needs.h"
 
 namespace muster {
 namespace {

@@ -5,10 +5,10 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/keyed_table.h"
+#include "lib/cluster/needs.h"
 #include "lib/scheduler/gang_own.h"
 #include "lib/scheduler/rules.h"
 #include "lib/scheduler/validate.h"
-#include "lib/topology/needs.h"
 
 namespace muster {
 namespace {

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "muster/cluster.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 #include "muster/config.h"
 #include "muster/gang.h"
-#include "muster/placement_solver.h"
 #include "muster/resources.h"
 
 namespace muster {

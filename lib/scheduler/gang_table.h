@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "lib/base/keyed_table.h"
+#include "lib/cluster/cluster.h"
 #include "lib/queue/class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/queue/queue_tree.h"
 #include "lib/scheduler/gang_own.h"
 #include "lib/scheduler/gang_spec.h"
 #include "lib/scheduler/stop_price.h"
-#include "muster/cluster.h"
 #include "muster/config.h"
 #include "muster/gang.h"
 #include "muster/state.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "lib/cluster/needs.h"
 #include "lib/scheduler/core.h"
-#include "lib/topology/needs.h"
 
 namespace muster {
 namespace {

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <span>
 
+#include "lib/cluster/cluster.h"
 #include "lib/scheduler/gang_table.h"
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/solver/gang_solver.h"
 #include "muster/resources.h"
 
 namespace muster {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "lib/cluster/selector.h"
 #include "lib/scheduler/core.h"
-#include "lib/topology/selector.h"
 
 namespace muster {
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/cluster/cluster.h"
 #include "lib/scheduler/gang_table.h"
-#include "muster/cluster.h"
 #include "muster/event.h"
 #include "muster/reason.h"
 

@@ -145,7 +145,11 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex winner) {
   c.gang = core_.gangs.id(g);
   c.priority = core_.PriorityOf(r);
   const bool nominated = r.phase == GangPhase::kNominated;
-  c.surplus = nominated ? 0 : SurplusOf(r, &tasks, &cuts_[i]);
+  if (!nominated && r.listing.elastic && tasks.size() > 1) {
+    const GangSpec& spec = core_.SpecOf(r);
+    CountTasks(r, spec, &counts_);
+    c.surplus = PutSurplusLast(spec, counts_, &tasks, &cuts_[i]);
+  }
   if (!nominated && !tasks.empty()) {
     std::vector<int64_t>& costs = stop_costs_[i];
     StopCosts(core_, r, tasks, &costs);
@@ -157,33 +161,6 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex winner) {
   const bool stays = pool_.spare_only() || HoldsFirm(r) ||
                      GivesSurplus(core_.gangs.at(winner), r);
   if (!nominated && stays) LeaveOnlySurplus(c);
-}
-
-// How many tasks at the back of `tasks` the gang can do without. Orders them
-// so that these are at the back; `cuts` as VictimCandidate has them.
-uint32_t MakeRoom::SurplusOf(const GangRecord& r,
-                             std::vector<Assignment>* tasks,
-                             std::vector<uint32_t>* cuts) {
-  cuts->clear();
-  const GangSpec& spec = core_.SpecOf(r);
-  if (!r.listing.elastic || tasks->size() <= 1) return 0;
-  CountTasks(r, spec, &counts_);
-  const Surplus surplus(spec, counts_, *tasks);
-  // One runs on: a gang of which nothing runs any more is over.
-  const std::vector<uint32_t>& steps = surplus.cuts();
-  const auto end = std::lower_bound(steps.begin(), steps.end(), tasks->size());
-  cuts->assign(steps.begin(), end);
-  if (cuts->empty()) return 0;
-  const std::span gone(surplus.tasks().data(), cuts->back());
-  std::vector<Assignment> shed;
-  for (auto id = gone.rbegin(); id != gone.rend(); ++id) {
-    const auto it = std::ranges::find(*tasks, *id, &Assignment::task);
-    shed.push_back(*it);
-    tasks->erase(it);
-  }
-  tasks->insert(tasks->end(), shed.begin(), shed.end());
-  if (cuts->size() == gone.size()) cuts->clear();  // Any number will do.
-  return static_cast<uint32_t>(gone.size());
 }
 
 // Whether the gang gives tasks it can do without, though it is not below the
@@ -398,7 +375,7 @@ bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
   request.rules = &law;
   request.max_steps = max_steps_;
   const Cluster::Mark mark = core_.cluster.Begin();
-  pass_.preemptor.Choose(core_.cluster, pass_.solver, request, &result_);
+  pass_.victim_search.Choose(core_.cluster, pass_.solver, request, &result_);
   core_.cluster.Rollback(mark);
   unproven_ = result_.fit != Fit::kFits && !result_.optimal;
   pass_.budget.Spend(result_.steps);

@@ -7,11 +7,11 @@
 
 #include "lib/base/string_map.h"
 #include "lib/index/free_table.h"
+#include "lib/preempt/victim_search.h"
 #include "lib/queue/quota_law.h"
 #include "lib/scheduler/pass_context.h"
 #include "lib/scheduler/victim_pool.h"
 #include "muster/plan.h"
-#include "muster/preemptor.h"
 
 namespace muster {
 
@@ -21,7 +21,7 @@ namespace muster {
 // it, may lose what it holds; a gang that is stopped, while each disruption
 // budget that names it has room beside the victims before it. All arguments
 // outlive it.
-class VictimLaw final : public VictimRules {
+class VictimLaw final : public VictimPolicy {
  public:
   VictimLaw(Core& core, QueueIndex preemptor, const Resources& demand,
             std::span<const VictimCandidate> candidates);
@@ -92,8 +92,6 @@ class MakeRoom : public Phase {
   void AddCandidate(GangIndex g, GangIndex winner);
   bool GivesSurplus(const GangRecord& winner, const GangRecord& r);
   bool HoldsFirm(const GangRecord& r);
-  uint32_t SurplusOf(const GangRecord& r, std::vector<Assignment>* tasks,
-                     std::vector<uint32_t>* cuts);
   static void LeaveOnlySurplus(VictimCandidate& c);
   bool Find(GangIndex g);
   bool FindCheapest(GangIndex g);

@@ -6,29 +6,10 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "lib/scheduler/reason_text.h"
 
 namespace muster {
 namespace {
-
-// The level of the first topology the gang's constraints name.
-std::string LevelName(const Core& core, const Gang* gang, uint32_t level) {
-  const TopologyConstraint* constraint = nullptr;
-  if (gang != nullptr) {
-    const auto look = [&](const auto& of) {
-      if (constraint == nullptr && !of.topology.empty()) {
-        constraint = &of.topology;
-      }
-    };
-    for (const Group& group : gang->groups) look(group);
-    for (const Role& role : gang->roles) look(role);
-  }
-  const int t = core.cluster.FindTopology(
-      constraint == nullptr ? std::string_view() : constraint->topology);
-  if (t < 0) return kHostLevel;
-  const std::vector<std::string>& levels =
-      core.cluster.topologies()[static_cast<size_t>(t)].levels;
-  return level < levels.size() ? levels[level] : kHostLevel;
-}
 
 // Of an object that has a key, and is there.
 std::string KeyOf(const Core& core, ReasonObject kind, uint32_t o) {
@@ -61,60 +42,14 @@ bool HasKey(ReasonObject kind) {
          kind == ReasonObject::kGang;
 }
 
-std::string Moment(Time at) {
-  return at % kSecond == 0 ? absl::StrCat(at / kSecond, " s")
-                           : absl::StrCat(at / kMillisecond, " ms");
-}
-
 }  // namespace
 
-std::string ToText(const NamedReason& reason) {
-  std::string text(Name(reason.code));
-  const std::string what =
-      reason.resource.empty() ? std::string("tasks") : reason.resource;
-  if (!reason.object.empty()) {
-    absl::StrAppend(&text, " (", std::string(Name(reason.object_kind)), " ",
-                    reason.object, ")");
-  }
-  if (reason.code == ReasonCode::kNotBefore ||
-      reason.code == ReasonCode::kBackoff) {
-    absl::StrAppend(&text, ": until ", Moment(reason.needed), ", now ",
-                    Moment(reason.available));
-  } else if (reason.needed != 0 || reason.available != 0) {
-    absl::StrAppend(&text, ": needs ", reason.needed, " ", what, ", ",
-                    reason.available, " available");
-  }
-  return text;
-}
-
 NamedReason Named(const Core& core, const Reason& reason, GangIndex g) {
-  NamedReason named;
-  named.code = reason.code;
-  named.object_kind = reason.object_kind;
-  named.needed = reason.needed;
-  named.available = reason.available;
-  if (reason.resource < core.config.resources.size()) {
-    named.resource = core.config.resources[reason.resource];
-  }
-  const Gang* gang = nullptr;
-  if (core.gangs.id(g).valid()) gang = &core.SpecOf(g).gang();
-  const uint32_t o = reason.object;
-  switch (reason.object_kind) {
-    case ReasonObject::kRole:
-      if (gang != nullptr && o < gang->roles.size()) {
-        named.object = gang->roles[o].name;
-      }
-      break;
-    case ReasonObject::kGroup:
-      if (gang != nullptr && o < gang->groups.size()) {
-        named.object = gang->groups[o].name;
-      }
-      break;
-    case ReasonObject::kLevel:
-      named.object = LevelName(core, gang, o);
-      break;
-    default:
-      named.object = KeyOf(core, reason.object_kind, o);
+  const Gang* gang =
+      core.gangs.id(g).valid() ? &core.SpecOf(g).gang() : nullptr;
+  NamedReason named = NamedOf(core.config, gang, reason);
+  if (HasKey(reason.object_kind)) {
+    named.object = KeyOf(core, reason.object_kind, reason.object);
   }
   return named;
 }

@@ -6,8 +6,8 @@
 
 #include "lib/queue/class_list.h"
 #include "lib/scheduler/core.h"
+#include "lib/solver/gang_solver.h"
 #include "muster/class_state.h"
-#include "muster/placement_solver.h"
 #include "muster/plan.h"
 #include "muster/reason.h"
 #include "muster/scheduler.h"
@@ -34,7 +34,7 @@ void MapHandles(const Core& from, const Core& to, Plan* plan);
 
 // Why a gang is where it is: the reason of the last answer, with its numbers as
 // they are now. The question is asked again, without any effect.
-Explanation ExplainGang(Core& core, PlacementSolver& solver, GangIndex g);
+Explanation ExplainGang(Core& core, GangSolver& solver, GangIndex g);
 
 // No handle of `next`, an empty core, will be one that `before` gave out.
 void StartGenerationsAfter(const Core& before, Core& next);

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "lib/cluster/cluster.h"
 #include "lib/queue/gang_rank.h"
-#include "muster/cluster.h"
 #include "muster/node.h"
 
 namespace muster {

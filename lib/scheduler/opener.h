@@ -5,10 +5,10 @@
 #include <limits>
 #include <vector>
 
+#include "lib/cluster/cluster.h"
 #include "lib/queue/class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/queue/queue_tree.h"
-#include "muster/cluster.h"
 #include "muster/resources.h"
 
 namespace muster {

@@ -3,13 +3,13 @@
 
 #include <vector>
 
+#include "lib/preempt/victim_search.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/core.h"
 #include "lib/scheduler/decisions.h"
 #include "lib/scheduler/plan_writer.h"
 #include "lib/scheduler/work_budget.h"
-#include "muster/placement_solver.h"
-#include "muster/preemptor.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster {
 
@@ -17,8 +17,8 @@ namespace muster {
 // and keeps its memory between passes.
 struct PassContext {
   Core& core;
-  PlacementSolver& solver;
-  Preemptor& preemptor;
+  GangSolver& solver;
+  VictimSearch& victim_search;
   PlanWriter plan{core};
   Decisions decisions{core, plan};
   WorkBudget budget = WorkBudget::ForQuestions(0);  // Of the pass under way.

@@ -81,13 +81,13 @@ absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
                  ".slot: ", at.slot, "; the task has no partition");
 }
 
-absl::Status AddUse(const Core& core, const std::string& field, ShapeId shape,
-                    Resources* sum) {
-  sum->Add(core.cluster.demand(shape));
+absl::Status AddUse(const SchedulerConfig& config, const Cluster& cluster,
+                    const std::string& field, ShapeId shape, Resources* sum) {
+  sum->Add(cluster.demand(shape));
   for (ResourceKind k = 0; k < sum->size(); ++k) {
     if ((*sum)[k] > Resources::kMaxTotal) {
       return Invalid(field, ": all tasks use more than 2^62 ",
-                     core.config.resources[k], " with it");
+                     config.resources[k], " with it");
     }
   }
   return absl::OkStatus();

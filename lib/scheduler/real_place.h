@@ -8,8 +8,8 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "lib/cluster/cluster.h"
 #include "lib/scheduler/core.h"
-#include "muster/cluster.h"
 #include "muster/event.h"
 
 namespace muster {
@@ -41,7 +41,7 @@ absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
 
 // Adds what a task of the shape uses to what others do: an error if all use
 // more than Resources::kMaxTotal of a kind.
-absl::Status AddUse(const Core& core, const std::string& field, ShapeId shape,
-                    Resources* sum);
+absl::Status AddUse(const SchedulerConfig& config, const Cluster& cluster,
+                    const std::string& field, ShapeId shape, Resources* sum);
 
 }  // namespace muster

@@ -153,8 +153,8 @@ absl::Status Check(const Core& core, const Reconciled& e, Told* told) {
     }
     const GangSpec& spec = core.SpecOf(core.gangs.Find(task.gang));
     MUSTER_RETURN_IF_ERROR(
-        AddUse(core, at, spec.prepared.shapes[task.task.role][task.alternative],
-               &sum));
+        AddUse(core.config, core.cluster, at,
+               spec.prepared.shapes[task.task.role][task.alternative], &sum));
   }
   return absl::OkStatus();
 }

@@ -5,7 +5,7 @@
 
 #include "lib/scheduler/gang_spec.h"
 #include "lib/scheduler/gang_table.h"
-#include "muster/placement_solver.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster {
 

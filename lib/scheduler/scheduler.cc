@@ -20,16 +20,14 @@ namespace {
 
 // The state, and those who change it.
 struct Rooms {
-  Rooms(SchedulerConfig config, std::shared_ptr<PlacementSolver> own_solver,
-        Preemptor& preemptor)
+  explicit Rooms(SchedulerConfig config)
       : core(std::move(config)),
-        solver(own_solver != nullptr ? std::move(own_solver)
-                                     : NewPlacementSolver(core.config.placement,
-                                                          core.config.fabrics)),
-        context{core, *solver, preemptor} {}
+        solver(NewGangSolver(core.config.placement, core.config.fabrics)),
+        context{core, *solver, *victim_search} {}
 
   Core core;
-  std::shared_ptr<PlacementSolver> solver;
+  std::unique_ptr<GangSolver> solver;
+  std::unique_ptr<VictimSearch> victim_search = NewVictimSearch();
   PassContext context;
   Pass pass{context};
 };
@@ -39,8 +37,7 @@ struct Rooms {
 // Who is called when.
 class Scheduler::Impl {
  public:
-  Impl(SchedulerConfig config, std::unique_ptr<PlacementSolver> solver,
-       std::unique_ptr<Preemptor> preemptor);
+  explicit Impl(SchedulerConfig config);
 
   // Without telling the journal.
   absl::Status Take(const Event& event);
@@ -52,8 +49,6 @@ class Scheduler::Impl {
 
   Core& core() { return rooms->core; }
 
-  std::shared_ptr<PlacementSolver> own_solver;  // The host's, or none.
-  std::unique_ptr<Preemptor> preemptor;
   std::unique_ptr<Rooms> rooms;
   // Those from before what can be taken back, if it changed the configuration.
   std::unique_ptr<Rooms> rooms_before;
@@ -87,14 +82,8 @@ bool WaitsForATime(const GangState& gang) {
 
 }  // namespace
 
-Scheduler::Impl::Impl(SchedulerConfig config,
-                      std::unique_ptr<PlacementSolver> solver,
-                      std::unique_ptr<Preemptor> own_preemptor)
-    : own_solver(std::move(solver)),
-      preemptor(own_preemptor != nullptr ? std::move(own_preemptor)
-                                         : NewPreemptor()),
-      rooms(
-          std::make_unique<Rooms>(std::move(config), own_solver, *preemptor)) {
+Scheduler::Impl::Impl(SchedulerConfig config)
+    : rooms(std::make_unique<Rooms>(std::move(config))) {
   inbox.SetLimit(core().config.inbox_limit);
 }
 
@@ -147,7 +136,7 @@ absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
     gang.look |= gang.phase == GangPhase::kNominated || WaitsForATime(gang);
   }
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
-  auto next = std::make_unique<Rooms>(config, own_solver, *preemptor);
+  auto next = std::make_unique<Rooms>(config);
   StartGenerationsAfter(core(), next->core);
   MUSTER_RETURN_IF_ERROR(Load(next->core, state));
   std::swap(rooms, next);
@@ -208,20 +197,14 @@ Scheduler::Scheduler(Scheduler&&) noexcept = default;
 Scheduler& Scheduler::operator=(Scheduler&&) noexcept = default;
 Scheduler::~Scheduler() = default;
 
-absl::StatusOr<Scheduler> Scheduler::Create(
-    SchedulerConfig config, std::unique_ptr<PlacementSolver> solver,
-    std::unique_ptr<Preemptor> preemptor) {
+absl::StatusOr<Scheduler> Scheduler::Create(SchedulerConfig config) {
   MUSTER_RETURN_IF_ERROR(ValidateConfig(config));
-  return Scheduler(std::make_unique<Impl>(std::move(config), std::move(solver),
-                                          std::move(preemptor)));
+  return Scheduler(std::make_unique<Impl>(std::move(config)));
 }
 
-absl::StatusOr<Scheduler> Scheduler::Restore(
-    const SchedulerState& state, std::unique_ptr<PlacementSolver> solver,
-    std::unique_ptr<Preemptor> preemptor) {
+absl::StatusOr<Scheduler> Scheduler::Restore(const SchedulerState& state) {
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
-  Scheduler s(std::make_unique<Impl>(state.config, std::move(solver),
-                                     std::move(preemptor)));
+  Scheduler s(std::make_unique<Impl>(state.config));
   MUSTER_RETURN_IF_ERROR(Load(s.impl_->core(), state));
   return s;
 }
@@ -318,7 +301,9 @@ Time Scheduler::now() const { return impl_->core().now; }
 const SchedulerConfig& Scheduler::config() const {
   return impl_->core().config;
 }
-const Cluster& Scheduler::cluster() const { return impl_->core().cluster; }
+ClusterView Scheduler::cluster() const {
+  return ClusterView(impl_->core().cluster);
+}
 
 std::string_view Scheduler::gang_key(GangId id) const {
   return impl_->core().gangs.KeyOf(id);

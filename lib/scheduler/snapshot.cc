@@ -245,7 +245,8 @@ absl::Status LoadTask(Core& core, const GangState& s, GangEdit& gang,
   if (in.phase != TaskPhase::kSucceeded) {
     MUSTER_ASSIGN_OR_RETURN(task.at.node, NodeNamed(core, in.node));
     MUSTER_RETURN_IF_ERROR(CheckPlace(core.cluster, "state." + field, task.at));
-    MUSTER_RETURN_IF_ERROR(AddUse(core, "state." + field, task.at.shape, used));
+    MUSTER_RETURN_IF_ERROR(AddUse(core.config, core.cluster, "state." + field,
+                                  task.at.shape, used));
   }
   for (const OpenDecision& o : s.open) {
     if (std::ranges::count(o.tasks, in.task) > 0) task.open_seq = o.seq;

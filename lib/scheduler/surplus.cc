@@ -135,4 +135,26 @@ bool Surplus::TakeScope(int32_t order) {
   return false;
 }
 
+uint32_t PutSurplusLast(const GangSpec& spec, std::span<const uint32_t> counts,
+                        std::vector<Assignment>* tasks,
+                        std::vector<uint32_t>* cuts) {
+  cuts->clear();
+  if (!spec.elastic || tasks->size() <= 1) return 0;
+  const Surplus surplus(spec, counts, *tasks);
+  const std::vector<uint32_t>& steps = surplus.cuts();
+  const auto end = std::lower_bound(steps.begin(), steps.end(), tasks->size());
+  cuts->assign(steps.begin(), end);
+  if (cuts->empty()) return 0;
+  const std::span gone(surplus.tasks().data(), cuts->back());
+  std::vector<Assignment> shed;
+  for (auto id = gone.rbegin(); id != gone.rend(); ++id) {
+    const auto it = std::ranges::find(*tasks, *id, &Assignment::task);
+    shed.push_back(*it);
+    tasks->erase(it);
+  }
+  tasks->insert(tasks->end(), shed.begin(), shed.end());
+  if (cuts->size() == gone.size()) cuts->clear();  // Any number will do.
+  return static_cast<uint32_t>(gone.size());
+}
+
 }  // namespace muster

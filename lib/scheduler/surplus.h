@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/scheduler/gang_spec.h"
-#include "muster/placement_solver.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster {
 
@@ -55,5 +55,13 @@ class Surplus {
   std::vector<TaskId> gone_;
   std::vector<uint32_t> cuts_;
 };
+
+// How many tasks at the back of `tasks`, all that the gang has, it can do
+// without. Orders them so that these are at the back, the first to go last;
+// `cuts` as VictimCandidate has them. One task stays: a gang of which nothing
+// runs any more is over.
+uint32_t PutSurplusLast(const GangSpec& spec, std::span<const uint32_t> counts,
+                        std::vector<Assignment>* tasks,
+                        std::vector<uint32_t>* cuts);
 
 }  // namespace muster

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
+#include "lib/cluster/cluster.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/gang_table.h"
-#include "muster/cluster.h"
 
 namespace muster {
 

@@ -229,6 +229,19 @@ absl::Status ValidateEvent(const SchedulerConfig& config, const Event& event) {
       event.what);
 }
 
+absl::Status ValidateNode(const SchedulerConfig& config, const Node& node) {
+  return AtRoot("node", Validator(config).Value(node));
+}
+
+absl::Status ValidateNodeSet(const SchedulerConfig& config,
+                             const NodeSet& set) {
+  return AtRoot("set", Validator(config).Value(set));
+}
+
+absl::Status ValidateGang(const SchedulerConfig& config, const Gang& gang) {
+  return AtRoot("gang", Validator(config).Value(gang));
+}
+
 absl::Status ValidateReconfig(const SchedulerConfig& before,
                               const SchedulerConfig& config) {
   const size_t kinds = before.resources.size();

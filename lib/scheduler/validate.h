@@ -26,6 +26,9 @@ absl::Status ValidateConfig(const SchedulerConfig& config);
 absl::Status ValidateReconfig(const SchedulerConfig& before,
                               const SchedulerConfig& config);
 absl::Status ValidateEvent(const SchedulerConfig& config, const Event& event);
+absl::Status ValidateNode(const SchedulerConfig& config, const Node& node);
+absl::Status ValidateNodeSet(const SchedulerConfig& config, const NodeSet& set);
+absl::Status ValidateGang(const SchedulerConfig& config, const Gang& gang);
 absl::Status ValidateState(const SchedulerState& state);
 absl::Status ValidatePlan(const SchedulerConfig& config,
                           const PlanRecord& plan);

@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/cluster/cluster.h"
 #include "lib/scheduler/victim_order.h"
-#include "muster/cluster.h"
 #include "muster/ids.h"
 #include "muster/resources.h"
 

@@ -70,7 +70,7 @@ void Board::ForgetRails() {
 bool Board::Take(NodeIndex node, ShapeId shape, Allocation* at) {
   const Ledger ledger = problem_->ledger();
   if (cluster_->Slots(node, shape, ledger, 1) == 0) return false;
-  policy::Question question = problem_->QuestionOf(shape);
+  scoring::Question question = problem_->QuestionOf(shape);
   question.rails = Rails();
   *at = problem_->policy().Choose(problem_->ViewOf(node), question);
   cluster_->Charge(*at, ledger);

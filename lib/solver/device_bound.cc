@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "lib/cluster/needs.h"
 #include "lib/solver/reasons.h"
-#include "lib/topology/needs.h"
 
 namespace muster::solver {
 namespace {

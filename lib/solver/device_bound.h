@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/functional/function_ref.h"
-#include "muster/placement_solver.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster::solver {
 

@@ -9,9 +9,9 @@
 #include "lib/solver/board.h"
 #include "lib/solver/count_plan.h"
 #include "lib/solver/forest.h"
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/spread_fill.h"
-#include "muster/placement_solver.h"
 
 namespace muster::solver {
 

@@ -11,7 +11,7 @@
 
 namespace muster::solver {
 
-FabricPlacer::FabricPlacer(const policy::NodePolicy& policy,
+FabricPlacer::FabricPlacer(const scoring::NodePolicy& policy,
                            index::PlacementIndex& index,
                            std::span<const FabricTopology> fabrics)
     : policy_(policy), index_(index), reason_(index) {
@@ -246,7 +246,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
 void FabricPlacer::Take(ShapeId shape) {
   Cluster& cluster = *cluster_;
   const PlacementRequest& request = *request_;
-  const policy::Question question{shape, request.KeyOfGang()};
+  const scoring::Question question{shape, request.KeyOfGang()};
   result_->steps += tasks_ * kTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = tasks_;

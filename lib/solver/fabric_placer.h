@@ -8,10 +8,10 @@
 
 #include "lib/index/placement_index.h"
 #include "lib/index/recent.h"
-#include "lib/policy/node_policy.h"
+#include "lib/scoring/node_policy.h"
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/uniform_reason.h"
 #include "muster/fabric.h"
-#include "muster/placement_solver.h"
 #include "muster/topology.h"
 
 namespace muster::solver {
@@ -25,11 +25,11 @@ class FabricPlacer {
  public:
   // Fabrics that cannot be read are as if they had no nodes. The policy's index
   // must stay.
-  FabricPlacer(const policy::NodePolicy& policy, index::PlacementIndex& index,
+  FabricPlacer(const scoring::NodePolicy& policy, index::PlacementIndex& index,
                std::span<const FabricTopology> fabrics);
 
   bool IsMine(const PlacementRequest& request) const;
-  // As PlacementSolver's.
+  // As GangSolver's.
   void Place(Cluster& cluster, const PlacementRequest& request,
              PlacementResult* result);
   void Grow(Cluster& cluster, const PlacementRequest& request,
@@ -65,7 +65,7 @@ class FabricPlacer {
   void Take(ShapeId shape);
   void ExplainNo();
 
-  const policy::NodePolicy& policy_;
+  const scoring::NodePolicy& policy_;
   index::PlacementIndex& index_;
   std::vector<Known> fabrics_;
   UniformReason reason_;

@@ -12,12 +12,12 @@
 #include "lib/solver/board.h"
 #include "lib/solver/exact_search.h"
 #include "lib/solver/forest.h"
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/mix_search.h"
 #include "lib/solver/pack_search.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/refiner.h"
 #include "lib/solver/traffic.h"
-#include "muster/placement_solver.h"
 
 namespace muster::solver {
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include "lib/solver/board.h"
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/traffic.h"
 #include "lib/solver/uniform_placer.h"
-#include "muster/placement_solver.h"
 
 namespace muster::solver {
 

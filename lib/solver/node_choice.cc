@@ -112,7 +112,7 @@ class NodeContest {
   const TaskId task_;
   const std::span<const Spot> spots_;
   const uint32_t after_;
-  const policy::Question question_;
+  const scoring::Question question_;
   std::optional<NodeIndex> best_;
   // Less is better: what is lacking, nearness, score, negated, and rank.
   std::tuple<uint64_t, int, int64_t, uint32_t> rank_;
@@ -128,7 +128,7 @@ std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
       within ? problem.request().within : cluster.nodes();
   const std::span<const ScopeIndex> chain = problem.Chain(role);
   const ShapeId shape = problem.shape(role);
-  const policy::Question question = problem.QuestionOf(shape);
+  const scoring::Question question = problem.QuestionOf(shape);
   problem.Spend(nodes.size(), kLoneNs);
   if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
   const size_t preferences = cluster.preferences(shape).size();

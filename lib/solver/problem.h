@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "lib/base/step_cost.h"
-#include "lib/policy/node_policy.h"
+#include "lib/scoring/node_policy.h"
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/tree.h"
-#include "muster/placement_solver.h"
 
 namespace muster::solver {
 
@@ -100,7 +100,7 @@ class Lists {
 class Problem {
  public:
   // Ranks nodes and chooses devices; must outlive the problem.
-  explicit Problem(const policy::NodePolicy& policy) : policy_(&policy) {}
+  explicit Problem(const scoring::NodePolicy& policy) : policy_(&policy) {}
 
   // False if the request cannot be met whatever is free: an unknown topology
   // or level is required, or fixed tasks break a constraint; refusal() says.
@@ -110,11 +110,11 @@ class Problem {
   const Cluster& cluster() const { return *cluster_; }
   const PlacementRequest& request() const { return *request_; }
   Ledger ledger() const { return request_->ledger; }
-  const policy::NodePolicy& policy() const { return *policy_; }
-  policy::Question QuestionOf(ShapeId shape) const {
+  const scoring::NodePolicy& policy() const { return *policy_; }
+  scoring::Question QuestionOf(ShapeId shape) const {
     return {shape, request_->KeyOfGang()};
   }
-  policy::NodeLedger ViewOf(NodeIndex node) const {
+  scoring::NodeLedger ViewOf(NodeIndex node) const {
     return {*cluster_, node, ledger()};
   }
   const Gang& gang() const { return request_->gang->gang; }
@@ -245,7 +245,7 @@ class Problem {
   uint32_t FindColumn(ShapeId shape);
   bool Refuse(ScopeIndex s);
 
-  const policy::NodePolicy* policy_;
+  const scoring::NodePolicy* policy_;
   const Cluster* cluster_ = nullptr;
   const PlacementRequest* request_ = nullptr;
   Reason refusal_;

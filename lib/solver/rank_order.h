@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/problem.h"
-#include "muster/placement_solver.h"
 
 namespace muster::solver {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <optional>
 
-#include "muster/cluster.h"
+#include "lib/cluster/cluster.h"
 #include "muster/reason.h"
 #include "muster/resources.h"
 

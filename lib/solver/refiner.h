@@ -8,10 +8,10 @@
 #include "lib/solver/board.h"
 #include "lib/solver/exact_search.h"
 #include "lib/solver/gang_bound.h"
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/mix_search.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/traffic.h"
-#include "muster/placement_solver.h"
 
 namespace muster::solver {
 

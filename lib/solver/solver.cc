@@ -4,9 +4,9 @@
 #include <bit>
 #include <ranges>
 
+#include "lib/cluster/needs.h"
 #include "lib/solver/node_choice.h"
 #include "lib/solver/reasons.h"
-#include "lib/topology/needs.h"
 
 namespace muster::solver {
 namespace {
@@ -298,7 +298,7 @@ void Solver::ExplainNo(ScopeIndex top, PlacementResult* result) {
 
 namespace muster {
 
-std::unique_ptr<PlacementSolver> NewPlacementSolver(
+std::unique_ptr<GangSolver> NewGangSolver(
     const PlacementOptions& options, std::span<const FabricTopology> fabrics) {
   return std::make_unique<solver::Solver>(options, fabrics);
 }

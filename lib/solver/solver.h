@@ -1,4 +1,4 @@
-// The library's own PlacementSolver: counts, then alternatives, then places.
+// The library's own GangSolver: counts, then alternatives, then places.
 #pragma once
 
 #include <cstdint>
@@ -6,27 +6,27 @@
 #include <optional>
 #include <vector>
 
-#include "lib/policy/node_policy.h"
+#include "lib/scoring/node_policy.h"
 #include "lib/solver/board.h"
 #include "lib/solver/count_plan.h"
 #include "lib/solver/device_bound.h"
 #include "lib/solver/explain.h"
 #include "lib/solver/fabric_placer.h"
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/group_search.h"
 #include "lib/solver/large_role.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/rank_order.h"
 #include "lib/solver/slot_table.h"
 #include "lib/solver/uniform_placer.h"
-#include "muster/placement_solver.h"
 
 namespace muster::solver {
 
-class Solver final : public PlacementSolver {
+class Solver final : public GangSolver {
  public:
   Solver(const PlacementOptions& options,
          std::span<const FabricTopology> fabrics)
-      : policy_(policy::NewNodePolicy(options)),
+      : policy_(scoring::NewNodePolicy(options)),
         uniform_(*policy_),
         fabric_(*policy_, uniform_.index(), fabrics),
         problem_(*policy_),
@@ -71,7 +71,7 @@ class Solver final : public PlacementSolver {
   // Bound on what goes into placing roles that talk, in logical steps.
   static constexpr uint64_t kTrafficSteps = uint64_t{1} << 15;
 
-  const std::unique_ptr<policy::NodePolicy> policy_;
+  const std::unique_ptr<scoring::NodePolicy> policy_;
   Cluster* cluster_ = nullptr;  // Of the question in hand.
   UniformPlacer uniform_;
   FabricPlacer fabric_;

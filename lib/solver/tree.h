@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "muster/cluster.h"
+#include "lib/cluster/cluster.h"
 
 namespace muster::solver {
 

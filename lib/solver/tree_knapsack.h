@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/tree_knapsack_bound.h"
 #include "lib/solver/tree_knapsack_core.h"
 #include "lib/solver/tree_knapsack_question.h"
 #include "lib/solver/tree_knapsack_search.h"
 #include "lib/solver/tree_knapsack_selection.h"
-#include "muster/placement_solver.h"
 
 namespace muster::solver {
 

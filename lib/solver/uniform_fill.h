@@ -7,9 +7,9 @@
 
 #include "lib/index/column.h"
 #include "lib/index/layout.h"
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/tree_knapsack.h"
 #include "lib/solver/two_levels.h"
-#include "muster/placement_solver.h"
 
 namespace muster::solver {
 

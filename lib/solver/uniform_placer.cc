@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
+#include "lib/cluster/needs.h"
 #include "lib/solver/rank_order.h"
 #include "lib/solver/reasons.h"
-#include "lib/topology/needs.h"
 
 namespace muster::solver {
 namespace {
@@ -245,7 +245,7 @@ void UniformPlacer::ChooseEach() {
 void UniformPlacer::Take(const index::Column& column) {
   const ShapeId shape = column.shape();
   const Ledger ledger = request_->ledger;
-  policy::Question question{shape, request_->KeyOfGang()};
+  scoring::Question question{shape, request_->KeyOfGang()};
   const bool alone =
       std::ranges::all_of(shares_, [](const auto& s) { return s.tasks == 1; });
   if (alone && SharesNoDevice(cluster_->device_request(shape))) {

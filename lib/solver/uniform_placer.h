@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "lib/index/placement_index.h"
-#include "lib/policy/node_policy.h"
+#include "lib/scoring/node_policy.h"
+#include "lib/solver/gang_solver.h"
 #include "lib/solver/uniform_fill.h"
 #include "lib/solver/uniform_reason.h"
-#include "muster/placement_solver.h"
 
 namespace muster::solver {
 
@@ -28,7 +28,7 @@ bool IsUniform(const Cluster& cluster, const Gang& gang, UniformRule* rule);
 // all it takes one of the best score.
 class UniformPlacer {
  public:
-  explicit UniformPlacer(const policy::NodePolicy& policy)
+  explicit UniformPlacer(const scoring::NodePolicy& policy)
       : policy_(policy), index_(policy), reason_(index_) {}
 
   // Whether it answers; otherwise nothing is done, and the result says nothing.
@@ -66,7 +66,7 @@ class UniformPlacer {
   void TakeEach(const index::Column& column);
   void Take(const index::Column& column);
 
-  const policy::NodePolicy& policy_;
+  const scoring::NodePolicy& policy_;
   index::PlacementIndex index_;
   UniformFill fill_;
   UniformReason reason_;

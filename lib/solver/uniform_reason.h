@@ -6,7 +6,7 @@
 #include "lib/index/capacity_table.h"
 #include "lib/index/free_table.h"
 #include "lib/index/placement_index.h"
-#include "muster/placement_solver.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster::solver {
 

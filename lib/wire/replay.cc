@@ -49,11 +49,9 @@ class Player {
 
 }  // namespace
 
-absl::StatusOr<Replayed> Replay(JournalReader* reader, ReplayMode mode,
-                                std::unique_ptr<PlacementSolver> solver,
-                                std::unique_ptr<Preemptor> preemptor) {
-  absl::StatusOr<Scheduler> scheduler = Scheduler::Restore(
-      reader->header().start, std::move(solver), std::move(preemptor));
+absl::StatusOr<Replayed> Replay(JournalReader* reader, ReplayMode mode) {
+  absl::StatusOr<Scheduler> scheduler =
+      Scheduler::Restore(reader->header().start);
   if (!scheduler.ok()) {
     return NotNow(reader->Where(),
                   ": cannot start here: ", scheduler.status().ToString());

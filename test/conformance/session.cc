@@ -202,7 +202,7 @@ std::optional<int64_t> Session::WholeDevices(const std::string& key,
                                              Ledger ledger) const {
   const NodeId node = scheduler_.FindNode(key);
   if (!node.valid()) return std::nullopt;
-  const Cluster& cluster = scheduler_.cluster();
+  const ClusterView cluster = scheduler_.cluster();
   int64_t whole = 0;
   const size_t devices = cluster.node(node.index).devices.size();
   for (uint32_t d = 0; d < devices; ++d) {

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "lib/cluster/cluster.h"
 #include "lib/index/free_on.h"
 #include "lib/index/free_table.h"
 #include "lib/index/placement_index.h"
-#include "lib/policy/node_policy.h"
-#include "muster/cluster.h"
+#include "lib/scoring/node_policy.h"
 
 namespace muster::index {
 namespace {
@@ -26,15 +26,15 @@ constexpr ResourceKind kGpu = 1;
 
 // Ranks that collide now and then, of what is free on the node; in two steps or
 // not.
-class FreeDevices final : public policy::NodePolicy {
+class FreeDevices final : public scoring::NodePolicy {
  public:
   explicit FreeDevices(bool has_gist = false) : has_gist_(has_gist) {}
-  uint32_t Rank(const policy::NodeLedger& at,
-                const policy::Question& q) const override {
+  uint32_t Rank(const scoring::NodeLedger& at,
+                const scoring::Question& q) const override {
     return RankOf(at.cluster.device_request(q.shape), Gist(at));
   }
   bool HasGist() const override { return has_gist_; }
-  uint64_t Gist(const policy::NodeLedger& at) const override {
+  uint64_t Gist(const scoring::NodeLedger& at) const override {
     return static_cast<uint64_t>(std::max<int64_t>(0, at.free(kGpu)));
   }
   void RanksOf(const DeviceRequest& request, uint64_t which,
@@ -43,8 +43,8 @@ class FreeDevices final : public policy::NodePolicy {
       if ((which >> i & 1) != 0) ranks[i] = RankOf(request, gists[i]);
     }
   }
-  Allocation Choose(const policy::NodeLedger&,
-                    const policy::Question&) const override {
+  Allocation Choose(const scoring::NodeLedger&,
+                    const scoring::Question&) const override {
     return {};
   }
 
@@ -58,8 +58,9 @@ class FreeDevices final : public policy::NodePolicy {
 
 // Compares the column that the index returned last with one built anew; names
 // the first difference, or is empty. Ranks are up to date.
-std::string Difference(const Cluster& cluster, const policy::NodePolicy& policy,
-                       int topology, ShapeId shape, Ledger ledger,
+std::string Difference(const Cluster& cluster,
+                       const scoring::NodePolicy& policy, int topology,
+                       ShapeId shape, Ledger ledger,
                        std::optional<int64_t> score, Column& column) {
   PlacementIndex anew(policy);
   Column& fresh = anew.Get(cluster, topology, shape, ledger, score);

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "muster/preemptor.h"
+#include "lib/preempt/victim_search.h"
 #include "test/preempt/preempt_world.h"
 
 namespace muster {
@@ -80,8 +80,8 @@ PreemptionResult Ask(const Deal& deal, uint32_t want, uint64_t max_steps) {
   request.max_steps = max_steps;
   PreemptionResult result;
   world.cluster().Begin();
-  NewPreemptor()->Choose(world.cluster(), *NewPlacementSolver(), request,
-                         &result);
+  NewVictimSearch()->Choose(world.cluster(), *NewGangSolver(), request,
+                            &result);
   return result;
 }
 

@@ -149,7 +149,7 @@ void ExpectNoMoreSaved(const OfferBook& book, Plain plain,
 TEST(OfferBookTest, SumsAreThoseMadeAnew) {
   World world({});
   const PreparedGang gang = world.Prepare(MakeGang(1, 1, ""));
-  const auto solver = NewPlacementSolver();
+  const auto solver = NewGangSolver();
   for (uint64_t seed = 1; seed <= 300; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     std::mt19937_64 random(seed);
@@ -183,7 +183,7 @@ TEST(OfferBookTest, SumsAreThoseMadeAnew) {
 TEST(OfferBookTest, FindsHowFarVictimsReach) {
   World world({});
   const PreparedGang gang = world.Prepare(MakeGang(1, 1, ""));
-  const auto solver = NewPlacementSolver();
+  const auto solver = NewGangSolver();
   std::mt19937_64 random(7);
   const Candidates candidates(random);
   PreemptionRequest request;

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
-#include "muster/preemptor.h"
+#include "lib/cluster/cluster.h"
+#include "lib/preempt/victim_search.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster {
 
@@ -84,7 +84,7 @@ class World {
 // No queue's use, in GPUs, may sink below its floor; or, with a soft floor,
 // only by the last of its victims. The preemptor's queue may not exceed its
 // limit.
-class QueueLaw : public VictimRules {
+class QueueLaw : public VictimPolicy {
  public:
   struct Queue {
     int64_t used = 0;

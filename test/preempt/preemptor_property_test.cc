@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include "muster/preemptor.h"
+#include "lib/preempt/victim_search.h"
 #include "test/preempt/preempt_world.h"
 
 namespace muster {
@@ -164,7 +164,7 @@ class Trial {
       : world_(instance.cluster, shuffle),
         prepared_(world_.Prepare(instance.gang)),
         law_(world_, instance.queues),
-        solver_(NewPlacementSolver()) {
+        solver_(NewGangSolver()) {
     law_.Limit(0, instance.limit, instance.gpus);
     request_.placement.gang = &prepared_;
     request_.placement.ledger = Ledger::kLater;
@@ -178,7 +178,7 @@ class Trial {
 
   PreemptionResult Choose() {
     PreemptionResult result;
-    NewPreemptor()->Choose(world_.cluster(), *solver_, request_, &result);
+    NewVictimSearch()->Choose(world_.cluster(), *solver_, request_, &result);
     return result;
   }
 
@@ -253,7 +253,7 @@ class Trial {
   World world_;
   PreparedGang prepared_;
   QueueLaw law_;
-  std::unique_ptr<PlacementSolver> solver_;
+  std::unique_ptr<GangSolver> solver_;
   PreemptionRequest request_;
   std::optional<Value> best_;
 };

@@ -1,9 +1,8 @@
-#include "muster/preemptor.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 
+#include "lib/preempt/victim_search.h"
 #include "test/preempt/preempt_world.h"
 
 namespace muster {
@@ -22,8 +21,8 @@ class Case {
   // The victims' keys, in a transaction that stays open; or why there are none.
   std::string Choose() {
     world.cluster().Begin();
-    NewPreemptor()->Choose(world.cluster(), *NewPlacementSolver(), request,
-                           &result);
+    NewVictimSearch()->Choose(world.cluster(), *NewGangSolver(), request,
+                              &result);
     return result.fit == Fit::kFits ? world.Told(result.victims)
                                     : std::string(Name(result.fit));
   }
@@ -390,7 +389,7 @@ TEST(PreemptorTest, SeveralRolesAreMadeRoomForTogether) {
 }
 
 // Never finds room.
-class NoRoom final : public PlacementSolver {
+class NoRoom final : public GangSolver {
  public:
   explicit NoRoom(bool proven) : proven_(proven) {}
   void Place(Cluster&, const PlacementRequest&,
@@ -411,7 +410,7 @@ TEST(PreemptorTest, WhatTheSolverLeavesOpenIsNotProven) {
   for (const bool proven : {false, true}) {
     Case c(spec, MakeGang(3, 4, "block"));
     NoRoom solver(proven);
-    NewPreemptor()->Choose(c.world.cluster(), solver, c.request, &c.result);
+    NewVictimSearch()->Choose(c.world.cluster(), solver, c.request, &c.result);
     EXPECT_EQ(c.result.fit, Fit::kNotNow);
     EXPECT_EQ(c.result.optimal, proven);
   }

@@ -328,7 +328,7 @@ void World::EndEverything() {
     host_.Forget(key);
   }
   if (!state_.gangs.empty()) return Fail("leak: a finished gang stays");
-  const Cluster& cluster = scheduler_->cluster();
+  const ClusterView cluster = scheduler_->cluster();
   for (const NodeState& n : state_.nodes) {
     const NodeIndex i = cluster.Find(n.node.key).index;
     for (const Ledger ledger : {Ledger::kNow, Ledger::kLater}) {

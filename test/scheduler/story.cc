@@ -181,7 +181,7 @@ std::string Story::Where(const std::string& gang) const {
 }
 
 int64_t Story::FreeGpus(const std::string& node, Ledger ledger) const {
-  const Cluster& cluster = scheduler_.cluster();
+  const ClusterView cluster = scheduler_.cluster();
   return cluster.free(cluster.Find(node).index, cluster.device_kind(), ledger) /
          kWholeDevice;
 }

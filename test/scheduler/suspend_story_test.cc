@@ -53,7 +53,7 @@ class SuspendStories : public ::testing::Test {
     ASSERT_EQ(s.Phase(gang.key), "running");
   }
   int64_t FreeGb(Ledger ledger) {
-    const Cluster& cluster = s.scheduler().cluster();
+    const ClusterView cluster = s.scheduler().cluster();
     return cluster.free(cluster.Find("n1").index, kMemory, ledger) / kGb;
   }
   // "a" is suspended for "b", which runs.

@@ -201,7 +201,7 @@ class Packing {
     const bool feasible = judge.Feasible(tasks);
     const uint64_t before = cluster_.Hash();
     const Cluster::Mark mark = cluster_.Begin();
-    const auto solver = NewPlacementSolver();
+    const auto solver = NewGangSolver();
     PlacementResult result;
     solver->Place(cluster_, {.gang = &gang_}, &result);
     EXPECT_EQ(result.fit == Fit::kFits, feasible) << Name(result.reason.code);

@@ -10,8 +10,8 @@
 
 #include "gtest/gtest.h"
 #include "lib/base/fraction.h"
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster {
 namespace {
@@ -38,7 +38,7 @@ class Torus {
       text += "node " + node.key + "\n";
     }
     const std::vector<FabricTopology> fabrics = {{"t", text}};
-    solver_ = NewPlacementSolver({}, fabrics);
+    solver_ = NewGangSolver({}, fabrics);
     Role role;
     role.shape.devices.count = 1;
     role.topology = {.topology = "t", .required = "box"};
@@ -134,7 +134,7 @@ class Torus {
   std::mt19937_64 random_;
   Triple dims_{};
   std::vector<NodeIndex> cells_;
-  std::unique_ptr<PlacementSolver> solver_;
+  std::unique_ptr<GangSolver> solver_;
   PreparedGang gang_;
   PlacementRequest request_;
 };

@@ -8,8 +8,8 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 #include "test/solver/world.h"
 
 namespace muster::solver_test {

@@ -20,8 +20,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster::solver_test {
 namespace {
@@ -187,7 +187,7 @@ class Muster final : public Placer {
   }
 
   Cluster cluster_;
-  std::unique_ptr<PlacementSolver> solver_ = NewPlacementSolver();
+  std::unique_ptr<GangSolver> solver_ = NewGangSolver();
   std::vector<uint32_t> number_;  // By node index.
   std::vector<std::vector<Assignment>> held_;
 };

@@ -7,8 +7,8 @@
 #include <set>
 #include <vector>
 
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster::solver_test {
 

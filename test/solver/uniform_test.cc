@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 #include "test/solver/world.h"
 
 namespace muster::solver_test {
@@ -339,7 +339,7 @@ TEST(UniformGangs, AFreshSolverAnswersTheSame) {
     request.gang = &w.Prepare(gang);
     request.dry_run = true;
     PlacementResult fresh;
-    NewPlacementSolver()->Place(w.cluster, request, &fresh);
+    NewGangSolver()->Place(w.cluster, request, &fresh);
     request.dry_run = false;
     PlacementResult warm;
     w.solver->Place(w.cluster, request, &warm);

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "muster/cluster.h"
-#include "muster/placement_solver.h"
+#include "lib/cluster/cluster.h"
+#include "lib/solver/gang_solver.h"
 
 namespace muster::solver_test {
 
@@ -61,7 +61,7 @@ class World {
   std::string Where(uint32_t role, const std::string& label) const;
 
   Cluster cluster;
-  std::unique_ptr<PlacementSolver> solver = NewPlacementSolver();
+  std::unique_ptr<GangSolver> solver = NewGangSolver();
   PlacementRequest request;
   PlacementResult result;
   std::vector<Assignment> held;  // All that was placed for the last gang.

@@ -3,11 +3,8 @@
 #define MUSTER_WIRE_REPLAY_H_
 
 #include <cstdint>
-#include <memory>
 
 #include "absl/status/statusor.h"
-#include "muster/placement_solver.h"
-#include "muster/preemptor.h"
 #include "muster/scheduler.h"
 #include "muster/wire/journal.h"
 
@@ -37,15 +34,12 @@ struct Replayed {
 // or a torn tail (reader->torn_tail()). Errors name the record: those of the
 // reader; FAILED_PRECONDITION for an event that is refused, a plan that cannot
 // be followed, and, verifying, for the first difference between the recorded
-// plan and the one decided now. Solver and preemptor as for
-// Scheduler::Restore(). The scheduler that comes out has no journal. One that
-// is to go on with this one takes it first, by JournalWriter::Continue(), so
-// that nobody adds to it meanwhile; docs/wire.md has the whole way back after a
-// crash. Replaying writes nothing. Not synchronised.
-absl::StatusOr<Replayed> Replay(
-    JournalReader* reader, ReplayMode mode,
-    std::unique_ptr<PlacementSolver> solver = nullptr,
-    std::unique_ptr<Preemptor> preemptor = nullptr);
+// plan and the one decided now. The scheduler that comes out has no journal.
+// One that is to go on with this one takes it first, by
+// JournalWriter::Continue(), so that nobody adds to it meanwhile; docs/wire.md
+// has the whole way back after a crash. Replaying writes nothing. Not
+// synchronised.
+absl::StatusOr<Replayed> Replay(JournalReader* reader, ReplayMode mode);
 
 }  // namespace muster::wire
 

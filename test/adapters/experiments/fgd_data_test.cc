@@ -37,7 +37,10 @@ class FgdDataTest : public testing::TestWithParam<const char*> {
   double At100(std::string_view name) {
     for (const FgdPolicy& p : FgdPolicies()) {
       if (p.name == name) {
-        return RunFgd(input_, p, 42, kSeeds, [] {}).allocated[100];
+        const auto result = RunFgd(input_, p, 42, kSeeds, [] {});
+        if (result.ok()) return result->allocated[100];
+        ADD_FAILURE() << result.status();
+        return 0;
       }
     }
     ADD_FAILURE() << "no policy " << name;

@@ -59,12 +59,13 @@ TEST_F(FgdTest, TypicalTasksAreTheMostFrequent) {
 TEST_F(FgdTest, TheSameSeedGivesTheSameRun) {
   const FgdInput input = Load();
   for (const FgdPolicy& p : FgdPolicies()) {
-    const FgdRun once = RunFgdOnce(input, p.policy, 7);
-    const FgdRun again = RunFgdOnce(input, p.policy, 7);
-    EXPECT_EQ(once.allocated, again.allocated) << p.name;
-    ASSERT_EQ(once.allocated.size(), 131u);
-    EXPECT_GE(once.allocated[130], once.allocated[50]) << "pods never leave";
-    EXPECT_LE(once.allocated[130], 100);
+    const auto once = RunFgdOnce(input, p.policy, 7);
+    const auto again = RunFgdOnce(input, p.policy, 7);
+    ASSERT_TRUE(once.ok() && again.ok()) << once.status();
+    EXPECT_EQ(once->allocated, again->allocated) << p.name;
+    ASSERT_EQ(once->allocated.size(), 131u);
+    EXPECT_GE(once->allocated[130], once->allocated[50]) << "pods never leave";
+    EXPECT_LE(once->allocated[130], 100);
   }
 }
 
@@ -74,11 +75,12 @@ TEST_F(FgdTest, WhatFitsIsAllocated) {
         "name,cpu_milli,memory_mib,num_gpu,gpu_milli\n"
         "p0,1000,1024,1,500\n");
   const FgdInput input = Load();
-  const FgdRun run = RunFgdOnce(input, PlacementPolicy::kFragmentation, 1);
-  EXPECT_EQ(run.pods, 11u) << "1.3 * 4000 / 500, rounded up";
-  EXPECT_DOUBLE_EQ(run.allocated[50], 50);
-  EXPECT_DOUBLE_EQ(run.allocated[100], 100);
-  EXPECT_DOUBLE_EQ(run.allocated[130], 100);
+  const auto run = RunFgdOnce(input, PlacementPolicy::kFragmentation, 1);
+  ASSERT_TRUE(run.ok()) << run.status();
+  EXPECT_EQ(run->pods, 11u) << "1.3 * 4000 / 500, rounded up";
+  EXPECT_DOUBLE_EQ(run->allocated[50], 50);
+  EXPECT_DOUBLE_EQ(run->allocated[100], 100);
+  EXPECT_DOUBLE_EQ(run->allocated[130], 100);
 }
 
 }  // namespace

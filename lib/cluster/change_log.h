@@ -1,0 +1,81 @@
+// Which nodes offer something else than before, and since when: what keeps
+// caches outside the cluster true.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "lib/cluster/cluster.h"
+
+namespace muster {
+
+// A ring of the last changes; what is undone is a change, too.
+class ChangeLog {
+ public:
+  // Remembers at least so many changes; the only call that allocates.
+  void Reserve(size_t changes) {
+    const size_t size = std::bit_ceil(std::min(changes, kMaxChanges));
+    if (size <= ring_.size()) return;
+    std::vector<NodeIndex> ring(size);
+    for (uint64_t v = oldest(); v < version_; ++v) {
+      ring[v & (size - 1)] = ring_[v & (ring_.size() - 1)];
+    }
+    ring_ = std::move(ring);
+  }
+  // A node that changes several times in a row, with nobody looking meanwhile,
+  // is one change.
+  void Add(NodeIndex node) {
+    const size_t mask = ring_.size() - 1;
+    if (version_ > seen_ && ring_[(version_ - 1) & mask] == node) return;
+    ring_[version_++ & mask] = node;
+  }
+
+  uint64_t version() const { return seen_ = version_; }
+  // Appends the nodes changed since `version`, each at least once; false if
+  // the log does not reach back that far.
+  bool Since(uint64_t version, std::vector<NodeIndex>* nodes) const {
+    if (version > version_ || version < oldest()) return false;
+    const auto at = [&](uint64_t v) {
+      return ring_.begin() + static_cast<ptrdiff_t>(v & (ring_.size() - 1));
+    };
+    if (version < version_ && at(version) >= at(version_)) {  // Around the end.
+      nodes->insert(nodes->end(), at(version), ring_.end());
+      nodes->insert(nodes->end(), ring_.begin(), at(version_));
+    } else {
+      nodes->insert(nodes->end(), at(version), at(version_));
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kMinChanges = 64;
+  static constexpr size_t kMaxChanges = size_t{1} << 20;
+
+  uint64_t oldest() const {
+    return version_ > ring_.size() ? version_ - ring_.size() : 0;
+  }
+
+  std::vector<NodeIndex> ring_ = std::vector<NodeIndex>(kMinChanges);  // 2^i.
+  uint64_t version_ = 0;
+  mutable uint64_t seen_ = 0;  // The last that somebody asked for.
+};
+
+// Tells one cluster from all others, copies of it included: nobody else has
+// the same token while somebody keeps it.
+class Identity {
+ public:
+  Identity() = default;
+  Identity(const Identity&) : Identity() {}
+  Identity& operator=(const Identity&) = delete;
+
+  const std::shared_ptr<const char>& token() const { return token_; }
+
+ private:
+  std::shared_ptr<const char> token_ = std::make_shared<const char>('\0');
+};
+
+}  // namespace muster

@@ -1,0 +1,236 @@
+// The part of Ledgers that keeps partitions on their slices.
+
+#include <algorithm>
+#include <bit>
+#include <optional>
+#include <utility>
+
+#include "absl/strings/str_format.h"
+#include "lib/cluster/ledgers.h"
+
+namespace muster {
+
+const Piece* Ledgers::PieceOn(NodeIndex n, uint32_t device,
+                              ProfileNumber profile) const {
+  const PartitionBook* book = PartitionsOn(n, device);
+  if (book == nullptr || profile == kNoProfile) return nullptr;
+  const Piece& piece = cuts_[book->cut].pieces[profile];
+  return piece.slices == 0 ? nullptr : &piece;
+}
+
+// Null where such a task may not have it, too.
+const Piece* Ledgers::PieceOn(NodeIndex n, uint32_t device,
+                              const Needs& needs) const {
+  const Piece* piece = PieceOn(n, device, needs.partition);
+  return piece != nullptr && piece->milli <= needs.most_milli ? piece : nullptr;
+}
+
+Share Ledgers::ShareOn(NodeIndex n, uint32_t device, const Needs& needs) const {
+  const DeviceBook& book = At(n, device);
+  if (needs.form != DeviceForm::kPartition) return ShareOf(needs, book.memory);
+  const Piece* piece = PieceOn(n, device, needs.partition);
+  if (piece == nullptr) return Whole(book);  // Only a host puts it there.
+  const int64_t all = cuts_[partitions_[n][device].cut].slices;
+  return {piece->milli, book.memory * piece->slices / all};
+}
+
+SliceMask Ledgers::BusySlices(NodeIndex n, uint32_t device,
+                              Ledger ledger) const {
+  const PartitionBook* book = PartitionsOn(n, device);
+  if (book == nullptr) return 0;
+  return book->books[First(ledger)].busy | book->books[Last(ledger)].busy;
+}
+
+std::span<const int32_t> Ledgers::SliceTasks(NodeIndex n, uint32_t device,
+                                             size_t ledger) const {
+  const PartitionBook* book = PartitionsOn(n, device);
+  if (book == nullptr) return {};
+  return std::span(book->books[ledger].tasks).first(cuts_[book->cut].slices);
+}
+
+// What is charged stays, on devices that are still there and have slices.
+void Ledgers::SetPartitions(NodeIndex n, const std::vector<Device>& devices) {
+  const bool any = std::ranges::any_of(
+      devices, [](const Device& d) { return !d.partition_scheme.empty(); });
+  if (n >= partitions_.size()) {
+    if (!any) return;
+    partitions_.resize(n + 1);
+  }
+  std::array<DeviceSet, 2> split;
+  std::vector<PartitionBook>& books = partitions_[n];
+  books.resize(any ? devices.size() : 0);
+  for (uint32_t d = 0; d < books.size(); ++d) {
+    books[d].cut = cuts_.Intern(devices[d]);
+    if (books[d].cut == PartitionTable::kNoCut) {
+      books[d].books = {};
+      continue;
+    }
+    const bool fixed = cuts_[books[d].cut].fixed;
+    for (const size_t l : {kNow, kLater}) {
+      if (fixed || books[d].books[l].count > 0) split[l].Insert(d);
+    }
+  }
+  for (const size_t l : {kNow, kLater}) {
+    Scatter(n, split[l], [l](DeviceBits& b) -> auto& { return b.split[l]; });
+  }
+}
+
+void Ledgers::PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
+                            uint32_t slot, size_t ledger, int sign) {
+  const Share share = ShareOn(
+      n, device, {.form = DeviceForm::kPartition, .partition = profile});
+  if (const Piece* piece = PieceOn(n, device, profile)) {
+    PartitionBook& partitions = partitions_[n][device];
+    SliceBook& book = partitions.books[ledger];
+    const PartitionTable::Cut& cut = cuts_[partitions.cut];
+    const SliceMask slices =
+        slot < cut.slices ? piece->At(slot) & cut.all() : 0;
+    ForEachBit(slices, [&](uint32_t s) {
+      book.tasks[s] += sign;
+      const SliceMask bit = SliceMask{1} << s;
+      book.busy = book.tasks[s] > 0 ? book.busy | bit : book.busy & ~bit;
+    });
+    book.count += sign;
+    book.taken.milli += sign * share.milli;
+    book.taken.memory += sign * share.memory;
+    uint64_t& split = Bits(n, device).split[ledger];
+    const uint64_t bit = uint64_t{1} << device % kBits;
+    split = cut.fixed || book.count > 0 ? split | bit : split & ~bit;
+  }
+  PostDevice(n, device, share, ledger, sign);
+}
+
+inline Share Ledgers::OtherUse(NodeIndex n, uint32_t device,
+                               size_t ledger) const {
+  const Share free = RawFree(n, device, ledger);
+  const Share& slices = partitions_[n][device].books[ledger].taken;
+  return {kWholeDevice - free.milli - slices.milli,
+          At(n, device).memory - free.memory - slices.memory};
+}
+
+SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
+                              Ledger ledger) const {
+  const PartitionBook& partitions = partitions_[n][device];
+  SliceMask open = cuts_[partitions.cut].all();
+  for (const size_t l : {First(ledger), Last(ledger)}) {
+    if (!(OtherUse(n, device, l) == Share{}) ||
+        RawFree(n, device, l).milli < piece.milli) {
+      return 0;
+    }
+    open &= ~partitions.books[l].busy;
+  }
+  return open;
+}
+
+uint32_t Ledgers::PiecesOn(NodeIndex n, uint32_t device, const Needs& needs,
+                           Ledger ledger) const {
+  const Piece* piece = PieceOn(n, device, needs);
+  if (piece == nullptr) return 0;
+  const SliceMask open = OpenSlices(n, device, *piece, ledger);
+  if (open == 0) return 0;
+  return MostPieces(*piece, open, MinFree(n, device, ledger).milli);
+}
+
+uint32_t Ledgers::PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
+                                 uint32_t limit) const {
+  if (n >= partitions_.size() || partitions_[n].empty()) return 0;
+  uint32_t slots = 0;
+  for (const uint32_t d : Healthy(n) & DevicesOfModels(n, needs)) {
+    if (slots >= limit) break;
+    slots += PiecesOn(n, d, needs, ledger);
+  }
+  return std::min(slots, limit);
+}
+
+// Never where it would cost a second piece of its own kind; then where the
+// least of other placements is lost, then on the device with the fewest free
+// slices, then the lowest device and slice.
+bool Ledgers::ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
+                              DeviceSet* devices, uint32_t* slot) const {
+  std::optional<std::pair<uint64_t, int>> best;
+  ForEachPlace(n, needs, ledger, [&](uint32_t d, uint32_t start) {
+    const Piece& piece = *PieceOn(n, d, needs.partition);
+    const PartitionTable::Cut& cut = cuts_[partitions_[n][d].cut];
+    const SliceMask open = OpenSlices(n, d, piece, ledger);
+    const SliceMask left = open & ~piece.At(start);
+    const int32_t free = MinFree(n, d, ledger).milli;
+    const int32_t free_left = free - piece.milli;
+    if (MostPieces(piece, left, free_left) + 1 <
+        MostPieces(piece, open, free)) {
+      return;
+    }
+    const uint64_t lost = PartitionTable::OpenPlaces(cut, open, free) -
+                          PartitionTable::OpenPlaces(cut, left, free_left);
+    const std::pair rank(lost, std::popcount(open));
+    if (best && *best <= rank) return;
+    best = rank;
+    *devices = {d};
+    *slot = start;
+  });
+  return best.has_value();
+}
+
+bool Ledgers::FitsPartition(NodeIndex n, const Needs& needs, DeviceSet devices,
+                            uint32_t slot, Ledger ledger) const {
+  if (devices.size() != 1 || slot >= PartitionScheme::kMaxSlices) return false;
+  const uint32_t d = devices.first();
+  const Piece* piece = PieceOn(n, d, needs);
+  return piece != nullptr &&
+         (FreeStarts(*piece, OpenSlices(n, d, *piece, ledger)) >> slot & 1) !=
+             0;
+}
+
+DeviceSet Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
+  DeviceSet clashes;
+  if (n >= partitions_.size()) return clashes;
+  for (uint32_t d = 0; d < partitions_[n].size(); ++d) {
+    for (const size_t l : {First(ledger), Last(ledger)}) {
+      const SliceBook& book = partitions_[n][d].books[l];
+      if (book.count <= 0) continue;
+      if (!(OtherUse(n, d, l) == Share{}) ||
+          std::ranges::any_of(book.tasks, [](int32_t t) { return t > 1; })) {
+        clashes.Insert(d);
+      }
+    }
+  }
+  return clashes;
+}
+
+uint32_t Ledgers::PartitionCapacity(NodeIndex n, const Needs& needs) const {
+  uint32_t count = 0;
+  for (const uint32_t d : DevicesOfModels(n, needs)) {
+    const Piece* piece = PieceOn(n, d, needs.partition);
+    if (piece == nullptr) continue;
+    const SliceMask all = cuts_[partitions_[n][d].cut].all();
+    count += MostPieces(*piece, all, kWholeDevice);
+  }
+  return count;
+}
+
+absl::Status Ledgers::ValidatePartitions(NodeIndex n, const Node& node,
+                                         const Ledgers& fresh) const {
+  for (uint32_t d = 0; d < node.devices.size(); ++d) {
+    const PartitionBook* book = PartitionsOn(n, d);
+    const PartitionBook* least = fresh.PartitionsOn(0, d);
+    bool fine = (book == nullptr) == (least == nullptr);
+    for (const size_t l : {kNow, kLater}) {
+      if (book == nullptr || !fine) break;
+      const SliceBook& have = book->books[l];
+      const SliceBook& others = least->books[l];
+      fine = cuts_[book->cut].partitions == node.devices[d].partitions &&
+             have.count >= others.count &&
+             (charges_[n][l] > 0 || have.count == others.count);
+      for (size_t s = 0; s < have.tasks.size(); ++s) {
+        fine = fine && (have.busy >> s & 1) == (have.tasks[s] > 0 ? 1u : 0u) &&
+               have.tasks[s] >= others.tasks[s];
+      }
+    }
+    if (!fine) {
+      return absl::InternalError(absl::StrFormat(
+          "%s: the partitions of device %u are off", node.key, d));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace muster
