@@ -41,19 +41,6 @@ struct ClassState {
   uint32_t effort = 0;
 
   friend bool operator==(const ClassState&, const ClassState&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-    v(2, "grows", s.grows);
-    v(3, "open", s.open);
-    v(4, "code", s.code);
-    v(5, "object_kind", s.object_kind);
-    v(6, "object", s.object);
-    v(7, "position", s.position);
-    v(8, "resource", s.resource);
-    v(9, "retry_at", s.retry_at);
-    v(10, "effort", s.effort);
-  }
 };
 
 }  // namespace muster

@@ -38,17 +38,6 @@ struct HostCapabilities {
 
   friend bool operator==(const HostCapabilities&,
                          const HostCapabilities&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "suspend", s.suspend);
-    v(2, "shrink", s.shrink);
-    v(3, "migrate", s.migrate);
-    v(4, "choose_devices", s.choose_devices);
-    v(5, "nominate", s.nominate);
-    v(6, "grace", s.grace);
-    v(7, "evicts_taints", s.evicts_taints);
-    v(8, "suspended_keeps", s.suspended_keeps);
-  }
 };
 
 // How far one search may go, in steps of its own. A question whose last answer
@@ -72,13 +61,6 @@ struct SearchLimits {
   bool runner_up = false;
 
   friend bool operator==(const SearchLimits&, const SearchLimits&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "exact_steps", s.exact_steps);
-    v(2, "max_steps", s.max_steps);
-    v(3, "most_effort", s.most_effort);
-    v(4, "runner_up", s.runner_up);
-  }
 };
 
 struct SchedulerConfig {
@@ -134,26 +116,6 @@ struct SchedulerConfig {
 
   friend bool operator==(const SchedulerConfig&,
                          const SchedulerConfig&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "resources", s.resources);
-    v(2, "device_resource", s.device_resource);
-    v(3, "topologies", s.topologies);
-    v(4, "host", s.host);
-    v(5, "work_budget", s.work_budget);
-    v(6, "backoff_base", s.backoff_base);
-    v(7, "backoff_max", s.backoff_max);
-    v(8, "preemption", s.preemption);
-    v(9, "placement", s.placement);
-    v(10, "partition_schemes", s.partition_schemes);
-    v(11, "fabrics", s.fabrics);
-    v(12, "inbox_limit", s.inbox_limit);
-    v(13, "search", s.search);
-    v(14, "replacement_timeout", s.replacement_timeout);
-    v(15, "suspend_timeout", s.suspend_timeout);
-    v(16, "node_resource", s.node_resource);
-    v(17, "preemption_costs", s.preemption_costs);
-  }
 };
 
 }  // namespace muster

@@ -8,7 +8,6 @@
 
 #include "muster/device_set.h"
 #include "muster/enum_names.h"
-#include "muster/fields.h"
 #include "muster/ids.h"
 #include "muster/reason.h"
 
@@ -80,17 +79,6 @@ struct PlannedTaskRecord {
 
   friend bool operator==(const PlannedTaskRecord&,
                          const PlannedTaskRecord&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "task", s.task);
-    v(2, "attempt", s.attempt);
-    v(3, "node", s.node);
-    v(4, "devices", s.devices.word(0));
-    v(5, "alternative", s.alternative);
-    v(6, "wave", s.wave);
-    v(7, "slot", s.slot);
-    VisitAdded(8, "devices_from_64", s.devices.word(1), v);
-  }
 };
 
 struct DecisionRecord {
@@ -104,16 +92,6 @@ struct DecisionRecord {
 
   friend bool operator==(const DecisionRecord&,
                          const DecisionRecord&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "seq", s.seq);
-    v(2, "kind", s.kind);
-    v(3, "reason", s.reason);
-    v(4, "gang", s.gang);
-    v(5, "on_behalf_of", s.on_behalf_of);
-    v(6, "grace", s.grace);
-    v(7, "tasks", s.tasks);
-  }
 };
 
 }  // namespace muster

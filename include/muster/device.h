@@ -35,17 +35,6 @@ struct Device {
   int32_t rail = -1;
 
   friend bool operator==(const Device&, const Device&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "model", s.model);
-    v(2, "memory_bytes", s.memory_bytes);
-    v(3, "island", s.island);
-    v(4, "numa", s.numa);
-    v(5, "healthy", s.healthy);
-    v(6, "partition_scheme", s.partition_scheme);
-    v(7, "partitions", s.partitions);
-    v(8, "rail", s.rail);
-  }
 };
 
 // What one task asks of the devices of one node.
@@ -65,14 +54,6 @@ struct DeviceRequest {
   std::string partition{};  // Profile's name, of any scheme; empty: none.
 
   friend bool operator==(const DeviceRequest&, const DeviceRequest&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "count", s.count);
-    v(2, "milli", s.milli);
-    v(3, "memory_bytes", s.memory_bytes);
-    v(4, "models", s.models);
-    v(5, "partition", s.partition);
-  }
 };
 
 // A piece of one device in use.
@@ -86,14 +67,6 @@ struct DeviceShare {
   uint32_t slot = 0;
 
   friend bool operator==(const DeviceShare&, const DeviceShare&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "device", s.device);
-    v(2, "milli", s.milli);
-    v(3, "memory_bytes", s.memory_bytes);
-    v(4, "partition", s.partition);
-    v(5, "slot", s.slot);
-  }
 };
 
 }  // namespace muster

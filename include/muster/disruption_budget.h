@@ -21,12 +21,6 @@ struct DisruptionBudget {
 
   friend bool operator==(const DisruptionBudget&,
                          const DisruptionBudget&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "gangs", s.gangs);
-    v(3, "allowed", s.allowed);
-  }
 };
 
 }  // namespace muster

@@ -27,77 +27,39 @@ namespace muster {
 // it does not tolerate asks it to leave.
 struct NodeChanged {
   Node node{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "node", s.node);
-  }
 };
 // The node stopped working: its tasks are lost. It may come back with NodeUp.
 struct NodeDown {
   std::string node{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "node", s.node);
-  }
 };
 struct NodeUp {
   std::string node{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "node", s.node);
-  }
 };
 // The node is gone for good: its tasks are lost, the key is free again.
 struct NodeRemoved {
   std::string node{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "node", s.node);
-  }
 };
 // drain: nothing new starts on the node and what runs there is moved away by
 // the next plans. Not drain: the node takes work again.
 struct NodeDrained {
   std::string node{};
   bool drain = true;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "node", s.node);
-    v(2, "drain", s.drain);
-  }
 };
 // The provider takes the (spot) node back at `at`: it is drained until then.
 struct SpotNotice {
   std::string node{};
   Time at = 0;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "node", s.node);
-    v(2, "at", s.at);
-  }
 };
 // Replaces what others use on one node.
 struct OthersChanged {
   OtherUsage usage{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "usage", s.usage);
-  }
 };
 struct NodeSetChanged {
   NodeSet set{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "set", s.set);
-  }
 };
 // Refused while a gang names the set.
 struct NodeSetRemoved {
   std::string set{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "set", s.set);
-  }
 };
 
 // --- The configuration ------------------------------------------------------
@@ -110,10 +72,6 @@ struct NodeSetRemoved {
 // QueueId and NodeId from before are void. O(nodes + gangs), as Restore.
 struct ConfigChanged {
   SchedulerConfig config{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "config", s.config);
-  }
 };
 
 // --- Tenants ----------------------------------------------------------------
@@ -122,52 +80,28 @@ struct ConfigChanged {
 // that is below it.
 struct QueueChanged {
   Queue queue{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "queue", s.queue);
-  }
 };
 // Refused while the queue has children or gangs.
 struct QueueRemoved {
   std::string queue{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "queue", s.queue);
-  }
 };
 // New or changed; the new values hold at once for every gang of the class.
 struct PriorityClassChanged {
   PriorityClass priority_class{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "priority_class", s.priority_class);
-  }
 };
 // Refused while gangs are of the class.
 struct PriorityClassRemoved {
   std::string priority_class{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "priority_class", s.priority_class);
-  }
 };
 // A new budget, or new values for a known one; without gangs it is removed.
 struct BudgetChanged {
   DisruptionBudget budget{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "budget", s.budget);
-  }
 };
 
 // --- Gangs ------------------------------------------------------------------
 
 struct GangSubmitted {
   Gang gang{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-  }
 };
 // A live gang's new description: gang.key says which. It is as if it had been
 // submitted so, but for what it has already:
@@ -184,52 +118,28 @@ struct GangSubmitted {
 //    rolled back: see SchedulerConfig::replacement_timeout.
 struct GangChanged {
   Gang gang{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-  }
 };
 // The gang goes to another leaf queue, with all it holds. It keeps its place in
 // the order of submission. Refused if that queue is closed.
 struct GangMoved {
   std::string gang{};
   std::string queue{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-    v(2, "queue", s.queue);
-  }
 };
 // Held: it is not started, and loses a nomination; what runs goes on.
 struct GangHeld {
   std::string gang{};
   bool held = true;
   std::string why{};  // The host's word for it: see Gang::held_why.
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-    v(2, "held", s.held);
-    v(3, "why", s.why);
-  }
 };
 // The gang gets another priority class.
 struct GangReprioritized {
   std::string gang{};
   std::string priority_class{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-    v(2, "priority_class", s.priority_class);
-  }
 };
 // The host wants it gone. A waiting gang goes at once; one that runs is
 // stopped by a Cancel decision of the next plan.
 struct GangCancelled {
   std::string gang{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-  }
 };
 // How a gang ended.
 enum class GangOutcome : uint8_t {
@@ -243,31 +153,17 @@ MUSTER_ENUM_NAMES(GangOutcome, "succeeded", "failed", "cancelled");
 struct GangFinished {
   std::string gang{};
   GangOutcome outcome = GangOutcome::kSucceeded;  // For journals and reports.
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-    v(2, "outcome", s.outcome);
-  }
 };
 // Nothing of the gang runs any more, through no fault of its own (somebody else
 // took its places, it gave them up). It waits in its old place, without
 // back-off. A nomination stays.
 struct GangYielded {
   std::string gang{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-  }
 };
 // A checkpoint that covers the work up to `at` (at most the event's time).
 struct CheckpointTaken {
   std::string gang{};
   Time at = 0;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-    v(2, "at", s.at);
-  }
 };
 
 // --- Answers ----------------------------------------------------------------
@@ -296,15 +192,6 @@ struct TaskAnswer {
   // The first slice of its partition, beside `devices`. None: as planned, or
   // where there is room.
   std::optional<uint32_t> slot{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "task", s.task);
-    v(2, "attempt", s.attempt);
-    v(3, "outcome", s.outcome);
-    v(4, "node", s.node);
-    v(5, "devices", s.devices);
-    v(6, "slot", s.slot);
-  }
 };
 
 // What became of tasks. Idempotent: an answer that was given before, that came
@@ -314,29 +201,16 @@ struct TaskAnswer {
 struct TasksAnswered {
   std::string gang{};
   std::vector<TaskAnswer> tasks{};
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-    v(2, "tasks", s.tasks);
-  }
 };
 // Everything the decision asked was done as asked: short for an answer for
 // each of its tasks. Idempotent likewise.
 struct DecisionApplied {
   uint64_t seq = 0;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "seq", s.seq);
-  }
 };
 // The host did not and will not do it. A start: all its tasks failed. An
 // eviction: the victim goes on, and the nomination it was for is undone.
 struct DecisionRefused {
   uint64_t seq = 0;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "seq", s.seq);
-  }
 };
 
 // --- The whole --------------------------------------------------------------
@@ -354,18 +228,6 @@ struct RealTask {
   // Since when it runs; kForever: nothing is said. A gang that the scheduler
   // does not know to run has run since the latest of them.
   Time started = kForever;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-    v(2, "task", s.task);
-    v(3, "node", s.node);
-    v(4, "devices", s.devices);
-    v(5, "alternative", s.alternative);
-    v(6, "releasing", s.releasing);
-    v(7, "slot", s.slot);
-    v(8, "suspended", s.suspended);
-    v(9, "started", s.started);
-  }
 };
 
 // What the host knows of a gang that runs, and the scheduler may not: after a
@@ -376,14 +238,6 @@ struct RealGang {
   Time checkpoint = kForever;  // What work is covered, as CheckpointTaken.
   Duration served = kForever;  // As GangState has them.
   Duration saved = kForever;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "gang", s.gang);
-    v(2, "started", s.started);
-    v(3, "checkpoint", s.checkpoint);
-    v(4, "served", s.served);
-    v(5, "saved", s.saved);
-  }
 };
 
 // The host's whole state, taken over atomically: afterwards the nodes, what
@@ -399,14 +253,6 @@ struct Reconciled {
   std::vector<std::string> down{};  // Nodes that are there and do not work.
   std::vector<RealTask> tasks{};
   std::vector<RealGang> gangs{};  // Those of which something is to be said.
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "nodes", s.nodes);
-    v(2, "others", s.others);
-    v(3, "down", s.down);
-    v(4, "tasks", s.tasks);
-    v(5, "gangs", s.gangs);
-  }
 };
 
 using EventBody =
@@ -423,14 +269,6 @@ using EventBody =
 struct Event {
   Time at = 0;
   EventBody what{};
-
-  // The variant's fields are numbered 2, 3, ... in the order of EventBody;
-  // new kinds are added at the end.
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "at", s.at);
-    v(2, "what", s.what);
-  }
 };
 
 }  // namespace muster

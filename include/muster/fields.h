@@ -1,47 +1,27 @@
-// The visitor protocol by which values are written, read, hashed and compared.
-//
-// Every plain value of the public API has
-//   template <class Self, class V> static void Fields(Self& s, V&& v);
-// which calls v(number, "name", member) once a member. Numbers are those of the
-// Protobuf message of the same name (package muster.v1) and never change. A
-// member is: bool, an integer, an enum with EnumNames, std::string, a value
-// with Fields, a std::vector or std::optional of these, or a std::variant
-// (whose i-th alternative has the number `number` + i). A DeviceSet is two
-// members, one a word. The core knows no other form of serialisation.
+// All of it: the fields of every value of the public API.
 #ifndef MUSTER_FIELDS_H_
 #define MUSTER_FIELDS_H_
 
-#include <concepts>
-#include <type_traits>
-
-namespace muster {
-
-namespace fields_internal {
-struct AnyVisitor {
-  template <class T>
-  void operator()(int, const char*, T&) const {}
-};
-}  // namespace fields_internal
-
-// Whether T has Fields.
-template <class T>
-concept HasFields =
-    requires(T& t) { T::Fields(t, fields_internal::AnyVisitor{}); };
-
-// Visits the members of `value`, const or not.
-template <class T, class V>
-  requires HasFields<std::remove_const_t<T>>
-void VisitFields(T& value, V&& visitor) {
-  std::remove_const_t<T>::Fields(value, visitor);
-}
-
-// For Fields, of a member added later: a const value shows it unless it has the
-// default, so that bytes and hashes of other values are as they were before.
-template <class V, class M>
-void VisitAdded(int number, const char* name, M& member, V&& visitor) {
-  if (!std::is_const_v<M> || member != M{}) visitor(number, name, member);
-}
-
-}  // namespace muster
+#include "muster/fields/class_state.h"        // IWYU pragma: export
+#include "muster/fields/config.h"             // IWYU pragma: export
+#include "muster/fields/decision.h"           // IWYU pragma: export
+#include "muster/fields/device.h"             // IWYU pragma: export
+#include "muster/fields/disruption_budget.h"  // IWYU pragma: export
+#include "muster/fields/event.h"              // IWYU pragma: export
+#include "muster/fields/gang.h"               // IWYU pragma: export
+#include "muster/fields/ids.h"                // IWYU pragma: export
+#include "muster/fields/node.h"               // IWYU pragma: export
+#include "muster/fields/partition.h"          // IWYU pragma: export
+#include "muster/fields/placement_policy.h"   // IWYU pragma: export
+#include "muster/fields/plan.h"               // IWYU pragma: export
+#include "muster/fields/preemption_costs.h"   // IWYU pragma: export
+#include "muster/fields/priority_class.h"     // IWYU pragma: export
+#include "muster/fields/protocol.h"           // IWYU pragma: export
+#include "muster/fields/queue.h"              // IWYU pragma: export
+#include "muster/fields/reason.h"             // IWYU pragma: export
+#include "muster/fields/resources.h"          // IWYU pragma: export
+#include "muster/fields/selector.h"           // IWYU pragma: export
+#include "muster/fields/state.h"              // IWYU pragma: export
+#include "muster/fields/topology.h"           // IWYU pragma: export
 
 #endif  // MUSTER_FIELDS_H_

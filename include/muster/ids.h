@@ -65,11 +65,6 @@ struct TaskId {
   uint32_t index = 0;
 
   friend constexpr auto operator<=>(TaskId, TaskId) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "role", s.role);
-    v(2, "index", s.index);
-  }
 };
 
 }  // namespace muster

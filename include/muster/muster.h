@@ -1,4 +1,5 @@
-// All of muster::core.
+// All of muster::core that a host needs to run a scheduler. Apart:
+// muster/fields.h (to visit the members of values).
 #ifndef MUSTER_MUSTER_H_
 #define MUSTER_MUSTER_H_
 
@@ -12,7 +13,6 @@
 #include "muster/disruption_budget.h"  // IWYU pragma: export
 #include "muster/event.h"              // IWYU pragma: export
 #include "muster/fabric.h"             // IWYU pragma: export
-#include "muster/fields.h"             // IWYU pragma: export
 #include "muster/gang.h"               // IWYU pragma: export
 #include "muster/ids.h"                // IWYU pragma: export
 #include "muster/node.h"               // IWYU pragma: export

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "muster/device.h"
-#include "muster/fields.h"
 #include "muster/ids.h"
 #include "muster/resources.h"
 #include "muster/selector.h"
@@ -36,16 +35,6 @@ struct Node {
   bool choose_devices = true;
 
   friend bool operator==(const Node&, const Node&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "capacity", s.capacity);
-    v(3, "devices", s.devices);
-    v(4, "labels", s.labels);
-    v(5, "taints", s.taints);
-    v(6, "schedulable", s.schedulable);
-    v(7, "choose_devices", s.choose_devices);
-  }
 };
 
 // Capacity of a node that something outside Muster uses (system daemons,
@@ -60,13 +49,6 @@ struct OtherUsage {
   uint32_t unnamed_devices = 0;
 
   friend bool operator==(const OtherUsage&, const OtherUsage&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "node", s.node);
-    v(2, "amount", s.amount);
-    v(3, "devices", s.devices);
-    VisitAdded(4, "unnamed_devices", s.unnamed_devices, v);
-  }
 };
 
 // A named set of nodes that the host supplies and updates: what a core cannot
@@ -77,11 +59,6 @@ struct NodeSet {
   std::vector<std::string> nodes{};
 
   friend bool operator==(const NodeSet&, const NodeSet&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "nodes", s.nodes);
-  }
 };
 
 }  // namespace muster

@@ -21,13 +21,6 @@ struct PartitionProfile {
 
   friend bool operator==(const PartitionProfile&,
                          const PartitionProfile&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "name", s.name);
-    v(2, "slices", s.slices);
-    v(3, "milli", s.milli);
-    v(4, "starts", s.starts);
-  }
 };
 
 // The ways to cut one kind of device. A piece also uses floor(device memory *
@@ -42,12 +35,6 @@ struct PartitionScheme {
 
   friend bool operator==(const PartitionScheme&,
                          const PartitionScheme&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "slices", s.slices);
-    v(3, "profiles", s.profiles);
-  }
 };
 
 // A piece that is there already, because the host cut the device beforehand.
@@ -57,11 +44,6 @@ struct DevicePartition {
 
   friend bool operator==(const DevicePartition&,
                          const DevicePartition&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "profile", s.profile);
-    v(2, "start", s.start);
-  }
 };
 
 // The scheme's profile of this name, or null.

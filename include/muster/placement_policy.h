@@ -47,11 +47,6 @@ struct TypicalTask {
   int64_t weight = 1;  // 1..kMaxWeight, relative to the other ones.
 
   friend bool operator==(const TypicalTask&, const TypicalTask&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "shape", s.shape);
-    v(2, "weight", s.weight);
-  }
 };
 
 // How many devices of a model the cluster has.
@@ -62,11 +57,6 @@ struct ModelSupply {
   int64_t devices = 0;  // 0..kMaxDevices.
 
   friend bool operator==(const ModelSupply&, const ModelSupply&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "model", s.model);
-    v(2, "devices", s.devices);
-  }
 };
 
 // What these nodes have, by model.
@@ -90,14 +80,6 @@ struct PlacementOptions {
 
   friend bool operator==(const PlacementOptions&,
                          const PlacementOptions&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "policy", s.policy);
-    v(2, "workload", s.workload);
-    v(3, "supply", s.supply);
-    v(4, "yardstick", s.yardstick);
-    v(5, "seed", s.seed);
-  }
 };
 
 }  // namespace muster

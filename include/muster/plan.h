@@ -160,18 +160,6 @@ struct PlanRecord {
   bool grew = false;                  // Gangs were asked whether they can grow.
 
   friend bool operator==(const PlanRecord&, const PlanRecord&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "now", s.now);
-    v(2, "based_on", s.based_on);
-    v(3, "decisions", s.decisions);
-    v(4, "next_wakeup", s.next_wakeup);
-    v(5, "budget_exhausted", s.budget_exhausted);
-    v(6, "steps", s.steps);
-    v(7, "answers", s.answers);
-    v(8, "asking", s.asking);
-    v(9, "grew", s.grew);
-  }
 };
 
 }  // namespace muster

@@ -31,12 +31,6 @@ struct PreemptionCosts {
 
   friend bool operator==(const PreemptionCosts&,
                          const PreemptionCosts&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "restart", s.restart);
-    v(2, "gang", s.gang);
-    v(3, "surplus_first", s.surplus_first);
-  }
 };
 
 }  // namespace muster

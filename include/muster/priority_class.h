@@ -28,15 +28,6 @@ struct PriorityClass {
   Duration grace = 0;        // Told to the host with an eviction.
 
   friend bool operator==(const PriorityClass&, const PriorityClass&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "value", s.value);
-    v(3, "may_preempt", s.may_preempt);
-    v(4, "on_preempted", s.on_preempted);
-    v(5, "min_runtime", s.min_runtime);
-    v(6, "grace", s.grace);
-  }
 };
 
 }  // namespace muster

@@ -37,15 +37,6 @@ struct Quota {
   std::optional<int64_t> lend_limit{};
 
   friend bool operator==(const Quota&, const Quota&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "resource", s.resource);
-    v(2, "flavor", s.flavor);
-    v(3, "guarantee", s.guarantee);
-    v(4, "limit", s.limit);
-    v(5, "borrow_limit", s.borrow_limit);
-    v(6, "lend_limit", s.lend_limit);
-  }
 };
 
 // A node of the tenant tree. Gangs are submitted to leaves.
@@ -67,16 +58,6 @@ struct Queue {
   std::vector<Quota> quotas{};  // At most one a (resource, flavour).
 
   friend bool operator==(const Queue&, const Queue&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "parent", s.parent);
-    v(3, "weight", s.weight);
-    v(4, "ordering", s.ordering);
-    v(5, "closed", s.closed);
-    v(6, "held", s.held);
-    v(7, "quotas", s.quotas);
-  }
 };
 
 }  // namespace muster

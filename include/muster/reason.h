@@ -95,15 +95,6 @@ struct NamedReason {
   int64_t available = 0;
 
   friend bool operator==(const NamedReason&, const NamedReason&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "code", s.code);
-    v(2, "object_kind", s.object_kind);
-    v(3, "object", s.object);
-    v(4, "resource", s.resource);
-    v(5, "needed", s.needed);
-    v(6, "available", s.available);
-  }
 };
 
 // One English line, e.g. "insufficient gpu: needs 4000, 1000 available".

@@ -11,6 +11,9 @@
 
 namespace muster {
 
+template <class T>
+struct FieldsOf;  // muster/fields.h
+
 // A kind of resource: its position in SchedulerConfig::resources.
 using ResourceKind = uint32_t;
 
@@ -75,12 +78,9 @@ class Resources {
     return true;
   }
 
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "amount", s.amount_);
-  }
-
  private:
+  friend struct FieldsOf<Resources>;
+
   std::vector<int64_t> amount_;
 };
 

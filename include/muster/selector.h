@@ -16,11 +16,6 @@ struct Label {
   std::string value{};
 
   friend auto operator<=>(const Label&, const Label&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "value", s.value);
-  }
 };
 
 // At most one label a key; the scheduler keeps them sorted by key.
@@ -43,12 +38,6 @@ struct Requirement {
   std::vector<std::string> values{};
 
   friend bool operator==(const Requirement&, const Requirement&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "op", s.op);
-    v(3, "values", s.values);
-  }
 };
 
 // All requirements hold (AND). Empty: holds for every node.
@@ -56,10 +45,6 @@ struct SelectorTerm {
   std::vector<Requirement> all_of{};
 
   friend bool operator==(const SelectorTerm&, const SelectorTerm&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "all_of", s.all_of);
-  }
 };
 
 // Any term holds (OR of ANDs). Empty: every node.
@@ -67,10 +52,6 @@ struct NodeSelector {
   std::vector<SelectorTerm> any_of{};
 
   friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "any_of", s.any_of);
-  }
 };
 
 // A node for which the term holds is preferred by `weight`; weights add up.
@@ -81,11 +62,6 @@ struct Preference {
   SelectorTerm term{};
 
   friend bool operator==(const Preference&, const Preference&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "weight", s.weight);
-    v(2, "term", s.term);
-  }
 };
 
 enum class TaintEffect : uint8_t {
@@ -103,13 +79,6 @@ struct Taint {
   int64_t since = 0;  // A Time.
 
   friend bool operator==(const Taint&, const Taint&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "value", s.value);
-    v(3, "effect", s.effect);
-    v(4, "since", s.since);
-  }
 };
 
 enum class TolerationOp : uint8_t { kEqual, kExists };
@@ -126,14 +95,6 @@ struct Toleration {
   int64_t seconds = -1;
 
   friend bool operator==(const Toleration&, const Toleration&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "op", s.op);
-    v(3, "value", s.value);
-    v(4, "effects", s.effects);
-    v(5, "seconds", s.seconds);
-  }
 };
 
 }  // namespace muster

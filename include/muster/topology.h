@@ -22,11 +22,6 @@ struct Topology {
   std::vector<std::string> levels{};  // Widest first; 1..16.
 
   friend bool operator==(const Topology&, const Topology&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "levels", s.levels);
-  }
 };
 
 // A network over the nodes that is no tree: a torus, a dragonfly, rails or any
@@ -46,11 +41,6 @@ struct FabricTopology {
 
   friend bool operator==(const FabricTopology&,
                          const FabricTopology&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "key", s.key);
-    v(2, "text", s.text);
-  }
 };
 
 // The level name that means "one node" in every topology.
@@ -64,11 +54,6 @@ struct Slice {
   uint32_t size = 0;
 
   friend bool operator==(const Slice&, const Slice&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "level", s.level);
-    v(2, "size", s.size);
-  }
 };
 
 // How the tasks of a role, or of all roles below a group, spread over the
@@ -97,13 +82,6 @@ struct Spread {
   uint32_t min_domains = 0;
 
   friend bool operator==(const Spread&, const Spread&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "level", s.level);
-    v(2, "max_per_domain", s.max_per_domain);
-    v(3, "max_skew", s.max_skew);
-    v(4, "min_domains", s.min_domains);
-  }
 };
 
 // Where the tasks of a gang, a group or a role must or should sit together.
@@ -122,14 +100,6 @@ struct TopologyConstraint {
   }
   friend bool operator==(const TopologyConstraint&,
                          const TopologyConstraint&) = default;
-  template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
-    v(1, "topology", s.topology);
-    v(2, "required", s.required);
-    v(3, "preferred", s.preferred);
-    v(4, "slices", s.slices);
-    v(5, "spread", s.spread);
-  }
 };
 
 }  // namespace muster

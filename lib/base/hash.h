@@ -9,12 +9,13 @@
 #include <type_traits>
 #include <vector>
 
+#include "muster/fields.h"
 #include "muster/resources.h"
 
 namespace muster {
 
-// Add() takes integers, enums, strings, vectors, and any struct with Fields()
-// (see the public headers). Not for hash tables under attack: it has no seed.
+// Add() takes integers, enums, strings, vectors, and any value with fields
+// (muster/fields.h). Not for hash tables under attack: it has no seed.
 class StableHash {
  public:
   template <class T>
@@ -62,7 +63,7 @@ class StableHash {
   template <class T>
     requires std::is_class_v<T> && (!std::convertible_to<T, std::string_view>)
   void Add(const T& value) {
-    T::Fields(value, [this](int, const char*, const auto& field) {
+    VisitFields(value, [this](int, const char*, const auto& field) {
       this->Add(field);
     });
   }

@@ -16,6 +16,7 @@
 #include "lib/cluster/needs.h"
 #include "lib/cluster/node_table.h"
 #include "lib/cluster/topology_builder.h"
+#include "muster/fields/protocol.h"
 
 namespace muster {
 
@@ -30,8 +31,12 @@ struct ShapeKey {
   int32_t most_milli = kAnyMilli;
 
   friend bool operator==(const ShapeKey&, const ShapeKey&) = default;
+};
+
+template <>
+struct FieldsOf<ShapeKey> {
   template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
+  static void Visit(Self& s, V&& v) {
     v(1, "filter", s.filter);
     v(2, "resources", s.resources);
     v(3, "request", s.request);

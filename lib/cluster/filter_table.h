@@ -12,6 +12,7 @@
 #include "lib/cluster/cluster.h"
 #include "lib/cluster/interned.h"
 #include "lib/cluster/node_table.h"
+#include "muster/fields/protocol.h"
 #include "muster/selector.h"
 
 namespace muster {
@@ -30,8 +31,12 @@ struct Filter {
   std::vector<std::string> schemes{};
 
   friend bool operator==(const Filter&, const Filter&) = default;
+};
+
+template <>
+struct FieldsOf<Filter> {
   template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
+  static void Visit(Self& s, V&& v) {
     v(1, "selector", s.selector);
     v(2, "tolerations", s.tolerations);
     v(3, "node_sets", s.node_sets);

@@ -1,4 +1,4 @@
-// Bytes -> value, by the value's Fields.
+// Bytes -> value, by the value's fields.
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,8 +24,8 @@ class Decoder {
         at_(bytes.data()),
         end_(bytes.data() + bytes.size()) {}
 
-  // `value` is fresh. Fields may come in any order: passes over Fields take
-  // those that come next until none is left; bytes in the order of Fields, as
+  // `value` is fresh. Fields may come in any order: passes over FieldsOf take
+  // those that come next until none is left; bytes in the order of FieldsOf, as
   // the encoder writes them, need one.
   template <class T>
   bool Message(T* value) {

@@ -1,4 +1,4 @@
-// Value -> bytes, by the value's Fields.
+// Value -> bytes, by the value's fields.
 #include <cstddef>
 #include <cstdint>
 #include <limits>

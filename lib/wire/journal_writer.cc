@@ -17,7 +17,7 @@ namespace {
 
 using internal::Within;
 
-// Fields of JournalRecord.
+// Numbers of JournalRecord's fields.
 constexpr int kHeader = 1;
 constexpr int kEvent = 2;
 constexpr int kPlan = 3;

@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// Counts the members of a value that are of one sort, in the order of Fields,
+// Counts the members of a value that are of one sort, in the order of FieldsOf,
 // and writes to the n-th. A value is walked once for each of its members.
 class Poke {
  public:

@@ -1,4 +1,4 @@
-// Fills any value with random members, by its Fields.
+// Fills any value with random members, by its fields.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// The messages of package muster.v1 are the values' Fields, one for one.
+// The messages of package muster.v1 are the values' fields, one for one.
 
 #include <cxxabi.h>
 #include <google/protobuf/descriptor.h>
@@ -128,7 +128,7 @@ void ExpectMessage(const char* name) {
   int last = 0;
   VisitFields(value, [&](int number, const char* member_name, auto& member) {
     using M = std::remove_reference_t<decltype(member)>;
-    EXPECT_GT(number, last) << name << " is written in the order of Fields";
+    EXPECT_GT(number, last) << name << " is written in the order of FieldsOf";
     EXPECT_LT(number, 64) << name << ": the decoder counts up to there";
     last = number;
     fields += ExpectMember<M>(message, number, member_name);

@@ -1,6 +1,6 @@
 // Values to bytes and back: the Protobuf encoding of package muster.v1.
 //
-// The bytes are read and written straight from the values' Fields, without a
+// The bytes are read and written straight from the values' fields, without a
 // Protobuf message between; a test compares them with protoc's code, both ways.
 // proto/muster/v1/README.md has the rules on presence, defaults and change.
 #ifndef MUSTER_WIRE_CONVERT_H_

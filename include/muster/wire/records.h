@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "muster/event.h"
+#include "muster/fields.h"
 #include "muster/plan.h"
 #include "muster/state.h"
 
@@ -15,23 +16,33 @@ namespace muster::wire {
 struct JournalHeader {
   std::string writer{};  // "muster 0.1.0": whose code wrote it.
   SchedulerState start{};
+};
 
+struct JournalRecord {
+  std::variant<JournalHeader, Event, PlanRecord> what{};
+};
+
+}  // namespace muster::wire
+
+namespace muster {
+
+template <>
+struct FieldsOf<wire::JournalHeader> {
   template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
+  static void Visit(Self& s, V&& v) {
     v(1, "writer", s.writer);
     v(2, "start", s.start);
   }
 };
 
-struct JournalRecord {
-  std::variant<JournalHeader, Event, PlanRecord> what{};
-
+template <>
+struct FieldsOf<wire::JournalRecord> {
   template <class Self, class V>
-  static void Fields(Self& s, V&& v) {
+  static void Visit(Self& s, V&& v) {
     v(1, "what", s.what);
   }
 };
 
-}  // namespace muster::wire
+}  // namespace muster
 
 #endif  // MUSTER_WIRE_RECORDS_H_

@@ -1,0 +1,32 @@
+// The fields of muster/plan.h's values, by the protocol of protocol.h.
+#ifndef MUSTER_FIELDS_PLAN_H_
+#define MUSTER_FIELDS_PLAN_H_
+
+#include "muster/fields/class_state.h"
+#include "muster/fields/decision.h"
+#include "muster/fields/ids.h"
+#include "muster/fields/protocol.h"
+#include "muster/fields/reason.h"
+#include "muster/plan.h"
+
+namespace muster {
+
+template <>
+struct FieldsOf<PlanRecord> {
+  template <class Self, class V>
+  static void Visit(Self& s, V&& v) {
+    v(1, "now", s.now);
+    v(2, "based_on", s.based_on);
+    v(3, "decisions", s.decisions);
+    v(4, "next_wakeup", s.next_wakeup);
+    v(5, "budget_exhausted", s.budget_exhausted);
+    v(6, "steps", s.steps);
+    v(7, "answers", s.answers);
+    v(8, "asking", s.asking);
+    v(9, "grew", s.grew);
+  }
+};
+
+}  // namespace muster
+
+#endif  // MUSTER_FIELDS_PLAN_H_
