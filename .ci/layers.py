@@ -27,7 +27,7 @@ ADAPTERS = {
 # A decision depends on no clock, thread, random number, file or stream.
 IMPURE = {"chrono", "ctime", "fstream", "iostream", "random", "thread", "time.h"}
 # The heap's threads wait for each other; no decision knows how long.
-PURE = {("include/muster/heap_threads.h", header) for header in ("chrono", "thread")}
+PURE = {("include/muster/heap/threads.h", header) for header in ("chrono", "thread")}
 PUBLIC_ABSL = {"absl/status/status.h", "absl/status/statusor.h"}
 MAX_LINES = 600
 
@@ -51,6 +51,8 @@ def broken_wall(path, header, quoted):
         if header in IMPURE and (str(path), header) not in PURE:
             return "the core knows no clock, thread, random number, file or stream"
     if top == "include":
+        if quoted and path.parts[2] == "heap" and not header.startswith("muster/heap/"):
+            return "the heap is to be had alone: it includes itself only"
         if wire and is_protobuf(header):
             return None
         if header.startswith("absl/") and header not in PUBLIC_ABSL:

@@ -1,5 +1,5 @@
 muster_benchmark(heap_benchmark SOURCES heap_benchmark.cc
-                 LIBS absl::btree absl::synchronization Boost::headers)
+                 LIBS muster::heap absl::btree absl::synchronization Boost::headers)
 
 # Peers that not every machine has.
 find_package(TBB QUIET)

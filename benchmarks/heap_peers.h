@@ -20,7 +20,7 @@
 #include "absl/container/btree_set.h"
 #include "absl/synchronization/mutex.h"
 #include "boost/heap/d_ary_heap.hpp"
-#include "muster/priority_heap.h"
+#include "muster/heap/priority_heap.h"
 
 #if defined(MUSTER_BENCHMARK_TBB)
 #include <oneapi/tbb/concurrent_priority_queue.h>

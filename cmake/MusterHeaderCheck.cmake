@@ -16,6 +16,6 @@ endforeach()
 
 if(units)
   add_library(muster_header_check OBJECT EXCLUDE_FROM_ALL ${units})
-  target_link_libraries(muster_header_check PRIVATE muster::core $<TARGET_NAME_IF_EXISTS:muster::wire>)
+  target_link_libraries(muster_header_check PRIVATE muster::core muster::heap $<TARGET_NAME_IF_EXISTS:muster::wire>)
   target_compile_options(muster_header_check PRIVATE -Werror)
 endif()

@@ -8,15 +8,21 @@
 # What every Muster library has in common. `export_name` is the name behind
 # muster:: for those who find the installed package.
 function(muster_library_defaults target export_name)
-  target_compile_features(${target} PUBLIC cxx_std_20)
-  set_target_properties(${target} PROPERTIES
-    CXX_EXTENSIONS OFF
-    EXPORT_NAME ${export_name}
-    POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(${target}
-    PUBLIC  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
-            $<INSTALL_INTERFACE:include>
-    PRIVATE ${PROJECT_SOURCE_DIR})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${export_name})
+  set(visible PUBLIC)
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL INTERFACE_LIBRARY)
+    set(visible INTERFACE)
+  else()
+    set_target_properties(${target} PROPERTIES
+      CXX_EXTENSIONS OFF
+      POSITION_INDEPENDENT_CODE ON)
+    target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
+  endif()
+  target_compile_features(${target} ${visible} cxx_std_20)
+  target_include_directories(${target} ${visible}
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:include>)
 endfunction()
 
 # add_subdirectory(dir), if it has come to be.

@@ -1,6 +1,6 @@
 # Install rules: libraries, headers, the CMake package, pkg-config files. The
 # wire and graphml libraries are components of their own, for those who do
-# without Protobuf or pugixml.
+# without Protobuf or pugixml; so is the heap, for those who want nothing else.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -17,7 +17,12 @@ function(install_library target part requires)
   cmake_path(SET pc_dir "${CMAKE_INSTALL_PREFIX}")
   cmake_path(APPEND pc_dir "${CMAKE_INSTALL_LIBDIR}" pkgconfig)
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX BASE_DIRECTORY "${pc_dir}" OUTPUT_VARIABLE pc_prefix)
-  set(pc_library ${target})
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL INTERFACE_LIBRARY)
+    set(pc_libs "")
+  else()
+    set(pc_libs "-L\${libdir} -l${target}")
+  endif()
   set(pc_requires "${requires}")
   if(part STREQUAL core)
     set(pc_name muster)
@@ -30,6 +35,7 @@ function(install_library target part requires)
           DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
 endfunction()
 
+install_library(muster_heap heap "")
 install_library(muster_core core
   "absl_status absl_statusor absl_btree absl_cleanup absl_flat_hash_map absl_flat_hash_set absl_hash absl_inlined_vector absl_span absl_str_format absl_strings")
 install(DIRECTORY "${PROJECT_SOURCE_DIR}/include/muster" DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}"

@@ -22,7 +22,6 @@
 #include "muster/preemption_costs.h"   // IWYU pragma: export
 #include "muster/preemptor.h"          // IWYU pragma: export
 #include "muster/priority_class.h"     // IWYU pragma: export
-#include "muster/priority_heap.h"      // IWYU pragma: export
 #include "muster/queue.h"              // IWYU pragma: export
 #include "muster/rank_order.h"         // IWYU pragma: export
 #include "muster/reason.h"             // IWYU pragma: export

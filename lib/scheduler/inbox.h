@@ -12,7 +12,7 @@
 #include "absl/status/status.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
-#include "muster/owned_heap.h"
+#include "muster/heap/owned_heap.h"
 
 namespace muster {
 

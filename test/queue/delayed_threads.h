@@ -1,4 +1,4 @@
-// Threads (heap_threads.h) that may be held up before each of their atomic
+// Threads (muster/heap/threads.h) that may be held up before each of their atomic
 // steps, for a while or for ever.
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <random>
 #include <thread>
 
-#include "muster/heap_threads.h"
+#include "muster/heap/threads.h"
 
 namespace muster::test {
 

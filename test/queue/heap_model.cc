@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "muster/priority_heap.h"
+#include "muster/heap/priority_heap.h"
 #include "test/queue/heap_recorder.h"
 #include "test/queue/linearizability.h"
 

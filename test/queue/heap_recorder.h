@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "muster/priority_heap.h"
+#include "muster/heap/priority_heap.h"
 #include "test/queue/linearizability.h"
 
 namespace muster::test {

@@ -35,7 +35,7 @@ def weaker(order, operation):
 def mutants():
     """(header, place, old order, new order, the header's new text)"""
     for header in HEADERS:
-        text = (ROOT / "include/muster" / header).read_text(encoding="utf-8")
+        text = (ROOT / "include/muster/heap" / header).read_text(encoding="utf-8")
         for match in ORDER.finditer(text):
             line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
             if line.lstrip().startswith("//"):
@@ -61,8 +61,8 @@ def found(compiler, work, header, text):
     """(program, fault) for this text of the header, or None."""
     folder = work / "mutant"
     shutil.rmtree(folder, ignore_errors=True)
-    (folder / "muster").mkdir(parents=True)
-    (folder / "muster" / header).write_text(text, encoding="utf-8")
+    (folder / "muster/heap").mkdir(parents=True)
+    (folder / "muster/heap" / header).write_text(text, encoding="utf-8")
     model = list(objects(compiler, folder, SOURCES[1:2], [f"-I{folder}"]))
     rest = [work / (pathlib.Path(source).stem + ".o") for source in SOURCES[::2]]
     subprocess.run([*compiler, *model, *rest, "-o", folder / "mutant"], check=True)

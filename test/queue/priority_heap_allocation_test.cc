@@ -5,7 +5,7 @@
 #include <new>
 
 #include "gtest/gtest.h"
-#include "muster/priority_heap.h"
+#include "muster/heap/priority_heap.h"
 #include "test/allocation_count.h"
 
 namespace muster {

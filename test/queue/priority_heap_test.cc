@@ -1,4 +1,4 @@
-#include "muster/priority_heap.h"
+#include "muster/heap/priority_heap.h"
 
 #include <algorithm>
 #include <array>
@@ -60,7 +60,7 @@ TEST(PriorityHeapTest, ExampleInTheHeader) {
 }
 
 TEST(PriorityHeapTest, TheHeadersExampleIsTheOneAbove) {
-  std::ifstream header("include/muster/priority_heap.h");
+  std::ifstream header("include/muster/heap/priority_heap.h");
   std::ifstream test("test/queue/priority_heap_test.cc");
   if (!header || !test) GTEST_SKIP() << "not run from the source folder";
   std::string comment, line;

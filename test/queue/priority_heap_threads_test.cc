@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "muster/priority_heap.h"
+#include "muster/heap/priority_heap.h"
 
 namespace muster {
 namespace {

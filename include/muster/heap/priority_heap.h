@@ -56,27 +56,27 @@
 // popped or erased is linked nowhere: it may be freed, or pushed again, as soon
 // as the call has returned. A node that got another key stays in the heap.
 
-#ifndef MUSTER_PRIORITY_HEAP_H_
-#define MUSTER_PRIORITY_HEAP_H_
+#ifndef MUSTER_HEAP_PRIORITY_HEAP_H_
+#define MUSTER_HEAP_PRIORITY_HEAP_H_
 
 #include <cstddef>
 #include <functional>
 #include <span>
 #include <utility>
 
-#include "muster/combiner.h"
-#include "muster/heap_sides.h"
-#include "muster/heap_threads.h"
-#include "muster/owned_heap.h"
+#include "muster/heap/combiner.h"
+#include "muster/heap/sides.h"
+#include "muster/heap/threads.h"
+#include "muster/heap/owned_heap.h"
 
 namespace muster {
 
 // Key      Copied into an array if it has no class; best small. Moving it must
 //          not throw.
 // Compare  A strict weak order that does not throw. compare(a, b): a is better.
-//          It may number classes: see NumbersClasses in heap_sides.h.
+//          It may number classes: see NumbersClasses in sides.h.
 // Node     The type that is queued, derived from HeapNode<Key>.
-// Threads  See heap_threads.h.
+// Threads  See threads.h.
 //
 // Fewer than 2^31 nodes may wait.
 template <class Key, class Compare = std::less<Key>, class Node = HeapNode<Key>,
@@ -189,4 +189,4 @@ class PriorityHeap {
 
 }  // namespace muster
 
-#endif  // MUSTER_PRIORITY_HEAP_H_
+#endif  // MUSTER_HEAP_PRIORITY_HEAP_H_

@@ -43,8 +43,8 @@
 // head is all that matters. The pusher compares the pointer, freed or not,
 // which the standard leaves to the compiler, but never follows it.
 
-#ifndef MUSTER_OWNED_HEAP_H_
-#define MUSTER_OWNED_HEAP_H_
+#ifndef MUSTER_HEAP_OWNED_HEAP_H_
+#define MUSTER_HEAP_OWNED_HEAP_H_
 
 #include <algorithm>
 #include <atomic>
@@ -57,14 +57,14 @@
 #include <type_traits>
 #include <utility>
 
-#include "muster/heap_sides.h"
-#include "muster/heap_threads.h"
+#include "muster/heap/sides.h"
+#include "muster/heap/threads.h"
 
 namespace muster {
 
 // How the nodes that wait are kept; the order is the same.
 enum class HeapSide {
-  kClasses,  // Up to 64 classes (NumbersClasses in heap_sides.h): O(1).
+  kClasses,  // Up to 64 classes (NumbersClasses in sides.h): O(1).
   kKeys,     // Any keys: O(log n).
 };
 
@@ -372,4 +372,4 @@ class OwnedHeap {
 
 }  // namespace muster
 
-#endif  // MUSTER_OWNED_HEAP_H_
+#endif  // MUSTER_HEAP_OWNED_HEAP_H_

@@ -26,15 +26,15 @@
 //   done, store           release: the result, and what the function wrote.
 //   done, load            acquire: pairs with it.
 
-#ifndef MUSTER_COMBINER_H_
-#define MUSTER_COMBINER_H_
+#ifndef MUSTER_HEAP_COMBINER_H_
+#define MUSTER_HEAP_COMBINER_H_
 
 #include <atomic>
 #include <cstdint>
 #include <exception>
 #include <type_traits>
 
-#include "muster/heap_threads.h"
+#include "muster/heap/threads.h"
 
 namespace muster {
 
@@ -161,4 +161,4 @@ class Combiner {
 
 }  // namespace muster
 
-#endif  // MUSTER_COMBINER_H_
+#endif  // MUSTER_HEAP_COMBINER_H_

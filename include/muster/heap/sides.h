@@ -19,7 +19,7 @@
 #include <utility>
 #include <vector>
 
-#include "muster/heap_threads.h"
+#include "muster/heap/threads.h"
 
 namespace muster {
 
