@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "benchmark/benchmark.h"
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
 #include "test/property/dice.h"
 
 namespace muster {

@@ -10,7 +10,8 @@
 #include "benchmarks/step_search.h"
 #include "benchmarks/step_world.h"
 #include "lib/solver/gang_solver.h"
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
+#include "muster/placement_solver.h"
 
 namespace muster::bench {
 namespace {

@@ -54,8 +54,8 @@ if(TARGET muster_wire)
 endif()
 if(TARGET muster_graphml)
   install_library(muster_graphml graphml "muster pugixml absl_flat_hash_map absl_strings")
-  install(FILES "${PROJECT_SOURCE_DIR}/include/muster/graphml.h"
-          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster")
+  install(FILES "${PROJECT_SOURCE_DIR}/include/muster/fabric/graphml.h"
+          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/muster/fabric")
 endif()
 
 if(TARGET muster-sim)

@@ -1,11 +1,11 @@
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
 
 #include <algorithm>
 #include <string>
 #include <vector>
 
 #include "fuzz/targets.h"
-#include "muster/graphml.h"
+#include "muster/fabric/graphml.h"
 
 namespace muster::fuzz {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
 
 namespace {
 

@@ -1,5 +1,10 @@
-// All of muster::core that a host needs to run a scheduler. Apart:
-// muster/fields.h (to visit the members of values).
+// What a host needs to run a scheduler. Apart, for those who want it:
+//   muster/fields.h             the members of values, by number and name
+//   muster/fabric/fabric.h      networks that are no tree, asked directly
+//   muster/fabric/rank_order.h  the order in which the tasks of a gang talk
+//   muster/fabric/graphml.h     networks as GraphML (muster::graphml)
+//   muster/heap/                a priority heap for threads (muster::heap)
+//   muster/wire/                snapshots and journals (muster::wire)
 #ifndef MUSTER_MUSTER_H_
 #define MUSTER_MUSTER_H_
 
@@ -12,7 +17,6 @@
 #include "muster/device_set.h"         // IWYU pragma: export
 #include "muster/disruption_budget.h"  // IWYU pragma: export
 #include "muster/event.h"              // IWYU pragma: export
-#include "muster/fabric.h"             // IWYU pragma: export
 #include "muster/gang.h"               // IWYU pragma: export
 #include "muster/ids.h"                // IWYU pragma: export
 #include "muster/node.h"               // IWYU pragma: export
@@ -23,7 +27,6 @@
 #include "muster/preemptor.h"          // IWYU pragma: export
 #include "muster/priority_class.h"     // IWYU pragma: export
 #include "muster/queue.h"              // IWYU pragma: export
-#include "muster/rank_order.h"         // IWYU pragma: export
 #include "muster/reason.h"             // IWYU pragma: export
 #include "muster/resources.h"          // IWYU pragma: export
 #include "muster/scheduler.h"          // IWYU pragma: export

@@ -25,7 +25,7 @@ struct Topology {
 };
 
 // A network over the nodes that is no tree: a torus, a dragonfly, rails or any
-// graph (muster/fabric.h, docs/fabrics.md). A constraint names it like a
+// graph (muster/fabric/fabric.h, docs/fabrics.md). A constraint names it like a
 // topology. A gang that does, in its root group or its one role, has that role
 // alone, takes the fewest nodes that hold it, and among these such as lie near
 // each other (Fabric::Select); its tasks stand in ring order

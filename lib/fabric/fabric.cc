@@ -1,4 +1,4 @@
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
 
 #include <algorithm>
 #include <utility>

@@ -13,7 +13,7 @@
 #include "absl/status/statusor.h"
 #include "boost/graph/adjacency_list.hpp"
 #include "lib/base/step_cost.h"
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
 #include "muster/ids.h"
 
 namespace muster {

@@ -1,4 +1,4 @@
-#include "muster/graphml.h"
+#include "muster/fabric/graphml.h"
 
 #include <algorithm>
 #include <cstdint>

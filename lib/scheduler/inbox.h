@@ -11,8 +11,8 @@
 
 #include "absl/status/status.h"
 #include "muster/gang.h"
-#include "muster/ids.h"
 #include "muster/heap/owned_heap.h"
+#include "muster/ids.h"
 
 namespace muster {
 

@@ -3,7 +3,7 @@
 
 #include <charconv>
 
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
 
 namespace muster {
 

@@ -11,7 +11,8 @@
 #include "lib/scoring/node_policy.h"
 #include "lib/solver/gang_solver.h"
 #include "lib/solver/uniform_reason.h"
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
+#include "muster/placement_solver.h"
 #include "muster/topology.h"
 
 namespace muster::solver {

@@ -1,4 +1,4 @@
-#include "muster/rank_order.h"
+#include "muster/fabric/rank_order.h"
 
 #include <algorithm>
 #include <numeric>

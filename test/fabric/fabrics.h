@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
 #include "test/property/dice.h"
 
 namespace muster {

@@ -1,5 +1,5 @@
 // Fabrics as GraphML.
-#include "muster/graphml.h"
+#include "muster/fabric/graphml.h"
 
 #include <sstream>
 

@@ -1,5 +1,5 @@
-// Threads (muster/heap/threads.h) that may be held up before each of their atomic
-// steps, for a while or for ever.
+// Threads (muster/heap/threads.h) that may be held up before each of their
+// atomic steps, for a while or for ever.
 #pragma once
 
 #include <atomic>

@@ -4,7 +4,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
 #include "test/scheduler/story.h"
 
 namespace muster {

@@ -65,9 +65,9 @@
 #include <utility>
 
 #include "muster/heap/combiner.h"
+#include "muster/heap/owned_heap.h"
 #include "muster/heap/sides.h"
 #include "muster/heap/threads.h"
-#include "muster/heap/owned_heap.h"
 
 namespace muster {
 

@@ -2,7 +2,7 @@
 // GraphML.
 #include <cstdio>
 
-#include "muster/graphml.h"
+#include "muster/fabric/graphml.h"
 
 int main() {
   const auto fabric =

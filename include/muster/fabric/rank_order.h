@@ -1,7 +1,7 @@
 // Ranks: in which order the tasks of a placement, and the devices of a task,
 // should talk in a ring. Pure functions over what a host knows.
-#ifndef MUSTER_RANK_ORDER_H_
-#define MUSTER_RANK_ORDER_H_
+#ifndef MUSTER_FABRIC_RANK_ORDER_H_
+#define MUSTER_FABRIC_RANK_ORDER_H_
 
 #include <cstdint>
 #include <span>
@@ -38,4 +38,4 @@ std::vector<uint32_t> RingOrder(const Node& node, DeviceSet devices);
 
 }  // namespace muster
 
-#endif  // MUSTER_RANK_ORDER_H_
+#endif  // MUSTER_FABRIC_RANK_ORDER_H_

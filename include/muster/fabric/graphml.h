@@ -1,14 +1,14 @@
 // Fabrics as GraphML (http://graphml.graphdrawing.org), to exchange them with
 // programs that draw and edit graphs: the library muster::graphml.
 // docs/fabrics.md says which data of nodes and edges is read.
-#ifndef MUSTER_GRAPHML_H_
-#define MUSTER_GRAPHML_H_
+#ifndef MUSTER_FABRIC_GRAPHML_H_
+#define MUSTER_FABRIC_GRAPHML_H_
 
 #include <string>
 #include <string_view>
 
 #include "absl/status/statusor.h"
-#include "muster/fabric.h"
+#include "muster/fabric/fabric.h"
 
 namespace muster {
 
@@ -29,4 +29,4 @@ std::string FabricToGraphml(const Fabric& fabric);
 
 }  // namespace muster
 
-#endif  // MUSTER_GRAPHML_H_
+#endif  // MUSTER_FABRIC_GRAPHML_H_

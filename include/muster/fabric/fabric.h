@@ -1,7 +1,7 @@
 // Fabric: a network that is no tree (torus, dragonfly, rails, any graph), and
 // which nodes of it a gang should have.
-#ifndef MUSTER_FABRIC_H_
-#define MUSTER_FABRIC_H_
+#ifndef MUSTER_FABRIC_FABRIC_H_
+#define MUSTER_FABRIC_FABRIC_H_
 
 #include <array>
 #include <cstddef>
@@ -131,7 +131,7 @@ class Fabric {
   Fabric& operator=(Fabric&&) noexcept;
   ~Fabric();
 
-  // Reads back as an equal fabric. GraphML: muster/graphml.h.
+  // Reads back as an equal fabric. GraphML: muster/fabric/graphml.h.
   std::string ToText() const;
   // A drawing for Graphviz; `marked` nodes are filled and show their rank.
   std::string ToDot(std::span<const uint32_t> marked = {}) const;
@@ -203,4 +203,4 @@ class Fabric {
 
 }  // namespace muster
 
-#endif  // MUSTER_FABRIC_H_
+#endif  // MUSTER_FABRIC_FABRIC_H_
