@@ -15,7 +15,7 @@ namespace muster {
 // that run, whether they can grow. A question that was answered with no is
 // closed until something happens that could make it yes. Which ones are open
 // decides what the next passes do and what that costs, so it is part of the
-// state.
+// state. A host reads why gangs wait elsewhere: Plan::waiting, Explain.
 struct ClassState {
   enum : uint32_t {
     kRoom = 1,     // Is there room?
@@ -24,9 +24,12 @@ struct ClassState {
     kAgain = 8,    // Both, with more effort, when no other question is open.
   };
 
-  std::string gang{};  // Key of the class's first gang.
-  bool grows = false;  // Its gangs run, and ask to grow.
-  uint32_t open = 0;   // Sum of the open ones; else as above.
+  // Key of the class's first gang.
+  std::string gang{};
+  // Its gangs run, and ask to grow.
+  bool grows = false;
+  // Sum of the questions that are open.
+  uint32_t open = 0;
   // The reason for waiting that was told last: Reason without its numbers. The
   // object by key where it has one, else (role, group, level) by position.
   ReasonCode code = ReasonCode::kNone;

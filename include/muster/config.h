@@ -46,10 +46,10 @@ struct HostCapabilities {
 struct SearchLimits {
   static constexpr int64_t kMaxSteps = int64_t{1} << 40;
 
-  // PlacementRequest::exact_steps: to better a placement, or prove it the best.
-  // Searches for a placement have bounds of their own.
+  // To better a placement that was found, or to prove it the best. Searches for
+  // a first placement have bounds of their own. 0: it is left as it was found.
   uint64_t exact_steps = 200'000;
-  // PreemptionRequest::max_steps: to find victims.
+  // To find victims for one gang.
   uint64_t max_steps = 100'000;
   // A search that ended without a proof is made again while no other question
   // is open, one a pass, each time with twice the steps, up to 1 + most_effort
@@ -63,6 +63,8 @@ struct SearchLimits {
   friend bool operator==(const SearchLimits&, const SearchLimits&) = default;
 };
 
+// A value. Scheduler::Create refuses one that is wrong, and names the field; a
+// ConfigChanged event replaces it as a whole.
 struct SchedulerConfig {
   static constexpr size_t kMaxTopologies = 64;  // And fabrics, and schemes.
 

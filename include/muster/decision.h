@@ -1,4 +1,5 @@
-// Decisions: what the host is asked to do.
+// Decisions: what the host is asked to do. All of it is plain data without
+// behaviour; the scheduler writes it, the host reads it.
 #ifndef MUSTER_DECISION_H_
 #define MUSTER_DECISION_H_
 
@@ -13,66 +14,99 @@
 
 namespace muster {
 
-// What is asked. docs/design.md has the table state x event.
+// What is asked. docs/design.md has the states of a gang, docs/state-machine.md
+// the table state x event. Kubernetes calls a start a binding and an eviction
+// the same; Slurm says start, and preempt or requeue. What a host cannot do
+// (HostCapabilities) is not asked of it.
 enum class DecisionKind : uint8_t {
-  kNominate,  // Will start here once what is being released has been.
-  kStart,     // Start these tasks: the whole gang, at least at its minimum.
-  kGrow,      // Start these further tasks of a gang that runs.
-  kShrink,    // Stop these tasks; the gang goes on without them.
-  kEvict,     // Stop all its tasks; the gang waits again in its old place.
-  kSuspend,   // Suspend all its tasks where they are.
-  kResume,    // Resume all its tasks where they were.
-  kMigrate,   // Reserved for a later version.
-  kCancel,    // Stop all its tasks; the gang is gone.
-  kReserve,   // Reserved for a later version.
+  // Its places are promised; it starts there when what is being released has
+  // been. The host has nothing to do but to show it. (Kubernetes: nominated
+  // node; Volcano: pipelined.)
+  kNominate,
+  kStart,  // Start these tasks: the whole gang, at least at its minimum.
+  kGrow,   // Start these further tasks of a gang that runs.
+  // Stop these tasks; the gang goes on without them.
+  kShrink,
+  // Stop all its tasks; the gang waits again in its old place. Without tasks: a
+  // nomination is withdrawn.
+  kEvict,
+  kSuspend,  // Suspend all its tasks where they are.
+  kResume,   // Resume all its tasks where they were.
+  kMigrate,  // Reserved for a later version.
+  kCancel,   // Stop all its tasks; the gang is gone.
+  kReserve,  // Reserved for a later version.
 };
 MUSTER_ENUM_NAMES(DecisionKind, "nominate", "start", "grow", "shrink", "evict",
                   "suspend", "resume", "migrate", "cancel", "reserve");
 
-// A piece of Plan::text.
+// A piece of Plan::text, in bytes; Plan::Text reads it. It means nothing in
+// another plan, and nothing after the plan was passed to another pass.
 struct TextRef {
   uint32_t offset = 0;
   uint32_t length = 0;
 };
 
-// One task a decision speaks of. `attempt` numbers the incarnations of a
-// gang's tasks: answers about this one carry it.
+// One task a decision speaks of, and its place.
 struct PlannedTask {
   TaskId task{};
+  // Numbers the starts and growths of the gang, from 1; 0 in a nomination. The
+  // host gives it back in TaskAnswer::attempt, so that a late answer about an
+  // earlier incarnation of the task changes nothing. (Kubernetes tells them
+  // apart by the pod's UID.)
   uint32_t attempt = 0;
   NodeId node{};
   TextRef node_key{};
-  DeviceSet devices{};       // Empty where the host chooses.
-  DeviceSet booked{};        // The same, as the books have it until it answers.
-  uint32_t slot = 0;         // First slice of its partition, as the books have
-                             // it; 0 if the task asks for none.
-  uint32_t alternative = 0;  // 0: Role::shape; i: Role::alternatives[i - 1].
+  // The devices to give to the task. Empty where the host chooses, that is
+  // where HostCapabilities or the Node has choose_devices false; the host tells
+  // with kStarted which they came to be.
+  DeviceSet devices{};
+  // The same, as the books have it until it answers.
+  DeviceSet booked{};
+  // First slice of its partition, as the books have it; 0 if the task asks for
+  // none.
+  uint32_t slot = 0;
+  // 0: Role::shape; i: Role::alternatives[i - 1].
+  uint32_t alternative = 0;
   // A task starts when all tasks of its gang with a lower wave run: see
   // Role::start_after. The waves that a gang has tasks of need not follow each
   // other. What runs already is left alone by what joins it (kGrow).
   uint32_t wave = 0;
 };
 
+// One thing to be done to one gang. The host answers with seq, once for all
+// (DecisionApplied, DecisionRefused) or task by task (TasksAnswered); until
+// then the state holds what was decided, as if it were done. A decision that is
+// never answered stays open for ever: Reconciled tells what really is. A
+// nomination asks for nothing and needs no answer.
 struct Decision {
-  uint64_t seq = 0;  // Rises by 1 from decision to decision, over all plans.
+  // Rises by 1 from decision to decision, over all plans.
+  uint64_t seq = 0;
   DecisionKind kind = DecisionKind::kStart;
   Reason reason{};
   GangId gang{};
   TextRef gang_key{};
-  GangId on_behalf_of{};  // kEvict, kShrink, kSuspend: for whom; or invalid.
+  // kEvict, kShrink, kSuspend: the gang that room is made for; invalid, and its
+  // key empty, where it is for no other gang (a drained node, a failed task).
+  GangId on_behalf_of{};
   TextRef on_behalf_key{};
-  Duration grace =
-      0;  // kEvict, kShrink, kSuspend, kCancel: before it is forced.
-  uint32_t first_task = 0;  // Into Plan::tasks.
+  // kEvict, kShrink, kSuspend, kCancel: how long the tasks may take to stop
+  // before the host forces them. PriorityClass::grace of the gang stopped; 0
+  // for a host that gives none. (Kubernetes: terminationGracePeriodSeconds.)
+  Duration grace = 0;
+  // Its tasks are Plan::tasks[first_task .. first_task + task_count - 1]:
+  // Plan::TasksOf.
+  uint32_t first_task = 0;
   uint32_t task_count = 0;
 };
 
-// The same as values with keys: what journals hold and wires carry.
+// The same as values with keys: what journals hold and wires carry. They mean
+// the same in every process and at any time; Scheduler::Record makes them.
 struct PlannedTaskRecord {
   TaskId task{};
   uint32_t attempt = 0;
   std::string node{};
-  DeviceSet devices{};  // As held, also where the host chooses.
+  // As held, also where the host chooses.
+  DeviceSet devices{};
   uint32_t alternative = 0;
   uint32_t wave = 0;
   uint32_t slot = 0;  // As held, likewise.
@@ -81,12 +115,13 @@ struct PlannedTaskRecord {
                          const PlannedTaskRecord&) = default;
 };
 
+// A Decision with its tasks.
 struct DecisionRecord {
   uint64_t seq = 0;
   DecisionKind kind = DecisionKind::kStart;
   NamedReason reason{};
   std::string gang{};
-  std::string on_behalf_of{};
+  std::string on_behalf_of{};  // Empty: for no other gang.
   Duration grace = 0;
   std::vector<PlannedTaskRecord> tasks{};
 

@@ -26,6 +26,7 @@ class DeviceSet {
   // The most devices that a node can have and a task can ask for.
   static constexpr uint32_t kCapacity = 128;
 
+  // The empty set.
   constexpr DeviceSet() = default;
   // These devices. O(devices).
   constexpr DeviceSet(std::initializer_list<uint32_t> devices) {
@@ -42,6 +43,7 @@ class DeviceSet {
     for (const uint32_t d : devices) set.Insert(d);
     return set;
   }
+  // The devices of the set, in rising order; for a wire or a message.
   std::vector<uint32_t> ToList() const;
   // Bit i of `low` is device i, of `high` device 64 + i.
   static constexpr DeviceSet OfWords(uint64_t low, uint64_t high = 0) {
@@ -53,6 +55,7 @@ class DeviceSet {
   constexpr const uint64_t& word(size_t i) const { return words_[i]; }
   constexpr uint64_t& word(size_t i) { return words_[i]; }
 
+  // Whether there are none; how many there are.
   constexpr bool empty() const { return (words_[0] | words_[1]) == 0; }
   constexpr uint32_t size() const {
     return Count(words_[0]) + (words_[1] == 0 ? 0 : Count(words_[1]));
@@ -63,17 +66,21 @@ class DeviceSet {
                                      ? std::countr_zero(words_[0])
                                      : 64 + std::countr_zero(words_[1]));
   }
+  // False for a number from kCapacity on, as these are in no set.
   constexpr bool Contains(uint32_t device) const {
     return device < kCapacity &&
            (words_[device / kBits] >> device % kBits & 1) != 0;
   }
+  // Whether each device of `other` is in this set, too; yes for the empty one.
   constexpr bool ContainsAll(DeviceSet other) const {
     return (other - *this).empty();
   }
+  // Whether there is a device that is in both.
   constexpr bool Intersects(DeviceSet other) const {
     return !(*this & other).empty();
   }
-  // A number from kCapacity on is left out.
+  // A number from kCapacity on is left out; one that is there already, or not
+  // there, changes nothing.
   constexpr void Insert(uint32_t device) { *this |= Only(device); }
   constexpr void Erase(uint32_t device) { *this -= Only(device); }
 
@@ -99,6 +106,7 @@ class DeviceSet {
                                       : a.words_[0] <=> b.words_[0];
   }
 
+  // Over the set as it is now: what is done to it meanwhile is not seen.
   class Iterator;
   constexpr Iterator begin() const;
   constexpr std::default_sentinel_t end() const { return {}; }
@@ -106,9 +114,11 @@ class DeviceSet {
  private:
   static constexpr uint32_t kBits = 64;  // Of a word.
 
+  // The first `count` bits of a word.
   static constexpr uint64_t LowBits(uint32_t count) {
     return count >= kBits ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
   }
+  // The one device, or nothing.
   static constexpr DeviceSet Only(uint32_t device) {
     const uint64_t bit = uint64_t{1} << device % kBits;
     return OfWords(device < kBits ? bit : 0,
@@ -125,15 +135,19 @@ class DeviceSet {
   std::array<uint64_t, 2> words_{};
 };
 
-// Over the devices of a set as it was when the iteration began.
+// Over the devices of a set as it was when the iteration began, which it holds
+// a copy of: it stays valid whatever becomes of the set. A forward iterator but
+// for references: what it gives is a number.
 class DeviceSet::Iterator {
  public:
   using value_type = uint32_t;
   using difference_type = std::ptrdiff_t;
 
+  // At the end.
   constexpr Iterator() = default;
   explicit constexpr Iterator(DeviceSet set) : rest_(set) {}
   constexpr uint32_t operator*() const { return rest_.first(); }
+  // Not at the end.
   constexpr Iterator& operator++() {
     uint64_t& word = rest_.words_[rest_.words_[0] != 0 ? 0 : 1];
     word &= word - 1;

@@ -14,8 +14,14 @@ namespace muster {
 // Every public enum E starts at 0, has no gaps, and comes with
 //   std::span<const std::string_view> EnumNames(E);
 // found by argument-dependent lookup; the argument's value is not looked at.
+// The i-th name is that of the value i. Names are lower case with hyphens, but
+// for those that Kubernetes gave ("NotIn"). Journals hold the numbers, scenario
+// files the names: a later version adds values at the end and changes none.
+//
+// Any thread may call these. They allocate nothing, and what it returns lives
+// as long as the program.
 
-// The value's name, or "?" for a value outside the enum.
+// The value's name, or "?" for a value outside the enum. O(1).
 template <class E>
   requires std::is_enum_v<E>
 std::string_view Name(E value) {
@@ -24,7 +30,8 @@ std::string_view Name(E value) {
   return i < names.size() ? names[i] : "?";
 }
 
-// The value with this name; nothing for a name the enum does not have.
+// The value with this name, compared bytewise; nothing for a name the enum does
+// not have. O(values).
 template <class E>
   requires std::is_enum_v<E>
 std::optional<E> FromName(std::string_view name) {
@@ -35,7 +42,8 @@ std::optional<E> FromName(std::string_view name) {
   return std::nullopt;
 }
 
-// Whether the integer is a value of the enum.
+// Whether the integer is a value of the enum: to be asked before a cast of what
+// came from outside. O(1).
 template <class E>
   requires std::is_enum_v<E>
 bool IsValue(int64_t i) {

@@ -1,4 +1,11 @@
-// Events: everything a host tells a scheduler.
+// Events: everything a host tells a scheduler. Plain values with keys of the
+// host: they mean the same in any process, and journals hold them as they are.
+//
+// Scheduler::Apply takes an event as a whole, or refuses it and changes
+// nothing. Unless the event says otherwise: NOT_FOUND where it names a node,
+// gang, queue, class or set that is not known; INVALID_ARGUMENT, with the
+// field, where a value is out of its bounds; no error where it says what is so
+// already. An event costs about its own size and that of what it names.
 #ifndef MUSTER_EVENT_H_
 #define MUSTER_EVENT_H_
 
@@ -24,7 +31,8 @@ namespace muster {
 
 // A new node, or new values for a known one: capacity, devices, labels,
 // taints, schedulable. What runs on it stays, unless a kNoExecute taint that
-// it does not tolerate asks it to leave.
+// it does not tolerate asks it to leave. A node may come to have less than what
+// is in use on it: the next plan repairs that.
 struct NodeChanged {
   Node node{};
 };
@@ -32,6 +40,7 @@ struct NodeChanged {
 struct NodeDown {
   std::string node{};
 };
+// The node works again; a SpotNotice is forgotten, a drain is not.
 struct NodeUp {
   std::string node{};
 };
@@ -40,7 +49,8 @@ struct NodeRemoved {
   std::string node{};
 };
 // drain: nothing new starts on the node and what runs there is moved away by
-// the next plans. Not drain: the node takes work again.
+// the next plans. Not drain: the node takes work again. (Kubernetes: cordon and
+// evict; Slurm: DRAIN, which waits for the running jobs instead.)
 struct NodeDrained {
   std::string node{};
   bool drain = true;
@@ -48,16 +58,19 @@ struct NodeDrained {
 // The provider takes the (spot) node back at `at`: it is drained until then.
 struct SpotNotice {
   std::string node{};
-  Time at = 0;
+  Time at = 0;  // 0..kMaxTime. Told in states; the drain begins at once.
 };
-// Replaces what others use on one node.
+// Replaces what others use on one node. It may be more than is free: the next
+// plan stops tasks of gangs there until nothing is held twice.
 struct OthersChanged {
   OtherUsage usage{};
 };
+// A new set, or other nodes for a known one. Tasks that run stay where they
+// are.
 struct NodeSetChanged {
   NodeSet set{};
 };
-// Refused while a gang names the set.
+// FAILED_PRECONDITION while a gang names the set. O(gangs).
 struct NodeSetRemoved {
   std::string set{};
 };
@@ -81,15 +94,16 @@ struct ConfigChanged {
 struct QueueChanged {
   Queue queue{};
 };
-// Refused while the queue has children or gangs.
+// FAILED_PRECONDITION while the queue has children or gangs.
 struct QueueRemoved {
   std::string queue{};
 };
 // New or changed; the new values hold at once for every gang of the class.
+// O(gangs) where they are others.
 struct PriorityClassChanged {
   PriorityClass priority_class{};
 };
-// Refused while gangs are of the class.
+// FAILED_PRECONDITION while gangs are of the class. O(gangs).
 struct PriorityClassRemoved {
   std::string priority_class{};
 };
@@ -100,6 +114,9 @@ struct BudgetChanged {
 
 // --- Gangs ------------------------------------------------------------------
 
+// A new gang: waits from now on. ALREADY_EXISTS for the key of a live one,
+// FAILED_PRECONDITION for a closed queue, UNIMPLEMENTED for fields marked
+// [later]. Scheduler::Submit does the same from any thread.
 struct GangSubmitted {
   Gang gang{};
 };
@@ -141,7 +158,7 @@ struct GangReprioritized {
 struct GangCancelled {
   std::string gang{};
 };
-// How a gang ended.
+// How a gang ended. Only told on: in journals, and to those who read them.
 enum class GangOutcome : uint8_t {
   kSucceeded,
   kFailed,
@@ -149,7 +166,8 @@ enum class GangOutcome : uint8_t {
 };
 MUSTER_ENUM_NAMES(GangOutcome, "succeeded", "failed", "cancelled");
 
-// The gang is over and nothing of it runs any more: it is forgotten.
+// The gang is over and nothing of it runs any more: it is forgotten, in any
+// phase. What was decided about it and is not answered counts as answered.
 struct GangFinished {
   std::string gang{};
   GangOutcome outcome = GangOutcome::kSucceeded;  // For journals and reports.
@@ -168,25 +186,33 @@ struct CheckpointTaken {
 
 // --- Answers ----------------------------------------------------------------
 
+// What became of a task. After all but the first it holds nothing.
 enum class TaskOutcome : uint8_t {
-  kStarted,    // It runs.
-  kFailed,     // It could not be started, or died. It holds nothing.
-  kReleased,   // It was stopped as asked. It holds nothing. Of a task that was
-               // not asked to stop: as kYielded.
-  kSucceeded,  // It finished its work for this run of its gang. Holds nothing.
-  kYielded,    // It stopped through nobody's fault. It is placed again, with no
-               // back-off, and does not count as failed.
-  kDone,       // It ended well, and its place in the role is free for the next
-               // task: placed again like one that yielded.
+  kStarted,  // It runs.
+  kFailed,   // It could not be started, or died.
+  // It was stopped as asked. Of a task that was not asked to stop: as kYielded.
+  kReleased,
+  // It finished its work for this run of its gang, and is not placed again.
+  // When all have, a gang that is not being stopped is over.
+  kSucceeded,
+  // It stopped through nobody's fault. It is placed again, with no back-off,
+  // and does not count as failed.
+  kYielded,
+  // It ended well, and its place in the role is free for the next task: placed
+  // again like one that yielded.
+  kDone,
 };
 MUSTER_ENUM_NAMES(TaskOutcome, "started", "failed", "released", "succeeded",
                   "yielded", "done");
 
+// The answer of one task.
 struct TaskAnswer {
   TaskId task{};
-  uint32_t attempt = 0;  // PlannedTask::attempt; 0: whichever is current.
+  // PlannedTask::attempt; 0: whichever is current.
+  uint32_t attempt = 0;
   TaskOutcome outcome = TaskOutcome::kStarted;
-  // kStarted: where it really is. Empty: as planned.
+  // kStarted: where it really is, the node's key and the numbers of as many
+  // devices as it asks for. Empty: as planned.
   std::string node{};
   std::vector<uint32_t> devices{};
   // The first slice of its partition, beside `devices`. None: as planned, or
@@ -205,10 +231,12 @@ struct TasksAnswered {
 // Everything the decision asked was done as asked: short for an answer for
 // each of its tasks. Idempotent likewise.
 struct DecisionApplied {
-  uint64_t seq = 0;
+  uint64_t seq = 0;  // Decision::seq. One that was never made is refused.
 };
 // The host did not and will not do it. A start: all its tasks failed. An
 // eviction: the victim goes on, and the nomination it was for is undone.
+// Either way the gang is left alone for a while
+// (SchedulerConfig::backoff_base).
 struct DecisionRefused {
   uint64_t seq = 0;
 };
@@ -219,12 +247,16 @@ struct DecisionRefused {
 struct RealTask {
   std::string gang{};
   TaskId task{};
-  std::string node{};
-  std::vector<uint32_t> devices{};  // Empty: the library picks for its books.
+  std::string node{};  // Among Reconciled::nodes, and not down.
+  // As many as it asks for. Empty: the library picks for its books.
+  std::vector<uint32_t> devices{};
+  // The shape it was started with: 0: Role::shape; i: alternatives[i - 1].
   uint32_t alternative = 0;
-  bool releasing = false;          // It is being stopped.
+  // It is being stopped, and holds its place until an answer comes.
+  bool releasing = false;
   std::optional<uint32_t> slot{};  // As in TaskAnswer.
-  bool suspended = false;          // It is there, but does not run.
+  // It is there, but does not run: of a host that can suspend.
+  bool suspended = false;
   // Since when it runs; kForever: nothing is said. A gang that the scheduler
   // does not know to run has run since the latest of them.
   Time started = kForever;
@@ -234,9 +266,13 @@ struct RealTask {
 // crash of the one that planned it. kForever: nothing is said.
 struct RealGang {
   std::string gang{};
-  Time started = kForever;     // Since when all of it runs.
-  Time checkpoint = kForever;  // What work is covered, as CheckpointTaken.
-  Duration served = kForever;  // As GangState has them.
+  // Since when all of it runs; at most the event's time.
+  Time started = kForever;
+  // What work is covered, as CheckpointTaken.
+  Time checkpoint = kForever;
+  // How long it ran in runs that are over, and how much of that is saved, as
+  // GangState has them.
+  Duration served = kForever;
   Duration saved = kForever;
 };
 
@@ -247,6 +283,9 @@ struct RealGang {
 // Overcommitted nodes and gangs below their minimum are legal: the next plan
 // repairs them. A gang that runs on keeps the time at which it started. Gangs
 // and queues themselves are not changed; a task of an unknown gang is an error.
+// Scheduler::Reconcile tells what it changed. O(nodes + tasks + gangs), times
+// the logarithm. A host sends it when it has been out of touch: after a crash,
+// a restored snapshot, a lost answer. (Kubernetes: a relist.)
 struct Reconciled {
   std::vector<Node> nodes{};
   std::vector<OtherUsage> others{};
@@ -265,7 +304,8 @@ using EventBody =
                  GangYielded, NodeSetRemoved, PriorityClassRemoved,
                  BudgetChanged, ConfigChanged>;
 
-// What happened, and when. A time before the scheduler's own counts as now.
+// What happened, and when (0..kMaxTime). A time before the scheduler's own
+// counts as now.
 struct Event {
   Time at = 0;
   EventBody what{};

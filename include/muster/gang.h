@@ -1,4 +1,5 @@
-// Gangs: the all-or-nothing unit of work.
+// Gangs: the all-or-nothing unit of work. What is a gang here is a PodGroup in
+// Kubernetes and Volcano, a Workload in Kueue, a job in Slurm.
 #ifndef MUSTER_GANG_H_
 #define MUSTER_GANG_H_
 
@@ -21,6 +22,7 @@ struct TaskShape {
   // Per task; the device kind is left 0, and so is the node kind.
   Resources resources{};
   DeviceRequest devices{};
+  // What the node's labels must be; taints and node sets come besides.
   NodeSelector selector{};
   // Of this alternative alone, beside those of its role.
   std::vector<Toleration> tolerations{};
@@ -37,19 +39,26 @@ struct TaskShape {
 struct Role {
   static constexpr size_t kMaxAlternatives = 64;
 
-  std::string name{};          // Unique in the gang; may be empty if alone.
-  uint32_t group = 0;          // Position in Gang::groups.
-  uint32_t min_tasks = 1;      // Fewer never run. 0: the role is optional.
-  uint32_t desired_tasks = 1;  // >= min; the role grows to this when it can.
-                               // What it has beyond min makes room again.
+  // Unique in the gang; may be empty if alone.
+  std::string name{};
+  // Position in Gang::groups; 0 where there are none.
+  uint32_t group = 0;
+  // Fewer never run. 0: the role is optional.
+  uint32_t min_tasks = 1;
+  // At least min_tasks, and 1; the role grows to this when it can. What it has
+  // beyond min_tasks makes room again. (Kubernetes: replicas; Volcano:
+  // minAvailable and replicas.)
+  uint32_t desired_tasks = 1;
   TaskShape shape{};
   // Taken in this order where `shape` finds no place; all tasks of a role
   // have the same shape. At most kMaxAlternatives, and Gang::kMaxShapes shapes
   // of all roles together.
   std::vector<TaskShape> alternatives{};
+  // Of all tasks of the role, whatever their shape.
   std::vector<Preference> preferences{};
   std::vector<Toleration> tolerations{};
-  std::vector<std::string> node_sets{};  // Nodes must be in all of these.
+  // Keys of NodeSets that are known; nodes must be in all of these.
+  std::vector<std::string> node_sets{};
   TopologyConstraint topology{};
   // Names of roles whose tasks run before those of this one start; no circles.
   // All tasks of a gang have their places before the first starts, and keep
@@ -75,11 +84,15 @@ struct Role {
 // minimum are placed as room allows, each whole at its own minimum, and make
 // room again in the same way.
 struct Group {
-  std::string name{};
-  uint32_t parent = 0;        // Position, below this one's; the root's own. At
-                              // most Gang::kMaxDepth groups are above.
-  uint32_t min_children = 0;  // 0: all groups and all roles with min_tasks > 0.
-  uint32_t min_tasks = 0;     // 0: what the children ask.
+  std::string name{};  // For reasons and reports; may be empty.
+  // Its position in Gang::groups, below this one's; the root's own, 0. At most
+  // Gang::kMaxDepth groups are above.
+  uint32_t parent = 0;
+  // At most as many as it has. 0: all groups and all roles with min_tasks > 0.
+  uint32_t min_children = 0;
+  // At most what the roles below desire. 0: what the children ask.
+  uint32_t min_tasks = 0;
+  // Of all tasks below it.
   TopologyConstraint topology{};
 
   friend bool operator==(const Group&, const Group&) = default;
@@ -93,6 +106,7 @@ struct Traffic {
   static constexpr int64_t kMaxWeight = 1'000'000;
   static constexpr int64_t kMaxTotal = int64_t{1} << 57;
 
+  // Names of roles, which may be the same one: its tasks talk among themselves.
   std::string from{};
   std::string to{};
   int64_t weight = 1;  // 1..kMaxWeight.
@@ -100,7 +114,8 @@ struct Traffic {
   friend bool operator==(const Traffic&, const Traffic&) = default;
 };
 
-// Nearness to, or distance from, gangs whose labels match, at a level.
+// Nearness to, or distance from, gangs whose labels match, at a level. [later]:
+// see Gang.
 struct GangAffinity {
   SelectorTerm gangs{};  // Over Gang::labels.
   std::string topology{};
@@ -113,6 +128,7 @@ struct GangAffinity {
 };
 
 // Progress per second by device model and task count: for later policies.
+// [later]: see Gang.
 struct SpeedEntry {
   std::string model{};
   uint32_t tasks = 0;
@@ -144,7 +160,7 @@ struct Gang {
   std::vector<Group> groups{};   // groups[0] is the root; empty: a plain root.
   std::vector<Role> roles{};     // 1..kMaxRoles.
   std::vector<Traffic> traffic{};
-  Labels labels{};
+  Labels labels{};                       // They decide nothing yet.
   std::vector<GangAffinity> affinity{};  // [later]
   std::string user{};                    // Told in explanations and reports.
   std::string account{};                 // Likewise.

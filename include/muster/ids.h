@@ -15,9 +15,12 @@ namespace muster {
 using Time = int64_t;
 using Duration = int64_t;
 
+// Units of both.
 inline constexpr Duration kMillisecond = 1'000'000;
 inline constexpr Duration kSecond = 1'000'000'000;
 inline constexpr Duration kHour = 3600 * kSecond;
+// No such time: never, or nothing is said. Where a field may have it, it says
+// so.
 inline constexpr Time kForever = std::numeric_limits<int64_t>::max();
 inline constexpr Time kMaxTime = kForever / 2;
 inline constexpr Duration kMaxDuration = kForever / 4;

@@ -9,10 +9,10 @@
 
 namespace muster {
 
-// One kind of piece. A device's memory is a row of equal slices; a piece takes
-// `slices` of them side by side, beginning at one of `starts`. Two pieces never
-// share a slice, and the pieces of a device never take more than 1000
-// thousandths of it in all.
+// One kind of piece (NVIDIA: a MIG profile). A device's memory is a row of
+// equal slices; a piece takes `slices` of them side by side, beginning at one
+// of `starts`. Two pieces never share a slice, and the pieces of a device never
+// take more than 1000 thousandths of it in all.
 struct PartitionProfile {
   std::string name{};              // "3g.40gb", a key.
   uint32_t slices = 1;             // >= 1.
@@ -37,23 +37,26 @@ struct PartitionScheme {
                          const PartitionScheme&) = default;
 };
 
-// A piece that is there already, because the host cut the device beforehand.
+// A piece that is there already, because the host cut the device beforehand. It
+// is where the scheme lets one be, and shares no slice with another.
 struct DevicePartition {
-  std::string profile{};
-  uint32_t start = 0;  // Its first slice.
+  std::string profile{};  // Its name in the device's scheme.
+  uint32_t start = 0;     // Its first slice.
 
   friend bool operator==(const DevicePartition&,
                          const DevicePartition&) = default;
 };
 
-// The scheme's profile of this name, or null.
+// The scheme's profile of this name, or null; the pointer is into `scheme`.
+// O(profiles).
 const PartitionProfile* FindProfile(const PartitionScheme& scheme,
                                     std::string_view name);
 
 // Schemes of common devices, for a host to put into
 // SchedulerConfig::partition_schemes: "a100-40gb", "a100-80gb" and "h100-80gb".
 // Profiles with media extensions ("+me") are left out: of these a device takes
-// only one, whatever the slices say.
+// only one, whatever the slices say. Nothing looks at these by itself: a host
+// may change them, or tell others.
 std::vector<PartitionScheme> CommonPartitionSchemes();
 
 }  // namespace muster

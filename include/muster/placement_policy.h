@@ -43,13 +43,14 @@ MUSTER_ENUM_NAMES(PlacementPolicy, "muster", "binpack", "spread", "best-fit",
 struct TypicalTask {
   static constexpr int64_t kMaxWeight = 1'000'000'000;
 
+  // Without a partition, and not a whole node: not supported yet.
   TaskShape shape{};
   int64_t weight = 1;  // 1..kMaxWeight, relative to the other ones.
 
   friend bool operator==(const TypicalTask&, const TypicalTask&) = default;
 };
 
-// How many devices of a model the cluster has.
+// How many devices of a model the cluster has: Device::model.
 struct ModelSupply {
   static constexpr int64_t kMaxDevices = 1'000'000'000;
 
@@ -59,9 +60,12 @@ struct ModelSupply {
   friend bool operator==(const ModelSupply&, const ModelSupply&) = default;
 };
 
-// What these nodes have, by model.
+// What these nodes have, by model in the order of names; unhealthy devices
+// count, too. For PlacementOptions::supply: O(devices x log models).
 std::vector<ModelSupply> SupplyOf(std::span<const Node> nodes);
 
+// Which policy, and what it is to know: SchedulerConfig::placement. A part of
+// the state like the rest of the configuration; ConfigChanged changes it.
 struct PlacementOptions {
   static constexpr uint32_t kMaxWorkload = 256;
 

@@ -1,4 +1,5 @@
-// Plan: everything one pass decided, in the order to apply it.
+// Plan: everything one pass decided, in the order to apply it. And PlanRecord,
+// the same as a value that means something in another process.
 #ifndef MUSTER_PLAN_H_
 #define MUSTER_PLAN_H_
 
@@ -24,15 +25,18 @@ struct Waiting {
   // only those of classes that are there mean something.
   uint64_t class_id = 0;
   QueueId queue{};
-  GangId gang{};  // The first of them.
+  // The first of them, in the queue's order; its key.
+  GangId gang{};
   TextRef gang_key{};
   // How many of the class wait, `gang` included. 0: none does any more, and
   // nothing else is said of it.
   uint32_t count = 0;
+  // Of the first of them. docs/reasons.md says what each one means.
   Reason reason{};
 };
 
-// What a pass answered to a class, or left open: for records (PlanRecord).
+// What a pass answered to a class, or left open: for records (PlanRecord). A
+// host has no use for it. The members are those of ClassState.
 struct ClassAnswer {
   TextRef gang_key{};
   bool grows = false;
@@ -42,42 +46,56 @@ struct ClassAnswer {
   uint32_t effort = 0;
 };
 
-// Room that is made for a gang, and how good that is. Costs are those of
-// VictimCandidate: device-milliseconds of work that is thrown away.
+// Room that is made for a gang, and how good that is: which gangs are stopped
+// is in the decisions with this gang as on_behalf_of. Costs are those of
+// PreemptionCosts: device-milliseconds of work that is thrown away.
 struct Preemption {
   // The best other victims that were found: without the dearest of these.
   struct RunnerUp {
-    uint32_t victims = 0;  // 0: none were found, or SearchLimits::runner_up
-                           // says not to look.
+    // 0: none were found, or SearchLimits::runner_up says not to look.
+    uint32_t victims = 0;
     int32_t priority = 0;  // The highest of them.
     int64_t cost = 0;
   };
 
   GangId gang{};
   TextRef gang_key{};
-  uint32_t victims = 0;  // Gangs that are stopped or shrunk for it.
-  int32_t priority = 0;  // The highest of them.
+  // Gangs that are stopped, suspended or shrunk for it.
+  uint32_t victims = 0;
+  // The highest of their priority classes' values. It is kept low first, then
+  // the cost.
+  int32_t priority = 0;
   int64_t cost = 0;
   // No lawful victims with that highest priority cost less.
   int64_t bound = 0;
   RunnerUp runner_up{};
 
-  // By how much the victims may be dearer than the cheapest ones.
+  // By how much the victims may be dearer than the cheapest ones. 0: they are
+  // proven to be the cheapest.
   int64_t gap() const { return cost - bound; }
 };
 
-// A submission through Submit() that was refused, with the error's text.
+// A submission through Submit() that was refused, with the error's text, which
+// names the field. The gang is in no state; the host tells its owner.
 struct Refused {
   TextRef gang_key{};
   TextRef error{};
 };
 
-// Plain data. Pass the same Plan to every Schedule(): it keeps its capacity,
-// so that a steady-state pass allocates nothing.
+// Plain data, which the caller owns. Pass the same Plan to every Schedule(): it
+// keeps its capacity, so that a steady-state pass allocates nothing. Handles in
+// it are those of the scheduler that made it; keys are in `text`. A host that
+// hands the plan to another thread copies it, or gives it away and begins a new
+// one.
 struct Plan {
-  uint64_t based_on = 0;  // State version the plan was made from.
+  // SchedulerState::version of the state that the plan was made from.
+  uint64_t based_on = 0;
+  // The time of the pass: the largest that the scheduler was told.
   Time now = 0;
+  // What to do, in the order in which to do it: what makes room comes before
+  // what it makes room for.
   std::vector<Decision> decisions{};
+  // The tasks of all decisions, one decision's side by side: see TasksOf.
   std::vector<PlannedTask> tasks{};
   // Nominations, where the host does not want to be told of them: for records.
   std::vector<Decision> untold{};
@@ -89,15 +107,19 @@ struct Plan {
   // In the order of the decisions: one for each gang that was nominated or
   // started in the place of victims.
   std::vector<Preemption> preemptions{};
+  // Submissions that this pass took from the inbox and did not accept.
   std::vector<Refused> refused{};
   // Submissions are left for the next pass: the work budget did not go so far.
   // A host calls Schedule() again at once.
   bool inbox_left = false;
   // The next time at which a pass could decide otherwise without a new event;
-  // kForever if there is none.
+  // kForever if there is none. A host calls Schedule() then, and after events.
   Time next_wakeup = kForever;
+  // SchedulerConfig::work_budget ended the pass: questions are left open, and
+  // next_wakeup is now.
   bool budget_exhausted = false;
-  uint64_t steps = 0;  // Of the work budget.
+  // That the pass took, of the work budget's; see there what a step is.
+  uint64_t steps = 0;
   // For records: what PlanRecord says of them.
   std::vector<ClassAnswer> answers{};
   std::vector<TextRef> asking{};
@@ -105,7 +127,8 @@ struct Plan {
   std::string text{};  // What the TextRefs refer to.
 
   // Of this plan, as it was made. What another plan's reference or decision
-  // means here is not told; where it lies outside, the answer is empty.
+  // means here is not told; where it lies outside, the answer is empty. What
+  // they return is valid until the plan is changed. O(1).
   std::string_view Text(TextRef ref) const {
     const std::string_view all = text;
     return ref.offset <= all.size() ? all.substr(ref.offset, ref.length)
@@ -117,12 +140,14 @@ struct Plan {
     const size_t rest = all.size() - d.first_task;
     return all.subspan(d.first_task, std::min<size_t>(d.task_count, rest));
   }
+  // Appends to `text`. For those who make plans: a host need not.
   TextRef AddText(std::string_view s) {
     const TextRef ref{static_cast<uint32_t>(text.size()),
                       static_cast<uint32_t>(s.size())};
     text.append(s);
     return ref;
   }
+  // Back to an empty plan; keeps its memory. Schedule() does so by itself.
   void Clear() {
     based_on = 0;
     now = 0;
@@ -148,6 +173,10 @@ struct Plan {
 // (those of gangs that may grow, if `grew`), and no gang asks to be looked at;
 // `answers` says where it is otherwise, or where more has changed. Of a pass
 // that ended with its budget, `answers` are all that it closed.
+//
+// Scheduler::Record makes it, Journal::Planned gets it, Scheduler::Follow takes
+// it instead of deciding: so a journal is replayed by a version that would
+// decide otherwise. Members as in Plan.
 struct PlanRecord {
   Time now = 0;
   uint64_t based_on = 0;

@@ -10,22 +10,40 @@
 
 namespace muster {
 
-// What happens to a gang that must make room.
+// What happens to a gang that must make room for another one (Slurm: the QOS's
+// PreemptMode). It does not bear on what ends a gang anyway: lost nodes, time
+// limits, cancellation.
 enum class OnPreempted : uint8_t {
   kRequeue,  // Stopped; waits again in its old place, resumes from checkpoint.
-  kSuspend,  // Suspended where it is, if the host can; else as kRequeue.
-  kCancel,   // Stopped and removed.
-  kNever,    // Is never a victim.
+  // Suspended where it is, if the host can (HostCapabilities::suspend) and what
+  // it keeps leaves room; else as kRequeue.
+  kSuspend,
+  kCancel,  // Stopped and removed.
+  kNever,   // Is never a victim.
 };
 MUSTER_ENUM_NAMES(OnPreempted, "requeue", "suspend", "cancel", "never");
 
+// A class of gangs, as Kubernetes' PriorityClass and Slurm's QOS. The host
+// tells it with PriorityClassChanged before a gang names it. Gangs that name
+// none are of one without a key, which has the defaults below and cannot be
+// changed.
 struct PriorityClass {
-  std::string key{};                                 // Unique among classes.
-  int32_t value = 0;                                 // Higher is served first.
-  bool may_preempt = true;                           // As a preemptor.
-  OnPreempted on_preempted = OnPreempted::kRequeue;  // As a victim.
-  Duration min_runtime = 0;  // No victim before it has run this long.
-  Duration grace = 0;        // Told to the host with an eviction.
+  std::string key{};  // Unique among classes.
+  // Higher is served first, and inside a queue takes from lower. Any value.
+  // Between queues it decides only where both are, or both are not, within
+  // their guarantee: see Queue.
+  int32_t value = 0;
+  // As a preemptor: false, its gangs wait for room and stop nobody
+  // (Kubernetes: preemptionPolicy Never).
+  bool may_preempt = true;
+  // As a victim; Gang::on_preempted, where it is set, says otherwise.
+  OnPreempted on_preempted = OnPreempted::kRequeue;
+  // No victim before it has run this long since its start, nor while the host
+  // has not answered that. 0..kMaxDuration. (Slurm: PreemptExemptTime.)
+  Duration min_runtime = 0;
+  // How long its tasks may take to stop: told to the host with a stop
+  // (Decision::grace), which does the waiting. 0..kMaxDuration.
+  Duration grace = 0;
 
   friend bool operator==(const PriorityClass&, const PriorityClass&) = default;
 };

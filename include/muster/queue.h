@@ -11,23 +11,29 @@
 
 namespace muster {
 
+// What the first gang of a leaf queue, in its order, is to those behind it,
+// when it cannot start. (Kueue has the same two, by the same names.)
 enum class QueueOrdering : uint8_t {
   kBestEffortFifo,  // A blocked gang does not stop those behind it.
   kStrictFifo,      // It does.
 };
 MUSTER_ENUM_NAMES(QueueOrdering, "best-effort-fifo", "strict-fifo");
 
-// The largest guarantee or limit.
+// The largest guarantee or limit, in the unit of its resource.
 inline constexpr int64_t kMaxQuota = int64_t{1} << 61;
 
-// A queue's share of one resource, on one flavour of nodes.
+// A queue's share of one resource, on one flavour of nodes. Amounts are in the
+// unit of the resource (devices: thousandths), 0..kMaxQuota, and hold for the
+// queue with all below it. InvalidArgument for a guarantee above the limit.
 struct Quota {
+  // Its name in SchedulerConfig::resources.
   std::string resource{};
   // Key of a node set; empty: all nodes. A named flavour is not supported yet.
   std::string flavor{};
   // What the queue can always have: up to it, it may reclaim from queues above
   // theirs; what it does not use of it others may borrow. Unset: nothing is
-  // guaranteed, and the resource has no say in whose turn it is.
+  // guaranteed, and the resource has no say in whose turn it is. (Kueue: the
+  // nominal quota; Volcano: deserved.)
   std::optional<int64_t> guarantee{};
   // Never exceeded, by the queue and all below it. Unset: no bound.
   std::optional<int64_t> limit{};
@@ -39,7 +45,8 @@ struct Quota {
   friend bool operator==(const Quota&, const Quota&) = default;
 };
 
-// A node of the tenant tree. Gangs are submitted to leaves.
+// A node of the tenant tree. Gangs are submitted to leaves. (Kueue: a
+// ClusterQueue, and a Cohort above it; Slurm: an account.)
 //
 // Order between siblings, when both have a gang to place: first the one whose
 // gang keeps it within its guarantee; then the higher priority; then the lower

@@ -9,10 +9,15 @@
 
 namespace muster {
 
-// One line each in docs/reasons.md.
+// What a reason is. docs/reasons.md has a line for each, with its operands.
+// Codes of decisions come in Decision::reason, codes of waiting in
+// Waiting::reason and Explanation::reason; kWaitingForRelease comes in both, as
+// the reason for a nomination that nobody is stopped for. New ones are added at
+// the end.
 enum class ReasonCode : uint8_t {
-  kNone,
-  // Of decisions.
+  kNone,  // Nothing is to be said.
+
+  // Of decisions: why something is started, stopped or taken back.
   kFits,              // There is room.
   kPreempts,          // Room is made by evictions.
   kReleased,          // The last release it waited for was reported.
@@ -25,7 +30,9 @@ enum class ReasonCode : uint8_t {
   kMaxRuntime,        // It ran for its maximum run time.
   kCancelledByHost,   // The host cancelled it.
   kOvercommitted,     // Its node holds more than it has.
-  // Of waiting.
+
+  // Of waiting: why a gang does not start. What says "never" or "always" says
+  // so of the cluster and the limits as they are: a new node may change it.
   kHeld,               // The gang, its queue or an ancestor is held.
   kNotBefore,          // Its time has not come.
   kBackoff,            // A start failed; it is tried again later.
@@ -41,13 +48,17 @@ enum class ReasonCode : uint8_t {
   kBudget,             // The pass's work budget ended before its turn.
   kConstraint,         // A group's or role's constraint cannot be met.
   kSuspendedWaits,     // Suspended; its own nodes have no room yet.
-  // Of decisions.
+
+  // Of decisions, added later.
   kBelowMinimum,      // Too few of its tasks run, though none failed.
   kResized,           // Its description asks for fewer tasks than it has.
   kSuspendedTooLong,  // See SchedulerConfig::suspend_timeout.
-  // Of waiting.
-  kNotFound,  // No room, or no victims, were found yet, nor that there are
-              // none; operands as of the nearest shortfall.
+
+  // Of waiting, added later.
+  // No room, or no victims, were found yet, nor that there are none: the search
+  // came to the end of its budget (SearchLimits) and goes on later, with a
+  // larger one. Operands as of the nearest shortfall.
+  kNotFound,
 };
 MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
                   "made-room", "reclaimed", "node-lost", "node-drained",
@@ -59,7 +70,8 @@ MUSTER_ENUM_NAMES(ReasonCode, "none", "fits", "preempts", "released",
                   "budget", "constraint", "suspended-waits", "below-minimum",
                   "resized", "suspended-too-long", "not-found");
 
-// What Reason::object is a handle's index (or position) of.
+// What Reason::object is a handle's index (or position) of: which of the host's
+// objects stands in the way.
 enum class ReasonObject : uint8_t {
   kNone,
   kNode,   // NodeId::index.
@@ -74,30 +86,44 @@ MUSTER_ENUM_NAMES(ReasonObject, "none", "node", "queue", "gang", "role",
 
 // A code with its operands: of `resource`, at `object`, this much was needed
 // and this much available. Operands that mean nothing for a code are 0/none.
+//
+// A plain value of one scheduler: `object` is valid as long as what it names is
+// there, in the gang that the reason is about. Scheduler::Named looks it up.
+// Other schedulers give a text here (Kubernetes: the condition's message) or a
+// bare code (Slurm: the job's reason).
 struct Reason {
   ReasonCode code = ReasonCode::kNone;
   ReasonObject object_kind = ReasonObject::kNone;
   uint32_t object = 0;
-  uint32_t resource = 0xffffffff;  // ResourceKind; 0xffffffff: tasks.
+  // A ResourceKind; 0xffffffff: tasks are counted.
+  uint32_t resource = 0xffffffff;
+  // In the unit of the resource (devices: thousandths); for kNotBefore and
+  // kBackoff Times: until when it waits, and the time when that was told.
   int64_t needed = 0;
   int64_t available = 0;
 
   friend bool operator==(const Reason&, const Reason&) = default;
 };
 
-// A reason with its object named, for records and messages.
+// A reason with its object named, for records and messages: it means the same
+// in every process and at any time.
 struct NamedReason {
   ReasonCode code = ReasonCode::kNone;
   ReasonObject object_kind = ReasonObject::kNone;
-  std::string object{};    // Key or name.
-  std::string resource{};  // Name; empty: tasks.
+  // The key of a node, queue or gang, the name of a role, group or level; empty
+  // where there is none.
+  std::string object{};
+  // Its name in SchedulerConfig::resources; empty: tasks are counted.
+  std::string resource{};
+  // As in Reason.
   int64_t needed = 0;
   int64_t available = 0;
 
   friend bool operator==(const NamedReason&, const NamedReason&) = default;
 };
 
-// One English line, e.g. "insufficient gpu: needs 4000, 1000 available".
+// One English line, e.g. "insufficient: needs 4000 gpu, 1000 available". For
+// people: its wording may change. Programs read the members.
 std::string ToText(const NamedReason& reason);
 
 }  // namespace muster

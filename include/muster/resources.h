@@ -14,28 +14,37 @@ namespace muster {
 template <class T>
 struct FieldsOf;  // muster/fields.h
 
-// A kind of resource: its position in SchedulerConfig::resources.
+// A kind of resource: its position in SchedulerConfig::resources. (Slurm: a
+// TRES; Kubernetes: a resource name.)
 using ResourceKind = uint32_t;
 
 // An amount of each kind of resource, in the units of the configuration (the
 // usual ones: milli-cores, bytes, thousandths of a device, pieces). A kind
 // beyond size() counts as 0, so values of different sizes mix.
 //
-// A value type. Not synchronised. Arithmetic is modulo 2^64: the scheduler
-// refuses, at its border, any single quantity above kMaxQuantity, and what
-// would bring the capacity of all nodes, or what all gangs could use together,
-// above kMaxTotal of a kind. So sums of either, and a sum of one less a sum of
-// the other, are in range.
+// A value type, with its own memory: copying it allocates unless it is empty.
+// Not synchronised. O(kinds) where nothing else is said. Arithmetic is modulo
+// 2^64: the scheduler refuses, at its border, any single quantity above
+// kMaxQuantity, and what would bring the capacity of all nodes, or what all
+// gangs could use together, above kMaxTotal of a kind. So sums of either, and a
+// sum of one less a sum of the other, are in range.
 class Resources {
  public:
+  // The largest amount of one kind in a value that a host hands in; the least
+  // is 0.
   static constexpr int64_t kMaxQuantity = int64_t{1} << 53;
+  // The largest sum of one kind over all nodes, or over all gangs.
   static constexpr int64_t kMaxTotal = int64_t{1} << 62;
+  // The most kinds that a configuration can have.
   static constexpr uint32_t kMaxKinds = 64;
 
+  // Nothing of any kind, with room for none or for so many; and the amounts of
+  // kinds 0, 1, ...
   Resources() = default;
   explicit Resources(uint32_t kinds) : amount_(kinds, 0) {}
   Resources(std::initializer_list<int64_t> amounts) : amount_(amounts) {}
 
+  // The kinds that are held, from 0 on; of all others the amount is 0. O(1).
   uint32_t size() const { return static_cast<uint32_t>(amount_.size()); }
   int64_t operator[](ResourceKind kind) const {
     return kind < amount_.size() ? amount_[kind] : 0;
@@ -47,6 +56,8 @@ class Resources {
   }
   // Back to nothing of any kind; keeps its memory.
   void Clear() { amount_.clear(); }
+  // Of each kind that much more or less; grows to other.size(). The result may
+  // be negative.
   void Add(const Resources& other) { AddTimes(other, 1); }
   void Subtract(const Resources& other) { AddTimes(other, -1); }
   void AddTimes(const Resources& other, int64_t times) {
@@ -66,6 +77,7 @@ class Resources {
     }
     return true;
   }
+  // Whether the amount of every kind is 0.
   bool IsZero() const {
     return std::all_of(amount_.begin(), amount_.end(),
                        [](int64_t a) { return a == 0; });

@@ -1,4 +1,6 @@
-// SchedulerState: a scheduler's whole state as one plain value.
+// SchedulerState: a scheduler's whole state as one plain value. A host reads it
+// (Scheduler::State, View, Find) or stores it (muster::wire); it need not make
+// one. What is restored is checked: a state that contradicts itself is refused.
 #ifndef MUSTER_STATE_H_
 #define MUSTER_STATE_H_
 
@@ -21,7 +23,9 @@
 
 namespace muster {
 
-// Where a gang is in its life. docs/design.md draws the machine.
+// Where a gang is in its life. docs/design.md draws the machine, and says what
+// each phase holds. (Kubernetes: the phase of a PodGroup; Slurm: the job
+// state.)
 enum class GangPhase : uint8_t {
   kWaiting,     // Holds nothing.
   kNominated,   // Holds promised capacity; waits for releases.
@@ -29,19 +33,22 @@ enum class GangPhase : uint8_t {
   kRunning,     // Every task it was given has answered once.
   kStopping,    // Being stopped: waits again, or is gone, when released.
   kSuspending,  // Being suspended.
-  kSuspended,   // Holds nothing, keeps its nodes in mind.
+  // Holds nothing but what it keeps (HostCapabilities::suspended_keeps), and
+  // keeps its nodes in mind.
+  kSuspended,
 };
 MUSTER_ENUM_NAMES(GangPhase, "waiting", "nominated", "starting", "running",
                   "stopping", "suspending", "suspended");
 
-// What a task holds: see Ledger.
+// Where a task is in its life; behind it, which capacity the books charge for
+// it: what is free now, what will be free when all releases are done, or both.
 enum class TaskPhase : uint8_t {
-  kNominated,  // kLater.
-  kStarting,   // Both.
+  kNominated,  // Later: promised.
+  kStarting,   // Both: the host has not answered.
   kRunning,    // Both.
-  kReleasing,  // kNow.
-  kSuspended,  // Nothing.
-  kSucceeded,  // Nothing.
+  kReleasing,  // Now: told to stop, not gone yet.
+  kSuspended,  // Nothing, but for what it keeps.
+  kSucceeded,  // Nothing. It is not placed again.
 };
 MUSTER_ENUM_NAMES(TaskPhase, "nominated", "starting", "running", "releasing",
                   "suspended", "succeeded");
@@ -50,36 +57,51 @@ MUSTER_ENUM_NAMES(TaskPhase, "nominated", "starting", "running", "releasing",
 struct TaskState {
   TaskId task{};
   TaskPhase phase = TaskPhase::kNominated;
+  // Of the start it is of: see PlannedTask::attempt. 0 while it is nominated.
   uint32_t attempt = 0;
   std::string node{};
+  // What the books have it on: as the host answered; until then, and where the
+  // host does not say, as the library chose.
   DeviceSet devices{};
+  // 0: Role::shape; i: Role::alternatives[i - 1].
   uint32_t alternative = 0;
-  uint32_t slot = 0;  // First slice of its partition.
+  // First slice of its partition.
+  uint32_t slot = 0;
 
   friend bool operator==(const TaskState&, const TaskState&) = default;
 };
 
-// A decision about a gang that the host has not fully answered.
+// A decision about a gang that the host has not fully answered. After a restart
+// a host goes through these: it answers them, or tells all with Reconciled.
 struct OpenDecision {
-  uint64_t seq = 0;
+  uint64_t seq = 0;  // Decision::seq, which answers name.
   DecisionKind kind = DecisionKind::kStart;
-  std::string on_behalf_of{};
-  std::vector<TaskId> tasks{};
+  std::string on_behalf_of{};   // The gang it makes room for, or empty.
+  std::vector<TaskId> tasks{};  // Those without an answer; at least one.
 
   friend bool operator==(const OpenDecision&, const OpenDecision&) = default;
 };
 
+// A live gang: as it was submitted, and what became of it. One that is over is
+// in no state.
 struct GangState {
+  // With its queue and priority class of now, and labels sorted by key.
   Gang gang{};
   GangPhase phase = GangPhase::kWaiting;
-  bool cancel = false;  // It goes when it has stopped; asked for or decided.
-  ReasonCode trouble = ReasonCode::kNone;  // What the next plan must mend.
-  uint32_t attempts = 0;                   // The highest attempt handed out.
-  uint32_t failures = 0;                   // Failed starts in a row.
+  // It goes when it has stopped; asked for or decided.
+  bool cancel = false;
+  // What the next plan must mend, by the reason it will give; kNone: nothing.
+  ReasonCode trouble = ReasonCode::kNone;
+  // The highest attempt handed out.
+  uint32_t attempts = 0;
+  // Failed starts in a row: each doubles the back-off.
+  uint32_t failures = 0;
+  // Not started before.
   Time backoff_until = 0;
-  Time started = kForever;  // When it got all it was started with; kForever:
-                            // it does not run.
-  Time checkpoint = 0;      // Work up to then is safe.
+  // When it got all it was started with; kForever: it does not run.
+  Time started = kForever;
+  // Work up to then is safe: CheckpointTaken.
+  Time checkpoint = 0;
   std::vector<TaskState> tasks{};    // By task.
   std::vector<OpenDecision> open{};  // By seq.
   // The decision that placed its tasks last (see SchedulerState::round_seq).
@@ -98,13 +120,17 @@ struct GangState {
   friend bool operator==(const GangState&, const GangState&) = default;
 };
 
+// A node: as the host described it, and what happened to it since.
 struct NodeState {
   Node node{};
-  bool down = false;
-  bool draining = false;
+  bool down = false;      // NodeDown, until NodeUp.
+  bool draining = false;  // NodeDrained.
+  // SpotNotice::at, until NodeUp; kForever: there is none. The node counts as
+  // draining meanwhile.
   Time spot_notice = kForever;
   OtherUsage others{};
-  DeviceSet unnamed{};  // Which OtherUsage::unnamed_devices are booked as.
+  // Which devices OtherUsage::unnamed_devices are booked as.
+  DeviceSet unnamed{};
 
   friend bool operator==(const NodeState&, const NodeState&) = default;
 };
@@ -113,9 +139,12 @@ struct NodeState {
 // are equal values. A scheduler made from it goes on to the same plans.
 struct SchedulerState {
   SchedulerConfig config{};
+  // The largest time that it was told.
   Time now = 0;
-  uint64_t version = 0;   // Rises with every event taken and decision made.
-  uint64_t next_seq = 1;  // Of the next decision.
+  // Rises with every event taken and decision made.
+  uint64_t version = 0;
+  // Decision::seq of the next decision.
+  uint64_t next_seq = 1;
   std::vector<NodeState> nodes{};
   std::vector<NodeSet> node_sets{};
   std::vector<Queue> queues{};

@@ -24,10 +24,14 @@ namespace muster {
 //   mirror.Follow(plan);
 class WaitingMirror {
  public:
+  // Why the gangs of one class wait: Waiting, with a key of its own in place of
+  // the plan's text.
   struct Class {
+    // Of the scheduler that told it.
     QueueId queue{};
-    std::string first_gang{};  // When it was told,
-    uint32_t count = 0;        // and how many waited then.
+    // The first of them when it was told, and how many waited then.
+    std::string first_gang{};
+    uint32_t count = 0;
     // Numbers as of then; Scheduler::Explain tells those of now.
     Reason reason{};
   };
@@ -53,8 +57,10 @@ class WaitingMirror {
     }
   }
 
+  // All that wait. Valid as long as the mirror; Follow and Reset change it.
   const Classes& classes() const { return classes_; }
-  // Of Scheduler::WaitingClass; null if no pass has asked it yet.
+  // Of Scheduler::WaitingClass; null if no pass has asked it yet. Valid until
+  // the next Follow or Reset. O(log classes).
   const Class* Find(uint64_t class_id) const {
     const auto it = classes_.find(class_id);
     return it == classes_.end() ? nullptr : &it->second;
