@@ -21,6 +21,8 @@
 #include "muster/ids.h"                // IWYU pragma: export
 #include "muster/node.h"               // IWYU pragma: export
 #include "muster/partition.h"          // IWYU pragma: export
+#include "muster/placement.h"          // IWYU pragma: export
+#include "muster/placement_policy.h"   // IWYU pragma: export
 #include "muster/placement_solver.h"   // IWYU pragma: export
 #include "muster/plan.h"               // IWYU pragma: export
 #include "muster/preemption_costs.h"   // IWYU pragma: export
@@ -33,6 +35,7 @@
 #include "muster/selector.h"           // IWYU pragma: export
 #include "muster/state.h"              // IWYU pragma: export
 #include "muster/topology.h"           // IWYU pragma: export
+#include "muster/victim_policy.h"      // IWYU pragma: export
 #include "muster/waiting_mirror.h"     // IWYU pragma: export
 
 #endif  // MUSTER_MUSTER_H_
