@@ -12,10 +12,10 @@ class MusterConan(ConanFile):
     description = "An embeddable scheduling core for gangs on scarce accelerators"
     license = "Apache-2.0"
     topics = ("scheduler", "gang-scheduling", "gpu", "preemption", "topology")
-    package_type = "static-library"
+    package_type = "library"
     settings = "os", "arch", "compiler", "build_type"
-    options = {"wire": [True, False], "graphml": [True, False]}
-    default_options = {"wire": True, "graphml": True}
+    options = {"shared": [True, False], "wire": [True, False], "graphml": [True, False]}
+    default_options = {"shared": False, "wire": True, "graphml": True}
     exports_sources = "CMakeLists.txt", "LICENSE", "cmake/*", "include/*", "lib/*", "proto/*"
 
     def set_version(self):

@@ -16,7 +16,12 @@ function(muster_library_defaults target export_name)
   else()
     set_target_properties(${target} PROPERTIES
       CXX_EXTENSIONS OFF
-      POSITION_INDEPENDENT_CODE ON)
+      POSITION_INDEPENDENT_CODE ON
+      CXX_VISIBILITY_PRESET hidden
+      VISIBILITY_INLINES_HIDDEN ON
+      DEFINE_SYMBOL ""
+      VERSION ${PROJECT_VERSION}
+      SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})
   endif()
   target_compile_features(${target} ${visible} cxx_std_20)

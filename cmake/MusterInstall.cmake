@@ -11,7 +11,9 @@ set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/muster")
 # them links these as well.
 function(install_library target part requires)
   install(TARGETS ${target} EXPORT muster-${part}-targets
-          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+          ARCHIVE DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}"
+          RUNTIME DESTINATION "${CMAKE_INSTALL_BINDIR}")
   install(EXPORT muster-${part}-targets NAMESPACE muster:: DESTINATION "${package_dir}")
 
   cmake_path(SET pc_dir "${CMAKE_INSTALL_PREFIX}")

@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "muster/export.h"
 #include "muster/ids.h"
 #include "muster/node.h"
 #include "muster/resources.h"
@@ -30,7 +31,7 @@ enum class Ledger : uint8_t { kNow = 1, kLater = 2, kBoth = 3 };
 // scheduler or solver that gave it is changed or destroyed. Thread rule: that
 // of its owner. Node positions must be those of nodes that exist; nothing is
 // checked. Where a ledger is asked for, kBoth gives the smaller of the two.
-class ClusterView {
+class MUSTER_API ClusterView {
  public:
   explicit ClusterView(const Cluster& cluster) : cluster_(&cluster) {}
 

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "muster/export.h"
+
 namespace muster {
 
 // One kind of piece (NVIDIA: a MIG profile). A device's memory is a row of
@@ -49,15 +51,15 @@ struct DevicePartition {
 
 // The scheme's profile of this name, or null; the pointer is into `scheme`.
 // O(profiles).
-const PartitionProfile* FindProfile(const PartitionScheme& scheme,
-                                    std::string_view name);
+MUSTER_API const PartitionProfile* FindProfile(const PartitionScheme& scheme,
+                                               std::string_view name);
 
 // Schemes of common devices, for a host to put into
 // SchedulerConfig::partition_schemes: "a100-40gb", "a100-80gb" and "h100-80gb".
 // Profiles with media extensions ("+me") are left out: of these a device takes
 // only one, whatever the slices say. Nothing looks at these by itself: a host
 // may change them, or tell others.
-std::vector<PartitionScheme> CommonPartitionSchemes();
+MUSTER_API std::vector<PartitionScheme> CommonPartitionSchemes();
 
 }  // namespace muster
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "muster/enum_names.h"
+#include "muster/export.h"
 #include "muster/gang.h"
 #include "muster/node.h"
 #include "muster/resources.h"
@@ -62,7 +63,7 @@ struct ModelSupply {
 
 // What these nodes have, by model in the order of names; unhealthy devices
 // count, too. For PlacementOptions::supply: O(devices x log models).
-std::vector<ModelSupply> SupplyOf(std::span<const Node> nodes);
+MUSTER_API std::vector<ModelSupply> SupplyOf(std::span<const Node> nodes);
 
 // Which policy, and what it is to know: SchedulerConfig::placement. A part of
 // the state like the rest of the configuration; ConfigChanged changes it.

@@ -10,6 +10,7 @@
 #include "absl/status/statusor.h"
 #include "muster/cluster_view.h"
 #include "muster/config.h"
+#include "muster/export.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
 #include "muster/node.h"
@@ -31,7 +32,7 @@ namespace muster {
 // The same calls give the same answers on every machine; ties are broken by
 // keys. Not synchronised: one thread at a time. Errors (INVALID_ARGUMENT names
 // the field) change nothing. How it searches: docs/placement.md.
-class PlacementSolver {
+class MUSTER_API PlacementSolver {
  public:
   // Of the configuration count: resources, device_resource, node_resource,
   // topologies, fabrics, placement, partition_schemes and search.exact_steps.

@@ -10,6 +10,7 @@
 
 #include "absl/status/statusor.h"
 #include "muster/certificate.h"
+#include "muster/export.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
 #include "muster/placement.h"
@@ -63,7 +64,7 @@ struct VictimChoice {
 // question gets the same answer on every machine. Keeps nothing but memory to
 // work in between questions: one thread at a time, any number of solvers.
 // docs/placement.md says how it searches.
-class Preemptor {
+class MUSTER_API Preemptor {
  public:
   Preemptor();
   Preemptor(Preemptor&&) noexcept;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "muster/enum_names.h"
+#include "muster/export.h"
 
 namespace muster {
 
@@ -124,7 +125,7 @@ struct NamedReason {
 
 // One English line, e.g. "insufficient: needs 4000 gpu, 1000 available". For
 // people: its wording may change. Programs read the members.
-std::string ToText(const NamedReason& reason);
+MUSTER_API std::string ToText(const NamedReason& reason);
 
 }  // namespace muster
 

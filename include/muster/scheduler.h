@@ -14,6 +14,7 @@
 #include "muster/cluster_view.h"
 #include "muster/config.h"
 #include "muster/event.h"
+#include "muster/export.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
 #include "muster/plan.h"
@@ -26,7 +27,7 @@ namespace muster {
 // it again. muster::wire has one that writes a journal file. Called by the
 // thread that schedules, from within Apply, Schedule and Follow: it may not
 // call the scheduler, and does not throw.
-class Journal {
+class MUSTER_API Journal {
  public:
   virtual ~Journal() = default;
   // The event was applied (refused ones are not told). Submissions through
@@ -77,7 +78,7 @@ struct Explanation {
 //   scheduler->Schedule(0, &plan);
 //   for (const muster::Decision& d : plan.decisions) ...carry it out...
 //   scheduler->Apply({.at = 5, .what = muster::DecisionApplied{seq}});
-class Scheduler {
+class MUSTER_API Scheduler {
  public:
   // INVALID_ARGUMENT names the field of the configuration that is wrong.
   static absl::StatusOr<Scheduler> Create(SchedulerConfig config);

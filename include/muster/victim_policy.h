@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "muster/export.h"
+
 namespace muster {
 
 // What a set of victims must keep: guarantees of queues, quotas, disruption
@@ -16,7 +18,7 @@ namespace muster {
 // otherwise answers are called proven that are not. Called by the thread that
 // searches, thousands of times for one question: each function should be
 // O(depth of the queues).
-class VictimPolicy {
+class MUSTER_API VictimPolicy {
  public:
   virtual ~VictimPolicy() = default;
   // Adds `tasks` tasks from the back of candidate `i` (all of them: the whole

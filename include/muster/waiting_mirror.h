@@ -6,6 +6,7 @@
 #include <map>
 #include <string>
 
+#include "muster/export.h"
 #include "muster/ids.h"
 #include "muster/plan.h"
 #include "muster/reason.h"
@@ -22,7 +23,7 @@ namespace muster {
 //   ...
 //   scheduler.Schedule(now, &plan);
 //   mirror.Follow(plan);
-class WaitingMirror {
+class MUSTER_API WaitingMirror {
  public:
   // Why the gangs of one class wait: Waiting, with a key of its own in place of
   // the plan's text.

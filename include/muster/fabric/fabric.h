@@ -17,6 +17,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "muster/export.h"
 
 namespace muster {
 
@@ -111,7 +112,7 @@ struct FabricPlacement {
 // Immutable, but distances are remembered: one thread at a time. Nodes are
 // numbered 0.. in the order of their keys, so whatever is decided by a node's
 // number is decided by its key.
-class Fabric {
+class MUSTER_API Fabric {
  public:
   static constexpr int64_t kMaxBandwidth = 100'000'000'000;
   static constexpr uint32_t kMaxVertices = 1 << 20;

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "absl/status/statusor.h"
+#include "muster/export.h"
 #include "muster/fabric/fabric.h"
 
 namespace muster {
@@ -21,11 +22,11 @@ namespace muster {
 // it takes as it is), for a document type, hyperedges and ports, and for graphs
 // that Fabric::Make refuses; with the line, unless the graph as a whole is
 // wrong.
-absl::StatusOr<Fabric> FabricFromGraphml(std::string_view text);
+MUSTER_API absl::StatusOr<Fabric> FabricFromGraphml(std::string_view text);
 
 // Reads back as an equal fabric: with its form (torus, dragonfly, rails), or
 // with the same nodes, switches and links in the order of their keys.
-std::string FabricToGraphml(const Fabric& fabric);
+MUSTER_API std::string FabricToGraphml(const Fabric& fabric);
 
 }  // namespace muster
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "muster/device_set.h"
+#include "muster/export.h"
 #include "muster/node.h"
 #include "muster/topology.h"
 
@@ -27,14 +28,14 @@ struct RankedTask {
 // never if there is one. O(tasks * (log tasks + devices)).
 //
 // Inside one role there is nothing to do: its tasks are numbered in this order
-// when they are placed (PlacementResult::tasks). This is for gangs of several
+// when they are placed (Placement::tasks). This is for gangs of several
 // roles, and for those that grew or were mended since.
-std::vector<uint32_t> RankOrder(const Topology& topology,
-                                std::span<const RankedTask> tasks);
+MUSTER_API std::vector<uint32_t> RankOrder(const Topology& topology,
+                                           std::span<const RankedTask> tasks);
 
 // The devices by island, then NUMA node, then number; those of which it is not
 // known come last.
-std::vector<uint32_t> RingOrder(const Node& node, DeviceSet devices);
+MUSTER_API std::vector<uint32_t> RingOrder(const Node& node, DeviceSet devices);
 
 }  // namespace muster
 
