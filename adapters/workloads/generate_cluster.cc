@@ -137,6 +137,10 @@ class NodeFate {
   Random spot_draws_;
 };
 
+// Keeps every pass of the large preset below a tenth of a second: what is at
+// work at time 0 comes in several passes.
+constexpr uint64_t kLargeWorkBudget = 5'000'000;
+
 }  // namespace
 
 std::string Numbered(const char* prefix, uint64_t number, size_t digits) {
@@ -150,6 +154,9 @@ Setup MakeSetup(const GenerateOptions& options) {
   Setup setup;
   setup.config.topologies = {
       {.key = "network", .levels = {"zone", "block", "rack"}}};
+  if (options.preset == Preset::kLarge) {
+    setup.config.work_budget = kLargeWorkBudget;
+  }
   setup.nodes = MakeNodes(model, options.spot);
   setup.queues = MakeQueues(model, options.quotas, DevicesOf(setup.nodes));
   setup.priority_classes = {

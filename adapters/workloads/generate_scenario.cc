@@ -114,7 +114,11 @@ void WriteScenario(const Generated& workload, std::ostream& out) {
   for (const std::string& level : topology.levels) {
     out << (&level == topology.levels.data() ? "" : ", ") << level;
   }
-  out << "]}\nqueues:\n";
+  out << "]}\n";
+  if (setup.config.work_budget > 0) {
+    out << "scheduler:\n  work_budget: " << setup.config.work_budget << "\n";
+  }
+  out << "queues:\n";
   for (const Queue& q : setup.queues) Write(q, out);
   out << "priority_classes:\n";
   for (const PriorityClass& c : setup.priority_classes) Write(c, out);

@@ -333,6 +333,18 @@ TEST(GenerateTest, WhatIsWrittenIsReadTheSame) {
   }
 }
 
+TEST(GenerateTest, TheLargePresetBoundsItsPasses) {
+  Generated g = Generate({.preset = Preset::kLarge, .hours = 6});
+  EXPECT_GT(g.setup.config.work_budget, 0U);
+  g.setup.nodes.resize(1);
+  g.jobs.clear();
+  g.events.clear();
+  const TempFile file("generated.yaml", Yaml(g));
+  const auto s = LoadScenario(file.path());
+  ASSERT_TRUE(s.ok()) << s.status();
+  EXPECT_EQ(s->setup.config, g.setup.config);
+}
+
 // --- Under the scheduler -----------------------------------------------------
 
 // One of each kind of job that the preset has, alone on the whole cluster.
