@@ -60,7 +60,7 @@ Host Open(const std::string& path) {
     auto host =
         std::filesystem::exists(path) ? Recover(path) : Begin(path, config);
     if (host.ok()) return *std::move(host);
-    if (!absl::IsFailedPrecondition(host.status()) || tries == 0) {
+    if (!absl::IsUnavailable(host.status()) || tries == 0) {
       Must(host.status());
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(100));

@@ -21,8 +21,8 @@ constexpr int kTries = 100;
 constexpr char kBeside[] = ".new";
 
 absl::Status Taken(const std::string& path) {
-  return NotNow(
-      path, ": another writer has this file; only one at a time may write it");
+  return absl::UnavailableError(
+      path + ": another writer has this file; only one at a time may write it");
 }
 
 absl::Status Lock(const File& file) {
@@ -68,7 +68,7 @@ absl::StatusOr<File> CreateLocked(const std::string& fresh) {
     absl::StatusOr<File> file = File::Create(fresh);
     if (file.ok()) {
       if (absl::Status s = Lock(*file); !s.ok()) {
-        if (!absl::IsFailedPrecondition(s)) unlink(fresh.c_str());
+        if (!absl::IsUnavailable(s)) unlink(fresh.c_str());
         return s;
       }
       if (Names(fresh, *file)) return file;

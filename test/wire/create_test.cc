@@ -138,7 +138,7 @@ TEST(JournalCreateTest, WhatAnotherIsWritingIsLeftAlone) {
   ASSERT_TRUE(other.ok()) << other.status();
   const absl::Status status =
       JournalWriter::Create(scratch.Path("j"), {}).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kFailedPrecondition);
+  EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
   EXPECT_THAT(std::string(status.message()),
               HasSubstr(fresh + ": another writer has this file"));
   EXPECT_EQ(Scratch::Read(fresh), "half");
@@ -154,10 +154,8 @@ TEST(JournalCreateTest, OfManyAtOnceOneCreates) {
         const absl::Status status =
             JournalWriter::Create(scratch.Path("j"), SomeState()).status();
         if (status.ok()) return 0;
-        return absl::IsAlreadyExists(status) ||
-                       absl::IsFailedPrecondition(status)
-                   ? 1
-                   : 2;
+        return absl::IsAlreadyExists(status) || absl::IsUnavailable(status) ? 1
+                                                                            : 2;
       }));
     }
     int created = 0;

@@ -53,7 +53,7 @@ struct JournalOptions {
 
 // Writes one journal; a journal has one writer at a time. The file is locked
 // (flock) as long as the writer lives: a second one, in this process or
-// another, gets FAILED_PRECONDITION. The lock ends with the writer and with
+// another, gets UNAVAILABLE. The lock ends with the writer and with
 // its process, however that ends. Readers need no lock.
 //
 // Not synchronised: belongs to the thread that owns the scheduler. The first
@@ -70,14 +70,14 @@ class JournalWriter : public Journal {
   // name are on the disk when Create returns; a crash before leaves a whole
   // journal or none. Until then it is written as PATH.new; what a crash left
   // there is removed. Errors: ALREADY_EXISTS rather than overwrite anything;
-  // FAILED_PRECONDITION while another creates it; those of the file system.
+  // UNAVAILABLE while another creates it; those of the file system.
   static absl::StatusOr<std::unique_ptr<JournalWriter>> Create(
       const std::string& path, const SchedulerState& start,
       JournalOptions options = {});
   // Goes on behind the last record of a journal. Takes the lock, reads the
   // journal through and cuts a torn tail off. Call it before Replay() reads the
   // journal: under the lock, nothing can be added that the replayed scheduler
-  // does not know. Errors: NOT_FOUND; FAILED_PRECONDITION if another writer has
+  // does not know. Errors: NOT_FOUND; UNAVAILABLE while another writer has
   // it, in which case nothing is read or cut off; those of RecoverJournal().
   static absl::StatusOr<std::unique_ptr<JournalWriter>> Continue(
       const std::string& path, JournalOptions options = {});
@@ -201,7 +201,7 @@ class JournalReader {
 
 // Cuts a torn last record off the journal and tells what was cut, if anything.
 // For tools: Continue() does the same. Errors leave the file alone:
-// FAILED_PRECONDITION while a writer has it; DATA_LOSS for damage elsewhere and
+// UNAVAILABLE while a writer has it; DATA_LOSS for damage elsewhere and
 // for a file without a whole first record; INVALID_ARGUMENT for what is no
 // journal.
 absl::StatusOr<std::optional<TornTail>> RecoverJournal(const std::string& path);
