@@ -193,7 +193,8 @@ enum class TaskOutcome : uint8_t {
   // It was stopped as asked. Of a task that was not asked to stop: as kYielded.
   kReleased,
   // It finished its work for this run of its gang, and is not placed again.
-  // When all have, a gang that is not being stopped is over.
+  // When all have, the gang is over, also one that is being stopped. A gang that
+  // is stopped before, or loses a node, starts anew with all its tasks.
   kSucceeded,
   // It stopped through nobody's fault. It is placed again, with no back-off,
   // and does not count as failed.

@@ -116,6 +116,9 @@ struct GangState {
   Duration saved = 0;
   // Of served: neither saved nor lost yet, as it was suspended, not stopped.
   Duration unsaved = 0;
+  // While it is stopping: some task of it has been stopped or lost. So it waits
+  // again, whatever the others do; else it is gone if all of them succeed.
+  bool cut_short = false;
 
   friend bool operator==(const GangState&, const GangState&) = default;
 };

@@ -153,9 +153,11 @@ void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
   }
   if (on_behalf_of != kNoGang) CountDisruption(core_, gang->key, -1);
   if (kind == DecisionKind::kCancel) gang->cancel = true;
+  const bool suspends = kind == DecisionKind::kSuspend;
+  // A lost node ends the whole gang.
+  gang->cut_short = !suspends && gang->trouble == ReasonCode::kNodeLost;
   gang->trouble = ReasonCode::kNone;
-  gang->phase = kind == DecisionKind::kSuspend ? GangPhase::kSuspending
-                                               : GangPhase::kStopping;
+  gang->phase = suspends ? GangPhase::kSuspending : GangPhase::kStopping;
   for (TaskRecord& task : gang->tasks) {
     if (task.phase == TaskPhase::kStarting ||
         task.phase == TaskPhase::kRunning ||

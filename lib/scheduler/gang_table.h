@@ -86,6 +86,7 @@ struct GangRecord : GangOwn {
   Duration served = 0;
   Duration saved = 0;
   Duration unsaved = 0;
+  bool cut_short = false;
   std::vector<TaskRecord> tasks{};  // By task.
   std::vector<OpenRecord> open{};   // By seq.
   // Not state.

@@ -11,6 +11,7 @@ void Life::Drop(GangEdit& gang, TaskId id) {
   TaskRecord* task = FindTask(*gang, id);
   core_.answers.Settle(*gang, *task);
   core_.holdings.Unhold(gang.gang(), *task);
+  if (gang->phase == GangPhase::kStopping) gang->cut_short = true;
   gang->tasks.erase(gang->tasks.begin() + (task - gang->tasks.data()));
 }
 
@@ -85,8 +86,9 @@ void Life::AnswerReleasing(GangEdit& gang, TaskRecord& task,
   if (suspending && outcome == TaskOutcome::kReleased) {
     core_.answers.Settle(*gang, task);
     core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
-  } else if (suspending && outcome == TaskOutcome::kSucceeded) {
-    Succeed(gang, task);
+  } else if (outcome == TaskOutcome::kSucceeded &&
+             (suspending || gang->phase == GangPhase::kStopping)) {
+    Succeed(gang, task);  // Before it could be stopped.
   } else {
     if (suspending) gang->trouble = ReasonCode::kTaskFailed;  // Not whole.
     Drop(gang, task.task);
@@ -115,16 +117,16 @@ bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
       AnswerReleasing(gang, *task, outcome);
       return true;
     case TaskPhase::kSuspended:
+      if (outcome == TaskOutcome::kSucceeded) {  // Just before it was.
+        Succeed(gang, *task);
+        return true;
+      }
       if (gang->phase == GangPhase::kStopping && !started) {
         Drop(gang, id);
         return true;
       }
       if (started || outcome == TaskOutcome::kReleased) {
         return false;  // Overtaken, or told twice.
-      }
-      if (outcome == TaskOutcome::kSucceeded) {  // Just before it was.
-        Succeed(gang, *task);
-        return true;
       }
       Drop(gang, id);
       gang->trouble = ReasonCode::kTaskFailed;
@@ -136,6 +138,7 @@ bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
 void Life::Stop(GangEdit& gang) {
   while (!gang->tasks.empty()) Drop(gang, gang->tasks.back().task);
   gang->phase = GangPhase::kWaiting;
+  gang->cut_short = false;
   gang->trouble = ReasonCode::kNone;
   EndRun(*gang, core_.now, false);
   if (gang->cancel) gang.Leave();
@@ -205,12 +208,23 @@ void Life::UpdateKeeps(GangEdit& gang) {
   }
 }
 
+// Whether all that it has to do is done. A task that it has lost, and not got
+// again, is missing among its tasks.
+bool Life::AllSucceeded(const GangRecord& r, const PhaseCounts& n) const {
+  if (r.tasks.empty() || n.in(TaskPhase::kSucceeded) < r.tasks.size() ||
+      r.cut_short || r.trouble == ReasonCode::kNodeLost ||
+      r.trouble == ReasonCode::kTaskFailed) {
+    return false;
+  }
+  std::vector<uint32_t> counts;
+  return MeetsMinimum(r, core_.SpecOf(r), &counts);
+}
+
 void Life::Update(GangEdit& gang) {
+  if (gang->phase != GangPhase::kStopping) gang->cut_short = false;
   const PhaseCounts n(*gang);
   NoteMissing(*gang, n);
-  if (gang->phase != GangPhase::kStopping && n.in(TaskPhase::kSucceeded) > 0 &&
-      n.in(TaskPhase::kSucceeded) == gang->tasks.size() &&
-      gang->trouble == ReasonCode::kNone) {
+  if (AllSucceeded(*gang, n)) {
     while (!gang->tasks.empty()) Drop(gang, gang->tasks.back().task);
     gang.Leave();
     return;

@@ -64,6 +64,7 @@ class Life {
   void TellOfOthers(const GangRecord& r, TaskId task, bool done);
   void Succeed(GangEdit& gang, TaskRecord& task);
   void NoteMissing(GangRecord& r, const PhaseCounts& n);
+  bool AllSucceeded(const GangRecord& r, const PhaseCounts& n) const;
   void UpdatePhase(GangEdit& gang, const PhaseCounts& n);
   void UpdateKeeps(GangEdit& gang);
 

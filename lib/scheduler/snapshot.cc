@@ -48,6 +48,7 @@ void EachOfLife(A& a, B& b, F&& f) {
   f(a.served, b.served);
   f(a.saved, b.saved);
   f(a.unsaved, b.unsaved);
+  f(a.cut_short, b.cut_short);
   f(a.placed_seq, b.placed_seq);
   f(a.since, b.since);
   f(a.look, b.look);
@@ -187,6 +188,9 @@ absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
   }
   if (s.saved > s.served || s.unsaved > s.served - s.saved) {
     return Bad(at + ".saved and .unsaved: no more than .served");
+  }
+  if (s.cut_short && s.phase != GangPhase::kStopping) {
+    return Bad(at + ".cut_short: it is not stopping");
   }
   const bool lacks = s.trouble == ReasonCode::kTaskFailed ||
                      s.trouble == ReasonCode::kBelowMinimum;

@@ -64,6 +64,7 @@ struct FieldsOf<GangState> {
     VisitAdded(15, "served", s.served, v);
     VisitAdded(16, "saved", s.saved, v);
     VisitAdded(17, "unsaved", s.unsaved, v);
+    VisitAdded(18, "cut_short", s.cut_short, v);
   }
 };
 
