@@ -25,7 +25,7 @@ static void Run(muster::Scheduler& scheduler, muster::Time now) {
   muster::Plan plan;
   do {
     scheduler.Schedule(now, &plan);
-    for (const auto& decision : scheduler.Record(plan).decisions) {
+    for (const auto& decision : scheduler.DecisionsOf(plan)) {
       std::cout << now / muster::kSecond << " s: " << Name(decision.kind) << " "
                 << decision.gang << " (" << ToText(decision.reason) << ")";
       for (const auto& task : decision.tasks) std::cout << " " << task.node;

@@ -37,7 +37,7 @@ void Step(Host& host, muster::Time now) {
   muster::Plan plan;
   host.scheduler.Schedule(now, &plan);
   Must(host.journal->status());  // Not in the journal: not carried out.
-  for (const auto& decision : host.scheduler.Record(plan).decisions) {
+  for (const auto& decision : host.scheduler.DecisionsOf(plan)) {
     std::cout << Name(decision.kind) << " " << decision.gang << ":";
     for (const auto& task : decision.tasks) std::cout << " " << task.node;
     std::cout << std::endl;

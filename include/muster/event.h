@@ -193,8 +193,8 @@ enum class TaskOutcome : uint8_t {
   // It was stopped as asked. Of a task that was not asked to stop: as kYielded.
   kReleased,
   // It finished its work for this run of its gang, and is not placed again.
-  // When all have, the gang is over, also one that is being stopped. A gang that
-  // is stopped before, or loses a node, starts anew with all its tasks.
+  // When all have, the gang is over, also one that is being stopped. A gang
+  // that is stopped before, or loses a node, starts anew with all its tasks.
   kSucceeded,
   // It stopped through nobody's fault. It is placed again, with no back-off,
   // and does not count as failed.
@@ -286,7 +286,8 @@ struct RealGang {
 // and queues themselves are not changed; a task of an unknown gang is an error.
 // Scheduler::Reconcile tells what it changed. O(nodes + tasks + gangs), times
 // the logarithm. A host sends it when it has been out of touch: after a crash,
-// a restored snapshot, a lost answer. (Kubernetes: a relist.)
+// a restored snapshot, a lost answer. AsReal() (state.h) makes the entry of a
+// task that is as believed. (Kubernetes: a relist.)
 struct Reconciled {
   std::vector<Node> nodes{};
   std::vector<OtherUsage> others{};

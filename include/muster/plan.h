@@ -97,7 +97,8 @@ struct Plan {
   std::vector<Decision> decisions{};
   // The tasks of all decisions, one decision's side by side: see TasksOf.
   std::vector<PlannedTask> tasks{};
-  // Nominations, where the host does not want to be told of them: for records.
+  // Nominations and their withdrawals, where the host does not want to be told
+  // of them: for records.
   std::vector<Decision> untold{};
   // What has changed in why gangs wait: classes with another code, object or
   // resource than was told of them before, then those that are gone. What is
@@ -107,7 +108,10 @@ struct Plan {
   // In the order of the decisions: one for each gang that was nominated or
   // started in the place of victims.
   std::vector<Preemption> preemptions{};
-  // Submissions that this pass took from the inbox and did not accept.
+  // What became of gangs handed in by Submit() that this pass took: those that
+  // the scheduler knows from now on, and those that it refused. Accepted ones
+  // are in the journal when the plan is: then they may be acknowledged.
+  std::vector<GangId> accepted{};
   std::vector<Refused> refused{};
   // Submissions are left for the next pass: the work budget did not go so far.
   // A host calls Schedule() again at once.
@@ -156,6 +160,7 @@ struct Plan {
     untold.clear();
     waiting.clear();
     preemptions.clear();
+    accepted.clear();
     refused.clear();
     inbox_left = false;
     next_wakeup = kForever;

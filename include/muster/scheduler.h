@@ -102,7 +102,7 @@ class MUSTER_API Scheduler {
   // Hands in a gang from any thread, lock-free but for the allocation of its
   // copy; not while the scheduler is moved or destroyed. It is looked at by the
   // next Schedule(), or by a later one where the work budget does not go so
-  // far; that one tells in Plan::refused if it was not accepted. The plan
+  // far; that one tells of it in Plan::accepted or Plan::refused. The plan
   // depends on the set handed in, not on the order. Until it is taken the gang
   // is in no state and in no journal. RESOURCE_EXHAUSTED: config.inbox_limit
   // gangs wait already, and this one was not handed in.
@@ -178,7 +178,10 @@ class MUSTER_API Scheduler {
   // releasing not).
   Resources QueueUsage(std::string_view queue) const;
 
-  // A plan (Plan::untold, too) or a reason, with keys instead of handles.
+  // Plan::decisions, with keys instead of handles: what the host carries out.
+  std::vector<DecisionRecord> DecisionsOf(const Plan& plan) const;
+  // The same of a whole plan, as journals hold it (Plan::untold is among its
+  // decisions), or of a reason.
   PlanRecord Record(const Plan& plan) const;
   NamedReason Named(const Reason& reason, GangId gang) const;
 

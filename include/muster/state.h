@@ -5,6 +5,7 @@
 #define MUSTER_STATE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "muster/device_set.h"
 #include "muster/disruption_budget.h"
 #include "muster/enum_names.h"
+#include "muster/event.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
 #include "muster/node.h"
@@ -53,12 +55,13 @@ enum class TaskPhase : uint8_t {
 MUSTER_ENUM_NAMES(TaskPhase, "nominated", "starting", "running", "releasing",
                   "suspended", "succeeded");
 
-// A task that is somewhere; tasks that wait are not listed.
+// A task that is somewhere, or has succeeded; tasks that wait are not listed.
 struct TaskState {
   TaskId task{};
   TaskPhase phase = TaskPhase::kNominated;
   // Of the start it is of: see PlannedTask::attempt. 0 while it is nominated.
   uint32_t attempt = 0;
+  // Where it is, and has these devices. One that succeeded is nowhere: empty.
   std::string node{};
   // What the books have it on: as the host answered; until then, and where the
   // host does not say, as the library chose.

@@ -1,6 +1,7 @@
 #include "lib/scheduler/names.h"
 
 #include <algorithm>
+#include <span>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -54,6 +55,25 @@ NamedReason Named(const Core& core, const Reason& reason, GangIndex g) {
   return named;
 }
 
+void AddRecords(const Core& core, const Plan& plan,
+                std::span<const Decision> decisions,
+                std::vector<DecisionRecord>* records) {
+  for (const Decision& d : decisions) {
+    DecisionRecord& out = records->emplace_back();
+    out.seq = d.seq;
+    out.kind = d.kind;
+    out.reason = Named(core, d.reason, d.gang.index);
+    out.gang = plan.Text(d.gang_key);
+    out.on_behalf_of = plan.Text(d.on_behalf_key);
+    out.grace = d.grace;
+    for (const PlannedTask& task : plan.TasksOf(d)) {
+      out.tasks.push_back({task.task, task.attempt,
+                           std::string(plan.Text(task.node_key)), task.booked,
+                           task.alternative, task.wave, task.slot});
+    }
+  }
+}
+
 PlanRecord RecordOf(const Core& core, const Plan& plan) {
   PlanRecord record;
   record.now = plan.now;
@@ -62,22 +82,8 @@ PlanRecord RecordOf(const Core& core, const Plan& plan) {
   record.budget_exhausted = plan.budget_exhausted;
   record.steps = plan.steps;
   record.grew = plan.grew;
-  for (const std::vector<Decision>* list : {&plan.decisions, &plan.untold}) {
-    for (const Decision& d : *list) {
-      DecisionRecord& out = record.decisions.emplace_back();
-      out.seq = d.seq;
-      out.kind = d.kind;
-      out.reason = Named(core, d.reason, d.gang.index);
-      out.gang = plan.Text(d.gang_key);
-      out.on_behalf_of = plan.Text(d.on_behalf_key);
-      out.grace = d.grace;
-      for (const PlannedTask& task : plan.TasksOf(d)) {
-        out.tasks.push_back({task.task, task.attempt,
-                             std::string(plan.Text(task.node_key)), task.booked,
-                             task.alternative, task.wave, task.slot});
-      }
-    }
-  }
+  AddRecords(core, plan, plan.decisions, &record.decisions);
+  AddRecords(core, plan, plan.untold, &record.decisions);
   std::ranges::sort(record.decisions, {}, &DecisionRecord::seq);
   for (const ClassAnswer& a : plan.answers) {
     Questions questions{.open = static_cast<uint8_t>(a.open),

@@ -2,7 +2,9 @@
 // across states.
 #pragma once
 
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "lib/queue/class_list.h"
 #include "lib/scheduler/core.h"
@@ -16,7 +18,11 @@ namespace muster {
 
 // The reason with its object named; `g` is the gang that it is about.
 NamedReason Named(const Core& core, const Reason& reason, GangIndex g);
-// The plan with keys instead of handles.
+// Decisions of the plan, with keys instead of handles.
+void AddRecords(const Core& core, const Plan& plan,
+                std::span<const Decision> decisions,
+                std::vector<DecisionRecord>* records);
+// The whole plan likewise.
 PlanRecord RecordOf(const Core& core, const Plan& plan);
 
 // What is remembered of a class, of which `gang` is the first, as a value; and

@@ -169,7 +169,10 @@ void Scheduler::Impl::TakeInbox(Plan* plan) {
     if (gang == nullptr) continue;  // The next set.
     budget.Spend(kSubmissionSteps + gang->roles.size());
     const absl::Status status = Apply({core().now, GangSubmitted{*gang}});
-    if (status.ok()) continue;
+    if (status.ok()) {
+      plan->accepted.push_back(core().gangs.FindId(gang->key));
+      continue;
+    }
     Refused& refused = plan->refused.emplace_back();
     refused.gang_key = plan->AddText(gang->key);
     refused.error = plan->AddText(
@@ -351,6 +354,11 @@ Resources Scheduler::QueueUsage(std::string_view queue) const {
   return q == kNoQueue ? Resources() : impl_->core().queues.at(q).used;
 }
 
+std::vector<DecisionRecord> Scheduler::DecisionsOf(const Plan& plan) const {
+  std::vector<DecisionRecord> decisions;
+  AddRecords(impl_->core(), plan, plan.decisions, &decisions);
+  return decisions;
+}
 PlanRecord Scheduler::Record(const Plan& plan) const {
   return RecordOf(impl_->core(), plan);
 }

@@ -1,6 +1,7 @@
 #include "lib/scheduler/snapshot.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,26 @@ void EachOfLife(A& a, B& b, F&& f) {
 }
 
 }  // namespace
+
+std::optional<RealTask> AsReal(const GangState& gang, const TaskState& task) {
+  if (task.phase == TaskPhase::kNominated ||
+      task.phase == TaskPhase::kSucceeded) {
+    return std::nullopt;
+  }
+  const Role& role = gang.gang.roles[task.task.role];
+  const TaskShape& shape = task.alternative == 0
+                               ? role.shape
+                               : role.alternatives[task.alternative - 1];
+  RealTask real{.gang = gang.gang.key,
+                .task = task.task,
+                .node = task.node,
+                .devices = task.devices.ToList(),
+                .alternative = task.alternative,
+                .releasing = task.phase == TaskPhase::kReleasing,
+                .suspended = task.phase == TaskPhase::kSuspended};
+  if (!shape.devices.partition.empty()) real.slot = task.slot;
+  return real;
+}
 
 GangState StateOf(const Core& core, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);

@@ -413,6 +413,12 @@ TEST_F(SchedulerTest, AHostThatDoesNotNominateIsNotToldSo) {
   EXPECT_EQ(s.plan().decisions[0].kind, DecisionKind::kEvict);
   ASSERT_EQ(s.plan().untold.size(), 1u);
   EXPECT_EQ(s.plan().untold[0].kind, DecisionKind::kNominate);
+  const auto told = s.scheduler().DecisionsOf(s.plan());
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].kind, DecisionKind::kEvict);
+  EXPECT_EQ(told[0].gang, "a");
+  EXPECT_EQ(told[0].tasks.size(), 1u);
+  EXPECT_EQ(s.scheduler().Record(s.plan()).decisions.size(), 2u);
   s.Submit(Job("c", 1, 1, "high"));
   s.Pass();
   EXPECT_EQ(s.plan().decisions.size(), 0u)

@@ -148,13 +148,7 @@ Sender Reality(const std::vector<RealTask>& real) {
     for (const GangState& g : state.gangs) {
       if (g.gang.key == "g") continue;
       for (const TaskState& t : g.tasks) {
-        if (t.phase == TaskPhase::kNominated) continue;
-        whole.tasks.push_back({g.gang.key,
-                               t.task,
-                               t.node,
-                               {},
-                               t.alternative,
-                               t.phase == TaskPhase::kReleasing});
+        if (const auto task = AsReal(g, t)) whole.tasks.push_back(*task);
       }
     }
     whole.tasks.insert(whole.tasks.end(), real.begin(), real.end());

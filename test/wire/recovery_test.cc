@@ -179,7 +179,7 @@ class SmallHost {
     scheduler().Schedule(now_, &plan_);
     if (!host_->journal->status().ok()) return 21;
     if (!submitted.empty()) notes_->Add("acknowledge " + submitted);
-    for (const auto& d : scheduler().Record(plan_).decisions) {
+    for (const auto& d : scheduler().DecisionsOf(plan_)) {
       if (!CarryOut(d)) return 22;
     }
     if (Below(2) == 0 && !EndOne()) return 23;
