@@ -1,279 +1,176 @@
 // A host whose work takes time: clients submit from threads of their own, tasks
 // are processes, one thread schedules. It may be killed at any moment: the next
 // one goes on with its processes (docs/tutorial.md).
-#include <algorithm>
-#include <chrono>
-#include <condition_variable>
-#include <cstdio>
-#include <cstdlib>
 #include <future>
-#include <map>
-#include <mutex>
-#include <thread>
 #include <utility>
 
+#include "absl/synchronization/mutex.h"
+#include "absl/time/clock.h"
 #include "processes.h"
 
 namespace {
 
-using Clock = std::chrono::system_clock;  // It goes on while no host runs.
+// The wall clock: it goes on while no host runs.
+muster::Time Now() { return absl::GetCurrentTimeNanos(); }
 
-muster::Time Now() {
-  return std::chrono::nanoseconds(Clock::now().time_since_epoch()).count();
-}
-
-void Say(const std::string& what) {
-  static const muster::Time start = Now();
-  std::printf("%8.3f s: %s\n", double(Now() - start) / muster::kSecond,
-              what.c_str());
-  std::fflush(stdout);
-}
-
-// Three nodes, all of them this machine.
-std::vector<muster::Node> Nodes() {
-  const std::vector<muster::Device> devices(4);
-  return {{.key = "node-1", .devices = devices},
-          {.key = "node-2", .devices = devices},
-          {.key = "node-3", .devices = devices}};
-}
-
-// What its tasks run is a label of the gang: so the journal keeps it.
-muster::Gang MakeGang(uint32_t number, double seconds) {
-  const uint32_t tasks = 1 + number % 2;
-  const double sleep = seconds * (1 + number % 3 / 2.0);
-  return {.key = "gang-" + std::to_string(number),
-          .queue = "lab",
-          .priority_class = number % 4 == 3 ? "urgent" : "batch",
-          .submitted = Now(),
-          .roles = {{.min_tasks = tasks,
-                     .desired_tasks = tasks,
-                     .shape = {.devices = {.count = 2}}}},
-          .labels = {{"run", "sleep " + std::to_string(sleep)}}};
-}
-
-// The journal is locked while another host lives, and for a moment after one
-// was killed that was starting a process.
+// Waits while another host lives: it has locked the journal.
 Host Open(const std::string& path) {
   muster::SchedulerConfig config{.resources = {"gpu"}};
+  config.host.nominate = false;  // There is nothing to do for a nomination.
   config.backoff_base = muster::kSecond;
-  for (int tries = 20;; --tries) {
+  for (;; absl::SleepFor(absl::Milliseconds(100))) {
     auto host =
         std::filesystem::exists(path) ? Recover(path) : Begin(path, config);
-    if (host.ok()) return *std::move(host);
-    if (!absl::IsUnavailable(host.status()) || tries == 0) {
-      Must(host.status());
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    if (absl::IsUnavailable(host.status())) continue;
+    Must(host.status());
+    return *std::move(host);
   }
 }
 
 class AsyncHost {
  public:
   explicit AsyncHost(const std::filesystem::path& folder)
-      : folder_(folder), host_(Open(folder / "journal")), processes_(folder) {}
+      : folder_(folder), host_(Open(folder / "journal")) {
+    ComeBack();
+  }
 
   // From any thread. OK: it is accepted, and no crash of the host loses it.
   absl::Status Submit(const muster::Gang& gang) {
-    if (exists(folder_ / gang.key)) return absl::OkStatus();  // It was before.
-    std::future<absl::Status> verdict;
-    absl::Status status;
-    // With the lock held: the pass that finds the promise has the gang, too.
-    Wake([&] {
-      status = scheduler_.Submit(gang);
-      if (status.ok()) verdict = submitted_[gang.key].get_future();
+    std::promise<absl::Status> verdict;
+    Post([&] {
+      ++submitted_;
+      absl::Status status;  // If it was accepted before, there is a folder.
+      if (!exists(folder_ / gang.key)) {
+        status = scheduler_.Apply({Now(), muster::GangSubmitted{gang}});
+      }
+      if (status.ok()) accepted_.emplace_back(gang.key, &verdict);
+      if (!status.ok()) verdict.set_value(status);
     });
-    return status.ok() ? verdict.get() : status;
-  }
-  // From any thread: nothing more will be submitted.
-  void Close() {
-    Wake([&] { closed_ = true; });
+    return verdict.get_future().get();
   }
 
-  // docs/wire.md, "After a crash". At a first start there is nothing to find.
-  void ComeBack() {
-    Tell(muster::QueueChanged{{.key = "lab"}});
-    Tell(muster::PriorityClassChanged{
-        {.key = "batch", .grace = 2 * muster::kSecond}});
-    Tell(muster::PriorityClassChanged{{.key = "urgent", .value = 1}});
-    std::vector<Found> found;
-    for (const muster::GangState& g : scheduler_.State().gangs) {
-      Accept(g.gang.key);  // The earlier host may not have come so far.
-      for (const muster::TaskState& t : g.tasks) {
-        Found f{.task = {g.gang.key, t.task, t.node, t.devices.ToList()},
-                .attempt = t.attempt};
-        const bool over = t.phase == muster::TaskPhase::kSucceeded;
-        if (!over && processes_.Adopt(&f)) found.push_back(f);
-      }
-    }
-    Answer(found);
-    const auto report = TellWhatRuns(scheduler_, Now(), Nodes(), found);
-    Must(report.status());
-    Say(std::to_string(report->tasks_confirmed) + " tasks go on, " +
-        std::to_string(report->tasks_lost) + " are lost");
-  }
-
-  void Run() {
-    std::thread([this] {
-      for (;;) {
-        const int fd = processes_.WaitForEnd();
-        Wake([&] { ended_.push_back(fd); });
-      }
-    }).detach();
-    while (Pass()) {
-    }
+  // Schedules until so many gangs have been submitted and all are done.
+  void Run(int gangs) {
+    while (submitted_ < gangs || !scheduler_.State().gangs.empty()) Pass();
   }
 
  private:
-  using Promises = std::map<std::string, std::promise<absl::Status>>;
-
-  template <class F>
-  void Wake(F change) {
-    const std::lock_guard lock(mutex_);
-    change();
-    woken_ = true;
-    wake_.notify_one();
+  // docs/wire.md, "After a crash". At a first start there is nothing to find.
+  void ComeBack() {
+    Tell(muster::QueueChanged{{.key = "lab"}});
+    Tell(muster::PriorityClassChanged{{.key = "urgent", .value = 1}});
+    Tell(muster::PriorityClassChanged{
+        {.key = "batch", .grace = 2 * muster::kSecond}});
+    std::vector<Found> found;
+    for (const muster::GangState& g : scheduler_.State().gangs) {
+      create_directories(folder_ / g.gang.key);
+      for (const muster::TaskState& t : g.tasks) {
+        auto task = AsReal(g, t);
+        if (!task) continue;
+        task->releasing = false;  // Whether to stop it is decided anew.
+        found.push_back(processes_.Adopt({*std::move(task), t.attempt}));
+      }
+    }
+    Must(TellWhatEnded(scheduler_, Now(), found));
+    std::vector<muster::Node> nodes;  // All of them are this machine.
+    for (const char* key : {"node-1", "node-2", "node-3"}) {
+      nodes.push_back({.key = key, .devices = std::vector<muster::Device>(4)});
+    }
+    Must(TellWhatRuns(scheduler_, Now(), nodes, found).status());
+    std::cout << found.size() << " tasks were under way" << std::endl;
   }
-  void Tell(muster::EventBody what) {
-    Must(scheduler_.Apply({Now(), std::move(what)}));
-  }
-  void Accept(const std::string& gang) { create_directory(folder_ / gang); }
 
   // [pass]
-  // Waits until there is something to do, and does it. False: all is done.
-  bool Pass() {
-    // What the plan asks for, or the end of a process's grace time.
-    muster::Time until = plan_.decisions.empty() ? plan_.next_wakeup : 0;
-    if (!kills_.empty()) until = std::min(until, kills_.begin()->first);
-    const Clock::time_point time{
-        std::chrono::nanoseconds(std::min(until, muster::kMaxTime))};
-    std::unique_lock lock(mutex_);
-    wake_.wait_until(lock, time, [this] { return woken_; });
-    woken_ = false;
-    const std::vector<int> ended = std::exchange(ended_, {});
-    Promises submitted = std::exchange(submitted_, {});
-    const bool closed = closed_;
-    lock.unlock();
-
-    std::vector<Found> found;
-    for (const int fd : ended) found.push_back(processes_.Reap(fd));
-    Answer(found);
-    while (!kills_.empty() && kills_.begin()->first <= Now()) {
-      processes_.Signal(kills_.extract(kills_.begin()).mapped(), SIGKILL);
-    }
+  void Pass() {
+    for (const auto& work : WaitForWork()) work();
     scheduler_.Schedule(Now(), &plan_);
     Must(host_.journal->status());  // Before anybody learns of the plan.
-    Acknowledge(std::move(submitted));
-    for (const auto& d : scheduler_.Record(plan_).decisions) CarryOut(d);
-    return !closed || !scheduler_.State().gangs.empty();
+    for (const auto& [gang, verdict] : std::exchange(accepted_, {})) {
+      create_directories(folder_ / gang);
+      verdict->set_value(absl::OkStatus());
+    }
+    for (const auto& d : scheduler_.DecisionsOf(plan_)) CarryOut(d);
+  }
+
+  // From any thread: the thread that schedules is to do this.
+  void Post(std::function<void()> work) {
+    const absl::MutexLock lock(&mutex_);
+    posted_.push_back(std::move(work));
+  }
+  // After decisions there may be more at once; else the plan says until when.
+  std::vector<std::function<void()>> WaitForWork() {
+    const muster::Time until = plan_.decisions.empty() ? plan_.next_wakeup : 0;
+    const auto any = [this] { return !posted_.empty(); };
+    const absl::MutexLock lock(&mutex_);
+    mutex_.AwaitWithDeadline(absl::Condition(&any), absl::FromUnixNanos(until));
+    return std::exchange(posted_, {});
   }
   // [pass]
-
-  void Answer(const std::vector<Found>& found) {
-    Must(TellWhatEnded(scheduler_, Now(), found));
-    for (const Found& f : found) {
-      if (!f.ended) continue;
-      Say(Name(f) + " " + std::string(Name(*f.ended)));
-      if (AllSucceeded(f)) Tell(muster::GangFinished{f.task.gang});
-    }
-  }
-
-  // Of a gang that is there still, though all is done: its last task ended
-  // while it was being stopped, so that the scheduler would start it once more.
-  bool AllSucceeded(Found f) const {
-    const auto gang = scheduler_.Find(f.task.gang);
-    bool all = gang.ok();
-    for (uint32_t i = 0; all && i < gang->gang.roles[0].desired_tasks; ++i) {
-      f.task.task.index = i;
-      all = processes_.Outcome(f) == muster::TaskOutcome::kSucceeded;
-    }
-    return all;
-  }
-
-  // The journal has the plan, and so all that this pass took.
-  void Acknowledge(Promises submitted) {
-    for (const muster::Refused& r : plan_.refused) {
-      const std::string why(plan_.Text(r.error));
-      auto it = submitted.extract(std::string(plan_.Text(r.gang_key)));
-      if (it) it.mapped().set_value(absl::InvalidArgumentError(why));
-    }
-    for (auto& [gang, verdict] : submitted) {
-      Accept(gang);
-      verdict.set_value(absl::OkStatus());
-    }
-  }
 
   void CarryOut(const muster::DecisionRecord& d) {
     using enum muster::DecisionKind;
-    if (d.kind == kNominate) return;  // Nothing is to be done yet.
     const bool starts = d.kind == kStart || d.kind == kGrow;
     for (const muster::PlannedTaskRecord& t : d.tasks) {
       const Found task{.task = {d.gang, t.task, t.node, t.devices.ToList()},
                        .attempt = t.attempt};
-      Say(std::string(Name(d.kind)) + " " + Name(task) + " on " + t.node);
+      std::cout << Name(d.kind) << " " << Name(task) << " on " << t.node
+                << std::endl;
       if (starts) {
-        const auto gang = scheduler_.Find(d.gang);
-        processes_.Start(task, gang.value().gang.labels[0].value);
-      } else {  // To be stopped. The end of the process is the answer.
-        processes_.Signal(task, SIGTERM);
-        kills_.emplace(Now() + d.grace, task);
+        processes_.Start(task, scheduler_.Find(d.gang)->gang.labels[0].value);
+      } else {
+        processes_.Stop(task, d.grace);  // Its end will be the answer.
       }
     }
     if (starts) Tell(muster::DecisionApplied{d.seq});
   }
 
+  void Ended(Found task) {
+    task.ended = processes_.Reap(task);
+    std::cout << Name(task) << " " << Name(*task.ended) << std::endl;
+    Must(TellWhatEnded(scheduler_, Now(), {task}));
+  }
+
+  void Tell(muster::EventBody what) {
+    Must(scheduler_.Apply({Now(), std::move(what)}));
+  }
+
   const std::filesystem::path folder_;
   Host host_;
   muster::Scheduler& scheduler_ = host_.scheduler;
-  Processes processes_;
-  muster::Plan plan_{};
-  std::multimap<muster::Time, Found> kills_{};  // When their grace is over.
-  std::mutex mutex_{};  // For what follows, which any thread may change.
-  std::condition_variable wake_{};
-  bool woken_ = true;
-  bool closed_ = false;
-  std::vector<int> ended_{};
-  Promises submitted_{};
+  muster::Plan plan_{.next_wakeup = 0};  // The first pass is due.
+  int submitted_ = 0;
+  // Who is told when the journal has which gang.
+  std::vector<std::pair<std::string, std::promise<absl::Status>*>> accepted_{};
+  absl::Mutex mutex_{};
+  std::vector<std::function<void()>> posted_{};  // Guarded by mutex_.
+  Processes processes_{folder_, [this](const Found& task) {
+                         Post([this, task] { Ended(task); });
+                       }};
 };
-
-// What one client does: every third gang, one by one.
-bool SubmitSome(AsyncHost* host, int first, double gangs, double seconds) {
-  bool accepted = true;
-  for (int i = first; i < gangs; i += 3) {
-    const muster::Gang gang = MakeGang(i, seconds);
-    const absl::Status status = host->Submit(gang);
-    Say(gang.key + " " + (status.ok() ? "accepted" : status.ToString()));
-    accepted &= status.ok();
-    std::this_thread::sleep_for(std::chrono::duration<double>(seconds / 4));
-  }
-  return accepted;
-}
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::map<std::string, double> options = {{"--gangs", 12}, {"--seconds", 1}};
-  bool valid = argc % 2 == 0;
-  for (int i = 2; valid && i < argc; i += 2) {
-    valid = options.contains(argv[i]);
-    options[argv[i]] = std::atof(argv[i + 1]);
-  }
-  if (!valid) {
-    std::cerr << "async_host STATE_DIR [--gangs N] [--seconds S]" << std::endl;
-    return 2;
-  }
+  constexpr char kUsage[] = "async_host STATE_DIR GANGS SECONDS";
+  if (argc != 4) Must(absl::InvalidArgumentError(kUsage));
+  const int gangs = std::atoi(argv[2]);
   std::filesystem::create_directories(argv[1]);
-  // For its watcher, it lives to the end of the program.
-  static AsyncHost& host = *new AsyncHost(argv[1]);
-  host.ComeBack();
-  std::thread scheduling([] { host.Run(); });
-  std::vector<std::future<bool>> clients;
-  for (int c = 0; c < 3; ++c) {
-    clients.push_back(std::async(std::launch::async, SubmitSome, &host, c,
-                                 options["--gangs"], options["--seconds"]));
+  AsyncHost host(argv[1]);
+  std::vector<std::jthread> clients;
+  for (int i = 0; i < gangs; ++i) {
+    clients.emplace_back([&host, i, seconds = std::atof(argv[3])] {
+      absl::SleepFor(absl::Seconds(i * seconds / 12));
+      const uint32_t tasks = 1 + i % 2;
+      Must(host.Submit({.key = absl::StrCat("gang-", i),
+                        .queue = "lab",
+                        .priority_class = i % 4 == 3 ? "urgent" : "batch",
+                        .submitted = Now(),
+                        .roles = {{.min_tasks = tasks,
+                                   .desired_tasks = tasks,
+                                   .shape = {.devices = {.count = 2}}}},
+                        // What its tasks run: the journal keeps it.
+                        .labels = {{"run", absl::StrCat("sleep ", seconds)}}}));
+    });
   }
-  bool accepted = true;
-  for (std::future<bool>& client : clients) accepted &= client.get();
-  host.Close();
-  scheduling.join();
-  return accepted ? 0 : 1;
+  host.Run(gangs);
 }

@@ -12,12 +12,6 @@
 
 namespace {
 
-void Must(const absl::Status& status) {
-  if (status.ok()) return;
-  std::cerr << status << "\n";
-  std::exit(1);
-}
-
 std::vector<muster::Node> Nodes() {
   return {{.key = "node-1", .devices = std::vector<muster::Device>(4)},
           {.key = "node-2", .devices = std::vector<muster::Device>(4)}};

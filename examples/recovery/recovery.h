@@ -2,6 +2,9 @@
 // journal, and tells the scheduler what is really there.
 #pragma once
 
+#include <unistd.h>
+
+#include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +14,13 @@
 #include "muster/muster.h"
 #include "muster/wire/journal.h"
 #include "muster/wire/replay.h"
+
+// A host that cannot go on ends as if it were killed: the next one comes back.
+inline void Must(const absl::Status& status) {
+  if (status.ok()) return;
+  std::cerr << status << std::endl;
+  _exit(1);
+}
 
 // [begin]
 struct Host {

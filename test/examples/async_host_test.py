@@ -21,7 +21,7 @@ import threading
 import time
 
 GANGS = 12
-LINE = re.compile(r" *[0-9.]+ s: (\w+) (gang-\d+)/(\d+)\.(\d+) on node-\d")
+LINE = re.compile(r"(\w+) (gang-\d+)/(\d+)\.(\d+) on node-\d")
 
 
 class Host:
@@ -30,14 +30,14 @@ class Host:
     def __init__(self, program, state):
         self.lines = []
         self.process = subprocess.Popen(
-            [program, state, "--gangs", str(GANGS), "--seconds", "1"],
+            [program, state, str(GANGS), "1"],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stdout))
         self.reader.start()
 
     def wait_for(self, count, word):
         """Until so many lines have the word; no longer than the host lives."""
-        while self.process.poll() is None and sum(f" {word} " in line for line in list(self.lines)) < count:
+        while self.process.poll() is None and sum(word in line.split() for line in list(self.lines)) < count:
             time.sleep(0.01)
 
     def kill(self):
@@ -56,22 +56,16 @@ class Host:
         return code
 
 
-def start_time(stat):
-    return stat.rpartition(")")[2].split()[19]
-
-
 def running(state):
-    """The processes of the .pid files that run."""
+    """The processes that have one of the state's files as an argument."""
     pids = set()
-    for file in state.glob("*/*.pid"):
-        was = file.read_text()
-        pid = was.split()[0]
+    for file in pathlib.Path("/proc").glob("[0-9]*/cmdline"):
         try:
-            now = pathlib.Path("/proc", pid, "stat").read_text()
+            arguments = file.read_bytes().split(b"\0")
         except (FileNotFoundError, ProcessLookupError):
             continue
-        if start_time(now) == start_time(was) and now.rpartition(")")[2].split()[0] != "Z":
-            pids.add(pid)
+        if any(argument.startswith(bytes(state / "gang-")) for argument in arguments):
+            pids.add(file.parent.name)
     return pids
 
 
