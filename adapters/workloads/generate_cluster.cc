@@ -14,16 +14,18 @@ constexpr int64_t kMebi = int64_t{1} << 20;
 // Nodes of one kind stand side by side.
 std::vector<Node> MakeNodes(const ClusterModel& model, bool spot) {
   std::vector<Node> nodes;
-  for (const NodeRow& row : model.nodes) {
-    for (uint32_t i = 0; i < row.nodes; ++i) {
-      const auto n = static_cast<uint32_t>(nodes.size());
+  uint32_t permille = 0;  // Of the types so far.
+  for (const NodeType& type : model.node_types) {
+    permille += type.permille;
+    const uint32_t end = (permille * model.nodes + 500) / 1000;
+    for (auto n = static_cast<uint32_t>(nodes.size()); n < end; ++n) {
       const uint32_t rack = n / model.nodes_per_rack;
       const uint32_t block = rack / model.racks_per_block;
       const uint32_t zone = block / model.blocks_per_zone;
       Node& node = nodes.emplace_back();
       node.key = Numbered("node-", n, 5);
-      node.capacity = {row.cpu_milli, row.memory_mib * kMebi};
-      node.devices.assign(row.gpus, Device{.model = row.model});
+      node.capacity = {type.cpu_milli, type.memory_mib * kMebi};
+      node.devices.assign(type.gpus, Device{.model = type.model});
       node.labels = {{.key = "block", .value = Numbered("b", block, 2)},
                      {.key = "rack", .value = Numbered("r", rack, 4)},
                      {.key = "zone", .value = Numbered("z", zone, 1)}};

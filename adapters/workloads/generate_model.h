@@ -14,16 +14,17 @@ namespace muster::inprocess {
 
 // --- The cluster -------------------------------------------------------------
 
-struct NodeRow {
-  uint32_t nodes;
-  uint32_t gpus;  // Each.
+struct NodeType {
+  uint32_t permille;  // Of the cluster's nodes; all types: 1000.
+  uint32_t gpus;      // Each.
   const char* model;
   int64_t cpu_milli;
   int64_t memory_mib;
 };
 
 struct ClusterModel {
-  std::span<const NodeRow> nodes;
+  uint32_t nodes;
+  std::span<const NodeType> node_types;
   uint32_t nodes_per_rack;
   uint32_t racks_per_block;
   uint32_t blocks_per_zone;

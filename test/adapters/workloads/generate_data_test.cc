@@ -5,7 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "adapters/text/csv.h"
 #include "adapters/workloads/generate_model.h"
@@ -50,21 +51,39 @@ std::span<const Quantile> TimesOf(uint32_t gpus, bool shares) {
   return {};
 }
 
-TEST(GenerateDataTest, TheMediumClusterIsOpenbs) {
+// The middle one; of an even number the upper.
+int64_t Median(std::vector<int64_t> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+TEST(GenerateDataTest, TheMediumClusterHasOpenbsShares) {
   if (Nodes().empty()) GTEST_SKIP() << "openb " << kMissing;
   const auto nodes = LoadOpenbNodes(Nodes());
   ASSERT_TRUE(nodes.ok()) << nodes.status();
-  std::map<std::tuple<std::string, size_t, int64_t, int64_t>, uint32_t> have;
+  const ClusterModel& model = ModelOf(Preset::kMedium);
+  EXPECT_EQ(model.nodes, nodes->size());
+  std::map<std::pair<std::string, size_t>, std::vector<const Node*>> have;
   for (const Node& n : *nodes) {
-    ++have[{n.devices[0].model, n.devices.size(), n.capacity[0],
-            n.capacity[1] >> 20}];
+    have[{n.devices[0].model, n.devices.size()}].push_back(&n);
   }
-  for (const NodeRow& row : ModelOf(Preset::kMedium).nodes) {
-    EXPECT_EQ((have[{row.model, row.gpus, row.cpu_milli, row.memory_mib}]),
-              row.nodes)
-        << row.model << " with " << row.gpus;
+  EXPECT_EQ(have.size(), model.node_types.size());
+  uint32_t all = 0;
+  for (const NodeType& type : model.node_types) {
+    all += type.permille;
+    std::vector<int64_t> cpu, memory;
+    for (const Node* n : have[{type.model, type.gpus}]) {
+      cpu.push_back(n->capacity[0]);
+      memory.push_back(n->capacity[1] >> 20);
+    }
+    EXPECT_NEAR(1000.0 * static_cast<double>(cpu.size()) /
+                    static_cast<double>(nodes->size()),
+                type.permille, 0.7)
+        << type.model << " with " << type.gpus;
+    EXPECT_EQ(Median(cpu), type.cpu_milli);
+    EXPECT_EQ(Median(memory), type.memory_mib);
   }
-  EXPECT_EQ(have.size(), ModelOf(Preset::kMedium).nodes.size());
+  EXPECT_EQ(all, 1000U);
 }
 
 TEST(GenerateDataTest, SmallJobsRunAsInOpenb) {
@@ -111,6 +130,30 @@ TEST(GenerateDataTest, GangsRunAsInPhilly) {
   }
 }
 
+// Cpu, memory, GPU.
+using Ask = std::array<int64_t, 3>;
+
+// The means of eighths of them, in their order, rounded to 100 thousandths of a
+// core, 512 MiB and a hundredth of a GPU.
+std::vector<Ask> MeansOfEighths(std::vector<Ask> asks) {
+  constexpr Ask kRoundTo = {100, 512, 10};
+  std::ranges::sort(asks);
+  std::vector<Ask> means;
+  for (size_t i = 0; i < 8; ++i) {
+    const size_t begin = i * asks.size() / 8;
+    const size_t end = (i + 1) * asks.size() / 8;
+    const auto count = static_cast<int64_t>(end - begin);
+    Ask& mean = means.emplace_back();
+    for (size_t k = 0; k < mean.size(); ++k) {
+      int64_t sum = 0;
+      for (size_t j = begin; j < end; ++j) sum += asks[j][k];
+      const int64_t unit = kRoundTo[k] * count;
+      mean[k] = (2 * sum + unit) / (2 * unit) * kRoundTo[k];
+    }
+  }
+  return means;
+}
+
 TEST(GenerateDataTest, AsksAndClassesAreOpenbs) {
   if (Pods().empty()) GTEST_SKIP() << "openb " << kMissing;
   auto table = CsvTable::Load(Pods());
@@ -118,25 +161,28 @@ TEST(GenerateDataTest, AsksAndClassesAreOpenbs) {
   const auto number = [&](size_t row, const char* column) {
     return table->Integer(row, column, 0, 1'000'000'000);
   };
-  std::map<std::tuple<int64_t, int64_t, int64_t>, uint32_t> asks;
+  std::array<std::vector<Ask>, 3> asks;  // By kind.
   std::map<int64_t, std::map<std::string, double>> classes;
   std::map<int64_t, double> counts;
   for (size_t r = 0; r < table->rows(); ++r) {
     const int64_t gpus = number(r, "num_gpu");
     if (gpus > 1) continue;
     const int64_t milli = gpus * number(r, "gpu_milli");
-    ++asks[{number(r, "cpu_milli"), number(r, "memory_mib"), milli}];
     const int64_t kind = milli == 0 ? 0 : milli < 1000 ? 1 : 2;
+    asks[static_cast<size_t>(kind)].push_back(
+        {number(r, "cpu_milli"), number(r, "memory_mib"), milli});
     ++classes[kind][std::string(table->Text(r, "qos"))];
     ++counts[kind];
   }
   ASSERT_TRUE(table->status().ok()) << table->status();
   for (int64_t kind = 0; kind < 3; ++kind) {
     const JobSize& size = JobSizes()[static_cast<size_t>(kind)];
+    std::vector<Ask> eighths;
     for (const TaskAsk& ask : size.asks) {
-      EXPECT_EQ((asks[{ask.cpu_milli, ask.memory_mib, ask.gpu_milli}]),
-                ask.weight);
+      eighths.insert(eighths.end(), ask.weight,
+                     {ask.cpu_milli, ask.memory_mib, ask.gpu_milli});
     }
+    EXPECT_EQ(eighths, MeansOfEighths(asks[static_cast<size_t>(kind)]));
     auto& by = classes[kind];
     EXPECT_NEAR(1000 * (by["LS"] + by["Guaranteed"]) / counts[kind],
                 static_cast<double>(size.high_permille), 1);
