@@ -66,7 +66,7 @@ struct Preemption {
   // the cost.
   int32_t priority = 0;
   int64_t cost = 0;
-  // No lawful victims with that highest priority cost less.
+  // No allowed victims with that highest priority cost less.
   int64_t bound = 0;
   RunnerUp runner_up{};
 

@@ -5,14 +5,14 @@ namespace {
 
 class DominantShareOrder final : public QueueOrder {
  public:
-  DominantShareOrder(const QueueTree& queues, const QuotaLaw& law,
+  DominantShareOrder(const QueueTree& queues, const QuotaChecker& quota,
                      const Resources& capacity)
-      : queues_(queues), law_(law), capacity_(capacity) {}
+      : queues_(queues), quota_(quota), capacity_(capacity) {}
 
   Turn TurnOf(QueueIndex q, const Claim& claim) const override {
     const QueueTree::Entry& e = queues_.at(q);
     Turn turn{.queue = q, .rank = claim.rank};
-    turn.within = law_.Within(q, *claim.demand);
+    turn.within = quota_.Within(q, *claim.demand);
     for (ResourceKind k = 0; k < capacity_.size(); ++k) {
       if (capacity_[k] <= 0) continue;
       const Fraction share{e.used[k], Wide{capacity_[k]} * e.queue.weight};
@@ -32,16 +32,16 @@ class DominantShareOrder final : public QueueOrder {
 
  private:
   const QueueTree& queues_;
-  const QuotaLaw& law_;
+  const QuotaChecker& quota_;
   const Resources& capacity_;
 };
 
 }  // namespace
 
 std::unique_ptr<QueueOrder> NewDominantShareOrder(const QueueTree& queues,
-                                                  const QuotaLaw& law,
+                                                  const QuotaChecker& quota,
                                                   const Resources& capacity) {
-  return std::make_unique<DominantShareOrder>(queues, law, capacity);
+  return std::make_unique<DominantShareOrder>(queues, quota, capacity);
 }
 
 }  // namespace muster

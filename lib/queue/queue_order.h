@@ -6,7 +6,7 @@
 #include "lib/base/fraction.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/queue/queue_tree.h"
-#include "lib/queue/quota_law.h"
+#include "lib/queue/quota_checker.h"
 #include "muster/resources.h"
 
 namespace muster {
@@ -41,7 +41,7 @@ class QueueOrder {
 // weight, then GangRank. Dominant resource fairness: Ghodsi et al., NSDI 2011.
 // All arguments outlive the order. TurnOf is O(kinds), Before O(1).
 std::unique_ptr<QueueOrder> NewDominantShareOrder(const QueueTree& queues,
-                                                  const QuotaLaw& law,
+                                                  const QuotaChecker& quota,
                                                   const Resources& capacity);
 
 }  // namespace muster

@@ -35,10 +35,10 @@ struct QueueEntry {
   const std::string& key() const { return queue.key; }
 };
 
-// Structure and sums only; what they mean is QuotaLaw's business. Usage is kept
-// as capacity is (see Ledger): `used` is what the later ledger says, nominated,
-// starting and running tasks; with `releasing` it is what a start must respect,
-// since those tasks still hold their share.
+// Structure and sums only; what they mean is QuotaChecker's business. Usage is
+// kept as capacity is (see Ledger): `used` is what the later ledger says,
+// nominated, starting and running tasks; with `releasing` it is what a start
+// must respect, since those tasks still hold their share.
 //
 // Invariant: a queue's sums are those of its own gangs and of all queues below
 // it. Values are valid queues: the scheduler has checked them. Not

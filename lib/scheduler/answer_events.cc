@@ -129,10 +129,10 @@ absl::Status Take(Core& core, const DecisionRefused& e) {
   if (!open.on_behalf_of.empty() && open.kind != DecisionKind::kShrink) {
     CountDisruption(core, core.gangs.at(g).key, 1);
   }
-  const GangIndex winner = core.gangs.Find(open.on_behalf_of);
-  if (winner != kNoGang &&
-      core.gangs.at(winner).phase == GangPhase::kNominated) {
-    core.life.UndoNomination(winner);
+  const GangIndex preemptor = core.gangs.Find(open.on_behalf_of);
+  if (preemptor != kNoGang &&
+      core.gangs.at(preemptor).phase == GangPhase::kNominated) {
+    core.life.UndoNomination(preemptor);
   }
   return absl::OkStatus();
 }

@@ -10,8 +10,8 @@ Core::Core(SchedulerConfig c)
               config.KindOf(config.device_resource), config.topologies,
               config.partition_schemes, config.KindOf(config.node_resource)),
       queues(config.resources),
-      law(queues, config.KindOf(config.device_resource)),
-      order(NewDominantShareOrder(queues, law, cluster.total_capacity())),
+      quota(queues, config.KindOf(config.device_resource)),
+      order(NewDominantShareOrder(queues, quota, cluster.total_capacity())),
       specs(config) {}
 
 GangEdit::GangEdit(Core& core, GangIndex g)
@@ -56,7 +56,7 @@ PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
   request.key = r.key;
   request.ledger = ledger;
   request.exact_steps = core.config.search.exact_steps;
-  if (room != nullptr && core.law.Room(r.queue, ledger, room)) {
+  if (room != nullptr && core.quota.Room(r.queue, ledger, room)) {
     request.headroom = room;
   }
   return request;
@@ -68,7 +68,7 @@ bool AnyVictim(const Core& core, QueueIndex leaf, int32_t priority,
     if (p < priority || (p == priority && holders.elastic())) return true;
     if (p >= priority) break;
   }
-  return core.law.MayReclaimAtAll(leaf, least);
+  return core.quota.MayReclaimAtAll(leaf, least);
 }
 
 OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r) {
@@ -93,7 +93,7 @@ Reason WithQueue(const Core& core, const GangRecord& r, Ledger ledger,
   }
   Resources needed;
   needed.Set(reason.resource, reason.needed);
-  const LimitExcess excess = core.law.OverLimit(r.queue, needed, ledger);
+  const LimitExcess excess = core.quota.OverLimit(r.queue, needed, ledger);
   return excess ? ReasonOf(excess, reason.code) : reason;
 }
 

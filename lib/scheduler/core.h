@@ -11,7 +11,7 @@
 #include "lib/cluster/cluster.h"
 #include "lib/queue/queue_order.h"
 #include "lib/queue/queue_tree.h"
-#include "lib/queue/quota_law.h"
+#include "lib/queue/quota_checker.h"
 #include "lib/scheduler/answers.h"
 #include "lib/scheduler/disruption_budgets.h"
 #include "lib/scheduler/gang_lists.h"
@@ -50,7 +50,7 @@ struct Core {
   NodeBook nodes{};
   std::map<std::string, NodeSet, std::less<>> node_sets{};
   QueueTree queues;
-  QuotaLaw law;
+  QuotaChecker quota;
   std::unique_ptr<QueueOrder> order;
   PriorityClasses classes{};
   DisruptionBudgets budgets{};

@@ -11,12 +11,12 @@ namespace muster {
 void Decisions::Tell(GangEdit& gang, TaskRecord& task, Draft draft) {
   if (task.phase != TaskPhase::kNominated) {
     const Decision& d = plan_.at(draft);
-    std::string_view winner;
+    std::string_view preemptor;
     if (const GangId id = d.on_behalf_of; id.valid()) {
-      winner = core_.gangs.at(id.index).key;
+      preemptor = core_.gangs.at(id.index).key;
     }
     task.open_seq = d.seq;
-    core_.answers.Owe(gang.gang(), *gang, d.seq, d.kind, winner);
+    core_.answers.Owe(gang.gang(), *gang, d.seq, d.kind, preemptor);
   }
   plan_.AddTask(draft, *gang, task);
 }

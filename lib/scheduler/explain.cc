@@ -20,8 +20,8 @@ void CountQuota(const Core& core, GangIndex g, Reason* reason) {
   const Resources& least = LeastOf(core.SpecOf(g), core.cluster);
   const LimitExcess excess =
       reason->code == ReasonCode::kOverLimitAlways
-          ? core.law.NeverWithin(r.queue, least)
-          : core.law.OverLimit(r.queue, least, Ledger::kLater);
+          ? core.quota.NeverWithin(r.queue, least)
+          : core.quota.OverLimit(r.queue, least, Ledger::kLater);
   if (!excess || excess.queue != reason->object) return;
   *reason = ReasonOf(excess, reason->code);
 }

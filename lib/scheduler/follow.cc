@@ -105,7 +105,7 @@ absl::Status Grow(PassContext& pass, const DecisionRecord& d, GangIndex g,
 }
 
 absl::Status Shrink(PassContext& pass, const DecisionRecord& d, GangIndex g,
-                    GangIndex winner) {
+                    GangIndex preemptor) {
   const GangRecord& r = pass.core.gangs.at(g);
   std::vector<TaskId> ids;
   for (const PlannedTaskRecord& p : d.tasks) {
@@ -116,7 +116,7 @@ absl::Status Shrink(PassContext& pass, const DecisionRecord& d, GangIndex g,
     ids.push_back(p.task);
   }
   if (!IsLive(r)) return Cannot(d, "it does not run");
-  pass.decisions.Shrink(g, ids, {.code = d.reason.code}, winner);
+  pass.decisions.Shrink(g, ids, {.code = d.reason.code}, preemptor);
   return absl::OkStatus();
 }
 
@@ -125,7 +125,7 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
   const GangIndex g = core.gangs.Find(d.gang);
   if (g == kNoGang) return Cannot(d, "the gang is not known");
   const GangRecord& r = core.gangs.at(g);
-  const GangIndex winner =
+  const GangIndex preemptor =
       d.on_behalf_of.empty() ? kNoGang : core.gangs.Find(d.on_behalf_of);
   MUSTER_ASSIGN_OR_RETURN(const std::vector<Assignment> tasks,
                           TasksOf(core, d, core.SpecOf(r)));
@@ -136,7 +136,7 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
     case DecisionKind::kGrow:
       return Grow(pass, d, g, tasks);
     case DecisionKind::kShrink:
-      return Shrink(pass, d, g, winner);
+      return Shrink(pass, d, g, preemptor);
     case DecisionKind::kEvict:
     case DecisionKind::kSuspend:
     case DecisionKind::kCancel:
@@ -145,11 +145,11 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
            d.kind == DecisionKind::kSuspend)) {
         return Cannot(d, "it does not run");
       }
-      if (winner != kNoGang && r.phase != GangPhase::kNominated &&
+      if (preemptor != kNoGang && r.phase != GangPhase::kNominated &&
           !core.budgets.Allows(r.key)) {
         return Cannot(d, "a disruption budget has nothing left");
       }
-      pass.decisions.Stop(g, d.kind, {.code = d.reason.code}, winner);
+      pass.decisions.Stop(g, d.kind, {.code = d.reason.code}, preemptor);
       return absl::OkStatus();
     case DecisionKind::kResume:
       if (r.phase != GangPhase::kSuspended) {

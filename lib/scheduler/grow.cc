@@ -96,7 +96,7 @@ Reason Grow::WhyNot(GangIndex g) {
     room_.Clear();
     room_.AddTimes(core_.cluster.demand(spec.prepared.shapes[i][0]), tasks);
     const LimitExcess excess =
-        core_.law.OverLimit(r.queue, room_, Ledger::kBoth);
+        core_.quota.OverLimit(r.queue, room_, Ledger::kBoth);
     if (excess) return ReasonOf(excess, ReasonCode::kQueueLimit);
   }
   return {.code = ReasonCode::kInsufficient};

@@ -65,7 +65,7 @@ bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t max_steps) {
   for (size_t i = 0; i < result_.victims.size(); ++i) {
     StopVictim(g, result_.victims[i], suspended_[i]);
   }
-  PlaceWinner(g);
+  PlacePreemptor(g);
   return true;
 }
 
@@ -79,9 +79,9 @@ bool MakeRoom::IsWorthIt(const GangRecord& r) {
                    LeastOf(core_.SpecOf(r), core_.cluster));
 }
 
-// Whether it asks more devices than are free and the law can give at all: what
-// its own queue uses, and of others what they hold beyond their guarantees and
-// the last gang that they lose on the way there.
+// Whether it asks more devices than are free and preemption can give at all:
+// what its own queue uses, and of others what they hold beyond their guarantees
+// and the last gang that they lose on the way there.
 bool MakeRoom::TooLittleInAll(GangIndex g) {
   const GangRecord& r = core_.gangs.at(g);
   const GangSpec& spec = core_.SpecOf(r);
@@ -93,7 +93,7 @@ bool MakeRoom::TooLittleInAll(GangIndex g) {
   pass_.budget.Charge(core_.queues.limit(), kScopeNs);
   for (QueueIndex q = 0; q < core_.queues.limit() && lacks > 0; ++q) {
     if (q == r.queue || core_.lists.holding(q).empty() ||
-        !core_.law.MayReclaim(r.queue, q, least)) {
+        !core_.quota.MayReclaim(r.queue, q, least)) {
       continue;
     }
     lacks -= MostFrom(q, kind);
@@ -136,7 +136,7 @@ void MakeRoom::Collect(GangIndex g) {
   }
 }
 
-void MakeRoom::AddCandidate(GangIndex g, GangIndex winner) {
+void MakeRoom::AddCandidate(GangIndex g, GangIndex preemptor) {
   const size_t i = candidates_.size();
   const GangRecord& r = core_.gangs.at(g);
   std::vector<Assignment>& tasks = tasks_[i];
@@ -159,16 +159,16 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex winner) {
   if (c.surplus > 0) c.cuts = cuts_[i];
   c.tasks = tasks;
   const bool stays = pool_.spare_only() || HoldsFirm(r) ||
-                     GivesSurplus(core_.gangs.at(winner), r);
+                     GivesSurplus(core_.gangs.at(preemptor), r);
   if (!nominated && stays) LeaveOnlySurplus(c);
 }
 
 // Whether the gang gives tasks it can do without, though it is not below the
-// winner.
-bool MakeRoom::GivesSurplus(const GangRecord& winner, const GangRecord& r) {
-  return r.queue == winner.queue &&
-         core_.PriorityOf(r) == core_.PriorityOf(winner) && r.listing.elastic &&
-         r.phase != GangPhase::kNominated;
+// preemptor.
+bool MakeRoom::GivesSurplus(const GangRecord& preemptor, const GangRecord& r) {
+  return r.queue == preemptor.queue &&
+         core_.PriorityOf(r) == core_.PriorityOf(preemptor) &&
+         r.listing.elastic && r.phase != GangPhase::kNominated;
 }
 
 // The gang stays; what it can do without is all there is to take.
@@ -330,9 +330,9 @@ int32_t MakeRoom::TopPriority() const {
   return top;
 }
 
-// Lawful victims among the candidates; the cluster stays as it is. Where the
+// Allowed victims among the candidates; the cluster stays as it is. Where the
 // placement may use more than the least demand, by alternatives, groups or
-// devices that differ, and the law does not bear what it uses, one is sought
+// devices that differ, and quotas do not allow what it uses, one is sought
 // that keeps to the queue's room, then one that uses the least, then victims
 // for what it would use.
 bool MakeRoom::Choose(GangIndex g) {
@@ -344,7 +344,7 @@ bool MakeRoom::Choose(GangIndex g) {
   if (spec.least_is_exact || result_.fit != Fit::kFits) return false;
   Resources used = core_.holdings.UsageOf(result_.tasks);
   Resources room;
-  if (core_.law.Room(r.queue, Ledger::kLater, &room) &&
+  if (core_.quota.Room(r.queue, Ledger::kLater, &room) &&
       (ChooseFor(g, demand, &room) || ChooseFor(g, demand, &demand))) {
     return true;
   }
@@ -360,19 +360,19 @@ bool MakeRoom::Choose(GangIndex g) {
 }
 
 // Victims that free quota for `demand`, and a placement that uses at most
-// `headroom` (null: whatever it uses); whether the law bears both.
+// `headroom` (null: whatever it uses); whether quotas allow both.
 bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
                          const Resources* headroom) {
   const GangRecord& r = core_.gangs.at(g);
-  VictimLaw law(core_, r.queue, demand, candidates_);
+  QueueVictimPolicy policy(core_, r.queue, demand, candidates_);
   result_.Clear();
   unproven_ = false;
-  if (!law.MaySuffice()) return false;
+  if (!policy.MaySuffice()) return false;
   PreemptionRequest request;
   request.placement = RequestFor(core_, g, Ledger::kLater, nullptr);
   request.placement.headroom = headroom;
   request.candidates = candidates_;
-  request.rules = &law;
+  request.rules = &policy;
   request.max_steps = max_steps_;
   const Cluster::Mark mark = core_.cluster.Begin();
   pass_.victim_search.Choose(core_.cluster, pass_.solver, request, &result_);
@@ -381,18 +381,18 @@ bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
   pass_.budget.Spend(result_.steps);
   pass_.budget.Charge(result_.victims.size() + result_.tasks.size(), kTaskNs);
   return result_.fit == Fit::kFits &&
-         (core_.SpecOf(r).least_is_exact || IsLawfulAsPlaced(g, law));
+         (core_.SpecOf(r).least_is_exact || IsAllowedAsPlaced(g, policy));
 }
 
 // Whether quota and guarantees bear what the placement does use.
-bool MakeRoom::IsLawfulAsPlaced(GangIndex g, const VictimLaw& law) {
+bool MakeRoom::IsAllowedAsPlaced(GangIndex g, const QueueVictimPolicy& policy) {
   const GangRecord& r = core_.gangs.at(g);
   const Resources demand = core_.holdings.UsageOf(result_.tasks);
-  if (!law.QuotaSufficesFor(demand)) return false;
+  if (!policy.QuotaSufficesFor(demand)) return false;
   return std::ranges::all_of(result_.victims, [&](const Victim& v) {
     const GangIndex loser = candidates_[v.candidate].gang.index;
     const QueueIndex leaf = core_.gangs.at(loser).queue;
-    return leaf == r.queue || core_.law.MayReclaim(r.queue, leaf, demand);
+    return leaf == r.queue || core_.quota.MayReclaim(r.queue, leaf, demand);
   });
 }
 
@@ -450,7 +450,7 @@ bool MakeRoom::LeavesRoom(size_t victim, QueueIndex queue,
     kept.Add(core_.holdings.UsageOf(*at));
   }
   overlay->Charge(r.queue, kept, 1);
-  if (room && !core_.law.OverLimit(queue, demand, Ledger::kLater, overlay)) {
+  if (room && !core_.quota.OverLimit(queue, demand, Ledger::kLater, overlay)) {
     core_.cluster.Commit(mark);
     return true;
   }
@@ -487,11 +487,11 @@ void MakeRoom::StopVictim(GangIndex g, const Victim& victim, bool suspend) {
 
 // What the victims hold is promised to the gang; it starts at once if they were
 // nominations only.
-void MakeRoom::PlaceWinner(GangIndex g) {
+void MakeRoom::PlacePreemptor(GangIndex g) {
   Cluster& cluster = core_.cluster;
-  bool room = !core_.law.OverLimit(core_.gangs.at(g).queue,
-                                   core_.holdings.UsageOf(result_.tasks),
-                                   Ledger::kBoth);
+  bool room = !core_.quota.OverLimit(core_.gangs.at(g).queue,
+                                     core_.holdings.UsageOf(result_.tasks),
+                                     Ledger::kBoth);
   for (const Assignment& a : result_.tasks) {
     cluster.Charge(a.at, Ledger::kLater);
   }

@@ -1,4 +1,4 @@
-// The part of serving that makes room: who may lawfully be stopped for whom.
+// The part of serving that makes room: which gangs may be stopped for another.
 #pragma once
 
 #include <cstdint>
@@ -8,23 +8,23 @@
 #include "lib/base/string_map.h"
 #include "lib/index/free_table.h"
 #include "lib/preempt/victim_search.h"
-#include "lib/queue/quota_law.h"
+#include "lib/queue/quota_checker.h"
 #include "lib/scheduler/pass_context.h"
 #include "lib/scheduler/victim_pool.h"
 #include "muster/plan.h"
 
 namespace muster {
 
-// The law for one preemptor, as the search for victims asks it. Steps through
+// The rules of queues and budgets for one preemptor. Steps through
 // sets of victims with an overlay of what queues would use: a
-// victim of another queue is lawful while its queue, less the victims before
+// victim of another queue is allowed while its queue, less the victims before
 // it, may lose what it holds; a gang that is stopped, while each disruption
 // budget that names it has room beside the victims before it. All arguments
 // outlive it.
-class VictimLaw final : public VictimPolicy {
+class QueueVictimPolicy final : public VictimPolicy {
  public:
-  VictimLaw(Core& core, QueueIndex preemptor, const Resources& demand,
-            std::span<const VictimCandidate> candidates);
+  QueueVictimPolicy(Core& core, QueueIndex preemptor, const Resources& demand,
+                    std::span<const VictimCandidate> candidates);
 
   bool Add(uint32_t i, uint32_t tasks) override;
   void Remove(uint32_t i) override;
@@ -56,9 +56,9 @@ class VictimLaw final : public VictimPolicy {
 
 // Inside a queue, lower priority makes room for higher. Across queues, a queue
 // that is owed what it asks takes back from queues that hold more than they are
-// guaranteed, whatever the priorities (QuotaLaw). Both orders are strict, and a
-// victim could not take back what it lost by the same rule: no two gangs evict
-// each other in turn.
+// guaranteed, whatever the priorities (QuotaChecker). Both orders are strict,
+// and a victim could not take back what it lost by the same rule: no two gangs
+// evict each other in turn.
 //
 // Tasks that a gang can do without make room for gangs of equal priority in its
 // queue, too: what some need to run goes before what others would like. Where
@@ -89,8 +89,8 @@ class MakeRoom : public Phase {
   bool TooLittleInAll(GangIndex g);
   int64_t MostFrom(QueueIndex q, ResourceKind kind) const;
   void Collect(GangIndex g);
-  void AddCandidate(GangIndex g, GangIndex winner);
-  bool GivesSurplus(const GangRecord& winner, const GangRecord& r);
+  void AddCandidate(GangIndex g, GangIndex preemptor);
+  bool GivesSurplus(const GangRecord& preemptor, const GangRecord& r);
   bool HoldsFirm(const GangRecord& r);
   static void LeaveOnlySurplus(VictimCandidate& c);
   bool Find(GangIndex g);
@@ -105,13 +105,13 @@ class MakeRoom : public Phase {
   bool Choose(GangIndex g);
   bool ChooseFor(GangIndex g, const Resources& demand,
                  const Resources* headroom);
-  bool IsLawfulAsPlaced(GangIndex g, const VictimLaw& law);
+  bool IsAllowedAsPlaced(GangIndex g, const QueueVictimPolicy& policy);
   void FindSuspended(GangIndex g);
   bool Suspends(const Victim& victim) const;
   bool LeavesRoom(size_t victim, QueueIndex queue, const Resources& demand,
                   QuotaOverlay* overlay);
   void StopVictim(GangIndex g, const Victim& victim, bool suspend);
-  void PlaceWinner(GangIndex g);
+  void PlacePreemptor(GangIndex g);
 
   std::vector<QueueIndex> touched_;
   bool unproven_ = false;

@@ -14,7 +14,7 @@ constexpr uint8_t kBoth = Questions::kRoom | Questions::kVictims;
 constexpr uint8_t kRoomOpened = 1;
 constexpr uint8_t kVictimsOpened = 2;
 constexpr uint8_t kGrowthOpened = 4;
-constexpr uint8_t kHasRoom = 8;  // Its kVictims opens with that of the takers.
+constexpr uint8_t kHasRoom = 8;  // OpenPreemptors opens its kVictims.
 
 template <class T>
 void AddOnce(std::vector<T>& all, const T& value) {
@@ -126,13 +126,14 @@ void Opener::Publish(bool in_pass) {
     waiting.ForEach(v.leaf, [&](ClassIndex c) {
       if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);
     });
-    OpenReclaimers(as, [&](QueueIndex taker, const GangSpec& spec) {
-      return taker != v.leaf && MayReclaim(taker, v.leaf, spec);
+    OpenReclaimers(as, [&](QueueIndex preemptor, const GangSpec& spec) {
+      return preemptor != v.leaf && MayReclaim(preemptor, v.leaf, spec);
     });
   }
   if (reclaim_) {
-    OpenReclaimers(later, [this](QueueIndex taker, const GangSpec& spec) {
-      return core_.law.MayReclaimAtAll(taker, LeastOf(spec, core_.cluster));
+    OpenReclaimers(later, [this](QueueIndex preemptor, const GangSpec& spec) {
+      return core_.quota.MayReclaimAtAll(preemptor,
+                                         LeastOf(spec, core_.cluster));
     });
   }
   Forget();
@@ -166,17 +167,18 @@ bool Opener::FindOwed(QueueIndex leaf) {
   bool owed = false;
   owed_.assign(core_.queues.kinds(), 0);
   for (ResourceKind kind = 0; kind < owed_.size(); ++kind) {
-    owed_[kind] = core_.law.MostToReclaim(leaf, kind);
+    owed_[kind] = core_.quota.MostToReclaim(leaf, kind);
     owed |= owed_[kind] > 0;
   }
   return owed;
 }
 
-// Whether the law lets gangs of the taker take from the victim's queue. What
-// they use where they are placed may be more than their least.
-bool Opener::MayReclaim(QueueIndex taker, QueueIndex victim,
+// Whether gangs of the queue `preemptor` may reclaim from the victim's queue.
+// What they use where they are placed may be more than their least.
+bool Opener::MayReclaim(QueueIndex preemptor, QueueIndex victim,
                         const GangSpec& spec) const {
-  return core_.law.MayReclaim(taker, victim, LeastOf(spec, core_.cluster));
+  return core_.quota.MayReclaim(preemptor, victim,
+                                LeastOf(spec, core_.cluster));
 }
 
 // Of classes in queues that are owed something, those that are
@@ -226,7 +228,7 @@ void Opener::PublishRoom() {
     if (core_.lists.growing().OfSpec(s).empty()) done_[s] |= kGrowthOpened;
   }
   for (const NodeIndex n : freed_) PublishRoomOn(n);
-  if (core_.config.preemption) OpenTakers();
+  if (core_.config.preemption) OpenPreemptors();
 }
 
 void Opener::PublishRoomOn(NodeIndex n) {
@@ -306,14 +308,14 @@ void Opener::FindDemands() {
       continue;
     }
     const Resources& least = LeastOf(spec, core_.cluster);
-    const ResourceKind kind = core_.law.DecidingKind(least);
+    const ResourceKind kind = core_.quota.DecidingKind(least);
     demands_[s] = {kind, kind < least.size() ? least[kind] : 0};
   }
 }
 
 // Opens kVictims of classes with a shape that fits on a freed node, and of
 // those to which one could give a slot with all gone that they may take.
-void Opener::OpenTakers() {
+void Opener::OpenPreemptors() {
   freed_nodes_.clear();
   if (!structure_) FindFreed();  // Else it is open wherever one may fit.
   const bool room = std::ranges::any_of(
@@ -323,7 +325,7 @@ void Opener::OpenTakers() {
   for (QueueIndex leaf = 0; leaf < core_.queues.limit(); ++leaf) {
     if (core_.lists.waiting().InOrder(leaf).empty()) continue;
     const bool owed = FindOwed(leaf);
-    Takers anywhere, beside;
+    PossibleVictims anywhere, beside;
     const GangLists::Holding& holding = core_.lists.holding(leaf);
     if (room && !holding.empty()) anywhere.lowest = holding.begin()->first;
     anywhere.others = room && owed;
@@ -337,25 +339,26 @@ void Opener::OpenTakers() {
         }
       }
     }
-    OpenTakersIn(leaf, anywhere, beside);
+    OpenPreemptorsIn(leaf, anywhere, beside);
   }
 }
 
-// The kinds of which the taker is owed some, with the least of which the law
-// lets it take from the victim.
-uint64_t Opener::KindsToReclaim(QueueIndex taker, QueueIndex victim) const {
+// The kinds of which the preemptor is owed some and may reclaim the least
+// amount from the victim.
+uint64_t Opener::KindsToReclaim(QueueIndex preemptor, QueueIndex victim) const {
   uint64_t kinds = 0;
   for (ResourceKind kind = 0; kind < core_.queues.kinds(); ++kind) {
     if (owed_[kind] <= 0) continue;
     Resources one(core_.queues.kinds());
     one.Set(kind, 1);
-    if (core_.law.MayReclaim(taker, victim, one)) kinds |= uint64_t{1} << kind;
+    if (core_.quota.MayReclaim(preemptor, victim, one))
+      kinds |= uint64_t{1} << kind;
   }
   return kinds;
 }
 
-void Opener::OpenTakersIn(QueueIndex leaf, const Takers& anywhere,
-                          const Takers& beside) {
+void Opener::OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
+                              const PossibleVictims& beside) {
   const ClassList& waiting = core_.lists.waiting();
   const int32_t lowest = std::min(anywhere.lowest, beside.lowest);
   const int32_t highest = waiting.InOrder(leaf).begin()->rank.priority;
@@ -364,11 +367,11 @@ void Opener::OpenTakersIn(QueueIndex leaf, const Takers& anywhere,
     const uint8_t done = done_[cls.spec];
     const bool room = (done & kHasRoom) != 0;
     if (!room && (done & kVictimsOpened) != 0) continue;
-    const Takers& takers = room ? anywhere : beside;
+    const PossibleVictims& victims = room ? anywhere : beside;
     const Demand& demand = demands_[cls.spec];
-    const bool takes_back = takers.others && demand.amount > 0 &&
+    const bool takes_back = victims.others && demand.amount > 0 &&
                             demand.amount <= owed_[demand.kind];
-    if ((cls.priority < takers.lowest && !takes_back) ||
+    if ((cls.priority < victims.lowest && !takes_back) ||
         waiting.AsksVictims(cls.index)) {
       continue;
     }
@@ -445,8 +448,8 @@ void Opener::OpenBelow(QueueIndex q) {
     if (grows) return;
     const bool owed = fell != fell_.end() &&
                       (!spec.least_is_exact ||
-                       core_.law.ComesToBeOwed(q, fell->before,
-                                               LeastOf(spec, core_.cluster)));
+                       core_.quota.ComesToBeOwed(q, fell->before,
+                                                 LeastOf(spec, core_.cluster)));
     if (stopped || owed) OpenVictims(c);
   });
 }

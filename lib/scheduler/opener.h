@@ -105,19 +105,19 @@ class Opener {
   void OpenBelow(QueueIndex q);
   void FindFreed();
   void FindDemands();
-  void OpenTakers();
-  // From whom classes of a leaf could take.
-  struct Takers {
+  void OpenPreemptors();
+  // The gangs that classes of a leaf could preempt.
+  struct PossibleVictims {
     // The least priority of those of the leaf itself.
     int32_t lowest = std::numeric_limits<int32_t>::max();
     bool others = false;  // There are others.
   };
-  void OpenTakersIn(QueueIndex leaf, const Takers& anywhere,
-                    const Takers& beside);
-  uint64_t KindsToReclaim(QueueIndex taker, QueueIndex victim) const;
+  void OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
+                        const PossibleVictims& beside);
+  uint64_t KindsToReclaim(QueueIndex preemptor, QueueIndex victim) const;
   bool MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
                    const GangSpec& spec) const;
-  bool MayReclaim(QueueIndex taker, QueueIndex victim,
+  bool MayReclaim(QueueIndex preemptor, QueueIndex victim,
                   const GangSpec& spec) const;
   void OpenBelowAll(QueueIndex q);
   void LookAtNominatedBelow(QueueIndex q);
@@ -168,11 +168,11 @@ class Opener {
   };
   std::vector<FreedNode> freed_nodes_;
   struct Demand {
-    ResourceKind kind = 0;  // QuotaLaw::DecidingKind.
+    ResourceKind kind = 0;  // QuotaChecker::DecidingKind.
     int64_t amount = 0;     // 0: nothing decides.
   };
   std::vector<Demand> demands_;  // By spec.
-  // Of the leaf that is looked at, by kind: QuotaLaw::MostToReclaim.
+  // Of the leaf that is looked at, by kind: QuotaChecker::MostToReclaim.
   std::vector<int64_t> owed_;
 };
 

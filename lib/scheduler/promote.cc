@@ -29,7 +29,7 @@ void Promote::Look(GangIndex g) {
   pass_.budget.Charge(tasks_.size(), kTaskNs);
   const Resources& held = core_.holdings.UsageOf(tasks_);
   bool hope = MayStillStart(r, held);
-  bool room = !core_.law.OverLimitNow(r.queue, held, Ledger::kBoth);
+  bool room = !core_.quota.OverLimitNow(r.queue, held, Ledger::kBoth);
   for (const TaskRecord& task : r.tasks) {
     if (core_.cluster.Fits(task.at, Ledger::kNow)) {
       core_.cluster.Charge(task.at, Ledger::kNow);
@@ -54,7 +54,7 @@ void Promote::Look(GangIndex g) {
 // not been cut, and its nodes still take such tasks.
 bool Promote::MayStillStart(const GangRecord& r, const Resources& held) const {
   if (r.held || r.not_before > core_.now || core_.queues.Held(r.queue) ||
-      core_.law.OverLimitNow(r.queue, held, Ledger::kLater)) {
+      core_.quota.OverLimitNow(r.queue, held, Ledger::kLater)) {
     return false;
   }
   return std::ranges::all_of(r.tasks, [&](const TaskRecord& t) {

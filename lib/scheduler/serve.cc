@@ -149,9 +149,9 @@ bool Serve::QuotaBlocks(const GangRecord& r, Reason* reason) const {
   const GangSpec& spec = core_.SpecOf(r);
   if (!spec.least_is_exact) return false;  // The solver keeps to the room.
   const Resources& least = LeastOf(spec, core_.cluster);
-  LimitExcess excess = core_.law.NeverWithin(r.queue, least);
+  LimitExcess excess = core_.quota.NeverWithin(r.queue, least);
   const bool never = static_cast<bool>(excess);
-  if (!never) excess = core_.law.OverLimit(r.queue, least, Ledger::kLater);
+  if (!never) excess = core_.quota.OverLimit(r.queue, least, Ledger::kLater);
   if (!excess) return false;
   *reason = ReasonOf(
       excess, never ? ReasonCode::kOverLimitAlways : ReasonCode::kQueueLimit);
@@ -234,7 +234,7 @@ bool Serve::TryResume(GangIndex g, Reason* reason) {
   pass_.budget.Charge(r.tasks.size(), kTaskNs);
   if (!room) return false;
   if (const LimitExcess excess =
-          core_.law.OverLimit(r.queue, demand, Ledger::kBoth)) {
+          core_.quota.OverLimit(r.queue, demand, Ledger::kBoth)) {
     *reason = ReasonOf(excess, ReasonCode::kQueueLimit);
     return false;
   }

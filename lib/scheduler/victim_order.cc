@@ -8,8 +8,8 @@
 
 namespace muster {
 
-void VictimOrder::Begin(GangIndex winner, bool spare_only) {
-  const GangRecord& r = core_.gangs.at(winner);
+void VictimOrder::Begin(GangIndex preemptor, bool spare_only) {
+  const GangRecord& r = core_.gangs.at(preemptor);
   spare_only_ = spare_only;
   own_ = r.queue;
   most_ = core_.PriorityOf(r);
@@ -21,12 +21,12 @@ void VictimOrder::Begin(GangIndex winner, bool spare_only) {
   elastic_ = false;
   least_amount_ = std::numeric_limits<int64_t>::max();
   most_amount_ = 0;
-  const bool reclaims = core_.law.MayReclaimAtAll(r.queue, least);
+  const bool reclaims = core_.quota.MayReclaimAtAll(r.queue, least);
   for (QueueIndex q = 0; q < core_.queues.limit(); ++q) {
     const GangLists::Holding& holding = core_.lists.holding(q);
     if (holding.empty()) continue;
     const bool own = q == own_;
-    gives_[q] = !own && reclaims && core_.law.MayReclaim(own_, q, least);
+    gives_[q] = !own && reclaims && core_.quota.MayReclaim(own_, q, least);
     if (!own && !gives_[q]) continue;
     for (const auto& [p, holders] : holding) {
       if (own && p > most_) break;

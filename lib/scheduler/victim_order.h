@@ -1,5 +1,5 @@
-// Who may lawfully be stopped for a gang, one after the other: the lowest
-// priority first, then those whom stopping costs the least for each device.
+// The gangs that may be stopped for a gang, one after the other: the lowest
+// priority first, then the lowest cost of stopping for each device.
 #pragma once
 
 #include <compare>
@@ -22,11 +22,11 @@ class VictimOrder {
  public:
   explicit VictimOrder(const Core& core) : core_(core) {}
 
-  // Gangs in the winner's queue below it, and those of its own priority, of
+  // Gangs in the preemptor's queue below it, and those of its own priority, of
   // which the elastic ones are victims; all in queues from which it may take
   // back. `spare_only`: of these, those who need not be stopped to give
   // something. O(queues x depth + rows).
-  void Begin(GangIndex winner, bool spare_only);
+  void Begin(GangIndex preemptor, bool spare_only);
   // Whether the gang, which holds something, is one of them.
   bool Has(GangIndex g) const;
   // Some of them may give tasks that they can do without, for less.
@@ -69,9 +69,9 @@ class VictimOrder {
   void Enter(const Holders::Row& row, Holders::Entries::const_iterator at);
 
   const Core& core_;
-  QueueIndex own_ = kNoQueue;  // The winner's queue, and priority.
+  QueueIndex own_ = kNoQueue;  // The preemptor's queue, and priority.
   int32_t most_ = 0;
-  std::vector<bool> gives_;  // By queue, the winner's apart.
+  std::vector<bool> gives_;  // By queue, the preemptor's apart.
   bool spare_only_ = false;
   std::vector<Ranked> rows_;  // By priority.
   size_t next_row_ = 0;

@@ -13,21 +13,21 @@ void VictimPool::Forget() {
   retry_at_ = kForever;
 }
 
-void VictimPool::Begin(GangIndex winner, int64_t lacks, bool spare_only) {
-  const GangRecord& r = core_.gangs.at(winner);
-  winner_ = &core_.SpecOf(r);
+void VictimPool::Begin(GangIndex preemptor, int64_t lacks, bool spare_only) {
+  const GangRecord& r = core_.gangs.at(preemptor);
+  preemptor_ = &core_.SpecOf(r);
   spare_only_ = spare_only;
   // What it uses where it is placed may be more than its least.
-  all_help_ = !winner_->least_is_exact ||
-              core_.law.OverLimit(r.queue, LeastOf(*winner_, core_.cluster),
-                                  Ledger::kLater);
+  all_help_ = !preemptor_->least_is_exact ||
+              core_.quota.OverLimit(
+                  r.queue, LeastOf(*preemptor_, core_.cluster), Ledger::kLater);
   drawn_.resize(core_.gangs.limit(), 0);
   all_fresh_ = AllAreFresh();
   ++question_;
   could_hold_.resize(core_.cluster.node_limit(), 0);
   gangs_.clear();
   slots_ = 0;
-  order_.Begin(winner, spare_only);
+  order_.Begin(preemptor, spare_only);
   // Of an elastic gang less may go than it has.
   least_amount_ = elastic() ? lacks : std::max(lacks, order_.least_amount());
 }
@@ -133,14 +133,14 @@ bool VictimPool::FitsWithoutThem(NodeIndex n) {
   for (const TaskRef& ref : core_.nodes.tasks(n)) {
     if (order_.Has(ref.gang)) amount.Add(core_.holdings.UsageOf(ref));
   }
-  if (!AnyFits(*winner_, core_.cluster, n, amount)) return false;
+  if (!AnyFits(*preemptor_, core_.cluster, n, amount)) return false;
   slots_ += SlotsIn(amount);
   return true;
 }
 
-// Of the winner's first shape.
+// Of the preemptor's first shape.
 int64_t VictimPool::SlotsIn(const Resources& amount) const {
-  const Resources& demand = core_.cluster.demand(winner_->shapes[0]);
+  const Resources& demand = core_.cluster.demand(preemptor_->shapes[0]);
   int64_t slots = Gang::kMaxTasks;
   for (ResourceKind k = 0; k < demand.size(); ++k) {
     if (demand[k] > 0) slots = std::min(slots, amount[k] / demand[k]);

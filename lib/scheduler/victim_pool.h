@@ -1,4 +1,4 @@
-// Candidates for victims: those who may be stopped for a gang, drawn the
+// Candidates for victims: gangs that may be stopped for a gang, drawn the
 // cheapest first.
 #pragma once
 
@@ -15,20 +15,21 @@ namespace muster {
 
 struct GangSpec;
 
-// Draws those only who could help: on one of whose nodes a task of the winner
-// would fit with all gone who give way to it, or any, where its quota lacks
-// room. With each come all others on such nodes, for it may take several of
-// them together. Nothing may change from Begin to the last call of Draw.
+// Draws only gangs that could help: on one of their nodes a task of the
+// preemptor would fit if all that may be stopped for it were gone; where its
+// quota lacks room, any gang. All others on such nodes are drawn with each,
+// because it may take several of them together. Nothing may change from Begin
+// to the last call of Draw.
 class VictimPool {
  public:
   explicit VictimPool(Core& core) : core_(core), order_(core) {}
 
   // Nothing is put off, or to be tried again.
   void Forget();
-  // Nobody is drawn; for this winner from now on. Of a single task, `lacks` is
-  // how much of a device it lacks on any node, at the least. `spare_only`: who
-  // gives way gives what it can do without, or what it was promised only.
-  void Begin(GangIndex winner, int64_t lacks, bool spare_only);
+  // Nobody is drawn; for this preemptor from now on. Of a single task, `lacks`
+  // is how much of a device it lacks on any node, at the least. `spare_only`:
+  // who gives way gives what it can do without, or what it was promised only.
+  void Begin(GangIndex preemptor, int64_t lacks, bool spare_only);
   bool spare_only() const { return spare_only_; }
   // Some who give way may give tasks that they can do without, for less.
   bool elastic() const { return order_.elastic(); }
@@ -46,8 +47,8 @@ class VictimPool {
   int64_t LeastBeyond() const;
   // Everybody has been drawn who may be a victim.
   bool done() const { return order_.done() || (all_fresh_ && put_off_); }
-  // How many tasks of the winner's first shape, by amounts, the nodes have room
-  // for on which somebody drawn helps, with all gone who give way.
+  // How many tasks of the preemptor's first shape, by amounts, the nodes have
+  // room for on which somebody drawn helps, with all gone who give way.
   int64_t slots() const { return slots_; }
   // As drawn, but those left out.
   const std::vector<GangIndex>& gangs() const { return gangs_; }
@@ -70,7 +71,7 @@ class VictimPool {
 
   Core& core_;
   VictimOrder order_;
-  const GangSpec* winner_ = nullptr;
+  const GangSpec* preemptor_ = nullptr;
   bool spare_only_ = false;
   bool all_fresh_ = false;  // Whoever holds something was placed in this round.
   bool all_help_ = false;

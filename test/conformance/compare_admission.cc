@@ -133,11 +133,11 @@ std::string CompareCounts(const Played& played) {
 std::string CompareReason(const Played& played, const Eviction& eviction,
                           const std::string& expected) {
   const GangSpec* victim = FindGang(played.scenario, eviction.gang);
-  const GangSpec* winner = FindGang(played.scenario, eviction.on_behalf_of);
-  if (victim == nullptr || winner == nullptr) {
+  const GangSpec* preemptor = FindGang(played.scenario, eviction.on_behalf_of);
+  if (victim == nullptr || preemptor == nullptr) {
     return eviction.gang + ": evicted for nobody";
   }
-  const bool same = victim->queue == winner->queue;
+  const bool same = victim->queue == preemptor->queue;
   if (same == (expected == kInQueue)) return "";
   return eviction.gang + ": evicted for a gang of " +
          (same ? "its own" : "another") + " queue, expected " + expected;

@@ -236,9 +236,9 @@ class PlanLaw {
                     o.kind == DecisionKind::kStart);
           });
       if (!placed) return "purpose: evicted for nothing: " + Text(d);
-      const GangState* winner = trial_.after.gang(d.on_behalf_of);
-      if (winner == nullptr || (winner->phase != GangPhase::kNominated &&
-                                winner->phase != GangPhase::kStarting)) {
+      const GangState* preemptor = trial_.after.gang(d.on_behalf_of);
+      if (preemptor == nullptr || (preemptor->phase != GangPhase::kNominated &&
+                                   preemptor->phase != GangPhase::kStarting)) {
         return "purpose: evicted in vain: " + Text(d);
       }
     }

@@ -9,15 +9,15 @@
 namespace muster {
 namespace {
 
-class VictimLaw {
+class QueueVictimPolicy {
  public:
-  explicit VictimLaw(const Trial& trial) : trial_(trial) {}
+  explicit QueueVictimPolicy(const Trial& trial) : trial_(trial) {}
 
   // The law of preemption, decision by decision in their order.
   std::string Victims() {
     if (const std::string wrong = Budgets(); !wrong.empty()) return wrong;
     Usage change;
-    std::vector<Usage> taken;  // By each victim of one winner.
+    std::vector<Usage> taken;  // By each victim of one preemptor.
     for (size_t i = 0; i < trial_.plan.decisions.size(); ++i) {
       const DecisionRecord& d = trial_.plan.decisions[i];
       const GangState* g = trial_.before.gang(d.gang);
@@ -73,12 +73,12 @@ class VictimLaw {
   using Usage = std::map<std::string, std::vector<int64_t>>;
 
   std::string UnlawfulVictim(const DecisionRecord& d, const GangState& victim) {
-    const GangState* winner = trial_.before.gang(d.on_behalf_of);
-    if (winner == nullptr) return "for nobody";
+    const GangState* preemptor = trial_.before.gang(d.on_behalf_of);
+    if (preemptor == nullptr) return "for nobody";
     if (!Stops(d.kind)) return "of a kind that stops nothing";
     if (!trial_.before_state.config.preemption) return "preemption is off";
     const PriorityClass mine =
-        trial_.before.priority_class(winner->gang.priority_class);
+        trial_.before.priority_class(preemptor->gang.priority_class);
     const PriorityClass its =
         trial_.before.priority_class(victim.gang.priority_class);
     if (!mine.may_preempt) return "its class may not preempt";
@@ -106,7 +106,7 @@ class VictimLaw {
     if (d.kind == DecisionKind::kCancel && what != OnPreempted::kCancel) {
       return "it is not cancelled";
     }
-    if (victim.gang.queue == winner->gang.queue) {
+    if (victim.gang.queue == preemptor->gang.queue) {
       if (its.value > mine.value) return "of higher priority";
       const bool shed = d.kind == DecisionKind::kShrink;
       if (its.value == mine.value && !shed) return "not of lower priority";
@@ -162,14 +162,15 @@ class VictimLaw {
     return amount.size();
   }
 
-  // Between a victim and what it shares with the winner, every queue holds
-  // more than its guarantee until the last of the winner's victims goes, both
-  // of the kind that decides for the winner and of that for the victim: there
-  // is an order in which each of them is taken from a queue above its own.
-  std::string ReclaimsWrongly(const Usage& change, const std::string& winner,
+  // Between a victim and what it shares with the preemptor, every queue holds
+  // more than its guarantee until the last of the preemptor's victims goes,
+  // both of the kind that decides for the preemptor and of that for the victim:
+  // there is an order in which each of them is taken from a queue above its
+  // own.
+  std::string ReclaimsWrongly(const Usage& change, const std::string& preemptor,
                               const std::vector<Usage>& taken) {
     const std::vector<std::string> mine =
-        trial_.before.Path(trial_.before.gang(winner)->gang.queue);
+        trial_.before.Path(trial_.before.gang(preemptor)->gang.queue);
     std::set<std::string> queues;
     for (const Usage& t : taken) {
       for (const auto& [q, use] : t) {
@@ -178,7 +179,7 @@ class VictimLaw {
         }
       }
     }
-    const size_t k = DecidingKind(trial_.before.gang(winner)->gang);
+    const size_t k = DecidingKind(trial_.before.gang(preemptor)->gang);
     for (const std::string& q : queues) {
       std::vector<int64_t> left = trial_.before.QueueLater(q);
       if (k >= left.size()) return "of a kind that nobody is guaranteed";
@@ -247,7 +248,7 @@ class VictimLaw {
 }  // namespace
 
 std::string BrokenVictimLaw(const Trial& trial) {
-  return VictimLaw(trial).Victims();
+  return QueueVictimPolicy(trial).Victims();
 }
 
 }  // namespace muster

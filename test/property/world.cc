@@ -136,7 +136,7 @@ void World::Log(const std::string& line) {
 void World::CheckSteady(const PlanRecord& plan) {
   if (plan.now > now_of_plan_) grown_.clear();
   now_of_plan_ = plan.now;
-  std::map<std::string, bool> only_grown;  // By winner.
+  std::map<std::string, bool> only_grown;  // By preemptor.
   for (const DecisionRecord& d : plan.decisions) {
     const bool grows =
         (d.kind == DecisionKind::kGrow || d.kind == DecisionKind::kStart) &&
@@ -149,8 +149,8 @@ void World::CheckSteady(const PlanRecord& plan) {
           d.kind == DecisionKind::kShrink && grown_.contains({d.gang, t.task});
     }
   }
-  for (const auto& [winner, only] : only_grown) {
-    if (only) Fail("oscillates: all that is shed for " + winner + " grew");
+  for (const auto& [preemptor, only] : only_grown) {
+    if (only) Fail("oscillates: all that is shed for " + preemptor + " grew");
   }
 }
 

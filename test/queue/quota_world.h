@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/queue/quota_law.h"
+#include "lib/queue/quota_checker.h"
 #include "test/property/dice.h"
 
 namespace muster {
@@ -133,10 +133,11 @@ struct NaiveBook {
     const auto guarantee = Guarantee(key, kind);
     return guarantee && Used(key, kind, false) + demand <= *guarantee;
   }
-  bool MayReclaimAtAll(const std::string& taker, const Amounts& demand) const {
+  bool MayReclaimAtAll(const std::string& preemptor,
+                       const Amounts& demand) const {
     const size_t kind = Decides(demand);
     if (kind == kKinds.size()) return false;
-    const auto path = PathOf(taker);
+    const auto path = PathOf(preemptor);
     return std::any_of(path.begin(), path.end(), [&](const auto& k) {
       return IsOwed(k, kind, demand[kind]);
     });
@@ -148,19 +149,19 @@ struct NaiveBook {
              return Used(k, kind, false) > Guarantee(k, kind).value_or(0);
            });
   }
-  bool MayReclaim(const std::string& taker, const std::string& victim,
+  bool MayReclaim(const std::string& preemptor, const std::string& victim,
                   const Amounts& demand) const {
     const size_t kind = Decides(demand);
     if (kind == kKinds.size()) return false;
-    auto path = Apart(taker, victim);
+    auto path = Apart(preemptor, victim);
     std::erase_if(path, [&](const auto& k) { return !Guarantee(k, kind); });
     return !path.empty() && IsOwed(path.back(), kind, demand[kind]) &&
-           Exceed(Apart(victim, taker), kind);
+           Exceed(Apart(victim, preemptor), kind);
   }
-  bool MayLose(const std::string& victim, const std::string& taker,
+  bool MayLose(const std::string& victim, const std::string& preemptor,
                const Amounts& demand, const Amounts& held) const {
-    return Exceed(Apart(victim, taker), Decides(demand)) &&
-           Exceed(Apart(victim, taker), Decides(held));
+    return Exceed(Apart(victim, preemptor), Decides(demand)) &&
+           Exceed(Apart(victim, preemptor), Decides(held));
   }
 };
 
@@ -197,7 +198,7 @@ class World {
   uint32_t Count() const { return static_cast<uint32_t>(book_.queues.size()); }
   const NaiveBook& book() const { return book_; }
   const QueueTree& tree() const { return tree_; }
-  const QuotaLaw& law() const { return law_; }
+  const QuotaChecker& quota() const { return quota_; }
   QueueIndex At(const std::string& key) const { return tree_.Find(key); }
   bool IsLeaf(const std::string& key) const { return tree_.IsLeaf(At(key)); }
 
@@ -282,7 +283,7 @@ class World {
   const int64_t scale_;
   NaiveBook book_{.device_kind = dice_.OneIn(4) ? kKinds.size() : 2};
   QueueTree tree_{kKinds};
-  QuotaLaw law_{tree_, static_cast<ResourceKind>(book_.device_kind)};
+  QuotaChecker quota_{tree_, static_cast<ResourceKind>(book_.device_kind)};
 };
 
 }  // namespace muster

@@ -10,7 +10,7 @@
 
 #include "gtest/gtest.h"
 #include "lib/queue/queue_order.h"
-#include "lib/queue/quota_law.h"
+#include "lib/queue/quota_checker.h"
 #include "test/property/dice.h"
 
 namespace muster {
@@ -44,9 +44,9 @@ class QueueOrderTest : public testing::Test {
   const Resources capacity_ = {10, 0, 8};
   const Resources demand_ = {1, 0, 2};
   QueueTree queues_{kKinds};
-  QuotaLaw law_{queues_, kGpu};
+  QuotaChecker quota_{queues_, kGpu};
   const std::unique_ptr<QueueOrder> order_ =
-      NewDominantShareOrder(queues_, law_, capacity_);
+      NewDominantShareOrder(queues_, quota_, capacity_);
 };
 
 TEST_F(QueueOrderTest, AGuaranteeComesBeforePriority) {
@@ -89,9 +89,9 @@ TEST_F(QueueOrderTest, AmongEqualsTheOlderGangThenTheKey) {
 
 TEST(TurnsTest, NobodyHasATurnWithoutAClaim) {
   QueueTree queues(kKinds);
-  const QuotaLaw law(queues, kGpu);
+  const QuotaChecker quota(queues, kGpu);
   const Resources capacity = {10, 10, 10}, demand = {1};
-  const auto order = NewDominantShareOrder(queues, law, capacity);
+  const auto order = NewDominantShareOrder(queues, quota, capacity);
   const QueueIndex a = queues.Upsert({.key = "a"});
   Turns turns(queues, *order);
   turns.Clear();
@@ -107,9 +107,9 @@ TEST(TurnsTest, NobodyHasATurnWithoutAClaim) {
 // What is used may have changed with Withdraw, too.
 TEST(TurnsTest, ALeafWithoutAClaimTellsOfItsUse) {
   QueueTree queues(kKinds);
-  const QuotaLaw law(queues, kGpu);
+  const QuotaChecker quota(queues, kGpu);
   const Resources capacity = {10, 10, 10}, demand = {1};
-  const auto order = NewDominantShareOrder(queues, law, capacity);
+  const auto order = NewDominantShareOrder(queues, quota, capacity);
   queues.Upsert({.key = "site"});
   const QueueIndex a = queues.Upsert({.key = "a", .parent = "site"});
   const QueueIndex mate = queues.Upsert({.key = "mate", .parent = "site"});
@@ -274,9 +274,9 @@ class Stage {
   const Resources capacity_ = {10, 8, 6};
   const std::vector<Resources> demands_ = {{1}, {2, 3}, {1, 0, 4}};
   QueueTree queues_{kKinds};
-  const QuotaLaw law_{queues_, kGpu};
+  const QuotaChecker quota_{queues_, kGpu};
   const std::unique_ptr<QueueOrder> order_ =
-      NewDominantShareOrder(queues_, law_, capacity_);
+      NewDominantShareOrder(queues_, quota_, capacity_);
   std::vector<std::optional<Claim>> claims_;  // By queue.
   Turns turns_{queues_, *order_};
   uint32_t contests_ = 0;

@@ -62,14 +62,14 @@ class Pools {
     }
     s.core.now += Below(100) * kSecond;
     EndOfRound();
-    winner = s.Submit(Random("winner"));
+    preemptor = s.Submit(Random("preemptor"));
   }
 
   uint32_t Below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
 
   CoreStage s;
   std::vector<GangIndex> running;
-  GangIndex winner = kNoGang;
+  GangIndex preemptor = kNoGang;
 
  private:
   Gang Random(const std::string& key) {
@@ -100,12 +100,12 @@ int64_t CostOf(const Core& core, GangIndex g) {
          kWholeDevice;
 }
 
-bool GivesWay(const Core& core, GangIndex winner, GangIndex g) {
-  const GangRecord& w = core.gangs.at(winner);
+bool GivesWay(const Core& core, GangIndex preemptor, GangIndex g) {
+  const GangRecord& w = core.gangs.at(preemptor);
   const GangRecord& r = core.gangs.at(g);
   if (w.queue != r.queue) {
-    return core.law.MayReclaim(w.queue, r.queue,
-                               LeastOf(core.SpecOf(w), core.cluster));
+    return core.quota.MayReclaim(w.queue, r.queue,
+                                 LeastOf(core.SpecOf(w), core.cluster));
   }
   const int32_t most = core.PriorityOf(w);
   return core.PriorityOf(r) < most ||
@@ -113,23 +113,23 @@ bool GivesWay(const Core& core, GangIndex winner, GangIndex g) {
 }
 
 // The same for part of what it has.
-bool GivesSpare(const Core& core, GangIndex winner, GangIndex g) {
-  return core.gangs.at(g).listing.elastic && GivesWay(core, winner, g);
+bool GivesSpare(const Core& core, GangIndex preemptor, GangIndex g) {
+  return core.gangs.at(g).listing.elastic && GivesWay(core, preemptor, g);
 }
 
-using Rule = bool (*)(const Core& core, GangIndex winner, GangIndex g);
+using Rule = bool (*)(const Core& core, GangIndex preemptor, GangIndex g);
 
-// Whether the winner's task fits on one of its nodes with all gone who give
+// Whether the preemptor's task fits on one of its nodes with all gone who give
 // way by the rule.
-bool Helps(const Core& core, GangIndex winner, GangIndex g, Rule gives) {
-  const ShapeId shape = core.SpecOf(winner).shapes[0];
+bool Helps(const Core& core, GangIndex preemptor, GangIndex g, Rule gives) {
+  const ShapeId shape = core.SpecOf(preemptor).shapes[0];
   const ResourceKind gpu = core.cluster.device_kind();
   const GangRecord& r = core.gangs.at(g);
   return std::ranges::any_of(r.tasks, [&](const TaskRecord& task) {
     int64_t amount = core.cluster.free(task.at.node, gpu, Ledger::kLater);
     for (const TaskRef& on : core.nodes.tasks(task.at.node)) {
       const TaskRecord* other = FindTask(core.gangs.at(on.gang), on.task);
-      if (gives(core, winner, on.gang)) {
+      if (gives(core, preemptor, on.gang)) {
         amount += core.cluster.demand(other->at.shape)[gpu];
       }
     }
@@ -141,7 +141,8 @@ bool Helps(const Core& core, GangIndex winner, GangIndex g, Rule gives) {
 std::set<GangIndex> Expected(const Pools& p, Rule gives) {
   std::set<GangIndex> expected;
   for (const GangIndex g : p.running) {
-    if (gives(p.s.core, p.winner, g) && Helps(p.s.core, p.winner, g, gives)) {
+    if (gives(p.s.core, p.preemptor, g) &&
+        Helps(p.s.core, p.preemptor, g, gives)) {
       expected.insert(g);
     }
   }
@@ -156,10 +157,10 @@ TEST(VictimPoolTest, TheMostThatOneHoldsIsWhatTheyHold) {
     SCOPED_TRACE(seed);
     Pools p(seed);
     VictimPool pool(p.s.core);
-    pool.Begin(p.winner, 0, false);
+    pool.Begin(p.preemptor, 0, false);
     int64_t most = 0;
     for (const GangIndex g : p.running) {
-      if (GivesWay(p.s.core, p.winner, g)) {
+      if (GivesWay(p.s.core, p.preemptor, g)) {
         most = std::max(most, DevicesOf(p.s.core, g));
       }
     }
@@ -175,7 +176,7 @@ void ExpectAllDrawn(Rule gives, bool spare_only) {
     SCOPED_TRACE(seed);
     Pools p(seed);
     VictimPool pool(p.s.core);
-    pool.Begin(p.winner, 0, spare_only);
+    pool.Begin(p.preemptor, 0, spare_only);
     pool.Draw(1000);
     EXPECT_TRUE(pool.done());
     const std::set<GangIndex> all(pool.gangs().begin(), pool.gangs().end());
@@ -208,7 +209,7 @@ TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
     const Core& core = p.s.core;
     VictimPool pool(p.s.core);
     const int64_t lacks = p.Below(3) * kWholeDevice;
-    pool.Begin(p.winner, lacks, false);
+    pool.Begin(p.preemptor, lacks, false);
     const auto priority = static_cast<int32_t>(10 * p.Below(3));
     const int64_t cost = p.Below(2'000'000);
     pool.DrawForLess(priority, cost, 1000);
@@ -247,7 +248,7 @@ TEST(VictimPoolTest, EqualOnesAreDrawnByKey) {
     }
     s.core.round_seq = s.core.next_seq;
     VictimPool pool(s.core);
-    pool.Begin(s.Submit(Job("winner", 1, 1, "high")), 0, false);
+    pool.Begin(s.Submit(Job("preemptor", 1, 1, "high")), 0, false);
     for (const std::string key : {"a", "b", "c", "d"}) {
       pool.Draw(1);
       EXPECT_EQ(s.core.gangs.at(pool.gangs().back()).key, key);

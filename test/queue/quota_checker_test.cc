@@ -1,5 +1,5 @@
-// What the law of quotas says of small trees.
-#include "lib/queue/quota_law.h"
+// What QuotaChecker answers on small trees.
+#include "lib/queue/quota_checker.h"
 
 #include <cstdint>
 #include <string>
@@ -22,7 +22,7 @@ Quota Guarantee(std::string resource, int64_t guarantee) {
   return {.resource = std::move(resource), .guarantee = guarantee};
 }
 
-class QuotaLawTest : public testing::Test {
+class QuotaCheckerTest : public testing::Test {
  protected:
   QueueIndex Put(std::string key, std::string parent,
                  std::vector<Quota> quotas = {}) {
@@ -33,25 +33,25 @@ class QuotaLawTest : public testing::Test {
   Resources RoomOf(QueueIndex q, Ledger ledger,
                    const QuotaOverlay* overlay = nullptr) {
     Resources room;
-    EXPECT_TRUE(law_.Room(q, ledger, &room, overlay));
+    EXPECT_TRUE(quota_.Room(q, ledger, &room, overlay));
     return room;
   }
 
   QueueTree queues_{{"cpu", "memory", "gpu"}};
-  QuotaLaw law_{queues_, kGpu};
+  QuotaChecker quota_{queues_, kGpu};
 };
 
-TEST_F(QuotaLawTest, WithoutALimitThereIsRoomForEverything) {
+TEST_F(QuotaCheckerTest, WithoutALimitThereIsRoomForEverything) {
   const QueueIndex q = Put("q", "", {Guarantee("cpu", 5)});
   queues_.Charge(q, {1000, 1000, 1000}, 1);
   Resources room;
-  EXPECT_FALSE(law_.Room(q, Ledger::kBoth, &room));
+  EXPECT_FALSE(quota_.Room(q, Ledger::kBoth, &room));
   EXPECT_EQ(room, Resources({kUnbounded, kUnbounded, kUnbounded}));
-  EXPECT_FALSE(law_.OverLimit(q, {kUnbounded}, Ledger::kBoth));
-  EXPECT_FALSE(law_.NeverWithin(q, {kUnbounded - 1}));
+  EXPECT_FALSE(quota_.OverLimit(q, {kUnbounded}, Ledger::kBoth));
+  EXPECT_FALSE(quota_.NeverWithin(q, {kUnbounded - 1}));
 }
 
-TEST_F(QuotaLawTest, TheTightestQueueOnThePathBoundsEachKind) {
+TEST_F(QuotaCheckerTest, TheTightestQueueOnThePathBoundsEachKind) {
   Put("all", "", {Limit("cpu", 20), Limit("memory", 5)});
   const QueueIndex a = Put("a", "all", {Limit("cpu", 8)});
   const QueueIndex b = Put("b", "all");
@@ -63,69 +63,69 @@ TEST_F(QuotaLawTest, TheTightestQueueOnThePathBoundsEachKind) {
   EXPECT_EQ(RoomOf(b, Ledger::kLater), Resources({18, 4, kUnbounded}));
 }
 
-TEST_F(QuotaLawTest, WhatIsBeingReleasedCountsForBothLedgersAlone) {
+TEST_F(QuotaCheckerTest, WhatIsBeingReleasedCountsForBothLedgersAlone) {
   const QueueIndex q = Put("q", "", {Limit("cpu", 10)});
   queues_.Charge(q, {3}, 1);
   queues_.ChargeReleasing(q, {4}, 1);
   EXPECT_EQ(RoomOf(q, Ledger::kBoth)[kCpu], 3);
   EXPECT_EQ(RoomOf(q, Ledger::kLater)[kCpu], 7);
-  EXPECT_TRUE(law_.OverLimit(q, {4}, Ledger::kBoth));
-  EXPECT_FALSE(law_.OverLimit(q, {4}, Ledger::kLater));
+  EXPECT_TRUE(quota_.OverLimit(q, {4}, Ledger::kBoth));
+  EXPECT_FALSE(quota_.OverLimit(q, {4}, Ledger::kLater));
 }
 
-TEST_F(QuotaLawTest, AQueueOverItsLimitHasNoRoomButNoLess) {
+TEST_F(QuotaCheckerTest, AQueueOverItsLimitHasNoRoomButNoLess) {
   const QueueIndex q = Put("q", "", {Limit("cpu", 10), Limit("gpu", 10)});
   queues_.Charge(q, {12, 0, 4}, 1);
   EXPECT_EQ(RoomOf(q, Ledger::kBoth), Resources({0, kUnbounded, 6}));
-  const LimitExcess excess = law_.OverLimit(q, {1}, Ledger::kBoth);
+  const LimitExcess excess = quota_.OverLimit(q, {1}, Ledger::kBoth);
   EXPECT_EQ(excess.available, -2);
-  EXPECT_FALSE(law_.OverLimit(q, {0, 9, 6}, Ledger::kBoth))
+  EXPECT_FALSE(quota_.OverLimit(q, {0, 9, 6}, Ledger::kBoth))
       << "it asks nothing of the kind of which there is too much";
 }
 
-TEST_F(QuotaLawTest, TheExcessIsOfTheFirstQueueUpThePath) {
+TEST_F(QuotaCheckerTest, TheExcessIsOfTheFirstQueueUpThePath) {
   const QueueIndex all = Put("all", "", {Limit("cpu", 10), Limit("gpu", 1)});
   const QueueIndex a = Put("a", "all", {Limit("gpu", 4)});
   queues_.Charge(a, {7}, 1);
-  LimitExcess excess = law_.OverLimit(a, {4, 0, 1}, Ledger::kLater);
+  LimitExcess excess = quota_.OverLimit(a, {4, 0, 1}, Ledger::kLater);
   EXPECT_EQ(excess.queue, all);
   EXPECT_EQ(excess.kind, kCpu);
   EXPECT_EQ(excess.needed, 4);
   EXPECT_EQ(excess.available, 3);
-  excess = law_.OverLimit(a, {4, 0, 5}, Ledger::kLater);
+  excess = quota_.OverLimit(a, {4, 0, 5}, Ledger::kLater);
   EXPECT_EQ(excess.queue, a);
   EXPECT_EQ(excess.kind, kGpu);
-  EXPECT_FALSE(law_.OverLimit(a, {3, 9, 1}, Ledger::kLater));
+  EXPECT_FALSE(quota_.OverLimit(a, {3, 9, 1}, Ledger::kLater));
 }
 
-TEST_F(QuotaLawTest, WhatIsHeldIsOverTheLimitIfAllThatIsUsedIs) {
+TEST_F(QuotaCheckerTest, WhatIsHeldIsOverTheLimitIfAllThatIsUsedIs) {
   const QueueIndex q = Put("q", "", {Limit("cpu", 10)});
   queues_.Charge(q, {6}, 1);
   queues_.ChargeReleasing(q, {5}, 1);
-  EXPECT_FALSE(law_.OverLimitNow(q, {6}, Ledger::kLater));
-  const LimitExcess excess = law_.OverLimitNow(q, {6}, Ledger::kBoth);
+  EXPECT_FALSE(quota_.OverLimitNow(q, {6}, Ledger::kLater));
+  const LimitExcess excess = quota_.OverLimitNow(q, {6}, Ledger::kBoth);
   ASSERT_TRUE(excess);
   EXPECT_EQ(excess.needed, 6);
   EXPECT_EQ(excess.available, 5);
-  EXPECT_FALSE(law_.OverLimitNow(q, {0, 3}, Ledger::kBoth));
+  EXPECT_FALSE(quota_.OverLimitNow(q, {0, 3}, Ledger::kBoth));
 }
 
-TEST_F(QuotaLawTest, NeverWithinIsBlindToUse) {
+TEST_F(QuotaCheckerTest, NeverWithinIsBlindToUse) {
   Put("all", "", {Limit("cpu", 10)});
   const QueueIndex q = Put("q", "all");
   queues_.Charge(q, {9}, 1);
-  EXPECT_FALSE(law_.NeverWithin(q, {10}));
-  EXPECT_EQ(law_.NeverWithin(q, {11}).available, 10);
+  EXPECT_FALSE(quota_.NeverWithin(q, {10}));
+  EXPECT_EQ(quota_.NeverWithin(q, {11}).available, 10);
 }
 
-TEST_F(QuotaLawTest, ALimitOfNothingRefusesEverything) {
+TEST_F(QuotaCheckerTest, ALimitOfNothingRefusesEverything) {
   const QueueIndex q = Put("q", "", {Limit("gpu", 0)});
-  EXPECT_TRUE(law_.NeverWithin(q, {0, 0, 1}));
-  EXPECT_FALSE(law_.NeverWithin(q, {1}));
+  EXPECT_TRUE(quota_.NeverWithin(q, {0, 0, 1}));
+  EXPECT_FALSE(quota_.NeverWithin(q, {1}));
   EXPECT_EQ(RoomOf(q, Ledger::kBoth)[kGpu], 0);
 }
 
-TEST_F(QuotaLawTest, AnOverlayChargesTheWholePath) {
+TEST_F(QuotaCheckerTest, AnOverlayChargesTheWholePath) {
   Put("all", "", {Limit("cpu", 10)});
   const QueueIndex a = Put("a", "all"), b = Put("b", "all");
   queues_.Charge(a, {8}, 1);
@@ -138,46 +138,46 @@ TEST_F(QuotaLawTest, AnOverlayChargesTheWholePath) {
   EXPECT_EQ(RoomOf(b, Ledger::kBoth)[kCpu], 2);
 }
 
-TEST_F(QuotaLawTest, AGuaranteeSpeaksOfItsKindsAlone) {
+TEST_F(QuotaCheckerTest, AGuaranteeSpeaksOfItsKindsAlone) {
   const QueueIndex q = Put("q", "", {Guarantee("cpu", 4)});
   const QueueIndex none = Put("none", "", {Limit("cpu", 4)});
-  EXPECT_TRUE(law_.Within(q, {4, 100, 100}));
-  EXPECT_FALSE(law_.Within(q, {5}));
-  EXPECT_FALSE(law_.Within(q, {0, 1})) << "of this nothing is guaranteed";
-  EXPECT_FALSE(law_.Within(none, {1}));
+  EXPECT_TRUE(quota_.Within(q, {4, 100, 100}));
+  EXPECT_FALSE(quota_.Within(q, {5}));
+  EXPECT_FALSE(quota_.Within(q, {0, 1})) << "of this nothing is guaranteed";
+  EXPECT_FALSE(quota_.Within(none, {1}));
   queues_.Charge(q, {1}, 1);
-  EXPECT_FALSE(law_.Within(q, {4}));
+  EXPECT_FALSE(quota_.Within(q, {4}));
   queues_.ChargeReleasing(q, {3}, 1);
-  EXPECT_TRUE(law_.Within(q, {3})) << "what is going is gone for guarantees";
+  EXPECT_TRUE(quota_.Within(q, {3})) << "what is going is gone for guarantees";
 }
 
-TEST_F(QuotaLawTest, DevicesDecideThenTheFirstKindThatQueuesCompeteFor) {
+TEST_F(QuotaCheckerTest, DevicesDecideThenTheFirstKindThatQueuesCompeteFor) {
   Put("a", "", {Guarantee("memory", 1)});
-  EXPECT_EQ(law_.DecidingKind({1, 1}), queues_.kinds()) << "it is alone";
+  EXPECT_EQ(quota_.DecidingKind({1, 1}), queues_.kinds()) << "it is alone";
   Put("b", "", {});
-  EXPECT_EQ(law_.DecidingKind({1, 1}), kMemory);
-  EXPECT_EQ(law_.DecidingKind({1, 0}), queues_.kinds());
-  EXPECT_EQ(law_.DecidingKind({1, 1, 1}), kGpu) << "contested or not";
+  EXPECT_EQ(quota_.DecidingKind({1, 1}), kMemory);
+  EXPECT_EQ(quota_.DecidingKind({1, 0}), queues_.kinds());
+  EXPECT_EQ(quota_.DecidingKind({1, 1, 1}), kGpu) << "contested or not";
   queues_.Remove(queues_.Find("b"));
-  EXPECT_EQ(law_.DecidingKind({1, 1}), queues_.kinds());
+  EXPECT_EQ(quota_.DecidingKind({1, 1}), queues_.kinds());
 }
 
-TEST_F(QuotaLawTest, AQueueTakesBackUpToItsGuarantee) {
+TEST_F(QuotaCheckerTest, AQueueTakesBackUpToItsGuarantee) {
   const QueueIndex poor = Put("poor", "", {Guarantee("gpu", 4)});
   const QueueIndex rich = Put("rich", "", {Guarantee("gpu", 2)});
   queues_.Charge(rich, {0, 0, 3}, 1);
-  EXPECT_TRUE(law_.MayReclaim(poor, rich, {0, 0, 4}));
-  EXPECT_FALSE(law_.MayReclaim(poor, rich, {0, 0, 5}));
-  EXPECT_FALSE(law_.MayReclaim(rich, poor, {0, 0, 1}));
-  EXPECT_TRUE(law_.MayReclaimAtAll(poor, {0, 0, 4}));
-  EXPECT_FALSE(law_.MayReclaimAtAll(poor, {0, 0, 5}));
+  EXPECT_TRUE(quota_.MayReclaim(poor, rich, {0, 0, 4}));
+  EXPECT_FALSE(quota_.MayReclaim(poor, rich, {0, 0, 5}));
+  EXPECT_FALSE(quota_.MayReclaim(rich, poor, {0, 0, 1}));
+  EXPECT_TRUE(quota_.MayReclaimAtAll(poor, {0, 0, 4}));
+  EXPECT_FALSE(quota_.MayReclaimAtAll(poor, {0, 0, 5}));
   queues_.Charge(rich, {0, 0, 1}, -1);
-  EXPECT_FALSE(law_.MayReclaim(poor, rich, {0, 0, 1}))
+  EXPECT_FALSE(quota_.MayReclaim(poor, rich, {0, 0, 1}))
       << "nobody loses what is theirs";
 }
 
 // "team" holds more than its share of "site", but "site" is owed.
-TEST_F(QuotaLawTest, WhatAGroupIsGuaranteedAnyQueueInItMayClaim) {
+TEST_F(QuotaCheckerTest, WhatAGroupIsGuaranteedAnyQueueInItMayClaim) {
   const QueueIndex site = Put("site", "", {Guarantee("gpu", 8)});
   const QueueIndex team = Put("team", "site", {Guarantee("gpu", 1)});
   const QueueIndex mate = Put("mate", "site");
@@ -186,54 +186,54 @@ TEST_F(QuotaLawTest, WhatAGroupIsGuaranteedAnyQueueInItMayClaim) {
   queues_.Charge(mate, {0, 0, 1}, 1);
   queues_.Charge(other, {0, 0, 1}, 1);
   EXPECT_EQ(queues_.at(site).used[kGpu], 3);
-  EXPECT_TRUE(law_.MayReclaim(team, other, {0, 0, 5}));
-  EXPECT_FALSE(law_.MayReclaim(team, mate, {0, 0, 1}));
-  EXPECT_TRUE(law_.MayReclaimAtAll(team, {0, 0, 5}));
-  EXPECT_FALSE(law_.MayReclaim(team, other, {0, 0, 6}));
+  EXPECT_TRUE(quota_.MayReclaim(team, other, {0, 0, 5}));
+  EXPECT_FALSE(quota_.MayReclaim(team, mate, {0, 0, 1}));
+  EXPECT_TRUE(quota_.MayReclaimAtAll(team, {0, 0, 5}));
+  EXPECT_FALSE(quota_.MayReclaim(team, other, {0, 0, 6}));
 }
 
-TEST_F(QuotaLawTest, TheGroupOfAVictimProtectsItUpToItsOwn) {
+TEST_F(QuotaCheckerTest, TheGroupOfAVictimProtectsItUpToItsOwn) {
   const QueueIndex poor = Put("poor", "", {Guarantee("gpu", 4)});
   Put("site", "", {Guarantee("gpu", 3)});
   const QueueIndex team = Put("team", "site");
   queues_.Charge(team, {0, 0, 3}, 1);
-  EXPECT_FALSE(law_.MayReclaim(poor, team, {0, 0, 1}));
-  EXPECT_FALSE(law_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}));
+  EXPECT_FALSE(quota_.MayReclaim(poor, team, {0, 0, 1}));
+  EXPECT_FALSE(quota_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}));
   queues_.Charge(team, {0, 0, 1}, 1);
-  EXPECT_TRUE(law_.MayReclaim(poor, team, {0, 0, 1}));
-  EXPECT_TRUE(law_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}));
+  EXPECT_TRUE(quota_.MayReclaim(poor, team, {0, 0, 1}));
+  EXPECT_TRUE(quota_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}));
   QuotaOverlay overlay(queues_);
   overlay.Charge(team, {0, 0, 1}, -1);
-  EXPECT_FALSE(law_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}, &overlay));
+  EXPECT_FALSE(quota_.MayLose(team, poor, {0, 0, 1}, {0, 0, 1}, &overlay));
 }
 
-TEST_F(QuotaLawTest, WorkOnDevicesIsSafeWithinTheDevicesOfItsQueue) {
+TEST_F(QuotaCheckerTest, WorkOnDevicesIsSafeWithinTheDevicesOfItsQueue) {
   const QueueIndex poor = Put("poor", "", {Guarantee("cpu", 4)});
   const QueueIndex rich = Put("rich", "", {Guarantee("gpu", 2)});
   queues_.Charge(rich, {9, 0, 2}, 1);
-  EXPECT_TRUE(law_.MayReclaim(poor, rich, {4}));
-  EXPECT_TRUE(law_.MayLose(rich, poor, {4}, {9}));
-  EXPECT_FALSE(law_.MayLose(rich, poor, {4}, {8, 0, 1}));
+  EXPECT_TRUE(quota_.MayReclaim(poor, rich, {4}));
+  EXPECT_TRUE(quota_.MayLose(rich, poor, {4}, {9}));
+  EXPECT_FALSE(quota_.MayLose(rich, poor, {4}, {8, 0, 1}));
   queues_.Charge(rich, {0, 0, 1}, 1);
-  EXPECT_TRUE(law_.MayLose(rich, poor, {4}, {8, 0, 1}));
+  EXPECT_TRUE(quota_.MayLose(rich, poor, {4}, {8, 0, 1}));
 }
 
-TEST_F(QuotaLawTest, WhereNoKindDecidesNothingIsTakenBack) {
+TEST_F(QuotaCheckerTest, WhereNoKindDecidesNothingIsTakenBack) {
   const QueueIndex a = Put("a", ""), b = Put("b", "", {Limit("cpu", 1)});
   queues_.Charge(b, {1}, 1);
-  EXPECT_FALSE(law_.MayReclaimAtAll(a, {1}));
-  EXPECT_FALSE(law_.MayReclaim(a, b, {1}));
+  EXPECT_FALSE(quota_.MayReclaimAtAll(a, {1}));
+  EXPECT_FALSE(quota_.MayReclaim(a, b, {1}));
 }
 
-TEST_F(QuotaLawTest, TheVersionRisesWithARemovalAndWhenItIsTakenBack) {
+TEST_F(QuotaCheckerTest, TheVersionRisesWithARemovalAndWhenItIsTakenBack) {
   const Queue values = {.key = "q", .quotas = {Limit("cpu", 1)}};
   const QueueIndex q = queues_.Upsert(values);
-  const uint64_t before = law_.version();
+  const uint64_t before = quota_.version();
   queues_.Remove(q);
-  const uint64_t removed = law_.version();
+  const uint64_t removed = quota_.version();
   EXPECT_GT(removed, before);
   queues_.UndoRemove(values);
-  EXPECT_GT(law_.version(), removed);
+  EXPECT_GT(quota_.version(), removed);
   EXPECT_EQ(queues_.Find("q"), q);
 }
 

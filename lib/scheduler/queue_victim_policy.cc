@@ -6,28 +6,29 @@
 
 namespace muster {
 
-VictimLaw::VictimLaw(Core& core, QueueIndex preemptor, const Resources& demand,
-                     std::span<const VictimCandidate> candidates)
+QueueVictimPolicy::QueueVictimPolicy(
+    Core& core, QueueIndex preemptor, const Resources& demand,
+    std::span<const VictimCandidate> candidates)
     : core_(core),
       preemptor_(preemptor),
       demand_(demand),
       candidates_(candidates),
-      excesses_(core.law.Excesses(preemptor, demand, Ledger::kLater)),
+      excesses_(core.quota.Excesses(preemptor, demand, Ledger::kLater)),
       taken_(candidates.size()),
       disrupted_(candidates.size()),
       overlay_(core.queues) {}
 
-const GangRecord& VictimLaw::GangOf(uint32_t i) const {
+const GangRecord& QueueVictimPolicy::GangOf(uint32_t i) const {
   return core_.gangs.at(candidates_[i].gang.index);
 }
 
 // A nomination is taken back without disrupting anything.
-bool VictimLaw::Disrupts(uint32_t i, uint32_t tasks) const {
+bool QueueVictimPolicy::Disrupts(uint32_t i, uint32_t tasks) const {
   return candidates_[i].stoppable && tasks == candidates_[i].tasks.size() &&
          GangOf(i).phase != GangPhase::kNominated;
 }
 
-bool VictimLaw::BudgetsAllow(uint32_t i) const {
+bool QueueVictimPolicy::BudgetsAllow(uint32_t i) const {
   const auto& budgets = core_.budgets.Of(GangOf(i).key);
   return std::ranges::all_of(budgets, [&](const std::string& key) {
     const auto taken = disruptions_.find(key);
@@ -36,20 +37,20 @@ bool VictimLaw::BudgetsAllow(uint32_t i) const {
   });
 }
 
-void VictimLaw::CountDisrupted(uint32_t i, int64_t sign) {
+void QueueVictimPolicy::CountDisrupted(uint32_t i, int64_t sign) {
   for (const std::string& key : core_.budgets.Of(GangOf(i).key)) {
     disruptions_[key] += sign;
   }
   disrupted_[i] = sign > 0;
 }
 
-bool VictimLaw::Add(uint32_t i, uint32_t tasks) {
+bool QueueVictimPolicy::Add(uint32_t i, uint32_t tasks) {
   const bool disrupts = Disrupts(i, tasks);
   if (disrupts && !BudgetsAllow(i)) return false;
   const QueueIndex queue = GangOf(i).queue;
   Resources amount = core_.holdings.UsageOf(candidates_[i].tasks.last(tasks));
   if (queue != preemptor_ &&
-      !core_.law.MayLose(queue, preemptor_, demand_, amount, &overlay_)) {
+      !core_.quota.MayLose(queue, preemptor_, demand_, amount, &overlay_)) {
     return false;
   }
   if (disrupts) CountDisrupted(i, 1);
@@ -58,19 +59,19 @@ bool VictimLaw::Add(uint32_t i, uint32_t tasks) {
   return true;
 }
 
-void VictimLaw::Remove(uint32_t i) {
+void QueueVictimPolicy::Remove(uint32_t i) {
   overlay_.Charge(GangOf(i).queue, taken_[i], 1);
   taken_[i].Clear();
   if (disrupted_[i]) CountDisrupted(i, -1);
 }
 
-bool VictimLaw::GivesQuota(uint32_t i) const {
+bool QueueVictimPolicy::GivesQuota(uint32_t i) const {
   return std::ranges::any_of(excesses_, [&](const LimitExcess& e) {
     return core_.queues.IsWithin(GangOf(i).queue, e.queue);
   });
 }
 
-bool VictimLaw::MaySuffice() const {
+bool QueueVictimPolicy::MaySuffice() const {
   return std::ranges::all_of(excesses_, [&](const LimitExcess& e) {
     int64_t lacks = e.needed - e.available;
     for (uint32_t i = 0; i < candidates_.size() && lacks > 0; ++i) {
@@ -81,8 +82,8 @@ bool VictimLaw::MaySuffice() const {
   });
 }
 
-bool VictimLaw::QuotaSufficesFor(const Resources& demand) const {
-  return !core_.law.OverLimit(preemptor_, demand, Ledger::kLater, &overlay_);
+bool QueueVictimPolicy::QuotaSufficesFor(const Resources& demand) const {
+  return !core_.quota.OverLimit(preemptor_, demand, Ledger::kLater, &overlay_);
 }
 
 }  // namespace muster

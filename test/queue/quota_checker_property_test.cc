@@ -1,11 +1,11 @@
-// The law of quotas, against a book that adds up a list of charges for every
+// QuotaChecker, against a book that adds up a list of charges for every
 // question.
 #include <cstdint>
 #include <string>
 #include <vector>
 
 #include "gtest/gtest.h"
-#include "lib/queue/quota_law.h"
+#include "lib/queue/quota_checker.h"
 #include "test/queue/quota_world.h"
 
 namespace muster {
@@ -30,13 +30,13 @@ std::string Named(const World& w, const LimitExcess& excess) {
   return w.tree().at(excess.queue).queue.key + " " + kKinds[excess.kind];
 }
 
-TEST(QuotaLawPropertyTest, TheRoomIsWhatTheChargesLeave) {
+TEST(QuotaCheckerPropertyTest, TheRoomIsWhatTheChargesLeave) {
   uint32_t bounded = 0, full = 0;
   InManyWorlds([&](World& w) {
     const std::string q = w.SomeQueue();
     for (const Ledger ledger : {Ledger::kLater, Ledger::kBoth}) {
       Resources room;
-      const bool any = w.law().Room(w.At(q), ledger, &room);
+      const bool any = w.quota().Room(w.At(q), ledger, &room);
       bool expected = false;
       for (uint32_t k = 0; k < kKinds.size(); ++k) {
         const auto left = w.book().Room(q, k, ledger == Ledger::kBoth);
@@ -52,23 +52,23 @@ TEST(QuotaLawPropertyTest, TheRoomIsWhatTheChargesLeave) {
   EXPECT_GT(full, 500u);
 }
 
-TEST(QuotaLawPropertyTest, WhatIsOverALimitIsOverThatOfTheBook) {
+TEST(QuotaCheckerPropertyTest, WhatIsOverALimitIsOverThatOfTheBook) {
   uint32_t over = 0, now = 0, never = 0;
   InManyWorlds([&](World& w) {
     const std::string q = w.SomeQueue();
     const Amounts demand = w.SomeAmounts();
     const Resources asked = ToResources(demand);
-    const LimitExcess ever = w.law().NeverWithin(w.At(q), asked);
+    const LimitExcess ever = w.quota().NeverWithin(w.At(q), asked);
     NaiveBook unused = w.book();
     unused.charges.clear();
     ASSERT_EQ(Named(w, ever), unused.OverLimit(q, demand, demand, true));
     never += static_cast<bool>(ever);
     for (const bool both : {false, true}) {
       const Ledger ledger = both ? Ledger::kBoth : Ledger::kLater;
-      const auto then = w.law().OverLimit(w.At(q), asked, ledger);
+      const auto then = w.quota().OverLimit(w.At(q), asked, ledger);
       ASSERT_EQ(Named(w, then), w.book().OverLimit(q, demand, demand, both));
       over += static_cast<bool>(then);
-      const auto held = w.law().OverLimitNow(w.At(q), asked, ledger);
+      const auto held = w.quota().OverLimitNow(w.At(q), asked, ledger);
       ASSERT_EQ(Named(w, held),
                 w.book().OverLimit(q, demand, Amounts(kKinds.size()), both));
       now += static_cast<bool>(held);
@@ -79,28 +79,28 @@ TEST(QuotaLawPropertyTest, WhatIsOverALimitIsOverThatOfTheBook) {
   EXPECT_GT(never, 100u);
 }
 
-TEST(QuotaLawPropertyTest, GuaranteesAreThoseOfTheBook) {
+TEST(QuotaCheckerPropertyTest, GuaranteesAreThoseOfTheBook) {
   uint32_t within = 0, reclaim = 0, lose = 0, at_all = 0;
   InManyWorlds([&](World& w) {
-    const std::string taker = w.SomeLeaf(), victim = w.SomeLeaf();
+    const std::string preemptor = w.SomeLeaf(), victim = w.SomeLeaf();
     const Amounts demand = w.SomeAmounts(), held = w.SomeAmounts();
     const Resources asked = ToResources(demand), its = ToResources(held);
-    const QueueIndex t = w.At(taker), v = w.At(victim);
+    const QueueIndex t = w.At(preemptor), v = w.At(victim);
     const NaiveBook& book = w.book();
-    ASSERT_EQ(w.law().Within(t, asked), book.Within(taker, demand));
-    ASSERT_EQ(w.law().DecidingKind(asked), book.Decides(demand));
-    ASSERT_EQ(w.law().MayReclaimAtAll(t, asked),
-              book.MayReclaimAtAll(taker, demand));
-    within += book.Within(taker, demand);
-    at_all += book.MayReclaimAtAll(taker, demand);
+    ASSERT_EQ(w.quota().Within(t, asked), book.Within(preemptor, demand));
+    ASSERT_EQ(w.quota().DecidingKind(asked), book.Decides(demand));
+    ASSERT_EQ(w.quota().MayReclaimAtAll(t, asked),
+              book.MayReclaimAtAll(preemptor, demand));
+    within += book.Within(preemptor, demand);
+    at_all += book.MayReclaimAtAll(preemptor, demand);
     if (t == v) return;
-    const bool may = w.law().MayReclaim(t, v, asked);
-    ASSERT_EQ(may, book.MayReclaim(taker, victim, demand));
-    ASSERT_EQ(w.law().MayLose(v, t, asked, its),
-              book.MayLose(victim, taker, demand, held));
-    ASSERT_TRUE(!may || w.law().MayReclaimAtAll(t, asked));
+    const bool may = w.quota().MayReclaim(t, v, asked);
+    ASSERT_EQ(may, book.MayReclaim(preemptor, victim, demand));
+    ASSERT_EQ(w.quota().MayLose(v, t, asked, its),
+              book.MayLose(victim, preemptor, demand, held));
+    ASSERT_TRUE(!may || w.quota().MayReclaimAtAll(t, asked));
     reclaim += may;
-    lose += may && w.law().MayLose(v, t, asked, its);
+    lose += may && w.quota().MayLose(v, t, asked, its);
   });
   EXPECT_GT(within, 500u);
   EXPECT_GT(at_all, 500u);
@@ -108,7 +108,7 @@ TEST(QuotaLawPropertyTest, GuaranteesAreThoseOfTheBook) {
   EXPECT_GT(lose, 100u);
 }
 
-TEST(QuotaLawPropertyTest, AnOverlayAnswersAsIfItHadBeenCharged) {
+TEST(QuotaCheckerPropertyTest, AnOverlayAnswersAsIfItHadBeenCharged) {
   InManyWorlds([](World& w) {
     QuotaOverlay overlay(w.tree());
     NaiveBook book = w.book();
@@ -127,41 +127,42 @@ TEST(QuotaLawPropertyTest, AnOverlayAnswersAsIfItHadBeenCharged) {
     const Amounts demand = w.SomeAmounts(), held = w.SomeAmounts();
     const Resources asked = ToResources(demand);
     Resources room;
-    w.law().Room(w.At(q), Ledger::kBoth, &room, &overlay);
+    w.quota().Room(w.At(q), Ledger::kBoth, &room, &overlay);
     for (uint32_t k = 0; k < kKinds.size(); ++k) {
       ASSERT_EQ(room[k], book.Room(q, k, true).value_or(QueueTree::kUnbounded));
     }
     ASSERT_EQ(
-        Named(w, w.law().OverLimit(w.At(q), asked, Ledger::kLater, &overlay)),
+        Named(w, w.quota().OverLimit(w.At(q), asked, Ledger::kLater, &overlay)),
         book.OverLimit(q, demand, demand, false));
-    ASSERT_EQ(w.law().Within(w.At(q), asked, &overlay), book.Within(q, demand));
-    ASSERT_EQ(w.law().MayLose(w.At(other), w.At(q), asked, ToResources(held),
-                              &overlay),
+    ASSERT_EQ(w.quota().Within(w.At(q), asked, &overlay),
+              book.Within(q, demand));
+    ASSERT_EQ(w.quota().MayLose(w.At(other), w.At(q), asked, ToResources(held),
+                                &overlay),
               book.MayLose(other, q, demand, held));
   });
 }
 
 // What `v` lost to `t` it cannot take back from the gang that took it.
-TEST(QuotaLawPropertyTest, NoTwoGangsTakeFromEachOtherInTurn) {
+TEST(QuotaCheckerPropertyTest, NoTwoGangsTakeFromEachOtherInTurn) {
   uint32_t taken = 0;
   InManyWorlds([&](World& w) {
-    const std::string taker = w.SomeLeaf(), victim = w.SomeLeaf();
-    const QueueIndex t = w.At(taker), v = w.At(victim);
+    const std::string preemptor = w.SomeLeaf(), victim = w.SomeLeaf();
+    const QueueIndex t = w.At(preemptor), v = w.At(victim);
     if (t == v) return;
     const Amounts demand = w.SomeAmounts();
     const Resources asked = ToResources(demand);
     for (const NaiveCharge& held : w.book().charges) {
       const Resources its = ToResources(held.amount);
       if (held.queue != victim || held.releasing ||
-          !w.law().MayReclaim(t, v, asked) ||
-          !w.law().MayLose(v, t, asked, its)) {
+          !w.quota().MayReclaim(t, v, asked) ||
+          !w.quota().MayLose(v, t, asked, its)) {
         continue;
       }
       ++taken;
       QuotaOverlay after(w.tree());
       after.Charge(t, asked, 1);
       after.Charge(v, its, -1);
-      ASSERT_FALSE(w.law().MayLose(t, v, its, asked, &after));
+      ASSERT_FALSE(w.quota().MayLose(t, v, its, asked, &after));
     }
   });
   EXPECT_GT(taken, 50u);
@@ -173,30 +174,30 @@ std::vector<int64_t> AllAnswers(const World& w, const Resources& demand) {
   for (const auto& [key, queue] : w.book().queues) {
     const QueueIndex q = w.At(key);
     Resources room;
-    w.law().Room(q, Ledger::kBoth, &room);
+    w.quota().Room(q, Ledger::kBoth, &room);
     for (uint32_t k = 0; k < kKinds.size(); ++k) all.push_back(room[k]);
-    all.push_back(w.law().Within(q, demand));
-    all.push_back(w.law().MayReclaimAtAll(q, demand));
+    all.push_back(w.quota().Within(q, demand));
+    all.push_back(w.quota().MayReclaimAtAll(q, demand));
     for (const auto& [other, values] : w.book().queues) {
-      all.push_back(w.law().MayReclaim(q, w.At(other), demand));
+      all.push_back(w.quota().MayReclaim(q, w.At(other), demand));
     }
   }
   return all;
 }
 
-TEST(QuotaLawPropertyTest, TheVersionRisesWhenAnAnswerChanges) {
+TEST(QuotaCheckerPropertyTest, TheVersionRisesWhenAnAnswerChanges) {
   uint32_t changed = 0;
   for (uint64_t seed = 1; seed <= 100; ++seed) {
     World w(seed);
     for (int step = 0; step < 50; ++step) {
       const Resources demand = ToResources(w.SomeAmounts());
-      const uint64_t version = w.law().version();
+      const uint64_t version = w.quota().version();
       const std::vector<int64_t> before = AllAnswers(w, demand);
       w.Change();
-      ASSERT_GE(w.law().version(), version);
+      ASSERT_GE(w.quota().version(), version);
       if (AllAnswers(w, demand) == before) continue;
       ++changed;
-      ASSERT_GT(w.law().version(), version) << "seed " << seed;
+      ASSERT_GT(w.quota().version(), version) << "seed " << seed;
     }
   }
   EXPECT_GT(changed, 1000u);

@@ -1,4 +1,4 @@
-#include "lib/queue/quota_law.h"
+#include "lib/queue/quota_checker.h"
 
 #include <algorithm>
 
@@ -48,8 +48,8 @@ int64_t QuotaOverlay::Of(QueueIndex q, ResourceKind kind) const {
   return it == changes_.end() ? 0 : it->second[kind];
 }
 
-int64_t QuotaLaw::Used(QueueIndex q, ResourceKind kind, Ledger ledger,
-                       const QuotaOverlay* overlay) const {
+int64_t QuotaChecker::Used(QueueIndex q, ResourceKind kind, Ledger ledger,
+                           const QuotaOverlay* overlay) const {
   const QueueTree::Entry& e = queues_.at(q);
   int64_t used = e.used[kind];
   if (ledger == Ledger::kBoth) used += e.releasing[kind];
@@ -57,8 +57,8 @@ int64_t QuotaLaw::Used(QueueIndex q, ResourceKind kind, Ledger ledger,
   return used;
 }
 
-bool QuotaLaw::Room(QueueIndex q, Ledger ledger, Resources* room,
-                    const QuotaOverlay* overlay) const {
+bool QuotaChecker::Room(QueueIndex q, Ledger ledger, Resources* room,
+                        const QuotaOverlay* overlay) const {
   bool bounded = false;
   for (ResourceKind k = 0; k < queues_.kinds(); ++k) {
     room->Set(k, QueueTree::kUnbounded);
@@ -76,17 +76,17 @@ bool QuotaLaw::Room(QueueIndex q, Ledger ledger, Resources* room,
   return bounded;
 }
 
-LimitExcess QuotaLaw::OverLimit(QueueIndex q, const Resources& demand,
-                                Ledger ledger,
-                                const QuotaOverlay* overlay) const {
+LimitExcess QuotaChecker::OverLimit(QueueIndex q, const Resources& demand,
+                                    Ledger ledger,
+                                    const QuotaOverlay* overlay) const {
   return FirstExcess(queues_, q, demand, [&](QueueIndex above, ResourceKind k) {
     return Used(above, k, ledger, overlay);
   });
 }
 
-std::vector<LimitExcess> QuotaLaw::Excesses(QueueIndex q,
-                                            const Resources& demand,
-                                            Ledger ledger) const {
+std::vector<LimitExcess> QuotaChecker::Excesses(QueueIndex q,
+                                                const Resources& demand,
+                                                Ledger ledger) const {
   std::vector<LimitExcess> all;
   const auto used = [&](QueueIndex above, ResourceKind k) {
     return Used(above, k, ledger, nullptr);
@@ -98,20 +98,21 @@ std::vector<LimitExcess> QuotaLaw::Excesses(QueueIndex q,
   return all;
 }
 
-LimitExcess QuotaLaw::OverLimitNow(QueueIndex q, const Resources& held,
-                                   Ledger ledger) const {
+LimitExcess QuotaChecker::OverLimitNow(QueueIndex q, const Resources& held,
+                                       Ledger ledger) const {
   return FirstExcess(queues_, q, held, [&](QueueIndex above, ResourceKind k) {
     return Used(above, k, ledger, nullptr) - held[k];
   });
 }
 
-LimitExcess QuotaLaw::NeverWithin(QueueIndex q, const Resources& demand) const {
+LimitExcess QuotaChecker::NeverWithin(QueueIndex q,
+                                      const Resources& demand) const {
   return FirstExcess(queues_, q, demand,
                      [](QueueIndex, ResourceKind) { return 0; });
 }
 
-bool QuotaLaw::Within(QueueIndex q, const Resources& demand,
-                      const QuotaOverlay* overlay) const {
+bool QuotaChecker::Within(QueueIndex q, const Resources& demand,
+                          const QuotaOverlay* overlay) const {
   const QueueTree::Entry& e = queues_.at(q);
   if (!e.guaranteed) return false;
   bool said = false;
@@ -125,7 +126,7 @@ bool QuotaLaw::Within(QueueIndex q, const Resources& demand,
   return said;
 }
 
-ResourceKind QuotaLaw::DecidingKind(const Resources& demand) const {
+ResourceKind QuotaChecker::DecidingKind(const Resources& demand) const {
   if (device_kind_ < queues_.kinds() && demand[device_kind_] > 0) {
     return device_kind_;
   }
@@ -137,20 +138,23 @@ ResourceKind QuotaLaw::DecidingKind(const Resources& demand) const {
 }
 
 // Whether the queue itself stays within what it is guaranteed of the kind.
-bool QuotaLaw::IsOwed(QueueIndex q, int64_t demand, ResourceKind kind) const {
+bool QuotaChecker::IsOwed(QueueIndex q, int64_t demand,
+                          ResourceKind kind) const {
   const QueueTree::Entry& e = queues_.at(q);
   return e.guarantee[kind] >= 0 && e.used[kind] + demand <= e.guarantee[kind];
 }
 
-bool QuotaLaw::MayReclaimAtAll(QueueIndex taker,
-                               const Resources& demand) const {
+bool QuotaChecker::MayReclaimAtAll(QueueIndex preemptor,
+                                   const Resources& demand) const {
   const ResourceKind kind = DecidingKind(demand);
-  return kind < queues_.kinds() && demand[kind] <= MostToReclaim(taker, kind);
+  return kind < queues_.kinds() &&
+         demand[kind] <= MostToReclaim(preemptor, kind);
 }
 
-int64_t QuotaLaw::MostToReclaim(QueueIndex taker, ResourceKind kind) const {
+int64_t QuotaChecker::MostToReclaim(QueueIndex preemptor,
+                                    ResourceKind kind) const {
   int64_t most = 0;
-  for (QueueIndex q = taker; q != kNoQueue; q = queues_.at(q).parent) {
+  for (QueueIndex q = preemptor; q != kNoQueue; q = queues_.at(q).parent) {
     const QueueTree::Entry& e = queues_.at(q);
     if (e.guarantee[kind] < 0) continue;
     most = std::max(most, e.guarantee[kind] - e.used[kind]);
@@ -158,8 +162,8 @@ int64_t QuotaLaw::MostToReclaim(QueueIndex taker, ResourceKind kind) const {
   return most;
 }
 
-bool QuotaLaw::ComesToBeOwed(QueueIndex q, const Resources& before,
-                             const Resources& demand) const {
+bool QuotaChecker::ComesToBeOwed(QueueIndex q, const Resources& before,
+                                 const Resources& demand) const {
   const ResourceKind kind = DecidingKind(demand);
   return kind < queues_.kinds() && IsOwed(q, demand[kind], kind) &&
          before[kind] + demand[kind] > queues_.at(q).guarantee[kind];
@@ -168,21 +172,21 @@ bool QuotaLaw::ComesToBeOwed(QueueIndex q, const Resources& before,
 // What a group is guaranteed any queue in it may claim, also one whose own
 // guarantee is used up: between the queues of the group, their own decide.
 // Hence the highest that is guaranteed some of the kind says.
-bool QuotaLaw::MayReclaim(QueueIndex taker, QueueIndex victim,
-                          const Resources& demand) const {
+bool QuotaChecker::MayReclaim(QueueIndex preemptor, QueueIndex victim,
+                              const Resources& demand) const {
   const ResourceKind kind = DecidingKind(demand);
   if (kind >= queues_.kinds()) return false;
-  const QueueIndex top = queues_.CommonAncestor(taker, victim);
+  const QueueIndex top = queues_.CommonAncestor(preemptor, victim);
   QueueIndex highest = kNoQueue;
-  for (QueueIndex q = taker; q != top; q = queues_.at(q).parent) {
+  for (QueueIndex q = preemptor; q != top; q = queues_.at(q).parent) {
     if (queues_.at(q).guarantee[kind] >= 0) highest = q;
   }
   return highest != kNoQueue && IsOwed(highest, demand[kind], kind) &&
          Exceeds(victim, top, kind, nullptr);
 }
 
-bool QuotaLaw::Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
-                       const QuotaOverlay* overlay) const {
+bool QuotaChecker::Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
+                           const QuotaOverlay* overlay) const {
   if (kind >= queues_.kinds()) return true;  // Nobody is guaranteed any.
   for (; q != top; q = queues_.at(q).parent) {
     const int64_t guarantee =
@@ -192,10 +196,10 @@ bool QuotaLaw::Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
   return true;
 }
 
-bool QuotaLaw::MayLose(QueueIndex victim, QueueIndex taker,
-                       const Resources& demand, const Resources& held,
-                       const QuotaOverlay* overlay) const {
-  const QueueIndex top = queues_.CommonAncestor(victim, taker);
+bool QuotaChecker::MayLose(QueueIndex victim, QueueIndex preemptor,
+                           const Resources& demand, const Resources& held,
+                           const QuotaOverlay* overlay) const {
+  const QueueIndex top = queues_.CommonAncestor(victim, preemptor);
   const ResourceKind mine = DecidingKind(demand), its = DecidingKind(held);
   return Exceeds(victim, top, mine, overlay) &&
          (mine == its || Exceeds(victim, top, its, overlay));

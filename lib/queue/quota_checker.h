@@ -1,5 +1,5 @@
-// The law of quotas: what a queue may still use, and from whom it may take
-// back what it is owed. All arithmetic of limits and guarantees is here.
+// QuotaChecker: what a queue may still use, and from which queues it may
+// reclaim what it is owed. All arithmetic of limits and guarantees is here.
 #pragma once
 
 #include <cstdint>
@@ -44,10 +44,10 @@ struct LimitExcess {
 // Limits hold for a queue and all above it. A guarantee is what a queue can
 // always have: up to it, it may take back from queues that hold more than
 // theirs. Where nothing is said of a kind, nothing of it is guaranteed.
-class QuotaLaw {
+class QuotaChecker {
  public:
   // `device_kind`: the one counted by devices, or the number of kinds.
-  QuotaLaw(const QueueTree& queues, ResourceKind device_kind)
+  QuotaChecker(const QueueTree& queues, ResourceKind device_kind)
       : queues_(queues), device_kind_(device_kind) {}
 
   // --- Limits ---------------------------------------------------------------
@@ -81,24 +81,24 @@ class QuotaLaw {
   // for which queues compete (see QueueTree); kinds() if there is none.
   ResourceKind DecidingKind(const Resources& demand) const;
   // Whether the queue may take back from some other queue for the demand.
-  bool MayReclaimAtAll(QueueIndex taker, const Resources& demand) const;
+  bool MayReclaimAtAll(QueueIndex preemptor, const Resources& demand) const;
   // The most of the kind, deciding for a demand, for which it may; 0: none.
-  int64_t MostToReclaim(QueueIndex taker, ResourceKind kind) const;
+  int64_t MostToReclaim(QueueIndex preemptor, ResourceKind kind) const;
   // Whether it is q's own guarantee that came to allow that: with `before`
   // used, it did not.
   bool ComesToBeOwed(QueueIndex q, const Resources& before,
                      const Resources& demand) const;
-  // Whether the law lets `taker` take from `victim`, another leaf, for the
-  // demand, as far as the taker's kind decides.
-  bool MayReclaim(QueueIndex taker, QueueIndex victim,
+  // Whether `preemptor` may reclaim from `victim`, another leaf, for the
+  // demand, as far as the preemptor's deciding kind says.
+  bool MayReclaim(QueueIndex preemptor, QueueIndex victim,
                   const Resources& demand) const;
   // Whether the victim's queue, and all above it up to (not including) what it
-  // shares with the taker, hold more than they are guaranteed both of the
+  // shares with the preemptor, hold more than they are guaranteed both of the
   // demand's deciding kind and of that of the gang that holds `held`: work on
   // devices is safe while its queue is within its devices, whatever else it
   // holds. Since each gang is judged by one kind, in one order of kinds, no two
   // gangs can take from each other in turn.
-  bool MayLose(QueueIndex victim, QueueIndex taker, const Resources& demand,
+  bool MayLose(QueueIndex victim, QueueIndex preemptor, const Resources& demand,
                const Resources& held,
                const QuotaOverlay* overlay = nullptr) const;
 
