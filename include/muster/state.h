@@ -16,6 +16,7 @@
 #include "muster/disruption_budget.h"
 #include "muster/enum_names.h"
 #include "muster/event.h"
+#include "muster/export.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
 #include "muster/node.h"
@@ -125,6 +126,12 @@ struct GangState {
 
   friend bool operator==(const GangState&, const GangState&) = default;
 };
+
+// The entry of Reconciled::tasks for a task of Scheduler::State(): it is as the
+// scheduler has recorded it. None for a task that has succeeded or is only
+// nominated: it is nowhere. `task` is one of gang.tasks. O(devices).
+MUSTER_API std::optional<RealTask> AsReal(const GangState& gang,
+                                          const TaskState& task);
 
 // A node: as the host described it, and what happened to it since.
 struct NodeState {
