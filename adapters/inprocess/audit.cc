@@ -71,7 +71,8 @@ absl::Status Simulator::Impl::Audit() const {
       if (b.phase != TaskPhase::kRunning) continue;
       --tasks;
       if (t.life != TaskLife::kRunning || books_.key(t.node) != b.node ||
-          t.place.devices != b.devices || t.place.slot != b.slot) {
+          t.place.devices != b.devices ||
+          t.place.first_slice != b.first_slice) {
         return Wrong("gang " + g.job.gang.key + ": a task is not where the " +
                      "scheduler believes it to be");
       }

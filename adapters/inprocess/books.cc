@@ -94,9 +94,10 @@ const PartitionProfile* Books::ProfileOn(const Device& device,
 // As device.h has it: each form of a share counts in the other, rounded down.
 Books::DeviceUse Books::ShareOf(const Device& device,
                                 const DeviceRequest& request,
-                                uint32_t slot) const {
+                                uint32_t first_slice) const {
   if (!request.partition.empty()) {
-    return ShareOf(device, {.partition = request.partition, .slot = slot});
+    return ShareOf(
+        device, {.partition = request.partition, .first_slice = first_slice});
   }
   if (request.memory_bytes > 0) {
     const int64_t milli =
@@ -127,7 +128,7 @@ Books::DeviceUse Books::ShareOf(const Device& device,
   }
   return {.milli = profile->milli,
           .memory = 0,
-          .slices = ((1u << profile->slices) - 1) << share.slot};
+          .slices = ((1u << profile->slices) - 1) << share.first_slice};
 }
 
 int64_t Books::OthersMilli(uint32_t node) const {
@@ -147,10 +148,10 @@ void Books::Use(DeviceUse& of, const DeviceUse& share, int sign) {
 }
 
 bool Books::HasRoom(const Entry& e, size_t device, const DeviceRequest& request,
-                    uint32_t slot) const {
+                    uint32_t first_slice) const {
   const Device& d = e.node.devices[device];
   const DeviceUse& use = e.devices[device];
-  const DeviceUse share = ShareOf(d, request, slot);
+  const DeviceUse share = ShareOf(d, request, first_slice);
   if (use.milli + share.milli > kWholeDevice) return false;
   if (request.memory_bytes > 0 && use.memory + share.memory > d.memory_bytes) {
     return false;
@@ -162,8 +163,8 @@ bool Books::HasRoom(const Entry& e, size_t device, const DeviceRequest& request,
   return share.slices != 0 && !shared && (use.slices & share.slices) == 0;
 }
 
-std::optional<uint32_t> Books::SlotOn(const Entry& e, size_t device,
-                                      const DeviceRequest& request) const {
+std::optional<uint32_t> Books::FirstSliceOn(
+    const Entry& e, size_t device, const DeviceRequest& request) const {
   if (request.partition.empty()) {
     if (HasRoom(e, device, request, 0)) return 0;
     return std::nullopt;
@@ -199,11 +200,11 @@ std::optional<Books::Place> Books::Pick(uint32_t node,
           std::ranges::find(request.models, d.model) == request.models.end()) {
         continue;
       }
-      const std::optional<uint32_t> slot = SlotOn(e, i, request);
-      if (!slot.has_value()) continue;
+      const std::optional<uint32_t> first_slice = FirstSliceOn(e, i, request);
+      if (!first_slice.has_value()) continue;
       if (!best.has_value() || rank(i) > rank(*best)) {
         best = i;
-        picked.slot = *slot;
+        picked.first_slice = *first_slice;
       }
     }
     if (!best.has_value()) return std::nullopt;
@@ -220,7 +221,7 @@ bool Books::HasRoom(const Entry& e, const TaskShape& shape, Place place) const {
   }
   for (const uint32_t i : place.devices) {
     if (i >= e.node.devices.size()) return false;
-    if (!HasRoom(e, i, shape.devices, place.slot)) return false;
+    if (!HasRoom(e, i, shape.devices, place.first_slice)) return false;
   }
   return place.devices.size() == shape.devices.count;
 }
@@ -232,8 +233,8 @@ void Books::Use(Entry& e, const TaskShape& shape, Place place, int sign) {
   }
   for (const uint32_t i : place.devices) {
     if (i >= e.node.devices.size()) break;
-    Use(e.devices[i], ShareOf(e.node.devices[i], shape.devices, place.slot),
-        sign);
+    Use(e.devices[i],
+        ShareOf(e.node.devices[i], shape.devices, place.first_slice), sign);
   }
   Sum(e, 1);
 }

@@ -50,7 +50,7 @@ class Books {
   // Where on a node: devices, and a partition's first slice.
   struct Place {
     DeviceSet devices{};
-    uint32_t slot = 0;
+    uint32_t first_slice = 0;
   };
   // Devices for one such task: the fullest that still fit, lowest number first,
   // those in `avoid` last; a partition from the first slice that will do.
@@ -96,16 +96,16 @@ class Books {
   const PartitionProfile* ProfileOn(const Device& device,
                                     const std::string& profile) const;
   DeviceUse ShareOf(const Device& device, const DeviceRequest& request,
-                    uint32_t slot) const;
+                    uint32_t first_slice) const;
   DeviceUse ShareOf(const Device& device, const DeviceShare& share) const;
   static void Use(DeviceUse& of, const DeviceUse& share, int sign);
   void Use(Entry& e, const TaskShape& shape, Place place, int sign);
   bool HasRoom(const Entry& e, size_t device, const DeviceRequest& request,
-               uint32_t slot) const;
+               uint32_t first_slice) const;
   bool HasRoom(const Entry& e, const TaskShape& shape, Place place) const;
-  // The first slot with room; nullopt: none.
-  std::optional<uint32_t> SlotOn(const Entry& e, size_t device,
-                                 const DeviceRequest& request) const;
+  // The first slice of the first free place for the partition; nullopt: none.
+  std::optional<uint32_t> FirstSliceOn(const Entry& e, size_t device,
+                                       const DeviceRequest& request) const;
   // Adds (sign 1) or takes out (-1) a node's part of totals_.
   void Sum(const Entry& e, int sign);
 

@@ -78,7 +78,7 @@ void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
   t.attempt = planned.attempt;
   t.alternative = planned.alternative;
   t.node = node_of_id_[planned.node.index];
-  t.place = {planned.devices, planned.slot};
+  t.place = {planned.devices, planned.first_slice};
   const DeviceRequest& request = g.ShapeOf(flat).devices;
   if (!config_.host.choose_devices && request.count > 0) {
     t.place = books_.Pick(t.node, request, {}).value_or(Books::Place{});

@@ -62,7 +62,7 @@ TaskAnswer TaskPlaces::AnswerFor(const LiveGang& g, uint32_t flat,
     answer.node = books_.key(t.node);
     answer.devices = t.place.devices.ToList();
     if (!g.ShapeOf(flat).devices.partition.empty()) {
-      answer.slot = t.place.slot;
+      answer.first_slice = t.place.first_slice;
     }
   }
   return answer;

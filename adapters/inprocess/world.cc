@@ -165,7 +165,7 @@ void Simulator::Impl::Reconcile() {
                              .devices = place.devices,
                              .alternative = t.alternative,
                              .releasing = t.life == TaskLife::kStopping,
-                             .slot = place.slot});
+                             .first_slice = place.first_slice});
       t.attempt = 0;
     }
   }

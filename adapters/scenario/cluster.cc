@@ -349,7 +349,7 @@ OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
       d.Optional("memory",
                  [&](const Value& m) { share.memory_bytes = m.Quantity(1); });
       d.Text("partition", &share.partition);
-      d.Integer("slot", &share.slot, 0, PartitionScheme::kMaxSlices - 1);
+      d.Integer("slot", &share.first_slice, 0, PartitionScheme::kMaxSlices - 1);
       others.devices.push_back(share);
     });
   });

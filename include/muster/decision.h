@@ -64,7 +64,7 @@ struct PlannedTask {
   DeviceSet booked{};
   // First slice of its partition, as the books have it; 0 if the task asks for
   // none.
-  uint32_t slot = 0;
+  uint32_t first_slice = 0;
   // 0: Role::shape; i: Role::alternatives[i - 1].
   uint32_t alternative = 0;
   // A task starts when all tasks of its gang with a lower wave run: see
@@ -109,7 +109,7 @@ struct PlannedTaskRecord {
   DeviceSet devices{};
   uint32_t alternative = 0;
   uint32_t wave = 0;
-  uint32_t slot = 0;  // As held, likewise.
+  uint32_t first_slice = 0;  // As held, likewise.
 
   friend bool operator==(const PlannedTaskRecord&,
                          const PlannedTaskRecord&) = default;

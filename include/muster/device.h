@@ -64,7 +64,7 @@ struct DeviceShare {
   // If it is a partition: its profile, which then tells milli and memory, and
   // its first slice.
   std::string partition{};
-  uint32_t slot = 0;
+  uint32_t first_slice = 0;
 
   friend bool operator==(const DeviceShare&, const DeviceShare&) = default;
 };

@@ -218,7 +218,7 @@ struct TaskAnswer {
   std::vector<uint32_t> devices{};
   // The first slice of its partition, beside `devices`. None: as planned, or
   // where there is room.
-  std::optional<uint32_t> slot{};
+  std::optional<uint32_t> first_slice{};
 };
 
 // What became of tasks. Idempotent: an answer that was given before, that came
@@ -255,7 +255,7 @@ struct RealTask {
   uint32_t alternative = 0;
   // It is being stopped, and holds its place until an answer comes.
   bool releasing = false;
-  std::optional<uint32_t> slot{};  // As in TaskAnswer.
+  std::optional<uint32_t> first_slice{};  // As in TaskAnswer.
   // It is there, but does not run: of a host that can suspend.
   bool suspended = false;
   // Since when it runs; kForever: nothing is said. A gang that the scheduler

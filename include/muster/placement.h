@@ -19,7 +19,8 @@ struct PlacedTask {
   std::string node{};        // Its key.
   DeviceSet devices{};       // Positions in Node::devices.
   uint32_t alternative = 0;  // 0: Role::shape; i: Role::alternatives[i - 1].
-  uint32_t slot = 0;  // First memory slice of its partition; 0 if it has none.
+  // First memory slice of its partition; 0 if it has none.
+  uint32_t first_slice = 0;
 
   friend bool operator==(const PlacedTask&, const PlacedTask&) = default;
 };

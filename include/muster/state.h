@@ -70,7 +70,7 @@ struct TaskState {
   // 0: Role::shape; i: Role::alternatives[i - 1].
   uint32_t alternative = 0;
   // First slice of its partition.
-  uint32_t slot = 0;
+  uint32_t first_slice = 0;
 
   friend bool operator==(const TaskState&, const TaskState&) = default;
 };

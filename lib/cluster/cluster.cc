@@ -173,7 +173,7 @@ bool Cluster::Choose(NodeIndex node, ShapeId shape, Ledger ledger,
   if (!rep_->Admits(node, shape)) return false;
   Allocation a{.node = node, .shape = shape};
   if (!rep_->ledgers.Choose(node, rep_->shapes[shape].needs, ledger, rails,
-                            &a.devices, &a.slot)) {
+                            &a.devices, &a.first_slice)) {
     return false;
   }
   *out = a;
@@ -218,7 +218,7 @@ void Cluster::Credit(const Allocation& a, Ledger ledger) {
 bool Cluster::Fits(const Allocation& a, Ledger ledger) const {
   return available(a.node) &&
          rep_->ledgers.Fits(a.node, rep_->shapes[a.shape].needs, a.devices,
-                            a.slot, ledger);
+                            a.first_slice, ledger);
 }
 
 Resources Cluster::Usage(const Allocation& a) const {

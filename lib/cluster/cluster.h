@@ -29,7 +29,7 @@ struct Allocation {
   NodeIndex node = 0;
   ShapeId shape = 0;
   DeviceSet devices{};
-  uint32_t slot = 0;  // The first slice of its partition; 0 if it has none.
+  uint32_t first_slice = 0;  // Of its partition; 0 if it has none.
 
   friend bool operator==(const Allocation&, const Allocation&) = default;
 };

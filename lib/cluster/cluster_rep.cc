@@ -228,7 +228,8 @@ const Resources& Cluster::Rep::Demand(ShapeId id) const {
 }
 
 inline void Cluster::Rep::Apply(const Allocation& a, Ledger ledger, int sign) {
-  ledgers.Post(a.node, shapes[a.shape].needs, a.devices, a.slot, ledger, sign);
+  ledgers.Post(a.node, shapes[a.shape].needs, a.devices, a.first_slice, ledger,
+               sign);
   changed.Add(a.node);
 }
 

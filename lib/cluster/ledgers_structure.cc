@@ -153,8 +153,8 @@ void Ledgers::PostOthers(NodeIndex n, const OtherUsage& others, int sign) {
       if (share.partition.empty()) {
         PostDevice(n, share.device, OthersShare(n, share), l, sign);
       } else {
-        PostPartition(n, share.device, cuts_.Find(share.partition), share.slot,
-                      l, sign);
+        PostPartition(n, share.device, cuts_.Find(share.partition),
+                      share.first_slice, l, sign);
       }
     }
   }

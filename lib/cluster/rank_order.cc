@@ -65,8 +65,8 @@ std::vector<uint32_t> RankOrder(const Topology& topology,
     for (size_t l = 0; l < x.path.size(); ++l) {
       if (*x.path[l] != *y.path[l]) return *x.path[l] < *y.path[l];
     }
-    return std::tie(tasks[a].node->key, x.first_device, tasks[a].slot) <
-           std::tie(tasks[b].node->key, y.first_device, tasks[b].slot);
+    return std::tie(tasks[a].node->key, x.first_device, tasks[a].first_slice) <
+           std::tie(tasks[b].node->key, y.first_device, tasks[b].first_slice);
   };
   std::vector<uint32_t> order(tasks.size());
   std::iota(order.begin(), order.end(), 0u);

@@ -49,7 +49,7 @@ inline constexpr Bound kSpan{0, kMaxDuration};
 inline constexpr Bound kInt32{-1, std::numeric_limits<int32_t>::max()};
 inline constexpr Bound kMemory{0, kMaxDeviceMemory};
 inline constexpr Bound kMilli{0, kWholeDevice};
-inline constexpr Bound kSlot{0, PartitionScheme::kMaxSlices - 1};
+inline constexpr Bound kFirstSlice{0, PartitionScheme::kMaxSlices - 1};
 inline constexpr Bound kSlices{1, PartitionScheme::kMaxSlices};
 inline constexpr Bound kDevices{0, int64_t{DeviceSet::kCapacity}};
 inline constexpr Bound kNodes{0, kMaxNodes};
@@ -82,7 +82,7 @@ MUSTER_BOUNDS(DeviceRequest, Of{&DeviceRequest::count, kDevices},
               Of{&DeviceRequest::memory_bytes, kMemory});
 MUSTER_BOUNDS(DeviceShare, Of{&DeviceShare::milli, kMilli},
               Of{&DeviceShare::memory_bytes, kMemory},
-              Of{&DeviceShare::slot, kSlot});
+              Of{&DeviceShare::first_slice, kFirstSlice});
 MUSTER_BOUNDS(PartitionProfile, Of{&PartitionProfile::name, kKey},
               Of{&PartitionProfile::slices, kSlices},
               Of{&PartitionProfile::milli, {1, kWholeDevice}},
@@ -152,10 +152,11 @@ MUSTER_BOUNDS(Event, Of{&Event::at, kAt});
 MUSTER_BOUNDS(SpotNotice, Of{&SpotNotice::at, kAt});
 MUSTER_BOUNDS(CheckpointTaken, Of{&CheckpointTaken::at, kAt});
 MUSTER_BOUNDS(TaskAnswer, Of{&TaskAnswer::devices, kDevices},
-              Of{&TaskAnswer::slot, kSlot});
+              Of{&TaskAnswer::first_slice, kFirstSlice});
 MUSTER_BOUNDS(TasksAnswered, Of{&TasksAnswered::tasks, kTasks});
 MUSTER_BOUNDS(RealTask, Of{&RealTask::devices, kDevices},
-              Of{&RealTask::slot, kSlot}, Of{&RealTask::started, kUntil});
+              Of{&RealTask::first_slice, kFirstSlice},
+              Of{&RealTask::started, kUntil});
 MUSTER_BOUNDS(Reconciled, Of{&Reconciled::nodes, kNodes},
               Of{&Reconciled::others, kNodes}, Of{&Reconciled::down, kNodes});
 
@@ -164,7 +165,7 @@ MUSTER_BOUNDS(RealGang, Of{&RealGang::started, kUntil},
               Of{&RealGang::saved, kServed});
 
 // --- States and plans
-MUSTER_BOUNDS(TaskState, Of{&TaskState::slot, kSlot});
+MUSTER_BOUNDS(TaskState, Of{&TaskState::first_slice, kFirstSlice});
 MUSTER_BOUNDS(OpenDecision, Of{&OpenDecision::seq, kSeq},
               Of{&OpenDecision::tasks, {1, Gang::kMaxTasks}});
 MUSTER_BOUNDS(GangState, Of{&GangState::attempts, To(kInt32.most)},
@@ -181,7 +182,8 @@ MUSTER_BOUNDS(SchedulerState, Of{&SchedulerState::now, kAt},
               Of{&SchedulerState::next_seq, kSeq},
               Of{&SchedulerState::round_seq, kSeq},
               Of{&SchedulerState::nodes, kNodes});
-MUSTER_BOUNDS(PlannedTaskRecord, Of{&PlannedTaskRecord::slot, kSlot});
+MUSTER_BOUNDS(PlannedTaskRecord,
+              Of{&PlannedTaskRecord::first_slice, kFirstSlice});
 MUSTER_BOUNDS(DecisionRecord, Of{&DecisionRecord::seq, kSeq},
               Of{&DecisionRecord::tasks, kTasks});
 MUSTER_BOUNDS(PlanRecord, Of{&PlanRecord::now, kAt});

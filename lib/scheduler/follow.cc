@@ -58,7 +58,7 @@ absl::StatusOr<std::vector<Assignment>> TasksOf(const Core& core,
     if (!named.insert(p.task).second) return Cannot(d, "names a task twice");
     MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, p.node));
     const ShapeId shape = spec.prepared.shapes[p.task.role][p.alternative];
-    out.push_back({p.task, {n, shape, p.devices, p.slot}});
+    out.push_back({p.task, {n, shape, p.devices, p.first_slice}});
     const absl::Status place = CheckPlace(core.cluster, "", out.back().at);
     if (!place.ok()) return Cannot(d, std::string(place.message()));
   }

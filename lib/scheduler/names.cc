@@ -69,7 +69,7 @@ void AddRecords(const Core& core, const Plan& plan,
     for (const PlannedTask& task : plan.TasksOf(d)) {
       out.tasks.push_back({task.task, task.attempt,
                            std::string(plan.Text(task.node_key)), task.booked,
-                           task.alternative, task.wave, task.slot});
+                           task.alternative, task.wave, task.first_slice});
     }
   }
 }

@@ -51,7 +51,7 @@ void PlanWriter::AddTask(Draft draft, const GangRecord& r,
     planned.devices = task.at.devices;
   }
   planned.booked = task.at.devices;
-  planned.slot = task.at.slot;
+  planned.first_slice = task.at.first_slice;
   planned.alternative = AlternativeOf(spec, task.task, task.at.shape);
   planned.wave = spec.waves[task.task.role];
   tasks_.emplace_back(draft, planned);

@@ -24,8 +24,8 @@ DeviceSet GuessDevices(const Cluster& cluster, NodeIndex n, uint32_t count) {
   return chosen;
 }
 
-// The first free slot for the partition: on this device, or on any if none is
-// known yet.
+// The first free place for the partition: on this device, or on any if the
+// device is not known yet.
 void GuessPartition(const Cluster& cluster, Allocation* at) {
   std::vector<Allocation> places;
   cluster.PartitionPlaces(at->node, at->shape, Ledger::kNow, &places);
@@ -40,7 +40,7 @@ void GuessPartition(const Cluster& cluster, Allocation* at) {
 }  // namespace
 
 void FillIn(const Cluster& cluster, const Allocation& believed,
-            std::optional<uint32_t> slot, Allocation* at) {
+            std::optional<uint32_t> first_slice, Allocation* at) {
   const DeviceRequest& request = cluster.device_request(at->shape);
   if (request.count == 0) return;
   const bool same = at->node == believed.node;
@@ -51,22 +51,23 @@ void FillIn(const Cluster& cluster, const Allocation& believed,
     }
     return;
   }
-  at->slot = 0;
-  if (slot.has_value()) {
-    at->slot = *slot;
+  at->first_slice = 0;
+  if (first_slice.has_value()) {
+    at->first_slice = *first_slice;
   } else if (same && at->devices == believed.devices) {
-    at->slot = believed.slot;
+    at->first_slice = believed.first_slice;
   } else {
     GuessPartition(cluster, at);
   }
   if (at->devices.empty()) at->devices = GuessDevices(cluster, at->node, 1);
 }
 
-absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
-                       ShapeId shape, std::optional<uint32_t> slot) {
-  return Require(
-      !slot.has_value() || !cluster.device_request(shape).partition.empty(),
-      field, ".slot: the task has no partition");
+absl::Status CheckFirstSlice(const Cluster& cluster, const std::string& field,
+                             ShapeId shape,
+                             std::optional<uint32_t> first_slice) {
+  return Require(!first_slice.has_value() ||
+                     !cluster.device_request(shape).partition.empty(),
+                 field, ".first_slice: the task has no partition");
 }
 
 absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
@@ -77,8 +78,9 @@ absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
     return Invalid(field, ".devices: are ", has, "; the task has ",
                    request.count);
   }
-  return Require(at.slot == 0 || !request.partition.empty(), field,
-                 ".slot: ", at.slot, "; the task has no partition");
+  return Require(at.first_slice == 0 || !request.partition.empty(), field,
+                 ".first_slice: ", at.first_slice,
+                 "; the task has no partition");
 }
 
 absl::Status AddUse(const SchedulerConfig& config, const Cluster& cluster,
@@ -132,8 +134,8 @@ absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
     real.devices = {};
   }
   MUSTER_RETURN_IF_ERROR(
-      CheckSlot(core.cluster, field, real.shape, answer.slot));
-  FillIn(core.cluster, planned, answer.slot, &real);
+      CheckFirstSlice(core.cluster, field, real.shape, answer.first_slice));
+  FillIn(core.cluster, planned, answer.first_slice, &real);
   return real;
 }
 

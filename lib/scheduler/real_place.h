@@ -14,15 +14,17 @@
 
 namespace muster {
 
-// What the host did not say of the task's devices (at->devices is empty) or
-// slot: as believed on the same node; else, for the books, the devices with the
-// most room, which fits if anything does, and a partition where there is room.
+// Fills in what the host did not report, the task's devices (at->devices is
+// empty) or first_slice: as recorded on the same node; else the devices with
+// the most room, which fits if anything does, and a partition where there is
+// room.
 void FillIn(const Cluster& cluster, const Allocation& believed,
-            std::optional<uint32_t> slot, Allocation* at);
+            std::optional<uint32_t> first_slice, Allocation* at);
 
-// If a slot is named, the shape asks for a partition.
-absl::Status CheckSlot(const Cluster& cluster, const std::string& field,
-                       ShapeId shape, std::optional<uint32_t> slot);
+// If a first_slice is named, the shape asks for a partition.
+absl::Status CheckFirstSlice(const Cluster& cluster, const std::string& field,
+                             ShapeId shape,
+                             std::optional<uint32_t> first_slice);
 
 // The devices as a set: there are such on the node, each is named once, and
 // they are as many as wanted, or none is named.

@@ -89,7 +89,8 @@ absl::Status CheckTask(const Core& core, const Told& told,
                            "' is down, and its tasks are lost: leave them out");
   }
   const ShapeId shape = spec.prepared.shapes[task.task.role][task.alternative];
-  MUSTER_RETURN_IF_ERROR(CheckSlot(core.cluster, at, shape, task.slot));
+  MUSTER_RETURN_IF_ERROR(
+      CheckFirstSlice(core.cluster, at, shape, task.first_slice));
   const uint32_t wanted = core.cluster.device_request(shape).count;
   const size_t has = node->second->devices.size();
   if (wanted > has) {
@@ -240,8 +241,8 @@ Allocation RealAllocation(const Core& core, const GangRecord& r,
   at.shape = spec.prepared.shapes[real.task.role][real.alternative];
   for (uint32_t d : real.devices) at.devices.Insert(d);
   FillIn(core.cluster,
-         believed != nullptr ? *believed : Allocation{.node = ~0u}, real.slot,
-         &at);
+         believed != nullptr ? *believed : Allocation{.node = ~0u},
+         real.first_slice, &at);
   return at;
 }
 

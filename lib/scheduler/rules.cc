@@ -233,7 +233,8 @@ absl::Status Rule(const SchedulerConfig& config, const Device& device) {
 
 absl::Status Rule(const SchedulerConfig& config, const DeviceShare& share) {
   if (share.partition.empty()) {
-    return Require(share.slot == 0, ".slot: must be 0 without a partition");
+    return Require(share.first_slice == 0,
+                   ".first_slice: must be 0 without a partition");
   }
   MUSTER_RETURN_IF_ERROR(IsProfile(config, share.partition));
   return Require(share.milli == 0 && share.memory_bytes == 0,

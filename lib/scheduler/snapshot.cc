@@ -73,7 +73,7 @@ std::optional<RealTask> AsReal(const GangState& gang, const TaskState& task) {
                 .alternative = task.alternative,
                 .releasing = task.phase == TaskPhase::kReleasing,
                 .suspended = task.phase == TaskPhase::kSuspended};
-  if (!shape.devices.partition.empty()) real.slot = task.slot;
+  if (!shape.devices.partition.empty()) real.first_slice = task.first_slice;
   return real;
 }
 
@@ -96,7 +96,7 @@ GangState StateOf(const Core& core, GangIndex g) {
     if (task.phase != TaskPhase::kSucceeded) {
       out.node = core.cluster.node(task.at.node).key;
       out.devices = task.at.devices;
-      out.slot = task.at.slot;
+      out.first_slice = task.at.first_slice;
     }
     out.alternative = AlternativeOf(spec, task.task, task.at.shape);
   }
@@ -266,7 +266,7 @@ absl::Status LoadTask(Core& core, const GangState& s, GangEdit& gang,
   task.keeps = Keeps(s.phase, in.phase);
   task.at.shape = spec.prepared.shapes[in.task.role][in.alternative];
   task.at.devices = in.devices;
-  task.at.slot = in.slot;
+  task.at.first_slice = in.first_slice;
   if (in.phase != TaskPhase::kSucceeded) {
     MUSTER_ASSIGN_OR_RETURN(task.at.node, NodeNamed(core, in.node));
     MUSTER_RETURN_IF_ERROR(CheckPlace(core.cluster, "state." + field, task.at));

@@ -24,14 +24,14 @@ bool Nest(std::span<const SliceRule> layers) {
 }  // namespace
 
 RingPlace RingPlaceOf(const Cluster& cluster, const Allocation& at) {
-  RingPlace first{~0u, ~0u, ~0u, at.slot, at.devices};
+  RingPlace first{~0u, ~0u, ~0u, at.first_slice, at.devices};
   const std::vector<Device>& devices = cluster.node(at.node).devices;
   for (const uint32_t d : at.devices) {
     if (d >= devices.size()) break;
     const Device& device = devices[d];  // Unknown places, -1, come last.
     first = std::min(first, RingPlace{static_cast<uint32_t>(device.island),
                                       static_cast<uint32_t>(device.numa), d,
-                                      at.slot, at.devices});
+                                      at.first_slice, at.devices});
   }
   return first;
 }

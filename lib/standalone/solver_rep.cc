@@ -63,7 +63,7 @@ std::vector<PlacedTask> PlacementSolver::Rep::ToTasks(
                       .node = cluster.node(a.at.node).key,
                       .devices = a.at.devices,
                       .alternative = static_cast<uint32_t>(it - shapes.begin()),
-                      .slot = a.at.slot});
+                      .first_slice = a.at.first_slice});
   }
   return placed;
 }
@@ -93,14 +93,15 @@ absl::StatusOr<Allocation> PlacementSolver::Rep::ToAllocation(
   const Allocation at{.node = node.index,
                       .shape = shapes[task.alternative],
                       .devices = task.devices,
-                      .slot = task.slot};
+                      .first_slice = task.first_slice};
   MUSTER_RETURN_IF_ERROR(CheckPlace(cluster, field, at));
   const size_t devices = cluster.node(node.index).devices.size();
   MUSTER_RETURN_IF_ERROR(Require(
       (at.devices - DeviceSet::FirstOf(static_cast<uint32_t>(devices))).empty(),
       field, ".devices: node '", task.node, "' has ", devices));
-  MUSTER_RETURN_IF_ERROR(Require(task.slot < PartitionScheme::kMaxSlices, field,
-                                 ".slot: ", task.slot, "; at most ",
+  MUSTER_RETURN_IF_ERROR(Require(task.first_slice < PartitionScheme::kMaxSlices,
+                                 field, ".first_slice: ", task.first_slice,
+                                 "; at most ",
                                  PartitionScheme::kMaxSlices - 1));
   return at;
 }

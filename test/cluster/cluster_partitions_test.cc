@@ -47,7 +47,7 @@ class ClusterPartitionsTest : public ::testing::Test {
   std::pair<uint32_t, uint32_t> Take(const std::string& profile) {
     const Allocation a = MustTake(cluster_, n_, Part(profile));
     EXPECT_EQ(a.devices.size(), 1u);
-    return {a.devices.first(), a.slot};
+    return {a.devices.first(), a.first_slice};
   }
 
   Cluster cluster_{3, kGpu, {}, CommonPartitionSchemes()};
@@ -141,7 +141,7 @@ TEST_F(ClusterPartitionsTest, PartitionsAreUsageLikeAnyOther) {
   EXPECT_EQ(cluster_.free_memory(n_, 0, Ledger::kNow), 40'000);
   EXPECT_EQ(cluster_.free_milli(n_, 0, Ledger::kNow), 572);
   EXPECT_EQ(a.devices, DeviceSet({0}));
-  EXPECT_EQ(a.slot, 4u);
+  EXPECT_EQ(a.first_slice, 4u);
 }
 
 TEST_F(ClusterPartitionsTest, LedgersHaveSlotsOfTheirOwn) {
@@ -178,8 +178,9 @@ TEST_F(ClusterPartitionsTest, RealityMayPutTwoIntoOneSlot) {
 TEST_F(ClusterPartitionsTest, OthersHoldPartitionsToo) {
   Add(MigNode(1));
   cluster_.SetOthers(
-      n_, {.node = "a",
-           .devices = {{.device = 0, .partition = "3g.40gb", .slot = 0}}});
+      n_,
+      {.node = "a",
+       .devices = {{.device = 0, .partition = "3g.40gb", .first_slice = 0}}});
   EXPECT_EQ(Slots(Part("4g.40gb")), 0u);
   EXPECT_EQ(Slots(Part("3g.40gb")), 1u);
   EXPECT_EQ(Slots(Whole()), 0u);

@@ -190,7 +190,8 @@ class ClusterLife {
   void PostAll(const NaiveNode& n, bool charge) {
     for (int l : {0, 1}) {
       for (const NaiveCharge& c : n.charges[l]) {
-        const Allocation a{IndexOf(n), shapes_[c.role], c.devices, c.slot};
+        const Allocation a{IndexOf(n), shapes_[c.role], c.devices,
+                           c.first_slice};
         const Ledger ledger = l == 0 ? Ledger::kNow : Ledger::kLater;
         charge ? cluster_.Charge(a, ledger) : cluster_.Credit(a, ledger);
       }
@@ -234,8 +235,9 @@ class ClusterLife {
     for (uint32_t d = 0; d < n.node.devices.size(); ++d) {
       if (!Chance(20)) continue;
       if (Chance(30)) {
-        n.others.devices.push_back(
-            {.device = d, .partition = kProfiles[Below(7)], .slot = Below(9)});
+        n.others.devices.push_back({.device = d,
+                                    .partition = kProfiles[Below(7)],
+                                    .first_slice = Below(9)});
         continue;
       }
       n.others.devices.push_back(
@@ -327,10 +329,11 @@ class ClusterLife {
     if (!taken) {  // The host did it all the same.
       a = {IndexOf(n), shapes_[r], {}};
       if (naive_.roles[r].shape.devices.count > 0) a.devices = SomeOf(n.node);
-      if (!naive_.roles[r].shape.devices.partition.empty()) a.slot = Below(9);
+      if (!naive_.roles[r].shape.devices.partition.empty())
+        a.first_slice = Below(9);
       cluster_.Charge(a, ledger);
     }
-    const NaiveCharge charge{r, a.devices, a.slot};
+    const NaiveCharge charge{r, a.devices, a.first_slice};
     for (int l : {0, 1}) {
       if ((ledgers >> l & 1) == 0) continue;
       ASSERT_TRUE(!taken || naive_.Fits(n, charge, l));
@@ -357,7 +360,7 @@ class ClusterLife {
       credited |= 1u << l;
     }
     cluster_.Credit(
-        {IndexOf(n), shapes_[charge.role], charge.devices, charge.slot},
+        {IndexOf(n), shapes_[charge.role], charge.devices, charge.first_slice},
         static_cast<Ledger>(credited));
   }
 
@@ -393,7 +396,7 @@ class ClusterLife {
     if (naive_.roles[r].shape.devices.count > 0) charge.devices = some;
     if (!naive_.roles[r].shape.devices.partition.empty()) {
       if (!some.empty()) charge.devices = {some.first()};
-      charge.slot = Below(9);
+      charge.first_slice = Below(9);
     }
     ASSERT_EQ(cluster_.Admits(i, shapes_[r]), naive_.Admits(n, r));
     for (const unsigned ledgers : {1u, 2u, 3u}) {
@@ -404,10 +407,10 @@ class ClusterLife {
       for (int l : {0, 1}) {
         if (ledgers >> l & 1) fits &= naive_.Fits(n, charge, l);
       }
-      ASSERT_EQ(
-          cluster_.Fits({i, shapes_[charge.role], charge.devices, charge.slot},
-                        ledger),
-          fits);
+      ASSERT_EQ(cluster_.Fits({i, shapes_[charge.role], charge.devices,
+                               charge.first_slice},
+                              ledger),
+                fits);
     }
   }
 
@@ -427,7 +430,7 @@ class ClusterLife {
       for (int l : {0, 1}) {
         for (const NaiveCharge& c : n->charges[l]) {
           const ShapeId shape = other.Intern(naive_.roles[c.role], 0);
-          other.Charge({i, shape, c.devices, c.slot},
+          other.Charge({i, shape, c.devices, c.first_slice},
                        l == 0 ? Ledger::kNow : Ledger::kLater);
         }
       }

@@ -71,11 +71,11 @@ std::vector<NaiveCluster::Held> NaiveCluster::HeldOn(const NaiveNode& n,
     }
   };
   for (const DeviceShare& share : n.others.devices) {
-    if (share.device == d) add(share.partition, share.slot);
+    if (share.device == d) add(share.partition, share.first_slice);
   }
   for (const NaiveCharge& charge : n.charges[ledger]) {
     if (!charge.devices.Contains(d)) continue;
-    add(roles[charge.role].shape.devices.partition, charge.slot);
+    add(roles[charge.role].shape.devices.partition, charge.first_slice);
   }
   return held;
 }
@@ -267,7 +267,7 @@ bool NaiveCluster::Fits(const NaiveNode& n, const NaiveCharge& charge,
     if (!charge.devices.Contains(d)) continue;
     if (!n.node.devices[d].healthy) return false;
     if (!partition.empty())
-      return MayStart(n, d, partition, charge.slot, ledger);
+      return MayStart(n, d, partition, charge.first_slice, ledger);
     if (Split(n, d, ledger)) return false;
     const DeviceShare free = FreeShare(n, d, ledger);
     const DeviceShare share = ShareOf(charge.role, n.node.devices[d]);

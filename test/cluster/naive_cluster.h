@@ -18,7 +18,7 @@ namespace muster {
 struct NaiveCharge {
   size_t role = 0;  // Position in NaiveCluster::roles.
   DeviceSet devices{};
-  uint32_t slot = 0;
+  uint32_t first_slice = 0;
 
   friend bool operator==(const NaiveCharge&, const NaiveCharge&) = default;
 };

@@ -160,7 +160,8 @@ NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
       }
       share.milli = profile->milli;
       share.memory = memory * profile->slices / slices;
-      for (uint32_t s = 0; s < profile->slices; ++s) ++share.cut[task.slot + s];
+      for (uint32_t s = 0; s < profile->slices; ++s)
+        ++share.cut[task.first_slice + s];
       continue;
     }
     share.shares = 1;

@@ -54,12 +54,13 @@ TasksAnswered Host::Do(size_t i, size_t done, const std::string& elsewhere) {
         real_.erase(ran);
       }
     } else {
-      Real real{p.node, NumbersOf(p.devices), p.alternative, p.attempt, p.slot};
+      Real real{p.node, NumbersOf(p.devices), p.alternative, p.attempt,
+                p.first_slice};
       a.outcome = TaskOutcome::kStarted;
       if (!elsewhere.empty()) {
         real.node = elsewhere;
         real.devices.clear();  // The scheduler guesses.
-        real.slot.reset();
+        real.first_slice.reset();
         a.node = elsewhere;
       }
       real_[key] = real;
@@ -121,9 +122,9 @@ DecisionRefused Host::Refuse(size_t i) {
   if (IsStop(d)) {  // What had not even started does so now, and goes on.
     for (const PlannedTaskRecord& p : d.tasks) {
       if (suspended_.contains({d.gang, p.task})) continue;
-      real_.try_emplace(
-          {d.gang, p.task},
-          Real{p.node, NumbersOf(p.devices), p.alternative, p.attempt, p.slot});
+      real_.try_emplace({d.gang, p.task},
+                        Real{p.node, NumbersOf(p.devices), p.alternative,
+                             p.attempt, p.first_slice});
     }
   }
   pending_.erase(pending_.begin() + static_cast<long>(i));
@@ -208,7 +209,7 @@ std::vector<RealTask> Host::Tasks(const SchedulerState& state,
         Books::ShapeOf(*gangs.at(key.first),
                        {.task = key.second, .alternative = real.alternative});
     if (!real.devices.empty() && !shape.devices.partition.empty()) {
-      tasks.back().slot = real.slot;
+      tasks.back().first_slice = real.first_slice;
     }
   }
   return tasks;

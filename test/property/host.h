@@ -25,7 +25,7 @@ class Host {
     std::vector<uint32_t> devices{};
     uint32_t alternative = 0;
     uint32_t attempt = 0;
-    std::optional<uint32_t> slot{};
+    std::optional<uint32_t> first_slice{};
   };
   using Key = std::pair<std::string, TaskId>;
 

@@ -79,7 +79,7 @@ class PlacementLaw {
       const PartitionProfile* profile =
           trial_.before.ProfileOn(n->node.devices[d], partition, &slices);
       if (profile == nullptr) return "device has no such partitions";
-      if (std::ranges::count(profile->starts, t.slot) == 0) {
+      if (std::ranges::count(profile->starts, t.first_slice) == 0) {
         return "no start of such a partition";
       }
     }

@@ -52,8 +52,8 @@ inline bool Places(DecisionKind kind) {
 }
 
 inline TaskState AsState(const PlannedTaskRecord& p) {
-  return {p.task,    TaskPhase::kStarting, p.attempt, p.node,
-          p.devices, p.alternative,        p.slot};
+  return {p.task,    TaskPhase::kStarting, p.attempt,    p.node,
+          p.devices, p.alternative,        p.first_slice};
 }
 
 inline std::string Text(const DecisionRecord& d) { return Printer::Text(d); }

@@ -150,13 +150,14 @@ void World::MoveTasks(Dice& dice, const Reconciled& whole) {
     if (asks.count > has) continue;
     task.node = node.key;
     task.devices.clear();
-    task.slot.reset();
+    task.first_slice.reset();
     if (dice.OneIn(2)) {
       const uint32_t first = has == 0 ? 0 : dice.Below(has);
       for (uint32_t i = 0; i < asks.count; ++i) {
         task.devices.push_back((first + i) % has);
       }
-      if (!asks.partition.empty() && dice.OneIn(2)) task.slot = dice.Below(8);
+      if (!asks.partition.empty() && dice.OneIn(2))
+        task.first_slice = dice.Below(8);
     }
     host_.Move(key, task);
     // What was answered of it before would be news now: it is not said again.

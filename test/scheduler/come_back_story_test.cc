@@ -55,17 +55,17 @@ TEST_F(ComeBackStories, WhatIsSuspendedOrInAPartitionIsToldSo) {
   TaskState task{.phase = TaskPhase::kSuspended,
                  .node = "n1",
                  .devices = {0, 3},
-                 .slot = 2};
+                 .first_slice = 2};
   std::optional<RealTask> real = AsReal(gang, task);
   ASSERT_TRUE(real.has_value());
   EXPECT_TRUE(real->suspended);
-  EXPECT_FALSE(real->releasing || real->slot.has_value());
+  EXPECT_FALSE(real->releasing || real->first_slice.has_value());
   EXPECT_THAT(real->devices, ElementsAre(0, 3));
   task.alternative = 1;
   real = AsReal(gang, task);
   ASSERT_TRUE(real.has_value());
   EXPECT_EQ(real->alternative, 1u);
-  EXPECT_EQ(real->slot, 2u);
+  EXPECT_EQ(real->first_slice, 2u);
 }
 
 TEST_F(ComeBackStories, APlanTellsWhatBecameOfSubmissions) {

@@ -45,12 +45,12 @@ class PartitionStories : public ::testing::Test {
     s.HasClasses();
     s.Happens(NodeChanged{MigMachine("n1", 1)});
   }
-  // "device:slot" of each of the gang's tasks.
+  // "device:first slice" of each of the gang's tasks.
   std::vector<std::string> Places(const std::string& gang) const {
     std::vector<std::string> places;
     for (const TaskState& t : s.Of(gang).tasks) {
       places.push_back(std::to_string(t.devices.first()) + ":" +
-                       std::to_string(t.slot));
+                       std::to_string(t.first_slice));
     }
     return places;
   }
@@ -63,7 +63,7 @@ TEST_F(PartitionStories, AGangOfPartitionsSharesADevice) {
   EXPECT_THAT(s.Pass(), ElementsAre("start many: n1 n1 n1 n1 n1 n1 n1"));
   EXPECT_THAT(Places("many"),
               ElementsAre("0:0", "0:1", "0:2", "0:3", "0:4", "0:5", "0:6"));
-  EXPECT_EQ(s.plan().tasks[6].slot, 6u) << "the host is told";
+  EXPECT_EQ(s.plan().tasks[6].first_slice, 6u) << "the host is told";
   s.AllDone();
   s.Submit(Parts("more", 1, "1g.10gb"));
   EXPECT_THAT(s.Pass(), IsEmpty());
@@ -129,7 +129,8 @@ TEST_F(PartitionStories, TheHostMayUseAnotherSlotThanPlanned) {
   s.Pass();
   ASSERT_THAT(Places("a"), ElementsAre("0:4"));
   s.Happens(TasksAnswered{
-      "a", {{.task = {0, 0}, .outcome = TaskOutcome::kStarted, .slot = 0}}});
+      "a",
+      {{.task = {0, 0}, .outcome = TaskOutcome::kStarted, .first_slice = 0}}});
   EXPECT_THAT(Places("a"), ElementsAre("0:0"));
   s.Submit(Parts("b", 1, "4g.40gb"));
   EXPECT_THAT(s.Pass(), IsEmpty()) << "slice 0 is taken";
@@ -159,7 +160,8 @@ TEST_F(PartitionStories, TwoTasksInOneSlotAreParted) {
   s.Submit(Parts("b", 1, "1g.10gb"));
   s.Pass();
   s.Happens(TasksAnswered{
-      "b", {{.task = {0, 0}, .outcome = TaskOutcome::kStarted, .slot = 6}}});
+      "b",
+      {{.task = {0, 0}, .outcome = TaskOutcome::kStarted, .first_slice = 6}}});
   EXPECT_THAT(s.Pass(), ElementsAre("evict b"));
   s.Applied(DecisionKind::kEvict, "b");
   EXPECT_THAT(s.PassAfter(60), ElementsAre("start b: n1"));
@@ -179,7 +181,7 @@ TEST_F(PartitionStories, ADeviceCutAnewUnderARunningTaskIsStillItsOwn) {
 
 TEST_F(PartitionStories, WhatOthersHoldIsLeftAlone) {
   s.Happens(OthersChanged{
-      {"n1", {}, {{.device = 0, .partition = "1g.10gb", .slot = 0}}}});
+      {"n1", {}, {{.device = 0, .partition = "1g.10gb", .first_slice = 0}}}});
   s.Submit(Parts("a", 1, "4g.40gb"));
   EXPECT_THAT(s.Pass(), IsEmpty());
   s.Happens(OthersChanged{{"n1", {}, {}}});
@@ -262,9 +264,10 @@ TEST_F(PartitionStories, BadInputIsNamed) {
        "usage of 'n1'.devices[0].partition: no scheme"},
       {others({.device = 0, .milli = 5, .partition = "1g.10gb"}),
        "must be 0 beside a partition"},
-      {others({.device = 0, .slot = 5}), ".slot: must be 0 without"},
-      {others({.device = 0, .partition = "1g.10gb", .slot = 16}),
-       ".slot: 16 is not in 0..15"},
+      {others({.device = 0, .first_slice = 5}),
+       ".first_slice: must be 0 without"},
+      {others({.device = 0, .partition = "1g.10gb", .first_slice = 16}),
+       ".first_slice: 16 is not in 0..15"},
   };
   const uint64_t before = s.scheduler().StateHash();
   for (const auto& [event, says] : bad) {
@@ -278,18 +281,19 @@ TEST_F(PartitionStories, BadInputIsNamed) {
 TEST_F(PartitionStories, SlotsOfAnswersAreChecked) {
   s.Submit(Parts("part", 1, "1g.10gb"));
   s.Pass();
-  const auto answer = [](const std::string& gang, uint32_t slot) {
-    return EventBody(TasksAnswered{
-        gang,
-        {{.task = {0, 0}, .outcome = TaskOutcome::kStarted, .slot = slot}}});
+  const auto answer = [](const std::string& gang, uint32_t first_slice) {
+    return EventBody(TasksAnswered{gang,
+                                   {{.task = {0, 0},
+                                     .outcome = TaskOutcome::kStarted,
+                                     .first_slice = first_slice}}});
   };
   EXPECT_THAT(std::string(s.Try(answer("part", 16)).message()),
-              HasSubstr(".slot: 16 is not in 0..15"));
+              HasSubstr(".first_slice: 16 is not in 0..15"));
   s.Happens(NodeChanged{Machine("n2", 1)});
   s.Submit(Job("whole", 1, 1, "low"));
   s.Pass();
   EXPECT_THAT(std::string(s.Try(answer("whole", 0)).message()),
-              HasSubstr(".slot: the task has no partition"));
+              HasSubstr(".first_slice: the task has no partition"));
 }
 
 TEST(PartitionRefusals, OfWorkloads) {

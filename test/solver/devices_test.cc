@@ -211,7 +211,7 @@ class Packing {
       for (const Assignment& a : result.tasks) {
         EXPECT_TRUE(judge.Take(gang_.gang.roles[a.task.role].shape.devices,
                                judge.DevicesOf(a.at.node, a.at.devices),
-                               a.at.slot));
+                               a.at.first_slice));
         EXPECT_EQ(a.at.devices.size(),
                   gang_.gang.roles[a.task.role].shape.devices.count);
       }

@@ -205,7 +205,8 @@ TEST_F(PlacementSolverTest, RefusesWhatIsWrong) {
            t.devices.Insert(4);
          }),
          "tasks[0].devices");
-  unheld(with([](PlacedTask& t) { t.slot = 1; }), "tasks[0].slot");
+  unheld(with([](PlacedTask& t) { t.first_slice = 1; }),
+         "tasks[0].first_slice");
   const std::vector<PlacedTask> twice = {good, good};
   EXPECT_FALSE(solver_.Hold(MakeGang("a", 1, 1), twice).ok());
   EXPECT_FALSE(solver_.Hold(MakeGang("a", 1, 1), {}).ok());

@@ -18,14 +18,14 @@ namespace muster {
 struct RankedTask {
   const Node* node = nullptr;
   DeviceSet devices{};
-  uint32_t slot = 0;
+  uint32_t first_slice = 0;
 };
 
 // The tasks by rank, as positions in `tasks`: by domain path, nodes outside the
-// topology last, then node key, then first device in RingOrder, then slot, then
-// position. A ring through the ranks crosses from domain to domain as rarely as
-// any can, at every level at once: as often as there are domains in use, or
-// never if there is one. O(tasks * (log tasks + devices)).
+// topology last, then node key, then first device in RingOrder, then
+// first_slice, then position. A ring through the ranks crosses from domain to
+// domain as rarely as any can, at every level at once: as often as there are
+// domains in use, or never if there is one. O(tasks * (log tasks + devices)).
 //
 // Inside one role there is nothing to do: its tasks are numbered in this order
 // when they are placed (Placement::tasks). This is for gangs of several

@@ -19,7 +19,7 @@ struct FieldsOf<PlannedTaskRecord> {
     v(4, "devices", s.devices.word(0));
     v(5, "alternative", s.alternative);
     v(6, "wave", s.wave);
-    v(7, "slot", s.slot);
+    v(7, "first_slice", s.first_slice);
     VisitAdded(8, "devices_from_64", s.devices.word(1), v);
   }
 };

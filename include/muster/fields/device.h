@@ -43,7 +43,7 @@ struct FieldsOf<DeviceShare> {
     v(2, "milli", s.milli);
     v(3, "memory_bytes", s.memory_bytes);
     v(4, "partition", s.partition);
-    v(5, "slot", s.slot);
+    v(5, "first_slice", s.first_slice);
   }
 };
 

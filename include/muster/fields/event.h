@@ -223,7 +223,7 @@ struct FieldsOf<TaskAnswer> {
     v(3, "outcome", s.outcome);
     v(4, "node", s.node);
     v(5, "devices", s.devices);
-    v(6, "slot", s.slot);
+    v(6, "first_slice", s.first_slice);
   }
 };
 
@@ -262,7 +262,7 @@ struct FieldsOf<RealTask> {
     v(4, "devices", s.devices);
     v(5, "alternative", s.alternative);
     v(6, "releasing", s.releasing);
-    v(7, "slot", s.slot);
+    v(7, "first_slice", s.first_slice);
     v(8, "suspended", s.suspended);
     v(9, "started", s.started);
   }

@@ -27,7 +27,7 @@ struct FieldsOf<TaskState> {
     v(4, "node", s.node);
     v(5, "devices", s.devices.word(0));
     v(6, "alternative", s.alternative);
-    v(7, "slot", s.slot);
+    v(7, "first_slice", s.first_slice);
     VisitAdded(8, "devices_from_64", s.devices.word(1), v);
   }
 };

@@ -119,14 +119,14 @@ TEST(BooksTest, PartitionsHaveSlotsOfTheirOwn) {
   TaskShape one = three;
   one.devices.partition = "1g.5gb";
   EXPECT_TRUE(books.Charge(a, three, {{0}, 4}));
-  EXPECT_EQ(books.Pick(a, three.devices, {})->slot, 0u);
+  EXPECT_EQ(books.Pick(a, three.devices, {})->first_slice, 0u);
   EXPECT_EQ(books.Pick(a, one.devices, {0})->devices, DeviceSet({1}));
-  EXPECT_EQ(books.Pick(a, one.devices, {0})->slot, 3u) << "as it is cut";
+  EXPECT_EQ(books.Pick(a, one.devices, {0})->first_slice, 3u) << "as it is cut";
   EXPECT_FALSE(books.Pick(a, Gpus(1, 300).devices, {}).has_value())
       << "one device holds a partition, the other one is cut";
   books.SetOthers(
       a, {.node = "a",
-          .devices = {{.device = 0, .partition = "1g.5gb", .slot = 0}}});
+          .devices = {{.device = 0, .partition = "1g.5gb", .first_slice = 0}}});
   EXPECT_EQ(books.OthersMilli(a), 142);
   EXPECT_FALSE(books.Pick(a, three.devices, {}).has_value());
   EXPECT_FALSE(books.Charge(a, one, {{0}, 5})) << "taken";
