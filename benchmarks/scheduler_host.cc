@@ -111,7 +111,7 @@ void SchedulerHost::Settle() {
   constexpr int kMostPasses = 100;
   for (int i = 0; i < kMostPasses; ++i) {
     Pass();
-    if (plan.decisions.empty() && plan.untold.empty()) return;
+    if (plan.decisions.empty() && plan.unreported.empty()) return;
     Answer();
   }
   Must(absl::InternalError("does not settle"));

@@ -62,11 +62,11 @@ absl::Status Simulator::Impl::Audit() const {
   bool anything = false;
   for (const LiveGang& g : live_) {
     if (!g.alive) continue;
-    const absl::StatusOr<GangState> believed = scheduler_.Find(g.job.gang.key);
-    if (!believed.ok()) return believed.status();
+    const absl::StatusOr<GangState> recorded = scheduler_.Find(g.job.gang.key);
+    if (!recorded.ok()) return recorded.status();
     uint64_t tasks = 0;
     for (const LiveTask& t : g.tasks) tasks += t.holds() ? 1 : 0;
-    for (const TaskState& b : believed->tasks) {
+    for (const TaskState& b : recorded->tasks) {
       const LiveTask& t = g.tasks[g.FlatIndex(b.task)];
       if (b.phase != TaskPhase::kRunning) continue;
       --tasks;
@@ -77,7 +77,7 @@ absl::Status Simulator::Impl::Audit() const {
                      "scheduler believes it to be");
       }
     }
-    anything |= tasks > 0 || !believed->tasks.empty();
+    anything |= tasks > 0 || !recorded->tasks.empty();
     // Answers may be under way when the run was stopped in between.
     if (tasks != 0 && queue_.empty()) {
       return Wrong("gang " + g.job.gang.key +

@@ -21,9 +21,9 @@ namespace muster::inprocess {
 struct BookTotals {
   std::vector<int64_t> capacity{};  // By kind; devices in thousandths.
   std::vector<int64_t> used{};
-  int64_t free_milli = 0;          // Thousandths of devices nobody uses.
+  int64_t free_milli = 0;          // Thousandths of devices that are not used.
   int64_t partly_free_milli = 0;   // Of these, on devices in partial use.
-  int64_t whole_free = 0;          // Devices that nobody uses.
+  int64_t whole_free = 0;          // Devices that no task uses.
   int64_t whole_on_free_node = 0;  // Of these, on nodes with all devices free.
 };
 

@@ -88,7 +88,7 @@ void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
 }
 
 // Whether a pass at this very time could decide more because the gang runs:
-// whoever was before it in the pass has been served already.
+// gangs before it in the pass have been served already.
 bool Simulator::Impl::StartMatters(const LiveGang& g) const {
   return g.elastic() || g.job.gang.max_runtime > 0 || protected_runtimes_;
 }

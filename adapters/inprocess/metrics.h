@@ -48,7 +48,7 @@ struct Day {
   double offered = 0;    // Likewise, if every gang ran from its submission on.
   double free = 0;       // Of devices, in thousandths x seconds.
   double partly = 0;     // Of these, on devices in partial use.
-  double whole = 0;      // Device-seconds of devices that nobody used,
+  double whole = 0;      // Device-seconds of devices that were not used,
   double scattered = 0;  // and of these, on nodes in partial use.
 };
 

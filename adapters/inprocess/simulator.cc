@@ -10,7 +10,7 @@ namespace muster::inprocess {
 namespace {
 
 // A pass answers to what the one before did; more than this at one time means
-// that the scheduler runs in a circle.
+// that the scheduler makes no progress.
 constexpr uint32_t kMaxPassesAtOneTime = 100'000;
 
 // As many are remembered: the first ones tell what is wrong.

@@ -61,7 +61,7 @@ class Simulator {
   Simulator& operator=(Simulator&&) noexcept;
   ~Simulator();
 
-  // Is told of everything from now on. Not owned; null: nobody is.
+  // Receives everything from now on. Not owned; null: no observer.
   void SetJournal(Journal* journal);
 
   // Goes on until nothing more will happen, or to the last event at or before

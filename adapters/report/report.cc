@@ -61,7 +61,7 @@ void AddGroups(const Metrics& m, Report* r) {
 // from being asked at all is known to the scheduler alone.
 ReasonCode WhyItWaits(const Simulator& simulator, const std::string& gang) {
   const Scheduler& scheduler = simulator.scheduler();
-  const uint64_t id = scheduler.WaitingClass(scheduler.FindGang(gang));
+  const uint64_t id = scheduler.WaitingGangClass(scheduler.FindGang(gang));
   if (const WaitingMirror::Class* told = simulator.waiting().Find(id)) {
     return told->reason.code;
   }

@@ -270,7 +270,7 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
       f.Integer(key, steps, 0, int64_t{1} << 40);
     }
     f.Integer("most_effort", &config->search.most_effort, 0,
-              ClassState::kMostEffort);
+              GangClassState::kMostEffort);
     f.Span("backoff_base", &config->backoff_base);
     f.Span("backoff_max", &config->backoff_max);
     f.Bool("preemption", &config->preemption);

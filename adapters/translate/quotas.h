@@ -18,7 +18,7 @@ struct NominalQuota {
   std::optional<int64_t> borrowing_limit{};
   std::optional<int64_t> lending_limit{};
 };
-// A queue in no cohort has nobody to borrow from.
+// A queue in no cohort has no queue to borrow from.
 Quota ToQuota(std::string resource, const NominalQuota& quota, bool in_cohort);
 
 // Of a queue of Volcano (deserved, capability, guarantee) or KAI (quota,

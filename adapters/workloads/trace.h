@@ -19,7 +19,7 @@ struct Trace {
 };
 
 enum class Policy : uint8_t {
-  kFifo,      // One class, nobody is stopped for another.
+  kFifo,      // One class, no gang is stopped for another.
   kPriority,  // Classes after the trace, with preemption.
 };
 MUSTER_ENUM_NAMES(Policy, "fifo", "priority");

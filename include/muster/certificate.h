@@ -36,10 +36,11 @@ struct Certificate {
   // gang's first topology, the single node included, at which their domains
   // differ: 0 on one node.
   struct Cost {
-    bool talks = false;  // Whether roles communicate. Otherwise the rest is 0.
-    int64_t cost = 0;    // Of the placement.
-    int64_t least = 0;   // None costs less inside one domain of the level whose
-                         // narrowest domain this one lies in.
+    // Whether roles communicate. Otherwise the rest is 0.
+    bool has_traffic = false;
+    int64_t cost = 0;   // Of the placement.
+    int64_t least = 0;  // None costs less inside one domain of the level whose
+                        // narrowest domain this one lies in.
     int64_t gap() const { return cost - least; }
     friend bool operator==(const Cost&, const Cost&) = default;
   };

@@ -21,7 +21,7 @@ using NodeIndex = uint32_t;
 
 // Free capacity is kept twice (Volcano: Idle and FutureIdle). `kNow` is what
 // nothing holds at this moment. `kLater` is what nothing will hold once
-// everything that is being released has been, less what is promised to
+// everything that is being released has been, less what is nominated for
 // nominated gangs. A running task is charged to both; one that is being evicted
 // only to kNow; a nominated one only to kLater. A task may start where both
 // have room.

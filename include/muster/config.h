@@ -23,15 +23,15 @@ struct HostCapabilities {
   bool shrink = true;          // Stop single surplus tasks of a running gang.
   bool migrate = false;        // Move a running task. No plan does so yet.
   bool choose_devices = true;  // Lets Muster choose; else plans name none.
-  bool nominate = true;        // Wants to be told of nominations.
+  bool nominate = true;        // Nominations are reported to it.
   bool grace = true;           // Gives victims their grace time.
   // Leaves it to Muster to stop what kNoExecute taints drive out. false: the
   // host does so itself (as Kubernetes' taint manager) and answers kYielded.
   bool evicts_taints = true;
   // Names of the kinds that a suspended task keeps on its node (memory that is
-  // not swapped out), so that nobody else is placed there; the rest is free for
-  // others. Not the device kind: a host whose suspended tasks keep memory of
-  // devices counts that memory as a kind of its own. A gang is suspended for
+  // not swapped out), so that no other task is placed there; the rest is free
+  // for others. Not the device kind: a host whose suspended tasks keep memory
+  // of devices counts that memory as a kind of its own. A gang is suspended for
   // another only where what it keeps leaves that one its place; else it is
   // evicted. A suspended gang may be evicted for what it keeps.
   std::vector<std::string> suspended_keeps{};
@@ -42,7 +42,7 @@ struct HostCapabilities {
 
 // How far one search may go, in steps of its own. A question whose last answer
 // was a "no" that these bounds left unproven gets more: see
-// ClassState::effort.
+// GangClassState::effort.
 struct SearchLimits {
   static constexpr int64_t kMaxSteps = int64_t{1} << 40;
 
@@ -53,8 +53,8 @@ struct SearchLimits {
   uint64_t max_steps = 100'000;
   // A search that ended without a proof is made again while no other question
   // is open, one a pass, each time with twice the steps, up to 1 + most_effort
-  // times the limits above. At most ClassState::kMostEffort; 0: it is not made
-  // again before something has happened.
+  // times the limits above. At most GangClassState::kMostEffort; 0: it is not
+  // made again before something has happened.
   uint32_t most_effort = 15;
   // Whether a Preemption tells of a runner-up. It costs another search for each
   // gang that room is made for.

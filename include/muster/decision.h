@@ -19,8 +19,8 @@ namespace muster {
 // the same; Slurm says start, and preempt or requeue. What a host cannot do
 // (HostCapabilities) is not asked of it.
 enum class DecisionKind : uint8_t {
-  // Its places are promised; it starts there when what is being released has
-  // been. The host has nothing to do but to show it. (Kubernetes: nominated
+  // It has places, and starts there when what is being released has been. The
+  // host has nothing to do but to show it. (Kubernetes: nominated
   // node; Volcano: pipelined.)
   kNominate,
   kStart,  // Start these tasks: the whole gang, at least at its minimum.

@@ -108,7 +108,7 @@ struct PriorityClassRemoved {
   std::string priority_class{};
 };
 // A new budget, or new values for a known one; without gangs it is removed.
-struct BudgetChanged {
+struct DisruptionBudgetChanged {
   DisruptionBudget budget{};
 };
 
@@ -120,7 +120,7 @@ struct BudgetChanged {
 struct GangSubmitted {
   Gang gang{};
 };
-// A live gang's new description: gang.key says which. It is as if it had been
+// A live gang's new spec: gang.key says which. It is as if it had been
 // submitted so, but for what it has already:
 //  - its queue stays (GangMoved), gang.queue names it;
 //  - a nomination is withdrawn if what decides about its places changed;
@@ -158,7 +158,7 @@ struct GangReprioritized {
 struct GangCancelled {
   std::string gang{};
 };
-// How a gang ended. Only told on: in journals, and to those who read them.
+// How a gang ended. It decides nothing: for journals and their readers.
 enum class GangOutcome : uint8_t {
   kSucceeded,
   kFailed,
@@ -172,9 +172,9 @@ struct GangFinished {
   std::string gang{};
   GangOutcome outcome = GangOutcome::kSucceeded;  // For journals and reports.
 };
-// Nothing of the gang runs any more, through no fault of its own (somebody else
-// took its places, it gave them up). It waits in its old place, without
-// back-off. A nomination stays.
+// Nothing of the gang runs any more, through no fault of its own (another
+// scheduler took its places, it gave them up). It waits in its old place,
+// without back-off. A nomination stays.
 struct GangYielded {
   std::string gang{};
 };
@@ -196,8 +196,8 @@ enum class TaskOutcome : uint8_t {
   // When all have, the gang is over, also one that is being stopped. A gang
   // that is stopped before, or loses a node, starts anew with all its tasks.
   kSucceeded,
-  // It stopped through nobody's fault. It is placed again, with no back-off,
-  // and does not count as failed.
+  // It stopped through no fault of its own. It is placed again, with no
+  // back-off, and does not count as failed.
   kYielded,
   // It ended well, and its place in the role is free for the next task: placed
   // again like one that yielded.
@@ -273,7 +273,7 @@ struct RealGang {
   Time checkpoint = kForever;
   // How long it ran in runs that are over, and how much of that is saved, as
   // GangState has them.
-  Duration served = kForever;
+  Duration run_time = kForever;
   Duration saved = kForever;
 };
 
@@ -287,7 +287,7 @@ struct RealGang {
 // Scheduler::Reconcile tells what it changed. O(nodes + tasks + gangs), times
 // the logarithm. A host sends it when it has been out of touch: after a crash,
 // a restored snapshot, a lost answer. AsReal() (state.h) makes the entry of a
-// task that is as believed. (Kubernetes: a relist.)
+// task that is as recorded. (Kubernetes: a relist.)
 struct Reconciled {
   std::vector<Node> nodes{};
   std::vector<OtherUsage> others{};
@@ -304,7 +304,7 @@ using EventBody =
                  CheckpointTaken, TasksAnswered, DecisionApplied,
                  DecisionRefused, Reconciled, GangChanged, GangMoved,
                  GangYielded, NodeSetRemoved, PriorityClassRemoved,
-                 BudgetChanged, ConfigChanged>;
+                 DisruptionBudgetChanged, ConfigChanged>;
 
 // What happened, and when (0..kMaxTime). A time before the scheduler's own
 // counts as now.

@@ -2,13 +2,13 @@
 #ifndef MUSTER_FIELDS_H_
 #define MUSTER_FIELDS_H_
 
-#include "muster/fields/class_state.h"        // IWYU pragma: export
 #include "muster/fields/config.h"             // IWYU pragma: export
 #include "muster/fields/decision.h"           // IWYU pragma: export
 #include "muster/fields/device.h"             // IWYU pragma: export
 #include "muster/fields/disruption_budget.h"  // IWYU pragma: export
 #include "muster/fields/event.h"              // IWYU pragma: export
 #include "muster/fields/gang.h"               // IWYU pragma: export
+#include "muster/fields/gang_class_state.h"   // IWYU pragma: export
 #include "muster/fields/ids.h"                // IWYU pragma: export
 #include "muster/fields/node.h"               // IWYU pragma: export
 #include "muster/fields/partition.h"          // IWYU pragma: export

@@ -60,11 +60,11 @@ struct Role {
   // Keys of NodeSets that are known; nodes must be in all of these.
   std::vector<std::string> node_sets{};
   TopologyConstraint topology{};
-  // Names of roles whose tasks run before those of this one start; no circles.
+  // Names of roles whose tasks run before those of this one start; no cycles.
   // All tasks of a gang have their places before the first starts, and keep
   // them: a gang never waits for room in the middle. If one of an earlier role
   // fails and cannot be placed again, all are released. A role that the gang
-  // runs without holds nobody up, and one that grows later stops nobody.
+  // runs without delays no role, and one that grows later stops none.
   std::vector<std::string> start_after{};
   // false: its tasks are never taken for another gang: neither shed nor, while
   // one of them runs, with the whole gang.

@@ -10,7 +10,7 @@
 namespace muster {
 
 // Host time and spans of it: nanoseconds since any origin the host likes. The
-// library never reads a clock; its time is the largest one it was told. A host
+// library never reads a clock; its time is the largest one it was given. A host
 // tells times of 0..kMaxTime (146 years) and spans of 0..kMaxDuration.
 using Time = int64_t;
 using Duration = int64_t;

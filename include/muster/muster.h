@@ -9,7 +9,6 @@
 #define MUSTER_MUSTER_H_
 
 #include "muster/certificate.h"        // IWYU pragma: export
-#include "muster/class_state.h"        // IWYU pragma: export
 #include "muster/cluster_view.h"       // IWYU pragma: export
 #include "muster/config.h"             // IWYU pragma: export
 #include "muster/decision.h"           // IWYU pragma: export
@@ -18,6 +17,7 @@
 #include "muster/disruption_budget.h"  // IWYU pragma: export
 #include "muster/event.h"              // IWYU pragma: export
 #include "muster/gang.h"               // IWYU pragma: export
+#include "muster/gang_class_state.h"   // IWYU pragma: export
 #include "muster/ids.h"                // IWYU pragma: export
 #include "muster/node.h"               // IWYU pragma: export
 #include "muster/partition.h"          // IWYU pragma: export

@@ -43,9 +43,9 @@ struct OtherUsage {
   std::string node{};
   Resources amount{};  // Without the device kind.
   std::vector<DeviceShare> devices{};
-  // Whole devices besides, of which nobody says which they are (a device plugin
-  // chose them): the library books those that its own tasks leave, and others
-  // when a task turns out to have one of them.
+  // Further whole devices that are not named (a device plugin chose them): the
+  // library charges those that its own tasks leave, and others when a task
+  // turns out to have one of them.
   uint32_t unnamed_devices = 0;
 
   friend bool operator==(const OtherUsage&, const OtherUsage&) = default;

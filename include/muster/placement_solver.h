@@ -75,7 +75,7 @@ class MUSTER_API PlacementSolver {
   // known. O(tasks).
   std::vector<PlacedTask> TasksOf(std::string_view gang) const;
   // Nodes and what is free. Both ledgers are the same here: nothing is
-  // promised.
+  // nominated.
   ClusterView cluster() const;
 
  private:

@@ -10,20 +10,20 @@
 #include <string_view>
 #include <vector>
 
-#include "muster/class_state.h"
 #include "muster/decision.h"
+#include "muster/gang_class_state.h"
 #include "muster/ids.h"
 #include "muster/reason.h"
 
 namespace muster {
 
-// Why gangs of one class (same queue, priority class and description) wait.
+// Why gangs of one class (same queue, priority class and spec) wait.
 // Scheduler::Explain answers for each single gang.
 struct Waiting {
   // The class's for as long as it has a gang, and no other's in this scheduler,
   // which may be moved; a restored one has others. Never 0. In a what-if's plan
   // only those of classes that are there mean something.
-  uint64_t class_id = 0;
+  uint64_t gang_class_id = 0;
   QueueId queue{};
   // The first of them, in the queue's order; its key.
   GangId gang{};
@@ -35,9 +35,10 @@ struct Waiting {
   Reason reason{};
 };
 
-// What a pass answered to a class, or left open: for records (PlanRecord). A
-// host has no use for it. The members are those of ClassState.
-struct ClassAnswer {
+// What a pass found for a class of gangs, or left open: for records
+// (PlanRecord). A host has no use for it. The members are those of
+// GangClassState.
+struct GangClassResult {
   TextRef gang_key{};
   bool grows = false;
   uint32_t open = 0;
@@ -50,7 +51,8 @@ struct ClassAnswer {
 // is in the decisions with this gang as on_behalf_of. Costs are those of
 // PreemptionCosts: device-milliseconds of work that is thrown away.
 struct Preemption {
-  // The best other victims that were found: without the dearest of these.
+  // The best other victims that were found: without the most expensive of
+  // these.
   struct RunnerUp {
     // 0: none were found, or SearchLimits::runner_up says not to look.
     uint32_t victims = 0;
@@ -70,7 +72,7 @@ struct Preemption {
   int64_t bound = 0;
   RunnerUp runner_up{};
 
-  // By how much the victims may be dearer than the cheapest ones. 0: they are
+  // By how much the victims may cost more than the cheapest ones. 0: they are
   // proven to be the cheapest.
   int64_t gap() const { return cost - bound; }
 };
@@ -90,20 +92,21 @@ struct Refused {
 struct Plan {
   // SchedulerState::version of the state that the plan was made from.
   uint64_t based_on = 0;
-  // The time of the pass: the largest that the scheduler was told.
+  // The time of the pass: the largest that the scheduler was given.
   Time now = 0;
   // What to do, in the order in which to do it: what makes room comes before
   // what it makes room for.
   std::vector<Decision> decisions{};
   // The tasks of all decisions, one decision's side by side: see TasksOf.
   std::vector<PlannedTask> tasks{};
-  // Nominations and their withdrawals, where the host does not want to be told
-  // of them: for records.
-  std::vector<Decision> untold{};
+  // Nominations and their withdrawals that are not reported to the host
+  // (HostCapabilities::nominate is false): for records.
+  std::vector<Decision> unreported{};
   // What has changed in why gangs wait: classes with another code, object or
-  // resource than was told of them before, then those that are gone. What is
-  // not told has not changed; `count` and the reason's numbers are not told
-  // again. WaitingMirror follows it, from what Scheduler::AllWaiting tells.
+  // resource than was reported before, then those that are gone. What is not
+  // listed has not changed; a change of `count` or of the reason's numbers
+  // alone is not reported. WaitingMirror follows it, from what
+  // Scheduler::AllWaiting reports.
   std::vector<Waiting> waiting{};
   // In the order of the decisions: one for each gang that was nominated or
   // started in the place of victims.
@@ -125,13 +128,13 @@ struct Plan {
   // That the pass took, of the work budget's; see there what a step is.
   uint64_t steps = 0;
   // For records: what PlanRecord says of them.
-  std::vector<ClassAnswer> answers{};
-  std::vector<TextRef> asking{};
+  std::vector<GangClassResult> class_results{};
+  std::vector<TextRef> check_due{};
   bool grew = false;
   std::string text{};  // What the TextRefs refer to.
 
-  // Of this plan, as it was made. What another plan's reference or decision
-  // means here is not told; where it lies outside, the answer is empty. What
+  // Of this plan, as it was made. Another plan's reference or decision means
+  // nothing here; where it lies outside, the result is empty. What
   // they return is valid until the plan is changed. O(1).
   std::string_view Text(TextRef ref) const {
     const std::string_view all = text;
@@ -157,7 +160,7 @@ struct Plan {
     now = 0;
     decisions.clear();
     tasks.clear();
-    untold.clear();
+    unreported.clear();
     waiting.clear();
     preemptions.clear();
     accepted.clear();
@@ -166,8 +169,8 @@ struct Plan {
     next_wakeup = kForever;
     budget_exhausted = false;
     steps = 0;
-    answers.clear();
-    asking.clear();
+    class_results.clear();
+    check_due.clear();
     grew = false;
     text.clear();
   }
@@ -175,9 +178,9 @@ struct Plan {
 
 // What a journal keeps of a pass: the decisions, with keys, and what else it
 // changed in the state. After a pass all questions are closed that may be asked
-// (those of gangs that may grow, if `grew`), and no gang asks to be looked at;
-// `answers` says where it is otherwise, or where more has changed. Of a pass
-// that ended with its budget, `answers` are all that it closed.
+// (those of gangs that may grow, if `grew`), and no gang's check is due;
+// `class_results` says where it is otherwise, or where more has changed. Of a
+// pass that ended with its budget, `class_results` are all that it closed.
 //
 // Scheduler::Record makes it, Journal::Planned gets it, Scheduler::Follow takes
 // it instead of deciding: so a journal is replayed by a version that would
@@ -189,9 +192,9 @@ struct PlanRecord {
   Time next_wakeup = kForever;
   bool budget_exhausted = false;
   uint64_t steps = 0;
-  std::vector<ClassState> answers{};
-  std::vector<std::string> asking{};  // Gangs that ask still, by key.
-  bool grew = false;                  // Gangs were asked whether they can grow.
+  std::vector<GangClassState> class_results{};
+  std::vector<std::string> check_due{};  // GangState::check_due, by key.
+  bool grew = false;  // Gangs were asked whether they can grow.
 
   friend bool operator==(const PlanRecord&, const PlanRecord&) = default;
 };

@@ -33,7 +33,7 @@ struct PreemptibleGang {
   bool shrinkable = true;  // Whether tasks beyond its minimum may be.
 };
 
-// Whom to stop so that the gang can run, and where.
+// Which gangs to stop so that the gang can run, and where it runs.
 struct VictimChoice {
   struct Victim {
     uint32_t candidate = 0;       // Position in the candidates given.
@@ -54,7 +54,7 @@ struct VictimChoice {
   // found, there are none.
   bool optimal = false;
   bool cut_short = false;  // The search ended by its bound of steps.
-  // By how much the victims may be dearer than the cheapest ones.
+  // By how much the victims may cost more than the cheapest ones.
   int64_t gap() const { return cost - bound; }
 };
 

@@ -13,7 +13,7 @@ namespace muster {
 // What a reason is. docs/reasons.md has a line for each, with its operands.
 // Codes of decisions come in Decision::reason, codes of waiting in
 // Waiting::reason and Explanation::reason; kWaitingForRelease comes in both, as
-// the reason for a nomination that nobody is stopped for. New ones are added at
+// the reason for a nomination without victims. New ones are added at
 // the end.
 enum class ReasonCode : uint8_t {
   kNone,  // Nothing is to be said.
@@ -52,7 +52,7 @@ enum class ReasonCode : uint8_t {
 
   // Of decisions, added later.
   kBelowMinimum,      // Too few of its tasks run, though none failed.
-  kResized,           // Its description asks for fewer tasks than it has.
+  kResized,           // Its spec asks for fewer tasks than it has.
   kSuspendedTooLong,  // See SchedulerConfig::suspend_timeout.
 
   // Of waiting, added later.

@@ -23,14 +23,14 @@
 
 namespace muster {
 
-// Is told of everything that changes a scheduler, in order: enough to build
+// Receives everything that changes a scheduler, in order: enough to build
 // it again. muster::wire has one that writes a journal file. Called by the
 // thread that schedules, from within Apply, Schedule and Follow: it may not
 // call the scheduler, and does not throw.
 class MUSTER_API Journal {
  public:
   virtual ~Journal() = default;
-  // The event was applied (refused ones are not told). Submissions through
+  // The event was applied (refused ones are not passed on). Submissions through
   // Submit() come as GangSubmitted, by key, before the pass that drained them.
   virtual void Applied(const Event& event) = 0;
   // A pass was made and its decisions took effect in the state.
@@ -42,10 +42,10 @@ struct ReconcileReport {
   uint32_t nodes_added = 0;
   uint32_t nodes_removed = 0;
   uint32_t nodes_changed = 0;
-  uint32_t tasks_confirmed = 0;  // Ran, or was being released, as believed.
-  uint32_t tasks_found = 0;      // Runs, and was not believed to.
-  uint32_t tasks_moved = 0;      // Runs elsewhere than believed.
-  uint32_t tasks_lost = 0;       // Was believed to hold something, and is gone.
+  uint32_t tasks_confirmed = 0;  // Ran, or was being released, as recorded.
+  uint32_t tasks_found = 0;      // Runs, and was not recorded as running.
+  uint32_t tasks_moved = 0;      // Runs elsewhere than recorded.
+  uint32_t tasks_lost = 0;  // Was recorded as holding something, and is gone.
   // Open decisions that are answered by it: refused are those of which a task
   // was to start and is not there, or was to stop and goes on.
   uint32_t decisions_applied = 0;
@@ -130,17 +130,17 @@ class MUSTER_API Scheduler {
   // belongs to the thread that schedules.
   absl::StatusOr<Explanation> Explain(std::string_view gang) const;
 
-  // Tells in plan->waiting of every class of gangs that wait what plans told of
-  // it last; the rest of *plan is empty. A host that keeps what plans tell
-  // begins with this: after Restore and after it called Follow, for then no
-  // plan has told it. A class that no pass has asked yet, behind the head of a
-  // strict queue or an ended budget, is not among them. Numbers are as they
-  // were when it was told. O(classes).
+  // Lists in plan->waiting every class of gangs that wait, as plans reported it
+  // last; the rest of *plan is empty. A host that keeps what plans report
+  // begins with this: after Restore and after it called Follow, because then no
+  // plan has reported it. A class that no pass has tried yet, behind the head
+  // of a strict queue or an ended budget, is not among them. Numbers are as
+  // they were when it was reported. O(classes).
   void AllWaiting(Plan* plan) const;
-  // The class in which the gang waits: Waiting::class_id; 0 where it does not
-  // wait or may not be asked: it is held, too early, or a start failed. Then
-  // Explain says why. O(1).
-  uint64_t WaitingClass(GangId gang) const;
+  // The class in which the gang waits: Waiting::gang_class_id; 0 where it does
+  // not wait or may not be asked: it is held, too early, or a start failed.
+  // Then Explain says why. O(1).
+  uint64_t WaitingGangClass(GangId gang) const;
 
   // An independent copy, for what-ifs on another thread. It has no journal and
   // an empty inbox. An error would be a defect of the library: the state
@@ -180,8 +180,8 @@ class MUSTER_API Scheduler {
 
   // Plan::decisions, with keys instead of handles: what the host carries out.
   std::vector<DecisionRecord> DecisionsOf(const Plan& plan) const;
-  // The same of a whole plan, as journals hold it (Plan::untold is among its
-  // decisions), or of a reason.
+  // The same of a whole plan, as journals hold it (Plan::unreported is among
+  // its decisions), or of a reason.
   PlanRecord Record(const Plan& plan) const;
   NamedReason Named(const Reason& reason, GangId gang) const;
 

@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "muster/class_state.h"
 #include "muster/config.h"
 #include "muster/decision.h"
 #include "muster/device_set.h"
@@ -18,6 +17,7 @@
 #include "muster/event.h"
 #include "muster/export.h"
 #include "muster/gang.h"
+#include "muster/gang_class_state.h"
 #include "muster/ids.h"
 #include "muster/node.h"
 #include "muster/priority_class.h"
@@ -31,7 +31,7 @@ namespace muster {
 // state.)
 enum class GangPhase : uint8_t {
   kWaiting,     // Holds nothing.
-  kNominated,   // Holds promised capacity; waits for releases.
+  kNominated,   // Has places; waits until they are released.
   kStarting,    // Told to start; not every task has answered.
   kRunning,     // Every task it was given has answered once.
   kStopping,    // Being stopped: waits again, or is gone, when released.
@@ -46,7 +46,7 @@ MUSTER_ENUM_NAMES(GangPhase, "waiting", "nominated", "starting", "running",
 // Where a task is in its life; behind it, which capacity the books charge for
 // it: what is free now, what will be free when all releases are done, or both.
 enum class TaskPhase : uint8_t {
-  kNominated,  // Later: promised.
+  kNominated,  // Later: it has not started.
   kStarting,   // Both: the host has not answered.
   kRunning,    // Both.
   kReleasing,  // Now: told to stop, not gone yet.
@@ -76,14 +76,15 @@ struct TaskState {
 };
 
 // A decision about a gang that the host has not fully answered. After a restart
-// a host goes through these: it answers them, or tells all with Reconciled.
-struct OpenDecision {
+// a host goes through these: it answers them, or sends Reconciled.
+struct PendingDecision {
   uint64_t seq = 0;  // Decision::seq, which answers name.
   DecisionKind kind = DecisionKind::kStart;
   std::string on_behalf_of{};   // The gang it makes room for, or empty.
   std::vector<TaskId> tasks{};  // Those without an answer; at least one.
 
-  friend bool operator==(const OpenDecision&, const OpenDecision&) = default;
+  friend bool operator==(const PendingDecision&,
+                         const PendingDecision&) = default;
 };
 
 // A live gang: as it was submitted, and what became of it. One that is over is
@@ -94,8 +95,8 @@ struct GangState {
   GangPhase phase = GangPhase::kWaiting;
   // It goes when it has stopped; asked for or decided.
   bool cancel = false;
-  // What the next plan must mend, by the reason it will give; kNone: nothing.
-  ReasonCode trouble = ReasonCode::kNone;
+  // What the next plan must repair, by the reason it will give; kNone: nothing.
+  ReasonCode repair_reason = ReasonCode::kNone;
   // The highest attempt handed out.
   uint32_t attempts = 0;
   // Failed starts in a row: each doubles the back-off.
@@ -106,19 +107,19 @@ struct GangState {
   Time started = kForever;
   // Work up to then is safe: CheckpointTaken.
   Time checkpoint = 0;
-  std::vector<TaskState> tasks{};    // By task.
-  std::vector<OpenDecision> open{};  // By seq.
+  std::vector<TaskState> tasks{};          // By task.
+  std::vector<PendingDecision> pending{};  // By seq.
   // The decision that placed its tasks last (see SchedulerState::round_seq).
   uint64_t placed_seq = 0;
-  bool look = false;  // The next pass looks at it by itself.
-  // Since when it is suspended, or runs below its minimum: see trouble. In
-  // other phases of no meaning.
+  bool check_due = false;  // The next pass checks it without an event.
+  // Since when it is suspended, or runs below its minimum: see repair_reason.
+  // In other phases of no meaning.
   Time since = kForever;
   // How long it ran, in the runs that are over (for this one: see started),
   // and how much of that checkpoints cover.
-  Duration served = 0;
+  Duration run_time = 0;
   Duration saved = 0;
-  // Of served: neither saved nor lost yet, as it was suspended, not stopped.
+  // Of run_time: neither saved nor lost yet, as it was suspended, not stopped.
   Duration unsaved = 0;
   // While it is stopping: some task of it has been stopped or lost. So it waits
   // again, whatever the others do; else it is gone if all of them succeed.
@@ -152,7 +153,7 @@ struct NodeState {
 // are equal values. A scheduler made from it goes on to the same plans.
 struct SchedulerState {
   SchedulerConfig config{};
-  // The largest time that it was told.
+  // The largest time that it was given.
   Time now = 0;
   // Rises with every event taken and decision made.
   uint64_t version = 0;
@@ -164,11 +165,12 @@ struct SchedulerState {
   std::vector<PriorityClass> priority_classes{};
   std::vector<GangState> gangs{};
   // Classes of which not all questions are open, by `grows` and gang.
-  std::vector<ClassState> classes{};
+  std::vector<GangClassState> gang_classes{};
   // The round under way began with this decision: what it placed is nobody's
   // victim before a pass has left no question open. next_seq: there is none.
   uint64_t round_seq = 1;
-  std::vector<DisruptionBudget> budgets{};  // As they are left, by key.
+  // As they are left, by key.
+  std::vector<DisruptionBudget> disruption_budgets{};
   // Of that round: a pass was ended by its budget; gangs were asked whether
   // they can grow.
   bool round_open = false;

@@ -9,7 +9,7 @@
 namespace muster {
 
 // What a set of victims must keep: guarantees of queues, quotas, disruption
-// budgets. Implemented by whoever owns those rules; the search for victims
+// budgets. Implemented by the owner of those rules; the search for victims
 // builds a set in it step by step. The set is empty when a search begins; when
 // it ends, it holds the victims chosen, or none. A set is allowed if Add
 // accepts its members one after the other in some order: the smallest first is

@@ -1,4 +1,4 @@
-// WaitingMirror: what the gangs of a scheduler wait for, as plans told it.
+// WaitingMirror: what the gangs of a scheduler wait for, as plans reported it.
 #ifndef MUSTER_WAITING_MIRROR_H_
 #define MUSTER_WAITING_MIRROR_H_
 
@@ -28,18 +28,18 @@ class MUSTER_API WaitingMirror {
   // Why the gangs of one class wait: Waiting, with a key of its own in place of
   // the plan's text.
   struct Class {
-    // Of the scheduler that told it.
+    // Of the scheduler that reported it.
     QueueId queue{};
-    // The first of them when it was told, and how many waited then.
+    // The first of them when it was reported, and how many waited then.
     std::string first_gang{};
     uint32_t count = 0;
     // Numbers as of then; Scheduler::Explain tells those of now.
     Reason reason{};
   };
-  // By Waiting::class_id: in the order in which the classes came to be.
+  // By Waiting::gang_class_id: in the order in which the classes came to be.
   using Classes = std::map<uint64_t, Class>;
 
-  // Begins anew, with what Scheduler::AllWaiting told. O(classes).
+  // Begins anew, with what Scheduler::AllWaiting reported. O(classes).
   void Reset(const Plan& all) {
     classes_.clear();
     Follow(all);
@@ -47,23 +47,23 @@ class MUSTER_API WaitingMirror {
   // Each plan of Schedule() once, in order; none of a what-if. O(what it tells
   // x log classes).
   void Follow(const Plan& plan) {
-    for (const Waiting& told : plan.waiting) {
-      if (told.count == 0) {
-        classes_.erase(told.class_id);
+    for (const Waiting& waiting : plan.waiting) {
+      if (waiting.count == 0) {
+        classes_.erase(waiting.gang_class_id);
       } else {
-        classes_[told.class_id] = {told.queue,
-                                   std::string(plan.Text(told.gang_key)),
-                                   told.count, told.reason};
+        classes_[waiting.gang_class_id] = {
+            waiting.queue, std::string(plan.Text(waiting.gang_key)),
+            waiting.count, waiting.reason};
       }
     }
   }
 
   // All that wait. Valid as long as the mirror; Follow and Reset change it.
   const Classes& classes() const { return classes_; }
-  // Of Scheduler::WaitingClass; null if no pass has asked it yet. Valid until
-  // the next Follow or Reset. O(log classes).
-  const Class* Find(uint64_t class_id) const {
-    const auto it = classes_.find(class_id);
+  // Of Scheduler::WaitingGangClass; null if no pass has asked it yet. Valid
+  // until the next Follow or Reset. O(log classes).
+  const Class* Find(uint64_t gang_class_id) const {
+    const auto it = classes_.find(gang_class_id);
     return it == classes_.end() ? nullptr : &it->second;
   }
 

@@ -13,8 +13,8 @@ namespace muster {
 // forward, up to the roots. Serves waiting gangs and growing ones alike.
 //
 // Invariant: the answer is that of comparing all leaves with a claim anew, as
-// far as whoever changes a leaf's claim, or what queues use, says so. Memory is
-// kept between uses. Not synchronised.
+// far as the caller that changes a leaf's claim, or what queues use, says so.
+// Memory is kept between uses. Not synchronised.
 class Turns {
  public:
   Turns(const QueueTree& queues, const QueueOrder& order)

@@ -11,7 +11,7 @@
 namespace muster {
 namespace {
 
-// The gang that owes an answer to the decision; kNoGang: it has been answered.
+// The gang of the pending decision; kNoGang: it has been answered.
 absl::StatusOr<GangIndex> OwnerOf(const Core& core, uint64_t seq) {
   if (seq > 0 && seq < core.next_seq) return core.answers.OwnerOf(seq);
   return Invalid("decision ", seq, " was never made");
@@ -63,8 +63,8 @@ void RefuseStop(Core& core, GangEdit& gang, const std::vector<TaskId>& owed) {
   gang->cancel = false;
   gang->failures = 0;
   gang->backoff_until = core.now + core.config.backoff_base;
-  if (gang->trouble == ReasonCode::kNone) {
-    gang->trouble = core.life.WhyLeaves(*gang);
+  if (gang->repair_reason == ReasonCode::kNone) {
+    gang->repair_reason = core.life.WhyLeaves(*gang);
   }
   core.opener.VictimsChanged(*gang);
   core.life.Update(gang);
@@ -108,10 +108,10 @@ absl::Status Take(Core& core, const DecisionApplied& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(core, e.seq));
   if (g == kNoGang) return absl::OkStatus();
   GangEdit gang(core, g);
-  const OpenDecision open = Answers::OpenOf(*gang, e.seq);
+  const PendingDecision pending = Answers::PendingOf(*gang, e.seq);
   const TaskOutcome outcome =
-      IsStop(open.kind) ? TaskOutcome::kReleased : TaskOutcome::kStarted;
-  for (const TaskId id : open.tasks) core.life.Answer(gang, id, 0, outcome);
+      IsStop(pending.kind) ? TaskOutcome::kReleased : TaskOutcome::kStarted;
+  for (const TaskId id : pending.tasks) core.life.Answer(gang, id, 0, outcome);
   core.life.Update(gang);
   return absl::OkStatus();
 }
@@ -119,17 +119,17 @@ absl::Status Take(Core& core, const DecisionApplied& e) {
 absl::Status Take(Core& core, const DecisionRefused& e) {
   MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(core, e.seq));
   if (g == kNoGang) return absl::OkStatus();
-  const OpenDecision open = Answers::OpenOf(core.gangs.at(g), e.seq);
+  const PendingDecision pending = Answers::PendingOf(core.gangs.at(g), e.seq);
   {
     GangEdit gang(core, g);
-    IsStop(open.kind) ? RefuseStop(core, gang, open.tasks)
-                      : RefuseStart(core, gang, open.tasks);
+    IsStop(pending.kind) ? RefuseStop(core, gang, pending.tasks)
+                         : RefuseStart(core, gang, pending.tasks);
   }
-  if (!IsStop(open.kind)) return absl::OkStatus();
-  if (!open.on_behalf_of.empty() && open.kind != DecisionKind::kShrink) {
+  if (!IsStop(pending.kind)) return absl::OkStatus();
+  if (!pending.on_behalf_of.empty() && pending.kind != DecisionKind::kShrink) {
     CountDisruption(core, core.gangs.at(g).key, 1);
   }
-  const GangIndex preemptor = core.gangs.Find(open.on_behalf_of);
+  const GangIndex preemptor = core.gangs.Find(pending.on_behalf_of);
   if (preemptor != kNoGang &&
       core.gangs.at(preemptor).phase == GangPhase::kNominated) {
     core.life.UndoNomination(preemptor);

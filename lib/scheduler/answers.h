@@ -1,4 +1,5 @@
-// The answers that the host owes: which decisions are open, and about whom.
+// Pending decisions: which ones the host has not fully answered, and their
+// gangs.
 #pragma once
 
 #include <cstdint>
@@ -12,25 +13,26 @@
 
 namespace muster {
 
-// Invariant: a decision is open while tasks of its gang carry its number
-// (TaskRecord::open_seq), and OpenRecord::unanswered counts them. Records are
-// changed inside a GangEdit. Not synchronised. O(open decisions of the gang).
+// Invariant: a decision is pending while tasks of its gang carry its number
+// (TaskRecord::pending_seq), and PendingRecord::unanswered counts them. Records
+// are changed inside a GangEdit. Not synchronised. O(pending decisions of the
+// gang).
 class Answers {
  public:
-  // A task of the gang, whose record this is, owes an answer to the decision
-  // from now on.
-  void Owe(GangIndex g, GangRecord& r, uint64_t seq, DecisionKind kind,
-           std::string_view on_behalf_of);
-  // The task owes none any more.
+  // An answer of one task of the gang, whose record this is, to the decision is
+  // expected from now on.
+  void Expect(GangIndex g, GangRecord& r, uint64_t seq, DecisionKind kind,
+              std::string_view on_behalf_of);
+  // The task's answer is not expected any more.
   void Settle(GangRecord& r, TaskRecord& task);
 
-  // The gang that the open decision is about; kNoGang if it is not open.
+  // The gang of the pending decision; kNoGang if it is not pending.
   GangIndex OwnerOf(uint64_t seq) const;
-  // The open decision, of the gang that owns it, with the tasks that owe.
-  static OpenDecision OpenOf(const GangRecord& r, uint64_t seq);
+  // The pending decision, with the tasks that have not answered.
+  static PendingDecision PendingOf(const GangRecord& r, uint64_t seq);
   size_t size() const { return owners_.size(); }
 
-  // The record has come as it is, with open decisions, or goes.
+  // The record has come as it is, with pending decisions, or goes.
   void Know(GangIndex g, const GangRecord& r);
   void Forget(const GangRecord& r);
 

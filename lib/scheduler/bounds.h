@@ -44,7 +44,7 @@ inline constexpr Bound kList{0, int64_t{kMaxListLength}};
 inline constexpr Bound kAt{0, kMaxTime};
 // A time reckoned from others, if there is one.
 inline constexpr Bound kUntil{0, kMaxTime + kMaxDuration, true};
-inline constexpr Bound kServed{0, kMaxTime, true};
+inline constexpr Bound kRunTime{0, kMaxTime, true};
 inline constexpr Bound kSpan{0, kMaxDuration};
 inline constexpr Bound kInt32{-1, std::numeric_limits<int32_t>::max()};
 inline constexpr Bound kMemory{0, kMaxDeviceMemory};
@@ -135,7 +135,7 @@ MUSTER_BOUNDS(PreemptionCosts,
 MUSTER_BOUNDS(SearchLimits,
               Of{&SearchLimits::exact_steps, To(SearchLimits::kMaxSteps)},
               Of{&SearchLimits::max_steps, To(SearchLimits::kMaxSteps)},
-              Of{&SearchLimits::most_effort, To(ClassState::kMostEffort)});
+              Of{&SearchLimits::most_effort, To(GangClassState::kMostEffort)});
 MUSTER_BOUNDS(SchedulerConfig,
               Of{&SchedulerConfig::resources,
                  {0, Resources::kMaxKinds, false, true}},
@@ -161,22 +161,23 @@ MUSTER_BOUNDS(Reconciled, Of{&Reconciled::nodes, kNodes},
               Of{&Reconciled::others, kNodes}, Of{&Reconciled::down, kNodes});
 
 MUSTER_BOUNDS(RealGang, Of{&RealGang::started, kUntil},
-              Of{&RealGang::checkpoint, kUntil}, Of{&RealGang::served, kServed},
-              Of{&RealGang::saved, kServed});
+              Of{&RealGang::checkpoint, kUntil},
+              Of{&RealGang::run_time, kRunTime},
+              Of{&RealGang::saved, kRunTime});
 
 // --- States and plans
 MUSTER_BOUNDS(TaskState, Of{&TaskState::first_slice, kFirstSlice});
-MUSTER_BOUNDS(OpenDecision, Of{&OpenDecision::seq, kSeq},
-              Of{&OpenDecision::tasks, {1, Gang::kMaxTasks}});
+MUSTER_BOUNDS(PendingDecision, Of{&PendingDecision::seq, kSeq},
+              Of{&PendingDecision::tasks, {1, Gang::kMaxTasks}});
 MUSTER_BOUNDS(GangState, Of{&GangState::attempts, To(kInt32.most)},
               Of{&GangState::failures, To(kInt32.most)},
               Of{&GangState::backoff_until, kUntil},
-              Of{&GangState::served, kAt}, Of{&GangState::saved, kAt},
+              Of{&GangState::run_time, kAt}, Of{&GangState::saved, kAt},
               Of{&GangState::unsaved, kAt}, Of{&GangState::started, kUntil},
               Of{&GangState::checkpoint, kAt}, Of{&GangState::since, kUntil});
 MUSTER_BOUNDS(NodeState, Of{&NodeState::spot_notice, kUntil});
-MUSTER_BOUNDS(ClassState, Of{&ClassState::retry_at, kUntil},
-              Of{&ClassState::effort, To(ClassState::kMostEffort)});
+MUSTER_BOUNDS(GangClassState, Of{&GangClassState::retry_at, kUntil},
+              Of{&GangClassState::effort, To(GangClassState::kMostEffort)});
 MUSTER_BOUNDS(SchedulerState, Of{&SchedulerState::now, kAt},
               Of{&SchedulerState::version, To(kSeq.most)},
               Of{&SchedulerState::next_seq, kSeq},

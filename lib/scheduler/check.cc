@@ -94,7 +94,7 @@ absl::Status CheckGang(const Core& core, GangIndex g) {
       absl::StrCat("gang '", r.key, "' (", std::string(Name(r.phase)), ")");
   if (const char* wrong = WrongTasks(r)) return Broken(name + wrong);
   std::vector<uint32_t> scratch;
-  if (IsLive(r) && r.trouble == ReasonCode::kNone && !r.cancel &&
+  if (IsLive(r) && r.repair_reason == ReasonCode::kNone && !r.cancel &&
       !MeetsMinimum(r, core.SpecOf(r), &scratch)) {
     return Broken(name + " runs below its minimum, and nothing is done");
   }

@@ -29,9 +29,9 @@
 
 namespace muster {
 
-// Plain data: whoever is given it may read all of it. Gangs are written through
-// GangEdit, what tasks hold through Holdings; the rest by the events about it
-// (events.h) and by the pass.
+// Plain data: any code that has it may read all of it. Gangs are written
+// through GangEdit, what tasks hold through Holdings; the rest by the events
+// about it (events.h) and by the pass.
 struct Core {
   explicit Core(SchedulerConfig config);
   Core(const Core&) = delete;

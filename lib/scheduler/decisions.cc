@@ -7,7 +7,7 @@
 
 namespace muster {
 
-// Whoever starts, or stops, owes an answer.
+// An answer is expected of each task that starts or stops.
 void Decisions::Tell(GangEdit& gang, TaskRecord& task, Draft draft) {
   if (task.phase != TaskPhase::kNominated) {
     const Decision& d = plan_.at(draft);
@@ -15,15 +15,15 @@ void Decisions::Tell(GangEdit& gang, TaskRecord& task, Draft draft) {
     if (const GangId id = d.on_behalf_of; id.valid()) {
       preemptor = core_.gangs.at(id.index).key;
     }
-    task.open_seq = d.seq;
-    core_.answers.Owe(gang.gang(), *gang, d.seq, d.kind, preemptor);
+    task.pending_seq = d.seq;
+    core_.answers.Expect(gang.gang(), *gang, d.seq, d.kind, preemptor);
   }
   plan_.AddTask(draft, *gang, task);
 }
 
 void Decisions::NotePlaced(GangEdit& gang, Draft draft) {
   gang->placed_seq = plan_.at(draft).seq;
-  gang->look = false;
+  gang->check_due = false;
   core_.placed.push_back(gang.gang());
 }
 
@@ -87,7 +87,7 @@ void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
       joins ? joined : plan_.Decide(DecisionKind::kGrow, reason, g, kNoGang);
   if (joins) --gang->attempts;  // The same start: the same attempt.
   if (replaces) {
-    gang->look = false;
+    gang->check_due = false;
   } else {
     NotePlaced(gang, draft);
     // Others than these may go first when it gives tasks: where they fill a
@@ -100,7 +100,7 @@ void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
   AddTasks(gang, tasks, TaskPhase::kStarting, draft);
   if (replaces) {
     gang->failures += reason.code == ReasonCode::kTaskFailed;
-    gang->trouble = ReasonCode::kNone;
+    gang->repair_reason = ReasonCode::kNone;
     core_.opener.VictimsChanged(*gang);
   }
 }
@@ -131,7 +131,7 @@ void Decisions::Resume(GangIndex g) {
 
 void Decisions::Release(GangEdit& gang, TaskRecord& task, Draft draft) {
   core_.answers.Settle(*gang, task);
-  // What is suspended only stops to be promised what it keeps: see Life.
+  // A suspended gang only loses the nomination of what it keeps: see Life.
   if (task.phase != TaskPhase::kSuspended) {
     core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
   }
@@ -155,8 +155,8 @@ void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
   if (kind == DecisionKind::kCancel) gang->cancel = true;
   const bool suspends = kind == DecisionKind::kSuspend;
   // A lost node ends the whole gang.
-  gang->cut_short = !suspends && gang->trouble == ReasonCode::kNodeLost;
-  gang->trouble = ReasonCode::kNone;
+  gang->cut_short = !suspends && gang->repair_reason == ReasonCode::kNodeLost;
+  gang->repair_reason = ReasonCode::kNone;
   gang->phase = suspends ? GangPhase::kSuspending : GangPhase::kStopping;
   for (TaskRecord& task : gang->tasks) {
     if (task.phase == TaskPhase::kStarting ||
@@ -177,11 +177,11 @@ void Decisions::Shrink(GangIndex g, std::span<const TaskId> tasks,
   GangEdit gang(core_, g);
   const Draft draft =
       plan_.Decide(DecisionKind::kShrink, reason, g, on_behalf_of);
-  if (gang->trouble == ReasonCode::kTaskFailed) {
+  if (gang->repair_reason == ReasonCode::kTaskFailed) {
     core_.life.FailStart(*gang);  // A surplus one.
   }
-  if (gang->trouble != ReasonCode::kNone) {
-    gang->trouble = ReasonCode::kNone;
+  if (gang->repair_reason != ReasonCode::kNone) {
+    gang->repair_reason = ReasonCode::kNone;
     core_.opener.VictimsChanged(*gang);
   }
   for (const TaskId id : tasks) Release(gang, *FindTask(*gang, id), draft);

@@ -20,8 +20,8 @@ std::vector<std::string> NodeSetsOf(const Gang& gang);
 
 // One function an event: checks it, then changes the state; an error names the
 // field and leaves the state as it was. Core::now is the event's time. What
-// happened is collected in Core::opener; whoever applies the event publishes
-// it.
+// happened is collected in Core::opener; the caller that applies the event
+// publishes it.
 
 // node_events.cc
 absl::Status Take(Core& core, const NodeChanged& e);
@@ -38,7 +38,7 @@ absl::Status Take(Core& core, const QueueChanged& e);
 absl::Status Take(Core& core, const QueueRemoved& e);
 absl::Status Take(Core& core, const PriorityClassChanged& e);
 absl::Status Take(Core& core, const PriorityClassRemoved& e);
-absl::Status Take(Core& core, const BudgetChanged& e);
+absl::Status Take(Core& core, const DisruptionBudgetChanged& e);
 // gang_events.cc
 absl::Status Take(Core& core, const GangSubmitted& e);
 absl::Status Submit(Core& core, const Gang& gang, bool even_if_closed);

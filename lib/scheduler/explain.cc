@@ -41,8 +41,8 @@ void CountRoom(Core& core, GangSolver& solver, GangIndex g, Reason* reason) {
 Reason WhyWaits(Core& core, GangSolver& solver, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
   if (r.held || core.queues.Held(r.queue)) return {.code = ReasonCode::kHeld};
-  ClassList& waiting = core.lists.waiting();
-  const ClassIndex c = core.lists.ClassOf(g, false);
+  GangClassList& waiting = core.lists.waiting();
+  const GangClassIndex c = core.lists.ClassOf(g, false);
   if (c == kNoClass) {
     const bool early = r.not_before > core.now;
     return {.code = early ? ReasonCode::kNotBefore : ReasonCode::kBackoff,

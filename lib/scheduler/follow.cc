@@ -28,8 +28,8 @@ void Charge(Cluster& cluster, const std::vector<Assignment>& tasks,
 // The gangs at which the pass looked, of those that ask for it.
 std::vector<GangIndex> LookedAt(const Core& core, const PlanRecord& record) {
   std::vector<GangIndex> looked;
-  for (const GangRank& rank : core.lists.asking()) {
-    if (!std::binary_search(record.asking.begin(), record.asking.end(),
+  for (const GangRank& rank : core.lists.check_due()) {
+    if (!std::binary_search(record.check_due.begin(), record.check_due.end(),
                             rank.key)) {
       looked.push_back(rank.gang);
     }
@@ -37,10 +37,10 @@ std::vector<GangIndex> LookedAt(const Core& core, const PlanRecord& record) {
   return looked;
 }
 
-void MendAll(Core& core, const PlanRecord& record) {
+void RepairAllWithoutDecision(Core& core, const PlanRecord& record) {
   for (const GangIndex g : LookedAt(core, record)) {
     if (core.gangs.at(g).phase == GangPhase::kNominated) continue;
-    Mend(core, g);
+    RepairWithoutDecision(core, g);
   }
 }
 
@@ -65,7 +65,7 @@ absl::StatusOr<std::vector<Assignment>> TasksOf(const Core& core,
   return out;
 }
 
-// Tasks that joined the start of a nominated gang beyond those promised.
+// Tasks that joined the start of a nominated gang beyond those nominated.
 void Join(PassContext& pass, GangIndex g,
           const std::vector<Assignment>& tasks) {
   std::vector<Assignment> joined;
@@ -167,9 +167,9 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
 }
 
 // What the pass could ask of the list it did.
-void CloseAll(Core& core, ClassList& list) {
+void CloseAll(Core& core, GangClassList& list) {
   for (const QueueIndex leaf : list.OpenLeaves()) {
-    ClassIndex c = kNoClass;
+    GangClassIndex c = kNoClass;
     while ((c = core.lists.FirstToAsk(list, leaf)) != kNoClass) {
       list.Close(c, Questions::kRoom | Questions::kVictims);
     }
@@ -177,11 +177,12 @@ void CloseAll(Core& core, ClassList& list) {
 }
 
 absl::Status TakeAnswers(Core& core, const PlanRecord& record) {
-  for (const ClassState& answer : record.answers) {
+  for (const GangClassState& answer : record.class_results) {
     const GangIndex g = core.gangs.Find(answer.gang);
-    const ClassIndex c = core.lists.ClassOf(g, answer.grows);
+    const GangClassIndex c = core.lists.ClassOf(g, answer.grows);
     if (c == kNoClass) {
-      return NotNow("plan.answers: gang '", answer.gang, "' asks nothing");
+      return NotNow("plan.class_results: gang '", answer.gang,
+                    "' has no open question");
     }
     core.lists.classes(answer.grows).SetQuestions(c, QuestionsOf(core, answer));
   }
@@ -196,11 +197,11 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   pass.plan.Begin(nullptr);
   Wake(core);
   core.opener.Publish(true);
-  bool mended = false;  // As a pass does, behind what is overdue.
+  bool repaired = false;  // As a pass does, behind what is overdue.
   for (const DecisionRecord& d : record.decisions) {
-    if (!mended && d.reason.code != ReasonCode::kMaxRuntime) {
-      MendAll(core, record);
-      mended = true;
+    if (!repaired && d.reason.code != ReasonCode::kMaxRuntime) {
+      RepairAllWithoutDecision(core, record);
+      repaired = true;
     }
     if (d.seq < core.next_seq) {
       return Cannot(d, absl::StrCat("the next is ", core.next_seq));
@@ -208,7 +209,7 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
     core.next_seq = d.seq;
     MUSTER_RETURN_IF_ERROR(TakeDecision(pass, d));
   }
-  if (!mended) MendAll(core, record);
+  if (!repaired) RepairAllWithoutDecision(core, record);
   core.opener.Publish(true);
   for (const DecisionRecord& d : record.decisions) {
     const GangIndex g = core.gangs.Find(d.gang);
@@ -216,7 +217,7 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
     const absl::Status whole = CheckGang(core, g);
     if (!whole.ok()) return Cannot(d, std::string(whole.message()));
   }
-  // Who asks whether gangs can grow has asked all who wait.
+  // A pass that asks whether gangs can grow has asked all waiting gangs.
   if (!record.budget_exhausted || record.grew) {
     CloseAll(core, core.lists.waiting());
     core.lists.waiting().SettleRooms();
@@ -226,7 +227,7 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   }
   // What is put off depends on the order in which tasks joined a start, which
   // is not recorded. The answers tell it.
-  ClassList& waiting = core.lists.waiting();
+  GangClassList& waiting = core.lists.waiting();
   while (!waiting.put_off().empty()) {
     waiting.Close(*waiting.put_off().begin(), Questions::kPutOff);
   }
@@ -234,7 +235,7 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   core.round_grew |= record.grew;
   if (!record.budget_exhausted) EndRound(core);
   for (const GangIndex g : LookedAt(core, record)) {
-    GangEdit(core, g)->look = false;
+    GangEdit(core, g)->check_due = false;
   }
   return TakeAnswers(core, record);
 }

@@ -172,7 +172,7 @@ absl::Status Take(Core& core, const GangChanged& e) {
   GangEdit gang(core, g);
   const std::optional<OnPreempted> on_preempted = gang->on_preempted;
   gang->TakeFrom(e.gang);
-  if (gang->phase == GangPhase::kNominated) gang->look = true;
+  if (gang->phase == GangPhase::kNominated) gang->check_due = true;
   const SpecIndex spec = core.specs.Intern(e.gang, core.cluster);
   if (spec == gang->spec && cls == gang->priority_class &&
       on_preempted == gang->on_preempted) {
@@ -185,8 +185,8 @@ absl::Status Take(Core& core, const GangChanged& e) {
   SetSpec(core, gang, spec);
   CountGang(core, *gang, 1);
   core.opener.VictimsChanged(*gang);
-  if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
-    gang->trouble = core.life.WhyLeaves(*gang);
+  if (IsLive(*gang) && gang->repair_reason == ReasonCode::kNone) {
+    gang->repair_reason = core.life.WhyLeaves(*gang);
   }
   core.life.Update(gang);
   return absl::OkStatus();
@@ -203,7 +203,7 @@ absl::Status Take(Core& core, const GangMoved& e) {
   core.holdings.MoveTo(gang, q);
   CountGang(core, *gang, 1);
   core.opener.VictimsChanged(*gang);
-  if (gang->phase == GangPhase::kNominated) gang->look = true;
+  if (gang->phase == GangPhase::kNominated) gang->check_due = true;
   return absl::OkStatus();
 }
 
@@ -212,7 +212,7 @@ absl::Status Take(Core& core, const GangHeld& e) {
   GangEdit gang(core, g);
   gang->held = e.held;
   gang->held_why = e.why;
-  if (gang->phase == GangPhase::kNominated) gang->look = true;
+  if (gang->phase == GangPhase::kNominated) gang->check_due = true;
   return absl::OkStatus();
 }
 

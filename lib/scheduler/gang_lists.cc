@@ -64,7 +64,7 @@ GangRank GangLists::RankOf(GangIndex g) const {
   return {core_.PriorityOf(r), 0, r.submitted, r.key, g};
 }
 
-// When time alone makes the next pass look at it.
+// When time alone makes a check of it due.
 Time GangLists::WakeAt(const GangRecord& r) const {
   const auto after_now = [&](Time at) {
     return at > core_.now ? at : kForever;
@@ -95,9 +95,9 @@ bool GangLists::MayGrow(const GangRecord& r) const {
   const GangSpec& spec = core_.SpecOf(r);
   const bool just_started = r.phase == GangPhase::kStarting && core_.IsFresh(r);
   return (r.phase == GangPhase::kRunning || just_started) &&
-         r.tasks.size() < spec.most_tasks && r.trouble == ReasonCode::kNone &&
-         !r.cancel && r.backoff_until <= core_.now &&
-         !HasTask(r, TaskPhase::kReleasing) &&
+         r.tasks.size() < spec.most_tasks &&
+         r.repair_reason == ReasonCode::kNone && !r.cancel &&
+         r.backoff_until <= core_.now && !HasTask(r, TaskPhase::kReleasing) &&
          !(spec.sliced && HasTask(r, TaskPhase::kSucceeded));
 }
 
@@ -113,8 +113,8 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   l.elastic = runs && core_.config.host.shrink && spec.elastic;
   if (l.holds) l.price = PriceOf(core_, r);
   l.nominated = r.phase == GangPhase::kNominated;
-  l.asks = r.look;
-  l.lacks = Lacks(r) && !r.look;
+  l.check_due = r.check_due;
+  l.lacks = Lacks(r) && !r.check_due;
   l.wake_at = WakeAt(r);
   if (r.phase == GangPhase::kRunning) {
     for (const Duration length : {r.max_runtime, r.expected_runtime}) {
@@ -123,7 +123,7 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   }
   const bool rests =
       r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended;
-  if (rests && !r.held && !r.cancel && r.trouble == ReasonCode::kNone &&
+  if (rests && !r.held && !r.cancel && r.repair_reason == ReasonCode::kNone &&
       std::max(r.not_before, r.backoff_until) <= core_.now) {
     const bool alone = r.phase == GangPhase::kSuspended;
     l.waiting = {r.queue, r.priority_class, r.spec, alone ? g : kNoGang};
@@ -157,7 +157,7 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   if (g >= precedence_.size()) precedence_.resize(g + 1);
   precedence_[g] = {next.queue, next.priority, SpareOf(next)};
   MoveIn(nominated_, l.nominated, from, next.nominated, to);
-  MoveIn(asking_, l.asks, from, next.asks, to);
+  MoveIn(check_due_, l.check_due, from, next.check_due, to);
   MoveIn(lacking_, l.lacks, from, next.lacks, to);
   timeline_.SetWake(g, l.wake_at, next.wake_at);
   timeline_.SetEnd(g, l.ends_at, next.ends_at);
@@ -201,18 +201,19 @@ const GangLists::Holding& GangLists::holding(QueueIndex q) const {
   return q < holding_.size() ? holding_[q] : kNobody;
 }
 
-ClassIndex GangLists::ClassOf(GangIndex g, bool grows) const {
+GangClassIndex GangLists::ClassOf(GangIndex g, bool grows) const {
   if (g == kNoGang) return kNoClass;
   const Listing& l = core_.gangs.at(g).listing;
   return grows ? growing_.Find(l.growing) : waiting_.Find(l.waiting);
 }
 
-ClassIndex GangLists::FirstToAsk(ClassList& list, QueueIndex leaf) const {
+GangClassIndex GangLists::FirstToAsk(GangClassList& list,
+                                     QueueIndex leaf) const {
   if (core_.queues.Held(leaf)) return kNoClass;
   return list.First(leaf, &list == &waiting_ && core_.queues.IsStrict(leaf));
 }
 
-bool GangLists::MayAsk(ClassIndex c) const {
+bool GangLists::MayAsk(GangClassIndex c) const {
   const GangClass& cls = waiting_.at(c);
   const QueueIndex leaf = cls.key().queue;
   return !core_.queues.Held(leaf) &&
@@ -220,12 +221,12 @@ bool GangLists::MayAsk(ClassIndex c) const {
           waiting_.HeadOf(leaf) == cls.first().gang);
 }
 
-ClassIndex GangLists::FirstToAskAgain() {
-  const auto rank = [&](ClassIndex c) {
+GangClassIndex GangLists::FirstToAskAgain() {
+  const auto rank = [&](GangClassIndex c) {
     return std::pair(waiting_.questions(c).effort, waiting_.at(c).first());
   };
-  ClassIndex least = kNoClass;
-  for (const ClassIndex c : waiting_.again()) {
+  GangClassIndex least = kNoClass;
+  for (const GangClassIndex c : waiting_.again()) {
     if (!MayAsk(c)) continue;
     if (least == kNoClass || rank(c) < rank(least)) least = c;
   }
@@ -238,7 +239,7 @@ bool GangLists::Stands(GangIndex g) const {
 }
 
 std::vector<size_t> GangLists::Sizes() const {
-  std::vector<size_t> sizes = {nominated_.size(), asking_.size(),
+  std::vector<size_t> sizes = {nominated_.size(), check_due_.size(),
                                lacking_.size(), timeline_.wakes().size(),
                                timeline_.ends().size()};
   size_t holding = 0, waiting = 0, growing = 0;
@@ -247,8 +248,8 @@ std::vector<size_t> GangLists::Sizes() const {
       holders.ForEach([&](GangIndex) { ++holding; });
     }
   }
-  waiting_.ForEach([&](ClassIndex) { ++waiting; });
-  growing_.ForEach([&](ClassIndex) { ++growing; });
+  waiting_.ForEach([&](GangClassIndex) { ++waiting; });
+  growing_.ForEach([&](GangClassIndex) { ++growing; });
   sizes.insert(sizes.end(), {holding, waiting, growing});
   return sizes;
 }

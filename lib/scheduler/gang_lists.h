@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
-#include "lib/queue/class_list.h"
+#include "lib/queue/gang_class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/gang_table.h"
 #include "lib/scheduler/holders.h"
@@ -38,12 +38,12 @@ class GangLists {
 
   GangRank RankOf(GangIndex g) const;
 
-  // Gangs of the queue with tasks that hold or are promised something.
+  // Gangs of the queue with tasks that hold or are nominated for something.
   const Holding& holding(QueueIndex q) const;
   // How many there are, of all queues.
   size_t holders() const { return holders_; }
   // What of its listing decides to whom a gang gives way: by itself, for
-  // whoever looks at the gangs of many nodes. Of a gang that is listed.
+  // callers that read the gangs of many nodes. Of a gang that is listed.
   struct Precedence {
     QueueIndex queue = kNoQueue;
     int32_t priority = 0;
@@ -51,31 +51,31 @@ class GangLists {
   };
   const Precedence& precedence(GangIndex g) const { return precedence_[g]; }
   const RankSet& nominated() const { return nominated_; }
-  // Nominated gangs, and gangs that something must be done about, at which the
-  // next pass looks (GangRecord::look).
-  const RankSet& asking() const { return asking_; }
+  // Nominated gangs, and gangs to be repaired, that the next pass checks
+  // (GangRecord::check_due).
+  const RankSet& check_due() const { return check_due_; }
   // Gangs that run below their minimum, for which no room was found: the pass
   // after some has come looks at them.
   const RankSet& lacking() const { return lacking_; }
   const Timeline& timeline() const { return timeline_; }
 
-  ClassList& waiting() { return waiting_; }
-  const ClassList& waiting() const { return waiting_; }
-  ClassList& growing() { return growing_; }
-  const ClassList& growing() const { return growing_; }
+  GangClassList& waiting() { return waiting_; }
+  const GangClassList& waiting() const { return waiting_; }
+  GangClassList& growing() { return growing_; }
+  const GangClassList& growing() const { return growing_; }
 
   // One of the two, and the gang's class there: kNoClass if it is in none.
-  ClassList& classes(bool grows) { return grows ? growing_ : waiting_; }
-  ClassIndex ClassOf(GangIndex g, bool grows) const;
+  GangClassList& classes(bool grows) { return grows ? growing_ : waiting_; }
+  GangClassIndex ClassOf(GangIndex g, bool grows) const;
   // Of one of the two: the first open class of the leaf that may be asked now,
   // or kNoClass.
-  ClassIndex FirstToAsk(ClassList& list, QueueIndex leaf) const;
+  GangClassIndex FirstToAsk(GangClassList& list, QueueIndex leaf) const;
   // Whether a class that waits may be asked now: its queue is not held, and if
   // it is strict, the class has its first gang.
-  bool MayAsk(ClassIndex c) const;
+  bool MayAsk(GangClassIndex c) const;
   // Of those that wait with kAgain, and may be asked now, the class with the
   // least effort; of equal ones, the first; or kNoClass. O(classes with it).
-  ClassIndex FirstToAskAgain();
+  GangClassIndex FirstToAskAgain();
 
   // Whether the gang stands where its record says, and no edit is open on it.
   bool Stands(GangIndex g) const;
@@ -94,12 +94,12 @@ class GangLists {
   size_t holders_ = 0;
   std::vector<Precedence> precedence_;  // By gang.
   RankSet nominated_;
-  RankSet asking_;
+  RankSet check_due_;
   RankSet lacking_;
   Timeline timeline_;
   GangRanks ranks_;
-  ClassList waiting_{ranks_, true};
-  ClassList growing_{ranks_, false};
+  GangClassList waiting_{ranks_, true};
+  GangClassList growing_{ranks_, false};
 };
 
 }  // namespace muster

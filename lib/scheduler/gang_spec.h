@@ -1,4 +1,4 @@
-// What gangs that are alike share: their description, kept once.
+// What gangs that are alike share: their spec, kept once.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ using SpecIndex = uint32_t;
 
 inline constexpr ShapeId kNoShape = ~ShapeId{0};
 
-// A gang's description: all fields of Gang but its own (GangOwn), queue and
+// A gang's spec: all fields of Gang but its own (GangOwn), queue and
 // priority class. Gangs of one queue, priority class and spec stand in one
 // class, of which the first is asked for all. A hundred thousand equal jobs
 // cost one of these.

@@ -70,8 +70,8 @@ bool Keeps(GangPhase gang, TaskPhase task) {
 }
 
 bool Lacks(const GangRecord& r) {
-  return IsLive(r) && (r.trouble == ReasonCode::kTaskFailed ||
-                       r.trouble == ReasonCode::kBelowMinimum);
+  return IsLive(r) && (r.repair_reason == ReasonCode::kTaskFailed ||
+                       r.repair_reason == ReasonCode::kBelowMinimum);
 }
 
 Unsaved UnsavedOf(const GangRecord& r) {
@@ -90,16 +90,16 @@ void EndRun(GangRecord& r, Time now, bool suspended) {
     const Duration ran = std::max<Duration>(now - r.started, 0);
     const Duration covered =
         std::clamp<Duration>(r.checkpoint - r.started, 0, ran);
-    r.served += std::min(ran, kMaxTime - r.served);
+    r.run_time += std::min(ran, kMaxTime - r.run_time);
     if (r.checkpoint >= r.started) Save(r, covered);
-    r.unsaved = std::min(r.unsaved + ran - covered, r.served - r.saved);
+    r.unsaved = std::min(r.unsaved + ran - covered, r.run_time - r.saved);
   }
   if (!suspended) r.unsaved = 0;
   r.started = kForever;
 }
 
 void Save(GangRecord& r, Duration more) {
-  r.saved = std::min(r.saved + r.unsaved + more, r.served);
+  r.saved = std::min(r.saved + r.unsaved + more, r.run_time);
   r.unsaved = 0;
 }
 

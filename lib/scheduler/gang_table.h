@@ -10,7 +10,7 @@
 
 #include "lib/base/keyed_table.h"
 #include "lib/cluster/cluster.h"
-#include "lib/queue/class_list.h"
+#include "lib/queue/gang_class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/queue/queue_tree.h"
 #include "lib/scheduler/gang_own.h"
@@ -27,18 +27,18 @@ struct TaskRecord {
   TaskId task{};
   TaskPhase phase = TaskPhase::kNominated;
   uint32_t attempt = 0;
-  uint64_t open_seq = 0;  // The decision whose answer it owes; 0: none.
-  // What it keeps while it is suspended is promised to it: its gang is to
+  uint64_t pending_seq = 0;  // The decision that it has not answered; 0: none.
+  // What it keeps while it is suspended is nominated for it: its gang is to
   // resume. Not state: see Keeps.
   bool keeps = false;
   Allocation at{};
 };
 
 // A decision the host has not fully answered.
-struct OpenRecord {
+struct PendingRecord {
   uint64_t seq = 0;
   DecisionKind kind = DecisionKind::kStart;
-  uint32_t unanswered = 0;  // Tasks with this open_seq.
+  uint32_t unanswered = 0;  // Tasks with this pending_seq.
   std::string on_behalf_of{};
 };
 
@@ -51,15 +51,15 @@ struct Listing {
   bool holds = false;       // Tasks that hold something.
   bool elastic = false;     // Of these, perhaps more than it needs.
   StopPrice price{};        // Of these, its amount rounded.
-  bool nominated = false;   // Promised places.
-  bool asks = false;        // The next pass looks at it by itself.
+  bool nominated = false;   // It has places to start at.
+  bool check_due = false;   // The next pass checks it.
   bool lacks = false;       // It looks for tasks that it needs to go on.
   Time wake_at = kForever;  // The pass at this time does.
   Time ends_at = kForever;  // When it is expected, or bound, to have ended.
   // Its class, if it waits or may grow; else without queue. `surplus` is the
   // one of its rank there.
-  ClassKey waiting{};
-  ClassKey growing{};
+  GangClassKey waiting{};
+  GangClassKey growing{};
   uint32_t surplus = 0;
 
   friend bool operator==(const Listing&, const Listing&) = default;
@@ -74,8 +74,8 @@ struct GangRecord : GangOwn {
   // Its life: see GangState.
   GangPhase phase = GangPhase::kWaiting;
   bool cancel = false;
-  ReasonCode trouble = ReasonCode::kNone;
-  bool look = false;
+  ReasonCode repair_reason = ReasonCode::kNone;
+  bool check_due = false;
   uint32_t attempts = 0;
   uint32_t failures = 0;
   Time backoff_until = 0;
@@ -83,12 +83,12 @@ struct GangRecord : GangOwn {
   Time checkpoint = 0;
   uint64_t placed_seq = 0;
   Time since = kForever;
-  Duration served = 0;
+  Duration run_time = 0;
   Duration saved = 0;
   Duration unsaved = 0;
   bool cut_short = false;
-  std::vector<TaskRecord> tasks{};  // By task.
-  std::vector<OpenRecord> open{};   // By seq.
+  std::vector<TaskRecord> tasks{};       // By task.
+  std::vector<PendingRecord> pending{};  // By seq.
   // Not state.
   Listing listing{};
   uint32_t edits = 0;     // GangEdits open on it.
@@ -166,7 +166,7 @@ Duration UnsavedWork(const GangRecord& r, Time now);
 void EndRun(GangRecord& r, Time now, bool suspended);
 // A checkpoint covers what was unsaved, and `more` of the run that ends.
 void Save(GangRecord& r, Duration more);
-// Whether it runs below its minimum, and may be mended by placing tasks.
+// Whether it runs below its minimum, and may be repaired by placing tasks.
 bool Lacks(const GangRecord& r);
 // When a suspended gang is given up: see SchedulerConfig::suspend_timeout.
 Time SuspendedUntil(const SchedulerConfig& config, const GangRecord& r);

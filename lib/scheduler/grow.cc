@@ -9,7 +9,7 @@ void Grow::Forget() {
 }
 
 void Grow::Run() {
-  ClassList& growing = core_.lists.growing();
+  GangClassList& growing = core_.lists.growing();
   if (pass_.budget.exhausted()) return;
   // What was put off before may take in the next round what would be grown
   // into.
@@ -27,8 +27,8 @@ void Grow::Run() {
 }
 
 void Grow::Refresh(QueueIndex leaf) {
-  ClassList& growing = core_.lists.growing();
-  const ClassIndex c = core_.lists.FirstToAsk(growing, leaf);
+  GangClassList& growing = core_.lists.growing();
+  const GangClassIndex c = core_.lists.FirstToAsk(growing, leaf);
   if (c == kNoClass) return turns_.Withdraw(leaf);
   const GangRank& first = growing.at(c).first();
   turns_.Set(leaf, {first, &NextDemand(first.gang)});
@@ -52,8 +52,8 @@ const Resources& Grow::NextDemand(GangIndex g) {
   return core_.cluster.demand(spec.prepared.shapes[next][0]);
 }
 
-void Grow::GrowFirst(ClassIndex c) {
-  ClassList& growing = core_.lists.growing();
+void Grow::GrowFirst(GangClassIndex c) {
+  GangClassList& growing = core_.lists.growing();
   const GangIndex g = growing.at(c).first().gang;
   const GangRecord& r = core_.gangs.at(g);
   const Remaining remaining(r, core_.SpecOf(r));

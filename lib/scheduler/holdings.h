@@ -34,7 +34,7 @@ class Holdings {
   explicit Holdings(Core& core) : core_(core) {}
 
   void Hold(GangIndex g, const TaskRecord& task);
-  // The cluster has been charged by whoever placed the task.
+  // The caller that placed the task has charged the cluster.
   void HoldCharged(GangIndex g, const TaskRecord& task);
   void Unhold(GangIndex g, const TaskRecord& task);
 

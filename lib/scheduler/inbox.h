@@ -18,8 +18,8 @@ namespace muster {
 
 // Push from any thread, lock-free; all else belongs to the thread that
 // schedules. What waits at one instant is a set, which is taken out in an order
-// of its own, whoever pushed first; what comes meanwhile is the next set. Owns
-// the gangs.
+// of its own, in any order of pushes; what comes meanwhile is the next set.
+// Owns the gangs.
 class Inbox {
  public:
   Inbox() = default;

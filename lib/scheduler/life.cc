@@ -48,7 +48,7 @@ void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
     core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kRunning);
     // What was placed anew runs, and with it all of the gang: the row is over.
     if (gang->failures > 0 && gang->phase == GangPhase::kRunning &&
-        gang->trouble == ReasonCode::kNone &&
+        gang->repair_reason == ReasonCode::kNone &&
         !HasTask(*gang, TaskPhase::kStarting)) {
       gang->failures = 0;
     }
@@ -63,16 +63,16 @@ void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
   }
 }
 
-void Life::Lack(GangRecord& r, ReasonCode trouble) {
-  if (r.trouble == ReasonCode::kNodeLost) return;
+void Life::Lack(GangRecord& r, ReasonCode reason) {
+  if (r.repair_reason == ReasonCode::kNodeLost) return;
   if (!Lacks(r)) r.since = core_.now;
-  r.trouble = trouble;
+  r.repair_reason = reason;
 }
 
 // A task that went without having failed may be one that the gang needs.
 void Life::NoteMissing(GangRecord& r, const PhaseCounts& n) {
   const GangSpec& spec = core_.SpecOf(r);
-  if (!IsLive(r) || r.trouble != ReasonCode::kNone || r.cancel ||
+  if (!IsLive(r) || r.repair_reason != ReasonCode::kNone || r.cancel ||
       n.live() >= spec.most_tasks) {
     return;
   }
@@ -90,7 +90,8 @@ void Life::AnswerReleasing(GangEdit& gang, TaskRecord& task,
              (suspending || gang->phase == GangPhase::kStopping)) {
     Succeed(gang, task);  // Before it could be stopped.
   } else {
-    if (suspending) gang->trouble = ReasonCode::kTaskFailed;  // Not whole.
+    if (suspending)
+      gang->repair_reason = ReasonCode::kTaskFailed;  // Not whole.
     Drop(gang, task.task);
   }
 }
@@ -129,7 +130,7 @@ bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
         return false;  // Overtaken, or told twice.
       }
       Drop(gang, id);
-      gang->trouble = ReasonCode::kTaskFailed;
+      gang->repair_reason = ReasonCode::kTaskFailed;
       return true;
   }
   return false;
@@ -139,7 +140,7 @@ void Life::Stop(GangEdit& gang) {
   while (!gang->tasks.empty()) Drop(gang, gang->tasks.back().task);
   gang->phase = GangPhase::kWaiting;
   gang->cut_short = false;
-  gang->trouble = ReasonCode::kNone;
+  gang->repair_reason = ReasonCode::kNone;
   EndRun(*gang, core_.now, false);
   if (gang->cancel) gang.Leave();
 }
@@ -170,12 +171,12 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
     case GangPhase::kRunning:
       if (n.live() + releasing == 0) {
         // Nothing is left of it: no decision is needed to stop the rest.
-        const bool failed = r.trouble == ReasonCode::kTaskFailed;
+        const bool failed = r.repair_reason == ReasonCode::kTaskFailed;
         Stop(gang);
         if (failed) FailStart(r);
       } else if (r.phase == GangPhase::kStarting &&
                  n.in(TaskPhase::kStarting) == 0 &&
-                 r.trouble == ReasonCode::kNone) {
+                 r.repair_reason == ReasonCode::kNone) {
         r.phase = GangPhase::kRunning;
         if (r.backoff_until <= core_.now) r.failures = 0;  // Surplus failed.
         r.started = core_.now;
@@ -195,11 +196,11 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
 
 // What it lost while it was to stop, it lacks from now on.
 void Life::GoOn(GangRecord& r) {
-  if (!IsLive(r) && r.trouble != ReasonCode::kNone) r.since = core_.now;
+  if (!IsLive(r) && r.repair_reason != ReasonCode::kNone) r.since = core_.now;
   r.phase = GangPhase::kRunning;
 }
 
-// While its gang is to resume, a task is promised what it keeps.
+// While its gang is to resume, a task is nominated for what it keeps.
 void Life::UpdateKeeps(GangEdit& gang) {
   if (core_.SpecOf(gang.gang()).kept.empty()) return;
   for (TaskRecord& task : gang->tasks) {
@@ -212,8 +213,8 @@ void Life::UpdateKeeps(GangEdit& gang) {
 // again, is missing among its tasks.
 bool Life::AllSucceeded(const GangRecord& r, const PhaseCounts& n) const {
   if (r.tasks.empty() || n.in(TaskPhase::kSucceeded) < r.tasks.size() ||
-      r.cut_short || r.trouble == ReasonCode::kNodeLost ||
-      r.trouble == ReasonCode::kTaskFailed) {
+      r.cut_short || r.repair_reason == ReasonCode::kNodeLost ||
+      r.repair_reason == ReasonCode::kTaskFailed) {
     return false;
   }
   std::vector<uint32_t> counts;
@@ -231,16 +232,16 @@ void Life::Update(GangEdit& gang) {
   }
   UpdatePhase(gang, n);
   UpdateKeeps(gang);
-  gang->look = gang->trouble != ReasonCode::kNone ||
-               gang->phase == GangPhase::kNominated ||
-               (gang->cancel && gang->phase != GangPhase::kStopping);
+  gang->check_due = gang->repair_reason != ReasonCode::kNone ||
+                    gang->phase == GangPhase::kNominated ||
+                    (gang->cancel && gang->phase != GangPhase::kStopping);
 }
 
-void Life::Flag(GangIndex g, ReasonCode trouble) {
-  if (core_.gangs.at(g).trouble == ReasonCode::kNodeLost) return;
+void Life::Flag(GangIndex g, ReasonCode reason) {
+  if (core_.gangs.at(g).repair_reason == ReasonCode::kNodeLost) return;
   GangEdit gang(core_, g);
-  gang->trouble = trouble;
-  gang->look = true;
+  gang->repair_reason = reason;
+  gang->check_due = true;
 }
 
 void Life::UndoNomination(GangIndex g) {

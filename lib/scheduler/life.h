@@ -42,12 +42,12 @@ class Life {
   void Rest(GangRecord& r);
   // It runs, though it was to stop, or not known to.
   void GoOn(GangRecord& r);
-  // What it was promised it gets not.
+  // It loses the capacity that it was nominated for.
   void UndoNomination(GangIndex g);
-  // Something must be mended; a lost node counts most.
-  void Flag(GangIndex g, ReasonCode trouble);
-  // It lost tasks that it may need, in this way.
-  void Lack(GangRecord& r, ReasonCode trouble);
+  // The next pass must repair it; a lost node takes precedence.
+  void Flag(GangIndex g, ReasonCode reason);
+  // It lost tasks that it may need, for this reason.
+  void Lack(GangRecord& r, ReasonCode reason);
   // A start failed: the gang waits longer each time before the next.
   void FailStart(GangRecord& r);
 

@@ -215,7 +215,7 @@ int64_t MakeRoom::LacksOnANode(const GangSpec& spec) {
 }
 
 // Whether the nodes on which somebody helps, and what is free elsewhere, have
-// too little room for all tasks, whoever of those drawn went.
+// too little room for all tasks, whichever of the drawn gangs were stopped.
 bool MakeRoom::TooFewSlots(const GangSpec& spec) {
   if (!spec.least_is_exact || spec.shapes.size() != 1) return false;
   const ShapeId shape = spec.shapes[0];
@@ -299,16 +299,16 @@ void MakeRoom::Tell(GangIndex g) {
   pass_.plan.Preempts(g, told);
 }
 
-// Those who would go if the dearest of the victims stayed.
+// The victims if the most expensive of them were no candidate.
 Preemption::RunnerUp MakeRoom::FindRunnerUp(GangIndex g) {
-  const uint32_t dearest =
+  const uint32_t most_expensive =
       std::ranges::max_element(result_.victims, {}, [&](const Victim& v) {
         return candidates_[v.candidate].cost;
       })->candidate;
   const bool unproven = unproven_;
   std::swap(result_, runner_up_);
   all_candidates_ = candidates_;
-  candidates_.erase(candidates_.begin() + dearest);
+  candidates_.erase(candidates_.begin() + most_expensive);
   Preemption::RunnerUp found;
   if (Choose(g)) {
     found = {.victims = static_cast<uint32_t>(result_.victims.size()),
@@ -485,8 +485,8 @@ void MakeRoom::StopVictim(GangIndex g, const Victim& victim, bool suspend) {
   pass_.decisions.Stop(loser, kind, reason, g);
 }
 
-// What the victims hold is promised to the gang; it starts at once if they were
-// nominations only.
+// The gang is nominated for what the victims hold; it starts at once if they
+// were nominations only.
 void MakeRoom::PlacePreemptor(GangIndex g) {
   Cluster& cluster = core_.cluster;
   bool room = !core_.quota.OverLimit(core_.gangs.at(g).queue,

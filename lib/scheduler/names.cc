@@ -83,34 +83,34 @@ PlanRecord RecordOf(const Core& core, const Plan& plan) {
   record.steps = plan.steps;
   record.grew = plan.grew;
   AddRecords(core, plan, plan.decisions, &record.decisions);
-  AddRecords(core, plan, plan.untold, &record.decisions);
+  AddRecords(core, plan, plan.unreported, &record.decisions);
   std::ranges::sort(record.decisions, {}, &DecisionRecord::seq);
-  for (const ClassAnswer& a : plan.answers) {
+  for (const GangClassResult& a : plan.class_results) {
     Questions questions{.open = static_cast<uint8_t>(a.open),
                         .effort = a.effort,
                         .retry_at = a.retry_at,
                         .reason = a.reason};
-    record.answers.push_back(
+    record.class_results.push_back(
         ClassStateOf(core, plan.Text(a.gang_key), a.grows, questions));
   }
-  SortClasses(&record.answers);
-  for (const TextRef key : plan.asking) {
-    record.asking.emplace_back(plan.Text(key));
+  SortClasses(&record.class_results);
+  for (const TextRef key : plan.check_due) {
+    record.check_due.emplace_back(plan.Text(key));
   }
-  std::ranges::sort(record.asking);
+  std::ranges::sort(record.check_due);
   return record;
 }
 
-void SortClasses(std::vector<ClassState>* classes) {
-  std::ranges::sort(*classes, {}, [](const ClassState& c) {
+void SortClasses(std::vector<GangClassState>* classes) {
+  std::ranges::sort(*classes, {}, [](const GangClassState& c) {
     return std::tie(c.grows, c.gang);
   });
 }
 
-ClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
-                        const Questions& questions) {
+GangClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
+                            const Questions& questions) {
   const Reason& reason = questions.reason;
-  ClassState state;
+  GangClassState state;
   state.gang = std::string(gang);
   state.grows = grows;
   state.open = questions.open;
@@ -127,7 +127,7 @@ ClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
   return state;
 }
 
-Questions QuestionsOf(const Core& core, const ClassState& state) {
+Questions QuestionsOf(const Core& core, const GangClassState& state) {
   Questions q;
   q.open = static_cast<uint8_t>(state.open);
   q.effort = state.effort;
@@ -172,7 +172,7 @@ struct HandleMap {
 
 void MapHandles(const Core& from, const Core& to, Plan* plan) {
   const HandleMap map{from, to};
-  for (std::vector<Decision>* list : {&plan->decisions, &plan->untold}) {
+  for (std::vector<Decision>* list : {&plan->decisions, &plan->unreported}) {
     for (Decision& d : *list) {
       map.Map(&d.gang);
       map.Map(&d.on_behalf_of);
@@ -186,7 +186,7 @@ void MapHandles(const Core& from, const Core& to, Plan* plan) {
     map.Map(&w.reason);
   }
   for (Preemption& p : plan->preemptions) map.Map(&p.gang);
-  for (ClassAnswer& answer : plan->answers) map.Map(&answer.reason);
+  for (GangClassResult& answer : plan->class_results) map.Map(&answer.reason);
 }
 
 void StartGenerationsAfter(const Core& before, Core& next) {

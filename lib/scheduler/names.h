@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include "lib/queue/class_list.h"
+#include "lib/queue/gang_class_list.h"
 #include "lib/scheduler/core.h"
 #include "lib/solver/gang_solver.h"
-#include "muster/class_state.h"
+#include "muster/gang_class_state.h"
 #include "muster/plan.h"
 #include "muster/reason.h"
 #include "muster/scheduler.h"
@@ -27,11 +27,11 @@ PlanRecord RecordOf(const Core& core, const Plan& plan);
 
 // What is remembered of a class, of which `gang` is the first, as a value; and
 // back.
-ClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
-                        const Questions& questions);
+GangClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
+                            const Questions& questions);
 // In the one order of states and records.
-void SortClasses(std::vector<ClassState>* classes);
-Questions QuestionsOf(const Core& core, const ClassState& state);
+void SortClasses(std::vector<GangClassState>* classes);
+Questions QuestionsOf(const Core& core, const GangClassState& state);
 
 // The plan's handles, made in the state `from`, become those of `to` for what
 // has the same key; handles of what is not there are invalid. `from` may be

@@ -23,9 +23,9 @@ struct TaskRef {
 };
 
 // By NodeIndex. Invariant: tasks(n) are those of all gangs that hold something
-// of node n, are promised it, or are suspended on it; `releasing` counts those
-// of them that hold more now than they will hold later. Their order is none:
-// who reads them sorts, or does not care. Not synchronised.
+// of node n, are nominated for it, or are suspended on it; `releasing` counts
+// those of them that hold more now than they will hold later. Their order is
+// none: who reads them sorts, or does not care. Not synchronised.
 class NodeBook {
  public:
   struct Facts {
@@ -43,7 +43,7 @@ class NodeBook {
 
   const Facts& facts(NodeIndex n) const { return nodes_[n].facts; }
   Facts& facts(NodeIndex n) { return nodes_[n].facts; }
-  // What others are taken to use of it: with the devices nobody names.
+  // What others are taken to use of it, unnamed devices included.
   OtherUsage UsedByOthers(NodeIndex n) const;
   // A node that has just come, or is gone.
   void Reset(NodeIndex n, const Facts& facts);

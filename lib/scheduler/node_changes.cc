@@ -74,7 +74,7 @@ void AddNode(Core& core, const Node& node) {
   core.opener.StructureChanged();
 }
 
-// What tasks have of the node's devices, or are promised.
+// What tasks have of the node's devices, or are nominated for.
 DeviceSet DevicesOfTasks(const Core& core, NodeIndex n) {
   DeviceSet devices;
   for (const TaskRef& ref : core.nodes.tasks(n)) {
@@ -194,7 +194,8 @@ void ChangeFacts(Core& core, NodeIndex n,
     core.opener.RoomFreed(n);
   }
   for (const GangIndex g : core.nodes.GangsOn(n)) {
-    if (core.gangs.at(g).phase == GangPhase::kNominated) core.opener.LookAt(g);
+    if (core.gangs.at(g).phase == GangPhase::kNominated)
+      core.opener.SetCheckDue(g);
   }
 }
 
@@ -228,7 +229,7 @@ void LoseTasksOn(Core& core, NodeIndex n) {
       if (task.phase == TaskPhase::kSucceeded || task.at.node != n) continue;
       if (task.phase != TaskPhase::kReleasing ||
           r.phase == GangPhase::kSuspending) {
-        gang->trouble = ReasonCode::kNodeLost;
+        gang->repair_reason = ReasonCode::kNodeLost;
       }
       core.life.Drop(gang, task.task);
     }
@@ -246,7 +247,7 @@ void FlagGangsOn(Core& core, NodeIndex n) {
     if (!leaves) continue;
     if (r.phase == GangPhase::kNominated) {
       core.life.UndoNomination(g);
-    } else if (r.trouble == ReasonCode::kNone) {
+    } else if (r.repair_reason == ReasonCode::kNone) {
       core.life.Flag(g, ReasonCode::kNodeDrained);
     }
   }

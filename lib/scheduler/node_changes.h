@@ -29,12 +29,12 @@ bool UpsertNode(Core& core, const Node& node);
 // whose `unnamed` is settled anew. Nothing happens if they are the same.
 void ChangeFacts(Core& core, NodeIndex n,
                  const std::function<void(NodeBook::Facts&)>& change);
-// Where its tasks are has changed: others may have other devices than believed.
+// Where its tasks are has changed: others may have other devices than recorded.
 void SettleUnnamed(Core& core, NodeIndex n);
 // The node is gone, after its tasks. It is down, so that nobody was compared
 // with it any more: that opens nothing.
 void RemoveNode(Core& core, NodeIndex n);
-// Every task on the node is gone; its gangs are in trouble.
+// Every task on the node is gone; its gangs are to be repaired.
 void LoseTasksOn(Core& core, NodeIndex n);
 // Gangs with a task that must leave the node are flagged, or lose their
 // nomination.

@@ -57,7 +57,7 @@ void Opener::NodeChanges(NodeIndex n) { admitted_ = Admitted(n); }
 // The classes are those of before: a node's change lists nobody.
 void Opener::NodeHasChanged(NodeIndex n) {
   for (const GangIndex g : core_.nodes.GangsOn(n)) {
-    if (core_.gangs.at(g).phase == GangPhase::kNominated) LookAt(g);
+    if (core_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);
   }
   const std::vector<bool> now = Admitted(n);
   if (now == admitted_) return;
@@ -109,21 +109,21 @@ void Opener::Publish(bool in_pass) {
   if (freed) ++freed_epoch_;
   if (freed || !usage_changed_.empty()) {
     while (!core_.lists.lacking().empty()) {
-      LookAt(core_.lists.lacking().begin()->gang);
+      SetCheckDue(core_.lists.lacking().begin()->gang);
     }
   }
   if (!freed_.empty()) PublishRoom();
   if (structure_) PublishStructure();
   for (const QueueIndex q : usage_changed_) PublishUsage(q);
   for (const QueueIndex q : changed_) OpenBelowAll(q);
-  ClassList& waiting = core_.lists.waiting();
+  GangClassList& waiting = core_.lists.waiting();
   if (all_victims_ || !changed_.empty()) {
-    waiting.ForEach([this](ClassIndex c) { OpenVictims(c); });
+    waiting.ForEach([this](GangClassIndex c) { OpenVictims(c); });
   }
   const uint8_t later = in_pass ? Questions::kPutOff : Questions::kVictims;
   for (const NewVictim& v : victims_) {
     const uint8_t as = v.later ? later : uint8_t{Questions::kVictims};
-    waiting.ForEach(v.leaf, [&](ClassIndex c) {
+    waiting.ForEach(v.leaf, [&](GangClassIndex c) {
       if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);
     });
     OpenReclaimers(as, [&](QueueIndex preemptor, const GangSpec& spec) {
@@ -140,17 +140,17 @@ void Opener::Publish(bool in_pass) {
 }
 
 void Opener::OpenPutOff() {
-  ClassList& waiting = core_.lists.waiting();
+  GangClassList& waiting = core_.lists.waiting();
   while (!waiting.put_off().empty()) {
-    const ClassIndex c = *waiting.put_off().begin();
+    const GangClassIndex c = *waiting.put_off().begin();
     waiting.Close(c, Questions::kPutOff);
     waiting.Open(c, Questions::kVictims);
   }
 }
 
 // Opens the question whose victims: unless nothing could come of it.
-void Opener::OpenVictims(ClassIndex c, uint8_t as) {
-  ClassList& waiting = core_.lists.waiting();
+void Opener::OpenVictims(GangClassIndex c, uint8_t as) {
+  GangClassList& waiting = core_.lists.waiting();
   const GangClass& cls = waiting.at(c);
   if (waiting.AsksVictims(c)) return;
   if (!core_.config.preemption || IsHopeless(cls.reason().code) ||
@@ -185,10 +185,10 @@ bool Opener::MayReclaim(QueueIndex preemptor, QueueIndex victim,
 // concerned(queue, spec).
 template <class F>
 void Opener::OpenReclaimers(uint8_t as, const F& concerned) {
-  ClassList& waiting = core_.lists.waiting();
+  GangClassList& waiting = core_.lists.waiting();
   for (const QueueIndex q : core_.queues.Positions()) {
     if (!FindOwed(q)) continue;
-    waiting.ForEach(q, [&](ClassIndex c) {
+    waiting.ForEach(q, [&](GangClassIndex c) {
       if (concerned(q, core_.specs.at(waiting.at(c).key().spec))) {
         OpenVictims(c, as);
       }
@@ -196,7 +196,7 @@ void Opener::OpenReclaimers(uint8_t as, const F& concerned) {
   }
 }
 
-void Opener::OpenRoom(ClassList& list, uint32_t spec, uint8_t questions) {
+void Opener::OpenRoom(GangClassList& list, uint32_t spec, uint8_t questions) {
   const bool as_one = &list == &core_.lists.waiting() &&
                       (questions & Questions::kRoom) != 0 &&
                       core_.specs.at(spec).least_is_exact;
@@ -205,7 +205,7 @@ void Opener::OpenRoom(ClassList& list, uint32_t spec, uint8_t questions) {
     questions &= static_cast<uint8_t>(~Questions::kRoom);
   }
   if (questions == 0 && !structure_) return;
-  for (const ClassIndex c : list.OfSpec(spec)) {
+  for (const GangClassIndex c : list.OfSpec(spec)) {
     // What is suspended looks at its own nodes only.
     const bool suspended =
         &list == &core_.lists.waiting() && list.at(c).key().alone != kNoGang;
@@ -237,7 +237,7 @@ void Opener::PublishRoomOn(NodeIndex n) {
   const bool now = (is_freed_[n] & static_cast<uint8_t>(Ledger::kNow)) != 0;
   for (const TaskRef& task : core_.nodes.tasks(n)) {
     const GangRecord& r = core_.gangs.at(task.gang);
-    if (now && r.phase == GangPhase::kNominated) LookAt(task.gang);
+    if (now && r.phase == GangPhase::kNominated) SetCheckDue(task.gang);
     if (r.phase == GangPhase::kSuspended &&
         r.listing.waiting.queue != kNoQueue) {
       core_.lists.waiting().Open(core_.lists.ClassOf(task.gang, false), kBoth);
@@ -359,11 +359,11 @@ uint64_t Opener::KindsToReclaim(QueueIndex preemptor, QueueIndex victim) const {
 
 void Opener::OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
                               const PossibleVictims& beside) {
-  const ClassList& waiting = core_.lists.waiting();
+  const GangClassList& waiting = core_.lists.waiting();
   const int32_t lowest = std::min(anywhere.lowest, beside.lowest);
   const int32_t highest = waiting.InOrder(leaf).begin()->rank.priority;
   if (highest < lowest && !anywhere.others && !beside.others) return;
-  for (const ClassList::Member& cls : waiting.Members(leaf)) {
+  for (const GangClassList::Member& cls : waiting.Members(leaf)) {
     const uint8_t done = done_[cls.spec];
     const bool room = (done & kHasRoom) != 0;
     if (!room && (done & kVictimsOpened) != 0) continue;
@@ -416,7 +416,8 @@ void Opener::ForEachBelow(QueueIndex q, const F& f) {
     ForEachBelow(child, f);
   }
   for (const bool grows : {false, true}) {
-    core_.lists.classes(grows).ForEach(q, [&](ClassIndex c) { f(grows, c); });
+    core_.lists.classes(grows).ForEach(q,
+                                       [&](GangClassIndex c) { f(grows, c); });
   }
 }
 
@@ -425,7 +426,7 @@ void Opener::PublishUsage(QueueIndex lowest) {
     const QueueTree::Entry& e = core_.queues.at(q);
     if (!e.bounded && !e.guaranteed) continue;
     OpenBelow(q);
-    if (e.bounded) LookAtNominatedBelow(q);
+    if (e.bounded) SetNominatedCheckDueBelow(q);
   }
 }
 
@@ -435,8 +436,8 @@ void Opener::OpenBelow(QueueIndex q) {
   const auto fell = std::ranges::find(fell_, q, &Fall::queue);
   const bool limits = core_.queues.at(q).bounded;
   if (!limits && fell == fell_.end()) return;
-  ForEachBelow(q, [&](bool grows, ClassIndex c) {
-    ClassList& list = core_.lists.classes(grows);
+  ForEachBelow(q, [&](bool grows, GangClassIndex c) {
+    GangClassList& list = core_.lists.classes(grows);
     const GangClass& cls = list.at(c);
     const GangSpec& spec = core_.specs.at(cls.key().spec);
     // Its limit may have stopped one of whose victims too little is known.
@@ -455,25 +456,25 @@ void Opener::OpenBelow(QueueIndex q) {
 }
 
 void Opener::OpenBelowAll(QueueIndex q) {
-  ForEachBelow(q, [&](bool grows, ClassIndex c) {
+  ForEachBelow(q, [&](bool grows, GangClassIndex c) {
     core_.lists.classes(grows).Open(c,
                                     grows ? uint8_t{Questions::kRoom} : kBoth);
   });
-  LookAtNominatedBelow(q);
+  SetNominatedCheckDueBelow(q);
 }
 
-void Opener::LookAtNominatedBelow(QueueIndex q) {
+void Opener::SetNominatedCheckDueBelow(QueueIndex q) {
   std::vector<GangIndex> below;
   for (const GangRank& rank : core_.lists.nominated()) {
     if (core_.queues.IsWithin(core_.gangs.at(rank.gang).queue, q)) {
       below.push_back(rank.gang);
     }
   }
-  for (const GangIndex g : below) LookAt(g);
+  for (const GangIndex g : below) SetCheckDue(g);
 }
 
-void Opener::LookAt(GangIndex g) {
-  if (!core_.gangs.at(g).look) GangEdit(core_, g)->look = true;
+void Opener::SetCheckDue(GangIndex g) {
+  if (!core_.gangs.at(g).check_due) GangEdit(core_, g)->check_due = true;
 }
 
 }  // namespace muster

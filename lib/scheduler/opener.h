@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "lib/cluster/cluster.h"
-#include "lib/queue/class_list.h"
+#include "lib/queue/gang_class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/queue/queue_tree.h"
 #include "muster/resources.h"
@@ -48,7 +48,7 @@ struct GangSpec;
 //   queues compete for a kind from     kVictims of all
 //   now on, or do not any more
 //
-// kVictims of a class that nobody could give way to (AnyVictim) stays closed.
+// kVictims of a class that has no possible victim (AnyVictim) stays closed.
 //
 // A gang that starts opens no question: it takes room that was free, so that
 // whoever could take it as a victim could have had the room before.
@@ -83,8 +83,8 @@ class Opener {
   // Nothing is collected.
   bool empty() const;
 
-  // The gang is nominated or in trouble: the next pass looks at it.
-  void LookAt(GangIndex g);
+  // The gang is nominated or to be repaired: the next pass checks it.
+  void SetCheckDue(GangIndex g);
   // The round is over: what was put off opens.
   void OpenPutOff();
   // Rises whenever room may have come for anybody.
@@ -94,7 +94,7 @@ class Opener {
   uint32_t SpecLimit() const;
   // The spec's shapes that the node admits, in the order of GangSpec::shapes.
   std::vector<bool> Admitted(NodeIndex n) const;
-  void OpenRoom(ClassList& list, uint32_t spec, uint8_t questions);
+  void OpenRoom(GangClassList& list, uint32_t spec, uint8_t questions);
   void PublishRoom();
   void PublishRoomOn(NodeIndex n);
   void PublishStructure();
@@ -120,8 +120,8 @@ class Opener {
   bool MayReclaim(QueueIndex preemptor, QueueIndex victim,
                   const GangSpec& spec) const;
   void OpenBelowAll(QueueIndex q);
-  void LookAtNominatedBelow(QueueIndex q);
-  void OpenVictims(ClassIndex c, uint8_t as = Questions::kVictims);
+  void SetNominatedCheckDueBelow(QueueIndex q);
+  void OpenVictims(GangClassIndex c, uint8_t as = Questions::kVictims);
   template <class F>
   void OpenReclaimers(uint8_t as, const F& concerned);
   bool FindOwed(QueueIndex leaf);
@@ -152,7 +152,7 @@ class Opener {
   // Of PublishRoom: by spec, what need not be asked any more.
   std::vector<uint8_t> done_;
   // Of PublishRoom: freed nodes with what is free there, and will be if the
-  // gangs that are promised or hold something go.
+  // gangs that are nominated for something or hold it go.
   struct Held {
     QueueIndex queue = kNoQueue;
     int32_t priority = 0;

@@ -14,19 +14,19 @@ void Wake(Core& core) {
   }
   for (const GangIndex g : due) {
     GangEdit gang(core, g);
-    if (IsLive(*gang) && gang->trouble == ReasonCode::kNone &&
+    if (IsLive(*gang) && gang->repair_reason == ReasonCode::kNone &&
         core.specs.at(gang->spec).bears_for_a_time &&
         BorneUntil(core, *gang) <= core.now) {
-      gang->trouble = ReasonCode::kNodeDrained;
+      gang->repair_reason = ReasonCode::kNodeDrained;
     }
-    gang->look |= gang->trouble != ReasonCode::kNone ||
-                  (gang->phase == GangPhase::kSuspended &&
-                   SuspendedUntil(core.config, *gang) <= core.now);
+    gang->check_due |= gang->repair_reason != ReasonCode::kNone ||
+                       (gang->phase == GangPhase::kSuspended &&
+                        SuspendedUntil(core.config, *gang) <= core.now);
   }
-  ClassList& waiting = core.lists.waiting();
+  GangClassList& waiting = core.lists.waiting();
   while (!waiting.retries().empty() &&
          waiting.retries().begin()->first <= core.now) {
-    const ClassIndex c = waiting.retries().begin()->second;
+    const GangClassIndex c = waiting.retries().begin()->second;
     Questions questions = waiting.questions(c);
     questions.open |= Questions::kVictims;
     questions.retry_at = kForever;
@@ -55,7 +55,7 @@ Time NextDue(const Core& core) {
   Time next = kForever;
   const Timeline::Index& wakes = core.lists.timeline().wakes();
   if (!wakes.empty()) next = wakes.begin()->first;
-  const ClassList::Retries& retries = core.lists.waiting().retries();
+  const GangClassList::Retries& retries = core.lists.waiting().retries();
   if (!retries.empty()) next = std::min(next, retries.begin()->first);
   return next;
 }
@@ -79,18 +79,18 @@ void Pass::Run(Plan* plan) {
   if (!budget.exhausted()) serve_.Run();
   grow_.Run();
   const bool exhausted = budget.exhausted();
-  const ClassList& waiting = core.lists.waiting();
-  const ClassList::Classes& put_off = waiting.put_off();
+  const GangClassList& waiting = core.lists.waiting();
+  const GangClassList::Classes& put_off = waiting.put_off();
   const bool again =
       exhausted || !put_off.empty() || core.lists.FirstToAskAgain() != kNoClass;
-  for (const ClassIndex c : put_off) pass_.plan.Note(waiting, c, true);
+  for (const GangClassIndex c : put_off) pass_.plan.Note(waiting, c, true);
   core.round_open = true;
   if (!exhausted) EndRound(core);
   pass_.plan.Finish(exhausted);
   plan->budget_exhausted = exhausted;
   plan->steps = budget.spent();
   // Room that a later phase gave back concerns gangs that were looked at.
-  const bool asked = !core.lists.asking().empty();
+  const bool asked = !core.lists.check_due().empty();
   plan->next_wakeup = again || asked ? core.now : NextDue(core);
 }
 

@@ -1,4 +1,4 @@
-// One pass: mend what is broken, start what was promised, serve those who wait
+// One pass: repair gangs and nodes, start nominated gangs, serve waiting gangs
 // in order, then let elastic gangs grow. Or do what a recorded one did.
 #pragma once
 
@@ -15,8 +15,9 @@
 
 namespace muster {
 
-// Gangs whose time has come are looked at: what waits stands in line, what is
-// in trouble asks. Questions that were to be tried again by now are open.
+// Updates gangs whose time has come: those that wait enter their classes, the
+// check of those to be repaired is due. Questions that were to be tried again
+// by now are open.
 void Wake(Core& core);
 // The first time at which there is something to wake, or kForever. O(1).
 Time NextDue(const Core& core);
@@ -26,12 +27,13 @@ void EndRound(Core& core);
 
 // --- The phases, each in a file of its own -----------------------------------
 
-// Clears a trouble that needs no decision; true if none is needed now. It asks
-// nobody, so that a pass that is followed and one that is made agree on it.
-bool Mend(Core& core, GangIndex g);
+// Clears check_due, and the repair_reason if no decision is needed for it. True
+// if none is needed now. It makes no search, so that a pass that is followed
+// and one that is made agree on it.
+bool RepairWithoutDecision(Core& core, GangIndex g);
 
-// Looks at the gangs that ask to be looked at (GangLists::asking) and are not
-// nominated, and at suspect nodes. What the budget leaves is looked at by the
+// Repairs the gangs whose check is due (GangLists::check_due) and that are not
+// nominated, and overcommitted nodes. What the budget leaves is left to the
 // next pass. Keeps its memory between passes.
 class Repair : public Phase {
  public:
@@ -44,7 +46,7 @@ class Repair : public Phase {
   bool IsReplaceable(const GangRecord& r);
   bool Replace(GangIndex g);
   ReasonCode WhyEnds(const GangRecord& r, bool whole);
-  void RepairAsking();
+  void RepairDue();
   void ShedFromOvercommitted();
   bool ShedOne(NodeIndex n);
 
@@ -53,15 +55,15 @@ class Repair : public Phase {
   Resources room_;
 };
 
-// Looks at the nominated gangs that ask to be looked at: those whose capacity
-// is free now start; those for whom it cannot become free any more wait again.
+// Checks the nominated gangs whose check is due: those whose capacity is free
+// now start; those whose capacity cannot become free any more wait again.
 class Promote : public Phase {
  public:
   using Phase::Phase;
   void Run();
 
  private:
-  void Look(GangIndex g);
+  void PromoteGang(GangIndex g);
   bool MayStillStart(const GangRecord& r, const Resources& held) const;
 
   std::vector<Assignment> tasks_;
@@ -91,11 +93,11 @@ class Serve : public Phase {
   };
 
   void Refresh(QueueIndex leaf);
-  void ServeClass(ClassIndex c, uint8_t open, uint32_t effort);
+  void ServeClass(GangClassIndex c, uint8_t open, uint32_t effort);
   void FollowChanges(QueueIndex leaf);
   void AskAgain();
   void AnswerOthers(SpecIndex spec);
-  bool IsTold(ClassIndex c, const Reason& reason) const;
+  bool IsTold(GangClassIndex c, const Reason& reason) const;
   bool QuotaBlocks(const GangRecord& r, Reason* reason) const;
   bool TryStart(GangIndex g, uint32_t effort, Reason* reason);
   bool Place(GangIndex g, const PlacementRequest& request, Reason* reason);
@@ -104,8 +106,8 @@ class Serve : public Phase {
   MakeRoom make_room_{pass_};
   Turns turns_{core_.queues, *core_.order};
   uint64_t passes_ = 0;
-  std::vector<NoRoom> no_room_;     // By spec.
-  std::vector<ClassIndex> others_;  // Of AnswerOthers.
+  std::vector<NoRoom> no_room_;         // By spec.
+  std::vector<GangClassIndex> others_;  // Of AnswerOthers.
   PlacementResult placement_;
   bool cut_short_ = false;         // There is room, or there is not: not known.
   bool none_has_room_ = false;     // No class of the spec that was asked.
@@ -119,8 +121,8 @@ class Serve : public Phase {
 // whole. So a queue's share rises until others are as near to theirs, and gangs
 // of equal priority share alike. O(log) and one question to the solver a turn.
 //
-// Nobody grows into room that is promised, nor before all who wait have been
-// asked; what is grown is surplus, which gives way again (make_room.h).
+// No gang grows into nominated capacity, nor before all waiting gangs have been
+// tried; what is grown is surplus, which gives way again (make_room.h).
 class Grow : public Phase {
  public:
   using Phase::Phase;
@@ -131,7 +133,7 @@ class Grow : public Phase {
  private:
   void Refresh(QueueIndex leaf);
   const Resources& NextDemand(GangIndex g);
-  void GrowFirst(ClassIndex c);
+  void GrowFirst(GangClassIndex c);
   Reason WhyNot(GangIndex g);
 
   Turns turns_{core_.queues, *core_.order};
@@ -144,7 +146,7 @@ class Grow : public Phase {
 
 // A *round* is the passes from the first that has something to ask to the one
 // that leaves nothing open; without a work budget, one pass. What is placed in
-// a round is nobody's victim in it, so that no plan starts what it stops.
+// a round is no victim in it, so that no plan starts what it stops.
 class Pass {
  public:
   explicit Pass(PassContext& pass) : pass_(pass) {}

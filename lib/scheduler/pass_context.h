@@ -35,32 +35,32 @@ class Phase {
   explicit Phase(PassContext& pass) : pass_(pass), core_(pass.core) {}
 
  protected:
-  // Calls look(gang) with the gangs that ask for it (GangLists::asking), those
-  // that are nominated or those that are not.
-  template <class Look>
-  void LookAtAsking(bool nominated, Look look) {
+  // Calls check(gang) with the gangs whose check is due (GangLists::check_due),
+  // those that are nominated or those that are not.
+  template <class Check>
+  void CheckDue(bool nominated, Check check) {
     ranks_.clear();
-    for (const GangRank& rank : core_.lists.asking()) {
+    for (const GangRank& rank : core_.lists.check_due()) {
       if (IsNominated(rank) == nominated) ranks_.push_back(rank);
     }
-    LookAtRanks(look);
+    CheckRanks(check);
   }
   bool IsNominated(const GangRank& rank) const {
     return core_.gangs.at(rank.gang).phase == GangPhase::kNominated;
   }
   // With those in ranks_, one after the other, until the budget is spent.
-  template <class Look>
-  void LookAtRanks(Look look) {
+  template <class Check>
+  void CheckRanks(Check check) {
     for (const GangRank& rank : ranks_) {
       if (pass_.budget.exhausted()) return;
       pass_.budget.Charge(1, kClassNs);
-      look(rank.gang);
+      check(rank.gang);
     }
   }
 
   // Calls refresh(leaf) with each leaf that has changed, and with this one.
   template <class Refresh>
-  static void RefreshChanged(ClassList& list, QueueIndex leaf,
+  static void RefreshChanged(GangClassList& list, QueueIndex leaf,
                              Refresh refresh) {
     bool refreshed = false;
     for (const QueueIndex changed : list.TakeChangedQueues()) {
@@ -72,7 +72,7 @@ class Phase {
 
   PassContext& pass_;
   Core& core_;
-  std::vector<GangRank> ranks_{};  // Gangs to look at.
+  std::vector<GangRank> ranks_{};  // Gangs to check.
 };
 
 }  // namespace muster

@@ -57,7 +57,8 @@ void PlanWriter::AddTask(Draft draft, const GangRecord& r,
   tasks_.emplace_back(draft, planned);
 }
 
-void PlanWriter::Note(const ClassList& list, ClassIndex c, bool changed) {
+void PlanWriter::Note(const GangClassList& list, GangClassIndex c,
+                      bool changed) {
   // Of use only to a pass that its budget ends, or that somebody else is first
   // in the queue after.
   if (!changed && core_.config.work_budget == 0 &&
@@ -68,7 +69,7 @@ void PlanWriter::Note(const ClassList& list, ClassIndex c, bool changed) {
   answered_.push_back({grows, list.at(c).key(), !changed});
 }
 
-void PlanWriter::Answer(ClassList& list, ClassIndex c,
+void PlanWriter::Answer(GangClassList& list, GangClassIndex c,
                         const Questions& answer) {
   const GangClass& cls = list.at(c);
   const Questions before = list.questions(c);
@@ -85,7 +86,7 @@ void PlanWriter::Answer(ClassList& list, ClassIndex c,
 void TellOf(const Core& core, const GangClass& cls, Plan* plan) {
   const GangIndex g = cls.first().gang;
   Waiting& w = plan->waiting.emplace_back();
-  w.class_id = cls.id();
+  w.gang_class_id = cls.id();
   w.queue = core.queues.id(cls.key().queue);
   w.gang = core.gangs.id(g);
   w.gang_key = plan->AddText(core.gangs.KeyAt(g));
@@ -97,9 +98,9 @@ void TellAllWaiting(const Core& core, Plan* plan) {
   plan->Clear();
   plan->based_on = core.version;
   plan->now = core.now;
-  const ClassList& waiting = core.lists.waiting();
-  waiting.ForEach([&](ClassIndex c) {
-    if (!waiting.at(c).untold()) TellOf(core, waiting.at(c), plan);
+  const GangClassList& waiting = core.lists.waiting();
+  waiting.ForEach([&](GangClassIndex c) {
+    if (!waiting.at(c).unreported()) TellOf(core, waiting.at(c), plan);
   });
 }
 
@@ -124,11 +125,11 @@ void PlanWriter::Finish(bool exhausted) {
   FinishDecisions();
   FinishAnswers(exhausted);
   for (const uint64_t gone : core_.lists.waiting().gone()) {
-    plan_->waiting.push_back({.class_id = gone});
+    plan_->waiting.push_back({.gang_class_id = gone});
   }
   core_.lists.waiting().ForgetGone();
-  for (const GangRank& rank : core_.lists.asking()) {
-    plan_->asking.push_back(plan_->AddText(rank.key));
+  for (const GangRank& rank : core_.lists.check_due()) {
+    plan_->check_due.push_back(plan_->AddText(rank.key));
   }
 }
 
@@ -142,13 +143,13 @@ void PlanWriter::FinishAnswers(bool exhausted) {
       [](const Answered& a) { return std::pair(a.grows, a.key); });
   answered_.erase(repeated.begin(), repeated.end());
   for (const Answered& a : answered_) {
-    ClassList& list = core_.lists.classes(a.grows);
-    const ClassIndex c = list.Find(a.key);
+    GangClassList& list = core_.lists.classes(a.grows);
+    const GangClassIndex c = list.Find(a.key);
     if (c == kNoClass) continue;
     const bool asks = a.grows || core_.lists.MayAsk(c);
     if (a.unchanged && !exhausted && asks) continue;
     const Questions q = list.questions(c);
-    ClassAnswer& out = plan_->answers.emplace_back();
+    GangClassResult& out = plan_->class_results.emplace_back();
     out.gang_key = plan_->AddText(list.at(c).first().key);
     out.grows = a.grows;
     out.open = q.open;
@@ -183,7 +184,7 @@ void PlanWriter::FinishDecisions() {
     const bool of_nomination =
         d.kind == DecisionKind::kNominate || entry.withdraws;
     if (of_nomination && !core_.config.host.nominate) {
-      plan_->untold.push_back(d);
+      plan_->unreported.push_back(d);
     } else {
       plan_->decisions.push_back(d);
     }

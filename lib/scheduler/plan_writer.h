@@ -35,10 +35,10 @@ class PlanWriter {
   void Withdraws(Draft draft) { drafts_[draft].withdraws = true; }
   // The class, of one of the two lists, got no for an answer, and what is
   // remembered of that; a new reason is told.
-  void Answer(ClassList& list, ClassIndex c, const Questions& answer);
+  void Answer(GangClassList& list, GangClassIndex c, const Questions& answer);
   // The plan has to tell of the class. `changed`: more than that it is closed
   // now.
-  void Note(const ClassList& list, ClassIndex c, bool changed);
+  void Note(const GangClassList& list, GangClassIndex c, bool changed);
   // Room is made for g; its handle and key are filled in here.
   void Preempts(GangIndex g, Preemption preemption);
   // Gangs were asked whether they can grow.
@@ -58,10 +58,10 @@ class PlanWriter {
     bool withdraws = false;
   };
 
-  // A class of which the plan has to tell something to whoever follows it.
+  // A class about which the plan's records must say something.
   struct Answered {
     bool grows = false;
-    ClassKey key{};
+    GangClassKey key{};
     bool unchanged = false;  // No more than that it is closed now.
     friend auto operator<=>(const Answered&, const Answered&) = default;
   };

@@ -19,10 +19,10 @@ bool DevicesSuit(const Cluster& cluster, const Allocation& at) {
 }  // namespace
 
 void Promote::Run() {
-  LookAtAsking(true, [this](GangIndex g) { Look(g); });
+  CheckDue(true, [this](GangIndex g) { PromoteGang(g); });
 }
 
-void Promote::Look(GangIndex g) {
+void Promote::PromoteGang(GangIndex g) {
   const GangRecord& r = core_.gangs.at(g);
   const Cluster::Mark mark = core_.cluster.Begin();
   HeldTasks(r, &tasks_);
@@ -46,7 +46,7 @@ void Promote::Look(GangIndex g) {
                          {.code = ReasonCode::kNominationUndone});
   } else {
     GangEdit gang(core_, g);
-    gang->look = false;
+    gang->check_due = false;
   }
 }
 

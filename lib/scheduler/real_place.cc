@@ -39,12 +39,12 @@ void GuessPartition(const Cluster& cluster, Allocation* at) {
 
 }  // namespace
 
-void FillIn(const Cluster& cluster, const Allocation& believed,
+void FillIn(const Cluster& cluster, const Allocation& recorded,
             std::optional<uint32_t> first_slice, Allocation* at) {
   const DeviceRequest& request = cluster.device_request(at->shape);
   if (request.count == 0) return;
-  const bool same = at->node == believed.node;
-  if (at->devices.empty() && same) at->devices = believed.devices;
+  const bool same = at->node == recorded.node;
+  if (at->devices.empty() && same) at->devices = recorded.devices;
   if (request.partition.empty()) {
     if (at->devices.empty()) {
       at->devices = GuessDevices(cluster, at->node, request.count);
@@ -54,8 +54,8 @@ void FillIn(const Cluster& cluster, const Allocation& believed,
   at->first_slice = 0;
   if (first_slice.has_value()) {
     at->first_slice = *first_slice;
-  } else if (same && at->devices == believed.devices) {
-    at->first_slice = believed.first_slice;
+  } else if (same && at->devices == recorded.devices) {
+    at->first_slice = recorded.first_slice;
   } else {
     GuessPartition(cluster, at);
   }

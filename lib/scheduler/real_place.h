@@ -18,7 +18,7 @@ namespace muster {
 // empty) or first_slice: as recorded on the same node; else the devices with
 // the most room, which fits if anything does, and a partition where there is
 // room.
-void FillIn(const Cluster& cluster, const Allocation& believed,
+void FillIn(const Cluster& cluster, const Allocation& recorded,
             std::optional<uint32_t> first_slice, Allocation* at);
 
 // If a first_slice is named, the shape asks for a partition.

@@ -114,11 +114,11 @@ absl::Status CheckGangs(const Core& core, const Reconciled& e) {
     }
     MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".started", real.started));
     MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".checkpoint", real.checkpoint));
-    const Duration served =
-        real.served != kForever ? real.served : core.gangs.at(g).served;
-    if (real.saved != kForever && real.saved > served) {
-      return Invalid(at, ".saved: ", real.saved, " is not in 0..", served,
-                     ", what it served");
+    const Duration run_time =
+        real.run_time != kForever ? real.run_time : core.gangs.at(g).run_time;
+    if (real.saved != kForever && real.saved > run_time) {
+      return Invalid(at, ".saved: ", real.saved, " is not in 0..", run_time,
+                     ", its run_time");
     }
   }
   return absl::OkStatus();
@@ -135,10 +135,10 @@ void TakeTimes(Core& core, const RealGang& real) {
   if (real.checkpoint != kForever) {
     gang->checkpoint = std::max(gang->checkpoint, real.checkpoint);
   }
-  if (real.served != kForever) gang->served = real.served;
+  if (real.run_time != kForever) gang->run_time = real.run_time;
   if (real.saved != kForever) gang->saved = real.saved;
-  gang->saved = std::min(gang->saved, gang->served);
-  gang->unsaved = std::min(gang->unsaved, gang->served - gang->saved);
+  gang->saved = std::min(gang->saved, gang->run_time);
+  gang->unsaved = std::min(gang->unsaved, gang->run_time - gang->saved);
 }
 
 absl::Status Check(const Core& core, const Reconciled& e, Told* told) {
@@ -201,14 +201,14 @@ void ReconcileNodes(Core& core, const Reconciled& e, const Told& told) {
 // --- Tasks -------------------------------------------------------------------
 
 // The open decisions, and whom they are about.
-using OpenDecisions = std::vector<std::pair<GangId, OpenDecision>>;
+using PendingDecisions = std::vector<std::pair<GangId, PendingDecision>>;
 
-OpenDecisions AllOpen(const Core& core) {
-  OpenDecisions all;
+PendingDecisions AllOpen(const Core& core) {
+  PendingDecisions all;
   for (const GangIndex g : core.gangs.Positions()) {
     const GangRecord& r = core.gangs.at(g);
-    for (const OpenRecord& open : r.open) {
-      all.emplace_back(core.gangs.id(g), Answers::OpenOf(r, open.seq));
+    for (const PendingRecord& pending : r.pending) {
+      all.emplace_back(core.gangs.id(g), Answers::PendingOf(r, pending.seq));
     }
   }
   return all;
@@ -216,32 +216,32 @@ OpenDecisions AllOpen(const Core& core) {
 
 // Refused are those of which a task was to start and does not run, or was to
 // stop and does.
-void CountAnswers(Core& core, const OpenDecisions& before) {
-  for (const auto& [gang, open] : before) {
-    if (core.answers.OwnerOf(open.seq) != kNoGang) continue;  // Still.
+void CountAnswers(Core& core, const PendingDecisions& before) {
+  for (const auto& [gang, pending] : before) {
+    if (core.answers.OwnerOf(pending.seq) != kNoGang) continue;  // Still.
     const GangRecord& r = core.gangs.at(gang.index);
     const bool lives = core.gangs.Has(gang);
-    const bool stops = IsStop(open.kind);
+    const bool stops = IsStop(pending.kind);
     const auto refused = [&](TaskId id) {
       const TaskRecord* task = lives ? FindTask(r, id) : nullptr;
       const bool runs = task != nullptr && task->phase == TaskPhase::kRunning;
       return runs == stops;
     };
-    ++(std::ranges::any_of(open.tasks, refused)
+    ++(std::ranges::any_of(pending.tasks, refused)
            ? core.report.decisions_refused
            : core.report.decisions_applied);
   }
 }
 
 Allocation RealAllocation(const Core& core, const GangRecord& r,
-                          const RealTask& real, const Allocation* believed) {
+                          const RealTask& real, const Allocation* recorded) {
   const GangSpec& spec = core.SpecOf(r);
   Allocation at;
   at.node = core.cluster.Find(real.node).index;
   at.shape = spec.prepared.shapes[real.task.role][real.alternative];
   for (uint32_t d : real.devices) at.devices.Insert(d);
   FillIn(core.cluster,
-         believed != nullptr ? *believed : Allocation{.node = ~0u},
+         recorded != nullptr ? *recorded : Allocation{.node = ~0u},
          real.first_slice, &at);
   return at;
 }
@@ -275,7 +275,7 @@ void TakeOver(Core& core, GangEdit& gang, TaskRecord& task,
              : core.report.tasks_confirmed);
 }
 
-// A task that runs and was not believed to.
+// A task that runs and was not recorded as running.
 void Discover(Core& core, GangEdit& gang, const RealTask& real) {
   TaskRecord task;
   task.task = real.task;
@@ -288,7 +288,7 @@ void Discover(Core& core, GangEdit& gang, const RealTask& real) {
   ++core.report.tasks_found;
 }
 
-// A task that was believed to be somewhere, and is not told of.
+// A task that was recorded as being somewhere, and is not reported.
 void Lose(Core& core, GangEdit& gang, TaskId id) {
   const TaskPhase phase = FindTask(*gang, id)->phase;
   const bool stops = gang->phase == GangPhase::kStopping;
@@ -337,23 +337,23 @@ void SettlePhase(Core& core, GangEdit& gang, const RealTasks& real) {
              (IsLive(*gang) || gang->phase == GangPhase::kWaiting)) {
     core.life.Rest(*gang);
   }
-  if (IsLive(*gang) && gang->trouble == ReasonCode::kNone) {
-    gang->trouble = core.life.WhyLeaves(*gang);
+  if (IsLive(*gang) && gang->repair_reason == ReasonCode::kNone) {
+    gang->repair_reason = core.life.WhyLeaves(*gang);
   }
 }
 
 void ReconcileGang(Core& core, GangIndex g, const RealTasks& real) {
   const GangRecord& r = core.gangs.at(g);
   if (r.phase == GangPhase::kNominated) {
-    // A nomination is a promise, not a task; what really runs undoes it.
+    // A nominated task does not run; what really runs undoes the nomination.
     if (real.empty()) return;
     core.life.UndoNomination(g);
   }
   if (real.empty() && r.tasks.empty()) return;
   GangEdit gang(core, g);
-  std::vector<TaskId> believed;
-  for (const TaskRecord& task : r.tasks) believed.push_back(task.task);
-  for (const TaskId id : believed) {
+  std::vector<TaskId> recorded;
+  for (const TaskRecord& task : r.tasks) recorded.push_back(task.task);
+  for (const TaskId id : recorded) {
     const auto it = real.find(id);
     if (it == real.end()) {
       Lose(core, gang, id);
@@ -379,7 +379,7 @@ absl::Status Take(Core& core, const Reconciled& e) {
   core.report = ReconcileReport{};
   Told told;
   MUSTER_RETURN_IF_ERROR(Check(core, e, &told));
-  const OpenDecisions before = AllOpen(core);
+  const PendingDecisions before = AllOpen(core);
   ReconcileNodes(core, e, told);
   const RealTasks none;
   for (const GangIndex g : core.gangs.Sorted()) {

@@ -28,14 +28,14 @@ bool IsScarce(const Cluster& cluster, const Allocation& at) {
 
 }  // namespace
 
-bool Mend(Core& core, GangIndex g) {
+bool RepairWithoutDecision(Core& core, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
   const GangSpec& spec = core.SpecOf(r);
   GangEdit gang(core, g);
-  gang->look = false;
+  gang->check_due = false;
   if (r.phase == GangPhase::kSuspending) return true;  // Its end will tell.
   if (r.phase == GangPhase::kSuspended) {
-    const bool ends = r.cancel || r.trouble != ReasonCode::kNone ||
+    const bool ends = r.cancel || r.repair_reason != ReasonCode::kNone ||
                       SuspendedUntil(core.config, r) <= core.now;
     return !ends || SparedUntil(r) > core.now;
   }
@@ -43,10 +43,10 @@ bool Mend(Core& core, GangIndex g) {
     std::vector<uint32_t> counts;
     if (r.cancel || !MeetsMinimum(r, spec, &counts)) return false;
     if (!core.life.Leaving(r).empty()) return SparedUntil(r) > core.now;
-    if (r.trouble == ReasonCode::kTaskFailed)
+    if (r.repair_reason == ReasonCode::kTaskFailed)
       core.life.FailStart(*gang);  // Surplus.
   }
-  gang->trouble = ReasonCode::kNone;
+  gang->repair_reason = ReasonCode::kNone;
   core.life.Update(gang);
   core.opener.VictimsChanged(r);
   return true;
@@ -54,19 +54,19 @@ bool Mend(Core& core, GangIndex g) {
 
 void Repair::Run() {
   CancelOverdue();
-  RepairAsking();
+  RepairDue();
   ShedFromOvercommitted();
 }
 
-// What one gives back is for others who lack tasks first: so it would be in the
-// next pass, if the budget ended this one.
-void Repair::RepairAsking() {
+// What one gang gives back goes first to others that lack tasks, as it would in
+// the next pass if the budget ended this one.
+void Repair::RepairDue() {
   do {
-    LookAtAsking(false, [this](GangIndex g) { RepairGang(g); });
+    CheckDue(false, [this](GangIndex g) { RepairGang(g); });
     core_.opener.Publish(true);
   } while (!pass_.budget.exhausted() &&
            !std::ranges::all_of(
-               core_.lists.asking(),
+               core_.lists.check_due(),
                [this](const GangRank& rank) { return IsNominated(rank); }));
 }
 
@@ -81,14 +81,14 @@ void Repair::CancelOverdue() {
     if (overdue) ranks_.push_back(core_.lists.RankOf(g));
   }
   std::ranges::sort(ranks_);
-  LookAtRanks([this](GangIndex g) {
+  CheckRanks([this](GangIndex g) {
     pass_.decisions.Stop(g, DecisionKind::kCancel,
                          {.code = ReasonCode::kMaxRuntime});
   });
 }
 
 void Repair::RepairGang(GangIndex g) {
-  if (Mend(core_, g)) return;
+  if (RepairWithoutDecision(core_, g)) return;
   const GangRecord& r = core_.gangs.at(g);
   if (r.cancel) {
     pass_.decisions.Stop(g, DecisionKind::kCancel,
@@ -114,15 +114,15 @@ void Repair::RepairGang(GangIndex g) {
 
 ReasonCode Repair::WhyEnds(const GangRecord& r, bool whole) {
   if (IsLive(r) && whole) return core_.life.WhyLeaves(r);
-  return r.trouble == ReasonCode::kNone ? ReasonCode::kSuspendedTooLong
-                                        : r.trouble;
+  return r.repair_reason == ReasonCode::kNone ? ReasonCode::kSuspendedTooLong
+                                              : r.repair_reason;
 }
 
-// Failed tasks are placed again beside the others a few times in a row, those
-// that went for other reasons as often as it takes.
+// Failed tasks are placed again beside the others a few times in a row, tasks
+// that stopped for other reasons without limit.
 bool Repair::IsReplaceable(const GangRecord& r) {
   return Lacks(r) && !HasTask(r, TaskPhase::kReleasing) &&
-         !(r.trouble == ReasonCode::kTaskFailed &&
+         !(r.repair_reason == ReasonCode::kTaskFailed &&
            r.failures >= kReplacements) &&
          !(core_.SpecOf(r).sliced && HasTask(r, TaskPhase::kSucceeded));
 }
@@ -139,7 +139,7 @@ bool Repair::Replace(GangIndex g) {
   pass_.Spend(placement_);
   if (placement_.fit != Fit::kFits) return false;
   remaining.Rename(&placement_.tasks);
-  pass_.decisions.Grow(g, placement_.tasks, {.code = r.trouble});
+  pass_.decisions.Grow(g, placement_.tasks, {.code = r.repair_reason});
   return true;
 }
 
@@ -161,7 +161,7 @@ void Repair::ShedFromOvercommitted() {
     if (!core_.cluster.Overcommitted(n, Ledger::kLater)) core_.nodes.Acquit(n);
     if (!shed) continue;
     core_.opener.Publish(true);
-    RepairAsking();
+    RepairDue();
   }
 }
 

@@ -266,13 +266,13 @@ absl::StatusOr<std::vector<uint32_t>> StartWaves(const Gang& gang) {
       std::ranges::find_if(missing, [](size_t m) { return m > 0; }) -
       missing.begin());
   for (size_t i = 0; i < n; ++i) at = left_before(at);
-  std::string circle = absl::StrCat("'", gang.roles[at].name, "'");
+  std::string cycle = absl::StrCat("'", gang.roles[at].name, "'");
   size_t r = at;
   do {
     r = left_before(r);
-    absl::StrAppend(&circle, " after '", gang.roles[r].name, "'");
+    absl::StrAppend(&cycle, " after '", gang.roles[r].name, "'");
   } while (r != at);
-  return Invalid(".roles: start_after goes round in a circle: ", circle);
+  return Invalid(".roles: start_after has a cycle: ", cycle);
 }
 
 absl::Status Rule(const SchedulerConfig& config, const Gang& gang) {

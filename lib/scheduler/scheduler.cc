@@ -77,7 +77,7 @@ constexpr uint64_t kSubmissionSteps = 50;
 // another one would not wake it.
 bool WaitsForATime(const GangState& gang) {
   return gang.phase == GangPhase::kSuspended ||
-         (IsLive(gang.phase) && gang.trouble != ReasonCode::kNone);
+         (IsLive(gang.phase) && gang.repair_reason != ReasonCode::kNone);
 }
 
 }  // namespace
@@ -93,7 +93,7 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
   MUSTER_RETURN_IF_ERROR(ValidateEvent(core().config, event));
   const Time before = core().now;
   // Before the event, whatever it is: a gang that is touched is listed anew,
-  // without what lies in the past. A refused event wakes nobody.
+  // without what lies in the past. A refused event wakes no gang.
   const bool wakes = event.at > before && NextDue(core()) <= event.at;
   const bool what_if = core().undo.active() || rooms_before != nullptr;
   const bool alone = wakes && !what_if;
@@ -131,9 +131,10 @@ absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
   MUSTER_RETURN_IF_ERROR(ValidateReconfig(core().config, config));
   SchedulerState state = StateOf(core());
   state.config = config;
-  state.classes.clear();
+  state.gang_classes.clear();
   for (GangState& gang : state.gangs) {
-    gang.look |= gang.phase == GangPhase::kNominated || WaitsForATime(gang);
+    gang.check_due |=
+        gang.phase == GangPhase::kNominated || WaitsForATime(gang);
   }
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
   auto next = std::make_unique<Rooms>(config);
@@ -287,10 +288,10 @@ void Scheduler::AllWaiting(Plan* plan) const {
   TellAllWaiting(impl_->core(), plan);
 }
 
-uint64_t Scheduler::WaitingClass(GangId gang) const {
+uint64_t Scheduler::WaitingGangClass(GangId gang) const {
   const GangLists& lists = impl_->core().lists;
   const bool known = impl_->core().gangs.Has(gang);
-  const ClassIndex c = known ? lists.ClassOf(gang.index, false) : kNoClass;
+  const GangClassIndex c = known ? lists.ClassOf(gang.index, false) : kNoClass;
   return c == kNoClass ? 0 : lists.waiting().at(c).id();
 }
 

@@ -12,14 +12,14 @@ void Serve::Forget() {
 }
 
 void Serve::Run() {
-  ClassList& waiting = core_.lists.waiting();
+  GangClassList& waiting = core_.lists.waiting();
   ++passes_;
   Forget();
   for (const QueueIndex leaf : waiting.OpenLeaves()) Refresh(leaf);
   if (turns_.next() == kNoQueue) AskAgain();
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
-    const ClassIndex c = core_.lists.FirstToAsk(waiting, leaf);
+    const GangClassIndex c = core_.lists.FirstToAsk(waiting, leaf);
     ServeClass(c, waiting.questions(c).open, 0);
     FollowChanges(leaf);
   }
@@ -35,8 +35,8 @@ void Serve::FollowChanges(QueueIndex leaf) {
 
 // The leaf puts its first open class forward.
 void Serve::Refresh(QueueIndex leaf) {
-  ClassList& waiting = core_.lists.waiting();
-  const ClassIndex c = core_.lists.FirstToAsk(waiting, leaf);
+  GangClassList& waiting = core_.lists.waiting();
+  const GangClassIndex c = core_.lists.FirstToAsk(waiting, leaf);
   if (c == kNoClass) return turns_.Withdraw(leaf);
   const GangSpec& spec = core_.specs.at(waiting.at(c).key().spec);
   turns_.Set(leaf, {waiting.at(c).first(), &LeastOf(spec, core_.cluster)});
@@ -46,7 +46,7 @@ void Serve::Refresh(QueueIndex leaf) {
 // which its budget ended.
 void Serve::AskAgain() {
   if (core_.round_open || pass_.budget.spent() > 0) return;
-  const ClassIndex c = core_.lists.FirstToAskAgain();
+  const GangClassIndex c = core_.lists.FirstToAskAgain();
   if (c == kNoClass) return;
   const QueueIndex leaf = core_.lists.waiting().at(c).key().queue;
   ServeClass(c, Questions::kRoom | Questions::kVictims,
@@ -56,8 +56,8 @@ void Serve::AskAgain() {
 
 // Tries the first gang of the class: its open questions. If it must wait, so
 // must the class.
-void Serve::ServeClass(ClassIndex c, uint8_t open, uint32_t effort) {
-  ClassList& waiting = core_.lists.waiting();
+void Serve::ServeClass(GangClassIndex c, uint8_t open, uint32_t effort) {
+  GangClassList& waiting = core_.lists.waiting();
   const GangClass& cls = waiting.at(c);
   const GangIndex g = cls.first().gang;
   const GangRecord& r = core_.gangs.at(g);
@@ -112,16 +112,16 @@ void Serve::ServeClass(ClassIndex c, uint8_t open, uint32_t effort) {
 // that is nothing new are not asked.
 void Serve::AnswerOthers(SpecIndex spec) {
   const Reason& reason = no_room_[spec].reason;
-  ClassList& waiting = core_.lists.waiting();
+  GangClassList& waiting = core_.lists.waiting();
   pass_.budget.Charge(waiting.OfSpec(spec).size(), kScopeNs);
   if (!held_back_) held_back_ = core_.queues.AnyHoldsBack();
   const bool all_at_once = core_.config.work_budget == 0 && !*held_back_;
   others_.clear();
   if (!all_at_once || !waiting.CloseRoomOf(spec, reason, &others_)) {
-    const ClassList::Classes& all = waiting.OfSpec(spec);
+    const GangClassList::Classes& all = waiting.OfSpec(spec);
     others_.assign(all.begin(), all.end());
   }
-  for (const ClassIndex c : others_) {
+  for (const GangClassIndex c : others_) {
     if (!IsTold(c, reason)) continue;
     waiting.Close(c, Questions::kRoom);
     pass_.plan.Note(waiting, c, false);
@@ -129,8 +129,8 @@ void Serve::AnswerOthers(SpecIndex spec) {
 }
 
 // Whether the class, were it asked, would be told again what it was told last.
-bool Serve::IsTold(ClassIndex c, const Reason& reason) const {
-  const ClassList& waiting = core_.lists.waiting();
+bool Serve::IsTold(GangClassIndex c, const Reason& reason) const {
+  const GangClassList& waiting = core_.lists.waiting();
   const GangClass& cls = waiting.at(c);
   const uint8_t open = waiting.questions(c).open;
   const uint8_t others = Questions::kVictims | Questions::kAgain;

@@ -19,14 +19,14 @@ namespace muster {
 namespace {
 
 // Classes that are not as they were born.
-void AddClasses(const Core& core, const ClassList& list, bool grows,
-                std::vector<ClassState>* out) {
+void AddClasses(const Core& core, const GangClassList& list, bool grows,
+                std::vector<GangClassState>* out) {
   const int born =
       grows ? Questions::kRoom : Questions::kRoom | Questions::kVictims;
-  list.ForEach([&](ClassIndex c) {
+  list.ForEach([&](GangClassIndex c) {
     const GangClass& cls = list.at(c);
     const Questions q = list.questions(c);
-    if (q.open == born && cls.untold() && q.retry_at == kForever &&
+    if (q.open == born && cls.unreported() && q.retry_at == kForever &&
         q.effort == 0) {
       return;
     }
@@ -40,19 +40,19 @@ template <class A, class B, class F>
 void EachOfLife(A& a, B& b, F&& f) {
   f(a.phase, b.phase);
   f(a.cancel, b.cancel);
-  f(a.trouble, b.trouble);
+  f(a.repair_reason, b.repair_reason);
   f(a.attempts, b.attempts);
   f(a.failures, b.failures);
   f(a.backoff_until, b.backoff_until);
   f(a.started, b.started);
   f(a.checkpoint, b.checkpoint);
-  f(a.served, b.served);
+  f(a.run_time, b.run_time);
   f(a.saved, b.saved);
   f(a.unsaved, b.unsaved);
   f(a.cut_short, b.cut_short);
   f(a.placed_seq, b.placed_seq);
   f(a.since, b.since);
-  f(a.look, b.look);
+  f(a.check_due, b.check_due);
 }
 
 }  // namespace
@@ -85,8 +85,8 @@ GangState StateOf(const Core& core, GangIndex g) {
   s.gang.queue = core.queues.at(r.queue).queue.key;
   s.gang.priority_class = core.classes.at(r.priority_class).key;
   EachOfLife(r, s, [](const auto& from, auto& to) { to = from; });
-  for (const OpenRecord& open : r.open) {
-    s.open.push_back(Answers::OpenOf(r, open.seq));
+  for (const PendingRecord& pending : r.pending) {
+    s.pending.push_back(Answers::PendingOf(r, pending.seq));
   }
   for (const TaskRecord& task : r.tasks) {
     TaskState& out = s.tasks.emplace_back();
@@ -125,12 +125,12 @@ SchedulerState StateOf(const Core& core) {
     if (c != 0) s.priority_classes.push_back(core.classes.at(c));
   }
   for (const auto& [key, budget] : core.budgets.all()) {
-    s.budgets.push_back(budget);
+    s.disruption_budgets.push_back(budget);
   }
   for (GangIndex g : core.gangs.Sorted()) s.gangs.push_back(StateOf(core, g));
-  AddClasses(core, core.lists.waiting(), false, &s.classes);
-  AddClasses(core, core.lists.growing(), true, &s.classes);
-  SortClasses(&s.classes);
+  AddClasses(core, core.lists.waiting(), false, &s.gang_classes);
+  AddClasses(core, core.lists.growing(), true, &s.gang_classes);
+  SortClasses(&s.gang_classes);
   return s;
 }
 
@@ -162,7 +162,8 @@ absl::Status CheckKeys(const SchedulerState& s) {
   MUSTER_RETURN_IF_ERROR(NoneTwice(s.queues, "state.queues", "", &Queue::key));
   MUSTER_RETURN_IF_ERROR(NoneTwice(s.priority_classes, "state.priority_classes",
                                    "", &PriorityClass::key));
-  return NoneTwice(s.budgets, "state.budgets", "", &DisruptionBudget::key);
+  return NoneTwice(s.disruption_budgets, "state.disruption_budgets", "",
+                   &DisruptionBudget::key);
 }
 
 absl::Status LoadNodes(Core& core, const SchedulerState& state) {
@@ -207,14 +208,14 @@ absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
       (s.since > state.now && s.since != kForever)) {
     return Bad(at + ".started, .checkpoint and .since: not later than .now");
   }
-  if (s.saved > s.served || s.unsaved > s.served - s.saved) {
-    return Bad(at + ".saved and .unsaved: no more than .served");
+  if (s.saved > s.run_time || s.unsaved > s.run_time - s.saved) {
+    return Bad(at + ".saved and .unsaved: no more than .run_time");
   }
   if (s.cut_short && s.phase != GangPhase::kStopping) {
     return Bad(at + ".cut_short: it is not stopping");
   }
-  const bool lacks = s.trouble == ReasonCode::kTaskFailed ||
-                     s.trouble == ReasonCode::kBelowMinimum;
+  const bool lacks = s.repair_reason == ReasonCode::kTaskFailed ||
+                     s.repair_reason == ReasonCode::kBelowMinimum;
   if (s.since == kForever &&
       (s.phase == GangPhase::kSuspended || (IsLive(s.phase) && lacks))) {
     return Bad(at + ".since: is kForever, but it is suspended, or lacks tasks");
@@ -228,15 +229,15 @@ absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
 absl::Status LoadOpen(Core& core, const SchedulerState& state,
                       const GangState& s, GangRecord& r) {
   uint64_t last = 0;
-  for (const OpenDecision& o : s.open) {
+  for (const PendingDecision& o : s.pending) {
     if (o.seq <= last || o.seq >= state.next_seq ||
         core.answers.OwnerOf(o.seq) != kNoGang || o.tasks.empty()) {
-      return Bad("gangs '", r.key, "'.open: decision ", o.seq,
+      return Bad("gangs '", r.key, "'.pending: decision ", o.seq,
                  " has no tasks, is there twice, out of order or"
                  " was never made");
     }
     last = o.seq;
-    r.open.push_back(
+    r.pending.push_back(
         {o.seq, o.kind, static_cast<uint32_t>(o.tasks.size()), o.on_behalf_of});
   }
   return absl::OkStatus();
@@ -273,8 +274,8 @@ absl::Status LoadTask(Core& core, const GangState& s, GangEdit& gang,
     MUSTER_RETURN_IF_ERROR(AddUse(core.config, core.cluster, "state." + field,
                                   task.at.shape, used));
   }
-  for (const OpenDecision& o : s.open) {
-    if (std::ranges::count(o.tasks, in.task) > 0) task.open_seq = o.seq;
+  for (const PendingDecision& o : s.pending) {
+    if (std::ranges::count(o.tasks, in.task) > 0) task.pending_seq = o.seq;
   }
   gang->tasks.push_back(task);
   core.holdings.Hold(gang.gang(), task);
@@ -286,16 +287,17 @@ absl::Status LoadTasks(Core& core, const GangState& s, GangEdit& gang,
   for (const TaskState& in : s.tasks) {
     MUSTER_RETURN_IF_ERROR(LoadTask(core, s, gang, in, used));
   }
-  for (const OpenRecord& open : gang->open) {
-    if (Answers::OpenOf(*gang, open.seq).tasks.size() != open.unanswered) {
-      return Bad("gangs '", gang->key, "'.open: decision ", open.seq,
+  for (const PendingRecord& pending : gang->pending) {
+    if (Answers::PendingOf(*gang, pending.seq).tasks.size() !=
+        pending.unanswered) {
+      return Bad("gangs '", gang->key, "'.pending: decision ", pending.seq,
                  " names tasks that are nowhere");
     }
   }
-  // Whatever is to start owes an answer.
+  // Each task that is to start has a pending decision.
   for (const TaskRecord& task : gang->tasks) {
-    if (task.phase == TaskPhase::kStarting && task.open_seq == 0) {
-      return Bad("gangs '", gang->key, "'.open: no decision starts task (",
+    if (task.phase == TaskPhase::kStarting && task.pending_seq == 0) {
+      return Bad("gangs '", gang->key, "'.pending: no decision starts task (",
                  task.task.role, ", ", task.task.index, ")");
     }
   }
@@ -319,12 +321,12 @@ absl::Status LoadGang(Core& core, const SchedulerState& state,
   return whole.ok() ? whole : Bad("gangs: ", whole.message());
 }
 
-absl::Status LoadClass(Core& core, const ClassState& s) {
+absl::Status LoadClass(Core& core, const GangClassState& s) {
   const std::string at = absl::StrCat("classes '", s.gang, "'");
   const GangIndex g = core.gangs.Find(s.gang);
   if (g == kNoGang) return Bad(at + ".gang: is not known");
-  ClassList& list = core.lists.classes(s.grows);
-  const ClassIndex c = core.lists.ClassOf(g, s.grows);
+  GangClassList& list = core.lists.classes(s.grows);
+  const GangClassIndex c = core.lists.ClassOf(g, s.grows);
   if (c == kNoClass || list.at(c).first().gang != g) {
     return Bad(at + ".gang: is the first of no class");
   }
@@ -358,16 +360,16 @@ absl::Status Load(Core& core, const SchedulerState& state) {
   for (const PriorityClass& c : state.priority_classes) {
     MUSTER_RETURN_IF_ERROR(Take(core, PriorityClassChanged{c}));
   }
-  for (const DisruptionBudget& b : state.budgets) {
-    MUSTER_RETURN_IF_ERROR(Take(core, BudgetChanged{b}));
+  for (const DisruptionBudget& b : state.disruption_budgets) {
+    MUSTER_RETURN_IF_ERROR(Take(core, DisruptionBudgetChanged{b}));
   }
   MUSTER_RETURN_IF_ERROR(LoadQueues(core, state.queues));
   Resources used;
   for (const GangState& g : state.gangs) {
     MUSTER_RETURN_IF_ERROR(LoadGang(core, state, g, &used));
   }
-  core.opener.Forget();  // What is open is said.
-  for (const ClassState& c : state.classes) {
+  core.opener.Forget();  // The state says which questions are open.
+  for (const GangClassState& c : state.gang_classes) {
     MUSTER_RETURN_IF_ERROR(LoadClass(core, c));
   }
   return absl::OkStatus();

@@ -127,7 +127,7 @@ absl::Status Take(Core& core, const PriorityClassRemoved& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(Core& core, const BudgetChanged& e) {
+absl::Status Take(Core& core, const DisruptionBudgetChanged& e) {
   const DisruptionBudget& budget = e.budget;
   const DisruptionBudget* known = core.budgets.Find(budget.key);
   if (known == nullptr && budget.gangs.empty()) {

@@ -16,7 +16,7 @@ class Timeline {
  public:
   using Index = absl::btree_set<std::pair<Time, GangIndex>>;
 
-  // The gang asks to be looked at by the pass at that time: it waits for it, or
+  // The gang is to be checked by the pass at that time: it waits for it, or
   // may do, or must end, something then.
   const Index& wakes() const { return wakes_; }
   // When the gangs that run are expected to have ended, or are made to, at the

@@ -41,7 +41,7 @@ absl::Status ValidateTotal(const SchedulerConfig& config, Resources others,
                            std::span<const Node> nodes);
 
 // The start wave of each role: 0 for those that wait for none. An error if
-// start_after names no role or goes round in a circle.
+// start_after names no role or has a cycle.
 absl::StatusOr<std::vector<uint32_t>> StartWaves(const Gang& gang);
 
 }  // namespace muster

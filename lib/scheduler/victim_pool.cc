@@ -68,7 +68,7 @@ int64_t VictimPool::LeastBeyond() const {
 }
 
 // Whether the next one helps. One that came with another brings others, too: so
-// nobody is left on a node beside one that is cheaper by the device.
+// no candidate is left on a node beside one that is cheaper by the device.
 bool VictimPool::TakeNext() {
   const GangIndex g = order_.Take();
   const GangRecord& r = core_.gangs.at(g);
@@ -99,7 +99,7 @@ bool VictimPool::MayStop(GangIndex g) {
   const bool nominated = r.phase == GangPhase::kNominated;
   const bool suspended = r.phase == GangPhase::kSuspended;
   if (!nominated && !suspended && !IsLive(r)) return false;
-  if (r.cancel || r.trouble != ReasonCode::kNone ||
+  if (r.cancel || r.repair_reason != ReasonCode::kNone ||
       OnPreemptedOf(core_, r) == OnPreempted::kNever ||
       !core_.SpecOf(r).gang().preemptible) {
     return false;

@@ -26,9 +26,9 @@ class VictimPool {
 
   // Nothing is put off, or to be tried again.
   void Forget();
-  // Nobody is drawn; for this preemptor from now on. Of a single task, `lacks`
-  // is how much of a device it lacks on any node, at the least. `spare_only`:
-  // who gives way gives what it can do without, or what it was promised only.
+  // Starts an empty draw for this preemptor. Of a single task, `lacks` is how
+  // much of a device it lacks on any node, at the least. `spare_only`: victims
+  // give only surplus tasks, or what they are nominated for.
   void Begin(GangIndex preemptor, int64_t lacks, bool spare_only);
   bool spare_only() const { return spare_only_; }
   // Some who give way may give tasks that they can do without, for less.

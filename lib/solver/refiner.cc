@@ -229,7 +229,7 @@ void Refiner::Refine(Board& board, Board::Mark* mark, const Spot& spot,
   if (talks) {
     if (LeastTraffic() < cost_) SearchTraffic(mark, traffic, budget.search);
     certificate->traffic = {
-        .talks = true, .cost = cost_, .least = LeastTraffic()};
+        .has_traffic = true, .cost = cost_, .least = LeastTraffic()};
     certificate->optimal = cost_ == certificate->traffic.least;
   } else if (claims) {
     CertifyDomains(certificate);

@@ -45,7 +45,7 @@ MUTANTS = [
         OpenRoom(core_.lists.growing(), s, Questions::kRoom);""",
      "done |= kGrowthOpened;"),
     ("room: nominated gangs there", OPENER,
-     "if (now && r.phase == GangPhase::kNominated) LookAt(task.gang);",
+     "if (now && r.phase == GangPhase::kNominated) SetCheckDue(task.gang);",
      "if (now) {}"),
     ("room: suspended gangs there", OPENER,
      "core_.lists.waiting().Open(core_.lists.ClassOf(task.gang, false), kBoth);", ";"),
@@ -93,10 +93,10 @@ MUTANTS = [
      """    if (q == lowest) OpenBelow(q);
     if (e.bounded)"""),
     ("usage: nominated gangs", OPENER,
-     "if (e.bounded) LookAtNominatedBelow(q);", ""),
+     "if (e.bounded) SetNominatedCheckDueBelow(q);", ""),
     ("more than guaranteed", OPENER,
-     "return core_.quota.MayReclaimAtAll(preemptor, LeastOf(spec, core_.cluster));",
-     "return false && core_.quota.MayReclaimAtAll(preemptor, LeastOf(spec, core_.cluster));"),
+     "return core_.quota.MayReclaimAtAll(preemptor,",
+     "return false && core_.quota.MayReclaimAtAll(preemptor,"),
     ("new victim: above it in its queue", OPENER,
      "if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);",
      "if (c == kNoClass) {}"),
@@ -110,7 +110,7 @@ MUTANTS = [
      "for (const QueueIndex q : changed_) OpenBelowAll(q);", ""),
     ("a queue's values: nominated gangs below it", OPENER,
      """  });
-  LookAtNominatedBelow(q);""", "  });"),
+  SetNominatedCheckDueBelow(q);""", "  });"),
     ("a queue's values: victims of all others", OPENER,
      "if (all_victims_ || !changed_.empty()) {", "if (all_victims_) {"),
     ("all victims", OPENER,
@@ -124,17 +124,17 @@ MUTANTS = [
      """  RoomFreed(n);
   StructureChanged();""", "  RoomFreed(n);"),
     ("a node changes: nominated gangs there", OPENER,
-     "if (core_.gangs.at(g).phase == GangPhase::kNominated) LookAt(g);",
+     "if (core_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);",
      "if (g == kNoGang) {}"),
     # Who tells what happened.
     ("tells: a start that may be shed from", "lib/scheduler/decisions.cc",
      "core_.opener.VictimsChanged(*gang, true);", ";"),
     ("tells: a replaced task", "lib/scheduler/decisions.cc",
      """== ReasonCode::kTaskFailed;
-    gang->trouble = ReasonCode::kNone;
+    gang->repair_reason = ReasonCode::kNone;
     core_.opener.VictimsChanged(*gang);""",
      """== ReasonCode::kTaskFailed;
-    gang->trouble = ReasonCode::kNone;"""),
+    gang->repair_reason = ReasonCode::kNone;"""),
     ("tells: a queue's values", "lib/scheduler/tenant_events.cc",
      "core.opener.QueueChanged(known);", ";"),
     ("tells: a priority class's values", "lib/scheduler/tenant_events.cc",
@@ -174,9 +174,9 @@ MUTANTS = [
      "if (given_up || (facts.available() && !old.available())) {",
      "if ((given_up && false) || (facts.available() && !old.available())) {"),
     ("tells: nominated gangs on a node with other facts", "lib/scheduler/node_changes.cc",
-     "if (core.gangs.at(g).phase == GangPhase::kNominated) core.opener.LookAt(g);",
+     "core.opener.SetCheckDue(g);",
      "if (g == kNoGang) {}"),
-    ("tells: a gang with another description", "lib/scheduler/gang_events.cc",
+    ("tells: a gang with another spec", "lib/scheduler/gang_events.cc",
      """CountGang(core, *gang, 1);
   core.opener.VictimsChanged(*gang);
   if (IsLive""", "CountGang(core, *gang, 1);\n  if (IsLive"),
@@ -214,15 +214,15 @@ MUTANTS = [
      "core_.opener.UsageChanged(core_.gangs.at(g).queue);", "if (g == kNoGang) {}"),
     ("tells: a nominated gang that is changed", "lib/scheduler/gang_events.cc",
      """gang->TakeFrom(e.gang);
-  if (gang->phase == GangPhase::kNominated) gang->look = true;""",
+  if (gang->phase == GangPhase::kNominated) gang->check_due = true;""",
      "gang->TakeFrom(e.gang);"),
     ("tells: a nominated gang that is moved", "lib/scheduler/gang_events.cc",
      """core.opener.VictimsChanged(*gang);
-  if (gang->phase == GangPhase::kNominated) gang->look = true;""",
+  if (gang->phase == GangPhase::kNominated) gang->check_due = true;""",
      "core.opener.VictimsChanged(*gang);"),
     ("tells: a nominated gang that is held", "lib/scheduler/gang_events.cc",
      """gang->held_why = e.why;
-  if (gang->phase == GangPhase::kNominated) gang->look = true;""",
+  if (gang->phase == GangPhase::kNominated) gang->check_due = true;""",
      "gang->held_why = e.why;"),
     ("tells: a task that goes", "lib/scheduler/life.cc",
      "TellOfOthers(*gang, task.task, outcome == TaskOutcome::kSucceeded);", ";"),
@@ -235,10 +235,10 @@ MUTANTS = [
      "(done || roles.size() > 1)", "done"),
     ("tells: a gang that sheds what had to leave", "lib/scheduler/decisions.cc",
      """!= ReasonCode::kNone) {
-    gang->trouble = ReasonCode::kNone;
+    gang->repair_reason = ReasonCode::kNone;
     core_.opener.VictimsChanged(*gang);""",
      """!= ReasonCode::kNone) {
-    gang->trouble = ReasonCode::kNone;"""),
+    gang->repair_reason = ReasonCode::kNone;"""),
     ("tells: a task that is found elsewhere, to its gang", "lib/scheduler/reconcile.cc",
      "core.opener.RoomFreed(at.node);", ";"),
     ("tells: a task that is found elsewhere, to growth", "lib/scheduler/reconcile.cc",

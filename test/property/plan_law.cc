@@ -180,10 +180,10 @@ class PlanLaw {
       const bool runs =
           g.phase == GangPhase::kStarting || g.phase == GangPhase::kRunning;
       // Those that the budget left to the next pass ask for it.
-      if (trial_.plan.budget_exhausted && g.look) continue;
+      if (trial_.plan.budget_exhausted && g.check_due) continue;
       // Or wait for room beside what they have, for so long.
       const Duration timeout = trial_.before_state.config.replacement_timeout;
-      if (g.trouble != ReasonCode::kNone &&
+      if (g.repair_reason != ReasonCode::kNone &&
           trial_.plan.now - g.since < timeout) {
         continue;
       }

@@ -80,21 +80,34 @@ class Printer {
     out_ << '}';
   }
 
-  static constexpr const char* kEventNames[] = {
-      "NodeChanged",     "NodeDown",
-      "NodeUp",          "NodeRemoved",
-      "NodeDrained",     "SpotNotice",
-      "OthersChanged",   "NodeSetChanged",
-      "QueueChanged",    "QueueRemoved",
-      "PriorityClass",   "GangSubmitted",
-      "GangHeld",        "GangReprioritized",
-      "GangCancelled",   "GangFinished",
-      "CheckpointTaken", "TasksAnswered",
-      "Applied",         "Refused",
-      "Reconciled",      "GangChanged",
-      "GangMoved",       "GangYielded",
-      "NodeSetRemoved",  "PriorityClassRemoved",
-      "BudgetChanged",   "ConfigChanged"};
+  static constexpr const char* kEventNames[] = {"NodeChanged",
+                                                "NodeDown",
+                                                "NodeUp",
+                                                "NodeRemoved",
+                                                "NodeDrained",
+                                                "SpotNotice",
+                                                "OthersChanged",
+                                                "NodeSetChanged",
+                                                "QueueChanged",
+                                                "QueueRemoved",
+                                                "PriorityClass",
+                                                "GangSubmitted",
+                                                "GangHeld",
+                                                "GangReprioritized",
+                                                "GangCancelled",
+                                                "GangFinished",
+                                                "CheckpointTaken",
+                                                "TasksAnswered",
+                                                "Applied",
+                                                "Refused",
+                                                "Reconciled",
+                                                "GangChanged",
+                                                "GangMoved",
+                                                "GangYielded",
+                                                "NodeSetRemoved",
+                                                "PriorityClassRemoved",
+                                                "DisruptionBudgetChanged",
+                                                "ConfigChanged"};
 
   std::ostringstream out_;
 };

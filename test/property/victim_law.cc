@@ -50,7 +50,7 @@ class QueueVictimPolicy {
  private:
   // No budget gives more than it has, and each says what is left.
   std::string Budgets() {
-    for (const DisruptionBudget& b : trial_.before_state.budgets) {
+    for (const DisruptionBudget& b : trial_.before_state.disruption_budgets) {
       int64_t taken = 0;
       for (const DecisionRecord& d : trial_.plan.decisions) {
         const GangState* g = trial_.before.gang(d.gang);
@@ -61,8 +61,8 @@ class QueueVictimPolicy {
       if (taken > b.allowed) return "victim: budget " + b.key + " is overdrawn";
       DisruptionBudget left = b;
       left.allowed -= taken;
-      if (std::ranges::find(trial_.after_state.budgets, left) ==
-          trial_.after_state.budgets.end()) {
+      if (std::ranges::find(trial_.after_state.disruption_budgets, left) ==
+          trial_.after_state.disruption_budgets.end()) {
         return "victim: budget " + b.key + " is counted wrongly";
       }
     }

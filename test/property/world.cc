@@ -159,10 +159,10 @@ bool World::OnlyStarts(const EventBody& what) const {
   const auto* applied = std::get_if<DecisionApplied>(&what);
   if (applied == nullptr) return false;
   for (const GangState& g : state_.gangs) {
-    for (const OpenDecision& open : g.open) {
-      if (open.seq != applied->seq) continue;
-      return open.kind == DecisionKind::kStart ||
-             open.kind == DecisionKind::kGrow;
+    for (const PendingDecision& pending : g.pending) {
+      if (pending.seq != applied->seq) continue;
+      return pending.kind == DecisionKind::kStart ||
+             pending.kind == DecisionKind::kGrow;
     }
   }
   return true;  // Answered already.

@@ -21,7 +21,7 @@ void World::CheckMirror() {
                 " classes instead of " + std::to_string(all.waiting.size()));
   }
   for (const Waiting& w : all.waiting) {
-    const WaitingMirror::Class* told = mirror_.Find(w.class_id);
+    const WaitingMirror::Class* told = mirror_.Find(w.gang_class_id);
     const bool same = told != nullptr && told->queue == w.queue &&
                       told->reason.code == w.reason.code &&
                       told->reason.object_kind == w.reason.object_kind &&
@@ -29,7 +29,7 @@ void World::CheckMirror() {
                       told->reason.resource == w.reason.resource;
     if (!same)
       Fail("mirror: another reason for " + std::string(all.Text(w.gang_key)));
-    if (scheduler_->WaitingClass(w.gang) != w.class_id) {
+    if (scheduler_->WaitingGangClass(w.gang) != w.gang_class_id) {
       Fail("mirror: another class of " + std::string(all.Text(w.gang_key)));
     }
   }
@@ -97,10 +97,11 @@ SchedulerState WithoutUntold(const Scheduler& scheduler) {
   Plan all;
   scheduler.AllWaiting(&all);
   std::set<uint64_t> told = {0};
-  for (const Waiting& w : all.waiting) told.insert(w.class_id);
+  for (const Waiting& w : all.waiting) told.insert(w.gang_class_id);
   SchedulerState state = scheduler.State();
   for (GangState& g : state.gangs) {
-    const uint64_t id = scheduler.WaitingClass(scheduler.FindGang(g.gang.key));
+    const uint64_t id =
+        scheduler.WaitingGangClass(scheduler.FindGang(g.gang.key));
     g.gang.held |= !told.contains(id);
   }
   return state;
@@ -109,14 +110,14 @@ SchedulerState WithoutUntold(const Scheduler& scheduler) {
 // What will be asked; what is put off may have another answer by now. Of a
 // suspended gang both ask whether it can resume. Who could never fit is asked
 // for victims with the room.
-uint32_t OpenOrPutOff(const ClassState& c, const SchedulerState& state) {
-  constexpr uint32_t kBoth = ClassState::kRoom | ClassState::kVictims;
+uint32_t OpenOrPutOff(const GangClassState& c, const SchedulerState& state) {
+  constexpr uint32_t kBoth = GangClassState::kRoom | GangClassState::kVictims;
   uint32_t open = c.open;
   const bool hopeless = c.code == ReasonCode::kNeverFits ||
                         c.code == ReasonCode::kOverLimitAlways;
-  if ((open & ClassState::kPutOff) != 0 ||
-      (hopeless && (open & ClassState::kRoom) != 0)) {
-    open |= ClassState::kVictims;
+  if ((open & GangClassState::kPutOff) != 0 ||
+      (hopeless && (open & GangClassState::kRoom) != 0)) {
+    open |= GangClassState::kVictims;
   }
   const auto first = std::ranges::find(
       state.gangs, c.gang, [](const GangState& g) { return g.gang.key; });
@@ -128,8 +129,9 @@ uint32_t OpenOrPutOff(const ClassState& c, const SchedulerState& state) {
 // All questions for victims open where room is asked for.
 SchedulerState WithVictimsAsked(const Scheduler& scheduler) {
   SchedulerState state = scheduler.State();
-  for (ClassState& c : state.classes) {
-    if ((c.open & ClassState::kRoom) != 0) c.open |= ClassState::kVictims;
+  for (GangClassState& c : state.gang_classes) {
+    if ((c.open & GangClassState::kRoom) != 0)
+      c.open |= GangClassState::kVictims;
   }
   return state;
 }
@@ -176,7 +178,7 @@ void World::CheckQuiet(const PlanRecord& plan) {
     if (!twin.ok()) return Fail("restore: " + twin.status().ToString());
     Plan again;
     twin->Schedule(at, &again);
-    if (!again.decisions.empty() || !again.untold.empty()) {
+    if (!again.decisions.empty() || !again.unreported.empty()) {
       return Fail("unquiet: a pass at " + std::to_string(at) +
                   " decides more: " + Printer::Text(twin->Record(again)));
     }
@@ -204,18 +206,18 @@ void World::CheckAsked(Time at, const SchedulerState& before) {
 void World::CheckClosed(Time at, const Scheduler& scheduler, bool quiet) {
   SchedulerState state = WithoutUntold(scheduler);
   state.config.work_budget = 0;
-  constexpr uint32_t kBoth = ClassState::kRoom | ClassState::kVictims;
-  for (ClassState& c : state.classes) {
+  constexpr uint32_t kBoth = GangClassState::kRoom | GangClassState::kVictims;
+  for (GangClassState& c : state.gang_classes) {
     const bool proven =
         c.code != ReasonCode::kNotFound && c.code != ReasonCode::kBudget;
-    const uint32_t all = c.grows ? ClassState::kRoom : kBoth;
+    const uint32_t all = c.grows ? GangClassState::kRoom : kBoth;
     const uint32_t opened = proven ? all & ~OpenOrPutOff(c, state) : 0;
-    c.open = (c.open & ~(kBoth | ClassState::kAgain)) | opened;
+    c.open = (c.open & ~(kBoth | GangClassState::kAgain)) | opened;
   }
   for (GangState& g : state.gangs) {
     const bool asks = g.phase == GangPhase::kNominated ||
-                      g.trouble != ReasonCode::kNone || g.cancel;
-    g.look = quiet && (g.look || asks);
+                      g.repair_reason != ReasonCode::kNone || g.cancel;
+    g.check_due = quiet && (g.check_due || asks);
   }
   absl::StatusOr<Scheduler> twin = Scheduler::Restore(state);
   if (!twin.ok()) return Fail("restore: " + twin.status().ToString());

@@ -120,8 +120,8 @@ void World::TellTimes(Dice& dice, Reconciled* whole) {
   for (const GangState& g : state_.gangs) {
     if (!dice.OneIn(4)) continue;
     RealGang gang{g.gang.key, past(), past()};
-    if (dice.OneIn(2)) gang.served = dice.In(0, 9) * kSecond;
-    if (gang.served != kForever) gang.saved = dice.In(0, gang.served);
+    if (dice.OneIn(2)) gang.run_time = dice.In(0, 9) * kSecond;
+    if (gang.run_time != kForever) gang.saved = dice.In(0, gang.run_time);
     whole->gangs.push_back(gang);
   }
 }
@@ -429,7 +429,7 @@ void World::QueueEvent(Dice& dice) {
     return;
   }
   if (dice.OneIn(4)) {
-    Apply(BudgetChanged{RandomBudget(dice, gangs_made_)});
+    Apply(DisruptionBudgetChanged{RandomBudget(dice, gangs_made_)});
     return;
   }
   if (dice.OneIn(6)) {
@@ -472,7 +472,7 @@ void World::Touch(const std::string& gang, std::set<std::string>* out) const {
     out->insert("gang " + gang);
     out->insert("queue " + g.gang.queue);
     for (const TaskState& t : g.tasks) out->insert("node " + t.node);
-    for (const OpenDecision& o : g.open) {
+    for (const PendingDecision& o : g.pending) {
       if (!o.on_behalf_of.empty() &&
           out->insert("gang " + o.on_behalf_of).second) {
         Touch(o.on_behalf_of, out);

@@ -30,7 +30,7 @@ class AccountStories : public SchedulerTest {
     s.Happens(CheckpointTaken{gang, second * kSecond});
   }
   int64_t Served(const std::string& gang) {
-    return s.Of(gang).served / kSecond;
+    return s.Of(gang).run_time / kSecond;
   }
   int64_t Saved(const std::string& gang) { return s.Of(gang).saved / kSecond; }
   int64_t Unsaved(const std::string& gang) {
@@ -128,7 +128,7 @@ TEST_F(AccountStories, ARestoredSchedulerKnowsTheAccounts) {
   const absl::StatusOr<Scheduler> twin =
       Scheduler::Restore(s.scheduler().State());
   ASSERT_TRUE(twin.ok()) << twin.status();
-  EXPECT_EQ(twin->State().gangs[0].served, 10 * kSecond);
+  EXPECT_EQ(twin->State().gangs[0].run_time, 10 * kSecond);
   EXPECT_EQ(twin->State().gangs[0].saved, 5 * kSecond);
   SchedulerState wrong = s.scheduler().State();
   wrong.gangs[0].saved = 11 * kSecond;

@@ -111,7 +111,7 @@ std::vector<EventBody> RichEvents() {
       GangYielded{"runs"},
       NodeSetRemoved{"set"},
       PriorityClassRemoved{"high"},
-      BudgetChanged{{"b", {"runs"}, 1}},
+      DisruptionBudgetChanged{{"b", {"runs"}, 1}},
       ConfigChanged{RichConfig()}};
 }
 
@@ -247,7 +247,7 @@ SchedulerState RichState() {
   World(s);
   s.Submit(RichGang());
   s.Happens(OthersChanged{{"n1", {5, 5}, {{1, 100, 10}}}});
-  s.Happens(BudgetChanged{{"b", {"runs"}, 1}});
+  s.Happens(DisruptionBudgetChanged{{"b", {"runs"}, 1}});
   s.Pass();
   return s.scheduler().State();
 }

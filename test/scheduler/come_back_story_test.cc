@@ -15,7 +15,7 @@ using ::testing::IsEmpty;
 
 using ComeBackStories = SchedulerTest;
 
-// What a host tells that finds all as it is believed to be.
+// What a host reports that finds all as recorded.
 TEST_F(ComeBackStories, TheStateTellsWhatIsBelievedToBeReal) {
   Nodes({2, 2, 2});
   s.Submit(Job("ends", 2, 1, "mid"));

@@ -53,9 +53,9 @@ class CoreStage {
         return false;
       }
       task.attempt = gang->attempts;
-      task.open_seq = seq;
+      task.pending_seq = seq;
       gang->tasks.push_back(task);
-      core.answers.Owe(g, *gang, seq, DecisionKind::kStart, "");
+      core.answers.Expect(g, *gang, seq, DecisionKind::kStart, "");
       holdings.HoldCharged(g, task);
     }
     gang->phase = GangPhase::kStarting;

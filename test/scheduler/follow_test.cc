@@ -88,7 +88,7 @@ TEST(FollowTest, WhatATaskOpensDoesNotDependOnTheOrderOfTasks) {
   s->Schedule(0, &plan);
   ASSERT_EQ(plan.decisions.size(), 1);
   ASSERT_TRUE(follower->Follow(s->Record(plan)).ok());
-  EXPECT_EQ(follower->State().classes, s->State().classes);
+  EXPECT_EQ(follower->State().gang_classes, s->State().gang_classes);
 }
 
 // Asked while it was first in its queue: then somebody came back who is before
@@ -125,7 +125,7 @@ TEST(FollowTest, WhoIsNotFirstAnyMoreWasAsked) {
   EXPECT_THAT(s.Pass(),
               ElementsAre("evict first for owed", "nominate owed: n1"));
   ASSERT_TRUE(follower->Follow(s.scheduler().Record(s.plan())).ok());
-  EXPECT_EQ(follower->State().classes, s.scheduler().State().classes);
+  EXPECT_EQ(follower->State().gang_classes, s.scheduler().State().gang_classes);
 }
 
 TEST(FollowTest, APlanThatNamesATaskTwiceIsRefused) {

@@ -385,13 +385,15 @@ class BudgetTest : public GangChangeTest {
   // "a" and "b" run on one device each; "c" is more important.
   void Stage(std::vector<std::string> gangs, int64_t allowed) {
     Nodes({2});
-    s.Happens(BudgetChanged{{"web", std::move(gangs), allowed}});
+    s.Happens(DisruptionBudgetChanged{{"web", std::move(gangs), allowed}});
     s.Submit(Job("a", 1, 1, "low"));
     s.Submit(Job("b", 1, 1, "low"));
     s.Pass();
     s.AllDone();
   }
-  int64_t Left() { return s.scheduler().State().budgets.at(0).allowed; }
+  int64_t Left() {
+    return s.scheduler().State().disruption_budgets.at(0).allowed;
+  }
 };
 
 TEST_F(BudgetTest, AGangWithoutBudgetGoesInItsPlace) {
@@ -409,7 +411,7 @@ TEST_F(BudgetTest, NoMoreGoThanAllowed) {
   EXPECT_EQ(Left(), 0);
   s.Submit(Job("e", 1, 1, "high"));
   EXPECT_THAT(s.Pass(), IsEmpty());
-  s.Happens(BudgetChanged{{"web", {"a", "b"}, 1}});
+  s.Happens(DisruptionBudgetChanged{{"web", {"a", "b"}, 1}});
   EXPECT_THAT(s.Pass(), ElementsAre("evict b for e", "nominate e: n1"));
 }
 
@@ -432,7 +434,7 @@ TEST_F(BudgetTest, DrainsDoNotAsk) {
 
 TEST_F(BudgetTest, SurplusIsNoDisruption) {
   Nodes({2});
-  s.Happens(BudgetChanged{{"web", {"a"}, 0}});
+  s.Happens(DisruptionBudgetChanged{{"web", {"a"}, 0}});
   Runs(Elastic("a", 1, 2, "low"));
   s.Submit(Job("c", 1, 1, "high"));
   EXPECT_THAT(s.Pass(), ElementsAre("shrink a for c: 0/1", "nominate c: n1"));
@@ -449,8 +451,8 @@ TEST_F(BudgetTest, AWhatIfSpendsNothing) {
 
 TEST_F(BudgetTest, WithoutGangsItIsGone) {
   Stage({"a", "b"}, 0);
-  s.Happens(BudgetChanged{{"web", {}, 0}});
-  EXPECT_THAT(s.scheduler().State().budgets, IsEmpty());
+  s.Happens(DisruptionBudgetChanged{{"web", {}, 0}});
+  EXPECT_THAT(s.scheduler().State().disruption_budgets, IsEmpty());
   s.Submit(Job("c", 2, 1, "high"));
   EXPECT_THAT(s.Pass(), ElementsAre("evict a for c", "evict b for c",
                                     "nominate c: n1 n1"));

@@ -26,8 +26,8 @@ class GangEditTest : public testing::Test {
   }
   // The gang that is first in line; kNoGang if nobody waits.
   GangIndex FirstWaiting() {
-    ClassList& waiting = s_.core.lists.waiting();
-    const ClassIndex c = waiting.First(q_, false);
+    GangClassList& waiting = s_.core.lists.waiting();
+    const GangClassIndex c = waiting.First(q_, false);
     return c == kNoClass ? kNoGang : waiting.at(c).first().gang;
   }
 
@@ -98,9 +98,9 @@ TEST_F(GangEditTest, TheLineMovesWithTheTimeOfSubmission) {
 
 TEST_F(GangEditTest, AnEditWithoutAChangeKeepsWhatIsRemembered) {
   const GangIndex g = s_.Submit(Job("a"));
-  ClassList& waiting = s_.core.lists.waiting();
+  GangClassList& waiting = s_.core.lists.waiting();
   waiting.Close(waiting.First(q_, false), Questions::kRoom);
-  const ClassIndex c = waiting.First(q_, false);
+  const GangClassIndex c = waiting.First(q_, false);
   GangEdit(s_.core, g)->user = "somebody";
   EXPECT_EQ(waiting.questions(c).open, Questions::kVictims);
 }
@@ -130,7 +130,7 @@ TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndHasAnEnd) {
 TEST_F(GangEditTest, WhoHasLessBeyondItsMinimumGrowsSooner) {
   ASSERT_TRUE(s_.Run(s_.Submit(Elastic("a", 1, 4)), 3));
   ASSERT_TRUE(s_.Run(s_.Submit(Elastic("b", 1, 4)), 2));
-  ClassList& growing = s_.core.lists.growing();
+  GangClassList& growing = s_.core.lists.growing();
   const GangIndex a = s_.core.gangs.Find("a"), b = s_.core.gangs.Find("b");
   EXPECT_EQ(growing.HeadOf(q_), b);
   {
@@ -156,7 +156,7 @@ void SomeEdit(Core& core, GangIndex g, Dice& dice) {
         gang->submitted = dice.In(0, 3);
         break;
       case 2:
-        gang->look = dice.OneIn(2);
+        gang->check_due = dice.OneIn(2);
         break;
       case 3:
         gang->not_before = dice.In(0, 4);
@@ -168,7 +168,7 @@ void SomeEdit(Core& core, GangIndex g, Dice& dice) {
         gang->max_runtime = dice.In(0, 9);
         break;
       case 6:
-        gang->trouble =
+        gang->repair_reason =
             dice.OneIn(2) ? ReasonCode::kTaskFailed : ReasonCode::kNone;
         break;
       default:
@@ -193,7 +193,7 @@ void CheckLists(const Core& core) {
     const Listing l = lists.ListingOf(g, r);
     ASSERT_EQ(r.listing, l) << r.key;
     if (l.nominated) nominated.insert(r.key);
-    if (l.asks) asking.insert(r.key);
+    if (l.check_due) asking.insert(r.key);
     if (l.lacks) lacking.insert(r.key);
     if (l.wake_at != kForever) wakes.insert({l.wake_at, g});
     if (l.ends_at != kForever) ends.insert({l.ends_at, g});
@@ -208,7 +208,7 @@ void CheckLists(const Core& core) {
     return all;
   };
   ASSERT_EQ(keys(lists.nominated()), nominated);
-  ASSERT_EQ(keys(lists.asking()), asking);
+  ASSERT_EQ(keys(lists.check_due()), asking);
   ASSERT_EQ(keys(lists.lacking()), lacking);
   ASSERT_EQ(lists.timeline().wakes(), wakes);
   ASSERT_EQ(lists.timeline().ends(), ends);
@@ -217,9 +217,9 @@ void CheckLists(const Core& core) {
     ASSERT_EQ(all.elastic(), elastic.contains(priority));
   }
   ASSERT_EQ(held, holders);
-  for (const ClassList* list : {&lists.waiting(), &lists.growing()}) {
+  for (const GangClassList* list : {&lists.waiting(), &lists.growing()}) {
     size_t gangs = 0;
-    list->ForEach([&](ClassIndex c) { gangs += list->at(c).size(); });
+    list->ForEach([&](GangClassIndex c) { gangs += list->at(c).size(); });
     ASSERT_EQ(gangs, list == &lists.waiting() ? waiting : growing);
   }
 }

@@ -338,9 +338,9 @@ TEST_F(HostTest, WhatIsDueComesBeforeTheEvent) {
   EXPECT_EQ(t.scheduler().StateHash(), before);
   t.Happens(GangCancelled{"alone"});
   const SchedulerState state = t.scheduler().State();
-  ASSERT_EQ(state.classes.size(), 1);
-  EXPECT_EQ(state.classes[0].gang, "late");
-  EXPECT_EQ(state.classes[0].code, ReasonCode::kNeverFits);
+  ASSERT_EQ(state.gang_classes.size(), 1);
+  EXPECT_EQ(state.gang_classes[0].gang, "late");
+  EXPECT_EQ(state.gang_classes[0].code, ReasonCode::kNeverFits);
 }
 
 TEST_F(HostTest, AReconcileKeepsTheTimes) {
@@ -391,8 +391,9 @@ TEST_F(HostTest, TheHostTellsWhatAGangHasServed) {
   s.now = 100 * kSecond;
   s.Happens(Reconciled{
       .nodes = {Machine("n1", 1)},
-      .gangs = {{.gang = "a", .served = 80 * kSecond, .saved = 60 * kSecond}}});
-  EXPECT_EQ(s.Of("a").served, 80 * kSecond);
+      .gangs = {
+          {.gang = "a", .run_time = 80 * kSecond, .saved = 60 * kSecond}}});
+  EXPECT_EQ(s.Of("a").run_time, 80 * kSecond);
   EXPECT_EQ(s.Of("a").saved, 60 * kSecond);
   const absl::Status more =
       s.Try(Reconciled{.nodes = {Machine("n1", 1)},

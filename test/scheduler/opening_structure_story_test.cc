@@ -220,9 +220,10 @@ class MemoryThatIsCounted : public Opening {
   }
   bool Asks(const std::string& gang) {
     const SchedulerState state = s.scheduler().State();
-    return std::ranges::any_of(state.classes, [&](const ClassState& c) {
-      return c.gang == gang && (c.open & ClassState::kRoom) != 0;
-    });
+    return std::ranges::any_of(
+        state.gang_classes, [&](const GangClassState& c) {
+          return c.gang == gang && (c.open & GangClassState::kRoom) != 0;
+        });
   }
 };
 

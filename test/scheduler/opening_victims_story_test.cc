@@ -79,10 +79,11 @@ TEST_F(VictimsThatCome, AreOfAClassThatMayBeStopped) {
 }
 
 TEST_F(VictimsThatCome, AreNoLongerKeptByABudget) {
-  s.Happens(BudgetChanged{{.key = "few", .gangs = {"x"}}});
+  s.Happens(DisruptionBudgetChanged{{.key = "few", .gangs = {"x"}}});
   Runs(Job("x", 1, 1, "low"));
   Waits(Job("w", 1, 1, "high"));
-  s.Happens(BudgetChanged{{.key = "few", .gangs = {"x"}, .allowed = 1}});
+  s.Happens(
+      DisruptionBudgetChanged{{.key = "few", .gangs = {"x"}, .allowed = 1}});
   ExpectVictim();
 }
 
@@ -196,7 +197,7 @@ TEST_F(VictimsThatCome, AreInABudgetWithOneThatRefused) {
   Has("n2", 1);
   Runs(On("n2", Job("stays", 1, 1, "low")));
   Runs(In("other", On("n1", Job("x", 1, 1, "low"))));
-  s.Happens(BudgetChanged{{"few", {"stays", "x"}, 1}});
+  s.Happens(DisruptionBudgetChanged{{"few", {"stays", "x"}, 1}});
   s.Submit(On("n2", Job("first", 1, 1, "high")));
   EXPECT_THAT(s.Pass(),
               ElementsAre("evict stays for first", "nominate first: n2"));

@@ -116,7 +116,7 @@ TEST(PackStories, WhatWasNotFoundIsSearchedForFurther) {
   int passes = 0;
   for (; s.Phase("a") == "waiting" && passes < 5; ++passes) {
     ASSERT_EQ(s.NextWakeup(), s.now);  // At once.
-    ASSERT_EQ(s.plan().answers.size(), 1u);
+    ASSERT_EQ(s.plan().class_results.size(), 1u);
     s.ExpectRestorable();
     s.Pass();
   }
@@ -132,7 +132,7 @@ TEST(PackStories, NoneIsSearchedForFurtherWhereThatIsNotWanted) {
   EXPECT_THAT(s.Why("a"), StartsWith("not-found"));
   EXPECT_GT(s.NextWakeup(), s.now);
   EXPECT_THAT(s.Pass(), IsEmpty());
-  EXPECT_TRUE(s.plan().answers.empty());
+  EXPECT_TRUE(s.plan().class_results.empty());
 }
 
 }  // namespace

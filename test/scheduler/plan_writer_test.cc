@@ -111,8 +111,8 @@ TEST_F(PlanWriterTest, WhoPlacedAGangIsKnownInThisPlanAlone) {
 TEST_F(PlanWriterTest, AReasonIsToldOnceWhateverItsNumbers) {
   const GangIndex c = s_.Submit(Job("c", 9));
   s_.Submit(Job("d", 9));
-  ClassList& waiting = s_.core.lists.waiting();
-  const ClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
+  GangClassList& waiting = s_.core.lists.waiting();
+  const GangClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
   Questions no = {.reason = {.code = ReasonCode::kInsufficient, .needed = 9}};
   writer_.Answer(waiting, cls, no);
   no.reason.needed = 10;
@@ -126,15 +126,15 @@ TEST_F(PlanWriterTest, AReasonIsToldOnceWhateverItsNumbers) {
   EXPECT_THAT(plan_.waiting, SizeIs(2));
   EXPECT_EQ(waiting.at(cls).reason(), no.reason);
   writer_.Finish(false);
-  EXPECT_THAT(plan_.answers, SizeIs(1)) << "the class is named once";
+  EXPECT_THAT(plan_.class_results, SizeIs(1)) << "the class is named once";
 }
 
 // What is only closed needs no word, unless the plan broke off.
 TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItClosed) {
   s_.core.config.work_budget = 1;
   s_.Submit(Job("c", 9));
-  ClassList& waiting = s_.core.lists.waiting();
-  const ClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
+  GangClassList& waiting = s_.core.lists.waiting();
+  const GangClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
   const Questions no = {.reason = {.code = ReasonCode::kInsufficient}};
   Questions told = waiting.questions(cls);
   told.reason = no.reason;
@@ -145,28 +145,28 @@ TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItClosed) {
     writer_.Answer(waiting, cls, no);
     writer_.Finish(exhausted);
     EXPECT_THAT(plan_.waiting, IsEmpty());
-    EXPECT_THAT(plan_.answers, SizeIs(exhausted ? 1 : 0));
+    EXPECT_THAT(plan_.class_results, SizeIs(exhausted ? 1 : 0));
   }
 }
 
 TEST_F(PlanWriterTest, AClassThatRemainsOpenIsNamedWithItsQuestions) {
   s_.Submit(Job("c", 9));
-  ClassList& waiting = s_.core.lists.waiting();
-  const ClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
+  GangClassList& waiting = s_.core.lists.waiting();
+  const GangClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
   waiting.Close(cls, Questions::kRoom);
   writer_.Note(waiting, cls, true);
   writer_.Finish(false);
-  ASSERT_THAT(plan_.answers, SizeIs(1));
-  EXPECT_EQ(plan_.Text(plan_.answers[0].gang_key), "c");
-  EXPECT_EQ(plan_.answers[0].open, Questions::kVictims);
-  EXPECT_FALSE(plan_.answers[0].grows);
+  ASSERT_THAT(plan_.class_results, SizeIs(1));
+  EXPECT_EQ(plan_.Text(plan_.class_results[0].gang_key), "c");
+  EXPECT_EQ(plan_.class_results[0].open, Questions::kVictims);
+  EXPECT_FALSE(plan_.class_results[0].grows);
 }
 
 TEST_F(PlanWriterTest, WhoAsksToBeLookedAtIsNamed) {
-  GangEdit(s_.core, b_)->look = true;
+  GangEdit(s_.core, b_)->check_due = true;
   writer_.Finish(false);
-  ASSERT_THAT(plan_.asking, SizeIs(1));
-  EXPECT_EQ(plan_.Text(plan_.asking[0]), "b");
+  ASSERT_THAT(plan_.check_due, SizeIs(1));
+  EXPECT_EQ(plan_.Text(plan_.check_due[0]), "b");
 }
 
 class QuietHostTest : public PlanWriterTest {
@@ -181,7 +181,7 @@ TEST_F(QuietHostTest, NominationsAreOnRecordAlone) {
   writer_.Finish(false);
   ASSERT_THAT(plan_.decisions, SizeIs(1));
   EXPECT_EQ(plan_.Text(plan_.decisions[0].gang_key), "b");
-  EXPECT_THAT(plan_.untold, SizeIs(2));
+  EXPECT_THAT(plan_.unreported, SizeIs(2));
 }
 
 }  // namespace

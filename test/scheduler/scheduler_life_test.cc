@@ -411,8 +411,8 @@ TEST_F(SchedulerTest, AHostThatDoesNotNominateIsNotToldSo) {
   s.Pass();
   ASSERT_EQ(s.plan().decisions.size(), 1u);
   EXPECT_EQ(s.plan().decisions[0].kind, DecisionKind::kEvict);
-  ASSERT_EQ(s.plan().untold.size(), 1u);
-  EXPECT_EQ(s.plan().untold[0].kind, DecisionKind::kNominate);
+  ASSERT_EQ(s.plan().unreported.size(), 1u);
+  EXPECT_EQ(s.plan().unreported[0].kind, DecisionKind::kNominate);
   const auto told = s.scheduler().DecisionsOf(s.plan());
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].kind, DecisionKind::kEvict);

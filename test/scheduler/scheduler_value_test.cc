@@ -280,7 +280,7 @@ TEST(SearchLimits, GrowWhileANoIsNotProven) {
   s.Submit(Job("high", 2, 4, "high"));
   const auto effort = [&] {
     const SchedulerState state = s.scheduler().State();
-    for (const ClassState& c : state.classes) {
+    for (const GangClassState& c : state.gang_classes) {
       if (c.gang == "high") return c.effort;
     }
     return 0u;

@@ -171,7 +171,7 @@ TEST_F(StartOrderStories, ACircleIsRefusedByName) {
       {Named("start", 1), Named("a", 1, {"start", "c"}), Named("b", 1, {"a"}),
        Named("c", 1, {"b"}), Named("end", 1, {"c"})})});
   EXPECT_EQ(status.message(),
-            "gang 'ring'.roles: start_after goes round in a circle: "
+            "gang 'ring'.roles: start_after has a cycle: "
             "'b' after 'a' after 'c' after 'b'");
 }
 

@@ -134,12 +134,12 @@ template <class Answer>
 Sender About(const std::string& gang) {
   return [gang](Story& s) -> Message {
     const absl::StatusOr<GangState> state = s.scheduler().Find(gang);
-    if (!state.ok() || state->open.empty()) return std::nullopt;
-    return Answer{state->open.back().seq};
+    if (!state.ok() || state->pending.empty()) return std::nullopt;
+    return Answer{state->pending.back().seq};
   };
 }
 
-// The others are as believed; gang "g" is as told.
+// The others are as recorded; gang "g" is as reported.
 Sender Reality(const std::vector<RealTask>& real) {
   return [real](Story& s) {
     Reconciled whole;
@@ -208,7 +208,8 @@ const std::vector<std::pair<std::string, Sender>>& Events() {
       {"GangHeld", Always(GangHeld{"g", true})},
       {"GangReprioritized", Always(GangReprioritized{"g", "low"})},
       {"CheckpointTaken", Always(CheckpointTaken{"g", 0})},
-      {"BudgetChanged", Always(BudgetChanged{{"all", {"g", "wall"}, 0}})},
+      {"DisruptionBudgetChanged",
+       Always(DisruptionBudgetChanged{{"all", {"g", "wall"}, 0}})},
       {"ConfigChanged", Always(ConfigChanged{Reconfigured()})},
       {"NodeDown", Always(NodeDown{"n1"})},
       {"NodeRemoved", Always(NodeRemoved{"n1"})},
@@ -365,7 +366,7 @@ TEST(StateMachine, ALostAnswerIsMadeUpForByReconciling) {
       s.Happens(*Reality(runs ? std::vector{Real(kOne, "n1"), Real(kTwo, "n2")}
                               : std::vector<RealTask>())(s));
       EXPECT_EQ(s.Phase("g"), then);
-      EXPECT_TRUE(s.Of("g").open.empty());
+      EXPECT_TRUE(s.Of("g").pending.empty());
     }
   }
 }

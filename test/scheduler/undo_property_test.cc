@@ -96,7 +96,7 @@ void TenantEvent(CoreStage& s, Dice& dice) {
       return (void)s.Try(PriorityClassChanged{
           {.key = cls, .value = static_cast<int32_t>(dice.Below(3))}});
     case 3:
-      return (void)s.Try(BudgetChanged{
+      return (void)s.Try(DisruptionBudgetChanged{
           {.key = "x", .gangs = {OneOf(dice, kGangs)}, .allowed = 1}});
     default:
       return (void)s.Try(QueueChanged{SomeQueue(dice)});
@@ -129,8 +129,9 @@ void GangEvent(CoreStage& s, Dice& dice) {
 
 // All questions got no for an answer.
 void PassEnds(CoreStage& s) {
-  for (ClassList* list : {&s.core.lists.waiting(), &s.core.lists.growing()}) {
-    list->ForEach([&](ClassIndex c) {
+  for (GangClassList* list :
+       {&s.core.lists.waiting(), &s.core.lists.growing()}) {
+    list->ForEach([&](GangClassIndex c) {
       list->SetQuestions(c, {.effort = 1, .retry_at = s.core.now + kSecond});
     });
   }

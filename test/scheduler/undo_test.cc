@@ -64,8 +64,8 @@ TEST(UndoTest, ClassesRememberTheirAnswers) {
   CoreStage s;
   s.HasNode(4);
   s.Submit(Job("a"));
-  ClassList& waiting = s.core.lists.waiting();
-  const ClassIndex c = waiting.First(s.core.queues.Find("q"), false);
+  GangClassList& waiting = s.core.lists.waiting();
+  const GangClassIndex c = waiting.First(s.core.queues.Find("q"), false);
   waiting.SetQuestions(c, {.effort = 2, .retry_at = 9});
   s.core.undo.Begin();
   s.Happens(NodeChanged{Machine("n2", 8)});
@@ -80,7 +80,7 @@ TEST(UndoTest, GrowthIsRememberedEvenOfAGangThatLeftMeanwhile) {
   CoreStage s;
   s.HasNode(4);
   ASSERT_TRUE(s.Run(s.Submit(Elastic("a", 1, 3)), 1));
-  ClassList& growing = s.core.lists.growing();
+  GangClassList& growing = s.core.lists.growing();
   const QueueIndex q = s.core.queues.Find("q");
   growing.SetQuestions(growing.First(q, false), {.effort = 2});
   ASSERT_EQ(growing.First(q, false), kNoClass);

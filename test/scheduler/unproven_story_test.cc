@@ -58,7 +58,7 @@ class UnprovenStories : public ::testing::Test {
     int passes = 0;
     for (; s.NextWakeup() == s.now && passes < 100; ++passes) {
       s.Pass();
-      EXPECT_LE(s.plan().answers.size(), 1u);
+      EXPECT_LE(s.plan().class_results.size(), 1u);
     }
     return passes;
   }
@@ -117,8 +117,8 @@ TEST_F(UnprovenStories, APassThatLooksAtAPromiseSearchesNoFurther) {
   const auto effort = [&] {
     const SchedulerState state = s.scheduler().State();
     const auto asks =
-        std::ranges::find(state.classes, "asks", &ClassState::gang);
-    return asks == state.classes.end() ? 0 : asks->effort;
+        std::ranges::find(state.gang_classes, "asks", &GangClassState::gang);
+    return asks == state.gang_classes.end() ? 0 : asks->effort;
   };
   EXPECT_EQ(effort(), 1u);
   s.Happens(GangHeld{"comes", false, "said again"});

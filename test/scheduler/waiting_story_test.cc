@@ -41,7 +41,7 @@ class WaitingStory : public SchedulerTest {
     return told;
   }
   uint64_t ClassOf(const std::string& gang) {
-    return s.scheduler().WaitingClass(s.scheduler().FindGang(gang));
+    return s.scheduler().WaitingGangClass(s.scheduler().FindGang(gang));
   }
   // By the mirror, without asking for it.
   std::string Why(const std::string& gang) {
@@ -94,7 +94,7 @@ TEST_F(WaitingStory, AWhatIfTellsWhatWouldChangeAndChangesNothing) {
   Plan plan;
   ASSERT_TRUE(s.scheduler().WhatIf(s.now, events, &plan).ok());
   ASSERT_EQ(plan.waiting.size(), 1u);
-  EXPECT_EQ(plan.waiting[0].class_id, id);
+  EXPECT_EQ(plan.waiting[0].gang_class_id, id);
   EXPECT_EQ(plan.waiting[0].count, 0u);
 
   EXPECT_EQ(ClassOf("a"), id);

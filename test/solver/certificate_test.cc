@@ -85,7 +85,8 @@ void CheckClaims(World& w, const std::vector<Assignment>& fixed, Tally* tally) {
     w.cluster.Credit(a.at, Ledger::kBoth);
   }
   ++tally->placed;
-  tally->claimed += !certificate.levels.empty() || certificate.traffic.talks;
+  tally->claimed +=
+      !certificate.levels.empty() || certificate.traffic.has_traffic;
   tally->optimal += certificate.optimal;
   const std::set<Way> ways =
       AllWays(w.cluster, *w.request.gang, w.result.tasks, fixed);
@@ -97,9 +98,9 @@ void CheckClaims(World& w, const std::vector<Assignment>& fixed, Tally* tally) {
     ASSERT_TRUE(best);
   }
   if (w.result.tasks.size() + fixed.size() > 1) {
-    ASSERT_EQ(certificate.traffic.talks, !gang.traffic.empty());
+    ASSERT_EQ(certificate.traffic.has_traffic, !gang.traffic.empty());
   }
-  if (certificate.traffic.talks) {
+  if (certificate.traffic.has_traffic) {
     CheckTraffic(certificate, own, ways);
   } else if (certificate.levels.size() == own.domains.size()) {
     CheckLevels(certificate, own, ways);

@@ -86,7 +86,7 @@ Answer Ask(uint64_t seed) {
 void Check(const Answer& answer, std::istringstream* lines) {
   const Certificate& c = answer.certificate;
   EXPECT_TRUE(c.optimal) << "36 nodes are few";
-  if (c.traffic.talks) {
+  if (c.traffic.has_traffic) {
     int64_t best = 0;
     ASSERT_TRUE(*lines >> best);
     EXPECT_EQ(c.traffic.cost, best);
@@ -107,7 +107,7 @@ TEST(GangExact, AgreesWithAnIntegerProgram) {
   for (uint64_t seed = 1; answers.size() < 40 && seed < 1000; ++seed) {
     Answer answer = Ask(seed);
     const Certificate& c = answer.certificate;
-    if (c.levels.empty() && !c.traffic.talks) continue;
+    if (c.levels.empty() && !c.traffic.has_traffic) continue;
     questions += answer.question.Line();
     answers.emplace_back(seed, std::move(answer));
   }

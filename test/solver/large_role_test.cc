@@ -114,7 +114,7 @@ TEST(LargeRole, ServersThatTalkLieWhereMostWorkersAre) {
     const PlacementResult both =
         tree.Ask({MakeRole("server", 4, 1)}, {{"worker", "server", 1}});
     ASSERT_EQ(both.fit, Fit::kFits);
-    ASSERT_TRUE(both.certificate.traffic.talks);
+    ASSERT_TRUE(both.certificate.traffic.has_traffic);
     cost += both.certificate.traffic.cost;
     least += both.certificate.traffic.least;
   }

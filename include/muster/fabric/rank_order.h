@@ -29,7 +29,7 @@ struct RankedTask {
 //
 // Inside one role there is nothing to do: its tasks are numbered in this order
 // when they are placed (Placement::tasks). This is for gangs of several
-// roles, and for those that grew or were mended since.
+// roles, and for those that grew or were repaired since.
 MUSTER_API std::vector<uint32_t> RankOrder(const Topology& topology,
                                            std::span<const RankedTask> tasks);
 

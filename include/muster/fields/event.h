@@ -129,7 +129,7 @@ struct FieldsOf<PriorityClassRemoved> {
 };
 
 template <>
-struct FieldsOf<BudgetChanged> {
+struct FieldsOf<DisruptionBudgetChanged> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
     v(1, "budget", s.budget);
@@ -275,7 +275,7 @@ struct FieldsOf<RealGang> {
     v(1, "gang", s.gang);
     v(2, "started", s.started);
     v(3, "checkpoint", s.checkpoint);
-    v(4, "served", s.served);
+    v(4, "run_time", s.run_time);
     v(5, "saved", s.saved);
   }
 };

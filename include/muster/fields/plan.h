@@ -2,8 +2,8 @@
 #ifndef MUSTER_FIELDS_PLAN_H_
 #define MUSTER_FIELDS_PLAN_H_
 
-#include "muster/fields/class_state.h"
 #include "muster/fields/decision.h"
+#include "muster/fields/gang_class_state.h"
 #include "muster/fields/ids.h"
 #include "muster/fields/protocol.h"
 #include "muster/fields/reason.h"
@@ -21,8 +21,8 @@ struct FieldsOf<PlanRecord> {
     v(4, "next_wakeup", s.next_wakeup);
     v(5, "budget_exhausted", s.budget_exhausted);
     v(6, "steps", s.steps);
-    v(7, "answers", s.answers);
-    v(8, "asking", s.asking);
+    v(7, "class_results", s.class_results);
+    v(8, "check_due", s.check_due);
     v(9, "grew", s.grew);
   }
 };

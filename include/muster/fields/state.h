@@ -2,11 +2,11 @@
 #ifndef MUSTER_FIELDS_STATE_H_
 #define MUSTER_FIELDS_STATE_H_
 
-#include "muster/fields/class_state.h"
 #include "muster/fields/config.h"
 #include "muster/fields/decision.h"
 #include "muster/fields/disruption_budget.h"
 #include "muster/fields/gang.h"
+#include "muster/fields/gang_class_state.h"
 #include "muster/fields/ids.h"
 #include "muster/fields/node.h"
 #include "muster/fields/priority_class.h"
@@ -33,7 +33,7 @@ struct FieldsOf<TaskState> {
 };
 
 template <>
-struct FieldsOf<OpenDecision> {
+struct FieldsOf<PendingDecision> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
     v(1, "seq", s.seq);
@@ -50,18 +50,18 @@ struct FieldsOf<GangState> {
     v(1, "gang", s.gang);
     v(2, "phase", s.phase);
     v(3, "cancel", s.cancel);
-    v(4, "trouble", s.trouble);
+    v(4, "repair_reason", s.repair_reason);
     v(5, "attempts", s.attempts);
     v(6, "failures", s.failures);
     v(7, "backoff_until", s.backoff_until);
     v(8, "started", s.started);
     v(9, "checkpoint", s.checkpoint);
     v(10, "tasks", s.tasks);
-    v(11, "open", s.open);
+    v(11, "pending", s.pending);
     v(12, "placed_seq", s.placed_seq);
-    v(13, "look", s.look);
+    v(13, "check_due", s.check_due);
     v(14, "since", s.since);
-    VisitAdded(15, "served", s.served, v);
+    VisitAdded(15, "run_time", s.run_time, v);
     VisitAdded(16, "saved", s.saved, v);
     VisitAdded(17, "unsaved", s.unsaved, v);
     VisitAdded(18, "cut_short", s.cut_short, v);
@@ -95,9 +95,9 @@ struct FieldsOf<SchedulerState> {
     v(7, "queues", s.queues);
     v(8, "priority_classes", s.priority_classes);
     v(9, "gangs", s.gangs);
-    v(10, "classes", s.classes);
+    v(10, "gang_classes", s.gang_classes);
     v(11, "round_seq", s.round_seq);
-    v(12, "budgets", s.budgets);
+    v(12, "disruption_budgets", s.disruption_budgets);
     v(13, "round_open", s.round_open);
     v(14, "round_grew", s.round_grew);
   }

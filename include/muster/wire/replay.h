@@ -36,9 +36,9 @@ struct Replayed {
 // be followed, and, verifying, for the first difference between the recorded
 // plan and the one decided now. The scheduler that comes out has no journal.
 // One that is to go on with this one takes it first, by
-// JournalWriter::Continue(), so that nobody adds to it meanwhile; docs/wire.md
-// has the whole way back after a crash. Replaying writes nothing. Not
-// synchronised.
+// JournalWriter::Continue(), so that nothing is added to it meanwhile;
+// docs/wire.md has the whole way back after a crash. Replaying writes nothing.
+// Not synchronised.
 absl::StatusOr<Replayed> Replay(JournalReader* reader, ReplayMode mode);
 
 }  // namespace muster::wire

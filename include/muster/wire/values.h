@@ -2,13 +2,13 @@
 #ifndef MUSTER_WIRE_VALUES_H_
 #define MUSTER_WIRE_VALUES_H_
 
-#include "muster/class_state.h"
 #include "muster/config.h"
 #include "muster/decision.h"
 #include "muster/device.h"
 #include "muster/disruption_budget.h"
 #include "muster/event.h"
 #include "muster/gang.h"
+#include "muster/gang_class_state.h"
 #include "muster/ids.h"
 #include "muster/node.h"
 #include "muster/placement_policy.h"
@@ -32,16 +32,16 @@
   X(Node) X(OtherUsage) X(NodeSet)                                             \
   X(TaskShape) X(Role) X(Group) X(Traffic) X(GangAffinity) X(SpeedEntry)       \
   X(Gang) X(Quota) X(Queue) X(PriorityClass) X(DisruptionBudget)               \
-  X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(ClassState) X(PlanRecord)          \
+  X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(GangClassState) X(PlanRecord)          \
   X(TypicalTask) X(ModelSupply) X(PlacementOptions)                            \
-  X(HostCapabilities) X(SearchLimits) X(PreemptionCosts) X(SchedulerConfig) X(TaskState) X(OpenDecision)          \
+  X(HostCapabilities) X(SearchLimits) X(PreemptionCosts) X(SchedulerConfig) X(TaskState) X(PendingDecision)          \
   X(GangState) X(NodeState) X(SchedulerState)                                  \
   X(NodeChanged) X(NodeDown) X(NodeUp) X(NodeRemoved) X(NodeDrained)           \
   X(SpotNotice) X(OthersChanged) X(NodeSetChanged)                             \
   X(QueueChanged) X(QueueRemoved) X(PriorityClassChanged)                      \
   X(GangSubmitted) X(GangHeld) X(GangReprioritized) X(GangCancelled)           \
   X(GangFinished) X(CheckpointTaken) X(GangChanged) X(GangMoved) X(GangYielded) \
-  X(NodeSetRemoved) X(PriorityClassRemoved) X(BudgetChanged) X(ConfigChanged)  \
+  X(NodeSetRemoved) X(PriorityClassRemoved) X(DisruptionBudgetChanged) X(ConfigChanged)  \
   X(TaskAnswer) X(TasksAnswered) X(DecisionApplied) X(DecisionRefused)         \
   X(RealTask) X(RealGang) X(Reconciled) X(Event)                                           \
   X(JournalHeader) X(JournalRecord)

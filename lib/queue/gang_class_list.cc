@@ -1,4 +1,4 @@
-#include "lib/queue/class_list.h"
+#include "lib/queue/gang_class_list.h"
 
 #include <algorithm>
 #include <iterator>
@@ -9,11 +9,11 @@
 
 namespace muster {
 
-ClassIndex ClassList::Add(const ClassKey& key, const GangRank& rank,
-                          uint8_t open) {
+GangClassIndex GangClassList::Add(const GangClassKey& key, const GangRank& rank,
+                                  uint8_t open) {
   const auto [it, is_new] = by_key_.try_emplace(key, kNoClass);
   if (is_new) it->second = NewClass(key, open);
-  const ClassIndex c = it->second;
+  const GangClassIndex c = it->second;
   GangClass& cls = classes_[c];
   while (ranks_.size() <= rank.gang) ranks_.emplace_back();
   const bool leads = is_new || rank < cls.first();
@@ -25,7 +25,7 @@ ClassIndex ClassList::Add(const ClassKey& key, const GangRank& rank,
   return c;
 }
 
-void ClassList::Remove(ClassIndex c, GangIndex gang) {
+void GangClassList::Remove(GangClassIndex c, GangIndex gang) {
   GangClass& cls = classes_[c];
   const bool led = cls.first().gang == gang;
   RankList* const ranks = leaves_[cls.key().queue].ranks.get();
@@ -39,8 +39,8 @@ void ClassList::Remove(ClassIndex c, GangIndex gang) {
   }
 }
 
-ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
-  const ClassIndex c = TakePosition(classes_, free_);
+GangClassIndex GangClassList::NewClass(const GangClassKey& key, uint8_t open) {
+  const GangClassIndex c = TakePosition(classes_, free_);
   GangClass& cls = classes_[c];
   cls.key_ = key;
   cls.id_ = ++last_id_;
@@ -64,13 +64,13 @@ ClassIndex ClassList::NewClass(const ClassKey& key, uint8_t open) {
   return c;
 }
 
-void ClassList::AddMember(GangClass& cls, ClassIndex c) {
+void GangClassList::AddMember(GangClass& cls, GangClassIndex c) {
   std::vector<Member>& members = leaves_[cls.key_.queue].members;
   cls.member_ = static_cast<uint32_t>(members.size());
   members.push_back({.index = c, .spec = cls.key_.spec});
 }
 
-void ClassList::RemoveMember(const GangClass& cls) {
+void GangClassList::RemoveMember(const GangClass& cls) {
   std::vector<Member>& members = leaves_[cls.key_.queue].members;
   classes_[members.back().index].member_ = cls.member_;
   members[cls.member_] = members.back();
@@ -78,10 +78,10 @@ void ClassList::RemoveMember(const GangClass& cls) {
 }
 
 // It has no gang, and stands in no leaf.
-void ClassList::Erase(ClassIndex c) {
+void GangClassList::Erase(GangClassIndex c) {
   const GangClass& cls = classes_[c];
   Save(cls);
-  if (told_ && !cls.untold()) gone_.push_back(cls.id());
+  if (told_ && !cls.unreported()) gone_.push_back(cls.id());
   retries_.erase({cls.questions_.retry_at, c});
   put_off_.erase(c);
   again_.erase(c);
@@ -97,17 +97,17 @@ void ClassList::Erase(ClassIndex c) {
   free_.push_back(c);
 }
 
-const ClassList::Classes& ClassList::OfSpec(uint32_t spec) const {
+const GangClassList::Classes& GangClassList::OfSpec(uint32_t spec) const {
   static const Classes kNone;
   return spec < by_spec_.size() ? by_spec_[spec].all : kNone;
 }
 
-ClassIndex ClassList::Find(const ClassKey& key) const {
+GangClassIndex GangClassList::Find(const GangClassKey& key) const {
   const auto it = by_key_.find(key);
   return it == by_key_.end() ? kNoClass : it->second;
 }
 
-void ClassList::PutIn(ClassIndex c) {
+void GangClassList::PutIn(GangClassIndex c) {
   GangClass& cls = classes_[c];
   Leaf& leaf = leaves_[cls.key_.queue];
   cls.first_ = *cls.gangs_.begin();
@@ -120,7 +120,7 @@ void ClassList::PutIn(ClassIndex c) {
   if (Asks(cls)) PutAmongOpen(c);
 }
 
-void ClassList::TakeOut(ClassIndex c) {
+void GangClassList::TakeOut(GangClassIndex c) {
   const GangClass& cls = classes_[c];
   Leaf& leaf = leaves_[cls.key_.queue];
   leaf.all.erase({cls.first_});
@@ -129,13 +129,13 @@ void ClassList::TakeOut(ClassIndex c) {
   if (Asks(cls)) TakeFromOpen(c);
 }
 
-void ClassList::NoteChange(QueueIndex leaf) {
+void GangClassList::NoteChange(QueueIndex leaf) {
   if (leaves_[leaf].changed) return;
   leaves_[leaf].changed = true;
   changed_.push_back(leaf);
 }
 
-const std::vector<QueueIndex>& ClassList::OpenLeaves() {
+const std::vector<QueueIndex>& GangClassList::OpenLeaves() {
   open_leaves_.clear();
   if (open_specs_.empty()) {
     open_leaves_.assign(open_queues_.begin(), open_queues_.end());
@@ -147,7 +147,7 @@ const std::vector<QueueIndex>& ClassList::OpenLeaves() {
   return open_leaves_;
 }
 
-const std::vector<QueueIndex>& ClassList::TakeChangedQueues() {
+const std::vector<QueueIndex>& GangClassList::TakeChangedQueues() {
   if (all_changed_) {
     for (QueueIndex q = 0; q < leaves_.size(); ++q) {
       if (!leaves_[q].all.empty()) NoteChange(q);
@@ -160,13 +160,13 @@ const std::vector<QueueIndex>& ClassList::TakeChangedQueues() {
   return taken_;
 }
 
-void ClassList::ForgetChangedQueues() {
+void GangClassList::ForgetChangedQueues() {
   all_changed_ = false;
   for (const QueueIndex leaf : changed_) leaves_[leaf].changed = false;
   changed_.clear();
 }
 
-void ClassList::PutAmongOpen(ClassIndex c) {
+void GangClassList::PutAmongOpen(GangClassIndex c) {
   GangClass& cls = classes_[c];
   const QueueIndex leaf = cls.key_.queue;
   leaves_[leaf].open.insert({cls.first_, c, cls.key_.spec});
@@ -174,7 +174,7 @@ void ClassList::PutAmongOpen(ClassIndex c) {
   NoteChange(leaf);
 }
 
-void ClassList::TakeFromOpen(ClassIndex c) {
+void GangClassList::TakeFromOpen(GangClassIndex c) {
   GangClass& cls = classes_[c];
   const QueueIndex leaf = cls.key_.queue;
   leaves_[leaf].open.erase({cls.first_});
@@ -182,28 +182,28 @@ void ClassList::TakeFromOpen(ClassIndex c) {
   NoteChange(leaf);
 }
 
-Questions ClassList::questions(ClassIndex c) const {
+Questions GangClassList::questions(GangClassIndex c) const {
   const GangClass& cls = classes_[c];
   Questions questions = cls.questions_;
   if (AsksInSpec(c)) questions.open |= Questions::kRoom;
   return questions;
 }
 
-void ClassList::Open(ClassIndex c, uint8_t questions) {
+void GangClassList::Open(GangClassIndex c, uint8_t questions) {
   Questions opened = this->questions(c);
   if ((opened.open & questions) == questions) return;
   opened.open |= questions;
   SetQuestions(c, opened);
 }
 
-void ClassList::Close(ClassIndex c, uint8_t questions) {
+void GangClassList::Close(GangClassIndex c, uint8_t questions) {
   Questions closed = this->questions(c);
   if ((closed.open & questions) == 0) return;
   closed.open &= static_cast<uint8_t>(~questions);
   SetQuestions(c, closed);
 }
 
-void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
+void GangClassList::SetQuestions(GangClassIndex c, const Questions& questions) {
   GangClass& cls = classes_[c];
   Save(cls);
   const bool asked = Asks(cls);
@@ -236,41 +236,41 @@ void ClassList::SetQuestions(ClassIndex c, const Questions& questions) {
   if (!asked && Asks(cls)) PutAmongOpen(c);
 }
 
-ClassIndex ClassList::First(QueueIndex leaf, bool strict) {
+GangClassIndex GangClassList::First(QueueIndex leaf, bool strict) {
   if (leaf >= leaves_.size()) return kNoClass;
   const Places& open = leaves_[leaf].open;
   const Place* own = open.empty() ? nullptr : &*open.begin();
   const Place* place = FirstOfSpecs(leaf);
   const bool is_own =
       own != nullptr && (place == nullptr || own->rank < place->rank);
-  const ClassIndex first = is_own             ? own->index
-                           : place == nullptr ? kNoClass
-                                              : place->index;
+  const GangClassIndex first = is_own             ? own->index
+                               : place == nullptr ? kNoClass
+                                                  : place->index;
   if (!strict || first == kNoClass) return first;
   return first == leaves_[leaf].all.begin()->index ? first : kNoClass;
 }
 
-GangIndex ClassList::HeadOf(QueueIndex leaf) const {
+GangIndex GangClassList::HeadOf(QueueIndex leaf) const {
   return leaves_[leaf].all.begin()->rank.gang;
 }
 
-const ClassList::Places& ClassList::InOrder(QueueIndex leaf) const {
+const GangClassList::Places& GangClassList::InOrder(QueueIndex leaf) const {
   static const Places kNone;
   return leaf < leaves_.size() ? leaves_[leaf].all : kNone;
 }
 
-const std::vector<ClassList::Member>& ClassList::Members(
+const std::vector<GangClassList::Member>& GangClassList::Members(
     QueueIndex leaf) const {
   static const std::vector<Member> kNone;
   return leaf < leaves_.size() ? leaves_[leaf].members : kNone;
 }
 
-uint32_t ClassList::CountAhead(QueueIndex leaf, const GangRank& rank) {
+uint32_t GangClassList::CountAhead(QueueIndex leaf, const GangRank& rank) {
   if (leaf >= leaves_.size()) return 0;
   std::unique_ptr<RankList>& ranks = leaves_[leaf].ranks;
   if (ranks == nullptr) {
     std::vector<GangRank> all;
-    ForEach(leaf, [&](ClassIndex c) {
+    ForEach(leaf, [&](GangClassIndex c) {
       const auto& gangs = classes_[c].gangs_;
       all.insert(all.end(), gangs.begin(), gangs.end());
     });
@@ -281,7 +281,7 @@ uint32_t ClassList::CountAhead(QueueIndex leaf, const GangRank& rank) {
 
 // --- What a spec asks -------------------------------------------------------
 
-void ClassList::OpenRoomOf(uint32_t spec) {
+void GangClassList::OpenRoomOf(uint32_t spec) {
   if (spec >= by_spec_.size() || by_spec_[spec].size == 0) return;
   Spec& s = by_spec_[spec];
   if (s.asking == s.size) return;
@@ -292,8 +292,8 @@ void ClassList::OpenRoomOf(uint32_t spec) {
   all_changed_ = true;
 }
 
-bool ClassList::CloseRoomOf(uint32_t spec, const Reason& reason,
-                            std::vector<ClassIndex>* others) {
+bool GangClassList::CloseRoomOf(uint32_t spec, const Reason& reason,
+                                std::vector<GangClassIndex>* others) {
   const Spec& s = by_spec_[spec];
   size_t count = s.busy.size();
   for (const auto& [told, classes] : s.told) {
@@ -313,7 +313,7 @@ bool ClassList::CloseRoomOf(uint32_t spec, const Reason& reason,
   return true;
 }
 
-void ClassList::CloseSpec(uint32_t spec) {
+void GangClassList::CloseSpec(uint32_t spec) {
   Spec& s = by_spec_[spec];
   for (const QueueIndex leaf : s.leaves) NoteChange(leaf);
   s.leaves.clear();
@@ -322,25 +322,25 @@ void ClassList::CloseSpec(uint32_t spec) {
   open_specs_.erase(spec);
 }
 
-void ClassList::SettleRooms() {
+void GangClassList::SettleRooms() {
   while (!open_specs_.empty()) Settle(*open_specs_.begin());
 }
 
-void ClassList::Settle(uint32_t spec) {
-  for (const ClassIndex c : by_spec_[spec].all) {
+void GangClassList::Settle(uint32_t spec) {
+  for (const GangClassIndex c : by_spec_[spec].all) {
     if (AsksInSpec(c, spec)) KeepAsking(c);
   }
 }
 
 // What it asks in its spec it asks itself from now on.
-void ClassList::KeepAsking(ClassIndex c) {
+void GangClassList::KeepAsking(GangClassIndex c) {
   const Questions asked = questions(c);
   Answered(c);  // The last one closes the spec.
   SetQuestions(c, asked);
 }
 
 // The class does not ask as part of its spec any more.
-void ClassList::Answered(ClassIndex c) {
+void GangClassList::Answered(GangClassIndex c) {
   const GangClass& cls = classes_[c];
   Spec& s = by_spec_[cls.key_.spec];
   answered_[c] = s.serial;
@@ -352,7 +352,7 @@ void ClassList::Answered(ClassIndex c) {
   if (--s.asking == 0) CloseSpec(cls.key_.spec);
 }
 
-void ClassList::Know(ClassIndex c) {
+void GangClassList::Know(GangClassIndex c) {
   const GangClass& cls = classes_[c];
   if (cls.key_.alone != kNoGang) return;
   Spec& s = by_spec_[cls.key_.spec];
@@ -364,7 +364,7 @@ void ClassList::Know(ClassIndex c) {
   told->second.insert(c);
 }
 
-void ClassList::Forget(ClassIndex c) {
+void GangClassList::Forget(GangClassIndex c) {
   const GangClass& cls = classes_[c];
   if (cls.key_.alone != kNoGang) return;
   Spec& s = by_spec_[cls.key_.spec];
@@ -380,7 +380,7 @@ void ClassList::Forget(ClassIndex c) {
 }
 
 // The first class of the leaf that asks as part of its spec, or null.
-const ClassList::Place* ClassList::FirstOfSpecs(QueueIndex leaf) {
+const GangClassList::Place* GangClassList::FirstOfSpecs(QueueIndex leaf) {
   if (open_specs_.empty()) return nullptr;
   Leaf& at = leaves_[leaf];
   if (at.looked != last_serial_) {
@@ -398,17 +398,17 @@ const ClassList::Place* ClassList::FirstOfSpecs(QueueIndex leaf) {
   return &*at.first_of_specs;
 }
 
-void ClassList::Replace(const ClassList& other) {
+void GangClassList::Replace(const GangClassList& other) {
   last_id_ = other.last_id_;
   gone_ = other.gone_;
-  other.ForEach([&](ClassIndex c) {
-    if (!other.at(c).untold()) gone_.push_back(other.at(c).id());
+  other.ForEach([&](GangClassIndex c) {
+    if (!other.at(c).unreported()) gone_.push_back(other.at(c).id());
   });
 }
 
 // --- Taking back -------------------------------------------------------------
 
-void ClassList::Mark() {
+void GangClassList::Mark() {
   saved_.clear();
   // If all of its classes ask, a spec is all there is to remember.
   saved_specs_.assign(open_specs_.begin(), open_specs_.end());
@@ -423,15 +423,15 @@ void ClassList::Mark() {
 }
 
 // A class may go and come again: what is remembered first counts.
-void ClassList::Save(const GangClass& cls) {
+void GangClassList::Save(const GangClass& cls) {
   if (marked_) saved_.try_emplace(cls.key_, Saved{cls.id(), cls.questions_});
 }
 
-void ClassList::Rollback() {
+void GangClassList::Rollback() {
   marked_ = false;
   while (!open_specs_.empty()) CloseSpec(*open_specs_.begin());
   for (const auto& [key, saved] : saved_) {
-    const ClassIndex c = Find(key);
+    const GangClassIndex c = Find(key);
     if (!saved || c == kNoClass) continue;
     classes_[c].id_ = saved->id;
     SetQuestions(c, saved->questions);

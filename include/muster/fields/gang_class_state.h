@@ -1,16 +1,17 @@
-// The fields of muster/class_state.h's values, by the protocol of protocol.h.
-#ifndef MUSTER_FIELDS_CLASS_STATE_H_
-#define MUSTER_FIELDS_CLASS_STATE_H_
+// The fields of muster/gang_class_state.h's values, by the protocol of
+// protocol.h.
+#ifndef MUSTER_FIELDS_GANG_CLASS_STATE_H_
+#define MUSTER_FIELDS_GANG_CLASS_STATE_H_
 
-#include "muster/class_state.h"
 #include "muster/fields/ids.h"
 #include "muster/fields/protocol.h"
 #include "muster/fields/reason.h"
+#include "muster/gang_class_state.h"
 
 namespace muster {
 
 template <>
-struct FieldsOf<ClassState> {
+struct FieldsOf<GangClassState> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
     v(1, "gang", s.gang);
@@ -28,4 +29,4 @@ struct FieldsOf<ClassState> {
 
 }  // namespace muster
 
-#endif  // MUSTER_FIELDS_CLASS_STATE_H_
+#endif  // MUSTER_FIELDS_GANG_CLASS_STATE_H_

@@ -1,6 +1,6 @@
 // Classes of gangs that ask for something, by example and against a list that
 // is sorted and searched anew for every question.
-#include "lib/queue/class_list.h"
+#include "lib/queue/gang_class_list.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -33,16 +33,16 @@ GangRank Rank(GangIndex g, Time submitted) {
   return {.submitted = submitted, .key = kNames[g], .gang = g};
 }
 
-ClassKey Key(uint32_t spec) { return {.queue = 1, .spec = spec}; }
+GangClassKey Key(uint32_t spec) { return {.queue = 1, .spec = spec}; }
 
-class ClassListTest : public testing::Test {
+class GangClassListTest : public testing::Test {
  protected:
   GangRanks ranks_;
-  ClassList list_{ranks_, true};
+  GangClassList list_{ranks_, true};
 };
 
-TEST_F(ClassListTest, WhoJoinsAClosedClassOpensNothing) {
-  const ClassIndex c = list_.Add(Key(0), Rank(0, 10), kBothQuestions);
+TEST_F(GangClassListTest, WhoJoinsAClosedClassOpensNothing) {
+  const GangClassIndex c = list_.Add(Key(0), Rank(0, 10), kBothQuestions);
   EXPECT_EQ(list_.First(1, false), c);
   list_.Close(c, kBothQuestions);
   EXPECT_EQ(list_.Add(Key(0), Rank(1, 5), kBothQuestions), c);
@@ -52,9 +52,9 @@ TEST_F(ClassListTest, WhoJoinsAClosedClassOpensNothing) {
   EXPECT_THAT(list_.OpenLeaves(), IsEmpty());
 }
 
-TEST_F(ClassListTest, AStrictQueueAsksItsHeadOrNobody) {
-  const ClassIndex head = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
-  const ClassIndex next = list_.Add(Key(1), Rank(1, 2), kBothQuestions);
+TEST_F(GangClassListTest, AStrictQueueAsksItsHeadOrNobody) {
+  const GangClassIndex head = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  const GangClassIndex next = list_.Add(Key(1), Rank(1, 2), kBothQuestions);
   EXPECT_EQ(list_.First(1, true), head);
   list_.Close(head, kBothQuestions);
   EXPECT_EQ(list_.First(1, true), kNoClass);
@@ -66,7 +66,7 @@ TEST_F(ClassListTest, AStrictQueueAsksItsHeadOrNobody) {
 
 // A gang that is gone leaves nothing behind: its record, and with it its key,
 // may be another gang's.
-TEST_F(ClassListTest, TheKeyOfAGangThatLeftMayBecomeAnothers) {
+TEST_F(GangClassListTest, TheKeyOfAGangThatLeftMayBecomeAnothers) {
   Dice dice(1);
   constexpr uint32_t kRecords = 12;
   std::vector<std::string> records(kRecords, "-");
@@ -82,7 +82,7 @@ TEST_F(ClassListTest, TheKeyOfAGangThatLeftMayBecomeAnothers) {
       records[g] = key;
       list_.Add(Key(0), {.key = records[g], .gang = g}, kBothQuestions);
     }
-    const ClassIndex c = list_.Find(Key(0));
+    const GangClassIndex c = list_.Find(Key(0));
     ASSERT_EQ(c == kNoClass, there.empty());
     if (there.empty()) continue;
     ASSERT_EQ(list_.at(c).size(), there.size());
@@ -90,8 +90,8 @@ TEST_F(ClassListTest, TheKeyOfAGangThatLeftMayBecomeAnothers) {
   }
 }
 
-TEST_F(ClassListTest, AQuestionThatIsPutOffIsNotAsked) {
-  const ClassIndex c = list_.Add(Key(0), Rank(0, 1), Questions::kVictims);
+TEST_F(GangClassListTest, AQuestionThatIsPutOffIsNotAsked) {
+  const GangClassIndex c = list_.Add(Key(0), Rank(0, 1), Questions::kVictims);
   list_.Open(c, Questions::kPutOff);
   list_.Close(c, Questions::kVictims);
   EXPECT_EQ(list_.First(1, false), kNoClass);
@@ -100,8 +100,8 @@ TEST_F(ClassListTest, AQuestionThatIsPutOffIsNotAsked) {
   EXPECT_THAT(list_.put_off(), IsEmpty());
 }
 
-TEST_F(ClassListTest, ALeafChangesWhenTheFirstGangOfAnOpenClassDoes) {
-  const ClassIndex c = list_.Add(Key(0), Rank(0, 5), Questions::kRoom);
+TEST_F(GangClassListTest, ALeafChangesWhenTheFirstGangOfAnOpenClassDoes) {
+  const GangClassIndex c = list_.Add(Key(0), Rank(0, 5), Questions::kRoom);
   EXPECT_THAT(list_.TakeChangedQueues(), ElementsAre(1));
   list_.Add(Key(0), Rank(1, 6), 0);
   EXPECT_THAT(list_.TakeChangedQueues(), IsEmpty()) << "it is not the first";
@@ -112,8 +112,8 @@ TEST_F(ClassListTest, ALeafChangesWhenTheFirstGangOfAnOpenClassDoes) {
   EXPECT_THAT(list_.TakeChangedQueues(), IsEmpty()) << "it still asks";
 }
 
-TEST_F(ClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
-  const ClassIndex c = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+TEST_F(GangClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
+  const GangClassIndex c = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
   const Questions answer = {.open = Questions::kPutOff,
                             .effort = 3,
                             .retry_at = 70,
@@ -122,8 +122,8 @@ TEST_F(ClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
   list_.Mark();
   list_.Remove(c, 0);
   EXPECT_THAT(list_.retries(), IsEmpty());
-  const ClassIndex again = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
-  EXPECT_TRUE(list_.at(again).untold());
+  const GangClassIndex again = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  EXPECT_TRUE(list_.at(again).unreported());
   list_.SetQuestions(again, {.retry_at = 80});
   list_.Rollback();
   EXPECT_THAT(list_.retries(), ElementsAre(std::pair(Time{70}, again)));
@@ -132,8 +132,8 @@ TEST_F(ClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
   EXPECT_EQ(list_.First(1, false), kNoClass);
 }
 
-TEST_F(ClassListTest, WithoutAMarkNothingIsPutBack) {
-  const ClassIndex c = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+TEST_F(GangClassListTest, WithoutAMarkNothingIsPutBack) {
+  const GangClassIndex c = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
   list_.Mark();
   list_.Close(c, Questions::kRoom);
   list_.Unmark();
@@ -146,8 +146,8 @@ TEST_F(ClassListTest, WithoutAMarkNothingIsPutBack) {
 // -----------------------------------------------------
 
 struct NaiveClass {
-  ClassKey key{};
-  ClassIndex index = kNoClass;
+  GangClassKey key{};
+  GangClassIndex index = kNoClass;
   const GangClass* object = nullptr;
   uint64_t id = 0;
   std::vector<GangRank> gangs{};  // Sorted.
@@ -189,9 +189,9 @@ class Pair {
 
   // Everything the list tells is what is true.
   void Check() {
-    std::set<ClassIndex> put_off;
-    std::set<std::pair<Time, ClassIndex>> retries;
-    std::vector<ClassIndex> by_queue[kQueues], by_spec[kSpecs];
+    std::set<GangClassIndex> put_off;
+    std::set<std::pair<Time, GangClassIndex>> retries;
+    std::vector<GangClassIndex> by_queue[kQueues], by_spec[kSpecs];
     std::set<QueueIndex> open;
     for (const NaiveClass& c : classes_) {
       CheckClass(c);
@@ -210,8 +210,8 @@ class Pair {
     EXPECT_THAT(list_.put_off(), ElementsAreArray(put_off));
     EXPECT_THAT(list_.retries(), ElementsAreArray(retries));
     for (QueueIndex q = 0; q < kQueues; ++q) {
-      std::vector<ClassIndex> told;
-      list_.ForEach(q, [&](ClassIndex c) { told.push_back(c); });
+      std::vector<GangClassIndex> told;
+      list_.ForEach(q, [&](GangClassIndex c) { told.push_back(c); });
       EXPECT_THAT(told, UnorderedElementsAreArray(by_queue[q]));
       CheckLeaf(q);
     }
@@ -243,9 +243,9 @@ class Pair {
 
  private:
   // The classes that ask something, by their first gangs.
-  using View = std::map<GangRank, ClassIndex>;
+  using View = std::map<GangRank, GangClassIndex>;
   struct Saved {
-    std::vector<std::optional<ClassKey>> home{};
+    std::vector<std::optional<GangClassKey>> home{};
     std::vector<NaiveClass> classes{};
     std::vector<uint64_t> gone{};
     uint64_t last_id = 0;
@@ -253,21 +253,21 @@ class Pair {
   };
 
   uint32_t Size() const { return static_cast<uint32_t>(classes_.size()); }
-  std::vector<NaiveClass>::iterator At(const ClassKey& key) {
+  std::vector<NaiveClass>::iterator At(const GangClassKey& key) {
     return std::find_if(classes_.begin(), classes_.end(),
                         [&](const auto& c) { return c.key == key; });
   }
-  GangRank RankOf(GangIndex g, const ClassKey& key) const {
+  GangRank RankOf(GangIndex g, const GangClassKey& key) const {
     GangRank rank = Rank(g, g * 7 % 3);
     rank.priority = static_cast<int32_t>(key.priority_class);
     rank.surplus = key.spec * g % 2;
     return rank;
   }
 
-  void Put(GangIndex g, const ClassKey& key, uint8_t open) {
+  void Put(GangIndex g, const GangClassKey& key, uint8_t open) {
     const auto before = OpenViews();
     auto it = At(key);
-    const ClassIndex c = list_.Add(key, RankOf(g, key), open);
+    const GangClassIndex c = list_.Add(key, RankOf(g, key), open);
     if (it == classes_.end()) {
       const uint64_t id = list_.at(c).id();
       it = classes_.insert(it, {key, c, &list_.at(c), id, {}, {.open = open}});
@@ -293,8 +293,9 @@ class Pair {
   }
   void Move(GangIndex g) {
     if (home_[g]) return Take(g);
-    const ClassKey key = {dice_.Below(kQueues), dice_.Below(2),
-                          dice_.Below(kSpecs), dice_.OneIn(5) ? g : kNoGang};
+    const GangClassKey key = {dice_.Below(kQueues), dice_.Below(2),
+                              dice_.Below(kSpecs),
+                              dice_.OneIn(5) ? g : kNoGang};
     Put(g, key, static_cast<uint8_t>(dice_.Below(4)));
   }
   void Ask(NaiveClass& c) {
@@ -352,7 +353,7 @@ class Pair {
         [[fallthrough]];
       case 2: {
         if (spec >= list_.spec_limit()) return;
-        std::vector<ClassIndex> others;
+        std::vector<GangClassIndex> others;
         if (!list_.CloseRoomOf(spec, told, &others)) return;
         EXPECT_LE(2 * others.size(), classes.size());
         for (NaiveClass* c : classes) {
@@ -432,7 +433,7 @@ class Pair {
     EXPECT_EQ(list_.questions(c.index).effort, c.questions.effort);
     EXPECT_EQ(list_.questions(c.index).retry_at, c.questions.retry_at);
     EXPECT_EQ(cls.reason(), c.questions.reason);
-    EXPECT_EQ(cls.untold(), c.questions.reason == Reason());
+    EXPECT_EQ(cls.unreported(), c.questions.reason == Reason());
   }
   void CheckLeaf(QueueIndex q) {
     std::vector<const NaiveClass*> order;
@@ -460,9 +461,9 @@ class Pair {
 
   Dice dice_;
   GangRanks ranks_;
-  ClassList list_{ranks_, true};
+  GangClassList list_{ranks_, true};
   std::vector<NaiveClass> classes_;
-  std::vector<std::optional<ClassKey>> home_;  // By gang.
+  std::vector<std::optional<GangClassKey>> home_;  // By gang.
   // Since it was asked: where some class asks something else, and where the
   // first that asks does.
   std::set<QueueIndex> changed_, first_changed_;

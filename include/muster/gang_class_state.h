@@ -1,6 +1,6 @@
-// ClassState: what is remembered of the questions of a class of gangs.
-#ifndef MUSTER_CLASS_STATE_H_
-#define MUSTER_CLASS_STATE_H_
+// GangClassState: what is remembered of the questions of a class of gangs.
+#ifndef MUSTER_GANG_CLASS_STATE_H_
+#define MUSTER_GANG_CLASS_STATE_H_
 
 #include <cstdint>
 #include <string>
@@ -10,13 +10,14 @@
 
 namespace muster {
 
-// Gangs of one queue, priority class and description ask together: whether
-// there is room for the first of them, whether room can be made for it; gangs
-// that run, whether they can grow. A question that was answered with no is
-// closed until something happens that could make it yes. Which ones are open
-// decides what the next passes do and what that costs, so it is part of the
-// state. A host reads why gangs wait elsewhere: Plan::waiting, Explain.
-struct ClassState {
+// A class is gangs of one queue, priority class and spec. They share the
+// questions that a pass asks: whether there is room for the first of them,
+// whether room can be made for it; of running gangs, whether they can grow. A
+// question that was answered with no is closed until something happens that
+// could make it yes. Which ones are open decides what the next passes do and
+// what that costs, so it is part of the state. A host reads why gangs wait
+// elsewhere: Plan::waiting, Explain.
+struct GangClassState {
   enum : uint32_t {
     kRoom = 1,     // Is there room?
     kVictims = 2,  // Can room be made?
@@ -30,8 +31,8 @@ struct ClassState {
   bool grows = false;
   // Sum of the questions that are open.
   uint32_t open = 0;
-  // The reason for waiting that was told last: Reason without its numbers. The
-  // object by key where it has one, else (role, group, level) by position.
+  // The reason for waiting that was reported last: Reason without its numbers.
+  // The object by key where it has one, else (role, group, level) by position.
   ReasonCode code = ReasonCode::kNone;
   ReasonObject object_kind = ReasonObject::kNone;
   std::string object{};
@@ -43,9 +44,10 @@ struct ClassState {
   static constexpr uint32_t kMostEffort = 1023;
   uint32_t effort = 0;
 
-  friend bool operator==(const ClassState&, const ClassState&) = default;
+  friend bool operator==(const GangClassState&,
+                         const GangClassState&) = default;
 };
 
 }  // namespace muster
 
-#endif  // MUSTER_CLASS_STATE_H_
+#endif  // MUSTER_GANG_CLASS_STATE_H_

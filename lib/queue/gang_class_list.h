@@ -23,21 +23,21 @@
 
 namespace muster {
 
-using ClassIndex = uint32_t;
-inline constexpr ClassIndex kNoClass = 0xffffffff;
+using GangClassIndex = uint32_t;
+inline constexpr GangClassIndex kNoClass = 0xffffffff;
 
 // What gangs of a class have in common: if the first of them gets no for an
 // answer, so would all of them. A gang whose answer depends on where it is
 // stands in a class of its own.
-struct ClassKey {
+struct GangClassKey {
   QueueIndex queue = kNoQueue;
   uint32_t priority_class = 0;
   uint32_t spec = 0;          // SpecIndex.
   GangIndex alone = kNoGang;  // The gang, if it stands alone.
 
-  friend auto operator<=>(const ClassKey&, const ClassKey&) = default;
+  friend auto operator<=>(const GangClassKey&, const GangClassKey&) = default;
   template <typename H>
-  friend H AbslHashValue(H h, const ClassKey& k) {
+  friend H AbslHashValue(H h, const GangClassKey& k) {
     return H::combine(std::move(h), k.queue, k.priority_class, k.spec, k.alone);
   }
 };
@@ -50,10 +50,10 @@ struct Questions {
     kRoom = 1,     // Is there room for it?
     kVictims = 2,  // Can room be made for it?
     kPutOff = 4,   // The second, to be asked again when the round is over.
-    kAgain = 8,    // Both, with more effort: ClassState::kAgain.
+    kAgain = 8,    // Both, with more effort: GangClassState::kAgain.
   };
   uint8_t open = 0;
-  uint32_t effort = 0;       // ClassState::effort.
+  uint32_t effort = 0;       // GangClassState::effort.
   Time retry_at = kForever;  // kVictims opens then by itself.
   Reason reason{};           // Told last; its numbers are not state.
 };
@@ -74,19 +74,19 @@ using GangRanks = std::deque<GangRank>;
 
 class GangClass {
  public:
-  const ClassKey& key() const { return key_; }
-  uint64_t id() const { return id_; }  // Waiting::class_id.
+  const GangClassKey& key() const { return key_; }
+  uint64_t id() const { return id_; }  // Waiting::gang_class_id.
   // Its first gang.
   const GangRank& first() const { return first_; }
   size_t size() const { return gangs_.size(); }
   // What it was told last.
   const Reason& reason() const { return questions_.reason; }
   // Its reason was never told.
-  bool untold() const { return reason().code == ReasonCode::kNone; }
+  bool unreported() const { return reason().code == ReasonCode::kNone; }
 
  private:
-  friend class ClassList;
-  ClassKey key_{};
+  friend class GangClassList;
+  GangClassKey key_{};
   uint64_t id_ = 0;
   Questions questions_{};  // Open: its own, not those of its spec.
   // No heap with lazy removal: it would go on to compare the keys of gangs that
@@ -106,27 +106,29 @@ class GangClass {
 // Invariant: First() of a leaf is its first class with an open question (kRoom
 // or kVictims). What asks nothing costs nothing. Not synchronised. O(log n) a
 // call unless said otherwise.
-class ClassList {
+class GangClassList {
  public:
   // `told`: plans tell what its classes wait for.
-  ClassList(GangRanks& ranks, bool told) : ranks_(ranks), told_(told) {}
+  GangClassList(GangRanks& ranks, bool told) : ranks_(ranks), told_(told) {}
 
   // A class that is new has these questions open.
-  ClassIndex Add(const ClassKey& key, const GangRank& rank, uint8_t open);
-  void Remove(ClassIndex c, GangIndex gang);
+  GangClassIndex Add(const GangClassKey& key, const GangRank& rank,
+                     uint8_t open);
+  void Remove(GangClassIndex c, GangIndex gang);
 
   // The same object for as long as the class has a gang.
-  const GangClass& at(ClassIndex c) const { return classes_[c]; }
-  ClassIndex Find(const ClassKey& key) const;  // kNoClass if there is none.
+  const GangClass& at(GangClassIndex c) const { return classes_[c]; }
+  GangClassIndex Find(
+      const GangClassKey& key) const;  // kNoClass if there is none.
 
-  Questions questions(ClassIndex c) const;
-  // Whether its kVictims is open: for whoever asks that of very many.
-  bool AsksVictims(ClassIndex c) const {
+  Questions questions(GangClassIndex c) const;
+  // Whether its kVictims is open: for callers that ask it of very many classes.
+  bool AsksVictims(GangClassIndex c) const {
     return (own_open_[c] & Questions::kVictims) != 0;
   }
-  void Open(ClassIndex c, uint8_t questions);
-  void Close(ClassIndex c, uint8_t questions);
-  void SetQuestions(ClassIndex c, const Questions& questions);
+  void Open(GangClassIndex c, uint8_t questions);
+  void Close(GangClassIndex c, uint8_t questions);
+  void SetQuestions(GangClassIndex c, const Questions& questions);
 
   // Opens kRoom of all classes of the spec that do not stand alone. O(1).
   void OpenRoomOf(uint32_t spec);
@@ -136,7 +138,7 @@ class ClassList {
   // where these are more than half: nothing is done. O(others log n + leaves at
   // whose head a class of the spec is).
   bool CloseRoomOf(uint32_t spec, const Reason& reason,
-                   std::vector<ClassIndex>* others);
+                   std::vector<GangClassIndex>* others);
   // What specs ask their classes ask from now on. O(classes that do).
   void SettleRooms();
 
@@ -150,14 +152,14 @@ class ClassList {
   const std::vector<QueueIndex>& TakeChangedQueues();
   // O(leaves that were noted).
   void ForgetChangedQueues();
-  using Classes = absl::btree_set<ClassIndex>;
+  using Classes = absl::btree_set<GangClassIndex>;
   // Classes with kPutOff.
   const Classes& put_off() const { return put_off_; }
   // Classes with kAgain.
   const Classes& again() const { return again_; }
   // The first open class of the leaf, or kNoClass. `strict`: the first of all,
   // if it is open.
-  ClassIndex First(QueueIndex leaf, bool strict);
+  GangClassIndex First(QueueIndex leaf, bool strict);
   // The first gang of the leaf, which has classes. O(1).
   GangIndex HeadOf(QueueIndex leaf) const;
   // How many gangs of the leaf rank before this one. O(log n + n / 64) for its
@@ -167,12 +169,12 @@ class ClassList {
   // Classes of a spec.
   const Classes& OfSpec(uint32_t spec) const;
   // The classes whose kVictims opens by itself, by time.
-  using Retries = absl::btree_set<std::pair<Time, ClassIndex>>;
+  using Retries = absl::btree_set<std::pair<Time, GangClassIndex>>;
   const Retries& retries() const { return retries_; }
   // A class of a leaf.
   struct Place {
     GangRank rank{};  // Its first gang's.
-    ClassIndex index = kNoClass;
+    GangClassIndex index = kNoClass;
     uint32_t spec = 0;
 
     friend auto operator<=>(const Place& a, const Place& b) {
@@ -185,15 +187,15 @@ class ClassList {
   const Places& InOrder(QueueIndex leaf) const;
   // A class that does not stand alone.
   struct Member {
-    ClassIndex index = kNoClass;
+    GangClassIndex index = kNoClass;
     uint32_t spec = 0;
     int32_t priority = 0;  // Its first gang's.
   };
-  // Those of the leaf, in no order, close together: for whoever looks at all.
+  // Those of the leaf, in no order, contiguous: for callers that read all.
   // What holds as for InOrder.
   const std::vector<Member>& Members(QueueIndex leaf) const;
-  // Calls f(ClassIndex) with each class of the leaf, in order, or of all. f may
-  // open and close questions.
+  // Calls f(GangClassIndex) with each class of the leaf, in order, or of all. f
+  // may open and close questions.
   template <class F>
   void ForEach(QueueIndex leaf, F&& f) const;
   template <class F>
@@ -208,7 +210,7 @@ class ClassList {
   void ForgetGone() { gone_.clear(); }
   // This list, which is new, stands in the place of another one: no id comes
   // again, and the other's classes are gone. O(the other's classes).
-  void Replace(const ClassList& other);
+  void Replace(const GangClassList& other);
 
   // From Mark() on the first change of each class's questions is remembered.
   // Rollback() puts them back, and who is gone, for classes that are there; the
@@ -247,37 +249,37 @@ class ClassList {
     return (cls.questions_.open & kAsked) != 0;
   }
   // Whether it asks as part of its spec.
-  bool AsksInSpec(ClassIndex c, uint32_t spec) const {
+  bool AsksInSpec(GangClassIndex c, uint32_t spec) const {
     return answered_[c] < by_spec_[spec].serial;
   }
-  bool AsksInSpec(ClassIndex c) const {
+  bool AsksInSpec(GangClassIndex c) const {
     return AsksInSpec(c, classes_[c].key_.spec);
   }
-  static void Keep(Classes& classes, ClassIndex c, bool is_in) {
+  static void Keep(Classes& classes, GangClassIndex c, bool is_in) {
     is_in ? void(classes.insert(c)) : void(classes.erase(c));
   }
-  ClassIndex NewClass(const ClassKey& key, uint8_t open);
-  void Erase(ClassIndex c);
+  GangClassIndex NewClass(const GangClassKey& key, uint8_t open);
+  void Erase(GangClassIndex c);
   // The class is put among those of its leaf with its first gang as it is, or
   // taken out.
-  void PutIn(ClassIndex c);
-  void TakeOut(ClassIndex c);
-  void AddMember(GangClass& cls, ClassIndex c);
+  void PutIn(GangClassIndex c);
+  void TakeOut(GangClassIndex c);
+  void AddMember(GangClass& cls, GangClassIndex c);
   void RemoveMember(const GangClass& cls);
   void NoteChange(QueueIndex leaf);
-  void PutAmongOpen(ClassIndex c);
-  void TakeFromOpen(ClassIndex c);
+  void PutAmongOpen(GangClassIndex c);
+  void TakeFromOpen(GangClassIndex c);
   void Save(const GangClass& cls);
   static bool IsBusy(const Questions& own) {
     return (own.open & (kAsked | Questions::kAgain)) != 0;
   }
   // What the spec knows of the class: nothing any more, or these questions.
-  void Forget(ClassIndex c);
-  void Know(ClassIndex c);
-  void Answered(ClassIndex c);
+  void Forget(GangClassIndex c);
+  void Know(GangClassIndex c);
+  void Answered(GangClassIndex c);
   void CloseSpec(uint32_t spec);
   void Settle(uint32_t spec);
-  void KeepAsking(ClassIndex c);
+  void KeepAsking(GangClassIndex c);
   const Place* FirstOfSpecs(QueueIndex leaf);
 
   GangRanks& ranks_;
@@ -287,8 +289,8 @@ class ClassList {
   // By class: the serial of its spec's question when it had its answer, or when
   // it came. Of one that stands alone, none is later.
   std::vector<uint64_t> answered_;
-  std::vector<ClassIndex> free_;
-  absl::flat_hash_map<ClassKey, ClassIndex> by_key_;
+  std::vector<GangClassIndex> free_;
+  absl::flat_hash_map<GangClassKey, GangClassIndex> by_key_;
   std::vector<Spec> by_spec_;
   absl::btree_set<uint32_t> open_specs_;
   uint64_t last_serial_ = 0;                 // Of any spec's question.
@@ -309,19 +311,19 @@ class ClassList {
   };
   bool marked_ = false;
   // Since Mark(); nothing of a class that was not there then.
-  absl::btree_map<ClassKey, std::optional<Saved>> saved_;
+  absl::btree_map<GangClassKey, std::optional<Saved>> saved_;
   std::vector<uint64_t> saved_gone_;
   uint64_t saved_last_id_ = 0;
   std::vector<uint32_t> saved_specs_;  // Those that asked all their classes.
 };
 
 template <class F>
-void ClassList::ForEach(QueueIndex leaf, F&& f) const {
+void GangClassList::ForEach(QueueIndex leaf, F&& f) const {
   for (const Place& place : InOrder(leaf)) f(place.index);
 }
 
 template <class F>
-void ClassList::ForEach(F&& f) const {
+void GangClassList::ForEach(F&& f) const {
   for (QueueIndex q = 0; q < leaves_.size(); ++q) ForEach(q, f);
 }
 
