@@ -221,11 +221,11 @@ void AddFgd(CLI::App* app, Arguments* a) {
 
 bool IsMuri(const Arguments& a) { return a.format == "muri"; }
 
-Policy PolicyOf(const Arguments& a) {
-  return FromName<Policy>(a.policy).value_or(Policy::kFifo);
+TracePolicy TracePolicyOf(const Arguments& a) {
+  return FromName<TracePolicy>(a.policy).value_or(TracePolicy::kFifo);
 }
 
-absl::StatusOr<Trace> LoadTrace(const Arguments& a, Policy policy) {
+absl::StatusOr<Trace> LoadTrace(const Arguments& a, TracePolicy policy) {
   const bool muri = IsMuri(a);
   const std::string& work = muri ? a.jobs : a.pods;
   if (work.empty()) {
@@ -258,9 +258,9 @@ int RunCompareCommand(const Arguments& a, const Console& console) {
   flags.generated = a.generated;
   flags.until = a.flags.until;
   if (!a.nodes.empty()) {
-    flags.trace = [&a](Policy policy) { return LoadTrace(a, policy); };
+    flags.trace = [&a](TracePolicy policy) { return LoadTrace(a, policy); };
     flags.trace_title = TraceTitle(a);
-    flags.policy = PolicyOf(a);
+    flags.policy = TracePolicyOf(a);
   }
   return RunCompare(flags, console);
 }
@@ -284,8 +284,8 @@ int RunSubcommand(const CLI::App& app, Arguments a, const Console& console) {
                           : RunScenario(a.file, a.flags, console);
   }
   if (app.got_subcommand("trace")) {
-    return RunTrace(TraceTitle(a) + ", " + a.policy, LoadTrace(a, PolicyOf(a)),
-                    a.flags, console);
+    return RunTrace(TraceTitle(a) + ", " + a.policy,
+                    LoadTrace(a, TracePolicyOf(a)), a.flags, console);
   }
   if (app.got_subcommand("compare")) return RunCompareCommand(a, console);
   if (app.got_subcommand("generate")) {

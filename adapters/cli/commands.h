@@ -51,9 +51,10 @@ struct FgdFlags {
 struct CompareFlags {
   std::string file{};       // A scenario.
   std::string generated{};  // ParseGenerateOptions.
-  std::function<absl::StatusOr<Trace>(Policy)> trace{};
+  std::function<absl::StatusOr<Trace>(TracePolicy)> trace{};
   std::string trace_title{};
-  Policy policy = Policy::kFifo;        // Of the trace, where no variant says.
+  TracePolicy policy =
+      TracePolicy::kFifo;               // Of the trace, where no variant says.
   std::vector<std::string> variants{};  // ParseVariant.
   uint32_t seeds = 0;                   // 0: as many as are usual.
   std::string json{};  // A file; "-" the standard output; empty: none.

@@ -66,7 +66,7 @@ CompareSource FromTrace(const CompareFlags& flags) {
   source.make = [load = flags.trace, usual = flags.policy](
                     uint64_t,
                     const Variant& v) -> absl::StatusOr<CompareInput> {
-    Policy policy = usual;
+    TracePolicy policy = usual;
     CompareInput input;
     const auto apply = [&] {
       return ApplyVariant(v, {.config = &input.setup.config,

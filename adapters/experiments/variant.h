@@ -41,7 +41,7 @@ struct VariantTarget {
   SchedulerConfig* config = nullptr;
   HostModel* host = nullptr;
   std::vector<Queue>* queues = nullptr;
-  Policy* policy = nullptr;
+  TracePolicy* policy = nullptr;
 };
 // Keys: those under `scheduler`, `placement` and `host` of a scenario file
 // whose values are single; `queues.ordering`, of all queues; `policy`, of a

@@ -18,11 +18,11 @@ struct Trace {
   std::vector<WorldEvent> events{};
 };
 
-enum class Policy : uint8_t {
+enum class TracePolicy : uint8_t {
   kFifo,      // One class, no gang is stopped for another.
   kPriority,  // Classes after the trace, with preemption.
 };
-MUSTER_ENUM_NAMES(Policy, "fifo", "priority");
+MUSTER_ENUM_NAMES(TracePolicy, "fifo", "priority");
 
 // The Alibaba trace cluster-trace-gpu-v2023 ("openb"): nodes.csv with sn,
 // cpu_milli, memory_mib, gpu, model; pods.csv with name, cpu_milli, memory_mib,
@@ -36,7 +36,7 @@ struct OpenbOptions {
   std::string pods{};
   uint32_t copies = 1;     // Copy i is submitted
   Duration shift = kHour;  // i x this later.
-  Policy policy = Policy::kFifo;
+  TracePolicy policy = TracePolicy::kFifo;
   Duration checkpoint_every = 0;
 };
 absl::StatusOr<Trace> LoadOpenb(const OpenbOptions& options);
@@ -53,7 +53,7 @@ struct MuriOptions {
   std::string nodes{};
   std::string jobs{};
   std::string overhead{};  // May be empty.
-  Policy policy = Policy::kFifo;
+  TracePolicy policy = TracePolicy::kFifo;
   Duration checkpoint_every = kHour;
 };
 absl::StatusOr<Trace> LoadMuri(const MuriOptions& options);

@@ -81,7 +81,7 @@ Job ReadJob(CsvTable* table, size_t r, const MuriOptions& options,
       overhead == overheads.end() ? kDefaultOverhead : overhead->second;
   gang.expected_runtime = job.work;
   const int64_t priority = table->Integer(r, "priority", 0, 1'000'000);
-  if (options.policy == Policy::kPriority) {
+  if (options.policy == TracePolicy::kPriority) {
     gang.priority_class = "priority-" + std::to_string(priority);
   }
   Role& role = gang.roles.emplace_back();
@@ -120,7 +120,7 @@ absl::StatusOr<Trace> LoadMuri(const MuriOptions& options) {
   trace.setup.nodes = *std::move(nodes);
   trace.setup.queues = {{.key = "default"}};
   trace.setup.config.topologies = {{.key = "network", .levels = {"switch"}}};
-  trace.setup.config.preemption = options.policy == Policy::kPriority;
+  trace.setup.config.preemption = options.policy == TracePolicy::kPriority;
   for (const auto& [key, value] : classes) {
     trace.setup.priority_classes.push_back(
         {.key = key, .value = static_cast<int32_t>(value)});

@@ -32,7 +32,7 @@ Job ReadPod(CsvTable* table, size_t r, const OpenbOptions& options) {
   gang.submitted = created;
   job.work = std::max<Duration>(0, deleted - started);
   job.checkpoint_every = options.checkpoint_every;
-  if (options.policy == Policy::kPriority) {
+  if (options.policy == TracePolicy::kPriority) {
     gang.priority_class = ClassOf(table->Text(r, "qos"));
   }
   gang.roles.emplace_back().shape = ReadOpenbShape(table, r);
@@ -99,8 +99,8 @@ absl::StatusOr<Trace> LoadOpenb(const OpenbOptions& options) {
   Trace trace;
   trace.setup.nodes = *std::move(nodes);
   trace.setup.queues = {{.key = "default"}};
-  trace.setup.config.preemption = options.policy == Policy::kPriority;
-  if (options.policy == Policy::kPriority) {
+  trace.setup.config.preemption = options.policy == TracePolicy::kPriority;
+  if (options.policy == TracePolicy::kPriority) {
     trace.setup.priority_classes = {{.key = "high", .value = 200},
                                     {.key = "middle", .value = 100},
                                     {.key = "low", .value = 0}};

@@ -81,7 +81,7 @@ void GangClassList::RemoveMember(const GangClass& cls) {
 void GangClassList::Erase(GangClassIndex c) {
   const GangClass& cls = classes_[c];
   Save(cls);
-  if (told_ && !cls.unreported()) gone_.push_back(cls.id());
+  if (reports_ && !cls.unreported()) gone_.push_back(cls.id());
   retries_.erase({cls.questions_.retry_at, c});
   put_off_.erase(c);
   again_.erase(c);
@@ -296,14 +296,14 @@ bool GangClassList::CloseRoomOf(uint32_t spec, const Reason& reason,
                                 std::vector<GangClassIndex>* others) {
   const Spec& s = by_spec_[spec];
   size_t count = s.busy.size();
-  for (const auto& [told, classes] : s.told) {
-    if (!IsSame(told, reason)) count += classes.size();
+  for (const auto& [reported, classes] : s.reported) {
+    if (!IsSame(reported, reason)) count += classes.size();
   }
   if (2 * count > s.size) return false;
   const size_t first = others->size();
   others->insert(others->end(), s.busy.begin(), s.busy.end());
-  for (const auto& [told, classes] : s.told) {
-    if (IsSame(told, reason)) continue;
+  for (const auto& [reported, classes] : s.reported) {
+    if (IsSame(reported, reason)) continue;
     std::ranges::set_difference(classes, s.busy, std::back_inserter(*others));
   }
   for (size_t i = first; i < others->size(); ++i) {
@@ -358,10 +358,12 @@ void GangClassList::Know(GangClassIndex c) {
   Spec& s = by_spec_[cls.key_.spec];
   if (IsBusy(cls.questions_)) s.busy.insert(c);
   const Reason& reason = cls.questions_.reason;
-  auto told = std::ranges::find_if(
-      s.told, [&](const auto& known) { return IsSame(known.first, reason); });
-  if (told == s.told.end()) told = s.told.insert(told, {reason, Classes()});
-  told->second.insert(c);
+  auto reported = std::ranges::find_if(s.reported, [&](const auto& known) {
+    return IsSame(known.first, reason);
+  });
+  if (reported == s.reported.end())
+    reported = s.reported.insert(reported, {reason, Classes()});
+  reported->second.insert(c);
 }
 
 void GangClassList::Forget(GangClassIndex c) {
@@ -370,12 +372,13 @@ void GangClassList::Forget(GangClassIndex c) {
   Spec& s = by_spec_[cls.key_.spec];
   s.busy.erase(c);
   const Reason& reason = cls.questions_.reason;
-  const auto told = std::ranges::find_if(
-      s.told, [&](const auto& known) { return IsSame(known.first, reason); });
-  told->second.erase(c);
-  if (told->second.empty()) {
-    std::swap(*told, s.told.back());
-    s.told.pop_back();
+  const auto reported = std::ranges::find_if(
+      s.reported,
+      [&](const auto& known) { return IsSame(known.first, reason); });
+  reported->second.erase(c);
+  if (reported->second.empty()) {
+    std::swap(*reported, s.reported.back());
+    s.reported.pop_back();
   }
 }
 

@@ -55,7 +55,7 @@ struct Questions {
   uint8_t open = 0;
   uint32_t effort = 0;       // GangClassState::effort.
   Time retry_at = kForever;  // kVictims opens then by itself.
-  Reason reason{};           // Told last; its numbers are not state.
+  Reason reason{};           // Reported last; its numbers are not state.
 };
 
 // Whether they are the same reason, whatever its numbers.
@@ -64,7 +64,7 @@ inline bool IsSame(const Reason& a, const Reason& b) {
          a.object == b.object && a.resource == b.resource;
 }
 
-// Whether a class that was told this would have no room if everybody went.
+// Whether a class with this reason would have no room even if all gangs went.
 inline bool IsHopeless(ReasonCode code) {
   return code == ReasonCode::kNeverFits || code == ReasonCode::kOverLimitAlways;
 }
@@ -79,9 +79,9 @@ class GangClass {
   // Its first gang.
   const GangRank& first() const { return first_; }
   size_t size() const { return gangs_.size(); }
-  // What it was told last.
+  // What was reported of it last.
   const Reason& reason() const { return questions_.reason; }
-  // Its reason was never told.
+  // Its reason was never reported.
   bool unreported() const { return reason().code == ReasonCode::kNone; }
 
  private:
@@ -108,8 +108,9 @@ class GangClass {
 // call unless said otherwise.
 class GangClassList {
  public:
-  // `told`: plans tell what its classes wait for.
-  GangClassList(GangRanks& ranks, bool told) : ranks_(ranks), told_(told) {}
+  // `reports`: plans report what its classes wait for.
+  GangClassList(GangRanks& ranks, bool reports)
+      : ranks_(ranks), reports_(reports) {}
 
   // A class that is new has these questions open.
   GangClassIndex Add(const GangClassKey& key, const GangRank& rank,
@@ -133,10 +134,10 @@ class GangClassList {
   // Opens kRoom of all classes of the spec that do not stand alone. O(1).
   void OpenRoomOf(uint32_t spec);
   // Closes kRoom of those classes of the spec that do not stand alone, were
-  // told this reason last, and neither have another question open nor are to be
-  // asked again. The others keep what they ask, and are told in *others. False
-  // where these are more than half: nothing is done. O(others log n + leaves at
-  // whose head a class of the spec is).
+  // reported with this reason last, and neither have another question open nor
+  // are to be asked again. The others keep what they ask, and are listed in
+  // *others. False where these are more than half: nothing is done. O(others
+  // log n + leaves at whose head a class of the spec is).
   bool CloseRoomOf(uint32_t spec, const Reason& reason,
                    std::vector<GangClassIndex>* others);
   // What specs ask their classes ask from now on. O(classes that do).
@@ -203,9 +204,9 @@ class GangClassList {
   // One past the largest spec that has had a class.
   uint32_t spec_limit() const { return static_cast<uint32_t>(by_spec_.size()); }
 
-  bool told() const { return told_; }
-  // The ids of classes that were told a reason and have lost their last gang
-  // since ForgetGone(); none of a list of which plans do not tell.
+  bool reports() const { return reports_; }
+  // The ids of classes that were reported with a reason and have lost their
+  // last gang since ForgetGone(); none of a list of which plans do not tell.
   const std::vector<uint64_t>& gone() const { return gone_; }
   void ForgetGone() { gone_.clear(); }
   // This list, which is new, stands in the place of another one: no id comes
@@ -239,7 +240,7 @@ class GangClassList {
     uint32_t size = 0;
     uint32_t asking = 0;  // To whom it is open.
     Classes busy;         // With a question of their own open, or kAgain.
-    std::vector<std::pair<Reason, Classes>> told;  // Who, each; not empty.
+    std::vector<std::pair<Reason, Classes>> reported;  // Who, each; not empty.
     // Those whose first_of_specs was a class of this spec once.
     std::vector<QueueIndex> leaves;
   };
@@ -283,7 +284,7 @@ class GangClassList {
   const Place* FirstOfSpecs(QueueIndex leaf);
 
   GangRanks& ranks_;
-  bool told_;
+  bool reports_;
   std::deque<GangClass> classes_;
   std::vector<uint8_t> own_open_;  // By class: Questions::open of its own.
   // By class: the serial of its spec's question when it had its answer, or when

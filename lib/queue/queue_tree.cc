@@ -75,7 +75,7 @@ uint32_t QueueTree::HeightOf(QueueIndex q) const {
   return height;
 }
 
-bool QueueTree::Held(QueueIndex q) const {
+bool QueueTree::IsHeld(QueueIndex q) const {
   for (; q != kNoQueue; q = at(q).parent) {
     if (at(q).queue.held) return true;
   }

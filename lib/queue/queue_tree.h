@@ -65,7 +65,7 @@ class QueueTree : public KeyedTable<QueueId, QueueEntry, &QueueEntry::key> {
     return at(q).queue.ordering == QueueOrdering::kStrictFifo;
   }
   // The queue or one above it is held.
-  bool Held(QueueIndex q) const;
+  bool IsHeld(QueueIndex q) const;
   // Whether there may be a leaf of which not all gangs are asked. O(queues).
   bool AnyHoldsBack() const;
   // Whether `above` is q or one of the queues above it.

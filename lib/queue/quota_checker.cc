@@ -98,10 +98,10 @@ std::vector<LimitExcess> QuotaChecker::Excesses(QueueIndex q,
   return all;
 }
 
-LimitExcess QuotaChecker::OverLimitNow(QueueIndex q, const Resources& held,
+LimitExcess QuotaChecker::OverLimitNow(QueueIndex q, const Resources& used,
                                        Ledger ledger) const {
-  return FirstExcess(queues_, q, held, [&](QueueIndex above, ResourceKind k) {
-    return Used(above, k, ledger, nullptr) - held[k];
+  return FirstExcess(queues_, q, used, [&](QueueIndex above, ResourceKind k) {
+    return Used(above, k, ledger, nullptr) - used[k];
   });
 }
 
@@ -197,10 +197,10 @@ bool QuotaChecker::Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
 }
 
 bool QuotaChecker::MayLose(QueueIndex victim, QueueIndex preemptor,
-                           const Resources& demand, const Resources& held,
+                           const Resources& demand, const Resources& used,
                            const QuotaOverlay* overlay) const {
   const QueueIndex top = queues_.CommonAncestor(victim, preemptor);
-  const ResourceKind mine = DecidingKind(demand), its = DecidingKind(held);
+  const ResourceKind mine = DecidingKind(demand), its = DecidingKind(used);
   return Exceeds(victim, top, mine, overlay) &&
          (mine == its || Exceeds(victim, top, its, overlay));
 }

@@ -65,7 +65,7 @@ class QuotaChecker {
   std::vector<LimitExcess> Excesses(QueueIndex q, const Resources& demand,
                                     Ledger ledger) const;
   // The same for a demand that is part of what is used already.
-  LimitExcess OverLimitNow(QueueIndex q, const Resources& held,
+  LimitExcess OverLimitNow(QueueIndex q, const Resources& used,
                            Ledger ledger) const;
   // The same, were nothing used.
   LimitExcess NeverWithin(QueueIndex q, const Resources& demand) const;
@@ -94,12 +94,12 @@ class QuotaChecker {
                   const Resources& demand) const;
   // Whether the victim's queue, and all above it up to (not including) what it
   // shares with the preemptor, hold more than they are guaranteed both of the
-  // demand's deciding kind and of that of the gang that holds `held`: work on
+  // demand's deciding kind and of that of the gang that uses `used`: work on
   // devices is safe while its queue is within its devices, whatever else it
   // holds. Since each gang is judged by one kind, in one order of kinds, no two
   // gangs can take from each other in turn.
   bool MayLose(QueueIndex victim, QueueIndex preemptor, const Resources& demand,
-               const Resources& held,
+               const Resources& used,
                const QuotaOverlay* overlay = nullptr) const;
 
   // Rises whenever an answer (without overlay) may have changed.

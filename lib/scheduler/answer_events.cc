@@ -52,7 +52,7 @@ void RefuseStop(Core& core, GangEdit& gang, const std::vector<TaskId>& owed) {
     core.answers.Settle(*gang, *task);
     if (task->phase == TaskPhase::kSuspended) continue;
     core.holdings.SetPhase(gang.gang(), *task, TaskPhase::kRunning);
-    core.nodes.Suspect(task->at.node);
+    core.nodes.AddOvercommitCandidate(task->at.node);
   }
   if (HasTask(*gang, TaskPhase::kRunning)) {
     core.life.GoOn(*gang);

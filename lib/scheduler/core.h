@@ -19,7 +19,7 @@
 #include "lib/scheduler/gang_table.h"
 #include "lib/scheduler/holdings.h"
 #include "lib/scheduler/life.h"
-#include "lib/scheduler/node_book.h"
+#include "lib/scheduler/node_records.h"
 #include "lib/scheduler/opener.h"
 #include "lib/scheduler/priority_classes.h"
 #include "lib/scheduler/undo.h"
@@ -47,7 +47,7 @@ struct Core {
   bool round_grew = false;
 
   Cluster cluster;
-  NodeBook nodes{};
+  NodeRecords nodes{};
   std::map<std::string, NodeSet, std::less<>> node_sets{};
   QueueTree queues;
   QuotaChecker quota;

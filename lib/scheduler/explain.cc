@@ -40,7 +40,7 @@ void CountRoom(Core& core, GangSolver& solver, GangIndex g, Reason* reason) {
 
 Reason WhyWaits(Core& core, GangSolver& solver, GangIndex g) {
   const GangRecord& r = core.gangs.at(g);
-  if (r.held || core.queues.Held(r.queue)) return {.code = ReasonCode::kHeld};
+  if (r.held || core.queues.IsHeld(r.queue)) return {.code = ReasonCode::kHeld};
   GangClassList& waiting = core.lists.waiting();
   const GangClassIndex c = core.lists.ClassOf(g, false);
   if (c == kNoClass) {

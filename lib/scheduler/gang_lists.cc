@@ -20,7 +20,7 @@ GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l) {
 }
 
 // Devices are what counts, if the gang holds any, else cores.
-StopPrice PriceOf(const Core& core, const GangRecord& r) {
+StopCost StopCostOf(const Core& core, const GangRecord& r) {
   const GangSpec& spec = core.SpecOf(r);
   const ResourceKind device = core.cluster.device_kind();
   int64_t devices = 0, cores = 0;
@@ -36,17 +36,17 @@ StopPrice PriceOf(const Core& core, const GangRecord& r) {
       varies = true;  // With the devices that there are.
     }
   }
-  const int64_t amount = varies        ? StopPrice::kUnknown
+  const int64_t amount = varies        ? StopCost::kUnknown
                          : devices > 0 ? devices
                                        : cores;
-  StopPrice price{.amount = StopPrice::Rounded(amount)};
-  if (r.phase == GangPhase::kNominated) return price;
+  StopCost stop_cost{.amount = StopCost::Rounded(amount)};
+  if (r.phase == GangPhase::kNominated) return stop_cost;
   const auto [before, since] = UnsavedOf(r);
-  price.accrues = since != kForever;
-  price.lost =
-      StopPrice::RestartOf(core.config.preemption_costs, r.restart_cost) +
-      before - (price.accrues ? since : 0);
-  return price;
+  stop_cost.accrues = since != kForever;
+  stop_cost.lost =
+      StopCost::RestartOf(core.config.preemption_costs, r.restart_cost) +
+      before - (stop_cost.accrues ? since : 0);
+  return stop_cost;
 }
 
 // What `was` in the set at `from` is in it at `to` now, if it `is`.
@@ -111,7 +111,7 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
       r.tasks, [](const auto& t) { return t.phase <= TaskPhase::kRunning; });
   l.holds = runs || (r.phase == GangPhase::kSuspended && !spec.kept.empty());
   l.elastic = runs && core_.config.host.shrink && spec.elastic;
-  if (l.holds) l.price = PriceOf(core_, r);
+  if (l.holds) l.stop_cost = StopCostOf(core_, r);
   l.nominated = r.phase == GangPhase::kNominated;
   l.check_due = r.check_due;
   l.lacks = Lacks(r) && !r.check_due;
@@ -151,7 +151,8 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   const GangRank from = Rank(g, r, l), to = Rank(g, r, next);
   const bool holds_on = l.holds && next.holds && l.queue == next.queue &&
                         l.priority == next.priority &&
-                        SpareOf(l) == SpareOf(next) && l.price == next.price;
+                        SpareOf(l) == SpareOf(next) &&
+                        l.stop_cost == next.stop_cost;
   if (l.holds && !holds_on) Unhold(r.key, l);
   if (next.holds && !holds_on) Hold(g, r.key, next);
   if (g >= precedence_.size()) precedence_.resize(g + 1);
@@ -159,8 +160,8 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   MoveIn(nominated_, l.nominated, from, next.nominated, to);
   MoveIn(check_due_, l.check_due, from, next.check_due, to);
   MoveIn(lacking_, l.lacks, from, next.lacks, to);
-  timeline_.SetWake(g, l.wake_at, next.wake_at);
-  timeline_.SetEnd(g, l.ends_at, next.ends_at);
+  times_.SetWake(g, l.wake_at, next.wake_at);
+  times_.SetEnd(g, l.ends_at, next.ends_at);
   // A gang is in one of the two at a time, so it leaves both first. Where it
   // stays, what is remembered of its class is kept.
   const bool waits_anew = from != to || l.waiting != next.waiting;
@@ -186,13 +187,13 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
 void GangLists::Hold(GangIndex g, std::string_view key, const Listing& l) {
   if (l.queue >= holding_.size()) holding_.resize(l.queue + 1);
   ++holders_;
-  holding_[l.queue][l.priority].Add(l.price, SpareOf(l), key, g);
+  holding_[l.queue][l.priority].Add(l.stop_cost, SpareOf(l), key, g);
 }
 
 void GangLists::Unhold(std::string_view key, const Listing& l) {
   const auto it = holding_[l.queue].find(l.priority);
   --holders_;
-  it->second.Remove(l.price, SpareOf(l), key);
+  it->second.Remove(l.stop_cost, SpareOf(l), key);
   if (it->second.empty()) holding_[l.queue].erase(it);
 }
 
@@ -209,14 +210,14 @@ GangClassIndex GangLists::ClassOf(GangIndex g, bool grows) const {
 
 GangClassIndex GangLists::FirstToAsk(GangClassList& list,
                                      QueueIndex leaf) const {
-  if (core_.queues.Held(leaf)) return kNoClass;
+  if (core_.queues.IsHeld(leaf)) return kNoClass;
   return list.First(leaf, &list == &waiting_ && core_.queues.IsStrict(leaf));
 }
 
 bool GangLists::MayAsk(GangClassIndex c) const {
   const GangClass& cls = waiting_.at(c);
   const QueueIndex leaf = cls.key().queue;
-  return !core_.queues.Held(leaf) &&
+  return !core_.queues.IsHeld(leaf) &&
          (!core_.queues.IsStrict(leaf) ||
           waiting_.HeadOf(leaf) == cls.first().gang);
 }
@@ -240,8 +241,8 @@ bool GangLists::Stands(GangIndex g) const {
 
 std::vector<size_t> GangLists::Sizes() const {
   std::vector<size_t> sizes = {nominated_.size(), check_due_.size(),
-                               lacking_.size(), timeline_.wakes().size(),
-                               timeline_.ends().size()};
+                               lacking_.size(), times_.wakes().size(),
+                               times_.ends().size()};
   size_t holding = 0, waiting = 0, growing = 0;
   for (const Holding& by_priority : holding_) {
     for (const auto& [priority, holders] : by_priority) {

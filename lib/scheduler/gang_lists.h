@@ -11,8 +11,8 @@
 #include "lib/queue/gang_class_list.h"
 #include "lib/queue/gang_rank.h"
 #include "lib/scheduler/gang_table.h"
+#include "lib/scheduler/gang_times.h"
 #include "lib/scheduler/holders.h"
-#include "lib/scheduler/timeline.h"
 #include "muster/ids.h"
 
 namespace muster {
@@ -57,7 +57,7 @@ class GangLists {
   // Gangs that run below their minimum, for which no room was found: the pass
   // after some has come looks at them.
   const RankSet& lacking() const { return lacking_; }
-  const Timeline& timeline() const { return timeline_; }
+  const GangTimes& times() const { return times_; }
 
   GangClassList& waiting() { return waiting_; }
   const GangClassList& waiting() const { return waiting_; }
@@ -96,7 +96,7 @@ class GangLists {
   RankSet nominated_;
   RankSet check_due_;
   RankSet lacking_;
-  Timeline timeline_;
+  GangTimes times_;
   GangRanks ranks_;
   GangClassList waiting_{ranks_, true};
   GangClassList growing_{ranks_, false};

@@ -15,7 +15,7 @@
 #include "lib/queue/queue_tree.h"
 #include "lib/scheduler/gang_own.h"
 #include "lib/scheduler/gang_spec.h"
-#include "lib/scheduler/stop_price.h"
+#include "lib/scheduler/stop_cost.h"
 #include "muster/config.h"
 #include "muster/gang.h"
 #include "muster/state.h"
@@ -50,7 +50,7 @@ struct Listing {
   Time submitted = 0;
   bool holds = false;       // Tasks that hold something.
   bool elastic = false;     // Of these, perhaps more than it needs.
-  StopPrice price{};        // Of these, its amount rounded.
+  StopCost stop_cost{};     // Of these, its amount rounded.
   bool nominated = false;   // It has places to start at.
   bool check_due = false;   // The next pass checks it.
   bool lacks = false;       // It looks for tasks that it needs to go on.

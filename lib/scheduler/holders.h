@@ -10,7 +10,7 @@
 
 #include "absl/container/btree_set.h"
 #include "lib/queue/gang_rank.h"
-#include "lib/scheduler/stop_price.h"
+#include "lib/scheduler/stop_cost.h"
 #include "muster/ids.h"
 
 namespace muster {
@@ -19,7 +19,7 @@ namespace muster {
 class Holders {
  public:
   struct Entry {
-    Duration lost = 0;       // StopPrice::lost.
+    Duration lost = 0;       // StopCost::lost.
     std::string_view key{};  // The gang's.
     GangIndex gang = kNoGang;
 
@@ -34,8 +34,8 @@ class Holders {
     kSurplus,   // It is elastic.
     kPromised,  // It is nominated only.
   };
-  // Gangs whose prices differ by what is lost only: as time passes, their order
-  // stays.
+  // Gangs whose stop costs differ by what is lost only: as time passes, their
+  // order stays.
   struct Row {
     bool accrues = false;
     int64_t amount = 0;
@@ -43,13 +43,13 @@ class Holders {
     Entries gangs{};
   };
 
-  void Add(const StopPrice& price, Spare spare, std::string_view key,
+  void Add(const StopCost& stop_cost, Spare spare, std::string_view key,
            GangIndex g) {
-    RowOf(price, spare).gangs.insert({price.lost, key, g});
+    RowOf(stop_cost, spare).gangs.insert({stop_cost.lost, key, g});
   }
-  void Remove(const StopPrice& price, Spare spare, std::string_view key) {
-    Row& row = RowOf(price, spare);
-    row.gangs.erase({price.lost, key});
+  void Remove(const StopCost& stop_cost, Spare spare, std::string_view key) {
+    Row& row = RowOf(stop_cost, spare);
+    row.gangs.erase({stop_cost.lost, key});
     if (!row.gangs.empty()) return;
     std::swap(row, rows_.back());
     rows_.pop_back();
@@ -72,16 +72,16 @@ class Holders {
   }
 
  private:
-  Row& RowOf(const StopPrice& price, Spare spare) {
+  Row& RowOf(const StopCost& stop_cost, Spare spare) {
     const auto row = std::ranges::find_if(rows_, [&](const Row& r) {
-      return r.accrues == price.accrues && r.amount == price.amount &&
+      return r.accrues == stop_cost.accrues && r.amount == stop_cost.amount &&
              r.spare == spare;
     });
     if (row != rows_.end()) return *row;
-    return rows_.emplace_back(Row{price.accrues, price.amount, spare});
+    return rows_.emplace_back(Row{stop_cost.accrues, stop_cost.amount, spare});
   }
 
-  std::vector<Row> rows_{};  // Few: see StopPrice::Rounded.
+  std::vector<Row> rows_{};  // Few: see StopCost::Rounded.
 };
 
 }  // namespace muster

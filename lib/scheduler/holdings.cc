@@ -11,21 +11,21 @@ namespace {
 
 // Whether one of the queues has come to hold more of a kind than it is
 // guaranteed, or more beyond a guarantee, which lets it lose more; beside
-// something that it held before, of whatever kind. `amount` is part of what
+// something that it used before, of whatever kind. `amount` is part of what
 // they use.
 bool ComesToExceed(const QueueTree& queues, QueueIndex q,
                    const Resources& amount) {
   for (; q != kNoQueue; q = queues.at(q).parent) {
     const QueueTree::Entry& e = queues.at(q);
-    bool exceeds = false, held = false;
+    bool exceeds = false, used_some = false;
     for (ResourceKind k = 0; k < amount.size(); ++k) {
       const int64_t guarantee = std::max<int64_t>(e.guarantee[k], 0);
       const int64_t before = e.used[k] - amount[k];
       exceeds |= amount[k] > 0 && e.used[k] > guarantee &&
                  (before <= guarantee || guarantee > 0);
-      held |= before > 0;
+      used_some |= before > 0;
     }
-    if (exceeds && held) return true;
+    if (exceeds && used_some) return true;
   }
   return false;
 }
@@ -40,7 +40,7 @@ const Resources& Holdings::UsageOf(const Allocation& a) {
   return usage_;
 }
 
-const Resources& Holdings::UsageOf(const TaskRef& ref) {
+const Resources& Holdings::UsageOf(const NodeTask& ref) {
   if (UsesAlike(core_.cluster.device_request(ref.shape))) {
     return core_.cluster.demand(ref.shape);
   }
@@ -62,7 +62,8 @@ const Resources& Holdings::UsageOf(std::span<const Assignment> tasks) {
   return sum_;
 }
 
-Holdings::Held Holdings::HeldBy(GangIndex g, const TaskRecord& task) const {
+Holdings::Charges Holdings::ChargesOf(GangIndex g,
+                                      const TaskRecord& task) const {
   const auto kept = [&](bool holds) {
     return holds && KeptOf(core_.SpecOf(g), task.at) ? Part::kKept
                                                      : Part::kNothing;
@@ -89,7 +90,7 @@ Allocation Holdings::AllocationOf(GangIndex g, const TaskRecord& task,
 }
 
 void Holdings::PostCluster(GangIndex g, const TaskRecord& task,
-                           const Held& held, int sign) {
+                           const Charges& charges, int sign) {
   const auto post = [&](Part part, Ledger ledger) {
     if (part == Part::kNothing) return;
     const Allocation at = AllocationOf(g, task, part);
@@ -99,82 +100,83 @@ void Holdings::PostCluster(GangIndex g, const TaskRecord& task,
       core_.cluster.Credit(at, ledger);
     }
   };
-  if (held.now == held.later) return post(held.now, Ledger::kBoth);
-  post(held.now, Ledger::kNow);
-  post(held.later, Ledger::kLater);
+  if (charges.now == charges.later) return post(charges.now, Ledger::kBoth);
+  post(charges.now, Ledger::kNow);
+  post(charges.later, Ledger::kLater);
 }
 
 // What it will hold later is used; what it holds now beyond that is being
 // released.
 void Holdings::PostQueue(QueueIndex queue, GangIndex g, const TaskRecord& task,
-                         const Held& held, int sign) {
-  const bool uses = held.later != Part::kNothing;
+                         const Charges& charges, int sign) {
+  const bool uses = charges.later != Part::kNothing;
   if (sign < 0) core_.opener.UsageFalls(queue);
   if (uses) {
-    const Resources& used = UsageOf(AllocationOf(g, task, held.later));
+    const Resources& used = UsageOf(AllocationOf(g, task, charges.later));
     core_.queues.Charge(queue, used, sign);
     if (sign > 0 && ComesToExceed(core_.queues, queue, used)) {
       core_.opener.ExceedsGuarantee();
     }
   }
-  if (!held.releases()) return;
-  core_.queues.ChargeReleasing(queue, UsageOf(AllocationOf(g, task, held.now)),
-                               sign);
+  if (!charges.releases()) return;
+  core_.queues.ChargeReleasing(
+      queue, UsageOf(AllocationOf(g, task, charges.now)), sign);
   if (!uses) return;
   core_.queues.ChargeReleasing(
-      queue, UsageOf(AllocationOf(g, task, held.later)), -sign);
+      queue, UsageOf(AllocationOf(g, task, charges.later)), -sign);
 }
 
-void Holdings::Book(GangIndex g, const TaskRecord& task, const Held& held,
+void Holdings::Book(GangIndex g, const TaskRecord& task, const Charges& charges,
                     int sign) {
   if (sign > 0) {
     core_.nodes.Add(task.at.node, {g, task.task, task.at.shape});
   } else {
     core_.nodes.Remove(task.at.node, {g, task.task, task.at.shape});
   }
-  if (held.releases()) core_.nodes.CountReleasing(task.at.node, sign);
-  PostQueue(core_.gangs.at(g).queue, g, task, held, sign);
+  if (charges.releases()) core_.nodes.CountReleasing(task.at.node, sign);
+  PostQueue(core_.gangs.at(g).queue, g, task, charges, sign);
 }
 
 void Holdings::SetShape(GangIndex g, TaskRecord& task, ShapeId shape) {
-  const TaskRef ref{g, task.task, task.at.shape};
-  if (HeldBy(g, task).has_place) core_.nodes.SetShape(task.at.node, ref, shape);
+  const NodeTask ref{g, task.task, task.at.shape};
+  if (ChargesOf(g, task).has_place)
+    core_.nodes.SetShape(task.at.node, ref, shape);
   task.at.shape = shape;
 }
 
 void Holdings::MoveTo(GangEdit& gang, QueueIndex leaf) {
   const QueueIndex from = std::exchange(gang->queue, leaf);
   for (const TaskRecord& task : gang->tasks) {
-    const Held held = HeldBy(gang.gang(), task);
-    PostQueue(from, gang.gang(), task, held, -1);
-    PostQueue(leaf, gang.gang(), task, held, 1);
+    const Charges charges = ChargesOf(gang.gang(), task);
+    PostQueue(from, gang.gang(), task, charges, -1);
+    PostQueue(leaf, gang.gang(), task, charges, 1);
   }
   for (const QueueIndex q : {from, leaf}) core_.opener.UsageChanged(q);
 }
 
 void Holdings::Hold(GangIndex g, const TaskRecord& task) {
-  const Held held = HeldBy(g, task);
-  if (!held.has_place) return;
-  PostCluster(g, task, held, 1);
-  Book(g, task, held, 1);
+  const Charges charges = ChargesOf(g, task);
+  if (!charges.has_place) return;
+  PostCluster(g, task, charges, 1);
+  Book(g, task, charges, 1);
 }
 
 void Holdings::HoldCharged(GangIndex g, const TaskRecord& task) {
-  Book(g, task, HeldBy(g, task), 1);
+  Book(g, task, ChargesOf(g, task), 1);
 }
 
 void Holdings::Unhold(GangIndex g, const TaskRecord& task) {
-  const Held held = HeldBy(g, task);
-  if (!held.has_place) return;
-  Book(g, task, held, -1);
-  PostCluster(g, task, held, -1);
-  Freed(g, task.at.node, held, {});
+  const Charges charges = ChargesOf(g, task);
+  if (!charges.has_place) return;
+  Book(g, task, charges, -1);
+  PostCluster(g, task, charges, -1);
+  Freed(g, task.at.node, charges, {});
 }
 
 // Opens what may fit into what is held no more, and what waits for a release
 // that does not come.
-void Holdings::Freed(GangIndex g, NodeIndex n, const Held& before,
-                     const Held& after) {
+void Holdings::Freed(GangIndex g, NodeIndex n, const Charges& before,
+                     const Charges& after) {
   const bool now =
       before.now > after.now || (before.releases() && !after.releases());
   const bool later = before.later > after.later;
@@ -186,7 +188,7 @@ void Holdings::Freed(GangIndex g, NodeIndex n, const Held& before,
 }
 
 void Holdings::Change(GangIndex g, TaskRecord& task, const TaskRecord& next) {
-  const Held before = HeldBy(g, task), after = HeldBy(g, next);
+  const Charges before = ChargesOf(g, task), after = ChargesOf(g, next);
   const NodeIndex n = task.at.node;
   if (before.has_place != after.has_place) {
     Unhold(g, task);
@@ -196,10 +198,10 @@ void Holdings::Change(GangIndex g, TaskRecord& task, const TaskRecord& next) {
   }
   // Only what differs is posted anew.
   const bool now = before.now != after.now, later = before.later != after.later;
-  const Held less{now ? before.now : Part::kNothing,
-                  later ? before.later : Part::kNothing, true};
-  const Held more{now ? after.now : Part::kNothing,
-                  later ? after.later : Part::kNothing, true};
+  const Charges less{now ? before.now : Part::kNothing,
+                     later ? before.later : Part::kNothing, true};
+  const Charges more{now ? after.now : Part::kNothing,
+                     later ? after.later : Part::kNothing, true};
   PostCluster(g, task, less, -1);
   PostCluster(g, task, more, 1);
   if (later || (now && (before.releases() || after.releases()))) {
@@ -229,7 +231,7 @@ void Holdings::Move(GangIndex g, TaskRecord& task, const Allocation& to) {
   Unhold(g, task);
   task.at = to;
   Hold(g, task);
-  core_.nodes.Suspect(to.node);
+  core_.nodes.AddOvercommitCandidate(to.node);
 }
 
 }  // namespace muster

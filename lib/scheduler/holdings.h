@@ -14,7 +14,7 @@ namespace muster {
 
 struct Core;
 class GangEdit;
-struct TaskRef;
+struct NodeTask;
 
 // Invariant: cluster, queues and nodes are charged with what the records' tasks
 // hold by their phases, and with nothing else:
@@ -50,13 +50,13 @@ class Holdings {
   // What an allocation, or all of them, use of each kind, where they are. The
   // reference holds until the next call.
   const Resources& UsageOf(const Allocation& a);
-  const Resources& UsageOf(const TaskRef& ref);
+  const Resources& UsageOf(const NodeTask& ref);
   const Resources& UsageOf(std::span<const Assignment> tasks);
 
  private:
   // How much of its allocation a task holds in a ledger.
   enum class Part : uint8_t { kNothing, kKept, kAll };
-  struct Held {
+  struct Charges {
     Part now = Part::kNothing;
     Part later = Part::kNothing;
     bool has_place = false;  // On a node, or wants it back.
@@ -64,15 +64,17 @@ class Holdings {
     bool releases() const { return now > later; }
   };
 
-  Held HeldBy(GangIndex g, const TaskRecord& task) const;
+  Charges ChargesOf(GangIndex g, const TaskRecord& task) const;
   Allocation AllocationOf(GangIndex g, const TaskRecord& task, Part part) const;
   void Change(GangIndex g, TaskRecord& task, const TaskRecord& next);
-  void Book(GangIndex g, const TaskRecord& task, const Held& held, int sign);
+  void Book(GangIndex g, const TaskRecord& task, const Charges& charges,
+            int sign);
   void PostQueue(QueueIndex queue, GangIndex g, const TaskRecord& task,
-                 const Held& held, int sign);
-  void PostCluster(GangIndex g, const TaskRecord& task, const Held& held,
+                 const Charges& charges, int sign);
+  void PostCluster(GangIndex g, const TaskRecord& task, const Charges& charges,
                    int sign);
-  void Freed(GangIndex g, NodeIndex n, const Held& before, const Held& after);
+  void Freed(GangIndex g, NodeIndex n, const Charges& before,
+             const Charges& after);
 
   Core& core_;
   Resources usage_{};

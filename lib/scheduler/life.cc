@@ -127,7 +127,7 @@ bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
         return true;
       }
       if (started || outcome == TaskOutcome::kReleased) {
-        return false;  // Overtaken, or told twice.
+        return false;  // Overtaken, or answered twice.
       }
       Drop(gang, id);
       gang->repair_reason = ReasonCode::kTaskFailed;
@@ -274,7 +274,7 @@ Time BorneUntil(const Core& core, const GangRecord& r) {
 bool Life::MustLeave(const GangRecord& r, const TaskRecord& task) const {
   if (task.phase > TaskPhase::kRunning) return false;
   if (IsBeyond(core_.SpecOf(r).gang(), task.task)) return true;
-  const NodeBook::Facts& node = core_.nodes.facts(task.at.node);
+  const NodeRecords::Facts& node = core_.nodes.facts(task.at.node);
   if (node.draining || node.spot_notice != kForever) return true;
   const Time until = BorneUntil(core_.cluster, task);
   if (task.phase == TaskPhase::kNominated) return until != kForever;

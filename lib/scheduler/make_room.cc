@@ -18,7 +18,7 @@ void StopCosts(const Core& core, const GangRecord& r,
                std::span<const Assignment> tasks, std::vector<int64_t>* costs) {
   const Duration lost =
       UnsavedWork(r, core.now) +
-      StopPrice::RestartOf(core.config.preemption_costs, r.restart_cost);
+      StopCost::RestartOf(core.config.preemption_costs, r.restart_cost);
   // What is suspended holds less than it would lose.
   const bool suspended = r.phase == GangPhase::kSuspended;
   const auto demand = [&](const Assignment& a) -> const Resources& {
@@ -34,7 +34,7 @@ void StopCosts(const Core& core, const GangRecord& r,
   int64_t amount = 0;
   for (size_t i = tasks.size(); i-- > 0;) {
     amount += demand(tasks[i])[kind];
-    costs->push_back(StopPrice::CostOf(amount, lost));
+    costs->push_back(StopCost::CostOf(amount, lost));
   }
 }
 
@@ -60,7 +60,7 @@ bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t max_steps) {
   if (IsHopeless(why) || !IsWorthIt(core_.gangs.at(g))) return false;
   bound_ = 0;
   if (TooLittleInAll(g) || !Find(g)) return false;
-  Tell(g);
+  ReportPreemption(g);
   FindSuspended(g);
   for (size_t i = 0; i < result_.victims.size(); ++i) {
     StopVictim(g, result_.victims[i], suspended_[i]);
@@ -106,8 +106,8 @@ int64_t MakeRoom::MostFrom(QueueIndex q, ResourceKind kind) const {
   int64_t largest = 0;
   for (const auto& [priority, holders] : core_.lists.holding(q)) {
     for (const Holders::Row& row : holders.rows()) {
-      if (row.amount == StopPrice::kUnknown) return e.used[kind];
-      largest = std::max(largest, StopPrice::Unrounded(row.amount));
+      if (row.amount == StopCost::kUnknown) return e.used[kind];
+      largest = std::max(largest, StopCost::Unrounded(row.amount));
     }
   }
   const int64_t beyond = e.used[kind] - std::max<int64_t>(0, e.guarantee[kind]);
@@ -271,7 +271,7 @@ bool MakeRoom::AreFewest(GangIndex g) {
   const ResourceKind kind = core_.cluster.device_kind();
   const int64_t least = LeastOf(spec, core_.cluster)[kind];
   const int64_t most = pool_.most_amount();
-  return spec.least_is_exact && least > 0 && most != StopPrice::kUnknown &&
+  return spec.least_is_exact && least > 0 && most != StopCost::kUnknown &&
          least - FreeFor(spec, kind) > (victims - 1) * most;
 }
 
@@ -290,13 +290,13 @@ int64_t MakeRoom::FreeFor(const GangSpec& spec, ResourceKind kind) {
 }
 
 // How good the victims are.
-void MakeRoom::Tell(GangIndex g) {
-  Preemption told{.victims = static_cast<uint32_t>(result_.victims.size()),
-                  .priority = TopPriority(),
-                  .cost = result_.cost,
-                  .bound = bound_};
-  if (core_.config.search.runner_up) told.runner_up = FindRunnerUp(g);
-  pass_.plan.Preempts(g, told);
+void MakeRoom::ReportPreemption(GangIndex g) {
+  Preemption report{.victims = static_cast<uint32_t>(result_.victims.size()),
+                    .priority = TopPriority(),
+                    .cost = result_.cost,
+                    .bound = bound_};
+  if (core_.config.search.runner_up) report.runner_up = FindRunnerUp(g);
+  pass_.plan.Preempts(g, report);
 }
 
 // The victims if the most expensive of them were no candidate.

@@ -100,7 +100,7 @@ class MakeRoom : public Phase {
   bool AreFewest(GangIndex g);
   int64_t FreeFor(const GangSpec& spec, ResourceKind kind);
   int32_t TopPriority() const;
-  void Tell(GangIndex g);
+  void ReportPreemption(GangIndex g);
   Preemption::RunnerUp FindRunnerUp(GangIndex g);
   bool Choose(GangIndex g);
   bool ChooseFor(GangIndex g, const Resources& demand,

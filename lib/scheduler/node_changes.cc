@@ -28,7 +28,7 @@ Node Normalised(const Node& node, const Node* old, Time now) {
   return n;
 }
 
-const TaskRecord& TaskOf(const Core& core, const TaskRef& ref) {
+const TaskRecord& TaskOf(const Core& core, const NodeTask& ref) {
   return *FindTask(core.gangs.at(ref.gang), ref.task);
 }
 
@@ -37,13 +37,13 @@ void ReplaceNode(Core& core, NodeIndex n, const Node& node) {
   const Node& old = core.cluster.node(n);
   const bool redo =
       !(old.devices == node.devices && old.capacity == node.capacity);
-  std::vector<TaskRef> tasks;
+  std::vector<NodeTask> tasks;
   if (redo) tasks = core.nodes.tasks(n);
-  for (const TaskRef& ref : tasks) {
+  for (const NodeTask& ref : tasks) {
     core.holdings.Unhold(ref.gang, TaskOf(core, ref));
   }
   core.cluster.Upsert(node);
-  for (const TaskRef& ref : tasks) {
+  for (const NodeTask& ref : tasks) {
     core.holdings.Hold(ref.gang, TaskOf(core, ref));
   }
 }
@@ -51,7 +51,7 @@ void ReplaceNode(Core& core, NodeIndex n, const Node& node) {
 // What others used of devices that are gone is nothing any more.
 void ForgetLostShares(Core& core, NodeIndex n) {
   const Node& node = core.cluster.node(n);
-  ChangeFacts(core, n, [&](NodeBook::Facts& facts) {
+  ChangeFacts(core, n, [&](NodeRecords::Facts& facts) {
     OtherUsage& others = facts.others;
     std::erase_if(others.devices, [&](const DeviceShare& s) {
       return s.device >= node.devices.size();
@@ -63,7 +63,7 @@ void ForgetLostShares(Core& core, NodeIndex n) {
 
 void AddNode(Core& core, const Node& node) {
   const NodeIndex n = core.cluster.Upsert(node).index;
-  NodeBook::Facts facts;
+  NodeRecords::Facts facts;
   facts.others.node = node.key;
   core.nodes.Reset(n, facts);
   core.undo.Changed([&core, n] {
@@ -77,7 +77,7 @@ void AddNode(Core& core, const Node& node) {
 // What tasks have of the node's devices, or are nominated for.
 DeviceSet DevicesOfTasks(const Core& core, NodeIndex n) {
   DeviceSet devices;
-  for (const TaskRef& ref : core.nodes.tasks(n)) {
+  for (const NodeTask& ref : core.nodes.tasks(n)) {
     const TaskRecord& task = TaskOf(core, ref);
     if (task.phase <= TaskPhase::kReleasing) devices |= task.at.devices;
   }
@@ -96,7 +96,8 @@ void TakeLast(DeviceSet from, uint32_t* count, DeviceSet* to) {
 // Which devices others are taken to have that nobody names: those they were
 // taken to have, and in place of one that a task has, another. O(tasks on the
 // node).
-DeviceSet Unnamed(const Core& core, NodeIndex n, const NodeBook::Facts& facts) {
+DeviceSet Unnamed(const Core& core, NodeIndex n,
+                  const NodeRecords::Facts& facts) {
   uint32_t wanted = facts.others.unnamed_devices;
   if (wanted == 0) return {};
   const Node& node = core.cluster.node(n);
@@ -169,26 +170,26 @@ bool UpsertNode(Core& core, const Node& node) {
   }
   core.opener.NodeHasChanged(n);
   ForgetLostShares(core, n);
-  core.nodes.Suspect(n);
+  core.nodes.AddOvercommitCandidate(n);
   FlagGangsOn(core, n);
   return true;
 }
 
 void ChangeFacts(Core& core, NodeIndex n,
-                 const std::function<void(NodeBook::Facts&)>& change) {
-  const NodeBook::Facts old = core.nodes.facts(n);
-  NodeBook::Facts facts = old;
+                 const std::function<void(NodeRecords::Facts&)>& change) {
+  const NodeRecords::Facts old = core.nodes.facts(n);
+  NodeRecords::Facts facts = old;
   change(facts);
   facts.unnamed = Unnamed(core, n, facts);
   if (old == facts) return;
-  const auto put = [&core, n](const NodeBook::Facts& f) {
+  const auto put = [&core, n](const NodeRecords::Facts& f) {
     core.nodes.facts(n) = f;
     core.cluster.SetAvailable(n, f.available());
     return core.cluster.SetOthers(n, core.nodes.UsedByOthers(n));
   };
   const bool given_up = put(facts);
   core.undo.Changed([put, old] { put(old); });
-  core.nodes.Suspect(n);
+  core.nodes.AddOvercommitCandidate(n);
   if (old.available() != facts.available()) core.opener.StructureChanged();
   if (given_up || (facts.available() && !old.available())) {
     core.opener.RoomFreed(n);
@@ -200,12 +201,12 @@ void ChangeFacts(Core& core, NodeIndex n,
 }
 
 void SettleUnnamed(Core& core, NodeIndex n) {
-  ChangeFacts(core, n, [](NodeBook::Facts&) {});
+  ChangeFacts(core, n, [](NodeRecords::Facts&) {});
 }
 
 void RemoveNode(Core& core, NodeIndex n) {
   const Node old = core.cluster.node(n);
-  const NodeBook::Facts facts = core.nodes.facts(n);
+  const NodeRecords::Facts facts = core.nodes.facts(n);
   core.cluster.Remove(n);
   core.nodes.Reset(n, {});
   core.undo.Changed([&core, old, facts] {

@@ -8,7 +8,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lib/scheduler/core.h"
-#include "lib/scheduler/node_book.h"
+#include "lib/scheduler/node_records.h"
 #include "muster/node.h"
 
 namespace muster {
@@ -28,7 +28,7 @@ bool UpsertNode(Core& core, const Node& node);
 // The host said something else of the node: `change` puts it into the facts,
 // whose `unnamed` is settled anew. Nothing happens if they are the same.
 void ChangeFacts(Core& core, NodeIndex n,
-                 const std::function<void(NodeBook::Facts&)>& change);
+                 const std::function<void(NodeRecords::Facts&)>& change);
 // Where its tasks are has changed: others may have other devices than recorded.
 void SettleUnnamed(Core& core, NodeIndex n);
 // The node is gone, after its tasks. It is down, so that nobody was compared

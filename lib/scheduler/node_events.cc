@@ -45,7 +45,7 @@ absl::Status Take(Core& core, const NodeDown& e) {
 
 absl::Status Take(Core& core, const NodeUp& e) {
   MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, e.node));
-  ChangeFacts(core, n, [](NodeBook::Facts& facts) {
+  ChangeFacts(core, n, [](NodeRecords::Facts& facts) {
     facts.down = false;
     facts.spot_notice = kForever;
   });

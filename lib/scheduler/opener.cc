@@ -235,7 +235,7 @@ void Opener::PublishRoomOn(NodeIndex n) {
   const Cluster& cluster = core_.cluster;
   if (!cluster.exists(n)) return;
   const bool now = (is_freed_[n] & static_cast<uint8_t>(Ledger::kNow)) != 0;
-  for (const TaskRef& task : core_.nodes.tasks(n)) {
+  for (const NodeTask& task : core_.nodes.tasks(n)) {
     const GangRecord& r = core_.gangs.at(task.gang);
     if (now && r.phase == GangPhase::kNominated) SetCheckDue(task.gang);
     if (r.phase == GangPhase::kSuspended &&
@@ -279,17 +279,17 @@ void Opener::FindFreed() {
     freed.node = n;
     freed.free = index::FreeOn(cluster, n, Ledger::kLater);
     freed.in_all = freed.free;
-    for (const TaskRef& ref : core_.nodes.tasks(n)) {
+    for (const NodeTask& ref : core_.nodes.tasks(n)) {
       const GangRecord& r = core_.gangs.at(ref.gang);
       const TaskRecord* task = FindTask(r, ref.task);
       if (task->phase == TaskPhase::kReleasing) continue;
-      freed.held.push_back({r.queue, core_.PriorityOf(r), r.listing.elastic,
-                            core_.holdings.UsageOf(task->at)});
-      freed.in_all.Add(freed.held.back().amount);
+      freed.holders.push_back({r.queue, core_.PriorityOf(r), r.listing.elastic,
+                               core_.holdings.UsageOf(task->at)});
+      freed.in_all.Add(freed.holders.back().amount);
     }
   }
   std::erase_if(freed_nodes_,
-                [](const FreedNode& freed) { return freed.held.empty(); });
+                [](const FreedNode& freed) { return freed.holders.empty(); });
 }
 
 // What decides from whom a spec may take back. Of those that would not fit on a
@@ -330,12 +330,12 @@ void Opener::OpenPreemptors() {
     if (room && !holding.empty()) anywhere.lowest = holding.begin()->first;
     anywhere.others = room && owed;
     for (FreedNode& freed : freed_nodes_) {
-      for (Held& held : freed.held) {
-        if (held.queue == leaf) {
-          beside.lowest = std::min(beside.lowest, held.priority);
+      for (Holder& holder : freed.holders) {
+        if (holder.queue == leaf) {
+          beside.lowest = std::min(beside.lowest, holder.priority);
         } else {
-          held.kinds = owed ? KindsToReclaim(leaf, held.queue) : 0;
-          beside.others |= held.kinds != 0;
+          holder.kinds = owed ? KindsToReclaim(leaf, holder.queue) : 0;
+          beside.others |= holder.kinds != 0;
         }
       }
     }
@@ -385,15 +385,15 @@ void Opener::OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
 
 bool Opener::MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
                          const GangSpec& spec) const {
-  const auto gives = [&](const Held& held) {
-    if (held.queue != leaf) return (held.kinds & kinds) != 0;
-    return held.priority < priority ||
-           (held.priority == priority && held.elastic);
+  const auto gives = [&](const Holder& holder) {
+    if (holder.queue != leaf) return (holder.kinds & kinds) != 0;
+    return holder.priority < priority ||
+           (holder.priority == priority && holder.elastic);
   };
   return std::ranges::any_of(freed_nodes_, [&](const FreedNode& freed) {
     Resources amount = freed.free;
-    for (const Held& held : freed.held) {
-      if (gives(held)) amount.Add(held.amount);
+    for (const Holder& holder : freed.holders) {
+      if (gives(holder)) amount.Add(holder.amount);
     }
     return AnyFits(spec, core_.cluster, freed.node, amount);
   });

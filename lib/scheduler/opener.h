@@ -153,7 +153,7 @@ class Opener {
   std::vector<uint8_t> done_;
   // Of PublishRoom: freed nodes with what is free there, and will be if the
   // gangs that are nominated for something or hold it go.
-  struct Held {
+  struct Holder {
     QueueIndex queue = kNoQueue;
     int32_t priority = 0;
     bool elastic = false;
@@ -164,7 +164,7 @@ class Opener {
     NodeIndex node = 0;
     Resources free{};
     Resources in_all{};  // With all who hold something gone.
-    std::vector<Held> held{};
+    std::vector<Holder> holders{};
   };
   std::vector<FreedNode> freed_nodes_;
   struct Demand {

@@ -8,7 +8,7 @@ namespace muster {
 
 void Wake(Core& core) {
   std::vector<GangIndex> due;
-  for (const auto& [at, g] : core.lists.timeline().wakes()) {
+  for (const auto& [at, g] : core.lists.times().wakes()) {
     if (at > core.now) break;
     due.push_back(g);
   }
@@ -53,7 +53,7 @@ void EndRound(Core& core) {
 
 Time NextDue(const Core& core) {
   Time next = kForever;
-  const Timeline::Index& wakes = core.lists.timeline().wakes();
+  const GangTimes::Index& wakes = core.lists.times().wakes();
   if (!wakes.empty()) next = wakes.begin()->first;
   const GangClassList::Retries& retries = core.lists.waiting().retries();
   if (!retries.empty()) next = std::min(next, retries.begin()->first);

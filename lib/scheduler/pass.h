@@ -64,7 +64,7 @@ class Promote : public Phase {
 
  private:
   void PromoteGang(GangIndex g);
-  bool MayStillStart(const GangRecord& r, const Resources& held) const;
+  bool MayStillStart(const GangRecord& r, const Resources& used) const;
 
   std::vector<Assignment> tasks_;
 };
@@ -97,7 +97,7 @@ class Serve : public Phase {
   void FollowChanges(QueueIndex leaf);
   void AskAgain();
   void AnswerOthers(SpecIndex spec);
-  bool IsTold(GangClassIndex c, const Reason& reason) const;
+  bool IsReported(GangClassIndex c, const Reason& reason) const;
   bool QuotaBlocks(const GangRecord& r, Reason* reason) const;
   bool TryStart(GangIndex g, uint32_t effort, Reason* reason);
   bool Place(GangIndex g, const PlacementRequest& request, Reason* reason);

@@ -73,17 +73,18 @@ void PlanWriter::Answer(GangClassList& list, GangClassIndex c,
                         const Questions& answer) {
   const GangClass& cls = list.at(c);
   const Questions before = list.questions(c);
-  // Numbers are not told again.
-  const bool told = !IsSame(before.reason, answer.reason);
+  // Changes of numbers alone are not reported.
+  const bool new_reason = !IsSame(before.reason, answer.reason);
   Note(list, c,
-       told || before.retry_at != answer.retry_at ||
+       new_reason || before.retry_at != answer.retry_at ||
            before.effort != answer.effort ||
            ((before.open ^ answer.open) & Questions::kAgain) != 0);
   list.SetQuestions(c, answer);
-  if (told && plan_ != nullptr && list.told()) TellOf(core_, cls, plan_);
+  if (new_reason && plan_ != nullptr && list.reports())
+    AddWaiting(core_, cls, plan_);
 }
 
-void TellOf(const Core& core, const GangClass& cls, Plan* plan) {
+void AddWaiting(const Core& core, const GangClass& cls, Plan* plan) {
   const GangIndex g = cls.first().gang;
   Waiting& w = plan->waiting.emplace_back();
   w.gang_class_id = cls.id();
@@ -100,7 +101,7 @@ void TellAllWaiting(const Core& core, Plan* plan) {
   plan->now = core.now;
   const GangClassList& waiting = core.lists.waiting();
   waiting.ForEach([&](GangClassIndex c) {
-    if (!waiting.at(c).unreported()) TellOf(core, waiting.at(c), plan);
+    if (!waiting.at(c).unreported()) AddWaiting(core, waiting.at(c), plan);
   });
 }
 

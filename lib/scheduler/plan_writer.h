@@ -10,8 +10,8 @@
 
 namespace muster {
 
-// Adds what is told of a class that waits.
-void TellOf(const Core& core, const GangClass& cls, Plan* plan);
+// Adds the entry of a class that waits to Plan::waiting.
+void AddWaiting(const Core& core, const GangClass& cls, Plan* plan);
 // Scheduler::AllWaiting.
 void TellAllWaiting(const Core& core, Plan* plan);
 
@@ -34,7 +34,7 @@ class PlanWriter {
   // It withdraws a nomination: nothing of it runs.
   void Withdraws(Draft draft) { drafts_[draft].withdraws = true; }
   // The class, of one of the two lists, got no for an answer, and what is
-  // remembered of that; a new reason is told.
+  // remembered of that; a new reason is reported.
   void Answer(GangClassList& list, GangClassIndex c, const Questions& answer);
   // The plan has to tell of the class. `changed`: more than that it is closed
   // now.

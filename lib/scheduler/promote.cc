@@ -27,9 +27,9 @@ void Promote::PromoteGang(GangIndex g) {
   const Cluster::Mark mark = core_.cluster.Begin();
   HeldTasks(r, &tasks_);
   pass_.budget.Charge(tasks_.size(), kTaskNs);
-  const Resources& held = core_.holdings.UsageOf(tasks_);
-  bool hope = MayStillStart(r, held);
-  bool room = !core_.quota.OverLimitNow(r.queue, held, Ledger::kBoth);
+  const Resources& used = core_.holdings.UsageOf(tasks_);
+  bool hope = MayStillStart(r, used);
+  bool room = !core_.quota.OverLimitNow(r.queue, used, Ledger::kBoth);
   for (const TaskRecord& task : r.tasks) {
     if (core_.cluster.Fits(task.at, Ledger::kNow)) {
       core_.cluster.Charge(task.at, Ledger::kNow);
@@ -52,9 +52,9 @@ void Promote::PromoteGang(GangIndex g) {
 
 // Whether it will be let in once it has room: nobody holds it, its queues have
 // not been cut, and its nodes still take such tasks.
-bool Promote::MayStillStart(const GangRecord& r, const Resources& held) const {
-  if (r.held || r.not_before > core_.now || core_.queues.Held(r.queue) ||
-      core_.quota.OverLimitNow(r.queue, held, Ledger::kLater)) {
+bool Promote::MayStillStart(const GangRecord& r, const Resources& used) const {
+  if (r.held || r.not_before > core_.now || core_.queues.IsHeld(r.queue) ||
+      core_.quota.OverLimitNow(r.queue, used, Ledger::kLater)) {
     return false;
   }
   return std::ranges::all_of(r.tasks, [&](const TaskRecord& t) {

@@ -21,25 +21,26 @@ namespace {
 
 using RealTasks = std::map<TaskId, const RealTask*>;
 
-// What the host told, by keys.
-struct Told {
+// What the host reported, by keys.
+struct Reported {
   std::map<std::string_view, const Node*> nodes{};
   std::map<std::string_view, const OtherUsage*> others{};  // By node.
   std::set<std::string_view> down{};
   std::map<std::string_view, RealTasks> tasks{};  // By gang.
 };
 
-absl::Status CheckNodes(const Core& core, const Reconciled& e, Told* told) {
+absl::Status CheckNodes(const Core& core, const Reconciled& e,
+                        Reported* reported) {
   for (const Node& node : e.nodes) {
-    if (!told->nodes.emplace(node.key, &node).second) {
+    if (!reported->nodes.emplace(node.key, &node).second) {
       return Invalid("reconciled.nodes: '", node.key + "' twice");
     }
   }
   MUSTER_RETURN_IF_ERROR(ValidateTotal(core.config, {}, e.nodes));
   for (const OtherUsage& usage : e.others) {
-    const auto node = told->nodes.find(usage.node);
-    if (node == told->nodes.end() ||
-        !told->others.emplace(usage.node, &usage).second) {
+    const auto node = reported->nodes.find(usage.node);
+    if (node == reported->nodes.end() ||
+        !reported->others.emplace(usage.node, &usage).second) {
       return Invalid("reconciled.others: '",
                      usage.node + "' is not among the nodes, or is twice");
     }
@@ -47,10 +48,10 @@ absl::Status CheckNodes(const Core& core, const Reconciled& e, Told* told) {
         ValidateDevices("reconciled.others", *node->second, usage));
   }
   for (const std::string& key : e.down) {
-    if (!told->nodes.contains(key)) {
+    if (!reported->nodes.contains(key)) {
       return Invalid("reconciled.down: '", key + "' is not among the nodes");
     }
-    told->down.insert(key);
+    reported->down.insert(key);
   }
   return absl::OkStatus();
 }
@@ -61,7 +62,7 @@ absl::Status CheckPast(const Core& core, const std::string& at,
                  ": ", time, " is not in 0..", core.now, ", the event's time");
 }
 
-absl::Status CheckTask(const Core& core, const Told& told,
+absl::Status CheckTask(const Core& core, const Reported& reported,
                        const std::string& at, const RealTask& task) {
   const GangIndex g = core.gangs.Find(task.gang);
   if (g == kNoGang) {
@@ -80,11 +81,11 @@ absl::Status CheckTask(const Core& core, const Told& told,
                                       : ".suspended: the host cannot suspend");
   }
   MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".started", task.started));
-  const auto node = told.nodes.find(task.node);
-  if (node == told.nodes.end()) {
+  const auto node = reported.nodes.find(task.node);
+  if (node == reported.nodes.end()) {
     return Invalid(at, ".node: '" + task.node + "' is not among the nodes");
   }
-  if (told.down.contains(task.node)) {
+  if (reported.down.contains(task.node)) {
     return Invalid(at, ".node: '" + task.node +
                            "' is down, and its tasks are lost: leave them out");
   }
@@ -130,7 +131,7 @@ void TakeTimes(Core& core, const RealGang& real) {
   if (g == kNoGang) return;
   GangEdit gang(core, g);
   if (real.started != kForever && gang->phase == GangPhase::kRunning) {
-    gang->started = real.started;  // SettlePhase has told of it.
+    gang->started = real.started;  // SettlePhase has reported it.
   }
   if (real.checkpoint != kForever) {
     gang->checkpoint = std::max(gang->checkpoint, real.checkpoint);
@@ -141,15 +142,15 @@ void TakeTimes(Core& core, const RealGang& real) {
   gang->unsaved = std::min(gang->unsaved, gang->run_time - gang->saved);
 }
 
-absl::Status Check(const Core& core, const Reconciled& e, Told* told) {
+absl::Status Check(const Core& core, const Reconciled& e, Reported* reported) {
   MUSTER_RETURN_IF_ERROR(CheckGangs(core, e));
-  MUSTER_RETURN_IF_ERROR(CheckNodes(core, e, told));
+  MUSTER_RETURN_IF_ERROR(CheckNodes(core, e, reported));
   Resources sum(core.cluster.resource_count());
   for (size_t i = 0; i < e.tasks.size(); ++i) {
     const RealTask& task = e.tasks[i];
     const std::string at = absl::StrCat("reconciled.tasks[", i, "]");
-    MUSTER_RETURN_IF_ERROR(CheckTask(core, *told, at, task));
-    if (!told->tasks[task.gang].emplace(task.task, &task).second) {
+    MUSTER_RETURN_IF_ERROR(CheckTask(core, *reported, at, task));
+    if (!reported->tasks[task.gang].emplace(task.task, &task).second) {
       return Invalid(at, ".task: is there twice");
     }
     const GangSpec& spec = core.SpecOf(core.gangs.Find(task.gang));
@@ -162,14 +163,14 @@ absl::Status Check(const Core& core, const Reconciled& e, Told* told) {
 
 // --- Nodes -------------------------------------------------------------------
 
-void RemoveOtherNodes(Core& core, const Told& told) {
+void RemoveOtherNodes(Core& core, const Reported& reported) {
   const std::span<const NodeIndex> all = core.cluster.nodes();
   std::vector<NodeIndex> gone(all.begin(), all.end());
   std::erase_if(gone, [&](NodeIndex n) {
-    return told.nodes.contains(core.cluster.node(n).key);
+    return reported.nodes.contains(core.cluster.node(n).key);
   });
   for (const NodeIndex n : gone) {
-    for (const TaskRef& ref : core.nodes.tasks(n)) {
+    for (const NodeTask& ref : core.nodes.tasks(n)) {
       core.report.tasks_lost +=
           core.gangs.at(ref.gang).phase != GangPhase::kNominated;
     }
@@ -178,8 +179,8 @@ void RemoveOtherNodes(Core& core, const Told& told) {
   }
 }
 
-void ReconcileNodes(Core& core, const Reconciled& e, const Told& told) {
-  RemoveOtherNodes(core, told);
+void ReconcileNodes(Core& core, const Reconciled& e, const Reported& reported) {
+  RemoveOtherNodes(core, reported);
   for (const Node& node : e.nodes) {
     const bool is_new = !core.cluster.Find(node.key).valid();
     const bool changed = UpsertNode(core, node);
@@ -188,13 +189,14 @@ void ReconcileNodes(Core& core, const Reconciled& e, const Told& told) {
   }
   for (const Node& node : e.nodes) {
     const NodeIndex n = core.cluster.Find(node.key).index;
-    ChangeFacts(core, n, [&](NodeBook::Facts& facts) {
-      const auto usage = told.others.find(node.key);
-      facts.others = usage == told.others.end() ? OtherUsage() : *usage->second;
+    ChangeFacts(core, n, [&](NodeRecords::Facts& facts) {
+      const auto usage = reported.others.find(node.key);
+      facts.others =
+          usage == reported.others.end() ? OtherUsage() : *usage->second;
       facts.others.node = node.key;
-      facts.down = told.down.contains(node.key);
+      facts.down = reported.down.contains(node.key);
     });
-    core.nodes.Suspect(n);
+    core.nodes.AddOvercommitCandidate(n);
   }
 }
 
@@ -284,7 +286,7 @@ void Discover(Core& core, GangEdit& gang, const RealTask& real) {
   task.at = RealAllocation(core, *gang, real, nullptr);
   core.holdings.Hold(gang.gang(), task);
   gang->tasks.insert(TaskPlace(*gang, real.task), task);
-  core.nodes.Suspect(task.at.node);
+  core.nodes.AddOvercommitCandidate(task.at.node);
   ++core.report.tasks_found;
 }
 
@@ -304,7 +306,7 @@ void Lose(Core& core, GangEdit& gang, TaskId id) {
                    releasing ? TaskOutcome::kReleased : TaskOutcome::kFailed);
 }
 
-// Since when all that runs of a gang does, as far as it is told.
+// Since when all that runs of a gang does, as far as it is reported.
 Time RunsSince(const RealTasks& real, Time now) {
   Time since = 0;
   for (const auto& [id, task] : real) {
@@ -362,8 +364,8 @@ void ReconcileGang(Core& core, GangIndex g, const RealTasks& real) {
     }
   }
   // A gang that runs keeps nothing suspended.
-  const bool runs = std::ranges::any_of(real, [](const auto& told) {
-    return RealPhase(*told.second) == TaskPhase::kRunning;
+  const bool runs = std::ranges::any_of(real, [](const auto& reported) {
+    return RealPhase(*reported.second) == TaskPhase::kRunning;
   });
   for (const auto& [id, task] : real) {
     if (FindTask(r, id) != nullptr || (runs && task->suspended)) continue;
@@ -377,14 +379,14 @@ void ReconcileGang(Core& core, GangIndex g, const RealTasks& real) {
 
 absl::Status Take(Core& core, const Reconciled& e) {
   core.report = ReconcileReport{};
-  Told told;
-  MUSTER_RETURN_IF_ERROR(Check(core, e, &told));
+  Reported reported;
+  MUSTER_RETURN_IF_ERROR(Check(core, e, &reported));
   const PendingDecisions before = AllOpen(core);
-  ReconcileNodes(core, e, told);
+  ReconcileNodes(core, e, reported);
   const RealTasks none;
   for (const GangIndex g : core.gangs.Sorted()) {
-    const auto real = told.tasks.find(core.gangs.at(g).key);
-    ReconcileGang(core, g, real == told.tasks.end() ? none : real->second);
+    const auto real = reported.tasks.find(core.gangs.at(g).key);
+    ReconcileGang(core, g, real == reported.tasks.end() ? none : real->second);
   }
   for (const Node& node : e.nodes) {
     SettleUnnamed(core, core.cluster.Find(node.key).index);

@@ -72,7 +72,7 @@ void Repair::RepairDue() {
 
 void Repair::CancelOverdue() {
   ranks_.clear();
-  for (const auto& [at, g] : core_.lists.timeline().wakes()) {
+  for (const auto& [at, g] : core_.lists.times().wakes()) {
     if (at > core_.now) break;
     const GangRecord& r = core_.gangs.at(g);
     const bool overdue = r.phase == GangPhase::kRunning && r.max_runtime > 0 &&
@@ -146,19 +146,20 @@ bool Repair::Replace(GangIndex g) {
 // Nodes that the host overcommitted are brought back under their capacity by
 // stopping, of what runs there and may be stopped, the least important.
 void Repair::ShedFromOvercommitted() {
-  std::vector<NodeIndex> suspects(core_.nodes.suspects().begin(),
-                                  core_.nodes.suspects().end());
-  std::ranges::sort(suspects, {}, [&](NodeIndex n) -> const std::string& {
+  std::vector<NodeIndex> candidates(core_.nodes.overcommit_candidates().begin(),
+                                    core_.nodes.overcommit_candidates().end());
+  std::ranges::sort(candidates, {}, [&](NodeIndex n) -> const std::string& {
     return core_.cluster.node(n).key;
   });
-  for (NodeIndex n : suspects) {
+  for (NodeIndex n : candidates) {
     if (pass_.budget.exhausted()) return;
     bool shed = false;
     while (core_.cluster.Overcommitted(n, Ledger::kLater) && ShedOne(n)) {
       pass_.budget.Charge(1, kClassNs);
       shed = true;
     }
-    if (!core_.cluster.Overcommitted(n, Ledger::kLater)) core_.nodes.Acquit(n);
+    if (!core_.cluster.Overcommitted(n, Ledger::kLater))
+      core_.nodes.RemoveOvercommitCandidate(n);
     if (!shed) continue;
     core_.opener.Publish(true);
     RepairDue();
@@ -168,7 +169,7 @@ void Repair::ShedFromOvercommitted() {
 // Nominated gangs first, then the last in rank that has not just refused.
 bool Repair::ShedOne(NodeIndex n) {
   std::pair<bool, GangRank> victim;  // Whether it is nominated.
-  for (const TaskRef& ref : core_.nodes.tasks(n)) {
+  for (const NodeTask& ref : core_.nodes.tasks(n)) {
     const GangRecord& r = core_.gangs.at(ref.gang);
     const GangSpec& spec = core_.SpecOf(r);
     const bool nominated = r.phase == GangPhase::kNominated;

@@ -122,14 +122,15 @@ void Serve::AnswerOthers(SpecIndex spec) {
     others_.assign(all.begin(), all.end());
   }
   for (const GangClassIndex c : others_) {
-    if (!IsTold(c, reason)) continue;
+    if (!IsReported(c, reason)) continue;
     waiting.Close(c, Questions::kRoom);
     pass_.plan.Note(waiting, c, false);
   }
 }
 
-// Whether the class, were it asked, would be told again what it was told last.
-bool Serve::IsTold(GangClassIndex c, const Reason& reason) const {
+// Whether the class, were it asked, would get the reason that was reported
+// last.
+bool Serve::IsReported(GangClassIndex c, const Reason& reason) const {
   const GangClassList& waiting = core_.lists.waiting();
   const GangClass& cls = waiting.at(c);
   const uint8_t open = waiting.questions(c).open;

@@ -113,7 +113,7 @@ SchedulerState StateOf(const Core& core) {
   s.round_open = core.round_open;
   s.round_grew = core.round_grew;
   for (NodeIndex n : core.cluster.nodes()) {
-    const NodeBook::Facts& f = core.nodes.facts(n);
+    const NodeRecords::Facts& f = core.nodes.facts(n);
     s.nodes.push_back({core.cluster.node(n), f.down, f.draining, f.spot_notice,
                        f.others, f.unnamed});
   }
@@ -172,11 +172,11 @@ absl::Status LoadNodes(Core& core, const SchedulerState& state) {
     MUSTER_RETURN_IF_ERROR(ValidateDevices("state.nodes", n.node, n.others));
     MUSTER_RETURN_IF_ERROR(CheckUnnamed(n));
     const NodeIndex index = core.cluster.Find(n.node.key).index;
-    ChangeFacts(core, index, [&](NodeBook::Facts& facts) {
+    ChangeFacts(core, index, [&](NodeRecords::Facts& facts) {
       facts = {n.down, n.draining, n.spot_notice, n.others, n.unnamed};
       facts.others.node = n.node.key;
     });
-    core.nodes.Suspect(index);
+    core.nodes.AddOvercommitCandidate(index);
   }
   return absl::OkStatus();
 }

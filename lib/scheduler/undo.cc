@@ -19,7 +19,7 @@ void Undo::Begin() {
     core_.round_grew = round_grew;
     core_.placed.resize(placed);
   });
-  suspects_ = core_.nodes.suspects();
+  overcommit_candidates_ = core_.nodes.overcommit_candidates();
   core_.lists.waiting().Mark();
   core_.lists.growing().Mark();
 }
@@ -82,7 +82,7 @@ void Undo::Rollback() {
   core_.lists.waiting().Rollback();
   core_.lists.growing().Rollback();
   core_.opener.Forget();
-  core_.nodes.SetSuspects(std::move(suspects_));
+  core_.nodes.SetOvercommitCandidates(std::move(overcommit_candidates_));
   End();
 }
 
@@ -100,7 +100,7 @@ void Undo::End() {
   touched_.clear();
   before_.clear();
   inverses_.clear();
-  suspects_.clear();
+  overcommit_candidates_.clear();
 }
 
 }  // namespace muster

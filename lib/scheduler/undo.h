@@ -23,7 +23,7 @@ struct Core;
 // on the order of what is added. Afterwards the state, and the handles that
 // later events get, are those without the changes. Not nested.
 //
-// Begin() is O(suspect nodes), Rollback() O(what changed x log).
+// Begin() is O(overcommit candidates), Rollback() O(what changed x log).
 class Undo {
  public:
   explicit Undo(Core& core) : core_(core) {}
@@ -34,7 +34,7 @@ class Undo {
   // The changes stay.
   void Commit();
 
-  // --- Told of changes while active ----------------------------------------
+  // --- Changes while active -------------------------------------------------
   // The gang is about to change.
   void Touch(GangIndex g);
   void Added(GangIndex g);
@@ -53,7 +53,7 @@ class Undo {
   std::vector<GangIndex> touched_;
   std::vector<std::pair<GangIndex, GangRecord>> before_;
   std::vector<std::function<void()>> inverses_;
-  std::set<NodeIndex> suspects_;  // NodeBook's, from before.
+  std::set<NodeIndex> overcommit_candidates_;  // NodeRecords's, from before.
 };
 
 }  // namespace muster

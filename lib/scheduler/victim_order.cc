@@ -77,8 +77,8 @@ void VictimOrder::BeginPriority() {
 
 void VictimOrder::Enter(const Holders::Row& row,
                         Holders::Entries::const_iterator at) {
-  const StopPrice price{row.accrues, row.amount, at->lost};
-  heads_.push_back({price.RateAt(core_.now, core_.config.preemption_costs),
+  const StopCost stop_cost{row.accrues, row.amount, at->lost};
+  heads_.push_back({stop_cost.RateAt(core_.now, core_.config.preemption_costs),
                     at->key, &row, at});
 }
 

@@ -32,17 +32,17 @@ class VictimOrder {
   // Some of them may give tasks that they can do without, for less.
   bool elastic() const { return elastic_; }
 
-  // The least amount (StopPrice) of any of them.
+  // The least amount (StopCost) of any of them.
   int64_t least_amount() const { return least_amount_; }
-  // No amount of any of them is more; StopPrice::kUnknown if one is.
+  // No amount of any of them is more; StopCost::kUnknown if one is.
   int64_t most_amount() const {
-    return least_amount_ == StopPrice::kUnknown
-               ? StopPrice::kUnknown
-               : StopPrice::Unrounded(most_amount_);
+    return least_amount_ == StopCost::kUnknown
+               ? StopCost::kUnknown
+               : StopCost::Unrounded(most_amount_);
   }
 
   bool done() const { return heads_.empty(); }
-  // Of the next one: its priority, and StopPrice::RateAt. Of those of equal
+  // Of the next one: its priority, and StopCost::RateAt. Of those of equal
   // priority behind it, none has a lower rate.
   int32_t priority() const { return priority_; }
   Duration rate() const { return heads_.front().rate; }

@@ -55,7 +55,7 @@ void VictimPool::Draw(size_t count) {
 void VictimPool::DrawForLess(int32_t priority, int64_t cost, size_t most) {
   const auto could = [&] {
     if (order_.priority() != priority) return order_.priority() < priority;
-    return StopPrice::CostOf(least_amount_, order_.rate()) <= cost;
+    return StopCost::CostOf(least_amount_, order_.rate()) <= cost;
   };
   while (most > 0 && !done() && could()) most -= TakeNext();
 }
@@ -64,7 +64,7 @@ int64_t VictimPool::LeastBeyond() const {
   // The rate counts that a gang is broken, which is not so where it sheds.
   if (elastic() && core_.config.preemption_costs.gang > 0) return 0;
   return order_.done() ? std::numeric_limits<int64_t>::max()
-                       : StopPrice::CostOf(least_amount_, order_.rate());
+                       : StopCost::CostOf(least_amount_, order_.rate());
 }
 
 // Whether the next one helps. One that came with another brings others, too: so
@@ -78,7 +78,7 @@ bool VictimPool::TakeNext() {
     if (task.phase == TaskPhase::kSucceeded) continue;
     if (!CouldHold(task.at.node)) continue;
     helps = true;
-    for (const TaskRef& other : core_.nodes.tasks(task.at.node)) {
+    for (const NodeTask& other : core_.nodes.tasks(task.at.node)) {
       if (order_.Has(other.gang)) Add(other.gang);
     }
   }
@@ -130,7 +130,7 @@ bool VictimPool::CouldHold(NodeIndex n) {
 // By amounts: no node is said not to have room that does.
 bool VictimPool::FitsWithoutThem(NodeIndex n) {
   Resources amount = index::FreeOn(core_.cluster, n, Ledger::kLater);
-  for (const TaskRef& ref : core_.nodes.tasks(n)) {
+  for (const NodeTask& ref : core_.nodes.tasks(n)) {
     if (order_.Has(ref.gang)) amount.Add(core_.holdings.UsageOf(ref));
   }
   if (!AnyFits(*preemptor_, core_.cluster, n, amount)) return false;

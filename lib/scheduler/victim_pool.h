@@ -35,7 +35,7 @@ class VictimPool {
   bool elastic() const { return order_.elastic(); }
 
   // No less than what any of those who give way holds, of devices (or cores);
-  // StopPrice::kUnknown if that is not known.
+  // StopCost::kUnknown if that is not known.
   int64_t most_amount() const { return order_.most_amount(); }
 
   // Draws so many, and those who come with them.

@@ -116,14 +116,14 @@ TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndHasAnEnd) {
   lists.holding(q_).at(0).ForEach([&](GangIndex h) { holders.push_back(h); });
   EXPECT_THAT(holders, ElementsAre(g));
   EXPECT_TRUE(lists.holding(q_).at(0).elastic());
-  EXPECT_THAT(lists.timeline().wakes(), ElementsAre(Pair(50, g)));
-  EXPECT_THAT(lists.timeline().ends(), ElementsAre(Pair(20, g)));
+  EXPECT_THAT(lists.times().wakes(), ElementsAre(Pair(50, g)));
+  EXPECT_THAT(lists.times().ends(), ElementsAre(Pair(20, g)));
   EXPECT_EQ(s_.core.gangs.at(g).listing.surplus, 1u);
   EXPECT_EQ(s_.core.lists.growing().HeadOf(q_), g);
   s_.Happens(GangYielded{"a"});
   EXPECT_THAT(lists.holding(q_), IsEmpty());
-  EXPECT_THAT(lists.timeline().wakes(), IsEmpty());
-  EXPECT_THAT(lists.timeline().ends(), IsEmpty());
+  EXPECT_THAT(lists.times().wakes(), IsEmpty());
+  EXPECT_THAT(lists.times().ends(), IsEmpty());
   EXPECT_EQ(FirstWaiting(), g);
 }
 
@@ -185,7 +185,7 @@ void CheckLists(const Core& core) {
   std::set<std::string> nominated, asking, lacking;
   std::multiset<GangIndex> holders, held;
   std::set<int32_t> elastic;  // Priorities.
-  Timeline::Index wakes, ends;
+  GangTimes::Index wakes, ends;
   size_t waiting = 0, growing = 0;
   for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
     const GangRecord& r = core.gangs.at(g);
@@ -210,8 +210,8 @@ void CheckLists(const Core& core) {
   ASSERT_EQ(keys(lists.nominated()), nominated);
   ASSERT_EQ(keys(lists.check_due()), asking);
   ASSERT_EQ(keys(lists.lacking()), lacking);
-  ASSERT_EQ(lists.timeline().wakes(), wakes);
-  ASSERT_EQ(lists.timeline().ends(), ends);
+  ASSERT_EQ(lists.times().wakes(), wakes);
+  ASSERT_EQ(lists.times().ends(), ends);
   for (const auto& [priority, all] : lists.holding(core.queues.Find("q"))) {
     all.ForEach([&](GangIndex g) { held.insert(g); });
     ASSERT_EQ(all.elastic(), elastic.contains(priority));

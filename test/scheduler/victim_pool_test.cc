@@ -11,7 +11,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lib/scheduler/stop_price.h"
+#include "lib/scheduler/stop_cost.h"
 #include "test/scheduler/core_stage.h"
 
 namespace muster {
@@ -22,16 +22,16 @@ TEST(StopPriceTest, RoundedAmountsAreNoMoreAndNearlyAsMuch) {
   for (int i = 0; i < 100'000; ++i) {
     const auto amount = static_cast<int64_t>(random() >> (random() % 62 + 2));
     for (const int64_t a : {amount, amount / kWholeDevice * kWholeDevice}) {
-      const int64_t rounded = StopPrice::Rounded(a);
+      const int64_t rounded = StopCost::Rounded(a);
       ASSERT_LE(rounded, a);
       ASSERT_LE(a - rounded, rounded / 8) << a;
-      ASSERT_GE(StopPrice::Unrounded(rounded), a);
+      ASSERT_GE(StopCost::Unrounded(rounded), a);
     }
   }
   for (int64_t devices = 0; devices < 16; ++devices) {
     const int64_t amount = devices * kWholeDevice;
-    EXPECT_EQ(StopPrice::Rounded(amount), amount);
-    EXPECT_EQ(StopPrice::Unrounded(amount), amount);
+    EXPECT_EQ(StopCost::Rounded(amount), amount);
+    EXPECT_EQ(StopCost::Unrounded(amount), amount);
   }
 }
 
@@ -127,7 +127,7 @@ bool Helps(const Core& core, GangIndex preemptor, GangIndex g, Rule gives) {
   const GangRecord& r = core.gangs.at(g);
   return std::ranges::any_of(r.tasks, [&](const TaskRecord& task) {
     int64_t amount = core.cluster.free(task.at.node, gpu, Ledger::kLater);
-    for (const TaskRef& on : core.nodes.tasks(task.at.node)) {
+    for (const NodeTask& on : core.nodes.tasks(task.at.node)) {
       const TaskRecord* other = FindTask(core.gangs.at(on.gang), on.task);
       if (gives(core, preemptor, on.gang)) {
         amount += core.cluster.demand(other->at.shape)[gpu];

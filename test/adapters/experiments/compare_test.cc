@@ -27,7 +27,7 @@ struct Target {
   SchedulerConfig config{};
   HostModel host{};
   std::vector<Queue> queues{{.key = "a"}, {.key = "b"}};
-  Policy policy = Policy::kFifo;
+  TracePolicy policy = TracePolicy::kFifo;
 };
 
 absl::Status Apply(const std::string& text, Target* t, bool trace = false) {
@@ -118,7 +118,7 @@ TEST(VariantTest, MistakesNameTheKeyAndWhatIsAllowed) {
 TEST(VariantTest, ATracesPolicyIsAKeyOfTraces) {
   Target t;
   ASSERT_TRUE(Apply("v:policy=priority", &t, true).ok());
-  EXPECT_EQ(t.policy, Policy::kPriority);
+  EXPECT_EQ(t.policy, TracePolicy::kPriority);
   EXPECT_THAT(std::string(Apply("v:policy=sjf", &t, true).message()),
               HasSubstr("policy: 'sjf' is none of: fifo, priority"));
 }

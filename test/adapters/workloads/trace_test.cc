@@ -65,7 +65,7 @@ TEST(TraceTest, OpenbWithPrioritiesOnASixthOfItsNodes) {
   auto trace = LoadOpenb({.nodes = nodes,
                           .pods = pods,
                           .copies = 3,
-                          .policy = Policy::kPriority,
+                          .policy = TracePolicy::kPriority,
                           .checkpoint_every = 600 * kSecond});
   ASSERT_TRUE(trace.ok()) << trace.status();
   // Of every kind of node, some: pods ask for models.
@@ -80,7 +80,7 @@ TEST(TraceTest, OpenbWithPrioritiesOnASixthOfItsNodes) {
 struct MuriCase {
   const char* trace;
   uint64_t jobs;
-  Policy policy;
+  TracePolicy policy;
 };
 
 class MuriTest : public testing::TestWithParam<MuriCase> {};
@@ -101,7 +101,7 @@ TEST_P(MuriTest, EveryJobRuns) {
   EXPECT_GT(m.Utilisation(2), 0.5) << "a heavy load";
   const uint64_t preempted =
       m.counts.stops[static_cast<size_t>(StopCause::kPreempted)];
-  if (c.policy == Policy::kFifo) {
+  if (c.policy == TracePolicy::kFifo) {
     EXPECT_EQ(preempted, 0U);
   } else {
     EXPECT_GT(preempted, 0U);
@@ -110,14 +110,15 @@ TEST_P(MuriTest, EveryJobRuns) {
 
 INSTANTIATE_TEST_SUITE_P(
     All, MuriTest,
-    testing::Values(MuriCase{"trace1", 1494, Policy::kFifo},
-                    MuriCase{"trace1", 1494, Policy::kPriority},
-                    MuriCase{"trace3", 992, Policy::kFifo},
-                    MuriCase{"trace3", 992, Policy::kPriority}),
+    testing::Values(MuriCase{"trace1", 1494, TracePolicy::kFifo},
+                    MuriCase{"trace1", 1494, TracePolicy::kPriority},
+                    MuriCase{"trace3", 992, TracePolicy::kFifo},
+                    MuriCase{"trace3", 992, TracePolicy::kPriority}),
     [](const auto& tested) {
       return tested.param.trace +
-             std::string(tested.param.policy == Policy::kFifo ? "_fifo"
-                                                              : "_priority");
+             std::string(tested.param.policy == TracePolicy::kFifo
+                             ? "_fifo"
+                             : "_priority");
     });
 
 }  // namespace

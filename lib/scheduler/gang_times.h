@@ -1,4 +1,4 @@
-// Time: when something has to be looked at, and when running gangs end.
+// Times of gangs: when a check is due, and when running gangs end.
 #pragma once
 
 #include <utility>
@@ -12,7 +12,7 @@ namespace muster {
 // Two indexes by time, of a time for each gang at most: kForever is none. What
 // they say is a function of the gangs' records (see Listing). Not synchronised.
 // O(log n) a change.
-class Timeline {
+class GangTimes {
  public:
   using Index = absl::btree_set<std::pair<Time, GangIndex>>;
 

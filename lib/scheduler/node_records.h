@@ -1,5 +1,5 @@
-// What a scheduler knows of nodes beside the cluster's books: their state as
-// the host told it, and which tasks are on them.
+// What a scheduler knows of nodes beside the cluster's ledgers: their state as
+// the host reported it, and which tasks are on them.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@
 namespace muster {
 
 // A task on a node.
-struct TaskRef {
+struct NodeTask {
   GangIndex gang = kNoGang;
   TaskId task{};
   ShapeId shape = 0;  // With which it is there.
 
-  friend bool operator==(const TaskRef&, const TaskRef&) = default;
+  friend bool operator==(const NodeTask&, const NodeTask&) = default;
 };
 
 // By NodeIndex. Invariant: tasks(n) are those of all gangs that hold something
 // of node n, are nominated for it, or are suspended on it; `releasing` counts
-// those of them that hold more now than they will hold later. Their order is
-// none: who reads them sorts, or does not care. Not synchronised.
-class NodeBook {
+// those of them that hold more now than they will hold later. They have no
+// order: a reader sorts them, or does not depend on it. Not synchronised.
+class NodeRecords {
  public:
   struct Facts {
     bool down = false;
@@ -48,7 +48,7 @@ class NodeBook {
   // A node that has just come, or is gone.
   void Reset(NodeIndex n, const Facts& facts);
 
-  const std::vector<TaskRef>& tasks(NodeIndex n) const {
+  const std::vector<NodeTask>& tasks(NodeIndex n) const {
     return nodes_[n].tasks;
   }
   uint32_t releasing(NodeIndex n) const { return nodes_[n].releasing; }
@@ -58,35 +58,41 @@ class NodeBook {
   std::vector<GangIndex> GangsOn(NodeIndex n) const;
 
   // Amortised O(1); the others O(tasks on the node).
-  void Add(NodeIndex n, const TaskRef& task);
-  void Remove(NodeIndex n, const TaskRef& task);
+  void Add(NodeIndex n, const NodeTask& task);
+  void Remove(NodeIndex n, const NodeTask& task);
   // The task has another shape, with which it is there as before.
-  void SetShape(NodeIndex n, const TaskRef& task, ShapeId shape);
+  void SetShape(NodeIndex n, const NodeTask& task, ShapeId shape);
   // One more (+1), or less (-1), of its tasks is being released.
   void CountReleasing(NodeIndex n, int32_t sign) {
     nodes_[n].releasing += static_cast<uint32_t>(sign);
     releasing_ += static_cast<uint32_t>(sign);
   }
 
-  // Nodes that may hold more than they have: the next pass looks at them.
-  const std::set<NodeIndex>& suspects() const { return suspects_; }
-  void Suspect(NodeIndex n) { suspects_.insert(n); }
-  void Acquit(NodeIndex n) { suspects_.erase(n); }
+  // Nodes that may be overcommitted: the next pass checks them.
+  const std::set<NodeIndex>& overcommit_candidates() const {
+    return overcommit_candidates_;
+  }
+  void AddOvercommitCandidate(NodeIndex n) { overcommit_candidates_.insert(n); }
+  void RemoveOvercommitCandidate(NodeIndex n) {
+    overcommit_candidates_.erase(n);
+  }
   // Those of before, when what happened since is taken back.
-  void SetSuspects(std::set<NodeIndex> nodes) { suspects_ = std::move(nodes); }
+  void SetOvercommitCandidates(std::set<NodeIndex> nodes) {
+    overcommit_candidates_ = std::move(nodes);
+  }
 
  private:
   struct Entry {
     Facts facts{};
-    std::vector<TaskRef> tasks{};
+    std::vector<NodeTask> tasks{};
     uint32_t releasing = 0;
   };
 
-  std::vector<TaskRef>::iterator Find(NodeIndex n, const TaskRef& task);
+  std::vector<NodeTask>::iterator Find(NodeIndex n, const NodeTask& task);
 
   std::vector<Entry> nodes_;
   uint32_t releasing_ = 0;
-  std::set<NodeIndex> suspects_;
+  std::set<NodeIndex> overcommit_candidates_;
 };
 
 }  // namespace muster

@@ -15,7 +15,7 @@ namespace muster {
 // `amount` thousandths of devices (or cores) x the work that is lost, which is
 // `lost`, or lost + now while it runs. It follows from the gang's record alone,
 // so that time passes without an update.
-struct StopPrice {
+struct StopCost {
   bool accrues = false;
   int64_t amount = 0;
   Duration lost = 0;
@@ -37,9 +37,9 @@ struct StopPrice {
     const Wide weighted = Wide{restart} * costs.restart / 1000;
     return static_cast<Duration>(std::min<Wide>(weighted, kMaxDuration));
   }
-  // What stopping a gang of that price costs, at the least, for each of its
-  // devices; of equal prices but for what is lost, in the order of that. One
-  // that was only nominated loses nothing, and costs nothing.
+  // What stopping a gang of that stop_cost costs, at the least, for each of its
+  // devices; of equal stop costs but for what is lost, in the order of that.
+  // One that was only nominated loses nothing, and costs nothing.
   Duration RateAt(Time now, const PreemptionCosts& costs) const {
     const Duration lost_now = LostAt(now);
     if (amount == kUnknown || (!accrues && lost == 0)) return lost_now;
@@ -59,7 +59,7 @@ struct StopPrice {
                : Leading(amount);
   }
 
-  friend bool operator==(const StopPrice&, const StopPrice&) = default;
+  friend bool operator==(const StopCost&, const StopCost&) = default;
 
   // No amount that is rounded to this one is more.
   static int64_t Unrounded(int64_t rounded) {
