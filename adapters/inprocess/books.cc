@@ -128,7 +128,7 @@ Books::DeviceUse Books::ShareOf(const Device& device,
   }
   return {.milli = profile->milli,
           .memory = 0,
-          .slices = ((1u << profile->slices) - 1) << share.first_slice};
+          .slices = ((1u << profile->memory_slices) - 1) << share.first_slice};
 }
 
 int64_t Books::OthersMilli(uint32_t node) const {

@@ -108,13 +108,14 @@ PartitionScheme ReadPartitionScheme(const Value& value) {
   PartitionScheme scheme;
   Fields f(value, "partition scheme");
   f.Required("key", [&](const Value& v) { scheme.key = v.Text(); });
-  f.Integer("slices", &scheme.slices, 1, PartitionScheme::kMaxSlices);
+  f.Integer("slices", &scheme.memory_slices, 1, PartitionScheme::kMaxSlices);
   f.Required("profiles", [&](const Value& list) {
     list.Each([&](const Value& v) {
       PartitionProfile& profile = scheme.profiles.emplace_back();
       Fields p(v, "profile");
       p.Required("name", [&](const Value& x) { profile.name = x.Text(); });
-      p.Integer("slices", &profile.slices, 1, PartitionScheme::kMaxSlices);
+      p.Integer("slices", &profile.memory_slices, 1,
+                PartitionScheme::kMaxSlices);
       p.Optional("share", [&](const Value& x) {
         profile.milli = static_cast<int32_t>(
             std::min<int64_t>(x.Quantity(kWholeDevice), kMax32));

@@ -12,14 +12,16 @@
 namespace muster {
 
 // One kind of piece (NVIDIA: a MIG profile). A device's memory is a row of
-// equal slices; a piece takes `slices` of them side by side, beginning at one
-// of `starts`. Two pieces never share a slice, and the pieces of a device never
-// take more than 1000 thousandths of it in all.
+// equal slices; a piece takes `memory_slices` of them side by side, beginning
+// at one of `starts`. Two pieces never share a slice, and the pieces of a
+// device never take more than 1000 thousandths of it in all.
 struct PartitionProfile {
-  std::string name{};              // "3g.40gb", a key.
-  uint32_t slices = 1;             // >= 1.
-  int32_t milli = 0;               // Its share of the computing power: 1..1000.
-  std::vector<uint32_t> starts{};  // Rising; start + slices <= the scheme's.
+  std::string name{};          // "3g.40gb", a key.
+  uint32_t memory_slices = 1;  // >= 1.
+  int32_t milli = 0;           // Its share of the computing power: 1..1000.
+  // First slices where it may begin, rising; start + memory_slices <= the
+  // scheme's.
+  std::vector<uint32_t> starts{};
 
   friend bool operator==(const PartitionProfile&,
                          const PartitionProfile&) = default;
@@ -32,7 +34,7 @@ struct PartitionScheme {
   static constexpr size_t kMaxProfiles = 32;
 
   std::string key{};                         // Device::partition_scheme.
-  uint32_t slices = 0;                       // 1..kMaxSlices.
+  uint32_t memory_slices = 0;                // 1..kMaxSlices.
   std::vector<PartitionProfile> profiles{};  // At most kMaxProfiles.
 
   friend bool operator==(const PartitionScheme&,

@@ -11,7 +11,7 @@ namespace {
 PartitionScheme SevenOfEight(std::string key,
                              const std::vector<std::string>& names) {
   return {.key = std::move(key),
-          .slices = 8,
+          .memory_slices = 8,
           .profiles = {{names[0], 1, 142, {0, 1, 2, 3, 4, 5, 6}},
                        {names[1], 2, 142, {0, 2, 4, 6}},
                        {names[2], 2, 285, {0, 2, 4}},

@@ -74,12 +74,12 @@ uint32_t PartitionTable::Intern(const Device& device) {
   if (scheme == schemes_.end()) return kNoCut;
   Cut cut{.scheme = scheme->key,
           .fixed = !device.partitions.empty(),
-          .slices = scheme->slices,
+          .slices = scheme->memory_slices,
           .pieces = std::vector<Piece>(profiles_.size()),
           .partitions = device.partitions};
   for (const PartitionProfile& p : scheme->profiles) {
     Piece& piece = cut.pieces[Find(p.name)];
-    piece = {.slices = p.slices, .milli = p.milli};
+    piece = {.slices = p.memory_slices, .milli = p.milli};
     for (const uint32_t start : p.starts) {
       if (!cut.fixed) piece.starts |= SliceMask{1} << start;
     }

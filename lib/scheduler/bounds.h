@@ -84,10 +84,10 @@ MUSTER_BOUNDS(DeviceShare, Of{&DeviceShare::milli, kMilli},
               Of{&DeviceShare::memory_bytes, kMemory},
               Of{&DeviceShare::first_slice, kFirstSlice});
 MUSTER_BOUNDS(PartitionProfile, Of{&PartitionProfile::name, kKey},
-              Of{&PartitionProfile::slices, kSlices},
+              Of{&PartitionProfile::memory_slices, kSlices},
               Of{&PartitionProfile::milli, {1, kWholeDevice}},
               Of{&PartitionProfile::starts, kSlices});
-MUSTER_BOUNDS(PartitionScheme, Of{&PartitionScheme::slices, kSlices},
+MUSTER_BOUNDS(PartitionScheme, Of{&PartitionScheme::memory_slices, kSlices},
               Of{&PartitionScheme::profiles,
                  {1, int64_t{PartitionScheme::kMaxProfiles}}});
 MUSTER_BOUNDS(Node, Of{&Node::devices, kDevices},

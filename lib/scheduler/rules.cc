@@ -152,11 +152,11 @@ namespace {
 
 absl::Status ProfileRule(const PartitionScheme& scheme,
                          const PartitionProfile& profile) {
-  if (profile.slices > scheme.slices) {
-    return Invalid(".slices: ", profile.slices, " is not in 1..",
-                   scheme.slices);
+  if (profile.memory_slices > scheme.memory_slices) {
+    return Invalid(".memory_slices: ", profile.memory_slices, " is not in 1..",
+                   scheme.memory_slices);
   }
-  const uint32_t last = scheme.slices - profile.slices;
+  const uint32_t last = scheme.memory_slices - profile.memory_slices;
   for (size_t i = 0; i < profile.starts.size(); ++i) {
     const uint32_t start = profile.starts[i];
     if (start > last) {
@@ -185,7 +185,7 @@ absl::Status PiecesRule(const PartitionScheme& scheme, const Device& device) {
       return Invalid(".partitions[", i, "].start: ", piece.start,
                      " is not one of the starts of '", p->name, "'");
     }
-    const uint32_t slices = ((1u << p->slices) - 1) << piece.start;
+    const uint32_t slices = ((1u << p->memory_slices) - 1) << piece.start;
     if ((taken & slices) != 0) {
       return Invalid(".partitions[", i,
                      "].start: overlaps a partition before it");

@@ -198,7 +198,7 @@ TEST_F(ClusterPartitionsTest, TheChoiceIsTheOneOfTheDocumentedOrder) {
     for (const PartitionProfile& p : scheme.profiles) {
       std::vector<Allocation> all;
       cluster_.PartitionPlaces(n_, Part(p.name), Ledger::kBoth, &all);
-      *weighted += all.size() * p.slices;
+      *weighted += all.size() * p.memory_slices;
       slots[p.name] = Slots(Part(p.name));
     }
     return slots;

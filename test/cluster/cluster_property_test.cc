@@ -24,7 +24,7 @@ constexpr uint32_t kLimit = 40;
 std::vector<PartitionScheme> Schemes() {
   return {CommonPartitionSchemes()[1],
           {.key = "odd",
-           .slices = 5,
+           .memory_slices = 5,
            .profiles = {{"1g.10gb", 1, 300, {0, 1, 2, 3, 4}},
                         {"two", 2, 300, {0, 1, 3}},
                         {"three", 3, 500, {0, 2}}}}};
@@ -151,7 +151,7 @@ class ClusterLife {
       for (const uint32_t start : p.starts) {
         if (start < next) continue;
         device->partitions.push_back({p.name, start});
-        next = start + p.slices;
+        next = start + p.memory_slices;
         break;
       }
     }

@@ -57,7 +57,8 @@ DeviceShare NaiveCluster::PieceOf(const Device& device,
   const PartitionProfile* p = ProfileOn(device, name);
   if (p == nullptr) return {0, kWholeDevice, device.memory_bytes};
   return {0, p->milli,
-          Floor(device.memory_bytes, p->slices, SchemeOf(device)->slices)};
+          Floor(device.memory_bytes, p->memory_slices,
+                SchemeOf(device)->memory_slices)};
 }
 
 std::vector<NaiveCluster::Held> NaiveCluster::HeldOn(const NaiveNode& n,
@@ -67,7 +68,7 @@ std::vector<NaiveCluster::Held> NaiveCluster::HeldOn(const NaiveNode& n,
   std::vector<Held> held;
   const auto add = [&](const std::string& name, uint32_t start) {
     if (const PartitionProfile* p = ProfileOn(device, name)) {
-      held.push_back({start, p->slices, PieceOf(device, name)});
+      held.push_back({start, p->memory_slices, PieceOf(device, name)});
     }
   };
   for (const DeviceShare& share : n.others.devices) {
@@ -108,7 +109,8 @@ bool NaiveCluster::MayStart(const NaiveNode& n, uint32_t d,
     return false;
   }
   for (const Held& held : HeldOn(n, d, ledger)) {
-    if (start < held.start + held.slices && held.start < start + p->slices) {
+    if (start < held.start + held.slices &&
+        held.start < start + p->memory_slices) {
       return false;
     }
   }
@@ -141,7 +143,7 @@ uint32_t NaiveCluster::Pieces(const NaiveNode& n, uint32_t d,
     for (size_t i = 0; i < starts.size(); ++i) {
       if ((set >> i & 1) == 0) continue;
       apart &= starts[i] >= end;
-      end = starts[i] + p->slices;
+      end = starts[i] + p->memory_slices;
       ++count;
     }
     if (apart && static_cast<int32_t>(count) * p->milli <= free) {
@@ -327,7 +329,7 @@ bool NaiveCluster::Overcommitted(const NaiveNode& n, int ledger) const {
         const uint32_t to = std::min(held[i].start + held[i].slices,
                                      held[j].start + held[j].slices);
         // What lies beyond the last slice is nowhere.
-        if (from < std::min(to, SchemeOf(n.node.devices[d])->slices)) {
+        if (from < std::min(to, SchemeOf(n.node.devices[d])->memory_slices)) {
           return true;
         }
       }

@@ -159,8 +159,8 @@ NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
         continue;
       }
       share.milli = profile->milli;
-      share.memory = memory * profile->slices / slices;
-      for (uint32_t s = 0; s < profile->slices; ++s)
+      share.memory = memory * profile->memory_slices / slices;
+      for (uint32_t s = 0; s < profile->memory_slices; ++s)
         ++share.cut[task.first_slice + s];
       continue;
     }
@@ -185,7 +185,7 @@ const PartitionProfile* Books::ProfileOn(const Device& device,
                                          uint32_t* slices) const {
   for (const PartitionScheme& scheme : state_.config.partition_schemes) {
     if (scheme.key != device.partition_scheme) continue;
-    *slices = scheme.slices;
+    *slices = scheme.memory_slices;
     return FindProfile(scheme, name);
   }
   return nullptr;

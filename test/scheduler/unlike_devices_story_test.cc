@@ -103,9 +103,12 @@ TEST_F(UnlikeDevices, WhatIsLeftOfTheLimitCounts) {
 // A part is a quarter of the device on n1, an eighth of that on n2.
 TEST_F(UnlikeDevices, APartitionCountsAsInItsScheme) {
   SchedulerConfig config;
-  config.partition_schemes = {
-      {.key = "quarters", .slices = 4, .profiles = {{"part", 1, 250, {0, 1}}}},
-      {.key = "eighths", .slices = 8, .profiles = {{"part", 1, 125, {0, 1}}}}};
+  config.partition_schemes = {{.key = "quarters",
+                               .memory_slices = 4,
+                               .profiles = {{"part", 1, 250, {0, 1}}}},
+                              {.key = "eighths",
+                               .memory_slices = 8,
+                               .profiles = {{"part", 1, 125, {0, 1}}}}};
   Begins(config);
   MayUse(200);
   HasPartsOf("n1", "quarters");

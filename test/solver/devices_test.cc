@@ -23,7 +23,7 @@ constexpr int64_t kDeviceMemory = 1000;  // As MakeNode has it.
 
 PartitionScheme SmallScheme() {
   return {.key = "small",
-          .slices = 4,
+          .memory_slices = 4,
           .profiles = {{"one", 1, 250, {0, 1, 2, 3}},
                        {"two", 2, 350, {0, 2}},
                        {"three", 3, 600, {0, 1}}}};
@@ -103,7 +103,8 @@ class Judge {
     if (!request.partition.empty()) {
       const PartitionScheme scheme = SmallScheme();
       const PartitionProfile& p = *FindProfile(scheme, request.partition);
-      return {0, p.milli, kDeviceMemory * p.slices / scheme.slices};
+      return {0, p.milli,
+              kDeviceMemory * p.memory_slices / scheme.memory_slices};
     }
     if (request.memory_bytes > 0) {
       return {0,
@@ -134,7 +135,7 @@ class Judge {
     return starts && std::none_of(device.held.begin(), device.held.end(),
                                   [&](const auto& h) {
                                     return slot < h.second &&
-                                           h.first < slot + p.slices;
+                                           h.first < slot + p.memory_slices;
                                   });
   }
 
@@ -149,7 +150,7 @@ class Judge {
     }
     const PartitionScheme scheme = SmallScheme();
     const std::pair slices{
-        slot, slot + FindProfile(scheme, request.partition)->slices};
+        slot, slot + FindProfile(scheme, request.partition)->memory_slices};
     if (sign > 0) {
       device.held.push_back(slices);
     } else {

@@ -12,7 +12,7 @@ struct FieldsOf<PartitionProfile> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
     v(1, "name", s.name);
-    v(2, "slices", s.slices);
+    v(2, "memory_slices", s.memory_slices);
     v(3, "milli", s.milli);
     v(4, "starts", s.starts);
   }
@@ -23,7 +23,7 @@ struct FieldsOf<PartitionScheme> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
     v(1, "key", s.key);
-    v(2, "slices", s.slices);
+    v(2, "memory_slices", s.memory_slices);
     v(3, "profiles", s.profiles);
   }
 };
