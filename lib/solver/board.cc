@@ -6,7 +6,7 @@ namespace muster::solver {
 
 // Entries are 0 wherever no task has been since the last question.
 void Board::ForgetTouched() {
-  for (const Spot& s : touched_) {
+  for (const DomainRef& s : touched_) {
     tasks_[numbers_[s]] = 0;
     is_touched_[numbers_[s]] = 0;
   }
@@ -20,8 +20,8 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   table_ = &table;
   placed_.clear();
   most_placed_ = 0;
-  const size_t spots = numbers_.Reset(problem.trees(), cluster.node_limit());
-  tasks_.resize(std::max(tasks_.size(), spots), 0);
+  const size_t domains = numbers_.Reset(problem.trees(), cluster.node_limit());
+  tasks_.resize(std::max(tasks_.size(), domains), 0);
   is_touched_.resize(tasks_.size(), 0);
   scopes_.assign(problem.group_count() + problem.role_count(), {});
   slices_.assign(problem.slice_count(), {});
@@ -36,11 +36,11 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
 }
 
 void Board::Enter(TaskId task, NodeIndex node, bool enter) {
-  numbers_.ForEachAround(node, [&](const Spot& spot) {
-    const size_t at = numbers_[spot];
+  numbers_.ForEachAround(node, [&](const DomainRef& domain) {
+    const size_t at = numbers_[domain];
     if (is_touched_[at] == 0) {
       is_touched_[at] = 1;
-      touched_.push_back(spot);
+      touched_.push_back(domain);
     }
     tasks_[at] += enter ? 1 : 0xffffffff;
   });
@@ -128,23 +128,24 @@ bool Board::Allowed(TaskId task, NodeIndex node) const {
   return AllBonds(task, allows) && spreads_.Open(task.role, node);
 }
 
-bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot) {
-  const uint32_t domain = tree.DomainOf(level, node);
-  if (spot->level >= level) {
-    return tree.Around(spot->level, spot->domain, level) == domain;
+bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node,
+                     DomainRef* domain) {
+  const uint32_t index = tree.DomainOf(level, node);
+  if (domain->level >= level) {
+    return tree.Around(domain->level, domain->index, level) == index;
   }
-  if (!tree.Holds(*spot, node)) return false;
-  *spot = {spot->tree, level, domain};
+  if (!tree.Holds(*domain, node)) return false;
+  *domain = {domain->tree, level, index};
   return true;
 }
 
-bool Board::Narrow(TaskId task, Spot* spot, bool* nowhere) const {
+bool Board::Narrow(TaskId task, DomainRef* domain, bool* nowhere) const {
   *nowhere = false;
   if (!problem_->Spreads(task.role).empty()) return false;
   return AllBonds(task, [&](int t, int level, const Hold& hold) {
-    if (t != spot->tree) return false;
+    if (t != domain->tree) return false;
     if (level != kEverywhere && hold.tasks > 0 &&
-        !NarrowTo(problem_->tree(t), level, hold.node, spot)) {
+        !NarrowTo(problem_->tree(t), level, hold.node, domain)) {
       *nowhere = true;
     }
     return true;
@@ -194,19 +195,20 @@ void Board::PutBack(size_t placed, const Allocation& at) {
   table_->Update(at.node);
 }
 
-bool Board::HoldsAround(const Spot& spot, int level) const {
+bool Board::HoldsAround(const DomainRef& domain, int level) const {
   const uint32_t around =
-      problem_->tree(spot.tree).Around(spot.level, spot.domain, level);
-  return around != kOutside ? Holds({spot.tree, level, around}) : Holds(spot);
+      problem_->tree(domain.tree).Around(domain.level, domain.index, level);
+  return around != kOutside ? Holds({domain.tree, level, around})
+                            : Holds(domain);
 }
 
-int Board::Nearness(const Spot& spot) const {
-  const Tree& tree = problem_->tree(spot.tree);
-  if (spot.level != kEverywhere && Holds(spot)) return 0;
-  for (int level = spot.level - 1; level >= 0; --level) {
-    const uint32_t around = tree.Around(spot.level, spot.domain, level);
+int Board::Nearness(const DomainRef& domain) const {
+  const Tree& tree = problem_->tree(domain.tree);
+  if (domain.level != kEverywhere && Holds(domain)) return 0;
+  for (int level = domain.level - 1; level >= 0; --level) {
+    const uint32_t around = tree.Around(domain.level, domain.index, level);
     if (around == kOutside) break;
-    if (Holds({spot.tree, level, around})) return spot.level - level;
+    if (Holds({domain.tree, level, around})) return domain.level - level;
   }
   return tree.hosts + 1;
 }

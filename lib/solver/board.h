@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
+#include "lib/solver/domain_numbers.h"
 #include "lib/solver/problem.h"
 #include "lib/solver/slot_table.h"
-#include "lib/solver/spot_numbers.h"
 #include "lib/solver/spread_book.h"
 
 namespace muster::solver {
@@ -64,29 +64,31 @@ class Board {
   bool Replace(size_t placed, NodeIndex node);
   void PutBack(size_t placed, const Allocation& at);
 
-  // Levels up from the spot to the narrowest domain around it that holds a
+  // Levels up from the domain to the narrowest domain around it that holds a
   // task of the gang; more than any level if there is none.
-  int Nearness(const Spot& spot) const;
-  // Whether tasks of the gang lie in the spot.
-  bool Holds(const Spot& spot) const { return tasks_[numbers_[spot]] > 0; }
-  // The same of the domain of a level, no narrower, around the spot; of a node
+  int Nearness(const DomainRef& domain) const;
+  // Whether tasks of the gang lie in the domain.
+  bool Holds(const DomainRef& domain) const {
+    return tasks_[numbers_[domain]] > 0;
+  }
+  // The same of the domain of `level`, no narrower, around `domain`; of a node
   // outside the topology itself.
-  bool HoldsAround(const Spot& spot, int level) const;
+  bool HoldsAround(const DomainRef& domain, int level) const;
   bool Touched(NodeIndex node) const {
-    return tasks_[SpotNumbers::OfNode(node)] > 0;
+    return tasks_[DomainNumbers::OfNode(node)] > 0;
   }
   // Calls f(domain) once for each domain of the level of tree 0 that holds
   // tasks of the gang, in an order of no meaning. O(domains ever touched).
   template <class F>
   void ForEachHeld(int level, const F& f) const {
-    for (const Spot& s : touched_) {
-      if (s.tree == 0 && s.level == level && Holds(s)) f(s.domain);
+    for (const DomainRef& s : touched_) {
+      if (s.tree == 0 && s.level == level && Holds(s)) f(s.index);
     }
   }
-  // Narrows the spot to where required levels and slices in the same tree let
+  // Narrows the domain to where required levels and slices in the same tree let
   // the task be. False if that says less than Allowed: other trees or spreads
   // have a say; `nowhere` tells that no place is left.
-  bool Narrow(TaskId task, Spot* spot, bool* nowhere) const;
+  bool Narrow(TaskId task, DomainRef* domain, bool* nowhere) const;
 
   Problem& problem() const { return *problem_; }
   Cluster& cluster() const { return *cluster_; }
@@ -111,7 +113,8 @@ class Board {
   void ForgetTouched();
   template <class F>
   bool AllBonds(TaskId task, const F& f) const;
-  static bool NarrowTo(const Tree& tree, int level, NodeIndex node, Spot* spot);
+  static bool NarrowTo(const Tree& tree, int level, NodeIndex node,
+                       DomainRef* domain);
 
   Problem* problem_ = nullptr;
   Cluster* cluster_ = nullptr;
@@ -128,11 +131,11 @@ class Board {
   std::vector<Hold> scopes_;
   std::vector<Hold> slices_;
   SpreadBook spreads_;
-  SpotNumbers numbers_;
-  std::vector<uint32_t> tasks_;  // Of the gang, by spot.
-  // Spots that have had tasks in this question, each once.
-  std::vector<Spot> touched_;
-  std::vector<uint8_t> is_touched_;  // By spot.
+  DomainNumbers numbers_;
+  std::vector<uint32_t> tasks_;  // Of the gang, by domain.
+  // Domains that have had tasks in this question, each once.
+  std::vector<DomainRef> touched_;
+  std::vector<uint8_t> is_touched_;  // By domain.
 };
 
 }  // namespace muster::solver

@@ -23,7 +23,7 @@ void ExactSearch::OrderTasks() {
   tasks_.clear();
   moves_.clear();
   for (const uint32_t r : problem_->Active()) {
-    const uint64_t slots = board_->table().Sum(problem_->column(r), spot_);
+    const uint64_t slots = board_->table().Sum(problem_->column(r), domain_);
     moves_.push_back(
         {static_cast<int64_t>(slots * 1024 / problem_->add(r)), r});
   }
@@ -38,7 +38,7 @@ void ExactSearch::OrderTasks() {
 
 void ExactSearch::FindNodes() {
   nodes_.clear();
-  board_->table().ForEachNodeOfAny(spot_, [&](NodeIndex n) {
+  board_->table().ForEachNodeOfAny(domain_, [&](NodeIndex n) {
     for (uint32_t c = 0; c < need_.size(); ++c) {
       if (need_[c] == 0 || board_->table().slots(c, n) == 0) continue;
       nodes_.push_back(n);
@@ -111,10 +111,11 @@ bool ExactSearch::NeedsDeviceChoice() const {
   return columns > 1 && partial;
 }
 
-void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
+void ExactSearch::Start(Board& board, const DomainRef& domain,
+                        uint64_t deadline) {
   board_ = &board;
   problem_ = &board.problem();
-  spot_ = spot;
+  domain_ = domain;
   deadline_ = deadline;
   out_of_steps_ = false;
   skipped_some_ = false;
@@ -122,7 +123,7 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
   OrderTasks();
   used_.resize(tasks_.size());
   board.table().FindNeeds(&need_, &kind_need_);
-  board.table().Watch(spot);
+  board.table().Watch(domain);
   FindNodes();
   FindTwins();
   board.spreads().Confine(nodes_);
@@ -131,7 +132,7 @@ void ExactSearch::Start(Board& board, const Spot& spot, uint64_t deadline) {
 
 bool ExactSearch::MayStillFit() const {
   const SlotTable& table = board_->table();
-  if (!table.HasSlots(need_, spot_)) return false;
+  if (!table.HasSlots(need_, domain_)) return false;
   for (size_t k = 0; k < kind_need_.size(); ++k) {
     if (table.watched()[k] < kind_need_[k]) return false;
   }
@@ -338,22 +339,24 @@ void ExactSearch::SkipSome(size_t base) {
   skipped_some_ = true;
 }
 
-Outcome ExactSearch::Find(Board& board, const Spot& spot, uint64_t deadline) {
+Outcome ExactSearch::Find(Board& board, const DomainRef& domain,
+                          uint64_t deadline) {
   traffic_ = nullptr;
-  Start(board, spot, deadline);
+  Start(board, domain, deadline);
   const bool stop = MayStillFit() && Search(0, 0);
   if (stop && !out_of_steps_) return Outcome::kFound;
   return stop || skipped_some_ ? Outcome::kCutShort : Outcome::kNone;
 }
 
-bool ExactSearch::Improve(Board& board, Board::Mark* mark, const Spot& spot,
-                          const Traffic& traffic, uint64_t deadline) {
+bool ExactSearch::Improve(Board& board, Board::Mark* mark,
+                          const DomainRef& domain, const Traffic& traffic,
+                          uint64_t deadline) {
   best_cost_ = traffic.Total(board);
   if (best_cost_ == 0) return true;
   best_.assign(board.placed().begin(), board.placed().end());
   board.Rollback(*mark);
   traffic_ = &traffic;
-  Start(board, spot, deadline);
+  Start(board, domain, deadline);
   Search(0, 0);
   *mark = board.Begin();
   for (const Assignment& a : best_) board.PutExactly(a.task, a.at);

@@ -1,4 +1,4 @@
-// Depth-first search over all ways to place a gang's tasks inside a spot.
+// Depth-first search over all ways to place a gang's tasks inside a domain.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@
 namespace muster::solver {
 
 // Task by task, the scarcest role first; required levels and slices bind as
-// tasks are placed. Branches end where slots or useful resources of the spot
+// tasks are placed. Branches end where slots or useful resources of the domain
 // no longer cover what is still to come, or a spread cannot hold any more (once
 // all tasks lie placed, that is exact); identical tasks, nodes that look
 // alike and devices in the same state are tried once. Preferences of levels
-// inside the spot are not looked at.
+// inside the domain are not looked at.
 class ExactSearch {
  public:
   // The first placement found is left on the board, inside a transaction of
   // its own that is then committed.
-  Outcome Find(Board& board, const Spot& spot, uint64_t deadline);
+  Outcome Find(Board& board, const DomainRef& domain, uint64_t deadline);
 
   // Replaces the placement made since `mark` by one that costs less, if one is
   // found, in a transaction of its own that `mark` then tells. Whether it is
   // proven to cost the least.
-  bool Improve(Board& board, Board::Mark* mark, const Spot& spot,
+  bool Improve(Board& board, Board::Mark* mark, const DomainRef& domain,
                const Traffic& traffic, uint64_t deadline);
 
  private:
@@ -39,7 +39,7 @@ class ExactSearch {
     friend auto operator<=>(const Move&, const Move&) = default;
   };
 
-  void Start(Board& board, const Spot& spot, uint64_t deadline);
+  void Start(Board& board, const DomainRef& domain, uint64_t deadline);
   void OrderTasks();
   void FindNodes();
   void FindTwins();
@@ -60,7 +60,7 @@ class ExactSearch {
 
   Board* board_ = nullptr;
   Problem* problem_ = nullptr;
-  Spot spot_{};
+  DomainRef domain_{};
   uint64_t deadline_ = 0;
   bool out_of_steps_ = false;
   bool skipped_some_ = false;  // Device sets left out: "no" is no proof.

@@ -5,54 +5,55 @@
 
 namespace muster::solver {
 
-void Forest::Build(const Board& board, TaskId task, const Spot& spot,
-                   std::span<const Spot> also,
+void Forest::Build(const Board& board, TaskId task, const DomainRef& domain,
+                   std::span<const DomainRef> also,
                    std::span<const SliceRule> layers) {
   board_ = &board;
-  tree_ = &board.problem().tree(spot.tree);
-  spot_ = spot;
+  tree_ = &board.problem().tree(domain.tree);
+  domain_ = domain;
   column_ = board.problem().column(task.role);
   layers_.assign(layers.begin(), layers.end());
-  base_ = std::min(spot.level + 1, tree_->hosts);
+  base_ = std::min(domain.level + 1, tree_->hosts);
   const size_t levels = static_cast<size_t>(tree_->hosts - base_ + 1);
   if (levels_.size() < levels) levels_.resize(levels);
   for (size_t l = 0; l < levels; ++l) levels_[l].clear();
-  lazy_ = FromSums(task, also, spot);
+  lazy_ = FromSums(task, also, domain);
   if (!lazy_) AddNodes(task, also);
   Round();
 }
 
 // Whether the table's sums tell what the task's role can take; makes the
 // entries of all domains then.
-bool Forest::FromSums(TaskId task, std::span<const Spot> also, Spot spot) {
+bool Forest::FromSums(TaskId task, std::span<const DomainRef> also,
+                      DomainRef domain) {
   const SlotTable& table = board_->table();
   if (!table.indexed() || !also.empty() || table.HasScores(column_)) {
     return false;
   }
-  const index::Column& column = table.column(spot.tree, column_);
+  const index::Column& column = table.column(domain.tree, column_);
   const bool named = !board_->problem().Chain(task.role).empty();
-  if (spot.level == kEverywhere && column.totals().outside > 0 && !named)
+  if (domain.level == kEverywhere && column.totals().outside > 0 && !named)
     return false;
   bool nowhere = false;
-  if (!board_->Narrow(task, &spot, &nowhere)) return false;
-  if (base_ >= tree_->hosts || spot.level >= tree_->hosts) return false;
-  if (!nowhere) AddDomains(spot);
+  if (!board_->Narrow(task, &domain, &nowhere)) return false;
+  if (base_ >= tree_->hosts || domain.level >= tree_->hosts) return false;
+  if (!nowhere) AddDomains(domain);
   return true;
 }
 
-// The domains with slots inside `spot`, which lies in spot_, and those around
-// them.
-void Forest::AddDomains(const Spot& spot) {
-  const index::Column& column = board_->table().column(spot.tree, column_);
+// The domains with slots inside `domain`, which lies in domain_, and those
+// around them.
+void Forest::AddDomains(const DomainRef& domain) {
+  const index::Column& column = board_->table().column(domain.tree, column_);
   const int narrowest = tree_->hosts - 1;
-  const auto [first, last] = tree_->Inside(spot, narrowest);
+  const auto [first, last] = tree_->Inside(domain, narrowest);
   board_->problem().Spend(last - first, kLookNs);
   const std::span<const uint32_t> sums = column.sums(narrowest);
   for (uint32_t d = first; d < last; ++d) {
     if (sums[d] == 0) continue;
     for (int l = base_; l <= narrowest; ++l) {
-      const uint32_t domain = tree_->Around(narrowest, d, l);
-      if (at(l).empty() || at(l).back().domain != domain) Append(l, domain);
+      const uint32_t around = tree_->Around(narrowest, d, l);
+      if (at(l).empty() || at(l).back().domain != around) Append(l, around);
     }
     Entry& entry = at(narrowest).back();
     entry.slots = entry.room = sums[d];
@@ -73,13 +74,13 @@ void Forest::Append(int level, uint32_t domain) {
   at(level).push_back(entry);
 }
 
-void Forest::AddNodes(TaskId task, std::span<const Spot> also) {
+void Forest::AddNodes(TaskId task, std::span<const DomainRef> also) {
   const Problem& problem = board_->problem();
   uint64_t looked_at = 0;
-  board_->table().ForEachNode(column_, spot_, [&](NodeIndex node) {
+  board_->table().ForEachNode(column_, domain_, [&](NodeIndex node) {
     ++looked_at;
     if (!board_->Allowed(task, node)) return;
-    const bool inside = std::ranges::all_of(also, [&](const Spot& s) {
+    const bool inside = std::ranges::all_of(also, [&](const DomainRef& s) {
       return problem.tree(s.tree).Holds(s, node);
     });
     if (inside) Add(node, board_->table().slots(column_, node));
@@ -95,8 +96,8 @@ void Forest::Tell(Pick parent) {
   std::vector<Entry>& hosts = at(tree_->hosts);
   e.first = static_cast<uint32_t>(hosts.size());
   const uint32_t size = SizeAt(tree_->hosts);
-  const Spot spot{spot_.tree, tree_->hosts - 1, e.domain};
-  board_->table().ForEachNode(column_, spot, [&](NodeIndex node) {
+  const DomainRef domain{domain_.tree, tree_->hosts - 1, e.domain};
+  board_->table().ForEachNode(column_, domain, [&](NodeIndex node) {
     const uint32_t slots = board_->table().slots(column_, node);
     hosts.push_back({.domain = node,
                      .parent = parent,
@@ -201,7 +202,7 @@ int64_t Forest::ScoreOf(int level, Pick pick, uint32_t tasks) {
 
 int Forest::NearnessOf(int level, const Entry& e) const {
   if (e.domain == kOutside) return tree_->hosts + 1;
-  return board_->Nearness({spot_.tree, level, e.domain});
+  return board_->Nearness({domain_.tree, level, e.domain});
 }
 
 Forest::Rank Forest::RankOf(int level, Pick pick, uint32_t tasks) {
@@ -256,9 +257,10 @@ void Forest::ConsiderHosts(Pick first, Pick last, uint32_t tasks,
                            std::optional<Rank>* best) {
   const int hosts = tree_->hosts;
   for (Pick parent = first; parent < last; ++parent) {
-    const Spot spot{spot_.tree, hosts - 1, at(hosts - 1)[parent].domain};
+    const DomainRef domain{domain_.tree, hosts - 1,
+                           at(hosts - 1)[parent].domain};
     if (at(hosts - 1)[parent].slots < tasks) continue;
-    if (lazy_ && board_->table().NoneWith(column_, tasks, spot)) continue;
+    if (lazy_ && board_->table().NoneWith(column_, tasks, domain)) continue;
     Tell(parent);
     const Entry& e = at(hosts - 1)[parent];
     for (Pick c = e.first; c < e.first + e.count; ++c) {

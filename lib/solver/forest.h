@@ -14,7 +14,7 @@
 
 namespace muster::solver {
 
-// Built for one role inside one spot, then asked once. What a domain can take
+// Built for one role inside one domain, then asked once. What a domain can take
 // is the sum over its children, rounded down to whole slices at the level of
 // a layer: so a count that fits is a count that can be placed.
 //
@@ -31,12 +31,13 @@ class Forest {
   // level first, levels and sizes falling, each size dividing the one before.
   // Only nodes that the board allows for `task` come in, and, if any, only
   // those inside all of `also`.
-  void Build(const Board& board, TaskId task, const Spot& spot,
-             std::span<const Spot> also, std::span<const SliceRule> layers);
+  void Build(const Board& board, TaskId task, const DomainRef& domain,
+             std::span<const DomainRef> also,
+             std::span<const SliceRule> layers);
 
   // What everything together can take, in whole slices.
   uint64_t capacity() const { return capacity_; }
-  // The most that one domain of the level, which lies inside the spot, takes.
+  // The most that one domain of the level, which lies inside the domain, takes.
   uint64_t Best(int level);
   // Shares `tasks` (a multiple of the widest layer's size) out, all in one
   // domain of level `required` or narrower unless that is kEverywhere. Nodes
@@ -44,7 +45,7 @@ class Forest {
   // whole slices. False if there is no room.
   bool Distribute(uint32_t tasks, int required, std::vector<Share>* shares);
   // The same, without slices, under the problem's spread of that position,
-  // which is of the spot's tree and for these tasks alone.
+  // which is of the domain's tree and for these tasks alone.
   bool DistributeSpread(uint32_t tasks, int required, uint32_t spread,
                         std::vector<Share>* shares);
   // The most tasks, up to `enough`, that the spread allows on these nodes, with
@@ -68,9 +69,9 @@ class Forest {
   const std::vector<Entry>& at(int level) const {
     return levels_[level - base_];
   }
-  bool FromSums(TaskId task, std::span<const Spot> also, Spot spot);
-  void AddDomains(const Spot& spot);
-  void AddNodes(TaskId task, std::span<const Spot> also);
+  bool FromSums(TaskId task, std::span<const DomainRef> also, DomainRef domain);
+  void AddDomains(const DomainRef& domain);
+  void AddNodes(TaskId task, std::span<const DomainRef> also);
   void Add(NodeIndex node, uint32_t slots);
   void Append(int level, uint32_t domain);
   void Tell(Pick parent);
@@ -109,7 +110,7 @@ class Forest {
 
   const Board* board_ = nullptr;
   const Tree* tree_ = nullptr;
-  Spot spot_{};
+  DomainRef domain_{};
   uint32_t column_ = 0;
   int base_ = 0;       // Widest level stored.
   bool lazy_ = false;  // Entries of nodes are made as needed, in any order.

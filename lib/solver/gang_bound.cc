@@ -95,19 +95,19 @@ void GangBound::FillWhole(Whole* whole) {
     sums.assign(domains.size(), 0);
     problem_->Spend(domains.size(), kLookNs);
     for (uint32_t d = 0; d < domains.size(); ++d) {
-      const Spot spot{0, l, d};
+      const DomainRef domain{0, l, d};
       uint64_t sum = 0;
       if (l + 1 < tree.hosts) {
         for (uint32_t c = 0; c < domains[d].child_count; ++c) {
           sum += whole->sums[l + 1][domains[d].first_child + c];
         }
       } else if (nodes) {
-        table.ForEachNode(column, spot, [&](NodeIndex n) {
+        table.ForEachNode(column, domain, [&](NodeIndex n) {
           sum += cut(table.slots(column, n), tree.hosts);
           problem_->Spend(1, kBoundNs);
         });
       } else {
-        sum = table.Sum(column, spot);
+        sum = table.Sum(column, domain);
       }
       sums[d] = cut(sum, l);
     }
@@ -146,18 +146,18 @@ void GangBound::Raise(uint32_t* least) {
 }
 
 // A node outside is a domain by itself.
-void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
+void GangBound::AtDomains(const DomainRef& domain, int level, uint32_t* least) {
   const SlotTable& table = board_->table();
-  const auto [first, last] = problem_->tree(0).Inside(spot, level);
+  const auto [first, last] = problem_->tree(0).Inside(domain, level);
   std::span<const NodeIndex> outside;
-  if (spot.level == kEverywhere) outside = table.Outside();
+  if (domain.level == kEverywhere) outside = table.Outside();
   for (uint32_t c = 0; c < need_.size(); ++c) {
     if (need_[c] == 0) continue;
     Need(need_[c]);
     problem_->Spend(last - first + outside.size(), kBoundNs);
     for (uint32_t d = first; d < last; ++d) {
-      const Spot domain{0, level, d};
-      Have(static_cast<int64_t>(table.Sum(c, domain)), board_->Holds(domain));
+      const DomainRef inner{0, level, d};
+      Have(static_cast<int64_t>(table.Sum(c, inner)), board_->Holds(inner));
     }
     for (const NodeIndex n : outside) {
       Have(table.slots(c, n), board_->Touched(n));
@@ -175,12 +175,13 @@ void GangBound::AtDomains(const Spot& spot, int level, uint32_t* least) {
 }
 
 // At least so many nodes, as if all were like the one with most slots.
-uint32_t GangBound::AsBest(uint32_t column, int64_t need, const Spot& spot) {
+uint32_t GangBound::AsBest(uint32_t column, int64_t need,
+                           const DomainRef& domain) {
   const SlotTable& table = board_->table();
   board_->ForEachHeld(problem_->tree(0).hosts,
                       [&](NodeIndex n) { need -= table.slots(column, n); });
   if (need <= 0) return 0;
-  const uint32_t most = table.Most(column, spot);
+  const uint32_t most = table.Most(column, domain);
   return most == 0 ? kNoRoom
                    : static_cast<uint32_t>(CeilDiv(need, int64_t{most}));
 }
@@ -200,17 +201,17 @@ uint32_t GangBound::ByDevices() {
   return static_cast<uint32_t>(CeilDiv(need, most));
 }
 
-void GangBound::AtNodes(const Spot& spot, bool each, uint32_t* least) {
+void GangBound::AtNodes(const DomainRef& domain, bool each, uint32_t* least) {
   const SlotTable& table = board_->table();
   const int hosts = problem_->tree(0).hosts;
   for (uint32_t c = 0; c < need_.size(); ++c) {
     if (need_[c] == 0) continue;
     if (!each) {
-      *least = std::max(*least, AsBest(c, need_[c], spot));
+      *least = std::max(*least, AsBest(c, need_[c], domain));
       continue;
     }
     Need(need_[c]);
-    table.ForEachNode(c, spot, [&](NodeIndex n) {
+    table.ForEachNode(c, domain, [&](NodeIndex n) {
       Have(table.slots(c, n), board_->Touched(n));
       problem_->Spend(1, kBoundNs);
     });
@@ -220,7 +221,7 @@ void GangBound::AtNodes(const Spot& spot, bool each, uint32_t* least) {
     const uint32_t role = wholes_[w].role;
     const uint32_t size = SliceAt(role, hosts);
     Need(wholes_[w].need);
-    table.ForEachNode(problem_->column(role), spot, [&](NodeIndex n) {
+    table.ForEachNode(problem_->column(role), domain, [&](NodeIndex n) {
       const uint32_t slots = table.slots(problem_->column(role), n);
       Have(std::min(slots - slots % size, Limit(role, hosts)),
            board_->Touched(n));
@@ -231,23 +232,23 @@ void GangBound::AtNodes(const Spot& spot, bool each, uint32_t* least) {
 
 // What the whole gang needs of each kind, against what is useful in domains
 // and nodes.
-void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
+void GangBound::ByKinds(const DomainRef& domain, std::span<uint32_t> least) {
   const SlotTable& table = board_->table();
   const Tree& tree = problem_->tree(0);
   const size_t kinds = kind_need_.size();
   if (std::ranges::all_of(kind_need_, [](int64_t need) { return need == 0; })) {
     return;
   }
-  for (int l = std::max(spot.level + 1, 0); l <= tree.hosts; ++l) {
+  for (int l = std::max(domain.level + 1, 0); l <= tree.hosts; ++l) {
     const bool nodes = l == tree.hosts;
     const auto [first, last] =
-        nodes ? std::pair<uint32_t, uint32_t>{} : tree.Inside(spot, l);
+        nodes ? std::pair<uint32_t, uint32_t>{} : tree.Inside(domain, l);
     held_.clear();
     for (uint32_t d = first; d < last; ++d) {
       held_.push_back(board_->Holds({0, l, d}));
     }
     by_domain_.assign(held_.size() * kinds, 0);
-    table.ForEachNodeOfAny(spot, [&](NodeIndex n) {
+    table.ForEachNodeOfAny(domain, [&](NodeIndex n) {
       problem_->Spend(1, kLookNs);
       size_t at = held_.size();
       if (nodes || !tree.Contains(n)) {
@@ -269,19 +270,19 @@ void GangBound::ByKinds(const Spot& spot, std::span<uint32_t> least) {
   }
 }
 
-void GangBound::Domains(const Spot& spot, bool nodes,
+void GangBound::Domains(const DomainRef& domain, bool nodes,
                         std::span<uint32_t> least) {
   const Tree& tree = problem_->tree(0);
   std::ranges::fill(least, 0);
-  for (int l = 0; l <= spot.level; ++l) {
-    least[l] = board_->HoldsAround(spot, l) ? 0 : 1;
+  for (int l = 0; l <= domain.level; ++l) {
+    least[l] = board_->HoldsAround(domain, l) ? 0 : 1;
   }
-  for (int l = spot.level + 1; l < tree.hosts; ++l) {
-    AtDomains(spot, l, &least[l]);
+  for (int l = domain.level + 1; l < tree.hosts; ++l) {
+    AtDomains(domain, l, &least[l]);
   }
-  if (spot.level < tree.hosts) {
+  if (domain.level < tree.hosts) {
     least[tree.hosts] = ByDevices();
-    AtNodes(spot, nodes, &least[tree.hosts]);
+    AtNodes(domain, nodes, &least[tree.hosts]);
   }
   for (uint32_t i = 0; i < problem_->spreads().size(); ++i) {
     const SpreadRule& rule = problem_->spreads()[i];
@@ -294,9 +295,9 @@ void GangBound::Domains(const Spot& spot, bool nodes,
     if (!problem_->request().fixed.empty()) continue;
     uint32_t& known = least[rule.level];
     known = std::max(known, must - has);
-    if (rule.level <= spot.level && must - has > 1) known = kNoRoom;
+    if (rule.level <= domain.level && must - has > 1) known = kNoRoom;
   }
-  if (nodes) ByKinds(spot, least);
+  if (nodes) ByKinds(domain, least);
 }
 
 // The most of `others` that so many tasks meet, each where there are most.
@@ -314,7 +315,7 @@ int64_t GangBound::MostMet(int64_t tasks) {
 
 // The most pairs of a task of the role with one of the other that domains of
 // the level hold, as far as the role's own tasks reach.
-int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
+int64_t GangBound::Together(const DomainRef& domain, int level, uint32_t role,
                             uint32_t other) {
   const SlotTable& table = board_->table();
   const Tree& tree = problem_->tree(0);
@@ -329,17 +330,17 @@ int64_t GangBound::Together(const Spot& spot, int level, uint32_t role,
                          std::min(static_cast<int64_t>(slots), left)});
   };
   const bool nodes = level == tree.hosts;
-  if (nodes && (tree.hosts == 0 || spot.level == tree.hosts - 1)) {
-    table.ForEachNode(mine, spot, [&](NodeIndex n) {
+  if (nodes && (tree.hosts == 0 || domain.level == tree.hosts - 1)) {
+    table.ForEachNode(mine, domain, [&](NodeIndex n) {
       meet(table.slots(its, n), table.slots(mine, n));
     });
   } else {
     const int from = nodes ? level - 1 : level;
-    const auto [first, last] = tree.Inside(spot, from);
+    const auto [first, last] = tree.Inside(domain, from);
     for (uint32_t d = first; d < last; ++d) {
-      const Spot domain{0, from, d};
-      meet(nodes ? table.Most(its, domain) : table.Sum(its, domain),
-           table.Sum(mine, domain));
+      const DomainRef inner{0, from, d};
+      meet(nodes ? table.Most(its, inner) : table.Sum(its, inner),
+           table.Sum(mine, inner));
     }
   }
   problem_->Spend(meetings_.size(), kBoundNs);
@@ -354,26 +355,27 @@ int64_t GangBound::WithFixed(int level, uint32_t role) {
   meetings_.clear();
   board_->ForEachHeld(level, [&](uint32_t domain) {
     const int64_t weight = traffic_->Pull(level, domain, role);
-    const Spot at{0, level, domain};
+    const DomainRef at{0, level, domain};
     meetings_.push_back(
         {weight, static_cast<int64_t>(board_->table().Sum(column, at))});
   });
   return MostMet(left);
 }
 
-int64_t GangBound::LeastTraffic(const Spot& spot) {
+int64_t GangBound::LeastTraffic(const DomainRef& domain) {
   if (traffic_->lines().size() > kMaxLines) return 0;
   const int hosts = problem_->tree(0).hosts;
   const int64_t all = traffic_->AllPairs(*problem_);
   int64_t cost = 0;
-  for (int l = spot.level + 1; l <= hosts; ++l) {
+  for (int l = domain.level + 1; l <= hosts; ++l) {
     int64_t together = 0;
     for (const Traffic::Line& line : traffic_->lines()) {
       if (problem_->add(line.from) == 0 || problem_->add(line.to) == 0) {
         continue;
       }
-      together += line.weight * std::min(Together(spot, l, line.from, line.to),
-                                         Together(spot, l, line.to, line.from));
+      together +=
+          line.weight * std::min(Together(domain, l, line.from, line.to),
+                                 Together(domain, l, line.to, line.from));
     }
     if (!problem_->request().fixed.empty()) {
       for (const uint32_t r : problem_->Active()) together += WithFixed(l, r);

@@ -11,9 +11,9 @@
 
 namespace muster::solver {
 
-// Bounds for placements of problem.add() tasks inside a spot of the first tree,
-// where nothing but fixed tasks is on the board. Each looks at one thing that
-// must hold, and is as large as the largest of them.
+// Bounds for placements of problem.add() tasks inside a domain of the first
+// tree, where nothing but fixed tasks is on the board. Each looks at one thing
+// that must hold, and is as large as the largest of them.
 class GangBound {
  public:
   static constexpr uint32_t kNoRoom = 0xffffffff;
@@ -22,24 +22,24 @@ class GangBound {
   // where a slice lies on a single node.
   void Start(Board& board, const Traffic& traffic);
 
-  // Whether the spot has slots for every column's tasks.
-  bool HasSlots(const Spot& spot) const {
-    return board_->table().HasSlots(need_, spot);
+  // Whether the domain has slots for every column's tasks.
+  bool HasSlots(const DomainRef& domain) const {
+    return board_->table().HasSlots(need_, domain);
   }
 
   // The fewest domains of each level without fixed tasks that get tasks, by
   // level, widest first, nodes last; kNoRoom where there is none. Of the
-  // levels narrower than the spot's each by itself: its largest domains that
+  // levels narrower than the domain's each by itself: its largest domains that
   // together hold every column's tasks, every role's whole slices and, with
   // `nodes`, the gang's demand of every kind; then at nodes, too, those with
-  // most slots, else as many as if all were like the best. O(domains of the
-  // spot), and O(nodes of the spot).
-  void Domains(const Spot& spot, bool nodes, std::span<uint32_t> least);
+  // most slots, else as many as if all were like the best. O(domains and
+  // nodes inside).
+  void Domains(const DomainRef& domain, bool nodes, std::span<uint32_t> least);
 
   // The least traffic. At each level, the tasks of a role are together with no
   // more of another's than the domains they fill can hold; so are those of the
-  // other: the less counts. O(domains of the spot x lines).
-  int64_t LeastTraffic(const Spot& spot);
+  // other: the less counts. O(domains inside x lines).
+  int64_t LeastTraffic(const DomainRef& domain);
 
  private:
   // A role whose slices or spread let domains take less than their slots say.
@@ -63,12 +63,13 @@ class GangBound {
   void Have(int64_t amount, bool held);
   void Raise(uint32_t* least);
   uint32_t ByDevices();
-  uint32_t AsBest(uint32_t column, int64_t need, const Spot& spot);
-  void AtDomains(const Spot& spot, int level, uint32_t* least);
-  void AtNodes(const Spot& spot, bool each, uint32_t* least);
-  void ByKinds(const Spot& spot, std::span<uint32_t> least);
+  uint32_t AsBest(uint32_t column, int64_t need, const DomainRef& domain);
+  void AtDomains(const DomainRef& domain, int level, uint32_t* least);
+  void AtNodes(const DomainRef& domain, bool each, uint32_t* least);
+  void ByKinds(const DomainRef& domain, std::span<uint32_t> least);
   int64_t MostMet(int64_t tasks);
-  int64_t Together(const Spot& spot, int level, uint32_t role, uint32_t other);
+  int64_t Together(const DomainRef& domain, int level, uint32_t role,
+                   uint32_t other);
   int64_t WithFixed(int level, uint32_t role);
 
   Board* board_ = nullptr;

@@ -10,7 +10,7 @@ namespace {
 
 // The share of the remaining steps that one narrow domain may use up.
 constexpr uint64_t kShareOfSteps = 4;
-// Packings of a spot that are tried on the board.
+// Packings of a domain that are tried on the board.
 constexpr int kMaxPackings = 16;
 
 }  // namespace
@@ -20,7 +20,7 @@ int GroupSearch::TreeOf(ScopeIndex s) const {
 }
 
 // The innermost chosen domain of the tree; everywhere if there is none.
-Spot GroupSearch::Innermost(int tree) const {
+DomainRef GroupSearch::Innermost(int tree) const {
   for (size_t i = pins_.size(); i > 0; --i) {
     if (pins_[i - 1].tree == tree) return pins_[i - 1];
   }
@@ -35,21 +35,21 @@ int GroupSearch::NarrowestLevel(ScopeIndex s, int tree) const {
   return rule.preferred != kEverywhere ? rule.preferred : rule.required;
 }
 
-// What the scope's tasks need in all, against the slots of the spot.
-bool GroupSearch::HasSlots(const Need& need, const Spot& spot) {
+// What the scope's tasks need in all, against the slots of the domain.
+bool GroupSearch::HasSlots(const Need& need, const DomainRef& domain) {
   const SlotTable& table = board_->table();
-  if (!table.HasSlots(Tasks(need), spot)) return false;
+  if (!table.HasSlots(Tasks(need), domain)) return false;
   const std::span<const int64_t> amounts = Amounts(need);
   for (size_t k = 0; k < amounts.size(); ++k) {
-    if (table.UsefulAtMost(k, spot) < amounts[k]) return false;
+    if (table.UsefulAtMost(k, domain) < amounts[k]) return false;
   }
   return true;
 }
 
 // The same against what is free there for all roles together. O(nodes).
-bool GroupSearch::MayHold(const Need& need, const Spot& spot) {
-  if (!HasSlots(need, spot)) return false;
-  const std::span<const int64_t> useful = board_->table().Useful(spot);
+bool GroupSearch::MayHold(const Need& need, const DomainRef& domain) {
+  if (!HasSlots(need, domain)) return false;
+  const std::span<const int64_t> useful = board_->table().Useful(domain);
   for (size_t k = 0; k < useful.size(); ++k) {
     if (useful[k] < Amounts(need)[k]) return false;
   }
@@ -81,9 +81,10 @@ uint32_t GroupSearch::MainColumn(const Need& need) const {
   return main;
 }
 
-// Pushes the nodes of the spot that may hold the scope by themselves. O(nodes /
-// 64 + those with slots), where some column has nodes with enough.
-void GroupSearch::FindHosts(const Need& need, const Spot& around, bool named) {
+// Pushes the nodes of the domain that may hold the scope by themselves. O(nodes
+// / 64 + those with slots), where some column has nodes with enough.
+void GroupSearch::FindHosts(const Need& need, const DomainRef& around,
+                            bool named) {
   const SlotTable& table = board_->table();
   uint32_t scarce = 0;
   for (uint32_t c = 0; c < need.columns; ++c) {
@@ -100,19 +101,20 @@ void GroupSearch::FindHosts(const Need& need, const Spot& around, bool named) {
   });
 }
 
-// Pushes the spot, if it has slots enough.
-void GroupSearch::Consider(const Need& need, uint32_t main, const Spot& spot) {
+// Pushes the domain, if it has slots enough.
+void GroupSearch::Consider(const Need& need, uint32_t main,
+                           const DomainRef& domain) {
   problem_->Spend(1, kLookNs);
-  if (!HasSlots(need, spot)) return;
-  const auto slots = static_cast<int64_t>(board_->table().Sum(main, spot));
+  if (!HasSlots(need, domain)) return;
+  const auto slots = static_cast<int64_t>(board_->table().Sum(main, domain));
   candidates_.push_back(
-      {board_->Nearness(spot), slots, candidates_.size(), spot.domain});
+      {board_->Nearness(domain), slots, candidates_.size(), domain.index});
 }
 
 // Pushes the domains of the level, inside `around`, that may hold the scope:
 // in the order in which they are to be tried.
 void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
-                                 const Spot& around, int level) {
+                                 const DomainRef& around, int level) {
   const size_t base = candidates_.size();
   const Tree& tree = problem_->tree(around.tree);
   const uint32_t main = MainColumn(need);
@@ -150,7 +152,7 @@ bool GroupSearch::PlaceScope(ScopeIndex s, bool root) {
 
 bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
   const Rule& rule = problem_->rule(s);
-  const Spot around = Innermost(TreeOf(s));
+  const DomainRef around = Innermost(TreeOf(s));
   const bool must = rule.required > around.level;
   if (!HasSlots(need, around)) return false;
   const int below = root ? root_below_ : kAny;
@@ -167,10 +169,10 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
         cut_short_ = true;
         break;
       }
-      const Spot spot{around.tree, level, candidates_[c].domain};
-      if (!MayHold(need, spot)) continue;
-      pins_.push_back(spot);
-      placed = PlaceInside(s, spot, root, false);
+      const DomainRef domain{around.tree, level, candidates_[c].domain};
+      if (!MayHold(need, domain)) continue;
+      pins_.push_back(domain);
+      placed = PlaceInside(s, domain, root, false);
       pins_.pop_back();
     }
     candidates_.resize(base);
@@ -181,38 +183,38 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
   return PlaceInside(s, around, root, true);
 }
 
-// Places the scope's children, all of them in the spot.
-bool GroupSearch::PlaceInside(ScopeIndex s, const Spot& spot, bool root,
+// Places the scope's children, all of them in the domain.
+bool GroupSearch::PlaceInside(ScopeIndex s, const DomainRef& domain, bool root,
                               bool last) {
   return board_->Try([&] { return PlaceChildren(s); }) ||
-         Exhaust(s, spot, root, last);
+         Exhaust(s, domain, root, last);
 }
 
 // By packing parts; the root, by the program over counts before, and by
 // exhaustive search after that. `last`: they may take all steps left, as there
 // is no other choice.
-bool GroupSearch::Exhaust(ScopeIndex s, const Spot& spot, bool root,
+bool GroupSearch::Exhaust(ScopeIndex s, const DomainRef& domain, bool root,
                           bool last) {
   if (packing_ == packs_.size()) packs_.emplace_back();
   PackSearch& pack = packs_[packing_++];
-  const bool packs = prices_left_ > 0 && pack.Start(*board_, s, spot);
+  const bool packs = prices_left_ > 0 && pack.Start(*board_, s, domain);
   if (packs) prices_left_ -= std::min(prices_left_, pack.steps());
   bool none = packs && pack.refuted();
   if (none && root) NoteShortage(pack);
   const bool placed =
-      !none && ((root && PutBest(spot, last, &none)) ||
+      !none && ((root && PutBest(domain, last, &none)) ||
                 (!none && packs && PutPacked(pack, last, &none)) ||
-                (!none && root && PutExact(spot, last, &none)));
+                (!none && root && PutExact(domain, last, &none)));
   --packing_;
   if (root && !placed && !none) cut_short_ = true;
-  if (root && last && none) cut_short_ = false;  // It was the widest spot.
+  if (root && last && none) cut_short_ = false;  // It was the widest domain.
   return placed;
 }
 
 bool GroupSearch::PutPacked(PackSearch& pack, bool last, bool* none) {
   uint64_t share = last ? pack_left_ : pack_left_ / kShareOfSteps;
-  const auto place = [&](ScopeIndex scope, const Spot& spot) {
-    pins_.push_back(spot);
+  const auto place = [&](ScopeIndex scope, const DomainRef& domain) {
+    pins_.push_back(domain);
     const bool placed = PlaceScope(scope, false);
     pins_.pop_back();
     return placed;
@@ -230,10 +232,10 @@ bool GroupSearch::PutPacked(PackSearch& pack, bool last, bool* none) {
   return false;
 }
 
-bool GroupSearch::PutExact(const Spot& spot, bool last, bool* none) {
+bool GroupSearch::PutExact(const DomainRef& domain, bool last, bool* none) {
   const uint64_t before = problem_->steps;
   const uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
-  const Outcome outcome = exact_.Find(*board_, spot, problem_->steps + share);
+  const Outcome outcome = exact_.Find(*board_, domain, problem_->steps + share);
   exact_left_ -= std::min(exact_left_, problem_->steps - before);
   *none = outcome == Outcome::kNone;
   return outcome == Outcome::kFound;
@@ -248,16 +250,17 @@ void GroupSearch::NoteShortage(const PackSearch& pack) {
 }
 
 // The fewest slots for each task needed, over the roles below.
-GroupSearch::Child GroupSearch::Scarcity(ScopeIndex s, const Spot& spot) const {
+GroupSearch::Child GroupSearch::Scarcity(ScopeIndex s,
+                                         const DomainRef& domain) const {
   if (problem_->IsRole(s)) {
     const uint32_t role = problem_->RoleOf(s);
-    return {board_->table().Sum(problem_->column(role), spot),
+    return {board_->table().Sum(problem_->column(role), domain),
             problem_->add(role), s};
   }
   Child scarcest{1, 0, s};  // More than any.
   for (const ScopeIndex child : problem_->Children(s)) {
     if (problem_->AddBelow(child) == 0) continue;
-    const Child c = Scarcity(child, spot);
+    const Child c = Scarcity(child, domain);
     if (c.slots * scarcest.need < scarcest.slots * c.need) {
       scarcest = {c.slots, c.need, s};
     }
@@ -268,10 +271,10 @@ GroupSearch::Child GroupSearch::Scarcity(ScopeIndex s, const Spot& spot) const {
 // The scarcest child first.
 bool GroupSearch::PlaceChildren(ScopeIndex s) {
   const size_t base = children_.size();
-  const Spot spot = pins_.empty() ? Spot{} : pins_.back();
+  const DomainRef domain = pins_.empty() ? DomainRef{} : pins_.back();
   for (const ScopeIndex child : problem_->Children(s)) {
     if (problem_->AddBelow(child) == 0) continue;
-    children_.push_back(Scarcity(child, spot));
+    children_.push_back(Scarcity(child, domain));
   }
   std::sort(children_.begin() + base, children_.end(),
             [](const Child& a, const Child& b) {
@@ -380,12 +383,12 @@ bool GroupSearch::PlaceChunk(uint32_t role, std::span<const uint32_t> indices,
 
 void GroupSearch::BuildForest(TaskId task, int tree,
                               std::span<const SliceRule> layers) {
-  const Spot spot = Innermost(tree);
+  const DomainRef domain = Innermost(tree);
   also_.clear();
-  for (const Spot& pin : pins_) {
+  for (const DomainRef& pin : pins_) {
     if (pin.tree != tree) also_.push_back(pin);
   }
-  forest_.Build(*board_, task, spot, also_, layers);
+  forest_.Build(*board_, task, domain, also_, layers);
 }
 
 bool GroupSearch::PutShares(uint32_t role, std::span<const uint32_t> indices) {
@@ -428,7 +431,7 @@ bool GroupSearch::PlaceOneByOne(uint32_t role) {
 bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
   const Problem::Anchor& anchor = problem_->anchor(s);
   const int tree = std::max(rule.tree, 0);
-  const Spot around = Innermost(tree);
+  const DomainRef around = Innermost(tree);
   if (!anchor.any || TreeOf(s) != tree) return PlaceRole(role, rule);
   for (int level = anchor.level; level > around.level; --level) {
     if (!problem_->tree(tree).Holds(around, anchor.node)) break;
@@ -475,7 +478,7 @@ bool GroupSearch::PlaceRoot(const PlacementResult& alone) {
 }
 
 // The narrowest domain of the first tree around these tasks and all fixed ones.
-Spot GroupSearch::Enclosure(std::span<const Assignment> tasks) const {
+DomainRef GroupSearch::Enclosure(std::span<const Assignment> tasks) const {
   const Tree& tree = problem_->tree(0);
   NodeIndex node = tasks[0].at.node;
   int level = tree.Contains(node) ? tree.hosts : kEverywhere;
@@ -489,12 +492,12 @@ Spot GroupSearch::Enclosure(std::span<const Assignment> tasks) const {
   return {0, level, tree.DomainOf(level, node)};
 }
 
-// By the program over counts; `none`: there is no placement in the spot.
-bool GroupSearch::PutBest(const Spot& spot, bool last, bool* none) {
+// By the program over counts; `none`: there is no placement in the domain.
+bool GroupSearch::PutBest(const DomainRef& domain, bool last, bool* none) {
   const uint64_t before = problem_->steps;
   const uint64_t share = last ? counts_left_ : counts_left_ / kShareOfSteps;
   mix_.Start(*board_, traffic_);
-  const Outcome outcome = mix_.Solve(spot, share);
+  const Outcome outcome = mix_.Solve(domain, share);
   counts_left_ -= std::min(counts_left_, problem_->steps - before);
   *none = outcome == Outcome::kNone;
   return outcome == Outcome::kFound && mix_.Put();

@@ -52,7 +52,7 @@ class GroupSearch {
   // Whether a "no" is not proven.
   bool cut_short() const { return cut_short_; }
   // After a "no": of which level domains cannot hold the parts that require
-  // them, if that is why; in the spot where the most have room.
+  // them, if that is why; in the domain where the most have room.
   const std::optional<Reason>& shortage() const { return shortage_; }
   // After a "yes": how good it is.
   const Certificate& certificate() const { return certificate_; }
@@ -84,7 +84,7 @@ class GroupSearch {
   bool PlaceBeside(const PlacementResult& alone);
   bool PlaceScope(ScopeIndex s, bool root);
   bool PlaceGroup(ScopeIndex s, const Need& need, bool root);
-  bool PlaceInside(ScopeIndex s, const Spot& spot, bool root, bool last);
+  bool PlaceInside(ScopeIndex s, const DomainRef& domain, bool root, bool last);
   bool PlaceChildren(ScopeIndex s);
   bool PlaceRole(uint32_t role, const Rule& rule);
   bool PlaceChunk(uint32_t role, std::span<const uint32_t> indices, int tree,
@@ -105,23 +105,23 @@ class GroupSearch {
     return std::span(needs_).subspan(need.first + need.columns,
                                      board_->table().kinds().size());
   }
-  bool HasSlots(const Need& need, const Spot& spot);
-  bool MayHold(const Need& need, const Spot& spot);
+  bool HasSlots(const Need& need, const DomainRef& domain);
+  bool MayHold(const Need& need, const DomainRef& domain);
   uint32_t MainColumn(const Need& need) const;
-  void Consider(const Need& need, uint32_t main, const Spot& spot);
-  void FindHosts(const Need& need, const Spot& around, bool named);
-  void FindCandidates(ScopeIndex s, const Need& need, const Spot& around,
+  void Consider(const Need& need, uint32_t main, const DomainRef& domain);
+  void FindHosts(const Need& need, const DomainRef& around, bool named);
+  void FindCandidates(ScopeIndex s, const Need& need, const DomainRef& around,
                       int level);
-  Child Scarcity(ScopeIndex s, const Spot& spot) const;
+  Child Scarcity(ScopeIndex s, const DomainRef& domain) const;
   int NarrowestLevel(ScopeIndex s, int tree) const;
   int TreeOf(ScopeIndex s) const;
-  Spot Innermost(int tree) const;
-  Spot Enclosure(std::span<const Assignment> tasks) const;
-  bool Exhaust(ScopeIndex s, const Spot& spot, bool root, bool last);
+  DomainRef Innermost(int tree) const;
+  DomainRef Enclosure(std::span<const Assignment> tasks) const;
+  bool Exhaust(ScopeIndex s, const DomainRef& domain, bool root, bool last);
   bool PutPacked(PackSearch& pack, bool last, bool* none);
-  bool PutExact(const Spot& spot, bool last, bool* none);
+  bool PutExact(const DomainRef& domain, bool last, bool* none);
   void NoteShortage(const PackSearch& pack);
-  bool PutBest(const Spot& spot, bool last, bool* none);
+  bool PutBest(const DomainRef& domain, bool last, bool* none);
   bool KeepsChoice() const;
   void Refine(Board::Mark* mark, const Certificate& alone,
               const Refiner::Budget& budget);
@@ -135,13 +135,13 @@ class GroupSearch {
   uint64_t pack_left_ = 0;
   uint64_t counts_left_ = 0;
   bool cut_short_ = false;
-  bool decided_ = false;    // The greedy answer for one role is exact.
-  int root_below_ = kAny;   // The root goes into narrower domains than this.
-  std::vector<Spot> pins_;  // Chosen domains, outermost first.
+  bool decided_ = false;   // The greedy answer for one role is exact.
+  int root_below_ = kAny;  // The root goes into narrower domains than this.
+  std::vector<DomainRef> pins_;        // Chosen domains, outermost first.
   std::vector<Candidate> candidates_;  // A stack.
   std::vector<Child> children_;        // A stack.
   std::vector<int64_t> needs_;         // A stack.
-  std::vector<Spot> also_;
+  std::vector<DomainRef> also_;
   std::vector<Forest::Share> shares_;
   std::vector<Assignment> beside_;
   Forest forest_;

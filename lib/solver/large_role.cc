@@ -35,23 +35,23 @@ bool RuleOf(const Problem& problem, uint32_t role, UniformRule* rule) {
 
 // The domain with tasks in which one more of the role talks at the least cost;
 // none if the role does not talk.
-std::optional<Spot> LeastTalk(Board& board, const Traffic& traffic,
-                              uint32_t role) {
+std::optional<DomainRef> LeastTalk(Board& board, const Traffic& traffic,
+                                   uint32_t role) {
   Problem& problem = board.problem();
   const Tree& tree = problem.tree(0);
-  std::optional<Spot> best;
+  std::optional<DomainRef> best;
   std::tuple<int64_t, int, uint32_t> least;  // Cost, level, place; keys decide.
-  const auto consider = [&](const Spot& spot) {
+  const auto consider = [&](const DomainRef& domain) {
     std::optional<NodeIndex> first;
-    board.table().ForEachNode(problem.column(role), spot, [&](NodeIndex n) {
+    board.table().ForEachNode(problem.column(role), domain, [&](NodeIndex n) {
       if (!first) first = n;
     });
     if (!first) return;
     problem.Spend(board.placed().size(), kLookNs);
-    const std::tuple rank(traffic.CostOf(board, role, *first), -spot.level,
+    const std::tuple rank(traffic.CostOf(board, role, *first), -domain.level,
                           tree.PositionOf(*first));
     if (best && rank >= least) return;
-    best = spot;
+    best = domain;
     least = rank;
   };
   const auto talks = [&](const Traffic::Line& line) {
@@ -102,9 +102,9 @@ bool PutBeside(Board& board, const Traffic& traffic,
     const std::span<const uint32_t> indices = problem.NewIndices(r);
     for (size_t i = 0; i < indices.size(); ++i) {
       const auto after = static_cast<uint32_t>(indices.size() - i);
-      const std::optional<Spot> spot = LeastTalk(board, traffic, r);
+      const std::optional<DomainRef> domain = LeastTalk(board, traffic, r);
       std::optional<NodeIndex> node;
-      if (spot) node = FindNode(board, {r, indices[i]}, {&*spot, 1}, after);
+      if (domain) node = FindNode(board, {r, indices[i]}, {&*domain, 1}, after);
       if (!node) node = FindNode(board, {r, indices[i]}, {}, after);
       if (!node || !board.Put({r, indices[i]}, *node)) return false;
     }

@@ -17,8 +17,8 @@ void ListedSlots::Build(const Problem& problem,
   problem_ = &problem;
   columns_ = problem.columns().size();
   const size_t limit = problem.cluster().node_limit();
-  const size_t spots = numbers_.Reset(problem.trees(), limit);
-  sums_.resize(std::max(sums_.size(), spots * columns_), 0);
+  const size_t domains = numbers_.Reset(problem.trees(), limit);
+  sums_.resize(std::max(sums_.size(), domains * columns_), 0);
   listed_.resize(std::max(listed_.size(), limit), 0);
   for (const NodeIndex n : nodes) {
     filled_.push_back(n);
@@ -35,8 +35,8 @@ void ListedSlots::Update(NodeIndex node) {
         node, columns[c].shape, problem_->ledger(), columns[c].limit);
     const uint64_t change = now - slots(c, node);
     if (change == 0) continue;
-    numbers_.ForEachAround(node, [&](const Spot& spot) {
-      const size_t entry = numbers_[spot] * columns_ + c;
+    numbers_.ForEachAround(node, [&](const DomainRef& domain) {
+      const size_t entry = numbers_[domain] * columns_ + c;
       if (sums_[entry] == 0) summed_.push_back(entry);
       sums_[entry] += change;
     });

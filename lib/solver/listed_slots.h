@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "lib/solver/domain_numbers.h"
 #include "lib/solver/problem.h"
-#include "lib/solver/spot_numbers.h"
 
 namespace muster::solver {
 
@@ -23,10 +23,10 @@ class ListedSlots {
 
   uint32_t slots(uint32_t column, NodeIndex node) const {
     return static_cast<uint32_t>(
-        sums_[SpotNumbers::OfNode(node) * columns_ + column]);
+        sums_[DomainNumbers::OfNode(node) * columns_ + column]);
   }
-  uint64_t Sum(uint32_t column, const Spot& spot) const {
-    return sums_[numbers_[spot] * columns_ + column];
+  uint64_t Sum(uint32_t column, const DomainRef& domain) const {
+    return sums_[numbers_[domain] * columns_ + column];
   }
 
  private:
@@ -36,8 +36,8 @@ class ListedSlots {
   size_t columns_ = 0;
   std::vector<NodeIndex> filled_;  // Nodes that may have slots.
   std::vector<size_t> summed_;     // Entries of sums_ that may not be 0.
-  SpotNumbers numbers_;
-  std::vector<uint64_t> sums_;   // [spot][column]
+  DomainNumbers numbers_;
+  std::vector<uint64_t> sums_;   // [domain][column]
   std::vector<uint8_t> listed_;  // [node]
 };
 

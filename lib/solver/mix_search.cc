@@ -96,7 +96,7 @@ void MixSearch::Start(Board& board, const Traffic& traffic) {
   if (able_) FindDemand();
 }
 
-// Units and weights inside a spot of the level: a domain of a level outweighs
+// Units and weights inside a domain of the level: a domain of a level outweighs
 // all there can be of the narrower ones, a pair that talks all domains. False
 // if the numbers would be too large.
 bool MixSearch::FindUnits(int level) {
@@ -216,14 +216,15 @@ void MixSearch::AddLeaf(NodeIndex node) {
   tree_.Leaf(node, most_, free_, pull_, held);
 }
 
-// Tells the spot's domains and nodes to tree_, below a root of their own.
-void MixSearch::Tell(const Spot& spot, int level) {
+// Enters the domains and nodes inside `domain` into tree_, below a root of
+// their own.
+void MixSearch::Tell(const DomainRef& domain, int level) {
   const Tree& tree = problem_->tree(0);
-  FindPull(spot.level, spot.domain);
+  FindPull(domain.level, domain.index);
   tree_.Open(level, pull_, true);
   open_.assign(tree.hosts + 1, kOutside);
   int deepest = level;  // Of the open domains.
-  board_->table().ForEachNodeOfAny(spot, [&](NodeIndex node) {
+  board_->table().ForEachNodeOfAny(domain, [&](NodeIndex node) {
     if (tree_.out_of_steps()) return;
     int same = level;
     if (tree.Contains(node)) {
@@ -241,9 +242,8 @@ void MixSearch::Tell(const Spot& spot, int level) {
         tree_.Open(l, pull_, board_->Touched(node));
         continue;
       }
-      const uint32_t domain = tree.DomainOf(l, node);
-      open_[l] = domain;
-      const bool held = FindPull(l, domain);
+      open_[l] = tree.DomainOf(l, node);
+      const bool held = FindPull(l, open_[l]);
       tree_.Open(l, pull_, held);
     }
     AddLeaf(node);
@@ -251,11 +251,12 @@ void MixSearch::Tell(const Spot& spot, int level) {
   for (; deepest > level; --deepest) tree_.Close();
 }
 
-Outcome MixSearch::Solve(const Spot& spot, uint64_t budget) {
+Outcome MixSearch::Solve(const DomainRef& domain, uint64_t budget) {
   const Tree& tree = problem_->tree(0);
   // A node's root stands for what is right around it.
-  const int level = std::min(spot.level, tree.hosts - 1);
-  if (!able_ || spot.tree != 0 || !FindUnits(level)) return Outcome::kCutShort;
+  const int level = std::min(domain.level, tree.hosts - 1);
+  if (!able_ || domain.tree != 0 || !FindUnits(level))
+    return Outcome::kCutShort;
   FindRules(level);
   tree_.Start(
       {.want = want_,
@@ -265,7 +266,7 @@ Outcome MixSearch::Solve(const Spot& spot, uint64_t budget) {
        .unit = unit_,
        .rules = rules_,
        .budget = budget});
-  Tell(spot, level);
+  Tell(domain, level);
   root_ = tree_.Close();
   problem_->Spend(tree_.steps(), kMixNs);
   if (tree_.out_of_steps()) return Outcome::kCutShort;
@@ -273,12 +274,12 @@ Outcome MixSearch::Solve(const Spot& spot, uint64_t budget) {
   if (root_ == MixTree::kNone || !tree_.Best(root_, &worth)) {
     return Outcome::kNone;
   }
-  Read(spot, level, worth);
+  Read(domain, level, worth);
   return Outcome::kFound;
 }
 
 // From what the whole is worth to what it costs.
-void MixSearch::Read(const Spot& spot, int level, int64_t worth) {
+void MixSearch::Read(const DomainRef& domain, int level, int64_t worth) {
   const int hosts = problem_->tree(0).hosts;
   int64_t units = -worth;
   if (!traffic_->empty()) {
@@ -298,7 +299,7 @@ void MixSearch::Read(const Spot& spot, int level, int64_t worth) {
       units %= unit;
       continue;
     }
-    count = board_->HoldsAround(spot, l) ? 0 : 1;
+    count = board_->HoldsAround(domain, l) ? 0 : 1;
   }
 }
 

@@ -1,5 +1,5 @@
-// The best placement of a whole gang inside one spot, by a program over counts
-// of tasks.
+// The best placement of a whole gang inside one domain, by a program over
+// counts of tasks.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace muster::solver {
 
 // Asks a MixTree: its kinds are the roles that get tasks (those that cannot be
-// told apart are one), its leaves the nodes of the spot, with their slots and
+// told apart are one), its leaves the nodes of the domain, with their slots and
 // what is free there. Required levels, slices and bounds of spreads in the
 // first tree are among its rules. What it leaves out (which devices, other
 // trees, skews, the numbers of tasks in slices that have begun) only forbids
@@ -26,10 +26,10 @@ class MixSearch {
   // wanted, widest level first; with lines the least cost, then those.
   void Start(Board& board, const Traffic& traffic);
 
-  // In a spot of the first tree, with nothing but fixed tasks on the board; at
-  // most `budget` steps, which are counted.
-  Outcome Solve(const Spot& spot, uint64_t budget);
-  // After kFound: no placement in the spot costs less.
+  // In a domain of the first tree, with nothing but fixed tasks on the board;
+  // at most `budget` steps, which are counted.
+  Outcome Solve(const DomainRef& domain, uint64_t budget);
+  // After kFound: no placement in the domain costs less.
   int64_t traffic() const { return traffic_cost_; }
   // Without traffic: the new domains by level, widest first, nodes last.
   std::span<const uint32_t> domains() const { return domains_; }
@@ -52,8 +52,8 @@ class MixSearch {
   uint32_t KindsBelow(ScopeIndex s) const;
   bool FindPull(int level, uint32_t domain);
   void AddLeaf(NodeIndex node);
-  void Tell(const Spot& spot, int level);
-  void Read(const Spot& spot, int level, int64_t worth);
+  void Tell(const DomainRef& domain, int level);
+  void Read(const DomainRef& domain, int level, int64_t worth);
   void OrderShares(uint32_t role, size_t k);
   void MoveRest(const SliceRule& slice, size_t k);
   bool PutKind(uint32_t k);

@@ -26,21 +26,21 @@ uint64_t SliceRoom(const Board& board, TaskId task, NodeIndex node,
 // The best node for a task so far.
 class NodeContest {
  public:
-  NodeContest(const Board& board, TaskId task, std::span<const Spot> spots,
-              uint32_t after)
+  NodeContest(const Board& board, TaskId task,
+              std::span<const DomainRef> domains, uint32_t after)
       : board_(board),
         problem_(board.problem()),
         task_(task),
-        spots_(spots),
+        domains_(domains),
         after_(after),
         question_(problem_.QuestionOf(problem_.shape(task.role))) {}
 
-  // The nodes of a spot.
-  void Enter(const Spot& spot) {
+  // The nodes of a domain.
+  void Enter(const DomainRef& domain) {
     // Full, as most are around a gang that grows.
-    if (board_.table().Sum(problem_.column(task_.role), spot) == 0) return;
-    if (spot.level != problem_.tree(0).hosts && EnterByIndex(spot)) return;
-    board_.table().ForEachNode(problem_.column(task_.role), spot,
+    if (board_.table().Sum(problem_.column(task_.role), domain) == 0) return;
+    if (domain.level != problem_.tree(0).hosts && EnterByIndex(domain)) return;
+    board_.table().ForEachNode(problem_.column(task_.role), domain,
                                [&](NodeIndex node) {
                                  problem_.Spend(1, kNodeNs);
                                  Enter(node);
@@ -49,26 +49,26 @@ class NodeContest {
   std::optional<NodeIndex> best() const { return best_; }
 
  private:
-  // The best of the nodes of the spot alone, where nothing but the rank tells
+  // The best of the nodes of the domain alone, where nothing but the rank tells
   // them apart: narrower domains that hold tasks have no room. Steps are those
   // of a look at each.
-  bool EnterByIndex(Spot spot) {
+  bool EnterByIndex(DomainRef domain) {
     SlotTable& table = board_.table();
     const uint32_t column = problem_.column(task_.role);
-    if (!table.indexed() || !spots_.empty() || table.HasScores(column) ||
+    if (!table.indexed() || !domains_.empty() || table.HasScores(column) ||
         problem_.policy().PerGang() || !problem_.Slices(task_.role).empty()) {
       return false;
     }
-    const uint32_t nodes = table.WithSlots(column, spot);
+    const uint32_t nodes = table.WithSlots(column, domain);
     bool nowhere = false;
-    if (!board_.Narrow(task_, &spot, &nowhere)) return false;
+    if (!board_.Narrow(task_, &domain, &nowhere)) return false;
     problem_.Spend(nodes, kNodeNs);
     if (nowhere) return true;
-    NodeIndex node = spot.domain;
+    NodeIndex node = domain.index;
     const bool inside = !problem_.Chain(task_.role).empty();
-    if (spot.level == problem_.tree(0).hosts
+    if (domain.level == problem_.tree(0).hosts
             ? table.slots(column, node) > 0
-            : table.Best(column, spot, inside, &node)) {
+            : table.Best(column, domain, inside, &node)) {
       Enter(node);
     }
     return true;
@@ -76,7 +76,7 @@ class NodeContest {
 
   void Enter(NodeIndex node) {
     if (!board_.Allowed(task_, node)) return;
-    if (std::ranges::any_of(spots_, [&](const Spot& s) {
+    if (std::ranges::any_of(domains_, [&](const DomainRef& s) {
           return !problem_.tree(s.tree).Holds(s, node);
         })) {
       return;
@@ -110,7 +110,7 @@ class NodeContest {
   const Board& board_;
   Problem& problem_;
   const TaskId task_;
-  const std::span<const Spot> spots_;
+  const std::span<const DomainRef> domains_;
   const uint32_t after_;
   const scoring::Question question_;
   std::optional<NodeIndex> best_;
@@ -157,19 +157,21 @@ std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
 }
 
 std::optional<NodeIndex> FindNode(const Board& board, TaskId task,
-                                  std::span<const Spot> spots, uint32_t after) {
+                                  std::span<const DomainRef> domains,
+                                  uint32_t after) {
   const Problem& problem = board.problem();
-  NodeContest contest(board, task, spots, after);
+  NodeContest contest(board, task, domains, after);
   // Nearness decides first where no slice is begun: from the gang's own nodes
   // outwards, until a domain around them has a place.
   const int hosts = problem.tree(0).hosts;
   const bool outwards = problem.Slices(task.role).empty();
   for (int level = hosts; outwards && level >= 0; --level) {
-    board.ForEachHeld(
-        level, [&](uint32_t domain) { contest.Enter(Spot{0, level, domain}); });
+    board.ForEachHeld(level, [&](uint32_t domain) {
+      contest.Enter(DomainRef{0, level, domain});
+    });
     if (contest.best()) break;
   }
-  if (!contest.best()) contest.Enter(Spot{});
+  if (!contest.best()) contest.Enter(DomainRef{});
   return contest.best();
 }
 

@@ -16,11 +16,12 @@ namespace muster::solver {
 std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role);
 
 // The best node for one more task of a gang, nearest to its other tasks first:
-// among the nodes inside all of `spots` (of any trees) that the board allows
+// among the nodes inside all of `domains` (of any trees) that the board allows
 // and on which the task keeps the spreads.
 // Where the task starts a slice, a domain with room for the `after` tasks
 // behind it goes first.
 std::optional<NodeIndex> FindNode(const Board& board, TaskId task,
-                                  std::span<const Spot> spots, uint32_t after);
+                                  std::span<const DomainRef> domains,
+                                  uint32_t after);
 
 }  // namespace muster::solver

@@ -7,14 +7,14 @@
 
 namespace muster::solver {
 
-bool PackSearch::Start(Board& board, ScopeIndex s, const Spot& spot) {
+bool PackSearch::Start(Board& board, ScopeIndex s, const DomainRef& domain) {
   board_ = &board;
   problem_ = &board.problem();
-  spot_ = spot;
+  domain_ = domain;
   able_ = true;
   none_ = false;
   width_ = problem_->columns().size() + board.table().kinds().size();
-  level_ = problem_->tree(spot.tree).hosts;
+  level_ = problem_->tree(domain.tree).hosts;
   parts_.clear();
   fixed_.clear();
   others_.clear();
@@ -37,7 +37,7 @@ void PackSearch::FindParts(ScopeIndex s) {
   for (const ScopeIndex child : problem_->Children(s)) {
     if (problem_->AddBelow(child) == 0) continue;
     const Rule& rule = problem_->rule(child);
-    if (rule.tree == spot_.tree && rule.required > spot_.level) {
+    if (rule.tree == domain_.tree && rule.required > domain_.level) {
       const auto row = static_cast<uint32_t>(parts_.size() + fixed_.size());
       needs_.resize(needs_.size() + width_, 0);
       const std::span<int64_t> needs = Row(row);
@@ -47,7 +47,7 @@ void PackSearch::FindParts(ScopeIndex s) {
       level_ = std::min(level_, rule.required);
       (problem_->anchor(child).any ? fixed_ : parts_).push_back({child, row});
     } else if (problem_->IsRole(child) || problem_->anchor(child).any ||
-               (rule.required != kEverywhere && rule.tree != spot_.tree)) {
+               (rule.required != kEverywhere && rule.tree != domain_.tree)) {
       others_.push_back(child);
     } else {
       FindParts(child);
@@ -72,13 +72,13 @@ void PackSearch::FindDims() {
 // The nearest to the gang's tasks first.
 void PackSearch::FindBins() {
   bins_.clear();
-  const Tree& tree = problem_->tree(spot_.tree);
+  const Tree& tree = problem_->tree(domain_.tree);
   if (level_ == tree.hosts) {
-    board_->table().ForEachNodeOfAny(spot_, [&](NodeIndex node) {
+    board_->table().ForEachNodeOfAny(domain_, [&](NodeIndex node) {
       if (tree.Contains(node)) AddBin(node);
     });
   } else {
-    const auto [first, last] = tree.Inside(spot_, level_);
+    const auto [first, last] = tree.Inside(domain_, level_);
     for (uint32_t d = first; d < last; ++d) AddBin(d);
   }
   std::ranges::sort(bins_);
@@ -87,25 +87,26 @@ void PackSearch::FindBins() {
   room_.clear();
   problem_->Charge(bins_.size() * dims_.size(), kNodeNs);
   for (const Bin& bin : bins_) {
-    const Spot spot = SpotOf(bin.domain);
+    const DomainRef domain = DomainRefOf(bin.domain);
     std::span<const int64_t> useful;
-    if (dims_.back() >= columns) useful = table.Useful(spot);
+    if (dims_.back() >= columns) useful = table.Useful(domain);
     for (const size_t i : dims_) {
       room_.push_back(i < columns ? static_cast<int64_t>(table.Sum(
-                                        static_cast<uint32_t>(i), spot))
+                                        static_cast<uint32_t>(i), domain))
                                   : useful[i - columns]);
     }
   }
 }
 
 void PackSearch::AddBin(uint32_t domain) {
-  bins_.push_back({board_->Nearness(SpotOf(domain)), bins_.size(), domain});
+  bins_.push_back(
+      {board_->Nearness(DomainRefOf(domain)), bins_.size(), domain});
 }
 
 // Parts with fixed tasks take what they need of their bins. False if that is
 // not there.
 bool PackSearch::SetFixedApart() {
-  const Tree& tree = problem_->tree(spot_.tree);
+  const Tree& tree = problem_->tree(domain_.tree);
   for (Part& part : fixed_) {
     part.type = tree.DomainOf(level_, problem_->anchor(part.scope).node);
     const auto bin = std::ranges::find(bins_, part.type, &Bin::domain);

@@ -1,5 +1,5 @@
 // Parts of a gang that each lie in one domain of a level, packed into the
-// domains of a spot.
+// domains of a wider one.
 #pragma once
 
 #include <compare>
@@ -17,7 +17,7 @@
 namespace muster::solver {
 
 // Asks a BinPacking. Parts are the groups and roles below a scope that require
-// a domain inside the spot; bins are the domains of the widest level that any
+// a narrower domain; bins are the domains of the widest level that any
 // part requires; what parts need and bins have are slots by column, and with
 // several columns amounts by kind. That leaves things out (nodes and devices
 // inside a bin, narrower levels, spreads, whatever is no part), and so only
@@ -26,7 +26,7 @@ namespace muster::solver {
 class PackSearch {
  public:
   // False, and nothing is known, if there are not two parts.
-  bool Start(Board& board, ScopeIndex s, const Spot& spot);
+  bool Start(Board& board, ScopeIndex s, const DomainRef& domain);
 
   // Whether sums prove that there is no packing.
   bool refuted() const {
@@ -38,8 +38,8 @@ class PackSearch {
   // Since Start, for bounds at first.
   uint64_t steps() const { return parts_.empty() ? 0 : packing_.steps(); }
 
-  // Places the packing found: place(scope, spot) for each part with its bin,
-  // then for whatever else is below the scope with the whole spot. At a bin
+  // Places the packing found: place(scope, domain) for each part with its bin,
+  // then for whatever else is below the scope with the whole domain. At a bin
   // whose parts cannot be placed it stops, false, with some tasks placed, and
   // forbids those parts for bins like it.
   template <class F>
@@ -71,11 +71,13 @@ class PackSearch {
   std::span<int64_t> Row(uint32_t row) {
     return std::span(needs_).subspan(size_t{row} * width_, width_);
   }
-  Spot SpotOf(uint32_t domain) const { return {spot_.tree, level_, domain}; }
+  DomainRef DomainRefOf(uint32_t domain) const {
+    return {domain_.tree, level_, domain};
+  }
 
   Board* board_ = nullptr;
   Problem* problem_ = nullptr;
-  Spot spot_{};
+  DomainRef domain_{};
   int level_ = 0;     // Of the bins.
   size_t width_ = 0;  // Columns, then kinds.
   std::vector<Part> parts_;
@@ -97,7 +99,7 @@ template <class F>
 bool PackSearch::Put(const F& place) {
   able_ = false;
   for (const Part& part : fixed_) {
-    if (!place(part.scope, SpotOf(part.type))) return false;
+    if (!place(part.scope, DomainRefOf(part.type))) return false;
   }
   // Parts of a type follow each other.
   next_.assign(count_.size(), 0);
@@ -106,7 +108,7 @@ bool PackSearch::Put(const F& place) {
   }
   const size_t loads = parts_.empty() ? 0 : packing_.loads();
   for (size_t load = 0; load < loads; ++load) {
-    const Spot bin = SpotOf(bins_[packing_.BinOf(load)].domain);
+    const DomainRef bin = DomainRefOf(bins_[packing_.BinOf(load)].domain);
     for (uint32_t type = 0; type < count_.size(); ++type) {
       for (uint32_t n = packing_.PartsOf(load, type); n > 0; --n) {
         if (place(parts_[next_[type]++].scope, bin)) continue;
@@ -117,7 +119,7 @@ bool PackSearch::Put(const F& place) {
     }
   }
   for (const ScopeIndex other : others_) {
-    if (!place(other, spot_)) return false;
+    if (!place(other, domain_)) return false;
   }
   return true;
 }

@@ -56,7 +56,7 @@ struct Column {
   uint32_t limit = 0;  // More tasks of this column are never asked for.
 };
 
-// What a search in one spot ends with.
+// What a search in one domain ends with.
 enum class Outcome : uint8_t {
   kFound,
   kNone,      // Proven.

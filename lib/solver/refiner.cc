@@ -23,8 +23,8 @@ bool Refiner::MayLieOutside() const {
   });
 }
 
-// The domains of the spot's level with slots enough; the spot alone where fixed
-// tasks bind the gang to it.
+// The domains of domain_.level with slots enough; domain_ alone where fixed tasks
+// bind the gang to it.
 void Refiner::FindCandidates() {
   candidates_.clear();
   least_.clear();
@@ -33,15 +33,15 @@ void Refiner::FindCandidates() {
     least_.resize(least_.size() + used_.size(), 0);
   };
   const Tree& tree = problem_->tree(0);
-  if (spot_.level == kEverywhere || spot_.level == tree.hosts ||
+  if (domain_.level == kEverywhere || domain_.level == tree.hosts ||
       problem_->anchor(0).any) {
-    return add(spot_.domain);
+    return add(domain_.index);
   }
   const uint32_t domains =
-      static_cast<uint32_t>(tree.index->levels[spot_.level].size());
+      static_cast<uint32_t>(tree.index->levels[domain_.level].size());
   problem_->Spend(domains, kLookNs);
   for (uint32_t d = 0; d < domains; ++d) {
-    if (bound_.HasSlots({0, spot_.level, d})) add(d);
+    if (bound_.HasSlots({0, domain_.level, d})) add(d);
   }
   if (!MayLieOutside()) return;
   // Nodes outside are domains by themselves.
@@ -88,7 +88,7 @@ bool Refiner::MayBeFewer(const Candidate& c) {
 void Refiner::BoundDomains(Candidate* c, bool nodes) {
   if (StepsLeft() == 0 || c->outside) return;
   const std::span<uint32_t> least = Least(*c);
-  bound_.Domains(SpotOf(*c), nodes, least);
+  bound_.Domains(DomainRefOf(*c), nodes, least);
   c->impossible = std::ranges::find(least, GangBound::kNoRoom) != least.end();
   RaiseToAlone(c);
 }
@@ -106,7 +106,7 @@ void Refiner::RaiseToAlone(Candidate* c) {
 // The best there is in the candidate, or its bound.
 void Refiner::Solve(Candidate* c) {
   if (c->outside) return;
-  switch (mix_.Solve(SpotOf(*c), StepsLeft())) {
+  switch (mix_.Solve(DomainRefOf(*c), StepsLeft())) {
     case Outcome::kCutShort:
       return;
     case Outcome::kNone:
@@ -171,7 +171,7 @@ void Refiner::CertifyDomains(Certificate* certificate) {
 void Refiner::RefineTraffic() {
   for (Candidate& c : candidates_) {
     if (StepsLeft() == 0 || c.outside) continue;
-    c.traffic = bound_.LeastTraffic(SpotOf(c));
+    c.traffic = bound_.LeastTraffic(DomainRefOf(c));
   }
   std::ranges::sort(candidates_, {}, [](const Candidate& c) {
     return std::pair(c.traffic, c.domain);
@@ -196,23 +196,24 @@ void Refiner::SearchTraffic(Board::Mark* mark, Traffic& traffic,
   for (Candidate& c : candidates_) {
     if (c.impossible || c.outside || c.traffic >= cost_) continue;
     if (problem_->steps >= half) break;
-    const bool proven = exact_.Improve(*board_, mark, SpotOf(c), traffic, half);
+    const bool proven =
+        exact_.Improve(*board_, mark, DomainRefOf(c), traffic, half);
     cost_ = traffic.Total(*board_);
     if (proven) c.traffic = std::max(c.traffic, cost_);
   }
   if (LeastTraffic() >= cost_) return;
-  traffic.Improve(*board_, spot_, half + steps / 2);
+  traffic.Improve(*board_, domain_, half + steps / 2);
   cost_ = traffic.Total(*board_);
 }
 
-void Refiner::Refine(Board& board, Board::Mark* mark, const Spot& spot,
+void Refiner::Refine(Board& board, Board::Mark* mark, const DomainRef& domain,
                      Traffic& traffic, bool keep, const Certificate& alone,
                      const Budget& budget, Certificate* certificate) {
   board_ = &board;
   problem_ = &board.problem();
   traffic_ = &traffic;
-  spot_ = spot;
-  spot_.tree = 0;
+  domain_ = domain;
+  domain_.tree = 0;
   deadline_ = problem_->steps + budget.steps;
   KeepPlaced(*mark);
   alone_ = {};
@@ -221,7 +222,8 @@ void Refiner::Refine(Board& board, Board::Mark* mark, const Spot& spot,
   bound_.Start(board, traffic);
   mix_.Start(board, traffic);
   // Of traffic with nodes outside the bounds know nothing.
-  const bool claims = !talks || spot_.level != kEverywhere || !MayLieOutside();
+  const bool claims =
+      !talks || domain_.level != kEverywhere || !MayLieOutside();
   FindCandidates();
   if (claims) talks ? RefineTraffic() : RefineDomains(keep);
   *mark = board.Begin();

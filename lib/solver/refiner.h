@@ -29,11 +29,11 @@ class Refiner {
   };
 
   // The board holds a placement of all problem.add() tasks made since `mark`, a
-  // transaction, inside `spot`, the narrowest around it and the fixed tasks.
+  // transaction, inside `domain`, the narrowest around it and the fixed tasks.
   // Where there is a better one, it takes its place; unless `keep`, where
   // nobody talks. If `alone` is optimal, it is of some of the tasks by
   // themselves, inside the first tree.
-  void Refine(Board& board, Board::Mark* mark, const Spot& spot,
+  void Refine(Board& board, Board::Mark* mark, const DomainRef& domain,
               Traffic& traffic, bool keep, const Certificate& alone,
               const Budget& budget, Certificate* certificate);
 
@@ -48,7 +48,9 @@ class Refiner {
     size_t first = 0;  // In least_.
   };
 
-  Spot SpotOf(const Candidate& c) const { return {0, spot_.level, c.domain}; }
+  DomainRef DomainRefOf(const Candidate& c) const {
+    return {0, domain_.level, c.domain};
+  }
   std::span<uint32_t> Least(const Candidate& c) {
     return std::span(least_).subspan(c.first, used_.size());
   }
@@ -70,7 +72,7 @@ class Refiner {
   Board* board_ = nullptr;
   Problem* problem_ = nullptr;
   const Traffic* traffic_ = nullptr;
-  Spot spot_{};
+  DomainRef domain_{};
   uint64_t deadline_ = 0;
   std::span<const Certificate::Level> alone_;
   std::vector<Assignment> best_;

@@ -156,19 +156,21 @@ void SlotTable::WatchNode(NodeIndex node) {
   for (size_t k = 0; k < kinds_.size(); ++k) watched_sums_[k] += known[k];
 }
 
-std::span<const NodeIndex> SlotTable::ListedNodes(const Spot& spot) const {
-  if (spot.level == kEverywhere) return order_[spot.tree];
-  const Tree& tree = problem_->tree(spot.tree);
-  const Domain& d = tree.index->levels[spot.level][spot.domain];
+std::span<const NodeIndex> SlotTable::ListedNodes(
+    const DomainRef& domain) const {
+  if (domain.level == kEverywhere) return order_[domain.tree];
+  const Tree& tree = problem_->tree(domain.tree);
+  const Domain& d = tree.index->levels[domain.level][domain.index];
   return std::span(tree.index->nodes).subspan(d.first_node, d.node_count);
 }
 
-uint64_t SlotTable::Sum(uint32_t column, const Spot& spot) const {
-  if (listed_) return own_.Sum(column, spot);
-  if (spot.level == kEverywhere) return Total(column);
-  return spot.level == problem_->tree(spot.tree).hosts
-             ? slots(column, spot.domain)
-             : this->column(spot.tree, column).sums(spot.level)[spot.domain];
+uint64_t SlotTable::Sum(uint32_t column, const DomainRef& domain) const {
+  if (listed_) return own_.Sum(column, domain);
+  if (domain.level == kEverywhere) return Total(column);
+  return domain.level == problem_->tree(domain.tree).hosts
+             ? slots(column, domain.index)
+             : this->column(domain.tree, column)
+                   .sums(domain.level)[domain.index];
 }
 
 void SlotTable::AddNeed(uint32_t role, int64_t count, std::span<int64_t> tasks,
@@ -203,48 +205,49 @@ void SlotTable::FindNeeds(std::vector<int64_t>* tasks,
 }
 
 bool SlotTable::HasSlots(std::span<const int64_t> tasks,
-                         const Spot& spot) const {
+                         const DomainRef& domain) const {
   for (uint32_t c = 0; c < tasks.size(); ++c) {
-    if (tasks[c] > 0 && Sum(c, spot) < static_cast<uint64_t>(tasks[c])) {
+    if (tasks[c] > 0 && Sum(c, domain) < static_cast<uint64_t>(tasks[c])) {
       return false;
     }
   }
   return true;
 }
 
-uint32_t SlotTable::Most(uint32_t column, const Spot& spot) const {
+uint32_t SlotTable::Most(uint32_t column, const DomainRef& domain) const {
   uint32_t most = 0;
-  const bool node = spot.level == problem_->tree(spot.tree).hosts;
-  if (node) return slots(column, spot.domain);
+  const bool node = domain.level == problem_->tree(domain.tree).hosts;
+  if (node) return slots(column, domain.index);
   if (listed_) {
-    for (const NodeIndex n : ListedNodes(spot)) {
+    for (const NodeIndex n : ListedNodes(domain)) {
       most = std::max(most, slots(column, n));
     }
     return most;
   }
-  const index::Column& of = this->column(spot.tree, column);
-  if (spot.level == kEverywhere) return of.most();
-  const auto [first, last] = ChunksOf(spot);
+  const index::Column& of = this->column(domain.tree, column);
+  if (domain.level == kEverywhere) return of.most();
+  const auto [first, last] = ChunksOf(domain);
   for (uint32_t c = first; c < last; ++c) most = std::max(most, of.most(c));
   return most;
 }
 
-std::pair<uint32_t, uint32_t> SlotTable::ChunksOf(const Spot& spot) const {
-  const index::Layout& layout = *layouts_[spot.tree];
-  if (spot.level == kEverywhere) {
+std::pair<uint32_t, uint32_t> SlotTable::ChunksOf(
+    const DomainRef& domain) const {
+  const index::Layout& layout = *layouts_[domain.tree];
+  if (domain.level == kEverywhere) {
     return {0, static_cast<uint32_t>(layout.chunks().size())};
   }
-  const auto [from, to] = layout.range(spot.level, spot.domain);
+  const auto [from, to] = layout.range(domain.level, domain.index);
   if (from == to) return {0, 0};
   return {layout.chunk_of(from), layout.chunk_of(to - 1) + 1};
 }
 
-bool SlotTable::Best(uint32_t column, const Spot& spot, bool inside,
+bool SlotTable::Best(uint32_t column, const DomainRef& domain, bool inside,
                      NodeIndex* best) {
-  const index::Layout& layout = *layouts_[spot.tree];
-  index::Column& of = *columns_[spot.tree * count_ + column];
+  const index::Layout& layout = *layouts_[domain.tree];
+  index::Column& of = *columns_[domain.tree * count_ + column];
   of.RefreshRanks(problem_->cluster());
-  auto [first, last] = ChunksOf(spot);
+  auto [first, last] = ChunksOf(domain);
   if (inside) last = std::min(last, layout.inside_chunks());
   index::Position p = 0;
   if (!of.BestIn(first, last, &p)) return false;
@@ -252,10 +255,10 @@ bool SlotTable::Best(uint32_t column, const Spot& spot, bool inside,
   return true;
 }
 
-uint32_t SlotTable::WithSlots(uint32_t column, const Spot& spot) const {
-  const index::Column& of = this->column(spot.tree, column);
-  if (spot.level == kEverywhere) return of.totals().with_slots;
-  const auto [first, last] = ChunksOf(spot);
+uint32_t SlotTable::WithSlots(uint32_t column, const DomainRef& domain) const {
+  const index::Column& of = this->column(domain.tree, column);
+  if (domain.level == kEverywhere) return of.totals().with_slots;
+  const auto [first, last] = ChunksOf(domain);
   return of.WithSlots(first, last);
 }
 
@@ -270,12 +273,12 @@ int64_t SlotTable::Score(uint32_t column, NodeIndex node) const {
   return known.score;
 }
 
-int64_t SlotTable::UsefulAtMost(size_t kind, const Spot& spot) const {
+int64_t SlotTable::UsefulAtMost(size_t kind, const DomainRef& domain) const {
   int64_t use = 0;
   for (uint32_t c = 0; c < count_; ++c) {
     // As much as is free at most, and so within kMaxTotal.
-    const int64_t more =
-        static_cast<int64_t>(Sum(c, spot)) * problem_->Demand(c)[kinds_[kind]];
+    const int64_t more = static_cast<int64_t>(Sum(c, domain)) *
+                         problem_->Demand(c)[kinds_[kind]];
     use = std::min(use, Resources::kMaxTotal - 1) + std::max<int64_t>(0, more);
   }
   return use;
@@ -297,24 +300,24 @@ void SlotTable::AddUseful(NodeIndex node, int64_t* amounts) const {
   }
 }
 
-std::span<const int64_t> SlotTable::Useful(const Spot& spot) {
+std::span<const int64_t> SlotTable::Useful(const DomainRef& domain) {
   useful_.assign(kinds_.size(), 0);
   if (kinds_.empty()) return useful_;
-  ForEachNodeOfAny(spot, [&](NodeIndex n) {
+  ForEachNodeOfAny(domain, [&](NodeIndex n) {
     AddUseful(n, useful_.data());
     problem_->Spend(1, kLookNs);
   });
   return useful_;
 }
 
-void SlotTable::Watch(const Spot& spot) {
+void SlotTable::Watch(const DomainRef& domain) {
   const size_t kinds = kinds_.size();
   ++watch_;
   watched_sums_.assign(kinds, 0);
   if (kinds == 0) return;
   const size_t size = size_t{problem_->cluster().node_limit()} * kinds;
   if (watched_.size() < size) watched_.resize(size);
-  ForEachNodeOfAny(spot, [&](NodeIndex n) {
+  ForEachNodeOfAny(domain, [&](NodeIndex n) {
     problem_->Charge(1, kLookNs);
     watch_of_[n] = watch_;
     WatchNode(n);

@@ -27,7 +27,7 @@ int64_t FreeUpTo(const Cluster& cluster, NodeIndex node, ResourceKind kind,
 //
 // With several columns there are also useful amounts of each kind: on a node,
 // what is free or what the tasks that fit could use, whichever is less. Demand
-// beyond the useful sum of a spot is a proof that it has no room.
+// beyond the useful sum of a domain is a proof that it has no room.
 class SlotTable {
  public:
   // The index must stay.
@@ -41,8 +41,8 @@ class SlotTable {
     return listed_ ? own_.slots(column, node)
                    : columns_[column]->slots(layouts_[0]->position(node));
   }
-  // Slots in a spot.
-  uint64_t Sum(uint32_t column, const Spot& spot) const;
+  // Slots in a domain.
+  uint64_t Sum(uint32_t column, const DomainRef& domain) const;
   uint64_t Total(uint32_t column) const {
     return listed_ ? own_.Sum(column, {}) : columns_[column]->totals().all();
   }
@@ -54,23 +54,24 @@ class SlotTable {
   }
   // Those of Everywhere(0) that are outside its topology: the last ones.
   std::span<const NodeIndex> Outside() const;
-  // Calls f(node) for the nodes of the spot with slots for the column, or for
+  // Calls f(node) for the nodes of the domain with slots for the column, or for
   // any, in the order of the tree. O(nodes / 64 + those).
   template <class F>
-  void ForEachNode(uint32_t column, const Spot& spot, const F& f) const {
-    Visit(spot, column, column + 1, f);
+  void ForEachNode(uint32_t column, const DomainRef& domain, const F& f) const {
+    Visit(domain, column, column + 1, f);
   }
   template <class F>
-  void ForEachNodeOfAny(const Spot& spot, const F& f) const {
-    Visit(spot, 0, static_cast<uint32_t>(count_), f);
+  void ForEachNodeOfAny(const DomainRef& domain, const F& f) const {
+    Visit(domain, 0, static_cast<uint32_t>(count_), f);
   }
-  // If indexed: the node of least rank in the spot, which is no single node,
+  // If indexed: the node of least rank in the domain, which is no single node,
   // and of these the first in the order of the tree; false if none has slots.
   // With `inside`, of the topology alone.
-  bool Best(uint32_t column, const Spot& spot, bool inside, NodeIndex* best);
-  // If indexed: nodes of the spot, which is no single node, with slots.
+  bool Best(uint32_t column, const DomainRef& domain, bool inside,
+            NodeIndex* best);
+  // If indexed: nodes of the domain, which is no single node, with slots.
   // O(nodes / 64), everywhere O(1).
-  uint32_t WithSlots(uint32_t column, const Spot& spot) const;
+  uint32_t WithSlots(uint32_t column, const DomainRef& domain) const;
   // Adds so many tasks of the role: `tasks` by column, `amounts` by kind.
   void AddNeed(uint32_t role, int64_t count, std::span<int64_t> tasks,
                std::span<int64_t> amounts) const;
@@ -80,15 +81,16 @@ class SlotTable {
   // What all tasks to add need.
   void FindNeeds(std::vector<int64_t>* tasks,
                  std::vector<int64_t>* amounts) const;
-  // Whether the spot has slots for so many tasks by column.
-  bool HasSlots(std::span<const int64_t> tasks, const Spot& spot) const;
-  // Whether no node of the spot has `tasks` slots of the column.
-  bool NoneWith(uint32_t column, uint32_t tasks, const Spot& spot) const {
-    return Most(column, spot) < std::min(tasks, index::Column::kMaxSlots);
+  // Whether the domain has slots for so many tasks by column.
+  bool HasSlots(std::span<const int64_t> tasks, const DomainRef& domain) const;
+  // Whether no node of the domain has `tasks` slots of the column.
+  bool NoneWith(uint32_t column, uint32_t tasks,
+                const DomainRef& domain) const {
+    return Most(column, domain) < std::min(tasks, index::Column::kMaxSlots);
   }
-  // The most slots of one node of the spot, or more. O(nodes / 64) where
+  // The most slots of one node of the domain, or more. O(nodes / 64) where
   // columns are read from the index.
-  uint32_t Most(uint32_t column, const Spot& spot) const;
+  uint32_t Most(uint32_t column, const DomainRef& domain) const;
   // Whether columns are read from the index, and then the column for a tree.
   bool indexed() const { return !listed_; }
   const index::Column& column(int tree, uint32_t c) const {
@@ -103,15 +105,15 @@ class SlotTable {
   // Kinds the columns ask for; amounts are by position in it. Empty with one
   // column, whose slots say all.
   std::span<const ResourceKind> kinds() const { return kinds_; }
-  // No less than what is useful in the spot: by slots alone. O(columns).
-  int64_t UsefulAtMost(size_t kind, const Spot& spot) const;
+  // No less than what is useful in the domain: by slots alone. O(columns).
+  int64_t UsefulAtMost(size_t kind, const DomainRef& domain) const;
   // Adds what is useful on the node, by kind.
   void AddUseful(NodeIndex node, int64_t* amounts) const;
-  // What is useful in the spot, by kind; valid until the next call. O(nodes).
-  std::span<const int64_t> Useful(const Spot& spot);
-  // The same, kept up to date from now on for one spot, as tasks are put there
-  // and taken away again; until the next Watch.
-  void Watch(const Spot& spot);
+  // What is useful in the domain, by kind; valid until the next call. O(nodes).
+  std::span<const int64_t> Useful(const DomainRef& domain);
+  // The same, kept up to date from now on for one domain, as tasks are put
+  // there and taken away again; until the next Watch.
+  void Watch(const DomainRef& domain);
   std::span<const int64_t> watched() const { return watched_sums_; }
 
  private:
@@ -122,12 +124,13 @@ class SlotTable {
   void FindScored();
   void FindKinds();
   void FindOrders();
-  // If indexed: the chunks of the spot, first and one past.
-  std::pair<uint32_t, uint32_t> ChunksOf(const Spot& spot) const;
-  // If listed: the nodes of the spot, not of one node, others among them.
-  std::span<const NodeIndex> ListedNodes(const Spot& spot) const;
+  // If indexed: the chunks of the domain, first and one past.
+  std::pair<uint32_t, uint32_t> ChunksOf(const DomainRef& domain) const;
+  // If listed: the nodes of the domain, not of one node, others among them.
+  std::span<const NodeIndex> ListedNodes(const DomainRef& domain) const;
   template <class F>
-  void Visit(const Spot& spot, uint32_t first, uint32_t last, const F& f) const;
+  void Visit(const DomainRef& domain, uint32_t first, uint32_t last,
+             const F& f) const;
   void WatchNode(NodeIndex node);
 
   index::PlacementIndex& index_;
@@ -154,25 +157,26 @@ class SlotTable {
 };
 
 template <class F>
-void SlotTable::Visit(const Spot& spot, uint32_t first, uint32_t last,
+void SlotTable::Visit(const DomainRef& domain, uint32_t first, uint32_t last,
                       const F& f) const {
   const auto visit = [&](NodeIndex node) {
     bool any = false;
     for (uint32_t c = first; c < last && !any; ++c) any = slots(c, node) > 0;
     if (any) f(node);
   };
-  if (spot.level == problem_->tree(spot.tree).hosts) return visit(spot.domain);
+  if (domain.level == problem_->tree(domain.tree).hosts)
+    return visit(domain.index);
   if (listed_) {
-    for (const NodeIndex n : ListedNodes(spot)) visit(n);
+    for (const NodeIndex n : ListedNodes(domain)) visit(n);
     return;
   }
-  const index::Layout& layout = *layouts_[spot.tree];
-  const auto [from, to] = ChunksOf(spot);
+  const index::Layout& layout = *layouts_[domain.tree];
+  const auto [from, to] = ChunksOf(domain);
   for (uint32_t chunk = from; chunk < to; ++chunk) {
     const index::Position base = layout.chunks()[chunk].first;
     uint64_t bits = 0;
     for (uint32_t c = first; c < last; ++c) {
-      bits |= column(spot.tree, c).any(chunk);
+      bits |= column(domain.tree, c).any(chunk);
     }
     for (; bits != 0; bits &= bits - 1) {
       f(layout.node(base + static_cast<uint32_t>(std::countr_zero(bits))));

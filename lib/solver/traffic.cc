@@ -157,7 +157,7 @@ int64_t Traffic::Total(const Board& board) const {
 }
 
 // The lifted task is still listed where it was: its own part is taken off.
-bool Traffic::Move(Board& board, size_t task, const Spot& spot) {
+bool Traffic::Move(Board& board, size_t task, const DomainRef& domain) {
   Problem& problem = board.problem();
   const Assignment old = board.placed()[task];
   const auto cost = [&](NodeIndex node) {
@@ -170,7 +170,7 @@ bool Traffic::Move(Board& board, size_t task, const Spot& spot) {
   board.Lift(task);
   const uint32_t column = problem.column(old.task.role);
   const uint64_t tasks = board.placed().size();
-  board.table().ForEachNode(column, spot, [&](NodeIndex node) {
+  board.table().ForEachNode(column, domain, [&](NodeIndex node) {
     problem.Spend(1, kNodeNs);
     problem.Charge(tasks, kLookNs);
     if (!board.Allowed(old.task, node)) return;
@@ -213,14 +213,15 @@ bool Traffic::Swap(Board& board, size_t a, size_t b) {
   return false;
 }
 
-void Traffic::Improve(Board& board, const Spot& spot, uint64_t deadline) {
+void Traffic::Improve(Board& board, const DomainRef& domain,
+                      uint64_t deadline) {
   const size_t tasks = board.placed().size();
   bool better = true;
   while (better) {
     better = false;
     for (size_t a = 0; a < tasks; ++a) {
       if (board.problem().steps >= deadline) return;
-      better |= Move(board, a, spot);
+      better |= Move(board, a, domain);
     }
     for (size_t a = 0; a < tasks; ++a) {
       for (size_t b = a + 1; b < tasks; ++b) {

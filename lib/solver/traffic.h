@@ -45,10 +45,10 @@ class Traffic {
   // O(levels x tasks x log tasks + domains x lines).
   int64_t Total(const Board& board) const;
 
-  // Moves single tasks and swaps pairs inside the spot as long as that makes
+  // Moves single tasks and swaps pairs inside the domain as long as that makes
   // the cost less and the step count is below `deadline`. Needs an open
   // transaction.
-  void Improve(Board& board, const Spot& spot, uint64_t deadline);
+  void Improve(Board& board, const DomainRef& domain, uint64_t deadline);
 
  private:
   // Tasks of a role on a node.
@@ -65,7 +65,7 @@ class Traffic {
   int64_t PairsTogether(const Problem& problem, int level) const;
   int64_t PairsOf(std::span<const uint32_t> all,
                   std::span<const uint32_t> fixed) const;
-  bool Move(Board& board, size_t task, const Spot& spot);
+  bool Move(Board& board, size_t task, const DomainRef& domain);
   bool Swap(Board& board, size_t a, size_t b);
 
   std::vector<Line> lines_;

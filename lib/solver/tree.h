@@ -13,12 +13,12 @@ inline constexpr int kEverywhere = -1;
 inline constexpr uint32_t kOutside = TopologyIndex::kOutside;
 
 // A domain of a tree; everywhere if there is no level.
-struct Spot {
+struct DomainRef {
   int tree = 0;
   int level = kEverywhere;
-  uint32_t domain = 0;
+  uint32_t index = 0;  // In its level; at the host level the node.
 
-  friend bool operator==(const Spot&, const Spot&) = default;
+  friend bool operator==(const DomainRef&, const DomainRef&) = default;
 };
 
 // One topology of the cluster. Its levels are numbered from the widest, 0;
@@ -47,10 +47,10 @@ struct Tree {
   uint32_t DomainOrSelf(int level, NodeIndex node) const {
     return Contains(node) ? DomainOf(level, node) : kOutside - node;
   }
-  // Whether the node lies in the spot, which is of this tree.
-  bool Holds(const Spot& spot, NodeIndex node) const {
-    return spot.level == kEverywhere ||
-           DomainOf(spot.level, node) == spot.domain;
+  // Whether the node lies in the domain, which is of this tree.
+  bool Holds(const DomainRef& domain, NodeIndex node) const {
+    return domain.level == kEverywhere ||
+           DomainOf(domain.level, node) == domain.index;
   }
   // The domain of a level that is no narrower around a domain of `from`;
   // kOutside around a node outside the topology.
@@ -59,15 +59,16 @@ struct Tree {
     for (; from > level; --from) domain = index->levels[from][domain].parent;
     return domain;
   }
-  // The domains of a stored level inside the spot, of a level no narrower:
-  // first, and one past.
-  std::pair<uint32_t, uint32_t> Inside(const Spot& spot, int level) const {
-    if (spot.level == kEverywhere) {
+  // The domains of a stored level inside `domain`, which is of a level no
+  // narrower: first, and one past.
+  std::pair<uint32_t, uint32_t> Inside(const DomainRef& domain,
+                                       int level) const {
+    if (domain.level == kEverywhere) {
       return {0, static_cast<uint32_t>(index->levels[level].size())};
     }
-    uint32_t first = spot.domain;
+    uint32_t first = domain.index;
     uint32_t last = first + 1;
-    for (int l = spot.level; l < level; ++l) {
+    for (int l = domain.level; l < level; ++l) {
       const Domain& end = index->levels[l][last - 1];
       last = end.first_child + end.child_count;
       first = index->levels[l][first].first_child;
