@@ -38,7 +38,7 @@ inline constexpr uint64_t kPlainNodes = 3;        // So many in a nanosecond.
 inline constexpr uint64_t kWholeNs = 15;          // Whole devices,
 inline constexpr uint64_t kRoomNs = 17;           // if there may be room;
 inline constexpr uint64_t kShareNs = 223;         // shares;
-inline constexpr uint64_t kShareRankNs = 118;     // their order;
+inline constexpr uint64_t kShareCostNs = 118;     // their order;
 inline constexpr uint64_t kPartitionNs = 1530;    // partitions.
 inline constexpr uint64_t kListedNs = 89;         // Without a column.
 inline constexpr ScanCost kFilterNs{13, 111};     // Labels are asked for.

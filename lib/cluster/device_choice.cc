@@ -33,7 +33,7 @@ Pick PickFrom(std::span<const DeviceSet> groups, DeviceSet usable,
   Pick chosen;
   while (count > 0) {
     Pick best;
-    std::tuple<uint32_t, uint32_t, uint32_t, uint32_t> best_rank{};
+    std::tuple<uint32_t, uint32_t, uint32_t, uint32_t> best_key{};
     DeviceSet largest;
     uint32_t most = 0;
     for (const DeviceSet group : groups) {
@@ -45,16 +45,16 @@ Pick PickFrom(std::span<const DeviceSet> groups, DeviceSet usable,
       }
       if (size < count) continue;
       const Pick pick = inside(members, count);
-      const std::tuple rank{pick.parts, pick.astray, size, pick.size};
-      if (!best.devices.empty() && best_rank <= rank) continue;
+      const std::tuple key{pick.parts, pick.astray, size, pick.size};
+      if (!best.devices.empty() && best_key <= key) continue;
       best = pick;
-      best_rank = rank;
+      best_key = key;
     }
     ++chosen.parts;
     if (!best.devices.empty()) {
       chosen.devices |= best.devices;
       chosen.astray += best.astray;
-      chosen.size = std::get<2>(best_rank);
+      chosen.size = std::get<2>(best_key);
       return chosen;
     }
     chosen.devices |= largest;

@@ -161,9 +161,9 @@ bool Ledgers::ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
     }
     const uint64_t lost = PartitionTable::OpenPlaces(cut, open, free) -
                           PartitionTable::OpenPlaces(cut, left, free_left);
-    const std::pair rank(lost, std::popcount(open));
-    if (best && *best <= rank) return;
-    best = rank;
+    const std::pair key(lost, std::popcount(open));
+    if (best && *best <= key) return;
+    best = key;
     *devices = {d};
     *slot = start;
   });

@@ -1,5 +1,5 @@
 // The nodes of a cluster in the order of one topology, cut into chunks: where
-// the columns of an index have their rows.
+// the index keeps what it knows of nodes.
 #pragma once
 
 #include <cstdint>

@@ -42,7 +42,7 @@ MUSTER_AVX512 [[gnu::always_inline]] inline AboveCount Above(const uint32_t* v,
 }
 
 // The sums of 16-bit values are made of pairs in 32 bits: values are less than
-// 2^15, as Column counts them.
+// 2^15, as ShapeSlots counts them.
 MUSTER_AVX512 [[gnu::always_inline]] inline AboveCount Above(const uint16_t* v,
                                                              size_t n,
                                                              uint32_t limit) {

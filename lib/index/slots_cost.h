@@ -12,7 +12,7 @@ namespace muster::index {
 bool IsPlain(const Cluster& cluster, ShapeId shape);
 // Node by node.
 uint64_t NanosOfSlots(const Cluster& cluster, ShapeId shape, uint64_t nodes);
-// A column of all nodes, were there no slots: see Column::nanos.
+// The slots of a shape on all nodes, were there none: see ShapeSlots::nanos.
 uint64_t NanosOfColumn(const Cluster& cluster, ShapeId shape);
 
 }  // namespace muster::index

@@ -85,15 +85,15 @@ bool Exchange::Clash(size_t a, size_t b) {
 size_t Exchange::Choose() {
   size_t best = bundles_.size();
   uint64_t equal = 0;
-  const auto rank = [&](size_t b) {
+  const auto key = [&](size_t b) {
     return std::tie(bundles_[b].clashes, bundles_[b].left);
   };
   for (size_t b = 0; b < bundles_.size(); ++b) {
     if (bundles_[b].taken) continue;
-    if (best == bundles_.size() || rank(b) < rank(best)) {
+    if (best == bundles_.size() || key(b) < key(best)) {
       best = b;
       equal = 1;
-    } else if (rank(b) == rank(best) && dice_.Below(++equal) == 0) {
+    } else if (key(b) == key(best) && dice_.Below(++equal) == 0) {
       best = b;
     }
   }

@@ -1,9 +1,9 @@
 // The policies that FGD was published against, by their published scores: 100
-// for the best node, hence rank = 100 - score.
+// for the best node, hence cost = 100 - score.
 #include <algorithm>
 
 #include "lib/base/hash.h"
-#include "lib/scoring/node_state.h"
+#include "lib/scoring/free_amounts.h"
 #include "lib/scoring/tightness.h"
 
 namespace muster::scoring {
@@ -26,7 +26,7 @@ uint32_t HalfPercent(unsigned __int128 x) {
   const unsigned __int128 percent =
       (x * 50 + Yardstick::kWhole - 1) >> Yardstick::kShareBits;
   return static_cast<uint32_t>(
-      std::min<unsigned __int128>(percent, NodePolicy::kMostRank));
+      std::min<unsigned __int128>(percent, NodePolicy::kMaxNodeCost));
 }
 
 // What would be left of the first kind and of devices: half of each counts.
@@ -35,7 +35,7 @@ class BestFit final : public NodePolicy {
  public:
   explicit BestFit(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
     const Resources& demand = at.cluster.demand(q.shape);
     return HalfPercent(SumOfBoth(at.cluster, [&](ResourceKind k) {
       return yardstick_.ShareOf(at, k, at.free(k) - demand[k]);
@@ -51,7 +51,7 @@ class DotProduct final : public NodePolicy {
  public:
   explicit DotProduct(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
     const Resources& demand = at.cluster.demand(q.shape);
     const auto product = SumOfBoth(at.cluster, [&](ResourceKind k) {
       return static_cast<unsigned __int128>(
@@ -85,7 +85,7 @@ DeviceUse UseOf(const NodeLedger& at) {
 
 class GpuPacking final : public NodePolicy {
  public:
-  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
     const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count == 0) return 100;
     const DeviceUse use = UseOf(at);
@@ -119,7 +119,7 @@ class GpuPacking final : public NodePolicy {
 // node of 8 devices.
 class GpuClustering final : public NodePolicy {
  public:
-  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
     const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count == 0) return 100;
     const bool shares = request.milli < kWholeDevice ||
@@ -139,8 +139,8 @@ class Random final : public NodePolicy {
  public:
   explicit Random(uint64_t seed) : seed_(seed) {}
 
-  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
-    return std::min(static_cast<uint32_t>(Hash(at, q) >> 32), kMostRank);
+  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+    return std::min(static_cast<uint32_t>(Hash(at, q) >> 32), kMaxNodeCost);
   }
   bool PerGang() const override { return true; }
 

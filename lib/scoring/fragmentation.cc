@@ -4,8 +4,8 @@
 #include <ranges>
 
 #include "lib/base/hash.h"
+#include "lib/scoring/free_amounts.h"
 #include "lib/scoring/memo.h"
-#include "lib/scoring/node_state.h"
 #include "lib/scoring/tightness.h"
 #include "lib/scoring/workload.h"
 
@@ -63,7 +63,8 @@ class Lookahead : public NodePolicy {
   using Outcome = Memo::Answer;
 
   // How much free capacity is lost, in the policy's own unit.
-  virtual int64_t Waste(const NodeState& state, const NodeKind& kind) const = 0;
+  virtual int64_t Waste(const FreeAmounts& state,
+                        const NodeKind& kind) const = 0;
   // What is compared between devices: rises with the gain.
   virtual int64_t Merit(int64_t gain) const = 0;
 
@@ -138,7 +139,7 @@ class Lookahead : public NodePolicy {
 
   mutable Workload workload_;
   mutable Requests requests_;
-  mutable NodeState state_;
+  mutable FreeAmounts state_;
   mutable Memo memo_;
 };
 
@@ -149,12 +150,12 @@ class Fragmentation final : public Lookahead {
  public:
   using Lookahead::Lookahead;
 
-  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
     return static_cast<uint32_t>(100 - Merit(Try(at, q).gain));
   }
 
  private:
-  int64_t Waste(const NodeState& state, const NodeKind& kind) const override {
+  int64_t Waste(const FreeAmounts& state, const NodeKind& kind) const override {
     return workload().total_weight() * state.Idle() -
            workload().Useful(state, kind);
   }
@@ -168,7 +169,7 @@ class LeastNewWaste final : public Lookahead {
  public:
   using Lookahead::Lookahead;
 
-  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
     int64_t cost = -Try(at, q).gain;
     const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count > 0 && request.models.empty() && IsKept(at)) {
@@ -189,7 +190,7 @@ class LeastNewWaste final : public Lookahead {
   // For the average of the typical tasks that the node may run: the free
   // devices without room for it. And half of those that the node's other kinds
   // could not supply.
-  int64_t Waste(const NodeState& state, const NodeKind& kind) const override {
+  int64_t Waste(const FreeAmounts& state, const NodeKind& kind) const override {
     const int64_t idle = state.Idle();
     if (kind.weight == 0) return idle * kUnit;
     const int64_t useful = workload().Useful(state, kind) * kUnit / kind.weight;

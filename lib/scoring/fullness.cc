@@ -7,7 +7,7 @@
 
 #include "lib/cluster/device_choice.h"
 #include "lib/cluster/needs.h"
-#include "lib/scoring/node_state.h"
+#include "lib/scoring/free_amounts.h"
 #include "lib/scoring/tightness.h"
 
 namespace muster::scoring {
@@ -44,71 +44,72 @@ bool OpensDevice(const NodeLedger& at, ShapeId shape) {
 // their number and one, so that an idle node comes last among its like.
 class Tightest final : public NodePolicy {
  public:
-  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
     const uint32_t opens = OpensDevice(at, q.shape) ? 1 : 0;
     return opens << (kDeviceBits + kOtherBits) |
-           RankOf(Gist(at), at.cluster.device_request(q.shape).count > 0,
+           CostOf(NodeSummary(at), at.cluster.device_request(q.shape).count > 0,
                   static_cast<uint32_t>(
                       at.cluster.demand(q.shape)[at.cluster.device_kind()]));
   }
-  bool HasGist() const override { return true; }
+  bool HasNodeSummary() const override { return true; }
   // A fresh device left aside: from the top, 32 bits each, twice the tasks and
   // one; free thousandths and, in kOtherBits, the other kinds.
-  uint64_t Gist(const NodeLedger& at) const override {
+  uint64_t NodeSummary(const NodeLedger& at) const override {
     const uint64_t tasks = at.cluster.task_count(at.node, at.ledger);
     const auto devices = static_cast<uint64_t>(FreeDevices(at));
     return (2 * tasks + 1) << 32 | devices << kOtherBits | OthersLeft(at);
   }
-  void RanksOf(const DeviceRequest& request, uint64_t which,
-               const uint64_t* gists, uint32_t* ranks) const override {
+  void NodeCosts(const DeviceRequest& request, uint64_t which,
+                 const uint64_t* summaries, uint32_t* costs) const override {
     const uint32_t demand = request.count * kWholeDevice;
     ForEachBit(which, [&](uint32_t i) {
-      ranks[i] = RankOf(gists[i], request.count > 0, demand);
+      costs[i] = CostOf(summaries[i], request.count > 0, demand);
     });
   }
 
  private:
   // To a task which asks for devices, so many thousandths of them, or for none.
-  static uint32_t RankOf(uint64_t gist, bool devices, uint32_t demand) {
+  static uint32_t CostOf(uint64_t summary, bool devices, uint32_t demand) {
     constexpr uint32_t kOthers = (uint32_t{1} << kOtherBits) - 1;
-    const auto low = static_cast<uint32_t>(gist);
-    const auto parts = static_cast<uint32_t>(gist >> 32);
+    const auto low = static_cast<uint32_t>(summary);
+    const auto parts = static_cast<uint32_t>(summary >> 32);
     uint32_t left = low >> kOtherBits;
     if (devices) left = (left - std::min(left, demand)) / parts;
     return DeviceSteps(left) << kOtherBits | (low & kOthers);
   }
 };
 
-// A rank that is the same for all shapes is its own gist.
+// A cost that is the same for all shapes is its own summary.
 class SameForAll : public NodePolicy {
  public:
-  uint32_t Rank(const NodeLedger& at, const Question&) const final {
-    return static_cast<uint32_t>(Gist(at));
+  uint32_t NodeCost(const NodeLedger& at, const Question&) const final {
+    return static_cast<uint32_t>(NodeSummary(at));
   }
-  bool HasGist() const final { return true; }
-  void RanksOf(const DeviceRequest&, uint64_t which, const uint64_t* gists,
-               uint32_t* ranks) const final {
-    ForEachBit(which,
-               [&](uint32_t i) { ranks[i] = static_cast<uint32_t>(gists[i]); });
+  bool HasNodeSummary() const final { return true; }
+  void NodeCosts(const DeviceRequest&, uint64_t which,
+                 const uint64_t* summaries, uint32_t* costs) const final {
+    ForEachBit(which, [&](uint32_t i) {
+      costs[i] = static_cast<uint32_t>(summaries[i]);
+    });
   }
 };
 
 class Binpack final : public SameForAll {
  public:
-  uint64_t Gist(const NodeLedger& at) const override {
+  uint64_t NodeSummary(const NodeLedger& at) const override {
     return DevicesLeft(at) << kOtherBits | OthersLeft(at);
   }
 };
 
 class Spread final : public NodePolicy {
  public:
-  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
     const uint32_t devices = DevicesLeft(at);
     const uint32_t others = OthersLeft(at);
     const uint32_t left = at.cluster.device_request(q.shape).count > 0
                               ? devices << kOtherBits | others
                               : others << kDeviceBits | devices;
-    return kMostRank - left;
+    return kMaxNodeCost - left;
   }
 };
 
@@ -116,7 +117,7 @@ class LeastFree final : public SameForAll {
  public:
   explicit LeastFree(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint64_t Gist(const NodeLedger& at) const override {
+  uint64_t NodeSummary(const NodeLedger& at) const override {
     uint64_t sum = 0;
     const uint32_t kinds = std::max(1u, at.cluster.resource_count());
     for (ResourceKind k = 0; k < kinds; ++k) {
@@ -133,7 +134,7 @@ class LeastFree final : public SameForAll {
 
 class Balanced final : public NodePolicy {
  public:
-  uint32_t Rank(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
     shares_.clear();
     for (ResourceKind k = 0; k < at.cluster.resource_count(); ++k) {
       if (at.capacity(k) > 0) shares_.push_back(Use(at, k, q));
@@ -144,7 +145,7 @@ class Balanced final : public NodePolicy {
     int64_t deviation = 0;
     for (const int64_t share : shares_) deviation += std::abs(share - mean);
     return static_cast<uint32_t>(
-        std::min<int64_t>(deviation, int64_t{kMostRank}));
+        std::min<int64_t>(deviation, int64_t{kMaxNodeCost}));
   }
 
  private:

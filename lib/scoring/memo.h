@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/scoring/node_state.h"
+#include "lib/scoring/free_amounts.h"
 
 namespace muster::scoring {
 
@@ -67,7 +67,7 @@ class Memo {
   // The answer to this question, which `find()` finds where it is not known.
   // Kinds of nodes and requests are told apart by their serial numbers.
   template <class F>
-  Answer Get(uint64_t kind, uint64_t request, const NodeState& state,
+  Answer Get(uint64_t kind, uint64_t request, const FreeAmounts& state,
              ResourceKind device_kind, F&& find) {
     Pack(kind, request, state, device_kind);
     if (key_.size() > kMostWords) return find();
@@ -97,7 +97,7 @@ class Memo {
   };
 
   // Everything that an answer depends on, into key_.
-  void Pack(uint64_t kind, uint64_t request, const NodeState& state,
+  void Pack(uint64_t kind, uint64_t request, const FreeAmounts& state,
             ResourceKind device_kind) {
     key_ = {kind, request};
     for (ResourceKind k = 0; k < state.free.size(); ++k) {

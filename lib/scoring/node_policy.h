@@ -1,4 +1,4 @@
-// What a placement policy is to the solver: a rank of nodes for one task.
+// What a placement policy is to the solver: the cost of a node for one task.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Question {
   ShapeId shape = 0;
   std::string_view gang{};  // Its key.
   // Rails that tasks of the gang use already (bit r: rail r): for the choice of
-  // devices; ranks do not look at it.
+  // devices; costs do not depend on it.
   uint64_t rails = 0;
 };
 
@@ -41,25 +41,28 @@ class NodePolicy {
  public:
   virtual ~NodePolicy() = default;
 
-  // No rank is more.
-  static constexpr uint32_t kMostRank = 0xfffffff0;
+  // The greatest cost of a node.
+  static constexpr uint32_t kMaxNodeCost = 0xfffffff0;
 
-  // How little the node, which has room, is wanted for one such task: less is
-  // better. Allocates nothing once it has seen such a node. A function of the
-  // node's own state (in its ledger), of the shape and of the options alone,
-  // so that the solver may keep it until the node changes; of the gang's key,
-  // too, where PerGang() says so.
-  virtual uint32_t Rank(const NodeLedger& at,
-                        const Question& question) const = 0;
+  // The cost of placing one such task on the node, which has room, in units of
+  // the policy: the node of least cost is preferred. Allocates nothing once it
+  // has seen such a node. A function of the node's own state (in its ledger),
+  // of the shape and of the options alone, so that the solver may keep it until
+  // the node changes; of the gang's key, too, where PerGang() says so.
+  virtual uint32_t NodeCost(const NodeLedger& at,
+                            const Question& question) const = 0;
   virtual bool PerGang() const { return false; }
 
-  // Rank in two steps, for shapes that share no device, where HasGist(): what
-  // it asks of a node, read once for all of them; and what that is to a shape.
-  virtual bool HasGist() const { return false; }
-  virtual uint64_t Gist(const NodeLedger&) const { return 0; }
-  // ranks[i] = Rank, by gists[i], for each i of which bit i of `which` is set.
-  virtual void RanksOf(const DeviceRequest& /*request*/, uint64_t /*which*/,
-                       const uint64_t* /*gists*/, uint32_t* /*ranks*/) const {}
+  // NodeCost in two steps, for shapes that share no device, where
+  // HasNodeSummary(): a summary of the node, which does not depend on the shape
+  // and is read once for all of them; and from it the cost for a shape.
+  virtual bool HasNodeSummary() const { return false; }
+  virtual uint64_t NodeSummary(const NodeLedger&) const { return 0; }
+  // costs[i] = NodeCost, by summaries[i], for each bit i of `which` that is
+  // set.
+  virtual void NodeCosts(const DeviceRequest& /*request*/, uint64_t /*which*/,
+                         const uint64_t* /*summaries*/,
+                         uint32_t* /*costs*/) const {}
 
   // Which devices of the node, which has room: charges nothing. By default
   // the cluster's own choice (see Cluster::Choose), as it is always for tasks

@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "lib/scoring/node_state.h"
+#include "lib/scoring/free_amounts.h"
 
 namespace muster::scoring {
 namespace {

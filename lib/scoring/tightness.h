@@ -1,4 +1,4 @@
-// Measures of what is left on a node: for ranks.
+// Measures of what is left on a node: of these policies make costs.
 #pragma once
 
 #include <algorithm>

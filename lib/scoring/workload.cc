@@ -17,7 +17,7 @@ namespace {
 constexpr size_t kMaxKinds = 64;
 constexpr int kRatioBits = 40;
 
-int64_t FreeOf(const NodeState& state, ResourceKind kind) {
+int64_t FreeOf(const FreeAmounts& state, ResourceKind kind) {
   return kind < state.free.size() ? state.free[kind] : 0;
 }
 
@@ -199,7 +199,7 @@ uint64_t Workload::WantedShare(const NodeKind& kind) const {
   return static_cast<uint64_t>(std::min<__int128>(share * 5 / 4, kAll));
 }
 
-int64_t Workload::Useful(const NodeState& state, const NodeKind& kind) {
+int64_t Workload::Useful(const FreeAmounts& state, const NodeKind& kind) {
   for (size_t n = 0; n < needs_.size(); ++n) {
     const Need& need = needs_[n];
     Offer offer;
@@ -234,7 +234,7 @@ int64_t Workload::Useful(const NodeState& state, const NodeKind& kind) {
   return useful;
 }
 
-int64_t Workload::Supplied(const NodeState& state) const {
+int64_t Workload::Supplied(const FreeAmounts& state) const {
   constexpr int64_t kPlenty = int64_t{1} << 32;
   int64_t least = kPlenty;
   for (const Ratio& r : ratios_) {

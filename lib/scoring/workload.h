@@ -8,7 +8,7 @@
 #include "absl/container/inlined_vector.h"
 #include "lib/cluster/cluster.h"
 #include "lib/cluster/needs.h"
-#include "lib/scoring/node_state.h"
+#include "lib/scoring/free_amounts.h"
 #include "muster/placement_policy.h"
 
 namespace muster::scoring {
@@ -53,11 +53,11 @@ class Workload {
   // Summed over the kind's typical tasks of which one more has room: weight
   // times the free thousandths on devices that have room for it.
   // O(tasks + needs * devices).
-  int64_t Useful(const NodeState& state, const NodeKind& kind);
+  int64_t Useful(const FreeAmounts& state, const NodeKind& kind);
 
   // How many free thousandths of devices the node's other kinds can supply, if
   // tasks ask of them what typical tasks do on average.
-  int64_t Supplied(const NodeState& state) const;
+  int64_t Supplied(const FreeAmounts& state) const;
 
  private:
   // What a task asks of one device; equal ones are looked at once.

@@ -103,35 +103,36 @@ bool BinPacking::FindBins() {
 // The types that fit into the fewest bins first, then the largest, each
 // dimension measured by what all bins have of it. False if one fits nowhere.
 bool BinPacking::SortParts() {
-  ranks_.assign(types(), {});
+  by_hardness_.assign(types(), {});
   for (uint32_t t = 0; t < types(); ++t) {
-    ranks_[t].type = t;
+    by_hardness_[t].type = t;
     for (uint32_t b = 0; b < bin_types(); ++b) {
-      if (Fits(t, Room(b))) ranks_[t].bins += first_bin_[b + 1] - first_bin_[b];
+      if (Fits(t, Room(b)))
+        by_hardness_[t].bins += first_bin_[b + 1] - first_bin_[b];
     }
-    if (ranks_[t].bins == 0) return false;
+    if (by_hardness_[t].bins == 0) return false;
   }
   for (uint32_t d = 0; d < dims_; ++d) {
     int64_t all = 1;
     for (uint32_t b = 0; b < bin_types(); ++b) {
       all += Room(b)[d] * (first_bin_[b + 1] - first_bin_[b]);
     }
-    for (Rank& rank : ranks_) {
-      const int64_t need = Need(rank.type)[d];
-      rank.size +=
+    for (Hardness& h : by_hardness_) {
+      const int64_t need = Need(h.type)[d];
+      h.size +=
           all < kScale * kScale ? need * kScale / all : need / (all / kScale);
     }
   }
-  std::ranges::sort(ranks_, [](const Rank& a, const Rank& b) {
+  std::ranges::sort(by_hardness_, [](const Hardness& a, const Hardness& b) {
     if (a.bins != b.bins) return a.bins < b.bins;
     return a.size != b.size ? a.size > b.size : a.type < b.type;
   });
   told_need_ = need_;
   told_parts_ = parts_;
-  rank_.resize(types());
+  position_.resize(types());
   for (uint32_t t = 0; t < types(); ++t) {
-    const uint32_t told = ranks_[t].type;
-    rank_[told] = t;
+    const uint32_t told = by_hardness_[t].type;
+    position_[told] = t;
     parts_[t] = told_parts_[told];
     std::copy_n(told_need_.begin() + told * dims_, dims_,
                 need_.begin() + t * dims_);

@@ -57,7 +57,7 @@ class BinPacking {
   size_t loads() const { return frames_.size(); }
   uint32_t BinOf(size_t load) const { return bin_of_[load]; }
   uint32_t PartsOf(size_t load, uint32_t type) const {
-    return fillings_[load * types() + rank_[type]];
+    return fillings_[load * types() + position_[type]];
   }
   // For the next Solve: these parts together are in no bin that has room like
   // this load's.
@@ -81,7 +81,7 @@ class BinPacking {
   };
 
   // How hard a type is to place.
-  struct Rank {
+  struct Hardness {
     uint64_t bins = 0;  // That it fits into.
     int64_t size = 0;
     uint32_t type = 0;  // As told.
@@ -120,11 +120,11 @@ class BinPacking {
   uint32_t dims_ = 0;
   std::vector<int64_t> need_;
   std::vector<uint32_t> parts_;
-  std::vector<uint32_t> rank_;  // By type as told: the one here.
-  std::vector<int64_t> room_;   // By bin; in the end by bin type.
+  std::vector<uint32_t> position_;  // By type as told: the one here.
+  std::vector<int64_t> room_;       // By bin; in the end by bin type.
   std::vector<int64_t> type_room_;
   // Scratch: what was told, and one dimension of what is here.
-  std::vector<Rank> ranks_;
+  std::vector<Hardness> by_hardness_;
   std::vector<int64_t> told_need_;
   std::vector<uint32_t> told_parts_;
   std::vector<int64_t> column_;

@@ -295,14 +295,14 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
   };
   choose(choose, {}, usable);
   SkipSome(base);
-  const auto rank = [&](const Allocation& at) {
+  const auto cost = [&](const Allocation& at) {
     int64_t free = 0;
     for (const uint32_t d : at.devices) {
       free += cluster.free_milli(node, d, ledger);
     }
     return std::tuple(free, at.devices);
   };
-  std::ranges::sort(sets_.begin() + base, sets_.end(), {}, rank);
+  std::ranges::sort(sets_.begin() + base, sets_.end(), {}, cost);
 }
 
 // The places a partition could have, devices in the same state looked at once:

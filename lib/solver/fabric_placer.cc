@@ -124,12 +124,12 @@ bool FabricPlacer::TryShape(ShapeId shape) {
   if (OverHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
     return false;
   }
-  const index::Column& column =
+  const index::ShapeSlots& slots =
       index_.Get(*cluster_, -1, shape, request_->ledger);
   const index::Layout& layout = index_.layout();
-  result_->steps += column.nanos();
+  result_->steps += slots.nanos();
   const bool found = FindNodes(
-      [&](NodeIndex node) { return column.slots(layout.position(node)); });
+      [&](NodeIndex node) { return slots.slots(layout.position(node)); });
   if (found) Take(shape);
   return found;
 }

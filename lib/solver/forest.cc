@@ -30,9 +30,9 @@ bool Forest::FromSums(TaskId task, std::span<const DomainRef> also,
   if (!table.indexed() || !also.empty() || table.HasScores(column_)) {
     return false;
   }
-  const index::Column& column = table.column(domain.tree, column_);
+  const index::ShapeSlots& slots = table.shape_slots(domain.tree, column_);
   const bool named = !board_->problem().Chain(task.role).empty();
-  if (domain.level == kEverywhere && column.totals().outside > 0 && !named)
+  if (domain.level == kEverywhere && slots.totals().outside > 0 && !named)
     return false;
   bool nowhere = false;
   if (!board_->Narrow(task, &domain, &nowhere)) return false;
@@ -44,11 +44,12 @@ bool Forest::FromSums(TaskId task, std::span<const DomainRef> also,
 // The domains with slots inside `domain`, which lies in domain_, and those
 // around them.
 void Forest::AddDomains(const DomainRef& domain) {
-  const index::Column& column = board_->table().column(domain.tree, column_);
+  const index::ShapeSlots& slots =
+      board_->table().shape_slots(domain.tree, column_);
   const int narrowest = tree_->hosts - 1;
   const auto [first, last] = tree_->Inside(domain, narrowest);
   board_->problem().Spend(last - first, kLookNs);
-  const std::span<const uint32_t> sums = column.sums(narrowest);
+  const std::span<const uint32_t> sums = slots.sums(narrowest);
   for (uint32_t d = first; d < last; ++d) {
     if (sums[d] == 0) continue;
     for (int l = base_; l <= narrowest; ++l) {
@@ -205,7 +206,7 @@ int Forest::NearnessOf(int level, const Entry& e) const {
   return board_->Nearness({domain_.tree, level, e.domain});
 }
 
-Forest::Rank Forest::RankOf(int level, Pick pick, uint32_t tasks) {
+Forest::DomainCost Forest::CostOf(int level, Pick pick, uint32_t tasks) {
   const Entry& e = at(level)[pick];
   return {.nearness = NearnessOf(level, e),
           .score = -ScoreOf(level, pick, tasks),
@@ -229,32 +230,32 @@ bool Forest::Tighter(Pick a, Pick b) const {
 
 // Takes the entry as the best so far, if it has room for all tasks and is.
 void Forest::Consider(int level, Pick pick, uint32_t tasks,
-                      std::optional<Rank>* best) {
+                      std::optional<DomainCost>* best) {
   if (at(level)[pick].slots < tasks) return;
-  Rank rank = RankOf(level, pick, tasks);
+  DomainCost cost = CostOf(level, pick, tasks);
   if (level == tree_->hosts) {
     const Cluster& cluster = board_->cluster();
     const ResourceKind device = cluster.device_kind();
-    rank.tightness = 0;
+    cost.tightness = 0;
     if (device < cluster.resource_count()) {
-      rank.tightness = cluster.free(at(level)[pick].domain, device,
+      cost.tightness = cluster.free(at(level)[pick].domain, device,
                                     board_->problem().ledger());
     }
-    const auto key = [](const Rank& r) {
+    const auto key = [](const DomainCost& r) {
       return std::tie(r.nearness, r.score, r.tightness);
     };
-    if (*best && key(rank) > key(**best)) return;
-    const bool like = *best && key(rank) == key(**best);
+    if (*best && key(cost) > key(**best)) return;
+    const bool like = *best && key(cost) == key(**best);
     if (like && !Tighter(pick, (*best)->pick)) return;
-  } else if (*best && rank >= **best) {
+  } else if (*best && cost >= **best) {
     return;
   }
-  *best = rank;
+  *best = cost;
 }
 
 // The same of the nodes of the parents in [first, last).
 void Forest::ConsiderHosts(Pick first, Pick last, uint32_t tasks,
-                           std::optional<Rank>* best) {
+                           std::optional<DomainCost>* best) {
   const int hosts = tree_->hosts;
   for (Pick parent = first; parent < last; ++parent) {
     const DomainRef domain{domain_.tree, hosts - 1,
@@ -277,7 +278,7 @@ int Forest::Enclose(int from, Pick first, Pick last, int widest,
   for (int l = tree_->hosts; l >= widest; --l) {
     const bool hosts = l == tree_->hosts && l > from;
     const auto [begin, end] = Below(from, first, last, hosts ? l - 1 : l);
-    std::optional<Rank> best;
+    std::optional<DomainCost> best;
     if (hosts) {
       ConsiderHosts(begin, end, tasks, &best);
     } else {
@@ -324,9 +325,9 @@ void Forest::Several(int level, uint32_t tasks) {
     for (size_t i = domains - 1; i < picks_.size(); ++i) {
       const Entry& e = entries[picks_[i]];
       if (e.slots < left) break;
-      const std::pair<int, uint64_t> rank{NearnessOf(level, e), e.room};
-      if (rank >= best) continue;
-      best = rank;
+      const std::pair<int, uint64_t> cost{NearnessOf(level, e), e.room};
+      if (cost >= best) continue;
+      best = cost;
       tightest = i;
     }
     entries[picks_[tightest]].chosen = left;
@@ -347,7 +348,7 @@ void Forest::SeveralByScore(int level, uint32_t tasks, size_t domains) {
     for (size_t i = 0; i < others; ++i)
       top += entries[picks_[chosen + i]].slots;
     size_t best = chosen;
-    Rank best_rank;
+    DomainCost best_cost;
     bool found = false;
     for (size_t i = chosen; i < picks_.size(); ++i) {
       const uint64_t slots = entries[picks_[i]].slots;
@@ -356,15 +357,15 @@ void Forest::SeveralByScore(int level, uint32_t tasks, size_t domains) {
         rest = top - slots + entries[picks_[chosen + others]].slots;
       }
       if (slots + rest < left) break;
-      Rank rank = RankOf(level, picks_[i],
-                         std::min(left, static_cast<uint32_t>(slots)));
+      DomainCost cost = CostOf(level, picks_[i],
+                               std::min(left, static_cast<uint32_t>(slots)));
       // More preferred tasks before tighter fit; per task, not in all.
-      rank.score /= static_cast<int64_t>(std::min<uint64_t>(left, slots));
-      if (others > 0) rank.tightness = -rank.tightness;
-      if (!found || rank < best_rank) {
+      cost.score /= static_cast<int64_t>(std::min<uint64_t>(left, slots));
+      if (others > 0) cost.tightness = -cost.tightness;
+      if (!found || cost < best_cost) {
         found = true;
         best = i;
-        best_rank = rank;
+        best_cost = cost;
       }
     }
     const Pick pick = picks_[best];

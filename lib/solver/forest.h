@@ -79,21 +79,21 @@ class Forest {
   void Round();
   // Of a domain for some tasks; smaller is better. Tightness: free devices,
   // then the other kinds, of a node; slots of a domain.
-  struct Rank {
+  struct DomainCost {
     int nearness = 0;
     int64_t score = 0;  // Negated.
     int64_t tightness = 0;
     Pick pick = 0;
 
-    friend auto operator<=>(const Rank&, const Rank&) = default;
+    friend auto operator<=>(const DomainCost&, const DomainCost&) = default;
   };
   int NearnessOf(int level, const Entry& e) const;
-  Rank RankOf(int level, Pick pick, uint32_t tasks);
+  DomainCost CostOf(int level, Pick pick, uint32_t tasks);
   int64_t ScoreOf(int level, Pick pick, uint32_t tasks);
   void Consider(int level, Pick pick, uint32_t tasks,
-                std::optional<Rank>* best);
+                std::optional<DomainCost>* best);
   void ConsiderHosts(Pick first, Pick last, uint32_t tasks,
-                     std::optional<Rank>* best);
+                     std::optional<DomainCost>* best);
   bool Tighter(Pick a, Pick b) const;
   int Enclose(int from, Pick first, Pick last, int widest, uint32_t tasks);
   void Several(int level, uint32_t tasks);
@@ -122,7 +122,7 @@ class Forest {
   std::vector<std::pair<int64_t, uint32_t>> by_score_;
   SpreadFill fill_;
   std::vector<SpreadDomain> spread_domains_;
-  std::vector<Rank> ranks_;
+  std::vector<DomainCost> costs_;
 };
 
 }  // namespace muster::solver

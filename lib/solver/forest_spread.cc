@@ -71,7 +71,7 @@ bool Forest::DistributeSpread(uint32_t tasks, int required, uint32_t spread,
   const Problem& problem = board_->problem();
   const SpreadRule& rule = problem.spreads()[spread];
   for (int l = tree_->hosts; l >= base_ && l >= required; --l) {
-    ranks_.clear();
+    costs_.clear();
     for (Pick p = 0; p < at(l).size(); ++p) {
       if (at(l)[p].slots < tasks) continue;
       const Pick host = Below(l, p, p + 1, tree_->hosts).first;
@@ -80,12 +80,12 @@ bool Forest::DistributeSpread(uint32_t tasks, int required, uint32_t spread,
           !board_->spreads().MayGoIntoOne(spread, tasks, node)) {
         continue;
       }
-      ranks_.push_back(RankOf(l, p, tasks));
+      costs_.push_back(CostOf(l, p, tasks));
     }
-    std::ranges::sort(ranks_);
-    for (const Rank& rank : ranks_) {
-      if (!TrySpread(l, rank.pick, rank.pick + 1, tasks, spread)) continue;
-      GiveSpread(l, rank.pick, rank.pick + 1, tasks, rule.level);
+    std::ranges::sort(costs_);
+    for (const DomainCost& cost : costs_) {
+      if (!TrySpread(l, cost.pick, cost.pick + 1, tasks, spread)) continue;
+      GiveSpread(l, cost.pick, cost.pick + 1, tasks, rule.level);
       Collect(shares);
       return true;
     }

@@ -193,7 +193,7 @@ uint32_t GangBound::ByDevices() {
   const auto kind = std::ranges::find(kinds, board_->cluster().device_kind());
   if (kind == kinds.end() || !table.indexed()) return 0;
   const int64_t most =
-      int64_t{table.column(0, 0).most_devices()} * kWholeDevice;
+      int64_t{table.shape_slots(0, 0).most_devices()} * kWholeDevice;
   int64_t need = kind_need_[static_cast<size_t>(kind - kinds.begin())];
   board_->ForEachHeld(problem_->tree(0).hosts,
                       [&](NodeIndex) { need -= most; });

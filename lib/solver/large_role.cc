@@ -48,11 +48,11 @@ std::optional<DomainRef> LeastTalk(Board& board, const Traffic& traffic,
     });
     if (!first) return;
     problem.Spend(board.placed().size(), kLookNs);
-    const std::tuple rank(traffic.CostOf(board, role, *first), -domain.level,
+    const std::tuple cost(traffic.CostOf(board, role, *first), -domain.level,
                           tree.PositionOf(*first));
-    if (best && rank >= least) return;
+    if (best && cost >= least) return;
     best = domain;
-    least = rank;
+    least = cost;
   };
   const auto talks = [&](const Traffic::Line& line) {
     return line.from == role || line.to == role;

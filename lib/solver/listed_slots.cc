@@ -29,7 +29,7 @@ void ListedSlots::Build(const Problem& problem,
 
 void ListedSlots::Update(NodeIndex node) {
   if (listed_[node] == 0) return;
-  const std::span<const Column> columns = problem_->columns();
+  const std::span<const ShapeColumn> columns = problem_->columns();
   for (uint32_t c = 0; c < columns.size(); ++c) {
     const uint64_t now = problem_->cluster().Slots(
         node, columns[c].shape, problem_->ledger(), columns[c].limit);

@@ -49,7 +49,7 @@ class NodeContest {
   std::optional<NodeIndex> best() const { return best_; }
 
  private:
-  // The best of the nodes of the domain alone, where nothing but the rank tells
+  // The best of the nodes of the domain alone, where nothing but the cost tells
   // them apart: narrower domains that hold tasks have no room. Steps are those
   // of a look at each.
   bool EnterByIndex(DomainRef domain) {
@@ -84,18 +84,20 @@ class NodeContest {
     if (!board_.spreads().Keeps(task_.role, node)) return;
     const uint64_t lacking = after_ - SliceRoom(board_, task_, node, after_);
     const int nearness = board_.Nearness({0, problem_.tree(0).hosts, node});
-    if (best_ && std::tie(lacking, nearness) >
-                     std::tie(std::get<0>(rank_), std::get<1>(rank_))) {
+    if (best_ &&
+        std::tie(lacking, nearness) >
+            std::tie(std::get<0>(best_cost_), std::get<1>(best_cost_))) {
       return;
     }
-    const std::tuple rank = {
+    const std::tuple cost = {
         lacking, nearness,
         -board_.table().Score(problem_.column(task_.role), node),
-        problem_.policy().Rank(problem_.ViewOf(node), question_)};
-    if (best_ && (rank_ < rank || (rank_ == rank && !Before(node, *best_)))) {
+        problem_.policy().NodeCost(problem_.ViewOf(node), question_)};
+    if (best_ &&
+        (best_cost_ < cost || (best_cost_ == cost && !Before(node, *best_)))) {
       return;
     }
-    rank_ = rank;
+    best_cost_ = cost;
     best_ = node;
   }
 
@@ -114,8 +116,8 @@ class NodeContest {
   const uint32_t after_;
   const scoring::Question question_;
   std::optional<NodeIndex> best_;
-  // Less is better: what is lacking, nearness, score, negated, and rank.
-  std::tuple<uint64_t, int, int64_t, uint32_t> rank_;
+  // Less is better: what is lacking, nearness, score, negated, and cost.
+  std::tuple<uint64_t, int, int64_t, uint32_t> best_cost_;
 };
 
 }  // namespace
@@ -135,8 +137,8 @@ std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
   problem.Charge(preferences * nodes.size(), kPreferNs);
   if (preferences == 0) problem.Charge(nodes.size(), kAvoidNs);
   std::optional<NodeIndex> best;
-  // Score, negated; rank; outside key order, keys decide among equals.
-  std::tuple<int64_t, uint32_t, std::string_view> best_rank;
+  // Score, negated; cost; outside key order, keys decide among equals.
+  std::tuple<int64_t, uint32_t, std::string_view> best_cost;
   for (const NodeIndex node : nodes) {
     if (cluster.Slots(node, shape, ledger, 1) == 0) continue;
     if (std::ranges::any_of(chain, [&](ScopeIndex s) {
@@ -145,12 +147,12 @@ std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
       continue;
     }
     const int64_t score = -cluster.Score(node, shape);
-    if (best && score > std::get<0>(best_rank)) continue;
-    const std::tuple rank(
-        score, problem.policy().Rank(problem.ViewOf(node), question),
+    if (best && score > std::get<0>(best_cost)) continue;
+    const std::tuple cost(
+        score, problem.policy().NodeCost(problem.ViewOf(node), question),
         within ? std::string_view(cluster.node(node).key) : "");
-    if (best && best_rank <= rank) continue;
-    best_rank = rank;
+    if (best && best_cost <= cost) continue;
+    best_cost = cost;
     best = node;
   }
   return best;

@@ -50,8 +50,9 @@ struct SpreadRule {
   bool one_role = true;  // A single role lies below the scope.
 };
 
-// A column of the slot table: roles with the same shape share it.
-struct Column {
+// A shape of the question, and its column of the slot table: roles with the
+// same shape share it.
+struct ShapeColumn {
   ShapeId shape = 0;
   uint32_t limit = 0;  // More tasks of this column are never asked for.
 };
@@ -99,7 +100,7 @@ class Lists {
 // are flat lists, which keep their memory, and one-line reads of them.
 class Problem {
  public:
-  // Ranks nodes and chooses devices; must outlive the problem.
+  // Compares nodes and chooses devices; must outlive the problem.
   explicit Problem(const scoring::NodePolicy& policy) : policy_(&policy) {}
 
   // False if the request cannot be met whatever is free: an unknown topology
@@ -203,7 +204,7 @@ class Problem {
 
   // Collects columns for the roles that may get up to `most[r]` tasks.
   void BuildColumns(std::span<const uint32_t> most);
-  std::span<const Column> columns() const { return columns_; }
+  std::span<const ShapeColumn> columns() const { return columns_; }
   const Resources& Demand(uint32_t column) const {
     return cluster_->demand(columns_[column].shape);
   }
@@ -270,7 +271,7 @@ class Problem {
   Lists<uint32_t> new_;
   std::vector<uint32_t> add_below_;
   std::vector<uint32_t> active_below_;
-  std::vector<Column> columns_;
+  std::vector<ShapeColumn> columns_;
   Lists<uint32_t> role_columns_;
   std::vector<uint32_t> alternative_;
 };

@@ -26,7 +26,7 @@ void SlotTable::FindKinds() {
   if (count_ < 2) return;
   const Cluster& cluster = problem_->cluster();
   for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-    const auto asks = [&](const Column& column) {
+    const auto asks = [&](const ShapeColumn& column) {
       return cluster.demand(column.shape)[k] > 0;
     };
     if (std::ranges::any_of(problem_->columns(), asks)) kinds_.push_back(k);
@@ -61,19 +61,19 @@ void SlotTable::FindOrders() {
 // False if the index cannot say all that the question needs.
 bool SlotTable::FindColumns() {
   const std::span<const Tree> trees = problem_->trees();
-  columns_.clear();
+  shape_slots_.clear();
   layouts_.clear();
   if (!problem_->request().within.empty()) return false;
   if (count_ == 0 || count_ * trees.size() > kMaxIndexed) return false;
   for (const Tree& tree : trees) {
-    for (const Column& c : problem_->columns()) {
-      index::Column& column = index_.Get(problem_->cluster(), tree.topology,
-                                         c.shape, problem_->ledger());
-      if (column.totals().saturated > 0 &&
-          c.limit >= index::Column::kMaxSlots) {
+    for (const ShapeColumn& c : problem_->columns()) {
+      index::ShapeSlots& slots = index_.Get(problem_->cluster(), tree.topology,
+                                            c.shape, problem_->ledger());
+      if (slots.totals().saturated > 0 &&
+          c.limit >= index::ShapeSlots::kMaxSlots) {
         return false;
       }
-      columns_.push_back(&column);
+      shape_slots_.push_back(&slots);
     }
     layouts_.push_back(&index_.layout());
   }
@@ -101,7 +101,7 @@ void SlotTable::Build(Problem& problem) {
                                            problem.columns()[c].shape, nodes);
     } else {
       problem.Spend(1, 0);
-      problem.Charge(problem.trees().size(), columns_[c]->nanos());
+      problem.Charge(problem.trees().size(), shape_slots_[c]->nanos());
     }
   }
   FindScored();
@@ -109,7 +109,7 @@ void SlotTable::Build(Problem& problem) {
 
 // Whether the column's nodes with slots have the same score.
 bool SlotTable::Alike(uint32_t column) const {
-  if (!listed_) return columns_[column]->alike();
+  if (!listed_) return shape_slots_[column]->alike();
   const ShapeId shape = problem_->columns()[column].shape;
   std::optional<int64_t> first;
   return std::ranges::all_of(order_[0], [&](NodeIndex n) {
@@ -120,7 +120,7 @@ bool SlotTable::Alike(uint32_t column) const {
   });
 }
 
-// Which columns rank nodes by scores.
+// Which columns order nodes by scores.
 void SlotTable::FindScored() {
   ++question_;
   scored_.assign(count_, 0);
@@ -141,7 +141,8 @@ void SlotTable::Update(NodeIndex node) {
   if (listed_) {
     own_.Update(node);
   } else {
-    for (index::Column* column : columns_) column->Refresh(problem_->cluster());
+    for (index::ShapeSlots* slots : shape_slots_)
+      slots->Refresh(problem_->cluster());
   }
   if (watch_of_[node] != watch_) return;
   const int64_t* known = watched_.data() + node * kinds_.size();
@@ -169,7 +170,7 @@ uint64_t SlotTable::Sum(uint32_t column, const DomainRef& domain) const {
   if (domain.level == kEverywhere) return Total(column);
   return domain.level == problem_->tree(domain.tree).hosts
              ? slots(column, domain.index)
-             : this->column(domain.tree, column)
+             : shape_slots(domain.tree, column)
                    .sums(domain.level)[domain.index];
 }
 
@@ -224,7 +225,7 @@ uint32_t SlotTable::Most(uint32_t column, const DomainRef& domain) const {
     }
     return most;
   }
-  const index::Column& of = this->column(domain.tree, column);
+  const index::ShapeSlots& of = shape_slots(domain.tree, column);
   if (domain.level == kEverywhere) return of.most();
   const auto [first, last] = ChunksOf(domain);
   for (uint32_t c = first; c < last; ++c) most = std::max(most, of.most(c));
@@ -245,8 +246,8 @@ std::pair<uint32_t, uint32_t> SlotTable::ChunksOf(
 bool SlotTable::Best(uint32_t column, const DomainRef& domain, bool inside,
                      NodeIndex* best) {
   const index::Layout& layout = *layouts_[domain.tree];
-  index::Column& of = *columns_[domain.tree * count_ + column];
-  of.RefreshRanks(problem_->cluster());
+  index::ShapeSlots& of = *shape_slots_[domain.tree * count_ + column];
+  of.RefreshCosts(problem_->cluster());
   auto [first, last] = ChunksOf(domain);
   if (inside) last = std::min(last, layout.inside_chunks());
   index::Position p = 0;
@@ -256,7 +257,7 @@ bool SlotTable::Best(uint32_t column, const DomainRef& domain, bool inside,
 }
 
 uint32_t SlotTable::WithSlots(uint32_t column, const DomainRef& domain) const {
-  const index::Column& of = this->column(domain.tree, column);
+  const index::ShapeSlots& of = shape_slots(domain.tree, column);
   if (domain.level == kEverywhere) return of.totals().with_slots;
   const auto [first, last] = ChunksOf(domain);
   return of.WithSlots(first, last);

@@ -20,7 +20,7 @@ namespace muster::solver {
 int64_t FreeUpTo(const Cluster& cluster, NodeIndex node, ResourceKind kind,
                  Ledger ledger, int64_t need);
 
-// Read from the columns of the placement index, which outlive the question: a
+// Read from the placement index, which outlives the question: a
 // question costs what has changed since the last one. Where the request names
 // nodes, or is more than the index counts, its nodes are counted for it alone.
 // Sums are exact, or at least the columns' limits.
@@ -39,12 +39,13 @@ class SlotTable {
 
   uint32_t slots(uint32_t column, NodeIndex node) const {
     return listed_ ? own_.slots(column, node)
-                   : columns_[column]->slots(layouts_[0]->position(node));
+                   : shape_slots_[column]->slots(layouts_[0]->position(node));
   }
   // Slots in a domain.
   uint64_t Sum(uint32_t column, const DomainRef& domain) const;
   uint64_t Total(uint32_t column) const {
-    return listed_ ? own_.Sum(column, {}) : columns_[column]->totals().all();
+    return listed_ ? own_.Sum(column, {})
+                   : shape_slots_[column]->totals().all();
   }
 
   // The nodes the request allows, in the order of tree t: those of the
@@ -64,7 +65,7 @@ class SlotTable {
   void ForEachNodeOfAny(const DomainRef& domain, const F& f) const {
     Visit(domain, 0, static_cast<uint32_t>(count_), f);
   }
-  // If indexed: the node of least rank in the domain, which is no single node,
+  // If indexed: the node of least cost in the domain, which is no single node,
   // and of these the first in the order of the tree; false if none has slots.
   // With `inside`, of the topology alone.
   bool Best(uint32_t column, const DomainRef& domain, bool inside,
@@ -86,15 +87,16 @@ class SlotTable {
   // Whether no node of the domain has `tasks` slots of the column.
   bool NoneWith(uint32_t column, uint32_t tasks,
                 const DomainRef& domain) const {
-    return Most(column, domain) < std::min(tasks, index::Column::kMaxSlots);
+    return Most(column, domain) < std::min(tasks, index::ShapeSlots::kMaxSlots);
   }
-  // The most slots of one node of the domain, or more. O(nodes / 64) where
-  // columns are read from the index.
+  // The most slots of one node of the domain, or more. O(nodes / 64) if
+  // indexed.
   uint32_t Most(uint32_t column, const DomainRef& domain) const;
-  // Whether columns are read from the index, and then the column for a tree.
+  // Whether slots are read from the index, and then those of a column in the
+  // order of a tree.
   bool indexed() const { return !listed_; }
-  const index::Column& column(int tree, uint32_t c) const {
-    return *columns_[tree * count_ + c];
+  const index::ShapeSlots& shape_slots(int tree, uint32_t c) const {
+    return *shape_slots_[tree * count_ + c];
   }
   const index::Layout& layout(int tree) const { return *layouts_[tree]; }
 
@@ -117,7 +119,7 @@ class SlotTable {
   std::span<const int64_t> watched() const { return watched_sums_; }
 
  private:
-  static constexpr size_t kMaxIndexed = index::PlacementIndex::kMinColumns / 2;
+  static constexpr size_t kMaxIndexed = index::PlacementIndex::kMinEntries / 2;
 
   bool FindColumns();
   bool Alike(uint32_t column) const;
@@ -137,8 +139,8 @@ class SlotTable {
   Problem* problem_ = nullptr;
   size_t count_ = 0;  // Columns.
   bool listed_ = false;
-  std::vector<index::Column*> columns_;        // [tree * count_ + column]
-  std::vector<const index::Layout*> layouts_;  // [tree]
+  std::vector<index::ShapeSlots*> shape_slots_;  // [tree * count_ + column]
+  std::vector<const index::Layout*> layouts_;    // [tree]
   ListedSlots own_;
   std::vector<std::vector<NodeIndex>> order_;  // [tree], if listed.
   std::vector<uint8_t> scored_;                // [column]
@@ -176,7 +178,7 @@ void SlotTable::Visit(const DomainRef& domain, uint32_t first, uint32_t last,
     const index::Position base = layout.chunks()[chunk].first;
     uint64_t bits = 0;
     for (uint32_t c = first; c < last; ++c) {
-      bits |= column(domain.tree, c).any(chunk);
+      bits |= shape_slots(domain.tree, c).any(chunk);
     }
     for (; bits != 0; bits &= bits - 1) {
       f(layout.node(base + static_cast<uint32_t>(std::countr_zero(bits))));

@@ -74,10 +74,10 @@ void Solver::NodesWithRoom(const Cluster& cluster,
   any_.clear();
   for (const std::vector<ShapeId>& shapes : request.gang->shapes) {
     for (const ShapeId shape : shapes) {
-      const index::Column& column =
+      const index::ShapeSlots& slots =
           index.Get(cluster, -1, shape, request.ledger);
-      any_.resize(column.layout().chunks().size(), 0);
-      for (uint32_t c = 0; c < any_.size(); ++c) any_[c] |= column.any(c);
+      any_.resize(slots.layout().chunks().size(), 0);
+      for (uint32_t c = 0; c < any_.size(); ++c) any_[c] |= slots.any(c);
     }
   }
   const index::Layout& layout = index.layout();

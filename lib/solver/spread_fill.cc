@@ -76,13 +76,13 @@ void SpreadFill::OpenForRoom(uint32_t left) {
     size_t pick = opened_++;
     if (High((*domains_)[closed_[pick]]) >= rest) {
       // The last one: as tight as can be.
-      const auto rank = [&](size_t i) {
+      const auto cost = [&](size_t i) {
         const SpreadDomain& d = (*domains_)[closed_[i]];
         return std::tuple(d.nearness, d.room, closed_[i]);
       };
       for (size_t i = pick + 1; i < closed_.size(); ++i) {
         if (High((*domains_)[closed_[i]]) < rest) break;
-        if (rank(i) < rank(pick)) pick = i;
+        if (cost(i) < cost(pick)) pick = i;
       }
     }
     open_.push_back(closed_[pick]);

@@ -11,7 +11,7 @@
 namespace muster::solver {
 
 // What TreeKnapsack proves by its prices, for the commonest question and
-// without a tree of its own: the slots are read where the column keeps them.
+// without a tree of its own: the slots are read where the index keeps them.
 class TwoLevels {
  public:
   // A run of domains, of which `count` are to hold the tasks.

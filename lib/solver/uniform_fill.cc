@@ -13,7 +13,7 @@ using index::Layout;
 using index::Position;
 
 void UniformFill::AddDomains(int level, uint32_t first, uint32_t last) {
-  const std::span<const uint32_t> sums = column_->sums(level);
+  const std::span<const uint32_t> sums = shape_slots_->sums(level);
   looked_at_ += last - first;
   for (uint32_t d = first; d < last; ++d) {
     if (sums[d] > 0) picks_.push_back({d, sums[d], 0});
@@ -26,7 +26,7 @@ void UniformFill::ForEachNode(uint32_t first_chunk, uint32_t last_chunk,
                               const F& f) const {
   for (uint32_t c = first_chunk; c < last_chunk; ++c) {
     const Position first = layout_->chunks()[c].first;
-    for (uint64_t mask = column_->any(c); mask != 0; mask &= mask - 1) {
+    for (uint64_t mask = shape_slots_->any(c); mask != 0; mask &= mask - 1) {
       f(c, first + static_cast<Position>(std::countr_zero(mask)));
     }
   }
@@ -34,7 +34,7 @@ void UniformFill::ForEachNode(uint32_t first_chunk, uint32_t last_chunk,
 
 void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
   ForEachNode(first_chunk, last_chunk, [&](uint32_t chunk, Position p) {
-    picks_.push_back({p, column_->SlotsIn(chunk, p), 0});
+    picks_.push_back({p, shape_slots_->SlotsIn(chunk, p), 0});
   });
 }
 
@@ -117,7 +117,7 @@ uint32_t UniformFill::MostOfNodes(uint32_t domain) const {
   uint32_t most = 0;
   for (uint32_t c = layout_->first_chunk(domain);
        c < layout_->first_chunk(domain + 1); ++c) {
-    most = std::max(most, column_->most(c));
+    most = std::max(most, shape_slots_->most(c));
   }
   return most;
 }
@@ -126,7 +126,7 @@ uint32_t UniformFill::MostOfNodes(uint32_t domain) const {
 // the tasks; `used` or more if that is known sooner: at a price of `edge`
 // tasks a domain, whatever it is.
 uint32_t UniformFill::LeastDomains(int level, uint32_t used) {
-  const std::span<const uint32_t> sums = column_->sums(level);
+  const std::span<const uint32_t> sums = shape_slots_->sums(level);
   looked_at_ += sums.size();
   const uint32_t edge = least_[level];
   const index::AboveCount above = index::SumAbove(sums, edge);
@@ -146,7 +146,7 @@ void UniformFill::Certify() {
     } else if (proven_[l] > 0) {
       level.least = proven_[l];
     } else if (l + 1 == certificate_->levels.size()) {
-      level.least = CeilDiv(tasks_, column_->most());
+      level.least = CeilDiv(tasks_, shape_slots_->most());
     } else {
       level.least = LeastDomains(static_cast<int>(l), level.used);
     }
@@ -162,19 +162,20 @@ uint32_t UniformFill::ChildrenNeeded(int level, uint32_t domain,
   const uint32_t begin = layout_->children(level)[domain];
   const uint32_t end = layout_->children(level)[domain + 1];
   const auto inside = [&](auto all) { return all.subspan(begin, end - begin); };
-  const uint32_t most = nodes
-                            ? MostOfNodes(domain)
-                            : index::Greatest(inside(column_->sums(level + 1)));
+  const uint32_t most =
+      nodes ? MostOfNodes(domain)
+            : index::Greatest(inside(shape_slots_->sums(level + 1)));
   const uint32_t bound = CeilDiv(tasks_, most);
   if (bound >= enough || bound == 1) return bound;
-  return nodes ? Fewest(inside(column_->AllSlots()), most, tasks_)
-               : Fewest(inside(column_->sums(level + 1)), most, tasks_);
+  return nodes ? Fewest(inside(shape_slots_->AllSlots()), most, tasks_)
+               : Fewest(inside(shape_slots_->sums(level + 1)), most, tasks_);
 }
 
 // The room of the domain around it; 0 at the widest level.
 uint32_t UniformFill::RoomAround(int level, uint32_t domain) const {
-  return level == 0 ? 0
-                    : column_->sums(level - 1)[layout_->parents(level)[domain]];
+  return level == 0
+             ? 0
+             : shape_slots_->sums(level - 1)[layout_->parents(level)[domain]];
 }
 
 // The first of the domains with as much room as `domain`, of which none comes
@@ -182,8 +183,8 @@ uint32_t UniformFill::RoomAround(int level, uint32_t domain) const {
 // with less room than the best one so far.
 uint32_t UniformFill::InTightestParent(int level, uint32_t domain) const {
   if (level == 0) return domain;
-  const std::span<const uint32_t> sums = column_->sums(level);
-  const std::span<const uint32_t> around = column_->sums(level - 1);
+  const std::span<const uint32_t> sums = shape_slots_->sums(level);
+  const std::span<const uint32_t> around = shape_slots_->sums(level - 1);
   const std::span<const uint32_t> parents = layout_->parents(level);
   const std::span<const uint32_t> children = layout_->children(level - 1);
   uint32_t least = around[parents[domain]];
@@ -203,22 +204,23 @@ uint32_t UniformFill::InTightestParent(int level, uint32_t domain) const {
   }
 }
 
-bool UniformFill::FindDomain(const index::Layout& layout, index::Column& column,
-                             int level, uint32_t tasks, Region* region) {
+bool UniformFill::FindDomain(const index::Layout& layout,
+                             index::ShapeSlots& slots, int level,
+                             uint32_t tasks, Region* region) {
   layout_ = &layout;
-  column_ = &column;
+  shape_slots_ = &slots;
   tasks_ = tasks;
-  const std::span<const uint32_t> sums = column.sums(level);
+  const std::span<const uint32_t> sums = slots.sums(level);
   const size_t tightest = index::LeastAbove(sums, tasks);
   if (tightest == index::kNowhere) return false;
   *region = {level, InTightestParent(level, static_cast<uint32_t>(tightest)),
              tasks};
   // Nodes that take one task each: all domains need the same number.
   const bool nodes = level + 1 == layout.levels();
-  if (nodes && column.most() == 1) return true;
+  if (nodes && slots.most() == 1) return true;
   uint32_t fewest = ChildrenNeeded(level, region->domain, ~0u);
   const uint32_t most =
-      nodes ? column.most() : index::Greatest(column.sums(level + 1));
+      nodes ? slots.most() : index::Greatest(slots.sums(level + 1));
   const uint32_t least = CeilDiv(tasks, most);
   region->least_children = fewest;
   if (fewest == least) return true;
@@ -247,7 +249,7 @@ void UniformFill::FindRoots(int level, uint32_t count) {
     roots_.push_back({0, layout_->domains(0)});
     return;
   }
-  const std::span<const uint32_t> sums = column_->sums(level);
+  const std::span<const uint32_t> sums = shape_slots_->sums(level);
   const std::span<const uint32_t> children = layout_->children(level);
   for (uint32_t d = 0; d < sums.size(); ++d) {
     if (sums[d] < tasks_) continue;
@@ -260,7 +262,7 @@ template <class T>
 bool UniformFill::SearchTwoLevels(int level, std::span<const T> slots) {
   const size_t wide = static_cast<size_t>(level) + 1;
   TwoLevels::Question<T> question;
-  question.slots = column_->sums(level + 1);
+  question.slots = shape_slots_->sums(level + 1);
   question.children = layout_->children(level + 1);
   question.child_slots = slots;
   question.count = certificate_->levels[wide].used;
@@ -283,9 +285,10 @@ void UniformFill::ImproveTwoLevels(Region region) {
     return level.used == level.least;
   };
   if (!met(narrow - 1) || met(narrow)) return;
-  const bool found = narrow < layout_->levels()
-                         ? SearchTwoLevels(region.level, column_->sums(narrow))
-                         : SearchTwoLevels(region.level, column_->AllSlots());
+  const bool found =
+      narrow < layout_->levels()
+          ? SearchTwoLevels(region.level, shape_slots_->sums(narrow))
+          : SearchTwoLevels(region.level, shape_slots_->AllSlots());
   if (found) {
     picks_.clear();
     for (const uint32_t d : two_levels_.chosen()) picks_.push_back({d, 0, 0});
@@ -298,11 +301,11 @@ void UniformFill::ImproveTwoLevels(Region region) {
 void UniformFill::Search(uint64_t steps, std::vector<Share>* shares) {
   question_levels_.clear();
   for (int l = 0; l < layout_->levels(); ++l) {
-    question_levels_.push_back({layout_->children(l), column_->sums(l)});
+    question_levels_.push_back({layout_->children(l), shape_slots_->sums(l)});
   }
   TreeQuestion question;
   question.levels = question_levels_;
-  question.nodes = column_->AllSlots();
+  question.nodes = shape_slots_->AllSlots();
   question.tasks = tasks_;
   question.budget = steps;
   knapsack_.Solve(question, &answer_);
@@ -347,16 +350,17 @@ void UniformFill::FillFrom(int level) {
   }
 }
 
-uint64_t UniformFill::Fill(const index::Layout& layout, index::Column& column,
-                           Region region, uint32_t tasks, uint64_t exact_steps,
+uint64_t UniformFill::Fill(const index::Layout& layout,
+                           index::ShapeSlots& slots, Region region,
+                           uint32_t tasks, uint64_t exact_steps,
                            std::vector<Share>* shares,
                            Certificate* certificate) {
   layout_ = &layout;
-  column_ = &column;
+  shape_slots_ = &slots;
   tasks_ = tasks;
   certificate_ = certificate;
   looked_at_ = 0;
-  single_ = layout.levels() > 0 && column.most() == 1;
+  single_ = layout.levels() > 0 && slots.most() == 1;
   const auto levels = static_cast<size_t>(layout.levels());
   certificate->levels.assign(levels + 1, {1, 1});
   proven_.assign(levels + 2, 0);

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "lib/index/column.h"
 #include "lib/index/layout.h"
+#include "lib/index/shape_slots.h"
 #include "lib/solver/gang_solver.h"
 #include "lib/solver/tree_knapsack.h"
 #include "lib/solver/two_levels.h"
@@ -36,14 +36,14 @@ class UniformFill {
   // that needs the fewest of its children (nodes, at the narrowest level);
   // then the tightest, then the one inside the tightest domain of the next
   // wider level, then the first. False if none has room.
-  bool FindDomain(const index::Layout& layout, index::Column& column, int level,
-                  uint32_t tasks, Region* region);
+  bool FindDomain(const index::Layout& layout, index::ShapeSlots& slots,
+                  int level, uint32_t tasks, Region* region);
 
   // The region, found by FindDomain or everything, must have room for `tasks`;
   // the certificate holds for all domains of its level. Shares come in the
   // order of positions. O(domains and nodes looked at), which the result
   // counts, and at most `exact_steps` of the search.
-  uint64_t Fill(const index::Layout& layout, index::Column& column,
+  uint64_t Fill(const index::Layout& layout, index::ShapeSlots& slots,
                 Region region, uint32_t tasks, uint64_t exact_steps,
                 std::vector<Share>* shares, Certificate* certificate);
 
@@ -77,7 +77,7 @@ class UniformFill {
   void Search(uint64_t steps, std::vector<Share>* shares);
 
   const index::Layout* layout_ = nullptr;
-  index::Column* column_ = nullptr;
+  index::ShapeSlots* shape_slots_ = nullptr;
   uint32_t tasks_ = 0;
   Certificate* certificate_ = nullptr;
   uint64_t looked_at_ = 0;

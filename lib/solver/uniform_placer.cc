@@ -87,45 +87,45 @@ UniformPlacer::Outcome UniformPlacer::TryShape(ShapeId shape) {
   if (OverHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
     return Outcome::kNoRoom;
   }
-  index::Column& column = ColumnOf(shape, {});
-  if (column.crowded() || column.totals().saturated > 0) {
+  index::ShapeSlots& slots = SlotsOf(shape, {});
+  if (slots.crowded() || slots.totals().saturated > 0) {
     return Outcome::kNotMine;
   }
-  const Outcome found = column.alike() ? Find(column) : FindByScore(column);
+  const Outcome found = slots.alike() ? Find(slots) : FindByScore(slots);
   if (found != Outcome::kPlaced) return found;
-  Take(column);
+  Take(slots);
   result_->steps += result_->tasks.size() * kTaskNs;
   return Outcome::kPlaced;
 }
 
-index::Column& UniformPlacer::ColumnOf(ShapeId shape,
-                                       std::optional<int64_t> score) {
-  index::Column& column =
+index::ShapeSlots& UniformPlacer::SlotsOf(ShapeId shape,
+                                          std::optional<int64_t> score) {
+  index::ShapeSlots& slots =
       index_.Get(*cluster_, rule_.topology, shape, request_->ledger, score);
-  result_->steps += column.nanos();
-  return column;
+  result_->steps += slots.nanos();
+  return slots;
 }
 
-// On nodes of the column, whatever their scores: shares_ and the certificate.
-UniformPlacer::Outcome UniformPlacer::Find(index::Column& column) {
+// On nodes of the shape, whatever their scores: shares_ and the certificate.
+UniformPlacer::Outcome UniformPlacer::Find(index::ShapeSlots& slots) {
   const uint64_t room =
-      rule_.named ? column.totals().inside : column.totals().all();
+      rule_.named ? slots.totals().inside : slots.totals().all();
   if (room < tasks_) return Outcome::kNoRoom;
-  if (FindOneNode(column)) return Outcome::kPlaced;
+  if (FindOneNode(slots)) return Outcome::kPlaced;
   const index::Layout& layout = index_.layout();
   Region region;
   if (rule_.required == layout.levels()) return Outcome::kNoRoom;
-  if (!FindRegion(column, &region)) {
+  if (!FindRegion(slots, &region)) {
     if (rule_.required >= 0) return Outcome::kNoRoom;
     // Part of it lies outside the topology: a matter of single nodes.
-    if (layout.levels() > 0 && column.totals().inside < tasks_) {
+    if (layout.levels() > 0 && slots.totals().inside < tasks_) {
       return Outcome::kNotMine;
     }
     region.level = -1;
   }
-  result_->steps += kFillNs * fill_.Fill(layout, column, region, tasks_,
-                                         request_->exact_steps, &shares_,
-                                         &result_->certificate);
+  result_->steps +=
+      kFillNs * fill_.Fill(layout, slots, region, tasks_, request_->exact_steps,
+                           &shares_, &result_->certificate);
   const auto position = &UniformFill::Share::position;
   if (!std::ranges::is_sorted(shares_, {}, position)) {
     std::ranges::sort(shares_, {}, position);
@@ -133,30 +133,31 @@ UniformPlacer::Outcome UniformPlacer::Find(index::Column& column) {
   return Outcome::kPlaced;
 }
 
-// Nodes of the column differ in their scores.
-UniformPlacer::Outcome UniformPlacer::FindByScore(index::Column& all) {
+// Nodes of the shape differ in their scores.
+UniformPlacer::Outcome UniformPlacer::FindByScore(index::ShapeSlots& all) {
   const Outcome found = Find(all);
   if (found != Outcome::kPlaced) return found;
-  const std::optional<int64_t> best = all.ScoreBelow(index::Column::kAnyScore);
+  const std::optional<int64_t> best =
+      all.ScoreBelow(index::ShapeSlots::kAnyScore);
   const auto liked = [&](const UniformFill::Share& s) {
     return all.score(s.position) == best;
   };
   if (std::ranges::all_of(shares_, liked)) return Outcome::kPlaced;
   if (shares_.size() == 1) return FindOneByScore(all);
   levels_ = result_->certificate.levels;
-  return Find(ColumnOf(all.shape(), best)) == Outcome::kPlaced && NeedsNoMore()
+  return Find(SlotsOf(all.shape(), best)) == Outcome::kPlaced && NeedsNoMore()
              ? Outcome::kPlaced
              : Outcome::kNotMine;
 }
 
 // Some node has room for all.
-UniformPlacer::Outcome UniformPlacer::FindOneByScore(index::Column& all) {
+UniformPlacer::Outcome UniformPlacer::FindOneByScore(index::ShapeSlots& all) {
   constexpr int kMostScores = 4;
-  int64_t bound = index::Column::kAnyScore;
+  int64_t bound = index::ShapeSlots::kAnyScore;
   for (int i = 0; i < kMostScores; ++i) {
     const std::optional<int64_t> score = all.ScoreBelow(bound);
     if (!score) break;
-    if (FindOneNode(ColumnOf(all.shape(), score))) return Outcome::kPlaced;
+    if (FindOneNode(SlotsOf(all.shape(), score))) return Outcome::kPlaced;
     bound = *score;
   }
   return Outcome::kNotMine;
@@ -181,17 +182,17 @@ bool UniformPlacer::NeedsNoMore() {
 }
 
 // One node for all tasks.
-bool UniformPlacer::FindOneNode(index::Column& column) {
+bool UniformPlacer::FindOneNode(index::ShapeSlots& slots) {
   const index::Layout& layout = index_.layout();
   result_->steps += layout.chunks().size() * kChunkNs;
-  if (column.most() < tasks_) return false;
-  if (!SharesNoDevice(cluster_->device_request(column.shape()))) {
-    result_->steps += cluster_->node_count() * kShareRankNs;
+  if (slots.most() < tasks_) return false;
+  if (!SharesNoDevice(cluster_->device_request(slots.shape()))) {
+    result_->steps += cluster_->node_count() * kShareCostNs;
   }
-  column.RefreshRanks(*cluster_);
+  slots.RefreshCosts(*cluster_);
   index::Position best = 0;
-  const bool found = tasks_ == 1 ? column.Best(rule_.named, &best)
-                                 : column.BestWith(tasks_, rule_.named, &best);
+  const bool found = tasks_ == 1 ? slots.Best(rule_.named, &best)
+                                 : slots.BestWith(tasks_, rule_.named, &best);
   if (!found) return false;
   shares_.assign(1, {best, tasks_});
   const size_t levels = best < layout.inside() ? layout.levels() : 0;
@@ -201,20 +202,20 @@ bool UniformPlacer::FindOneNode(index::Column& column) {
 }
 
 // The narrowest level of which a domain has room for all.
-bool UniformPlacer::FindRegion(index::Column& column, Region* region) {
+bool UniformPlacer::FindRegion(index::ShapeSlots& slots, Region* region) {
   const index::Layout& layout = index_.layout();
   for (int l = layout.levels() - 1; l >= std::max(rule_.required, 0); --l) {
     result_->steps += layout.domains(l) * kFillNs;
-    if (fill_.FindDomain(layout, column, l, tasks_, region)) return true;
+    if (fill_.FindDomain(layout, slots, l, tasks_, region)) return true;
   }
   return false;
 }
 
 // One task a node, on whole devices, which are the cluster's own choice: none,
 // and nothing to look at, where a task takes as many as its node has.
-void UniformPlacer::TakeEach(const index::Column& column) {
+void UniformPlacer::TakeEach(const index::ShapeSlots& slots) {
   const std::span<const NodeIndex> nodes = index_.layout().nodes();
-  const ShapeId shape = column.shape();
+  const ShapeId shape = slots.shape();
   const uint32_t count = cluster_->device_request(shape).count;
   const DeviceSet all = DeviceSet::FirstOf(count);
   bool known = true;
@@ -224,7 +225,7 @@ void UniformPlacer::TakeEach(const index::Column& column) {
     const index::Position p = shares_[i].position;
     tasks.push_back(
         {{0, i}, {.node = nodes[p], .shape = shape, .devices = all}});
-    known &= column.devices(p) == count;
+    known &= slots.devices(p) == count;
   }
   if (!known) ChooseEach();
   if (request_->dry_run) return;
@@ -242,14 +243,14 @@ void UniformPlacer::ChooseEach() {
 
 // Devices, and the charge: where a node gets several tasks, each is charged
 // before the next one chooses.
-void UniformPlacer::Take(const index::Column& column) {
-  const ShapeId shape = column.shape();
+void UniformPlacer::Take(const index::ShapeSlots& slots) {
+  const ShapeId shape = slots.shape();
   const Ledger ledger = request_->ledger;
   scoring::Question question{shape, request_->KeyOfGang()};
   const bool alone =
       std::ranges::all_of(shares_, [](const auto& s) { return s.tasks == 1; });
   if (alone && SharesNoDevice(cluster_->device_request(shape))) {
-    return TakeEach(column);
+    return TakeEach(slots);
   }
   std::vector<Assignment>& tasks = result_->tasks;
   const bool charge = !request_->dry_run || !alone;

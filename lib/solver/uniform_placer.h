@@ -20,7 +20,7 @@ bool IsUniform(const Cluster& cluster, const Gang& gang, UniformRule* rule);
 // Answers for gangs of one role without slices, traffic or tasks that run
 // already; the general search answers the rest. The smallest enclosing domain
 // first, at equal level the tightest, then the first; inside it see
-// UniformFill. A single task goes to the node its policy ranks first.
+// UniformFill. A single task goes to the node of least NodePolicy::NodeCost.
 //
 // Where nodes differ in their scores (Cluster::Score), it answers if all tasks
 // fit on nodes of the best score that there is, in no more domains than they
@@ -55,16 +55,16 @@ class UniformPlacer {
 
   bool IsMine();
   Outcome TryShape(ShapeId shape);
-  index::Column& ColumnOf(ShapeId shape, std::optional<int64_t> score);
-  Outcome Find(index::Column& column);
-  Outcome FindByScore(index::Column& all);
-  Outcome FindOneByScore(index::Column& all);
+  index::ShapeSlots& SlotsOf(ShapeId shape, std::optional<int64_t> score);
+  Outcome Find(index::ShapeSlots& slots);
+  Outcome FindByScore(index::ShapeSlots& all);
+  Outcome FindOneByScore(index::ShapeSlots& all);
   bool NeedsNoMore();
-  bool FindOneNode(index::Column& column);
-  bool FindRegion(index::Column& column, Region* region);
+  bool FindOneNode(index::ShapeSlots& slots);
+  bool FindRegion(index::ShapeSlots& slots, Region* region);
   void ChooseEach();
-  void TakeEach(const index::Column& column);
-  void Take(const index::Column& column);
+  void TakeEach(const index::ShapeSlots& slots);
+  void Take(const index::ShapeSlots& slots);
 
   const scoring::NodePolicy& policy_;
   index::PlacementIndex index_;

@@ -12,9 +12,9 @@ namespace {
 using Table = index::CapacityTable;
 
 // The most that one domain of the level has.
-uint32_t MostOf(const index::Column& column, int level, int levels) {
-  if (level == levels) return column.most_inside();
-  const std::span<const uint32_t> sums = column.sums(level);
+uint32_t MostOf(const index::ShapeSlots& slots, int level, int levels) {
+  if (level == levels) return slots.most_inside();
+  const std::span<const uint32_t> sums = slots.sums(level);
   return sums.empty() ? 0 : std::ranges::max(sums);
 }
 
@@ -67,10 +67,10 @@ bool UniformReason::Explain(const Cluster& cluster,
   }
   result->fit = Fit::kNotNow;
   result->steps += nodes * kCapacityNs;
-  const auto column = [&](ShapeId shape) -> const index::Column& {
+  const auto slots_of = [&](ShapeId shape) -> const index::ShapeSlots& {
     return index_.Get(cluster, rule.topology, shape, request.ledger);
   };
-  const auto all = [&](ShapeId shape) { return column(shape).totals().all(); };
+  const auto all = [&](ShapeId shape) { return slots_of(shape).totals().all(); };
   // An alternative that has room, but whose quota has none; of a single task
   // the quota is asked first.
   for (const ShapeId shape : shapes) {
@@ -90,7 +90,7 @@ bool UniformReason::Explain(const Cluster& cluster,
   }
   if (rule.required < 0) return false;
   // Room in all, but not in one domain.
-  const index::Column& most = column(best);  // layout() is of this one then.
+  const index::ShapeSlots& most = slots_of(best);  // layout() is of this one then.
   result->reason =
       OfLevel(ReasonCode::kNoDomain, rule.required, needed,
               MostOf(most, rule.required, index_.layout().levels()));

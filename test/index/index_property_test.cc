@@ -24,23 +24,23 @@ namespace {
 
 constexpr ResourceKind kGpu = 1;
 
-// Ranks that collide now and then, of what is free on the node; in two steps or
+// Costs that collide now and then, of what is free on the node; in two steps or
 // not.
 class FreeDevices final : public scoring::NodePolicy {
  public:
-  explicit FreeDevices(bool has_gist = false) : has_gist_(has_gist) {}
-  uint32_t Rank(const scoring::NodeLedger& at,
-                const scoring::Question& q) const override {
-    return RankOf(at.cluster.device_request(q.shape), Gist(at));
+  explicit FreeDevices(bool has_summary = false) : has_summary_(has_summary) {}
+  uint32_t NodeCost(const scoring::NodeLedger& at,
+                    const scoring::Question& q) const override {
+    return CostOf(at.cluster.device_request(q.shape), NodeSummary(at));
   }
-  bool HasGist() const override { return has_gist_; }
-  uint64_t Gist(const scoring::NodeLedger& at) const override {
+  bool HasNodeSummary() const override { return has_summary_; }
+  uint64_t NodeSummary(const scoring::NodeLedger& at) const override {
     return static_cast<uint64_t>(std::max<int64_t>(0, at.free(kGpu)));
   }
-  void RanksOf(const DeviceRequest& request, uint64_t which,
-               const uint64_t* gists, uint32_t* ranks) const override {
+  void NodeCosts(const DeviceRequest& request, uint64_t which,
+                 const uint64_t* summaries, uint32_t* costs) const override {
     for (int i = 0; i < 64; ++i) {
-      if ((which >> i & 1) != 0) ranks[i] = RankOf(request, gists[i]);
+      if ((which >> i & 1) != 0) costs[i] = CostOf(request, summaries[i]);
     }
   }
   Allocation Choose(const scoring::NodeLedger&,
@@ -49,39 +49,40 @@ class FreeDevices final : public scoring::NodePolicy {
   }
 
  private:
-  static uint32_t RankOf(const DeviceRequest& request, uint64_t gist) {
-    return static_cast<uint32_t>(gist) / 1000 * (1 + request.count % 3);
+  static uint32_t CostOf(const DeviceRequest& request, uint64_t summary) {
+    return static_cast<uint32_t>(summary) / 1000 * (1 + request.count % 3);
   }
 
-  bool has_gist_;
+  bool has_summary_;
 };
 
-// Compares the column that the index returned last with one built anew; names
-// the first difference, or is empty. Ranks are up to date.
+// Compares the slots that the index returned last with those built anew; names
+// the first difference, or is empty. Costs are up to date.
 std::string Difference(const Cluster& cluster,
                        const scoring::NodePolicy& policy, int topology,
                        ShapeId shape, Ledger ledger,
-                       std::optional<int64_t> score, Column& column) {
+                       std::optional<int64_t> score, ShapeSlots& shape_slots) {
   PlacementIndex anew(policy);
-  Column& fresh = anew.Get(cluster, topology, shape, ledger, score);
-  fresh.RefreshRanks(cluster);
+  ShapeSlots& fresh = anew.Get(cluster, topology, shape, ledger, score);
+  fresh.RefreshCosts(cluster);
   const Layout& layout = anew.layout();
   for (Position p = 0; p < layout.size(); ++p) {
-    if (column.slots(p) != fresh.slots(p)) return "slots of a node";
-    if (column.rank(p) != fresh.rank(p)) return "ranks";
-    if (column.devices(p) != fresh.devices(p)) return "devices";
+    if (shape_slots.slots(p) != fresh.slots(p)) return "slots of a node";
+    if (shape_slots.node_cost(p) != fresh.node_cost(p)) return "costs";
+    if (shape_slots.devices(p) != fresh.devices(p)) return "devices";
   }
-  if (!std::ranges::equal(column.AllSlots(), fresh.AllSlots())) return "slots";
+  if (!std::ranges::equal(shape_slots.AllSlots(), fresh.AllSlots()))
+    return "slots";
   for (int l = 0; l < layout.levels(); ++l) {
-    if (!std::ranges::equal(column.sums(l), fresh.sums(l))) return "sums";
+    if (!std::ranges::equal(shape_slots.sums(l), fresh.sums(l))) return "sums";
   }
-  if (column.totals() != fresh.totals()) return "totals";
+  if (shape_slots.totals() != fresh.totals()) return "totals";
   const auto chunks = static_cast<uint32_t>(layout.chunks().size());
   for (uint32_t c = 0; c < chunks; ++c) {
-    if (column.most(c) != fresh.most(c)) return "most";
-    if (column.any(c) != fresh.any(c)) return "any";
+    if (shape_slots.most(c) != fresh.most(c)) return "most";
+    if (shape_slots.any(c) != fresh.any(c)) return "any";
     Position best = 0, expected = 0;
-    column.BestIn(c, c + 1, &best);
+    shape_slots.BestIn(c, c + 1, &best);
     fresh.BestIn(c, c + 1, &expected);
     if (best != expected) return "best of a chunk";
   }
@@ -158,15 +159,16 @@ class Life {
     const Ledger ledger = Below(2) == 0 ? Ledger::kBoth : Ledger::kLater;
     const int topology = Below(3) == 0 ? -1 : 0;
     CheckScores(topology, shape, ledger);
-    Column& column = index_.Get(cluster_, topology, shape, ledger);
-    column.RefreshRanks(cluster_);
+    ShapeSlots& shape_slots = index_.Get(cluster_, topology, shape, ledger);
+    shape_slots.RefreshCosts(cluster_);
     ASSERT_EQ(
-        Difference(cluster_, policy_, topology, shape, ledger, {}, column), "");
-    CheckSums(column, shape, ledger);
+        Difference(cluster_, policy_, topology, shape, ledger, {}, shape_slots),
+        "");
+    CheckSums(shape_slots, shape, ledger);
     for (const bool inside_only : {false, true}) {
-      CheckBest(column, shape, ledger, inside_only);
+      CheckBest(shape_slots, shape, ledger, inside_only);
     }
-    CheckBestIn(column, shape, ledger);
+    CheckBestIn(shape_slots, shape, ledger);
     CheckFree(shape, ledger);
   }
 
@@ -231,33 +233,34 @@ class Life {
     cluster_.Rollback(mark);
   }
 
-  // The scores of nodes with slots, and the column of those that have one.
+  // The scores of nodes with slots, and the slots of those that have one.
   void CheckScores(int topology, ShapeId shape, Ledger ledger) {
-    Column& column = index_.Get(cluster_, topology, shape, ledger);
+    ShapeSlots& shape_slots = index_.Get(cluster_, topology, shape, ledger);
     const Layout& layout = index_.layout();
     std::map<int64_t, uint32_t> slots, none;
     for (const NodeIndex n : cluster_.nodes()) {
       const Position p = layout.position(n);
       const int64_t score = cluster_.Score(n, shape);
-      (column.slots(p) > 0 ? slots : none)[score] += column.slots(p);
-      if (column.slots(p) > 0) {
-        ASSERT_EQ(column.score(p), score);
+      (shape_slots.slots(p) > 0 ? slots : none)[score] += shape_slots.slots(p);
+      if (shape_slots.slots(p) > 0) {
+        ASSERT_EQ(shape_slots.score(p), score);
       }
     }
-    ASSERT_FALSE(column.crowded());
-    EXPECT_EQ(column.alike(), slots.size() <= 1);
-    std::optional<int64_t> score = column.ScoreBelow(Column::kAnyScore);
+    ASSERT_FALSE(shape_slots.crowded());
+    EXPECT_EQ(shape_slots.alike(), slots.size() <= 1);
+    std::optional<int64_t> score =
+        shape_slots.ScoreBelow(ShapeSlots::kAnyScore);
     for (auto it = slots.rbegin(); it != slots.rend(); ++it) {
       ASSERT_EQ(score, it->first);
-      score = column.ScoreBelow(*score);
+      score = shape_slots.ScoreBelow(*score);
     }
     EXPECT_EQ(score, std::nullopt);
     none.insert(slots.begin(), slots.end());
     const int64_t one =
         std::next(none.begin(), Below(static_cast<uint32_t>(none.size())))
             ->first;
-    Column& part = index_.Get(cluster_, topology, shape, ledger, one);
-    part.RefreshRanks(cluster_);
+    ShapeSlots& part = index_.Get(cluster_, topology, shape, ledger, one);
+    part.RefreshCosts(cluster_);
     ASSERT_EQ(Difference(cluster_, policy_, topology, shape, ledger, one, part),
               "");
     EXPECT_EQ(part.totals().all(), slots.contains(one) ? slots[one] : 0);
@@ -268,7 +271,7 @@ class Life {
     }
   }
 
-  void CheckSums(const Column& column, ShapeId shape, Ledger ledger) {
+  void CheckSums(const ShapeSlots& shape_slots, ShapeId shape, Ledger ledger) {
     const Layout& layout = index_.layout();
     ASSERT_EQ(layout.size(), cluster_.nodes().size());
     uint64_t inside = 0, outside = 0;
@@ -280,49 +283,51 @@ class Life {
       const uint32_t slots = cluster_.Slots(n, shape, ledger, 4095);
       const Position p = layout.position(n);
       ASSERT_EQ(layout.node(p), n);
-      ASSERT_EQ(column.slots(p), slots);
+      ASSERT_EQ(shape_slots.slots(p), slots);
       (p < layout.inside() ? inside : outside) += slots;
       for (int l = 0; l < layout.levels() && p < layout.inside(); ++l) {
         sums[l][cluster_.index(0).domain_of[l][n]] += slots;
       }
     }
-    EXPECT_EQ(column.totals().inside, inside);
-    EXPECT_EQ(column.totals().outside, outside);
+    EXPECT_EQ(shape_slots.totals().inside, inside);
+    EXPECT_EQ(shape_slots.totals().outside, outside);
     for (int l = 0; l < layout.levels(); ++l) {
-      const auto known = column.sums(l);
+      const auto known = shape_slots.sums(l);
       EXPECT_TRUE(std::equal(known.begin(), known.end(), sums[l].begin(),
                              sums[l].end()));
     }
   }
 
-  void CheckBest(const Column& column, ShapeId shape, Ledger ledger,
+  void CheckBest(const ShapeSlots& shape_slots, ShapeId shape, Ledger ledger,
                  bool inside_only) {
     const Layout& layout = index_.layout();
     const uint32_t tasks = 1 + Below(3);
     const Position none = layout.size();
     std::tuple<uint32_t, uint32_t, Position> best{0xffffffff, 0, none};
     for (Position p = 0; p < (inside_only ? layout.inside() : none); ++p) {
-      if (column.slots(p) < tasks) continue;
+      if (shape_slots.slots(p) < tasks) continue;
       uint32_t tightness = 0;
       if (p < layout.inside() && layout.levels() > 0 && rack_ <= 256) {
         const auto& domain_of = cluster_.index(0).domain_of.back();
-        tightness = column.sums(layout.levels() - 1)[domain_of[layout.node(p)]];
+        tightness =
+            shape_slots.sums(layout.levels() - 1)[domain_of[layout.node(p)]];
       }
-      const uint32_t rank =
-          policy_.Rank({cluster_, layout.node(p), ledger}, {.shape = shape});
-      best = std::min(best, {rank, tightness, p});
+      const uint32_t cost = policy_.NodeCost({cluster_, layout.node(p), ledger},
+                                             {.shape = shape});
+      best = std::min(best, {cost, tightness, p});
     }
     Position found = none;
     if (tasks == 1) {
-      column.Best(inside_only, &found);
+      shape_slots.Best(inside_only, &found);
     } else {
-      column.BestWith(tasks, inside_only, &found);
+      shape_slots.BestWith(tasks, inside_only, &found);
     }
     EXPECT_EQ(found, std::get<2>(best));
   }
 
   // Of some chunks in a row.
-  void CheckBestIn(const Column& column, ShapeId shape, Ledger ledger) {
+  void CheckBestIn(const ShapeSlots& shape_slots, ShapeId shape,
+                   Ledger ledger) {
     const Layout& layout = index_.layout();
     const auto chunks = static_cast<uint32_t>(layout.chunks().size());
     const uint32_t from = Below(3) == 0 ? 0 : Below(chunks + 1);
@@ -332,19 +337,19 @@ class Life {
     std::pair<uint32_t, Position> best{0xffffffff, none};
     uint32_t with_slots = 0, in_all = 0;
     for (Position p = 0; p < none; ++p) {
-      if (column.slots(p) == 0) continue;
+      if (shape_slots.slots(p) == 0) continue;
       ++in_all;
       if (layout.chunk_of(p) < from || layout.chunk_of(p) >= to) continue;
       ++with_slots;
-      const uint32_t rank =
-          policy_.Rank({cluster_, layout.node(p), ledger}, {.shape = shape});
-      best = std::min(best, {rank, p});
+      const uint32_t cost = policy_.NodeCost({cluster_, layout.node(p), ledger},
+                                             {.shape = shape});
+      best = std::min(best, {cost, p});
     }
     Position found = none;
-    EXPECT_EQ(column.BestIn(from, to, &found), best.second != none);
+    EXPECT_EQ(shape_slots.BestIn(from, to, &found), best.second != none);
     EXPECT_EQ(found, best.second);
-    EXPECT_EQ(column.WithSlots(from, to), with_slots);
-    EXPECT_EQ(column.totals().with_slots, in_all);
+    EXPECT_EQ(shape_slots.WithSlots(from, to), with_slots);
+    EXPECT_EQ(shape_slots.totals().with_slots, in_all);
   }
 
   void CheckFree(ShapeId shape, Ledger ledger) {
@@ -381,7 +386,7 @@ TEST(PlacementIndex, SaysWhatALookAtAllNodesSays) {
   }
 }
 
-// Columns come and go: what is evicted is built anew, and says the same.
+// Entries come and go: what is evicted is built anew, and says the same.
 TEST(PlacementIndex, ManyShapesShareTheColumns) {
   Cluster cluster(2, kGpu, {});
   for (int n = 0; n < 20; ++n) {
@@ -393,7 +398,7 @@ TEST(PlacementIndex, ManyShapesShareTheColumns) {
   }
   const FreeDevices policy;
   PlacementIndex index(policy, 0);
-  static_assert(PlacementIndex::kMinColumns < 100);
+  static_assert(PlacementIndex::kMinEntries < 100);
   for (int round = 0; round < 5; ++round) {
     for (int64_t cpu = 1; cpu <= 100; ++cpu) {
       Role role;
@@ -409,14 +414,15 @@ TEST(PlacementIndex, ManyShapesShareTheColumns) {
         expected.push_back(static_cast<uint16_t>(
             cluster.Slots(n, shape, Ledger::kBoth, 4095)));
       }
-      Column& column = index.Get(cluster, -1, shape, Ledger::kBoth);
-      EXPECT_EQ(column.totals().outside,
+      ShapeSlots& shape_slots = index.Get(cluster, -1, shape, Ledger::kBoth);
+      EXPECT_EQ(shape_slots.totals().outside,
                 std::accumulate(expected.begin(), expected.end(), 0u));
       std::vector<uint16_t> slots;
       for (const NodeIndex n : cluster.nodes()) {
         const Position p = index.layout().position(n);
-        slots.push_back(cpu % 3 == 0 ? column.AllSlots()[p]
-                                     : static_cast<uint16_t>(column.slots(p)));
+        slots.push_back(cpu % 3 == 0
+                            ? shape_slots.AllSlots()[p]
+                            : static_cast<uint16_t>(shape_slots.slots(p)));
       }
       EXPECT_EQ(slots, expected);
       cluster.Unref(shape);  // Its number is used again, for another shape.
@@ -446,9 +452,10 @@ TEST(PlacementIndex, MoreScoresThanItKeepsAreNotTold) {
       node.labels.push_back({"bit" + std::to_string(bit), ""});
     }
     cluster.Upsert(node);
-    const Column& column = index.Get(cluster, -1, shape, Ledger::kBoth);
-    EXPECT_EQ(column.crowded(), n > 64);
-    EXPECT_EQ(column.alike(), n == 0);
+    const ShapeSlots& shape_slots =
+        index.Get(cluster, -1, shape, Ledger::kBoth);
+    EXPECT_EQ(shape_slots.crowded(), n > 64);
+    EXPECT_EQ(shape_slots.alike(), n == 0);
   }
 }
 
@@ -483,10 +490,11 @@ TEST(PlacementIndex, AColumnThatWasNotAskedForLongCatchesUp) {
       if (random() % 2 == 0) cluster.Credit(at, Ledger::kBoth);
     }
     for (const ShapeId shape : shapes) {
-      Column& column = index.Get(cluster, 0, shape, Ledger::kBoth);
-      column.RefreshRanks(cluster);
+      ShapeSlots& shape_slots = index.Get(cluster, 0, shape, Ledger::kBoth);
+      shape_slots.RefreshCosts(cluster);
       EXPECT_EQ(
-          Difference(cluster, policy, 0, shape, Ledger::kBoth, {}, column), "");
+          Difference(cluster, policy, 0, shape, Ledger::kBoth, {}, shape_slots),
+          "");
     }
   }
 }

@@ -1,4 +1,4 @@
-// Counts allocations: a node that a policy has ranked before costs none.
+// Counts allocations: none for a node that a policy has seen before.
 #include <gtest/gtest.h>
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace muster::policy_test {
 namespace {
 
-TEST(PolicyAllocationTest, RanksAndChoicesAllocateNothing) {
+TEST(PolicyAllocationTest, CostsAndChoicesAllocateNothing) {
   for (uint8_t p = 0; p <= static_cast<uint8_t>(PlacementPolicy::kRandom);
        ++p) {
     const PlacementPolicy name = static_cast<PlacementPolicy>(p);
@@ -27,7 +27,8 @@ TEST(PolicyAllocationTest, RanksAndChoicesAllocateNothing) {
       for (const NodeIndex n : {0u, 1u}) {
         for (const ShapeId shape : {share, whole}) {
           if (w.cluster.Slots(n, shape, Ledger::kBoth, 1) == 0) continue;
-          (void)w.policy->Rank({w.cluster, n, Ledger::kBoth}, {shape, "gang"});
+          (void)w.policy->NodeCost({w.cluster, n, Ledger::kBoth},
+                                   {shape, "gang"});
           (void)w.policy->Choose({w.cluster, n, Ledger::kBoth},
                                  {shape, "gang"});
         }

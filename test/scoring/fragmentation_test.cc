@@ -138,7 +138,7 @@ PlacementOptions OptionsOf(PlacementPolicy policy,
   return options;
 }
 
-TEST(FragmentationTest, TheRankIsTheDefinitionsScore) {
+TEST(FragmentationTest, TheCostIsTheDefinitionsScore) {
   int compared = 0;
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -160,9 +160,9 @@ TEST(FragmentationTest, TheRankIsTheDefinitionsScore) {
       for (size_t n = 0; n < machines.size(); ++n) {
         if (!ask.Fits(machines[n])) continue;
         const double score = BestScore(machines[n], ask, workload);
-        const double rank = w.Rank("n" + std::to_string(n), ask.AsRole());
+        const double cost = w.NodeCost("n" + std::to_string(n), ask.AsRole());
         // Floating point is not sure of whole numbers.
-        EXPECT_NEAR(rank, 100 - std::floor(score + 1e-9), 1e-9)
+        EXPECT_NEAR(cost, 100 - std::floor(score + 1e-9), 1e-9)
             << "score " << score << " on n" << n;
         ++compared;
       }
@@ -209,7 +209,7 @@ TEST(FragmentationTest, WithoutAWorkloadAllNodesAreEqual) {
 
 // What a policy remembers must not be seen: one that has met thousands of
 // states answers as one that has met none.
-TEST(FragmentationTest, AFreshPolicyGivesTheSameRanksAndDevices) {
+TEST(FragmentationTest, AFreshPolicyGivesTheSameCostsAndDevices) {
   for (const PlacementPolicy p :
        {PlacementPolicy::kFragmentation, PlacementPolicy::kMuster}) {
     for (uint64_t seed = 100; seed < 104; ++seed) {
@@ -240,7 +240,8 @@ TEST(FragmentationTest, AFreshPolicyGivesTheSameRanksAndDevices) {
         }
         w.Use(options);
         const scoring::NodeLedger view{w.cluster, n, Ledger::kBoth};
-        ASSERT_EQ(old->Rank(view, question), w.policy->Rank(view, question));
+        ASSERT_EQ(old->NodeCost(view, question),
+                  w.policy->NodeCost(view, question));
         const Allocation at = old->Choose(view, question);
         ASSERT_EQ(at, w.policy->Choose(view, question));
         ASSERT_TRUE(w.cluster.Fits(at, Ledger::kBoth));

@@ -73,8 +73,8 @@ TEST(PolicyTest, BestFitLeavesTheLeastCpuAndDevices) {
   w.Add("cpu", 128'000, {0, 0, 0, 1000});
   w.Use({.policy = PlacementPolicy::kBestFit, .yardstick = {128'000, 0, 8000}});
   // 100 - 50 * (16/128 + 3/8) = 75; 100 - 50 * (116/128 + 0/8) = 54.6.
-  EXPECT_EQ(w.Rank("gpu", Task(12'000, 1)), 25u);
-  EXPECT_EQ(w.Rank("cpu", Task(12'000, 1)), 46u);
+  EXPECT_EQ(w.NodeCost("gpu", Task(12'000, 1)), 25u);
+  EXPECT_EQ(w.NodeCost("cpu", Task(12'000, 1)), 46u);
 }
 
 TEST(PolicyTest, DotProductPrefersLittleFreeOfWhatIsAskedFor) {
@@ -84,8 +84,8 @@ TEST(PolicyTest, DotProductPrefersLittleFreeOfWhatIsAskedFor) {
   w.Use({.policy = PlacementPolicy::kDotProduct,
          .yardstick = {128'000, 0, 8000}});
   // 50 * (1 * 12/128 + 4/8 * 1/8) = 7.8; 50 * (1 * 12/128 + 1/64) = 5.5.
-  EXPECT_EQ(w.Rank("a", Task(12'000, 1)), 8u);
-  EXPECT_EQ(w.Rank("b", Task(12'000, 1)), 6u);
+  EXPECT_EQ(w.NodeCost("a", Task(12'000, 1)), 8u);
+  EXPECT_EQ(w.NodeCost("b", Task(12'000, 1)), 6u);
 }
 
 TEST(PolicyTest, BalancedUsesTheKindsOfANodeUpAlike) {
@@ -148,7 +148,7 @@ TEST(PolicyTest, RandomIsAHashOfSeedGangAndNode) {
   EXPECT_NE(w.Order(Task(0, 1), "g"), order);
 }
 
-TEST(PolicyTest, RanksDoNotDependOnTheOrderInWhichNodesCame) {
+TEST(PolicyTest, CostsDoNotDependOnTheOrderInWhichNodesCame) {
   const Role typical = Task(8000, 1, 300);
   for (const PlacementPolicy p :
        {PlacementPolicy::kMuster, PlacementPolicy::kBinpack,

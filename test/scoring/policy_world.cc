@@ -58,10 +58,10 @@ PolicyWorld& PolicyWorld::UseCpu(const std::string& key, int64_t cpu) {
   return *this;
 }
 
-uint32_t PolicyWorld::Rank(const std::string& key, const Role& role,
-                           const std::string& gang) {
-  return policy->Rank({cluster, cluster.Find(key).index, Ledger::kBoth},
-                      {Intern(role), gang});
+uint32_t PolicyWorld::NodeCost(const std::string& key, const Role& role,
+                               const std::string& gang) {
+  return policy->NodeCost({cluster, cluster.Find(key).index, Ledger::kBoth},
+                          {Intern(role), gang});
 }
 
 std::string PolicyWorld::Best(const Role& role, const std::string& gang) {
@@ -70,18 +70,18 @@ std::string PolicyWorld::Best(const Role& role, const std::string& gang) {
 }
 
 std::string PolicyWorld::Order(const Role& role, const std::string& gang) {
-  std::vector<std::pair<uint32_t, std::string>> ranks;
+  std::vector<std::pair<uint32_t, std::string>> costs;
   const ShapeId shape = Intern(role);
   for (const NodeIndex n : cluster.nodes()) {
     if (cluster.Slots(n, shape, Ledger::kBoth, 1) == 0) continue;
     const std::string& key = cluster.node(n).key;
-    ranks.emplace_back(Rank(key, role, gang), key);
+    costs.emplace_back(NodeCost(key, role, gang), key);
   }
-  std::sort(ranks.begin(), ranks.end());
+  std::sort(costs.begin(), costs.end());
   std::string order;
-  for (size_t i = 0; i < ranks.size(); ++i) {
-    if (i > 0) order += ranks[i].first == ranks[i - 1].first ? '=' : ' ';
-    order += ranks[i].second;
+  for (size_t i = 0; i < costs.size(); ++i) {
+    if (i > 0) order += costs[i].first == costs[i - 1].first ? '=' : ' ';
+    order += costs[i].second;
   }
   return order;
 }

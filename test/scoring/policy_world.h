@@ -37,11 +37,11 @@ class PolicyWorld {
   PolicyWorld& UseCpu(const std::string& key, int64_t cpu);
 
   void Use(PlacementOptions options);
-  uint32_t Rank(const std::string& key, const Role& role,
-                const std::string& gang = "g");
-  // The node of the least rank, the first of equals; "" if none has room.
+  uint32_t NodeCost(const std::string& key, const Role& role,
+                    const std::string& gang = "g");
+  // The node of the least cost, the first of equals; "" if none has room.
   std::string Best(const Role& role, const std::string& gang = "g");
-  // All of them, best first, those that rank equal joined: "a b=c".
+  // All of them, best first, those that cost equal joined: "a b=c".
   std::string Order(const Role& role, const std::string& gang = "g");
   // The devices it would take there, as numbers.
   std::vector<uint32_t> Devices(const std::string& key, const Role& role,

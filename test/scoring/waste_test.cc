@@ -105,12 +105,12 @@ TEST(WasteTest, NoMoreOfAModelIsKeptThanIsAskedFor) {
   }
   w.Use(Muster({Typical(Task(1000, 1), 9), Typical(TaskOn({"A"}, 1000, 1), 1)},
                {{"A", 1000}}));
-  const uint32_t open = w.Rank("n0", TaskOn({"A"}, 1000, 1));
+  const uint32_t open = w.NodeCost("n0", TaskOn({"A"}, 1000, 1));
   int kept = 0;
   for (int i = 0; i < 1000; ++i) {
     const std::string key = "n" + std::to_string(i);
-    EXPECT_EQ(w.Rank(key, TaskOn({"A"}, 1000, 1)), open);
-    if (w.Rank(key, Task(1000, 1)) > open) ++kept;
+    EXPECT_EQ(w.NodeCost(key, TaskOn({"A"}, 1000, 1)), open);
+    if (w.NodeCost(key, Task(1000, 1)) > open) ++kept;
   }
   EXPECT_NEAR(kept, 125, 40);
 }

@@ -1,4 +1,4 @@
-// What all columns of one layout and ledger have in common.
+// What the slots of all shapes have in common, in one layout and ledger.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace muster::index {
 
-// Reads the cluster's log of changed nodes once for all columns, and tells them
-// by chunks: what happens to a rack is one entry, not one for each node. Beside
+// Reads the cluster's log of changed nodes once for all shapes, and lists them
+// by chunk: what happens to a rack is one entry, not one for each node. Beside
 // it, what many shapes ask alike: which nodes of a chunk have how many devices
-// wholly free, and what a policy's rank asks of a node. A cache, like Column.
-class NodeStates {
+// wholly free, and the policy's summaries of nodes. A cache, like ShapeSlots.
+class LayoutState {
  public:
   // Nodes of one chunk that changed: bit i is the chunk's node i.
   struct Change {
@@ -27,12 +27,12 @@ class NodeStates {
   // Forgets everything; layout and policy must stay until the next Bind.
   void Bind(const Layout& layout, const scoring::NodePolicy& policy,
             Ledger ledger);
-  // Brings everything but gists up to the cluster's state: O(changes); by one
-  // scan where the cluster's log no longer tells them.
+  // Brings everything but summaries up to the cluster's state: O(changes); by
+  // one scan where the cluster's log no longer tells them.
   void Refresh(const Cluster& cluster);
-  // What the policy's ranks ask of the chunk's nodes (NodePolicy::Gist); true
-  // for these nodes.
-  const uint64_t* Gists(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
+  // NodePolicy::NodeSummary of the chunk's nodes; up to date for these `nodes`.
+  const uint64_t* NodeSummaries(const Cluster& cluster, uint32_t chunk,
+                                uint64_t nodes);
 
   const Layout& layout() const { return *layout_; }
   Ledger ledger() const { return ledger_; }
@@ -55,8 +55,8 @@ class NodeStates {
   bool IsLast(uint64_t version) const {
     return chunk_version_[change(version).chunk] == version + 1;
   }
-  // Changes of structure: a column made before one must ask anew which nodes
-  // admit its tasks, where it does not follow the changes.
+  // Changes of structure: slots counted before one must ask anew which nodes
+  // admit the tasks, where they do not follow the changes.
   uint64_t structure_version() const { return structure_version_; }
 
   // Devices wholly free, by position, and all that the node has.
@@ -82,7 +82,7 @@ class NodeStates {
   const Layout* layout_ = nullptr;
   const scoring::NodePolicy* policy_ = nullptr;
   Ledger ledger_ = Ledger::kBoth;
-  bool has_gists_ = false;
+  bool has_summaries_ = false;
   bool built_ = false;
   uint64_t cluster_version_ = 0;
   uint64_t structure_version_ = 0;
@@ -101,8 +101,8 @@ class NodeStates {
   uint32_t avoidable_nodes_ = 0;
   uint32_t levels_ = 0;  // The most devices of a node.
   std::vector<uint64_t> at_least_;
-  std::vector<uint64_t> gists_;        // By position.
-  std::vector<uint64_t> chunk_stale_;  // The nodes whose gist may differ.
+  std::vector<uint64_t> summaries_;    // By position.
+  std::vector<uint64_t> chunk_stale_;  // The nodes whose summary may differ.
 };
 
 }  // namespace muster::index

@@ -12,8 +12,8 @@
 #include "lib/base/step_cost.h"
 #include "lib/cluster/cluster.h"
 #include "lib/index/layout.h"
+#include "lib/index/layout_state.h"
 #include "lib/index/least_chunk.h"
-#include "lib/index/node_states.h"
 #include "lib/index/scan.h"
 #include "lib/scoring/node_policy.h"
 
@@ -21,21 +21,21 @@ namespace muster::index {
 
 // A cache: what it says follows from the cluster's state alone, whenever it
 // was built and whatever was asked before. After changes to k nodes a refresh
-// costs O(k * levels); where NodeStates no longer tells which nodes changed, it
-// is built anew by one scan. Ranks are brought up to date only when a best node
-// is asked for, and only where something changed.
+// costs O(k * levels); where LayoutState no longer tells which nodes changed,
+// it is built anew by one scan. Costs are brought up to date only when a best
+// node is asked for, and only where something changed.
 //
-// Most tasks take whole devices of any model, or none. Of these, a column is
+// Most tasks take whole devices of any model, or none. Of these, a shape is
 // *plain* if they take devices and nothing else: its slots are a quotient of
-// NodeStates::whole(), so that a chunk is counted from a few words
-// (NodeStates::at_least), and slots are written down only where somebody reads
-// all of them.
-class Column {
+// LayoutState::whole(), so that a chunk is counted from a few words
+// (LayoutState::at_least), and slots are written down only where all of them
+// are read.
+class ShapeSlots {
  public:
   // More tasks a node are not counted: sums fit into 32 bits for a million
   // nodes. See Totals.
   static constexpr uint32_t kMaxSlots = 4095;
-  // Memory: slots and ranks; domains, chunks and scores need a little more.
+  // Memory: slots and costs; domains, chunks and scores need a little more.
   static constexpr size_t kBytesPerNode = 6;
 
   // Over all nodes.
@@ -50,15 +50,15 @@ class Column {
   };
 
   // Forgets everything and belongs to this shape, and to the layout and ledger
-  // of the states, which must stay until the next Bind, as must the policy.
+  // of the state, which must stay until the next Bind, as must the policy.
   // With a score, only nodes that have it (Cluster::Score) have slots.
-  void Bind(const Cluster& cluster, NodeStates* states,
+  void Bind(const Cluster& cluster, LayoutState* state,
             const scoring::NodePolicy& policy, ShapeId shape,
             std::optional<int64_t> score = {});
   // Brings slots and sums up to the cluster's state.
   void Refresh(const Cluster& cluster);
-  // Brings ranks up to date, too. Slots must be.
-  void RefreshRanks(const Cluster& cluster);
+  // Brings costs up to date, too. Slots must be.
+  void RefreshCosts(const Cluster& cluster);
 
   ShapeId shape() const { return question_.shape; }
   const Layout& layout() const { return *layout_; }
@@ -70,10 +70,10 @@ class Column {
     return (chunks_[chunk].any >> i & 1) != 0 ? QuotientOf(p) : 0;
   }
   // Devices that the node has.
-  uint32_t devices(Position p) const { return states_->devices()[p]; }
+  uint32_t devices(Position p) const { return state_->devices()[p]; }
   // No node has more.
-  uint32_t most_devices() const { return states_->most_devices(); }
-  // Of all nodes; O(chunks that changed since somebody asked last).
+  uint32_t most_devices() const { return state_->most_devices(); }
+  // Of all nodes; O(chunks that changed since the last call).
   std::span<const uint16_t> AllSlots();
   // By domain of a stored level.
   std::span<const uint32_t> sums(int level) const {
@@ -93,7 +93,7 @@ class Column {
   // Nodes with slots in chunks from `from` to before `to`.
   uint32_t WithSlots(uint32_t from, uint32_t to) const;
 
-  // Whether all nodes with slots have the same score: ranks do not tell it.
+  // Whether all nodes with slots have the same score: costs do not tell it.
   bool alike() const;
   // Whether there are so many scores that they are not known; never alike.
   bool crowded() const { return crowded_; }
@@ -109,25 +109,27 @@ class Column {
                : scores_[score_of_[p]].score;
   }
 
-  // What a question that asks for the column is charged, known or not.
+  // What a question that asks for these slots is charged, known or not.
   uint64_t nanos() const {
     if (form_ == Form::kPlain) return empty_nanos_;
     const uint64_t nodes = layout_->size();
     return empty_nanos_ + std::min(nodes, totals_.all()) * kRoomNs;
   }
 
-  // The rank of a node with slots; kNoRank without.
-  static constexpr uint32_t kNoRank = 0xffffffff;
-  uint32_t rank(Position p) const { return slots(p) > 0 ? ranks_[p] : kNoRank; }
-  // The node with slots that has the least rank; among equals, in the domain
+  // The cost of a node with slots; kNoCost without.
+  static constexpr uint32_t kNoCost = 0xffffffff;
+  uint32_t node_cost(Position p) const {
+    return slots(p) > 0 ? costs_[p] : kNoCost;
+  }
+  // The node with slots that has the least cost; among equals, in the domain
   // with the fewest slots (where the domain is not cut into many chunks), then
   // the first position. False if there is none. With `inside_only`, among
-  // nodes inside the topology. RefreshRanks must have been called.
+  // nodes inside the topology. RefreshCosts must have been called.
   bool Best(bool inside_only, Position* best) const {
     return FirstOf(best_.Find(inside_only), best);
   }
   // Of chunks from `from` to before `to` the first node with slots that has
-  // the least rank, whatever the tightness. O(chunks / 64).
+  // the least cost, whatever the tightness. O(chunks / 64).
   bool BestIn(uint32_t from, uint32_t to, Position* best) const {
     return FirstOf(best_.FindIn(from, to), best);
   }
@@ -144,10 +146,10 @@ class Column {
     uint64_t any = 0;     // With slots.
     uint64_t admits = 0;  // That admit the shape, slots aside.
     uint64_t changed = 0;
-    uint64_t stale = 0;      // Whose rank may differ.
+    uint64_t stale = 0;      // Whose cost may differ.
     uint64_t scored = 0;     // That admit it, with a score that is not 0.
-    uint32_t sum = 0;        // Of a plain column: slots.
-    uint8_t best_at = 0;     // A node with the rank of the chunk's entry.
+    uint32_t sum = 0;        // Of a plain shape: slots.
+    uint8_t best_at = 0;     // A node with the cost of the chunk's entry.
     bool structure = false;  // Changed more than what is charged, perhaps.
     bool most_lost = false;  // Is in lost_.
   };
@@ -161,7 +163,7 @@ class Column {
   uint32_t CountSlots(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
   // How many tasks the node's devices are enough for, if they are whole.
   uint32_t QuotientOf(Position p) const {
-    return devices_ == 0 ? kMaxSlots : states_->whole()[p] * inverse_ >> 16;
+    return devices_ == 0 ? kMaxSlots : state_->whole()[p] * inverse_ >> 16;
   }
   uint32_t Count(const Cluster& cluster, Position p) const;
   uint64_t Admitting(const Cluster& cluster, uint32_t chunk) const;
@@ -174,38 +176,38 @@ class Column {
   void CountScores(uint32_t chunk, uint64_t nodes, uint32_t times);
   uint32_t Unscored() const;
   void FollowDemand(const Cluster& cluster);
-  void RefreshRanksOf(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
-  uint32_t LeastRank(uint32_t chunk, uint64_t changed);
+  void RefreshCostsOf(const Cluster& cluster, uint32_t chunk, uint64_t nodes);
+  uint32_t LeastCost(uint32_t chunk, uint64_t changed);
   uint64_t EntryOf(const Cluster& cluster, uint32_t chunk);
-  // The first node with slots that has the rank of the chunk's entry; false
+  // The first node with slots that has the cost of the chunk's entry; false
   // for kNoChunk.
   bool FirstOf(uint32_t chunk, Position* first) const;
 
-  NodeStates* states_ = nullptr;
+  LayoutState* state_ = nullptr;
   const Layout* layout_ = nullptr;
   const scoring::NodePolicy* policy_ = nullptr;
   const ScanTable* scans_ = nullptr;
   scoring::Question question_{};
   Form form_ = Form::kOther;
-  uint32_t devices_ = 0;         // A task's, unless the form is kOther.
-  uint32_t inverse_ = 0;         // Of devices_, for Divide.
-  bool by_memory_ = false;       // A task takes a piece of memory.
-  Resources demand_{};           // Then: Cluster::demand, as the ranks know it.
-  bool by_gist_ = false;         // Ranks are made of NodeStates::Gists.
-  uint64_t empty_nanos_ = 0;     // What a column without slots is charged.
+  uint32_t devices_ = 0;      // A task's, unless the form is kOther.
+  uint32_t inverse_ = 0;      // Of devices_, for Divide.
+  bool by_memory_ = false;    // A task takes a piece of memory.
+  Resources demand_{};        // Then: Cluster::demand, as the costs know it.
+  bool by_summary_ = false;   // Costs are made of LayoutState::NodeSummaries.
+  uint64_t empty_nanos_ = 0;  // What is charged where no node has slots.
   std::optional<int64_t> only_;  // The score of its nodes.
   bool prefers_ = false;         // The shape has preferences.
   bool built_ = false;
-  uint64_t version_ = 0;  // Of states_.
+  uint64_t version_ = 0;  // Of state_.
   Totals totals_{};
   std::vector<uint16_t> slots_;
-  std::vector<uint64_t> unwritten_;  // Of a plain column: bit c, for chunk c.
+  std::vector<uint64_t> unwritten_;  // Of a plain shape: bit c, for chunk c.
   std::vector<uint32_t> sums_;
   std::vector<uint16_t> chunk_most_;
   std::vector<Chunk> chunks_;
   uint64_t admits_version_ = 0;  // Of what structure.
   std::vector<uint32_t> lost_;   // Chunks whose most may be less now.
-  std::vector<uint32_t> ranks_;  // Of nodes without slots they mean nothing.
+  std::vector<uint32_t> costs_;  // Of nodes without slots they mean nothing.
   // Scores that are not 0, and how many nodes with slots have each. Where no
   // node has one, both are empty.
   struct Score {
@@ -216,7 +218,7 @@ class Column {
   std::vector<Score> scores_;
   std::vector<uint8_t> score_of_;  // By position, of scored nodes: its number.
   bool crowded_ = false;
-  // Of (rank, tightness): the slots of the chunk's domain; 0 without siblings.
+  // Of (cost, tightness): the slots of the chunk's domain; 0 without siblings.
   LeastChunk best_;
 };
 

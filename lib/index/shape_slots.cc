@@ -1,4 +1,4 @@
-#include "lib/index/column.h"
+#include "lib/index/shape_slots.h"
 
 #include <algorithm>
 #include <bit>
@@ -10,11 +10,11 @@
 
 namespace muster::index {
 
-void Column::Bind(const Cluster& cluster, NodeStates* states,
-                  const scoring::NodePolicy& policy, ShapeId shape,
-                  std::optional<int64_t> score) {
-  states_ = states;
-  layout_ = &states->layout();
+void ShapeSlots::Bind(const Cluster& cluster, LayoutState* state,
+                      const scoring::NodePolicy& policy, ShapeId shape,
+                      std::optional<int64_t> score) {
+  state_ = state;
+  layout_ = &state->layout();
   policy_ = &policy;
   question_.shape = shape;
   only_ = score;
@@ -29,55 +29,55 @@ void Column::Bind(const Cluster& cluster, NodeStates* states,
   inverse_ = devices_ > 0 ? Inverse(devices_) : 0;
   scans_ = &Scans();
   by_memory_ = request.memory_bytes > 0;
-  by_gist_ = policy.HasGist() && unshared;
+  by_summary_ = policy.HasNodeSummary() && unshared;
   empty_nanos_ = NanosOfColumn(cluster, shape);
   built_ = false;
   admits_version_ = 0;
 }
 
-void Column::Refresh(const Cluster& cluster) {
-  states_->Refresh(cluster);
-  const uint64_t now = states_->version();
+void ShapeSlots::Refresh(const Cluster& cluster) {
+  state_->Refresh(cluster);
+  const uint64_t now = state_->version();
   if (built_ && version_ == now) return;
-  if (!built_ || !states_->Reaches(version_)) {
+  if (!built_ || !state_->Reaches(version_)) {
     Build(cluster);
-  } else if (states_->Lists(version_)) {
+  } else if (state_->Lists(version_)) {
     Follow(cluster);
   } else {
     FollowByChunks(cluster);
   }
-  admits_version_ = states_->structure_version();
+  admits_version_ = state_->structure_version();
   FindLostMost();
   version_ = now;
 }
 
 // Each chunk once, at its last change, whatever happened to it how often.
-void Column::Follow(const Cluster& cluster) {
-  const uint64_t now = states_->version();
+void ShapeSlots::Follow(const Cluster& cluster) {
+  const uint64_t now = state_->version();
   for (uint64_t v = version_; v < now; ++v) {
-    const NodeStates::Change& change = states_->change(v);
+    const LayoutState::Change& change = state_->change(v);
     Chunk& row = chunks_[change.chunk];
     row.changed |= change.nodes;
     row.structure |= change.structure;
     if (form_ == Form::kPlain) continue;
-    // Apply is to wait for these lines: columns are many, and large.
+    // Apply is to wait for these lines: shapes are many, their arrays large.
     const Position p = layout_->chunks()[change.chunk].first +
                        static_cast<Position>(std::countr_zero(change.nodes));
     __builtin_prefetch(&slots_[p]);
-    __builtin_prefetch(&ranks_[p]);
+    __builtin_prefetch(&costs_[p]);
     __builtin_prefetch(&chunk_most_[change.chunk]);
     __builtin_prefetch(&best_.entry(change.chunk));
   }
   for (uint64_t v = version_; v < now; ++v) {
-    if (states_->IsLast(v)) Apply(cluster, states_->change(v).chunk);
+    if (state_->IsLast(v)) Apply(cluster, state_->change(v).chunk);
   }
 }
 
 // Every chunk that changed, and all of it.
-void Column::FollowByChunks(const Cluster& cluster) {
-  const bool structure = admits_version_ != states_->structure_version();
+void ShapeSlots::FollowByChunks(const Cluster& cluster) {
+  const bool structure = admits_version_ != state_->structure_version();
   for (uint32_t c = 0; c < layout_->chunks().size(); ++c) {
-    if (!states_->ChangedSince(version_, c)) continue;
+    if (!state_->ChangedSince(version_, c)) continue;
     chunks_[c].changed = AllNodes(c);
     chunks_[c].structure = structure;
     Apply(cluster, c);
@@ -85,7 +85,7 @@ void Column::FollowByChunks(const Cluster& cluster) {
 }
 
 // Chunks whose fullest node may have lost slots.
-void Column::FindLostMost() {
+void ShapeSlots::FindLostMost() {
   for (const uint32_t chunk : lost_) {
     const Layout::Chunk& c = layout_->chunks()[chunk];
     chunk_most_[chunk] = Greatest(std::span(slots_).subspan(c.first, c.count));
@@ -94,7 +94,7 @@ void Column::FindLostMost() {
   lost_.clear();
 }
 
-void Column::Build(const Cluster& cluster) {
+void ShapeSlots::Build(const Cluster& cluster) {
   const uint32_t size = layout_->size();
   const auto chunks = static_cast<uint32_t>(layout_->chunks().size());
   totals_ = {};
@@ -103,10 +103,10 @@ void Column::Build(const Cluster& cluster) {
   sums_.assign(layout_->first_domain(layout_->levels()), 0);
   chunk_most_.assign(chunks, 0);
   lost_.clear();
-  ranks_.assign(size, kNoRank);
+  costs_.assign(size, kNoCost);
   best_.Reset(layout_->inside_chunks(), chunks);
   chunks_.resize(chunks);
-  const bool admits_known = admits_version_ == states_->structure_version();
+  const bool admits_known = admits_version_ == state_->structure_version();
   if (!admits_known) ForgetScores();
   for (Score& score : scores_) score.nodes = 0;
   for (uint32_t c = 0; c < chunks; ++c) {
@@ -119,12 +119,12 @@ void Column::Build(const Cluster& cluster) {
   built_ = true;
 }
 
-uint64_t Column::AllNodes(uint32_t chunk) const {
+uint64_t ShapeSlots::AllNodes(uint32_t chunk) const {
   return ~uint64_t{0} >> (Layout::kChunk - layout_->chunks()[chunk].count);
 }
 
 // Bit i: whether node i of the chunk admits the shape.
-uint64_t Column::Admitting(const Cluster& cluster, uint32_t chunk) const {
+uint64_t ShapeSlots::Admitting(const Cluster& cluster, uint32_t chunk) const {
   const Layout::Chunk& c = layout_->chunks()[chunk];
   uint64_t admits = 0;
   for (uint32_t i = 0; i < c.count; ++i) {
@@ -134,7 +134,7 @@ uint64_t Column::Admitting(const Cluster& cluster, uint32_t chunk) const {
   return admits;
 }
 
-void Column::Apply(const Cluster& cluster, uint32_t chunk) {
+void ShapeSlots::Apply(const Cluster& cluster, uint32_t chunk) {
   Chunk& row = chunks_[chunk];
   const uint64_t nodes = row.changed;
   row.changed = 0;
@@ -161,7 +161,7 @@ void Column::Apply(const Cluster& cluster, uint32_t chunk) {
 }
 
 // Which of the chunk's nodes admit the shape, and how well it likes them.
-void Column::ReadStructure(const Cluster& cluster, uint32_t chunk) {
+void ShapeSlots::ReadStructure(const Cluster& cluster, uint32_t chunk) {
   Chunk& row = chunks_[chunk];
   CountScores(chunk, row.any, uint32_t{0} - 1);
   row.admits = Admitting(cluster, chunk);
@@ -172,11 +172,11 @@ void Column::ReadStructure(const Cluster& cluster, uint32_t chunk) {
 
 // Most clusters have no node that is to be avoided, and most shapes no
 // preference: scores are 0 then, and nobody asks for them.
-void Column::ReadScores(const Cluster& cluster, uint32_t chunk) {
+void ShapeSlots::ReadScores(const Cluster& cluster, uint32_t chunk) {
   Chunk& row = chunks_[chunk];
   const Position first = layout_->chunks()[chunk].first;
   const uint64_t open =
-      prefers_ ? row.admits : row.admits & states_->avoidable(chunk);
+      prefers_ ? row.admits : row.admits & state_->avoidable(chunk);
   if (only_.value_or(0) != 0) row.admits = open;
   row.scored = 0;
   ForEachBit(open, [&](uint32_t i) {
@@ -193,7 +193,7 @@ void Column::ReadScores(const Cluster& cluster, uint32_t chunk) {
   });
 }
 
-uint8_t Column::NumberOf(int64_t score) {
+uint8_t ShapeSlots::NumberOf(int64_t score) {
   const auto known = std::ranges::find(scores_, score, &Score::score);
   const auto number = static_cast<size_t>(known - scores_.begin());
   if (known == scores_.end()) scores_.push_back({score, 0});
@@ -203,7 +203,7 @@ uint8_t Column::NumberOf(int64_t score) {
   return 0;
 }
 
-void Column::ForgetScores() {
+void ShapeSlots::ForgetScores() {
   scores_.clear();
   score_of_.clear();
   crowded_ = false;
@@ -211,28 +211,28 @@ void Column::ForgetScores() {
 }
 
 // The number of times is modulo 2^32.
-inline void Column::CountScores(uint32_t chunk, uint64_t nodes,
-                                uint32_t times) {
+inline void ShapeSlots::CountScores(uint32_t chunk, uint64_t nodes,
+                                    uint32_t times) {
   const Position first = layout_->chunks()[chunk].first;
   ForEachBit(nodes & chunks_[chunk].scored,
              [&](uint32_t i) { scores_[score_of_[first + i]].nodes += times; });
 }
 
 // Nodes with slots whose score is 0.
-uint32_t Column::Unscored() const {
+uint32_t ShapeSlots::Unscored() const {
   uint32_t nodes = totals_.with_slots;
   for (const Score& score : scores_) nodes -= score.nodes;
   return nodes;
 }
 
-bool Column::alike() const {
+bool ShapeSlots::alike() const {
   if (scores_.empty()) return true;
   const auto seen = [](const Score& s) { return s.nodes > 0; };
   return !crowded_ &&
          std::ranges::count_if(scores_, seen) + (Unscored() > 0) <= 1;
 }
 
-std::optional<int64_t> Column::ScoreBelow(int64_t bound) const {
+std::optional<int64_t> ShapeSlots::ScoreBelow(int64_t bound) const {
   std::optional<int64_t> best;
   const auto consider = [&](int64_t score, uint32_t nodes) {
     if (nodes > 0 && score < bound && (!best || score > *best)) best = score;
@@ -242,10 +242,10 @@ std::optional<int64_t> Column::ScoreBelow(int64_t bound) const {
   return best;
 }
 
-// Of a plain column: the whole chunk at once. By how much its sum changed.
-inline uint32_t Column::Recount(uint32_t chunk) {
+// Of a plain shape: the whole chunk at once. By how much its sum changed.
+inline uint32_t ShapeSlots::Recount(uint32_t chunk) {
   Chunk& row = chunks_[chunk];
-  const std::span<const uint64_t> at_least = states_->at_least(chunk);
+  const std::span<const uint64_t> at_least = state_->at_least(chunk);
   const SlotCount count = scans_->count_slots(at_least.data(), at_least.size(),
                                               devices_, row.admits);
   unwritten_[chunk / 64] |= uint64_t{1} << chunk % 64;
@@ -256,12 +256,12 @@ inline uint32_t Column::Recount(uint32_t chunk) {
   return change;
 }
 
-std::span<const uint16_t> Column::AllSlots() {
+std::span<const uint16_t> ShapeSlots::AllSlots() {
   for (uint32_t from = 0; from < unwritten_.size(); ++from) {
     ForEachBit(std::exchange(unwritten_[from], 0), [&](uint32_t i) {
       const uint32_t chunk = from * 64 + i;
       const Layout::Chunk& c = layout_->chunks()[chunk];
-      scans_->divide(&states_->whole()[c.first], c.count, inverse_,
+      scans_->divide(&state_->whole()[c.first], c.count, inverse_,
                      chunks_[chunk].any, &slots_[c.first]);
     });
   }
@@ -269,21 +269,21 @@ std::span<const uint16_t> Column::AllSlots() {
 }
 
 // Of a node that admits the shape.
-inline uint32_t Column::Count(const Cluster& cluster, Position p) const {
+inline uint32_t ShapeSlots::Count(const Cluster& cluster, Position p) const {
   const NodeIndex node = layout_->node(p);
   if (form_ == Form::kOther) {
     return std::min(kMaxSlots, cluster.Slots(node, question_.shape,
-                                             states_->ledger(), kMaxSlots));
+                                             state_->ledger(), kMaxSlots));
   }
   const uint32_t most = QuotientOf(p);
   if (most == 0) return 0;
-  return cluster.SlotsBesideDevices(node, question_.shape, states_->ledger(),
+  return cluster.SlotsBesideDevices(node, question_.shape, state_->ledger(),
                                     most);
 }
 
 // Of any other: these nodes, one by one.
-uint32_t Column::CountSlots(const Cluster& cluster, uint32_t chunk,
-                            uint64_t nodes) {
+uint32_t ShapeSlots::CountSlots(const Cluster& cluster, uint32_t chunk,
+                                uint64_t nodes) {
   Chunk& row = chunks_[chunk];
   const Position first = layout_->chunks()[chunk].first;
   uint32_t change = 0;
@@ -309,7 +309,7 @@ uint32_t Column::CountSlots(const Cluster& cluster, uint32_t chunk,
 }
 
 // The change is modulo 2^32: sums stay exact.
-inline void Column::AddToSums(uint32_t chunk, uint32_t change) {
+inline void ShapeSlots::AddToSums(uint32_t chunk, uint32_t change) {
   const auto signed_change = static_cast<int32_t>(change);
   (chunk < layout_->inside_chunks() ? totals_.inside : totals_.outside) +=
       static_cast<uint64_t>(int64_t{signed_change});
@@ -318,35 +318,35 @@ inline void Column::AddToSums(uint32_t chunk, uint32_t change) {
   }
 }
 
-// Brings the ranks of these nodes of the chunk up to date.
-void Column::RefreshRanksOf(const Cluster& cluster, uint32_t chunk,
-                            uint64_t nodes) {
+// Brings the costs of these nodes of the chunk up to date.
+void ShapeSlots::RefreshCostsOf(const Cluster& cluster, uint32_t chunk,
+                                uint64_t nodes) {
   const Position first = layout_->chunks()[chunk].first;
-  if (by_gist_) {
-    policy_->RanksOf(cluster.device_request(question_.shape), nodes,
-                     states_->Gists(cluster, chunk, nodes),
-                     ranks_.data() + first);
+  if (by_summary_) {
+    policy_->NodeCosts(cluster.device_request(question_.shape), nodes,
+                       state_->NodeSummaries(cluster, chunk, nodes),
+                       costs_.data() + first);
     return;
   }
   ForEachBit(nodes, [&](uint32_t i) {
     const NodeIndex node = layout_->node(first + i);
-    ranks_[first + i] =
-        std::min(policy_->Rank({cluster, node, states_->ledger()}, question_),
-                 scoring::NodePolicy::kMostRank);
+    costs_[first + i] = std::min(
+        policy_->NodeCost({cluster, node, state_->ledger()}, question_),
+        scoring::NodePolicy::kMaxNodeCost);
   });
 }
 
-// The least rank of the chunk, which has a node with slots. All that did not
-// change have the rank of the entry at the least, and the node that the entry
+// The least cost of the chunk, which has a node with slots. All that did not
+// change have the cost of the entry at the least, and the node that the entry
 // names has it: the chunk is looked at only where neither decides.
-uint32_t Column::LeastRank(uint32_t chunk, uint64_t changed) {
+uint32_t ShapeSlots::LeastCost(uint32_t chunk, uint64_t changed) {
   const Layout::Chunk& c = layout_->chunks()[chunk];
   const std::span<const uint32_t> all =
-      std::span(ranks_).subspan(c.first, c.count);
+      std::span(costs_).subspan(c.first, c.count);
   const uint64_t entry = best_.entry(chunk);
   const auto before = static_cast<uint32_t>(entry >> 32);
   uint64_t mask = changed & chunks_[chunk].any;
-  uint32_t least = kNoRank;
+  uint32_t least = kNoCost;
   uint8_t& at = chunks_[chunk].best_at;
   const bool stays = entry != LeastChunk::kNone && (changed >> at & 1) == 0;
   for (; mask != 0; mask &= mask - 1) {
@@ -364,27 +364,27 @@ uint32_t Column::LeastRank(uint32_t chunk, uint64_t changed) {
   return least;
 }
 
-inline uint64_t Column::EntryOf(const Cluster& cluster, uint32_t chunk) {
+inline uint64_t ShapeSlots::EntryOf(const Cluster& cluster, uint32_t chunk) {
   Chunk& row = chunks_[chunk];
   const uint64_t changed = row.stale;
   row.stale = 0;  // One without slots gets some by a change.
   if (row.any == 0) return LeastChunk::kNone;
-  auto rank = static_cast<uint32_t>(best_.entry(chunk) >> 32);
+  auto cost = static_cast<uint32_t>(best_.entry(chunk) >> 32);
   const uint64_t open = changed & row.any;
-  if (open != 0) RefreshRanksOf(cluster, chunk, open);
+  if (open != 0) RefreshCostsOf(cluster, chunk, open);
   if (open != 0 || (changed >> row.best_at & 1) != 0) {
-    rank = LeastRank(chunk, changed);
+    cost = LeastCost(chunk, changed);
   }
   const Layout::Chunk& c = layout_->chunks()[chunk];
   const uint32_t tightness = c.siblings == c.siblings_end
                                  ? 0
                                  : sums_[layout_->domains_around(chunk).back()];
-  return uint64_t{rank} << 32 | tightness;
+  return uint64_t{cost} << 32 | tightness;
 }
 
 // What a piece of memory is of a device depends on the largest there is: when
-// that one comes or goes, every node may have another rank.
-void Column::FollowDemand(const Cluster& cluster) {
+// that one comes or goes, every node may have another cost.
+void ShapeSlots::FollowDemand(const Cluster& cluster) {
   const Resources& demand = cluster.demand(question_.shape);
   if (demand == demand_) return;
   demand_ = demand;
@@ -394,24 +394,24 @@ void Column::FollowDemand(const Cluster& cluster) {
   }
 }
 
-void Column::RefreshRanks(const Cluster& cluster) {
+void ShapeSlots::RefreshCosts(const Cluster& cluster) {
   if (by_memory_) FollowDemand(cluster);
   best_.Refresh([&](uint32_t chunk) { return EntryOf(cluster, chunk); });
 }
 
-bool Column::FirstOf(uint32_t chunk, Position* first) const {
+bool ShapeSlots::FirstOf(uint32_t chunk, Position* first) const {
   if (chunk == LeastChunk::kNoChunk) return false;
-  const auto rank = static_cast<uint32_t>(best_.entry(chunk) >> 32);
+  const auto cost = static_cast<uint32_t>(best_.entry(chunk) >> 32);
   const Layout::Chunk& c = layout_->chunks()[chunk];
   const std::span<const uint32_t> all =
-      std::span(ranks_).subspan(c.first, c.count);
-  size_t i = FindFirst(all, rank);
-  while ((chunks_[chunk].any >> i & 1) == 0 || all[i] != rank) ++i;
+      std::span(costs_).subspan(c.first, c.count);
+  size_t i = FindFirst(all, cost);
+  while ((chunks_[chunk].any >> i & 1) == 0 || all[i] != cost) ++i;
   *first = c.first + static_cast<Position>(i);
   return true;
 }
 
-uint32_t Column::WithSlots(uint32_t from, uint32_t to) const {
+uint32_t ShapeSlots::WithSlots(uint32_t from, uint32_t to) const {
   uint32_t count = 0;
   for (uint32_t c = from; c < to; ++c) {
     count += static_cast<uint32_t>(std::popcount(chunks_[c].any));
@@ -419,7 +419,8 @@ uint32_t Column::WithSlots(uint32_t from, uint32_t to) const {
   return count;
 }
 
-bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
+bool ShapeSlots::BestWith(uint32_t tasks, bool inside_only,
+                          Position* best) const {
   const uint32_t chunks = inside_only
                               ? layout_->inside_chunks()
                               : static_cast<uint32_t>(chunk_most_.size());
@@ -432,7 +433,7 @@ bool Column::BestWith(uint32_t tasks, bool inside_only, Position* best) const {
     const uint64_t tightness = least & 0xffffffff;
     ForEachBit(chunks_[chunk].any, [&](uint32_t i) {
       const Position p = c.first + i;
-      const uint64_t entry = uint64_t{ranks_[p]} << 32 | tightness;
+      const uint64_t entry = uint64_t{costs_[p]} << 32 | tightness;
       if (entry >= best_entry || SlotsIn(chunk, p) < tasks) return;
       best_entry = entry;
       *best = p;

@@ -1,4 +1,4 @@
-#include "lib/index/node_states.h"
+#include "lib/index/layout_state.h"
 
 #include <algorithm>
 #include <bit>
@@ -16,16 +16,16 @@ bool Avoidable(const Node& node) {
 
 }  // namespace
 
-void NodeStates::Bind(const Layout& layout, const scoring::NodePolicy& policy,
-                      Ledger ledger) {
+void LayoutState::Bind(const Layout& layout, const scoring::NodePolicy& policy,
+                       Ledger ledger) {
   layout_ = &layout;
   policy_ = &policy;
   ledger_ = ledger;
-  has_gists_ = policy.HasGist();
+  has_summaries_ = policy.HasNodeSummary();
   built_ = false;
 }
 
-void NodeStates::Refresh(const Cluster& cluster) {
+void LayoutState::Refresh(const Cluster& cluster) {
   const uint64_t now = cluster.changed_version();
   if (built_ && cluster_version_ == now) return;
   if (!built_ || !cluster.ChangedSince(cluster_version_, &changed_)) {
@@ -38,7 +38,7 @@ void NodeStates::Refresh(const Cluster& cluster) {
 }
 
 // What happened to nodes of one chunk in a row becomes one entry.
-void NodeStates::Follow(const Cluster& cluster) {
+void LayoutState::Follow(const Cluster& cluster) {
   const bool structure = structure_version_ != cluster.structure_version();
   const uint32_t levels = levels_;
   cluster.FreeDevicesEach(changed_, ledger_, &free_);
@@ -55,7 +55,7 @@ void NodeStates::Follow(const Cluster& cluster) {
       whole_[p] = free_[i];
       if (structure) ReadStructure(cluster, p);
     }
-    if (has_gists_) chunk_stale_[chunk] |= nodes;
+    if (has_summaries_) chunk_stale_[chunk] |= nodes;
     ring_[version_++ & (ring_.size() - 1)] = {nodes, chunk, structure};
     chunk_version_[chunk] = version_;
     if (levels == levels_) Sort(chunk);
@@ -64,18 +64,18 @@ void NodeStates::Follow(const Cluster& cluster) {
 }
 
 // By the devices that are wholly free.
-void NodeStates::Sort(uint32_t chunk) {
+void LayoutState::Sort(uint32_t chunk) {
   const Layout::Chunk& c = layout_->chunks()[chunk];
   Scans().at_least(whole_.data() + c.first, c.count, levels_,
                    at_least_.data() + size_t{chunk} * levels_);
 }
 
-void NodeStates::SortAll() {
+void LayoutState::SortAll() {
   at_least_.resize(layout_->chunks().size() * levels_);
   for (uint32_t c = 0; c < layout_->chunks().size(); ++c) Sort(c);
 }
 
-void NodeStates::Build(const Cluster& cluster) {
+void LayoutState::Build(const Cluster& cluster) {
   const uint32_t size = layout_->size();
   ring_.resize(std::bit_ceil(2 * layout_->chunks().size() + 64));
   // Whoever saw anything before has to look at everything.
@@ -84,8 +84,8 @@ void NodeStates::Build(const Cluster& cluster) {
   avoidable_.assign(layout_->chunks().size(), 0);
   avoidable_nodes_ = 0;
   chunk_version_.assign(layout_->chunks().size(), version_);
-  if (has_gists_) {
-    gists_.assign(size, 0);
+  if (has_summaries_) {
+    summaries_.assign(size, 0);
     chunk_stale_.assign(layout_->chunks().size(), ~uint64_t{0});
   }
   cluster.FreeDevicesEach(layout_->nodes(), ledger_, &whole_);
@@ -95,7 +95,7 @@ void NodeStates::Build(const Cluster& cluster) {
   built_ = true;
 }
 
-void NodeStates::ReadStructure(const Cluster& cluster, Position p) {
+void LayoutState::ReadStructure(const Cluster& cluster, Position p) {
   const NodeIndex node = layout_->node(p);
   const uint32_t chunk = layout_->chunk_of(p);
   const uint64_t bit = layout_->bit(p);
@@ -107,15 +107,15 @@ void NodeStates::ReadStructure(const Cluster& cluster, Position p) {
   avoidable_nodes_ += now - ((before & bit) != 0);
 }
 
-const uint64_t* NodeStates::Gists(const Cluster& cluster, uint32_t chunk,
-                                  uint64_t nodes) {
+const uint64_t* LayoutState::NodeSummaries(const Cluster& cluster,
+                                           uint32_t chunk, uint64_t nodes) {
   const Position first = layout_->chunks()[chunk].first;
   ForEachBit(chunk_stale_[chunk] & nodes, [&](uint32_t i) {
-    gists_[first + i] =
-        policy_->Gist({cluster, layout_->node(first + i), ledger_});
+    summaries_[first + i] =
+        policy_->NodeSummary({cluster, layout_->node(first + i), ledger_});
   });
   chunk_stale_[chunk] &= ~nodes;
-  return gists_.data() + first;
+  return summaries_.data() + first;
 }
 
 }  // namespace muster::index

@@ -23,7 +23,7 @@ DeviceSet DevicesWithRoom(const NodeLedger& at, const Question& question);
 
 // The free amounts of one node. Kept between calls: it allocates only where
 // there are more kinds than ever before.
-struct NodeState {
+struct FreeAmounts {
   std::vector<int64_t> free{};  // By kind; the device kind's is of no meaning.
   uint32_t devices = 0;
   // By device; 0 where it is not healthy or split into partitions, -1 where the

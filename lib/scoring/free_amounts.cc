@@ -1,4 +1,4 @@
-#include "lib/scoring/node_state.h"
+#include "lib/scoring/free_amounts.h"
 
 #include "lib/cluster/needs.h"
 
@@ -32,7 +32,7 @@ DeviceSet DevicesWithRoom(const NodeLedger& at, const Question& q) {
   return room;
 }
 
-void NodeState::Read(const NodeLedger& at) {
+void FreeAmounts::Read(const NodeLedger& at) {
   const uint32_t kinds = at.cluster.resource_count();
   free.resize(kinds);
   for (ResourceKind k = 0; k < kinds; ++k) free[k] = at.free(k);
@@ -48,13 +48,13 @@ void NodeState::Read(const NodeLedger& at) {
   }
 }
 
-void NodeState::TakeAmounts(const Cluster& cluster, ShapeId shape) {
+void FreeAmounts::TakeAmounts(const Cluster& cluster, ShapeId shape) {
   const Resources& demand = cluster.demand(shape);
   for (ResourceKind k = 0; k < free.size(); ++k) free[k] -= demand[k];
 }
 
-void NodeState::TakeDevice(uint32_t device, const DeviceRequest& request,
-                           int64_t device_memory) {
+void FreeAmounts::TakeDevice(uint32_t device, const DeviceRequest& request,
+                             int64_t device_memory) {
   Share share{kWholeDevice, device_memory};
   if (request.memory_bytes > 0) {
     share = {MilliOf(request.memory_bytes, device_memory),
