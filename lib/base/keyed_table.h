@@ -30,8 +30,8 @@ uint32_t TakePosition(Rows& rows, std::vector<uint32_t>& unused) {
 // `generation`, which tells a row from those at its place before, stand in each
 // row where they do not push apart what is read more often. A row that is gone
 // stays readable until its position is given out again: to the next that comes,
-// of those that are gone the last first. Everybody may read; who derives from
-// it writes. A value type. In a std::deque references to rows hold.
+// of those that are gone the last first. Any code may read, only derived
+// classes write. A value type. In a std::deque references to rows hold.
 template <class Id, class Row, auto kKey,
           template <class...> class Sequence = std::vector>
 class KeyedTable {
@@ -86,7 +86,7 @@ class KeyedTable {
 
  protected:
   Row& row(uint32_t position) { return rows_[position]; }
-  // Whoever adds a row gives it its key at once.
+  // The caller gives the new row its key at once.
   uint32_t Add(std::string_view key) {
     const uint32_t positions = limit();
     const uint32_t p = TakePosition(rows_, unused_);

@@ -26,7 +26,7 @@ class ChangeLog {
     }
     ring_ = std::move(ring);
   }
-  // A node that changes several times in a row, with nobody looking meanwhile,
+  // A node that changes several times in a row, with no reader in between,
   // is one change.
   void Add(NodeIndex node) {
     const size_t mask = ring_.size() - 1;
@@ -61,11 +61,11 @@ class ChangeLog {
 
   std::vector<NodeIndex> ring_ = std::vector<NodeIndex>(kMinChanges);  // 2^i.
   uint64_t version_ = 0;
-  mutable uint64_t seen_ = 0;  // The last that somebody asked for.
+  mutable uint64_t seen_ = 0;  // The last that was asked for.
 };
 
-// Tells one cluster from all others, copies of it included: nobody else has
-// the same token while somebody keeps it.
+// Unique per instance: a copy gets a new token, and a token is not given out
+// again while a reference to it is kept.
 class Identity {
  public:
   Identity() = default;

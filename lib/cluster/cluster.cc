@@ -129,7 +129,7 @@ std::span<const Toleration> Cluster::tolerations(ShapeId shape) const {
   return rep_->filters[rep_->shapes[shape].filter].tolerations;
 }
 
-uint32_t Cluster::Reluctance(NodeIndex node, ShapeId shape) const {
+uint32_t Cluster::SoftTaints(NodeIndex node, ShapeId shape) const {
   if (!exists(node)) return 0;
   const Filter& filter = rep_->filters[rep_->shapes[shape].filter];
   const auto avoid = [&filter](const Taint& taint) {
@@ -146,7 +146,7 @@ std::span<const Preference> Cluster::preferences(ShapeId shape) const {
 
 int64_t Cluster::Score(NodeIndex node, ShapeId shape) const {
   if (!exists(node)) return 0;
-  int64_t score = -kReluctance * Reluctance(node, shape);
+  int64_t score = -kSoftTaintPenalty * SoftTaints(node, shape);
   for (const Preference& p : preferences(shape)) {
     if (Holds(p.term, rep_->nodes[node].node.labels)) score += p.weight;
   }

@@ -144,7 +144,7 @@ class Cluster {
   ShapeId Intern(const Role& role, uint32_t alternative);
   // The shape that takes just these amounts of any node that tolerates nothing.
   ShapeId Intern(const Resources& amounts);
-  // The same shape, which has pieces (memory shares, partitions) only of
+  // The same shape, which has memory shares and partitions only of
   // devices of which a task takes no more than so many thousandths: one of 40
   // GB has 500 of a device of 80 GB, 250 of one of 160 GB.
   ShapeId Intern(ShapeId shape, int32_t most_milli);
@@ -173,11 +173,12 @@ class Cluster {
   // amortised: after a change to a node, each shape looks at that node alone.
   bool Admits(NodeIndex node, ShapeId shape) const;
   // Number of untolerated kPreferNoSchedule taints on the node.
-  uint32_t Reluctance(NodeIndex node, ShapeId shape) const;
+  uint32_t SoftTaints(NodeIndex node, ShapeId shape) const;
   std::span<const Preference> preferences(ShapeId shape) const;
   // How well such tasks like the node: the weights of the preferences that hold
-  // there, less the reluctance, of which one outweighs them all.
-  static constexpr int64_t kReluctance = int64_t{1} << 32;
+  // there, less the penalty of its soft taints, of which one outweighs them
+  // all.
+  static constexpr int64_t kSoftTaintPenalty = int64_t{1} << 32;
   int64_t Score(NodeIndex node, ShapeId shape) const;
 
   // --- Capacity ----------------------------------------------------------
@@ -231,7 +232,7 @@ class Cluster {
   // Slices of the device that partitions hold in (one of) the ledger(s), bit i
   // for slice i.
   uint32_t busy_slices(NodeIndex node, uint32_t device, Ledger ledger) const;
-  // Devices that the host cut or that hold a partition: they give no shares.
+  // Devices that the host split or that hold a partition: they give no shares.
   DeviceSet split_devices(NodeIndex node, Ledger ledger) const;
   // Devices on which partitions overlap each other or other use, as a host
   // reported it. Such a node is overcommitted.
@@ -264,8 +265,8 @@ class Cluster {
   // Rises when nodes come or go or move to other domains: when nodes() or
   // index() may differ. It starts at 1.
   uint64_t layout_version() const;
-  // Differs between any two clusters, a copy and its original included, while
-  // somebody keeps it: versions compare only under the same identity.
+  // Differs between any two clusters, a copy and its original included, while a
+  // reference to it is kept: versions compare only under the same identity.
   const std::shared_ptr<const char>& identity() const;
 
   // --- Transactions, nesting ----------------------------------------------

@@ -15,7 +15,7 @@ uint64_t Cluster::Rep::Hash() const {
   hash.Add(ledgers.device_kind());
   hash.Add(ledgers.node_kind());
   hash.Add(topologies);
-  hash.Add(ledgers.cuts().schemes());
+  hash.Add(ledgers.partition_table().schemes());
   hash.Add(sets.All());
   for (const NodeIndex n : nodes.InOrder()) HashNode(n, &hash);
   return hash.value();

@@ -147,7 +147,7 @@ ShapeId Cluster::Rep::Intern(const Role& role, uint32_t alternative) {
                           shape.node_sets.end());
   if (!partition.empty()) {
     wanted.partition = partition;
-    wanted.schemes = ledgers.cuts().SchemesWith(partition);
+    wanted.schemes = ledgers.partition_table().SchemesWith(partition);
   }
   Resources resources = shape.resources;
   if (ledgers.node_kind() < ledgers.kinds()) {
@@ -195,8 +195,8 @@ Needs Cluster::Rep::NeedsOf(const ShapeKey& shape) {
   if (needs.form == DeviceForm::kMemory) needs.memory = request.memory_bytes;
   if (needs.form == DeviceForm::kFraction) needs.milli = request.milli;
   if (needs.form == DeviceForm::kPartition) {
-    needs.partition = ledgers.cuts().Find(request.partition);
-    needs.milli = ledgers.cuts().LeastMilli(needs.partition);
+    needs.partition = ledgers.partition_table().Find(request.partition);
+    needs.milli = ledgers.partition_table().LeastMilli(needs.partition);
   }
   return needs;
 }

@@ -182,8 +182,8 @@ bool Ledgers::Fits(NodeIndex n, const Needs& needs, DeviceSet devices,
          });
 }
 
-void Ledgers::PostPieces(NodeIndex n, const Needs& needs, DeviceSet devices,
-                         uint32_t slot, Ledger ledger, int sign) {
+void Ledgers::PostPartitions(NodeIndex n, const Needs& needs, DeviceSet devices,
+                             uint32_t slot, Ledger ledger, int sign) {
   for (size_t l = First(ledger); l <= Last(ledger); ++l) {
     for (const uint32_t d : devices& All(n)) {
       if (needs.form == DeviceForm::kPartition) {

@@ -40,7 +40,7 @@ class Ledgers {
       : kinds_(kinds),
         device_kind_(device_kind),
         node_kind_(node_kind),
-        cuts_(std::move(schemes)) {}
+        partition_table_(std::move(schemes)) {}
 
   uint32_t kinds() const { return kinds_; }
   ResourceKind device_kind() const { return device_kind_; }
@@ -64,7 +64,7 @@ class Ledgers {
     if (needs.form == DeviceForm::kWhole) {
       PostWhole(n, devices, ledger, sign);
     } else if (needs.form != DeviceForm::kNone) {
-      PostPieces(n, needs, devices, slot, ledger, sign);
+      PostPartitions(n, needs, devices, slot, ledger, sign);
     }
     for (size_t l = First(ledger); l <= Last(ledger); ++l) {
       charges_[n][l] += sign;
@@ -124,8 +124,8 @@ class Ledgers {
   uint64_t Rails(NodeIndex n, DeviceSet devices) const;
 
   // --- Partitions (ledgers_partitions.cc) ----------------------------------
-  const PartitionTable& cuts() const { return cuts_; }
-  // Devices that are cut by the host or hold a partition.
+  const PartitionTable& partition_table() const { return partition_table_; }
+  // Devices that are split by the host or hold a partition.
   DeviceSet split(NodeIndex n, Ledger ledger) const {
     return Gather(n, [ledger](const DeviceBits& b) {
       return b.split[First(ledger)] | b.split[Last(ledger)];
@@ -140,10 +140,10 @@ class Ledgers {
   void ForEachPlace(NodeIndex n, const Needs& needs, Ledger ledger,
                     F&& f) const {
     for (const uint32_t d : Healthy(n) & DevicesOfModels(n, needs)) {
-      const Piece* piece = PieceOn(n, d, needs);
-      if (piece == nullptr) continue;
-      const SliceMask open = OpenSlices(n, d, *piece, ledger);
-      ForEachBit(FreeStarts(*piece, open), [&](uint32_t slot) { f(d, slot); });
+      const PartitionExtent* extent = ExtentOn(n, d, needs);
+      if (extent == nullptr) continue;
+      const SliceMask open = OpenSlices(n, d, *extent, ledger);
+      ForEachBit(FreeStarts(*extent, open), [&](uint32_t slot) { f(d, slot); });
     }
   }
   // How many of them an idle node holds, its devices healthy or not.
@@ -184,7 +184,7 @@ class Ledgers {
     uint64_t healthy = 0;
     std::array<uint64_t, 2> unshared{};  // Devices of which no share is used.
     std::array<uint64_t, 2> taken{};     // Held whole by a task.
-    // Cut by the host, or holding a partition: neither whole nor in shares.
+    // Split by the host, or holding a partition: neither whole nor in shares.
     std::array<uint64_t, 2> split{};
 
     // Healthy and wholly free.
@@ -212,7 +212,7 @@ class Ledgers {
     Share taken{};       // By them, of DeviceBook::free.
   };
   struct PartitionBook {
-    uint32_t cut = PartitionTable::kNoCut;
+    uint32_t layout = PartitionTable::kNoLayout;
     std::array<SliceBook, 2> books{};
   };
 
@@ -301,8 +301,8 @@ class Ledgers {
   void PostWord(NodeIndex n, uint32_t first, uint64_t devices, Ledger ledger,
                 int sign);
   void PostBeyond(NodeIndex n, uint64_t devices, Ledger ledger, int sign);
-  void PostPieces(NodeIndex n, const Needs& needs, DeviceSet devices,
-                  uint32_t slot, Ledger ledger, int sign);
+  void PostPartitions(NodeIndex n, const Needs& needs, DeviceSet devices,
+                      uint32_t slot, Ledger ledger, int sign);
   // A share of a device, and what it is to the sum over devices, too.
   void PostShare(NodeIndex n, uint32_t device, Share share, size_t ledger,
                  int sign);
@@ -328,24 +328,26 @@ class Ledgers {
   // Null where the device has no scheme.
   const PartitionBook* PartitionsOn(NodeIndex n, uint32_t device) const {
     if (n >= partitions_.size() || device >= partitions_[n].size() ||
-        partitions_[n][device].cut == PartitionTable::kNoCut) {
+        partitions_[n][device].layout == PartitionTable::kNoLayout) {
       return nullptr;
     }
     return &partitions_[n][device];
   }
-  // Null where the device has no such pieces.
-  const Piece* PieceOn(NodeIndex n, uint32_t device, ProfileNumber p) const;
-  const Piece* PieceOn(NodeIndex n, uint32_t device, const Needs& needs) const;
+  // Null where the device has no such partitions.
+  const PartitionExtent* ExtentOn(NodeIndex n, uint32_t device,
+                                  ProfileNumber p) const;
+  const PartitionExtent* ExtentOn(NodeIndex n, uint32_t device,
+                                  const Needs& needs) const;
   void SetPartitions(NodeIndex n, const std::vector<Device>& devices);
   void PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
                      uint32_t slot, size_t ledger, int sign);
   // What is used of a device with a scheme, its slices aside.
   Share OtherUse(NodeIndex n, uint32_t device, size_t ledger) const;
-  // The free slices if the device is open for such pieces, else 0.
-  SliceMask OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
-                       Ledger ledger) const;
-  uint32_t PiecesOn(NodeIndex n, uint32_t device, const Needs& needs,
-                    Ledger ledger) const;
+  // The free slices if the device is open for such partitions, else 0.
+  SliceMask OpenSlices(NodeIndex n, uint32_t device,
+                       const PartitionExtent& extent, Ledger ledger) const;
+  uint32_t PartitionSlotsOn(NodeIndex n, uint32_t device, const Needs& needs,
+                            Ledger ledger) const;
   uint32_t PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
                           uint32_t limit) const;
   bool ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
@@ -369,7 +371,7 @@ class Ledgers {
   std::array<std::vector<uint32_t>, DeviceSet::kCapacity + 1> unused_{};
   StringMap<uint32_t> models_{};
   bool has_rails_ = false;
-  PartitionTable cuts_;
+  PartitionTable partition_table_;
   // [node][device]; empty where no device of the node has a scheme.
   std::vector<std::vector<PartitionBook>> partitions_{};
 };

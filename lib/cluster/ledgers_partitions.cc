@@ -10,28 +10,30 @@
 
 namespace muster {
 
-const Piece* Ledgers::PieceOn(NodeIndex n, uint32_t device,
-                              ProfileNumber profile) const {
+const PartitionExtent* Ledgers::ExtentOn(NodeIndex n, uint32_t device,
+                                         ProfileNumber profile) const {
   const PartitionBook* book = PartitionsOn(n, device);
   if (book == nullptr || profile == kNoProfile) return nullptr;
-  const Piece& piece = cuts_[book->cut].pieces[profile];
-  return piece.slices == 0 ? nullptr : &piece;
+  const PartitionExtent& extent =
+      partition_table_[book->layout].extents[profile];
+  return extent.slices == 0 ? nullptr : &extent;
 }
 
 // Null where such a task may not have it, too.
-const Piece* Ledgers::PieceOn(NodeIndex n, uint32_t device,
-                              const Needs& needs) const {
-  const Piece* piece = PieceOn(n, device, needs.partition);
-  return piece != nullptr && piece->milli <= needs.most_milli ? piece : nullptr;
+const PartitionExtent* Ledgers::ExtentOn(NodeIndex n, uint32_t device,
+                                         const Needs& needs) const {
+  const PartitionExtent* extent = ExtentOn(n, device, needs.partition);
+  return extent != nullptr && extent->milli <= needs.most_milli ? extent
+                                                                : nullptr;
 }
 
 Share Ledgers::ShareOn(NodeIndex n, uint32_t device, const Needs& needs) const {
   const DeviceBook& book = At(n, device);
   if (needs.form != DeviceForm::kPartition) return ShareOf(needs, book.memory);
-  const Piece* piece = PieceOn(n, device, needs.partition);
-  if (piece == nullptr) return Whole(book);  // Only a host puts it there.
-  const int64_t all = cuts_[partitions_[n][device].cut].slices;
-  return {piece->milli, book.memory * piece->slices / all};
+  const PartitionExtent* extent = ExtentOn(n, device, needs.partition);
+  if (extent == nullptr) return Whole(book);  // Only a host puts it there.
+  const int64_t all = partition_table_[partitions_[n][device].layout].slices;
+  return {extent->milli, book.memory * extent->slices / all};
 }
 
 SliceMask Ledgers::BusySlices(NodeIndex n, uint32_t device,
@@ -45,7 +47,8 @@ std::span<const int32_t> Ledgers::SliceTasks(NodeIndex n, uint32_t device,
                                              size_t ledger) const {
   const PartitionBook* book = PartitionsOn(n, device);
   if (book == nullptr) return {};
-  return std::span(book->books[ledger].tasks).first(cuts_[book->cut].slices);
+  return std::span(book->books[ledger].tasks)
+      .first(partition_table_[book->layout].slices);
 }
 
 // What is charged stays, on devices that are still there and have slices.
@@ -60,12 +63,12 @@ void Ledgers::SetPartitions(NodeIndex n, const std::vector<Device>& devices) {
   std::vector<PartitionBook>& books = partitions_[n];
   books.resize(any ? devices.size() : 0);
   for (uint32_t d = 0; d < books.size(); ++d) {
-    books[d].cut = cuts_.Intern(devices[d]);
-    if (books[d].cut == PartitionTable::kNoCut) {
+    books[d].layout = partition_table_.Intern(devices[d]);
+    if (books[d].layout == PartitionTable::kNoLayout) {
       books[d].books = {};
       continue;
     }
-    const bool fixed = cuts_[books[d].cut].fixed;
+    const bool fixed = partition_table_[books[d].layout].fixed;
     for (const size_t l : {kNow, kLater}) {
       if (fixed || books[d].books[l].count > 0) split[l].Insert(d);
     }
@@ -79,12 +82,13 @@ void Ledgers::PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
                             uint32_t slot, size_t ledger, int sign) {
   const Share share = ShareOn(
       n, device, {.form = DeviceForm::kPartition, .partition = profile});
-  if (const Piece* piece = PieceOn(n, device, profile)) {
+  if (const PartitionExtent* extent = ExtentOn(n, device, profile)) {
     PartitionBook& partitions = partitions_[n][device];
     SliceBook& book = partitions.books[ledger];
-    const PartitionTable::Cut& cut = cuts_[partitions.cut];
+    const PartitionTable::PartitionLayout& layout =
+        partition_table_[partitions.layout];
     const SliceMask slices =
-        slot < cut.slices ? piece->At(slot) & cut.all() : 0;
+        slot < layout.slices ? extent->At(slot) & layout.all() : 0;
     ForEachBit(slices, [&](uint32_t s) {
       book.tasks[s] += sign;
       const SliceMask bit = SliceMask{1} << s;
@@ -95,7 +99,7 @@ void Ledgers::PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
     book.taken.memory += sign * share.memory;
     uint64_t& split = Bits(n, device).split[ledger];
     const uint64_t bit = uint64_t{1} << device % kBits;
-    split = cut.fixed || book.count > 0 ? split | bit : split & ~bit;
+    split = layout.fixed || book.count > 0 ? split | bit : split & ~bit;
   }
   PostDevice(n, device, share, ledger, sign);
 }
@@ -108,13 +112,14 @@ inline Share Ledgers::OtherUse(NodeIndex n, uint32_t device,
           At(n, device).memory - free.memory - slices.memory};
 }
 
-SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
+SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device,
+                              const PartitionExtent& extent,
                               Ledger ledger) const {
   const PartitionBook& partitions = partitions_[n][device];
-  SliceMask open = cuts_[partitions.cut].all();
+  SliceMask open = partition_table_[partitions.layout].all();
   for (const size_t l : {First(ledger), Last(ledger)}) {
     if (!(OtherUse(n, device, l) == Share{}) ||
-        RawFree(n, device, l).milli < piece.milli) {
+        RawFree(n, device, l).milli < extent.milli) {
       return 0;
     }
     open &= ~partitions.books[l].busy;
@@ -122,13 +127,13 @@ SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device, const Piece& piece,
   return open;
 }
 
-uint32_t Ledgers::PiecesOn(NodeIndex n, uint32_t device, const Needs& needs,
-                           Ledger ledger) const {
-  const Piece* piece = PieceOn(n, device, needs);
-  if (piece == nullptr) return 0;
-  const SliceMask open = OpenSlices(n, device, *piece, ledger);
+uint32_t Ledgers::PartitionSlotsOn(NodeIndex n, uint32_t device,
+                                   const Needs& needs, Ledger ledger) const {
+  const PartitionExtent* extent = ExtentOn(n, device, needs);
+  if (extent == nullptr) return 0;
+  const SliceMask open = OpenSlices(n, device, *extent, ledger);
   if (open == 0) return 0;
-  return MostPieces(*piece, open, MinFree(n, device, ledger).milli);
+  return MostPartitions(*extent, open, MinFree(n, device, ledger).milli);
 }
 
 uint32_t Ledgers::PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
@@ -137,30 +142,31 @@ uint32_t Ledgers::PartitionSlots(NodeIndex n, const Needs& needs, Ledger ledger,
   uint32_t slots = 0;
   for (const uint32_t d : Healthy(n) & DevicesOfModels(n, needs)) {
     if (slots >= limit) break;
-    slots += PiecesOn(n, d, needs, ledger);
+    slots += PartitionSlotsOn(n, d, needs, ledger);
   }
   return std::min(slots, limit);
 }
 
-// Never where it would cost a second piece of its own kind; then where the
+// Never where it would cost a second partition of its own kind; then where the
 // least of other placements is lost, then on the device with the fewest free
 // slices, then the lowest device and slice.
 bool Ledgers::ChoosePartition(NodeIndex n, const Needs& needs, Ledger ledger,
                               DeviceSet* devices, uint32_t* slot) const {
   std::optional<std::pair<uint64_t, int>> best;
   ForEachPlace(n, needs, ledger, [&](uint32_t d, uint32_t start) {
-    const Piece& piece = *PieceOn(n, d, needs.partition);
-    const PartitionTable::Cut& cut = cuts_[partitions_[n][d].cut];
-    const SliceMask open = OpenSlices(n, d, piece, ledger);
-    const SliceMask left = open & ~piece.At(start);
+    const PartitionExtent& extent = *ExtentOn(n, d, needs.partition);
+    const PartitionTable::PartitionLayout& layout =
+        partition_table_[partitions_[n][d].layout];
+    const SliceMask open = OpenSlices(n, d, extent, ledger);
+    const SliceMask left = open & ~extent.At(start);
     const int32_t free = MinFree(n, d, ledger).milli;
-    const int32_t free_left = free - piece.milli;
-    if (MostPieces(piece, left, free_left) + 1 <
-        MostPieces(piece, open, free)) {
+    const int32_t free_left = free - extent.milli;
+    if (MostPartitions(extent, left, free_left) + 1 <
+        MostPartitions(extent, open, free)) {
       return;
     }
-    const uint64_t lost = PartitionTable::OpenPlaces(cut, open, free) -
-                          PartitionTable::OpenPlaces(cut, left, free_left);
+    const uint64_t lost = PartitionTable::OpenPlaces(layout, open, free) -
+                          PartitionTable::OpenPlaces(layout, left, free_left);
     const std::pair key(lost, std::popcount(open));
     if (best && *best <= key) return;
     best = key;
@@ -174,9 +180,9 @@ bool Ledgers::FitsPartition(NodeIndex n, const Needs& needs, DeviceSet devices,
                             uint32_t slot, Ledger ledger) const {
   if (devices.size() != 1 || slot >= PartitionScheme::kMaxSlices) return false;
   const uint32_t d = devices.first();
-  const Piece* piece = PieceOn(n, d, needs);
-  return piece != nullptr &&
-         (FreeStarts(*piece, OpenSlices(n, d, *piece, ledger)) >> slot & 1) !=
+  const PartitionExtent* extent = ExtentOn(n, d, needs);
+  return extent != nullptr &&
+         (FreeStarts(*extent, OpenSlices(n, d, *extent, ledger)) >> slot & 1) !=
              0;
 }
 
@@ -199,10 +205,10 @@ DeviceSet Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
 uint32_t Ledgers::PartitionCapacity(NodeIndex n, const Needs& needs) const {
   uint32_t count = 0;
   for (const uint32_t d : DevicesOfModels(n, needs)) {
-    const Piece* piece = PieceOn(n, d, needs.partition);
-    if (piece == nullptr) continue;
-    const SliceMask all = cuts_[partitions_[n][d].cut].all();
-    count += MostPieces(*piece, all, kWholeDevice);
+    const PartitionExtent* extent = ExtentOn(n, d, needs.partition);
+    if (extent == nullptr) continue;
+    const SliceMask all = partition_table_[partitions_[n][d].layout].all();
+    count += MostPartitions(*extent, all, kWholeDevice);
   }
   return count;
 }
@@ -217,7 +223,8 @@ absl::Status Ledgers::ValidatePartitions(NodeIndex n, const Node& node,
       if (book == nullptr || !fine) break;
       const SliceBook& have = book->books[l];
       const SliceBook& others = least->books[l];
-      fine = cuts_[book->cut].partitions == node.devices[d].partitions &&
+      fine = partition_table_[book->layout].partitions ==
+                 node.devices[d].partitions &&
              have.count >= others.count &&
              (charges_[n][l] > 0 || have.count == others.count);
       for (size_t s = 0; s < have.tasks.size(); ++s) {

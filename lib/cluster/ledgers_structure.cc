@@ -114,7 +114,7 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
     if (device.healthy) healthy.Insert(d);
   }
   Scatter(n, healthy, [](DeviceBits& b) -> auto& { return b.healthy; });
-  if (!cuts_.empty()) SetPartitions(n, devices);
+  if (!partition_table_.empty()) SetPartitions(n, devices);
   SumDevices(n);
 }
 
@@ -153,7 +153,7 @@ void Ledgers::PostOthers(NodeIndex n, const OtherUsage& others, int sign) {
       if (share.partition.empty()) {
         PostDevice(n, share.device, OthersShare(n, share), l, sign);
       } else {
-        PostPartition(n, share.device, cuts_.Find(share.partition),
+        PostPartition(n, share.device, partition_table_.Find(share.partition),
                       share.first_slice, l, sign);
       }
     }
@@ -174,7 +174,7 @@ Share Ledgers::OthersShare(NodeIndex n, const DeviceShare& share) const {
 
 absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
                                const OtherUsage& others) const {
-  Ledgers fresh(kinds_, device_kind_, node_kind_, cuts_.schemes());
+  Ledgers fresh(kinds_, device_kind_, node_kind_, partition_table_.schemes());
   fresh.SetNode(0, node, {});
   fresh.SetOthers(0, {}, others);
   for (const size_t l : {kNow, kLater}) {
@@ -209,7 +209,7 @@ absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
 }
 
 absl::Status Ledgers::ValidateDevices(NodeIndex n, const Node& node) const {
-  Ledgers copy(kinds_, device_kind_, node_kind_, cuts_.schemes());
+  Ledgers copy(kinds_, device_kind_, node_kind_, partition_table_.schemes());
   copy.SetNode(0, node, {});
   for (uint32_t d = 0; d < node.devices.size(); ++d) {
     copy.At(0, d).rest = At(n, d).rest;

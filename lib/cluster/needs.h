@@ -45,7 +45,7 @@ struct Needs {
   uint32_t count = 0;
   int32_t milli = 0;
   int64_t memory = 0;
-  // A device of which it would take more gives it no piece.
+  // A device of which it would take more gives it no partition.
   int32_t most_milli = kAnyMilli;
   ProfileNumber partition = kNoProfile;
   std::vector<uint32_t> models{};  // Sorted model numbers; empty: any.
@@ -57,7 +57,7 @@ inline bool UsesAlike(const DeviceRequest& request) {
   return request.memory_bytes == 0 && request.partition.empty();
 }
 
-// A piece of a device, in both of its measures.
+// A part of a device, in both of its measures.
 struct Share {
   int32_t milli = 0;
   int64_t memory = 0;

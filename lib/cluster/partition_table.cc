@@ -5,22 +5,22 @@
 #include <utility>
 
 namespace muster {
-SliceMask FreeStarts(const Piece& piece, SliceMask free) {
+SliceMask FreeStarts(const PartitionExtent& extent, SliceMask free) {
   // Bit i of `runs`: the `length` slices from i on are free.
   SliceMask runs = free;
-  for (uint32_t length = 1; length < piece.slices;) {
-    const uint32_t step = std::min(length, piece.slices - length);
+  for (uint32_t length = 1; length < extent.slices;) {
+    const uint32_t step = std::min(length, extent.slices - length);
     runs &= runs >> step;
     length += step;
   }
-  return runs & piece.starts;
+  return runs & extent.starts;
 }
 
-uint32_t MostPieces(const Piece& piece, SliceMask free) {
+uint32_t MostPartitions(const PartitionExtent& extent, SliceMask free) {
   uint32_t count = 0;
-  for (SliceMask open = FreeStarts(piece, free); open != 0; ++count) {
+  for (SliceMask open = FreeStarts(extent, free); open != 0; ++count) {
     const auto start = static_cast<uint32_t>(std::countr_zero(open));
-    open &= ~piece.At(start);
+    open &= ~extent.At(start);
   }
   return count;
 }
@@ -63,41 +63,44 @@ std::vector<std::string> PartitionTable::SchemesWith(
 }
 
 uint32_t PartitionTable::Intern(const Device& device) {
-  if (device.partition_scheme.empty()) return kNoCut;
-  const auto known = std::ranges::find_if(cuts_, [&](const Cut& cut) {
-    return cut.scheme == device.partition_scheme &&
-           cut.partitions == device.partitions;
-  });
-  if (known != cuts_.end()) return static_cast<uint32_t>(known - cuts_.begin());
+  if (device.partition_scheme.empty()) return kNoLayout;
+  const auto known =
+      std::ranges::find_if(layouts_, [&](const PartitionLayout& layout) {
+        return layout.scheme == device.partition_scheme &&
+               layout.partitions == device.partitions;
+      });
+  if (known != layouts_.end())
+    return static_cast<uint32_t>(known - layouts_.begin());
   const auto scheme = std::ranges::find(schemes_, device.partition_scheme,
                                         &PartitionScheme::key);
-  if (scheme == schemes_.end()) return kNoCut;
-  Cut cut{.scheme = scheme->key,
-          .fixed = !device.partitions.empty(),
-          .slices = scheme->memory_slices,
-          .pieces = std::vector<Piece>(profiles_.size()),
-          .partitions = device.partitions};
+  if (scheme == schemes_.end()) return kNoLayout;
+  PartitionLayout layout{
+      .scheme = scheme->key,
+      .fixed = !device.partitions.empty(),
+      .slices = scheme->memory_slices,
+      .extents = std::vector<PartitionExtent>(profiles_.size()),
+      .partitions = device.partitions};
   for (const PartitionProfile& p : scheme->profiles) {
-    Piece& piece = cut.pieces[Find(p.name)];
-    piece = {.slices = p.memory_slices, .milli = p.milli};
+    PartitionExtent& extent = layout.extents[Find(p.name)];
+    extent = {.slices = p.memory_slices, .milli = p.milli};
     for (const uint32_t start : p.starts) {
-      if (!cut.fixed) piece.starts |= SliceMask{1} << start;
+      if (!layout.fixed) extent.starts |= SliceMask{1} << start;
     }
     for (const DevicePartition& there : device.partitions) {
-      if (there.profile == p.name) piece.starts |= SliceMask{1} << there.start;
+      if (there.profile == p.name) extent.starts |= SliceMask{1} << there.start;
     }
   }
-  cuts_.push_back(std::move(cut));
-  return static_cast<uint32_t>(cuts_.size() - 1);
+  layouts_.push_back(std::move(layout));
+  return static_cast<uint32_t>(layouts_.size() - 1);
 }
 
-uint64_t PartitionTable::OpenPlaces(const Cut& cut, SliceMask free,
-                                    int32_t free_milli) {
+uint64_t PartitionTable::OpenPlaces(const PartitionLayout& layout,
+                                    SliceMask free, int32_t free_milli) {
   uint64_t sum = 0;
-  for (const Piece& piece : cut.pieces) {
-    if (piece.starts == 0 || piece.milli > free_milli) continue;
-    const SliceMask open = FreeStarts(piece, free);
-    sum += uint64_t{piece.slices} * static_cast<uint64_t>(std::popcount(open));
+  for (const PartitionExtent& extent : layout.extents) {
+    if (extent.starts == 0 || extent.milli > free_milli) continue;
+    const SliceMask open = FreeStarts(extent, free);
+    sum += uint64_t{extent.slices} * static_cast<uint64_t>(std::popcount(open));
   }
   return sum;
 }

@@ -116,8 +116,8 @@ TEST(ClusterShapesTest, LabelsTaintsAndCordonsDecideWhoComes) {
                  {"old", "", TaintEffect::kPreferNoSchedule}};
   cluster.Upsert(node);
   EXPECT_TRUE(cluster.Admits(n, z1));
-  EXPECT_EQ(cluster.Reluctance(n, z1), 2u);
-  EXPECT_EQ(cluster.Reluctance(n, z1_spot), 1u);
+  EXPECT_EQ(cluster.SoftTaints(n, z1), 2u);
+  EXPECT_EQ(cluster.SoftTaints(n, z1_spot), 1u);
   node.schedulable = false;
   cluster.Upsert(node);
   EXPECT_FALSE(cluster.Admits(n, z1));
