@@ -7,7 +7,7 @@
 #include "lib/scoring/free_amounts.h"
 #include "lib/scoring/memo.h"
 #include "lib/scoring/tightness.h"
-#include "lib/scoring/workload.h"
+#include "lib/scoring/typical_mix.h"
 
 namespace muster::scoring {
 namespace {
@@ -48,7 +48,7 @@ int32_t SigmoidScore(int64_t gain, int64_t scale) {
 // Tries the task on the node and looks at what the free devices are then worth.
 class Lookahead : public NodePolicy {
  public:
-  explicit Lookahead(const PlacementOptions& options) : workload_(options) {}
+  explicit Lookahead(const PlacementOptions& options) : mix_(options) {}
 
   Allocation Choose(const NodeLedger& at, const Question& q) const override {
     if (SharesOneDevice(at.cluster.device_request(q.shape))) {
@@ -63,64 +63,66 @@ class Lookahead : public NodePolicy {
   using Outcome = Memo::Answer;
 
   // How much free capacity is lost, in the policy's own unit.
-  virtual int64_t Waste(const FreeAmounts& state,
-                        const NodeKind& kind) const = 0;
+  virtual int64_t Waste(const FreeAmounts& free_amounts,
+                        const NodeProfile& profile) const = 0;
   // What is compared between devices: rises with the gain.
   virtual int64_t Merit(int64_t gain) const = 0;
 
   // With the task on the node: on the device where the gain is most, the first
   // of equals.
   Outcome Try(const NodeLedger& at, const Question& q) const {
-    const NodeKind& kind = workload_.KindOf(at.cluster, at.node);
-    state_.Read(at);
-    const auto anew = [&] { return TryAnew(at, q, kind); };
-    // Where a partition goes depends on slices, which the state does not tell.
+    const NodeProfile& profile = mix_.ProfileOf(at.cluster, at.node);
+    free_amounts_.Read(at);
+    const auto anew = [&] { return TryAnew(at, q, profile); };
+    // Where a partition goes depends on slices, which are not among the
+    // amounts.
     if (!at.cluster.device_request(q.shape).partition.empty()) return anew();
-    return memo_.Get(kind.serial, requests_.SerialOf(at.cluster, q.shape),
-                     state_, at.cluster.device_kind(), anew);
+    return memo_.Get(profile.serial, requests_.SerialOf(at.cluster, q.shape),
+                     free_amounts_, at.cluster.device_kind(), anew);
   }
 
-  Workload& workload() const { return workload_; }
+  TypicalMix& mix() const { return mix_; }
 
  private:
-  // Leaves state_ as it is with the task.
+  // Leaves free_amounts_ as it is with the task.
   Outcome TryAnew(const NodeLedger& at, const Question& q,
-                  const NodeKind& kind) const {
-    const int64_t before = Waste(state_, kind);
-    state_.TakeAmounts(at.cluster, q.shape);
+                  const NodeProfile& profile) const {
+    const int64_t before = Waste(free_amounts_, profile);
+    free_amounts_.TakeAmounts(at.cluster, q.shape);
     const DeviceRequest& request = at.cluster.device_request(q.shape);
     const std::vector<Device>& devices = at.devices();
     if (SharesOneDevice(request)) {
-      return TryDevices(DevicesWithRoom(at, q), devices, request, kind, before);
+      return TryDevices(DevicesWithRoom(at, q), devices, request, profile,
+                        before);
     }
     Allocation whole;
     if (request.count > 0 &&
         at.cluster.Choose(at.node, q.shape, at.ledger, &whole)) {
       for (const uint32_t d : whole.devices) {
         if (request.partition.empty()) {
-          state_.TakeDevice(d, request, devices[d].memory_bytes);
+          free_amounts_.TakeDevice(d, request, devices[d].memory_bytes);
         } else {
-          state_.Close(d);
+          free_amounts_.Close(d);
         }
       }
     }
-    return {.gain = before - Waste(state_, kind)};
+    return {.gain = before - Waste(free_amounts_, profile)};
   }
 
   Outcome TryDevices(DeviceSet usable, const std::vector<Device>& devices,
-                     const DeviceRequest& request, const NodeKind& kind,
+                     const DeviceRequest& request, const NodeProfile& profile,
                      int64_t before) const {
     Outcome best;
     DeviceSet tried;
     for (const uint32_t d : usable) {
       if (IsLikeOneOf(tried, d, devices)) continue;
       tried.Insert(d);
-      const int32_t milli = state_.milli[d];
-      const int64_t memory = state_.memory[d];
-      state_.TakeDevice(d, request, devices[d].memory_bytes);
-      const int64_t gain = before - Waste(state_, kind);
-      state_.milli[d] = milli;
-      state_.memory[d] = memory;
+      const int32_t milli = free_amounts_.milli[d];
+      const int64_t memory = free_amounts_.memory[d];
+      free_amounts_.TakeDevice(d, request, devices[d].memory_bytes);
+      const int64_t gain = before - Waste(free_amounts_, profile);
+      free_amounts_.milli[d] = milli;
+      free_amounts_.memory[d] = memory;
       if (!best.device.empty() && Merit(gain) <= Merit(best.gain)) continue;
       best = {gain, {d}};
     }
@@ -130,16 +132,16 @@ class Lookahead : public NodePolicy {
   bool IsLikeOneOf(DeviceSet others, uint32_t d,
                    const std::vector<Device>& devices) const {
     return std::ranges::any_of(others, [&](uint32_t o) {
-      return state_.milli[o] == state_.milli[d] &&
-             state_.memory[o] == state_.memory[d] &&
+      return free_amounts_.milli[o] == free_amounts_.milli[d] &&
+             free_amounts_.memory[o] == free_amounts_.memory[d] &&
              devices[o].memory_bytes == devices[d].memory_bytes &&
              devices[o].model == devices[d].model;
     });
   }
 
-  mutable Workload workload_;
+  mutable TypicalMix mix_;
   mutable Requests requests_;
-  mutable FreeAmounts state_;
+  mutable FreeAmounts free_amounts_;
   mutable Memo memo_;
 };
 
@@ -155,12 +157,13 @@ class Fragmentation final : public Lookahead {
   }
 
  private:
-  int64_t Waste(const FreeAmounts& state, const NodeKind& kind) const override {
-    return workload().total_weight() * state.Idle() -
-           workload().Useful(state, kind);
+  int64_t Waste(const FreeAmounts& free_amounts,
+                const NodeProfile& profile) const override {
+    return mix().total_weight() * free_amounts.Idle() -
+           mix().Useful(free_amounts, profile);
   }
   int64_t Merit(int64_t gain) const override {
-    return SigmoidScore(gain, kWholeDevice * workload().total_weight());
+    return SigmoidScore(gain, kWholeDevice * mix().total_weight());
   }
 };
 
@@ -190,12 +193,14 @@ class LeastNewWaste final : public Lookahead {
   // For the average of the typical tasks that the node may run: the free
   // devices without room for it. And half of those that the node's other kinds
   // could not supply.
-  int64_t Waste(const FreeAmounts& state, const NodeKind& kind) const override {
-    const int64_t idle = state.Idle();
-    if (kind.weight == 0) return idle * kUnit;
-    const int64_t useful = workload().Useful(state, kind) * kUnit / kind.weight;
+  int64_t Waste(const FreeAmounts& free_amounts,
+                const NodeProfile& profile) const override {
+    const int64_t idle = free_amounts.Idle();
+    if (profile.weight == 0) return idle * kUnit;
+    const int64_t useful =
+        mix().Useful(free_amounts, profile) * kUnit / profile.weight;
     const int64_t starved =
-        std::max<int64_t>(0, idle - workload().Supplied(state));
+        std::max<int64_t>(0, idle - mix().Supplied(free_amounts));
     return idle * kUnit - useful + starved * kUnit / 2;
   }
   int64_t Merit(int64_t gain) const override { return gain; }
@@ -203,7 +208,7 @@ class LeastNewWaste final : public Lookahead {
   // Whether the node is one of those of its model that are kept for tasks that
   // ask for the model. Drawn by key: so many of them, whatever their number.
   bool IsKept(const NodeLedger& at) const {
-    const uint64_t wanted = workload().KindOf(at.cluster, at.node).wanted;
+    const uint64_t wanted = mix().ProfileOf(at.cluster, at.node).wanted;
     if (wanted == 0) return false;
     const std::string_view key = at.cluster.node(at.node).key;
     return uint64_t{StableHasher()(key)} >> 32 < wanted;
@@ -218,7 +223,7 @@ class LeastNewWaste final : public Lookahead {
 
 }  // namespace
 
-std::unique_ptr<NodePolicy> NewByWorkload(const PlacementOptions& options) {
+std::unique_ptr<NodePolicy> NewByTypicalMix(const PlacementOptions& options) {
   if (options.policy == PlacementPolicy::kFragmentation) {
     return std::make_unique<Fragmentation>(options);
   }

@@ -1,4 +1,4 @@
-// Answers about nodes in a state that was met before.
+// Remembers answers about nodes by their free amounts.
 #pragma once
 
 #include <algorithm>
@@ -65,11 +65,12 @@ class Memo {
   };
 
   // The answer to this question, which `find()` finds where it is not known.
-  // Kinds of nodes and requests are told apart by their serial numbers.
+  // Node profiles and requests are told apart by their serial numbers.
   template <class F>
-  Answer Get(uint64_t kind, uint64_t request, const FreeAmounts& state,
-             ResourceKind device_kind, F&& find) {
-    Pack(kind, request, state, device_kind);
+  Answer Get(uint64_t profile, uint64_t request,
+             const FreeAmounts& free_amounts, ResourceKind device_kind,
+             F&& find) {
+    Pack(profile, request, free_amounts, device_kind);
     if (key_.size() > kMostWords) return find();
     uint64_t hash = 0;
     for (const uint64_t word : key_) {
@@ -97,22 +98,24 @@ class Memo {
   };
 
   // Everything that an answer depends on, into key_.
-  void Pack(uint64_t kind, uint64_t request, const FreeAmounts& state,
+  void Pack(uint64_t profile, uint64_t request, const FreeAmounts& free_amounts,
             ResourceKind device_kind) {
-    key_ = {kind, request};
-    for (ResourceKind k = 0; k < state.free.size(); ++k) {
+    key_ = {profile, request};
+    for (ResourceKind k = 0; k < free_amounts.free.size(); ++k) {
       if (k != device_kind)
-        key_.push_back(static_cast<uint64_t>(state.free[k]));
+        key_.push_back(static_cast<uint64_t>(free_amounts.free[k]));
     }
-    // The kind of node says how many words follow; a share has 11 bits.
-    for (uint32_t d = 0; d < state.devices;) {
+    // The profile says how many words follow; a share has 11 bits.
+    for (uint32_t d = 0; d < free_amounts.devices;) {
       uint64_t word = 0;
-      for (int shift = 0; shift < 64 && d < state.devices; shift += 16, ++d) {
-        word |= static_cast<uint64_t>(state.milli[d] + 1) << shift;
+      for (int shift = 0; shift < 64 && d < free_amounts.devices;
+           shift += 16, ++d) {
+        word |= static_cast<uint64_t>(free_amounts.milli[d] + 1) << shift;
       }
       key_.push_back(word);
     }
-    const auto memory = std::span(state.memory).first(state.devices);
+    const auto memory =
+        std::span(free_amounts.memory).first(free_amounts.devices);
     if (std::ranges::any_of(memory, [](int64_t m) { return m != 0; })) {
       key_.insert(key_.end(), memory.begin(), memory.end());
     }

@@ -12,7 +12,7 @@ Allocation NodePolicy::Choose(const NodeLedger& at,
 }
 
 std::unique_ptr<NodePolicy> NewNodePolicy(const PlacementOptions& options) {
-  for (const auto make : {NewByWorkload, NewFullness, NewFgdRival}) {
+  for (const auto make : {NewByTypicalMix, NewFullness, NewFgdRival}) {
     if (std::unique_ptr<NodePolicy> policy = make(options)) return policy;
   }
   return nullptr;  // Not reached: a policy is one of theirs.

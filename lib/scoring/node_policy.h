@@ -74,7 +74,7 @@ class NodePolicy {
 std::unique_ptr<NodePolicy> NewNodePolicy(const PlacementOptions& options);
 // Those by what a task would leave for the usual work; by how full nodes are;
 // what FGD was published against. Null if it is none of them.
-std::unique_ptr<NodePolicy> NewByWorkload(const PlacementOptions& options);
+std::unique_ptr<NodePolicy> NewByTypicalMix(const PlacementOptions& options);
 std::unique_ptr<NodePolicy> NewFullness(const PlacementOptions& options);
 std::unique_ptr<NodePolicy> NewFgdRival(const PlacementOptions& options);
 

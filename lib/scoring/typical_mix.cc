@@ -1,4 +1,4 @@
-#include "lib/scoring/workload.h"
+#include "lib/scoring/typical_mix.h"
 
 #include <algorithm>
 #include <iterator>
@@ -13,27 +13,28 @@
 namespace muster::scoring {
 namespace {
 
-// More kinds of nodes are forgotten and made anew.
-constexpr size_t kMaxKinds = 64;
+// With more node profiles than this, all are forgotten and made anew.
+constexpr size_t kMaxProfiles = 64;
 constexpr int kRatioBits = 40;
 
-int64_t FreeOf(const FreeAmounts& state, ResourceKind kind) {
-  return kind < state.free.size() ? state.free[kind] : 0;
+int64_t FreeOf(const FreeAmounts& free_amounts, ResourceKind kind) {
+  return kind < free_amounts.free.size() ? free_amounts.free[kind] : 0;
 }
 
 }  // namespace
 
-Workload::Workload(const PlacementOptions& options) : supply_(options.supply) {
+TypicalMix::TypicalMix(const PlacementOptions& options)
+    : supply_(options.supply) {
   for (const TypicalTask& typical : options.workload) AddTask(typical);
   AddRatios();
   offers_.resize(needs_.size());
 }
 
-void Workload::AddTask(const TypicalTask& typical) {
+void TypicalMix::AddTask(const TypicalTask& typical) {
   const TaskShape& shape = typical.shape;
   const int64_t weight =
       std::clamp<int64_t>(typical.weight, 1, TypicalTask::kMaxWeight);
-  Task& task = tasks_.emplace_back();
+  MixTask& task = tasks_.emplace_back();
   task.weight = weight;
   task.count = shape.devices.count;
   if (task.count > 0) task.need = FindNeed(shape.devices);
@@ -56,8 +57,8 @@ void Workload::AddTask(const TypicalTask& typical) {
   total_weight_ += weight;
 }
 
-uint32_t Workload::FindNeed(const DeviceRequest& request) {
-  Need need{request.milli, 0, request.models};
+uint32_t TypicalMix::FindNeed(const DeviceRequest& request) {
+  DeviceNeed need{request.milli, 0, request.models};
   if (request.memory_bytes > 0)
     need = {0, request.memory_bytes, request.models};
   std::ranges::sort(need.models);
@@ -66,17 +67,17 @@ uint32_t Workload::FindNeed(const DeviceRequest& request) {
   return static_cast<uint32_t>(found);
 }
 
-// What share of a device a piece of memory is differs from device to device:
-// such tasks are left out.
-int64_t Workload::Demand(const Task& task) const {
+// What share of a device an amount of its memory is differs from device to
+// device: such tasks are left out.
+int64_t TypicalMix::Demand(const MixTask& task) const {
   return task.count == 0 ? 0
                          : task.weight * task.count * needs_[task.need].milli;
 }
 
-void Workload::AddRatios() {
+void TypicalMix::AddRatios() {
   __int128 devices = 0;
   std::vector<__int128> sums;
-  for (const Task& task : tasks_) {
+  for (const MixTask& task : tasks_) {
     const int64_t demand = Demand(task);
     if (demand == 0) continue;
     devices += demand;
@@ -96,39 +97,40 @@ void Workload::AddRatios() {
   }
 }
 
-const NodeKind& Workload::KindOf(const Cluster& cluster, NodeIndex node) {
-  if (node >= kind_of_.size()) kind_of_.resize(cluster.node_limit(), 0);
+const NodeProfile& TypicalMix::ProfileOf(const Cluster& cluster,
+                                         NodeIndex node) {
+  if (node >= profile_of_.size()) profile_of_.resize(cluster.node_limit(), 0);
   const Node& described = cluster.node(node);
-  uint32_t& kind = kind_of_[node];
-  if (kind < kinds_.size() && Matches(kinds_[kind], described)) {
-    return kinds_[kind];
+  uint32_t& profile = profile_of_[node];
+  if (profile < profiles_.size() && Matches(profiles_[profile], described)) {
+    return profiles_[profile];
   }
-  for (kind = 0; kind < kinds_.size(); ++kind) {
-    if (Matches(kinds_[kind], described)) return kinds_[kind];
+  for (profile = 0; profile < profiles_.size(); ++profile) {
+    if (Matches(profiles_[profile], described)) return profiles_[profile];
   }
-  if (kinds_.size() == kMaxKinds) kinds_.clear();
-  kind = static_cast<uint32_t>(kinds_.size());
-  kinds_.push_back(MakeKind(described));
-  kinds_.back().serial = ++last_serial_;
-  return kinds_.back();
+  if (profiles_.size() == kMaxProfiles) profiles_.clear();
+  profile = static_cast<uint32_t>(profiles_.size());
+  profiles_.push_back(MakeProfile(described));
+  profiles_.back().serial = ++last_serial_;
+  return profiles_.back();
 }
 
-bool Workload::Matches(const NodeKind& kind, const Node& node) const {
-  return kind.devices == node.devices &&
+bool TypicalMix::Matches(const NodeProfile& profile, const Node& node) const {
+  return profile.devices == node.devices &&
          std::ranges::all_of(label_keys_, [&](const std::string& key) {
-           return AgreeIn(key, kind.labels, node.labels);
+           return AgreeIn(key, profile.labels, node.labels);
          });
 }
 
-NodeKind Workload::MakeKind(const Node& node) const {
-  NodeKind kind;
-  kind.devices = node.devices;
+NodeProfile TypicalMix::MakeProfile(const Node& node) const {
+  NodeProfile profile;
+  profile.devices = node.devices;
   for (const std::string& key : label_keys_) {
     const std::string* value = FindLabel(node.labels, key);
-    if (value != nullptr) kind.labels.push_back({key, *value});
+    if (value != nullptr) profile.labels.push_back({key, *value});
   }
-  for (const Need& need : needs_) {
-    DeviceSet& usable = kind.usable.emplace_back();
+  for (const DeviceNeed& need : needs_) {
+    DeviceSet& usable = profile.usable.emplace_back();
     for (uint32_t d = 0; d < node.devices.size(); ++d) {
       const Device& device = node.devices[d];
       if (need.memory > 0 && device.memory_bytes <= 0) continue;
@@ -138,37 +140,37 @@ NodeKind Workload::MakeKind(const Node& node) const {
       }
     }
   }
-  AddTasks(node, &kind);
-  kind.wanted = WantedShare(kind);
-  return kind;
+  AddTasks(node, &profile);
+  profile.wanted = WantedShare(profile);
+  return profile;
 }
 
-void Workload::AddTasks(const Node& node, NodeKind* kind) const {
+void TypicalMix::AddTasks(const Node& node, NodeProfile* profile) const {
   for (uint32_t t = 0; t < tasks_.size(); ++t) {
-    const Task& task = tasks_[t];
+    const MixTask& task = tasks_[t];
     if (task.count == 0 || !Holds(task.selector, node.labels) ||
-        kind->usable[task.need].size() < task.count) {
+        profile->usable[task.need].size() < task.count) {
       continue;
     }
-    kind->tasks.push_back(t);
-    kind->weight += task.weight;
+    profile->tasks.push_back(t);
+    profile->weight += task.weight;
   }
   const auto key = [&](uint32_t t) {
-    const Task& task = tasks_[t];
+    const MixTask& task = tasks_[t];
     return std::tuple(task.need, task.lead.kind, task.lead.amount, t);
   };
-  std::ranges::sort(kind->tasks, {}, key);
-  for (uint32_t i = 0; i < kind->tasks.size(); ++i) {
-    const Task& task = tasks_[kind->tasks[i]];
-    if (i == 0 || kind->groups.back().need != task.need ||
-        kind->groups.back().kind != task.lead.kind) {
-      kind->groups.push_back({task.need, task.lead.kind, i, i});
+  std::ranges::sort(profile->tasks, {}, key);
+  for (uint32_t i = 0; i < profile->tasks.size(); ++i) {
+    const MixTask& task = tasks_[profile->tasks[i]];
+    if (i == 0 || profile->groups.back().need != task.need ||
+        profile->groups.back().kind != task.lead.kind) {
+      profile->groups.push_back({task.need, task.lead.kind, i, i});
     }
-    kind->groups.back().last = i + 1;
+    profile->groups.back().last = i + 1;
   }
 }
 
-int64_t Workload::Supply(const std::vector<std::string>& models) const {
+int64_t TypicalMix::Supply(const std::vector<std::string>& models) const {
   int64_t devices = 0;
   for (const ModelSupply& s : supply_) {
     if (models.empty() || std::ranges::binary_search(models, s.model)) {
@@ -181,15 +183,15 @@ int64_t Workload::Supply(const std::vector<std::string>& models) const {
 // Demand for each device of a task's models, over that for each device at all:
 // what share of these devices is taken by such tasks when all are taken. A
 // quarter more is kept, for demand fluctuates.
-uint64_t Workload::WantedShare(const NodeKind& kind) const {
+uint64_t TypicalMix::WantedShare(const NodeProfile& profile) const {
   constexpr uint64_t kAll = uint64_t{1} << 32;
   const int64_t all_devices = Supply({});
   __int128 all_demand = 0;
-  for (const Task& task : tasks_) all_demand += Demand(task);
+  for (const MixTask& task : tasks_) all_demand += Demand(task);
   if (all_devices == 0 || all_demand == 0) return 0;
   __int128 share = 0;
-  for (const uint32_t t : kind.tasks) {
-    const Need& need = needs_[tasks_[t].need];
+  for (const uint32_t t : profile.tasks) {
+    const DeviceNeed& need = needs_[tasks_[t].need];
     if (need.models.empty()) continue;
     const int64_t devices = Supply(need.models);
     if (devices == 0) return kAll;
@@ -199,31 +201,32 @@ uint64_t Workload::WantedShare(const NodeKind& kind) const {
   return static_cast<uint64_t>(std::min<__int128>(share * 5 / 4, kAll));
 }
 
-int64_t Workload::Useful(const FreeAmounts& state, const NodeKind& kind) {
+int64_t TypicalMix::Useful(const FreeAmounts& free_amounts,
+                           const NodeProfile& profile) {
   for (size_t n = 0; n < needs_.size(); ++n) {
-    const Need& need = needs_[n];
-    Offer offer;
-    for (const uint32_t d : kind.usable[n]) {
-      const int64_t total = kind.devices[d].memory_bytes;
+    const DeviceNeed& need = needs_[n];
+    DeviceOffer offer;
+    for (const uint32_t d : profile.usable[n]) {
+      const int64_t total = profile.devices[d].memory_bytes;
       const int32_t least =
           need.memory > 0 ? MilliOf(need.memory, total) : need.milli;
-      if (state.milli[d] < std::max(1, least)) continue;
-      if (need.memory > 0 && state.memory[d] < need.memory) continue;
+      if (free_amounts.milli[d] < std::max(1, least)) continue;
+      if (need.memory > 0 && free_amounts.memory[d] < need.memory) continue;
       ++offer.devices;
-      offer.milli += state.milli[d];
+      offer.milli += free_amounts.milli[d];
     }
     offers_[n] = offer;
   }
   const auto has_free = [&](const Amount& a) {
-    return a.amount <= FreeOf(state, a.kind);
+    return a.amount <= FreeOf(free_amounts, a.kind);
   };
   int64_t useful = 0;
-  for (const NodeKind::Group& group : kind.groups) {
-    const Offer& offer = offers_[group.need];
+  for (const NodeProfile::TaskGroup& group : profile.groups) {
+    const DeviceOffer& offer = offers_[group.need];
     if (offer.devices == 0) continue;
-    const int64_t free = FreeOf(state, group.kind);
+    const int64_t free = FreeOf(free_amounts, group.kind);
     for (uint32_t i = group.first; i < group.last; ++i) {
-      const Task& task = tasks_[kind.tasks[i]];
+      const MixTask& task = tasks_[profile.tasks[i]];
       if (task.lead.amount > free) break;
       if (task.count <= offer.devices &&
           std::ranges::all_of(task.others, has_free)) {
@@ -234,11 +237,11 @@ int64_t Workload::Useful(const FreeAmounts& state, const NodeKind& kind) {
   return useful;
 }
 
-int64_t Workload::Supplied(const FreeAmounts& state) const {
+int64_t TypicalMix::Supplied(const FreeAmounts& free_amounts) const {
   constexpr int64_t kPlenty = int64_t{1} << 32;
   int64_t least = kPlenty;
-  for (const Ratio& r : ratios_) {
-    const int64_t free = FreeOf(state, r.kind);
+  for (const SupplyRatio& r : ratios_) {
+    const int64_t free = FreeOf(free_amounts, r.kind);
     if (free <= 0) return 0;
     const __int128 milli = static_cast<__int128>(free) * r.milli >> kRatioBits;
     least = static_cast<int64_t>(std::min<__int128>(least, milli));
