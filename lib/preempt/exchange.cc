@@ -17,14 +17,14 @@ enum : uint8_t { kNotAsked, kTogether, kExclude };
 
 }  // namespace
 
-bool Exchange::Build(const Region& region, uint64_t steps) {
+bool Exchange::Build(const VictimRegion& region, uint64_t steps) {
   const uint64_t first = problem_.searched();
   const auto spent = [&] {
     return problem_.Exhausted() || problem_.searched() - first >= steps;
   };
   size_t target = 0;
   for (size_t n = 0; n < problem_.needs().size(); ++n) {
-    target += board_.Lacking(n, 0);
+    target += region_slots_.Lacking(n, 0);
   }
   FindBundles(region);
   if (target == 0 || bundles_.size() < target) return false;
@@ -36,15 +36,15 @@ bool Exchange::Build(const Region& region, uint64_t steps) {
       }
       PutIn(Choose());
     }
-    if (TakeAll() && board_.Fits()) return true;
+    if (TakeAll() && region_slots_.Fits()) return true;
     victims_.Clear();
     if (spent()) return false;
   }
   return false;
 }
 
-// What each node gives a slot for, with nobody else gone.
-void Exchange::FindBundles(const Region& region) {
+// The victims for which each node gives a slot, with no others gone.
+void Exchange::FindBundles(const VictimRegion& region) {
   bundles_.clear();
   taken_.clear();
   turn_ = 0;
@@ -60,7 +60,7 @@ void Exchange::FindBundles(const Region& region) {
 }
 
 // Enters what the bundle asks for beyond what is entered; false, with a part of
-// it, if the law refuses.
+// it, if the policy refuses.
 bool Exchange::Enter(const Bundle& bundle) {
   return std::ranges::all_of(bundle.moves, [&](const Victim& move) {
     return victims_.entered(move.candidate) >= move.tasks ||
@@ -68,7 +68,7 @@ bool Exchange::Enter(const Bundle& bundle) {
   });
 }
 
-// Whether the law refuses the two together.
+// Whether the policy refuses the two together.
 bool Exchange::Clash(size_t a, size_t b) {
   uint8_t& known = known_[std::min(a, b) * bundles_.size() + std::max(a, b)];
   if (known == kNotAsked) {
@@ -121,7 +121,7 @@ void Exchange::TakeOut(size_t out) {
   }
 }
 
-// Takes the victims of all that are in. Where the law refuses more than two
+// Takes the victims of all that are in. Where the policy refuses more than two
 // together, the first that it refuses goes out again, and false is returned.
 bool Exchange::TakeAll() {
   for (const size_t b : taken_) {

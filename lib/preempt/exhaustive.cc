@@ -19,18 +19,18 @@ struct Trial {
   bool Decide(size_t next);
   void Offer();
 
-  Problem& problem;
-  const SlotBoard& board;
+  PreemptionProblem& problem;
+  const RegionSlots& region_slots;
   VictimSet& victims;
-  const Region& region;
+  const VictimRegion& region;
   std::span<const uint32_t> candidates;
   const uint64_t last_step;
   Solution* best;
   std::vector<Victim> chosen{};  // Of those decided.
-  Score score{};                 // Of the chosen.
+  VictimCost cost{};             // Of the chosen.
 };
 
-// Asks the law about the chosen, who are enough.
+// Asks the policy about the chosen victims, which give room enough.
 void Trial::Offer() {
   std::vector<Victim> by_candidate = chosen;
   std::ranges::sort(by_candidate, {}, &Victim::candidate);
@@ -40,7 +40,7 @@ void Trial::Offer() {
 }
 
 bool Trial::Decide(size_t next) {
-  if (best->found && score > best->score) return true;
+  if (best->found && cost > best->victim_cost) return true;
   if (next == candidates.size()) {
     Offer();
     return true;
@@ -49,22 +49,22 @@ bool Trial::Decide(size_t next) {
   const uint32_t size = problem.Size(c);
   bool complete = true;
   // All its tasks, then ever fewer surplus ones, then none.
-  uint32_t cut = problem.Cuts(c) + 1;
+  uint32_t i = problem.ShrinkSizeCount(c) + 1;
   for (uint32_t tasks = size;;) {
     if (problem.searched() >= last_step || !problem.Spend()) {
       complete = false;
       break;
     }
     victims.Release(c, tasks);
-    if (tasks < size && !board.Fits()) break;
-    const Score before = score;
-    score += problem.ScoreOf(c, tasks);
+    if (tasks < size && !region_slots.Fits()) break;
+    const VictimCost before = cost;
+    cost += problem.CostOf(c, tasks);
     if (tasks > 0) chosen.push_back({c, tasks});
     complete = Decide(next + 1) && complete;
     if (tasks > 0) chosen.pop_back();
-    score = before;
+    cost = before;
     if (tasks == 0) break;
-    tasks = problem.Cut(c, --cut);
+    tasks = problem.ShrinkSize(c, --i);
   }
   victims.Release(c, size);
   return complete;
@@ -72,36 +72,37 @@ bool Trial::Decide(size_t next) {
 
 }  // namespace
 
-bool Solution::Offer(const VictimSet& set, const Region& where) {
-  if (found && set.score() > score) return false;
+bool Solution::Offer(const VictimSet& set, const VictimRegion& where) {
+  if (found && set.cost() > victim_cost) return false;
   std::vector<Victim> offered = set.Victims();
-  if (found && set.score() == score && !BeforeByKey(offered, victims)) {
+  if (found && set.cost() == victim_cost && !BeforeByKey(offered, victims)) {
     return false;
   }
   found = true;
-  score = set.score();
+  victim_cost = set.cost();
   victims = std::move(offered);
   in_order = set.InOrder();
   region = &where;
   return true;
 }
 
-bool FewSets(const Problem& problem, std::span<const uint32_t> candidates,
-             uint64_t most) {
-  for (const uint32_t c : candidates) most /= problem.Cuts(c) + 2;
+bool FewSets(const PreemptionProblem& problem,
+             std::span<const uint32_t> candidates, uint64_t most) {
+  for (const uint32_t c : candidates) most /= problem.ShrinkSizeCount(c) + 2;
   return most > 0;
 }
 
-bool TryAll(Problem& problem, const SlotBoard& board, VictimSet& victims,
-            const Region& region, std::span<const uint32_t> candidates,
-            uint64_t steps, Solution* best) {
+bool TryAll(PreemptionProblem& problem, const RegionSlots& region_slots,
+            VictimSet& victims, const VictimRegion& region,
+            std::span<const uint32_t> candidates, uint64_t steps,
+            Solution* best) {
   std::vector<uint32_t> order(candidates.begin(), candidates.end());
   std::ranges::stable_sort(order, std::greater<>(), [&](uint32_t c) {
-    return problem.ScoreOf(c, problem.Size(c));
+    return problem.CostOf(c, problem.Size(c));
   });
   const uint64_t last_step = problem.searched() + steps;
-  return Trial{problem, board, victims, region, order, last_step, best}.Decide(
-      0);
+  return Trial{problem, region_slots, victims, region, order, last_step, best}
+      .Decide(0);
 }
 
 }  // namespace muster::preempt

@@ -10,7 +10,7 @@ namespace {
 
 // Orders (a, per unit of a_size) before (b, per unit of b_size): by cost, then
 // by gangs broken. 0: alike.
-int ComparePerUnit(const Score& a, int64_t a_size, const Score& b,
+int ComparePerUnit(const VictimCost& a, int64_t a_size, const VictimCost& b,
                    int64_t b_size) {
   const Wide cost = Wide{a.cost} * b_size - Wide{b.cost} * a_size;
   if (cost != 0) return cost < 0 ? -1 : 1;
@@ -21,11 +21,14 @@ int ComparePerUnit(const Score& a, int64_t a_size, const Score& b,
 
 }  // namespace
 
-Greedy::Greedy(Problem& problem, const Regions& regions, SlotBoard& board,
-               VictimSet& victims)
-    : problem_(problem), regions_(regions), board_(board), victims_(victims) {}
+Greedy::Greedy(PreemptionProblem& problem, const Regions& regions,
+               RegionSlots& region_slots, VictimSet& victims)
+    : problem_(problem),
+      regions_(regions),
+      region_slots_(region_slots),
+      victims_(victims) {}
 
-bool Greedy::Build(const Region& region) {
+bool Greedy::Build(const VictimRegion& region) {
   extra_ = 0;
   known_gains_.clear();
   Restart(region);
@@ -36,14 +39,14 @@ bool Greedy::Build(const Region& region) {
   // Ask when there are slots enough, then after one more, two more, four...
   for (uint64_t step = 1;; step *= 2) {
     if (!Reach(region)) return TakeAll(region);
-    if (board_.Fits()) return true;
+    if (region_slots_.Fits()) return true;
     if (problem_.Exhausted()) return false;
     extra_ += step;
     Restart(region);
   }
 }
 
-void Greedy::Restart(const Region& region) {
+void Greedy::Restart(const VictimRegion& region) {
   bundles_.assign(region.nodes.size(), {});
   unknown_.resize(bundles_.size());
   std::iota(unknown_.begin(), unknown_.end(), 0);
@@ -51,10 +54,10 @@ void Greedy::Restart(const Region& region) {
 }
 
 // Takes bundles until no need lacks slots; false if no node gives any more.
-bool Greedy::Reach(const Region& region) {
+bool Greedy::Reach(const VictimRegion& region) {
   const auto lacks = [&] {
     for (size_t n = 0; n < problem_.needs().size(); ++n) {
-      if (board_.Lacking(n, extra_) > 0) return true;
+      if (region_slots_.Lacking(n, extra_) > 0) return true;
     }
     return false;
   };
@@ -71,32 +74,32 @@ bool Greedy::Reach(const Region& region) {
   return true;
 }
 
-// The last resort: everything the law allows, the smallest first.
-bool Greedy::TakeAll(const Region& region) {
+// The last resort: everything the policy allows, the smallest first.
+bool Greedy::TakeAll(const VictimRegion& region) {
   victims_.Clear();
   std::vector<Victim> all;
   for (uint32_t c : region.candidates) all.push_back({c, problem_.Size(c)});
   for (const Victim& victim : problem_.SmallestFirst(std::move(all))) {
     const uint32_t c = victim.candidate;
     if (victims_.Take(c, victim.tasks)) continue;
-    for (uint32_t cut = problem_.Cuts(c); cut > 0; --cut) {
-      if (victims_.Take(c, problem_.Cut(c, cut))) break;
+    for (uint32_t size = problem_.ShrinkSizeCount(c); size > 0; --size) {
+      if (victims_.Take(c, problem_.ShrinkSize(c, size))) break;
     }
   }
-  return board_.Fits();
+  return region_slots_.Fits();
 }
 
 int64_t Greedy::Value(const Bundle& bundle) const {
   int64_t value = 0;
   for (size_t n = 0; n < bundle.gains.size(); ++n) {
     const uint64_t useful =
-        std::min(bundle.gains[n], board_.Lacking(n, extra_));
+        std::min(bundle.gains[n], region_slots_.Lacking(n, extra_));
     value += static_cast<int64_t>(useful) * problem_.needs()[n].weight;
   }
   return value;
 }
 
-// Of equally dear ones that which gives more, then the first.
+// Of equal cost, the one that gives more, then the first.
 bool Greedy::Worse(const Offer& a, const Offer& b) {
   const int order = ComparePerUnit(a.added, a.value, b.added, b.value);
   if (order != 0) return order > 0;
@@ -137,8 +140,8 @@ bool Greedy::TakeBest() {
   Unknow(best.bundle);
   bool taken = false;
   for (const Victim& move : moves) {
-    // The law may have changed its mind since the bundle was made; it will
-    // then be made anew.
+    // The policy may refuse what it accepted when the bundle was made; the
+    // bundle is then made anew.
     if (!victims_.Take(move.candidate, move.tasks)) continue;
     taken = true;
     Forget(move.candidate);
@@ -154,11 +157,11 @@ void Greedy::Unknow(uint32_t i) {
   unknown_.push_back(i);
 }
 
-// What is known of the nodes the candidate is on does not hold any more.
+// Invalidates the bundles of the nodes that the candidate is on.
 void Greedy::Forget(uint32_t candidate) {
   for (const Assignment& a : problem_.candidate(candidate).tasks) {
-    const uint32_t position = board_.Position(a.at.node);
-    if (position == SlotBoard::kElsewhere) continue;
+    const uint32_t position = region_slots_.Position(a.at.node);
+    if (position == RegionSlots::kElsewhere) continue;
     Unknow(position);
   }
 }
@@ -166,7 +169,7 @@ void Greedy::Forget(uint32_t candidate) {
 // --- One bundle --------------------------------------------------------------
 
 bool Greedy::OneSlot(NodeIndex node, uint64_t extra, std::vector<Victim>* moves,
-                     Score* added) {
+                     VictimCost* added) {
   extra_ = extra;
   Bundle bundle;
   FindMoves(node, &bundle);
@@ -189,7 +192,7 @@ void Greedy::FindMoves(NodeIndex node, Bundle* bundle) {
   FindLocals(node);
   base_.clear();
   for (size_t n = 0; n < problem_.needs().size(); ++n) {
-    base_.push_back(board_.At(n, node));
+    base_.push_back(region_slots_.At(n, node));
   }
   const Cluster::Mark mark = problem_.cluster().Begin();
   const size_t entries = victims_.Mark();
@@ -201,14 +204,14 @@ void Greedy::FindMoves(NodeIndex node, Bundle* bundle) {
     if (grown && local.now > local.before) {
       bundle->moves.push_back({local.candidate, local.now});
       bundle->added +=
-          problem_.ScoreBeyond(local.candidate, local.before, local.now);
+          problem_.CostBeyond(local.candidate, local.before, local.now);
     }
   }
 }
 
 void Greedy::FindLocals(NodeIndex node) {
   locals_.clear();
-  for (const TaskRef& task : regions_.On(node)) {
+  for (const VictimTask& task : regions_.On(node)) {
     const uint32_t before = victims_.released(task.candidate);
     if (task.back < before) continue;
     if (locals_.empty() || locals_.back().candidate != task.candidate) {
@@ -222,7 +225,8 @@ void Greedy::FindLocals(NodeIndex node) {
 // Whether some role that lacks slots has more of them on the node than it had.
 bool Greedy::Rises(NodeIndex node) const {
   for (size_t n = 0; n < base_.size(); ++n) {
-    if (board_.Lacking(n, extra_) > 0 && board_.At(n, node) > base_[n]) {
+    if (region_slots_.Lacking(n, extra_) > 0 &&
+        region_slots_.At(n, node) > base_[n]) {
       return true;
     }
   }
@@ -237,7 +241,7 @@ bool Greedy::Grow(NodeIndex node) {
     Local& local = locals_[move.local];
     if (!victims_.Enter(local.candidate, move.tasks)) {
       const bool stop = move.tasks == problem_.Size(local.candidate);
-      (stop ? local.stop_refused : local.shed_refused) = true;
+      (stop ? local.stop_refused : local.shrink_refused) = true;
       continue;
     }
     Apply(move.local, move.tasks);
@@ -252,8 +256,8 @@ Greedy::Move Greedy::Cheapest() const {
     const auto next = std::ranges::lower_bound(local.backs, local.now);
     if (next == local.backs.end()) continue;
     const uint32_t all = problem_.Size(local.candidate);
-    const uint32_t shed = problem_.AtLeast(local.candidate, *next + 1);
-    if (!local.shed_refused && shed < all) Consider(l, shed, &best);
+    const uint32_t shrink = problem_.AtLeast(local.candidate, *next + 1);
+    if (!local.shrink_refused && shrink < all) Consider(l, shrink, &best);
     if (!local.stop_refused) Consider(l, all, &best);
   }
   return best;
@@ -263,7 +267,7 @@ void Greedy::Consider(size_t local, uint32_t tasks, Move* best) const {
   const Local& l = locals_[local];
   Move move{.local = local,
             .tasks = tasks,
-            .added = problem_.ScoreBeyond(l.candidate, l.now, tasks),
+            .added = problem_.CostBeyond(l.candidate, l.now, tasks),
             .amount = 0};
   for (uint32_t back : l.backs) {
     if (back < l.now || back >= tasks) continue;
@@ -290,7 +294,7 @@ void Greedy::Apply(size_t local, uint32_t tasks) {
   l.now = tasks;
 }
 
-// Gives back what turned out not to be needed for the slot, dearest first.
+// Removes redundant victims of the slot, most expensive first.
 void Greedy::Trim(NodeIndex node) {
   std::vector<size_t> order;
   for (size_t l = 0; l < locals_.size(); ++l) {
@@ -298,7 +302,7 @@ void Greedy::Trim(NodeIndex node) {
   }
   const auto added = [&](size_t l) {
     const Local& local = locals_[l];
-    return problem_.ScoreBeyond(local.candidate, local.before, local.now);
+    return problem_.CostBeyond(local.candidate, local.before, local.now);
   };
   std::ranges::stable_sort(order, std::greater<>(), added);
   for (size_t l : order) {
@@ -325,13 +329,13 @@ void Greedy::Weigh(Bundle* bundle) {
   }
   bundle->gains.clear();
   for (size_t n = 0; n < problem_.needs().size(); ++n) {
-    bundle->gains.push_back(board_.Total(n));
+    bundle->gains.push_back(region_slots_.Total(n));
   }
   for (const Victim& move : bundle->moves) {
     victims_.Release(move.candidate, move.tasks);
   }
   for (size_t n = 0; n < problem_.needs().size(); ++n) {
-    bundle->gains[n] = board_.Total(n) - bundle->gains[n];
+    bundle->gains[n] = region_slots_.Total(n) - bundle->gains[n];
   }
   for (const Victim& move : bundle->moves) {
     victims_.Release(move.candidate, victims_.entered(move.candidate));

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "lib/preempt/problem.h"
+#include "lib/preempt/preemption_problem.h"
+#include "lib/preempt/region_slots.h"
 #include "lib/preempt/regions.h"
-#include "lib/preempt/slot_board.h"
 #include "lib/preempt/victim_set.h"
 
 namespace muster::preempt {
@@ -19,25 +19,25 @@ namespace muster::preempt {
 // until the solver says that the gang fits.
 class Greedy {
  public:
-  Greedy(Problem& problem, const Regions& regions, SlotBoard& board,
-         VictimSet& victims);
+  Greedy(PreemptionProblem& problem, const Regions& regions,
+         RegionSlots& region_slots, VictimSet& victims);
 
-  // Adds victims to the set until the gang fits the region, which the board
-  // watches. False if no way was found; the set is then of no use.
-  bool Build(const Region& region);
+  // Adds victims to the set until the gang fits the region, which
+  // RegionSlots watches. False if no way was found; the set is then of no use.
+  bool Build(const VictimRegion& region);
 
   // The cheapest victims found that give the node, one of those watched, one
   // more slot of a need that lacks some, if it wanted `extra` more than it
   // does; the set stays as it is. False if there are none.
   bool OneSlot(NodeIndex node, uint64_t extra, std::vector<Victim>* moves,
-               Score* added);
+               VictimCost* added);
 
  private:
   struct Bundle {
     bool known = false;
     uint32_t made = 0;            // How often.
     std::vector<Victim> moves{};  // Empty: the node gives no more slots.
-    Score added{};
+    VictimCost added{};
     std::vector<uint64_t> gains{};  // Slots by need, in the whole region.
   };
   // One candidate's tasks on the node whose bundle is being made.
@@ -45,14 +45,14 @@ class Greedy {
     uint32_t candidate = 0;
     uint32_t before = 0;  // Released already.
     uint32_t now = 0;     // Released in the bundle.
-    bool shed_refused = false;
+    bool shrink_refused = false;
     bool stop_refused = false;
     std::vector<uint32_t> backs{};  // Ascending.
   };
   struct Move {
     size_t local = 0;
     uint32_t tasks = 0;  // 0: there is none.
-    Score added{};
+    VictimCost added{};
     int64_t amount = 1;
   };
 
@@ -62,13 +62,13 @@ class Greedy {
     uint32_t bundle = 0;
     uint32_t made = 0;
     int64_t value = 0;
-    Score added{};
+    VictimCost added{};
   };
   static bool Worse(const Offer& a, const Offer& b);
 
-  void Restart(const Region& region);
-  bool Reach(const Region& region);
-  bool TakeAll(const Region& region);
+  void Restart(const VictimRegion& region);
+  bool Reach(const VictimRegion& region);
+  bool TakeAll(const VictimRegion& region);
   bool TakeBest();
   void PutAmong(uint32_t bundle);
   bool PopBest(Offer* best);
@@ -87,12 +87,12 @@ class Greedy {
   void Weigh(Bundle* bundle);
   void Forget(uint32_t candidate);
 
-  Problem& problem_;
+  PreemptionProblem& problem_;
   const Regions& regions_;
-  SlotBoard& board_;
+  RegionSlots& region_slots_;
   VictimSet& victims_;
   uint64_t extra_ = 0;             // Slots beyond the needs to aim at.
-  std::vector<Bundle> bundles_;    // By position on the board.
+  std::vector<Bundle> bundles_;    // By position on RegionSlots.
   std::vector<uint32_t> unknown_;  // Of them, those that are.
   std::vector<Offer> offers_;      // A heap; of some bundles old ones, too.
   std::vector<Local> locals_;

@@ -30,7 +30,7 @@ const TopologyConstraint* GangWide(const Gang& gang) {
 
 // With fewer of all candidates gone than the first so many, the shortfall
 // stays.
-uint32_t EnoughOf(const Region& region) {
+uint32_t EnoughOf(const VictimRegion& region) {
   int64_t missing = region.shortfall;
   if (missing <= 0) return 0;
   for (const Share& share : region.shares) {
@@ -53,7 +53,7 @@ int64_t PartOf(const Share& share, int64_t amount) {
 
 }  // namespace
 
-Regions::Regions(Problem& problem, Fit fit) : problem_(problem) {
+Regions::Regions(PreemptionProblem& problem, Fit fit) : problem_(problem) {
   const Cluster& cluster = problem.cluster();
   problem.Charge(1, kQuestionNs);
   const std::span<const NodeIndex> within = problem.request().placement.within;
@@ -74,7 +74,7 @@ Regions::Regions(Problem& problem, Fit fit) : problem_(problem) {
   for (uint32_t r = 0; r < regions_.size(); ++r) {
     const size_t first = next;
     while (next < shares_.size() && shares_[next].region == r) ++next;
-    Region& region = regions_[r];
+    VictimRegion& region = regions_[r];
     region.members = std::span(members_).subspan(first, next - first);
     region.shares = std::span(shares_).subspan(first, next - first);
     region.shortfall = Shortfall(region);
@@ -189,17 +189,19 @@ void Regions::AddRegion(std::span<const NodeIndex> nodes) {
 void Regions::Threshold(uint32_t count) {
   threshold_ = count;
   problem_.Charge(regions_.size() + shares_.size(), kLookNs);
-  for (Region& region : regions_) {
+  for (VictimRegion& region : regions_) {
     const auto end = std::ranges::lower_bound(region.members, count);
     region.candidates = {region.members.begin(), end};
     region.bound = BoundOf(region);
   }
 }
 
-std::span<const TaskRef> Regions::On(NodeIndex node) const {
-  const auto here = std::ranges::equal_range(tasks_, node, {}, &TaskRef::node);
+std::span<const VictimTask> Regions::On(NodeIndex node) const {
+  const auto here =
+      std::ranges::equal_range(tasks_, node, {}, &VictimTask::node);
   const auto end = std::ranges::partition_point(
-      here, [&](const TaskRef& task) { return task.candidate < threshold_; });
+      here,
+      [&](const VictimTask& task) { return task.candidate < threshold_; });
   return {here.begin(), end};
 }
 
@@ -211,8 +213,8 @@ void Regions::IndexTasks() {
       tasks_.push_back({problem_.Task(c, back).node, c, back});
     }
   }
-  std::ranges::stable_sort(tasks_, {}, &TaskRef::node);
-  for (const TaskRef& task : tasks_) {
+  std::ranges::stable_sort(tasks_, {}, &VictimTask::node);
+  for (const VictimTask& task : tasks_) {
     if (touched_nodes_.empty() || touched_nodes_.back() != task.node) {
       touched_nodes_.push_back(task.node);
       touched_.emplace(task.node, kNowhere);
@@ -244,16 +246,16 @@ void Regions::AddShare(uint32_t c) {
     share.amount += problem_.Amount(a);
     if (back >= surplus || share.amount == 0) continue;
     share.surplus_amount = share.amount;
-    share.Offer(problem_.ScoreOf(c, back + 1).cost);
+    share.Offer(problem_.CostOf(c, back + 1).cost);
   }
-  const int64_t whole = problem_.ScoreOf(c, problem_.Size(c)).cost;
+  const int64_t whole = problem_.CostOf(c, problem_.Size(c)).cost;
   for (size_t s = first; s < shares_.size(); ++s) {
     share_in_[shares_[s].region] = kNowhere;
     shares_[s].Offer(whole);
   }
 }
 
-int64_t Regions::Shortfall(const Region& region) const {
+int64_t Regions::Shortfall(const VictimRegion& region) const {
   const ResourceKind scarce = problem_.scarce();
   int64_t missing = 0;
   for (const Need& need : problem_.needs()) {
@@ -271,8 +273,8 @@ int64_t Regions::Shortfall(const Region& region) const {
 
 // The fractional relaxation: as if any part of a victim could be had at its
 // best price.
-Score Regions::BoundOf(const Region& region) {
-  Score bound;
+VictimCost Regions::BoundOf(const VictimRegion& region) {
+  VictimCost bound;
   if (region.shortfall <= 0) return bound;
   const auto shares = region.shares.first(region.candidates.size());
   sorted_.assign(shares.begin(), shares.end());
@@ -302,7 +304,7 @@ Score Regions::BoundOf(const Region& region) {
 // The same, but what is released counts only where it gives a node another
 // slot: of all such steps the cheapest. A victim's cost is shared among its
 // nodes by what it holds there. 0 where roles or shapes differ.
-int64_t Regions::LeastForSlots(const Region& region) {
+int64_t Regions::LeastForSlots(const VictimRegion& region) {
   const Need& need = problem_.needs()[0];
   const std::vector<ShapeId>& shapes = problem_.gang().shapes[need.role];
   if (problem_.needs().size() != 1 || shapes.size() != 1) return 0;
@@ -325,15 +327,15 @@ int64_t Regions::LeastForSlots(const Region& region) {
 
 // What the node's next slots cost, one after the other, at most so many. It
 // lacks so much for the first, and `each` for each that follows.
-void Regions::AddSlotCosts(std::span<const TaskRef> tasks, int64_t lacks,
+void Regions::AddSlotCosts(std::span<const VictimTask> tasks, int64_t lacks,
                            int64_t each, int64_t most) {
   on_node_.clear();
-  for (const TaskRef& task : tasks) {
+  for (const VictimTask& task : tasks) {
     on_node_.push_back(
         {share_of_[task.candidate],
          problem_.Amount(problem_.Task(task.candidate, task.back))});
   }
-  std::ranges::sort(on_node_, [](const Held& a, const Held& b) {
+  std::ranges::sort(on_node_, [](const NodeHolding& a, const NodeHolding& b) {
     return IsCheaper(*a.share, *b.share);
   });
   int64_t cost = 0;

@@ -8,7 +8,7 @@
 
 #include "absl/container/flat_hash_map.h"
 #include "lib/cluster/cluster.h"
-#include "lib/preempt/problem.h"
+#include "lib/preempt/preemption_problem.h"
 
 namespace muster::preempt {
 
@@ -31,7 +31,7 @@ struct Share {
 };
 
 // One domain of the level that the whole gang requires, or the whole cluster.
-struct Region {
+struct VictimRegion {
   // Of its nodes those that admit a task, and have room for one now or tasks of
   // candidates: no other gets room.
   std::span<const NodeIndex> nodes{};
@@ -48,11 +48,11 @@ struct Region {
   std::span<const uint32_t> candidates{};  // The first of the members.
   // No set of victims that makes room here is cheaper, nor, at this cost,
   // breaks fewer gangs.
-  Score bound{};
+  VictimCost bound{};
 };
 
 // A task that may be released: number `back` from the back of its candidate.
-struct TaskRef {
+struct VictimTask {
   NodeIndex node = 0;
   uint32_t candidate = 0;
   uint32_t back = 0;
@@ -62,28 +62,28 @@ class Regions {
  public:
   static constexpr uint32_t kNowhere = 0xffffffff;
 
-  // Finds the regions, and who is where. What is free then is what the bounds
-  // rest on. O(nodes + tasks). Of a gang that does not `fit` now, only regions
-  // where somebody may go are looked at, and of a single task only nodes:
-  // O(tasks log tasks + their nodes); of the whole cluster, if it is one
-  // region, only those nodes and those with room.
-  Regions(Problem& problem, Fit fit);
+  // Finds the regions, and which candidates are in each. What is free then is
+  // what the bounds rest on. O(nodes + tasks). Of a gang that does not `fit`
+  // now, only regions where tasks of candidates can be stopped are looked at,
+  // and of a single task only nodes: O(tasks log tasks + their nodes); of the
+  // whole cluster, if it is one region, only those nodes and those with room.
+  Regions(PreemptionProblem& problem, Fit fit);
 
   // Only the first `count` candidates are below the threshold from here on.
   // O(candidates log candidates).
   void Threshold(uint32_t count);
 
-  std::span<const Region> all() const { return regions_; }
+  std::span<const VictimRegion> all() const { return regions_; }
   // The region of a node, or kNowhere.
   // `node`: of a candidate's task.
   uint32_t Of(NodeIndex node) const { return touched_.at(node); }
   // The tasks on a node that candidates below the threshold hold, by
   // (candidate, back).
-  std::span<const TaskRef> On(NodeIndex node) const;
+  std::span<const VictimTask> On(NodeIndex node) const;
 
  private:
   // What a task holds on a node, and the share that it is part of.
-  struct Held {
+  struct NodeHolding {
     const Share* share = nullptr;
     int64_t amount = 0;
   };
@@ -97,21 +97,21 @@ class Regions {
   void IndexTasks();
   void FindShares();
   void AddShare(uint32_t c);
-  int64_t Shortfall(const Region& region) const;
-  Score BoundOf(const Region& region);
-  int64_t LeastForSlots(const Region& region);
-  void AddSlotCosts(std::span<const TaskRef> tasks, int64_t lacks, int64_t each,
-                    int64_t most);
+  int64_t Shortfall(const VictimRegion& region) const;
+  VictimCost BoundOf(const VictimRegion& region);
+  int64_t LeastForSlots(const VictimRegion& region);
+  void AddSlotCosts(std::span<const VictimTask> tasks, int64_t lacks,
+                    int64_t each, int64_t most);
 
-  Problem& problem_;
-  std::vector<Region> regions_;
+  PreemptionProblem& problem_;
+  std::vector<VictimRegion> regions_;
   std::vector<NodeIndex> nodes_;  // Of all regions, one after the other.
   std::vector<int64_t> free_;     // Of the scarce kind, by place in nodes_.
   std::vector<bool> allowed_;  // By node: PlacementRequest::within, if given.
   // Nodes of candidates, and the region of each. Never iterated.
   absl::flat_hash_map<NodeIndex, uint32_t> touched_;
   std::vector<NodeIndex> touched_nodes_;  // By key.
-  std::vector<TaskRef> tasks_;            // By (node, candidate, back).
+  std::vector<VictimTask> tasks_;         // By (node, candidate, back).
   std::vector<Share> shares_;             // By (region, candidate).
   std::vector<uint32_t> members_;         // The same, candidates only.
   uint32_t threshold_ = 0;
@@ -119,7 +119,7 @@ class Regions {
   // Scratch.
   std::vector<Share> sorted_;
   std::vector<const Share*> share_of_;  // By candidate: in one region.
-  std::vector<Held> on_node_;
+  std::vector<NodeHolding> on_node_;
   std::vector<int64_t> slot_costs_;
 };
 

@@ -9,10 +9,10 @@
 
 #include "lib/preempt/dice.h"
 #include "lib/preempt/greedy.h"
-#include "lib/preempt/offer_book.h"
-#include "lib/preempt/problem.h"
+#include "lib/preempt/node_offers.h"
+#include "lib/preempt/preemption_problem.h"
+#include "lib/preempt/region_slots.h"
 #include "lib/preempt/regions.h"
-#include "lib/preempt/slot_board.h"
 #include "lib/preempt/victim_set.h"
 
 namespace muster::preempt {
@@ -26,26 +26,29 @@ namespace muster::preempt {
 //     save the most give as many less;
 //   - a gang stays, and the cheapest nodes without it give what it gave.
 // Then it begins again, a little away from there or anywhere. Neighbours are
-// weighed by sums; the law is asked about those that are better. For gangs of
-// one role.
+// weighed by sums; the policy is asked about those that are better. For gangs
+// of one role.
 class SwapSearch {
  public:
-  SwapSearch(Problem& problem, SlotBoard& board, VictimSet& victims,
-             Greedy& greedy)
-      : problem_(problem), board_(board), victims_(victims), greedy_(greedy) {}
+  SwapSearch(PreemptionProblem& problem, RegionSlots& region_slots,
+             VictimSet& victims, Greedy& greedy)
+      : problem_(problem),
+        region_slots_(region_slots),
+        victims_(victims),
+        greedy_(greedy) {}
 
   // Whether there is anything to exchange.
-  bool MayImprove(const Region& region) const {
+  bool MayImprove(const VictimRegion& region) const {
     return problem_.needs().size() == 1 && region.nodes.size() > 1;
   }
-  // Makes *found, who make room in the region, which the board watches, cheaper
-  // if it can, in so many steps. The set is empty, before and after.
-  bool Improve(const Region& region, uint64_t steps,
+  // Makes *found, who make room in the region, which RegionSlots watches,
+  // cheaper if it can, in so many steps. The set is empty, before and after.
+  bool Improve(const VictimRegion& region, uint64_t steps,
                std::vector<Victim>* found);
 
  private:
-  void FindPlaces(const Region& region);
-  void FindOffers(NodeIndex node, std::vector<OfferBook::Offer>* offers);
+  void FindPlaces(const VictimRegion& region);
+  void FindOffers(NodeIndex node, std::vector<NodeOffers::Offer>* offers);
   void StartFrom(const std::vector<Victim>& victims);
 
   bool Descend();
@@ -70,12 +73,12 @@ class SwapSearch {
   void Trim();
   std::vector<Victim> Victims() const;
 
-  Problem& problem_;
-  SlotBoard& board_;
+  PreemptionProblem& problem_;
+  RegionSlots& region_slots_;
   VictimSet& victims_;
   Greedy& greedy_;
   uint64_t last_step_ = 0;
-  OfferBook book_{problem_};
+  NodeOffers node_offers_{problem_};
   std::vector<bool> raised_;  // By place: Trim leaves it.
   std::vector<std::pair<uint32_t, uint32_t>> changes_;  // Place and old level.
   std::vector<uint32_t> all_;                           // Places.
@@ -85,7 +88,7 @@ class SwapSearch {
   std::vector<int64_t> most_saved_;
   Dice dice_;
   uint64_t goal_ = 0;  // Slots that must be given.
-  Score best_{};
+  VictimCost best_{};
   std::vector<Victim>* found_ = nullptr;
 };
 

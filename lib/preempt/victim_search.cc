@@ -1,4 +1,4 @@
-// The whole search for victims: which priorities, which region, who there.
+// The whole search for victims: which priorities, which region, which victims.
 #include "lib/preempt/victim_search.h"
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 #include "lib/preempt/exchange.h"
 #include "lib/preempt/exhaustive.h"
 #include "lib/preempt/greedy.h"
-#include "lib/preempt/problem.h"
+#include "lib/preempt/preemption_problem.h"
+#include "lib/preempt/region_slots.h"
 #include "lib/preempt/regions.h"
-#include "lib/preempt/slot_board.h"
 #include "lib/preempt/swap_search.h"
 #include "lib/preempt/victim_set.h"
 
@@ -36,7 +36,7 @@ constexpr uint64_t kSetsPerStep = 8;
 class Search {
  public:
   // `fit`: whether the gang fits with no victim.
-  Search(Problem& problem, Fit fit);
+  Search(PreemptionProblem& problem, Fit fit);
 
   // Fills in the solution if there is one.
   void Run();
@@ -45,8 +45,8 @@ class Search {
   bool proven() const { return proven_; }
   // No solution with its top priority costs less.
   int64_t Bound() const;
-  // Releases the solution's victims, and tells the law, which has nobody. False
-  // if it refuses them now.
+  // Releases the solution's victims, and enters them with the policy, which has
+  // none. False if it refuses them now.
   bool TakeSolution();
   // Takes that back.
   void LeaveSolution() { victims_.Clear(); }
@@ -54,17 +54,18 @@ class Search {
  private:
   std::vector<uint32_t> Thresholds() const;
   size_t LowestFeasible(const std::vector<uint32_t>& ends);
-  size_t LowestFeasibleIn(const Region& region,
+  size_t LowestFeasibleIn(const VictimRegion& region,
                           const std::vector<uint32_t>& ends, size_t from,
                           size_t to);
   void SearchBelow(uint32_t count);
-  void SearchRegion(const Region& region);
-  void TryGreedy(const Region& region, uint32_t alternative, bool quota_first);
-  void TryExchange(const Region& region, uint32_t alternative);
-  void TrySwaps(const Region& region);
-  bool TryAllOf(const Region& region);
-  void OfferSet(const Region& region);
-  bool Beyond(const Score& bound) const;
+  void SearchRegion(const VictimRegion& region);
+  void TryGreedy(const VictimRegion& region, uint32_t alternative,
+                 bool quota_first);
+  void TryExchange(const VictimRegion& region, uint32_t alternative);
+  void TrySwaps(const VictimRegion& region);
+  bool TryAllOf(const VictimRegion& region);
+  void OfferSet(const VictimRegion& region);
+  bool Beyond(const VictimCost& bound) const;
   void ReleaseAll(std::span<const uint32_t> candidates);
   void TakeBackAll(std::span<const uint32_t> candidates);
 
@@ -75,10 +76,10 @@ class Search {
   bool SettleOnce();
   std::vector<uint32_t> WorthSettling() const;
 
-  Problem& problem_;
+  PreemptionProblem& problem_;
   const Fit fit_;
   Regions regions_;
-  SlotBoard board_;
+  RegionSlots region_slots_;
   VictimSet victims_;
   Greedy greedy_;
   Exchange exchange_;
@@ -88,11 +89,11 @@ class Search {
   uint32_t alternatives_ = 1;       // The most a role has.
   bool quota_lacks_ = false;        // With no victim.
   Solution best_;
-  Solution here_;            // The best in the region that is searched,
-  uint32_t here_for_ = 0;    // for this alternative.
-  bool reduced_ = true;      // In its region the best needs all its victims.
-  std::vector<Score> open_;  // Bounds of regions that were not searched to
-                             // the end.
+  Solution here_;          // The best in the region that is searched,
+  uint32_t here_for_ = 0;  // for this alternative.
+  bool reduced_ = true;    // In its region the best needs all its victims.
+  std::vector<VictimCost> open_;  // Bounds of regions that were not searched to
+                                  // the end.
   bool proven_ = true;
 };
 
@@ -100,31 +101,31 @@ struct Step {
   uint32_t candidate = 0;
   uint32_t tasks = 0;
   uint32_t before = 0;  // Entered before the step was taken.
-  Score added{};
+  VictimCost added{};
   int64_t amount = 0;
 };
 
-// Every shed of the fewest surplus tasks and every stop of a whole gang, by
+// Every shrink of the fewest surplus tasks and every stop of a whole gang, by
 // cost for the amount given back.
-std::vector<Step> StepsOf(const Problem& problem, uint32_t count) {
+std::vector<Step> StepsOf(const PreemptionProblem& problem, uint32_t count) {
   std::vector<Step> steps;
   for (uint32_t c = 0; c < count; ++c) {
     if (problem.Size(c) == 0) continue;
     Step stop{.candidate = c,
               .tasks = problem.Size(c),
-              .added = problem.ScoreOf(c, problem.Size(c))};
-    Step shed{.candidate = c};
+              .added = problem.CostOf(c, problem.Size(c))};
+    Step shrink{.candidate = c};
     for (uint32_t back = 0; back < problem.Size(c); ++back) {
       const int64_t amount =
           std::max<int64_t>(1, problem.Amount(problem.Task(c, back)));
       stop.amount += amount;
-      shed.amount += amount;
+      shrink.amount += amount;
       if (problem.AtLeast(c, back + 1) > back + 1) continue;
       if (back + 1 == problem.Size(c)) break;
-      const uint32_t before = std::exchange(shed.tasks, back + 1);
-      shed.added = problem.ScoreBeyond(c, before, shed.tasks);
-      steps.push_back(shed);
-      shed.amount = 0;
+      const uint32_t before = std::exchange(shrink.tasks, back + 1);
+      shrink.added = problem.CostBeyond(c, before, shrink.tasks);
+      steps.push_back(shrink);
+      shrink.amount = 0;
     }
     steps.push_back(stop);
   }
@@ -141,8 +142,9 @@ std::vector<Step> StepsOf(const Problem& problem, uint32_t count) {
 // Adds releases of those of the first `count` candidates that give quota,
 // cheapest first and wherever they run, until the preemptor's quota has room,
 // then leaves out those that do not help. False, with the set of no use, if the
-// law allows no such set that was found.
-bool CoverQuota(const Problem& problem, uint32_t count, VictimSet& victims) {
+// policy allows no such set that was found.
+bool CoverQuota(const PreemptionProblem& problem, uint32_t count,
+                VictimSet& victims) {
   std::vector<Step> taken;
   for (Step& step : StepsOf(problem, count)) {
     if (victims.QuotaSuffices()) break;
@@ -162,15 +164,15 @@ bool CoverQuota(const Problem& problem, uint32_t count, VictimSet& victims) {
   return true;
 }
 
-Search::Search(Problem& problem, Fit fit)
+Search::Search(PreemptionProblem& problem, Fit fit)
     : problem_(problem),
       fit_(fit),
       regions_(problem, fit),
-      board_(problem),
-      victims_(problem, board_),
-      greedy_(problem, regions_, board_, victims_),
-      exchange_(problem, board_, victims_, greedy_),
-      swaps_(problem, board_, victims_, greedy_) {
+      region_slots_(problem),
+      victims_(problem, region_slots_),
+      greedy_(problem, regions_, region_slots_, victims_),
+      exchange_(problem, region_slots_, victims_, greedy_),
+      swaps_(problem, region_slots_, victims_, greedy_) {
   for (const std::vector<ShapeId>& shapes : problem.gang().shapes) {
     alternatives_ =
         std::max(alternatives_, static_cast<uint32_t>(shapes.size()));
@@ -206,21 +208,21 @@ void Search::Run() {
 }
 
 int64_t Search::Bound() const {
-  int64_t bound = best_.score.cost;
-  for (const Score& open : open_) bound = std::min(bound, open.cost);
+  int64_t bound = best_.victim_cost.cost;
+  for (const VictimCost& open : open_) bound = std::min(bound, open.cost);
   return bound;
 }
 
 // The first threshold at which the gang fits some region with all candidates
-// gone, law or no law; ends.size() if there is none.
+// gone, whatever the policy allows; ends.size() if there is none.
 size_t Search::LowestFeasible(const std::vector<uint32_t>& ends) {
-  std::vector<const Region*> order;
-  for (const Region& region : regions_.all()) {
+  std::vector<const VictimRegion*> order;
+  for (const VictimRegion& region : regions_.all()) {
     if (region.enough != Regions::kNowhere) order.push_back(&region);
   }
-  std::ranges::stable_sort(order, {}, &Region::enough);
+  std::ranges::stable_sort(order, {}, &VictimRegion::enough);
   size_t lowest = ends.size();
-  for (const Region* region : order) {
+  for (const VictimRegion* region : order) {
     const size_t from =
         std::ranges::lower_bound(ends, region->enough) - ends.begin();
     if (from >= lowest || problem_.Exhausted()) break;
@@ -230,16 +232,16 @@ size_t Search::LowestFeasible(const std::vector<uint32_t>& ends) {
 }
 
 // The same for one region, in [from, to); `to` if there is none.
-size_t Search::LowestFeasibleIn(const Region& region,
+size_t Search::LowestFeasibleIn(const VictimRegion& region,
                                 const std::vector<uint32_t>& ends, size_t from,
                                 size_t to) {
-  board_.Watch(region.nodes);
+  region_slots_.Watch(region.nodes);
   const auto fits = [&](size_t t) {
     problem_.Spend();
     for (uint32_t c : region.members) {
       victims_.Release(c, c < ends[t] ? problem_.Size(c) : 0);
     }
-    return board_.Fits();
+    return region_slots_.Fits();
   };
   size_t low = from;  // Does not fit below.
   size_t high = to;   // Fits there, or is the end.
@@ -257,9 +259,10 @@ size_t Search::LowestFeasibleIn(const Region& region,
 }
 
 // Whether nothing within the bound can be better than the best.
-bool Search::Beyond(const Score& bound) const {
-  return best_.found && std::tie(bound.cost, bound.broken) >=
-                            std::tie(best_.score.cost, best_.score.broken);
+bool Search::Beyond(const VictimCost& bound) const {
+  return best_.found &&
+         std::tie(bound.cost, bound.broken) >=
+             std::tie(best_.victim_cost.cost, best_.victim_cost.broken);
 }
 
 void Search::SearchBelow(uint32_t count) {
@@ -268,12 +271,12 @@ void Search::SearchBelow(uint32_t count) {
   std::iota(everyone_.begin(), everyone_.end(), 0);
   open_.clear();
   regions_.Threshold(count);
-  std::vector<const Region*> order;
-  for (const Region& region : regions_.all()) {
+  std::vector<const VictimRegion*> order;
+  for (const VictimRegion& region : regions_.all()) {
     if (region.enough <= count) order.push_back(&region);
   }
-  std::ranges::stable_sort(order, {}, &Region::bound);
-  for (const Region* region : order) {
+  std::ranges::stable_sort(order, {}, &VictimRegion::bound);
+  for (const VictimRegion* region : order) {
     if (Beyond(region->bound)) break;
     if (problem_.Exhausted()) {
       open_.push_back(region->bound);
@@ -281,13 +284,13 @@ void Search::SearchBelow(uint32_t count) {
     }
     SearchRegion(*region);
   }
-  std::erase_if(open_, [&](const Score& bound) { return Beyond(bound); });
+  std::erase_if(open_, [&](const VictimCost& bound) { return Beyond(bound); });
 }
 
-void Search::SearchRegion(const Region& region) {
-  board_.Watch(region.nodes);
+void Search::SearchRegion(const VictimRegion& region) {
+  region_slots_.Watch(region.nodes);
   ReleaseAll(region.candidates);
-  const bool possible = board_.Fits();
+  const bool possible = region_slots_.Fits();
   TakeBackAll(region.candidates);
   if (!possible) return;
   here_.found = false;
@@ -305,14 +308,14 @@ void Search::SearchRegion(const Region& region) {
 }
 
 // Whether all sets that could be the best have been looked at.
-bool Search::TryAllOf(const Region& region) {
+bool Search::TryAllOf(const VictimRegion& region) {
   const std::span<const uint32_t> choice =
       quota_lacks_ ? std::span<const uint32_t>(everyone_) : region.candidates;
   const uint64_t steps = std::max(problem_.request().max_steps, kTriedPart);
   if (!FewSets(problem_, choice, steps * kSetsPerStep)) return false;
   ReleaseAll(choice);
-  const bool complete = TryAll(problem_, board_, victims_, region, choice,
-                               steps / kTriedPart, &best_);
+  const bool complete = TryAll(problem_, region_slots_, victims_, region,
+                               choice, steps / kTriedPart, &best_);
   TakeBackAll(choice);
   reduced_ = reduced_ && complete;
   return complete;
@@ -326,43 +329,43 @@ void Search::TakeBackAll(std::span<const uint32_t> candidates) {
   for (uint32_t c : candidates) victims_.Release(c, 0);
 }
 
-void Search::TryGreedy(const Region& region, uint32_t alternative,
+void Search::TryGreedy(const VictimRegion& region, uint32_t alternative,
                        bool quota_first) {
   victims_.Clear();
-  board_.Aim(alternative);
+  region_slots_.Aim(alternative);
   const bool covered = !quota_first || CoverQuota(problem_, count_, victims_);
   if (covered && greedy_.Build(region)) OfferSet(region);
   victims_.Clear();
 }
 
-void Search::TryExchange(const Region& region, uint32_t alternative) {
+void Search::TryExchange(const VictimRegion& region, uint32_t alternative) {
   victims_.Clear();
-  board_.Aim(alternative);
+  region_slots_.Aim(alternative);
   const uint64_t steps = problem_.request().max_steps / kExchangePart;
   if (exchange_.Build(region, steps)) OfferSet(region);
   victims_.Clear();
 }
 
-void Search::TrySwaps(const Region& region) {
+void Search::TrySwaps(const VictimRegion& region) {
   victims_.Clear();
-  board_.Aim(here_for_);
+  region_slots_.Aim(here_for_);
   std::vector<Victim> found = here_.victims;
   const uint64_t steps = problem_.request().max_steps / kSwapPart;
   if (swaps_.Improve(region, steps, &found) && victims_.EnterAll(found)) {
     victims_.ReleaseEntered();
-    if (board_.Fits()) OfferSet(region);
+    if (region_slots_.Fits()) OfferSet(region);
   }
   victims_.Clear();
 }
 
 // The set makes room in the region; its quota may lack some.
-void Search::OfferSet(const Region& region) {
+void Search::OfferSet(const VictimRegion& region) {
   // Where slots decide, leaving victims out one by one costs no question.
   if (!quota_lacks_ && !problem_.SlotsDecide()) KeepTouched();
   if (victims_.QuotaSuffices() || CoverQuota(problem_, count_, victims_)) {
     Reduce();
     best_.Offer(victims_, region);
-    if (here_.Offer(victims_, region)) here_for_ = board_.aim();
+    if (here_.Offer(victims_, region)) here_for_ = region_slots_.aim();
   }
 }
 
@@ -379,36 +382,36 @@ void Search::KeepTouched() {
   }
 }
 
-// Reverse delete: what the gang can do without stays, the dearest first.
+// Reverse delete: drops victims the gang does not need, most expensive first.
 void Search::Reduce() {
   std::vector<Victim> order = victims_.Victims();
   std::ranges::sort(order, std::greater<>(), [&](const Victim& v) {
-    return std::pair(problem_.ScoreOf(v.candidate, v.tasks), v.candidate);
+    return std::pair(problem_.CostOf(v.candidate, v.tasks), v.candidate);
   });
   for (const Victim& victim : order) {
     const uint32_t c = victim.candidate;
     if (ReduceTo(c, 0)) continue;
-    uint32_t most = problem_.Cuts(c);  // Cuts below what is taken.
-    while (problem_.Cut(c, most) >= victim.tasks) --most;
-    if (most == 0 || !ReduceTo(c, problem_.Cut(c, most))) continue;
+    uint32_t most = problem_.ShrinkSizeCount(c);  // Sizes below what is taken.
+    while (problem_.ShrinkSize(c, most) >= victim.tasks) --most;
+    if (most == 0 || !ReduceTo(c, problem_.ShrinkSize(c, most))) continue;
     for (uint32_t least = 1; least < most;) {
-      const uint32_t cut = std::midpoint(least, most);
-      if (ReduceTo(c, problem_.Cut(c, cut))) {
-        most = cut;
+      const uint32_t size = std::midpoint(least, most);
+      if (ReduceTo(c, problem_.ShrinkSize(c, size))) {
+        most = size;
       } else {
-        least = cut + 1;
+        least = size + 1;
       }
     }
   }
 }
 
-// Releases and enters only `tasks` of c's if that is enough, no dearer and
-// lawful.
+// Releases and enters only `tasks` of c's if that is enough, costs no more and
+// is allowed.
 bool Search::ReduceTo(uint32_t c, uint32_t tasks) {
   const uint32_t before = victims_.entered(c);
-  if (problem_.ScoreOf(c, tasks) > problem_.ScoreOf(c, before)) return false;
+  if (problem_.CostOf(c, tasks) > problem_.CostOf(c, before)) return false;
   victims_.Release(c, tasks);
-  if (board_.Fits()) {
+  if (region_slots_.Fits()) {
     const std::vector<Victim> old = victims_.InOrder();
     if (victims_.Enter(c, tasks) || victims_.Reorder(c, tasks)) {
       if (!quota_lacks_ || victims_.QuotaSuffices()) return true;
@@ -436,12 +439,12 @@ bool Search::SettleOnce() {
   victims_.Clear();
   if (!TakeSolution()) return false;
   for (uint32_t r : WorthSettling()) {
-    const Region& region = regions_.all()[r];
+    const VictimRegion& region = regions_.all()[r];
     if (&region == best_.region && reduced_) continue;
-    board_.Watch(region.nodes);
-    if (!board_.Fits()) continue;
+    region_slots_.Watch(region.nodes);
+    if (!region_slots_.Fits()) continue;
     Reduce();
-    if (victims_.score() >= best_.score) continue;
+    if (victims_.cost() >= best_.victim_cost) continue;
     best_.Offer(victims_, region);
     reduced_ = true;
     return true;
@@ -481,7 +484,7 @@ class LeastCostSearch final : public VictimSearch {
               const PreemptionRequest& request,
               PreemptionResult* result) override {
     result->Clear();
-    preempt::Problem problem(cluster, solver, request);
+    preempt::PreemptionProblem problem(cluster, solver, request);
     const Fit fit = problem.Ask({});
     if (fit == Fit::kNever) {
       result->fit = fit;
@@ -516,7 +519,7 @@ class LeastCostSearch final : public VictimSearch {
     result->fit = Fit::kFits;
     result->victims = solution.victims;
     result->tasks = placement_.tasks;
-    result->cost = solution.score.cost;
+    result->cost = solution.victim_cost.cost;
     result->bound = search.Bound();
   }
 

@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// A running gang that may lawfully be stopped or shrunk for the preemptor.
+// A running gang that may be stopped or shrunk for the preemptor.
 struct VictimCandidate {
   GangId gang{};
   int32_t priority = 0;
@@ -22,19 +22,20 @@ struct VictimCandidate {
   // cores for a gang without devices).
   int64_t cost = 0;
   // All its tasks, charged to kBoth, surplus ones last, in the order in which
-  // surplus would be shed from the back. Of a gang that may not be stopped:
+  // a shrink stops surplus from the back. Of a gang that may not be stopped:
   // only those that it can do without.
   std::span<const Assignment> tasks{};
-  // How many tasks at the back of `tasks` may be shed and leave the gang
+  // How many tasks at the back of `tasks` may be stopped and leave the gang
   // satisfied. 0 where the host cannot shrink.
   uint32_t surplus = 0;
   // What the last task, the last two, ... throw away, likewise: `surplus` of
   // them, none less than the one before. Empty: nothing.
   std::span<const int64_t> surplus_costs{};
-  // The numbers of tasks from the back that may be shed, ascending, where not
-  // any number up to `surplus` may: a group's child goes whole. Empty: any.
-  std::span<const uint32_t> cuts{};
-  bool stoppable = true;  // false: may be shed from, never stopped.
+  // The numbers of tasks from the back by which the gang may shrink, ascending,
+  // where not any number up to `surplus` will do: a child of a group is stopped
+  // as a whole. Empty: any.
+  std::span<const uint32_t> shrink_sizes{};
+  bool stoppable = true;  // false: may be shrunk, never stopped.
 };
 
 struct PreemptionRequest {
@@ -61,10 +62,10 @@ struct PreemptionResult {
   std::vector<Victim> victims{};    // By candidate.
   std::vector<Assignment> tasks{};  // The preemptor's, charged to kLater.
   int64_t cost = 0;
-  // No lawful victims with that top priority cost less; at most `cost`.
+  // No allowed victims with that top priority cost less; at most `cost`.
   int64_t bound = 0;
   uint64_t steps = 0;  // Of the work budget, the solver's included.
-  // Proven: no lawful set of victims has a lower top priority or, at the same,
+  // Proven: no allowed set of victims has a lower top priority or, at the same,
   // a lower cost or, at the same, breaks fewer gangs; where none was found,
   // there is none.
   bool optimal = false;
@@ -91,8 +92,8 @@ class VictimSearch {
   // Finds victims whose release (with what is free already) places the whole
   // gang, using the lowest possible top priority among victims, then the
   // least cost, then the fewest gangs broken; what still ties is decided by
-  // keys. Where there are too many combinations to try, the answer may be
-  // dearer, and says so (`optimal`). On kFits the victims' tasks are credited
+  // keys. Where there are too many combinations to try, the answer may cost
+  // more, and says so (`optimal`). On kFits the victims' tasks are credited
   // to kLater and the gang's charged to it, in the open transaction; otherwise
   // the cluster is as it was. No victim is superfluous: without any one of
   // them, or with fewer of its surplus tasks, the gang would not fit. No

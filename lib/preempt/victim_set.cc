@@ -4,9 +4,9 @@
 
 namespace muster::preempt {
 
-VictimSet::VictimSet(Problem& problem, SlotBoard& board)
+VictimSet::VictimSet(PreemptionProblem& problem, RegionSlots& region_slots)
     : problem_(problem),
-      board_(board),
+      region_slots_(region_slots),
       rules_(problem.request().rules),
       released_(problem.candidate_count(), 0),
       entered_(problem.candidate_count(), 0) {}
@@ -16,13 +16,13 @@ void VictimSet::Release(uint32_t c, uint32_t tasks) {
     const Allocation& a = problem_.Task(c, released_[c]);
     problem_.cluster().Credit(a, Ledger::kLater);
     problem_.Charge(1, kReleaseNs);
-    board_.Refresh(a.node);
+    region_slots_.Refresh(a.node);
   }
   for (; released_[c] > tasks; --released_[c]) {
     const Allocation& a = problem_.Task(c, released_[c] - 1);
     problem_.cluster().Charge(a, Ledger::kLater);
     problem_.Charge(1, kReleaseNs);
-    board_.Refresh(a.node);
+    region_slots_.Refresh(a.node);
   }
 }
 
@@ -32,10 +32,10 @@ bool VictimSet::Ask(uint32_t c, uint32_t tasks) {
   return rules_->Add(c, tasks);
 }
 
-// The books of an entry: how many tasks, and the score.
+// Records an entry: how many tasks, and the cost.
 void VictimSet::Note(uint32_t c, uint32_t tasks) {
-  score_ += problem_.ScoreOf(c, tasks);
-  score_ -= problem_.ScoreOf(c, entered_[c]);
+  cost_ += problem_.CostOf(c, tasks);
+  cost_ -= problem_.CostOf(c, entered_[c]);
   entered_[c] = tasks;
 }
 
@@ -67,7 +67,7 @@ void VictimSet::Restore(const Change& change) {
 }
 
 // Enters all anew, in the order of old; `left_out` is not entered now. What the
-// law accepted in an order, it accepts in it (VictimPolicy).
+// policy accepted in an order, it accepts in it (VictimPolicy).
 void VictimSet::Replay(uint32_t left_out) {
   for (uint32_t c : order_) {
     if (c != left_out) rules_->Remove(c);

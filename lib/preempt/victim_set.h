@@ -1,47 +1,48 @@
 // The set of victims under trial, on its two sides: what has been released in
-// the cluster, and what the law has been asked for.
+// the cluster, and what the policy has been asked for.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
-#include "lib/preempt/problem.h"
-#include "lib/preempt/slot_board.h"
+#include "lib/preempt/preemption_problem.h"
+#include "lib/preempt/region_slots.h"
 #include "lib/preempt/victim_search.h"
 
 namespace muster::preempt {
 
-// Releases credit the cluster's kLater and keep the board true; the owner's
-// transaction undoes them all.
+// Releases credit the cluster's kLater and keep RegionSlots true; the
+// owner's transaction undoes them all.
 class VictimSet {
  public:
-  VictimSet(Problem& problem, SlotBoard& board);
+  VictimSet(PreemptionProblem& problem, RegionSlots& region_slots);
 
-  // --- The cluster's side: no law is asked. -------------------------------
-  // From now on exactly `tasks` tasks from the back of c are released.
+  // --- The cluster's side: the policy is not asked.
+  // ---------------------------- From now on exactly `tasks` tasks from the
+  // back of c are released.
   void Release(uint32_t c, uint32_t tasks);
   uint32_t released(uint32_t c) const { return released_[c]; }
 
-  // --- The law's side -----------------------------------------------------
-  // Makes c's entry `tasks`; false, and all as it was, if the law refuses.
+  // --- The policy's side---------------------------------------------------
+  // Makes c's entry `tasks`; false, and all as it was, if the policy refuses.
   bool Enter(uint32_t c, uint32_t tasks);
   uint32_t entered(uint32_t c) const { return entered_[c]; }
   bool QuotaSuffices() const;
   bool GivesQuota(uint32_t c) const;
-  // RevertTo(Mark()) undoes the entries made in between. What the law once
+  // RevertTo(Mark()) undoes the entries made in between. What the policy once
   // accepted in some order, it is asked for in that order again.
   size_t Mark() const { return changes_.size(); }
   void RevertTo(size_t mark);
-  // Enters the victims, nobody having been, the smallest first: a law that
-  // lets the last of a queue's victims take it below its floor accepts most in
-  // that order. False, and nobody entered, if it refuses.
+  // Adds the victims to an empty set, smallest first: a policy that lets the
+  // last of a queue's victims take it below its floor accepts most in that
+  // order. False, and the set is empty, if it refuses.
   bool EnterAll(const std::vector<Victim>& victims);
-  // Exactly these are entered, in this order, which the law once accepted.
+  // Exactly these are entered, in this order, which the policy once accepted.
   void Reenter(const std::vector<Victim>& in_order);
   // As Enter, but all anew, the smallest first.
   bool Reorder(uint32_t c, uint32_t tasks);
-  // Nobody is entered any more.
+  // Removes all entries.
   void LeaveAll();
 
   // --- Both ---------------------------------------------------------------
@@ -50,8 +51,8 @@ class VictimSet {
   void ReleaseEntered();
   // Nothing released (that was entered), nothing entered.
   void Clear();
-  const Score& score() const { return score_; }
-  // Those entered, by candidate; and in an order the law accepts.
+  const VictimCost& cost() const { return cost_; }
+  // Those entered, by candidate; and in an order the policy accepts.
   std::vector<Victim> Victims() const;
   std::vector<Victim> InOrder() const;
 
@@ -67,14 +68,14 @@ class VictimSet {
   void Restore(const Change& change);
   void Replay(uint32_t left_out);
 
-  Problem& problem_;
-  SlotBoard& board_;
+  PreemptionProblem& problem_;
+  RegionSlots& region_slots_;
   VictimPolicy* rules_;
   std::vector<uint32_t> released_;  // By candidate.
   std::vector<uint32_t> entered_;
-  std::vector<uint32_t> order_;  // Those entered, as the law accepted them.
+  std::vector<uint32_t> order_;  // Those entered, as the policy accepted them.
   std::vector<Change> changes_;
-  Score score_;
+  VictimCost cost_;
 };
 
 }  // namespace muster::preempt

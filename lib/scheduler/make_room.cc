@@ -156,7 +156,7 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex preemptor) {
     c.cost = costs.back() + core_.config.preemption_costs.gang;
     c.surplus_costs = std::span(costs).first(c.surplus);
   }
-  if (c.surplus > 0) c.cuts = cuts_[i];
+  if (c.surplus > 0) c.shrink_sizes = cuts_[i];
   c.tasks = tasks;
   const bool stays = pool_.spare_only() || HoldsFirm(r) ||
                      GivesSurplus(core_.gangs.at(preemptor), r);

@@ -58,8 +58,8 @@ class Surplus {
 
 // How many tasks at the back of `tasks`, all that the gang has, it can do
 // without. Orders them so that these are at the back, the first to go last;
-// `cuts` as VictimCandidate has them. One task stays: a gang of which nothing
-// runs any more is over.
+// `cuts` as VictimCandidate::shrink_sizes. One task stays: a gang of which
+// nothing runs any more is over.
 uint32_t PutSurplusLast(const GangSpec& spec, std::span<const uint32_t> counts,
                         std::vector<Assignment>* tasks,
                         std::vector<uint32_t>* cuts);

@@ -44,7 +44,7 @@ class Preemptor::Rep {
   // A candidate's part of the question.
   struct Part {
     std::vector<Assignment> tasks{};
-    std::vector<uint32_t> cuts{};
+    std::vector<uint32_t> shrink_sizes{};
     std::vector<int64_t> costs{};
   };
 
@@ -121,7 +121,8 @@ VictimCandidate Preemptor::Rep::Prepare(const PreemptibleGang& from,
   if (from.shrinkable) {
     std::vector<uint32_t> counts(spec.gang().roles.size());
     for (const Assignment& a : held.tasks) ++counts[a.task.role];
-    candidate.surplus = PutSurplusLast(spec, counts, &part.tasks, &part.cuts);
+    candidate.surplus =
+        PutSurplusLast(spec, counts, &part.tasks, &part.shrink_sizes);
   }
   const auto all = static_cast<int64_t>(part.tasks.size());
   for (int64_t i = 1; i <= candidate.surplus; ++i) {
@@ -129,7 +130,7 @@ VictimCandidate Preemptor::Rep::Prepare(const PreemptibleGang& from,
         static_cast<int64_t>((Wide{from.cost} * i + all - 1) / all));
   }
   candidate.surplus_costs = part.costs;
-  candidate.cuts = part.cuts;
+  candidate.shrink_sizes = part.shrink_sizes;
   candidate.stoppable = from.stoppable;
   candidate.tasks = part.tasks;
   if (!from.stoppable) {

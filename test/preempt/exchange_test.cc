@@ -41,10 +41,10 @@ uint32_t MostOf(const Deal& deal, size_t next, std::vector<bool>& gone) {
   uint32_t most = MostOf(deal, next + 1, gone);
   std::vector<uint32_t> tenants = deal[next];
   std::ranges::sort(tenants);
-  const bool lawful =
+  const bool allowed =
       std::ranges::adjacent_find(tenants) == tenants.end() &&
       std::ranges::none_of(tenants, [&](uint32_t t) { return gone[t]; });
-  if (!lawful) return most;
+  if (!allowed) return most;
   for (const uint32_t t : tenants) gone[t] = true;
   most = std::max(most, 1 + MostOf(deal, next + 1, gone));
   for (const uint32_t t : tenants) gone[t] = false;
@@ -59,7 +59,7 @@ uint32_t MostOf(const Deal& deal) {
 PreemptionResult Ask(const Deal& deal, uint32_t want, uint64_t max_steps) {
   ClusterSpec spec{.racks = 1,
                    .nodes_per_rack = static_cast<uint32_t>(deal.size())};
-  std::vector<QueueLaw::Queue> queues(deal.size(), {.used = 8, .floor = 6});
+  std::vector<QueuePolicy::Queue> queues(deal.size(), {.used = 8, .floor = 6});
   queues.push_back({});
   for (uint32_t n = 0; n < deal.size(); ++n) {
     for (uint32_t i = 0; i < kGangsPerNode; ++i) {
@@ -70,13 +70,13 @@ PreemptionResult Ask(const Deal& deal, uint32_t want, uint64_t max_steps) {
     }
   }
   World world(spec);
-  QueueLaw law(world, queues);
+  QueuePolicy policy(world, queues);
   const PreparedGang prepared = world.Prepare(MakeGang(want, 8, ""));
   PreemptionRequest request;
   request.placement.gang = &prepared;
   request.placement.ledger = Ledger::kLater;
   request.candidates = world.candidates();
-  request.rules = &law;
+  request.rules = &policy;
   request.max_steps = max_steps;
   PreemptionResult result;
   world.cluster().Begin();

@@ -101,7 +101,7 @@ void World::Start(const ClusterSpec& spec, uint64_t shuffle) {
          .tasks = gang.stoppable ? all : all.last(gang.surplus),
          .surplus = gang.surplus,
          .surplus_costs = gang.surplus_costs,
-         .cuts = gang.cuts,
+         .shrink_sizes = gang.shrink_sizes,
          .stoppable = gang.stoppable});
   }
 }
@@ -140,7 +140,7 @@ std::string World::Told(const std::vector<Victim>& victims) const {
   return told;
 }
 
-bool QueueLaw::Add(uint32_t i, uint32_t tasks) {
+bool QueuePolicy::Add(uint32_t i, uint32_t tasks) {
   EXPECT_EQ(held_[i], 0u) << "added twice";
   Queue& queue = queues_[world_.QueueOf(i)];
   const int64_t gpus = world_.Gpus(i, tasks);
@@ -153,12 +153,12 @@ bool QueueLaw::Add(uint32_t i, uint32_t tasks) {
   return true;
 }
 
-void QueueLaw::Remove(uint32_t i) {
+void QueuePolicy::Remove(uint32_t i) {
   EXPECT_GT(held_[i], 0u) << "removed without having been added";
   queues_[world_.QueueOf(i)].used += world_.Gpus(i, held_[i]);
   held_[i] = 0;
 }
 
-bool QueueLaw::QuotaSuffices() const { return queues_[own_].used <= limit_; }
+bool QueuePolicy::QuotaSuffices() const { return queues_[own_].used <= limit_; }
 
 }  // namespace muster

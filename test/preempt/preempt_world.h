@@ -1,5 +1,5 @@
 // A small cluster with running gangs, described by value, so that a test can
-// build the same one in different orders; and a law of floors and limits.
+// build the same one in different orders; and a policy of floors and limits.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,10 @@ struct RunningSpec {
   std::vector<TaskSpec> tasks{};  // Surplus ones last.
   uint32_t surplus = 0;
   std::vector<int64_t> surplus_costs{};  // Likewise.
-  std::vector<uint32_t> cuts{};          // As VictimCandidate has them.
+  std::vector<uint32_t> shrink_sizes{};  // As VictimCandidate has them.
   bool stoppable = true;
   uint32_t queue = 0;
-  bool candidate = true;  // false: the law protects it.
+  bool candidate = true;  // false: the policy protects it.
 };
 
 struct ClusterSpec {
@@ -67,7 +67,7 @@ class World {
   int64_t Gpus(uint32_t candidate, uint32_t tasks) const;
 
   PreparedGang Prepare(const Gang& gang);
-  // "a b:1": whole gangs by key, and surplus tasks shed.
+  // "a b:1": whole gangs by key, and surplus tasks stopped.
   std::string Told(const std::vector<Victim>& victims) const;
 
  private:
@@ -84,14 +84,14 @@ class World {
 // No queue's use, in GPUs, may sink below its floor; or, with a soft floor,
 // only by the last of its victims. The preemptor's queue may not exceed its
 // limit.
-class QueueLaw : public VictimPolicy {
+class QueuePolicy : public VictimPolicy {
  public:
   struct Queue {
     int64_t used = 0;
     int64_t floor = 0;
     bool soft = false;
   };
-  QueueLaw(const World& world, std::vector<Queue> queues)
+  QueuePolicy(const World& world, std::vector<Queue> queues)
       : world_(world), queues_(std::move(queues)) {
     held_.resize(world.candidates().size(), 0);
   }
@@ -104,7 +104,7 @@ class QueueLaw : public VictimPolicy {
   bool Add(uint32_t i, uint32_t tasks) override;
   void Remove(uint32_t i) override;
   bool QuotaSuffices() const override;
-  // How many tasks of the candidate the law holds for gone.
+  // How many tasks of the candidate the policy holds for gone.
   uint32_t held(uint32_t i) const { return held_[i]; }
 
  private:

@@ -23,8 +23,8 @@ namespace {
 struct Instance {
   ClusterSpec cluster;
   Gang gang;
-  bool lawful = false;  // Queues have floors.
-  std::vector<QueueLaw::Queue> queues{};
+  bool allowed = false;  // Queues have floors.
+  std::vector<QueuePolicy::Queue> queues{};
   int64_t limit = int64_t{1} << 40;  // Of queue 0, the preemptor's.
   int64_t gpus = 0;                  // What the preemptor asks for.
 };
@@ -67,10 +67,10 @@ RunningSpec Draw(Dice& dice, std::vector<uint32_t>& free,
     }
     gang.stoppable = !dice.OneIn(4);
     if (dice.OneIn(2)) {
-      for (uint32_t cut = 1; cut < gang.surplus; ++cut) {
-        if (dice.OneIn(2)) gang.cuts.push_back(cut);
+      for (uint32_t size = 1; size < gang.surplus; ++size) {
+        if (dice.OneIn(2)) gang.shrink_sizes.push_back(size);
       }
-      gang.cuts.push_back(gang.surplus);
+      gang.shrink_sizes.push_back(gang.surplus);
     }
   }
   return gang;
@@ -113,13 +113,13 @@ Instance MakeInstance(uint64_t seed, uint32_t most_running,
       instance.queues[gang.queue].used += task.gpus;
     }
   }
-  instance.lawful = dice.OneIn(2);
-  for (QueueLaw::Queue& queue : instance.queues) {
-    if (!instance.lawful || queue.used == 0) continue;
+  instance.allowed = dice.OneIn(2);
+  for (QueuePolicy::Queue& queue : instance.queues) {
+    if (!instance.allowed || queue.used == 0) continue;
     queue.floor = dice.Below(static_cast<uint32_t>(queue.used) + 1);
     queue.soft = dice.OneIn(2);
   }
-  if (instance.lawful && dice.OneIn(2)) {
+  if (instance.allowed && dice.OneIn(2)) {
     instance.limit = dice.From(1, 8) + instance.gpus;
   }
   return instance;
@@ -131,8 +131,9 @@ using Value = std::tuple<int32_t, int64_t, uint32_t>;  // Top, cost, broken.
 bool MayTake(const VictimCandidate& c, uint32_t tasks) {
   if (tasks == c.tasks.size()) return true;
   if (tasks > c.surplus) return false;
-  return c.cuts.empty() ||
-         std::find(c.cuts.begin(), c.cuts.end(), tasks) != c.cuts.end();
+  return c.shrink_sizes.empty() ||
+         std::find(c.shrink_sizes.begin(), c.shrink_sizes.end(), tasks) !=
+             c.shrink_sizes.end();
 }
 
 // The most, below so many, that may be taken; 0: none.
@@ -163,17 +164,17 @@ class Trial {
   Trial(const Instance& instance, uint64_t shuffle)
       : world_(instance.cluster, shuffle),
         prepared_(world_.Prepare(instance.gang)),
-        law_(world_, instance.queues),
+        policy_(world_, instance.queues),
         solver_(NewGangSolver()) {
-    law_.Limit(0, instance.limit, instance.gpus);
+    policy_.Limit(0, instance.limit, instance.gpus);
     request_.placement.gang = &prepared_;
     request_.placement.ledger = Ledger::kLater;
     request_.candidates = world_.candidates();
-    request_.rules = &law_;
+    request_.rules = &policy_;
   }
 
   World& world() { return world_; }
-  QueueLaw& law() { return law_; }
+  QueuePolicy& policy() { return policy_; }
   PreemptionRequest& request() { return request_; }
 
   PreemptionResult Choose() {
@@ -182,8 +183,8 @@ class Trial {
     return result;
   }
 
-  // Whether the law allows the set, in the order in which it allows most, and
-  // the gang then fits.
+  // Whether the policy allows the set, in the order in which it allows most,
+  // and the gang then fits.
   bool Works(std::vector<Victim> victims) {
     std::stable_sort(victims.begin(), victims.end(),
                      [&](const Victim& a, const Victim& b) {
@@ -192,12 +193,12 @@ class Trial {
                      });
     size_t added = 0;
     while (added < victims.size() &&
-           law_.Add(victims[added].candidate, victims[added].tasks)) {
+           policy_.Add(victims[added].candidate, victims[added].tasks)) {
       ++added;
     }
-    const bool lawful = added == victims.size() && law_.QuotaSuffices();
-    const bool works = lawful && FitsWithout(victims);
-    for (size_t i = 0; i < added; ++i) law_.Remove(victims[i].candidate);
+    const bool allowed = added == victims.size() && policy_.QuotaSuffices();
+    const bool works = allowed && FitsWithout(victims);
+    for (size_t i = 0; i < added; ++i) policy_.Remove(victims[i].candidate);
     return works;
   }
 
@@ -252,7 +253,7 @@ class Trial {
 
   World world_;
   PreparedGang prepared_;
-  QueueLaw law_;
+  QueuePolicy policy_;
   std::unique_ptr<GangSolver> solver_;
   PreemptionRequest request_;
   std::optional<Value> best_;
@@ -264,16 +265,16 @@ void CheckSound(Trial& trial, const PreemptionResult& result) {
   if (result.fit != Fit::kFits) {
     EXPECT_TRUE(result.victims.empty());
     for (uint32_t c = 0; c < candidates.size(); ++c) {
-      EXPECT_EQ(trial.law().held(c), 0u);
+      EXPECT_EQ(trial.policy().held(c), 0u);
     }
     return;
   }
   std::vector<uint32_t> held(candidates.size(), 0);
   for (const Victim& v : result.victims) held[v.candidate] = v.tasks;
   for (uint32_t c = 0; c < candidates.size(); ++c) {
-    EXPECT_EQ(trial.law().held(c), held[c]);
+    EXPECT_EQ(trial.policy().held(c), held[c]);
     EXPECT_TRUE(held[c] == 0 || MayTake(candidates[c], held[c]));
-    if (held[c] > 0) trial.law().Remove(c);
+    if (held[c] > 0) trial.policy().Remove(c);
   }
   EXPECT_EQ(result.cost, std::get<1>(ValueOf(candidates, result.victims)));
   EXPECT_TRUE(trial.Works(result.victims));
@@ -286,7 +287,7 @@ void CheckSound(Trial& trial, const PreemptionResult& result) {
     } else {
       fewer[i].tasks = less;
       if (ValueOf(candidates, fewer) > ValueOf(candidates, result.victims)) {
-        continue;  // Shedding would be dearer than stopping.
+        continue;  // A shrink would cost more than a stop.
       }
     }
     EXPECT_FALSE(trial.Works(fewer)) << "superfluous: " << c;
@@ -294,7 +295,7 @@ void CheckSound(Trial& trial, const PreemptionResult& result) {
 }
 
 // Chooses in a transaction, checks that undoing it leaves nothing behind, and
-// that the answer keeps the law.
+// that the answer keeps to the policy.
 PreemptionResult ChooseAndCheck(Trial& trial) {
   Cluster& cluster = trial.world().cluster();
   const uint64_t before = cluster.Hash();

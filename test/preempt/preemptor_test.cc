@@ -94,7 +94,7 @@ TEST(PreemptorTest, FreeAndReleasedRoomCountTogether) {
       {.key = "a", .cost = 3, .tasks = {{NodeKey(0, 0), 2}}},
       {.key = "b", .cost = 2, .tasks = {{NodeKey(0, 1), 1}}},
   };
-  // Five GPUs are free; the sixth task needs b's place, the others nobody's.
+  // Five GPUs are free; the sixth task needs b's place, the others no gang's.
   Case c(spec, MakeGang(6, 1, "rack"));
   EXPECT_EQ(c.Choose(), "b");
 }
@@ -113,7 +113,7 @@ TEST(PreemptorTest, SurplusIsShedBeforeAGangIsBroken) {
   EXPECT_EQ(Case(spec, MakeGang(1, 1, "")).Choose(), "elastic:1");
   EXPECT_EQ(Case(spec, MakeGang(2, 1, "")).Choose(), "elastic:2");
   EXPECT_EQ(Case(spec, MakeGang(3, 1, "")).Choose(), "rigid");
-  // Nobody knows a cost: still no gang is broken that need not be.
+  // No cost is known: still no gang is broken that need not be.
   for (RunningSpec& gang : spec.running) gang.cost = 0;
   spec.running[0].surplus_costs = {0, 0};
   EXPECT_EQ(Case(spec, MakeGang(1, 2, "")).Choose(), "elastic:2");
@@ -122,7 +122,8 @@ TEST(PreemptorTest, SurplusIsShedBeforeAGangIsBroken) {
 TEST(PreemptorTest, SurplusOfUnlikeRolesHasItsOwnCosts) {
   ClusterSpec spec{.nodes_per_rack = 1, .gpus_per_node = 4};
   const std::string n = NodeKey(0, 0);
-  // A cheap task, then a dear one; another gang costs something in between.
+  // A cheap task, then an expensive one; another gang costs something in
+  // between.
   spec.running = {{.key = "elastic",
                    .cost = 100,
                    .tasks = {{n}, {n}, {n}},
@@ -154,7 +155,7 @@ TEST(PreemptorTest, WhatIsShedTogetherIsNotCutInTwo) {
                    .tasks = {{n}, {n}, {n}, {n}, {n}},
                    .surplus = 4,
                    .surplus_costs = {1, 2, 3, 4},
-                   .cuts = {1, 4}}};
+                   .shrink_sizes = {1, 4}}};
   EXPECT_EQ(Case(spec, MakeGang(1, 1, "")).Choose(), "e:1");
   EXPECT_EQ(Case(spec, MakeGang(2, 1, "")).Choose(), "e:4");
 }
@@ -233,7 +234,7 @@ TEST(PreemptorTest, AWholeNodeIsClearedOfTheCheapestTenants) {
   const int64_t costs[] = {30, 20, 25};
   for (uint32_t n = 0; n < 3; ++n) {
     for (uint32_t i = 0; i < 8; ++i) {
-      // The cheapest single tenant of all sits on the dearest node.
+      // The cheapest single tenant of all is on the most expensive node.
       spec.running.push_back({.key = NodeKey(0, n) + "/" + std::to_string(i),
                               .cost = n == 0 && i == 0 ? 1 : costs[n],
                               .tasks = {{NodeKey(0, n)}}});
@@ -270,9 +271,9 @@ TEST(PreemptorTest, RoomIsThereButTheQueueIsAtItsLimit) {
       {.key = "other", .cost = 1, .tasks = {{n0}}, .queue = 1},
   };
   Case c(spec, MakeGang(1, 1, ""));
-  QueueLaw law(c.world, {{.used = 2}, {.used = 1}});
-  law.Limit(0, 2, 1);
-  c.request.rules = &law;
+  QueuePolicy policy(c.world, {{.used = 2}, {.used = 1}});
+  policy.Limit(0, 2, 1);
+  c.request.rules = &policy;
   EXPECT_EQ(c.Choose(), "mine2");
   EXPECT_TRUE(c.result.optimal);
 }
@@ -285,9 +286,9 @@ TEST(PreemptorTest, OneVictimServesRoomAndQuota) {
       {.key = "other", .cost = 10, .tasks = {{n0}}, .queue = 1},
   };
   Case c(spec, MakeGang(1, 1, ""));
-  QueueLaw law(c.world, {{.used = 1}, {.used = 1}});
-  law.Limit(0, 1, 1);
-  c.request.rules = &law;
+  QueuePolicy policy(c.world, {{.used = 1}, {.used = 1}});
+  policy.Limit(0, 1, 1);
+  c.request.rules = &policy;
   EXPECT_EQ(c.Choose(), "mine");
 }
 
@@ -301,19 +302,21 @@ TEST(PreemptorTest, AQueueIsNotPushedBelowItsFloor) {
   };
   {
     Case c(spec, MakeGang(2, 1, ""));
-    QueueLaw law(c.world, {{}, {.used = 2, .floor = 1}, {.used = 2}});
-    c.request.rules = &law;
+    QueuePolicy policy(c.world, {{}, {.used = 2, .floor = 1}, {.used = 2}});
+    c.request.rules = &policy;
     EXPECT_EQ(c.Choose(), "a1 b1");
-    EXPECT_EQ(law.held(0) + law.held(1), 1u) << "the law knows who was chosen";
+    EXPECT_EQ(policy.held(0) + policy.held(1), 1u)
+        << "the policy knows which were chosen";
   }
   Case c(spec, MakeGang(1, 2, ""));
-  QueueLaw law(c.world, {{}, {.used = 2, .floor = 1}, {.used = 2, .floor = 1}});
-  c.request.rules = &law;
+  QueuePolicy policy(c.world,
+                     {{}, {.used = 2, .floor = 1}, {.used = 2, .floor = 1}});
+  c.request.rules = &policy;
   const uint64_t before = c.world.cluster().Hash();
   EXPECT_EQ(c.Choose(), "not-now");
   EXPECT_TRUE(c.result.optimal);
   EXPECT_EQ(c.world.cluster().Hash(), before);
-  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(law.held(i), 0u);
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(policy.held(i), 0u);
 }
 
 TEST(PreemptorTest, ALawThatLooksAtTheOrderIsAskedInAGoodOne) {
@@ -325,11 +328,11 @@ TEST(PreemptorTest, ALawThatLooksAtTheOrderIsAskedInAGoodOne) {
       {.key = "c", .tasks = {{NodeKey(0, 1), 3}}, .candidate = false},
   };
   Case c(spec, MakeGang(5, 1, ""));
-  QueueLaw law(c.world, {{}, {.used = 5, .floor = 2, .soft = true}});
-  c.request.rules = &law;
+  QueuePolicy policy(c.world, {{}, {.used = 5, .floor = 2, .soft = true}});
+  c.request.rules = &policy;
   EXPECT_EQ(c.Choose(), "a b");
-  EXPECT_EQ(law.held(0), 1u);
-  EXPECT_EQ(law.held(1), 1u);
+  EXPECT_EQ(policy.held(0), 1u);
+  EXPECT_EQ(policy.held(1), 1u);
 }
 
 TEST(PreemptorTest, WhereTheLowPrioritiesAreProtectedTheNextOnesGo) {
@@ -339,8 +342,8 @@ TEST(PreemptorTest, WhereTheLowPrioritiesAreProtectedTheNextOnesGo) {
       {.key = "b", .priority = 2, .tasks = {{NodeKey(0, 1)}}, .queue = 2},
   };
   Case c(spec, MakeGang(1, 1, ""));
-  QueueLaw law(c.world, {{}, {.used = 1, .floor = 1}, {.used = 1}});
-  c.request.rules = &law;
+  QueuePolicy policy(c.world, {{}, {.used = 1, .floor = 1}, {.used = 1}});
+  c.request.rules = &policy;
   EXPECT_EQ(c.Choose(), "b");
   EXPECT_TRUE(c.result.optimal);
 }
@@ -384,7 +387,7 @@ TEST(PreemptorTest, SeveralRolesAreMadeRoomForTogether) {
   gang.roles[0].name = "big";
   gang.roles.push_back(MakeGang(1, 2, "").roles[0]);
   gang.roles[1].name = "small";
-  // Rack 0: three of 10; rack 1: two of 15. As dear, but fewer broken.
+  // Rack 0: three of 10; rack 1: two of 15. The same cost, but fewer broken.
   EXPECT_EQ(Case(spec, gang).Choose(), "r1/n0/0 r1/n1/0");
 }
 

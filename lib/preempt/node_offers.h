@@ -7,30 +7,31 @@
 #include <span>
 #include <vector>
 
-#include "lib/preempt/problem.h"
+#include "lib/preempt/preemption_problem.h"
 
 namespace muster::preempt {
 
-// A place is a node of the region, by its position on the board. It makes
-// offers, each with the slots and victims of those before it; the first `level`
-// of them are taken. A victim that several places ask for is gone once, with
-// the most tasks that any of them asks for.
+// A place is a node of the region, by its position on RegionSlots. It
+// makes offers, each with the slots and victims of those before it; the first
+// `level` of them are taken. A victim that several places ask for is gone once,
+// with the most tasks that any of them asks for.
 //
 // What a place adds or saves is kept until something changes it: a search looks
 // at all places for each step, and a step changes few of them.
-class OfferBook {
+class NodeOffers {
  public:
   struct Offer {
     uint32_t slots = 0;
     std::vector<Victim> victims{};  // By candidate.
   };
 
-  explicit OfferBook(const Problem& problem) : problem_(problem) {}
+  explicit NodeOffers(const PreemptionProblem& problem) : problem_(problem) {}
 
   // So many places, which offer nothing.
   void Begin(size_t places);
-  // All that the place offers: each with no fewer tasks of anybody than the one
-  // before. Places are added in ascending order, before anything is taken.
+  // All that the place offers: each with no fewer tasks of any candidate than
+  // the one before. Places are added in ascending order, before anything is
+  // taken.
   void Add(uint32_t place, std::span<const Offer> offers);
 
   uint32_t Offers(uint32_t place) const {
@@ -75,10 +76,10 @@ class OfferBook {
 
   // How many of its tasks are gone.
   uint32_t Gone(uint32_t candidate) const { return gone_[candidate].tasks; }
-  const Score& score() const { return score_; }  // Of all that is taken.
-  uint64_t given() const { return given_; }      // Slots.
+  const VictimCost& cost() const { return cost_; }  // Of all that is taken.
+  uint64_t given() const { return given_; }         // Slots.
   // What the place's next offer costs more.
-  const Score& AddedBy(uint32_t place) {
+  const VictimCost& AddedBy(uint32_t place) {
     Place& p = places_[place];
     if (!p.knows_added) LearnAdded(&p);
     return p.added;
@@ -106,7 +107,7 @@ class OfferBook {
     std::vector<int64_t> costs{};     // By level: MostSavedAt.
     bool knows_added = false;
     bool knows_saved = false;
-    Score added{};
+    VictimCost added{};
     int64_t saved = 0;
   };
   // Of one candidate: the most tasks that a place asks for, and how many places
@@ -128,7 +129,7 @@ class OfferBook {
   Most MostOf(uint32_t candidate) const;
   uint32_t MostBeside(const Part& part) const;
 
-  const Problem& problem_;
+  const PreemptionProblem& problem_;
   std::vector<Place> places_;
   std::vector<uint32_t> taken_;
   std::vector<uint32_t> involved_;
@@ -136,7 +137,7 @@ class OfferBook {
   std::vector<std::vector<uint32_t>> places_of_;
   std::vector<std::vector<uint32_t>> asked_;
   std::vector<Most> gone_;  // By candidate.
-  Score score_{};
+  VictimCost cost_{};
   uint64_t given_ = 0;
 };
 

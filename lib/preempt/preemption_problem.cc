@@ -1,4 +1,4 @@
-#include "lib/preempt/problem.h"
+#include "lib/preempt/preemption_problem.h"
 
 #include <algorithm>
 #include <utility>
@@ -27,8 +27,8 @@ uint32_t FixedTasks(const PlacementRequest& request, uint32_t role) {
 
 }  // namespace
 
-Problem::Problem(Cluster& cluster, GangSolver& solver,
-                 const PreemptionRequest& request)
+PreemptionProblem::PreemptionProblem(Cluster& cluster, GangSolver& solver,
+                                     const PreemptionRequest& request)
     : cluster_(cluster),
       solver_(solver),
       request_(request),
@@ -43,7 +43,7 @@ Problem::Problem(Cluster& cluster, GangSolver& solver,
   }
 }
 
-void Problem::FindNeeds() {
+void PreemptionProblem::FindNeeds() {
   const Gang& g = gang().gang;
   uint32_t in_all = 0;
   for (const Group& group : g.groups) {
@@ -61,7 +61,7 @@ void Problem::FindNeeds() {
 }
 
 // Where a group asks for more tasks than its roles do, aims at more of them.
-void Problem::RaiseWantTo(uint32_t tasks) {
+void PreemptionProblem::RaiseWantTo(uint32_t tasks) {
   uint64_t sum = request_.placement.fixed.size();
   for (const Need& need : needs_) sum += need.want;
   for (Need& need : needs_) {
@@ -74,7 +74,7 @@ void Problem::RaiseWantTo(uint32_t tasks) {
   }
 }
 
-void Problem::FindScarce() {
+void PreemptionProblem::FindScarce() {
   Resources asked(cluster_.resource_count());
   for (const Need& need : needs_) {
     const ShapeId shape = gang().shapes[need.role][0];
@@ -93,51 +93,56 @@ void Problem::FindScarce() {
   }
 }
 
-uint32_t Problem::Surplus(uint32_t c) const {
-  return candidate(c).stoppable ? Cut(c, Cuts(c)) : Size(c);
+uint32_t PreemptionProblem::Surplus(uint32_t c) const {
+  return candidate(c).stoppable ? ShrinkSize(c, ShrinkSizeCount(c)) : Size(c);
 }
 
-uint32_t Problem::Cuts(uint32_t c) const {
+uint32_t PreemptionProblem::ShrinkSizeCount(uint32_t c) const {
   if (Size(c) == 0) return 0;
-  const std::span<const uint32_t> cuts = candidate(c).cuts;
-  if (cuts.empty()) return std::min(candidate(c).surplus, Size(c) - 1);
+  const std::span<const uint32_t> shrink_sizes = candidate(c).shrink_sizes;
+  if (shrink_sizes.empty()) return std::min(candidate(c).surplus, Size(c) - 1);
   return static_cast<uint32_t>(
-      std::lower_bound(cuts.begin(), cuts.end(), Size(c)) - cuts.begin());
+      std::lower_bound(shrink_sizes.begin(), shrink_sizes.end(), Size(c)) -
+      shrink_sizes.begin());
 }
 
-uint32_t Problem::AtLeast(uint32_t c, uint32_t tasks) const {
-  const std::span<const uint32_t> cuts = candidate(c).cuts;
-  if (cuts.empty()) return tasks <= Cuts(c) ? tasks : Size(c);
-  const auto cut = std::lower_bound(cuts.begin(), cuts.end(), tasks);
-  return cut == cuts.end() ? Size(c) : *cut;
+uint32_t PreemptionProblem::AtLeast(uint32_t c, uint32_t tasks) const {
+  const std::span<const uint32_t> shrink_sizes = candidate(c).shrink_sizes;
+  if (shrink_sizes.empty())
+    return tasks <= ShrinkSizeCount(c) ? tasks : Size(c);
+  const auto size =
+      std::lower_bound(shrink_sizes.begin(), shrink_sizes.end(), tasks);
+  return size == shrink_sizes.end() ? Size(c) : *size;
 }
 
-Score Problem::ScoreOf(uint32_t c, uint32_t tasks) const {
+VictimCost PreemptionProblem::CostOf(uint32_t c, uint32_t tasks) const {
   if (tasks == 0) return {};
   const VictimCandidate& victim = candidate(c);
   const bool stops = tasks == Size(c) && victim.stoppable;
   const std::span<const int64_t> costs = victim.surplus_costs;
-  const int64_t shed =
+  const int64_t surplus_cost =
       costs.empty() ? 0 : costs[std::min<size_t>(tasks, costs.size()) - 1];
-  const int64_t cost = stops ? victim.cost : shed;
+  const int64_t cost = stops ? victim.cost : surplus_cost;
   return {std::clamp<int64_t>(cost, 0, most_cost_), stops, tasks};
 }
 
-Score Problem::ScoreBeyond(uint32_t c, uint32_t fewer, uint32_t tasks) const {
-  const Score less = ScoreOf(c, fewer);
-  const Score more = ScoreOf(c, tasks);
+VictimCost PreemptionProblem::CostBeyond(uint32_t c, uint32_t fewer,
+                                         uint32_t tasks) const {
+  const VictimCost less = CostOf(c, fewer);
+  const VictimCost more = CostOf(c, tasks);
   return {std::max<int64_t>(0, more.cost - less.cost),
           more.broken - less.broken, more.tasks - less.tasks};
 }
 
-int64_t Problem::Amount(const Allocation& a) const {
+int64_t PreemptionProblem::Amount(const Allocation& a) const {
   const bool varies = scarce_ == cluster_.device_kind() &&
                       !UsesAlike(cluster_.device_request(a.shape));
   return varies ? cluster_.Usage(a)[scarce_]
                 : cluster_.demand(a.shape)[scarce_];
 }
 
-std::vector<Victim> Problem::SmallestFirst(std::vector<Victim> victims) const {
+std::vector<Victim> PreemptionProblem::SmallestFirst(
+    std::vector<Victim> victims) const {
   std::vector<std::pair<int64_t, Victim>> keyed;
   keyed.reserve(victims.size());
   for (const Victim& victim : victims) {
@@ -152,7 +157,7 @@ std::vector<Victim> Problem::SmallestFirst(std::vector<Victim> victims) const {
   return victims;
 }
 
-Fit Problem::Ask(std::span<const NodeIndex> within) {
+Fit PreemptionProblem::Ask(std::span<const NodeIndex> within) {
   ++searched_;
   PlacementRequest question = request_.placement;
   question.explain = within.empty();
@@ -167,7 +172,7 @@ Fit Problem::Ask(std::span<const NodeIndex> within) {
   return answer_.fit;
 }
 
-bool Problem::Spend() {
+bool PreemptionProblem::Spend() {
   if (Exhausted()) return false;
   ++searched_;
   return true;

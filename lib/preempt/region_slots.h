@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "lib/cluster/cluster.h"
-#include "lib/preempt/problem.h"
+#include "lib/preempt/preemption_problem.h"
 
 namespace muster::preempt {
 
-class SlotBoard {
+class RegionSlots {
  public:
   static constexpr uint32_t kElsewhere = 0xffffffff;
 
-  explicit SlotBoard(Problem& problem);
+  explicit RegionSlots(PreemptionProblem& problem);
 
   // Looks at these nodes from now on. O(nodes x shapes).
   void Watch(std::span<const NodeIndex> nodes);
@@ -36,13 +36,13 @@ class SlotBoard {
   // `extra` more than it says.
   uint64_t Lacking(size_t need, uint64_t extra) const;
   // Slots of the need in all watched nodes, and on one of them.
-  uint64_t Total(size_t need) const { return total_[Column(need)]; }
+  uint64_t Total(size_t need) const { return total_[ColumnOf(need)]; }
   uint32_t At(size_t need, NodeIndex node) const;
 
  private:
-  size_t Column(size_t need) const;
+  size_t ColumnOf(size_t need) const;
 
-  Problem& problem_;
+  PreemptionProblem& problem_;
   uint64_t refresh_ns_ = 0;           // What one Refresh is charged.
   std::vector<ShapeId> shapes_;       // One column an alternative of a need.
   std::vector<size_t> first_column_;  // By need; one more at the end.

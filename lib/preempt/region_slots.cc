@@ -1,4 +1,4 @@
-#include "lib/preempt/slot_board.h"
+#include "lib/preempt/region_slots.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@
 
 namespace muster::preempt {
 
-SlotBoard::SlotBoard(Problem& problem)
+RegionSlots::RegionSlots(PreemptionProblem& problem)
     : problem_(problem), position_(problem.cluster().node_limit(), kElsewhere) {
   for (const Need& need : problem.needs()) {
     first_column_.push_back(shapes_.size());
@@ -21,7 +21,7 @@ SlotBoard::SlotBoard(Problem& problem)
   total_.resize(shapes_.size());
 }
 
-void SlotBoard::Watch(std::span<const NodeIndex> nodes) {
+void RegionSlots::Watch(std::span<const NodeIndex> nodes) {
   for (NodeIndex node : nodes_) position_[node] = kElsewhere;
   nodes_.assign(nodes.begin(), nodes.end());
   slots_.assign(nodes_.size() * shapes_.size(), 0);
@@ -32,7 +32,7 @@ void SlotBoard::Watch(std::span<const NodeIndex> nodes) {
   }
 }
 
-void SlotBoard::Refresh(NodeIndex node) {
+void RegionSlots::Refresh(NodeIndex node) {
   const uint32_t position = position_[node];
   if (position == kElsewhere) return;
   problem_.Charge(1, refresh_ns_);
@@ -46,7 +46,7 @@ void SlotBoard::Refresh(NodeIndex node) {
   }
 }
 
-bool SlotBoard::Possible() const {
+bool RegionSlots::Possible() const {
   for (size_t n = 0; n < problem_.needs().size(); ++n) {
     const auto begin = total_.begin() + first_column_[n];
     const auto end = total_.begin() + first_column_[n + 1];
@@ -56,27 +56,27 @@ bool SlotBoard::Possible() const {
   return true;
 }
 
-bool SlotBoard::Fits() const {
+bool RegionSlots::Fits() const {
   if (!Possible()) return false;
   if (!problem_.SlotsDecide()) return problem_.Ask(nodes_) == Fit::kFits;
   problem_.CountQuestion();
   return true;
 }
 
-size_t SlotBoard::Column(size_t need) const {
+size_t RegionSlots::ColumnOf(size_t need) const {
   return std::min(first_column_[need] + aim_, first_column_[need + 1] - 1);
 }
 
-uint64_t SlotBoard::Lacking(size_t need, uint64_t extra) const {
+uint64_t RegionSlots::Lacking(size_t need, uint64_t extra) const {
   const uint64_t want = problem_.needs()[need].want;
   if (want == 0) return 0;
   const uint64_t have = Total(need);
   return want + extra > have ? want + extra - have : 0;
 }
 
-uint32_t SlotBoard::At(size_t need, NodeIndex node) const {
-  return problem_.cluster().Slots(node, shapes_[Column(need)], Ledger::kLater,
-                                  limits_[Column(need)]);
+uint32_t RegionSlots::At(size_t need, NodeIndex node) const {
+  return problem_.cluster().Slots(node, shapes_[ColumnOf(need)], Ledger::kLater,
+                                  limits_[ColumnOf(need)]);
 }
 
 }  // namespace muster::preempt

@@ -16,20 +16,20 @@
 
 namespace muster::preempt {
 
-// How dear a set of victims is, after its top priority: less is better.
-struct Score {
+// The cost of a set of victims, compared after its top priority.
+struct VictimCost {
   int64_t cost = 0;
   uint32_t broken = 0;  // Gangs stopped as a whole.
-  uint64_t tasks = 0;   // Tasks stopped or shed.
+  uint64_t tasks = 0;   // Tasks stopped, with their gang or by a shrink.
 
-  friend auto operator<=>(const Score&, const Score&) = default;
-  Score& operator+=(const Score& more) {
+  friend auto operator<=>(const VictimCost&, const VictimCost&) = default;
+  VictimCost& operator+=(const VictimCost& more) {
     cost += more.cost;
     broken += more.broken;
     tasks += more.tasks;
     return *this;
   }
-  Score& operator-=(const Score& less) {
+  VictimCost& operator-=(const VictimCost& less) {
     cost -= less.cost;
     broken -= less.broken;
     tasks -= less.tasks;
@@ -46,10 +46,10 @@ struct Need {
   int64_t weight = 1;  // What one slot is worth beside other roles' slots.
 };
 
-class Problem {
+class PreemptionProblem {
  public:
-  Problem(Cluster& cluster, GangSolver& solver,
-          const PreemptionRequest& request);
+  PreemptionProblem(Cluster& cluster, GangSolver& solver,
+                    const PreemptionRequest& request);
 
   Cluster& cluster() { return cluster_; }
   const PreemptionRequest& request() const { return request_; }
@@ -69,26 +69,27 @@ class Problem {
   uint32_t Size(uint32_t c) const {
     return static_cast<uint32_t>(candidate(c).tasks.size());
   }
-  // How many tasks may be shed without breaking the gang: less than Size, or
-  // all there are to take.
+  // The most tasks that may be taken without breaking the gang: less than Size,
+  // or all there are to take.
   uint32_t Surplus(uint32_t c) const;
-  // The numbers of tasks below Size that may be shed, ascending: Cut(c, 1) to
-  // Cut(c, Cuts(c)); Cut(c, 0) is 0.
-  uint32_t Cuts(uint32_t c) const;
-  uint32_t Cut(uint32_t c, uint32_t i) const {
-    const std::span<const uint32_t> cuts = candidate(c).cuts;
-    return i == 0 || cuts.empty() ? i : cuts[i - 1];
+  // The gang can shrink by ShrinkSize(c, 1) to ShrinkSize(c,
+  // ShrinkSizeCount(c)) tasks, ascending and below Size; ShrinkSize(c, 0) is 0.
+  uint32_t ShrinkSizeCount(uint32_t c) const;
+  uint32_t ShrinkSize(uint32_t c, uint32_t i) const {
+    const std::span<const uint32_t> shrink_sizes = candidate(c).shrink_sizes;
+    return i == 0 || shrink_sizes.empty() ? i : shrink_sizes[i - 1];
   }
-  // The fewest tasks, at least `tasks` > 0, that may be taken: a cut, or all.
+  // The fewest tasks, at least `tasks` > 0, that may be taken: a shrink size,
+  // or all.
   uint32_t AtLeast(uint32_t c, uint32_t tasks) const;
-  // The c's task that is shed as number `back`, from 0.
+  // The task of c that a shrink stops as number `back`, from 0.
   const Allocation& Task(uint32_t c, uint32_t back) const {
     return candidate(c).tasks[Size(c) - 1 - back].at;
   }
-  // The score of releasing `tasks` tasks from the back of c.
-  Score ScoreOf(uint32_t c, uint32_t tasks) const;
+  // The cost of releasing `tasks` tasks from the back of c.
+  VictimCost CostOf(uint32_t c, uint32_t tasks) const;
   // What that costs beyond releasing only `fewer` of them.
-  Score ScoreBeyond(uint32_t c, uint32_t fewer, uint32_t tasks) const;
+  VictimCost CostBeyond(uint32_t c, uint32_t fewer, uint32_t tasks) const;
   // What the allocation holds of the scarce kind; more for a share of a
   // device's memory costs a look at the device.
   int64_t Amount(const Allocation& a) const;

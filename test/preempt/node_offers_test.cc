@@ -1,5 +1,5 @@
 // The sums of the local search, beside sums made anew.
-#include "lib/preempt/offer_book.h"
+#include "lib/preempt/node_offers.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "lib/preempt/problem.h"
+#include "lib/preempt/preemption_problem.h"
 #include "test/preempt/preempt_world.h"
 
 namespace muster::preempt {
@@ -17,33 +17,33 @@ namespace {
 
 constexpr uint32_t kMostTasks = 5;
 
-// Candidates of one to five tasks, some of which may be shed.
+// Candidates of one to five tasks, some of which may be shrink_costs.
 struct Candidates {
   explicit Candidates(std::mt19937_64& random) : tasks(kMostTasks) {
     const size_t count = 1 + random() % 8;
     all.resize(count);
-    shed.resize(count);
+    shrink_costs.resize(count);
     for (size_t c = 0; c < count; ++c) {
       const auto size = static_cast<uint32_t>(1 + random() % kMostTasks);
       all[c].tasks = std::span(tasks).first(size);
       all[c].surplus = static_cast<uint32_t>(random() % size);
       int64_t cost = 0;
       for (uint32_t t = 0; t < all[c].surplus; ++t) {
-        shed[c].push_back(cost += static_cast<int64_t>(random() % 4));
+        shrink_costs[c].push_back(cost += static_cast<int64_t>(random() % 4));
       }
-      all[c].surplus_costs = shed[c];
+      all[c].surplus_costs = shrink_costs[c];
       all[c].cost = cost + static_cast<int64_t>(random() % 9);
     }
   }
 
   std::vector<Assignment> tasks;
-  std::vector<std::vector<int64_t>> shed;
+  std::vector<std::vector<int64_t>> shrink_costs;
   std::vector<VictimCandidate> all;
 };
 
-std::vector<OfferBook::Offer> RandomOffers(const Problem& problem,
-                                           std::mt19937_64& random) {
-  std::vector<OfferBook::Offer> offers;
+std::vector<NodeOffers::Offer> RandomOffers(const PreemptionProblem& problem,
+                                            std::mt19937_64& random) {
+  std::vector<NodeOffers::Offer> offers;
   std::vector<uint32_t> gone(problem.candidate_count(), 0);
   uint32_t slots = 0;
   for (auto count = random() % 4; count > 0; --count) {
@@ -52,7 +52,7 @@ std::vector<OfferBook::Offer> RandomOffers(const Problem& problem,
       if (random() % 3 > 0 || gone[c] == problem.Size(c)) continue;
       gone[c] = problem.AtLeast(c, gone[c] + 1);
     }
-    OfferBook::Offer& offer = offers.emplace_back(slots);
+    NodeOffers::Offer& offer = offers.emplace_back(slots);
     for (uint32_t c = 0; c < gone.size(); ++c) {
       if (gone[c] > 0) offer.victims.push_back({c, gone[c]});
     }
@@ -62,7 +62,7 @@ std::vector<OfferBook::Offer> RandomOffers(const Problem& problem,
 
 // What is taken, by sums over all places.
 struct Plain {
-  using Offers = std::vector<OfferBook::Offer>;
+  using Offers = std::vector<NodeOffers::Offer>;
 
   std::vector<uint32_t> Gone() const {
     std::vector<uint32_t> gone(problem.candidate_count(), 0);
@@ -74,79 +74,80 @@ struct Plain {
     }
     return gone;
   }
-  Score Total() const {
-    Score score;
+  VictimCost Total() const {
+    VictimCost cost;
     const std::vector<uint32_t> gone = Gone();
     for (uint32_t c = 0; c < gone.size(); ++c) {
-      score += problem.ScoreOf(c, gone[c]);
+      cost += problem.CostOf(c, gone[c]);
     }
-    return score;
+    return cost;
   }
   // Between what is taken and what would be with the place at that level: what
   // each candidate costs more, where it is more.
-  Score Beyond(size_t place, uint32_t level) {
+  VictimCost Beyond(size_t place, uint32_t level) {
     const uint32_t before = levels[place];
     std::vector<uint32_t> less = Gone();
     levels[place] = level;
     std::vector<uint32_t> more = Gone();
     levels[place] = before;
     if (level < before) std::swap(less, more);
-    Score score;
+    VictimCost cost;
     for (uint32_t c = 0; c < less.size(); ++c) {
-      if (less[c] < more[c]) score += problem.ScoreBeyond(c, less[c], more[c]);
+      if (less[c] < more[c]) cost += problem.CostBeyond(c, less[c], more[c]);
     }
-    return score;
+    return cost;
   }
 
-  const Problem& problem;
+  const PreemptionProblem& problem;
   std::vector<Offers> offers{};
   std::vector<uint32_t> levels{};
 };
 
-void ExpectEqual(OfferBook& book, Plain& plain) {
+void ExpectEqual(NodeOffers& node_offers, Plain& plain) {
   const std::vector<uint32_t> gone = plain.Gone();
-  for (uint32_t c = 0; c < gone.size(); ++c) EXPECT_EQ(book.Gone(c), gone[c]);
-  EXPECT_EQ(book.score(), plain.Total());
+  for (uint32_t c = 0; c < gone.size(); ++c)
+    EXPECT_EQ(node_offers.Gone(c), gone[c]);
+  EXPECT_EQ(node_offers.cost(), plain.Total());
   uint64_t given = 0;
   std::vector<uint32_t> taken;
   for (uint32_t p = 0; p < plain.offers.size(); ++p) {
     if (plain.levels[p] > 0) taken.push_back(p);
     const Plain::Offers& offers = plain.offers[p];
     const uint32_t level = plain.levels[p];
-    ASSERT_EQ(book.Level(p), level);
-    ASSERT_EQ(book.IsFull(p), level == offers.size());
+    ASSERT_EQ(node_offers.Level(p), level);
+    ASSERT_EQ(node_offers.IsFull(p), level == offers.size());
     const uint32_t slots = level == 0 ? 0 : offers[level - 1].slots;
     given += slots;
     if (level > 0) {
-      EXPECT_EQ(book.SavedBy(p), plain.Beyond(p, level - 1).cost);
-      EXPECT_EQ(book.LastSlots(p),
+      EXPECT_EQ(node_offers.SavedBy(p), plain.Beyond(p, level - 1).cost);
+      EXPECT_EQ(node_offers.LastSlots(p),
                 slots - (level == 1 ? 0 : offers[level - 2].slots));
     }
     if (level < offers.size()) {
-      EXPECT_EQ(book.AddedBy(p), plain.Beyond(p, level + 1));
-      EXPECT_EQ(book.MoreSlots(p), offers[level].slots - slots);
+      EXPECT_EQ(node_offers.AddedBy(p), plain.Beyond(p, level + 1));
+      EXPECT_EQ(node_offers.MoreSlots(p), offers[level].slots - slots);
     }
   }
-  EXPECT_EQ(book.given(), given);
-  EXPECT_EQ(book.taken(), taken);
+  EXPECT_EQ(node_offers.given(), given);
+  EXPECT_EQ(node_offers.taken(), taken);
 }
 
 // Some places go back together: what each saves at the most is enough for what
 // they save.
-void ExpectNoMoreSaved(const OfferBook& book, Plain plain,
+void ExpectNoMoreSaved(const NodeOffers& node_offers, Plain plain,
                        std::mt19937_64& random) {
   const int64_t before = plain.Total().cost;
   int64_t most = 0;
   for (uint32_t p = 0; p < plain.levels.size(); ++p) {
     const auto level = static_cast<uint32_t>(random() % (plain.levels[p] + 1));
     for (; plain.levels[p] > level; --plain.levels[p]) {
-      most += book.MostSavedAt(p, plain.levels[p]);
+      most += node_offers.MostSavedAt(p, plain.levels[p]);
     }
   }
   EXPECT_LE(before - plain.Total().cost, most);
 }
 
-TEST(OfferBookTest, SumsAreThoseMadeAnew) {
+TEST(NodeOffersTest, SumsAreThoseMadeAnew) {
   World world({});
   const PreparedGang gang = world.Prepare(MakeGang(1, 1, ""));
   const auto solver = NewGangSolver();
@@ -157,30 +158,30 @@ TEST(OfferBookTest, SumsAreThoseMadeAnew) {
     PreemptionRequest request;
     request.placement.gang = &gang;
     request.candidates = candidates.all;
-    const Problem problem(world.cluster(), *solver, request);
-    OfferBook book(problem);
+    const PreemptionProblem problem(world.cluster(), *solver, request);
+    NodeOffers node_offers(problem);
     for (int again = 0; again < 2; ++again) {
       Plain plain{problem};
       plain.offers.resize(1 + random() % 6);
       plain.levels.resize(plain.offers.size());
-      book.Begin(plain.offers.size());
+      node_offers.Begin(plain.offers.size());
       for (uint32_t p = 0; p < plain.offers.size(); ++p) {
         plain.offers[p] = RandomOffers(problem, random);
-        book.Add(p, plain.offers[p]);
+        node_offers.Add(p, plain.offers[p]);
       }
       for (int step = 0; step < 40; ++step) {
         const auto p = static_cast<uint32_t>(random() % plain.offers.size());
         plain.levels[p] = random() % (plain.offers[p].size() + 1);
-        book.SetLevel(p, plain.levels[p]);
-        ExpectEqual(book, plain);
-        ExpectNoMoreSaved(book, plain, random);
+        node_offers.SetLevel(p, plain.levels[p]);
+        ExpectEqual(node_offers, plain);
+        ExpectNoMoreSaved(node_offers, plain, random);
         if (HasFailure()) return;
       }
     }
   }
 }
 
-TEST(OfferBookTest, FindsHowFarVictimsReach) {
+TEST(NodeOffersTest, FindsHowFarVictimsReach) {
   World world({});
   const PreparedGang gang = world.Prepare(MakeGang(1, 1, ""));
   const auto solver = NewGangSolver();
@@ -189,24 +190,25 @@ TEST(OfferBookTest, FindsHowFarVictimsReach) {
   PreemptionRequest request;
   request.placement.gang = &gang;
   request.candidates = candidates.all;
-  const Problem problem(world.cluster(), *solver, request);
+  const PreemptionProblem problem(world.cluster(), *solver, request);
   ASSERT_GE(problem.candidate_count(), 2u);
-  OfferBook book(problem);
-  book.Begin(2);
-  const std::vector<OfferBook::Offer> offers = {
+  NodeOffers node_offers(problem);
+  node_offers.Begin(2);
+  const std::vector<NodeOffers::Offer> offers = {
       {1, {{1, 1}}}, {2, {{1, 1}}}, {3, {{0, 1}, {1, 1}}}};
-  book.Add(1, offers);
+  node_offers.Add(1, offers);
   std::vector<uint32_t> gone(problem.candidate_count(), 0);
-  EXPECT_EQ(book.LevelWith(1, gone), 0u);
+  EXPECT_EQ(node_offers.LevelWith(1, gone), 0u);
   gone[1] = 1;
-  EXPECT_EQ(book.LevelWith(1, gone), 2u);
-  EXPECT_EQ(book.LevelWith(0, gone), 0u);
+  EXPECT_EQ(node_offers.LevelWith(1, gone), 2u);
+  EXPECT_EQ(node_offers.LevelWith(0, gone), 0u);
   gone[0] = 1;
-  EXPECT_EQ(book.LevelWith(1, gone), 3u);
-  EXPECT_FALSE(book.Asks(1, 2, 0));
-  EXPECT_TRUE(book.Asks(1, 3, 0));
-  EXPECT_EQ(std::vector(book.involved().begin(), book.involved().end()),
-            (std::vector<uint32_t>{0, 1}));
+  EXPECT_EQ(node_offers.LevelWith(1, gone), 3u);
+  EXPECT_FALSE(node_offers.Asks(1, 2, 0));
+  EXPECT_TRUE(node_offers.Asks(1, 3, 0));
+  EXPECT_EQ(
+      std::vector(node_offers.involved().begin(), node_offers.involved().end()),
+      (std::vector<uint32_t>{0, 1}));
 }
 
 }  // namespace

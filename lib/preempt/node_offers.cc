@@ -1,11 +1,11 @@
-#include "lib/preempt/offer_book.h"
+#include "lib/preempt/node_offers.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace muster::preempt {
 
-void OfferBook::Begin(size_t places) {
+void NodeOffers::Begin(size_t places) {
   for (const uint32_t c : involved_) {
     places_of_[c].clear();
     asked_[c].clear();
@@ -17,11 +17,11 @@ void OfferBook::Begin(size_t places) {
   gone_.resize(problem_.candidate_count());
   places_.assign(places, {.slots = {0}, .victims = {0}});
   taken_.clear();
-  score_ = {};
+  cost_ = {};
   given_ = 0;
 }
 
-void OfferBook::Add(uint32_t p, std::span<const Offer> offers) {
+void NodeOffers::Add(uint32_t p, std::span<const Offer> offers) {
   if (offers.empty()) return;
   Place& place = places_[p];
   for (const Victim& victim : offers.back().victims) {
@@ -50,31 +50,31 @@ void OfferBook::Add(uint32_t p, std::span<const Offer> offers) {
   }
 }
 
-int64_t OfferBook::CostOfLevel(const Place& place, uint32_t level) const {
-  Score cost;
+int64_t NodeOffers::CostOfLevel(const Place& place, uint32_t level) const {
+  VictimCost cost;
   for (size_t i = 0; i < place.parts.size(); ++i) {
     const uint32_t before = TasksAt(place, level - 1, i);
     const uint32_t tasks = TasksAt(place, level, i);
     if (tasks == before) continue;
-    cost += problem_.ScoreBeyond(place.parts[i].candidate, before, tasks);
+    cost += problem_.CostBeyond(place.parts[i].candidate, before, tasks);
   }
   return cost.cost;
 }
 
-size_t OfferBook::PartOf(const Place& place, uint32_t candidate) {
+size_t NodeOffers::PartOf(const Place& place, uint32_t candidate) {
   const auto part =
       std::ranges::lower_bound(place.parts, candidate, {}, &Part::candidate);
   const bool has = part != place.parts.end() && part->candidate == candidate;
   return has ? part - place.parts.begin() : kNone;
 }
 
-bool OfferBook::Asks(uint32_t p, uint32_t level, uint32_t candidate) const {
+bool NodeOffers::Asks(uint32_t p, uint32_t level, uint32_t candidate) const {
   const size_t part = PartOf(places_[p], candidate);
   return part != kNone && TasksAt(places_[p], level, part) > 0;
 }
 
-uint32_t OfferBook::LevelWith(uint32_t p,
-                              std::span<const uint32_t> gone) const {
+uint32_t NodeOffers::LevelWith(uint32_t p,
+                               std::span<const uint32_t> gone) const {
   const Place& place = places_[p];
   const auto enough = [&](uint32_t level) {
     for (size_t i = 0; i < place.parts.size(); ++i) {
@@ -89,7 +89,7 @@ uint32_t OfferBook::LevelWith(uint32_t p,
   return level;
 }
 
-void OfferBook::SetLevel(uint32_t p, uint32_t level) {
+void NodeOffers::SetLevel(uint32_t p, uint32_t level) {
   Place& place = places_[p];
   const uint32_t before = place.level;
   if (before == level) return;
@@ -109,7 +109,7 @@ void OfferBook::SetLevel(uint32_t p, uint32_t level) {
 }
 
 // The part's place asks for so many tasks now.
-void OfferBook::Ask(const Part& part, uint32_t tasks) {
+void NodeOffers::Ask(const Part& part, uint32_t tasks) {
   const uint32_t c = part.candidate;
   const uint32_t asked = std::exchange(asked_[c][part.number], tasks);
   Most& gone = gone_[c];
@@ -122,8 +122,8 @@ void OfferBook::Ask(const Part& part, uint32_t tasks) {
   }
   const bool changes = gone.tasks != before.tasks;
   if (changes) {
-    score_ += problem_.ScoreOf(c, gone.tasks);
-    score_ -= problem_.ScoreOf(c, before.tasks);
+    cost_ += problem_.CostOf(c, gone.tasks);
+    cost_ -= problem_.CostOf(c, before.tasks);
   }
   // With two places or more that ask for the most, none of them saves anything.
   if (!changes && gone.places > 1 && before.places > 1) return;
@@ -133,7 +133,7 @@ void OfferBook::Ask(const Part& part, uint32_t tasks) {
   }
 }
 
-OfferBook::Most OfferBook::MostOf(uint32_t candidate) const {
+NodeOffers::Most NodeOffers::MostOf(uint32_t candidate) const {
   Most most;
   for (const uint32_t tasks : asked_[candidate]) {
     if (tasks > most.tasks) most = {tasks, 0};
@@ -143,7 +143,7 @@ OfferBook::Most OfferBook::MostOf(uint32_t candidate) const {
 }
 
 // What other places ask for of the part's candidate, at the most.
-uint32_t OfferBook::MostBeside(const Part& part) const {
+uint32_t NodeOffers::MostBeside(const Part& part) const {
   const std::vector<uint32_t>& asked = asked_[part.candidate];
   uint32_t most = 0;
   for (size_t i = 0; i < asked.size(); ++i) {
@@ -152,19 +152,19 @@ uint32_t OfferBook::MostBeside(const Part& part) const {
   return most;
 }
 
-void OfferBook::LearnAdded(Place* place) const {
+void NodeOffers::LearnAdded(Place* place) const {
   place->added = {};
   for (size_t i = 0; i < place->parts.size(); ++i) {
     const uint32_t c = place->parts[i].candidate;
     const uint32_t tasks = TasksAt(*place, place->level + 1, i);
     if (tasks > Gone(c)) {
-      place->added += problem_.ScoreBeyond(c, Gone(c), tasks);
+      place->added += problem_.CostBeyond(c, Gone(c), tasks);
     }
   }
   place->knows_added = true;
 }
 
-void OfferBook::LearnSaved(Place* place) const {
+void NodeOffers::LearnSaved(Place* place) const {
   place->saved = 0;
   for (size_t i = 0; i < place->parts.size(); ++i) {
     const Part& part = place->parts[i];
@@ -174,8 +174,7 @@ void OfferBook::LearnSaved(Place* place) const {
         gone.places == 1 && TasksAt(*place, place->level, i) == gone.tasks;
     if (!alone || without == gone.tasks) continue;
     const uint32_t tasks = std::max(without, MostBeside(part));
-    place->saved +=
-        problem_.ScoreBeyond(part.candidate, tasks, gone.tasks).cost;
+    place->saved += problem_.CostBeyond(part.candidate, tasks, gone.tasks).cost;
   }
   place->knows_saved = true;
 }
