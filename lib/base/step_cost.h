@@ -15,8 +15,8 @@ inline uint64_t StepsOf(uint64_t nanos) {
   return (nanos + kNanosPerStep - 1) / kNanosPerStep;
 }
 
-// Nodes whose descriptions are read: dearer the fewer of them fit into a
-// processor's cache.
+// Nodes whose descriptions are read: a node costs more the fewer of them fit
+// into a processor's cache.
 struct ScanCost {
   uint64_t near = 0;
   uint64_t far = 0;

@@ -78,7 +78,7 @@ void LayoutState::SortAll() {
 void LayoutState::Build(const Cluster& cluster) {
   const uint32_t size = layout_->size();
   ring_.resize(std::bit_ceil(2 * layout_->chunks().size() + 64));
-  // Whoever saw anything before has to look at everything.
+  // All that was read before is out of date.
   oldest_ = ++version_;
   devices_.assign(size, 0);
   avoidable_.assign(layout_->chunks().size(), 0);

@@ -171,7 +171,7 @@ void ShapeSlots::ReadStructure(const Cluster& cluster, uint32_t chunk) {
 }
 
 // Most clusters have no node that is to be avoided, and most shapes no
-// preference: scores are 0 then, and nobody asks for them.
+// preference: scores are 0 then, and are not asked for.
 void ShapeSlots::ReadScores(const Cluster& cluster, uint32_t chunk) {
   Chunk& row = chunks_[chunk];
   const Position first = layout_->chunks()[chunk].first;

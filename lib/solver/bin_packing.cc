@@ -273,8 +273,8 @@ void BinPacking::Take(bool take) {
   }
 }
 
-Outcome BinPacking::Solve(uint64_t budget) {
-  if (refuted_) return Outcome::kNone;
+SearchOutcome BinPacking::Solve(uint64_t budget) {
+  if (refuted_) return SearchOutcome::kNone;
   budget_ = steps_ + budget;
   Begin();
   while (!frames_.empty()) {
@@ -282,17 +282,17 @@ Outcome BinPacking::Solve(uint64_t budget) {
       Take(true);
       if (parts_left_ == 0) {
         NameBins();
-        return Outcome::kFound;
+        return SearchOutcome::kFound;
       }
       failed_.Contains(state_) ? Take(false) : Open();
       continue;
     }
-    if (steps_ >= budget_) return Outcome::kCutShort;
+    if (steps_ >= budget_) return SearchOutcome::kCutShort;
     failed_.Add(state_);
     frames_.pop_back();
     if (!frames_.empty()) Take(false);
   }
-  return forbidden_.empty() ? Outcome::kNone : Outcome::kCutShort;
+  return forbidden_.empty() ? SearchOutcome::kNone : SearchOutcome::kCutShort;
 }
 
 // Bins of a type in the order in which they were told.

@@ -8,7 +8,7 @@
 
 #include "lib/solver/failed_states.h"
 #include "lib/solver/part_prices.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/placement_problem.h"
 
 namespace muster::solver {
 
@@ -50,7 +50,7 @@ class BinPacking {
   bool refuted() const { return refuted_; }
   // kNone is a proof. kCutShort: `budget` steps, counted in steps(), were too
   // few, or what is forbidden is all there is.
-  Outcome Solve(uint64_t budget);
+  SearchOutcome Solve(uint64_t budget);
   uint64_t steps() const { return steps_; }
 
   // After kFound: the bins that are used, each with its parts.

@@ -11,18 +11,18 @@ constexpr uint64_t kMaxVisits = uint64_t{1} << 19;
 constexpr size_t kMaxFailed = 64;
 
 // Whether it is a role that may be left out.
-bool IsOptional(const Problem& problem, ScopeIndex s) {
+bool IsOptional(const PlacementProblem& problem, ScopeIndex s) {
   return problem.IsRole(s) && problem.role(problem.RoleOf(s)).min_tasks == 0;
 }
 
 // Tasks with which a role counts.
-uint32_t Minimum(const Problem& problem, uint32_t role) {
+uint32_t Minimum(const PlacementProblem& problem, uint32_t role) {
   return std::max(problem.role(role).min_tasks, 1u);
 }
 
 }  // namespace
 
-void CountPlan::Start(Problem& problem, ScopeIndex top) {
+void CountPlan::Start(PlacementProblem& problem, ScopeIndex top) {
   problem_ = &problem;
   top_ = top;
   cut_short_ = false;

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/solver/problem.h"
+#include "lib/solver/placement_problem.h"
 
 namespace muster::solver {
 
@@ -15,13 +15,13 @@ namespace muster::solver {
 // tasks first; among equals, roles of higher order and then of lower position
 // get more. A role gets nothing, or enough to be at its minimum. A choice that
 // has all of a failed choice is not tried: it would fail, too (but for spreads
-// that more tasks may meet: see Problem::entangled).
+// that more tasks may meet: see PlacementProblem::entangled).
 class CountPlan {
  public:
   static constexpr uint32_t kImpossible = std::numeric_limits<uint32_t>::max();
 
   // Plans for the scope `top`, all other roles getting nothing.
-  void Start(Problem& problem, ScopeIndex top);
+  void Start(PlacementProblem& problem, ScopeIndex top);
   // Whether the scope can be satisfied by any number of tasks.
   bool satisfiable() const { return satisfiable_; }
   // Whether every choice contains the first one, so that no other is needed.
@@ -61,7 +61,7 @@ class CountPlan {
   bool ContainsFailed() const;
   void Decide(uint32_t role, uint32_t add);
 
-  Problem* problem_ = nullptr;
+  PlacementProblem* problem_ = nullptr;
   ScopeIndex top_ = 0;
   bool satisfiable_ = false;
   bool unique_ = false;

@@ -103,11 +103,11 @@ bool DeviceBound::HasChoice() const {
          });
 }
 
-DeviceBound::Dearest DeviceBound::Look(
+DeviceBound::MostUsed DeviceBound::Look(
     const Cluster& cluster, const std::vector<Assignment>& tasks) const {
   const ResourceKind kind = cluster.device_kind();
-  Dearest found{.least = kAnyMilli};
-  int64_t others = 0;  // The least that all but the dearest use.
+  MostUsed found{.least = kAnyMilli};
+  int64_t others = 0;  // The least that all but the most used use.
   int64_t largest = 0;
   for (const Assignment& a : tasks) {
     const int64_t demand = cluster.demand(a.at.shape)[kind];
@@ -128,10 +128,10 @@ DeviceBound::Dearest DeviceBound::Look(
 // Bars devices after an answer beyond the headroom: false if none is left.
 bool DeviceBound::Narrow(Cluster& cluster,
                          const std::vector<Assignment>& tasks) {
-  const Dearest dearest = Look(cluster, tasks);
-  const bool lossless = dearest.milli > dearest.within;
-  const int64_t most = lossless ? dearest.within : dearest.milli - 1;
-  if (most < dearest.least) return false;
+  const MostUsed most_used = Look(cluster, tasks);
+  const bool lossless = most_used.milli > most_used.within;
+  const int64_t most = lossless ? most_used.within : most_used.milli - 1;
+  if (most < most_used.least) return false;
   lossless_ &= lossless;
   Bind(cluster, static_cast<int32_t>(most));
   return true;

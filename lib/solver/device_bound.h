@@ -18,7 +18,7 @@ Resources UsageOf(const Cluster& cluster, std::span<const Assignment> tasks);
 // Cluster::demand tells the least that such a task uses; what a placement uses
 // is known once it has devices. Where that is beyond the headroom the question
 // is asked again about fewer devices: first without those on which no task can
-// be within the headroom, then without the dearest that the last answer has.
+// be within the headroom, then without the most used ones of the last answer.
 class DeviceBound {
  public:
   static bool Concerns(const Cluster& cluster, const PlacementRequest& request);
@@ -32,14 +32,14 @@ class DeviceBound {
            absl::FunctionRef<void(const PlacementRequest&)> ask);
 
  private:
-  struct Dearest {
-    int64_t milli = 0;   // Of one device.
+  struct MostUsed {
+    int64_t milli = 0;   // By one task, of one device.
     int64_t within = 0;  // No task within the headroom has more of one.
     int64_t least = 0;   // Of any device there is.
   };
   bool HasChoice() const;
-  Dearest Look(const Cluster& cluster,
-               const std::vector<Assignment>& tasks) const;
+  MostUsed Look(const Cluster& cluster,
+                const std::vector<Assignment>& tasks) const;
   bool Narrow(Cluster& cluster, const std::vector<Assignment>& tasks);
   void Bind(Cluster& cluster, int32_t most);
   void ToOwnShapes(std::vector<Assignment>* tasks) const;

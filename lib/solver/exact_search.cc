@@ -23,7 +23,8 @@ void ExactSearch::OrderTasks() {
   tasks_.clear();
   moves_.clear();
   for (const uint32_t r : problem_->Active()) {
-    const uint64_t slots = board_->table().Sum(problem_->column(r), domain_);
+    const uint64_t slots =
+        placement_->table().Sum(problem_->column(r), domain_);
     moves_.push_back(
         {static_cast<int64_t>(slots * 1024 / problem_->add(r)), r});
   }
@@ -38,9 +39,9 @@ void ExactSearch::OrderTasks() {
 
 void ExactSearch::FindNodes() {
   nodes_.clear();
-  board_->table().ForEachNodeOfAny(domain_, [&](NodeIndex n) {
+  placement_->table().ForEachNodeOfAny(domain_, [&](NodeIndex n) {
     for (uint32_t c = 0; c < need_.size(); ++c) {
-      if (need_[c] == 0 || board_->table().slots(c, n) == 0) continue;
+      if (need_[c] == 0 || placement_->table().slots(c, n) == 0) continue;
       nodes_.push_back(n);
       break;
     }
@@ -49,7 +50,7 @@ void ExactSearch::FindNodes() {
 
 // Whether exchanging the two nodes changes nothing for the gang.
 bool ExactSearch::Alike(NodeIndex a, NodeIndex b) const {
-  const Cluster& cluster = board_->cluster();
+  const Cluster& cluster = placement_->cluster();
   const Ledger ledger = problem_->ledger();
   for (const Tree& tree : problem_->trees()) {
     if (tree.Contains(a) != tree.Contains(b)) return false;
@@ -58,7 +59,7 @@ bool ExactSearch::Alike(NodeIndex a, NodeIndex b) const {
     }
   }
   for (uint32_t c = 0; c < need_.size(); ++c) {
-    if (board_->table().slots(c, a) != board_->table().slots(c, b)) {
+    if (placement_->table().slots(c, a) != placement_->table().slots(c, b)) {
       return false;
     }
   }
@@ -80,9 +81,9 @@ void ExactSearch::FindTwins() {
   twin_.resize(nodes_.size());
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
     twin_[i] = i;
-    if (board_->Touched(nodes_[i])) continue;
+    if (placement_->Touched(nodes_[i])) continue;
     for (uint32_t j = i; j > 0 && i - j < kLookBack; --j) {
-      if (board_->Touched(nodes_[j - 1])) continue;
+      if (placement_->Touched(nodes_[j - 1])) continue;
       if (!Alike(nodes_[i], nodes_[j - 1])) continue;
       twin_[i] = twin_[j - 1];
       break;
@@ -101,7 +102,7 @@ bool ExactSearch::NeedsDeviceChoice() const {
   for (uint32_t c = 0; c < need_.size(); ++c) {
     if (need_[c] == 0) continue;
     const DeviceRequest& request =
-        board_->cluster().device_request(problem_->columns()[c].shape);
+        placement_->cluster().device_request(problem_->columns()[c].shape);
     if (request.count == 0) continue;
     ++columns;
     partial = partial || request.milli != kWholeDevice ||
@@ -111,10 +112,10 @@ bool ExactSearch::NeedsDeviceChoice() const {
   return columns > 1 && partial;
 }
 
-void ExactSearch::Start(Board& board, const DomainRef& domain,
+void ExactSearch::Start(PartialPlacement& placement, const DomainRef& domain,
                         uint64_t deadline) {
-  board_ = &board;
-  problem_ = &board.problem();
+  placement_ = &placement;
+  problem_ = &placement.problem();
   domain_ = domain;
   deadline_ = deadline;
   out_of_steps_ = false;
@@ -122,21 +123,21 @@ void ExactSearch::Start(Board& board, const DomainRef& domain,
   sets_.clear();
   OrderTasks();
   used_.resize(tasks_.size());
-  board.table().FindNeeds(&need_, &kind_need_);
-  board.table().Watch(domain);
+  placement.table().FindNeeds(&need_, &kind_need_);
+  placement.table().Watch(domain);
   FindNodes();
   FindTwins();
-  board.spreads().Confine(nodes_);
+  placement.spreads().Confine(nodes_);
   device_choice_ = NeedsDeviceChoice();
 }
 
 bool ExactSearch::MayStillFit() const {
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   if (!table.HasSlots(need_, domain_)) return false;
   for (size_t k = 0; k < kind_need_.size(); ++k) {
     if (table.watched()[k] < kind_need_[k]) return false;
   }
-  return board_->spreads().MayHold();
+  return placement_->spreads().MayHold();
 }
 
 // Tasks of one role that no slice tells apart are placed in node order.
@@ -154,12 +155,12 @@ bool ExactSearch::SameAsBefore(size_t depth) const {
 bool ExactSearch::Leaf(int64_t cost) {
   if (traffic_ == nullptr) return true;
   best_cost_ = cost;
-  best_.assign(board_->placed().begin(), board_->placed().end());
+  best_.assign(placement_->placed().begin(), placement_->placed().end());
   return cost == 0;
 }
 
-// Places the tasks from `depth` on. True: stop, the board holds the answer or
-// the steps are spent.
+// Places the tasks from `depth` on. True: stop, the placement holds the answer
+// or the steps are spent.
 bool ExactSearch::Search(size_t depth, int64_t cost) {
   if (depth == tasks_.size()) return Leaf(cost);
   const TaskId task = tasks_[depth];
@@ -168,15 +169,15 @@ bool ExactSearch::Search(size_t depth, int64_t cost) {
   const uint64_t visit = ++visit_;
   for (uint32_t i = from; i < nodes_.size(); ++i) {
     const NodeIndex node = nodes_[i];
-    if (board_->Slots(task.role, node) == 0) continue;
-    if (!board_->Allowed(task, node)) continue;
-    if (!board_->Touched(node)) {
+    if (placement_->Slots(task.role, node) == 0) continue;
+    if (!placement_->Allowed(task, node)) continue;
+    if (!placement_->Touched(node)) {
       if (tried_[twin_[i]] == visit) continue;
       tried_[twin_[i]] = visit;
     }
     int64_t added = 0;
     if (traffic_ != nullptr) {
-      added = traffic_->CostOf(*board_, task.role, node);
+      added = traffic_->CostOf(*placement_, task.role, node);
       if (cost + added >= best_cost_) continue;
     }
     moves_.push_back({added, i});
@@ -201,7 +202,7 @@ bool ExactSearch::TryNode(size_t depth, uint32_t node, int64_t cost) {
   }
   used_[depth] = node;
   const ShapeId shape = problem_->shape(tasks_[depth].role);
-  const DeviceRequest& request = board_->cluster().device_request(shape);
+  const DeviceRequest& request = placement_->cluster().device_request(shape);
   if (!device_choice_ || request.count == 0) {
     return TryHere(depth, nullptr, nodes_[node], cost);
   }
@@ -224,27 +225,27 @@ bool ExactSearch::TryNode(size_t depth, uint32_t node, int64_t cost) {
 bool ExactSearch::TryHere(size_t depth, const Allocation* at, NodeIndex node,
                           int64_t cost) {
   const TaskId task = tasks_[depth];
-  const Board::Mark mark = board_->Begin();
-  const bool put =
-      at != nullptr ? board_->PutExactly(task, *at) : board_->Put(task, node);
+  const PartialPlacement::Mark mark = placement_->Begin();
+  const bool put = at != nullptr ? placement_->PutExactly(task, *at)
+                                 : placement_->Put(task, node);
   if (!put) {
-    board_->Rollback(mark);
+    placement_->Rollback(mark);
     return false;
   }
-  board_->table().AddNeed(task.role, -1, need_, kind_need_);
+  placement_->table().AddNeed(task.role, -1, need_, kind_need_);
   const bool stop = MayStillFit() && Search(depth + 1, cost);
-  board_->table().AddNeed(task.role, 1, need_, kind_need_);
+  placement_->table().AddNeed(task.role, 1, need_, kind_need_);
   if (stop && !out_of_steps_ && traffic_ == nullptr) {
-    board_->Commit(mark);
+    placement_->Commit(mark);
   } else {
-    board_->Rollback(mark);
+    placement_->Rollback(mark);
   }
   return stop;
 }
 
 // Whether exchanging the two devices changes nothing for the gang.
 bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
-  const Cluster& cluster = board_->cluster();
+  const Cluster& cluster = placement_->cluster();
   const Ledger ledger = problem_->ledger();
   const Device& x = cluster.node(node).devices[a];
   const Device& y = cluster.node(node).devices[b];
@@ -259,7 +260,7 @@ bool ExactSearch::AlikeOn(NodeIndex node, uint32_t a, uint32_t b) const {
 // The sets of devices a task could take, one for each way they differ in
 // state.
 void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
-  const Cluster& cluster = board_->cluster();
+  const Cluster& cluster = placement_->cluster();
   const Ledger ledger = problem_->ledger();
   const std::vector<Device>& devices = cluster.node(node).devices;
   const size_t base = sets_.size();
@@ -308,7 +309,7 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
 // The places a partition could have, devices in the same state looked at once:
 // those in use first.
 void ExactSearch::FindPlaces(NodeIndex node, ShapeId shape) {
-  const Cluster& cluster = board_->cluster();
+  const Cluster& cluster = placement_->cluster();
   const Ledger ledger = problem_->ledger();
   const size_t base = sets_.size();
   cluster.PartitionPlaces(node, shape, ledger, &sets_);
@@ -339,27 +340,28 @@ void ExactSearch::SkipSome(size_t base) {
   skipped_some_ = true;
 }
 
-Outcome ExactSearch::Find(Board& board, const DomainRef& domain,
-                          uint64_t deadline) {
+SearchOutcome ExactSearch::Find(PartialPlacement& placement,
+                                const DomainRef& domain, uint64_t deadline) {
   traffic_ = nullptr;
-  Start(board, domain, deadline);
+  Start(placement, domain, deadline);
   const bool stop = MayStillFit() && Search(0, 0);
-  if (stop && !out_of_steps_) return Outcome::kFound;
-  return stop || skipped_some_ ? Outcome::kCutShort : Outcome::kNone;
+  if (stop && !out_of_steps_) return SearchOutcome::kFound;
+  return stop || skipped_some_ ? SearchOutcome::kCutShort
+                               : SearchOutcome::kNone;
 }
 
-bool ExactSearch::Improve(Board& board, Board::Mark* mark,
-                          const DomainRef& domain, const Traffic& traffic,
-                          uint64_t deadline) {
-  best_cost_ = traffic.Total(board);
+bool ExactSearch::Improve(PartialPlacement& placement,
+                          PartialPlacement::Mark* mark, const DomainRef& domain,
+                          const Traffic& traffic, uint64_t deadline) {
+  best_cost_ = traffic.Total(placement);
   if (best_cost_ == 0) return true;
-  best_.assign(board.placed().begin(), board.placed().end());
-  board.Rollback(*mark);
+  best_.assign(placement.placed().begin(), placement.placed().end());
+  placement.Rollback(*mark);
   traffic_ = &traffic;
-  Start(board, domain, deadline);
+  Start(placement, domain, deadline);
   Search(0, 0);
-  *mark = board.Begin();
-  for (const Assignment& a : best_) board.PutExactly(a.task, a.at);
+  *mark = placement.Begin();
+  for (const Assignment& a : best_) placement.PutExactly(a.task, a.at);
   return !out_of_steps_ && !skipped_some_;
 }
 

@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/solver/board.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/partial_placement.h"
+#include "lib/solver/placement_problem.h"
 #include "lib/solver/traffic.h"
 
 namespace muster::solver {
@@ -18,15 +18,17 @@ namespace muster::solver {
 // inside the domain are not looked at.
 class ExactSearch {
  public:
-  // The first placement found is left on the board, inside a transaction of
+  // The first placement found is left on the placement, inside a transaction of
   // its own that is then committed.
-  Outcome Find(Board& board, const DomainRef& domain, uint64_t deadline);
+  SearchOutcome Find(PartialPlacement& placement, const DomainRef& domain,
+                     uint64_t deadline);
 
   // Replaces the placement made since `mark` by one that costs less, if one is
   // found, in a transaction of its own that `mark` then tells. Whether it is
   // proven to cost the least.
-  bool Improve(Board& board, Board::Mark* mark, const DomainRef& domain,
-               const Traffic& traffic, uint64_t deadline);
+  bool Improve(PartialPlacement& placement, PartialPlacement::Mark* mark,
+               const DomainRef& domain, const Traffic& traffic,
+               uint64_t deadline);
 
  private:
   // Sets of devices are enumerated up to this many a node; a search that needed
@@ -39,7 +41,8 @@ class ExactSearch {
     friend auto operator<=>(const Move&, const Move&) = default;
   };
 
-  void Start(Board& board, const DomainRef& domain, uint64_t deadline);
+  void Start(PartialPlacement& placement, const DomainRef& domain,
+             uint64_t deadline);
   void OrderTasks();
   void FindNodes();
   void FindTwins();
@@ -58,8 +61,8 @@ class ExactSearch {
   bool SameAsBefore(size_t depth) const;
   bool Leaf(int64_t cost);
 
-  Board* board_ = nullptr;
-  Problem* problem_ = nullptr;
+  PartialPlacement* placement_ = nullptr;
+  PlacementProblem* problem_ = nullptr;
   DomainRef domain_{};
   uint64_t deadline_ = 0;
   bool out_of_steps_ = false;

@@ -7,8 +7,8 @@
 namespace muster::solver {
 // At most how many tasks of the shape the role could ever have beside its
 // fixed ones; counting ends at `enough`.
-uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
-                            uint32_t enough, Reason* reason) {
+uint32_t Explain::ShapeEver(PlacementProblem& problem, uint32_t role,
+                            ShapeId shape, uint32_t enough, Reason* reason) {
   // The narrowest level that all tasks must share; any tree will do.
   Rule rule;
   for (const ScopeIndex s : problem.Chain(role)) {
@@ -41,8 +41,8 @@ uint32_t Explain::ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
 
 // At most how many tasks one spread allows on the empty cluster; `enough` if
 // some are fixed, for then it is a matter of where those lie.
-uint32_t Explain::SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
-                             ShapeId shape, uint32_t enough) {
+uint32_t Explain::SpreadEver(PlacementProblem& problem, uint32_t role,
+                             uint32_t spread, ShapeId shape, uint32_t enough) {
   if (!problem.request().fixed.empty()) return enough;
   const Cluster& cluster = problem.cluster();
   SpreadRule rule = problem.spreads()[spread];
@@ -77,8 +77,8 @@ uint32_t Explain::SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
 }
 
 // The same over the role's alternatives; the reason is that of the best one.
-uint32_t Explain::MostEver(Problem& problem, uint32_t role, uint32_t enough,
-                           Reason* reason) {
+uint32_t Explain::MostEver(PlacementProblem& problem, uint32_t role,
+                           uint32_t enough, Reason* reason) {
   uint32_t most = 0;
   for (const uint32_t c : problem.ColumnsOf(role)) {
     Reason why;
@@ -94,7 +94,7 @@ uint32_t Explain::MostEver(Problem& problem, uint32_t role, uint32_t enough,
   return most;
 }
 
-bool Explain::Never(Problem& problem, ScopeIndex top, CountPlan& plan,
+bool Explain::Never(PlacementProblem& problem, ScopeIndex top, CountPlan& plan,
                     Reason* reason) {
   most_.assign(problem.role_count(), 0);
   bool any_short = false;
@@ -118,18 +118,20 @@ bool Explain::Never(Problem& problem, ScopeIndex top, CountPlan& plan,
 }
 
 // One role by itself: no slots for all its tasks, wherever.
-std::optional<Reason> Explain::RoleShort(Board& board, uint32_t role) {
-  Problem& problem = board.problem();
-  const Cluster& cluster = board.cluster();
+std::optional<Reason> Explain::RoleShort(PartialPlacement& placement,
+                                         uint32_t role) {
+  PlacementProblem& problem = placement.problem();
+  const Cluster& cluster = placement.cluster();
   const int64_t needed = problem.add(role);
   uint32_t column = problem.column(role);
   for (const uint32_t c : problem.ColumnsOf(role)) {
-    if (board.table().Total(c) > board.table().Total(column)) column = c;
+    if (placement.table().Total(c) > placement.table().Total(column))
+      column = c;
   }
-  const int64_t slots = static_cast<int64_t>(board.table().Total(column));
+  const int64_t slots = static_cast<int64_t>(placement.table().Total(column));
   if (slots >= needed) return std::nullopt;
   const ShapeId shape = problem.columns()[column].shape;
-  const std::span<const NodeIndex> nodes = board.table().Everywhere(0);
+  const std::span<const NodeIndex> nodes = placement.table().Everywhere(0);
   problem.Spend(nodes.size(), kNodeNs);
   const bool admitted = std::ranges::any_of(
       nodes, [&](NodeIndex n) { return cluster.Admits(n, shape); });
@@ -145,15 +147,16 @@ std::optional<Reason> Explain::RoleShort(Board& board, uint32_t role) {
 }
 
 // All roles together: more of a kind than the nodes they can use have.
-std::optional<Reason> Explain::SumShort(Board& board) {
-  const Problem& problem = board.problem();
-  SlotTable& table = board.table();
+std::optional<Reason> Explain::SumShort(PartialPlacement& placement) {
+  const PlacementProblem& problem = placement.problem();
+  SlotTable& table = placement.table();
   const std::span<const int64_t> all = table.Useful({});
   for (size_t k = 0; k < table.kinds().size(); ++k) {
     const ResourceKind kind = table.kinds()[k];
     int64_t needed = 0;
     for (const uint32_t r : problem.Active()) {
-      needed += board.cluster().demand(problem.shape(r))[kind] * problem.add(r);
+      needed +=
+          placement.cluster().demand(problem.shape(r))[kind] * problem.add(r);
     }
     if (all[k] >= needed) continue;
     return Reason{.code = ReasonCode::kInsufficient,
@@ -165,8 +168,9 @@ std::optional<Reason> Explain::SumShort(Board& board) {
 }
 
 // Room in all, but not inside one required domain, or not in whole slices.
-std::optional<Reason> Explain::DomainShort(Board& board, uint32_t role) {
-  const Problem& problem = board.problem();
+std::optional<Reason> Explain::DomainShort(PartialPlacement& placement,
+                                           uint32_t role) {
+  const PlacementProblem& problem = placement.problem();
   const std::span<const uint32_t> indices = problem.NewIndices(role);
   const int64_t needed = problem.add(role);
   Rule rule;
@@ -183,7 +187,7 @@ std::optional<Reason> Explain::DomainShort(Board& board, uint32_t role) {
       layers_.push_back(s);
     }
   }
-  forest_.Build(board, {role, indices[0]}, {rule.tree, kEverywhere, 0}, {},
+  forest_.Build(placement, {role, indices[0]}, {rule.tree, kEverywhere, 0}, {},
                 layers_);
   const int64_t best = static_cast<int64_t>(forest_.Best(rule.required));
   const uint32_t size = layers_.empty() ? 1 : layers_[0].size;
@@ -194,12 +198,13 @@ std::optional<Reason> Explain::DomainShort(Board& board, uint32_t role) {
 }
 
 // Room in all, but not as a spread wants it.
-std::optional<Reason> Explain::SpreadShort(Board& board, uint32_t role) {
-  const Problem& problem = board.problem();
+std::optional<Reason> Explain::SpreadShort(PartialPlacement& placement,
+                                           uint32_t role) {
+  const PlacementProblem& problem = placement.problem();
   for (const uint32_t i : problem.Spreads(role)) {
     const SpreadRule& rule = problem.spreads()[i];
     if (problem.ActiveRoles(rule.scope) > 1) continue;
-    forest_.Build(board, {role, problem.NewIndices(role)[0]},
+    forest_.Build(placement, {role, problem.NewIndices(role)[0]},
                   {rule.tree, kEverywhere, 0}, {}, {});
     const uint32_t most = forest_.MostSpread(problem.add(role), i);
     if (most >= problem.add(role)) continue;
@@ -209,26 +214,26 @@ std::optional<Reason> Explain::SpreadShort(Board& board, uint32_t role) {
   return std::nullopt;
 }
 
-Reason Explain::NotNow(Board& board) {
-  const Problem& problem = board.problem();
+Reason Explain::NotNow(PartialPlacement& placement) {
+  const PlacementProblem& problem = placement.problem();
   int64_t needed = 0;
   for (const uint32_t r : problem.Active()) {
     needed += problem.add(r);
-    if (const auto reason = RoleShort(board, r)) return *reason;
+    if (const auto reason = RoleShort(placement, r)) return *reason;
   }
-  if (const auto reason = SumShort(board)) return *reason;
+  if (const auto reason = SumShort(placement)) return *reason;
   for (const uint32_t r : problem.Active()) {
-    if (const auto reason = DomainShort(board, r)) return *reason;
+    if (const auto reason = DomainShort(placement, r)) return *reason;
   }
   for (const uint32_t r : problem.Active()) {
-    if (const auto reason = SpreadShort(board, r)) return *reason;
+    if (const auto reason = SpreadShort(placement, r)) return *reason;
   }
   const bool constrained = problem.constrained();
   return {
       .code = constrained ? ReasonCode::kConstraint : ReasonCode::kInsufficient,
       .object_kind = constrained ? ReasonObject::kGroup : ReasonObject::kNone,
       .needed = needed,
-      .available = static_cast<int64_t>(board.most_placed())};
+      .available = static_cast<int64_t>(placement.most_placed())};
 }
 
 }  // namespace muster::solver

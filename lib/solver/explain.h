@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "lib/index/capacity_table.h"
-#include "lib/solver/board.h"
 #include "lib/solver/count_plan.h"
 #include "lib/solver/forest.h"
 #include "lib/solver/gang_solver.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/partial_placement.h"
+#include "lib/solver/placement_problem.h"
 #include "lib/solver/spread_fill.h"
 
 namespace muster::solver {
@@ -21,22 +21,23 @@ class Explain {
   // of the nodes that admit its roles, inside one domain where one is
   // required, and by each spread alone. Stops counting where enough is found.
   // Fills in the reason.
-  bool Never(Problem& problem, ScopeIndex top, CountPlan& plan, Reason* reason);
+  bool Never(PlacementProblem& problem, ScopeIndex top, CountPlan& plan,
+             Reason* reason);
 
-  // Why problem.add() tasks have no room now; the board is empty.
-  Reason NotNow(Board& board);
+  // Why problem.add() tasks have no room now; the placement is empty.
+  Reason NotNow(PartialPlacement& placement);
 
  private:
-  uint32_t MostEver(Problem& problem, uint32_t role, uint32_t enough,
+  uint32_t MostEver(PlacementProblem& problem, uint32_t role, uint32_t enough,
                     Reason* reason);
-  uint32_t ShapeEver(Problem& problem, uint32_t role, ShapeId shape,
+  uint32_t ShapeEver(PlacementProblem& problem, uint32_t role, ShapeId shape,
                      uint32_t enough, Reason* reason);
-  uint32_t SpreadEver(Problem& problem, uint32_t role, uint32_t spread,
+  uint32_t SpreadEver(PlacementProblem& problem, uint32_t role, uint32_t spread,
                       ShapeId shape, uint32_t enough);
-  std::optional<Reason> SpreadShort(Board& board, uint32_t role);
-  std::optional<Reason> RoleShort(Board& board, uint32_t role);
-  std::optional<Reason> SumShort(Board& board);
-  std::optional<Reason> DomainShort(Board& board, uint32_t role);
+  std::optional<Reason> SpreadShort(PartialPlacement& placement, uint32_t role);
+  std::optional<Reason> RoleShort(PartialPlacement& placement, uint32_t role);
+  std::optional<Reason> SumShort(PartialPlacement& placement);
+  std::optional<Reason> DomainShort(PartialPlacement& placement, uint32_t role);
 
   std::vector<uint32_t> most_;
   index::CapacityTable capacity_;

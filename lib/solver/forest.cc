@@ -5,13 +5,13 @@
 
 namespace muster::solver {
 
-void Forest::Build(const Board& board, TaskId task, const DomainRef& domain,
-                   std::span<const DomainRef> also,
+void Forest::Build(const PartialPlacement& placement, TaskId task,
+                   const DomainRef& domain, std::span<const DomainRef> also,
                    std::span<const SliceRule> layers) {
-  board_ = &board;
-  tree_ = &board.problem().tree(domain.tree);
+  placement_ = &placement;
+  tree_ = &placement.problem().tree(domain.tree);
   domain_ = domain;
-  column_ = board.problem().column(task.role);
+  column_ = placement.problem().column(task.role);
   layers_.assign(layers.begin(), layers.end());
   base_ = std::min(domain.level + 1, tree_->hosts);
   const size_t levels = static_cast<size_t>(tree_->hosts - base_ + 1);
@@ -26,16 +26,16 @@ void Forest::Build(const Board& board, TaskId task, const DomainRef& domain,
 // entries of all domains then.
 bool Forest::FromSums(TaskId task, std::span<const DomainRef> also,
                       DomainRef domain) {
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   if (!table.indexed() || !also.empty() || table.HasScores(column_)) {
     return false;
   }
   const index::ShapeSlots& slots = table.shape_slots(domain.tree, column_);
-  const bool named = !board_->problem().Chain(task.role).empty();
+  const bool named = !placement_->problem().Chain(task.role).empty();
   if (domain.level == kEverywhere && slots.totals().outside > 0 && !named)
     return false;
   bool nowhere = false;
-  if (!board_->Narrow(task, &domain, &nowhere)) return false;
+  if (!placement_->Narrow(task, &domain, &nowhere)) return false;
   if (base_ >= tree_->hosts || domain.level >= tree_->hosts) return false;
   if (!nowhere) AddDomains(domain);
   return true;
@@ -45,10 +45,10 @@ bool Forest::FromSums(TaskId task, std::span<const DomainRef> also,
 // around them.
 void Forest::AddDomains(const DomainRef& domain) {
   const index::ShapeSlots& slots =
-      board_->table().shape_slots(domain.tree, column_);
+      placement_->table().shape_slots(domain.tree, column_);
   const int narrowest = tree_->hosts - 1;
   const auto [first, last] = tree_->Inside(domain, narrowest);
-  board_->problem().Spend(last - first, kLookNs);
+  placement_->problem().Spend(last - first, kLookNs);
   const std::span<const uint32_t> sums = slots.sums(narrowest);
   for (uint32_t d = first; d < last; ++d) {
     if (sums[d] == 0) continue;
@@ -76,21 +76,21 @@ void Forest::Append(int level, uint32_t domain) {
 }
 
 void Forest::AddNodes(TaskId task, std::span<const DomainRef> also) {
-  const Problem& problem = board_->problem();
+  const PlacementProblem& problem = placement_->problem();
   uint64_t looked_at = 0;
-  board_->table().ForEachNode(column_, domain_, [&](NodeIndex node) {
+  placement_->table().ForEachNode(column_, domain_, [&](NodeIndex node) {
     ++looked_at;
-    if (!board_->Allowed(task, node)) return;
+    if (!placement_->Allowed(task, node)) return;
     const bool inside = std::ranges::all_of(also, [&](const DomainRef& s) {
       return problem.tree(s.tree).Holds(s, node);
     });
-    if (inside) Add(node, board_->table().slots(column_, node));
+    if (inside) Add(node, placement_->table().slots(column_, node));
   });
-  board_->problem().Spend(looked_at, kNodeNs);
+  placement_->problem().Spend(looked_at, kNodeNs);
 }
 
 // Makes the entries of a narrowest domain's nodes, if there are none yet.
-void Forest::Tell(Pick parent) {
+void Forest::ExpandChildren(Pick parent) {
   Entry& e = at(tree_->hosts - 1)[parent];
   if (!e.closed) return;
   e.closed = false;
@@ -98,15 +98,15 @@ void Forest::Tell(Pick parent) {
   e.first = static_cast<uint32_t>(hosts.size());
   const uint32_t size = SizeAt(tree_->hosts);
   const DomainRef domain{domain_.tree, tree_->hosts - 1, e.domain};
-  board_->table().ForEachNode(column_, domain, [&](NodeIndex node) {
-    const uint32_t slots = board_->table().slots(column_, node);
+  placement_->table().ForEachNode(column_, domain, [&](NodeIndex node) {
+    const uint32_t slots = placement_->table().slots(column_, node);
     hosts.push_back({.domain = node,
                      .parent = parent,
                      .slots = slots - slots % size,
                      .room = slots});
   });
   e.count = static_cast<uint32_t>(hosts.size()) - e.first;
-  board_->problem().Spend(e.count, kNodeNs);
+  placement_->problem().Spend(e.count, kNodeNs);
 }
 
 // Nodes come in the order of the tree, hence domains do, too.
@@ -139,7 +139,7 @@ void Forest::Round() {
     // Slices on nodes: what they leave over does not add up.
     const bool nodes = SizeAt(tree_->hosts) > 1;
     for (Pick p = 0; nodes && p < at(narrowest).size(); ++p) {
-      Tell(p);
+      ExpandChildren(p);
       Entry& e = at(narrowest)[p];
       e.slots = 0;
       for (Pick c = e.first; c < e.first + e.count; ++c) {
@@ -164,7 +164,7 @@ void Forest::Round() {
 uint64_t Forest::Best(int level) {
   if (level < base_) return capacity_;
   if (lazy_ && level == tree_->hosts) {
-    for (Pick p = 0; p < at(level - 1).size(); ++p) Tell(p);
+    for (Pick p = 0; p < at(level - 1).size(); ++p) ExpandChildren(p);
   }
   uint64_t best = 0;
   for (const Entry& e : at(level)) best = std::max(best, e.slots);
@@ -183,12 +183,12 @@ std::pair<Forest::Pick, Forest::Pick> Forest::Below(int level, Pick first,
 
 // The score that `tasks` tasks get in the domain at best.
 int64_t Forest::ScoreOf(int level, Pick pick, uint32_t tasks) {
-  if (!board_->table().HasScores(column_)) return 0;
+  if (!placement_->table().HasScores(column_)) return 0;
   const auto [first, last] = Below(level, pick, pick + 1, tree_->hosts);
   by_score_.clear();
   for (Pick p = first; p < last; ++p) {
     const Entry& e = at(tree_->hosts)[p];
-    by_score_.emplace_back(-board_->table().Score(column_, e.domain),
+    by_score_.emplace_back(-placement_->table().Score(column_, e.domain),
                            static_cast<uint32_t>(e.slots));
   }
   std::ranges::sort(by_score_);
@@ -203,7 +203,7 @@ int64_t Forest::ScoreOf(int level, Pick pick, uint32_t tasks) {
 
 int Forest::NearnessOf(int level, const Entry& e) const {
   if (e.domain == kOutside) return tree_->hosts + 1;
-  return board_->Nearness({domain_.tree, level, e.domain});
+  return placement_->Nearness({domain_.tree, level, e.domain});
 }
 
 Forest::DomainCost Forest::CostOf(int level, Pick pick, uint32_t tasks) {
@@ -216,8 +216,8 @@ Forest::DomainCost Forest::CostOf(int level, Pick pick, uint32_t tasks) {
 
 // Whether node a has less free than node b: devices, then the other kinds.
 bool Forest::Tighter(Pick a, Pick b) const {
-  const Cluster& cluster = board_->cluster();
-  const Ledger ledger = board_->problem().ledger();
+  const Cluster& cluster = placement_->cluster();
+  const Ledger ledger = placement_->problem().ledger();
   const NodeIndex x = at(tree_->hosts)[a].domain;
   const NodeIndex y = at(tree_->hosts)[b].domain;
   for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
@@ -234,12 +234,12 @@ void Forest::Consider(int level, Pick pick, uint32_t tasks,
   if (at(level)[pick].slots < tasks) return;
   DomainCost cost = CostOf(level, pick, tasks);
   if (level == tree_->hosts) {
-    const Cluster& cluster = board_->cluster();
+    const Cluster& cluster = placement_->cluster();
     const ResourceKind device = cluster.device_kind();
     cost.tightness = 0;
     if (device < cluster.resource_count()) {
       cost.tightness = cluster.free(at(level)[pick].domain, device,
-                                    board_->problem().ledger());
+                                    placement_->problem().ledger());
     }
     const auto key = [](const DomainCost& r) {
       return std::tie(r.nearness, r.score, r.tightness);
@@ -261,8 +261,8 @@ void Forest::ConsiderHosts(Pick first, Pick last, uint32_t tasks,
     const DomainRef domain{domain_.tree, hosts - 1,
                            at(hosts - 1)[parent].domain};
     if (at(hosts - 1)[parent].slots < tasks) continue;
-    if (lazy_ && board_->table().NoneWith(column_, tasks, domain)) continue;
-    Tell(parent);
+    if (lazy_ && placement_->table().NoneWith(column_, tasks, domain)) continue;
+    ExpandChildren(parent);
     const Entry& e = at(hosts - 1)[parent];
     for (Pick c = e.first; c < e.first + e.count; ++c) {
       Consider(hosts, c, tasks, best);
@@ -295,7 +295,7 @@ int Forest::Enclose(int from, Pick first, Pick last, int widest,
 // Keeps, of the candidates in picks_, the fewest that hold the tasks, and
 // writes down how many each gets. The largest first; the last as tight as can
 // be.
-void Forest::Several(int level, uint32_t tasks) {
+void Forest::ChooseFewest(int level, uint32_t tasks) {
   std::vector<Entry>& entries = at(level);
   std::ranges::sort(picks_, [&](Pick a, Pick b) {
     if (entries[a].slots != entries[b].slots) {
@@ -311,8 +311,8 @@ void Forest::Several(int level, uint32_t tasks) {
   for (uint64_t held = 0; held < tasks; ++domains) {
     held += entries[picks_[domains]].slots;
   }
-  if (board_->table().HasScores(column_)) {
-    SeveralByScore(level, tasks, domains);
+  if (placement_->table().HasScores(column_)) {
+    ChooseFewestByScore(level, tasks, domains);
   } else {
     uint32_t left = tasks;
     for (size_t i = 0; i + 1 < domains; ++i) {
@@ -337,9 +337,9 @@ void Forest::Several(int level, uint32_t tasks) {
   std::ranges::sort(picks_);
 }
 
-// As Several, the best score first among the choices that keep the number of
-// domains.
-void Forest::SeveralByScore(int level, uint32_t tasks, size_t domains) {
+// As ChooseFewest, the best score first among the choices that keep the number
+// of domains.
+void Forest::ChooseFewestByScore(int level, uint32_t tasks, size_t domains) {
   std::vector<Entry>& entries = at(level);
   uint32_t left = tasks;
   for (size_t chosen = 0; chosen < domains; ++chosen) {
@@ -393,13 +393,13 @@ void Forest::Descend(int level, uint32_t tasks) {
     }
     const size_t parents = picks_.size();
     for (size_t i = 0; i < parents; ++i) {
-      if (level + 1 == tree_->hosts) Tell(picks_[i]);
+      if (level + 1 == tree_->hosts) ExpandChildren(picks_[i]);
       const Entry& e = at(level)[picks_[i]];
       for (uint32_t c = 0; c < e.count; ++c) picks_.push_back(e.first + c);
     }
     picks_.erase(picks_.begin(), picks_.begin() + parents);
     ++level;
-    Several(level, tasks);
+    ChooseFewest(level, tasks);
   }
 }
 
@@ -415,7 +415,7 @@ void Forest::DescendSeparately(int level) {
   separate_.resize(first);
 }
 
-void Forest::Collect(std::vector<Share>* shares) const {
+void Forest::Collect(std::vector<NodeTasks>* shares) const {
   const auto add = [&](const Entry& e) {
     if (e.chosen > 0) shares->push_back({e.domain, e.chosen});
   };
@@ -430,7 +430,7 @@ void Forest::Collect(std::vector<Share>* shares) const {
 }
 
 bool Forest::Distribute(uint32_t tasks, int required,
-                        std::vector<Share>* shares) {
+                        std::vector<NodeTasks>* shares) {
   shares->clear();
   if (capacity_ < tasks) return false;
   const auto all = static_cast<Pick>(at(base_).size());
@@ -440,7 +440,7 @@ bool Forest::Distribute(uint32_t tasks, int required,
     level = base_;
     picks_.clear();
     for (Pick p = 0; p < all; ++p) picks_.push_back(p);
-    Several(base_, tasks);
+    ChooseFewest(base_, tasks);
   }
   Descend(level, tasks);
   Collect(shares);

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "lib/solver/board.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/partial_placement.h"
+#include "lib/solver/placement_problem.h"
 #include "lib/solver/spread_fill.h"
 
 namespace muster::solver {
@@ -22,17 +22,17 @@ namespace muster::solver {
 // in those that are chosen, or whose slices lie on single nodes.
 class Forest {
  public:
-  struct Share {
+  struct NodeTasks {
     NodeIndex node = 0;
     uint32_t tasks = 0;
   };
 
   // `layers`: counts at each one's level are multiples of its size; widest
   // level first, levels and sizes falling, each size dividing the one before.
-  // Only nodes that the board allows for `task` come in, and, if any, only
+  // Only nodes that the placement allows for `task` come in, and, if any, only
   // those inside all of `also`.
-  void Build(const Board& board, TaskId task, const DomainRef& domain,
-             std::span<const DomainRef> also,
+  void Build(const PartialPlacement& placement, TaskId task,
+             const DomainRef& domain, std::span<const DomainRef> also,
              std::span<const SliceRule> layers);
 
   // What everything together can take, in whole slices.
@@ -43,11 +43,11 @@ class Forest {
   // domain of level `required` or narrower unless that is kEverywhere. Nodes
   // in the order of the tree, so that tasks numbered along them fall into
   // whole slices. False if there is no room.
-  bool Distribute(uint32_t tasks, int required, std::vector<Share>* shares);
+  bool Distribute(uint32_t tasks, int required, std::vector<NodeTasks>* shares);
   // The same, without slices, under the problem's spread of that position,
   // which is of the domain's tree and for these tasks alone.
   bool DistributeSpread(uint32_t tasks, int required, uint32_t spread,
-                        std::vector<Share>* shares);
+                        std::vector<NodeTasks>* shares);
   // The most tasks, up to `enough`, that the spread allows on these nodes, with
   // all in one domain of its region.
   uint32_t MostSpread(uint32_t enough, uint32_t spread);
@@ -74,7 +74,7 @@ class Forest {
   void AddNodes(TaskId task, std::span<const DomainRef> also);
   void Add(NodeIndex node, uint32_t slots);
   void Append(int level, uint32_t domain);
-  void Tell(Pick parent);
+  void ExpandChildren(Pick parent);
   uint32_t SizeAt(int level) const;
   void Round();
   // Of a domain for some tasks; smaller is better. Tightness: free devices,
@@ -96,19 +96,19 @@ class Forest {
                      std::optional<DomainCost>* best);
   bool Tighter(Pick a, Pick b) const;
   int Enclose(int from, Pick first, Pick last, int widest, uint32_t tasks);
-  void Several(int level, uint32_t tasks);
-  void SeveralByScore(int level, uint32_t tasks, size_t domains);
+  void ChooseFewest(int level, uint32_t tasks);
+  void ChooseFewestByScore(int level, uint32_t tasks, size_t domains);
   void Descend(int level, uint32_t tasks);
   void DescendSeparately(int level);
   std::pair<Pick, Pick> Below(int level, Pick first, Pick last, int down) const;
-  void Collect(std::vector<Share>* shares) const;
+  void Collect(std::vector<NodeTasks>* shares) const;
   void DescribeSpread(int level, Pick first, Pick last, uint32_t spread);
   bool TrySpread(int level, Pick first, Pick last, uint32_t tasks,
                  uint32_t spread);
   void GiveSpread(int level, Pick first, Pick last, uint32_t tasks,
                   int spread_level);
 
-  const Board* board_ = nullptr;
+  const PartialPlacement* placement_ = nullptr;
   const Tree* tree_ = nullptr;
   DomainRef domain_{};
   uint32_t column_ = 0;

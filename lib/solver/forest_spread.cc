@@ -7,15 +7,15 @@ namespace muster::solver {
 
 // Fills in spread_domains_ for tasks that go below the entries [first, last).
 void Forest::DescribeSpread(int level, Pick first, Pick last, uint32_t spread) {
-  const SpreadRule& rule = board_->problem().spreads()[spread];
+  const SpreadRule& rule = placement_->problem().spreads()[spread];
   const NodeIndex node =
       at(tree_->hosts)[Below(level, first, last, tree_->hosts).first].domain;
-  board_->spreads().Describe(spread, node, &spread_domains_);
+  placement_->spreads().Describe(spread, node, &spread_domains_);
   // Of hosts there are places for nodes that are gone, too.
   const size_t domains = rule.level == tree_->hosts
-                             ? board_->problem().cluster().node_count()
+                             ? placement_->problem().cluster().node_count()
                              : spread_domains_.size();
-  board_->problem().Spend(domains / 8 + 1, kLookNs);
+  placement_->problem().Spend(domains / 8 + 1, kLookNs);
   if (level > rule.level) {
     SpreadDomain& d = spread_domains_[tree_->DomainOf(rule.level, node)];
     for (Pick p = first; p < last; ++p) d.room += at(level)[p].slots;
@@ -35,8 +35,8 @@ void Forest::DescribeSpread(int level, Pick first, Pick last, uint32_t spread) {
 bool Forest::TrySpread(int level, Pick first, Pick last, uint32_t tasks,
                        uint32_t spread) {
   DescribeSpread(level, first, last, spread);
-  return fill_.Fill(board_->problem().spreads()[spread],
-                    board_->spreads().Needed(spread, tasks), tasks,
+  return fill_.Fill(placement_->problem().spreads()[spread],
+                    placement_->spreads().Needed(spread, tasks), tasks,
                     &spread_domains_);
 }
 
@@ -49,7 +49,7 @@ void Forest::GiveSpread(int level, Pick first, Pick last, uint32_t tasks,
     if (picks_.size() == 1) {
       at(level)[first].chosen = tasks;
     } else {
-      Several(level, tasks);
+      ChooseFewest(level, tasks);
     }
     Descend(level, tasks);
     return;
@@ -65,10 +65,10 @@ void Forest::GiveSpread(int level, Pick first, Pick last, uint32_t tasks,
 }
 
 bool Forest::DistributeSpread(uint32_t tasks, int required, uint32_t spread,
-                              std::vector<Share>* shares) {
+                              std::vector<NodeTasks>* shares) {
   shares->clear();
   if (capacity_ < tasks) return false;
-  const Problem& problem = board_->problem();
+  const PlacementProblem& problem = placement_->problem();
   const SpreadRule& rule = problem.spreads()[spread];
   for (int l = tree_->hosts; l >= base_ && l >= required; --l) {
     costs_.clear();
@@ -77,7 +77,7 @@ bool Forest::DistributeSpread(uint32_t tasks, int required, uint32_t spread,
       const Pick host = Below(l, p, p + 1, tree_->hosts).first;
       const NodeIndex node = at(tree_->hosts)[host].domain;
       if (l >= rule.level &&
-          !board_->spreads().MayGoIntoOne(spread, tasks, node)) {
+          !placement_->spreads().MayGoIntoOne(spread, tasks, node)) {
         continue;
       }
       costs_.push_back(CostOf(l, p, tasks));
@@ -101,8 +101,8 @@ bool Forest::DistributeSpread(uint32_t tasks, int required, uint32_t spread,
 
 uint32_t Forest::MostSpread(uint32_t enough, uint32_t spread) {
   if (capacity_ == 0) return 0;
-  const SpreadRule& rule = board_->problem().spreads()[spread];
-  const uint32_t used = board_->spreads().FixedDomains(spread);
+  const SpreadRule& rule = placement_->problem().spreads()[spread];
+  const uint32_t used = placement_->spreads().FixedDomains(spread);
   const bool regions = rule.region >= base_;
   const Pick last =
       regions ? static_cast<Pick>(at(rule.region).size()) : Pick{1};

@@ -15,14 +15,14 @@ constexpr size_t kMaxLines = 64;
 
 }  // namespace
 
-void GangBound::Start(Board& board, const Traffic& traffic) {
-  board_ = &board;
-  problem_ = &board.problem();
+void GangBound::Start(PartialPlacement& placement, const Traffic& traffic) {
+  placement_ = &placement;
+  problem_ = &placement.problem();
   traffic_ = &traffic;
-  const SlotTable& table = board.table();
+  const SlotTable& table = placement.table();
   table.FindNeeds(&need_, &kind_need_);
-  wholes_used_ = 0;
-  for (const uint32_t r : problem_->Active()) AddWhole(r);
+  capacities_used_ = 0;
+  for (const uint32_t r : problem_->Active()) AddCapacity(r);
   // A kind of one column alone: its slots say more.
   for (size_t k = 0; k < kind_need_.size(); ++k) {
     uint32_t columns = 0;
@@ -57,7 +57,7 @@ uint32_t GangBound::SliceAt(uint32_t role, int level) const {
   return size;
 }
 
-void GangBound::AddWhole(uint32_t role) {
+void GangBound::AddCapacity(uint32_t role) {
   const Tree& tree = problem_->tree(0);
   // What is left over of the largest slices may be cut as it likes.
   uint32_t largest = 1;
@@ -69,29 +69,29 @@ void GangBound::AddWhole(uint32_t role) {
     any = any || size > 1 || Limit(role, l) != kNoRoom;
   }
   if (!any) return;
-  if (wholes_.size() == wholes_used_) wholes_.emplace_back();
-  Whole& whole = wholes_[wholes_used_++];
-  whole.role = role;
+  if (capacities_.size() == capacities_used_) capacities_.emplace_back();
+  RoleCapacity& capacity = capacities_[capacities_used_++];
+  capacity.role = role;
   const uint32_t tasks = problem_->add(role);
-  whole.need = tasks - tasks % largest;
-  FillWhole(&whole);
+  capacity.need = tasks - tasks % largest;
+  FillCapacity(&capacity);
 }
 
-void GangBound::FillWhole(Whole* whole) {
+void GangBound::FillCapacity(RoleCapacity* capacity) {
   const Tree& tree = problem_->tree(0);
-  const uint32_t role = whole->role;
+  const uint32_t role = capacity->role;
   const uint32_t column = problem_->column(role);
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   const auto cut = [&](uint64_t slots, int level) {
     slots -= slots % SliceAt(role, level);
     return static_cast<uint32_t>(std::min<uint64_t>(slots, Limit(role, level)));
   };
-  whole->sums.resize(tree.hosts);
+  capacity->sums.resize(tree.hosts);
   const bool nodes =
       SliceAt(role, tree.hosts) > 1 || Limit(role, tree.hosts) != kNoRoom;
   for (int l = tree.hosts - 1; l >= 0; --l) {
     const std::vector<Domain>& domains = tree.index->levels[l];
-    std::vector<uint32_t>& sums = whole->sums[l];
+    std::vector<uint32_t>& sums = capacity->sums[l];
     sums.assign(domains.size(), 0);
     problem_->Spend(domains.size(), kLookNs);
     for (uint32_t d = 0; d < domains.size(); ++d) {
@@ -99,7 +99,7 @@ void GangBound::FillWhole(Whole* whole) {
       uint64_t sum = 0;
       if (l + 1 < tree.hosts) {
         for (uint32_t c = 0; c < domains[d].child_count; ++c) {
-          sum += whole->sums[l + 1][domains[d].first_child + c];
+          sum += capacity->sums[l + 1][domains[d].first_child + c];
         }
       } else if (nodes) {
         table.ForEachNode(column, domain, [&](NodeIndex n) {
@@ -147,7 +147,7 @@ void GangBound::Raise(uint32_t* least) {
 
 // A node outside is a domain by itself.
 void GangBound::AtDomains(const DomainRef& domain, int level, uint32_t* least) {
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   const auto [first, last] = problem_->tree(0).Inside(domain, level);
   std::span<const NodeIndex> outside;
   if (domain.level == kEverywhere) outside = table.Outside();
@@ -157,29 +157,29 @@ void GangBound::AtDomains(const DomainRef& domain, int level, uint32_t* least) {
     problem_->Spend(last - first + outside.size(), kBoundNs);
     for (uint32_t d = first; d < last; ++d) {
       const DomainRef inner{0, level, d};
-      Have(static_cast<int64_t>(table.Sum(c, inner)), board_->Holds(inner));
+      Have(static_cast<int64_t>(table.Sum(c, inner)), placement_->Holds(inner));
     }
     for (const NodeIndex n : outside) {
-      Have(table.slots(c, n), board_->Touched(n));
+      Have(table.slots(c, n), placement_->Touched(n));
     }
     Raise(least);
   }
-  for (size_t w = 0; w < wholes_used_; ++w) {
-    Need(wholes_[w].need);
+  for (size_t w = 0; w < capacities_used_; ++w) {
+    Need(capacities_[w].need);
     problem_->Spend(last - first, kBoundNs);
     for (uint32_t d = first; d < last; ++d) {
-      Have(wholes_[w].sums[level][d], board_->Holds({0, level, d}));
+      Have(capacities_[w].sums[level][d], placement_->Holds({0, level, d}));
     }
     Raise(least);
   }
 }
 
 // At least so many nodes, as if all were like the one with most slots.
-uint32_t GangBound::AsBest(uint32_t column, int64_t need,
-                           const DomainRef& domain) {
-  const SlotTable& table = board_->table();
-  board_->ForEachHeld(problem_->tree(0).hosts,
-                      [&](NodeIndex n) { need -= table.slots(column, n); });
+uint32_t GangBound::FewestNodes(uint32_t column, int64_t need,
+                                const DomainRef& domain) {
+  const SlotTable& table = placement_->table();
+  placement_->ForEachHeld(problem_->tree(0).hosts,
+                          [&](NodeIndex n) { need -= table.slots(column, n); });
   if (need <= 0) return 0;
   const uint32_t most = table.Most(column, domain);
   return most == 0 ? kNoRoom
@@ -188,43 +188,44 @@ uint32_t GangBound::AsBest(uint32_t column, int64_t need,
 
 // The fewest nodes that have the gang's devices, were each like the largest.
 uint32_t GangBound::ByDevices() {
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   const std::span<const ResourceKind> kinds = table.kinds();
-  const auto kind = std::ranges::find(kinds, board_->cluster().device_kind());
+  const auto kind =
+      std::ranges::find(kinds, placement_->cluster().device_kind());
   if (kind == kinds.end() || !table.indexed()) return 0;
   const int64_t most =
       int64_t{table.shape_slots(0, 0).most_devices()} * kWholeDevice;
   int64_t need = kind_need_[static_cast<size_t>(kind - kinds.begin())];
-  board_->ForEachHeld(problem_->tree(0).hosts,
-                      [&](NodeIndex) { need -= most; });
+  placement_->ForEachHeld(problem_->tree(0).hosts,
+                          [&](NodeIndex) { need -= most; });
   if (need <= 0 || most == 0) return 0;
   return static_cast<uint32_t>(CeilDiv(need, most));
 }
 
 void GangBound::AtNodes(const DomainRef& domain, bool each, uint32_t* least) {
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   const int hosts = problem_->tree(0).hosts;
   for (uint32_t c = 0; c < need_.size(); ++c) {
     if (need_[c] == 0) continue;
     if (!each) {
-      *least = std::max(*least, AsBest(c, need_[c], domain));
+      *least = std::max(*least, FewestNodes(c, need_[c], domain));
       continue;
     }
     Need(need_[c]);
     table.ForEachNode(c, domain, [&](NodeIndex n) {
-      Have(table.slots(c, n), board_->Touched(n));
+      Have(table.slots(c, n), placement_->Touched(n));
       problem_->Spend(1, kBoundNs);
     });
     Raise(least);
   }
-  for (size_t w = 0; each && w < wholes_used_; ++w) {
-    const uint32_t role = wholes_[w].role;
+  for (size_t w = 0; each && w < capacities_used_; ++w) {
+    const uint32_t role = capacities_[w].role;
     const uint32_t size = SliceAt(role, hosts);
-    Need(wholes_[w].need);
+    Need(capacities_[w].need);
     table.ForEachNode(problem_->column(role), domain, [&](NodeIndex n) {
       const uint32_t slots = table.slots(problem_->column(role), n);
       Have(std::min(slots - slots % size, Limit(role, hosts)),
-           board_->Touched(n));
+           placement_->Touched(n));
     });
     Raise(least);
   }
@@ -233,7 +234,7 @@ void GangBound::AtNodes(const DomainRef& domain, bool each, uint32_t* least) {
 // What the whole gang needs of each kind, against what is useful in domains
 // and nodes.
 void GangBound::ByKinds(const DomainRef& domain, std::span<uint32_t> least) {
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   const Tree& tree = problem_->tree(0);
   const size_t kinds = kind_need_.size();
   if (std::ranges::all_of(kind_need_, [](int64_t need) { return need == 0; })) {
@@ -245,14 +246,14 @@ void GangBound::ByKinds(const DomainRef& domain, std::span<uint32_t> least) {
         nodes ? std::pair<uint32_t, uint32_t>{} : tree.Inside(domain, l);
     held_.clear();
     for (uint32_t d = first; d < last; ++d) {
-      held_.push_back(board_->Holds({0, l, d}));
+      held_.push_back(placement_->Holds({0, l, d}));
     }
     by_domain_.assign(held_.size() * kinds, 0);
     table.ForEachNodeOfAny(domain, [&](NodeIndex n) {
       problem_->Spend(1, kLookNs);
       size_t at = held_.size();
       if (nodes || !tree.Contains(n)) {
-        held_.push_back(board_->Touched(n));
+        held_.push_back(placement_->Touched(n));
         by_domain_.resize(held_.size() * kinds, 0);
       } else {
         at = tree.DomainOf(l, n) - first;
@@ -275,7 +276,7 @@ void GangBound::Domains(const DomainRef& domain, bool nodes,
   const Tree& tree = problem_->tree(0);
   std::ranges::fill(least, 0);
   for (int l = 0; l <= domain.level; ++l) {
-    least[l] = board_->HoldsAround(domain, l) ? 0 : 1;
+    least[l] = placement_->HoldsAround(domain, l) ? 0 : 1;
   }
   for (int l = domain.level + 1; l < tree.hosts; ++l) {
     AtDomains(domain, l, &least[l]);
@@ -288,8 +289,8 @@ void GangBound::Domains(const DomainRef& domain, bool nodes,
     const SpreadRule& rule = problem_->spreads()[i];
     const uint32_t tasks = problem_->AddBelow(rule.scope);
     if (rule.tree != 0 || tasks == 0) continue;
-    const uint32_t must = board_->spreads().Needed(i, tasks);
-    const uint32_t has = board_->spreads().FixedDomains(i);
+    const uint32_t must = placement_->spreads().Needed(i, tasks);
+    const uint32_t has = placement_->spreads().FixedDomains(i);
     if (must <= has) continue;
     // Fixed tasks of other roles may lie in some of the domains that get more.
     if (!problem_->request().fixed.empty()) continue;
@@ -301,7 +302,7 @@ void GangBound::Domains(const DomainRef& domain, bool nodes,
 }
 
 // The most of `others` that so many tasks meet, each where there are most.
-int64_t GangBound::MostMet(int64_t tasks) {
+int64_t GangBound::MostPairs(int64_t tasks) {
   std::ranges::sort(meetings_, std::greater<>(), &Meeting::others);
   int64_t met = 0;
   for (const Meeting& m : meetings_) {
@@ -317,7 +318,7 @@ int64_t GangBound::MostMet(int64_t tasks) {
 // the level hold, as far as the role's own tasks reach.
 int64_t GangBound::Together(const DomainRef& domain, int level, uint32_t role,
                             uint32_t other) {
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   const Tree& tree = problem_->tree(0);
   const uint32_t mine = problem_->column(role);
   const uint32_t its = problem_->column(other);
@@ -344,7 +345,7 @@ int64_t GangBound::Together(const DomainRef& domain, int level, uint32_t role,
     }
   }
   problem_->Spend(meetings_.size(), kBoundNs);
-  const int64_t pairs = MostMet(left);
+  const int64_t pairs = MostPairs(left);
   return role == other ? pairs / 2 : pairs;
 }
 
@@ -353,29 +354,29 @@ int64_t GangBound::WithFixed(int level, uint32_t role) {
   const uint32_t column = problem_->column(role);
   const int64_t left = problem_->add(role);
   meetings_.clear();
-  board_->ForEachHeld(level, [&](uint32_t domain) {
-    const int64_t weight = traffic_->Pull(level, domain, role);
+  placement_->ForEachHeld(level, [&](uint32_t domain) {
+    const int64_t weight = traffic_->FixedTraffic(level, domain, role);
     const DomainRef at{0, level, domain};
     meetings_.push_back(
-        {weight, static_cast<int64_t>(board_->table().Sum(column, at))});
+        {weight, static_cast<int64_t>(placement_->table().Sum(column, at))});
   });
-  return MostMet(left);
+  return MostPairs(left);
 }
 
 int64_t GangBound::LeastTraffic(const DomainRef& domain) {
-  if (traffic_->lines().size() > kMaxLines) return 0;
+  if (traffic_->edges().size() > kMaxLines) return 0;
   const int hosts = problem_->tree(0).hosts;
   const int64_t all = traffic_->AllPairs(*problem_);
   int64_t cost = 0;
   for (int l = domain.level + 1; l <= hosts; ++l) {
     int64_t together = 0;
-    for (const Traffic::Line& line : traffic_->lines()) {
-      if (problem_->add(line.from) == 0 || problem_->add(line.to) == 0) {
+    for (const Traffic::Edge& edge : traffic_->edges()) {
+      if (problem_->add(edge.from) == 0 || problem_->add(edge.to) == 0) {
         continue;
       }
       together +=
-          line.weight * std::min(Together(domain, l, line.from, line.to),
-                                 Together(domain, l, line.to, line.from));
+          edge.weight * std::min(Together(domain, l, edge.from, edge.to),
+                                 Together(domain, l, edge.to, edge.from));
     }
     if (!problem_->request().fixed.empty()) {
       for (const uint32_t r : problem_->Active()) together += WithFixed(l, r);

@@ -10,7 +10,7 @@ namespace {
 
 // The share of the remaining steps that one narrow domain may use up.
 constexpr uint64_t kShareOfSteps = 4;
-// Packings of a domain that are tried on the board.
+// Packings of a domain that are tried on the placement.
 constexpr int kMaxPackings = 16;
 
 }  // namespace
@@ -37,7 +37,7 @@ int GroupSearch::NarrowestLevel(ScopeIndex s, int tree) const {
 
 // What the scope's tasks need in all, against the slots of the domain.
 bool GroupSearch::HasSlots(const Need& need, const DomainRef& domain) {
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   if (!table.HasSlots(Tasks(need), domain)) return false;
   const std::span<const int64_t> amounts = Amounts(need);
   for (size_t k = 0; k < amounts.size(); ++k) {
@@ -49,7 +49,7 @@ bool GroupSearch::HasSlots(const Need& need, const DomainRef& domain) {
 // The same against what is free there for all roles together. O(nodes).
 bool GroupSearch::MayHold(const Need& need, const DomainRef& domain) {
   if (!HasSlots(need, domain)) return false;
-  const std::span<const int64_t> useful = board_->table().Useful(domain);
+  const std::span<const int64_t> useful = placement_->table().Useful(domain);
   for (size_t k = 0; k < useful.size(); ++k) {
     if (useful[k] < Amounts(need)[k]) return false;
   }
@@ -58,15 +58,16 @@ bool GroupSearch::MayHold(const Need& need, const DomainRef& domain) {
 
 GroupSearch::Need GroupSearch::PushNeeds(ScopeIndex s) {
   const Need need{needs_.size(), problem_->columns().size()};
-  needs_.resize(need.first + need.columns + board_->table().kinds().size(), 0);
-  board_->table().AddNeeds(s, Tasks(need), Amounts(need));
+  needs_.resize(need.first + need.columns + placement_->table().kinds().size(),
+                0);
+  placement_->table().AddNeeds(s, Tasks(need), Amounts(need));
   return need;
 }
 
 // The column whose tasks take most devices, or else the first that is needed:
 // its slots tell how tight a domain is.
 uint32_t GroupSearch::MainColumn(const Need& need) const {
-  const Cluster& cluster = board_->cluster();
+  const Cluster& cluster = placement_->cluster();
   const ResourceKind device = cluster.device_kind();
   uint32_t main = 0;
   int64_t most = -1;
@@ -85,7 +86,7 @@ uint32_t GroupSearch::MainColumn(const Need& need) const {
 // / 64 + those with slots), where some column has nodes with enough.
 void GroupSearch::FindHosts(const Need& need, const DomainRef& around,
                             bool named) {
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   uint32_t scarce = 0;
   for (uint32_t c = 0; c < need.columns; ++c) {
     const int64_t tasks = needs_[need.first + c];
@@ -106,9 +107,10 @@ void GroupSearch::Consider(const Need& need, uint32_t main,
                            const DomainRef& domain) {
   problem_->Spend(1, kLookNs);
   if (!HasSlots(need, domain)) return;
-  const auto slots = static_cast<int64_t>(board_->table().Sum(main, domain));
+  const auto slots =
+      static_cast<int64_t>(placement_->table().Sum(main, domain));
   candidates_.push_back(
-      {board_->Nearness(domain), slots, candidates_.size(), domain.index});
+      {placement_->Nearness(domain), slots, candidates_.size(), domain.index});
 }
 
 // Pushes the domains of the level, inside `around`, that may hold the scope:
@@ -118,7 +120,7 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
   const size_t base = candidates_.size();
   const Tree& tree = problem_->tree(around.tree);
   const uint32_t main = MainColumn(need);
-  const Problem::Anchor& anchor = problem_->anchor(s);
+  const PlacementProblem::Anchor& anchor = problem_->anchor(s);
   if (anchor.any) {
     const uint32_t domain = tree.DomainOf(level, anchor.node);
     if (anchor.level >= level && domain != kOutside &&
@@ -186,7 +188,7 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
 // Places the scope's children, all of them in the domain.
 bool GroupSearch::PlaceInside(ScopeIndex s, const DomainRef& domain, bool root,
                               bool last) {
-  return board_->Try([&] { return PlaceChildren(s); }) ||
+  return placement_->Try([&] { return PlaceChildren(s); }) ||
          Exhaust(s, domain, root, last);
 }
 
@@ -197,7 +199,7 @@ bool GroupSearch::Exhaust(ScopeIndex s, const DomainRef& domain, bool root,
                           bool last) {
   if (packing_ == packs_.size()) packs_.emplace_back();
   PackSearch& pack = packs_[packing_++];
-  const bool packs = prices_left_ > 0 && pack.Start(*board_, s, domain);
+  const bool packs = prices_left_ > 0 && pack.Start(*placement_, s, domain);
   if (packs) prices_left_ -= std::min(prices_left_, pack.steps());
   bool none = packs && pack.refuted();
   if (none && root) NoteShortage(pack);
@@ -221,13 +223,13 @@ bool GroupSearch::PutPacked(PackSearch& pack, bool last, bool* none) {
   };
   for (int tries = 0; tries < kMaxPackings; ++tries) {
     const uint64_t before = pack.steps();
-    const Outcome outcome = pack.Solve(share);
+    const SearchOutcome outcome = pack.Solve(share);
     const uint64_t spent = pack.steps() - before;
     share -= std::min(share, spent);
     pack_left_ -= std::min(pack_left_, spent);
-    *none = outcome == Outcome::kNone;
-    if (outcome != Outcome::kFound) return false;
-    if (board_->Try([&] { return pack.Put(place); })) return true;
+    *none = outcome == SearchOutcome::kNone;
+    if (outcome != SearchOutcome::kFound) return false;
+    if (placement_->Try([&] { return pack.Put(place); })) return true;
   }
   return false;
 }
@@ -235,10 +237,11 @@ bool GroupSearch::PutPacked(PackSearch& pack, bool last, bool* none) {
 bool GroupSearch::PutExact(const DomainRef& domain, bool last, bool* none) {
   const uint64_t before = problem_->steps;
   const uint64_t share = last ? exact_left_ : exact_left_ / kShareOfSteps;
-  const Outcome outcome = exact_.Find(*board_, domain, problem_->steps + share);
+  const SearchOutcome outcome =
+      exact_.Find(*placement_, domain, problem_->steps + share);
   exact_left_ -= std::min(exact_left_, problem_->steps - before);
-  *none = outcome == Outcome::kNone;
-  return outcome == Outcome::kFound;
+  *none = outcome == SearchOutcome::kNone;
+  return outcome == SearchOutcome::kFound;
 }
 
 void GroupSearch::NoteShortage(const PackSearch& pack) {
@@ -254,7 +257,7 @@ GroupSearch::Child GroupSearch::Scarcity(ScopeIndex s,
                                          const DomainRef& domain) const {
   if (problem_->IsRole(s)) {
     const uint32_t role = problem_->RoleOf(s);
-    return {board_->table().Sum(problem_->column(role), domain),
+    return {placement_->table().Sum(problem_->column(role), domain),
             problem_->add(role), s};
   }
   Child scarcest{1, 0, s};  // More than any.
@@ -388,14 +391,14 @@ void GroupSearch::BuildForest(TaskId task, int tree,
   for (const DomainRef& pin : pins_) {
     if (pin.tree != tree) also_.push_back(pin);
   }
-  forest_.Build(*board_, task, domain, also_, layers);
+  forest_.Build(*placement_, task, domain, also_, layers);
 }
 
 bool GroupSearch::PutShares(uint32_t role, std::span<const uint32_t> indices) {
   size_t i = 0;
-  for (const Forest::Share& share : shares_) {
+  for (const Forest::NodeTasks& share : shares_) {
     for (uint32_t k = 0; k < share.tasks; ++k, ++i) {
-      if (!board_->Put({role, indices[i]}, share.node)) return false;
+      if (!placement_->Put({role, indices[i]}, share.node)) return false;
     }
   }
   return true;
@@ -421,15 +424,15 @@ bool GroupSearch::PlaceOneByOne(uint32_t role) {
   for (size_t i = 0; i < indices.size(); ++i) {
     const TaskId task{role, indices[i]};
     const uint32_t after = static_cast<uint32_t>(indices.size() - i);
-    const auto node = FindNode(*board_, task, pins_, after);
-    if (!node || !board_->Put(task, *node)) return false;
+    const auto node = FindNode(*placement_, task, pins_, after);
+    if (!node || !placement_->Put(task, *node)) return false;
   }
   return true;
 }
 
 // New tasks go as near to the scope's fixed ones as there is room.
 bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
-  const Problem::Anchor& anchor = problem_->anchor(s);
+  const PlacementProblem::Anchor& anchor = problem_->anchor(s);
   const int tree = std::max(rule.tree, 0);
   const DomainRef around = Innermost(tree);
   if (!anchor.any || TreeOf(s) != tree) return PlaceRole(role, rule);
@@ -437,7 +440,7 @@ bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
     if (!problem_->tree(tree).Holds(around, anchor.node)) break;
     pins_.push_back(
         {tree, level, problem_->tree(tree).DomainOf(level, anchor.node)});
-    const bool placed = board_->Try([&] { return PlaceRole(role, rule); });
+    const bool placed = placement_->Try([&] { return PlaceRole(role, rule); });
     pins_.pop_back();
     if (placed) return true;
   }
@@ -446,22 +449,22 @@ bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
 
 // Where a narrower domain may hold all, that goes first.
 bool GroupSearch::PlaceBeside(const PlacementResult& alone) {
-  const Board::Mark mark = board_->Begin();
-  if (alone.tasks.empty() || !PutBeside(*board_, traffic_, alone)) {
-    board_->Rollback(mark);
+  const PartialPlacement::Mark mark = placement_->Begin();
+  if (alone.tasks.empty() || !PutBeside(*placement_, traffic_, alone)) {
+    placement_->Rollback(mark);
     return false;
   }
   // What is narrower than the domain around these tasks has no room for them.
-  const int level = Enclosure(board_->placed()).level;
+  const int level = Enclosure(placement_->placed()).level;
   if (level == Enclosure(alone.tasks).level) {
-    board_->Commit(mark);
+    placement_->Commit(mark);
     return true;
   }
-  beside_.assign(board_->placed().begin(), board_->placed().end());
-  board_->Rollback(mark);
+  beside_.assign(placement_->placed().begin(), placement_->placed().end());
+  placement_->Rollback(mark);
   root_below_ = level;
   if (PlaceScope(0, true)) return true;
-  for (const Assignment& a : beside_) board_->PutExactly(a.task, a.at);
+  for (const Assignment& a : beside_) placement_->PutExactly(a.task, a.at);
   return true;
 }
 
@@ -473,7 +476,7 @@ bool GroupSearch::PlaceRoot(const PlacementResult& alone) {
   }
   // One role: the greedy answer is exact, but for irregular slices.
   decided_ = true;
-  if (board_->Try([&] { return PlaceMerged(0, role, rule); })) return true;
+  if (placement_->Try([&] { return PlaceMerged(0, role, rule); })) return true;
   return !decided_ && Exhaust(0, {.tree = std::max(rule.tree, 0)}, true, true);
 }
 
@@ -496,11 +499,11 @@ DomainRef GroupSearch::Enclosure(std::span<const Assignment> tasks) const {
 bool GroupSearch::PutBest(const DomainRef& domain, bool last, bool* none) {
   const uint64_t before = problem_->steps;
   const uint64_t share = last ? counts_left_ : counts_left_ / kShareOfSteps;
-  mix_.Start(*board_, traffic_);
-  const Outcome outcome = mix_.Solve(domain, share);
+  mix_.Start(*placement_, traffic_);
+  const SearchOutcome outcome = mix_.Solve(domain, share);
   counts_left_ -= std::min(counts_left_, problem_->steps - before);
-  *none = outcome == Outcome::kNone;
-  return outcome == Outcome::kFound && mix_.Put();
+  *none = outcome == SearchOutcome::kNone;
+  return outcome == SearchOutcome::kFound && mix_.Put();
 }
 
 // Whether the placement follows wishes that counts of domains know nothing of:
@@ -508,13 +511,13 @@ bool GroupSearch::PutBest(const DomainRef& domain, bool last, bool* none) {
 bool GroupSearch::KeepsChoice() const {
   return problem_->PrefersBelow(0) ||
          std::ranges::any_of(problem_->Active(), [&](uint32_t r) {
-           return board_->table().HasScores(problem_->column(r));
+           return placement_->table().HasScores(problem_->column(r));
          });
 }
 
-void GroupSearch::Start(Board& board, const Budget& budget) {
-  board_ = &board;
-  problem_ = &board.problem();
+void GroupSearch::Start(PartialPlacement& placement, const Budget& budget) {
+  placement_ = &placement;
+  problem_ = &placement.problem();
   deadline_ = problem_->steps + budget.greedy;
   prices_left_ = pack_left_ = budget.pack;
   exact_left_ = budget.exact;
@@ -530,38 +533,39 @@ void GroupSearch::Start(Board& board, const Budget& budget) {
   traffic_.Init(*problem_);
 }
 
-void GroupSearch::Refine(Board::Mark* mark, const Certificate& alone,
+void GroupSearch::Refine(PartialPlacement::Mark* mark, const Certificate& alone,
                          const Refiner::Budget& budget) {
-  refiner_.Refine(*board_, mark, Enclosure(board_->placed()), traffic_,
+  refiner_.Refine(*placement_, mark, Enclosure(placement_->placed()), traffic_,
                   traffic_.empty() && KeepsChoice(), alone, budget,
                   &certificate_);
 }
 
-bool GroupSearch::Place(Board& board, const Budget& budget,
+bool GroupSearch::Place(PartialPlacement& placement, const Budget& budget,
                         const PlacementResult& alone) {
-  Start(board, budget);
-  Board::Mark mark = board.Begin();
+  Start(placement, budget);
+  PartialPlacement::Mark mark = placement.Begin();
   if (!PlaceRoot(alone)) {
-    board.Rollback(mark);
+    placement.Rollback(mark);
     return false;
   }
   const bool refine = budget.refine.steps > 0 || !traffic_.empty();
-  if (refine && traffic_.empty() && NeedsNoMore(board, alone.certificate)) {
+  if (refine && traffic_.empty() && NeedsNoMore(placement, alone.certificate)) {
     certificate_ = alone.certificate;
-  } else if (refine && !board.placed().empty()) {
+  } else if (refine && !placement.placed().empty()) {
     Refine(&mark, alone.certificate, {counts_left_, budget.refine.search});
   }
-  board.Commit(mark);
+  placement.Commit(mark);
   return true;
 }
 
-void GroupSearch::Improve(Board& board, std::span<const Assignment> tasks,
+void GroupSearch::Improve(PartialPlacement& placement,
+                          std::span<const Assignment> tasks,
                           const Refiner::Budget& budget) {
-  Start(board, {.refine = budget});
-  Board::Mark mark = board.Begin();
-  for (const Assignment& a : tasks) board.PutExactly(a.task, a.at);
+  Start(placement, {.refine = budget});
+  PartialPlacement::Mark mark = placement.Begin();
+  for (const Assignment& a : tasks) placement.PutExactly(a.task, a.at);
   Refine(&mark, {}, budget);
-  board.Commit(mark);
+  placement.Commit(mark);
 }
 
 }  // namespace muster::solver

@@ -9,13 +9,13 @@
 #include <span>
 #include <vector>
 
-#include "lib/solver/board.h"
 #include "lib/solver/exact_search.h"
 #include "lib/solver/forest.h"
 #include "lib/solver/gang_solver.h"
 #include "lib/solver/mix_search.h"
 #include "lib/solver/pack_search.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/partial_placement.h"
+#include "lib/solver/placement_problem.h"
 #include "lib/solver/refiner.h"
 #include "lib/solver/traffic.h"
 
@@ -42,11 +42,12 @@ class GroupSearch {
   // `alone` says where one role of the gang would lie by itself, or has no
   // tasks: PlaceLargeRole. They stay there and the others go beside them, if
   // there is room, and unless a narrower domain has room for all.
-  bool Place(Board& board, const Budget& budget, const PlacementResult& alone);
+  bool Place(PartialPlacement& placement, const Budget& budget,
+             const PlacementResult& alone);
 
   // Places these tasks, all that problem.add() asks for, as they say or better:
   // refined inside the narrowest domain around them and the fixed tasks.
-  void Improve(Board& board, std::span<const Assignment> tasks,
+  void Improve(PartialPlacement& placement, std::span<const Assignment> tasks,
                const Refiner::Budget& budget);
 
   // Whether a "no" is not proven.
@@ -79,7 +80,7 @@ class GroupSearch {
 
   static constexpr int kAny = kEverywhere - 1;  // Level: no bound.
 
-  void Start(Board& board, const Budget& budget);
+  void Start(PartialPlacement& placement, const Budget& budget);
   bool PlaceRoot(const PlacementResult& alone);
   bool PlaceBeside(const PlacementResult& alone);
   bool PlaceScope(ScopeIndex s, bool root);
@@ -103,7 +104,7 @@ class GroupSearch {
   }
   std::span<int64_t> Amounts(const Need& need) {
     return std::span(needs_).subspan(need.first + need.columns,
-                                     board_->table().kinds().size());
+                                     placement_->table().kinds().size());
   }
   bool HasSlots(const Need& need, const DomainRef& domain);
   bool MayHold(const Need& need, const DomainRef& domain);
@@ -123,12 +124,12 @@ class GroupSearch {
   void NoteShortage(const PackSearch& pack);
   bool PutBest(const DomainRef& domain, bool last, bool* none);
   bool KeepsChoice() const;
-  void Refine(Board::Mark* mark, const Certificate& alone,
+  void Refine(PartialPlacement::Mark* mark, const Certificate& alone,
               const Refiner::Budget& budget);
   bool PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule);
 
-  Board* board_ = nullptr;
-  Problem* problem_ = nullptr;
+  PartialPlacement* placement_ = nullptr;
+  PlacementProblem* problem_ = nullptr;
   uint64_t deadline_ = 0;
   uint64_t exact_left_ = 0;
   uint64_t prices_left_ = 0;
@@ -142,7 +143,7 @@ class GroupSearch {
   std::vector<Child> children_;        // A stack.
   std::vector<int64_t> needs_;         // A stack.
   std::vector<DomainRef> also_;
-  std::vector<Forest::Share> shares_;
+  std::vector<Forest::NodeTasks> shares_;
   std::vector<Assignment> beside_;
   Forest forest_;
   ExactSearch exact_;

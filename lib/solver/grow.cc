@@ -124,7 +124,7 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
   };
   if (!has_headroom()) return;
   table_.Build(problem_);
-  board_.Reset(problem_, *cluster_, table_);
+  placement_.Reset(problem_, *cluster_, table_);
   std::span<const uint32_t> indices = problem_.NewIndices(role);
   uint32_t slice = 1;
   for (const SliceRule& s : problem_.Slices(role)) {
@@ -136,20 +136,21 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
   for (size_t i = 0; i < indices.size() && has_headroom(); ++i) {
     const TaskId task{role, indices[i]};
     // A node that was best for the last task stays so while it has room.
-    const bool stay = i > 0 && problem_.Slices(role).empty() &&
-                      problem_.Spreads(role).empty() &&
-                      board_.Slots(role, board_.placed().back().at.node) > 0;
+    const bool stay =
+        i > 0 && problem_.Slices(role).empty() &&
+        problem_.Spreads(role).empty() &&
+        placement_.Slots(role, placement_.placed().back().at.node) > 0;
     const uint32_t after = static_cast<uint32_t>(indices.size() - i);
-    const auto node = stay ? board_.placed().back().at.node
-                           : FindNode(board_, task, {}, after);
-    const Board::Mark mark = board_.Begin();
-    const bool put = node && board_.Put(task, *node) &&
-                     TakeHeadroom(board_.placed().last(1));
-    put ? board_.Commit(mark) : board_.Rollback(mark);
+    const auto node = stay ? placement_.placed().back().at.node
+                           : FindNode(placement_, task, {}, after);
+    const PartialPlacement::Mark mark = placement_.Begin();
+    const bool put = node && placement_.Put(task, *node) &&
+                     TakeHeadroom(placement_.placed().last(1));
+    put ? placement_.Commit(mark) : placement_.Rollback(mark);
     if (!put) break;
   }
   result->steps += problem_.nanos;
-  part_.tasks.assign(board_.placed().begin(), board_.placed().end());
+  part_.tasks.assign(placement_.placed().begin(), placement_.placed().end());
   Keep(part_.tasks, result);
 }
 
@@ -168,9 +169,10 @@ void Solver::ImproveGrowth(const PlacementRequest& request,
   const uint64_t before = problem_.nanos;
   table_.Build(problem_);
   problem_.nanos = before;  // The tables that found the places.
-  board_.Reset(problem_, *cluster_, table_);
-  search_.Improve(board_, result->tasks, {request.exact_steps, kTrafficSteps});
-  result->tasks.assign(board_.placed().begin(), board_.placed().end());
+  placement_.Reset(problem_, *cluster_, table_);
+  search_.Improve(placement_, result->tasks,
+                  {request.exact_steps, kTrafficSteps});
+  result->tasks.assign(placement_.placed().begin(), placement_.placed().end());
   result->certificate = search_.certificate();
   result->steps += problem_.nanos;
 }

@@ -12,7 +12,7 @@ namespace {
 
 // Of the roles that get tasks, the one that takes most devices; of equal ones
 // the one with most tasks.
-uint32_t LargestRole(const Problem& problem) {
+uint32_t LargestRole(const PlacementProblem& problem) {
   const ResourceKind device = problem.cluster().device_kind();
   const auto size = [&](uint32_t r) {
     const Resources& demand = problem.Demand(problem.column(r));
@@ -23,7 +23,7 @@ uint32_t LargestRole(const Problem& problem) {
 }
 
 // False if rules of another kind hold for the role.
-bool RuleOf(const Problem& problem, uint32_t role, UniformRule* rule) {
+bool RuleOf(const PlacementProblem& problem, uint32_t role, UniformRule* rule) {
   *rule = {.topology = problem.tree(0).topology};
   for (const ScopeIndex s : problem.Chain(role)) {
     if (problem.rule(s).tree != 0) return false;
@@ -35,39 +35,40 @@ bool RuleOf(const Problem& problem, uint32_t role, UniformRule* rule) {
 
 // The domain with tasks in which one more of the role talks at the least cost;
 // none if the role does not talk.
-std::optional<DomainRef> LeastTalk(Board& board, const Traffic& traffic,
-                                   uint32_t role) {
-  Problem& problem = board.problem();
+std::optional<DomainRef> LeastTalk(PartialPlacement& placement,
+                                   const Traffic& traffic, uint32_t role) {
+  PlacementProblem& problem = placement.problem();
   const Tree& tree = problem.tree(0);
   std::optional<DomainRef> best;
   std::tuple<int64_t, int, uint32_t> least;  // Cost, level, place; keys decide.
   const auto consider = [&](const DomainRef& domain) {
     std::optional<NodeIndex> first;
-    board.table().ForEachNode(problem.column(role), domain, [&](NodeIndex n) {
-      if (!first) first = n;
-    });
+    placement.table().ForEachNode(problem.column(role), domain,
+                                  [&](NodeIndex n) {
+                                    if (!first) first = n;
+                                  });
     if (!first) return;
-    problem.Spend(board.placed().size(), kLookNs);
-    const std::tuple cost(traffic.CostOf(board, role, *first), -domain.level,
-                          tree.PositionOf(*first));
+    problem.Spend(placement.placed().size(), kLookNs);
+    const std::tuple cost(traffic.CostOf(placement, role, *first),
+                          -domain.level, tree.PositionOf(*first));
     if (best && cost >= least) return;
     best = domain;
     least = cost;
   };
-  const auto talks = [&](const Traffic::Line& line) {
-    return line.from == role || line.to == role;
+  const auto talks = [&](const Traffic::Edge& edge) {
+    return edge.from == role || edge.to == role;
   };
-  if (std::ranges::none_of(traffic.lines(), talks)) return best;
+  if (std::ranges::none_of(traffic.edges(), talks)) return best;
   for (int level = 0; level <= tree.hosts; ++level) {
-    board.ForEachHeld(level, [&](uint32_t d) { consider({0, level, d}); });
+    placement.ForEachHeld(level, [&](uint32_t d) { consider({0, level, d}); });
   }
   return best;
 }
 
 }  // namespace
 
-void PlaceLargeRole(Problem& problem, Cluster& cluster, UniformPlacer& uniform,
-                    PlacementResult* alone) {
+void PlaceLargeRole(PlacementProblem& problem, Cluster& cluster,
+                    UniformPlacer& uniform, PlacementResult* alone) {
   constexpr uint32_t kShare = 4;
   alone->Clear();
   const PlacementRequest& request = problem.request();
@@ -91,32 +92,33 @@ void PlaceLargeRole(Problem& problem, Cluster& cluster, UniformPlacer& uniform,
   }
 }
 
-bool PutBeside(Board& board, const Traffic& traffic,
+bool PutBeside(PartialPlacement& placement, const Traffic& traffic,
                const PlacementResult& alone) {
-  const Problem& problem = board.problem();
+  const PlacementProblem& problem = placement.problem();
   for (const Assignment& a : alone.tasks) {
-    if (!board.PutExactly(a.task, a.at)) return false;
+    if (!placement.PutExactly(a.task, a.at)) return false;
   }
   for (const uint32_t r : problem.Active()) {
     if (r == alone.tasks[0].task.role) continue;
     const std::span<const uint32_t> indices = problem.NewIndices(r);
     for (size_t i = 0; i < indices.size(); ++i) {
       const auto after = static_cast<uint32_t>(indices.size() - i);
-      const std::optional<DomainRef> domain = LeastTalk(board, traffic, r);
+      const std::optional<DomainRef> domain = LeastTalk(placement, traffic, r);
       std::optional<NodeIndex> node;
-      if (domain) node = FindNode(board, {r, indices[i]}, {&*domain, 1}, after);
-      if (!node) node = FindNode(board, {r, indices[i]}, {}, after);
-      if (!node || !board.Put({r, indices[i]}, *node)) return false;
+      if (domain)
+        node = FindNode(placement, {r, indices[i]}, {&*domain, 1}, after);
+      if (!node) node = FindNode(placement, {r, indices[i]}, {}, after);
+      if (!node || !placement.Put({r, indices[i]}, *node)) return false;
     }
   }
   return true;
 }
 
-bool NeedsNoMore(const Board& board, const Certificate& alone) {
+bool NeedsNoMore(const PartialPlacement& placement, const Certificate& alone) {
   if (!alone.optimal) return false;
   for (size_t l = 0; l < alone.levels.size(); ++l) {
     uint32_t used = 0;
-    board.ForEachHeld(static_cast<int>(l), [&](uint32_t) { ++used; });
+    placement.ForEachHeld(static_cast<int>(l), [&](uint32_t) { ++used; });
     if (used != alone.levels[l].used) return false;
   }
   return true;

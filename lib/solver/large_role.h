@@ -1,9 +1,9 @@
 // The role of a gang beside which all others are few.
 #pragma once
 
-#include "lib/solver/board.h"
 #include "lib/solver/gang_solver.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/partial_placement.h"
+#include "lib/solver/placement_problem.h"
 #include "lib/solver/traffic.h"
 #include "lib/solver/uniform_placer.h"
 
@@ -19,17 +19,17 @@ namespace muster::solver {
 // gang. It has no tasks if there is no such role, or no room for it inside the
 // first topology, or if rules are in the way: spreads, preferred levels, slices
 // of the role, constraints of it in other topologies.
-void PlaceLargeRole(Problem& problem, Cluster& cluster, UniformPlacer& uniform,
-                    PlacementResult* alone);
+void PlaceLargeRole(PlacementProblem& problem, Cluster& cluster,
+                    UniformPlacer& uniform, PlacementResult* alone);
 
 // Puts these tasks, all of one role, where they are, and the others to add as
 // near to them as there is room, or where they talk at the least cost. False,
 // with some tasks put, if not all find room.
-bool PutBeside(Board& board, const Traffic& traffic,
+bool PutBeside(PartialPlacement& placement, const Traffic& traffic,
                const PlacementResult& alone);
 
 // Whether all tasks put lie in no more domains than some of them need by
 // themselves.
-bool NeedsNoMore(const Board& board, const Certificate& alone);
+bool NeedsNoMore(const PartialPlacement& placement, const Certificate& alone);
 
 }  // namespace muster::solver

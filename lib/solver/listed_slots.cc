@@ -11,7 +11,7 @@ void ListedSlots::Clear() {
   summed_.clear();
 }
 
-void ListedSlots::Build(const Problem& problem,
+void ListedSlots::Build(const PlacementProblem& problem,
                         std::span<const NodeIndex> nodes) {
   Clear();
   problem_ = &problem;

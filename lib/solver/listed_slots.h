@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/solver/domain_numbers.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/placement_problem.h"
 
 namespace muster::solver {
 
@@ -17,7 +17,7 @@ namespace muster::solver {
 class ListedSlots {
  public:
   // Each node once, in any order.
-  void Build(const Problem& problem, std::span<const NodeIndex> nodes);
+  void Build(const PlacementProblem& problem, std::span<const NodeIndex> nodes);
   // Reads one node again; nodes that are not listed have no slots.
   void Update(NodeIndex node);
 
@@ -32,7 +32,7 @@ class ListedSlots {
  private:
   void Clear();
 
-  const Problem* problem_ = nullptr;
+  const PlacementProblem* problem_ = nullptr;
   size_t columns_ = 0;
   std::vector<NodeIndex> filled_;  // Nodes that may have slots.
   std::vector<size_t> summed_;     // Entries of sums_ that may not be 0.

@@ -22,7 +22,7 @@ int64_t Power(int64_t base, int exponent) {
 }  // namespace
 
 // Whether exchanging tasks of the two roles changes nothing.
-bool MixSearch::SameKind(uint32_t a, uint32_t b, const Traffic& traffic) const {
+bool MixSearch::SameType(uint32_t a, uint32_t b, const Traffic& traffic) const {
   if (a == b) return true;
   if (problem_->column(a) != problem_->column(b) ||
       !std::ranges::equal(problem_->Chain(a), problem_->Chain(b))) {
@@ -30,69 +30,74 @@ bool MixSearch::SameKind(uint32_t a, uint32_t b, const Traffic& traffic) const {
   }
   // Slices and spreads of groups hold for each role by itself, or for all.
   if (!problem_->Slices(a).empty()) return false;
-  return std::ranges::none_of(traffic.lines(), [&](const Traffic::Line& line) {
-    return line.from == a || line.from == b || line.to == a || line.to == b;
+  return std::ranges::none_of(traffic.edges(), [&](const Traffic::Edge& edge) {
+    return edge.from == a || edge.from == b || edge.to == a || edge.to == b;
   });
 }
 
-// The kind with most tasks last: its counts run fastest in tables.
-void MixSearch::FindKinds(const Traffic& traffic) {
+// The role type with most tasks last: its counts run fastest in tables.
+void MixSearch::FindTypes(const Traffic& traffic) {
   able_ = false;
-  kinds_.clear();
-  kind_of_.assign(problem_->role_count(), kMaxMixKinds);
+  types_.clear();
+  type_of_.assign(problem_->role_count(), kMaxRoleTypes);
   for (const uint32_t r : problem_->Active()) {
-    auto kind = std::ranges::find_if(
-        kinds_, [&](const Kind& k) { return SameKind(k.role, r, traffic); });
-    if (kind == kinds_.end()) {
-      if (kinds_.size() == kMaxMixKinds) return;
-      kind = kinds_.insert(kind, {.column = problem_->column(r), .role = r});
+    auto role_type = std::ranges::find_if(types_, [&](const RoleType& k) {
+      return SameType(k.role, r, traffic);
+    });
+    if (role_type == types_.end()) {
+      if (types_.size() == kMaxRoleTypes) return;
+      role_type =
+          types_.insert(role_type, {.column = problem_->column(r), .role = r});
     }
-    kind->tasks += problem_->add(r);
+    role_type->tasks += problem_->add(r);
   }
-  std::ranges::sort(kinds_, {}, [](const Kind& kind) {
-    return std::pair(kind.tasks, kind.role);
+  std::ranges::sort(types_, {}, [](const RoleType& role_type) {
+    return std::pair(role_type.tasks, role_type.role);
   });
   want_.clear();
-  for (uint32_t k = 0; k < kinds_.size(); ++k) {
-    want_.push_back(kinds_[k].tasks);
+  for (uint32_t k = 0; k < types_.size(); ++k) {
+    want_.push_back(types_[k].tasks);
     for (const uint32_t r : problem_->Active()) {
-      if (SameKind(kinds_[k].role, r, traffic)) kind_of_[r] = k;
+      if (SameType(types_[k].role, r, traffic)) type_of_[r] = k;
     }
   }
   able_ = MixTree::Takes(want_);
 }
 
-// What tasks share on a node: resources, and slots where kinds share a column.
+// What tasks share on a node: resources, and slots where role types share a
+// column.
 void MixSearch::FindDemand() {
   const Cluster& cluster = problem_->cluster();
   resources_.clear();
   shared_.clear();
-  for (ResourceKind r = 0; kinds_.size() > 1 && r < cluster.resource_count();
+  for (ResourceKind r = 0; types_.size() > 1 && r < cluster.resource_count();
        ++r) {
-    const auto users = std::ranges::count_if(kinds_, [&](const Kind& kind) {
-      return problem_->Demand(kind.column)[r] > 0;
-    });
+    const auto users =
+        std::ranges::count_if(types_, [&](const RoleType& role_type) {
+          return problem_->Demand(role_type.column)[r] > 0;
+        });
     if (users > 1) resources_.push_back(r);
   }
   for (uint32_t c = 0; c < problem_->columns().size(); ++c) {
     const auto users = std::ranges::count_if(
-        kinds_, [&](const Kind& kind) { return kind.column == c; });
+        types_,
+        [&](const RoleType& role_type) { return role_type.column == c; });
     if (users > 1) shared_.push_back(c);
   }
   demand_.clear();
-  for (const Kind& kind : kinds_) {
+  for (const RoleType& role_type : types_) {
     for (const ResourceKind r : resources_) {
-      demand_.push_back(problem_->Demand(kind.column)[r]);
+      demand_.push_back(problem_->Demand(role_type.column)[r]);
     }
-    for (const uint32_t c : shared_) demand_.push_back(kind.column == c);
+    for (const uint32_t c : shared_) demand_.push_back(role_type.column == c);
   }
 }
 
-void MixSearch::Start(Board& board, const Traffic& traffic) {
-  board_ = &board;
-  problem_ = &board.problem();
+void MixSearch::Start(PartialPlacement& placement, const Traffic& traffic) {
+  placement_ = &placement;
+  problem_ = &placement.problem();
   traffic_ = &traffic;
-  FindKinds(traffic);
+  FindTypes(traffic);
   if (able_) FindDemand();
 }
 
@@ -119,24 +124,24 @@ bool MixSearch::FindUnits(int level) {
   }
   if (!talks) return true;
   weight_.assign(want_.size() * want_.size(), 0);
-  for (const Traffic::Line& line : traffic_->lines()) {
-    const uint32_t a = kind_of_[line.from];
-    const uint32_t b = kind_of_[line.to];
+  for (const Traffic::Edge& edge : traffic_->edges()) {
+    const uint32_t a = type_of_[edge.from];
+    const uint32_t b = type_of_[edge.to];
     if (a >= want_.size() || b >= want_.size()) continue;
-    weight_[a * want_.size() + b] += line.weight * scale_;
-    if (a != b) weight_[b * want_.size() + a] += line.weight * scale_;
+    weight_[a * want_.size() + b] += edge.weight * scale_;
+    if (a != b) weight_[b * want_.size() + a] += edge.weight * scale_;
   }
   return true;
 }
 
-uint32_t MixSearch::KindsBelow(ScopeIndex s) const {
-  uint32_t kinds = 0;
+uint32_t MixSearch::TypesBelow(ScopeIndex s) const {
+  uint32_t role_types = 0;
   for (uint32_t r = 0; r < problem_->role_count(); ++r) {
-    if (kind_of_[r] < kinds_.size() && problem_->IsBelow(r, s)) {
-      kinds |= 1u << kind_of_[r];
+    if (type_of_[r] < types_.size() && problem_->IsBelow(r, s)) {
+      role_types |= 1u << type_of_[r];
     }
   }
-  return kinds;
+  return role_types;
 }
 
 void MixSearch::FindRules(int level) {
@@ -145,56 +150,58 @@ void MixSearch::FindRules(int level) {
   for (ScopeIndex s = 0; s < scopes; ++s) {
     const Rule& rule = problem_->rule(s);
     if (rule.tree != 0 || rule.required <= level) continue;
-    const uint32_t kinds = KindsBelow(s);
-    if (kinds != 0) rules_.push_back({.level = rule.required, .kinds = kinds});
+    const uint32_t role_types = TypesBelow(s);
+    if (role_types != 0)
+      rules_.push_back({.level = rule.required, .role_types = role_types});
   }
   for (const SpreadRule& spread : problem_->spreads()) {
-    const uint32_t kinds = KindsBelow(spread.scope);
-    if (spread.tree != 0 || kinds == 0) continue;
+    const uint32_t role_types = TypesBelow(spread.scope);
+    if (spread.tree != 0 || role_types == 0) continue;
     rules_.push_back({.level = spread.level,
-                      .kinds = kinds,
+                      .role_types = role_types,
                       .ask = MixRule::Ask::kAtMost,
                       .amount = spread.most});
   }
-  for (uint32_t k = 0; k < kinds_.size(); ++k) {
-    const uint32_t role = kinds_[k].role;
+  for (uint32_t k = 0; k < types_.size(); ++k) {
+    const uint32_t role = types_[k].role;
     if (problem_->FixedCount(role) > 0) continue;
     for (const SliceRule& slice : problem_->Slices(role)) {
       if (slice.tree != 0) continue;
       rules_.push_back({.level = slice.level,
-                        .kinds = 1u << k,
+                        .role_types = 1u << k,
                         .ask = MixRule::Ask::kWhole,
                         .amount = slice.size});
     }
   }
 }
 
-// What the domain's fixed tasks say to new ones, by kind, into pull_. Whether
-// it has fixed tasks.
-bool MixSearch::FindPull(int level, uint32_t domain) {
-  pull_.assign(want_.size(), 0);
-  if (!board_->Holds({0, level, domain})) return false;
+// What the domain's fixed tasks say to new ones, by role type, into
+// fixed_traffic_. Whether it has fixed tasks.
+bool MixSearch::FindFixedTraffic(int level, uint32_t domain) {
+  fixed_traffic_.assign(want_.size(), 0);
+  if (!placement_->Holds({0, level, domain})) return false;
   if (traffic_->empty()) return true;
   if (level == kEverywhere) domain = 0;
-  for (uint32_t k = 0; k < kinds_.size(); ++k) {
-    pull_[k] = scale_ * traffic_->Pull(level, domain, kinds_[k].role);
+  for (uint32_t k = 0; k < types_.size(); ++k) {
+    fixed_traffic_[k] =
+        scale_ * traffic_->FixedTraffic(level, domain, types_[k].role);
   }
   return true;
 }
 
 void MixSearch::AddLeaf(NodeIndex node) {
   const Cluster& cluster = problem_->cluster();
-  const SlotTable& table = board_->table();
+  const SlotTable& table = placement_->table();
   most_.clear();
   bool any = false;
-  for (uint32_t k = 0; k < kinds_.size(); ++k) {
-    const uint32_t role = kinds_[k].role;
+  for (uint32_t k = 0; k < types_.size(); ++k) {
+    const uint32_t role = types_[k].role;
     // Slices that have begun bind single tasks, not the role.
     const bool begun =
         problem_->FixedCount(role) > 0 && !problem_->Slices(role).empty();
-    uint32_t slots = std::min(table.slots(kinds_[k].column, node), want_[k]);
+    uint32_t slots = std::min(table.slots(types_[k].column, node), want_[k]);
     if (slots > 0 && !begun &&
-        !board_->Allowed({role, problem_->NewIndices(role)[0]}, node)) {
+        !placement_->Allowed({role, problem_->NewIndices(role)[0]}, node)) {
       slots = 0;
     }
     most_.push_back(slots);
@@ -212,19 +219,19 @@ void MixSearch::AddLeaf(NodeIndex node) {
         FreeUpTo(cluster, node, resources_[i], problem_->ledger(), need));
   }
   for (const uint32_t c : shared_) free_.push_back(table.slots(c, node));
-  const bool held = FindPull(problem_->tree(0).hosts, node);
-  tree_.Leaf(node, most_, free_, pull_, held);
+  const bool held = FindFixedTraffic(problem_->tree(0).hosts, node);
+  tree_.Leaf(node, most_, free_, fixed_traffic_, held);
 }
 
 // Enters the domains and nodes inside `domain` into tree_, below a root of
 // their own.
-void MixSearch::Tell(const DomainRef& domain, int level) {
+void MixSearch::EnterNodes(const DomainRef& domain, int level) {
   const Tree& tree = problem_->tree(0);
-  FindPull(domain.level, domain.index);
-  tree_.Open(level, pull_, true);
+  FindFixedTraffic(domain.level, domain.index);
+  tree_.Open(level, fixed_traffic_, true);
   open_.assign(tree.hosts + 1, kOutside);
   int deepest = level;  // Of the open domains.
-  board_->table().ForEachNodeOfAny(domain, [&](NodeIndex node) {
+  placement_->table().ForEachNodeOfAny(domain, [&](NodeIndex node) {
     if (tree_.out_of_steps()) return;
     int same = level;
     if (tree.Contains(node)) {
@@ -238,25 +245,25 @@ void MixSearch::Tell(const DomainRef& domain, int level) {
       const int l = deepest + 1;
       if (!tree.Contains(node)) {  // It is a domain by itself.
         open_[l] = kOutside;
-        pull_.assign(want_.size(), 0);
-        tree_.Open(l, pull_, board_->Touched(node));
+        fixed_traffic_.assign(want_.size(), 0);
+        tree_.Open(l, fixed_traffic_, placement_->Touched(node));
         continue;
       }
       open_[l] = tree.DomainOf(l, node);
-      const bool held = FindPull(l, open_[l]);
-      tree_.Open(l, pull_, held);
+      const bool held = FindFixedTraffic(l, open_[l]);
+      tree_.Open(l, fixed_traffic_, held);
     }
     AddLeaf(node);
   });
   for (; deepest > level; --deepest) tree_.Close();
 }
 
-Outcome MixSearch::Solve(const DomainRef& domain, uint64_t budget) {
+SearchOutcome MixSearch::Solve(const DomainRef& domain, uint64_t budget) {
   const Tree& tree = problem_->tree(0);
   // A node's root stands for what is right around it.
   const int level = std::min(domain.level, tree.hosts - 1);
   if (!able_ || domain.tree != 0 || !FindUnits(level))
-    return Outcome::kCutShort;
+    return SearchOutcome::kCutShort;
   FindRules(level);
   tree_.Start(
       {.want = want_,
@@ -266,16 +273,16 @@ Outcome MixSearch::Solve(const DomainRef& domain, uint64_t budget) {
        .unit = unit_,
        .rules = rules_,
        .budget = budget});
-  Tell(domain, level);
+  EnterNodes(domain, level);
   root_ = tree_.Close();
   problem_->Spend(tree_.steps(), kMixNs);
-  if (tree_.out_of_steps()) return Outcome::kCutShort;
+  if (tree_.out_of_steps()) return SearchOutcome::kCutShort;
   int64_t worth = 0;
   if (root_ == MixTree::kNone || !tree_.Best(root_, &worth)) {
-    return Outcome::kNone;
+    return SearchOutcome::kNone;
   }
   Read(domain, level, worth);
-  return Outcome::kFound;
+  return SearchOutcome::kFound;
 }
 
 // From what the whole is worth to what it costs.
@@ -299,7 +306,7 @@ void MixSearch::Read(const DomainRef& domain, int level, int64_t worth) {
       units %= unit;
       continue;
     }
-    count = board_->HoldsAround(domain, l) ? 0 : 1;
+    count = placement_->HoldsAround(domain, l) ? 0 : 1;
   }
 }
 
@@ -335,12 +342,12 @@ void MixSearch::MoveRest(const SliceRule& slice, size_t k) {
   }
 }
 
-bool MixSearch::PutKind(uint32_t k) {
-  OrderShares(kinds_[k].role, k);
+bool MixSearch::PutType(uint32_t k) {
+  OrderShares(types_[k].role, k);
   size_t share = 0;
   uint32_t used = 0;  // Of the share.
   for (const uint32_t role : problem_->Active()) {
-    if (kind_of_[role] != k) continue;
+    if (type_of_[role] != k) continue;
     for (const uint32_t index : problem_->NewIndices(role)) {
       while (shares_[share].tasks[k] == used) {
         ++share;
@@ -348,7 +355,7 @@ bool MixSearch::PutKind(uint32_t k) {
       }
       const NodeIndex node = shares_[share].id;
       const TaskId task{role, index};
-      if (!board_->Allowed(task, node) || !board_->Put(task, node))
+      if (!placement_->Allowed(task, node) || !placement_->Put(task, node))
         return false;
       ++used;
     }
@@ -356,24 +363,24 @@ bool MixSearch::PutKind(uint32_t k) {
   return true;
 }
 
-// Kinds that take devices first, then in order of roles.
+// Types that take devices first, then in order of roles.
 bool MixSearch::Put() {
   shares_.clear();
   tree_.Collect(root_, &shares_);
   const Cluster& cluster = problem_->cluster();
   const auto devices = [&](uint32_t k) {
-    return cluster.device_request(problem_->columns()[kinds_[k].column].shape)
+    return cluster.device_request(problem_->columns()[types_[k].column].shape)
         .count;
   };
   order_.clear();
-  for (uint32_t k = 0; k < kinds_.size(); ++k) order_.push_back(k);
+  for (uint32_t k = 0; k < types_.size(); ++k) order_.push_back(k);
   std::ranges::sort(order_, {}, [&](uint32_t k) {
-    return std::pair(~devices(k), kinds_[k].role);
+    return std::pair(~devices(k), types_[k].role);
   });
-  return board_->Try([&] {
+  return placement_->Try([&] {
     return std::ranges::all_of(order_,
-                               [&](uint32_t k) { return PutKind(k); }) &&
-           board_->spreads().MayHold();
+                               [&](uint32_t k) { return PutType(k); }) &&
+           placement_->spreads().MayHold();
   });
 }
 

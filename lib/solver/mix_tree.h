@@ -1,5 +1,5 @@
-// How many tasks of each kind go where in a tree: an exact dynamic program over
-// counts by kind.
+// How many tasks of each role type go where in a tree: an exact dynamic program
+// over counts by role type.
 #pragma once
 
 #include <array>
@@ -9,20 +9,20 @@
 
 namespace muster::solver {
 
-// Counts of tasks by kind; those beyond the question's kinds are 0.
-inline constexpr uint32_t kMaxMixKinds = 6;
-using MixCounts = std::array<uint32_t, kMaxMixKinds>;
+// Counts of tasks by role type; those beyond the question's role types are 0.
+inline constexpr uint32_t kMaxRoleTypes = 6;
+using MixCounts = std::array<uint32_t, kMaxRoleTypes>;
 
 // What the counts in every single domain of a level must meet.
 struct MixRule {
   enum class Ask : uint8_t {
-    kAllOrNone,  // All tasks of these kinds, or none.
-    kWhole,      // Each kind by itself: multiples of `amount`; once, what is
-                 // left over of all its tasks.
-    kAtMost,     // Of these kinds together.
+    kAllOrNone,  // All tasks of these role types, or none.
+    kWhole,   // Each role type by itself: multiples of `amount`; once, what is
+              // left over of all its tasks.
+    kAtMost,  // Of these role types together.
   };
   int level = 0;
-  uint32_t kinds = 0;  // Bit k: kind k.
+  uint32_t role_types = 0;  // Bit k: role type k.
   Ask ask = Ask::kAllOrNone;
   uint32_t amount = 1;
 };
@@ -30,15 +30,16 @@ struct MixRule {
 // A question in numbers. Spans stay the caller's. A domain with counts x, not
 // all 0, is worth
 //     sum over k < j of weight[k][j] x_k x_j + sum over k of weight[k][k] *
-//     x_k (x_k - 1) / 2 + sum over k of pull[k] x_k, less its level's unit
-//     unless it is held;
+//     x_k (x_k - 1) / 2 + sum over k of fixed_traffic[k] x_k, less its level's
+//     unit unless it is held;
 // the whole is worth what its domains are together.
 struct MixQuestion {
-  std::span<const uint32_t> want{};   // By kind: tasks, 1 at least.
+  std::span<const uint32_t> want{};   // By role type: tasks, 1 at least.
   uint32_t resources = 0;             // That tasks share on a node.
-  std::span<const int64_t> demand{};  // [kind * resources + resource]
-  std::span<const int64_t> weight{};  // [kind * kinds + kind]; or empty: 0.
-  std::span<const int64_t> unit{};    // By level, widest first, nodes last.
+  std::span<const int64_t> demand{};  // [role_type * resources + resource]
+  std::span<const int64_t>
+      weight{};  // [role_type * role_types + role_type]; or empty: 0.
+  std::span<const int64_t> unit{};  // By level, widest first, nodes last.
   std::span<const MixRule> rules{};
   uint64_t budget = 0;  // Steps; one is some eight sums of two numbers.
 };
@@ -62,13 +63,13 @@ class MixTree {
   static constexpr Item kNone = 0xffffffff;
 
   void Start(const MixQuestion& question);
-  // `pull` by kind; see MixQuestion.
-  void Open(int level, std::span<const int64_t> pull, bool held);
-  // `most` tasks by kind, as far as `free` (by resource) goes for all together.
-  // `id` comes back in Share.
+  // `fixed_traffic` by role type; see MixQuestion.
+  void Open(int level, std::span<const int64_t> fixed_traffic, bool held);
+  // `most` tasks by role type, as far as `free` (by resource) goes for all
+  // together. `id` comes back in Share.
   void Leaf(uint32_t id, std::span<const uint32_t> most,
-            std::span<const int64_t> free, std::span<const int64_t> pull,
-            bool held);
+            std::span<const int64_t> free,
+            std::span<const int64_t> fixed_traffic, bool held);
   // The item, unless steps or leaves are lacking: kNone.
   Item Close();
 
@@ -85,13 +86,13 @@ class MixTree {
   bool out_of_steps() const { return out_of_steps_; }
 
  private:
-  // Values for all counts up to `most`, the last kind's running fastest.
+  // Values for all counts up to `most`, the last role type's running fastest.
   struct Table {
     MixCounts most{};
     size_t first = 0;  // In values_.
   };
   // All domains that look alike.
-  struct Type {
+  struct DomainType {
     size_t key = 0;  // In keys_.
     size_t key_size = 0;
     Table table{};
@@ -106,15 +107,15 @@ class MixTree {
   };
   struct Frame {
     int level = 0;
-    size_t children = 0;  // From here on in stack_.
-    size_t pull = 0;      // From here on in pulls_.
+    size_t children = 0;       // From here on in stack_.
+    size_t fixed_traffic = 0;  // From here on in fixed_traffics_.
     bool held = false;
   };
 
   static constexpr int64_t kNever = -(int64_t{1} << 61);
   static bool Possible(int64_t value) { return value > kNever / 2; }
 
-  uint32_t kinds() const {
+  uint32_t role_types() const {
     return static_cast<uint32_t>(question_.want.size());
   }
   int hosts() const { return static_cast<int>(question_.unit.size()) - 1; }
@@ -123,17 +124,18 @@ class MixTree {
   bool Next(const MixCounts& most, MixCounts* counts) const;
   Table MakeTable(const MixCounts& most);
   bool Allows(int level, const MixCounts& counts) const;
-  int64_t Worth(int level, std::span<const int64_t> pull, bool held,
+  int64_t Worth(int level, std::span<const int64_t> fixed_traffic, bool held,
                 const MixCounts& counts) const;
-  void Judge(int level, std::span<const int64_t> pull, bool held, Table* table);
+  void Judge(int level, std::span<const int64_t> fixed_traffic, bool held,
+             Table* table);
   void Trim(Table* table);
   bool Fits(std::span<const int64_t> free, const MixCounts& counts) const;
   bool Merge(const Table& a, const Table& b, Table* sum);
   void KeepUseful(size_t first);
   bool Combine(const Frame& frame, Node* node);
   bool AddAll(const Node& node);
-  void PushKey(int level, std::span<const int64_t> pull, bool held);
-  bool FindType(size_t key, uint32_t* type);
+  void PushKey(int level, std::span<const int64_t> fixed_traffic, bool held);
+  bool FindDomainType(size_t key, uint32_t* type);
   void Grow();
   MixCounts Split(const Table& rest, const Table& child, int64_t value,
                   const MixCounts& counts) const;
@@ -144,13 +146,13 @@ class MixTree {
   bool out_of_steps_ = false;
   std::vector<int64_t> values_;
   std::vector<int64_t> keys_;
-  std::vector<Type> types_;
+  std::vector<DomainType> domain_types_;
   std::vector<uint32_t> slots_;  // A hash table of types, by key; + 1.
   std::vector<Table> sums_;
   std::vector<Node> items_;
   std::vector<Node> stack_;
   std::vector<Frame> frames_;
-  std::vector<int64_t> pulls_;
+  std::vector<int64_t> fixed_traffics_;
 };
 
 }  // namespace muster::solver

@@ -8,14 +8,14 @@ namespace muster::solver {
 namespace {
 
 // Room for the rest of the slice that the task starts, where it does.
-uint64_t SliceRoom(const Board& board, TaskId task, NodeIndex node,
-                   uint32_t after) {
-  const Problem& problem = board.problem();
+uint64_t SliceRoom(const PartialPlacement& placement, TaskId task,
+                   NodeIndex node, uint32_t after) {
+  const PlacementProblem& problem = placement.problem();
   uint64_t room = after;
   for (const SliceRule& slice : problem.Slices(task.role)) {
     if (task.index % slice.size != 0) continue;
     const Tree& tree = problem.tree(slice.tree);
-    const uint64_t slots = board.table().Sum(
+    const uint64_t slots = placement.table().Sum(
         problem.column(task.role),
         {slice.tree, slice.level, tree.DomainOf(slice.level, node)});
     room = std::min({room, slots, uint64_t{slice.size}});
@@ -26,10 +26,10 @@ uint64_t SliceRoom(const Board& board, TaskId task, NodeIndex node,
 // The best node for a task so far.
 class NodeContest {
  public:
-  NodeContest(const Board& board, TaskId task,
+  NodeContest(const PartialPlacement& placement, TaskId task,
               std::span<const DomainRef> domains, uint32_t after)
-      : board_(board),
-        problem_(board.problem()),
+      : placement_(placement),
+        problem_(placement.problem()),
         task_(task),
         domains_(domains),
         after_(after),
@@ -38,13 +38,14 @@ class NodeContest {
   // The nodes of a domain.
   void Enter(const DomainRef& domain) {
     // Full, as most are around a gang that grows.
-    if (board_.table().Sum(problem_.column(task_.role), domain) == 0) return;
+    if (placement_.table().Sum(problem_.column(task_.role), domain) == 0)
+      return;
     if (domain.level != problem_.tree(0).hosts && EnterByIndex(domain)) return;
-    board_.table().ForEachNode(problem_.column(task_.role), domain,
-                               [&](NodeIndex node) {
-                                 problem_.Spend(1, kNodeNs);
-                                 Enter(node);
-                               });
+    placement_.table().ForEachNode(problem_.column(task_.role), domain,
+                                   [&](NodeIndex node) {
+                                     problem_.Spend(1, kNodeNs);
+                                     Enter(node);
+                                   });
   }
   std::optional<NodeIndex> best() const { return best_; }
 
@@ -53,7 +54,7 @@ class NodeContest {
   // them apart: narrower domains that hold tasks have no room. Steps are those
   // of a look at each.
   bool EnterByIndex(DomainRef domain) {
-    SlotTable& table = board_.table();
+    SlotTable& table = placement_.table();
     const uint32_t column = problem_.column(task_.role);
     if (!table.indexed() || !domains_.empty() || table.HasScores(column) ||
         problem_.policy().PerGang() || !problem_.Slices(task_.role).empty()) {
@@ -61,7 +62,7 @@ class NodeContest {
     }
     const uint32_t nodes = table.WithSlots(column, domain);
     bool nowhere = false;
-    if (!board_.Narrow(task_, &domain, &nowhere)) return false;
+    if (!placement_.Narrow(task_, &domain, &nowhere)) return false;
     problem_.Spend(nodes, kNodeNs);
     if (nowhere) return true;
     NodeIndex node = domain.index;
@@ -75,15 +76,16 @@ class NodeContest {
   }
 
   void Enter(NodeIndex node) {
-    if (!board_.Allowed(task_, node)) return;
+    if (!placement_.Allowed(task_, node)) return;
     if (std::ranges::any_of(domains_, [&](const DomainRef& s) {
           return !problem_.tree(s.tree).Holds(s, node);
         })) {
       return;
     }
-    if (!board_.spreads().Keeps(task_.role, node)) return;
-    const uint64_t lacking = after_ - SliceRoom(board_, task_, node, after_);
-    const int nearness = board_.Nearness({0, problem_.tree(0).hosts, node});
+    if (!placement_.spreads().Keeps(task_.role, node)) return;
+    const uint64_t lacking =
+        after_ - SliceRoom(placement_, task_, node, after_);
+    const int nearness = placement_.Nearness({0, problem_.tree(0).hosts, node});
     if (best_ &&
         std::tie(lacking, nearness) >
             std::tie(std::get<0>(best_cost_), std::get<1>(best_cost_))) {
@@ -91,7 +93,7 @@ class NodeContest {
     }
     const std::tuple cost = {
         lacking, nearness,
-        -board_.table().Score(problem_.column(task_.role), node),
+        -placement_.table().Score(problem_.column(task_.role), node),
         problem_.policy().NodeCost(problem_.ViewOf(node), question_)};
     if (best_ &&
         (best_cost_ < cost || (best_cost_ == cost && !Before(node, *best_)))) {
@@ -106,11 +108,11 @@ class NodeContest {
     const uint32_t x = problem_.tree(0).PositionOf(a);
     const uint32_t y = problem_.tree(0).PositionOf(b);
     if (x != y) return x < y;
-    return board_.cluster().node(a).key < board_.cluster().node(b).key;
+    return placement_.cluster().node(a).key < placement_.cluster().node(b).key;
   }
 
-  const Board& board_;
-  Problem& problem_;
+  const PartialPlacement& placement_;
+  PlacementProblem& problem_;
   const TaskId task_;
   const std::span<const DomainRef> domains_;
   const uint32_t after_;
@@ -122,7 +124,8 @@ class NodeContest {
 
 }  // namespace
 
-std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
+std::optional<NodeIndex> FindLoneNode(PlacementProblem& problem,
+                                      uint32_t role) {
   const Cluster& cluster = problem.cluster();
   const Ledger ledger = problem.ledger();
   const bool within = !problem.request().within.empty();
@@ -158,17 +161,18 @@ std::optional<NodeIndex> FindLoneNode(Problem& problem, uint32_t role) {
   return best;
 }
 
-std::optional<NodeIndex> FindNode(const Board& board, TaskId task,
+std::optional<NodeIndex> FindNode(const PartialPlacement& placement,
+                                  TaskId task,
                                   std::span<const DomainRef> domains,
                                   uint32_t after) {
-  const Problem& problem = board.problem();
-  NodeContest contest(board, task, domains, after);
+  const PlacementProblem& problem = placement.problem();
+  NodeContest contest(placement, task, domains, after);
   // Nearness decides first where no slice is begun: from the gang's own nodes
   // outwards, until a domain around them has a place.
   const int hosts = problem.tree(0).hosts;
   const bool outwards = problem.Slices(task.role).empty();
   for (int level = hosts; outwards && level >= 0; --level) {
-    board.ForEachHeld(level, [&](uint32_t domain) {
+    placement.ForEachHeld(level, [&](uint32_t domain) {
       contest.Enter(DomainRef{0, level, domain});
     });
     if (contest.best()) break;

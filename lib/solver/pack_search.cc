@@ -7,13 +7,14 @@
 
 namespace muster::solver {
 
-bool PackSearch::Start(Board& board, ScopeIndex s, const DomainRef& domain) {
-  board_ = &board;
-  problem_ = &board.problem();
+bool PackSearch::Start(PartialPlacement& placement, ScopeIndex s,
+                       const DomainRef& domain) {
+  placement_ = &placement;
+  problem_ = &placement.problem();
   domain_ = domain;
   able_ = true;
   none_ = false;
-  width_ = problem_->columns().size() + board.table().kinds().size();
+  width_ = problem_->columns().size() + placement.table().kinds().size();
   level_ = problem_->tree(domain.tree).hosts;
   parts_.clear();
   fixed_.clear();
@@ -42,8 +43,8 @@ void PackSearch::FindParts(ScopeIndex s) {
       needs_.resize(needs_.size() + width_, 0);
       const std::span<int64_t> needs = Row(row);
       const size_t columns = problem_->columns().size();
-      board_->table().AddNeeds(child, needs.first(columns),
-                               needs.subspan(columns));
+      placement_->table().AddNeeds(child, needs.first(columns),
+                                   needs.subspan(columns));
       level_ = std::min(level_, rule.required);
       (problem_->anchor(child).any ? fixed_ : parts_).push_back({child, row});
     } else if (problem_->IsRole(child) || problem_->anchor(child).any ||
@@ -74,7 +75,7 @@ void PackSearch::FindBins() {
   bins_.clear();
   const Tree& tree = problem_->tree(domain_.tree);
   if (level_ == tree.hosts) {
-    board_->table().ForEachNodeOfAny(domain_, [&](NodeIndex node) {
+    placement_->table().ForEachNodeOfAny(domain_, [&](NodeIndex node) {
       if (tree.Contains(node)) AddBin(node);
     });
   } else {
@@ -83,7 +84,7 @@ void PackSearch::FindBins() {
   }
   std::ranges::sort(bins_);
   const size_t columns = problem_->columns().size();
-  SlotTable& table = board_->table();
+  SlotTable& table = placement_->table();
   room_.clear();
   problem_->Charge(bins_.size() * dims_.size(), kNodeNs);
   for (const Bin& bin : bins_) {
@@ -100,7 +101,7 @@ void PackSearch::FindBins() {
 
 void PackSearch::AddBin(uint32_t domain) {
   bins_.push_back(
-      {board_->Nearness(DomainRefOf(domain)), bins_.size(), domain});
+      {placement_->Nearness(DomainRefOf(domain)), bins_.size(), domain});
 }
 
 // Parts with fixed tasks take what they need of their bins. False if that is
@@ -141,12 +142,12 @@ void PackSearch::FindTypes() {
   }
 }
 
-Outcome PackSearch::Solve(uint64_t budget) {
-  if (none_) return Outcome::kNone;
-  if (!able_) return Outcome::kCutShort;
-  if (parts_.empty()) return Outcome::kFound;
+SearchOutcome PackSearch::Solve(uint64_t budget) {
+  if (none_) return SearchOutcome::kNone;
+  if (!able_) return SearchOutcome::kCutShort;
+  if (parts_.empty()) return SearchOutcome::kFound;
   const uint64_t before = packing_.steps();
-  const Outcome outcome = packing_.Solve(budget);
+  const SearchOutcome outcome = packing_.Solve(budget);
   problem_->Charge(packing_.steps() - before, kPackNs);
   return outcome;
 }
@@ -159,7 +160,8 @@ std::optional<Reason> PackSearch::Shortage() const {
   const size_t columns = problem_->columns().size();
   Reason reason = OfLevel(ReasonCode::kNoDomain, level_, shortage.needed,
                           shortage.available);
-  if (dim >= columns) reason.resource = board_->table().kinds()[dim - columns];
+  if (dim >= columns)
+    reason.resource = placement_->table().kinds()[dim - columns];
   return reason;
 }
 

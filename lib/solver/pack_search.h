@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "lib/solver/bin_packing.h"
-#include "lib/solver/board.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/partial_placement.h"
+#include "lib/solver/placement_problem.h"
 #include "muster/reason.h"
 
 namespace muster::solver {
@@ -26,7 +26,8 @@ namespace muster::solver {
 class PackSearch {
  public:
   // False, and nothing is known, if there are not two parts.
-  bool Start(Board& board, ScopeIndex s, const DomainRef& domain);
+  bool Start(PartialPlacement& placement, ScopeIndex s,
+             const DomainRef& domain);
 
   // Whether sums prove that there is no packing.
   bool refuted() const {
@@ -34,7 +35,7 @@ class PackSearch {
   }
   // The next packing, of which no bin is forbidden; at most `budget` steps
   // more. What they take is charged.
-  Outcome Solve(uint64_t budget);
+  SearchOutcome Solve(uint64_t budget);
   // Since Start, for bounds at first.
   uint64_t steps() const { return parts_.empty() ? 0 : packing_.steps(); }
 
@@ -75,8 +76,8 @@ class PackSearch {
     return {domain_.tree, level_, domain};
   }
 
-  Board* board_ = nullptr;
-  Problem* problem_ = nullptr;
+  PartialPlacement* placement_ = nullptr;
+  PlacementProblem* problem_ = nullptr;
   DomainRef domain_{};
   int level_ = 0;     // Of the bins.
   size_t width_ = 0;  // Columns, then kinds.

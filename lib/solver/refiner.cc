@@ -13,7 +13,7 @@ uint64_t Refiner::StepsLeft() const {
 bool Refiner::MayLieOutside() const {
   const Tree& tree = problem_->tree(0);
   if (tree.index == nullptr ||
-      tree.index->nodes.size() == board_->cluster().node_count()) {
+      tree.index->nodes.size() == placement_->cluster().node_count()) {
     return false;
   }
   return std::ranges::any_of(problem_->Active(), [&](uint32_t r) {
@@ -23,8 +23,8 @@ bool Refiner::MayLieOutside() const {
   });
 }
 
-// The domains of domain_.level with slots enough; domain_ alone where fixed tasks
-// bind the gang to it.
+// The domains of domain_.level with slots enough; domain_ alone where fixed
+// tasks bind the gang to it.
 void Refiner::FindCandidates() {
   candidates_.clear();
   least_.clear();
@@ -45,7 +45,7 @@ void Refiner::FindCandidates() {
   }
   if (!MayLieOutside()) return;
   // Nodes outside are domains by themselves.
-  const std::span<const NodeIndex> outside = board_->table().Outside();
+  const std::span<const NodeIndex> outside = placement_->table().Outside();
   for (size_t i = outside.size(); i-- > 0;) {
     if (!bound_.HasSlots({0, tree.hosts, outside[i]})) continue;
     add(outside[i]);
@@ -54,14 +54,14 @@ void Refiner::FindCandidates() {
   }
 }
 
-// Of best_; nothing but fixed tasks is on the board.
+// Of best_; nothing but fixed tasks is on the placement.
 void Refiner::CountUsed() {
   const Tree& tree = problem_->tree(0);
   used_.assign(tree.hosts + 1, 0);
   for (int l = 0; l <= tree.hosts; ++l) {
     distinct_.clear();
     for (const Assignment& a : best_) {
-      if (board_->HoldsAround({0, tree.hosts, a.at.node}, l)) continue;
+      if (placement_->HoldsAround({0, tree.hosts, a.at.node}, l)) continue;
       distinct_.push_back(tree.DomainOrSelf(l, a.at.node));
     }
     std::ranges::sort(distinct_);
@@ -70,11 +70,11 @@ void Refiner::CountUsed() {
   }
 }
 
-// What is placed is the best so far; it goes from the board.
-void Refiner::KeepPlaced(const Board::Mark& mark) {
-  best_.assign(board_->placed().begin(), board_->placed().end());
-  if (!traffic_->empty()) cost_ = traffic_->Total(*board_);
-  board_->Rollback(mark);
+// What is placed is the best so far; it goes from the placement.
+void Refiner::KeepPlaced(const PartialPlacement::Mark& mark) {
+  best_.assign(placement_->placed().begin(), placement_->placed().end());
+  if (!traffic_->empty()) cost_ = traffic_->Total(*placement_);
+  placement_->Rollback(mark);
   CountUsed();
 }
 
@@ -107,12 +107,12 @@ void Refiner::RaiseToAlone(Candidate* c) {
 void Refiner::Solve(Candidate* c) {
   if (c->outside) return;
   switch (mix_.Solve(DomainRefOf(*c), StepsLeft())) {
-    case Outcome::kCutShort:
+    case SearchOutcome::kCutShort:
       return;
-    case Outcome::kNone:
+    case SearchOutcome::kNone:
       c->impossible = true;
       return;
-    case Outcome::kFound:
+    case SearchOutcome::kFound:
       break;
   }
   c->exact = true;
@@ -122,11 +122,11 @@ void Refiner::Solve(Candidate* c) {
     std::copy(mix_.domains().begin(), mix_.domains().end(), Least(*c).begin());
   }
   if (talks ? c->traffic >= cost_ : !MayBeFewer(*c)) return;
-  const Board::Mark mark = board_->Begin();
+  const PartialPlacement::Mark mark = placement_->Begin();
   if (mix_.Put()) {
     KeepPlaced(mark);
   } else {
-    board_->Rollback(mark);
+    placement_->Rollback(mark);
   }
 }
 
@@ -190,27 +190,28 @@ int64_t Refiner::LeastTraffic() const {
 }
 
 // Exhaustively where it may still become less, then by single moves.
-void Refiner::SearchTraffic(Board::Mark* mark, Traffic& traffic,
+void Refiner::SearchTraffic(PartialPlacement::Mark* mark, Traffic& traffic,
                             uint64_t steps) {
   const uint64_t half = problem_->steps + steps / 2;
   for (Candidate& c : candidates_) {
     if (c.impossible || c.outside || c.traffic >= cost_) continue;
     if (problem_->steps >= half) break;
     const bool proven =
-        exact_.Improve(*board_, mark, DomainRefOf(c), traffic, half);
-    cost_ = traffic.Total(*board_);
+        exact_.Improve(*placement_, mark, DomainRefOf(c), traffic, half);
+    cost_ = traffic.Total(*placement_);
     if (proven) c.traffic = std::max(c.traffic, cost_);
   }
   if (LeastTraffic() >= cost_) return;
-  traffic.Improve(*board_, domain_, half + steps / 2);
-  cost_ = traffic.Total(*board_);
+  traffic.Improve(*placement_, domain_, half + steps / 2);
+  cost_ = traffic.Total(*placement_);
 }
 
-void Refiner::Refine(Board& board, Board::Mark* mark, const DomainRef& domain,
-                     Traffic& traffic, bool keep, const Certificate& alone,
-                     const Budget& budget, Certificate* certificate) {
-  board_ = &board;
-  problem_ = &board.problem();
+void Refiner::Refine(PartialPlacement& placement, PartialPlacement::Mark* mark,
+                     const DomainRef& domain, Traffic& traffic, bool keep,
+                     const Certificate& alone, const Budget& budget,
+                     Certificate* certificate) {
+  placement_ = &placement;
+  problem_ = &placement.problem();
   traffic_ = &traffic;
   domain_ = domain;
   domain_.tree = 0;
@@ -219,15 +220,15 @@ void Refiner::Refine(Board& board, Board::Mark* mark, const DomainRef& domain,
   alone_ = {};
   if (alone.optimal) alone_ = alone.levels;
   const bool talks = !traffic.empty();
-  bound_.Start(board, traffic);
-  mix_.Start(board, traffic);
+  bound_.Start(placement, traffic);
+  mix_.Start(placement, traffic);
   // Of traffic with nodes outside the bounds know nothing.
   const bool claims =
       !talks || domain_.level != kEverywhere || !MayLieOutside();
   FindCandidates();
   if (claims) talks ? RefineTraffic() : RefineDomains(keep);
-  *mark = board.Begin();
-  for (const Assignment& a : best_) board.PutExactly(a.task, a.at);
+  *mark = placement.Begin();
+  for (const Assignment& a : best_) placement.PutExactly(a.task, a.at);
   if (talks) {
     if (LeastTraffic() < cost_) SearchTraffic(mark, traffic, budget.search);
     certificate->traffic = {

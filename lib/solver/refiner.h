@@ -5,19 +5,19 @@
 #include <span>
 #include <vector>
 
-#include "lib/solver/board.h"
 #include "lib/solver/exact_search.h"
 #include "lib/solver/gang_bound.h"
 #include "lib/solver/gang_solver.h"
 #include "lib/solver/mix_search.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/partial_placement.h"
+#include "lib/solver/placement_problem.h"
 #include "lib/solver/traffic.h"
 
 namespace muster::solver {
 
 // Placements are compared by traffic among those inside one domain of the level
-// that encloses the first one; where nobody talks, by the domains that they
-// open, level after level. All domains of that level that may hold the gang are
+// that encloses the first one; without traffic, by the domains that they open,
+// level after level. All domains of that level that may hold the gang are
 // looked at: first what GangBound says of them; then, those of the least bound
 // first, by MixSearch, as far as the steps go. Traffic that is not settled then
 // is left to exhaustive and to local search.
@@ -28,14 +28,14 @@ class Refiner {
     uint64_t search = 0;  // Of searches that lower traffic.
   };
 
-  // The board holds a placement of all problem.add() tasks made since `mark`, a
-  // transaction, inside `domain`, the narrowest around it and the fixed tasks.
-  // Where there is a better one, it takes its place; unless `keep`, where
-  // nobody talks. If `alone` is optimal, it is of some of the tasks by
-  // themselves, inside the first tree.
-  void Refine(Board& board, Board::Mark* mark, const DomainRef& domain,
-              Traffic& traffic, bool keep, const Certificate& alone,
-              const Budget& budget, Certificate* certificate);
+  // `placement` holds all problem.add() tasks, put since `mark`, a transaction,
+  // inside `domain`, the narrowest around them and the fixed tasks. A better
+  // placement replaces it; without traffic not if `keep`. If `alone` is
+  // optimal, it is of some of the tasks by themselves, inside the first tree.
+  void Refine(PartialPlacement& placement, PartialPlacement::Mark* mark,
+              const DomainRef& domain, Traffic& traffic, bool keep,
+              const Certificate& alone, const Budget& budget,
+              Certificate* certificate);
 
  private:
   // A domain that may hold the gang, and what no placement there falls below.
@@ -58,7 +58,7 @@ class Refiner {
   bool MayLieOutside() const;
   void FindCandidates();
   void CountUsed();
-  void KeepPlaced(const Board::Mark& mark);
+  void KeepPlaced(const PartialPlacement::Mark& mark);
   bool MayBeFewer(const Candidate& c);
   void BoundDomains(Candidate* c, bool nodes);
   void RaiseToAlone(Candidate* c);
@@ -66,11 +66,12 @@ class Refiner {
   void Solve(Candidate* c);
   void CertifyDomains(Certificate* certificate);
   void RefineTraffic();
-  void SearchTraffic(Board::Mark* mark, Traffic& traffic, uint64_t steps);
+  void SearchTraffic(PartialPlacement::Mark* mark, Traffic& traffic,
+                     uint64_t steps);
   int64_t LeastTraffic() const;
 
-  Board* board_ = nullptr;
-  Problem* problem_ = nullptr;
+  PartialPlacement* placement_ = nullptr;
+  PlacementProblem* problem_ = nullptr;
   const Traffic* traffic_ = nullptr;
   DomainRef domain_{};
   uint64_t deadline_ = 0;

@@ -80,7 +80,7 @@ bool SlotTable::FindColumns() {
   return true;
 }
 
-void SlotTable::Build(Problem& problem) {
+void SlotTable::Build(PlacementProblem& problem) {
   problem_ = &problem;
   count_ = problem.columns().size();
   watch_of_.resize(

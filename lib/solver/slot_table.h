@@ -11,7 +11,7 @@
 
 #include "lib/index/placement_index.h"
 #include "lib/solver/listed_slots.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/placement_problem.h"
 
 namespace muster::solver {
 
@@ -33,7 +33,7 @@ class SlotTable {
   // The index must stay.
   explicit SlotTable(index::PlacementIndex& index) : index_(index) {}
 
-  void Build(Problem& problem);
+  void Build(PlacementProblem& problem);
   // Reads one node again, after charges. O(columns x levels).
   void Update(NodeIndex node);
 
@@ -136,7 +136,7 @@ class SlotTable {
   void WatchNode(NodeIndex node);
 
   index::PlacementIndex& index_;
-  Problem* problem_ = nullptr;
+  PlacementProblem* problem_ = nullptr;
   size_t count_ = 0;  // Columns.
   bool listed_ = false;
   std::vector<index::ShapeSlots*> shape_slots_;  // [tree * count_ + column]

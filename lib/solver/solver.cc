@@ -57,7 +57,7 @@ bool Solver::SlotsDecide(const Cluster& cluster,
     return false;
   }
   if (!rule.named) return true;
-  // Whoever names a topology stays inside, as all nodes of a domain are.
+  // A gang that names a topology stays inside it, as all nodes of a domain are.
   const TopologyIndex& index = cluster.index(rule.topology);
   const bool domain = rule.required >= 0 &&
                       rule.required < static_cast<int>(index.levels.size());
@@ -193,7 +193,7 @@ bool Solver::TryCounts() {
       times * kExactSteps,
       {times * problem_.request().exact_steps, kTrafficSteps}};
   PlaceLargeRole(problem_, *cluster_, uniform_, &alone_);
-  const bool placed = search_.Place(board_, budget, alone_);
+  const bool placed = search_.Place(placement_, budget, alone_);
   cut_short_ = cut_short_ || search_.cut_short();
   shortage_ = search_.shortage();
   return placed;
@@ -208,7 +208,8 @@ bool Solver::TryAlternatives(PlacementResult* result) {
   for (uint64_t tries = 0; tries < times * kMaxAlternatives; ++tries) {
     if (TryCounts()) {
       result->certificate = search_.certificate();
-      result->tasks.assign(board_.placed().begin(), board_.placed().end());
+      result->tasks.assign(placement_.placed().begin(),
+                           placement_.placed().end());
       std::ranges::sort(result->tasks, {}, &Assignment::task);
       rank_order_.Apply(problem_, &result->tasks);
       problem_.Charge(result->tasks.size(), kTaskNs);
@@ -224,7 +225,7 @@ bool Solver::TryAlternatives(PlacementResult* result) {
 void Solver::BuildTables(std::span<const uint32_t> most) {
   problem_.BuildColumns(most);
   table_.Build(problem_);
-  board_.Reset(problem_, *cluster_, table_);
+  placement_.Reset(problem_, *cluster_, table_);
 }
 
 bool Solver::TryChoices(PlacementResult* result) {
@@ -270,7 +271,7 @@ void Solver::ExplainNo(ScopeIndex top, PlacementResult* result) {
   }
   if (lone) {
     table_.Build(problem_);
-    board_.Reset(problem_, *cluster_, table_);
+    placement_.Reset(problem_, *cluster_, table_);
   }
   if (!plan_.unique()) {
     // The choice that asks least, had every role room.
@@ -286,7 +287,7 @@ void Solver::ExplainNo(ScopeIndex top, PlacementResult* result) {
     }
   }
   Reason& reason = result->reason;
-  reason = explain_.NotNow(board_);
+  reason = explain_.NotNow(placement_);
   if (shortage_ && reason.code == ReasonCode::kConstraint &&
       reason.object_kind == ReasonObject::kGroup) {
     reason = *shortage_;

@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "lib/scoring/node_policy.h"
-#include "lib/solver/board.h"
 #include "lib/solver/count_plan.h"
 #include "lib/solver/device_bound.h"
 #include "lib/solver/explain.h"
@@ -15,8 +14,9 @@
 #include "lib/solver/gang_solver.h"
 #include "lib/solver/group_search.h"
 #include "lib/solver/large_role.h"
-#include "lib/solver/problem.h"
-#include "lib/solver/rank_order.h"
+#include "lib/solver/partial_placement.h"
+#include "lib/solver/placement_problem.h"
+#include "lib/solver/rank_assigner.h"
 #include "lib/solver/slot_table.h"
 #include "lib/solver/uniform_placer.h"
 
@@ -76,13 +76,13 @@ class Solver final : public GangSolver {
   UniformPlacer uniform_;
   FabricPlacer fabric_;
   DeviceBound bound_;
-  Problem problem_;
+  PlacementProblem problem_;
   CountPlan plan_;
   SlotTable table_;
-  Board board_;
+  PartialPlacement placement_;
   GroupSearch search_;
   Explain explain_;
-  RankOrder rank_order_;
+  RankAssigner rank_order_;
   std::vector<uint32_t> most_;
   Reason headroom_reason_;
   std::optional<Reason> shortage_;  // GroupSearch's, the last one.

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "lib/solver/problem.h"
+#include "lib/solver/placement_problem.h"
 
 namespace muster::solver {
 

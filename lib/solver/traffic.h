@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "absl/container/flat_hash_map.h"
-#include "lib/solver/board.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/partial_placement.h"
+#include "lib/solver/placement_problem.h"
 
 namespace muster::solver {
 
@@ -23,32 +23,34 @@ namespace muster::solver {
 class Traffic {
  public:
   // Roles that talk, each pair once; `from` may be `to`.
-  struct Line {
+  struct Edge {
     uint32_t from = 0;
     uint32_t to = 0;
     int64_t weight = 0;
   };
 
-  void Init(const Problem& problem);
-  bool empty() const { return lines_.empty(); }
-  std::span<const Line> lines() const { return lines_; }
+  void Init(const PlacementProblem& problem);
+  bool empty() const { return edges_.empty(); }
+  std::span<const Edge> edges() const { return edges_; }
   // The weight of all pairs: what they cost for each level they do not share.
-  int64_t AllPairs(const Problem& problem) const;
+  int64_t AllPairs(const PlacementProblem& problem) const;
 
   // The weight of all pairs of one new task of the role with the fixed tasks of
-  // a domain (a node; with kEverywhere, all). O(lines).
-  int64_t Pull(int level, uint32_t domain, uint32_t role) const;
+  // a domain (a node; with kEverywhere, all). O(edges).
+  int64_t FixedTraffic(int level, uint32_t domain, uint32_t role) const;
 
   // What a task of the role on the node would add to the cost of all placed
   // and fixed tasks.
-  int64_t CostOf(const Board& board, uint32_t role, NodeIndex node) const;
-  // O(levels x tasks x log tasks + domains x lines).
-  int64_t Total(const Board& board) const;
+  int64_t CostOf(const PartialPlacement& placement, uint32_t role,
+                 NodeIndex node) const;
+  // O(levels x tasks x log tasks + domains x edges).
+  int64_t Total(const PartialPlacement& placement) const;
 
   // Moves single tasks and swaps pairs inside the domain as long as that makes
   // the cost less and the step count is below `deadline`. Needs an open
   // transaction.
-  void Improve(Board& board, const DomainRef& domain, uint64_t deadline);
+  void Improve(PartialPlacement& placement, const DomainRef& domain,
+               uint64_t deadline);
 
  private:
   // Tasks of a role on a node.
@@ -58,17 +60,17 @@ class Traffic {
     bool fixed = false;
     NodeIndex node = 0;
   };
-  void CountFixed(const Problem& problem);
+  void CountFixed(const PlacementProblem& problem);
   int64_t HeldBy(int level, uint32_t domain, uint32_t role) const;
-  int64_t Between(const Problem& problem, uint32_t role, NodeIndex node,
-                  const Assignment& other) const;
-  int64_t PairsTogether(const Problem& problem, int level) const;
+  int64_t Between(const PlacementProblem& problem, uint32_t role,
+                  NodeIndex node, const Assignment& other) const;
+  int64_t PairsTogether(const PlacementProblem& problem, int level) const;
   int64_t PairsOf(std::span<const uint32_t> all,
                   std::span<const uint32_t> fixed) const;
-  bool Move(Board& board, size_t task, const DomainRef& domain);
-  bool Swap(Board& board, size_t a, size_t b);
+  bool Move(PartialPlacement& placement, size_t task, const DomainRef& domain);
+  bool Swap(PartialPlacement& placement, size_t a, size_t b);
 
-  std::vector<Line> lines_;
+  std::vector<Edge> edges_;
   // Fixed tasks by level, domain and role.
   absl::flat_hash_map<std::tuple<int, uint32_t, uint32_t>, int64_t> held_;
   mutable std::vector<Item> items_;

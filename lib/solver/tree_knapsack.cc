@@ -8,7 +8,7 @@
 
 namespace muster::solver {
 
-using knapsack::Core;
+using knapsack::PrunedTree;
 using knapsack::Search;
 using knapsack::Selection;
 
@@ -16,11 +16,11 @@ void TreeKnapsack::Solve(const TreeQuestion& question, TreeAnswer* answer) {
   tree_ = &question;
   meter_.Reset(question.budget);
   least_.assign(tree_->last() + 1, 1);
-  core_.Start(*tree_);
+  pruned_.Start(*tree_);
   SolveGreedily();
-  settled_ = core_.top() + 1;
-  roots_.resize(std::max<size_t>(roots_.size(), core_.roots()));
-  for (uint32_t r = 0; r < core_.roots(); ++r) {
+  settled_ = pruned_.top() + 1;
+  roots_.resize(std::max<size_t>(roots_.size(), pruned_.roots()));
+  for (uint32_t r = 0; r < pruned_.roots(); ++r) {
     roots_[r].open = true;
     roots_[r].prices.assign(tree_->last() + 1, 0);
     roots_[r].wide_prices = roots_[r].prices;
@@ -32,39 +32,40 @@ void TreeKnapsack::Solve(const TreeQuestion& question, TreeAnswer* answer) {
 // From the tightest of the smallest enclosing domains downwards.
 void TreeKnapsack::SolveGreedily() {
   best_.Reset(tree_->last() + 1);
-  if (core_.top() < 0) {
+  if (pruned_.top() < 0) {
     best_.PickFewest(*tree_, 0);
     best_.Complete(*tree_, 0);
     return;
   }
   positions_.assign(1, 0);
-  PickChain(core_.top());
+  PickChain(pruned_.top());
   std::swap(best_, trial_);
-  best_.Complete(*tree_, core_.top());
+  best_.Complete(*tree_, pruned_.top());
 }
 
 // Puts the domains at positions_ of the level, and those around them, down in
 // trial_. Until the level above is there, `parent` holds a pick's position in
-// the core.
+// the pruned.
 void TreeKnapsack::PickChain(int level) {
   trial_.Reset(tree_->last() + 1);
   for (int l = level; l >= 0; --l) {
-    const Core::Level& core = core_.level(l);
+    const PrunedTree::Level& pruned = pruned_.level(l);
     std::ranges::sort(positions_);
     positions_.erase(std::unique(positions_.begin(), positions_.end()),
                      positions_.end());
     for (const uint32_t p : positions_) {
-      trial_.level(l).push_back({core.id[p], p, tree_->slots(l, core.id[p])});
+      trial_.level(l).push_back(
+          {pruned.id[p], p, tree_->slots(l, pruned.id[p])});
     }
     if (l < level) {
       for (Selection::Pick& pick : trial_.level(l + 1)) {
-        const uint32_t parent = core_.level(l + 1).parent[pick.parent];
+        const uint32_t parent = pruned_.level(l + 1).parent[pick.parent];
         pick.parent = static_cast<uint32_t>(
             std::ranges::lower_bound(positions_, parent) - positions_.begin());
       }
     }
     if (l > 0) {
-      for (uint32_t& p : positions_) p = core.parent[p];
+      for (uint32_t& p : positions_) p = pruned.parent[p];
     }
   }
   for (Selection::Pick& pick : trial_.level(0)) pick.parent = 0;
@@ -82,16 +83,17 @@ void TreeKnapsack::Offer(int level) {
 // Finds the least count at the level, those above being settled. False if the
 // budget ended before.
 bool TreeKnapsack::Settle(int level) {
-  while (core_.built() < level) core_.Extend(*tree_, &meter_);
-  core_.SpreadDeath();
+  while (pruned_.built() < level) pruned_.Extend(*tree_, &meter_);
+  pruned_.SpreadDeath();
   if (level > 0) least_[level] = std::max(least_[level], least_[level - 1]);
   if (meter_.out()) return false;
   const uint32_t used = best_.used(level);
   least_[level] = std::max(least_[level], FewestAlone(level, used));
   if (least_[level] == used) return true;
-  if (core_.built() == level) core_.Extend(*tree_, &meter_);
+  if (pruned_.built() == level) pruned_.Extend(*tree_, &meter_);
   if (meter_.out()) return false;
-  return level == core_.top() + 1 ? SettleFirst(level) : SettleByBounds(level);
+  return level == pruned_.top() + 1 ? SettleFirst(level)
+                                    : SettleByBounds(level);
 }
 
 // How many of the level's domains are needed if it does not matter where they
@@ -109,7 +111,7 @@ uint32_t TreeKnapsack::FewestAlone(int level, uint32_t used) {
   if (level == 0) {
     add(tree_->all(0));
   } else {
-    const Core::Level& wide = core_.level(level - 1);
+    const PrunedTree::Level& wide = pruned_.level(level - 1);
     for (uint32_t p = 0; p < wide.size(); ++p) {
       if (!wide.dead[p]) add(tree_->children(level - 1, wide.id[p]));
     }
@@ -123,9 +125,9 @@ uint32_t TreeKnapsack::FewestAlone(int level, uint32_t used) {
 // The level under the roots: the largest children are the fewest.
 bool TreeKnapsack::SettleFirst(int level) {
   uint32_t fewest = UINT32_MAX, best = 0;
-  for (uint32_t r = 0; r < core_.roots(); ++r) {
-    const Core::Range children = core_.Children(level, r);
-    const auto sum = core_.level(level).sum.begin();
+  for (uint32_t r = 0; r < pruned_.roots(); ++r) {
+    const PrunedTree::Range children = pruned_.Children(level, r);
+    const auto sum = pruned_.level(level).sum.begin();
     const auto enough =
         std::partition_point(sum + children.begin, sum + children.end,
                              [&](uint64_t s) { return s < tree_->tasks; });
@@ -133,22 +135,22 @@ bool TreeKnapsack::SettleFirst(int level) {
     if (roots_[r].least < fewest) fewest = roots_[r].least, best = r;
   }
   least_[level] = fewest;
-  for (uint32_t r = 0; r < core_.roots(); ++r) {
+  for (uint32_t r = 0; r < pruned_.roots(); ++r) {
     roots_[r].open = roots_[r].least == fewest;
     PruneFirst(r, level);
   }
   if (best_.used(level) > fewest) {
     // The tightest root that needs so few.
     positions_.assign(1, best);
-    Offer(core_.top());
+    Offer(pruned_.top());
   }
   return true;
 }
 
 // Drops the children that not even the largest others make up for.
 void TreeKnapsack::PruneFirst(uint32_t r, int level) {
-  Core::Level& narrow = core_.level(level);
-  const Core::Range children = core_.Children(level, r);
+  PrunedTree::Level& narrow = pruned_.level(level);
+  const PrunedTree::Range children = pruned_.Children(level, r);
   const uint32_t others = least_[level] - 1;
   const uint64_t largest =
       others > 0 ? narrow.sum[children.begin + others - 1] : 0;
@@ -160,7 +162,7 @@ void TreeKnapsack::PruneFirst(uint32_t r, int level) {
 }
 
 bool TreeKnapsack::SettleByBounds(int level) {
-  for (uint32_t r = 0; r < core_.roots(); ++r) {
+  for (uint32_t r = 0; r < pruned_.roots(); ++r) {
     roots_[r].least = least_[level];
     roots_[r].refined = false;
   }
@@ -168,7 +170,7 @@ bool TreeKnapsack::SettleByBounds(int level) {
     const uint32_t used = best_.used(level);
     uint32_t next = used;
     bool found = false;
-    for (uint32_t r = 0; r < core_.roots() && !found; ++r) {
+    for (uint32_t r = 0; r < pruned_.roots() && !found; ++r) {
       Root& root = roots_[r];
       if (!root.open) continue;
       if (root.least <= least_[level]) {
@@ -208,7 +210,7 @@ Search::Result TreeKnapsack::TryRoot(uint32_t r, int level, uint32_t count) {
   prices_[level] = 0;
   wide_bound_.Evaluate(prices_, &meter_);
   const Search::Result result = search_.Decide(
-      core_, level, {&bound_, &wide_bound_}, counts_, tree_->tasks, &meter_);
+      pruned_, level, {&bound_, &wide_bound_}, counts_, tree_->tasks, &meter_);
   if (result == Search::Result::kNo) {
     root.least = count + 1;
     root.refined = false;
@@ -216,7 +218,7 @@ Search::Result TreeKnapsack::TryRoot(uint32_t r, int level, uint32_t count) {
   if (result != Search::Result::kYes) return result;
   positions_.clear();
   for (const Search::Group group : search_.groups()) {
-    const uint32_t first = core_.level(level - 1).first[group.position];
+    const uint32_t first = pruned_.level(level - 1).first[group.position];
     for (uint32_t k = 0; k < group.children; ++k)
       positions_.push_back(first + k);
   }
@@ -226,9 +228,9 @@ Search::Result TreeKnapsack::TryRoot(uint32_t r, int level, uint32_t count) {
 
 // The prices' own choice above the level, with the fewest domains below it.
 void TreeKnapsack::RoundPrices(int level) {
-  const int top = core_.top() + 1;
+  const int top = pruned_.top() + 1;
   positions_.clear();
-  const Core::Range range = bound_.ranges()[top];
+  const PrunedTree::Range range = bound_.ranges()[top];
   for (uint32_t p = range.begin; p < range.end; ++p) positions_.push_back(p);
   for (int l = top; l < level; ++l) {
     const size_t count = std::min<size_t>(least_[l], positions_.size());
@@ -244,7 +246,7 @@ void TreeKnapsack::RoundPrices(int level) {
     values_.swap(positions_);
     positions_.clear();
     for (const uint32_t p : values_) {
-      const Core::Range children = core_.level(l).children(p);
+      const PrunedTree::Range children = pruned_.level(l).children(p);
       for (uint32_t c = children.begin; c < children.end; ++c) {
         positions_.push_back(c);
       }
@@ -252,8 +254,9 @@ void TreeKnapsack::RoundPrices(int level) {
   }
   uint64_t slots = 0;
   for (const uint32_t p : positions_) {
-    const Core::Range children = core_.level(level - 1).children(p);
-    if (children.size() > 0) slots += core_.level(level).sum[children.end - 1];
+    const PrunedTree::Range children = pruned_.level(level - 1).children(p);
+    if (children.size() > 0)
+      slots += pruned_.level(level).sum[children.end - 1];
   }
   if (slots >= tree_->tasks) Offer(level - 1);
 }
@@ -261,19 +264,19 @@ void TreeKnapsack::RoundPrices(int level) {
 // Drops what the bounds exclude now that the level's count is known.
 void TreeKnapsack::Prune(int level) {
   if (level == tree_->last()) return;
-  for (uint32_t r = 0; r < core_.roots(); ++r) {
+  for (uint32_t r = 0; r < pruned_.roots(); ++r) {
     Root& root = roots_[r];
     if (!root.open) continue;
     if (root.least > least_[level]) {
       root.open = false;
-      core_.level(core_.top()).dead[r] = 1;
+      pruned_.level(pruned_.top()).dead[r] = 1;
       continue;
     }
     bound_.Reset(Ask(level), r);
     uint32_t least = least_[level];
     bound_.Raise(least + 1, &least, &root.prices, &meter_);
     bound_.Evaluate(root.prices, &meter_);
-    bound_.Kill(least_[level], &core_);
+    bound_.Kill(least_[level], &pruned_);
     root.wide_prices = root.prices;
   }
 }
@@ -285,8 +288,8 @@ void TreeKnapsack::Finish(TreeAnswer* answer) {
     least_[l] = std::max(least_[l], least_[l - 1]);
     if (l > settled_) {
       // Levels behind the one where the budget ended.
-      while (core_.built() < l) core_.Extend(*tree_, &meter_);
-      core_.SpreadDeath();
+      while (pruned_.built() < l) pruned_.Extend(*tree_, &meter_);
+      pruned_.SpreadDeath();
       least_[l] = std::max(least_[l], FewestAlone(l, best_.used(l)));
     }
   }

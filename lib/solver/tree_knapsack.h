@@ -7,7 +7,7 @@
 
 #include "lib/solver/gang_solver.h"
 #include "lib/solver/tree_knapsack_bound.h"
-#include "lib/solver/tree_knapsack_core.h"
+#include "lib/solver/tree_knapsack_pruned.h"
 #include "lib/solver/tree_knapsack_question.h"
 #include "lib/solver/tree_knapsack_search.h"
 #include "lib/solver/tree_knapsack_selection.h"
@@ -76,12 +76,12 @@ class TreeKnapsack {
   void Finish(TreeAnswer* answer);
 
   knapsack::Bound::Question Ask(int level) const {
-    return {&core_, level, least_, tree_->tasks};
+    return {&pruned_, level, least_, tree_->tasks};
   }
 
   const TreeQuestion* tree_ = nullptr;
   knapsack::Meter meter_;
-  knapsack::Core core_;
+  knapsack::PrunedTree pruned_;
   knapsack::Bound bound_, wide_bound_;
   knapsack::Bound::Prices prices_;
   knapsack::Search search_;
@@ -91,7 +91,7 @@ class TreeKnapsack {
   std::vector<uint32_t> least_;  // By level; of settled ones, the minimum.
   std::vector<Root> roots_;
   std::vector<uint32_t> counts_;     // Scratch: allowed, by level.
-  std::vector<uint32_t> positions_;  // Scratch: in a level of the core.
+  std::vector<uint32_t> positions_;  // Scratch: in a level of the pruned.
   std::vector<uint32_t> values_;     // Scratch.
 };
 

@@ -18,8 +18,8 @@ constexpr int kRounds = 24;  // Of the search for one price.
 
 void Bound::Reset(const Question& question, uint32_t root) {
   q_ = question;
-  top_ = q_.core->top() + 1;
-  q_.core->FindRanges(root, &ranges_);
+  top_ = q_.pruned->top() + 1;
+  q_.pruned->FindRanges(root, &ranges_);
   const auto levels = static_cast<size_t>(q_.level);
   if (values_.size() < levels) values_.resize(levels), used_.resize(levels);
   for (int l = top_; l < q_.level; ++l) {
@@ -34,8 +34,8 @@ void Bound::Reset(const Question& question, uint32_t root) {
 // What the domains of the level above are worth.
 void Bound::Fold(int level) {
   if (level == q_.level) return FoldNarrowest();
-  const Core::Level& wide = q_.core->level(level - 1);
-  const Core::Range range = ranges_[level - 1];
+  const PrunedTree::Level& wide = q_.pruned->level(level - 1);
+  const PrunedTree::Range range = ranges_[level - 1];
   const int64_t price = prices_[level];
   const bool counted = IsFree(level);
   for (uint32_t p = range.begin; p < range.end; ++p) {
@@ -57,9 +57,9 @@ void Bound::Fold(int level) {
 // Running sums make it one search per domain.
 void Bound::FoldNarrowest() {
   const int level = q_.level;
-  const Core::Level& wide = q_.core->level(level - 1);
-  const Core::Level& narrow = q_.core->level(level);
-  const Core::Range range = ranges_[level - 1];
+  const PrunedTree::Level& wide = q_.pruned->level(level - 1);
+  const PrunedTree::Level& narrow = q_.pruned->level(level);
+  const PrunedTree::Range range = ranges_[level - 1];
   const int64_t price = prices_[level];
   const auto limit = static_cast<uint64_t>(price >> kShift);
   for (uint32_t p = range.begin; p < range.end; ++p) {
@@ -171,9 +171,9 @@ int64_t Bound::MostValuable(int level) const {
     for (const int64_t value : values_[level]) most = std::max(most, value);
     return most;
   }
-  const Core::Level& wide = q_.core->level(level - 1);
-  const Core::Level& narrow = q_.core->level(level);
-  const Core::Range range = ranges_[level - 1];
+  const PrunedTree::Level& wide = q_.pruned->level(level - 1);
+  const PrunedTree::Level& narrow = q_.pruned->level(level);
+  const PrunedTree::Range range = ranges_[level - 1];
   for (uint32_t p = range.begin; p < range.end; ++p) {
     if (wide.children(p).size() == 0) continue;
     most = std::max<int64_t>(most, narrow.slots[wide.first[p]]);
@@ -253,11 +253,11 @@ Bound::Cut Bound::Join(int level, const Cut& left, const Cut& right) const {
 // --- What is excluded --------------------------------------------------------
 
 // Taking a domain against its value costs that value, and so upwards.
-void Bound::Kill(uint32_t count, Core* core) {
+void Bound::Kill(uint32_t count, PrunedTree* pruned) {
   const int64_t slack = Most(count) - static_cast<int64_t>(q_.tasks << kShift);
   for (int l = top_; l < q_.level; ++l) {
-    const Core::Level& wide = core->level(l);
-    const Core::Range range = ranges_[l];
+    const PrunedTree::Level& wide = pruned->level(l);
+    const PrunedTree::Range range = ranges_[l];
     if (l == top_) loss_.assign(values_[l].size(), 0);
     next_.assign(ranges_[l + 1].end - ranges_[l + 1].begin, 0);
     for (uint32_t p = range.begin; p < range.end; ++p) {
@@ -269,8 +269,8 @@ void Bound::Kill(uint32_t count, Core* core) {
     }
     loss_.swap(next_);
   }
-  Core::Level& narrow = core->level(q_.level);
-  const Core::Range range = ranges_[q_.level];
+  PrunedTree::Level& narrow = pruned->level(q_.level);
+  const PrunedTree::Range range = ranges_[q_.level];
   for (uint32_t p = range.begin; p < range.end; ++p) {
     const int64_t own =
         prices_[q_.level] - (int64_t{narrow.slots[p]} << kShift);

@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "lib/solver/tree_knapsack_core.h"
+#include "lib/solver/tree_knapsack_pruned.h"
 
 namespace muster::solver::knapsack {
 
@@ -31,7 +31,7 @@ class Bound {
   // What is asked: `counts` domains at each level above `level`, as few as
   // possible there. All levels to `level` are built, `level` - 1 > top.
   struct Question {
-    const Core* core = nullptr;
+    const PrunedTree* pruned = nullptr;
     int level = 0;
     std::span<const uint32_t> counts;
     uint64_t tasks = 0;
@@ -58,7 +58,7 @@ class Bound {
   int64_t value(int level, uint32_t position) const {
     return values_[level][position - ranges_[level].begin] - prices_[level];
   }
-  const std::vector<Core::Range>& ranges() const { return ranges_; }
+  const std::vector<PrunedTree::Range>& ranges() const { return ranges_; }
   // How many children of a domain of the level above `level` are worth their
   // price.
   uint32_t worth(uint32_t position) const {
@@ -66,7 +66,7 @@ class Bound {
     return static_cast<uint32_t>(used_[q_.level - 1][i][0]);
   }
   // Marks what would push the bound for `count` domains below the tasks.
-  void Kill(uint32_t count, Core* core);
+  void Kill(uint32_t count, PrunedTree* pruned);
 
  private:
   // Prices are searched at the narrowest levels, this many; those further up
@@ -97,7 +97,7 @@ class Bound {
 
   Question q_;
   int top_ = 0;  // The level under the root.
-  std::vector<Core::Range> ranges_;
+  std::vector<PrunedTree::Range> ranges_;
   // By level above the narrowest, from the range's begin: values before the
   // own price, and the domains of free levels used below.
   std::vector<std::vector<int64_t>> values_;

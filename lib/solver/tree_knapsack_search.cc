@@ -26,13 +26,14 @@ bool Search::Pack(std::span<const uint32_t> counts) {
   return shift < 64;
 }
 
-Search::Result Search::Decide(const Core& core, int level, const Bounds& bounds,
+Search::Result Search::Decide(const PrunedTree& pruned, int level,
+                              const Bounds& bounds,
                               std::span<const uint32_t> counts, uint64_t tasks,
                               Meter* meter) {
-  core_ = &core;
+  pruned_ = &pruned;
   bounds_ = bounds;
   meter_ = meter;
-  top_ = core.top() + 1;
+  top_ = pruned.top() + 1;
   level_ = level;
   tasks_ = tasks;
   found_ = false;
@@ -98,8 +99,8 @@ void Search::Visit(int level, uint32_t p, const Values& after) {
 }
 
 void Search::VisitInside(int level, uint32_t parent, Values after) {
-  Core::Range range = bounds_[0]->ranges()[level];
-  if (parent != kNone) range = core_->level(level - 1).children(parent);
+  PrunedTree::Range range = bounds_[0]->ranges()[level];
+  if (parent != kNone) range = pruned_->level(level - 1).children(parent);
   for (uint32_t p = range.begin; p < range.end; ++p) {
     const Values worth = Worth(level, p);
     for (int b = 0; b < kBounds; ++b) after[b] += worth[b];
@@ -129,7 +130,7 @@ void Search::VisitGroup(uint32_t p, const Values& after) {
     if (used == fields_[level].limit) continue;
     const Group most = {
         p, std::min(fields_[level_].limit - Count(label.key, level_),
-                    core_->level(level).children(p).size())};
+                    pruned_->level(level).children(p).size())};
     if (most.children == 0) continue;
     if (TryLast(label, most)) return;
     if (used + 1 < fields_[level].limit) Widen(label, most, after);
@@ -140,8 +141,8 @@ void Search::VisitGroup(uint32_t p, const Values& after) {
 
 // Whether the tasks are all taken with this group.
 bool Search::TryLast(const Label& label, Group group) {
-  const Core::Level& narrow = core_->level(level_);
-  const uint32_t first = core_->level(level_ - 1).first[group.position];
+  const PrunedTree::Level& narrow = pruned_->level(level_);
+  const uint32_t first = pruned_->level(level_ - 1).first[group.position];
   if (label.tasks + narrow.sum[first + group.children - 1] < tasks_) {
     return false;
   }
@@ -163,8 +164,8 @@ bool Search::TryLast(const Label& label, Group group) {
 // ends the search.
 void Search::Widen(const Label& label, Group most, const Values& after) {
   const uint32_t p = most.position;
-  const Core::Level& narrow = core_->level(level_);
-  const uint64_t* sum = narrow.sum.data() + core_->level(level_ - 1).first[p];
+  const PrunedTree::Level& narrow = pruned_->level(level_);
+  const uint64_t* sum = narrow.sum.data() + pruned_->level(level_ - 1).first[p];
   const uint32_t best = std::clamp(bounds_[0]->worth(p), 1u, most.children);
   const auto add = [&](uint32_t children) {
     Label next = {label.key + One(level_ - 1) + One(level_) * children,

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/solver/tree_knapsack_bound.h"
-#include "lib/solver/tree_knapsack_core.h"
+#include "lib/solver/tree_knapsack_pruned.h"
 
 namespace muster::solver::knapsack {
 
@@ -39,7 +39,7 @@ class Search {
 
   // The root that the bounds were last evaluated for. `counts` are the allowed
   // domains by level to `level`.
-  Result Decide(const Core& core, int level, const Bounds& bounds,
+  Result Decide(const PrunedTree& pruned, int level, const Bounds& bounds,
                 std::span<const uint32_t> counts, uint64_t tasks, Meter* meter);
   // After kYes: the groups that take all tasks.
   std::span<const Group> groups() const { return groups_; }
@@ -89,7 +89,7 @@ class Search {
   void Grow();
   bool done() const { return found_ || meter_->out(); }
 
-  const Core* core_ = nullptr;
+  const PrunedTree* pruned_ = nullptr;
   Bounds bounds_{};
   Meter* meter_ = nullptr;
   int top_ = 0;    // The level under the root.

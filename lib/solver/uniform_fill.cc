@@ -206,7 +206,7 @@ uint32_t UniformFill::InTightestParent(int level, uint32_t domain) const {
 
 bool UniformFill::FindDomain(const index::Layout& layout,
                              index::ShapeSlots& slots, int level,
-                             uint32_t tasks, Region* region) {
+                             uint32_t tasks, FillArea* region) {
   layout_ = &layout;
   shape_slots_ = &slots;
   tasks_ = tasks;
@@ -277,7 +277,7 @@ bool UniformFill::SearchTwoLevels(int level, std::span<const T> slots) {
 
 // Of equally few domains under the region, or another one as good, those that
 // do with the fewest of theirs, as far as prices tell.
-void UniformFill::ImproveTwoLevels(Region region) {
+void UniformFill::ImproveTwoLevels(FillArea region) {
   const int narrow = region.level + 2;
   if (narrow > layout_->levels()) return;
   const auto met = [&](int l) {
@@ -351,7 +351,7 @@ void UniformFill::FillFrom(int level) {
 }
 
 uint64_t UniformFill::Fill(const index::Layout& layout,
-                           index::ShapeSlots& slots, Region region,
+                           index::ShapeSlots& slots, FillArea region,
                            uint32_t tasks, uint64_t exact_steps,
                            std::vector<Share>* shares,
                            Certificate* certificate) {

@@ -15,7 +15,7 @@ namespace muster::solver {
 
 // Where a gang may lie: one domain of a stored level, or (level -1) all nodes
 // inside the topology; without stored levels, all nodes.
-struct Region {
+struct FillArea {
   int level = -1;
   uint32_t domain = 0;
   // At least so many children of one domain of the level are needed, whichever
@@ -37,14 +37,14 @@ class UniformFill {
   // then the tightest, then the one inside the tightest domain of the next
   // wider level, then the first. False if none has room.
   bool FindDomain(const index::Layout& layout, index::ShapeSlots& slots,
-                  int level, uint32_t tasks, Region* region);
+                  int level, uint32_t tasks, FillArea* region);
 
   // The region, found by FindDomain or everything, must have room for `tasks`;
   // the certificate holds for all domains of its level. Shares come in the
   // order of positions. O(domains and nodes looked at), which the result
   // counts, and at most `exact_steps` of the search.
   uint64_t Fill(const index::Layout& layout, index::ShapeSlots& slots,
-                Region region, uint32_t tasks, uint64_t exact_steps,
+                FillArea region, uint32_t tasks, uint64_t exact_steps,
                 std::vector<Share>* shares, Certificate* certificate);
 
  private:
@@ -73,7 +73,7 @@ class UniformFill {
   void FindRoots(int level, uint32_t count);
   template <class T>
   bool SearchTwoLevels(int level, std::span<const T> slots);
-  void ImproveTwoLevels(Region region);
+  void ImproveTwoLevels(FillArea region);
   void Search(uint64_t steps, std::vector<Share>* shares);
 
   const index::Layout* layout_ = nullptr;

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "lib/cluster/needs.h"
-#include "lib/solver/rank_order.h"
+#include "lib/solver/rank_assigner.h"
 #include "lib/solver/reasons.h"
 
 namespace muster::solver {
@@ -113,7 +113,7 @@ UniformPlacer::Outcome UniformPlacer::Find(index::ShapeSlots& slots) {
   if (room < tasks_) return Outcome::kNoRoom;
   if (FindOneNode(slots)) return Outcome::kPlaced;
   const index::Layout& layout = index_.layout();
-  Region region;
+  FillArea region;
   if (rule_.required == layout.levels()) return Outcome::kNoRoom;
   if (!FindRegion(slots, &region)) {
     if (rule_.required >= 0) return Outcome::kNoRoom;
@@ -202,7 +202,7 @@ bool UniformPlacer::FindOneNode(index::ShapeSlots& slots) {
 }
 
 // The narrowest level of which a domain has room for all.
-bool UniformPlacer::FindRegion(index::ShapeSlots& slots, Region* region) {
+bool UniformPlacer::FindRegion(index::ShapeSlots& slots, FillArea* region) {
   const index::Layout& layout = index_.layout();
   for (int l = layout.levels() - 1; l >= std::max(rule_.required, 0); --l) {
     result_->steps += layout.domains(l) * kFillNs;

@@ -61,7 +61,7 @@ class UniformPlacer {
   Outcome FindOneByScore(index::ShapeSlots& all);
   bool NeedsNoMore();
   bool FindOneNode(index::ShapeSlots& slots);
-  bool FindRegion(index::ShapeSlots& slots, Region* region);
+  bool FindRegion(index::ShapeSlots& slots, FillArea* region);
   void ChooseEach();
   void TakeEach(const index::ShapeSlots& slots);
   void Take(const index::ShapeSlots& slots);

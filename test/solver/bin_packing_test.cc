@@ -103,7 +103,8 @@ TEST(BinPacking, FindsAPackingIfAndOnlyIfThereIsOne) {
     const bool packs = Packs(instance);
     packing.Start(instance.Question());
     ASSERT_FALSE(packing.refuted() && packs);
-    ASSERT_EQ(packing.Solve(kEnough), packs ? Outcome::kFound : Outcome::kNone);
+    ASSERT_EQ(packing.Solve(kEnough),
+              packs ? SearchOutcome::kFound : SearchOutcome::kNone);
     if (packs) ExpectPacking(instance, packing);
     ++(packs ? found : packing.refuted() ? refuted : searched);
   }
@@ -120,10 +121,10 @@ TEST(BinPacking, NeverSaysNoBecauseItsStepsEnd) {
   for (int i = 0; i < 5'000; ++i) {
     const Instance instance = RandomInstance(random);
     packing.Start(instance.Question());
-    const Outcome outcome = packing.Solve(random() % 8);
-    cut_short += outcome == Outcome::kCutShort;
-    ASSERT_FALSE(outcome == Outcome::kNone && Packs(instance)) << i;
-    if (outcome == Outcome::kFound) ExpectPacking(instance, packing);
+    const SearchOutcome outcome = packing.Solve(random() % 8);
+    cut_short += outcome == SearchOutcome::kCutShort;
+    ASSERT_FALSE(outcome == SearchOutcome::kNone && Packs(instance)) << i;
+    if (outcome == SearchOutcome::kFound) ExpectPacking(instance, packing);
   }
   EXPECT_GT(cut_short, 100);
 }
@@ -135,16 +136,16 @@ TEST(BinPacking, WhatIsForbiddenIsNotFoundAndProvesNothing) {
   for (int i = 0; i < 5'000; ++i) {
     const Instance instance = RandomInstance(random);
     packing.Start(instance.Question());
-    if (packing.Solve(kEnough) != Outcome::kFound) continue;
+    if (packing.Solve(kEnough) != SearchOutcome::kFound) continue;
     std::vector<uint32_t> forbidden;
     for (uint32_t t = 0; t < instance.parts.size(); ++t) {
       forbidden.push_back(packing.PartsOf(0, t));
     }
     const uint32_t bin = packing.BinOf(0);
     packing.Forbid(0);
-    const Outcome outcome = packing.Solve(kEnough);
-    ASSERT_NE(outcome, Outcome::kNone);
-    if (outcome != Outcome::kFound) continue;
+    const SearchOutcome outcome = packing.Solve(kEnough);
+    ASSERT_NE(outcome, SearchOutcome::kNone);
+    if (outcome != SearchOutcome::kFound) continue;
     ++others;
     ExpectPacking(instance, packing);
     for (size_t load = 0; load < packing.loads(); ++load) {
@@ -187,13 +188,13 @@ TEST(BinPacking, FillsBinsWithoutAGapInFewSteps) {
     for (const uint32_t bins : {5u, 6u, 7u, 8u, 9u, 10u, 20u, 50u, 200u}) {
       const Instance instance = CutUp(bins, 16, 2, 7, seed);
       packing.Start(instance.Question());
-      ASSERT_EQ(packing.Solve(20'000), Outcome::kFound)
+      ASSERT_EQ(packing.Solve(20'000), SearchOutcome::kFound)
           << bins << " bins, seed " << seed;
       ExpectPacking(instance, packing);
     }
     const Instance instance = CutUp(10, 72, 5, 40, seed);
     packing.Start(instance.Question());
-    ASSERT_EQ(packing.Solve(65'536), Outcome::kFound) << seed;
+    ASSERT_EQ(packing.Solve(65'536), SearchOutcome::kFound) << seed;
     ExpectPacking(instance, packing);
   }
 }
@@ -209,7 +210,7 @@ TEST(BinPacking, CountsPlacesForLargeParts) {
   EXPECT_EQ(packing.shortage().needed, 0);
   instance.room.push_back(10);
   packing.Start(instance.Question());
-  EXPECT_EQ(packing.Solve(kEnough), Outcome::kFound);
+  EXPECT_EQ(packing.Solve(kEnough), SearchOutcome::kFound);
 }
 
 TEST(BinPacking, TellsHowMuchWholePartsCanFill) {
@@ -232,7 +233,7 @@ TEST(BinPacking, PricesFoundOnTheSlopeProveWhatSizesAndCountsDoNot) {
   EXPECT_TRUE(packing.refuted());
   instance.parts[1] = 6;
   packing.Start(instance.Question());
-  EXPECT_EQ(packing.Solve(kEnough), Outcome::kFound);
+  EXPECT_EQ(packing.Solve(kEnough), SearchOutcome::kFound);
 }
 
 TEST(FailedStates, RemembersRowsAndNothingElse) {

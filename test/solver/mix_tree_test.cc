@@ -1,5 +1,5 @@
-// Counts by kind on small random trees: the program's answer against all ways
-// there are.
+// Counts by role type on small random trees: the program's answer against all
+// ways there are.
 #include "lib/solver/mix_tree.h"
 
 #include <gtest/gtest.h>
@@ -21,26 +21,26 @@ struct RandomLeaf {
   uint32_t rack = 0;  // Numbered through.
   std::vector<uint32_t> most{};
   std::vector<int64_t> free{};
-  std::vector<int64_t> pull{};  // By kind.
+  std::vector<int64_t> fixed_traffic{};  // By role type.
   bool held = false;
 };
 
 // A question with everything in it, and the tree it is asked about.
 struct Instance {
   explicit Instance(uint64_t seed) : random(seed) {
-    const uint32_t kinds = 1 + Below(3);
-    for (uint32_t k = 0; k < kinds; ++k) want.push_back(1 + Below(3));
-    for (uint32_t i = 0; i < kinds * 2; ++i) demand.push_back(Below(3));
-    weight.assign(kinds * kinds, 0);
-    for (uint32_t k = 0; k < kinds && Below(4) > 0; ++k) {
+    const uint32_t role_types = 1 + Below(3);
+    for (uint32_t k = 0; k < role_types; ++k) want.push_back(1 + Below(3));
+    for (uint32_t i = 0; i < role_types * 2; ++i) demand.push_back(Below(3));
+    weight.assign(role_types * role_types, 0);
+    for (uint32_t k = 0; k < role_types && Below(4) > 0; ++k) {
       for (uint32_t j = 0; j <= k; ++j) {
-        weight[k * kinds + j] = weight[j * kinds + k] = Below(4);
+        weight[k * role_types + j] = weight[j * role_types + k] = Below(4);
       }
     }
     for (int l = 0; l < kLevels; ++l) unit.push_back(Below(3) * 2);
     if (Below(2) == 0) {
       rules.push_back({.level = static_cast<int>(Below(kLevels)),
-                       .kinds = 1 + Below((1u << kinds) - 1),
+                       .role_types = 1 + Below((1u << role_types) - 1),
                        .ask = static_cast<MixRule::Ask>(Below(3)),
                        .amount = 1 + Below(3)});
     }
@@ -58,9 +58,10 @@ struct Instance {
     RandomLeaf leaf{.block = block, .rack = rack};
     for (size_t k = 0; k < want.size(); ++k) leaf.most.push_back(Below(3));
     leaf.free = {Below(5), Below(5)};
-    leaf.pull.assign(want.size(), 0);
+    leaf.fixed_traffic.assign(want.size(), 0);
     if (Below(4) == 0) {
-      for (int64_t& pull : leaf.pull) pull = Below(3);
+      for (int64_t& fixed_traffic : leaf.fixed_traffic)
+        fixed_traffic = Below(3);
     }
     leaf.held = Below(5) == 0;
     leaves.push_back(leaf);
@@ -111,8 +112,8 @@ class Oracle {
         sum.resize(in_.want.size());
         for (size_t k = 0; k < sum.size(); ++k) sum[k] += counts[i][k];
       }
-      for (size_t k = 0; k < leaf.pull.size(); ++k) {
-        worth += leaf.pull[k] * counts[i][k];
+      for (size_t k = 0; k < leaf.fixed_traffic.size(); ++k) {
+        worth += leaf.fixed_traffic[k] * counts[i][k];
       }
     }
     for (const auto& [domain, sum] : domains) {
@@ -147,7 +148,7 @@ class Oracle {
       if (rule.level != level) continue;
       uint32_t all = 0, wanted = 0;
       for (size_t k = 0; k < sum.size(); ++k) {
-        if ((rule.kinds >> k & 1) == 0) continue;
+        if ((rule.role_types >> k & 1) == 0) continue;
         all += sum[k];
         wanted += in_.want[k];
         if (rule.ask == MixRule::Ask::kWhole && sum[k] % rule.amount != 0 &&
@@ -174,7 +175,7 @@ class Oracle {
     return pairs / 2;
   }
 
-  void Try(size_t leaf, size_t kind, std::vector<uint32_t>* left) {
+  void Try(size_t leaf, size_t role_type, std::vector<uint32_t>* left) {
     if (leaf == counts_.size()) {
       for (const uint32_t n : *left) {
         if (n > 0) return;
@@ -183,15 +184,16 @@ class Oracle {
       if (worth && (!best_ || *worth > *best_)) best_ = worth;
       return;
     }
-    if (kind == left->size()) return Try(leaf + 1, 0, left);
-    const uint32_t most = std::min((*left)[kind], in_.leaves[leaf].most[kind]);
+    if (role_type == left->size()) return Try(leaf + 1, 0, left);
+    const uint32_t most =
+        std::min((*left)[role_type], in_.leaves[leaf].most[role_type]);
     for (uint32_t n = 0; n <= most; ++n) {
-      counts_[leaf][kind] = n;
-      (*left)[kind] -= n;
-      Try(leaf, kind + 1, left);
-      (*left)[kind] += n;
+      counts_[leaf][role_type] = n;
+      (*left)[role_type] -= n;
+      Try(leaf, role_type + 1, left);
+      (*left)[role_type] += n;
     }
-    counts_[leaf][kind] = 0;
+    counts_[leaf][role_type] = 0;
   }
 
   const Instance& in_;
@@ -211,7 +213,7 @@ MixTree::Item Tell(const Instance& in, MixTree* tree) {
     if (leaf.rack != rack) tree->Open(1, none, false);
     block = leaf.block;
     rack = leaf.rack;
-    tree->Leaf(i, leaf.most, leaf.free, leaf.pull, leaf.held);
+    tree->Leaf(i, leaf.most, leaf.free, leaf.fixed_traffic, leaf.held);
   }
   tree->Close();
   tree->Close();

@@ -26,7 +26,7 @@ bool InOrder(const World& w, uint32_t role) {
   return true;
 }
 
-TEST(RankOrder, IdenticalTasksAreNumberedFromRackToRack) {
+TEST(RankAssigner, IdenticalTasksAreNumberedFromRackToRack) {
   World w;
   w.AddMany("z/b/r1/a", 2, 2)
       .AddMany("z/b/r2/b", 3, 3)
@@ -36,7 +36,7 @@ TEST(RankOrder, IdenticalTasksAreNumberedFromRackToRack) {
   EXPECT_EQ(w.Where(0, "rack"), "r1 r1 r1 r1 r2 r2 r2 r2 r2 r2 r2 r2 r2 r3");
 }
 
-TEST(RankOrder, EachOfSeveralRolesFollowsTheTree) {
+TEST(RankAssigner, EachOfSeveralRolesFollowsTheTree) {
   World w;
   w.AddMany("z/b/r1/a", 2, 2).AddMany("z/b/r2/b", 2, 4);
   w.Place(
@@ -46,7 +46,7 @@ TEST(RankOrder, EachOfSeveralRolesFollowsTheTree) {
   EXPECT_TRUE(InOrder(w, 1));
 }
 
-TEST(RankOrder, WholeSlicesAreExchangedAndTasksInsideThem) {
+TEST(RankAssigner, WholeSlicesAreExchangedAndTasksInsideThem) {
   World w;
   w.AddMany("z/b/r1/a", 2, 2).AddMany("z/b/r2/b", 2, 4);
   Role role = MakeRole("w", 6, 2);
@@ -56,7 +56,7 @@ TEST(RankOrder, WholeSlicesAreExchangedAndTasksInsideThem) {
   EXPECT_EQ(w.Where(0, "rack"), "r1 r1 r2 r2 r2 r2");
 }
 
-TEST(RankOrder, TheShortLastSliceStaysLast) {
+TEST(RankAssigner, TheShortLastSliceStaysLast) {
   World w;
   w.AddMany("z/b/r1/a", 1, 1).AddMany("z/b/r2/b", 1, 2);
   Role role = MakeRole("w", 3, 1);
@@ -66,7 +66,7 @@ TEST(RankOrder, TheShortLastSliceStaysLast) {
   EXPECT_EQ(w.Where(0, "rack"), "r2 r2 r1");
 }
 
-TEST(RankOrder, TasksOfANodeFollowTheRingOfItsDevices) {
+TEST(RankAssigner, TasksOfANodeFollowTheRingOfItsDevices) {
   World w;
   Node node = MakeNode({.path = "z/b/r/n", .gpus = 4});
   for (uint32_t d = 0; d < 4; ++d) {
@@ -81,7 +81,7 @@ TEST(RankOrder, TasksOfANodeFollowTheRingOfItsDevices) {
                                    DeviceSet({0}), DeviceSet({2})));
 }
 
-TEST(RankOrder, HoldsForRandomGangs) {
+TEST(RankAssigner, HoldsForRandomGangs) {
   uint32_t placed = 0;
   for (uint32_t seed = 0; seed < 1500; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "lib/solver/tree_knapsack_bound.h"
-#include "lib/solver/tree_knapsack_core.h"
+#include "lib/solver/tree_knapsack_pruned.h"
 #include "lib/solver/tree_knapsack_question.h"
 #include "lib/solver/tree_knapsack_search.h"
 #include "test/solver/tree_knapsack_oracle.h"
@@ -30,24 +30,24 @@ uint32_t Runs(uint32_t usual) {
   return factor == nullptr ? usual : usual * std::max(1, std::atoi(factor));
 }
 
-// A random tree whose core is built to the level that is asked about, and one
+// A random tree whose pruned is built to the level that is asked about, and one
 // of its roots.
 struct World {
   explicit World(uint64_t seed) : random(seed), tree(MakeTree(random)) {
     question =
         tree.Ask(Between(random, 1, static_cast<uint32_t>(tree.total())));
     meter.Reset(UINT64_MAX);
-    core.Start(question);
-    while (core.built() <= question.last()) core.Extend(question, &meter);
-    if (core.top() + 2 > question.last()) return;
-    level =
-        static_cast<int>(Between(random, static_cast<uint32_t>(core.top() + 2),
-                                 static_cast<uint32_t>(question.last())));
-    root = Between(random, 0, core.roots() - 1);
-    core.FindRanges(root, &ranges);
+    pruned.Start(question);
+    while (pruned.built() <= question.last()) pruned.Extend(question, &meter);
+    if (pruned.top() + 2 > question.last()) return;
+    level = static_cast<int>(Between(random,
+                                     static_cast<uint32_t>(pruned.top() + 2),
+                                     static_cast<uint32_t>(question.last())));
+    root = Between(random, 0, pruned.roots() - 1);
+    pruned.FindRanges(root, &ranges);
     domains = ranges[level].end - ranges[level].begin;
     counts.assign(tree.levels(), 1);
-    for (int l = core.top() + 1; l <= level; ++l) {
+    for (int l = pruned.top() + 1; l <= level; ++l) {
       const uint32_t most = ranges[l].end - ranges[l].begin;
       counts[l] =
           std::clamp(Between(random, 1, most), counts[l - (l > 0)], most);
@@ -82,11 +82,11 @@ struct World {
     for (uint32_t i = 0; i < domains; ++i) {
       if ((set >> i & 1) == 0) continue;
       positions.push_back(ranges[level].begin + i);
-      choice.tasks += core.level(level).slots[positions.back()];
+      choice.tasks += pruned.level(level).slots[positions.back()];
     }
-    for (int l = level; l > core.top(); --l) {
+    for (int l = level; l > pruned.top(); --l) {
       choice.counts[l] = static_cast<uint32_t>(positions.size());
-      for (uint32_t& p : positions) p = core.level(l).parent[p];
+      for (uint32_t& p : positions) p = pruned.level(l).parent[p];
       std::sort(positions.begin(), positions.end());
       positions.erase(std::unique(positions.begin(), positions.end()),
                       positions.end());
@@ -96,13 +96,15 @@ struct World {
   // No more than `allowed` from the level under the root to `to`.
   bool Within(const Choice& choice, const std::vector<uint32_t>& allowed,
               int to) const {
-    for (int l = core.top() + 1; l <= to; ++l) {
+    for (int l = pruned.top() + 1; l <= to; ++l) {
       if (choice.counts[l] > allowed[l]) return false;
     }
     return true;
   }
 
-  Bound::Question Ask() const { return {&core, level, counts, question.tasks}; }
+  Bound::Question Ask() const {
+    return {&pruned, level, counts, question.tasks};
+  }
   Bound::Prices RandomPrices() {
     Bound::Prices prices(tree.levels(), 0);
     for (int64_t& price : prices) {
@@ -120,11 +122,11 @@ struct World {
   NumberTree tree;
   solver::TreeQuestion question;
   Meter meter;
-  Core core;
+  PrunedTree pruned;
   int level = -1;
   uint32_t root = 0;
   uint32_t domains = 0;
-  std::vector<Core::Range> ranges;
+  std::vector<PrunedTree::Range> ranges;
   std::vector<uint32_t> counts;  // Allowed, by level.
 };
 
@@ -140,7 +142,7 @@ TEST(TreeKnapsackParts, TheSearchFindsWhatThereIsAtAnyPrices) {
     second.Reset(w.Ask(), w.root);
     second.Evaluate(w.RandomPrices(), &w.meter);
     const Search::Result result =
-        search.Decide(w.core, w.level, {&first, &second}, w.counts,
+        search.Decide(w.pruned, w.level, {&first, &second}, w.counts,
                       w.question.tasks, &w.meter);
     bool possible = false;
     for (uint32_t set = 1; set < 1u << w.domains; ++set) {
@@ -155,7 +157,7 @@ TEST(TreeKnapsackParts, TheSearchFindsWhatThereIsAtAnyPrices) {
     uint32_t set = 0;
     for (const Search::Group& group : search.groups()) {
       for (uint32_t k = 0; k < group.children; ++k) {
-        set |= 1u << (w.core.level(w.level - 1).first[group.position] + k -
+        set |= 1u << (w.pruned.level(w.level - 1).first[group.position] + k -
                       w.ranges[w.level].begin);
       }
     }
@@ -207,8 +209,8 @@ TEST(TreeKnapsackParts, NothingUsefulIsExcluded) {
     if (fewest > w.domains) continue;
 
     bound.Evaluate(prices, &w.meter);
-    bound.Kill(fewest, &w.core);
-    const std::vector<uint8_t>& dead = w.core.level(w.level).dead;
+    bound.Kill(fewest, &w.pruned);
+    const std::vector<uint8_t>& dead = w.pruned.level(w.level).dead;
     killed += static_cast<uint32_t>(std::count(dead.begin(), dead.end(), 1));
     w.counts[w.level] = fewest;
     for (uint32_t set = 1; set < 1u << w.domains; ++set) {

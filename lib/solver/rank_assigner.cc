@@ -1,4 +1,4 @@
-#include "lib/solver/rank_order.h"
+#include "lib/solver/rank_assigner.h"
 
 #include <algorithm>
 
@@ -6,7 +6,7 @@ namespace muster::solver {
 namespace {
 
 // The tree of the innermost scope that names one.
-const Tree& TreeOf(const Problem& problem, uint32_t role) {
+const Tree& TreeOf(const PlacementProblem& problem, uint32_t role) {
   for (const ScopeIndex s : problem.Chain(role)) {
     if (problem.rule(s).tree >= 0) return problem.tree(problem.rule(s).tree);
   }
@@ -36,12 +36,13 @@ RingPlace RingPlaceOf(const Cluster& cluster, const Allocation& at) {
   return first;
 }
 
-bool RankOrder::Before(const Place& a, const Place& b) {
+bool RankAssigner::Before(const Place& a, const Place& b) {
   if (a.position != b.position) return a.position < b.position;
   return a.key != b.key ? a.key < b.key : a.ring < b.ring;
 }
 
-void RankOrder::Apply(const Problem& problem, std::vector<Assignment>* tasks) {
+void RankAssigner::Apply(const PlacementProblem& problem,
+                         std::vector<Assignment>* tasks) {
   for (size_t first = 0; first < tasks->size();) {
     const uint32_t role = (*tasks)[first].task.role;
     const Tree& tree = TreeOf(problem, role);
@@ -67,9 +68,9 @@ void RankOrder::Apply(const Problem& problem, std::vector<Assignment>* tasks) {
   }
 }
 
-void RankOrder::Order(std::span<const SliceRule> layers,
-                      std::span<const uint32_t> index,
-                      std::span<Place> places) {
+void RankAssigner::Order(std::span<const SliceRule> layers,
+                         std::span<const uint32_t> index,
+                         std::span<Place> places) {
   if (layers.empty()) {
     // Equal ones hold the same.
     if (!std::ranges::is_sorted(places, Before)) {
@@ -94,8 +95,8 @@ void RankOrder::Order(std::span<const SliceRule> layers,
 }
 
 // Exchanges whole slices.
-void RankOrder::OrderRuns(uint32_t size, size_t first_run,
-                          std::span<Place> places) {
+void RankAssigner::OrderRuns(uint32_t size, size_t first_run,
+                             std::span<Place> places) {
   const auto runs = std::span(runs_).subspan(first_run);
   order_.assign(runs.begin(), runs.end());
   std::ranges::sort(order_, [&](uint32_t a, uint32_t b) {

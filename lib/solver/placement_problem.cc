@@ -1,11 +1,12 @@
-#include "lib/solver/problem.h"
+#include "lib/solver/placement_problem.h"
 
 #include <algorithm>
 #include <tuple>
 
 namespace muster::solver {
 
-bool Problem::Init(const Cluster& cluster, const PlacementRequest& request) {
+bool PlacementProblem::Init(const Cluster& cluster,
+                            const PlacementRequest& request) {
   cluster_ = &cluster;
   request_ = &request;
   groups_ = static_cast<uint32_t>(gang().groups.size());
@@ -18,11 +19,11 @@ bool Problem::Init(const Cluster& cluster, const PlacementRequest& request) {
   return InitScopes() && InitSlices() && InitSpreads() && InitAnchors();
 }
 
-const TopologyConstraint& Problem::Constraint(ScopeIndex s) const {
+const TopologyConstraint& PlacementProblem::Constraint(ScopeIndex s) const {
   return s < groups_ ? group(s).topology : role(s - groups_).topology;
 }
 
-bool Problem::Refuse(ScopeIndex s) {
+bool PlacementProblem::Refuse(ScopeIndex s) {
   refusal_ = {
       .code = ReasonCode::kConstraint,
       .object_kind = s < groups_ ? ReasonObject::kGroup : ReasonObject::kRole,
@@ -30,7 +31,7 @@ bool Problem::Refuse(ScopeIndex s) {
   return false;
 }
 
-int Problem::UseTree(int topology) {
+int PlacementProblem::UseTree(int topology) {
   for (size_t t = 0; t < trees_.size(); ++t) {
     if (trees_[t].topology == topology) return static_cast<int>(t);
   }
@@ -45,13 +46,13 @@ int Problem::UseTree(int topology) {
 }
 
 // The level's number, -1 if the tree has none of that name.
-int Problem::LevelOf(int tree, const std::string& name) const {
+int PlacementProblem::LevelOf(int tree, const std::string& name) const {
   const int topology = trees_[tree].topology;
   if (topology >= 0) return cluster_->FindLevel(topology, name);
   return name == kHostLevel ? 0 : -1;
 }
 
-bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c) {
+bool PlacementProblem::Resolve(ScopeIndex s, const TopologyConstraint& c) {
   Rule& rule = rules_[s];
   rule = {};
   if (c.empty()) return true;
@@ -72,7 +73,7 @@ bool Problem::Resolve(ScopeIndex s, const TopologyConstraint& c) {
   return true;
 }
 
-bool Problem::InitScopes() {
+bool PlacementProblem::InitScopes() {
   const uint32_t scopes = groups_ + roles_;
   trees_.clear();
   constrained_ = false;
@@ -98,7 +99,7 @@ bool Problem::InitScopes() {
 }
 
 // By parent, then position.
-void Problem::InitChildren() {
+void PlacementProblem::InitChildren() {
   children_.Clear();
   for (ScopeIndex s = 1; s < parent_.size(); ++s) children_.Add(s);
   std::ranges::sort(children_.open(), {},
@@ -107,7 +108,7 @@ void Problem::InitChildren() {
 }
 
 // Widest level and largest size first, so that a proper chain is in order.
-bool Problem::InitSlices() {
+bool PlacementProblem::InitSlices() {
   slices_.Clear();
   slice_count_ = 0;
   for (uint32_t r = 0; r < roles_; ++r) {
@@ -134,7 +135,7 @@ bool Problem::InitSlices() {
   return true;
 }
 
-bool Problem::InitSpreads() {
+bool PlacementProblem::InitSpreads() {
   spreads_.clear();
   role_spreads_.Clear();
   entangled_ = false;
@@ -177,20 +178,20 @@ bool Problem::InitSpreads() {
   return true;
 }
 
-bool Problem::IsBelow(uint32_t role, ScopeIndex s) const {
+bool PlacementProblem::IsBelow(uint32_t role, ScopeIndex s) const {
   ScopeIndex up = ScopeOf(role);
   while (up != kNoScope && up != s) up = parent_[up];
   return up == s;
 }
 
-void Problem::InitFixed() {
+void PlacementProblem::InitFixed() {
   fixed_.Clear();
   for (const Assignment& a : request_->fixed) fixed_.Add(a);
   std::ranges::sort(fixed_.open(), {}, &Assignment::task);
   fixed_.Split(roles_, [](const Assignment& a) { return a.task.role; });
 }
 
-bool Problem::InitAnchors() {
+bool PlacementProblem::InitAnchors() {
   anchors_.assign(groups_ + roles_, {});
   for (const Assignment& a : Fixed()) {
     for (ScopeIndex s = ScopeOf(a.task.role); s != kNoScope; s = parent_[s]) {
@@ -209,7 +210,7 @@ bool Problem::InitAnchors() {
   return true;
 }
 
-void Problem::SetAdd(std::span<const uint32_t> add) {
+void PlacementProblem::SetAdd(std::span<const uint32_t> add) {
   add_.assign(add.begin(), add.end());
   active_.clear();
   new_.Clear();
@@ -234,7 +235,7 @@ void Problem::SetAdd(std::span<const uint32_t> add) {
   }
 }
 
-uint32_t Problem::FindColumn(ShapeId shape) {
+uint32_t PlacementProblem::FindColumn(ShapeId shape) {
   for (size_t c = 0; c < columns_.size(); ++c) {
     if (columns_[c].shape == shape) return static_cast<uint32_t>(c);
   }
@@ -242,7 +243,7 @@ uint32_t Problem::FindColumn(ShapeId shape) {
   return static_cast<uint32_t>(columns_.size()) - 1;
 }
 
-void Problem::BuildColumns(std::span<const uint32_t> most) {
+void PlacementProblem::BuildColumns(std::span<const uint32_t> most) {
   columns_.clear();
   role_columns_.Clear();
   alternative_.assign(roles_, 0);
@@ -263,7 +264,7 @@ void Problem::BuildColumns(std::span<const uint32_t> most) {
   }
 }
 
-void Problem::SetShape(uint32_t role, ShapeId shape) {
+void PlacementProblem::SetShape(uint32_t role, ShapeId shape) {
   const std::span<const uint32_t> columns = ColumnsOf(role);
   for (uint32_t a = 0; a < columns.size(); ++a) {
     if (columns_[columns[a]].shape == shape) return SetAlternative(role, a);

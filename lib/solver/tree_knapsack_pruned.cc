@@ -1,4 +1,4 @@
-#include "lib/solver/tree_knapsack_core.h"
+#include "lib/solver/tree_knapsack_pruned.h"
 
 #include <algorithm>
 
@@ -12,15 +12,15 @@ uint64_t LargestFirst(uint32_t slots, uint32_t id) {
 
 }  // namespace
 
-void Core::Clear(int level) {
+void PrunedTree::Clear(int level) {
   if (levels_.size() <= static_cast<size_t>(level)) levels_.resize(level + 1);
   Level& l = levels_[level];
   l.id.clear(), l.parent.clear(), l.slots.clear(), l.sum.clear();
   l.first.clear(), l.dead.clear();
 }
 
-void Core::Add(const TreeQuestion& tree, int level, uint32_t parent,
-               Range range) {
+void PrunedTree::Add(const TreeQuestion& tree, int level, uint32_t parent,
+                     Range range) {
   order_.clear();
   for (uint32_t i = range.begin; i < range.end; ++i) {
     const uint32_t slots = std::min(tree.slots(level, i), tree.tasks);
@@ -40,8 +40,8 @@ void Core::Add(const TreeQuestion& tree, int level, uint32_t parent,
   }
 }
 
-void Core::FindFitting(const TreeQuestion& tree, int level, uint32_t parent,
-                       Range range) {
+void PrunedTree::FindFitting(const TreeQuestion& tree, int level,
+                             uint32_t parent, Range range) {
   for (uint32_t i = range.begin; i < range.end; ++i) {
     const uint32_t slots = tree.slots(level, i);
     if (slots >= tree.tasks) roots_.push_back({slots, i, parent});
@@ -49,7 +49,7 @@ void Core::FindFitting(const TreeQuestion& tree, int level, uint32_t parent,
 }
 
 // The level consists of those found.
-void Core::TakeRoots(int level) {
+void PrunedTree::TakeRoots(int level) {
   Clear(level);
   std::ranges::sort(roots_);
   Level& l = levels_[level];
@@ -62,7 +62,7 @@ void Core::TakeRoots(int level) {
   roots_.clear();
 }
 
-void Core::Start(const TreeQuestion& tree) {
+void PrunedTree::Start(const TreeQuestion& tree) {
   top_ = -1;
   roots_.clear();
   FindFitting(tree, 0, 0, tree.all(0));
@@ -80,7 +80,7 @@ void Core::Start(const TreeQuestion& tree) {
   Add(tree, 0, 0, tree.all(0));
 }
 
-void Core::Extend(const TreeQuestion& tree, Meter* meter) {
+void PrunedTree::Extend(const TreeQuestion& tree, Meter* meter) {
   const int level = built_++;
   Clear(level);
   Level& wide = levels_[level - 1];
@@ -97,7 +97,7 @@ void Core::Extend(const TreeQuestion& tree, Meter* meter) {
   meter->Spend(seen);
 }
 
-void Core::SpreadDeath() {
+void PrunedTree::SpreadDeath() {
   for (int l = std::max(top_, 0) + 1; l < built_; ++l) {
     Level& narrow = levels_[l];
     for (uint32_t p = 0; p < narrow.size(); ++p) {
@@ -106,7 +106,7 @@ void Core::SpreadDeath() {
   }
 }
 
-void Core::FindRanges(uint32_t root, std::vector<Range>* ranges) const {
+void PrunedTree::FindRanges(uint32_t root, std::vector<Range>* ranges) const {
   ranges->assign(built_, {});
   if (top_ + 1 >= built_) return;
   Range range = Children(top_ + 1, root);

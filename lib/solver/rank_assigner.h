@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/solver/gang_solver.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/placement_problem.h"
 
 namespace muster::solver {
 
@@ -21,14 +21,14 @@ RingPlace RingPlaceOf(const Cluster& cluster, const Allocation& at);
 // Exchanges the places of tasks of one role, which are alike, so that their
 // numbers follow the topology: neighbours in number are neighbours in the tree.
 // Keeps its memory.
-class RankOrder {
+class RankAssigner {
  public:
   // `tasks` by (role, index). The places of each role are put into the order of
   // its tree (that of the innermost scope that names one): by domain path, then
   // node key, then RingPlaceOf. Slices stay whole: tasks are
   // ordered inside the innermost ones, and these among each other inside the
   // next layer, as far as they are all new and complete.
-  void Apply(const Problem& problem, std::vector<Assignment>* tasks);
+  void Apply(const PlacementProblem& problem, std::vector<Assignment>* tasks);
 
  private:
   struct Place {

@@ -5,17 +5,17 @@
 #include <span>
 #include <vector>
 
-#include "lib/solver/problem.h"
+#include "lib/solver/placement_problem.h"
 #include "lib/solver/spread_fill.h"
 
 namespace muster::solver {
 
 // Counts tasks by domain for each spread of a problem. New tasks are judged,
 // fixed ones are only counted: see Spread in muster/topology.h.
-class SpreadBook {
+class SpreadCounts {
  public:
   // No task is entered yet. O(domains), and O(nodes) for a skew.
-  void Reset(Problem& problem);
+  void Reset(PlacementProblem& problem);
   // All tasks entered so far are fixed.
   void Fix();
   void Enter(uint32_t role, NodeIndex node, bool enter);
@@ -39,7 +39,7 @@ class SpreadBook {
   bool MayGoIntoOne(uint32_t spread, uint32_t tasks, NodeIndex node) const;
   // How many domains hold fixed tasks.
   uint32_t FixedDomains(uint32_t spread) const {
-    return books_[spread].fixed_used;
+    return counts_[spread].fixed_used;
   }
   // How many domains must hold tasks when `tasks` more lie placed.
   uint32_t Needed(uint32_t spread, uint32_t tasks) const;
@@ -53,7 +53,7 @@ class SpreadBook {
     bool eligible = false;  // The skew looks at it.
     bool reachable = true;  // New tasks may lie there: see Confine.
   };
-  struct Book {
+  struct Counts {
     std::vector<Tally> domains{};
     std::vector<uint32_t> eligibles{};  // By region.
     size_t looked_at = 0;  // Domains; keys of removed nodes are none.
@@ -74,15 +74,15 @@ class SpreadBook {
                ? 0
                : problem_->tree(rule.tree).DomainOf(rule.region, node);
   }
-  void FindEligible(const SpreadRule& rule, Book* book);
-  static bool Within(const Book& book, const Tally& domain) {
-    return book.tasks == 0 || domain.region == book.here;
+  void FindEligible(const SpreadRule& rule, Counts* counts);
+  static bool Within(const Counts& counts, const Tally& domain) {
+    return counts.tasks == 0 || domain.region == counts.here;
   }
   uint64_t Fewest(size_t spread) const;
-  bool MayHold(const SpreadRule& rule, const Book& book) const;
+  bool MayHold(const SpreadRule& rule, const Counts& counts) const;
 
-  Problem* problem_ = nullptr;
-  std::vector<Book> books_;
+  PlacementProblem* problem_ = nullptr;
+  std::vector<Counts> counts_;
   // By spread: the fewest tasks of an eligible domain; kUnknown: not counted.
   mutable std::vector<uint64_t> fewest_;
 };

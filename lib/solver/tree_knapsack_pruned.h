@@ -18,7 +18,7 @@ namespace muster::solver::knapsack {
 // domains of the narrowest such level, called top() (an optimal choice lies in
 // one of them, as more than one would be worse at some level from there up);
 // otherwise one root that stands for the whole tree, and top() is -1.
-class Core {
+class PrunedTree {
  public:
   using Range = TreeQuestion::Range;  // Of positions.
   struct Level {

@@ -1,11 +1,11 @@
-#include "lib/solver/board.h"
+#include "lib/solver/partial_placement.h"
 
 #include <algorithm>
 
 namespace muster::solver {
 
 // Entries are 0 wherever no task has been since the last question.
-void Board::ForgetTouched() {
+void PartialPlacement::ForgetTouched() {
   for (const DomainRef& s : touched_) {
     tasks_[numbers_[s]] = 0;
     is_touched_[numbers_[s]] = 0;
@@ -13,7 +13,8 @@ void Board::ForgetTouched() {
   touched_.clear();
 }
 
-void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
+void PartialPlacement::Reset(PlacementProblem& problem, Cluster& cluster,
+                             SlotTable& table) {
   ForgetTouched();
   problem_ = &problem;
   cluster_ = &cluster;
@@ -35,7 +36,7 @@ void Board::Reset(Problem& problem, Cluster& cluster, SlotTable& table) {
   spreads_.Fix();
 }
 
-void Board::Enter(TaskId task, NodeIndex node, bool enter) {
+void PartialPlacement::Enter(TaskId task, NodeIndex node, bool enter) {
   numbers_.ForEachAround(node, [&](const DomainRef& domain) {
     const size_t at = numbers_[domain];
     if (is_touched_[at] == 0) {
@@ -53,7 +54,7 @@ void Board::Enter(TaskId task, NodeIndex node, bool enter) {
   }
 }
 
-uint64_t Board::Rails() {
+uint64_t PartialPlacement::Rails() {
   if (!cluster_->has_rails()) return 0;
   for (; railed_ < placed_.size(); ++railed_) {
     rails_ |= cluster_->Rails(placed_[railed_].at);
@@ -61,13 +62,13 @@ uint64_t Board::Rails() {
   return rails_;
 }
 
-void Board::ForgetRails() {
+void PartialPlacement::ForgetRails() {
   rails_ = fixed_rails_;
   railed_ = 0;
 }
 
 // Takes devices for one task as the policy chooses them.
-bool Board::Take(NodeIndex node, ShapeId shape, Allocation* at) {
+bool PartialPlacement::Take(NodeIndex node, ShapeId shape, Allocation* at) {
   const Ledger ledger = problem_->ledger();
   if (cluster_->Slots(node, shape, ledger, 1) == 0) return false;
   scoring::Question question = problem_->QuestionOf(shape);
@@ -78,7 +79,7 @@ bool Board::Take(NodeIndex node, ShapeId shape, Allocation* at) {
 }
 
 // A placed task has a new node: what follows, and what that is charged.
-void Board::Settle(TaskId task, NodeIndex node) {
+void PartialPlacement::Settle(TaskId task, NodeIndex node) {
   most_placed_ = std::max(most_placed_, placed_.size());
   Enter(task, node, true);
   table_->Update(node);
@@ -87,7 +88,7 @@ void Board::Settle(TaskId task, NodeIndex node) {
                    kPutNs);
 }
 
-bool Board::Put(TaskId task, NodeIndex node) {
+bool PartialPlacement::Put(TaskId task, NodeIndex node) {
   Allocation at;
   if (!Take(node, problem_->shape(task.role), &at)) return false;
   placed_.push_back({task, at});
@@ -95,7 +96,7 @@ bool Board::Put(TaskId task, NodeIndex node) {
   return true;
 }
 
-bool Board::PutExactly(TaskId task, const Allocation& at) {
+bool PartialPlacement::PutExactly(TaskId task, const Allocation& at) {
   if (!cluster_->Fits(at, problem_->ledger())) return false;
   cluster_->Charge(at, problem_->ledger());
   placed_.push_back({task, at});
@@ -106,7 +107,7 @@ bool Board::PutExactly(TaskId task, const Allocation& at) {
 // Whether f(tree, level, hold) holds for all domains that tasks like this one
 // share; the level is kEverywhere where it need only be in the tree.
 template <class F>
-bool Board::AllBonds(TaskId task, const F& f) const {
+bool PartialPlacement::AllBonds(TaskId task, const F& f) const {
   for (const ScopeIndex s : problem_->Chain(task.role)) {
     const Rule& rule = problem_->rule(s);
     if (!f(rule.tree, rule.required, scopes_[s])) return false;
@@ -118,7 +119,7 @@ bool Board::AllBonds(TaskId task, const F& f) const {
   return true;
 }
 
-bool Board::Allowed(TaskId task, NodeIndex node) const {
+bool PartialPlacement::Allowed(TaskId task, NodeIndex node) const {
   const auto allows = [&](int t, int level, const Hold& hold) {
     const Tree& tree = problem_->tree(t);
     if (!tree.Contains(node)) return false;
@@ -128,8 +129,8 @@ bool Board::Allowed(TaskId task, NodeIndex node) const {
   return AllBonds(task, allows) && spreads_.Open(task.role, node);
 }
 
-bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node,
-                     DomainRef* domain) {
+bool PartialPlacement::NarrowTo(const Tree& tree, int level, NodeIndex node,
+                                DomainRef* domain) {
   const uint32_t index = tree.DomainOf(level, node);
   if (domain->level >= level) {
     return tree.Around(domain->level, domain->index, level) == index;
@@ -139,7 +140,8 @@ bool Board::NarrowTo(const Tree& tree, int level, NodeIndex node,
   return true;
 }
 
-bool Board::Narrow(TaskId task, DomainRef* domain, bool* nowhere) const {
+bool PartialPlacement::Narrow(TaskId task, DomainRef* domain,
+                              bool* nowhere) const {
   *nowhere = false;
   if (!problem_->Spreads(task.role).empty()) return false;
   return AllBonds(task, [&](int t, int level, const Hold& hold) {
@@ -152,14 +154,14 @@ bool Board::Narrow(TaskId task, DomainRef* domain, bool* nowhere) const {
   });
 }
 
-bool Board::SpreadsHoldWith(TaskId task, NodeIndex node) {
+bool PartialPlacement::SpreadsHoldWith(TaskId task, NodeIndex node) {
   spreads_.Enter(task.role, node, true);
   const bool hold = spreads_.MayHold();
   spreads_.Enter(task.role, node, false);
   return hold;
 }
 
-void Board::Rollback(const Mark& mark) {
+void PartialPlacement::Rollback(const Mark& mark) {
   cluster_->Rollback(mark.cluster);
   for (size_t i = placed_.size(); i > mark.placed; --i) {
     const Assignment& a = placed_[i - 1];
@@ -172,7 +174,7 @@ void Board::Rollback(const Mark& mark) {
   ForgetRails();
 }
 
-void Board::Lift(size_t placed) {
+void PartialPlacement::Lift(size_t placed) {
   ForgetRails();
   const Assignment& a = placed_[placed];
   cluster_->Credit(a.at, problem_->ledger());
@@ -180,14 +182,14 @@ void Board::Lift(size_t placed) {
   table_->Update(a.at.node);
 }
 
-bool Board::Replace(size_t placed, NodeIndex node) {
+bool PartialPlacement::Replace(size_t placed, NodeIndex node) {
   Assignment& a = placed_[placed];
   if (!Take(node, a.at.shape, &a.at)) return false;
   Settle(a.task, node);
   return true;
 }
 
-void Board::PutBack(size_t placed, const Allocation& at) {
+void PartialPlacement::PutBack(size_t placed, const Allocation& at) {
   Assignment& a = placed_[placed];
   a.at = at;
   cluster_->Charge(at, problem_->ledger());
@@ -195,14 +197,14 @@ void Board::PutBack(size_t placed, const Allocation& at) {
   table_->Update(at.node);
 }
 
-bool Board::HoldsAround(const DomainRef& domain, int level) const {
+bool PartialPlacement::HoldsAround(const DomainRef& domain, int level) const {
   const uint32_t around =
       problem_->tree(domain.tree).Around(domain.level, domain.index, level);
   return around != kOutside ? Holds({domain.tree, level, around})
                             : Holds(domain);
 }
 
-int Board::Nearness(const DomainRef& domain) const {
+int PartialPlacement::Nearness(const DomainRef& domain) const {
   const Tree& tree = problem_->tree(domain.tree);
   if (domain.level != kEverywhere && Holds(domain)) return 0;
   for (int level = domain.level - 1; level >= 0; --level) {

@@ -7,18 +7,18 @@
 #include <vector>
 
 #include "lib/solver/domain_numbers.h"
-#include "lib/solver/problem.h"
+#include "lib/solver/placement_problem.h"
 #include "lib/solver/slot_table.h"
-#include "lib/solver/spread_book.h"
+#include "lib/solver/spread_counts.h"
 
 namespace muster::solver {
 
 // Required levels and slices bind lazily: the first task of a scope or slice
 // (a fixed one, if there is any) anchors it, later ones must join its domain.
-class Board {
+class PartialPlacement {
  public:
   // Starts a question; the table has been built.
-  void Reset(Problem& problem, Cluster& cluster, SlotTable& table);
+  void Reset(PlacementProblem& problem, Cluster& cluster, SlotTable& table);
 
   // Places one task; false, and no change, if the node has no room.
   // Constraints are not looked at: see Allowed.
@@ -31,8 +31,8 @@ class Board {
   bool Allowed(TaskId task, NodeIndex node) const;
   // Whether the spreads would hold with one task there that now is nowhere.
   bool SpreadsHoldWith(TaskId task, NodeIndex node);
-  SpreadBook& spreads() { return spreads_; }
-  const SpreadBook& spreads() const { return spreads_; }
+  SpreadCounts& spreads() { return spreads_; }
+  const SpreadCounts& spreads() const { return spreads_; }
   // Whether a task of the role can be on the node, given that it is allowed.
   uint32_t Slots(uint32_t role, NodeIndex node) const {
     return table_->slots(problem_->column(role), node);
@@ -90,7 +90,7 @@ class Board {
   // have a say; `nowhere` tells that no place is left.
   bool Narrow(TaskId task, DomainRef* domain, bool* nowhere) const;
 
-  Problem& problem() const { return *problem_; }
+  PlacementProblem& problem() const { return *problem_; }
   Cluster& cluster() const { return *cluster_; }
   SlotTable& table() const { return *table_; }
 
@@ -116,7 +116,7 @@ class Board {
   static bool NarrowTo(const Tree& tree, int level, NodeIndex node,
                        DomainRef* domain);
 
-  Problem* problem_ = nullptr;
+  PlacementProblem* problem_ = nullptr;
   Cluster* cluster_ = nullptr;
   SlotTable* table_ = nullptr;
   // The rails that the gang's tasks use.
@@ -130,7 +130,7 @@ class Board {
   size_t most_placed_ = 0;
   std::vector<Hold> scopes_;
   std::vector<Hold> slices_;
-  SpreadBook spreads_;
+  SpreadCounts spreads_;
   DomainNumbers numbers_;
   std::vector<uint32_t> tasks_;  // Of the gang, by domain.
   // Domains that have had tasks in this question, each once.

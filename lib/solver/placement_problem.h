@@ -58,7 +58,7 @@ struct ShapeColumn {
 };
 
 // What a search in one domain ends with.
-enum class Outcome : uint8_t {
+enum class SearchOutcome : uint8_t {
   kFound,
   kNone,      // Proven.
   kCutShort,  // The budget ended; or not able.
@@ -98,10 +98,11 @@ class Lists {
 // search reads: one that looks at a role needs its rules, fixed tasks, counts
 // and columns in the same loop, under the same numbers of scopes. Nearly all
 // are flat lists, which keep their memory, and one-line reads of them.
-class Problem {
+class PlacementProblem {
  public:
   // Compares nodes and chooses devices; must outlive the problem.
-  explicit Problem(const scoring::NodePolicy& policy) : policy_(&policy) {}
+  explicit PlacementProblem(const scoring::NodePolicy& policy)
+      : policy_(&policy) {}
 
   // False if the request cannot be met whatever is free: an unknown topology
   // or level is required, or fixed tasks break a constraint; refusal() says.
