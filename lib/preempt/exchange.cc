@@ -49,19 +49,19 @@ void Exchange::FindBundles(const VictimRegion& region) {
   taken_.clear();
   turn_ = 0;
   for (const NodeIndex node : region.nodes) {
-    Bundle bundle;
+    ExclusiveBundle bundle;
     if (!problem_.Spend()) break;
     if (!greedy_.OneSlot(node, 0, &bundle.moves, &bundle.added)) continue;
     bundles_.push_back(std::move(bundle));
   }
-  std::ranges::stable_sort(bundles_, {}, &Bundle::added);
+  std::ranges::stable_sort(bundles_, {}, &ExclusiveBundle::added);
   if (bundles_.size() > kMostBundles) bundles_.resize(kMostBundles);
   known_.assign(bundles_.size() * bundles_.size(), kNotAsked);
 }
 
 // Enters what the bundle asks for beyond what is entered; false, with a part of
 // it, if the policy refuses.
-bool Exchange::Enter(const Bundle& bundle) {
+bool Exchange::Enter(const ExclusiveBundle& bundle) {
   return std::ranges::all_of(bundle.moves, [&](const Victim& move) {
     return victims_.entered(move.candidate) >= move.tasks ||
            victims_.Enter(move.candidate, move.tasks);

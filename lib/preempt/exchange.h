@@ -35,7 +35,7 @@ class Exchange {
   bool Build(const VictimRegion& region, uint64_t steps);
 
  private:
-  struct Bundle {
+  struct ExclusiveBundle {
     std::vector<Victim> moves{};
     VictimCost added{};
     bool taken = false;
@@ -45,7 +45,7 @@ class Exchange {
 
   void FindBundles(const VictimRegion& region);
   bool Clash(size_t a, size_t b);
-  bool Enter(const Bundle& bundle);
+  bool Enter(const ExclusiveBundle& bundle);
   size_t Choose();
   void PutIn(size_t in);
   void TakeOut(size_t out);
@@ -55,7 +55,7 @@ class Exchange {
   RegionSlots& region_slots_;
   VictimSet& victims_;
   Greedy& greedy_;
-  std::vector<Bundle> bundles_;
+  std::vector<ExclusiveBundle> bundles_;
   std::vector<uint8_t> known_;  // [a * bundles + b]: not asked, no, yes.
   std::vector<size_t> taken_;   // In the order in which they went in.
   uint64_t turn_ = 0;

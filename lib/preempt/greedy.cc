@@ -32,8 +32,9 @@ bool Greedy::Build(const VictimRegion& region) {
   extra_ = 0;
   known_gains_.clear();
   Restart(region);
-  if (std::ranges::all_of(problem_.needs(),
-                          [](const Need& need) { return need.want == 0; })) {
+  if (std::ranges::all_of(problem_.needs(), [](const RoleNeed& need) {
+        return need.want == 0;
+      })) {
     return TakeAll(region);  // Nothing tells what would help.
   }
   // Ask when there are slots enough, then after one more, two more, four...
@@ -50,7 +51,7 @@ void Greedy::Restart(const VictimRegion& region) {
   bundles_.assign(region.nodes.size(), {});
   unknown_.resize(bundles_.size());
   std::iota(unknown_.begin(), unknown_.end(), 0);
-  offers_.clear();
+  queue_.clear();
 }
 
 // Takes bundles until no need lacks slots; false if no node gives any more.
@@ -100,7 +101,7 @@ int64_t Greedy::Value(const Bundle& bundle) const {
 }
 
 // Of equal cost, the one that gives more, then the first.
-bool Greedy::Worse(const Offer& a, const Offer& b) {
+bool Greedy::Worse(const QueuedBundle& a, const QueuedBundle& b) {
   const int order = ComparePerUnit(a.added, a.value, b.added, b.value);
   if (order != 0) return order > 0;
   if (a.value != b.value) return a.value < b.value;
@@ -112,17 +113,17 @@ void Greedy::PutAmong(uint32_t i) {
   if (bundle.moves.empty()) return;
   const int64_t value = Value(bundle);
   if (value == 0) return;
-  offers_.push_back({i, bundle.made, value, bundle.added});
-  std::ranges::push_heap(offers_, Worse);
+  queue_.push_back({i, bundle.made, value, bundle.added});
+  std::ranges::push_heap(queue_, Worse);
 }
 
 // The best of all as they are now: one that is worth less than it was takes its
 // place behind others.
-bool Greedy::PopBest(Offer* best) {
-  while (!offers_.empty()) {
-    std::ranges::pop_heap(offers_, Worse);
-    *best = offers_.back();
-    offers_.pop_back();
+bool Greedy::PopBest(QueuedBundle* best) {
+  while (!queue_.empty()) {
+    std::ranges::pop_heap(queue_, Worse);
+    *best = queue_.back();
+    queue_.pop_back();
     problem_.Charge(problem_.needs().size(), kLookNs);
     const Bundle& bundle = bundles_[best->bundle];
     if (!bundle.known || bundle.made != best->made) continue;
@@ -133,7 +134,7 @@ bool Greedy::PopBest(Offer* best) {
 }
 
 bool Greedy::TakeBest() {
-  Offer best;
+  QueuedBundle best;
   if (!PopBest(&best)) return false;
   const std::vector<Victim> moves =
       std::exchange(bundles_[best.bundle].moves, {});

@@ -58,20 +58,20 @@ class Greedy {
 
   // A bundle as it was when it was put among the others, by its value then:
   // what it is worth falls as slots are found.
-  struct Offer {
+  struct QueuedBundle {
     uint32_t bundle = 0;
     uint32_t made = 0;
     int64_t value = 0;
     VictimCost added{};
   };
-  static bool Worse(const Offer& a, const Offer& b);
+  static bool Worse(const QueuedBundle& a, const QueuedBundle& b);
 
   void Restart(const VictimRegion& region);
   bool Reach(const VictimRegion& region);
   bool TakeAll(const VictimRegion& region);
   bool TakeBest();
   void PutAmong(uint32_t bundle);
-  bool PopBest(Offer* best);
+  bool PopBest(QueuedBundle* best);
   void Unknow(uint32_t bundle);
   int64_t Value(const Bundle& bundle) const;
 
@@ -91,10 +91,10 @@ class Greedy {
   const Regions& regions_;
   RegionSlots& region_slots_;
   VictimSet& victims_;
-  uint64_t extra_ = 0;             // Slots beyond the needs to aim at.
-  std::vector<Bundle> bundles_;    // By position on RegionSlots.
-  std::vector<uint32_t> unknown_;  // Of them, those that are.
-  std::vector<Offer> offers_;      // A heap; of some bundles old ones, too.
+  uint64_t extra_ = 0;               // Slots beyond the needs to aim at.
+  std::vector<Bundle> bundles_;      // By position on RegionSlots.
+  std::vector<uint32_t> unknown_;    // Of them, those that are.
+  std::vector<QueuedBundle> queue_;  // A heap; of some bundles old ones, too.
   std::vector<Local> locals_;
   std::vector<uint32_t> base_;  // Slots by need before the bundle.
   // Gains of whole gangs met on several nodes, while nothing changes.

@@ -62,8 +62,8 @@ int64_t NodeOffers::CostOfLevel(const Place& place, uint32_t level) const {
 }
 
 size_t NodeOffers::PartOf(const Place& place, uint32_t candidate) {
-  const auto part =
-      std::ranges::lower_bound(place.parts, candidate, {}, &Part::candidate);
+  const auto part = std::ranges::lower_bound(place.parts, candidate, {},
+                                             &OfferPart::candidate);
   const bool has = part != place.parts.end() && part->candidate == candidate;
   return has ? part - place.parts.begin() : kNone;
 }
@@ -109,7 +109,7 @@ void NodeOffers::SetLevel(uint32_t p, uint32_t level) {
 }
 
 // The part's place asks for so many tasks now.
-void NodeOffers::Ask(const Part& part, uint32_t tasks) {
+void NodeOffers::Ask(const OfferPart& part, uint32_t tasks) {
   const uint32_t c = part.candidate;
   const uint32_t asked = std::exchange(asked_[c][part.number], tasks);
   Most& gone = gone_[c];
@@ -143,7 +143,7 @@ NodeOffers::Most NodeOffers::MostOf(uint32_t candidate) const {
 }
 
 // What other places ask for of the part's candidate, at the most.
-uint32_t NodeOffers::MostBeside(const Part& part) const {
+uint32_t NodeOffers::MostBeside(const OfferPart& part) const {
   const std::vector<uint32_t>& asked = asked_[part.candidate];
   uint32_t most = 0;
   for (size_t i = 0; i < asked.size(); ++i) {
@@ -167,7 +167,7 @@ void NodeOffers::LearnAdded(Place* place) const {
 void NodeOffers::LearnSaved(Place* place) const {
   place->saved = 0;
   for (size_t i = 0; i < place->parts.size(); ++i) {
-    const Part& part = place->parts[i];
+    const OfferPart& part = place->parts[i];
     const Most& gone = gone_[part.candidate];
     const uint32_t without = TasksAt(*place, place->level - 1, i);
     const bool alone =

@@ -94,7 +94,7 @@ class NodeOffers {
  private:
   static constexpr size_t kNone = ~size_t{0};
 
-  struct Part {
+  struct OfferPart {
     uint32_t candidate = 0;
     uint32_t number = 0;  // The place's among those of the candidate.
   };
@@ -102,7 +102,7 @@ class NodeOffers {
     uint32_t level = 0;
     std::vector<uint32_t> slots{};    // By level; none at 0.
     std::vector<uint32_t> victims{};  // By level: how many.
-    std::vector<Part> parts{};        // By candidate: those of the last offer.
+    std::vector<OfferPart> parts{};   // By candidate: those of the last offer.
     std::vector<uint32_t> tasks{};    // [level x parts + part]
     std::vector<int64_t> costs{};     // By level: MostSavedAt.
     bool knows_added = false;
@@ -123,11 +123,11 @@ class NodeOffers {
   // kNone: it is not there.
   static size_t PartOf(const Place& place, uint32_t candidate);
   int64_t CostOfLevel(const Place& place, uint32_t level) const;
-  void Ask(const Part& part, uint32_t tasks);
+  void Ask(const OfferPart& part, uint32_t tasks);
   void LearnAdded(Place* place) const;
   void LearnSaved(Place* place) const;
   Most MostOf(uint32_t candidate) const;
-  uint32_t MostBeside(const Part& part) const;
+  uint32_t MostBeside(const OfferPart& part) const;
 
   const PreemptionProblem& problem_;
   std::vector<Place> places_;

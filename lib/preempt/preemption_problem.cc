@@ -37,7 +37,7 @@ PreemptionProblem::PreemptionProblem(Cluster& cluster, GangSolver& solver,
       slots_decide_(solver.SlotsDecide(cluster, request.placement)) {
   FindNeeds();
   FindScarce();
-  for (Need& need : needs_) {
+  for (RoleNeed& need : needs_) {
     const ShapeId shape = gang().shapes[need.role][0];
     need.weight = std::max<int64_t>(1, cluster_.demand(shape)[scarce_]);
   }
@@ -63,8 +63,8 @@ void PreemptionProblem::FindNeeds() {
 // Where a group asks for more tasks than its roles do, aims at more of them.
 void PreemptionProblem::RaiseWantTo(uint32_t tasks) {
   uint64_t sum = request_.placement.fixed.size();
-  for (const Need& need : needs_) sum += need.want;
-  for (Need& need : needs_) {
+  for (const RoleNeed& need : needs_) sum += need.want;
+  for (RoleNeed& need : needs_) {
     if (sum >= tasks) return;
     const uint32_t desired = gang().gang.roles[need.role].desired_tasks;
     if (desired <= need.want) continue;
@@ -76,7 +76,7 @@ void PreemptionProblem::RaiseWantTo(uint32_t tasks) {
 
 void PreemptionProblem::FindScarce() {
   Resources asked(cluster_.resource_count());
-  for (const Need& need : needs_) {
+  for (const RoleNeed& need : needs_) {
     const ShapeId shape = gang().shapes[need.role][0];
     asked.AddTimes(cluster_.demand(shape), need.want);
   }

@@ -39,7 +39,7 @@ struct VictimCost {
 
 // How many slots one role needs. The gang cannot fit while no alternative of
 // the role has `count` slots; `want` is what the greedy search aims at.
-struct Need {
+struct RoleNeed {
   uint32_t role = 0;
   uint32_t count = 0;
   uint32_t want = 0;
@@ -54,7 +54,7 @@ class PreemptionProblem {
   Cluster& cluster() { return cluster_; }
   const PreemptionRequest& request() const { return request_; }
   const PreparedGang& gang() const { return *request_.placement.gang; }
-  const std::vector<Need>& needs() const { return needs_; }
+  const std::vector<RoleNeed>& needs() const { return needs_; }
   // One task is asked for.
   bool single() const { return needs_.size() == 1 && needs_[0].want == 1; }
   // The kind that is scarce for this gang: the device kind if it asks for
@@ -131,7 +131,7 @@ class PreemptionProblem {
   GangSolver& solver_;
   const PreemptionRequest& request_;
   const int64_t most_cost_;  // Those of all candidates together are in range.
-  std::vector<Need> needs_;
+  std::vector<RoleNeed> needs_;
   ResourceKind scarce_ = 0;
   bool slots_decide_ = false;
   PlacementResult answer_;

@@ -8,7 +8,7 @@ namespace muster::preempt {
 
 RegionSlots::RegionSlots(PreemptionProblem& problem)
     : problem_(problem), position_(problem.cluster().node_limit(), kElsewhere) {
-  for (const Need& need : problem.needs()) {
+  for (const RoleNeed& need : problem.needs()) {
     first_column_.push_back(shapes_.size());
     const Role& role = problem.gang().gang.roles[need.role];
     for (ShapeId shape : problem.gang().shapes[need.role]) {

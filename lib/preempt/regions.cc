@@ -33,7 +33,7 @@ const TopologyConstraint* GangWide(const Gang& gang) {
 uint32_t EnoughOf(const VictimRegion& region) {
   int64_t missing = region.shortfall;
   if (missing <= 0) return 0;
-  for (const Share& share : region.shares) {
+  for (const CandidateShare& share : region.shares) {
     missing -= share.amount;
     if (missing <= 0) return share.candidate + 1;
   }
@@ -41,13 +41,13 @@ uint32_t EnoughOf(const VictimRegion& region) {
 }
 
 // Whether a costs less for what it holds; of equal ones the first.
-bool IsCheaper(const Share& a, const Share& b) {
+bool IsCheaper(const CandidateShare& a, const CandidateShare& b) {
   const Wide left = Wide{a.price} * b.per;
   const Wide right = Wide{b.price} * a.per;
   return std::tie(left, a.candidate) < std::tie(right, b.candidate);
 }
 
-int64_t PartOf(const Share& share, int64_t amount) {
+int64_t PartOf(const CandidateShare& share, int64_t amount) {
   return static_cast<int64_t>(Wide{share.price} * amount / share.per);
 }
 
@@ -227,8 +227,9 @@ void Regions::IndexTasks() {
 
 void Regions::FindShares() {
   for (uint32_t c = 0; c < problem_.candidate_count(); ++c) AddShare(c);
-  std::ranges::stable_sort(shares_, {}, &Share::region);
-  for (const Share& share : shares_) members_.push_back(share.candidate);
+  std::ranges::stable_sort(shares_, {}, &CandidateShare::region);
+  for (const CandidateShare& share : shares_)
+    members_.push_back(share.candidate);
 }
 
 void Regions::AddShare(uint32_t c) {
@@ -242,7 +243,7 @@ void Regions::AddShare(uint32_t c) {
       share_in_[region] = static_cast<uint32_t>(shares_.size());
       shares_.push_back({.region = region, .candidate = c});
     }
-    Share& share = shares_[share_in_[region]];
+    CandidateShare& share = shares_[share_in_[region]];
     share.amount += problem_.Amount(a);
     if (back >= surplus || share.amount == 0) continue;
     share.surplus_amount = share.amount;
@@ -258,7 +259,7 @@ void Regions::AddShare(uint32_t c) {
 int64_t Regions::Shortfall(const VictimRegion& region) const {
   const ResourceKind scarce = problem_.scarce();
   int64_t missing = 0;
-  for (const Need& need : problem_.needs()) {
+  for (const RoleNeed& need : problem_.needs()) {
     int64_t least = std::numeric_limits<int64_t>::max();
     for (ShapeId shape : problem_.gang().shapes[need.role]) {
       least = std::min(least, problem_.cluster().demand(shape)[scarce]);
@@ -280,7 +281,7 @@ VictimCost Regions::BoundOf(const VictimRegion& region) {
   sorted_.assign(shares.begin(), shares.end());
   std::ranges::sort(sorted_, IsCheaper);
   int64_t missing = region.shortfall;
-  for (const Share& share : sorted_) {
+  for (const CandidateShare& share : sorted_) {
     if (missing <= 0) break;
     if (share.amount == 0) continue;
     const int64_t part = std::min(missing, share.amount);
@@ -289,11 +290,11 @@ VictimCost Regions::BoundOf(const VictimRegion& region) {
   }
   bound.cost = std::max(bound.cost, LeastForSlots(region));
   missing = region.shortfall;
-  for (const Share& share : sorted_) missing -= share.surplus_amount;
-  std::ranges::sort(sorted_, {}, [](const Share& s) {
+  for (const CandidateShare& share : sorted_) missing -= share.surplus_amount;
+  std::ranges::sort(sorted_, {}, [](const CandidateShare& s) {
     return std::tuple(s.surplus_amount - s.amount, s.candidate);
   });
-  for (const Share& share : sorted_) {
+  for (const CandidateShare& share : sorted_) {
     if (missing <= 0) break;
     missing -= share.amount - share.surplus_amount;
     ++bound.broken;
@@ -305,13 +306,14 @@ VictimCost Regions::BoundOf(const VictimRegion& region) {
 // slot: of all such steps the cheapest. A victim's cost is shared among its
 // nodes by what it holds there. 0 where roles or shapes differ.
 int64_t Regions::LeastForSlots(const VictimRegion& region) {
-  const Need& need = problem_.needs()[0];
+  const RoleNeed& need = problem_.needs()[0];
   const std::vector<ShapeId>& shapes = problem_.gang().shapes[need.role];
   if (problem_.needs().size() != 1 || shapes.size() != 1) return 0;
   const int64_t each = problem_.cluster().demand(shapes[0])[problem_.scarce()];
   if (each <= 0) return 0;
   share_of_.resize(problem_.candidate_count());
-  for (const Share& share : region.shares) share_of_[share.candidate] = &share;
+  for (const CandidateShare& share : region.shares)
+    share_of_[share.candidate] = &share;
   slot_costs_.clear();
   int64_t lacking = need.count;
   for (const NodeIndex& node : region.nodes) {

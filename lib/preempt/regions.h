@@ -13,7 +13,7 @@
 namespace muster::preempt {
 
 // What one candidate has in one region.
-struct Share {
+struct CandidateShare {
   uint32_t region = 0;
   uint32_t candidate = 0;
   int64_t amount = 0;          // All its tasks there.
@@ -35,8 +35,8 @@ struct VictimRegion {
   // Of its nodes those that admit a task, and have room for one now or tasks of
   // candidates: no other gets room.
   std::span<const NodeIndex> nodes{};
-  std::span<const uint32_t> members{};  // Candidates there; ascending.
-  std::span<const Share> shares{};      // What each of them has.
+  std::span<const uint32_t> members{};       // Candidates there; ascending.
+  std::span<const CandidateShare> shares{};  // What each of them has.
   // How much of the scarce kind the gang needs beyond what is free, at the
   // least.
   int64_t shortfall = 0;
@@ -84,7 +84,7 @@ class Regions {
  private:
   // What a task holds on a node, and the share that it is part of.
   struct NodeHolding {
-    const Share* share = nullptr;
+    const CandidateShare* share = nullptr;
     int64_t amount = 0;
   };
 
@@ -112,13 +112,13 @@ class Regions {
   absl::flat_hash_map<NodeIndex, uint32_t> touched_;
   std::vector<NodeIndex> touched_nodes_;  // By key.
   std::vector<VictimTask> tasks_;         // By (node, candidate, back).
-  std::vector<Share> shares_;             // By (region, candidate).
+  std::vector<CandidateShare> shares_;    // By (region, candidate).
   std::vector<uint32_t> members_;         // The same, candidates only.
   uint32_t threshold_ = 0;
   std::vector<uint32_t> share_in_;  // By region, scratch: into shares_.
   // Scratch.
-  std::vector<Share> sorted_;
-  std::vector<const Share*> share_of_;  // By candidate: in one region.
+  std::vector<CandidateShare> sorted_;
+  std::vector<const CandidateShare*> share_of_;  // By candidate: in one region.
   std::vector<NodeHolding> on_node_;
   std::vector<int64_t> slot_costs_;
 };

@@ -33,10 +33,10 @@ constexpr uint64_t kTriedPart = 12;
 constexpr uint64_t kSetsPerStep = 8;
 
 // Runs inside a transaction that its owner rolls back.
-class Search {
+class PrioritySearch {
  public:
   // `fit`: whether the gang fits with no victim.
-  Search(PreemptionProblem& problem, Fit fit);
+  PrioritySearch(PreemptionProblem& problem, Fit fit);
 
   // Fills in the solution if there is one.
   void Run();
@@ -164,7 +164,7 @@ bool CoverQuota(const PreemptionProblem& problem, uint32_t count,
   return true;
 }
 
-Search::Search(PreemptionProblem& problem, Fit fit)
+PrioritySearch::PrioritySearch(PreemptionProblem& problem, Fit fit)
     : problem_(problem),
       fit_(fit),
       regions_(problem, fit),
@@ -180,7 +180,7 @@ Search::Search(PreemptionProblem& problem, Fit fit)
 }
 
 // For each distinct priority: how many candidates are at or below it.
-std::vector<uint32_t> Search::Thresholds() const {
+std::vector<uint32_t> PrioritySearch::Thresholds() const {
   std::vector<uint32_t> ends;
   const auto count = static_cast<uint32_t>(problem_.candidate_count());
   for (uint32_t c = 0; c < count; ++c) {
@@ -191,7 +191,7 @@ std::vector<uint32_t> Search::Thresholds() const {
   return ends;
 }
 
-void Search::Run() {
+void PrioritySearch::Run() {
   quota_lacks_ = !victims_.QuotaSuffices();
   if (fit_ == Fit::kFits && !quota_lacks_) {
     best_.found = true;
@@ -207,7 +207,7 @@ void Search::Run() {
   if (best_.found) Settle();
 }
 
-int64_t Search::Bound() const {
+int64_t PrioritySearch::Bound() const {
   int64_t bound = best_.victim_cost.cost;
   for (const VictimCost& open : open_) bound = std::min(bound, open.cost);
   return bound;
@@ -215,7 +215,7 @@ int64_t Search::Bound() const {
 
 // The first threshold at which the gang fits some region with all candidates
 // gone, whatever the policy allows; ends.size() if there is none.
-size_t Search::LowestFeasible(const std::vector<uint32_t>& ends) {
+size_t PrioritySearch::LowestFeasible(const std::vector<uint32_t>& ends) {
   std::vector<const VictimRegion*> order;
   for (const VictimRegion& region : regions_.all()) {
     if (region.enough != Regions::kNowhere) order.push_back(&region);
@@ -232,9 +232,9 @@ size_t Search::LowestFeasible(const std::vector<uint32_t>& ends) {
 }
 
 // The same for one region, in [from, to); `to` if there is none.
-size_t Search::LowestFeasibleIn(const VictimRegion& region,
-                                const std::vector<uint32_t>& ends, size_t from,
-                                size_t to) {
+size_t PrioritySearch::LowestFeasibleIn(const VictimRegion& region,
+                                        const std::vector<uint32_t>& ends,
+                                        size_t from, size_t to) {
   region_slots_.Watch(region.nodes);
   const auto fits = [&](size_t t) {
     problem_.Spend();
@@ -259,13 +259,13 @@ size_t Search::LowestFeasibleIn(const VictimRegion& region,
 }
 
 // Whether nothing within the bound can be better than the best.
-bool Search::Beyond(const VictimCost& bound) const {
+bool PrioritySearch::Beyond(const VictimCost& bound) const {
   return best_.found &&
          std::tie(bound.cost, bound.broken) >=
              std::tie(best_.victim_cost.cost, best_.victim_cost.broken);
 }
 
-void Search::SearchBelow(uint32_t count) {
+void PrioritySearch::SearchBelow(uint32_t count) {
   count_ = count;
   everyone_.resize(count);
   std::iota(everyone_.begin(), everyone_.end(), 0);
@@ -287,7 +287,7 @@ void Search::SearchBelow(uint32_t count) {
   std::erase_if(open_, [&](const VictimCost& bound) { return Beyond(bound); });
 }
 
-void Search::SearchRegion(const VictimRegion& region) {
+void PrioritySearch::SearchRegion(const VictimRegion& region) {
   region_slots_.Watch(region.nodes);
   ReleaseAll(region.candidates);
   const bool possible = region_slots_.Fits();
@@ -308,7 +308,7 @@ void Search::SearchRegion(const VictimRegion& region) {
 }
 
 // Whether all sets that could be the best have been looked at.
-bool Search::TryAllOf(const VictimRegion& region) {
+bool PrioritySearch::TryAllOf(const VictimRegion& region) {
   const std::span<const uint32_t> choice =
       quota_lacks_ ? std::span<const uint32_t>(everyone_) : region.candidates;
   const uint64_t steps = std::max(problem_.request().max_steps, kTriedPart);
@@ -321,16 +321,16 @@ bool Search::TryAllOf(const VictimRegion& region) {
   return complete;
 }
 
-void Search::ReleaseAll(std::span<const uint32_t> candidates) {
+void PrioritySearch::ReleaseAll(std::span<const uint32_t> candidates) {
   for (uint32_t c : candidates) victims_.Release(c, problem_.Size(c));
 }
 
-void Search::TakeBackAll(std::span<const uint32_t> candidates) {
+void PrioritySearch::TakeBackAll(std::span<const uint32_t> candidates) {
   for (uint32_t c : candidates) victims_.Release(c, 0);
 }
 
-void Search::TryGreedy(const VictimRegion& region, uint32_t alternative,
-                       bool quota_first) {
+void PrioritySearch::TryGreedy(const VictimRegion& region, uint32_t alternative,
+                               bool quota_first) {
   victims_.Clear();
   region_slots_.Aim(alternative);
   const bool covered = !quota_first || CoverQuota(problem_, count_, victims_);
@@ -338,7 +338,8 @@ void Search::TryGreedy(const VictimRegion& region, uint32_t alternative,
   victims_.Clear();
 }
 
-void Search::TryExchange(const VictimRegion& region, uint32_t alternative) {
+void PrioritySearch::TryExchange(const VictimRegion& region,
+                                 uint32_t alternative) {
   victims_.Clear();
   region_slots_.Aim(alternative);
   const uint64_t steps = problem_.request().max_steps / kExchangePart;
@@ -346,7 +347,7 @@ void Search::TryExchange(const VictimRegion& region, uint32_t alternative) {
   victims_.Clear();
 }
 
-void Search::TrySwaps(const VictimRegion& region) {
+void PrioritySearch::TrySwaps(const VictimRegion& region) {
   victims_.Clear();
   region_slots_.Aim(here_for_);
   std::vector<Victim> found = here_.victims;
@@ -359,7 +360,7 @@ void Search::TrySwaps(const VictimRegion& region) {
 }
 
 // The set makes room in the region; its quota may lack some.
-void Search::OfferSet(const VictimRegion& region) {
+void PrioritySearch::OfferSet(const VictimRegion& region) {
   // Where slots decide, leaving victims out one by one costs no question.
   if (!quota_lacks_ && !problem_.SlotsDecide()) KeepTouched();
   if (victims_.QuotaSuffices() || CoverQuota(problem_, count_, victims_)) {
@@ -370,7 +371,7 @@ void Search::OfferSet(const VictimRegion& region) {
 }
 
 // Lets go of victims that give nothing to the placement just found.
-void Search::KeepTouched() {
+void PrioritySearch::KeepTouched() {
   std::vector<bool> used(problem_.cluster().node_limit(), false);
   for (const Assignment& a : problem_.placed()) used[a.at.node] = true;
   for (const Victim& victim : victims_.Victims()) {
@@ -383,7 +384,7 @@ void Search::KeepTouched() {
 }
 
 // Reverse delete: drops victims the gang does not need, most expensive first.
-void Search::Reduce() {
+void PrioritySearch::Reduce() {
   std::vector<Victim> order = victims_.Victims();
   std::ranges::sort(order, std::greater<>(), [&](const Victim& v) {
     return std::pair(problem_.CostOf(v.candidate, v.tasks), v.candidate);
@@ -407,7 +408,7 @@ void Search::Reduce() {
 
 // Releases and enters only `tasks` of c's if that is enough, costs no more and
 // is allowed.
-bool Search::ReduceTo(uint32_t c, uint32_t tasks) {
+bool PrioritySearch::ReduceTo(uint32_t c, uint32_t tasks) {
   const uint32_t before = victims_.entered(c);
   if (problem_.CostOf(c, tasks) > problem_.CostOf(c, before)) return false;
   victims_.Release(c, tasks);
@@ -424,18 +425,18 @@ bool Search::ReduceTo(uint32_t c, uint32_t tasks) {
 
 // A victim that is needed in its region may yet give room in another where it
 // makes the rest superfluous: then that is the better solution.
-void Search::Settle() {
+void PrioritySearch::Settle() {
   while (SettleOnce()) continue;
   victims_.Clear();
 }
 
-bool Search::TakeSolution() {
+bool PrioritySearch::TakeSolution() {
   return std::ranges::all_of(best_.in_order, [&](const Victim& victim) {
     return victims_.Take(victim.candidate, victim.tasks);
   });
 }
 
-bool Search::SettleOnce() {
+bool PrioritySearch::SettleOnce() {
   victims_.Clear();
   if (!TakeSolution()) return false;
   for (uint32_t r : WorthSettling()) {
@@ -454,7 +455,7 @@ bool Search::SettleOnce() {
 
 // The regions that may have room without some of the best's victims: those in
 // which one of them is; for the quota's sake it may be one anywhere.
-std::vector<uint32_t> Search::WorthSettling() const {
+std::vector<uint32_t> PrioritySearch::WorthSettling() const {
   std::vector<uint32_t> worth;
   if (quota_lacks_ || !reduced_) {
     worth.resize(regions_.all().size());
@@ -493,7 +494,7 @@ class LeastCostSearch final : public VictimSearch {
       return;
     }
     const Cluster::Mark trial = cluster.Begin();
-    preempt::Search search(problem, fit);
+    preempt::PrioritySearch search(problem, fit);
     search.Run();
     cluster.Rollback(trial);
 

@@ -15,7 +15,7 @@ constexpr int64_t kScale = int64_t{1} << 20;
 
 }  // namespace
 
-void BinPacking::Start(const Question& question) {
+void BinPacking::Start(const PackingQuestion& question) {
   dims_ = question.dims;
   need_.assign(question.need.begin(), question.need.end());
   parts_.assign(question.parts.begin(), question.parts.end());

@@ -36,7 +36,7 @@ namespace muster::solver {
 class BinPacking {
  public:
   // Spans stay the caller's until Start returns.
-  struct Question {
+  struct PackingQuestion {
     uint32_t dims = 0;
     std::span<const int64_t> need{};    // [type * dims + dim], not all 0.
     std::span<const uint32_t> parts{};  // By type: 1 at least.
@@ -44,7 +44,7 @@ class BinPacking {
   };
 
   // Sets out with no filling forbidden. Its steps() are those of all prices.
-  void Start(const Question& question);
+  void Start(const PackingQuestion& question);
 
   // Whether prices prove that there is no packing.
   bool refuted() const { return refuted_; }
@@ -84,7 +84,7 @@ class BinPacking {
   struct Hardness {
     uint64_t bins = 0;  // That it fits into.
     int64_t size = 0;
-    uint32_t type = 0;  // As told.
+    uint32_t type = 0;  // As given.
   };
 
   uint32_t types() const { return static_cast<uint32_t>(parts_.size()); }
@@ -120,10 +120,10 @@ class BinPacking {
   uint32_t dims_ = 0;
   std::vector<int64_t> need_;
   std::vector<uint32_t> parts_;
-  std::vector<uint32_t> position_;  // By type as told: the one here.
+  std::vector<uint32_t> position_;  // By type as given: the one here.
   std::vector<int64_t> room_;       // By bin; in the end by bin type.
   std::vector<int64_t> type_room_;
-  // Scratch: what was told, and one dimension of what is here.
+  // Scratch: what was given, and one dimension of what is here.
   std::vector<Hardness> by_hardness_;
   std::vector<int64_t> told_need_;
   std::vector<uint32_t> told_parts_;

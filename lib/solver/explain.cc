@@ -10,9 +10,9 @@ namespace muster::solver {
 uint32_t Explain::ShapeEver(PlacementProblem& problem, uint32_t role,
                             ShapeId shape, uint32_t enough, Reason* reason) {
   // The narrowest level that all tasks must share; any tree will do.
-  Rule rule;
+  ScopeConstraint rule;
   for (const ScopeIndex s : problem.Chain(role)) {
-    const Rule& r = problem.rule(s);
+    const ScopeConstraint& r = problem.rule(s);
     if (rule.tree < 0) rule.tree = r.tree;
     if (r.tree == rule.tree)
       rule.required = std::max(rule.required, r.required);
@@ -173,9 +173,9 @@ std::optional<Reason> Explain::DomainShort(PartialPlacement& placement,
   const PlacementProblem& problem = placement.problem();
   const std::span<const uint32_t> indices = problem.NewIndices(role);
   const int64_t needed = problem.add(role);
-  Rule rule;
+  ScopeConstraint rule;
   for (const ScopeIndex s : problem.Chain(role)) {
-    const Rule& r = problem.rule(s);
+    const ScopeConstraint& r = problem.rule(s);
     if (r.required > rule.required) rule = r;
   }
   const std::span<const SliceRule> slices = problem.Slices(role);

@@ -56,7 +56,7 @@ void Forest::AddDomains(const DomainRef& domain) {
       const uint32_t around = tree_->Around(narrowest, d, l);
       if (at(l).empty() || at(l).back().domain != around) Append(l, around);
     }
-    Entry& entry = at(narrowest).back();
+    DomainEntry& entry = at(narrowest).back();
     entry.slots = entry.room = sums[d];
     entry.closed = true;
   }
@@ -64,10 +64,10 @@ void Forest::AddDomains(const DomainRef& domain) {
 
 // Makes an entry below the last one of the level above.
 void Forest::Append(int level, uint32_t domain) {
-  Entry entry{.domain = domain};
+  DomainEntry entry{.domain = domain};
   if (level > base_) {
     entry.parent = static_cast<uint32_t>(at(level - 1).size()) - 1;
-    Entry& parent = at(level - 1).back();
+    DomainEntry& parent = at(level - 1).back();
     if (parent.count++ == 0) {
       parent.first = static_cast<uint32_t>(at(level).size());
     }
@@ -90,11 +90,11 @@ void Forest::AddNodes(TaskId task, std::span<const DomainRef> also) {
 }
 
 // Makes the entries of a narrowest domain's nodes, if there are none yet.
-void Forest::ExpandChildren(Pick parent) {
-  Entry& e = at(tree_->hosts - 1)[parent];
+void Forest::ExpandChildren(EntryIndex parent) {
+  DomainEntry& e = at(tree_->hosts - 1)[parent];
   if (!e.closed) return;
   e.closed = false;
-  std::vector<Entry>& hosts = at(tree_->hosts);
+  std::vector<DomainEntry>& hosts = at(tree_->hosts);
   e.first = static_cast<uint32_t>(hosts.size());
   const uint32_t size = SizeAt(tree_->hosts);
   const DomainRef domain{domain_.tree, tree_->hosts - 1, e.domain};
@@ -118,7 +118,7 @@ void Forest::Add(NodeIndex node, uint32_t slots) {
             domain == kOutside;
     if (fresh) Append(l, domain);
   }
-  Entry& entry = at(tree_->hosts).back();
+  DomainEntry& entry = at(tree_->hosts).back();
   entry.slots = entry.room = slots;
 }
 
@@ -138,18 +138,18 @@ void Forest::Round() {
     --narrowest;
     // Slices on nodes: what they leave over does not add up.
     const bool nodes = SizeAt(tree_->hosts) > 1;
-    for (Pick p = 0; nodes && p < at(narrowest).size(); ++p) {
+    for (EntryIndex p = 0; nodes && p < at(narrowest).size(); ++p) {
       ExpandChildren(p);
-      Entry& e = at(narrowest)[p];
+      DomainEntry& e = at(narrowest)[p];
       e.slots = 0;
-      for (Pick c = e.first; c < e.first + e.count; ++c) {
+      for (EntryIndex c = e.first; c < e.first + e.count; ++c) {
         e.slots += at(tree_->hosts)[c].slots;
       }
     }
   }
   for (int l = narrowest; l >= base_; --l) {
     const uint32_t size = SizeAt(l);
-    for (Entry& e : at(l)) {
+    for (DomainEntry& e : at(l)) {
       e.slots -= e.slots % size;
       if (l > base_) {
         at(l - 1)[e.parent].slots += e.slots;
@@ -164,16 +164,16 @@ void Forest::Round() {
 uint64_t Forest::Best(int level) {
   if (level < base_) return capacity_;
   if (lazy_ && level == tree_->hosts) {
-    for (Pick p = 0; p < at(level - 1).size(); ++p) ExpandChildren(p);
+    for (EntryIndex p = 0; p < at(level - 1).size(); ++p) ExpandChildren(p);
   }
   uint64_t best = 0;
-  for (const Entry& e : at(level)) best = std::max(best, e.slots);
+  for (const DomainEntry& e : at(level)) best = std::max(best, e.slots);
   return best;
 }
 
 // The entries of the level `down` below those in [first, last).
-std::pair<Forest::Pick, Forest::Pick> Forest::Below(int level, Pick first,
-                                                    Pick last, int down) const {
+std::pair<Forest::EntryIndex, Forest::EntryIndex> Forest::Below(
+    int level, EntryIndex first, EntryIndex last, int down) const {
   for (int l = level; l < down; ++l) {
     last = at(l)[last - 1].first + at(l)[last - 1].count;
     first = at(l)[first].first;
@@ -182,12 +182,12 @@ std::pair<Forest::Pick, Forest::Pick> Forest::Below(int level, Pick first,
 }
 
 // The score that `tasks` tasks get in the domain at best.
-int64_t Forest::ScoreOf(int level, Pick pick, uint32_t tasks) {
+int64_t Forest::ScoreOf(int level, EntryIndex pick, uint32_t tasks) {
   if (!placement_->table().HasScores(column_)) return 0;
   const auto [first, last] = Below(level, pick, pick + 1, tree_->hosts);
   by_score_.clear();
-  for (Pick p = first; p < last; ++p) {
-    const Entry& e = at(tree_->hosts)[p];
+  for (EntryIndex p = first; p < last; ++p) {
+    const DomainEntry& e = at(tree_->hosts)[p];
     by_score_.emplace_back(-placement_->table().Score(column_, e.domain),
                            static_cast<uint32_t>(e.slots));
   }
@@ -201,13 +201,13 @@ int64_t Forest::ScoreOf(int level, Pick pick, uint32_t tasks) {
   return score;
 }
 
-int Forest::NearnessOf(int level, const Entry& e) const {
+int Forest::NearnessOf(int level, const DomainEntry& e) const {
   if (e.domain == kOutside) return tree_->hosts + 1;
   return placement_->Nearness({domain_.tree, level, e.domain});
 }
 
-Forest::DomainCost Forest::CostOf(int level, Pick pick, uint32_t tasks) {
-  const Entry& e = at(level)[pick];
+Forest::DomainCost Forest::CostOf(int level, EntryIndex pick, uint32_t tasks) {
+  const DomainEntry& e = at(level)[pick];
   return {.nearness = NearnessOf(level, e),
           .score = -ScoreOf(level, pick, tasks),
           .tightness = static_cast<int64_t>(e.room),
@@ -215,7 +215,7 @@ Forest::DomainCost Forest::CostOf(int level, Pick pick, uint32_t tasks) {
 }
 
 // Whether node a has less free than node b: devices, then the other kinds.
-bool Forest::Tighter(Pick a, Pick b) const {
+bool Forest::Tighter(EntryIndex a, EntryIndex b) const {
   const Cluster& cluster = placement_->cluster();
   const Ledger ledger = placement_->problem().ledger();
   const NodeIndex x = at(tree_->hosts)[a].domain;
@@ -229,7 +229,7 @@ bool Forest::Tighter(Pick a, Pick b) const {
 }
 
 // Takes the entry as the best so far, if it has room for all tasks and is.
-void Forest::Consider(int level, Pick pick, uint32_t tasks,
+void Forest::Consider(int level, EntryIndex pick, uint32_t tasks,
                       std::optional<DomainCost>* best) {
   if (at(level)[pick].slots < tasks) return;
   DomainCost cost = CostOf(level, pick, tasks);
@@ -254,17 +254,17 @@ void Forest::Consider(int level, Pick pick, uint32_t tasks,
 }
 
 // The same of the nodes of the parents in [first, last).
-void Forest::ConsiderHosts(Pick first, Pick last, uint32_t tasks,
+void Forest::ConsiderHosts(EntryIndex first, EntryIndex last, uint32_t tasks,
                            std::optional<DomainCost>* best) {
   const int hosts = tree_->hosts;
-  for (Pick parent = first; parent < last; ++parent) {
+  for (EntryIndex parent = first; parent < last; ++parent) {
     const DomainRef domain{domain_.tree, hosts - 1,
                            at(hosts - 1)[parent].domain};
     if (at(hosts - 1)[parent].slots < tasks) continue;
     if (lazy_ && placement_->table().NoneWith(column_, tasks, domain)) continue;
     ExpandChildren(parent);
-    const Entry& e = at(hosts - 1)[parent];
-    for (Pick c = e.first; c < e.first + e.count; ++c) {
+    const DomainEntry& e = at(hosts - 1)[parent];
+    for (EntryIndex c = e.first; c < e.first + e.count; ++c) {
       Consider(hosts, c, tasks, best);
     }
   }
@@ -273,7 +273,7 @@ void Forest::ConsiderHosts(Pick first, Pick last, uint32_t tasks,
 // Gives all tasks to the best single entry of the narrowest level that has one
 // with room for them, up to `widest`, among those below [first, last) of
 // `from`. It is the one in picks_ then; returns its level, or kEverywhere.
-int Forest::Enclose(int from, Pick first, Pick last, int widest,
+int Forest::Enclose(int from, EntryIndex first, EntryIndex last, int widest,
                     uint32_t tasks) {
   for (int l = tree_->hosts; l >= widest; --l) {
     const bool hosts = l == tree_->hosts && l > from;
@@ -282,7 +282,7 @@ int Forest::Enclose(int from, Pick first, Pick last, int widest,
     if (hosts) {
       ConsiderHosts(begin, end, tasks, &best);
     } else {
-      for (Pick p = begin; p < end; ++p) Consider(l, p, tasks, &best);
+      for (EntryIndex p = begin; p < end; ++p) Consider(l, p, tasks, &best);
     }
     if (!best) continue;
     at(l)[best->pick].chosen = tasks;
@@ -296,8 +296,8 @@ int Forest::Enclose(int from, Pick first, Pick last, int widest,
 // writes down how many each gets. The largest first; the last as tight as can
 // be.
 void Forest::ChooseFewest(int level, uint32_t tasks) {
-  std::vector<Entry>& entries = at(level);
-  std::ranges::sort(picks_, [&](Pick a, Pick b) {
+  std::vector<DomainEntry>& entries = at(level);
+  std::ranges::sort(picks_, [&](EntryIndex a, EntryIndex b) {
     if (entries[a].slots != entries[b].slots) {
       return entries[a].slots > entries[b].slots;
     }
@@ -323,7 +323,7 @@ void Forest::ChooseFewest(int level, uint32_t tasks) {
     size_t tightest = domains - 1;
     std::pair<int, uint64_t> best{tree_->hosts + 2, 0};
     for (size_t i = domains - 1; i < picks_.size(); ++i) {
-      const Entry& e = entries[picks_[i]];
+      const DomainEntry& e = entries[picks_[i]];
       if (e.slots < left) break;
       const std::pair<int, uint64_t> cost{NearnessOf(level, e), e.room};
       if (cost >= best) continue;
@@ -340,7 +340,7 @@ void Forest::ChooseFewest(int level, uint32_t tasks) {
 // As ChooseFewest, the best score first among the choices that keep the number
 // of domains.
 void Forest::ChooseFewestByScore(int level, uint32_t tasks, size_t domains) {
-  std::vector<Entry>& entries = at(level);
+  std::vector<DomainEntry>& entries = at(level);
   uint32_t left = tasks;
   for (size_t chosen = 0; chosen < domains; ++chosen) {
     const size_t others = domains - chosen - 1;
@@ -368,7 +368,7 @@ void Forest::ChooseFewestByScore(int level, uint32_t tasks, size_t domains) {
         best_cost = cost;
       }
     }
-    const Pick pick = picks_[best];
+    const EntryIndex pick = picks_[best];
     picks_.erase(picks_.begin() + best);
     picks_.insert(picks_.begin() + chosen, pick);
     entries[pick].chosen =
@@ -384,7 +384,7 @@ void Forest::Descend(int level, uint32_t tasks) {
   while (level < tree_->hosts) {
     if (SizeAt(level) > 1 && picks_.size() > 1) return DescendSeparately(level);
     if (picks_.size() == 1) {
-      const Pick only = picks_[0];
+      const EntryIndex only = picks_[0];
       const int inner = Enclose(level, only, only + 1, level + 1, tasks);
       if (inner != kEverywhere) {
         level = inner;
@@ -394,7 +394,7 @@ void Forest::Descend(int level, uint32_t tasks) {
     const size_t parents = picks_.size();
     for (size_t i = 0; i < parents; ++i) {
       if (level + 1 == tree_->hosts) ExpandChildren(picks_[i]);
-      const Entry& e = at(level)[picks_[i]];
+      const DomainEntry& e = at(level)[picks_[i]];
       for (uint32_t c = 0; c < e.count; ++c) picks_.push_back(e.first + c);
     }
     picks_.erase(picks_.begin(), picks_.begin() + parents);
@@ -416,14 +416,14 @@ void Forest::DescendSeparately(int level) {
 }
 
 void Forest::Collect(std::vector<NodeTasks>* shares) const {
-  const auto add = [&](const Entry& e) {
+  const auto add = [&](const DomainEntry& e) {
     if (e.chosen > 0) shares->push_back({e.domain, e.chosen});
   };
-  const std::vector<Entry>& hosts = at(tree_->hosts);
+  const std::vector<DomainEntry>& hosts = at(tree_->hosts);
   if (!lazy_) return std::for_each(hosts.begin(), hosts.end(), add), void();
-  for (const Entry& parent : at(tree_->hosts - 1)) {
+  for (const DomainEntry& parent : at(tree_->hosts - 1)) {
     if (parent.closed) continue;
-    for (Pick c = parent.first; c < parent.first + parent.count; ++c) {
+    for (EntryIndex c = parent.first; c < parent.first + parent.count; ++c) {
       add(hosts[c]);
     }
   }
@@ -433,13 +433,13 @@ bool Forest::Distribute(uint32_t tasks, int required,
                         std::vector<NodeTasks>* shares) {
   shares->clear();
   if (capacity_ < tasks) return false;
-  const auto all = static_cast<Pick>(at(base_).size());
+  const auto all = static_cast<EntryIndex>(at(base_).size());
   int level = Enclose(base_, 0, all, std::max(base_, required), tasks);
   if (level == kEverywhere) {
     if (required >= base_) return false;
     level = base_;
     picks_.clear();
-    for (Pick p = 0; p < all; ++p) picks_.push_back(p);
+    for (EntryIndex p = 0; p < all; ++p) picks_.push_back(p);
     ChooseFewest(base_, tasks);
   }
   Descend(level, tasks);

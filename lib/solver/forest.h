@@ -53,7 +53,7 @@ class Forest {
   uint32_t MostSpread(uint32_t enough, uint32_t spread);
 
  private:
-  struct Entry {
+  struct DomainEntry {
     uint32_t domain = 0;  // kOutside: a node outside the topology.
     uint32_t parent = 0;  // In the next wider level.
     uint32_t first = 0;   // Children in the next narrower level.
@@ -61,12 +61,12 @@ class Forest {
     uint64_t slots = 0;   // In whole slices.
     uint64_t room = 0;    // Slots, slices aside: how tight it is.
     uint32_t chosen = 0;  // Tasks given to it.
-    bool closed = false;  // Its children, nodes, are not told yet.
+    bool closed = false;  // Its children, nodes, are not entered yet.
   };
-  using Pick = uint32_t;  // Position of an entry in its level.
+  using EntryIndex = uint32_t;  // Position of an entry in its level.
 
-  std::vector<Entry>& at(int level) { return levels_[level - base_]; }
-  const std::vector<Entry>& at(int level) const {
+  std::vector<DomainEntry>& at(int level) { return levels_[level - base_]; }
+  const std::vector<DomainEntry>& at(int level) const {
     return levels_[level - base_];
   }
   bool FromSums(TaskId task, std::span<const DomainRef> also, DomainRef domain);
@@ -74,7 +74,7 @@ class Forest {
   void AddNodes(TaskId task, std::span<const DomainRef> also);
   void Add(NodeIndex node, uint32_t slots);
   void Append(int level, uint32_t domain);
-  void ExpandChildren(Pick parent);
+  void ExpandChildren(EntryIndex parent);
   uint32_t SizeAt(int level) const;
   void Round();
   // Of a domain for some tasks; smaller is better. Tightness: free devices,
@@ -83,29 +83,32 @@ class Forest {
     int nearness = 0;
     int64_t score = 0;  // Negated.
     int64_t tightness = 0;
-    Pick pick = 0;
+    EntryIndex pick = 0;
 
     friend auto operator<=>(const DomainCost&, const DomainCost&) = default;
   };
-  int NearnessOf(int level, const Entry& e) const;
-  DomainCost CostOf(int level, Pick pick, uint32_t tasks);
-  int64_t ScoreOf(int level, Pick pick, uint32_t tasks);
-  void Consider(int level, Pick pick, uint32_t tasks,
+  int NearnessOf(int level, const DomainEntry& e) const;
+  DomainCost CostOf(int level, EntryIndex pick, uint32_t tasks);
+  int64_t ScoreOf(int level, EntryIndex pick, uint32_t tasks);
+  void Consider(int level, EntryIndex pick, uint32_t tasks,
                 std::optional<DomainCost>* best);
-  void ConsiderHosts(Pick first, Pick last, uint32_t tasks,
+  void ConsiderHosts(EntryIndex first, EntryIndex last, uint32_t tasks,
                      std::optional<DomainCost>* best);
-  bool Tighter(Pick a, Pick b) const;
-  int Enclose(int from, Pick first, Pick last, int widest, uint32_t tasks);
+  bool Tighter(EntryIndex a, EntryIndex b) const;
+  int Enclose(int from, EntryIndex first, EntryIndex last, int widest,
+              uint32_t tasks);
   void ChooseFewest(int level, uint32_t tasks);
   void ChooseFewestByScore(int level, uint32_t tasks, size_t domains);
   void Descend(int level, uint32_t tasks);
   void DescendSeparately(int level);
-  std::pair<Pick, Pick> Below(int level, Pick first, Pick last, int down) const;
+  std::pair<EntryIndex, EntryIndex> Below(int level, EntryIndex first,
+                                          EntryIndex last, int down) const;
   void Collect(std::vector<NodeTasks>* shares) const;
-  void DescribeSpread(int level, Pick first, Pick last, uint32_t spread);
-  bool TrySpread(int level, Pick first, Pick last, uint32_t tasks,
+  void DescribeSpread(int level, EntryIndex first, EntryIndex last,
+                      uint32_t spread);
+  bool TrySpread(int level, EntryIndex first, EntryIndex last, uint32_t tasks,
                  uint32_t spread);
-  void GiveSpread(int level, Pick first, Pick last, uint32_t tasks,
+  void GiveSpread(int level, EntryIndex first, EntryIndex last, uint32_t tasks,
                   int spread_level);
 
   const PartialPlacement* placement_ = nullptr;
@@ -114,11 +117,13 @@ class Forest {
   uint32_t column_ = 0;
   int base_ = 0;       // Widest level stored.
   bool lazy_ = false;  // Entries of nodes are made as needed, in any order.
-  std::vector<std::vector<Entry>> levels_;
+  std::vector<std::vector<DomainEntry>> levels_;
   std::vector<SliceRule> layers_;
   uint64_t capacity_ = 0;
-  std::vector<Pick> picks_;     // Candidates, then chosen ones, of one level.
-  std::vector<Pick> separate_;  // Stack of domains with slices of their own.
+  std::vector<EntryIndex>
+      picks_;  // Candidates, then chosen ones, of one level.
+  std::vector<EntryIndex>
+      separate_;  // Stack of domains with slices of their own.
   std::vector<std::pair<int64_t, uint32_t>> by_score_;
   SpreadFill fill_;
   std::vector<SpreadDomain> spread_domains_;

@@ -6,7 +6,8 @@
 namespace muster::solver {
 
 // Fills in spread_domains_ for tasks that go below the entries [first, last).
-void Forest::DescribeSpread(int level, Pick first, Pick last, uint32_t spread) {
+void Forest::DescribeSpread(int level, EntryIndex first, EntryIndex last,
+                            uint32_t spread) {
   const SpreadRule& rule = placement_->problem().spreads()[spread];
   const NodeIndex node =
       at(tree_->hosts)[Below(level, first, last, tree_->hosts).first].domain;
@@ -18,12 +19,12 @@ void Forest::DescribeSpread(int level, Pick first, Pick last, uint32_t spread) {
   placement_->problem().Spend(domains / 8 + 1, kLookNs);
   if (level > rule.level) {
     SpreadDomain& d = spread_domains_[tree_->DomainOf(rule.level, node)];
-    for (Pick p = first; p < last; ++p) d.room += at(level)[p].slots;
+    for (EntryIndex p = first; p < last; ++p) d.room += at(level)[p].slots;
     return;
   }
   const auto [from, to] = Below(level, first, last, rule.level);
-  for (Pick p = from; p < to; ++p) {
-    const Entry& e = at(rule.level)[p];
+  for (EntryIndex p = from; p < to; ++p) {
+    const DomainEntry& e = at(rule.level)[p];
     SpreadDomain& d = spread_domains_[e.domain];
     d.room = e.slots;
     d.nearness = NearnessOf(rule.level, e);
@@ -32,8 +33,8 @@ void Forest::DescribeSpread(int level, Pick first, Pick last, uint32_t spread) {
 
 // Whether the tasks can go below the entries; spread_domains_ tells how many
 // go into which domain.
-bool Forest::TrySpread(int level, Pick first, Pick last, uint32_t tasks,
-                       uint32_t spread) {
+bool Forest::TrySpread(int level, EntryIndex first, EntryIndex last,
+                       uint32_t tasks, uint32_t spread) {
   DescribeSpread(level, first, last, spread);
   return fill_.Fill(placement_->problem().spreads()[spread],
                     placement_->spreads().Needed(spread, tasks), tasks,
@@ -41,11 +42,11 @@ bool Forest::TrySpread(int level, Pick first, Pick last, uint32_t tasks,
 }
 
 // After TrySpread: down to the nodes.
-void Forest::GiveSpread(int level, Pick first, Pick last, uint32_t tasks,
-                        int spread_level) {
+void Forest::GiveSpread(int level, EntryIndex first, EntryIndex last,
+                        uint32_t tasks, int spread_level) {
   if (level > spread_level) {
     picks_.clear();
-    for (Pick p = first; p < last; ++p) picks_.push_back(p);
+    for (EntryIndex p = first; p < last; ++p) picks_.push_back(p);
     if (picks_.size() == 1) {
       at(level)[first].chosen = tasks;
     } else {
@@ -55,8 +56,8 @@ void Forest::GiveSpread(int level, Pick first, Pick last, uint32_t tasks,
     return;
   }
   const auto [from, to] = Below(level, first, last, spread_level);
-  for (Pick p = from; p < to; ++p) {
-    Entry& e = at(spread_level)[p];
+  for (EntryIndex p = from; p < to; ++p) {
+    DomainEntry& e = at(spread_level)[p];
     e.chosen = spread_domains_[e.domain].tasks;
     if (e.chosen == 0) continue;
     picks_.assign(1, p);
@@ -72,9 +73,9 @@ bool Forest::DistributeSpread(uint32_t tasks, int required, uint32_t spread,
   const SpreadRule& rule = problem.spreads()[spread];
   for (int l = tree_->hosts; l >= base_ && l >= required; --l) {
     costs_.clear();
-    for (Pick p = 0; p < at(l).size(); ++p) {
+    for (EntryIndex p = 0; p < at(l).size(); ++p) {
       if (at(l)[p].slots < tasks) continue;
-      const Pick host = Below(l, p, p + 1, tree_->hosts).first;
+      const EntryIndex host = Below(l, p, p + 1, tree_->hosts).first;
       const NodeIndex node = at(tree_->hosts)[host].domain;
       if (l >= rule.level &&
           !placement_->spreads().MayGoIntoOne(spread, tasks, node)) {
@@ -90,7 +91,7 @@ bool Forest::DistributeSpread(uint32_t tasks, int required, uint32_t spread,
       return true;
     }
   }
-  const Pick last = static_cast<Pick>(at(base_).size());
+  const EntryIndex last = static_cast<EntryIndex>(at(base_).size());
   if (required >= base_ || !TrySpread(base_, 0, last, tasks, spread)) {
     return false;
   }
@@ -104,14 +105,15 @@ uint32_t Forest::MostSpread(uint32_t enough, uint32_t spread) {
   const SpreadRule& rule = placement_->problem().spreads()[spread];
   const uint32_t used = placement_->spreads().FixedDomains(spread);
   const bool regions = rule.region >= base_;
-  const Pick last =
-      regions ? static_cast<Pick>(at(rule.region).size()) : Pick{1};
+  const EntryIndex last =
+      regions ? static_cast<EntryIndex>(at(rule.region).size()) : EntryIndex{1};
   uint32_t most = 0;
-  for (Pick p = 0; p < last && most < enough; ++p) {
+  for (EntryIndex p = 0; p < last && most < enough; ++p) {
     if (regions) {
       DescribeSpread(rule.region, p, p + 1, spread);
     } else {
-      DescribeSpread(base_, 0, static_cast<Pick>(at(base_).size()), spread);
+      DescribeSpread(base_, 0, static_cast<EntryIndex>(at(base_).size()),
+                     spread);
     }
     most = std::max(most, fill_.Most(rule, used, enough, &spread_domains_));
   }

@@ -9,7 +9,7 @@
 namespace muster::solver {
 namespace {
 
-// More pairs of roles that talk are not bounded: that would take longer than
+// More traffic edges are not bounded: that would take longer than
 // placing them.
 constexpr size_t kMaxLines = 64;
 

@@ -30,13 +30,13 @@ DomainRef GroupSearch::Innermost(int tree) const {
 // Domains narrower than this are not tried for the scope: those inside which
 // narrower preferences of its parts could not be met any better.
 int GroupSearch::NarrowestLevel(ScopeIndex s, int tree) const {
-  const Rule& rule = problem_->rule(s);
+  const ScopeConstraint& rule = problem_->rule(s);
   if (!problem_->PrefersBelow(s)) return problem_->tree(tree).hosts;
   return rule.preferred != kEverywhere ? rule.preferred : rule.required;
 }
 
 // What the scope's tasks need in all, against the slots of the domain.
-bool GroupSearch::HasSlots(const Need& need, const DomainRef& domain) {
+bool GroupSearch::HasSlots(const ScopeNeed& need, const DomainRef& domain) {
   const SlotTable& table = placement_->table();
   if (!table.HasSlots(Tasks(need), domain)) return false;
   const std::span<const int64_t> amounts = Amounts(need);
@@ -47,7 +47,7 @@ bool GroupSearch::HasSlots(const Need& need, const DomainRef& domain) {
 }
 
 // The same against what is free there for all roles together. O(nodes).
-bool GroupSearch::MayHold(const Need& need, const DomainRef& domain) {
+bool GroupSearch::MayHold(const ScopeNeed& need, const DomainRef& domain) {
   if (!HasSlots(need, domain)) return false;
   const std::span<const int64_t> useful = placement_->table().Useful(domain);
   for (size_t k = 0; k < useful.size(); ++k) {
@@ -56,8 +56,8 @@ bool GroupSearch::MayHold(const Need& need, const DomainRef& domain) {
   return true;
 }
 
-GroupSearch::Need GroupSearch::PushNeeds(ScopeIndex s) {
-  const Need need{needs_.size(), problem_->columns().size()};
+GroupSearch::ScopeNeed GroupSearch::PushNeeds(ScopeIndex s) {
+  const ScopeNeed need{needs_.size(), problem_->columns().size()};
   needs_.resize(need.first + need.columns + placement_->table().kinds().size(),
                 0);
   placement_->table().AddNeeds(s, Tasks(need), Amounts(need));
@@ -66,7 +66,7 @@ GroupSearch::Need GroupSearch::PushNeeds(ScopeIndex s) {
 
 // The column whose tasks take most devices, or else the first that is needed:
 // its slots tell how tight a domain is.
-uint32_t GroupSearch::MainColumn(const Need& need) const {
+uint32_t GroupSearch::MainColumn(const ScopeNeed& need) const {
   const Cluster& cluster = placement_->cluster();
   const ResourceKind device = cluster.device_kind();
   uint32_t main = 0;
@@ -84,7 +84,7 @@ uint32_t GroupSearch::MainColumn(const Need& need) const {
 
 // Pushes the nodes of the domain that may hold the scope by themselves. O(nodes
 // / 64 + those with slots), where some column has nodes with enough.
-void GroupSearch::FindHosts(const Need& need, const DomainRef& around,
+void GroupSearch::FindHosts(const ScopeNeed& need, const DomainRef& around,
                             bool named) {
   const SlotTable& table = placement_->table();
   uint32_t scarce = 0;
@@ -103,7 +103,7 @@ void GroupSearch::FindHosts(const Need& need, const DomainRef& around,
 }
 
 // Pushes the domain, if it has slots enough.
-void GroupSearch::Consider(const Need& need, uint32_t main,
+void GroupSearch::Consider(const ScopeNeed& need, uint32_t main,
                            const DomainRef& domain) {
   problem_->Spend(1, kLookNs);
   if (!HasSlots(need, domain)) return;
@@ -115,7 +115,7 @@ void GroupSearch::Consider(const Need& need, uint32_t main,
 
 // Pushes the domains of the level, inside `around`, that may hold the scope:
 // in the order in which they are to be tried.
-void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
+void GroupSearch::FindCandidates(ScopeIndex s, const ScopeNeed& need,
                                  const DomainRef& around, int level) {
   const size_t base = candidates_.size();
   const Tree& tree = problem_->tree(around.tree);
@@ -143,17 +143,17 @@ void GroupSearch::FindCandidates(ScopeIndex s, const Need& need,
 bool GroupSearch::PlaceScope(ScopeIndex s, bool root) {
   if (problem_->AddBelow(s) == 0) return true;
   uint32_t role = 0;
-  Rule rule;
+  ScopeConstraint rule;
   if (MergedRole(s, &role, &rule)) return PlaceMerged(s, role, rule);
   const size_t needs = needs_.size();
-  const Need need = PushNeeds(s);
+  const ScopeNeed need = PushNeeds(s);
   const bool placed = PlaceGroup(s, need, root);
   needs_.resize(needs);
   return placed;
 }
 
-bool GroupSearch::PlaceGroup(ScopeIndex s, const Need& need, bool root) {
-  const Rule& rule = problem_->rule(s);
+bool GroupSearch::PlaceGroup(ScopeIndex s, const ScopeNeed& need, bool root) {
+  const ScopeConstraint& rule = problem_->rule(s);
   const DomainRef around = Innermost(TreeOf(s));
   const bool must = rule.required > around.level;
   if (!HasSlots(need, around)) return false;
@@ -296,7 +296,8 @@ bool GroupSearch::PlaceChildren(ScopeIndex s) {
 
 // Whether the scope's tasks are all of one role, and the constraints between
 // can be seen as one: all in one tree, slices whole.
-bool GroupSearch::MergedRole(ScopeIndex s, uint32_t* role, Rule* rule) const {
+bool GroupSearch::MergedRole(ScopeIndex s, uint32_t* role,
+                             ScopeConstraint* rule) const {
   if (problem_->ActiveRoles(s) != 1) return false;
   ScopeIndex at = s;
   while (!problem_->IsRole(at)) {
@@ -310,7 +311,7 @@ bool GroupSearch::MergedRole(ScopeIndex s, uint32_t* role, Rule* rule) const {
   *rule = {};
   if (at != s && !WholeSlices(*role)) return false;
   for (const ScopeIndex up : problem_->Chain(*role)) {
-    const Rule& r = problem_->rule(up);
+    const ScopeConstraint& r = problem_->rule(up);
     if (rule->tree >= 0 && r.tree != rule->tree) return false;
     rule->tree = r.tree;
     rule->required = std::max(rule->required, r.required);
@@ -321,7 +322,8 @@ bool GroupSearch::MergedRole(ScopeIndex s, uint32_t* role, Rule* rule) const {
 }
 
 // Whether the role's spreads are one, for it alone.
-bool GroupSearch::IsArithmetic(uint32_t role, const Rule& rule) const {
+bool GroupSearch::IsArithmetic(uint32_t role,
+                               const ScopeConstraint& rule) const {
   const std::span<const uint32_t> spreads = problem_->Spreads(role);
   const SpreadRule& spread = problem_->spreads()[spreads[0]];
   return spreads.size() == 1 && problem_->ActiveRoles(spread.scope) == 1 &&
@@ -346,7 +348,7 @@ bool GroupSearch::WholeSlices(uint32_t role) const {
                             problem_->add(role) % slices[0].size == 0);
 }
 
-bool GroupSearch::PlaceRole(uint32_t role, const Rule& rule) {
+bool GroupSearch::PlaceRole(uint32_t role, const ScopeConstraint& rule) {
   const int tree = std::max(rule.tree, 0);
   if (!problem_->Spreads(role).empty()) return PlaceSpread(role, rule);
   std::span<const SliceRule> layers = problem_->Slices(role);
@@ -406,7 +408,7 @@ bool GroupSearch::PutShares(uint32_t role, std::span<const uint32_t> indices) {
 
 // One spread for the role alone is a matter of arithmetic; others are kept task
 // by task, which may fail where there is a way.
-bool GroupSearch::PlaceSpread(uint32_t role, const Rule& rule) {
+bool GroupSearch::PlaceSpread(uint32_t role, const ScopeConstraint& rule) {
   if (!IsArithmetic(role, rule)) {
     decided_ = false;
     return PlaceOneByOne(role);
@@ -431,7 +433,8 @@ bool GroupSearch::PlaceOneByOne(uint32_t role) {
 }
 
 // New tasks go as near to the scope's fixed ones as there is room.
-bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule) {
+bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role,
+                              const ScopeConstraint& rule) {
   const PlacementProblem::Anchor& anchor = problem_->anchor(s);
   const int tree = std::max(rule.tree, 0);
   const DomainRef around = Innermost(tree);
@@ -470,7 +473,7 @@ bool GroupSearch::PlaceBeside(const PlacementResult& alone) {
 
 bool GroupSearch::PlaceRoot(const PlacementResult& alone) {
   uint32_t role = 0;
-  Rule rule;
+  ScopeConstraint rule;
   if (!MergedRole(0, &role, &rule)) {
     return PlaceBeside(alone) || PlaceScope(0, true);
   }

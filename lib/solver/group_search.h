@@ -59,13 +59,14 @@ class GroupSearch {
   const Certificate& certificate() const { return certificate_; }
 
  private:
-  struct Candidate {
+  struct CandidateDomain {
     int nearness = 0;
     int64_t tightness = 0;  // Slots there: see MainColumn.
     size_t order = 0;       // In the tree: keys decide among equals.
     uint32_t domain = 0;
 
-    friend auto operator<=>(const Candidate&, const Candidate&) = default;
+    friend auto operator<=>(const CandidateDomain&,
+                            const CandidateDomain&) = default;
   };
   struct Child {
     uint64_t slots = 0;  // Of the scarcest role below, for `need` tasks.
@@ -73,7 +74,7 @@ class GroupSearch {
     ScopeIndex scope = 0;
   };
   // Tasks by column, then amounts by kind, in needs_.
-  struct Need {
+  struct ScopeNeed {
     size_t first = 0;
     size_t columns = 0;
   };
@@ -84,35 +85,35 @@ class GroupSearch {
   bool PlaceRoot(const PlacementResult& alone);
   bool PlaceBeside(const PlacementResult& alone);
   bool PlaceScope(ScopeIndex s, bool root);
-  bool PlaceGroup(ScopeIndex s, const Need& need, bool root);
+  bool PlaceGroup(ScopeIndex s, const ScopeNeed& need, bool root);
   bool PlaceInside(ScopeIndex s, const DomainRef& domain, bool root, bool last);
   bool PlaceChildren(ScopeIndex s);
-  bool PlaceRole(uint32_t role, const Rule& rule);
+  bool PlaceRole(uint32_t role, const ScopeConstraint& rule);
   bool PlaceChunk(uint32_t role, std::span<const uint32_t> indices, int tree,
                   int required, std::span<const SliceRule> layers);
   void BuildForest(TaskId task, int tree, std::span<const SliceRule> layers);
   bool PutShares(uint32_t role, std::span<const uint32_t> indices);
-  bool IsArithmetic(uint32_t role, const Rule& rule) const;
-  bool PlaceSpread(uint32_t role, const Rule& rule);
+  bool IsArithmetic(uint32_t role, const ScopeConstraint& rule) const;
+  bool PlaceSpread(uint32_t role, const ScopeConstraint& rule);
   bool PlaceOneByOne(uint32_t role);
-  bool MergedRole(ScopeIndex s, uint32_t* role, Rule* rule) const;
+  bool MergedRole(ScopeIndex s, uint32_t* role, ScopeConstraint* rule) const;
   bool AreLayers(std::span<const SliceRule> slices, int tree) const;
   bool WholeSlices(uint32_t role) const;
-  Need PushNeeds(ScopeIndex s);
-  std::span<int64_t> Tasks(const Need& need) {
+  ScopeNeed PushNeeds(ScopeIndex s);
+  std::span<int64_t> Tasks(const ScopeNeed& need) {
     return std::span(needs_).subspan(need.first, need.columns);
   }
-  std::span<int64_t> Amounts(const Need& need) {
+  std::span<int64_t> Amounts(const ScopeNeed& need) {
     return std::span(needs_).subspan(need.first + need.columns,
                                      placement_->table().kinds().size());
   }
-  bool HasSlots(const Need& need, const DomainRef& domain);
-  bool MayHold(const Need& need, const DomainRef& domain);
-  uint32_t MainColumn(const Need& need) const;
-  void Consider(const Need& need, uint32_t main, const DomainRef& domain);
-  void FindHosts(const Need& need, const DomainRef& around, bool named);
-  void FindCandidates(ScopeIndex s, const Need& need, const DomainRef& around,
-                      int level);
+  bool HasSlots(const ScopeNeed& need, const DomainRef& domain);
+  bool MayHold(const ScopeNeed& need, const DomainRef& domain);
+  uint32_t MainColumn(const ScopeNeed& need) const;
+  void Consider(const ScopeNeed& need, uint32_t main, const DomainRef& domain);
+  void FindHosts(const ScopeNeed& need, const DomainRef& around, bool named);
+  void FindCandidates(ScopeIndex s, const ScopeNeed& need,
+                      const DomainRef& around, int level);
   Child Scarcity(ScopeIndex s, const DomainRef& domain) const;
   int NarrowestLevel(ScopeIndex s, int tree) const;
   int TreeOf(ScopeIndex s) const;
@@ -126,7 +127,7 @@ class GroupSearch {
   bool KeepsChoice() const;
   void Refine(PartialPlacement::Mark* mark, const Certificate& alone,
               const Refiner::Budget& budget);
-  bool PlaceMerged(ScopeIndex s, uint32_t role, const Rule& rule);
+  bool PlaceMerged(ScopeIndex s, uint32_t role, const ScopeConstraint& rule);
 
   PartialPlacement* placement_ = nullptr;
   PlacementProblem* problem_ = nullptr;
@@ -138,10 +139,10 @@ class GroupSearch {
   bool cut_short_ = false;
   bool decided_ = false;   // The greedy answer for one role is exact.
   int root_below_ = kAny;  // The root goes into narrower domains than this.
-  std::vector<DomainRef> pins_;        // Chosen domains, outermost first.
-  std::vector<Candidate> candidates_;  // A stack.
-  std::vector<Child> children_;        // A stack.
-  std::vector<int64_t> needs_;         // A stack.
+  std::vector<DomainRef> pins_;              // Chosen domains, outermost first.
+  std::vector<CandidateDomain> candidates_;  // A stack.
+  std::vector<Child> children_;              // A stack.
+  std::vector<int64_t> needs_;               // A stack.
   std::vector<DomainRef> also_;
   std::vector<Forest::NodeTasks> shares_;
   std::vector<Assignment> beside_;

@@ -33,10 +33,11 @@ bool RuleOf(const PlacementProblem& problem, uint32_t role, UniformRule* rule) {
   return problem.Slices(role).empty();
 }
 
-// The domain with tasks in which one more of the role talks at the least cost;
-// none if the role does not talk.
-std::optional<DomainRef> LeastTalk(PartialPlacement& placement,
-                                   const Traffic& traffic, uint32_t role) {
+// The domain with tasks in which one more task of the role has the least
+// traffic; none if the role has no traffic.
+std::optional<DomainRef> DomainOfLeastTraffic(PartialPlacement& placement,
+                                              const Traffic& traffic,
+                                              uint32_t role) {
   PlacementProblem& problem = placement.problem();
   const Tree& tree = problem.tree(0);
   std::optional<DomainRef> best;
@@ -55,10 +56,10 @@ std::optional<DomainRef> LeastTalk(PartialPlacement& placement,
     best = domain;
     least = cost;
   };
-  const auto talks = [&](const Traffic::Edge& edge) {
+  const auto is_of_role = [&](const Traffic::Edge& edge) {
     return edge.from == role || edge.to == role;
   };
-  if (std::ranges::none_of(traffic.edges(), talks)) return best;
+  if (std::ranges::none_of(traffic.edges(), is_of_role)) return best;
   for (int level = 0; level <= tree.hosts; ++level) {
     placement.ForEachHeld(level, [&](uint32_t d) { consider({0, level, d}); });
   }
@@ -103,7 +104,8 @@ bool PutBeside(PartialPlacement& placement, const Traffic& traffic,
     const std::span<const uint32_t> indices = problem.NewIndices(r);
     for (size_t i = 0; i < indices.size(); ++i) {
       const auto after = static_cast<uint32_t>(indices.size() - i);
-      const std::optional<DomainRef> domain = LeastTalk(placement, traffic, r);
+      const std::optional<DomainRef> domain =
+          DomainOfLeastTraffic(placement, traffic, r);
       std::optional<NodeIndex> node;
       if (domain)
         node = FindNode(placement, {r, indices[i]}, {&*domain, 1}, after);

@@ -23,7 +23,7 @@ void PlaceLargeRole(PlacementProblem& problem, Cluster& cluster,
                     UniformPlacer& uniform, PlacementResult* alone);
 
 // Puts these tasks, all of one role, where they are, and the others to add as
-// near to them as there is room, or where they talk at the least cost. False,
+// near to them as there is room, or where their traffic is least. False,
 // with some tasks put, if not all find room.
 bool PutBeside(PartialPlacement& placement, const Traffic& traffic,
                const PlacementResult& alone);

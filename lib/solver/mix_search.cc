@@ -102,7 +102,7 @@ void MixSearch::Start(PartialPlacement& placement, const Traffic& traffic) {
 }
 
 // Units and weights inside a domain of the level: a domain of a level outweighs
-// all there can be of the narrower ones, a pair that talks all domains. False
+// all there can be of the narrower ones, a pair with traffic all domains. False
 // if the numbers would be too large.
 bool MixSearch::FindUnits(int level) {
   const int hosts = problem_->tree(0).hosts;
@@ -111,8 +111,8 @@ bool MixSearch::FindUnits(int level) {
   unit_.assign(hosts + 1, 0);
   scale_ = Power(base, hosts - level + 1);
   weight_.clear();
-  const bool talks = !traffic_->empty();
-  if (talks) {
+  const bool has_traffic = !traffic_->empty();
+  if (has_traffic) {
     const int64_t worst = traffic_->AllPairs(*problem_) * (hosts + 2);
     if (worst >= kMostWorth) return false;
     if (worst > 0 && scale_ >= kMostWorth / worst) scale_ = 1;
@@ -122,7 +122,7 @@ bool MixSearch::FindUnits(int level) {
   for (int l = level + 1; l <= hosts && scale_ > 1; ++l) {
     unit_[l] = Power(base, hosts - l);
   }
-  if (!talks) return true;
+  if (!has_traffic) return true;
   weight_.assign(want_.size() * want_.size(), 0);
   for (const Traffic::Edge& edge : traffic_->edges()) {
     const uint32_t a = type_of_[edge.from];
@@ -148,7 +148,7 @@ void MixSearch::FindRules(int level) {
   rules_.clear();
   const uint32_t scopes = problem_->group_count() + problem_->role_count();
   for (ScopeIndex s = 0; s < scopes; ++s) {
-    const Rule& rule = problem_->rule(s);
+    const ScopeConstraint& rule = problem_->rule(s);
     if (rule.tree != 0 || rule.required <= level) continue;
     const uint32_t role_types = TypesBelow(s);
     if (role_types != 0)
@@ -314,7 +314,7 @@ void MixSearch::Read(const DomainRef& domain, int level, int64_t worth) {
 // last tasks, so its domain comes last.
 void MixSearch::OrderShares(uint32_t role, size_t k) {
   const Tree& tree = problem_->tree(0);
-  std::ranges::sort(shares_, {}, [&](const MixTree::Share& share) {
+  std::ranges::sort(shares_, {}, [&](const MixTree::LeafShare& share) {
     return std::pair(tree.PositionOf(share.id), share.id);
   });
   for (int level = tree.hosts; level >= 0; --level) {

@@ -79,7 +79,7 @@ class MixSearch {
   MixTree tree_;
   MixTree::Item root_ = MixTree::kNone;
   std::vector<uint32_t> order_;
-  std::vector<MixTree::Share> shares_;
+  std::vector<MixTree::LeafShare> shares_;
   int64_t traffic_cost_ = 0;
   std::vector<uint32_t> domains_;
 };

@@ -409,7 +409,7 @@ MixCounts MixTree::Split(const Table& rest, const Table& child, int64_t value,
 }
 
 void MixTree::Descend(Item item, const MixCounts& counts,
-                      std::vector<Share>* shares) {
+                      std::vector<LeafShare>* shares) {
   const Node node = items_[item];
   if (node.count == 0) {
     shares->push_back({node.id, counts});
@@ -435,7 +435,7 @@ void MixTree::Descend(Item item, const MixCounts& counts,
   }
 }
 
-void MixTree::Collect(Item item, std::vector<Share>* shares) {
+void MixTree::Collect(Item item, std::vector<LeafShare>* shares) {
   MixCounts want{};
   std::copy(question_.want.begin(), question_.want.end(), want.begin());
   Descend(item, want, shares);

@@ -50,15 +50,15 @@ struct MixQuestion {
 // V_i(y). Domains that look alike share their tables. Work is at most
 // children x product of (want + 1)^2, less where a child takes few tasks.
 //
-// Domains are told in the order of the tree: Open, the children, Close; nodes
-// with Leaf. Keeps its memory. All values must stay below 2^60.
+// Domains are entered in the order of the tree: Open, the children, Close;
+// nodes with Leaf. Keeps its memory. All values must stay below 2^60.
 class MixTree {
  public:
   // More vectors of counts than this are refused: see Takes.
   static constexpr uint64_t kMaxStates = uint64_t{1} << 16;
   static bool Takes(std::span<const uint32_t> want);
 
-  // One domain or node as told.
+  // One domain or node as entered.
   using Item = uint32_t;
   static constexpr Item kNone = 0xffffffff;
 
@@ -66,7 +66,7 @@ class MixTree {
   // `fixed_traffic` by role type; see MixQuestion.
   void Open(int level, std::span<const int64_t> fixed_traffic, bool held);
   // `most` tasks by role type, as far as `free` (by resource) goes for all
-  // together. `id` comes back in Share.
+  // together. `id` comes back in LeafShare.
   void Leaf(uint32_t id, std::span<const uint32_t> most,
             std::span<const int64_t> free,
             std::span<const int64_t> fixed_traffic, bool held);
@@ -76,11 +76,11 @@ class MixTree {
   // The most that all tasks are worth in a domain; false if they do not fit.
   bool Best(Item item, int64_t* worth) const;
   // How that is reached: of equals, later and roomier domains get less.
-  struct Share {
+  struct LeafShare {
     uint32_t id = 0;
     MixCounts tasks{};
   };
-  void Collect(Item item, std::vector<Share>* shares);
+  void Collect(Item item, std::vector<LeafShare>* shares);
 
   uint64_t steps() const { return steps_; }
   bool out_of_steps() const { return out_of_steps_; }
@@ -139,7 +139,8 @@ class MixTree {
   void Grow();
   MixCounts Split(const Table& rest, const Table& child, int64_t value,
                   const MixCounts& counts) const;
-  void Descend(Item item, const MixCounts& counts, std::vector<Share>* shares);
+  void Descend(Item item, const MixCounts& counts,
+               std::vector<LeafShare>* shares);
 
   MixQuestion question_{};
   uint64_t steps_ = 0;

@@ -37,7 +37,7 @@ bool PackSearch::Start(PartialPlacement& placement, ScopeIndex s,
 void PackSearch::FindParts(ScopeIndex s) {
   for (const ScopeIndex child : problem_->Children(s)) {
     if (problem_->AddBelow(child) == 0) continue;
-    const Rule& rule = problem_->rule(child);
+    const ScopeConstraint& rule = problem_->rule(child);
     if (rule.tree == domain_.tree && rule.required > domain_.level) {
       const auto row = static_cast<uint32_t>(parts_.size() + fixed_.size());
       needs_.resize(needs_.size() + width_, 0);

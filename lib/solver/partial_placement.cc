@@ -109,7 +109,7 @@ bool PartialPlacement::PutExactly(TaskId task, const Allocation& at) {
 template <class F>
 bool PartialPlacement::AllBonds(TaskId task, const F& f) const {
   for (const ScopeIndex s : problem_->Chain(task.role)) {
-    const Rule& rule = problem_->rule(s);
+    const ScopeConstraint& rule = problem_->rule(s);
     if (!f(rule.tree, rule.required, scopes_[s])) return false;
   }
   for (const SliceRule& slice : problem_->Slices(task.role)) {

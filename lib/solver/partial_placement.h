@@ -86,8 +86,8 @@ class PartialPlacement {
     }
   }
   // Narrows the domain to where required levels and slices in the same tree let
-  // the task be. False if that says less than Allowed: other trees or spreads
-  // have a say; `nowhere` tells that no place is left.
+  // the task be. False if Allowed is stricter, because of other trees or
+  // spreads; `nowhere` is set if no place is left.
   bool Narrow(TaskId task, DomainRef* domain, bool* nowhere) const;
 
   PlacementProblem& problem() const { return *problem_; }

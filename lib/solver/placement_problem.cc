@@ -53,7 +53,7 @@ int PlacementProblem::LevelOf(int tree, const std::string& name) const {
 }
 
 bool PlacementProblem::Resolve(ScopeIndex s, const TopologyConstraint& c) {
-  Rule& rule = rules_[s];
+  ScopeConstraint& rule = rules_[s];
   rule = {};
   if (c.empty()) return true;
   constrained_ = true;

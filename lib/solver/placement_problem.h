@@ -21,7 +21,7 @@ using ScopeIndex = uint32_t;
 inline constexpr ScopeIndex kNoScope = 0xffffffff;
 
 // A scope's constraint, resolved.
-struct Rule {
+struct ScopeConstraint {
   int tree = -1;  // -1: it names no topology and asks nothing.
   int required = kEverywhere;
   int preferred = kEverywhere;
@@ -141,7 +141,7 @@ class PlacementProblem {
   std::span<const ScopeIndex> Children(uint32_t group) const {
     return children_[group];
   }
-  const Rule& rule(ScopeIndex s) const { return rules_[s]; }
+  const ScopeConstraint& rule(ScopeIndex s) const { return rules_[s]; }
   // Scopes with a rule that hold for the role, innermost first.
   std::span<const ScopeIndex> Chain(uint32_t r) const { return chain_[r]; }
   std::span<const SliceRule> Slices(uint32_t r) const { return slices_[r]; }
@@ -257,7 +257,7 @@ class PlacementProblem {
   std::vector<Tree> trees_;
   std::vector<ScopeIndex> parent_;
   Lists<ScopeIndex> children_;
-  std::vector<Rule> rules_;
+  std::vector<ScopeConstraint> rules_;
   std::vector<uint8_t> prefers_below_;
   Lists<ScopeIndex> chain_;
   Lists<SliceRule> slices_;

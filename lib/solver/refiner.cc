@@ -78,14 +78,14 @@ void Refiner::KeepPlaced(const PartialPlacement::Mark& mark) {
   CountUsed();
 }
 
-bool Refiner::MayBeFewer(const Candidate& c) {
+bool Refiner::MayBeFewer(const RefinedDomain& c) {
   const std::span<const uint32_t> least = Least(c);
   return !c.impossible &&
          std::lexicographical_compare(least.begin(), least.end(), used_.begin(),
                                       used_.end());
 }
 
-void Refiner::BoundDomains(Candidate* c, bool nodes) {
+void Refiner::BoundDomains(RefinedDomain* c, bool nodes) {
   if (StepsLeft() == 0 || c->outside) return;
   const std::span<uint32_t> least = Least(*c);
   bound_.Domains(DomainRefOf(*c), nodes, least);
@@ -95,7 +95,7 @@ void Refiner::BoundDomains(Candidate* c, bool nodes) {
 
 // All need no less than some of them: what these need at a level if they use as
 // few as they can at the wider ones holds where all use no more there.
-void Refiner::RaiseToAlone(Candidate* c) {
+void Refiner::RaiseToAlone(RefinedDomain* c) {
   const std::span<uint32_t> least = Least(*c);
   for (size_t l = 0; l < alone_.size(); ++l) {
     least[l] = std::max(least[l], alone_[l].least);
@@ -104,7 +104,7 @@ void Refiner::RaiseToAlone(Candidate* c) {
 }
 
 // The best there is in the candidate, or its bound.
-void Refiner::Solve(Candidate* c) {
+void Refiner::Solve(RefinedDomain* c) {
   if (c->outside) return;
   switch (mix_.Solve(DomainRefOf(*c), StepsLeft())) {
     case SearchOutcome::kCutShort:
@@ -117,11 +117,11 @@ void Refiner::Solve(Candidate* c) {
   }
   c->exact = true;
   c->traffic = mix_.traffic();
-  const bool talks = !traffic_->empty();
-  if (!talks) {
+  const bool has_traffic = !traffic_->empty();
+  if (!has_traffic) {
     std::copy(mix_.domains().begin(), mix_.domains().end(), Least(*c).begin());
   }
-  if (talks ? c->traffic >= cost_ : !MayBeFewer(*c)) return;
+  if (has_traffic ? c->traffic >= cost_ : !MayBeFewer(*c)) return;
   const PartialPlacement::Mark mark = placement_->Begin();
   if (mix_.Put()) {
     KeepPlaced(mark);
@@ -131,15 +131,16 @@ void Refiner::Solve(Candidate* c) {
 }
 
 void Refiner::RefineDomains(bool keep) {
-  for (Candidate& c : candidates_) BoundDomains(&c, false);
-  std::ranges::sort(candidates_, [&](const Candidate& a, const Candidate& b) {
-    const std::span<const uint32_t> x = Least(a);
-    const std::span<const uint32_t> y = Least(b);
-    const auto order = std::lexicographical_compare_three_way(
-        x.begin(), x.end(), y.begin(), y.end());
-    return order != 0 ? order < 0 : a.domain < b.domain;
-  });
-  for (Candidate& c : candidates_) {
+  for (RefinedDomain& c : candidates_) BoundDomains(&c, false);
+  std::ranges::sort(candidates_,
+                    [&](const RefinedDomain& a, const RefinedDomain& b) {
+                      const std::span<const uint32_t> x = Least(a);
+                      const std::span<const uint32_t> y = Least(b);
+                      const auto order = std::lexicographical_compare_three_way(
+                          x.begin(), x.end(), y.begin(), y.end());
+                      return order != 0 ? order < 0 : a.domain < b.domain;
+                    });
+  for (RefinedDomain& c : candidates_) {
     if (MayBeFewer(c)) BoundDomains(&c, true);
     if (!keep && MayBeFewer(c) && StepsLeft() > 0) Solve(&c);
   }
@@ -150,7 +151,7 @@ void Refiner::RefineDomains(bool keep) {
 void Refiner::CertifyDomains(Certificate* certificate) {
   certificate->levels.clear();
   for (const uint32_t used : used_) certificate->levels.push_back({used, used});
-  for (const Candidate& c : candidates_) {
+  for (const RefinedDomain& c : candidates_) {
     if (c.impossible) continue;
     const std::span<const uint32_t> least = Least(c);
     bool fewer = false;  // Than used at a wider level.
@@ -169,21 +170,21 @@ void Refiner::CertifyDomains(Certificate* certificate) {
 }
 
 void Refiner::RefineTraffic() {
-  for (Candidate& c : candidates_) {
+  for (RefinedDomain& c : candidates_) {
     if (StepsLeft() == 0 || c.outside) continue;
     c.traffic = bound_.LeastTraffic(DomainRefOf(c));
   }
-  std::ranges::sort(candidates_, {}, [](const Candidate& c) {
+  std::ranges::sort(candidates_, {}, [](const RefinedDomain& c) {
     return std::pair(c.traffic, c.domain);
   });
-  for (Candidate& c : candidates_) {
+  for (RefinedDomain& c : candidates_) {
     if (c.traffic < cost_ && StepsLeft() > 0) Solve(&c);
   }
 }
 
 int64_t Refiner::LeastTraffic() const {
   int64_t least = cost_;
-  for (const Candidate& c : candidates_) {
+  for (const RefinedDomain& c : candidates_) {
     if (!c.impossible) least = std::min(least, c.traffic);
   }
   return least;
@@ -193,7 +194,7 @@ int64_t Refiner::LeastTraffic() const {
 void Refiner::SearchTraffic(PartialPlacement::Mark* mark, Traffic& traffic,
                             uint64_t steps) {
   const uint64_t half = problem_->steps + steps / 2;
-  for (Candidate& c : candidates_) {
+  for (RefinedDomain& c : candidates_) {
     if (c.impossible || c.outside || c.traffic >= cost_) continue;
     if (problem_->steps >= half) break;
     const bool proven =
@@ -219,17 +220,17 @@ void Refiner::Refine(PartialPlacement& placement, PartialPlacement::Mark* mark,
   KeepPlaced(*mark);
   alone_ = {};
   if (alone.optimal) alone_ = alone.levels;
-  const bool talks = !traffic.empty();
+  const bool has_traffic = !traffic.empty();
   bound_.Start(placement, traffic);
   mix_.Start(placement, traffic);
   // Of traffic with nodes outside the bounds know nothing.
   const bool claims =
-      !talks || domain_.level != kEverywhere || !MayLieOutside();
+      !has_traffic || domain_.level != kEverywhere || !MayLieOutside();
   FindCandidates();
-  if (claims) talks ? RefineTraffic() : RefineDomains(keep);
+  if (claims) has_traffic ? RefineTraffic() : RefineDomains(keep);
   *mark = placement.Begin();
   for (const Assignment& a : best_) placement.PutExactly(a.task, a.at);
-  if (talks) {
+  if (has_traffic) {
     if (LeastTraffic() < cost_) SearchTraffic(mark, traffic, budget.search);
     certificate->traffic = {
         .has_traffic = true, .cost = cost_, .least = LeastTraffic()};

@@ -1,4 +1,4 @@
-// Makes a gang's placement better, and tells how good it is.
+// Improves a gang's placement, and bounds how far it is from the optimum.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ class Refiner {
 
  private:
   // A domain that may hold the gang, and what no placement there falls below.
-  struct Candidate {
+  struct RefinedDomain {
     uint32_t domain = 0;
     bool outside = false;     // It is a node outside the topology.
     bool impossible = false;  // No placement lies there.
@@ -48,10 +48,10 @@ class Refiner {
     size_t first = 0;  // In least_.
   };
 
-  DomainRef DomainRefOf(const Candidate& c) const {
+  DomainRef DomainRefOf(const RefinedDomain& c) const {
     return {0, domain_.level, c.domain};
   }
-  std::span<uint32_t> Least(const Candidate& c) {
+  std::span<uint32_t> Least(const RefinedDomain& c) {
     return std::span(least_).subspan(c.first, used_.size());
   }
   uint64_t StepsLeft() const;
@@ -59,11 +59,11 @@ class Refiner {
   void FindCandidates();
   void CountUsed();
   void KeepPlaced(const PartialPlacement::Mark& mark);
-  bool MayBeFewer(const Candidate& c);
-  void BoundDomains(Candidate* c, bool nodes);
-  void RaiseToAlone(Candidate* c);
+  bool MayBeFewer(const RefinedDomain& c);
+  void BoundDomains(RefinedDomain* c, bool nodes);
+  void RaiseToAlone(RefinedDomain* c);
   void RefineDomains(bool keep);
-  void Solve(Candidate* c);
+  void Solve(RefinedDomain* c);
   void CertifyDomains(Certificate* certificate);
   void RefineTraffic();
   void SearchTraffic(PartialPlacement::Mark* mark, Traffic& traffic,
@@ -79,7 +79,7 @@ class Refiner {
   std::vector<Assignment> best_;
   int64_t cost_ = 0;            // Its traffic.
   std::vector<uint32_t> used_;  // Its domains without fixed tasks, by level.
-  std::vector<Candidate> candidates_;
+  std::vector<RefinedDomain> candidates_;
   std::vector<uint32_t> least_;
   std::vector<uint32_t> distinct_;
   GangBound bound_;

@@ -68,7 +68,7 @@ class Solver final : public GangSolver {
   ScopeIndex NotRunning(uint32_t role);
   void Keep(const std::vector<Assignment>& tasks, PlacementResult* result);
 
-  // Bound on what goes into placing roles that talk, in logical steps.
+  // Bound on what goes into placing roles with traffic, in logical steps.
   static constexpr uint64_t kTrafficSteps = uint64_t{1} << 15;
 
   const std::unique_ptr<scoring::NodePolicy> policy_;

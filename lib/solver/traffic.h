@@ -1,4 +1,4 @@
-// What the roles of a gang say to each other, and how far.
+// The traffic between the roles of a gang, and its cost.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 namespace muster::solver {
 
 // The cost of a placement: weight x levels up to the common domain, in the
-// gang's first tree, over all pairs of tasks whose roles talk, one of them new
+// gang's first tree, over all pairs of tasks whose roles have an edge, one new
 // at least.
 //
 // Two tasks are as far apart as there are levels, hosts among them, at which
@@ -22,7 +22,7 @@ namespace muster::solver {
 // be looked at one by one.
 class Traffic {
  public:
-  // Roles that talk, each pair once; `from` may be `to`.
+  // Roles with traffic, each pair once; `from` may be `to`.
   struct Edge {
     uint32_t from = 0;
     uint32_t to = 0;

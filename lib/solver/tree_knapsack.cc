@@ -8,8 +8,8 @@
 
 namespace muster::solver {
 
+using knapsack::LabelSearch;
 using knapsack::PrunedTree;
-using knapsack::Search;
 using knapsack::Selection;
 
 void TreeKnapsack::Solve(const TreeQuestion& question, TreeAnswer* answer) {
@@ -49,7 +49,7 @@ void TreeKnapsack::SolveGreedily() {
 void TreeKnapsack::PickChain(int level) {
   trial_.Reset(tree_->last() + 1);
   for (int l = level; l >= 0; --l) {
-    const PrunedTree::Level& pruned = pruned_.level(l);
+    const PrunedTree::SortedLevel& pruned = pruned_.level(l);
     std::ranges::sort(positions_);
     positions_.erase(std::unique(positions_.begin(), positions_.end()),
                      positions_.end());
@@ -58,7 +58,7 @@ void TreeKnapsack::PickChain(int level) {
           {pruned.id[p], p, tree_->slots(l, pruned.id[p])});
     }
     if (l < level) {
-      for (Selection::Pick& pick : trial_.level(l + 1)) {
+      for (Selection::PickedDomain& pick : trial_.level(l + 1)) {
         const uint32_t parent = pruned_.level(l + 1).parent[pick.parent];
         pick.parent = static_cast<uint32_t>(
             std::ranges::lower_bound(positions_, parent) - positions_.begin());
@@ -68,7 +68,7 @@ void TreeKnapsack::PickChain(int level) {
       for (uint32_t& p : positions_) p = pruned.parent[p];
     }
   }
-  for (Selection::Pick& pick : trial_.level(0)) pick.parent = 0;
+  for (Selection::PickedDomain& pick : trial_.level(0)) pick.parent = 0;
 }
 
 // A choice of domains at the level, in positions_, that can take all tasks:
@@ -111,7 +111,7 @@ uint32_t TreeKnapsack::FewestAlone(int level, uint32_t used) {
   if (level == 0) {
     add(tree_->all(0));
   } else {
-    const PrunedTree::Level& wide = pruned_.level(level - 1);
+    const PrunedTree::SortedLevel& wide = pruned_.level(level - 1);
     for (uint32_t p = 0; p < wide.size(); ++p) {
       if (!wide.dead[p]) add(tree_->children(level - 1, wide.id[p]));
     }
@@ -149,7 +149,7 @@ bool TreeKnapsack::SettleFirst(int level) {
 
 // Drops the children that not even the largest others make up for.
 void TreeKnapsack::PruneFirst(uint32_t r, int level) {
-  PrunedTree::Level& narrow = pruned_.level(level);
+  PrunedTree::SortedLevel& narrow = pruned_.level(level);
   const PrunedTree::Range children = pruned_.Children(level, r);
   const uint32_t others = least_[level] - 1;
   const uint64_t largest =
@@ -174,9 +174,9 @@ bool TreeKnapsack::SettleByBounds(int level) {
       Root& root = roots_[r];
       if (!root.open) continue;
       if (root.least <= least_[level]) {
-        const Search::Result result = TryRoot(r, level, least_[level]);
-        if (result == Search::Result::kUnknown) return false;
-        found = result == Search::Result::kYes;
+        const LabelSearch::Result result = TryRoot(r, level, least_[level]);
+        if (result == LabelSearch::Result::kUnknown) return false;
+        found = result == LabelSearch::Result::kYes;
       }
       if (!found) next = std::min(next, root.least);
     }
@@ -190,18 +190,19 @@ bool TreeKnapsack::SettleByBounds(int level) {
 
 // Whether the root can do with `count` domains at the level; if so best_ is
 // such a choice, otherwise the root's bound is above it.
-Search::Result TreeKnapsack::TryRoot(uint32_t r, int level, uint32_t count) {
+LabelSearch::Result TreeKnapsack::TryRoot(uint32_t r, int level,
+                                          uint32_t count) {
   Root& root = roots_[r];
   bound_.Reset(Ask(level), r);
   if (!root.refined) {
     bound_.Raise(best_.used(level), &root.least, &root.prices, &meter_);
     root.refined = true;
-    if (root.least > count) return Search::Result::kNo;
+    if (root.least > count) return LabelSearch::Result::kNo;
   }
-  if (meter_.out()) return Search::Result::kUnknown;
+  if (meter_.out()) return LabelSearch::Result::kUnknown;
   bound_.Evaluate(root.prices, &meter_);
   RoundPrices(level);
-  if (best_.used(level) <= count) return Search::Result::kYes;
+  if (best_.used(level) <= count) return LabelSearch::Result::kYes;
   counts_ = least_;
   counts_[level] = count;
   // The narrowest level for free.
@@ -209,15 +210,15 @@ Search::Result TreeKnapsack::TryRoot(uint32_t r, int level, uint32_t count) {
   prices_ = root.wide_prices;
   prices_[level] = 0;
   wide_bound_.Evaluate(prices_, &meter_);
-  const Search::Result result = search_.Decide(
+  const LabelSearch::Result result = search_.Decide(
       pruned_, level, {&bound_, &wide_bound_}, counts_, tree_->tasks, &meter_);
-  if (result == Search::Result::kNo) {
+  if (result == LabelSearch::Result::kNo) {
     root.least = count + 1;
     root.refined = false;
   }
-  if (result != Search::Result::kYes) return result;
+  if (result != LabelSearch::Result::kYes) return result;
   positions_.clear();
-  for (const Search::Group group : search_.groups()) {
+  for (const LabelSearch::SiblingGroup group : search_.groups()) {
     const uint32_t first = pruned_.level(level - 1).first[group.position];
     for (uint32_t k = 0; k < group.children; ++k)
       positions_.push_back(first + k);
@@ -301,7 +302,7 @@ void TreeKnapsack::Finish(TreeAnswer* answer) {
   }
   answer->shares.clear();
   uint32_t rest = tree_->tasks;
-  for (const Selection::Pick& pick : best_.level(last)) {
+  for (const Selection::PickedDomain& pick : best_.level(last)) {
     const uint32_t tasks = std::min(rest, pick.slots);
     answer->shares.push_back({pick.id, tasks});
     rest -= tasks;

@@ -67,7 +67,8 @@ class TreeKnapsack {
   bool SettleFirst(int level);
   void PruneFirst(uint32_t root, int level);
   bool SettleByBounds(int level);
-  knapsack::Search::Result TryRoot(uint32_t root, int level, uint32_t count);
+  knapsack::LabelSearch::Result TryRoot(uint32_t root, int level,
+                                        uint32_t count);
   void Prune(int level);
   uint32_t FewestAlone(int level, uint32_t used);
   void PickChain(int level);
@@ -75,7 +76,7 @@ class TreeKnapsack {
   void RoundPrices(int level);
   void Finish(TreeAnswer* answer);
 
-  knapsack::Bound::Question Ask(int level) const {
+  knapsack::Bound::BoundQuestion Ask(int level) const {
     return {&pruned_, level, least_, tree_->tasks};
   }
 
@@ -84,7 +85,7 @@ class TreeKnapsack {
   knapsack::PrunedTree pruned_;
   knapsack::Bound bound_, wide_bound_;
   knapsack::Bound::Prices prices_;
-  knapsack::Search search_;
+  knapsack::LabelSearch search_;
   knapsack::Selection best_;
   knapsack::Selection trial_;
   int settled_ = 0;              // Levels whose best count is known.

@@ -16,7 +16,7 @@ constexpr int kRounds = 24;  // Of the search for one price.
 
 }  // namespace
 
-void Bound::Reset(const Question& question, uint32_t root) {
+void Bound::Reset(const BoundQuestion& question, uint32_t root) {
   q_ = question;
   top_ = q_.pruned->top() + 1;
   q_.pruned->FindRanges(root, &ranges_);
@@ -34,7 +34,7 @@ void Bound::Reset(const Question& question, uint32_t root) {
 // What the domains of the level above are worth.
 void Bound::Fold(int level) {
   if (level == q_.level) return FoldNarrowest();
-  const PrunedTree::Level& wide = q_.pruned->level(level - 1);
+  const PrunedTree::SortedLevel& wide = q_.pruned->level(level - 1);
   const PrunedTree::Range range = ranges_[level - 1];
   const int64_t price = prices_[level];
   const bool counted = IsFree(level);
@@ -57,8 +57,8 @@ void Bound::Fold(int level) {
 // Running sums make it one search per domain.
 void Bound::FoldNarrowest() {
   const int level = q_.level;
-  const PrunedTree::Level& wide = q_.pruned->level(level - 1);
-  const PrunedTree::Level& narrow = q_.pruned->level(level);
+  const PrunedTree::SortedLevel& wide = q_.pruned->level(level - 1);
+  const PrunedTree::SortedLevel& narrow = q_.pruned->level(level);
   const PrunedTree::Range range = ranges_[level - 1];
   const int64_t price = prices_[level];
   const auto limit = static_cast<uint64_t>(price >> kShift);
@@ -171,8 +171,8 @@ int64_t Bound::MostValuable(int level) const {
     for (const int64_t value : values_[level]) most = std::max(most, value);
     return most;
   }
-  const PrunedTree::Level& wide = q_.pruned->level(level - 1);
-  const PrunedTree::Level& narrow = q_.pruned->level(level);
+  const PrunedTree::SortedLevel& wide = q_.pruned->level(level - 1);
+  const PrunedTree::SortedLevel& narrow = q_.pruned->level(level);
   const PrunedTree::Range range = ranges_[level - 1];
   for (uint32_t p = range.begin; p < range.end; ++p) {
     if (wide.children(p).size() == 0) continue;
@@ -256,7 +256,7 @@ Bound::Cut Bound::Join(int level, const Cut& left, const Cut& right) const {
 void Bound::Kill(uint32_t count, PrunedTree* pruned) {
   const int64_t slack = Most(count) - static_cast<int64_t>(q_.tasks << kShift);
   for (int l = top_; l < q_.level; ++l) {
-    const PrunedTree::Level& wide = pruned->level(l);
+    const PrunedTree::SortedLevel& wide = pruned->level(l);
     const PrunedTree::Range range = ranges_[l];
     if (l == top_) loss_.assign(values_[l].size(), 0);
     next_.assign(ranges_[l + 1].end - ranges_[l + 1].begin, 0);
@@ -269,7 +269,7 @@ void Bound::Kill(uint32_t count, PrunedTree* pruned) {
     }
     loss_.swap(next_);
   }
-  PrunedTree::Level& narrow = pruned->level(q_.level);
+  PrunedTree::SortedLevel& narrow = pruned->level(q_.level);
   const PrunedTree::Range range = ranges_[q_.level];
   for (uint32_t p = range.begin; p < range.end; ++p) {
     const int64_t own =

@@ -30,7 +30,7 @@ class Bound {
 
   // What is asked: `counts` domains at each level above `level`, as few as
   // possible there. All levels to `level` are built, `level` - 1 > top.
-  struct Question {
+  struct BoundQuestion {
     const PrunedTree* pruned = nullptr;
     int level = 0;
     std::span<const uint32_t> counts;
@@ -38,7 +38,7 @@ class Bound {
   };
 
   // Starts with a root.
-  void Reset(const Question& question, uint32_t root);
+  void Reset(const BoundQuestion& question, uint32_t root);
   // Searches prices that show that the root needs many domains at the level.
   // `least` is a number known before and is raised; never to more than `stop`.
   // `prices` are where to begin and become those with the lowest bound met for
@@ -95,7 +95,7 @@ class Bound {
   int64_t SlopeOf(const Cut& cut, int level) const;
   int64_t ValueOf(const Cut& cut, int level, int64_t price) const;
 
-  Question q_;
+  BoundQuestion q_;
   int top_ = 0;  // The level under the root.
   std::vector<PrunedTree::Range> ranges_;
   // By level above the narrowest, from the range's begin: values before the

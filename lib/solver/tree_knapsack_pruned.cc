@@ -14,7 +14,7 @@ uint64_t LargestFirst(uint32_t slots, uint32_t id) {
 
 void PrunedTree::Clear(int level) {
   if (levels_.size() <= static_cast<size_t>(level)) levels_.resize(level + 1);
-  Level& l = levels_[level];
+  SortedLevel& l = levels_[level];
   l.id.clear(), l.parent.clear(), l.slots.clear(), l.sum.clear();
   l.first.clear(), l.dead.clear();
 }
@@ -27,7 +27,7 @@ void PrunedTree::Add(const TreeQuestion& tree, int level, uint32_t parent,
     if (slots > 0) order_.push_back(LargestFirst(slots, i));
   }
   std::ranges::sort(order_);
-  Level& l = levels_[level];
+  SortedLevel& l = levels_[level];
   uint64_t sum = 0;
   for (const uint64_t key : order_) {
     const uint32_t slots = ~static_cast<uint32_t>(key >> 32);
@@ -52,7 +52,7 @@ void PrunedTree::FindFitting(const TreeQuestion& tree, int level,
 void PrunedTree::TakeRoots(int level) {
   Clear(level);
   std::ranges::sort(roots_);
-  Level& l = levels_[level];
+  SortedLevel& l = levels_[level];
   for (const Root& root : roots_) {
     l.id.push_back(root.id);
     l.parent.push_back(root.parent);
@@ -69,7 +69,7 @@ void PrunedTree::Start(const TreeQuestion& tree) {
   while (!roots_.empty()) {
     TakeRoots(++top_);
     if (top_ == tree.last()) break;
-    const Level& wide = levels_[top_];
+    const SortedLevel& wide = levels_[top_];
     for (uint32_t p = 0; p < wide.size(); ++p) {
       FindFitting(tree, top_ + 1, p, tree.children(top_, wide.id[p]));
     }
@@ -83,7 +83,7 @@ void PrunedTree::Start(const TreeQuestion& tree) {
 void PrunedTree::Extend(const TreeQuestion& tree, Meter* meter) {
   const int level = built_++;
   Clear(level);
-  Level& wide = levels_[level - 1];
+  SortedLevel& wide = levels_[level - 1];
   wide.first.assign(1, 0);
   uint64_t seen = 0;
   for (uint32_t p = 0; p < wide.size(); ++p) {
@@ -99,7 +99,7 @@ void PrunedTree::Extend(const TreeQuestion& tree, Meter* meter) {
 
 void PrunedTree::SpreadDeath() {
   for (int l = std::max(top_, 0) + 1; l < built_; ++l) {
-    Level& narrow = levels_[l];
+    SortedLevel& narrow = levels_[l];
     for (uint32_t p = 0; p < narrow.size(); ++p) {
       narrow.dead[p] |= levels_[l - 1].dead[narrow.parent[p]];
     }
@@ -112,7 +112,7 @@ void PrunedTree::FindRanges(uint32_t root, std::vector<Range>* ranges) const {
   Range range = Children(top_ + 1, root);
   (*ranges)[top_ + 1] = range;
   for (int l = top_ + 2; l < built_; ++l) {
-    const Level& wide = levels_[l - 1];
+    const SortedLevel& wide = levels_[l - 1];
     range = {wide.first[range.begin], wide.first[range.end]};
     (*ranges)[l] = range;
   }

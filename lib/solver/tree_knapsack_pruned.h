@@ -21,7 +21,7 @@ namespace muster::solver::knapsack {
 class PrunedTree {
  public:
   using Range = TreeQuestion::Range;  // Of positions.
-  struct Level {
+  struct SortedLevel {
     std::vector<uint32_t> id;      // Index in the question's level.
     std::vector<uint32_t> parent;  // Position in the level above.
     std::vector<uint32_t> slots;   // At most the gang's tasks.
@@ -43,8 +43,8 @@ class PrunedTree {
   // What lies below something dead is dead.
   void SpreadDeath();
 
-  Level& level(int l) { return levels_[l]; }
-  const Level& level(int l) const { return levels_[l]; }
+  SortedLevel& level(int l) { return levels_[l]; }
+  const SortedLevel& level(int l) const { return levels_[l]; }
   // The roots: positions in level top(); with -1 just one, 0.
   uint32_t roots() const { return top_ < 0 ? 1 : levels_[top_].size(); }
   // The children of the root, at `level` = top() + 1.
@@ -62,7 +62,7 @@ class PrunedTree {
                    Range range);
   void TakeRoots(int level);
 
-  std::vector<Level> levels_;
+  std::vector<SortedLevel> levels_;
   int top_ = -1;
   int built_ = 0;
   struct Root {

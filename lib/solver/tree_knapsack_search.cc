@@ -15,7 +15,7 @@ size_t SlotOf(uint64_t key, size_t size) {
 
 }  // namespace
 
-bool Search::Pack(std::span<const uint32_t> counts) {
+bool LabelSearch::Pack(std::span<const uint32_t> counts) {
   fields_.assign(level_ + 1, {});
   int shift = 0;
   for (int l = top_; l <= level_; ++l) {
@@ -26,10 +26,10 @@ bool Search::Pack(std::span<const uint32_t> counts) {
   return shift < 64;
 }
 
-Search::Result Search::Decide(const PrunedTree& pruned, int level,
-                              const Bounds& bounds,
-                              std::span<const uint32_t> counts, uint64_t tasks,
-                              Meter* meter) {
+LabelSearch::Result LabelSearch::Decide(const PrunedTree& pruned, int level,
+                                        const Bounds& bounds,
+                                        std::span<const uint32_t> counts,
+                                        uint64_t tasks, Meter* meter) {
   pruned_ = &pruned;
   bounds_ = bounds;
   meter_ = meter;
@@ -53,7 +53,7 @@ Search::Result Search::Decide(const PrunedTree& pruned, int level,
   return meter->out() ? Result::kUnknown : Result::kNo;
 }
 
-Search::Values Search::Worth(int level, uint32_t p) const {
+LabelSearch::Values LabelSearch::Worth(int level, uint32_t p) const {
   Values worth;
   for (int b = 0; b < kBounds; ++b) {
     worth[b] = std::max<int64_t>(bounds_[b]->value(level, p), 0);
@@ -61,7 +61,7 @@ Search::Values Search::Worth(int level, uint32_t p) const {
   return worth;
 }
 
-bool Search::Promising(const Values& label, const Values& more) const {
+bool LabelSearch::Promising(const Values& label, const Values& more) const {
   bool promising = true;
   for (int b = 0; b < kBounds; ++b) {
     promising &= label[b] + more[b] >= needed_[b];
@@ -69,8 +69,8 @@ bool Search::Promising(const Values& label, const Values& more) const {
   return promising;
 }
 
-void Search::Visit(int level, uint32_t p, const Values& after) {
-  if (level + 1 == level_) return VisitGroup(p, after);
+void LabelSearch::Visit(int level, uint32_t p, const Values& after) {
+  if (level + 1 == level_) return VisitSiblings(p, after);
   std::vector<Label>& outside = labels_[level];
   std::vector<Label>& inside = labels_[level + 1];
   inside.clear();
@@ -98,7 +98,7 @@ void Search::Visit(int level, uint32_t p, const Values& after) {
   outside.swap(next_);
 }
 
-void Search::VisitInside(int level, uint32_t parent, Values after) {
+void LabelSearch::VisitInside(int level, uint32_t parent, Values after) {
   PrunedTree::Range range = bounds_[0]->ranges()[level];
   if (parent != kNone) range = pruned_->level(level - 1).children(parent);
   for (uint32_t p = range.begin; p < range.end; ++p) {
@@ -112,7 +112,7 @@ void Search::VisitInside(int level, uint32_t parent, Values after) {
   }
 }
 
-void Search::VisitGroup(uint32_t p, const Values& after) {
+void LabelSearch::VisitSiblings(uint32_t p, const Values& after) {
   const int level = level_ - 1;
   std::vector<Label>& labels = labels_[level];
   Values with = after;
@@ -128,7 +128,7 @@ void Search::VisitGroup(uint32_t p, const Values& after) {
     if (!Promising(label.value, with)) continue;
     const uint32_t used = Count(label.key, level);
     if (used == fields_[level].limit) continue;
-    const Group most = {
+    const SiblingGroup most = {
         p, std::min(fields_[level_].limit - Count(label.key, level_),
                     pruned_->level(level).children(p).size())};
     if (most.children == 0) continue;
@@ -140,8 +140,8 @@ void Search::VisitGroup(uint32_t p, const Values& after) {
 }
 
 // Whether the tasks are all taken with this group.
-bool Search::TryLast(const Label& label, Group group) {
-  const PrunedTree::Level& narrow = pruned_->level(level_);
+bool LabelSearch::TryLast(const Label& label, SiblingGroup group) {
+  const PrunedTree::SortedLevel& narrow = pruned_->level(level_);
   const uint32_t first = pruned_->level(level_ - 1).first[group.position];
   if (label.tasks + narrow.sum[first + group.children - 1] < tasks_) {
     return false;
@@ -162,9 +162,10 @@ bool Search::TryLast(const Label& label, Group group) {
 // concave in the number of children and largest where these are worth their
 // price: beyond that number, on either side, the first that is not promising
 // ends the search.
-void Search::Widen(const Label& label, Group most, const Values& after) {
+void LabelSearch::Widen(const Label& label, SiblingGroup most,
+                        const Values& after) {
   const uint32_t p = most.position;
-  const PrunedTree::Level& narrow = pruned_->level(level_);
+  const PrunedTree::SortedLevel& narrow = pruned_->level(level_);
   const uint64_t* sum = narrow.sum.data() + pruned_->level(level_ - 1).first[p];
   const uint32_t best = std::clamp(bounds_[0]->worth(p), 1u, most.children);
   const auto add = [&](uint32_t children) {
@@ -192,13 +193,13 @@ void Search::Widen(const Label& label, Group most, const Values& after) {
   }
 }
 
-void Search::StartLabels() {
+void LabelSearch::StartLabels() {
   next_.clear();
   table_.assign(kSmallTable, kNone);
 }
 
 // Of two labels with the same counts, the one with more tasks stays.
-void Search::AddLabel(const Label& label) {
+void LabelSearch::AddLabel(const Label& label) {
   if (2 * next_.size() >= table_.size()) Grow();
   size_t slot = SlotOf(label.key, table_.size());
   while (table_[slot] != kNone) {
@@ -213,7 +214,7 @@ void Search::AddLabel(const Label& label) {
   next_.push_back(label);
 }
 
-void Search::Grow() {
+void LabelSearch::Grow() {
   table_.assign(2 * table_.size(), kNone);
   for (uint32_t i = 0; i < next_.size(); ++i) {
     size_t slot = SlotOf(next_[i].key, table_.size());

@@ -23,7 +23,7 @@ namespace muster::solver::knapsack {
 // narrowest domains for free, at the best prices of the level before, it shows
 // when too much room is left unused, which is what keeps the choice of wider
 // domains small where these hardly suffice.
-class Search {
+class LabelSearch {
  public:
   enum class Result : uint8_t { kYes, kNo, kUnknown };
 
@@ -32,7 +32,7 @@ class Search {
   using Bounds = std::array<const Bound*, kBounds>;
 
   // The k largest children of a domain of the level above the narrowest.
-  struct Group {
+  struct SiblingGroup {
     uint32_t position = 0;
     uint32_t children = 0;
   };
@@ -42,7 +42,7 @@ class Search {
   Result Decide(const PrunedTree& pruned, int level, const Bounds& bounds,
                 std::span<const uint32_t> counts, uint64_t tasks, Meter* meter);
   // After kYes: the groups that take all tasks.
-  std::span<const Group> groups() const { return groups_; }
+  std::span<const SiblingGroup> groups() const { return groups_; }
 
  private:
   static constexpr uint32_t kNone = UINT32_MAX;
@@ -58,7 +58,7 @@ class Search {
   // How a label came to be, for the way back.
   struct Step {
     uint32_t before = kNone;
-    Group group;
+    SiblingGroup group;
   };
   struct Field {
     int shift = 0;
@@ -80,9 +80,9 @@ class Search {
   // labels of that level; `after`: what all that comes later is worth.
   void Visit(int level, uint32_t p, const Values& after);
   void VisitInside(int level, uint32_t p, Values after);
-  void VisitGroup(uint32_t p, const Values& after);
-  bool TryLast(const Label& label, Group group);
-  void Widen(const Label& label, Group most, const Values& after);
+  void VisitSiblings(uint32_t p, const Values& after);
+  bool TryLast(const Label& label, SiblingGroup group);
+  void Widen(const Label& label, SiblingGroup most, const Values& after);
 
   void StartLabels();
   void AddLabel(const Label& label);
@@ -102,7 +102,7 @@ class Search {
   std::vector<Label> next_;                 // Being made.
   std::vector<uint32_t> table_;             // Hash table into next_.
   std::vector<Step> steps_;
-  std::vector<Group> groups_;
+  std::vector<SiblingGroup> groups_;
 };
 
 }  // namespace muster::solver::knapsack

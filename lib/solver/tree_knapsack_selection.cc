@@ -6,9 +6,9 @@
 namespace muster::solver::knapsack {
 namespace {
 
-using Pick = Selection::Pick;
+using PickedDomain = Selection::PickedDomain;
 
-bool LargerFirst(const Pick& a, const Pick& b) {
+bool LargerFirst(const PickedDomain& a, const PickedDomain& b) {
   return a.slots != b.slots ? a.slots > b.slots : a.id < b.id;
 }
 
@@ -16,7 +16,7 @@ bool LargerFirst(const Pick& a, const Pick& b) {
 
 void Selection::Reset(int levels) {
   if (levels_.size() < static_cast<size_t>(levels)) levels_.resize(levels);
-  for (std::vector<Pick>& level : levels_) level.clear();
+  for (std::vector<PickedDomain>& level : levels_) level.clear();
 }
 
 // Fills offers_ with what can take tasks below the picks of the level above.
@@ -79,14 +79,14 @@ void Selection::Tighten(const TreeQuestion& tree) {
   // With nodes all alike their number does not depend on where they are.
   int level = tree.last();
   uint32_t size = NodeSize(tree, level - 1, levels_[level - 1][0].id);
-  for (const Pick& pick : levels_[level - 1]) {
+  for (const PickedDomain& pick : levels_[level - 1]) {
     if (NodeSize(tree, level - 1, pick.id) != size) size = 0;
   }
   if (size > 0) --level;
   taken_.clear();
   children_.assign(level == 0 ? 1 : levels_[level - 1].size(), 0);
   uint64_t over = 0;
-  for (const Pick& pick : levels_[level]) {
+  for (const PickedDomain& pick : levels_[level]) {
     taken_.push_back(pick.id);
     ++children_[pick.parent];
     over += pick.slots;
@@ -95,7 +95,7 @@ void Selection::Tighten(const TreeQuestion& tree) {
   if (over == 0) return;
   std::ranges::sort(taken_);
   Gather(tree, level);
-  std::erase_if(offers_, [&](const Pick& offer) {
+  std::erase_if(offers_, [&](const PickedDomain& offer) {
     return std::ranges::binary_search(taken_, offer.id) ||
            (size > 0 && NodeSize(tree, level, offer.id) != size);
   });
@@ -107,15 +107,16 @@ void Selection::Tighten(const TreeQuestion& tree) {
 
 // The offer to take in a pick's place that leaves the least over, of equals the
 // first; kNone if there is no tighter one.
-size_t Selection::TighterThan(const Pick& pick, uint64_t over) const {
+size_t Selection::TighterThan(const PickedDomain& pick, uint64_t over) const {
   const uint64_t least = pick.slots - std::min<uint64_t>(pick.slots, over);
   size_t best = kNone;
-  size_t i = std::partition_point(
-                 offers_.begin(), offers_.end(),
-                 [&](const Pick& offer) { return offer.slots >= least; }) -
+  size_t i = std::partition_point(offers_.begin(), offers_.end(),
+                                  [&](const PickedDomain& offer) {
+                                    return offer.slots >= least;
+                                  }) -
              offers_.begin();
   while (i-- > 0) {
-    const Pick& offer = offers_[i];
+    const PickedDomain& offer = offers_[i];
     if (offer.slots >= pick.slots) break;
     if (best != kNone && offer.slots > offers_[best].slots) break;
     // No pick of the level above is left empty.
@@ -126,9 +127,9 @@ size_t Selection::TighterThan(const Pick& pick, uint64_t over) const {
 
 bool Selection::ExchangeOne(int level, uint64_t* over) {
   uint32_t most = 0;
-  Pick* out = nullptr;
-  Pick* in = nullptr;
-  for (Pick& pick : levels_[level]) {
+  PickedDomain* out = nullptr;
+  PickedDomain* in = nullptr;
+  for (PickedDomain& pick : levels_[level]) {
     const size_t offer = TighterThan(pick, *over);
     if (offer == kNone || pick.slots - offers_[offer].slots <= most) continue;
     most = pick.slots - offers_[offer].slots;

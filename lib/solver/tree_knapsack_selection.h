@@ -12,15 +12,15 @@ namespace muster::solver::knapsack {
 // domains of the first levels, Complete does the rest.
 class Selection {
  public:
-  struct Pick {
+  struct PickedDomain {
     uint32_t id = 0;      // Index in the question's level.
     uint32_t parent = 0;  // Position in the level above.
     uint32_t slots = 0;
   };
 
   void Reset(int levels);
-  std::vector<Pick>& level(int l) { return levels_[l]; }
-  const std::vector<Pick>& level(int l) const { return levels_[l]; }
+  std::vector<PickedDomain>& level(int l) { return levels_[l]; }
+  const std::vector<PickedDomain>& level(int l) const { return levels_[l]; }
   uint32_t used(int l) const {
     return static_cast<uint32_t>(levels_[l].size());
   }
@@ -48,13 +48,13 @@ class Selection {
 
   void Gather(const TreeQuestion& tree, int level);
   static uint32_t NodeSize(const TreeQuestion& tree, int level, uint32_t id);
-  size_t TighterThan(const Pick& pick, uint64_t over) const;
+  size_t TighterThan(const PickedDomain& pick, uint64_t over) const;
   bool ExchangeOne(int level, uint64_t* over);
 
-  std::vector<std::vector<Pick>> levels_;
-  std::vector<Pick> offers_;        // Scratch: children of picks, sorted.
-  std::vector<uint32_t> children_;  // Scratch: by pick of the level above.
-  std::vector<uint32_t> taken_;     // Scratch: indices of picks, sorted.
+  std::vector<std::vector<PickedDomain>> levels_;
+  std::vector<PickedDomain> offers_;  // Scratch: children of picks, sorted.
+  std::vector<uint32_t> children_;    // Scratch: by pick of the level above.
+  std::vector<uint32_t> taken_;       // Scratch: indices of picks, sorted.
 };
 
 }  // namespace muster::solver::knapsack

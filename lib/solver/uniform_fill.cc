@@ -44,7 +44,7 @@ void UniformFill::ShareNodes(std::vector<Share>* shares) const {
   shares->resize(tasks_);
   Share* next = shares->data();
   Share* const end = next + tasks_;
-  for (const Pick& parent : picks_) {
+  for (const PickedDomain& parent : picks_) {
     ForEachNode(layout_->first_chunk(parent.id),
                 layout_->first_chunk(parent.id + 1), [&](uint32_t, Position p) {
                   if (next != end) *next++ = {p, 1};
@@ -57,12 +57,12 @@ void UniformFill::ShareNodes(std::vector<Share>* shares) const {
 void UniformFill::Choose() {
   uint64_t room = 0;
   slots_.clear();
-  for (const Pick& p : picks_) {
+  for (const PickedDomain& p : picks_) {
     slots_.push_back(p.slots);
     room += p.slots;
   }
   if (room == tasks_) {  // All of them.
-    for (Pick& p : picks_) p.taken = p.slots;
+    for (PickedDomain& p : picks_) p.taken = p.slots;
     return;
   }
   // The k largest go in whole: those above `edge`, and `at_edge` at it.
@@ -72,9 +72,9 @@ void UniformFill::Choose() {
   uint32_t at_edge = CeilDiv(left, edge) - 1;
   left -= at_edge * edge;
   // The last one: the tightest that holds what is left.
-  const Pick* last = nullptr;
+  const PickedDomain* last = nullptr;
   uint32_t skip = at_edge;
-  for (const Pick& p : picks_) {
+  for (const PickedDomain& p : picks_) {
     if (p.slots > edge || p.slots < left) continue;
     if (p.slots == edge && skip > 0) {
       --skip;
@@ -84,8 +84,8 @@ void UniformFill::Choose() {
   }
   const uint32_t last_id = last->id;
   size_t kept = 0;
-  for (const Pick& p : picks_) {
-    Pick chosen = p;
+  for (const PickedDomain& p : picks_) {
+    PickedDomain chosen = p;
     if (p.id == last_id) {
       chosen.taken = left;
     } else if (p.slots > edge || (p.slots == edge && at_edge > 0)) {
@@ -103,7 +103,7 @@ void UniformFill::Choose() {
 void UniformFill::AddChildren(int level) {
   const bool nodes = level + 1 == layout_->levels();
   const std::span<const uint32_t> children = layout_->children(level);
-  for (const Pick& parent : parents_) {
+  for (const PickedDomain& parent : parents_) {
     if (nodes) {
       AddNodes(layout_->first_chunk(parent.id),
                layout_->first_chunk(parent.id + 1));
@@ -329,7 +329,7 @@ void UniformFill::ChooseAt(int level) {
   certificate_->levels[level].used = static_cast<uint32_t>(picks_.size());
   held_[level] = 0;
   least_[level] = ~0u;
-  for (const Pick& p : picks_) {
+  for (const PickedDomain& p : picks_) {
     held_[level] += p.slots;
     least_[level] = std::min(least_[level], p.slots);
   }
@@ -387,7 +387,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
     ShareNodes(shares);
   } else {
     shares->clear();
-    for (const Pick& p : picks_) shares->push_back({p.id, p.taken});
+    for (const PickedDomain& p : picks_) shares->push_back({p.id, p.taken});
   }
   if (!certificate->optimal && exact_steps > 0 && levels > 0) {
     Search(exact_steps, shares);

@@ -49,7 +49,7 @@ class UniformFill {
 
  private:
   // A domain or node with room, and how much of it is taken.
-  struct Pick {
+  struct PickedDomain {
     uint32_t id = 0;
     uint32_t slots = 0;
     uint32_t taken = 0;
@@ -82,8 +82,8 @@ class UniformFill {
   Certificate* certificate_ = nullptr;
   uint64_t looked_at_ = 0;
   bool single_ = false;  // Nodes take one task each: they are not chosen.
-  std::vector<Pick> picks_;
-  std::vector<Pick> parents_;
+  std::vector<PickedDomain> picks_;
+  std::vector<PickedDomain> parents_;
   std::vector<uint32_t> slots_;   // Of picks_.
   std::vector<uint32_t> proven_;  // By level; 0: nothing is.
   std::vector<uint64_t> held_;    // By level: slots of what is chosen there,

@@ -24,7 +24,9 @@ struct Instance {
   std::vector<uint32_t> parts{};
   std::vector<int64_t> room{};
 
-  BinPacking::Question Question() const { return {dims, need, parts, room}; }
+  BinPacking::PackingQuestion Question() const {
+    return {dims, need, parts, room};
+  }
   size_t bins() const { return room.size() / dims; }
 };
 

@@ -222,7 +222,7 @@ MixTree::Item Tell(const Instance& in, MixTree* tree) {
 
 TEST(MixTree, AgreesWithAllWaysThereAre) {
   MixTree tree;
-  std::vector<MixTree::Share> shares;
+  std::vector<MixTree::LeafShare> shares;
   uint32_t solved = 0;
   for (uint64_t seed = 1; seed <= 4000; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -245,7 +245,7 @@ TEST(MixTree, AgreesWithAllWaysThereAre) {
         in.leaves.size(), std::vector<uint32_t>(in.want.size(), 0));
     shares.clear();
     tree.Collect(root, &shares);
-    for (const MixTree::Share& share : shares) {
+    for (const MixTree::LeafShare& share : shares) {
       for (size_t k = 0; k < in.want.size(); ++k) {
         counts[share.id][k] = share.tasks[k];
       }

@@ -102,7 +102,7 @@ struct World {
     return true;
   }
 
-  Bound::Question Ask() const {
+  Bound::BoundQuestion Ask() const {
     return {&pruned, level, counts, question.tasks};
   }
   Bound::Prices RandomPrices() {
@@ -131,7 +131,7 @@ struct World {
 };
 
 TEST(TreeKnapsackParts, TheSearchFindsWhatThereIsAtAnyPrices) {
-  Search search;
+  LabelSearch search;
   Bound first, second;
   uint32_t yes = 0, no = 0;
   for (uint32_t seed = 1; seed <= Runs(10000); ++seed) {
@@ -141,7 +141,7 @@ TEST(TreeKnapsackParts, TheSearchFindsWhatThereIsAtAnyPrices) {
     first.Evaluate(w.RandomPrices(), &w.meter);
     second.Reset(w.Ask(), w.root);
     second.Evaluate(w.RandomPrices(), &w.meter);
-    const Search::Result result =
+    const LabelSearch::Result result =
         search.Decide(w.pruned, w.level, {&first, &second}, w.counts,
                       w.question.tasks, &w.meter);
     bool possible = false;
@@ -150,12 +150,13 @@ TEST(TreeKnapsackParts, TheSearchFindsWhatThereIsAtAnyPrices) {
       possible |= choice.tasks >= w.question.tasks &&
                   w.Within(choice, w.counts, w.level);
     }
-    ASSERT_EQ(result, possible ? Search::Result::kYes : Search::Result::kNo)
+    ASSERT_EQ(result,
+              possible ? LabelSearch::Result::kYes : LabelSearch::Result::kNo)
         << w.What(seed);
     ++(possible ? yes : no);
     if (!possible) continue;
     uint32_t set = 0;
-    for (const Search::Group& group : search.groups()) {
+    for (const LabelSearch::SiblingGroup& group : search.groups()) {
       for (uint32_t k = 0; k < group.children; ++k) {
         set |= 1u << (w.pruned.level(w.level - 1).first[group.position] + k -
                       w.ranges[w.level].begin);
