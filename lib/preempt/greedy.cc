@@ -35,7 +35,7 @@ bool Greedy::Build(const VictimRegion& region) {
   if (std::ranges::all_of(problem_.needs(), [](const RoleNeed& need) {
         return need.want == 0;
       })) {
-    return TakeAll(region);  // Nothing tells what would help.
+    return TakeAll(region);  // No need guides the choice.
   }
   // Ask when there are slots enough, then after one more, two more, four...
   for (uint64_t step = 1;; step *= 2) {
@@ -117,8 +117,8 @@ void Greedy::PutAmong(uint32_t i) {
   std::ranges::push_heap(queue_, Worse);
 }
 
-// The best of all as they are now: one that is worth less than it was takes its
-// place behind others.
+// The bundle of the best current value: one whose value has fallen since it was
+// queued is queued again.
 bool Greedy::PopBest(QueuedBundle* best) {
   while (!queue_.empty()) {
     std::ranges::pop_heap(queue_, Worse);
@@ -281,7 +281,7 @@ void Greedy::Consider(size_t local, uint32_t tasks, Move* best) const {
   }
 }
 
-// Makes the node as if `tasks` of the candidate's were released.
+// Releases `tasks` tasks of the candidate for the bundle.
 void Greedy::Apply(size_t local, uint32_t tasks) {
   Local& l = locals_[local];
   for (uint32_t back : l.backs) {

@@ -8,8 +8,8 @@
 namespace muster::preempt {
 namespace {
 
-constexpr uint32_t kNobody = 0xffffffff;
-// How often it starts again, and how many steps away at the most.
+constexpr uint32_t kNone = 0xffffffff;
+// Restarts of the search, and the largest distance of a restart in steps.
 constexpr uint32_t kKicks = 48;
 constexpr uint32_t kAway = 3;
 
@@ -37,14 +37,15 @@ bool SwapSearch::Improve(const VictimRegion& region, uint64_t steps,
   return improved;
 }
 
-// To the best that is near. Whether that is better.
+// Descends to a local optimum. Whether that is better.
 bool SwapSearch::Descend() {
   bool better = false;
   while (problem_.searched() < last_step_ && Improves()) better = true;
   return better;
 }
 
-// From a little away, whatever that costs; goes back if it leads nowhere.
+// Perturbs the solution, whatever that costs, and descends from there. Returns
+// to the best solution if that is no better.
 bool SwapSearch::Kick(uint32_t away) {
   const VictimCost best = best_;
   const std::vector<Victim> found = *found_;
@@ -74,24 +75,25 @@ bool SwapSearch::Kick(uint32_t away) {
   return false;
 }
 
-// From so many places, and the cheapest.
+// Restarts from so many random places, filled up with the cheapest.
 void SwapSearch::BeginAnew(uint32_t places) {
   for (const uint32_t p : all_) SetLevel(p, 0);
   for (uint32_t i = 0; i < places; ++i) Raise(dice_.Below(all_.size()));
-  (void)Fill(kNobody);
+  (void)Fill(kNone);
 }
 
-// A place, and those that then are the cheapest: its neighbours, mostly.
+// Raises a random place and those that are the cheapest then: mostly places
+// that share victims with it.
 void SwapSearch::TakeNear(uint32_t neighbours) {
   Raise(dice_.Below(all_.size()));
   for (uint32_t i = 0; i < neighbours; ++i) {
     const uint32_t p = CheapestOf(all_);
-    if (p != kNobody) Raise(p);
+    if (p != kNone) Raise(p);
   }
   Trim();
 }
 
-// Victims that are left out, one after the other.
+// Leaves out random victims, one after the other, and replaces each.
 void SwapSearch::LeaveSome(uint32_t count) {
   for (uint32_t i = 0; i < count; ++i) {
     const std::vector<Victim> victims = Victims();
@@ -117,7 +119,7 @@ void SwapSearch::FindPlaces(const VictimRegion& region) {
   }
 }
 
-// With no other victims gone.
+// The offers of the node, with no other victims gone.
 void SwapSearch::FindOffers(NodeIndex node,
                             std::vector<NodeOffers::Offer>* offers) {
   offers->clear();
@@ -136,12 +138,12 @@ void SwapSearch::FindOffers(NodeIndex node,
   victims_.Clear();
 }
 
-// The offers for which all victims are gone already.
+// Takes the offers that need no other victims than these.
 void SwapSearch::StartFrom(const std::vector<Victim>& victims) {
   std::vector<uint32_t> gone(problem_.candidate_count(), 0);
   for (const Victim& victim : victims) gone[victim.candidate] = victim.tasks;
   for (const uint32_t p : all_) SetLevel(p, node_offers_.LevelWith(p, gone));
-  (void)Fill(kNobody);
+  (void)Fill(kNone);
   changes_.clear();
 }
 
@@ -173,8 +175,8 @@ void SwapSearch::FindMostSaved() {
   std::partial_sum(most_saved_.begin(), most_saved_.end(), most_saved_.begin());
 }
 
-// Whether one slot more of each, or of some, could save what it costs: of the
-// levels below, each gives a slot at the least.
+// False only if one more slot of these places, or of some of them, cannot save
+// what it costs: each level given up elsewhere gives at least one slot.
 bool SwapSearch::MayPay(std::span<const uint32_t> places) {
   problem_.Charge(places.size(), kLookNs);
   if (node_offers_.given() < goal_) return true;
@@ -189,14 +191,14 @@ bool SwapSearch::MayPay(std::span<const uint32_t> places) {
   return levels > 0 && least <= most_saved_[levels - 1];
 }
 
-// One slot more of each, one after the other, the cheapest first.
+// Raises the places by one level each, cheapest first, until that is better.
 bool SwapSearch::TryRaise(std::span<const uint32_t> places) {
   if (!MayPay(places)) return false;
   if (!problem_.Spend()) return false;
   bool better = false;
   while (!better) {
     const uint32_t p = CheapestOf(places);
-    if (p == kNobody) break;
+    if (p == kNone) break;
     Raise(p);
     Trim();
     better = Accept();
@@ -206,14 +208,14 @@ bool SwapSearch::TryRaise(std::span<const uint32_t> places) {
   return better;
 }
 
-// Of those that are not raised.
+// The place whose next offer adds the least cost, of those not raised yet.
 uint32_t SwapSearch::CheapestOf(std::span<const uint32_t> places) {
-  uint32_t best = kNobody;
+  uint32_t best = kNone;
   VictimCost best_added;
   for (const uint32_t p : places) {
     if (raised_[p] || node_offers_.IsFull(p)) continue;
     const VictimCost& added = node_offers_.AddedBy(p);
-    if (best == kNobody || added < best_added) {
+    if (best == kNone || added < best_added) {
       best = p;
       best_added = added;
     }
@@ -232,14 +234,14 @@ bool SwapSearch::TryWithout(uint32_t candidate) {
   return false;
 }
 
-// One slot more, which Trim leaves; if there is one.
+// Takes the next offer of the place, if there is one; Trim keeps it.
 void SwapSearch::Raise(uint32_t place) {
   if (node_offers_.IsFull(place)) return;
   raised_[place] = true;
   SetLevel(place, node_offers_.Level(place) + 1);
 }
 
-// Nodes do without it.
+// Lowers all places to levels that do not need the candidate.
 void SwapSearch::LeaveOut(uint32_t candidate) {
   for (const uint32_t p : node_offers_.PlacesOf(candidate)) {
     uint32_t level = node_offers_.Level(p);
@@ -294,24 +296,25 @@ bool SwapSearch::Fill(uint32_t without) {
   while (node_offers_.given() < goal_) {
     problem_.Charge(all_.size(), kLookNs);
     const uint32_t p = CheapestOpen();
-    if (p == kNobody) return false;
+    if (p == kNone) return false;
     SetLevel(p, node_offers_.Level(p) + 1);
     if (closed(p)) std::erase(open_, p);
   }
   return true;
 }
 
-// By the slot, of which no more than are needed count.
+// The open place of least cost per slot; slots beyond those lacking do not
+// count.
 uint32_t SwapSearch::CheapestOpen() {
   const uint64_t lacking = goal_ - node_offers_.given();
-  uint32_t best = kNobody;
+  uint32_t best = kNone;
   int64_t best_cost = 0;
   int64_t best_slots = 0;
   for (const uint32_t p : open_) {
     const int64_t cost = node_offers_.AddedBy(p).cost;
     const auto slots = static_cast<int64_t>(
         std::min<uint64_t>(lacking, node_offers_.MoreSlots(p)));
-    if (best == kNobody || Wide{cost} * best_slots < Wide{best_cost} * slots) {
+    if (best == kNone || Wide{cost} * best_slots < Wide{best_cost} * slots) {
       best = p;
       best_cost = cost;
       best_slots = slots;
@@ -320,11 +323,11 @@ uint32_t SwapSearch::CheapestOpen() {
   return best;
 }
 
-// Gives back what is not needed, what saves the most first.
+// Gives up offers that are not needed, those that save the most first.
 void SwapSearch::Trim() {
   while (node_offers_.given() > goal_) {
     const uint64_t spare = node_offers_.given() - goal_;
-    uint32_t best = kNobody;
+    uint32_t best = kNone;
     int64_t best_saved = -1;
     for (const uint32_t p : node_offers_.taken()) {
       if (raised_[p] || node_offers_.LastSlots(p) > spare) continue;
@@ -335,7 +338,7 @@ void SwapSearch::Trim() {
       }
     }
     problem_.Charge(node_offers_.taken().size(), kLookNs);
-    if (best == kNobody) return;
+    if (best == kNone) return;
     SetLevel(best, node_offers_.Level(best) - 1);
   }
 }

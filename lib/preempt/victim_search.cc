@@ -84,10 +84,10 @@ class PrioritySearch {
   Greedy greedy_;
   Exchange exchange_;
   SwapSearch swaps_;
-  uint32_t count_ = 0;              // Candidates below the threshold.
-  std::vector<uint32_t> everyone_;  // The same, one by one.
-  uint32_t alternatives_ = 1;       // The most a role has.
-  bool quota_lacks_ = false;        // With no victim.
+  uint32_t count_ = 0;               // Candidates below the threshold.
+  std::vector<uint32_t> all_below_;  // The same, one by one.
+  uint32_t alternatives_ = 1;        // The most a role has.
+  bool quota_lacks_ = false;         // With no victim.
   Solution best_;
   Solution here_;          // The best in the region that is searched,
   uint32_t here_for_ = 0;  // for this alternative.
@@ -267,8 +267,8 @@ bool PrioritySearch::Beyond(const VictimCost& bound) const {
 
 void PrioritySearch::SearchBelow(uint32_t count) {
   count_ = count;
-  everyone_.resize(count);
-  std::iota(everyone_.begin(), everyone_.end(), 0);
+  all_below_.resize(count);
+  std::iota(all_below_.begin(), all_below_.end(), 0);
   open_.clear();
   regions_.Threshold(count);
   std::vector<const VictimRegion*> order;
@@ -310,7 +310,7 @@ void PrioritySearch::SearchRegion(const VictimRegion& region) {
 // Whether all sets that could be the best have been looked at.
 bool PrioritySearch::TryAllOf(const VictimRegion& region) {
   const std::span<const uint32_t> choice =
-      quota_lacks_ ? std::span<const uint32_t>(everyone_) : region.candidates;
+      quota_lacks_ ? std::span<const uint32_t>(all_below_) : region.candidates;
   const uint64_t steps = std::max(problem_.request().max_steps, kTriedPart);
   if (!FewSets(problem_, choice, steps * kSetsPerStep)) return false;
   ReleaseAll(choice);

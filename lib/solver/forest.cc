@@ -22,8 +22,8 @@ void Forest::Build(const PartialPlacement& placement, TaskId task,
   Round();
 }
 
-// Whether the table's sums tell what the task's role can take; makes the
-// entries of all domains then.
+// Whether the table's sums are what domains can take of the task's role; makes
+// the entries of all domains then.
 bool Forest::FromSums(TaskId task, std::span<const DomainRef> also,
                       DomainRef domain) {
   const SlotTable& table = placement_->table();
@@ -136,7 +136,7 @@ void Forest::Round() {
   int narrowest = tree_->hosts;
   if (lazy_) {
     --narrowest;
-    // Slices on nodes: what they leave over does not add up.
+    // Slices on nodes: remainders of nodes do not add up.
     const bool nodes = SizeAt(tree_->hosts) > 1;
     for (EntryIndex p = 0; nodes && p < at(narrowest).size(); ++p) {
       ExpandChildren(p);
@@ -228,7 +228,7 @@ bool Forest::Tighter(EntryIndex a, EntryIndex b) const {
   return false;
 }
 
-// Takes the entry as the best so far, if it has room for all tasks and is.
+// Makes the entry the best so far, if it has room for all tasks and costs less.
 void Forest::Consider(int level, EntryIndex pick, uint32_t tasks,
                       std::optional<DomainCost>* best) {
   if (at(level)[pick].slots < tasks) return;

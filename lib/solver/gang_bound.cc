@@ -59,7 +59,7 @@ uint32_t GangBound::SliceAt(uint32_t role, int level) const {
 
 void GangBound::AddCapacity(uint32_t role) {
   const Tree& tree = problem_->tree(0);
-  // What is left over of the largest slices may be cut as it likes.
+  // What is left over of the largest slices may be split in any way.
   uint32_t largest = 1;
   bool any = false;
   for (int l = 0; l <= tree.hosts; ++l) {

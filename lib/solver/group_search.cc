@@ -160,7 +160,7 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const ScopeNeed& need, bool root) {
   const int below = root ? root_below_ : kAny;
   const int widest = std::max({rule.required, around.level + 1, below + 1});
   for (int level = NarrowestLevel(s, around.tree); level >= widest; --level) {
-    // What narrower domains leave open these answer.
+    // Scopes that narrower domains did not settle are settled here.
     if (root && must && level == widest) cut_short_ = false;
     const size_t base = candidates_.size();
     FindCandidates(s, need, around, level);
@@ -457,7 +457,7 @@ bool GroupSearch::PlaceBeside(const PlacementResult& alone) {
     placement_->Rollback(mark);
     return false;
   }
-  // What is narrower than the domain around these tasks has no room for them.
+  // Domains narrower than the one around these tasks have no room for them.
   const int level = Enclosure(placement_->placed()).level;
   if (level == Enclosure(alone.tasks).level) {
     placement_->Commit(mark);
@@ -509,8 +509,8 @@ bool GroupSearch::PutBest(const DomainRef& domain, bool last, bool* none) {
   return outcome == SearchOutcome::kFound && mix_.Put();
 }
 
-// Whether the placement follows wishes that counts of domains know nothing of:
-// preferred nodes, preferred levels of parts of the gang.
+// Whether the placement depends on preferences that counts of domains do not
+// express: preferred nodes, preferred levels of parts of the gang.
 bool GroupSearch::KeepsChoice() const {
   return problem_->PrefersBelow(0) ||
          std::ranges::any_of(problem_->Active(), [&](uint32_t r) {

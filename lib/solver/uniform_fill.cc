@@ -275,8 +275,8 @@ bool UniformFill::SearchTwoLevels(int level, std::span<const T> slots) {
   return two_levels_.found();
 }
 
-// Of equally few domains under the region, or another one as good, those that
-// do with the fewest of theirs, as far as prices tell.
+// Among equally few domains under the region, or under another one as good,
+// looks for those that need the fewest children, with bounds by prices.
 void UniformFill::ImproveTwoLevels(FillArea region) {
   const int narrow = region.level + 2;
   if (narrow > layout_->levels()) return;
@@ -297,7 +297,7 @@ void UniformFill::ImproveTwoLevels(FillArea region) {
   Certify();
 }
 
-// Exactly, or with a bound, as far as the steps go.
+// Solves exactly, or to a bound, within the steps.
 void UniformFill::Search(uint64_t steps, std::vector<Share>* shares) {
   question_levels_.clear();
   for (int l = 0; l < layout_->levels(); ++l) {

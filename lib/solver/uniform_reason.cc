@@ -70,7 +70,9 @@ bool UniformReason::Explain(const Cluster& cluster,
   const auto slots_of = [&](ShapeId shape) -> const index::ShapeSlots& {
     return index_.Get(cluster, rule.topology, shape, request.ledger);
   };
-  const auto all = [&](ShapeId shape) { return slots_of(shape).totals().all(); };
+  const auto all = [&](ShapeId shape) {
+    return slots_of(shape).totals().all();
+  };
   // An alternative that has room, but whose quota has none; of a single task
   // the quota is asked first.
   for (const ShapeId shape : shapes) {
@@ -90,7 +92,8 @@ bool UniformReason::Explain(const Cluster& cluster,
   }
   if (rule.required < 0) return false;
   // Room in all, but not in one domain.
-  const index::ShapeSlots& most = slots_of(best);  // layout() is of this one then.
+  const index::ShapeSlots& most =
+      slots_of(best);  // layout() is of this one then.
   result->reason =
       OfLevel(ReasonCode::kNoDomain, rule.required, needed,
               MostOf(most, rule.required, index_.layout().levels()));
