@@ -3,8 +3,9 @@
 
     layers.py ROOT
 
-Prints each include that breaks a wall as file:line, and, as a mere warning,
-each file that has grown past 600 lines. Exits with 1 if a wall is broken.
+Prints each include that breaks a wall as file:line, each place that lists the
+folders otherwise than here, and, as a mere warning, each file that has grown past
+600 lines. Exits with 1 if a wall is broken or a place says otherwise.
 """
 
 import pathlib
@@ -12,7 +13,8 @@ import re
 import sys
 
 # Lower layers first; a layer includes itself and those before it.
-LAYERS = ["base", "cluster", "fabric", "scoring", "index", "solver", "queue", "preempt", "scheduler", "standalone", "wire", "graphml"]
+LAYERS = ["base", "cluster", "fabric", "scoring", "index", "solver", "queue", "preempt",
+          "scheduler", "standalone", "wire", "graphml"]
 # Which other folders of adapters/ each may include; no way leads back.
 ADAPTERS = {
     "text": set(),
@@ -24,6 +26,17 @@ ADAPTERS = {
     "translate": set(),
     "cli": {"experiments", "inprocess", "report", "scenario", "text", "workloads"},
 }
+# Libraries of their own, with a CMakeLists.txt; the other layers are muster::core.
+LIBRARIES = {"wire", "graphml"}
+# Who else lists the folders, in this order: the file, what to look for, and the names.
+# A group of what is looked for has one name a match, or all names of the only match.
+PLACES = [
+    ("CMakeLists.txt", r"foreach\(layer IN ITEMS ([\w ]+)\)",
+     [layer for layer in LAYERS if layer not in LIBRARIES]),
+    ("CONTRIBUTING.md", r"implementation in layers, `([\w\s]+)`", LAYERS),
+    ("docs/design.md", r"^\| `lib/(\w+)/` \|", LAYERS),
+    ("docs/design.md", r"^\| `adapters/(\w+)/` \|", list(ADAPTERS)),
+]
 # A decision depends on no clock, thread, random number, file or stream.
 IMPURE = {"chrono", "ctime", "fstream", "iostream", "random", "thread", "time.h"}
 # The heap's threads wait for each other; no decision knows how long.
@@ -87,8 +100,22 @@ def broken_wall(path, header, quoted):
     return None
 
 
+def other_lists(root):
+    """What those say that list the folders, where it is something else."""
+    for name, pattern, names in PLACES:
+        text = (root / name).read_text(encoding="utf-8")
+        found = list(re.finditer(pattern, text, re.M))
+        listed = re.findall(r"\w+", " ".join(match[1] for match in found))
+        if listed != names:
+            line = text.count("\n", 0, found[0].start()) + 1 if found else 1
+            yield f"{name}:{line}: lists {' '.join(listed) or 'nothing'}, not {' '.join(names)}"
+
+
 def main(root):
     broken = 0
+    for message in other_lists(root):
+        print(message)
+        broken += 1
     for top in ("include", "lib", "adapters", "examples", "benchmarks", "test"):
         for path in sorted((root / top).rglob("*")):
             if path.suffix not in (".h", ".cc"):
