@@ -24,7 +24,8 @@ double Short(double value) {
 Json Seconds(Time t) {
   if (t == kForever) return nullptr;
   if (t % kSecond == 0) return t / kSecond;
-  return static_cast<double>(t / 1000) / 1e6;
+  const int64_t micros = t / 1000;
+  return static_cast<double>(micros) / 1e6;
 }
 
 double Gpus(int64_t milli) { return static_cast<double>(milli) / 1000; }

@@ -174,7 +174,8 @@ ShapeId Cluster::Rep::Intern(const Filter& wanted, ShapeKey key) {
 ShapeId Cluster::Rep::Intern(ShapeId shape, int32_t most_milli) {
   ShapeKey key = shape_records[shape].key;
   key.most_milli = most_milli;
-  return Intern(filters[key.filter], std::move(key));
+  const FilterId filter = key.filter;
+  return Intern(filters[filter], std::move(key));
 }
 
 Needs Cluster::Rep::NeedsOf(const ShapeKey& shape) {

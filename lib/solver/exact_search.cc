@@ -273,7 +273,7 @@ void ExactSearch::FindSets(NodeIndex node, ShapeId shape) {
   };
   DeviceSet usable;
   std::array<DeviceSet, DeviceSet::kCapacity> like;  // By the first of them.
-  std::array<uint32_t, DeviceSet::kCapacity> first;
+  std::array<uint32_t, DeviceSet::kCapacity> first{};
   for (uint32_t d = 0; d < devices.size(); ++d) {
     if (!fits(d)) continue;
     const auto twin = std::ranges::find_if(

@@ -111,7 +111,7 @@ inline void PrefetchForWrite([[maybe_unused]] const void* address) {
 
 // kClasses: how many there may be.
 template <class Node, size_t kClasses = kMaxClasses>
-class ClassLists {
+class ClassLists {  // NOLINT(*-member-init): see first_.
  public:
   bool empty() const { return bitmap_ == 0; }
 
@@ -196,7 +196,7 @@ struct ChildrenInLine {
 
   ChildrenInLine() = default;
   template <class U>
-  ChildrenInLine(const ChildrenInLine<U>&) {}
+  ChildrenInLine(const ChildrenInLine<U>&) {}  // NOLINT(*-explicit-*)
   T* allocate(size_t n) {
     void* const line =
         ::operator new(n * sizeof(T) + kShift, std::align_val_t{Alignment()});

@@ -49,7 +49,7 @@ struct OneThread {
   template <class T>
   class Atomic {
    public:
-    Atomic(T value) : value_(value) {}
+    Atomic(T value) : value_(value) {}  // NOLINT(*-explicit-*): as std::atomic
     T load(std::memory_order) const { return value_; }
     void store(T value, std::memory_order) { value_ = value; }
     T exchange(T value, std::memory_order) {
