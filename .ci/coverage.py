@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """How many lines ran, by folder.
 
-    coverage.py SUMMARY PERCENT
+    coverage.py SUMMARY FOLDER=PERCENT...
 
-SUMMARY is gcovr's --json-summary. Exits with 1 if less than PERCENT of all
-lines ran.
+SUMMARY is gcovr's --json-summary. Exits with 1 if in one FOLDER, with all below it,
+less than PERCENT of the lines ran.
 """
 
 import collections
@@ -13,21 +13,26 @@ import pathlib
 import sys
 
 
-def main(summary, percent):
-    folders = collections.defaultdict(lambda: [0, 0])
-    for file in json.loads(pathlib.Path(summary).read_text(encoding="utf-8"))["files"]:
-        for name in (str(pathlib.PurePath(file["filename"]).parent), "total"):
-            folders[name][0] += file["line_covered"]
-            folders[name][1] += file["line_total"]
-    total = folders.pop("total", [0, 0])
-    print(f"{'folder':<16}{'lines':>8}{'run':>8}{'%':>8}")
-    for name, (run, lines) in [*sorted(folders.items()), ("total", total)]:
-        print(f"{name:<16}{lines:>8}{run:>8}{100 * run / max(1, lines):>8.1f}")
-    if 100 * total[0] < percent * total[1] or not total[1]:
-        print(f"less than {percent} %")
-        return 1
-    return 0
+def main(summary, *least):
+    files = json.loads(pathlib.Path(summary).read_text(encoding="utf-8"))["files"]
+    few = []
+    print(f"{'folder':<28}{'lines':>8}{'run':>8}{'%':>8}")
+    for folder, percent in (word.split("=") for word in least):
+        counts = collections.defaultdict(lambda: [0, 0])
+        for file in files:
+            path = pathlib.PurePath(file["filename"])
+            if path.is_relative_to(folder):
+                for name in {str(path.parent), folder}:
+                    counts[name][0] += file["line_covered"]
+                    counts[name][1] += file["line_total"]
+        run, lines = counts.pop(folder, (0, 0))
+        for name, (r, n) in [*sorted(counts.items()), (f"all of {folder}", (run, lines))]:
+            print(f"{name:<28}{n:>8}{r:>8}{100 * r / max(1, n):>8.1f}")
+        if 100 * run < float(percent) * lines or not lines:
+            few.append(f"{folder}: less than {percent} %")
+    print("\n".join(few), end="\n" if few else "")
+    return 1 if few else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1], float(sys.argv[2])))
+    sys.exit(main(*sys.argv[1:]))
