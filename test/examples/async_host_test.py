@@ -2,11 +2,11 @@
 """Runs examples/async_host as a user would, kills it twice while gangs run, and checks
 what its tasks have written.
 
-    async_host_test.py ASYNC_HOST MUSTER_SIM
+    async_host_test.py ASYNC_HOST [MUSTER_SIM]
 
 Every gang ends exactly once, no device is used by two tasks at once, no process stays
-behind, and the journal of all three lives decides again as it was decided. Nothing
-depends on how long anything takes; SEED sets when the host is killed.
+behind, and, with MUSTER_SIM, the journal of all three lives decides again as it was
+decided. Nothing depends on how long anything takes; SEED sets when the host is killed.
 """
 
 import collections
@@ -130,7 +130,7 @@ def check_devices(all_runs):
             assert before[1] <= after[0], f"{device} is used twice: {before} {after}"
 
 
-def main(program, muster_sim):
+def main(program, muster_sim=None):
     seed = int(os.environ.get("SEED", time.time_ns() % 100000))
     print(f"SEED={seed}")
     random.seed(seed)
@@ -159,7 +159,8 @@ def main(program, muster_sim):
         check_devices(runs(state))
         wait_until(lambda: not running(state))
         assert not running(state), f"left behind: {running(state)}"
-        subprocess.run([muster_sim, "replay", state / "journal"], check=True)
+        if muster_sim:
+            subprocess.run([muster_sim, "replay", state / "journal"], check=True)
 
 
 if __name__ == "__main__":

@@ -117,7 +117,7 @@ TEST(InboxTest, NoMoreWaitThanTheLimit) {
   EXPECT_EQ(Take(inbox).size(), 101u);
 }
 
-TEST(InboxTest, ManyThreadsFillItToTheLimitAndNoFurther) {
+TEST(InboxThreadsTest, ManyThreadsFillItToTheLimitAndNoFurther) {
   constexpr uint64_t kLimit = 150, kEach = 100;
   Inbox inbox;
   inbox.SetLimit(kLimit);

@@ -2,7 +2,6 @@
 #include <set>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "gmock/gmock.h"
@@ -65,42 +64,6 @@ TEST(SchedulerValue, WhatIfAnswersAndForgets) {
   const Event wrong{0, NodeDown{"x"}};
   EXPECT_EQ(s.scheduler().WhatIf(0, std::span(&wrong, 1), &plan).code(),
             absl::StatusCode::kNotFound);
-}
-
-TEST(SchedulerValue, AViewStaysWhileTheSchedulerGoesOn) {
-  Story s;
-  s.HasNode("n1", 1);
-  s.HasQueue("q");
-  s.Submit(Job("a"));
-  const std::shared_ptr<const SchedulerState> view = s.scheduler().View();
-  GangPhase seen = GangPhase::kRunning;
-  std::thread reader([&] { seen = view->gangs[0].phase; });
-  s.Pass();
-  s.AllDone();
-  reader.join();
-  EXPECT_EQ(seen, GangPhase::kWaiting);
-}
-
-TEST(SchedulerValue, GangsAreHandedInFromAnyThread) {
-  Story s;
-  s.HasNode("n1", 8);
-  s.HasQueue("q");
-  std::vector<std::thread> threads;
-  for (int t = 0; t < 4; ++t) {
-    threads.emplace_back([&s, t] {
-      EXPECT_TRUE(s.scheduler().Submit(Job("a" + std::to_string(t))).ok());
-      EXPECT_TRUE(s.scheduler().Submit(Job("b" + std::to_string(t))).ok());
-    });
-  }
-  for (std::thread& t : threads) t.join();
-  EXPECT_TRUE(s.scheduler()
-                  .Submit(Job("a0", 2))
-                  .ok());  // Known already, or the other is.
-  EXPECT_THAT(s.Pass().size(), ::testing::AnyOf(7u, 8u));
-  ASSERT_EQ(s.plan().refused.size(), 1u);
-  EXPECT_EQ(s.plan().Text(s.plan().refused[0].gang_key), "a0");
-  EXPECT_THAT(std::string(s.plan().Text(s.plan().refused[0].error)),
-              ::testing::HasSubstr("there already"));
 }
 
 TEST(SchedulerValue, AHandleOutlivesNoGang) {
