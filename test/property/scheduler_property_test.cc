@@ -2,9 +2,11 @@
 // checked after every step.
 //
 // MUSTER_SEED=n runs the one history of that seed; MUSTER_EVENTS=n changes how
-// many steps are taken in all.
+// many steps are taken in all; MUSTER_ROUND=n runs as many histories that
+// follow on those of round n - 1. The usual round is 0.
 #include <cstdint>
 #include <cstdlib>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -63,11 +65,15 @@ TEST_P(SchedulerHistories, KeepTheInvariants) {
     steps = static_cast<uint32_t>(std::atoi(all)) / kShards;
   }
   uint64_t histories = steps / kStepsPerHistory;
+  if (const char* round = std::getenv("MUSTER_ROUND")) {
+    first += histories * std::strtoull(round, nullptr, 10);
+  }
   if (const char* seed = std::getenv("MUSTER_SEED")) {
     if (GetParam() > 0) GTEST_SKIP() << "one seed, in the first shard";
     first = std::strtoull(seed, nullptr, 10);
     histories = 1;
   }
+  std::cout << "seeds " << first << " to " << first + histories - 1 << "\n";
   const bool keep_going = std::getenv("MUSTER_KEEP_GOING") != nullptr;
   for (uint64_t seed = first; seed < first + histories; ++seed) {
     const std::string law = LawBroken(seed, History(seed));
