@@ -67,8 +67,8 @@ absl::StatusOr<YAML::Node> LoadYaml(const std::string& file);
 // A value of the document, with its path. Copies are cheap.
 class Value {
  public:
-  Value(YAML::Node node, std::string path, Problems* problems)
-      : node_(std::move(node)), path_(std::move(path)), problems_(problems) {}
+  Value(const YAML::Node& node, std::string path, Problems* problems)
+      : node_(node), path_(std::move(path)), problems_(problems) {}
 
   Mark mark() const;
   void Wrong(std::string_view what) const { problems_->Report(mark(), what); }
