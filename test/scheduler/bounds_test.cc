@@ -288,7 +288,7 @@ TEST(Bounds, NoStateBringsATextOrAListWithoutEnd) {
   for (const Poke::Sort sort : {Poke::Sort::kText, Poke::Sort::kList}) {
     ForEachPokeOf(good, sort, 5000,
                   [&](const SchedulerState& bad, const std::string& name) {
-                    if (name == "nodes" || name == "classes") return;
+                    if (name == "nodes" || name == "gang_classes") return;
                     const auto status = Scheduler::Restore(bad).status();
                     EXPECT_FALSE(status.ok()) << name;
                     EXPECT_LT(status.message().size(), 1000u);
