@@ -23,11 +23,11 @@ TEST_F(ComeBackStories, TheStateTellsWhatIsBelievedToBeReal) {
   s.Pass();
   s.AllDone();
   s.Answers("ends", {0, 0}, TaskOutcome::kSucceeded);
-  s.Submit(Job("starts", 1, 2, "mid"));
-  s.Submit(Job("waits for it", 1, 2, "high"));
+  s.Submit(Job("starts", 1, 2, "high"));
+  s.Submit(Job("waits for it", 1, 2, "mid"));
   EXPECT_THAT(s.Pass(),
-              ElementsAre("evict stops for waits for it",
-                          "nominate waits for it: n2", "start starts: n3"));
+              ElementsAre("start starts: n3", "evict stops for waits for it",
+                          "nominate waits for it: n2"));
   const SchedulerState before = s.scheduler().State();
   Reconciled whole;
   for (const NodeState& n : before.nodes) whole.nodes.push_back(n.node);
