@@ -334,7 +334,7 @@ TEST(GenerateTest, WhatIsWrittenIsReadTheSame) {
 }
 
 TEST(GenerateTest, TheLargePresetBoundsItsPasses) {
-  const Setup large = MakeSetup({.preset = Preset::kLarge});
+  const auto large = MakeSetup({.preset = Preset::kLarge});
   EXPECT_GT(large.config.work_budget, 0U);
   Generated g = Generate({.hours = 6});
   g.setup.config.work_budget = large.config.work_budget;
