@@ -9,7 +9,7 @@
 namespace muster::fuzz {
 namespace {
 
-using inprocess::Policy;
+using inprocess::TracePolicy;
 
 constexpr std::string_view kParting = "\n==\n";
 
@@ -27,8 +27,8 @@ std::string_view Part(std::string_view* rest) {
 std::string Trace(std::string_view input) {
   const std::string_view first = input.substr(0, input.find('\n'));
   input.remove_prefix(std::min(input.size(), first.size() + 1));
-  const Policy policy =
-      first.ends_with("priority") ? Policy::kPriority : Policy::kFifo;
+  const TracePolicy policy =
+      first.ends_with("priority") ? TracePolicy::kPriority : TracePolicy::kFifo;
   const MemoryFile nodes(Part(&input)), jobs(Part(&input));
   const MemoryFile overhead(Part(&input));
   auto trace = first.starts_with("muri")

@@ -28,7 +28,10 @@ absl::Status Taken(const std::string& path) {
 absl::Status Lock(const File& file) {
   while (flock(file.fd(), LOCK_EX | LOCK_NB) != 0) {
     if (errno == EWOULDBLOCK) return Taken(file.path());
-    if (errno != EINTR) return ErrorOf(file.path(), "lock");
+    if (errno == EINTR) continue;
+    // Not UNAVAILABLE, which ENOLCK would be: that is another writer's lock.
+    return absl::FailedPreconditionError(
+        ErrorOf(file.path(), "lock").message());
   }
   return absl::OkStatus();
 }
