@@ -20,6 +20,7 @@ function(muster_library_defaults target export_name)
       CXX_VISIBILITY_PRESET hidden
       VISIBILITY_INLINES_HIDDEN ON
       DEFINE_SYMBOL ""
+      INSTALL_RPATH "$ORIGIN"  # One of them beside another.
       VERSION ${PROJECT_VERSION}
       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
     target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR})

@@ -13,6 +13,7 @@
 #include "absl/status/statusor.h"
 #include "boost/graph/adjacency_list.hpp"
 #include "lib/base/step_cost.h"
+#include "muster/export.h"
 #include "muster/fabric/fabric.h"
 #include "muster/ids.h"
 
@@ -79,12 +80,12 @@ struct Fabric::Rep {
 // order in which it makes them; or what is wrong with its numbers. Keys and
 // links of a FabricGraph are passed on as they are.
 absl::StatusOr<FabricGraph> GraphOf(const FabricDescription& description);
-// What is wrong with a key or name, or nothing.
-absl::Status CheckFabricKey(std::string_view key);
+// What is wrong with a key or name, or nothing. Exported for muster::graphml.
+MUSTER_API absl::Status CheckFabricKey(std::string_view key);
 
 // --- text.cc ---
-// The first line of the text form; empty for a FabricGraph.
-std::string FabricHeader(const FabricDescription& description);
+// The first line of the text form; empty for a FabricGraph. Exported likewise.
+MUSTER_API std::string FabricHeader(const FabricDescription& description);
 
 // --- bisection.cc ---
 struct Bisection {
