@@ -139,9 +139,9 @@ class NodeFate {
   Random spot_draws_;
 };
 
-// Keeps every pass of the large preset below a tenth of a second: what is at
+// Keeps every pass of the large preset to about a tenth of a second: what is at
 // work at time 0 comes in several passes.
-constexpr uint64_t kLargeWorkBudget = 5'000'000;
+constexpr uint64_t kLargeWorkBudget = 2'000'000;
 
 }  // namespace
 

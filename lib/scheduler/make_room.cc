@@ -289,8 +289,10 @@ int64_t MakeRoom::FreeFor(const GangSpec& spec, ResourceKind kind) {
   return free;
 }
 
-// How good the victims are.
+// How good the victims are. There are none where what is being released already
+// is enough.
 void MakeRoom::ReportPreemption(GangIndex g) {
+  if (result_.victims.empty()) return;
   Preemption report{.victims = static_cast<uint32_t>(result_.victims.size()),
                     .priority = TopPriority(),
                     .cost = result_.cost,
