@@ -24,6 +24,7 @@ ADAPTERS = {
     "report": {"inprocess", "text"},
     "experiments": {"inprocess", "report", "scenario", "text", "workloads"},
     "translate": set(),
+    "kubernetes": {"text", "translate"},
     "cli": {"experiments", "inprocess", "report", "scenario", "text", "workloads"},
 }
 # Libraries of their own, with a CMakeLists.txt; the other layers are muster::core.
