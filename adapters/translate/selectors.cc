@@ -1,30 +1,11 @@
 #include "adapters/translate/selectors.h"
 
-#include <algorithm>
-#include <charconv>
-#include <cstdint>
 #include <optional>
 #include <utility>
 
 #include "absl/status/status.h"
 
 namespace muster::translate {
-namespace {
-
-// Digits after a sign of either kind, and no more.
-std::optional<int64_t> IntegerIn(std::string_view text) {
-  if (text.starts_with('+')) {
-    text.remove_prefix(1);
-    if (text.starts_with('-')) return std::nullopt;
-  }
-  int64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return value;
-}
-
-}  // namespace
 
 Labels ToLabels(const LabelMap& labels) {
   Labels list;
@@ -66,30 +47,7 @@ NodeSelector ToNodeSelector(const std::vector<Requirement>& all_of,
 }
 
 bool Holds(const Requirement& requirement, const LabelMap& labels) {
-  const auto label = labels.find(requirement.key);
-  const bool there = label != labels.end();
-  const auto& values = requirement.values;
-  const bool among =
-      there && std::ranges::find(values, label->second) != values.end();
-  switch (requirement.op) {
-    case SelectorOp::kIn:
-      return among;
-    case SelectorOp::kNotIn:
-      return !among;
-    case SelectorOp::kExists:
-      return there;
-    case SelectorOp::kDoesNotExist:
-      return !there;
-    case SelectorOp::kGt:
-    case SelectorOp::kLt: {
-      if (!there || values.size() != 1) return false;
-      const std::optional<int64_t> has = IntegerIn(label->second);
-      const std::optional<int64_t> bound = IntegerIn(values[0]);
-      if (!has || !bound) return false;
-      return requirement.op == SelectorOp::kGt ? *has > *bound : *has < *bound;
-    }
-  }
-  return false;
+  return muster::Holds(requirement, ToLabels(labels));
 }
 
 }  // namespace muster::translate

@@ -33,7 +33,7 @@ NodeSelector ToNodeSelector(const std::vector<Requirement>& all_of,
                             const std::vector<SelectorTerm>& any_of);
 
 // Whether an object with these labels is selected: namespaces by a queue's
-// selector, say. For nodes the scheduler does it. O(values).
+// selector, say. For nodes the scheduler does it. O(labels + values).
 bool Holds(const Requirement& requirement, const LabelMap& labels);
 
 }  // namespace muster::translate

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "muster/enum_names.h"
+#include "muster/export.h"
 
 namespace muster {
 
@@ -64,6 +65,13 @@ struct NodeSelector {
 
   friend bool operator==(const NodeSelector&, const NodeSelector&) = default;
 };
+
+// Whether an object with these labels is selected; the scheduler asks it of
+// nodes. kGt and kLt hold only if there is one value and both sides are decimal
+// 64-bit integers. Pure. O(requirements x (labels + values)).
+MUSTER_API bool Holds(const Requirement& requirement, const Labels& labels);
+MUSTER_API bool Holds(const SelectorTerm& term, const Labels& labels);
+MUSTER_API bool Holds(const NodeSelector& selector, const Labels& labels);
 
 // A node for which the term holds is preferred by `weight`; weights add up.
 // Preferences decide between nodes that fit, after topology and before

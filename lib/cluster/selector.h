@@ -17,12 +17,6 @@ const std::string* FindLabel(const Labels& labels, std::string_view key);
 // Whether both have the label with one value, or neither has it.
 bool AgreeIn(std::string_view key, const Labels& a, const Labels& b);
 
-// kGt and kLt hold only if both sides are decimal 64-bit integers and there is
-// exactly one value.
-bool Holds(const Requirement& requirement, const Labels& labels);
-bool Holds(const SelectorTerm& term, const Labels& labels);
-bool Holds(const NodeSelector& selector, const Labels& labels);
-
 bool Tolerates(const Toleration& toleration, const Taint& taint);
 // Whether any of them does, for good.
 bool Tolerates(std::span<const Toleration> tolerations, const Taint& taint);
