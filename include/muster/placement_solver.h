@@ -44,9 +44,11 @@ class MUSTER_API PlacementSolver {
 
   // A new node, or new values for a known one; what gangs hold there they go on
   // holding. FAILED_PRECONDITION: tasks hold devices that the node no longer
-  // has; they are released first. O(capacity kinds + devices + tasks on it).
+  // has; they are released first. O(capacity kinds + devices), of a known node
+  // + tasks of all gangs.
   absl::Status SetNode(const Node& node);
-  // NOT_FOUND, or FAILED_PRECONDITION while a gang has a task there. O(gangs).
+  // NOT_FOUND, or FAILED_PRECONDITION while a gang has a task there. O(tasks of
+  // all gangs).
   absl::Status RemoveNode(std::string_view key);
   // Defines or replaces a named set of nodes, for Role::node_sets.
   absl::Status SetNodeSet(const NodeSet& set);

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "lib/base/status_macros.h"
+#include "lib/scheduler/validate.h"
 
 namespace muster {
 namespace {
@@ -118,6 +119,20 @@ DeviceSet Unnamed(const Core& core, NodeIndex n,
 }
 
 }  // namespace
+
+absl::Status CheckTotals(const SchedulerConfig& config, const Cluster& cluster,
+                         const Node& node) {
+  const NodeId known = cluster.Find(node.key);
+  Resources others = cluster.nodes_capacity();
+  for (ResourceKind k = 0; known.valid() && k < others.size(); ++k) {
+    others.Set(k, others[k] - cluster.capacity(known.index, k));
+  }
+  if (!known.valid() && cluster.node_count() >= kMaxNodes) {
+    return Invalid("node '", node.key, "': the cluster has ", kMaxNodes,
+                   " nodes, the most there can be");
+  }
+  return ValidateTotal(config, others, {&node, 1});
+}
 
 absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key) {
   const NodeId id = core.cluster.Find(key);

@@ -21,6 +21,11 @@ DeviceSet DevicesLeft(const Node& node, const OtherUsage& others);
 absl::Status ValidateDevices(const std::string& field, const Node& node,
                              const OtherUsage& usage);
 
+// With these values of the node, which may be new, the cluster has no more
+// nodes and capacity than can be counted.
+absl::Status CheckTotals(const SchedulerConfig& config, const Cluster& cluster,
+                         const Node& node);
+
 // Adds or changes a valid node. What is charged on it is taken off while its
 // devices change and put back after, since shares depend on the devices.
 // False, and nothing happens, if it is the same.

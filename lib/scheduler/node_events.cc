@@ -22,16 +22,7 @@ void EraseNodeSet(Core& core, const std::string& key) {
 }  // namespace
 
 absl::Status Take(Core& core, const NodeChanged& e) {
-  const NodeId known = core.cluster.Find(e.node.key);
-  Resources others = core.cluster.nodes_capacity();
-  for (ResourceKind k = 0; known.valid() && k < others.size(); ++k) {
-    others.Set(k, others[k] - core.cluster.capacity(known.index, k));
-  }
-  if (!known.valid() && core.cluster.node_count() >= kMaxNodes) {
-    return Invalid("node '", e.node.key, "': the cluster has ", kMaxNodes,
-                   " nodes, the most there can be");
-  }
-  MUSTER_RETURN_IF_ERROR(ValidateTotal(core.config, others, {&e.node, 1}));
+  MUSTER_RETURN_IF_ERROR(CheckTotals(core.config, core.cluster, e.node));
   UpsertNode(core, e.node);
   return absl::OkStatus();
 }

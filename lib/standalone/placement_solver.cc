@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "lib/base/status_macros.h"
+#include "lib/scheduler/node_changes.h"
 #include "lib/scheduler/real_place.h"
 #include "lib/scheduler/validate.h"
 #include "lib/standalone/solver_rep.h"
@@ -35,50 +36,33 @@ absl::StatusOr<PlacementSolver> PlacementSolver::Create(
 absl::Status PlacementSolver::SetNode(const Node& node) {
   Cluster& cluster = rep_->cluster;
   MUSTER_RETURN_IF_ERROR(ValidateNode(rep_->config, node));
-  const NodeId known = cluster.Find(node.key);
-  Resources others = cluster.nodes_capacity();
-  for (ResourceKind k = 0; known.valid() && k < others.size(); ++k) {
-    others.Set(k, others[k] - cluster.capacity(known.index, k));
-  }
-  MUSTER_RETURN_IF_ERROR(Require(
-      known.valid() || cluster.node_count() < kMaxNodes, "node '", node.key,
-      "': there are ", kMaxNodes, " nodes, the most there can be"));
-  MUSTER_RETURN_IF_ERROR(ValidateTotal(rep_->config, others, {&node, 1}));
-
+  MUSTER_RETURN_IF_ERROR(CheckTotals(rep_->config, cluster, node));
   // What is held there is charged anew: to the devices as they are now.
-  std::vector<Allocation> there;
+  const std::vector<Rep::Charge> there =
+      rep_->ChargesOn(cluster.Find(node.key));
   const auto devices =
       DeviceSet::FirstOf(static_cast<uint32_t>(node.devices.size()));
-  for (const auto& [key, held] : rep_->held) {
-    for (const Assignment& a : held.tasks) {
-      if (!known.valid() || a.at.node != known.index) continue;
-      if (!(a.at.devices - devices).empty()) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("node '", node.key, "': gang '", key,
-                         "' holds devices that it no longer has"));
-      }
-      there.push_back(a.at);
-    }
+  for (const Rep::Charge& charge : there) {
+    if ((charge.at.devices - devices).empty()) continue;
+    return NotNow("node '", node.key, "': gang '", std::string(charge.gang),
+                  "' holds devices that it no longer has");
   }
-  for (const Allocation& at : there) cluster.Credit(at, Ledger::kBoth);
+  for (const Rep::Charge& c : there) cluster.Credit(c.at, Ledger::kBoth);
   Node sorted = node;
   std::ranges::sort(sorted.labels);
   cluster.Upsert(sorted);
-  for (const Allocation& at : there) cluster.Charge(at, Ledger::kBoth);
+  for (const Rep::Charge& c : there) cluster.Charge(c.at, Ledger::kBoth);
   return absl::OkStatus();
 }
 
 absl::Status PlacementSolver::RemoveNode(std::string_view key) {
   const NodeId node = rep_->cluster.Find(key);
-  if (!node.valid())
-    return NotFound("node '", std::string(key), "' is not known");
-  for (const auto& [gang, held] : rep_->held) {
-    for (const Assignment& a : held.tasks) {
-      if (a.at.node != node.index) continue;
-      return absl::FailedPreconditionError(
-          absl::StrCat("node '", std::string(key), "': gang '", gang,
-                       "' holds a task there"));
-    }
+  const std::string name(key);
+  if (!node.valid()) return NotFound("node '", name, "' is not known");
+  const std::vector<Rep::Charge> there = rep_->ChargesOn(node);
+  if (!there.empty()) {
+    return NotNow("node '", name, "': gang '", std::string(there[0].gang),
+                  "' holds a task there");
   }
   rep_->cluster.Remove(node.index);
   return absl::OkStatus();
@@ -91,47 +75,25 @@ absl::Status PlacementSolver::SetNodeSet(const NodeSet& set) {
 }
 
 absl::StatusOr<Placement> PlacementSolver::Find(const Gang& gang) const {
-  Rep& rep = *rep_;
-  MUSTER_RETURN_IF_ERROR(rep.CheckNew(gang));
-  const SpecIndex spec = rep.specs.Intern(gang, rep.cluster);
-  PlacementRequest request = rep.RequestFor(gang, spec);
-  request.dry_run = true;
-  rep.solver->Place(rep.cluster, request, &rep.answer);
-  Placement placement = rep.ToPlacement(rep.specs.at(spec), rep.answer);
-  rep.specs.Unref(spec, rep.cluster);
-  return placement;
+  return rep_->Answer(gang, false);
 }
 
 absl::StatusOr<Placement> PlacementSolver::Place(const Gang& gang) {
-  Rep& rep = *rep_;
-  MUSTER_RETURN_IF_ERROR(rep.CheckNew(gang));
-  const SpecIndex spec = rep.specs.Intern(gang, rep.cluster);
-  rep.solver->Place(rep.cluster, rep.RequestFor(gang, spec), &rep.answer);
-  Placement placement = rep.ToPlacement(rep.specs.at(spec), rep.answer);
-  if (placement.fit == Fit::kFits) {
-    rep.Keep(gang, spec, rep.answer.tasks);
-  } else {
-    rep.specs.Unref(spec, rep.cluster);
-  }
-  return placement;
+  return rep_->Answer(gang, true);
 }
 
 absl::StatusOr<Placement> PlacementSolver::Grow(std::string_view gang) {
   const auto it = rep_->held.find(gang);
   if (it == rep_->held.end()) return NoSuchGang(gang);
   Rep::Held& held = it->second;
-  const GangSpec& spec = rep_->specs.at(held.spec);
   std::ranges::sort(held.tasks, {}, &Assignment::task);
-  const PlacementRequest request{
-      .gang = &spec.prepared,
-      .key = gang,
-      .fixed = held.tasks,
-      .exact_steps = rep_->config.search.exact_steps};
-  rep_->solver->Grow(rep_->cluster, request, &rep_->answer);
-  held.tasks.insert(held.tasks.end(), rep_->answer.tasks.begin(),
-                    rep_->answer.tasks.end());
+  PlacementRequest request = rep_->RequestFor(gang, held.spec);
+  request.fixed = held.tasks;
+  PlacementResult& answer = rep_->answer;
+  rep_->solver->Grow(rep_->cluster, request, &answer);
+  held.tasks.insert(held.tasks.end(), answer.tasks.begin(), answer.tasks.end());
   rep_->CountUse(held);
-  return rep_->ToPlacement(spec, rep_->answer);
+  return rep_->ToPlacement(rep_->specs.at(held.spec), answer);
 }
 
 absl::Status PlacementSolver::Hold(const Gang& gang,

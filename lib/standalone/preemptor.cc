@@ -179,7 +179,7 @@ absl::StatusOr<VictimChoice> Preemptor::Choose(
   rep_->PrepareAll(solver, candidates);
   const SpecIndex spec = solver.specs.Intern(gang, solver.cluster);
   PreemptionRequest request;
-  request.placement = solver.RequestFor(gang, spec);
+  request.placement = solver.RequestFor(gang.key, spec);
   request.placement.ledger = Ledger::kLater;
   request.candidates = rep_->question;
   request.max_steps = max_steps;

@@ -26,10 +26,39 @@ absl::Status PlacementSolver::Rep::CheckNew(const Gang& gang) const {
       absl::StrCat("gang '", gang.key, "' has its places already"));
 }
 
-PlacementRequest PlacementSolver::Rep::RequestFor(const Gang& gang,
+absl::StatusOr<Placement> PlacementSolver::Rep::Answer(const Gang& gang,
+                                                       bool keep) {
+  MUSTER_RETURN_IF_ERROR(CheckNew(gang));
+  const SpecIndex spec = specs.Intern(gang, cluster);
+  PlacementRequest request = RequestFor(gang.key, spec);
+  request.dry_run = !keep;
+  solver->Place(cluster, request, &answer);
+  Placement placement = ToPlacement(specs.at(spec), answer);
+  if (keep && answer.fit == Fit::kFits) {
+    Keep(gang, spec, answer.tasks);
+  } else {
+    specs.Unref(spec, cluster);
+  }
+  return placement;
+}
+
+std::vector<PlacementSolver::Rep::Charge> PlacementSolver::Rep::ChargesOn(
+    NodeId node) const {
+  std::vector<Charge> charges;
+  if (!node.valid()) return charges;
+  for (const auto& [gang, h] : held) {
+    for (const Assignment& a : h.tasks) {
+      if (a.at.node == node.index) charges.push_back({gang, a.at});
+    }
+  }
+  std::ranges::sort(charges, {}, &Charge::gang);
+  return charges;
+}
+
+PlacementRequest PlacementSolver::Rep::RequestFor(std::string_view key,
                                                   SpecIndex spec) const {
   return {.gang = &specs.at(spec).prepared,
-          .key = gang.key,
+          .key = key,
           .exact_steps = config.search.exact_steps};
 }
 

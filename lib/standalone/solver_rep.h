@@ -4,9 +4,11 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "absl/status/status.h"
+#include "absl/status/statusor.h"
 #include "lib/base/string_map.h"
 #include "lib/cluster/cluster.h"
 #include "lib/scheduler/gang_spec.h"
@@ -24,11 +26,21 @@ class PlacementSolver::Rep {
     Resources use{};                  // What they asked for when they came.
   };
 
+  struct Charge {
+    std::string_view gang{};  // Its key.
+    Allocation at{};
+  };
+
   explicit Rep(SchedulerConfig valid_config);
 
   // Of a gang that is to get places: it is valid, and has none yet.
   absl::Status CheckNew(const Gang& gang) const;
-  PlacementRequest RequestFor(const Gang& gang, SpecIndex spec) const;
+  // Of PlacementSolver::Find; with `keep` of Place.
+  absl::StatusOr<Placement> Answer(const Gang& gang, bool keep);
+  PlacementRequest RequestFor(std::string_view key, SpecIndex spec) const;
+  // What is charged on the node, by gang; nothing on one that is not there.
+  // O(tasks of all gangs).
+  std::vector<Charge> ChargesOn(NodeId node) const;
   Placement ToPlacement(const GangSpec& spec, const PlacementResult& result);
   std::vector<PlacedTask> ToTasks(const GangSpec& spec,
                                   std::span<const Assignment> tasks) const;
