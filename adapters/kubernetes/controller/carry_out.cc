@@ -1,0 +1,183 @@
+// What the scheduler decides, as requests, and what becomes of these.
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/controller/controller.h"
+
+namespace muster::kubernetes {
+
+void Controller::Ask(RequestBody body, std::string pod, uint64_t attempt) {
+  const uint64_t id = next_request_++;
+  if (!pod.empty()) in_flight_[id] = {body, std::move(pod), attempt};
+  requests_.push_back({id, std::move(body)});
+}
+
+void Controller::Bind(TaskId task, TaskSlot* slot) {
+  slot->stage = TaskStage::kBinding;
+  Ask(BindRequest{.pod = pods_.at(slot->pod).ref,
+                  .node = slot->node,
+                  .annotations = {{kTaskAnnotation, absl::StrCat(task.index)},
+                                  {kDecisionAnnotation,
+                                   absl::StrCat(slot->decision)}}},
+      slot->pod, slot->attempt);
+}
+
+void Controller::Give(const DecisionRecord& decision,
+                      const PlannedTaskRecord& task, GangRecord* gang) {
+  TaskSlot* slot = gang->SlotOf(task.task);
+  if (slot == nullptr) {
+    defects_.push_back(absl::StrCat("no task ", task.task.role, ".",
+                                    task.task.index, " of ", decision.gang));
+    return;
+  }
+  slot->attempt = task.attempt;
+  slot->node = task.node;
+  slot->decision = decision.seq;
+  const auto pod = pods_.find(slot->pod);
+  if (pod != pods_.end() && pod->second.waits()) {
+    Bind(task.task, slot);
+    return;
+  }
+  // The one that was there is gone or about to go; its place is kept.
+  if (pod != pods_.end()) gang->Detach(pod->first);
+  slot->stage = TaskStage::kAwaited;
+  slot->awaited_until = now_ + options_.pod_timeout;
+  timers_.insert({slot->awaited_until, gang->ref});
+}
+
+void Controller::Stop(const DecisionRecord& decision,
+                      const PlannedTaskRecord& task, GangRecord* gang) {
+  TaskSlot* slot = gang->SlotOf(task.task);
+  if (slot == nullptr || !slot->placed()) return;
+  slot->stage = TaskStage::kStopping;
+  slot->decision = decision.seq;
+  Touch(gang->ref);  // Without a pod it has stopped.
+  const auto pod = pods_.find(slot->pod);
+  if (pod == pods_.end() || pod->second.deleting) return;
+  std::string whom = "no gang: " + std::string(Name(decision.reason.code));
+  const auto other = by_key_.find(decision.on_behalf_of);
+  if (other != by_key_.end()) whom = gangs_.at(other->second).told.display;
+  Ask(EvictRequest{.pod = pod->second.ref, .for_whom = whom}, slot->pod,
+      decision.seq);
+  Ask(EventRequest{.pod = pod->second.ref,
+                   .warning = false,
+                   .reason = "Preempted",
+                   .action = "Preempting",
+                   .note = absl::StrCat("Stopped for ", whom)});
+}
+
+void Controller::CarryOut(const DecisionRecord& decision) {
+  const auto ref = by_key_.find(decision.gang);
+  if (ref == by_key_.end()) {
+    defects_.push_back(absl::StrCat("no gang ", decision.gang));
+    return;
+  }
+  GangRecord& gang = gangs_.at(ref->second);
+  using enum DecisionKind;
+  for (const PlannedTaskRecord& task : decision.tasks) {
+    switch (decision.kind) {
+      case kStart:
+      case kGrow:
+        Give(decision, task, &gang);
+        break;
+      case kEvict:
+      case kShrink:
+      case kCancel:
+        Stop(decision, task, &gang);
+        break;
+      default:  // What this host cannot do is not decided.
+        break;
+    }
+  }
+}
+
+void Controller::BindAnswered(const ApiAnswer& answer,
+                              const InFlight& request) {
+  const auto pod = pods_.find(request.pod);
+  if (pod == pods_.end()) return;  // Its end was seen.
+  GangRecord& gang = gangs_.at(pod->second.group);
+  Touch(gang.ref);
+  TaskSlot* slot = gang.SlotOf(request.pod);
+  const bool current = slot != nullptr && slot->attempt == request.attempt &&
+                       slot->stage == TaskStage::kBinding;
+  switch (answer.outcome) {
+    case ApiOutcome::kDone:
+      pod->second.node = std::get<BindRequest>(request.body).node;
+      return;
+    case ApiOutcome::kNotFound:
+    case ApiOutcome::kConflict:
+    case ApiOutcome::kUnknown:
+      // It may be bound, by this request or another, or be gone.
+      Ask(ReadRequest{pod->second.ref}, request.pod, request.attempt);
+      return;
+    case ApiOutcome::kRefused:
+    case ApiOutcome::kForbidden:
+      if (!current) return;
+      MustTell(TasksAnswered{gang.told.key,
+                             {{.task = *gang.TaskOf(request.pod),
+                               .attempt = slot->attempt,
+                               .outcome = TaskOutcome::kFailed}}});
+      slot->stage = TaskStage::kWaiting;
+      Report(&gang, "SchedulerError",
+             absl::StrCat("binding failed: ", answer.message));
+      return;
+  }
+}
+
+void Controller::ReadAnswered(const InFlight& request) {
+  const auto pod = pods_.find(request.pod);
+  if (pod == pods_.end() || !pod->second.node.empty()) return;
+  GangRecord& gang = gangs_.at(pod->second.group);
+  Touch(gang.ref);
+  TaskSlot* slot = gang.SlotOf(request.pod);
+  if (slot == nullptr || slot->attempt != request.attempt ||
+      slot->stage != TaskStage::kBinding) {
+    return;
+  }
+  MustTell(TasksAnswered{gang.told.key,
+                         {{.task = *gang.TaskOf(request.pod),
+                           .attempt = slot->attempt,
+                           .outcome = TaskOutcome::kFailed}}});
+  slot->stage = TaskStage::kWaiting;
+}
+
+void Controller::EvictAnswered(const ApiAnswer& answer,
+                               const InFlight& request) {
+  const bool goes = answer.outcome == ApiOutcome::kDone ||
+                    answer.outcome == ApiOutcome::kNotFound ||
+                    answer.outcome == ApiOutcome::kConflict;
+  const auto pod = pods_.find(request.pod);
+  if (goes || pod == pods_.end()) return;  // Its end is yet to be seen.
+  GangRecord& gang = gangs_.at(pod->second.group);
+  const TaskSlot* own = gang.SlotOf(request.pod);
+  if (own == nullptr || own->stage != TaskStage::kStopping ||
+      own->decision != request.attempt) {
+    return;
+  }
+  for (RoleSlots& role : gang.roles()) {
+    for (TaskSlot& slot : role.slots) {
+      if (slot.stage == TaskStage::kStopping &&
+          slot.decision == request.attempt) {
+        slot.stage = TaskStage::kRunning;
+      }
+    }
+  }
+  MustTell(DecisionRefused{request.attempt});
+  Touch(gang.ref);
+}
+
+void Controller::Answer(const ApiAnswer& answer) {
+  const auto node = in_flight_.extract(answer.id);
+  if (node.empty()) return;
+  const InFlight& request = node.mapped();
+  if (std::holds_alternative<BindRequest>(request.body)) {
+    BindAnswered(answer, request);
+  } else if (std::holds_alternative<EvictRequest>(request.body)) {
+    EvictAnswered(answer, request);
+  } else if (std::holds_alternative<ReadRequest>(request.body)) {
+    ReadAnswered(request);
+  }
+}
+
+}  // namespace muster::kubernetes

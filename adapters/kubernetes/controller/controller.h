@@ -1,0 +1,147 @@
+// Controller: decides which pod runs where. It knows no network and no clock:
+// observations and answers in, requests out.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "absl/status/statusor.h"
+#include "adapters/kubernetes/api/objects.h"
+#include "adapters/kubernetes/controller/gang_record.h"
+#include "adapters/kubernetes/controller/node_book.h"
+#include "adapters/kubernetes/controller/options.h"
+#include "adapters/kubernetes/controller/pod_record.h"
+#include "adapters/kubernetes/controller/requests.h"
+#include "adapters/kubernetes/model/group.h"
+#include "adapters/kubernetes/model/resource_kinds.h"
+#include "muster/plan.h"
+#include "muster/scheduler.h"
+
+namespace muster::kubernetes {
+
+// Equal calls give equal requests. Not synchronised. Observations come in the
+// order in which the API server tells them of one object; between objects any
+// order is right. Nothing is decided before Synced().
+class Controller {
+ public:
+  // INVALID_ARGUMENT names the option that is wrong.
+  static absl::StatusOr<std::unique_ptr<Controller>> Create(
+      ControllerOptions options);
+
+  // An object as it is now. O(size of the object), and for pods the logarithm
+  // of their number.
+  void Observe(const api::Node& node);
+  void Observe(const api::Pod& pod);
+  void Observe(const api::PodGroup& group);
+  // It is gone.
+  void NodeGone(const std::string& name);
+  void PodGone(const std::string& uid);
+  void GroupGone(const GroupRef& ref);
+
+  // Every object that is there has been observed. What runs is taken over as it
+  // is, however it came to run. O(nodes + pods).
+  absl::Status Synced(Time now);
+
+  // What became of a request that Step gave. Each is answered once.
+  void Answer(const ApiAnswer& answer);
+
+  // Takes in what was observed and answered, schedules where that may decide
+  // something, and appends what is to be asked of the API server.
+  void Step(Time now, std::vector<ApiRequest>* requests);
+  // When Step is to be called though nothing has been observed; kForever: not.
+  Time next_step() const;
+
+  // For questions; valid as long as this object.
+  const Scheduler& scheduler() const { return scheduler_; }
+  // Errors of the scheduler that are none of a pod's: each is a defect of this
+  // library. For logs and tests.
+  const std::vector<std::string>& defects() const { return defects_; }
+
+ private:
+  // A request whose answer says something to the scheduler.
+  struct InFlight {
+    RequestBody body{};
+    std::string pod{};     // UID.
+    uint64_t attempt = 0;  // Of a binding; of an eviction its decision.
+  };
+
+  Controller(ControllerOptions options, Scheduler scheduler);
+
+  // observe.cc
+  bool Manages(const api::Pod& pod) const;
+  PodRecord ToRecord(const api::Pod& pod);
+  PodUsage UsageOf(const api::Pod& pod) const;
+  // Its pods that run where the scheduler has no task of them.
+  void UpdateUsage(GangRecord* gang);
+  std::shared_ptr<const Role> Share(Role role);
+  void Touch(const GroupRef& ref) { dirty_.insert(ref); }
+
+  // sync.cc: what the scheduler is told.
+  absl::Status Tell(EventBody what);
+  // It must not be refused.
+  void MustTell(EventBody what);
+  void TellConfig();
+  void TellClass(const PriorityClass& priority_class);
+  void TellNodes();
+  void Sync(const GroupRef& ref);
+  void AnswerTasks(GangRecord* gang);
+  std::optional<TaskAnswer> AnswerOf(TaskId task, TaskSlot* slot,
+                                     GangRecord* gang);
+  void TellGang(GangRecord* gang);
+  void TellMembers(Gang wanted, GangRecord* gang);
+  // The gang has no pod left that runs or could.
+  void TellEmpty(GangRecord* gang);
+  void Forget(GangRecord* gang);
+  absl::Status TellAll();
+
+  // carry_out.cc: what the scheduler decides.
+  void CarryOut(const DecisionRecord& decision);
+  void Give(const DecisionRecord& decision, const PlannedTaskRecord& task,
+            GangRecord* gang);
+  void Stop(const DecisionRecord& decision, const PlannedTaskRecord& task,
+            GangRecord* gang);
+  void Bind(TaskId task, TaskSlot* slot);
+  void Ask(RequestBody body, std::string pod = {}, uint64_t attempt = 0);
+  void BindAnswered(const ApiAnswer& answer, const InFlight& request);
+  void EvictAnswered(const ApiAnswer& answer, const InFlight& request);
+  void ReadAnswered(const InFlight& request);
+
+  // report.cc: why pods wait.
+  void ReportWaiting();
+  std::string ToMessage(NamedReason reason) const;
+  // Unless its pods have been told just that.
+  void Report(GangRecord* gang, const std::string& reason,
+              const std::string& message);
+
+  const ControllerOptions options_;
+  Scheduler scheduler_;
+  ResourceKinds kinds_;
+  NodeBook nodes_;
+  GangRecord::Pods pods_;
+  std::map<GroupRef, GangRecord> gangs_;
+  std::map<std::string, GroupRef, std::less<>> by_key_;  // Of known gangs.
+  std::map<size_t, std::vector<std::weak_ptr<const Role>>> roles_;
+  std::set<std::string> classes_;     // That the scheduler knows.
+  std::set<std::string> topologies_;  // Likewise.
+  std::set<GroupRef> dirty_;
+  std::set<std::pair<Time, GroupRef>> timers_;
+  std::map<uint64_t, InFlight> in_flight_;
+  std::vector<ApiRequest> requests_;
+  std::vector<std::string> defects_;
+  Plan plan_;
+  Time now_ = 0;
+  Time next_report_ = 0;
+  uint64_t next_request_ = 1;
+  bool synced_ = false;
+  bool told_ = false;  // Something, since the last pass.
+  bool config_due_ = false;
+  bool report_due_ = false;
+};
+
+}  // namespace muster::kubernetes

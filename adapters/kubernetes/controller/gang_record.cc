@@ -1,0 +1,187 @@
+#include "adapters/kubernetes/controller/gang_record.h"
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/model/translate_pod.h"
+#include "adapters/translate/priorities.h"
+
+namespace muster::kubernetes {
+namespace {
+
+// In the order in which pods get tasks: by their number, then by age.
+auto Rank(const PodRecord& pod) {
+  return std::tie(pod.index, pod.created, pod.ref.name, pod.ref.uid);
+}
+
+bool Runs(const PodRecord& pod) {
+  return !pod.node.empty() && pod.end == PodRecord::End::kNone;
+}
+
+uint32_t Count(const std::vector<RoleSlots>& roles) {
+  size_t count = 0;
+  for (const RoleSlots& role : roles) count += role.slots.size();
+  return static_cast<uint32_t>(count);
+}
+
+// So many of the tasks run, whichever they are.
+void RequireTasks(uint32_t minimum, Gang* gang) {
+  uint32_t all = 0;
+  for (const Role& role : gang->roles) all += role.desired_tasks;
+  if (minimum >= all) {
+    for (Role& role : gang->roles) role.min_tasks = role.desired_tasks;
+  } else if (gang->roles.size() == 1) {
+    gang->roles[0].min_tasks = minimum;
+  } else {
+    gang->groups[0].min_tasks = minimum;
+  }
+}
+
+}  // namespace
+
+void GangRecord::Detach(const std::string& uid) {
+  const auto it = members_.find(uid);
+  if (it == members_.end() || !it->second) return;
+  SlotOf(*it->second)->pod.clear();
+  it->second.reset();
+}
+
+void GangRecord::Remove(const std::string& uid) {
+  Detach(uid);
+  members_.erase(uid);
+}
+
+bool GangRecord::placed() const {
+  for (const RoleSlots& role : roles_) {
+    for (const TaskSlot& slot : role.slots) {
+      if (slot.placed()) return true;
+    }
+  }
+  return false;
+}
+
+TaskSlot* GangRecord::SlotOf(TaskId task) {
+  if (task.role >= roles_.size()) return nullptr;
+  std::vector<TaskSlot>& slots = roles_[task.role].slots;
+  return task.index < slots.size() ? &slots[task.index] : nullptr;
+}
+
+TaskSlot* GangRecord::SlotOf(const std::string& uid) {
+  const std::optional<TaskId> task = TaskOf(uid);
+  return task ? SlotOf(*task) : nullptr;
+}
+
+std::optional<TaskId> GangRecord::TaskOf(const std::string& uid) const {
+  const auto it = members_.find(uid);
+  return it == members_.end() ? std::nullopt : it->second;
+}
+
+void GangRecord::TakeSlot(const std::string& uid, const PodRecord& pod) {
+  auto role = std::ranges::find_if(
+      roles_, [&](const RoleSlots& r) { return *r.model == *pod.role; });
+  if (role == roles_.end()) {
+    roles_.push_back({.model = pod.role, .slots = {}});
+    role = std::prev(roles_.end());
+  }
+  std::vector<TaskSlot>& slots = role->slots;
+  const auto lacks_pod = [](const TaskSlot& slot) {
+    return slot.pod.empty() && (slot.stage == TaskStage::kAwaited ||
+                                slot.stage == TaskStage::kWaiting);
+  };
+  auto slot = slots.end();
+  if (pod.index && *pod.index < slots.size() && lacks_pod(slots[*pod.index])) {
+    slot = slots.begin() + *pod.index;
+  } else {
+    slot = std::ranges::find_if(slots, lacks_pod);
+  }
+  if (slot == slots.end()) {
+    slots.emplace_back();
+    slot = std::prev(slots.end());
+  }
+  slot->pod = uid;
+  members_[uid] = {static_cast<uint32_t>(role - roles_.begin()),
+                   static_cast<uint32_t>(slot - slots.begin())};
+}
+
+void GangRecord::MakeRoles(const Pods& pods, bool bound_too) {
+  if (!placed()) {
+    roles_.clear();
+    for (auto& [uid, task] : members_) task.reset();
+  }
+  std::vector<const PodRecord*> fresh;
+  for (const auto& [uid, task] : members_) {
+    const auto it = pods.find(uid);
+    if (task || it == pods.end()) continue;
+    const PodRecord& pod = it->second;
+    const bool runs = bound_too && Runs(pod) && pod.role != nullptr;
+    if (pod.waits() || runs) fresh.push_back(&pod);
+  }
+  std::ranges::sort(fresh, {}, [](const PodRecord* pod) { return Rank(*pod); });
+  for (const PodRecord* pod : fresh) TakeSlot(pod->ref.uid, *pod);
+}
+
+Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
+  Gang gang;
+  if (!spec || roles_.empty()) return gang;
+  gang.key = spec->key;
+  gang.queue = spec->queue;
+  gang.submitted = spec->submitted;
+  gang.display = spec->display;
+  gang.user = ref.namespace_name;
+  if (!spec->has_controller) gang.on_preempted = OnPreempted::kCancel;
+  if (ref.kind != GroupKind::kPod) {
+    gang.groups.push_back({.topology = spec->topology});
+  }
+  uint32_t finished = 0;
+  const PodRecord* lead = nullptr;
+  for (const auto& [uid, task] : members_) {
+    const auto it = pods.find(uid);
+    if (it == pods.end()) continue;
+    const PodRecord& pod = it->second;
+    // Another scheduler may have bound it.
+    const bool runs = Runs(pod) && !task;
+    if (runs || pod.end == PodRecord::End::kSucceeded) ++finished;
+    if (task && (lead == nullptr || Rank(pod) < Rank(*lead))) lead = &pod;
+    if (gang.held_why.empty()) gang.held_why = pod.error;
+  }
+  for (size_t r = 0; r < roles_.size(); ++r) {
+    Role& role = gang.roles.emplace_back(*roles_[r].model);
+    role.name = absl::StrCat("r", r);
+    role.desired_tasks = static_cast<uint32_t>(roles_[r].slots.size());
+  }
+  if (lead == nullptr) {  // Its pods are awaited.
+    gang.queue = told.queue;
+    gang.priority_class = told.priority_class;
+  } else {
+    if (gang.queue.empty()) gang.queue = lead->queue;
+    const auto priority =
+        translate::ToPriorityClass(lead->priority, lead->may_preempt);
+    if (priority.ok()) *priority_class = *priority;
+    gang.priority_class = priority_class->key;
+  }
+  const uint32_t tasks = Count(roles_);
+  uint32_t minimum = spec->min_pods;
+  if (!placed()) {
+    // Those that are through already are not needed again.
+    minimum = minimum > finished ? minimum - finished : 1;
+    if (tasks < minimum && gang.held_why.empty()) {
+      gang.held_why = absl::StrCat(tasks + finished, " of ", spec->min_pods,
+                                   " pods are there");
+    }
+  }
+  if (!spec->error.empty()) gang.held_why = spec->error;
+  gang.held = !gang.held_why.empty();
+  RequireTasks(std::min(minimum, tasks), &gang);
+  for (Role& role : gang.roles) {
+    if (role.desired_tasks > 0) continue;
+    // No pod of it is left, and roles behind it have places: they keep theirs,
+    // and this one is for no node.
+    role.desired_tasks = 1;
+    role.shape.selector.any_of = {NoNode()};
+  }
+  return gang;
+}
+
+}  // namespace muster::kubernetes

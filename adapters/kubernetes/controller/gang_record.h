@@ -1,0 +1,100 @@
+// A gang as its pods make it: which task is which pod.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "adapters/kubernetes/controller/pod_record.h"
+#include "adapters/kubernetes/model/group.h"
+#include "muster/gang.h"
+#include "muster/priority_class.h"
+
+namespace muster::kubernetes {
+
+// What has been said about a task to the scheduler, or by it.
+enum class TaskStage : uint8_t {
+  kWaiting,   // It has no place.
+  kAwaited,   // It has a place; a pod is awaited that is to be bound there.
+  kBinding,   // It has a place; the pod is being bound.
+  kRunning,   // The scheduler knows that it runs.
+  kStopping,  // The scheduler wants it stopped; the pod is still there.
+  kDone,      // The scheduler knows that it has succeeded.
+};
+
+struct TaskSlot {
+  std::string pod{};  // UID; empty: none.
+  TaskStage stage = TaskStage::kWaiting;
+  uint32_t attempt = 0;    // Of the place it has: PlannedTask::attempt.
+  std::string node{};      // Where that is.
+  uint64_t decision = 0;   // That gave the place, or wants it stopped.
+  Time awaited_until = 0;  // Of kAwaited.
+
+  bool placed() const {
+    return stage != TaskStage::kWaiting && stage != TaskStage::kDone;
+  }
+};
+
+// The tasks of like pods.
+struct RoleSlots {
+  std::shared_ptr<const Role> model{};
+  std::vector<TaskSlot> slots{};
+};
+
+// Not synchronised. Pods are named by UID throughout.
+class GangRecord {
+ public:
+  using Pods = std::map<std::string, PodRecord, std::less<>>;
+
+  GroupRef ref{};
+  std::optional<GroupSpec> spec{};  // None: its object is not known yet.
+  bool gone = false;                // Its object is.
+  // While no pod of it could run: until when it is remembered.
+  Time empty_until = kForever;
+  // As the scheduler knows it; no key: it does not.
+  Gang told{};
+  std::string reported{};  // Why it waits, as its pods have been told.
+
+  // A pod of the group came, or is another one than before. It gets a task when
+  // the roles are made: see MakeRoles. O(log pods).
+  void Add(const std::string& uid) { members_.try_emplace(uid); }
+  // It is gone, and its task has no pod. O(log pods).
+  void Remove(const std::string& uid);
+  bool empty() const { return members_.empty(); }
+
+  // Gives each pod that waits a task, with `bound_too` also those that run: of
+  // a gang that is nowhere all anew, so that no task is without a pod; else new
+  // pods take the tasks of those that are gone, or further ones.
+  // O(pods x log pods).
+  void MakeRoles(const Pods& pods, bool bound_too = false);
+  // The pod has ended, or is no more: its task has no pod.
+  void Detach(const std::string& uid);
+
+  // The gang that the scheduler is to know, and why it is held meanwhile; its
+  // priority class. Without a key: there is nothing to schedule. O(pods).
+  Gang ToGang(const Pods& pods, PriorityClass* priority_class) const;
+
+  // Whether a task of it has a place.
+  bool placed() const;
+  std::vector<RoleSlots>& roles() { return roles_; }
+  const std::vector<RoleSlots>& roles() const { return roles_; }
+  // Null if the pod has no task, or there is no such task.
+  TaskSlot* SlotOf(const std::string& uid);
+  TaskSlot* SlotOf(TaskId task);
+  std::optional<TaskId> TaskOf(const std::string& uid) const;
+  // By UID; those that have no task without one.
+  const std::map<std::string, std::optional<TaskId>>& members() const {
+    return members_;
+  }
+
+ private:
+  void TakeSlot(const std::string& uid, const PodRecord& pod);
+
+  std::map<std::string, std::optional<TaskId>> members_;
+  std::vector<RoleSlots> roles_;
+};
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,48 @@
+// What the controller remembers of a pod that it schedules.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "adapters/kubernetes/controller/node_book.h"
+#include "adapters/kubernetes/controller/requests.h"
+#include "adapters/kubernetes/model/group.h"
+#include "muster/gang.h"
+#include "muster/ids.h"
+
+namespace muster::kubernetes {
+
+struct PodRecord {
+  PodRef ref{};
+  GroupRef group{};
+  // What it asks for; shared by like pods. Null if it is not to be scheduled:
+  // `error` says why.
+  std::shared_ptr<const Role> role{};
+  std::string error{};
+  PodUsage usage{};     // Of one without a role.
+  std::string queue{};  // As the pod says; empty: it does not.
+  int64_t priority = 0;
+  bool may_preempt = true;
+  Time created = 0;
+  std::optional<Time> started{};
+  // Position among the pods of its owner, where that gives them numbers; else
+  // what its binding said before.
+  std::optional<uint32_t> index{};
+  std::string node{};     // Bound to.
+  bool gated = false;     // Has scheduling gates.
+  bool deleting = false;  // Has a deletionTimestamp.
+  enum class End : uint8_t { kNone, kSucceeded, kFailed };
+  End end = End::kNone;
+
+  // It waits to be bound.
+  bool waits() const {
+    return node.empty() && !gated && !deleting && end == End::kNone &&
+           role != nullptr;
+  }
+
+  friend bool operator==(const PodRecord&, const PodRecord&) = default;
+};
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,106 @@
+// What the controller asks of the API server, and what it hears of it: plain
+// values, which a client turns into HTTP.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+
+#include "adapters/kubernetes/api/objects.h"
+
+namespace muster::kubernetes {
+
+// Of a Binding: the pod's number among its gang's pods of its kind.
+inline constexpr char kTaskAnnotation[] = "muster.dev/task";
+// Likewise: the decision that placed it.
+inline constexpr char kDecisionAnnotation[] = "muster.dev/decision";
+
+// A pod as requests name it: by its UID as well, so that none is about another
+// pod of the same name.
+struct PodRef {
+  std::string namespace_name{};
+  std::string name{};
+  std::string uid{};
+
+  friend auto operator<=>(const PodRef&, const PodRef&) = default;
+};
+
+// POST pods/NAME/binding.
+struct BindRequest {
+  PodRef pod{};
+  std::string node{};
+  api::StringMap annotations{};  // The API server gives them to the pod.
+
+  friend bool operator==(const BindRequest&, const BindRequest&) = default;
+};
+
+// POST pods/NAME/eviction.
+struct EvictRequest {
+  PodRef pod{};
+  std::string for_whom{};  // For people: why.
+
+  friend bool operator==(const EvictRequest&, const EvictRequest&) = default;
+};
+
+// PATCH pods/NAME/status: the condition PodScheduled is False.
+struct UnscheduledRequest {
+  PodRef pod{};
+  std::string reason{};  // "Unschedulable", "SchedulerError", ...
+  std::string message{};
+
+  friend bool operator==(const UnscheduledRequest&,
+                         const UnscheduledRequest&) = default;
+};
+
+// PATCH pods/NAME/status: nominatedNodeName; empty: none any more.
+struct NominateRequest {
+  PodRef pod{};
+  std::string node{};
+
+  friend bool operator==(const NominateRequest&,
+                         const NominateRequest&) = default;
+};
+
+// GET pods/NAME: what it is now is observed before the answer comes.
+struct ReadRequest {
+  PodRef pod{};
+
+  friend bool operator==(const ReadRequest&, const ReadRequest&) = default;
+};
+
+// An Event about a pod.
+struct EventRequest {
+  PodRef pod{};
+  bool warning = false;
+  std::string reason{};  // "Scheduled", "FailedScheduling", "Preempted".
+  std::string action{};
+  std::string note{};
+
+  friend bool operator==(const EventRequest&, const EventRequest&) = default;
+};
+
+using RequestBody = std::variant<BindRequest, EvictRequest, UnscheduledRequest,
+                                 NominateRequest, ReadRequest, EventRequest>;
+
+struct ApiRequest {
+  uint64_t id = 0;  // Rises.
+  RequestBody body{};
+};
+
+// What became of a request.
+enum class ApiOutcome : uint8_t {
+  kDone,
+  kNotFound,   // 404: there is no such object.
+  kConflict,   // 409: the pod is another one, or is bound.
+  kRefused,    // Anything else that asking again does not change.
+  kForbidden,  // 429 of an eviction: a disruption budget, until the last time.
+  kUnknown,    // The connection broke: it was done, or it was not.
+};
+
+struct ApiAnswer {
+  uint64_t id = 0;
+  ApiOutcome outcome = ApiOutcome::kDone;
+  std::string message{};
+};
+
+}  // namespace muster::kubernetes

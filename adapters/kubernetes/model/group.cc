@@ -1,0 +1,131 @@
+#include "adapters/kubernetes/model/group.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/str_cat.h"
+#include "muster/gang.h"
+
+namespace muster::kubernetes {
+namespace {
+
+constexpr char kKueueGroupLabel[] = "kueue.x-k8s.io/pod-group-name";
+constexpr char kKueueCountAnnotation[] = "kueue.x-k8s.io/pod-group-total-count";
+constexpr char kVolcanoGroupAnnotation[] = "scheduling.k8s.io/group-name";
+constexpr char kCoschedulingLabel[] = "scheduling.x-k8s.io/pod-group";
+
+const std::string* Find(const api::StringMap& map, const char* key) {
+  const auto it = map.find(key);
+  return it == map.end() || it->second.empty() ? nullptr : &it->second;
+}
+
+const api::OwnerReference* Controller(const api::Pod& pod) {
+  const auto it = std::ranges::find(pod.meta.owners, true,
+                                    &api::OwnerReference::controller);
+  return it == pod.meta.owners.end() ? nullptr : &*it;
+}
+
+Time ToTime(api::UnixMillis ms) {
+  return std::clamp<Time>(ms, 0, kMaxTime / kMillisecond) * kMillisecond;
+}
+
+// The number of pods that an annotation tells.
+void SetMinimum(const api::Pod& pod, const char* annotation, GroupSpec* spec) {
+  const std::string* text = Find(pod.meta.annotations, annotation);
+  if (text == nullptr) return;
+  uint32_t pods = 0;
+  if (absl::SimpleAtoi(*text, &pods) && pods >= 1 && pods <= Gang::kMaxTasks) {
+    spec->min_pods = pods;
+    return;
+  }
+  spec->error =
+      absl::StrCat("metadata.annotations[", annotation,
+                   "]: expected a number of pods, 1 to ", Gang::kMaxTasks);
+}
+
+}  // namespace
+
+GroupRef GroupOf(const api::Pod& pod) {
+  const std::string& ns = pod.meta.namespace_name;
+  if (!pod.pod_group_name.empty()) {
+    return {GroupKind::kPodGroup, ns, pod.pod_group_name};
+  }
+  if (const auto* name = Find(pod.meta.labels, kPodGroupLabel)) {
+    return {GroupKind::kMusterGroup, ns, *name};
+  }
+  if (const auto* name = Find(pod.meta.labels, kKueueGroupLabel)) {
+    return {GroupKind::kKueueGroup, ns, *name};
+  }
+  if (const auto* name = Find(pod.meta.annotations, kVolcanoGroupAnnotation)) {
+    return {GroupKind::kVolcanoGroup, ns, *name};
+  }
+  if (const auto* name = Find(pod.meta.labels, kCoschedulingLabel)) {
+    return {GroupKind::kCoschedulingGroup, ns, *name};
+  }
+  const api::OwnerReference* owner = Controller(pod);
+  if (owner != nullptr && owner->kind == "Job" &&
+      owner->api_version.starts_with("batch/")) {
+    return {GroupKind::kJob, ns, owner->uid};
+  }
+  return {GroupKind::kPod, ns, pod.meta.uid};
+}
+
+std::optional<GroupSpec> SpecFromPod(const GroupRef& ref, const api::Pod& pod) {
+  GroupSpec spec;
+  spec.display = absl::StrCat(ref.namespace_name, "/", ref.name);
+  spec.submitted = ToTime(pod.meta.creation);
+  const api::OwnerReference* owner = Controller(pod);
+  spec.has_controller = owner != nullptr;
+  switch (ref.kind) {
+    case GroupKind::kPod:
+      spec.key = pod.meta.uid;
+      spec.display = absl::StrCat(ref.namespace_name, "/", pod.meta.name);
+      // What its controller makes in its place is another pod, hence another
+      // group.
+      spec.has_controller = false;
+      return spec;
+    case GroupKind::kJob:
+      spec.key = owner->uid;
+      spec.display = absl::StrCat(ref.namespace_name, "/", owner->name);
+      SetMinimum(pod, kMinPodsAnnotation, &spec);
+      return spec;
+    case GroupKind::kMusterGroup:
+      spec.key = absl::StrCat("group/", spec.display);
+      SetMinimum(pod, kMinPodsAnnotation, &spec);
+      return spec;
+    case GroupKind::kKueueGroup:
+      spec.key = absl::StrCat("kueue-group/", spec.display);
+      SetMinimum(pod, kKueueCountAnnotation, &spec);
+      return spec;
+    case GroupKind::kPodGroup:
+    case GroupKind::kVolcanoGroup:
+    case GroupKind::kCoschedulingGroup:
+      return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+GroupSpec ToSpec(const api::PodGroup& group) {
+  GroupSpec spec;
+  spec.key = group.meta.uid;
+  spec.display = absl::StrCat(group.meta.namespace_name, "/", group.meta.name);
+  spec.submitted = ToTime(group.meta.creation);
+  if (group.min_count) {
+    spec.min_pods = static_cast<uint32_t>(std::max(*group.min_count, 1));
+  }
+  if (!group.topology_keys.empty()) {
+    spec.topology = {.topology = group.topology_keys[0],
+                     .required = group.topology_keys[0]};
+  }
+  if (group.topology_keys.size() > 1) {
+    spec.error =
+        "spec.schedulingConstraints.topology: more than one key is not "
+        "supported";
+  } else if (!group.not_understood.empty()) {
+    spec.error = absl::StrCat(group.not_understood[0], " is not supported");
+  }
+  return spec;
+}
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,96 @@
+// An API server and what surrounds it, in a few lines: objects, bindings and
+// evictions, a kubelet, controllers that make pods again. For tests of the
+// controller.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "adapters/kubernetes/controller/controller.h"
+
+namespace muster::kubernetes {
+
+struct PodSpec {
+  std::string name{};
+  std::string namespace_name = "default";
+  int64_t gpus = 0;
+  int64_t milli_cpu = 100;
+  int32_t priority = 0;
+  std::string group{};  // A PodGroup's name.
+  std::string job{};    // Its Job makes it again when it is stopped.
+  std::string scheduler = "muster";
+  api::StringMap labels{};
+  api::StringMap annotations{};
+};
+
+class FakeApi {
+ public:
+  explicit FakeApi(ControllerOptions options = {});
+
+  void AddNode(const std::string& name, int64_t gpus,
+               api::StringMap labels = {});
+  void RemoveNode(const std::string& name);
+  void AddGroup(const std::string& name, int32_t min_count,
+                const std::string& topology_key = "");
+  void AddPod(const PodSpec& spec);
+  void DeletePod(const std::string& name);
+  void Finish(const std::string& name, bool well = true);
+  void BindBehind(const std::string& name, const std::string& node);
+
+  // A controller that knows nothing lists everything.
+  void Restart();
+  // Steps, carries out and observes until nothing happens any more.
+  void Settle();
+  void Pass(Duration time);
+
+  // Where a pod is, "" while it waits; "gone" if it is not there.
+  std::string NodeOf(const std::string& name) const;
+  // Names of pods on a node, with spaces between them.
+  std::string On(const std::string& node) const;
+  std::vector<std::string> Names() const;
+  const api::Pod& PodNamed(const std::string& name) const;
+  // No node holds more than it has; each undisturbed group runs with its
+  // minimum or not at all; the scheduler's state is sound.
+  absl::Status Check() const;
+
+  Controller& controller() { return *controller_; }
+  const std::vector<ApiRequest>& seen() const { return seen_; }
+  size_t CountBinds() const;
+
+  // What goes wrong: the next request that is a binding has this outcome.
+  // `done`: it was carried out nevertheless.
+  struct Fault {
+    ApiOutcome outcome = ApiOutcome::kUnknown;
+    bool done = false;
+  };
+  std::vector<Fault> bind_faults{};        // The last one first.
+  std::set<std::string> protected_pods{};  // From eviction, by a budget.
+
+ private:
+  ApiAnswer Perform(const ApiRequest& request);
+  ApiAnswer Perform(uint64_t id, const BindRequest& bind);
+  ApiAnswer Perform(uint64_t id, const EvictRequest& evict);
+  void Changed(const std::string& name);
+  void Remove(const std::string& name);
+
+  ControllerOptions options_;
+  std::unique_ptr<Controller> controller_;
+  std::map<std::string, api::Node> nodes_;
+  std::map<std::string, api::PodGroup> groups_;
+  std::map<std::string, api::Pod> pods_;  // By name.
+  std::map<std::string, PodSpec> specs_;
+  // Groups of which a pod was deleted, failed or could not be bound: they may
+  // run in part until that is mended.
+  std::set<std::string> disturbed_;
+  std::vector<ApiRequest> seen_;
+  Time now_ = 1'000 * kSecond;
+  int64_t next_uid_ = 1;
+};
+
+}  // namespace muster::kubernetes
