@@ -192,6 +192,19 @@ class ControlPlaneTest(unittest.TestCase):
         testbed.wait("the API server is well", lambda: self.plane.component("kube-apiserver")["healthy"])
         self.assertEqual({"c": "d"}, self.plane.get(f"{DEFAULT}/configmaps/safe")["data"])
 
+    def test_a_killed_kubelet_finds_the_pods_again(self):
+        self.run_pod("ends", {"testbed.muster.dev/run-for": "5s"})
+        self.run_pod("leaves")
+        self.plane.run("kill", "kubelet")
+        self.plane.api("DELETE", f"{DEFAULT}/pods/leaves")
+        self.plane.create(f"{DEFAULT}/pods", pod("comes"))
+        time.sleep(1)
+        self.assertEqual("Running", self.phase("leaves"))
+        self.assertEqual("Pending", self.phase("comes"))
+        self.plane.run("start", "kubelet")
+        testbed.wait("all go on", lambda: (self.phase("ends"), self.phase("leaves"), self.phase("comes")) ==
+                     ("Succeeded", None, "Running"))
+
     def test_a_watch_from_before_a_compaction_is_told_so(self):
         path = f"{DEFAULT}/configmaps"
         self.plane.create(path, {"metadata": {"name": "first"}})
