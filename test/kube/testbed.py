@@ -1,0 +1,110 @@
+"""A control plane for tests in Python: what test/kube/README.md describes, as a class."""
+
+import json
+import os
+import pathlib
+import ssl
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def binary():
+    """The path of kubetestbed, or None if it is not built."""
+    if path := os.environ.get("MUSTER_KUBE_BINARY"):
+        return path
+    found = subprocess.run([ROOT / "dev", "kube", "path"], capture_output=True, text=True)
+    return found.stdout.strip() if found.returncode == 0 else None
+
+
+def require():
+    """Ends the program as skipped if there is no control plane to test with."""
+    if binary() is None:
+        print("[  SKIPPED ] no control plane: ./dev kube build makes one, and needs Go")
+        sys.exit(77)
+
+
+def wait(what, condition, seconds=60):
+    """Returns the first true value of condition(); AssertionError if none comes in time."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.05)
+    return value
+
+
+class Testbed:
+    """A running control plane; it ends with `with`, and with this process."""
+
+    def __init__(self, *flags):
+        self.program = binary()
+        self.scratch = tempfile.TemporaryDirectory(prefix="muster-kube-")
+        self.dir = os.path.join(self.scratch.name, "plane")
+        text = self.run("up", "--json", f"--owner={os.getpid()}", *flags)
+        self.info = json.loads(text)
+        self.server = self.info["server"]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if os.path.exists(self.dir):
+            self.run("down")
+        self.scratch.cleanup()
+
+    def run(self, command, *arguments):
+        """Runs a command of kubetestbed on this control plane; returns what it prints."""
+        done = subprocess.run([self.program, command, f"--dir={self.dir}", *arguments],
+                              capture_output=True, text=True)
+        if done.returncode:
+            raise AssertionError(f"{command} {arguments}: {done.returncode}\n{done.stderr}")
+        return done.stdout
+
+    def status(self):
+        done = subprocess.run([self.program, "status", f"--dir={self.dir}", "--json"],
+                              capture_output=True, text=True)
+        return json.loads(done.stdout)
+
+    def component(self, name):
+        """What status says of a component."""
+        return next(one for one in self.status()["components"] if one["name"] == name)
+
+    def kubectl(self, *arguments, stdin=None):
+        done = subprocess.run([self.program, "kubectl", *arguments], input=stdin, capture_output=True,
+                              text=True, env={**os.environ, "KUBECONFIG": self.info["kubeconfig"]})
+        if done.returncode:
+            raise AssertionError(f"kubectl {arguments}: {done.returncode}\n{done.stderr}")
+        return done.stdout
+
+    def api(self, method, path, body=None, user="admin", timeout=30):
+        """The status code and the decoded answer of one request."""
+        context = ssl.create_default_context(cafile=self.info["certificate_authority"])
+        context.load_cert_chain(f"{self.dir}/users/{user}.crt", f"{self.dir}/users/{user}.key")
+        request = urllib.request.Request(
+            self.server + path, method=method, data=None if body is None else json.dumps(body).encode(),
+            headers={"Content-Type": "application/json", "User-Agent": "muster-test"})
+        try:
+            with urllib.request.urlopen(request, context=context, timeout=timeout) as answer:
+                return answer.status, json.loads(answer.read())
+        except urllib.error.HTTPError as error:
+            with error:
+                return error.code, json.loads(error.read())
+
+    def create(self, path, body):
+        code, answer = self.api("POST", path, body)
+        if code != 201:
+            raise AssertionError(f"POST {path}: {code}: {answer.get('message')}")
+        return answer
+
+    def get(self, path):
+        """The object, or None if there is none."""
+        code, answer = self.api("GET", path)
+        if code not in (200, 404):
+            raise AssertionError(f"GET {path}: {code}: {answer.get('message')}")
+        return answer if code == 200 else None
