@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "lib/scheduler/core.h"
 #include "lib/scheduler/plan_writer.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "lib/solver/gang_solver.h"
 #include "muster/reason.h"
 
@@ -16,7 +16,8 @@ namespace muster {
 // synchronised. O(tasks of the gang).
 class Decisions {
  public:
-  Decisions(Core& core, PlanWriter& plan) : core_(core), plan_(plan) {}
+  Decisions(SchedulerTables& tables, PlanWriter& plan)
+      : tables_(tables), plan_(plan) {}
 
   // kStart or kNominate. The assignments are charged in the cluster already: to
   // both ledgers, or to kLater.
@@ -51,7 +52,7 @@ class Decisions {
   // It was placed by this decision, in the round under way.
   void NotePlaced(GangEdit& gang, Draft draft);
 
-  Core& core_;
+  SchedulerTables& tables_;
   PlanWriter& plan_;
 };
 

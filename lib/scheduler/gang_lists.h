@@ -17,7 +17,7 @@
 
 namespace muster {
 
-struct Core;
+struct SchedulerTables;
 
 // Invariant: outside of a GangEdit each gang stands in the lists that
 // ListingOf(its record) says, and in no other. Not synchronised. Update is
@@ -28,7 +28,7 @@ class GangLists {
   using RankSet = absl::btree_set<GangRank>;
   using Holding = std::map<int32_t, Holders>;  // By priority.
 
-  explicit GangLists(const Core& core) : core_(core) {}
+  explicit GangLists(const SchedulerTables& tables) : tables_(tables) {}
 
   // What the record asks for, now.
   Listing ListingOf(GangIndex g, const GangRecord& r) const;
@@ -89,7 +89,7 @@ class GangLists {
   void Hold(GangIndex g, std::string_view key, const Listing& l);
   void Unhold(std::string_view key, const Listing& l);
 
-  const Core& core_;
+  const SchedulerTables& tables_;
   std::vector<Holding> holding_;  // By queue.
   size_t holders_ = 0;
   std::vector<Precedence> precedence_;  // By gang.

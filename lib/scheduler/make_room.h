@@ -23,7 +23,8 @@ namespace muster {
 // outlive it.
 class QueueVictimPolicy final : public VictimPolicy {
  public:
-  QueueVictimPolicy(Core& core, QueueIndex preemptor, const Resources& demand,
+  QueueVictimPolicy(SchedulerTables& tables, QueueIndex preemptor,
+                    const Resources& demand,
                     std::span<const VictimCandidate> candidates);
 
   bool Add(uint32_t i, uint32_t tasks) override;
@@ -43,7 +44,7 @@ class QueueVictimPolicy final : public VictimPolicy {
   void CountDisrupted(uint32_t i, int64_t sign);
   bool BudgetsAllow(uint32_t i) const;
 
-  Core& core_;
+  SchedulerTables& tables_;
   const QueueIndex preemptor_;
   const Resources& demand_;
   std::span<const VictimCandidate> candidates_;
@@ -116,7 +117,7 @@ class MakeRoom : public Phase {
   std::vector<QueueIndex> touched_;
   bool unproven_ = false;
   uint64_t max_steps_ = 0;
-  VictimPool pool_{core_};
+  VictimPool pool_{tables_};
   index::FreeTable free_;
   // Candidates, by (priority, key), and what they are made of.
   std::vector<VictimCandidate> candidates_;

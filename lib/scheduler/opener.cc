@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "lib/index/free_on.h"
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
 namespace {
@@ -32,21 +32,21 @@ void Opener::RoomFreed(NodeIndex n, Ledger ledger) {
 }
 
 uint32_t Opener::SpecLimit() const {
-  return std::max(core_.lists.waiting().spec_limit(),
-                  core_.lists.growing().spec_limit());
+  return std::max(tables_.lists.waiting().spec_limit(),
+                  tables_.lists.growing().spec_limit());
 }
 
 // Of all specs with a class, one after the other.
 std::vector<bool> Opener::Admitted(NodeIndex n) const {
   std::vector<bool> admitted;
-  const GangLists& lists = core_.lists;
+  const GangLists& lists = tables_.lists;
   for (uint32_t s = 0; s < SpecLimit(); ++s) {
     if (lists.waiting().OfSpec(s).empty() &&
         lists.growing().OfSpec(s).empty()) {
       continue;
     }
-    for (const ShapeId shape : core_.specs.at(s).shapes) {
-      admitted.push_back(core_.cluster.Admits(n, shape));
+    for (const ShapeId shape : tables_.specs.at(s).shapes) {
+      admitted.push_back(tables_.cluster.Admits(n, shape));
     }
   }
   return admitted;
@@ -56,8 +56,8 @@ void Opener::NodeChanges(NodeIndex n) { admitted_ = Admitted(n); }
 
 // The classes are those of before: a node's change lists nobody.
 void Opener::NodeHasChanged(NodeIndex n) {
-  for (const GangIndex g : core_.nodes.GangsOn(n)) {
-    if (core_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);
+  for (const GangIndex g : tables_.nodes.GangsOn(n)) {
+    if (tables_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);
   }
   const std::vector<bool> now = Admitted(n);
   if (now == admitted_) return;
@@ -68,8 +68,8 @@ void Opener::NodeHasChanged(NodeIndex n) {
 void Opener::UsageChanged(QueueIndex q) { AddOnce(usage_changed_, q); }
 
 void Opener::UsageFalls(QueueIndex leaf) {
-  for (QueueIndex q = leaf; q != kNoQueue; q = core_.queues.at(q).parent) {
-    const QueueTree::Entry& e = core_.queues.at(q);
+  for (QueueIndex q = leaf; q != kNoQueue; q = tables_.queues.at(q).parent) {
+    const QueueTree::Entry& e = tables_.queues.at(q);
     if (!e.guaranteed) continue;
     const auto known = std::ranges::find(fell_, q, &Fall::queue);
     if (known == fell_.end()) {
@@ -85,7 +85,7 @@ void Opener::UsageFalls(QueueIndex leaf) {
 void Opener::QueueChanged(QueueIndex q) { AddOnce(changed_, q); }
 
 void Opener::VictimsChanged(const GangRecord& r, bool later) {
-  AddOnce(victims_, {r.queue, core_.PriorityOf(r), later});
+  AddOnce(victims_, {r.queue, tables_.PriorityOf(r), later});
 }
 
 bool Opener::empty() const {
@@ -108,15 +108,15 @@ void Opener::Publish(bool in_pass) {
   const bool freed = !freed_.empty() || structure_ || !changed_.empty();
   if (freed) ++freed_epoch_;
   if (freed || !usage_changed_.empty()) {
-    while (!core_.lists.lacking().empty()) {
-      SetCheckDue(core_.lists.lacking().begin()->gang);
+    while (!tables_.lists.lacking().empty()) {
+      SetCheckDue(tables_.lists.lacking().begin()->gang);
     }
   }
   if (!freed_.empty()) PublishRoom();
   if (structure_) PublishStructure();
   for (const QueueIndex q : usage_changed_) PublishUsage(q);
   for (const QueueIndex q : changed_) OpenBelowAll(q);
-  GangClassList& waiting = core_.lists.waiting();
+  GangClassList& waiting = tables_.lists.waiting();
   if (all_victims_ || !changed_.empty()) {
     waiting.ForEach([this](GangClassIndex c) { OpenVictims(c); });
   }
@@ -132,15 +132,15 @@ void Opener::Publish(bool in_pass) {
   }
   if (reclaim_) {
     OpenReclaimers(later, [this](QueueIndex preemptor, const GangSpec& spec) {
-      return core_.quota.MayReclaimAtAll(preemptor,
-                                         LeastOf(spec, core_.cluster));
+      return tables_.quota.MayReclaimAtAll(preemptor,
+                                           LeastOf(spec, tables_.cluster));
     });
   }
   Forget();
 }
 
 void Opener::OpenPutOff() {
-  GangClassList& waiting = core_.lists.waiting();
+  GangClassList& waiting = tables_.lists.waiting();
   while (!waiting.put_off().empty()) {
     const GangClassIndex c = *waiting.put_off().begin();
     waiting.Close(c, Questions::kPutOff);
@@ -150,13 +150,13 @@ void Opener::OpenPutOff() {
 
 // Opens the question whose victims: unless nothing could come of it.
 void Opener::OpenVictims(GangClassIndex c, uint8_t as) {
-  GangClassList& waiting = core_.lists.waiting();
+  GangClassList& waiting = tables_.lists.waiting();
   const GangClass& cls = waiting.at(c);
   if (waiting.AsksVictims(c)) return;
-  if (!core_.config.preemption || IsHopeless(cls.reason().code) ||
-      !core_.classes.at(cls.key().priority_class).may_preempt ||
-      !AnyVictim(core_, cls.key().queue, cls.first().priority,
-                 LeastOf(core_.specs.at(cls.key().spec), core_.cluster))) {
+  if (!tables_.config.preemption || IsHopeless(cls.reason().code) ||
+      !tables_.classes.at(cls.key().priority_class).may_preempt ||
+      !AnyVictim(tables_, cls.key().queue, cls.first().priority,
+                 LeastOf(tables_.specs.at(cls.key().spec), tables_.cluster))) {
     return;
   }
   waiting.Open(c, as);
@@ -165,9 +165,9 @@ void Opener::OpenVictims(GangClassIndex c, uint8_t as) {
 // Of each kind, what the leaf may take back; whether it is anything.
 bool Opener::FindOwed(QueueIndex leaf) {
   bool owed = false;
-  owed_.assign(core_.queues.kinds(), 0);
+  owed_.assign(tables_.queues.kinds(), 0);
   for (ResourceKind kind = 0; kind < owed_.size(); ++kind) {
-    owed_[kind] = core_.quota.MostToReclaim(leaf, kind);
+    owed_[kind] = tables_.quota.MostToReclaim(leaf, kind);
     owed |= owed_[kind] > 0;
   }
   return owed;
@@ -177,19 +177,19 @@ bool Opener::FindOwed(QueueIndex leaf) {
 // What they use where they are placed may be more than their least.
 bool Opener::MayReclaim(QueueIndex preemptor, QueueIndex victim,
                         const GangSpec& spec) const {
-  return core_.quota.MayReclaim(preemptor, victim,
-                                LeastOf(spec, core_.cluster));
+  return tables_.quota.MayReclaim(preemptor, victim,
+                                  LeastOf(spec, tables_.cluster));
 }
 
 // Of classes in queues that are owed something, those that are
 // concerned(queue, spec).
 template <class F>
 void Opener::OpenReclaimers(uint8_t as, const F& concerned) {
-  GangClassList& waiting = core_.lists.waiting();
-  for (const QueueIndex q : core_.queues.Positions()) {
+  GangClassList& waiting = tables_.lists.waiting();
+  for (const QueueIndex q : tables_.queues.Positions()) {
     if (!FindOwed(q)) continue;
     waiting.ForEach(q, [&](GangClassIndex c) {
-      if (concerned(q, core_.specs.at(waiting.at(c).key().spec))) {
+      if (concerned(q, tables_.specs.at(waiting.at(c).key().spec))) {
         OpenVictims(c, as);
       }
     });
@@ -197,9 +197,9 @@ void Opener::OpenReclaimers(uint8_t as, const F& concerned) {
 }
 
 void Opener::OpenRoom(GangClassList& list, uint32_t spec, uint8_t questions) {
-  const bool as_one = &list == &core_.lists.waiting() &&
+  const bool as_one = &list == &tables_.lists.waiting() &&
                       (questions & Questions::kRoom) != 0 &&
-                      core_.specs.at(spec).least_is_exact;
+                      tables_.specs.at(spec).least_is_exact;
   if (as_one) {
     list.OpenRoomOf(spec);
     questions &= static_cast<uint8_t>(~Questions::kRoom);
@@ -208,7 +208,7 @@ void Opener::OpenRoom(GangClassList& list, uint32_t spec, uint8_t questions) {
   for (const GangClassIndex c : list.OfSpec(spec)) {
     // What is suspended looks at its own nodes only.
     const bool suspended =
-        &list == &core_.lists.waiting() && list.at(c).key().alone != kNoGang;
+        &list == &tables_.lists.waiting() && list.at(c).key().alone != kNoGang;
     if (suspended) continue;
     // Whether it could ever fit comes before whose tasks could be taken.
     const bool may_fit_now = structure_ && IsHopeless(list.at(c).reason().code);
@@ -222,46 +222,47 @@ void Opener::OpenRoom(GangClassList& list, uint32_t spec, uint8_t questions) {
 void Opener::PublishRoom() {
   done_.assign(SpecLimit(), 0);
   for (uint32_t s = 0; s < done_.size(); ++s) {
-    if (core_.lists.waiting().OfSpec(s).empty()) {
+    if (tables_.lists.waiting().OfSpec(s).empty()) {
       done_[s] |= kRoomOpened | kVictimsOpened;
     }
-    if (core_.lists.growing().OfSpec(s).empty()) done_[s] |= kGrowthOpened;
+    if (tables_.lists.growing().OfSpec(s).empty()) done_[s] |= kGrowthOpened;
   }
   for (const NodeIndex n : freed_) PublishRoomOn(n);
-  if (core_.config.preemption) OpenPreemptors();
+  if (tables_.config.preemption) OpenPreemptors();
 }
 
 void Opener::PublishRoomOn(NodeIndex n) {
-  const Cluster& cluster = core_.cluster;
+  const Cluster& cluster = tables_.cluster;
   if (!cluster.exists(n)) return;
   const bool now = (is_freed_[n] & static_cast<uint8_t>(Ledger::kNow)) != 0;
-  for (const NodeTask& task : core_.nodes.tasks(n)) {
-    const GangRecord& r = core_.gangs.at(task.gang);
+  for (const NodeTask& task : tables_.nodes.tasks(n)) {
+    const GangRecord& r = tables_.gangs.at(task.gang);
     if (now && r.phase == GangPhase::kNominated) SetCheckDue(task.gang);
     if (r.phase == GangPhase::kSuspended &&
         r.listing.waiting.queue != kNoQueue) {
-      core_.lists.waiting().Open(core_.lists.ClassOf(task.gang, false), kBoth);
+      tables_.lists.waiting().Open(tables_.lists.ClassOf(task.gang, false),
+                                   kBoth);
     }
   }
   constexpr uint8_t kAll = kRoomOpened | kVictimsOpened | kGrowthOpened;
   for (uint32_t s = 0; s < done_.size(); ++s) {
     uint8_t& done = done_[s];
     if ((done & kAll) == kAll) continue;
-    for (const ShapeId shape : core_.specs.at(s).shapes) {
+    for (const ShapeId shape : tables_.specs.at(s).shapes) {
       if ((done & kAll) == kAll || !cluster.Admits(n, shape)) continue;
       if ((done & kRoomOpened) == 0 &&
           cluster.Slots(n, shape, Ledger::kLater, 1) > 0) {
         if ((done & kVictimsOpened) == 0) done |= kHasRoom;
         done |= kRoomOpened | kVictimsOpened;
-        OpenRoom(core_.lists.waiting(), s, Questions::kRoom);
+        OpenRoom(tables_.lists.waiting(), s, Questions::kRoom);
       } else if (structure_ && (done & kVictimsOpened) == 0) {
         done |= kVictimsOpened;
-        OpenRoom(core_.lists.waiting(), s, Questions::kVictims);
+        OpenRoom(tables_.lists.waiting(), s, Questions::kVictims);
       }
       if ((done & kGrowthOpened) == 0 &&
           cluster.Slots(n, shape, Ledger::kBoth, 1) > 0) {
         done |= kGrowthOpened;
-        OpenRoom(core_.lists.growing(), s, Questions::kRoom);
+        OpenRoom(tables_.lists.growing(), s, Questions::kRoom);
       }
     }
   }
@@ -269,7 +270,7 @@ void Opener::PublishRoomOn(NodeIndex n) {
 
 // What is free on the freed nodes later, and what would be.
 void Opener::FindFreed() {
-  const Cluster& cluster = core_.cluster;
+  const Cluster& cluster = tables_.cluster;
   freed_nodes_.clear();
   for (const NodeIndex n : freed_) {
     const bool later =
@@ -279,12 +280,13 @@ void Opener::FindFreed() {
     freed.node = n;
     freed.free = index::FreeOn(cluster, n, Ledger::kLater);
     freed.in_all = freed.free;
-    for (const NodeTask& ref : core_.nodes.tasks(n)) {
-      const GangRecord& r = core_.gangs.at(ref.gang);
+    for (const NodeTask& ref : tables_.nodes.tasks(n)) {
+      const GangRecord& r = tables_.gangs.at(ref.gang);
       const TaskRecord* task = FindTask(r, ref.task);
       if (task->phase == TaskPhase::kReleasing) continue;
-      freed.holders.push_back({r.queue, core_.PriorityOf(r), r.listing.elastic,
-                               core_.holdings.UsageOf(task->at)});
+      freed.holders.push_back({r.queue, tables_.PriorityOf(r),
+                               r.listing.elastic,
+                               tables_.holdings.UsageOf(task->at)});
       freed.in_all.Add(freed.holders.back().amount);
     }
   }
@@ -299,16 +301,16 @@ void Opener::FindDemands() {
   for (uint32_t s = 0; s < done_.size(); ++s) {
     const bool room = (done_[s] & kHasRoom) != 0;
     if (!room && (done_[s] & kVictimsOpened) != 0) continue;
-    const GangSpec& spec = core_.specs.at(s);
+    const GangSpec& spec = tables_.specs.at(s);
     const auto fits = [&](const FreedNode& freed) {
-      return AnyFits(spec, core_.cluster, freed.node, freed.in_all);
+      return AnyFits(spec, tables_.cluster, freed.node, freed.in_all);
     };
     if (!room && std::ranges::none_of(freed_nodes_, fits)) {
       done_[s] |= kVictimsOpened;
       continue;
     }
-    const Resources& least = LeastOf(spec, core_.cluster);
-    const ResourceKind kind = core_.quota.DecidingKind(least);
+    const Resources& least = LeastOf(spec, tables_.cluster);
+    const ResourceKind kind = tables_.quota.DecidingKind(least);
     demands_[s] = {kind, kind < least.size() ? least[kind] : 0};
   }
 }
@@ -322,11 +324,11 @@ void Opener::OpenPreemptors() {
       done_, [](uint8_t done) { return (done & kHasRoom) != 0; });
   if (!room && freed_nodes_.empty()) return;
   FindDemands();
-  for (QueueIndex leaf = 0; leaf < core_.queues.limit(); ++leaf) {
-    if (core_.lists.waiting().InOrder(leaf).empty()) continue;
+  for (QueueIndex leaf = 0; leaf < tables_.queues.limit(); ++leaf) {
+    if (tables_.lists.waiting().InOrder(leaf).empty()) continue;
     const bool owed = FindOwed(leaf);
     PossibleVictims anywhere, beside;
-    const GangLists::Holding& holding = core_.lists.holding(leaf);
+    const GangLists::Holding& holding = tables_.lists.holding(leaf);
     if (room && !holding.empty()) anywhere.lowest = holding.begin()->first;
     anywhere.others = room && owed;
     for (FreedNode& freed : freed_nodes_) {
@@ -347,11 +349,11 @@ void Opener::OpenPreemptors() {
 // amount from the victim.
 uint64_t Opener::KindsToReclaim(QueueIndex preemptor, QueueIndex victim) const {
   uint64_t kinds = 0;
-  for (ResourceKind kind = 0; kind < core_.queues.kinds(); ++kind) {
+  for (ResourceKind kind = 0; kind < tables_.queues.kinds(); ++kind) {
     if (owed_[kind] <= 0) continue;
-    Resources one(core_.queues.kinds());
+    Resources one(tables_.queues.kinds());
     one.Set(kind, 1);
-    if (core_.quota.MayReclaim(preemptor, victim, one))
+    if (tables_.quota.MayReclaim(preemptor, victim, one))
       kinds |= uint64_t{1} << kind;
   }
   return kinds;
@@ -359,7 +361,7 @@ uint64_t Opener::KindsToReclaim(QueueIndex preemptor, QueueIndex victim) const {
 
 void Opener::OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
                               const PossibleVictims& beside) {
-  const GangClassList& waiting = core_.lists.waiting();
+  const GangClassList& waiting = tables_.lists.waiting();
   const int32_t lowest = std::min(anywhere.lowest, beside.lowest);
   const int32_t highest = waiting.InOrder(leaf).begin()->rank.priority;
   if (highest < lowest && !anywhere.others && !beside.others) return;
@@ -377,7 +379,7 @@ void Opener::OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
     }
     const uint64_t kinds = takes_back ? uint64_t{1} << demand.kind : 0;
     if (room ||
-        MayGiveSlot(leaf, cls.priority, kinds, core_.specs.at(cls.spec))) {
+        MayGiveSlot(leaf, cls.priority, kinds, tables_.specs.at(cls.spec))) {
       OpenVictims(cls.index);
     }
   }
@@ -395,35 +397,35 @@ bool Opener::MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
     for (const Holder& holder : freed.holders) {
       if (gives(holder)) amount.Add(holder.amount);
     }
-    return AnyFits(spec, core_.cluster, freed.node, amount);
+    return AnyFits(spec, tables_.cluster, freed.node, amount);
   });
 }
 
 void Opener::PublishStructure() {
   for (uint32_t s = 0; s < SpecLimit(); ++s) {
-    const GangSpec& spec = core_.specs.at(s);
-    if (spec.looks_at_structure) OpenRoom(core_.lists.waiting(), s, kBoth);
+    const GangSpec& spec = tables_.specs.at(s);
+    if (spec.looks_at_structure) OpenRoom(tables_.lists.waiting(), s, kBoth);
     // What is beside its tasks may be somewhere else now.
     if (spec.looks_at_structure || spec.grows_nearby) {
-      OpenRoom(core_.lists.growing(), s, Questions::kRoom);
+      OpenRoom(tables_.lists.growing(), s, Questions::kRoom);
     }
   }
 }
 
 template <class F>
 void Opener::ForEachBelow(QueueIndex q, const F& f) {
-  for (const QueueIndex child : core_.queues.at(q).children) {
+  for (const QueueIndex child : tables_.queues.at(q).children) {
     ForEachBelow(child, f);
   }
   for (const bool grows : {false, true}) {
-    core_.lists.classes(grows).ForEach(q,
-                                       [&](GangClassIndex c) { f(grows, c); });
+    tables_.lists.classes(grows).ForEach(
+        q, [&](GangClassIndex c) { f(grows, c); });
   }
 }
 
 void Opener::PublishUsage(QueueIndex lowest) {
-  for (QueueIndex q = lowest; q != kNoQueue; q = core_.queues.at(q).parent) {
-    const QueueTree::Entry& e = core_.queues.at(q);
+  for (QueueIndex q = lowest; q != kNoQueue; q = tables_.queues.at(q).parent) {
+    const QueueTree::Entry& e = tables_.queues.at(q);
     if (!e.bounded && !e.guaranteed) continue;
     OpenBelow(q);
     if (e.bounded) SetNominatedCheckDueBelow(q);
@@ -434,12 +436,12 @@ void Opener::PublishUsage(QueueIndex lowest) {
 // yes now.
 void Opener::OpenBelow(QueueIndex q) {
   const auto fell = std::ranges::find(fell_, q, &Fall::queue);
-  const bool limits = core_.queues.at(q).bounded;
+  const bool limits = tables_.queues.at(q).bounded;
   if (!limits && fell == fell_.end()) return;
   ForEachBelow(q, [&](bool grows, GangClassIndex c) {
-    GangClassList& list = core_.lists.classes(grows);
+    GangClassList& list = tables_.lists.classes(grows);
     const GangClass& cls = list.at(c);
-    const GangSpec& spec = core_.specs.at(cls.key().spec);
+    const GangSpec& spec = tables_.specs.at(cls.key().spec);
     // Its limit may have stopped one of whose victims too little is known.
     const ReasonCode code = cls.reason().code;
     const bool stopped =
@@ -449,24 +451,24 @@ void Opener::OpenBelow(QueueIndex q) {
     if (grows) return;
     const bool owed = fell != fell_.end() &&
                       (!spec.least_is_exact ||
-                       core_.quota.ComesToBeOwed(q, fell->before,
-                                                 LeastOf(spec, core_.cluster)));
+                       tables_.quota.ComesToBeOwed(
+                           q, fell->before, LeastOf(spec, tables_.cluster)));
     if (stopped || owed) OpenVictims(c);
   });
 }
 
 void Opener::OpenBelowAll(QueueIndex q) {
   ForEachBelow(q, [&](bool grows, GangClassIndex c) {
-    core_.lists.classes(grows).Open(c,
-                                    grows ? uint8_t{Questions::kRoom} : kBoth);
+    tables_.lists.classes(grows).Open(
+        c, grows ? uint8_t{Questions::kRoom} : kBoth);
   });
   SetNominatedCheckDueBelow(q);
 }
 
 void Opener::SetNominatedCheckDueBelow(QueueIndex q) {
   std::vector<GangIndex> below;
-  for (const GangRank& rank : core_.lists.nominated()) {
-    if (core_.queues.IsWithin(core_.gangs.at(rank.gang).queue, q)) {
+  for (const GangRank& rank : tables_.lists.nominated()) {
+    if (tables_.queues.IsWithin(tables_.gangs.at(rank.gang).queue, q)) {
       below.push_back(rank.gang);
     }
   }
@@ -474,7 +476,7 @@ void Opener::SetNominatedCheckDueBelow(QueueIndex q) {
 }
 
 void Opener::SetCheckDue(GangIndex g) {
-  if (!core_.gangs.at(g).check_due) GangEdit(core_, g)->check_due = true;
+  if (!tables_.gangs.at(g).check_due) GangEdit(tables_, g)->check_due = true;
 }
 
 }  // namespace muster

@@ -13,7 +13,7 @@
 
 namespace muster {
 
-struct Core;
+struct SchedulerTables;
 struct GangRecord;
 struct GangSpec;
 
@@ -57,7 +57,7 @@ struct GangSpec;
 // calls the order does not matter. Not synchronised.
 class Opener {
  public:
-  explicit Opener(Core& core) : core_(core) {}
+  explicit Opener(SchedulerTables& tables) : tables_(tables) {}
 
   void RoomFreed(NodeIndex n, Ledger ledger = Ledger::kBoth);
   void StructureChanged() { structure_ = true; }
@@ -126,7 +126,7 @@ class Opener {
   void OpenReclaimers(uint8_t as, const F& concerned);
   bool FindOwed(QueueIndex leaf);
 
-  Core& core_;
+  SchedulerTables& tables_;
   std::vector<NodeIndex> freed_;           // Each once.
   std::vector<uint8_t> is_freed_;          // By node: in which ledgers.
   std::vector<QueueIndex> usage_changed_;  // The lowest on each path.

@@ -18,19 +18,19 @@ namespace muster {
 // Updates gangs whose time has come: those that wait enter their classes, the
 // check of those to be repaired is due. Questions that were to be tried again
 // by now are open.
-void Wake(Core& core);
+void Wake(SchedulerTables& tables);
 // The first time at which there is something to wake, or kForever. O(1).
-Time NextDue(const Core& core);
+Time NextDue(const SchedulerTables& tables);
 // The round is over, when all open questions have been asked: what it placed
 // may be a victim from now on, and what was put off for that is open.
-void EndRound(Core& core);
+void EndRound(SchedulerTables& tables);
 
 // --- The phases, each in a file of its own -----------------------------------
 
 // Clears check_due, and the repair_reason if no decision is needed for it. True
 // if none is needed now. It makes no search, so that a pass that is followed
 // and one that is made agree on it.
-bool RepairWithoutDecision(Core& core, GangIndex g);
+bool RepairWithoutDecision(SchedulerTables& tables, GangIndex g);
 
 // Repairs the gangs whose check is due (GangLists::check_due) and that are not
 // nominated, and overcommitted nodes. What the budget leaves is left to the
@@ -104,7 +104,7 @@ class Serve : public Phase {
   bool TryResume(GangIndex g, Reason* reason);
 
   MakeRoom make_room_{pass_};
-  Turns turns_{core_.queues, *core_.order};
+  Turns turns_{tables_.queues, *tables_.order};
   uint64_t passes_ = 0;
   std::vector<NoRoom> no_room_;         // By spec.
   std::vector<GangClassIndex> others_;  // Of AnswerOthers.
@@ -136,7 +136,7 @@ class Grow : public Phase {
   void GrowFirst(GangClassIndex c);
   Reason WhyNot(GangIndex g);
 
-  Turns turns_{core_.queues, *core_.order};
+  Turns turns_{tables_.queues, *tables_.order};
   std::vector<uint32_t> counts_;
   PlacementResult placement_;
   Resources room_;
@@ -151,7 +151,7 @@ class Pass {
  public:
   explicit Pass(PassContext& pass) : pass_(pass) {}
 
-  // Makes a plan, at Core::now, and takes it as done.
+  // Makes a plan, at SchedulerTables::now, and takes it as done.
   void Run(Plan* plan);
   // The last pass was taken back. What its phases still have of it is dropped,
   // which the next pass would have to do.

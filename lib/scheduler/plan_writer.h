@@ -5,15 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "muster/plan.h"
 
 namespace muster {
 
 // Adds the entry of a class that waits to Plan::waiting.
-void AddWaiting(const Core& core, const GangClass& cls, Plan* plan);
+void AddWaiting(const SchedulerTables& tables, const GangClass& cls,
+                Plan* plan);
 // Scheduler::AllWaiting.
-void TellAllWaiting(const Core& core, Plan* plan);
+void TellAllWaiting(const SchedulerTables& tables, Plan* plan);
 
 // Decisions get their numbers in the order in which they begin; tasks join them
 // until the plan is finished, and then lie side by side. Without a plan (when a
@@ -24,7 +25,7 @@ class PlanWriter {
   using Draft = uint32_t;
   static constexpr Draft kNone = 0xffffffff;
 
-  explicit PlanWriter(Core& core) : core_(core) {}
+  explicit PlanWriter(SchedulerTables& tables) : tables_(tables) {}
 
   void Begin(Plan* plan);
   // A decision about g, for another gang if there is one.
@@ -69,7 +70,7 @@ class PlanWriter {
   void FinishDecisions();
   void FinishAnswers(bool exhausted);
 
-  Core& core_;
+  SchedulerTables& tables_;
   Plan* plan_ = nullptr;
   std::vector<Entry> drafts_;
   std::vector<std::pair<Draft, PlannedTask>> tasks_;

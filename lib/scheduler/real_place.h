@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lib/cluster/cluster.h"
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "muster/event.h"
 
 namespace muster {
@@ -33,7 +33,8 @@ absl::StatusOr<DeviceSet> NamedDevices(const std::string& field,
                                        std::span<const uint32_t> devices);
 
 // Where a started task really is. An answer without a node means as planned.
-absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
+absl::StatusOr<Allocation> RealPlace(const SchedulerTables& tables,
+                                     const GangRecord& r,
                                      const Allocation& planned,
                                      const TaskAnswer& answer);
 

@@ -14,7 +14,7 @@
 
 namespace muster {
 
-struct Core;
+struct SchedulerTables;
 
 // Between Begin() and Rollback() it keeps a copy of each gang from before its
 // first change, and the inverse of every change of another kind. Rollback()
@@ -26,7 +26,7 @@ struct Core;
 // Begin() is O(overcommit candidates), Rollback() O(what changed x log).
 class Undo {
  public:
-  explicit Undo(Core& core) : core_(core) {}
+  explicit Undo(SchedulerTables& tables) : tables_(tables) {}
 
   bool active() const { return active_; }
   void Begin();
@@ -47,7 +47,7 @@ class Undo {
   void Refill(GangIndex g, GangRecord&& before);
   void End();
 
-  Core& core_;
+  SchedulerTables& tables_;
   bool active_ = false;
   uint64_t serial_ = 0;
   std::vector<GangIndex> touched_;

@@ -22,7 +22,8 @@ struct GangSpec;
 // to the last call of Draw.
 class VictimPool {
  public:
-  explicit VictimPool(Core& core) : core_(core), order_(core) {}
+  explicit VictimPool(SchedulerTables& tables)
+      : tables_(tables), order_(tables) {}
 
   // Nothing is put off, or to be tried again.
   void Forget();
@@ -69,7 +70,7 @@ class VictimPool {
   bool FitsWithoutThem(NodeIndex n);
   int64_t SlotsIn(const Resources& amount) const;
 
-  Core& core_;
+  SchedulerTables& tables_;
   VictimOrder order_;
   const GangSpec* preemptor_ = nullptr;
   bool spare_only_ = false;

@@ -26,7 +26,7 @@ OPENER = "lib/scheduler/opener.cc"
 MUTANTS = [
     # What opens what: the table in opener.h.
     ("room: classes that fit now", OPENER,
-     "OpenRoom(core_.lists.waiting(), s, Questions::kRoom);", ";"),
+     "OpenRoom(tables_.lists.waiting(), s, Questions::kRoom);", ";"),
     ("room: victims of classes that fit now", OPENER,
      "if ((done & kVictimsOpened) == 0) done |= kHasRoom;", ""),
     ("room: victims of classes that fit with all gone", OPENER,
@@ -39,16 +39,18 @@ MUTANTS = [
     ("room: whoever may take back elsewhere", OPENER,
      "anywhere.others = room && owed;", ";"),
     ("room and structure: victims where it may fit", OPENER,
-     "OpenRoom(core_.lists.waiting(), s, Questions::kVictims);", ";"),
+     "OpenRoom(tables_.lists.waiting(), s, Questions::kVictims);", ";"),
     ("room: growth", OPENER,
      """done |= kGrowthOpened;
-        OpenRoom(core_.lists.growing(), s, Questions::kRoom);""",
+        OpenRoom(tables_.lists.growing(), s, Questions::kRoom);""",
      "done |= kGrowthOpened;"),
     ("room: nominated gangs there", OPENER,
      "if (now && r.phase == GangPhase::kNominated) SetCheckDue(task.gang);",
      "if (now) {}"),
     ("room: suspended gangs there", OPENER,
-     "core_.lists.waiting().Open(core_.lists.ClassOf(task.gang, false), kBoth);", ";"),
+     """
+      tables_.lists.waiting().Open(tables_.lists.ClassOf(task.gang, false),
+                                   kBoth);""", ""),
     ("room or quota: gangs below their minimum", OPENER,
      "if (freed || !usage_changed_.empty()) {", "if (false) {"),
     ("quota: gangs below their minimum", OPENER,
@@ -60,7 +62,7 @@ MUTANTS = [
      "!freed_.empty() || structure_ || !changed_.empty();",
      "!freed_.empty() || structure_;"),
     ("structure: classes that compare domains", OPENER,
-     "if (spec.looks_at_structure) OpenRoom(core_.lists.waiting(), s, kBoth);", ""),
+     "if (spec.looks_at_structure) OpenRoom(tables_.lists.waiting(), s, kBoth);", ""),
     ("structure: growth that compares domains", OPENER,
      "if (spec.looks_at_structure || spec.grows_nearby) {", "if (spec.grows_nearby) {"),
     ("structure: growth beside the gang", OPENER,
@@ -84,7 +86,7 @@ MUTANTS = [
      "!spec.least_is_exact);"),
     ("usage: owed, whose least demand is not exact", OPENER,
      """(!spec.least_is_exact ||
-                       core_.quota""", "(core_.quota"),
+                       tables_.quota""", "(tables_.quota"),
     ("usage: owed, by the most that was used", OPENER,
      "std::max(known->before[k], e.used[k])", "known->before[k]"),
     ("usage: the queues above", OPENER,
@@ -95,8 +97,8 @@ MUTANTS = [
     ("usage: nominated gangs", OPENER,
      "if (e.bounded) SetNominatedCheckDueBelow(q);", ""),
     ("more than guaranteed", OPENER,
-     "return core_.quota.MayReclaimAtAll(preemptor,",
-     "return false && core_.quota.MayReclaimAtAll(preemptor,"),
+     "return tables_.quota.MayReclaimAtAll(preemptor,",
+     "return false && tables_.quota.MayReclaimAtAll(preemptor,"),
     ("new victim: above it in its queue", OPENER,
      "if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);",
      "if (c == kNoClass) {}"),
@@ -124,102 +126,102 @@ MUTANTS = [
      """  RoomFreed(n);
   StructureChanged();""", "  RoomFreed(n);"),
     ("a node changes: nominated gangs there", OPENER,
-     "if (core_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);",
+     "if (tables_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);",
      "if (g == kNoGang) {}"),
     # Who tells what happened.
     ("tells: a start that may be shed from", "lib/scheduler/decisions.cc",
-     "core_.opener.VictimsChanged(*gang, true);", ";"),
+     "tables_.opener.VictimsChanged(*gang, true);", ";"),
     ("tells: a replaced task", "lib/scheduler/decisions.cc",
      """== ReasonCode::kTaskFailed;
     gang->repair_reason = ReasonCode::kNone;
-    core_.opener.VictimsChanged(*gang);""",
+    tables_.opener.VictimsChanged(*gang);""",
      """== ReasonCode::kTaskFailed;
     gang->repair_reason = ReasonCode::kNone;"""),
     ("tells: a queue's values", "lib/scheduler/tenant_events.cc",
-     "core.opener.QueueChanged(known);", ";"),
+     "tables.opener.QueueChanged(known);", ";"),
     ("tells: a priority class's values", "lib/scheduler/tenant_events.cc",
-     """GangEdit(core, g);
-  core.opener.AllVictims();""", "GangEdit(core, g);"),
+     """GangEdit(tables, g);
+  tables.opener.AllVictims();""", "GangEdit(tables, g);"),
     ("tells: a disruption budget", "lib/scheduler/tenant_events.cc",
-     """core.budgets.Put(budget);
-  core.opener.AllVictims();""", "core.budgets.Put(budget);"),
-    ("tells: a disruption that is over", "lib/scheduler/core.cc",
-     "if (sign > 0) core.opener.AllVictims();", ""),
+     """tables.budgets.Put(budget);
+  tables.opener.AllVictims();""", "tables.budgets.Put(budget);"),
+    ("tells: a disruption that is over", "lib/scheduler/scheduler_tables.cc",
+     "if (sign > 0) tables.opener.AllVictims();", ""),
     ("tells: a repaired gang", "lib/scheduler/repair.cc",
-     "core.opener.VictimsChanged(r);", ";"),
+     "tables.opener.VictimsChanged(r);", ";"),
     ("tells: a node set's nodes", "lib/scheduler/node_events.cc",
-     "if (node.valid()) core.opener.RoomFreed(node.index);", "if (node.valid()) {}"),
+     "if (node.valid()) tables.opener.RoomFreed(node.index);", "if (node.valid()) {}"),
     ("tells: a node set", "lib/scheduler/node_events.cc",
-     "core.opener.StructureChanged();", ";"),
+     "tables.opener.StructureChanged();", ";"),
     ("tells: a gang that is found to run", "lib/scheduler/reconcile.cc",
      """    }
-    core.opener.VictimsChanged(*gang);""", "    }"),
+    tables.opener.VictimsChanged(*gang);""", "    }"),
     ("tells: a new node's room", "lib/scheduler/node_changes.cc",
-     """  core.opener.RoomFreed(n);
-  core.opener.StructureChanged();
-}""", "  core.opener.StructureChanged();\n}"),
+     """  tables.opener.RoomFreed(n);
+  tables.opener.StructureChanged();
+}""", "  tables.opener.StructureChanged();\n}"),
     ("tells: a new node", "lib/scheduler/node_changes.cc",
-     """  core.opener.RoomFreed(n);
-  core.opener.StructureChanged();
-}""", "  core.opener.RoomFreed(n);\n}"),
+     """  tables.opener.RoomFreed(n);
+  tables.opener.StructureChanged();
+}""", "  tables.opener.RoomFreed(n);\n}"),
     ("tells: a larger node", "lib/scheduler/node_changes.cc",
-     """    core.opener.RoomFreed(n);
-    core.opener.StructureChanged();
+     """    tables.opener.RoomFreed(n);
+    tables.opener.StructureChanged();
   }""", "  }"),
     ("tells: a node that is up or down", "lib/scheduler/node_changes.cc",
-     "if (old.available() != facts.available()) core.opener.StructureChanged();", ""),
+     "if (old.available() != facts.available()) tables.opener.StructureChanged();", ""),
     ("tells: the room of a node that is up", "lib/scheduler/node_changes.cc",
      "if (given_up || (facts.available() && !old.available())) {", "if (given_up) {"),
     ("tells: room that others give up", "lib/scheduler/node_changes.cc",
      "if (given_up || (facts.available() && !old.available())) {",
      "if ((given_up && false) || (facts.available() && !old.available())) {"),
     ("tells: nominated gangs on a node with other facts", "lib/scheduler/node_changes.cc",
-     "core.opener.SetCheckDue(g);",
+     "tables.opener.SetCheckDue(g);",
      "if (g == kNoGang) {}"),
     ("tells: a gang with another spec", "lib/scheduler/gang_events.cc",
-     """CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(*gang);
-  if (IsLive""", "CountGang(core, *gang, 1);\n  if (IsLive"),
+     """CountGang(tables, *gang, 1);
+  tables.opener.VictimsChanged(*gang);
+  if (IsLive""", "CountGang(tables, *gang, 1);\n  if (IsLive"),
     ("tells: a gang in another queue", "lib/scheduler/gang_events.cc",
-     """CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(*gang);
-  if (gang->phase""", "CountGang(core, *gang, 1);\n  if (gang->phase"),
+     """CountGang(tables, *gang, 1);
+  tables.opener.VictimsChanged(*gang);
+  if (gang->phase""", "CountGang(tables, *gang, 1);\n  if (gang->phase"),
     ("tells: a gang of another priority class", "lib/scheduler/gang_events.cc",
      """gang->priority_class = cls;
-  core.opener.VictimsChanged(*gang);""", "gang->priority_class = cls;"),
+  tables.opener.VictimsChanged(*gang);""", "gang->priority_class = cls;"),
     ("tells: a suspended gang that keeps something", "lib/scheduler/life.cc",
-     """if (core_.SpecOf(r).kept.empty()) return;
-  core_.opener.VictimsChanged(r);""", ""),
+     """if (tables_.SpecOf(r).kept.empty()) return;
+  tables_.opener.VictimsChanged(r);""", ""),
     ("tells: a gang that runs", "lib/scheduler/life.cc",
-     "          core_.opener.VictimsChanged(r);", "          ;"),
+     "          tables_.opener.VictimsChanged(r);", "          ;"),
     ("tells: a refused stop", "lib/scheduler/answer_events.cc",
-     "core.opener.VictimsChanged(*gang);", ";"),
+     "tables.opener.VictimsChanged(*gang);", ";"),
     ("tells: usage before it falls", "lib/scheduler/holdings.cc",
-     "if (sign < 0) core_.opener.UsageFalls(queue);", ""),
+     "if (sign < 0) tables_.opener.UsageFalls(queue);", ""),
     ("tells: a queue beyond its guarantee", "lib/scheduler/holdings.cc",
-     "core_.opener.ExceedsGuarantee();", ";"),
+     "tables_.opener.ExceedsGuarantee();", ";"),
     ("tells: usage that moves", "lib/scheduler/holdings.cc",
-     "for (const QueueIndex q : {from, leaf}) core_.opener.UsageChanged(q);", ""),
+     "for (const QueueIndex q : {from, leaf}) tables_.opener.UsageChanged(q);", ""),
     ("tells: usage that moves away", "lib/scheduler/holdings.cc",
-     "for (const QueueIndex q : {from, leaf}) core_.opener.UsageChanged(q);",
-     "core_.opener.UsageChanged(leaf);"),
+     "for (const QueueIndex q : {from, leaf}) tables_.opener.UsageChanged(q);",
+     "tables_.opener.UsageChanged(leaf);"),
     ("tells: usage that moves here", "lib/scheduler/holdings.cc",
-     "for (const QueueIndex q : {from, leaf}) core_.opener.UsageChanged(q);",
-     "core_.opener.UsageChanged(from);"),
+     "for (const QueueIndex q : {from, leaf}) tables_.opener.UsageChanged(q);",
+     "tables_.opener.UsageChanged(from);"),
     ("tells: room now", "lib/scheduler/holdings.cc",
      "if (!now && !later) return;", "if (!later) return;"),
     ("tells: room later", "lib/scheduler/holdings.cc",
      "if (!now && !later) return;", "if (!now) return;"),
     ("tells: usage that falls", "lib/scheduler/holdings.cc",
-     "core_.opener.UsageChanged(core_.gangs.at(g).queue);", "if (g == kNoGang) {}"),
+     "tables_.opener.UsageChanged(tables_.gangs.at(g).queue);", "if (g == kNoGang) {}"),
     ("tells: a nominated gang that is changed", "lib/scheduler/gang_events.cc",
      """gang->TakeFrom(e.gang);
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;""",
      "gang->TakeFrom(e.gang);"),
     ("tells: a nominated gang that is moved", "lib/scheduler/gang_events.cc",
-     """core.opener.VictimsChanged(*gang);
+     """tables.opener.VictimsChanged(*gang);
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;""",
-     "core.opener.VictimsChanged(*gang);"),
+     "tables.opener.VictimsChanged(*gang);"),
     ("tells: a nominated gang that is held", "lib/scheduler/gang_events.cc",
      """gang->held_why = e.why;
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;""",
@@ -236,29 +238,29 @@ MUTANTS = [
     ("tells: a gang that sheds what had to leave", "lib/scheduler/decisions.cc",
      """!= ReasonCode::kNone) {
     gang->repair_reason = ReasonCode::kNone;
-    core_.opener.VictimsChanged(*gang);""",
+    tables_.opener.VictimsChanged(*gang);""",
      """!= ReasonCode::kNone) {
     gang->repair_reason = ReasonCode::kNone;"""),
     ("tells: a task that is found elsewhere, to its gang", "lib/scheduler/reconcile.cc",
-     "core.opener.RoomFreed(at.node);", ";"),
+     "tables.opener.RoomFreed(at.node);", ";"),
     ("tells: a task that is found elsewhere, to growth", "lib/scheduler/reconcile.cc",
-     "core.opener.StructureChanged();", ";"),
+     "tables.opener.StructureChanged();", ";"),
     ("tells: the queue that another one leaves", "lib/scheduler/tenant_events.cc",
-     "for (const QueueIndex q : {was_below, below}) core.opener.UsageChanged(q);",
-     "core.opener.UsageChanged(below);"),
+     "for (const QueueIndex q : {was_below, below}) tables.opener.UsageChanged(q);",
+     "tables.opener.UsageChanged(below);"),
     ("tells: the queue to which another one comes", "lib/scheduler/tenant_events.cc",
-     "for (const QueueIndex q : {was_below, below}) core.opener.UsageChanged(q);",
-     "core.opener.UsageChanged(was_below);"),
+     "for (const QueueIndex q : {was_below, below}) tables.opener.UsageChanged(q);",
+     "tables.opener.UsageChanged(was_below);"),
     ("tells: queues that compete from now on", "lib/scheduler/tenant_events.cc",
-     """core.queues.UndoAdd(q); });
-    if (Contested(core) != contested) core.opener.AllVictims();""",
-     """core.queues.UndoAdd(q); });
-    if (Contested(core) != contested) {}"""),
+     """tables.queues.UndoAdd(q); });
+    if (Contested(tables) != contested) tables.opener.AllVictims();""",
+     """tables.queues.UndoAdd(q); });
+    if (Contested(tables) != contested) {}"""),
     ("tells: queues that compete no more", "lib/scheduler/tenant_events.cc",
-     """core.queues.UndoRemove(old); });
-  if (Contested(core) != contested) core.opener.AllVictims();""",
-     """core.queues.UndoRemove(old); });
-  if (Contested(core) != contested) {}"""),
+     """tables.queues.UndoRemove(old); });
+  if (Contested(tables) != contested) tables.opener.AllVictims();""",
+     """tables.queues.UndoRemove(old); });
+  if (Contested(tables) != contested) {}"""),
     ("tells: a queue more beyond its guarantee", "lib/scheduler/holdings.cc",
      "(before <= guarantee || guarantee > 0)", "(before <= guarantee)"),
     # What an answer says of whom it concerns, and what time alone opens.
@@ -273,7 +275,7 @@ MUTANTS = [
      "if (counts_[i] >= roles[i].desired_tasks || i > 0) continue;\n"
      "    const uint32_t tasks"),
     ("answers: a limit that stops several tasks", "lib/scheduler/grow.cc",
-     "const bool by_one = core_.config.fabrics.empty();",
+     "const bool by_one = tables_.config.fabrics.empty();",
      "const bool by_one = true;"),
     ("time: a victim that has run long enough", "lib/scheduler/pass.cc",
      "questions.open |= Questions::kVictims;", ";"),
