@@ -29,7 +29,7 @@ BACKLOG = "A full cluster with a backlog: CPU of one event and the pass behind i
     "Checkpoint": ("a checkpoint", 25 * US, 10_000),
     "NodeUnchanged": ("a node as it was", 25 * US, 10_000),
     "UnusedLabel": ("a label that nobody selects by", 25 * US, 10_000),
-    "OthersUnchanged": ("others' usage as it was", 25 * US, 10_000),
+    "ExternalUsageUnchanged": ("others' usage as it was", 25 * US, 10_000),
     "SubmitKnown": ("a gang of a known shape", 50 * US, 10_000),
     "SubmitNew": ("a gang of a new shape", 500 * US, 10_000),
     "Explain": ("why does a gang wait?", 20 * US, 10_000),

@@ -16,11 +16,11 @@ absl::Status CheckAllFree(const Scheduler& scheduler, const Books& books) {
   const ClusterView cluster = scheduler.cluster();
   for (NodeIndex n : cluster.nodes()) {
     const std::string& key = cluster.node(n).key;
-    const OtherUsage& others = books.others(books.Find(key));
+    const ExternalUsage& external = books.external(books.Find(key));
     for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-      int64_t expected = cluster.capacity(n, k) - others.amount[k];
+      int64_t expected = cluster.capacity(n, k) - external.amount[k];
       if (k == cluster.device_kind()) {
-        expected -= books.OthersMilli(books.Find(key));
+        expected -= books.ExternalMilli(books.Find(key));
         for (const Device& d : cluster.node(n).devices) {
           if (!d.healthy) expected = -1;  // Not comparable.
         }

@@ -65,15 +65,15 @@ void Books::SetUp(uint32_t node, bool up) {
   Sum(e, 1);
 }
 
-void Books::SetOthers(uint32_t node, const OtherUsage& usage) {
+void Books::SetExternalUsage(uint32_t node, const ExternalUsage& usage) {
   Entry& e = nodes_[node];
   Sum(e, -1);
   for (int sign : {-1, 1}) {
-    if (sign == 1) e.others = usage;
+    if (sign == 1) e.external = usage;
     for (ResourceKind k = 0; k < kinds_; ++k) {
-      if (k != device_kind_) e.used[k] += sign * e.others.amount[k];
+      if (k != device_kind_) e.used[k] += sign * e.external.amount[k];
     }
-    for (const DeviceShare& s : e.others.devices) {
+    for (const DeviceShare& s : e.external.devices) {
       if (s.device >= e.devices.size()) continue;
       Use(e.devices[s.device], ShareOf(e.node.devices[s.device], s), sign);
     }
@@ -131,10 +131,10 @@ Books::DeviceUse Books::ShareOf(const Device& device,
           .slices = ((1u << profile->memory_slices) - 1) << share.first_slice};
 }
 
-int64_t Books::OthersMilli(uint32_t node) const {
+int64_t Books::ExternalMilli(uint32_t node) const {
   const Entry& e = nodes_[node];
   int64_t sum = 0;
-  for (const DeviceShare& s : e.others.devices) {
+  for (const DeviceShare& s : e.external.devices) {
     if (s.device >= e.node.devices.size()) continue;
     sum += ShareOf(e.node.devices[s.device], s).milli;
   }
@@ -267,7 +267,7 @@ std::string Books::FirstInUse() const {
   for (const Entry& e : nodes_) {
     bool used = e.tasks != 0;
     for (ResourceKind k = 0; k < kinds_; ++k) {
-      if (k != device_kind_) used |= e.used[k] != e.others.amount[k];
+      if (k != device_kind_) used |= e.used[k] != e.external.amount[k];
     }
     if (used) return e.node.key;
   }

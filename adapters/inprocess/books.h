@@ -40,11 +40,13 @@ class Books {
   // kNoNode: none has this key.
   uint32_t Find(std::string_view key) const;
   void SetUp(uint32_t node, bool up);
-  void SetOthers(uint32_t node, const OtherUsage& usage);
+  void SetExternalUsage(uint32_t node, const ExternalUsage& usage);
   uint32_t node_count() const { return static_cast<uint32_t>(nodes_.size()); }
   const std::string& key(uint32_t node) const { return nodes_[node].node.key; }
   const Node& node(uint32_t node) const { return nodes_[node].node; }
-  const OtherUsage& others(uint32_t node) const { return nodes_[node].others; }
+  const ExternalUsage& external(uint32_t node) const {
+    return nodes_[node].external;
+  }
   bool up(uint32_t node) const { return nodes_[node].up; }
 
   // Where on a node: devices, and a partition's first slice.
@@ -69,8 +71,8 @@ class Books {
   int64_t DeviceMilli(uint32_t node, size_t device) const {
     return nodes_[node].devices[device].milli;
   }
-  // What others use of the node's devices, in thousandths.
-  int64_t OthersMilli(uint32_t node) const;
+  // The external usage of the node's devices, in thousandths.
+  int64_t ExternalMilli(uint32_t node) const;
 
   const BookTotals& totals() const { return totals_; }
   // The first node on which a task still holds something; empty: none.
@@ -84,7 +86,7 @@ class Books {
   };
   struct Entry {
     Node node{};
-    OtherUsage others{};
+    ExternalUsage external{};
     bool up = true;
     uint64_t tasks = 0;
     uint64_t whole = 0;  // Of them, those that have the node for themselves.

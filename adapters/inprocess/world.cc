@@ -15,8 +15,8 @@ struct Label {
   std::string operator()(const NodeRemoved& e) { return "remove " + e.node; }
   std::string operator()(const NodeDrained& e) { return "drain " + e.node; }
   std::string operator()(const SpotNotice& e) { return "spot " + e.node; }
-  std::string operator()(const OthersChanged& e) {
-    return "others " + e.usage.node;
+  std::string operator()(const ExternalUsageChanged& e) {
+    return "external usage of " + e.usage.node;
   }
   std::string operator()(const NodeSetChanged& e) {
     return "node set " + e.set.key;
@@ -92,9 +92,9 @@ void Simulator::Impl::HappenTold(const EventBody& body, int line) {
           const uint32_t node = books_.Find(e.node);
           books_.SetUp(node, true);
           TellNode(node);
-        } else if constexpr (std::is_same_v<E, OthersChanged>) {
+        } else if constexpr (std::is_same_v<E, ExternalUsageChanged>) {
           const uint32_t node = books_.Find(e.usage.node);
-          books_.SetOthers(node, e.usage);
+          books_.SetExternalUsage(node, e.usage);
           TellNode(node);
         }
       },
@@ -148,8 +148,8 @@ void Simulator::Impl::Reconcile() {
   for (uint32_t n = 0; n < books_.node_count(); ++n) {
     if (!scheduler_.FindNode(books_.key(n)).valid()) continue;
     whole.nodes.push_back(books_.node(n));
-    if (!books_.others(n).node.empty())
-      whole.others.push_back(books_.others(n));
+    if (!books_.external(n).node.empty())
+      whole.external.push_back(books_.external(n));
     if (!books_.up(n)) whole.down.push_back(books_.key(n));
   }
   for (LiveGang& g : live_) {

@@ -331,12 +331,13 @@ NodeSet ReadNodeSet(const Value& value) {
   return set;
 }
 
-OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
-  OtherUsage others;
+ExternalUsage ReadExternalUsage(const Value& value,
+                                const SchedulerConfig& config) {
+  ExternalUsage external;
   Fields f(value, "others");
-  f.Required("node", [&](const Value& v) { others.node = v.Text(); });
+  f.Required("node", [&](const Value& v) { external.node = v.Text(); });
   f.Optional("amount", [&](const Value& v) {
-    others.amount = ReadResources(v, config, nullptr);
+    external.amount = ReadResources(v, config, nullptr);
   });
   f.Optional("devices", [&](const Value& list) {
     list.Each([&](const Value& v) {
@@ -351,10 +352,10 @@ OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
                  [&](const Value& m) { share.memory_bytes = m.Quantity(1); });
       d.Text("partition", &share.partition);
       d.Integer("slot", &share.first_slice, 0, PartitionScheme::kMaxSlices - 1);
-      others.devices.push_back(share);
+      external.devices.push_back(share);
     });
   });
-  return others;
+  return external;
 }
 
 Queue ReadQueue(const Value& value, const SchedulerConfig& config) {

@@ -75,8 +75,8 @@ struct SchedulerConfig {
   std::string device_resource = "gpu";
   // The kind by which tasks have nodes for themselves (TaskShape::whole_node):
   // each node has kWholeNode of it, such a task takes all, any other task 1.
-  // Others may use it (OtherUsage: of a node that is wholly theirs, all), and
-  // queues have quotas of it like of any kind. Empty: no task may ask for a
+  // Others may use it (ExternalUsage: of a node that is wholly theirs, all),
+  // and queues have quotas of it like of any kind. Empty: no task may ask for a
   // whole node.
   std::string node_resource{};
   std::vector<Topology> topologies{};

@@ -60,10 +60,10 @@ struct SpotNotice {
   std::string node{};
   Time at = 0;  // 0..kMaxTime. Told in states; the drain begins at once.
 };
-// Replaces what others use on one node. It may be more than is free: the next
-// plan stops tasks of gangs there until nothing is held twice.
-struct OthersChanged {
-  OtherUsage usage{};
+// Replaces the external usage of one node. It may be more than is free: the
+// next plan stops tasks of gangs there until nothing is held twice.
+struct ExternalUsageChanged {
+  ExternalUsage usage{};
 };
 // A new set, or other nodes for a known one. Tasks that run stay where they
 // are.
@@ -277,8 +277,8 @@ struct RealGang {
   Duration saved = kForever;
 };
 
-// The host's whole state, taken over atomically: afterwards the nodes, what
-// others use and the tasks are exactly these. A node not named is removed; a
+// The host's whole state, taken over atomically: afterwards the nodes, external
+// usage and the tasks are exactly these. A node not named is removed; a
 // task not named is released; a task named runs where it is named, whatever
 // was planned. Open decisions count as applied or refused accordingly.
 // Overcommitted nodes and gangs below their minimum are legal: the next plan
@@ -290,7 +290,7 @@ struct RealGang {
 // task that is as recorded. (Kubernetes: a relist.)
 struct Reconciled {
   std::vector<Node> nodes{};
-  std::vector<OtherUsage> others{};
+  std::vector<ExternalUsage> external{};
   std::vector<std::string> down{};  // Nodes that are there and do not work.
   std::vector<RealTask> tasks{};
   std::vector<RealGang> gangs{};  // Those of which something is to be said.
@@ -298,7 +298,7 @@ struct Reconciled {
 
 using EventBody =
     std::variant<NodeChanged, NodeDown, NodeUp, NodeRemoved, NodeDrained,
-                 SpotNotice, OthersChanged, NodeSetChanged, QueueChanged,
+                 SpotNotice, ExternalUsageChanged, NodeSetChanged, QueueChanged,
                  QueueRemoved, PriorityClassChanged, GangSubmitted, GangHeld,
                  GangReprioritized, GangCancelled, GangFinished,
                  CheckpointTaken, TasksAnswered, DecisionApplied,

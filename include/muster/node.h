@@ -39,16 +39,16 @@ struct Node {
 
 // Capacity of a node that something outside Muster uses (system daemons,
 // another scheduler's work). Replaces what was reported before.
-struct OtherUsage {
+struct ExternalUsage {
   std::string node{};
   Resources amount{};  // Without the device kind.
   std::vector<DeviceShare> devices{};
   // Further whole devices that are not named (a device plugin chose them): the
-  // library charges those that its own tasks leave, and others when a task
-  // turns out to have one of them.
+  // library charges those that its own tasks leave, and moves the charge when
+  // a task turns out to have one of them.
   uint32_t unnamed_devices = 0;
 
-  friend bool operator==(const OtherUsage&, const OtherUsage&) = default;
+  friend bool operator==(const ExternalUsage&, const ExternalUsage&) = default;
 };
 
 // A named set of nodes that the host supplies and updates: what a core cannot

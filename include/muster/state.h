@@ -142,8 +142,8 @@ struct NodeState {
   // SpotNotice::at, until NodeUp; kForever: there is none. The node counts as
   // draining meanwhile.
   Time spot_notice = kForever;
-  OtherUsage others{};
-  // Which devices OtherUsage::unnamed_devices are booked as.
+  ExternalUsage external{};
+  // Which devices ExternalUsage::unnamed_devices are booked as.
   DeviceSet unnamed{};
 
   friend bool operator==(const NodeState&, const NodeState&) = default;

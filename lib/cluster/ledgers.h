@@ -26,7 +26,7 @@ namespace muster {
 // of use (amounts, whole devices, shares, partitions) change the same few words
 // of a node, and whatever knows these words must be in here.
 //
-// A device's raw free share (capacity less others' use less what is charged)
+// A device's raw free share (capacity less external usage less what is charged)
 // is kept whether it is healthy or not, so that health may come and go under
 // running tasks; what is offered counts healthy devices only.
 class Ledgers {
@@ -50,13 +50,13 @@ class Ledgers {
     return models_.try_emplace(model, next).first->second;
   }
 
-  // Makes the books say what `node` says; what is charged and what others use
+  // Makes the books say what `node` says; what is charged and external usage
   // stays (on devices that are still there).
-  void SetNode(NodeIndex n, const Node& node, const OtherUsage& others);
+  void SetNode(NodeIndex n, const Node& node, const ExternalUsage& external);
   void ClearNode(NodeIndex n);
-  // Replaces others' usage; whether some of it is given up.
-  bool SetOthers(NodeIndex n, const OtherUsage& before,
-                 const OtherUsage& after);
+  // Replaces external usage; whether some of it is given up.
+  bool SetExternalUsage(NodeIndex n, const ExternalUsage& before,
+                        const ExternalUsage& after);
 
   // Charges (sign 1) or credits (sign -1).
   void Post(NodeIndex n, const Needs& needs, DeviceSet devices, uint32_t slot,
@@ -162,10 +162,10 @@ class Ledgers {
 
   // Compares everything derived with what it is derived from. Charges leave
   // no list behind to add up again, only their number: a node with none must
-  // have all of its capacity free that others leave; a node with some must
-  // not have more.
+  // have all of its capacity free that external usage leaves; a node with some
+  // must not have more.
   absl::Status Validate(NodeIndex n, const Node& node,
-                        const OtherUsage& others) const;
+                        const ExternalUsage& external) const;
 
  private:
   // A task that holds a device whole is one bit in DeviceBits::taken: most
@@ -292,9 +292,9 @@ class Ledgers {
 
   void Resize(NodeIndex n, uint32_t device_count);
   void SetDevices(NodeIndex n, const std::vector<Device>& devices);
-  // Takes others' usage from the free amounts (sign 1) or gives it back.
-  void PostOthers(NodeIndex n, const OtherUsage& others, int sign);
-  Share OthersShare(NodeIndex n, const DeviceShare& share) const;
+  // Takes external usage from the free amounts (sign 1) or gives it back.
+  void PostExternalUsage(NodeIndex n, const ExternalUsage& external, int sign);
+  Share ExternalShare(NodeIndex n, const DeviceShare& share) const;
   // Whole devices, all at once; fractions and partitions one by one.
   void PostWhole(NodeIndex n, DeviceSet devices, Ledger ledger, int sign);
   // The 64 devices from `first` on; those beyond the first 64, out of the way.

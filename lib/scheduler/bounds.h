@@ -92,7 +92,7 @@ MUSTER_BOUNDS(PartitionScheme, Of{&PartitionScheme::memory_slices, kSlices},
                  {1, int64_t{PartitionScheme::kMaxProfiles}}});
 MUSTER_BOUNDS(Node, Of{&Node::devices, kDevices},
               Of{&Node::taints, To(Node::kMaxTaints)});
-MUSTER_BOUNDS(OtherUsage, Of{&OtherUsage::unnamed_devices, kDevices});
+MUSTER_BOUNDS(ExternalUsage, Of{&ExternalUsage::unnamed_devices, kDevices});
 MUSTER_BOUNDS(NodeSet, Of{&NodeSet::nodes, {0, kMaxNodes, false, true}});
 
 // --- Tenants
@@ -158,7 +158,7 @@ MUSTER_BOUNDS(RealTask, Of{&RealTask::devices, kDevices},
               Of{&RealTask::first_slice, kFirstSlice},
               Of{&RealTask::started, kUntil});
 MUSTER_BOUNDS(Reconciled, Of{&Reconciled::nodes, kNodes},
-              Of{&Reconciled::others, kNodes}, Of{&Reconciled::down, kNodes});
+              Of{&Reconciled::external, kNodes}, Of{&Reconciled::down, kNodes});
 
 MUSTER_BOUNDS(RealGang, Of{&RealGang::started, kUntil},
               Of{&RealGang::checkpoint, kUntil},

@@ -31,7 +31,7 @@ absl::Status Take(SchedulerTables& tables, const NodeUp& e);
 absl::Status Take(SchedulerTables& tables, const NodeRemoved& e);
 absl::Status Take(SchedulerTables& tables, const NodeDrained& e);
 absl::Status Take(SchedulerTables& tables, const SpotNotice& e);
-absl::Status Take(SchedulerTables& tables, const OthersChanged& e);
+absl::Status Take(SchedulerTables& tables, const ExternalUsageChanged& e);
 absl::Status Take(SchedulerTables& tables, const NodeSetChanged& e);
 absl::Status Take(SchedulerTables& tables, const NodeSetRemoved& e);
 // tenant_events.cc

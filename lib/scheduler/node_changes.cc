@@ -49,23 +49,23 @@ void ReplaceNode(SchedulerTables& tables, NodeIndex n, const Node& node) {
   }
 }
 
-// What others used of devices that are gone is nothing any more.
+// Drops external usage of devices that are gone.
 void ForgetLostShares(SchedulerTables& tables, NodeIndex n) {
   const Node& node = tables.cluster.node(n);
   ChangeFacts(tables, n, [&](NodeRecords::Facts& facts) {
-    OtherUsage& others = facts.others;
-    std::erase_if(others.devices, [&](const DeviceShare& s) {
+    ExternalUsage& external = facts.external;
+    std::erase_if(external.devices, [&](const DeviceShare& s) {
       return s.device >= node.devices.size();
     });
-    others.unnamed_devices =
-        std::min(others.unnamed_devices, DevicesLeft(node, others).size());
+    external.unnamed_devices =
+        std::min(external.unnamed_devices, DevicesLeft(node, external).size());
   });
 }
 
 void AddNode(SchedulerTables& tables, const Node& node) {
   const NodeIndex n = tables.cluster.Upsert(node).index;
   NodeRecords::Facts facts;
-  facts.others.node = node.key;
+  facts.external.node = node.key;
   tables.nodes.Reset(n, facts);
   tables.undo.Changed([&tables, n] {
     tables.nodes.Reset(n, {});
@@ -94,15 +94,15 @@ void TakeLast(DeviceSet from, uint32_t* count, DeviceSet* to) {
   }
 }
 
-// Which devices others are taken to have that nobody names: those they were
-// taken to have, and in place of one that a task has, another. O(tasks on the
-// node).
+// Which devices the unnamed ones of external usage are booked as: those they
+// were taken to have, and in place of one that a task has, another. O(tasks on
+// the node).
 DeviceSet Unnamed(const SchedulerTables& tables, NodeIndex n,
                   const NodeRecords::Facts& facts) {
-  uint32_t wanted = facts.others.unnamed_devices;
+  uint32_t wanted = facts.external.unnamed_devices;
   if (wanted == 0) return {};
   const Node& node = tables.cluster.node(n);
-  const DeviceSet all = DevicesLeft(node, facts.others);
+  const DeviceSet all = DevicesLeft(node, facts.external);
   const DeviceSet ours = DevicesOfTasks(tables, n);
   DeviceSet sick;
   for (const uint32_t d : all) {
@@ -141,14 +141,14 @@ absl::StatusOr<NodeIndex> NodeNamed(const SchedulerTables& tables,
   return NotFound("node '", std::string(key), "' is not known");
 }
 
-DeviceSet DevicesLeft(const Node& node, const OtherUsage& others) {
+DeviceSet DevicesLeft(const Node& node, const ExternalUsage& external) {
   auto left = DeviceSet::FirstOf(static_cast<uint32_t>(node.devices.size()));
-  for (const DeviceShare& share : others.devices) left.Erase(share.device);
+  for (const DeviceShare& share : external.devices) left.Erase(share.device);
   return left;
 }
 
 absl::Status ValidateDevices(const std::string& field, const Node& node,
-                             const OtherUsage& usage) {
+                             const ExternalUsage& usage) {
   for (const DeviceShare& share : usage.devices) {
     if (share.device >= node.devices.size()) {
       return Invalid(field, " '", node.key, "': device ", share.device, " of ",
@@ -201,7 +201,7 @@ void ChangeFacts(SchedulerTables& tables, NodeIndex n,
   const auto put = [&tables, n](const NodeRecords::Facts& f) {
     tables.nodes.facts(n) = f;
     tables.cluster.SetAvailable(n, f.available());
-    return tables.cluster.SetOthers(n, tables.nodes.UsedByOthers(n));
+    return tables.cluster.SetExternalUsage(n, tables.nodes.ExternalUsageOf(n));
   };
   const bool given_up = put(facts);
   tables.undo.Changed([put, old] { put(old); });
@@ -229,7 +229,7 @@ void RemoveNode(SchedulerTables& tables, NodeIndex n) {
     const NodeIndex back = tables.cluster.UndoRemove(old);
     tables.nodes.Reset(back, facts);
     tables.cluster.SetAvailable(back, facts.available());
-    tables.cluster.SetOthers(back, tables.nodes.UsedByOthers(back));
+    tables.cluster.SetExternalUsage(back, tables.nodes.ExternalUsageOf(back));
   });
 }
 

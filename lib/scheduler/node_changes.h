@@ -16,11 +16,11 @@ namespace muster {
 // NOT_FOUND where there is no such node.
 absl::StatusOr<NodeIndex> NodeNamed(const SchedulerTables& tables,
                                     std::string_view key);
-// Devices of the node that others do not name.
-DeviceSet DevicesLeft(const Node& node, const OtherUsage& others);
+// Devices of the node that external usage does not name.
+DeviceSet DevicesLeft(const Node& node, const ExternalUsage& external);
 // The devices are there.
 absl::Status ValidateDevices(const std::string& field, const Node& node,
-                             const OtherUsage& usage);
+                             const ExternalUsage& usage);
 
 // With these values of the node, which may be new, the cluster has no more
 // nodes and capacity than can be counted.

@@ -63,11 +63,11 @@ absl::Status Take(SchedulerTables& tables, const SpotNotice& e) {
   return absl::OkStatus();
 }
 
-absl::Status Take(SchedulerTables& tables, const OthersChanged& e) {
+absl::Status Take(SchedulerTables& tables, const ExternalUsageChanged& e) {
   MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(tables, e.usage.node));
   MUSTER_RETURN_IF_ERROR(
       ValidateDevices("usage of", tables.cluster.node(n), e.usage));
-  ChangeFacts(tables, n, [&](auto& facts) { facts.others = e.usage; });
+  ChangeFacts(tables, n, [&](auto& facts) { facts.external = e.usage; });
   return absl::OkStatus();
 }
 

@@ -32,8 +32,9 @@ class NodeRecords {
     bool down = false;
     bool draining = false;
     Time spot_notice = kForever;
-    OtherUsage others{};
-    DeviceSet unnamed{};  // Which OtherUsage::unnamed_devices are taken to be.
+    ExternalUsage external{};
+    DeviceSet
+        unnamed{};  // Which ExternalUsage::unnamed_devices are taken to be.
 
     bool available() const {
       return !down && !draining && spot_notice == kForever;
@@ -43,8 +44,8 @@ class NodeRecords {
 
   const Facts& facts(NodeIndex n) const { return nodes_[n].facts; }
   Facts& facts(NodeIndex n) { return nodes_[n].facts; }
-  // What others are taken to use of it, unnamed devices included.
-  OtherUsage UsedByOthers(NodeIndex n) const;
+  // External usage of it as it is charged, unnamed devices included.
+  ExternalUsage ExternalUsageOf(NodeIndex n) const;
   // A node that has just come, or is gone.
   void Reset(NodeIndex n, const Facts& facts);
 

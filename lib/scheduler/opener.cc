@@ -330,14 +330,14 @@ void Opener::OpenPreemptors() {
     PossibleVictims anywhere, beside;
     const GangLists::Holding& holding = tables_.lists.holding(leaf);
     if (room && !holding.empty()) anywhere.lowest = holding.begin()->first;
-    anywhere.others = room && owed;
+    anywhere.other_queues = room && owed;
     for (FreedNode& freed : freed_nodes_) {
       for (Holder& holder : freed.holders) {
         if (holder.queue == leaf) {
           beside.lowest = std::min(beside.lowest, holder.priority);
         } else {
           holder.kinds = owed ? KindsToReclaim(leaf, holder.queue) : 0;
-          beside.others |= holder.kinds != 0;
+          beside.other_queues |= holder.kinds != 0;
         }
       }
     }
@@ -364,14 +364,15 @@ void Opener::OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
   const GangClassList& waiting = tables_.lists.waiting();
   const int32_t lowest = std::min(anywhere.lowest, beside.lowest);
   const int32_t highest = waiting.InOrder(leaf).begin()->rank.priority;
-  if (highest < lowest && !anywhere.others && !beside.others) return;
+  if (highest < lowest && !anywhere.other_queues && !beside.other_queues)
+    return;
   for (const GangClassList::Member& cls : waiting.Members(leaf)) {
     const uint8_t done = done_[cls.spec];
     const bool room = (done & kHasRoom) != 0;
     if (!room && (done & kVictimsOpened) != 0) continue;
     const PossibleVictims& victims = room ? anywhere : beside;
     const Demand& demand = demands_[cls.spec];
-    const bool takes_back = victims.others && demand.amount > 0 &&
+    const bool takes_back = victims.other_queues && demand.amount > 0 &&
                             demand.amount <= owed_[demand.kind];
     if ((cls.priority < victims.lowest && !takes_back) ||
         waiting.AsksVictims(cls.index)) {

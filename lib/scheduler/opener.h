@@ -110,7 +110,7 @@ class Opener {
   struct PossibleVictims {
     // The least priority of those of the leaf itself.
     int32_t lowest = std::numeric_limits<int32_t>::max();
-    bool others = false;  // There are others.
+    bool other_queues = false;  // There are some of other queues.
   };
   void OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
                         const PossibleVictims& beside);

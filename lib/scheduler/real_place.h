@@ -42,8 +42,8 @@ absl::StatusOr<Allocation> RealPlace(const SchedulerTables& tables,
 absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
                         const Allocation& at);
 
-// Adds what a task of the shape uses to what others do: an error if all use
-// more than Resources::kMaxTotal of a kind.
+// Adds what a task of the shape uses to what other tasks do: an error if all
+// use more than Resources::kMaxTotal of a kind.
 absl::Status AddUse(const SchedulerConfig& config, const Cluster& cluster,
                     const std::string& field, ShapeId shape, Resources* sum);
 

@@ -24,7 +24,7 @@ using RealTasks = std::map<TaskId, const RealTask*>;
 // What the host reported, by keys.
 struct Reported {
   std::map<std::string_view, const Node*> nodes{};
-  std::map<std::string_view, const OtherUsage*> others{};  // By node.
+  std::map<std::string_view, const ExternalUsage*> external{};  // By node.
   std::set<std::string_view> down{};
   std::map<std::string_view, RealTasks> tasks{};  // By gang.
 };
@@ -37,15 +37,15 @@ absl::Status CheckNodes(const SchedulerTables& tables, const Reconciled& e,
     }
   }
   MUSTER_RETURN_IF_ERROR(ValidateTotal(tables.config, {}, e.nodes));
-  for (const OtherUsage& usage : e.others) {
+  for (const ExternalUsage& usage : e.external) {
     const auto node = reported->nodes.find(usage.node);
     if (node == reported->nodes.end() ||
-        !reported->others.emplace(usage.node, &usage).second) {
-      return Invalid("reconciled.others: '",
+        !reported->external.emplace(usage.node, &usage).second) {
+      return Invalid("reconciled.external: '",
                      usage.node + "' is not among the nodes, or is twice");
     }
     MUSTER_RETURN_IF_ERROR(
-        ValidateDevices("reconciled.others", *node->second, usage));
+        ValidateDevices("reconciled.external", *node->second, usage));
   }
   for (const std::string& key : e.down) {
     if (!reported->nodes.contains(key)) {
@@ -194,10 +194,10 @@ void ReconcileNodes(SchedulerTables& tables, const Reconciled& e,
   for (const Node& node : e.nodes) {
     const NodeIndex n = tables.cluster.Find(node.key).index;
     ChangeFacts(tables, n, [&](NodeRecords::Facts& facts) {
-      const auto usage = reported.others.find(node.key);
-      facts.others =
-          usage == reported.others.end() ? OtherUsage() : *usage->second;
-      facts.others.node = node.key;
+      const auto usage = reported.external.find(node.key);
+      facts.external =
+          usage == reported.external.end() ? ExternalUsage() : *usage->second;
+      facts.external.node = node.key;
       facts.down = reported.down.contains(node.key);
     });
     tables.nodes.AddOvercommitCandidate(n);

@@ -115,7 +115,7 @@ SchedulerState StateOf(const SchedulerTables& tables) {
   for (NodeIndex n : tables.cluster.nodes()) {
     const NodeRecords::Facts& f = tables.nodes.facts(n);
     s.nodes.push_back({tables.cluster.node(n), f.down, f.draining,
-                       f.spot_notice, f.others, f.unnamed});
+                       f.spot_notice, f.external, f.unnamed});
   }
   for (const auto& [key, set] : tables.node_sets) s.node_sets.push_back(set);
   for (const QueueIndex q : tables.queues.Sorted()) {
@@ -145,12 +145,12 @@ absl::Status Bad(const Parts&... parts) {
 }
 
 absl::Status CheckUnnamed(const NodeState& n) {
-  if (DevicesLeft(n.node, n.others).ContainsAll(n.unnamed) &&
-      n.unnamed.size() == n.others.unnamed_devices) {
+  if (DevicesLeft(n.node, n.external).ContainsAll(n.unnamed) &&
+      n.unnamed.size() == n.external.unnamed_devices) {
     return absl::OkStatus();
   }
-  return Bad("nodes '", n.node.key, "'.unnamed: ", n.others.unnamed_devices,
-             " devices of the node that others do not name");
+  return Bad("nodes '", n.node.key, "'.unnamed: ", n.external.unnamed_devices,
+             " devices of the node that its external usage does not name");
 }
 
 // No key stands in a list twice; gangs are looked up when they are submitted.
@@ -170,12 +170,12 @@ absl::Status CheckKeys(const SchedulerState& s) {
 absl::Status LoadNodes(SchedulerTables& tables, const SchedulerState& state) {
   for (const NodeState& n : state.nodes) {
     MUSTER_RETURN_IF_ERROR(Take(tables, NodeChanged{n.node}));
-    MUSTER_RETURN_IF_ERROR(ValidateDevices("state.nodes", n.node, n.others));
+    MUSTER_RETURN_IF_ERROR(ValidateDevices("state.nodes", n.node, n.external));
     MUSTER_RETURN_IF_ERROR(CheckUnnamed(n));
     const NodeIndex index = tables.cluster.Find(n.node.key).index;
     ChangeFacts(tables, index, [&](NodeRecords::Facts& facts) {
-      facts = {n.down, n.draining, n.spot_notice, n.others, n.unnamed};
-      facts.others.node = n.node.key;
+      facts = {n.down, n.draining, n.spot_notice, n.external, n.unnamed};
+      facts.external.node = n.node.key;
     });
     tables.nodes.AddOvercommitCandidate(index);
   }

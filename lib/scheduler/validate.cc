@@ -45,7 +45,7 @@ template <class T>
 std::string NameOf(const char* name, const T& value) {
   const std::string* key = nullptr;
   if constexpr (Keyed<T>) key = &value.key;
-  constexpr bool kIsUsage = std::is_same_v<T, OtherUsage>;
+  constexpr bool kIsUsage = std::is_same_v<T, ExternalUsage>;
   if constexpr (kIsUsage) key = &value.node;
   if (key == nullptr || key->empty() || key->size() > kMaxKeyLength) {
     return absl::StrCat(".", name);
@@ -80,7 +80,7 @@ class Validator {
       size_ += 16;
       if constexpr (std::is_same_v<M, Resources>) {
         status = Amounts(member, std::is_same_v<T, PlacementOptions>,
-                         std::is_same_v<T, OtherUsage>);
+                         std::is_same_v<T, ExternalUsage>);
       } else {
         status = Member(bounds::BoundOf(value, name, member), member);
       }

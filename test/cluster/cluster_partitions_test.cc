@@ -177,14 +177,14 @@ TEST_F(ClusterPartitionsTest, RealityMayPutTwoIntoOneSlot) {
 
 TEST_F(ClusterPartitionsTest, OthersHoldPartitionsToo) {
   Add(MigNode(1));
-  cluster_.SetOthers(
+  cluster_.SetExternalUsage(
       n_,
       {.node = "a",
        .devices = {{.device = 0, .partition = "3g.40gb", .first_slice = 0}}});
   EXPECT_EQ(Slots(Part("4g.40gb")), 0u);
   EXPECT_EQ(Slots(Part("3g.40gb")), 1u);
   EXPECT_EQ(Slots(Whole()), 0u);
-  cluster_.SetOthers(n_, {.node = "a"});
+  cluster_.SetExternalUsage(n_, {.node = "a"});
   EXPECT_EQ(Slots(Whole()), 1u);
 }
 

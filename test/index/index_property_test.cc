@@ -136,7 +136,7 @@ class Life {
       case 2:
         return cluster_.SetAvailable(AnyNode(), Below(3) > 0);
       case 3:
-        cluster_.SetOthers(AnyNode(), {.amount = {Below(4), 0}});
+        cluster_.SetExternalUsage(AnyNode(), {.amount = {Below(4), 0}});
         return;
       case 4:
       case 5:

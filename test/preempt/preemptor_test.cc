@@ -181,7 +181,7 @@ TEST(PreemptorTest, AnOvercommittedDeviceHidesNoFreeOne) {
   Case c(spec, MakeGang(2, 1, ""));
   // One device of the first node is held and more, the other is free.
   const NodeIndex node = c.world.cluster().Find(NodeKey(0, 0)).index;
-  c.world.cluster().SetOthers(
+  c.world.cluster().SetExternalUsage(
       node, {.node = NodeKey(0, 0), .devices = {{.device = 0, .milli = 500}}});
   ASSERT_TRUE(c.world.cluster().Overcommitted(node));
   EXPECT_EQ(c.Choose(), "v");

@@ -24,22 +24,22 @@ Books::Books(const SchedulerState& state) : state_(state) {
   node_kind_ = state.config.KindOf(state.config.node_resource);
   for (const NodeState& n : state.nodes) {
     nodes_[n.node.key] = &n;
-    NodeUse others;
-    others.amount.resize(kinds.size());
+    NodeUse external;
+    external.amount.resize(kinds.size());
     for (size_t k = 0; k < kinds.size(); ++k) {
-      others.amount[k] = n.others.amount[static_cast<ResourceKind>(k)];
+      external.amount[k] = n.external.amount[static_cast<ResourceKind>(k)];
     }
-    for (const DeviceShare& s : n.others.devices) {
-      others.devices[s.device].milli += s.milli;
-      others.devices[s.device].memory += s.memory_bytes;
-      ++others.devices[s.device].shares;
+    for (const DeviceShare& s : n.external.devices) {
+      external.devices[s.device].milli += s.milli;
+      external.devices[s.device].memory += s.memory_bytes;
+      ++external.devices[s.device].shares;
     }
     for (const uint32_t d : n.unnamed) {
-      others.devices[d].milli += 1000;
-      ++others.devices[d].shares;
+      external.devices[d].milli += 1000;
+      ++external.devices[d].shares;
     }
-    now_[n.node.key] = others;
-    later_[n.node.key] = others;
+    now_[n.node.key] = external;
+    later_[n.node.key] = external;
   }
   for (const Queue& q : state.queues) queues_[q.key] = &q;
   for (const GangState& g : state.gangs) {

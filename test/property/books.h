@@ -52,7 +52,7 @@ class Books {
                                     uint32_t* slices) const;
   // Its shape, by the alternative.
   static const TaskShape& ShapeOf(const Gang& gang, const TaskState& task);
-  // Held at this moment (starting, running, releasing, others), and once all
+  // Held at this moment (starting, running, releasing, external), and once all
   // releases are done and all promises kept (nominated instead of releasing).
   NodeUse Now(const std::string& node) const;
   NodeUse Later(const std::string& node) const;

@@ -295,8 +295,8 @@ Node RandomNode(Dice& dice, const std::string& key) {
   return node;
 }
 
-OtherUsage RandomOthers(Dice& dice, const Node& node) {
-  OtherUsage usage;
+ExternalUsage RandomExternalUsage(Dice& dice, const Node& node) {
+  ExternalUsage usage;
   usage.node = node.key;
   if (dice.OneIn(3)) return usage;
   usage.amount.Set(kCpu, dice.In(0, 8));
@@ -511,7 +511,7 @@ EventBody BadEvent(Dice& dice, const std::string& node,
     case 4:
       return NodeChanged{negative};
     case 5:
-      return OthersChanged{{node, {}, {{DeviceSet::kCapacity, 10, 0}}}};
+      return ExternalUsageChanged{{node, {}, {{DeviceSet::kCapacity, 10, 0}}}};
     case 6:
       return QueueRemoved{"no-such-queue"};
     case 7:

@@ -332,12 +332,12 @@ void World::EndEverything() {
   for (const NodeState& n : state_.nodes) {
     const NodeIndex i = cluster.Find(n.node.key).index;
     for (const Ledger ledger : {Ledger::kNow, Ledger::kLater}) {
-      const int64_t free = n.node.capacity[kCpu] - n.others.amount[kCpu];
+      const int64_t free = n.node.capacity[kCpu] - n.external.amount[kCpu];
       if (cluster.free(i, kCpu, ledger) != free) {
         return Fail("leak: cpu of " + n.node.key);
       }
       std::vector<int64_t> milli(n.node.devices.size(), 1000);
-      for (const DeviceShare& s : n.others.devices) {
+      for (const DeviceShare& s : n.external.devices) {
         if (s.device < milli.size()) milli[s.device] -= s.milli;
       }
       for (const uint32_t d : n.unnamed) milli[d] -= 1000;

@@ -28,7 +28,8 @@ enum class OpKind : uint8_t {
   kSubmit,      //
   kSubmitMany,  // Several gangs through Submit(), in some order.
   kGangEvent,   // Cancel, finish, hold, another class, checkpoint.
-  kNodeEvent,   // New, changed, down, up, removed, drained, spot, others, sets.
+  kNodeEvent,   // New, changed, down, up, removed, drained, spot, external
+                // usage, sets.
   kQueueEvent,  // Queues and classes.
   kTaskEnds,    // A task fails or succeeds by itself.
   kReconcile,

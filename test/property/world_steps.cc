@@ -172,15 +172,15 @@ void World::Reconcile(Dice& dice) {
   Reconciled whole;
   for (const NodeState& n : state_.nodes) {
     whole.nodes.push_back(n.node);
-    if (!n.others.amount.IsZero() || !n.others.devices.empty() ||
-        n.others.unnamed_devices > 0) {
-      whole.others.push_back(n.others);
+    if (!n.external.amount.IsZero() || !n.external.devices.empty() ||
+        n.external.unnamed_devices > 0) {
+      whole.external.push_back(n.external);
     }
     if (n.down) whole.down.push_back(n.node.key);
   }
   if (dice.OneIn(8) && whole.nodes.size() > 1) {  // One is gone.
     host_.LoseNode(whole.nodes.back().key);
-    std::erase_if(whole.others, [&](const OtherUsage& o) {
+    std::erase_if(whole.external, [&](const ExternalUsage& o) {
       return o.node == whole.nodes.back().key;
     });
     std::erase(whole.down, whole.nodes.back().key);
@@ -406,7 +406,8 @@ void World::NodeEvent(Dice& dice) {
       break;
     }
     case 8:
-      if (any != nullptr) Apply(OthersChanged{RandomOthers(dice, any->node)});
+      if (any != nullptr)
+        Apply(ExternalUsageChanged{RandomExternalUsage(dice, any->node)});
       break;
     default:
       if (dice.OneIn(4) && Apply(NodeSetRemoved{"set"})) {
@@ -503,7 +504,7 @@ EventBody World::SmallEvent(Dice& dice, std::set<std::string>* touched) {
     touched->insert("node " + key);
     if (what == 4) return NodeDown{key};
     if (what == 5) return NodeDrained{key, true};
-    return OthersChanged{RandomOthers(dice, node->node)};
+    return ExternalUsageChanged{RandomExternalUsage(dice, node->node)};
   }
   const std::string queue = AnyQueue(dice);
   touched->insert("queue " + queue);

@@ -61,7 +61,7 @@ TEST(Allocations, FewInAPassThatAsksInVain) {
   s.scheduler().Schedule(s.now, &plan);
   uint64_t steps = 0;
   const auto pass = [&](int64_t cpu) {
-    const Event event{s.now, OthersChanged{{"n3", {cpu, 0, 0}, {}}}};
+    const Event event{s.now, ExternalUsageChanged{{"n3", {cpu, 0, 0}, {}}}};
     ASSERT_TRUE(s.scheduler().Apply(event).ok());
     const size_t before = test::Allocations();
     s.scheduler().Schedule(s.now, &plan);

@@ -65,8 +65,8 @@ TEST(FollowTest, WhatATaskOpensDoesNotDependOnTheOrderOfTasks) {
   const Node node{
       .key = "n", .capacity = {8}, .devices = std::vector<Device>(4)};
   happens(NodeChanged{node});
-  happens(
-      OthersChanged{{.node = "n", .devices = {{.device = 0, .milli = 1000}}}});
+  happens(ExternalUsageChanged{
+      {.node = "n", .devices = {{.device = 0, .milli = 1000}}}});
   happens(QueueChanged{
       {.key = "owner", .quotas = {{.resource = "gpu", .guarantee = 2000}}}});
   happens(QueueChanged{{.key = "borrower"}});

@@ -288,7 +288,7 @@ TEST_F(GangChangeTest, BelowItsMinimumItKeepsItsPlacesForATime) {
   Configure(config);
   Nodes({2});
   Runs(Job("a", 2));
-  s.Happens(OthersChanged{
+  s.Happens(ExternalUsageChanged{
       {.node = "n1", .amount = {}, .devices = {{.device = 1, .milli = 1000}}}});
   s.Answers("a", {0, 1}, TaskOutcome::kYielded);
   EXPECT_THAT(s.Pass(), IsEmpty());
@@ -303,7 +303,7 @@ TEST_F(GangChangeTest, RoomThatComesInTimeMendsIt) {
   Configure(config);
   Nodes({2});
   Runs(Job("a", 2));
-  s.Happens(OthersChanged{
+  s.Happens(ExternalUsageChanged{
       {.node = "n1", .amount = {}, .devices = {{.device = 1, .milli = 1000}}}});
   s.Answers("a", {0, 1}, TaskOutcome::kYielded);
   EXPECT_THAT(s.Pass(), IsEmpty());

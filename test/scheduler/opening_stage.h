@@ -26,8 +26,9 @@ inline Gang On(const std::string& node, Gang gang) {
   return gang;
 }
 
-// So many devices of the node are used by others.
-inline OthersChanged Others(const std::string& node, uint32_t devices) {
+// So many unnamed devices of the node are in external use.
+inline ExternalUsageChanged ExternalUses(const std::string& node,
+                                         uint32_t devices) {
   return {{.node = node, .unnamed_devices = devices}};
 }
 

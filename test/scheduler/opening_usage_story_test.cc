@@ -229,7 +229,7 @@ TEST_F(QuotaThatComes, IsOwedAgainToWhoMayUseMoreThanItsLeast) {
   Has("n1", 2);
   Has("n2", 2);
   Has("n3", 1);
-  s.Happens(Others("n3", 1));
+  s.Happens(ExternalUses("n3", 1));
   Runs(On("n1", Job("a", 1, 2)));
   Runs(In("mine", On("n2", Job("x", 1, 1))));
   Runs(In("mine", On("n2", Job("y", 1, 1))));
@@ -267,12 +267,12 @@ TEST_F(QuotaThatComes, IsLostByWhoComesToUseEvenMore) {
   Has("n1", 1);
   Has("n2", 2);
   Has("n3", 1);
-  s.Happens(Others("n3", 1));
+  s.Happens(ExternalUses("n3", 1));
   Runs(On("n1", Job("a")));
   Runs(On("n2", Job("c", 1, 2)));
   Waits(In("mine", Pair(On("n1", Job("w")), On("n2", Job("", 1, 2)))));
   s.Submit(On("n3", Job("b")));
-  s.Happens(Others("n3", 0));
+  s.Happens(ExternalUses("n3", 0));
   EXPECT_THAT(s.Pass(), ElementsAre("start b: n3"));
   EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "evict c for w",
                                     "nominate w: n1 n2"));

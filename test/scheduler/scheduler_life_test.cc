@@ -287,7 +287,7 @@ TEST_F(SchedulerTest, OnlyWhoHoldsWhatIsOvercommittedHasToLeave) {
   s.Submit(Job("a", 1, 1, "high"));
   s.Pass();
   s.AllDone();
-  s.Happens(OthersChanged{{"n1", {}, {{0, 1000, 0}}}});
+  s.Happens(ExternalUsageChanged{{"n1", {}, {{0, 1000, 0}}}});
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
 }
 

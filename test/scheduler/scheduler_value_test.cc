@@ -149,8 +149,8 @@ TEST(WorkBudget, IsSpentOnOpenQuestionsOnly) {
   s.Pass();
   s.AllDone();
   EXPECT_GT(s.plan().steps, 0u);
-  const auto steps = [&](int64_t others) {
-    s.Happens(OthersChanged{{"n1", {others, 0, 0}, {}}});
+  const auto steps = [&](int64_t external) {
+    s.Happens(ExternalUsageChanged{{"n1", {external, 0, 0}, {}}});
     absl::StatusOr<Scheduler> fresh = Scheduler::Restore(s.scheduler().State());
     EXPECT_TRUE(fresh.ok());
     Plan theirs;
@@ -216,7 +216,7 @@ TEST(WorkBudget, ChargesTheSameWhateverACacheKnows) {
     steps += s.plan().steps;
     if (i % 2 == 0) s.AllDone();
     const std::string node = "n" + std::to_string(i % 8);
-    s.Happens(OthersChanged{{node, {i % 3 * 1000, 0, 0}, {}}});
+    s.Happens(ExternalUsageChanged{{node, {i % 3 * 1000, 0, 0}, {}}});
     if (i % 5 == 4)
       s.Try(GangFinished{"low" + std::to_string(i)}).IgnoreError();
   }

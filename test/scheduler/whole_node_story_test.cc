@@ -110,13 +110,13 @@ TEST_F(WholeNodes, AnotherFormOfTheRoleMayShare) {
 }
 
 TEST_F(WholeNodes, WhatOthersUseIsNoTask) {
-  OtherUsage daemons{.node = "n1", .amount = {1000}};
-  s.Happens(OthersChanged{daemons});
+  ExternalUsage daemons{.node = "n1", .amount = {1000}};
+  s.Happens(ExternalUsageChanged{daemons});
   s.Submit(Alone("alone"));
   EXPECT_THAT(s.Pass(), ElementsAre("start alone: n1"));
   s.Happens(GangFinished{.gang = "alone"});
   daemons.amount.Set(3, kWholeNode);  // A job of another scheduler has it all.
-  s.Happens(OthersChanged{daemons});
+  s.Happens(ExternalUsageChanged{daemons});
   s.Submit(Job("other"));
   EXPECT_THAT(s.Pass(), IsEmpty());
 }

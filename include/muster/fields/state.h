@@ -76,7 +76,7 @@ struct FieldsOf<NodeState> {
     v(2, "down", s.down);
     v(3, "draining", s.draining);
     v(4, "spot_notice", s.spot_notice);
-    v(5, "others", s.others);
+    v(5, "external", s.external);
     VisitAdded(6, "unnamed", s.unnamed.word(0), v);
     VisitAdded(7, "unnamed_from_64", s.unnamed.word(1), v);
   }

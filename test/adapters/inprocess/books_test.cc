@@ -86,23 +86,23 @@ TEST(BooksTest, LeavesNodesThatDoNotWorkOutOfTheSums) {
 TEST(BooksTest, WhatOthersUseIsUsed) {
   Books books(3, kGpu);
   const uint32_t a = books.Upsert(GpuNode("a", 2));
-  OtherUsage others{.node = "a", .amount = {500}};
-  others.devices = {{.device = 1, .milli = 400}};
-  books.SetOthers(a, others);
+  ExternalUsage external{.node = "a", .amount = {500}};
+  external.devices = {{.device = 1, .milli = 400}};
+  books.SetExternalUsage(a, external);
   EXPECT_EQ(books.totals().used[0], 500);
   EXPECT_EQ(books.totals().used[kGpu], 400);
   EXPECT_EQ(books.FirstInUse(), "") << "others are no task of ours";
-  books.SetOthers(a, {.node = "a"});
+  books.SetExternalUsage(a, {.node = "a"});
   EXPECT_EQ(books.totals().used[kGpu], 0);
 }
 
 TEST(BooksTest, WhatOthersGiveInOneMeasureCountsInTheOther) {
   Books books(3, kGpu);
   const uint32_t a = books.Upsert(GpuNode("a", 2));
-  books.SetOthers(a, {.node = "a",
-                      .devices = {{.device = 0, .memory_bytes = 250},
-                                  {.device = 1, .milli = 400}}});
-  EXPECT_EQ(books.OthersMilli(a), 650);
+  books.SetExternalUsage(a, {.node = "a",
+                             .devices = {{.device = 0, .memory_bytes = 250},
+                                         {.device = 1, .milli = 400}}});
+  EXPECT_EQ(books.ExternalMilli(a), 650);
   TaskShape memory{.devices = {.count = 1, .milli = 0, .memory_bytes = 601}};
   EXPECT_FALSE(books.Charge(a, memory, {{1}})) << "400 of 1000 are taken";
 }
@@ -124,10 +124,10 @@ TEST(BooksTest, PartitionsHaveSlotsOfTheirOwn) {
   EXPECT_EQ(books.Pick(a, one.devices, {0})->first_slice, 3u) << "as it is cut";
   EXPECT_FALSE(books.Pick(a, Gpus(1, 300).devices, {}).has_value())
       << "one device holds a partition, the other one is cut";
-  books.SetOthers(
+  books.SetExternalUsage(
       a, {.node = "a",
           .devices = {{.device = 0, .partition = "1g.5gb", .first_slice = 0}}});
-  EXPECT_EQ(books.OthersMilli(a), 142);
+  EXPECT_EQ(books.ExternalMilli(a), 142);
   EXPECT_FALSE(books.Pick(a, three.devices, {}).has_value());
   EXPECT_FALSE(books.Charge(a, one, {{0}, 5})) << "taken";
 }
