@@ -123,7 +123,7 @@ struct GangState {
   Duration unsaved = 0;
   // While it is stopping: some task of it has been stopped or lost. So it waits
   // again, whatever the others do; else it is gone if all of them succeed.
-  bool cut_short = false;
+  bool interrupted = false;
 
   friend bool operator==(const GangState&, const GangState&) = default;
 };

@@ -155,7 +155,7 @@ void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
   if (kind == DecisionKind::kCancel) gang->cancel = true;
   const bool suspends = kind == DecisionKind::kSuspend;
   // A lost node ends the whole gang.
-  gang->cut_short = !suspends && gang->repair_reason == ReasonCode::kNodeLost;
+  gang->interrupted = !suspends && gang->repair_reason == ReasonCode::kNodeLost;
   gang->repair_reason = ReasonCode::kNone;
   gang->phase = suspends ? GangPhase::kSuspending : GangPhase::kStopping;
   for (TaskRecord& task : gang->tasks) {

@@ -86,7 +86,7 @@ struct GangRecord : GangOwn {
   Duration run_time = 0;
   Duration saved = 0;
   Duration unsaved = 0;
-  bool cut_short = false;
+  bool interrupted = false;
   std::vector<TaskRecord> tasks{};       // By task.
   std::vector<PendingRecord> pending{};  // By seq.
   // Not state.

@@ -11,7 +11,7 @@ void Life::Drop(GangEdit& gang, TaskId id) {
   TaskRecord* task = FindTask(*gang, id);
   tables_.answers.Settle(*gang, *task);
   tables_.holdings.Unhold(gang.gang(), *task);
-  if (gang->phase == GangPhase::kStopping) gang->cut_short = true;
+  if (gang->phase == GangPhase::kStopping) gang->interrupted = true;
   gang->tasks.erase(gang->tasks.begin() + (task - gang->tasks.data()));
 }
 
@@ -139,7 +139,7 @@ bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
 void Life::Stop(GangEdit& gang) {
   while (!gang->tasks.empty()) Drop(gang, gang->tasks.back().task);
   gang->phase = GangPhase::kWaiting;
-  gang->cut_short = false;
+  gang->interrupted = false;
   gang->repair_reason = ReasonCode::kNone;
   EndRun(*gang, tables_.now, false);
   if (gang->cancel) gang.Leave();
@@ -214,7 +214,7 @@ void Life::UpdateKeeps(GangEdit& gang) {
 // again, is missing among its tasks.
 bool Life::AllSucceeded(const GangRecord& r, const PhaseCounts& n) const {
   if (r.tasks.empty() || n.in(TaskPhase::kSucceeded) < r.tasks.size() ||
-      r.cut_short || r.repair_reason == ReasonCode::kNodeLost ||
+      r.interrupted || r.repair_reason == ReasonCode::kNodeLost ||
       r.repair_reason == ReasonCode::kTaskFailed) {
     return false;
   }
@@ -223,7 +223,7 @@ bool Life::AllSucceeded(const GangRecord& r, const PhaseCounts& n) const {
 }
 
 void Life::Update(GangEdit& gang) {
-  if (gang->phase != GangPhase::kStopping) gang->cut_short = false;
+  if (gang->phase != GangPhase::kStopping) gang->interrupted = false;
   const PhaseCounts n(*gang);
   NoteMissing(*gang, n);
   if (AllSucceeded(*gang, n)) {

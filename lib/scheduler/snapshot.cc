@@ -49,7 +49,7 @@ void EachOfLife(A& a, B& b, F&& f) {
   f(a.run_time, b.run_time);
   f(a.saved, b.saved);
   f(a.unsaved, b.unsaved);
-  f(a.cut_short, b.cut_short);
+  f(a.interrupted, b.interrupted);
   f(a.placed_seq, b.placed_seq);
   f(a.since, b.since);
   f(a.check_due, b.check_due);
@@ -213,8 +213,8 @@ absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
   if (s.saved > s.run_time || s.unsaved > s.run_time - s.saved) {
     return Bad(at + ".saved and .unsaved: no more than .run_time");
   }
-  if (s.cut_short && s.phase != GangPhase::kStopping) {
-    return Bad(at + ".cut_short: it is not stopping");
+  if (s.interrupted && s.phase != GangPhase::kStopping) {
+    return Bad(at + ".interrupted: it is not stopping");
   }
   const bool lacks = s.repair_reason == ReasonCode::kTaskFailed ||
                      s.repair_reason == ReasonCode::kBelowMinimum;

@@ -64,7 +64,7 @@ struct FieldsOf<GangState> {
     VisitAdded(15, "run_time", s.run_time, v);
     VisitAdded(16, "saved", s.saved, v);
     VisitAdded(17, "unsaved", s.unsaved, v);
-    VisitAdded(18, "cut_short", s.cut_short, v);
+    VisitAdded(18, "interrupted", s.interrupted, v);
   }
 };
 
