@@ -237,7 +237,7 @@ absl::StatusOr<FabricPlacement> Fabric::Select(std::span<const uint8_t> free,
   return placement;
 }
 
-absl::StatusOr<std::vector<uint32_t>> Fabric::RankOrder(
+absl::StatusOr<std::vector<uint32_t>> Fabric::RingThrough(
     std::span<const uint32_t> nodes) const {
   MUSTER_RETURN_IF_ERROR(rep_->Check(nodes));
   return RankOrderOf(*rep_, nodes);

@@ -9,29 +9,29 @@
 
 namespace muster {
 
-GangClassIndex GangClassList::Add(const GangClassKey& key, const GangRank& rank,
-                                  uint8_t open) {
+GangClassIndex GangClassList::Add(const GangClassKey& key,
+                                  const QueuePosition& position, uint8_t open) {
   const auto [it, is_new] = by_key_.try_emplace(key, kNoClass);
   if (is_new) it->second = NewClass(key, open);
   const GangClassIndex c = it->second;
   GangClass& cls = classes_[c];
-  while (ranks_.size() <= rank.gang) ranks_.emplace_back();
-  const bool leads = is_new || rank < cls.first();
+  while (positions_.size() <= position.gang) positions_.emplace_back();
+  const bool leads = is_new || position < cls.first();
   if (leads && !is_new) TakeOut(c);
-  cls.gangs_.insert(ranks_[rank.gang] = rank);
+  cls.gangs_.insert(positions_[position.gang] = position);
   if (leads) PutIn(c);
-  RankList* const ranks = leaves_[key.queue].ranks.get();
-  if (ranks != nullptr) ranks->Insert(rank);
+  PositionList* const positions = leaves_[key.queue].positions.get();
+  if (positions != nullptr) positions->Insert(position);
   return c;
 }
 
 void GangClassList::Remove(GangClassIndex c, GangIndex gang) {
   GangClass& cls = classes_[c];
   const bool led = cls.first().gang == gang;
-  RankList* const ranks = leaves_[cls.key().queue].ranks.get();
-  if (ranks != nullptr) ranks->Erase(ranks_[gang]);
+  PositionList* const positions = leaves_[cls.key().queue].positions.get();
+  if (positions != nullptr) positions->Erase(positions_[gang]);
   if (led) TakeOut(c);
-  cls.gangs_.erase(ranks_[gang]);
+  cls.gangs_.erase(positions_[gang]);
   if (cls.size() == 0) {
     Erase(c);
   } else if (led) {
@@ -242,7 +242,7 @@ GangClassIndex GangClassList::First(QueueIndex leaf, bool strict) {
   const Place* own = open.empty() ? nullptr : &*open.begin();
   const Place* place = FirstOfSpecs(leaf);
   const bool is_own =
-      own != nullptr && (place == nullptr || own->rank < place->rank);
+      own != nullptr && (place == nullptr || own->position < place->position);
   const GangClassIndex first = is_own             ? own->index
                                : place == nullptr ? kNoClass
                                                   : place->index;
@@ -251,7 +251,7 @@ GangClassIndex GangClassList::First(QueueIndex leaf, bool strict) {
 }
 
 GangIndex GangClassList::HeadOf(QueueIndex leaf) const {
-  return leaves_[leaf].all.begin()->rank.gang;
+  return leaves_[leaf].all.begin()->position.gang;
 }
 
 const GangClassList::Places& GangClassList::InOrder(QueueIndex leaf) const {
@@ -265,18 +265,19 @@ const std::vector<GangClassList::Member>& GangClassList::Members(
   return leaf < leaves_.size() ? leaves_[leaf].members : kNone;
 }
 
-uint32_t GangClassList::CountAhead(QueueIndex leaf, const GangRank& rank) {
+uint32_t GangClassList::CountAhead(QueueIndex leaf,
+                                   const QueuePosition& position) {
   if (leaf >= leaves_.size()) return 0;
-  std::unique_ptr<RankList>& ranks = leaves_[leaf].ranks;
-  if (ranks == nullptr) {
-    std::vector<GangRank> all;
+  std::unique_ptr<PositionList>& positions = leaves_[leaf].positions;
+  if (positions == nullptr) {
+    std::vector<QueuePosition> all;
     ForEach(leaf, [&](GangClassIndex c) {
       const auto& gangs = classes_[c].gangs_;
       all.insert(all.end(), gangs.begin(), gangs.end());
     });
-    ranks = std::make_unique<RankList>(std::move(all));
+    positions = std::make_unique<PositionList>(std::move(all));
   }
-  return ranks->CountBefore(rank);
+  return positions->CountBefore(position);
 }
 
 // --- What a spec asks -------------------------------------------------------

@@ -15,9 +15,9 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/position_list.h"
+#include "lib/queue/queue_position.h"
 #include "lib/queue/queue_tree.h"
-#include "lib/queue/rank_list.h"
 #include "muster/ids.h"
 #include "muster/reason.h"
 
@@ -70,14 +70,14 @@ inline bool IsHopeless(ReasonCode code) {
 }
 
 // By GangIndex, as what it stands in its list: in one at a time.
-using GangRanks = std::deque<GangRank>;
+using QueuePositions = std::deque<QueuePosition>;
 
 class GangClass {
  public:
   const GangClassKey& key() const { return key_; }
   uint64_t id() const { return id_; }  // Waiting::gang_class_id.
   // Its first gang.
-  const GangRank& first() const { return first_; }
+  const QueuePosition& first() const { return first_; }
   size_t size() const { return gangs_.size(); }
   // What was reported of it last.
   const Reason& reason() const { return questions_.reason; }
@@ -91,8 +91,8 @@ class GangClass {
   Questions questions_{};  // Open: its own, not those of its spec.
   // No heap with lazy removal: it would go on to compare the keys of gangs that
   // are gone.
-  absl::btree_set<GangRank> gangs_;
-  GangRank first_{};
+  absl::btree_set<QueuePosition> gangs_;
+  QueuePosition first_{};
   uint32_t member_ = 0;  // Its position among the leaf's members.
 };
 
@@ -109,11 +109,11 @@ class GangClass {
 class GangClassList {
  public:
   // `reports`: plans report what its classes wait for.
-  GangClassList(GangRanks& ranks, bool reports)
-      : ranks_(ranks), reports_(reports) {}
+  GangClassList(QueuePositions& positions, bool reports)
+      : positions_(positions), reports_(reports) {}
 
   // A class that is new has these questions open.
-  GangClassIndex Add(const GangClassKey& key, const GangRank& rank,
+  GangClassIndex Add(const GangClassKey& key, const QueuePosition& position,
                      uint8_t open);
   void Remove(GangClassIndex c, GangIndex gang);
 
@@ -163,9 +163,9 @@ class GangClassList {
   GangClassIndex First(QueueIndex leaf, bool strict);
   // The first gang of the leaf, which has classes. O(1).
   GangIndex HeadOf(QueueIndex leaf) const;
-  // How many gangs of the leaf rank before this one. O(log n + n / 64) for its
-  // n gangs (RankList); O(n log n) the first time.
-  uint32_t CountAhead(QueueIndex leaf, const GangRank& rank);
+  // How many gangs of the leaf stand before this position. O(log n + n / 64)
+  // for its n gangs (PositionList); O(n log n) the first time.
+  uint32_t CountAhead(QueueIndex leaf, const QueuePosition& position);
 
   // Classes of a spec.
   const Classes& OfSpec(uint32_t spec) const;
@@ -174,12 +174,12 @@ class GangClassList {
   const Retries& retries() const { return retries_; }
   // A class of a leaf.
   struct Place {
-    GangRank rank{};  // Its first gang's.
+    QueuePosition position{};  // Its first gang's.
     GangClassIndex index = kNoClass;
     uint32_t spec = 0;
 
     friend auto operator<=>(const Place& a, const Place& b) {
-      return a.rank <=> b.rank;
+      return a.position <=> b.position;
     }
   };
   using Places = absl::btree_set<Place>;
@@ -226,7 +226,7 @@ class GangClassList {
     Places open;  // With a question of their own.
     std::vector<Member> members{};
     // All gangs, once CountAhead has asked for it.
-    std::unique_ptr<RankList> ranks{};
+    std::unique_ptr<PositionList> positions{};
     bool changed = false;  // It is among changed_.
     // Nobody before it asks as part of a spec: so it was at that serial, and
     // the classes are as they were.
@@ -283,7 +283,7 @@ class GangClassList {
   void KeepAsking(GangClassIndex c);
   const Place* FirstOfSpecs(QueueIndex leaf);
 
-  GangRanks& ranks_;
+  QueuePositions& positions_;
   bool reports_;
   std::deque<GangClass> classes_;
   std::vector<uint8_t> own_open_;  // By class: Questions::open of its own.

@@ -85,7 +85,7 @@ Explanation ExplainGang(SchedulerTables& tables, GangSolver& solver,
              r.phase == GangPhase::kSuspended) {
     reason = WhyWaits(tables, solver, g);
     e.ahead =
-        tables.lists.waiting().CountAhead(r.queue, tables.lists.RankOf(g));
+        tables.lists.waiting().CountAhead(r.queue, tables.lists.PositionOf(g));
   }
   e.reason = Named(tables, reason, g);
   if (r.held) e.held_why = r.held_why;

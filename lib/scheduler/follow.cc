@@ -29,10 +29,10 @@ void Charge(Cluster& cluster, const std::vector<Assignment>& tasks,
 std::vector<GangIndex> LookedAt(const SchedulerTables& tables,
                                 const PlanRecord& record) {
   std::vector<GangIndex> looked;
-  for (const GangRank& rank : tables.lists.check_due()) {
+  for (const QueuePosition& position : tables.lists.check_due()) {
     if (!std::binary_search(record.check_due.begin(), record.check_due.end(),
-                            rank.key)) {
-      looked.push_back(rank.gang);
+                            position.key)) {
+      looked.push_back(position.gang);
     }
   }
   return looked;

@@ -15,7 +15,7 @@ Holders::Spare SpareOf(const Listing& l) {
   return l.elastic ? Holders::Spare::kSurplus : Holders::Spare::kNothing;
 }
 
-GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l) {
+QueuePosition PositionIn(GangIndex g, const GangRecord& r, const Listing& l) {
   return {l.priority, 0, l.submitted, r.key, g};
 }
 
@@ -59,7 +59,7 @@ void MoveIn(Set& set, bool was, const Place& from, bool is, const Place& to) {
 
 }  // namespace
 
-GangRank GangLists::RankOf(GangIndex g) const {
+QueuePosition GangLists::PositionOf(GangIndex g) const {
   const GangRecord& r = tables_.gangs.at(g);
   return {tables_.PriorityOf(r), 0, r.submitted, r.key, g};
 }
@@ -149,7 +149,7 @@ void GangLists::Remove(GangIndex g, GangRecord& r) { Move(g, r, Listing()); }
 void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   const Listing l = r.listing;
   if (next == l) return;
-  const GangRank from = Rank(g, r, l), to = Rank(g, r, next);
+  const QueuePosition from = PositionIn(g, r, l), to = PositionIn(g, r, next);
   const bool holds_on = l.holds && next.holds && l.queue == next.queue &&
                         l.priority == next.priority &&
                         SpareOf(l) == SpareOf(next) &&
@@ -178,9 +178,9 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
     waiting_.Add(next.waiting, to, Questions::kRoom | Questions::kVictims);
   }
   if (grows_anew && next.growing.queue != kNoQueue) {
-    GangRank rank = to;
-    rank.surplus = next.surplus;
-    growing_.Add(next.growing, rank, Questions::kRoom);
+    QueuePosition position = to;
+    position.surplus = next.surplus;
+    growing_.Add(next.growing, position, Questions::kRoom);
   }
   r.listing = next;
 }
@@ -224,13 +224,13 @@ bool GangLists::MayAsk(GangClassIndex c) const {
 }
 
 GangClassIndex GangLists::FirstToAskAgain() {
-  const auto rank = [&](GangClassIndex c) {
+  const auto position = [&](GangClassIndex c) {
     return std::pair(waiting_.questions(c).effort, waiting_.at(c).first());
   };
   GangClassIndex least = kNoClass;
   for (const GangClassIndex c : waiting_.again()) {
     if (!MayAsk(c)) continue;
-    if (least == kNoClass || rank(c) < rank(least)) least = c;
+    if (least == kNoClass || position(c) < position(least)) least = c;
   }
   return least;
 }

@@ -30,7 +30,7 @@ void Grow::Refresh(QueueIndex leaf) {
   GangClassList& growing = tables_.lists.growing();
   const GangClassIndex c = tables_.lists.FirstToAsk(growing, leaf);
   if (c == kNoClass) return turns_.Withdraw(leaf);
-  const GangRank& first = growing.at(c).first();
+  const QueuePosition& first = growing.at(c).first();
   turns_.Set(leaf, {first, &NextDemand(first.gang)});
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/cluster/cluster.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "muster/node.h"
 
 namespace muster {

@@ -363,7 +363,7 @@ void Opener::OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
                               const PossibleVictims& beside) {
   const GangClassList& waiting = tables_.lists.waiting();
   const int32_t lowest = std::min(anywhere.lowest, beside.lowest);
-  const int32_t highest = waiting.InOrder(leaf).begin()->rank.priority;
+  const int32_t highest = waiting.InOrder(leaf).begin()->position.priority;
   if (highest < lowest && !anywhere.other_queues && !beside.other_queues)
     return;
   for (const GangClassList::Member& cls : waiting.Members(leaf)) {
@@ -468,9 +468,9 @@ void Opener::OpenBelowAll(QueueIndex q) {
 
 void Opener::SetNominatedCheckDueBelow(QueueIndex q) {
   std::vector<GangIndex> below;
-  for (const GangRank& rank : tables_.lists.nominated()) {
-    if (tables_.queues.IsWithin(tables_.gangs.at(rank.gang).queue, q)) {
-      below.push_back(rank.gang);
+  for (const QueuePosition& position : tables_.lists.nominated()) {
+    if (tables_.queues.IsWithin(tables_.gangs.at(position.gang).queue, q)) {
+      below.push_back(position.gang);
     }
   }
   for (const GangIndex g : below) SetCheckDue(g);

@@ -7,7 +7,7 @@
 
 #include "lib/cluster/cluster.h"
 #include "lib/queue/gang_class_list.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/queue/queue_tree.h"
 #include "muster/resources.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/queue/turns.h"
 #include "lib/scheduler/make_room.h"
 #include "lib/scheduler/pass_context.h"
@@ -117,9 +117,10 @@ class Serve : public Phase {
 
 // By turns. Whose turn it is: between queues as with gangs that wait, with what
 // each holds by then; in a queue the higher priority, then the gang with the
-// fewest tasks beyond its least, then rank. A turn is one task, or what comes
-// whole. So a queue's share rises until others are as near to theirs, and gangs
-// of equal priority share alike. O(log) and one question to the solver a turn.
+// fewest tasks beyond its least, then queue position. A turn is one task, or
+// what comes whole. So a queue's share rises until others are as near to
+// theirs, and gangs of equal priority share alike. O(log) and one question to
+// the solver a turn.
 //
 // No gang grows into nominated capacity, nor before all waiting gangs have been
 // tried; what is grown is surplus, which gives way again (make_room.h).

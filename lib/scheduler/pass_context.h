@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "lib/preempt/victim_search.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/scheduler/decisions.h"
 #include "lib/scheduler/plan_writer.h"
 #include "lib/scheduler/scheduler_tables.h"
@@ -39,22 +39,22 @@ class Phase {
   // those that are nominated or those that are not.
   template <class Check>
   void CheckDue(bool nominated, Check check) {
-    ranks_.clear();
-    for (const GangRank& rank : tables_.lists.check_due()) {
-      if (IsNominated(rank) == nominated) ranks_.push_back(rank);
+    positions_.clear();
+    for (const QueuePosition& position : tables_.lists.check_due()) {
+      if (IsNominated(position) == nominated) positions_.push_back(position);
     }
     CheckRanks(check);
   }
-  bool IsNominated(const GangRank& rank) const {
-    return tables_.gangs.at(rank.gang).phase == GangPhase::kNominated;
+  bool IsNominated(const QueuePosition& position) const {
+    return tables_.gangs.at(position.gang).phase == GangPhase::kNominated;
   }
-  // With those in ranks_, one after the other, until the budget is spent.
+  // With those in positions_, one after the other, until the budget is spent.
   template <class Check>
   void CheckRanks(Check check) {
-    for (const GangRank& rank : ranks_) {
+    for (const QueuePosition& position : positions_) {
       if (pass_.budget.exhausted()) return;
       pass_.budget.Charge(1, kClassNs);
-      check(rank.gang);
+      check(position.gang);
     }
   }
 
@@ -72,7 +72,7 @@ class Phase {
 
   PassContext& pass_;
   SchedulerTables& tables_;
-  std::vector<GangRank> ranks_{};  // Gangs to check.
+  std::vector<QueuePosition> positions_{};  // Gangs to check.
 };
 
 }  // namespace muster

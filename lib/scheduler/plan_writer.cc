@@ -130,8 +130,8 @@ void PlanWriter::Finish(bool exhausted) {
     plan_->waiting.push_back({.gang_class_id = gone});
   }
   tables_.lists.waiting().ForgetGone();
-  for (const GangRank& rank : tables_.lists.check_due()) {
-    plan_->check_due.push_back(plan_->AddText(rank.key));
+  for (const QueuePosition& position : tables_.lists.check_due()) {
+    plan_->check_due.push_back(plan_->AddText(position.key));
   }
 }
 

@@ -65,22 +65,23 @@ void Repair::RepairDue() {
     CheckDue(false, [this](GangIndex g) { RepairGang(g); });
     tables_.opener.Publish(true);
   } while (!pass_.budget.exhausted() &&
-           !std::ranges::all_of(
-               tables_.lists.check_due(),
-               [this](const GangRank& rank) { return IsNominated(rank); }));
+           !std::ranges::all_of(tables_.lists.check_due(),
+                                [this](const QueuePosition& position) {
+                                  return IsNominated(position);
+                                }));
 }
 
 void Repair::CancelOverdue() {
-  ranks_.clear();
+  positions_.clear();
   for (const auto& [at, g] : tables_.lists.times().wakes()) {
     if (at > tables_.now) break;
     const GangRecord& r = tables_.gangs.at(g);
     const bool overdue = r.phase == GangPhase::kRunning && r.max_runtime > 0 &&
                          r.started + r.max_runtime <= tables_.now &&
                          SparedUntil(r) <= tables_.now;
-    if (overdue) ranks_.push_back(tables_.lists.RankOf(g));
+    if (overdue) positions_.push_back(tables_.lists.PositionOf(g));
   }
-  std::ranges::sort(ranks_);
+  std::ranges::sort(positions_);
   CheckRanks([this](GangIndex g) {
     pass_.decisions.Stop(g, DecisionKind::kCancel,
                          {.code = ReasonCode::kMaxRuntime});
@@ -167,9 +168,10 @@ void Repair::ShedFromOvercommitted() {
   }
 }
 
-// Nominated gangs first, then the last in rank that has not just refused.
+// Nominated gangs first, then the last in queue order that has not just
+// refused.
 bool Repair::ShedOne(NodeIndex n) {
-  std::pair<bool, GangRank> victim;  // Whether it is nominated.
+  std::pair<bool, QueuePosition> victim;  // Whether it is nominated.
   for (const NodeTask& ref : tables_.nodes.tasks(n)) {
     const GangRecord& r = tables_.gangs.at(ref.gang);
     const GangSpec& spec = tables_.SpecOf(r);
@@ -181,7 +183,7 @@ bool Repair::ShedOne(NodeIndex n) {
     }
     const auto at = TakeableOf(r, spec, *FindTask(r, ref.task));
     if (!at || !IsScarce(tables_.cluster, *at)) continue;
-    const std::pair worse(nominated, tables_.lists.RankOf(ref.gang));
+    const std::pair worse(nominated, tables_.lists.PositionOf(ref.gang));
     if (victim.second.gang == kNoGang || victim < worse) victim = worse;
   }
   if (victim.second.gang == kNoGang) return false;

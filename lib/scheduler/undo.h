@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "lib/cluster/cluster.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/scheduler/gang_table.h"
 
 namespace muster {

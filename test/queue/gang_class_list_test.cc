@@ -27,7 +27,7 @@ using ::testing::UnorderedElementsAreArray;
 constexpr uint8_t kBothQuestions = Questions::kRoom | Questions::kVictims;
 
 // In queue 1, by time.
-GangRank Rank(GangIndex g, Time submitted) {
+QueuePosition PositionIn(GangIndex g, Time submitted) {
   static const std::vector<std::string> kNames = {"a", "b", "c", "d", "e", "f",
                                                   "g", "h", "i", "j", "k", "l"};
   return {.submitted = submitted, .key = kNames[g], .gang = g};
@@ -37,15 +37,15 @@ GangClassKey Key(uint32_t spec) { return {.queue = 1, .spec = spec}; }
 
 class GangClassListTest : public testing::Test {
  protected:
-  GangRanks ranks_;
-  GangClassList list_{ranks_, true};
+  QueuePositions positions_;
+  GangClassList list_{positions_, true};
 };
 
 TEST_F(GangClassListTest, WhoJoinsAClosedClassOpensNothing) {
-  const GangClassIndex c = list_.Add(Key(0), Rank(0, 10), kBothQuestions);
+  const GangClassIndex c = list_.Add(Key(0), PositionIn(0, 10), kBothQuestions);
   EXPECT_EQ(list_.First(1, false), c);
   list_.Close(c, kBothQuestions);
-  EXPECT_EQ(list_.Add(Key(0), Rank(1, 5), kBothQuestions), c);
+  EXPECT_EQ(list_.Add(Key(0), PositionIn(1, 5), kBothQuestions), c);
   EXPECT_EQ(list_.at(c).first().gang, 1u);
   EXPECT_EQ(list_.at(c).size(), 2u);
   EXPECT_EQ(list_.First(1, false), kNoClass);
@@ -53,8 +53,10 @@ TEST_F(GangClassListTest, WhoJoinsAClosedClassOpensNothing) {
 }
 
 TEST_F(GangClassListTest, AStrictQueueAsksItsHeadOrNobody) {
-  const GangClassIndex head = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
-  const GangClassIndex next = list_.Add(Key(1), Rank(1, 2), kBothQuestions);
+  const GangClassIndex head =
+      list_.Add(Key(0), PositionIn(0, 1), kBothQuestions);
+  const GangClassIndex next =
+      list_.Add(Key(1), PositionIn(1, 2), kBothQuestions);
   EXPECT_EQ(list_.First(1, true), head);
   list_.Close(head, kBothQuestions);
   EXPECT_EQ(list_.First(1, true), kNoClass);
@@ -91,7 +93,8 @@ TEST_F(GangClassListTest, TheKeyOfAGangThatLeftMayBecomeAnothers) {
 }
 
 TEST_F(GangClassListTest, AQuestionThatIsPutOffIsNotAsked) {
-  const GangClassIndex c = list_.Add(Key(0), Rank(0, 1), Questions::kVictims);
+  const GangClassIndex c =
+      list_.Add(Key(0), PositionIn(0, 1), Questions::kVictims);
   list_.Open(c, Questions::kPutOff);
   list_.Close(c, Questions::kVictims);
   EXPECT_EQ(list_.First(1, false), kNoClass);
@@ -101,9 +104,10 @@ TEST_F(GangClassListTest, AQuestionThatIsPutOffIsNotAsked) {
 }
 
 TEST_F(GangClassListTest, ALeafChangesWhenTheFirstGangOfAnOpenClassDoes) {
-  const GangClassIndex c = list_.Add(Key(0), Rank(0, 5), Questions::kRoom);
+  const GangClassIndex c =
+      list_.Add(Key(0), PositionIn(0, 5), Questions::kRoom);
   EXPECT_THAT(list_.TakeChangedQueues(), ElementsAre(1));
-  list_.Add(Key(0), Rank(1, 6), 0);
+  list_.Add(Key(0), PositionIn(1, 6), 0);
   EXPECT_THAT(list_.TakeChangedQueues(), IsEmpty()) << "it is not the first";
   list_.Remove(c, 0);
   list_.Open(c, Questions::kVictims);
@@ -113,7 +117,7 @@ TEST_F(GangClassListTest, ALeafChangesWhenTheFirstGangOfAnOpenClassDoes) {
 }
 
 TEST_F(GangClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
-  const GangClassIndex c = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  const GangClassIndex c = list_.Add(Key(0), PositionIn(0, 1), kBothQuestions);
   const Questions answer = {.open = Questions::kPutOff,
                             .effort = 3,
                             .retry_at = 70,
@@ -122,7 +126,8 @@ TEST_F(GangClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
   list_.Mark();
   list_.Remove(c, 0);
   EXPECT_THAT(list_.retries(), IsEmpty());
-  const GangClassIndex again = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  const GangClassIndex again =
+      list_.Add(Key(0), PositionIn(0, 1), kBothQuestions);
   EXPECT_TRUE(list_.at(again).unreported());
   list_.SetQuestions(again, {.retry_at = 80});
   list_.Rollback();
@@ -133,7 +138,7 @@ TEST_F(GangClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
 }
 
 TEST_F(GangClassListTest, WithoutAMarkNothingIsPutBack) {
-  const GangClassIndex c = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  const GangClassIndex c = list_.Add(Key(0), PositionIn(0, 1), kBothQuestions);
   list_.Mark();
   list_.Close(c, Questions::kRoom);
   list_.Unmark();
@@ -150,7 +155,7 @@ struct NaiveClass {
   GangClassIndex index = kNoClass;
   const GangClass* object = nullptr;
   uint64_t id = 0;
-  std::vector<GangRank> gangs{};  // Sorted.
+  std::vector<QueuePosition> gangs{};  // Sorted.
   Questions questions{};
 
   bool asks() const { return (questions.open & kBothQuestions) != 0; }
@@ -243,7 +248,7 @@ class Pair {
 
  private:
   // The classes that ask something, by their first gangs.
-  using View = std::map<GangRank, GangClassIndex>;
+  using View = std::map<QueuePosition, GangClassIndex>;
   struct Saved {
     std::vector<std::optional<GangClassKey>> home{};
     std::vector<NaiveClass> classes{};
@@ -257,24 +262,24 @@ class Pair {
     return std::find_if(classes_.begin(), classes_.end(),
                         [&](const auto& c) { return c.key == key; });
   }
-  GangRank RankOf(GangIndex g, const GangClassKey& key) const {
-    GangRank rank = Rank(g, g * 7 % 3);
-    rank.priority = static_cast<int32_t>(key.priority_class);
-    rank.surplus = key.spec * g % 2;
-    return rank;
+  QueuePosition PositionOf(GangIndex g, const GangClassKey& key) const {
+    QueuePosition position = PositionIn(g, g * 7 % 3);
+    position.priority = static_cast<int32_t>(key.priority_class);
+    position.surplus = key.spec * g % 2;
+    return position;
   }
 
   void Put(GangIndex g, const GangClassKey& key, uint8_t open) {
     const auto before = OpenViews();
     auto it = At(key);
-    const GangClassIndex c = list_.Add(key, RankOf(g, key), open);
+    const GangClassIndex c = list_.Add(key, PositionOf(g, key), open);
     if (it == classes_.end()) {
       const uint64_t id = list_.at(c).id();
       it = classes_.insert(it, {key, c, &list_.at(c), id, {}, {.open = open}});
       EXPECT_GT(id, last_id_);
       last_id_ = id;
     }
-    it->gangs.push_back(RankOf(g, key));
+    it->gangs.push_back(PositionOf(g, key));
     std::sort(it->gangs.begin(), it->gangs.end());
     home_[g] = key;
     Note(before);
@@ -283,7 +288,8 @@ class Pair {
     const auto before = OpenViews();
     const auto it = At(*home_[g]);
     list_.Remove(it->index, g);
-    std::erase_if(it->gangs, [&](const auto& rank) { return rank.gang == g; });
+    std::erase_if(it->gangs,
+                  [&](const auto& position) { return position.gang == g; });
     if (it->gangs.empty()) {
       if (it->questions.reason != Reason()) gone_.push_back(it->id);
       classes_.erase(it);
@@ -451,17 +457,17 @@ class Pair {
     EXPECT_EQ(list_.First(q, true),
               order[0]->asks() ? order[0]->index : kNoClass);
     EXPECT_EQ(list_.HeadOf(q), order[0]->gangs.front().gang);
-    const GangRank rank = RankOf(dice_.Below(kGangs), {});
+    const QueuePosition position = PositionOf(dice_.Below(kGangs), {});
     uint32_t ahead = 0;
     for (const NaiveClass* c : order) {
-      for (const GangRank& other : c->gangs) ahead += other < rank;
+      for (const QueuePosition& other : c->gangs) ahead += other < position;
     }
-    EXPECT_EQ(list_.CountAhead(q, rank), ahead);
+    EXPECT_EQ(list_.CountAhead(q, position), ahead);
   }
 
   Dice dice_;
-  GangRanks ranks_;
-  GangClassList list_{ranks_, true};
+  QueuePositions positions_;
+  GangClassList list_{positions_, true};
   std::vector<NaiveClass> classes_;
   std::vector<std::optional<GangClassKey>> home_;  // By gang.
   // Since it was asked: where some class asks something else, and where the

@@ -93,9 +93,9 @@ TEST_F(GangEditTest, TheLineMovesWithTheTimeOfSubmission) {
   EXPECT_EQ(FirstWaiting(), first);
   GangEdit(s_.tables, first)->submitted = 9;
   EXPECT_EQ(FirstWaiting(), second);
-  EXPECT_EQ(
-      s_.tables.lists.waiting().CountAhead(q_, s_.tables.lists.RankOf(first)),
-      1u);
+  EXPECT_EQ(s_.tables.lists.waiting().CountAhead(
+                q_, s_.tables.lists.PositionOf(first)),
+            1u);
 }
 
 TEST_F(GangEditTest, AnEditWithoutAChangeKeepsWhatIsRemembered) {
@@ -204,9 +204,9 @@ void CheckLists(const SchedulerTables& tables) {
     waiting += l.waiting.queue != kNoQueue;
     growing += l.growing.queue != kNoQueue;
   }
-  const auto keys = [](const GangLists::RankSet& ranks) {
+  const auto keys = [](const GangLists::PositionSet& positions) {
     std::set<std::string> all;
-    for (const GangRank& rank : ranks) all.emplace(rank.key);
+    for (const QueuePosition& position : positions) all.emplace(position.key);
     return all;
   };
   ASSERT_EQ(keys(lists.nominated()), nominated);

@@ -189,7 +189,7 @@ class MUSTER_API Fabric {
   // first, are few hops apart: for a box of a torus the least sum there is, for
   // rails by unit, for a dragonfly by group and router, each then improved by
   // turning stretches round (up to 256 nodes). `nodes` as for Cost.
-  absl::StatusOr<std::vector<uint32_t>> RankOrder(
+  absl::StatusOr<std::vector<uint32_t>> RingThrough(
       std::span<const uint32_t> nodes) const;
   // Hops from rank to rank and back to the first; `nodes` by rank, connected.
   int64_t RingHops(std::span<const uint32_t> nodes) const;
