@@ -205,7 +205,7 @@ void Simulator::Impl::OnProgress(uint32_t slot) {
   g.saved += g.checkpoint_step();
   ++metrics_.counts.checkpoints;
   ScheduleProgress(slot);
-  Tell(slot, CheckpointTaken{.gang = g.job.gang.key, .at = now_}, false);
+  Report(slot, CheckpointTaken{.gang = g.job.gang.key, .at = now_}, false);
 }
 
 void Simulator::Impl::Finish(uint32_t slot) {
@@ -222,7 +222,7 @@ void Simulator::Impl::Finish(uint32_t slot) {
                         .size = SizeOf(g.device_milli)});
   ++ended_;
   g.leaving = true;
-  Tell(slot, GangFinished{.gang = g.job.gang.key}, true);
+  Report(slot, GangFinished{.gang = g.job.gang.key}, true);
 }
 
 void Simulator::Impl::UpdateRate(uint32_t slot, StopCause cause,
@@ -323,8 +323,8 @@ void Simulator::Impl::FreeIfGone(uint32_t slot) {
   live_.Free(slot);
 }
 
-void Simulator::Impl::Tell(uint32_t slot, EventBody body, bool matters,
-                           Duration extra_delay) {
+void Simulator::Impl::Report(uint32_t slot, EventBody body, bool matters,
+                             Duration extra_delay) {
   const HostModel& h = options_.host;
   const Duration delay = h.answer_delay + extra_delay;
   // A host repeats answers, not news.

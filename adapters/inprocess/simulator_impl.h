@@ -96,10 +96,11 @@ class Simulator::Impl {
   // Frees the slot if the scheduler does not know the gang any more.
   void FreeIfGone(uint32_t slot);
 
-  // Tells the scheduler about a gang, as late and as often as the host does.
-  // `matters`: a decision could depend on it even if it is told at once.
-  void Tell(uint32_t slot, EventBody body, bool matters,
-            Duration extra_delay = 0);
+  // Reports a gang's event to the scheduler, as late and as often as the host
+  // does. `matters`: a decision could depend on it even if it is reported at
+  // once.
+  void Report(uint32_t slot, EventBody body, bool matters,
+              Duration extra_delay = 0);
   void Deliver(const Message& message, bool matters, bool late);
   void Broken(std::string_view what, const absl::Status& status);
 
@@ -123,7 +124,7 @@ class Simulator::Impl {
   void HappenTaskDies(const TaskDies& e, int line);
   void Reconcile();
   void LoseTasksOn(uint32_t node);
-  void TellNode(uint32_t node);
+  void ReportNode(uint32_t node);
 
   const SchedulerConfig config_;
   JobSource* jobs_;

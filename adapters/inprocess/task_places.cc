@@ -10,16 +10,17 @@ void TaskPlaces::Hold(Time now, const LiveGang& g, uint32_t flat) {
   if (!books_.Charge(t.node, g.ShapeOf(flat), t.place)) {
     ++metrics_.counts.overcommits;
   }
-  Tell(now, g, flat, true);
+  Notify(now, g, flat, true);
 }
 
 void TaskPlaces::Drop(Time now, const LiveGang& g, uint32_t flat) {
   const LiveTask& t = g.tasks[flat];
   books_.Credit(t.node, g.ShapeOf(flat), t.place);
-  Tell(now, g, flat, false);
+  Notify(now, g, flat, false);
 }
 
-void TaskPlaces::Tell(Time now, const LiveGang& g, uint32_t flat, bool taken) {
+void TaskPlaces::Notify(Time now, const LiveGang& g, uint32_t flat,
+                        bool taken) {
   if (observer_ == nullptr) return;
   const LiveTask& t = g.tasks[flat];
   observer_->PlaceChanged({.at = now,

@@ -42,7 +42,7 @@ class TaskPlaces {
  private:
   Resources KeptOf(const TaskShape& shape) const;
   void Drop(Time now, const LiveGang& g, uint32_t flat);
-  void Tell(Time now, const LiveGang& g, uint32_t flat, bool taken);
+  void Notify(Time now, const LiveGang& g, uint32_t flat, bool taken);
 
   const SchedulerConfig& config_;
   Books& books_;

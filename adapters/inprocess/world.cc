@@ -79,29 +79,29 @@ void Simulator::Impl::HappenTold(const EventBody& body, int line) {
           node_of_id_[id.index] = node;
           // A node that was removed and comes again works.
           books_.SetUp(node, true);
-          TellNode(node);
+          ReportNode(node);
         } else if constexpr (std::is_same_v<E, NodeDown> ||
                              std::is_same_v<E, NodeRemoved>) {
           const uint32_t node = books_.Find(e.node);
           LoseTasksOn(node);
           books_.SetUp(node, false);
-          TellNode(node);
+          ReportNode(node);
         } else if constexpr (std::is_same_v<E, PriorityClassChanged>) {
           protected_runtimes_ |= e.priority_class.min_runtime > 0;
         } else if constexpr (std::is_same_v<E, NodeUp>) {
           const uint32_t node = books_.Find(e.node);
           books_.SetUp(node, true);
-          TellNode(node);
+          ReportNode(node);
         } else if constexpr (std::is_same_v<E, ExternalUsageChanged>) {
           const uint32_t node = books_.Find(e.usage.node);
           books_.SetExternalUsage(node, e.usage);
-          TellNode(node);
+          ReportNode(node);
         }
       },
       body);
 }
 
-void Simulator::Impl::TellNode(uint32_t node) {
+void Simulator::Impl::ReportNode(uint32_t node) {
   if (options_.observer != nullptr) {
     options_.observer->NodeUpdated(node, books_);
   }
@@ -138,7 +138,7 @@ void Simulator::Impl::HappenTaskDies(const TaskDies& e, int line) {
   TasksAnswered answered{.gang = g.job.gang.key};
   answered.tasks.push_back(
       places_.AnswerFor(g, flat, TaskOutcome::kFailed, false));
-  Tell(slot, std::move(answered), true);
+  Report(slot, std::move(answered), true);
 }
 
 // The host tells everything as it is. Numbers of attempts mean nothing any

@@ -8,7 +8,7 @@
 namespace muster {
 
 // An answer is expected of each task that starts or stops.
-void Decisions::Tell(GangEdit& gang, TaskRecord& task, Draft draft) {
+void Decisions::Report(GangEdit& gang, TaskRecord& task, Draft draft) {
   if (task.phase != TaskPhase::kNominated) {
     const Decision& d = plan_.at(draft);
     std::string_view preemptor;
@@ -38,7 +38,7 @@ void Decisions::AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
     task.at = a.at;
     task.attempt = starts ? gang->attempts : 0;
     tables_.holdings.HoldCharged(gang.gang(), task);
-    Tell(gang, task, draft);
+    Report(gang, task, draft);
     gang->tasks.insert(TaskPlace(*gang, a.task), task);
   }
 }
@@ -115,7 +115,7 @@ void Decisions::StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
     if (task.phase != from) continue;
     tables_.holdings.SetPhase(g, task, TaskPhase::kStarting);
     task.attempt = gang->attempts;
-    Tell(gang, task, draft);
+    Report(gang, task, draft);
   }
 }
 
@@ -135,7 +135,7 @@ void Decisions::Release(GangEdit& gang, TaskRecord& task, Draft draft) {
   if (task.phase != TaskPhase::kSuspended) {
     tables_.holdings.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
   }
-  Tell(gang, task, draft);
+  Report(gang, task, draft);
 }
 
 void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,

@@ -48,7 +48,7 @@ class Decisions {
   void StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
                   TaskPhase from);
   void Release(GangEdit& gang, TaskRecord& task, Draft draft);
-  void Tell(GangEdit& gang, TaskRecord& task, Draft draft);
+  void Report(GangEdit& gang, TaskRecord& task, Draft draft);
   // It was placed by this decision, in the round under way.
   void NotePlaced(GangEdit& gang, Draft draft);
 

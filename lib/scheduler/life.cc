@@ -28,11 +28,12 @@ void Life::FailStart(GangRecord& r) {
 // A task that the gang counts goes, or is done. With it may go what held the
 // rest firm, and others may be those that the gang can do without: of one role
 // they were that before, unless what is done counts on.
-void Life::TellOfOthers(const GangRecord& r, TaskId task, bool done) {
+void Life::OpenVictimsOf(const GangRecord& r, TaskId task, bool done) {
   const GangSpec& spec = tables_.SpecOf(r);
   const std::vector<Role>& roles = spec.gang().roles;
-  const bool sheds = spec.elastic && tables_.config.host.shrink;
-  if (!roles[task.role].preemptible || (sheds && (done || roles.size() > 1))) {
+  const bool shrinks = spec.elastic && tables_.config.host.shrink;
+  if (!roles[task.role].preemptible ||
+      (shrinks && (done || roles.size() > 1))) {
     tables_.opener.VictimsChanged(r);
   }
 }
@@ -54,7 +55,7 @@ void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
     }
     return;
   }
-  TellOfOthers(*gang, task.task, outcome == TaskOutcome::kSucceeded);
+  OpenVictimsOf(*gang, task.task, outcome == TaskOutcome::kSucceeded);
   if (outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
   } else {

@@ -96,7 +96,7 @@ void AddWaiting(const SchedulerTables& tables, const GangClass& cls,
   w.reason = cls.reason();
 }
 
-void TellAllWaiting(const SchedulerTables& tables, Plan* plan) {
+void ReportAllWaiting(const SchedulerTables& tables, Plan* plan) {
   plan->Clear();
   plan->based_on = tables.version;
   plan->now = tables.now;

@@ -14,7 +14,7 @@ namespace muster {
 void AddWaiting(const SchedulerTables& tables, const GangClass& cls,
                 Plan* plan);
 // Scheduler::AllWaiting.
-void TellAllWaiting(const SchedulerTables& tables, Plan* plan);
+void ReportAllWaiting(const SchedulerTables& tables, Plan* plan);
 
 // Decisions get their numbers in the order in which they begin; tasks join them
 // until the plan is finished, and then lie side by side. Without a plan (when a

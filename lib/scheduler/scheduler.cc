@@ -285,7 +285,7 @@ absl::StatusOr<Explanation> Scheduler::Explain(std::string_view gang) const {
 }
 
 void Scheduler::AllWaiting(Plan* plan) const {
-  TellAllWaiting(impl_->tables(), plan);
+  ReportAllWaiting(impl_->tables(), plan);
 }
 
 uint64_t Scheduler::WaitingGangClass(GangId gang) const {

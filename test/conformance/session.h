@@ -55,8 +55,8 @@ class Session {
  private:
   Session(const Translation& translation, bool decides, Scheduler scheduler);
 
-  absl::Status Tell();
-  absl::Status TellGangs();
+  absl::Status Report();
+  absl::Status ReportGangs();
   void Observe();
   Outcome Of(size_t unit, const std::optional<GangState>& gang);
   std::optional<int64_t> WholeDevices(const std::string& node,

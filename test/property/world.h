@@ -82,7 +82,7 @@ class World final : private Journal {
   void TaskEnds(Dice& dice);
   void Reconcile(Dice& dice);
   void MoveTasks(Dice& dice, const Reconciled& whole);
-  void TellTimes(Dice& dice, Reconciled* whole);
+  void ReportTimes(Dice& dice, Reconciled* whole);
   void Bad(Dice& dice);
   void Commute(Dice& dice);
   EventBody SmallEvent(Dice& dice, std::set<std::string>* touched);

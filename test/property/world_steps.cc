@@ -111,7 +111,7 @@ void World::TaskEnds(Dice& dice) {
 }
 
 // What hosts may say of times.
-void World::TellTimes(Dice& dice, Reconciled* whole) {
+void World::ReportTimes(Dice& dice, Reconciled* whole) {
   const auto past = [&] {
     return dice.OneIn(2) ? kForever
                          : now_ - std::min<Time>(now_, dice.In(0, 9) * kSecond);
@@ -190,7 +190,7 @@ void World::Reconcile(Dice& dice) {
   if (aside.OneIn(2)) MoveTasks(aside, whole);
   whole.tasks = host_.Tasks(state_, dice.OneIn(2));
   host_.KeepOnly(whole.tasks);
-  TellTimes(dice, &whole);
+  ReportTimes(dice, &whole);
   if (!Apply(whole)) {
     Fail("reconcile: the truth is refused");
     return;

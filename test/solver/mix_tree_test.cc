@@ -201,7 +201,7 @@ class Oracle {
   std::optional<int64_t> best_;
 };
 
-MixTree::Item Tell(const Instance& in, MixTree* tree) {
+MixTree::Item Build(const Instance& in, MixTree* tree) {
   uint32_t block = 99, rack = 99;
   const std::vector<int64_t> none(in.want.size(), 0);
   tree->Open(0, none, true);  // Around both blocks: costs nothing.
@@ -231,7 +231,7 @@ TEST(MixTree, AgreesWithAllWaysThereAre) {
     std::erase_if(in.rules, [](const MixRule& r) { return r.level == 0; });
     const MixQuestion question = in.Question();
     tree.Start(question);
-    const MixTree::Item root = Tell(in, &tree);
+    const MixTree::Item root = Build(in, &tree);
     ASSERT_FALSE(tree.out_of_steps());
     Oracle oracle(in);
     const std::optional<int64_t> best = oracle.Best();
