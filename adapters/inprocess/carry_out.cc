@@ -81,7 +81,8 @@ void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
   t.place = {planned.devices, planned.first_slice};
   const DeviceRequest& request = g.ShapeOf(flat).devices;
   if (!config_.host.choose_devices && request.count > 0) {
-    t.place = books_.Pick(t.node, request, {}).value_or(Books::Place{});
+    t.place =
+        real_usage_.Pick(t.node, request, {}).value_or(RealUsage::Place{});
   }
   t.life = TaskLife::kStarting;
   places_.Hold(now_, g, flat);

@@ -77,7 +77,7 @@ class Simulator {
   Time now() const;
   const Scheduler& scheduler() const;
   const Metrics& metrics() const;
-  const Books& books() const;
+  const RealUsage& real_usage() const;
   // As the plans told it.
   const WaitingMirror& waiting() const;
   const std::vector<Refusal>& refusals() const;  // The first 100.

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "adapters/inprocess/books.h"
 #include "adapters/inprocess/event_queue.h"
 #include "adapters/inprocess/live_gangs.h"
+#include "adapters/inprocess/real_usage.h"
 #include "adapters/inprocess/simulator.h"
 #include "adapters/inprocess/task_places.h"
 #include "adapters/inprocess/waves.h"
@@ -53,7 +53,7 @@ class Pool {
 
 // The host that is played: it says what happens, carries decisions out as late
 // and as badly as HostModel has it, and answers, on a clock of its own. Of many
-// functions, since each step of a job's life changes its tasks, the books and
+// functions, since each step of a job's life changes its tasks, the usage and
 // the queue of what comes next together; grouped by the files that define them.
 class Simulator::Impl {
  public:
@@ -65,7 +65,7 @@ class Simulator::Impl {
   absl::Status Audit() const;
 
   Scheduler scheduler_;
-  Books books_;
+  RealUsage real_usage_;
   Metrics metrics_;
   WaitingMirror waiting_;
   std::vector<Refusal> refusals_;
@@ -142,7 +142,7 @@ class Simulator::Impl {
   absl::Status broken_ = absl::OkStatus();  // The first breach of contract.
 
   EventQueue queue_;
-  std::vector<uint32_t> node_of_id_;  // Books' node by NodeId::index.
+  std::vector<uint32_t> node_of_id_;  // RealUsage' node by NodeId::index.
   Pool<Act> acts_;
   Waves waves_;
   Pool<Message> messages_;

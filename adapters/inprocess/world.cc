@@ -73,28 +73,28 @@ void Simulator::Impl::HappenTold(const EventBody& body, int line) {
       [&](const auto& e) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (std::is_same_v<E, NodeChanged>) {
-          const uint32_t node = books_.Upsert(e.node);
+          const uint32_t node = real_usage_.Upsert(e.node);
           const NodeId id = scheduler_.FindNode(e.node.key);
           if (id.index >= node_of_id_.size()) node_of_id_.resize(id.index + 1);
           node_of_id_[id.index] = node;
           // A node that was removed and comes again works.
-          books_.SetUp(node, true);
+          real_usage_.SetUp(node, true);
           ReportNode(node);
         } else if constexpr (std::is_same_v<E, NodeDown> ||
                              std::is_same_v<E, NodeRemoved>) {
-          const uint32_t node = books_.Find(e.node);
+          const uint32_t node = real_usage_.Find(e.node);
           LoseTasksOn(node);
-          books_.SetUp(node, false);
+          real_usage_.SetUp(node, false);
           ReportNode(node);
         } else if constexpr (std::is_same_v<E, PriorityClassChanged>) {
           protected_runtimes_ |= e.priority_class.min_runtime > 0;
         } else if constexpr (std::is_same_v<E, NodeUp>) {
-          const uint32_t node = books_.Find(e.node);
-          books_.SetUp(node, true);
+          const uint32_t node = real_usage_.Find(e.node);
+          real_usage_.SetUp(node, true);
           ReportNode(node);
         } else if constexpr (std::is_same_v<E, ExternalUsageChanged>) {
-          const uint32_t node = books_.Find(e.usage.node);
-          books_.SetExternalUsage(node, e.usage);
+          const uint32_t node = real_usage_.Find(e.usage.node);
+          real_usage_.SetExternalUsage(node, e.usage);
           ReportNode(node);
         }
       },
@@ -103,7 +103,7 @@ void Simulator::Impl::HappenTold(const EventBody& body, int line) {
 
 void Simulator::Impl::ReportNode(uint32_t node) {
   if (options_.observer != nullptr) {
-    options_.observer->NodeUpdated(node, books_);
+    options_.observer->NodeUpdated(node, real_usage_);
   }
 }
 
@@ -145,12 +145,12 @@ void Simulator::Impl::HappenTaskDies(const TaskDies& e, int line) {
 // more: later answers are about whichever is current.
 void Simulator::Impl::Reconcile() {
   Reconciled whole;
-  for (uint32_t n = 0; n < books_.node_count(); ++n) {
-    if (!scheduler_.FindNode(books_.key(n)).valid()) continue;
-    whole.nodes.push_back(books_.node(n));
-    if (!books_.external(n).node.empty())
-      whole.external.push_back(books_.external(n));
-    if (!books_.up(n)) whole.down.push_back(books_.key(n));
+  for (uint32_t n = 0; n < real_usage_.node_count(); ++n) {
+    if (!scheduler_.FindNode(real_usage_.key(n)).valid()) continue;
+    whole.nodes.push_back(real_usage_.node(n));
+    if (!real_usage_.external(n).node.empty())
+      whole.external.push_back(real_usage_.external(n));
+    if (!real_usage_.up(n)) whole.down.push_back(real_usage_.key(n));
   }
   for (LiveGang& g : live_) {
     if (!g.alive) continue;

@@ -249,7 +249,7 @@ struct RealTask {
   std::string gang{};
   TaskId task{};
   std::string node{};  // Among Reconciled::nodes, and not down.
-  // As many as it asks for. Empty: the library picks for its books.
+  // As many as it asks for. Empty: the library picks some to charge.
   std::vector<uint32_t> devices{};
   // The shape it was started with: 0: Role::shape; i: alternatives[i - 1].
   uint32_t alternative = 0;

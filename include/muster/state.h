@@ -43,7 +43,7 @@ enum class GangPhase : uint8_t {
 MUSTER_ENUM_NAMES(GangPhase, "waiting", "nominated", "starting", "running",
                   "stopping", "suspending", "suspended");
 
-// Where a task is in its life; behind it, which capacity the books charge for
+// Where a task is in its life; behind it, which capacity is charged for
 // it: what is free now, what will be free when all releases are done, or both.
 enum class TaskPhase : uint8_t {
   kNominated,  // Later: it has not started.
@@ -64,7 +64,7 @@ struct TaskState {
   uint32_t attempt = 0;
   // Where it is, and has these devices. One that succeeded is nowhere: empty.
   std::string node{};
-  // What the books have it on: as the host answered; until then, and where the
+  // What it is charged for: as the host answered; until then, and where the
   // host does not say, as the library chose.
   DeviceSet devices{};
   // 0: Role::shape; i: Role::alternatives[i - 1].

@@ -1,4 +1,4 @@
-// The books: what every node has, and what of it is free in either ledger.
+// What every node has, and what of it is free in either ledger.
 #pragma once
 
 #include <array>
@@ -50,8 +50,8 @@ class Ledgers {
     return models_.try_emplace(model, next).first->second;
   }
 
-  // Makes the books say what `node` says; what is charged and external usage
-  // stays (on devices that are still there).
+  // Takes over what `node` has; what is charged and external usage stay (on
+  // devices that are still there).
   void SetNode(NodeIndex n, const Node& node, const ExternalUsage& external);
   void ClearNode(NodeIndex n);
   // Replaces external usage; whether some of it is given up.

@@ -1,4 +1,4 @@
-// What one task of a shape takes from a node's books, ready for arithmetic.
+// What one task of a shape takes from a node, ready for arithmetic.
 #pragma once
 
 #include <algorithm>

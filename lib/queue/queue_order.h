@@ -19,8 +19,8 @@ struct Claim {
 
 // The order between queues. It decides for gangs that wait and for gangs that
 // grow alike; inside a leaf QueuePosition decides. A mode is one
-// implementation, in a file of its own. It reads the books and keeps nothing;
-// it is deterministic, and total: positions break every tie.
+// implementation, in a file of its own. It reads usage and quotas and keeps
+// nothing; it is deterministic, and total: positions break every tie.
 class QueueOrder {
  public:
   // A queue beside its siblings, with its best claim: what is compared.

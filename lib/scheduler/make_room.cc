@@ -437,7 +437,7 @@ bool MakeRoom::Suspends(const Victim& victim) const {
          OnPreemptedOf(tables_, r) == OnPreempted::kSuspend;
 }
 
-// Books what the victim keeps, if there is room for it.
+// Charges what the victim keeps, if there is room for it.
 bool MakeRoom::LeavesRoom(size_t victim, QueueIndex queue,
                           const Resources& demand, QuotaOverlay* overlay) {
   const VictimCandidate& c = candidates_[result_.victims[victim].candidate];

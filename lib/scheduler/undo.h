@@ -19,7 +19,7 @@ struct SchedulerTables;
 // Between Begin() and Rollback() it keeps a copy of each gang from before its
 // first change, and the inverse of every change of another kind. Rollback()
 // gives back what touched gangs hold, applies the inverses, the last first, and
-// puts the copies in place. The books follow by themselves: sums do not depend
+// puts the copies in place. Usage follows by itself: sums do not depend
 // on the order of what is added. Afterwards the state, and the handles that
 // later events get, are those without the changes. Not nested.
 //

@@ -69,7 +69,7 @@ class PlacementLaw {
     if (n->down || n->draining || n->spot_notice != kForever) {
       return "node out of work";
     }
-    const TaskShape& shape = Books::ShapeOf(gang, t);
+    const TaskShape& shape = StateUsage::ShapeOf(gang, t);
     for (const uint32_t d : t.devices) {
       if (d >= n->node.devices.size()) return "no such device";
       if (!n->node.devices[d].healthy) return "unhealthy device";

@@ -148,9 +148,10 @@ class PlanLaw {
         const std::vector<int64_t> use =
             trial_.KindsOf(trial_.after.UseOf(g->gang, *t));
         // What starts respects what still holds its share, too.
-        std::string over = OverLimit(g->gang.queue, use, &Books::QueueLater);
+        std::string over =
+            OverLimit(g->gang.queue, use, &StateUsage::QueueLater);
         if (over.empty() && t->phase == TaskPhase::kStarting) {
-          over = OverLimit(g->gang.queue, use, &Books::QueueNow);
+          over = OverLimit(g->gang.queue, use, &StateUsage::QueueNow);
         }
         if (!over.empty()) return over + " by " + Text(d);
       }
@@ -158,10 +159,9 @@ class PlanLaw {
     return "";
   }
 
-  std::string OverLimit(const std::string& queue,
-                        const std::vector<int64_t>& use,
-                        std::vector<int64_t> (Books::*sum)(const std::string&)
-                            const) const {
+  std::string OverLimit(
+      const std::string& queue, const std::vector<int64_t>& use,
+      std::vector<int64_t> (StateUsage::*sum)(const std::string&) const) const {
     for (const std::string& q : trial_.after.Path(queue)) {
       const std::vector<int64_t> total = (trial_.after.*sum)(q);
       for (const Quota& quota : trial_.after.queue(q)->quotas) {

@@ -7,8 +7,8 @@
 
 #include "muster/plan.h"
 #include "muster/state.h"
-#include "test/property/books.h"
 #include "test/property/print.h"
+#include "test/property/state_usage.h"
 
 namespace muster {
 
@@ -35,8 +35,8 @@ struct Trial {
 
   const SchedulerState& before_state;
   const SchedulerState& after_state;
-  const Books before;
-  const Books after;
+  const StateUsage before;
+  const StateUsage after;
   const PlanRecord& plan;
   const Plan& raw;
 };

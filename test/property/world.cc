@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "test/property/books.h"
 #include "test/property/plan_law.h"
 #include "test/property/print.h"
 #include "test/property/random_world.h"
+#include "test/property/state_usage.h"
 
 namespace muster {
 

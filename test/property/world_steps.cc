@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "test/property/books.h"
 #include "test/property/print.h"
 #include "test/property/random_world.h"
+#include "test/property/state_usage.h"
 #include "test/property/world.h"
 
 namespace muster {
@@ -129,22 +129,22 @@ void World::ReportTimes(Dice& dice, Reconciled* whole) {
 // Some tasks are not where they were: on other devices, or on another node.
 // The host may name the devices, or not.
 void World::MoveTasks(Dice& dice, const Reconciled& whole) {
-  const Books books(state_);
+  const StateUsage usage(state_);
   std::vector<const Node*> up;
   for (const Node& node : whole.nodes) {
     if (std::ranges::count(whole.down, node.key) == 0) up.push_back(&node);
   }
   const std::map<Host::Key, Host::Real> real = host_.real();
   for (auto [key, task] : real) {
-    const GangState* g = books.gang(key.first);
+    const GangState* g = usage.gang(key.first);
     if (g == nullptr || up.empty() || !dice.OneIn(4)) continue;
     const Node& other = *up[dice.Below(static_cast<uint32_t>(up.size()))];
-    const Node& node = dice.OneIn(2) && books.node(task.node)
-                           ? books.node(task.node)->node
+    const Node& node = dice.OneIn(2) && usage.node(task.node)
+                           ? usage.node(task.node)->node
                            : other;
     const DeviceRequest& asks =
-        Books::ShapeOf(g->gang,
-                       {.task = key.second, .alternative = task.alternative})
+        StateUsage::ShapeOf(
+            g->gang, {.task = key.second, .alternative = task.alternative})
             .devices;
     const auto has = static_cast<uint32_t>(node.devices.size());
     if (asks.count > has) continue;

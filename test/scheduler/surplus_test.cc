@@ -8,8 +8,8 @@
 
 #include "gtest/gtest.h"
 #include "lib/scheduler/gang_spec.h"
-#include "test/property/books.h"
 #include "test/property/dice.h"
+#include "test/property/state_usage.h"
 
 namespace muster {
 namespace {

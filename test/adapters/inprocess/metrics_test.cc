@@ -32,7 +32,7 @@ TEST(MetricsTest, SizesAreByDevices) {
 
 TEST(MetricsTest, UtilisationIsOverTimeFromTheFirstSubmission) {
   Metrics m;
-  BookTotals totals;
+  UsageTotals totals;
   totals.capacity = {4000};
   totals.used = {0};
   m.Advance(100 * kSecond, totals);  // Nobody is there yet.
@@ -48,7 +48,7 @@ TEST(MetricsTest, UtilisationIsOverTimeFromTheFirstSubmission) {
 
 TEST(MetricsTest, DaysAreCountedFromTheFirstSubmission) {
   Metrics m;
-  BookTotals totals;
+  UsageTotals totals;
   totals.capacity = {2000};
   totals.used = {1000};
   m.Submitted(5 * kHour, 1000, 36 * kHour);
@@ -63,7 +63,7 @@ TEST(MetricsTest, DaysAreCountedFromTheFirstSubmission) {
 
 TEST(MetricsTest, FragmentationIsAShareOfWhatIsFree) {
   Metrics m;
-  BookTotals totals;
+  UsageTotals totals;
   totals.capacity = totals.used = {0};
   m.Submitted(0, 4000, 10 * kSecond);
   totals.free_milli = 4000;

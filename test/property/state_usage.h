@@ -32,9 +32,9 @@ struct NodeUse {
 };
 
 // A state by key, and the sums over it.
-class Books {
+class StateUsage {
  public:
-  explicit Books(const SchedulerState& state);
+  explicit StateUsage(const SchedulerState& state);
 
   const GangState* gang(const std::string& key) const;
   const NodeState* node(const std::string& key) const;

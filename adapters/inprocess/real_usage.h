@@ -1,6 +1,6 @@
-// The host's own books: what really runs where, apart from what the scheduler
-// believes. They choose devices where the host does, say how much is used and
-// how broken up the rest is, and catch a scheduler that overcommits a node.
+// What really runs where on the host's nodes, apart from what the scheduler has
+// recorded: chooses devices where the host does, says how much is used and how
+// fragmented the rest is, and finds a scheduler that overcommits a node.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace muster::inprocess {
 
 // Sums over the nodes that work, kept up to date at every change.
-struct BookTotals {
+struct UsageTotals {
   std::vector<int64_t> capacity{};  // By kind; devices in thousandths.
   std::vector<int64_t> used{};
   int64_t free_milli = 0;          // Thousandths of devices that are not used.
@@ -27,13 +27,13 @@ struct BookTotals {
   int64_t whole_on_free_node = 0;  // Of these, on nodes with all devices free.
 };
 
-class Books {
+class RealUsage {
  public:
   static constexpr uint32_t kNoNode = 0xffffffff;
 
   // `device_kind` = kinds: no resource is counted by devices.
-  Books(uint32_t kinds, ResourceKind device_kind,
-        std::vector<PartitionScheme> schemes = {});
+  RealUsage(uint32_t kinds, ResourceKind device_kind,
+            std::vector<PartitionScheme> schemes = {});
 
   // A new node, or new values for a known one; returns its index, which stays.
   uint32_t Upsert(const Node& node);
@@ -74,7 +74,7 @@ class Books {
   // The external usage of the node's devices, in thousandths.
   int64_t ExternalMilli(uint32_t node) const;
 
-  const BookTotals& totals() const { return totals_; }
+  const UsageTotals& totals() const { return totals_; }
   // The first node on which a task still holds something; empty: none.
   std::string FirstInUse() const;
 
@@ -116,7 +116,7 @@ class Books {
   std::vector<PartitionScheme> schemes_;
   std::vector<Entry> nodes_;
   std::unordered_map<std::string, uint32_t> index_;
-  BookTotals totals_;
+  UsageTotals totals_;
 };
 
 }  // namespace muster::inprocess
