@@ -28,7 +28,7 @@ constexpr FgdPolicy kPolicies[] = {
     {"DotProd", PlacementPolicy::kDotProduct, true},
     {"Random", PlacementPolicy::kRandom, true},
     {"Binpack", PlacementPolicy::kBinpack},
-    {"Spread", PlacementPolicy::kSpread},
+    {"Spread", PlacementPolicy::kLeastAllocated},
     {"LeastFree", PlacementPolicy::kLeastFree},
     {"Balanced", PlacementPolicy::kBalanced},
 };

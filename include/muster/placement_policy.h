@@ -24,20 +24,20 @@ enum class PlacementPolicy : uint8_t {
   // workload: a device in use, then the least free devices, then the least of
   // the other kinds.
   kMuster,
-  kBinpack,    // The node with the least free devices.
-  kSpread,     // The most free devices (of the others, where none is asked).
-  kBestFit,    // The least left over, of the first kind and of devices.
-  kLeastFree,  // The least free of every kind, weighed alike.
-  kBalanced,   // Kinds of a node used up alike.
-  kFragmentation,  // FGD: fragmentation gradient descent (USENIX ATC'23).
-  kDotProduct,     // The least free along the request (as FGD's authors did).
+  kBinpack,         // The node with the least free devices.
+  kLeastAllocated,  // The most free devices (none asked: of other kinds).
+  kBestFit,         // The least left over, of the first kind and of devices.
+  kLeastFree,       // The least free of every kind, weighed alike.
+  kBalanced,        // Kinds of a node used up alike.
+  kFragmentation,   // FGD: fragmentation gradient descent (USENIX ATC'23).
+  kDotProduct,      // The least free along the request (as FGD's authors did).
   kGpuPacking,     // Used devices, then devices of used nodes, then idle nodes.
   kGpuClustering,  // Nodes that run tasks of the same kind of device use.
   kRandom,         // By a hash of seed, gang and node: the same everywhere.
 };
-MUSTER_ENUM_NAMES(PlacementPolicy, "muster", "binpack", "spread", "best-fit",
-                  "least-free", "balanced", "fragmentation", "dot-product",
-                  "gpu-packing", "gpu-clustering", "random");
+MUSTER_ENUM_NAMES(PlacementPolicy, "muster", "binpack", "least-allocated",
+                  "best-fit", "least-free", "balanced", "fragmentation",
+                  "dot-product", "gpu-packing", "gpu-clustering", "random");
 
 // One kind of task the cluster usually runs, and how often: what makes free
 // capacity useful or a fragment.

@@ -169,7 +169,7 @@ std::unique_ptr<NodePolicy> NewFullness(const PlacementOptions& options) {
       return std::make_unique<Tightest>();
     case PlacementPolicy::kBinpack:
       return std::make_unique<Binpack>();
-    case PlacementPolicy::kSpread:
+    case PlacementPolicy::kLeastAllocated:
       return std::make_unique<Spread>();
     case PlacementPolicy::kLeastFree:
       return std::make_unique<LeastFree>(options.yardstick);

@@ -184,7 +184,7 @@ absl::StatusOr<Translation> TranslateParts(const Scenario& s) {
   kinds.WriteTo(&t.config);
   t.config.topologies = topologies->topologies();
   t.config.preemption = Preempts(s);
-  if (s.spreads) t.config.placement.policy = PlacementPolicy::kSpread;
+  if (s.spreads) t.config.placement.policy = PlacementPolicy::kLeastAllocated;
   // Kueue stops and starts a workload as a whole.
   t.config.host.shrink = !IsQueueSystem(s);
   if (auto status = TranslateQueues(s, kinds, &t); !status.ok()) return status;

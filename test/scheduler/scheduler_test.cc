@@ -290,7 +290,7 @@ TEST(SchedulerPolicyTest, TheConfigurationSaysWhichNodesAreTaken) {
   };
   EXPECT_EQ(places(PlacementPolicy::kMuster), "n1 n1 n1 n1 ");
   EXPECT_EQ(places(PlacementPolicy::kBinpack), "n1 n1 n1 n1 ");
-  EXPECT_EQ(places(PlacementPolicy::kSpread), "n1 n2 n1 n2 ");
+  EXPECT_EQ(places(PlacementPolicy::kLeastAllocated), "n1 n2 n1 n2 ");
 }
 
 // The launcher is not to be preempted: its gang gives up workers, or nothing.
