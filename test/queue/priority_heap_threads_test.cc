@@ -266,7 +266,7 @@ TEST(PriorityHeapThreadsTest, ManyTakeAndFreeAtOnce) {
     using Job::Job;
     std::atomic<bool> popped = false;
   };
-  for (int base : {0, 1000}) {  // In classes, or not.
+  for (int base : {0, 1000}) {  // In levels, or not.
     PriorityHeap<int, std::less<int>, Contested> heap;
     std::atomic<bool> go = false;
     std::atomic<int> freed = 0;
