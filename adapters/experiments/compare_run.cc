@@ -102,11 +102,11 @@ absl::StatusOr<CompareInput> MakeInput(const CompareSource& source,
 // The resource whose use is compared: that of the devices, or else the first.
 std::string UsedResource(const Setup& setup) {
   const SchedulerConfig& config = setup.config;
-  const bool devices = !config.device_resource.empty() &&
+  const bool devices = !config.device_kind.empty() &&
                        std::ranges::any_of(setup.nodes, [](const Node& n) {
                          return !n.devices.empty();
                        });
-  if (devices) return config.device_resource;
+  if (devices) return config.device_kind;
   return config.resources.empty() ? "" : config.resources[0];
 }
 

@@ -246,7 +246,7 @@ void Recorder::Planned(const Plan& plan, const Scheduler& scheduler) {
     if (Live* live = Find(plan.Text(w.gang_key))) {
       NoteReason(&live->record, plan.now, w.reason.code,
                  PlainText(scheduler.Named(w.reason, w.gang),
-                           scheduler.config().device_resource));
+                           scheduler.config().device_kind));
     }
   }
   for (const std::string& key : ask_) {
@@ -281,7 +281,7 @@ uint32_t Recorder::Ask(Live* live, Time at, const Scheduler& scheduler) {
   NoteReason(&live->record, at, code,
              code == ReasonCode::kNone
                  ? std::string(Name(why->phase))
-                 : PlainText(why->reason, scheduler.config().device_resource));
+                 : PlainText(why->reason, scheduler.config().device_kind));
   return why->ahead;
 }
 

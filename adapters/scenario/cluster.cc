@@ -13,7 +13,7 @@ constexpr int64_t kMax32 = std::numeric_limits<int32_t>::max();
 
 // cpu and devices are counted in thousandths, all else as it is.
 int64_t ScaleOf(const std::string& resource, const SchedulerConfig& config) {
-  return resource == "cpu" || resource == config.device_resource ? 1000 : 1;
+  return resource == "cpu" || resource == config.device_kind ? 1000 : 1;
 }
 
 int64_t ReadAmount(const std::string& resource, const Value& v,
@@ -154,7 +154,7 @@ void ReadPlacement(const Value& value, const SchedulerConfig& config,
     int64_t milli = 0;
     options->yardstick = ReadResources(v, config, &milli);
     if (milli > 0) {
-      options->yardstick.Set(config.KindOf(config.device_resource), milli);
+      options->yardstick.Set(config.KindOf(config.device_kind), milli);
     }
   });
 }
@@ -207,7 +207,7 @@ Resources ReadResources(const Value& value, const SchedulerConfig& config,
   Resources resources;
   value.EachEntry([&](const std::string& name, const Value& v) {
     const int64_t amount = ReadAmount(name, v, config, Resources::kMaxQuantity);
-    if (name == config.device_resource) {
+    if (name == config.device_kind) {
       if (device_milli == nullptr) {
         v.Wrong("devices are named under 'devices'");
       } else {
@@ -223,8 +223,8 @@ Resources ReadResources(const Value& value, const SchedulerConfig& config,
 
 void ReadConfig(Fields* top, SchedulerConfig* config) {
   top->Texts("resources", &config->resources);
-  top->Text("device_resource", &config->device_resource);
-  top->Text("node_resource", &config->node_resource);
+  top->Text("device_kind", &config->device_kind);
+  top->Text("node_kind", &config->node_kind);
   top->Optional("topologies", [&](const Value& list) {
     list.Each(
         [&](const Value& v) { config->topologies.push_back(ReadTopology(v)); });

@@ -72,13 +72,13 @@ struct SchedulerConfig {
   // Resources::kMaxKinds.
   std::vector<std::string> resources{"cpu", "memory", "gpu"};
   // The kind that is counted by devices, in thousandths; empty: none is.
-  std::string device_resource = "gpu";
+  std::string device_kind = "gpu";
   // The kind by which tasks have nodes for themselves (TaskShape::whole_node):
   // each node has kWholeNode of it, such a task takes all, any other task 1.
-  // Others may use it (ExternalUsage: of a node that is wholly theirs, all),
+  // External usage may have it (of a node that is wholly in external use, all),
   // and queues have quotas of it like of any kind. Empty: no task may ask for a
   // whole node.
-  std::string node_resource{};
+  std::string node_kind{};
   std::vector<Topology> topologies{};
   std::vector<FabricTopology> fabrics{};
   HostCapabilities host{};

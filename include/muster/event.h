@@ -78,7 +78,7 @@ struct NodeSetRemoved {
 // --- The configuration ------------------------------------------------------
 
 // Another configuration from now on; all else stays. resources begins with the
-// kinds there are, in their order, and device_resource stays; topologies,
+// kinds there are, in their order, and device_kind stays; topologies,
 // fabrics, partition schemes, what the host can do, times and bounds may all be
 // others. Refused if something that is there (a node, a queue, a gang, a place)
 // would not be valid under it. All questions are asked again, and all GangId,

@@ -29,7 +29,7 @@ struct TaskShape {
   std::vector<std::string> node_sets{};
   // The task is alone on its node: none of any gang is there when it starts,
   // none starts there while it has its place. Needs
-  // SchedulerConfig::node_resource.
+  // SchedulerConfig::node_kind.
   bool whole_node = false;
 
   friend bool operator==(const TaskShape&, const TaskShape&) = default;

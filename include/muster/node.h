@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// What a node has of the kind SchedulerConfig::node_resource; a task takes 1 of
+// What a node has of the kind SchedulerConfig::node_kind; a task takes 1 of
 // it, or all.
 inline constexpr int64_t kWholeNode = int64_t{1} << 20;
 
@@ -23,8 +23,8 @@ struct Node {
 
   std::string key{};  // Unique among nodes.
   // What gangs may use in all, before anything runs. The device kind
-  // (SchedulerConfig::device_resource) is left 0: it is 1000 x devices. So is
-  // the node kind (node_resource): it is kWholeNode.
+  // (SchedulerConfig::device_kind) is left 0: it is 1000 x devices. So is
+  // the node kind (node_kind): it is kWholeNode.
   Resources capacity{};
   std::vector<Device> devices{};  // At most DeviceSet::kCapacity.
   Labels labels{};

@@ -34,7 +34,7 @@ namespace muster {
 // the field) change nothing. How it searches: docs/placement.md.
 class MUSTER_API PlacementSolver {
  public:
-  // Of the configuration count: resources, device_resource, node_resource,
+  // Of the configuration count: resources, device_kind, node_kind,
   // topologies, fabrics, placement, partition_schemes and search.exact_steps.
   static absl::StatusOr<PlacementSolver> Create(SchedulerConfig config);
 

@@ -67,7 +67,7 @@ struct TopologyIndex {
 class Cluster {
  public:
   // `resource_count` kinds; `device_kind` is the one counted by devices,
-  // `node_kind` the one of whole nodes (SchedulerConfig::node_resource); no
+  // `node_kind` the one of whole nodes (SchedulerConfig::node_kind); no
   // kind below resource_count: there is none. Topologies and schemes (valid
   // ones) are fixed for life.
   Cluster(uint32_t resource_count, ResourceKind device_kind,

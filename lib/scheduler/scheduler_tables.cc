@@ -7,10 +7,10 @@ namespace muster {
 SchedulerTables::SchedulerTables(SchedulerConfig c)
     : config(std::move(c)),
       cluster(static_cast<uint32_t>(config.resources.size()),
-              config.KindOf(config.device_resource), config.topologies,
-              config.partition_schemes, config.KindOf(config.node_resource)),
+              config.KindOf(config.device_kind), config.topologies,
+              config.partition_schemes, config.KindOf(config.node_kind)),
       queues(config.resources),
-      quota(queues, config.KindOf(config.device_resource)),
+      quota(queues, config.KindOf(config.device_kind)),
       order(NewDominantShareOrder(queues, quota, cluster.total_capacity())),
       specs(config) {}
 

@@ -14,8 +14,8 @@ namespace muster {
 PlacementSolver::Rep::Rep(SchedulerConfig valid_config)
     : config(std::move(valid_config)),
       cluster(static_cast<uint32_t>(config.resources.size()),
-              config.KindOf(config.device_resource), config.topologies,
-              config.partition_schemes, config.KindOf(config.node_resource)),
+              config.KindOf(config.device_kind), config.topologies,
+              config.partition_schemes, config.KindOf(config.node_kind)),
       specs(config),
       solver(NewGangSolver(config.placement, config.fabrics)) {}
 

@@ -123,7 +123,7 @@ Role RandomRole(Dice& dice, const SchedulerConfig& config, size_t position) {
   if (dice.OneIn(6)) {
     role.topology = RandomConstraint(dice, config, role.desired_tasks);
   }
-  if (!config.node_resource.empty() && dice.OneIn(4)) {
+  if (!config.node_kind.empty() && dice.OneIn(4)) {
     role.shape.whole_node = true;
   }
   role.preemptible = !dice.OneIn(8);
@@ -193,18 +193,18 @@ std::vector<PartitionScheme> Schemes() {
 SchedulerConfig RandomConfig(Dice& dice) {
   SchedulerConfig config;
   config.resources = {"cpu", "gpu"};
-  config.device_resource = "gpu";
+  config.device_kind = "gpu";
   config.topologies = {{"net", {"block", "rack"}}};
   config.partition_schemes = Schemes();
   if (dice.OneIn(2)) config.topologies.push_back({"power", {"row"}});
   if (dice.OneIn(3)) {
     config.resources.push_back("node");
-    config.node_resource = "node";
+    config.node_kind = "node";
   }
   config.host.suspend = dice.OneIn(2);
   if (dice.OneIn(2)) {
     config.host.suspended_keeps.push_back("cpu");
-    if (!config.node_resource.empty() && dice.OneIn(2)) {
+    if (!config.node_kind.empty() && dice.OneIn(2)) {
       config.host.suspended_keeps.push_back("node");
     }
   }

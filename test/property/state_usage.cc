@@ -20,8 +20,8 @@ void NodeUse::Add(const NodeUse& other) {
 
 StateUsage::StateUsage(const SchedulerState& state) : state_(state) {
   const std::vector<std::string>& kinds = state.config.resources;
-  device_kind_ = state.config.KindOf(state.config.device_resource);
-  node_kind_ = state.config.KindOf(state.config.node_resource);
+  device_kind_ = state.config.KindOf(state.config.device_kind);
+  node_kind_ = state.config.KindOf(state.config.node_kind);
   for (const NodeState& n : state.nodes) {
     nodes_[n.node.key] = &n;
     NodeUse external;

@@ -28,7 +28,7 @@ struct Trial {
   // By kind, the devices' thousandths included.
   std::vector<int64_t> KindsOf(const NodeUse& use) const {
     std::vector<int64_t> kinds = use.amount;
-    const size_t gpu = KindNamed(before_state.config.device_resource);
+    const size_t gpu = KindNamed(before_state.config.device_kind);
     for (const auto& [d, share] : use.devices) kinds[gpu] += share.milli;
     return kinds;
   }

@@ -139,7 +139,7 @@ class QueueVictimPolicy {
   }
 
   size_t Gpu() const {
-    return trial_.KindNamed(trial_.before_state.config.device_resource);
+    return trial_.KindNamed(trial_.before_state.config.device_kind);
   }
 
   // Devices, if there are some; else the first kind for which queues compete:

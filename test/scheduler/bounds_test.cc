@@ -437,7 +437,7 @@ TEST(Bounds, KeysHaveSoManyBytesAndNoMore) {
 }
 
 TEST(Bounds, ThereAreSoManyKindsAndNoMore) {
-  SchedulerConfig config{.resources = {}, .device_resource = ""};
+  SchedulerConfig config{.resources = {}, .device_kind = ""};
   for (uint32_t k = 0; k < Resources::kMaxKinds; ++k) {
     config.resources.push_back(std::to_string(k));
   }

@@ -287,9 +287,9 @@ TEST_F(HostTest, KindsStayWhereTheyAre) {
   EXPECT_THAT(std::string(s.Try(ConfigChanged{config}).message()),
               HasSubstr("config.resources"));
   config = s.scheduler().config();
-  config.device_resource = "cpu";
+  config.device_kind = "cpu";
   EXPECT_THAT(std::string(s.Try(ConfigChanged{config}).message()),
-              HasSubstr("config.device_resource"));
+              HasSubstr("config.device_kind"));
 }
 
 // --- A restart ---------------------------------------------------------------

@@ -390,8 +390,8 @@ TEST(Refusals, OfConfigurations) {
        "config.resources[3]: 'cpu' twice"},
       {[](auto& c) { c.resources.push_back(""); },
        "config.resources[3]: has 0 bytes"},
-      {[](auto& c) { c.device_resource = "tpu"; },
-       "config.device_resource: 'tpu' is not one of config.resources; empty: "
+      {[](auto& c) { c.device_kind = "tpu"; },
+       "config.device_kind: 'tpu' is not one of config.resources; empty: "
        "none is"},
       {[](auto& c) { c.topologies.push_back({"", {"rack"}}); },
        "config.topologies[1].key"},

@@ -175,7 +175,7 @@ TEST_F(UnprovenStories, TooLittleInAllIsProven) {
 TEST(VictimsWithoutDevices, AreFoundByTheirCores) {
   SchedulerConfig config;
   config.resources = {"cpu"};
-  config.device_resource = "";
+  config.device_kind = "";
   config.preemption = true;
   Story s(config);
   s.HasQueue("q");

@@ -24,7 +24,7 @@ struct Log final : Observer {
 class TaskPlacesTest : public testing::Test {
  protected:
   TaskPlacesTest()
-      : config_{.resources = {"cpu", "gpu"}, .device_resource = "gpu"},
+      : config_{.resources = {"cpu", "gpu"}, .device_kind = "gpu"},
         real_usage_(2, kGpu),
         metrics_(kGpu),
         places_(config_, &real_usage_, &metrics_, &log_) {
