@@ -136,10 +136,10 @@ void ReadPlacement(const Value& value, const SchedulerConfig& config,
   Fields f(value, "placement");
   f.Enum("policy", &options->policy);
   f.Integer("seed", &options->seed, 0, std::numeric_limits<int64_t>::max());
-  f.Optional("workload", [&](const Value& list) {
+  f.Optional("typical_tasks", [&](const Value& list) {
     list.Each([&](const Value& v) {
-      TypicalTask& task = options->workload.emplace_back();
-      Fields t(v, "workload task");
+      TypicalTask& task = options->typical_tasks.emplace_back();
+      Fields t(v, "typical task");
       t.Integer("weight", &task.weight, 1, TypicalTask::kMaxWeight);
       ReadShape(&t, config, &task.shape);
     });

@@ -20,8 +20,8 @@ namespace muster {
 // domain and node key. docs/placement-policies.md says what each does exactly,
 // and how the default was chosen.
 enum class PlacementPolicy : uint8_t {
-  // The default: the least new waste, as the workload sees it. Without a
-  // workload: a device in use, then the least free devices, then the least of
+  // The default: the least new waste, as typical tasks see it. Without
+  // any: a device in use, then the least free devices, then the least of
   // the other kinds.
   kMuster,
   kBinpack,         // The node with the least free devices.
@@ -68,13 +68,13 @@ MUSTER_API std::vector<ModelSupply> SupplyOf(std::span<const Node> nodes);
 // Which policy, and what it is to know: SchedulerConfig::placement. A part of
 // the state like the rest of the configuration; ConfigChanged changes it.
 struct PlacementOptions {
-  static constexpr uint32_t kMaxWorkload = 256;
+  static constexpr uint32_t kMaxTypicalTasks = 256;
 
   PlacementPolicy policy = PlacementPolicy::kMuster;
   // The usual work, for kMuster and kFragmentation (which takes the first node
-  // by key where there is none). At most kMaxWorkload.
-  std::vector<TypicalTask> workload{};
-  // For kMuster, where the workload asks for models: a model is then kept for
+  // by key where there is none). At most kMaxTypicalTasks.
+  std::vector<TypicalTask> typical_tasks{};
+  // For kMuster, where typical tasks ask for models: a model is then kept for
   // the tasks that ask for it, as far as they fill it. Empty: nothing is kept.
   std::vector<ModelSupply> supply{};
   // For kBestFit, kLeastFree and kDotProduct: how much of each kind weighs

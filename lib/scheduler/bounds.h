@@ -127,8 +127,8 @@ MUSTER_BOUNDS(TypicalTask,
               Of{&TypicalTask::weight, {1, TypicalTask::kMaxWeight}});
 MUSTER_BOUNDS(ModelSupply,
               Of{&ModelSupply::devices, To(ModelSupply::kMaxDevices)});
-MUSTER_BOUNDS(PlacementOptions, Of{&PlacementOptions::workload,
-                                   To(PlacementOptions::kMaxWorkload)});
+MUSTER_BOUNDS(PlacementOptions, Of{&PlacementOptions::typical_tasks,
+                                   To(PlacementOptions::kMaxTypicalTasks)});
 MUSTER_BOUNDS(PreemptionCosts,
               Of{&PreemptionCosts::restart, To(PreemptionCosts::kMaxRestart)},
               Of{&PreemptionCosts::gang, To(PreemptionCosts::kMaxGang)});

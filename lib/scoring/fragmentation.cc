@@ -167,7 +167,8 @@ class Fragmentation final : public Lookahead {
   }
 };
 
-// The library's default with a workload: docs/placement-policies.md tells why.
+// The library's default with typical tasks: docs/placement-policies.md tells
+// why.
 class LeastNewWaste final : public Lookahead {
  public:
   using Lookahead::Lookahead;
@@ -227,7 +228,8 @@ std::unique_ptr<NodePolicy> NewByTypicalMix(const PlacementOptions& options) {
   if (options.policy == PlacementPolicy::kFragmentation) {
     return std::make_unique<Fragmentation>(options);
   }
-  if (options.policy != PlacementPolicy::kMuster || options.workload.empty()) {
+  if (options.policy != PlacementPolicy::kMuster ||
+      options.typical_tasks.empty()) {
     return nullptr;
   }
   return std::make_unique<LeastNewWaste>(options);

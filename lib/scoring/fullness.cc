@@ -37,10 +37,10 @@ bool OpensDevice(const NodeLedger& at, ShapeId shape) {
   return shared < request.count;
 }
 
-// The library's rule where it knows no workload: a share of a device in use
-// before one of a fresh device; then the least free devices; then the least of
-// the other kinds. For a task that asks for devices, what counts is what it, if
-// it has room, would leave free for each task on the node: divided by twice
+// The library's rule where it knows no typical tasks: a share of a device in
+// use before one of a fresh device; then the least free devices; then the least
+// of the other kinds. For a task that asks for devices, what counts is what it,
+// if it has room, would leave free for each task on the node: divided by twice
 // their number and one, so that an idle node comes last among its like.
 class Tightest final : public NodePolicy {
  public:

@@ -25,7 +25,7 @@ int64_t FreeOf(const FreeAmounts& free_amounts, ResourceKind kind) {
 
 TypicalMix::TypicalMix(const PlacementOptions& options)
     : supply_(options.supply) {
-  for (const TypicalTask& typical : options.workload) AddTask(typical);
+  for (const TypicalTask& typical : options.typical_tasks) AddTask(typical);
   AddRatios();
   offers_.resize(needs_.size());
 }

@@ -38,7 +38,7 @@ SchedulerConfig RichConfig() {
   config.topologies = {{"net", {"block", "rack"}}};
   config.partition_schemes = {{"cut", 2, {{"half", 1, 500, {0, 1}}}}};
   config.placement = {
-      .workload = {{.shape = {.resources = {1}, .devices = {.count = 1}}}},
+      .typical_tasks = {{.shape = {.resources = {1}, .devices = {.count = 1}}}},
       .supply = {{"A", 1}},
       .yardstick = {1, 1, 1}};
   return config;

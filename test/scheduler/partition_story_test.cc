@@ -298,12 +298,13 @@ TEST_F(PartitionStories, SlotsOfAnswersAreChecked) {
 
 TEST(PartitionRefusals, OfWorkloads) {
   SchedulerConfig config = Config();
-  config.placement.workload.resize(1);
-  config.placement.workload[0].shape.devices = {.count = 1};
-  config.placement.workload[0].shape.devices.partition = "1g.10gb";
-  EXPECT_THAT(std::string(Scheduler::Create(config).status().message()),
-              HasSubstr("config.placement.workload[0].shape.devices.partition: "
-                        "not supported yet"));
+  config.placement.typical_tasks.resize(1);
+  config.placement.typical_tasks[0].shape.devices = {.count = 1};
+  config.placement.typical_tasks[0].shape.devices.partition = "1g.10gb";
+  EXPECT_THAT(
+      std::string(Scheduler::Create(config).status().message()),
+      HasSubstr("config.placement.typical_tasks[0].shape.devices.partition: "
+                "not supported yet"));
 }
 
 }  // namespace

@@ -410,25 +410,27 @@ TEST(Refusals, OfConfigurations) {
       {[](auto& c) { c.replacement_timeout = -1; },
        "config.replacement_timeout: -1"},
       {[](auto& c) { c.suspend_timeout = kForever; }, "config.suspend_timeout"},
-      {[](auto& c) { c.placement.workload.resize(257); },
-       "config.placement.workload: has 257, not 0..256"},
-      {[](auto& c) { c.placement.workload = {{}, {.weight = 0}}; },
-       "config.placement.workload[1].weight: 0"},
+      {[](auto& c) { c.placement.typical_tasks.resize(257); },
+       "config.placement.typical_tasks: has 257, not 0..256"},
+      {[](auto& c) { c.placement.typical_tasks = {{}, {.weight = 0}}; },
+       "config.placement.typical_tasks[1].weight: 0"},
       {[](auto& c) {
-         c.placement.workload.resize(1);
-         c.placement.workload[0].shape.resources = {1, 1, 1};
+         c.placement.typical_tasks.resize(1);
+         c.placement.typical_tasks[0].shape.resources = {1, 1, 1};
        },
-       "config.placement.workload[0].shape.resources.gpu"},
+       "config.placement.typical_tasks[0].shape.resources.gpu"},
       {[](auto& c) {
-         c.placement.workload.resize(1);
-         c.placement.workload[0].shape.devices = {.count = 1, .milli = 1001};
+         c.placement.typical_tasks.resize(1);
+         c.placement.typical_tasks[0].shape.devices = {.count = 1,
+                                                       .milli = 1001};
        },
-       "config.placement.workload[0].shape.devices.milli"},
+       "config.placement.typical_tasks[0].shape.devices.milli"},
       {[](auto& c) {
-         c.placement.workload.resize(1);
-         c.placement.workload[0].shape.selector.any_of = {{{{.key = ""}}}};
+         c.placement.typical_tasks.resize(1);
+         c.placement.typical_tasks[0].shape.selector.any_of = {{{{.key = ""}}}};
        },
-       "config.placement.workload[0].shape.selector.any_of[0].all_of[0].key"},
+       "config.placement.typical_tasks[0].shape.selector.any_of[0].all_of[0]."
+       "key"},
       {[](auto& c) { c.search.max_steps = uint64_t{1} << 41; },
        "config.search.max_steps: 2199023255552 is not in 0.."},
       {[](auto& c) { c.placement.supply = {{"A", -1}}; },

@@ -165,7 +165,8 @@ TEST(PolicyTest, CostsDoNotDependOnTheOrderInWhichNodesCame) {
     back.Add("c", 9000, {1000})
         .Add("b", 7000, {400, 0})
         .Add("a", 9000, {1000, 500});
-    const PlacementOptions options{.policy = p, .workload = {Typical(typical)}};
+    const PlacementOptions options{.policy = p,
+                                   .typical_tasks = {Typical(typical)}};
     forth.Use(options);
     back.Use(options);
     EXPECT_EQ(forth.Order(Task(1000, 1, 400)), back.Order(Task(1000, 1, 400)))
@@ -216,7 +217,7 @@ TEST(PolicyTest, TheSolverChargesTheDeviceThePolicyChose) {
   PolicyWorld w;
   w.Add("n", 64'000, {650, 1000});
   const PlacementOptions fgd{.policy = PlacementPolicy::kFragmentation,
-                             .workload = {Typical(Task(1000, 1, 600))}};
+                             .typical_tasks = {Typical(Task(1000, 1, 600))}};
   EXPECT_EQ(Placed(w, {}, Task(1000, 1, 300)), "n/1 ") << "the tightest";
   EXPECT_EQ(Placed(w, fgd, Task(1000, 1, 300)), "n/2 ")
       << "600 fit twice still";
