@@ -266,8 +266,8 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
     f.Integer("work_budget", &config->work_budget, 0,
               std::numeric_limits<int64_t>::max());
     for (const auto& [key, steps] :
-         {std::pair("exact_steps", &config->search.exact_steps),
-          std::pair("max_steps", &config->search.max_steps)}) {
+         {std::pair("placement_steps", &config->search.placement_steps),
+          std::pair("victim_steps", &config->search.victim_steps)}) {
       f.Integer(key, steps, 0, int64_t{1} << 40);
     }
     f.Integer("most_effort", &config->search.most_effort, 0,

@@ -35,7 +35,8 @@ namespace muster {
 class MUSTER_API PlacementSolver {
  public:
   // Of the configuration count: resources, device_kind, node_kind,
-  // topologies, fabrics, placement, partition_schemes and search.exact_steps.
+  // topologies, fabrics, placement, partition_schemes and
+  // search.placement_steps.
   static absl::StatusOr<PlacementSolver> Create(SchedulerConfig config);
 
   PlacementSolver(PlacementSolver&&) noexcept;

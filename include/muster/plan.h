@@ -125,7 +125,7 @@ struct Plan {
   // SchedulerConfig::work_budget ended the pass: questions are left open, and
   // next_wakeup is now.
   bool budget_exhausted = false;
-  // That the pass took, of the work budget's; see there what a step is.
+  // Work steps that the pass took: see SchedulerConfig::work_budget.
   uint64_t steps = 0;
   // For records: what PlanRecord says of them.
   std::vector<GangClassResult> class_results{};

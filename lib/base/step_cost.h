@@ -1,5 +1,6 @@
 // What the work budget charges for a search, in nanoseconds of what it looks
-// at: from state alone, as if no cache knew any of it.
+// at, and in work steps of 100 ns: from state alone, as if no cache knew any of
+// it.
 #pragma once
 
 #include <algorithm>

@@ -133,8 +133,8 @@ MUSTER_BOUNDS(PreemptionCosts,
               Of{&PreemptionCosts::restart, To(PreemptionCosts::kMaxRestart)},
               Of{&PreemptionCosts::gang, To(PreemptionCosts::kMaxGang)});
 MUSTER_BOUNDS(SearchLimits,
-              Of{&SearchLimits::exact_steps, To(SearchLimits::kMaxSteps)},
-              Of{&SearchLimits::max_steps, To(SearchLimits::kMaxSteps)},
+              Of{&SearchLimits::placement_steps, To(SearchLimits::kMaxSteps)},
+              Of{&SearchLimits::victim_steps, To(SearchLimits::kMaxSteps)},
               Of{&SearchLimits::most_effort, To(GangClassState::kMostEffort)});
 MUSTER_BOUNDS(SchedulerConfig,
               Of{&SchedulerConfig::resources,

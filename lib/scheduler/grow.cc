@@ -63,7 +63,7 @@ void Grow::GrowFirst(GangClassIndex c) {
   request.most = 1;
   // Where tasks lie does not depend on how many are added at a time: each
   // where it is best by itself.
-  request.exact_steps = 0;
+  request.placement_steps = 0;
   placement_.Clear();
   pass_.solver.Grow(tables_.cluster, request, &placement_);
   pass_.Spend(placement_);

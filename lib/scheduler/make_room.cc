@@ -55,8 +55,8 @@ void MakeRoom::Begin() {
   unproven_ = false;
 }
 
-bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t max_steps) {
-  max_steps_ = max_steps;
+bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t victim_steps) {
+  victim_steps_ = victim_steps;
   if (IsHopeless(why) || !IsWorthIt(tables_.gangs.at(g))) return false;
   bound_ = 0;
   if (TooLittleInAll(g) || !Find(g)) return false;
@@ -375,7 +375,7 @@ bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
   request.placement.headroom = headroom;
   request.candidates = candidates_;
   request.rules = &policy;
-  request.max_steps = max_steps_;
+  request.victim_steps = victim_steps_;
   const Cluster::Mark mark = tables_.cluster.Begin();
   pass_.victim_search.Choose(tables_.cluster, pass_.solver, request, &result_);
   tables_.cluster.Rollback(mark);

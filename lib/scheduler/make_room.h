@@ -73,8 +73,8 @@ class MakeRoom : public Phase {
   // Looks for victims for a gang that waits because of `why`. If there are some
   // they are stopped, the gang nominated (or started, where nothing has to be
   // waited for), and true returned.
-  // The search has `max_steps`.
-  bool Try(GangIndex g, ReasonCode why, uint64_t max_steps);
+  // The search has `victim_steps`.
+  bool Try(GangIndex g, ReasonCode why, uint64_t victim_steps);
 
   // Queues of the victims.
   const std::vector<QueueIndex>& touched() const { return touched_; }
@@ -116,7 +116,7 @@ class MakeRoom : public Phase {
 
   std::vector<QueueIndex> touched_;
   bool unproven_ = false;
-  uint64_t max_steps_ = 0;
+  uint64_t victim_steps_ = 0;
   VictimPool pool_{tables_};
   index::FreeTable free_;
   // Candidates, by (priority, key), and what they are made of.

@@ -55,7 +55,7 @@ PlacementRequest RequestFor(const SchedulerTables& tables, GangIndex g,
   request.gang = &tables.SpecOf(r).prepared;
   request.key = r.key;
   request.ledger = ledger;
-  request.exact_steps = tables.config.search.exact_steps;
+  request.placement_steps = tables.config.search.placement_steps;
   if (room != nullptr && tables.quota.Room(r.queue, ledger, room)) {
     request.headroom = room;
   }

@@ -84,7 +84,7 @@ void Serve::ServeClass(GangClassIndex c, uint8_t open, uint32_t effort) {
     }
     if ((open & Questions::kVictims) != 0 &&
         make_room_.Try(g, reason.code,
-                       tables_.config.search.max_steps * (1 + effort))) {
+                       tables_.config.search.victim_steps * (1 + effort))) {
       return;
     }
   }

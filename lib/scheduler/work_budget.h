@@ -1,4 +1,4 @@
-// How much a pass may do, in steps: see SchedulerConfig::work_budget.
+// How much a pass may do, in work steps: see SchedulerConfig::work_budget.
 #pragma once
 
 #include <algorithm>

@@ -159,7 +159,7 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
 void Solver::ImproveGrowth(const PlacementRequest& request,
                            PlacementResult* result) {
   // Other devices may be beyond the headroom.
-  if (request.exact_steps == 0 || result->tasks.empty() || !uses_alike_ ||
+  if (request.placement_steps == 0 || result->tasks.empty() || !uses_alike_ ||
       !problem_.Init(*cluster_, request) || !ChooseShapes(result->tasks)) {
     return;
   }
@@ -171,7 +171,7 @@ void Solver::ImproveGrowth(const PlacementRequest& request,
   problem_.nanos = before;  // The tables that found the places.
   placement_.Reset(problem_, *cluster_, table_);
   search_.Improve(placement_, result->tasks,
-                  {request.exact_steps, kTrafficSteps});
+                  {request.placement_steps, kTrafficSteps});
   result->tasks.assign(placement_.placed().begin(), placement_.placed().end());
   result->certificate = search_.certificate();
   result->steps += problem_.nanos;

@@ -352,7 +352,7 @@ void UniformFill::FillFrom(int level) {
 
 uint64_t UniformFill::Fill(const index::Layout& layout,
                            index::ShapeSlots& slots, FillArea region,
-                           uint32_t tasks, uint64_t exact_steps,
+                           uint32_t tasks, uint64_t placement_steps,
                            std::vector<Share>* shares,
                            Certificate* certificate) {
   layout_ = &layout;
@@ -380,7 +380,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
   }
   FillFrom(std::max(region.level, 0));
   Certify();
-  if (!certificate->optimal && exact_steps > 0 && levels > 0) {
+  if (!certificate->optimal && placement_steps > 0 && levels > 0) {
     ImproveTwoLevels(region);
   }
   if (single_) {
@@ -389,8 +389,8 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
     shares->clear();
     for (const PickedDomain& p : picks_) shares->push_back({p.id, p.taken});
   }
-  if (!certificate->optimal && exact_steps > 0 && levels > 0) {
-    Search(exact_steps, shares);
+  if (!certificate->optimal && placement_steps > 0 && levels > 0) {
+    Search(placement_steps, shares);
   }
   return looked_at_;
 }

@@ -42,9 +42,9 @@ class UniformFill {
   // The region, found by FindDomain or everything, must have room for `tasks`;
   // the certificate holds for all domains of its level. Shares come in the
   // order of positions. O(domains and nodes looked at), which the result
-  // counts, and at most `exact_steps` of the search.
+  // counts, and at most `placement_steps` of the search.
   uint64_t Fill(const index::Layout& layout, index::ShapeSlots& slots,
-                FillArea region, uint32_t tasks, uint64_t exact_steps,
+                FillArea region, uint32_t tasks, uint64_t placement_steps,
                 std::vector<Share>* shares, Certificate* certificate);
 
  private:

@@ -123,9 +123,9 @@ UniformPlacer::Outcome UniformPlacer::Find(index::ShapeSlots& slots) {
     }
     region.level = -1;
   }
-  result_->steps +=
-      kFillNs * fill_.Fill(layout, slots, region, tasks_, request_->exact_steps,
-                           &shares_, &result_->certificate);
+  result_->steps += kFillNs * fill_.Fill(layout, slots, region, tasks_,
+                                         request_->placement_steps, &shares_,
+                                         &result_->certificate);
   const auto position = &UniformFill::Share::position;
   if (!std::ranges::is_sorted(shares_, {}, position)) {
     std::ranges::sort(shares_, {}, position);

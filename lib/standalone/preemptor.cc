@@ -171,7 +171,7 @@ Preemptor::~Preemptor() = default;
 absl::StatusOr<VictimChoice> Preemptor::Choose(
     const PlacementSolver& placement_solver, const Gang& gang,
     std::span<const PreemptibleGang> candidates, VictimPolicy* policy,
-    uint64_t max_steps) {
+    uint64_t victim_steps) {
   PlacementSolver::Rep& solver = *placement_solver.rep_;
   MUSTER_RETURN_IF_ERROR(solver.CheckNew(gang));
   rep_->Sort(candidates);
@@ -182,7 +182,7 @@ absl::StatusOr<VictimChoice> Preemptor::Choose(
   request.placement = solver.RequestFor(gang.key, spec);
   request.placement.ledger = Ledger::kLater;
   request.candidates = rep_->question;
-  request.max_steps = max_steps;
+  request.victim_steps = victim_steps;
   Reordered reordered(policy, rep_->order);
   if (policy != nullptr) request.rules = &reordered;
   const Cluster::Mark mark = solver.cluster.Begin();

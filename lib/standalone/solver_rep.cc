@@ -59,7 +59,7 @@ PlacementRequest PlacementSolver::Rep::RequestFor(std::string_view key,
                                                   SpecIndex spec) const {
   return {.gang = &specs.at(spec).prepared,
           .key = key,
-          .exact_steps = config.search.exact_steps};
+          .placement_steps = config.search.placement_steps};
 }
 
 Placement PlacementSolver::Rep::ToPlacement(const GangSpec& spec,

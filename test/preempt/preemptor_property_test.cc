@@ -433,7 +433,7 @@ TEST(PreemptorPropertyTest, MediumClustersAgainstAllSubsets) {
       best_found += same;
       EXPECT_TRUE(same || !result.optimal);
       if (!same) {
-        trial.request().max_steps *= 1000;
+        trial.request().victim_steps *= 1000;
         const PreemptionResult more = ChooseAndCheck(trial);
         ASSERT_EQ(more.fit, Fit::kFits);
         EXPECT_EQ(ValueOf(trial.world().candidates(), more.victims), *best);
@@ -478,7 +478,7 @@ TEST(PreemptorPropertyTest, ASmallBudgetNeverMakesAnAnswerUnsound) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Trial trial(MakeInstance(seed, 9), 0);
     if (trial.Combinations() > 1000) continue;
-    trial.request().max_steps = seed % 60;
+    trial.request().victim_steps = seed % 60;
     const PreemptionResult result = ChooseAndCheck(trial);
     if (!result.optimal) continue;
     const std::optional<Value> best = trial.BruteForce();

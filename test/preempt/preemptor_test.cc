@@ -424,7 +424,7 @@ TEST(PreemptorTest, ASmallBudgetIsToldAndChangesNoLaw) {
   for (uint32_t rack = 0; rack < 4; ++rack) Fill(&spec, rack, 1, 10 + rack);
   for (uint64_t steps : {0, 1, 5, 20, 100, 1000}) {
     Case c(spec, MakeGang(4, 3, "rack"));
-    c.request.max_steps = steps;
+    c.request.victim_steps = steps;
     const uint64_t before = c.world.cluster().Hash();
     const std::string told = c.Choose();
     if (c.result.fit == Fit::kFits) {

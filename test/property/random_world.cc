@@ -216,7 +216,7 @@ SchedulerConfig RandomConfig(Dice& dice) {
   if (dice.OneIn(4)) config.work_budget = uint64_t{1} << dice.In(0, 14);
   config.preemption = !dice.OneIn(10);
   if (dice.OneIn(4)) {
-    config.search.max_steps = dice.In(0, 100);
+    config.search.victim_steps = dice.In(0, 100);
     config.search.most_effort = static_cast<uint32_t>(dice.In(0, 7));
     config.search.runner_up = dice.In(0, 1) == 1;
     PreemptionCosts& costs = config.preemption_costs;

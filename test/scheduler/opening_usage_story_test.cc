@@ -88,7 +88,7 @@ TEST_F(QuotaThatComes, IsForGrowthByMoreThanOne) {
 // Nobody knows whether it has victims: the search is cut short.
 TEST_F(QuotaThatComes, IsForWhoseVictimsWereNotFound) {
   SchedulerConfig config;
-  config.search.max_steps = 1;
+  config.search.victim_steps = 1;
   config.search.most_effort = 0;
   Begins(config);
   s.HasQueue("other");

@@ -431,8 +431,8 @@ TEST(Refusals, OfConfigurations) {
        },
        "config.placement.typical_tasks[0].shape.selector.any_of[0].all_of[0]."
        "key"},
-      {[](auto& c) { c.search.max_steps = uint64_t{1} << 41; },
-       "config.search.max_steps: 2199023255552 is not in 0.."},
+      {[](auto& c) { c.search.victim_steps = uint64_t{1} << 41; },
+       "config.search.victim_steps: 2199023255552 is not in 0.."},
       {[](auto& c) { c.placement.supply = {{"A", -1}}; },
        "config.placement.supply[0].devices: -1"},
       {[](auto& c) { c.placement.supply = {{"A", 1}, {"A", 2}}; },

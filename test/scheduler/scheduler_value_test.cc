@@ -230,7 +230,7 @@ TEST(WorkBudget, ChargesTheSameWhateverACacheKnows) {
 // restored in between has as much.
 TEST(SearchLimits, GrowWhileANoIsNotProven) {
   SchedulerConfig config;
-  config.search.max_steps = 1;
+  config.search.victim_steps = 1;
   Story s(config);
   for (const char* node : {"n1", "n2", "n3"}) s.HasNode(node, 4);
   s.HasClasses();

@@ -25,10 +25,10 @@ constexpr const char* kDeal[] = {"abdl", "dfhl", "aehj", "cefg",
 
 class UnprovenStories : public ::testing::Test {
  protected:
-  static SchedulerConfig Config(uint64_t max_steps, uint32_t most_effort) {
+  static SchedulerConfig Config(uint64_t victim_steps, uint32_t most_effort) {
     SchedulerConfig config;
     config.preemption = true;
-    config.search.max_steps = max_steps;
+    config.search.victim_steps = victim_steps;
     config.search.most_effort = most_effort;
     return config;
   }

@@ -32,8 +32,8 @@ template <>
 struct FieldsOf<SearchLimits> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
-    v(1, "exact_steps", s.exact_steps);
-    v(2, "max_steps", s.max_steps);
+    v(1, "placement_steps", s.placement_steps);
+    v(2, "victim_steps", s.victim_steps);
     v(3, "most_effort", s.most_effort);
     v(4, "runner_up", s.runner_up);
   }
