@@ -49,7 +49,7 @@ absl::StatusOr<bool> RunStory(const std::string& file, const Console& console) {
     console.out << "  NOT AS TOLD: " << failure << "\n";
   }
   if (checks.failures.empty()) {
-    console.out << "  As told: " << checks.checked
+    console.out << "  As met: " << checks.checked
                 << " expectations hold, and nothing leaked.\n";
   }
   console.out << "\n";

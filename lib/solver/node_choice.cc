@@ -78,7 +78,7 @@ class NodeContest {
   void Enter(NodeIndex node) {
     if (!placement_.Allowed(task_, node)) return;
     if (std::ranges::any_of(domains_, [&](const DomainRef& s) {
-          return !problem_.tree(s.tree).Holds(s, node);
+          return !problem_.tree(s.tree).Contains(s, node);
         })) {
       return;
     }
@@ -172,7 +172,7 @@ std::optional<NodeIndex> FindNode(const PartialPlacement& placement,
   const int hosts = problem.tree(0).hosts;
   const bool outwards = problem.Slices(task.role).empty();
   for (int level = hosts; outwards && level >= 0; --level) {
-    placement.ForEachHeld(level, [&](uint32_t domain) {
+    placement.ForEachDomainWithTasks(level, [&](uint32_t domain) {
       contest.Enter(DomainRef{0, level, domain});
     });
     if (contest.best()) break;

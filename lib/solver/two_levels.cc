@@ -19,10 +19,10 @@ constexpr int kRounds = 16;  // Prices tried for one root.
 template <class T>
 uint64_t TwoLevels::Search(const Question<T>& question,
                            std::span<const Root> roots, uint32_t used,
-                           uint64_t held) {
+                           uint64_t covered) {
   looked_at_ = 0;
   used_ = used;
-  held_ = held;
+  covered_ = covered;
   price_ = 0;
   chosen_.clear();
   rounded_.clear();
@@ -107,9 +107,9 @@ void TwoLevels::Round(const Question<T>& q) {
   looked_at_ += gathered_.size();
   const std::span<const uint32_t> gathered(gathered_);
   const uint32_t used = Fewest(gathered, index::Greatest(gathered), q.tasks);
-  if (used > used_ || (used == used_ && slots >= held_)) return;
+  if (used > used_ || (used == used_ && slots >= covered_)) return;
   used_ = used;
-  held_ = slots;
+  covered_ = slots;
   chosen_ = picked_;
 }
 

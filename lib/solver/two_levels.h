@@ -39,7 +39,7 @@ class TwoLevels {
   // number of children looked at.
   template <class T>
   uint64_t Search(const Question<T>& question, std::span<const Root> roots,
-                  uint32_t used, uint64_t held);
+                  uint32_t used, uint64_t covered);
   bool found() const { return !chosen_.empty(); }
   uint32_t used() const { return used_; }
   uint32_t least() const { return least_; }
@@ -75,7 +75,7 @@ class TwoLevels {
 
   uint64_t looked_at_ = 0;
   uint32_t used_ = 0;
-  uint64_t held_ = 0;
+  uint64_t covered_ = 0;
   uint32_t least_ = 0;
   int64_t price_ = 0;  // The best of the root before; 0: none yet.
   std::vector<uint32_t> chosen_;

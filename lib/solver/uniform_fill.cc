@@ -268,8 +268,9 @@ bool UniformFill::SearchTwoLevels(int level, std::span<const T> slots) {
   question.count = certificate_->levels[wide].used;
   question.tasks = tasks_;
   FindRoots(level, question.count);
-  looked_at_ += two_levels_.Search(
-      question, roots_, certificate_->levels[wide + 1].used, held_[wide]);
+  looked_at_ +=
+      two_levels_.Search(question, roots_, certificate_->levels[wide + 1].used,
+                         chosen_slots_[wide]);
   proven_[wide] = certificate_->levels[wide].least;
   proven_[wide + 1] = two_levels_.least();
   return two_levels_.found();
@@ -327,10 +328,10 @@ void UniformFill::Search(uint64_t steps, std::vector<Share>* shares) {
 void UniformFill::ChooseAt(int level) {
   Choose();
   certificate_->levels[level].used = static_cast<uint32_t>(picks_.size());
-  held_[level] = 0;
+  chosen_slots_[level] = 0;
   least_[level] = ~0u;
   for (const PickedDomain& p : picks_) {
-    held_[level] += p.slots;
+    chosen_slots_[level] += p.slots;
     least_[level] = std::min(least_[level], p.slots);
   }
 }
@@ -364,7 +365,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
   const auto levels = static_cast<size_t>(layout.levels());
   certificate->levels.assign(levels + 1, {1, 1});
   proven_.assign(levels + 2, 0);
-  held_.assign(levels + 1, 0);
+  chosen_slots_.assign(levels + 1, 0);
   least_.assign(levels + 1, 0);
   proven_[region.level + 1] = region.least_children;
   picks_.clear();

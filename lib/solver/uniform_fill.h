@@ -86,8 +86,9 @@ class UniformFill {
   std::vector<PickedDomain> parents_;
   std::vector<uint32_t> slots_;   // Of picks_.
   std::vector<uint32_t> proven_;  // By level; 0: nothing is.
-  std::vector<uint64_t> held_;    // By level: slots of what is chosen there,
-  std::vector<uint32_t> least_;   // and those of the smallest.
+  std::vector<uint64_t>
+      chosen_slots_;             // By level: slots of what is chosen there,
+  std::vector<uint32_t> least_;  // and those of the smallest.
   TwoLevels two_levels_;
   std::vector<TwoLevels::Root> roots_;
   TreeKnapsack knapsack_;

@@ -84,7 +84,7 @@ absl::Status Preemptor::Rep::Check(
   for (const uint32_t i : order) {
     const PreemptibleGang& c = candidates[i];
     const std::string field = absl::StrCat("candidates[", i, "]");
-    if (!solver.held.contains(c.gang)) {
+    if (!solver.gangs.contains(c.gang)) {
       return NotFound(field, ".gang: '", c.gang, "' has no places");
     }
     if (!seen.insert(c.gang).second) {
@@ -114,13 +114,14 @@ void Preemptor::Rep::PrepareAll(const PlacementSolver::Rep& solver,
 VictimCandidate Preemptor::Rep::Prepare(const PreemptibleGang& from,
                                         const PlacementSolver::Rep& solver,
                                         Part& part) {
-  const PlacementSolver::Rep::Held& held = solver.held.find(from.gang)->second;
-  const GangSpec& spec = solver.specs.at(held.spec);
-  part.tasks = held.tasks;
+  const PlacementSolver::Rep::PlacedGang& placed =
+      solver.gangs.find(from.gang)->second;
+  const GangSpec& spec = solver.specs.at(placed.spec);
+  part.tasks = placed.tasks;
   VictimCandidate candidate{.priority = from.priority, .cost = from.cost};
   if (from.shrinkable) {
     std::vector<uint32_t> counts(spec.gang().roles.size());
-    for (const Assignment& a : held.tasks) ++counts[a.task.role];
+    for (const Assignment& a : placed.tasks) ++counts[a.task.role];
     candidate.surplus =
         PutSurplusLast(spec, counts, &part.tasks, &part.shrink_sizes);
   }

@@ -21,7 +21,7 @@ PlacementSolver::Rep::Rep(SchedulerConfig valid_config)
 
 absl::Status PlacementSolver::Rep::CheckNew(const Gang& gang) const {
   MUSTER_RETURN_IF_ERROR(ValidateGang(config, gang));
-  if (!held.contains(gang.key)) return absl::OkStatus();
+  if (!gangs.contains(gang.key)) return absl::OkStatus();
   return absl::AlreadyExistsError(
       absl::StrCat("gang '", gang.key, "' has its places already"));
 }
@@ -46,7 +46,7 @@ std::vector<PlacementSolver::Rep::Charge> PlacementSolver::Rep::ChargesOn(
     NodeId node) const {
   std::vector<Charge> charges;
   if (!node.valid()) return charges;
-  for (const auto& [gang, h] : held) {
+  for (const auto& [gang, h] : gangs) {
     for (const Assignment& a : h.tasks) {
       if (a.at.node == node.index) charges.push_back({gang, a.at});
     }
@@ -137,13 +137,13 @@ absl::StatusOr<Allocation> PlacementSolver::Rep::ToAllocation(
 
 void PlacementSolver::Rep::Keep(const Gang& gang, SpecIndex spec,
                                 std::span<const Assignment> tasks) {
-  Held& h = held[gang.key];
+  PlacedGang& h = gangs[gang.key];
   h.spec = spec;
   h.tasks.assign(tasks.begin(), tasks.end());
   CountUse(h);
 }
 
-void PlacementSolver::Rep::CountUse(Held& h) {
+void PlacementSolver::Rep::CountUse(PlacedGang& h) {
   use.AddTimes(h.use, -1);
   h.use = Resources();
   for (const Assignment& a : h.tasks) h.use.Add(cluster.demand(a.at.shape));
@@ -151,10 +151,10 @@ void PlacementSolver::Rep::CountUse(Held& h) {
 }
 
 void PlacementSolver::Rep::Forget(std::string_view gang) {
-  const auto it = held.find(gang);
+  const auto it = gangs.find(gang);
   use.AddTimes(it->second.use, -1);
   specs.Unref(it->second.spec, cluster);
-  held.erase(it);
+  gangs.erase(it);
 }
 
 }  // namespace muster

@@ -194,7 +194,7 @@ int64_t NaiveCluster::Free(const NaiveNode& n, ResourceKind kind,
 bool NaiveCluster::Admits(const NaiveNode& n, size_t role_index) const {
   const Role& role = roles[role_index];
   bool admits = n.available && n.node.schedulable &&
-                Holds(role.shape.selector, n.node.labels);
+                Matches(role.shape.selector, n.node.labels);
   for (const Taint& taint : n.node.taints) {
     admits &= taint.effect == TaintEffect::kPreferNoSchedule ||
               Tolerates(role.tolerations, taint);

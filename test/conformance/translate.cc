@@ -66,7 +66,7 @@ bool NamespaceFits(const Scenario& s, const GangSpec& gang) {
       it == s.cluster.namespaces.end() ? StringMap{} : it->second;
   return std::all_of(
       queue->namespace_selector.begin(), queue->namespace_selector.end(),
-      [&](const Requirement& r) { return translate::Holds(r, labels); });
+      [&](const Requirement& r) { return translate::Matches(r, labels); });
 }
 
 // Gangs that are there and are not to be looked at in this pass.

@@ -305,7 +305,7 @@ TEST(PreemptorTest, AQueueIsNotPushedBelowItsFloor) {
     QueuePolicy policy(c.world, {{}, {.used = 2, .floor = 1}, {.used = 2}});
     c.request.rules = &policy;
     EXPECT_EQ(c.Choose(), "a1 b1");
-    EXPECT_EQ(policy.held(0) + policy.held(1), 1u)
+    EXPECT_EQ(policy.entered(0) + policy.entered(1), 1u)
         << "the policy knows which were chosen";
   }
   Case c(spec, MakeGang(1, 2, ""));
@@ -316,7 +316,7 @@ TEST(PreemptorTest, AQueueIsNotPushedBelowItsFloor) {
   EXPECT_EQ(c.Choose(), "not-now");
   EXPECT_TRUE(c.result.optimal);
   EXPECT_EQ(c.world.cluster().Hash(), before);
-  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(policy.held(i), 0u);
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(policy.entered(i), 0u);
 }
 
 TEST(PreemptorTest, ALawThatLooksAtTheOrderIsAskedInAGoodOne) {
@@ -331,8 +331,8 @@ TEST(PreemptorTest, ALawThatLooksAtTheOrderIsAskedInAGoodOne) {
   QueuePolicy policy(c.world, {{}, {.used = 5, .floor = 2, .soft = true}});
   c.request.rules = &policy;
   EXPECT_EQ(c.Choose(), "a b");
-  EXPECT_EQ(policy.held(0), 1u);
-  EXPECT_EQ(policy.held(1), 1u);
+  EXPECT_EQ(policy.entered(0), 1u);
+  EXPECT_EQ(policy.entered(1), 1u);
 }
 
 TEST(PreemptorTest, WhereTheLowPrioritiesAreProtectedTheNextOnesGo) {

@@ -22,7 +22,7 @@ struct RandomLeaf {
   std::vector<uint32_t> most{};
   std::vector<int64_t> free{};
   std::vector<int64_t> fixed_traffic{};  // By role type.
-  bool held = false;
+  bool has_fixed = false;
 };
 
 // A question with everything in it, and the tree it is asked about.
@@ -63,7 +63,7 @@ struct Instance {
       for (int64_t& fixed_traffic : leaf.fixed_traffic)
         fixed_traffic = Below(3);
     }
-    leaf.held = Below(5) == 0;
+    leaf.has_fixed = Below(5) == 0;
     leaves.push_back(leaf);
   }
 
@@ -122,7 +122,7 @@ class Oracle {
       worth += Pairs(sum);
       const bool any =
           std::any_of(sum.begin(), sum.end(), [](uint32_t n) { return n > 0; });
-      if (any && !(host && in_.leaves[domain.second].held)) {
+      if (any && !(host && in_.leaves[domain.second].has_fixed)) {
         worth -= in_.unit[static_cast<size_t>(domain.first)];
       }
     }
@@ -213,7 +213,7 @@ MixTree::Item Build(const Instance& in, MixTree* tree) {
     if (leaf.rack != rack) tree->Open(1, none, false);
     block = leaf.block;
     rack = leaf.rack;
-    tree->Leaf(i, leaf.most, leaf.free, leaf.fixed_traffic, leaf.held);
+    tree->Leaf(i, leaf.most, leaf.free, leaf.fixed_traffic, leaf.has_fixed);
   }
   tree->Close();
   tree->Close();

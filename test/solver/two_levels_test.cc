@@ -151,8 +151,8 @@ TEST(Fewest, EqualsSorting) {
     const uint32_t tasks = 1 + static_cast<uint32_t>(random() % sum);
     std::vector<uint32_t> sorted = values;
     std::sort(sorted.rbegin(), sorted.rend());
-    uint32_t count = 0, held = 0;
-    while (held < tasks) held += sorted[count++];
+    uint32_t count = 0, covered = 0;
+    while (covered < tasks) covered += sorted[count++];
     ASSERT_EQ(Fewest(std::span<const uint32_t>(values), most, tasks), count);
   }
 }
