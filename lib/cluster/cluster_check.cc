@@ -34,7 +34,7 @@ void Cluster::Rep::HashNode(NodeIndex n, StableHash* hash) const {
   }
   for (uint32_t d = 0; d < ledgers.device_count(n); ++d) {
     for (const size_t l : {Ledgers::kNow, Ledgers::kLater}) {
-      const Share free = ledgers.RawFree(n, d, l);
+      const DevicePart free = ledgers.RawFree(n, d, l);
       hash->Add(free.milli);
       hash->Add(free.memory);
       for (const int32_t tasks : ledgers.SliceTasks(n, d, l)) hash->Add(tasks);

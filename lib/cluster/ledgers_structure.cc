@@ -100,7 +100,7 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
   for (uint32_t d = 0; d < devices.size(); ++d) {
     const Device& device = devices[d];
     DeviceBook& book = At(n, d);
-    for (Share& rest : book.rest) {
+    for (DevicePart& rest : book.rest) {
       rest.memory += device.memory_bytes - book.memory;
     }
     book.memory = device.memory_bytes;
@@ -163,9 +163,9 @@ void Ledgers::PostExternalUsage(NodeIndex n, const ExternalUsage& external,
 }
 
 // A host that gives one measure only means the other in proportion.
-Share Ledgers::ExternalShare(NodeIndex n, const DeviceShare& share) const {
+DevicePart Ledgers::ExternalShare(NodeIndex n, const DeviceShare& share) const {
   const int64_t all = At(n, share.device).memory;
-  Share taken{share.milli, share.memory_bytes};
+  DevicePart taken{share.milli, share.memory_bytes};
   if (taken.memory == 0) {
     taken.memory = MemoryOf(taken.milli, all);
   } else if (taken.milli == 0) {
@@ -196,8 +196,8 @@ absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
       }
     }
     for (uint32_t d = 0; d < node.devices.size(); ++d) {
-      const Share have = RawFree(n, d, l);
-      const Share most = fresh.RawFree(0, d, l);
+      const DevicePart have = RawFree(n, d, l);
+      const DevicePart most = fresh.RawFree(0, d, l);
       if (have.milli > most.milli || have.memory > most.memory ||
           (charges == 0 && !(have == most))) {
         return absl::InternalError(absl::StrFormat(

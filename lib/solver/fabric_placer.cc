@@ -248,7 +248,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
 void FabricPlacer::Take(ShapeId shape) {
   Cluster& cluster = *cluster_;
   const PlacementRequest& request = *request_;
-  const scoring::Question question{shape, request.KeyOfGang()};
+  const scoring::NodeQuestion question{shape, request.KeyOfGang()};
   result_->steps += tasks_ * kTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = tasks_;

@@ -116,7 +116,7 @@ class NodeContest {
   const TaskId task_;
   const std::span<const DomainRef> domains_;
   const uint32_t after_;
-  const scoring::Question question_;
+  const scoring::NodeQuestion question_;
   std::optional<NodeIndex> best_;
   // Less is better: what is lacking, nearness, score, negated, and cost.
   std::tuple<uint64_t, int, int64_t, uint32_t> best_cost_;
@@ -133,7 +133,7 @@ std::optional<NodeIndex> FindLoneNode(PlacementProblem& problem,
       within ? problem.request().within : cluster.nodes();
   const std::span<const ScopeIndex> chain = problem.Chain(role);
   const ShapeId shape = problem.shape(role);
-  const scoring::Question question = problem.QuestionOf(shape);
+  const scoring::NodeQuestion question = problem.QuestionOf(shape);
   problem.Spend(nodes.size(), kLoneNs);
   if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
   const size_t preferences = cluster.preferences(shape).size();

@@ -71,7 +71,7 @@ void PartialPlacement::ForgetRails() {
 bool PartialPlacement::Take(NodeIndex node, ShapeId shape, Allocation* at) {
   const Ledger ledger = problem_->ledger();
   if (cluster_->Slots(node, shape, ledger, 1) == 0) return false;
-  scoring::Question question = problem_->QuestionOf(shape);
+  scoring::NodeQuestion question = problem_->QuestionOf(shape);
   question.rails = Rails();
   *at = problem_->policy().Choose(problem_->ViewOf(node), question);
   cluster_->Charge(*at, ledger);

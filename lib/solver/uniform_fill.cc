@@ -40,10 +40,10 @@ void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
 
 // Where no node takes more than one task: the first ones that take one, in the
 // domains of picks_.
-void UniformFill::ShareNodes(std::vector<Share>* shares) const {
+void UniformFill::ShareNodes(std::vector<PositionTasks>* shares) const {
   shares->resize(tasks_);
-  Share* next = shares->data();
-  Share* const end = next + tasks_;
+  PositionTasks* next = shares->data();
+  PositionTasks* const end = next + tasks_;
   for (const PickedDomain& parent : picks_) {
     ForEachNode(layout_->first_chunk(parent.id),
                 layout_->first_chunk(parent.id + 1), [&](uint32_t, Position p) {
@@ -261,7 +261,7 @@ void UniformFill::FindRoots(int level, uint32_t count) {
 template <class T>
 bool UniformFill::SearchTwoLevels(int level, std::span<const T> slots) {
   const size_t wide = static_cast<size_t>(level) + 1;
-  TwoLevels::Question<T> question;
+  TwoLevels::CoverQuestion<T> question;
   question.slots = shape_slots_->sums(level + 1);
   question.children = layout_->children(level + 1);
   question.child_slots = slots;
@@ -299,7 +299,7 @@ void UniformFill::ImproveTwoLevels(FillArea region) {
 }
 
 // Solves exactly, or to a bound, within the steps.
-void UniformFill::Search(uint64_t steps, std::vector<Share>* shares) {
+void UniformFill::Search(uint64_t steps, std::vector<PositionTasks>* shares) {
   question_levels_.clear();
   for (int l = 0; l < layout_->levels(); ++l) {
     question_levels_.push_back({layout_->children(l), shape_slots_->sums(l)});
@@ -354,7 +354,7 @@ void UniformFill::FillFrom(int level) {
 uint64_t UniformFill::Fill(const index::Layout& layout,
                            index::ShapeSlots& slots, FillArea region,
                            uint32_t tasks, uint64_t placement_steps,
-                           std::vector<Share>* shares,
+                           std::vector<PositionTasks>* shares,
                            Certificate* certificate) {
   layout_ = &layout;
   shape_slots_ = &slots;

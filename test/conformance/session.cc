@@ -148,7 +148,7 @@ void Session::Observe() {
   }
 }
 
-Outcome Session::Of(size_t u, const std::optional<GangState>& gang) {
+UnitOutcome Session::Of(size_t u, const std::optional<GangState>& gang) {
   const Unit& unit = t_->units[u];
   if (!unit.member || t_->gangs[unit.gang].left_out || refused_[unit.gang]) {
     return {unit.state, unit.node, 0};
@@ -163,7 +163,7 @@ Outcome Session::Of(size_t u, const std::optional<GangState>& gang) {
     stopped_[u] = stopped_[u] || Ran(unit);
     return {Ran(unit) ? "evicted" : "pending", "", 0};
   }
-  Outcome outcome{"", task->node, task->alternative};
+  UnitOutcome outcome{"", task->node, task->alternative};
   switch (task->phase) {
     case TaskPhase::kNominated:
       outcome.state = Ran(unit) ? "moved" : "nominated";

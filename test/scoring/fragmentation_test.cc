@@ -230,7 +230,7 @@ TEST(FragmentationTest, AFreshPolicyGivesTheSameCostsAndDevices) {
       for (int step = 0; step < 400; ++step) {
         const Ask ask = RandomAsk(&dice);
         const ShapeId shape = w.cluster.Intern(ask.AsRole(), 0);
-        const scoring::Question question{shape, "g"};
+        const scoring::NodeQuestion question{shape, "g"};
         const NodeIndex n = static_cast<NodeIndex>(dice.Below(30));
         if (w.cluster.Slots(n, shape, Ledger::kBoth, 1) == 0) {
           // Make room, and change what the node is.

@@ -118,7 +118,7 @@ TEST(TwoLevels, BoundIsNeverWrongAndTheChoiceHolds) {
     for (const TwoLevels::Root root : tree.roots) {
       least = std::min(least, tree.Least(root));
     }
-    const TwoLevels::Question<uint16_t> question{
+    const TwoLevels::CoverQuestion<uint16_t> question{
         tree.slots, tree.children, tree.child_slots, tree.count, tree.tasks};
     const uint32_t used = least + tree.Below(4);
     search.Search(question, tree.roots, used, 0);
