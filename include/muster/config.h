@@ -55,9 +55,9 @@ struct SearchLimits {
   // To find victims for one gang.
   uint64_t victim_steps = 100'000;
   // A search that ended without a proof is made again while no other question
-  // is open, one a pass, each time with twice the steps, up to 1 + most_effort
-  // times the limits above. At most GangClassState::kMostEffort; 0: it is not
-  // made again before something has happened.
+  // is active, one a pass, each time with twice the steps, up to 1 +
+  // most_effort times the limits above. At most GangClassState::kMostEffort; 0:
+  // it is not made again before something has happened.
   uint32_t most_effort = 15;
   // Whether a Preemption tells of a runner-up. It costs another search for each
   // gang that room is made for.

@@ -76,7 +76,7 @@ struct PlannedTask {
 // One thing to be done to one gang. The host answers with seq, once for all
 // (DecisionApplied, DecisionRefused) or task by task (TasksAnswered); until
 // then the state holds what was decided, as if it were done. A decision that is
-// never answered stays open for ever: Reconciled tells what really is. A
+// never answered stays pending for ever: Reconciled tells what really is. A
 // nomination asks for nothing and needs no answer.
 struct Decision {
   // Rises by 1 from decision to decision, over all plans.

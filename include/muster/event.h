@@ -280,7 +280,7 @@ struct RealGang {
 // The host's whole state, taken over atomically: afterwards the nodes, external
 // usage and the tasks are exactly these. A node not named is removed; a
 // task not named is released; a task named runs where it is named, whatever
-// was planned. Open decisions count as applied or refused accordingly.
+// was planned. Pending decisions count as applied or refused accordingly.
 // Overcommitted nodes and gangs below their minimum are legal: the next plan
 // repairs them. A gang that runs on keeps the time at which it started. Gangs
 // and queues themselves are not changed; a task of an unknown gang is an error.

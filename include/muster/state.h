@@ -164,10 +164,10 @@ struct SchedulerState {
   std::vector<Queue> queues{};
   std::vector<PriorityClass> priority_classes{};
   std::vector<GangState> gangs{};
-  // Classes of which not all questions are open, by `grows` and gang.
+  // Classes of which not all questions are active, by `grows` and gang.
   std::vector<GangClassState> gang_classes{};
   // The round under way began with this decision: what it placed is nobody's
-  // victim before a pass has left no question open. next_seq: there is none.
+  // victim before a pass has left no question active. next_seq: there is none.
   uint64_t round_seq = 1;
   // As they are left, by key.
   std::vector<DisruptionBudget> disruption_budgets{};

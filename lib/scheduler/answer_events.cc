@@ -68,7 +68,7 @@ void RefuseStop(SchedulerTables& tables, GangEdit& gang,
   if (gang->repair_reason == ReasonCode::kNone) {
     gang->repair_reason = tables.life.WhyLeaves(*gang);
   }
-  tables.opener.VictimsChanged(*gang);
+  tables.activator.VictimsChanged(*gang);
   tables.life.Update(gang);
 }
 

@@ -107,7 +107,8 @@ absl::Status CheckAll(const SchedulerTables& tables) {
   for (const GangIndex g : tables.gangs.Positions()) {
     MUSTER_RETURN_IF_ERROR(CheckGang(tables, g));
   }
-  if (!tables.opener.empty()) return Broken("what happened is not published");
+  if (!tables.activator.empty())
+    return Broken("what happened is not published");
   const auto again = std::make_unique<SchedulerTables>(tables.config);
   if (absl::Status status = Load(*again, StateOf(tables)); !status.ok()) {
     return Broken("the state cannot be loaded: ", status.message());

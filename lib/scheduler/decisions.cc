@@ -55,7 +55,7 @@ PlanWriter::Draft Decisions::Begin(GangEdit& gang, DecisionKind kind,
 void Decisions::Place(GangIndex g, DecisionKind kind,
                       std::span<const Assignment> tasks, const Reason& reason) {
   // When the edit has ended, as everywhere here.
-  const absl::Cleanup publish = [this] { tables_.opener.Publish(true); };
+  const absl::Cleanup publish = [this] { tables_.activator.Publish(true); };
   GangEdit gang(tables_, g);
   const Draft draft = Begin(gang, kind, reason);
   AddTasks(gang, tasks,
@@ -78,7 +78,7 @@ bool FillsGap(const GangRecord& r, std::span<const Assignment> tasks) {
 
 void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
                      const Reason& reason) {
-  const absl::Cleanup publish = [this] { tables_.opener.Publish(true); };
+  const absl::Cleanup publish = [this] { tables_.activator.Publish(true); };
   GangEdit gang(tables_, g);
   const bool replaces = reason.code != ReasonCode::kFits;
   const Draft joined = replaces ? PlanWriter::kNone : plan_.PlacedBy(*gang);
@@ -94,20 +94,20 @@ void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
     // gap, or another role can do without some now.
     const bool one_role = tables_.specs.at(gang->spec).gang().roles.size() == 1;
     if (!joins && (!one_role || FillsGap(*gang, tasks))) {
-      tables_.opener.VictimsChanged(*gang, true);
+      tables_.activator.VictimsChanged(*gang, true);
     }
   }
   AddTasks(gang, tasks, TaskPhase::kStarting, draft);
   if (replaces) {
     gang->failures += reason.code == ReasonCode::kTaskFailed;
     gang->repair_reason = ReasonCode::kNone;
-    tables_.opener.VictimsChanged(*gang);
+    tables_.activator.VictimsChanged(*gang);
   }
 }
 
 void Decisions::StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
                            TaskPhase from) {
-  const absl::Cleanup publish = [this] { tables_.opener.Publish(true); };
+  const absl::Cleanup publish = [this] { tables_.activator.Publish(true); };
   GangEdit gang(tables_, g);
   const Draft draft = Begin(gang, kind, {.code = why});
   ++gang->attempts;
@@ -141,7 +141,7 @@ void Decisions::Release(GangEdit& gang, TaskRecord& task, Draft draft) {
 void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
                      GangIndex on_behalf_of) {
   const absl::Cleanup publish = [&] {
-    if (on_behalf_of == kNoGang) tables_.opener.Publish(true);
+    if (on_behalf_of == kNoGang) tables_.activator.Publish(true);
   };
   GangEdit gang(tables_, g);
   const Draft draft = plan_.Decide(kind, reason, g, on_behalf_of);
@@ -172,7 +172,7 @@ void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
 void Decisions::Shrink(GangIndex g, std::span<const TaskId> tasks,
                        const Reason& reason, GangIndex on_behalf_of) {
   const absl::Cleanup publish = [&] {
-    if (on_behalf_of == kNoGang) tables_.opener.Publish(true);
+    if (on_behalf_of == kNoGang) tables_.activator.Publish(true);
   };
   GangEdit gang(tables_, g);
   const Draft draft =
@@ -182,7 +182,7 @@ void Decisions::Shrink(GangIndex g, std::span<const TaskId> tasks,
   }
   if (gang->repair_reason != ReasonCode::kNone) {
     gang->repair_reason = ReasonCode::kNone;
-    tables_.opener.VictimsChanged(*gang);
+    tables_.activator.VictimsChanged(*gang);
   }
   for (const TaskId id : tasks) Release(gang, *FindTask(*gang, id), draft);
   tables_.life.Update(gang);

@@ -12,7 +12,7 @@ namespace muster {
 
 // Each call makes one decision and takes it as done: the state after it is the
 // one in which the host does as asked, and the questions that it concerns are
-// open; of what makes room for a gang, when the gang has got it. Not
+// active; of what makes room for a gang, when the gang has got it. Not
 // synchronised. O(tasks of the gang).
 class Decisions {
  public:

@@ -21,8 +21,8 @@ std::vector<std::string> NodeSetsOf(const Gang& gang);
 
 // One function an event: checks it, then changes the state; an error names the
 // field and leaves the state as it was. SchedulerTables::now is the event's
-// time. What happened is collected in SchedulerTables::opener; the caller that
-// applies the event publishes it.
+// time. What happened is collected in SchedulerTables::activator; the caller
+// that applies the event publishes it.
 
 // node_events.cc
 absl::Status Take(SchedulerTables& tables, const NodeChanged& e);

@@ -170,11 +170,11 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
 }
 
 // What the pass could ask of the list it did.
-void CloseAll(SchedulerTables& tables, GangClassList& list) {
-  for (const QueueIndex leaf : list.OpenLeaves()) {
+void DeactivateAll(SchedulerTables& tables, GangClassList& list) {
+  for (const QueueIndex leaf : list.ActiveLeaves()) {
     GangClassIndex c = kNoClass;
     while ((c = tables.lists.FirstToAsk(list, leaf)) != kNoClass) {
-      list.Close(c, Questions::kRoom | Questions::kVictims);
+      list.Deactivate(c, Questions::kRoom | Questions::kVictims);
     }
   }
 }
@@ -185,7 +185,7 @@ absl::Status TakeAnswers(SchedulerTables& tables, const PlanRecord& record) {
     const GangClassIndex c = tables.lists.ClassOf(g, answer.grows);
     if (c == kNoClass) {
       return NotNow("plan.class_results: gang '", answer.gang,
-                    "' has no open question");
+                    "' has no active question");
     }
     tables.lists.classes(answer.grows)
         .SetQuestions(c, QuestionsOf(tables, answer));
@@ -200,7 +200,7 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   tables.now = std::max(tables.now, record.now);
   pass.plan.Begin(nullptr);
   Wake(tables);
-  tables.opener.Publish(true);
+  tables.activator.Publish(true);
   bool repaired = false;  // As a pass does, behind what is overdue.
   for (const DecisionRecord& d : record.decisions) {
     if (!repaired && d.reason.code != ReasonCode::kMaxRuntime) {
@@ -214,7 +214,7 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
     MUSTER_RETURN_IF_ERROR(TakeDecision(pass, d));
   }
   if (!repaired) RepairAllWithoutDecision(tables, record);
-  tables.opener.Publish(true);
+  tables.activator.Publish(true);
   for (const DecisionRecord& d : record.decisions) {
     const GangIndex g = tables.gangs.Find(d.gang);
     if (g == kNoGang) continue;  // Cancelled.
@@ -223,17 +223,17 @@ absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
   }
   // A pass that asks whether gangs can grow has asked all waiting gangs.
   if (!record.budget_exhausted || record.grew) {
-    CloseAll(tables, tables.lists.waiting());
+    DeactivateAll(tables, tables.lists.waiting());
     tables.lists.waiting().SettleRooms();
   }
   if (!record.budget_exhausted && record.grew) {
-    CloseAll(tables, tables.lists.growing());
+    DeactivateAll(tables, tables.lists.growing());
   }
   // What is put off depends on the order in which tasks joined a start, which
   // is not recorded. The answers tell it.
   GangClassList& waiting = tables.lists.waiting();
   while (!waiting.put_off().empty()) {
-    waiting.Close(*waiting.put_off().begin(), Questions::kPutOff);
+    waiting.Deactivate(*waiting.put_off().begin(), Questions::kPutOff);
   }
   tables.round_open = true;
   tables.round_grew |= record.grew;

@@ -191,7 +191,7 @@ absl::Status Take(SchedulerTables& tables, const GangChanged& e) {
   gang->priority_class = cls;
   SetSpec(tables, gang, spec);
   CountGang(tables, *gang, 1);
-  tables.opener.VictimsChanged(*gang);
+  tables.activator.VictimsChanged(*gang);
   if (IsLive(*gang) && gang->repair_reason == ReasonCode::kNone) {
     gang->repair_reason = tables.life.WhyLeaves(*gang);
   }
@@ -209,7 +209,7 @@ absl::Status Take(SchedulerTables& tables, const GangMoved& e) {
   CountGang(tables, *gang, -1);
   tables.holdings.MoveTo(gang, q);
   CountGang(tables, *gang, 1);
-  tables.opener.VictimsChanged(*gang);
+  tables.activator.VictimsChanged(*gang);
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;
   return absl::OkStatus();
 }
@@ -230,7 +230,7 @@ absl::Status Take(SchedulerTables& tables, const GangReprioritized& e) {
   GangEdit gang(tables, g);
   if (gang->priority_class == cls) return absl::OkStatus();
   gang->priority_class = cls;
-  tables.opener.VictimsChanged(*gang);
+  tables.activator.VictimsChanged(*gang);
   return absl::OkStatus();
 }
 

@@ -67,8 +67,8 @@ class GangLists {
   // One of the two, and the gang's class there: kNoClass if it is in none.
   GangClassList& classes(bool grows) { return grows ? growing_ : waiting_; }
   GangClassIndex ClassOf(GangIndex g, bool grows) const;
-  // Of one of the two: the first open class of the leaf that may be asked now,
-  // or kNoClass.
+  // Of one of the two: the first active class of the leaf that may be asked
+  // now, or kNoClass.
   GangClassIndex FirstToAsk(GangClassList& list, QueueIndex leaf) const;
   // Whether a class that waits may be asked now: its queue is not held, and if
   // it is strict, the class has its first gang.

@@ -17,7 +17,7 @@ void Grow::Run() {
   tables_.round_grew = true;
   pass_.plan.Grew();
   Forget();
-  for (const QueueIndex leaf : growing.OpenLeaves()) Refresh(leaf);
+  for (const QueueIndex leaf : growing.ActiveLeaves()) Refresh(leaf);
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
     GrowFirst(tables_.lists.FirstToAsk(growing, leaf));
@@ -74,7 +74,7 @@ void Grow::GrowFirst(GangClassIndex c) {
     return;
   }
   Questions answer = growing.questions(c);
-  answer.open = 0;
+  answer.active = 0;
   answer.reason = placement_.reason.code == ReasonCode::kQueueLimit
                       ? WithQueue(tables_, r, Ledger::kBoth, placement_.reason)
                       : WhyNot(g);

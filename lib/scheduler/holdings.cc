@@ -110,12 +110,12 @@ void Holdings::PostCluster(GangIndex g, const TaskRecord& task,
 void Holdings::PostQueue(QueueIndex queue, GangIndex g, const TaskRecord& task,
                          const Charges& charges, int sign) {
   const bool uses = charges.later != Part::kNothing;
-  if (sign < 0) tables_.opener.UsageFalls(queue);
+  if (sign < 0) tables_.activator.UsageFalls(queue);
   if (uses) {
     const Resources& used = UsageOf(AllocationOf(g, task, charges.later));
     tables_.queues.Charge(queue, used, sign);
     if (sign > 0 && ComesToExceed(tables_.queues, queue, used)) {
-      tables_.opener.ExceedsGuarantee();
+      tables_.activator.ExceedsGuarantee();
     }
   }
   if (!charges.releases()) return;
@@ -151,7 +151,7 @@ void Holdings::MoveTo(GangEdit& gang, QueueIndex leaf) {
     PostQueue(from, gang.gang(), task, charges, -1);
     PostQueue(leaf, gang.gang(), task, charges, 1);
   }
-  for (const QueueIndex q : {from, leaf}) tables_.opener.UsageChanged(q);
+  for (const QueueIndex q : {from, leaf}) tables_.activator.UsageChanged(q);
 }
 
 void Holdings::Hold(GangIndex g, const TaskRecord& task) {
@@ -173,18 +173,18 @@ void Holdings::Unhold(GangIndex g, const TaskRecord& task) {
   Freed(g, task.at.node, charges, {});
 }
 
-// Opens what may fit into what is held no more, and what waits for a release
-// that does not come.
+// Activates what may fit into what is held no more, and what waits for a
+// release that does not come.
 void Holdings::Freed(GangIndex g, NodeIndex n, const Charges& before,
                      const Charges& after) {
   const bool now =
       before.now > after.now || (before.releases() && !after.releases());
   const bool later = before.later > after.later;
   if (!now && !later) return;
-  tables_.opener.RoomFreed(n, now && later ? Ledger::kBoth
-                              : now        ? Ledger::kNow
-                                           : Ledger::kLater);
-  tables_.opener.UsageChanged(tables_.gangs.at(g).queue);
+  tables_.activator.RoomFreed(n, now && later ? Ledger::kBoth
+                                 : now        ? Ledger::kNow
+                                              : Ledger::kLater);
+  tables_.activator.UsageChanged(tables_.gangs.at(g).queue);
 }
 
 void Holdings::Change(GangIndex g, TaskRecord& task, const TaskRecord& next) {

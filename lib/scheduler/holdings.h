@@ -27,8 +27,8 @@ struct NodeTask;
 //   suspended     what it keeps  what it keeps, if its gang is to resume
 //   succeeded     -              -
 //
-// Every change goes through here, and opens the questions that it concerns. Not
-// synchronised. O(1) a task, and O(depth x kinds) for its queue.
+// Every change goes through here, and activates the questions that it concerns.
+// Not synchronised. O(1) a task, and O(depth x kinds) for its queue.
 class Holdings {
  public:
   explicit Holdings(SchedulerTables& tables) : tables_(tables) {}

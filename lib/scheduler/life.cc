@@ -28,13 +28,13 @@ void Life::FailStart(GangRecord& r) {
 // A task that the gang counts goes, or is done. With it may go what held the
 // rest firm, and others may be those that the gang can do without: of one role
 // they were that before, unless what is done counts on.
-void Life::OpenVictimsOf(const GangRecord& r, TaskId task, bool done) {
+void Life::ActivateVictimsOf(const GangRecord& r, TaskId task, bool done) {
   const GangSpec& spec = tables_.SpecOf(r);
   const std::vector<Role>& roles = spec.gang().roles;
   const bool shrinks = spec.elastic && tables_.config.host.shrink;
   if (!roles[task.role].preemptible ||
       (shrinks && (done || roles.size() > 1))) {
-    tables_.opener.VictimsChanged(r);
+    tables_.activator.VictimsChanged(r);
   }
 }
 
@@ -55,7 +55,7 @@ void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
     }
     return;
   }
-  OpenVictimsOf(*gang, task.task, outcome == TaskOutcome::kSucceeded);
+  ActivateVictimsOf(*gang, task.task, outcome == TaskOutcome::kSucceeded);
   if (outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
   } else {
@@ -151,7 +151,7 @@ void Life::Rest(GangRecord& r) {
   EndRun(r, tables_.now, true);
   r.since = tables_.now;
   if (tables_.SpecOf(r).kept.empty()) return;
-  tables_.opener.VictimsChanged(r);
+  tables_.activator.VictimsChanged(r);
 }
 
 void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
@@ -183,7 +183,7 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
         r.started = tables_.now;
         // Its class may keep it from being a victim until it has run so long.
         if (tables_.classes.at(r.priority_class).min_runtime > 0) {
-          tables_.opener.VictimsChanged(r);
+          tables_.activator.VictimsChanged(r);
         }
       }
       break;

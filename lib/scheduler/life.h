@@ -61,7 +61,7 @@ class Life {
  private:
   void AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
   void AnswerReleasing(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
-  void OpenVictimsOf(const GangRecord& r, TaskId task, bool done);
+  void ActivateVictimsOf(const GangRecord& r, TaskId task, bool done);
   void Succeed(GangEdit& gang, TaskRecord& task);
   void NoteMissing(GangRecord& r, const PhaseCounts& n);
   bool AllSucceeded(const GangRecord& r, const PhaseCounts& n) const;

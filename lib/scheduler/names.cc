@@ -89,7 +89,7 @@ PlanRecord RecordOf(const SchedulerTables& tables, const Plan& plan) {
   AddRecords(tables, plan, plan.unreported, &record.decisions);
   std::ranges::sort(record.decisions, {}, &DecisionRecord::seq);
   for (const GangClassResult& a : plan.class_results) {
-    Questions questions{.open = static_cast<uint8_t>(a.open),
+    Questions questions{.active = static_cast<uint8_t>(a.active),
                         .effort = a.effort,
                         .retry_at = a.retry_at,
                         .reason = a.reason};
@@ -117,7 +117,7 @@ GangClassState ClassStateOf(const SchedulerTables& tables,
   GangClassState state;
   state.gang = std::string(gang);
   state.grows = grows;
-  state.open = questions.open;
+  state.active = questions.active;
   state.code = reason.code;
   state.object_kind = reason.object_kind;
   if (HasKey(reason.object_kind)) {
@@ -134,7 +134,7 @@ GangClassState ClassStateOf(const SchedulerTables& tables,
 Questions QuestionsOf(const SchedulerTables& tables,
                       const GangClassState& state) {
   Questions q;
-  q.open = static_cast<uint8_t>(state.open);
+  q.active = static_cast<uint8_t>(state.active);
   q.effort = state.effort;
   q.retry_at = state.retry_at;
   q.reason.code = state.code;

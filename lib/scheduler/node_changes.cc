@@ -71,8 +71,8 @@ void AddNode(SchedulerTables& tables, const Node& node) {
     tables.nodes.Reset(n, {});
     tables.cluster.UndoAdd(n);
   });
-  tables.opener.RoomFreed(n);
-  tables.opener.StructureChanged();
+  tables.activator.RoomFreed(n);
+  tables.activator.StructureChanged();
 }
 
 // What tasks have of the node's devices, or are nominated for.
@@ -173,7 +173,7 @@ bool UpsertNode(SchedulerTables& tables, const Node& node) {
   const NodeIndex n = known.index;
   const Node old = tables.cluster.node(n);
   if (old == next) return false;
-  tables.opener.NodeChanges(n);
+  tables.activator.NodeChanges(n);
   const uint64_t layout = tables.cluster.layout_version();
   ReplaceNode(tables, n, next);
   tables.undo.Changed([&tables, n, old] { ReplaceNode(tables, n, old); });
@@ -181,10 +181,10 @@ bool UpsertNode(SchedulerTables& tables, const Node& node) {
                       !(old.devices == next.devices) ||
                       layout != tables.cluster.layout_version();
   if (larger) {
-    tables.opener.RoomFreed(n);
-    tables.opener.StructureChanged();
+    tables.activator.RoomFreed(n);
+    tables.activator.StructureChanged();
   }
-  tables.opener.NodeHasChanged(n);
+  tables.activator.NodeHasChanged(n);
   ForgetLostShares(tables, n);
   tables.nodes.AddOvercommitCandidate(n);
   FlagGangsOn(tables, n);
@@ -206,13 +206,13 @@ void ChangeFacts(SchedulerTables& tables, NodeIndex n,
   const bool given_up = put(facts);
   tables.undo.Changed([put, old] { put(old); });
   tables.nodes.AddOvercommitCandidate(n);
-  if (old.available() != facts.available()) tables.opener.StructureChanged();
+  if (old.available() != facts.available()) tables.activator.StructureChanged();
   if (given_up || (facts.available() && !old.available())) {
-    tables.opener.RoomFreed(n);
+    tables.activator.RoomFreed(n);
   }
   for (const GangIndex g : tables.nodes.GangsOn(n)) {
     if (tables.gangs.at(g).phase == GangPhase::kNominated)
-      tables.opener.SetCheckDue(g);
+      tables.activator.SetCheckDue(g);
   }
 }
 

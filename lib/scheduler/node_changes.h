@@ -38,7 +38,7 @@ void ChangeFacts(SchedulerTables& tables, NodeIndex n,
 // Where its tasks are has changed: others may have other devices than recorded.
 void SettleUnnamed(SchedulerTables& tables, NodeIndex n);
 // The node is gone, after its tasks. It is down, so that nobody was compared
-// with it any more: that opens nothing.
+// with it any more: that activates nothing.
 void RemoveNode(SchedulerTables& tables, NodeIndex n);
 // Every task on the node is gone; its gangs are to be repaired.
 void LoseTasksOn(SchedulerTables& tables, NodeIndex n);

@@ -89,9 +89,9 @@ absl::Status Take(SchedulerTables& tables, const NodeSetChanged& e) {
   PutNodeSet(tables, set);
   for (const std::string& key : changed) {
     const NodeId node = tables.cluster.Find(key);
-    if (node.valid()) tables.opener.RoomFreed(node.index);
+    if (node.valid()) tables.activator.RoomFreed(node.index);
   }
-  tables.opener.StructureChanged();
+  tables.activator.StructureChanged();
   return absl::OkStatus();
 }
 

@@ -28,14 +28,14 @@ void Wake(SchedulerTables& tables) {
          waiting.retries().begin()->first <= tables.now) {
     const GangClassIndex c = waiting.retries().begin()->second;
     Questions questions = waiting.questions(c);
-    questions.open |= Questions::kVictims;
+    questions.active |= Questions::kVictims;
     questions.retry_at = kForever;
     waiting.SetQuestions(c, questions);
   }
 }
 
 void EndRound(SchedulerTables& tables) {
-  tables.opener.OpenPutOff();
+  tables.activator.ActivatePutOff();
   tables.round_seq = tables.next_seq;
   tables.round_open = tables.round_grew = false;
   if (tables.placed.empty()) return;
@@ -72,9 +72,9 @@ void Pass::Run(Plan* plan) {
   budget = WorkBudget::ForQuestions(tables.config.work_budget);
   pass_.plan.Begin(plan);
   Wake(tables);
-  tables.opener.Publish(true);
+  tables.activator.Publish(true);
   repair_.Run();
-  tables.opener.Publish(true);
+  tables.activator.Publish(true);
   if (!budget.exhausted()) promote_.Run();
   if (!budget.exhausted()) serve_.Run();
   grow_.Run();

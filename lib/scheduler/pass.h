@@ -17,12 +17,12 @@ namespace muster {
 
 // Updates gangs whose time has come: those that wait enter their classes, the
 // check of those to be repaired is due. Questions that were to be tried again
-// by now are open.
+// by now are active.
 void Wake(SchedulerTables& tables);
 // The first time at which there is something to wake, or kForever. O(1).
 Time NextDue(const SchedulerTables& tables);
-// The round is over, when all open questions have been asked: what it placed
-// may be a victim from now on, and what was put off for that is open.
+// The round is over, when all active questions have been asked: what it placed
+// may be a victim from now on, and what was put off for that is active.
 void EndRound(SchedulerTables& tables);
 
 // --- The phases, each in a file of its own -----------------------------------
@@ -69,12 +69,12 @@ class Promote : public Phase {
   std::vector<Assignment> tasks_;
 };
 
-// Asks the open questions, in the order of the queues, until none is left that
-// may be asked or the budget is spent. A pass that finds none open searches
-// further for one class whose no is not proven. A gang that is placed leaves
-// its class; a class whose first gang gets no for an answer is closed. Each
-// step depends on the state alone: it does not matter in how many passes they
-// are made.
+// Asks the active questions, in the order of the queues, until none is left
+// that may be asked or the budget is spent. A pass that finds none active
+// searches further for one class whose no is not proven. A gang that is placed
+// leaves its class; a class whose first gang gets no for an answer is inactive.
+// Each step depends on the state alone: it does not matter in how many passes
+// they are made.
 class Serve : public Phase {
  public:
   using Phase::Phase;
@@ -93,7 +93,7 @@ class Serve : public Phase {
   };
 
   void Refresh(QueueIndex leaf);
-  void ServeClass(GangClassIndex c, uint8_t open, uint32_t effort);
+  void ServeClass(GangClassIndex c, uint8_t active, uint32_t effort);
   void FollowChanges(QueueIndex leaf);
   void AskAgain();
   void AnswerOthers(SpecIndex spec);
@@ -146,8 +146,8 @@ class Grow : public Phase {
 // --- The pass ----------------------------------------------------------------
 
 // A *round* is the passes from the first that has something to ask to the one
-// that leaves nothing open; without a work budget, one pass. What is placed in
-// a round is no victim in it, so that no plan starts what it stops.
+// that leaves nothing active; without a work budget, one pass. What is placed
+// in a round is no victim in it, so that no plan starts what it stops.
 class Pass {
  public:
   explicit Pass(PassContext& pass) : pass_(pass) {}

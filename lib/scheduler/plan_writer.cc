@@ -78,7 +78,7 @@ void PlanWriter::Answer(GangClassList& list, GangClassIndex c,
   Note(list, c,
        new_reason || before.retry_at != answer.retry_at ||
            before.effort != answer.effort ||
-           ((before.open ^ answer.open) & Questions::kAgain) != 0);
+           ((before.active ^ answer.active) & Questions::kAgain) != 0);
   list.SetQuestions(c, answer);
   if (new_reason && plan_ != nullptr && list.reports())
     AddWaiting(tables_, cls, plan_);
@@ -135,9 +135,9 @@ void PlanWriter::Finish(bool exhausted) {
   }
 }
 
-// Whoever follows the plan closes what may be asked in the end: only what is
-// not that is told, and which it did close in a plan that left questions open,
-// or of those that stand behind another one by now.
+// Whoever follows the plan deactivates what may be asked in the end: only what
+// is not that is told, and which it did deactivate in a plan that left
+// questions active, or of those that stand behind another one by now.
 void PlanWriter::FinishAnswers(bool exhausted) {
   std::ranges::sort(answered_);
   const auto repeated = std::ranges::unique(
@@ -154,7 +154,7 @@ void PlanWriter::FinishAnswers(bool exhausted) {
     GangClassResult& out = plan_->class_results.emplace_back();
     out.gang_key = plan_->AddText(list.at(c).first().key);
     out.grows = a.grows;
-    out.open = q.open;
+    out.active = q.active;
     out.reason = q.reason;
     out.retry_at = q.retry_at;
     out.effort = q.effort;

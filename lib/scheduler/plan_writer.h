@@ -37,14 +37,14 @@ class PlanWriter {
   // The class, of one of the two lists, got no for an answer, and what is
   // remembered of that; a new reason is reported.
   void Answer(GangClassList& list, GangClassIndex c, const Questions& answer);
-  // The plan has to tell of the class. `changed`: more than that it is closed
+  // The plan has to tell of the class. `changed`: more than that it is inactive
   // now.
   void Note(const GangClassList& list, GangClassIndex c, bool changed);
   // Room is made for g; its handle and key are filled in here.
   void Preempts(GangIndex g, Preemption preemption);
   // Gangs were asked whether they can grow.
   void Grew() { plan_->grew = true; }
-  // Writes all of it into the plan. `exhausted`: questions were left open.
+  // Writes all of it into the plan. `exhausted`: questions were left active.
   void Finish(bool exhausted);
 
   const Decision& at(Draft draft) const { return drafts_[draft].decision; }
@@ -63,7 +63,7 @@ class PlanWriter {
   struct Answered {
     bool grows = false;
     GangClassKey key{};
-    bool unchanged = false;  // No more than that it is closed now.
+    bool unchanged = false;  // No more than that it is inactive now.
     friend auto operator<=>(const Answered&, const Answered&) = default;
   };
 

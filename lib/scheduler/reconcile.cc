@@ -206,10 +206,10 @@ void ReconcileNodes(SchedulerTables& tables, const Reconciled& e,
 
 // --- Tasks -------------------------------------------------------------------
 
-// The open decisions, and whom they are about.
+// The pending decisions, and which gangs they are about.
 using PendingDecisions = std::vector<std::pair<GangId, PendingDecision>>;
 
-PendingDecisions AllOpen(const SchedulerTables& tables) {
+PendingDecisions AllPending(const SchedulerTables& tables) {
   PendingDecisions all;
   for (const GangIndex g : tables.gangs.Positions()) {
     const GangRecord& r = tables.gangs.at(g);
@@ -269,8 +269,8 @@ void TakeOver(SchedulerTables& tables, GangEdit& gang, TaskRecord& task,
   if (moved) tables.holdings.Move(gang.gang(), task, at);
   if (at.node != was_on) {
     // It may grow beside its tasks, or resume where they are.
-    tables.opener.RoomFreed(at.node);
-    tables.opener.StructureChanged();
+    tables.activator.RoomFreed(at.node);
+    tables.activator.StructureChanged();
   }
   if (task.phase != phase || phase == TaskPhase::kRunning) {
     tables.answers.Settle(*gang, task);
@@ -337,7 +337,7 @@ void SettlePhase(SchedulerTables& tables, GangEdit& gang,
         tables.life.Drop(gang, gang->tasks[i].task);
       }
     }
-    tables.opener.VictimsChanged(*gang);
+    tables.activator.VictimsChanged(*gang);
   } else if (releasing && gang->phase != GangPhase::kSuspending) {
     gang->phase = GangPhase::kStopping;
   } else if (HasTask(*gang, TaskPhase::kSuspended) &&
@@ -387,7 +387,7 @@ absl::Status Take(SchedulerTables& tables, const Reconciled& e) {
   tables.report = ReconcileReport{};
   Reported reported;
   MUSTER_RETURN_IF_ERROR(Check(tables, e, &reported));
-  const PendingDecisions before = AllOpen(tables);
+  const PendingDecisions before = AllPending(tables);
   ReconcileNodes(tables, e, reported);
   const RealTasks none;
   for (const GangIndex g : tables.gangs.Sorted()) {

@@ -48,7 +48,7 @@ bool RepairWithoutDecision(SchedulerTables& tables, GangIndex g) {
   }
   gang->repair_reason = ReasonCode::kNone;
   tables.life.Update(gang);
-  tables.opener.VictimsChanged(r);
+  tables.activator.VictimsChanged(r);
   return true;
 }
 
@@ -63,7 +63,7 @@ void Repair::Run() {
 void Repair::RepairDue() {
   do {
     CheckDue(false, [this](GangIndex g) { RepairGang(g); });
-    tables_.opener.Publish(true);
+    tables_.activator.Publish(true);
   } while (!pass_.budget.exhausted() &&
            !std::ranges::all_of(tables_.lists.check_due(),
                                 [this](const QueuePosition& position) {
@@ -163,7 +163,7 @@ void Repair::ShedFromOvercommitted() {
     if (!tables_.cluster.Overcommitted(n, Ledger::kLater))
       tables_.nodes.RemoveOvercommitCandidate(n);
     if (!shed) continue;
-    tables_.opener.Publish(true);
+    tables_.activator.Publish(true);
     RepairDue();
   }
 }

@@ -119,13 +119,13 @@ absl::Status Scheduler::Impl::Take(const Event& event) {
     rooms_before.reset();
   }
   ++tables().version;
-  tables().opener.Publish(false);
+  tables().activator.Publish(false);
   assert(SampleHolds(tables()));
   return absl::OkStatus();
 }
 
 // The state is loaded into rooms of the new configuration. As no answer need
-// hold there, every question is open.
+// hold there, every question is active.
 absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
   if (config == tables().config) return absl::OkStatus();
   MUSTER_RETURN_IF_ERROR(ValidateReconfig(tables().config, config));

@@ -104,7 +104,7 @@ void CountDisruption(SchedulerTables& tables, std::string_view gang,
   tables.undo.Changed([&tables, key = std::string(gang), sign] {
     tables.budgets.Count(key, -sign);
   });
-  if (sign > 0) tables.opener.AllVictims();
+  if (sign > 0) tables.activator.AllVictims();
 }
 
 }  // namespace muster

@@ -12,6 +12,7 @@
 #include "lib/queue/queue_order.h"
 #include "lib/queue/queue_tree.h"
 #include "lib/queue/quota_checker.h"
+#include "lib/scheduler/activator.h"
 #include "lib/scheduler/answers.h"
 #include "lib/scheduler/disruption_budgets.h"
 #include "lib/scheduler/gang_lists.h"
@@ -20,7 +21,6 @@
 #include "lib/scheduler/holdings.h"
 #include "lib/scheduler/life.h"
 #include "lib/scheduler/node_records.h"
-#include "lib/scheduler/opener.h"
 #include "lib/scheduler/priority_classes.h"
 #include "lib/scheduler/undo.h"
 #include "muster/config.h"
@@ -62,7 +62,7 @@ struct SchedulerTables {
   Answers answers{};
   Holdings holdings{*this};
   Life life{*this};
-  Opener opener{*this};
+  Activator activator{*this};
   Undo undo{*this};
   ReconcileReport report{};  // Of the last Reconciled.
 

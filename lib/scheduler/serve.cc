@@ -15,12 +15,12 @@ void Serve::Run() {
   GangClassList& waiting = tables_.lists.waiting();
   ++passes_;
   Forget();
-  for (const QueueIndex leaf : waiting.OpenLeaves()) Refresh(leaf);
+  for (const QueueIndex leaf : waiting.ActiveLeaves()) Refresh(leaf);
   if (turns_.next() == kNoQueue) AskAgain();
   while (turns_.next() != kNoQueue && !pass_.budget.exhausted()) {
     const QueueIndex leaf = turns_.next();
     const GangClassIndex c = tables_.lists.FirstToAsk(waiting, leaf);
-    ServeClass(c, waiting.questions(c).open, 0);
+    ServeClass(c, waiting.questions(c).active, 0);
     FollowChanges(leaf);
   }
   if (turns_.next() == kNoQueue) waiting.SettleRooms();
@@ -33,7 +33,7 @@ void Serve::FollowChanges(QueueIndex leaf) {
   for (const QueueIndex q : make_room_.touched()) turns_.UsageChanged(q);
 }
 
-// The leaf puts its first open class forward.
+// The leaf puts its first active class forward.
 void Serve::Refresh(QueueIndex leaf) {
   GangClassList& waiting = tables_.lists.waiting();
   const GangClassIndex c = tables_.lists.FirstToAsk(waiting, leaf);
@@ -54,20 +54,20 @@ void Serve::AskAgain() {
   FollowChanges(leaf);
 }
 
-// Tries the first gang of the class: its open questions. If it must wait, so
+// Tries the first gang of the class: its active questions. If it must wait, so
 // must the class.
-void Serve::ServeClass(GangClassIndex c, uint8_t open, uint32_t effort) {
+void Serve::ServeClass(GangClassIndex c, uint8_t active, uint32_t effort) {
   GangClassList& waiting = tables_.lists.waiting();
   const GangClass& cls = waiting.at(c);
   const GangIndex g = cls.first().gang;
   const GangRecord& r = tables_.gangs.at(g);
   Reason reason = cls.reason();
   // That none were found is no reason any more where there are none.
-  if (reason.code == ReasonCode::kNotFound) open |= Questions::kRoom;
+  if (reason.code == ReasonCode::kNotFound) active |= Questions::kRoom;
   // Whose tasks could be taken was not asked while it could never fit.
-  if (IsHopeless(reason.code) && (open & Questions::kRoom) != 0 &&
+  if (IsHopeless(reason.code) && (active & Questions::kRoom) != 0 &&
       tables_.config.preemption) {
-    open |= Questions::kVictims;
+    active |= Questions::kVictims;
   }
   cut_short_ = none_has_room_ = false;
   make_room_.Begin();
@@ -78,11 +78,11 @@ void Serve::ServeClass(GangClassIndex c, uint8_t open, uint32_t effort) {
     // Victims alone, too, may be asked for with a limit in the way that was not
     // there when there was no room.
     const bool blocked = QuotaBlocks(r, &reason);
-    if ((open & Questions::kRoom) != 0 && !blocked &&
+    if ((active & Questions::kRoom) != 0 && !blocked &&
         TryStart(g, effort, &reason)) {
       return;
     }
-    if ((open & Questions::kVictims) != 0 &&
+    if ((active & Questions::kVictims) != 0 &&
         make_room_.Try(g, reason.code,
                        tables_.config.search.victim_steps * (1 + effort))) {
       return;
@@ -90,18 +90,18 @@ void Serve::ServeClass(GangClassIndex c, uint8_t open, uint32_t effort) {
   }
   Questions answer = waiting.questions(c);
   answer.reason = WithQueue(tables_, r, Ledger::kBoth, reason);
-  answer.open &= Questions::kPutOff;
+  answer.active &= Questions::kPutOff;
   const uint32_t most = tables_.config.search.most_effort;
   answer.effort = 0;
   if (cut_short_ || make_room_.unproven()) {
     answer.reason.code = ReasonCode::kNotFound;
     if (effort < most) {
-      answer.open |= Questions::kAgain;
+      answer.active |= Questions::kAgain;
       answer.effort = std::min(2 * effort + 1, most);
     }
   }
-  if ((open & Questions::kVictims) != 0) {
-    if (make_room_.put_off()) answer.open |= Questions::kPutOff;
+  if ((active & Questions::kVictims) != 0) {
+    if (make_room_.put_off()) answer.active |= Questions::kPutOff;
     answer.retry_at = make_room_.retry_at();
   }
   pass_.plan.Answer(waiting, c, answer);
@@ -117,13 +117,13 @@ void Serve::AnswerOthers(SpecIndex spec) {
   if (!held_back_) held_back_ = tables_.queues.AnyHoldsBack();
   const bool all_at_once = tables_.config.work_budget == 0 && !*held_back_;
   others_.clear();
-  if (!all_at_once || !waiting.CloseRoomOf(spec, reason, &others_)) {
+  if (!all_at_once || !waiting.DeactivateRoomOf(spec, reason, &others_)) {
     const GangClassList::Classes& all = waiting.OfSpec(spec);
     others_.assign(all.begin(), all.end());
   }
   for (const GangClassIndex c : others_) {
     if (!IsReported(c, reason)) continue;
-    waiting.Close(c, Questions::kRoom);
+    waiting.Deactivate(c, Questions::kRoom);
     pass_.plan.Note(waiting, c, false);
   }
 }
@@ -133,9 +133,9 @@ void Serve::AnswerOthers(SpecIndex spec) {
 bool Serve::IsReported(GangClassIndex c, const Reason& reason) const {
   const GangClassList& waiting = tables_.lists.waiting();
   const GangClass& cls = waiting.at(c);
-  const uint8_t open = waiting.questions(c).open;
+  const uint8_t active = waiting.questions(c).active;
   const uint8_t others = Questions::kVictims | Questions::kAgain;
-  if ((open & Questions::kRoom) == 0 || (open & others) != 0 ||
+  if ((active & Questions::kRoom) == 0 || (active & others) != 0 ||
       cls.key().alone != kNoGang || !tables_.lists.MayAsk(c)) {
     return false;
   }
@@ -164,7 +164,7 @@ bool Serve::TryStart(GangIndex g, uint32_t effort, Reason* reason) {
   const SpecIndex spec = r.spec;
   if (spec >= no_room_.size()) no_room_.resize(spec + 1);
   const NoRoom& known = no_room_[spec];
-  if (known.pass == passes_ && known.epoch == tables_.opener.freed_epoch() &&
+  if (known.pass == passes_ && known.epoch == tables_.activator.freed_epoch() &&
       known.effort >= effort) {
     *reason = known.reason;
     cut_short_ = known.cut_short;
@@ -180,8 +180,8 @@ bool Serve::TryStart(GangIndex g, uint32_t effort, Reason* reason) {
   }
   // With a limit in the way the answer may be the queue's alone.
   if (!bounded || tables_.specs.at(spec).least_is_exact) {
-    no_room_[spec] = {passes_, tables_.opener.freed_epoch(), effort, cut_short_,
-                      *reason};
+    no_room_[spec] = {passes_, tables_.activator.freed_epoch(), effort,
+                      cut_short_, *reason};
     none_has_room_ = tables_.specs.at(spec).least_is_exact && !cut_short_;
   }
   return false;

@@ -26,7 +26,7 @@ void AddClasses(const SchedulerTables& tables, const GangClassList& list,
   list.ForEach([&](GangClassIndex c) {
     const GangClass& cls = list.at(c);
     const Questions q = list.questions(c);
-    if (q.open == born && cls.unreported() && q.retry_at == kForever &&
+    if (q.active == born && cls.unreported() && q.retry_at == kForever &&
         q.effort == 0) {
       return;
     }
@@ -228,8 +228,8 @@ absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
   return absl::OkStatus();
 }
 
-absl::Status LoadOpen(SchedulerTables& tables, const SchedulerState& state,
-                      const GangState& s, GangRecord& r) {
+absl::Status LoadPending(SchedulerTables& tables, const SchedulerState& state,
+                         const GangState& s, GangRecord& r) {
   uint64_t last = 0;
   for (const PendingDecision& o : s.pending) {
     if (o.seq <= last || o.seq >= state.next_seq ||
@@ -315,7 +315,7 @@ absl::Status LoadGang(SchedulerTables& tables, const SchedulerState& state,
   {
     GangEdit gang(tables, g);
     EachOfLife(s, *gang, [](const auto& from, auto& to) { to = from; });
-    MUSTER_RETURN_IF_ERROR(LoadOpen(tables, state, s, *gang));
+    MUSTER_RETURN_IF_ERROR(LoadPending(tables, state, s, *gang));
     MUSTER_RETURN_IF_ERROR(LoadTasks(tables, s, gang, used));
     tables.answers.Know(g, *gang);
   }
@@ -336,8 +336,8 @@ absl::Status LoadClass(SchedulerTables& tables, const GangClassState& s) {
   const uint32_t all = s.grows ? Questions::kRoom
                                : Questions::kRoom | Questions::kVictims |
                                      Questions::kPutOff | Questions::kAgain;
-  if ((s.open & ~all) != 0) {
-    return Bad(at, ".open: ", s.open, " is no sum of questions");
+  if ((s.active & ~all) != 0) {
+    return Bad(at, ".active: ", s.active, " is no sum of questions");
   }
   list.SetQuestions(c, QuestionsOf(tables, s));
   return absl::OkStatus();
@@ -371,7 +371,7 @@ absl::Status Load(SchedulerTables& tables, const SchedulerState& state) {
   for (const GangState& g : state.gangs) {
     MUSTER_RETURN_IF_ERROR(LoadGang(tables, state, g, &used));
   }
-  tables.opener.Forget();  // The state says which questions are open.
+  tables.activator.Forget();  // The state says which questions are active.
   for (const GangClassState& c : state.gang_classes) {
     MUSTER_RETURN_IF_ERROR(LoadClass(tables, c));
   }

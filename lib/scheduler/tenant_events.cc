@@ -64,18 +64,19 @@ absl::Status Take(SchedulerTables& tables, const QueueChanged& e) {
     const uint64_t contested = Contested(tables);
     const QueueIndex q = tables.queues.Upsert(queue);
     tables.undo.Changed([&tables, q] { tables.queues.UndoAdd(q); });
-    if (Contested(tables) != contested) tables.opener.AllVictims();
+    if (Contested(tables) != contested) tables.activator.AllVictims();
     return absl::OkStatus();
   }
   const Queue old = tables.queues.at(known).queue;
   const QueueIndex was_below = tables.queues.at(known).parent;
   tables.queues.Upsert(queue);
   tables.undo.Changed([&tables, old] { tables.queues.Upsert(old); });
-  tables.opener.QueueChanged(known);
+  tables.activator.QueueChanged(known);
   const QueueIndex below = tables.queues.at(known).parent;
   if (below == was_below) return absl::OkStatus();
   // What it uses went with it.
-  for (const QueueIndex q : {was_below, below}) tables.opener.UsageChanged(q);
+  for (const QueueIndex q : {was_below, below})
+    tables.activator.UsageChanged(q);
   return absl::OkStatus();
 }
 
@@ -89,7 +90,7 @@ absl::Status Take(SchedulerTables& tables, const QueueRemoved& e) {
   const uint64_t contested = Contested(tables);
   tables.queues.Remove(q);
   tables.undo.Changed([&tables, old] { tables.queues.UndoRemove(old); });
-  if (Contested(tables) != contested) tables.opener.AllVictims();
+  if (Contested(tables) != contested) tables.activator.AllVictims();
   return absl::OkStatus();
 }
 
@@ -111,7 +112,7 @@ absl::Status Take(SchedulerTables& tables, const PriorityClassChanged& e) {
   tables.classes.Upsert(e.priority_class);
   tables.undo.Changed([&tables, old] { tables.classes.Upsert(old); });
   for (const GangIndex g : members) GangEdit(tables, g);
-  tables.opener.AllVictims();
+  tables.activator.AllVictims();
   return absl::OkStatus();
 }
 
@@ -140,7 +141,7 @@ absl::Status Take(SchedulerTables& tables, const DisruptionBudgetChanged& e) {
       known == nullptr ? DisruptionBudget{.key = budget.key} : *known;
   tables.undo.Changed([&tables, old] { tables.budgets.Put(old); });
   tables.budgets.Put(budget);
-  tables.opener.AllVictims();
+  tables.activator.AllVictims();
   return absl::OkStatus();
 }
 

@@ -81,7 +81,7 @@ void Undo::Rollback() {
   for (auto& [g, record] : before_) Refill(g, std::move(record));
   tables_.lists.waiting().Rollback();
   tables_.lists.growing().Rollback();
-  tables_.opener.Forget();
+  tables_.activator.Forget();
   tables_.nodes.SetOvercommitCandidates(std::move(overcommit_candidates_));
   End();
 }

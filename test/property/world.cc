@@ -303,7 +303,7 @@ void World::CheckTruth() {
   for (const GangState& g : state_.gangs) {
     for (const TaskState& t : g.tasks) {
       if (t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kReleasing) {
-        Fail("truth: a faithful host leaves " + g.gang.key + " open");
+        Fail("truth: a faithful host leaves " + g.gang.key + " pending");
       }
       if (t.phase == TaskPhase::kRunning) {
         believed[{g.gang.key, t.task}] = t.node;

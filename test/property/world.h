@@ -97,7 +97,7 @@ class World final : private Journal {
   void CheckBounded(Time at, const SchedulerState& before);
   void CheckQuiet(const PlanRecord& plan);
   void CheckAsked(Time at, const SchedulerState& before);
-  void CheckClosed(Time at, const Scheduler& scheduler, bool quiet);
+  void CheckInactive(Time at, const Scheduler& scheduler, bool quiet);
   void CheckSteady(const PlanRecord& plan);
   bool OnlyStarts(const EventBody& what) const;
   void CheckGangs();

@@ -52,8 +52,8 @@ TEST(Allocations, NoneInASteadyPass) {
 }
 
 // Room comes and goes on one node, of a kind that is not what they lack: the
-// questions are asked, and answered as before. A node of a set for what opens,
-// none for what is looked at.
+// questions are asked, and answered as before. A node of a set for what
+// activates, none for what is looked at.
 TEST(Allocations, FewInAPassThatAsksInVain) {
   Story s;
   Fill(s);

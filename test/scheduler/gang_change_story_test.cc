@@ -129,7 +129,7 @@ TEST_F(GangChangeTest, LabelsAndTimesChangeNothingElse) {
   Change("a", [](Gang& g) { g.display = "training of the year"; });
   Change("a", [](Gang& g) { g.labels = {{"team", "blue"}}; });
   EXPECT_THAT(s.Pass(), IsEmpty());
-  EXPECT_EQ(s.plan().steps, 0u) << "no question is open";
+  EXPECT_EQ(s.plan().steps, 0u) << "no question is active";
   Change("a", [](Gang& g) { g.max_runtime = kSecond; });
   EXPECT_THAT(s.PassAfter(1), ElementsAre("cancel a", "nominate b: n1"));
 }

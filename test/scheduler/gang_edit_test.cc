@@ -101,10 +101,10 @@ TEST_F(GangEditTest, TheLineMovesWithTheTimeOfSubmission) {
 TEST_F(GangEditTest, AnEditWithoutAChangeKeepsWhatIsRemembered) {
   const GangIndex g = s_.Submit(Job("a"));
   GangClassList& waiting = s_.tables.lists.waiting();
-  waiting.Close(waiting.First(q_, false), Questions::kRoom);
+  waiting.Deactivate(waiting.First(q_, false), Questions::kRoom);
   const GangClassIndex c = waiting.First(q_, false);
   GangEdit(s_.tables, g)->user = "somebody";
-  EXPECT_EQ(waiting.questions(c).open, Questions::kVictims);
+  EXPECT_EQ(waiting.questions(c).active, Questions::kVictims);
 }
 
 TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndHasAnEnd) {

@@ -15,7 +15,7 @@ namespace {
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-// A question for victims may be open alone, without the one for room. Where
+// A question for victims may be active alone, without the one for room. Where
 // there is room it finds a place and no victims, hence no runner-up of them.
 TEST(MakeRoomTest, WhereThereIsRoomItFindsNoVictims) {
   SchedulerConfig config;

@@ -129,8 +129,8 @@ TEST_F(PlanWriterTest, AReasonIsToldOnceWhateverItsNumbers) {
   EXPECT_THAT(plan_.class_results, SizeIs(1)) << "the class is named once";
 }
 
-// What is only closed needs no word, unless the plan broke off.
-TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItClosed) {
+// What is only deactivated needs no word, unless the plan broke off.
+TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItDeactivated) {
   s_.tables.config.work_budget = 1;
   s_.Submit(Job("c", 9));
   GangClassList& waiting = s_.tables.lists.waiting();
@@ -149,16 +149,16 @@ TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItClosed) {
   }
 }
 
-TEST_F(PlanWriterTest, AClassThatRemainsOpenIsNamedWithItsQuestions) {
+TEST_F(PlanWriterTest, AClassThatRemainsActiveIsNamedWithItsQuestions) {
   s_.Submit(Job("c", 9));
   GangClassList& waiting = s_.tables.lists.waiting();
   const GangClassIndex cls = waiting.First(s_.tables.queues.Find("q"), false);
-  waiting.Close(cls, Questions::kRoom);
+  waiting.Deactivate(cls, Questions::kRoom);
   writer_.Note(waiting, cls, true);
   writer_.Finish(false);
   ASSERT_THAT(plan_.class_results, SizeIs(1));
   EXPECT_EQ(plan_.Text(plan_.class_results[0].gang_key), "c");
-  EXPECT_EQ(plan_.class_results[0].open, Questions::kVictims);
+  EXPECT_EQ(plan_.class_results[0].active, Questions::kVictims);
   EXPECT_FALSE(plan_.class_results[0].grows);
 }
 

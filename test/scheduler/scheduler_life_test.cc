@@ -234,8 +234,8 @@ TEST_F(SchedulerTest, ATaskMayStartElsewhereThanPlanned) {
   EXPECT_EQ(s.FreeGpus("n2"), 0);
 }
 
-// What a reconciliation says of open decisions: done, or not.
-TEST_F(SchedulerTest, AReconciliationAnswersWhatIsOpen) {
+// What a reconciliation says of pending decisions: done, or not.
+TEST_F(SchedulerTest, AReconciliationAnswersWhatIsPending) {
   Nodes({1, 1, 1, 1});
   s.HasClasses();
   s.Submit(Job("stays", 1, 1, "low"));

@@ -142,7 +142,7 @@ TEST(WorkBudget, OfOneStepStillGetsOn) {
 
 // A question that was answered costs nothing until its answer may change; then
 // what was found out before makes no step cheaper.
-TEST(WorkBudget, IsSpentOnOpenQuestionsOnly) {
+TEST(WorkBudget, IsSpentOnActiveQuestionsOnly) {
   Story s = Budgeted(1000);
   s.Submit(Job("big", 9));
   s.Submit(Job("huge", 10));

@@ -23,7 +23,7 @@ class TablesStage {
   template <class Event>
   absl::Status Try(const Event& event) {
     absl::Status status = Take(tables, event);
-    tables.opener.Publish(false);
+    tables.activator.Publish(false);
     return status;
   }
   template <class Event>

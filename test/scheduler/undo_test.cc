@@ -69,11 +69,11 @@ TEST(UndoTest, ClassesRememberTheirAnswers) {
   waiting.SetQuestions(c, {.effort = 2, .retry_at = 9});
   s.tables.undo.Begin();
   s.Happens(NodeChanged{Machine("n2", 8)});
-  EXPECT_NE(waiting.questions(c).open, 0) << "there is room";
+  EXPECT_NE(waiting.questions(c).active, 0) << "there is room";
   s.tables.undo.Rollback();
-  EXPECT_EQ(waiting.questions(c).open, 0);
+  EXPECT_EQ(waiting.questions(c).active, 0);
   EXPECT_EQ(waiting.questions(c).retry_at, 9);
-  EXPECT_TRUE(s.tables.opener.empty());
+  EXPECT_TRUE(s.tables.activator.empty());
 }
 
 TEST(UndoTest, GrowthIsRememberedEvenOfAGangThatLeftMeanwhile) {

@@ -1,4 +1,4 @@
-// What opens when nodes come, go or change.
+// What becomes active when nodes come, go or change.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/activation_stage.h"
 #include "test/scheduler/story.h"
 
 namespace muster {
@@ -19,7 +19,7 @@ constexpr Taint kKeepOut{.key = "keep-out", .effect = TaintEffect::kNoSchedule};
 
 // --- A node has room, or could have -----------------------------------------
 
-using NodesThatChange = Opening;
+using NodesThatChange = Activation;
 
 TEST_F(NodesThatChange, ANewOneHasRoom) {
   Has("n1", 1);
@@ -116,7 +116,7 @@ TEST_F(NodesThatChange, ANodeOfASetCouldHoldWhatFitNowhere) {
 
 // --- Where others are counts ------------------------------------------------
 
-class NodesThatAreCompared : public Opening {
+class NodesThatAreCompared : public Activation {
  protected:
   NodesThatAreCompared() {
     SchedulerConfig config;
@@ -205,7 +205,7 @@ Device Large(int64_t gigabytes) {
 
 // What a share of memory uses at the least is counted by the largest device
 // that would do: with the limit in the way both are to be asked again.
-class MemoryThatIsCounted : public Opening {
+class MemoryThatIsCounted : public Activation {
  protected:
   MemoryThatIsCounted() {
     s.HasQueue("q", {{.resource = "gpu", .limit = 700}});
@@ -222,7 +222,7 @@ class MemoryThatIsCounted : public Opening {
     const SchedulerState state = s.scheduler().State();
     return std::ranges::any_of(
         state.gang_classes, [&](const GangClassState& c) {
-          return c.gang == gang && (c.open & GangClassState::kRoom) != 0;
+          return c.gang == gang && (c.active & GangClassState::kRoom) != 0;
         });
   }
 };

@@ -1,9 +1,9 @@
-// What room that comes opens.
+// What room that comes activates.
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/activation_stage.h"
 #include "test/scheduler/story.h"
 
 namespace muster {
@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-using RoomThatComes = Opening;
+using RoomThatComes = Activation;
 
 // --- A node got room --------------------------------------------------------
 
@@ -107,7 +107,7 @@ TEST_F(RoomThatComes, IsForWhoIsSuspendedThere) {
 
 // --- A gang below its minimum -----------------------------------------------
 
-class RoomForWhatIsLacking : public Opening {
+class RoomForWhatIsLacking : public Activation {
  protected:
   RoomForWhatIsLacking() {
     SchedulerConfig config;

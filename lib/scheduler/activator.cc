@@ -1,4 +1,4 @@
-#include "lib/scheduler/opener.h"
+#include "lib/scheduler/activator.h"
 
 #include <algorithm>
 #include <limits>
@@ -10,11 +10,11 @@ namespace muster {
 namespace {
 
 constexpr uint8_t kBoth = Questions::kRoom | Questions::kVictims;
-// Bits of Opener::done_.
-constexpr uint8_t kRoomOpened = 1;
-constexpr uint8_t kVictimsOpened = 2;
-constexpr uint8_t kGrowthOpened = 4;
-constexpr uint8_t kHasRoom = 8;  // OpenPreemptors opens its kVictims.
+// Bits of Activator::done_.
+constexpr uint8_t kRoomActivated = 1;
+constexpr uint8_t kVictimsActivated = 2;
+constexpr uint8_t kGrowthActivated = 4;
+constexpr uint8_t kHasRoom = 8;  // ActivatePreemptors activates its kVictims.
 
 template <class T>
 void AddOnce(std::vector<T>& all, const T& value) {
@@ -25,19 +25,19 @@ void AddOnce(std::vector<T>& all, const T& value) {
 
 }  // namespace
 
-void Opener::RoomFreed(NodeIndex n, Ledger ledger) {
+void Activator::RoomFreed(NodeIndex n, Ledger ledger) {
   if (n >= is_freed_.size()) is_freed_.resize(n + 1, 0);
   if (is_freed_[n] == 0) freed_.push_back(n);
   is_freed_[n] |= static_cast<uint8_t>(ledger);
 }
 
-uint32_t Opener::SpecLimit() const {
+uint32_t Activator::SpecLimit() const {
   return std::max(tables_.lists.waiting().spec_limit(),
                   tables_.lists.growing().spec_limit());
 }
 
 // Of all specs with a class, one after the other.
-std::vector<bool> Opener::Admitted(NodeIndex n) const {
+std::vector<bool> Activator::Admitted(NodeIndex n) const {
   std::vector<bool> admitted;
   const GangLists& lists = tables_.lists;
   for (uint32_t s = 0; s < SpecLimit(); ++s) {
@@ -52,10 +52,10 @@ std::vector<bool> Opener::Admitted(NodeIndex n) const {
   return admitted;
 }
 
-void Opener::NodeChanges(NodeIndex n) { admitted_ = Admitted(n); }
+void Activator::NodeChanges(NodeIndex n) { admitted_ = Admitted(n); }
 
 // The classes are those of before: a node's change lists nobody.
-void Opener::NodeHasChanged(NodeIndex n) {
+void Activator::NodeHasChanged(NodeIndex n) {
   for (const GangIndex g : tables_.nodes.GangsOn(n)) {
     if (tables_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);
   }
@@ -65,9 +65,9 @@ void Opener::NodeHasChanged(NodeIndex n) {
   StructureChanged();
 }
 
-void Opener::UsageChanged(QueueIndex q) { AddOnce(usage_changed_, q); }
+void Activator::UsageChanged(QueueIndex q) { AddOnce(usage_changed_, q); }
 
-void Opener::UsageFalls(QueueIndex leaf) {
+void Activator::UsageFalls(QueueIndex leaf) {
   for (QueueIndex q = leaf; q != kNoQueue; q = tables_.queues.at(q).parent) {
     const QueueTree::Entry& e = tables_.queues.at(q);
     if (!e.guaranteed) continue;
@@ -82,18 +82,18 @@ void Opener::UsageFalls(QueueIndex leaf) {
   }
 }
 
-void Opener::QueueChanged(QueueIndex q) { AddOnce(changed_, q); }
+void Activator::QueueChanged(QueueIndex q) { AddOnce(changed_, q); }
 
-void Opener::VictimsChanged(const GangRecord& r, bool later) {
+void Activator::VictimsChanged(const GangRecord& r, bool later) {
   AddOnce(victims_, {r.queue, tables_.PriorityOf(r), later});
 }
 
-bool Opener::empty() const {
+bool Activator::empty() const {
   return freed_.empty() && usage_changed_.empty() && changed_.empty() &&
          victims_.empty() && !structure_ && !reclaim_ && !all_victims_;
 }
 
-void Opener::Forget() {
+void Activator::Forget() {
   for (const NodeIndex n : freed_) is_freed_[n] = 0;
   freed_.clear();
   usage_changed_.clear();
@@ -103,7 +103,7 @@ void Opener::Forget() {
   structure_ = reclaim_ = all_victims_ = false;
 }
 
-void Opener::Publish(bool in_pass) {
+void Activator::Publish(bool in_pass) {
   if (empty()) return;
   const bool freed = !freed_.empty() || structure_ || !changed_.empty();
   if (freed) ++freed_epoch_;
@@ -115,41 +115,42 @@ void Opener::Publish(bool in_pass) {
   if (!freed_.empty()) PublishRoom();
   if (structure_) PublishStructure();
   for (const QueueIndex q : usage_changed_) PublishUsage(q);
-  for (const QueueIndex q : changed_) OpenBelowAll(q);
+  for (const QueueIndex q : changed_) ActivateBelowAll(q);
   GangClassList& waiting = tables_.lists.waiting();
   if (all_victims_ || !changed_.empty()) {
-    waiting.ForEach([this](GangClassIndex c) { OpenVictims(c); });
+    waiting.ForEach([this](GangClassIndex c) { ActivateVictims(c); });
   }
   const uint8_t later = in_pass ? Questions::kPutOff : Questions::kVictims;
   for (const NewVictim& v : victims_) {
     const uint8_t as = v.later ? later : uint8_t{Questions::kVictims};
     waiting.ForEach(v.leaf, [&](GangClassIndex c) {
-      if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);
+      if (waiting.at(c).first().priority >= v.priority) ActivateVictims(c, as);
     });
-    OpenReclaimers(as, [&](QueueIndex preemptor, const GangSpec& spec) {
+    ActivateReclaimers(as, [&](QueueIndex preemptor, const GangSpec& spec) {
       return preemptor != v.leaf && MayReclaim(preemptor, v.leaf, spec);
     });
   }
   if (reclaim_) {
-    OpenReclaimers(later, [this](QueueIndex preemptor, const GangSpec& spec) {
-      return tables_.quota.MayReclaimAtAll(preemptor,
-                                           LeastOf(spec, tables_.cluster));
-    });
+    ActivateReclaimers(later,
+                       [this](QueueIndex preemptor, const GangSpec& spec) {
+                         return tables_.quota.MayReclaimAtAll(
+                             preemptor, LeastOf(spec, tables_.cluster));
+                       });
   }
   Forget();
 }
 
-void Opener::OpenPutOff() {
+void Activator::ActivatePutOff() {
   GangClassList& waiting = tables_.lists.waiting();
   while (!waiting.put_off().empty()) {
     const GangClassIndex c = *waiting.put_off().begin();
-    waiting.Close(c, Questions::kPutOff);
-    waiting.Open(c, Questions::kVictims);
+    waiting.Deactivate(c, Questions::kPutOff);
+    waiting.Activate(c, Questions::kVictims);
   }
 }
 
-// Opens the question whose victims: unless nothing could come of it.
-void Opener::OpenVictims(GangClassIndex c, uint8_t as) {
+// Activates the question whose victims: unless nothing could come of it.
+void Activator::ActivateVictims(GangClassIndex c, uint8_t as) {
   GangClassList& waiting = tables_.lists.waiting();
   const GangClass& cls = waiting.at(c);
   if (waiting.AsksVictims(c)) return;
@@ -159,11 +160,11 @@ void Opener::OpenVictims(GangClassIndex c, uint8_t as) {
                  LeastOf(tables_.specs.at(cls.key().spec), tables_.cluster))) {
     return;
   }
-  waiting.Open(c, as);
+  waiting.Activate(c, as);
 }
 
 // Of each kind, what the leaf may take back; whether it is anything.
-bool Opener::FindOwed(QueueIndex leaf) {
+bool Activator::FindOwed(QueueIndex leaf) {
   bool owed = false;
   owed_.assign(tables_.queues.kinds(), 0);
   for (ResourceKind kind = 0; kind < owed_.size(); ++kind) {
@@ -175,8 +176,8 @@ bool Opener::FindOwed(QueueIndex leaf) {
 
 // Whether gangs of the queue `preemptor` may reclaim from the victim's queue.
 // What they use where they are placed may be more than their least.
-bool Opener::MayReclaim(QueueIndex preemptor, QueueIndex victim,
-                        const GangSpec& spec) const {
+bool Activator::MayReclaim(QueueIndex preemptor, QueueIndex victim,
+                           const GangSpec& spec) const {
   return tables_.quota.MayReclaim(preemptor, victim,
                                   LeastOf(spec, tables_.cluster));
 }
@@ -184,24 +185,25 @@ bool Opener::MayReclaim(QueueIndex preemptor, QueueIndex victim,
 // Of classes in queues that are owed something, those that are
 // concerned(queue, spec).
 template <class F>
-void Opener::OpenReclaimers(uint8_t as, const F& concerned) {
+void Activator::ActivateReclaimers(uint8_t as, const F& concerned) {
   GangClassList& waiting = tables_.lists.waiting();
   for (const QueueIndex q : tables_.queues.Positions()) {
     if (!FindOwed(q)) continue;
     waiting.ForEach(q, [&](GangClassIndex c) {
       if (concerned(q, tables_.specs.at(waiting.at(c).key().spec))) {
-        OpenVictims(c, as);
+        ActivateVictims(c, as);
       }
     });
   }
 }
 
-void Opener::OpenRoom(GangClassList& list, uint32_t spec, uint8_t questions) {
+void Activator::ActivateRoom(GangClassList& list, uint32_t spec,
+                             uint8_t questions) {
   const bool as_one = &list == &tables_.lists.waiting() &&
                       (questions & Questions::kRoom) != 0 &&
                       tables_.specs.at(spec).least_is_exact;
   if (as_one) {
-    list.OpenRoomOf(spec);
+    list.ActivateRoomOf(spec);
     questions &= static_cast<uint8_t>(~Questions::kRoom);
   }
   if (questions == 0 && !structure_) return;
@@ -213,25 +215,25 @@ void Opener::OpenRoom(GangClassList& list, uint32_t spec, uint8_t questions) {
     // Whether it could ever fit comes before whose tasks could be taken.
     const bool may_fit_now = structure_ && IsHopeless(list.at(c).reason().code);
     if (may_fit_now || (questions & Questions::kRoom) != 0) {
-      list.Open(c, Questions::kRoom);
+      list.Activate(c, Questions::kRoom);
     }
-    if ((questions & Questions::kVictims) != 0) OpenVictims(c);
+    if ((questions & Questions::kVictims) != 0) ActivateVictims(c);
   }
 }
 
-void Opener::PublishRoom() {
+void Activator::PublishRoom() {
   done_.assign(SpecLimit(), 0);
   for (uint32_t s = 0; s < done_.size(); ++s) {
     if (tables_.lists.waiting().OfSpec(s).empty()) {
-      done_[s] |= kRoomOpened | kVictimsOpened;
+      done_[s] |= kRoomActivated | kVictimsActivated;
     }
-    if (tables_.lists.growing().OfSpec(s).empty()) done_[s] |= kGrowthOpened;
+    if (tables_.lists.growing().OfSpec(s).empty()) done_[s] |= kGrowthActivated;
   }
   for (const NodeIndex n : freed_) PublishRoomOn(n);
-  if (tables_.config.preemption) OpenPreemptors();
+  if (tables_.config.preemption) ActivatePreemptors();
 }
 
-void Opener::PublishRoomOn(NodeIndex n) {
+void Activator::PublishRoomOn(NodeIndex n) {
   const Cluster& cluster = tables_.cluster;
   if (!cluster.exists(n)) return;
   const bool now = (is_freed_[n] & static_cast<uint8_t>(Ledger::kNow)) != 0;
@@ -240,36 +242,37 @@ void Opener::PublishRoomOn(NodeIndex n) {
     if (now && r.phase == GangPhase::kNominated) SetCheckDue(task.gang);
     if (r.phase == GangPhase::kSuspended &&
         r.listing.waiting.queue != kNoQueue) {
-      tables_.lists.waiting().Open(tables_.lists.ClassOf(task.gang, false),
-                                   kBoth);
+      tables_.lists.waiting().Activate(tables_.lists.ClassOf(task.gang, false),
+                                       kBoth);
     }
   }
-  constexpr uint8_t kAll = kRoomOpened | kVictimsOpened | kGrowthOpened;
+  constexpr uint8_t kAll =
+      kRoomActivated | kVictimsActivated | kGrowthActivated;
   for (uint32_t s = 0; s < done_.size(); ++s) {
     uint8_t& done = done_[s];
     if ((done & kAll) == kAll) continue;
     for (const ShapeId shape : tables_.specs.at(s).shapes) {
       if ((done & kAll) == kAll || !cluster.Admits(n, shape)) continue;
-      if ((done & kRoomOpened) == 0 &&
+      if ((done & kRoomActivated) == 0 &&
           cluster.Slots(n, shape, Ledger::kLater, 1) > 0) {
-        if ((done & kVictimsOpened) == 0) done |= kHasRoom;
-        done |= kRoomOpened | kVictimsOpened;
-        OpenRoom(tables_.lists.waiting(), s, Questions::kRoom);
-      } else if (structure_ && (done & kVictimsOpened) == 0) {
-        done |= kVictimsOpened;
-        OpenRoom(tables_.lists.waiting(), s, Questions::kVictims);
+        if ((done & kVictimsActivated) == 0) done |= kHasRoom;
+        done |= kRoomActivated | kVictimsActivated;
+        ActivateRoom(tables_.lists.waiting(), s, Questions::kRoom);
+      } else if (structure_ && (done & kVictimsActivated) == 0) {
+        done |= kVictimsActivated;
+        ActivateRoom(tables_.lists.waiting(), s, Questions::kVictims);
       }
-      if ((done & kGrowthOpened) == 0 &&
+      if ((done & kGrowthActivated) == 0 &&
           cluster.Slots(n, shape, Ledger::kBoth, 1) > 0) {
-        done |= kGrowthOpened;
-        OpenRoom(tables_.lists.growing(), s, Questions::kRoom);
+        done |= kGrowthActivated;
+        ActivateRoom(tables_.lists.growing(), s, Questions::kRoom);
       }
     }
   }
 }
 
 // What is free on the freed nodes later, and what would be.
-void Opener::FindFreed() {
+void Activator::FindFreed() {
   const Cluster& cluster = tables_.cluster;
   freed_nodes_.clear();
   for (const NodeIndex n : freed_) {
@@ -295,18 +298,18 @@ void Opener::FindFreed() {
 }
 
 // What decides from whom a spec may take back. Of those that would not fit on a
-// freed node with all gone, nothing opens.
-void Opener::FindDemands() {
+// freed node with all gone, nothing becomes active.
+void Activator::FindDemands() {
   demands_.resize(done_.size());
   for (uint32_t s = 0; s < done_.size(); ++s) {
     const bool room = (done_[s] & kHasRoom) != 0;
-    if (!room && (done_[s] & kVictimsOpened) != 0) continue;
+    if (!room && (done_[s] & kVictimsActivated) != 0) continue;
     const GangSpec& spec = tables_.specs.at(s);
     const auto fits = [&](const FreedNode& freed) {
       return AnyFits(spec, tables_.cluster, freed.node, freed.in_all);
     };
     if (!room && std::ranges::none_of(freed_nodes_, fits)) {
-      done_[s] |= kVictimsOpened;
+      done_[s] |= kVictimsActivated;
       continue;
     }
     const Resources& least = LeastOf(spec, tables_.cluster);
@@ -315,11 +318,11 @@ void Opener::FindDemands() {
   }
 }
 
-// Opens kVictims of classes with a shape that fits on a freed node, and of
+// Activates kVictims of classes with a shape that fits on a freed node, and of
 // those to which one could give a slot with all gone that they may take.
-void Opener::OpenPreemptors() {
+void Activator::ActivatePreemptors() {
   freed_nodes_.clear();
-  if (!structure_) FindFreed();  // Else it is open wherever one may fit.
+  if (!structure_) FindFreed();  // Else it is active wherever one may fit.
   const bool room = std::ranges::any_of(
       done_, [](uint8_t done) { return (done & kHasRoom) != 0; });
   if (!room && freed_nodes_.empty()) return;
@@ -341,13 +344,14 @@ void Opener::OpenPreemptors() {
         }
       }
     }
-    OpenPreemptorsIn(leaf, anywhere, beside);
+    ActivatePreemptorsIn(leaf, anywhere, beside);
   }
 }
 
 // The kinds of which the preemptor is owed some and may reclaim the least
 // amount from the victim.
-uint64_t Opener::KindsToReclaim(QueueIndex preemptor, QueueIndex victim) const {
+uint64_t Activator::KindsToReclaim(QueueIndex preemptor,
+                                   QueueIndex victim) const {
   uint64_t kinds = 0;
   for (ResourceKind kind = 0; kind < tables_.queues.kinds(); ++kind) {
     if (owed_[kind] <= 0) continue;
@@ -359,8 +363,9 @@ uint64_t Opener::KindsToReclaim(QueueIndex preemptor, QueueIndex victim) const {
   return kinds;
 }
 
-void Opener::OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
-                              const PossibleVictims& beside) {
+void Activator::ActivatePreemptorsIn(QueueIndex leaf,
+                                     const PossibleVictims& anywhere,
+                                     const PossibleVictims& beside) {
   const GangClassList& waiting = tables_.lists.waiting();
   const int32_t lowest = std::min(anywhere.lowest, beside.lowest);
   const int32_t highest = waiting.InOrder(leaf).begin()->position.priority;
@@ -369,7 +374,7 @@ void Opener::OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
   for (const GangClassList::Member& cls : waiting.Members(leaf)) {
     const uint8_t done = done_[cls.spec];
     const bool room = (done & kHasRoom) != 0;
-    if (!room && (done & kVictimsOpened) != 0) continue;
+    if (!room && (done & kVictimsActivated) != 0) continue;
     const PossibleVictims& victims = room ? anywhere : beside;
     const Demand& demand = demands_[cls.spec];
     const bool takes_back = victims.other_queues && demand.amount > 0 &&
@@ -381,13 +386,13 @@ void Opener::OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
     const uint64_t kinds = takes_back ? uint64_t{1} << demand.kind : 0;
     if (room ||
         MayGiveSlot(leaf, cls.priority, kinds, tables_.specs.at(cls.spec))) {
-      OpenVictims(cls.index);
+      ActivateVictims(cls.index);
     }
   }
 }
 
-bool Opener::MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
-                         const GangSpec& spec) const {
+bool Activator::MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
+                            const GangSpec& spec) const {
   const auto gives = [&](const Holder& holder) {
     if (holder.queue != leaf) return (holder.kinds & kinds) != 0;
     return holder.priority < priority ||
@@ -402,19 +407,20 @@ bool Opener::MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
   });
 }
 
-void Opener::PublishStructure() {
+void Activator::PublishStructure() {
   for (uint32_t s = 0; s < SpecLimit(); ++s) {
     const GangSpec& spec = tables_.specs.at(s);
-    if (spec.looks_at_structure) OpenRoom(tables_.lists.waiting(), s, kBoth);
+    if (spec.looks_at_structure)
+      ActivateRoom(tables_.lists.waiting(), s, kBoth);
     // What is beside its tasks may be somewhere else now.
     if (spec.looks_at_structure || spec.grows_nearby) {
-      OpenRoom(tables_.lists.growing(), s, Questions::kRoom);
+      ActivateRoom(tables_.lists.growing(), s, Questions::kRoom);
     }
   }
 }
 
 template <class F>
-void Opener::ForEachBelow(QueueIndex q, const F& f) {
+void Activator::ForEachBelow(QueueIndex q, const F& f) {
   for (const QueueIndex child : tables_.queues.at(q).children) {
     ForEachBelow(child, f);
   }
@@ -424,18 +430,18 @@ void Opener::ForEachBelow(QueueIndex q, const F& f) {
   }
 }
 
-void Opener::PublishUsage(QueueIndex lowest) {
+void Activator::PublishUsage(QueueIndex lowest) {
   for (QueueIndex q = lowest; q != kNoQueue; q = tables_.queues.at(q).parent) {
     const QueueTree::Entry& e = tables_.queues.at(q);
     if (!e.bounded && !e.guaranteed) continue;
-    OpenBelow(q);
+    ActivateBelow(q);
     if (e.bounded) SetNominatedCheckDueBelow(q);
   }
 }
 
 // Classes of the leaves below q to which its limit, or its guarantee, may say
 // yes now.
-void Opener::OpenBelow(QueueIndex q) {
+void Activator::ActivateBelow(QueueIndex q) {
   const auto fell = std::ranges::find(fell_, q, &Fall::queue);
   const bool limits = tables_.queues.at(q).bounded;
   if (!limits && fell == fell_.end()) return;
@@ -448,25 +454,25 @@ void Opener::OpenBelow(QueueIndex q) {
     const bool stopped =
         limits && (code == ReasonCode::kQueueLimit ||
                    code == ReasonCode::kNotFound || !spec.least_is_exact);
-    if (stopped) list.Open(c, Questions::kRoom);
+    if (stopped) list.Activate(c, Questions::kRoom);
     if (grows) return;
     const bool owed = fell != fell_.end() &&
                       (!spec.least_is_exact ||
                        tables_.quota.ComesToBeOwed(
                            q, fell->before, LeastOf(spec, tables_.cluster)));
-    if (stopped || owed) OpenVictims(c);
+    if (stopped || owed) ActivateVictims(c);
   });
 }
 
-void Opener::OpenBelowAll(QueueIndex q) {
+void Activator::ActivateBelowAll(QueueIndex q) {
   ForEachBelow(q, [&](bool grows, GangClassIndex c) {
-    tables_.lists.classes(grows).Open(
+    tables_.lists.classes(grows).Activate(
         c, grows ? uint8_t{Questions::kRoom} : kBoth);
   });
   SetNominatedCheckDueBelow(q);
 }
 
-void Opener::SetNominatedCheckDueBelow(QueueIndex q) {
+void Activator::SetNominatedCheckDueBelow(QueueIndex q) {
   std::vector<GangIndex> below;
   for (const QueuePosition& position : tables_.lists.nominated()) {
     if (tables_.queues.IsWithin(tables_.gangs.at(position.gang).queue, q)) {
@@ -476,7 +482,7 @@ void Opener::SetNominatedCheckDueBelow(QueueIndex q) {
   for (const GangIndex g : below) SetCheckDue(g);
 }
 
-void Opener::SetCheckDue(GangIndex g) {
+void Activator::SetCheckDue(GangIndex g) {
   if (!tables_.gangs.at(g).check_due) GangEdit(tables_, g)->check_due = true;
 }
 

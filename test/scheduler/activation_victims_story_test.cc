@@ -1,10 +1,10 @@
-// What opens when a gang may be a victim from now on.
+// What becomes active when a gang may be a victim from now on.
 #include <cstdint>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/activation_stage.h"
 #include "test/scheduler/story.h"
 
 namespace muster {
@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // A node "n1" with a device.
-class VictimsThatCome : public Opening {
+class VictimsThatCome : public Activation {
  protected:
   VictimsThatCome() { Has("n1", 1); }
   void Class(const PriorityClass& cls) { s.Happens(PriorityClassChanged{cls}); }

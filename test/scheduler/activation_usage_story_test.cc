@@ -1,9 +1,9 @@
-// What opens when queues use less, or get other values.
+// What becomes active when queues use less, or get other values.
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/activation_stage.h"
 #include "test/scheduler/story.h"
 
 namespace muster {
@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Queue "other" beside "q".
-class QuotaThatComes : public Opening {
+class QuotaThatComes : public Activation {
  protected:
   QuotaThatComes() { s.HasQueue("other"); }
   void Leaves(const std::string& gang) { s.Happens(GangMoved{gang, "other"}); }
