@@ -319,7 +319,7 @@ TEST(PreemptorTest, AQueueIsNotPushedBelowItsFloor) {
   for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(policy.entered(i), 0u);
 }
 
-TEST(PreemptorTest, ALawThatLooksAtTheOrderIsAskedInAGoodOne) {
+TEST(PreemptorTest, APolicyThatLooksAtTheOrderIsAskedInAGoodOne) {
   // The queue may be pushed below its floor, but not be taken from there.
   ClusterSpec spec{.nodes_per_rack = 2, .gpus_per_node = 4};
   spec.running = {
@@ -419,7 +419,7 @@ TEST(PreemptorTest, WhatTheSolverLeavesOpenIsNotProven) {
   }
 }
 
-TEST(PreemptorTest, ASmallBudgetIsToldAndChangesNoLaw) {
+TEST(PreemptorTest, ASmallBudgetIsReportedAndChangesNoRule) {
   ClusterSpec spec{.racks = 4, .nodes_per_rack = 4, .gpus_per_node = 4};
   for (uint32_t rack = 0; rack < 4; ++rack) Fill(&spec, rack, 1, 10 + rack);
   for (uint64_t steps : {0, 1, 5, 20, 100, 1000}) {

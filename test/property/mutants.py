@@ -329,14 +329,14 @@ def story(tree):
     return f"{names[0]}{more}"
 
 
-def law_broken(tree, events):
-    """The first law that a history breaks, or None."""
+def invariant_broken(tree, events):
+    """The first invariant that a history breaks, or None."""
     told = run([f"build/dev/bin/{HISTORIES}", "--gtest_throw_on_failure"],
                tree, MUSTER_KEEP_GOING="1", MUSTER_EVENTS=str(events))
     if told.returncode == 0:
         return None
-    law = re.search(r"([\w -]+): MUSTER_SEED=(\d+)", told.stdout)
-    return f"{law[1].strip()} (seed {law[2]})" if law else "the histories end early"
+    invariant = re.search(r"([\w -]+): MUSTER_SEED=(\d+)", told.stdout)
+    return f"{invariant[1].strip()} (seed {invariant[2]})" if invariant else "the histories end early"
 
 
 def try_mutant(tree, mutant, events):
@@ -347,7 +347,7 @@ def try_mutant(tree, mutant, events):
     path.write_text(text.replace(before, after))
     try:
         for program, tells in ((STORIES, lambda: story(tree)),
-                               (HISTORIES, lambda: law_broken(tree, events))):
+                               (HISTORIES, lambda: invariant_broken(tree, events))):
             made = build(tree, program)
             if made.returncode != 0:
                 return None, made.stdout

@@ -1,4 +1,4 @@
-// One plan on trial: what the laws look at.
+// One plan on trial: what the invariants look at.
 #pragma once
 
 #include <algorithm>
@@ -58,11 +58,11 @@ inline TaskState AsState(const PlannedTaskRecord& p) {
 
 inline std::string Text(const DecisionRecord& d) { return Printer::Text(d); }
 
-// The laws of placement: nodes and devices that take what they are given,
-// required levels, slices and spreads. As BrokenLaw.
-std::string BrokenPlacementLaw(const Trial& trial);
+// The invariants of placement: nodes and devices that take what they are given,
+// required levels, slices and spreads. As BrokenInvariant.
+std::string BrokenPlacementInvariant(const Trial& trial);
 
-// The law of preemption: who may be stopped for whom.
-std::string BrokenVictimLaw(const Trial& trial);
+// The invariant of preemption: who may be stopped for whom.
+std::string BrokenVictimInvariant(const Trial& trial);
 
 }  // namespace muster

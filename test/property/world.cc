@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "test/property/plan_law.h"
+#include "test/property/plan_invariants.h"
 #include "test/property/print.h"
 #include "test/property/random_world.h"
 #include "test/property/state_usage.h"
@@ -234,8 +234,9 @@ PlanRecord World::Pass(Time at, bool deep) {
     if (d.kind == DecisionKind::kCancel) may_go_.insert(d.gang);
   }
   state_ = scheduler_->State();
-  if (std::string law = BrokenLaw(before, plan, plan_, state_); !law.empty()) {
-    Fail(law);
+  if (std::string invariant = BrokenInvariant(before, plan, plan_, state_);
+      !invariant.empty()) {
+    Fail(invariant);
   }
   if (const absl::Status valid = scheduler_->Validate(); !valid.ok()) {
     Fail("validate: after a pass: " + valid.ToString());

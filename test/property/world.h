@@ -57,9 +57,11 @@ class World final : private Journal {
   // end, and the journal is replayed.
   void Finish();
 
-  // "law: what happened", or empty.
+  // "invariant: what happened", or empty.
   const std::string& failure() const { return failure_; }
-  std::string law() const { return failure_.substr(0, failure_.find(':')); }
+  std::string invariant() const {
+    return failure_.substr(0, failure_.find(':'));
+  }
   const std::string& log() const { return log_; }
 
  private:

@@ -1,4 +1,4 @@
-#include "test/property/plan_law.h"
+#include "test/property/plan_invariants.h"
 
 #include <algorithm>
 #include <map>
@@ -10,16 +10,20 @@ namespace muster {
 
 namespace {
 
-class PlanLaw {
+class PlanInvariants {
  public:
-  explicit PlanLaw(const Trial& trial) : trial_(trial) {}
+  explicit PlanInvariants(const Trial& trial) : trial_(trial) {}
 
   std::string Verdict() {
-    for (auto law : {&PlanLaw::Numbers, &PlanLaw::Capabilities,
-                     &PlanLaw::Capacity, &PlanLaw::Waves, &PlanLaw::Limits,
-                     &PlanLaw::Minimum, &PlanLaw::Useful, &PlanLaw::Purpose,
-                     &PlanLaw::Fifo, &PlanLaw::Holds, &PlanLaw::Preemptions}) {
-      if (std::string broken = (this->*law)(); !broken.empty()) return broken;
+    for (auto invariant :
+         {&PlanInvariants::Numbers, &PlanInvariants::Capabilities,
+          &PlanInvariants::Capacity, &PlanInvariants::Waves,
+          &PlanInvariants::Limits, &PlanInvariants::Minimum,
+          &PlanInvariants::Useful, &PlanInvariants::Purpose,
+          &PlanInvariants::Fifo, &PlanInvariants::Holds,
+          &PlanInvariants::Preemptions}) {
+      if (std::string broken = (this->*invariant)(); !broken.empty())
+        return broken;
     }
     return "";
   }
@@ -314,13 +318,15 @@ class PlanLaw {
 
 }  // namespace
 
-std::string BrokenLaw(const SchedulerState& before, const PlanRecord& plan,
-                      const Plan& raw, const SchedulerState& after) {
+std::string BrokenInvariant(const SchedulerState& before,
+                            const PlanRecord& plan, const Plan& raw,
+                            const SchedulerState& after) {
   const Trial trial(before, plan, raw, after);
-  for (const auto law : {BrokenPlacementLaw, BrokenVictimLaw}) {
-    if (std::string broken = law(trial); !broken.empty()) return broken;
+  for (const auto invariant :
+       {BrokenPlacementInvariant, BrokenVictimInvariant}) {
+    if (std::string broken = invariant(trial); !broken.empty()) return broken;
   }
-  return PlanLaw(trial).Verdict();
+  return PlanInvariants(trial).Verdict();
 }
 
 }  // namespace muster

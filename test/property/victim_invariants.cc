@@ -13,7 +13,7 @@ class QueueVictimPolicy {
  public:
   explicit QueueVictimPolicy(const Trial& trial) : trial_(trial) {}
 
-  // The law of preemption, decision by decision in their order.
+  // The invariant of preemption, decision by decision in their order.
   std::string Victims() {
     if (const std::string wrong = Budgets(); !wrong.empty()) return wrong;
     Usage change;
@@ -26,7 +26,7 @@ class QueueVictimPolicy {
         Record(d, *g, change);
         continue;
       }
-      if (const std::string wrong = UnlawfulVictim(d, *g); !wrong.empty()) {
+      if (const std::string wrong = ForbiddenVictim(d, *g); !wrong.empty()) {
         return "victim: " + wrong + ": " + Text(d);
       }
       Record(d, *g, taken.emplace_back());
@@ -72,7 +72,8 @@ class QueueVictimPolicy {
   // By queue and kind.
   using Usage = std::map<std::string, std::vector<int64_t>>;
 
-  std::string UnlawfulVictim(const DecisionRecord& d, const GangState& victim) {
+  std::string ForbiddenVictim(const DecisionRecord& d,
+                              const GangState& victim) {
     const GangState* preemptor = trial_.before.gang(d.on_behalf_of);
     if (preemptor == nullptr) return "for nobody";
     if (!Stops(d.kind)) return "of a kind that stops nothing";
@@ -247,7 +248,7 @@ class QueueVictimPolicy {
 
 }  // namespace
 
-std::string BrokenVictimLaw(const Trial& trial) {
+std::string BrokenVictimInvariant(const Trial& trial) {
   return QueueVictimPolicy(trial).Victims();
 }
 

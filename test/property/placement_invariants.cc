@@ -9,9 +9,9 @@
 namespace muster {
 namespace {
 
-class PlacementLaw {
+class PlacementInvariants {
  public:
-  explicit PlacementLaw(const Trial& trial) : trial_(trial) {}
+  explicit PlacementInvariants(const Trial& trial) : trial_(trial) {}
 
   // The nodes take the tasks, and the devices are of the kind asked for.
   std::string Admission() {
@@ -185,10 +185,10 @@ class PlacementLaw {
 
 }  // namespace
 
-std::string BrokenPlacementLaw(const Trial& trial) {
-  PlacementLaw law(trial);
-  const std::string refused = law.Admission();
-  return refused.empty() ? law.Constraints() : refused;
+std::string BrokenPlacementInvariant(const Trial& trial) {
+  PlacementInvariants invariant(trial);
+  const std::string refused = invariant.Admission();
+  return refused.empty() ? invariant.Constraints() : refused;
 }
 
 }  // namespace muster
