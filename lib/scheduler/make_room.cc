@@ -124,7 +124,7 @@ void MakeRoom::Collect(GangIndex g) {
   });
   if (tasks_.size() < sorted_.size()) {
     tasks_.resize(sorted_.size());
-    cuts_.resize(sorted_.size());
+    shrink_sizes_.resize(sorted_.size());
     stop_costs_.resize(sorted_.size());
   }
   for (const GangIndex victim : sorted_) AddCandidate(victim, g);
@@ -148,7 +148,7 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex preemptor) {
   if (!nominated && r.listing.elastic && tasks.size() > 1) {
     const GangSpec& spec = tables_.SpecOf(r);
     CountTasks(r, spec, &counts_);
-    c.surplus = PutSurplusLast(spec, counts_, &tasks, &cuts_[i]);
+    c.surplus = PutSurplusLast(spec, counts_, &tasks, &shrink_sizes_[i]);
   }
   if (!nominated && !tasks.empty()) {
     std::vector<int64_t>& costs = stop_costs_[i];
@@ -156,7 +156,7 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex preemptor) {
     c.cost = costs.back() + tables_.config.preemption_costs.gang;
     c.surplus_costs = std::span(costs).first(c.surplus);
   }
-  if (c.surplus > 0) c.shrink_sizes = cuts_[i];
+  if (c.surplus > 0) c.shrink_sizes = shrink_sizes_[i];
   c.tasks = tasks;
   const bool stays = pool_.spare_only() || HoldsFirm(r) ||
                      GivesSurplus(tables_.gangs.at(preemptor), r);
@@ -474,11 +474,11 @@ void MakeRoom::StopVictim(GangIndex g, const Victim& victim, bool suspend) {
       .object_kind = ReasonObject::kGang,
       .object = g};
   if (victim.tasks < c.tasks.size() || !c.stoppable) {
-    std::vector<TaskId> shed;
+    std::vector<TaskId> shrunk;
     for (const Assignment& a : c.tasks.last(victim.tasks)) {
-      shed.push_back(a.task);
+      shrunk.push_back(a.task);
     }
-    pass_.decisions.Shrink(loser, shed, reason, g);
+    pass_.decisions.Shrink(loser, shrunk, reason, g);
     return;
   }
   DecisionKind kind = suspend ? DecisionKind::kSuspend : DecisionKind::kEvict;

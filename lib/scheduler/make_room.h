@@ -123,7 +123,7 @@ class MakeRoom : public Phase {
   std::vector<VictimCandidate> candidates_;
   std::vector<GangIndex> sorted_;
   std::vector<std::vector<Assignment>> tasks_;
-  std::vector<std::vector<uint32_t>> cuts_;
+  std::vector<std::vector<uint32_t>> shrink_sizes_;
   std::vector<std::vector<int64_t>> stop_costs_;
   std::vector<VictimCandidate> all_candidates_;
   std::vector<uint32_t> counts_;

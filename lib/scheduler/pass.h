@@ -48,7 +48,7 @@ class Repair : public Phase {
   ReasonCode WhyEnds(const GangRecord& r, bool whole);
   void RepairDue();
   void ShedFromOvercommitted();
-  bool ShedOne(NodeIndex n);
+  bool ReleaseOne(NodeIndex n);
 
   std::vector<uint32_t> counts_;
   PlacementResult placement_;

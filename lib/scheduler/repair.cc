@@ -155,14 +155,14 @@ void Repair::ShedFromOvercommitted() {
   });
   for (NodeIndex n : candidates) {
     if (pass_.budget.exhausted()) return;
-    bool shed = false;
-    while (tables_.cluster.Overcommitted(n, Ledger::kLater) && ShedOne(n)) {
+    bool released = false;
+    while (tables_.cluster.Overcommitted(n, Ledger::kLater) && ReleaseOne(n)) {
       pass_.budget.Charge(1, kClassNs);
-      shed = true;
+      released = true;
     }
     if (!tables_.cluster.Overcommitted(n, Ledger::kLater))
       tables_.nodes.RemoveOvercommitCandidate(n);
-    if (!shed) continue;
+    if (!released) continue;
     tables_.activator.Publish(true);
     RepairDue();
   }
@@ -170,7 +170,7 @@ void Repair::ShedFromOvercommitted() {
 
 // Nominated gangs first, then the last in queue order that has not just
 // refused.
-bool Repair::ShedOne(NodeIndex n) {
+bool Repair::ReleaseOne(NodeIndex n) {
   std::pair<bool, QueuePosition> victim;  // Whether it is nominated.
   for (const NodeTask& ref : tables_.nodes.tasks(n)) {
     const GangRecord& r = tables_.gangs.at(ref.gang);

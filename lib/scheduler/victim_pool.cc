@@ -62,7 +62,7 @@ void VictimPool::DrawForLess(int32_t priority, int64_t cost, size_t most) {
 }
 
 int64_t VictimPool::LeastBeyond() const {
-  // The rate counts that a gang is broken, which is not so where it sheds.
+  // The rate counts that a gang is broken, which is not so where it shrinks.
   if (elastic() && tables_.config.preemption_costs.gang > 0) return 0;
   return order_.done() ? std::numeric_limits<int64_t>::max()
                        : StopCost::CostOf(least_amount_, order_.rate());

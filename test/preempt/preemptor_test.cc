@@ -99,7 +99,7 @@ TEST(PreemptorTest, FreeAndReleasedRoomCountTogether) {
   EXPECT_EQ(c.Choose(), "b");
 }
 
-TEST(PreemptorTest, SurplusIsShedBeforeAGangIsBroken) {
+TEST(PreemptorTest, SurplusGoesBeforeAGangIsBroken) {
   ClusterSpec spec{.nodes_per_rack = 2, .gpus_per_node = 4};
   const std::string n0 = NodeKey(0, 0), n1 = NodeKey(0, 1);
   spec.running = {
@@ -134,7 +134,7 @@ TEST(PreemptorTest, SurplusOfUnlikeRolesHasItsOwnCosts) {
   EXPECT_EQ(Case(spec, MakeGang(2, 1, "")).Choose(), "elastic:1 rigid");
 }
 
-TEST(PreemptorTest, SurplusIsShedOnlyFromTheBack) {
+TEST(PreemptorTest, SurplusGoesOnlyFromTheBack) {
   ClusterSpec spec{.nodes_per_rack = 2, .gpus_per_node = 1};
   spec.running = {{.key = "e",
                    .cost = 100,
@@ -147,7 +147,7 @@ TEST(PreemptorTest, SurplusIsShedOnlyFromTheBack) {
             NodeKey(0, 1));
 }
 
-TEST(PreemptorTest, WhatIsShedTogetherIsNotCutInTwo) {
+TEST(PreemptorTest, WhatGoesTogetherIsNotDivided) {
   ClusterSpec spec{.gpus_per_node = 5};
   const std::string n = NodeKey(0, 0);
   spec.running = {{.key = "e",

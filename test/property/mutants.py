@@ -129,7 +129,7 @@ MUTANTS = [
      "if (tables_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);",
      "if (g == kNoGang) {}"),
     # Who tells what happened.
-    ("tells: a start that may be shed from", "lib/scheduler/decisions.cc",
+    ("tells: a start that may be shrunk", "lib/scheduler/decisions.cc",
      "tables_.activator.VictimsChanged(*gang, true);", ";"),
     ("tells: a replaced task", "lib/scheduler/decisions.cc",
      """== ReasonCode::kTaskFailed;
@@ -235,7 +235,7 @@ MUTANTS = [
      "(done || roles.size() > 1)", "((done && false) || roles.size() > 1)"),
     ("tells: a task of one of the roles that goes", "lib/scheduler/life.cc",
      "(done || roles.size() > 1)", "done"),
-    ("tells: a gang that sheds what had to leave", "lib/scheduler/decisions.cc",
+    ("tells: a gang that gives up what had to leave", "lib/scheduler/decisions.cc",
      """!= ReasonCode::kNone) {
     gang->repair_reason = ReasonCode::kNone;
     tables_.activator.VictimsChanged(*gang);""",

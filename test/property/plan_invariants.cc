@@ -70,7 +70,7 @@ class PlanInvariants {
     return "";
   }
 
-  // What was placed fits: now, if it starts; and beside all that is promised.
+  // What was placed fits: now, if it starts; and beside all that is nominated.
   std::string Capacity() {
     for (const DecisionRecord& d : trial_.plan.decisions) {
       const GangState* g = trial_.after.gang(d.gang);
@@ -141,7 +141,7 @@ class PlanInvariants {
     return wave;
   }
 
-  // No queue is taken over its limit by what starts, grows or is promised.
+  // No queue is taken over its limit by what starts, grows or is nominated.
   std::string Limits() {
     for (const DecisionRecord& d : trial_.plan.decisions) {
       const GangState* g = trial_.after.gang(d.gang);
@@ -205,7 +205,7 @@ class PlanInvariants {
     return "";
   }
 
-  // What is shed for another gang leaves no group or role with a part of what
+  // What shrinks for another gang leaves no group or role with a part of what
   // it needs, unless it had no more before: children go whole.
   std::string Useful() {
     std::map<std::string, std::vector<uint32_t>> live;  // Of those that shrink.

@@ -53,7 +53,8 @@ class StateUsage {
   // Its shape, by the alternative.
   static const TaskShape& ShapeOf(const Gang& gang, const TaskState& task);
   // Held at this moment (starting, running, releasing, external), and once all
-  // releases are done and all promises kept (nominated instead of releasing).
+  // releases are done and all nominations started (nominated instead of
+  // releasing).
   NodeUse Now(const std::string& node) const;
   NodeUse Later(const std::string& node) const;
   // "" if adding nothing more, the node has what `use` takes a part in: of

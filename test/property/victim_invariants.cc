@@ -109,8 +109,8 @@ class QueueVictimPolicy {
     }
     if (victim.gang.queue == preemptor->gang.queue) {
       if (its.value > mine.value) return "of higher priority";
-      const bool shed = d.kind == DecisionKind::kShrink;
-      if (its.value == mine.value && !shed) return "not of lower priority";
+      const bool shrinks = d.kind == DecisionKind::kShrink;
+      if (its.value == mine.value && !shrinks) return "not of lower priority";
     }
     return "";  // Of another queue: see ReclaimsWrongly.
   }
@@ -219,8 +219,8 @@ class QueueVictimPolicy {
           g.phase == GangPhase::kSuspended) {
         tasks = g.tasks;
       }
-      if (d.tasks.empty() && promised_.contains(d.gang)) {
-        tasks = promised_[d.gang];
+      if (d.tasks.empty() && nominated_.contains(d.gang)) {
+        tasks = nominated_[d.gang];
       }
     } else if (Places(d.kind) && g.phase != GangPhase::kNominated) {
       sign = 1;
@@ -229,7 +229,7 @@ class QueueVictimPolicy {
     for (const PlannedTaskRecord& p : d.tasks) {
       if (!kept) tasks.push_back(AsState(p));
     }
-    if (d.kind == DecisionKind::kNominate) promised_[d.gang] = tasks;
+    if (d.kind == DecisionKind::kNominate) nominated_[d.gang] = tasks;
     for (const TaskState& t : tasks) {
       const NodeUse all = trial_.before.UseOf(g.gang, t);
       const std::vector<int64_t> use =
@@ -243,7 +243,7 @@ class QueueVictimPolicy {
   }
 
   const Trial& trial_;
-  std::map<std::string, std::vector<TaskState>> promised_;  // In this plan.
+  std::map<std::string, std::vector<TaskState>> nominated_;  // In this plan.
 };
 
 }  // namespace

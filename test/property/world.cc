@@ -129,7 +129,7 @@ void World::Log(const std::string& line) {
   if (trace_) log_ += line + "\n";
 }
 
-// Room is not made for another gang by shedding what has grown, and that alone,
+// Room is not made for another gang by stopping what has grown, and that alone,
 // without an outside cause. (Growth may take a queue above its guarantee, so
 // that others of its tasks may be taken, and what grew before them: who waits
 // is served, and it happens once.)
@@ -150,7 +150,8 @@ void World::CheckSteady(const PlanRecord& plan) {
     }
   }
   for (const auto& [preemptor, only] : only_grown) {
-    if (only) Fail("oscillates: all that is shed for " + preemptor + " grew");
+    if (only)
+      Fail("oscillates: all that is stopped for " + preemptor + " grew");
   }
 }
 

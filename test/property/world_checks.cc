@@ -61,9 +61,9 @@ void World::CheckDeeply(Time at, const SchedulerState& before,
 namespace {
 
 // What passes decide until one is not ended by its budget, a line each: who
-// starts, stops or is promised something in the order of the decisions, then
-// each task's place. Growth joins a start of the same pass only, so that it is
-// told by the places alone.
+// starts, stops or is nominated for something in the order of the decisions,
+// then each task's place. Growth joins a start of the same pass only, so that
+// it is told by the places alone.
 absl::StatusOr<std::string> DecidedWith(uint64_t work_budget, Time at,
                                         SchedulerState state) {
   state.config.work_budget = work_budget;

@@ -88,7 +88,7 @@ TEST_F(RoomThatComes, IsForWhoIsPromisedIt) {
   EXPECT_THAT(s.Pass(), ElementsAre("start w: n1"));
 }
 
-// The victim holds its place still, but is promised to nobody any more.
+// The victim holds its place still, but no gang is nominated for it any more.
 TEST_F(RoomThatComes, LaterIsForWhoWaits) {
   Has("n1", 1);
   Runs(Job("l", 1, 1, "low"));

@@ -70,7 +70,7 @@ class Activation : public ::testing::Test {
     Quiet();
     EXPECT_EQ(s.Phase(gang.key), "waiting");
   }
-  // It preempts the job "l", and is promised the node.
+  // It preempts the job "l", and is nominated for the node.
   void IsPromised(const Gang& gang, const std::string& node) {
     const std::string key = gang.key;
     s.Submit(gang);

@@ -270,9 +270,9 @@ TEST_F(VictimsThatCome, AreWholeAgain) {
               ElementsAre("grow x: n2", "evict x for w", "nominate w: n1"));
 }
 
-// --- What is promised -------------------------------------------------------
+// --- What is nominated ------------------------------------------------------
 
-// "w" is promised the place of "x".
+// "w" is nominated for the place of "x".
 class PromisesThatEnd : public VictimsThatCome {
  protected:
   PromisesThatEnd() {

@@ -191,7 +191,8 @@ TEST_F(GangChangeTest, WhatAGangHoldsMovesWithIt) {
   EXPECT_THAT(s.Pass(), ElementsAre("start b: n1"));
 }
 
-// Its new queue is over its limit: who was promised room there has it no more.
+// Its new queue is over its limit: who was nominated for room there has it no
+// more.
 TEST_F(GangChangeTest, AGangThatMovesInUndoesAPromise) {
   Nodes({2, 1});
   s.HasQueue("small", {GpuQuota({}, 2)});

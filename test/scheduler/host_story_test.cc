@@ -219,7 +219,7 @@ TEST_F(HostTest, NobodyWaitsForATaskLongerThanTheNewTime) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
 }
 
-// The promise is void, as its node is overcommitted.
+// The nomination is void, as its node is overcommitted.
 TEST_F(HostTest, WhatAPromiseGivesBackIsForWhoLacksATaskFirst) {
   SchedulerConfig config;
   config.replacement_timeout = 60 * kSecond;

@@ -160,7 +160,7 @@ TEST_F(SchedulerTest, ANominatedGangWaitsForTheLastRelease) {
   s.Applied(DecisionKind::kEvict, "a");
   EXPECT_THAT(s.Pass(), IsEmpty());
   EXPECT_EQ(s.FreeGpus("n1"), 1);
-  EXPECT_EQ(s.FreeGpus("n1", Ledger::kLater), 0) << "it is promised";
+  EXPECT_EQ(s.FreeGpus("n1", Ledger::kLater), 0) << "it is nominated";
   s.Applied(DecisionKind::kEvict, "b");
   EXPECT_THAT(s.Pass(), ElementsAre("start pair: n1 n2"));
 }

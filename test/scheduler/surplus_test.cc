@@ -107,14 +107,14 @@ TEST(SurplusTest, EveryCutLeavesAGangAndNothingIsLeftOver) {
     const Surplus surplus(t, counts, tasks);
     std::vector<uint32_t> left = counts;
     size_t gone = 0;
-    for (const uint32_t cut : surplus.cuts()) {
-      whole += cut > gone + 1;
-      for (; gone < cut; ++gone) {
+    for (const uint32_t size : surplus.shrink_sizes()) {
+      whole += size > gone + 1;
+      for (; gone < size; ++gone) {
         const TaskId id = surplus.tasks()[gone];
         ASSERT_TRUE(gang.roles[id.role].preemptible);
         ASSERT_EQ(id.index, --left[id.role]) << "the last one first";
       }
-      ASSERT_TRUE(GoesOn(gang, counts, left)) << "after " << cut;
+      ASSERT_TRUE(GoesOn(gang, counts, left)) << "after " << size;
     }
     ASSERT_EQ(gone, surplus.tasks().size());
     ASSERT_FALSE(CouldGiveMore(gang, left)) << Told(gang, counts, left);
