@@ -70,7 +70,7 @@ class Simulator {
   absl::Status Run(Time until = kForever);
 
   // To be called when a run has ended. INTERNAL names the first thing that
-  // does not balance: a gang unaccounted for, capacity that is held by nobody,
+  // does not balance: a gang unaccounted for, capacity that no task holds,
   // a task that is not where the scheduler believes it is.
   absl::Status Audit() const;
 

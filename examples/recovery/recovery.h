@@ -44,7 +44,7 @@ inline absl::StatusOr<Host> Begin(const std::string& path,
 
 // [recover]
 inline absl::StatusOr<Host> Recover(const std::string& path) {
-  // First the lock: from here on nobody else adds to the journal.
+  // First the lock: from here on no other writer adds to the journal.
   auto journal = muster::wire::JournalWriter::Continue(path);
   if (!journal.ok()) return journal.status();
   auto reader = muster::wire::JournalReader::Open(path);

@@ -20,8 +20,8 @@ struct PreemptionCosts {
   // For each gang that is stopped, whatever it loses; at most kMaxGang. Not for
   // one that was only nominated, nor for one that only shrinks.
   int64_t gang = 0;
-  // Nobody is stopped where the tasks that elastic gangs can do without are
-  // enough, though stopping somebody may cost less.
+  // No gang is stopped where the tasks that elastic gangs can do without are
+  // enough, though stopping one may cost less.
   bool surplus_first = true;
 
   // As few gangs are stopped as possible; of so many, those that lose least:

@@ -166,7 +166,7 @@ struct SchedulerState {
   std::vector<GangState> gangs{};
   // Classes of which not all questions are active, by `grows` and gang.
   std::vector<GangClassState> gang_classes{};
-  // The round under way began with this decision: what it placed is nobody's
+  // The round under way began with this decision: what it placed is no
   // victim before a pass has left no question active. next_seq: there is none.
   uint64_t round_seq = 1;
   // As they are left, by key.

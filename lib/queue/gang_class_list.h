@@ -145,8 +145,8 @@ class GangClassList {
   void SettleRooms();
 
   // Leaves with an active class; others too while a spec asks. Where handles
-  // are in order, nobody may build on it: a restored scheduler has others. The
-  // reference holds until the next call. O(leaves).
+  // are in order, no caller may build on it: a restored scheduler has others.
+  // The reference holds until the next call. O(leaves).
   const std::vector<QueueIndex>& ActiveLeaves();
   // Leaves whose first active class, or its first gang, may have changed since
   // the last call, or ForgetChangedQueues(); each once. The reference holds
@@ -229,7 +229,7 @@ class GangClassList {
     // All gangs, once CountAhead has asked for it.
     std::unique_ptr<PositionList> positions{};
     bool changed = false;  // It is among changed_.
-    // Nobody before it asks as part of a spec: so it was at that serial, and
+    // No class before it asks as part of a spec: so it was at that serial, and
     // the classes are as they were.
     Places::const_iterator first_of_specs{};
     uint64_t looked = 0;

@@ -54,7 +54,7 @@ std::vector<bool> Activator::Admitted(NodeIndex n) const {
 
 void Activator::NodeChanges(NodeIndex n) { admitted_ = Admitted(n); }
 
-// The classes are those of before: a node's change lists nobody.
+// The classes are those of before: a node's change lists no gang.
 void Activator::NodeHasChanged(NodeIndex n) {
   for (const GangIndex g : tables_.nodes.GangsOn(n)) {
     if (tables_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);

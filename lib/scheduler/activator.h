@@ -51,7 +51,7 @@ struct GangSpec;
 // kVictims of a class that has no possible victim (AnyVictim) stays inactive.
 //
 // A gang that starts activates no question: it takes room that was free, so
-// that whoever could take it as a victim could have had the room before.
+// that a gang that could take it as a victim could have had the room before.
 //
 // What happens is collected, and its rules applied by Publish(): between two
 // calls the order does not matter. Not synchronised.

@@ -21,7 +21,7 @@ Time BorneUntil(const Cluster& cluster, const TaskRecord& task);
 // that is left to the scheduler.
 Time BorneUntil(const SchedulerTables& tables, const GangRecord& r);
 
-// The state machine of docs/state-machine.md, but for decisions. Whoever
+// The state machine of docs/state-machine.md, but for decisions. Code that
 // changes tasks calls Update before the edit ends. Not synchronised. O(tasks) a
 // call.
 class Life {

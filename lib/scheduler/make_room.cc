@@ -186,7 +186,7 @@ bool MakeRoom::HoldsFirm(const GangRecord& r) {
   });
 }
 
-// Nobody is stopped where what elastic gangs can do without is enough, if that
+// No gang is stopped where what elastic gangs can do without is enough, if that
 // is wanted.
 bool MakeRoom::Find(GangIndex g) {
   const int64_t lacks = LacksOnANode(tables_.SpecOf(g));

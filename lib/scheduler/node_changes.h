@@ -37,8 +37,8 @@ void ChangeFacts(SchedulerTables& tables, NodeIndex n,
                  const std::function<void(NodeRecords::Facts&)>& change);
 // Where its tasks are has changed: others may have other devices than recorded.
 void SettleUnnamed(SchedulerTables& tables, NodeIndex n);
-// The node is gone, after its tasks. It is down, so that nobody was compared
-// with it any more: that activates nothing.
+// The node is gone, after its tasks. It is down, so that no class counts
+// on it any more: that activates nothing.
 void RemoveNode(SchedulerTables& tables, NodeIndex n);
 // Every task on the node is gone; its gangs are to be repaired.
 void LoseTasksOn(SchedulerTables& tables, NodeIndex n);

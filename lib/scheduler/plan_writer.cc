@@ -135,7 +135,7 @@ void PlanWriter::Finish(bool exhausted) {
   }
 }
 
-// Whoever follows the plan deactivates what may be asked in the end: only what
+// A follower of the plan deactivates what may be asked in the end: only what
 // is not that is told, and which it did deactivate in a plan that left
 // questions active, or of those that stand behind another one by now.
 void PlanWriter::FinishAnswers(bool exhausted) {

@@ -50,7 +50,7 @@ void Promote::PromoteGang(GangIndex g) {
   }
 }
 
-// Whether it will be let in once it has room: nobody holds it, its queues have
+// Whether it will be let in once it has room: it is not held, its queues have
 // not been cut, and its nodes still take such tasks.
 bool Promote::MayStillStart(const GangRecord& r, const Resources& used) const {
   if (r.held || r.not_before > tables_.now || tables_.queues.IsHeld(r.queue) ||

@@ -74,7 +74,7 @@ class VictimPool {
   VictimOrder order_;
   const GangSpec* preemptor_ = nullptr;
   bool spare_only_ = false;
-  bool all_fresh_ = false;  // Whoever holds something was placed in this round.
+  bool all_fresh_ = false;  // All holders were placed in this round.
   bool all_help_ = false;
   // Victims that make room without anybody drawn hold so much, at the least.
   int64_t least_amount_ = 0;

@@ -11,11 +11,11 @@
 //             or the owner's exchange succeeded (or spuriously, on machines
 //             with LL/SC). Not wait-free.
 //   all else  never waits for another thread: a pusher that stops for ever, at
-//             any instruction, delays nobody. One call also pays for the nodes
-//             in the inbox: O(1) each in levels, O(log n) else. It allocates
-//             only without levels, when more nodes wait than ever before (see
-//             Reserve), and is as lock-free as the allocator then; if that
-//             throws, the nodes stay and the next call goes on.
+//             any instruction, delays no other. One call also pays for the
+//             nodes in the inbox: O(1) each in levels, O(log n) else. It
+//             allocates only without levels, when more nodes wait than ever
+//             before (see Reserve), and is as lock-free as the allocator then;
+//             if that throws, the nodes stay and the next call goes on.
 //
 // Linearization points.
 //   Push      its successful compare-and-swap on inbox_.

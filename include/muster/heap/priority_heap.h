@@ -39,7 +39,7 @@
 //   all else  blocking among each other: one thread at a time is inside, and
 //             does the work of those who came meanwhile (combiner.h). One that
 //             stops for ever inside stops the others, but no push. One that
-//             stops for ever in the middle of a push stops nobody.
+//             stops for ever in the middle of a push stops none.
 //
 // Linearization points.
 //   Push      its successful compare-and-swap on the inbox.

@@ -170,7 +170,7 @@ class LevelLists {  // NOLINT(*-member-init): see first_.
     return std::countr_zero(static_cast<uint64_t>(bitmap_));
   }
 
-  // Leaves the place_ of the next one, which nobody asks for: its line, likely
+  // Leaves the place_ of the next one, which is not read: its line, likely
   // far away by now, is fetched while the caller goes on.
   void RemoveFirst(uint64_t from, Node* node) {
     Node* const next = node->next_;
