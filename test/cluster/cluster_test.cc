@@ -89,7 +89,7 @@ TEST(ClusterTest, WhatIsEvictedIsFreeLaterAndWhatIsNominatedIsFreeNow) {
   cluster.Credit(running, Ledger::kNow);  // It is gone.
   EXPECT_TRUE(cluster.Fits(nominated, Ledger::kNow));
   EXPECT_EQ(cluster.Slots(n, all, Ledger::kBoth, 9), 0u)
-      << "nobody slips in between";
+      << "nothing is placed in between";
   cluster.Charge(nominated, Ledger::kNow);  // The successor starts.
   EXPECT_EQ(cluster.free(n, kGpu, Ledger::kNow), 0);
   EXPECT_EQ(cluster.free(n, kGpu, Ledger::kLater), 0);
@@ -240,7 +240,7 @@ TEST(ClusterTest, ANodeThatChangesInARowUnseenIsOneChange) {
   std::vector<NodeIndex> changed;
   ASSERT_TRUE(cluster.ChangedSince(version, &changed));
   EXPECT_THAT(changed, ElementsAre(a, b));
-  // Whoever has seen a change is told of the next one.
+  // A reader that has seen a change is told of the next one.
   const uint64_t seen = cluster.changed_version();
   MustTake(cluster, b, shape);
   EXPECT_GT(cluster.changed_version(), seen);

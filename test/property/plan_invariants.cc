@@ -243,7 +243,7 @@ class PlanInvariants {
       const GangState* preemptor = trial_.after.gang(d.on_behalf_of);
       if (preemptor == nullptr || (preemptor->phase != GangPhase::kNominated &&
                                    preemptor->phase != GangPhase::kStarting)) {
-        return "purpose: evicted in vain: " + Text(d);
+        return "purpose: evicted for nothing: " + Text(d);
       }
     }
     return "";

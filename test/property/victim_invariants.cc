@@ -75,7 +75,7 @@ class QueueVictimPolicy {
   std::string ForbiddenVictim(const DecisionRecord& d,
                               const GangState& victim) {
     const GangState* preemptor = trial_.before.gang(d.on_behalf_of);
-    if (preemptor == nullptr) return "for nobody";
+    if (preemptor == nullptr) return "for no gang";
     if (!Stops(d.kind)) return "of a kind that stops nothing";
     if (!trial_.before_state.config.preemption) return "preemption is off";
     const PriorityClass mine =
@@ -183,7 +183,7 @@ class QueueVictimPolicy {
     const size_t k = DecidingKind(trial_.before.gang(preemptor)->gang);
     for (const std::string& q : queues) {
       std::vector<int64_t> left = trial_.before.QueueLater(q);
-      if (k >= left.size()) return "of a kind that nobody is guaranteed";
+      if (k >= left.size()) return "of a kind that no queue is guaranteed";
       Add(change, q, &left);
       for (const Usage& t : taken) Add(t, q, &left);
       bool over = false;

@@ -188,7 +188,7 @@ void World::CheckQuiet(const PlanRecord& plan) {
 }
 
 // Before each question that a pass asks, and after the last, every other one is
-// asked anew: whoever got a proven no, and waits since, gets it again.
+// asked anew: a gang that got a proven no, and waits since, gets it again.
 void World::CheckAsked(Time at, const SchedulerState& before) {
   SchedulerState state = before;
   state.config.work_budget = 1;
@@ -226,7 +226,7 @@ void World::CheckInactive(Time at, const Scheduler& scheduler, bool quiet) {
   twin->Schedule(at, &plan);
   PlanRecord record = twin->Record(plan);
   if (!quiet) {
-    // Before all is mended nobody is asked, and all before somebody grows.
+    // Before all is mended no gang is asked, and all before one grows.
     if (std::ranges::any_of(record.decisions, Mends)) return;
     const auto grows = std::ranges::find(record.decisions, DecisionKind::kGrow,
                                          &DecisionRecord::kind);

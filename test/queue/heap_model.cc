@@ -213,7 +213,7 @@ struct EraseOrPop : HeapProgram<EraseOrPop<kBase>, 3, kBase> {
     auto& on = this->on[t];
     switch (t) {
       case 0:
-        if (on.Erase(&*mine)) {  // Nobody else asks for it by name.
+        if (on.Erase(&*mine)) {  // No other thread names it.
           mine.reset();
           mine.emplace(2, this->Key(0));
           on.Push(&*mine);

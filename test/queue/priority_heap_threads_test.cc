@@ -260,7 +260,7 @@ TEST(PriorityHeapThreadsTest, NodesAreFreedAndPushedAgainAtOnce) {
 }
 
 // Everybody pushes, takes, erases and reprioritizes; who gets a node frees it
-// as soon as nobody else can be asking for it.
+// as soon as no other thread can be asking for it.
 TEST(PriorityHeapThreadsTest, ManyTakeAndFreeAtOnce) {
   struct Contested : Job {
     using Job::Job;

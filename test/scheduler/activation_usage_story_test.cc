@@ -85,7 +85,7 @@ TEST_F(QuotaThatComes, IsForGrowthByMoreThanOne) {
   EXPECT_THAT(s.Pass(), ElementsAre("grow e: n3 n4"));
 }
 
-// Nobody knows whether it has victims: the search is cut short.
+// It is not known whether it has victims: the search is cut short.
 TEST_F(QuotaThatComes, IsForWhoseVictimsWereNotFound) {
   SchedulerConfig config;
   config.search.victim_steps = 1;

@@ -254,7 +254,7 @@ TEST_F(VictimsThatCome, GrewIntoAGap) {
   EXPECT_THAT(s.Pass(), ElementsAre("shrink e for w: 0/2", "nominate w: n3"));
 }
 
-// While it lacks a task nobody stops it.
+// While it lacks a task no gang stops it.
 TEST_F(VictimsThatCome, AreWholeAgain) {
   SchedulerConfig config;
   config.replacement_timeout = 600 * kSecond;

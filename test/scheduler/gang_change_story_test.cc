@@ -221,7 +221,7 @@ TEST_F(GangChangeTest, AClosedQueueTakesNobody) {
   EXPECT_EQ(s.Of("a").gang.queue, "q");
 }
 
-// --- Stopped through nobody's fault ------------------------------------------
+// --- Stopped through no fault of their own ----------------------------------
 
 TEST_F(GangChangeTest, WhoYieldsWaitsInItsOldPlace) {
   Nodes({1});

@@ -24,7 +24,7 @@ class GangEditTest : public testing::Test {
     s_.HasNode(8);
     q_ = s_.tables.queues.Find("q");
   }
-  // The gang that is first in line; kNoGang if nobody waits.
+  // The gang that is first in line; kNoGang if none waits.
   GangIndex FirstWaiting() {
     GangClassList& waiting = s_.tables.lists.waiting();
     const GangClassIndex c = waiting.First(q_, false);

@@ -426,7 +426,7 @@ TEST_F(HostTest, ADeviceThatATaskTurnsOutToHaveIsNotTheirs) {
   EXPECT_EQ(s.Of("a").tasks[0].devices, DeviceSet{1});
   EXPECT_EQ(s.scheduler().State().nodes[0].unnamed, DeviceSet{0});
   EXPECT_EQ(s.FreeGpus("n1"), 0);
-  EXPECT_THAT(s.Pass(), IsEmpty()) << "nobody has too much";
+  EXPECT_THAT(s.Pass(), IsEmpty()) << "no node is overcommitted";
   s.Happens(GangFinished{"a"});
   EXPECT_EQ(s.FreeGpus("n1"), 1);
 }

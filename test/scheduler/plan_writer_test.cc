@@ -81,7 +81,7 @@ TEST_F(PlanWriterTest, AStopNamesForWhomAndHasItsGrace) {
   writer_.Finish(false);
   EXPECT_EQ(plan_.Text(plan_.decisions[0].on_behalf_key), "a");
   EXPECT_EQ(plan_.decisions[0].grace, 30 * kSecond);
-  EXPECT_EQ(plan_.decisions[1].grace, 0) << "it stops nobody";
+  EXPECT_EQ(plan_.decisions[1].grace, 0) << "it stops no gang";
 }
 
 TEST_F(PlanWriterTest, WithoutAPlanOnlyNumbersAreGivenOut) {

@@ -449,7 +449,7 @@ TEST_F(SchedulerTest, AGuaranteeIsTakenBack) {
     gang.queue = "r";
     s.Submit(gang);
   }
-  EXPECT_EQ(s.Pass().size(), 4u) << "what nobody uses may be borrowed";
+  EXPECT_EQ(s.Pass().size(), 4u) << "what is unused may be borrowed";
   s.AllDone();
   s.Submit(Job("a", 2));
   const std::vector<std::string> plan = s.Pass();

@@ -109,7 +109,7 @@ uint64_t StepsOfAStart(uint32_t tasks) {
   return s.plan().steps;
 }
 
-// Also where nobody else's turn would end it.
+// Also where no other queue's turn would end it.
 TEST(WorkBudget, EndsGrowth) {
   SchedulerConfig config;
   config.work_budget = (StepsOfAStart(1) + 1) * 4 / 3 + 1;  // And for growth.
@@ -223,7 +223,7 @@ TEST(WorkBudget, ChargesTheSameWhateverACacheKnows) {
   EXPECT_GT(steps, 0u);
 }
 
-// --- What was spent in vain
+// --- What was spent for nothing
 // ------------------------------------------------------
 
 // A search that its limit ended has more of it the next time, and one that is

@@ -38,8 +38,8 @@ Gang RandomGang(Dice& dice) {
   return gang;
 }
 
-// Whether the gang runs on with these, and no part of it in vain that was not
-// before.
+// Whether the gang runs on with these, and no part of it is of no use that was
+// not before.
 bool GoesOn(const Gang& gang, const std::vector<uint32_t>& had,
             const std::vector<uint32_t>& left) {
   if (!MeetsMinimum(gang, left)) return false;
@@ -52,7 +52,7 @@ bool GoesOn(const Gang& gang, const std::vector<uint32_t>& had,
   return true;
 }
 
-// Whether some role could give one task more, or all it has. What is in vain
+// Whether some role could give one task more, or all it has. What is of no use
 // but kept for its number alone is left out.
 bool CouldGiveMore(const Gang& gang, const std::vector<uint32_t>& left) {
   if (!PartsInVain(gang, left).empty()) return false;

@@ -202,12 +202,12 @@ TEST(VictimsWithoutDevices, AreFoundByTheirCores) {
               ::testing::ElementsAre("evict b for c", "nominate c: n"));
 }
 
-// Tenants could give devices, but nobody what the queue's limit lacks.
+// Tenants could give devices, but none what the queue's limit lacks.
 TEST_F(UnprovenStories, ALimitUnderWhichNobodyGivesRoomIsProven) {
   Story s(Config(20, 7));
   Fill(s);
   s.HasQueue("limited", {GpuQuota(std::nullopt, 24)}, "owed");
-  s.HasNode("w", 2);  // Where nobody of the others fits.
+  s.HasNode("w", 2);  // Where none of the others fits.
   Gang small = Job("small", 1, 2);
   small.queue = "limited";
   s.Submit(small);
@@ -226,7 +226,7 @@ TEST_F(UnprovenStories, ALimitUnderWhichNobodyGivesRoomIsProven) {
   EXPECT_EQ(s.Phase("asks"), "starting");
 }
 
-// What makes room for nobody is proven, and told with its reason.
+// What makes room for no gang is proven, and told with its reason.
 TEST_F(UnprovenStories, AProofIsNoLongerNotFound) {
   Story s(Config(20, 15));
   Fill(s);

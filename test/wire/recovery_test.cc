@@ -30,7 +30,7 @@ namespace {
 // are what really is: a task runs once "run" is noted, not before.
 //   run SEQ GANG ROLE INDEX ATTEMPT NODE   stop SEQ GANG ROLE INDEX ATTEMPT
 //   end 0 GANG ROLE INDEX ATTEMPT: it has done its work
-//   acknowledge GANG: whoever submitted it was told that it is taken
+//   acknowledge GANG: its submitter was told that it is taken
 class Notes {
  public:
   explicit Notes(const std::string& path)

@@ -121,7 +121,7 @@ TEST(CompareCliTest, AFileIsOneInputAndHasNoInterval) {
   ASSERT_EQ(named.code, 0) << named.err;
   const json j = json::parse(named.out);
   EXPECT_EQ(j["seeds"], json::array());
-  // test-p1 preempts test2 in the story; here nobody is stopped.
+  // test-p1 preempts test2 in the story; here no gang is stopped.
   const json& stops = Measure(j, "stops")["variants"];
   EXPECT_EQ(stops[0]["mean"], 1);
   EXPECT_EQ(stops[1]["mean"], 0);

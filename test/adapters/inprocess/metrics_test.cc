@@ -35,7 +35,7 @@ TEST(MetricsTest, UtilisationIsOverTimeFromTheFirstSubmission) {
   UsageTotals totals;
   totals.capacity = {4000};
   totals.used = {0};
-  m.Advance(100 * kSecond, totals);  // Nobody is there yet.
+  m.Advance(100 * kSecond, totals);  // No gang is there yet.
   m.Submitted(100 * kSecond, 0, 0);
   totals.used = {2000};
   m.Advance(150 * kSecond, totals);

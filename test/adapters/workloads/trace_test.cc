@@ -50,7 +50,7 @@ TEST(TraceTest, OpenbAsItIs) {
       RunTrace(LoadOpenb({.nodes = nodes, .pods = pods}), 8152, false);
   std::vector<Duration> completions;
   for (const Finished& f : m.finished) {
-    EXPECT_EQ(f.wait, 0) << "its load is tiny: nobody waits";
+    EXPECT_EQ(f.wait, 0) << "its load is tiny: no job waits";
     completions.push_back(f.completion);
   }
   const Quantiles q = QuantilesOf(&completions);
