@@ -223,8 +223,7 @@ TEST(WorkBudget, ChargesTheSameWhateverACacheKnows) {
   EXPECT_GT(steps, 0u);
 }
 
-// --- What was spent for nothing
-// ------------------------------------------------------
+// --- What was spent for nothing ----------------------------------------------
 
 // A search that its limit ended has more of it the next time, and one that is
 // restored in between has as much.
