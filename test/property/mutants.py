@@ -6,7 +6,7 @@ scheduler_property_test.
     test/property/mutants.py ROOT BUILD [--only TEXT] [--part K/N] [--events N]
 
 ROOT is the source tree, BUILD a folder for copies of it. A rule that can be left out
-and nobody tells is one that no test covers, or that is not needed: exit status 1.
+and no test tells is one that no test covers, or that is not needed: exit status 1.
 """
 
 import argparse
@@ -33,10 +33,10 @@ MUTANTS = [
      "if (!structure_) FindFreed();", ""),
     ("room: equals of an elastic gang", ACTIVATOR,
      "(holder.priority == priority && holder.elastic)", "false"),
-    ("room: whoever may take back there", ACTIVATOR,
+    ("room: queues that may take back there", ACTIVATOR,
      "if (holder.queue != leaf) return (holder.kinds & kinds) != 0;",
      "if (holder.queue != leaf) return (holder.kinds & kinds & 0) != 0;"),
-    ("room: whoever may take back elsewhere", ACTIVATOR,
+    ("room: queues that may take back elsewhere", ACTIVATOR,
      "anywhere.other_queues = room && owed;", ";"),
     ("room and structure: victims where it may fit", ACTIVATOR,
      "ActivateRoom(tables_.lists.waiting(), s, Questions::kVictims);", ";"),
@@ -105,7 +105,7 @@ MUTANTS = [
     ("new victim: equals in its queue", ACTIVATOR,
      "if (waiting.at(c).first().priority >= v.priority) ActivateVictims(c, as);",
      "if (waiting.at(c).first().priority > v.priority) ActivateVictims(c, as);"),
-    ("new victim: whoever may take it back", ACTIVATOR,
+    ("new victim: queues that may take it back", ACTIVATOR,
      "return preemptor != v.leaf && MayReclaim(preemptor, v.leaf, spec);",
      "return false && MayReclaim(preemptor, v.leaf, spec);"),
     ("a queue's values: all below it", ACTIVATOR,
@@ -340,7 +340,7 @@ def invariant_broken(tree, events):
 
 
 def try_mutant(tree, mutant, events):
-    """Who tells (None: nobody), and the compiler's output if there is no program."""
+    """Who tells (None: no test), and the compiler's output if there is no program."""
     _, file, before, after = mutant
     path = tree / file
     text = path.read_text()
@@ -402,7 +402,7 @@ def main():
             with lock:
                 tried += 1
                 told += teller is not None
-                says = f"does not compile:\n{error}" if error else "NOBODY TELLS"
+                says = f"does not compile:\n{error}" if error else "NO TEST TELLS"
                 print(f"{mutant[0]}: {teller or says}", flush=True)
 
     workers = [threading.Thread(target=work, args=(folder / f"tree-{i}",))
