@@ -148,10 +148,10 @@ Step UnusedLabel() {
       });
 }
 
-Step OthersUnchanged() {
+Step ExternalUsageUnchanged() {
   return EventStep([](BacklogWorld& world) {
-    return OthersChanged{
-        OtherUsage{.node = world.NodeAt(world.DrawNode()).key}};
+    return ExternalUsageChanged{
+        ExternalUsage{.node = world.NodeAt(world.DrawNode()).key}};
   });
 }
 
@@ -272,7 +272,7 @@ int Register() {
       {"Checkpoint", Checkpoint},
       {"NodeUnchanged", NodeUnchanged},
       {"UnusedLabel", UnusedLabel},
-      {"OthersUnchanged", OthersUnchanged},
+      {"ExternalUsageUnchanged", ExternalUsageUnchanged},
       {"SubmitKnown", SubmitKnown},
       {"Finish", Finish},
       {"NodeDown", NodeDownStep},

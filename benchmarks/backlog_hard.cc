@@ -3,8 +3,8 @@
 //                      each and hold 8, in four gangs of two that are dealt
 //                      over the nodes at random, so that each may lose one
 //                      gang. A queue that is guaranteed them asks for whole
-//                      nodes: as many as can lawfully be emptied (found), or
-//                      one less (found_less); shares of 10 deals, within 10
+//                      nodes: as many as the rules allow to be emptied (found),
+//                      or one less (found_less); shares of 10 deals, within 10
 //                      passes. false_no: of all these, how many were told a no
 //                      that is not true as if it were proven. How many nodes
 //                      can be emptied is searched for exactly.

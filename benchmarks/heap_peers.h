@@ -1,9 +1,9 @@
 // PriorityHeap and the structures that one would use instead, behind one face:
 //   Job                  what is queued, of a type of its own
 //   Push, Pop            pop returns null if there is nothing
-//   Erase, Reprioritize  of a job that is known to wait; classes only
+//   Erase, Reprioritize  of a job that is known to wait; levels only
 //   name()
-// kClasses: ranks are classes, equals leave first in, first out; else they are
+// kLevels: ranks are levels, equals leave first in, first out; else they are
 // keys of 62 bits, and the peers may mix up equals.
 
 #pragma once
@@ -32,7 +32,7 @@
 
 namespace muster::benchmarks {
 
-inline constexpr uint32_t kClassCount = 16;
+inline constexpr uint32_t kLevelCount = 16;
 
 // Every job has a cache line of its own, whatever a structure adds to it.
 inline constexpr size_t kLine = 64;
@@ -44,9 +44,9 @@ struct Payload {
 
 // --- Muster ------------------------------------------------------------------
 
-template <bool kClasses>
+template <bool kLevels>
 struct Muster {
-  using Key = std::conditional_t<kClasses, uint32_t, uint64_t>;
+  using Key = std::conditional_t<kLevels, uint32_t, uint64_t>;
   struct alignas(kLine) Job : HeapNode<Key>, Payload {};
   static const char* name() { return "muster"; }
 
@@ -92,7 +92,7 @@ struct MusterCalls : Muster<true> {
 
 // --- Lists -------------------------------------------------------------------
 
-// One intrusive list for each class, and a bitmap of those that hold anything.
+// One intrusive list for each level, and a bitmap of those that hold anything.
 struct PlainLists {
   struct alignas(kLine) Job : Payload {
     Job* next = nullptr;
@@ -133,7 +133,7 @@ struct PlainLists {
   }
 
   uint64_t bitmap = 0;
-  std::array<Job, kClassCount> ends;
+  std::array<Job, kLevelCount> ends;
 };
 
 // A sequential structure behind one lock.
@@ -179,36 +179,36 @@ struct MutexLists : Locked<PlainLists, std::mutex, StdLock> {
 
 // --- Heaps that cannot erase -------------------------------------------------
 
-// In classes a job has a ticket (class, sequence); what was erased or moved
+// In levels a job has a ticket (level, sequence); what was erased or moved
 // stays until it comes up, known by a ticket that is no longer its job's.
 struct alignas(kLine) Ticketed : Payload {
   uint64_t ticket = 0;
 };
 using Entry = std::pair<uint64_t, Ticketed*>;  // Ticket or key, job.
 
-template <bool kClasses>
+template <bool kLevels>
 uint64_t TicketFor(Ticketed* job, uint64_t rank, uint64_t sequence) {
-  job->ticket = kClasses ? rank << 56 | sequence : rank;
+  job->ticket = kLevels ? rank << 56 | sequence : rank;
   return job->ticket;
 }
-template <bool kClasses>
+template <bool kLevels>
 bool IsValid(const Entry& entry) {
-  if constexpr (!kClasses) return true;
+  if constexpr (!kLevels) return true;
   return entry.second->ticket == entry.first;
 }
 
-template <bool kClasses>
+template <bool kLevels>
 struct StdHeap {
   using Job = Ticketed;
   void Push(Job* job, uint64_t rank) {
-    const uint64_t ticket = TicketFor<kClasses>(job, rank, ++sequence);
+    const uint64_t ticket = TicketFor<kLevels>(job, rank, ++sequence);
     heap.emplace(ticket, job);
   }
   Job* Pop() {
     while (!heap.empty()) {
       const Entry entry = heap.top();
       heap.pop();
-      if (IsValid<kClasses>(entry)) return entry.second;
+      if (IsValid<kLevels>(entry)) return entry.second;
     }
     return nullptr;
   }
@@ -220,25 +220,25 @@ struct StdHeap {
   std::priority_queue<Entry, std::vector<Entry>, std::greater<>> heap;
   uint64_t sequence = 0;
 };
-template <bool kClasses>
-struct MutexHeap : Locked<StdHeap<kClasses>, std::mutex, StdLock> {
+template <bool kLevels>
+struct MutexHeap : Locked<StdHeap<kLevels>, std::mutex, StdLock> {
   static const char* name() { return "mutex_heap"; }
 };
 
 #if defined(MUSTER_BENCHMARK_TBB)
-template <bool kClasses>
+template <bool kLevels>
 struct Tbb {
   using Job = Ticketed;
   static const char* name() { return "tbb"; }
   void Push(Job* job, uint64_t rank) {
-    const uint64_t number = kClasses ? ++sequence : 0;
-    const uint64_t ticket = TicketFor<kClasses>(job, rank, number);
+    const uint64_t number = kLevels ? ++sequence : 0;
+    const uint64_t ticket = TicketFor<kLevels>(job, rank, number);
     heap.emplace(ticket, job);
   }
   Job* Pop() {
     Entry entry;
     while (heap.try_pop(entry)) {
-      if (IsValid<kClasses>(entry)) return entry.second;
+      if (IsValid<kLevels>(entry)) return entry.second;
     }
     return nullptr;
   }
@@ -253,19 +253,19 @@ struct Tbb {
 #endif
 
 #if defined(MUSTER_BENCHMARK_CDS)
-template <bool kClasses>
+template <bool kLevels>
 struct FlatCombining {
   using Job = Ticketed;
   using Heap = std::priority_queue<Entry, std::vector<Entry>, std::greater<>>;
   static const char* name() { return "flat_combining"; }
   void Push(Job* job, uint64_t rank) {
-    const uint64_t number = kClasses ? ++sequence : 0;
-    heap.push({TicketFor<kClasses>(job, rank, number), job});
+    const uint64_t number = kLevels ? ++sequence : 0;
+    heap.push({TicketFor<kLevels>(job, rank, number), job});
   }
   Job* Pop() {
     Entry entry;
     while (heap.pop(entry)) {
-      if (IsValid<kClasses>(entry)) return entry.second;
+      if (IsValid<kLevels>(entry)) return entry.second;
     }
     return nullptr;
   }
@@ -281,11 +281,11 @@ struct FlatCombining {
 
 // --- Heaps and trees that can ------------------------------------------------
 
-template <bool kClasses>
+template <bool kLevels>
 struct Btree {
   using Job = Ticketed;
   void Push(Job* job, uint64_t rank) {
-    const uint64_t ticket = TicketFor<kClasses>(job, rank, ++sequence);
+    const uint64_t ticket = TicketFor<kLevels>(job, rank, ++sequence);
     tree.insert({ticket, job});
   }
   Job* Pop() {
@@ -308,23 +308,23 @@ struct AbslLock {
   explicit AbslLock(absl::Mutex* m) : lock(m) {}
   absl::MutexLock lock;
 };
-template <bool kClasses>
-struct AbslBtree : Locked<Btree<kClasses>, absl::Mutex, AbslLock> {
+template <bool kLevels>
+struct AbslBtree : Locked<Btree<kLevels>, absl::Mutex, AbslLock> {
   static const char* name() { return "absl_btree"; }
 };
 
-// With handles in classes, where jobs are erased; without where they are not.
-template <bool kClasses>
+// With handles in levels, where jobs are erased; without where they are not.
+template <bool kLevels>
 struct DaryHeap {
   using Heap = boost::heap::d_ary_heap<Entry, boost::heap::arity<4>,
                                        boost::heap::compare<std::greater<>>,
-                                       boost::heap::mutable_<kClasses>>;
+                                       boost::heap::mutable_<kLevels>>;
   struct Job : Ticketed {
-    std::conditional_t<kClasses, typename Heap::handle_type, char> handle{};
+    std::conditional_t<kLevels, typename Heap::handle_type, char> handle{};
   };
   void Push(Job* job, uint64_t rank) {
-    const Entry entry{TicketFor<kClasses>(job, rank, ++sequence), job};
-    if constexpr (kClasses) {
+    const Entry entry{TicketFor<kLevels>(job, rank, ++sequence), job};
+    if constexpr (kLevels) {
       job->handle = heap.push(entry);
     } else {
       heap.push(entry);
@@ -339,14 +339,14 @@ struct DaryHeap {
   void Erase(Job* job) { heap.erase(job->handle); }
   void Reprioritize(Job* job, uint64_t rank) {
     if (job->ticket >> 56 == rank) return;
-    heap.update(job->handle, {TicketFor<kClasses>(job, rank, ++sequence), job});
+    heap.update(job->handle, {TicketFor<kLevels>(job, rank, ++sequence), job});
   }
 
   Heap heap;
   uint64_t sequence = 0;
 };
-template <bool kClasses>
-struct BoostHeap : Locked<DaryHeap<kClasses>, std::mutex, StdLock> {
+template <bool kLevels>
+struct BoostHeap : Locked<DaryHeap<kLevels>, std::mutex, StdLock> {
   static const char* name() { return "boost_heap"; }
 };
 

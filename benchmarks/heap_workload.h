@@ -122,13 +122,13 @@ bool Take(Structure* structure, std::deque<typename Structure::Job>* waiting,
       job->waiting = false;
       structure->Erase(job);
     } else {
-      structure->Reprioritize(job, (*random)() % kClassCount);
+      structure->Reprioritize(job, (*random)() % kLevelCount);
     }
   }
   return true;
 }
 
-// threads - 1 submit jobs of 16 classes while one takes as many; one thread
+// threads - 1 submit jobs of 16 levels while one takes as many; one thread
 // alone submits and takes in turn. Some wait from the start.
 template <class Structure>
 Figures SchedulerLike(int threads, uint64_t seed) {
@@ -138,7 +138,7 @@ Figures SchedulerLike(int threads, uint64_t seed) {
   Random random(seed);
   for (Job& job : waiting) {
     job.waiting = true;
-    structure.Push(&job, random() % kClassCount);
+    structure.Push(&job, random() % kLevelCount);
   }
   std::vector<std::deque<Job>> submitted(std::max(threads - 1, 1));
   for (auto& jobs : submitted) jobs.resize(kSubmitted / submitted.size());
@@ -152,12 +152,12 @@ Figures SchedulerLike(int threads, uint64_t seed) {
     if (threads == 1) {
       int turn = 0;
       for (Job& job : submitted[0]) {
-        submitter->Push(&job, choice() % kClassCount);
+        submitter->Push(&job, choice() % kLevelCount);
         Take(&structure, &waiting, turn++, &choice);
       }
     } else if (t > 0) {
       for (Job& job : submitted[t - 1]) {
-        submitter->Push(&job, choice() % kClassCount);
+        submitter->Push(&job, choice() % kLevelCount);
       }
     } else {
       for (int turn = 0; turn < total;) {
@@ -258,14 +258,14 @@ Figures Bursts(int threads, int operations, uint64_t seed) {
 
 // --- Pops alone --------------------------------------------------------------
 
-// One thread pops all, of 16 classes.
+// One thread pops all, of 16 levels.
 template <class Structure>
 Figures PopsAlone(int waiting, uint64_t seed) {
   using Job = typename Structure::Job;
   Structure structure;
   std::vector<Job> jobs(waiting);
   Random random(seed);
-  for (Job& job : jobs) structure.Push(&job, random() % kClassCount);
+  for (Job& job : jobs) structure.Push(&job, random() % kLevelCount);
   if constexpr (requires { structure.Drain(); }) structure.Drain();
   Figures figures;
   uint64_t sum = 0;

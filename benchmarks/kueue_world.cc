@@ -35,7 +35,7 @@ SchedulerConfig Config() {
   for (uint32_t k = 2; k < kKinds; ++k) {
     config.resources.push_back(Padded("kind", k));
   }
-  config.device_resource.clear();
+  config.device_kind.clear();
   config.topologies = {{"net", {"block"}}};
   config.preemption_costs = PreemptionCosts::FewestGangs();
   return config;

@@ -249,10 +249,10 @@ void BM_NearFull(benchmark::State& state, uint32_t nodes) {
       [&] {
         SchedulerHost host = CpuHost(nodes);
         for (uint32_t n = 0; n < nodes; ++n) {
-          OtherUsage usage;
+          ExternalUsage usage;
           usage.node = Padded("n", n);
           usage.amount = {int64_t{kCpus - 1} * 1000};
-          host.Apply(OthersChanged{std::move(usage)});
+          host.Apply(ExternalUsageChanged{std::move(usage)});
         }
         SubmitCpuTasks(host, kTasks);
         return host;

@@ -30,7 +30,7 @@ WORKLOADS = {
 NAMES = {
     "muster": "PriorityHeap",
     "muster_calls": "PriorityHeap, no session",
-    "mutex_lists": "mutex + class lists + bitmap",
+    "mutex_lists": "mutex + level lists + bitmap",
     "mutex_heap": "mutex + std::priority_queue",
     "tbb": "oneTBB concurrent_priority_queue",
     "boost_heap": "mutex + boost d-ary heap",

@@ -18,7 +18,7 @@ namespace {
 constexpr double kMicro = 1e6;
 
 // Ten gangs wait, each of a class of its own, for more than all gangs that may
-// be stopped hold: the search for victims is long and in vain.
+// be stopped hold: the search for victims is long and finds none.
 SchedulerHost FullCluster(uint32_t nodes) {
   SchedulerHost host(MakeConfig());
   host.AddNodes(nodes, 8);

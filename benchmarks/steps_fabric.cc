@@ -1,4 +1,4 @@
-// Questions to the solver on fabrics whose distances nobody has asked for.
+// Questions to the solver on fabrics whose distances are not cached yet.
 #include <cmath>
 #include <cstdint>
 #include <memory>

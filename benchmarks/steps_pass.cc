@@ -1,4 +1,4 @@
-// Whole passes: each of one question that nobody has asked before, and of what
+// Whole passes: each of one question that was not asked before, and of what
 // a scheduler does for it.
 #include <cstdint>
 #include <cstdlib>

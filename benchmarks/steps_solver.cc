@@ -24,7 +24,7 @@ struct Case {
   uint32_t grows = 0;       // Grow, by so many; 0: Place.
   bool own_filter = false;  // No other shape passes the same nodes.
   uint32_t within = 0;      // The first so many nodes; 0: all.
-  uint64_t exact_steps = PlacementRequest{}.exact_steps;
+  uint64_t placement_steps = PlacementRequest{}.placement_steps;
 };
 
 class Question : public StepSearch {
@@ -81,7 +81,7 @@ class Question : public StepSearch {
     request.gang = &gangs_[number];
     request.fixed = running_;
     request.within = within_;
-    request.exact_steps = case_.exact_steps;
+    request.placement_steps = case_.placement_steps;
     const Cluster::Mark mark = cluster_.Begin();
     if (case_.grows > 0) {
       request.most = case_.grows;
@@ -303,7 +303,7 @@ std::vector<Case> Cases() {
            Alike(800, 1, {.spread = {.level = "rack", .max_per_domain = 1}}),
        .fits = false});
   add({.name = "mixed", .gang = Mixed});
-  add({.name = "mixed-first", .gang = Mixed, .exact_steps = 0});
+  add({.name = "mixed-first", .gang = Mixed, .placement_steps = 0});
   add({.name = "traffic", .gang = Talking});
   add({.name = "alternatives", .gang = Alternatives});
   add({.name = "exact", .gang = Odd, .within = 10});
@@ -318,12 +318,12 @@ std::vector<Case> Cases() {
        .gang = [](uint32_t n) { return Elastic(2 * Some(n)); },
        .running = 8,
        .grows = 1,
-       .exact_steps = 0});
+       .placement_steps = 0});
   add({.name = "grow-large",
        .gang = [](uint32_t n) { return Elastic(8 * n); },
        .running = 100,
        .grows = 1,
-       .exact_steps = 0});
+       .placement_steps = 0});
   add({.name = "grow-whole",
        .gang = [](uint32_t n) { return Elastic(2 * Some(n)); },
        .running = 8,

@@ -194,7 +194,7 @@ class Tree {
  private:
   std::vector<uint16_t> nodes_;
   std::vector<std::vector<uint32_t>> slots_, children_;
-  std::vector<TreeQuestion::Level> levels_;
+  std::vector<TreeQuestion::LevelSlots> levels_;
 };
 
 // Seconds of CPU of this thread: others share the machine.

@@ -7,7 +7,7 @@ include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/muster")
 
 # install_library(target part): the library, its targets file, its .pc file.
-# `requires` is pkg-config's list: the libraries are static, so whoever links
+# `requires` is pkg-config's list: the libraries are static, so what links
 # them links these as well.
 function(install_library target part requires)
   install(TARGETS ${target} EXPORT muster-${part}-targets

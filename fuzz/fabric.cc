@@ -49,7 +49,7 @@ std::string Chooses(const Fabric& fabric) {
   if (!cost->connected) return "nodes are taken that cannot reach each other";
   if (cost->hop_sum != placed->hop_sum) return "the sum of hops differs";
   if (placed->hop_sum_bound > placed->hop_sum) return "the bound is broken";
-  auto order = fabric.RankOrder(placed->nodes);
+  auto order = fabric.RingThrough(placed->nodes);
   if (!order.ok()) return order.status().ToString();
   std::vector<uint32_t> sorted = placed->nodes;
   std::ranges::sort(sorted);

@@ -30,7 +30,7 @@ std::string Snapshot(std::string_view input);
 // behind a line "labels", else as text; what comes out is asked everything.
 std::string Fabric(std::string_view input);
 // A history of a scheduler and its host: eight bytes of seed, then three bytes
-// a step. Every law of test/property is checked after every step.
+// a step. Every invariant of test/property is checked after every step.
 std::string History(std::string_view input);
 
 struct Target {

@@ -54,9 +54,10 @@ void AddRunFlags(CLI::App* app, Arguments* a) {
                   "Write every event and plan to this new file");
   app->add_option("--report", a->flags.report,
                   "Write a page (HTML) that shows the run to this file");
-  app->add_option("--set", a->flags.settings,
-                  "Over what the input says: KEY=VALUE,KEY=VALUE, e.g. "
-                  "placement.policy=spread,scheduler.work_budget=500000");
+  app->add_option(
+      "--set", a->flags.settings,
+      "Over what the input says: KEY=VALUE,KEY=VALUE, e.g. "
+      "placement.policy=least-allocated,scheduler.work_budget=500000");
   app->add_option("--until", a->until, "Stop at this time, e.g. 2h")
       ->check(IsSpan());
   app->add_flag("--validate", a->flags.validate,
@@ -125,7 +126,7 @@ void AddCompare(CLI::App* app, Arguments* a) {
       ->add_option("--variant", a->compare.variants,
                    "What is compared, twice or more; the first is the base: "
                    "NAME:KEY=VALUE,KEY=VALUE, or NAME for the input as it is, "
-                   "e.g. spread:placement.policy=spread")
+                   "e.g. spread:placement.policy=least-allocated")
       ->allow_extra_args(false)
       ->required();
   compare

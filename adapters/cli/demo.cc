@@ -30,8 +30,8 @@ absl::StatusOr<std::vector<std::string>> StoryFiles(const std::string& folder) {
   return files;
 }
 
-// Tells one story and says whether it went as it says.
-absl::StatusOr<bool> Tell(const std::string& file, const Console& console) {
+// Runs one story and prints it; whether it went as the file expects.
+absl::StatusOr<bool> RunStory(const std::string& file, const Console& console) {
   const absl::StatusOr<Scenario> s = LoadScenario(file);
   if (!s.ok()) return s.status();
   VectorSource jobs(s->jobs);
@@ -49,7 +49,7 @@ absl::StatusOr<bool> Tell(const std::string& file, const Console& console) {
     console.out << "  NOT AS TOLD: " << failure << "\n";
   }
   if (checks.failures.empty()) {
-    console.out << "  As told: " << checks.checked
+    console.out << "  As met: " << checks.checked
                 << " expectations hold, and nothing leaked.\n";
   }
   console.out << "\n";
@@ -104,9 +104,9 @@ int RunDemo(const std::string& scenarios, const Console& console) {
                  "in seconds.\n\n";
   bool good = true;
   for (const std::string& file : *files) {
-    const absl::StatusOr<bool> told = Tell(file, console);
-    if (!told.ok()) return Fail(console, told.status());
-    good &= *told;
+    const absl::StatusOr<bool> met = RunStory(file, console);
+    if (!met.ok()) return Fail(console, met.status());
+    good &= *met;
   }
   if (absl::Status status = RunLoadedCluster(console); !status.ok()) {
     return Fail(console, status);

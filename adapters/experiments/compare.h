@@ -113,7 +113,7 @@ struct CompareOptions {
 // Runs all of it, one after the other: equal arguments, equal results but for
 // the CPU time. Where the source is generated, variants meet on equal inputs;
 // else seeds matter to placement by lot only. The policy kFragmentation, where
-// the input says no workload, is given that of the input's jobs.
+// the input names no typical tasks, is given those of the input's jobs.
 // INVALID_ARGUMENT before anything runs, where a variant is wrong; INTERNAL: a
 // scheduler broke its contract.
 absl::StatusOr<Comparison> RunComparison(const CompareSource& source,

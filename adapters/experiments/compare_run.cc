@@ -74,7 +74,8 @@ std::vector<TypicalTask> TypicalTasksOf(JobSource* jobs) {
   std::ranges::stable_sort(tasks, std::greater<>(), &TypicalTask::weight);
   size_t kept = 0;
   for (int64_t covered = 0;
-       kept < std::min<size_t>(tasks.size(), PlacementOptions::kMaxWorkload) &&
+       kept <
+           std::min<size_t>(tasks.size(), PlacementOptions::kMaxTypicalTasks) &&
        covered * 100 < all * 95;
        ++kept) {
     covered += tasks[kept].weight;
@@ -91,10 +92,10 @@ absl::StatusOr<CompareInput> MakeInput(const CompareSource& source,
   PlacementOptions& placement = input->setup.config.placement;
   if (ByLot(*input) && !SetsSeed(variant)) placement.seed = seed;
   if (placement.policy == PlacementPolicy::kFragmentation &&
-      placement.workload.empty()) {
+      placement.typical_tasks.empty()) {
     const absl::StatusOr<CompareInput> same = source.make(seed, variant);
     if (!same.ok()) return same.status();
-    placement.workload = TypicalTasksOf(same->jobs.get());
+    placement.typical_tasks = TypicalTasksOf(same->jobs.get());
   }
   return input;
 }
@@ -102,11 +103,11 @@ absl::StatusOr<CompareInput> MakeInput(const CompareSource& source,
 // The resource whose use is compared: that of the devices, or else the first.
 std::string UsedResource(const Setup& setup) {
   const SchedulerConfig& config = setup.config;
-  const bool devices = !config.device_resource.empty() &&
+  const bool devices = !config.device_kind.empty() &&
                        std::ranges::any_of(setup.nodes, [](const Node& n) {
                          return !n.devices.empty();
                        });
-  if (devices) return config.device_resource;
+  if (devices) return config.device_kind;
   return config.resources.empty() ? "" : config.resources[0];
 }
 

@@ -28,7 +28,7 @@ constexpr FgdPolicy kPolicies[] = {
     {"DotProd", PlacementPolicy::kDotProduct, true},
     {"Random", PlacementPolicy::kRandom, true},
     {"Binpack", PlacementPolicy::kBinpack},
-    {"Spread", PlacementPolicy::kSpread},
+    {"Spread", PlacementPolicy::kLeastAllocated},
     {"LeastFree", PlacementPolicy::kLeastFree},
     {"Balanced", PlacementPolicy::kBalanced},
 };
@@ -148,8 +148,8 @@ std::vector<TypicalTask> TypicalTasks(const FgdInput& input, bool with_memory) {
   std::ranges::stable_sort(tasks, std::greater<>(), &TypicalTask::weight);
   size_t kept = 0;
   int64_t covered = 0;
-  while (kept <
-             std::min<size_t>(tasks.size(), PlacementOptions::kMaxWorkload) &&
+  while (kept < std::min<size_t>(tasks.size(),
+                                 PlacementOptions::kMaxTypicalTasks) &&
          covered * 100 < static_cast<int64_t>(input.pods.size()) * 95) {
     covered += tasks[kept++].weight;
   }
@@ -163,9 +163,9 @@ PlacementOptions FgdOptions(const FgdInput& input, PlacementPolicy policy,
   // The largest nodes of the paper: 128 cores, 8 GPUs.
   options.yardstick = {128'000, 0, 8 * kWholeDevice};
   if (policy == PlacementPolicy::kFragmentation) {
-    options.workload = TypicalTasks(input, false);
+    options.typical_tasks = TypicalTasks(input, false);
   } else if (policy == PlacementPolicy::kMuster) {
-    options.workload = TypicalTasks(input, true);
+    options.typical_tasks = TypicalTasks(input, true);
     options.supply = SupplyOf(input.nodes);
   }
   return options;

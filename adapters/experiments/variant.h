@@ -32,7 +32,7 @@ absl::StatusOr<Settings> ParseSettings(std::string_view where,
 // whether keys and values exist is not looked at.
 absl::StatusOr<Variant> ParseVariant(std::string_view text);
 
-// "placement.policy=spread,scheduler.preemption=false".
+// "placement.policy=least-allocated,scheduler.preemption=false".
 std::string SettingsText(const Variant& variant);
 
 // What a variant changes; each must be there but `policy`, which is that of a

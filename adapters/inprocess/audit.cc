@@ -12,15 +12,16 @@ absl::Status Wrong(const std::string& what) {
 }
 
 // Whether the scheduler believes that nothing is held on any node.
-absl::Status CheckAllFree(const Scheduler& scheduler, const Books& books) {
+absl::Status CheckAllFree(const Scheduler& scheduler,
+                          const RealUsage& real_usage) {
   const ClusterView cluster = scheduler.cluster();
   for (NodeIndex n : cluster.nodes()) {
     const std::string& key = cluster.node(n).key;
-    const OtherUsage& others = books.others(books.Find(key));
+    const ExternalUsage& external = real_usage.external(real_usage.Find(key));
     for (ResourceKind k = 0; k < cluster.resource_count(); ++k) {
-      int64_t expected = cluster.capacity(n, k) - others.amount[k];
+      int64_t expected = cluster.capacity(n, k) - external.amount[k];
       if (k == cluster.device_kind()) {
-        expected -= books.OthersMilli(books.Find(key));
+        expected -= real_usage.ExternalMilli(real_usage.Find(key));
         for (const Device& d : cluster.node(n).devices) {
           if (!d.healthy) expected = -1;  // Not comparable.
         }
@@ -70,7 +71,7 @@ absl::Status Simulator::Impl::Audit() const {
       const LiveTask& t = g.tasks[g.FlatIndex(b.task)];
       if (b.phase != TaskPhase::kRunning) continue;
       --tasks;
-      if (t.life != TaskLife::kRunning || books_.key(t.node) != b.node ||
+      if (t.life != TaskLife::kRunning || real_usage_.key(t.node) != b.node ||
           t.place.devices != b.devices ||
           t.place.first_slice != b.first_slice) {
         return Wrong("gang " + g.job.gang.key + ": a task is not where the " +
@@ -85,10 +86,10 @@ absl::Status Simulator::Impl::Audit() const {
     }
   }
   if (anything) return absl::OkStatus();
-  if (const std::string node = books_.FirstInUse(); !node.empty()) {
+  if (const std::string node = real_usage_.FirstInUse(); !node.empty()) {
     return Wrong("something still runs on node " + node);
   }
-  return CheckAllFree(scheduler_, books_);
+  return CheckAllFree(scheduler_, real_usage_);
 }
 
 }  // namespace muster::inprocess

@@ -81,7 +81,8 @@ void Simulator::Impl::PlaceTask(const PlannedTask& planned, LiveGang& g) {
   t.place = {planned.devices, planned.first_slice};
   const DeviceRequest& request = g.ShapeOf(flat).devices;
   if (!config_.host.choose_devices && request.count > 0) {
-    t.place = books_.Pick(t.node, request, {}).value_or(Books::Place{});
+    t.place =
+        real_usage_.Pick(t.node, request, {}).value_or(RealUsage::Place{});
   }
   t.life = TaskLife::kStarting;
   places_.Hold(now_, g, flat);
@@ -96,7 +97,7 @@ bool Simulator::Impl::StartMatters(const LiveGang& g) const {
 void Simulator::Impl::BeginStart(const Decision& d, uint32_t slot) {
   LiveGang& g = live_[slot];
   if (g.work_done) {  // Finished, and the news is on its way.
-    return Tell(slot, DecisionRefused{d.seq}, true);
+    return Report(slot, DecisionRefused{d.seq}, true);
   }
   for (const PlannedTask& t : plan_.TasksOf(d)) PlaceTask(t, g);
   if (!broken_.ok()) return;
@@ -106,14 +107,14 @@ void Simulator::Impl::BeginStart(const Decision& d, uint32_t slot) {
     }
     UpdateRate(slot, StopCause::kOther);
     if (config_.host.choose_devices) {
-      return Tell(slot, DecisionApplied{d.seq}, StartMatters(g));
+      return Report(slot, DecisionApplied{d.seq}, StartMatters(g));
     }
     TasksAnswered answered{.gang = g.job.gang.key};
     for (const PlannedTask& t : plan_.TasksOf(d)) {
       answered.tasks.push_back(places_.AnswerFor(g, g.FlatIndex(t.task),
                                                  TaskOutcome::kStarted, true));
     }
-    return Tell(slot, std::move(answered), StartMatters(g));
+    return Report(slot, std::move(answered), StartMatters(g));
   }
   waves_.Add(plan_.TasksOf(d), g,
              {.seq = d.seq,
@@ -137,7 +138,7 @@ void Simulator::Impl::BeginStop(const Decision& d, uint32_t slot) {
           .slot = slot,
           .lapse = NextLapse(g.job.gang.key, true)};
   if (act.has(LapseKind::kRefuse)) {
-    return Tell(slot, DecisionRefused{d.seq}, true);
+    return Report(slot, DecisionRefused{d.seq}, true);
   }
   auto stop = [&](uint32_t flat) {
     LiveTask& t = g.tasks[flat];
@@ -198,12 +199,12 @@ void Simulator::Impl::FinishStart(const Act& act, LiveGang& g) {
   if (act.has(LapseKind::kNoAnswer)) return;
   const Duration late = act.has(LapseKind::kLate) ? act.lapse->delay : 0;
   if (refused) {
-    Tell(act.slot, DecisionRefused{act.seq}, true, late);
+    Report(act.slot, DecisionRefused{act.seq}, true, late);
   } else if (act.whole && !failed && !moved &&
              answered.tasks.size() == act.tasks.size()) {
-    Tell(act.slot, DecisionApplied{act.seq}, true, late);
+    Report(act.slot, DecisionApplied{act.seq}, true, late);
   } else if (!answered.tasks.empty()) {
-    Tell(act.slot, std::move(answered), true, late);
+    Report(act.slot, std::move(answered), true, late);
   }
 }
 
@@ -217,7 +218,7 @@ void Simulator::Impl::FinishStop(const Act& act, LiveGang& g) {
   }
   if (act.has(LapseKind::kNoAnswer)) return;
   const Duration late = act.has(LapseKind::kLate) ? act.lapse->delay : 0;
-  Tell(act.slot, DecisionApplied{act.seq}, true, late);
+  Report(act.slot, DecisionApplied{act.seq}, true, late);
 }
 
 }  // namespace muster::inprocess

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "adapters/inprocess/books.h"
 #include "adapters/inprocess/observer.h"
+#include "adapters/inprocess/real_usage.h"
 #include "adapters/inprocess/workload.h"
 #include "muster/ids.h"
 
@@ -26,8 +26,8 @@ struct LiveTask {
   uint32_t alternative = 0;
   uint32_t attempt = 0;      // The scheduler's number for it.
   uint32_t incarnation = 0;  // Ours: rises whenever it is started or stopped.
-  uint32_t node = 0;         // Of the books.
-  Books::Place place{};      // There.
+  uint32_t node = 0;         // An index in RealUsage.
+  RealUsage::Place place{};  // There.
 
   // All of its place.
   bool holds() const {

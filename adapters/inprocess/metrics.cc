@@ -56,7 +56,7 @@ void Metrics::EachDay(Time from, Time to, F f) {
   }
 }
 
-void Metrics::Advance(Time now, const BookTotals& totals) {
+void Metrics::Advance(Time now, const UsageTotals& totals) {
   const Time since = std::max(since_, std::min(now, first_submission));
   since_ = std::max(since_, now);
   if (now <= since) return;

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "adapters/inprocess/books.h"
 #include "adapters/inprocess/observer.h"
+#include "adapters/inprocess/real_usage.h"
 #include "muster/decision.h"
 #include "muster/ids.h"
 #include "muster/plan.h"
@@ -60,7 +60,7 @@ class Metrics {
     uint64_t submitted = 0, finished = 0, cancelled = 0, refused = 0;
     uint64_t passes = 0, decisions = 0, answers = 0, checkpoints = 0;
     uint64_t budget_exhausted = 0, steps = 0;
-    uint64_t overcommits = 0;   // Planned tasks without room in the books.
+    uint64_t overcommits = 0;   // Planned tasks without room in RealUsage.
     uint64_t not_found = 0;     // Late messages about gangs that were gone.
     uint64_t max_live = 0;      // Gangs that waited or ran at one time.
     uint64_t quiet_passes = 0;  // Passes that decided nothing.
@@ -87,7 +87,7 @@ class Metrics {
   explicit Metrics(ResourceKind device_kind = 0) : device_kind_(device_kind) {}
 
   // Time goes on to `now` with these totals.
-  void Advance(Time now, const BookTotals& totals);
+  void Advance(Time now, const UsageTotals& totals);
   // A gang with these devices and run time was submitted.
   void Submitted(Time at, int64_t device_milli, Duration work);
   void Ended(Time at, const Finished& f);

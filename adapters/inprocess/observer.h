@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "adapters/inprocess/books.h"
+#include "adapters/inprocess/real_usage.h"
 #include "muster/enum_names.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
@@ -64,7 +64,7 @@ struct RunStop {
 struct PlaceChange {
   Time at = 0;
   const Gang& gang;
-  uint32_t node = 0;  // Of the books.
+  uint32_t node = 0;  // An index in RealUsage.
   DeviceSet devices{};
   bool taken = true;
 };
@@ -73,10 +73,10 @@ class Observer {
  public:
   virtual ~Observer() = default;
   // Nothing happened since `from`; time goes on to `to` > from.
-  virtual void Advanced(Time, Time, const Books&) {}
-  // The books' node is new, has new values, went down or came up, or others
-  // use more or less of it.
-  virtual void NodeUpdated(uint32_t, const Books&) {}
+  virtual void Advanced(Time, Time, const RealUsage&) {}
+  // A node is new, has new values, went down or came up, or
+  // external usage of it has changed.
+  virtual void NodeUpdated(uint32_t, const RealUsage&) {}
   virtual void PlaceChanged(const PlaceChange&) {}
   virtual void Submitted(Time, const Gang&) {}
   // The gang has all it needs and makes progress.

@@ -29,14 +29,14 @@ Simulator::Impl::Impl(Scheduler scheduler, const SchedulerConfig& config,
                       JobSource* jobs, std::vector<WorldEvent> world,
                       SimulatorOptions options)
     : scheduler_(std::move(scheduler)),
-      books_(static_cast<uint32_t>(config.resources.size()),
-             config.KindOf(config.device_resource), config.partition_schemes),
-      metrics_(config.KindOf(config.device_resource)),
+      real_usage_(static_cast<uint32_t>(config.resources.size()),
+                  config.KindOf(config.device_kind), config.partition_schemes),
+      metrics_(config.KindOf(config.device_kind)),
       config_(config),
       jobs_(jobs),
       world_(std::move(world)),
       options_(std::move(options)),
-      places_(config_, &books_, &metrics_, options_.observer) {
+      places_(config_, &real_usage_, &metrics_, options_.observer) {
   std::ranges::stable_sort(world_, {}, &WorldEvent::at);
   has_next_ = jobs_->Next(&next_job_);
 }
@@ -67,9 +67,9 @@ absl::Status Simulator::Impl::Run(Time until) {
   uint64_t rounds = 0;
   for (Time t = NextTime(); t <= until && t < kForever; t = NextTime()) {
     if (t > now_) passes_at_now_ = 0;
-    metrics_.Advance(t, books_.totals());
+    metrics_.Advance(t, real_usage_.totals());
     if (options_.observer != nullptr && t > now_) {
-      options_.observer->Advanced(now_, t, books_);
+      options_.observer->Advanced(now_, t, real_usage_);
     }
     now_ = t;
     if (absl::Status s = HandleAllAt(t); !s.ok()) return s;
@@ -205,7 +205,7 @@ void Simulator::Impl::OnProgress(uint32_t slot) {
   g.saved += g.checkpoint_step();
   ++metrics_.counts.checkpoints;
   ScheduleProgress(slot);
-  Tell(slot, CheckpointTaken{.gang = g.job.gang.key, .at = now_}, false);
+  Report(slot, CheckpointTaken{.gang = g.job.gang.key, .at = now_}, false);
 }
 
 void Simulator::Impl::Finish(uint32_t slot) {
@@ -222,7 +222,7 @@ void Simulator::Impl::Finish(uint32_t slot) {
                         .size = SizeOf(g.device_milli)});
   ++ended_;
   g.leaving = true;
-  Tell(slot, GangFinished{.gang = g.job.gang.key}, true);
+  Report(slot, GangFinished{.gang = g.job.gang.key}, true);
 }
 
 void Simulator::Impl::UpdateRate(uint32_t slot, StopCause cause,
@@ -259,7 +259,7 @@ void Simulator::Impl::BeginsToWork(LiveGang& g) {
   std::vector<std::string_view> nodes;
   for (const LiveTask& t : g.tasks) {
     nodes.push_back(t.life == TaskLife::kRunning
-                        ? std::string_view(books_.key(t.node))
+                        ? std::string_view(real_usage_.key(t.node))
                         : std::string_view());
   }
   options_.observer->Ran({.at = now_,
@@ -323,8 +323,8 @@ void Simulator::Impl::FreeIfGone(uint32_t slot) {
   live_.Free(slot);
 }
 
-void Simulator::Impl::Tell(uint32_t slot, EventBody body, bool matters,
-                           Duration extra_delay) {
+void Simulator::Impl::Report(uint32_t slot, EventBody body, bool matters,
+                             Duration extra_delay) {
   const HostModel& h = options_.host;
   const Duration delay = h.answer_delay + extra_delay;
   // A host repeats answers, not news.
@@ -388,7 +388,7 @@ Time Simulator::now() const { return impl_->now_; }
 const Scheduler& Simulator::scheduler() const { return impl_->scheduler_; }
 const Metrics& Simulator::metrics() const { return impl_->metrics_; }
 const WaitingMirror& Simulator::waiting() const { return impl_->waiting_; }
-const Books& Simulator::books() const { return impl_->books_; }
+const RealUsage& Simulator::real_usage() const { return impl_->real_usage_; }
 const std::vector<Refusal>& Simulator::refusals() const {
   return impl_->refusals_;
 }

@@ -70,14 +70,14 @@ class Simulator {
   absl::Status Run(Time until = kForever);
 
   // To be called when a run has ended. INTERNAL names the first thing that
-  // does not balance: a gang unaccounted for, capacity that is held by nobody,
+  // does not balance: a gang unaccounted for, capacity that no task holds,
   // a task that is not where the scheduler believes it is.
   absl::Status Audit() const;
 
   Time now() const;
   const Scheduler& scheduler() const;
   const Metrics& metrics() const;
-  const Books& books() const;
+  const RealUsage& real_usage() const;
   // As the plans told it.
   const WaitingMirror& waiting() const;
   const std::vector<Refusal>& refusals() const;  // The first 100.

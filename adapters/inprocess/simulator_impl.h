@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "adapters/inprocess/books.h"
 #include "adapters/inprocess/event_queue.h"
 #include "adapters/inprocess/live_gangs.h"
+#include "adapters/inprocess/real_usage.h"
 #include "adapters/inprocess/simulator.h"
 #include "adapters/inprocess/task_places.h"
 #include "adapters/inprocess/waves.h"
@@ -53,7 +53,7 @@ class Pool {
 
 // The host that is played: it says what happens, carries decisions out as late
 // and as badly as HostModel has it, and answers, on a clock of its own. Of many
-// functions, since each step of a job's life changes its tasks, the books and
+// functions, since each step of a job's life changes its tasks, the usage and
 // the queue of what comes next together; grouped by the files that define them.
 class Simulator::Impl {
  public:
@@ -65,7 +65,7 @@ class Simulator::Impl {
   absl::Status Audit() const;
 
   Scheduler scheduler_;
-  Books books_;
+  RealUsage real_usage_;
   Metrics metrics_;
   WaitingMirror waiting_;
   std::vector<Refusal> refusals_;
@@ -96,10 +96,11 @@ class Simulator::Impl {
   // Frees the slot if the scheduler does not know the gang any more.
   void FreeIfGone(uint32_t slot);
 
-  // Tells the scheduler about a gang, as late and as often as the host does.
-  // `matters`: a decision could depend on it even if it is told at once.
-  void Tell(uint32_t slot, EventBody body, bool matters,
-            Duration extra_delay = 0);
+  // Reports a gang's event to the scheduler, as late and as often as the host
+  // does. `matters`: a decision could depend on it even if it is reported at
+  // once.
+  void Report(uint32_t slot, EventBody body, bool matters,
+              Duration extra_delay = 0);
   void Deliver(const Message& message, bool matters, bool late);
   void Broken(std::string_view what, const absl::Status& status);
 
@@ -123,7 +124,7 @@ class Simulator::Impl {
   void HappenTaskDies(const TaskDies& e, int line);
   void Reconcile();
   void LoseTasksOn(uint32_t node);
-  void TellNode(uint32_t node);
+  void ReportNode(uint32_t node);
 
   const SchedulerConfig config_;
   JobSource* jobs_;
@@ -141,7 +142,7 @@ class Simulator::Impl {
   absl::Status broken_ = absl::OkStatus();  // The first breach of contract.
 
   EventQueue queue_;
-  std::vector<uint32_t> node_of_id_;  // Books' node by NodeId::index.
+  std::vector<uint32_t> node_of_id_;  // RealUsage' node by NodeId::index.
   Pool<Act> acts_;
   Waves waves_;
   Pool<Message> messages_;

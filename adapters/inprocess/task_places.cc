@@ -7,19 +7,20 @@ namespace muster::inprocess {
 
 void TaskPlaces::Hold(Time now, const LiveGang& g, uint32_t flat) {
   const LiveTask& t = g.tasks[flat];
-  if (!books_.Charge(t.node, g.ShapeOf(flat), t.place)) {
+  if (!real_usage_.Charge(t.node, g.ShapeOf(flat), t.place)) {
     ++metrics_.counts.overcommits;
   }
-  Tell(now, g, flat, true);
+  Notify(now, g, flat, true);
 }
 
 void TaskPlaces::Drop(Time now, const LiveGang& g, uint32_t flat) {
   const LiveTask& t = g.tasks[flat];
-  books_.Credit(t.node, g.ShapeOf(flat), t.place);
-  Tell(now, g, flat, false);
+  real_usage_.Credit(t.node, g.ShapeOf(flat), t.place);
+  Notify(now, g, flat, false);
 }
 
-void TaskPlaces::Tell(Time now, const LiveGang& g, uint32_t flat, bool taken) {
+void TaskPlaces::Notify(Time now, const LiveGang& g, uint32_t flat,
+                        bool taken) {
   if (observer_ == nullptr) return;
   const LiveTask& t = g.tasks[flat];
   observer_->PlaceChanged({.at = now,
@@ -33,12 +34,12 @@ void TaskPlaces::Leave(Time now, LiveGang& g, uint32_t flat, TaskLife then) {
   LiveTask& t = g.tasks[flat];
   if (t.holds()) Drop(now, g, flat);
   if (t.life == TaskLife::kSuspended) {
-    books_.Keep(t.node, KeptOf(g.ShapeOf(flat)), -1);
+    real_usage_.Keep(t.node, KeptOf(g.ShapeOf(flat)), -1);
   }
   t.life = then;
   ++t.incarnation;
   if (then == TaskLife::kSuspended &&
-      !books_.Keep(t.node, KeptOf(g.ShapeOf(flat)), 1)) {
+      !real_usage_.Keep(t.node, KeptOf(g.ShapeOf(flat)), 1)) {
     ++metrics_.counts.overcommits;
   }
 }
@@ -59,7 +60,7 @@ TaskAnswer TaskPlaces::AnswerFor(const LiveGang& g, uint32_t flat,
   TaskAnswer answer{
       .task = g.IdOf(flat), .attempt = t.attempt, .outcome = outcome};
   if (with_place) {
-    answer.node = books_.key(t.node);
+    answer.node = real_usage_.key(t.node);
     answer.devices = t.place.devices.ToList();
     if (!g.ShapeOf(flat).devices.partition.empty()) {
       answer.first_slice = t.place.first_slice;
@@ -71,14 +72,15 @@ TaskAnswer TaskPlaces::AnswerFor(const LiveGang& g, uint32_t flat,
 void TaskPlaces::Move(Time now, const Lapse& lapse, LiveGang& g,
                       uint32_t flat) {
   LiveTask& t = g.tasks[flat];
-  const uint32_t node =
-      lapse.kind == LapseKind::kElsewhere ? books_.Find(lapse.node) : t.node;
-  if (node == Books::kNoNode || !books_.up(node)) return;
+  const uint32_t node = lapse.kind == LapseKind::kElsewhere
+                            ? real_usage_.Find(lapse.node)
+                            : t.node;
+  if (node == RealUsage::kNoNode || !real_usage_.up(node)) return;
   const TaskShape& shape = g.ShapeOf(flat);
   const DeviceSet planned = t.place.devices;
   Drop(now, g, flat);
-  const std::optional<Books::Place> place =
-      books_.Pick(node, shape.devices, node == t.node ? planned : DeviceSet{});
+  const std::optional<RealUsage::Place> place = real_usage_.Pick(
+      node, shape.devices, node == t.node ? planned : DeviceSet{});
   if (place.has_value()) {
     t.node = node;
     t.place = *place;

@@ -1,14 +1,14 @@
-// Where the tasks of live gangs are: taken, left and moved, in the books and
-// before the observer.
+// Where the tasks of live gangs are: taken, left and moved, in the real usage
+// and before the observer.
 #pragma once
 
 #include <cstdint>
 
-#include "adapters/inprocess/books.h"
 #include "adapters/inprocess/host_model.h"
 #include "adapters/inprocess/live_gang.h"
 #include "adapters/inprocess/metrics.h"
 #include "adapters/inprocess/observer.h"
+#include "adapters/inprocess/real_usage.h"
 #include "muster/config.h"
 #include "muster/event.h"
 #include "muster/ids.h"
@@ -21,10 +21,10 @@ namespace muster::inprocess {
 class TaskPlaces {
  public:
   // None of these is owned; `observer` may be null.
-  TaskPlaces(const SchedulerConfig& config, Books* books, Metrics* metrics,
-             Observer* observer)
+  TaskPlaces(const SchedulerConfig& config, RealUsage* real_usage,
+             Metrics* metrics, Observer* observer)
       : config_(config),
-        books_(*books),
+        real_usage_(*real_usage),
         metrics_(*metrics),
         observer_(observer) {}
 
@@ -42,10 +42,10 @@ class TaskPlaces {
  private:
   Resources KeptOf(const TaskShape& shape) const;
   void Drop(Time now, const LiveGang& g, uint32_t flat);
-  void Tell(Time now, const LiveGang& g, uint32_t flat, bool taken);
+  void Notify(Time now, const LiveGang& g, uint32_t flat, bool taken);
 
   const SchedulerConfig& config_;
-  Books& books_;
+  RealUsage& real_usage_;
   Metrics& metrics_;
   Observer* observer_;
 };

@@ -15,8 +15,8 @@ struct Label {
   std::string operator()(const NodeRemoved& e) { return "remove " + e.node; }
   std::string operator()(const NodeDrained& e) { return "drain " + e.node; }
   std::string operator()(const SpotNotice& e) { return "spot " + e.node; }
-  std::string operator()(const OthersChanged& e) {
-    return "others " + e.usage.node;
+  std::string operator()(const ExternalUsageChanged& e) {
+    return "external usage of " + e.usage.node;
   }
   std::string operator()(const NodeSetChanged& e) {
     return "node set " + e.set.key;
@@ -73,37 +73,37 @@ void Simulator::Impl::HappenTold(const EventBody& body, int line) {
       [&](const auto& e) {
         using E = std::decay_t<decltype(e)>;
         if constexpr (std::is_same_v<E, NodeChanged>) {
-          const uint32_t node = books_.Upsert(e.node);
+          const uint32_t node = real_usage_.Upsert(e.node);
           const NodeId id = scheduler_.FindNode(e.node.key);
           if (id.index >= node_of_id_.size()) node_of_id_.resize(id.index + 1);
           node_of_id_[id.index] = node;
           // A node that was removed and comes again works.
-          books_.SetUp(node, true);
-          TellNode(node);
+          real_usage_.SetUp(node, true);
+          ReportNode(node);
         } else if constexpr (std::is_same_v<E, NodeDown> ||
                              std::is_same_v<E, NodeRemoved>) {
-          const uint32_t node = books_.Find(e.node);
+          const uint32_t node = real_usage_.Find(e.node);
           LoseTasksOn(node);
-          books_.SetUp(node, false);
-          TellNode(node);
+          real_usage_.SetUp(node, false);
+          ReportNode(node);
         } else if constexpr (std::is_same_v<E, PriorityClassChanged>) {
           protected_runtimes_ |= e.priority_class.min_runtime > 0;
         } else if constexpr (std::is_same_v<E, NodeUp>) {
-          const uint32_t node = books_.Find(e.node);
-          books_.SetUp(node, true);
-          TellNode(node);
-        } else if constexpr (std::is_same_v<E, OthersChanged>) {
-          const uint32_t node = books_.Find(e.usage.node);
-          books_.SetOthers(node, e.usage);
-          TellNode(node);
+          const uint32_t node = real_usage_.Find(e.node);
+          real_usage_.SetUp(node, true);
+          ReportNode(node);
+        } else if constexpr (std::is_same_v<E, ExternalUsageChanged>) {
+          const uint32_t node = real_usage_.Find(e.usage.node);
+          real_usage_.SetExternalUsage(node, e.usage);
+          ReportNode(node);
         }
       },
       body);
 }
 
-void Simulator::Impl::TellNode(uint32_t node) {
+void Simulator::Impl::ReportNode(uint32_t node) {
   if (options_.observer != nullptr) {
-    options_.observer->NodeUpdated(node, books_);
+    options_.observer->NodeUpdated(node, real_usage_);
   }
 }
 
@@ -138,19 +138,19 @@ void Simulator::Impl::HappenTaskDies(const TaskDies& e, int line) {
   TasksAnswered answered{.gang = g.job.gang.key};
   answered.tasks.push_back(
       places_.AnswerFor(g, flat, TaskOutcome::kFailed, false));
-  Tell(slot, std::move(answered), true);
+  Report(slot, std::move(answered), true);
 }
 
 // The host tells everything as it is. Numbers of attempts mean nothing any
 // more: later answers are about whichever is current.
 void Simulator::Impl::Reconcile() {
   Reconciled whole;
-  for (uint32_t n = 0; n < books_.node_count(); ++n) {
-    if (!scheduler_.FindNode(books_.key(n)).valid()) continue;
-    whole.nodes.push_back(books_.node(n));
-    if (!books_.others(n).node.empty())
-      whole.others.push_back(books_.others(n));
-    if (!books_.up(n)) whole.down.push_back(books_.key(n));
+  for (uint32_t n = 0; n < real_usage_.node_count(); ++n) {
+    if (!scheduler_.FindNode(real_usage_.key(n)).valid()) continue;
+    whole.nodes.push_back(real_usage_.node(n));
+    if (!real_usage_.external(n).node.empty())
+      whole.external.push_back(real_usage_.external(n));
+    if (!real_usage_.up(n)) whole.down.push_back(real_usage_.key(n));
   }
   for (LiveGang& g : live_) {
     if (!g.alive) continue;

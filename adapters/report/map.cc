@@ -26,10 +26,10 @@ void DeviceMap::MakeDirty(uint32_t cell) {
   changed_ = true;
 }
 
-void DeviceMap::NodeUpdated(uint32_t node, const Books& books) {
+void DeviceMap::NodeUpdated(uint32_t node, const RealUsage& real_usage) {
   if (node >= cell_of_.size()) cell_of_.resize(node + 1);
   std::vector<uint32_t>& cells = cell_of_[node];
-  while (cells.size() < books.node(node).devices.size()) {
+  while (cells.size() < real_usage.node(node).devices.size()) {
     const auto device = static_cast<uint32_t>(cells.size());
     cells.push_back(static_cast<uint32_t>(cells_.size()));
     cells_.push_back({.node = node, .device = device});
@@ -79,11 +79,11 @@ void DeviceMap::SetWorking(uint32_t gang, bool working) {
   for (uint32_t cell : found->second.cells) MakeDirty(cell);
 }
 
-uint32_t DeviceMap::StateOf(const Cell& cell, const Books& books) {
-  const std::vector<Device>& devices = books.node(cell.node).devices;
+uint32_t DeviceMap::StateOf(const Cell& cell, const RealUsage& real_usage) {
+  const std::vector<Device>& devices = real_usage.node(cell.node).devices;
   if (cell.device >= devices.size()) return Plain(CellState::kAbsent);
-  if (!books.up(cell.node)) return Plain(CellState::kDown);
-  const int64_t milli = books.DeviceMilli(cell.node, cell.device);
+  if (!real_usage.up(cell.node)) return Plain(CellState::kDown);
+  const int64_t milli = real_usage.DeviceMilli(cell.node, cell.device);
   if (!cell.holders.empty()) {
     Occupancy o{
         .gangs = cell.holders,
@@ -114,10 +114,10 @@ uint32_t DeviceMap::Number(Occupancy occupancy) {
   return it->second;
 }
 
-void DeviceMap::TakeStep(Time at, const Books& books) {
+void DeviceMap::TakeStep(Time at, const RealUsage& real_usage) {
   for (uint32_t cell : dirty_) {
     cells_[cell].dirty = false;
-    state_[cell] = StateOf(cells_[cell], books);
+    state_[cell] = StateOf(cells_[cell], real_usage);
   }
   dirty_.clear();
   changed_ = false;
@@ -126,11 +126,11 @@ void DeviceMap::TakeStep(Time at, const Books& books) {
   if (numbers_.size() > collect_at_) Collect();
 }
 
-void DeviceMap::Advanced(Time from, Time to, const Books& books) {
+void DeviceMap::Advanced(Time from, Time to, const RealUsage& real_usage) {
   if (!changed_) return;
   const Time at =
       steps_.empty() ? from : std::max(from, steps_.back().at + spacing_);
-  if (at < to) TakeStep(at, books);
+  if (at < to) TakeStep(at, real_usage);
 }
 
 void DeviceMap::Thin() {

@@ -10,7 +10,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "adapters/inprocess/books.h"
+#include "adapters/inprocess/real_usage.h"
 #include "muster/gang.h"
 #include "muster/ids.h"
 
@@ -65,18 +65,18 @@ class DeviceMap {
   // `max_cells`: devices x steps at most; but at least 16 steps.
   explicit DeviceMap(size_t max_cells) : max_cells_(max_cells) {}
 
-  void NodeUpdated(uint32_t node, const Books& books);
+  void NodeUpdated(uint32_t node, const RealUsage& real_usage);
   // `gang`: number of submission.
   void Take(uint32_t gang, const MapGang& about, uint32_t node,
             DeviceSet devices);
   void Leave(uint32_t gang, uint32_t node, DeviceSet devices);
   void SetWorking(uint32_t gang, bool working);
   // Nothing changes during [from, to).
-  void Advanced(Time from, Time to, const Books& books);
+  void Advanced(Time from, Time to, const RealUsage& real_usage);
 
   // With a last step at `end`. Steps are left out until everything is smaller
   // than `max_bytes`. `levels`: the labels that make a node's path.
-  MapPicture Finish(Time end, const Books& books,
+  MapPicture Finish(Time end, const RealUsage& real_usage,
                     const std::vector<std::string>& levels, size_t max_bytes);
 
  private:
@@ -97,9 +97,9 @@ class DeviceMap {
   };
 
   void MakeDirty(uint32_t cell);
-  uint32_t StateOf(const Cell& cell, const Books& books);
+  uint32_t StateOf(const Cell& cell, const RealUsage& real_usage);
   uint32_t Number(Occupancy occupancy);
-  void TakeStep(Time at, const Books& books);
+  void TakeStep(Time at, const RealUsage& real_usage);
   // Keeps steps that lie `spacing_` apart, and forgets who is in none.
   void Thin();
   void Collect();

@@ -65,11 +65,11 @@ void AppendVarint(uint64_t value, std::string* out) {
   out->push_back(static_cast<char>(value));
 }
 
-MapPicture DeviceMap::Finish(Time end, const Books& books,
+MapPicture DeviceMap::Finish(Time end, const RealUsage& real_usage,
                              const std::vector<std::string>& levels,
                              size_t max_bytes) {
   if (steps_.empty() || changed_ || steps_.back().at < end) {
-    TakeStep(end, books);
+    TakeStep(end, real_usage);
   }
   for (Step& step : steps_) {
     step.state.resize(cells_.size(), static_cast<uint32_t>(CellState::kAbsent));
@@ -79,7 +79,7 @@ MapPicture DeviceMap::Finish(Time end, const Books& books,
   std::erase_if(nodes, [&](uint32_t n) { return cell_of_[n].empty(); });
   std::vector<MapPicture::Node> about(cell_of_.size());
   for (uint32_t n : nodes) {
-    about[n] = Describe(books.node(n),
+    about[n] = Describe(real_usage.node(n),
                         static_cast<uint32_t>(cell_of_[n].size()), levels);
   }
   std::ranges::stable_sort(nodes, [&](uint32_t a, uint32_t b) {

@@ -94,10 +94,10 @@ Recorder::Live* Recorder::Find(std::string_view key) {
   return it == live_.end() ? nullptr : &it->second;
 }
 
-void Recorder::Advanced(Time from, Time to, const Books& books) {
-  if (next_ != nullptr) next_->Advanced(from, to, books);
+void Recorder::Advanced(Time from, Time to, const RealUsage& real_usage) {
+  if (next_ != nullptr) next_->Advanced(from, to, real_usage);
   if (!series_.begun()) return;
-  const BookTotals& totals = books.totals();
+  const UsageTotals& totals = real_usage.totals();
   rates_[kSeconds] = 1;
   rates_[kFreeMilli] = static_cast<double>(totals.free_milli);
   rates_[kPartlyMilli] = static_cast<double>(totals.partly_free_milli);
@@ -114,12 +114,12 @@ void Recorder::Advanced(Time from, Time to, const Books& books) {
   const std::array<double, kMaxima> levels = {
       static_cast<double>(queue_.size())};
   series_.AddOver(from, to, rates_, levels);
-  map_.Advanced(from, to, books);
+  map_.Advanced(from, to, real_usage);
 }
 
-void Recorder::NodeUpdated(uint32_t node, const Books& books) {
-  if (next_ != nullptr) next_->NodeUpdated(node, books);
-  map_.NodeUpdated(node, books);
+void Recorder::NodeUpdated(uint32_t node, const RealUsage& real_usage) {
+  if (next_ != nullptr) next_->NodeUpdated(node, real_usage);
+  map_.NodeUpdated(node, real_usage);
 }
 
 void Recorder::PlaceChanged(const PlaceChange& change) {
@@ -246,7 +246,7 @@ void Recorder::Planned(const Plan& plan, const Scheduler& scheduler) {
     if (Live* live = Find(plan.Text(w.gang_key))) {
       NoteReason(&live->record, plan.now, w.reason.code,
                  PlainText(scheduler.Named(w.reason, w.gang),
-                           scheduler.config().device_resource));
+                           scheduler.config().device_kind));
     }
   }
   for (const std::string& key : ask_) {
@@ -281,14 +281,14 @@ uint32_t Recorder::Ask(Live* live, Time at, const Scheduler& scheduler) {
   NoteReason(&live->record, at, code,
              code == ReasonCode::kNone
                  ? std::string(Name(why->phase))
-                 : PlainText(why->reason, scheduler.config().device_resource));
+                 : PlainText(why->reason, scheduler.config().device_kind));
   return why->ahead;
 }
 
 RunRecord Recorder::Finish(const Simulator& simulator) {
   RunRecord record{.end = simulator.now()};
-  record.map =
-      map_.Finish(record.end, simulator.books(), levels_, limits_.map_bytes);
+  record.map = map_.Finish(record.end, simulator.real_usage(), levels_,
+                           limits_.map_bytes);
   record.levels = levels_;
   record.waiting_in_all = queue_.size();
   reason_work_ = 0;  // What they wait for now, whatever was asked before.

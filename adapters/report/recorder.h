@@ -24,7 +24,7 @@ namespace muster::inprocess {
 // kFixedColumns: used and capacity of each resource, in pairs.
 enum SeriesColumn : size_t {
   kSeconds,        // Of the bucket that were simulated.
-  kFreeMilli,      // BookTotals' four about free devices,
+  kFreeMilli,      // UsageTotals' four about free devices,
   kPartlyMilli,    //
   kWholeFree,      //
   kScatteredFree,  // the last one as whole_free - whole_on_free_node.
@@ -71,8 +71,8 @@ class Recorder final : public Observer {
   explicit Recorder(const SchedulerConfig& config, Observer* next = nullptr,
                     RecorderLimits limits = {});
 
-  void Advanced(Time from, Time to, const Books& books) override;
-  void NodeUpdated(uint32_t node, const Books& books) override;
+  void Advanced(Time from, Time to, const RealUsage& real_usage) override;
+  void NodeUpdated(uint32_t node, const RealUsage& real_usage) override;
   void PlaceChanged(const PlaceChange& change) override;
   void Submitted(Time at, const Gang& gang) override;
   void Ran(const RunStart& run) override;

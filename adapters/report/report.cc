@@ -57,7 +57,7 @@ void AddGroups(const Metrics& m, Report* r) {
   }
 }
 
-// What its class was told last, for which nobody is asked; what else keeps it
+// What its class was told last, for which no gang is asked; what else keeps it
 // from being asked at all is known to the scheduler alone.
 ReasonCode WhyItWaits(const Simulator& simulator, const std::string& gang) {
   const Scheduler& scheduler = simulator.scheduler();
@@ -199,7 +199,7 @@ void PrintBusiest(const Report& r, Table* t) {
   t->Row({"  used", Percent(used / capacity)});
 }
 
-// Kinds of which nobody used anything only where that is so of all.
+// Kinds of which nothing was used only where that is so of all.
 void PrintUtilisation(const Report& r, Table* t) {
   const bool used = std::ranges::any_of(
       r.utilisation, [](const auto& kind) { return kind.second > 0; });

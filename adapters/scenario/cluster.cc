@@ -13,7 +13,7 @@ constexpr int64_t kMax32 = std::numeric_limits<int32_t>::max();
 
 // cpu and devices are counted in thousandths, all else as it is.
 int64_t ScaleOf(const std::string& resource, const SchedulerConfig& config) {
-  return resource == "cpu" || resource == config.device_resource ? 1000 : 1;
+  return resource == "cpu" || resource == config.device_kind ? 1000 : 1;
 }
 
 int64_t ReadAmount(const std::string& resource, const Value& v,
@@ -136,10 +136,10 @@ void ReadPlacement(const Value& value, const SchedulerConfig& config,
   Fields f(value, "placement");
   f.Enum("policy", &options->policy);
   f.Integer("seed", &options->seed, 0, std::numeric_limits<int64_t>::max());
-  f.Optional("workload", [&](const Value& list) {
+  f.Optional("typical_tasks", [&](const Value& list) {
     list.Each([&](const Value& v) {
-      TypicalTask& task = options->workload.emplace_back();
-      Fields t(v, "workload task");
+      TypicalTask& task = options->typical_tasks.emplace_back();
+      Fields t(v, "typical task");
       t.Integer("weight", &task.weight, 1, TypicalTask::kMaxWeight);
       ReadShape(&t, config, &task.shape);
     });
@@ -154,7 +154,7 @@ void ReadPlacement(const Value& value, const SchedulerConfig& config,
     int64_t milli = 0;
     options->yardstick = ReadResources(v, config, &milli);
     if (milli > 0) {
-      options->yardstick.Set(config.KindOf(config.device_resource), milli);
+      options->yardstick.Set(config.KindOf(config.device_kind), milli);
     }
   });
 }
@@ -207,7 +207,7 @@ Resources ReadResources(const Value& value, const SchedulerConfig& config,
   Resources resources;
   value.EachEntry([&](const std::string& name, const Value& v) {
     const int64_t amount = ReadAmount(name, v, config, Resources::kMaxQuantity);
-    if (name == config.device_resource) {
+    if (name == config.device_kind) {
       if (device_milli == nullptr) {
         v.Wrong("devices are named under 'devices'");
       } else {
@@ -223,8 +223,8 @@ Resources ReadResources(const Value& value, const SchedulerConfig& config,
 
 void ReadConfig(Fields* top, SchedulerConfig* config) {
   top->Texts("resources", &config->resources);
-  top->Text("device_resource", &config->device_resource);
-  top->Text("node_resource", &config->node_resource);
+  top->Text("device_kind", &config->device_kind);
+  top->Text("node_kind", &config->node_kind);
   top->Optional("topologies", [&](const Value& list) {
     list.Each(
         [&](const Value& v) { config->topologies.push_back(ReadTopology(v)); });
@@ -266,8 +266,8 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host) {
     f.Integer("work_budget", &config->work_budget, 0,
               std::numeric_limits<int64_t>::max());
     for (const auto& [key, steps] :
-         {std::pair("exact_steps", &config->search.exact_steps),
-          std::pair("max_steps", &config->search.max_steps)}) {
+         {std::pair("placement_steps", &config->search.placement_steps),
+          std::pair("victim_steps", &config->search.victim_steps)}) {
       f.Integer(key, steps, 0, int64_t{1} << 40);
     }
     f.Integer("most_effort", &config->search.most_effort, 0,
@@ -331,12 +331,13 @@ NodeSet ReadNodeSet(const Value& value) {
   return set;
 }
 
-OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
-  OtherUsage others;
+ExternalUsage ReadExternalUsage(const Value& value,
+                                const SchedulerConfig& config) {
+  ExternalUsage external;
   Fields f(value, "others");
-  f.Required("node", [&](const Value& v) { others.node = v.Text(); });
+  f.Required("node", [&](const Value& v) { external.node = v.Text(); });
   f.Optional("amount", [&](const Value& v) {
-    others.amount = ReadResources(v, config, nullptr);
+    external.amount = ReadResources(v, config, nullptr);
   });
   f.Optional("devices", [&](const Value& list) {
     list.Each([&](const Value& v) {
@@ -351,10 +352,10 @@ OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config) {
                  [&](const Value& m) { share.memory_bytes = m.Quantity(1); });
       d.Text("partition", &share.partition);
       d.Integer("slot", &share.first_slice, 0, PartitionScheme::kMaxSlices - 1);
-      others.devices.push_back(share);
+      external.devices.push_back(share);
     });
   });
-  return others;
+  return external;
 }
 
 Queue ReadQueue(const Value& value, const SchedulerConfig& config) {

@@ -43,7 +43,7 @@ void ReadValueEvents(Fields* f, const SchedulerConfig& config,
     for (Node& n : nodes) bodies->push_back(NodeChanged{std::move(n)});
   });
   f->Optional("others", [&](const Value& v) {
-    bodies->push_back(OthersChanged{ReadOthers(v, config)});
+    bodies->push_back(ExternalUsageChanged{ReadExternalUsage(v, config)});
   });
   f->Optional("node_set", [&](const Value& v) {
     bodies->push_back(NodeSetChanged{ReadNodeSet(v)});

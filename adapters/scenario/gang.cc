@@ -65,7 +65,7 @@ void ReadShape(Fields* f, const SchedulerConfig& config, TaskShape* shape) {
   f->Optional("per_task", [&](const Value& v) {
     shape->resources = ReadResources(v, config, &milli);
     if (milli > kWholeDevice && milli % kWholeDevice != 0) {
-      v.Wrong(config.device_resource +
+      v.Wrong(config.device_kind +
               ": either a part of one device or whole devices");
     }
   });

@@ -159,7 +159,7 @@ void ReadAll(const Value& root, const ScenarioLimits& limits, Scenario* s,
     });
   });
   if (PlacementOptions& placement = setup.config.placement;
-      !placement.workload.empty() && placement.supply.empty()) {
+      !placement.typical_tasks.empty() && placement.supply.empty()) {
     placement.supply = SupplyOf(setup.nodes);
   }
   ReadList(&top, "node_sets", &setup.node_sets, &marks->node_sets, ReadNodeSet);

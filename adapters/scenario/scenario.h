@@ -106,7 +106,8 @@ void ReadSettings(Fields* top, SchedulerConfig* config, HostModel* host);
 void ReadNodes(const Value& value, const SchedulerConfig& config,
                std::vector<Node>* nodes, std::vector<Mark>* marks);
 NodeSet ReadNodeSet(const Value& value);
-OtherUsage ReadOthers(const Value& value, const SchedulerConfig& config);
+ExternalUsage ReadExternalUsage(const Value& value,
+                                const SchedulerConfig& config);
 Queue ReadQueue(const Value& value, const SchedulerConfig& config);
 PriorityClass ReadPriorityClass(const Value& value);
 TopologyConstraint ReadTopologyConstraint(const Value& value);

@@ -26,7 +26,7 @@ Quota ToQuota(std::string resource, const NominalQuota& quota, bool in_cohort);
 struct ShareQuota {
   std::optional<int64_t> share{};
   std::optional<int64_t> limit{};
-  // That nobody else may use meanwhile: a share that is not lent.
+  // That no other queue may use meanwhile: a share that is not lent.
   std::optional<int64_t> kept{};
 };
 // `all_if_unset`: no share said means all of it (KAI), not none (Volcano).

@@ -46,8 +46,8 @@ NodeSelector ToNodeSelector(const std::vector<Requirement>& all_of,
   return selector;
 }
 
-bool Holds(const Requirement& requirement, const LabelMap& labels) {
-  return muster::Holds(requirement, ToLabels(labels));
+bool Matches(const Requirement& requirement, const LabelMap& labels) {
+  return muster::Matches(requirement, ToLabels(labels));
 }
 
 }  // namespace muster::translate

@@ -34,6 +34,6 @@ NodeSelector ToNodeSelector(const std::vector<Requirement>& all_of,
 
 // Whether an object with these labels is selected: namespaces by a queue's
 // selector, say. For nodes the scheduler does it. O(labels + values).
-bool Holds(const Requirement& requirement, const LabelMap& labels);
+bool Matches(const Requirement& requirement, const LabelMap& labels);
 
 }  // namespace muster::translate

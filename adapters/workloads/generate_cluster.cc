@@ -97,7 +97,7 @@ class NodeFate {
         failure_draws_(Draws(options.seed, 1, node)),
         spot_draws_(Draws(options.seed, 2, node)) {}
 
-  void Tell(const Node& node, std::vector<WorldEvent>* events) {
+  void AppendEvents(const Node& node, std::vector<WorldEvent>* events) {
     for (int64_t hour = 0; hour < end_; hour += 3600) {
       const std::optional<int64_t> fails =
           When(hour, failures_, kFailure, &failure_draws_);
@@ -181,7 +181,7 @@ std::vector<WorldEvent> MakeEvents(const GenerateOptions& options,
                                    const Setup& setup) {
   std::vector<WorldEvent> events;
   for (size_t n = 0; n < setup.nodes.size(); ++n) {
-    NodeFate(options, n).Tell(setup.nodes[n], &events);
+    NodeFate(options, n).AppendEvents(setup.nodes[n], &events);
   }
   std::ranges::stable_sort(events, {}, &WorldEvent::at);
   return events;

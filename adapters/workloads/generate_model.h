@@ -91,7 +91,7 @@ struct JobSize {
 };
 std::span<const JobSize> JobSizes();
 
-// Nobody runs longer.
+// No job runs longer.
 inline constexpr int64_t kLongestRun = 7 * 24 * 3600;
 // Of jobs of up to 8 GPUs, where there are several models. Larger ones always
 // name one.

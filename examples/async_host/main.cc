@@ -57,9 +57,9 @@ class AsyncHost {
  private:
   // docs/wire.md, "After a crash". At a first start there is nothing to find.
   void ComeBack() {
-    Tell(muster::QueueChanged{{.key = "lab"}});
-    Tell(muster::PriorityClassChanged{{.key = "urgent", .value = 1}});
-    Tell(muster::PriorityClassChanged{
+    Report(muster::QueueChanged{{.key = "lab"}});
+    Report(muster::PriorityClassChanged{{.key = "urgent", .value = 1}});
+    Report(muster::PriorityClassChanged{
         {.key = "batch", .grace = 2 * muster::kSecond}});
     std::vector<Found> found;
     for (const muster::GangState& g : scheduler_.State().gangs) {
@@ -71,12 +71,12 @@ class AsyncHost {
         found.push_back(processes_.Adopt({*std::move(task), t.attempt}));
       }
     }
-    Must(TellWhatEnded(scheduler_, Now(), found));
+    Must(ReportWhatEnded(scheduler_, Now(), found));
     std::vector<muster::Node> nodes;  // All of them are this machine.
     for (const char* key : {"node-1", "node-2", "node-3"}) {
       nodes.push_back({.key = key, .devices = std::vector<muster::Device>(4)});
     }
-    Must(TellWhatRuns(scheduler_, Now(), nodes, found).status());
+    Must(ReportWhatRuns(scheduler_, Now(), nodes, found).status());
     std::cout << found.size() << " tasks were under way" << std::endl;
   }
 
@@ -121,16 +121,16 @@ class AsyncHost {
         processes_.Stop(task, d.grace);  // Its end will be the answer.
       }
     }
-    if (starts) Tell(muster::DecisionApplied{d.seq});
+    if (starts) Report(muster::DecisionApplied{d.seq});
   }
 
   void Ended(Found task) {
     task.ended = processes_.Reap(task);
     std::cout << Name(task) << " " << Name(*task.ended) << std::endl;
-    Must(TellWhatEnded(scheduler_, Now(), {task}));
+    Must(ReportWhatEnded(scheduler_, Now(), {task}));
   }
 
-  void Tell(muster::EventBody what) {
+  void Report(muster::EventBody what) {
     Must(scheduler_.Apply({Now(), std::move(what)}));
   }
 

@@ -82,7 +82,7 @@ class Processes {
   // How the task has ended.
   muster::TaskOutcome Reap(const Found& task) {
     const pid_t pid = running_.extract(Name(task)).mapped().pid;
-    waitpid(pid, nullptr, 0);  // In vain if it is another host's child.
+    waitpid(pid, nullptr, 0);  // Fails if it is another host's child.
     return Outcome(task);
   }
 

@@ -84,13 +84,13 @@ void SecondLife(const std::string& path) {
        .attempt = 1,
        .ended = muster::TaskOutcome::kSucceeded},
       {.task = {.gang = "test", .task = {0, 0}, .node = "node-2"}}};
-  Must(TellWhatEnded(scheduler, now, found));
+  Must(ReportWhatEnded(scheduler, now, found));
   for (const muster::RealTask& stray : Strays(scheduler, found)) {
     std::cout << "stopped, of no known gang: " << stray.gang << std::endl;
     std::erase_if(found,
                   [&](const Found& f) { return f.task.gang == stray.gang; });
   }
-  const auto report = TellWhatRuns(scheduler, now, Nodes(), found);
+  const auto report = ReportWhatRuns(scheduler, now, Nodes(), found);
   Must(report.status());
   std::cout << report->tasks_confirmed << " task runs, " << report->tasks_lost
             << " is lost, short is "

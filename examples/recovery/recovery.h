@@ -44,7 +44,7 @@ inline absl::StatusOr<Host> Begin(const std::string& path,
 
 // [recover]
 inline absl::StatusOr<Host> Recover(const std::string& path) {
-  // First the lock: from here on nobody else adds to the journal.
+  // First the lock: from here on no other writer adds to the journal.
   auto journal = muster::wire::JournalWriter::Continue(path);
   if (!journal.ok()) return journal.status();
   auto reader = muster::wire::JournalReader::Open(path);
@@ -69,9 +69,9 @@ struct Found {
 
 // [ended]
 // What ended while the host was away, and how.
-inline absl::Status TellWhatEnded(muster::Scheduler& scheduler,
-                                  muster::Time now,
-                                  const std::vector<Found>& found) {
+inline absl::Status ReportWhatEnded(muster::Scheduler& scheduler,
+                                    muster::Time now,
+                                    const std::vector<Found>& found) {
   for (const Found& f : found) {
     if (!f.ended) continue;
     const muster::TaskAnswer answer{
@@ -99,7 +99,7 @@ inline std::vector<muster::RealTask> Strays(const muster::Scheduler& scheduler,
 
 // [runs]
 // All nodes, and every task that runs.
-inline absl::StatusOr<muster::ReconcileReport> TellWhatRuns(
+inline absl::StatusOr<muster::ReconcileReport> ReportWhatRuns(
     muster::Scheduler& scheduler, muster::Time now,
     const std::vector<muster::Node>& nodes, const std::vector<Found>& found) {
   muster::Reconciled whole{.nodes = nodes};

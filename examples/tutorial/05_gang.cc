@@ -21,19 +21,19 @@ int main() {
   for (const char* key : {"node-1", "node-2", "node-3"}) {
     muster::Node node = NodeWith(key, 4);
     node.capacity = {8'000};
-    host.Tell(muster::NodeChanged{node});
+    host.Report(muster::NodeChanged{node});
   }
-  host.Tell(muster::QueueChanged{{.key = "lab"}});
+  host.Report(muster::QueueChanged{{.key = "lab"}});
 
-  host.Tell(muster::GangSubmitted{Launched("first")});
+  host.Report(muster::GangSubmitted{Launched("first")});
   host.Run();
   host.At(1);
-  host.Tell(muster::GangSubmitted{Launched("second")});
+  host.Report(muster::GangSubmitted{Launched("second")});
   host.Run();
   std::cout << "second waits: "
             << ToText(host.scheduler().Explain("second")->reason) << "\n";
   host.At(600);
-  host.Tell(muster::GangFinished{"first"});
+  host.Report(muster::GangFinished{"first"});
   host.Run();
   // [run]
 }

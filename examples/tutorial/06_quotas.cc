@@ -4,18 +4,18 @@
 int main() {
   Host host({.resources = {"gpu"}});
   for (const char* key : {"node-1", "node-2"}) {
-    host.Tell(muster::NodeChanged{NodeWith(key, 4)});
+    host.Report(muster::NodeChanged{NodeWith(key, 4)});
   }
   // [queues]
   for (const char* team : {"blue", "red"}) {
     muster::Queue queue{.key = team};
     queue.quotas = {{.resource = "gpu", .guarantee = 4'000, .limit = 6'000}};
-    host.Tell(muster::QueueChanged{queue});
+    host.Report(muster::QueueChanged{queue});
   }
   // [queues]
   // [borrow]
   for (const char* key : {"blue-1", "blue-2", "blue-3", "blue-4"}) {
-    host.Tell(muster::GangSubmitted{Workers(key, "blue", 1, 2)});
+    host.Report(muster::GangSubmitted{Workers(key, "blue", 1, 2)});
   }
   host.Run();
   const auto why = host.scheduler().Explain("blue-4");
@@ -23,7 +23,7 @@ int main() {
   // [borrow]
   // [reclaim]
   host.At(60);
-  host.Tell(muster::GangSubmitted{Workers("red-1", "red", 1, 4)});
+  host.Report(muster::GangSubmitted{Workers("red-1", "red", 1, 4)});
   host.Run();
   std::cout << "blue uses " << host.scheduler().QueueUsage("blue")[0]
             << " thousandths of GPUs, red "

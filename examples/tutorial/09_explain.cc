@@ -3,18 +3,18 @@
 
 int main() {
   Host host({.resources = {"gpu"}});
-  host.Tell(muster::NodeChanged{NodeWith("node-1", 4)});
-  host.Tell(muster::QueueChanged{{.key = "lab"}});
+  host.Report(muster::NodeChanged{NodeWith("node-1", 4)});
+  host.Report(muster::QueueChanged{{.key = "lab"}});
   // [submit]
-  host.Tell(muster::GangSubmitted{Workers("runs", "lab", 1, 3)});
-  host.Tell(muster::GangSubmitted{Workers("waits", "lab", 1, 2)});
-  host.Tell(muster::GangSubmitted{Workers("huge", "lab", 2, 4)});
+  host.Report(muster::GangSubmitted{Workers("runs", "lab", 1, 3)});
+  host.Report(muster::GangSubmitted{Workers("waits", "lab", 1, 2)});
+  host.Report(muster::GangSubmitted{Workers("huge", "lab", 2, 4)});
   muster::Gang picky = Workers("picky", "lab", 1, 1);
   picky.roles[0].shape.devices.models = {"H100"};
-  host.Tell(muster::GangSubmitted{picky});
+  host.Report(muster::GangSubmitted{picky});
   muster::Gang later = Workers("later", "lab", 1, 1);
   later.not_before = 3600 * muster::kSecond;
-  host.Tell(muster::GangSubmitted{later});
+  host.Report(muster::GangSubmitted{later});
   host.Run();
   // [submit]
 
@@ -49,7 +49,7 @@ int main() {
   show();
 
   host.At(60);
-  host.Tell(muster::GangFinished{"runs"});
+  host.Report(muster::GangFinished{"runs"});
   host.scheduler().Schedule(host.now(), &plan);
   mirror.Follow(plan);
   std::cout << "runs is gone, " << plan.waiting.size() << " change\n";

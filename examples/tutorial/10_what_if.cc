@@ -3,10 +3,10 @@
 
 int main() {
   Host host({.resources = {"gpu"}});
-  host.Tell(muster::NodeChanged{NodeWith("node-1", 4)});
-  host.Tell(muster::QueueChanged{{.key = "lab"}});
-  host.Tell(muster::GangSubmitted{Workers("runs", "lab", 1, 4)});
-  host.Tell(muster::GangSubmitted{Workers("waits", "lab", 2, 4)});
+  host.Report(muster::NodeChanged{NodeWith("node-1", 4)});
+  host.Report(muster::QueueChanged{{.key = "lab"}});
+  host.Report(muster::GangSubmitted{Workers("runs", "lab", 1, 4)});
+  host.Report(muster::GangSubmitted{Workers("waits", "lab", 2, 4)});
   host.Run();
 
   // [ask]

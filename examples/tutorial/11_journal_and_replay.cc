@@ -10,9 +10,9 @@ int main() {
   muster::wire::JournalWriter journal(host.scheduler().State(), &bytes);
   host.scheduler().SetJournal(&journal);
 
-  host.Tell(muster::NodeChanged{NodeWith("node-1", 4)});
-  host.Tell(muster::QueueChanged{{.key = "lab"}});
-  host.Tell(muster::GangSubmitted{Workers("train", "lab", 2, 2)});
+  host.Report(muster::NodeChanged{NodeWith("node-1", 4)});
+  host.Report(muster::QueueChanged{{.key = "lab"}});
+  host.Report(muster::GangSubmitted{Workers("train", "lab", 2, 2)});
   host.Run();
   host.scheduler().SetJournal(nullptr);
   Must(journal.status());

@@ -29,7 +29,7 @@ class Host {
 
   void At(int64_t seconds) { now_ = seconds * muster::kSecond; }
 
-  void Tell(muster::EventBody what) {
+  void Report(muster::EventBody what) {
     Must(scheduler_->Apply({now_, std::move(what)}));
   }
 
@@ -39,7 +39,7 @@ class Host {
       scheduler_->Schedule(now_, &plan_);
       for (const auto& decision : scheduler_->Record(plan_).decisions) {
         Print(decision);
-        Tell(muster::DecisionApplied{decision.seq});
+        Report(muster::DecisionApplied{decision.seq});
       }
     } while (!plan_.decisions.empty());
   }

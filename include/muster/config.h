@@ -40,7 +40,10 @@ struct HostCapabilities {
                          const HostCapabilities&) = default;
 };
 
-// How far one search may go, in steps of its own. A question whose last answer
+// How far one search may go. Both limits are logical, like the work budget, but
+// count other steps: a placement step is a few nanoseconds of a search over
+// placements, a victim step one trial of a search for victims (see
+// SchedulerConfig::work_budget for work steps). A question whose last answer
 // was a "no" that these bounds left unproven gets more: see
 // GangClassState::effort.
 struct SearchLimits {
@@ -48,13 +51,13 @@ struct SearchLimits {
 
   // To better a placement that was found, or to prove it the best. Searches for
   // a first placement have bounds of their own. 0: it is left as it was found.
-  uint64_t exact_steps = 200'000;
+  uint64_t placement_steps = 200'000;
   // To find victims for one gang.
-  uint64_t max_steps = 100'000;
+  uint64_t victim_steps = 100'000;
   // A search that ended without a proof is made again while no other question
-  // is open, one a pass, each time with twice the steps, up to 1 + most_effort
-  // times the limits above. At most GangClassState::kMostEffort; 0: it is not
-  // made again before something has happened.
+  // is active, one a pass, each time with twice the steps, up to 1 +
+  // most_effort times the limits above. At most GangClassState::kMostEffort; 0:
+  // it is not made again before something has happened.
   uint32_t most_effort = 15;
   // Whether a Preemption tells of a runner-up. It costs another search for each
   // gang that room is made for.
@@ -72,19 +75,20 @@ struct SchedulerConfig {
   // Resources::kMaxKinds.
   std::vector<std::string> resources{"cpu", "memory", "gpu"};
   // The kind that is counted by devices, in thousandths; empty: none is.
-  std::string device_resource = "gpu";
+  std::string device_kind = "gpu";
   // The kind by which tasks have nodes for themselves (TaskShape::whole_node):
   // each node has kWholeNode of it, such a task takes all, any other task 1.
-  // Others may use it (OtherUsage: of a node that is wholly theirs, all), and
-  // queues have quotas of it like of any kind. Empty: no task may ask for a
+  // External usage may have it (of a node that is wholly in external use, all),
+  // and queues have quotas of it like of any kind. Empty: no task may ask for a
   // whole node.
-  std::string node_resource{};
+  std::string node_kind{};
   std::vector<Topology> topologies{};
   std::vector<FabricTopology> fabrics{};
   HostCapabilities host{};
-  // Bounds one pass, in logical steps, never in time: equal inputs, equal
-  // plans. A step stands for 100 ns at most of the search for an answer that no
-  // cache knows; what a cache knows is charged the same. 0: no bound.
+  // Bounds one pass, in work steps, which are logical, never time: equal
+  // inputs, equal plans. A work step stands for 100 ns at most of the search
+  // for an answer that no cache knows; what a cache knows is charged the same.
+  // 0: no bound.
   uint64_t work_budget = 0;
   // After the n-th failed start in a row a gang waits min(base << (n-1), max).
   Duration backoff_base = 10 * kSecond;

@@ -60,9 +60,9 @@ struct PlannedTask {
   // where HostCapabilities or the Node has choose_devices false; the host tells
   // with kStarted which they came to be.
   DeviceSet devices{};
-  // The same, as the books have it until it answers.
+  // The same, as it is charged until it answers.
   DeviceSet booked{};
-  // First slice of its partition, as the books have it; 0 if the task asks for
+  // First slice of its partition, as it is charged; 0 if the task asks for
   // none.
   uint32_t first_slice = 0;
   // 0: Role::shape; i: Role::alternatives[i - 1].
@@ -76,7 +76,7 @@ struct PlannedTask {
 // One thing to be done to one gang. The host answers with seq, once for all
 // (DecisionApplied, DecisionRefused) or task by task (TasksAnswered); until
 // then the state holds what was decided, as if it were done. A decision that is
-// never answered stays open for ever: Reconciled tells what really is. A
+// never answered stays pending for ever: Reconciled tells what really is. A
 // nomination asks for nothing and needs no answer.
 struct Decision {
   // Rises by 1 from decision to decision, over all plans.

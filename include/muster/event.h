@@ -60,10 +60,10 @@ struct SpotNotice {
   std::string node{};
   Time at = 0;  // 0..kMaxTime. Told in states; the drain begins at once.
 };
-// Replaces what others use on one node. It may be more than is free: the next
-// plan stops tasks of gangs there until nothing is held twice.
-struct OthersChanged {
-  OtherUsage usage{};
+// Replaces the external usage of one node. It may be more than is free: the
+// next plan stops tasks of gangs there until nothing is held twice.
+struct ExternalUsageChanged {
+  ExternalUsage usage{};
 };
 // A new set, or other nodes for a known one. Tasks that run stay where they
 // are.
@@ -78,7 +78,7 @@ struct NodeSetRemoved {
 // --- The configuration ------------------------------------------------------
 
 // Another configuration from now on; all else stays. resources begins with the
-// kinds there are, in their order, and device_resource stays; topologies,
+// kinds there are, in their order, and device_kind stays; topologies,
 // fabrics, partition schemes, what the host can do, times and bounds may all be
 // others. Refused if something that is there (a node, a queue, a gang, a place)
 // would not be valid under it. All questions are asked again, and all GangId,
@@ -249,7 +249,7 @@ struct RealTask {
   std::string gang{};
   TaskId task{};
   std::string node{};  // Among Reconciled::nodes, and not down.
-  // As many as it asks for. Empty: the library picks for its books.
+  // As many as it asks for. Empty: the library picks some to charge.
   std::vector<uint32_t> devices{};
   // The shape it was started with: 0: Role::shape; i: alternatives[i - 1].
   uint32_t alternative = 0;
@@ -277,10 +277,10 @@ struct RealGang {
   Duration saved = kForever;
 };
 
-// The host's whole state, taken over atomically: afterwards the nodes, what
-// others use and the tasks are exactly these. A node not named is removed; a
+// The host's whole state, taken over atomically: afterwards the nodes, external
+// usage and the tasks are exactly these. A node not named is removed; a
 // task not named is released; a task named runs where it is named, whatever
-// was planned. Open decisions count as applied or refused accordingly.
+// was planned. Pending decisions count as applied or refused accordingly.
 // Overcommitted nodes and gangs below their minimum are legal: the next plan
 // repairs them. A gang that runs on keeps the time at which it started. Gangs
 // and queues themselves are not changed; a task of an unknown gang is an error.
@@ -290,7 +290,7 @@ struct RealGang {
 // task that is as recorded. (Kubernetes: a relist.)
 struct Reconciled {
   std::vector<Node> nodes{};
-  std::vector<OtherUsage> others{};
+  std::vector<ExternalUsage> external{};
   std::vector<std::string> down{};  // Nodes that are there and do not work.
   std::vector<RealTask> tasks{};
   std::vector<RealGang> gangs{};  // Those of which something is to be said.
@@ -298,7 +298,7 @@ struct Reconciled {
 
 using EventBody =
     std::variant<NodeChanged, NodeDown, NodeUp, NodeRemoved, NodeDrained,
-                 SpotNotice, OthersChanged, NodeSetChanged, QueueChanged,
+                 SpotNotice, ExternalUsageChanged, NodeSetChanged, QueueChanged,
                  QueueRemoved, PriorityClassChanged, GangSubmitted, GangHeld,
                  GangReprioritized, GangCancelled, GangFinished,
                  CheckpointTaken, TasksAnswered, DecisionApplied,

@@ -29,7 +29,7 @@ struct TaskShape {
   std::vector<std::string> node_sets{};
   // The task is alone on its node: none of any gang is there when it starts,
   // none starts there while it has its place. Needs
-  // SchedulerConfig::node_resource.
+  // SchedulerConfig::node_kind.
   bool whole_node = false;
 
   friend bool operator==(const TaskShape&, const TaskShape&) = default;
@@ -66,8 +66,8 @@ struct Role {
   // fails and cannot be placed again, all are released. A role that the gang
   // runs without delays no role, and one that grows later stops none.
   std::vector<std::string> start_after{};
-  // false: its tasks are never taken for another gang: neither shed nor, while
-  // one of them runs, with the whole gang.
+  // false: its tasks are never taken for another gang: neither as surplus nor,
+  // while one of them runs, with the whole gang.
   bool preemptible = true;
   // Within the gang, roles of higher order get surplus tasks first and give
   // them last; those of equal order in proportion to desired - min.

@@ -13,8 +13,8 @@ namespace muster {
 // A class is gangs of one queue, priority class and spec. They share the
 // questions that a pass asks: whether there is room for the first of them,
 // whether room can be made for it; of running gangs, whether they can grow. A
-// question that was answered with no is closed until something happens that
-// could make it yes. Which ones are open decides what the next passes do and
+// question that was answered with no is inactive until something happens that
+// could make it yes. Which ones are active decides what the next passes do and
 // what that costs, so it is part of the state. A host reads why gangs wait
 // elsewhere: Plan::waiting, Explain.
 struct GangClassState {
@@ -22,15 +22,15 @@ struct GangClassState {
     kRoom = 1,     // Is there room?
     kVictims = 2,  // Can room be made?
     kPutOff = 4,   // The second, when the round under way is over.
-    kAgain = 8,    // Both, with more effort, when no other question is open.
+    kAgain = 8,    // Both, with more effort, when no other question is active.
   };
 
   // Key of the class's first gang.
   std::string gang{};
   // Its gangs run, and ask to grow.
   bool grows = false;
-  // Sum of the questions that are open.
-  uint32_t open = 0;
+  // Sum of the questions that are active.
+  uint32_t active = 0;
   // The reason for waiting that was reported last: Reason without its numbers.
   // The object by key where it has one, else (role, group, level) by position.
   ReasonCode code = ReasonCode::kNone;
@@ -38,7 +38,7 @@ struct GangClassState {
   std::string object{};
   uint32_t position = 0;
   uint32_t resource = 0xffffffff;
-  Time retry_at = kForever;  // kVictims opens then by itself.
+  Time retry_at = kForever;  // kVictims becomes active then.
   // Of kAgain: how many times the limits of a search (SearchLimits) were spent
   // on a no that is not proven; the next search has so many times more.
   static constexpr uint32_t kMostEffort = 1023;

@@ -13,7 +13,7 @@
 
 namespace muster {
 
-// What a node has of the kind SchedulerConfig::node_resource; a task takes 1 of
+// What a node has of the kind SchedulerConfig::node_kind; a task takes 1 of
 // it, or all.
 inline constexpr int64_t kWholeNode = int64_t{1} << 20;
 
@@ -23,8 +23,8 @@ struct Node {
 
   std::string key{};  // Unique among nodes.
   // What gangs may use in all, before anything runs. The device kind
-  // (SchedulerConfig::device_resource) is left 0: it is 1000 x devices. So is
-  // the node kind (node_resource): it is kWholeNode.
+  // (SchedulerConfig::device_kind) is left 0: it is 1000 x devices. So is
+  // the node kind (node_kind): it is kWholeNode.
   Resources capacity{};
   std::vector<Device> devices{};  // At most DeviceSet::kCapacity.
   Labels labels{};
@@ -39,16 +39,16 @@ struct Node {
 
 // Capacity of a node that something outside Muster uses (system daemons,
 // another scheduler's work). Replaces what was reported before.
-struct OtherUsage {
+struct ExternalUsage {
   std::string node{};
   Resources amount{};  // Without the device kind.
   std::vector<DeviceShare> devices{};
   // Further whole devices that are not named (a device plugin chose them): the
-  // library charges those that its own tasks leave, and others when a task
-  // turns out to have one of them.
+  // library charges those that its own tasks leave, and moves the charge when
+  // a task turns out to have one of them.
   uint32_t unnamed_devices = 0;
 
-  friend bool operator==(const OtherUsage&, const OtherUsage&) = default;
+  friend bool operator==(const ExternalUsage&, const ExternalUsage&) = default;
 };
 
 // A named set of nodes that the host supplies and updates: what a core cannot

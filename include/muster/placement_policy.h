@@ -20,24 +20,24 @@ namespace muster {
 // domain and node key. docs/placement-policies.md says what each does exactly,
 // and how the default was chosen.
 enum class PlacementPolicy : uint8_t {
-  // The default: the least new waste, as the workload sees it. Without a
-  // workload: a device in use, then the least free devices, then the least of
+  // The default: the least new waste, as typical tasks see it. Without
+  // any: a device in use, then the least free devices, then the least of
   // the other kinds.
   kMuster,
-  kBinpack,    // The node with the least free devices.
-  kSpread,     // The most free devices (of the others, where none is asked).
-  kBestFit,    // The least left over, of the first kind and of devices.
-  kLeastFree,  // The least free of every kind, weighed alike.
-  kBalanced,   // Kinds of a node used up alike.
-  kFragmentation,  // FGD: fragmentation gradient descent (USENIX ATC'23).
-  kDotProduct,     // The least free along the request (as FGD's authors did).
+  kBinpack,         // The node with the least free devices.
+  kLeastAllocated,  // The most free devices (none asked: of other kinds).
+  kBestFit,         // The least left over, of the first kind and of devices.
+  kLeastFree,       // The least free of every kind, weighed alike.
+  kBalanced,        // Kinds of a node used up alike.
+  kFragmentation,   // FGD: fragmentation gradient descent (USENIX ATC'23).
+  kDotProduct,      // The least free along the request (as FGD's authors did).
   kGpuPacking,     // Used devices, then devices of used nodes, then idle nodes.
   kGpuClustering,  // Nodes that run tasks of the same kind of device use.
   kRandom,         // By a hash of seed, gang and node: the same everywhere.
 };
-MUSTER_ENUM_NAMES(PlacementPolicy, "muster", "binpack", "spread", "best-fit",
-                  "least-free", "balanced", "fragmentation", "dot-product",
-                  "gpu-packing", "gpu-clustering", "random");
+MUSTER_ENUM_NAMES(PlacementPolicy, "muster", "binpack", "least-allocated",
+                  "best-fit", "least-free", "balanced", "fragmentation",
+                  "dot-product", "gpu-packing", "gpu-clustering", "random");
 
 // One kind of task the cluster usually runs, and how often: what makes free
 // capacity useful or a fragment.
@@ -68,13 +68,13 @@ MUSTER_API std::vector<ModelSupply> SupplyOf(std::span<const Node> nodes);
 // Which policy, and what it is to know: SchedulerConfig::placement. A part of
 // the state like the rest of the configuration; ConfigChanged changes it.
 struct PlacementOptions {
-  static constexpr uint32_t kMaxWorkload = 256;
+  static constexpr uint32_t kMaxTypicalTasks = 256;
 
   PlacementPolicy policy = PlacementPolicy::kMuster;
   // The usual work, for kMuster and kFragmentation (which takes the first node
-  // by key where there is none). At most kMaxWorkload.
-  std::vector<TypicalTask> workload{};
-  // For kMuster, where the workload asks for models: a model is then kept for
+  // by key where there is none). At most kMaxTypicalTasks.
+  std::vector<TypicalTask> typical_tasks{};
+  // For kMuster, where typical tasks ask for models: a model is then kept for
   // the tasks that ask for it, as far as they fill it. Empty: nothing is kept.
   std::vector<ModelSupply> supply{};
   // For kBestFit, kLeastFree and kDotProduct: how much of each kind weighs

@@ -34,8 +34,9 @@ namespace muster {
 // the field) change nothing. How it searches: docs/placement.md.
 class MUSTER_API PlacementSolver {
  public:
-  // Of the configuration count: resources, device_resource, node_resource,
-  // topologies, fabrics, placement, partition_schemes and search.exact_steps.
+  // Of the configuration count: resources, device_kind, node_kind,
+  // topologies, fabrics, placement, partition_schemes and
+  // search.placement_steps.
   static absl::StatusOr<PlacementSolver> Create(SchedulerConfig config);
 
   PlacementSolver(PlacementSolver&&) noexcept;

@@ -35,13 +35,13 @@ struct Waiting {
   Reason reason{};
 };
 
-// What a pass found for a class of gangs, or left open: for records
+// What a pass found for a class of gangs, or left active: for records
 // (PlanRecord). A host has no use for it. The members are those of
 // GangClassState.
 struct GangClassResult {
   TextRef gang_key{};
   bool grows = false;
-  uint32_t open = 0;
+  uint32_t active = 0;
   Reason reason{};
   Time retry_at = kForever;
   uint32_t effort = 0;
@@ -122,10 +122,10 @@ struct Plan {
   // The next time at which a pass could decide otherwise without a new event;
   // kForever if there is none. A host calls Schedule() then, and after events.
   Time next_wakeup = kForever;
-  // SchedulerConfig::work_budget ended the pass: questions are left open, and
+  // SchedulerConfig::work_budget ended the pass: questions are left active, and
   // next_wakeup is now.
   bool budget_exhausted = false;
-  // That the pass took, of the work budget's; see there what a step is.
+  // Work steps that the pass took: see SchedulerConfig::work_budget.
   uint64_t steps = 0;
   // For records: what PlanRecord says of them.
   std::vector<GangClassResult> class_results{};
@@ -177,10 +177,10 @@ struct Plan {
 };
 
 // What a journal keeps of a pass: the decisions, with keys, and what else it
-// changed in the state. After a pass all questions are closed that may be asked
-// (those of gangs that may grow, if `grew`), and no gang's check is due;
+// changed in the state. After a pass all questions are inactive that may be
+// asked (those of gangs that may grow, if `grew`), and no gang's check is due;
 // `class_results` says where it is otherwise, or where more has changed. Of a
-// pass that ended with its budget, `class_results` are all that it closed.
+// pass that ended with its budget, `class_results` are all that it deactivated.
 //
 // Scheduler::Record makes it, Journal::Planned gets it, Scheduler::Follow takes
 // it instead of deciding: so a journal is replayed by a version that would

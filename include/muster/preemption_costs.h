@@ -9,7 +9,7 @@ namespace muster {
 // The weights of a sum that preemption keeps low, among victims of equal
 // highest priority, in device-milliseconds (core-milliseconds for a gang
 // without devices). Its unit is the work since a gang's last checkpoint times
-// its devices; a task that is shed counts with its own devices. What may be
+// its devices; a surplus task counts with its own devices. What may be
 // taken at all does not depend on it: see docs/design.md.
 struct PreemptionCosts {
   static constexpr uint32_t kMaxRestart = 1'000'000;
@@ -18,10 +18,10 @@ struct PreemptionCosts {
   // How much of Gang::restart_cost counts, times the devices, in thousandths.
   uint32_t restart = 1000;
   // For each gang that is stopped, whatever it loses; at most kMaxGang. Not for
-  // one that was only nominated, nor for one that only sheds tasks.
+  // one that was only nominated, nor for one that only shrinks.
   int64_t gang = 0;
-  // Nobody is stopped where the tasks that elastic gangs can do without are
-  // enough, though stopping somebody may cost less.
+  // No gang is stopped where the tasks that elastic gangs can do without are
+  // enough, though stopping one may cost less.
   bool surplus_first = true;
 
   // As few gangs are stopped as possible; of so many, those that lose least:

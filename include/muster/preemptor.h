@@ -74,14 +74,14 @@ class MUSTER_API Preemptor {
   // Victims among the candidates for a gang that has no places in `solver`,
   // which is as it was afterwards: the caller stops them, releases what they
   // held, and lets the gang Hold the tasks. `policy` may be null: every set is
-  // allowed; it speaks of candidates by position. Ends after `max_steps`
-  // logical steps (about 100 ns each) with the best found so far.
+  // allowed; it speaks of candidates by position. Ends after `victim_steps`
+  // trials (SearchLimits) with the best found so far.
   // INVALID_ARGUMENT names the field; NOT_FOUND: a candidate holds nothing in
   // the solver.
   absl::StatusOr<VictimChoice> Choose(
       const PlacementSolver& solver, const Gang& gang,
       std::span<const PreemptibleGang> candidates,
-      VictimPolicy* policy = nullptr, uint64_t max_steps = 100'000);
+      VictimPolicy* policy = nullptr, uint64_t victim_steps = 100'000);
 
  private:
   class Rep;

@@ -33,7 +33,7 @@ struct PriorityClass {
   // Between queues it decides only where both are, or both are not, within
   // their guarantee: see Queue.
   int32_t value = 0;
-  // As a preemptor: false, its gangs wait for room and stop nobody
+  // As a preemptor: false, its gangs wait for room and stop no gang
   // (Kubernetes: preemptionPolicy Never).
   bool may_preempt = true;
   // As a victim; Gang::on_preempted, where it is set, says otherwise.

@@ -46,8 +46,8 @@ struct ReconcileReport {
   uint32_t tasks_found = 0;      // Runs, and was not recorded as running.
   uint32_t tasks_moved = 0;      // Runs elsewhere than recorded.
   uint32_t tasks_lost = 0;  // Was recorded as holding something, and is gone.
-  // Open decisions that are answered by it: refused are those of which a task
-  // was to start and is not there, or was to stop and goes on.
+  // Pending decisions that are answered by it: refused are those of which a
+  // task was to start and is not there, or was to stop and goes on.
   uint32_t decisions_applied = 0;
   uint32_t decisions_refused = 0;
 };

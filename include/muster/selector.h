@@ -58,7 +58,7 @@ struct SelectorTerm {
   friend bool operator==(const SelectorTerm&, const SelectorTerm&) = default;
 };
 
-// Any term holds (OR of ANDs). Empty: every node. (Kubernetes: the required
+// Any term matches (OR of ANDs). Empty: every node. (Kubernetes: the required
 // node affinity; its nodeSelector is one term of kIn requirements.)
 struct NodeSelector {
   std::vector<SelectorTerm> any_of{};
@@ -67,11 +67,11 @@ struct NodeSelector {
 };
 
 // Whether an object with these labels is selected; the scheduler asks it of
-// nodes. kGt and kLt hold only if there is one value and both sides are decimal
-// 64-bit integers. Pure. O(requirements x (labels + values)).
-MUSTER_API bool Holds(const Requirement& requirement, const Labels& labels);
-MUSTER_API bool Holds(const SelectorTerm& term, const Labels& labels);
-MUSTER_API bool Holds(const NodeSelector& selector, const Labels& labels);
+// nodes. kGt and kLt match only if there is one value and both sides are
+// decimal 64-bit integers. Pure. O(requirements x (labels + values)).
+MUSTER_API bool Matches(const Requirement& requirement, const Labels& labels);
+MUSTER_API bool Matches(const SelectorTerm& term, const Labels& labels);
+MUSTER_API bool Matches(const NodeSelector& selector, const Labels& labels);
 
 // A node for which the term holds is preferred by `weight`; weights add up.
 // Preferences decide between nodes that fit, after topology and before

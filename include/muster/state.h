@@ -43,7 +43,7 @@ enum class GangPhase : uint8_t {
 MUSTER_ENUM_NAMES(GangPhase, "waiting", "nominated", "starting", "running",
                   "stopping", "suspending", "suspended");
 
-// Where a task is in its life; behind it, which capacity the books charge for
+// Where a task is in its life; behind it, which capacity is charged for
 // it: what is free now, what will be free when all releases are done, or both.
 enum class TaskPhase : uint8_t {
   kNominated,  // Later: it has not started.
@@ -64,7 +64,7 @@ struct TaskState {
   uint32_t attempt = 0;
   // Where it is, and has these devices. One that succeeded is nowhere: empty.
   std::string node{};
-  // What the books have it on: as the host answered; until then, and where the
+  // What it is charged for: as the host answered; until then, and where the
   // host does not say, as the library chose.
   DeviceSet devices{};
   // 0: Role::shape; i: Role::alternatives[i - 1].
@@ -123,7 +123,7 @@ struct GangState {
   Duration unsaved = 0;
   // While it is stopping: some task of it has been stopped or lost. So it waits
   // again, whatever the others do; else it is gone if all of them succeed.
-  bool cut_short = false;
+  bool interrupted = false;
 
   friend bool operator==(const GangState&, const GangState&) = default;
 };
@@ -142,8 +142,8 @@ struct NodeState {
   // SpotNotice::at, until NodeUp; kForever: there is none. The node counts as
   // draining meanwhile.
   Time spot_notice = kForever;
-  OtherUsage others{};
-  // Which devices OtherUsage::unnamed_devices are booked as.
+  ExternalUsage external{};
+  // Which devices ExternalUsage::unnamed_devices are booked as.
   DeviceSet unnamed{};
 
   friend bool operator==(const NodeState&, const NodeState&) = default;
@@ -164,10 +164,10 @@ struct SchedulerState {
   std::vector<Queue> queues{};
   std::vector<PriorityClass> priority_classes{};
   std::vector<GangState> gangs{};
-  // Classes of which not all questions are open, by `grows` and gang.
+  // Classes of which not all questions are active, by `grows` and gang.
   std::vector<GangClassState> gang_classes{};
-  // The round under way began with this decision: what it placed is nobody's
-  // victim before a pass has left no question open. next_seq: there is none.
+  // The round under way began with this decision: what it placed is no
+  // victim before a pass has left no question active. next_seq: there is none.
   uint64_t round_seq = 1;
   // As they are left, by key.
   std::vector<DisruptionBudget> disruption_budgets{};

@@ -29,7 +29,7 @@ struct Topology {
 // topology. A gang that does, in its root group or its one role, has that role
 // alone, takes the fewest nodes that hold it, and among these such as lie near
 // each other (Fabric::Select); its tasks stand in ring order
-// (Fabric::RankOrder). `required` can name a level of the fabric's form:
+// (Fabric::RingThrough). `required` can name a level of the fabric's form:
 // "box" in a torus, "group" or "router" in a dragonfly, "unit" in rails, the
 // single node ("host") in all. Levels of fabrics are not preferred, sliced or
 // spread over. A node that the fabric does not have takes no such task.

@@ -1,5 +1,6 @@
 // What the work budget charges for a search, in nanoseconds of what it looks
-// at: from state alone, as if no cache knew any of it.
+// at, and in work steps of 100 ns: from state alone, as if no cache knew any of
+// it.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +66,7 @@ inline constexpr uint64_t kRouteNs = 5;  // a link on the way;
 inline constexpr uint64_t kCellNs = 1;   // a cell of a torus.
 // Victims.
 inline constexpr uint64_t kReleaseNs = 118;
-inline constexpr uint64_t kLawNs = 50;
+inline constexpr uint64_t kVictimRulesNs = 50;
 inline constexpr uint64_t kBundleNs = 100;
 inline constexpr uint64_t kBundleTaskNs = 30;
 

@@ -148,7 +148,7 @@ int64_t Cluster::Score(NodeIndex node, ShapeId shape) const {
   if (!exists(node)) return 0;
   int64_t score = -kSoftTaintPenalty * SoftTaints(node, shape);
   for (const Preference& p : preferences(shape)) {
-    if (Holds(p.term, rep_->nodes[node].node.labels)) score += p.weight;
+    if (Matches(p.term, rep_->nodes[node].node.labels)) score += p.weight;
   }
   return score;
 }

@@ -67,7 +67,7 @@ struct TopologyIndex {
 class Cluster {
  public:
   // `resource_count` kinds; `device_kind` is the one counted by devices,
-  // `node_kind` the one of whole nodes (SchedulerConfig::node_resource); no
+  // `node_kind` the one of whole nodes (SchedulerConfig::node_kind); no
   // kind below resource_count: there is none. Topologies and schemes (valid
   // ones) are fixed for life.
   Cluster(uint32_t resource_count, ResourceKind device_kind,
@@ -103,9 +103,9 @@ class Cluster {
   // An unavailable node admits nothing and has no slots; charges stay.
   void SetAvailable(NodeIndex node, bool available);
   bool available(NodeIndex node) const;
-  // Replaces what others use on the node, in both ledgers; whether some of what
-  // they used is given up.
-  bool SetOthers(NodeIndex node, const OtherUsage& usage);
+  // Replaces the external usage of the node, in both ledgers; whether some of
+  // what was used is given up.
+  bool SetExternalUsage(NodeIndex node, const ExternalUsage& usage);
   // Defines or replaces a node set; nodes that come later join by key.
   void SetNodeSet(const NodeSet& set);
   void RemoveNodeSet(std::string_view key);

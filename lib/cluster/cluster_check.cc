@@ -25,8 +25,8 @@ void Cluster::Rep::HashNode(NodeIndex n, StableHash* hash) const {
   const NodeRecord& record = nodes[n];
   hash->Add(record.node);
   hash->Add(record.available);
-  hash->Add(record.others.amount);
-  hash->Add(record.others.devices);
+  hash->Add(record.external.amount);
+  hash->Add(record.external.devices);
   for (const Ledger ledger : {Ledger::kNow, Ledger::kLater}) {
     for (ResourceKind k = 0; k < ledgers.kinds(); ++k) {
       hash->Add(ledgers.free(n, k, ledger));
@@ -34,7 +34,7 @@ void Cluster::Rep::HashNode(NodeIndex n, StableHash* hash) const {
   }
   for (uint32_t d = 0; d < ledgers.device_count(n); ++d) {
     for (const size_t l : {Ledgers::kNow, Ledgers::kLater}) {
-      const Share free = ledgers.RawFree(n, d, l);
+      const DevicePart free = ledgers.RawFree(n, d, l);
       hash->Add(free.milli);
       hash->Add(free.memory);
       for (const int32_t tasks : ledgers.SliceTasks(n, d, l)) hash->Add(tasks);
@@ -63,7 +63,7 @@ absl::Status Cluster::Rep::ValidateNodes() const {
       return absl::InternalError(
           absl::StrFormat("%s: not found by its key", record.node.key));
     }
-    MUSTER_RETURN_IF_ERROR(ledgers.Validate(n, record.node, record.others));
+    MUSTER_RETURN_IF_ERROR(ledgers.Validate(n, record.node, record.external));
     for (ResourceKind k = 0; record.available && k < ledgers.kinds(); ++k) {
       total.Set(k, total[k] + ledgers.capacity(n, k));
     }

@@ -34,7 +34,7 @@ NodeId Cluster::Upsert(const Node& node) {
 
 void Cluster::Rep::Enter(NodeIndex node) {
   changed.Reserve(2 * size_t{nodes.limit()});
-  ledgers.SetNode(node, nodes[node].node, nodes[node].others);
+  ledgers.SetNode(node, nodes[node].node, nodes[node].external);
   CountCapacity(node, 1);
   filters.MarkChanged(node);
   changed.Add(node);
@@ -90,17 +90,18 @@ void Cluster::SetAvailable(NodeIndex node, bool available) {
   ++r.structure_version;
 }
 
-bool Cluster::SetOthers(NodeIndex node, const OtherUsage& usage) {
+bool Cluster::SetExternalUsage(NodeIndex node, const ExternalUsage& usage) {
   Rep& r = *rep_;
   if (!r.nodes.exists(node)) return false;
   NodeRecord& record = r.nodes[node];
-  if (record.others.amount == usage.amount &&
-      record.others.devices == usage.devices) {
+  if (record.external.amount == usage.amount &&
+      record.external.devices == usage.devices) {
     return false;
   }
-  const bool given_up = r.ledgers.SetOthers(node, record.others, usage);
+  const bool given_up =
+      r.ledgers.SetExternalUsage(node, record.external, usage);
   r.changed.Add(node);
-  record.others = usage;
+  record.external = usage;
   ++r.structure_version;
   return given_up;
 }

@@ -45,7 +45,7 @@ bool Admits(const Filter& filter, NodeIndex index, const NodeView& view) {
       })) {
     return false;
   }
-  return Holds(filter.selector, node.labels);
+  return Matches(filter.selector, node.labels);
 }
 
 void FilterTable::MarkChanged(NodeIndex node) {

@@ -5,7 +5,7 @@
 
 namespace muster {
 
-uint32_t Ledgers::Quotient(Share free, Share share, uint32_t limit) {
+uint32_t Ledgers::Quotient(DevicePart free, DevicePart share, uint32_t limit) {
   // A device that is overcommitted in one measure takes nothing more, even
   // what rounds to nothing there.
   if (free.milli < share.milli || free.memory < share.memory) return 0;
@@ -28,9 +28,9 @@ inline SharedDevice Ledgers::SharedOn(NodeIndex n, uint32_t device,
                                       uint32_t limit) const {
   const int64_t memory = At(n, device).memory;
   if (needs.form == DeviceForm::kMemory && memory <= 0) return {};
-  const Share share = ShareOf(needs, memory);
+  const DevicePart share = ShareOf(needs, memory);
   if (share.milli > needs.most_milli) return {};
-  const Share free = MinFree(n, device, ledger);
+  const DevicePart free = MinFree(n, device, ledger);
   const uint32_t slots = Quotient(free, share, limit);
   return {device, slots, free.milli, free.memory};
 }
@@ -195,10 +195,10 @@ void Ledgers::PostPartitions(NodeIndex n, const Needs& needs, DeviceSet devices,
   }
 }
 
-void Ledgers::PostShare(NodeIndex n, uint32_t device, Share share,
+void Ledgers::PostShare(NodeIndex n, uint32_t device, DevicePart share,
                         size_t ledger, int sign) {
   DeviceBook& book = At(n, device);
-  Share& rest = book.rest[ledger];
+  DevicePart& rest = book.rest[ledger];
   // Modulo 2^n, so that it can be taken back whatever a host books: only 2^20
   // tasks and more on one device, which nothing places there, go beyond.
   rest.milli = static_cast<int32_t>(static_cast<uint32_t>(rest.milli) -
@@ -211,7 +211,7 @@ void Ledgers::PostShare(NodeIndex n, uint32_t device, Share share,
   unshared = rest == Whole(book) ? unshared | bit : unshared & ~bit;
 }
 
-void Ledgers::PostDevice(NodeIndex n, uint32_t device, Share share,
+void Ledgers::PostDevice(NodeIndex n, uint32_t device, DevicePart share,
                          size_t ledger, int sign) {
   PostShare(n, device, share, ledger, sign);
   if (CountsDevices() && Has(Bits(n, device).healthy, device)) {
@@ -236,7 +236,7 @@ bool Ledgers::Overcommitted(NodeIndex n, Ledger ledger) const {
   const DeviceSet unshared =
       Gather(n, [which](const DeviceBits& b) { return b.unshared[which]; });
   for (const uint32_t d : All(n) - unshared) {
-    const Share free = RawFree(n, d, which);
+    const DevicePart free = RawFree(n, d, which);
     if (free.milli < 0 || free.memory < 0) return true;
   }
   return !Clashes(n, ledger).empty();

@@ -1,4 +1,4 @@
-// The books: what every node has, and what of it is free in either ledger.
+// What every node has, and what of it is free in either ledger.
 #pragma once
 
 #include <array>
@@ -26,7 +26,7 @@ namespace muster {
 // of use (amounts, whole devices, shares, partitions) change the same few words
 // of a node, and whatever knows these words must be in here.
 //
-// A device's raw free share (capacity less others' use less what is charged)
+// A device's raw free share (capacity less external usage less what is charged)
 // is kept whether it is healthy or not, so that health may come and go under
 // running tasks; what is offered counts healthy devices only.
 class Ledgers {
@@ -50,13 +50,13 @@ class Ledgers {
     return models_.try_emplace(model, next).first->second;
   }
 
-  // Makes the books say what `node` says; what is charged and what others use
-  // stays (on devices that are still there).
-  void SetNode(NodeIndex n, const Node& node, const OtherUsage& others);
+  // Takes over what `node` has; what is charged and external usage stay (on
+  // devices that are still there).
+  void SetNode(NodeIndex n, const Node& node, const ExternalUsage& external);
   void ClearNode(NodeIndex n);
-  // Replaces others' usage; whether some of it is given up.
-  bool SetOthers(NodeIndex n, const OtherUsage& before,
-                 const OtherUsage& after);
+  // Replaces external usage; whether some of it is given up.
+  bool SetExternalUsage(NodeIndex n, const ExternalUsage& before,
+                        const ExternalUsage& after);
 
   // Charges (sign 1) or credits (sign -1).
   void Post(NodeIndex n, const Needs& needs, DeviceSet devices, uint32_t slot,
@@ -99,8 +99,9 @@ class Ledgers {
     return Whole(n, ledger).size();
   }
   // What the device has free; nothing if it is not healthy.
-  Share Offered(NodeIndex n, uint32_t device, Ledger ledger) const {
-    return Healthy(n).Contains(device) ? MinFree(n, device, ledger) : Share{};
+  DevicePart Offered(NodeIndex n, uint32_t device, Ledger ledger) const {
+    return Healthy(n).Contains(device) ? MinFree(n, device, ledger)
+                                       : DevicePart{};
   }
   uint32_t device_count(NodeIndex n) const { return nodes_[n].count; }
   int64_t device_memory(NodeIndex n, uint32_t device) const {
@@ -117,7 +118,7 @@ class Ledgers {
   bool Overcommitted(NodeIndex n, Ledger ledger) const;
 
   // What one task with these needs takes of this device.
-  Share ShareOn(NodeIndex n, uint32_t device, const Needs& needs) const;
+  DevicePart ShareOn(NodeIndex n, uint32_t device, const Needs& needs) const;
 
   // Whether any device ever had a rail, and the rails of these devices.
   bool has_rails() const { return has_rails_; }
@@ -153,19 +154,19 @@ class Ledgers {
                                       size_t ledger) const;
 
   // Of a device, healthy or not. For hashes.
-  Share RawFree(NodeIndex n, uint32_t device, size_t ledger) const {
+  DevicePart RawFree(NodeIndex n, uint32_t device, size_t ledger) const {
     const DeviceBook& book = At(n, device);
-    const Share& rest = book.rest[ledger];
+    const DevicePart& rest = book.rest[ledger];
     if (!Has(Bits(n, device).taken[ledger], device)) return rest;
     return {rest.milli - kWholeDevice, rest.memory - book.memory};
   }
 
   // Compares everything derived with what it is derived from. Charges leave
   // no list behind to add up again, only their number: a node with none must
-  // have all of its capacity free that others leave; a node with some must
-  // not have more.
+  // have all of its capacity free that external usage leaves; a node with some
+  // must not have more.
   absl::Status Validate(NodeIndex n, const Node& node,
-                        const OtherUsage& others) const;
+                        const ExternalUsage& external) const;
 
  private:
   // A task that holds a device whole is one bit in DeviceBits::taken: most
@@ -173,7 +174,7 @@ class Ledgers {
   // the same device (the host may overcommit) is counted as a share.
   struct DeviceBook {
     int64_t memory = 0;
-    std::array<Share, 2> rest{};  // Free, were it not taken whole.
+    std::array<DevicePart, 2> rest{};  // Free, were it not taken whole.
     uint32_t model = 0;
     uint8_t island = 0;  // Of those the node's devices fall into.
     uint8_t numa = 0;    // Likewise.
@@ -209,7 +210,7 @@ class Ledgers {
     std::array<int32_t, PartitionScheme::kMaxSlices> tasks{};  // By slice.
     SliceMask busy = 0;  // Slices with tasks.
     int32_t count = 0;   // Partitions held.
-    Share taken{};       // By them, of DeviceBook::free.
+    DevicePart taken{};  // By them, of DeviceBook::free.
   };
   struct PartitionBook {
     uint32_t layout = PartitionTable::kNoLayout;
@@ -230,16 +231,16 @@ class Ledgers {
   static size_t Last(Ledger ledger) {
     return Has(ledger, kLater) ? kLater : kNow;
   }
-  static Share Whole(const DeviceBook& book) {
+  static DevicePart Whole(const DeviceBook& book) {
     return {kWholeDevice, book.memory};
   }
-  Share MinFree(NodeIndex n, uint32_t device, Ledger ledger) const {
-    const Share a = RawFree(n, device, First(ledger));
-    const Share b = RawFree(n, device, Last(ledger));
+  DevicePart MinFree(NodeIndex n, uint32_t device, Ledger ledger) const {
+    const DevicePart a = RawFree(n, device, First(ledger));
+    const DevicePart b = RawFree(n, device, Last(ledger));
     return {std::min(a.milli, b.milli), std::min(a.memory, b.memory)};
   }
   // How many shares fit into what is free, at most `limit`.
-  static uint32_t Quotient(Share free, Share share, uint32_t limit);
+  static uint32_t Quotient(DevicePart free, DevicePart share, uint32_t limit);
 
   DeviceBook& At(NodeIndex n, uint32_t device) {
     return devices_[nodes_[n].first + device];
@@ -292,9 +293,9 @@ class Ledgers {
 
   void Resize(NodeIndex n, uint32_t device_count);
   void SetDevices(NodeIndex n, const std::vector<Device>& devices);
-  // Takes others' usage from the free amounts (sign 1) or gives it back.
-  void PostOthers(NodeIndex n, const OtherUsage& others, int sign);
-  Share OthersShare(NodeIndex n, const DeviceShare& share) const;
+  // Takes external usage from the free amounts (sign 1) or gives it back.
+  void PostExternalUsage(NodeIndex n, const ExternalUsage& external, int sign);
+  DevicePart ExternalShare(NodeIndex n, const DeviceShare& share) const;
   // Whole devices, all at once; fractions and partitions one by one.
   void PostWhole(NodeIndex n, DeviceSet devices, Ledger ledger, int sign);
   // The 64 devices from `first` on; those beyond the first 64, out of the way.
@@ -304,9 +305,9 @@ class Ledgers {
   void PostPartitions(NodeIndex n, const Needs& needs, DeviceSet devices,
                       uint32_t slot, Ledger ledger, int sign);
   // A share of a device, and what it is to the sum over devices, too.
-  void PostShare(NodeIndex n, uint32_t device, Share share, size_t ledger,
+  void PostShare(NodeIndex n, uint32_t device, DevicePart share, size_t ledger,
                  int sign);
-  void PostDevice(NodeIndex n, uint32_t device, Share share, size_t ledger,
+  void PostDevice(NodeIndex n, uint32_t device, DevicePart share, size_t ledger,
                   int sign);
   // Rebuilds what is summed up over devices.
   void SumDevices(NodeIndex n);
@@ -342,7 +343,7 @@ class Ledgers {
   void PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
                      uint32_t slot, size_t ledger, int sign);
   // What is used of a device with a scheme, its slices aside.
-  Share OtherUse(NodeIndex n, uint32_t device, size_t ledger) const;
+  DevicePart OtherUse(NodeIndex n, uint32_t device, size_t ledger) const;
   // The free slices if the device is open for such partitions, else 0.
   SliceMask OpenSlices(NodeIndex n, uint32_t device,
                        const PartitionExtent& extent, Ledger ledger) const;

@@ -27,7 +27,8 @@ const PartitionExtent* Ledgers::ExtentOn(NodeIndex n, uint32_t device,
                                                                 : nullptr;
 }
 
-Share Ledgers::ShareOn(NodeIndex n, uint32_t device, const Needs& needs) const {
+DevicePart Ledgers::ShareOn(NodeIndex n, uint32_t device,
+                            const Needs& needs) const {
   const DeviceBook& book = At(n, device);
   if (needs.form != DeviceForm::kPartition) return ShareOf(needs, book.memory);
   const PartitionExtent* extent = ExtentOn(n, device, needs.partition);
@@ -80,7 +81,7 @@ void Ledgers::SetPartitions(NodeIndex n, const std::vector<Device>& devices) {
 
 void Ledgers::PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
                             uint32_t slot, size_t ledger, int sign) {
-  const Share share = ShareOn(
+  const DevicePart share = ShareOn(
       n, device, {.form = DeviceForm::kPartition, .partition = profile});
   if (const PartitionExtent* extent = ExtentOn(n, device, profile)) {
     PartitionBook& partitions = partitions_[n][device];
@@ -104,10 +105,10 @@ void Ledgers::PostPartition(NodeIndex n, uint32_t device, ProfileNumber profile,
   PostDevice(n, device, share, ledger, sign);
 }
 
-inline Share Ledgers::OtherUse(NodeIndex n, uint32_t device,
-                               size_t ledger) const {
-  const Share free = RawFree(n, device, ledger);
-  const Share& slices = partitions_[n][device].books[ledger].taken;
+inline DevicePart Ledgers::OtherUse(NodeIndex n, uint32_t device,
+                                    size_t ledger) const {
+  const DevicePart free = RawFree(n, device, ledger);
+  const DevicePart& slices = partitions_[n][device].books[ledger].taken;
   return {kWholeDevice - free.milli - slices.milli,
           At(n, device).memory - free.memory - slices.memory};
 }
@@ -118,7 +119,7 @@ SliceMask Ledgers::OpenSlices(NodeIndex n, uint32_t device,
   const PartitionBook& partitions = partitions_[n][device];
   SliceMask open = partition_table_[partitions.layout].all();
   for (const size_t l : {First(ledger), Last(ledger)}) {
-    if (!(OtherUse(n, device, l) == Share{}) ||
+    if (!(OtherUse(n, device, l) == DevicePart{}) ||
         RawFree(n, device, l).milli < extent.milli) {
       return 0;
     }
@@ -193,7 +194,7 @@ DeviceSet Ledgers::Clashes(NodeIndex n, Ledger ledger) const {
     for (const size_t l : {First(ledger), Last(ledger)}) {
       const SliceBook& book = partitions_[n][d].books[l];
       if (book.count <= 0) continue;
-      if (!(OtherUse(n, d, l) == Share{}) ||
+      if (!(OtherUse(n, d, l) == DevicePart{}) ||
           std::ranges::any_of(book.tasks, [](int32_t t) { return t > 1; })) {
         clashes.Insert(d);
       }

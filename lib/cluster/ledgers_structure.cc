@@ -29,14 +29,15 @@ std::vector<uint8_t> GroupNumbers(const std::vector<Device>& devices,
 
 }  // namespace
 
-void Ledgers::SetNode(NodeIndex n, const Node& node, const OtherUsage& others) {
+void Ledgers::SetNode(NodeIndex n, const Node& node,
+                      const ExternalUsage& external) {
   if (n >= nodes_.size()) {
     nodes_.resize(n + 1);
     charges_.resize(nodes_.size());
     capacity_.resize(nodes_.size() * kinds_, 0);
     free_.resize(2 * nodes_.size() * kinds_, 0);
   }
-  PostOthers(n, others, -1);
+  PostExternalUsage(n, external, -1);
   for (ResourceKind k = 0; k < kinds_; ++k) {
     const size_t i = size_t{n} * kinds_ + k;
     const int64_t capacity =
@@ -50,7 +51,7 @@ void Ledgers::SetNode(NodeIndex n, const Node& node, const OtherUsage& others) {
     capacity_[i] = capacity;
   }
   SetDevices(n, node.devices);
-  PostOthers(n, others, 1);
+  PostExternalUsage(n, external, 1);
 }
 
 void Ledgers::ClearNode(NodeIndex n) {
@@ -99,7 +100,7 @@ void Ledgers::SetDevices(NodeIndex n, const std::vector<Device>& devices) {
   for (uint32_t d = 0; d < devices.size(); ++d) {
     const Device& device = devices[d];
     DeviceBook& book = At(n, d);
-    for (Share& rest : book.rest) {
+    for (DevicePart& rest : book.rest) {
       rest.memory += device.memory_bytes - book.memory;
     }
     book.memory = device.memory_bytes;
@@ -134,24 +135,25 @@ void Ledgers::SumDevices(NodeIndex n) {
   }
 }
 
-bool Ledgers::SetOthers(NodeIndex n, const OtherUsage& before,
-                        const OtherUsage& after) {
-  PostOthers(n, before, -1);
-  PostOthers(n, after, 1);
+bool Ledgers::SetExternalUsage(NodeIndex n, const ExternalUsage& before,
+                               const ExternalUsage& after) {
+  PostExternalUsage(n, before, -1);
+  PostExternalUsage(n, after, 1);
   return !before.amount.FitsIn(after.amount) ||
          (!before.devices.empty() && before.devices != after.devices);
 }
 
-void Ledgers::PostOthers(NodeIndex n, const OtherUsage& others, int sign) {
+void Ledgers::PostExternalUsage(NodeIndex n, const ExternalUsage& external,
+                                int sign) {
   for (const size_t l : {kNow, kLater}) {
     for (ResourceKind k = 0; k < kinds_; ++k) {
       if (k == device_kind_) continue;
-      Row(n, l)[k] -= sign * others.amount[k];
+      Row(n, l)[k] -= sign * external.amount[k];
     }
-    for (const DeviceShare& share : others.devices) {
+    for (const DeviceShare& share : external.devices) {
       if (share.device >= nodes_[n].count) continue;
       if (share.partition.empty()) {
-        PostDevice(n, share.device, OthersShare(n, share), l, sign);
+        PostDevice(n, share.device, ExternalShare(n, share), l, sign);
       } else {
         PostPartition(n, share.device, partition_table_.Find(share.partition),
                       share.first_slice, l, sign);
@@ -161,9 +163,9 @@ void Ledgers::PostOthers(NodeIndex n, const OtherUsage& others, int sign) {
 }
 
 // A host that gives one measure only means the other in proportion.
-Share Ledgers::OthersShare(NodeIndex n, const DeviceShare& share) const {
+DevicePart Ledgers::ExternalShare(NodeIndex n, const DeviceShare& share) const {
   const int64_t all = At(n, share.device).memory;
-  Share taken{share.milli, share.memory_bytes};
+  DevicePart taken{share.milli, share.memory_bytes};
   if (taken.memory == 0) {
     taken.memory = MemoryOf(taken.milli, all);
   } else if (taken.milli == 0) {
@@ -173,10 +175,10 @@ Share Ledgers::OthersShare(NodeIndex n, const DeviceShare& share) const {
 }
 
 absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
-                               const OtherUsage& others) const {
+                               const ExternalUsage& external) const {
   Ledgers fresh(kinds_, device_kind_, node_kind_, partition_table_.schemes());
   fresh.SetNode(0, node, {});
-  fresh.SetOthers(0, {}, others);
+  fresh.SetExternalUsage(0, {}, external);
   for (const size_t l : {kNow, kLater}) {
     const int32_t charges = charges_[n][l];
     if (charges < 0) {
@@ -194,8 +196,8 @@ absl::Status Ledgers::Validate(NodeIndex n, const Node& node,
       }
     }
     for (uint32_t d = 0; d < node.devices.size(); ++d) {
-      const Share have = RawFree(n, d, l);
-      const Share most = fresh.RawFree(0, d, l);
+      const DevicePart have = RawFree(n, d, l);
+      const DevicePart most = fresh.RawFree(0, d, l);
       if (have.milli > most.milli || have.memory > most.memory ||
           (charges == 0 && !(have == most))) {
         return absl::InternalError(absl::StrFormat(

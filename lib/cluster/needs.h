@@ -1,4 +1,4 @@
-// What one task of a shape takes from a node's books, ready for arithmetic.
+// What one task of a shape takes from a node, ready for arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -58,11 +58,11 @@ inline bool UsesAlike(const DeviceRequest& request) {
 }
 
 // A part of a device, in both of its measures.
-struct Share {
+struct DevicePart {
   int32_t milli = 0;
   int64_t memory = 0;
 
-  friend bool operator==(const Share&, const Share&) = default;
+  friend bool operator==(const DevicePart&, const DevicePart&) = default;
 };
 
 // floor(milli * device_memory / 1000), without overflow.
@@ -82,7 +82,7 @@ inline int32_t MilliOf(int64_t memory, int64_t device_memory) {
 
 // What one task with these needs takes of one device. Of a partition, at least:
 // Ledgers::ShareOn knows how the device is cut.
-inline Share ShareOf(const Needs& needs, int64_t device_memory) {
+inline DevicePart ShareOf(const Needs& needs, int64_t device_memory) {
   switch (needs.form) {
     case DeviceForm::kNone:
       return {};

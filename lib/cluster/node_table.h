@@ -19,7 +19,7 @@ namespace muster {
 
 struct NodeRecord {
   Node node{};
-  OtherUsage others{};
+  ExternalUsage external{};
   uint32_t generation = 0;
   bool exists = false;
   bool available = true;

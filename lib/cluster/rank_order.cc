@@ -54,9 +54,9 @@ std::vector<uint32_t> RankOrder(const Topology& topology,
     ranked[t].outside = ranked[t].path.size() < topology.levels.size();
     const std::vector<uint32_t> ring =
         RingOrder(node, DeviceSet::FirstOf(DeviceSet::kCapacity));
-    const auto held = [&](uint32_t d) { return tasks[t].devices.Contains(d); };
+    const auto uses = [&](uint32_t d) { return tasks[t].devices.Contains(d); };
     ranked[t].first_device =
-        static_cast<uint32_t>(std::ranges::find_if(ring, held) - ring.begin());
+        static_cast<uint32_t>(std::ranges::find_if(ring, uses) - ring.begin());
   }
   const auto before = [&](uint32_t a, uint32_t b) {
     const Ranked& x = ranked[a];

@@ -49,7 +49,7 @@ bool AgreeIn(std::string_view key, const Labels& a, const Labels& b) {
   return x == nullptr || y == nullptr ? x == y : *x == *y;
 }
 
-bool Holds(const Requirement& requirement, const Labels& labels) {
+bool Matches(const Requirement& requirement, const Labels& labels) {
   const std::string* label = FindLabel(labels, requirement.key);
   switch (requirement.op) {
     case SelectorOp::kIn:
@@ -68,15 +68,15 @@ bool Holds(const Requirement& requirement, const Labels& labels) {
   return false;
 }
 
-bool Holds(const SelectorTerm& term, const Labels& labels) {
+bool Matches(const SelectorTerm& term, const Labels& labels) {
   return std::ranges::all_of(
-      term.all_of, [&](const Requirement& r) { return Holds(r, labels); });
+      term.all_of, [&](const Requirement& r) { return Matches(r, labels); });
 }
 
-bool Holds(const NodeSelector& selector, const Labels& labels) {
+bool Matches(const NodeSelector& selector, const Labels& labels) {
   return selector.any_of.empty() ||
          std::ranges::any_of(selector.any_of, [&](const SelectorTerm& t) {
-           return Holds(t, labels);
+           return Matches(t, labels);
          });
 }
 

@@ -86,7 +86,7 @@ Bisection BisectionOf(const Fabric::Rep& rep, std::span<const uint32_t> set) {
   if (const std::optional<TorusBox> box = AsBox(rep, set)) {
     return {BoxBisection(rep, box->size), true};
   }
-  const std::vector<uint32_t> ring = RankOrderOf(rep, set);
+  const std::vector<uint32_t> ring = RingOf(rep, set);
   SubFabric fabric(rep, ring);
   const size_t n = ring.size();
   Bisection best{std::numeric_limits<int64_t>::max(), n <= kAllSplits};

@@ -177,11 +177,11 @@ class SumTable {
   std::vector<Sum> sums_{};
 };
 
-// The best place of the best of the shapes that has any. `held` nodes, which
+// The best place of the best of the shapes that has any. `fixed` nodes, which
 // are free as well, are in it; empty: there are none.
 template <class Sum>
 FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
-                          std::span<const uint8_t> held,
+                          std::span<const uint8_t> fixed,
                           const std::vector<Triple>& shapes) {
   FabricPlacement best;
   rep.nanos = 0;
@@ -196,16 +196,16 @@ FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
     for (size_t i = 0; i < 3; ++i) reach[i] = std::max(reach[i], size[i] + 2);
   }
   const SumTable<Sum> table(rep, free, reach);
-  std::optional<SumTable<Sum>> held_table;
-  if (!held.empty()) held_table.emplace(rep, held, reach);
+  std::optional<SumTable<Sum>> fixed_table;
+  if (!fixed.empty()) fixed_table.emplace(rep, fixed, reach);
   const auto all_held =
-      static_cast<Sum>(absl::c_count_if(held, [](uint8_t h) { return h; }));
+      static_cast<Sum>(absl::c_count_if(fixed, [](uint8_t h) { return h; }));
   uint32_t least_around = 0;
   for (const auto& [rank, sizes] : by_rank) {
     for (const Triple& size : sizes) {
       rep.Charge(rep.nodes, kLookNs);
       table.EachFreeBox(size, [&](const Triple& at) {
-        if (held_table && held_table->CountIn(at, size) < all_held) return;
+        if (fixed_table && fixed_table->CountIn(at, size) < all_held) return;
         const uint32_t around = table.Around(at, size);
         if (!best.box ||
             std::tie(around, at, size) <
@@ -226,11 +226,11 @@ FabricPlacement BestBoxBy(const Fabric::Rep& rep, std::span<const uint8_t> free,
 }
 
 FabricPlacement BestBox(const Fabric::Rep& rep, std::span<const uint8_t> free,
-                        std::span<const uint8_t> held,
+                        std::span<const uint8_t> fixed,
                         const std::vector<Triple>& shapes) {
   constexpr uint32_t kNarrow = std::numeric_limits<uint16_t>::max();
-  return rep.nodes <= kNarrow ? BestBoxBy<uint16_t>(rep, free, held, shapes)
-                              : BestBoxBy<uint32_t>(rep, free, held, shapes);
+  return rep.nodes <= kNarrow ? BestBoxBy<uint16_t>(rep, free, fixed, shapes)
+                              : BestBoxBy<uint32_t>(rep, free, fixed, shapes);
 }
 
 absl::Status NoTorus() { return NotNow("boxes are asked of a torus only"); }
@@ -239,9 +239,9 @@ absl::Status NoTorus() { return NotNow("boxes are asked of a torus only"); }
 
 absl::StatusOr<FabricPlacement> Fabric::FindBox(
     std::span<const uint8_t> free, uint32_t count,
-    std::span<const uint8_t> held) const {
+    std::span<const uint8_t> fixed) const {
   MUSTER_RETURN_IF_ERROR(rep_->Check(free, count));
-  if (!held.empty()) MUSTER_RETURN_IF_ERROR(rep_->Check(held, count));
+  if (!fixed.empty()) MUSTER_RETURN_IF_ERROR(rep_->Check(fixed, count));
   if (!rep_->is_torus()) return NoTorus();
   const Triple& dims = rep_->dims;
   std::vector<Triple> shapes;
@@ -253,10 +253,10 @@ absl::StatusOr<FabricPlacement> Fabric::FindBox(
       shapes.push_back({x, y, z});
     }
   }
-  if (held.empty()) return BestBox(*rep_, free, {}, shapes);
+  if (fixed.empty()) return BestBox(*rep_, free, {}, shapes);
   std::vector<uint8_t> all(free.begin(), free.end());
-  for (size_t n = 0; n < all.size(); ++n) all[n] |= held[n];
-  return BestBox(*rep_, all, held, shapes);
+  for (size_t n = 0; n < all.size(); ++n) all[n] |= fixed[n];
+  return BestBox(*rep_, all, fixed, shapes);
 }
 
 absl::StatusOr<FabricPlacement> Fabric::FindBox(

@@ -232,15 +232,15 @@ absl::StatusOr<FabricPlacement> Fabric::Select(std::span<const uint8_t> free,
   FabricPlacement placement = rep_->has_routers()
                                   ? SelectByLevels(*rep_, free, count)
                                   : SelectByHops(*rep_, free, count);
-  placement.nodes = RankOrderOf(*rep_, placement.nodes);
+  placement.nodes = RingOf(*rep_, placement.nodes);
   placement.nanos = rep_->nanos;
   return placement;
 }
 
-absl::StatusOr<std::vector<uint32_t>> Fabric::RankOrder(
+absl::StatusOr<std::vector<uint32_t>> Fabric::RingThrough(
     std::span<const uint32_t> nodes) const {
   MUSTER_RETURN_IF_ERROR(rep_->Check(nodes));
-  return RankOrderOf(*rep_, nodes);
+  return RingOf(*rep_, nodes);
 }
 
 int64_t Fabric::RingHops(std::span<const uint32_t> nodes) const {

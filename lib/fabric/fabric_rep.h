@@ -103,9 +103,9 @@ std::optional<TorusBox> AsBox(const Fabric::Rep& rep,
                               std::span<const uint32_t> set);
 
 // --- rank_order.cc ---
-// The nodes of a box in the ring order of RankOrder.
+// The nodes of a box in the ring order of Fabric::RingThrough.
 std::vector<uint32_t> BoxRing(const Fabric::Rep& rep, const TorusBox& box);
-std::vector<uint32_t> RankOrderOf(const Fabric::Rep& rep,
+std::vector<uint32_t> RingOf(const Fabric::Rep& rep,
                                   std::span<const uint32_t> set);
 
 // --- grow.cc, levels.cc: what Select does where there is no box ---

@@ -24,7 +24,7 @@ struct Group {
 };
 
 // The `routers` fullest ones of a group.
-struct Share {
+struct GroupShare {
   size_t group = 0;
   uint32_t routers = 0;
 };
@@ -42,7 +42,7 @@ class LevelSearch {
     uint64_t all = 0;
     for (const Group& group : groups_) all += group.all();
     if (all < count_) return {};
-    std::vector<Share> shares = Greedy();
+    std::vector<GroupShare> shares = Greedy();
     if (const uint64_t steps = ExactSteps(shares); steps <= kSteps) {
       rep_.Charge(steps, kLookNs);
       shares = Exact(shares);
@@ -77,12 +77,12 @@ class LevelSearch {
   }
 
   // The fullest groups: the fewest that can be, but perhaps too many routers.
-  std::vector<Share> Greedy() const {
+  std::vector<GroupShare> Greedy() const {
     std::vector<size_t> order(groups_.size());
     absl::c_iota(order, 0);
     std::ranges::stable_sort(order, std::greater(),
                              [&](size_t g) { return groups_[g].all(); });
-    std::vector<Share> shares;
+    std::vector<GroupShare> shares;
     for (uint32_t left = count_; left > 0;) {
       const size_t g = order[shares.size()];
       const auto& first = groups_[g].first;
@@ -96,13 +96,13 @@ class LevelSearch {
     return shares;
   }
 
-  static uint32_t Routers(const std::vector<Share>& shares) {
+  static uint32_t Routers(const std::vector<GroupShare>& shares) {
     uint32_t sum = 0;
-    for (const Share& share : shares) sum += share.routers;
+    for (const GroupShare& share : shares) sum += share.routers;
     return sum;
   }
 
-  uint64_t ExactSteps(const std::vector<Share>& shares) const {
+  uint64_t ExactSteps(const std::vector<GroupShare>& shares) const {
     uint64_t columns = 0;
     for (const Group& group : groups_) columns += group.size() + 1;
     return columns * (shares.size() + 1) * (Routers(shares) + 1);
@@ -110,7 +110,7 @@ class LevelSearch {
 
   // The same number of groups with the fewest routers: most[j][t], the most
   // nodes that j groups with t routers have, one group after the other.
-  std::vector<Share> Exact(const std::vector<Share>& greedy) const {
+  std::vector<GroupShare> Exact(const std::vector<GroupShare>& greedy) const {
     const size_t k = greedy.size(), most_routers = Routers(greedy);
     const size_t row = most_routers + 1, cells = (k + 1) * row;
     std::vector<int64_t> most(cells, -1);
@@ -133,7 +133,7 @@ class LevelSearch {
     }
     size_t t = 1;
     while (most[k * row + t] < int64_t{count_}) ++t;
-    std::vector<Share> shares;
+    std::vector<GroupShare> shares;
     for (size_t g = groups_.size(), j = k; j > 0;) {
       const uint32_t s = taken[--g * cells + j * row + t];
       if (s == 0) continue;
@@ -145,32 +145,32 @@ class LevelSearch {
     return shares;
   }
 
-  uint32_t Nodes(const Share& share) const {
+  uint32_t Nodes(const GroupShare& share) const {
     return groups_[share.group].first[share.routers];
   }
 
   // Changes one group after the other, the emptiest first, for the tightest one
   // whose routers do as well.
-  void Tighten(std::vector<Share>* shares) const {
-    std::ranges::sort(*shares, std::greater(), [&](const Share& share) {
+  void Tighten(std::vector<GroupShare>* shares) const {
+    std::ranges::sort(*shares, std::greater(), [&](const GroupShare& share) {
       return std::pair(Nodes(share), share.group);
     });
     uint32_t nodes = 0;
     std::vector<uint8_t> used(groups_.size());
-    for (const Share& share : *shares) {
+    for (const GroupShare& share : *shares) {
       nodes += Nodes(share);
       used[share.group] = 1;
     }
     uint32_t spare = nodes - count_;
     for (auto share = shares->rbegin(); share != shares->rend(); ++share) {
       const uint32_t needed = Nodes(*share) - std::min(spare, Nodes(*share));
-      Share best = *share;
-      auto tightness = [&](const Share& s) {
+      GroupShare best = *share;
+      auto tightness = [&](const GroupShare& s) {
         return std::tuple(Nodes(s), groups_[s.group].all(), s.group);
       };
       for (size_t g = 0; g < groups_.size(); ++g) {
         if (used[g] || groups_[g].size() < share->routers) continue;
-        const Share other{g, share->routers};
+        const GroupShare other{g, share->routers};
         if (Nodes(other) < needed) continue;
         if (tightness(other) < tightness(best)) best = other;
       }
@@ -183,10 +183,10 @@ class LevelSearch {
 
   // All nodes of the shares, except that the last router gives what is needed,
   // and is the emptiest of its group that has so many.
-  std::vector<uint32_t> Take(const std::vector<Share>& shares) const {
+  std::vector<uint32_t> Take(const std::vector<GroupShare>& shares) const {
     std::vector<uint32_t> nodes;
     nodes.reserve(count_);
-    for (const Share& share : shares) {
+    for (const GroupShare& share : shares) {
       const Group& group = groups_[share.group];
       for (uint32_t r = 0; r < share.routers; ++r) {
         auto router = group.routers.begin() + r;

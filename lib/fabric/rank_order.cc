@@ -133,7 +133,7 @@ std::vector<uint32_t> BoxRing(const Fabric::Rep& rep, const TorusBox& box) {
   return Ring(rep, box, longest).Odd();
 }
 
-std::vector<uint32_t> RankOrderOf(const Fabric::Rep& rep,
+std::vector<uint32_t> RingOf(const Fabric::Rep& rep,
                                   std::span<const uint32_t> set) {
   if (const std::optional<TorusBox> box = AsBox(rep, set)) {
     return BoxRing(rep, *box);

@@ -187,7 +187,7 @@ class ShapeSlots {
   const Layout* layout_ = nullptr;
   const scoring::NodePolicy* policy_ = nullptr;
   const ScanTable* scans_ = nullptr;
-  scoring::Question question_{};
+  scoring::NodeQuestion question_{};
   Form form_ = Form::kOther;
   uint32_t devices_ = 0;      // A task's, unless the form is kOther.
   uint32_t inverse_ = 0;      // Of devices_, for Divide.

@@ -28,7 +28,7 @@ bool Exchange::Build(const VictimRegion& region, uint64_t steps) {
   }
   FindBundles(region);
   if (target == 0 || bundles_.size() < target) return false;
-  dice_ = Dice(problem_.request().max_steps);
+  dice_ = Dice(problem_.request().victim_steps);
   for (int targets = 0; targets < kMostTargets; ++targets, ++target) {
     while (taken_.size() < target) {
       if (bundles_.size() < target || spent() || !problem_.Spend()) {

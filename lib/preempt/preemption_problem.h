@@ -112,10 +112,10 @@ class PreemptionProblem {
   const std::vector<Assignment>& placed() const { return answer_.tasks; }
 
   // --- The budget ---------------------------------------------------------
-  // Counts one step of the search; false when there is none left.
+  // Counts one victim step; false when there is none left.
   bool Spend();
-  bool Exhausted() const { return searched_ >= request_.max_steps; }
-  uint64_t searched() const { return searched_; }  // Steps so far.
+  bool Exhausted() const { return searched_ >= request_.victim_steps; }
+  uint64_t searched() const { return searched_; }  // Victim steps so far.
   // Whether the solver left an answer open.
   bool CutShort() const { return cut_short_; }
   // What is charged for it, the solver's answers included.
@@ -136,8 +136,8 @@ class PreemptionProblem {
   bool slots_decide_ = false;
   PlacementResult answer_;
   bool cut_short_ = false;
-  uint64_t searched_ = 0;  // Steps of the search; bounded by max_steps.
-  uint64_t answered_ = 0;  // Steps of the solver.
+  uint64_t searched_ = 0;  // Victim steps so far.
+  uint64_t answered_ = 0;  // Work steps of the solver.
   uint64_t nanos_ = 0;     // Charged for all else.
 };
 

@@ -20,7 +20,7 @@ bool SwapSearch::Improve(const VictimRegion& region, uint64_t steps,
   goal_ = region_slots_.Lacking(0, 0);
   dice_ = Dice(goal_);
   last_step_ =
-      std::min(problem_.searched() + steps, problem_.request().max_steps);
+      std::min(problem_.searched() + steps, problem_.request().victim_steps);
   found_ = found;
   best_ = {};
   for (const Victim& v : *found) {

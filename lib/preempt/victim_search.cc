@@ -311,7 +311,7 @@ void PrioritySearch::SearchRegion(const VictimRegion& region) {
 bool PrioritySearch::TryAllOf(const VictimRegion& region) {
   const std::span<const uint32_t> choice =
       quota_lacks_ ? std::span<const uint32_t>(all_below_) : region.candidates;
-  const uint64_t steps = std::max(problem_.request().max_steps, kTriedPart);
+  const uint64_t steps = std::max(problem_.request().victim_steps, kTriedPart);
   if (!FewSets(problem_, choice, steps * kSetsPerStep)) return false;
   ReleaseAll(choice);
   const bool complete = TryAll(problem_, region_slots_, victims_, region,
@@ -342,7 +342,7 @@ void PrioritySearch::TryExchange(const VictimRegion& region,
                                  uint32_t alternative) {
   victims_.Clear();
   region_slots_.Aim(alternative);
-  const uint64_t steps = problem_.request().max_steps / kExchangePart;
+  const uint64_t steps = problem_.request().victim_steps / kExchangePart;
   if (exchange_.Build(region, steps)) OfferSet(region);
   victims_.Clear();
 }
@@ -351,7 +351,7 @@ void PrioritySearch::TrySwaps(const VictimRegion& region) {
   victims_.Clear();
   region_slots_.Aim(here_for_);
   std::vector<Victim> found = here_.victims;
-  const uint64_t steps = problem_.request().max_steps / kSwapPart;
+  const uint64_t steps = problem_.request().victim_steps / kSwapPart;
   if (swaps_.Improve(region, steps, &found) && victims_.EnterAll(found)) {
     victims_.ReleaseEntered();
     if (region_slots_.Fits()) OfferSet(region);

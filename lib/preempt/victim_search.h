@@ -42,11 +42,11 @@ struct PreemptionRequest {
   PlacementRequest placement{};                   // Its ledger is kLater.
   std::span<const VictimCandidate> candidates{};  // By (priority, key).
   VictimPolicy* rules = nullptr;
-  // Bounds the search, in its own logical steps: one for each bundle or
+  // Bounds the search, in victim steps (SearchLimits): one for each bundle or
   // combination looked at, one or more for each question to the solver, by its
   // work; give or take those that finish what was begun. Then the best so far
   // is the answer.
-  uint64_t max_steps = 100'000;
+  uint64_t victim_steps = 100'000;
 };
 
 struct Victim {
@@ -64,12 +64,12 @@ struct PreemptionResult {
   int64_t cost = 0;
   // No allowed victims with that top priority cost less; at most `cost`.
   int64_t bound = 0;
-  uint64_t steps = 0;  // Of the work budget, the solver's included.
+  uint64_t steps = 0;  // Work steps, the solver's included.
   // Proven: no allowed set of victims has a lower top priority or, at the same,
   // a lower cost or, at the same, breaks fewer gangs; where none was found,
   // there is none.
   bool optimal = false;
-  bool cut_short = false;  // max_steps ended the search.
+  bool cut_short = false;  // victim_steps ended the search.
   int64_t gap() const { return cost - bound; }
 
   void Clear() {

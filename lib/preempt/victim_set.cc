@@ -27,7 +27,7 @@ void VictimSet::Release(uint32_t c, uint32_t tasks) {
 }
 
 bool VictimSet::Ask(uint32_t c, uint32_t tasks) {
-  problem_.Charge(1, kLawNs);
+  problem_.Charge(1, kVictimRulesNs);
   if (rules_ == nullptr || tasks == 0) return true;
   return rules_->Add(c, tasks);
 }

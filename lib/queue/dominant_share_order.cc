@@ -11,7 +11,7 @@ class DominantShareOrder final : public QueueOrder {
 
   Turn TurnOf(QueueIndex q, const Claim& claim) const override {
     const QueueTree::Entry& e = queues_.at(q);
-    Turn turn{.queue = q, .rank = claim.rank};
+    Turn turn{.queue = q, .position = claim.position};
     turn.within = quota_.Within(q, *claim.demand);
     for (ResourceKind k = 0; k < capacity_.size(); ++k) {
       if (capacity_[k] <= 0) continue;
@@ -23,11 +23,11 @@ class DominantShareOrder final : public QueueOrder {
 
   bool Before(const Turn& a, const Turn& b) const override {
     if (a.within != b.within) return a.within;
-    if (a.rank.priority != b.rank.priority) {
-      return a.rank.priority > b.rank.priority;
+    if (a.position.priority != b.position.priority) {
+      return a.position.priority > b.position.priority;
     }
     const auto shares = Compare(a.share, b.share);
-    return shares != 0 ? shares < 0 : a.rank < b.rank;
+    return shares != 0 ? shares < 0 : a.position < b.position;
   }
 
  private:

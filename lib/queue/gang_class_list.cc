@@ -9,29 +9,30 @@
 
 namespace muster {
 
-GangClassIndex GangClassList::Add(const GangClassKey& key, const GangRank& rank,
-                                  uint8_t open) {
+GangClassIndex GangClassList::Add(const GangClassKey& key,
+                                  const QueuePosition& position,
+                                  uint8_t active) {
   const auto [it, is_new] = by_key_.try_emplace(key, kNoClass);
-  if (is_new) it->second = NewClass(key, open);
+  if (is_new) it->second = NewClass(key, active);
   const GangClassIndex c = it->second;
   GangClass& cls = classes_[c];
-  while (ranks_.size() <= rank.gang) ranks_.emplace_back();
-  const bool leads = is_new || rank < cls.first();
+  while (positions_.size() <= position.gang) positions_.emplace_back();
+  const bool leads = is_new || position < cls.first();
   if (leads && !is_new) TakeOut(c);
-  cls.gangs_.insert(ranks_[rank.gang] = rank);
+  cls.gangs_.insert(positions_[position.gang] = position);
   if (leads) PutIn(c);
-  RankList* const ranks = leaves_[key.queue].ranks.get();
-  if (ranks != nullptr) ranks->Insert(rank);
+  PositionList* const positions = leaves_[key.queue].positions.get();
+  if (positions != nullptr) positions->Insert(position);
   return c;
 }
 
 void GangClassList::Remove(GangClassIndex c, GangIndex gang) {
   GangClass& cls = classes_[c];
   const bool led = cls.first().gang == gang;
-  RankList* const ranks = leaves_[cls.key().queue].ranks.get();
-  if (ranks != nullptr) ranks->Erase(ranks_[gang]);
+  PositionList* const positions = leaves_[cls.key().queue].positions.get();
+  if (positions != nullptr) positions->Erase(positions_[gang]);
   if (led) TakeOut(c);
-  cls.gangs_.erase(ranks_[gang]);
+  cls.gangs_.erase(positions_[gang]);
   if (cls.size() == 0) {
     Erase(c);
   } else if (led) {
@@ -39,14 +40,15 @@ void GangClassList::Remove(GangClassIndex c, GangIndex gang) {
   }
 }
 
-GangClassIndex GangClassList::NewClass(const GangClassKey& key, uint8_t open) {
+GangClassIndex GangClassList::NewClass(const GangClassKey& key,
+                                       uint8_t active) {
   const GangClassIndex c = TakePosition(classes_, free_);
   GangClass& cls = classes_[c];
   cls.key_ = key;
   cls.id_ = ++last_id_;
-  cls.questions_ = {.open = open};
-  own_open_.resize(classes_.size());
-  own_open_[c] = open;
+  cls.questions_ = {.active = active};
+  own_active_.resize(classes_.size());
+  own_active_[c] = active;
   // It asks for itself; one that stands alone always does.
   answered_.resize(classes_.size());
   answered_[c] = key.alone == kNoGang ? last_serial_
@@ -117,7 +119,7 @@ void GangClassList::PutIn(GangClassIndex c) {
   }
   leaf.looked = 0;
   if (AsksInSpec(c)) NoteChange(cls.key_.queue);
-  if (Asks(cls)) PutAmongOpen(c);
+  if (Asks(cls)) PutAmongActive(c);
 }
 
 void GangClassList::TakeOut(GangClassIndex c) {
@@ -126,7 +128,7 @@ void GangClassList::TakeOut(GangClassIndex c) {
   leaf.all.erase({cls.first_});
   leaf.looked = 0;
   if (AsksInSpec(c)) NoteChange(cls.key_.queue);
-  if (Asks(cls)) TakeFromOpen(c);
+  if (Asks(cls)) TakeFromActive(c);
 }
 
 void GangClassList::NoteChange(QueueIndex leaf) {
@@ -135,16 +137,16 @@ void GangClassList::NoteChange(QueueIndex leaf) {
   changed_.push_back(leaf);
 }
 
-const std::vector<QueueIndex>& GangClassList::OpenLeaves() {
-  open_leaves_.clear();
-  if (open_specs_.empty()) {
-    open_leaves_.assign(open_queues_.begin(), open_queues_.end());
-    return open_leaves_;
+const std::vector<QueueIndex>& GangClassList::ActiveLeaves() {
+  active_leaves_.clear();
+  if (active_specs_.empty()) {
+    active_leaves_.assign(active_queues_.begin(), active_queues_.end());
+    return active_leaves_;
   }
   for (QueueIndex q = 0; q < leaves_.size(); ++q) {
-    if (!leaves_[q].all.empty()) open_leaves_.push_back(q);
+    if (!leaves_[q].all.empty()) active_leaves_.push_back(q);
   }
-  return open_leaves_;
+  return active_leaves_;
 }
 
 const std::vector<QueueIndex>& GangClassList::TakeChangedQueues() {
@@ -166,41 +168,41 @@ void GangClassList::ForgetChangedQueues() {
   changed_.clear();
 }
 
-void GangClassList::PutAmongOpen(GangClassIndex c) {
+void GangClassList::PutAmongActive(GangClassIndex c) {
   GangClass& cls = classes_[c];
   const QueueIndex leaf = cls.key_.queue;
-  leaves_[leaf].open.insert({cls.first_, c, cls.key_.spec});
-  open_queues_.insert(leaf);
+  leaves_[leaf].active.insert({cls.first_, c, cls.key_.spec});
+  active_queues_.insert(leaf);
   NoteChange(leaf);
 }
 
-void GangClassList::TakeFromOpen(GangClassIndex c) {
+void GangClassList::TakeFromActive(GangClassIndex c) {
   GangClass& cls = classes_[c];
   const QueueIndex leaf = cls.key_.queue;
-  leaves_[leaf].open.erase({cls.first_});
-  if (leaves_[leaf].open.empty()) open_queues_.erase(leaf);
+  leaves_[leaf].active.erase({cls.first_});
+  if (leaves_[leaf].active.empty()) active_queues_.erase(leaf);
   NoteChange(leaf);
 }
 
 Questions GangClassList::questions(GangClassIndex c) const {
   const GangClass& cls = classes_[c];
   Questions questions = cls.questions_;
-  if (AsksInSpec(c)) questions.open |= Questions::kRoom;
+  if (AsksInSpec(c)) questions.active |= Questions::kRoom;
   return questions;
 }
 
-void GangClassList::Open(GangClassIndex c, uint8_t questions) {
-  Questions opened = this->questions(c);
-  if ((opened.open & questions) == questions) return;
-  opened.open |= questions;
-  SetQuestions(c, opened);
+void GangClassList::Activate(GangClassIndex c, uint8_t questions) {
+  Questions activated = this->questions(c);
+  if ((activated.active & questions) == questions) return;
+  activated.active |= questions;
+  SetQuestions(c, activated);
 }
 
-void GangClassList::Close(GangClassIndex c, uint8_t questions) {
-  Questions closed = this->questions(c);
-  if ((closed.open & questions) == 0) return;
-  closed.open &= static_cast<uint8_t>(~questions);
-  SetQuestions(c, closed);
+void GangClassList::Deactivate(GangClassIndex c, uint8_t questions) {
+  Questions deactivated = this->questions(c);
+  if ((deactivated.active & questions) == 0) return;
+  deactivated.active &= static_cast<uint8_t>(~questions);
+  SetQuestions(c, deactivated);
 }
 
 void GangClassList::SetQuestions(GangClassIndex c, const Questions& questions) {
@@ -212,37 +214,37 @@ void GangClassList::SetQuestions(GangClassIndex c, const Questions& questions) {
   }
   Questions own = questions;
   if (AsksInSpec(c)) {
-    if ((questions.open & Questions::kRoom) == 0) {
+    if ((questions.active & Questions::kRoom) == 0) {
       Answered(c);
     } else {
-      own.open &= static_cast<uint8_t>(~Questions::kRoom);
+      own.active &= static_cast<uint8_t>(~Questions::kRoom);
     }
   }
-  const uint8_t differs = cls.questions_.open ^ own.open;
+  const uint8_t differs = cls.questions_.active ^ own.active;
   const bool other = !IsSame(cls.questions_.reason, own.reason) ||
                      IsBusy(cls.questions_) != IsBusy(own);
   if (other) Forget(c);
   cls.questions_ = own;
-  own_open_[c] = own.open;
+  own_active_[c] = own.active;
   if (other) Know(c);
   if (own.retry_at != kForever) retries_.insert({own.retry_at, c});
   if ((differs & Questions::kPutOff) != 0) {
-    Keep(put_off_, c, (own.open & Questions::kPutOff) != 0);
+    Keep(put_off_, c, (own.active & Questions::kPutOff) != 0);
   }
   if ((differs & Questions::kAgain) != 0) {
-    Keep(again_, c, (own.open & Questions::kAgain) != 0);
+    Keep(again_, c, (own.active & Questions::kAgain) != 0);
   }
-  if (asked && !Asks(cls)) TakeFromOpen(c);
-  if (!asked && Asks(cls)) PutAmongOpen(c);
+  if (asked && !Asks(cls)) TakeFromActive(c);
+  if (!asked && Asks(cls)) PutAmongActive(c);
 }
 
 GangClassIndex GangClassList::First(QueueIndex leaf, bool strict) {
   if (leaf >= leaves_.size()) return kNoClass;
-  const Places& open = leaves_[leaf].open;
-  const Place* own = open.empty() ? nullptr : &*open.begin();
+  const Places& active = leaves_[leaf].active;
+  const Place* own = active.empty() ? nullptr : &*active.begin();
   const Place* place = FirstOfSpecs(leaf);
   const bool is_own =
-      own != nullptr && (place == nullptr || own->rank < place->rank);
+      own != nullptr && (place == nullptr || own->position < place->position);
   const GangClassIndex first = is_own             ? own->index
                                : place == nullptr ? kNoClass
                                                   : place->index;
@@ -251,7 +253,7 @@ GangClassIndex GangClassList::First(QueueIndex leaf, bool strict) {
 }
 
 GangIndex GangClassList::HeadOf(QueueIndex leaf) const {
-  return leaves_[leaf].all.begin()->rank.gang;
+  return leaves_[leaf].all.begin()->position.gang;
 }
 
 const GangClassList::Places& GangClassList::InOrder(QueueIndex leaf) const {
@@ -265,35 +267,36 @@ const std::vector<GangClassList::Member>& GangClassList::Members(
   return leaf < leaves_.size() ? leaves_[leaf].members : kNone;
 }
 
-uint32_t GangClassList::CountAhead(QueueIndex leaf, const GangRank& rank) {
+uint32_t GangClassList::CountAhead(QueueIndex leaf,
+                                   const QueuePosition& position) {
   if (leaf >= leaves_.size()) return 0;
-  std::unique_ptr<RankList>& ranks = leaves_[leaf].ranks;
-  if (ranks == nullptr) {
-    std::vector<GangRank> all;
+  std::unique_ptr<PositionList>& positions = leaves_[leaf].positions;
+  if (positions == nullptr) {
+    std::vector<QueuePosition> all;
     ForEach(leaf, [&](GangClassIndex c) {
       const auto& gangs = classes_[c].gangs_;
       all.insert(all.end(), gangs.begin(), gangs.end());
     });
-    ranks = std::make_unique<RankList>(std::move(all));
+    positions = std::make_unique<PositionList>(std::move(all));
   }
-  return ranks->CountBefore(rank);
+  return positions->CountBefore(position);
 }
 
 // --- What a spec asks -------------------------------------------------------
 
-void GangClassList::OpenRoomOf(uint32_t spec) {
+void GangClassList::ActivateRoomOf(uint32_t spec) {
   if (spec >= by_spec_.size() || by_spec_[spec].size == 0) return;
   Spec& s = by_spec_[spec];
   if (s.asking == s.size) return;
   s.serial = ++last_serial_;
   s.asking = s.size;
   s.leaves.clear();
-  open_specs_.insert(spec);
+  active_specs_.insert(spec);
   all_changed_ = true;
 }
 
-bool GangClassList::CloseRoomOf(uint32_t spec, const Reason& reason,
-                                std::vector<GangClassIndex>* others) {
+bool GangClassList::DeactivateRoomOf(uint32_t spec, const Reason& reason,
+                                     std::vector<GangClassIndex>* others) {
   const Spec& s = by_spec_[spec];
   size_t count = s.busy.size();
   for (const auto& [reported, classes] : s.reported) {
@@ -309,21 +312,21 @@ bool GangClassList::CloseRoomOf(uint32_t spec, const Reason& reason,
   for (size_t i = first; i < others->size(); ++i) {
     if (AsksInSpec((*others)[i], spec)) KeepAsking((*others)[i]);
   }
-  CloseSpec(spec);
+  DeactivateSpec(spec);
   return true;
 }
 
-void GangClassList::CloseSpec(uint32_t spec) {
+void GangClassList::DeactivateSpec(uint32_t spec) {
   Spec& s = by_spec_[spec];
   for (const QueueIndex leaf : s.leaves) NoteChange(leaf);
   s.leaves.clear();
   s.serial = 0;
   s.asking = 0;
-  open_specs_.erase(spec);
+  active_specs_.erase(spec);
 }
 
 void GangClassList::SettleRooms() {
-  while (!open_specs_.empty()) Settle(*open_specs_.begin());
+  while (!active_specs_.empty()) Settle(*active_specs_.begin());
 }
 
 void GangClassList::Settle(uint32_t spec) {
@@ -335,7 +338,7 @@ void GangClassList::Settle(uint32_t spec) {
 // What it asks in its spec it asks itself from now on.
 void GangClassList::KeepAsking(GangClassIndex c) {
   const Questions asked = questions(c);
-  Answered(c);  // The last one closes the spec.
+  Answered(c);  // The last one deactivates the spec.
   SetQuestions(c, asked);
 }
 
@@ -349,7 +352,7 @@ void GangClassList::Answered(GangClassIndex c) {
                      leaf.first_of_specs != leaf.all.end() &&
                      leaf.first_of_specs->index == c;
   if (leads) NoteChange(cls.key_.queue);
-  if (--s.asking == 0) CloseSpec(cls.key_.spec);
+  if (--s.asking == 0) DeactivateSpec(cls.key_.spec);
 }
 
 void GangClassList::Know(GangClassIndex c) {
@@ -384,7 +387,7 @@ void GangClassList::Forget(GangClassIndex c) {
 
 // The first class of the leaf that asks as part of its spec, or null.
 const GangClassList::Place* GangClassList::FirstOfSpecs(QueueIndex leaf) {
-  if (open_specs_.empty()) return nullptr;
+  if (active_specs_.empty()) return nullptr;
   Leaf& at = leaves_[leaf];
   if (at.looked != last_serial_) {
     at.looked = last_serial_;
@@ -414,7 +417,7 @@ void GangClassList::Replace(const GangClassList& other) {
 void GangClassList::Mark() {
   saved_.clear();
   // If all of its classes ask, a spec is all there is to remember.
-  saved_specs_.assign(open_specs_.begin(), open_specs_.end());
+  saved_specs_.assign(active_specs_.begin(), active_specs_.end());
   std::erase_if(saved_specs_, [this](uint32_t spec) {
     const bool some = by_spec_[spec].asking < by_spec_[spec].size;
     if (some) Settle(spec);
@@ -432,7 +435,7 @@ void GangClassList::Save(const GangClass& cls) {
 
 void GangClassList::Rollback() {
   marked_ = false;
-  while (!open_specs_.empty()) CloseSpec(*open_specs_.begin());
+  while (!active_specs_.empty()) DeactivateSpec(*active_specs_.begin());
   for (const auto& [key, saved] : saved_) {
     const GangClassIndex c = Find(key);
     if (!saved || c == kNoClass) continue;
@@ -441,7 +444,7 @@ void GangClassList::Rollback() {
   }
   gone_.swap(saved_gone_);
   last_id_ = saved_last_id_;
-  for (const uint32_t spec : saved_specs_) OpenRoomOf(spec);
+  for (const uint32_t spec : saved_specs_) ActivateRoomOf(spec);
 }
 
 }  // namespace muster

@@ -15,9 +15,9 @@
 #include "absl/container/btree_map.h"
 #include "absl/container/btree_set.h"
 #include "absl/container/flat_hash_map.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/position_list.h"
+#include "lib/queue/queue_position.h"
 #include "lib/queue/queue_tree.h"
-#include "lib/queue/rank_list.h"
 #include "muster/ids.h"
 #include "muster/reason.h"
 
@@ -42,7 +42,7 @@ struct GangClassKey {
   }
 };
 
-// The questions of a class, and what is remembered of the answers. A closed
+// The questions of a class, and what is remembered of the answers. An inactive
 // question was answered with no, and nothing has happened since that could
 // make it yes. This is state: it is in snapshots, and equal on every machine.
 struct Questions {
@@ -52,9 +52,9 @@ struct Questions {
     kPutOff = 4,   // The second, to be asked again when the round is over.
     kAgain = 8,    // Both, with more effort: GangClassState::kAgain.
   };
-  uint8_t open = 0;
+  uint8_t active = 0;
   uint32_t effort = 0;       // GangClassState::effort.
-  Time retry_at = kForever;  // kVictims opens then by itself.
+  Time retry_at = kForever;  // kVictims becomes active then.
   Reason reason{};           // Reported last; its numbers are not state.
 };
 
@@ -70,14 +70,14 @@ inline bool IsHopeless(ReasonCode code) {
 }
 
 // By GangIndex, as what it stands in its list: in one at a time.
-using GangRanks = std::deque<GangRank>;
+using QueuePositions = std::deque<QueuePosition>;
 
 class GangClass {
  public:
   const GangClassKey& key() const { return key_; }
   uint64_t id() const { return id_; }  // Waiting::gang_class_id.
   // Its first gang.
-  const GangRank& first() const { return first_; }
+  const QueuePosition& first() const { return first_; }
   size_t size() const { return gangs_.size(); }
   // What was reported of it last.
   const Reason& reason() const { return questions_.reason; }
@@ -91,30 +91,30 @@ class GangClass {
   Questions questions_{};  // Open: its own, not those of its spec.
   // No heap with lazy removal: it would go on to compare the keys of gangs that
   // are gone.
-  absl::btree_set<GangRank> gangs_;
-  GangRank first_{};
+  absl::btree_set<QueuePosition> gangs_;
+  QueuePosition first_{};
   uint32_t member_ = 0;  // Its position among the leaf's members.
 };
 
 // Classes by leaf queue, in the order of their first gangs.
 //
-// kRoom of all classes of a spec can be opened as one: they ask the same of the
-// same nodes. That, and closing them as one, costs nothing a class. To whom it
-// is open can be seen in no other way than questions(): a class that got its
-// answer is closed alone.
+// kRoom of all classes of a spec can be activated as one: they ask the same of
+// the same nodes. That, and closing them as one, costs nothing a class. To whom
+// it is active can be seen in no other way than questions(): a class that got
+// its answer is deactivated alone.
 //
-// Invariant: First() of a leaf is its first class with an open question (kRoom
-// or kVictims). What asks nothing costs nothing. Not synchronised. O(log n) a
-// call unless said otherwise.
+// Invariant: First() of a leaf is its first class with an active question
+// (kRoom or kVictims). What asks nothing costs nothing. Not synchronised. O(log
+// n) a call unless said otherwise.
 class GangClassList {
  public:
   // `reports`: plans report what its classes wait for.
-  GangClassList(GangRanks& ranks, bool reports)
-      : ranks_(ranks), reports_(reports) {}
+  GangClassList(QueuePositions& positions, bool reports)
+      : positions_(positions), reports_(reports) {}
 
-  // A class that is new has these questions open.
-  GangClassIndex Add(const GangClassKey& key, const GangRank& rank,
-                     uint8_t open);
+  // A class that is new has these questions active.
+  GangClassIndex Add(const GangClassKey& key, const QueuePosition& position,
+                     uint8_t active);
   void Remove(GangClassIndex c, GangIndex gang);
 
   // The same object for as long as the class has a gang.
@@ -123,31 +123,32 @@ class GangClassList {
       const GangClassKey& key) const;  // kNoClass if there is none.
 
   Questions questions(GangClassIndex c) const;
-  // Whether its kVictims is open: for callers that ask it of very many classes.
+  // Whether its kVictims is active: for callers that ask it of very many
+  // classes.
   bool AsksVictims(GangClassIndex c) const {
-    return (own_open_[c] & Questions::kVictims) != 0;
+    return (own_active_[c] & Questions::kVictims) != 0;
   }
-  void Open(GangClassIndex c, uint8_t questions);
-  void Close(GangClassIndex c, uint8_t questions);
+  void Activate(GangClassIndex c, uint8_t questions);
+  void Deactivate(GangClassIndex c, uint8_t questions);
   void SetQuestions(GangClassIndex c, const Questions& questions);
 
-  // Opens kRoom of all classes of the spec that do not stand alone. O(1).
-  void OpenRoomOf(uint32_t spec);
-  // Closes kRoom of those classes of the spec that do not stand alone, were
-  // reported with this reason last, and neither have another question open nor
-  // are to be asked again. The others keep what they ask, and are listed in
-  // *others. False where these are more than half: nothing is done. O(others
-  // log n + leaves at whose head a class of the spec is).
-  bool CloseRoomOf(uint32_t spec, const Reason& reason,
-                   std::vector<GangClassIndex>* others);
+  // Activates kRoom of all classes of the spec that do not stand alone. O(1).
+  void ActivateRoomOf(uint32_t spec);
+  // Deactivates kRoom of those classes of the spec that do not stand alone,
+  // were reported with this reason last, and neither have another question
+  // active nor are to be asked again. The others keep what they ask, and are
+  // listed in *others. False where these are more than half: nothing is done.
+  // O(others log n + leaves at whose head a class of the spec is).
+  bool DeactivateRoomOf(uint32_t spec, const Reason& reason,
+                        std::vector<GangClassIndex>* others);
   // What specs ask their classes ask from now on. O(classes that do).
   void SettleRooms();
 
-  // Leaves with an open class; others too while a spec asks. Where handles are
-  // in order, nobody may build on it: a restored scheduler has others. The
-  // reference holds until the next call. O(leaves).
-  const std::vector<QueueIndex>& OpenLeaves();
-  // Leaves whose first open class, or its first gang, may have changed since
+  // Leaves with an active class; others too while a spec asks. Where handles
+  // are in order, no caller may build on it: a restored scheduler has others.
+  // The reference holds until the next call. O(leaves).
+  const std::vector<QueueIndex>& ActiveLeaves();
+  // Leaves whose first active class, or its first gang, may have changed since
   // the last call, or ForgetChangedQueues(); each once. The reference holds
   // until the next change.
   const std::vector<QueueIndex>& TakeChangedQueues();
@@ -158,28 +159,28 @@ class GangClassList {
   const Classes& put_off() const { return put_off_; }
   // Classes with kAgain.
   const Classes& again() const { return again_; }
-  // The first open class of the leaf, or kNoClass. `strict`: the first of all,
-  // if it is open.
+  // The first active class of the leaf, or kNoClass. `strict`: the first of
+  // all, if it is active.
   GangClassIndex First(QueueIndex leaf, bool strict);
   // The first gang of the leaf, which has classes. O(1).
   GangIndex HeadOf(QueueIndex leaf) const;
-  // How many gangs of the leaf rank before this one. O(log n + n / 64) for its
-  // n gangs (RankList); O(n log n) the first time.
-  uint32_t CountAhead(QueueIndex leaf, const GangRank& rank);
+  // How many gangs of the leaf stand before this position. O(log n + n / 64)
+  // for its n gangs (PositionList); O(n log n) the first time.
+  uint32_t CountAhead(QueueIndex leaf, const QueuePosition& position);
 
   // Classes of a spec.
   const Classes& OfSpec(uint32_t spec) const;
-  // The classes whose kVictims opens by itself, by time.
+  // The classes whose kVictims becomes active by time.
   using Retries = absl::btree_set<std::pair<Time, GangClassIndex>>;
   const Retries& retries() const { return retries_; }
   // A class of a leaf.
   struct Place {
-    GangRank rank{};  // Its first gang's.
+    QueuePosition position{};  // Its first gang's.
     GangClassIndex index = kNoClass;
     uint32_t spec = 0;
 
     friend auto operator<=>(const Place& a, const Place& b) {
-      return a.rank <=> b.rank;
+      return a.position <=> b.position;
     }
   };
   using Places = absl::btree_set<Place>;
@@ -196,7 +197,7 @@ class GangClassList {
   // What holds as for InOrder.
   const std::vector<Member>& Members(QueueIndex leaf) const;
   // Calls f(GangClassIndex) with each class of the leaf, in order, or of all. f
-  // may open and close questions.
+  // may activate and deactivate questions.
   template <class F>
   void ForEach(QueueIndex leaf, F&& f) const;
   template <class F>
@@ -223,12 +224,12 @@ class GangClassList {
  private:
   struct Leaf {
     Places all;
-    Places open;  // With a question of their own.
+    Places active;  // With a question of their own.
     std::vector<Member> members{};
     // All gangs, once CountAhead has asked for it.
-    std::unique_ptr<RankList> ranks{};
+    std::unique_ptr<PositionList> positions{};
     bool changed = false;  // It is among changed_.
-    // Nobody before it asks as part of a spec: so it was at that serial, and
+    // No class before it asks as part of a spec: so it was at that serial, and
     // the classes are as they were.
     Places::const_iterator first_of_specs{};
     uint64_t looked = 0;
@@ -236,10 +237,10 @@ class GangClassList {
   // What is known of the classes of a spec that do not stand alone.
   struct Spec {
     Classes all;          // And of those that do.
-    uint64_t serial = 0;  // Of its question: kRoom; 0: it is not open.
+    uint64_t serial = 0;  // Of its question: kRoom; 0: it is not active.
     uint32_t size = 0;
-    uint32_t asking = 0;  // To whom it is open.
-    Classes busy;         // With a question of their own open, or kAgain.
+    uint32_t asking = 0;  // To whom it is active.
+    Classes busy;         // With a question of their own active, or kAgain.
     std::vector<std::pair<Reason, Classes>> reported;  // Who, each; not empty.
     // Those whose first_of_specs was a class of this spec once.
     std::vector<QueueIndex> leaves;
@@ -247,7 +248,7 @@ class GangClassList {
 
   static constexpr uint8_t kAsked = Questions::kRoom | Questions::kVictims;
   static bool Asks(const GangClass& cls) {
-    return (cls.questions_.open & kAsked) != 0;
+    return (cls.questions_.active & kAsked) != 0;
   }
   // Whether it asks as part of its spec.
   bool AsksInSpec(GangClassIndex c, uint32_t spec) const {
@@ -259,7 +260,7 @@ class GangClassList {
   static void Keep(Classes& classes, GangClassIndex c, bool is_in) {
     is_in ? void(classes.insert(c)) : void(classes.erase(c));
   }
-  GangClassIndex NewClass(const GangClassKey& key, uint8_t open);
+  GangClassIndex NewClass(const GangClassKey& key, uint8_t active);
   void Erase(GangClassIndex c);
   // The class is put among those of its leaf with its first gang as it is, or
   // taken out.
@@ -268,36 +269,36 @@ class GangClassList {
   void AddMember(GangClass& cls, GangClassIndex c);
   void RemoveMember(const GangClass& cls);
   void NoteChange(QueueIndex leaf);
-  void PutAmongOpen(GangClassIndex c);
-  void TakeFromOpen(GangClassIndex c);
+  void PutAmongActive(GangClassIndex c);
+  void TakeFromActive(GangClassIndex c);
   void Save(const GangClass& cls);
   static bool IsBusy(const Questions& own) {
-    return (own.open & (kAsked | Questions::kAgain)) != 0;
+    return (own.active & (kAsked | Questions::kAgain)) != 0;
   }
   // What the spec knows of the class: nothing any more, or these questions.
   void Forget(GangClassIndex c);
   void Know(GangClassIndex c);
   void Answered(GangClassIndex c);
-  void CloseSpec(uint32_t spec);
+  void DeactivateSpec(uint32_t spec);
   void Settle(uint32_t spec);
   void KeepAsking(GangClassIndex c);
   const Place* FirstOfSpecs(QueueIndex leaf);
 
-  GangRanks& ranks_;
+  QueuePositions& positions_;
   bool reports_;
   std::deque<GangClass> classes_;
-  std::vector<uint8_t> own_open_;  // By class: Questions::open of its own.
+  std::vector<uint8_t> own_active_;  // By class: Questions::active of its own.
   // By class: the serial of its spec's question when it had its answer, or when
   // it came. Of one that stands alone, none is later.
   std::vector<uint64_t> answered_;
   std::vector<GangClassIndex> free_;
   absl::flat_hash_map<GangClassKey, GangClassIndex> by_key_;
   std::vector<Spec> by_spec_;
-  absl::btree_set<uint32_t> open_specs_;
-  uint64_t last_serial_ = 0;                 // Of any spec's question.
-  std::deque<Leaf> leaves_;                  // By queue.
-  absl::btree_set<QueueIndex> open_queues_;  // With a class that Asks().
-  std::vector<QueueIndex> open_leaves_;      // Of OpenLeaves.
+  absl::btree_set<uint32_t> active_specs_;
+  uint64_t last_serial_ = 0;                   // Of any spec's question.
+  std::deque<Leaf> leaves_;                    // By queue.
+  absl::btree_set<QueueIndex> active_queues_;  // With a class that Asks().
+  std::vector<QueueIndex> active_leaves_;      // Of ActiveLeaves.
   bool all_changed_ = false;
   std::vector<QueueIndex> changed_;
   std::vector<QueueIndex> taken_;  // The last that were taken.

@@ -1,4 +1,4 @@
-// The tree of queues, and the books of what each of them uses.
+// The tree of queues, and what each of them uses.
 #pragma once
 
 #include <cstdint>

@@ -187,7 +187,7 @@ bool QuotaChecker::MayReclaim(QueueIndex preemptor, QueueIndex victim,
 
 bool QuotaChecker::Exceeds(QueueIndex q, QueueIndex top, ResourceKind kind,
                            const QuotaOverlay* overlay) const {
-  if (kind >= queues_.kinds()) return true;  // Nobody is guaranteed any.
+  if (kind >= queues_.kinds()) return true;  // No queue is guaranteed any.
   for (; q != top; q = queues_.at(q).parent) {
     const int64_t guarantee =
         std::max<int64_t>(queues_.at(q).guarantee[kind], 0);

@@ -12,14 +12,14 @@ namespace muster {
 namespace {
 
 // The gang of the pending decision; kNoGang: it has been answered.
-absl::StatusOr<GangIndex> OwnerOf(const Core& core, uint64_t seq) {
-  if (seq > 0 && seq < core.next_seq) return core.answers.OwnerOf(seq);
+absl::StatusOr<GangIndex> OwnerOf(const SchedulerTables& tables, uint64_t seq) {
+  if (seq > 0 && seq < tables.next_seq) return tables.answers.OwnerOf(seq);
   return Invalid("decision ", seq, " was never made");
 }
 
-absl::Status CheckAnswer(const Core& core, const GangRecord& r,
+absl::Status CheckAnswer(const SchedulerTables& tables, const GangRecord& r,
                          const std::string& at, const TaskAnswer& a) {
-  const GangSpec& spec = core.SpecOf(r);
+  const GangSpec& spec = tables.SpecOf(r);
   const std::vector<Role>& roles = spec.gang().roles;
   const TaskRecord* task = FindTask(r, a.task);
   // The gang may have been resized since the attempt.
@@ -34,54 +34,56 @@ absl::Status CheckAnswer(const Core& core, const GangRecord& r,
                    " was never planned; the last is ", r.attempts);
   }
   return task == nullptr ? absl::OkStatus()
-                         : RealPlace(core, r, task->at, a).status();
+                         : RealPlace(tables, r, task->at, a).status();
 }
 
 // A refused start: its tasks failed.
-void RefuseStart(Core& core, GangEdit& gang, const std::vector<TaskId>& owed) {
+void RefuseStart(SchedulerTables& tables, GangEdit& gang,
+                 const std::vector<TaskId>& owed) {
   for (const TaskId id : owed) {
-    core.life.Answer(gang, id, 0, TaskOutcome::kFailed);
+    tables.life.Answer(gang, id, 0, TaskOutcome::kFailed);
   }
-  core.life.Update(gang);
+  tables.life.Update(gang);
 }
 
 // A refused stop: the gang goes on, and is left alone for a while.
-void RefuseStop(Core& core, GangEdit& gang, const std::vector<TaskId>& owed) {
+void RefuseStop(SchedulerTables& tables, GangEdit& gang,
+                const std::vector<TaskId>& owed) {
   for (const TaskId id : owed) {
     TaskRecord* task = FindTask(*gang, id);
-    core.answers.Settle(*gang, *task);
+    tables.answers.Settle(*gang, *task);
     if (task->phase == TaskPhase::kSuspended) continue;
-    core.holdings.SetPhase(gang.gang(), *task, TaskPhase::kRunning);
-    core.nodes.AddOvercommitCandidate(task->at.node);
+    tables.holdings.SetPhase(gang.gang(), *task, TaskPhase::kRunning);
+    tables.nodes.AddOvercommitCandidate(task->at.node);
   }
   if (HasTask(*gang, TaskPhase::kRunning)) {
-    core.life.GoOn(*gang);
-    if (gang->started == kForever) gang->started = core.now;
+    tables.life.GoOn(*gang);
+    if (gang->started == kForever) gang->started = tables.now;
   } else if (HasTask(*gang, TaskPhase::kSuspended)) {
     gang->phase = GangPhase::kSuspended;
   }
   gang->cancel = false;
   gang->failures = 0;
-  gang->backoff_until = core.now + core.config.backoff_base;
+  gang->backoff_until = tables.now + tables.config.backoff_base;
   if (gang->repair_reason == ReasonCode::kNone) {
-    gang->repair_reason = core.life.WhyLeaves(*gang);
+    gang->repair_reason = tables.life.WhyLeaves(*gang);
   }
-  core.opener.VictimsChanged(*gang);
-  core.life.Update(gang);
+  tables.activator.VictimsChanged(*gang);
+  tables.life.Update(gang);
 }
 
 }  // namespace
 
-absl::Status Take(Core& core, const TasksAnswered& e) {
-  const GangIndex g = core.gangs.Find(e.gang);
+absl::Status Take(SchedulerTables& tables, const TasksAnswered& e) {
+  const GangIndex g = tables.gangs.Find(e.gang);
   if (g == kNoGang) return absl::OkStatus();  // Over.
-  const GangRecord& r = core.gangs.at(g);
+  const GangRecord& r = tables.gangs.at(g);
   for (size_t i = 0; i < e.tasks.size(); ++i) {
     MUSTER_RETURN_IF_ERROR(CheckAnswer(
-        core, r, absl::StrCat("answer of gang '", e.gang, "'.tasks[", i, "]"),
+        tables, r, absl::StrCat("answer of gang '", e.gang, "'.tasks[", i, "]"),
         e.tasks[i]));
   }
-  GangEdit gang(core, g);
+  GangEdit gang(tables, g);
   bool changed = false;
   for (const TaskAnswer& a : e.tasks) {
     TaskRecord* task = FindTask(*gang, a.task);
@@ -91,48 +93,49 @@ absl::Status Take(Core& core, const TasksAnswered& e) {
                           task->phase == TaskPhase::kRunning ||
                           task->phase == TaskPhase::kReleasing);
     if (current && a.outcome == TaskOutcome::kStarted) {
-      const Allocation real = *RealPlace(core, r, task->at, a);
+      const Allocation real = *RealPlace(tables, r, task->at, a);
       if (!(real == task->at)) {
-        core.holdings.Move(g, *task, real);
-        SettleUnnamed(core, real.node);
+        tables.holdings.Move(g, *task, real);
+        SettleUnnamed(tables, real.node);
         changed = true;
       }
     }
-    changed |= core.life.Answer(gang, a.task, a.attempt, a.outcome);
+    changed |= tables.life.Answer(gang, a.task, a.attempt, a.outcome);
   }
-  if (changed) core.life.Update(gang);
+  if (changed) tables.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(Core& core, const DecisionApplied& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(core, e.seq));
+absl::Status Take(SchedulerTables& tables, const DecisionApplied& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(tables, e.seq));
   if (g == kNoGang) return absl::OkStatus();
-  GangEdit gang(core, g);
+  GangEdit gang(tables, g);
   const PendingDecision pending = Answers::PendingOf(*gang, e.seq);
   const TaskOutcome outcome =
       IsStop(pending.kind) ? TaskOutcome::kReleased : TaskOutcome::kStarted;
-  for (const TaskId id : pending.tasks) core.life.Answer(gang, id, 0, outcome);
-  core.life.Update(gang);
+  for (const TaskId id : pending.tasks)
+    tables.life.Answer(gang, id, 0, outcome);
+  tables.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(Core& core, const DecisionRefused& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(core, e.seq));
+absl::Status Take(SchedulerTables& tables, const DecisionRefused& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, OwnerOf(tables, e.seq));
   if (g == kNoGang) return absl::OkStatus();
-  const PendingDecision pending = Answers::PendingOf(core.gangs.at(g), e.seq);
+  const PendingDecision pending = Answers::PendingOf(tables.gangs.at(g), e.seq);
   {
-    GangEdit gang(core, g);
-    IsStop(pending.kind) ? RefuseStop(core, gang, pending.tasks)
-                         : RefuseStart(core, gang, pending.tasks);
+    GangEdit gang(tables, g);
+    IsStop(pending.kind) ? RefuseStop(tables, gang, pending.tasks)
+                         : RefuseStart(tables, gang, pending.tasks);
   }
   if (!IsStop(pending.kind)) return absl::OkStatus();
   if (!pending.on_behalf_of.empty() && pending.kind != DecisionKind::kShrink) {
-    CountDisruption(core, core.gangs.at(g).key, 1);
+    CountDisruption(tables, tables.gangs.at(g).key, 1);
   }
-  const GangIndex preemptor = core.gangs.Find(pending.on_behalf_of);
+  const GangIndex preemptor = tables.gangs.Find(pending.on_behalf_of);
   if (preemptor != kNoGang &&
-      core.gangs.at(preemptor).phase == GangPhase::kNominated) {
-    core.life.UndoNomination(preemptor);
+      tables.gangs.at(preemptor).phase == GangPhase::kNominated) {
+    tables.life.UndoNomination(preemptor);
   }
   return absl::OkStatus();
 }

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "absl/container/flat_hash_map.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/scheduler/gang_table.h"
 #include "muster/decision.h"
 #include "muster/state.h"

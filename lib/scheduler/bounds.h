@@ -92,7 +92,7 @@ MUSTER_BOUNDS(PartitionScheme, Of{&PartitionScheme::memory_slices, kSlices},
                  {1, int64_t{PartitionScheme::kMaxProfiles}}});
 MUSTER_BOUNDS(Node, Of{&Node::devices, kDevices},
               Of{&Node::taints, To(Node::kMaxTaints)});
-MUSTER_BOUNDS(OtherUsage, Of{&OtherUsage::unnamed_devices, kDevices});
+MUSTER_BOUNDS(ExternalUsage, Of{&ExternalUsage::unnamed_devices, kDevices});
 MUSTER_BOUNDS(NodeSet, Of{&NodeSet::nodes, {0, kMaxNodes, false, true}});
 
 // --- Tenants
@@ -127,14 +127,14 @@ MUSTER_BOUNDS(TypicalTask,
               Of{&TypicalTask::weight, {1, TypicalTask::kMaxWeight}});
 MUSTER_BOUNDS(ModelSupply,
               Of{&ModelSupply::devices, To(ModelSupply::kMaxDevices)});
-MUSTER_BOUNDS(PlacementOptions, Of{&PlacementOptions::workload,
-                                   To(PlacementOptions::kMaxWorkload)});
+MUSTER_BOUNDS(PlacementOptions, Of{&PlacementOptions::typical_tasks,
+                                   To(PlacementOptions::kMaxTypicalTasks)});
 MUSTER_BOUNDS(PreemptionCosts,
               Of{&PreemptionCosts::restart, To(PreemptionCosts::kMaxRestart)},
               Of{&PreemptionCosts::gang, To(PreemptionCosts::kMaxGang)});
 MUSTER_BOUNDS(SearchLimits,
-              Of{&SearchLimits::exact_steps, To(SearchLimits::kMaxSteps)},
-              Of{&SearchLimits::max_steps, To(SearchLimits::kMaxSteps)},
+              Of{&SearchLimits::placement_steps, To(SearchLimits::kMaxSteps)},
+              Of{&SearchLimits::victim_steps, To(SearchLimits::kMaxSteps)},
               Of{&SearchLimits::most_effort, To(GangClassState::kMostEffort)});
 MUSTER_BOUNDS(SchedulerConfig,
               Of{&SchedulerConfig::resources,
@@ -158,7 +158,7 @@ MUSTER_BOUNDS(RealTask, Of{&RealTask::devices, kDevices},
               Of{&RealTask::first_slice, kFirstSlice},
               Of{&RealTask::started, kUntil});
 MUSTER_BOUNDS(Reconciled, Of{&Reconciled::nodes, kNodes},
-              Of{&Reconciled::others, kNodes}, Of{&Reconciled::down, kNodes});
+              Of{&Reconciled::external, kNodes}, Of{&Reconciled::down, kNodes});
 
 MUSTER_BOUNDS(RealGang, Of{&RealGang::started, kUntil},
               Of{&RealGang::checkpoint, kUntil},

@@ -54,7 +54,7 @@ const char* WrongTasks(const GangRecord& r) {
   return " has no phase";
 }
 
-absl::Status CompareQueues(const Core& a, const Core& b) {
+absl::Status CompareQueues(const SchedulerTables& a, const SchedulerTables& b) {
   for (const QueueIndex q : a.queues.Positions()) {
     const QueueTree::Entry& e = a.queues.at(q);
     const QueueTree::Entry& o = b.queues.at(b.queues.Find(e.queue.key));
@@ -69,7 +69,7 @@ absl::Status CompareQueues(const Core& a, const Core& b) {
              : Broken("what gangs could use is not the sum of theirs");
 }
 
-absl::Status CompareLists(const Core& a, const Core& b) {
+absl::Status CompareLists(const SchedulerTables& a, const SchedulerTables& b) {
   if (a.lists.Sizes() != b.lists.Sizes() ||
       a.answers.size() != b.answers.size() ||
       a.nodes.releasing() != b.nodes.releasing()) {
@@ -88,35 +88,36 @@ absl::Status CompareLists(const Core& a, const Core& b) {
 
 }  // namespace
 
-absl::Status CheckGang(const Core& core, GangIndex g) {
-  const GangRecord& r = core.gangs.at(g);
+absl::Status CheckGang(const SchedulerTables& tables, GangIndex g) {
+  const GangRecord& r = tables.gangs.at(g);
   const std::string name =
       absl::StrCat("gang '", r.key, "' (", std::string(Name(r.phase)), ")");
   if (const char* wrong = WrongTasks(r)) return Broken(name + wrong);
   std::vector<uint32_t> scratch;
   if (IsLive(r) && r.repair_reason == ReasonCode::kNone && !r.cancel &&
-      !MeetsMinimum(r, core.SpecOf(r), &scratch)) {
+      !MeetsMinimum(r, tables.SpecOf(r), &scratch)) {
     return Broken(name + " runs below its minimum, and nothing is done");
   }
-  if (core.lists.Stands(g)) return absl::OkStatus();
+  if (tables.lists.Stands(g)) return absl::OkStatus();
   return Broken(name + " was changed without its lists");
 }
 
-absl::Status CheckAll(const Core& core) {
-  MUSTER_RETURN_IF_ERROR(core.cluster.Validate());
-  for (const GangIndex g : core.gangs.Positions()) {
-    MUSTER_RETURN_IF_ERROR(CheckGang(core, g));
+absl::Status CheckAll(const SchedulerTables& tables) {
+  MUSTER_RETURN_IF_ERROR(tables.cluster.Validate());
+  for (const GangIndex g : tables.gangs.Positions()) {
+    MUSTER_RETURN_IF_ERROR(CheckGang(tables, g));
   }
-  if (!core.opener.empty()) return Broken("what happened is not published");
-  const auto again = std::make_unique<Core>(core.config);
-  if (absl::Status status = Load(*again, StateOf(core)); !status.ok()) {
+  if (!tables.activator.empty())
+    return Broken("what happened is not published");
+  const auto again = std::make_unique<SchedulerTables>(tables.config);
+  if (absl::Status status = Load(*again, StateOf(tables)); !status.ok()) {
     return Broken("the state cannot be loaded: ", status.message());
   }
-  if (again->cluster.Hash() != core.cluster.Hash()) {
+  if (again->cluster.Hash() != tables.cluster.Hash()) {
     return Broken("free capacity is not what the tasks leave");
   }
-  MUSTER_RETURN_IF_ERROR(CompareQueues(core, *again));
-  return CompareLists(core, *again);
+  MUSTER_RETURN_IF_ERROR(CompareQueues(tables, *again));
+  return CompareLists(tables, *again);
 }
 
 }  // namespace muster

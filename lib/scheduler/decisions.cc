@@ -8,15 +8,15 @@
 namespace muster {
 
 // An answer is expected of each task that starts or stops.
-void Decisions::Tell(GangEdit& gang, TaskRecord& task, Draft draft) {
+void Decisions::Report(GangEdit& gang, TaskRecord& task, Draft draft) {
   if (task.phase != TaskPhase::kNominated) {
     const Decision& d = plan_.at(draft);
     std::string_view preemptor;
     if (const GangId id = d.on_behalf_of; id.valid()) {
-      preemptor = core_.gangs.at(id.index).key;
+      preemptor = tables_.gangs.at(id.index).key;
     }
     task.pending_seq = d.seq;
-    core_.answers.Expect(gang.gang(), *gang, d.seq, d.kind, preemptor);
+    tables_.answers.Expect(gang.gang(), *gang, d.seq, d.kind, preemptor);
   }
   plan_.AddTask(draft, *gang, task);
 }
@@ -24,7 +24,7 @@ void Decisions::Tell(GangEdit& gang, TaskRecord& task, Draft draft) {
 void Decisions::NotePlaced(GangEdit& gang, Draft draft) {
   gang->placed_seq = plan_.at(draft).seq;
   gang->check_due = false;
-  core_.placed.push_back(gang.gang());
+  tables_.placed.push_back(gang.gang());
 }
 
 void Decisions::AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
@@ -37,8 +37,8 @@ void Decisions::AddTasks(GangEdit& gang, std::span<const Assignment> tasks,
     task.phase = phase;
     task.at = a.at;
     task.attempt = starts ? gang->attempts : 0;
-    core_.holdings.HoldCharged(gang.gang(), task);
-    Tell(gang, task, draft);
+    tables_.holdings.HoldCharged(gang.gang(), task);
+    Report(gang, task, draft);
     gang->tasks.insert(TaskPlace(*gang, a.task), task);
   }
 }
@@ -55,8 +55,8 @@ PlanWriter::Draft Decisions::Begin(GangEdit& gang, DecisionKind kind,
 void Decisions::Place(GangIndex g, DecisionKind kind,
                       std::span<const Assignment> tasks, const Reason& reason) {
   // When the edit has ended, as everywhere here.
-  const absl::Cleanup publish = [this] { core_.opener.Publish(true); };
-  GangEdit gang(core_, g);
+  const absl::Cleanup publish = [this] { tables_.activator.Publish(true); };
+  GangEdit gang(tables_, g);
   const Draft draft = Begin(gang, kind, reason);
   AddTasks(gang, tasks,
            kind == DecisionKind::kStart ? TaskPhase::kStarting
@@ -78,8 +78,8 @@ bool FillsGap(const GangRecord& r, std::span<const Assignment> tasks) {
 
 void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
                      const Reason& reason) {
-  const absl::Cleanup publish = [this] { core_.opener.Publish(true); };
-  GangEdit gang(core_, g);
+  const absl::Cleanup publish = [this] { tables_.activator.Publish(true); };
+  GangEdit gang(tables_, g);
   const bool replaces = reason.code != ReasonCode::kFits;
   const Draft joined = replaces ? PlanWriter::kNone : plan_.PlacedBy(*gang);
   const bool joins = joined != PlanWriter::kNone;
@@ -92,30 +92,30 @@ void Decisions::Grow(GangIndex g, std::span<const Assignment> tasks,
     NotePlaced(gang, draft);
     // Others than these may go first when it gives tasks: where they fill a
     // gap, or another role can do without some now.
-    const bool one_role = core_.specs.at(gang->spec).gang().roles.size() == 1;
+    const bool one_role = tables_.specs.at(gang->spec).gang().roles.size() == 1;
     if (!joins && (!one_role || FillsGap(*gang, tasks))) {
-      core_.opener.VictimsChanged(*gang, true);
+      tables_.activator.VictimsChanged(*gang, true);
     }
   }
   AddTasks(gang, tasks, TaskPhase::kStarting, draft);
   if (replaces) {
     gang->failures += reason.code == ReasonCode::kTaskFailed;
     gang->repair_reason = ReasonCode::kNone;
-    core_.opener.VictimsChanged(*gang);
+    tables_.activator.VictimsChanged(*gang);
   }
 }
 
 void Decisions::StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
                            TaskPhase from) {
-  const absl::Cleanup publish = [this] { core_.opener.Publish(true); };
-  GangEdit gang(core_, g);
+  const absl::Cleanup publish = [this] { tables_.activator.Publish(true); };
+  GangEdit gang(tables_, g);
   const Draft draft = Begin(gang, kind, {.code = why});
   ++gang->attempts;
   for (TaskRecord& task : gang->tasks) {
     if (task.phase != from) continue;
-    core_.holdings.SetPhase(g, task, TaskPhase::kStarting);
+    tables_.holdings.SetPhase(g, task, TaskPhase::kStarting);
     task.attempt = gang->attempts;
-    Tell(gang, task, draft);
+    Report(gang, task, draft);
   }
 }
 
@@ -130,32 +130,32 @@ void Decisions::Resume(GangIndex g) {
 }
 
 void Decisions::Release(GangEdit& gang, TaskRecord& task, Draft draft) {
-  core_.answers.Settle(*gang, task);
+  tables_.answers.Settle(*gang, task);
   // A suspended gang only loses the nomination of what it keeps: see Life.
   if (task.phase != TaskPhase::kSuspended) {
-    core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
+    tables_.holdings.SetPhase(gang.gang(), task, TaskPhase::kReleasing);
   }
-  Tell(gang, task, draft);
+  Report(gang, task, draft);
 }
 
 void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
                      GangIndex on_behalf_of) {
   const absl::Cleanup publish = [&] {
-    if (on_behalf_of == kNoGang) core_.opener.Publish(true);
+    if (on_behalf_of == kNoGang) tables_.activator.Publish(true);
   };
-  GangEdit gang(core_, g);
+  GangEdit gang(tables_, g);
   const Draft draft = plan_.Decide(kind, reason, g, on_behalf_of);
   if (gang->phase == GangPhase::kNominated) {
     plan_.Withdraws(draft);
-    core_.life.Stop(gang);
-    core_.life.Update(gang);
+    tables_.life.Stop(gang);
+    tables_.life.Update(gang);
     return;
   }
-  if (on_behalf_of != kNoGang) CountDisruption(core_, gang->key, -1);
+  if (on_behalf_of != kNoGang) CountDisruption(tables_, gang->key, -1);
   if (kind == DecisionKind::kCancel) gang->cancel = true;
   const bool suspends = kind == DecisionKind::kSuspend;
   // A lost node ends the whole gang.
-  gang->cut_short = !suspends && gang->repair_reason == ReasonCode::kNodeLost;
+  gang->interrupted = !suspends && gang->repair_reason == ReasonCode::kNodeLost;
   gang->repair_reason = ReasonCode::kNone;
   gang->phase = suspends ? GangPhase::kSuspending : GangPhase::kStopping;
   for (TaskRecord& task : gang->tasks) {
@@ -165,27 +165,27 @@ void Decisions::Stop(GangIndex g, DecisionKind kind, const Reason& reason,
       Release(gang, task, draft);
     }
   }
-  if (reason.code == ReasonCode::kTaskFailed) core_.life.FailStart(*gang);
-  core_.life.Update(gang);
+  if (reason.code == ReasonCode::kTaskFailed) tables_.life.FailStart(*gang);
+  tables_.life.Update(gang);
 }
 
 void Decisions::Shrink(GangIndex g, std::span<const TaskId> tasks,
                        const Reason& reason, GangIndex on_behalf_of) {
   const absl::Cleanup publish = [&] {
-    if (on_behalf_of == kNoGang) core_.opener.Publish(true);
+    if (on_behalf_of == kNoGang) tables_.activator.Publish(true);
   };
-  GangEdit gang(core_, g);
+  GangEdit gang(tables_, g);
   const Draft draft =
       plan_.Decide(DecisionKind::kShrink, reason, g, on_behalf_of);
   if (gang->repair_reason == ReasonCode::kTaskFailed) {
-    core_.life.FailStart(*gang);  // A surplus one.
+    tables_.life.FailStart(*gang);  // A surplus one.
   }
   if (gang->repair_reason != ReasonCode::kNone) {
     gang->repair_reason = ReasonCode::kNone;
-    core_.opener.VictimsChanged(*gang);
+    tables_.activator.VictimsChanged(*gang);
   }
   for (const TaskId id : tasks) Release(gang, *FindTask(*gang, id), draft);
-  core_.life.Update(gang);
+  tables_.life.Update(gang);
 }
 
 }  // namespace muster

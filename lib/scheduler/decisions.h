@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "lib/scheduler/core.h"
 #include "lib/scheduler/plan_writer.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "lib/solver/gang_solver.h"
 #include "muster/reason.h"
 
@@ -12,11 +12,12 @@ namespace muster {
 
 // Each call makes one decision and takes it as done: the state after it is the
 // one in which the host does as asked, and the questions that it concerns are
-// open; of what makes room for a gang, when the gang has got it. Not
+// active; of what makes room for a gang, when the gang has got it. Not
 // synchronised. O(tasks of the gang).
 class Decisions {
  public:
-  Decisions(Core& core, PlanWriter& plan) : core_(core), plan_(plan) {}
+  Decisions(SchedulerTables& tables, PlanWriter& plan)
+      : tables_(tables), plan_(plan) {}
 
   // kStart or kNominate. The assignments are charged in the cluster already: to
   // both ledgers, or to kLater.
@@ -47,11 +48,11 @@ class Decisions {
   void StartTasks(GangIndex g, DecisionKind kind, ReasonCode why,
                   TaskPhase from);
   void Release(GangEdit& gang, TaskRecord& task, Draft draft);
-  void Tell(GangEdit& gang, TaskRecord& task, Draft draft);
+  void Report(GangEdit& gang, TaskRecord& task, Draft draft);
   // It was placed by this decision, in the round under way.
   void NotePlaced(GangEdit& gang, Draft draft);
 
-  Core& core_;
+  SchedulerTables& tables_;
   PlanWriter& plan_;
 };
 

@@ -26,25 +26,27 @@ void Charge(Cluster& cluster, const std::vector<Assignment>& tasks,
 }
 
 // The gangs at which the pass looked, of those that ask for it.
-std::vector<GangIndex> LookedAt(const Core& core, const PlanRecord& record) {
+std::vector<GangIndex> LookedAt(const SchedulerTables& tables,
+                                const PlanRecord& record) {
   std::vector<GangIndex> looked;
-  for (const GangRank& rank : core.lists.check_due()) {
+  for (const QueuePosition& position : tables.lists.check_due()) {
     if (!std::binary_search(record.check_due.begin(), record.check_due.end(),
-                            rank.key)) {
-      looked.push_back(rank.gang);
+                            position.key)) {
+      looked.push_back(position.gang);
     }
   }
   return looked;
 }
 
-void RepairAllWithoutDecision(Core& core, const PlanRecord& record) {
-  for (const GangIndex g : LookedAt(core, record)) {
-    if (core.gangs.at(g).phase == GangPhase::kNominated) continue;
-    RepairWithoutDecision(core, g);
+void RepairAllWithoutDecision(SchedulerTables& tables,
+                              const PlanRecord& record) {
+  for (const GangIndex g : LookedAt(tables, record)) {
+    if (tables.gangs.at(g).phase == GangPhase::kNominated) continue;
+    RepairWithoutDecision(tables, g);
   }
 }
 
-absl::StatusOr<std::vector<Assignment>> TasksOf(const Core& core,
+absl::StatusOr<std::vector<Assignment>> TasksOf(const SchedulerTables& tables,
                                                 const DecisionRecord& d,
                                                 const GangSpec& spec) {
   std::vector<Assignment> out;
@@ -56,10 +58,10 @@ absl::StatusOr<std::vector<Assignment>> TasksOf(const Core& core,
       return Cannot(d, "names a task that the gang does not have");
     }
     if (!named.insert(p.task).second) return Cannot(d, "names a task twice");
-    MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(core, p.node));
+    MUSTER_ASSIGN_OR_RETURN(const NodeIndex n, NodeNamed(tables, p.node));
     const ShapeId shape = spec.prepared.shapes[p.task.role][p.alternative];
     out.push_back({p.task, {n, shape, p.devices, p.first_slice}});
-    const absl::Status place = CheckPlace(core.cluster, "", out.back().at);
+    const absl::Status place = CheckPlace(tables.cluster, "", out.back().at);
     if (!place.ok()) return Cannot(d, std::string(place.message()));
   }
   return out;
@@ -70,16 +72,17 @@ void Join(PassContext& pass, GangIndex g,
           const std::vector<Assignment>& tasks) {
   std::vector<Assignment> joined;
   for (const Assignment& a : tasks) {
-    if (FindTask(pass.core.gangs.at(g), a.task) == nullptr) joined.push_back(a);
+    if (FindTask(pass.tables.gangs.at(g), a.task) == nullptr)
+      joined.push_back(a);
   }
   if (joined.empty()) return;
-  Charge(pass.core.cluster, joined, Ledger::kBoth);
+  Charge(pass.tables.cluster, joined, Ledger::kBoth);
   pass.decisions.Grow(g, joined, {.code = ReasonCode::kFits});
 }
 
 absl::Status Place(PassContext& pass, const DecisionRecord& d, GangIndex g,
                    const std::vector<Assignment>& tasks) {
-  const GangPhase phase = pass.core.gangs.at(g).phase;
+  const GangPhase phase = pass.tables.gangs.at(g).phase;
   const bool start = d.kind == DecisionKind::kStart;
   if (phase == GangPhase::kNominated && start) {
     pass.decisions.StartNominated(g);
@@ -87,26 +90,26 @@ absl::Status Place(PassContext& pass, const DecisionRecord& d, GangIndex g,
     return absl::OkStatus();
   }
   if (phase != GangPhase::kWaiting) return Cannot(d, "it does not wait");
-  Charge(pass.core.cluster, tasks, start ? Ledger::kBoth : Ledger::kLater);
+  Charge(pass.tables.cluster, tasks, start ? Ledger::kBoth : Ledger::kLater);
   pass.decisions.Place(g, d.kind, tasks, {.code = d.reason.code});
   return absl::OkStatus();
 }
 
 absl::Status Grow(PassContext& pass, const DecisionRecord& d, GangIndex g,
                   const std::vector<Assignment>& tasks) {
-  const GangRecord& r = pass.core.gangs.at(g);
+  const GangRecord& r = pass.tables.gangs.at(g);
   if (!IsLive(r)) return Cannot(d, "it does not run");
   for (const Assignment& a : tasks) {
     if (FindTask(r, a.task) != nullptr) return Cannot(d, "a task runs");
   }
-  Charge(pass.core.cluster, tasks, Ledger::kBoth);
+  Charge(pass.tables.cluster, tasks, Ledger::kBoth);
   pass.decisions.Grow(g, tasks, {.code = d.reason.code});
   return absl::OkStatus();
 }
 
 absl::Status Shrink(PassContext& pass, const DecisionRecord& d, GangIndex g,
                     GangIndex preemptor) {
-  const GangRecord& r = pass.core.gangs.at(g);
+  const GangRecord& r = pass.tables.gangs.at(g);
   std::vector<TaskId> ids;
   for (const PlannedTaskRecord& p : d.tasks) {
     const TaskRecord* task = FindTask(r, p.task);
@@ -121,14 +124,14 @@ absl::Status Shrink(PassContext& pass, const DecisionRecord& d, GangIndex g,
 }
 
 absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
-  Core& core = pass.core;
-  const GangIndex g = core.gangs.Find(d.gang);
+  SchedulerTables& tables = pass.tables;
+  const GangIndex g = tables.gangs.Find(d.gang);
   if (g == kNoGang) return Cannot(d, "the gang is not known");
-  const GangRecord& r = core.gangs.at(g);
+  const GangRecord& r = tables.gangs.at(g);
   const GangIndex preemptor =
-      d.on_behalf_of.empty() ? kNoGang : core.gangs.Find(d.on_behalf_of);
+      d.on_behalf_of.empty() ? kNoGang : tables.gangs.Find(d.on_behalf_of);
   MUSTER_ASSIGN_OR_RETURN(const std::vector<Assignment> tasks,
-                          TasksOf(core, d, core.SpecOf(r)));
+                          TasksOf(tables, d, tables.SpecOf(r)));
   switch (d.kind) {
     case DecisionKind::kNominate:
     case DecisionKind::kStart:
@@ -146,7 +149,7 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
         return Cannot(d, "it does not run");
       }
       if (preemptor != kNoGang && r.phase != GangPhase::kNominated &&
-          !core.budgets.Allows(r.key)) {
+          !tables.budgets.Allows(r.key)) {
         return Cannot(d, "a disruption budget has nothing left");
       }
       pass.decisions.Stop(g, d.kind, {.code = d.reason.code}, preemptor);
@@ -167,24 +170,25 @@ absl::Status TakeDecision(PassContext& pass, const DecisionRecord& d) {
 }
 
 // What the pass could ask of the list it did.
-void CloseAll(Core& core, GangClassList& list) {
-  for (const QueueIndex leaf : list.OpenLeaves()) {
+void DeactivateAll(SchedulerTables& tables, GangClassList& list) {
+  for (const QueueIndex leaf : list.ActiveLeaves()) {
     GangClassIndex c = kNoClass;
-    while ((c = core.lists.FirstToAsk(list, leaf)) != kNoClass) {
-      list.Close(c, Questions::kRoom | Questions::kVictims);
+    while ((c = tables.lists.FirstToAsk(list, leaf)) != kNoClass) {
+      list.Deactivate(c, Questions::kRoom | Questions::kVictims);
     }
   }
 }
 
-absl::Status TakeAnswers(Core& core, const PlanRecord& record) {
+absl::Status TakeAnswers(SchedulerTables& tables, const PlanRecord& record) {
   for (const GangClassState& answer : record.class_results) {
-    const GangIndex g = core.gangs.Find(answer.gang);
-    const GangClassIndex c = core.lists.ClassOf(g, answer.grows);
+    const GangIndex g = tables.gangs.Find(answer.gang);
+    const GangClassIndex c = tables.lists.ClassOf(g, answer.grows);
     if (c == kNoClass) {
       return NotNow("plan.class_results: gang '", answer.gang,
-                    "' has no open question");
+                    "' has no active question");
     }
-    core.lists.classes(answer.grows).SetQuestions(c, QuestionsOf(core, answer));
+    tables.lists.classes(answer.grows)
+        .SetQuestions(c, QuestionsOf(tables, answer));
   }
   return absl::OkStatus();
 }
@@ -192,52 +196,52 @@ absl::Status TakeAnswers(Core& core, const PlanRecord& record) {
 }  // namespace
 
 absl::Status FollowPlan(PassContext& pass, const PlanRecord& record) {
-  Core& core = pass.core;
-  core.now = std::max(core.now, record.now);
+  SchedulerTables& tables = pass.tables;
+  tables.now = std::max(tables.now, record.now);
   pass.plan.Begin(nullptr);
-  Wake(core);
-  core.opener.Publish(true);
+  Wake(tables);
+  tables.activator.Publish(true);
   bool repaired = false;  // As a pass does, behind what is overdue.
   for (const DecisionRecord& d : record.decisions) {
     if (!repaired && d.reason.code != ReasonCode::kMaxRuntime) {
-      RepairAllWithoutDecision(core, record);
+      RepairAllWithoutDecision(tables, record);
       repaired = true;
     }
-    if (d.seq < core.next_seq) {
-      return Cannot(d, absl::StrCat("the next is ", core.next_seq));
+    if (d.seq < tables.next_seq) {
+      return Cannot(d, absl::StrCat("the next is ", tables.next_seq));
     }
-    core.next_seq = d.seq;
+    tables.next_seq = d.seq;
     MUSTER_RETURN_IF_ERROR(TakeDecision(pass, d));
   }
-  if (!repaired) RepairAllWithoutDecision(core, record);
-  core.opener.Publish(true);
+  if (!repaired) RepairAllWithoutDecision(tables, record);
+  tables.activator.Publish(true);
   for (const DecisionRecord& d : record.decisions) {
-    const GangIndex g = core.gangs.Find(d.gang);
+    const GangIndex g = tables.gangs.Find(d.gang);
     if (g == kNoGang) continue;  // Cancelled.
-    const absl::Status whole = CheckGang(core, g);
+    const absl::Status whole = CheckGang(tables, g);
     if (!whole.ok()) return Cannot(d, std::string(whole.message()));
   }
   // A pass that asks whether gangs can grow has asked all waiting gangs.
   if (!record.budget_exhausted || record.grew) {
-    CloseAll(core, core.lists.waiting());
-    core.lists.waiting().SettleRooms();
+    DeactivateAll(tables, tables.lists.waiting());
+    tables.lists.waiting().SettleRooms();
   }
   if (!record.budget_exhausted && record.grew) {
-    CloseAll(core, core.lists.growing());
+    DeactivateAll(tables, tables.lists.growing());
   }
   // What is put off depends on the order in which tasks joined a start, which
   // is not recorded. The answers tell it.
-  GangClassList& waiting = core.lists.waiting();
+  GangClassList& waiting = tables.lists.waiting();
   while (!waiting.put_off().empty()) {
-    waiting.Close(*waiting.put_off().begin(), Questions::kPutOff);
+    waiting.Deactivate(*waiting.put_off().begin(), Questions::kPutOff);
   }
-  core.round_open = true;
-  core.round_grew |= record.grew;
-  if (!record.budget_exhausted) EndRound(core);
-  for (const GangIndex g : LookedAt(core, record)) {
-    GangEdit(core, g)->check_due = false;
+  tables.round_open = true;
+  tables.round_grew |= record.grew;
+  if (!record.budget_exhausted) EndRound(tables);
+  for (const GangIndex g : LookedAt(tables, record)) {
+    GangEdit(tables, g)->check_due = false;
   }
-  return TakeAnswers(core, record);
+  return TakeAnswers(tables, record);
 }
 
 }  // namespace muster

@@ -9,8 +9,9 @@
 
 namespace muster {
 
-absl::StatusOr<GangIndex> GangNamed(const Core& core, std::string_view key) {
-  const GangIndex g = core.gangs.Find(key);
+absl::StatusOr<GangIndex> GangNamed(const SchedulerTables& tables,
+                                    std::string_view key) {
+  const GangIndex g = tables.gangs.Find(key);
   if (g != kNoGang) return g;
   return NotFound("gang '", std::string(key), "' is not known");
 }
@@ -30,32 +31,34 @@ std::vector<std::string> NodeSetsOf(const Gang& gang) {
 
 namespace {
 
-absl::StatusOr<uint32_t> ClassNamed(const Core& core, const std::string& gang,
+absl::StatusOr<uint32_t> ClassNamed(const SchedulerTables& tables,
+                                    const std::string& gang,
                                     const std::string& key) {
-  const uint32_t position = core.classes.Find(key);
+  const uint32_t position = tables.classes.Find(key);
   if (position != PriorityClasses::kNone) return position;
   return NotFound("gang '", gang, "'.priority_class: '", key, "' is not known");
 }
 
 // A leaf that takes gangs.
-absl::StatusOr<QueueIndex> LeafNamed(const Core& core, const std::string& gang,
+absl::StatusOr<QueueIndex> LeafNamed(const SchedulerTables& tables,
+                                     const std::string& gang,
                                      const std::string& key,
                                      bool even_if_closed) {
   const std::string field = absl::StrCat("gang '", gang, "'.queue: '", key);
-  const QueueIndex q = core.queues.Find(key);
+  const QueueIndex q = tables.queues.Find(key);
   if (q == kNoQueue) return NotFound(field, "' is not known");
-  if (!core.queues.IsLeaf(q)) {
+  if (!tables.queues.IsLeaf(q)) {
     return Invalid(field, "' has children; gangs go to leaves");
   }
-  if (core.queues.at(q).queue.closed && !even_if_closed) {
+  if (tables.queues.at(q).queue.closed && !even_if_closed) {
     return NotNow(field, "' is closed");
   }
   return q;
 }
 
-absl::Status CheckNodeSets(const Core& core, const Gang& gang) {
+absl::Status CheckNodeSets(const SchedulerTables& tables, const Gang& gang) {
   for (const std::string& set : NodeSetsOf(gang)) {
-    if (core.cluster.HasNodeSet(set)) continue;
+    if (tables.cluster.HasNodeSet(set)) continue;
     return NotFound("gang '", gang.key, "'.roles.node_sets: '", set,
                     "' is not known");
   }
@@ -63,13 +66,13 @@ absl::Status CheckNodeSets(const Core& core, const Gang& gang) {
 }
 
 // All that gangs could use stays in bounds, with `more` of this one.
-absl::Status CheckTotals(const Core& core, const Gang& gang,
+absl::Status CheckTotals(const SchedulerTables& tables, const Gang& gang,
                          const Resources& more) {
   for (ResourceKind k = 0; k < more.size(); ++k) {
-    if (more[k] > Resources::kMaxTotal - core.queues.asked()[k]) {
+    if (more[k] > Resources::kMaxTotal - tables.queues.asked()[k]) {
       return Invalid("gang '", gang.key,
                      "'.roles: all gangs could use more than 2^62 ",
-                     core.config.resources[k], " with it");
+                     tables.config.resources[k], " with it");
     }
   }
   return absl::OkStatus();
@@ -77,29 +80,31 @@ absl::Status CheckTotals(const Core& core, const Gang& gang,
 
 }  // namespace
 
-absl::Status Take(Core& core, const GangSubmitted& e) {
-  return Submit(core, e.gang, false);
+absl::Status Take(SchedulerTables& tables, const GangSubmitted& e) {
+  return Submit(tables, e.gang, false);
 }
 
-absl::Status Submit(Core& core, const Gang& gang, bool even_if_closed) {
-  if (core.gangs.Find(gang.key) != kNoGang) {
+absl::Status Submit(SchedulerTables& tables, const Gang& gang,
+                    bool even_if_closed) {
+  if (tables.gangs.Find(gang.key) != kNoGang) {
     return absl::AlreadyExistsError(
         absl::StrCat("gang '", gang.key, "' is there already"));
   }
   MUSTER_ASSIGN_OR_RETURN(
       const QueueIndex q,
-      LeafNamed(core, gang.key, gang.queue, even_if_closed));
+      LeafNamed(tables, gang.key, gang.queue, even_if_closed));
   MUSTER_ASSIGN_OR_RETURN(const uint32_t cls,
-                          ClassNamed(core, gang.key, gang.priority_class));
-  MUSTER_RETURN_IF_ERROR(CheckNodeSets(core, gang));
-  MUSTER_RETURN_IF_ERROR(CheckTotals(core, gang, MostOf(gang, core.cluster)));
-  const GangIndex g = GangEdit::Add(core, gang.key);
-  GangEdit added(core, g);
-  added->spec = core.specs.Intern(gang, core.cluster);
+                          ClassNamed(tables, gang.key, gang.priority_class));
+  MUSTER_RETURN_IF_ERROR(CheckNodeSets(tables, gang));
+  MUSTER_RETURN_IF_ERROR(
+      CheckTotals(tables, gang, MostOf(gang, tables.cluster)));
+  const GangIndex g = GangEdit::Add(tables, gang.key);
+  GangEdit added(tables, g);
+  added->spec = tables.specs.Intern(gang, tables.cluster);
   added->queue = q;
   added->priority_class = cls;
   added->TakeFrom(gang);
-  CountGang(core, *added, 1);
+  CountGang(tables, *added, 1);
   return absl::OkStatus();
 }
 
@@ -107,9 +112,9 @@ namespace {
 
 // A task that is somewhere stays what it is: its role has the same name and the
 // shape it has asks for the same.
-absl::Status CheckKept(const Core& core, const GangRecord& r,
+absl::Status CheckKept(const SchedulerTables& tables, const GangRecord& r,
                        const Gang& changed) {
-  const GangSpec& spec = core.SpecOf(r);
+  const GangSpec& spec = tables.SpecOf(r);
   for (const TaskRecord& task : r.tasks) {
     if (task.phase == TaskPhase::kNominated) continue;
     const uint32_t i = task.task.role;
@@ -136,130 +141,132 @@ absl::Status CheckKept(const Core& core, const GangRecord& r,
 }
 
 // The new spec is interned; tasks have their shapes in it.
-void SetSpec(Core& core, GangEdit& gang, SpecIndex next) {
-  const GangSpec& from = core.specs.at(gang->spec);
-  const GangSpec& to = core.specs.at(next);
+void SetSpec(SchedulerTables& tables, GangEdit& gang, SpecIndex next) {
+  const GangSpec& from = tables.specs.at(gang->spec);
+  const GangSpec& to = tables.specs.at(next);
   for (TaskRecord& task : gang->tasks) {
     const uint32_t a = AlternativeOf(from, task.task, task.at.shape);
     const ShapeId shape = to.prepared.shapes[task.task.role][a];
-    core.holdings.SetShape(gang.gang(), task, shape);
+    tables.holdings.SetShape(gang.gang(), task, shape);
   }
-  core.specs.Unref(gang->spec, core.cluster);
+  tables.specs.Unref(gang->spec, tables.cluster);
   gang->spec = next;
 }
 
-absl::Status CheckChange(const Core& core, GangIndex g, const Gang& gang) {
-  const GangRecord& r = core.gangs.at(g);
-  const std::string& queue = core.queues.at(r.queue).queue.key;
+absl::Status CheckChange(const SchedulerTables& tables, GangIndex g,
+                         const Gang& gang) {
+  const GangRecord& r = tables.gangs.at(g);
+  const std::string& queue = tables.queues.at(r.queue).queue.key;
   if (gang.queue != queue) {
     return Invalid("gang '", r.key, "'.queue: is '", queue,
                    "'; GangMoved moves it to '", gang.queue, "'");
   }
-  MUSTER_RETURN_IF_ERROR(CheckNodeSets(core, gang));
-  MUSTER_RETURN_IF_ERROR(CheckKept(core, r, gang));
-  Resources more = MostOf(gang, core.cluster);
-  more.Subtract(core.SpecOf(r).most);
-  return CheckTotals(core, gang, more);
+  MUSTER_RETURN_IF_ERROR(CheckNodeSets(tables, gang));
+  MUSTER_RETURN_IF_ERROR(CheckKept(tables, r, gang));
+  Resources more = MostOf(gang, tables.cluster);
+  more.Subtract(tables.SpecOf(r).most);
+  return CheckTotals(tables, gang, more);
 }
 
 }  // namespace
 
-absl::Status Take(Core& core, const GangChanged& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang.key));
-  MUSTER_RETURN_IF_ERROR(CheckChange(core, g, e.gang));
-  MUSTER_ASSIGN_OR_RETURN(const uint32_t cls,
-                          ClassNamed(core, e.gang.key, e.gang.priority_class));
-  GangEdit gang(core, g);
+absl::Status Take(SchedulerTables& tables, const GangChanged& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(tables, e.gang.key));
+  MUSTER_RETURN_IF_ERROR(CheckChange(tables, g, e.gang));
+  MUSTER_ASSIGN_OR_RETURN(
+      const uint32_t cls,
+      ClassNamed(tables, e.gang.key, e.gang.priority_class));
+  GangEdit gang(tables, g);
   const std::optional<OnPreempted> on_preempted = gang->on_preempted;
   gang->TakeFrom(e.gang);
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;
-  const SpecIndex spec = core.specs.Intern(e.gang, core.cluster);
+  const SpecIndex spec = tables.specs.Intern(e.gang, tables.cluster);
   if (spec == gang->spec && cls == gang->priority_class &&
       on_preempted == gang->on_preempted) {
-    core.specs.Unref(spec, core.cluster);
+    tables.specs.Unref(spec, tables.cluster);
     return absl::OkStatus();
   }
-  if (gang->phase == GangPhase::kNominated) core.life.Stop(gang);
-  CountGang(core, *gang, -1);
+  if (gang->phase == GangPhase::kNominated) tables.life.Stop(gang);
+  CountGang(tables, *gang, -1);
   gang->priority_class = cls;
-  SetSpec(core, gang, spec);
-  CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(*gang);
+  SetSpec(tables, gang, spec);
+  CountGang(tables, *gang, 1);
+  tables.activator.VictimsChanged(*gang);
   if (IsLive(*gang) && gang->repair_reason == ReasonCode::kNone) {
-    gang->repair_reason = core.life.WhyLeaves(*gang);
+    gang->repair_reason = tables.life.WhyLeaves(*gang);
   }
-  core.life.Update(gang);
+  tables.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(Core& core, const GangMoved& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+absl::Status Take(SchedulerTables& tables, const GangMoved& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(tables, e.gang));
   MUSTER_ASSIGN_OR_RETURN(const QueueIndex q,
-                          LeafNamed(core, e.gang, e.queue, false));
-  const GangRecord& r = core.gangs.at(g);
+                          LeafNamed(tables, e.gang, e.queue, false));
+  const GangRecord& r = tables.gangs.at(g);
   if (r.queue == q) return absl::OkStatus();
-  GangEdit gang(core, g);
-  CountGang(core, *gang, -1);
-  core.holdings.MoveTo(gang, q);
-  CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(*gang);
+  GangEdit gang(tables, g);
+  CountGang(tables, *gang, -1);
+  tables.holdings.MoveTo(gang, q);
+  CountGang(tables, *gang, 1);
+  tables.activator.VictimsChanged(*gang);
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;
   return absl::OkStatus();
 }
 
-absl::Status Take(Core& core, const GangHeld& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
-  GangEdit gang(core, g);
+absl::Status Take(SchedulerTables& tables, const GangHeld& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(tables, e.gang));
+  GangEdit gang(tables, g);
   gang->held = e.held;
   gang->held_why = e.why;
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;
   return absl::OkStatus();
 }
 
-absl::Status Take(Core& core, const GangReprioritized& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
+absl::Status Take(SchedulerTables& tables, const GangReprioritized& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(tables, e.gang));
   MUSTER_ASSIGN_OR_RETURN(const uint32_t cls,
-                          ClassNamed(core, e.gang, e.priority_class));
-  GangEdit gang(core, g);
+                          ClassNamed(tables, e.gang, e.priority_class));
+  GangEdit gang(tables, g);
   if (gang->priority_class == cls) return absl::OkStatus();
   gang->priority_class = cls;
-  core.opener.VictimsChanged(*gang);
+  tables.activator.VictimsChanged(*gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(Core& core, const GangCancelled& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
-  GangEdit gang(core, g);
+absl::Status Take(SchedulerTables& tables, const GangCancelled& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(tables, e.gang));
+  GangEdit gang(tables, g);
   gang->cancel = true;
-  if (gang->phase == GangPhase::kNominated) core.life.Stop(gang);
-  core.life.Update(gang);
+  if (gang->phase == GangPhase::kNominated) tables.life.Stop(gang);
+  tables.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(Core& core, const GangFinished& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
-  GangEdit gang(core, g);
-  core.life.Stop(gang);
+absl::Status Take(SchedulerTables& tables, const GangFinished& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(tables, e.gang));
+  GangEdit gang(tables, g);
+  tables.life.Stop(gang);
   gang.Leave();
   return absl::OkStatus();
 }
 
-absl::Status Take(Core& core, const GangYielded& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
-  GangEdit gang(core, g);
+absl::Status Take(SchedulerTables& tables, const GangYielded& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(tables, e.gang));
+  GangEdit gang(tables, g);
   if (gang->phase == GangPhase::kNominated) return absl::OkStatus();
-  core.life.Stop(gang);
-  core.life.Update(gang);
+  tables.life.Stop(gang);
+  tables.life.Update(gang);
   return absl::OkStatus();
 }
 
-absl::Status Take(Core& core, const CheckpointTaken& e) {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, e.gang));
-  if (e.at > core.now) {
+absl::Status Take(SchedulerTables& tables, const CheckpointTaken& e) {
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(tables, e.gang));
+  if (e.at > tables.now) {
     return Invalid("checkpoint of gang '", e.gang, "'.at: ", e.at,
                    " is later than the event");
   }
-  GangEdit gang(core, g);
+  GangEdit gang(tables, g);
   gang->checkpoint = std::max(gang->checkpoint, e.at);
   // What is suspended can be saved, too.
   if (gang->phase == GangPhase::kSuspended && e.at >= gang->since) {

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "lib/cluster/needs.h"
-#include "lib/scheduler/core.h"
 #include "lib/scheduler/life.h"
+#include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
 namespace {
@@ -15,22 +15,22 @@ Holders::Spare SpareOf(const Listing& l) {
   return l.elastic ? Holders::Spare::kSurplus : Holders::Spare::kNothing;
 }
 
-GangRank Rank(GangIndex g, const GangRecord& r, const Listing& l) {
+QueuePosition PositionIn(GangIndex g, const GangRecord& r, const Listing& l) {
   return {l.priority, 0, l.submitted, r.key, g};
 }
 
 // Devices are what counts, if the gang holds any, else cores.
-StopCost StopCostOf(const Core& core, const GangRecord& r) {
-  const GangSpec& spec = core.SpecOf(r);
-  const ResourceKind device = core.cluster.device_kind();
+StopCost StopCostOf(const SchedulerTables& tables, const GangRecord& r) {
+  const GangSpec& spec = tables.SpecOf(r);
+  const ResourceKind device = tables.cluster.device_kind();
   int64_t devices = 0, cores = 0;
   bool varies = false;
   for (const TaskRecord& task : r.tasks) {
     if (!TakeableOf(r, spec, task)) continue;
     const ShapeId shape = task.at.shape;
-    const Resources& demand = core.cluster.demand(shape);
+    const Resources& demand = tables.cluster.demand(shape);
     cores += demand[0];
-    if (UsesAlike(core.cluster.device_request(shape))) {
+    if (UsesAlike(tables.cluster.device_request(shape))) {
       devices += demand[device];
     } else {
       varies = true;  // With the devices that there are.
@@ -44,7 +44,7 @@ StopCost StopCostOf(const Core& core, const GangRecord& r) {
   const auto [before, since] = UnsavedOf(r);
   stop_cost.accrues = since != kForever;
   stop_cost.lost =
-      StopCost::RestartOf(core.config.preemption_costs, r.restart_cost) +
+      StopCost::RestartOf(tables.config.preemption_costs, r.restart_cost) +
       before - (stop_cost.accrues ? since : 0);
   return stop_cost;
 }
@@ -59,29 +59,29 @@ void MoveIn(Set& set, bool was, const Place& from, bool is, const Place& to) {
 
 }  // namespace
 
-GangRank GangLists::RankOf(GangIndex g) const {
-  const GangRecord& r = core_.gangs.at(g);
-  return {core_.PriorityOf(r), 0, r.submitted, r.key, g};
+QueuePosition GangLists::PositionOf(GangIndex g) const {
+  const GangRecord& r = tables_.gangs.at(g);
+  return {tables_.PriorityOf(r), 0, r.submitted, r.key, g};
 }
 
 // When time alone makes a check of it due.
 Time GangLists::WakeAt(const GangRecord& r) const {
   const auto after_now = [&](Time at) {
-    return at > core_.now ? at : kForever;
+    return at > tables_.now ? at : kForever;
   };
   if (r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended) {
     const Time until =
         r.held ? kForever : after_now(std::max(r.not_before, r.backoff_until));
     if (r.phase == GangPhase::kWaiting) return until;
-    return std::min(until, after_now(SuspendedUntil(core_.config, r)));
+    return std::min(until, after_now(SuspendedUntil(tables_.config, r)));
   }
   if (!IsLive(r)) return kForever;
   Time at = after_now(r.backoff_until);
   if (Lacks(r)) {
-    at = std::min(at, after_now(r.since + core_.config.replacement_timeout));
+    at = std::min(at, after_now(r.since + tables_.config.replacement_timeout));
   }
-  if (core_.SpecOf(r).bears_for_a_time) {
-    at = std::min(at, after_now(BorneUntil(core_, r)));
+  if (tables_.SpecOf(r).bears_for_a_time) {
+    at = std::min(at, after_now(BorneUntil(tables_, r)));
   }
   if (r.max_runtime > 0 && r.phase == GangPhase::kRunning) {
     at = std::min(at, std::max(r.started + r.max_runtime, SparedUntil(r)));
@@ -92,26 +92,27 @@ Time GangLists::WakeAt(const GangRecord& r) const {
 // Whether it runs, below what it desires, and nothing keeps it from growing but
 // room.
 bool GangLists::MayGrow(const GangRecord& r) const {
-  const GangSpec& spec = core_.SpecOf(r);
-  const bool just_started = r.phase == GangPhase::kStarting && core_.IsFresh(r);
+  const GangSpec& spec = tables_.SpecOf(r);
+  const bool just_started =
+      r.phase == GangPhase::kStarting && tables_.IsFresh(r);
   return (r.phase == GangPhase::kRunning || just_started) &&
          r.tasks.size() < spec.most_tasks &&
          r.repair_reason == ReasonCode::kNone && !r.cancel &&
-         r.backoff_until <= core_.now && !HasTask(r, TaskPhase::kReleasing) &&
+         r.backoff_until <= tables_.now && !HasTask(r, TaskPhase::kReleasing) &&
          !(spec.sliced && HasTask(r, TaskPhase::kSucceeded));
 }
 
 Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
-  const GangSpec& spec = core_.SpecOf(r);
+  const GangSpec& spec = tables_.SpecOf(r);
   Listing l;
   l.queue = r.queue;
-  l.priority = core_.PriorityOf(r);
+  l.priority = tables_.PriorityOf(r);
   l.submitted = r.submitted;
   const bool runs = std::ranges::any_of(
       r.tasks, [](const auto& t) { return t.phase <= TaskPhase::kRunning; });
   l.holds = runs || (r.phase == GangPhase::kSuspended && !spec.kept.empty());
-  l.elastic = runs && core_.config.host.shrink && spec.elastic;
-  if (l.holds) l.stop_cost = StopCostOf(core_, r);
+  l.elastic = runs && tables_.config.host.shrink && spec.elastic;
+  if (l.holds) l.stop_cost = StopCostOf(tables_, r);
   l.nominated = r.phase == GangPhase::kNominated;
   l.check_due = r.check_due;
   l.lacks = Lacks(r) && !r.check_due;
@@ -124,7 +125,7 @@ Listing GangLists::ListingOf(GangIndex g, const GangRecord& r) const {
   const bool rests =
       r.phase == GangPhase::kWaiting || r.phase == GangPhase::kSuspended;
   if (rests && !r.held && !r.cancel && r.repair_reason == ReasonCode::kNone &&
-      std::max(r.not_before, r.backoff_until) <= core_.now) {
+      std::max(r.not_before, r.backoff_until) <= tables_.now) {
     const bool alone = r.phase == GangPhase::kSuspended;
     l.waiting = {r.queue, r.priority_class, r.spec, alone ? g : kNoGang};
   }
@@ -148,7 +149,7 @@ void GangLists::Remove(GangIndex g, GangRecord& r) { Move(g, r, Listing()); }
 void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
   const Listing l = r.listing;
   if (next == l) return;
-  const GangRank from = Rank(g, r, l), to = Rank(g, r, next);
+  const QueuePosition from = PositionIn(g, r, l), to = PositionIn(g, r, next);
   const bool holds_on = l.holds && next.holds && l.queue == next.queue &&
                         l.priority == next.priority &&
                         SpareOf(l) == SpareOf(next) &&
@@ -177,9 +178,9 @@ void GangLists::Move(GangIndex g, GangRecord& r, const Listing& next) {
     waiting_.Add(next.waiting, to, Questions::kRoom | Questions::kVictims);
   }
   if (grows_anew && next.growing.queue != kNoQueue) {
-    GangRank rank = to;
-    rank.surplus = next.surplus;
-    growing_.Add(next.growing, rank, Questions::kRoom);
+    QueuePosition position = to;
+    position.surplus = next.surplus;
+    growing_.Add(next.growing, position, Questions::kRoom);
   }
   r.listing = next;
 }
@@ -204,38 +205,38 @@ const GangLists::Holding& GangLists::holding(QueueIndex q) const {
 
 GangClassIndex GangLists::ClassOf(GangIndex g, bool grows) const {
   if (g == kNoGang) return kNoClass;
-  const Listing& l = core_.gangs.at(g).listing;
+  const Listing& l = tables_.gangs.at(g).listing;
   return grows ? growing_.Find(l.growing) : waiting_.Find(l.waiting);
 }
 
 GangClassIndex GangLists::FirstToAsk(GangClassList& list,
                                      QueueIndex leaf) const {
-  if (core_.queues.IsHeld(leaf)) return kNoClass;
-  return list.First(leaf, &list == &waiting_ && core_.queues.IsStrict(leaf));
+  if (tables_.queues.IsHeld(leaf)) return kNoClass;
+  return list.First(leaf, &list == &waiting_ && tables_.queues.IsStrict(leaf));
 }
 
 bool GangLists::MayAsk(GangClassIndex c) const {
   const GangClass& cls = waiting_.at(c);
   const QueueIndex leaf = cls.key().queue;
-  return !core_.queues.IsHeld(leaf) &&
-         (!core_.queues.IsStrict(leaf) ||
+  return !tables_.queues.IsHeld(leaf) &&
+         (!tables_.queues.IsStrict(leaf) ||
           waiting_.HeadOf(leaf) == cls.first().gang);
 }
 
 GangClassIndex GangLists::FirstToAskAgain() {
-  const auto rank = [&](GangClassIndex c) {
+  const auto position = [&](GangClassIndex c) {
     return std::pair(waiting_.questions(c).effort, waiting_.at(c).first());
   };
   GangClassIndex least = kNoClass;
   for (const GangClassIndex c : waiting_.again()) {
     if (!MayAsk(c)) continue;
-    if (least == kNoClass || rank(c) < rank(least)) least = c;
+    if (least == kNoClass || position(c) < position(least)) least = c;
   }
   return least;
 }
 
 bool GangLists::Stands(GangIndex g) const {
-  const GangRecord& r = core_.gangs.at(g);
+  const GangRecord& r = tables_.gangs.at(g);
   return r.edits == 0 && ListingOf(g, r) == r.listing;
 }
 

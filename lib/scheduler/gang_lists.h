@@ -9,7 +9,7 @@
 
 #include "absl/container/btree_set.h"
 #include "lib/queue/gang_class_list.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/scheduler/gang_table.h"
 #include "lib/scheduler/gang_times.h"
 #include "lib/scheduler/holders.h"
@@ -17,7 +17,7 @@
 
 namespace muster {
 
-struct Core;
+struct SchedulerTables;
 
 // Invariant: outside of a GangEdit each gang stands in the lists that
 // ListingOf(its record) says, and in no other. Not synchronised. Update is
@@ -25,10 +25,10 @@ struct Core;
 // is remembered of a gang's class is kept.
 class GangLists {
  public:
-  using RankSet = absl::btree_set<GangRank>;
+  using PositionSet = absl::btree_set<QueuePosition>;
   using Holding = std::map<int32_t, Holders>;  // By priority.
 
-  explicit GangLists(const Core& core) : core_(core) {}
+  explicit GangLists(const SchedulerTables& tables) : tables_(tables) {}
 
   // What the record asks for, now.
   Listing ListingOf(GangIndex g, const GangRecord& r) const;
@@ -36,7 +36,7 @@ class GangLists {
   // Out of all lists.
   void Remove(GangIndex g, GangRecord& r);
 
-  GangRank RankOf(GangIndex g) const;
+  QueuePosition PositionOf(GangIndex g) const;
 
   // Gangs of the queue with tasks that hold or are nominated for something.
   const Holding& holding(QueueIndex q) const;
@@ -50,13 +50,13 @@ class GangLists {
     Holders::Spare spare = Holders::Spare::kNothing;
   };
   const Precedence& precedence(GangIndex g) const { return precedence_[g]; }
-  const RankSet& nominated() const { return nominated_; }
+  const PositionSet& nominated() const { return nominated_; }
   // Nominated gangs, and gangs to be repaired, that the next pass checks
   // (GangRecord::check_due).
-  const RankSet& check_due() const { return check_due_; }
+  const PositionSet& check_due() const { return check_due_; }
   // Gangs that run below their minimum, for which no room was found: the pass
   // after some has come looks at them.
-  const RankSet& lacking() const { return lacking_; }
+  const PositionSet& lacking() const { return lacking_; }
   const GangTimes& times() const { return times_; }
 
   GangClassList& waiting() { return waiting_; }
@@ -67,8 +67,8 @@ class GangLists {
   // One of the two, and the gang's class there: kNoClass if it is in none.
   GangClassList& classes(bool grows) { return grows ? growing_ : waiting_; }
   GangClassIndex ClassOf(GangIndex g, bool grows) const;
-  // Of one of the two: the first open class of the leaf that may be asked now,
-  // or kNoClass.
+  // Of one of the two: the first active class of the leaf that may be asked
+  // now, or kNoClass.
   GangClassIndex FirstToAsk(GangClassList& list, QueueIndex leaf) const;
   // Whether a class that waits may be asked now: its queue is not held, and if
   // it is strict, the class has its first gang.
@@ -89,17 +89,17 @@ class GangLists {
   void Hold(GangIndex g, std::string_view key, const Listing& l);
   void Unhold(std::string_view key, const Listing& l);
 
-  const Core& core_;
+  const SchedulerTables& tables_;
   std::vector<Holding> holding_;  // By queue.
   size_t holders_ = 0;
   std::vector<Precedence> precedence_;  // By gang.
-  RankSet nominated_;
-  RankSet check_due_;
-  RankSet lacking_;
+  PositionSet nominated_;
+  PositionSet check_due_;
+  PositionSet lacking_;
   GangTimes times_;
-  GangRanks ranks_;
-  GangClassList waiting_{ranks_, true};
-  GangClassList growing_{ranks_, false};
+  QueuePositions positions_;
+  GangClassList waiting_{positions_, true};
+  GangClassList growing_{positions_, false};
 };
 
 }  // namespace muster

@@ -11,7 +11,7 @@
 #include "lib/base/keyed_table.h"
 #include "lib/cluster/cluster.h"
 #include "lib/queue/gang_class_list.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/queue/queue_tree.h"
 #include "lib/scheduler/gang_own.h"
 #include "lib/scheduler/gang_spec.h"
@@ -57,7 +57,7 @@ struct Listing {
   Time wake_at = kForever;  // The pass at this time does.
   Time ends_at = kForever;  // When it is expected, or bound, to have ended.
   // Its class, if it waits or may grow; else without queue. `surplus` is the
-  // one of its rank there.
+  // one of its position there.
   GangClassKey waiting{};
   GangClassKey growing{};
   uint32_t surplus = 0;
@@ -86,7 +86,7 @@ struct GangRecord : GangOwn {
   Duration run_time = 0;
   Duration saved = 0;
   Duration unsaved = 0;
-  bool cut_short = false;
+  bool interrupted = false;
   std::vector<TaskRecord> tasks{};       // By task.
   std::vector<PendingRecord> pending{};  // By seq.
   // Not state.
@@ -96,8 +96,8 @@ struct GangRecord : GangOwn {
   uint64_t saved_in = 0;  // The what-if that keeps a copy.
 };
 
-// Records do not move: ranks point to their keys. They are read by everybody
-// and written through GangEdit alone, which keeps the lists true.
+// Records do not move: queue positions point to their keys. They are read by
+// everybody and written through GangEdit alone, which keeps the lists true.
 class GangTable
     : public KeyedTable<GangId, GangRecord, &GangRecord::key, std::deque> {
   friend class GangEdit;

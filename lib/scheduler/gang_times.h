@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "absl/container/btree_set.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "muster/ids.h"
 
 namespace muster {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "absl/container/btree_set.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/scheduler/stop_cost.h"
 #include "muster/ids.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "lib/cluster/needs.h"
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
 namespace {
@@ -33,25 +33,25 @@ bool ComesToExceed(const QueueTree& queues, QueueIndex q,
 }  // namespace
 
 const Resources& Holdings::UsageOf(const Allocation& a) {
-  if (UsesAlike(core_.cluster.device_request(a.shape))) {
-    return core_.cluster.demand(a.shape);
+  if (UsesAlike(tables_.cluster.device_request(a.shape))) {
+    return tables_.cluster.demand(a.shape);
   }
-  usage_ = core_.cluster.Usage(a);
+  usage_ = tables_.cluster.Usage(a);
   return usage_;
 }
 
 const Resources& Holdings::UsageOf(const NodeTask& ref) {
-  if (UsesAlike(core_.cluster.device_request(ref.shape))) {
-    return core_.cluster.demand(ref.shape);
+  if (UsesAlike(tables_.cluster.device_request(ref.shape))) {
+    return tables_.cluster.demand(ref.shape);
   }
-  return UsageOf(FindTask(core_.gangs.at(ref.gang), ref.task)->at);
+  return UsageOf(FindTask(tables_.gangs.at(ref.gang), ref.task)->at);
 }
 
 const Resources& Holdings::UsageOf(std::span<const Assignment> tasks) {
-  for (ResourceKind k = 0; k < core_.queues.kinds(); ++k) sum_.Set(k, 0);
+  for (ResourceKind k = 0; k < tables_.queues.kinds(); ++k) sum_.Set(k, 0);
   while (!tasks.empty()) {
     const Allocation& a = tasks[0].at;
-    const bool alike = UsesAlike(core_.cluster.device_request(a.shape));
+    const bool alike = UsesAlike(tables_.cluster.device_request(a.shape));
     const auto end = std::ranges::find_if(tasks, [&](const Assignment& task) {
       return !alike || task.at.shape != a.shape;
     });
@@ -65,8 +65,8 @@ const Resources& Holdings::UsageOf(std::span<const Assignment> tasks) {
 Holdings::Charges Holdings::ChargesOf(GangIndex g,
                                       const TaskRecord& task) const {
   const auto kept = [&](bool holds) {
-    return holds && KeptOf(core_.SpecOf(g), task.at) ? Part::kKept
-                                                     : Part::kNothing;
+    return holds && KeptOf(tables_.SpecOf(g), task.at) ? Part::kKept
+                                                       : Part::kNothing;
   };
   switch (task.phase) {
     case TaskPhase::kNominated:
@@ -86,7 +86,7 @@ Holdings::Charges Holdings::ChargesOf(GangIndex g,
 
 Allocation Holdings::AllocationOf(GangIndex g, const TaskRecord& task,
                                   Part part) const {
-  return part == Part::kAll ? task.at : *KeptOf(core_.SpecOf(g), task.at);
+  return part == Part::kAll ? task.at : *KeptOf(tables_.SpecOf(g), task.at);
 }
 
 void Holdings::PostCluster(GangIndex g, const TaskRecord& task,
@@ -95,9 +95,9 @@ void Holdings::PostCluster(GangIndex g, const TaskRecord& task,
     if (part == Part::kNothing) return;
     const Allocation at = AllocationOf(g, task, part);
     if (sign > 0) {
-      core_.cluster.Charge(at, ledger);
+      tables_.cluster.Charge(at, ledger);
     } else {
-      core_.cluster.Credit(at, ledger);
+      tables_.cluster.Credit(at, ledger);
     }
   };
   if (charges.now == charges.later) return post(charges.now, Ledger::kBoth);
@@ -110,37 +110,37 @@ void Holdings::PostCluster(GangIndex g, const TaskRecord& task,
 void Holdings::PostQueue(QueueIndex queue, GangIndex g, const TaskRecord& task,
                          const Charges& charges, int sign) {
   const bool uses = charges.later != Part::kNothing;
-  if (sign < 0) core_.opener.UsageFalls(queue);
+  if (sign < 0) tables_.activator.UsageFalls(queue);
   if (uses) {
     const Resources& used = UsageOf(AllocationOf(g, task, charges.later));
-    core_.queues.Charge(queue, used, sign);
-    if (sign > 0 && ComesToExceed(core_.queues, queue, used)) {
-      core_.opener.ExceedsGuarantee();
+    tables_.queues.Charge(queue, used, sign);
+    if (sign > 0 && ComesToExceed(tables_.queues, queue, used)) {
+      tables_.activator.ExceedsGuarantee();
     }
   }
   if (!charges.releases()) return;
-  core_.queues.ChargeReleasing(
+  tables_.queues.ChargeReleasing(
       queue, UsageOf(AllocationOf(g, task, charges.now)), sign);
   if (!uses) return;
-  core_.queues.ChargeReleasing(
+  tables_.queues.ChargeReleasing(
       queue, UsageOf(AllocationOf(g, task, charges.later)), -sign);
 }
 
 void Holdings::Book(GangIndex g, const TaskRecord& task, const Charges& charges,
                     int sign) {
   if (sign > 0) {
-    core_.nodes.Add(task.at.node, {g, task.task, task.at.shape});
+    tables_.nodes.Add(task.at.node, {g, task.task, task.at.shape});
   } else {
-    core_.nodes.Remove(task.at.node, {g, task.task, task.at.shape});
+    tables_.nodes.Remove(task.at.node, {g, task.task, task.at.shape});
   }
-  if (charges.releases()) core_.nodes.CountReleasing(task.at.node, sign);
-  PostQueue(core_.gangs.at(g).queue, g, task, charges, sign);
+  if (charges.releases()) tables_.nodes.CountReleasing(task.at.node, sign);
+  PostQueue(tables_.gangs.at(g).queue, g, task, charges, sign);
 }
 
 void Holdings::SetShape(GangIndex g, TaskRecord& task, ShapeId shape) {
   const NodeTask ref{g, task.task, task.at.shape};
   if (ChargesOf(g, task).has_place)
-    core_.nodes.SetShape(task.at.node, ref, shape);
+    tables_.nodes.SetShape(task.at.node, ref, shape);
   task.at.shape = shape;
 }
 
@@ -151,7 +151,7 @@ void Holdings::MoveTo(GangEdit& gang, QueueIndex leaf) {
     PostQueue(from, gang.gang(), task, charges, -1);
     PostQueue(leaf, gang.gang(), task, charges, 1);
   }
-  for (const QueueIndex q : {from, leaf}) core_.opener.UsageChanged(q);
+  for (const QueueIndex q : {from, leaf}) tables_.activator.UsageChanged(q);
 }
 
 void Holdings::Hold(GangIndex g, const TaskRecord& task) {
@@ -173,18 +173,18 @@ void Holdings::Unhold(GangIndex g, const TaskRecord& task) {
   Freed(g, task.at.node, charges, {});
 }
 
-// Opens what may fit into what is held no more, and what waits for a release
-// that does not come.
+// Activates what may fit into what is held no more, and what waits for a
+// release that does not come.
 void Holdings::Freed(GangIndex g, NodeIndex n, const Charges& before,
                      const Charges& after) {
   const bool now =
       before.now > after.now || (before.releases() && !after.releases());
   const bool later = before.later > after.later;
   if (!now && !later) return;
-  core_.opener.RoomFreed(n, now && later ? Ledger::kBoth
-                            : now        ? Ledger::kNow
-                                         : Ledger::kLater);
-  core_.opener.UsageChanged(core_.gangs.at(g).queue);
+  tables_.activator.RoomFreed(n, now && later ? Ledger::kBoth
+                                 : now        ? Ledger::kNow
+                                              : Ledger::kLater);
+  tables_.activator.UsageChanged(tables_.gangs.at(g).queue);
 }
 
 void Holdings::Change(GangIndex g, TaskRecord& task, const TaskRecord& next) {
@@ -205,9 +205,9 @@ void Holdings::Change(GangIndex g, TaskRecord& task, const TaskRecord& next) {
   PostCluster(g, task, less, -1);
   PostCluster(g, task, more, 1);
   if (later || (now && (before.releases() || after.releases()))) {
-    PostQueue(core_.gangs.at(g).queue, g, task, before, -1);
-    PostQueue(core_.gangs.at(g).queue, g, task, after, 1);
-    core_.nodes.CountReleasing(n, after.releases() - before.releases());
+    PostQueue(tables_.gangs.at(g).queue, g, task, before, -1);
+    PostQueue(tables_.gangs.at(g).queue, g, task, after, 1);
+    tables_.nodes.CountReleasing(n, after.releases() - before.releases());
   }
   task = next;
   Freed(g, n, before, after);
@@ -231,7 +231,7 @@ void Holdings::Move(GangIndex g, TaskRecord& task, const Allocation& to) {
   Unhold(g, task);
   task.at = to;
   Hold(g, task);
-  core_.nodes.AddOvercommitCandidate(to.node);
+  tables_.nodes.AddOvercommitCandidate(to.node);
 }
 
 }  // namespace muster

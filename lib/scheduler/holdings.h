@@ -12,7 +12,7 @@
 
 namespace muster {
 
-struct Core;
+struct SchedulerTables;
 class GangEdit;
 struct NodeTask;
 
@@ -27,11 +27,11 @@ struct NodeTask;
 //   suspended     what it keeps  what it keeps, if its gang is to resume
 //   succeeded     -              -
 //
-// Every change goes through here, and opens the questions that it concerns. Not
-// synchronised. O(1) a task, and O(depth x kinds) for its queue.
+// Every change goes through here, and activates the questions that it concerns.
+// Not synchronised. O(1) a task, and O(depth x kinds) for its queue.
 class Holdings {
  public:
-  explicit Holdings(Core& core) : core_(core) {}
+  explicit Holdings(SchedulerTables& tables) : tables_(tables) {}
 
   void Hold(GangIndex g, const TaskRecord& task);
   // The caller that placed the task has charged the cluster.
@@ -76,7 +76,7 @@ class Holdings {
   void Freed(GangIndex g, NodeIndex n, const Charges& before,
              const Charges& after);
 
-  Core& core_;
+  SchedulerTables& tables_;
   Resources usage_{};
   Resources sum_{};
 };

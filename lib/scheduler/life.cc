@@ -3,49 +3,50 @@
 #include <algorithm>
 
 #include "lib/cluster/selector.h"
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
 
 void Life::Drop(GangEdit& gang, TaskId id) {
   TaskRecord* task = FindTask(*gang, id);
-  core_.answers.Settle(*gang, *task);
-  core_.holdings.Unhold(gang.gang(), *task);
-  if (gang->phase == GangPhase::kStopping) gang->cut_short = true;
+  tables_.answers.Settle(*gang, *task);
+  tables_.holdings.Unhold(gang.gang(), *task);
+  if (gang->phase == GangPhase::kStopping) gang->interrupted = true;
   gang->tasks.erase(gang->tasks.begin() + (task - gang->tasks.data()));
 }
 
 void Life::FailStart(GangRecord& r) {
-  const SchedulerConfig& config = core_.config;
+  const SchedulerConfig& config = tables_.config;
   ++r.failures;
   const uint32_t doublings = std::min(r.failures - 1, 30u);
   const Duration wait = config.backoff_base > (config.backoff_max >> doublings)
                             ? config.backoff_max
                             : config.backoff_base << doublings;
-  r.backoff_until = core_.now + wait;
+  r.backoff_until = tables_.now + wait;
 }
 
 // A task that the gang counts goes, or is done. With it may go what held the
 // rest firm, and others may be those that the gang can do without: of one role
 // they were that before, unless what is done counts on.
-void Life::TellOfOthers(const GangRecord& r, TaskId task, bool done) {
-  const GangSpec& spec = core_.SpecOf(r);
+void Life::ActivateVictimsOf(const GangRecord& r, TaskId task, bool done) {
+  const GangSpec& spec = tables_.SpecOf(r);
   const std::vector<Role>& roles = spec.gang().roles;
-  const bool sheds = spec.elastic && core_.config.host.shrink;
-  if (!roles[task.role].preemptible || (sheds && (done || roles.size() > 1))) {
-    core_.opener.VictimsChanged(r);
+  const bool shrinks = spec.elastic && tables_.config.host.shrink;
+  if (!roles[task.role].preemptible ||
+      (shrinks && (done || roles.size() > 1))) {
+    tables_.activator.VictimsChanged(r);
   }
 }
 
 void Life::Succeed(GangEdit& gang, TaskRecord& task) {
-  core_.answers.Settle(*gang, task);
-  core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSucceeded);
+  tables_.answers.Settle(*gang, task);
+  tables_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSucceeded);
 }
 
 void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
   if (outcome == TaskOutcome::kStarted) {
-    core_.answers.Settle(*gang, task);
-    core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kRunning);
+    tables_.answers.Settle(*gang, task);
+    tables_.holdings.SetPhase(gang.gang(), task, TaskPhase::kRunning);
     // What was placed anew runs, and with it all of the gang: the row is over.
     if (gang->failures > 0 && gang->phase == GangPhase::kRunning &&
         gang->repair_reason == ReasonCode::kNone &&
@@ -54,7 +55,7 @@ void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
     }
     return;
   }
-  TellOfOthers(*gang, task.task, outcome == TaskOutcome::kSucceeded);
+  ActivateVictimsOf(*gang, task.task, outcome == TaskOutcome::kSucceeded);
   if (outcome == TaskOutcome::kSucceeded) {
     Succeed(gang, task);
   } else {
@@ -65,13 +66,13 @@ void Life::AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome) {
 
 void Life::Lack(GangRecord& r, ReasonCode reason) {
   if (r.repair_reason == ReasonCode::kNodeLost) return;
-  if (!Lacks(r)) r.since = core_.now;
+  if (!Lacks(r)) r.since = tables_.now;
   r.repair_reason = reason;
 }
 
 // A task that went without having failed may be one that the gang needs.
 void Life::NoteMissing(GangRecord& r, const PhaseCounts& n) {
-  const GangSpec& spec = core_.SpecOf(r);
+  const GangSpec& spec = tables_.SpecOf(r);
   if (!IsLive(r) || r.repair_reason != ReasonCode::kNone || r.cancel ||
       n.live() >= spec.most_tasks) {
     return;
@@ -84,8 +85,8 @@ void Life::AnswerReleasing(GangEdit& gang, TaskRecord& task,
                            TaskOutcome outcome) {
   const bool suspending = gang->phase == GangPhase::kSuspending;
   if (suspending && outcome == TaskOutcome::kReleased) {
-    core_.answers.Settle(*gang, task);
-    core_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
+    tables_.answers.Settle(*gang, task);
+    tables_.holdings.SetPhase(gang.gang(), task, TaskPhase::kSuspended);
   } else if (outcome == TaskOutcome::kSucceeded &&
              (suspending || gang->phase == GangPhase::kStopping)) {
     Succeed(gang, task);  // Before it could be stopped.
@@ -139,18 +140,18 @@ bool Life::Answer(GangEdit& gang, TaskId id, uint32_t attempt,
 void Life::Stop(GangEdit& gang) {
   while (!gang->tasks.empty()) Drop(gang, gang->tasks.back().task);
   gang->phase = GangPhase::kWaiting;
-  gang->cut_short = false;
+  gang->interrupted = false;
   gang->repair_reason = ReasonCode::kNone;
-  EndRun(*gang, core_.now, false);
+  EndRun(*gang, tables_.now, false);
   if (gang->cancel) gang.Leave();
 }
 
 void Life::Rest(GangRecord& r) {
   r.phase = GangPhase::kSuspended;
-  EndRun(r, core_.now, true);
-  r.since = core_.now;
-  if (core_.SpecOf(r).kept.empty()) return;
-  core_.opener.VictimsChanged(r);
+  EndRun(r, tables_.now, true);
+  r.since = tables_.now;
+  if (tables_.SpecOf(r).kept.empty()) return;
+  tables_.activator.VictimsChanged(r);
 }
 
 void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
@@ -178,11 +179,11 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
                  n.in(TaskPhase::kStarting) == 0 &&
                  r.repair_reason == ReasonCode::kNone) {
         r.phase = GangPhase::kRunning;
-        if (r.backoff_until <= core_.now) r.failures = 0;  // Surplus failed.
-        r.started = core_.now;
+        if (r.backoff_until <= tables_.now) r.failures = 0;  // Surplus failed.
+        r.started = tables_.now;
         // Its class may keep it from being a victim until it has run so long.
-        if (core_.classes.at(r.priority_class).min_runtime > 0) {
-          core_.opener.VictimsChanged(r);
+        if (tables_.classes.at(r.priority_class).min_runtime > 0) {
+          tables_.activator.VictimsChanged(r);
         }
       }
       break;
@@ -196,16 +197,17 @@ void Life::UpdatePhase(GangEdit& gang, const PhaseCounts& n) {
 
 // What it lost while it was to stop, it lacks from now on.
 void Life::GoOn(GangRecord& r) {
-  if (!IsLive(r) && r.repair_reason != ReasonCode::kNone) r.since = core_.now;
+  if (!IsLive(r) && r.repair_reason != ReasonCode::kNone) r.since = tables_.now;
   r.phase = GangPhase::kRunning;
 }
 
 // While its gang is to resume, a task is nominated for what it keeps.
 void Life::UpdateKeeps(GangEdit& gang) {
-  if (core_.SpecOf(gang.gang()).kept.empty()) return;
+  if (tables_.SpecOf(gang.gang()).kept.empty()) return;
   for (TaskRecord& task : gang->tasks) {
     const bool keeps = Keeps(gang->phase, task.phase);
-    if (task.keeps != keeps) core_.holdings.SetKeeps(gang.gang(), task, keeps);
+    if (task.keeps != keeps)
+      tables_.holdings.SetKeeps(gang.gang(), task, keeps);
   }
 }
 
@@ -213,16 +215,16 @@ void Life::UpdateKeeps(GangEdit& gang) {
 // again, is missing among its tasks.
 bool Life::AllSucceeded(const GangRecord& r, const PhaseCounts& n) const {
   if (r.tasks.empty() || n.in(TaskPhase::kSucceeded) < r.tasks.size() ||
-      r.cut_short || r.repair_reason == ReasonCode::kNodeLost ||
+      r.interrupted || r.repair_reason == ReasonCode::kNodeLost ||
       r.repair_reason == ReasonCode::kTaskFailed) {
     return false;
   }
   std::vector<uint32_t> counts;
-  return MeetsMinimum(r, core_.SpecOf(r), &counts);
+  return MeetsMinimum(r, tables_.SpecOf(r), &counts);
 }
 
 void Life::Update(GangEdit& gang) {
-  if (gang->phase != GangPhase::kStopping) gang->cut_short = false;
+  if (gang->phase != GangPhase::kStopping) gang->interrupted = false;
   const PhaseCounts n(*gang);
   NoteMissing(*gang, n);
   if (AllSucceeded(*gang, n)) {
@@ -238,14 +240,14 @@ void Life::Update(GangEdit& gang) {
 }
 
 void Life::Flag(GangIndex g, ReasonCode reason) {
-  if (core_.gangs.at(g).repair_reason == ReasonCode::kNodeLost) return;
-  GangEdit gang(core_, g);
+  if (tables_.gangs.at(g).repair_reason == ReasonCode::kNodeLost) return;
+  GangEdit gang(tables_, g);
   gang->repair_reason = reason;
   gang->check_due = true;
 }
 
 void Life::UndoNomination(GangIndex g) {
-  GangEdit gang(core_, g);
+  GangEdit gang(tables_, g);
   Stop(gang);
   Update(gang);
 }
@@ -259,13 +261,13 @@ Time BorneUntil(const Cluster& cluster, const TaskRecord& task) {
   return until;
 }
 
-Time BorneUntil(const Core& core, const GangRecord& r) {
+Time BorneUntil(const SchedulerTables& tables, const GangRecord& r) {
   Time until = kForever;
-  if (!core.config.host.evicts_taints) return until;
+  if (!tables.config.host.evicts_taints) return until;
   for (const TaskRecord& task : r.tasks) {
     if (task.phase == TaskPhase::kStarting ||
         task.phase == TaskPhase::kRunning) {
-      until = std::min(until, BorneUntil(core.cluster, task));
+      until = std::min(until, BorneUntil(tables.cluster, task));
     }
   }
   return until;
@@ -273,18 +275,18 @@ Time BorneUntil(const Core& core, const GangRecord& r) {
 
 bool Life::MustLeave(const GangRecord& r, const TaskRecord& task) const {
   if (task.phase > TaskPhase::kRunning) return false;
-  if (IsBeyond(core_.SpecOf(r).gang(), task.task)) return true;
-  const NodeRecords::Facts& node = core_.nodes.facts(task.at.node);
+  if (IsBeyond(tables_.SpecOf(r).gang(), task.task)) return true;
+  const NodeRecords::Facts& node = tables_.nodes.facts(task.at.node);
   if (node.draining || node.spot_notice != kForever) return true;
-  const Time until = BorneUntil(core_.cluster, task);
+  const Time until = BorneUntil(tables_.cluster, task);
   if (task.phase == TaskPhase::kNominated) return until != kForever;
-  return core_.config.host.evicts_taints && until <= core_.now;
+  return tables_.config.host.evicts_taints && until <= tables_.now;
 }
 
 ReasonCode Life::WhyLeaves(const GangRecord& r) const {
   const std::vector<TaskId> leaving = Leaving(r);
   if (leaving.empty()) return ReasonCode::kNone;
-  const Gang& gang = core_.SpecOf(r).gang();
+  const Gang& gang = tables_.SpecOf(r).gang();
   return std::ranges::all_of(leaving,
                              [&](TaskId id) { return IsBeyond(gang, id); })
              ? ReasonCode::kResized

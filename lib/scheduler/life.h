@@ -11,7 +11,7 @@
 
 namespace muster {
 
-struct Core;
+struct SchedulerTables;
 class GangEdit;
 
 // Until when the task may stay on its node, whose kNoExecute taints it may bear
@@ -19,14 +19,14 @@ class GangEdit;
 Time BorneUntil(const Cluster& cluster, const TaskRecord& task);
 // When the first of the gang's running tasks must leave because of that, where
 // that is left to the scheduler.
-Time BorneUntil(const Core& core, const GangRecord& r);
+Time BorneUntil(const SchedulerTables& tables, const GangRecord& r);
 
-// The state machine of docs/state-machine.md, but for decisions. Whoever
+// The state machine of docs/state-machine.md, but for decisions. Code that
 // changes tasks calls Update before the edit ends. Not synchronised. O(tasks) a
 // call.
 class Life {
  public:
-  explicit Life(Core& core) : core_(core) {}
+  explicit Life(SchedulerTables& tables) : tables_(tables) {}
 
   // One task answered; true if that changed something.
   bool Answer(GangEdit& gang, TaskId id, uint32_t attempt, TaskOutcome outcome);
@@ -61,14 +61,14 @@ class Life {
  private:
   void AnswerLive(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
   void AnswerReleasing(GangEdit& gang, TaskRecord& task, TaskOutcome outcome);
-  void TellOfOthers(const GangRecord& r, TaskId task, bool done);
+  void ActivateVictimsOf(const GangRecord& r, TaskId task, bool done);
   void Succeed(GangEdit& gang, TaskRecord& task);
   void NoteMissing(GangRecord& r, const PhaseCounts& n);
   bool AllSucceeded(const GangRecord& r, const PhaseCounts& n) const;
   void UpdatePhase(GangEdit& gang, const PhaseCounts& n);
   void UpdateKeeps(GangEdit& gang);
 
-  Core& core_;
+  SchedulerTables& tables_;
 };
 
 }  // namespace muster

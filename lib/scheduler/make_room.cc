@@ -14,18 +14,18 @@ namespace {
 // What is thrown away, in device-milliseconds, by stopping the last task of
 // `tasks`, the last two, ... and all. Devices are what counts, if the gang
 // holds any, else cores.
-void StopCosts(const Core& core, const GangRecord& r,
+void StopCosts(const SchedulerTables& tables, const GangRecord& r,
                std::span<const Assignment> tasks, std::vector<int64_t>* costs) {
   const Duration lost =
-      UnsavedWork(r, core.now) +
-      StopCost::RestartOf(core.config.preemption_costs, r.restart_cost);
+      UnsavedWork(r, tables.now) +
+      StopCost::RestartOf(tables.config.preemption_costs, r.restart_cost);
   // What is suspended holds less than it would lose.
   const bool suspended = r.phase == GangPhase::kSuspended;
   const auto demand = [&](const Assignment& a) -> const Resources& {
-    return core.cluster.demand(suspended ? FindTask(r, a.task)->at.shape
-                                         : a.at.shape);
+    return tables.cluster.demand(suspended ? FindTask(r, a.task)->at.shape
+                                           : a.at.shape);
   };
-  ResourceKind kind = core.cluster.device_kind();
+  ResourceKind kind = tables.cluster.device_kind();
   if (std::ranges::none_of(
           tasks, [&](const Assignment& a) { return demand(a)[kind] > 0; })) {
     kind = 0;
@@ -55,9 +55,9 @@ void MakeRoom::Begin() {
   unproven_ = false;
 }
 
-bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t max_steps) {
-  max_steps_ = max_steps;
-  if (IsHopeless(why) || !IsWorthIt(core_.gangs.at(g))) return false;
+bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t victim_steps) {
+  victim_steps_ = victim_steps;
+  if (IsHopeless(why) || !IsWorthIt(tables_.gangs.at(g))) return false;
   bound_ = 0;
   if (TooLittleInAll(g) || !Find(g)) return false;
   ReportPreemption(g);
@@ -71,29 +71,29 @@ bool MakeRoom::Try(GangIndex g, ReasonCode why, uint64_t max_steps) {
 
 // A cheap look at whether there can be any victim at all.
 bool MakeRoom::IsWorthIt(const GangRecord& r) {
-  if (!core_.config.preemption ||
-      !core_.classes.at(r.priority_class).may_preempt) {
+  if (!tables_.config.preemption ||
+      !tables_.classes.at(r.priority_class).may_preempt) {
     return false;
   }
-  return AnyVictim(core_, r.queue, core_.PriorityOf(r),
-                   LeastOf(core_.SpecOf(r), core_.cluster));
+  return AnyVictim(tables_, r.queue, tables_.PriorityOf(r),
+                   LeastOf(tables_.SpecOf(r), tables_.cluster));
 }
 
 // Whether it asks more devices than are free and preemption can give at all:
 // what its own queue uses, and of others what they hold beyond their guarantees
 // and the last gang that they lose on the way there.
 bool MakeRoom::TooLittleInAll(GangIndex g) {
-  const GangRecord& r = core_.gangs.at(g);
-  const GangSpec& spec = core_.SpecOf(r);
-  const ResourceKind kind = core_.cluster.device_kind();
-  const Resources& least = LeastOf(spec, core_.cluster);
+  const GangRecord& r = tables_.gangs.at(g);
+  const GangSpec& spec = tables_.SpecOf(r);
+  const ResourceKind kind = tables_.cluster.device_kind();
+  const Resources& least = LeastOf(spec, tables_.cluster);
   if (!spec.least_is_exact || least[kind] == 0) return false;
-  int64_t lacks = least[kind] - core_.queues.at(r.queue).used[kind];
+  int64_t lacks = least[kind] - tables_.queues.at(r.queue).used[kind];
   lacks -= FreeFor(spec, kind);
-  pass_.budget.Charge(core_.queues.limit(), kScopeNs);
-  for (QueueIndex q = 0; q < core_.queues.limit() && lacks > 0; ++q) {
-    if (q == r.queue || core_.lists.holding(q).empty() ||
-        !core_.quota.MayReclaim(r.queue, q, least)) {
+  pass_.budget.Charge(tables_.queues.limit(), kScopeNs);
+  for (QueueIndex q = 0; q < tables_.queues.limit() && lacks > 0; ++q) {
+    if (q == r.queue || tables_.lists.holding(q).empty() ||
+        !tables_.quota.MayReclaim(r.queue, q, least)) {
       continue;
     }
     lacks -= MostFrom(q, kind);
@@ -102,9 +102,9 @@ bool MakeRoom::TooLittleInAll(GangIndex g) {
 }
 
 int64_t MakeRoom::MostFrom(QueueIndex q, ResourceKind kind) const {
-  const QueueTree::Entry& e = core_.queues.at(q);
+  const QueueTree::Entry& e = tables_.queues.at(q);
   int64_t largest = 0;
-  for (const auto& [priority, holders] : core_.lists.holding(q)) {
+  for (const auto& [priority, holders] : tables_.lists.holding(q)) {
     for (const Holders::Row& row : holders.rows()) {
       if (row.amount == StopCost::kUnknown) return e.used[kind];
       largest = std::max(largest, StopCost::Unrounded(row.amount));
@@ -119,12 +119,12 @@ void MakeRoom::Collect(GangIndex g) {
   candidates_.clear();
   sorted_ = pool_.gangs();
   std::ranges::sort(sorted_, {}, [&](GangIndex victim) {
-    const GangRecord& r = core_.gangs.at(victim);
-    return std::pair(core_.PriorityOf(r), std::string_view(r.key));
+    const GangRecord& r = tables_.gangs.at(victim);
+    return std::pair(tables_.PriorityOf(r), std::string_view(r.key));
   });
   if (tasks_.size() < sorted_.size()) {
     tasks_.resize(sorted_.size());
-    cuts_.resize(sorted_.size());
+    shrink_sizes_.resize(sorted_.size());
     stop_costs_.resize(sorted_.size());
   }
   for (const GangIndex victim : sorted_) AddCandidate(victim, g);
@@ -138,28 +138,28 @@ void MakeRoom::Collect(GangIndex g) {
 
 void MakeRoom::AddCandidate(GangIndex g, GangIndex preemptor) {
   const size_t i = candidates_.size();
-  const GangRecord& r = core_.gangs.at(g);
+  const GangRecord& r = tables_.gangs.at(g);
   std::vector<Assignment>& tasks = tasks_[i];
-  TakeableTasks(r, core_.SpecOf(r), &tasks);
+  TakeableTasks(r, tables_.SpecOf(r), &tasks);
   VictimCandidate& c = candidates_.emplace_back();
-  c.gang = core_.gangs.id(g);
-  c.priority = core_.PriorityOf(r);
+  c.gang = tables_.gangs.id(g);
+  c.priority = tables_.PriorityOf(r);
   const bool nominated = r.phase == GangPhase::kNominated;
   if (!nominated && r.listing.elastic && tasks.size() > 1) {
-    const GangSpec& spec = core_.SpecOf(r);
+    const GangSpec& spec = tables_.SpecOf(r);
     CountTasks(r, spec, &counts_);
-    c.surplus = PutSurplusLast(spec, counts_, &tasks, &cuts_[i]);
+    c.surplus = PutSurplusLast(spec, counts_, &tasks, &shrink_sizes_[i]);
   }
   if (!nominated && !tasks.empty()) {
     std::vector<int64_t>& costs = stop_costs_[i];
-    StopCosts(core_, r, tasks, &costs);
-    c.cost = costs.back() + core_.config.preemption_costs.gang;
+    StopCosts(tables_, r, tasks, &costs);
+    c.cost = costs.back() + tables_.config.preemption_costs.gang;
     c.surplus_costs = std::span(costs).first(c.surplus);
   }
-  if (c.surplus > 0) c.shrink_sizes = cuts_[i];
+  if (c.surplus > 0) c.shrink_sizes = shrink_sizes_[i];
   c.tasks = tasks;
   const bool stays = pool_.spare_only() || HoldsFirm(r) ||
-                     GivesSurplus(core_.gangs.at(preemptor), r);
+                     GivesSurplus(tables_.gangs.at(preemptor), r);
   if (!nominated && stays) LeaveOnlySurplus(c);
 }
 
@@ -167,7 +167,7 @@ void MakeRoom::AddCandidate(GangIndex g, GangIndex preemptor) {
 // preemptor.
 bool MakeRoom::GivesSurplus(const GangRecord& preemptor, const GangRecord& r) {
   return r.queue == preemptor.queue &&
-         core_.PriorityOf(r) == core_.PriorityOf(preemptor) &&
+         tables_.PriorityOf(r) == tables_.PriorityOf(preemptor) &&
          r.listing.elastic && r.phase != GangPhase::kNominated;
 }
 
@@ -179,19 +179,19 @@ void MakeRoom::LeaveOnlySurplus(VictimCandidate& c) {
 
 // Whether a task that must not be preempted starts or runs.
 bool MakeRoom::HoldsFirm(const GangRecord& r) {
-  const std::vector<Role>& roles = core_.SpecOf(r).gang().roles;
+  const std::vector<Role>& roles = tables_.SpecOf(r).gang().roles;
   return std::ranges::any_of(r.tasks, [&](const TaskRecord& t) {
     return !roles[t.task.role].preemptible &&
            (t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kRunning);
   });
 }
 
-// Nobody is stopped where what elastic gangs can do without is enough, if that
+// No gang is stopped where what elastic gangs can do without is enough, if that
 // is wanted.
 bool MakeRoom::Find(GangIndex g) {
-  const int64_t lacks = LacksOnANode(core_.SpecOf(g));
+  const int64_t lacks = LacksOnANode(tables_.SpecOf(g));
   pool_.Begin(g, lacks, false);
-  if (pool_.elastic() && core_.config.preemption_costs.surplus_first) {
+  if (pool_.elastic() && tables_.config.preemption_costs.surplus_first) {
     pool_.Begin(g, lacks, true);
     if (FindCheapest(g)) return true;
     pool_.Begin(g, lacks, false);
@@ -207,10 +207,10 @@ int64_t MakeRoom::LacksOnANode(const GangSpec& spec) {
     return 0;
   }
   const ShapeId shape = spec.shapes[0];
-  const ResourceKind kind = core_.cluster.device_kind();
-  const int64_t lacks = core_.cluster.demand(shape)[kind];
+  const ResourceKind kind = tables_.cluster.device_kind();
+  const int64_t lacks = tables_.cluster.demand(shape)[kind];
   if (lacks == 0) return 0;
-  const int64_t free = free_.Get(core_.cluster, shape, Ledger::kLater)[kind];
+  const int64_t free = free_.Get(tables_.cluster, shape, Ledger::kLater)[kind];
   return std::max<int64_t>(0, lacks - free);
 }
 
@@ -219,10 +219,10 @@ int64_t MakeRoom::LacksOnANode(const GangSpec& spec) {
 bool MakeRoom::TooFewSlots(const GangSpec& spec) {
   if (!spec.least_is_exact || spec.shapes.size() != 1) return false;
   const ShapeId shape = spec.shapes[0];
-  const ResourceKind kind = core_.cluster.device_kind();
-  const int64_t each = core_.cluster.demand(shape)[kind];
+  const ResourceKind kind = tables_.cluster.device_kind();
+  const int64_t each = tables_.cluster.demand(shape)[kind];
   if (each == 0) return false;
-  const int64_t free = free_.Get(core_.cluster, shape, Ledger::kLater)[kind];
+  const int64_t free = free_.Get(tables_.cluster, shape, Ledger::kLater)[kind];
   return pool_.slots() + free / each < int64_t{spec.least_tasks};
 }
 
@@ -232,7 +232,7 @@ bool MakeRoom::TooFewSlots(const GangSpec& spec) {
 bool MakeRoom::FindCheapest(GangIndex g) {
   for (size_t count = kFirst;; count *= kMore) {
     pool_.Draw(count);
-    if (TooFewSlots(core_.SpecOf(g))) {
+    if (TooFewSlots(tables_.SpecOf(g))) {
       if (pool_.done()) return false;
       continue;
     }
@@ -267,9 +267,9 @@ bool MakeRoom::FindCheapest(GangIndex g) {
 bool MakeRoom::AreFewest(GangIndex g) {
   const int64_t victims = std::ssize(result_.victims);
   if (victims <= 1) return true;
-  const GangSpec& spec = core_.SpecOf(g);
-  const ResourceKind kind = core_.cluster.device_kind();
-  const int64_t least = LeastOf(spec, core_.cluster)[kind];
+  const GangSpec& spec = tables_.SpecOf(g);
+  const ResourceKind kind = tables_.cluster.device_kind();
+  const int64_t least = LeastOf(spec, tables_.cluster)[kind];
   const int64_t most = pool_.most_amount();
   return spec.least_is_exact && least > 0 && most != StopCost::kUnknown &&
          least - FreeFor(spec, kind) > (victims - 1) * most;
@@ -281,10 +281,10 @@ int64_t MakeRoom::FreeFor(const GangSpec& spec, ResourceKind kind) {
   int64_t free = 0;
   std::vector<uint64_t> filters;
   for (const ShapeId shape : spec.shapes) {
-    const uint64_t filter = core_.cluster.filter_serial(shape);
+    const uint64_t filter = tables_.cluster.filter_serial(shape);
     if (std::ranges::count(filters, filter) > 0) continue;
     filters.push_back(filter);
-    free += free_.Get(core_.cluster, shape, Ledger::kLater)[kind];
+    free += free_.Get(tables_.cluster, shape, Ledger::kLater)[kind];
   }
   return free;
 }
@@ -297,7 +297,7 @@ void MakeRoom::ReportPreemption(GangIndex g) {
                     .priority = TopPriority(),
                     .cost = result_.cost,
                     .bound = bound_};
-  if (core_.config.search.runner_up) report.runner_up = FindRunnerUp(g);
+  if (tables_.config.search.runner_up) report.runner_up = FindRunnerUp(g);
   pass_.plan.Preempts(g, report);
 }
 
@@ -339,14 +339,14 @@ int32_t MakeRoom::TopPriority() const {
 // for what it would use.
 bool MakeRoom::Choose(GangIndex g) {
   if (candidates_.empty()) return false;
-  const GangRecord& r = core_.gangs.at(g);
-  const GangSpec& spec = core_.SpecOf(r);
-  Resources demand = LeastOf(spec, core_.cluster);
+  const GangRecord& r = tables_.gangs.at(g);
+  const GangSpec& spec = tables_.SpecOf(r);
+  Resources demand = LeastOf(spec, tables_.cluster);
   if (ChooseFor(g, demand, nullptr)) return true;
   if (spec.least_is_exact || result_.fit != Fit::kFits) return false;
-  Resources used = core_.holdings.UsageOf(result_.tasks);
+  Resources used = tables_.holdings.UsageOf(result_.tasks);
   Resources room;
-  if (core_.quota.Room(r.queue, Ledger::kLater, &room) &&
+  if (tables_.quota.Room(r.queue, Ledger::kLater, &room) &&
       (ChooseFor(g, demand, &room) || ChooseFor(g, demand, &demand))) {
     return true;
   }
@@ -356,7 +356,7 @@ bool MakeRoom::Choose(GangIndex g) {
     }
     if (ChooseFor(g, demand, nullptr)) return true;
     if (result_.fit != Fit::kFits) return false;
-    used = core_.holdings.UsageOf(result_.tasks);
+    used = tables_.holdings.UsageOf(result_.tasks);
   }
   return false;
 }
@@ -365,36 +365,36 @@ bool MakeRoom::Choose(GangIndex g) {
 // `headroom` (null: whatever it uses); whether quotas allow both.
 bool MakeRoom::ChooseFor(GangIndex g, const Resources& demand,
                          const Resources* headroom) {
-  const GangRecord& r = core_.gangs.at(g);
-  QueueVictimPolicy policy(core_, r.queue, demand, candidates_);
+  const GangRecord& r = tables_.gangs.at(g);
+  QueueVictimPolicy policy(tables_, r.queue, demand, candidates_);
   result_.Clear();
   unproven_ = false;
   if (!policy.MaySuffice()) return false;
   PreemptionRequest request;
-  request.placement = RequestFor(core_, g, Ledger::kLater, nullptr);
+  request.placement = RequestFor(tables_, g, Ledger::kLater, nullptr);
   request.placement.headroom = headroom;
   request.candidates = candidates_;
   request.rules = &policy;
-  request.max_steps = max_steps_;
-  const Cluster::Mark mark = core_.cluster.Begin();
-  pass_.victim_search.Choose(core_.cluster, pass_.solver, request, &result_);
-  core_.cluster.Rollback(mark);
+  request.victim_steps = victim_steps_;
+  const Cluster::Mark mark = tables_.cluster.Begin();
+  pass_.victim_search.Choose(tables_.cluster, pass_.solver, request, &result_);
+  tables_.cluster.Rollback(mark);
   unproven_ = result_.fit != Fit::kFits && !result_.optimal;
   pass_.budget.Spend(result_.steps);
   pass_.budget.Charge(result_.victims.size() + result_.tasks.size(), kTaskNs);
   return result_.fit == Fit::kFits &&
-         (core_.SpecOf(r).least_is_exact || IsAllowedAsPlaced(g, policy));
+         (tables_.SpecOf(r).least_is_exact || IsAllowedAsPlaced(g, policy));
 }
 
 // Whether quota and guarantees bear what the placement does use.
 bool MakeRoom::IsAllowedAsPlaced(GangIndex g, const QueueVictimPolicy& policy) {
-  const GangRecord& r = core_.gangs.at(g);
-  const Resources demand = core_.holdings.UsageOf(result_.tasks);
+  const GangRecord& r = tables_.gangs.at(g);
+  const Resources demand = tables_.holdings.UsageOf(result_.tasks);
   if (!policy.QuotaSufficesFor(demand)) return false;
   return std::ranges::all_of(result_.victims, [&](const Victim& v) {
     const GangIndex loser = candidates_[v.candidate].gang.index;
-    const QueueIndex leaf = core_.gangs.at(loser).queue;
-    return leaf == r.queue || core_.quota.MayReclaim(r.queue, leaf, demand);
+    const QueueIndex leaf = tables_.gangs.at(loser).queue;
+    return leaf == r.queue || tables_.quota.MayReclaim(r.queue, leaf, demand);
   });
 }
 
@@ -407,81 +407,83 @@ void MakeRoom::FindSuspended(GangIndex g) {
   for (size_t i = 0; i < victims; ++i) {
     suspended_[i] = Suspends(result_.victims[i]);
   }
-  if (core_.config.host.suspended_keeps.empty()) return;
-  const QueueIndex queue = core_.gangs.at(g).queue;
-  const Resources demand = core_.holdings.UsageOf(result_.tasks);
-  QuotaOverlay overlay(core_.queues);
-  const Cluster::Mark mark = core_.cluster.Begin();
+  if (tables_.config.host.suspended_keeps.empty()) return;
+  const QueueIndex queue = tables_.gangs.at(g).queue;
+  const Resources demand = tables_.holdings.UsageOf(result_.tasks);
+  QuotaOverlay overlay(tables_.queues);
+  const Cluster::Mark mark = tables_.cluster.Begin();
   for (const Victim& v : result_.victims) {
     const auto gone = candidates_[v.candidate].tasks.last(v.tasks);
-    for (const Assignment& a : gone) core_.cluster.Credit(a.at, Ledger::kLater);
-    overlay.Charge(core_.gangs.at(candidates_[v.candidate].gang.index).queue,
-                   core_.holdings.UsageOf(gone), -1);
+    for (const Assignment& a : gone)
+      tables_.cluster.Credit(a.at, Ledger::kLater);
+    overlay.Charge(tables_.gangs.at(candidates_[v.candidate].gang.index).queue,
+                   tables_.holdings.UsageOf(gone), -1);
   }
   for (const Assignment& a : result_.tasks) {
-    core_.cluster.Charge(a.at, Ledger::kLater);
+    tables_.cluster.Charge(a.at, Ledger::kLater);
   }
   for (size_t i = 0; i < victims; ++i) {
     suspended_[i] = suspended_[i] && LeavesRoom(i, queue, demand, &overlay);
   }
-  core_.cluster.Rollback(mark);
+  tables_.cluster.Rollback(mark);
 }
 
 // Whether a victim that is stopped whole is one to be suspended.
 bool MakeRoom::Suspends(const Victim& victim) const {
   const VictimCandidate& c = candidates_[victim.candidate];
-  const GangRecord& r = core_.gangs.at(c.gang.index);
-  return core_.config.host.suspend && c.stoppable &&
+  const GangRecord& r = tables_.gangs.at(c.gang.index);
+  return tables_.config.host.suspend && c.stoppable &&
          victim.tasks == c.tasks.size() && IsLive(r) &&
-         OnPreemptedOf(core_, r) == OnPreempted::kSuspend;
+         OnPreemptedOf(tables_, r) == OnPreempted::kSuspend;
 }
 
-// Books what the victim keeps, if there is room for it.
+// Charges what the victim keeps, if there is room for it.
 bool MakeRoom::LeavesRoom(size_t victim, QueueIndex queue,
                           const Resources& demand, QuotaOverlay* overlay) {
   const VictimCandidate& c = candidates_[result_.victims[victim].candidate];
-  const GangRecord& r = core_.gangs.at(c.gang.index);
-  const Cluster::Mark mark = core_.cluster.Begin();
-  Resources kept(core_.queues.kinds());
+  const GangRecord& r = tables_.gangs.at(c.gang.index);
+  const Cluster::Mark mark = tables_.cluster.Begin();
+  Resources kept(tables_.queues.kinds());
   bool room = true;
   for (const Assignment& a : c.tasks) {
-    const auto at = KeptOf(core_.SpecOf(r), a.at);
+    const auto at = KeptOf(tables_.SpecOf(r), a.at);
     if (!at) continue;
-    room &= core_.cluster.Fits(*at, Ledger::kLater);
-    core_.cluster.Charge(*at, Ledger::kLater);
-    kept.Add(core_.holdings.UsageOf(*at));
+    room &= tables_.cluster.Fits(*at, Ledger::kLater);
+    tables_.cluster.Charge(*at, Ledger::kLater);
+    kept.Add(tables_.holdings.UsageOf(*at));
   }
   overlay->Charge(r.queue, kept, 1);
-  if (room && !core_.quota.OverLimit(queue, demand, Ledger::kLater, overlay)) {
-    core_.cluster.Commit(mark);
+  if (room &&
+      !tables_.quota.OverLimit(queue, demand, Ledger::kLater, overlay)) {
+    tables_.cluster.Commit(mark);
     return true;
   }
   overlay->Charge(r.queue, kept, -1);
-  core_.cluster.Rollback(mark);
+  tables_.cluster.Rollback(mark);
   return false;
 }
 
 void MakeRoom::StopVictim(GangIndex g, const Victim& victim, bool suspend) {
   const VictimCandidate& c = candidates_[victim.candidate];
   const GangIndex loser = c.gang.index;
-  const GangRecord& r = core_.gangs.at(loser);
+  const GangRecord& r = tables_.gangs.at(loser);
   touched_.push_back(r.queue);
-  const bool same_queue = r.queue == core_.gangs.at(g).queue;
+  const bool same_queue = r.queue == tables_.gangs.at(g).queue;
   const Reason reason{
       .code = same_queue ? ReasonCode::kMadeRoom : ReasonCode::kReclaimed,
       .object_kind = ReasonObject::kGang,
       .object = g};
   if (victim.tasks < c.tasks.size() || !c.stoppable) {
-    std::vector<TaskId> shed;
+    std::vector<TaskId> shrunk;
     for (const Assignment& a : c.tasks.last(victim.tasks)) {
-      shed.push_back(a.task);
+      shrunk.push_back(a.task);
     }
-    pass_.decisions.Shrink(loser, shed, reason, g);
+    pass_.decisions.Shrink(loser, shrunk, reason, g);
     return;
   }
   DecisionKind kind = suspend ? DecisionKind::kSuspend : DecisionKind::kEvict;
   if (r.phase != GangPhase::kNominated &&
-      OnPreemptedOf(core_, r) == OnPreempted::kCancel) {
+      OnPreemptedOf(tables_, r) == OnPreempted::kCancel) {
     kind = DecisionKind::kCancel;
   }
   pass_.decisions.Stop(loser, kind, reason, g);
@@ -490,10 +492,10 @@ void MakeRoom::StopVictim(GangIndex g, const Victim& victim, bool suspend) {
 // The gang is nominated for what the victims hold; it starts at once if they
 // were nominations only.
 void MakeRoom::PlacePreemptor(GangIndex g) {
-  Cluster& cluster = core_.cluster;
-  bool room = !core_.quota.OverLimit(core_.gangs.at(g).queue,
-                                     core_.holdings.UsageOf(result_.tasks),
-                                     Ledger::kBoth);
+  Cluster& cluster = tables_.cluster;
+  bool room = !tables_.quota.OverLimit(tables_.gangs.at(g).queue,
+                                       tables_.holdings.UsageOf(result_.tasks),
+                                       Ledger::kBoth);
   for (const Assignment& a : result_.tasks) {
     cluster.Charge(a.at, Ledger::kLater);
   }

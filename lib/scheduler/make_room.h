@@ -23,7 +23,8 @@ namespace muster {
 // outlive it.
 class QueueVictimPolicy final : public VictimPolicy {
  public:
-  QueueVictimPolicy(Core& core, QueueIndex preemptor, const Resources& demand,
+  QueueVictimPolicy(SchedulerTables& tables, QueueIndex preemptor,
+                    const Resources& demand,
                     std::span<const VictimCandidate> candidates);
 
   bool Add(uint32_t i, uint32_t tasks) override;
@@ -43,7 +44,7 @@ class QueueVictimPolicy final : public VictimPolicy {
   void CountDisrupted(uint32_t i, int64_t sign);
   bool BudgetsAllow(uint32_t i) const;
 
-  Core& core_;
+  SchedulerTables& tables_;
   const QueueIndex preemptor_;
   const Resources& demand_;
   std::span<const VictimCandidate> candidates_;
@@ -72,8 +73,8 @@ class MakeRoom : public Phase {
   // Looks for victims for a gang that waits because of `why`. If there are some
   // they are stopped, the gang nominated (or started, where nothing has to be
   // waited for), and true returned.
-  // The search has `max_steps`.
-  bool Try(GangIndex g, ReasonCode why, uint64_t max_steps);
+  // The search has `victim_steps`.
+  bool Try(GangIndex g, ReasonCode why, uint64_t victim_steps);
 
   // Queues of the victims.
   const std::vector<QueueIndex>& touched() const { return touched_; }
@@ -115,14 +116,14 @@ class MakeRoom : public Phase {
 
   std::vector<QueueIndex> touched_;
   bool unproven_ = false;
-  uint64_t max_steps_ = 0;
-  VictimPool pool_{core_};
+  uint64_t victim_steps_ = 0;
+  VictimPool pool_{tables_};
   index::FreeTable free_;
   // Candidates, by (priority, key), and what they are made of.
   std::vector<VictimCandidate> candidates_;
   std::vector<GangIndex> sorted_;
   std::vector<std::vector<Assignment>> tasks_;
-  std::vector<std::vector<uint32_t>> cuts_;
+  std::vector<std::vector<uint32_t>> shrink_sizes_;
   std::vector<std::vector<int64_t>> stop_costs_;
   std::vector<VictimCandidate> all_candidates_;
   std::vector<uint32_t> counts_;

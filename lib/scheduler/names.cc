@@ -13,28 +13,30 @@ namespace muster {
 namespace {
 
 // Of an object that has a key, and is there.
-std::string KeyOf(const Core& core, ReasonObject kind, uint32_t o) {
+std::string KeyOf(const SchedulerTables& tables, ReasonObject kind,
+                  uint32_t o) {
   switch (kind) {
     case ReasonObject::kNode:
-      return core.cluster.exists(o) ? core.cluster.node(o).key : "";
+      return tables.cluster.exists(o) ? tables.cluster.node(o).key : "";
     case ReasonObject::kQueue:
-      return std::string(core.queues.KeyOf(core.queues.id(o)));
+      return std::string(tables.queues.KeyOf(tables.queues.id(o)));
     case ReasonObject::kGang:
-      return o < core.gangs.limit() ? core.gangs.at(o).key : "";
+      return o < tables.gangs.limit() ? tables.gangs.at(o).key : "";
     default:
       return "";
   }
 }
 
 // The object with that key.
-uint32_t WithKey(const Core& core, ReasonObject kind, const std::string& key) {
+uint32_t WithKey(const SchedulerTables& tables, ReasonObject kind,
+                 const std::string& key) {
   switch (kind) {
     case ReasonObject::kNode:
-      return core.cluster.Find(key).index;
+      return tables.cluster.Find(key).index;
     case ReasonObject::kQueue:
-      return core.queues.Find(key);
+      return tables.queues.Find(key);
     default:
-      return core.gangs.Find(key);
+      return tables.gangs.Find(key);
   }
 }
 
@@ -45,24 +47,25 @@ bool HasKey(ReasonObject kind) {
 
 }  // namespace
 
-NamedReason Named(const Core& core, const Reason& reason, GangIndex g) {
+NamedReason Named(const SchedulerTables& tables, const Reason& reason,
+                  GangIndex g) {
   const Gang* gang =
-      core.gangs.id(g).valid() ? &core.SpecOf(g).gang() : nullptr;
-  NamedReason named = NamedOf(core.config, gang, reason);
+      tables.gangs.id(g).valid() ? &tables.SpecOf(g).gang() : nullptr;
+  NamedReason named = NamedOf(tables.config, gang, reason);
   if (HasKey(reason.object_kind)) {
-    named.object = KeyOf(core, reason.object_kind, reason.object);
+    named.object = KeyOf(tables, reason.object_kind, reason.object);
   }
   return named;
 }
 
-void AddRecords(const Core& core, const Plan& plan,
+void AddRecords(const SchedulerTables& tables, const Plan& plan,
                 std::span<const Decision> decisions,
                 std::vector<DecisionRecord>* records) {
   for (const Decision& d : decisions) {
     DecisionRecord& out = records->emplace_back();
     out.seq = d.seq;
     out.kind = d.kind;
-    out.reason = Named(core, d.reason, d.gang.index);
+    out.reason = Named(tables, d.reason, d.gang.index);
     out.gang = plan.Text(d.gang_key);
     out.on_behalf_of = plan.Text(d.on_behalf_key);
     out.grace = d.grace;
@@ -74,7 +77,7 @@ void AddRecords(const Core& core, const Plan& plan,
   }
 }
 
-PlanRecord RecordOf(const Core& core, const Plan& plan) {
+PlanRecord RecordOf(const SchedulerTables& tables, const Plan& plan) {
   PlanRecord record;
   record.now = plan.now;
   record.based_on = plan.based_on;
@@ -82,16 +85,16 @@ PlanRecord RecordOf(const Core& core, const Plan& plan) {
   record.budget_exhausted = plan.budget_exhausted;
   record.steps = plan.steps;
   record.grew = plan.grew;
-  AddRecords(core, plan, plan.decisions, &record.decisions);
-  AddRecords(core, plan, plan.unreported, &record.decisions);
+  AddRecords(tables, plan, plan.decisions, &record.decisions);
+  AddRecords(tables, plan, plan.unreported, &record.decisions);
   std::ranges::sort(record.decisions, {}, &DecisionRecord::seq);
   for (const GangClassResult& a : plan.class_results) {
-    Questions questions{.open = static_cast<uint8_t>(a.open),
+    Questions questions{.active = static_cast<uint8_t>(a.active),
                         .effort = a.effort,
                         .retry_at = a.retry_at,
                         .reason = a.reason};
     record.class_results.push_back(
-        ClassStateOf(core, plan.Text(a.gang_key), a.grows, questions));
+        ClassStateOf(tables, plan.Text(a.gang_key), a.grows, questions));
   }
   SortClasses(&record.class_results);
   for (const TextRef key : plan.check_due) {
@@ -107,17 +110,18 @@ void SortClasses(std::vector<GangClassState>* classes) {
   });
 }
 
-GangClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
+GangClassState ClassStateOf(const SchedulerTables& tables,
+                            std::string_view gang, bool grows,
                             const Questions& questions) {
   const Reason& reason = questions.reason;
   GangClassState state;
   state.gang = std::string(gang);
   state.grows = grows;
-  state.open = questions.open;
+  state.active = questions.active;
   state.code = reason.code;
   state.object_kind = reason.object_kind;
   if (HasKey(reason.object_kind)) {
-    state.object = KeyOf(core, reason.object_kind, reason.object);
+    state.object = KeyOf(tables, reason.object_kind, reason.object);
   } else {
     state.position = reason.object;
   }
@@ -127,16 +131,17 @@ GangClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
   return state;
 }
 
-Questions QuestionsOf(const Core& core, const GangClassState& state) {
+Questions QuestionsOf(const SchedulerTables& tables,
+                      const GangClassState& state) {
   Questions q;
-  q.open = static_cast<uint8_t>(state.open);
+  q.active = static_cast<uint8_t>(state.active);
   q.effort = state.effort;
   q.retry_at = state.retry_at;
   q.reason.code = state.code;
   q.reason.object_kind = state.object_kind;
   q.reason.resource = state.resource;
   q.reason.object = HasKey(state.object_kind)
-                        ? WithKey(core, state.object_kind, state.object)
+                        ? WithKey(tables, state.object_kind, state.object)
                         : state.position;
   return q;
 }
@@ -145,8 +150,8 @@ namespace {
 
 // From one state to another.
 struct HandleMap {
-  const Core& from;
-  const Core& to;
+  const SchedulerTables& from;
+  const SchedulerTables& to;
 
   void Map(GangId* id) const {
     Map(to.gangs.FindId(KeyOf(from, ReasonObject::kGang, id->index)), id);
@@ -170,7 +175,8 @@ struct HandleMap {
 
 }  // namespace
 
-void MapHandles(const Core& from, const Core& to, Plan* plan) {
+void MapHandles(const SchedulerTables& from, const SchedulerTables& to,
+                Plan* plan) {
   const HandleMap map{from, to};
   for (std::vector<Decision>* list : {&plan->decisions, &plan->unreported}) {
     for (Decision& d : *list) {
@@ -189,7 +195,8 @@ void MapHandles(const Core& from, const Core& to, Plan* plan) {
   for (GangClassResult& answer : plan->class_results) map.Map(&answer.reason);
 }
 
-void StartGenerationsAfter(const Core& before, Core& next) {
+void StartGenerationsAfter(const SchedulerTables& before,
+                           SchedulerTables& next) {
   const uint32_t last = std::max({before.cluster.last_generation(),
                                   before.gangs.last_generation(),
                                   before.queues.last_generation()});

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "lib/queue/gang_class_list.h"
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "lib/solver/gang_solver.h"
 #include "muster/gang_class_state.h"
 #include "muster/plan.h"
@@ -17,32 +17,38 @@
 namespace muster {
 
 // The reason with its object named; `g` is the gang that it is about.
-NamedReason Named(const Core& core, const Reason& reason, GangIndex g);
+NamedReason Named(const SchedulerTables& tables, const Reason& reason,
+                  GangIndex g);
 // Decisions of the plan, with keys instead of handles.
-void AddRecords(const Core& core, const Plan& plan,
+void AddRecords(const SchedulerTables& tables, const Plan& plan,
                 std::span<const Decision> decisions,
                 std::vector<DecisionRecord>* records);
 // The whole plan likewise.
-PlanRecord RecordOf(const Core& core, const Plan& plan);
+PlanRecord RecordOf(const SchedulerTables& tables, const Plan& plan);
 
 // What is remembered of a class, of which `gang` is the first, as a value; and
 // back.
-GangClassState ClassStateOf(const Core& core, std::string_view gang, bool grows,
+GangClassState ClassStateOf(const SchedulerTables& tables,
+                            std::string_view gang, bool grows,
                             const Questions& questions);
 // In the one order of states and records.
 void SortClasses(std::vector<GangClassState>* classes);
-Questions QuestionsOf(const Core& core, const GangClassState& state);
+Questions QuestionsOf(const SchedulerTables& tables,
+                      const GangClassState& state);
 
 // The plan's handles, made in the state `from`, become those of `to` for what
 // has the same key; handles of what is not there are invalid. `from` may be
 // `to`: what is left of the state after taking back.
-void MapHandles(const Core& from, const Core& to, Plan* plan);
+void MapHandles(const SchedulerTables& from, const SchedulerTables& to,
+                Plan* plan);
 
 // Why a gang is where it is: the reason of the last answer, with its numbers as
 // they are now. The question is asked again, without any effect.
-Explanation ExplainGang(Core& core, GangSolver& solver, GangIndex g);
+Explanation ExplainGang(SchedulerTables& tables, GangSolver& solver,
+                        GangIndex g);
 
-// No handle of `next`, an empty core, will be one that `before` gave out.
-void StartGenerationsAfter(const Core& before, Core& next);
+// No handle of `next`, of empty tables, will be one that `before` gave out.
+void StartGenerationsAfter(const SchedulerTables& before,
+                           SchedulerTables& next);
 
 }  // namespace muster

@@ -29,57 +29,57 @@ Node Normalised(const Node& node, const Node* old, Time now) {
   return n;
 }
 
-const TaskRecord& TaskOf(const Core& core, const NodeTask& ref) {
-  return *FindTask(core.gangs.at(ref.gang), ref.task);
+const TaskRecord& TaskOf(const SchedulerTables& tables, const NodeTask& ref) {
+  return *FindTask(tables.gangs.at(ref.gang), ref.task);
 }
 
 // Puts new values in place, tasks and all.
-void ReplaceNode(Core& core, NodeIndex n, const Node& node) {
-  const Node& old = core.cluster.node(n);
+void ReplaceNode(SchedulerTables& tables, NodeIndex n, const Node& node) {
+  const Node& old = tables.cluster.node(n);
   const bool redo =
       !(old.devices == node.devices && old.capacity == node.capacity);
   std::vector<NodeTask> tasks;
-  if (redo) tasks = core.nodes.tasks(n);
+  if (redo) tasks = tables.nodes.tasks(n);
   for (const NodeTask& ref : tasks) {
-    core.holdings.Unhold(ref.gang, TaskOf(core, ref));
+    tables.holdings.Unhold(ref.gang, TaskOf(tables, ref));
   }
-  core.cluster.Upsert(node);
+  tables.cluster.Upsert(node);
   for (const NodeTask& ref : tasks) {
-    core.holdings.Hold(ref.gang, TaskOf(core, ref));
+    tables.holdings.Hold(ref.gang, TaskOf(tables, ref));
   }
 }
 
-// What others used of devices that are gone is nothing any more.
-void ForgetLostShares(Core& core, NodeIndex n) {
-  const Node& node = core.cluster.node(n);
-  ChangeFacts(core, n, [&](NodeRecords::Facts& facts) {
-    OtherUsage& others = facts.others;
-    std::erase_if(others.devices, [&](const DeviceShare& s) {
+// Drops external usage of devices that are gone.
+void ForgetLostShares(SchedulerTables& tables, NodeIndex n) {
+  const Node& node = tables.cluster.node(n);
+  ChangeFacts(tables, n, [&](NodeRecords::Facts& facts) {
+    ExternalUsage& external = facts.external;
+    std::erase_if(external.devices, [&](const DeviceShare& s) {
       return s.device >= node.devices.size();
     });
-    others.unnamed_devices =
-        std::min(others.unnamed_devices, DevicesLeft(node, others).size());
+    external.unnamed_devices =
+        std::min(external.unnamed_devices, DevicesLeft(node, external).size());
   });
 }
 
-void AddNode(Core& core, const Node& node) {
-  const NodeIndex n = core.cluster.Upsert(node).index;
+void AddNode(SchedulerTables& tables, const Node& node) {
+  const NodeIndex n = tables.cluster.Upsert(node).index;
   NodeRecords::Facts facts;
-  facts.others.node = node.key;
-  core.nodes.Reset(n, facts);
-  core.undo.Changed([&core, n] {
-    core.nodes.Reset(n, {});
-    core.cluster.UndoAdd(n);
+  facts.external.node = node.key;
+  tables.nodes.Reset(n, facts);
+  tables.undo.Changed([&tables, n] {
+    tables.nodes.Reset(n, {});
+    tables.cluster.UndoAdd(n);
   });
-  core.opener.RoomFreed(n);
-  core.opener.StructureChanged();
+  tables.activator.RoomFreed(n);
+  tables.activator.StructureChanged();
 }
 
 // What tasks have of the node's devices, or are nominated for.
-DeviceSet DevicesOfTasks(const Core& core, NodeIndex n) {
+DeviceSet DevicesOfTasks(const SchedulerTables& tables, NodeIndex n) {
   DeviceSet devices;
-  for (const NodeTask& ref : core.nodes.tasks(n)) {
-    const TaskRecord& task = TaskOf(core, ref);
+  for (const NodeTask& ref : tables.nodes.tasks(n)) {
+    const TaskRecord& task = TaskOf(tables, ref);
     if (task.phase <= TaskPhase::kReleasing) devices |= task.at.devices;
   }
   return devices;
@@ -94,16 +94,16 @@ void TakeLast(DeviceSet from, uint32_t* count, DeviceSet* to) {
   }
 }
 
-// Which devices others are taken to have that nobody names: those they were
-// taken to have, and in place of one that a task has, another. O(tasks on the
-// node).
-DeviceSet Unnamed(const Core& core, NodeIndex n,
+// Which devices the unnamed ones of external usage are booked as: those they
+// were taken to have, and in place of one that a task has, another. O(tasks on
+// the node).
+DeviceSet Unnamed(const SchedulerTables& tables, NodeIndex n,
                   const NodeRecords::Facts& facts) {
-  uint32_t wanted = facts.others.unnamed_devices;
+  uint32_t wanted = facts.external.unnamed_devices;
   if (wanted == 0) return {};
-  const Node& node = core.cluster.node(n);
-  const DeviceSet all = DevicesLeft(node, facts.others);
-  const DeviceSet ours = DevicesOfTasks(core, n);
+  const Node& node = tables.cluster.node(n);
+  const DeviceSet all = DevicesLeft(node, facts.external);
+  const DeviceSet ours = DevicesOfTasks(tables, n);
   DeviceSet sick;
   for (const uint32_t d : all) {
     if (!node.devices[d].healthy) sick.Insert(d);
@@ -134,20 +134,21 @@ absl::Status CheckTotals(const SchedulerConfig& config, const Cluster& cluster,
   return ValidateTotal(config, others, {&node, 1});
 }
 
-absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key) {
-  const NodeId id = core.cluster.Find(key);
+absl::StatusOr<NodeIndex> NodeNamed(const SchedulerTables& tables,
+                                    std::string_view key) {
+  const NodeId id = tables.cluster.Find(key);
   if (id.valid()) return id.index;
   return NotFound("node '", std::string(key), "' is not known");
 }
 
-DeviceSet DevicesLeft(const Node& node, const OtherUsage& others) {
+DeviceSet DevicesLeft(const Node& node, const ExternalUsage& external) {
   auto left = DeviceSet::FirstOf(static_cast<uint32_t>(node.devices.size()));
-  for (const DeviceShare& share : others.devices) left.Erase(share.device);
+  for (const DeviceShare& share : external.devices) left.Erase(share.device);
   return left;
 }
 
 absl::Status ValidateDevices(const std::string& field, const Node& node,
-                             const OtherUsage& usage) {
+                             const ExternalUsage& usage) {
   for (const DeviceShare& share : usage.devices) {
     if (share.device >= node.devices.size()) {
       return Invalid(field, " '", node.key, "': device ", share.device, " of ",
@@ -160,86 +161,86 @@ absl::Status ValidateDevices(const std::string& field, const Node& node,
                  " is not in 0..", left);
 }
 
-bool UpsertNode(Core& core, const Node& node) {
-  const NodeId known = core.cluster.Find(node.key);
+bool UpsertNode(SchedulerTables& tables, const Node& node) {
+  const NodeId known = tables.cluster.Find(node.key);
   const Node next = Normalised(
-      node, known.valid() ? &core.cluster.node(known.index) : nullptr,
-      core.now);
+      node, known.valid() ? &tables.cluster.node(known.index) : nullptr,
+      tables.now);
   if (!known.valid()) {
-    AddNode(core, next);
+    AddNode(tables, next);
     return true;
   }
   const NodeIndex n = known.index;
-  const Node old = core.cluster.node(n);
+  const Node old = tables.cluster.node(n);
   if (old == next) return false;
-  core.opener.NodeChanges(n);
-  const uint64_t layout = core.cluster.layout_version();
-  ReplaceNode(core, n, next);
-  core.undo.Changed([&core, n, old] { ReplaceNode(core, n, old); });
+  tables.activator.NodeChanges(n);
+  const uint64_t layout = tables.cluster.layout_version();
+  ReplaceNode(tables, n, next);
+  tables.undo.Changed([&tables, n, old] { ReplaceNode(tables, n, old); });
   const bool larger = !(old.capacity == next.capacity) ||
                       !(old.devices == next.devices) ||
-                      layout != core.cluster.layout_version();
+                      layout != tables.cluster.layout_version();
   if (larger) {
-    core.opener.RoomFreed(n);
-    core.opener.StructureChanged();
+    tables.activator.RoomFreed(n);
+    tables.activator.StructureChanged();
   }
-  core.opener.NodeHasChanged(n);
-  ForgetLostShares(core, n);
-  core.nodes.AddOvercommitCandidate(n);
-  FlagGangsOn(core, n);
+  tables.activator.NodeHasChanged(n);
+  ForgetLostShares(tables, n);
+  tables.nodes.AddOvercommitCandidate(n);
+  FlagGangsOn(tables, n);
   return true;
 }
 
-void ChangeFacts(Core& core, NodeIndex n,
+void ChangeFacts(SchedulerTables& tables, NodeIndex n,
                  const std::function<void(NodeRecords::Facts&)>& change) {
-  const NodeRecords::Facts old = core.nodes.facts(n);
+  const NodeRecords::Facts old = tables.nodes.facts(n);
   NodeRecords::Facts facts = old;
   change(facts);
-  facts.unnamed = Unnamed(core, n, facts);
+  facts.unnamed = Unnamed(tables, n, facts);
   if (old == facts) return;
-  const auto put = [&core, n](const NodeRecords::Facts& f) {
-    core.nodes.facts(n) = f;
-    core.cluster.SetAvailable(n, f.available());
-    return core.cluster.SetOthers(n, core.nodes.UsedByOthers(n));
+  const auto put = [&tables, n](const NodeRecords::Facts& f) {
+    tables.nodes.facts(n) = f;
+    tables.cluster.SetAvailable(n, f.available());
+    return tables.cluster.SetExternalUsage(n, tables.nodes.ExternalUsageOf(n));
   };
   const bool given_up = put(facts);
-  core.undo.Changed([put, old] { put(old); });
-  core.nodes.AddOvercommitCandidate(n);
-  if (old.available() != facts.available()) core.opener.StructureChanged();
+  tables.undo.Changed([put, old] { put(old); });
+  tables.nodes.AddOvercommitCandidate(n);
+  if (old.available() != facts.available()) tables.activator.StructureChanged();
   if (given_up || (facts.available() && !old.available())) {
-    core.opener.RoomFreed(n);
+    tables.activator.RoomFreed(n);
   }
-  for (const GangIndex g : core.nodes.GangsOn(n)) {
-    if (core.gangs.at(g).phase == GangPhase::kNominated)
-      core.opener.SetCheckDue(g);
+  for (const GangIndex g : tables.nodes.GangsOn(n)) {
+    if (tables.gangs.at(g).phase == GangPhase::kNominated)
+      tables.activator.SetCheckDue(g);
   }
 }
 
-void SettleUnnamed(Core& core, NodeIndex n) {
-  ChangeFacts(core, n, [](NodeRecords::Facts&) {});
+void SettleUnnamed(SchedulerTables& tables, NodeIndex n) {
+  ChangeFacts(tables, n, [](NodeRecords::Facts&) {});
 }
 
-void RemoveNode(Core& core, NodeIndex n) {
-  const Node old = core.cluster.node(n);
-  const NodeRecords::Facts facts = core.nodes.facts(n);
-  core.cluster.Remove(n);
-  core.nodes.Reset(n, {});
-  core.undo.Changed([&core, old, facts] {
-    const NodeIndex back = core.cluster.UndoRemove(old);
-    core.nodes.Reset(back, facts);
-    core.cluster.SetAvailable(back, facts.available());
-    core.cluster.SetOthers(back, core.nodes.UsedByOthers(back));
+void RemoveNode(SchedulerTables& tables, NodeIndex n) {
+  const Node old = tables.cluster.node(n);
+  const NodeRecords::Facts facts = tables.nodes.facts(n);
+  tables.cluster.Remove(n);
+  tables.nodes.Reset(n, {});
+  tables.undo.Changed([&tables, old, facts] {
+    const NodeIndex back = tables.cluster.UndoRemove(old);
+    tables.nodes.Reset(back, facts);
+    tables.cluster.SetAvailable(back, facts.available());
+    tables.cluster.SetExternalUsage(back, tables.nodes.ExternalUsageOf(back));
   });
 }
 
-void LoseTasksOn(Core& core, NodeIndex n) {
-  for (const GangIndex g : core.nodes.GangsOn(n)) {
-    const GangRecord& r = core.gangs.at(g);
+void LoseTasksOn(SchedulerTables& tables, NodeIndex n) {
+  for (const GangIndex g : tables.nodes.GangsOn(n)) {
+    const GangRecord& r = tables.gangs.at(g);
     if (r.phase == GangPhase::kNominated) {
-      core.life.UndoNomination(g);
+      tables.life.UndoNomination(g);
       continue;
     }
-    GangEdit gang(core, g);
+    GangEdit gang(tables, g);
     for (size_t i = r.tasks.size(); i-- > 0;) {
       const TaskRecord& task = r.tasks[i];
       if (task.phase == TaskPhase::kSucceeded || task.at.node != n) continue;
@@ -247,24 +248,24 @@ void LoseTasksOn(Core& core, NodeIndex n) {
           r.phase == GangPhase::kSuspending) {
         gang->repair_reason = ReasonCode::kNodeLost;
       }
-      core.life.Drop(gang, task.task);
+      tables.life.Drop(gang, task.task);
     }
-    core.life.Update(gang);
+    tables.life.Update(gang);
   }
 }
 
-void FlagGangsOn(Core& core, NodeIndex n) {
-  for (const GangIndex g : core.nodes.GangsOn(n)) {
-    const GangRecord& r = core.gangs.at(g);
-    GangEdit(core, g);  // It may have to leave by a certain time.
+void FlagGangsOn(SchedulerTables& tables, NodeIndex n) {
+  for (const GangIndex g : tables.nodes.GangsOn(n)) {
+    const GangRecord& r = tables.gangs.at(g);
+    GangEdit(tables, g);  // It may have to leave by a certain time.
     const bool leaves = std::ranges::any_of(r.tasks, [&](const auto& task) {
-      return task.at.node == n && core.life.MustLeave(r, task);
+      return task.at.node == n && tables.life.MustLeave(r, task);
     });
     if (!leaves) continue;
     if (r.phase == GangPhase::kNominated) {
-      core.life.UndoNomination(g);
+      tables.life.UndoNomination(g);
     } else if (r.repair_reason == ReasonCode::kNone) {
-      core.life.Flag(g, ReasonCode::kNodeDrained);
+      tables.life.Flag(g, ReasonCode::kNodeDrained);
     }
   }
 }

@@ -7,19 +7,20 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "lib/scheduler/core.h"
 #include "lib/scheduler/node_records.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "muster/node.h"
 
 namespace muster {
 
 // NOT_FOUND where there is no such node.
-absl::StatusOr<NodeIndex> NodeNamed(const Core& core, std::string_view key);
-// Devices of the node that others do not name.
-DeviceSet DevicesLeft(const Node& node, const OtherUsage& others);
+absl::StatusOr<NodeIndex> NodeNamed(const SchedulerTables& tables,
+                                    std::string_view key);
+// Devices of the node that external usage does not name.
+DeviceSet DevicesLeft(const Node& node, const ExternalUsage& external);
 // The devices are there.
 absl::Status ValidateDevices(const std::string& field, const Node& node,
-                             const OtherUsage& usage);
+                             const ExternalUsage& usage);
 
 // With these values of the node, which may be new, the cluster has no more
 // nodes and capacity than can be counted.
@@ -29,20 +30,20 @@ absl::Status CheckTotals(const SchedulerConfig& config, const Cluster& cluster,
 // Adds or changes a valid node. What is charged on it is taken off while its
 // devices change and put back after, since shares depend on the devices.
 // False, and nothing happens, if it is the same.
-bool UpsertNode(Core& core, const Node& node);
+bool UpsertNode(SchedulerTables& tables, const Node& node);
 // The host said something else of the node: `change` puts it into the facts,
 // whose `unnamed` is settled anew. Nothing happens if they are the same.
-void ChangeFacts(Core& core, NodeIndex n,
+void ChangeFacts(SchedulerTables& tables, NodeIndex n,
                  const std::function<void(NodeRecords::Facts&)>& change);
 // Where its tasks are has changed: others may have other devices than recorded.
-void SettleUnnamed(Core& core, NodeIndex n);
-// The node is gone, after its tasks. It is down, so that nobody was compared
-// with it any more: that opens nothing.
-void RemoveNode(Core& core, NodeIndex n);
+void SettleUnnamed(SchedulerTables& tables, NodeIndex n);
+// The node is gone, after its tasks. It is down, so that no class counts
+// on it any more: that activates nothing.
+void RemoveNode(SchedulerTables& tables, NodeIndex n);
 // Every task on the node is gone; its gangs are to be repaired.
-void LoseTasksOn(Core& core, NodeIndex n);
+void LoseTasksOn(SchedulerTables& tables, NodeIndex n);
 // Gangs with a task that must leave the node are flagged, or lose their
 // nomination.
-void FlagGangsOn(Core& core, NodeIndex n);
+void FlagGangsOn(SchedulerTables& tables, NodeIndex n);
 
 }  // namespace muster

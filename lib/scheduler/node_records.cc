@@ -5,8 +5,8 @@
 
 namespace muster {
 
-OtherUsage NodeRecords::UsedByOthers(NodeIndex n) const {
-  OtherUsage usage = nodes_[n].facts.others;
+ExternalUsage NodeRecords::ExternalUsageOf(NodeIndex n) const {
+  ExternalUsage usage = nodes_[n].facts.external;
   for (const uint32_t d : nodes_[n].facts.unnamed) {
     usage.devices.push_back({.device = d, .milli = kWholeDevice});
   }

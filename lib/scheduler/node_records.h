@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "lib/cluster/cluster.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "muster/node.h"
 
 namespace muster {
@@ -32,8 +32,9 @@ class NodeRecords {
     bool down = false;
     bool draining = false;
     Time spot_notice = kForever;
-    OtherUsage others{};
-    DeviceSet unnamed{};  // Which OtherUsage::unnamed_devices are taken to be.
+    ExternalUsage external{};
+    DeviceSet
+        unnamed{};  // Which ExternalUsage::unnamed_devices are taken to be.
 
     bool available() const {
       return !down && !draining && spot_notice == kForever;
@@ -43,8 +44,8 @@ class NodeRecords {
 
   const Facts& facts(NodeIndex n) const { return nodes_[n].facts; }
   Facts& facts(NodeIndex n) { return nodes_[n].facts; }
-  // What others are taken to use of it, unnamed devices included.
-  OtherUsage UsedByOthers(NodeIndex n) const;
+  // External usage of it as it is charged, unnamed devices included.
+  ExternalUsage ExternalUsageOf(NodeIndex n) const;
   // A node that has just come, or is gone.
   void Reset(NodeIndex n, const Facts& facts);
 

@@ -6,56 +6,56 @@
 
 namespace muster {
 
-void Wake(Core& core) {
+void Wake(SchedulerTables& tables) {
   std::vector<GangIndex> due;
-  for (const auto& [at, g] : core.lists.times().wakes()) {
-    if (at > core.now) break;
+  for (const auto& [at, g] : tables.lists.times().wakes()) {
+    if (at > tables.now) break;
     due.push_back(g);
   }
   for (const GangIndex g : due) {
-    GangEdit gang(core, g);
+    GangEdit gang(tables, g);
     if (IsLive(*gang) && gang->repair_reason == ReasonCode::kNone &&
-        core.specs.at(gang->spec).bears_for_a_time &&
-        BorneUntil(core, *gang) <= core.now) {
+        tables.specs.at(gang->spec).bears_for_a_time &&
+        BorneUntil(tables, *gang) <= tables.now) {
       gang->repair_reason = ReasonCode::kNodeDrained;
     }
     gang->check_due |= gang->repair_reason != ReasonCode::kNone ||
                        (gang->phase == GangPhase::kSuspended &&
-                        SuspendedUntil(core.config, *gang) <= core.now);
+                        SuspendedUntil(tables.config, *gang) <= tables.now);
   }
-  GangClassList& waiting = core.lists.waiting();
+  GangClassList& waiting = tables.lists.waiting();
   while (!waiting.retries().empty() &&
-         waiting.retries().begin()->first <= core.now) {
+         waiting.retries().begin()->first <= tables.now) {
     const GangClassIndex c = waiting.retries().begin()->second;
     Questions questions = waiting.questions(c);
-    questions.open |= Questions::kVictims;
+    questions.active |= Questions::kVictims;
     questions.retry_at = kForever;
     waiting.SetQuestions(c, questions);
   }
 }
 
-void EndRound(Core& core) {
-  core.opener.OpenPutOff();
-  core.round_seq = core.next_seq;
-  core.round_open = core.round_grew = false;
-  if (core.placed.empty()) return;
-  std::vector<GangIndex> placed = std::exchange(core.placed, {});
+void EndRound(SchedulerTables& tables) {
+  tables.activator.ActivatePutOff();
+  tables.round_seq = tables.next_seq;
+  tables.round_open = tables.round_grew = false;
+  if (tables.placed.empty()) return;
+  std::vector<GangIndex> placed = std::exchange(tables.placed, {});
   for (const GangIndex g : placed) {
-    if (core.gangs.at(g).exists) GangEdit(core, g);
+    if (tables.gangs.at(g).exists) GangEdit(tables, g);
   }
-  if (core.undo.active()) {
-    core.undo.Changed([&core, placed] { core.placed = placed; });
+  if (tables.undo.active()) {
+    tables.undo.Changed([&tables, placed] { tables.placed = placed; });
   } else {
     placed.clear();
-    core.placed = std::move(placed);  // Its memory is kept.
+    tables.placed = std::move(placed);  // Its memory is kept.
   }
 }
 
-Time NextDue(const Core& core) {
+Time NextDue(const SchedulerTables& tables) {
   Time next = kForever;
-  const GangTimes::Index& wakes = core.lists.times().wakes();
+  const GangTimes::Index& wakes = tables.lists.times().wakes();
   if (!wakes.empty()) next = wakes.begin()->first;
-  const GangClassList::Retries& retries = core.lists.waiting().retries();
+  const GangClassList::Retries& retries = tables.lists.waiting().retries();
   if (!retries.empty()) next = std::min(next, retries.begin()->first);
   return next;
 }
@@ -67,31 +67,31 @@ void Pass::Forget() {
 }
 
 void Pass::Run(Plan* plan) {
-  Core& core = pass_.core;
+  SchedulerTables& tables = pass_.tables;
   WorkBudget& budget = pass_.budget;
-  budget = WorkBudget::ForQuestions(core.config.work_budget);
+  budget = WorkBudget::ForQuestions(tables.config.work_budget);
   pass_.plan.Begin(plan);
-  Wake(core);
-  core.opener.Publish(true);
+  Wake(tables);
+  tables.activator.Publish(true);
   repair_.Run();
-  core.opener.Publish(true);
+  tables.activator.Publish(true);
   if (!budget.exhausted()) promote_.Run();
   if (!budget.exhausted()) serve_.Run();
   grow_.Run();
   const bool exhausted = budget.exhausted();
-  const GangClassList& waiting = core.lists.waiting();
+  const GangClassList& waiting = tables.lists.waiting();
   const GangClassList::Classes& put_off = waiting.put_off();
-  const bool again =
-      exhausted || !put_off.empty() || core.lists.FirstToAskAgain() != kNoClass;
+  const bool again = exhausted || !put_off.empty() ||
+                     tables.lists.FirstToAskAgain() != kNoClass;
   for (const GangClassIndex c : put_off) pass_.plan.Note(waiting, c, true);
-  core.round_open = true;
-  if (!exhausted) EndRound(core);
+  tables.round_open = true;
+  if (!exhausted) EndRound(tables);
   pass_.plan.Finish(exhausted);
   plan->budget_exhausted = exhausted;
   plan->steps = budget.spent();
   // Room that a later phase gave back concerns gangs that were looked at.
-  const bool asked = !core.lists.check_due().empty();
-  plan->next_wakeup = again || asked ? core.now : NextDue(core);
+  const bool asked = !tables.lists.check_due().empty();
+  plan->next_wakeup = again || asked ? tables.now : NextDue(tables);
 }
 
 }  // namespace muster

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/queue/turns.h"
 #include "lib/scheduler/make_room.h"
 #include "lib/scheduler/pass_context.h"
@@ -17,20 +17,20 @@ namespace muster {
 
 // Updates gangs whose time has come: those that wait enter their classes, the
 // check of those to be repaired is due. Questions that were to be tried again
-// by now are open.
-void Wake(Core& core);
+// by now are active.
+void Wake(SchedulerTables& tables);
 // The first time at which there is something to wake, or kForever. O(1).
-Time NextDue(const Core& core);
-// The round is over, when all open questions have been asked: what it placed
-// may be a victim from now on, and what was put off for that is open.
-void EndRound(Core& core);
+Time NextDue(const SchedulerTables& tables);
+// The round is over, when all active questions have been asked: what it placed
+// may be a victim from now on, and what was put off for that is active.
+void EndRound(SchedulerTables& tables);
 
 // --- The phases, each in a file of its own -----------------------------------
 
 // Clears check_due, and the repair_reason if no decision is needed for it. True
 // if none is needed now. It makes no search, so that a pass that is followed
 // and one that is made agree on it.
-bool RepairWithoutDecision(Core& core, GangIndex g);
+bool RepairWithoutDecision(SchedulerTables& tables, GangIndex g);
 
 // Repairs the gangs whose check is due (GangLists::check_due) and that are not
 // nominated, and overcommitted nodes. What the budget leaves is left to the
@@ -48,7 +48,7 @@ class Repair : public Phase {
   ReasonCode WhyEnds(const GangRecord& r, bool whole);
   void RepairDue();
   void ShedFromOvercommitted();
-  bool ShedOne(NodeIndex n);
+  bool ReleaseOne(NodeIndex n);
 
   std::vector<uint32_t> counts_;
   PlacementResult placement_;
@@ -69,12 +69,12 @@ class Promote : public Phase {
   std::vector<Assignment> tasks_;
 };
 
-// Asks the open questions, in the order of the queues, until none is left that
-// may be asked or the budget is spent. A pass that finds none open searches
-// further for one class whose no is not proven. A gang that is placed leaves
-// its class; a class whose first gang gets no for an answer is closed. Each
-// step depends on the state alone: it does not matter in how many passes they
-// are made.
+// Asks the active questions, in the order of the queues, until none is left
+// that may be asked or the budget is spent. A pass that finds none active
+// searches further for one class whose no is not proven. A gang that is placed
+// leaves its class; a class whose first gang gets no for an answer is inactive.
+// Each step depends on the state alone: it does not matter in how many passes
+// they are made.
 class Serve : public Phase {
  public:
   using Phase::Phase;
@@ -93,7 +93,7 @@ class Serve : public Phase {
   };
 
   void Refresh(QueueIndex leaf);
-  void ServeClass(GangClassIndex c, uint8_t open, uint32_t effort);
+  void ServeClass(GangClassIndex c, uint8_t active, uint32_t effort);
   void FollowChanges(QueueIndex leaf);
   void AskAgain();
   void AnswerOthers(SpecIndex spec);
@@ -104,7 +104,7 @@ class Serve : public Phase {
   bool TryResume(GangIndex g, Reason* reason);
 
   MakeRoom make_room_{pass_};
-  Turns turns_{core_.queues, *core_.order};
+  Turns turns_{tables_.queues, *tables_.order};
   uint64_t passes_ = 0;
   std::vector<NoRoom> no_room_;         // By spec.
   std::vector<GangClassIndex> others_;  // Of AnswerOthers.
@@ -117,9 +117,10 @@ class Serve : public Phase {
 
 // By turns. Whose turn it is: between queues as with gangs that wait, with what
 // each holds by then; in a queue the higher priority, then the gang with the
-// fewest tasks beyond its least, then rank. A turn is one task, or what comes
-// whole. So a queue's share rises until others are as near to theirs, and gangs
-// of equal priority share alike. O(log) and one question to the solver a turn.
+// fewest tasks beyond its least, then queue position. A turn is one task, or
+// what comes whole. So a queue's share rises until others are as near to
+// theirs, and gangs of equal priority share alike. O(log) and one question to
+// the solver a turn.
 //
 // No gang grows into nominated capacity, nor before all waiting gangs have been
 // tried; what is grown is surplus, which gives way again (make_room.h).
@@ -136,7 +137,7 @@ class Grow : public Phase {
   void GrowFirst(GangClassIndex c);
   Reason WhyNot(GangIndex g);
 
-  Turns turns_{core_.queues, *core_.order};
+  Turns turns_{tables_.queues, *tables_.order};
   std::vector<uint32_t> counts_;
   PlacementResult placement_;
   Resources room_;
@@ -145,13 +146,13 @@ class Grow : public Phase {
 // --- The pass ----------------------------------------------------------------
 
 // A *round* is the passes from the first that has something to ask to the one
-// that leaves nothing open; without a work budget, one pass. What is placed in
-// a round is no victim in it, so that no plan starts what it stops.
+// that leaves nothing active; without a work budget, one pass. What is placed
+// in a round is no victim in it, so that no plan starts what it stops.
 class Pass {
  public:
   explicit Pass(PassContext& pass) : pass_(pass) {}
 
-  // Makes a plan, at Core::now, and takes it as done.
+  // Makes a plan, at SchedulerTables::now, and takes it as done.
   void Run(Plan* plan);
   // The last pass was taken back. What its phases still have of it is dropped,
   // which the next pass would have to do.

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "lib/preempt/victim_search.h"
-#include "lib/queue/gang_rank.h"
-#include "lib/scheduler/core.h"
+#include "lib/queue/queue_position.h"
 #include "lib/scheduler/decisions.h"
 #include "lib/scheduler/plan_writer.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "lib/scheduler/work_budget.h"
 #include "lib/solver/gang_solver.h"
 
@@ -16,11 +16,11 @@ namespace muster {
 // Phases share nothing but this; what a phase needs for itself it has itself,
 // and keeps its memory between passes.
 struct PassContext {
-  Core& core;
+  SchedulerTables& tables;
   GangSolver& solver;
   VictimSearch& victim_search;
-  PlanWriter plan{core};
-  Decisions decisions{core, plan};
+  PlanWriter plan{tables};
+  Decisions decisions{tables, plan};
   WorkBudget budget = WorkBudget::ForQuestions(0);  // Of the pass under way.
 
   // What a search took, and the tasks that it placed.
@@ -32,29 +32,29 @@ struct PassContext {
 
 class Phase {
  public:
-  explicit Phase(PassContext& pass) : pass_(pass), core_(pass.core) {}
+  explicit Phase(PassContext& pass) : pass_(pass), tables_(pass.tables) {}
 
  protected:
   // Calls check(gang) with the gangs whose check is due (GangLists::check_due),
   // those that are nominated or those that are not.
   template <class Check>
   void CheckDue(bool nominated, Check check) {
-    ranks_.clear();
-    for (const GangRank& rank : core_.lists.check_due()) {
-      if (IsNominated(rank) == nominated) ranks_.push_back(rank);
+    positions_.clear();
+    for (const QueuePosition& position : tables_.lists.check_due()) {
+      if (IsNominated(position) == nominated) positions_.push_back(position);
     }
     CheckRanks(check);
   }
-  bool IsNominated(const GangRank& rank) const {
-    return core_.gangs.at(rank.gang).phase == GangPhase::kNominated;
+  bool IsNominated(const QueuePosition& position) const {
+    return tables_.gangs.at(position.gang).phase == GangPhase::kNominated;
   }
-  // With those in ranks_, one after the other, until the budget is spent.
+  // With those in positions_, one after the other, until the budget is spent.
   template <class Check>
   void CheckRanks(Check check) {
-    for (const GangRank& rank : ranks_) {
+    for (const QueuePosition& position : positions_) {
       if (pass_.budget.exhausted()) return;
       pass_.budget.Charge(1, kClassNs);
-      check(rank.gang);
+      check(position.gang);
     }
   }
 
@@ -71,8 +71,8 @@ class Phase {
   }
 
   PassContext& pass_;
-  Core& core_;
-  std::vector<GangRank> ranks_{};  // Gangs to check.
+  SchedulerTables& tables_;
+  std::vector<QueuePosition> positions_{};  // Gangs to check.
 };
 
 }  // namespace muster

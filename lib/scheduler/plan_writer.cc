@@ -17,21 +17,21 @@ PlanWriter::Draft PlanWriter::Decide(DecisionKind kind, const Reason& reason,
                                      GangIndex g, GangIndex on_behalf_of) {
   const auto draft = static_cast<Draft>(drafts_.size());
   Entry& entry = drafts_.emplace_back();
-  const GangRecord& r = core_.gangs.at(g);
+  const GangRecord& r = tables_.gangs.at(g);
   Decision& d = entry.decision;
-  d.seq = core_.next_seq++;
+  d.seq = tables_.next_seq++;
   d.kind = kind;
   d.reason = reason;
-  d.gang = core_.gangs.id(g);
+  d.gang = tables_.gangs.id(g);
   if (plan_ != nullptr) d.gang_key = plan_->AddText(r.key);
   if (on_behalf_of != kNoGang) {
-    d.on_behalf_of = core_.gangs.id(on_behalf_of);
+    d.on_behalf_of = tables_.gangs.id(on_behalf_of);
     if (plan_ != nullptr) {
-      d.on_behalf_key = plan_->AddText(core_.gangs.KeyAt(on_behalf_of));
+      d.on_behalf_key = plan_->AddText(tables_.gangs.KeyAt(on_behalf_of));
     }
   }
-  if (IsStop(kind) && core_.config.host.grace) {
-    d.grace = core_.classes.at(r.priority_class).grace;
+  if (IsStop(kind) && tables_.config.host.grace) {
+    d.grace = tables_.classes.at(r.priority_class).grace;
   }
   return draft;
 }
@@ -40,14 +40,14 @@ void PlanWriter::AddTask(Draft draft, const GangRecord& r,
                          const TaskRecord& task) {
   ++drafts_[draft].decision.task_count;
   if (plan_ == nullptr) return;
-  const GangSpec& spec = core_.SpecOf(r);
+  const GangSpec& spec = tables_.SpecOf(r);
   PlannedTask planned;
   planned.task = task.task;
   planned.attempt = task.attempt;
-  planned.node = core_.cluster.id(task.at.node);
-  planned.node_key = plan_->AddText(core_.cluster.node(task.at.node).key);
-  if (core_.config.host.choose_devices &&
-      core_.cluster.node(task.at.node).choose_devices) {
+  planned.node = tables_.cluster.id(task.at.node);
+  planned.node_key = plan_->AddText(tables_.cluster.node(task.at.node).key);
+  if (tables_.config.host.choose_devices &&
+      tables_.cluster.node(task.at.node).choose_devices) {
     planned.devices = task.at.devices;
   }
   planned.booked = task.at.devices;
@@ -61,11 +61,11 @@ void PlanWriter::Note(const GangClassList& list, GangClassIndex c,
                       bool changed) {
   // Of use only to a pass that its budget ends, or that somebody else is first
   // in the queue after.
-  if (!changed && core_.config.work_budget == 0 &&
-      !core_.queues.IsStrict(list.at(c).key().queue)) {
+  if (!changed && tables_.config.work_budget == 0 &&
+      !tables_.queues.IsStrict(list.at(c).key().queue)) {
     return;
   }
-  const bool grows = &list == &core_.lists.growing();
+  const bool grows = &list == &tables_.lists.growing();
   answered_.push_back({grows, list.at(c).key(), !changed});
 }
 
@@ -78,37 +78,38 @@ void PlanWriter::Answer(GangClassList& list, GangClassIndex c,
   Note(list, c,
        new_reason || before.retry_at != answer.retry_at ||
            before.effort != answer.effort ||
-           ((before.open ^ answer.open) & Questions::kAgain) != 0);
+           ((before.active ^ answer.active) & Questions::kAgain) != 0);
   list.SetQuestions(c, answer);
   if (new_reason && plan_ != nullptr && list.reports())
-    AddWaiting(core_, cls, plan_);
+    AddWaiting(tables_, cls, plan_);
 }
 
-void AddWaiting(const Core& core, const GangClass& cls, Plan* plan) {
+void AddWaiting(const SchedulerTables& tables, const GangClass& cls,
+                Plan* plan) {
   const GangIndex g = cls.first().gang;
   Waiting& w = plan->waiting.emplace_back();
   w.gang_class_id = cls.id();
-  w.queue = core.queues.id(cls.key().queue);
-  w.gang = core.gangs.id(g);
-  w.gang_key = plan->AddText(core.gangs.KeyAt(g));
+  w.queue = tables.queues.id(cls.key().queue);
+  w.gang = tables.gangs.id(g);
+  w.gang_key = plan->AddText(tables.gangs.KeyAt(g));
   w.count = static_cast<uint32_t>(cls.size());
   w.reason = cls.reason();
 }
 
-void TellAllWaiting(const Core& core, Plan* plan) {
+void ReportAllWaiting(const SchedulerTables& tables, Plan* plan) {
   plan->Clear();
-  plan->based_on = core.version;
-  plan->now = core.now;
-  const GangClassList& waiting = core.lists.waiting();
+  plan->based_on = tables.version;
+  plan->now = tables.now;
+  const GangClassList& waiting = tables.lists.waiting();
   waiting.ForEach([&](GangClassIndex c) {
-    if (!waiting.at(c).unreported()) AddWaiting(core, waiting.at(c), plan);
+    if (!waiting.at(c).unreported()) AddWaiting(tables, waiting.at(c), plan);
   });
 }
 
 void PlanWriter::Preempts(GangIndex g, Preemption preemption) {
   if (plan_ == nullptr) return;
-  preemption.gang = core_.gangs.id(g);
-  preemption.gang_key = plan_->AddText(core_.gangs.KeyAt(g));
+  preemption.gang = tables_.gangs.id(g);
+  preemption.gang_key = plan_->AddText(tables_.gangs.KeyAt(g));
   plan_->preemptions.push_back(preemption);
 }
 
@@ -125,18 +126,18 @@ PlanWriter::Draft PlanWriter::PlacedBy(const GangRecord& r) const {
 void PlanWriter::Finish(bool exhausted) {
   FinishDecisions();
   FinishAnswers(exhausted);
-  for (const uint64_t gone : core_.lists.waiting().gone()) {
+  for (const uint64_t gone : tables_.lists.waiting().gone()) {
     plan_->waiting.push_back({.gang_class_id = gone});
   }
-  core_.lists.waiting().ForgetGone();
-  for (const GangRank& rank : core_.lists.check_due()) {
-    plan_->check_due.push_back(plan_->AddText(rank.key));
+  tables_.lists.waiting().ForgetGone();
+  for (const QueuePosition& position : tables_.lists.check_due()) {
+    plan_->check_due.push_back(plan_->AddText(position.key));
   }
 }
 
-// Whoever follows the plan closes what may be asked in the end: only what is
-// not that is told, and which it did close in a plan that left questions open,
-// or of those that stand behind another one by now.
+// A follower of the plan deactivates what may be asked in the end: only what
+// is not that is told, and which it did deactivate in a plan that left
+// questions active, or of those that stand behind another one by now.
 void PlanWriter::FinishAnswers(bool exhausted) {
   std::ranges::sort(answered_);
   const auto repeated = std::ranges::unique(
@@ -144,16 +145,16 @@ void PlanWriter::FinishAnswers(bool exhausted) {
       [](const Answered& a) { return std::pair(a.grows, a.key); });
   answered_.erase(repeated.begin(), repeated.end());
   for (const Answered& a : answered_) {
-    GangClassList& list = core_.lists.classes(a.grows);
+    GangClassList& list = tables_.lists.classes(a.grows);
     const GangClassIndex c = list.Find(a.key);
     if (c == kNoClass) continue;
-    const bool asks = a.grows || core_.lists.MayAsk(c);
+    const bool asks = a.grows || tables_.lists.MayAsk(c);
     if (a.unchanged && !exhausted && asks) continue;
     const Questions q = list.questions(c);
     GangClassResult& out = plan_->class_results.emplace_back();
     out.gang_key = plan_->AddText(list.at(c).first().key);
     out.grows = a.grows;
-    out.open = q.open;
+    out.active = q.active;
     out.reason = q.reason;
     out.retry_at = q.retry_at;
     out.effort = q.effort;
@@ -184,7 +185,7 @@ void PlanWriter::FinishDecisions() {
     }
     const bool of_nomination =
         d.kind == DecisionKind::kNominate || entry.withdraws;
-    if (of_nomination && !core_.config.host.nominate) {
+    if (of_nomination && !tables_.config.host.nominate) {
       plan_->unreported.push_back(d);
     } else {
       plan_->decisions.push_back(d);

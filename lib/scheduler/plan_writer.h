@@ -5,15 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "muster/plan.h"
 
 namespace muster {
 
 // Adds the entry of a class that waits to Plan::waiting.
-void AddWaiting(const Core& core, const GangClass& cls, Plan* plan);
+void AddWaiting(const SchedulerTables& tables, const GangClass& cls,
+                Plan* plan);
 // Scheduler::AllWaiting.
-void TellAllWaiting(const Core& core, Plan* plan);
+void ReportAllWaiting(const SchedulerTables& tables, Plan* plan);
 
 // Decisions get their numbers in the order in which they begin; tasks join them
 // until the plan is finished, and then lie side by side. Without a plan (when a
@@ -24,7 +25,7 @@ class PlanWriter {
   using Draft = uint32_t;
   static constexpr Draft kNone = 0xffffffff;
 
-  explicit PlanWriter(Core& core) : core_(core) {}
+  explicit PlanWriter(SchedulerTables& tables) : tables_(tables) {}
 
   void Begin(Plan* plan);
   // A decision about g, for another gang if there is one.
@@ -36,14 +37,14 @@ class PlanWriter {
   // The class, of one of the two lists, got no for an answer, and what is
   // remembered of that; a new reason is reported.
   void Answer(GangClassList& list, GangClassIndex c, const Questions& answer);
-  // The plan has to tell of the class. `changed`: more than that it is closed
+  // The plan has to tell of the class. `changed`: more than that it is inactive
   // now.
   void Note(const GangClassList& list, GangClassIndex c, bool changed);
   // Room is made for g; its handle and key are filled in here.
   void Preempts(GangIndex g, Preemption preemption);
   // Gangs were asked whether they can grow.
   void Grew() { plan_->grew = true; }
-  // Writes all of it into the plan. `exhausted`: questions were left open.
+  // Writes all of it into the plan. `exhausted`: questions were left active.
   void Finish(bool exhausted);
 
   const Decision& at(Draft draft) const { return drafts_[draft].decision; }
@@ -62,14 +63,14 @@ class PlanWriter {
   struct Answered {
     bool grows = false;
     GangClassKey key{};
-    bool unchanged = false;  // No more than that it is closed now.
+    bool unchanged = false;  // No more than that it is inactive now.
     friend auto operator<=>(const Answered&, const Answered&) = default;
   };
 
   void FinishDecisions();
   void FinishAnswers(bool exhausted);
 
-  Core& core_;
+  SchedulerTables& tables_;
   Plan* plan_ = nullptr;
   std::vector<Entry> drafts_;
   std::vector<std::pair<Draft, PlannedTask>> tasks_;

@@ -23,43 +23,43 @@ void Promote::Run() {
 }
 
 void Promote::PromoteGang(GangIndex g) {
-  const GangRecord& r = core_.gangs.at(g);
-  const Cluster::Mark mark = core_.cluster.Begin();
+  const GangRecord& r = tables_.gangs.at(g);
+  const Cluster::Mark mark = tables_.cluster.Begin();
   HeldTasks(r, &tasks_);
   pass_.budget.Charge(tasks_.size(), kTaskNs);
-  const Resources& used = core_.holdings.UsageOf(tasks_);
+  const Resources& used = tables_.holdings.UsageOf(tasks_);
   bool hope = MayStillStart(r, used);
-  bool room = !core_.quota.OverLimitNow(r.queue, used, Ledger::kBoth);
+  bool room = !tables_.quota.OverLimitNow(r.queue, used, Ledger::kBoth);
   for (const TaskRecord& task : r.tasks) {
-    if (core_.cluster.Fits(task.at, Ledger::kNow)) {
-      core_.cluster.Charge(task.at, Ledger::kNow);
+    if (tables_.cluster.Fits(task.at, Ledger::kNow)) {
+      tables_.cluster.Charge(task.at, Ledger::kNow);
       continue;
     }
     room = false;
-    hope &= core_.nodes.releasing(task.at.node) > 0;
+    hope &= tables_.nodes.releasing(task.at.node) > 0;
   }
-  core_.cluster.Rollback(mark);
+  tables_.cluster.Rollback(mark);
   if (room && hope) {
     pass_.decisions.StartNominated(g);
   } else if (!hope) {
     pass_.decisions.Stop(g, DecisionKind::kEvict,
                          {.code = ReasonCode::kNominationUndone});
   } else {
-    GangEdit gang(core_, g);
+    GangEdit gang(tables_, g);
     gang->check_due = false;
   }
 }
 
-// Whether it will be let in once it has room: nobody holds it, its queues have
+// Whether it will be let in once it has room: it is not held, its queues have
 // not been cut, and its nodes still take such tasks.
 bool Promote::MayStillStart(const GangRecord& r, const Resources& used) const {
-  if (r.held || r.not_before > core_.now || core_.queues.IsHeld(r.queue) ||
-      core_.quota.OverLimitNow(r.queue, used, Ledger::kLater)) {
+  if (r.held || r.not_before > tables_.now || tables_.queues.IsHeld(r.queue) ||
+      tables_.quota.OverLimitNow(r.queue, used, Ledger::kLater)) {
     return false;
   }
   return std::ranges::all_of(r.tasks, [&](const TaskRecord& t) {
-    return core_.cluster.Admits(t.at.node, t.at.shape) &&
-           DevicesSuit(core_.cluster, t.at);
+    return tables_.cluster.Admits(t.at.node, t.at.shape) &&
+           DevicesSuit(tables_.cluster, t.at);
   });
 }
 

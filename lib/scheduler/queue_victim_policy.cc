@@ -7,19 +7,19 @@
 namespace muster {
 
 QueueVictimPolicy::QueueVictimPolicy(
-    Core& core, QueueIndex preemptor, const Resources& demand,
+    SchedulerTables& tables, QueueIndex preemptor, const Resources& demand,
     std::span<const VictimCandidate> candidates)
-    : core_(core),
+    : tables_(tables),
       preemptor_(preemptor),
       demand_(demand),
       candidates_(candidates),
-      excesses_(core.quota.Excesses(preemptor, demand, Ledger::kLater)),
+      excesses_(tables.quota.Excesses(preemptor, demand, Ledger::kLater)),
       taken_(candidates.size()),
       disrupted_(candidates.size()),
-      overlay_(core.queues) {}
+      overlay_(tables.queues) {}
 
 const GangRecord& QueueVictimPolicy::GangOf(uint32_t i) const {
-  return core_.gangs.at(candidates_[i].gang.index);
+  return tables_.gangs.at(candidates_[i].gang.index);
 }
 
 // A nomination is taken back without disrupting anything.
@@ -29,16 +29,16 @@ bool QueueVictimPolicy::Disrupts(uint32_t i, uint32_t tasks) const {
 }
 
 bool QueueVictimPolicy::BudgetsAllow(uint32_t i) const {
-  const auto& budgets = core_.budgets.Of(GangOf(i).key);
+  const auto& budgets = tables_.budgets.Of(GangOf(i).key);
   return std::ranges::all_of(budgets, [&](const std::string& key) {
     const auto taken = disruptions_.find(key);
-    return core_.budgets.Find(key)->allowed >
+    return tables_.budgets.Find(key)->allowed >
            (taken == disruptions_.end() ? 0 : taken->second);
   });
 }
 
 void QueueVictimPolicy::CountDisrupted(uint32_t i, int64_t sign) {
-  for (const std::string& key : core_.budgets.Of(GangOf(i).key)) {
+  for (const std::string& key : tables_.budgets.Of(GangOf(i).key)) {
     disruptions_[key] += sign;
   }
   disrupted_[i] = sign > 0;
@@ -48,9 +48,9 @@ bool QueueVictimPolicy::Add(uint32_t i, uint32_t tasks) {
   const bool disrupts = Disrupts(i, tasks);
   if (disrupts && !BudgetsAllow(i)) return false;
   const QueueIndex queue = GangOf(i).queue;
-  Resources amount = core_.holdings.UsageOf(candidates_[i].tasks.last(tasks));
+  Resources amount = tables_.holdings.UsageOf(candidates_[i].tasks.last(tasks));
   if (queue != preemptor_ &&
-      !core_.quota.MayLose(queue, preemptor_, demand_, amount, &overlay_)) {
+      !tables_.quota.MayLose(queue, preemptor_, demand_, amount, &overlay_)) {
     return false;
   }
   if (disrupts) CountDisrupted(i, 1);
@@ -67,7 +67,7 @@ void QueueVictimPolicy::Remove(uint32_t i) {
 
 bool QueueVictimPolicy::GivesQuota(uint32_t i) const {
   return std::ranges::any_of(excesses_, [&](const LimitExcess& e) {
-    return core_.queues.IsWithin(GangOf(i).queue, e.queue);
+    return tables_.queues.IsWithin(GangOf(i).queue, e.queue);
   });
 }
 
@@ -75,15 +75,16 @@ bool QueueVictimPolicy::MaySuffice() const {
   return std::ranges::all_of(excesses_, [&](const LimitExcess& e) {
     int64_t lacks = e.needed - e.available;
     for (uint32_t i = 0; i < candidates_.size() && lacks > 0; ++i) {
-      if (!core_.queues.IsWithin(GangOf(i).queue, e.queue)) continue;
-      lacks -= core_.holdings.UsageOf(candidates_[i].tasks)[e.kind];
+      if (!tables_.queues.IsWithin(GangOf(i).queue, e.queue)) continue;
+      lacks -= tables_.holdings.UsageOf(candidates_[i].tasks)[e.kind];
     }
     return lacks <= 0;
   });
 }
 
 bool QueueVictimPolicy::QuotaSufficesFor(const Resources& demand) const {
-  return !core_.quota.OverLimit(preemptor_, demand, Ledger::kLater, &overlay_);
+  return !tables_.quota.OverLimit(preemptor_, demand, Ledger::kLater,
+                                  &overlay_);
 }
 
 }  // namespace muster

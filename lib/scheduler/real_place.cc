@@ -112,16 +112,17 @@ absl::StatusOr<DeviceSet> NamedDevices(const std::string& field,
                  "the task has ", wanted);
 }
 
-absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
+absl::StatusOr<Allocation> RealPlace(const SchedulerTables& tables,
+                                     const GangRecord& r,
                                      const Allocation& planned,
                                      const TaskAnswer& answer) {
   Allocation real = planned;
   if (!answer.node.empty()) {
-    MUSTER_ASSIGN_OR_RETURN(real.node, NodeNamed(core, answer.node));
+    MUSTER_ASSIGN_OR_RETURN(real.node, NodeNamed(tables, answer.node));
   }
   const std::string field = absl::StrCat("gang '", r.key, "'");
-  const Node& node = core.cluster.node(real.node);
-  const uint32_t wanted = core.cluster.device_request(planned.shape).count;
+  const Node& node = tables.cluster.node(real.node);
+  const uint32_t wanted = tables.cluster.device_request(planned.shape).count;
   MUSTER_ASSIGN_OR_RETURN(const DeviceSet named,
                           NamedDevices(field, node, wanted, answer.devices));
   if (!named.empty()) {
@@ -134,8 +135,8 @@ absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
     real.devices = {};
   }
   MUSTER_RETURN_IF_ERROR(
-      CheckFirstSlice(core.cluster, field, real.shape, answer.first_slice));
-  FillIn(core.cluster, planned, answer.first_slice, &real);
+      CheckFirstSlice(tables.cluster, field, real.shape, answer.first_slice));
+  FillIn(tables.cluster, planned, answer.first_slice, &real);
   return real;
 }
 

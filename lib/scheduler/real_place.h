@@ -9,7 +9,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "lib/cluster/cluster.h"
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "muster/event.h"
 
 namespace muster {
@@ -33,7 +33,8 @@ absl::StatusOr<DeviceSet> NamedDevices(const std::string& field,
                                        std::span<const uint32_t> devices);
 
 // Where a started task really is. An answer without a node means as planned.
-absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
+absl::StatusOr<Allocation> RealPlace(const SchedulerTables& tables,
+                                     const GangRecord& r,
                                      const Allocation& planned,
                                      const TaskAnswer& answer);
 
@@ -41,8 +42,8 @@ absl::StatusOr<Allocation> RealPlace(const Core& core, const GangRecord& r,
 absl::Status CheckPlace(const Cluster& cluster, const std::string& field,
                         const Allocation& at);
 
-// Adds what a task of the shape uses to what others do: an error if all use
-// more than Resources::kMaxTotal of a kind.
+// Adds what a task of the shape uses to what other tasks do: an error if all
+// use more than Resources::kMaxTotal of a kind.
 absl::Status AddUse(const SchedulerConfig& config, const Cluster& cluster,
                     const std::string& field, ShapeId shape, Resources* sum);
 

@@ -24,28 +24,28 @@ using RealTasks = std::map<TaskId, const RealTask*>;
 // What the host reported, by keys.
 struct Reported {
   std::map<std::string_view, const Node*> nodes{};
-  std::map<std::string_view, const OtherUsage*> others{};  // By node.
+  std::map<std::string_view, const ExternalUsage*> external{};  // By node.
   std::set<std::string_view> down{};
   std::map<std::string_view, RealTasks> tasks{};  // By gang.
 };
 
-absl::Status CheckNodes(const Core& core, const Reconciled& e,
+absl::Status CheckNodes(const SchedulerTables& tables, const Reconciled& e,
                         Reported* reported) {
   for (const Node& node : e.nodes) {
     if (!reported->nodes.emplace(node.key, &node).second) {
       return Invalid("reconciled.nodes: '", node.key + "' twice");
     }
   }
-  MUSTER_RETURN_IF_ERROR(ValidateTotal(core.config, {}, e.nodes));
-  for (const OtherUsage& usage : e.others) {
+  MUSTER_RETURN_IF_ERROR(ValidateTotal(tables.config, {}, e.nodes));
+  for (const ExternalUsage& usage : e.external) {
     const auto node = reported->nodes.find(usage.node);
     if (node == reported->nodes.end() ||
-        !reported->others.emplace(usage.node, &usage).second) {
-      return Invalid("reconciled.others: '",
+        !reported->external.emplace(usage.node, &usage).second) {
+      return Invalid("reconciled.external: '",
                      usage.node + "' is not among the nodes, or is twice");
     }
     MUSTER_RETURN_IF_ERROR(
-        ValidateDevices("reconciled.others", *node->second, usage));
+        ValidateDevices("reconciled.external", *node->second, usage));
   }
   for (const std::string& key : e.down) {
     if (!reported->nodes.contains(key)) {
@@ -56,19 +56,20 @@ absl::Status CheckNodes(const Core& core, const Reconciled& e,
   return absl::OkStatus();
 }
 
-absl::Status CheckPast(const Core& core, const std::string& at,
+absl::Status CheckPast(const SchedulerTables& tables, const std::string& at,
                        const char* name, Time time) {
-  return Require(time == kForever || (time >= 0 && time <= core.now), at, name,
-                 ": ", time, " is not in 0..", core.now, ", the event's time");
+  return Require(time == kForever || (time >= 0 && time <= tables.now), at,
+                 name, ": ", time, " is not in 0..", tables.now,
+                 ", the event's time");
 }
 
-absl::Status CheckTask(const Core& core, const Reported& reported,
+absl::Status CheckTask(const SchedulerTables& tables, const Reported& reported,
                        const std::string& at, const RealTask& task) {
-  const GangIndex g = core.gangs.Find(task.gang);
+  const GangIndex g = tables.gangs.Find(task.gang);
   if (g == kNoGang) {
     return NotFound(at, ".gang: '", task.gang, "' is not known");
   }
-  const GangSpec& spec = core.SpecOf(g);
+  const GangSpec& spec = tables.SpecOf(g);
   const std::vector<Role>& roles = spec.gang().roles;
   if (task.task.role >= roles.size() || task.task.index >= Gang::kMaxTasks ||
       task.alternative >= spec.prepared.shapes[task.task.role].size()) {
@@ -76,11 +77,11 @@ absl::Status CheckTask(const Core& core, const Reported& reported,
                    task.task.role, ", ", task.task.index, ") of alternative ",
                    task.alternative);
   }
-  if (task.suspended && (task.releasing || !core.config.host.suspend)) {
+  if (task.suspended && (task.releasing || !tables.config.host.suspend)) {
     return Invalid(at, task.releasing ? ".suspended: it is being stopped"
                                       : ".suspended: the host cannot suspend");
   }
-  MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".started", task.started));
+  MUSTER_RETURN_IF_ERROR(CheckPast(tables, at, ".started", task.started));
   const auto node = reported.nodes.find(task.node);
   if (node == reported.nodes.end()) {
     return Invalid(at, ".node: '" + task.node + "' is not among the nodes");
@@ -91,8 +92,8 @@ absl::Status CheckTask(const Core& core, const Reported& reported,
   }
   const ShapeId shape = spec.prepared.shapes[task.task.role][task.alternative];
   MUSTER_RETURN_IF_ERROR(
-      CheckFirstSlice(core.cluster, at, shape, task.first_slice));
-  const uint32_t wanted = core.cluster.device_request(shape).count;
+      CheckFirstSlice(tables.cluster, at, shape, task.first_slice));
+  const uint32_t wanted = tables.cluster.device_request(shape).count;
   const size_t has = node->second->devices.size();
   if (wanted > has) {
     return Invalid(at, ".node: '", task.node, "' has ", has,
@@ -101,22 +102,23 @@ absl::Status CheckTask(const Core& core, const Reported& reported,
   return NamedDevices(at, *node->second, wanted, task.devices).status();
 }
 
-absl::Status CheckGangs(const Core& core, const Reconciled& e) {
+absl::Status CheckGangs(const SchedulerTables& tables, const Reconciled& e) {
   std::set<std::string_view> seen;
   for (size_t i = 0; i < e.gangs.size(); ++i) {
     const RealGang& real = e.gangs[i];
     const std::string at = absl::StrCat("reconciled.gangs[", i, "]");
-    const GangIndex g = core.gangs.Find(real.gang);
+    const GangIndex g = tables.gangs.Find(real.gang);
     if (g == kNoGang) {
       return NotFound(at, ".gang: '", real.gang, "' is not known");
     }
     if (!seen.insert(real.gang).second) {
       return Invalid(at, ".gang: '" + real.gang + "' is there twice");
     }
-    MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".started", real.started));
-    MUSTER_RETURN_IF_ERROR(CheckPast(core, at, ".checkpoint", real.checkpoint));
+    MUSTER_RETURN_IF_ERROR(CheckPast(tables, at, ".started", real.started));
+    MUSTER_RETURN_IF_ERROR(
+        CheckPast(tables, at, ".checkpoint", real.checkpoint));
     const Duration run_time =
-        real.run_time != kForever ? real.run_time : core.gangs.at(g).run_time;
+        real.run_time != kForever ? real.run_time : tables.gangs.at(g).run_time;
     if (real.saved != kForever && real.saved > run_time) {
       return Invalid(at, ".saved: ", real.saved, " is not in 0..", run_time,
                      ", its run_time");
@@ -126,10 +128,10 @@ absl::Status CheckGangs(const Core& core, const Reconciled& e) {
 }
 
 // What the host knows of a gang's times.
-void TakeTimes(Core& core, const RealGang& real) {
-  const GangIndex g = core.gangs.Find(real.gang);
+void TakeTimes(SchedulerTables& tables, const RealGang& real) {
+  const GangIndex g = tables.gangs.Find(real.gang);
   if (g == kNoGang) return;
-  GangEdit gang(core, g);
+  GangEdit gang(tables, g);
   if (real.started != kForever && gang->phase == GangPhase::kRunning) {
     gang->started = real.started;  // SettlePhase has reported it.
   }
@@ -142,20 +144,21 @@ void TakeTimes(Core& core, const RealGang& real) {
   gang->unsaved = std::min(gang->unsaved, gang->run_time - gang->saved);
 }
 
-absl::Status Check(const Core& core, const Reconciled& e, Reported* reported) {
-  MUSTER_RETURN_IF_ERROR(CheckGangs(core, e));
-  MUSTER_RETURN_IF_ERROR(CheckNodes(core, e, reported));
-  Resources sum(core.cluster.resource_count());
+absl::Status Check(const SchedulerTables& tables, const Reconciled& e,
+                   Reported* reported) {
+  MUSTER_RETURN_IF_ERROR(CheckGangs(tables, e));
+  MUSTER_RETURN_IF_ERROR(CheckNodes(tables, e, reported));
+  Resources sum(tables.cluster.resource_count());
   for (size_t i = 0; i < e.tasks.size(); ++i) {
     const RealTask& task = e.tasks[i];
     const std::string at = absl::StrCat("reconciled.tasks[", i, "]");
-    MUSTER_RETURN_IF_ERROR(CheckTask(core, *reported, at, task));
+    MUSTER_RETURN_IF_ERROR(CheckTask(tables, *reported, at, task));
     if (!reported->tasks[task.gang].emplace(task.task, &task).second) {
       return Invalid(at, ".task: is there twice");
     }
-    const GangSpec& spec = core.SpecOf(core.gangs.Find(task.gang));
+    const GangSpec& spec = tables.SpecOf(tables.gangs.Find(task.gang));
     MUSTER_RETURN_IF_ERROR(
-        AddUse(core.config, core.cluster, at,
+        AddUse(tables.config, tables.cluster, at,
                spec.prepared.shapes[task.task.role][task.alternative], &sum));
   }
   return absl::OkStatus();
@@ -163,54 +166,55 @@ absl::Status Check(const Core& core, const Reconciled& e, Reported* reported) {
 
 // --- Nodes -------------------------------------------------------------------
 
-void RemoveOtherNodes(Core& core, const Reported& reported) {
-  const std::span<const NodeIndex> all = core.cluster.nodes();
+void RemoveOtherNodes(SchedulerTables& tables, const Reported& reported) {
+  const std::span<const NodeIndex> all = tables.cluster.nodes();
   std::vector<NodeIndex> gone(all.begin(), all.end());
   std::erase_if(gone, [&](NodeIndex n) {
-    return reported.nodes.contains(core.cluster.node(n).key);
+    return reported.nodes.contains(tables.cluster.node(n).key);
   });
   for (const NodeIndex n : gone) {
-    for (const NodeTask& ref : core.nodes.tasks(n)) {
-      core.report.tasks_lost +=
-          core.gangs.at(ref.gang).phase != GangPhase::kNominated;
+    for (const NodeTask& ref : tables.nodes.tasks(n)) {
+      tables.report.tasks_lost +=
+          tables.gangs.at(ref.gang).phase != GangPhase::kNominated;
     }
-    Take(core, NodeRemoved{core.cluster.node(n).key}).IgnoreError();
-    ++core.report.nodes_removed;
+    Take(tables, NodeRemoved{tables.cluster.node(n).key}).IgnoreError();
+    ++tables.report.nodes_removed;
   }
 }
 
-void ReconcileNodes(Core& core, const Reconciled& e, const Reported& reported) {
-  RemoveOtherNodes(core, reported);
+void ReconcileNodes(SchedulerTables& tables, const Reconciled& e,
+                    const Reported& reported) {
+  RemoveOtherNodes(tables, reported);
   for (const Node& node : e.nodes) {
-    const bool is_new = !core.cluster.Find(node.key).valid();
-    const bool changed = UpsertNode(core, node);
-    core.report.nodes_added += is_new;
-    core.report.nodes_changed += changed && !is_new;
+    const bool is_new = !tables.cluster.Find(node.key).valid();
+    const bool changed = UpsertNode(tables, node);
+    tables.report.nodes_added += is_new;
+    tables.report.nodes_changed += changed && !is_new;
   }
   for (const Node& node : e.nodes) {
-    const NodeIndex n = core.cluster.Find(node.key).index;
-    ChangeFacts(core, n, [&](NodeRecords::Facts& facts) {
-      const auto usage = reported.others.find(node.key);
-      facts.others =
-          usage == reported.others.end() ? OtherUsage() : *usage->second;
-      facts.others.node = node.key;
+    const NodeIndex n = tables.cluster.Find(node.key).index;
+    ChangeFacts(tables, n, [&](NodeRecords::Facts& facts) {
+      const auto usage = reported.external.find(node.key);
+      facts.external =
+          usage == reported.external.end() ? ExternalUsage() : *usage->second;
+      facts.external.node = node.key;
       facts.down = reported.down.contains(node.key);
     });
-    core.nodes.AddOvercommitCandidate(n);
+    tables.nodes.AddOvercommitCandidate(n);
   }
 }
 
 // --- Tasks -------------------------------------------------------------------
 
-// The open decisions, and whom they are about.
+// The pending decisions, and which gangs they are about.
 using PendingDecisions = std::vector<std::pair<GangId, PendingDecision>>;
 
-PendingDecisions AllOpen(const Core& core) {
+PendingDecisions AllPending(const SchedulerTables& tables) {
   PendingDecisions all;
-  for (const GangIndex g : core.gangs.Positions()) {
-    const GangRecord& r = core.gangs.at(g);
+  for (const GangIndex g : tables.gangs.Positions()) {
+    const GangRecord& r = tables.gangs.at(g);
     for (const PendingRecord& pending : r.pending) {
-      all.emplace_back(core.gangs.id(g), Answers::PendingOf(r, pending.seq));
+      all.emplace_back(tables.gangs.id(g), Answers::PendingOf(r, pending.seq));
     }
   }
   return all;
@@ -218,11 +222,11 @@ PendingDecisions AllOpen(const Core& core) {
 
 // Refused are those of which a task was to start and does not run, or was to
 // stop and does.
-void CountAnswers(Core& core, const PendingDecisions& before) {
+void CountAnswers(SchedulerTables& tables, const PendingDecisions& before) {
   for (const auto& [gang, pending] : before) {
-    if (core.answers.OwnerOf(pending.seq) != kNoGang) continue;  // Still.
-    const GangRecord& r = core.gangs.at(gang.index);
-    const bool lives = core.gangs.Has(gang);
+    if (tables.answers.OwnerOf(pending.seq) != kNoGang) continue;  // Still.
+    const GangRecord& r = tables.gangs.at(gang.index);
+    const bool lives = tables.gangs.Has(gang);
     const bool stops = IsStop(pending.kind);
     const auto refused = [&](TaskId id) {
       const TaskRecord* task = lives ? FindTask(r, id) : nullptr;
@@ -230,19 +234,19 @@ void CountAnswers(Core& core, const PendingDecisions& before) {
       return runs == stops;
     };
     ++(std::ranges::any_of(pending.tasks, refused)
-           ? core.report.decisions_refused
-           : core.report.decisions_applied);
+           ? tables.report.decisions_refused
+           : tables.report.decisions_applied);
   }
 }
 
-Allocation RealAllocation(const Core& core, const GangRecord& r,
+Allocation RealAllocation(const SchedulerTables& tables, const GangRecord& r,
                           const RealTask& real, const Allocation* recorded) {
-  const GangSpec& spec = core.SpecOf(r);
+  const GangSpec& spec = tables.SpecOf(r);
   Allocation at;
-  at.node = core.cluster.Find(real.node).index;
+  at.node = tables.cluster.Find(real.node).index;
   at.shape = spec.prepared.shapes[real.task.role][real.alternative];
   for (uint32_t d : real.devices) at.devices.Insert(d);
-  FillIn(core.cluster,
+  FillIn(tables.cluster,
          recorded != nullptr ? *recorded : Allocation{.node = ~0u},
          real.first_slice, &at);
   return at;
@@ -254,44 +258,44 @@ TaskPhase RealPhase(const RealTask& real) {
 }
 
 // A task that is known: takes over where and how it really is.
-void TakeOver(Core& core, GangEdit& gang, TaskRecord& task,
+void TakeOver(SchedulerTables& tables, GangEdit& gang, TaskRecord& task,
               const RealTask& real) {
-  const Allocation at = RealAllocation(core, *gang, real, &task.at);
+  const Allocation at = RealAllocation(tables, *gang, real, &task.at);
   const bool moved = !(at == task.at);
   const bool rested = task.phase == TaskPhase::kSuspended ||
                       task.phase == TaskPhase::kSucceeded;
   const TaskPhase phase = RealPhase(real);
   const NodeIndex was_on = task.at.node;
-  if (moved) core.holdings.Move(gang.gang(), task, at);
+  if (moved) tables.holdings.Move(gang.gang(), task, at);
   if (at.node != was_on) {
     // It may grow beside its tasks, or resume where they are.
-    core.opener.RoomFreed(at.node);
-    core.opener.StructureChanged();
+    tables.activator.RoomFreed(at.node);
+    tables.activator.StructureChanged();
   }
   if (task.phase != phase || phase == TaskPhase::kRunning) {
-    core.answers.Settle(*gang, task);
+    tables.answers.Settle(*gang, task);
   }
-  if (task.phase != phase) core.holdings.SetPhase(gang.gang(), task, phase);
-  ++(rested  ? core.report.tasks_found
-     : moved ? core.report.tasks_moved
-             : core.report.tasks_confirmed);
+  if (task.phase != phase) tables.holdings.SetPhase(gang.gang(), task, phase);
+  ++(rested  ? tables.report.tasks_found
+     : moved ? tables.report.tasks_moved
+             : tables.report.tasks_confirmed);
 }
 
 // A task that runs and was not recorded as running.
-void Discover(Core& core, GangEdit& gang, const RealTask& real) {
+void Discover(SchedulerTables& tables, GangEdit& gang, const RealTask& real) {
   TaskRecord task;
   task.task = real.task;
   task.attempt = ++gang->attempts;
   task.phase = RealPhase(real);
-  task.at = RealAllocation(core, *gang, real, nullptr);
-  core.holdings.Hold(gang.gang(), task);
+  task.at = RealAllocation(tables, *gang, real, nullptr);
+  tables.holdings.Hold(gang.gang(), task);
   gang->tasks.insert(TaskPlace(*gang, real.task), task);
-  core.nodes.AddOvercommitCandidate(task.at.node);
-  ++core.report.tasks_found;
+  tables.nodes.AddOvercommitCandidate(task.at.node);
+  ++tables.report.tasks_found;
 }
 
 // A task that was recorded as being somewhere, and is not reported.
-void Lose(Core& core, GangEdit& gang, TaskId id) {
+void Lose(SchedulerTables& tables, GangEdit& gang, TaskId id) {
   const TaskPhase phase = FindTask(*gang, id)->phase;
   const bool stops = gang->phase == GangPhase::kStopping;
   if (phase == TaskPhase::kSucceeded ||
@@ -300,10 +304,10 @@ void Lose(Core& core, GangEdit& gang, TaskId id) {
   }
   const bool releasing =
       phase == TaskPhase::kReleasing || phase == TaskPhase::kSuspended;
-  core.report.tasks_lost += !releasing;
-  core.report.tasks_confirmed += releasing;
-  core.life.Answer(gang, id, 0,
-                   releasing ? TaskOutcome::kReleased : TaskOutcome::kFailed);
+  tables.report.tasks_lost += !releasing;
+  tables.report.tasks_confirmed += releasing;
+  tables.life.Answer(gang, id, 0,
+                     releasing ? TaskOutcome::kReleased : TaskOutcome::kFailed);
 }
 
 // Since when all that runs of a gang does, as far as it is reported.
@@ -319,48 +323,50 @@ Time RunsSince(const RealTasks& real, Time now) {
 // The gang's phase, from what its tasks really do. Of a stop that was carried
 // out in part, what still runs has refused: the gang runs, below its minimum
 // perhaps, and the next plan decides anew.
-void SettlePhase(Core& core, GangEdit& gang, const RealTasks& real) {
+void SettlePhase(SchedulerTables& tables, GangEdit& gang,
+                 const RealTasks& real) {
   const bool releasing = HasTask(*gang, TaskPhase::kReleasing);
   if (HasTask(*gang, TaskPhase::kRunning)) {
     // What had refused to stop has run all the time.
     const bool ran =
         gang->phase == GangPhase::kRunning || gang->started != kForever;
-    if (!ran) gang->started = RunsSince(real, core.now);
-    core.life.GoOn(*gang);
+    if (!ran) gang->started = RunsSince(real, tables.now);
+    tables.life.GoOn(*gang);
     for (size_t i = gang->tasks.size(); i-- > 0;) {
       if (gang->tasks[i].phase == TaskPhase::kSuspended) {
-        core.life.Drop(gang, gang->tasks[i].task);
+        tables.life.Drop(gang, gang->tasks[i].task);
       }
     }
-    core.opener.VictimsChanged(*gang);
+    tables.activator.VictimsChanged(*gang);
   } else if (releasing && gang->phase != GangPhase::kSuspending) {
     gang->phase = GangPhase::kStopping;
   } else if (HasTask(*gang, TaskPhase::kSuspended) &&
              (IsLive(*gang) || gang->phase == GangPhase::kWaiting)) {
-    core.life.Rest(*gang);
+    tables.life.Rest(*gang);
   }
   if (IsLive(*gang) && gang->repair_reason == ReasonCode::kNone) {
-    gang->repair_reason = core.life.WhyLeaves(*gang);
+    gang->repair_reason = tables.life.WhyLeaves(*gang);
   }
 }
 
-void ReconcileGang(Core& core, GangIndex g, const RealTasks& real) {
-  const GangRecord& r = core.gangs.at(g);
+void ReconcileGang(SchedulerTables& tables, GangIndex g,
+                   const RealTasks& real) {
+  const GangRecord& r = tables.gangs.at(g);
   if (r.phase == GangPhase::kNominated) {
     // A nominated task does not run; what really runs undoes the nomination.
     if (real.empty()) return;
-    core.life.UndoNomination(g);
+    tables.life.UndoNomination(g);
   }
   if (real.empty() && r.tasks.empty()) return;
-  GangEdit gang(core, g);
+  GangEdit gang(tables, g);
   std::vector<TaskId> recorded;
   for (const TaskRecord& task : r.tasks) recorded.push_back(task.task);
   for (const TaskId id : recorded) {
     const auto it = real.find(id);
     if (it == real.end()) {
-      Lose(core, gang, id);
+      Lose(tables, gang, id);
     } else {
-      TakeOver(core, gang, *FindTask(*gang, id), *it->second);
+      TakeOver(tables, gang, *FindTask(*gang, id), *it->second);
     }
   }
   // A gang that runs keeps nothing suspended.
@@ -369,30 +375,31 @@ void ReconcileGang(Core& core, GangIndex g, const RealTasks& real) {
   });
   for (const auto& [id, task] : real) {
     if (FindTask(r, id) != nullptr || (runs && task->suspended)) continue;
-    Discover(core, gang, *task);
+    Discover(tables, gang, *task);
   }
-  SettlePhase(core, gang, real);
-  core.life.Update(gang);
+  SettlePhase(tables, gang, real);
+  tables.life.Update(gang);
 }
 
 }  // namespace
 
-absl::Status Take(Core& core, const Reconciled& e) {
-  core.report = ReconcileReport{};
+absl::Status Take(SchedulerTables& tables, const Reconciled& e) {
+  tables.report = ReconcileReport{};
   Reported reported;
-  MUSTER_RETURN_IF_ERROR(Check(core, e, &reported));
-  const PendingDecisions before = AllOpen(core);
-  ReconcileNodes(core, e, reported);
+  MUSTER_RETURN_IF_ERROR(Check(tables, e, &reported));
+  const PendingDecisions before = AllPending(tables);
+  ReconcileNodes(tables, e, reported);
   const RealTasks none;
-  for (const GangIndex g : core.gangs.Sorted()) {
-    const auto real = reported.tasks.find(core.gangs.at(g).key);
-    ReconcileGang(core, g, real == reported.tasks.end() ? none : real->second);
+  for (const GangIndex g : tables.gangs.Sorted()) {
+    const auto real = reported.tasks.find(tables.gangs.at(g).key);
+    ReconcileGang(tables, g,
+                  real == reported.tasks.end() ? none : real->second);
   }
   for (const Node& node : e.nodes) {
-    SettleUnnamed(core, core.cluster.Find(node.key).index);
+    SettleUnnamed(tables, tables.cluster.Find(node.key).index);
   }
-  for (const RealGang& gang : e.gangs) TakeTimes(core, gang);
-  CountAnswers(core, before);
+  for (const RealGang& gang : e.gangs) TakeTimes(tables, gang);
+  CountAnswers(tables, before);
   return absl::OkStatus();
 }
 

@@ -28,27 +28,27 @@ bool IsScarce(const Cluster& cluster, const Allocation& at) {
 
 }  // namespace
 
-bool RepairWithoutDecision(Core& core, GangIndex g) {
-  const GangRecord& r = core.gangs.at(g);
-  const GangSpec& spec = core.SpecOf(r);
-  GangEdit gang(core, g);
+bool RepairWithoutDecision(SchedulerTables& tables, GangIndex g) {
+  const GangRecord& r = tables.gangs.at(g);
+  const GangSpec& spec = tables.SpecOf(r);
+  GangEdit gang(tables, g);
   gang->check_due = false;
   if (r.phase == GangPhase::kSuspending) return true;  // Its end will tell.
   if (r.phase == GangPhase::kSuspended) {
     const bool ends = r.cancel || r.repair_reason != ReasonCode::kNone ||
-                      SuspendedUntil(core.config, r) <= core.now;
-    return !ends || SparedUntil(r) > core.now;
+                      SuspendedUntil(tables.config, r) <= tables.now;
+    return !ends || SparedUntil(r) > tables.now;
   }
   if (IsLive(r)) {
     std::vector<uint32_t> counts;
     if (r.cancel || !MeetsMinimum(r, spec, &counts)) return false;
-    if (!core.life.Leaving(r).empty()) return SparedUntil(r) > core.now;
+    if (!tables.life.Leaving(r).empty()) return SparedUntil(r) > tables.now;
     if (r.repair_reason == ReasonCode::kTaskFailed)
-      core.life.FailStart(*gang);  // Surplus.
+      tables.life.FailStart(*gang);  // Surplus.
   }
   gang->repair_reason = ReasonCode::kNone;
-  core.life.Update(gang);
-  core.opener.VictimsChanged(r);
+  tables.life.Update(gang);
+  tables.activator.VictimsChanged(r);
   return true;
 }
 
@@ -63,24 +63,25 @@ void Repair::Run() {
 void Repair::RepairDue() {
   do {
     CheckDue(false, [this](GangIndex g) { RepairGang(g); });
-    core_.opener.Publish(true);
+    tables_.activator.Publish(true);
   } while (!pass_.budget.exhausted() &&
-           !std::ranges::all_of(
-               core_.lists.check_due(),
-               [this](const GangRank& rank) { return IsNominated(rank); }));
+           !std::ranges::all_of(tables_.lists.check_due(),
+                                [this](const QueuePosition& position) {
+                                  return IsNominated(position);
+                                }));
 }
 
 void Repair::CancelOverdue() {
-  ranks_.clear();
-  for (const auto& [at, g] : core_.lists.times().wakes()) {
-    if (at > core_.now) break;
-    const GangRecord& r = core_.gangs.at(g);
+  positions_.clear();
+  for (const auto& [at, g] : tables_.lists.times().wakes()) {
+    if (at > tables_.now) break;
+    const GangRecord& r = tables_.gangs.at(g);
     const bool overdue = r.phase == GangPhase::kRunning && r.max_runtime > 0 &&
-                         r.started + r.max_runtime <= core_.now &&
-                         SparedUntil(r) <= core_.now;
-    if (overdue) ranks_.push_back(core_.lists.RankOf(g));
+                         r.started + r.max_runtime <= tables_.now &&
+                         SparedUntil(r) <= tables_.now;
+    if (overdue) positions_.push_back(tables_.lists.PositionOf(g));
   }
-  std::ranges::sort(ranks_);
+  std::ranges::sort(positions_);
   CheckRanks([this](GangIndex g) {
     pass_.decisions.Stop(g, DecisionKind::kCancel,
                          {.code = ReasonCode::kMaxRuntime});
@@ -88,32 +89,32 @@ void Repair::CancelOverdue() {
 }
 
 void Repair::RepairGang(GangIndex g) {
-  if (RepairWithoutDecision(core_, g)) return;
-  const GangRecord& r = core_.gangs.at(g);
+  if (RepairWithoutDecision(tables_, g)) return;
+  const GangRecord& r = tables_.gangs.at(g);
   if (r.cancel) {
     pass_.decisions.Stop(g, DecisionKind::kCancel,
                          {.code = ReasonCode::kCancelledByHost});
     return;
   }
-  const GangSpec& spec = core_.SpecOf(r);
-  const std::vector<TaskId> leaving = core_.life.Leaving(r);
+  const GangSpec& spec = tables_.SpecOf(r);
+  const std::vector<TaskId> leaving = tables_.life.Leaving(r);
   const bool whole = MeetsMinimum(r, spec, &counts_);
   for (TaskId id : leaving) --counts_[id.role];
   const bool can_shrink =
-      core_.config.host.shrink && IsSatisfied(spec, counts_);
+      tables_.config.host.shrink && IsSatisfied(spec, counts_);
   if (IsLive(r) && can_shrink) {
-    pass_.decisions.Shrink(g, leaving, {.code = core_.life.WhyLeaves(r)});
+    pass_.decisions.Shrink(g, leaving, {.code = tables_.life.WhyLeaves(r)});
     return;
   }
   if (leaving.empty() && IsReplaceable(r)) {
     if (Replace(g)) return;
-    if (core_.now - r.since < core_.config.replacement_timeout) return;
+    if (tables_.now - r.since < tables_.config.replacement_timeout) return;
   }
   pass_.decisions.Stop(g, DecisionKind::kEvict, {.code = WhyEnds(r, whole)});
 }
 
 ReasonCode Repair::WhyEnds(const GangRecord& r, bool whole) {
-  if (IsLive(r) && whole) return core_.life.WhyLeaves(r);
+  if (IsLive(r) && whole) return tables_.life.WhyLeaves(r);
   return r.repair_reason == ReasonCode::kNone ? ReasonCode::kSuspendedTooLong
                                               : r.repair_reason;
 }
@@ -124,18 +125,18 @@ bool Repair::IsReplaceable(const GangRecord& r) {
   return Lacks(r) && !HasTask(r, TaskPhase::kReleasing) &&
          !(r.repair_reason == ReasonCode::kTaskFailed &&
            r.failures >= kReplacements) &&
-         !(core_.SpecOf(r).sliced && HasTask(r, TaskPhase::kSucceeded));
+         !(tables_.SpecOf(r).sliced && HasTask(r, TaskPhase::kSucceeded));
 }
 
 bool Repair::Replace(GangIndex g) {
-  const GangRecord& r = core_.gangs.at(g);
-  const Remaining remaining(r, core_.SpecOf(r));
-  PlacementRequest request = RequestFor(core_, g, Ledger::kBoth, &room_);
+  const GangRecord& r = tables_.gangs.at(g);
+  const Remaining remaining(r, tables_.SpecOf(r));
+  PlacementRequest request = RequestFor(tables_, g, Ledger::kBoth, &room_);
   request.gang = &remaining.gang();
   request.fixed = remaining.fixed();
   request.explain = false;
   placement_.Clear();
-  pass_.solver.Place(core_.cluster, request, &placement_);
+  pass_.solver.Place(tables_.cluster, request, &placement_);
   pass_.Spend(placement_);
   if (placement_.fit != Fit::kFits) return false;
   remaining.Rename(&placement_.tasks);
@@ -146,41 +147,43 @@ bool Repair::Replace(GangIndex g) {
 // Nodes that the host overcommitted are brought back under their capacity by
 // stopping, of what runs there and may be stopped, the least important.
 void Repair::ShedFromOvercommitted() {
-  std::vector<NodeIndex> candidates(core_.nodes.overcommit_candidates().begin(),
-                                    core_.nodes.overcommit_candidates().end());
+  std::vector<NodeIndex> candidates(
+      tables_.nodes.overcommit_candidates().begin(),
+      tables_.nodes.overcommit_candidates().end());
   std::ranges::sort(candidates, {}, [&](NodeIndex n) -> const std::string& {
-    return core_.cluster.node(n).key;
+    return tables_.cluster.node(n).key;
   });
   for (NodeIndex n : candidates) {
     if (pass_.budget.exhausted()) return;
-    bool shed = false;
-    while (core_.cluster.Overcommitted(n, Ledger::kLater) && ShedOne(n)) {
+    bool released = false;
+    while (tables_.cluster.Overcommitted(n, Ledger::kLater) && ReleaseOne(n)) {
       pass_.budget.Charge(1, kClassNs);
-      shed = true;
+      released = true;
     }
-    if (!core_.cluster.Overcommitted(n, Ledger::kLater))
-      core_.nodes.RemoveOvercommitCandidate(n);
-    if (!shed) continue;
-    core_.opener.Publish(true);
+    if (!tables_.cluster.Overcommitted(n, Ledger::kLater))
+      tables_.nodes.RemoveOvercommitCandidate(n);
+    if (!released) continue;
+    tables_.activator.Publish(true);
     RepairDue();
   }
 }
 
-// Nominated gangs first, then the last in rank that has not just refused.
-bool Repair::ShedOne(NodeIndex n) {
-  std::pair<bool, GangRank> victim;  // Whether it is nominated.
-  for (const NodeTask& ref : core_.nodes.tasks(n)) {
-    const GangRecord& r = core_.gangs.at(ref.gang);
-    const GangSpec& spec = core_.SpecOf(r);
+// Nominated gangs first, then the last in queue order that has not just
+// refused.
+bool Repair::ReleaseOne(NodeIndex n) {
+  std::pair<bool, QueuePosition> victim;  // Whether it is nominated.
+  for (const NodeTask& ref : tables_.nodes.tasks(n)) {
+    const GangRecord& r = tables_.gangs.at(ref.gang);
+    const GangSpec& spec = tables_.SpecOf(r);
     const bool nominated = r.phase == GangPhase::kNominated;
     if (!nominated) {
-      const bool spared = SparedUntil(r) > core_.now;
+      const bool spared = SparedUntil(r) > tables_.now;
       const bool runs = IsLive(r) || r.phase == GangPhase::kSuspended;
       if (!runs || !spec.gang().preemptible || spared) continue;
     }
     const auto at = TakeableOf(r, spec, *FindTask(r, ref.task));
-    if (!at || !IsScarce(core_.cluster, *at)) continue;
-    const std::pair worse(nominated, core_.lists.RankOf(ref.gang));
+    if (!at || !IsScarce(tables_.cluster, *at)) continue;
+    const std::pair worse(nominated, tables_.lists.PositionOf(ref.gang));
     if (victim.second.gang == kNoGang || victim < worse) victim = worse;
   }
   if (victim.second.gang == kNoGang) return false;

@@ -52,8 +52,8 @@ absl::Status IsKind(const SchedulerConfig& config, const char* field,
 // --- Nodes and queues --------------------------------------------------------
 
 absl::Status Rule(const SchedulerConfig& config, const Node& node) {
-  return Require(node.devices.empty() || !config.device_resource.empty(),
-                 ".devices: config.device_resource names no kind");
+  return Require(node.devices.empty() || !config.device_kind.empty(),
+                 ".devices: config.device_kind names no kind");
 }
 
 absl::Status Rule(const SchedulerConfig& config, const Quota& quota) {
@@ -86,8 +86,8 @@ absl::Status Rule(const SchedulerConfig&, const Topology& topology) {
 }
 
 absl::Status Rule(const SchedulerConfig& config, const TaskShape& shape) {
-  return Require(!shape.whole_node || !config.node_resource.empty(),
-                 ".whole_node: config.node_resource names no kind");
+  return Require(!shape.whole_node || !config.node_kind.empty(),
+                 ".whole_node: config.node_kind names no kind");
 }
 
 absl::Status Rule(const SchedulerConfig&, const TypicalTask& task) {
@@ -106,7 +106,7 @@ absl::Status Rule(const SchedulerConfig& config, const HostCapabilities& host) {
       NoneTwice(keeps, ".suspended_keeps", "", std::identity()));
   for (const std::string& kind : keeps) {
     MUSTER_RETURN_IF_ERROR(IsKind(config, ".suspended_keeps", kind));
-    if (kind == config.device_resource) {
+    if (kind == config.device_kind) {
       return Invalid(".suspended_keeps: '", kind,
                      "' is counted by devices, which a suspended task gives "
                      "back");
@@ -118,16 +118,14 @@ absl::Status Rule(const SchedulerConfig& config, const HostCapabilities& host) {
 absl::Status Rule(const SchedulerConfig&, const SchedulerConfig& c) {
   MUSTER_RETURN_IF_ERROR(
       NoneTwice(c.resources, ".resources", "", std::identity()));
-  if (!c.device_resource.empty()) {
-    MUSTER_RETURN_IF_ERROR(
-        IsKind(c, ".device_resource", c.device_resource, kNone));
+  if (!c.device_kind.empty()) {
+    MUSTER_RETURN_IF_ERROR(IsKind(c, ".device_kind", c.device_kind, kNone));
   }
-  if (!c.node_resource.empty()) {
-    MUSTER_RETURN_IF_ERROR(IsKind(c, ".node_resource", c.node_resource, kNone));
+  if (!c.node_kind.empty()) {
+    MUSTER_RETURN_IF_ERROR(IsKind(c, ".node_kind", c.node_kind, kNone));
   }
-  if (!c.node_resource.empty() && c.node_resource == c.device_resource) {
-    return Invalid(".node_resource: '", c.node_resource,
-                   "' is .device_resource, too");
+  if (!c.node_kind.empty() && c.node_kind == c.device_kind) {
+    return Invalid(".node_kind: '", c.node_kind, "' is .device_kind, too");
   }
   MUSTER_RETURN_IF_ERROR(
       NoneTwice(c.topologies, ".topologies", ".key", &Topology::key));
@@ -251,8 +249,8 @@ absl::Status Rule(const SchedulerConfig& config, const DeviceRequest& d) {
     }
   }
   if (d.count == 0) return absl::OkStatus();
-  if (config.device_resource.empty()) {
-    return Invalid(": config.device_resource names no kind");
+  if (config.device_kind.empty()) {
+    return Invalid(": config.device_kind names no kind");
   }
   return Require((d.memory_bytes > 0) == (d.milli == 0), ".milli: ", d.milli,
                  " is not in 1..1000, or 0 beside memory_bytes");

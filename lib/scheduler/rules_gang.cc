@@ -139,8 +139,8 @@ absl::Status RolesRule(const SchedulerConfig& config, const Gang& gang) {
     return Invalid(".roles: have ", shapes, " shapes together; at most ",
                    Gang::kMaxShapes);
   }
-  const ResourceKind device_kind = config.KindOf(config.device_resource);
-  const ResourceKind node_kind = config.KindOf(config.node_resource);
+  const ResourceKind device_kind = config.KindOf(config.device_kind);
+  const ResourceKind node_kind = config.KindOf(config.node_kind);
   for (ResourceKind k = 0; k < config.resources.size(); ++k) {
     if (MostOf(gang, k, device_kind, node_kind) > Resources::kMaxTotal) {
       return Invalid(".roles: could use more than 2^62 ", config.resources[k],

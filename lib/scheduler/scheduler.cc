@@ -7,11 +7,11 @@
 
 #include "lib/base/hash.h"
 #include "lib/base/status_macros.h"
-#include "lib/scheduler/core.h"
 #include "lib/scheduler/events.h"
 #include "lib/scheduler/inbox.h"
 #include "lib/scheduler/names.h"
 #include "lib/scheduler/pass.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "lib/scheduler/snapshot.h"
 #include "lib/scheduler/validate.h"
 
@@ -21,11 +21,11 @@ namespace {
 // The state, and those who change it.
 struct Rooms {
   explicit Rooms(SchedulerConfig config)
-      : core(std::move(config)),
-        solver(NewGangSolver(core.config.placement, core.config.fabrics)),
-        context{core, *solver, *victim_search} {}
+      : tables(std::move(config)),
+        solver(NewGangSolver(tables.config.placement, tables.config.fabrics)),
+        context{tables, *solver, *victim_search} {}
 
-  Core core;
+  SchedulerTables tables;
   std::unique_ptr<GangSolver> solver;
   std::unique_ptr<VictimSearch> victim_search = NewVictimSearch();
   PassContext context;
@@ -47,7 +47,7 @@ class Scheduler::Impl {
   void AdvanceTo(Time at);
   void Decide(Plan* plan);
 
-  Core& core() { return rooms->core; }
+  SchedulerTables& tables() { return rooms->tables; }
 
   std::unique_ptr<Rooms> rooms;
   // Those from before what can be taken back, if it changed the configuration.
@@ -66,11 +66,11 @@ constexpr uint64_t kSubmissionSteps = 50;
 
 // What debug builds look at after each event and pass: one gang, another each
 // time; but for one whose time has come, which the next pass moves.
-[[maybe_unused]] bool SampleHolds(const Core& core) {
-  if (core.gangs.limit() == 0) return true;
-  const auto g = static_cast<GangIndex>(core.version % core.gangs.limit());
-  const GangRecord& r = core.gangs.at(g);
-  return !r.exists || r.listing.wake_at <= core.now || core.lists.Stands(g);
+[[maybe_unused]] bool SampleHolds(const SchedulerTables& tables) {
+  if (tables.gangs.limit() == 0) return true;
+  const auto g = static_cast<GangIndex>(tables.version % tables.gangs.limit());
+  const GangRecord& r = tables.gangs.at(g);
+  return !r.exists || r.listing.wake_at <= tables.now || tables.lists.Stands(g);
 }
 
 // Whether it has time that a configuration gives, and may take: what is over by
@@ -84,52 +84,52 @@ bool WaitsForATime(const GangState& gang) {
 
 Scheduler::Impl::Impl(SchedulerConfig config)
     : rooms(std::make_unique<Rooms>(std::move(config))) {
-  inbox.SetLimit(core().config.inbox_limit);
+  inbox.SetLimit(tables().config.inbox_limit);
 }
 
 // --- Events -----------------------------------------------------------------
 
 absl::Status Scheduler::Impl::Take(const Event& event) {
-  MUSTER_RETURN_IF_ERROR(ValidateEvent(core().config, event));
-  const Time before = core().now;
+  MUSTER_RETURN_IF_ERROR(ValidateEvent(tables().config, event));
+  const Time before = tables().now;
   // Before the event, whatever it is: a gang that is touched is listed anew,
   // without what lies in the past. A refused event wakes no gang.
-  const bool wakes = event.at > before && NextDue(core()) <= event.at;
-  const bool what_if = core().undo.active() || rooms_before != nullptr;
+  const bool wakes = event.at > before && NextDue(tables()) <= event.at;
+  const bool what_if = tables().undo.active() || rooms_before != nullptr;
   const bool alone = wakes && !what_if;
-  if (alone) core().undo.Begin();
-  core().now = std::max(before, event.at);
-  if (wakes) Wake(core());
+  if (alone) tables().undo.Begin();
+  tables().now = std::max(before, event.at);
+  if (wakes) Wake(tables());
   absl::Status status = std::visit(
       [this](const auto& e) {
         if constexpr (requires { e.config; }) {
           return Reconfigure(e.config);
         } else {
-          return muster::Take(core(), e);
+          return muster::Take(tables(), e);
         }
       },
       event.what);
   if (!status.ok()) {
-    if (alone) core().undo.Rollback();
-    core().now = before;
+    if (alone) tables().undo.Rollback();
+    tables().now = before;
     return status;
   }
   if (alone) {
-    core().undo.Commit();
+    tables().undo.Commit();
     rooms_before.reset();
   }
-  ++core().version;
-  core().opener.Publish(false);
-  assert(SampleHolds(core()));
+  ++tables().version;
+  tables().activator.Publish(false);
+  assert(SampleHolds(tables()));
   return absl::OkStatus();
 }
 
 // The state is loaded into rooms of the new configuration. As no answer need
-// hold there, every question is open.
+// hold there, every question is active.
 absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
-  if (config == core().config) return absl::OkStatus();
-  MUSTER_RETURN_IF_ERROR(ValidateReconfig(core().config, config));
-  SchedulerState state = StateOf(core());
+  if (config == tables().config) return absl::OkStatus();
+  MUSTER_RETURN_IF_ERROR(ValidateReconfig(tables().config, config));
+  SchedulerState state = StateOf(tables());
   state.config = config;
   state.gang_classes.clear();
   for (GangState& gang : state.gangs) {
@@ -138,17 +138,17 @@ absl::Status Scheduler::Impl::Reconfigure(const SchedulerConfig& config) {
   }
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
   auto next = std::make_unique<Rooms>(config);
-  StartGenerationsAfter(core(), next->core);
-  MUSTER_RETURN_IF_ERROR(Load(next->core, state));
+  StartGenerationsAfter(tables(), next->tables);
+  MUSTER_RETURN_IF_ERROR(Load(next->tables, state));
   std::swap(rooms, next);
-  if (next->core.undo.active()) rooms_before = std::move(next);
+  if (next->tables.undo.active()) rooms_before = std::move(next);
   return absl::OkStatus();
 }
 
 absl::Status Scheduler::Impl::Apply(const Event& event) {
   MUSTER_RETURN_IF_ERROR(Take(event));
   if (std::holds_alternative<ConfigChanged>(event.what)) {
-    inbox.SetLimit(core().config.inbox_limit);
+    inbox.SetLimit(tables().config.inbox_limit);
   }
   if (journal != nullptr) journal->Applied(event);
   return absl::OkStatus();
@@ -159,7 +159,7 @@ absl::Status Scheduler::Impl::Apply(const Event& event) {
 // Submissions are taken in an order that is their own, as far as the budget
 // goes. Journalled one by one, as Apply takes them.
 void Scheduler::Impl::TakeInbox(Plan* plan) {
-  WorkBudget budget = WorkBudget::ForSubmissions(core().config.work_budget);
+  WorkBudget budget = WorkBudget::ForSubmissions(tables().config.work_budget);
   constexpr size_t kAtOnce = 256;
   while (!inbox.empty() && !budget.exhausted()) {
     if (!inbox.Sort(kAtOnce)) {
@@ -169,9 +169,9 @@ void Scheduler::Impl::TakeInbox(Plan* plan) {
     std::unique_ptr<Gang> gang = inbox.Pop();
     if (gang == nullptr) continue;  // The next set.
     budget.Spend(kSubmissionSteps + gang->roles.size());
-    const absl::Status status = Apply({core().now, GangSubmitted{*gang}});
+    const absl::Status status = Apply({tables().now, GangSubmitted{*gang}});
     if (status.ok()) {
-      plan->accepted.push_back(core().gangs.FindId(gang->key));
+      plan->accepted.push_back(tables().gangs.FindId(gang->key));
       continue;
     }
     Refused& refused = plan->refused.emplace_back();
@@ -183,15 +183,15 @@ void Scheduler::Impl::TakeInbox(Plan* plan) {
 }
 
 void Scheduler::Impl::AdvanceTo(Time at) {
-  if (IsTime(at)) core().now = std::max(core().now, at);
+  if (IsTime(at)) tables().now = std::max(tables().now, at);
 }
 
 void Scheduler::Impl::Decide(Plan* plan) {
-  plan->based_on = core().version;
-  plan->now = core().now;
+  plan->based_on = tables().version;
+  plan->now = tables().now;
   rooms->pass.Run(plan);
-  if (!rooms->context.plan.empty()) ++core().version;
-  assert(SampleHolds(core()));
+  if (!rooms->context.plan.empty()) ++tables().version;
+  assert(SampleHolds(tables()));
 }
 
 // --- The outside -------------------------------------------------------------
@@ -209,7 +209,7 @@ absl::StatusOr<Scheduler> Scheduler::Create(SchedulerConfig config) {
 absl::StatusOr<Scheduler> Scheduler::Restore(const SchedulerState& state) {
   MUSTER_RETURN_IF_ERROR(ValidateState(state));
   Scheduler s(std::make_unique<Impl>(state.config));
-  MUSTER_RETURN_IF_ERROR(Load(s.impl_->core(), state));
+  MUSTER_RETURN_IF_ERROR(Load(s.impl_->tables(), state));
   return s;
 }
 
@@ -222,7 +222,7 @@ absl::Status Scheduler::Apply(const Event& event) {
 absl::StatusOr<ReconcileReport> Scheduler::Reconcile(Time at,
                                                      const Reconciled& whole) {
   MUSTER_RETURN_IF_ERROR(impl_->Apply({at, whole}));
-  return impl_->core().report;
+  return impl_->tables().report;
 }
 
 absl::Status Scheduler::Submit(Gang gang) {
@@ -238,24 +238,24 @@ void Scheduler::Schedule(Time at, Plan* plan) {
 }
 
 absl::Status Scheduler::Follow(const PlanRecord& plan) {
-  Core& core = impl_->core();
-  MUSTER_RETURN_IF_ERROR(ValidatePlan(core.config, plan));
-  core.undo.Begin();
+  SchedulerTables& tables = impl_->tables();
+  MUSTER_RETURN_IF_ERROR(ValidatePlan(tables.config, plan));
+  tables.undo.Begin();
   const absl::Status status = FollowPlan(impl_->rooms->context, plan);
   if (!status.ok()) {
-    core.undo.Rollback();
+    tables.undo.Rollback();
     return status;
   }
-  core.undo.Commit();
-  core.lists.waiting().ForgetGone();  // There is no plan that could tell it.
-  if (!plan.decisions.empty()) ++core.version;
+  tables.undo.Commit();
+  tables.lists.waiting().ForgetGone();  // There is no plan that could tell it.
+  if (!plan.decisions.empty()) ++tables.version;
   if (impl_->journal != nullptr) impl_->journal->Planned(plan);
   return absl::OkStatus();
 }
 
 absl::Status Scheduler::WhatIf(Time at, std::span<const Event> events,
                                Plan* plan) {
-  impl_->core().undo.Begin();
+  impl_->tables().undo.Begin();
   absl::Status status;
   for (const Event& event : events) {
     if (status.ok()) status = impl_->Take(event);
@@ -269,81 +269,81 @@ absl::Status Scheduler::WhatIf(Time at, std::span<const Event> events,
       impl_->rooms_before == nullptr
           ? nullptr
           : std::exchange(impl_->rooms, std::move(impl_->rooms_before));
-  Core& core = impl_->core();
-  core.undo.Rollback();
+  SchedulerTables& tables = impl_->tables();
+  tables.undo.Rollback();
   impl_->rooms->pass.Forget();
   if (status.ok()) {
-    MapHandles(others == nullptr ? core : others->core, core, plan);
+    MapHandles(others == nullptr ? tables : others->tables, tables, plan);
   }
   return status;
 }
 
 absl::StatusOr<Explanation> Scheduler::Explain(std::string_view gang) const {
-  Core& core = impl_->core();
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(core, gang));
-  return ExplainGang(core, *impl_->rooms->solver, g);
+  SchedulerTables& tables = impl_->tables();
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(tables, gang));
+  return ExplainGang(tables, *impl_->rooms->solver, g);
 }
 
 void Scheduler::AllWaiting(Plan* plan) const {
-  TellAllWaiting(impl_->core(), plan);
+  ReportAllWaiting(impl_->tables(), plan);
 }
 
 uint64_t Scheduler::WaitingGangClass(GangId gang) const {
-  const GangLists& lists = impl_->core().lists;
-  const bool known = impl_->core().gangs.Has(gang);
+  const GangLists& lists = impl_->tables().lists;
+  const bool known = impl_->tables().gangs.Has(gang);
   const GangClassIndex c = known ? lists.ClassOf(gang.index, false) : kNoClass;
   return c == kNoClass ? 0 : lists.waiting().at(c).id();
 }
 
-SchedulerState Scheduler::State() const { return StateOf(impl_->core()); }
+SchedulerState Scheduler::State() const { return StateOf(impl_->tables()); }
 std::shared_ptr<const SchedulerState> Scheduler::View() const {
   return std::make_shared<const SchedulerState>(State());
 }
 uint64_t Scheduler::StateHash() const { return StableHasher()(State()); }
 void Scheduler::SetJournal(Journal* journal) { impl_->journal = journal; }
-Time Scheduler::now() const { return impl_->core().now; }
+Time Scheduler::now() const { return impl_->tables().now; }
 const SchedulerConfig& Scheduler::config() const {
-  return impl_->core().config;
+  return impl_->tables().config;
 }
 ClusterView Scheduler::cluster() const {
-  return ClusterView(impl_->core().cluster);
+  return ClusterView(impl_->tables().cluster);
 }
 
 std::string_view Scheduler::gang_key(GangId id) const {
-  return impl_->core().gangs.KeyOf(id);
+  return impl_->tables().gangs.KeyOf(id);
 }
 
 std::string_view Scheduler::queue_key(QueueId id) const {
-  return impl_->core().queues.KeyOf(id);
+  return impl_->tables().queues.KeyOf(id);
 }
 
 std::string_view Scheduler::node_key(NodeId id) const {
-  const Cluster& c = impl_->core().cluster;
+  const Cluster& c = impl_->tables().cluster;
   return id.valid() && c.exists(id.index) && c.id(id.index) == id
              ? std::string_view(c.node(id.index).key)
              : std::string_view();
 }
 
 GangId Scheduler::FindGang(std::string_view key) const {
-  return impl_->core().gangs.FindId(key);
+  return impl_->tables().gangs.FindId(key);
 }
 
 QueueId Scheduler::FindQueue(std::string_view key) const {
-  return impl_->core().queues.FindId(key);
+  return impl_->tables().queues.FindId(key);
 }
 
 NodeId Scheduler::FindNode(std::string_view key) const {
-  return impl_->core().cluster.Find(key);
+  return impl_->tables().cluster.Find(key);
 }
 
 absl::StatusOr<GangState> Scheduler::Find(std::string_view key) const {
-  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(impl_->core(), key));
-  return StateOf(impl_->core(), g);
+  MUSTER_ASSIGN_OR_RETURN(const GangIndex g, GangNamed(impl_->tables(), key));
+  return StateOf(impl_->tables(), g);
 }
 
 std::vector<uint32_t> Scheduler::PhaseCounts() const {
   std::vector<uint32_t> counts(EnumNames(GangPhase{}).size(), 0);
-  const GangTable& gangs = impl_->core().gangs;
+  const GangTable& gangs = impl_->tables().gangs;
   for (const GangIndex g : gangs.Positions()) {
     ++counts[static_cast<size_t>(gangs.at(g).phase)];
   }
@@ -351,21 +351,21 @@ std::vector<uint32_t> Scheduler::PhaseCounts() const {
 }
 
 Resources Scheduler::QueueUsage(std::string_view queue) const {
-  const QueueIndex q = impl_->core().queues.Find(queue);
-  return q == kNoQueue ? Resources() : impl_->core().queues.at(q).used;
+  const QueueIndex q = impl_->tables().queues.Find(queue);
+  return q == kNoQueue ? Resources() : impl_->tables().queues.at(q).used;
 }
 
 std::vector<DecisionRecord> Scheduler::DecisionsOf(const Plan& plan) const {
   std::vector<DecisionRecord> decisions;
-  AddRecords(impl_->core(), plan, plan.decisions, &decisions);
+  AddRecords(impl_->tables(), plan, plan.decisions, &decisions);
   return decisions;
 }
 PlanRecord Scheduler::Record(const Plan& plan) const {
-  return RecordOf(impl_->core(), plan);
+  return RecordOf(impl_->tables(), plan);
 }
 NamedReason Scheduler::Named(const Reason& reason, GangId gang) const {
-  return muster::Named(impl_->core(), reason, gang.index);
+  return muster::Named(impl_->tables(), reason, gang.index);
 }
-absl::Status Scheduler::Validate() const { return CheckAll(impl_->core()); }
+absl::Status Scheduler::Validate() const { return CheckAll(impl_->tables()); }
 
 }  // namespace muster

@@ -19,18 +19,18 @@ namespace muster {
 namespace {
 
 // Classes that are not as they were born.
-void AddClasses(const Core& core, const GangClassList& list, bool grows,
-                std::vector<GangClassState>* out) {
+void AddClasses(const SchedulerTables& tables, const GangClassList& list,
+                bool grows, std::vector<GangClassState>* out) {
   const int born =
       grows ? Questions::kRoom : Questions::kRoom | Questions::kVictims;
   list.ForEach([&](GangClassIndex c) {
     const GangClass& cls = list.at(c);
     const Questions q = list.questions(c);
-    if (q.open == born && cls.unreported() && q.retry_at == kForever &&
+    if (q.active == born && cls.unreported() && q.retry_at == kForever &&
         q.effort == 0) {
       return;
     }
-    out->push_back(ClassStateOf(core, cls.first().key, grows, q));
+    out->push_back(ClassStateOf(tables, cls.first().key, grows, q));
   });
 }
 
@@ -49,7 +49,7 @@ void EachOfLife(A& a, B& b, F&& f) {
   f(a.run_time, b.run_time);
   f(a.saved, b.saved);
   f(a.unsaved, b.unsaved);
-  f(a.cut_short, b.cut_short);
+  f(a.interrupted, b.interrupted);
   f(a.placed_seq, b.placed_seq);
   f(a.since, b.since);
   f(a.check_due, b.check_due);
@@ -77,13 +77,13 @@ std::optional<RealTask> AsReal(const GangState& gang, const TaskState& task) {
   return real;
 }
 
-GangState StateOf(const Core& core, GangIndex g) {
-  const GangRecord& r = core.gangs.at(g);
-  const GangSpec& spec = core.SpecOf(r);
+GangState StateOf(const SchedulerTables& tables, GangIndex g) {
+  const GangRecord& r = tables.gangs.at(g);
+  const GangSpec& spec = tables.SpecOf(r);
   GangState s;
   s.gang = Describe(r, spec);
-  s.gang.queue = core.queues.at(r.queue).queue.key;
-  s.gang.priority_class = core.classes.at(r.priority_class).key;
+  s.gang.queue = tables.queues.at(r.queue).queue.key;
+  s.gang.priority_class = tables.classes.at(r.priority_class).key;
   EachOfLife(r, s, [](const auto& from, auto& to) { to = from; });
   for (const PendingRecord& pending : r.pending) {
     s.pending.push_back(Answers::PendingOf(r, pending.seq));
@@ -94,7 +94,7 @@ GangState StateOf(const Core& core, GangIndex g) {
     out.phase = task.phase;
     out.attempt = task.attempt;
     if (task.phase != TaskPhase::kSucceeded) {
-      out.node = core.cluster.node(task.at.node).key;
+      out.node = tables.cluster.node(task.at.node).key;
       out.devices = task.at.devices;
       out.first_slice = task.at.first_slice;
     }
@@ -103,33 +103,34 @@ GangState StateOf(const Core& core, GangIndex g) {
   return s;
 }
 
-SchedulerState StateOf(const Core& core) {
+SchedulerState StateOf(const SchedulerTables& tables) {
   SchedulerState s;
-  s.config = core.config;
-  s.now = core.now;
-  s.version = core.version;
-  s.next_seq = core.next_seq;
-  s.round_seq = core.round_seq;
-  s.round_open = core.round_open;
-  s.round_grew = core.round_grew;
-  for (NodeIndex n : core.cluster.nodes()) {
-    const NodeRecords::Facts& f = core.nodes.facts(n);
-    s.nodes.push_back({core.cluster.node(n), f.down, f.draining, f.spot_notice,
-                       f.others, f.unnamed});
+  s.config = tables.config;
+  s.now = tables.now;
+  s.version = tables.version;
+  s.next_seq = tables.next_seq;
+  s.round_seq = tables.round_seq;
+  s.round_open = tables.round_open;
+  s.round_grew = tables.round_grew;
+  for (NodeIndex n : tables.cluster.nodes()) {
+    const NodeRecords::Facts& f = tables.nodes.facts(n);
+    s.nodes.push_back({tables.cluster.node(n), f.down, f.draining,
+                       f.spot_notice, f.external, f.unnamed});
   }
-  for (const auto& [key, set] : core.node_sets) s.node_sets.push_back(set);
-  for (const QueueIndex q : core.queues.Sorted()) {
-    s.queues.push_back(core.queues.at(q).queue);
+  for (const auto& [key, set] : tables.node_sets) s.node_sets.push_back(set);
+  for (const QueueIndex q : tables.queues.Sorted()) {
+    s.queues.push_back(tables.queues.at(q).queue);
   }
-  for (const uint32_t c : core.classes.Sorted()) {
-    if (c != 0) s.priority_classes.push_back(core.classes.at(c));
+  for (const uint32_t c : tables.classes.Sorted()) {
+    if (c != 0) s.priority_classes.push_back(tables.classes.at(c));
   }
-  for (const auto& [key, budget] : core.budgets.all()) {
+  for (const auto& [key, budget] : tables.budgets.all()) {
     s.disruption_budgets.push_back(budget);
   }
-  for (GangIndex g : core.gangs.Sorted()) s.gangs.push_back(StateOf(core, g));
-  AddClasses(core, core.lists.waiting(), false, &s.gang_classes);
-  AddClasses(core, core.lists.growing(), true, &s.gang_classes);
+  for (GangIndex g : tables.gangs.Sorted())
+    s.gangs.push_back(StateOf(tables, g));
+  AddClasses(tables, tables.lists.waiting(), false, &s.gang_classes);
+  AddClasses(tables, tables.lists.growing(), true, &s.gang_classes);
   SortClasses(&s.gang_classes);
   return s;
 }
@@ -144,12 +145,12 @@ absl::Status Bad(const Parts&... parts) {
 }
 
 absl::Status CheckUnnamed(const NodeState& n) {
-  if (DevicesLeft(n.node, n.others).ContainsAll(n.unnamed) &&
-      n.unnamed.size() == n.others.unnamed_devices) {
+  if (DevicesLeft(n.node, n.external).ContainsAll(n.unnamed) &&
+      n.unnamed.size() == n.external.unnamed_devices) {
     return absl::OkStatus();
   }
-  return Bad("nodes '", n.node.key, "'.unnamed: ", n.others.unnamed_devices,
-             " devices of the node that others do not name");
+  return Bad("nodes '", n.node.key, "'.unnamed: ", n.external.unnamed_devices,
+             " devices of the node that its external usage does not name");
 }
 
 // No key stands in a list twice; gangs are looked up when they are submitted.
@@ -166,23 +167,24 @@ absl::Status CheckKeys(const SchedulerState& s) {
                    &DisruptionBudget::key);
 }
 
-absl::Status LoadNodes(Core& core, const SchedulerState& state) {
+absl::Status LoadNodes(SchedulerTables& tables, const SchedulerState& state) {
   for (const NodeState& n : state.nodes) {
-    MUSTER_RETURN_IF_ERROR(Take(core, NodeChanged{n.node}));
-    MUSTER_RETURN_IF_ERROR(ValidateDevices("state.nodes", n.node, n.others));
+    MUSTER_RETURN_IF_ERROR(Take(tables, NodeChanged{n.node}));
+    MUSTER_RETURN_IF_ERROR(ValidateDevices("state.nodes", n.node, n.external));
     MUSTER_RETURN_IF_ERROR(CheckUnnamed(n));
-    const NodeIndex index = core.cluster.Find(n.node.key).index;
-    ChangeFacts(core, index, [&](NodeRecords::Facts& facts) {
-      facts = {n.down, n.draining, n.spot_notice, n.others, n.unnamed};
-      facts.others.node = n.node.key;
+    const NodeIndex index = tables.cluster.Find(n.node.key).index;
+    ChangeFacts(tables, index, [&](NodeRecords::Facts& facts) {
+      facts = {n.down, n.draining, n.spot_notice, n.external, n.unnamed};
+      facts.external.node = n.node.key;
     });
-    core.nodes.AddOvercommitCandidate(index);
+    tables.nodes.AddOvercommitCandidate(index);
   }
   return absl::OkStatus();
 }
 
 // Parents first, whatever the order of the keys.
-absl::Status LoadQueues(Core& core, const std::vector<Queue>& all) {
+absl::Status LoadQueues(SchedulerTables& tables,
+                        const std::vector<Queue>& all) {
   StringMap<std::vector<const Queue*>> below;
   for (const Queue& q : all) below[q.parent].push_back(&q);
   std::vector<std::string> next{""};
@@ -191,7 +193,7 @@ absl::Status LoadQueues(Core& core, const std::vector<Queue>& all) {
     const std::string parent = std::move(next.back());
     next.pop_back();
     for (const Queue* q : below[parent]) {
-      MUSTER_RETURN_IF_ERROR(Take(core, QueueChanged{*q}));
+      MUSTER_RETURN_IF_ERROR(Take(tables, QueueChanged{*q}));
       next.push_back(q->key);
       ++loaded;
     }
@@ -211,8 +213,8 @@ absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
   if (s.saved > s.run_time || s.unsaved > s.run_time - s.saved) {
     return Bad(at + ".saved and .unsaved: no more than .run_time");
   }
-  if (s.cut_short && s.phase != GangPhase::kStopping) {
-    return Bad(at + ".cut_short: it is not stopping");
+  if (s.interrupted && s.phase != GangPhase::kStopping) {
+    return Bad(at + ".interrupted: it is not stopping");
   }
   const bool lacks = s.repair_reason == ReasonCode::kTaskFailed ||
                      s.repair_reason == ReasonCode::kBelowMinimum;
@@ -226,12 +228,12 @@ absl::Status CheckGangValues(const SchedulerState& state, const GangState& s) {
   return absl::OkStatus();
 }
 
-absl::Status LoadOpen(Core& core, const SchedulerState& state,
-                      const GangState& s, GangRecord& r) {
+absl::Status LoadPending(SchedulerTables& tables, const SchedulerState& state,
+                         const GangState& s, GangRecord& r) {
   uint64_t last = 0;
   for (const PendingDecision& o : s.pending) {
     if (o.seq <= last || o.seq >= state.next_seq ||
-        core.answers.OwnerOf(o.seq) != kNoGang || o.tasks.empty()) {
+        tables.answers.OwnerOf(o.seq) != kNoGang || o.tasks.empty()) {
       return Bad("gangs '", r.key, "'.pending: decision ", o.seq,
                  " has no tasks, is there twice, out of order or"
                  " was never made");
@@ -243,9 +245,9 @@ absl::Status LoadOpen(Core& core, const SchedulerState& state,
   return absl::OkStatus();
 }
 
-absl::Status LoadTask(Core& core, const GangState& s, GangEdit& gang,
-                      const TaskState& in, Resources* used) {
-  const GangSpec& spec = core.specs.at(gang->spec);
+absl::Status LoadTask(SchedulerTables& tables, const GangState& s,
+                      GangEdit& gang, const TaskState& in, Resources* used) {
+  const GangSpec& spec = tables.specs.at(gang->spec);
   const std::string field =
       absl::StrCat("gangs '", gang->key, "'.tasks (", in.task.role, ", ",
                    in.task.index, ")");
@@ -269,23 +271,24 @@ absl::Status LoadTask(Core& core, const GangState& s, GangEdit& gang,
   task.at.devices = in.devices;
   task.at.first_slice = in.first_slice;
   if (in.phase != TaskPhase::kSucceeded) {
-    MUSTER_ASSIGN_OR_RETURN(task.at.node, NodeNamed(core, in.node));
-    MUSTER_RETURN_IF_ERROR(CheckPlace(core.cluster, "state." + field, task.at));
-    MUSTER_RETURN_IF_ERROR(AddUse(core.config, core.cluster, "state." + field,
-                                  task.at.shape, used));
+    MUSTER_ASSIGN_OR_RETURN(task.at.node, NodeNamed(tables, in.node));
+    MUSTER_RETURN_IF_ERROR(
+        CheckPlace(tables.cluster, "state." + field, task.at));
+    MUSTER_RETURN_IF_ERROR(AddUse(tables.config, tables.cluster,
+                                  "state." + field, task.at.shape, used));
   }
   for (const PendingDecision& o : s.pending) {
     if (std::ranges::count(o.tasks, in.task) > 0) task.pending_seq = o.seq;
   }
   gang->tasks.push_back(task);
-  core.holdings.Hold(gang.gang(), task);
+  tables.holdings.Hold(gang.gang(), task);
   return absl::OkStatus();
 }
 
-absl::Status LoadTasks(Core& core, const GangState& s, GangEdit& gang,
-                       Resources* used) {
+absl::Status LoadTasks(SchedulerTables& tables, const GangState& s,
+                       GangEdit& gang, Resources* used) {
   for (const TaskState& in : s.tasks) {
-    MUSTER_RETURN_IF_ERROR(LoadTask(core, s, gang, in, used));
+    MUSTER_RETURN_IF_ERROR(LoadTask(tables, s, gang, in, used));
   }
   for (const PendingRecord& pending : gang->pending) {
     if (Answers::PendingOf(*gang, pending.seq).tasks.size() !=
@@ -304,73 +307,73 @@ absl::Status LoadTasks(Core& core, const GangState& s, GangEdit& gang,
   return absl::OkStatus();
 }
 
-absl::Status LoadGang(Core& core, const SchedulerState& state,
+absl::Status LoadGang(SchedulerTables& tables, const SchedulerState& state,
                       const GangState& s, Resources* used) {
   MUSTER_RETURN_IF_ERROR(CheckGangValues(state, s));
-  MUSTER_RETURN_IF_ERROR(Submit(core, s.gang, true));
-  const GangIndex g = core.gangs.Find(s.gang.key);
+  MUSTER_RETURN_IF_ERROR(Submit(tables, s.gang, true));
+  const GangIndex g = tables.gangs.Find(s.gang.key);
   {
-    GangEdit gang(core, g);
+    GangEdit gang(tables, g);
     EachOfLife(s, *gang, [](const auto& from, auto& to) { to = from; });
-    MUSTER_RETURN_IF_ERROR(LoadOpen(core, state, s, *gang));
-    MUSTER_RETURN_IF_ERROR(LoadTasks(core, s, gang, used));
-    core.answers.Know(g, *gang);
+    MUSTER_RETURN_IF_ERROR(LoadPending(tables, state, s, *gang));
+    MUSTER_RETURN_IF_ERROR(LoadTasks(tables, s, gang, used));
+    tables.answers.Know(g, *gang);
   }
-  if (s.placed_seq >= state.round_seq) core.placed.push_back(g);
-  const absl::Status whole = CheckGang(core, g);
+  if (s.placed_seq >= state.round_seq) tables.placed.push_back(g);
+  const absl::Status whole = CheckGang(tables, g);
   return whole.ok() ? whole : Bad("gangs: ", whole.message());
 }
 
-absl::Status LoadClass(Core& core, const GangClassState& s) {
+absl::Status LoadClass(SchedulerTables& tables, const GangClassState& s) {
   const std::string at = absl::StrCat("classes '", s.gang, "'");
-  const GangIndex g = core.gangs.Find(s.gang);
+  const GangIndex g = tables.gangs.Find(s.gang);
   if (g == kNoGang) return Bad(at + ".gang: is not known");
-  GangClassList& list = core.lists.classes(s.grows);
-  const GangClassIndex c = core.lists.ClassOf(g, s.grows);
+  GangClassList& list = tables.lists.classes(s.grows);
+  const GangClassIndex c = tables.lists.ClassOf(g, s.grows);
   if (c == kNoClass || list.at(c).first().gang != g) {
     return Bad(at + ".gang: is the first of no class");
   }
   const uint32_t all = s.grows ? Questions::kRoom
                                : Questions::kRoom | Questions::kVictims |
                                      Questions::kPutOff | Questions::kAgain;
-  if ((s.open & ~all) != 0) {
-    return Bad(at, ".open: ", s.open, " is no sum of questions");
+  if ((s.active & ~all) != 0) {
+    return Bad(at, ".active: ", s.active, " is no sum of questions");
   }
-  list.SetQuestions(c, QuestionsOf(core, s));
+  list.SetQuestions(c, QuestionsOf(tables, s));
   return absl::OkStatus();
 }
 
 }  // namespace
 
-absl::Status Load(Core& core, const SchedulerState& state) {
+absl::Status Load(SchedulerTables& tables, const SchedulerState& state) {
   if (state.round_seq > state.next_seq) {
     return Bad("round_seq: is not in 1..next_seq");
   }
   MUSTER_RETURN_IF_ERROR(CheckKeys(state));
-  core.next_seq = state.next_seq;
-  core.round_seq = state.round_seq;
-  core.round_open = state.round_open;
-  core.round_grew = state.round_grew;
-  core.version = state.version;
-  MUSTER_RETURN_IF_ERROR(LoadNodes(core, state));  // Taints have their times.
-  core.now = state.now;
+  tables.next_seq = state.next_seq;
+  tables.round_seq = state.round_seq;
+  tables.round_open = state.round_open;
+  tables.round_grew = state.round_grew;
+  tables.version = state.version;
+  MUSTER_RETURN_IF_ERROR(LoadNodes(tables, state));  // Taints have their times.
+  tables.now = state.now;
   for (const NodeSet& set : state.node_sets) {
-    MUSTER_RETURN_IF_ERROR(Take(core, NodeSetChanged{set}));
+    MUSTER_RETURN_IF_ERROR(Take(tables, NodeSetChanged{set}));
   }
   for (const PriorityClass& c : state.priority_classes) {
-    MUSTER_RETURN_IF_ERROR(Take(core, PriorityClassChanged{c}));
+    MUSTER_RETURN_IF_ERROR(Take(tables, PriorityClassChanged{c}));
   }
   for (const DisruptionBudget& b : state.disruption_budgets) {
-    MUSTER_RETURN_IF_ERROR(Take(core, DisruptionBudgetChanged{b}));
+    MUSTER_RETURN_IF_ERROR(Take(tables, DisruptionBudgetChanged{b}));
   }
-  MUSTER_RETURN_IF_ERROR(LoadQueues(core, state.queues));
+  MUSTER_RETURN_IF_ERROR(LoadQueues(tables, state.queues));
   Resources used;
   for (const GangState& g : state.gangs) {
-    MUSTER_RETURN_IF_ERROR(LoadGang(core, state, g, &used));
+    MUSTER_RETURN_IF_ERROR(LoadGang(tables, state, g, &used));
   }
-  core.opener.Forget();  // The state says which questions are open.
+  tables.activator.Forget();  // The state says which questions are active.
   for (const GangClassState& c : state.gang_classes) {
-    MUSTER_RETURN_IF_ERROR(LoadClass(core, c));
+    MUSTER_RETURN_IF_ERROR(LoadClass(tables, c));
   }
   return absl::OkStatus();
 }

@@ -87,7 +87,7 @@ void Surplus::TakeAll(Scope s) {
   for (auto r = static_cast<uint32_t>(gang_.roles.size()); r-- > 0;) {
     while (Below(r, s) && counts_[r] > 0) Take(r);
   }
-  cuts_.push_back(static_cast<uint32_t>(gone_.size()));
+  shrink_sizes_.push_back(static_cast<uint32_t>(gone_.size()));
   now_ = Satisfaction(gang_, counts_);
 }
 
@@ -116,7 +116,7 @@ bool Surplus::TakeSingle(int32_t order) {
   }
   if (best_of == 0) return false;
   Take(best);
-  cuts_.push_back(static_cast<uint32_t>(gone_.size()));
+  shrink_sizes_.push_back(static_cast<uint32_t>(gone_.size()));
   for (Scope s = ScopeOf(best);; s = ParentOf(s)) {
     --now_.tasks[s];
     if (s == 0) return true;
@@ -137,23 +137,24 @@ bool Surplus::TakeScope(int32_t order) {
 
 uint32_t PutSurplusLast(const GangSpec& spec, std::span<const uint32_t> counts,
                         std::vector<Assignment>* tasks,
-                        std::vector<uint32_t>* cuts) {
-  cuts->clear();
+                        std::vector<uint32_t>* shrink_sizes) {
+  shrink_sizes->clear();
   if (!spec.elastic || tasks->size() <= 1) return 0;
   const Surplus surplus(spec, counts, *tasks);
-  const std::vector<uint32_t>& steps = surplus.cuts();
+  const std::vector<uint32_t>& steps = surplus.shrink_sizes();
   const auto end = std::lower_bound(steps.begin(), steps.end(), tasks->size());
-  cuts->assign(steps.begin(), end);
-  if (cuts->empty()) return 0;
-  const std::span gone(surplus.tasks().data(), cuts->back());
-  std::vector<Assignment> shed;
+  shrink_sizes->assign(steps.begin(), end);
+  if (shrink_sizes->empty()) return 0;
+  const std::span gone(surplus.tasks().data(), shrink_sizes->back());
+  std::vector<Assignment> shrunk;
   for (auto id = gone.rbegin(); id != gone.rend(); ++id) {
     const auto it = std::ranges::find(*tasks, *id, &Assignment::task);
-    shed.push_back(*it);
+    shrunk.push_back(*it);
     tasks->erase(it);
   }
-  tasks->insert(tasks->end(), shed.begin(), shed.end());
-  if (cuts->size() == gone.size()) cuts->clear();  // Any number will do.
+  tasks->insert(tasks->end(), shrunk.begin(), shrunk.end());
+  if (shrink_sizes->size() == gone.size())
+    shrink_sizes->clear();  // Any number will do.
   return static_cast<uint32_t>(gone.size());
 }
 

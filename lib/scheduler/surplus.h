@@ -27,7 +27,7 @@ class Surplus {
   const std::vector<TaskId>& tasks() const { return gone_; }
   // The numbers of them that may go, ascending: of less than such a number,
   // something would be left that is of no use.
-  const std::vector<uint32_t>& cuts() const { return cuts_; }
+  const std::vector<uint32_t>& shrink_sizes() const { return shrink_sizes_; }
 
  private:
   // Groups first, by position, then roles.
@@ -53,15 +53,15 @@ class Surplus {
   std::vector<std::vector<uint32_t>> can_go_;  // By role: indices, ascending.
   Satisfaction now_;                           // Of what is left.
   std::vector<TaskId> gone_;
-  std::vector<uint32_t> cuts_;
+  std::vector<uint32_t> shrink_sizes_;
 };
 
 // How many tasks at the back of `tasks`, all that the gang has, it can do
 // without. Orders them so that these are at the back, the first to go last;
-// `cuts` as VictimCandidate::shrink_sizes. One task stays: a gang of which
-// nothing runs any more is over.
+// `shrink_sizes` as VictimCandidate::shrink_sizes. One task stays: a gang of
+// which nothing runs any more is over.
 uint32_t PutSurplusLast(const GangSpec& spec, std::span<const uint32_t> counts,
                         std::vector<Assignment>* tasks,
-                        std::vector<uint32_t>* cuts);
+                        std::vector<uint32_t>* shrink_sizes);
 
 }  // namespace muster

@@ -1,51 +1,51 @@
 #include "lib/scheduler/undo.h"
 
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
 
 void Undo::Begin() {
   active_ = true;
   ++serial_;
-  Changed([this, now = core_.now, version = core_.version,
-           next_seq = core_.next_seq, round_seq = core_.round_seq,
-           round_open = core_.round_open, round_grew = core_.round_grew,
-           placed = core_.placed.size()] {
-    core_.now = now;
-    core_.version = version;
-    core_.next_seq = next_seq;
-    core_.round_seq = round_seq;
-    core_.round_open = round_open;
-    core_.round_grew = round_grew;
-    core_.placed.resize(placed);
+  Changed([this, now = tables_.now, version = tables_.version,
+           next_seq = tables_.next_seq, round_seq = tables_.round_seq,
+           round_open = tables_.round_open, round_grew = tables_.round_grew,
+           placed = tables_.placed.size()] {
+    tables_.now = now;
+    tables_.version = version;
+    tables_.next_seq = next_seq;
+    tables_.round_seq = round_seq;
+    tables_.round_open = round_open;
+    tables_.round_grew = round_grew;
+    tables_.placed.resize(placed);
   });
-  overcommit_candidates_ = core_.nodes.overcommit_candidates();
-  core_.lists.waiting().Mark();
-  core_.lists.growing().Mark();
+  overcommit_candidates_ = tables_.nodes.overcommit_candidates();
+  tables_.lists.waiting().Mark();
+  tables_.lists.growing().Mark();
 }
 
 void Undo::Touch(GangIndex g) {
   if (!active_) return;
-  GangRecord& r = core_.gangs.row(g);
+  GangRecord& r = tables_.gangs.row(g);
   if (r.saved_in == serial_) return;
   r.saved_in = serial_;
   touched_.push_back(g);
   before_.emplace_back(g, r);
-  core_.specs.Ref(r.spec);
+  tables_.specs.Ref(r.spec);
 }
 
 void Undo::Added(GangIndex g) {
   if (!active_) return;
-  core_.gangs.row(g).saved_in = serial_;
+  tables_.gangs.row(g).saved_in = serial_;
   touched_.push_back(g);
-  Changed([this, g] { core_.gangs.UndoAdd(g); });
+  Changed([this, g] { tables_.gangs.UndoAdd(g); });
 }
 
 void Undo::Removed(GangIndex g) {
   if (!active_) return;
   // The key of a gang without a copy, which UndoAdd comes for next.
-  Changed([this, key = core_.gangs.at(g).key] {
-    core_.gangs.row(core_.gangs.UndoRemove(key)).key = key;
+  Changed([this, key = tables_.gangs.at(g).key] {
+    tables_.gangs.row(tables_.gangs.UndoRemove(key)).key = key;
   });
 }
 
@@ -55,21 +55,21 @@ void Undo::Changed(std::function<void()> inverse) {
 
 // The gang holds nothing, stands nowhere and counts for nothing.
 void Undo::Empty(GangIndex g) {
-  GangRecord& r = core_.gangs.row(g);
+  GangRecord& r = tables_.gangs.row(g);
   if (!r.exists) return;
-  for (const TaskRecord& task : r.tasks) core_.holdings.Unhold(g, task);
-  TakeOut(core_, g, r);
+  for (const TaskRecord& task : r.tasks) tables_.holdings.Unhold(g, task);
+  TakeOut(tables_, g, r);
   r.exists = false;
 }
 
 void Undo::Refill(GangIndex g, GangRecord&& before) {
-  GangRecord& r = core_.gangs.row(g) = std::move(before);
+  GangRecord& r = tables_.gangs.row(g) = std::move(before);
   r.listing = Listing();
   r.edits = 0;
-  CountGang(core_, r, 1);
-  core_.answers.Know(g, r);
-  for (const TaskRecord& task : r.tasks) core_.holdings.Hold(g, task);
-  core_.lists.Update(g, r);
+  CountGang(tables_, r, 1);
+  tables_.answers.Know(g, r);
+  for (const TaskRecord& task : r.tasks) tables_.holdings.Hold(g, task);
+  tables_.lists.Update(g, r);
 }
 
 void Undo::Rollback() {
@@ -79,19 +79,19 @@ void Undo::Rollback() {
     inverses_.pop_back();
   }
   for (auto& [g, record] : before_) Refill(g, std::move(record));
-  core_.lists.waiting().Rollback();
-  core_.lists.growing().Rollback();
-  core_.opener.Forget();
-  core_.nodes.SetOvercommitCandidates(std::move(overcommit_candidates_));
+  tables_.lists.waiting().Rollback();
+  tables_.lists.growing().Rollback();
+  tables_.activator.Forget();
+  tables_.nodes.SetOvercommitCandidates(std::move(overcommit_candidates_));
   End();
 }
 
 void Undo::Commit() {
   for (auto& [g, record] : before_) {
-    core_.specs.Unref(record.spec, core_.cluster);
+    tables_.specs.Unref(record.spec, tables_.cluster);
   }
-  core_.lists.waiting().Unmark();
-  core_.lists.growing().Unmark();
+  tables_.lists.waiting().Unmark();
+  tables_.lists.growing().Unmark();
   End();
 }
 

@@ -9,24 +9,24 @@
 #include <vector>
 
 #include "lib/cluster/cluster.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/scheduler/gang_table.h"
 
 namespace muster {
 
-struct Core;
+struct SchedulerTables;
 
 // Between Begin() and Rollback() it keeps a copy of each gang from before its
 // first change, and the inverse of every change of another kind. Rollback()
 // gives back what touched gangs hold, applies the inverses, the last first, and
-// puts the copies in place. The books follow by themselves: sums do not depend
+// puts the copies in place. Usage follows by itself: sums do not depend
 // on the order of what is added. Afterwards the state, and the handles that
 // later events get, are those without the changes. Not nested.
 //
 // Begin() is O(overcommit candidates), Rollback() O(what changed x log).
 class Undo {
  public:
-  explicit Undo(Core& core) : core_(core) {}
+  explicit Undo(SchedulerTables& tables) : tables_(tables) {}
 
   bool active() const { return active_; }
   void Begin();
@@ -47,7 +47,7 @@ class Undo {
   void Refill(GangIndex g, GangRecord&& before);
   void End();
 
-  Core& core_;
+  SchedulerTables& tables_;
   bool active_ = false;
   uint64_t serial_ = 0;
   std::vector<GangIndex> touched_;

@@ -45,7 +45,7 @@ template <class T>
 std::string NameOf(const char* name, const T& value) {
   const std::string* key = nullptr;
   if constexpr (Keyed<T>) key = &value.key;
-  constexpr bool kIsUsage = std::is_same_v<T, OtherUsage>;
+  constexpr bool kIsUsage = std::is_same_v<T, ExternalUsage>;
   if constexpr (kIsUsage) key = &value.node;
   if (key == nullptr || key->empty() || key->size() > kMaxKeyLength) {
     return absl::StrCat(".", name);
@@ -80,7 +80,7 @@ class Validator {
       size_ += 16;
       if constexpr (std::is_same_v<M, Resources>) {
         status = Amounts(member, std::is_same_v<T, PlacementOptions>,
-                         std::is_same_v<T, OtherUsage>);
+                         std::is_same_v<T, ExternalUsage>);
       } else {
         status = Member(bounds::BoundOf(value, name, member), member);
       }
@@ -177,11 +177,10 @@ class Validator {
         return Within("." + name,
                       OutOf(amounts[k], Bound{0, Resources::kMaxQuantity}));
       }
-      if (amounts[k] != 0 && name == config_.device_resource &&
-          !device_kind_too) {
+      if (amounts[k] != 0 && name == config_.device_kind && !device_kind_too) {
         return Invalid(".", name, ": is counted by devices and must be 0");
       }
-      if (amounts[k] != 0 && name == config_.node_resource && !node_kind_too) {
+      if (amounts[k] != 0 && name == config_.node_kind && !node_kind_too) {
         return Invalid(".", name, ": is counted by tasks and must be 0");
       }
     }
@@ -251,15 +250,14 @@ absl::Status ValidateReconfig(const SchedulerConfig& before,
     return Invalid("config.resources: begin with the ", kinds,
                    " kinds there are, in their order");
   }
-  if (config.device_resource != before.device_resource) {
-    return Invalid("config.device_resource: stays '", before.device_resource,
-                   "'");
+  if (config.device_kind != before.device_kind) {
+    return Invalid("config.device_kind: stays '", before.device_kind, "'");
   }
-  if (config.node_resource == before.node_resource) return absl::OkStatus();
-  return Require(before.node_resource.empty() &&
-                     before.KindOf(config.node_resource) == kinds,
-                 "config.node_resource: stays '", before.node_resource,
-                 "', or names an appended kind where there was none");
+  if (config.node_kind == before.node_kind) return absl::OkStatus();
+  return Require(
+      before.node_kind.empty() && before.KindOf(config.node_kind) == kinds,
+      "config.node_kind: stays '", before.node_kind,
+      "', or names an appended kind where there was none");
 }
 
 absl::Status ValidateState(const SchedulerState& state) {
@@ -279,7 +277,7 @@ absl::Status ValidateTotal(const SchedulerConfig& config, Resources others,
     for (ResourceKind k = 0; k < config.resources.size(); ++k) {
       const std::string& kind = config.resources[k];
       const int64_t more =
-          kind == config.device_resource
+          kind == config.device_kind
               ? static_cast<int64_t>(node.devices.size()) * kWholeDevice
               : node.capacity[k];
       if (more > Resources::kMaxTotal - others[k]) {

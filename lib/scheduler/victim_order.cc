@@ -4,29 +4,29 @@
 #include <limits>
 #include <tuple>
 
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
 
 void VictimOrder::Begin(GangIndex preemptor, bool spare_only) {
-  const GangRecord& r = core_.gangs.at(preemptor);
+  const GangRecord& r = tables_.gangs.at(preemptor);
   spare_only_ = spare_only;
   own_ = r.queue;
-  most_ = core_.PriorityOf(r);
-  gives_.assign(core_.queues.limit(), false);
-  const Resources& least = LeastOf(core_.SpecOf(r), core_.cluster);
+  most_ = tables_.PriorityOf(r);
+  gives_.assign(tables_.queues.limit(), false);
+  const Resources& least = LeastOf(tables_.SpecOf(r), tables_.cluster);
   rows_.clear();
   heads_.clear();
   next_row_ = 0;
   elastic_ = false;
   least_amount_ = std::numeric_limits<int64_t>::max();
   most_amount_ = 0;
-  const bool reclaims = core_.quota.MayReclaimAtAll(r.queue, least);
-  for (QueueIndex q = 0; q < core_.queues.limit(); ++q) {
-    const GangLists::Holding& holding = core_.lists.holding(q);
+  const bool reclaims = tables_.quota.MayReclaimAtAll(r.queue, least);
+  for (QueueIndex q = 0; q < tables_.queues.limit(); ++q) {
+    const GangLists::Holding& holding = tables_.lists.holding(q);
     if (holding.empty()) continue;
     const bool own = q == own_;
-    gives_[q] = !own && reclaims && core_.quota.MayReclaim(own_, q, least);
+    gives_[q] = !own && reclaims && tables_.quota.MayReclaim(own_, q, least);
     if (!own && !gives_[q]) continue;
     for (const auto& [p, holders] : holding) {
       if (own && p > most_) break;
@@ -53,7 +53,7 @@ void VictimOrder::Put(int32_t priority, const Holders::Row& row) {
 }
 
 bool VictimOrder::Has(GangIndex g) const {
-  const GangLists::Precedence& p = core_.lists.precedence(g);
+  const GangLists::Precedence& p = tables_.lists.precedence(g);
   const bool own = p.queue == own_;
   if (own ? p.priority > most_ : !gives_[p.queue]) return false;
   return Gives(p.spare, own && p.priority == most_);
@@ -78,8 +78,9 @@ void VictimOrder::BeginPriority() {
 void VictimOrder::Enter(const Holders::Row& row,
                         Holders::Entries::const_iterator at) {
   const StopCost stop_cost{row.accrues, row.amount, at->lost};
-  heads_.push_back({stop_cost.RateAt(core_.now, core_.config.preemption_costs),
-                    at->key, &row, at});
+  heads_.push_back(
+      {stop_cost.RateAt(tables_.now, tables_.config.preemption_costs), at->key,
+       &row, at});
 }
 
 GangIndex VictimOrder::Take() {

@@ -14,13 +14,13 @@
 
 namespace muster {
 
-struct Core;
+struct SchedulerTables;
 
 // Whether such a gang may be a victim now is not asked. Nothing may change
 // between Begin and the last Take.
 class VictimOrder {
  public:
-  explicit VictimOrder(const Core& core) : core_(core) {}
+  explicit VictimOrder(const SchedulerTables& tables) : tables_(tables) {}
 
   // Gangs in the preemptor's queue below it, and those of its own priority, of
   // which the elastic ones are victims; all in queues from which it may take
@@ -68,7 +68,7 @@ class VictimOrder {
   void BeginPriority();
   void Enter(const Holders::Row& row, Holders::Entries::const_iterator at);
 
-  const Core& core_;
+  const SchedulerTables& tables_;
   QueueIndex own_ = kNoQueue;  // The preemptor's queue, and priority.
   int32_t most_ = 0;
   std::vector<bool> gives_;  // By queue, the preemptor's apart.

@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "lib/index/free_on.h"
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 
 namespace muster {
 
@@ -14,17 +14,18 @@ void VictimPool::Forget() {
 }
 
 void VictimPool::Begin(GangIndex preemptor, int64_t lacks, bool spare_only) {
-  const GangRecord& r = core_.gangs.at(preemptor);
-  preemptor_ = &core_.SpecOf(r);
+  const GangRecord& r = tables_.gangs.at(preemptor);
+  preemptor_ = &tables_.SpecOf(r);
   spare_only_ = spare_only;
   // What it uses where it is placed may be more than its least.
-  all_help_ = !preemptor_->least_is_exact ||
-              core_.quota.OverLimit(
-                  r.queue, LeastOf(*preemptor_, core_.cluster), Ledger::kLater);
-  drawn_.resize(core_.gangs.limit(), 0);
+  all_help_ =
+      !preemptor_->least_is_exact ||
+      tables_.quota.OverLimit(r.queue, LeastOf(*preemptor_, tables_.cluster),
+                              Ledger::kLater);
+  drawn_.resize(tables_.gangs.limit(), 0);
   all_fresh_ = AllAreFresh();
   ++question_;
-  could_hold_.resize(core_.cluster.node_limit(), 0);
+  could_hold_.resize(tables_.cluster.node_limit(), 0);
   gangs_.clear();
   slots_ = 0;
   order_.Begin(preemptor, spare_only);
@@ -35,13 +36,13 @@ void VictimPool::Begin(GangIndex preemptor, int64_t lacks, bool spare_only) {
 // Then one who would help is enough to put the question off. O(placed in this
 // round), where they are as many as hold something.
 bool VictimPool::AllAreFresh() {
-  const size_t holders = core_.lists.holders();
-  if (core_.placed.size() < holders) return false;
+  const size_t holders = tables_.lists.holders();
+  if (tables_.placed.size() < holders) return false;
   ++question_;
   size_t fresh = 0;
-  for (const GangIndex g : core_.placed) {
-    const GangRecord& r = core_.gangs.at(g);
-    if (!r.exists || !r.listing.holds || !core_.IsFresh(r)) continue;
+  for (const GangIndex g : tables_.placed) {
+    const GangRecord& r = tables_.gangs.at(g);
+    if (!r.exists || !r.listing.holds || !tables_.IsFresh(r)) continue;
     fresh += drawn_[g] != question_;
     drawn_[g] = question_;
   }
@@ -61,8 +62,8 @@ void VictimPool::DrawForLess(int32_t priority, int64_t cost, size_t most) {
 }
 
 int64_t VictimPool::LeastBeyond() const {
-  // The rate counts that a gang is broken, which is not so where it sheds.
-  if (elastic() && core_.config.preemption_costs.gang > 0) return 0;
+  // The rate counts that a gang is broken, which is not so where it shrinks.
+  if (elastic() && tables_.config.preemption_costs.gang > 0) return 0;
   return order_.done() ? std::numeric_limits<int64_t>::max()
                        : StopCost::CostOf(least_amount_, order_.rate());
 }
@@ -71,14 +72,14 @@ int64_t VictimPool::LeastBeyond() const {
 // no candidate is left on a node beside one that is cheaper by the device.
 bool VictimPool::TakeNext() {
   const GangIndex g = order_.Take();
-  const GangRecord& r = core_.gangs.at(g);
+  const GangRecord& r = tables_.gangs.at(g);
   bool helps = all_help_;
   for (const TaskRecord& task : r.tasks) {
     // What succeeded is nowhere.
     if (task.phase == TaskPhase::kSucceeded) continue;
     if (!CouldHold(task.at.node)) continue;
     helps = true;
-    for (const NodeTask& other : core_.nodes.tasks(task.at.node)) {
+    for (const NodeTask& other : tables_.nodes.tasks(task.at.node)) {
       if (order_.Has(other.gang)) Add(other.gang);
     }
   }
@@ -94,17 +95,17 @@ void VictimPool::Add(GangIndex g) {
 
 // Whether a gang that gives way may be a victim now; else from when on.
 bool VictimPool::MayStop(GangIndex g) {
-  const GangRecord& r = core_.gangs.at(g);
-  const PriorityClass& cls = core_.classes.at(r.priority_class);
+  const GangRecord& r = tables_.gangs.at(g);
+  const PriorityClass& cls = tables_.classes.at(r.priority_class);
   const bool nominated = r.phase == GangPhase::kNominated;
   const bool suspended = r.phase == GangPhase::kSuspended;
   if (!nominated && !suspended && !IsLive(r)) return false;
   if (r.cancel || r.repair_reason != ReasonCode::kNone ||
-      OnPreemptedOf(core_, r) == OnPreempted::kNever ||
-      !core_.SpecOf(r).gang().preemptible) {
+      OnPreemptedOf(tables_, r) == OnPreempted::kNever ||
+      !tables_.SpecOf(r).gang().preemptible) {
     return false;
   }
-  if (core_.IsFresh(r)) {
+  if (tables_.IsFresh(r)) {
     put_off_ = true;
     return false;
   }
@@ -114,7 +115,7 @@ bool VictimPool::MayStop(GangIndex g) {
     if (r.phase == GangPhase::kStarting) return false;
     free_at = std::max(free_at, r.started + cls.min_runtime);
   }
-  if (free_at <= core_.now) return true;
+  if (free_at <= tables_.now) return true;
   retry_at_ = std::min(retry_at_, free_at);
   return false;
 }
@@ -129,18 +130,18 @@ bool VictimPool::CouldHold(NodeIndex n) {
 
 // By amounts: no node is said not to have room that does.
 bool VictimPool::FitsWithoutThem(NodeIndex n) {
-  Resources amount = index::FreeOn(core_.cluster, n, Ledger::kLater);
-  for (const NodeTask& ref : core_.nodes.tasks(n)) {
-    if (order_.Has(ref.gang)) amount.Add(core_.holdings.UsageOf(ref));
+  Resources amount = index::FreeOn(tables_.cluster, n, Ledger::kLater);
+  for (const NodeTask& ref : tables_.nodes.tasks(n)) {
+    if (order_.Has(ref.gang)) amount.Add(tables_.holdings.UsageOf(ref));
   }
-  if (!AnyFits(*preemptor_, core_.cluster, n, amount)) return false;
+  if (!AnyFits(*preemptor_, tables_.cluster, n, amount)) return false;
   slots_ += SlotsIn(amount);
   return true;
 }
 
 // Of the preemptor's first shape.
 int64_t VictimPool::SlotsIn(const Resources& amount) const {
-  const Resources& demand = core_.cluster.demand(preemptor_->shapes[0]);
+  const Resources& demand = tables_.cluster.demand(preemptor_->shapes[0]);
   int64_t slots = Gang::kMaxTasks;
   for (ResourceKind k = 0; k < demand.size(); ++k) {
     if (demand[k] > 0) slots = std::min(slots, amount[k] / demand[k]);

@@ -22,7 +22,8 @@ struct GangSpec;
 // to the last call of Draw.
 class VictimPool {
  public:
-  explicit VictimPool(Core& core) : core_(core), order_(core) {}
+  explicit VictimPool(SchedulerTables& tables)
+      : tables_(tables), order_(tables) {}
 
   // Nothing is put off, or to be tried again.
   void Forget();
@@ -69,11 +70,11 @@ class VictimPool {
   bool FitsWithoutThem(NodeIndex n);
   int64_t SlotsIn(const Resources& amount) const;
 
-  Core& core_;
+  SchedulerTables& tables_;
   VictimOrder order_;
   const GangSpec* preemptor_ = nullptr;
   bool spare_only_ = false;
-  bool all_fresh_ = false;  // Whoever holds something was placed in this round.
+  bool all_fresh_ = false;  // All holders were placed in this round.
   bool all_help_ = false;
   // Victims that make room without anybody drawn hold so much, at the least.
   int64_t least_amount_ = 0;

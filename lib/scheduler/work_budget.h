@@ -1,4 +1,4 @@
-// How much a pass may do, in steps: see SchedulerConfig::work_budget.
+// How much a pass may do, in work steps: see SchedulerConfig::work_budget.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace muster {
 
 // A quarter is for taking submissions, the rest for the questions of the pass:
 // so what is asked does not depend on what was handed in, and a journal tells
-// the same. What is spent depends on which questions are open and on the
+// the same. What is spent depends on which questions are active and on the
 // cluster, never on what a cache knows. The question that spends the last step
 // is still answered: nothing is begun after it.
 class WorkBudget {

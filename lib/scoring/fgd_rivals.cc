@@ -35,7 +35,8 @@ class BestFit final : public NodePolicy {
  public:
   explicit BestFit(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     const Resources& demand = at.cluster.demand(q.shape);
     return HalfPercent(SumOfBoth(at.cluster, [&](ResourceKind k) {
       return yardstick_.ShareOf(at, k, at.free(k) - demand[k]);
@@ -51,7 +52,8 @@ class DotProduct final : public NodePolicy {
  public:
   explicit DotProduct(const Resources& yardstick) : yardstick_(yardstick) {}
 
-  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     const Resources& demand = at.cluster.demand(q.shape);
     const auto product = SumOfBoth(at.cluster, [&](ResourceKind k) {
       return static_cast<unsigned __int128>(
@@ -85,7 +87,8 @@ DeviceUse UseOf(const NodeLedger& at) {
 
 class GpuPacking final : public NodePolicy {
  public:
-  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count == 0) return 100;
     const DeviceUse use = UseOf(at);
@@ -119,7 +122,8 @@ class GpuPacking final : public NodePolicy {
 // node of 8 devices.
 class GpuClustering final : public NodePolicy {
  public:
-  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count == 0) return 100;
     const bool shares = request.milli < kWholeDevice ||
@@ -139,12 +143,14 @@ class Random final : public NodePolicy {
  public:
   explicit Random(uint64_t seed) : seed_(seed) {}
 
-  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     return std::min(static_cast<uint32_t>(Hash(at, q) >> 32), kMaxNodeCost);
   }
   bool PerGang() const override { return true; }
 
-  Allocation Choose(const NodeLedger& at, const Question& q) const override {
+  Allocation Choose(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     if (!SharesOneDevice(at.cluster.device_request(q.shape))) {
       return NodePolicy::Choose(at, q);
     }
@@ -157,7 +163,7 @@ class Random final : public NodePolicy {
   }
 
  private:
-  uint64_t Hash(const NodeLedger& at, const Question& q) const {
+  uint64_t Hash(const NodeLedger& at, const NodeQuestion& q) const {
     StableHash hash;
     hash.Add(seed_);
     hash.Add(q.gang);

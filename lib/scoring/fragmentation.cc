@@ -50,7 +50,8 @@ class Lookahead : public NodePolicy {
  public:
   explicit Lookahead(const PlacementOptions& options) : mix_(options) {}
 
-  Allocation Choose(const NodeLedger& at, const Question& q) const override {
+  Allocation Choose(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     if (SharesOneDevice(at.cluster.device_request(q.shape))) {
       const DeviceSet device = Try(at, q).device;
       if (!device.empty()) return {at.node, q.shape, device};
@@ -60,7 +61,7 @@ class Lookahead : public NodePolicy {
 
  protected:
   // What there is less of Waste, and the one device to share.
-  using Outcome = Memo::Answer;
+  using TrialResult = Memo::Answer;
 
   // How much free capacity is lost, in the policy's own unit.
   virtual int64_t Waste(const FreeAmounts& free_amounts,
@@ -70,7 +71,7 @@ class Lookahead : public NodePolicy {
 
   // With the task on the node: on the device where the gain is most, the first
   // of equals.
-  Outcome Try(const NodeLedger& at, const Question& q) const {
+  TrialResult Try(const NodeLedger& at, const NodeQuestion& q) const {
     const NodeProfile& profile = mix_.ProfileOf(at.cluster, at.node);
     free_amounts_.Read(at);
     const auto anew = [&] { return TryAnew(at, q, profile); };
@@ -85,8 +86,8 @@ class Lookahead : public NodePolicy {
 
  private:
   // Leaves free_amounts_ as it is with the task.
-  Outcome TryAnew(const NodeLedger& at, const Question& q,
-                  const NodeProfile& profile) const {
+  TrialResult TryAnew(const NodeLedger& at, const NodeQuestion& q,
+                      const NodeProfile& profile) const {
     const int64_t before = Waste(free_amounts_, profile);
     free_amounts_.TakeAmounts(at.cluster, q.shape);
     const DeviceRequest& request = at.cluster.device_request(q.shape);
@@ -109,10 +110,10 @@ class Lookahead : public NodePolicy {
     return {.gain = before - Waste(free_amounts_, profile)};
   }
 
-  Outcome TryDevices(DeviceSet usable, const std::vector<Device>& devices,
-                     const DeviceRequest& request, const NodeProfile& profile,
-                     int64_t before) const {
-    Outcome best;
+  TrialResult TryDevices(DeviceSet usable, const std::vector<Device>& devices,
+                         const DeviceRequest& request,
+                         const NodeProfile& profile, int64_t before) const {
+    TrialResult best;
     DeviceSet tried;
     for (const uint32_t d : usable) {
       if (IsLikeOneOf(tried, d, devices)) continue;
@@ -152,7 +153,8 @@ class Fragmentation final : public Lookahead {
  public:
   using Lookahead::Lookahead;
 
-  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     return static_cast<uint32_t>(100 - Merit(Try(at, q).gain));
   }
 
@@ -167,12 +169,14 @@ class Fragmentation final : public Lookahead {
   }
 };
 
-// The library's default with a workload: docs/placement-policies.md tells why.
+// The library's default with typical tasks: docs/placement-policies.md tells
+// why.
 class LeastNewWaste final : public Lookahead {
  public:
   using Lookahead::Lookahead;
 
-  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     int64_t cost = -Try(at, q).gain;
     const DeviceRequest& request = at.cluster.device_request(q.shape);
     if (request.count > 0 && request.models.empty() && IsKept(at)) {
@@ -227,7 +231,8 @@ std::unique_ptr<NodePolicy> NewByTypicalMix(const PlacementOptions& options) {
   if (options.policy == PlacementPolicy::kFragmentation) {
     return std::make_unique<Fragmentation>(options);
   }
-  if (options.policy != PlacementPolicy::kMuster || options.workload.empty()) {
+  if (options.policy != PlacementPolicy::kMuster ||
+      options.typical_tasks.empty()) {
     return nullptr;
   }
   return std::make_unique<LeastNewWaste>(options);

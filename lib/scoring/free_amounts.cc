@@ -15,7 +15,7 @@ bool SharesOneDevice(const DeviceRequest& request) {
          (request.milli < kWholeDevice || request.memory_bytes > 0);
 }
 
-DeviceSet DevicesWithRoom(const NodeLedger& at, const Question& q) {
+DeviceSet DevicesWithRoom(const NodeLedger& at, const NodeQuestion& q) {
   const std::vector<Device>& devices = at.devices();
   const std::vector<std::string>& models =
       at.cluster.device_request(q.shape).models;
@@ -55,7 +55,7 @@ void FreeAmounts::TakeAmounts(const Cluster& cluster, ShapeId shape) {
 
 void FreeAmounts::TakeDevice(uint32_t device, const DeviceRequest& request,
                              int64_t device_memory) {
-  Share share{kWholeDevice, device_memory};
+  DevicePart share{kWholeDevice, device_memory};
   if (request.memory_bytes > 0) {
     share = {MilliOf(request.memory_bytes, device_memory),
              request.memory_bytes};

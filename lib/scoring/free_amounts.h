@@ -19,7 +19,7 @@ int64_t FreeDevices(const NodeLedger& at);
 bool SharesOneDevice(const DeviceRequest& request);
 
 // For such a task: the devices that have room for it.
-DeviceSet DevicesWithRoom(const NodeLedger& at, const Question& question);
+DeviceSet DevicesWithRoom(const NodeLedger& at, const NodeQuestion& question);
 
 // The free amounts of one node. Kept between calls: it allocates only where
 // there are more kinds than ever before.

@@ -37,14 +37,15 @@ bool OpensDevice(const NodeLedger& at, ShapeId shape) {
   return shared < request.count;
 }
 
-// The library's rule where it knows no workload: a share of a device in use
-// before one of a fresh device; then the least free devices; then the least of
-// the other kinds. For a task that asks for devices, what counts is what it, if
-// it has room, would leave free for each task on the node: divided by twice
+// The library's rule where it knows no typical tasks: a share of a device in
+// use before one of a fresh device; then the least free devices; then the least
+// of the other kinds. For a task that asks for devices, what counts is what it,
+// if it has room, would leave free for each task on the node: divided by twice
 // their number and one, so that an idle node comes last among its like.
 class Tightest final : public NodePolicy {
  public:
-  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     const uint32_t opens = OpensDevice(at, q.shape) ? 1 : 0;
     return opens << (kDeviceBits + kOtherBits) |
            CostOf(NodeSummary(at), at.cluster.device_request(q.shape).count > 0,
@@ -82,7 +83,7 @@ class Tightest final : public NodePolicy {
 // A cost that is the same for all shapes is its own summary.
 class SameForAll : public NodePolicy {
  public:
-  uint32_t NodeCost(const NodeLedger& at, const Question&) const final {
+  uint32_t NodeCost(const NodeLedger& at, const NodeQuestion&) const final {
     return static_cast<uint32_t>(NodeSummary(at));
   }
   bool HasNodeSummary() const final { return true; }
@@ -103,7 +104,8 @@ class Binpack final : public SameForAll {
 
 class Spread final : public NodePolicy {
  public:
-  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     const uint32_t devices = DevicesLeft(at);
     const uint32_t others = OthersLeft(at);
     const uint32_t left = at.cluster.device_request(q.shape).count > 0
@@ -134,7 +136,8 @@ class LeastFree final : public SameForAll {
 
 class Balanced final : public NodePolicy {
  public:
-  uint32_t NodeCost(const NodeLedger& at, const Question& q) const override {
+  uint32_t NodeCost(const NodeLedger& at,
+                    const NodeQuestion& q) const override {
     shares_.clear();
     for (ResourceKind k = 0; k < at.cluster.resource_count(); ++k) {
       if (at.capacity(k) > 0) shares_.push_back(Use(at, k, q));
@@ -151,7 +154,7 @@ class Balanced final : public NodePolicy {
  private:
   // The share of the node's capacity that would be used, of 2^20.
   static int64_t Use(const NodeLedger& at, ResourceKind kind,
-                     const Question& q) {
+                     const NodeQuestion& q) {
     const int64_t capacity = at.capacity(kind);
     const int64_t left = at.free(kind) - at.cluster.demand(q.shape)[kind];
     const int64_t used = std::clamp<int64_t>(capacity - left, 0, capacity);
@@ -169,7 +172,7 @@ std::unique_ptr<NodePolicy> NewFullness(const PlacementOptions& options) {
       return std::make_unique<Tightest>();
     case PlacementPolicy::kBinpack:
       return std::make_unique<Binpack>();
-    case PlacementPolicy::kSpread:
+    case PlacementPolicy::kLeastAllocated:
       return std::make_unique<Spread>();
     case PlacementPolicy::kLeastFree:
       return std::make_unique<LeastFree>(options.yardstick);

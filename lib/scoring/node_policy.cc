@@ -3,7 +3,7 @@
 namespace muster::scoring {
 
 Allocation NodePolicy::Choose(const NodeLedger& at,
-                              const Question& question) const {
+                              const NodeQuestion& question) const {
   Allocation chosen{.node = at.node, .shape = question.shape};
   // It has room, so this cannot fail.
   (void)at.cluster.Choose(at.node, question.shape, at.ledger, &chosen,

@@ -28,7 +28,7 @@ struct NodeLedger {
 };
 
 // One task that is to be placed, as policies see it.
-struct Question {
+struct NodeQuestion {
   ShapeId shape = 0;
   std::string_view gang{};  // Its key.
   // Rails that tasks of the gang use already (bit r: rail r): for the choice of
@@ -50,7 +50,7 @@ class NodePolicy {
   // of the shape and of the options alone, so that the solver may keep it until
   // the node changes; of the gang's key, too, where PerGang() says so.
   virtual uint32_t NodeCost(const NodeLedger& at,
-                            const Question& question) const = 0;
+                            const NodeQuestion& question) const = 0;
   virtual bool PerGang() const { return false; }
 
   // NodeCost in two steps, for shapes that share no device, where
@@ -68,7 +68,7 @@ class NodePolicy {
   // the cluster's own choice (see Cluster::Choose), as it is always for tasks
   // that share no device.
   virtual Allocation Choose(const NodeLedger& at,
-                            const Question& question) const;
+                            const NodeQuestion& question) const;
 };
 
 std::unique_ptr<NodePolicy> NewNodePolicy(const PlacementOptions& options);

@@ -25,7 +25,7 @@ int64_t FreeOf(const FreeAmounts& free_amounts, ResourceKind kind) {
 
 TypicalMix::TypicalMix(const PlacementOptions& options)
     : supply_(options.supply) {
-  for (const TypicalTask& typical : options.workload) AddTask(typical);
+  for (const TypicalTask& typical : options.typical_tasks) AddTask(typical);
   AddRatios();
   offers_.resize(needs_.size());
 }
@@ -102,11 +102,11 @@ const NodeProfile& TypicalMix::ProfileOf(const Cluster& cluster,
   if (node >= profile_of_.size()) profile_of_.resize(cluster.node_limit(), 0);
   const Node& described = cluster.node(node);
   uint32_t& profile = profile_of_[node];
-  if (profile < profiles_.size() && Matches(profiles_[profile], described)) {
+  if (profile < profiles_.size() && Describes(profiles_[profile], described)) {
     return profiles_[profile];
   }
   for (profile = 0; profile < profiles_.size(); ++profile) {
-    if (Matches(profiles_[profile], described)) return profiles_[profile];
+    if (Describes(profiles_[profile], described)) return profiles_[profile];
   }
   if (profiles_.size() == kMaxProfiles) profiles_.clear();
   profile = static_cast<uint32_t>(profiles_.size());
@@ -115,7 +115,7 @@ const NodeProfile& TypicalMix::ProfileOf(const Cluster& cluster,
   return profiles_.back();
 }
 
-bool TypicalMix::Matches(const NodeProfile& profile, const Node& node) const {
+bool TypicalMix::Describes(const NodeProfile& profile, const Node& node) const {
   return profile.devices == node.devices &&
          std::ranges::all_of(label_keys_, [&](const std::string& key) {
            return AgreeIn(key, profile.labels, node.labels);
@@ -148,7 +148,7 @@ NodeProfile TypicalMix::MakeProfile(const Node& node) const {
 void TypicalMix::AddTasks(const Node& node, NodeProfile* profile) const {
   for (uint32_t t = 0; t < tasks_.size(); ++t) {
     const MixTask& task = tasks_[t];
-    if (task.count == 0 || !Holds(task.selector, node.labels) ||
+    if (task.count == 0 || !Matches(task.selector, node.labels) ||
         profile->usable[task.need].size() < task.count) {
       continue;
     }

@@ -93,7 +93,7 @@ class TypicalMix {
   // Weighted thousandths of devices.
   int64_t Demand(const MixTask& task) const;
   uint32_t FindNeed(const DeviceRequest& request);
-  bool Matches(const NodeProfile& profile, const Node& node) const;
+  bool Describes(const NodeProfile& profile, const Node& node) const;
   NodeProfile MakeProfile(const Node& node) const;
   void AddTasks(const Node& node, NodeProfile* profile) const;
   uint64_t WantedShare(const NodeProfile& profile) const;

@@ -137,7 +137,7 @@ bool ExactSearch::MayStillFit() const {
   for (size_t k = 0; k < kind_need_.size(); ++k) {
     if (table.watched()[k] < kind_need_[k]) return false;
   }
-  return placement_->spreads().MayHold();
+  return placement_->spreads().MayBeMet();
 }
 
 // Tasks of one role that no slice tells apart are placed in node order.

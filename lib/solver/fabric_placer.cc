@@ -51,7 +51,7 @@ bool FabricPlacer::Start(Cluster& cluster, const PlacementRequest& request,
   result_ = result;
   Known& known = fabrics_[Find(request)];
   known_ = &known;
-  held_nodes_.clear();
+  fixed_nodes_.clear();
   if (known.fabric.empty()) return false;
   fabric_ = &known.fabric[0];
   const std::string& required = ConstraintOf(request.gang->gang)->required;
@@ -71,14 +71,14 @@ bool FabricPlacer::Start(Cluster& cluster, const PlacementRequest& request,
   }
   allowed_.assign(request.within.empty() ? 0 : cluster.node_limit(), 0);
   for (const NodeIndex n : request.within) allowed_[n] = 1;
-  held_.assign(size, 0);
+  has_fixed_.assign(size, 0);
   used_.assign(request.fixed.size() + 1, 0);
   for (const Assignment& a : request.fixed) {
     if (a.task.index < used_.size()) used_[a.task.index] = 1;
     const uint32_t n = fabric_->Find(cluster.node(a.at.node).key);
-    if (n == Fabric::kNoNode || held_[n] != 0) continue;
-    held_[n] = 1;
-    held_nodes_.push_back(n);
+    if (n == Fabric::kNoNode || has_fixed_[n] != 0) continue;
+    has_fixed_[n] = 1;
+    fixed_nodes_.push_back(n);
   }
   return true;
 }
@@ -166,23 +166,25 @@ bool FabricPlacer::FindFor(uint32_t nodes, uint32_t tasks_each) {
   free_.assign(slots_.size(), 0);
   for (size_t n = 0; n < slots_.size(); ++n) {
     // What runs in a box keeps its nodes to itself.
-    free_[n] = slots_[n] >= tasks_each && !(box_ && held_[n] != 0);
+    free_[n] = slots_[n] >= tasks_each && !(box_ && has_fixed_[n] != 0);
     count += free_[n];
   }
   result_->steps += slots_.size() * kLookNs;
   if (count < nodes || (host_ && nodes > 1)) return false;
-  if (!held_nodes_.empty() && !box_) {
+  if (!fixed_nodes_.empty() && !box_) {
     return FreeInOneDomain(nodes) && Nearest(nodes);
   }
-  const auto held = static_cast<uint32_t>(held_nodes_.size());
+  const auto fixed = static_cast<uint32_t>(fixed_nodes_.size());
   absl::StatusOr<FabricPlacement> placed =
-      box_ ? fabric_->FindBox(free_, nodes + held,
-                              held > 0 ? held_ : std::span<const uint8_t>())
+      box_ ? fabric_->FindBox(
+                 free_, nodes + fixed,
+                 fixed > 0 ? has_fixed_ : std::span<const uint8_t>())
            : fabric_->Select(free_, nodes);
   if (placed.ok()) result_->steps += placed->nanos;
   if (!placed.ok() || placed->nodes.empty()) return false;
   chosen_ = std::move(placed->nodes);
-  std::erase_if(chosen_, [&](uint32_t n) { return box_ && held_[n] != 0; });
+  std::erase_if(chosen_,
+                [&](uint32_t n) { return box_ && has_fixed_[n] != 0; });
   return InOneDomain();
 }
 
@@ -198,11 +200,11 @@ bool FabricPlacer::InOneDomain() const {
 // Keeps of free_ what lies where the tasks that run must be.
 bool FabricPlacer::FreeInOneDomain(uint32_t nodes) {
   if (host_) {
-    for (size_t n = 0; n < free_.size(); ++n) free_[n] &= held_[n];
+    for (size_t n = 0; n < free_.size(); ++n) free_[n] &= has_fixed_[n];
   }
   if (level_ >= 0) {
     const auto level = static_cast<size_t>(level_);
-    const uint32_t home = fabric_->Domain(held_nodes_[0], level);
+    const uint32_t home = fabric_->Domain(fixed_nodes_[0], level);
     for (uint32_t n = 0; n < free_.size(); ++n) {
       if (fabric_->Domain(n, level) != home) free_[n] = 0;
     }
@@ -227,7 +229,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
     }
     result_->steps += free_.size() * kNodeNs;
   };
-  for (const uint32_t n : held_nodes_) add(n);
+  for (const uint32_t n : fixed_nodes_) add(n);
   chosen_.clear();
   while (chosen_.size() < nodes) {
     uint32_t best = Fabric::kNoNode;
@@ -246,7 +248,7 @@ bool FabricPlacer::Nearest(uint32_t nodes) {
 void FabricPlacer::Take(ShapeId shape) {
   Cluster& cluster = *cluster_;
   const PlacementRequest& request = *request_;
-  const scoring::Question question{shape, request.KeyOfGang()};
+  const scoring::NodeQuestion question{shape, request.KeyOfGang()};
   result_->steps += tasks_ * kTaskNs;
   const Cluster::Mark mark = request.dry_run ? cluster.Begin() : 0;
   uint32_t left = tasks_;

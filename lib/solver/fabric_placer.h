@@ -81,12 +81,12 @@ class FabricPlacer {
   int level_ = -1;      // or in one domain of this level of the fabric.
   uint32_t tasks_ = 0;  // To add.
   uint32_t tasks_each_ = 0;
-  std::vector<uint32_t> held_nodes_;
-  std::vector<uint32_t> slots_;   // [fabric's node]
-  std::vector<uint8_t> free_;     // Likewise: has room for tasks_each_.
-  std::vector<uint8_t> held_;     // Likewise: has a fixed task.
-  std::vector<uint8_t> allowed_;  // By node, where the request names some.
-  std::vector<uint32_t> chosen_;  // Fabric's nodes, by rank.
+  std::vector<uint32_t> fixed_nodes_;
+  std::vector<uint32_t> slots_;     // [fabric's node]
+  std::vector<uint8_t> free_;       // Likewise: has room for tasks_each_.
+  std::vector<uint8_t> has_fixed_;  // Likewise: has a fixed task.
+  std::vector<uint8_t> allowed_;    // By node, where the request names some.
+  std::vector<uint32_t> chosen_;    // Fabric's nodes, by rank.
   std::vector<int64_t> hops_;
   std::vector<uint8_t> used_;  // Indices of fixed tasks.
 };

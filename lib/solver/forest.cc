@@ -82,7 +82,7 @@ void Forest::AddNodes(TaskId task, std::span<const DomainRef> also) {
     ++looked_at;
     if (!placement_->Allowed(task, node)) return;
     const bool inside = std::ranges::all_of(also, [&](const DomainRef& s) {
-      return problem.tree(s.tree).Holds(s, node);
+      return problem.tree(s.tree).Contains(s, node);
     });
     if (inside) Add(node, placement_->table().slots(column_, node));
   });
@@ -308,8 +308,8 @@ void Forest::ChooseFewest(int level, uint32_t tasks) {
     return std::tie(entries[a].parent, a) < std::tie(entries[b].parent, b);
   });
   size_t domains = 0;
-  for (uint64_t held = 0; held < tasks; ++domains) {
-    held += entries[picks_[domains]].slots;
+  for (uint64_t taken = 0; taken < tasks; ++domains) {
+    taken += entries[picks_[domains]].slots;
   }
   if (placement_->table().HasScores(column_)) {
     ChooseFewestByScore(level, tasks, domains);

@@ -121,8 +121,8 @@ void GangBound::Need(int64_t need) {
   offers_.clear();
 }
 
-void GangBound::Have(int64_t amount, bool held) {
-  if (held) {
+void GangBound::Have(int64_t amount, bool has_tasks) {
+  if (has_tasks) {
     missing_ -= amount;
   } else {
     offers_.push_back(amount);
@@ -157,7 +157,8 @@ void GangBound::AtDomains(const DomainRef& domain, int level, uint32_t* least) {
     problem_->Spend(last - first + outside.size(), kBoundNs);
     for (uint32_t d = first; d < last; ++d) {
       const DomainRef inner{0, level, d};
-      Have(static_cast<int64_t>(table.Sum(c, inner)), placement_->Holds(inner));
+      Have(static_cast<int64_t>(table.Sum(c, inner)),
+           placement_->HasTasks(inner));
     }
     for (const NodeIndex n : outside) {
       Have(table.slots(c, n), placement_->Touched(n));
@@ -168,7 +169,7 @@ void GangBound::AtDomains(const DomainRef& domain, int level, uint32_t* least) {
     Need(capacities_[w].need);
     problem_->Spend(last - first, kBoundNs);
     for (uint32_t d = first; d < last; ++d) {
-      Have(capacities_[w].sums[level][d], placement_->Holds({0, level, d}));
+      Have(capacities_[w].sums[level][d], placement_->HasTasks({0, level, d}));
     }
     Raise(least);
   }
@@ -178,8 +179,9 @@ void GangBound::AtDomains(const DomainRef& domain, int level, uint32_t* least) {
 uint32_t GangBound::FewestNodes(uint32_t column, int64_t need,
                                 const DomainRef& domain) {
   const SlotTable& table = placement_->table();
-  placement_->ForEachHeld(problem_->tree(0).hosts,
-                          [&](NodeIndex n) { need -= table.slots(column, n); });
+  placement_->ForEachDomainWithTasks(problem_->tree(0).hosts, [&](NodeIndex n) {
+    need -= table.slots(column, n);
+  });
   if (need <= 0) return 0;
   const uint32_t most = table.Most(column, domain);
   return most == 0 ? kNoRoom
@@ -196,8 +198,8 @@ uint32_t GangBound::ByDevices() {
   const int64_t most =
       int64_t{table.shape_slots(0, 0).most_devices()} * kWholeDevice;
   int64_t need = kind_need_[static_cast<size_t>(kind - kinds.begin())];
-  placement_->ForEachHeld(problem_->tree(0).hosts,
-                          [&](NodeIndex) { need -= most; });
+  placement_->ForEachDomainWithTasks(problem_->tree(0).hosts,
+                                     [&](NodeIndex) { need -= most; });
   if (need <= 0 || most == 0) return 0;
   return static_cast<uint32_t>(CeilDiv(need, most));
 }
@@ -244,17 +246,17 @@ void GangBound::ByKinds(const DomainRef& domain, std::span<uint32_t> least) {
     const bool nodes = l == tree.hosts;
     const auto [first, last] =
         nodes ? std::pair<uint32_t, uint32_t>{} : tree.Inside(domain, l);
-    held_.clear();
+    has_tasks_.clear();
     for (uint32_t d = first; d < last; ++d) {
-      held_.push_back(placement_->Holds({0, l, d}));
+      has_tasks_.push_back(placement_->HasTasks({0, l, d}));
     }
-    by_domain_.assign(held_.size() * kinds, 0);
+    by_domain_.assign(has_tasks_.size() * kinds, 0);
     table.ForEachNodeOfAny(domain, [&](NodeIndex n) {
       problem_->Spend(1, kLookNs);
-      size_t at = held_.size();
+      size_t at = has_tasks_.size();
       if (nodes || !tree.Contains(n)) {
-        held_.push_back(placement_->Touched(n));
-        by_domain_.resize(held_.size() * kinds, 0);
+        has_tasks_.push_back(placement_->Touched(n));
+        by_domain_.resize(has_tasks_.size() * kinds, 0);
       } else {
         at = tree.DomainOf(l, n) - first;
       }
@@ -263,8 +265,8 @@ void GangBound::ByKinds(const DomainRef& domain, std::span<uint32_t> least) {
     for (size_t k = 0; k < kinds; ++k) {
       if (kind_need_[k] == 0) continue;
       Need(kind_need_[k]);
-      for (size_t i = 0; i < held_.size(); ++i) {
-        Have(by_domain_[i * kinds + k], held_[i] != 0);
+      for (size_t i = 0; i < has_tasks_.size(); ++i) {
+        Have(by_domain_[i * kinds + k], has_tasks_[i] != 0);
       }
       Raise(&least[l]);
     }
@@ -276,7 +278,7 @@ void GangBound::Domains(const DomainRef& domain, bool nodes,
   const Tree& tree = problem_->tree(0);
   std::ranges::fill(least, 0);
   for (int l = 0; l <= domain.level; ++l) {
-    least[l] = placement_->HoldsAround(domain, l) ? 0 : 1;
+    least[l] = placement_->HasTasksAround(domain, l) ? 0 : 1;
   }
   for (int l = domain.level + 1; l < tree.hosts; ++l) {
     AtDomains(domain, l, &least[l]);
@@ -354,7 +356,7 @@ int64_t GangBound::WithFixed(int level, uint32_t role) {
   const uint32_t column = problem_->column(role);
   const int64_t left = problem_->add(role);
   meetings_.clear();
-  placement_->ForEachHeld(level, [&](uint32_t domain) {
+  placement_->ForEachDomainWithTasks(level, [&](uint32_t domain) {
     const int64_t weight = traffic_->FixedTraffic(level, domain, role);
     const DomainRef at{0, level, domain};
     meetings_.push_back(

@@ -60,7 +60,7 @@ class GangBound {
   uint32_t Limit(uint32_t role, int level) const;
   uint32_t SliceAt(uint32_t role, int level) const;
   void Need(int64_t need);
-  void Have(int64_t amount, bool held);
+  void Have(int64_t amount, bool has_tasks);
   void Raise(uint32_t* least);
   uint32_t ByDevices();
   uint32_t FewestNodes(uint32_t column, int64_t need, const DomainRef& domain);
@@ -83,7 +83,7 @@ class GangBound {
   std::vector<int64_t> offers_;  // By domain that could be opened for it.
   std::vector<Meeting> meetings_;
   std::vector<int64_t> by_domain_;  // [domain or node][kind]
-  std::vector<uint8_t> held_;       // By node, likewise.
+  std::vector<uint8_t> has_tasks_;  // By node, likewise.
 };
 
 }  // namespace muster::solver

@@ -53,12 +53,12 @@ struct PlacementRequest {
   // False: where there is no room, the answer is kNotNow whether it might be
   // kNever, and gives no reason, where finding them would cost more.
   bool explain = true;
-  // How many steps may go into proving that a placement is the best there is,
-  // and finding a better one; one step is a few nanoseconds. 0: the first
-  // answer, which of a gang that is not alike and alone claims nothing.
-  uint64_t exact_steps = 200'000;
+  // Placement steps (SearchLimits) for proving that a placement is the best
+  // there is, and finding a better one. 0: the first answer, which of a gang
+  // that is not alike and alone claims nothing.
+  uint64_t placement_steps = 200'000;
   // How many times more steps than at first a "no" may take until it counts as
-  // not proven (PlacementResult::cut_short), and exact_steps besides. For a
+  // not proven (PlacementResult::cut_short), and placement_steps besides. For a
   // question whose last answer was such a "no".
   uint32_t effort = 0;
   // Only asks: the answer is the same, and the cluster as it was.
@@ -81,7 +81,7 @@ struct PlacementResult {
   // is none. The reason is kNotFound then.
   bool cut_short = false;
   Certificate certificate{};
-  // Of the work budget, whatever a cache knew: the same on every machine.
+  // Work steps, whatever a cache knew: the same on every machine.
   uint64_t steps = 0;
 
   void Clear() {
@@ -118,8 +118,9 @@ class GangSolver {
   // task is of the role that has the least part of desired_tasks - min_tasks
   // beyond its minimum, of equals of the first. Never fails: kFits with what
   // was added, perhaps nothing. Tasks go where they are best one after another;
-  // where better places for all of them together are found within exact_steps,
-  // there. The certificate compares with all places for as many.
+  // where better places for all of them together are found within
+  // placement_steps, there. The certificate compares with all places for as
+  // many.
   virtual void Grow(Cluster& cluster, const PlacementRequest& request,
                     PlacementResult* result) = 0;
 

@@ -47,7 +47,7 @@ bool GroupSearch::HasSlots(const ScopeNeed& need, const DomainRef& domain) {
 }
 
 // The same against what is free there for all roles together. O(nodes).
-bool GroupSearch::MayHold(const ScopeNeed& need, const DomainRef& domain) {
+bool GroupSearch::MayFit(const ScopeNeed& need, const DomainRef& domain) {
   if (!HasSlots(need, domain)) return false;
   const std::span<const int64_t> useful = placement_->table().Useful(domain);
   for (size_t k = 0; k < useful.size(); ++k) {
@@ -124,7 +124,7 @@ void GroupSearch::FindCandidates(ScopeIndex s, const ScopeNeed& need,
   if (anchor.any) {
     const uint32_t domain = tree.DomainOf(level, anchor.node);
     if (anchor.level >= level && domain != kOutside &&
-        tree.Holds(around, anchor.node)) {
+        tree.Contains(around, anchor.node)) {
       Consider(need, main, {around.tree, level, domain});
     }
     return;
@@ -172,7 +172,7 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const ScopeNeed& need, bool root) {
         break;
       }
       const DomainRef domain{around.tree, level, candidates_[c].domain};
-      if (!MayHold(need, domain)) continue;
+      if (!MayFit(need, domain)) continue;
       pins_.push_back(domain);
       placed = PlaceInside(s, domain, root, false);
       pins_.pop_back();
@@ -181,7 +181,7 @@ bool GroupSearch::PlaceGroup(ScopeIndex s, const ScopeNeed& need, bool root) {
     if (placed) return true;
     if (problem_->steps >= deadline_) return false;
   }
-  if (must || below >= kEverywhere || !MayHold(need, around)) return false;
+  if (must || below >= kEverywhere || !MayFit(need, around)) return false;
   return PlaceInside(s, around, root, true);
 }
 
@@ -440,7 +440,7 @@ bool GroupSearch::PlaceMerged(ScopeIndex s, uint32_t role,
   const DomainRef around = Innermost(tree);
   if (!anchor.any || TreeOf(s) != tree) return PlaceRole(role, rule);
   for (int level = anchor.level; level > around.level; --level) {
-    if (!problem_->tree(tree).Holds(around, anchor.node)) break;
+    if (!problem_->tree(tree).Contains(around, anchor.node)) break;
     pins_.push_back(
         {tree, level, problem_->tree(tree).DomainOf(level, anchor.node)});
     const bool placed = placement_->Try([&] { return PlaceRole(role, rule); });

@@ -108,7 +108,7 @@ class GroupSearch {
                                      placement_->table().kinds().size());
   }
   bool HasSlots(const ScopeNeed& need, const DomainRef& domain);
-  bool MayHold(const ScopeNeed& need, const DomainRef& domain);
+  bool MayFit(const ScopeNeed& need, const DomainRef& domain);
   uint32_t MainColumn(const ScopeNeed& need) const;
   void Consider(const ScopeNeed& need, uint32_t main, const DomainRef& domain);
   void FindHosts(const ScopeNeed& need, const DomainRef& around, bool named);

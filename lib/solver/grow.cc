@@ -9,14 +9,14 @@
 
 namespace muster::solver {
 
-void Solver::CountHeld() {
+void Solver::CountPlaced() {
   counts_.assign(problem_.role_count(), 0);
-  for (const Assignment& a : held_) ++counts_[a.task.role];
+  for (const Assignment& a : placed_) ++counts_[a.task.role];
 }
 
 // The widest scope around the role that does not run yet, or kNoScope.
 ScopeIndex Solver::NotRunning(uint32_t role) {
-  CountHeld();
+  CountPlaced();
   ScopeIndex widest = kNoScope;
   for (ScopeIndex s = problem_.ScopeOf(role); s != kNoScope;
        s = problem_.Parent(s)) {
@@ -28,11 +28,11 @@ ScopeIndex Solver::NotRunning(uint32_t role) {
 void Solver::Keep(const std::vector<Assignment>& tasks,
                   PlacementResult* result) {
   for (const Assignment& a : tasks) {
-    held_.push_back(a);
-    asks_held_ = false;
+    placed_.push_back(a);
+    asks_placed_ = false;
     result->tasks.push_back(a);
   }
-  growing_.fixed = held_;
+  growing_.fixed = placed_;
 }
 
 // Takes what was placed from the headroom that is left. False where it is more;
@@ -55,7 +55,7 @@ bool Solver::BringUp(uint32_t role, PlacementResult* result) {
     const ScopeIndex top = NotRunning(role);
     if (top == kNoScope) return true;
     part_.Clear();
-    asks_held_ = false;
+    asks_placed_ = false;
     const Cluster::Mark mark = cluster_->Begin();
     PlaceScope(growing_, top, &part_);
     result->steps += part_.steps;
@@ -70,7 +70,7 @@ bool Solver::BringUp(uint32_t role, PlacementResult* result) {
 // The position in growing_roles_ of the role with the least part of what it
 // may have beyond its minimum.
 size_t Solver::LeastFilled() {
-  CountHeld();
+  CountPlaced();
   const auto part = [&](uint32_t r) {
     const Role& role = problem_.role(r);
     const uint32_t most = std::max(role.desired_tasks - role.min_tasks, 1u);
@@ -93,14 +93,14 @@ void Solver::GrowTogether(std::span<const uint32_t> roles,
   while (!growing_roles_.empty() && result->tasks.size() < growing_.most) {
     const size_t next = growing_roles_.size() == 1 ? 0 : LeastFilled();
     const uint32_t role = growing_roles_[next];
-    const size_t before = held_.size();
+    const size_t before = placed_.size();
     const bool runs = BringUp(role, result);
-    if (held_.size() > before) continue;
+    if (placed_.size() > before) continue;
     const bool alone = growing_roles_.size() == 1;
     const auto left =
         growing_.most - static_cast<uint32_t>(result->tasks.size());
     if (runs) GrowRole(role, alone ? left : 1, result);
-    if (alone || held_.size() == before) {
+    if (alone || placed_.size() == before) {
       growing_roles_.erase(growing_roles_.begin() + next);
     }
   }
@@ -108,7 +108,7 @@ void Solver::GrowTogether(std::span<const uint32_t> roles,
 
 // Adds up to `most` tasks, and those that end the slice of the last.
 void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
-  if (!std::exchange(asks_held_, false) &&
+  if (!std::exchange(asks_placed_, false) &&
       !problem_.Init(*cluster_, growing_)) {
     return;
   }
@@ -159,7 +159,7 @@ void Solver::GrowRole(uint32_t role, uint32_t most, PlacementResult* result) {
 void Solver::ImproveGrowth(const PlacementRequest& request,
                            PlacementResult* result) {
   // Other devices may be beyond the headroom.
-  if (request.exact_steps == 0 || result->tasks.empty() || !uses_alike_ ||
+  if (request.placement_steps == 0 || result->tasks.empty() || !uses_alike_ ||
       !problem_.Init(*cluster_, request) || !ChooseShapes(result->tasks)) {
     return;
   }
@@ -171,7 +171,7 @@ void Solver::ImproveGrowth(const PlacementRequest& request,
   problem_.nanos = before;  // The tables that found the places.
   placement_.Reset(problem_, *cluster_, table_);
   search_.Improve(placement_, result->tasks,
-                  {request.exact_steps, kTrafficSteps});
+                  {request.placement_steps, kTrafficSteps});
   result->tasks.assign(placement_.placed().begin(), placement_.placed().end());
   result->certificate = search_.certificate();
   result->steps += problem_.nanos;
@@ -216,14 +216,14 @@ void Solver::FindGrowth(const PlacementRequest& request,
   result->reason = {.code = ReasonCode::kFits};
   if (fabric_.IsMine(request)) return fabric_.Grow(cluster, request, result);
   growing_ = request;
-  held_.assign(request.fixed.begin(), request.fixed.end());
-  growing_.fixed = held_;
+  placed_.assign(request.fixed.begin(), request.fixed.end());
+  growing_.fixed = placed_;
   if (request.headroom != nullptr) {
     headroom_left_ = *request.headroom;
     growing_.headroom = &headroom_left_;
   }
   if (!problem_.Init(cluster, growing_)) return;
-  asks_held_ = true;
+  asks_placed_ = true;
   plan_.Start(problem_, 0);
   order_.clear();
   for (uint32_t r = 0; r < problem_.role_count(); ++r) {
@@ -233,7 +233,7 @@ void Solver::FindGrowth(const PlacementRequest& request,
   // Where a spread compares roles, one may grow after another has.
   size_t before = 0;
   do {
-    before = held_.size();
+    before = placed_.size();
     for (size_t i = 0, end = 0; i < order_.size(); i = end) {
       const int32_t order = problem_.role(order_[i]).order;
       while (end < order_.size() && problem_.role(order_[end]).order == order) {
@@ -241,7 +241,7 @@ void Solver::FindGrowth(const PlacementRequest& request,
       }
       GrowTogether(std::span(order_).subspan(i, end - i), result);
     }
-  } while (problem_.entangled() && held_.size() > before &&
+  } while (problem_.entangled() && placed_.size() > before &&
            result->tasks.size() < growing_.most);
   ImproveGrowth(request, result);
   std::ranges::sort(result->tasks, {}, &Assignment::task);

@@ -61,7 +61,8 @@ std::optional<DomainRef> DomainOfLeastTraffic(PartialPlacement& placement,
   };
   if (std::ranges::none_of(traffic.edges(), is_of_role)) return best;
   for (int level = 0; level <= tree.hosts; ++level) {
-    placement.ForEachHeld(level, [&](uint32_t d) { consider({0, level, d}); });
+    placement.ForEachDomainWithTasks(
+        level, [&](uint32_t d) { consider({0, level, d}); });
   }
   return best;
 }
@@ -120,7 +121,8 @@ bool NeedsNoMore(const PartialPlacement& placement, const Certificate& alone) {
   if (!alone.optimal) return false;
   for (size_t l = 0; l < alone.levels.size(); ++l) {
     uint32_t used = 0;
-    placement.ForEachHeld(static_cast<int>(l), [&](uint32_t) { ++used; });
+    placement.ForEachDomainWithTasks(static_cast<int>(l),
+                                     [&](uint32_t) { ++used; });
     if (used != alone.levels[l].used) return false;
   }
   return true;

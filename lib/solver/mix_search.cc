@@ -179,7 +179,7 @@ void MixSearch::FindRules(int level) {
 // fixed_traffic_. Whether it has fixed tasks.
 bool MixSearch::FindFixedTraffic(int level, uint32_t domain) {
   fixed_traffic_.assign(want_.size(), 0);
-  if (!placement_->Holds({0, level, domain})) return false;
+  if (!placement_->HasTasks({0, level, domain})) return false;
   if (traffic_->empty()) return true;
   if (level == kEverywhere) domain = 0;
   for (uint32_t k = 0; k < types_.size(); ++k) {
@@ -219,8 +219,8 @@ void MixSearch::AddLeaf(NodeIndex node) {
         FreeUpTo(cluster, node, resources_[i], problem_->ledger(), need));
   }
   for (const uint32_t c : shared_) free_.push_back(table.slots(c, node));
-  const bool held = FindFixedTraffic(problem_->tree(0).hosts, node);
-  tree_.Leaf(node, most_, free_, fixed_traffic_, held);
+  const bool has_fixed = FindFixedTraffic(problem_->tree(0).hosts, node);
+  tree_.Leaf(node, most_, free_, fixed_traffic_, has_fixed);
 }
 
 // Enters the domains and nodes inside `domain` into tree_, below a root of
@@ -250,8 +250,8 @@ void MixSearch::EnterNodes(const DomainRef& domain, int level) {
         continue;
       }
       open_[l] = tree.DomainOf(l, node);
-      const bool held = FindFixedTraffic(l, open_[l]);
-      tree_.Open(l, fixed_traffic_, held);
+      const bool has_fixed = FindFixedTraffic(l, open_[l]);
+      tree_.Open(l, fixed_traffic_, has_fixed);
     }
     AddLeaf(node);
   });
@@ -306,7 +306,7 @@ void MixSearch::Read(const DomainRef& domain, int level, int64_t worth) {
       units %= unit;
       continue;
     }
-    count = placement_->HoldsAround(domain, l) ? 0 : 1;
+    count = placement_->HasTasksAround(domain, l) ? 0 : 1;
   }
 }
 
@@ -380,7 +380,7 @@ bool MixSearch::Put() {
   return placement_->Try([&] {
     return std::ranges::all_of(order_,
                                [&](uint32_t k) { return PutType(k); }) &&
-           placement_->spreads().MayHold();
+           placement_->spreads().MayBeMet();
   });
 }
 

@@ -94,7 +94,7 @@ bool MixTree::Allows(int level, const MixCounts& counts) const {
 }
 
 int64_t MixTree::Worth(int level, std::span<const int64_t> fixed_traffic,
-                       bool held, const MixCounts& counts) const {
+                       bool has_fixed, const MixCounts& counts) const {
   int64_t worth = 0;
   bool any = false;
   for (uint32_t k = 0; k < role_types(); ++k) {
@@ -109,19 +109,19 @@ int64_t MixTree::Worth(int level, std::span<const int64_t> fixed_traffic,
       worth += weight[j] * x * counts[j];
     }
   }
-  return any && !held ? worth - question_.unit[level] : worth;
+  return any && !has_fixed ? worth - question_.unit[level] : worth;
 }
 
 // From what the children are worth to what the domain is.
 void MixTree::Judge(int level, std::span<const int64_t> fixed_traffic,
-                    bool held, Table* table) {
+                    bool has_fixed, Table* table) {
   MixCounts counts{};
   size_t at = table->first;
   do {
     int64_t& value = values_[at++];
     if (!Possible(value)) continue;
     value = Allows(level, counts)
-                ? value + Worth(level, fixed_traffic, held, counts)
+                ? value + Worth(level, fixed_traffic, has_fixed, counts)
                 : kNever;
   } while (Next(table->most, &counts));
   steps_ += Size(table->most) / kSumsPerStep;
@@ -206,9 +206,9 @@ bool MixTree::Merge(const Table& one, const Table& other, Table* sum) {
 }
 
 void MixTree::PushKey(int level, std::span<const int64_t> fixed_traffic,
-                      bool held) {
+                      bool has_fixed) {
   keys_.push_back(level);
-  keys_.push_back(held ? 1 : 0);
+  keys_.push_back(has_fixed ? 1 : 0);
   keys_.insert(keys_.end(), fixed_traffic.begin(), fixed_traffic.end());
 }
 
@@ -251,15 +251,15 @@ bool MixTree::FindDomainType(size_t key, uint32_t* type) {
 }
 
 void MixTree::Open(int level, std::span<const int64_t> fixed_traffic,
-                   bool held) {
-  frames_.push_back({level, stack_.size(), fixed_traffics_.size(), held});
+                   bool has_fixed) {
+  frames_.push_back({level, stack_.size(), fixed_traffics_.size(), has_fixed});
   fixed_traffics_.insert(fixed_traffics_.end(), fixed_traffic.begin(),
                          fixed_traffic.end());
 }
 
 void MixTree::Leaf(uint32_t id, std::span<const uint32_t> most,
                    std::span<const int64_t> free,
-                   std::span<const int64_t> fixed_traffic, bool held) {
+                   std::span<const int64_t> fixed_traffic, bool has_fixed) {
   MixCounts cap{};
   bool any = false;
   for (uint32_t k = 0; k < role_types(); ++k) {
@@ -271,7 +271,7 @@ void MixTree::Leaf(uint32_t id, std::span<const uint32_t> most,
   // Nodes with enough for all that `most` lets in are alike.
   const bool enough = Fits(free, cap);
   const size_t key = keys_.size();
-  PushKey(hosts(), fixed_traffic, held);
+  PushKey(hosts(), fixed_traffic, has_fixed);
   keys_.insert(keys_.end(), cap.begin(), cap.begin() + role_types());
   if (!enough) keys_.insert(keys_.end(), free.begin(), free.end());
   uint32_t type = 0;
@@ -283,7 +283,7 @@ void MixTree::Leaf(uint32_t id, std::span<const uint32_t> most,
       if (enough || Fits(free, counts)) values_[at] = 0;
       ++at;
     } while (Next(cap, &counts));
-    Judge(hosts(), fixed_traffic, held, &table);
+    Judge(hosts(), fixed_traffic, has_fixed, &table);
     Trim(&table);
     domain_types_[type].table = table;
   }
@@ -341,7 +341,7 @@ bool MixTree::Combine(const Frame& frame, Node* node) {
   const std::span<const int64_t> fixed_traffic(
       fixed_traffics_.data() + frame.fixed_traffic, role_types());
   const size_t key = keys_.size();
-  PushKey(frame.level, fixed_traffic, frame.held);
+  PushKey(frame.level, fixed_traffic, frame.has_fixed);
   for (uint32_t c = 0; c < node->count; ++c) {
     keys_.push_back(items_[node->first + c].type);
   }
@@ -351,7 +351,7 @@ bool MixTree::Combine(const Frame& frame, Node* node) {
   Table table = MakeTable(sum.most);
   std::copy_n(values_.begin() + sum.first, Size(sum.most),
               values_.begin() + table.first);
-  Judge(frame.level, fixed_traffic, frame.held, &table);
+  Judge(frame.level, fixed_traffic, frame.has_fixed, &table);
   Trim(&table);
   domain_types_[node->type].table = table;
   return true;

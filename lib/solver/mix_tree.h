@@ -31,7 +31,7 @@ struct MixRule {
 // all 0, is worth
 //     sum over k < j of weight[k][j] x_k x_j + sum over k of weight[k][k] *
 //     x_k (x_k - 1) / 2 + sum over k of fixed_traffic[k] x_k, less its level's
-//     unit unless it is held;
+//     unit unless it has fixed tasks;
 // the whole is worth what its domains are together.
 struct MixQuestion {
   std::span<const uint32_t> want{};   // By role type: tasks, 1 at least.
@@ -64,12 +64,12 @@ class MixTree {
 
   void Start(const MixQuestion& question);
   // `fixed_traffic` by role type; see MixQuestion.
-  void Open(int level, std::span<const int64_t> fixed_traffic, bool held);
+  void Open(int level, std::span<const int64_t> fixed_traffic, bool has_fixed);
   // `most` tasks by role type, as far as `free` (by resource) goes for all
   // together. `id` comes back in LeafShare.
   void Leaf(uint32_t id, std::span<const uint32_t> most,
             std::span<const int64_t> free,
-            std::span<const int64_t> fixed_traffic, bool held);
+            std::span<const int64_t> fixed_traffic, bool has_fixed);
   // The item, unless steps or leaves are lacking: kNone.
   Item Close();
 
@@ -109,7 +109,7 @@ class MixTree {
     int level = 0;
     size_t children = 0;       // From here on in stack_.
     size_t fixed_traffic = 0;  // From here on in fixed_traffics_.
-    bool held = false;
+    bool has_fixed = false;
   };
 
   static constexpr int64_t kNever = -(int64_t{1} << 61);
@@ -124,9 +124,9 @@ class MixTree {
   bool Next(const MixCounts& most, MixCounts* counts) const;
   Table MakeTable(const MixCounts& most);
   bool Allows(int level, const MixCounts& counts) const;
-  int64_t Worth(int level, std::span<const int64_t> fixed_traffic, bool held,
-                const MixCounts& counts) const;
-  void Judge(int level, std::span<const int64_t> fixed_traffic, bool held,
+  int64_t Worth(int level, std::span<const int64_t> fixed_traffic,
+                bool has_fixed, const MixCounts& counts) const;
+  void Judge(int level, std::span<const int64_t> fixed_traffic, bool has_fixed,
              Table* table);
   void Trim(Table* table);
   bool Fits(std::span<const int64_t> free, const MixCounts& counts) const;
@@ -134,7 +134,8 @@ class MixTree {
   void KeepUseful(size_t first);
   bool Combine(const Frame& frame, Node* node);
   bool AddAll(const Node& node);
-  void PushKey(int level, std::span<const int64_t> fixed_traffic, bool held);
+  void PushKey(int level, std::span<const int64_t> fixed_traffic,
+               bool has_fixed);
   bool FindDomainType(size_t key, uint32_t* type);
   void Grow();
   MixCounts Split(const Table& rest, const Table& child, int64_t value,

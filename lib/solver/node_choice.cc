@@ -78,7 +78,7 @@ class NodeContest {
   void Enter(NodeIndex node) {
     if (!placement_.Allowed(task_, node)) return;
     if (std::ranges::any_of(domains_, [&](const DomainRef& s) {
-          return !problem_.tree(s.tree).Holds(s, node);
+          return !problem_.tree(s.tree).Contains(s, node);
         })) {
       return;
     }
@@ -116,7 +116,7 @@ class NodeContest {
   const TaskId task_;
   const std::span<const DomainRef> domains_;
   const uint32_t after_;
-  const scoring::Question question_;
+  const scoring::NodeQuestion question_;
   std::optional<NodeIndex> best_;
   // Less is better: what is lacking, nearness, score, negated, and cost.
   std::tuple<uint64_t, int, int64_t, uint32_t> best_cost_;
@@ -133,7 +133,7 @@ std::optional<NodeIndex> FindLoneNode(PlacementProblem& problem,
       within ? problem.request().within : cluster.nodes();
   const std::span<const ScopeIndex> chain = problem.Chain(role);
   const ShapeId shape = problem.shape(role);
-  const scoring::Question question = problem.QuestionOf(shape);
+  const scoring::NodeQuestion question = problem.QuestionOf(shape);
   problem.Spend(nodes.size(), kLoneNs);
   if (cluster.has_selector(shape)) problem.Charge(nodes.size(), kFilterNs);
   const size_t preferences = cluster.preferences(shape).size();
@@ -172,7 +172,7 @@ std::optional<NodeIndex> FindNode(const PartialPlacement& placement,
   const int hosts = problem.tree(0).hosts;
   const bool outwards = problem.Slices(task.role).empty();
   for (int level = hosts; outwards && level >= 0; --level) {
-    placement.ForEachHeld(level, [&](uint32_t domain) {
+    placement.ForEachDomainWithTasks(level, [&](uint32_t domain) {
       contest.Enter(DomainRef{0, level, domain});
     });
     if (contest.best()) break;

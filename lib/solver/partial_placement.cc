@@ -71,7 +71,7 @@ void PartialPlacement::ForgetRails() {
 bool PartialPlacement::Take(NodeIndex node, ShapeId shape, Allocation* at) {
   const Ledger ledger = problem_->ledger();
   if (cluster_->Slots(node, shape, ledger, 1) == 0) return false;
-  scoring::Question question = problem_->QuestionOf(shape);
+  scoring::NodeQuestion question = problem_->QuestionOf(shape);
   question.rails = Rails();
   *at = problem_->policy().Choose(problem_->ViewOf(node), question);
   cluster_->Charge(*at, ledger);
@@ -120,11 +120,11 @@ bool PartialPlacement::AllBonds(TaskId task, const F& f) const {
 }
 
 bool PartialPlacement::Allowed(TaskId task, NodeIndex node) const {
-  const auto allows = [&](int t, int level, const Hold& hold) {
+  const auto allows = [&](int t, int level, const Binding& binding) {
     const Tree& tree = problem_->tree(t);
     if (!tree.Contains(node)) return false;
-    return level == kEverywhere || hold.tasks == 0 ||
-           tree.DomainOf(level, node) == tree.DomainOf(level, hold.node);
+    return level == kEverywhere || binding.tasks == 0 ||
+           tree.DomainOf(level, node) == tree.DomainOf(level, binding.node);
   };
   return AllBonds(task, allows) && spreads_.Open(task.role, node);
 }
@@ -135,7 +135,7 @@ bool PartialPlacement::NarrowTo(const Tree& tree, int level, NodeIndex node,
   if (domain->level >= level) {
     return tree.Around(domain->level, domain->index, level) == index;
   }
-  if (!tree.Holds(*domain, node)) return false;
+  if (!tree.Contains(*domain, node)) return false;
   *domain = {domain->tree, level, index};
   return true;
 }
@@ -144,21 +144,21 @@ bool PartialPlacement::Narrow(TaskId task, DomainRef* domain,
                               bool* nowhere) const {
   *nowhere = false;
   if (!problem_->Spreads(task.role).empty()) return false;
-  return AllBonds(task, [&](int t, int level, const Hold& hold) {
+  return AllBonds(task, [&](int t, int level, const Binding& binding) {
     if (t != domain->tree) return false;
-    if (level != kEverywhere && hold.tasks > 0 &&
-        !NarrowTo(problem_->tree(t), level, hold.node, domain)) {
+    if (level != kEverywhere && binding.tasks > 0 &&
+        !NarrowTo(problem_->tree(t), level, binding.node, domain)) {
       *nowhere = true;
     }
     return true;
   });
 }
 
-bool PartialPlacement::SpreadsHoldWith(TaskId task, NodeIndex node) {
+bool PartialPlacement::SpreadsMetWith(TaskId task, NodeIndex node) {
   spreads_.Enter(task.role, node, true);
-  const bool hold = spreads_.MayHold();
+  const bool met = spreads_.MayBeMet();
   spreads_.Enter(task.role, node, false);
-  return hold;
+  return met;
 }
 
 void PartialPlacement::Rollback(const Mark& mark) {
@@ -197,20 +197,21 @@ void PartialPlacement::PutBack(size_t placed, const Allocation& at) {
   table_->Update(at.node);
 }
 
-bool PartialPlacement::HoldsAround(const DomainRef& domain, int level) const {
+bool PartialPlacement::HasTasksAround(const DomainRef& domain,
+                                      int level) const {
   const uint32_t around =
       problem_->tree(domain.tree).Around(domain.level, domain.index, level);
-  return around != kOutside ? Holds({domain.tree, level, around})
-                            : Holds(domain);
+  return around != kOutside ? HasTasks({domain.tree, level, around})
+                            : HasTasks(domain);
 }
 
 int PartialPlacement::Nearness(const DomainRef& domain) const {
   const Tree& tree = problem_->tree(domain.tree);
-  if (domain.level != kEverywhere && Holds(domain)) return 0;
+  if (domain.level != kEverywhere && HasTasks(domain)) return 0;
   for (int level = domain.level - 1; level >= 0; --level) {
     const uint32_t around = tree.Around(domain.level, domain.index, level);
     if (around == kOutside) break;
-    if (Holds({domain.tree, level, around})) return domain.level - level;
+    if (HasTasks({domain.tree, level, around})) return domain.level - level;
   }
   return tree.hosts + 1;
 }

@@ -29,8 +29,8 @@ class PartialPlacement {
   // Whether the constraints let the task onto the node, capacity aside; of
   // spreads, the bounds by domain alone: see spreads().
   bool Allowed(TaskId task, NodeIndex node) const;
-  // Whether the spreads would hold with one task there that now is nowhere.
-  bool SpreadsHoldWith(TaskId task, NodeIndex node);
+  // Whether the spreads would be met with one task there that now is nowhere.
+  bool SpreadsMetWith(TaskId task, NodeIndex node);
   SpreadCounts& spreads() { return spreads_; }
   const SpreadCounts& spreads() const { return spreads_; }
   // Whether a task of the role can be on the node, given that it is allowed.
@@ -68,21 +68,21 @@ class PartialPlacement {
   // task of the gang; more than any level if there is none.
   int Nearness(const DomainRef& domain) const;
   // Whether tasks of the gang lie in the domain.
-  bool Holds(const DomainRef& domain) const {
+  bool HasTasks(const DomainRef& domain) const {
     return tasks_[numbers_[domain]] > 0;
   }
   // The same of the domain of `level`, no narrower, around `domain`; of a node
   // outside the topology itself.
-  bool HoldsAround(const DomainRef& domain, int level) const;
+  bool HasTasksAround(const DomainRef& domain, int level) const;
   bool Touched(NodeIndex node) const {
     return tasks_[DomainNumbers::OfNode(node)] > 0;
   }
   // Calls f(domain) once for each domain of the level of tree 0 that holds
   // tasks of the gang, in an order of no meaning. O(domains ever touched).
   template <class F>
-  void ForEachHeld(int level, const F& f) const {
+  void ForEachDomainWithTasks(int level, const F& f) const {
     for (const DomainRef& s : touched_) {
-      if (s.tree == 0 && s.level == level && Holds(s)) f(s.index);
+      if (s.tree == 0 && s.level == level && HasTasks(s)) f(s.index);
     }
   }
   // Narrows the domain to where required levels and slices in the same tree let
@@ -95,7 +95,7 @@ class PartialPlacement {
   SlotTable& table() const { return *table_; }
 
  private:
-  struct Hold {
+  struct Binding {
     uint32_t tasks = 0;
     NodeIndex node = 0;  // Of the first task.
 
@@ -128,8 +128,8 @@ class PartialPlacement {
   uint64_t rails_ = 0;        // and of the first `railed_` placed ones, too.
   size_t railed_ = 0;
   size_t most_placed_ = 0;
-  std::vector<Hold> scopes_;
-  std::vector<Hold> slices_;
+  std::vector<Binding> scopes_;
+  std::vector<Binding> slices_;
   SpreadCounts spreads_;
   DomainNumbers numbers_;
   std::vector<uint32_t> tasks_;  // Of the gang, by domain.

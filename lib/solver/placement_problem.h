@@ -113,7 +113,7 @@ class PlacementProblem {
   const PlacementRequest& request() const { return *request_; }
   Ledger ledger() const { return request_->ledger; }
   const scoring::NodePolicy& policy() const { return *policy_; }
-  scoring::Question QuestionOf(ShapeId shape) const {
+  scoring::NodeQuestion QuestionOf(ShapeId shape) const {
     return {shape, request_->KeyOfGang()};
   }
   scoring::NodeLedger ViewOf(NodeIndex node) const {

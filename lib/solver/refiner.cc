@@ -61,7 +61,7 @@ void Refiner::CountUsed() {
   for (int l = 0; l <= tree.hosts; ++l) {
     distinct_.clear();
     for (const Assignment& a : best_) {
-      if (placement_->HoldsAround({0, tree.hosts, a.at.node}, l)) continue;
+      if (placement_->HasTasksAround({0, tree.hosts, a.at.node}, l)) continue;
       distinct_.push_back(tree.DomainOrSelf(l, a.at.node));
     }
     std::ranges::sort(distinct_);

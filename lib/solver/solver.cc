@@ -191,7 +191,7 @@ bool Solver::TryCounts() {
       times * (kGreedySteps + kGreedyStepsPerNode * nodes),
       times * kPackSteps,
       times * kExactSteps,
-      {times * problem_.request().exact_steps, kTrafficSteps}};
+      {times * problem_.request().placement_steps, kTrafficSteps}};
   PlaceLargeRole(problem_, *cluster_, uniform_, &alone_);
   const bool placed = search_.Place(placement_, budget, alone_);
   cut_short_ = cut_short_ || search_.cut_short();

@@ -61,7 +61,7 @@ class Solver final : public GangSolver {
   bool BringUp(uint32_t role, PlacementResult* result);
   void GrowTogether(std::span<const uint32_t> roles, PlacementResult* result);
   void GrowRole(uint32_t role, uint32_t most, PlacementResult* result);
-  void CountHeld();
+  void CountPlaced();
   size_t LeastFilled();
   void ImproveGrowth(const PlacementRequest& request, PlacementResult* result);
   bool ChooseShapes(std::span<const Assignment> tasks);
@@ -94,8 +94,8 @@ class Solver final : public GangSolver {
 
   // Of Grow.
   PlacementRequest growing_;
-  std::vector<Assignment> held_;
-  bool asks_held_ = false;  // problem_ is that of growing_, beside held_.
+  std::vector<Assignment> placed_;
+  bool asks_placed_ = false;  // problem_ is that of growing_, beside placed_.
   Resources headroom_left_;
   bool uses_alike_ = true;           // Its tasks, whatever devices they have.
   std::vector<Assignment> refused_;  // The first ones beyond the headroom.

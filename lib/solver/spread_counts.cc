@@ -152,7 +152,8 @@ bool SpreadCounts::MayGoIntoOne(uint32_t spread, uint32_t tasks,
          peak <= uint64_t{counts.tasks} + rule.skew;
 }
 
-bool SpreadCounts::MayHold(const SpreadRule& rule, const Counts& counts) const {
+bool SpreadCounts::MayBeMet(const SpreadRule& rule,
+                            const Counts& counts) const {
   problem_->Charge(counts.looked_at, kLookNs);
   const uint32_t add = problem_->AddBelow(rule.scope);
   const uint64_t left = add - (counts.tasks - counts.fixed_tasks);
@@ -182,10 +183,10 @@ bool SpreadCounts::MayHold(const SpreadRule& rule, const Counts& counts) const {
   return lack <= left;
 }
 
-bool SpreadCounts::MayHold() const {
+bool SpreadCounts::MayBeMet() const {
   for (size_t i = 0; i < counts_.size(); ++i) {
     if (problem_->AddBelow(problem_->spreads()[i].scope) == 0) continue;
-    if (!MayHold(problem_->spreads()[i], counts_[i])) return false;
+    if (!MayBeMet(problem_->spreads()[i], counts_[i])) return false;
   }
   return true;
 }
@@ -195,7 +196,7 @@ void SpreadCounts::Describe(uint32_t spread, NodeIndex node,
   const uint32_t region = RegionOf(problem_->spreads()[spread], node);
   domains->clear();
   for (const Tally& domain : counts_[spread].domains) {
-    domains->push_back({.held = domain.count,
+    domains->push_back({.placed = domain.count,
                         .counts = domain.eligible && domain.region == region});
   }
 }

@@ -25,11 +25,11 @@ class SpreadCounts {
   // The same, and it leaves the other bounds met, if they are. If each task of
   // a row was placed so, all spreads hold at the end.
   bool Keeps(uint32_t role, NodeIndex node) const;
-  // New tasks will lie on these nodes only: a sharper MayHold. Until Reset.
+  // New tasks will lie on these nodes only: a sharper MayBeMet. Until Reset.
   void Confine(std::span<const NodeIndex> nodes);
   // False only if the spreads cannot hold any more when all of problem.add()
   // lie placed; once they do, exact. O(domains).
-  bool MayHold() const;
+  bool MayBeMet() const;
 
   // The domains of a spread's level by number, without room; those outside the
   // region that `node` lies in are not looked at by the skew.
@@ -79,7 +79,7 @@ class SpreadCounts {
     return counts.tasks == 0 || domain.region == counts.here;
   }
   uint64_t Fewest(size_t spread) const;
-  bool MayHold(const SpreadRule& rule, const Counts& counts) const;
+  bool MayBeMet(const SpreadRule& rule, const Counts& counts) const;
 
   PlacementProblem* problem_ = nullptr;
   std::vector<Counts> counts_;

@@ -15,16 +15,16 @@ uint64_t Less(uint64_t a, uint64_t b) { return a > b ? a - b : 0; }
 }  // namespace
 
 uint64_t SpreadFill::High(const SpreadDomain& d) const {
-  return std::min({d.room, Less(rule_->most, d.held), Less(peak_, d.held)});
+  return std::min({d.room, Less(rule_->most, d.placed), Less(peak_, d.placed)});
 }
 
 uint64_t SpreadFill::Low(const SpreadDomain& d) const {
   if (!d.counts || rule_->skew == 0) return 0;
-  return Less(peak_, uint64_t{d.held} + rule_->skew);
+  return Less(peak_, uint64_t{d.placed} + rule_->skew);
 }
 
 // Whether the upper bounds leave room for all tasks.
-bool SpreadFill::HoldsAll(uint64_t peak, uint32_t tasks) {
+bool SpreadFill::FitsAll(uint64_t peak, uint32_t tasks) {
   peak_ = peak;
   uint64_t room = 0;
   for (const SpreadDomain& d : *domains_) {
@@ -38,17 +38,17 @@ bool SpreadFill::FindPeak(uint32_t tasks) {
   uint64_t fewest = kNoPeak;
   uint64_t most = 0;
   for (const SpreadDomain& d : *domains_) {
-    most = std::max<uint64_t>(most, d.held);
-    if (d.counts) fewest = std::min<uint64_t>(fewest, d.held);
+    most = std::max<uint64_t>(most, d.placed);
+    if (d.counts) fewest = std::min<uint64_t>(fewest, d.placed);
   }
-  if (rule_->skew == 0 || fewest == kNoPeak) return HoldsAll(kNoPeak, tasks);
+  if (rule_->skew == 0 || fewest == kNoPeak) return FitsAll(kNoPeak, tasks);
   uint64_t low = fewest + rule_->skew;
-  if (HoldsAll(low, tasks)) return true;
+  if (FitsAll(low, tasks)) return true;
   uint64_t high = std::max(low, most + tasks);
-  if (!HoldsAll(high, tasks)) return false;
+  if (!FitsAll(high, tasks)) return false;
   while (high - low > 1) {  // No room at `low`, room at `high`.
     const uint64_t middle = low + (high - low) / 2;
-    (HoldsAll(middle, tasks) ? high : low) = middle;
+    (FitsAll(middle, tasks) ? high : low) = middle;
   }
   peak_ = high;
   return true;
@@ -106,7 +106,7 @@ bool SpreadFill::Fill(const SpreadRule& rule, uint32_t need, uint32_t tasks,
     if (low > left || low > High(d)) return false;
     d.tasks = static_cast<uint32_t>(low);
     left -= d.tasks;
-    if (d.held > 0 || low > 0) {
+    if (d.placed > 0 || low > 0) {
       open_.push_back(i);
     } else if (High(d) > 0) {
       closed_.push_back(i);

@@ -11,7 +11,7 @@ namespace muster::solver {
 // One domain of the level that tasks are spread over.
 struct SpreadDomain {
   uint64_t room = 0;    // Slots for the tasks.
-  uint32_t held = 0;    // Tasks it holds already.
+  uint32_t placed = 0;  // Tasks it holds already.
   bool counts = false;  // Whether the skew looks at it.
   int nearness = 0;     // Less goes first, where room is equal.
   uint32_t tasks = 0;   // The answer: tasks it gets.
@@ -39,7 +39,7 @@ class SpreadFill {
  private:
   uint64_t High(const SpreadDomain& d) const;
   uint64_t Low(const SpreadDomain& d) const;
-  bool HoldsAll(uint64_t peak, uint32_t tasks);
+  bool FitsAll(uint64_t peak, uint32_t tasks);
   bool FindPeak(uint32_t tasks);
   bool OpenNeeded(uint32_t missing, uint32_t* left);
   void OpenForRoom(uint32_t left);

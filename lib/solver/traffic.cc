@@ -27,31 +27,31 @@ void Traffic::Init(const PlacementProblem& problem) {
 }
 
 void Traffic::CountFixed(const PlacementProblem& problem) {
-  held_.clear();
+  placed_.clear();
   if (edges_.empty()) return;
   const Tree& tree = problem.tree(0);
   for (const Assignment& a : problem.Fixed()) {
-    ++held_[{kEverywhere, 0, a.task.role}];
-    ++held_[{tree.hosts, a.at.node, a.task.role}];
+    ++placed_[{kEverywhere, 0, a.task.role}];
+    ++placed_[{tree.hosts, a.at.node, a.task.role}];
     if (!tree.Contains(a.at.node)) continue;
     for (int l = 0; l < tree.hosts; ++l) {
-      ++held_[{l, tree.DomainOf(l, a.at.node), a.task.role}];
+      ++placed_[{l, tree.DomainOf(l, a.at.node), a.task.role}];
     }
   }
 }
 
-int64_t Traffic::HeldBy(int level, uint32_t domain, uint32_t role) const {
-  const auto it = held_.find({level, domain, role});
-  return it != held_.end() ? it->second : 0;
+int64_t Traffic::PlacedBy(int level, uint32_t domain, uint32_t role) const {
+  const auto it = placed_.find({level, domain, role});
+  return it != placed_.end() ? it->second : 0;
 }
 
 int64_t Traffic::FixedTraffic(int level, uint32_t domain, uint32_t role) const {
   int64_t weight = 0;
   for (const Edge& edge : edges_) {
     if (edge.from == role) {
-      weight += edge.weight * HeldBy(level, domain, edge.to);
+      weight += edge.weight * PlacedBy(level, domain, edge.to);
     } else if (edge.to == role) {
-      weight += edge.weight * HeldBy(level, domain, edge.from);
+      weight += edge.weight * PlacedBy(level, domain, edge.from);
     }
   }
   return weight;
@@ -178,7 +178,7 @@ bool Traffic::Move(PartialPlacement& placement, size_t task,
     if (!placement.Allowed(old.task, node)) return;
     const int64_t there = cost(node);
     if (there >= best_cost) return;
-    if (!placement.SpreadsHoldWith(old.task, node)) return;
+    if (!placement.SpreadsMetWith(old.task, node)) return;
     best_cost = there;
     best = node;
   });
@@ -205,7 +205,7 @@ bool Traffic::Swap(PartialPlacement& placement, size_t a, size_t b) {
   if (moved_a && placement.Allowed(old_b.task, old_a.at.node)) {
     moved_b = placement.Replace(b, old_a.at.node);
   }
-  if (moved_b && Total(placement) < before && placement.spreads().MayHold()) {
+  if (moved_b && Total(placement) < before && placement.spreads().MayBeMet()) {
     return true;
   }
   if (moved_b) placement.Lift(b);

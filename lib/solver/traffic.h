@@ -61,7 +61,7 @@ class Traffic {
     NodeIndex node = 0;
   };
   void CountFixed(const PlacementProblem& problem);
-  int64_t HeldBy(int level, uint32_t domain, uint32_t role) const;
+  int64_t PlacedBy(int level, uint32_t domain, uint32_t role) const;
   int64_t Between(const PlacementProblem& problem, uint32_t role,
                   NodeIndex node, const Assignment& other) const;
   int64_t PairsTogether(const PlacementProblem& problem, int level) const;
@@ -72,7 +72,7 @@ class Traffic {
 
   std::vector<Edge> edges_;
   // Fixed tasks by level, domain and role.
-  absl::flat_hash_map<std::tuple<int, uint32_t, uint32_t>, int64_t> held_;
+  absl::flat_hash_map<std::tuple<int, uint32_t, uint32_t>, int64_t> placed_;
   mutable std::vector<Item> items_;
   mutable std::vector<uint32_t> counts_;  // By role.
   mutable std::vector<uint32_t> fixed_;   // By role.

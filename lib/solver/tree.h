@@ -48,7 +48,7 @@ struct Tree {
     return Contains(node) ? DomainOf(level, node) : kOutside - node;
   }
   // Whether the node lies in the domain, which is of this tree.
-  bool Holds(const DomainRef& domain, NodeIndex node) const {
+  bool Contains(const DomainRef& domain, NodeIndex node) const {
     return domain.level == kEverywhere ||
            DomainOf(domain.level, node) == domain.index;
   }

@@ -307,7 +307,7 @@ void TreeKnapsack::Finish(TreeAnswer* answer) {
     answer->shares.push_back({pick.id, tasks});
     rest -= tasks;
   }
-  std::ranges::sort(answer->shares, {}, &TreeAnswer::Share::position);
+  std::ranges::sort(answer->shares, {}, &TreeAnswer::PositionTasks::position);
   answer->steps = meter_.steps();
 }
 

@@ -16,19 +16,19 @@ namespace muster::solver {
 
 // What is chosen, and what is known about it.
 struct TreeAnswer {
-  using Level = Certificate::Level;
-  struct Share {
+  struct PositionTasks {
     uint32_t position = 0;  // Of a node.
     uint32_t tasks = 0;     // At least 1.
-    friend bool operator==(const Share&, const Share&) = default;
+    friend bool operator==(const PositionTasks&,
+                           const PositionTasks&) = default;
   };
 
   // No placement is better; otherwise the budget ended before that was known.
   bool optimal = false;
   // Widest first, the nodes last; what is used, and the least that an optimal
   // placement has.
-  std::vector<Level> levels;
-  std::vector<Share> shares;  // By rising position.
+  std::vector<Certificate::Level> levels;
+  std::vector<PositionTasks> shares;  // By rising position.
   uint64_t steps = 0;
 };
 

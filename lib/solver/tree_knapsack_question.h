@@ -10,7 +10,7 @@ namespace muster::solver {
 // has room. All spans stay the caller's and are only read.
 struct TreeQuestion {
   // One level of domains.
-  struct Level {
+  struct LevelSlots {
     // The children of domain i are children[i] to children[i + 1] - 1 in the
     // next level, or among the nodes if the level is the narrowest: one entry
     // more than domains.
@@ -26,9 +26,9 @@ struct TreeQuestion {
     uint32_t size() const { return end - begin; }
   };
 
-  std::span<const Level> levels;    // Widest first; at least one.
-  std::span<const uint16_t> nodes;  // Tasks that each can take.
-  uint32_t tasks = 0;               // At least 1.
+  std::span<const LevelSlots> levels;  // Widest first; at least one.
+  std::span<const uint16_t> nodes;     // Tasks that each can take.
+  uint32_t tasks = 0;                  // At least 1.
   // Steps of work; a step is a few nanoseconds. The first answer of the greedy
   // and its bounds are not counted and always given.
   uint64_t budget = 1'000'000;

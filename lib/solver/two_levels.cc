@@ -17,12 +17,12 @@ constexpr int kRounds = 16;  // Prices tried for one root.
 // `count` domains that are worth most, each the sum over its children of what
 // they have above p. So K is at least (tasks - value) / p.
 template <class T>
-uint64_t TwoLevels::Search(const Question<T>& question,
+uint64_t TwoLevels::Search(const CoverQuestion<T>& question,
                            std::span<const Root> roots, uint32_t used,
-                           uint64_t held) {
+                           uint64_t covered) {
   looked_at_ = 0;
   used_ = used;
-  held_ = held;
+  covered_ = covered;
   price_ = 0;
   chosen_.clear();
   rounded_.clear();
@@ -37,7 +37,7 @@ uint64_t TwoLevels::Search(const Question<T>& question,
 // At no price: all that the largest domains can take, and at the most all their
 // children (a line that falls too fast is below the curve, too).
 template <class T>
-TwoLevels::Line TwoLevels::AtZero(const Question<T>& q, Root root) {
+TwoLevels::Line TwoLevels::AtZero(const CoverQuestion<T>& q, Root root) {
   worth_.clear();
   for (uint32_t d = root.begin; d < root.end; ++d) {
     worth_.push_back(
@@ -65,7 +65,7 @@ TwoLevels::Line TwoLevels::TakeMost(int64_t price, uint32_t count,
 
 // Leaves the domains worth most in picked_.
 template <class T>
-TwoLevels::Line TwoLevels::Evaluate(const Question<T>& q, Root root,
+TwoLevels::Line TwoLevels::Evaluate(const CoverQuestion<T>& q, Root root,
                                     int64_t price) {
   const auto limit = static_cast<uint32_t>(price >> kShift);
   const size_t domains = root.end - root.begin;
@@ -91,7 +91,7 @@ TwoLevels::Line TwoLevels::Evaluate(const Question<T>& q, Root root,
 // The picked domains, if they hold the tasks, with the fewest of their
 // children.
 template <class T>
-void TwoLevels::Round(const Question<T>& q) {
+void TwoLevels::Round(const CoverQuestion<T>& q) {
   std::ranges::sort(picked_);
   if (picked_ == rounded_) return;
   rounded_ = picked_;
@@ -107,9 +107,9 @@ void TwoLevels::Round(const Question<T>& q) {
   looked_at_ += gathered_.size();
   const std::span<const uint32_t> gathered(gathered_);
   const uint32_t used = Fewest(gathered, index::Greatest(gathered), q.tasks);
-  if (used > used_ || (used == used_ && slots >= held_)) return;
+  if (used > used_ || (used == used_ && slots >= covered_)) return;
   used_ = used;
-  held_ = slots;
+  covered_ = slots;
   chosen_ = picked_;
 }
 
@@ -118,7 +118,7 @@ void TwoLevels::Round(const Question<T>& q) {
 // that rises, both with the price paid for the children that are needed at the
 // least, the crossing is tried next.
 template <class T>
-uint32_t TwoLevels::SearchRoot(const Question<T>& q, Root root) {
+uint32_t TwoLevels::SearchRoot(const CoverQuestion<T>& q, Root root) {
   const auto needed = int64_t{q.tasks} << kShift;
   Line low = AtZero(q, root);
   const auto children = q.child_slots.subspan(
@@ -148,10 +148,10 @@ uint32_t TwoLevels::SearchRoot(const Question<T>& q, Root root) {
   return least;
 }
 
-template uint64_t TwoLevels::Search<uint32_t>(const Question<uint32_t>&,
+template uint64_t TwoLevels::Search<uint32_t>(const CoverQuestion<uint32_t>&,
                                               std::span<const Root>, uint32_t,
                                               uint64_t);
-template uint64_t TwoLevels::Search<uint16_t>(const Question<uint16_t>&,
+template uint64_t TwoLevels::Search<uint16_t>(const CoverQuestion<uint16_t>&,
                                               std::span<const Root>, uint32_t,
                                               uint64_t);
 

@@ -22,7 +22,7 @@ class TwoLevels {
   // All spans stay the caller's. Every root has `count` domains that can take
   // the tasks together, and no domain of a root all of them.
   template <class T>
-  struct Question {
+  struct CoverQuestion {
     std::span<const uint32_t> slots;     // By domain: what its children take.
     std::span<const uint32_t> children;  // By domain: its first child, and one
                                          // past; one entry more than domains.
@@ -38,8 +38,8 @@ class TwoLevels {
   // into 32 bits. A few evaluations a root, O(children) each; returns the
   // number of children looked at.
   template <class T>
-  uint64_t Search(const Question<T>& question, std::span<const Root> roots,
-                  uint32_t used, uint64_t held);
+  uint64_t Search(const CoverQuestion<T>& question, std::span<const Root> roots,
+                  uint32_t used, uint64_t covered);
   bool found() const { return !chosen_.empty(); }
   uint32_t used() const { return used_; }
   uint32_t least() const { return least_; }
@@ -63,19 +63,19 @@ class TwoLevels {
   };
 
   template <class T>
-  uint32_t SearchRoot(const Question<T>& q, Root root);
+  uint32_t SearchRoot(const CoverQuestion<T>& q, Root root);
   template <class T>
-  Line AtZero(const Question<T>& q, Root root);
+  Line AtZero(const CoverQuestion<T>& q, Root root);
   template <class T>
-  Line Evaluate(const Question<T>& q, Root root, int64_t price);
+  Line Evaluate(const CoverQuestion<T>& q, Root root, int64_t price);
   template <class Before>
   Line TakeMost(int64_t price, uint32_t count, const Before& before);
   template <class T>
-  void Round(const Question<T>& q);
+  void Round(const CoverQuestion<T>& q);
 
   uint64_t looked_at_ = 0;
   uint32_t used_ = 0;
-  uint64_t held_ = 0;
+  uint64_t covered_ = 0;
   uint32_t least_ = 0;
   int64_t price_ = 0;  // The best of the root before; 0: none yet.
   std::vector<uint32_t> chosen_;

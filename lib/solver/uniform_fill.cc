@@ -40,10 +40,10 @@ void UniformFill::AddNodes(uint32_t first_chunk, uint32_t last_chunk) {
 
 // Where no node takes more than one task: the first ones that take one, in the
 // domains of picks_.
-void UniformFill::ShareNodes(std::vector<Share>* shares) const {
+void UniformFill::ShareNodes(std::vector<PositionTasks>* shares) const {
   shares->resize(tasks_);
-  Share* next = shares->data();
-  Share* const end = next + tasks_;
+  PositionTasks* next = shares->data();
+  PositionTasks* const end = next + tasks_;
   for (const PickedDomain& parent : picks_) {
     ForEachNode(layout_->first_chunk(parent.id),
                 layout_->first_chunk(parent.id + 1), [&](uint32_t, Position p) {
@@ -261,15 +261,16 @@ void UniformFill::FindRoots(int level, uint32_t count) {
 template <class T>
 bool UniformFill::SearchTwoLevels(int level, std::span<const T> slots) {
   const size_t wide = static_cast<size_t>(level) + 1;
-  TwoLevels::Question<T> question;
+  TwoLevels::CoverQuestion<T> question;
   question.slots = shape_slots_->sums(level + 1);
   question.children = layout_->children(level + 1);
   question.child_slots = slots;
   question.count = certificate_->levels[wide].used;
   question.tasks = tasks_;
   FindRoots(level, question.count);
-  looked_at_ += two_levels_.Search(
-      question, roots_, certificate_->levels[wide + 1].used, held_[wide]);
+  looked_at_ +=
+      two_levels_.Search(question, roots_, certificate_->levels[wide + 1].used,
+                         chosen_slots_[wide]);
   proven_[wide] = certificate_->levels[wide].least;
   proven_[wide + 1] = two_levels_.least();
   return two_levels_.found();
@@ -298,7 +299,7 @@ void UniformFill::ImproveTwoLevels(FillArea region) {
 }
 
 // Solves exactly, or to a bound, within the steps.
-void UniformFill::Search(uint64_t steps, std::vector<Share>* shares) {
+void UniformFill::Search(uint64_t steps, std::vector<PositionTasks>* shares) {
   question_levels_.clear();
   for (int l = 0; l < layout_->levels(); ++l) {
     question_levels_.push_back({layout_->children(l), shape_slots_->sums(l)});
@@ -327,10 +328,10 @@ void UniformFill::Search(uint64_t steps, std::vector<Share>* shares) {
 void UniformFill::ChooseAt(int level) {
   Choose();
   certificate_->levels[level].used = static_cast<uint32_t>(picks_.size());
-  held_[level] = 0;
+  chosen_slots_[level] = 0;
   least_[level] = ~0u;
   for (const PickedDomain& p : picks_) {
-    held_[level] += p.slots;
+    chosen_slots_[level] += p.slots;
     least_[level] = std::min(least_[level], p.slots);
   }
 }
@@ -352,8 +353,8 @@ void UniformFill::FillFrom(int level) {
 
 uint64_t UniformFill::Fill(const index::Layout& layout,
                            index::ShapeSlots& slots, FillArea region,
-                           uint32_t tasks, uint64_t exact_steps,
-                           std::vector<Share>* shares,
+                           uint32_t tasks, uint64_t placement_steps,
+                           std::vector<PositionTasks>* shares,
                            Certificate* certificate) {
   layout_ = &layout;
   shape_slots_ = &slots;
@@ -364,7 +365,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
   const auto levels = static_cast<size_t>(layout.levels());
   certificate->levels.assign(levels + 1, {1, 1});
   proven_.assign(levels + 2, 0);
-  held_.assign(levels + 1, 0);
+  chosen_slots_.assign(levels + 1, 0);
   least_.assign(levels + 1, 0);
   proven_[region.level + 1] = region.least_children;
   picks_.clear();
@@ -380,7 +381,7 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
   }
   FillFrom(std::max(region.level, 0));
   Certify();
-  if (!certificate->optimal && exact_steps > 0 && levels > 0) {
+  if (!certificate->optimal && placement_steps > 0 && levels > 0) {
     ImproveTwoLevels(region);
   }
   if (single_) {
@@ -389,8 +390,8 @@ uint64_t UniformFill::Fill(const index::Layout& layout,
     shares->clear();
     for (const PickedDomain& p : picks_) shares->push_back({p.id, p.taken});
   }
-  if (!certificate->optimal && exact_steps > 0 && levels > 0) {
-    Search(exact_steps, shares);
+  if (!certificate->optimal && placement_steps > 0 && levels > 0) {
+    Search(placement_steps, shares);
   }
   return looked_at_;
 }

@@ -30,7 +30,7 @@ struct FillArea {
 // how far off the answer can be, the certificate says.
 class UniformFill {
  public:
-  using Share = TreeAnswer::Share;
+  using PositionTasks = TreeAnswer::PositionTasks;
 
   // Of the domains of a stored level that have room for all tasks, the one
   // that needs the fewest of its children (nodes, at the narrowest level);
@@ -42,10 +42,10 @@ class UniformFill {
   // The region, found by FindDomain or everything, must have room for `tasks`;
   // the certificate holds for all domains of its level. Shares come in the
   // order of positions. O(domains and nodes looked at), which the result
-  // counts, and at most `exact_steps` of the search.
+  // counts, and at most `placement_steps` of the search.
   uint64_t Fill(const index::Layout& layout, index::ShapeSlots& slots,
-                FillArea region, uint32_t tasks, uint64_t exact_steps,
-                std::vector<Share>* shares, Certificate* certificate);
+                FillArea region, uint32_t tasks, uint64_t placement_steps,
+                std::vector<PositionTasks>* shares, Certificate* certificate);
 
  private:
   // A domain or node with room, and how much of it is taken.
@@ -60,7 +60,7 @@ class UniformFill {
   void ForEachNode(uint32_t first_chunk, uint32_t last_chunk, const F& f) const;
   void AddNodes(uint32_t first_chunk, uint32_t last_chunk);
   void AddChildren(int level);
-  void ShareNodes(std::vector<Share>* shares) const;
+  void ShareNodes(std::vector<PositionTasks>* shares) const;
   uint32_t MostOfNodes(uint32_t domain) const;
   uint32_t RoomAround(int level, uint32_t domain) const;
   uint32_t InTightestParent(int level, uint32_t domain) const;
@@ -74,7 +74,7 @@ class UniformFill {
   template <class T>
   bool SearchTwoLevels(int level, std::span<const T> slots);
   void ImproveTwoLevels(FillArea region);
-  void Search(uint64_t steps, std::vector<Share>* shares);
+  void Search(uint64_t steps, std::vector<PositionTasks>* shares);
 
   const index::Layout* layout_ = nullptr;
   index::ShapeSlots* shape_slots_ = nullptr;
@@ -86,13 +86,14 @@ class UniformFill {
   std::vector<PickedDomain> parents_;
   std::vector<uint32_t> slots_;   // Of picks_.
   std::vector<uint32_t> proven_;  // By level; 0: nothing is.
-  std::vector<uint64_t> held_;    // By level: slots of what is chosen there,
-  std::vector<uint32_t> least_;   // and those of the smallest.
+  std::vector<uint64_t>
+      chosen_slots_;             // By level: slots of what is chosen there,
+  std::vector<uint32_t> least_;  // and those of the smallest.
   TwoLevels two_levels_;
   std::vector<TwoLevels::Root> roots_;
   TreeKnapsack knapsack_;
   TreeAnswer answer_;
-  std::vector<TreeQuestion::Level> question_levels_;
+  std::vector<TreeQuestion::LevelSlots> question_levels_;
 };
 
 }  // namespace muster::solver

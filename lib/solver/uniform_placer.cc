@@ -51,9 +51,9 @@ bool UniformPlacer::Place(Cluster& cluster, const PlacementRequest& request,
   if (!IsMine()) return false;
   tasks_ = request.gang->gang.roles[0].min_tasks;
   for (const ShapeId shape : request.gang->shapes[0]) {
-    const Outcome outcome = TryShape(shape);
-    if (outcome == Outcome::kNotMine) return false;
-    if (outcome == Outcome::kNoRoom) continue;
+    const PlaceOutcome outcome = TryShape(shape);
+    if (outcome == PlaceOutcome::kNotMine) return false;
+    if (outcome == PlaceOutcome::kNoRoom) continue;
     result->fit = Fit::kFits;
     result->reason = {.code = ReasonCode::kFits};
     return true;
@@ -77,25 +77,25 @@ bool UniformPlacer::PlaceAlone(Cluster& cluster,
   result_ = result;
   rule_ = rule;
   tasks_ = tasks;
-  const bool placed = TryShape(shape) == Outcome::kPlaced;
+  const bool placed = TryShape(shape) == PlaceOutcome::kPlaced;
   request_ = nullptr;
   for (Assignment& a : result->tasks) a.task.role = role;
   return placed;
 }
 
-UniformPlacer::Outcome UniformPlacer::TryShape(ShapeId shape) {
+UniformPlacer::PlaceOutcome UniformPlacer::TryShape(ShapeId shape) {
   if (OverHeadroom(request_->headroom, cluster_->demand(shape), tasks_)) {
-    return Outcome::kNoRoom;
+    return PlaceOutcome::kNoRoom;
   }
   index::ShapeSlots& slots = SlotsOf(shape, {});
   if (slots.crowded() || slots.totals().saturated > 0) {
-    return Outcome::kNotMine;
+    return PlaceOutcome::kNotMine;
   }
-  const Outcome found = slots.alike() ? Find(slots) : FindByScore(slots);
-  if (found != Outcome::kPlaced) return found;
+  const PlaceOutcome found = slots.alike() ? Find(slots) : FindByScore(slots);
+  if (found != PlaceOutcome::kPlaced) return found;
   Take(slots);
   result_->steps += result_->tasks.size() * kTaskNs;
-  return Outcome::kPlaced;
+  return PlaceOutcome::kPlaced;
 }
 
 index::ShapeSlots& UniformPlacer::SlotsOf(ShapeId shape,
@@ -107,60 +107,62 @@ index::ShapeSlots& UniformPlacer::SlotsOf(ShapeId shape,
 }
 
 // On nodes of the shape, whatever their scores: shares_ and the certificate.
-UniformPlacer::Outcome UniformPlacer::Find(index::ShapeSlots& slots) {
+UniformPlacer::PlaceOutcome UniformPlacer::Find(index::ShapeSlots& slots) {
   const uint64_t room =
       rule_.named ? slots.totals().inside : slots.totals().all();
-  if (room < tasks_) return Outcome::kNoRoom;
-  if (FindOneNode(slots)) return Outcome::kPlaced;
+  if (room < tasks_) return PlaceOutcome::kNoRoom;
+  if (FindOneNode(slots)) return PlaceOutcome::kPlaced;
   const index::Layout& layout = index_.layout();
   FillArea region;
-  if (rule_.required == layout.levels()) return Outcome::kNoRoom;
+  if (rule_.required == layout.levels()) return PlaceOutcome::kNoRoom;
   if (!FindRegion(slots, &region)) {
-    if (rule_.required >= 0) return Outcome::kNoRoom;
+    if (rule_.required >= 0) return PlaceOutcome::kNoRoom;
     // Part of it lies outside the topology: a matter of single nodes.
     if (layout.levels() > 0 && slots.totals().inside < tasks_) {
-      return Outcome::kNotMine;
+      return PlaceOutcome::kNotMine;
     }
     region.level = -1;
   }
-  result_->steps +=
-      kFillNs * fill_.Fill(layout, slots, region, tasks_, request_->exact_steps,
-                           &shares_, &result_->certificate);
-  const auto position = &UniformFill::Share::position;
+  result_->steps += kFillNs * fill_.Fill(layout, slots, region, tasks_,
+                                         request_->placement_steps, &shares_,
+                                         &result_->certificate);
+  const auto position = &UniformFill::PositionTasks::position;
   if (!std::ranges::is_sorted(shares_, {}, position)) {
     std::ranges::sort(shares_, {}, position);
   }
-  return Outcome::kPlaced;
+  return PlaceOutcome::kPlaced;
 }
 
 // Nodes of the shape differ in their scores.
-UniformPlacer::Outcome UniformPlacer::FindByScore(index::ShapeSlots& all) {
-  const Outcome found = Find(all);
-  if (found != Outcome::kPlaced) return found;
+UniformPlacer::PlaceOutcome UniformPlacer::FindByScore(index::ShapeSlots& all) {
+  const PlaceOutcome found = Find(all);
+  if (found != PlaceOutcome::kPlaced) return found;
   const std::optional<int64_t> best =
       all.ScoreBelow(index::ShapeSlots::kAnyScore);
-  const auto liked = [&](const UniformFill::Share& s) {
+  const auto liked = [&](const UniformFill::PositionTasks& s) {
     return all.score(s.position) == best;
   };
-  if (std::ranges::all_of(shares_, liked)) return Outcome::kPlaced;
+  if (std::ranges::all_of(shares_, liked)) return PlaceOutcome::kPlaced;
   if (shares_.size() == 1) return FindOneByScore(all);
   levels_ = result_->certificate.levels;
-  return Find(SlotsOf(all.shape(), best)) == Outcome::kPlaced && NeedsNoMore()
-             ? Outcome::kPlaced
-             : Outcome::kNotMine;
+  return Find(SlotsOf(all.shape(), best)) == PlaceOutcome::kPlaced &&
+                 NeedsNoMore()
+             ? PlaceOutcome::kPlaced
+             : PlaceOutcome::kNotMine;
 }
 
 // Some node has room for all.
-UniformPlacer::Outcome UniformPlacer::FindOneByScore(index::ShapeSlots& all) {
+UniformPlacer::PlaceOutcome UniformPlacer::FindOneByScore(
+    index::ShapeSlots& all) {
   constexpr int kMostScores = 4;
   int64_t bound = index::ShapeSlots::kAnyScore;
   for (int i = 0; i < kMostScores; ++i) {
     const std::optional<int64_t> score = all.ScoreBelow(bound);
     if (!score) break;
-    if (FindOneNode(SlotsOf(all.shape(), score))) return Outcome::kPlaced;
+    if (FindOneNode(SlotsOf(all.shape(), score))) return PlaceOutcome::kPlaced;
     bound = *score;
   }
-  return Outcome::kNotMine;
+  return PlaceOutcome::kNotMine;
 }
 
 // Whether what was found needs no more domains than levels_ tell, the widest
@@ -246,7 +248,7 @@ void UniformPlacer::ChooseEach() {
 void UniformPlacer::Take(const index::ShapeSlots& slots) {
   const ShapeId shape = slots.shape();
   const Ledger ledger = request_->ledger;
-  scoring::Question question{shape, request_->KeyOfGang()};
+  scoring::NodeQuestion question{shape, request_->KeyOfGang()};
   const bool alone =
       std::ranges::all_of(shares_, [](const auto& s) { return s.tasks == 1; });
   if (alone && SharesNoDevice(cluster_->device_request(shape))) {
@@ -256,7 +258,7 @@ void UniformPlacer::Take(const index::ShapeSlots& slots) {
   const bool charge = !request_->dry_run || !alone;
   const bool undo = request_->dry_run && charge;
   const Cluster::Mark mark = undo ? cluster_->Begin() : 0;
-  for (const UniformFill::Share& share : shares_) {
+  for (const UniformFill::PositionTasks& share : shares_) {
     const NodeIndex node = index_.layout().node(share.position);
     const size_t first = tasks.size();
     for (uint32_t i = 0; i < share.tasks; ++i) {

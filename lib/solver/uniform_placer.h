@@ -47,18 +47,18 @@ class UniformPlacer {
   index::PlacementIndex& index() { return index_; }
 
  private:
-  enum class Outcome {
+  enum class PlaceOutcome {
     kPlaced,
     kNoRoom,  // Proven, headroom included.
     kNotMine,
   };
 
   bool IsMine();
-  Outcome TryShape(ShapeId shape);
+  PlaceOutcome TryShape(ShapeId shape);
   index::ShapeSlots& SlotsOf(ShapeId shape, std::optional<int64_t> score);
-  Outcome Find(index::ShapeSlots& slots);
-  Outcome FindByScore(index::ShapeSlots& all);
-  Outcome FindOneByScore(index::ShapeSlots& all);
+  PlaceOutcome Find(index::ShapeSlots& slots);
+  PlaceOutcome FindByScore(index::ShapeSlots& all);
+  PlaceOutcome FindOneByScore(index::ShapeSlots& all);
   bool NeedsNoMore();
   bool FindOneNode(index::ShapeSlots& slots);
   bool FindRegion(index::ShapeSlots& slots, FillArea* region);
@@ -76,7 +76,7 @@ class UniformPlacer {
   PlacementResult* result_ = nullptr;
   UniformRule rule_;
   uint32_t tasks_ = 0;
-  std::vector<UniformFill::Share> shares_;
+  std::vector<UniformFill::PositionTasks> shares_;
   std::vector<NodeIndex> nodes_;
   std::vector<Allocation> chosen_;
   std::vector<Certificate::Level> levels_;  // On nodes of any score.

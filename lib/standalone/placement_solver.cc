@@ -37,7 +37,7 @@ absl::Status PlacementSolver::SetNode(const Node& node) {
   Cluster& cluster = rep_->cluster;
   MUSTER_RETURN_IF_ERROR(ValidateNode(rep_->config, node));
   MUSTER_RETURN_IF_ERROR(CheckTotals(rep_->config, cluster, node));
-  // What is held there is charged anew: to the devices as they are now.
+  // What is placed there is charged anew: to the devices as they are now.
   const std::vector<Rep::Charge> there =
       rep_->ChargesOn(cluster.Find(node.key));
   const auto devices =
@@ -83,17 +83,18 @@ absl::StatusOr<Placement> PlacementSolver::Place(const Gang& gang) {
 }
 
 absl::StatusOr<Placement> PlacementSolver::Grow(std::string_view gang) {
-  const auto it = rep_->held.find(gang);
-  if (it == rep_->held.end()) return NoSuchGang(gang);
-  Rep::Held& held = it->second;
-  std::ranges::sort(held.tasks, {}, &Assignment::task);
-  PlacementRequest request = rep_->RequestFor(gang, held.spec);
-  request.fixed = held.tasks;
+  const auto it = rep_->gangs.find(gang);
+  if (it == rep_->gangs.end()) return NoSuchGang(gang);
+  Rep::PlacedGang& placed = it->second;
+  std::ranges::sort(placed.tasks, {}, &Assignment::task);
+  PlacementRequest request = rep_->RequestFor(gang, placed.spec);
+  request.fixed = placed.tasks;
   PlacementResult& answer = rep_->answer;
   rep_->solver->Grow(rep_->cluster, request, &answer);
-  held.tasks.insert(held.tasks.end(), answer.tasks.begin(), answer.tasks.end());
-  rep_->CountUse(held);
-  return rep_->ToPlacement(rep_->specs.at(held.spec), answer);
+  placed.tasks.insert(placed.tasks.end(), answer.tasks.begin(),
+                      answer.tasks.end());
+  rep_->CountUse(placed);
+  return rep_->ToPlacement(rep_->specs.at(placed.spec), answer);
 }
 
 absl::Status PlacementSolver::Hold(const Gang& gang,
@@ -130,8 +131,8 @@ absl::Status PlacementSolver::Hold(const Gang& gang,
 }
 
 absl::Status PlacementSolver::Release(std::string_view gang) {
-  const auto it = rep_->held.find(gang);
-  if (it == rep_->held.end()) return NoSuchGang(gang);
+  const auto it = rep_->gangs.find(gang);
+  if (it == rep_->gangs.end()) return NoSuchGang(gang);
   for (const Assignment& a : it->second.tasks) {
     rep_->cluster.Credit(a.at, Ledger::kBoth);
   }
@@ -141,28 +142,28 @@ absl::Status PlacementSolver::Release(std::string_view gang) {
 
 absl::Status PlacementSolver::Release(std::string_view gang,
                                       std::span<const TaskId> tasks) {
-  const auto it = rep_->held.find(gang);
-  if (it == rep_->held.end()) return NoSuchGang(gang);
-  Rep::Held& held = it->second;
+  const auto it = rep_->gangs.find(gang);
+  if (it == rep_->gangs.end()) return NoSuchGang(gang);
+  Rep::PlacedGang& placed = it->second;
   const std::set<TaskId> gone(tasks.begin(), tasks.end());
   const auto goes = [&](const Assignment& a) { return gone.contains(a.task); };
-  if (static_cast<size_t>(std::ranges::count_if(held.tasks, goes)) !=
+  if (static_cast<size_t>(std::ranges::count_if(placed.tasks, goes)) !=
       gone.size()) {
     return NotFound("tasks: gang '", std::string(gang),
                     "' does not hold all of them");
   }
-  for (const Assignment& a : held.tasks) {
+  for (const Assignment& a : placed.tasks) {
     if (goes(a)) rep_->cluster.Credit(a.at, Ledger::kBoth);
   }
-  std::erase_if(held.tasks, goes);
-  rep_->CountUse(held);
-  if (held.tasks.empty()) rep_->Forget(gang);
+  std::erase_if(placed.tasks, goes);
+  rep_->CountUse(placed);
+  if (placed.tasks.empty()) rep_->Forget(gang);
   return absl::OkStatus();
 }
 
 std::vector<PlacedTask> PlacementSolver::TasksOf(std::string_view gang) const {
-  const auto it = rep_->held.find(gang);
-  if (it == rep_->held.end()) return {};
+  const auto it = rep_->gangs.find(gang);
+  if (it == rep_->gangs.end()) return {};
   return rep_->ToTasks(rep_->specs.at(it->second.spec), it->second.tasks);
 }
 

@@ -84,7 +84,7 @@ absl::Status Preemptor::Rep::Check(
   for (const uint32_t i : order) {
     const PreemptibleGang& c = candidates[i];
     const std::string field = absl::StrCat("candidates[", i, "]");
-    if (!solver.held.contains(c.gang)) {
+    if (!solver.gangs.contains(c.gang)) {
       return NotFound(field, ".gang: '", c.gang, "' has no places");
     }
     if (!seen.insert(c.gang).second) {
@@ -114,13 +114,14 @@ void Preemptor::Rep::PrepareAll(const PlacementSolver::Rep& solver,
 VictimCandidate Preemptor::Rep::Prepare(const PreemptibleGang& from,
                                         const PlacementSolver::Rep& solver,
                                         Part& part) {
-  const PlacementSolver::Rep::Held& held = solver.held.find(from.gang)->second;
-  const GangSpec& spec = solver.specs.at(held.spec);
-  part.tasks = held.tasks;
+  const PlacementSolver::Rep::PlacedGang& placed =
+      solver.gangs.find(from.gang)->second;
+  const GangSpec& spec = solver.specs.at(placed.spec);
+  part.tasks = placed.tasks;
   VictimCandidate candidate{.priority = from.priority, .cost = from.cost};
   if (from.shrinkable) {
     std::vector<uint32_t> counts(spec.gang().roles.size());
-    for (const Assignment& a : held.tasks) ++counts[a.task.role];
+    for (const Assignment& a : placed.tasks) ++counts[a.task.role];
     candidate.surplus =
         PutSurplusLast(spec, counts, &part.tasks, &part.shrink_sizes);
   }
@@ -171,7 +172,7 @@ Preemptor::~Preemptor() = default;
 absl::StatusOr<VictimChoice> Preemptor::Choose(
     const PlacementSolver& placement_solver, const Gang& gang,
     std::span<const PreemptibleGang> candidates, VictimPolicy* policy,
-    uint64_t max_steps) {
+    uint64_t victim_steps) {
   PlacementSolver::Rep& solver = *placement_solver.rep_;
   MUSTER_RETURN_IF_ERROR(solver.CheckNew(gang));
   rep_->Sort(candidates);
@@ -182,7 +183,7 @@ absl::StatusOr<VictimChoice> Preemptor::Choose(
   request.placement = solver.RequestFor(gang.key, spec);
   request.placement.ledger = Ledger::kLater;
   request.candidates = rep_->question;
-  request.max_steps = max_steps;
+  request.victim_steps = victim_steps;
   Reordered reordered(policy, rep_->order);
   if (policy != nullptr) request.rules = &reordered;
   const Cluster::Mark mark = solver.cluster.Begin();

@@ -14,14 +14,14 @@ namespace muster {
 PlacementSolver::Rep::Rep(SchedulerConfig valid_config)
     : config(std::move(valid_config)),
       cluster(static_cast<uint32_t>(config.resources.size()),
-              config.KindOf(config.device_resource), config.topologies,
-              config.partition_schemes, config.KindOf(config.node_resource)),
+              config.KindOf(config.device_kind), config.topologies,
+              config.partition_schemes, config.KindOf(config.node_kind)),
       specs(config),
       solver(NewGangSolver(config.placement, config.fabrics)) {}
 
 absl::Status PlacementSolver::Rep::CheckNew(const Gang& gang) const {
   MUSTER_RETURN_IF_ERROR(ValidateGang(config, gang));
-  if (!held.contains(gang.key)) return absl::OkStatus();
+  if (!gangs.contains(gang.key)) return absl::OkStatus();
   return absl::AlreadyExistsError(
       absl::StrCat("gang '", gang.key, "' has its places already"));
 }
@@ -46,7 +46,7 @@ std::vector<PlacementSolver::Rep::Charge> PlacementSolver::Rep::ChargesOn(
     NodeId node) const {
   std::vector<Charge> charges;
   if (!node.valid()) return charges;
-  for (const auto& [gang, h] : held) {
+  for (const auto& [gang, h] : gangs) {
     for (const Assignment& a : h.tasks) {
       if (a.at.node == node.index) charges.push_back({gang, a.at});
     }
@@ -59,7 +59,7 @@ PlacementRequest PlacementSolver::Rep::RequestFor(std::string_view key,
                                                   SpecIndex spec) const {
   return {.gang = &specs.at(spec).prepared,
           .key = key,
-          .exact_steps = config.search.exact_steps};
+          .placement_steps = config.search.placement_steps};
 }
 
 Placement PlacementSolver::Rep::ToPlacement(const GangSpec& spec,
@@ -137,13 +137,13 @@ absl::StatusOr<Allocation> PlacementSolver::Rep::ToAllocation(
 
 void PlacementSolver::Rep::Keep(const Gang& gang, SpecIndex spec,
                                 std::span<const Assignment> tasks) {
-  Held& h = held[gang.key];
+  PlacedGang& h = gangs[gang.key];
   h.spec = spec;
   h.tasks.assign(tasks.begin(), tasks.end());
   CountUse(h);
 }
 
-void PlacementSolver::Rep::CountUse(Held& h) {
+void PlacementSolver::Rep::CountUse(PlacedGang& h) {
   use.AddTimes(h.use, -1);
   h.use = Resources();
   for (const Assignment& a : h.tasks) h.use.Add(cluster.demand(a.at.shape));
@@ -151,10 +151,10 @@ void PlacementSolver::Rep::CountUse(Held& h) {
 }
 
 void PlacementSolver::Rep::Forget(std::string_view gang) {
-  const auto it = held.find(gang);
+  const auto it = gangs.find(gang);
   use.AddTimes(it->second.use, -1);
   specs.Unref(it->second.spec, cluster);
-  held.erase(it);
+  gangs.erase(it);
 }
 
 }  // namespace muster

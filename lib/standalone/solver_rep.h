@@ -20,7 +20,7 @@ namespace muster {
 
 class PlacementSolver::Rep {
  public:
-  struct Held {
+  struct PlacedGang {
     SpecIndex spec = 0;
     std::vector<Assignment> tasks{};  // Charged to both ledgers.
     Resources use{};                  // What they asked for when they came.
@@ -52,16 +52,16 @@ class PlacementSolver::Rep {
   void Keep(const Gang& gang, SpecIndex spec,
             std::span<const Assignment> tasks);
   // Its tasks have changed.
-  void CountUse(Held& held);
+  void CountUse(PlacedGang& placed);
   void Forget(std::string_view gang);
 
   const SchedulerConfig config;
   Cluster cluster;
   SpecTable specs;
   std::unique_ptr<GangSolver> solver;
-  StringMap<Held> held{};
-  Resources use{};           // Of all that is held.
-  PlacementResult answer{};  // Of the question in hand.
+  StringMap<PlacedGang> gangs{};  // Those with places.
+  Resources use{};                // Of all that is placed.
+  PlacementResult answer{};       // Of the question in hand.
 };
 
 }  // namespace muster

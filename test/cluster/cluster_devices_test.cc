@@ -171,17 +171,18 @@ TEST_F(ClusterDevicesTest, OnlyTheAskedModelsAreUsed) {
 
 TEST_F(ClusterDevicesTest, OthersHoldSharesOfDevices) {
   Add(GpuNode("a", 2));
-  cluster_.SetOthers(n_, {.node = "a", .devices = {{0, 500, 0}, {7, 1000, 0}}});
+  cluster_.SetExternalUsage(
+      n_, {.node = "a", .devices = {{0, 500, 0}, {7, 1000, 0}}});
   EXPECT_EQ(cluster_.free_milli(n_, 0, Ledger::kLater), 500);
   EXPECT_EQ(cluster_.free_memory(n_, 0, Ledger::kLater), 40'000)
       << "memory in proportion, where it was not said";
   EXPECT_EQ(Slots(Whole(1)), 1u);
-  cluster_.SetOthers(n_, {.node = "a", .devices = {{0, 1500, 1}}});
+  cluster_.SetExternalUsage(n_, {.node = "a", .devices = {{0, 1500, 1}}});
   EXPECT_EQ(cluster_.free_milli(n_, 0, Ledger::kNow), -500);
   EXPECT_TRUE(cluster_.Overcommitted(n_));
   EXPECT_EQ(Slots(Fraction(500)), 2u)
       << "the other device is as free as it was";
-  cluster_.SetOthers(n_, {.node = "a"});
+  cluster_.SetExternalUsage(n_, {.node = "a"});
   EXPECT_EQ(Slots(Whole(1)), 2u);
 }
 

@@ -151,11 +151,11 @@ TEST_F(ClusterPartitionsTest, LedgersHaveSlotsOfTheirOwn) {
   const ShapeId part = Part("4g.40gb");
   EXPECT_EQ(Slots(part), 0u);
   EXPECT_EQ(Slots(part, Ledger::kLater), 1u);
-  const Allocation promised = MustTake(cluster_, n_, part, Ledger::kLater);
-  EXPECT_FALSE(cluster_.Fits(promised, Ledger::kNow));
+  const Allocation nominated = MustTake(cluster_, n_, part, Ledger::kLater);
+  EXPECT_FALSE(cluster_.Fits(nominated, Ledger::kNow));
   EXPECT_FALSE(cluster_.Overcommitted(n_, Ledger::kBoth));
   cluster_.Credit(whole, Ledger::kNow);
-  EXPECT_TRUE(cluster_.Fits(promised, Ledger::kNow));
+  EXPECT_TRUE(cluster_.Fits(nominated, Ledger::kNow));
   EXPECT_EQ(Slots(Whole(), Ledger::kNow), 1u);
   EXPECT_EQ(Slots(Whole()), 0u);
 }
@@ -177,14 +177,14 @@ TEST_F(ClusterPartitionsTest, RealityMayPutTwoIntoOneSlot) {
 
 TEST_F(ClusterPartitionsTest, OthersHoldPartitionsToo) {
   Add(MigNode(1));
-  cluster_.SetOthers(
+  cluster_.SetExternalUsage(
       n_,
       {.node = "a",
        .devices = {{.device = 0, .partition = "3g.40gb", .first_slice = 0}}});
   EXPECT_EQ(Slots(Part("4g.40gb")), 0u);
   EXPECT_EQ(Slots(Part("3g.40gb")), 1u);
   EXPECT_EQ(Slots(Whole()), 0u);
-  cluster_.SetOthers(n_, {.node = "a"});
+  cluster_.SetExternalUsage(n_, {.node = "a"});
   EXPECT_EQ(Slots(Whole()), 1u);
 }
 

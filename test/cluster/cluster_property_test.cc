@@ -223,27 +223,27 @@ class ClusterLife {
     for (auto& charges : n.charges) {
       for (NaiveCharge& c : charges) c.devices &= all;
     }
-    std::erase_if(n.others.devices, [&](const DeviceShare& share) {
+    std::erase_if(n.external.devices, [&](const DeviceShare& share) {
       return share.device >= node.devices.size();
     });
-    cluster_.SetOthers(IndexOf(n), n.others);
+    cluster_.SetExternalUsage(IndexOf(n), n.external);
     PostAll(n, true);
   }
 
-  void SetOthers(NaiveNode& n) {
-    n.others = {.node = n.node.key, .amount = {Below(30), 0, Below(100)}};
+  void SetExternalUsage(NaiveNode& n) {
+    n.external = {.node = n.node.key, .amount = {Below(30), 0, Below(100)}};
     for (uint32_t d = 0; d < n.node.devices.size(); ++d) {
       if (!Chance(20)) continue;
       if (Chance(30)) {
-        n.others.devices.push_back({.device = d,
-                                    .partition = kProfiles[Below(7)],
-                                    .first_slice = Below(9)});
+        n.external.devices.push_back({.device = d,
+                                      .partition = kProfiles[Below(7)],
+                                      .first_slice = Below(9)});
         continue;
       }
-      n.others.devices.push_back(
+      n.external.devices.push_back(
           {d, 1 + static_cast<int32_t>(Below(300)), 1 + Below(9'000)});
     }
-    cluster_.SetOthers(IndexOf(n), n.others);
+    cluster_.SetExternalUsage(IndexOf(n), n.external);
   }
 
   void ChangeShape() {
@@ -272,7 +272,7 @@ class ClusterLife {
       n->available = Chance(70);
       cluster_.SetAvailable(IndexOf(*n), n->available);
     } else if (what == 6) {
-      SetOthers(*n);
+      SetExternalUsage(*n);
     } else if (what == 7) {
       NodeSet set{.key = Pick("set", 2)};
       for (int i = 0; i < 15; ++i) set.nodes.push_back(Pick("n", 25));
@@ -426,7 +426,7 @@ class ClusterLife {
     for (const NaiveNode* n : nodes) {
       const NodeIndex i = other.Upsert(n->node).index;
       other.SetAvailable(i, n->available);
-      other.SetOthers(i, n->others);
+      other.SetExternalUsage(i, n->external);
       for (int l : {0, 1}) {
         for (const NaiveCharge& c : n->charges[l]) {
           const ShapeId shape = other.Intern(naive_.roles[c.role], 0);

@@ -132,7 +132,8 @@ TEST(ClusterShapesTest, NodeSetsHoldForNodesThatComeLater) {
   Role role = GpuRole(1);
   role.node_sets = {"volume"};
   const ShapeId shape = cluster.Intern(role, 0);
-  EXPECT_FALSE(cluster.Admits(a, shape)) << "a set nobody defined is empty";
+  EXPECT_FALSE(cluster.Admits(a, shape))
+      << "a set that is not defined is empty";
   cluster.SetNodeSet({.key = "volume", .nodes = {"a", "b"}});
   EXPECT_TRUE(cluster.HasNodeSet("volume"));
   EXPECT_TRUE(cluster.Admits(a, shape));

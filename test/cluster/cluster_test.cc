@@ -48,11 +48,11 @@ TEST(ClusterTest, TheStructureVersionRisesOnlyWhenSomethingChanges) {
   uint64_t version = cluster.structure_version();
   cluster.Upsert(GpuNode("a", 8));
   cluster.SetAvailable(n, true);
-  cluster.SetOthers(n, {.node = "a"});
+  cluster.SetExternalUsage(n, {.node = "a"});
   const ShapeId shape = cluster.Intern(GpuRole(1), 0);
   MustTake(cluster, n, shape);
   EXPECT_EQ(cluster.structure_version(), version);
-  cluster.SetOthers(n, {.node = "a", .amount = {1}});
+  cluster.SetExternalUsage(n, {.node = "a", .amount = {1}});
   EXPECT_GT(cluster.structure_version(), version);
 }
 
@@ -89,7 +89,7 @@ TEST(ClusterTest, WhatIsEvictedIsFreeLaterAndWhatIsNominatedIsFreeNow) {
   cluster.Credit(running, Ledger::kNow);  // It is gone.
   EXPECT_TRUE(cluster.Fits(nominated, Ledger::kNow));
   EXPECT_EQ(cluster.Slots(n, all, Ledger::kBoth, 9), 0u)
-      << "nobody slips in between";
+      << "nothing is placed in between";
   cluster.Charge(nominated, Ledger::kNow);  // The successor starts.
   EXPECT_EQ(cluster.free(n, kGpu, Ledger::kNow), 0);
   EXPECT_EQ(cluster.free(n, kGpu, Ledger::kLater), 0);
@@ -123,13 +123,13 @@ TEST(ClusterTest, TransactionsNestAndLeaveNoTrace) {
 TEST(ClusterTest, OthersUseBothLedgersAndMayOvercommit) {
   Cluster cluster = EmptyCluster();
   const NodeIndex n = cluster.Upsert(GpuNode("a", 2)).index;
-  OtherUsage others{.node = "a", .amount = {60}};
-  cluster.SetOthers(n, others);
+  ExternalUsage external{.node = "a", .amount = {60}};
+  cluster.SetExternalUsage(n, external);
   EXPECT_EQ(cluster.free(n, kCpu, Ledger::kNow), 4);
   EXPECT_EQ(cluster.free(n, kCpu, Ledger::kLater), 4);
   EXPECT_FALSE(cluster.Overcommitted(n));
-  others.amount = {70};
-  cluster.SetOthers(n, others);
+  external.amount = {70};
+  cluster.SetExternalUsage(n, external);
   EXPECT_EQ(cluster.free(n, kCpu, Ledger::kNow), -6);
   EXPECT_TRUE(cluster.Overcommitted(n));
   const ShapeId cpu = cluster.Intern(CpuRole(1), 0);
@@ -137,14 +137,14 @@ TEST(ClusterTest, OthersUseBothLedgersAndMayOvercommit) {
   const ShapeId gpu = cluster.Intern(GpuRole(1), 0);
   EXPECT_EQ(cluster.Slots(n, gpu, Ledger::kBoth, 9), 2u)
       << "what a task does not ask for does not stop it";
-  cluster.SetOthers(n, {.node = "a"});
+  cluster.SetExternalUsage(n, {.node = "a"});
   EXPECT_EQ(cluster.free(n, kCpu, Ledger::kNow), 64);
 }
 
 TEST(ClusterTest, AChangedNodeKeepsItsChargesAndOthers) {
   Cluster cluster = EmptyCluster();
   const NodeIndex n = cluster.Upsert(GpuNode("a", 2)).index;
-  cluster.SetOthers(n, {.node = "a", .amount = {4}});
+  cluster.SetExternalUsage(n, {.node = "a", .amount = {4}});
   const ShapeId cpu = cluster.Intern(CpuRole(10), 0);
   MustTake(cluster, n, cpu);
   Node smaller = GpuNode("a", 2);
@@ -240,7 +240,7 @@ TEST(ClusterTest, ANodeThatChangesInARowUnseenIsOneChange) {
   std::vector<NodeIndex> changed;
   ASSERT_TRUE(cluster.ChangedSince(version, &changed));
   EXPECT_THAT(changed, ElementsAre(a, b));
-  // Whoever has seen a change is told of the next one.
+  // A reader that has seen a change is told of the next one.
   const uint64_t seen = cluster.changed_version();
   MustTake(cluster, b, shape);
   EXPECT_GT(cluster.changed_version(), seen);

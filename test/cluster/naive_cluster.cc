@@ -71,7 +71,7 @@ std::vector<NaiveCluster::Held> NaiveCluster::HeldOn(const NaiveNode& n,
       held.push_back({start, p->memory_slices, PieceOf(device, name)});
     }
   };
-  for (const DeviceShare& share : n.others.devices) {
+  for (const DeviceShare& share : n.external.devices) {
     if (share.device == d) add(share.partition, share.first_slice);
   }
   for (const NaiveCharge& charge : n.charges[ledger]) {
@@ -159,7 +159,7 @@ DeviceShare NaiveCluster::FreeShare(const NaiveNode& n, uint32_t d,
                                     int ledger) const {
   const Device& device = n.node.devices[d];
   DeviceShare free{d, kWholeDevice, device.memory_bytes};
-  for (const DeviceShare& share : n.others.devices) {
+  for (const DeviceShare& share : n.external.devices) {
     if (share.device != d) continue;
     const DeviceShare used =
         share.partition.empty() ? share : PieceOf(device, share.partition);
@@ -184,7 +184,7 @@ int64_t NaiveCluster::Free(const NaiveNode& n, ResourceKind kind,
     }
     return sum;
   }
-  int64_t free = n.node.capacity[kind] - n.others.amount[kind];
+  int64_t free = n.node.capacity[kind] - n.external.amount[kind];
   for (const NaiveCharge& charge : n.charges[ledger]) {
     free -= roles[charge.role].shape.resources[kind];
   }
@@ -194,7 +194,7 @@ int64_t NaiveCluster::Free(const NaiveNode& n, ResourceKind kind,
 bool NaiveCluster::Admits(const NaiveNode& n, size_t role_index) const {
   const Role& role = roles[role_index];
   bool admits = n.available && n.node.schedulable &&
-                Holds(role.shape.selector, n.node.labels);
+                Matches(role.shape.selector, n.node.labels);
   for (const Taint& taint : n.node.taints) {
     admits &= taint.effect == TaintEffect::kPreferNoSchedule ||
               Tolerates(role.tolerations, taint);

@@ -25,7 +25,7 @@ struct NaiveCharge {
 
 struct NaiveNode {
   Node node{};
-  OtherUsage others{};
+  ExternalUsage external{};
   bool available = true;
   std::vector<NaiveCharge> charges[2]{};  // Now, later.
 };

@@ -16,7 +16,7 @@ const Labels kLabels = {
 TEST(SelectorTest, RequirementsMeanWhatTheyMeanInKubernetes) {
   struct Case {
     Requirement requirement;
-    bool holds;
+    bool matches;
   };
   const std::vector<Case> cases = {
       {{"model", kIn, {"A100", "H100"}}, true},
@@ -51,7 +51,7 @@ TEST(SelectorTest, RequirementsMeanWhatTheyMeanInKubernetes) {
       {{"absent", kLt, {"1"}}, false},
   };
   for (const Case& c : cases) {
-    EXPECT_EQ(Holds(c.requirement, kLabels), c.holds)
+    EXPECT_EQ(Matches(c.requirement, kLabels), c.matches)
         << c.requirement.key << " " << Name(c.requirement.op) << " "
         << (c.requirement.values.empty() ? "-" : c.requirement.values[0]);
   }
@@ -60,12 +60,12 @@ TEST(SelectorTest, RequirementsMeanWhatTheyMeanInKubernetes) {
 TEST(SelectorTest, ATermNeedsAllAndASelectorAny) {
   const Requirement h100{"model", kIn, {"H100"}};
   const Requirement z2{"zone", kIn, {"z2"}};
-  EXPECT_TRUE(Holds(SelectorTerm{}, kLabels));
-  EXPECT_TRUE(Holds(SelectorTerm{{h100}}, kLabels));
-  EXPECT_FALSE(Holds(SelectorTerm{{h100, z2}}, kLabels));
-  EXPECT_TRUE(Holds(NodeSelector{}, kLabels));
-  EXPECT_TRUE(Holds(NodeSelector{{{{z2}}, {{h100}}}}, kLabels));
-  EXPECT_FALSE(Holds(NodeSelector{{{{z2}}, {{h100, z2}}}}, kLabels));
+  EXPECT_TRUE(Matches(SelectorTerm{}, kLabels));
+  EXPECT_TRUE(Matches(SelectorTerm{{h100}}, kLabels));
+  EXPECT_FALSE(Matches(SelectorTerm{{h100, z2}}, kLabels));
+  EXPECT_TRUE(Matches(NodeSelector{}, kLabels));
+  EXPECT_TRUE(Matches(NodeSelector{{{{z2}}, {{h100}}}}, kLabels));
+  EXPECT_FALSE(Matches(NodeSelector{{{{z2}}, {{h100, z2}}}}, kLabels));
 }
 
 TEST(SelectorTest, TolerationsMatchByKeyValueAndEffect) {

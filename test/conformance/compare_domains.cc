@@ -154,7 +154,7 @@ std::vector<int64_t> PlacedPerDomain(const Played& played) {
   const auto& topologies = played.translation.config.topologies;
   std::map<std::vector<std::string>, int64_t> counts;
   for (size_t u = 0; u < played.translation.units.size(); ++u) {
-    const Outcome& outcome = played.session.outcomes()[u];
+    const UnitOutcome& outcome = played.session.outcomes()[u];
     if (outcome.state != "placed") continue;
     if (topologies.empty()) {
       ++counts[{outcome.node}];

@@ -40,11 +40,12 @@ class PodComparison {
   }
 
  private:
-  const Outcome& OutcomeOf(const std::string& name) const {
+  const UnitOutcome& OutcomeOf(const std::string& name) const {
     return session_.outcomes()[by_name_.at(name)];
   }
 
-  bool Matches(const PodExpectation& expected, const Outcome& actual) const {
+  bool Matches(const PodExpectation& expected,
+               const UnitOutcome& actual) const {
     if (!StateMatches(expected.state, actual.state, several_passes_)) {
       return false;
     }
@@ -61,7 +62,7 @@ class PodComparison {
       grouped.insert(group.begin(), group.end());
     }
     for (const auto& [name, expected] : s_.expect.pods) {
-      const Outcome& actual = OutcomeOf(name);
+      const UnitOutcome& actual = OutcomeOf(name);
       if (grouped.contains(name) || Matches(expected, actual)) continue;
       return name + ": expected " +
              Show(expected.state, compare_nodes_ ? expected.node : "") +
@@ -74,7 +75,7 @@ class PodComparison {
   std::string Groups() const {
     for (const auto& group : s_.expect.interchangeable) {
       std::vector<const PodExpectation*> wanted;
-      std::vector<const Outcome*> found;
+      std::vector<const UnitOutcome*> found;
       for (const std::string& name : group) {
         const auto it = s_.expect.pods.find(name);
         if (it != s_.expect.pods.end()) wanted.push_back(&it->second);
@@ -85,7 +86,8 @@ class PodComparison {
         std::vector<bool> tried(found.size(), false);
         if (!Assign(wanted, found, static_cast<int>(w), &tried, &taken)) {
           std::string is;
-          for (const Outcome* o : found) is += " " + Show(o->state, o->node);
+          for (const UnitOutcome* o : found)
+            is += " " + Show(o->state, o->node);
           return group.front() + " and its like: none is " +
                  Show(wanted[w]->state, wanted[w]->node) + "; they are" + is;
         }
@@ -95,7 +97,7 @@ class PodComparison {
   }
 
   bool Assign(const std::vector<const PodExpectation*>& wanted,
-              const std::vector<const Outcome*>& found, int w,
+              const std::vector<const UnitOutcome*>& found, int w,
               std::vector<bool>* tried, std::vector<int>* taken) const {
     for (size_t f = 0; f < found.size(); ++f) {
       if ((*tried)[f] || !Matches(*wanted[w], *found[f])) continue;
@@ -141,7 +143,7 @@ class PodComparison {
       bool any = false;
       for (size_t u = 0; u < t_.units.size(); ++u) {
         if (s_.gangs[t_.units[u].gang].name != name) continue;
-        const Outcome& outcome = session_.outcomes()[u];
+        const UnitOutcome& outcome = session_.outcomes()[u];
         if (outcome.state != "nominated") continue;
         any = true;
         if (!nodes.empty() && std::find(nodes.begin(), nodes.end(),

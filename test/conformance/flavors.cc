@@ -105,7 +105,7 @@ bool Flavors::Takes(const FlavorSpec& flavor, const PodSpec& pod) const {
   const auto holds = [&](const std::vector<Requirement>& all_of) {
     for (const Requirement& r : all_of) {
       if (flavor.node_labels.contains(r.key) &&
-          !translate::Holds(r, flavor.node_labels)) {
+          !translate::Matches(r, flavor.node_labels)) {
         return false;
       }
     }

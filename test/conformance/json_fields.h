@@ -1,5 +1,5 @@
 // Reads the members of JSON objects by name and type, and keeps account of
-// those nobody asked for.
+// those that were not asked for.
 #pragma once
 
 #include <cstdint>

@@ -164,7 +164,7 @@ void Kinds::ChooseUnits(const Scenario& s) {
 
 void Kinds::WriteTo(SchedulerConfig* config) const {
   config->resources = names_;
-  config->device_resource = gpus_are_devices_ ? kGpu : "";
+  config->device_kind = gpus_are_devices_ ? kGpu : "";
 }
 
 ResourceKind Kinds::Find(const std::string& name) const {

@@ -119,7 +119,7 @@ TEST(Cycle, AVictimIsSeenAndItsHeirWaitsForIt) {
   EXPECT_EQ(RunJson(one_too_many).verdict, Verdict::kFail);
 }
 
-TEST(Converge, WhatWasPromisedIsThereAPassLater) {
+TEST(Converge, WhatWasNominatedIsThereAPassLater) {
   Json s = Preemption("converge", R"({
     "pods": {"h": {"state": "placed"}, "l0": {"state": "running"},
              "l1": {"state": "evicted"}}, "interchangeable": [["l0", "l1"]]})");

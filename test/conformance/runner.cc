@@ -30,12 +30,12 @@ absl::StatusOr<std::string> Converge(const Played& played, Session* session) {
   }
   absl::StatusOr<std::string> difference = Compare(played);
   if (!difference.ok() || !difference->empty()) return difference;
-  const std::vector<Outcome> settled = session->outcomes();
+  const std::vector<UnitOutcome> settled = session->outcomes();
   for (int64_t pass = 1; pass <= s.stable_after; ++pass) {
     if (auto status = session->CarryOut(); !status.ok()) return status;
     session->Pass();
     for (size_t u = 0; u < settled.size(); ++u) {
-      const Outcome& now = session->outcomes()[u];
+      const UnitOutcome& now = session->outcomes()[u];
       const bool same_state = StateMatches(now.state, settled[u].state, true) ||
                               StateMatches(settled[u].state, now.state, true);
       const bool both_seated = !now.node.empty() && !settled[u].node.empty();

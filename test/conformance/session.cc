@@ -40,12 +40,12 @@ absl::StatusOr<Session> Session::Open(const Translation& translation,
   auto scheduler = Scheduler::Create(translation.config);
   if (!scheduler.ok()) return scheduler.status();
   Session session(translation, decides, *std::move(scheduler));
-  if (auto status = session.Tell(); !status.ok()) return status;
+  if (auto status = session.Report(); !status.ok()) return status;
   session.Observe();
   return session;
 }
 
-absl::Status Session::Tell() {
+absl::Status Session::Report() {
   for (const PriorityClass& c : t_->classes) {
     auto status = scheduler_.Apply({0, PriorityClassChanged{c}});
     if (!status.ok()) return status;
@@ -54,7 +54,7 @@ absl::Status Session::Tell() {
     auto status = scheduler_.Apply({0, QueueChanged{queue}});
     if (!status.ok()) return status;
   }
-  if (auto status = TellGangs(); !status.ok()) return status;
+  if (auto status = ReportGangs(); !status.ok()) return status;
   for (const Moment& moment : t_->moments) {
     auto report = scheduler_.Reconcile(moment.at, moment.whole);
     if (!report.ok()) return report.status();
@@ -75,7 +75,7 @@ absl::Status Session::Tell() {
   return absl::OkStatus();
 }
 
-absl::Status Session::TellGangs() {
+absl::Status Session::ReportGangs() {
   for (size_t g = 0; g < t_->gangs.size(); ++g) {
     const TranslatedGang& gang = t_->gangs[g];
     if (gang.left_out) continue;
@@ -148,7 +148,7 @@ void Session::Observe() {
   }
 }
 
-Outcome Session::Of(size_t u, const std::optional<GangState>& gang) {
+UnitOutcome Session::Of(size_t u, const std::optional<GangState>& gang) {
   const Unit& unit = t_->units[u];
   if (!unit.member || t_->gangs[unit.gang].left_out || refused_[unit.gang]) {
     return {unit.state, unit.node, 0};
@@ -163,7 +163,7 @@ Outcome Session::Of(size_t u, const std::optional<GangState>& gang) {
     stopped_[u] = stopped_[u] || Ran(unit);
     return {Ran(unit) ? "evicted" : "pending", "", 0};
   }
-  Outcome outcome{"", task->node, task->alternative};
+  UnitOutcome outcome{"", task->node, task->alternative};
   switch (task->phase) {
     case TaskPhase::kNominated:
       outcome.state = Ran(unit) ? "moved" : "nominated";

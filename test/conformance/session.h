@@ -14,11 +14,11 @@
 namespace muster::conformance {
 
 // What became of a pod, in the words of the scenarios.
-struct Outcome {
+struct UnitOutcome {
   std::string state;
   std::string node;
   uint32_t alternative = 0;
-  friend bool operator==(const Outcome&, const Outcome&) = default;
+  friend bool operator==(const UnitOutcome&, const UnitOutcome&) = default;
 };
 
 // A gang that the last pass asked to stop, wholly or in part, and for whom.
@@ -44,7 +44,7 @@ class Session {
   absl::Status CarryOut();
 
   // Of each unit, after the last pass.
-  const std::vector<Outcome>& outcomes() const { return outcomes_; }
+  const std::vector<UnitOutcome>& outcomes() const { return outcomes_; }
   int64_t placed() const { return placed_; }  // In the last pass.
   const std::vector<Eviction>& evictions() const { return evictions_; }
   std::optional<ReasonCode> WhyWaits(const std::string& gang) const;
@@ -55,10 +55,10 @@ class Session {
  private:
   Session(const Translation& translation, bool decides, Scheduler scheduler);
 
-  absl::Status Tell();
-  absl::Status TellGangs();
+  absl::Status Report();
+  absl::Status ReportGangs();
   void Observe();
-  Outcome Of(size_t unit, const std::optional<GangState>& gang);
+  UnitOutcome Of(size_t unit, const std::optional<GangState>& gang);
   std::optional<int64_t> WholeDevices(const std::string& node,
                                       Ledger ledger) const;
 
@@ -70,7 +70,7 @@ class Session {
   int passes_ = 0;
   std::vector<bool> refused_;  // By gang.
   std::vector<bool> stopped_;  // By unit: it ran, and was made to stop.
-  std::vector<Outcome> outcomes_;
+  std::vector<UnitOutcome> outcomes_;
   std::vector<Eviction> evictions_;
   int64_t placed_ = 0;
 };

@@ -66,7 +66,7 @@ bool NamespaceFits(const Scenario& s, const GangSpec& gang) {
       it == s.cluster.namespaces.end() ? StringMap{} : it->second;
   return std::all_of(
       queue->namespace_selector.begin(), queue->namespace_selector.end(),
-      [&](const Requirement& r) { return translate::Holds(r, labels); });
+      [&](const Requirement& r) { return translate::Matches(r, labels); });
 }
 
 // Gangs that are there and are not to be looked at in this pass.
@@ -184,7 +184,7 @@ absl::StatusOr<Translation> TranslateParts(const Scenario& s) {
   kinds.WriteTo(&t.config);
   t.config.topologies = topologies->topologies();
   t.config.preemption = Preempts(s);
-  if (s.spreads) t.config.placement.policy = PlacementPolicy::kSpread;
+  if (s.spreads) t.config.placement.policy = PlacementPolicy::kLeastAllocated;
   // Kueue stops and starts a workload as a whole.
   t.config.host.shrink = !IsQueueSystem(s);
   if (auto status = TranslateQueues(s, kinds, &t); !status.ok()) return status;

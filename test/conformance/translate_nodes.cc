@@ -47,7 +47,7 @@ class NodeTranslator {
   struct NodePlan {
     Node node;
     Resources free;  // Plain kinds, to seat pods whose node is not told.
-    Resources others;
+    Resources external;
     DeviceRequest others_devices;
     bool down = false;
   };
@@ -273,7 +273,7 @@ class NodeTranslator {
     PodSpec as_pod;
     as_pod.requests = pod.requests;
     NodePlan& plan = node->second;
-    plan.others.Add(kinds_.Request(as_pod, s_.cluster));
+    plan.external.Add(kinds_.Request(as_pod, s_.cluster));
     const auto gpus = pod.requests.find("gpu");
     if (kinds_.gpus_are_devices() && gpus != pod.requests.end()) {
       plan.others_devices.count += static_cast<uint32_t>(gpus->second);
@@ -302,7 +302,7 @@ class NodeTranslator {
       }
       if (seat == nullptr) return;
       seat->free.Subtract(need);
-      seat->others.Add(need);
+      seat->external.Add(need);
     }
   }
 
@@ -369,9 +369,9 @@ class NodeTranslator {
     for (const auto& [name, plan] : nodes_) {
       whole.nodes.push_back(plan.node);
       if (plan.down) whole.down.push_back(name);
-      OtherUsage others{name, plan.others, foreign_devices_[name]};
-      if (!others.amount.IsZero() || !others.devices.empty()) {
-        whole.others.push_back(others);
+      ExternalUsage external{name, plan.external, foreign_devices_[name]};
+      if (!external.amount.IsZero() || !external.devices.empty()) {
+        whole.external.push_back(external);
       }
     }
     const std::map<size_t, int64_t> beginnings = Beginnings();

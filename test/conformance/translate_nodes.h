@@ -1,4 +1,4 @@
-// Nodes, what others use of them, and where pods are when a scenario begins.
+// Nodes, external usage of them, and where pods are when a scenario begins.
 #pragma once
 
 #include "absl/status/status.h"

@@ -171,7 +171,7 @@ TEST(FabricCostTest, UnknownAndDoubledNodesAreRefused) {
   const Fabric torus = MakeTorus(2, 2, 2);
   EXPECT_FALSE(torus.Cost(std::vector<uint32_t>{8}).ok());
   EXPECT_FALSE(torus.Cost(std::vector<uint32_t>{1, 0, 1}).ok());
-  EXPECT_FALSE(torus.RankOrder(std::vector<uint32_t>{3, 3}).ok());
+  EXPECT_FALSE(torus.RingThrough(std::vector<uint32_t>{3, 3}).ok());
 }
 
 }  // namespace

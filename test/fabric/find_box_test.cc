@@ -96,7 +96,7 @@ TEST(FindBoxTest, AnEmptyTorusGivesACubeAtItsOrigin) {
 
 TEST(FindBoxTest, OfEqualShapesTheOneWithTheLeastAroundItIsTaken) {
   // 1 x 2 x 4 closes along its last axis: cut, diameter and hops are those of
-  // the cube, but it has nobody before and behind it.
+  // the cube, but it has no free node before and behind it.
   const Fabric torus = MakeTorus(4, 4, 4);
   const auto found = torus.FindBox(std::vector<uint8_t>(64, 1), 8);
   ASSERT_TRUE(found.ok());

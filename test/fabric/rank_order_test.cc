@@ -69,7 +69,7 @@ TEST(RankOrderTest, BoxesOfATorusHaveTheShortestRing) {
 TEST(RankOrderTest, RanksOfABoxAreNeighbours) {
   EachBox(7, [&](const Fabric& torus, const FabricPlacement& placed) {
     const std::vector<uint32_t>& ring = placed.nodes;
-    ExpectSame(*torus.RankOrder(ring), ring);
+    ExpectSame(*torus.RingThrough(ring), ring);
     if (ring.size() < 2) return;
     int far = 0;
     for (size_t i = 0; i + 1 < ring.size(); ++i) {
@@ -94,7 +94,7 @@ TEST(RankOrderTest, RailsGoUnitByUnitWhichIsTheShortestRing) {
     }
     if (set.size() < 2) continue;
     std::reverse(set.begin(), set.end());
-    const std::vector<uint32_t> ring = *rails.RankOrder(set);
+    const std::vector<uint32_t> ring = *rails.RingThrough(set);
     ExpectSame(ring, set);
     ASSERT_EQ(rails.RingHops(ring), BestRing(rails, set)) << "seed " << seed;
     ASSERT_TRUE(std::is_sorted(ring.begin(), ring.end())) << "seed " << seed;
@@ -112,7 +112,7 @@ TEST(RankOrderTest, ElsewhereRingsAreNearTheShortest) {
       if (dice.OneIn(2)) set.push_back(node);
     }
     if (set.size() < 2) continue;
-    const std::vector<uint32_t> ring = *fabric.RankOrder(set);
+    const std::vector<uint32_t> ring = *fabric.RingThrough(set);
     ExpectSame(ring, set);
     const int64_t shortest = BestRing(fabric, set);
     ASSERT_GE(fabric.RingHops(ring), shortest);

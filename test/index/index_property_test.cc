@@ -30,7 +30,7 @@ class FreeDevices final : public scoring::NodePolicy {
  public:
   explicit FreeDevices(bool has_summary = false) : has_summary_(has_summary) {}
   uint32_t NodeCost(const scoring::NodeLedger& at,
-                    const scoring::Question& q) const override {
+                    const scoring::NodeQuestion& q) const override {
     return CostOf(at.cluster.device_request(q.shape), NodeSummary(at));
   }
   bool HasNodeSummary() const override { return has_summary_; }
@@ -44,7 +44,7 @@ class FreeDevices final : public scoring::NodePolicy {
     }
   }
   Allocation Choose(const scoring::NodeLedger&,
-                    const scoring::Question&) const override {
+                    const scoring::NodeQuestion&) const override {
     return {};
   }
 
@@ -136,7 +136,7 @@ class Life {
       case 2:
         return cluster_.SetAvailable(AnyNode(), Below(3) > 0);
       case 3:
-        cluster_.SetOthers(AnyNode(), {.amount = {Below(4), 0}});
+        cluster_.SetExternalUsage(AnyNode(), {.amount = {Below(4), 0}});
         return;
       case 4:
       case 5:

@@ -56,7 +56,7 @@ uint32_t MostOf(const Deal& deal) {
   return MostOf(deal, 0, gone);
 }
 
-PreemptionResult Ask(const Deal& deal, uint32_t want, uint64_t max_steps) {
+PreemptionResult Ask(const Deal& deal, uint32_t want, uint64_t victim_steps) {
   ClusterSpec spec{.racks = 1,
                    .nodes_per_rack = static_cast<uint32_t>(deal.size())};
   std::vector<QueuePolicy::Queue> queues(deal.size(), {.used = 8, .floor = 6});
@@ -77,7 +77,7 @@ PreemptionResult Ask(const Deal& deal, uint32_t want, uint64_t max_steps) {
   request.placement.ledger = Ledger::kLater;
   request.candidates = world.candidates();
   request.rules = &policy;
-  request.max_steps = max_steps;
+  request.victim_steps = victim_steps;
   PreemptionResult result;
   world.cluster().Begin();
   NewVictimSearch()->Choose(world.cluster(), *NewGangSolver(), request,

@@ -72,7 +72,7 @@ void World::Start(const ClusterSpec& spec, uint64_t shuffle) {
       ASSERT_LE(from, spec.gpus_per_node) << task.node;
     }
   }
-  held_.resize(running_.size());
+  placed_.resize(running_.size());
   for (uint32_t g : Order(running_.size(), shuffle)) {
     for (uint32_t t = 0; t < running_[g].tasks.size(); ++t) {
       const TaskSpec& task = running_[g].tasks[t];
@@ -81,7 +81,7 @@ void World::Start(const ClusterSpec& spec, uint64_t shuffle) {
                           .shape = cluster_.Intern(shape.roles[0], 0),
                           .devices = devices[g][t]};
       cluster_.Charge(at, Ledger::kBoth);
-      held_[g].push_back({.task = {.role = 0, .index = t}, .at = at});
+      placed_[g].push_back({.task = {.role = 0, .index = t}, .at = at});
     }
   }
   for (uint32_t g = 0; g < running_.size(); ++g) {
@@ -93,7 +93,7 @@ void World::Start(const ClusterSpec& spec, uint64_t shuffle) {
   });
   for (uint32_t g : order_) {
     const RunningSpec& gang = running_[g];
-    const std::span<const Assignment> all = held_[g];
+    const std::span<const Assignment> all = placed_[g];
     candidates_.push_back(
         {.gang = {.index = g},
          .priority = gang.priority,
@@ -141,7 +141,7 @@ std::string World::Told(const std::vector<Victim>& victims) const {
 }
 
 bool QueuePolicy::Add(uint32_t i, uint32_t tasks) {
-  EXPECT_EQ(held_[i], 0u) << "added twice";
+  EXPECT_EQ(entered_[i], 0u) << "added twice";
   Queue& queue = queues_[world_.QueueOf(i)];
   const int64_t gpus = world_.Gpus(i, tasks);
   if (queue.soft ? queue.used <= queue.floor
@@ -149,14 +149,14 @@ bool QueuePolicy::Add(uint32_t i, uint32_t tasks) {
     return false;
   }
   queue.used -= gpus;
-  held_[i] = tasks;
+  entered_[i] = tasks;
   return true;
 }
 
 void QueuePolicy::Remove(uint32_t i) {
-  EXPECT_GT(held_[i], 0u) << "removed without having been added";
-  queues_[world_.QueueOf(i)].used += world_.Gpus(i, held_[i]);
-  held_[i] = 0;
+  EXPECT_GT(entered_[i], 0u) << "removed without having been added";
+  queues_[world_.QueueOf(i)].used += world_.Gpus(i, entered_[i]);
+  entered_[i] = 0;
 }
 
 bool QueuePolicy::QuotaSuffices() const { return queues_[own_].used <= limit_; }

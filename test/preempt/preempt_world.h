@@ -76,8 +76,8 @@ class World {
 
   Cluster cluster_;
   std::vector<RunningSpec> running_;
-  std::vector<std::vector<Assignment>> held_;  // By running gang.
-  std::vector<uint32_t> order_;                // Candidate -> running gang.
+  std::vector<std::vector<Assignment>> placed_;  // By running gang.
+  std::vector<uint32_t> order_;                  // Candidate -> running gang.
   std::vector<VictimCandidate> candidates_;
 };
 
@@ -93,7 +93,7 @@ class QueuePolicy : public VictimPolicy {
   };
   QueuePolicy(const World& world, std::vector<Queue> queues)
       : world_(world), queues_(std::move(queues)) {
-    held_.resize(world.candidates().size(), 0);
+    entered_.resize(world.candidates().size(), 0);
   }
   // The preemptor asks for `gpus` in `queue`, which may use `limit`.
   void Limit(uint32_t queue, int64_t limit, int64_t gpus) {
@@ -105,12 +105,12 @@ class QueuePolicy : public VictimPolicy {
   void Remove(uint32_t i) override;
   bool QuotaSuffices() const override;
   // How many tasks of the candidate the policy holds for gone.
-  uint32_t held(uint32_t i) const { return held_[i]; }
+  uint32_t entered(uint32_t i) const { return entered_[i]; }
 
  private:
   const World& world_;
   std::vector<Queue> queues_;
-  std::vector<uint32_t> held_;
+  std::vector<uint32_t> entered_;
   uint32_t own_ = 0;
   int64_t limit_ = int64_t{1} << 40;
 };

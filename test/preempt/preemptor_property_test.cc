@@ -265,16 +265,16 @@ void CheckSound(Trial& trial, const PreemptionResult& result) {
   if (result.fit != Fit::kFits) {
     EXPECT_TRUE(result.victims.empty());
     for (uint32_t c = 0; c < candidates.size(); ++c) {
-      EXPECT_EQ(trial.policy().held(c), 0u);
+      EXPECT_EQ(trial.policy().entered(c), 0u);
     }
     return;
   }
-  std::vector<uint32_t> held(candidates.size(), 0);
-  for (const Victim& v : result.victims) held[v.candidate] = v.tasks;
+  std::vector<uint32_t> entered(candidates.size(), 0);
+  for (const Victim& v : result.victims) entered[v.candidate] = v.tasks;
   for (uint32_t c = 0; c < candidates.size(); ++c) {
-    EXPECT_EQ(trial.policy().held(c), held[c]);
-    EXPECT_TRUE(held[c] == 0 || MayTake(candidates[c], held[c]));
-    if (held[c] > 0) trial.policy().Remove(c);
+    EXPECT_EQ(trial.policy().entered(c), entered[c]);
+    EXPECT_TRUE(entered[c] == 0 || MayTake(candidates[c], entered[c]));
+    if (entered[c] > 0) trial.policy().Remove(c);
   }
   EXPECT_EQ(result.cost, std::get<1>(ValueOf(candidates, result.victims)));
   EXPECT_TRUE(trial.Works(result.victims));
@@ -433,7 +433,7 @@ TEST(PreemptorPropertyTest, MediumClustersAgainstAllSubsets) {
       best_found += same;
       EXPECT_TRUE(same || !result.optimal);
       if (!same) {
-        trial.request().max_steps *= 1000;
+        trial.request().victim_steps *= 1000;
         const PreemptionResult more = ChooseAndCheck(trial);
         ASSERT_EQ(more.fit, Fit::kFits);
         EXPECT_EQ(ValueOf(trial.world().candidates(), more.victims), *best);
@@ -478,7 +478,7 @@ TEST(PreemptorPropertyTest, ASmallBudgetNeverMakesAnAnswerUnsound) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Trial trial(MakeInstance(seed, 9), 0);
     if (trial.Combinations() > 1000) continue;
-    trial.request().max_steps = seed % 60;
+    trial.request().victim_steps = seed % 60;
     const PreemptionResult result = ChooseAndCheck(trial);
     if (!result.optimal) continue;
     const std::optional<Value> best = trial.BruteForce();

@@ -99,7 +99,7 @@ TEST(PreemptorTest, FreeAndReleasedRoomCountTogether) {
   EXPECT_EQ(c.Choose(), "b");
 }
 
-TEST(PreemptorTest, SurplusIsShedBeforeAGangIsBroken) {
+TEST(PreemptorTest, SurplusGoesBeforeAGangIsBroken) {
   ClusterSpec spec{.nodes_per_rack = 2, .gpus_per_node = 4};
   const std::string n0 = NodeKey(0, 0), n1 = NodeKey(0, 1);
   spec.running = {
@@ -134,7 +134,7 @@ TEST(PreemptorTest, SurplusOfUnlikeRolesHasItsOwnCosts) {
   EXPECT_EQ(Case(spec, MakeGang(2, 1, "")).Choose(), "elastic:1 rigid");
 }
 
-TEST(PreemptorTest, SurplusIsShedOnlyFromTheBack) {
+TEST(PreemptorTest, SurplusGoesOnlyFromTheBack) {
   ClusterSpec spec{.nodes_per_rack = 2, .gpus_per_node = 1};
   spec.running = {{.key = "e",
                    .cost = 100,
@@ -147,7 +147,7 @@ TEST(PreemptorTest, SurplusIsShedOnlyFromTheBack) {
             NodeKey(0, 1));
 }
 
-TEST(PreemptorTest, WhatIsShedTogetherIsNotCutInTwo) {
+TEST(PreemptorTest, WhatGoesTogetherIsNotDivided) {
   ClusterSpec spec{.gpus_per_node = 5};
   const std::string n = NodeKey(0, 0);
   spec.running = {{.key = "e",
@@ -181,7 +181,7 @@ TEST(PreemptorTest, AnOvercommittedDeviceHidesNoFreeOne) {
   Case c(spec, MakeGang(2, 1, ""));
   // One device of the first node is held and more, the other is free.
   const NodeIndex node = c.world.cluster().Find(NodeKey(0, 0)).index;
-  c.world.cluster().SetOthers(
+  c.world.cluster().SetExternalUsage(
       node, {.node = NodeKey(0, 0), .devices = {{.device = 0, .milli = 500}}});
   ASSERT_TRUE(c.world.cluster().Overcommitted(node));
   EXPECT_EQ(c.Choose(), "v");
@@ -305,7 +305,7 @@ TEST(PreemptorTest, AQueueIsNotPushedBelowItsFloor) {
     QueuePolicy policy(c.world, {{}, {.used = 2, .floor = 1}, {.used = 2}});
     c.request.rules = &policy;
     EXPECT_EQ(c.Choose(), "a1 b1");
-    EXPECT_EQ(policy.held(0) + policy.held(1), 1u)
+    EXPECT_EQ(policy.entered(0) + policy.entered(1), 1u)
         << "the policy knows which were chosen";
   }
   Case c(spec, MakeGang(1, 2, ""));
@@ -316,10 +316,10 @@ TEST(PreemptorTest, AQueueIsNotPushedBelowItsFloor) {
   EXPECT_EQ(c.Choose(), "not-now");
   EXPECT_TRUE(c.result.optimal);
   EXPECT_EQ(c.world.cluster().Hash(), before);
-  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(policy.held(i), 0u);
+  for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(policy.entered(i), 0u);
 }
 
-TEST(PreemptorTest, ALawThatLooksAtTheOrderIsAskedInAGoodOne) {
+TEST(PreemptorTest, APolicyThatLooksAtTheOrderIsAskedInAGoodOne) {
   // The queue may be pushed below its floor, but not be taken from there.
   ClusterSpec spec{.nodes_per_rack = 2, .gpus_per_node = 4};
   spec.running = {
@@ -331,8 +331,8 @@ TEST(PreemptorTest, ALawThatLooksAtTheOrderIsAskedInAGoodOne) {
   QueuePolicy policy(c.world, {{}, {.used = 5, .floor = 2, .soft = true}});
   c.request.rules = &policy;
   EXPECT_EQ(c.Choose(), "a b");
-  EXPECT_EQ(policy.held(0), 1u);
-  EXPECT_EQ(policy.held(1), 1u);
+  EXPECT_EQ(policy.entered(0), 1u);
+  EXPECT_EQ(policy.entered(1), 1u);
 }
 
 TEST(PreemptorTest, WhereTheLowPrioritiesAreProtectedTheNextOnesGo) {
@@ -419,12 +419,12 @@ TEST(PreemptorTest, WhatTheSolverLeavesOpenIsNotProven) {
   }
 }
 
-TEST(PreemptorTest, ASmallBudgetIsToldAndChangesNoLaw) {
+TEST(PreemptorTest, ASmallBudgetIsReportedAndChangesNoRule) {
   ClusterSpec spec{.racks = 4, .nodes_per_rack = 4, .gpus_per_node = 4};
   for (uint32_t rack = 0; rack < 4; ++rack) Fill(&spec, rack, 1, 10 + rack);
   for (uint64_t steps : {0, 1, 5, 20, 100, 1000}) {
     Case c(spec, MakeGang(4, 3, "rack"));
-    c.request.max_steps = steps;
+    c.request.victim_steps = steps;
     const uint64_t before = c.world.cluster().Hash();
     const std::string told = c.Choose();
     if (c.result.fit == Fit::kFits) {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <set>
 
-#include "test/property/books.h"
+#include "test/property/state_usage.h"
 
 namespace muster {
 
@@ -205,9 +205,9 @@ std::vector<RealTask> Host::Tasks(const SchedulerState& state,
                      real.alternative,
                      !suspended && releasing && stopping.contains(key)});
     tasks.back().suspended = suspended;
-    const TaskShape& shape =
-        Books::ShapeOf(*gangs.at(key.first),
-                       {.task = key.second, .alternative = real.alternative});
+    const TaskShape& shape = StateUsage::ShapeOf(
+        *gangs.at(key.first),
+        {.task = key.second, .alternative = real.alternative});
     if (!real.devices.empty() && !shape.devices.partition.empty()) {
       tasks.back().first_slice = real.first_slice;
     }

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Takes the rules that open questions out of the scheduler, one at a time, and sees
-whether a test tells: the stories of opening_story_test, else the random histories of
+"""Takes the rules that activate questions out of the scheduler, one at a time, and sees
+whether a test tells: the stories of activation_story_test, else the random histories of
 scheduler_property_test.
 
     test/property/mutants.py ROOT BUILD [--only TEXT] [--part K/N] [--events N]
 
 ROOT is the source tree, BUILD a folder for copies of it. A rule that can be left out
-and nobody tells is one that no test covers, or that is not needed: exit status 1.
+and no test tells is one that no test covers, or that is not needed: exit status 1.
 """
 
 import argparse
@@ -18,253 +18,255 @@ import subprocess
 import sys
 import threading
 
-STORIES = "opening_story_test"
+STORIES = "activation_story_test"
 HISTORIES = "scheduler_property_test"
-OPENER = "lib/scheduler/opener.cc"
+ACTIVATOR = "lib/scheduler/activator.cc"
 
 # What is taken out (name, file, text that stands there once, what comes instead).
 MUTANTS = [
-    # What opens what: the table in opener.h.
-    ("room: classes that fit now", OPENER,
-     "OpenRoom(core_.lists.waiting(), s, Questions::kRoom);", ";"),
-    ("room: victims of classes that fit now", OPENER,
-     "if ((done & kVictimsOpened) == 0) done |= kHasRoom;", ""),
-    ("room: victims of classes that fit with all gone", OPENER,
+    # What activates what: the table in activator.h.
+    ("room: classes that fit now", ACTIVATOR,
+     "ActivateRoom(tables_.lists.waiting(), s, Questions::kRoom);", ";"),
+    ("room: victims of classes that fit now", ACTIVATOR,
+     "if ((done & kVictimsActivated) == 0) done |= kHasRoom;", ""),
+    ("room: victims of classes that fit with all gone", ACTIVATOR,
      "if (!structure_) FindFreed();", ""),
-    ("room: equals of an elastic gang", OPENER,
+    ("room: equals of an elastic gang", ACTIVATOR,
      "(holder.priority == priority && holder.elastic)", "false"),
-    ("room: whoever may take back there", OPENER,
+    ("room: queues that may take back there", ACTIVATOR,
      "if (holder.queue != leaf) return (holder.kinds & kinds) != 0;",
      "if (holder.queue != leaf) return (holder.kinds & kinds & 0) != 0;"),
-    ("room: whoever may take back elsewhere", OPENER,
-     "anywhere.others = room && owed;", ";"),
-    ("room and structure: victims where it may fit", OPENER,
-     "OpenRoom(core_.lists.waiting(), s, Questions::kVictims);", ";"),
-    ("room: growth", OPENER,
-     """done |= kGrowthOpened;
-        OpenRoom(core_.lists.growing(), s, Questions::kRoom);""",
-     "done |= kGrowthOpened;"),
-    ("room: nominated gangs there", OPENER,
+    ("room: queues that may take back elsewhere", ACTIVATOR,
+     "anywhere.other_queues = room && owed;", ";"),
+    ("room and structure: victims where it may fit", ACTIVATOR,
+     "ActivateRoom(tables_.lists.waiting(), s, Questions::kVictims);", ";"),
+    ("room: growth", ACTIVATOR,
+     """done |= kGrowthActivated;
+        ActivateRoom(tables_.lists.growing(), s, Questions::kRoom);""",
+     "done |= kGrowthActivated;"),
+    ("room: nominated gangs there", ACTIVATOR,
      "if (now && r.phase == GangPhase::kNominated) SetCheckDue(task.gang);",
      "if (now) {}"),
-    ("room: suspended gangs there", OPENER,
-     "core_.lists.waiting().Open(core_.lists.ClassOf(task.gang, false), kBoth);", ";"),
-    ("room or quota: gangs below their minimum", OPENER,
+    ("room: suspended gangs there", ACTIVATOR,
+     """
+      tables_.lists.waiting().Activate(tables_.lists.ClassOf(task.gang, false),
+                                       kBoth);""", ""),
+    ("room or quota: gangs below their minimum", ACTIVATOR,
      "if (freed || !usage_changed_.empty()) {", "if (false) {"),
-    ("quota: gangs below their minimum", OPENER,
+    ("quota: gangs below their minimum", ACTIVATOR,
      "if (freed || !usage_changed_.empty()) {", "if (freed) {"),
-    ("structure: gangs below their minimum", OPENER,
+    ("structure: gangs below their minimum", ACTIVATOR,
      "!freed_.empty() || structure_ || !changed_.empty();",
      "!freed_.empty() || !changed_.empty();"),
-    ("a queue's values: gangs below their minimum", OPENER,
+    ("a queue's values: gangs below their minimum", ACTIVATOR,
      "!freed_.empty() || structure_ || !changed_.empty();",
      "!freed_.empty() || structure_;"),
-    ("structure: classes that compare domains", OPENER,
-     "if (spec.looks_at_structure) OpenRoom(core_.lists.waiting(), s, kBoth);", ""),
-    ("structure: growth that compares domains", OPENER,
+    ("structure: classes that compare domains", ACTIVATOR,
+     "if (spec.looks_at_structure)\n      ActivateRoom(tables_.lists.waiting(), s, kBoth);", ""),
+    ("structure: growth that compares domains", ACTIVATOR,
      "if (spec.looks_at_structure || spec.grows_nearby) {", "if (spec.grows_nearby) {"),
-    ("structure: growth beside the gang", OPENER,
+    ("structure: growth beside the gang", ACTIVATOR,
      "if (spec.looks_at_structure || spec.grows_nearby) {",
      "if (spec.looks_at_structure) {"),
-    ("structure: what could never fit", OPENER,
+    ("structure: what could never fit", ACTIVATOR,
      "if (may_fit_now || (questions & Questions::kRoom) != 0) {",
      "if ((may_fit_now && false) || (questions & Questions::kRoom) != 0) {"),
-    ("usage: classes that a limit stopped", OPENER,
-     "if (stopped) list.Open(c, Questions::kRoom);", ""),
-    ("usage: victims of classes that a limit stopped", OPENER,
-     "if (stopped || owed) OpenVictims(c);", "if (owed) OpenVictims(c);"),
-    ("usage: victims of classes that are owed now", OPENER,
-     "if (stopped || owed) OpenVictims(c);",
-     "if (stopped || (owed && false)) OpenVictims(c);"),
-    ("usage: classes whose least demand is not exact", OPENER,
+    ("usage: classes that a limit stopped", ACTIVATOR,
+     "if (stopped) list.Activate(c, Questions::kRoom);", ""),
+    ("usage: victims of classes that a limit stopped", ACTIVATOR,
+     "if (stopped || owed) ActivateVictims(c);", "if (owed) ActivateVictims(c);"),
+    ("usage: victims of classes that are owed now", ACTIVATOR,
+     "if (stopped || owed) ActivateVictims(c);",
+     "if (stopped || (owed && false)) ActivateVictims(c);"),
+    ("usage: classes whose least demand is not exact", ACTIVATOR,
      "code == ReasonCode::kNotFound || !spec.least_is_exact);",
      "code == ReasonCode::kNotFound);"),
-    ("usage: classes whose victims were not found", OPENER,
+    ("usage: classes whose victims were not found", ACTIVATOR,
      "code == ReasonCode::kNotFound || !spec.least_is_exact);",
      "!spec.least_is_exact);"),
-    ("usage: owed, whose least demand is not exact", OPENER,
+    ("usage: owed, whose least demand is not exact", ACTIVATOR,
      """(!spec.least_is_exact ||
-                       core_.quota""", "(core_.quota"),
-    ("usage: owed, by the most that was used", OPENER,
+                       tables_.quota""", "(tables_.quota"),
+    ("usage: owed, by the most that was used", ACTIVATOR,
      "std::max(known->before[k], e.used[k])", "known->before[k]"),
-    ("usage: the queues above", OPENER,
-     """    OpenBelow(q);
+    ("usage: the queues above", ACTIVATOR,
+     """    ActivateBelow(q);
     if (e.bounded)""",
-     """    if (q == lowest) OpenBelow(q);
+     """    if (q == lowest) ActivateBelow(q);
     if (e.bounded)"""),
-    ("usage: nominated gangs", OPENER,
+    ("usage: nominated gangs", ACTIVATOR,
      "if (e.bounded) SetNominatedCheckDueBelow(q);", ""),
-    ("more than guaranteed", OPENER,
-     "return core_.quota.MayReclaimAtAll(preemptor,",
-     "return false && core_.quota.MayReclaimAtAll(preemptor,"),
-    ("new victim: above it in its queue", OPENER,
-     "if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);",
+    ("more than guaranteed", ACTIVATOR,
+     "return tables_.quota.MayReclaimAtAll(",
+     "return false && tables_.quota.MayReclaimAtAll("),
+    ("new victim: above it in its queue", ACTIVATOR,
+     "if (waiting.at(c).first().priority >= v.priority) ActivateVictims(c, as);",
      "if (c == kNoClass) {}"),
-    ("new victim: equals in its queue", OPENER,
-     "if (waiting.at(c).first().priority >= v.priority) OpenVictims(c, as);",
-     "if (waiting.at(c).first().priority > v.priority) OpenVictims(c, as);"),
-    ("new victim: whoever may take it back", OPENER,
+    ("new victim: equals in its queue", ACTIVATOR,
+     "if (waiting.at(c).first().priority >= v.priority) ActivateVictims(c, as);",
+     "if (waiting.at(c).first().priority > v.priority) ActivateVictims(c, as);"),
+    ("new victim: queues that may take it back", ACTIVATOR,
      "return preemptor != v.leaf && MayReclaim(preemptor, v.leaf, spec);",
      "return false && MayReclaim(preemptor, v.leaf, spec);"),
-    ("a queue's values: all below it", OPENER,
-     "for (const QueueIndex q : changed_) OpenBelowAll(q);", ""),
-    ("a queue's values: nominated gangs below it", OPENER,
+    ("a queue's values: all below it", ACTIVATOR,
+     "for (const QueueIndex q : changed_) ActivateBelowAll(q);", ""),
+    ("a queue's values: nominated gangs below it", ACTIVATOR,
      """  });
   SetNominatedCheckDueBelow(q);""", "  });"),
-    ("a queue's values: victims of all others", OPENER,
+    ("a queue's values: victims of all others", ACTIVATOR,
      "if (all_victims_ || !changed_.empty()) {", "if (all_victims_) {"),
-    ("all victims", OPENER,
+    ("all victims", ACTIVATOR,
      "if (all_victims_ || !changed_.empty()) {", "if (!changed_.empty()) {"),
-    ("what was put off", OPENER,
-     "waiting.Open(c, Questions::kVictims);", ";"),
-    ("a node comes to admit: room", OPENER,
+    ("what was put off", ACTIVATOR,
+     "waiting.Activate(c, Questions::kVictims);", ";"),
+    ("a node comes to admit: room", ACTIVATOR,
      """  RoomFreed(n);
   StructureChanged();""", "  StructureChanged();"),
-    ("a node comes to admit: structure", OPENER,
+    ("a node comes to admit: structure", ACTIVATOR,
      """  RoomFreed(n);
   StructureChanged();""", "  RoomFreed(n);"),
-    ("a node changes: nominated gangs there", OPENER,
-     "if (core_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);",
+    ("a node changes: nominated gangs there", ACTIVATOR,
+     "if (tables_.gangs.at(g).phase == GangPhase::kNominated) SetCheckDue(g);",
      "if (g == kNoGang) {}"),
     # Who tells what happened.
-    ("tells: a start that may be shed from", "lib/scheduler/decisions.cc",
-     "core_.opener.VictimsChanged(*gang, true);", ";"),
+    ("tells: a start that may be shrunk", "lib/scheduler/decisions.cc",
+     "tables_.activator.VictimsChanged(*gang, true);", ";"),
     ("tells: a replaced task", "lib/scheduler/decisions.cc",
      """== ReasonCode::kTaskFailed;
     gang->repair_reason = ReasonCode::kNone;
-    core_.opener.VictimsChanged(*gang);""",
+    tables_.activator.VictimsChanged(*gang);""",
      """== ReasonCode::kTaskFailed;
     gang->repair_reason = ReasonCode::kNone;"""),
     ("tells: a queue's values", "lib/scheduler/tenant_events.cc",
-     "core.opener.QueueChanged(known);", ";"),
+     "tables.activator.QueueChanged(known);", ";"),
     ("tells: a priority class's values", "lib/scheduler/tenant_events.cc",
-     """GangEdit(core, g);
-  core.opener.AllVictims();""", "GangEdit(core, g);"),
+     """GangEdit(tables, g);
+  tables.activator.AllVictims();""", "GangEdit(tables, g);"),
     ("tells: a disruption budget", "lib/scheduler/tenant_events.cc",
-     """core.budgets.Put(budget);
-  core.opener.AllVictims();""", "core.budgets.Put(budget);"),
-    ("tells: a disruption that is over", "lib/scheduler/core.cc",
-     "if (sign > 0) core.opener.AllVictims();", ""),
+     """tables.budgets.Put(budget);
+  tables.activator.AllVictims();""", "tables.budgets.Put(budget);"),
+    ("tells: a disruption that is over", "lib/scheduler/scheduler_tables.cc",
+     "if (sign > 0) tables.activator.AllVictims();", ""),
     ("tells: a repaired gang", "lib/scheduler/repair.cc",
-     "core.opener.VictimsChanged(r);", ";"),
+     "tables.activator.VictimsChanged(r);", ";"),
     ("tells: a node set's nodes", "lib/scheduler/node_events.cc",
-     "if (node.valid()) core.opener.RoomFreed(node.index);", "if (node.valid()) {}"),
+     "if (node.valid()) tables.activator.RoomFreed(node.index);", "if (node.valid()) {}"),
     ("tells: a node set", "lib/scheduler/node_events.cc",
-     "core.opener.StructureChanged();", ";"),
+     "tables.activator.StructureChanged();", ";"),
     ("tells: a gang that is found to run", "lib/scheduler/reconcile.cc",
      """    }
-    core.opener.VictimsChanged(*gang);""", "    }"),
+    tables.activator.VictimsChanged(*gang);""", "    }"),
     ("tells: a new node's room", "lib/scheduler/node_changes.cc",
-     """  core.opener.RoomFreed(n);
-  core.opener.StructureChanged();
-}""", "  core.opener.StructureChanged();\n}"),
+     """  tables.activator.RoomFreed(n);
+  tables.activator.StructureChanged();
+}""", "  tables.activator.StructureChanged();\n}"),
     ("tells: a new node", "lib/scheduler/node_changes.cc",
-     """  core.opener.RoomFreed(n);
-  core.opener.StructureChanged();
-}""", "  core.opener.RoomFreed(n);\n}"),
+     """  tables.activator.RoomFreed(n);
+  tables.activator.StructureChanged();
+}""", "  tables.activator.RoomFreed(n);\n}"),
     ("tells: a larger node", "lib/scheduler/node_changes.cc",
-     """    core.opener.RoomFreed(n);
-    core.opener.StructureChanged();
+     """    tables.activator.RoomFreed(n);
+    tables.activator.StructureChanged();
   }""", "  }"),
     ("tells: a node that is up or down", "lib/scheduler/node_changes.cc",
-     "if (old.available() != facts.available()) core.opener.StructureChanged();", ""),
+     "if (old.available() != facts.available()) tables.activator.StructureChanged();", ""),
     ("tells: the room of a node that is up", "lib/scheduler/node_changes.cc",
      "if (given_up || (facts.available() && !old.available())) {", "if (given_up) {"),
-    ("tells: room that others give up", "lib/scheduler/node_changes.cc",
+    ("tells: room that external usage gives up", "lib/scheduler/node_changes.cc",
      "if (given_up || (facts.available() && !old.available())) {",
      "if ((given_up && false) || (facts.available() && !old.available())) {"),
     ("tells: nominated gangs on a node with other facts", "lib/scheduler/node_changes.cc",
-     "core.opener.SetCheckDue(g);",
+     "tables.activator.SetCheckDue(g);",
      "if (g == kNoGang) {}"),
     ("tells: a gang with another spec", "lib/scheduler/gang_events.cc",
-     """CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(*gang);
-  if (IsLive""", "CountGang(core, *gang, 1);\n  if (IsLive"),
+     """CountGang(tables, *gang, 1);
+  tables.activator.VictimsChanged(*gang);
+  if (IsLive""", "CountGang(tables, *gang, 1);\n  if (IsLive"),
     ("tells: a gang in another queue", "lib/scheduler/gang_events.cc",
-     """CountGang(core, *gang, 1);
-  core.opener.VictimsChanged(*gang);
-  if (gang->phase""", "CountGang(core, *gang, 1);\n  if (gang->phase"),
+     """CountGang(tables, *gang, 1);
+  tables.activator.VictimsChanged(*gang);
+  if (gang->phase""", "CountGang(tables, *gang, 1);\n  if (gang->phase"),
     ("tells: a gang of another priority class", "lib/scheduler/gang_events.cc",
      """gang->priority_class = cls;
-  core.opener.VictimsChanged(*gang);""", "gang->priority_class = cls;"),
+  tables.activator.VictimsChanged(*gang);""", "gang->priority_class = cls;"),
     ("tells: a suspended gang that keeps something", "lib/scheduler/life.cc",
-     """if (core_.SpecOf(r).kept.empty()) return;
-  core_.opener.VictimsChanged(r);""", ""),
+     """if (tables_.SpecOf(r).kept.empty()) return;
+  tables_.activator.VictimsChanged(r);""", ""),
     ("tells: a gang that runs", "lib/scheduler/life.cc",
-     "          core_.opener.VictimsChanged(r);", "          ;"),
+     "          tables_.activator.VictimsChanged(r);", "          ;"),
     ("tells: a refused stop", "lib/scheduler/answer_events.cc",
-     "core.opener.VictimsChanged(*gang);", ";"),
+     "tables.activator.VictimsChanged(*gang);", ";"),
     ("tells: usage before it falls", "lib/scheduler/holdings.cc",
-     "if (sign < 0) core_.opener.UsageFalls(queue);", ""),
+     "if (sign < 0) tables_.activator.UsageFalls(queue);", ""),
     ("tells: a queue beyond its guarantee", "lib/scheduler/holdings.cc",
-     "core_.opener.ExceedsGuarantee();", ";"),
+     "tables_.activator.ExceedsGuarantee();", ";"),
     ("tells: usage that moves", "lib/scheduler/holdings.cc",
-     "for (const QueueIndex q : {from, leaf}) core_.opener.UsageChanged(q);", ""),
+     "for (const QueueIndex q : {from, leaf}) tables_.activator.UsageChanged(q);", ""),
     ("tells: usage that moves away", "lib/scheduler/holdings.cc",
-     "for (const QueueIndex q : {from, leaf}) core_.opener.UsageChanged(q);",
-     "core_.opener.UsageChanged(leaf);"),
+     "for (const QueueIndex q : {from, leaf}) tables_.activator.UsageChanged(q);",
+     "tables_.activator.UsageChanged(leaf);"),
     ("tells: usage that moves here", "lib/scheduler/holdings.cc",
-     "for (const QueueIndex q : {from, leaf}) core_.opener.UsageChanged(q);",
-     "core_.opener.UsageChanged(from);"),
+     "for (const QueueIndex q : {from, leaf}) tables_.activator.UsageChanged(q);",
+     "tables_.activator.UsageChanged(from);"),
     ("tells: room now", "lib/scheduler/holdings.cc",
      "if (!now && !later) return;", "if (!later) return;"),
     ("tells: room later", "lib/scheduler/holdings.cc",
      "if (!now && !later) return;", "if (!now) return;"),
     ("tells: usage that falls", "lib/scheduler/holdings.cc",
-     "core_.opener.UsageChanged(core_.gangs.at(g).queue);", "if (g == kNoGang) {}"),
+     "tables_.activator.UsageChanged(tables_.gangs.at(g).queue);", "if (g == kNoGang) {}"),
     ("tells: a nominated gang that is changed", "lib/scheduler/gang_events.cc",
      """gang->TakeFrom(e.gang);
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;""",
      "gang->TakeFrom(e.gang);"),
     ("tells: a nominated gang that is moved", "lib/scheduler/gang_events.cc",
-     """core.opener.VictimsChanged(*gang);
+     """tables.activator.VictimsChanged(*gang);
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;""",
-     "core.opener.VictimsChanged(*gang);"),
+     "tables.activator.VictimsChanged(*gang);"),
     ("tells: a nominated gang that is held", "lib/scheduler/gang_events.cc",
      """gang->held_why = e.why;
   if (gang->phase == GangPhase::kNominated) gang->check_due = true;""",
      "gang->held_why = e.why;"),
     ("tells: a task that goes", "lib/scheduler/life.cc",
-     "TellOfOthers(*gang, task.task, outcome == TaskOutcome::kSucceeded);", ";"),
+     "ActivateVictimsOf(*gang, task.task, outcome == TaskOutcome::kSucceeded);", ";"),
     ("tells: a firm task that goes", "lib/scheduler/life.cc",
-     "!roles[task.role].preemptible || (sheds",
-     "(!roles[task.role].preemptible && false) || (sheds"),
+     "!roles[task.role].preemptible ||\n      (shrinks",
+     "(!roles[task.role].preemptible && false) ||\n      (shrinks"),
     ("tells: a task of one role that is done", "lib/scheduler/life.cc",
      "(done || roles.size() > 1)", "((done && false) || roles.size() > 1)"),
     ("tells: a task of one of the roles that goes", "lib/scheduler/life.cc",
      "(done || roles.size() > 1)", "done"),
-    ("tells: a gang that sheds what had to leave", "lib/scheduler/decisions.cc",
+    ("tells: a gang that gives up what had to leave", "lib/scheduler/decisions.cc",
      """!= ReasonCode::kNone) {
     gang->repair_reason = ReasonCode::kNone;
-    core_.opener.VictimsChanged(*gang);""",
+    tables_.activator.VictimsChanged(*gang);""",
      """!= ReasonCode::kNone) {
     gang->repair_reason = ReasonCode::kNone;"""),
     ("tells: a task that is found elsewhere, to its gang", "lib/scheduler/reconcile.cc",
-     "core.opener.RoomFreed(at.node);", ";"),
+     "tables.activator.RoomFreed(at.node);", ";"),
     ("tells: a task that is found elsewhere, to growth", "lib/scheduler/reconcile.cc",
-     "core.opener.StructureChanged();", ";"),
+     "tables.activator.StructureChanged();", ";"),
     ("tells: the queue that another one leaves", "lib/scheduler/tenant_events.cc",
-     "for (const QueueIndex q : {was_below, below}) core.opener.UsageChanged(q);",
-     "core.opener.UsageChanged(below);"),
+     "for (const QueueIndex q : {was_below, below})\n    tables.activator.UsageChanged(q);",
+     "tables.activator.UsageChanged(below);"),
     ("tells: the queue to which another one comes", "lib/scheduler/tenant_events.cc",
-     "for (const QueueIndex q : {was_below, below}) core.opener.UsageChanged(q);",
-     "core.opener.UsageChanged(was_below);"),
+     "for (const QueueIndex q : {was_below, below})\n    tables.activator.UsageChanged(q);",
+     "tables.activator.UsageChanged(was_below);"),
     ("tells: queues that compete from now on", "lib/scheduler/tenant_events.cc",
-     """core.queues.UndoAdd(q); });
-    if (Contested(core) != contested) core.opener.AllVictims();""",
-     """core.queues.UndoAdd(q); });
-    if (Contested(core) != contested) {}"""),
+     """tables.queues.UndoAdd(q); });
+    if (Contested(tables) != contested) tables.activator.AllVictims();""",
+     """tables.queues.UndoAdd(q); });
+    if (Contested(tables) != contested) {}"""),
     ("tells: queues that compete no more", "lib/scheduler/tenant_events.cc",
-     """core.queues.UndoRemove(old); });
-  if (Contested(core) != contested) core.opener.AllVictims();""",
-     """core.queues.UndoRemove(old); });
-  if (Contested(core) != contested) {}"""),
+     """tables.queues.UndoRemove(old); });
+  if (Contested(tables) != contested) tables.activator.AllVictims();""",
+     """tables.queues.UndoRemove(old); });
+  if (Contested(tables) != contested) {}"""),
     ("tells: a queue more beyond its guarantee", "lib/scheduler/holdings.cc",
      "(before <= guarantee || guarantee > 0)", "(before <= guarantee)"),
-    # What an answer says of whom it concerns, and what time alone opens.
+    # What an answer says of whom it concerns, and what time alone activates.
     ("answers: a limit that stops victims alone", "lib/scheduler/serve.cc",
      "const bool blocked = QuotaBlocks(r, &reason);",
-     "const bool blocked = (open & Questions::kRoom) && QuotaBlocks(r, &reason);"),
+     "const bool blocked = (active & Questions::kRoom) && QuotaBlocks(r, &reason);"),
     ("answers: a limit that stops growth", "lib/scheduler/grow.cc",
      "if (excess) return ReasonOf(excess, ReasonCode::kQueueLimit);",
      "if (excess) return ReasonOf(excess, ReasonCode::kInsufficient);"),
@@ -273,10 +275,10 @@ MUTANTS = [
      "if (counts_[i] >= roles[i].desired_tasks || i > 0) continue;\n"
      "    const uint32_t tasks"),
     ("answers: a limit that stops several tasks", "lib/scheduler/grow.cc",
-     "const bool by_one = core_.config.fabrics.empty();",
+     "const bool by_one = tables_.config.fabrics.empty();",
      "const bool by_one = true;"),
     ("time: a victim that has run long enough", "lib/scheduler/pass.cc",
-     "questions.open |= Questions::kVictims;", ";"),
+     "questions.active |= Questions::kVictims;", ";"),
 ]
 
 
@@ -327,25 +329,25 @@ def story(tree):
     return f"{names[0]}{more}"
 
 
-def law_broken(tree, events):
-    """The first law that a history breaks, or None."""
+def invariant_broken(tree, events):
+    """The first invariant that a history breaks, or None."""
     told = run([f"build/dev/bin/{HISTORIES}", "--gtest_throw_on_failure"],
                tree, MUSTER_KEEP_GOING="1", MUSTER_EVENTS=str(events))
     if told.returncode == 0:
         return None
-    law = re.search(r"([\w -]+): MUSTER_SEED=(\d+)", told.stdout)
-    return f"{law[1].strip()} (seed {law[2]})" if law else "the histories end early"
+    invariant = re.search(r"([\w -]+): MUSTER_SEED=(\d+)", told.stdout)
+    return f"{invariant[1].strip()} (seed {invariant[2]})" if invariant else "the histories end early"
 
 
 def try_mutant(tree, mutant, events):
-    """Who tells (None: nobody), and the compiler's output if there is no program."""
+    """Who tells (None: no test), and the compiler's output if there is no program."""
     _, file, before, after = mutant
     path = tree / file
     text = path.read_text()
     path.write_text(text.replace(before, after))
     try:
         for program, tells in ((STORIES, lambda: story(tree)),
-                               (HISTORIES, lambda: law_broken(tree, events))):
+                               (HISTORIES, lambda: invariant_broken(tree, events))):
             made = build(tree, program)
             if made.returncode != 0:
                 return None, made.stdout
@@ -400,7 +402,7 @@ def main():
             with lock:
                 tried += 1
                 told += teller is not None
-                says = f"does not compile:\n{error}" if error else "NOBODY TELLS"
+                says = f"does not compile:\n{error}" if error else "NO TEST TELLS"
                 print(f"{mutant[0]}: {teller or says}", flush=True)
 
     workers = [threading.Thread(target=work, args=(folder / f"tree-{i}",))

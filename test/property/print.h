@@ -86,7 +86,7 @@ class Printer {
                                                 "NodeRemoved",
                                                 "NodeDrained",
                                                 "SpotNotice",
-                                                "OthersChanged",
+                                                "ExternalUsageChanged",
                                                 "NodeSetChanged",
                                                 "QueueChanged",
                                                 "QueueRemoved",

@@ -123,7 +123,7 @@ Role RandomRole(Dice& dice, const SchedulerConfig& config, size_t position) {
   if (dice.OneIn(6)) {
     role.topology = RandomConstraint(dice, config, role.desired_tasks);
   }
-  if (!config.node_resource.empty() && dice.OneIn(4)) {
+  if (!config.node_kind.empty() && dice.OneIn(4)) {
     role.shape.whole_node = true;
   }
   role.preemptible = !dice.OneIn(8);
@@ -193,18 +193,18 @@ std::vector<PartitionScheme> Schemes() {
 SchedulerConfig RandomConfig(Dice& dice) {
   SchedulerConfig config;
   config.resources = {"cpu", "gpu"};
-  config.device_resource = "gpu";
+  config.device_kind = "gpu";
   config.topologies = {{"net", {"block", "rack"}}};
   config.partition_schemes = Schemes();
   if (dice.OneIn(2)) config.topologies.push_back({"power", {"row"}});
   if (dice.OneIn(3)) {
     config.resources.push_back("node");
-    config.node_resource = "node";
+    config.node_kind = "node";
   }
   config.host.suspend = dice.OneIn(2);
   if (dice.OneIn(2)) {
     config.host.suspended_keeps.push_back("cpu");
-    if (!config.node_resource.empty() && dice.OneIn(2)) {
+    if (!config.node_kind.empty() && dice.OneIn(2)) {
       config.host.suspended_keeps.push_back("node");
     }
   }
@@ -216,7 +216,7 @@ SchedulerConfig RandomConfig(Dice& dice) {
   if (dice.OneIn(4)) config.work_budget = uint64_t{1} << dice.In(0, 14);
   config.preemption = !dice.OneIn(10);
   if (dice.OneIn(4)) {
-    config.search.max_steps = dice.In(0, 100);
+    config.search.victim_steps = dice.In(0, 100);
     config.search.most_effort = static_cast<uint32_t>(dice.In(0, 7));
     config.search.runner_up = dice.In(0, 1) == 1;
     PreemptionCosts& costs = config.preemption_costs;
@@ -295,8 +295,8 @@ Node RandomNode(Dice& dice, const std::string& key) {
   return node;
 }
 
-OtherUsage RandomOthers(Dice& dice, const Node& node) {
-  OtherUsage usage;
+ExternalUsage RandomExternalUsage(Dice& dice, const Node& node) {
+  ExternalUsage usage;
   usage.node = node.key;
   if (dice.OneIn(3)) return usage;
   usage.amount.Set(kCpu, dice.In(0, 8));
@@ -511,7 +511,7 @@ EventBody BadEvent(Dice& dice, const std::string& node,
     case 4:
       return NodeChanged{negative};
     case 5:
-      return OthersChanged{{node, {}, {{DeviceSet::kCapacity, 10, 0}}}};
+      return ExternalUsageChanged{{node, {}, {{DeviceSet::kCapacity, 10, 0}}}};
     case 6:
       return QueueRemoved{"no-such-queue"};
     case 7:

@@ -19,7 +19,7 @@ inline constexpr ResourceKind kGpu = 1;
 
 SchedulerConfig RandomConfig(Dice& dice);
 Node RandomNode(Dice& dice, const std::string& key);
-OtherUsage RandomOthers(Dice& dice, const Node& node);
+ExternalUsage RandomExternalUsage(Dice& dice, const Node& node);
 // A tree of up to six queues, parents first; the leaves are named in *leaves.
 std::vector<Queue> RandomQueues(Dice& dice, std::vector<std::string>* leaves);
 std::vector<Quota> RandomQuotas(Dice& dice, bool large);

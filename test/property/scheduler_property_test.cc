@@ -35,19 +35,19 @@ std::vector<Op> History(uint64_t seed) {
   return history;
 }
 
-// The law that the history breaks, if any.
-std::string LawBroken(uint64_t seed, const std::vector<Op>& history) {
+// The invariant that the history breaks, if any.
+std::string InvariantBroken(uint64_t seed, const std::vector<Op>& history) {
   World world(Rolled(seed), false);
   for (const Op& op : history) world.Step(op);
   world.Finish();
-  return world.law();
+  return world.invariant();
 }
 
-// The shortest history found that breaks the same law, told step by step.
-std::string Tale(uint64_t seed, const std::string& law) {
+// The shortest history found that breaks the same invariant, told step by step.
+std::string Tale(uint64_t seed, const std::string& invariant) {
   const std::vector<Op> shortest =
       Shrink(History(seed), [&](const std::vector<Op>& trial) {
-        return LawBroken(seed, trial) == law;
+        return InvariantBroken(seed, trial) == invariant;
       });
   World world(Rolled(seed), true);
   for (const Op& op : shortest) world.Step(op);
@@ -76,13 +76,13 @@ TEST_P(SchedulerHistories, KeepTheInvariants) {
   std::cout << "seeds " << first << " to " << first + histories - 1 << "\n";
   const bool keep_going = std::getenv("MUSTER_KEEP_GOING") != nullptr;
   for (uint64_t seed = first; seed < first + histories; ++seed) {
-    const std::string law = LawBroken(seed, History(seed));
-    if (law.empty()) continue;
+    const std::string invariant = InvariantBroken(seed, History(seed));
+    if (invariant.empty()) continue;
     if (keep_going) {
-      ADD_FAILURE() << law << ": MUSTER_SEED=" << seed;
+      ADD_FAILURE() << invariant << ": MUSTER_SEED=" << seed;
       continue;
     }
-    FAIL() << Tale(seed, law);
+    FAIL() << Tale(seed, invariant);
   }
 }
 

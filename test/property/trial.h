@@ -1,4 +1,4 @@
-// One plan on trial: what the laws look at.
+// One plan on trial: what the invariants look at.
 #pragma once
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 #include "muster/plan.h"
 #include "muster/state.h"
-#include "test/property/books.h"
 #include "test/property/print.h"
+#include "test/property/state_usage.h"
 
 namespace muster {
 
@@ -28,15 +28,15 @@ struct Trial {
   // By kind, the devices' thousandths included.
   std::vector<int64_t> KindsOf(const NodeUse& use) const {
     std::vector<int64_t> kinds = use.amount;
-    const size_t gpu = KindNamed(before_state.config.device_resource);
+    const size_t gpu = KindNamed(before_state.config.device_kind);
     for (const auto& [d, share] : use.devices) kinds[gpu] += share.milli;
     return kinds;
   }
 
   const SchedulerState& before_state;
   const SchedulerState& after_state;
-  const Books before;
-  const Books after;
+  const StateUsage before;
+  const StateUsage after;
   const PlanRecord& plan;
   const Plan& raw;
 };
@@ -58,11 +58,11 @@ inline TaskState AsState(const PlannedTaskRecord& p) {
 
 inline std::string Text(const DecisionRecord& d) { return Printer::Text(d); }
 
-// The laws of placement: nodes and devices that take what they are given,
-// required levels, slices and spreads. As BrokenLaw.
-std::string BrokenPlacementLaw(const Trial& trial);
+// The invariants of placement: nodes and devices that take what they are given,
+// required levels, slices and spreads. As BrokenInvariant.
+std::string BrokenPlacementInvariant(const Trial& trial);
 
-// The law of preemption: who may be stopped for whom.
-std::string BrokenVictimLaw(const Trial& trial);
+// The invariant of preemption: who may be stopped for whom.
+std::string BrokenVictimInvariant(const Trial& trial);
 
 }  // namespace muster

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "test/property/books.h"
-#include "test/property/plan_law.h"
+#include "test/property/plan_invariants.h"
 #include "test/property/print.h"
 #include "test/property/random_world.h"
+#include "test/property/state_usage.h"
 
 namespace muster {
 
@@ -129,7 +129,7 @@ void World::Log(const std::string& line) {
   if (trace_) log_ += line + "\n";
 }
 
-// Room is not made for another gang by shedding what has grown, and that alone,
+// Room is not made for another gang by stopping what has grown, and that alone,
 // without an outside cause. (Growth may take a queue above its guarantee, so
 // that others of its tasks may be taken, and what grew before them: who waits
 // is served, and it happens once.)
@@ -150,7 +150,8 @@ void World::CheckSteady(const PlanRecord& plan) {
     }
   }
   for (const auto& [preemptor, only] : only_grown) {
-    if (only) Fail("oscillates: all that is shed for " + preemptor + " grew");
+    if (only)
+      Fail("oscillates: all that is stopped for " + preemptor + " grew");
   }
 }
 
@@ -234,8 +235,9 @@ PlanRecord World::Pass(Time at, bool deep) {
     if (d.kind == DecisionKind::kCancel) may_go_.insert(d.gang);
   }
   state_ = scheduler_->State();
-  if (std::string law = BrokenLaw(before, plan, plan_, state_); !law.empty()) {
-    Fail(law);
+  if (std::string invariant = BrokenInvariant(before, plan, plan_, state_);
+      !invariant.empty()) {
+    Fail(invariant);
   }
   if (const absl::Status valid = scheduler_->Validate(); !valid.ok()) {
     Fail("validate: after a pass: " + valid.ToString());
@@ -303,7 +305,7 @@ void World::CheckTruth() {
   for (const GangState& g : state_.gangs) {
     for (const TaskState& t : g.tasks) {
       if (t.phase == TaskPhase::kStarting || t.phase == TaskPhase::kReleasing) {
-        Fail("truth: a faithful host leaves " + g.gang.key + " open");
+        Fail("truth: a faithful host leaves " + g.gang.key + " pending");
       }
       if (t.phase == TaskPhase::kRunning) {
         believed[{g.gang.key, t.task}] = t.node;
@@ -332,12 +334,12 @@ void World::EndEverything() {
   for (const NodeState& n : state_.nodes) {
     const NodeIndex i = cluster.Find(n.node.key).index;
     for (const Ledger ledger : {Ledger::kNow, Ledger::kLater}) {
-      const int64_t free = n.node.capacity[kCpu] - n.others.amount[kCpu];
+      const int64_t free = n.node.capacity[kCpu] - n.external.amount[kCpu];
       if (cluster.free(i, kCpu, ledger) != free) {
         return Fail("leak: cpu of " + n.node.key);
       }
       std::vector<int64_t> milli(n.node.devices.size(), 1000);
-      for (const DeviceShare& s : n.others.devices) {
+      for (const DeviceShare& s : n.external.devices) {
         if (s.device < milli.size()) milli[s.device] -= s.milli;
       }
       for (const uint32_t d : n.unnamed) milli[d] -= 1000;

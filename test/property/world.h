@@ -28,7 +28,8 @@ enum class OpKind : uint8_t {
   kSubmit,      //
   kSubmitMany,  // Several gangs through Submit(), in some order.
   kGangEvent,   // Cancel, finish, hold, another class, checkpoint.
-  kNodeEvent,   // New, changed, down, up, removed, drained, spot, others, sets.
+  kNodeEvent,   // New, changed, down, up, removed, drained, spot, external
+                // usage, sets.
   kQueueEvent,  // Queues and classes.
   kTaskEnds,    // A task fails or succeeds by itself.
   kReconcile,
@@ -56,9 +57,11 @@ class World final : private Journal {
   // end, and the journal is replayed.
   void Finish();
 
-  // "law: what happened", or empty.
+  // "invariant: what happened", or empty.
   const std::string& failure() const { return failure_; }
-  std::string law() const { return failure_.substr(0, failure_.find(':')); }
+  std::string invariant() const {
+    return failure_.substr(0, failure_.find(':'));
+  }
   const std::string& log() const { return log_; }
 
  private:
@@ -81,7 +84,7 @@ class World final : private Journal {
   void TaskEnds(Dice& dice);
   void Reconcile(Dice& dice);
   void MoveTasks(Dice& dice, const Reconciled& whole);
-  void TellTimes(Dice& dice, Reconciled* whole);
+  void ReportTimes(Dice& dice, Reconciled* whole);
   void Bad(Dice& dice);
   void Commute(Dice& dice);
   EventBody SmallEvent(Dice& dice, std::set<std::string>* touched);
@@ -96,7 +99,7 @@ class World final : private Journal {
   void CheckBounded(Time at, const SchedulerState& before);
   void CheckQuiet(const PlanRecord& plan);
   void CheckAsked(Time at, const SchedulerState& before);
-  void CheckClosed(Time at, const Scheduler& scheduler, bool quiet);
+  void CheckInactive(Time at, const Scheduler& scheduler, bool quiet);
   void CheckSteady(const PlanRecord& plan);
   bool OnlyStarts(const EventBody& what) const;
   void CheckGangs();

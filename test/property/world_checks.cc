@@ -61,9 +61,9 @@ void World::CheckDeeply(Time at, const SchedulerState& before,
 namespace {
 
 // What passes decide until one is not ended by its budget, a line each: who
-// starts, stops or is promised something in the order of the decisions, then
-// each task's place. Growth joins a start of the same pass only, so that it is
-// told by the places alone.
+// starts, stops or is nominated for something in the order of the decisions,
+// then each task's place. Growth joins a start of the same pass only, so that
+// it is told by the places alone.
 absl::StatusOr<std::string> DecidedWith(uint64_t work_budget, Time at,
                                         SchedulerState state) {
   state.config.work_budget = work_budget;
@@ -110,28 +110,28 @@ SchedulerState WithoutUntold(const Scheduler& scheduler) {
 // What will be asked; what is put off may have another answer by now. Of a
 // suspended gang both ask whether it can resume. Who could never fit is asked
 // for victims with the room.
-uint32_t OpenOrPutOff(const GangClassState& c, const SchedulerState& state) {
+uint32_t ActiveOrPutOff(const GangClassState& c, const SchedulerState& state) {
   constexpr uint32_t kBoth = GangClassState::kRoom | GangClassState::kVictims;
-  uint32_t open = c.open;
+  uint32_t active = c.active;
   const bool hopeless = c.code == ReasonCode::kNeverFits ||
                         c.code == ReasonCode::kOverLimitAlways;
-  if ((open & GangClassState::kPutOff) != 0 ||
-      (hopeless && (open & GangClassState::kRoom) != 0)) {
-    open |= GangClassState::kVictims;
+  if ((active & GangClassState::kPutOff) != 0 ||
+      (hopeless && (active & GangClassState::kRoom) != 0)) {
+    active |= GangClassState::kVictims;
   }
   const auto first = std::ranges::find(
       state.gangs, c.gang, [](const GangState& g) { return g.gang.key; });
   const bool suspended =
       first != state.gangs.end() && first->phase == GangPhase::kSuspended;
-  return suspended && (open & kBoth) != 0 ? open | kBoth : open;
+  return suspended && (active & kBoth) != 0 ? active | kBoth : active;
 }
 
-// All questions for victims open where room is asked for.
+// Activates all questions for victims where room is asked for.
 SchedulerState WithVictimsAsked(const Scheduler& scheduler) {
   SchedulerState state = scheduler.State();
   for (GangClassState& c : state.gang_classes) {
-    if ((c.open & GangClassState::kRoom) != 0)
-      c.open |= GangClassState::kVictims;
+    if ((c.active & GangClassState::kRoom) != 0)
+      c.active |= GangClassState::kVictims;
   }
   return state;
 }
@@ -145,8 +145,9 @@ bool Mends(const DecisionRecord& d) {
 }  // namespace
 
 // Whether there is anybody who could give way is looked at when a question for
-// victims is opened: with the first of two events there may be, whom the second
-// takes away. Such a question may be open in one alone, but decides nothing.
+// victims is activated: with the first of two events there may be, whom the
+// second takes away. Such a question may be active in one alone, but decides
+// nothing.
 bool World::WillDecideAlike(const Scheduler& one, const Scheduler& two) const {
   if (one.StateHash() == two.StateHash()) return true;
   if (WithVictimsAsked(one) != WithVictimsAsked(two)) return false;
@@ -183,11 +184,11 @@ void World::CheckQuiet(const PlanRecord& plan) {
                   " decides more: " + Printer::Text(twin->Record(again)));
     }
   }
-  CheckClosed(plan.now, *scheduler_, true);
+  CheckInactive(plan.now, *scheduler_, true);
 }
 
 // Before each question that a pass asks, and after the last, every other one is
-// asked anew: whoever got a proven no, and waits since, gets it again.
+// asked anew: a gang that got a proven no, and waits since, gets it again.
 void World::CheckAsked(Time at, const SchedulerState& before) {
   SchedulerState state = before;
   state.config.work_budget = 1;
@@ -197,13 +198,13 @@ void World::CheckAsked(Time at, const SchedulerState& before) {
   do {
     twin->Schedule(at, &plan);
     const bool quiet = !plan.budget_exhausted && plan.next_wakeup > at;
-    CheckClosed(at, *twin, quiet);
+    CheckInactive(at, *twin, quiet);
   } while (plan.budget_exhausted && failure_.empty());
 }
 
-// Were what is closed open, and what is open closed, nothing would be decided;
-// nothing would grow, if the scheduler is quiet.
-void World::CheckClosed(Time at, const Scheduler& scheduler, bool quiet) {
+// Were what is inactive active, and the other way round, nothing would be
+// decided; nothing would grow, if the scheduler is quiet.
+void World::CheckInactive(Time at, const Scheduler& scheduler, bool quiet) {
   SchedulerState state = WithoutUntold(scheduler);
   state.config.work_budget = 0;
   constexpr uint32_t kBoth = GangClassState::kRoom | GangClassState::kVictims;
@@ -211,8 +212,8 @@ void World::CheckClosed(Time at, const Scheduler& scheduler, bool quiet) {
     const bool proven =
         c.code != ReasonCode::kNotFound && c.code != ReasonCode::kBudget;
     const uint32_t all = c.grows ? GangClassState::kRoom : kBoth;
-    const uint32_t opened = proven ? all & ~OpenOrPutOff(c, state) : 0;
-    c.open = (c.open & ~(kBoth | GangClassState::kAgain)) | opened;
+    const uint32_t activated = proven ? all & ~ActiveOrPutOff(c, state) : 0;
+    c.active = (c.active & ~(kBoth | GangClassState::kAgain)) | activated;
   }
   for (GangState& g : state.gangs) {
     const bool asks = g.phase == GangPhase::kNominated ||
@@ -225,14 +226,14 @@ void World::CheckClosed(Time at, const Scheduler& scheduler, bool quiet) {
   twin->Schedule(at, &plan);
   PlanRecord record = twin->Record(plan);
   if (!quiet) {
-    // Before all is mended nobody is asked, and all before somebody grows.
+    // Before all is mended no gang is asked, and all before one grows.
     if (std::ranges::any_of(record.decisions, Mends)) return;
     const auto grows = std::ranges::find(record.decisions, DecisionKind::kGrow,
                                          &DecisionRecord::kind);
     record.decisions.erase(grows, record.decisions.end());
   }
   if (record.decisions.empty()) return;
-  Fail("closed: a question that was closed has another answer: " +
+  Fail("inactive: a question that was inactive has another answer: " +
        Printer::Text(record));
 }
 

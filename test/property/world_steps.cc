@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-#include "test/property/books.h"
 #include "test/property/print.h"
 #include "test/property/random_world.h"
+#include "test/property/state_usage.h"
 #include "test/property/world.h"
 
 namespace muster {
@@ -111,7 +111,7 @@ void World::TaskEnds(Dice& dice) {
 }
 
 // What hosts may say of times.
-void World::TellTimes(Dice& dice, Reconciled* whole) {
+void World::ReportTimes(Dice& dice, Reconciled* whole) {
   const auto past = [&] {
     return dice.OneIn(2) ? kForever
                          : now_ - std::min<Time>(now_, dice.In(0, 9) * kSecond);
@@ -129,22 +129,22 @@ void World::TellTimes(Dice& dice, Reconciled* whole) {
 // Some tasks are not where they were: on other devices, or on another node.
 // The host may name the devices, or not.
 void World::MoveTasks(Dice& dice, const Reconciled& whole) {
-  const Books books(state_);
+  const StateUsage usage(state_);
   std::vector<const Node*> up;
   for (const Node& node : whole.nodes) {
     if (std::ranges::count(whole.down, node.key) == 0) up.push_back(&node);
   }
   const std::map<Host::Key, Host::Real> real = host_.real();
   for (auto [key, task] : real) {
-    const GangState* g = books.gang(key.first);
+    const GangState* g = usage.gang(key.first);
     if (g == nullptr || up.empty() || !dice.OneIn(4)) continue;
     const Node& other = *up[dice.Below(static_cast<uint32_t>(up.size()))];
-    const Node& node = dice.OneIn(2) && books.node(task.node)
-                           ? books.node(task.node)->node
+    const Node& node = dice.OneIn(2) && usage.node(task.node)
+                           ? usage.node(task.node)->node
                            : other;
     const DeviceRequest& asks =
-        Books::ShapeOf(g->gang,
-                       {.task = key.second, .alternative = task.alternative})
+        StateUsage::ShapeOf(
+            g->gang, {.task = key.second, .alternative = task.alternative})
             .devices;
     const auto has = static_cast<uint32_t>(node.devices.size());
     if (asks.count > has) continue;
@@ -172,15 +172,15 @@ void World::Reconcile(Dice& dice) {
   Reconciled whole;
   for (const NodeState& n : state_.nodes) {
     whole.nodes.push_back(n.node);
-    if (!n.others.amount.IsZero() || !n.others.devices.empty() ||
-        n.others.unnamed_devices > 0) {
-      whole.others.push_back(n.others);
+    if (!n.external.amount.IsZero() || !n.external.devices.empty() ||
+        n.external.unnamed_devices > 0) {
+      whole.external.push_back(n.external);
     }
     if (n.down) whole.down.push_back(n.node.key);
   }
   if (dice.OneIn(8) && whole.nodes.size() > 1) {  // One is gone.
     host_.LoseNode(whole.nodes.back().key);
-    std::erase_if(whole.others, [&](const OtherUsage& o) {
+    std::erase_if(whole.external, [&](const ExternalUsage& o) {
       return o.node == whole.nodes.back().key;
     });
     std::erase(whole.down, whole.nodes.back().key);
@@ -190,7 +190,7 @@ void World::Reconcile(Dice& dice) {
   if (aside.OneIn(2)) MoveTasks(aside, whole);
   whole.tasks = host_.Tasks(state_, dice.OneIn(2));
   host_.KeepOnly(whole.tasks);
-  TellTimes(dice, &whole);
+  ReportTimes(dice, &whole);
   if (!Apply(whole)) {
     Fail("reconcile: the truth is refused");
     return;
@@ -406,7 +406,8 @@ void World::NodeEvent(Dice& dice) {
       break;
     }
     case 8:
-      if (any != nullptr) Apply(OthersChanged{RandomOthers(dice, any->node)});
+      if (any != nullptr)
+        Apply(ExternalUsageChanged{RandomExternalUsage(dice, any->node)});
       break;
     default:
       if (dice.OneIn(4) && Apply(NodeSetRemoved{"set"})) {
@@ -503,7 +504,7 @@ EventBody World::SmallEvent(Dice& dice, std::set<std::string>* touched) {
     touched->insert("node " + key);
     if (what == 4) return NodeDown{key};
     if (what == 5) return NodeDrained{key, true};
-    return OthersChanged{RandomOthers(dice, node->node)};
+    return ExternalUsageChanged{RandomExternalUsage(dice, node->node)};
   }
   const std::string queue = AnyQueue(dice);
   touched->insert("queue " + queue);

@@ -27,7 +27,7 @@ using ::testing::UnorderedElementsAreArray;
 constexpr uint8_t kBothQuestions = Questions::kRoom | Questions::kVictims;
 
 // In queue 1, by time.
-GangRank Rank(GangIndex g, Time submitted) {
+QueuePosition PositionIn(GangIndex g, Time submitted) {
   static const std::vector<std::string> kNames = {"a", "b", "c", "d", "e", "f",
                                                   "g", "h", "i", "j", "k", "l"};
   return {.submitted = submitted, .key = kNames[g], .gang = g};
@@ -37,26 +37,28 @@ GangClassKey Key(uint32_t spec) { return {.queue = 1, .spec = spec}; }
 
 class GangClassListTest : public testing::Test {
  protected:
-  GangRanks ranks_;
-  GangClassList list_{ranks_, true};
+  QueuePositions positions_;
+  GangClassList list_{positions_, true};
 };
 
-TEST_F(GangClassListTest, WhoJoinsAClosedClassOpensNothing) {
-  const GangClassIndex c = list_.Add(Key(0), Rank(0, 10), kBothQuestions);
+TEST_F(GangClassListTest, AGangThatJoinsAnInactiveClassActivatesNothing) {
+  const GangClassIndex c = list_.Add(Key(0), PositionIn(0, 10), kBothQuestions);
   EXPECT_EQ(list_.First(1, false), c);
-  list_.Close(c, kBothQuestions);
-  EXPECT_EQ(list_.Add(Key(0), Rank(1, 5), kBothQuestions), c);
+  list_.Deactivate(c, kBothQuestions);
+  EXPECT_EQ(list_.Add(Key(0), PositionIn(1, 5), kBothQuestions), c);
   EXPECT_EQ(list_.at(c).first().gang, 1u);
   EXPECT_EQ(list_.at(c).size(), 2u);
   EXPECT_EQ(list_.First(1, false), kNoClass);
-  EXPECT_THAT(list_.OpenLeaves(), IsEmpty());
+  EXPECT_THAT(list_.ActiveLeaves(), IsEmpty());
 }
 
 TEST_F(GangClassListTest, AStrictQueueAsksItsHeadOrNobody) {
-  const GangClassIndex head = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
-  const GangClassIndex next = list_.Add(Key(1), Rank(1, 2), kBothQuestions);
+  const GangClassIndex head =
+      list_.Add(Key(0), PositionIn(0, 1), kBothQuestions);
+  const GangClassIndex next =
+      list_.Add(Key(1), PositionIn(1, 2), kBothQuestions);
   EXPECT_EQ(list_.First(1, true), head);
-  list_.Close(head, kBothQuestions);
+  list_.Deactivate(head, kBothQuestions);
   EXPECT_EQ(list_.First(1, true), kNoClass);
   EXPECT_EQ(list_.First(1, false), next);
   EXPECT_EQ(list_.HeadOf(1), 0u);
@@ -91,30 +93,32 @@ TEST_F(GangClassListTest, TheKeyOfAGangThatLeftMayBecomeAnothers) {
 }
 
 TEST_F(GangClassListTest, AQuestionThatIsPutOffIsNotAsked) {
-  const GangClassIndex c = list_.Add(Key(0), Rank(0, 1), Questions::kVictims);
-  list_.Open(c, Questions::kPutOff);
-  list_.Close(c, Questions::kVictims);
+  const GangClassIndex c =
+      list_.Add(Key(0), PositionIn(0, 1), Questions::kVictims);
+  list_.Activate(c, Questions::kPutOff);
+  list_.Deactivate(c, Questions::kVictims);
   EXPECT_EQ(list_.First(1, false), kNoClass);
   EXPECT_THAT(list_.put_off(), ElementsAre(c));
   list_.Remove(c, 0);
   EXPECT_THAT(list_.put_off(), IsEmpty());
 }
 
-TEST_F(GangClassListTest, ALeafChangesWhenTheFirstGangOfAnOpenClassDoes) {
-  const GangClassIndex c = list_.Add(Key(0), Rank(0, 5), Questions::kRoom);
+TEST_F(GangClassListTest, ALeafChangesWhenTheFirstGangOfAnActiveClassDoes) {
+  const GangClassIndex c =
+      list_.Add(Key(0), PositionIn(0, 5), Questions::kRoom);
   EXPECT_THAT(list_.TakeChangedQueues(), ElementsAre(1));
-  list_.Add(Key(0), Rank(1, 6), 0);
+  list_.Add(Key(0), PositionIn(1, 6), 0);
   EXPECT_THAT(list_.TakeChangedQueues(), IsEmpty()) << "it is not the first";
   list_.Remove(c, 0);
-  list_.Open(c, Questions::kVictims);
+  list_.Activate(c, Questions::kVictims);
   EXPECT_THAT(list_.TakeChangedQueues(), ElementsAre(1)) << "once";
-  list_.Close(c, Questions::kVictims);
+  list_.Deactivate(c, Questions::kVictims);
   EXPECT_THAT(list_.TakeChangedQueues(), IsEmpty()) << "it still asks";
 }
 
 TEST_F(GangClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
-  const GangClassIndex c = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
-  const Questions answer = {.open = Questions::kPutOff,
+  const GangClassIndex c = list_.Add(Key(0), PositionIn(0, 1), kBothQuestions);
+  const Questions answer = {.active = Questions::kPutOff,
                             .effort = 3,
                             .retry_at = 70,
                             .reason = {.code = ReasonCode::kInsufficient}};
@@ -122,7 +126,8 @@ TEST_F(GangClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
   list_.Mark();
   list_.Remove(c, 0);
   EXPECT_THAT(list_.retries(), IsEmpty());
-  const GangClassIndex again = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  const GangClassIndex again =
+      list_.Add(Key(0), PositionIn(0, 1), kBothQuestions);
   EXPECT_TRUE(list_.at(again).unreported());
   list_.SetQuestions(again, {.retry_at = 80});
   list_.Rollback();
@@ -133,13 +138,13 @@ TEST_F(GangClassListTest, AClassThatCameAgainGetsItsAnswersBack) {
 }
 
 TEST_F(GangClassListTest, WithoutAMarkNothingIsPutBack) {
-  const GangClassIndex c = list_.Add(Key(0), Rank(0, 1), kBothQuestions);
+  const GangClassIndex c = list_.Add(Key(0), PositionIn(0, 1), kBothQuestions);
   list_.Mark();
-  list_.Close(c, Questions::kRoom);
+  list_.Deactivate(c, Questions::kRoom);
   list_.Unmark();
   list_.Mark();
   list_.Rollback();
-  EXPECT_EQ(list_.questions(c).open, Questions::kVictims);
+  EXPECT_EQ(list_.questions(c).active, Questions::kVictims);
 }
 
 // --- Against a naive list
@@ -150,10 +155,10 @@ struct NaiveClass {
   GangClassIndex index = kNoClass;
   const GangClass* object = nullptr;
   uint64_t id = 0;
-  std::vector<GangRank> gangs{};  // Sorted.
+  std::vector<QueuePosition> gangs{};  // Sorted.
   Questions questions{};
 
-  bool asks() const { return (questions.open & kBothQuestions) != 0; }
+  bool asks() const { return (questions.active & kBothQuestions) != 0; }
 };
 
 constexpr uint32_t kGangs = 12, kQueues = 4, kSpecs = 3;
@@ -181,7 +186,7 @@ class Pair {
         return AskSpec(dice_.Below(kSpecs));
       default:
         if (classes_.empty()) return;
-        const auto before = OpenViews();
+        const auto before = ActiveViews();
         Ask(classes_[dice_.Below(Size())]);
         Note(before);
     }
@@ -192,20 +197,21 @@ class Pair {
     std::set<GangClassIndex> put_off;
     std::set<std::pair<Time, GangClassIndex>> retries;
     std::vector<GangClassIndex> by_queue[kQueues], by_spec[kSpecs];
-    std::set<QueueIndex> open;
+    std::set<QueueIndex> active;
     for (const NaiveClass& c : classes_) {
       CheckClass(c);
       by_queue[c.key.queue].push_back(c.index);
       by_spec[c.key.spec].push_back(c.index);
-      if (c.asks()) open.insert(c.key.queue);
-      if ((c.questions.open & Questions::kPutOff) != 0) put_off.insert(c.index);
+      if (c.asks()) active.insert(c.key.queue);
+      if ((c.questions.active & Questions::kPutOff) != 0)
+        put_off.insert(c.index);
       const Time at = c.questions.retry_at;
       if (at != kForever) retries.insert({at, c.index});
     }
     if (asked_as_one_) {
-      EXPECT_THAT(list_.OpenLeaves(), testing::IsSupersetOf(open));
+      EXPECT_THAT(list_.ActiveLeaves(), testing::IsSupersetOf(active));
     } else {
-      EXPECT_THAT(list_.OpenLeaves(), UnorderedElementsAreArray(open));
+      EXPECT_THAT(list_.ActiveLeaves(), UnorderedElementsAreArray(active));
     }
     EXPECT_THAT(list_.put_off(), ElementsAreArray(put_off));
     EXPECT_THAT(list_.retries(), ElementsAreArray(retries));
@@ -222,7 +228,7 @@ class Pair {
     if (dice_.OneIn(3)) CheckGone();
     if (!dice_.OneIn(3)) return;
     if (asked_since_) {
-      // A leaf whose first open class is the same may be told, or not.
+      // A leaf whose first active class is the same may be told, or not.
       EXPECT_THAT(list_.TakeChangedQueues(),
                   testing::IsSupersetOf(first_changed_));
     } else {
@@ -239,11 +245,11 @@ class Pair {
     gone_.clear();
   }
   uint32_t taken_back() const { return taken_back_; }
-  uint32_t closed_as_one() const { return closed_as_one_; }
+  uint32_t deactivated_as_one() const { return deactivated_as_one_; }
 
  private:
   // The classes that ask something, by their first gangs.
-  using View = std::map<GangRank, GangClassIndex>;
+  using View = std::map<QueuePosition, GangClassIndex>;
   struct Saved {
     std::vector<std::optional<GangClassKey>> home{};
     std::vector<NaiveClass> classes{};
@@ -257,33 +263,35 @@ class Pair {
     return std::find_if(classes_.begin(), classes_.end(),
                         [&](const auto& c) { return c.key == key; });
   }
-  GangRank RankOf(GangIndex g, const GangClassKey& key) const {
-    GangRank rank = Rank(g, g * 7 % 3);
-    rank.priority = static_cast<int32_t>(key.priority_class);
-    rank.surplus = key.spec * g % 2;
-    return rank;
+  QueuePosition PositionOf(GangIndex g, const GangClassKey& key) const {
+    QueuePosition position = PositionIn(g, g * 7 % 3);
+    position.priority = static_cast<int32_t>(key.priority_class);
+    position.surplus = key.spec * g % 2;
+    return position;
   }
 
-  void Put(GangIndex g, const GangClassKey& key, uint8_t open) {
-    const auto before = OpenViews();
+  void Put(GangIndex g, const GangClassKey& key, uint8_t active) {
+    const auto before = ActiveViews();
     auto it = At(key);
-    const GangClassIndex c = list_.Add(key, RankOf(g, key), open);
+    const GangClassIndex c = list_.Add(key, PositionOf(g, key), active);
     if (it == classes_.end()) {
       const uint64_t id = list_.at(c).id();
-      it = classes_.insert(it, {key, c, &list_.at(c), id, {}, {.open = open}});
+      it = classes_.insert(it,
+                           {key, c, &list_.at(c), id, {}, {.active = active}});
       EXPECT_GT(id, last_id_);
       last_id_ = id;
     }
-    it->gangs.push_back(RankOf(g, key));
+    it->gangs.push_back(PositionOf(g, key));
     std::sort(it->gangs.begin(), it->gangs.end());
     home_[g] = key;
     Note(before);
   }
   void Take(GangIndex g) {
-    const auto before = OpenViews();
+    const auto before = ActiveViews();
     const auto it = At(*home_[g]);
     list_.Remove(it->index, g);
-    std::erase_if(it->gangs, [&](const auto& rank) { return rank.gang == g; });
+    std::erase_if(it->gangs,
+                  [&](const auto& position) { return position.gang == g; });
     if (it->gangs.empty()) {
       if (it->questions.reason != Reason()) gone_.push_back(it->id);
       classes_.erase(it);
@@ -305,11 +313,11 @@ class Pair {
     if (!dice_.OneIn(3)) reason = {.code = ReasonCode::kBudget, .needed = at};
     switch (dice_.Below(5)) {
       case 0:
-        c.questions.open |= some;
-        return list_.Open(c.index, some);
+        c.questions.active |= some;
+        return list_.Activate(c.index, some);
       case 1:
-        c.questions.open &= static_cast<uint8_t>(~some);
-        return list_.Close(c.index, some);
+        c.questions.active &= static_cast<uint8_t>(~some);
+        return list_.Deactivate(c.index, some);
       case 2:
         c.questions.retry_at = at;
         return list_.SetQuestions(c.index, c.questions);
@@ -323,7 +331,7 @@ class Pair {
   }
   // One question for all classes of a spec that do not stand alone.
   void AskSpec(uint32_t spec) {
-    const auto before = OpenViews();
+    const auto before = ActiveViews();
     std::vector<NaiveClass*> classes;
     for (NaiveClass& c : classes_) {
       if (c.key.spec == spec && c.key.alone == kNoGang) classes.push_back(&c);
@@ -337,39 +345,40 @@ class Pair {
         break;
       case 1:
         for (NaiveClass* c : classes) {
-          c->questions.open = 0;
+          c->questions.active = 0;
           c->questions.reason = told;
           list_.SetQuestions(c->index, c->questions);
         }
-        list_.OpenRoomOf(spec);
-        for (NaiveClass* c : classes) c->questions.open = Questions::kRoom;
+        list_.ActivateRoomOf(spec);
+        for (NaiveClass* c : classes) c->questions.active = Questions::kRoom;
         asked_as_one_ = asked_since_ = true;
         if (!classes.empty() && dice_.OneIn(2)) {
           NaiveClass* answered =
               classes[dice_.Below(static_cast<uint32_t>(classes.size()))];
-          answered->questions.open = 0;
-          list_.Close(answered->index, Questions::kRoom);
+          answered->questions.active = 0;
+          list_.Deactivate(answered->index, Questions::kRoom);
         }
         [[fallthrough]];
       case 2: {
         if (spec >= list_.spec_limit()) return;
         std::vector<GangClassIndex> others;
-        if (!list_.CloseRoomOf(spec, told, &others)) return;
+        if (!list_.DeactivateRoomOf(spec, told, &others)) return;
         EXPECT_LE(2 * others.size(), classes.size());
         for (NaiveClass* c : classes) {
           if (std::erase(others, c->index) == 1) continue;
           EXPECT_TRUE(IsSame(c->questions.reason, told));
           EXPECT_EQ(
-              c->questions.open & (Questions::kVictims | Questions::kAgain), 0);
-          closed_as_one_ += c->questions.open & Questions::kRoom;
-          c->questions.open &= static_cast<uint8_t>(~Questions::kRoom);
+              c->questions.active & (Questions::kVictims | Questions::kAgain),
+              0);
+          deactivated_as_one_ += c->questions.active & Questions::kRoom;
+          c->questions.active &= static_cast<uint8_t>(~Questions::kRoom);
         }
         EXPECT_THAT(others, testing::IsEmpty()) << "of another spec, or twice";
         break;
       }
       default:
-        list_.OpenRoomOf(spec);
-        for (NaiveClass* c : classes) c->questions.open |= Questions::kRoom;
+        list_.ActivateRoomOf(spec);
+        for (NaiveClass* c : classes) c->questions.active |= Questions::kRoom;
         if (!classes.empty()) asked_as_one_ = asked_since_ = true;
     }
     Note(before);
@@ -387,7 +396,7 @@ class Pair {
     for (GangIndex g = 0; g < kGangs; ++g) {
       if (!home_[g] && mark_->home[g]) Put(g, *mark_->home[g], kBothQuestions);
     }
-    const auto before = OpenViews();
+    const auto before = ActiveViews();
     list_.Rollback();
     asked_since_ |= asked_as_one_ || mark_->asked_as_one;
     asked_as_one_ = mark_->asked_as_one;
@@ -403,7 +412,7 @@ class Pair {
   }
 
   // By queue.
-  std::vector<View> OpenViews() const {
+  std::vector<View> ActiveViews() const {
     std::vector<View> views(kQueues);
     for (const NaiveClass& c : classes_) {
       if (!c.asks()) continue;
@@ -412,7 +421,7 @@ class Pair {
     return views;
   }
   void Note(const std::vector<View>& before) {
-    const std::vector<View> now = OpenViews();
+    const std::vector<View> now = ActiveViews();
     for (QueueIndex q = 0; q < kQueues; ++q) {
       if (before[q] == now[q]) continue;
       changed_.insert(q);
@@ -429,7 +438,7 @@ class Pair {
     EXPECT_EQ(cls.id(), c.id);
     EXPECT_EQ(cls.size(), c.gangs.size());
     EXPECT_EQ(cls.first().gang, c.gangs.front().gang);
-    EXPECT_EQ(list_.questions(c.index).open, c.questions.open);
+    EXPECT_EQ(list_.questions(c.index).active, c.questions.active);
     EXPECT_EQ(list_.questions(c.index).effort, c.questions.effort);
     EXPECT_EQ(list_.questions(c.index).retry_at, c.questions.retry_at);
     EXPECT_EQ(cls.reason(), c.questions.reason);
@@ -443,25 +452,25 @@ class Pair {
     std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
       return a->gangs.front() < b->gangs.front();
     });
-    const auto open = std::find_if(order.begin(), order.end(),
-                                   [](const auto* c) { return c->asks(); });
+    const auto active = std::find_if(order.begin(), order.end(),
+                                     [](const auto* c) { return c->asks(); });
     EXPECT_EQ(list_.First(q, false),
-              open == order.end() ? kNoClass : (*open)->index);
+              active == order.end() ? kNoClass : (*active)->index);
     if (order.empty()) return;
     EXPECT_EQ(list_.First(q, true),
               order[0]->asks() ? order[0]->index : kNoClass);
     EXPECT_EQ(list_.HeadOf(q), order[0]->gangs.front().gang);
-    const GangRank rank = RankOf(dice_.Below(kGangs), {});
+    const QueuePosition position = PositionOf(dice_.Below(kGangs), {});
     uint32_t ahead = 0;
     for (const NaiveClass* c : order) {
-      for (const GangRank& other : c->gangs) ahead += other < rank;
+      for (const QueuePosition& other : c->gangs) ahead += other < position;
     }
-    EXPECT_EQ(list_.CountAhead(q, rank), ahead);
+    EXPECT_EQ(list_.CountAhead(q, position), ahead);
   }
 
   Dice dice_;
-  GangRanks ranks_;
-  GangClassList list_{ranks_, true};
+  QueuePositions positions_;
+  GangClassList list_{positions_, true};
   std::vector<NaiveClass> classes_;
   std::vector<std::optional<GangClassKey>> home_;  // By gang.
   // Since it was asked: where some class asks something else, and where the
@@ -473,11 +482,11 @@ class Pair {
   uint32_t taken_back_ = 0;
   bool asked_as_one_ = false;  // Some spec may ask its classes.
   bool asked_since_ = false;   // It did since the changed queues were taken.
-  uint32_t closed_as_one_ = 0;
+  uint32_t deactivated_as_one_ = 0;
 };
 
 TEST(ClassListPropertyTest, TellsWhatANaiveListTells) {
-  uint32_t taken_back = 0, closed_as_one = 0;
+  uint32_t taken_back = 0, deactivated_as_one = 0;
   for (uint64_t seed = 1; seed <= 1000; ++seed) {
     Pair pair(seed);
     for (int step = 0; step < 100; ++step) {
@@ -487,10 +496,10 @@ TEST(ClassListPropertyTest, TellsWhatANaiveListTells) {
       if (testing::Test::HasFailure()) return;
     }
     taken_back += pair.taken_back();
-    closed_as_one += pair.closed_as_one();
+    deactivated_as_one += pair.deactivated_as_one();
   }
   EXPECT_GT(taken_back, 100u);
-  EXPECT_GT(closed_as_one, 100u);
+  EXPECT_GT(deactivated_as_one, 100u);
 }
 
 }  // namespace

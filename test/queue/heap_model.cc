@@ -120,7 +120,7 @@ struct Clock {
   uint64_t* now;
 };
 
-// kBase: the first key; below 61 all keys have classes, else none has.
+// kBase: the first key; below 61 all keys have levels, else none has.
 template <class Derived, int kThreads, int kBase>
 struct HeapProgram : OwnFreeStore, rl::test_suite<Derived, kThreads> {
   using Recorder = HeapRecorder<ModelThreads, Clock>;
@@ -213,7 +213,7 @@ struct EraseOrPop : HeapProgram<EraseOrPop<kBase>, 3, kBase> {
     auto& on = this->on[t];
     switch (t) {
       case 0:
-        if (on.Erase(&*mine)) {  // Nobody else asks for it by name.
+        if (on.Erase(&*mine)) {  // No other thread names it.
           mine.reset();
           mine.emplace(2, this->Key(0));
           on.Push(&*mine);
@@ -343,25 +343,25 @@ ModelResult Simulate(ModelSearch search, uint64_t how_many) {
   return result;
 }
 
-constexpr int kClasses = 1, kKeys = 1000;
+constexpr int kLevels = 1, kKeys = 1000;
 
 }  // namespace
 
 std::span<const Model> Models() {
   static constexpr Model kModels[] = {
-      {"push, push, pop; classes", Simulate<PushPushPop<kClasses>>},
+      {"push, push, pop; levels", Simulate<PushPushPop<kLevels>>},
       {"push, push, pop; keys", Simulate<PushPushPop<kKeys>>},
-      {"many take; classes", Simulate<ManyTake<kClasses>>},
+      {"many take; levels", Simulate<ManyTake<kLevels>>},
       {"many take; keys", Simulate<ManyTake<kKeys>>},
-      {"erase or pop; classes", Simulate<EraseOrPop<kClasses>>},
+      {"erase or pop; levels", Simulate<EraseOrPop<kLevels>>},
       {"erase or pop; keys", Simulate<EraseOrPop<kKeys>>},
-      {"reprioritize; classes", Simulate<ReprioritizeInInbox<kClasses>>},
+      {"reprioritize; levels", Simulate<ReprioritizeInInbox<kLevels>>},
       {"reprioritize; keys", Simulate<ReprioritizeInInbox<kKeys>>},
       {"reprioritize; 62 to 64", Simulate<ReprioritizeInInbox<62>>},
-      {"pushed again; classes", Simulate<PushedAgain<kClasses>>},
+      {"pushed again; levels", Simulate<PushedAgain<kLevels>>},
       {"pushed again; keys", Simulate<PushedAgain<kKeys>>},
-      {"session; classes", Simulate<InSession<kClasses>>},
-      {"one order of two heaps", Simulate<OneOrder<kClasses>>},
+      {"session; levels", Simulate<InSession<kLevels>>},
+      {"one order of two heaps", Simulate<OneOrder<kLevels>>},
   };
   return kModels;
 }

@@ -120,7 +120,7 @@ constexpr int kOperations = 6;
 class Round {
  public:
   explicit Round(uint64_t seed) : seed_(seed) {
-    base_ = std::array{0, 1000, 62}[seed % 3];  // Classes, keys, in between.
+    base_ = std::array{0, 1000, 62}[seed % 3];  // Levels, keys, in between.
     for (int i = 0; i < kShared + kThreads * kOwn; ++i) {
       jobs_.emplace_back(i, base_ + i % 2);
     }

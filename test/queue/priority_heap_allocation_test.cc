@@ -19,7 +19,7 @@ TEST(PriorityHeapAllocationTest, PushNeverAllocates) {
   EXPECT_EQ(test::Allocations(), before);
 }
 
-TEST(PriorityHeapAllocationTest, ClassesNeverAllocate) {
+TEST(PriorityHeapAllocationTest, LevelsNeverAllocate) {
   std::deque<HeapNode<int>> nodes(1000);
   PriorityHeap<int> heap;
   const size_t before = test::Allocations();
@@ -58,7 +58,7 @@ TEST(PriorityHeapAllocationTest, AFailedAllocationLosesNothing) {
   PriorityHeap<int> heap;
   size_t next = 0;
   for (; next < 3; ++next) heap.Push(&nodes[next]);
-  EXPECT_EQ(heap.side(), HeapSide::kClasses);
+  EXPECT_EQ(heap.side(), HeapSide::kLevels);
   for (; next < 60; ++next) heap.Push(&nodes[next]);
   test::FailAllocations(true);  // From one side to the other: half done.
   EXPECT_THROW(heap.PopBest(), std::bad_alloc);

@@ -204,7 +204,7 @@ TEST(PriorityHeapTest, OrdersByAComparatorWithStateAndByStrings) {
 // --- Several at once ---------------------------------------------------------
 
 TEST(PriorityHeapTest, ABatchIsTheBestInOrder) {
-  for (int far : {0, 1000}) {  // In classes, or not.
+  for (int far : {0, 1000}) {  // In levels, or not.
     PriorityHeap<int> heap;
     std::deque<HeapNode<int>> nodes;
     for (int i = 0; i < 10; ++i) heap.Push(&nodes.emplace_back(far + i / 2));
@@ -235,17 +235,17 @@ TEST(PriorityHeapTest, ASessionDoesAllTheHeapDoes) {
 
 // --- The two sides -----------------------------------------------------------
 
-TEST(PriorityHeapTest, KeysWithoutAClassMoveAllToTheOtherSide) {
+TEST(PriorityHeapTest, KeysWithoutALevelMoveAllToTheOtherSide) {
   PriorityHeap<int> heap;
   std::deque<HeapNode<int>> nodes;
   for (int key : {63, 5, 0, 5}) heap.Push(&nodes.emplace_back(key));
-  EXPECT_EQ(heap.side(), HeapSide::kClasses);
+  EXPECT_EQ(heap.side(), HeapSide::kLevels);
   for (int key : {5, 64, -1, 5}) heap.Push(&nodes.emplace_back(key));
   EXPECT_EQ(heap.side(), HeapSide::kKeys);
   for (int i : {6, 2, 1, 3, 4, 7, 0}) EXPECT_EQ(heap.PopBest(), &nodes[i]);
   EXPECT_EQ(heap.side(), HeapSide::kKeys);
   EXPECT_EQ(heap.PopBest(), &nodes[5]);
-  EXPECT_EQ(heap.side(), HeapSide::kClasses);  // Empty: from the beginning.
+  EXPECT_EQ(heap.side(), HeapSide::kLevels);  // Empty: from the beginning.
 }
 
 TEST(PriorityHeapTest, ANewKeyMayMoveAllToTheOtherSide) {
@@ -267,43 +267,43 @@ TEST(PriorityHeapTest, TheSideCanBeChosen) {
   HeapNode<int> late(1), far(64);
   heap.Push(&late);
   heap.Push(&far);
-  EXPECT_FALSE(heap.Use(HeapSide::kClasses));
+  EXPECT_FALSE(heap.Use(HeapSide::kLevels));
   EXPECT_TRUE(heap.Erase(&far));
-  EXPECT_TRUE(heap.Use(HeapSide::kClasses));
-  EXPECT_EQ(heap.side(), HeapSide::kClasses);
+  EXPECT_TRUE(heap.Use(HeapSide::kLevels));
+  EXPECT_EQ(heap.side(), HeapSide::kLevels);
   for (HeapNode<int>* node :
        {&nodes[1], &nodes[3], &late, &nodes[0], &nodes[2]}) {
     EXPECT_EQ(heap.PopBest(), node);
   }
 }
 
-TEST(PriorityHeapTest, WhatHasNoClassesHasOneSide) {
+TEST(PriorityHeapTest, WhatHasNoLevelsHasOneSide) {
   PriorityHeap<std::string> heap;
   EXPECT_EQ(heap.side(), HeapSide::kKeys);
-  EXPECT_FALSE(heap.Use(HeapSide::kClasses));
+  EXPECT_FALSE(heap.Use(HeapSide::kLevels));
   EXPECT_TRUE(heap.Use(HeapSide::kKeys));
 }
 
-struct ByFirstInClasses : ByFirstOfPair {
-  uint64_t ClassOf(const std::pair<int, int>& key) const {
+struct ByFirstInLevels : ByFirstOfPair {
+  uint64_t LevelOf(const std::pair<int, int>& key) const {
     return static_cast<uint64_t>(key.first);
   }
 };
 
-TEST(PriorityHeapTest, ACompareMayNumberClasses) {
+TEST(PriorityHeapTest, ACompareMayNumberLevels) {
   using Pair = std::pair<int, int>;
-  PriorityHeap<Pair, ByFirstInClasses> heap;
+  PriorityHeap<Pair, ByFirstInLevels> heap;
   std::deque<HeapNode<Pair>> nodes;
   for (int i = 0; i < 6; ++i) heap.Push(&nodes.emplace_back(Pair(i % 2, -i)));
-  EXPECT_EQ(heap.side(), HeapSide::kClasses);
+  EXPECT_EQ(heap.side(), HeapSide::kLevels);
   for (int i : {0, 2, 4, 1, 3, 5}) EXPECT_EQ(heap.PopBest(), &nodes[i]);
 }
 
-TEST(PriorityHeapTest, TheGreatestKeysOfGreaterAreClassesToo) {
+TEST(PriorityHeapTest, TheGreatestKeysOfGreaterAreLevelsToo) {
   PriorityHeap<int, std::greater<>> heap;
   std::deque<HeapNode<int>> nodes;
   for (int key : {0, 63, 7}) heap.Push(&nodes.emplace_back(key));
-  EXPECT_EQ(heap.side(), HeapSide::kClasses);
+  EXPECT_EQ(heap.side(), HeapSide::kLevels);
   for (int i : {1, 2, 0}) EXPECT_EQ(heap.PopBest(), &nodes[i]);
   HeapNode<int> high(64), low(-1), zero(0);
   for (HeapNode<int>* node : {&low, &zero, &high}) heap.Push(node);
@@ -408,7 +408,7 @@ void CompareWithOracle(uint64_t seed) {
   std::mt19937_64 random(seed);
   auto below = [&random](uint64_t n) { return random() % n; };
   const size_t nodes = 1 + below(seed % 4 == 0 ? 8 : 400);
-  // In classes; in an array; from one to the other and back.
+  // In levels; in an array; from one to the other and back.
   const int keys = std::array{4, 100'000, 66}[seed % 3];
   const uint64_t pushes = 20 + below(40);  // In a hundred operations.
   PriorityHeap<int, std::less<int>, Numbered> heap;
@@ -457,7 +457,7 @@ void CompareWithOracle(uint64_t seed) {
         ASSERT_EQ(owned[id]->key(), key);
       }
     } else if (dice < 95) {
-      heap.Use(below(2) == 0 ? HeapSide::kKeys : HeapSide::kClasses);
+      heap.Use(below(2) == 0 ? HeapSide::kKeys : HeapSide::kLevels);
     } else if (dice < 96) {
       PriorityHeapPeer::HastenWrap(&heap, below(20));
     } else if (dice < 98) {

@@ -260,13 +260,13 @@ TEST(PriorityHeapThreadsTest, NodesAreFreedAndPushedAgainAtOnce) {
 }
 
 // Everybody pushes, takes, erases and reprioritizes; who gets a node frees it
-// as soon as nobody else can be asking for it.
+// as soon as no other thread can be asking for it.
 TEST(PriorityHeapThreadsTest, ManyTakeAndFreeAtOnce) {
   struct Contested : Job {
     using Job::Job;
     std::atomic<bool> popped = false;
   };
-  for (int base : {0, 1000}) {  // In classes, or not.
+  for (int base : {0, 1000}) {  // In levels, or not.
     PriorityHeap<int, std::less<int>, Contested> heap;
     std::atomic<bool> go = false;
     std::atomic<int> freed = 0;

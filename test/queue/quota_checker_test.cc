@@ -173,7 +173,7 @@ TEST_F(QuotaCheckerTest, AQueueTakesBackUpToItsGuarantee) {
   EXPECT_FALSE(quota_.MayReclaimAtAll(poor, {0, 0, 5}));
   queues_.Charge(rich, {0, 0, 1}, -1);
   EXPECT_FALSE(quota_.MayReclaim(poor, rich, {0, 0, 1}))
-      << "nobody loses what is theirs";
+      << "no queue loses what it is guaranteed";
 }
 
 // "team" holds more than its share of "site", but "site" is owed.

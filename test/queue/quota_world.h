@@ -220,11 +220,11 @@ class World {
   void AddCharge(const std::string& key, const Amounts& amount, bool releases) {
     if (book_.charges.size() == 12) return;
     book_.charges.push_back({key, amount, releases});
-    Tell(book_.charges.back(), 1);
+    Charge(book_.charges.back(), 1);
   }
 
  private:
-  void Tell(const NaiveCharge& c, int64_t sign) {
+  void Charge(const NaiveCharge& c, int64_t sign) {
     if (c.releasing) {
       tree_.ChargeReleasing(At(c.queue), ToResources(c.amount), sign);
     } else {
@@ -235,7 +235,7 @@ class World {
     if (book_.charges.empty()) return;
     const auto it = book_.charges.begin() +
                     dice_.Below(static_cast<uint32_t>(book_.charges.size()));
-    Tell(*it, -1);
+    Charge(*it, -1);
     book_.charges.erase(it);
   }
   std::optional<int64_t> SomeQuota() {

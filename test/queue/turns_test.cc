@@ -20,7 +20,8 @@ const std::vector<std::string> kKinds = {"cpu", "memory", "gpu"};
 constexpr ResourceKind kGpu = 2;
 
 // A gang with this key, whose place among gangs is its `submitted`.
-GangRank Rank(const std::string& key, Time submitted, int32_t priority = 0) {
+QueuePosition PositionIn(const std::string& key, Time submitted,
+                         int32_t priority = 0) {
   return {.priority = priority, .submitted = submitted, .key = key};
 }
 
@@ -33,8 +34,8 @@ class QueueOrderTest : public testing::Test {
     return queues_.Upsert(queue);
   }
   // Whether a's turn with a gang is before that of b.
-  bool Before(QueueIndex a, const GangRank& first, QueueIndex b,
-              const GangRank& second) {
+  bool Before(QueueIndex a, const QueuePosition& first, QueueIndex b,
+              const QueuePosition& second) {
     const auto x = order_->TurnOf(a, {first, &demand_});
     const auto y = order_->TurnOf(b, {second, &demand_});
     EXPECT_NE(order_->Before(x, y), order_->Before(y, x)) << "it is total";
@@ -51,26 +52,26 @@ class QueueOrderTest : public testing::Test {
 
 TEST_F(QueueOrderTest, AGuaranteeComesBeforePriority) {
   const QueueIndex owed = Put("owed", 1, 2), other = Put("other");
-  EXPECT_TRUE(Before(owed, Rank("a", 9), other, Rank("b", 1, 100)));
+  EXPECT_TRUE(Before(owed, PositionIn("a", 9), other, PositionIn("b", 1, 100)));
   queues_.Charge(owed, {0, 0, 1}, 1);
-  EXPECT_FALSE(Before(owed, Rank("a", 9), other, Rank("b", 1, 100)))
+  EXPECT_FALSE(Before(owed, PositionIn("a", 9), other, PositionIn("b", 1, 100)))
       << "it would have more than its guarantee";
 }
 
 TEST_F(QueueOrderTest, PriorityComesBeforeTheShare) {
   const QueueIndex a = Put("a"), b = Put("b");
   queues_.Charge(a, {5}, 1);
-  EXPECT_TRUE(Before(a, Rank("a", 9, 1), b, Rank("b", 1)));
-  EXPECT_FALSE(Before(a, Rank("a", 1), b, Rank("b", 9)));
+  EXPECT_TRUE(Before(a, PositionIn("a", 9, 1), b, PositionIn("b", 1)));
+  EXPECT_FALSE(Before(a, PositionIn("a", 1), b, PositionIn("b", 9)));
 }
 
 TEST_F(QueueOrderTest, TheLargestShareCountsByWeight) {
   const QueueIndex a = Put("a", 2), b = Put("b");
   queues_.Charge(a, {1, 1000, 4}, 1);  // Half of the devices, twice the weight.
   queues_.Charge(b, {2}, 1);           // A fifth of the cores.
-  EXPECT_FALSE(Before(a, Rank("a", 1), b, Rank("b", 2)));
+  EXPECT_FALSE(Before(a, PositionIn("a", 1), b, PositionIn("b", 2)));
   queues_.Charge(b, {1}, 1);
-  EXPECT_TRUE(Before(a, Rank("a", 2), b, Rank("b", 1)))
+  EXPECT_TRUE(Before(a, PositionIn("a", 2), b, PositionIn("b", 1)))
       << "of memory there is none: it has no share";
 }
 
@@ -78,13 +79,13 @@ TEST_F(QueueOrderTest, WhatIsBeingReleasedIsNoShare) {
   const QueueIndex a = Put("a"), b = Put("b");
   queues_.ChargeReleasing(a, {9, 0, 8}, 1);
   queues_.Charge(b, {1}, 1);
-  EXPECT_TRUE(Before(a, Rank("a", 2), b, Rank("b", 1)));
+  EXPECT_TRUE(Before(a, PositionIn("a", 2), b, PositionIn("b", 1)));
 }
 
 TEST_F(QueueOrderTest, AmongEqualsTheOlderGangThenTheKey) {
   const QueueIndex a = Put("a"), b = Put("b");
-  EXPECT_TRUE(Before(b, Rank("y", 1), a, Rank("x", 2)));
-  EXPECT_TRUE(Before(b, Rank("x", 2), a, Rank("y", 2)));
+  EXPECT_TRUE(Before(b, PositionIn("y", 1), a, PositionIn("x", 2)));
+  EXPECT_TRUE(Before(b, PositionIn("x", 2), a, PositionIn("y", 2)));
 }
 
 TEST(TurnsTest, NobodyHasATurnWithoutAClaim) {
@@ -96,7 +97,7 @@ TEST(TurnsTest, NobodyHasATurnWithoutAClaim) {
   Turns turns(queues, *order);
   turns.Clear();
   EXPECT_EQ(turns.next(), kNoQueue);
-  turns.Set(a, {Rank("x", 1), &demand});
+  turns.Set(a, {PositionIn("x", 1), &demand});
   EXPECT_EQ(turns.next(), a);
   turns.Clear();
   EXPECT_EQ(turns.next(), kNoQueue);
@@ -116,8 +117,8 @@ TEST(TurnsTest, ALeafWithoutAClaimTellsOfItsUse) {
   const QueueIndex other = queues.Upsert({.key = "other"});
   Turns turns(queues, *order);
   turns.Clear();
-  turns.Set(a, {Rank("x", 1), &demand});
-  turns.Set(other, {Rank("y", 2), &demand});
+  turns.Set(a, {PositionIn("x", 1), &demand});
+  turns.Set(other, {PositionIn("y", 2), &demand});
   EXPECT_EQ(turns.next(), a);
   queues.Charge(mate, {5}, 1);
   turns.Withdraw(mate);
@@ -213,8 +214,8 @@ class Stage {
     queues_.Charge(leaf, change, 1);
   }
   Claim SomeClaim(QueueIndex leaf) {
-    return {.rank = Rank(kNames[leaf], dice_.In(1, 2),
-                         static_cast<int32_t>(dice_.Below(2))),
+    return {.position = PositionIn(kNames[leaf], dice_.In(1, 2),
+                                   static_cast<int32_t>(dice_.Below(2))),
             .demand = &demands_[dice_.Below(3)]};
   }
 
@@ -235,15 +236,15 @@ class Stage {
     if (IsWithin(a, *x.demand) != IsWithin(b, *y.demand)) {
       return IsWithin(a, *x.demand) ? a : b;
     }
-    if (x.rank.priority != y.rank.priority) {
-      return x.rank.priority > y.rank.priority ? a : b;
+    if (x.position.priority != y.position.priority) {
+      return x.position.priority > y.position.priority ? a : b;
     }
     const Product p = Share(a), q = Share(b);
     if (p != q) return p < q ? a : b;
-    if (x.rank.submitted != y.rank.submitted) {
-      return x.rank.submitted < y.rank.submitted ? a : b;
+    if (x.position.submitted != y.position.submitted) {
+      return x.position.submitted < y.position.submitted ? a : b;
     }
-    return x.rank.key < y.rank.key ? a : b;
+    return x.position.key < y.position.key ? a : b;
   }
   // In parts of what all capacities and weights divide.
   Product Share(QueueIndex q) const {

@@ -52,8 +52,8 @@ TEST(Allocations, NoneInASteadyPass) {
 }
 
 // Room comes and goes on one node, of a kind that is not what they lack: the
-// questions are asked, and answered as before. A node of a set for what opens,
-// none for what is looked at.
+// questions are asked, and answered as before. A node of a set for what
+// activates, none for what is looked at.
 TEST(Allocations, FewInAPassThatAsksInVain) {
   Story s;
   Fill(s);
@@ -61,7 +61,7 @@ TEST(Allocations, FewInAPassThatAsksInVain) {
   s.scheduler().Schedule(s.now, &plan);
   uint64_t steps = 0;
   const auto pass = [&](int64_t cpu) {
-    const Event event{s.now, OthersChanged{{"n3", {cpu, 0, 0}, {}}}};
+    const Event event{s.now, ExternalUsageChanged{{"n3", {cpu, 0, 0}, {}}}};
     ASSERT_TRUE(s.scheduler().Apply(event).ok());
     const size_t before = test::Allocations();
     s.scheduler().Schedule(s.now, &plan);

@@ -20,7 +20,7 @@ GangRecord GangThatOwes(const std::vector<uint64_t>& seqs) {
   return r;
 }
 
-TEST(AnswersTest, ADecisionIsOpenUntilTheLastTaskHasAnswered) {
+TEST(AnswersTest, ADecisionIsPendingUntilTheLastTaskHasAnswered) {
   Answers answers;
   GangRecord r = GangThatOwes({7, 7});
   answers.Expect(3, r, 7, DecisionKind::kStart, "");
@@ -48,7 +48,7 @@ TEST(AnswersTest, MoreTasksJoinTheSameDecision) {
   EXPECT_EQ(r.pending[0].unanswered, 3u);
 }
 
-TEST(AnswersTest, DecisionsOfAGangAreOpenSideBySide) {
+TEST(AnswersTest, DecisionsOfAGangArePendingSideBySide) {
   Answers answers;
   GangRecord r = GangThatOwes({7, 9, 9});
   answers.Expect(2, r, 7, DecisionKind::kStart, "");

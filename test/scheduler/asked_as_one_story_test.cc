@@ -56,7 +56,7 @@ TEST_F(AskedAsOne, OneStartsAndNobodyIsToldAgain) {
   s.ExpectRestorable();
   EXPECT_THAT(s.Pass(), ElementsAre("start a0: n"));
   ASSERT_EQ(s.plan().waiting.size(), 1u);
-  EXPECT_EQ(s.plan().waiting[0].count, 0u) << "nobody waits in a";
+  EXPECT_EQ(s.plan().waiting[0].count, 0u) << "no gang waits in a";
   EXPECT_THAT(s.Why("c0"), StartsWith("insufficient"));
   s.ExpectRestorable();
   s.AllDone();

@@ -38,7 +38,7 @@ SchedulerConfig RichConfig() {
   config.topologies = {{"net", {"block", "rack"}}};
   config.partition_schemes = {{"cut", 2, {{"half", 1, 500, {0, 1}}}}};
   config.placement = {
-      .workload = {{.shape = {.resources = {1}, .devices = {.count = 1}}}},
+      .typical_tasks = {{.shape = {.resources = {1}, .devices = {.count = 1}}}},
       .supply = {{"A", 1}},
       .yardstick = {1, 1, 1}};
   return config;
@@ -73,7 +73,7 @@ Gang RichGang() {
 }
 
 std::vector<EventBody> RichEvents() {
-  const OtherUsage others{"n1", {5, 5}, {{1, 100, 10}}};
+  const ExternalUsage external{"n1", {5, 5}, {{1, 100, 10}}};
   Gang changed = RichGang();
   changed.key = "waits";
   return {
@@ -83,7 +83,7 @@ std::vector<EventBody> RichEvents() {
       NodeRemoved{"n1"},
       NodeDrained{"n1"},
       SpotNotice{"n1", 5},
-      OthersChanged{others},
+      ExternalUsageChanged{external},
       NodeSetChanged{{"set", {"n1"}}},
       QueueChanged{
           {.key = "q",
@@ -102,7 +102,7 @@ std::vector<EventBody> RichEvents() {
       DecisionApplied{1},
       DecisionRefused{1},
       Reconciled{.nodes = {RichNode()},
-                 .others = {others},
+                 .external = {external},
                  .down = {},
                  .tasks = {{"runs", {0, 0}, "n1", {1}}},
                  .gangs = {{"runs", 0, 0}}},
@@ -217,7 +217,7 @@ TEST(Bounds, NoEventBringsAListWithoutEnd) {
               [&](const absl::Status& status, const std::string& name) {
                 // Of a cluster, or of the tasks that run.
                 if (name == "nodes" || name == "tasks" || name == "down" ||
-                    name == "others") {
+                    name == "external") {
                   return;
                 }
                 ++lists;
@@ -246,7 +246,7 @@ SchedulerState RichState() {
   Story s(RichConfig());
   World(s);
   s.Submit(RichGang());
-  s.Happens(OthersChanged{{"n1", {5, 5}, {{1, 100, 10}}}});
+  s.Happens(ExternalUsageChanged{{"n1", {5, 5}, {{1, 100, 10}}}});
   s.Happens(DisruptionBudgetChanged{{"b", {"runs"}, 1}});
   s.Pass();
   return s.scheduler().State();
@@ -437,7 +437,7 @@ TEST(Bounds, KeysHaveSoManyBytesAndNoMore) {
 }
 
 TEST(Bounds, ThereAreSoManyKindsAndNoMore) {
-  SchedulerConfig config{.resources = {}, .device_resource = ""};
+  SchedulerConfig config{.resources = {}, .device_kind = ""};
   for (uint32_t k = 0; k < Resources::kMaxKinds; ++k) {
     config.resources.push_back(std::to_string(k));
   }
@@ -534,11 +534,11 @@ TEST(Bounds, WhatReallyRunsIsInRange) {
 TEST(Bounds, WhatOthersUseOfADeviceIsInRange) {
   Story s;
   s.HasNode("n1", 1);
-  OtherUsage usage{.node = "n1"};
+  ExternalUsage usage{.node = "n1"};
   usage.devices.assign(kMaxListLength, {0, kWholeDevice, kMaxDeviceMemory});
-  s.Happens(OthersChanged{usage});
+  s.Happens(ExternalUsageChanged{usage});
   EXPECT_EQ(s.scheduler().Validate(), absl::OkStatus());
-  s.Happens(OthersChanged{{.node = "n1"}});
+  s.Happens(ExternalUsageChanged{{.node = "n1"}});
   EXPECT_EQ(s.FreeGpus("n1"), 1);
 }
 

@@ -36,7 +36,8 @@ TEST_F(ComeBackStories, TheStateTellsWhatIsBelievedToBeReal) {
       if (const auto real = AsReal(g, t)) whole.tasks.push_back(*real);
     }
   }
-  EXPECT_EQ(whole.tasks.size(), 4u) << "one succeeded, one is promised a place";
+  EXPECT_EQ(whole.tasks.size(), 4u)
+      << "one succeeded, one is nominated for a place";
   const auto report = s.scheduler().Reconcile(s.now, whole);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->tasks_confirmed, 4u);

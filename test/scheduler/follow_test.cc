@@ -55,7 +55,7 @@ TEST(FollowTest, APlanLeadsToTheStateInWhichItWasMade) {
 // A queue comes to hold more than it is guaranteed beside what it held before,
 // or not, as the tasks of a start come one after the other: what is optional
 // last where it is decided, in the order of their roles where it is followed.
-TEST(FollowTest, WhatATaskOpensDoesNotDependOnTheOrderOfTasks) {
+TEST(FollowTest, WhatATaskActivatesDoesNotDependOnTheOrderOfTasks) {
   auto s = Scheduler::Create({.resources = {"cpu", "gpu"}});
   ASSERT_TRUE(s.ok()) << s.status();
   const auto happens = [&](const EventBody& what) {
@@ -65,8 +65,8 @@ TEST(FollowTest, WhatATaskOpensDoesNotDependOnTheOrderOfTasks) {
   const Node node{
       .key = "n", .capacity = {8}, .devices = std::vector<Device>(4)};
   happens(NodeChanged{node});
-  happens(
-      OthersChanged{{.node = "n", .devices = {{.device = 0, .milli = 1000}}}});
+  happens(ExternalUsageChanged{
+      {.node = "n", .devices = {{.device = 0, .milli = 1000}}}});
   happens(QueueChanged{
       {.key = "owner", .quotas = {{.resource = "gpu", .guarantee = 2000}}}});
   happens(QueueChanged{{.key = "borrower"}});

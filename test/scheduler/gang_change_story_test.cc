@@ -129,7 +129,7 @@ TEST_F(GangChangeTest, LabelsAndTimesChangeNothingElse) {
   Change("a", [](Gang& g) { g.display = "training of the year"; });
   Change("a", [](Gang& g) { g.labels = {{"team", "blue"}}; });
   EXPECT_THAT(s.Pass(), IsEmpty());
-  EXPECT_EQ(s.plan().steps, 0u) << "no question is open";
+  EXPECT_EQ(s.plan().steps, 0u) << "no question is active";
   Change("a", [](Gang& g) { g.max_runtime = kSecond; });
   EXPECT_THAT(s.PassAfter(1), ElementsAre("cancel a", "nominate b: n1"));
 }
@@ -191,7 +191,8 @@ TEST_F(GangChangeTest, WhatAGangHoldsMovesWithIt) {
   EXPECT_THAT(s.Pass(), ElementsAre("start b: n1"));
 }
 
-// Its new queue is over its limit: who was promised room there has it no more.
+// Its new queue is over its limit: who was nominated for room there has it no
+// more.
 TEST_F(GangChangeTest, AGangThatMovesInUndoesAPromise) {
   Nodes({2, 1});
   s.HasQueue("small", {GpuQuota({}, 2)});
@@ -220,7 +221,7 @@ TEST_F(GangChangeTest, AClosedQueueTakesNobody) {
   EXPECT_EQ(s.Of("a").gang.queue, "q");
 }
 
-// --- Stopped through nobody's fault ------------------------------------------
+// --- Stopped through no fault of their own ----------------------------------
 
 TEST_F(GangChangeTest, WhoYieldsWaitsInItsOldPlace) {
   Nodes({1});
@@ -288,7 +289,7 @@ TEST_F(GangChangeTest, BelowItsMinimumItKeepsItsPlacesForATime) {
   Configure(config);
   Nodes({2});
   Runs(Job("a", 2));
-  s.Happens(OthersChanged{
+  s.Happens(ExternalUsageChanged{
       {.node = "n1", .amount = {}, .devices = {{.device = 1, .milli = 1000}}}});
   s.Answers("a", {0, 1}, TaskOutcome::kYielded);
   EXPECT_THAT(s.Pass(), IsEmpty());
@@ -303,7 +304,7 @@ TEST_F(GangChangeTest, RoomThatComesInTimeMendsIt) {
   Configure(config);
   Nodes({2});
   Runs(Job("a", 2));
-  s.Happens(OthersChanged{
+  s.Happens(ExternalUsageChanged{
       {.node = "n1", .amount = {}, .devices = {{.device = 1, .milli = 1000}}}});
   s.Answers("a", {0, 1}, TaskOutcome::kYielded);
   EXPECT_THAT(s.Pass(), IsEmpty());

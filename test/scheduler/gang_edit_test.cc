@@ -7,9 +7,9 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "lib/scheduler/core.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "test/property/dice.h"
-#include "test/scheduler/core_stage.h"
+#include "test/scheduler/tables_stage.h"
 
 namespace muster {
 namespace {
@@ -22,66 +22,67 @@ class GangEditTest : public testing::Test {
  protected:
   GangEditTest() {
     s_.HasNode(8);
-    q_ = s_.core.queues.Find("q");
+    q_ = s_.tables.queues.Find("q");
   }
-  // The gang that is first in line; kNoGang if nobody waits.
+  // The gang that is first in line; kNoGang if none waits.
   GangIndex FirstWaiting() {
-    GangClassList& waiting = s_.core.lists.waiting();
+    GangClassList& waiting = s_.tables.lists.waiting();
     const GangClassIndex c = waiting.First(q_, false);
     return c == kNoClass ? kNoGang : waiting.at(c).first().gang;
   }
 
-  CoreStage s_;
+  TablesStage s_;
   QueueIndex q_ = kNoQueue;
 };
 
 TEST_F(GangEditTest, AGangThatIsHeldWaitsNoMore) {
   const GangIndex g = s_.Submit(Job("a"));
   EXPECT_EQ(FirstWaiting(), g);
-  GangEdit(s_.core, g)->held = true;
+  GangEdit(s_.tables, g)->held = true;
   EXPECT_EQ(FirstWaiting(), kNoGang);
-  GangEdit(s_.core, g)->held = false;
+  GangEdit(s_.tables, g)->held = false;
   EXPECT_EQ(FirstWaiting(), g);
 }
 
 TEST_F(GangEditTest, OnlyTheOutermostEditMovesTheGang) {
   const GangIndex g = s_.Submit(Job("a"));
   {
-    GangEdit outer(s_.core, g);
+    GangEdit outer(s_.tables, g);
     {
-      GangEdit(s_.core, g)->held = true;
+      GangEdit(s_.tables, g)->held = true;
     }
     EXPECT_EQ(FirstWaiting(), g);
-    EXPECT_EQ(s_.core.gangs.at(g).edits, 1u);
+    EXPECT_EQ(s_.tables.gangs.at(g).edits, 1u);
   }
   EXPECT_EQ(FirstWaiting(), kNoGang);
-  EXPECT_EQ(s_.core.gangs.at(g).edits, 0u);
+  EXPECT_EQ(s_.tables.gangs.at(g).edits, 0u);
 }
 
 TEST_F(GangEditTest, AGangLeavesWhenTheLastEditEnds) {
   const GangIndex g = s_.Submit(Job("a"));
   {
-    GangEdit outer(s_.core, g);
+    GangEdit outer(s_.tables, g);
     {
-      GangEdit(s_.core, g).Leave();
+      GangEdit(s_.tables, g).Leave();
     }
-    EXPECT_EQ(s_.core.gangs.Find("a"), g);
+    EXPECT_EQ(s_.tables.gangs.Find("a"), g);
   }
-  EXPECT_EQ(s_.core.gangs.Find("a"), kNoGang);
-  EXPECT_EQ(s_.core.gangs.size(), 0u);
-  EXPECT_EQ(s_.core.queues.at(q_).gangs, 0u);
+  EXPECT_EQ(s_.tables.gangs.Find("a"), kNoGang);
+  EXPECT_EQ(s_.tables.gangs.size(), 0u);
+  EXPECT_EQ(s_.tables.queues.at(q_).gangs, 0u);
   EXPECT_EQ(FirstWaiting(), kNoGang);
-  EXPECT_TRUE(s_.core.queues.asked().IsZero());
+  EXPECT_TRUE(s_.tables.queues.asked().IsZero());
 }
 
 TEST_F(GangEditTest, APositionIsUsedAgainUnderANewGeneration) {
   const GangIndex g = s_.Submit(Job("a"));
-  const uint32_t generation = s_.core.gangs.at(g).generation;
+  const uint32_t generation = s_.tables.gangs.at(g).generation;
   s_.Happens(GangFinished{"a"});
   EXPECT_EQ(s_.Submit(Job("b")), g);
-  EXPECT_EQ(s_.core.gangs.at(g).generation, generation + 1);
+  EXPECT_EQ(s_.tables.gangs.at(g).generation, generation + 1);
   s_.Submit(Job("a"));
-  EXPECT_THAT(s_.core.gangs.Sorted(), ElementsAre(s_.core.gangs.Find("a"), g));
+  EXPECT_THAT(s_.tables.gangs.Sorted(),
+              ElementsAre(s_.tables.gangs.Find("a"), g));
 }
 
 TEST_F(GangEditTest, TheLineMovesWithTheTimeOfSubmission) {
@@ -90,19 +91,20 @@ TEST_F(GangEditTest, TheLineMovesWithTheTimeOfSubmission) {
   b.submitted = 7;
   const GangIndex first = s_.Submit(a), second = s_.Submit(b);
   EXPECT_EQ(FirstWaiting(), first);
-  GangEdit(s_.core, first)->submitted = 9;
+  GangEdit(s_.tables, first)->submitted = 9;
   EXPECT_EQ(FirstWaiting(), second);
-  EXPECT_EQ(s_.core.lists.waiting().CountAhead(q_, s_.core.lists.RankOf(first)),
+  EXPECT_EQ(s_.tables.lists.waiting().CountAhead(
+                q_, s_.tables.lists.PositionOf(first)),
             1u);
 }
 
 TEST_F(GangEditTest, AnEditWithoutAChangeKeepsWhatIsRemembered) {
   const GangIndex g = s_.Submit(Job("a"));
-  GangClassList& waiting = s_.core.lists.waiting();
-  waiting.Close(waiting.First(q_, false), Questions::kRoom);
+  GangClassList& waiting = s_.tables.lists.waiting();
+  waiting.Deactivate(waiting.First(q_, false), Questions::kRoom);
   const GangClassIndex c = waiting.First(q_, false);
-  GangEdit(s_.core, g)->user = "somebody";
-  EXPECT_EQ(waiting.questions(c).open, Questions::kVictims);
+  GangEdit(s_.tables, g)->user = "somebody";
+  EXPECT_EQ(waiting.questions(c).active, Questions::kVictims);
 }
 
 TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndHasAnEnd) {
@@ -111,15 +113,15 @@ TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndHasAnEnd) {
   a.expected_runtime = 20;
   const GangIndex g = s_.Submit(a);
   ASSERT_TRUE(s_.Run(g, 3));
-  const GangLists& lists = s_.core.lists;
+  const GangLists& lists = s_.tables.lists;
   std::vector<GangIndex> holders;
   lists.holding(q_).at(0).ForEach([&](GangIndex h) { holders.push_back(h); });
   EXPECT_THAT(holders, ElementsAre(g));
   EXPECT_TRUE(lists.holding(q_).at(0).elastic());
   EXPECT_THAT(lists.times().wakes(), ElementsAre(Pair(50, g)));
   EXPECT_THAT(lists.times().ends(), ElementsAre(Pair(20, g)));
-  EXPECT_EQ(s_.core.gangs.at(g).listing.surplus, 1u);
-  EXPECT_EQ(s_.core.lists.growing().HeadOf(q_), g);
+  EXPECT_EQ(s_.tables.gangs.at(g).listing.surplus, 1u);
+  EXPECT_EQ(s_.tables.lists.growing().HeadOf(q_), g);
   s_.Happens(GangYielded{"a"});
   EXPECT_THAT(lists.holding(q_), IsEmpty());
   EXPECT_THAT(lists.times().wakes(), IsEmpty());
@@ -130,11 +132,11 @@ TEST_F(GangEditTest, WhoRunsHoldsAndGrowsAndHasAnEnd) {
 TEST_F(GangEditTest, WhoHasLessBeyondItsMinimumGrowsSooner) {
   ASSERT_TRUE(s_.Run(s_.Submit(Elastic("a", 1, 4)), 3));
   ASSERT_TRUE(s_.Run(s_.Submit(Elastic("b", 1, 4)), 2));
-  GangClassList& growing = s_.core.lists.growing();
-  const GangIndex a = s_.core.gangs.Find("a"), b = s_.core.gangs.Find("b");
+  GangClassList& growing = s_.tables.lists.growing();
+  const GangIndex a = s_.tables.gangs.Find("a"), b = s_.tables.gangs.Find("b");
   EXPECT_EQ(growing.HeadOf(q_), b);
   {
-    GangEdit gang(s_.core, a);
+    GangEdit gang(s_.tables, a);
     s_.life.Drop(gang, {0, 2});
     s_.life.Drop(gang, {0, 1});
   }
@@ -145,8 +147,8 @@ TEST_F(GangEditTest, WhoHasLessBeyondItsMinimumGrowsSooner) {
 // --- Any changes, against lists made anew
 // -------------------------------------
 
-void SomeEdit(Core& core, GangIndex g, Dice& dice) {
-  GangEdit gang(core, g);
+void SomeEdit(SchedulerTables& tables, GangIndex g, Dice& dice) {
+  GangEdit gang(tables, g);
   for (int i = 0; i < 2; ++i) {
     switch (dice.Below(8)) {
       case 0:
@@ -180,15 +182,15 @@ void SomeEdit(Core& core, GangIndex g, Dice& dice) {
 }
 
 // All lists, from the records.
-void CheckLists(const Core& core) {
-  const GangLists& lists = core.lists;
+void CheckLists(const SchedulerTables& tables) {
+  const GangLists& lists = tables.lists;
   std::set<std::string> nominated, asking, lacking;
   std::multiset<GangIndex> holders, held;
   std::set<int32_t> elastic;  // Priorities.
   GangTimes::Index wakes, ends;
   size_t waiting = 0, growing = 0;
-  for (GangIndex g = 0; g < core.gangs.limit(); ++g) {
-    const GangRecord& r = core.gangs.at(g);
+  for (GangIndex g = 0; g < tables.gangs.limit(); ++g) {
+    const GangRecord& r = tables.gangs.at(g);
     if (!r.exists) continue;
     const Listing l = lists.ListingOf(g, r);
     ASSERT_EQ(r.listing, l) << r.key;
@@ -202,9 +204,9 @@ void CheckLists(const Core& core) {
     waiting += l.waiting.queue != kNoQueue;
     growing += l.growing.queue != kNoQueue;
   }
-  const auto keys = [](const GangLists::RankSet& ranks) {
+  const auto keys = [](const GangLists::PositionSet& positions) {
     std::set<std::string> all;
-    for (const GangRank& rank : ranks) all.emplace(rank.key);
+    for (const QueuePosition& position : positions) all.emplace(position.key);
     return all;
   };
   ASSERT_EQ(keys(lists.nominated()), nominated);
@@ -212,7 +214,7 @@ void CheckLists(const Core& core) {
   ASSERT_EQ(keys(lists.lacking()), lacking);
   ASSERT_EQ(lists.times().wakes(), wakes);
   ASSERT_EQ(lists.times().ends(), ends);
-  for (const auto& [priority, all] : lists.holding(core.queues.Find("q"))) {
+  for (const auto& [priority, all] : lists.holding(tables.queues.Find("q"))) {
     all.ForEach([&](GangIndex g) { held.insert(g); });
     ASSERT_EQ(all.elastic(), elastic.contains(priority));
   }
@@ -228,25 +230,25 @@ TEST(GangListsPropertyTest, TheListsAreThoseOfTheRecords) {
   for (uint64_t seed = 1; seed <= 50; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(seed);
-    CoreStage s;
+    TablesStage s;
     s.HasNode(8);
-    s.core.now = 2;
+    s.tables.now = 2;
     std::vector<GangIndex> gangs;
     for (const char* key : {"a", "b", "c", "d"}) {
       gangs.push_back(s.Submit(Elastic(key, 1, 2)));
       if (dice.OneIn(2)) s.Run(gangs.back(), 1);
     }
     for (int step = 0; step < 60; ++step) {
-      SomeEdit(s.core, gangs[dice.Below(4)], dice);
-      ASSERT_NO_FATAL_FAILURE(CheckLists(s.core));
+      SomeEdit(s.tables, gangs[dice.Below(4)], dice);
+      ASSERT_NO_FATAL_FAILURE(CheckLists(s.tables));
     }
     // What is left when all are out is nothing.
     for (const GangIndex g : gangs) {
-      GangEdit gang(s.core, g);
+      GangEdit gang(s.tables, g);
       s.life.Stop(gang);
       gang.Leave();
     }
-    for (const size_t size : s.core.lists.Sizes()) ASSERT_EQ(size, 0u);
+    for (const size_t size : s.tables.lists.Sizes()) ASSERT_EQ(size, 0u);
   }
 }
 

@@ -219,7 +219,7 @@ TEST_F(HostTest, NobodyWaitsForATaskLongerThanTheNewTime) {
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
 }
 
-// The promise is void, as its node is overcommitted.
+// The nomination is void, as its node is overcommitted.
 TEST_F(HostTest, WhatAPromiseGivesBackIsForWhoLacksATaskFirst) {
   SchedulerConfig config;
   config.replacement_timeout = 60 * kSecond;
@@ -238,7 +238,7 @@ TEST_F(HostTest, WhatAPromiseGivesBackIsForWhoLacksATaskFirst) {
   s.Answers("a", {0, 1}, TaskOutcome::kYielded);
   s.Submit(Job("waits"));
   EXPECT_THAT(s.Pass(), IsEmpty());
-  s.Happens(OthersChanged{
+  s.Happens(ExternalUsageChanged{
       {.node = "n3", .devices = {{.device = 0, .milli = kWholeDevice}}}});
   EXPECT_THAT(s.Pass(), ElementsAre("evict promised", "grow a: n4"));
 }
@@ -287,9 +287,9 @@ TEST_F(HostTest, KindsStayWhereTheyAre) {
   EXPECT_THAT(std::string(s.Try(ConfigChanged{config}).message()),
               HasSubstr("config.resources"));
   config = s.scheduler().config();
-  config.device_resource = "cpu";
+  config.device_kind = "cpu";
   EXPECT_THAT(std::string(s.Try(ConfigChanged{config}).message()),
-              HasSubstr("config.device_resource"));
+              HasSubstr("config.device_kind"));
 }
 
 // --- A restart ---------------------------------------------------------------
@@ -407,18 +407,18 @@ TEST_F(HostTest, TheHostTellsWhatAGangHasServed) {
 TEST_F(HostTest, DevicesThatNobodyNamesAreTheLastThatAreFree) {
   Nodes({4});
   Runs(Job("a", 1, 1));
-  s.Happens(OthersChanged{{.node = "n1", .unnamed_devices = 2}});
+  s.Happens(ExternalUsageChanged{{.node = "n1", .unnamed_devices = 2}});
   EXPECT_EQ(s.FreeGpus("n1"), 1);
   s.Submit(Job("b", 1, 2));
   EXPECT_THAT(s.Pass(), IsEmpty());
-  s.Happens(OthersChanged{{.node = "n1", .unnamed_devices = 1}});
+  s.Happens(ExternalUsageChanged{{.node = "n1", .unnamed_devices = 1}});
   EXPECT_THAT(s.Pass(), ElementsAre("start b: n1"));
   EXPECT_EQ(s.FreeGpus("n1"), 0);
 }
 
 TEST_F(HostTest, ADeviceThatATaskTurnsOutToHaveIsNotTheirs) {
   Nodes({2});
-  s.Happens(OthersChanged{{.node = "n1", .unnamed_devices = 1}});
+  s.Happens(ExternalUsageChanged{{.node = "n1", .unnamed_devices = 1}});
   s.Submit(Job("a"));
   s.Pass();
   // Planned for the first; the plugin gave it the other one.
@@ -426,20 +426,20 @@ TEST_F(HostTest, ADeviceThatATaskTurnsOutToHaveIsNotTheirs) {
   EXPECT_EQ(s.Of("a").tasks[0].devices, DeviceSet{1});
   EXPECT_EQ(s.scheduler().State().nodes[0].unnamed, DeviceSet{0});
   EXPECT_EQ(s.FreeGpus("n1"), 0);
-  EXPECT_THAT(s.Pass(), IsEmpty()) << "nobody has too much";
+  EXPECT_THAT(s.Pass(), IsEmpty()) << "no node is overcommitted";
   s.Happens(GangFinished{"a"});
   EXPECT_EQ(s.FreeGpus("n1"), 1);
 }
 
 TEST_F(HostTest, OthersCannotHaveMoreDevicesThanThereAre) {
   Nodes({2});
-  const absl::Status more = s.Try(OthersChanged{
+  const absl::Status more = s.Try(ExternalUsageChanged{
       {.node = "n1", .devices = {{0, 500}}, .unnamed_devices = 2}});
   EXPECT_THAT(std::string(more.message()),
               HasSubstr("unnamed_devices: 2 is not in 0..1"));
-  s.Happens(OthersChanged{{.node = "n1", .unnamed_devices = 2}});
+  s.Happens(ExternalUsageChanged{{.node = "n1", .unnamed_devices = 2}});
   s.HasNode("n1", 1);  // One is gone, whosever it was.
-  EXPECT_EQ(s.scheduler().State().nodes[0].others.unnamed_devices, 1u);
+  EXPECT_EQ(s.scheduler().State().nodes[0].external.unnamed_devices, 1u);
 }
 
 // What is lost on a node that others take over is mended like any other.
@@ -447,7 +447,7 @@ TEST_F(HostTest, WhereOthersTakeWhatATaskHasItMustLeave) {
   Nodes({1, 1});
   Runs(Job("a"));
   EXPECT_EQ(s.Where("a"), "n1");
-  s.Happens(OthersChanged{{.node = "n1", .unnamed_devices = 1}});
+  s.Happens(ExternalUsageChanged{{.node = "n1", .unnamed_devices = 1}});
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
   s.AllDone();
   EXPECT_THAT(s.Pass(), ElementsAre("start a: n2"));

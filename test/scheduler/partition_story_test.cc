@@ -180,11 +180,11 @@ TEST_F(PartitionStories, ADeviceCutAnewUnderARunningTaskIsStillItsOwn) {
 }
 
 TEST_F(PartitionStories, WhatOthersHoldIsLeftAlone) {
-  s.Happens(OthersChanged{
+  s.Happens(ExternalUsageChanged{
       {"n1", {}, {{.device = 0, .partition = "1g.10gb", .first_slice = 0}}}});
   s.Submit(Parts("a", 1, "4g.40gb"));
   EXPECT_THAT(s.Pass(), IsEmpty());
-  s.Happens(OthersChanged{{"n1", {}, {}}});
+  s.Happens(ExternalUsageChanged{{"n1", {}, {}}});
   EXPECT_THAT(s.Pass(), ElementsAre("start a: n1"));
 }
 
@@ -234,8 +234,8 @@ TEST_F(PartitionStories, BadInputIsNamed) {
     change(g.roles[0].shape.devices);
     return EventBody(GangSubmitted{g});
   };
-  const auto others = [](DeviceShare share) {
-    return EventBody(OthersChanged{{"n1", {}, {share}}});
+  const auto external = [](DeviceShare share) {
+    return EventBody(ExternalUsageChanged{{"n1", {}, {share}}});
   };
   const std::pair<EventBody, std::string> bad[] = {
       {node([](Device& d) { d.partition_scheme = "x"; }),
@@ -260,13 +260,13 @@ TEST_F(PartitionStories, BadInputIsNamed) {
        "shape.devices.partition: takes .count = 1"},
       {gang([](DeviceRequest& d) { d.milli = 500; }),
        "shape.devices.partition: takes .count = 1, .milli = 1000"},
-      {others({.device = 0, .partition = "x"}),
+      {external({.device = 0, .partition = "x"}),
        "usage of 'n1'.devices[0].partition: no scheme"},
-      {others({.device = 0, .milli = 5, .partition = "1g.10gb"}),
+      {external({.device = 0, .milli = 5, .partition = "1g.10gb"}),
        "must be 0 beside a partition"},
-      {others({.device = 0, .first_slice = 5}),
+      {external({.device = 0, .first_slice = 5}),
        ".first_slice: must be 0 without"},
-      {others({.device = 0, .partition = "1g.10gb", .first_slice = 16}),
+      {external({.device = 0, .partition = "1g.10gb", .first_slice = 16}),
        ".first_slice: 16 is not in 0..15"},
   };
   const uint64_t before = s.scheduler().StateHash();
@@ -298,12 +298,13 @@ TEST_F(PartitionStories, SlotsOfAnswersAreChecked) {
 
 TEST(PartitionRefusals, OfWorkloads) {
   SchedulerConfig config = Config();
-  config.placement.workload.resize(1);
-  config.placement.workload[0].shape.devices = {.count = 1};
-  config.placement.workload[0].shape.devices.partition = "1g.10gb";
-  EXPECT_THAT(std::string(Scheduler::Create(config).status().message()),
-              HasSubstr("config.placement.workload[0].shape.devices.partition: "
-                        "not supported yet"));
+  config.placement.typical_tasks.resize(1);
+  config.placement.typical_tasks[0].shape.devices = {.count = 1};
+  config.placement.typical_tasks[0].shape.devices.partition = "1g.10gb";
+  EXPECT_THAT(
+      std::string(Scheduler::Create(config).status().message()),
+      HasSubstr("config.placement.typical_tasks[0].shape.devices.partition: "
+                "not supported yet"));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/scheduler/core_stage.h"
+#include "test/scheduler/tables_stage.h"
 
 namespace muster {
 namespace {
@@ -33,7 +33,7 @@ class PlanWriterTest : public testing::Test {
     writer_.Begin(&plan_);
   }
   void Add(PlanWriter::Draft draft, GangIndex g, uint32_t task) {
-    const GangRecord& r = s_.core.gangs.at(g);
+    const GangRecord& r = s_.tables.gangs.at(g);
     writer_.AddTask(draft, r, r.tasks[task]);
   }
   PlanWriter::Draft Decide(DecisionKind kind, GangIndex g) {
@@ -45,14 +45,14 @@ class PlanWriterTest : public testing::Test {
     return tasks;
   }
 
-  CoreStage s_;
+  TablesStage s_;
   GangIndex a_ = kNoGang, b_ = kNoGang;
-  PlanWriter writer_{s_.core};
+  PlanWriter writer_{s_.tables};
   Plan plan_;
 };
 
 TEST_F(PlanWriterTest, TasksJoinInAnyOrderAndLieSideBySide) {
-  const uint64_t next = s_.core.next_seq;
+  const uint64_t next = s_.tables.next_seq;
   const auto grow = Decide(DecisionKind::kGrow, a_);
   const auto shrink = Decide(DecisionKind::kShrink, b_);
   Add(shrink, b_, 2);
@@ -63,7 +63,7 @@ TEST_F(PlanWriterTest, TasksJoinInAnyOrderAndLieSideBySide) {
   ASSERT_THAT(plan_.decisions, SizeIs(2));
   EXPECT_EQ(plan_.decisions[0].seq, next);
   EXPECT_EQ(plan_.decisions[1].seq, next + 1);
-  EXPECT_EQ(s_.core.next_seq, next + 2);
+  EXPECT_EQ(s_.tables.next_seq, next + 2);
   EXPECT_THAT(TasksOf(plan_.decisions[0]), ElementsAre(0, 1)) << "by task";
   EXPECT_THAT(TasksOf(plan_.decisions[1]), ElementsAre(2, 0)) << "as told";
   EXPECT_EQ(plan_.Text(plan_.decisions[1].gang_key), "b");
@@ -81,12 +81,12 @@ TEST_F(PlanWriterTest, AStopNamesForWhomAndHasItsGrace) {
   writer_.Finish(false);
   EXPECT_EQ(plan_.Text(plan_.decisions[0].on_behalf_key), "a");
   EXPECT_EQ(plan_.decisions[0].grace, 30 * kSecond);
-  EXPECT_EQ(plan_.decisions[1].grace, 0) << "it stops nobody";
+  EXPECT_EQ(plan_.decisions[1].grace, 0) << "it stops no gang";
 }
 
 TEST_F(PlanWriterTest, WithoutAPlanOnlyNumbersAreGivenOut) {
   writer_.Begin(nullptr);
-  const uint64_t next = s_.core.next_seq;
+  const uint64_t next = s_.tables.next_seq;
   const auto draft = Decide(DecisionKind::kStart, a_);
   Add(draft, a_, 0);
   EXPECT_EQ(writer_.at(draft).seq, next);
@@ -95,12 +95,12 @@ TEST_F(PlanWriterTest, WithoutAPlanOnlyNumbersAreGivenOut) {
 }
 
 TEST_F(PlanWriterTest, WhoPlacedAGangIsKnownInThisPlanAlone) {
-  const GangRecord &a = s_.core.gangs.at(a_), &b = s_.core.gangs.at(b_);
+  const GangRecord &a = s_.tables.gangs.at(a_), &b = s_.tables.gangs.at(b_);
   EXPECT_EQ(writer_.PlacedBy(a), PlanWriter::kNone);
   const auto start = Decide(DecisionKind::kStart, a_);
-  GangEdit(s_.core, a_)->placed_seq = writer_.at(start).seq;
+  GangEdit(s_.tables, a_)->placed_seq = writer_.at(start).seq;
   const auto resume = Decide(DecisionKind::kResume, b_);
-  GangEdit(s_.core, b_)->placed_seq = writer_.at(resume).seq;
+  GangEdit(s_.tables, b_)->placed_seq = writer_.at(resume).seq;
   EXPECT_EQ(writer_.PlacedBy(a), start);
   EXPECT_EQ(writer_.PlacedBy(b), PlanWriter::kNone) << "nothing joins that";
   writer_.Begin(&plan_);
@@ -111,8 +111,8 @@ TEST_F(PlanWriterTest, WhoPlacedAGangIsKnownInThisPlanAlone) {
 TEST_F(PlanWriterTest, AReasonIsToldOnceWhateverItsNumbers) {
   const GangIndex c = s_.Submit(Job("c", 9));
   s_.Submit(Job("d", 9));
-  GangClassList& waiting = s_.core.lists.waiting();
-  const GangClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
+  GangClassList& waiting = s_.tables.lists.waiting();
+  const GangClassIndex cls = waiting.First(s_.tables.queues.Find("q"), false);
   Questions no = {.reason = {.code = ReasonCode::kInsufficient, .needed = 9}};
   writer_.Answer(waiting, cls, no);
   no.reason.needed = 10;
@@ -129,12 +129,12 @@ TEST_F(PlanWriterTest, AReasonIsToldOnceWhateverItsNumbers) {
   EXPECT_THAT(plan_.class_results, SizeIs(1)) << "the class is named once";
 }
 
-// What is only closed needs no word, unless the plan broke off.
-TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItClosed) {
-  s_.core.config.work_budget = 1;
+// What is only deactivated needs no word, unless the plan broke off.
+TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItDeactivated) {
+  s_.tables.config.work_budget = 1;
   s_.Submit(Job("c", 9));
-  GangClassList& waiting = s_.core.lists.waiting();
-  const GangClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
+  GangClassList& waiting = s_.tables.lists.waiting();
+  const GangClassIndex cls = waiting.First(s_.tables.queues.Find("q"), false);
   const Questions no = {.reason = {.code = ReasonCode::kInsufficient}};
   Questions told = waiting.questions(cls);
   told.reason = no.reason;
@@ -149,21 +149,21 @@ TEST_F(PlanWriterTest, OnlyAPlanThatBrokeOffTellsWhatItClosed) {
   }
 }
 
-TEST_F(PlanWriterTest, AClassThatRemainsOpenIsNamedWithItsQuestions) {
+TEST_F(PlanWriterTest, AClassThatRemainsActiveIsNamedWithItsQuestions) {
   s_.Submit(Job("c", 9));
-  GangClassList& waiting = s_.core.lists.waiting();
-  const GangClassIndex cls = waiting.First(s_.core.queues.Find("q"), false);
-  waiting.Close(cls, Questions::kRoom);
+  GangClassList& waiting = s_.tables.lists.waiting();
+  const GangClassIndex cls = waiting.First(s_.tables.queues.Find("q"), false);
+  waiting.Deactivate(cls, Questions::kRoom);
   writer_.Note(waiting, cls, true);
   writer_.Finish(false);
   ASSERT_THAT(plan_.class_results, SizeIs(1));
   EXPECT_EQ(plan_.Text(plan_.class_results[0].gang_key), "c");
-  EXPECT_EQ(plan_.class_results[0].open, Questions::kVictims);
+  EXPECT_EQ(plan_.class_results[0].active, Questions::kVictims);
   EXPECT_FALSE(plan_.class_results[0].grows);
 }
 
 TEST_F(PlanWriterTest, WhoAsksToBeLookedAtIsNamed) {
-  GangEdit(s_.core, b_)->check_due = true;
+  GangEdit(s_.tables, b_)->check_due = true;
   writer_.Finish(false);
   ASSERT_THAT(plan_.check_due, SizeIs(1));
   EXPECT_EQ(plan_.Text(plan_.check_due[0]), "b");

@@ -57,7 +57,7 @@ TEST_F(PreemptionStories, WhatIsLostAndWhoElseItCouldHaveBeen) {
   EXPECT_EQ(told.runner_up.cost, 4 * 100'000);
 }
 
-// Both have to go: there is nobody else.
+// Both have to go: there is no other.
 TEST_F(PreemptionStories, NobodyElse) {
   Story s = TwoJobs(true);
   s.Submit(Job("urgent", 2, 4, "high"));

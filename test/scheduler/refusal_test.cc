@@ -289,12 +289,12 @@ TEST(Refusals, OfNodes) {
       {NodeRemoved{"x"}, kNotFound, "node 'x'"},
       {NodeDrained{"x", true}, kNotFound, "node 'x'"},
       {SpotNotice{"x", 0}, kNotFound, "node 'x'"},
-      {OthersChanged{{"x", {}, {}}}, kNotFound, "node 'x'"},
-      {OthersChanged{{"n1", {-1}, {}}}, kInvalid,
+      {ExternalUsageChanged{{"x", {}, {}}}, kNotFound, "node 'x'"},
+      {ExternalUsageChanged{{"n1", {-1}, {}}}, kInvalid,
        "usage of 'n1'.amount.cpu: -1"},
-      {OthersChanged{{"n1", {}, {{2, 0, 0}}}}, kInvalid,
+      {ExternalUsageChanged{{"n1", {}, {{2, 0, 0}}}}, kInvalid,
        "usage of 'n1': device 2 of 2"},
-      {OthersChanged{{"n1", {}, {{0, 1001, 0}}}}, kInvalid, "milli"},
+      {ExternalUsageChanged{{"n1", {}, {{0, 1001, 0}}}}, kInvalid, "milli"},
       {NodeSetChanged{{"", {}}}, kInvalid, "set.key"},
   });
 }
@@ -364,10 +364,10 @@ TEST(Refusals, OfReconciling) {
   ExpectRefused({
       {Reconciled{.nodes = {nodes[0], nodes[0]}}, kInvalid,
        "reconciled.nodes: 'n1' twice"},
-      {Reconciled{.nodes = nodes, .others = {{"x", {}, {}}}}, kInvalid,
-       "reconciled.others: 'x'"},
-      {Reconciled{.nodes = nodes, .others = {{"n1", {}, {{2, 0, 0}}}}},
-       kInvalid, "reconciled.others 'n1'"},
+      {Reconciled{.nodes = nodes, .external = {{"x", {}, {}}}}, kInvalid,
+       "reconciled.external: 'x'"},
+      {Reconciled{.nodes = nodes, .external = {{"n1", {}, {{2, 0, 0}}}}},
+       kInvalid, "reconciled.external 'n1'"},
       {Reconciled{.nodes = nodes, .down = {"x"}}, kInvalid,
        "reconciled.down: 'x'"},
       {task({"x", {0, 0}, "n1"}), kNotFound, "reconciled.tasks[0].gang: 'x'"},
@@ -390,8 +390,8 @@ TEST(Refusals, OfConfigurations) {
        "config.resources[3]: 'cpu' twice"},
       {[](auto& c) { c.resources.push_back(""); },
        "config.resources[3]: has 0 bytes"},
-      {[](auto& c) { c.device_resource = "tpu"; },
-       "config.device_resource: 'tpu' is not one of config.resources; empty: "
+      {[](auto& c) { c.device_kind = "tpu"; },
+       "config.device_kind: 'tpu' is not one of config.resources; empty: "
        "none is"},
       {[](auto& c) { c.topologies.push_back({"", {"rack"}}); },
        "config.topologies[1].key"},
@@ -410,27 +410,29 @@ TEST(Refusals, OfConfigurations) {
       {[](auto& c) { c.replacement_timeout = -1; },
        "config.replacement_timeout: -1"},
       {[](auto& c) { c.suspend_timeout = kForever; }, "config.suspend_timeout"},
-      {[](auto& c) { c.placement.workload.resize(257); },
-       "config.placement.workload: has 257, not 0..256"},
-      {[](auto& c) { c.placement.workload = {{}, {.weight = 0}}; },
-       "config.placement.workload[1].weight: 0"},
+      {[](auto& c) { c.placement.typical_tasks.resize(257); },
+       "config.placement.typical_tasks: has 257, not 0..256"},
+      {[](auto& c) { c.placement.typical_tasks = {{}, {.weight = 0}}; },
+       "config.placement.typical_tasks[1].weight: 0"},
       {[](auto& c) {
-         c.placement.workload.resize(1);
-         c.placement.workload[0].shape.resources = {1, 1, 1};
+         c.placement.typical_tasks.resize(1);
+         c.placement.typical_tasks[0].shape.resources = {1, 1, 1};
        },
-       "config.placement.workload[0].shape.resources.gpu"},
+       "config.placement.typical_tasks[0].shape.resources.gpu"},
       {[](auto& c) {
-         c.placement.workload.resize(1);
-         c.placement.workload[0].shape.devices = {.count = 1, .milli = 1001};
+         c.placement.typical_tasks.resize(1);
+         c.placement.typical_tasks[0].shape.devices = {.count = 1,
+                                                       .milli = 1001};
        },
-       "config.placement.workload[0].shape.devices.milli"},
+       "config.placement.typical_tasks[0].shape.devices.milli"},
       {[](auto& c) {
-         c.placement.workload.resize(1);
-         c.placement.workload[0].shape.selector.any_of = {{{{.key = ""}}}};
+         c.placement.typical_tasks.resize(1);
+         c.placement.typical_tasks[0].shape.selector.any_of = {{{{.key = ""}}}};
        },
-       "config.placement.workload[0].shape.selector.any_of[0].all_of[0].key"},
-      {[](auto& c) { c.search.max_steps = uint64_t{1} << 41; },
-       "config.search.max_steps: 2199023255552 is not in 0.."},
+       "config.placement.typical_tasks[0].shape.selector.any_of[0].all_of[0]."
+       "key"},
+      {[](auto& c) { c.search.victim_steps = uint64_t{1} << 41; },
+       "config.search.victim_steps: 2199023255552 is not in 0.."},
       {[](auto& c) { c.placement.supply = {{"A", -1}}; },
        "config.placement.supply[0].devices: -1"},
       {[](auto& c) { c.placement.supply = {{"A", 1}, {"A", 2}}; },

@@ -234,8 +234,8 @@ TEST_F(SchedulerTest, ATaskMayStartElsewhereThanPlanned) {
   EXPECT_EQ(s.FreeGpus("n2"), 0);
 }
 
-// What a reconciliation says of open decisions: done, or not.
-TEST_F(SchedulerTest, AReconciliationAnswersWhatIsOpen) {
+// What a reconciliation says of pending decisions: done, or not.
+TEST_F(SchedulerTest, AReconciliationAnswersWhatIsPending) {
   Nodes({1, 1, 1, 1});
   s.HasClasses();
   s.Submit(Job("stays", 1, 1, "low"));
@@ -287,7 +287,7 @@ TEST_F(SchedulerTest, OnlyWhoHoldsWhatIsOvercommittedHasToLeave) {
   s.Submit(Job("a", 1, 1, "high"));
   s.Pass();
   s.AllDone();
-  s.Happens(OthersChanged{{"n1", {}, {{0, 1000, 0}}}});
+  s.Happens(ExternalUsageChanged{{"n1", {}, {{0, 1000, 0}}}});
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
 }
 

@@ -160,7 +160,7 @@ TEST_F(SchedulerTest, ANominatedGangWaitsForTheLastRelease) {
   s.Applied(DecisionKind::kEvict, "a");
   EXPECT_THAT(s.Pass(), IsEmpty());
   EXPECT_EQ(s.FreeGpus("n1"), 1);
-  EXPECT_EQ(s.FreeGpus("n1", Ledger::kLater), 0) << "it is promised";
+  EXPECT_EQ(s.FreeGpus("n1", Ledger::kLater), 0) << "it is nominated";
   s.Applied(DecisionKind::kEvict, "b");
   EXPECT_THAT(s.Pass(), ElementsAre("start pair: n1 n2"));
 }
@@ -290,7 +290,7 @@ TEST(SchedulerPolicyTest, TheConfigurationSaysWhichNodesAreTaken) {
   };
   EXPECT_EQ(places(PlacementPolicy::kMuster), "n1 n1 n1 n1 ");
   EXPECT_EQ(places(PlacementPolicy::kBinpack), "n1 n1 n1 n1 ");
-  EXPECT_EQ(places(PlacementPolicy::kSpread), "n1 n2 n1 n2 ");
+  EXPECT_EQ(places(PlacementPolicy::kLeastAllocated), "n1 n2 n1 n2 ");
 }
 
 // The launcher is not to be preempted: its gang gives up workers, or nothing.
@@ -449,7 +449,7 @@ TEST_F(SchedulerTest, AGuaranteeIsTakenBack) {
     gang.queue = "r";
     s.Submit(gang);
   }
-  EXPECT_EQ(s.Pass().size(), 4u) << "what nobody uses may be borrowed";
+  EXPECT_EQ(s.Pass().size(), 4u) << "what is unused may be borrowed";
   s.AllDone();
   s.Submit(Job("a", 2));
   const std::vector<std::string> plan = s.Pass();

@@ -109,7 +109,7 @@ uint64_t StepsOfAStart(uint32_t tasks) {
   return s.plan().steps;
 }
 
-// Also where nobody else's turn would end it.
+// Also where no other queue's turn would end it.
 TEST(WorkBudget, EndsGrowth) {
   SchedulerConfig config;
   config.work_budget = (StepsOfAStart(1) + 1) * 4 / 3 + 1;  // And for growth.
@@ -142,15 +142,15 @@ TEST(WorkBudget, OfOneStepStillGetsOn) {
 
 // A question that was answered costs nothing until its answer may change; then
 // what was found out before makes no step cheaper.
-TEST(WorkBudget, IsSpentOnOpenQuestionsOnly) {
+TEST(WorkBudget, IsSpentOnActiveQuestionsOnly) {
   Story s = Budgeted(1000);
   s.Submit(Job("big", 9));
   s.Submit(Job("huge", 10));
   s.Pass();
   s.AllDone();
   EXPECT_GT(s.plan().steps, 0u);
-  const auto steps = [&](int64_t others) {
-    s.Happens(OthersChanged{{"n1", {others, 0, 0}, {}}});
+  const auto steps = [&](int64_t external) {
+    s.Happens(ExternalUsageChanged{{"n1", {external, 0, 0}, {}}});
     absl::StatusOr<Scheduler> fresh = Scheduler::Restore(s.scheduler().State());
     EXPECT_TRUE(fresh.ok());
     Plan theirs;
@@ -216,21 +216,20 @@ TEST(WorkBudget, ChargesTheSameWhateverACacheKnows) {
     steps += s.plan().steps;
     if (i % 2 == 0) s.AllDone();
     const std::string node = "n" + std::to_string(i % 8);
-    s.Happens(OthersChanged{{node, {i % 3 * 1000, 0, 0}, {}}});
+    s.Happens(ExternalUsageChanged{{node, {i % 3 * 1000, 0, 0}, {}}});
     if (i % 5 == 4)
       s.Try(GangFinished{"low" + std::to_string(i)}).IgnoreError();
   }
   EXPECT_GT(steps, 0u);
 }
 
-// --- What was spent in vain
-// ------------------------------------------------------
+// --- What was spent for nothing ----------------------------------------------
 
 // A search that its limit ended has more of it the next time, and one that is
 // restored in between has as much.
 TEST(SearchLimits, GrowWhileANoIsNotProven) {
   SchedulerConfig config;
-  config.search.max_steps = 1;
+  config.search.victim_steps = 1;
   Story s(config);
   for (const char* node : {"n1", "n2", "n3"}) s.HasNode(node, 4);
   s.HasClasses();

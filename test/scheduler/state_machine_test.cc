@@ -319,7 +319,8 @@ TEST(StateMachine, EveryCellIsAsDocumented) {
     }
     actual += "\n";
   }
-  EXPECT_EQ(table.size(), cells) << "the document has cells nobody walked";
+  EXPECT_EQ(table.size(), cells)
+      << "the document has cells that were not walked";
   if (HasFailure()) std::printf("The table as it is:\n%s", actual.c_str());
 }
 
@@ -344,7 +345,7 @@ TEST(StateMachine, AMessageThatComesTwiceIsAsOne) {
       if (!message) continue;
       once.Happens(*message);
       twice.Happens(*message);
-      twice.Try(*message).IgnoreError();  // It may be about nobody by now.
+      twice.Try(*message).IgnoreError();  // Its gang may be gone by now.
       EXPECT_EQ(Essence(once), Essence(twice));
       EXPECT_EQ(once.Pass(), twice.Pass());
     }

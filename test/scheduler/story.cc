@@ -117,7 +117,7 @@ std::vector<std::string> Story::Pass() {
   for (const DecisionRecord& d : record.decisions) {
     lines.push_back(Line(d));
     asked_.push_back(d);
-    open_.push_back(d.seq);
+    pending_.push_back(d.seq);
   }
   return lines;
 }
@@ -128,7 +128,8 @@ std::vector<std::string> Story::PassAfter(int64_t seconds) {
 }
 
 void Story::AllDone() {
-  for (uint64_t seq : std::exchange(open_, {})) Happens(DecisionApplied{seq});
+  for (uint64_t seq : std::exchange(pending_, {}))
+    Happens(DecisionApplied{seq});
 }
 
 uint64_t Story::Seq(DecisionKind kind, const std::string& gang) const {
@@ -141,13 +142,13 @@ uint64_t Story::Seq(DecisionKind kind, const std::string& gang) const {
 
 void Story::Applied(DecisionKind kind, const std::string& gang) {
   const uint64_t seq = Seq(kind, gang);
-  std::erase(open_, seq);
+  std::erase(pending_, seq);
   Happens(DecisionApplied{seq});
 }
 
 void Story::Refused(DecisionKind kind, const std::string& gang) {
   const uint64_t seq = Seq(kind, gang);
-  std::erase(open_, seq);
+  std::erase(pending_, seq);
   Happens(DecisionRefused{seq});
 }
 

@@ -81,7 +81,7 @@ class Story {
   Scheduler scheduler_;
   Plan plan_;
   std::vector<DecisionRecord> asked_;  // All decisions so far.
-  std::vector<uint64_t> open_;         // Those not answered by the story.
+  std::vector<uint64_t> pending_;      // Those not answered by the story.
 };
 
 // One line: see Story::Pass.

@@ -38,7 +38,7 @@ Gang Submission(int t, int i) {
   return gang;
 }
 
-// Every submission is applied or refused, once; and whoever reads the journal
+// Every submission is applied or refused, once; and a reader of the journal
 // decides the same: the plan hangs on the sets that the passes took, on nothing
 // else.
 TEST(SubmitThreadsTest, EachPassTakesASetAndTheJournalTellsWhich) {

@@ -62,7 +62,7 @@ TEST_F(SuccessStories, AGangOfWhichATaskWasStoppedStartsAnewWithAll) {
       Ends(first, first == 0 ? TaskOutcome::kSucceeded : other);
       Ends(1 - first, first == 0 ? other : TaskOutcome::kSucceeded);
       EXPECT_EQ(s.Phase("a"), "waiting");
-      EXPECT_FALSE(s.Of("a").cut_short);
+      EXPECT_FALSE(s.Of("a").interrupted);
       s.Pass();
       s.Happens(GangFinished{"boss"});
       EXPECT_THAT(s.Pass(), ElementsAre("start a: n1 n2"));
@@ -80,7 +80,7 @@ TEST_F(SuccessStories, AnElasticGangThatWasStoppedStartsAnew) {
   s.Happens(NodeDrained{"n2"});
   EXPECT_THAT(s.Pass(), ElementsAre("evict a"));
   Ends(0, TaskOutcome::kReleased);
-  EXPECT_TRUE(s.Of("a").cut_short);
+  EXPECT_TRUE(s.Of("a").interrupted);
   s.ExpectRestorable();
   Ends(1, TaskOutcome::kSucceeded);
   EXPECT_EQ(s.Phase("a"), "waiting");

@@ -8,8 +8,8 @@
 
 #include "gtest/gtest.h"
 #include "lib/scheduler/gang_spec.h"
-#include "test/property/books.h"
 #include "test/property/dice.h"
+#include "test/property/state_usage.h"
 
 namespace muster {
 namespace {
@@ -38,8 +38,8 @@ Gang RandomGang(Dice& dice) {
   return gang;
 }
 
-// Whether the gang runs on with these, and no part of it in vain that was not
-// before.
+// Whether the gang runs on with these, and no part of it is of no use that was
+// not before.
 bool GoesOn(const Gang& gang, const std::vector<uint32_t>& had,
             const std::vector<uint32_t>& left) {
   if (!MeetsMinimum(gang, left)) return false;
@@ -52,7 +52,7 @@ bool GoesOn(const Gang& gang, const std::vector<uint32_t>& had,
   return true;
 }
 
-// Whether some role could give one task more, or all it has. What is in vain
+// Whether some role could give one task more, or all it has. What is of no use
 // but kept for its number alone is left out.
 bool CouldGiveMore(const Gang& gang, const std::vector<uint32_t>& left) {
   if (!PartsInVain(gang, left).empty()) return false;
@@ -107,14 +107,14 @@ TEST(SurplusTest, EveryCutLeavesAGangAndNothingIsLeftOver) {
     const Surplus surplus(t, counts, tasks);
     std::vector<uint32_t> left = counts;
     size_t gone = 0;
-    for (const uint32_t cut : surplus.cuts()) {
-      whole += cut > gone + 1;
-      for (; gone < cut; ++gone) {
+    for (const uint32_t size : surplus.shrink_sizes()) {
+      whole += size > gone + 1;
+      for (; gone < size; ++gone) {
         const TaskId id = surplus.tasks()[gone];
         ASSERT_TRUE(gang.roles[id.role].preemptible);
         ASSERT_EQ(id.index, --left[id.role]) << "the last one first";
       }
-      ASSERT_TRUE(GoesOn(gang, counts, left)) << "after " << cut;
+      ASSERT_TRUE(GoesOn(gang, counts, left)) << "after " << size;
     }
     ASSERT_EQ(gone, surplus.tasks().size());
     ASSERT_FALSE(CouldGiveMore(gang, left)) << Told(gang, counts, left);

@@ -301,7 +301,7 @@ TEST_F(SuspendStories, ItKeepsWhatTheHostSaysNow) {
 TEST_F(SuspendStories, ANodeIsNotWholeForItsMemoryAlone) {
   SchedulerConfig config = KeepsMemory();
   config.resources.push_back("node");
-  config.node_resource = "node";
+  config.node_kind = "node";
   s.Happens(ConfigChanged{config});
   Suspend(60, 30);
   s.Happens(GangHeld{"a", true});

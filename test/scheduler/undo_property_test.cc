@@ -7,40 +7,40 @@
 #include "lib/scheduler/pass.h"
 #include "lib/scheduler/undo.h"
 #include "test/property/dice.h"
-#include "test/scheduler/core_stage.h"
+#include "test/scheduler/tables_stage.h"
 
 namespace muster {
 namespace {
 
 // The later gang got the place of the one that came and went.
 TEST(UndoTest, AGangThatCameAndWentMeanwhileIsUnknown) {
-  CoreStage s;
+  TablesStage s;
   s.HasNode(4);
-  s.core.undo.Begin();
+  s.tables.undo.Begin();
   s.Submit(Job("a"));
   s.Happens(GangFinished{"a"});
   s.Submit(Job("b"));
-  s.core.undo.Rollback();
-  EXPECT_EQ(s.core.gangs.Find("a"), kNoGang);
-  EXPECT_EQ(s.core.gangs.size(), 0u);
+  s.tables.undo.Rollback();
+  EXPECT_EQ(s.tables.gangs.Find("a"), kNoGang);
+  EXPECT_EQ(s.tables.gangs.size(), 0u);
   s.Happens(GangSubmitted{Job("a")});
 }
 
 TEST(UndoTest, PriorityClassesComeBackToTheirPositions) {
-  CoreStage s;
+  TablesStage s;
   s.HasNode(4);
   for (const char* cls : {"low", "high"}) {
     s.Happens(PriorityClassChanged{{.key = cls}});
   }
   s.Submit(Job("a", 1, 1, "high"));
-  s.core.undo.Begin();
+  s.tables.undo.Begin();
   s.Happens(GangFinished{"a"});
   s.Happens(PriorityClassRemoved{"low"});
   s.Happens(PriorityClassRemoved{"high"});
-  s.core.undo.Rollback();
-  const GangRecord& r = s.core.gangs.at(s.core.gangs.Find("a"));
-  EXPECT_EQ(s.core.classes.at(r.priority_class).key, "high");
-  EXPECT_EQ(s.core.classes.Find("low"), 1u);
+  s.tables.undo.Rollback();
+  const GangRecord& r = s.tables.gangs.at(s.tables.gangs.Find("a"));
+  EXPECT_EQ(s.tables.classes.at(r.priority_class).key, "high");
+  EXPECT_EQ(s.tables.classes.Find("low"), 1u);
 }
 
 const std::vector<std::string> kNodes = {"n1", "n2", "n3"};
@@ -69,7 +69,7 @@ Gang SomeGang(Dice& dice) {
   return gang;
 }
 
-void NodeEvent(CoreStage& s, Dice& dice) {
+void NodeEvent(TablesStage& s, Dice& dice) {
   const std::string node = OneOf(dice, kNodes);
   switch (dice.Below(5)) {
     case 0:
@@ -85,7 +85,7 @@ void NodeEvent(CoreStage& s, Dice& dice) {
   }
 }
 
-void TenantEvent(CoreStage& s, Dice& dice) {
+void TenantEvent(TablesStage& s, Dice& dice) {
   const std::string cls = OneOf(dice, kClasses);
   switch (dice.Below(5)) {
     case 0:
@@ -103,7 +103,7 @@ void TenantEvent(CoreStage& s, Dice& dice) {
   }
 }
 
-void GangEvent(CoreStage& s, Dice& dice) {
+void GangEvent(TablesStage& s, Dice& dice) {
   const std::string gang = OneOf(dice, kGangs);
   switch (dice.Below(12)) {
     case 0:
@@ -128,68 +128,68 @@ void GangEvent(CoreStage& s, Dice& dice) {
 }
 
 // All questions got no for an answer.
-void PassEnds(CoreStage& s) {
+void PassEnds(TablesStage& s) {
   for (GangClassList* list :
-       {&s.core.lists.waiting(), &s.core.lists.growing()}) {
+       {&s.tables.lists.waiting(), &s.tables.lists.growing()}) {
     list->ForEach([&](GangClassIndex c) {
-      list->SetQuestions(c, {.effort = 1, .retry_at = s.core.now + kSecond});
+      list->SetQuestions(c, {.effort = 1, .retry_at = s.tables.now + kSecond});
     });
   }
-  EndRound(s.core);
+  EndRound(s.tables);
 }
 
 // Something happens, as `dice` say. Equal dice, equal events.
-void Step(CoreStage& s, Dice& dice) {
-  s.core.now += dice.Below(2) * kSecond;
-  ++s.core.version;
+void Step(TablesStage& s, Dice& dice) {
+  s.tables.now += dice.Below(2) * kSecond;
+  ++s.tables.version;
   const uint32_t what = dice.Below(13);
   if (what == 12) return PassEnds(s);
   if (what == 0) return NodeEvent(s, dice);
   if (what == 1) return TenantEvent(s, dice);
   if (what < 8) return GangEvent(s, dice);
-  const GangIndex g = s.core.gangs.Find(OneOf(dice, kGangs));
+  const GangIndex g = s.tables.gangs.Find(OneOf(dice, kGangs));
   if (g == kNoGang) return;
-  const GangRecord& r = s.core.gangs.at(g);
+  const GangRecord& r = s.tables.gangs.at(g);
   if (r.phase == GangPhase::kStarting) {
     return (void)s.Try(DecisionApplied{r.placed_seq});
   }
   if (r.phase != GangPhase::kWaiting) return;
-  s.Start(g, s.core.SpecOf(g).gang().roles[0].min_tasks);
+  s.Start(g, s.tables.SpecOf(g).gang().roles[0].min_tasks);
 }
 
 // What handles everything has, and how many share a description.
-std::vector<uint64_t> HandlesOf(const Core& core) {
+std::vector<uint64_t> HandlesOf(const SchedulerTables& tables) {
   std::vector<uint64_t> handles;
   const auto add = [&](uint64_t index, uint64_t generation) {
     handles.push_back(index);
     handles.push_back(generation);
   };
   for (const std::string& node : kNodes) {
-    const NodeId id = core.cluster.Find(node);
+    const NodeId id = tables.cluster.Find(node);
     add(id.index, id.generation);
   }
   for (const std::string& queue : kQueues) {
-    const QueueIndex q = core.queues.Find(queue);
-    add(q, q == kNoQueue ? 0 : core.queues.at(q).generation);
+    const QueueIndex q = tables.queues.Find(queue);
+    add(q, q == kNoQueue ? 0 : tables.queues.at(q).generation);
   }
   for (const std::string& gang : kGangs) {
-    const GangIndex g = core.gangs.Find(gang);
-    add(g, g == kNoGang ? 0 : core.gangs.at(g).generation);
-    add(0, g == kNoGang ? 0 : core.SpecOf(g).refs);
+    const GangIndex g = tables.gangs.Find(gang);
+    add(g, g == kNoGang ? 0 : tables.gangs.at(g).generation);
+    add(0, g == kNoGang ? 0 : tables.SpecOf(g).refs);
   }
-  for (const std::string& cls : kClasses) add(core.classes.Find(cls), 0);
+  for (const std::string& cls : kClasses) add(tables.classes.Find(cls), 0);
   return handles;
 }
 
-void ExpectEqual(const CoreStage& a, const CoreStage& b) {
-  ASSERT_EQ(StateOf(a.core), StateOf(b.core));
-  ASSERT_EQ(HandlesOf(a.core), HandlesOf(b.core));
-  ASSERT_EQ(a.core.cluster.Hash(), b.core.cluster.Hash());
-  ASSERT_EQ(a.core.lists.Sizes(), b.core.lists.Sizes());
-  ASSERT_EQ(a.core.placed, b.core.placed);
+void ExpectEqual(const TablesStage& a, const TablesStage& b) {
+  ASSERT_EQ(StateOf(a.tables), StateOf(b.tables));
+  ASSERT_EQ(HandlesOf(a.tables), HandlesOf(b.tables));
+  ASSERT_EQ(a.tables.cluster.Hash(), b.tables.cluster.Hash());
+  ASSERT_EQ(a.tables.lists.Sizes(), b.tables.lists.Sizes());
+  ASSERT_EQ(a.tables.placed, b.tables.placed);
 }
 
-void Furnish(CoreStage& s) {
+void Furnish(TablesStage& s) {
   for (const std::string& q : kQueues) s.Happens(QueueChanged{{.key = q}});
   for (const std::string& node : kNodes)
     s.Happens(NodeChanged{Machine(node, 3)});
@@ -203,20 +203,20 @@ TEST(UndoPropertyTest, NothingIsLeftOfWhatWasTakenBack) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
     Dice dice(seed), dice_of_twin(seed), astray(seed + 1000);
-    CoreStage s, twin;
-    for (CoreStage* stage : {&s, &twin}) Furnish(*stage);
+    TablesStage s, twin;
+    for (TablesStage* stage : {&s, &twin}) Furnish(*stage);
     for (int round = 0; round < 8; ++round) {
       for (int i = 0; i < 10; ++i) Step(s, dice);
       for (int i = 0; i < 10; ++i) Step(twin, dice_of_twin);
       ASSERT_NO_FATAL_FAILURE(ExpectEqual(s, twin)) << "before " << round;
-      s.core.undo.Begin();
+      s.tables.undo.Begin();
       for (int i = 0; i < 15; ++i) Step(s, astray);
-      s.core.undo.Rollback();
+      s.tables.undo.Rollback();
       ASSERT_NO_FATAL_FAILURE(ExpectEqual(s, twin)) << "after " << round;
       ASSERT_EQ(s.Check(), "");
-      for (GangIndex g = 0; g < s.core.gangs.limit(); ++g) {
-        if (!s.core.gangs.at(g).exists) continue;
-        ++(IsLive(s.core.gangs.at(g)) ? running : waiting);
+      for (GangIndex g = 0; g < s.tables.gangs.limit(); ++g) {
+        if (!s.tables.gangs.at(g).exists) continue;
+        ++(IsLive(s.tables.gangs.at(g)) ? running : waiting);
       }
     }
   }

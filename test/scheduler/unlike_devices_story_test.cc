@@ -8,7 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/activation_stage.h"
 
 namespace muster {
 namespace {
@@ -23,7 +23,7 @@ constexpr int64_t kGigabyte = int64_t{1} << 30;
 Gang Shares(Gang gang) { return WithMemory(std::move(gang), 40 * kGigabyte); }
 
 // Queue "q" may use so many thousandths, queue "free" what it likes.
-class UnlikeDevices : public Opening {
+class UnlikeDevices : public Activation {
  protected:
   UnlikeDevices() { s.HasQueue("free"); }
   void MayUse(int64_t limit) {

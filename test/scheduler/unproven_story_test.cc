@@ -25,10 +25,10 @@ constexpr const char* kDeal[] = {"abdl", "dfhl", "aehj", "cefg",
 
 class UnprovenStories : public ::testing::Test {
  protected:
-  static SchedulerConfig Config(uint64_t max_steps, uint32_t most_effort) {
+  static SchedulerConfig Config(uint64_t victim_steps, uint32_t most_effort) {
     SchedulerConfig config;
     config.preemption = true;
-    config.search.max_steps = max_steps;
+    config.search.victim_steps = victim_steps;
     config.search.most_effort = most_effort;
     return config;
   }
@@ -175,7 +175,7 @@ TEST_F(UnprovenStories, TooLittleInAllIsProven) {
 TEST(VictimsWithoutDevices, AreFoundByTheirCores) {
   SchedulerConfig config;
   config.resources = {"cpu"};
-  config.device_resource = "";
+  config.device_kind = "";
   config.preemption = true;
   Story s(config);
   s.HasQueue("q");
@@ -202,12 +202,12 @@ TEST(VictimsWithoutDevices, AreFoundByTheirCores) {
               ::testing::ElementsAre("evict b for c", "nominate c: n"));
 }
 
-// Tenants could give devices, but nobody what the queue's limit lacks.
+// Tenants could give devices, but none what the queue's limit lacks.
 TEST_F(UnprovenStories, ALimitUnderWhichNobodyGivesRoomIsProven) {
   Story s(Config(20, 7));
   Fill(s);
   s.HasQueue("limited", {GpuQuota(std::nullopt, 24)}, "owed");
-  s.HasNode("w", 2);  // Where nobody of the others fits.
+  s.HasNode("w", 2);  // Where none of the others fits.
   Gang small = Job("small", 1, 2);
   small.queue = "limited";
   s.Submit(small);
@@ -226,7 +226,7 @@ TEST_F(UnprovenStories, ALimitUnderWhichNobodyGivesRoomIsProven) {
   EXPECT_EQ(s.Phase("asks"), "starting");
 }
 
-// What makes room for nobody is proven, and told with its reason.
+// What makes room for no gang is proven, and told with its reason.
 TEST_F(UnprovenStories, AProofIsNoLongerNotFound) {
   Story s(Config(20, 15));
   Fill(s);

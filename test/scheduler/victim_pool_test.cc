@@ -12,7 +12,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "lib/scheduler/stop_cost.h"
-#include "test/scheduler/core_stage.h"
+#include "test/scheduler/tables_stage.h"
 
 namespace muster {
 namespace {
@@ -40,7 +40,7 @@ TEST(StopPriceTest, RoundedAmountsAreNoMoreAndNearlyAsMuch) {
 class Pools {
  public:
   explicit Pools(uint64_t seed) : random_(seed) {
-    s.core.config.preemption = true;
+    s.tables.config.preemption = true;
     s.Happens(QueueChanged{
         {.key = "owed", .quotas = {GpuQuota(1000, std::nullopt)}}});
     s.Happens(QueueChanged{{.key = "other"}});
@@ -54,20 +54,20 @@ class Pools {
       s.Happens(NodeChanged{Machine("n" + std::to_string(n), 4)});
     }
     for (int i = 0; i < 30; ++i) {
-      s.core.now += Below(100) * kSecond;
+      s.tables.now += Below(100) * kSecond;
       Gang gang = Random("r" + std::to_string(i));
       gang.restart_cost = Below(50) * kSecond;
       const GangIndex g = s.Submit(gang);
       if (s.Run(g, gang.roles[0].min_tasks)) running.push_back(g);
     }
-    s.core.now += Below(100) * kSecond;
+    s.tables.now += Below(100) * kSecond;
     EndOfRound();
     preemptor = s.Submit(Random("preemptor"));
   }
 
   uint32_t Below(uint32_t n) { return static_cast<uint32_t>(random_() % n); }
 
-  CoreStage s;
+  TablesStage s;
   std::vector<GangIndex> running;
   GangIndex preemptor = kNoGang;
 
@@ -80,60 +80,64 @@ class Pools {
     return gang;
   }
   // What was placed in it may be a victim now.
-  void EndOfRound() { s.core.round_seq = s.core.next_seq; }
+  void EndOfRound() { s.tables.round_seq = s.tables.next_seq; }
 
   std::mt19937_64 random_;
 };
 
-int64_t DevicesOf(const Core& core, GangIndex g) {
+int64_t DevicesOf(const SchedulerTables& tables, GangIndex g) {
   int64_t devices = 0;
-  for (const TaskRecord& task : core.gangs.at(g).tasks) {
-    devices += core.cluster.demand(task.at.shape)[core.cluster.device_kind()];
+  for (const TaskRecord& task : tables.gangs.at(g).tasks) {
+    devices +=
+        tables.cluster.demand(task.at.shape)[tables.cluster.device_kind()];
   }
   return devices;
 }
 
-int64_t CostOf(const Core& core, GangIndex g) {
-  const GangRecord& r = core.gangs.at(g);
-  return DevicesOf(core, g) *
-         ((UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond) /
+int64_t CostOf(const SchedulerTables& tables, GangIndex g) {
+  const GangRecord& r = tables.gangs.at(g);
+  return DevicesOf(tables, g) *
+         ((UnsavedWork(r, tables.now) + r.restart_cost) / kMillisecond) /
          kWholeDevice;
 }
 
-bool GivesWay(const Core& core, GangIndex preemptor, GangIndex g) {
-  const GangRecord& w = core.gangs.at(preemptor);
-  const GangRecord& r = core.gangs.at(g);
+bool GivesWay(const SchedulerTables& tables, GangIndex preemptor, GangIndex g) {
+  const GangRecord& w = tables.gangs.at(preemptor);
+  const GangRecord& r = tables.gangs.at(g);
   if (w.queue != r.queue) {
-    return core.quota.MayReclaim(w.queue, r.queue,
-                                 LeastOf(core.SpecOf(w), core.cluster));
+    return tables.quota.MayReclaim(w.queue, r.queue,
+                                   LeastOf(tables.SpecOf(w), tables.cluster));
   }
-  const int32_t most = core.PriorityOf(w);
-  return core.PriorityOf(r) < most ||
-         (core.PriorityOf(r) == most && r.listing.elastic);
+  const int32_t most = tables.PriorityOf(w);
+  return tables.PriorityOf(r) < most ||
+         (tables.PriorityOf(r) == most && r.listing.elastic);
 }
 
 // The same for part of what it has.
-bool GivesSpare(const Core& core, GangIndex preemptor, GangIndex g) {
-  return core.gangs.at(g).listing.elastic && GivesWay(core, preemptor, g);
+bool GivesSpare(const SchedulerTables& tables, GangIndex preemptor,
+                GangIndex g) {
+  return tables.gangs.at(g).listing.elastic && GivesWay(tables, preemptor, g);
 }
 
-using Rule = bool (*)(const Core& core, GangIndex preemptor, GangIndex g);
+using Rule = bool (*)(const SchedulerTables& tables, GangIndex preemptor,
+                      GangIndex g);
 
 // Whether the preemptor's task fits on one of its nodes with all gone who give
 // way by the rule.
-bool Helps(const Core& core, GangIndex preemptor, GangIndex g, Rule gives) {
-  const ShapeId shape = core.SpecOf(preemptor).shapes[0];
-  const ResourceKind gpu = core.cluster.device_kind();
-  const GangRecord& r = core.gangs.at(g);
+bool Helps(const SchedulerTables& tables, GangIndex preemptor, GangIndex g,
+           Rule gives) {
+  const ShapeId shape = tables.SpecOf(preemptor).shapes[0];
+  const ResourceKind gpu = tables.cluster.device_kind();
+  const GangRecord& r = tables.gangs.at(g);
   return std::ranges::any_of(r.tasks, [&](const TaskRecord& task) {
-    int64_t amount = core.cluster.free(task.at.node, gpu, Ledger::kLater);
-    for (const NodeTask& on : core.nodes.tasks(task.at.node)) {
-      const TaskRecord* other = FindTask(core.gangs.at(on.gang), on.task);
-      if (gives(core, preemptor, on.gang)) {
-        amount += core.cluster.demand(other->at.shape)[gpu];
+    int64_t amount = tables.cluster.free(task.at.node, gpu, Ledger::kLater);
+    for (const NodeTask& on : tables.nodes.tasks(task.at.node)) {
+      const TaskRecord* other = FindTask(tables.gangs.at(on.gang), on.task);
+      if (gives(tables, preemptor, on.gang)) {
+        amount += tables.cluster.demand(other->at.shape)[gpu];
       }
     }
-    return amount >= core.cluster.demand(shape)[gpu];
+    return amount >= tables.cluster.demand(shape)[gpu];
   });
 }
 
@@ -141,8 +145,8 @@ bool Helps(const Core& core, GangIndex preemptor, GangIndex g, Rule gives) {
 std::set<GangIndex> Expected(const Pools& p, Rule gives) {
   std::set<GangIndex> expected;
   for (const GangIndex g : p.running) {
-    if (gives(p.s.core, p.preemptor, g) &&
-        Helps(p.s.core, p.preemptor, g, gives)) {
+    if (gives(p.s.tables, p.preemptor, g) &&
+        Helps(p.s.tables, p.preemptor, g, gives)) {
       expected.insert(g);
     }
   }
@@ -156,12 +160,12 @@ TEST(VictimPoolTest, TheMostThatOneHoldsIsWhatTheyHold) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     Pools p(seed);
-    VictimPool pool(p.s.core);
+    VictimPool pool(p.s.tables);
     pool.Begin(p.preemptor, 0, false);
     int64_t most = 0;
     for (const GangIndex g : p.running) {
-      if (GivesWay(p.s.core, p.preemptor, g)) {
-        most = std::max(most, DevicesOf(p.s.core, g));
+      if (GivesWay(p.s.tables, p.preemptor, g)) {
+        most = std::max(most, DevicesOf(p.s.tables, g));
       }
     }
     EXPECT_EQ(pool.most_amount(), most);
@@ -175,7 +179,7 @@ void ExpectAllDrawn(Rule gives, bool spare_only) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     Pools p(seed);
-    VictimPool pool(p.s.core);
+    VictimPool pool(p.s.tables);
     pool.Begin(p.preemptor, 0, spare_only);
     pool.Draw(1000);
     EXPECT_TRUE(pool.done());
@@ -196,9 +200,9 @@ TEST(VictimPoolTest, AllAreDrawnWhoHaveSomethingToSpareAndHelp) {
 }
 
 // What each device of it costs.
-int64_t LostOf(const Core& core, GangIndex g) {
-  const GangRecord& r = core.gangs.at(g);
-  return (UnsavedWork(r, core.now) + r.restart_cost) / kMillisecond;
+int64_t LostOf(const SchedulerTables& tables, GangIndex g) {
+  const GangRecord& r = tables.gangs.at(g);
+  return (UnsavedWork(r, tables.now) + r.restart_cost) / kMillisecond;
 }
 
 TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
@@ -206,8 +210,8 @@ TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
     SCOPED_TRACE(seed);
     Pools p(seed);
-    const Core& core = p.s.core;
-    VictimPool pool(p.s.core);
+    const SchedulerTables& tables = p.s.tables;
+    VictimPool pool(p.s.tables);
     const int64_t lacks = p.Below(3) * kWholeDevice;
     pool.Begin(p.preemptor, lacks, false);
     const auto priority = static_cast<int32_t>(10 * p.Below(3));
@@ -216,12 +220,12 @@ TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
     for (const GangIndex g : Expected(p, GivesWay)) {
       if (std::ranges::count(pool.gangs(), g) > 0) continue;
       ++left_out;
-      const int32_t its = core.PriorityOf(core.gangs.at(g));
+      const int32_t its = tables.PriorityOf(tables.gangs.at(g));
       EXPECT_GE(its, priority);
       if (its > priority) continue;
       // It is too dear, or what is lacking is where no device is cheaper.
       EXPECT_GT(
-          std::max(CostOf(core, g), lacks * LostOf(core, g) / kWholeDevice),
+          std::max(CostOf(tables, g), lacks * LostOf(tables, g) / kWholeDevice),
           cost);
     }
   }
@@ -232,7 +236,7 @@ TEST(VictimPoolTest, WhoIsNotDrawnYetIsNoCheaper) {
 // costs, is drawn alike.
 TEST(VictimPoolTest, EqualOnesAreDrawnByKey) {
   for (const bool backwards : {false, true}) {
-    CoreStage s;
+    TablesStage s;
     s.Happens(QueueChanged{{.key = "q"}});
     PriorityClass high;
     high.key = "high";
@@ -246,12 +250,12 @@ TEST(VictimPoolTest, EqualOnesAreDrawnByKey) {
     for (const std::string& key : keys) {
       ASSERT_TRUE(s.Run(s.Submit(Job(key)), 1));
     }
-    s.core.round_seq = s.core.next_seq;
-    VictimPool pool(s.core);
+    s.tables.round_seq = s.tables.next_seq;
+    VictimPool pool(s.tables);
     pool.Begin(s.Submit(Job("preemptor", 1, 1, "high")), 0, false);
     for (const std::string key : {"a", "b", "c", "d"}) {
       pool.Draw(1);
-      EXPECT_EQ(s.core.gangs.at(pool.gangs().back()).key, key);
+      EXPECT_EQ(s.tables.gangs.at(pool.gangs().back()).key, key);
     }
   }
 }

@@ -117,7 +117,7 @@ TEST_F(WaitingStory, ANewConfigurationTellsAllAnew) {
   Told();
   const uint64_t before = ClassOf("a");
   SchedulerConfig config = s.scheduler().config();
-  config.search.max_steps *= 2;
+  config.search.victim_steps *= 2;
   s.Happens(ConfigChanged{config});
   EXPECT_THAT(Told(), ElementsAre("2 a insufficient", "1 huge never-fits",
                                   "0  none", "0  none"));

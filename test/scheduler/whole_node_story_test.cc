@@ -17,7 +17,7 @@ using ::testing::IsEmpty;
 SchedulerConfig WithNodes() {
   SchedulerConfig config;
   config.resources = {"cpu", "memory", "gpu", "node"};
-  config.node_resource = "node";
+  config.node_kind = "node";
   return config;
 }
 
@@ -110,13 +110,13 @@ TEST_F(WholeNodes, AnotherFormOfTheRoleMayShare) {
 }
 
 TEST_F(WholeNodes, WhatOthersUseIsNoTask) {
-  OtherUsage daemons{.node = "n1", .amount = {1000}};
-  s.Happens(OthersChanged{daemons});
+  ExternalUsage daemons{.node = "n1", .amount = {1000}};
+  s.Happens(ExternalUsageChanged{daemons});
   s.Submit(Alone("alone"));
   EXPECT_THAT(s.Pass(), ElementsAre("start alone: n1"));
   s.Happens(GangFinished{.gang = "alone"});
   daemons.amount.Set(3, kWholeNode);  // A job of another scheduler has it all.
-  s.Happens(OthersChanged{daemons});
+  s.Happens(ExternalUsageChanged{daemons});
   s.Submit(Job("other"));
   EXPECT_THAT(s.Pass(), IsEmpty());
 }
@@ -156,7 +156,7 @@ TEST(WholeNodeRules, WhatIsRefused) {
   Story plain;
   plain.HasQueue("q");
   EXPECT_THAT(plain.Try(GangSubmitted{Alone("a")}).message(),
-              HasSubstr("whole_node: config.node_resource names no kind"));
+              HasSubstr("whole_node: config.node_kind names no kind"));
 
   Story s{WithNodes()};
   s.HasQueue("q");
@@ -170,12 +170,12 @@ TEST(WholeNodeRules, WhatIsRefused) {
               HasSubstr("node: is counted by tasks and must be 0"));
 
   SchedulerConfig config = WithNodes();
-  config.node_resource = "gpu";
+  config.node_kind = "gpu";
   EXPECT_THAT(Scheduler::Create(config).status().message(),
-              HasSubstr("config.node_resource: 'gpu' is .device_resource"));
-  config.node_resource = "host";
+              HasSubstr("config.node_kind: 'gpu' is .device_kind"));
+  config.node_kind = "host";
   EXPECT_THAT(Scheduler::Create(config).status().message(),
-              HasSubstr("config.node_resource: 'host' is not one of"));
+              HasSubstr("config.node_kind: 'host' is not one of"));
 }
 
 TEST(WholeNodeRules, TheKindMayComeLater) {
@@ -186,9 +186,9 @@ TEST(WholeNodeRules, TheKindMayComeLater) {
   s.Pass();
   s.AllDone();
   SchedulerConfig config;
-  config.node_resource = "memory";
+  config.node_kind = "memory";
   EXPECT_THAT(s.Try(ConfigChanged{config}).message(),
-              HasSubstr("config.node_resource: stays ''"));
+              HasSubstr("config.node_kind: stays ''"));
   s.Happens(ConfigChanged{WithNodes()});
   s.Submit(Alone("alone"));
   EXPECT_THAT(s.Pass(), IsEmpty());

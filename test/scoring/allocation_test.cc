@@ -17,10 +17,11 @@ TEST(PolicyAllocationTest, CostsAndChoicesAllocateNothing) {
     PolicyWorld w;
     w.Add("a-node-with-a-long-name", 64'000, {1000, 500, 1000});
     w.Add("b", 64'000, {300, 500}, "H");
-    w.Use({.policy = name,
-           .workload = {Typical(Task(2000, 1, 300)), Typical(Task(2000, 2)),
-                        Typical(TaskOn({"H"}, 1000, 1))},
-           .supply = {{"G", 3}, {"H", 2}}});
+    w.Use(
+        {.policy = name,
+         .typical_tasks = {Typical(Task(2000, 1, 300)), Typical(Task(2000, 2)),
+                           Typical(TaskOn({"H"}, 1000, 1))},
+         .supply = {{"G", 3}, {"H", 2}}});
     const ShapeId share = w.cluster.Intern(Task(1000, 1, 250), 0);
     const ShapeId whole = w.cluster.Intern(Task(1000, 1), 0);
     const auto ask = [&] {

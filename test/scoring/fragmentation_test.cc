@@ -43,10 +43,10 @@ struct Ask {
   }
 };
 
-double Fragment(const Machine& m, const std::vector<Ask>& workload) {
+double Fragment(const Machine& m, const std::vector<Ask>& typical_tasks) {
   double weights = 0;
   double sum = 0;
-  for (const Ask& ask : workload) {
+  for (const Ask& ask : typical_tasks) {
     weights += static_cast<double>(ask.weight);
     const bool useless = ask.gpus == 0 || !ask.Fits(m);
     for (const int32_t free : m.milli) {
@@ -60,13 +60,14 @@ double Fragment(const Machine& m, const std::vector<Ask>& workload) {
 
 // The score before it is rounded down.
 double Score(const Machine& before, const Machine& after,
-             const std::vector<Ask>& workload) {
-  const double gain = Fragment(before, workload) - Fragment(after, workload);
+             const std::vector<Ask>& typical_tasks) {
+  const double gain =
+      Fragment(before, typical_tasks) - Fragment(after, typical_tasks);
   return 100 / (1 + std::exp(-gain / 1000));
 }
 
 double BestScore(const Machine& m, const Ask& ask,
-                 const std::vector<Ask>& workload) {
+                 const std::vector<Ask>& typical_tasks) {
   Machine after = m;
   after.cpu -= ask.cpu;
   if (ask.gpus != 1 || ask.milli == kWholeDevice) {
@@ -76,14 +77,14 @@ double BestScore(const Machine& m, const Ask& ask,
       free = 0;
       --left;
     }
-    return Score(m, after, workload);
+    return Score(m, after, typical_tasks);
   }
   double best = 0;
   for (size_t d = 0; d < m.milli.size(); ++d) {
     if (m.milli[d] < ask.milli) continue;
     Machine shared = after;
     shared.milli[d] -= ask.milli;
-    best = std::max(best, Score(m, shared, workload));
+    best = std::max(best, Score(m, shared, typical_tasks));
   }
   return best;
 }
@@ -130,10 +131,10 @@ Machine RandomMachine(Dice* dice) {
 }
 
 PlacementOptions OptionsOf(PlacementPolicy policy,
-                           const std::vector<Ask>& workload) {
+                           const std::vector<Ask>& typical_tasks) {
   PlacementOptions options{.policy = policy};
-  for (const Ask& ask : workload) {
-    options.workload.push_back(Typical(ask.AsRole(), ask.weight));
+  for (const Ask& ask : typical_tasks) {
+    options.typical_tasks.push_back(Typical(ask.AsRole(), ask.weight));
   }
   return options;
 }
@@ -143,12 +144,12 @@ TEST(FragmentationTest, TheCostIsTheDefinitionsScore) {
   for (uint64_t seed = 1; seed <= 60; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
     Dice dice(seed);
-    std::vector<Ask> workload;
+    std::vector<Ask> typical_tasks;
     for (int64_t i = 1 + dice.Below(20); i > 0; --i) {
-      workload.push_back(RandomAsk(&dice));
+      typical_tasks.push_back(RandomAsk(&dice));
     }
     PolicyWorld w;
-    w.Use(OptionsOf(PlacementPolicy::kFragmentation, workload));
+    w.Use(OptionsOf(PlacementPolicy::kFragmentation, typical_tasks));
     std::vector<Machine> machines;
     for (int n = 0; n < 12; ++n) {
       machines.push_back(RandomMachine(&dice));
@@ -159,7 +160,7 @@ TEST(FragmentationTest, TheCostIsTheDefinitionsScore) {
       const Ask ask = RandomAsk(&dice);
       for (size_t n = 0; n < machines.size(); ++n) {
         if (!ask.Fits(machines[n])) continue;
-        const double score = BestScore(machines[n], ask, workload);
+        const double score = BestScore(machines[n], ask, typical_tasks);
         const double cost = w.NodeCost("n" + std::to_string(n), ask.AsRole());
         // Floating point is not sure of whole numbers.
         EXPECT_NEAR(cost, 100 - std::floor(score + 1e-9), 1e-9)
@@ -174,9 +175,9 @@ TEST(FragmentationTest, TheCostIsTheDefinitionsScore) {
 TEST(FragmentationTest, AShareGoesWhereItLeavesAFit) {
   PolicyWorld w;
   w.Add("n", 64'000, {700, 900, 1000});
-  const std::vector<Ask> workload{{.cpu = 1000, .gpus = 1, .milli = 600},
-                                  {.cpu = 1000, .gpus = 1, .milli = 400}};
-  w.Use(OptionsOf(PlacementPolicy::kFragmentation, workload));
+  const std::vector<Ask> typical_tasks{{.cpu = 1000, .gpus = 1, .milli = 600},
+                                       {.cpu = 1000, .gpus = 1, .milli = 400}};
+  w.Use(OptionsOf(PlacementPolicy::kFragmentation, typical_tasks));
   EXPECT_THAT(w.Devices("n", Task(1000, 1, 300)), ElementsAre(1))
       << "900 - 300 still serves both, and so does 700 no more";
   EXPECT_THAT(w.Devices("n", Task(1000, 1, 1000)), ElementsAre(2));
@@ -215,9 +216,9 @@ TEST(FragmentationTest, AFreshPolicyGivesTheSameCostsAndDevices) {
     for (uint64_t seed = 100; seed < 104; ++seed) {
       SCOPED_TRACE(std::string(Name(p)) + ", seed " + std::to_string(seed));
       Dice dice(seed);
-      std::vector<Ask> workload;
-      for (int i = 0; i < 12; ++i) workload.push_back(RandomAsk(&dice));
-      PlacementOptions options = OptionsOf(p, workload);
+      std::vector<Ask> typical_tasks;
+      for (int i = 0; i < 12; ++i) typical_tasks.push_back(RandomAsk(&dice));
+      PlacementOptions options = OptionsOf(p, typical_tasks);
       options.supply = {{"A", 20}, {"B", 30}, {"C", 50}};
       PolicyWorld w;
       w.Use(options);
@@ -229,7 +230,7 @@ TEST(FragmentationTest, AFreshPolicyGivesTheSameCostsAndDevices) {
       for (int step = 0; step < 400; ++step) {
         const Ask ask = RandomAsk(&dice);
         const ShapeId shape = w.cluster.Intern(ask.AsRole(), 0);
-        const scoring::Question question{shape, "g"};
+        const scoring::NodeQuestion question{shape, "g"};
         const NodeIndex n = static_cast<NodeIndex>(dice.Below(30));
         if (w.cluster.Slots(n, shape, Ledger::kBoth, 1) == 0) {
           // Make room, and change what the node is.

@@ -47,7 +47,7 @@ TEST(PolicyTest, BinpackTakesTheFullestNodeAndSpreadTheEmptiest) {
   w.Use({.policy = PlacementPolicy::kBinpack});
   EXPECT_EQ(w.Order(Task(1000, 1)), "b c a");
   EXPECT_EQ(w.Order(Task(1000, 0)), "b c a");
-  w.Use({.policy = PlacementPolicy::kSpread});
+  w.Use({.policy = PlacementPolicy::kLeastAllocated});
   EXPECT_EQ(w.Order(Task(1000, 1)), "a c b");
   // A task without devices spreads over what it asks for.
   w.UseCpu("a", 10'000);
@@ -152,7 +152,7 @@ TEST(PolicyTest, CostsDoNotDependOnTheOrderInWhichNodesCame) {
   const Role typical = Task(8000, 1, 300);
   for (const PlacementPolicy p :
        {PlacementPolicy::kMuster, PlacementPolicy::kBinpack,
-        PlacementPolicy::kSpread, PlacementPolicy::kBestFit,
+        PlacementPolicy::kLeastAllocated, PlacementPolicy::kBestFit,
         PlacementPolicy::kLeastFree, PlacementPolicy::kBalanced,
         PlacementPolicy::kFragmentation, PlacementPolicy::kDotProduct,
         PlacementPolicy::kGpuPacking, PlacementPolicy::kGpuClustering,
@@ -165,7 +165,8 @@ TEST(PolicyTest, CostsDoNotDependOnTheOrderInWhichNodesCame) {
     back.Add("c", 9000, {1000})
         .Add("b", 7000, {400, 0})
         .Add("a", 9000, {1000, 500});
-    const PlacementOptions options{.policy = p, .workload = {Typical(typical)}};
+    const PlacementOptions options{.policy = p,
+                                   .typical_tasks = {Typical(typical)}};
     forth.Use(options);
     back.Use(options);
     EXPECT_EQ(forth.Order(Task(1000, 1, 400)), back.Order(Task(1000, 1, 400)))
@@ -201,7 +202,8 @@ TEST(PolicyTest, TheSolverAsksPreferencesThenThePolicyThenKeys) {
       .Add("c", 64'000, {1000, 1000});
   const Role task = Task(1000, 1);
   EXPECT_EQ(Placed(w, {}, task), "a/2 ");
-  EXPECT_EQ(Placed(w, {.policy = PlacementPolicy::kSpread}, task), "b/1 ");
+  EXPECT_EQ(Placed(w, {.policy = PlacementPolicy::kLeastAllocated}, task),
+            "b/1 ");
   Role picky = task;
   picky.preferences = {
       {.weight = 1, .term = {{{.key = "disk", .values = {"ssd"}}}}}};
@@ -215,7 +217,7 @@ TEST(PolicyTest, TheSolverChargesTheDeviceThePolicyChose) {
   PolicyWorld w;
   w.Add("n", 64'000, {650, 1000});
   const PlacementOptions fgd{.policy = PlacementPolicy::kFragmentation,
-                             .workload = {Typical(Task(1000, 1, 600))}};
+                             .typical_tasks = {Typical(Task(1000, 1, 600))}};
   EXPECT_EQ(Placed(w, {}, Task(1000, 1, 300)), "n/1 ") << "the tightest";
   EXPECT_EQ(Placed(w, fgd, Task(1000, 1, 300)), "n/2 ")
       << "600 fit twice still";

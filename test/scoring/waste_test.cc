@@ -1,4 +1,4 @@
-// kMuster with a workload: the least new waste.
+// kMuster with typical tasks: the least new waste.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,9 +12,10 @@ namespace {
 
 using testing::ElementsAre;
 
-PlacementOptions Muster(std::vector<TypicalTask> workload,
+PlacementOptions Muster(std::vector<TypicalTask> typical_tasks,
                         std::vector<ModelSupply> supply = {}) {
-  return {.workload = std::move(workload), .supply = std::move(supply)};
+  return {.typical_tasks = std::move(typical_tasks),
+          .supply = std::move(supply)};
 }
 
 TEST(WasteTest, AShareGoesWhereItLeavesAFit) {

@@ -247,7 +247,7 @@ TEST(Certificates, BesideFixedTasks) {
       for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
       if (w.Place(RandomGang(random, limits)).fit != Fit::kFits) continue;
       LoseHalf(random, w);
-      const std::vector<Assignment> kept = w.held;
+      const std::vector<Assignment> kept = w.placed;
       if (w.PlaceAgain().fit != Fit::kFits || w.result.tasks.empty()) continue;
       CheckClaims(w, kept, &tally);
       if (HasFatalFailure()) return;
@@ -275,7 +275,7 @@ TEST(Certificates, OfGrowth) {
     for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
     UseSome(random, w);
     if (w.Place(RandomGang(random, limits)).fit != Fit::kFits) continue;
-    const std::vector<Assignment> kept = w.held;
+    const std::vector<Assignment> kept = w.placed;
     if (kept.empty() || w.Grow().tasks.empty()) continue;
     CheckClaims(w, kept, &tally);
     if (HasFatalFailure()) return;
@@ -348,7 +348,7 @@ TEST(MixedGangs, ThatHaveNoPlaceAreProvenToHaveNone) {
   w.AddMany("z/b/r0/n", 20, 4).AddMany("z/b/r1/m", 20, 4);
   w.Place(Pairs(40, 20));
   ASSERT_EQ(w.result.fit, Fit::kFits) << "threes on half of the nodes";
-  for (const Assignment& a : w.held) w.cluster.Credit(a.at, Ledger::kBoth);
+  for (const Assignment& a : w.placed) w.cluster.Credit(a.at, Ledger::kBoth);
   w.Place(Pairs(41, 20));
   EXPECT_EQ(w.result.fit, Fit::kNotNow);
   EXPECT_NE(w.result.reason.code, ReasonCode::kBudget);

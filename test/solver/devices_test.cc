@@ -36,7 +36,7 @@ struct JudgedDevice {
   int32_t milli = 0;                      // In use.
   int64_t memory = 0;
   bool shared = false;
-  std::vector<std::pair<uint32_t, uint32_t>> held{};  // [first, last) slices.
+  std::vector<std::pair<uint32_t, uint32_t>> taken{};  // [first, last) slices.
 };
 
 class Judge {
@@ -122,7 +122,7 @@ class Judge {
       return false;
     }
     if (request.partition.empty()) {
-      return device.pieces.empty() && device.held.empty();
+      return device.pieces.empty() && device.taken.empty();
     }
     if (!device.may_be_cut || device.shared) return false;
     const PartitionScheme scheme = SmallScheme();
@@ -132,7 +132,7 @@ class Judge {
             ? std::count(p.starts.begin(), p.starts.end(), slot) > 0
             : std::count(device.pieces.begin(), device.pieces.end(),
                          DevicePartition{p.name, slot}) > 0;
-    return starts && std::none_of(device.held.begin(), device.held.end(),
+    return starts && std::none_of(device.taken.begin(), device.taken.end(),
                                   [&](const auto& h) {
                                     return slot < h.second &&
                                            h.first < slot + p.memory_slices;
@@ -152,10 +152,10 @@ class Judge {
     const std::pair slices{
         slot, slot + FindProfile(scheme, request.partition)->memory_slices};
     if (sign > 0) {
-      device.held.push_back(slices);
+      device.taken.push_back(slices);
     } else {
-      device.held.erase(
-          std::find(device.held.begin(), device.held.end(), slices));
+      device.taken.erase(
+          std::find(device.taken.begin(), device.taken.end(), slices));
     }
   }
 

@@ -74,10 +74,10 @@ Answer Ask(uint64_t seed) {
   Answer answer{Question(seed)};
   World w(TwoLevels());
   for (const NodeSpec& node : answer.question.nodes) w.Add(node);
-  w.request.exact_steps = 50'000'000;
+  w.request.placement_steps = 50'000'000;
   w.Place(answer.question.gang);
   // Only what spans blocks is compared over all nodes.
-  if (w.result.fit == Fit::kFits && EnclosingLevel(w.cluster, w.held) == -1) {
+  if (w.result.fit == Fit::kFits && EnclosingLevel(w.cluster, w.placed) == -1) {
     answer.certificate = w.result.certificate;
   }
   return answer;

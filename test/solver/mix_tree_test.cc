@@ -22,7 +22,7 @@ struct RandomLeaf {
   std::vector<uint32_t> most{};
   std::vector<int64_t> free{};
   std::vector<int64_t> fixed_traffic{};  // By role type.
-  bool held = false;
+  bool has_fixed = false;
 };
 
 // A question with everything in it, and the tree it is asked about.
@@ -63,7 +63,7 @@ struct Instance {
       for (int64_t& fixed_traffic : leaf.fixed_traffic)
         fixed_traffic = Below(3);
     }
-    leaf.held = Below(5) == 0;
+    leaf.has_fixed = Below(5) == 0;
     leaves.push_back(leaf);
   }
 
@@ -122,7 +122,7 @@ class Oracle {
       worth += Pairs(sum);
       const bool any =
           std::any_of(sum.begin(), sum.end(), [](uint32_t n) { return n > 0; });
-      if (any && !(host && in_.leaves[domain.second].held)) {
+      if (any && !(host && in_.leaves[domain.second].has_fixed)) {
         worth -= in_.unit[static_cast<size_t>(domain.first)];
       }
     }
@@ -201,7 +201,7 @@ class Oracle {
   std::optional<int64_t> best_;
 };
 
-MixTree::Item Tell(const Instance& in, MixTree* tree) {
+MixTree::Item Build(const Instance& in, MixTree* tree) {
   uint32_t block = 99, rack = 99;
   const std::vector<int64_t> none(in.want.size(), 0);
   tree->Open(0, none, true);  // Around both blocks: costs nothing.
@@ -213,7 +213,7 @@ MixTree::Item Tell(const Instance& in, MixTree* tree) {
     if (leaf.rack != rack) tree->Open(1, none, false);
     block = leaf.block;
     rack = leaf.rack;
-    tree->Leaf(i, leaf.most, leaf.free, leaf.fixed_traffic, leaf.held);
+    tree->Leaf(i, leaf.most, leaf.free, leaf.fixed_traffic, leaf.has_fixed);
   }
   tree->Close();
   tree->Close();
@@ -231,7 +231,7 @@ TEST(MixTree, AgreesWithAllWaysThereAre) {
     std::erase_if(in.rules, [](const MixRule& r) { return r.level == 0; });
     const MixQuestion question = in.Question();
     tree.Start(question);
-    const MixTree::Item root = Tell(in, &tree);
+    const MixTree::Item root = Build(in, &tree);
     ASSERT_FALSE(tree.out_of_steps());
     Oracle oracle(in);
     const std::optional<int64_t> best = oracle.Best();

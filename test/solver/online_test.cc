@@ -91,13 +91,13 @@ class KueueRule final : public Placer {
       places.insert(places.end(), tasks, node);
       free_[node] -= tasks * job.devices;
     }
-    held_.resize(std::max(held_.size(), id + 1));
-    held_[id] = {places, job.devices};
+    placed_.resize(std::max(placed_.size(), id + 1));
+    placed_[id] = {places, job.devices};
     return places;
   }
 
   void Release(size_t id) override {
-    for (const uint32_t n : held_[id].first) free_[n] += held_[id].second;
+    for (const uint32_t n : placed_[id].first) free_[n] += placed_[id].second;
   }
 
  private:
@@ -137,7 +137,7 @@ class KueueRule final : public Placer {
   const Level preferred_;
   std::vector<uint32_t> free_ = std::vector<uint32_t>(kNodes, kDevices);
   std::array<std::vector<uint32_t>, 3> slots_;
-  std::vector<std::pair<Places, uint32_t>> held_;
+  std::vector<std::pair<Places, uint32_t>> placed_;
 };
 
 class Muster final : public Placer {
@@ -169,13 +169,13 @@ class Muster final : public Placer {
     for (const Assignment& a : result.tasks) {
       places.push_back(number_[a.at.node]);
     }
-    held_.resize(std::max(held_.size(), id + 1));
-    held_[id] = std::move(result.tasks);
+    placed_.resize(std::max(placed_.size(), id + 1));
+    placed_[id] = std::move(result.tasks);
     return places;
   }
 
   void Release(size_t id) override {
-    for (const Assignment& a : held_[id]) {
+    for (const Assignment& a : placed_[id]) {
       cluster_.Credit(a.at, Ledger::kBoth);
     }
   }
@@ -189,7 +189,7 @@ class Muster final : public Placer {
   Cluster cluster_;
   std::unique_ptr<GangSolver> solver_ = NewGangSolver();
   std::vector<uint32_t> number_;  // By node index.
-  std::vector<std::vector<Assignment>> held_;
+  std::vector<std::vector<Assignment>> placed_;
 };
 
 std::vector<Job> Stream(uint64_t seed, double load, size_t jobs) {

@@ -318,28 +318,28 @@ TEST(Packs, LeaveRoomForGroupsThatRunAlready) {
   World w;
   q.AddNodes(&w);
   ASSERT_EQ(w.Place(q.MakeGang()).fit, Fit::kFits);
-  const std::vector<Assignment> placed = w.held;
+  const std::vector<Assignment> placed = w.placed;
   for (size_t keep = 0; keep < placed.size(); ++keep) {
     // Only this task runs on.
     const uint32_t role = placed[keep].task.role;
     std::istringstream before(w.Where(role, "rack"));
     std::string rack;
     before >> rack;
-    for (const Assignment& a : w.held) {
+    for (const Assignment& a : w.placed) {
       if (a.task != placed[keep].task) w.cluster.Credit(a.at, Ledger::kBoth);
     }
-    w.held = {placed[keep]};
+    w.placed = {placed[keep]};
     ASSERT_EQ(w.PlaceAgain().fit, Fit::kFits) << keep;
     std::istringstream racks(w.Where(role, "rack"));
     for (std::string at; racks >> at;) EXPECT_EQ(at, rack);
     // As before.
-    for (const Assignment& a : w.held) {
+    for (const Assignment& a : w.placed) {
       w.cluster.Credit(a.at, Ledger::kBoth);
     }
     for (const Assignment& a : placed) {
       w.cluster.Charge(a.at, Ledger::kBoth);
     }
-    w.held = placed;
+    w.placed = placed;
   }
 }
 

@@ -58,7 +58,7 @@ TEST(LoneTask, AShareGoesToADeviceInUse) {
       w.cluster.Take(w.cluster.Find("n0").index, shape, Ledger::kBoth, &at));
   w.Place(Of({half}));
   EXPECT_EQ(w.NodeOf(0, 0), "n0");
-  EXPECT_EQ(w.held[0].at.devices, at.devices);
+  EXPECT_EQ(w.placed[0].at.devices, at.devices);
 }
 
 TEST(LoneTask, PreferenceBeforeTightness) {
@@ -112,7 +112,7 @@ TEST(IdenticalTasks, NeverHalfAGang) {
   ASSERT_EQ(w.Place(Of({MakeRole("w", 2, 1)})).fit, Fit::kFits);
   const uint64_t before = w.cluster.Hash();
   EXPECT_EQ(w.Place(Of({MakeRole("w", 4, 1)})).fit, Fit::kNotNow);
-  EXPECT_TRUE(w.held.empty());
+  EXPECT_TRUE(w.placed.empty());
   EXPECT_EQ(w.cluster.Hash(), before);
   EXPECT_EQ(w.result.reason.code, ReasonCode::kInsufficient);
   EXPECT_EQ(w.result.reason.resource, kGpu);
@@ -268,11 +268,11 @@ TEST(Slices, ALostTaskReturnsToItsSlice) {
   ASSERT_EQ(w.Place(Of({role})).fit, Fit::kFits);
   const std::string lost = w.NodeOf(0, 2);
   const std::string rack = w.Where(0, "rack").substr(9, 2);  // Of task 3.
-  for (size_t i = 0; i < w.held.size(); ++i) {
-    if (w.held[i].task.index != 2) continue;
-    w.cluster.Credit(w.held[i].at, Ledger::kBoth);
-    w.cluster.SetAvailable(w.held[i].at.node, false);
-    w.held.erase(w.held.begin() + static_cast<ptrdiff_t>(i));
+  for (size_t i = 0; i < w.placed.size(); ++i) {
+    if (w.placed[i].task.index != 2) continue;
+    w.cluster.Credit(w.placed[i].at, Ledger::kBoth);
+    w.cluster.SetAvailable(w.placed[i].at.node, false);
+    w.placed.erase(w.placed.begin() + static_cast<ptrdiff_t>(i));
   }
   ASSERT_EQ(w.PlaceAgain().fit, Fit::kFits);
   ASSERT_EQ(w.result.tasks.size(), 1u);
@@ -392,7 +392,7 @@ TEST(Growth, HigherOrderFirstAndAsFarAsThereIsRoom) {
   gang.roles[0].desired_tasks = gang.roles[1].desired_tasks = 3;
   gang.roles[1].order = 7;
   ASSERT_EQ(w.Place(gang).fit, Fit::kFits);
-  EXPECT_EQ(w.held.size(), 2u);
+  EXPECT_EQ(w.placed.size(), 2u);
   w.Grow();
   EXPECT_EQ(w.NodesOf(0).size(), 2u);
   EXPECT_EQ(w.NodesOf(1).size(), 3u);
@@ -436,7 +436,7 @@ TEST(Growth, OptionalGroupsComeWhole) {
   gang.groups[0].min_children = 1;
   for (uint32_t r = 0; r < 3; ++r) gang.roles[r].group = r + 1;
   ASSERT_EQ(w.Place(gang).fit, Fit::kFits);
-  EXPECT_EQ(w.held.size(), 1u);
+  EXPECT_EQ(w.placed.size(), 1u);
   w.Grow();
   EXPECT_EQ(w.NodesOf(1).size(), 2u);
   EXPECT_TRUE(w.NodesOf(2).empty()) << "one device is no room for two";
@@ -484,7 +484,7 @@ TEST(Ledgers, NominationsUseWhatIsBeingReleased) {
   World w;
   w.AddMany("z/b/r/n", 1, 4);
   ASSERT_EQ(w.Place(Of({MakeRole("w", 4, 1)})).fit, Fit::kFits);
-  for (const Assignment& a : w.held) w.cluster.Credit(a.at, Ledger::kLater);
+  for (const Assignment& a : w.placed) w.cluster.Credit(a.at, Ledger::kLater);
   EXPECT_EQ(w.Place(Of({MakeRole("v", 4, 1)})).fit, Fit::kNotNow);
   w.request.ledger = Ledger::kLater;
   EXPECT_EQ(w.Place(Of({MakeRole("v", 4, 1)})).fit, Fit::kFits);

@@ -165,7 +165,7 @@ void LoseSome(uint64_t first, uint64_t last, const Limits& limits) {
     for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
     if (w.Place(RandomGang(random, limits)).fit != Fit::kFits) continue;
     LoseHalf(random, w);
-    const std::vector<Assignment> kept = w.held;
+    const std::vector<Assignment> kept = w.placed;
     ++asked;
     const std::optional<Optimum> best =
         BruteForce(w.cluster, *w.request.gang, kept);
@@ -173,7 +173,7 @@ void LoseSome(uint64_t first, uint64_t last, const Limits& limits) {
     if (!best) continue;
     ++yes;
     EXPECT_EQ(w.result.tasks.size(), best->tasks);
-    EXPECT_TRUE(Meets(w.cluster, *w.request.gang, w.held, kept));
+    EXPECT_TRUE(Meets(w.cluster, *w.request.gang, w.placed, kept));
   }
   std::cout << yes << " of " << asked << " fit\n";
   EXPECT_GT(yes, asked / 10);
@@ -214,13 +214,13 @@ void GrowMany(uint64_t first, uint64_t last, const Limits& limits) {
     World w(TwoLevels());
     for (const NodeSpec& node : RandomNodes(random, limits)) w.Add(node);
     const Gang gang = RandomGang(random, limits);
-    if (w.Place(gang).fit != Fit::kFits || w.held.empty()) continue;
-    const std::vector<Assignment> before = w.held;
+    if (w.Place(gang).fit != Fit::kFits || w.placed.empty()) continue;
+    const std::vector<Assignment> before = w.placed;
     ASSERT_TRUE(Meets(w.cluster, *w.request.gang, before));
     const std::vector<Assignment> added = w.Grow().tasks;
     grown += added.size();
-    ASSERT_TRUE(Meets(w.cluster, *w.request.gang, w.held, before));
-    EXPECT_FALSE(CanGrow(w.cluster, *w.request.gang, w.held));
+    ASSERT_TRUE(Meets(w.cluster, *w.request.gang, w.placed, before));
+    EXPECT_FALSE(CanGrow(w.cluster, *w.request.gang, w.placed));
     for (uint32_t r = 0; r < gang.roles.size(); ++r) {
       EXPECT_LE(w.NodesOf(r).size(), gang.roles[r].desired_tasks);
     }
@@ -273,7 +273,7 @@ TEST(Property, GrowthByIndexIsGrowthByLook) {
     if (w.Place(gang).fit != Fit::kFits) continue;
     const std::vector<NodeIndex> all(w.cluster.nodes().begin(),
                                      w.cluster.nodes().end());
-    w.request.fixed = w.held;
+    w.request.fixed = w.placed;
     const Cluster::Mark mark = w.cluster.Begin();
     PlacementResult by_look;
     w.request.within = all;
@@ -372,12 +372,12 @@ TEST(Property, ArrivalOrderDoesNotMatter) {
     }
     ASSERT_EQ(a.result.fit, b.result.fit);
     ASSERT_EQ(a.result.steps, b.result.steps);
-    ASSERT_EQ(a.held.size(), b.held.size());
-    for (size_t i = 0; i < a.held.size(); ++i) {
-      EXPECT_EQ(a.held[i].task, b.held[i].task);
-      EXPECT_EQ(a.held[i].at.devices, b.held[i].at.devices);
-      EXPECT_EQ(a.cluster.node(a.held[i].at.node).key,
-                b.cluster.node(b.held[i].at.node).key);
+    ASSERT_EQ(a.placed.size(), b.placed.size());
+    for (size_t i = 0; i < a.placed.size(); ++i) {
+      EXPECT_EQ(a.placed[i].task, b.placed[i].task);
+      EXPECT_EQ(a.placed[i].at.devices, b.placed[i].at.devices);
+      EXPECT_EQ(a.cluster.node(a.placed[i].at.node).key,
+                b.cluster.node(b.placed[i].at.node).key);
     }
     EXPECT_EQ(a.cluster.Hash(), b.cluster.Hash());
   }
@@ -430,7 +430,7 @@ TEST(Property, FewestDomains) {
     gang.roles = {MakeRole("w", tasks, 1)};
     ASSERT_EQ(w.Place(gang).fit, Fit::kFits);
     std::vector<std::string> used;
-    for (const Assignment& a : w.held) {
+    for (const Assignment& a : w.placed) {
       used.push_back(w.cluster.node(a.at.node).labels[1].value);
     }
     EXPECT_EQ(Distinct(used), Fewest(racks, tasks));

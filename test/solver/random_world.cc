@@ -140,7 +140,7 @@ void UseSome(Random& random, World& w) {
 
 void LoseHalf(Random& random, World& w) {
   std::vector<Assignment> kept;
-  for (const Assignment& a : w.held) {
+  for (const Assignment& a : w.placed) {
     if (random.Chance(50)) {
       kept.push_back(a);
       continue;
@@ -148,7 +148,7 @@ void LoseHalf(Random& random, World& w) {
     w.cluster.Credit(a.at, Ledger::kBoth);
     if (random.Chance(50)) w.cluster.SetAvailable(a.at.node, false);
   }
-  w.held = kept;
+  w.placed = kept;
 }
 
 }  // namespace muster::solver_test

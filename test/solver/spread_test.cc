@@ -24,12 +24,13 @@ Gang Spreading(uint32_t min, uint32_t desired, const Spread& spread) {
 
 int64_t CountOf(const World& w, const std::string& label,
                 const std::string& value) {
-  return std::count_if(w.held.begin(), w.held.end(), [&](const Assignment& a) {
-    for (const Label& l : w.cluster.node(a.at.node).labels) {
-      if (l.key == label) return l.value == value;
-    }
-    return false;
-  });
+  return std::count_if(
+      w.placed.begin(), w.placed.end(), [&](const Assignment& a) {
+        for (const Label& l : w.cluster.node(a.at.node).labels) {
+          if (l.key == label) return l.value == value;
+        }
+        return false;
+      });
 }
 
 TEST(SpreadStory, ThreeReplicasOfAServerNeverShareAHost) {
@@ -131,12 +132,12 @@ TEST(SpreadStory, ALostTaskComesBackWhereTheSpreadWantsIt) {
   w.Place(Spreading(4, 4, {.level = "rack", .max_per_domain = 2}));
   ASSERT_EQ(CountOf(w, "rack", "r1"), 2);
   // The tasks of r2 are lost with it.
-  for (size_t i = w.held.size(); i-- > 0;) {
-    const NodeIndex node = w.held[i].at.node;
+  for (size_t i = w.placed.size(); i-- > 0;) {
+    const NodeIndex node = w.placed[i].at.node;
     if (w.cluster.node(node).key != "b0") continue;
-    w.cluster.Credit(w.held[i].at, Ledger::kBoth);
+    w.cluster.Credit(w.placed[i].at, Ledger::kBoth);
     w.cluster.SetAvailable(node, false);
-    w.held.erase(w.held.begin() + static_cast<ptrdiff_t>(i));
+    w.placed.erase(w.placed.begin() + static_cast<ptrdiff_t>(i));
   }
   w.PlaceAgain();
   EXPECT_EQ(CountOf(w, "rack", "r1"), 2);

@@ -211,7 +211,7 @@ std::string Complaint(const NumberTree& tree, const TreeQuestion& question,
   std::vector<uint64_t> tasks(tree.size(leaves));
   uint64_t sum = 0;
   int64_t last = -1;
-  for (const TreeAnswer::Share& share : answer.shares) {
+  for (const TreeAnswer::PositionTasks& share : answer.shares) {
     const std::string at = " at " + std::to_string(share.position);
     if (share.position <= last) return "not in order" + at;
     last = share.position;
@@ -242,7 +242,7 @@ std::string Complaint(const NumberTree& tree, const TreeQuestion& question,
 
 Counts Used(const TreeAnswer& answer) {
   Counts counts;
-  for (const TreeAnswer::Level& level : answer.levels) {
+  for (const Certificate::Level& level : answer.levels) {
     counts.push_back(level.used);
   }
   return counts;
@@ -250,7 +250,7 @@ Counts Used(const TreeAnswer& answer) {
 
 Counts Least(const TreeAnswer& answer) {
   Counts counts;
-  for (const TreeAnswer::Level& level : answer.levels) {
+  for (const Certificate::Level& level : answer.levels) {
     counts.push_back(level.least);
   }
   return counts;

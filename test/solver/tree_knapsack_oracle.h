@@ -50,7 +50,7 @@ class NumberTree {
   // By level; the leaves are the last.
   std::vector<std::vector<uint32_t>> children_, slots_, parent_;
   std::vector<uint16_t> nodes_;
-  std::vector<solver::TreeQuestion::Level> spans_;
+  std::vector<solver::TreeQuestion::LevelSlots> spans_;
 };
 
 // The best counts by trying every set of leaves (at most 20).

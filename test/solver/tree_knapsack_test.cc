@@ -20,7 +20,7 @@ using solver::TreeQuestion;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Field;
-using Share = TreeAnswer::Share;
+using PositionTasks = TreeAnswer::PositionTasks;
 
 TreeAnswer Solve(const TreeQuestion& question) {
   TreeKnapsack knapsack;
@@ -43,14 +43,15 @@ TEST(TreeKnapsack, GoesToTheTightestNodeThatHoldsAll) {
   const TreeAnswer answer = Solve("((8 5) (6 2)) ((7))", 5);
   EXPECT_TRUE(answer.optimal);
   EXPECT_THAT(Used(answer), ElementsAre(1, 1, 1));
-  EXPECT_THAT(answer.shares, ElementsAre(Share{1, 5}));
+  EXPECT_THAT(answer.shares, ElementsAre(PositionTasks{1, 5}));
 }
 
 TEST(TreeKnapsack, GoesToTheTightestRackThatHoldsAll) {
   const TreeAnswer answer = Solve("((1 1 1 1) (1 1 1)) ((1 1 1 1 1))", 3);
   EXPECT_THAT(Used(answer), ElementsAre(1, 1, 3));
   EXPECT_THAT(answer.shares,
-              ElementsAre(Share{4, 1}, Share{5, 1}, Share{6, 1}));
+              ElementsAre(PositionTasks{4, 1}, PositionTasks{5, 1},
+                          PositionTasks{6, 1}));
 }
 
 // One block can take everything, so two are worse, even with fewer racks.
@@ -65,7 +66,8 @@ TEST(TreeKnapsack, AWiderLevelCountsBeforeANarrowerOne) {
 TEST(TreeKnapsack, TheTightestDomainIsNotAlwaysTheBest) {
   const TreeAnswer answer = Solve("((3) (3) (3)) ((5) (5))", 9);
   EXPECT_THAT(Used(answer), ElementsAre(1, 2, 2));
-  EXPECT_THAT(answer.shares, ElementsAre(Share{3, 5}, Share{4, 4}));
+  EXPECT_THAT(answer.shares,
+              ElementsAre(PositionTasks{3, 5}, PositionTasks{4, 4}));
 }
 
 // 10 tasks need two blocks. The two largest are those of small racks: together
@@ -91,7 +93,8 @@ TEST(TreeKnapsack, LooksThroughSeveralLevels) {
   const TreeAnswer answer =
       Solve("(((4 4) (1)) ((1 1 1 1 1) (3))) (((6) (3)) ((1) (6)))", 12);
   EXPECT_THAT(Used(answer), ElementsAre(1, 2, 2, 2));
-  EXPECT_THAT(answer.shares, ElementsAre(Share{9, 6}, Share{12, 6}));
+  EXPECT_THAT(answer.shares,
+              ElementsAre(PositionTasks{9, 6}, PositionTasks{12, 6}));
 }
 
 TEST(TreeKnapsack, FewestNodesInTheFewestRacks) {
@@ -116,8 +119,8 @@ TEST(TreeKnapsack, OfEqualsTheTightestThenTheFirst) {
   const TreeAnswer answer =
       Solve("((1 1 1 1 1) (1 1 1) (1 1 1 1 1) (1 1 1))", 8);
   EXPECT_THAT(Used(answer), ElementsAre(1, 2, 8));
-  EXPECT_EQ(answer.shares.front(), (Share{0, 1}));
-  EXPECT_EQ(answer.shares.back(), (Share{7, 1}));
+  EXPECT_EQ(answer.shares.front(), (PositionTasks{0, 1}));
+  EXPECT_EQ(answer.shares.back(), (PositionTasks{7, 1}));
 }
 
 TEST(TreeKnapsack, HugeCapacitiesDoNotOverflow) {
@@ -125,14 +128,14 @@ TEST(TreeKnapsack, HugeCapacitiesDoNotOverflow) {
   const std::vector<uint32_t> children = {0, 20'000, 40'000, 60'000};
   const uint32_t third = 20'000 * UINT16_MAX;
   const std::vector<uint32_t> slots = {third, third, third};
-  const std::vector<TreeQuestion::Level> levels = {{children, slots}};
+  const std::vector<TreeQuestion::LevelSlots> levels = {{children, slots}};
   TreeQuestion question;
   question.levels = levels;
   question.nodes = nodes;
   question.tasks = 3 * third;
   const TreeAnswer answer = Solve(question);
   EXPECT_THAT(Used(answer), ElementsAre(3, 60'000));
-  EXPECT_THAT(answer.shares, Each(Field(&Share::tasks, UINT16_MAX)));
+  EXPECT_THAT(answer.shares, Each(Field(&PositionTasks::tasks, UINT16_MAX)));
 }
 
 TEST(TreeKnapsack, EightLevelsOfDomainsAndNodes) {
@@ -295,12 +298,12 @@ TEST(TreeKnapsackProperty, NoExchangeOfOneLeafIsTighter) {
     const int leaves = levels - 1;
     std::vector<bool> chosen(tree.size(leaves));
     uint64_t over = 0;
-    for (const Share& share : answer.shares) {
+    for (const PositionTasks& share : answer.shares) {
       chosen[share.position] = true;
       over += tree.slots(leaves, share.position);
     }
     over -= question.tasks;
-    for (const Share& out : answer.shares) {
+    for (const PositionTasks& out : answer.shares) {
       const uint32_t parent = tree.parent(leaves, out.position);
       for (uint32_t in = tree.first(leaves - 1, parent);
            in < tree.end(leaves - 1, parent); ++in) {

@@ -118,7 +118,7 @@ TEST(TwoLevels, BoundIsNeverWrongAndTheChoiceHolds) {
     for (const TwoLevels::Root root : tree.roots) {
       least = std::min(least, tree.Least(root));
     }
-    const TwoLevels::Question<uint16_t> question{
+    const TwoLevels::CoverQuestion<uint16_t> question{
         tree.slots, tree.children, tree.child_slots, tree.count, tree.tasks};
     const uint32_t used = least + tree.Below(4);
     search.Search(question, tree.roots, used, 0);
@@ -151,8 +151,8 @@ TEST(Fewest, EqualsSorting) {
     const uint32_t tasks = 1 + static_cast<uint32_t>(random() % sum);
     std::vector<uint32_t> sorted = values;
     std::sort(sorted.rbegin(), sorted.rend());
-    uint32_t count = 0, held = 0;
-    while (held < tasks) held += sorted[count++];
+    uint32_t count = 0, covered = 0;
+    while (covered < tasks) covered += sorted[count++];
     ASSERT_EQ(Fewest(std::span<const uint32_t>(values), most, tasks), count);
   }
 }

@@ -66,27 +66,27 @@ const PreparedGang& World::Prepare(Gang gang) {
 }
 
 void World::Hold() {
-  held.insert(held.end(), result.tasks.begin(), result.tasks.end());
+  placed.insert(placed.end(), result.tasks.begin(), result.tasks.end());
   std::sort(
-      held.begin(), held.end(),
+      placed.begin(), placed.end(),
       [](const Assignment& a, const Assignment& b) { return a.task < b.task; });
 }
 
 PlacementResult& World::Place(Gang gang) {
   Prepare(std::move(gang));
-  held.clear();
+  placed.clear();
   return PlaceAgain();
 }
 
 PlacementResult& World::PlaceAgain() {
-  request.fixed = held;
+  request.fixed = placed;
   solver->Place(cluster, request, &result);
   Hold();
   return result;
 }
 
 PlacementResult& World::Grow() {
-  request.fixed = held;
+  request.fixed = placed;
   solver->Grow(cluster, request, &result);
   Hold();
   return result;
@@ -110,7 +110,7 @@ void World::Use(const std::string& node, uint32_t gpus) {
 }
 
 std::string World::NodeOf(uint32_t role, uint32_t index) const {
-  for (const Assignment& a : held) {
+  for (const Assignment& a : placed) {
     if (a.task == TaskId{role, index}) return cluster.node(a.at.node).key;
   }
   return "";
@@ -118,7 +118,7 @@ std::string World::NodeOf(uint32_t role, uint32_t index) const {
 
 std::vector<std::string> World::NodesOf(uint32_t role) const {
   std::vector<std::string> nodes;
-  for (const Assignment& a : held) {
+  for (const Assignment& a : placed) {
     if (a.task.role == role) nodes.push_back(cluster.node(a.at.node).key);
   }
   return nodes;
@@ -126,7 +126,7 @@ std::vector<std::string> World::NodesOf(uint32_t role) const {
 
 std::string World::Where(uint32_t role, const std::string& label) const {
   std::string where;
-  for (const Assignment& a : held) {
+  for (const Assignment& a : placed) {
     if (a.task.role != role) continue;
     for (const Label& l : cluster.node(a.at.node).labels) {
       if (l.key == label) where += (where.empty() ? "" : " ") + l.value;

@@ -64,7 +64,7 @@ class World {
   std::unique_ptr<GangSolver> solver = NewGangSolver();
   PlacementRequest request;
   PlacementResult result;
-  std::vector<Assignment> held;  // All that was placed for the last gang.
+  std::vector<Assignment> placed;  // All that was placed for the last gang.
 
  private:
   void Hold();

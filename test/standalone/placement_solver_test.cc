@@ -217,7 +217,7 @@ TEST_F(PlacementSolverTest, RefusesWhatIsWrong) {
   EXPECT_THAT(std::string(solver_.SetNode(node).message()),
               HasSubstr("node.key"));
   SchedulerConfig config;
-  config.device_resource = "tpu";
+  config.device_kind = "tpu";
   EXPECT_FALSE(PlacementSolver::Create(config).ok());
 }
 

@@ -6,7 +6,7 @@ import {LIVE, TIP, looksRight, pageOf, run, scenario} from './pages.mjs';
 const compare = (name, ...args) => pageOf(name, '--page', 'compare', ...args);
 const seeds = compare('seeds', '--generate', 'preset=small,load=0.95,days=1',
   '--seeds', '4', '--variant', '<b>base</b>', '--variant',
-  'spread:placement.policy=spread', '--variant',
+  'spread:placement.policy=least-allocated', '--variant',
   'patient:scheduler.preemption=false', '--variant',
   'again:scheduler.preemption=true');
 
@@ -29,7 +29,7 @@ await run({
     }
     assert.match(await page.value(
       `document.querySelector('.variants').innerText`),
-    /<b>base<\/b>.*the base.*placement.policy=spread.*again.*the same decisions/s);
+    /<b>base<\/b>.*the base.*placement.policy=least-allocated.*again.*the same decisions/s);
     await page.close();
   },
 

@@ -46,7 +46,7 @@ struct Story {
   }
 };
 
-void Tell(const JournalRecord& record, Journal* journal) {
+void Record(const JournalRecord& record, Journal* journal) {
   if (auto* event = std::get_if<Event>(&record.what)) journal->Applied(*event);
   if (auto* plan = std::get_if<PlanRecord>(&record.what)) {
     journal->Planned(*plan);
@@ -59,7 +59,7 @@ std::string Written(const Story& story, std::vector<size_t>* ends = nullptr) {
   JournalWriter writer(story.start, &bytes);
   if (ends != nullptr) ends->push_back(bytes.size());
   for (const JournalRecord& record : story.records) {
-    Tell(record, &writer);
+    Record(record, &writer);
     if (ends != nullptr) ends->push_back(bytes.size());
   }
   EXPECT_TRUE(writer.status().ok()) << writer.status();
@@ -117,7 +117,7 @@ TEST(JournalTest, AFileHoldsWhatMemoryHolds) {
       auto writer =
           JournalWriter::Create(path, story.start, {.buffer_bytes = buffer});
       ASSERT_TRUE(writer.ok()) << writer.status();
-      for (const JournalRecord& r : story.records) Tell(r, writer->get());
+      for (const JournalRecord& r : story.records) Record(r, writer->get());
     }
     EXPECT_EQ(Scratch::Read(path), Written(story));
     const Reading reading = ReadAll(JournalReader::Open(path), story);
@@ -156,10 +156,10 @@ TEST(JournalTest, PlansReachTheFileAsTheOptionsSay) {
     auto writer = *JournalWriter::Create(path, story.start, {.flush = flush});
     const size_t start = Scratch::Read(path).size();
     EXPECT_EQ(start, writer->bytes());
-    Tell(story.records[0], writer.get());
+    Record(story.records[0], writer.get());
     EXPECT_EQ(Scratch::Read(path).size() > start,
               flush == JournalFlush::kEachRecord);
-    Tell(story.records[1], writer.get());
+    Record(story.records[1], writer.get());
     EXPECT_EQ(Scratch::Read(path).size() > start,
               flush != JournalFlush::kWhenFull);
     EXPECT_TRUE(writer->Flush().ok());
@@ -183,7 +183,7 @@ TEST(JournalTest, NothingIsWrittenBehindAnErrorAndTheErrorStays) {
   PlanRecord bad;
   bad.decisions.push_back({.kind = static_cast<DecisionKind>(99)});
   writer.Planned(bad);
-  Tell(story.records[0], &writer);
+  Record(story.records[0], &writer);
   EXPECT_EQ(writer.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(Message(writer.Flush()), HasSubstr("decisions[0].kind: 99"));
   EXPECT_EQ(bytes.size(), before);
@@ -195,7 +195,7 @@ TEST(JournalTest, WhatWasToldBeforeAnErrorIsWritten) {
   const std::string path = scratch.Path("journal");
   auto writer = *JournalWriter::Create(path, story.start,
                                        {.flush = JournalFlush::kWhenFull});
-  Tell(story.records[0], writer.get());
+  Record(story.records[0], writer.get());
   PlanRecord bad;
   bad.decisions.push_back({.kind = static_cast<DecisionKind>(99)});
   writer->Planned(bad);
@@ -271,7 +271,7 @@ TEST(JournalTest, RecoverCutsTheTornTailOffAndTheJournalGoesOn) {
   auto writer = JournalWriter::Continue(path);
   ASSERT_TRUE(writer.ok()) << writer.status();
   EXPECT_EQ((*writer)->bytes(), whole);
-  Tell(story.records.back(), writer->get());
+  Record(story.records.back(), writer->get());
   ASSERT_TRUE((*writer)->Sync().ok());
   EXPECT_EQ(Scratch::Read(path), bytes);
 }
@@ -284,7 +284,7 @@ TEST(JournalTest, ContinueCutsTheTornTailOffFirst) {
       scratch.Write("journal", bytes.substr(0, bytes.size() - 3));
   auto writer = JournalWriter::Continue(path);
   ASSERT_TRUE(writer.ok()) << writer.status();
-  Tell(story.records.back(), writer->get());
+  Record(story.records.back(), writer->get());
   ASSERT_TRUE((*writer)->Flush().ok());
   EXPECT_EQ(Scratch::Read(path), bytes);
 }

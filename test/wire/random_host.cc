@@ -44,15 +44,15 @@ RandomHost::RandomHost(uint64_t seed)
 }
 
 void RandomHost::SetUp() {
-  for (int i = 0; i < kNodes; ++i) Tell(NodeChanged{MakeNode(i)});
-  Tell(PriorityClassChanged{
+  for (int i = 0; i < kNodes; ++i) Report(NodeChanged{MakeNode(i)});
+  Report(PriorityClassChanged{
       {.key = "low", .value = 1, .on_preempted = OnPreempted::kSuspend}});
-  Tell(PriorityClassChanged{{.key = "high", .value = 9, .grace = kSecond}});
-  Tell(QueueChanged{{.key = "company"}});
+  Report(PriorityClassChanged{{.key = "high", .value = 9, .grace = kSecond}});
+  Report(QueueChanged{{.key = "company"}});
   for (const char* team : {"blue", "red"}) {
     Queue queue{.key = team, .parent = "company"};
     queue.quotas = {{.resource = "gpu", .guarantee = 16000, .limit = 28000}};
-    Tell(QueueChanged{queue});
+    Report(QueueChanged{queue});
   }
 }
 
@@ -64,31 +64,31 @@ void RandomHost::Step() {
   for (const Decision& d : plan_.decisions) open_.push_back(d.seq);
 }
 
-void RandomHost::Tell(EventBody what) {
+void RandomHost::Report(EventBody what) {
   scheduler_.Apply({.at = now_, .what = std::move(what)}).IgnoreError();
 }
 
 void RandomHost::SomethingHappens() {
   switch (Below(16)) {
     case 0:
-      return Tell(NodeDown{SomeNode()});
+      return Report(NodeDown{SomeNode()});
     case 1:
     case 2:
-      return Tell(NodeUp{SomeNode()});
+      return Report(NodeUp{SomeNode()});
     case 3:
-      return Tell(NodeDrained{SomeNode(), Below(3) == 0});
+      return Report(NodeDrained{SomeNode(), Below(3) == 0});
     case 4:
-      return Tell(GangCancelled{GangIn(GangPhase::kWaiting)});
+      return Report(GangCancelled{GangIn(GangPhase::kWaiting)});
     case 5:
-      return Tell(CheckpointTaken{GangIn(GangPhase::kRunning), now_});
+      return Report(CheckpointTaken{GangIn(GangPhase::kRunning), now_});
     case 6:
-      return Tell(TasksAnswered{GangIn(GangPhase::kRunning),
-                                {{.outcome = TaskOutcome::kFailed}}});
+      return Report(TasksAnswered{GangIn(GangPhase::kRunning),
+                                  {{.outcome = TaskOutcome::kFailed}}});
     case 7:
-      return Tell(GangHeld{GangIn(GangPhase::kWaiting), Below(2) == 0});
+      return Report(GangHeld{GangIn(GangPhase::kWaiting), Below(2) == 0});
     case 8:
     case 9:
-      return Tell(GangFinished{GangIn(GangPhase::kRunning)});
+      return Report(GangFinished{GangIn(GangPhase::kRunning)});
     case 10:
       return ReportAll();
     default:
@@ -116,7 +116,7 @@ void RandomHost::Submit() {
   if (Below(2) == 0) {
     scheduler_.Submit(std::move(gang)).IgnoreError();
   } else {
-    Tell(GangSubmitted{std::move(gang)});
+    Report(GangSubmitted{std::move(gang)});
   }
 }
 
@@ -125,8 +125,8 @@ void RandomHost::Answer() {
   for (const uint64_t seq : open_) {
     const uint64_t dice = Below(10);
     if (dice < 2) waiting.push_back(seq);
-    if (dice == 2) Tell(DecisionRefused{seq});
-    if (dice > 2) Tell(DecisionApplied{seq});
+    if (dice == 2) Report(DecisionRefused{seq});
+    if (dice > 2) Report(DecisionApplied{seq});
   }
   open_ = std::move(waiting);
 }
@@ -151,7 +151,7 @@ void RandomHost::ReportAll() {
                              .releasing = releasing});
     }
   }
-  Tell(std::move(whole));
+  Report(std::move(whole));
 }
 
 std::string RandomHost::GangIn(GangPhase phase) {

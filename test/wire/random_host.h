@@ -30,7 +30,7 @@ class RandomHost {
   std::string GangIn(GangPhase phase);
   std::string SomeNode();
   // Errors are the host's mistakes and change nothing.
-  void Tell(EventBody what);
+  void Report(EventBody what);
   uint64_t Below(uint64_t n) { return random_() % n; }
 
   std::mt19937_64 random_;

@@ -30,7 +30,7 @@ namespace {
 // are what really is: a task runs once "run" is noted, not before.
 //   run SEQ GANG ROLE INDEX ATTEMPT NODE   stop SEQ GANG ROLE INDEX ATTEMPT
 //   end 0 GANG ROLE INDEX ATTEMPT: it has done its work
-//   acknowledge GANG: whoever submitted it was told that it is taken
+//   acknowledge GANG: its submitter was told that it is taken
 class Notes {
  public:
   explicit Notes(const std::string& path)
@@ -149,13 +149,13 @@ class SmallHost {
     notes_ = &notes;
     const World world(notes_path_);
     const std::vector<Found> found = world.Everything();
-    if (!TellWhatEnded(scheduler(), now_, found).ok()) return 11;
-    if (!TellWhatRuns(scheduler(), now_, Nodes(), found).ok()) return 14;
+    if (!ReportWhatEnded(scheduler(), now_, found).ok()) return 11;
+    if (!ReportWhatRuns(scheduler(), now_, Nodes(), found).ok()) return 14;
     for (const char* key : {"low", "high"}) {
       PriorityClass c{.key = key, .value = key[0] == 'h' ? 1 : 0};
-      if (!Tell(PriorityClassChanged{c})) return 12;
+      if (!Report(PriorityClassChanged{c})) return 12;
     }
-    if (!Tell(QueueChanged{{.key = "q"}})) return 13;
+    if (!Report(QueueChanged{{.key = "q"}})) return 13;
     for (int i = 0; i < steps; ++i) {
       if (const int code = Step(i); code != 0) return code;
     }
@@ -165,7 +165,7 @@ class SmallHost {
  private:
   Scheduler& scheduler() { return host_->scheduler; }
   uint64_t Below(uint64_t n) { return random_() % n; }
-  bool Tell(EventBody what) {
+  bool Report(EventBody what) {
     return scheduler().Apply({now_, std::move(what)}).ok();
   }
 
@@ -173,7 +173,8 @@ class SmallHost {
     now_ += kSecond;
     std::string submitted;
     if (const int code = Submit(i, &submitted); code != 0) return code;
-    if (!Tell(NodeDrained{"n" + std::to_string(1 + Below(3)), Below(4) == 0})) {
+    if (!Report(
+            NodeDrained{"n" + std::to_string(1 + Below(3)), Below(4) == 0})) {
       return 20;
     }
     scheduler().Schedule(now_, &plan_);
@@ -203,7 +204,7 @@ class SmallHost {
       if (!scheduler().Submit(std::move(gang)).ok()) return 33;
       return 0;
     }
-    if (!Tell(GangSubmitted{gang})) return 30;
+    if (!Report(GangSubmitted{gang})) return 30;
     if (!host_->journal->Flush().ok()) return 31;
     notes_->Add("acknowledge " + gang.key);
     return 0;
@@ -216,7 +217,7 @@ class SmallHost {
     for (const auto& t : d.tasks) {
       notes_->AddTask(starts ? "run" : "stop", d, t);
     }
-    return Below(4) == 0 || Tell(DecisionApplied{d.seq});
+    return Below(4) == 0 || Report(DecisionApplied{d.seq});
   }
 
   // All tasks of a gang that runs do their work and end.
@@ -236,7 +237,7 @@ class SmallHost {
                                 .attempt = found.attempt,
                                 .outcome = TaskOutcome::kSucceeded});
     }
-    return Tell(answered);
+    return Report(answered);
   }
 
   std::string path_;
@@ -316,12 +317,12 @@ void ExpectNothingForgotten(const Scratch& scratch) {
   const std::vector<Found> found = world.Everything();
   const Time now = scheduler.now();
   const uint32_t not_started = CountNotStarted(scheduler, world);
-  ASSERT_TRUE(TellWhatEnded(scheduler, now, found).ok());
+  ASSERT_TRUE(ReportWhatEnded(scheduler, now, found).ok());
   EXPECT_TRUE(Strays(scheduler, found).empty());
   for (const std::string& gang : world.acknowledged) {
     EXPECT_TRUE(scheduler.FindGang(gang).valid() || world.Ended(gang)) << gang;
   }
-  const auto report = TellWhatRuns(scheduler, now, Nodes(), found);
+  const auto report = ReportWhatRuns(scheduler, now, Nodes(), found);
   ASSERT_TRUE(report.ok()) << report.status();
   EXPECT_EQ(report->tasks_lost, not_started);
   EXPECT_EQ(report->tasks_found, 0u);

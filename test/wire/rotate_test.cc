@@ -61,7 +61,7 @@ struct Life {
     for (int i = 0; i < steps; ++i) host.Step();
   }
   // An event that stays in the buffer.
-  void TellOneMore() {
+  void ReportOneMore() {
     const Event event{.at = 0, .what = NodeUp{"node-1"}};
     EXPECT_TRUE(scheduler().Apply(event).ok());
   }
@@ -80,7 +80,7 @@ TEST(JournalRotateTest, RecordsGoOnBehindTheNewStart) {
     const std::string path = scratch.Path("j" + std::to_string(seed));
     Life life(path, seed);
     for (int i = 0; i < 5; ++i) {
-      life.TellOneMore();
+      life.ReportOneMore();
       const absl::Status rotated = life.Rotate();
       ASSERT_TRUE(rotated.ok()) << rotated;
       EXPECT_EQ(life.journal->bytes(), fs::file_size(path));
@@ -118,7 +118,7 @@ TEST(JournalRotateTest, KeptJournalsFollowEachOther) {
   std::vector<std::string> kept;
   for (int i = 0; i < 3; ++i) {
     life.Live(10);
-    life.TellOneMore();
+    life.ReportOneMore();
     kept.push_back(scratch.Path("j." + std::to_string(i)));
     const absl::Status rotated = life.Rotate(kept.back());
     ASSERT_TRUE(rotated.ok()) << rotated;
@@ -157,7 +157,7 @@ TEST(JournalRotateTest, TheConfigurationMayChangeWithTheJournal) {
 TEST(JournalRotateTest, TheNewJournalIsOnTheDiskBeforeTheOldOneGoes) {
   const Scratch scratch;
   Life life(scratch.Path("j"), 3);
-  life.TellOneMore();
+  life.ReportOneMore();
   faults::Record(scratch.Path("."));
   ASSERT_TRUE(life.Rotate().ok());
   EXPECT_THAT(faults::Recorded(),
@@ -165,7 +165,7 @@ TEST(JournalRotateTest, TheNewJournalIsOnTheDiskBeforeTheOldOneGoes) {
                           "flock j.new", MatchesRegex("write j.new [0-9]+"),
                           "fsync j.new", "rename j.new j", "fsync ."));
 
-  life.TellOneMore();
+  life.ReportOneMore();
   faults::Record(scratch.Path("."));
   ASSERT_TRUE(life.Rotate(scratch.Path("old")).ok());
   EXPECT_THAT(
@@ -208,13 +208,13 @@ TEST(JournalRotateTest, ACrashAtAnyStepLeavesTheOldJournalOrTheNewOne) {
       {
         Life twin(scratch.Path("twin"), 4);
         // The first step writes what is in the buffer.
-        if (step > 0) twin.TellOneMore();
+        if (step > 0) twin.ReportOneMore();
         hash = twin.hash();
         start = Life(scratch.Path("twin's start"), 4, 0).hash();
       }
       Child child([&] {
         Life life(path, 4);
-        life.TellOneMore();
+        life.ReportOneMore();
         faults::DieAt(step);
         return life.Rotate(keep).ok() ? 0 : 1;
       });
@@ -465,7 +465,7 @@ TEST(JournalRotateTest, ARecordThatCannotBeWrittenIsOverInANewJournal) {
   const Scratch scratch;
   const std::string path = scratch.Path("j");
   Life life(path, 9);
-  life.TellOneMore();
+  life.ReportOneMore();
   PlanRecord bad;
   bad.decisions.push_back({.kind = static_cast<DecisionKind>(99)});
   life.journal->Planned(bad);

@@ -39,7 +39,7 @@ export function font(size = 0.8) {
   return `${Math.round(size * rem())}px system-ui, sans-serif`;
 }
 
-// Values that several views show and change. Whoever listens to a name is told
+// Values that several views show and change. A listener to a name is called with
 // its value whenever it is set to another one.
 export class Shared {
   #values = {};

@@ -176,11 +176,11 @@ class MUSTER_API Fabric {
   // the one with the highest bisection, then the least diameter, then the
   // fewest hops; of all places for it, the one with the fewest free nodes
   // around it, then the first by (at, size). Exact: all are looked at. O(cells
-  // * shapes). FailedPrecondition if this is no torus. Nodes with held[node] !=
-  // 0 are in the box, free or not, and count; empty: there are none.
+  // * shapes). FailedPrecondition if this is no torus. Nodes with fixed[node]
+  // != 0 are in the box, free or not, and count; empty: there are none.
   absl::StatusOr<FabricPlacement> FindBox(
       std::span<const uint8_t> free, uint32_t count,
-      std::span<const uint8_t> held = {}) const;
+      std::span<const uint8_t> fixed = {}) const;
   // Likewise of the shape `size`, turned in any way.
   absl::StatusOr<FabricPlacement> FindBox(std::span<const uint8_t> free,
                                           std::array<uint32_t, 3> size) const;
@@ -189,7 +189,7 @@ class MUSTER_API Fabric {
   // first, are few hops apart: for a box of a torus the least sum there is, for
   // rails by unit, for a dragonfly by group and router, each then improved by
   // turning stretches round (up to 256 nodes). `nodes` as for Cost.
-  absl::StatusOr<std::vector<uint32_t>> RankOrder(
+  absl::StatusOr<std::vector<uint32_t>> RingThrough(
       std::span<const uint32_t> nodes) const;
   // Hops from rank to rank and back to the first; `nodes` by rank, connected.
   int64_t RingHops(std::span<const uint32_t> nodes) const;

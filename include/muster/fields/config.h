@@ -32,8 +32,8 @@ template <>
 struct FieldsOf<SearchLimits> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
-    v(1, "exact_steps", s.exact_steps);
-    v(2, "max_steps", s.max_steps);
+    v(1, "placement_steps", s.placement_steps);
+    v(2, "victim_steps", s.victim_steps);
     v(3, "most_effort", s.most_effort);
     v(4, "runner_up", s.runner_up);
   }
@@ -44,7 +44,7 @@ struct FieldsOf<SchedulerConfig> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
     v(1, "resources", s.resources);
-    v(2, "device_resource", s.device_resource);
+    v(2, "device_kind", s.device_kind);
     v(3, "topologies", s.topologies);
     v(4, "host", s.host);
     v(5, "work_budget", s.work_budget);
@@ -58,7 +58,7 @@ struct FieldsOf<SchedulerConfig> {
     v(13, "search", s.search);
     v(14, "replacement_timeout", s.replacement_timeout);
     v(15, "suspend_timeout", s.suspend_timeout);
-    v(16, "node_resource", s.node_resource);
+    v(16, "node_kind", s.node_kind);
     v(17, "preemption_costs", s.preemption_costs);
   }
 };

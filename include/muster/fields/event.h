@@ -65,7 +65,7 @@ struct FieldsOf<SpotNotice> {
 };
 
 template <>
-struct FieldsOf<OthersChanged> {
+struct FieldsOf<ExternalUsageChanged> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
     v(1, "usage", s.usage);
@@ -285,7 +285,7 @@ struct FieldsOf<Reconciled> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
     v(1, "nodes", s.nodes);
-    v(2, "others", s.others);
+    v(2, "external", s.external);
     v(3, "down", s.down);
     v(4, "tasks", s.tasks);
     v(5, "gangs", s.gangs);

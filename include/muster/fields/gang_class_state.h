@@ -16,7 +16,7 @@ struct FieldsOf<GangClassState> {
   static void Visit(Self& s, V&& v) {
     v(1, "gang", s.gang);
     v(2, "grows", s.grows);
-    v(3, "open", s.open);
+    v(3, "active", s.active);
     v(4, "code", s.code);
     v(5, "object_kind", s.object_kind);
     v(6, "object", s.object);

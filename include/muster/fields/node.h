@@ -26,7 +26,7 @@ struct FieldsOf<Node> {
 };
 
 template <>
-struct FieldsOf<OtherUsage> {
+struct FieldsOf<ExternalUsage> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
     v(1, "node", s.node);

@@ -34,7 +34,7 @@ struct FieldsOf<PlacementOptions> {
   template <class Self, class V>
   static void Visit(Self& s, V&& v) {
     v(1, "policy", s.policy);
-    v(2, "workload", s.workload);
+    v(2, "typical_tasks", s.typical_tasks);
     v(3, "supply", s.supply);
     v(4, "yardstick", s.yardstick);
     v(5, "seed", s.seed);

@@ -64,7 +64,7 @@ struct FieldsOf<GangState> {
     VisitAdded(15, "run_time", s.run_time, v);
     VisitAdded(16, "saved", s.saved, v);
     VisitAdded(17, "unsaved", s.unsaved, v);
-    VisitAdded(18, "cut_short", s.cut_short, v);
+    VisitAdded(18, "interrupted", s.interrupted, v);
   }
 };
 
@@ -76,7 +76,7 @@ struct FieldsOf<NodeState> {
     v(2, "down", s.down);
     v(3, "draining", s.draining);
     v(4, "spot_notice", s.spot_notice);
-    v(5, "others", s.others);
+    v(5, "external", s.external);
     VisitAdded(6, "unnamed", s.unnamed.word(0), v);
     VisitAdded(7, "unnamed_from_64", s.unnamed.word(1), v);
   }

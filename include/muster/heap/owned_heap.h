@@ -11,11 +11,11 @@
 //             or the owner's exchange succeeded (or spuriously, on machines
 //             with LL/SC). Not wait-free.
 //   all else  never waits for another thread: a pusher that stops for ever, at
-//             any instruction, delays nobody. One call also pays for the nodes
-//             in the inbox: O(1) each in classes, O(log n) else. It allocates
-//             only without classes, when more nodes wait than ever before (see
-//             Reserve), and is as lock-free as the allocator then; if that
-//             throws, the nodes stay and the next call goes on.
+//             any instruction, delays no other. One call also pays for the
+//             nodes in the inbox: O(1) each in levels, O(log n) else. It
+//             allocates only without levels, when more nodes wait than ever
+//             before (see Reserve), and is as lock-free as the allocator then;
+//             if that throws, the nodes stay and the next call goes on.
 //
 // Linearization points.
 //   Push      its successful compare-and-swap on inbox_.
@@ -64,8 +64,8 @@ namespace muster {
 
 // How the nodes that wait are kept; the order is the same.
 enum class HeapSide {
-  kClasses,  // Up to 64 classes (NumbersClasses in sides.h): O(1).
-  kKeys,     // Any keys: O(log n).
+  kLevels,  // Up to 64 levels (HasKeyLevels in sides.h): O(1).
+  kKeys,    // Any keys: O(log n).
 };
 
 // See PriorityHeap for the parameters and the operations.
@@ -106,15 +106,15 @@ class OwnedHeap {
   Node* PeekBest() {
     Drain();
     if (size_ == 0) return nullptr;
-    return static_cast<Node*>(InClasses() ? lists_.Best() : keys_.Best());
+    return static_cast<Node*>(InLevels() ? lists_.Best() : keys_.Best());
   }
 
   bool Erase(Node* node) {
     Drain();
     Hook* const hook = node;
     if (!hook->linked()) return false;
-    if (InClasses()) {
-      lists_.Remove(ClassOf(hook->key()), hook);
+    if (InLevels()) {
+      lists_.Remove(LevelOf(hook->key()), hook);
     } else {
       keys_.Remove(hook);
     }
@@ -131,10 +131,10 @@ class OwnedHeap {
       hook->key_ = std::move(key);
       return true;
     }
-    if (InClasses() && ClassOf(key) >= kMaxClasses) Use(HeapSide::kKeys);
-    if (InClasses()) {
-      lists_.Remove(ClassOf(old), hook);
-      lists_.Append(ClassOf(key), hook);
+    if (InLevels() && LevelOf(key) >= kMaxLevels) Use(HeapSide::kKeys);
+    if (InLevels()) {
+      lists_.Remove(LevelOf(old), hook);
+      lists_.Append(LevelOf(key), hook);
       hook->key_ = std::move(key);
     } else {
       keys_.Move(hook, std::move(key));
@@ -158,7 +158,7 @@ class OwnedHeap {
   // set. Until then PopDrained() tells nothing of the order of the whole.
   // O(most).
   bool DrainSome(size_t most)
-    requires(!kHasClasses<Compare, Key>)
+    requires(!kHasLevels<Compare, Key>)
   {
     if (turning_ == nullptr && pending_ == nullptr) turning_ = TakeInbox();
     for (; most > 0 && turning_ != nullptr; --most) TurnOne();
@@ -176,7 +176,7 @@ class OwnedHeap {
     auto call = [&](const Hook* hook) {
       function(*static_cast<const Node*>(hook));
     };
-    if (InClasses()) {
+    if (InLevels()) {
       lists_.ForEach(call);
     } else {
       keys_.ForEach(call);
@@ -202,12 +202,12 @@ class OwnedHeap {
   // While no more than `nodes` wait, the owner's calls do not allocate.
   void Reserve(size_t nodes) { keys_.Reserve(nodes); }
 
-  // The side in use. An empty heap starts with classes if Compare numbers any;
+  // The side in use. An empty heap starts with levels if Compare numbers any;
   // the first key that has none moves all nodes to the other side.
   HeapSide side() { return Drain(), side_; }
 
   // Moves all nodes to `side`, where the heap stays until it is empty or told
-  // otherwise. False, and nothing is done, if a key that waits has no class.
+  // otherwise. False, and nothing is done, if a key that waits has no level.
   // O(n log n) for n nodes.
   bool Use(HeapSide side) {
     Drain();
@@ -217,14 +217,14 @@ class OwnedHeap {
       PendingToKeys();
       return true;
     }
-    bool classes = kClassed;
+    bool levels = kLeveled;
     keys_.ForEach([&](const Hook* hook) {
-      classes = classes && ClassOf(hook->key()) < kMaxClasses;
+      levels = levels && LevelOf(hook->key()) < kMaxLevels;
     });
-    if (!classes) return false;
+    if (!levels) return false;
     keys_.PopAll(
-        [this](Hook* hook) { lists_.Append(ClassOf(hook->key()), hook); });
-    side_ = HeapSide::kClasses;
+        [this](Hook* hook) { lists_.Append(LevelOf(hook->key()), hook); });
+    side_ = HeapSide::kLevels;
     return true;
   }
 
@@ -233,19 +233,19 @@ class OwnedHeap {
   using Hook = HeapNode<Key, Threads>;
   static_assert(std::is_nothrow_move_assignable_v<Key>);
 
-  static constexpr bool kClassed = kHasClasses<Compare, Key>;
+  static constexpr bool kLeveled = kHasLevels<Compare, Key>;
   static constexpr HeapSide kFirst =
-      kClassed ? HeapSide::kClasses : HeapSide::kKeys;
+      kLeveled ? HeapSide::kLevels : HeapSide::kKeys;
 
-  bool InClasses() const { return kClassed && side_ == HeapSide::kClasses; }
+  bool InLevels() const { return kLeveled && side_ == HeapSide::kLevels; }
 
-  uint64_t ClassOf(const Key& key) const {
-    if constexpr (kClassed) return ClassOfKey(compare_, key);
-    return kMaxClasses;
+  uint64_t LevelOf(const Key& key) const {
+    if constexpr (kLeveled) return LevelOfKey(compare_, key);
+    return kMaxLevels;
   }
 
   Node* PopOne() {
-    Hook* const best = InClasses() ? lists_.PopBest() : keys_.PopBest();
+    Hook* const best = InLevels() ? lists_.PopBest() : keys_.PopBest();
     Left(best);
     return static_cast<Node*>(best);
   }
@@ -263,10 +263,10 @@ class OwnedHeap {
     return inbox_.exchange(nullptr, std::memory_order_acquire);
   }
 
-  // To the classes they have, or to pending_, oldest first.
+  // To the levels they have, or to pending_, oldest first.
   void Sort(Hook* newest) {
     Hook* oldest = nullptr;
-    if (InClasses()) {
+    if (InLevels()) {
       oldest = TakeToLists(newest);
       if (oldest != nullptr) ListsToPending();
     } else {
@@ -279,26 +279,26 @@ class OwnedHeap {
     }
     if (pending_ == nullptr) {
       pending_ = oldest;
-    } else {  // A class turned into pending_, or memory was short.
+    } else {  // A level turned into pending_, or memory was short.
       Hook* last = pending_;
       while (last->next_ != nullptr) last = last->next_;
       last->next_ = oldest;
     }
   }
 
-  // From the newest to the oldest, so that each class's chain grows at its
+  // From the newest to the oldest, so that each level's chain grows at its
   // front and no node is touched twice. Returns the chain, oldest first, of the
-  // nodes that have no class.
+  // nodes that have no level.
   Hook* TakeToLists(Hook* newest) {
-    Hook* first[kMaxClasses];
-    Hook* last[kMaxClasses];
-    uint64_t taken = 0;  // Bitmap of classes.
+    Hook* first[kMaxLevels];
+    Hook* last[kMaxLevels];
+    uint64_t taken = 0;  // Bitmap of levels.
     Hook* others = nullptr;
     while (newest != nullptr) {
       Hook* const hook = newest;
       newest = hook->next_;
-      const uint64_t to = ClassOf(hook->key());
-      if (to >= kMaxClasses) {
+      const uint64_t to = LevelOf(hook->key());
+      if (to >= kMaxLevels) {
         hook->next_ = others;
         others = hook;
         continue;
@@ -320,7 +320,7 @@ class OwnedHeap {
     return others;
   }
 
-  // Chains the nodes of all classes, in order. Nothing is pending.
+  // Chains the nodes of all levels, in order. Nothing is pending.
   void ListsToPending() {
     Hook* last = nullptr;
     for (; !lists_.empty(); --size_) {
@@ -366,7 +366,7 @@ class OwnedHeap {
   size_t size_ = 0;          // Of the two sides.
   HeapSide side_ = kFirst;
   [[no_unique_address]] Compare compare_;
-  ClassLists<Hook, kClassed ? kMaxClasses : 1> lists_;
+  LevelLists<Hook, kLeveled ? kMaxLevels : 1> lists_;
   KeyArray<Key, Compare, Hook> keys_;
 };
 

@@ -25,7 +25,7 @@
 // from run to run: who needs the same order always gives each node its own key.
 //
 // Two private sides keep this order (HeapSide in owned_heap.h): up to 64
-// classes, such as small integers, cost O(1); any other keys O(log n). The heap
+// levels, such as small integers, cost O(1); any other keys O(log n). The heap
 // changes from one to the other by itself.
 //
 // Thread safety: any thread may call anything at any time, but the destructor.
@@ -39,7 +39,7 @@
 //   all else  blocking among each other: one thread at a time is inside, and
 //             does the work of those who came meanwhile (combiner.h). One that
 //             stops for ever inside stops the others, but no push. One that
-//             stops for ever in the middle of a push stops nobody.
+//             stops for ever in the middle of a push stops none.
 //
 // Linearization points.
 //   Push      its successful compare-and-swap on the inbox.
@@ -71,10 +71,10 @@
 
 namespace muster {
 
-// Key      Copied into an array if it has no class; best small. Moving it must
+// Key      Copied into an array if it has no level; best small. Moving it must
 //          not throw.
 // Compare  A strict weak order that does not throw. compare(a, b): a is better.
-//          It may number classes: see NumbersClasses in sides.h.
+//          It may number levels: see HasKeyLevels in sides.h.
 // Node     The type that is queued, derived from HeapNode<Key>.
 // Threads  See threads.h.
 //
@@ -140,7 +140,7 @@ class PriorityHeap {
   bool empty() { return size() == 0; }
 
   // While no more than `nodes` wait, nothing allocates. Nothing does anyhow as
-  // long as all keys have classes.
+  // long as all keys have levels.
   void Reserve(size_t nodes) {
     combiner_.Run([this, nodes] { heap_.Reserve(nodes); });
   }

@@ -1,5 +1,5 @@
 // The two orders of a heap's private side, and the node that hangs in either:
-//   ClassLists   up to 64 classes: a FIFO list each, and a bitmap. O(1).
+//   LevelLists   up to 64 levels: a FIFO list each, and a bitmap. O(1).
 //   KeyArray     any keys: a 4-ary heap with the keys in the array. O(log n).
 // Details of owned_heap.h: not synchronized, and without checks.
 
@@ -44,8 +44,8 @@ class HeapNode {
  private:
   template <class K, class C, class N, class T>
   friend class OwnedHeap;
-  template <class Node, size_t kClasses>
-  friend class ClassLists;
+  template <class Node, size_t kLevels>
+  friend class LevelLists;
   template <class K, class C, class Node>
   friend class KeyArray;
 
@@ -57,24 +57,24 @@ class HeapNode {
 
   Plain<Key> key_{Key()};
   // The node itself if it is in no heap. In the inbox the node pushed before,
-  // in a class the one behind; else null.
+  // in a level the one behind; else null.
   Plain<HeapNode*> next_{this};
-  // In a class the address of the node before, but for the first; in a
+  // In a level the address of the node before, but for the first; in a
   // KeyArray the node's cell.
   Plain<uintptr_t> place_{0};
 };
 
-// --- Which keys are classes --------------------------------------------------
+// --- Which keys are levels --------------------------------------------------
 
-inline constexpr uint64_t kMaxClasses = 64;
+inline constexpr uint64_t kMaxLevels = 64;
 
-// The class of a key: 0 is the best; equal if and only if the keys are equal.
-// From kMaxClasses on: none. A Compare of one's own has it as a member
-// ClassOf(key); std::less and std::greater of an integer know it: 0 is the best
+// The level of a key: 0 is the best; equal if and only if the keys are equal.
+// From kMaxLevels on: none. A Compare of one's own has it as a member
+// LevelOf(key); std::less and std::greater of an integer know it: 0 is the best
 // of std::less, 63 of std::greater.
 template <class Compare, class Key>
-concept NumbersClasses = requires(const Compare& compare, const Key& key) {
-  { compare.ClassOf(key) } -> std::convertible_to<uint64_t>;
+concept HasKeyLevels = requires(const Compare& compare, const Key& key) {
+  { compare.LevelOf(key) } -> std::convertible_to<uint64_t>;
 };
 template <class Compare, class Key>
 inline constexpr bool kLess = std::is_same_v<Compare, std::less<Key>> ||
@@ -86,18 +86,18 @@ template <class Key>
 inline constexpr bool kIsInteger =
     std::is_integral_v<Key> && sizeof(Key) <= sizeof(uint64_t);
 template <class Compare, class Key>
-inline constexpr bool kHasClasses =
-    NumbersClasses<Compare, Key> ||
+inline constexpr bool kHasLevels =
+    HasKeyLevels<Compare, Key> ||
     (kIsInteger<Key> && (kLess<Compare, Key> || kGreater<Compare, Key>));
 
 template <class Key, class Compare>
-uint64_t ClassOfKey(const Compare& compare, const Key& key) {
-  if constexpr (NumbersClasses<Compare, Key>) {
-    return compare.ClassOf(key);
+uint64_t LevelOfKey(const Compare& compare, const Key& key) {
+  if constexpr (HasKeyLevels<Compare, Key>) {
+    return compare.LevelOf(key);
   } else if constexpr (kLess<Compare, Key>) {
-    return static_cast<uint64_t>(key);  // A negative key: beyond the classes.
+    return static_cast<uint64_t>(key);  // A negative key: beyond the levels.
   } else {
-    return kMaxClasses - 1 - static_cast<uint64_t>(key);
+    return kMaxLevels - 1 - static_cast<uint64_t>(key);
   }
 }
 
@@ -107,21 +107,21 @@ inline void PrefetchForWrite([[maybe_unused]] const void* address) {
 #endif
 }
 
-// --- ClassLists --------------------------------------------------------------
+// --- LevelLists --------------------------------------------------------------
 
-// kClasses: how many there may be.
-template <class Node, size_t kClasses = kMaxClasses>
-class ClassLists {  // NOLINT(*-member-init): see first_.
+// kLevels: how many there may be.
+template <class Node, size_t kLevels = kMaxLevels>
+class LevelLists {  // NOLINT(*-member-init): see first_.
  public:
   bool empty() const { return bitmap_ == 0; }
 
-  // The oldest node of the best class. Not if it is empty.
-  Node* Best() const { return first_[BestClass()]; }
+  // The oldest node of the best level. Not if it is empty.
+  Node* Best() const { return first_[BestLevel()]; }
 
   Node* PopBest() {
-    const int best_class = BestClass();
-    Node* const best = first_[best_class];
-    RemoveFirst(best_class, best);
+    const int best_level = BestLevel();
+    Node* const best = first_[best_level];
+    RemoveFirst(best_level, best);
     return best;
   }
 
@@ -166,11 +166,11 @@ class ClassLists {  // NOLINT(*-member-init): see first_.
   }
 
  private:
-  int BestClass() const {
+  int BestLevel() const {
     return std::countr_zero(static_cast<uint64_t>(bitmap_));
   }
 
-  // Leaves the place_ of the next one, which nobody asks for: its line, likely
+  // Leaves the place_ of the next one, which is not read: its line, likely
   // far away by now, is fetched while the caller goes on.
   void RemoveFirst(uint64_t from, Node* node) {
     Node* const next = node->next_;
@@ -179,9 +179,9 @@ class ClassLists {  // NOLINT(*-member-init): see first_.
     if (next == nullptr) bitmap_ = bitmap_ & ~(uint64_t{1} << from);
   }
 
-  typename Node::template Plain<uint64_t> bitmap_{0};  // Of nonempty classes.
-  Node* first_[kClasses];  // Valid for nonempty classes only.
-  Node* last_[kClasses];
+  typename Node::template Plain<uint64_t> bitmap_{0};  // Of nonempty levels.
+  Node* first_[kLevels];  // Valid for nonempty levels only.
+  Node* last_[kLevels];
 };
 
 // --- KeyArray ----------------------------------------------------------------

@@ -29,7 +29,7 @@
   X(DevicePartition) X(PartitionProfile) X(PartitionScheme)                     \
   X(Label) X(Requirement) X(SelectorTerm) X(NodeSelector) X(Preference)        \
   X(Taint) X(Toleration) X(Topology) X(FabricTopology) X(Slice) X(Spread) X(TopologyConstraint)  \
-  X(Node) X(OtherUsage) X(NodeSet)                                             \
+  X(Node) X(ExternalUsage) X(NodeSet)                                             \
   X(TaskShape) X(Role) X(Group) X(Traffic) X(GangAffinity) X(SpeedEntry)       \
   X(Gang) X(Quota) X(Queue) X(PriorityClass) X(DisruptionBudget)               \
   X(NamedReason) X(PlannedTaskRecord) X(DecisionRecord) X(GangClassState) X(PlanRecord)          \
@@ -37,7 +37,7 @@
   X(HostCapabilities) X(SearchLimits) X(PreemptionCosts) X(SchedulerConfig) X(TaskState) X(PendingDecision)          \
   X(GangState) X(NodeState) X(SchedulerState)                                  \
   X(NodeChanged) X(NodeDown) X(NodeUp) X(NodeRemoved) X(NodeDrained)           \
-  X(SpotNotice) X(OthersChanged) X(NodeSetChanged)                             \
+  X(SpotNotice) X(ExternalUsageChanged) X(NodeSetChanged)                             \
   X(QueueChanged) X(QueueRemoved) X(PriorityClassChanged)                      \
   X(GangSubmitted) X(GangHeld) X(GangReprioritized) X(GangCancelled)           \
   X(GangFinished) X(CheckpointTaken) X(GangChanged) X(GangMoved) X(GangYielded) \

@@ -47,15 +47,15 @@ const json& Measure(const json& j, const std::string& name) {
 }
 
 TEST(CompareCliTest, TwoPoliciesMeetOnTheSameInputs) {
-  const SimRun ran = Compare(
-      With(kGenerated, {"--variant", "muster", "--variant",
-                        "spread:placement.policy=spread", "--json", "-"}));
+  const SimRun ran = Compare(With(
+      kGenerated, {"--variant", "muster", "--variant",
+                   "spread:placement.policy=least-allocated", "--json", "-"}));
   ASSERT_EQ(ran.code, 0) << ran.err;
   const json j = json::parse(ran.out);
   EXPECT_EQ(j["title"], "preset=small,load=0.85,days=1");
   EXPECT_EQ(j["seeds"], (json{1, 2, 3}));
   EXPECT_EQ(j["variants"][1]["settings"],
-            (json{{"placement.policy", "spread"}}));
+            (json{{"placement.policy", "least-allocated"}}));
   // Equal inputs: as many gangs; other nodes, so that other GPUs are whole.
   const json& finished = Measure(j, "gangs finished");
   EXPECT_EQ(finished["variants"][0]["values"],
@@ -100,9 +100,10 @@ TEST(CompareCliTest, TheTableHasAVerdictAMeasure) {
 }
 
 TEST(CompareCliTest, TheFirstSeedIsThatOfTheOptions) {
-  const SimRun ran = Compare({"--generate", "preset=small,days=0.25,seed=7",
-                              "--seeds", "2", "--variant", "a", "--variant",
-                              "b:placement.policy=spread", "--json", "-"});
+  const SimRun ran =
+      Compare({"--generate", "preset=small,days=0.25,seed=7", "--seeds", "2",
+               "--variant", "a", "--variant",
+               "b:placement.policy=least-allocated", "--json", "-"});
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(json::parse(ran.out)["seeds"], (json{7, 8}));
 }
@@ -120,7 +121,7 @@ TEST(CompareCliTest, AFileIsOneInputAndHasNoInterval) {
   ASSERT_EQ(named.code, 0) << named.err;
   const json j = json::parse(named.out);
   EXPECT_EQ(j["seeds"], json::array());
-  // test-p1 preempts test2 in the story; here nobody is stopped.
+  // test-p1 preempts test2 in the story; here no gang is stopped.
   const json& stops = Measure(j, "stops")["variants"];
   EXPECT_EQ(stops[0]["mean"], 1);
   EXPECT_EQ(stops[1]["mean"], 0);
@@ -169,9 +170,9 @@ TEST(CompareCliTest, FragmentationIsToldWhatJobsAskFor) {
                       "  - {key: one, run: 10s, per_task: {gpu: 1}}\n"
                       "  - {key: two, submit: 1s, run: 9s, per_task: {gpu: "
                       "2}}\n");
-  const SimRun ran =
-      Compare({file.path(), "--variant", "fgd:placement.policy=fragmentation",
-               "--variant", "spread:placement.policy=spread", "--json", "-"});
+  const SimRun ran = Compare(
+      {file.path(), "--variant", "fgd:placement.policy=fragmentation",
+       "--variant", "spread:placement.policy=least-allocated", "--json", "-"});
   ASSERT_EQ(ran.code, 0) << ran.err;
   const json wait = Measure(json::parse(ran.out), "wait, 99 %");
   EXPECT_EQ(wait["variants"][0]["mean"], 0) << "both find room at once";
@@ -179,13 +180,15 @@ TEST(CompareCliTest, FragmentationIsToldWhatJobsAskFor) {
 }
 
 TEST(CompareCliTest, MistakesAreOneLineBeforeAnythingRuns) {
-  const Args two = {"--variant", "a", "--variant", "b:placement.policy=spread"};
+  const Args two = {"--variant", "a", "--variant",
+                    "b:placement.policy=least-allocated"};
   const struct {
     Args args;
     const char* error;
   } kCases[] = {
       {{kStory, "--variant", "a"}, "--variant: two or more are needed"},
-      {{kStory, "--variant", "a", "--variant", "a:placement.policy=spread"},
+      {{kStory, "--variant", "a", "--variant",
+        "a:placement.policy=least-allocated"},
        "--variant a: there are two of this name"},
       {{kStory, "--variant", "a", "--variant", "b:placement.policy=x"},
        "--variant b: placement.policy: 'x' is none of: muster"},

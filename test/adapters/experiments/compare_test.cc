@@ -55,12 +55,13 @@ TEST(VariantTest, SetsWhatItNamesAndNothingElse) {
   Target t;
   t.config.placement.seed = 9;
   t.config.work_budget = 77;
-  ASSERT_TRUE(Apply("v:placement.policy=spread,scheduler.preemption=false,"
-                    "scheduler.backoff_base=1m,host.start_time=30s,"
-                    "queues.ordering=strict-fifo,host.capabilities.grace=false",
-                    &t)
-                  .ok());
-  EXPECT_EQ(t.config.placement.policy, PlacementPolicy::kSpread);
+  ASSERT_TRUE(
+      Apply("v:placement.policy=least-allocated,scheduler.preemption=false,"
+            "scheduler.backoff_base=1m,host.start_time=30s,"
+            "queues.ordering=strict-fifo,host.capabilities.grace=false",
+            &t)
+          .ok());
+  EXPECT_EQ(t.config.placement.policy, PlacementPolicy::kLeastAllocated);
   EXPECT_FALSE(t.config.preemption);
   EXPECT_EQ(t.config.backoff_base, 60 * kSecond);
   EXPECT_EQ(t.host.start_time, 30 * kSecond);
@@ -103,8 +104,8 @@ TEST(VariantTest, MistakesNameTheKeyAndWhatIsAllowed) {
       {"v:nonsense", "--variant v: 'nonsense' is not KEY=VALUE"},
       {"v:x=1,x=2", "--variant v: x is set twice"},
       {"v:x.y=1,x=2", "--variant v: x is set twice"},
-      {"placement.policy=spread", "should be NAME:KEY=VALUE"},
-      {":placement.policy=spread", "should be NAME:KEY=VALUE"},
+      {"placement.policy=least-allocated", "should be NAME:KEY=VALUE"},
+      {":placement.policy=least-allocated", "should be NAME:KEY=VALUE"},
       {"", "should be NAME:KEY=VALUE"},
   };
   for (const auto& c : kCases) {
@@ -219,18 +220,20 @@ TEST(CompareTest, ASeedWithoutAClassIsLeftOutOfItsPairs) {
 }
 
 TEST(CompareTest, JsonHasWhatIsDocumented) {
-  const Comparison c = Compare(
-      "t \xff", {{.name = "a"}, {"b", {{"placement.policy", "spread"}}}},
-      {4, 5}, true,
-      {{Ran({{"w", 10}}, 1), Ran({{"w", 20}}, 2)},
-       {Ran({{"w", 12}}, 1), Ran({{"w", 22}}, 2)}});
+  const Comparison c =
+      Compare("t \xff",
+              {{.name = "a"}, {"b", {{"placement.policy", "least-allocated"}}}},
+              {4, 5}, true,
+              {{Ran({{"w", 10}}, 1), Ran({{"w", 20}}, 2)},
+               {Ran({{"w", 12}}, 1), Ran({{"w", 22}}, 2)}});
   const json j = json::parse(ComparisonJson(c));
   EXPECT_EQ(j["title"], "t \xef\xbf\xbd");
   EXPECT_EQ(j["confidence"], 0.95);
   EXPECT_EQ(j["runs"], 2);
   EXPECT_EQ(j["seeds"], (json{4, 5}));
   EXPECT_EQ(j["variants"][0]["settings"], json::object());
-  EXPECT_EQ(j["variants"][1]["settings"]["placement.policy"], "spread");
+  EXPECT_EQ(j["variants"][1]["settings"]["placement.policy"],
+            "least-allocated");
   EXPECT_EQ(j["variants"][1]["same_decisions"], 2);
   const json& w = j["measures"][0];
   EXPECT_EQ(w["name"], "w");

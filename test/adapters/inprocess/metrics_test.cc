@@ -32,10 +32,10 @@ TEST(MetricsTest, SizesAreByDevices) {
 
 TEST(MetricsTest, UtilisationIsOverTimeFromTheFirstSubmission) {
   Metrics m;
-  BookTotals totals;
+  UsageTotals totals;
   totals.capacity = {4000};
   totals.used = {0};
-  m.Advance(100 * kSecond, totals);  // Nobody is there yet.
+  m.Advance(100 * kSecond, totals);  // No gang is there yet.
   m.Submitted(100 * kSecond, 0, 0);
   totals.used = {2000};
   m.Advance(150 * kSecond, totals);
@@ -48,7 +48,7 @@ TEST(MetricsTest, UtilisationIsOverTimeFromTheFirstSubmission) {
 
 TEST(MetricsTest, DaysAreCountedFromTheFirstSubmission) {
   Metrics m;
-  BookTotals totals;
+  UsageTotals totals;
   totals.capacity = {2000};
   totals.used = {1000};
   m.Submitted(5 * kHour, 1000, 36 * kHour);
@@ -63,7 +63,7 @@ TEST(MetricsTest, DaysAreCountedFromTheFirstSubmission) {
 
 TEST(MetricsTest, FragmentationIsAShareOfWhatIsFree) {
   Metrics m;
-  BookTotals totals;
+  UsageTotals totals;
   totals.capacity = totals.used = {0};
   m.Submitted(0, 4000, 10 * kSecond);
   totals.free_milli = 4000;

@@ -55,7 +55,7 @@ class World {
     events.push_back({at * kSecond, std::move(body)});
   }
 
-  // Runs everything; the books must balance.
+  // Runs everything; the audit must find nothing.
   void Run(Time until = kForever) {
     source = std::make_unique<VectorSource>(jobs);
     auto made = Simulator::Create(
@@ -382,7 +382,7 @@ TEST_P(UnrulyHostTest, NothingLeaks) {
   ASSERT_TRUE(audit.ok()) << audit;
   const Metrics::Counts& c = simulator->metrics().counts;
   EXPECT_EQ(c.finished + c.cancelled, 40U) << "every gang came to its end";
-  EXPECT_EQ(simulator->books().FirstInUse(), "");
+  EXPECT_EQ(simulator->real_usage().FirstInUse(), "");
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, UnrulyHostTest, testing::Range(0U, 200U));

@@ -24,14 +24,14 @@ struct Log final : Observer {
 class TaskPlacesTest : public testing::Test {
  protected:
   TaskPlacesTest()
-      : config_{.resources = {"cpu", "gpu"}, .device_resource = "gpu"},
-        books_(2, kGpu),
+      : config_{.resources = {"cpu", "gpu"}, .device_kind = "gpu"},
+        real_usage_(2, kGpu),
         metrics_(kGpu),
-        places_(config_, &books_, &metrics_, &log_) {
+        places_(config_, &real_usage_, &metrics_, &log_) {
     for (const char* key : {"a", "b"}) {
       Node node{.key = key, .capacity = {1000}};
       node.devices.resize(2);
-      books_.Upsert(node);
+      real_usage_.Upsert(node);
     }
     TaskShape shape{.resources = {600}};
     shape.devices = {.count = 1, .milli = 500};
@@ -43,10 +43,12 @@ class TaskPlacesTest : public testing::Test {
   }
 
   LiveTask& task() { return gang_.tasks[0]; }
-  int64_t used(ResourceKind kind) const { return books_.totals().used[kind]; }
+  int64_t used(ResourceKind kind) const {
+    return real_usage_.totals().used[kind];
+  }
 
   SchedulerConfig config_;
-  Books books_;
+  RealUsage real_usage_;
   Metrics metrics_;
   Log log_;
   TaskPlaces places_;
@@ -86,7 +88,7 @@ TEST_F(TaskPlacesTest, AMovedTaskTellsWhereItIs) {
   EXPECT_EQ(places_.AnswerFor(gang_, 0, TaskOutcome::kStarted, true).node, "b");
   EXPECT_EQ(places_.AnswerFor(gang_, 0, TaskOutcome::kStarted, false).node, "");
   places_.Move(1, {.kind = LapseKind::kElsewhere, .node = "none"}, gang_, 0);
-  EXPECT_EQ(books_.key(task().node), "b");
+  EXPECT_EQ(real_usage_.key(task().node), "b");
   EXPECT_EQ(used(kGpu), 500);
 }
 

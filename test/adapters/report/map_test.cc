@@ -57,12 +57,12 @@ std::vector<std::vector<std::string>> StepsOf(const MapPicture& p) {
 class Cluster {
  public:
   Cluster(uint32_t nodes, uint32_t devices, size_t max_cells)
-      : books_(1, kGpu), map_(max_cells), devices_(devices) {
+      : real_usage_(1, kGpu), map_(max_cells), devices_(devices) {
     for (uint32_t n = 0; n < nodes; ++n) {
       Node node{.key = "n" + std::to_string(n)};
       node.labels = {{"rack", "r" + std::to_string(n / 4)}};
       node.devices.assign(devices, Device{});
-      map_.NodeUpdated(books_.Upsert(node), books_);
+      map_.NodeUpdated(real_usage_.Upsert(node), real_usage_);
     }
   }
   static TaskShape Shape(int32_t milli) {
@@ -73,31 +73,31 @@ class Cluster {
   std::string Key(uint32_t gang) const { return "g" + std::to_string(gang); }
   void Take(uint32_t gang, uint32_t node, uint32_t device,
             int32_t milli = kWholeDevice) {
-    books_.Charge(node, Shape(milli), {DeviceSet{device}});
+    real_usage_.Charge(node, Shape(milli), {DeviceSet{device}});
     map_.Take(gang, {.key = Key(gang)}, node, DeviceSet{device});
   }
   void Leave(uint32_t gang, uint32_t node, uint32_t device,
              int32_t milli = kWholeDevice) {
-    books_.Credit(node, Shape(milli), {DeviceSet{device}});
+    real_usage_.Credit(node, Shape(milli), {DeviceSet{device}});
     map_.Leave(gang, node, DeviceSet{device});
   }
   void SetUp(uint32_t node, bool up) {
-    books_.SetUp(node, up);
-    map_.NodeUpdated(node, books_);
+    real_usage_.SetUp(node, up);
+    map_.NodeUpdated(node, real_usage_);
   }
   void Until(Time t) {
-    if (t > now_) map_.Advanced(now_, t, books_);
+    if (t > now_) map_.Advanced(now_, t, real_usage_);
     now_ = t;
   }
   MapPicture Finish(size_t max_bytes = 1 << 20) {
-    return map_.Finish(now_, books_, {"rack"}, max_bytes);
+    return map_.Finish(now_, real_usage_, {"rack"}, max_bytes);
   }
   DeviceMap& map() { return map_; }
   Time now() const { return now_; }
   uint32_t devices() const { return devices_; }
 
  private:
-  Books books_;
+  RealUsage real_usage_;
   DeviceMap map_;
   uint32_t devices_;
   Time now_ = 0;
@@ -141,7 +141,7 @@ TEST(DeviceMapTest, GangsThatShareADeviceAreAllNamed) {
 }
 
 TEST(DeviceMapTest, NeighboursAreTogetherAndNumbersCountAsNumbers) {
-  Books books(1, kGpu);
+  RealUsage real_usage(1, kGpu);
   DeviceMap map(1000);
   for (const auto& [key, rack] :
        std::vector<std::pair<std::string, std::string>>{
@@ -149,10 +149,10 @@ TEST(DeviceMapTest, NeighboursAreTogetherAndNumbersCountAsNumbers) {
     Node node{.key = key};
     node.labels = {{"rack", rack}};
     if (key != "cpu-only") node.devices.assign(2, Device{});
-    map.NodeUpdated(books.Upsert(node), books);
+    map.NodeUpdated(real_usage.Upsert(node), real_usage);
   }
   std::vector<std::string> keys;
-  for (const auto& n : map.Finish(1, books, {"rack"}, 1 << 20).nodes) {
+  for (const auto& n : map.Finish(1, real_usage, {"rack"}, 1 << 20).nodes) {
     keys.push_back(n.key);
   }
   EXPECT_THAT(keys, ElementsAre("b", "a-9", "a-10"));

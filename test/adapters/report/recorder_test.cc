@@ -200,7 +200,7 @@ TEST(RecorderTest, EverythingStaysWithinItsLimits) {
   EXPECT_LE(record.sample.size(), 40U);
   EXPECT_EQ(record.waiting.size(), 5U);
   EXPECT_GT(record.waiting_in_all, 5U);
-  // Whoever is left works or waits.
+  // What is left works or waits.
   uint64_t waiting = 0;
   for (const std::string& key : r->simulator->Live()) {
     const GangStory* story = r->timeline.Find(key);

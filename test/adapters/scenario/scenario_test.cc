@@ -37,7 +37,7 @@ scheduler: {work_budget: 1000, backoff_base: 5s, preemption: true}
 placement:
   policy: fragmentation
   seed: 7
-  workload:
+  typical_tasks:
     - {weight: 3, per_task: {cpu: 500m, gpu: 250m}}
     - {per_task: {gpu: 2}, devices: {models: [A]}, selector: {zone: z}}
   yardstick: {cpu: 8, gpu: 2}
@@ -89,10 +89,10 @@ expect:
   const PlacementOptions& placement = s.setup.config.placement;
   EXPECT_EQ(placement.policy, PlacementPolicy::kFragmentation);
   EXPECT_EQ(placement.seed, 7U);
-  ASSERT_EQ(placement.workload.size(), 2U);
-  EXPECT_EQ(placement.workload[0].weight, 3);
-  EXPECT_EQ(placement.workload[0].shape.devices.milli, 250);
-  EXPECT_EQ(placement.workload[1].shape.devices.models[0], "A");
+  ASSERT_EQ(placement.typical_tasks.size(), 2U);
+  EXPECT_EQ(placement.typical_tasks[0].weight, 3);
+  EXPECT_EQ(placement.typical_tasks[0].shape.devices.milli, 250);
+  EXPECT_EQ(placement.typical_tasks[1].shape.devices.models[0], "A");
   EXPECT_EQ(placement.yardstick, Resources({8000, 0, 2000}));
   EXPECT_EQ(placement.supply, (std::vector<ModelSupply>{{"A", 4}, {"B", 2}}))
       << "counted, where it is not given";
@@ -143,8 +143,8 @@ constexpr BadCase kBadCases[] = {
     {"NoNodes", "title: x\nqueues: []\n#nodes:", "lacks the key 'nodes'"},
     {"PolicyOfAnotherName", "placement: {policy: best}",
      "FILE:2:21: placement.policy: 'best' is none of: muster, binpack, "},
-    {"WeightOfNothing", "placement: {workload: [{weight: 0}]}",
-     "FILE:2:33: placement.workload[0].weight: "},
+    {"WeightOfNothing", "placement: {typical_tasks: [{weight: 0}]}",
+     "FILE:2:38: placement.typical_tasks[0].weight: "},
     {"SupplyOfAHalf", "placement: {supply: {A: 0.5}}",
      "FILE:2:25: placement.supply.A: "},
     {"UnknownTopKey", "gang: []", "FILE:2:1: unknown key 'gang' (known here: "},

@@ -24,7 +24,7 @@ TEST(SelectorsTest, ARequirementHoldsAsInKubernetes) {
     const char* key;
     const char* op;
     std::vector<std::string> values;
-    bool holds;
+    bool matches;
   } cases[] = {
       {"zone", "In", {"b", "a"}, true},   {"zone", "In", {"b"}, false},
       {"none", "In", {"a"}, false},       {"zone", "NotIn", {"a"}, false},
@@ -38,7 +38,7 @@ TEST(SelectorsTest, ARequirementHoldsAsInKubernetes) {
   for (const auto& c : cases) {
     const auto requirement = ToRequirement(c.key, c.op, c.values);
     ASSERT_TRUE(requirement.ok()) << requirement.status();
-    EXPECT_EQ(Holds(*requirement, kLabels), c.holds)
+    EXPECT_EQ(Matches(*requirement, kLabels), c.matches)
         << c.key << " " << c.op << " " << testing::PrintToString(c.values);
   }
 }

@@ -390,7 +390,7 @@ INSTANTIATE_TEST_SUITE_P(Presets, KindsOfJobsTest, testing::ValuesIn(kPresets),
                            return std::string(Name(preset.param));
                          });
 
-// Runs to the last end, with the books audited.
+// Runs to the last end, with the real usage audited.
 void RunAll(const GenerateOptions& options, bool validate) {
   const auto g = std::make_shared<const Generated>(Generate(options));
   const std::unique_ptr<JobSource> jobs = MakeSource(g);

@@ -30,7 +30,7 @@ TEST(LongTraceTest, EveryOneOf1222800PodsRuns) {
   EXPECT_EQ(c.finished, 1'222'800U);
   EXPECT_EQ(c.overcommits, 0U);
   EXPECT_GT(c.passes, 1'000'000U);
-  EXPECT_EQ(simulator->books().FirstInUse(), "");
+  EXPECT_EQ(simulator->real_usage().FirstInUse(), "");
 }
 
 }  // namespace

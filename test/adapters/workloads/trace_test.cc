@@ -11,7 +11,7 @@ namespace {
 
 constexpr char kMissing[] = "is not there: MUSTER_SHARED names its folder";
 
-// Runs a trace and checks the books; returns what was measured.
+// Runs a trace and checks the real usage; returns what was measured.
 Metrics RunTrace(absl::StatusOr<Trace> trace, uint64_t jobs, bool validate) {
   EXPECT_TRUE(trace.ok()) << trace.status();
   if (!trace.ok()) return Metrics();
@@ -29,8 +29,8 @@ Metrics RunTrace(absl::StatusOr<Trace> trace, uint64_t jobs, bool validate) {
   EXPECT_EQ(c.finished, jobs) << "every gang came to its end";
   EXPECT_EQ(c.refused + c.cancelled, 0U);
   EXPECT_EQ(c.overcommits, 0U);
-  EXPECT_EQ(simulator->books().FirstInUse(), "");
-  const BookTotals& totals = simulator->books().totals();
+  EXPECT_EQ(simulator->real_usage().FirstInUse(), "");
+  const UsageTotals& totals = simulator->real_usage().totals();
   for (const int64_t used : totals.used) EXPECT_EQ(used, 0);
   return simulator->metrics();
 }
@@ -50,7 +50,7 @@ TEST(TraceTest, OpenbAsItIs) {
       RunTrace(LoadOpenb({.nodes = nodes, .pods = pods}), 8152, false);
   std::vector<Duration> completions;
   for (const Finished& f : m.finished) {
-    EXPECT_EQ(f.wait, 0) << "its load is tiny: nobody waits";
+    EXPECT_EQ(f.wait, 0) << "its load is tiny: no job waits";
     completions.push_back(f.completion);
   }
   const Quantiles q = QuantilesOf(&completions);

@@ -1,4 +1,4 @@
-// Which questions open: what happened, and whose answer it may change.
+// Which questions become active: what happened, and whose answer it may change.
 #pragma once
 
 #include <cstdint>
@@ -7,21 +7,21 @@
 
 #include "lib/cluster/cluster.h"
 #include "lib/queue/gang_class_list.h"
-#include "lib/queue/gang_rank.h"
+#include "lib/queue/queue_position.h"
 #include "lib/queue/queue_tree.h"
 #include "muster/resources.h"
 
 namespace muster {
 
-struct Core;
+struct SchedulerTables;
 struct GangRecord;
 struct GangSpec;
 
-// A question that was answered with no stays closed while nothing has happened
-// that could make it yes. These are the rules; they read state, never a cache,
-// so that every scheduler in this state opens the same ones.
+// A question that was answered with no stays inactive while nothing has
+// happened that could make it yes. These are the rules; they read state, never
+// a cache, so that every scheduler in this state activates the same ones.
 //
-//   what happened                      opens
+//   what happened                      activates
 //   a node got room                    kRoom and kVictims of classes with a
 //                                      shape that fits there now; kVictims of
 //                                      those with one that could fit with all
@@ -48,16 +48,16 @@ struct GangSpec;
 //   queues compete for a kind from     kVictims of all
 //   now on, or do not any more
 //
-// kVictims of a class that has no possible victim (AnyVictim) stays closed.
+// kVictims of a class that has no possible victim (AnyVictim) stays inactive.
 //
-// A gang that starts opens no question: it takes room that was free, so that
-// whoever could take it as a victim could have had the room before.
+// A gang that starts activates no question: it takes room that was free, so
+// that a gang that could take it as a victim could have had the room before.
 //
 // What happens is collected, and its rules applied by Publish(): between two
 // calls the order does not matter. Not synchronised.
-class Opener {
+class Activator {
  public:
-  explicit Opener(Core& core) : core_(core) {}
+  explicit Activator(SchedulerTables& tables) : tables_(tables) {}
 
   void RoomFreed(NodeIndex n, Ledger ledger = Ledger::kBoth);
   void StructureChanged() { structure_ = true; }
@@ -76,7 +76,7 @@ class Opener {
   void QueueChanged(QueueIndex q);
   void AllVictims() { all_victims_ = true; }
 
-  // O(what happened x specs with classes + classes opened).
+  // O(what happened x specs with classes + classes activated).
   void Publish(bool in_pass);
   // As if nothing had happened.
   void Forget();
@@ -85,8 +85,8 @@ class Opener {
 
   // The gang is nominated or to be repaired: the next pass checks it.
   void SetCheckDue(GangIndex g);
-  // The round is over: what was put off opens.
-  void OpenPutOff();
+  // The round is over: what was put off becomes active.
+  void ActivatePutOff();
   // Rises whenever room may have come for anybody.
   uint64_t freed_epoch() const { return freed_epoch_; }
 
@@ -94,7 +94,7 @@ class Opener {
   uint32_t SpecLimit() const;
   // The spec's shapes that the node admits, in the order of GangSpec::shapes.
   std::vector<bool> Admitted(NodeIndex n) const;
-  void OpenRoom(GangClassList& list, uint32_t spec, uint8_t questions);
+  void ActivateRoom(GangClassList& list, uint32_t spec, uint8_t questions);
   void PublishRoom();
   void PublishRoomOn(NodeIndex n);
   void PublishStructure();
@@ -102,31 +102,31 @@ class Opener {
   // Calls f(whether it grows, class) with each class of q and all below it.
   template <class F>
   void ForEachBelow(QueueIndex q, const F& f);
-  void OpenBelow(QueueIndex q);
+  void ActivateBelow(QueueIndex q);
   void FindFreed();
   void FindDemands();
-  void OpenPreemptors();
+  void ActivatePreemptors();
   // The gangs that classes of a leaf could preempt.
   struct PossibleVictims {
     // The least priority of those of the leaf itself.
     int32_t lowest = std::numeric_limits<int32_t>::max();
-    bool others = false;  // There are others.
+    bool other_queues = false;  // There are some of other queues.
   };
-  void OpenPreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
-                        const PossibleVictims& beside);
+  void ActivatePreemptorsIn(QueueIndex leaf, const PossibleVictims& anywhere,
+                            const PossibleVictims& beside);
   uint64_t KindsToReclaim(QueueIndex preemptor, QueueIndex victim) const;
   bool MayGiveSlot(QueueIndex leaf, int32_t priority, uint64_t kinds,
                    const GangSpec& spec) const;
   bool MayReclaim(QueueIndex preemptor, QueueIndex victim,
                   const GangSpec& spec) const;
-  void OpenBelowAll(QueueIndex q);
+  void ActivateBelowAll(QueueIndex q);
   void SetNominatedCheckDueBelow(QueueIndex q);
-  void OpenVictims(GangClassIndex c, uint8_t as = Questions::kVictims);
+  void ActivateVictims(GangClassIndex c, uint8_t as = Questions::kVictims);
   template <class F>
-  void OpenReclaimers(uint8_t as, const F& concerned);
+  void ActivateReclaimers(uint8_t as, const F& concerned);
   bool FindOwed(QueueIndex leaf);
 
-  Core& core_;
+  SchedulerTables& tables_;
   std::vector<NodeIndex> freed_;           // Each once.
   std::vector<uint8_t> is_freed_;          // By node: in which ledgers.
   std::vector<QueueIndex> usage_changed_;  // The lowest on each path.

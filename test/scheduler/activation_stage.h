@@ -1,4 +1,4 @@
-// The stage of the stories about opening questions: everybody has an answer,
+// The stage of the stories about activating questions: everybody has an answer,
 // one thing happens, and the next pass asks again whom it concerns.
 #pragma once
 
@@ -17,7 +17,7 @@ inline Gang In(const std::string& queue, Gang gang) {
   return gang;
 }
 
-// On that node alone, of those that Opening::Has made.
+// On that node alone, of those that Activation::Has made.
 inline Gang On(const std::string& node, Gang gang) {
   for (Role& role : gang.roles) {
     role.shape.selector.any_of = {
@@ -26,15 +26,16 @@ inline Gang On(const std::string& node, Gang gang) {
   return gang;
 }
 
-// So many devices of the node are used by others.
-inline OthersChanged Others(const std::string& node, uint32_t devices) {
+// So many unnamed devices of the node are in external use.
+inline ExternalUsageChanged ExternalUses(const std::string& node,
+                                         uint32_t devices) {
   return {{.node = node, .unnamed_devices = devices}};
 }
 
 // Queue "q", the classes "low", "mid" and "high", and no node.
-class Opening : public ::testing::Test {
+class Activation : public ::testing::Test {
  protected:
-  Opening() { HasTenants(); }
+  Activation() { HasTenants(); }
   // From now on, in an empty cluster.
   void Begins(SchedulerConfig config) {
     s = Story(std::move(config));
@@ -69,7 +70,7 @@ class Opening : public ::testing::Test {
     Quiet();
     EXPECT_EQ(s.Phase(gang.key), "waiting");
   }
-  // It preempts the job "l", and is promised the node.
+  // It preempts the job "l", and is nominated for the node.
   void IsPromised(const Gang& gang, const std::string& node) {
     const std::string key = gang.key;
     s.Submit(gang);

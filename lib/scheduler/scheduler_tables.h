@@ -12,6 +12,7 @@
 #include "lib/queue/queue_order.h"
 #include "lib/queue/queue_tree.h"
 #include "lib/queue/quota_checker.h"
+#include "lib/scheduler/activator.h"
 #include "lib/scheduler/answers.h"
 #include "lib/scheduler/disruption_budgets.h"
 #include "lib/scheduler/gang_lists.h"
@@ -20,7 +21,6 @@
 #include "lib/scheduler/holdings.h"
 #include "lib/scheduler/life.h"
 #include "lib/scheduler/node_records.h"
-#include "lib/scheduler/opener.h"
 #include "lib/scheduler/priority_classes.h"
 #include "lib/scheduler/undo.h"
 #include "muster/config.h"
@@ -32,10 +32,10 @@ namespace muster {
 // Plain data: any code that has it may read all of it. Gangs are written
 // through GangEdit, what tasks hold through Holdings; the rest by the events
 // about it (events.h) and by the pass.
-struct Core {
-  explicit Core(SchedulerConfig config);
-  Core(const Core&) = delete;
-  Core& operator=(const Core&) = delete;
+struct SchedulerTables {
+  explicit SchedulerTables(SchedulerConfig config);
+  SchedulerTables(const SchedulerTables&) = delete;
+  SchedulerTables& operator=(const SchedulerTables&) = delete;
 
   SchedulerConfig config;
   Time now = 0;
@@ -62,7 +62,7 @@ struct Core {
   Answers answers{};
   Holdings holdings{*this};
   Life life{*this};
-  Opener opener{*this};
+  Activator activator{*this};
   Undo undo{*this};
   ReconcileReport report{};  // Of the last Reconciled.
 
@@ -80,9 +80,9 @@ struct Core {
 // again. The what-if under way, if any, has a copy from before. Edits nest.
 class GangEdit {
  public:
-  GangEdit(Core& core, GangIndex g);
+  GangEdit(SchedulerTables& tables, GangIndex g);
   // A new gang, with this key.
-  static GangIndex Add(Core& core, std::string_view key);
+  static GangIndex Add(SchedulerTables& tables, std::string_view key);
   ~GangEdit();
   GangEdit(const GangEdit&) = delete;
   GangEdit& operator=(const GangEdit&) = delete;
@@ -94,38 +94,39 @@ class GangEdit {
   void Leave() { record_.leaves = true; }
 
  private:
-  Core& core_;
+  SchedulerTables& tables_;
   const GangIndex gang_;
   GangRecord& record_;
 };
 
 // The gang counts for its queue (1), or no more (-1).
-void CountGang(Core& core, const GangRecord& r, int32_t sign);
+void CountGang(SchedulerTables& tables, const GangRecord& r, int32_t sign);
 // A gang that holds nothing stands nowhere and counts for nothing from now on.
-void TakeOut(Core& core, GangIndex g, GangRecord& r);
+void TakeOut(SchedulerTables& tables, GangIndex g, GangRecord& r);
 
 // The gang's question to a solver, which keeps to what its queue has left of
 // its limits: `room` (null: whatever it uses).
-PlacementRequest RequestFor(const Core& core, GangIndex g, Ledger ledger,
-                            Resources* room);
+PlacementRequest RequestFor(const SchedulerTables& tables, GangIndex g,
+                            Ledger ledger, Resources* room);
 
 // Whether there may be anybody to stop for a gang of the leaf that has the
 // priority and asks `least`: some gang in its queue that gives way to it, or a
 // queue that may have to give back. O(priorities held + depth).
-bool AnyVictim(const Core& core, QueueIndex leaf, int32_t priority,
+bool AnyVictim(const SchedulerTables& tables, QueueIndex leaf, int32_t priority,
                const Resources& least);
 
 // What becomes of the gang when it is preempted.
-OnPreempted OnPreemptedOf(const Core& core, const GangRecord& r);
+OnPreempted OnPreemptedOf(const SchedulerTables& tables, const GangRecord& r);
 
 // That the queue's limit says no.
 Reason ReasonOf(const LimitExcess& excess, ReasonCode code);
 // A reason of the solver, which knows of no queues: where a limit says no,
 // whose that is.
-Reason WithQueue(const Core& core, const GangRecord& r, Ledger ledger,
-                 const Reason& reason);
+Reason WithQueue(const SchedulerTables& tables, const GangRecord& r,
+                 Ledger ledger, const Reason& reason);
 
 // A gang is stopped for another one (-1), or that was refused (1): its budgets.
-void CountDisruption(Core& core, std::string_view gang, int64_t sign);
+void CountDisruption(SchedulerTables& tables, std::string_view gang,
+                     int64_t sign);
 
 }  // namespace muster

@@ -1,5 +1,5 @@
-// A scheduler's core without its passes: events come in, tasks are put where
-// there is room.
+// The tables of a scheduler without its passes: events come in, tasks are put
+// where there is room.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,22 @@
 
 #include "absl/status/status.h"
 #include "gtest/gtest.h"
-#include "lib/scheduler/core.h"
 #include "lib/scheduler/events.h"
+#include "lib/scheduler/scheduler_tables.h"
 #include "lib/scheduler/snapshot.h"
 #include "test/scheduler/story.h"
 
 namespace muster {
 
-class CoreStage {
+class TablesStage {
  public:
-  explicit CoreStage(SchedulerConfig config = {}) : core(std::move(config)) {}
+  explicit TablesStage(SchedulerConfig config = {})
+      : tables(std::move(config)) {}
 
   template <class Event>
   absl::Status Try(const Event& event) {
-    absl::Status status = Take(core, event);
-    core.opener.Publish(false);
+    absl::Status status = Take(tables, event);
+    tables.activator.Publish(false);
     return status;
   }
   template <class Event>
@@ -37,14 +38,14 @@ class CoreStage {
   }
   GangIndex Submit(Gang gang) {
     Happens(GangSubmitted{gang});
-    return core.gangs.Find(gang.key);
+    return tables.gangs.Find(gang.key);
   }
   // So many tasks of its first role are told to start; false if they find no
   // place.
   bool Start(GangIndex g, uint32_t tasks) {
-    const ShapeId shape = core.SpecOf(g).prepared.shapes[0][0];
-    const uint64_t seq = core.next_seq++;
-    GangEdit gang(core, g);
+    const ShapeId shape = tables.SpecOf(g).prepared.shapes[0][0];
+    const uint64_t seq = tables.next_seq++;
+    GangEdit gang(tables, g);
     ++gang->attempts;
     for (uint32_t i = 0; i < tasks; ++i) {
       TaskRecord task = {.task = {0, i}, .phase = TaskPhase::kStarting};
@@ -55,30 +56,30 @@ class CoreStage {
       task.attempt = gang->attempts;
       task.pending_seq = seq;
       gang->tasks.push_back(task);
-      core.answers.Expect(g, *gang, seq, DecisionKind::kStart, "");
+      tables.answers.Expect(g, *gang, seq, DecisionKind::kStart, "");
       holdings.HoldCharged(g, task);
     }
     gang->phase = GangPhase::kStarting;
     gang->placed_seq = seq;
-    core.placed.push_back(g);
+    tables.placed.push_back(g);
     return true;
   }
   // The same, and they run.
   bool Run(GangIndex g, uint32_t tasks) {
     if (!Start(g, tasks)) return false;
-    Happens(DecisionApplied{core.gangs.at(g).placed_seq});
+    Happens(DecisionApplied{tables.gangs.at(g).placed_seq});
     return true;
   }
-  std::string Check() const { return std::string(CheckAll(core).message()); }
+  std::string Check() const { return std::string(CheckAll(tables).message()); }
 
-  Core core;
-  Life& life = core.life;
-  Holdings& holdings = core.holdings;
+  SchedulerTables tables;
+  Life& life = tables.life;
+  Holdings& holdings = tables.holdings;
 
  private:
   bool Place(ShapeId shape, Allocation* at) {
-    for (const NodeIndex n : core.cluster.nodes()) {
-      if (core.cluster.Take(n, shape, Ledger::kBoth, at)) return true;
+    for (const NodeIndex n : tables.cluster.nodes()) {
+      if (tables.cluster.Take(n, shape, Ledger::kBoth, at)) return true;
     }
     return false;
   }

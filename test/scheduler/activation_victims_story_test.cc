@@ -1,10 +1,10 @@
-// What opens when a gang may be a victim from now on.
+// What becomes active when a gang may be a victim from now on.
 #include <cstdint>
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/activation_stage.h"
 #include "test/scheduler/story.h"
 
 namespace muster {
@@ -14,7 +14,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 // A node "n1" with a device.
-class VictimsThatCome : public Opening {
+class VictimsThatCome : public Activation {
  protected:
   VictimsThatCome() { Has("n1", 1); }
   void Class(const PriorityClass& cls) { s.Happens(PriorityClassChanged{cls}); }
@@ -185,9 +185,9 @@ TEST_F(VictimsThatCome, HaveAGroupThatIsNotWhole) {
   Runs(x);
   ASSERT_EQ(s.Where("x"), "n0 n1 n2 n3");
   Waits(On("n0", Job("w", 1, 1, "mid")));
-  s.Happens(Others("n1", 1));
+  s.Happens(ExternalUses("n1", 1));
   s.Answers("x", {0, 1}, TaskOutcome::kYielded);
-  s.Happens(Others("n1", 1));
+  s.Happens(ExternalUses("n1", 1));
   EXPECT_THAT(s.Pass(), ElementsAre("shrink x for w: 0/0", "nominate w: n0"));
 }
 
@@ -243,18 +243,18 @@ TEST_F(VictimsThatCome, GrewIntoAGap) {
   Runs(Elastic("e", 2, 3, "mid"));
   ASSERT_EQ(s.Where("e"), "n1 n2 n3");
   s.Answers("e", {0, 1}, TaskOutcome::kFailed);
-  s.Happens(Others("n2", 1));
+  s.Happens(ExternalUses("n2", 1));
   Quiet();
   s.now += 10 * kSecond;
   Quiet();
   Waits(On("n3", Job("w", 1, 1, "mid")));
-  s.Happens(Others("n2", 0));
+  s.Happens(ExternalUses("n2", 0));
   EXPECT_THAT(s.Pass(), ElementsAre("grow e: n2"));
   EXPECT_EQ(s.NextWakeup(), s.now) << "the next round is to ask";
   EXPECT_THAT(s.Pass(), ElementsAre("shrink e for w: 0/2", "nominate w: n3"));
 }
 
-// While it lacks a task nobody stops it.
+// While it lacks a task no gang stops it.
 TEST_F(VictimsThatCome, AreWholeAgain) {
   SchedulerConfig config;
   config.replacement_timeout = 600 * kSecond;
@@ -263,16 +263,16 @@ TEST_F(VictimsThatCome, AreWholeAgain) {
   Has("n2", 1);
   Runs(Job("x", 2, 1, "low"));
   s.Answers("x", {0, 1}, TaskOutcome::kFailed);
-  s.Happens(Others("n2", 1));
+  s.Happens(ExternalUses("n2", 1));
   Waits(On("n1", Job("w", 1, 1, "high")));
-  s.Happens(Others("n2", 0));
+  s.Happens(ExternalUses("n2", 0));
   EXPECT_THAT(s.Pass(),
               ElementsAre("grow x: n2", "evict x for w", "nominate w: n1"));
 }
 
-// --- What is promised -------------------------------------------------------
+// --- What is nominated ------------------------------------------------------
 
-// "w" is promised the place of "x".
+// "w" is nominated for the place of "x".
 class PromisesThatEnd : public VictimsThatCome {
  protected:
   PromisesThatEnd() {

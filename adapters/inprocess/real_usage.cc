@@ -1,18 +1,18 @@
-#include "adapters/inprocess/books.h"
+#include "adapters/inprocess/real_usage.h"
 
 #include <algorithm>
 #include <utility>
 
 namespace muster::inprocess {
 
-Books::Books(uint32_t kinds, ResourceKind device_kind,
-             std::vector<PartitionScheme> schemes)
+RealUsage::RealUsage(uint32_t kinds, ResourceKind device_kind,
+                     std::vector<PartitionScheme> schemes)
     : kinds_(kinds), device_kind_(device_kind), schemes_(std::move(schemes)) {
   totals_.capacity.assign(kinds, 0);
   totals_.used.assign(kinds, 0);
 }
 
-void Books::Sum(const Entry& e, int sign) {
+void RealUsage::Sum(const Entry& e, int sign) {
   if (!e.up) return;
   for (ResourceKind k = 0; k < kinds_; ++k) {
     if (k == device_kind_) continue;
@@ -37,7 +37,7 @@ void Books::Sum(const Entry& e, int sign) {
   if (whole == count) totals_.whole_on_free_node += sign * whole;
 }
 
-uint32_t Books::Upsert(const Node& node) {
+uint32_t RealUsage::Upsert(const Node& node) {
   auto [it, fresh] =
       index_.try_emplace(node.key, static_cast<uint32_t>(nodes_.size()));
   if (fresh) {
@@ -53,27 +53,27 @@ uint32_t Books::Upsert(const Node& node) {
   return it->second;
 }
 
-uint32_t Books::Find(std::string_view key) const {
+uint32_t RealUsage::Find(std::string_view key) const {
   const auto it = index_.find(std::string(key));
   return it == index_.end() ? kNoNode : it->second;
 }
 
-void Books::SetUp(uint32_t node, bool up) {
+void RealUsage::SetUp(uint32_t node, bool up) {
   Entry& e = nodes_[node];
   Sum(e, -1);
   e.up = up;
   Sum(e, 1);
 }
 
-void Books::SetOthers(uint32_t node, const OtherUsage& usage) {
+void RealUsage::SetExternalUsage(uint32_t node, const ExternalUsage& usage) {
   Entry& e = nodes_[node];
   Sum(e, -1);
   for (int sign : {-1, 1}) {
-    if (sign == 1) e.others = usage;
+    if (sign == 1) e.external = usage;
     for (ResourceKind k = 0; k < kinds_; ++k) {
-      if (k != device_kind_) e.used[k] += sign * e.others.amount[k];
+      if (k != device_kind_) e.used[k] += sign * e.external.amount[k];
     }
-    for (const DeviceShare& s : e.others.devices) {
+    for (const DeviceShare& s : e.external.devices) {
       if (s.device >= e.devices.size()) continue;
       Use(e.devices[s.device], ShareOf(e.node.devices[s.device], s), sign);
     }
@@ -81,8 +81,8 @@ void Books::SetOthers(uint32_t node, const OtherUsage& usage) {
   Sum(e, 1);
 }
 
-const PartitionProfile* Books::ProfileOn(const Device& device,
-                                         const std::string& profile) const {
+const PartitionProfile* RealUsage::ProfileOn(const Device& device,
+                                             const std::string& profile) const {
   for (const PartitionScheme& scheme : schemes_) {
     if (scheme.key == device.partition_scheme) {
       return FindProfile(scheme, profile);
@@ -92,9 +92,9 @@ const PartitionProfile* Books::ProfileOn(const Device& device,
 }
 
 // As device.h has it: each form of a share counts in the other, rounded down.
-Books::DeviceUse Books::ShareOf(const Device& device,
-                                const DeviceRequest& request,
-                                uint32_t first_slice) const {
+RealUsage::DeviceUse RealUsage::ShareOf(const Device& device,
+                                        const DeviceRequest& request,
+                                        uint32_t first_slice) const {
   if (!request.partition.empty()) {
     return ShareOf(
         device, {.partition = request.partition, .first_slice = first_slice});
@@ -112,8 +112,8 @@ Books::DeviceUse Books::ShareOf(const Device& device,
 
 // A partition that the device cannot have takes all of it; who gives one
 // measure alone means the other in proportion.
-Books::DeviceUse Books::ShareOf(const Device& device,
-                                const DeviceShare& share) const {
+RealUsage::DeviceUse RealUsage::ShareOf(const Device& device,
+                                        const DeviceShare& share) const {
   if (share.partition.empty()) {
     if (share.milli == 0 || share.memory_bytes == 0) {
       return ShareOf(device,
@@ -131,24 +131,25 @@ Books::DeviceUse Books::ShareOf(const Device& device,
           .slices = ((1u << profile->memory_slices) - 1) << share.first_slice};
 }
 
-int64_t Books::OthersMilli(uint32_t node) const {
+int64_t RealUsage::ExternalMilli(uint32_t node) const {
   const Entry& e = nodes_[node];
   int64_t sum = 0;
-  for (const DeviceShare& s : e.others.devices) {
+  for (const DeviceShare& s : e.external.devices) {
     if (s.device >= e.node.devices.size()) continue;
     sum += ShareOf(e.node.devices[s.device], s).milli;
   }
   return sum;
 }
 
-void Books::Use(DeviceUse& of, const DeviceUse& share, int sign) {
+void RealUsage::Use(DeviceUse& of, const DeviceUse& share, int sign) {
   of.milli += sign * share.milli;
   of.memory += sign * share.memory;
   of.slices = sign > 0 ? of.slices | share.slices : of.slices & ~share.slices;
 }
 
-bool Books::HasRoom(const Entry& e, size_t device, const DeviceRequest& request,
-                    uint32_t first_slice) const {
+bool RealUsage::HasRoom(const Entry& e, size_t device,
+                        const DeviceRequest& request,
+                        uint32_t first_slice) const {
   const Device& d = e.node.devices[device];
   const DeviceUse& use = e.devices[device];
   const DeviceUse share = ShareOf(d, request, first_slice);
@@ -163,7 +164,7 @@ bool Books::HasRoom(const Entry& e, size_t device, const DeviceRequest& request,
   return share.slices != 0 && !shared && (use.slices & share.slices) == 0;
 }
 
-std::optional<uint32_t> Books::FirstSliceOn(
+std::optional<uint32_t> RealUsage::FirstSliceOn(
     const Entry& e, size_t device, const DeviceRequest& request) const {
   if (request.partition.empty()) {
     if (HasRoom(e, device, request, 0)) return 0;
@@ -183,9 +184,9 @@ std::optional<uint32_t> Books::FirstSliceOn(
   return std::nullopt;
 }
 
-std::optional<Books::Place> Books::Pick(uint32_t node,
-                                        const DeviceRequest& request,
-                                        DeviceSet avoid) const {
+std::optional<RealUsage::Place> RealUsage::Pick(uint32_t node,
+                                                const DeviceRequest& request,
+                                                DeviceSet avoid) const {
   const Entry& e = nodes_[node];
   Place picked;
   for (uint32_t n = 0; n < request.count; ++n) {
@@ -213,7 +214,8 @@ std::optional<Books::Place> Books::Pick(uint32_t node,
   return picked;
 }
 
-bool Books::HasRoom(const Entry& e, const TaskShape& shape, Place place) const {
+bool RealUsage::HasRoom(const Entry& e, const TaskShape& shape,
+                        Place place) const {
   if (e.whole > 0 || (shape.whole_node && e.tasks > 0)) return false;
   for (ResourceKind k = 0; k < kinds_; ++k) {
     if (k == device_kind_ || shape.resources[k] == 0) continue;
@@ -226,7 +228,7 @@ bool Books::HasRoom(const Entry& e, const TaskShape& shape, Place place) const {
   return place.devices.size() == shape.devices.count;
 }
 
-void Books::Use(Entry& e, const TaskShape& shape, Place place, int sign) {
+void RealUsage::Use(Entry& e, const TaskShape& shape, Place place, int sign) {
   Sum(e, -1);
   for (ResourceKind k = 0; k < shape.resources.size(); ++k) {
     e.used[k] += sign * shape.resources[k];
@@ -239,7 +241,7 @@ void Books::Use(Entry& e, const TaskShape& shape, Place place, int sign) {
   Sum(e, 1);
 }
 
-bool Books::Charge(uint32_t node, const TaskShape& shape, Place place) {
+bool RealUsage::Charge(uint32_t node, const TaskShape& shape, Place place) {
   Entry& e = nodes_[node];
   const bool room = HasRoom(e, shape, place);
   Use(e, shape, place, 1);
@@ -248,14 +250,14 @@ bool Books::Charge(uint32_t node, const TaskShape& shape, Place place) {
   return room;
 }
 
-void Books::Credit(uint32_t node, const TaskShape& shape, Place place) {
+void RealUsage::Credit(uint32_t node, const TaskShape& shape, Place place) {
   Entry& e = nodes_[node];
   Use(e, shape, place, -1);
   --e.tasks;
   e.whole -= shape.whole_node;
 }
 
-bool Books::Keep(uint32_t node, const Resources& amounts, int sign) {
+bool RealUsage::Keep(uint32_t node, const Resources& amounts, int sign) {
   Entry& e = nodes_[node];
   const TaskShape kept{.resources = amounts};
   const bool room = HasRoom(e, kept, {});
@@ -263,11 +265,11 @@ bool Books::Keep(uint32_t node, const Resources& amounts, int sign) {
   return room;
 }
 
-std::string Books::FirstInUse() const {
+std::string RealUsage::FirstInUse() const {
   for (const Entry& e : nodes_) {
     bool used = e.tasks != 0;
     for (ResourceKind k = 0; k < kinds_; ++k) {
-      if (k != device_kind_) used |= e.used[k] != e.others.amount[k];
+      if (k != device_kind_) used |= e.used[k] != e.external.amount[k];
     }
     if (used) return e.node.key;
   }

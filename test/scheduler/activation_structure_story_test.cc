@@ -1,4 +1,4 @@
-// What opens when nodes come, go or change.
+// What becomes active when nodes come, go or change.
 #include <algorithm>
 #include <cstdint>
 #include <string>
@@ -6,7 +6,7 @@
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/activation_stage.h"
 #include "test/scheduler/story.h"
 
 namespace muster {
@@ -19,7 +19,7 @@ constexpr Taint kKeepOut{.key = "keep-out", .effect = TaintEffect::kNoSchedule};
 
 // --- A node has room, or could have -----------------------------------------
 
-using NodesThatChange = Opening;
+using NodesThatChange = Activation;
 
 TEST_F(NodesThatChange, ANewOneHasRoom) {
   Has("n1", 1);
@@ -39,11 +39,11 @@ TEST_F(NodesThatChange, OneThatIsUpAgainHasRoom) {
   EXPECT_THAT(s.Pass(), ElementsAre("start w: n2"));
 }
 
-TEST_F(NodesThatChange, OthersGiveRoomUp) {
+TEST_F(NodesThatChange, ExternalUsageGivesRoomUp) {
   Has("n1", 1);
-  s.Happens(Others("n1", 1));
+  s.Happens(ExternalUses("n1", 1));
   Waits(Job("w"));
-  s.Happens(Others("n1", 0));
+  s.Happens(ExternalUses("n1", 0));
   EXPECT_THAT(s.Pass(), ElementsAre("start w: n1"));
 }
 
@@ -116,7 +116,7 @@ TEST_F(NodesThatChange, ANodeOfASetCouldHoldWhatFitNowhere) {
 
 // --- Where others are counts ------------------------------------------------
 
-class NodesThatAreCompared : public Opening {
+class NodesThatAreCompared : public Activation {
  protected:
   NodesThatAreCompared() {
     SchedulerConfig config;
@@ -128,7 +128,7 @@ class NodesThatAreCompared : public Opening {
   Gang Spread() {
     Has("a1", 2, Zone("a"));
     Has("b1", 2, Zone("b"));
-    s.Happens(Others("b1", 2));
+    s.Happens(ExternalUses("b1", 2));
     Gang w = Job("w", 2);
     w.roles[0].topology.spread = {.level = "zone", .max_skew = 1};
     return w;
@@ -172,18 +172,18 @@ TEST_F(NodesThatAreCompared, AreBesideATaskThatIsFoundElsewhere) {
   Has("n1", 1, Zone("a"));
   Has("n2", 1, Zone("b"));
   Has("n3", 1, Zone("b"));
-  s.Happens(Others("n2", 1));
-  s.Happens(Others("n3", 1));
+  s.Happens(ExternalUses("n2", 1));
+  s.Happens(ExternalUses("n3", 1));
   Gang e = Elastic("e", 1, 2);
   e.roles[0].topology.required = "zone";
   Runs(e);
   ASSERT_EQ(s.Where("e"), "n1");
-  s.Happens(Others("n3", 0));
+  s.Happens(ExternalUses("n3", 0));
   Quiet();
   s.Happens(
       Reconciled{.nodes = {Named("n1", 1, Zone("a")), Named("n2", 1, Zone("b")),
                            Named("n3", 1, Zone("b"))},
-                 .others = {{.node = "n1", .unnamed_devices = 1}},
+                 .external = {{.node = "n1", .unnamed_devices = 1}},
                  .tasks = {{.gang = "e", .node = "n2"}}});
   EXPECT_THAT(s.Pass(), ElementsAre("grow e: n3"));
 }
@@ -205,7 +205,7 @@ Device Large(int64_t gigabytes) {
 
 // What a share of memory uses at the least is counted by the largest device
 // that would do: with the limit in the way both are to be asked again.
-class MemoryThatIsCounted : public Opening {
+class MemoryThatIsCounted : public Activation {
  protected:
   MemoryThatIsCounted() {
     s.HasQueue("q", {{.resource = "gpu", .limit = 700}});
@@ -222,7 +222,7 @@ class MemoryThatIsCounted : public Opening {
     const SchedulerState state = s.scheduler().State();
     return std::ranges::any_of(
         state.gang_classes, [&](const GangClassState& c) {
-          return c.gang == gang && (c.open & GangClassState::kRoom) != 0;
+          return c.gang == gang && (c.active & GangClassState::kRoom) != 0;
         });
   }
 };
@@ -244,7 +244,7 @@ TEST_F(MemoryThatIsCounted, ByADeviceThatIsThereAgain) {
   node.devices = {Large(160)};
   s.Happens(NodeChanged{node});
   s.Happens(NodeDown{"n2"});
-  s.Happens(Others("n2", 1));
+  s.Happens(ExternalUses("n2", 1));
   Runs(Shares(Elastic("e", 1, 2)));
   EXPECT_FALSE(Asks("e"));
   s.Happens(NodeUp{"n2"});

@@ -8,10 +8,11 @@
 
 namespace muster {
 
-// The first law that the plan breaks, as "name: details"; empty if none.
+// The first invariant that the plan breaks, as "name: details"; empty if none.
 // `before` is the state the plan was made from (its time already `plan.now`),
 // `after` the state with the decisions taken.
-std::string BrokenLaw(const SchedulerState& before, const PlanRecord& plan,
-                      const Plan& raw, const SchedulerState& after);
+std::string BrokenInvariant(const SchedulerState& before,
+                            const PlanRecord& plan, const Plan& raw,
+                            const SchedulerState& after);
 
 }  // namespace muster

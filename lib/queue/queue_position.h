@@ -10,7 +10,7 @@
 
 namespace muster {
 
-// A gang's position in its scheduler's table.
+// A gang's row in its scheduler's table.
 using GangIndex = uint32_t;
 inline constexpr GangIndex kNoGang = 0xffffffff;
 
@@ -18,19 +18,19 @@ inline constexpr GangIndex kNoGang = 0xffffffff;
 // that wait), then the earlier submission, then the key. Total, since keys are
 // unique; no handle and no arrival takes part. `key` points into the gang's
 // record and holds as long as the gang lives.
-struct GangRank {
+struct QueuePosition {
   int32_t priority = 0;
   uint32_t surplus = 0;
   Time submitted = 0;
   std::string_view key{};
   GangIndex gang = kNoGang;
 
-  friend std::strong_ordering operator<=>(const GangRank& a,
-                                          const GangRank& b) {
+  friend std::strong_ordering operator<=>(const QueuePosition& a,
+                                          const QueuePosition& b) {
     return std::tie(b.priority, a.surplus, a.submitted, a.key) <=>
            std::tie(a.priority, b.surplus, b.submitted, b.key);
   }
-  friend bool operator==(const GangRank& a, const GangRank& b) {
+  friend bool operator==(const QueuePosition& a, const QueuePosition& b) {
     return (a <=> b) == 0;
   }
 };

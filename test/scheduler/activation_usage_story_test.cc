@@ -1,9 +1,9 @@
-// What opens when queues use less, or get other values.
+// What becomes active when queues use less, or get other values.
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/activation_stage.h"
 #include "test/scheduler/story.h"
 
 namespace muster {
@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 // Queue "other" beside "q".
-class QuotaThatComes : public Opening {
+class QuotaThatComes : public Activation {
  protected:
   QuotaThatComes() { s.HasQueue("other"); }
   void Leaves(const std::string& gang) { s.Happens(GangMoved{gang, "other"}); }
@@ -85,10 +85,10 @@ TEST_F(QuotaThatComes, IsForGrowthByMoreThanOne) {
   EXPECT_THAT(s.Pass(), ElementsAre("grow e: n3 n4"));
 }
 
-// Nobody knows whether it has victims: the search is cut short.
+// It is not known whether it has victims: the search is cut short.
 TEST_F(QuotaThatComes, IsForWhoseVictimsWereNotFound) {
   SchedulerConfig config;
-  config.search.max_steps = 1;
+  config.search.victim_steps = 1;
   config.search.most_effort = 0;
   Begins(config);
   s.HasQueue("other");
@@ -229,7 +229,7 @@ TEST_F(QuotaThatComes, IsOwedAgainToWhoMayUseMoreThanItsLeast) {
   Has("n1", 2);
   Has("n2", 2);
   Has("n3", 1);
-  s.Happens(Others("n3", 1));
+  s.Happens(ExternalUses("n3", 1));
   Runs(On("n1", Job("a", 1, 2)));
   Runs(In("mine", On("n2", Job("x", 1, 1))));
   Runs(In("mine", On("n2", Job("y", 1, 1))));
@@ -267,12 +267,12 @@ TEST_F(QuotaThatComes, IsLostByWhoComesToUseEvenMore) {
   Has("n1", 1);
   Has("n2", 2);
   Has("n3", 1);
-  s.Happens(Others("n3", 1));
+  s.Happens(ExternalUses("n3", 1));
   Runs(On("n1", Job("a")));
   Runs(On("n2", Job("c", 1, 2)));
   Waits(In("mine", Pair(On("n1", Job("w")), On("n2", Job("", 1, 2)))));
   s.Submit(On("n3", Job("b")));
-  s.Happens(Others("n3", 0));
+  s.Happens(ExternalUses("n3", 0));
   EXPECT_THAT(s.Pass(), ElementsAre("start b: n3"));
   EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "evict c for w",
                                     "nominate w: n1 n2"));

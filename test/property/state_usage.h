@@ -32,9 +32,9 @@ struct NodeUse {
 };
 
 // A state by key, and the sums over it.
-class Books {
+class StateUsage {
  public:
-  explicit Books(const SchedulerState& state);
+  explicit StateUsage(const SchedulerState& state);
 
   const GangState* gang(const std::string& key) const;
   const NodeState* node(const std::string& key) const;
@@ -52,8 +52,9 @@ class Books {
                                     uint32_t* slices) const;
   // Its shape, by the alternative.
   static const TaskShape& ShapeOf(const Gang& gang, const TaskState& task);
-  // Held at this moment (starting, running, releasing, others), and once all
-  // releases are done and all promises kept (nominated instead of releasing).
+  // Held at this moment (starting, running, releasing, external), and once all
+  // releases are done and all nominations started (nominated instead of
+  // releasing).
   NodeUse Now(const std::string& node) const;
   NodeUse Later(const std::string& node) const;
   // "" if adding nothing more, the node has what `use` takes a part in: of

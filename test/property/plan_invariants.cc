@@ -1,4 +1,4 @@
-#include "test/property/plan_law.h"
+#include "test/property/plan_invariants.h"
 
 #include <algorithm>
 #include <map>
@@ -10,16 +10,20 @@ namespace muster {
 
 namespace {
 
-class PlanLaw {
+class PlanInvariants {
  public:
-  explicit PlanLaw(const Trial& trial) : trial_(trial) {}
+  explicit PlanInvariants(const Trial& trial) : trial_(trial) {}
 
   std::string Verdict() {
-    for (auto law : {&PlanLaw::Numbers, &PlanLaw::Capabilities,
-                     &PlanLaw::Capacity, &PlanLaw::Waves, &PlanLaw::Limits,
-                     &PlanLaw::Minimum, &PlanLaw::Useful, &PlanLaw::Purpose,
-                     &PlanLaw::Fifo, &PlanLaw::Holds, &PlanLaw::Preemptions}) {
-      if (std::string broken = (this->*law)(); !broken.empty()) return broken;
+    for (auto invariant :
+         {&PlanInvariants::Numbers, &PlanInvariants::Capabilities,
+          &PlanInvariants::Capacity, &PlanInvariants::Waves,
+          &PlanInvariants::Limits, &PlanInvariants::Minimum,
+          &PlanInvariants::Useful, &PlanInvariants::Purpose,
+          &PlanInvariants::Fifo, &PlanInvariants::Holds,
+          &PlanInvariants::Preemptions}) {
+      if (std::string broken = (this->*invariant)(); !broken.empty())
+        return broken;
     }
     return "";
   }
@@ -66,7 +70,7 @@ class PlanLaw {
     return "";
   }
 
-  // What was placed fits: now, if it starts; and beside all that is promised.
+  // What was placed fits: now, if it starts; and beside all that is nominated.
   std::string Capacity() {
     for (const DecisionRecord& d : trial_.plan.decisions) {
       const GangState* g = trial_.after.gang(d.gang);
@@ -137,7 +141,7 @@ class PlanLaw {
     return wave;
   }
 
-  // No queue is taken over its limit by what starts, grows or is promised.
+  // No queue is taken over its limit by what starts, grows or is nominated.
   std::string Limits() {
     for (const DecisionRecord& d : trial_.plan.decisions) {
       const GangState* g = trial_.after.gang(d.gang);
@@ -148,9 +152,10 @@ class PlanLaw {
         const std::vector<int64_t> use =
             trial_.KindsOf(trial_.after.UseOf(g->gang, *t));
         // What starts respects what still holds its share, too.
-        std::string over = OverLimit(g->gang.queue, use, &Books::QueueLater);
+        std::string over =
+            OverLimit(g->gang.queue, use, &StateUsage::QueueLater);
         if (over.empty() && t->phase == TaskPhase::kStarting) {
-          over = OverLimit(g->gang.queue, use, &Books::QueueNow);
+          over = OverLimit(g->gang.queue, use, &StateUsage::QueueNow);
         }
         if (!over.empty()) return over + " by " + Text(d);
       }
@@ -158,10 +163,9 @@ class PlanLaw {
     return "";
   }
 
-  std::string OverLimit(const std::string& queue,
-                        const std::vector<int64_t>& use,
-                        std::vector<int64_t> (Books::*sum)(const std::string&)
-                            const) const {
+  std::string OverLimit(
+      const std::string& queue, const std::vector<int64_t>& use,
+      std::vector<int64_t> (StateUsage::*sum)(const std::string&) const) const {
     for (const std::string& q : trial_.after.Path(queue)) {
       const std::vector<int64_t> total = (trial_.after.*sum)(q);
       for (const Quota& quota : trial_.after.queue(q)->quotas) {
@@ -201,7 +205,7 @@ class PlanLaw {
     return "";
   }
 
-  // What is shed for another gang leaves no group or role with a part of what
+  // What shrinks for another gang leaves no group or role with a part of what
   // it needs, unless it had no more before: children go whole.
   std::string Useful() {
     std::map<std::string, std::vector<uint32_t>> live;  // Of those that shrink.
@@ -239,7 +243,7 @@ class PlanLaw {
       const GangState* preemptor = trial_.after.gang(d.on_behalf_of);
       if (preemptor == nullptr || (preemptor->phase != GangPhase::kNominated &&
                                    preemptor->phase != GangPhase::kStarting)) {
-        return "purpose: evicted in vain: " + Text(d);
+        return "purpose: evicted for nothing: " + Text(d);
       }
     }
     return "";
@@ -314,13 +318,15 @@ class PlanLaw {
 
 }  // namespace
 
-std::string BrokenLaw(const SchedulerState& before, const PlanRecord& plan,
-                      const Plan& raw, const SchedulerState& after) {
+std::string BrokenInvariant(const SchedulerState& before,
+                            const PlanRecord& plan, const Plan& raw,
+                            const SchedulerState& after) {
   const Trial trial(before, plan, raw, after);
-  for (const auto law : {BrokenPlacementLaw, BrokenVictimLaw}) {
-    if (std::string broken = law(trial); !broken.empty()) return broken;
+  for (const auto invariant :
+       {BrokenPlacementInvariant, BrokenVictimInvariant}) {
+    if (std::string broken = invariant(trial); !broken.empty()) return broken;
   }
-  return PlanLaw(trial).Verdict();
+  return PlanInvariants(trial).Verdict();
 }
 
 }  // namespace muster

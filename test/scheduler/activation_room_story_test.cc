@@ -1,9 +1,9 @@
-// What room that comes opens.
+// What room that comes activates.
 #include <string>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
-#include "test/scheduler/opening_stage.h"
+#include "test/scheduler/activation_stage.h"
 #include "test/scheduler/story.h"
 
 namespace muster {
@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-using RoomThatComes = Opening;
+using RoomThatComes = Activation;
 
 // --- A node got room --------------------------------------------------------
 
@@ -37,10 +37,10 @@ TEST_F(RoomThatComes, MakesWhatMayBeTakenBackElsewhereSuffice) {
   s.HasQueue("mine", {GpuQuota(2, {})});
   Has("n1", 1);
   Has("n2", 1);
-  s.Happens(Others("n1", 1));
+  s.Happens(ExternalUses("n1", 1));
   Runs(Job("a"));
   Waits(In("mine", Job("w", 2, 1)));
-  s.Happens(Others("n1", 0));
+  s.Happens(ExternalUses("n1", 0));
   EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1 n2"));
 }
 
@@ -65,10 +65,10 @@ TEST_F(RoomThatComes, MakesTheSurplusOfAnEqualSuffice) {
 TEST_F(RoomThatComes, MakesWhatMayBeTakenBackBesideItSuffice) {
   s.HasQueue("mine", {GpuQuota(2, {})});
   Has("n1", 2);
-  s.Happens(Others("n1", 1));
+  s.Happens(ExternalUses("n1", 1));
   Runs(Job("a"));
   Waits(In("mine", Job("w", 1, 2)));
-  s.Happens(Others("n1", 0));
+  s.Happens(ExternalUses("n1", 0));
   EXPECT_THAT(s.Pass(), ElementsAre("evict a for w", "nominate w: n1"));
 }
 
@@ -88,7 +88,7 @@ TEST_F(RoomThatComes, IsForWhoIsPromisedIt) {
   EXPECT_THAT(s.Pass(), ElementsAre("start w: n1"));
 }
 
-// The victim holds its place still, but is promised to nobody any more.
+// The victim holds its place still, but no gang is nominated for it any more.
 TEST_F(RoomThatComes, LaterIsForWhoWaits) {
   Has("n1", 1);
   Runs(Job("l", 1, 1, "low"));
@@ -107,7 +107,7 @@ TEST_F(RoomThatComes, IsForWhoIsSuspendedThere) {
 
 // --- A gang below its minimum -----------------------------------------------
 
-class RoomForWhatIsLacking : public Opening {
+class RoomForWhatIsLacking : public Activation {
  protected:
   RoomForWhatIsLacking() {
     SchedulerConfig config;
@@ -115,7 +115,7 @@ class RoomForWhatIsLacking : public Opening {
     config.replacement_timeout = 600 * kSecond;
     Begins(config);
     Has("n1", 2, {{"zone", "a"}});
-    s.Happens(Others("n1", 1));
+    s.Happens(ExternalUses("n1", 1));
     Has("n2", 1, {{"zone", "b"}});
   }
   // "g", of two tasks, loses one.
@@ -128,9 +128,9 @@ class RoomForWhatIsLacking : public Opening {
 TEST_F(RoomForWhatIsLacking, IsTakenWhenItComes) {
   Runs(Job("g", 2));
   Loses();
-  s.Happens(Others("n2", 1));
+  s.Happens(ExternalUses("n2", 1));
   Quiet();
-  s.Happens(Others("n2", 0));
+  s.Happens(ExternalUses("n2", 0));
   EXPECT_THAT(s.Pass(), ElementsAre("grow g: n2"));
 }
 
@@ -162,8 +162,8 @@ TEST_F(RoomForWhatIsLacking, IsTakenWhenNodesAreComparedOtherwise) {
   g.roles[0].topology.spread = {.level = "zone", .max_skew = 1};
   Runs(g);
   Loses();
-  s.Happens(Others("n1", 0));
-  s.Happens(Others("n2", 1));
+  s.Happens(ExternalUses("n1", 0));
+  s.Happens(ExternalUses("n2", 1));
   Quiet();
   s.Happens(NodeDown{"n2"});
   EXPECT_THAT(s.Pass(), ElementsAre("grow g: n1"));

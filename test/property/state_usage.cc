@@ -1,4 +1,4 @@
-#include "test/property/books.h"
+#include "test/property/state_usage.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -18,28 +18,28 @@ void NodeUse::Add(const NodeUse& other) {
   }
 }
 
-Books::Books(const SchedulerState& state) : state_(state) {
+StateUsage::StateUsage(const SchedulerState& state) : state_(state) {
   const std::vector<std::string>& kinds = state.config.resources;
-  device_kind_ = state.config.KindOf(state.config.device_resource);
-  node_kind_ = state.config.KindOf(state.config.node_resource);
+  device_kind_ = state.config.KindOf(state.config.device_kind);
+  node_kind_ = state.config.KindOf(state.config.node_kind);
   for (const NodeState& n : state.nodes) {
     nodes_[n.node.key] = &n;
-    NodeUse others;
-    others.amount.resize(kinds.size());
+    NodeUse external;
+    external.amount.resize(kinds.size());
     for (size_t k = 0; k < kinds.size(); ++k) {
-      others.amount[k] = n.others.amount[static_cast<ResourceKind>(k)];
+      external.amount[k] = n.external.amount[static_cast<ResourceKind>(k)];
     }
-    for (const DeviceShare& s : n.others.devices) {
-      others.devices[s.device].milli += s.milli;
-      others.devices[s.device].memory += s.memory_bytes;
-      ++others.devices[s.device].shares;
+    for (const DeviceShare& s : n.external.devices) {
+      external.devices[s.device].milli += s.milli;
+      external.devices[s.device].memory += s.memory_bytes;
+      ++external.devices[s.device].shares;
     }
     for (const uint32_t d : n.unnamed) {
-      others.devices[d].milli += 1000;
-      ++others.devices[d].shares;
+      external.devices[d].milli += 1000;
+      ++external.devices[d].shares;
     }
-    now_[n.node.key] = others;
-    later_[n.node.key] = others;
+    now_[n.node.key] = external;
+    later_[n.node.key] = external;
   }
   for (const Queue& q : state.queues) queues_[q.key] = &q;
   for (const GangState& g : state.gangs) {
@@ -69,8 +69,9 @@ Books::Books(const SchedulerState& state) : state_(state) {
   }
 }
 
-void Books::AddToQueues(const std::string& queue, const NodeUse& use,
-                        std::map<std::string, std::vector<int64_t>>* sums) {
+void StateUsage::AddToQueues(
+    const std::string& queue, const NodeUse& use,
+    std::map<std::string, std::vector<int64_t>>* sums) {
   for (const std::string& q : Path(queue)) {
     std::vector<int64_t>& sum = (*sums)[q];
     sum.resize(state_.config.resources.size());
@@ -81,7 +82,7 @@ void Books::AddToQueues(const std::string& queue, const NodeUse& use,
   }
 }
 
-NodeUse Books::KeptOf(const NodeUse& use) const {
+NodeUse StateUsage::KeptOf(const NodeUse& use) const {
   NodeUse kept;
   kept.amount.resize(use.amount.size());
   for (size_t k = 0; k < use.amount.size(); ++k) {
@@ -97,42 +98,42 @@ NodeUse Books::KeptOf(const NodeUse& use) const {
   return kept;
 }
 
-const GangState* Books::gang(const std::string& key) const {
+const GangState* StateUsage::gang(const std::string& key) const {
   const auto it = gangs_.find(key);
   return it == gangs_.end() ? nullptr : it->second;
 }
 
-const NodeState* Books::node(const std::string& key) const {
+const NodeState* StateUsage::node(const std::string& key) const {
   const auto it = nodes_.find(key);
   return it == nodes_.end() ? nullptr : it->second;
 }
 
-const Queue* Books::queue(const std::string& key) const {
+const Queue* StateUsage::queue(const std::string& key) const {
   const auto it = queues_.find(key);
   return it == queues_.end() ? nullptr : it->second;
 }
 
-PriorityClass Books::priority_class(const std::string& key) const {
+PriorityClass StateUsage::priority_class(const std::string& key) const {
   for (const PriorityClass& c : state_.priority_classes) {
     if (c.key == key) return c;
   }
   return {};
 }
 
-const NodeSet* Books::node_set(const std::string& key) const {
+const NodeSet* StateUsage::node_set(const std::string& key) const {
   for (const NodeSet& s : state_.node_sets) {
     if (s.key == key) return &s;
   }
   return nullptr;
 }
 
-const TaskShape& Books::ShapeOf(const Gang& gang, const TaskState& task) {
+const TaskShape& StateUsage::ShapeOf(const Gang& gang, const TaskState& task) {
   const Role& role = gang.roles[task.task.role];
   return task.alternative == 0 ? role.shape
                                : role.alternatives[task.alternative - 1];
 }
 
-NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
+NodeUse StateUsage::UseOf(const Gang& gang, const TaskState& task) const {
   NodeUse use;
   const TaskShape& shape = ShapeOf(gang, task);
   use.amount.resize(state_.config.resources.size());
@@ -180,9 +181,9 @@ NodeUse Books::UseOf(const Gang& gang, const TaskState& task) const {
   return use;
 }
 
-const PartitionProfile* Books::ProfileOn(const Device& device,
-                                         const std::string& name,
-                                         uint32_t* slices) const {
+const PartitionProfile* StateUsage::ProfileOn(const Device& device,
+                                              const std::string& name,
+                                              uint32_t* slices) const {
   for (const PartitionScheme& scheme : state_.config.partition_schemes) {
     if (scheme.key != device.partition_scheme) continue;
     *slices = scheme.memory_slices;
@@ -191,18 +192,18 @@ const PartitionProfile* Books::ProfileOn(const Device& device,
   return nullptr;
 }
 
-NodeUse Books::Now(const std::string& node) const {
+NodeUse StateUsage::Now(const std::string& node) const {
   const auto it = now_.find(node);
   return it == now_.end() ? NodeUse() : it->second;
 }
 
-NodeUse Books::Later(const std::string& node) const {
+NodeUse StateUsage::Later(const std::string& node) const {
   const auto it = later_.find(node);
   return it == later_.end() ? NodeUse() : it->second;
 }
 
-std::string Books::Exceeds(const std::string& key, const NodeUse& use,
-                           const NodeUse& total) const {
+std::string StateUsage::Exceeds(const std::string& key, const NodeUse& use,
+                                const NodeUse& total) const {
   const NodeState* n = node(key);
   if (n == nullptr) return "node " + key + " does not exist";
   if (use.tasks > 0 && total.whole > 0 && total.tasks > 1) {
@@ -240,21 +241,21 @@ std::string Books::Exceeds(const std::string& key, const NodeUse& use,
   return "";
 }
 
-std::vector<int64_t> Books::QueueLater(const std::string& queue) const {
+std::vector<int64_t> StateUsage::QueueLater(const std::string& queue) const {
   const auto it = queue_later_.find(queue);
   return it == queue_later_.end()
              ? std::vector<int64_t>(state_.config.resources.size())
              : it->second;
 }
 
-std::vector<int64_t> Books::QueueNow(const std::string& queue) const {
+std::vector<int64_t> StateUsage::QueueNow(const std::string& queue) const {
   const auto it = queue_now_.find(queue);
   return it == queue_now_.end()
              ? std::vector<int64_t>(state_.config.resources.size())
              : it->second;
 }
 
-std::vector<std::string> Books::Path(const std::string& queue) const {
+std::vector<std::string> StateUsage::Path(const std::string& queue) const {
   std::vector<std::string> path;
   for (std::string q = queue; !q.empty();) {
     path.push_back(q);
@@ -264,9 +265,9 @@ std::vector<std::string> Books::Path(const std::string& queue) const {
   return path;
 }
 
-std::string Books::DomainOf(const std::string& key,
-                            const TopologyConstraint& constraint,
-                            const std::string& level) const {
+std::string StateUsage::DomainOf(const std::string& key,
+                                 const TopologyConstraint& constraint,
+                                 const std::string& level) const {
   const NodeState* n = node(key);
   if (n == nullptr) return "";
   if (level == kHostLevel) return key;

@@ -9,9 +9,9 @@
 namespace muster {
 namespace {
 
-class PlacementLaw {
+class PlacementInvariants {
  public:
-  explicit PlacementLaw(const Trial& trial) : trial_(trial) {}
+  explicit PlacementInvariants(const Trial& trial) : trial_(trial) {}
 
   // The nodes take the tasks, and the devices are of the kind asked for.
   std::string Admission() {
@@ -69,7 +69,7 @@ class PlacementLaw {
     if (n->down || n->draining || n->spot_notice != kForever) {
       return "node out of work";
     }
-    const TaskShape& shape = Books::ShapeOf(gang, t);
+    const TaskShape& shape = StateUsage::ShapeOf(gang, t);
     for (const uint32_t d : t.devices) {
       if (d >= n->node.devices.size()) return "no such device";
       if (!n->node.devices[d].healthy) return "unhealthy device";
@@ -185,10 +185,10 @@ class PlacementLaw {
 
 }  // namespace
 
-std::string BrokenPlacementLaw(const Trial& trial) {
-  PlacementLaw law(trial);
-  const std::string refused = law.Admission();
-  return refused.empty() ? law.Constraints() : refused;
+std::string BrokenPlacementInvariant(const Trial& trial) {
+  PlacementInvariants invariant(trial);
+  const std::string refused = invariant.Admission();
+  return refused.empty() ? invariant.Constraints() : refused;
 }
 
 }  // namespace muster

@@ -13,7 +13,7 @@ class QueueVictimPolicy {
  public:
   explicit QueueVictimPolicy(const Trial& trial) : trial_(trial) {}
 
-  // The law of preemption, decision by decision in their order.
+  // The invariant of preemption, decision by decision in their order.
   std::string Victims() {
     if (const std::string wrong = Budgets(); !wrong.empty()) return wrong;
     Usage change;
@@ -26,7 +26,7 @@ class QueueVictimPolicy {
         Record(d, *g, change);
         continue;
       }
-      if (const std::string wrong = UnlawfulVictim(d, *g); !wrong.empty()) {
+      if (const std::string wrong = ForbiddenVictim(d, *g); !wrong.empty()) {
         return "victim: " + wrong + ": " + Text(d);
       }
       Record(d, *g, taken.emplace_back());
@@ -72,9 +72,10 @@ class QueueVictimPolicy {
   // By queue and kind.
   using Usage = std::map<std::string, std::vector<int64_t>>;
 
-  std::string UnlawfulVictim(const DecisionRecord& d, const GangState& victim) {
+  std::string ForbiddenVictim(const DecisionRecord& d,
+                              const GangState& victim) {
     const GangState* preemptor = trial_.before.gang(d.on_behalf_of);
-    if (preemptor == nullptr) return "for nobody";
+    if (preemptor == nullptr) return "for no gang";
     if (!Stops(d.kind)) return "of a kind that stops nothing";
     if (!trial_.before_state.config.preemption) return "preemption is off";
     const PriorityClass mine =
@@ -108,8 +109,8 @@ class QueueVictimPolicy {
     }
     if (victim.gang.queue == preemptor->gang.queue) {
       if (its.value > mine.value) return "of higher priority";
-      const bool shed = d.kind == DecisionKind::kShrink;
-      if (its.value == mine.value && !shed) return "not of lower priority";
+      const bool shrinks = d.kind == DecisionKind::kShrink;
+      if (its.value == mine.value && !shrinks) return "not of lower priority";
     }
     return "";  // Of another queue: see ReclaimsWrongly.
   }
@@ -139,7 +140,7 @@ class QueueVictimPolicy {
   }
 
   size_t Gpu() const {
-    return trial_.KindNamed(trial_.before_state.config.device_resource);
+    return trial_.KindNamed(trial_.before_state.config.device_kind);
   }
 
   // Devices, if there are some; else the first kind for which queues compete:
@@ -182,7 +183,7 @@ class QueueVictimPolicy {
     const size_t k = DecidingKind(trial_.before.gang(preemptor)->gang);
     for (const std::string& q : queues) {
       std::vector<int64_t> left = trial_.before.QueueLater(q);
-      if (k >= left.size()) return "of a kind that nobody is guaranteed";
+      if (k >= left.size()) return "of a kind that no queue is guaranteed";
       Add(change, q, &left);
       for (const Usage& t : taken) Add(t, q, &left);
       bool over = false;
@@ -218,8 +219,8 @@ class QueueVictimPolicy {
           g.phase == GangPhase::kSuspended) {
         tasks = g.tasks;
       }
-      if (d.tasks.empty() && promised_.contains(d.gang)) {
-        tasks = promised_[d.gang];
+      if (d.tasks.empty() && nominated_.contains(d.gang)) {
+        tasks = nominated_[d.gang];
       }
     } else if (Places(d.kind) && g.phase != GangPhase::kNominated) {
       sign = 1;
@@ -228,7 +229,7 @@ class QueueVictimPolicy {
     for (const PlannedTaskRecord& p : d.tasks) {
       if (!kept) tasks.push_back(AsState(p));
     }
-    if (d.kind == DecisionKind::kNominate) promised_[d.gang] = tasks;
+    if (d.kind == DecisionKind::kNominate) nominated_[d.gang] = tasks;
     for (const TaskState& t : tasks) {
       const NodeUse all = trial_.before.UseOf(g.gang, t);
       const std::vector<int64_t> use =
@@ -242,12 +243,12 @@ class QueueVictimPolicy {
   }
 
   const Trial& trial_;
-  std::map<std::string, std::vector<TaskState>> promised_;  // In this plan.
+  std::map<std::string, std::vector<TaskState>> nominated_;  // In this plan.
 };
 
 }  // namespace
 
-std::string BrokenVictimLaw(const Trial& trial) {
+std::string BrokenVictimInvariant(const Trial& trial) {
   return QueueVictimPolicy(trial).Victims();
 }
 

@@ -1,6 +1,6 @@
-// The host's own books: what really runs where, apart from what the scheduler
-// believes. They choose devices where the host does, say how much is used and
-// how broken up the rest is, and catch a scheduler that overcommits a node.
+// What really runs where on the host's nodes, apart from what the scheduler has
+// recorded: chooses devices where the host does, says how much is used and how
+// fragmented the rest is, and finds a scheduler that overcommits a node.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace muster::inprocess {
 
 // Sums over the nodes that work, kept up to date at every change.
-struct BookTotals {
+struct UsageTotals {
   std::vector<int64_t> capacity{};  // By kind; devices in thousandths.
   std::vector<int64_t> used{};
   int64_t free_milli = 0;          // Thousandths of devices that are not used.
@@ -27,24 +27,26 @@ struct BookTotals {
   int64_t whole_on_free_node = 0;  // Of these, on nodes with all devices free.
 };
 
-class Books {
+class RealUsage {
  public:
   static constexpr uint32_t kNoNode = 0xffffffff;
 
   // `device_kind` = kinds: no resource is counted by devices.
-  Books(uint32_t kinds, ResourceKind device_kind,
-        std::vector<PartitionScheme> schemes = {});
+  RealUsage(uint32_t kinds, ResourceKind device_kind,
+            std::vector<PartitionScheme> schemes = {});
 
   // A new node, or new values for a known one; returns its index, which stays.
   uint32_t Upsert(const Node& node);
   // kNoNode: none has this key.
   uint32_t Find(std::string_view key) const;
   void SetUp(uint32_t node, bool up);
-  void SetOthers(uint32_t node, const OtherUsage& usage);
+  void SetExternalUsage(uint32_t node, const ExternalUsage& usage);
   uint32_t node_count() const { return static_cast<uint32_t>(nodes_.size()); }
   const std::string& key(uint32_t node) const { return nodes_[node].node.key; }
   const Node& node(uint32_t node) const { return nodes_[node].node; }
-  const OtherUsage& others(uint32_t node) const { return nodes_[node].others; }
+  const ExternalUsage& external(uint32_t node) const {
+    return nodes_[node].external;
+  }
   bool up(uint32_t node) const { return nodes_[node].up; }
 
   // Where on a node: devices, and a partition's first slice.
@@ -69,10 +71,10 @@ class Books {
   int64_t DeviceMilli(uint32_t node, size_t device) const {
     return nodes_[node].devices[device].milli;
   }
-  // What others use of the node's devices, in thousandths.
-  int64_t OthersMilli(uint32_t node) const;
+  // The external usage of the node's devices, in thousandths.
+  int64_t ExternalMilli(uint32_t node) const;
 
-  const BookTotals& totals() const { return totals_; }
+  const UsageTotals& totals() const { return totals_; }
   // The first node on which a task still holds something; empty: none.
   std::string FirstInUse() const;
 
@@ -84,7 +86,7 @@ class Books {
   };
   struct Entry {
     Node node{};
-    OtherUsage others{};
+    ExternalUsage external{};
     bool up = true;
     uint64_t tasks = 0;
     uint64_t whole = 0;  // Of them, those that have the node for themselves.
@@ -114,7 +116,7 @@ class Books {
   std::vector<PartitionScheme> schemes_;
   std::vector<Entry> nodes_;
   std::unordered_map<std::string, uint32_t> index_;
-  BookTotals totals_;
+  UsageTotals totals_;
 };
 
 }  // namespace muster::inprocess
