@@ -20,7 +20,7 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(
   }
   SchedulerConfig config;
   config.resources = ResourceKinds(options.device_resource).names();
-  config.device_resource = options.device_resource;
+  config.device_kind = options.device_resource;
   config.topologies = options.topologies;
   config.host.choose_devices = false;  // Device plugins do.
   config.host.nominate = false;

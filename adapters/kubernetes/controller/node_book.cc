@@ -37,8 +37,8 @@ void NodeBook::SetUsage(const std::string& uid, PodUsage usage) {
   usage_.emplace(uid, std::move(usage));
 }
 
-OtherUsage NodeBook::UsageOf(const std::string& name) const {
-  OtherUsage sum{.node = name};
+ExternalUsage NodeBook::UsageOf(const std::string& name) const {
+  ExternalUsage sum{.node = name};
   const auto pods = on_.find(name);
   if (pods == on_.end()) return sum;
   const auto has = static_cast<uint32_t>(nodes_.at(name).devices.size());
@@ -68,7 +68,7 @@ std::vector<EventBody> NodeBook::TakeChanges() {
   }
   for (const std::string& name : used_otherwise_) {
     if (nodes_.contains(name))
-      events.emplace_back(OthersChanged{UsageOf(name)});
+      events.emplace_back(ExternalUsageChanged{UsageOf(name)});
   }
   gone_.clear();
   changed_.clear();
@@ -80,7 +80,7 @@ void NodeBook::TakeAll(Reconciled* whole) {
   for (const auto& [name, node] : nodes_) {
     told_.insert(name);
     whole->nodes.push_back(node);
-    if (on_.contains(name)) whole->others.push_back(UsageOf(name));
+    if (on_.contains(name)) whole->external.push_back(UsageOf(name));
   }
   gone_.clear();
   changed_.clear();

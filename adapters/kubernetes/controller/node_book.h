@@ -42,7 +42,7 @@ class NodeBook {
   size_t size() const { return nodes_.size(); }
 
  private:
-  OtherUsage UsageOf(const std::string& name) const;
+  ExternalUsage UsageOf(const std::string& name) const;
 
   std::map<std::string, Node> nodes_;
   std::set<std::string> told_;                       // The scheduler has them.
