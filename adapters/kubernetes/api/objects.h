@@ -46,6 +46,16 @@ struct ObjectMeta {
   friend bool operator==(const ObjectMeta&, const ObjectMeta&) = default;
 };
 
+// A list's own metadata.
+struct ListMeta {
+  std::string resource_version{};
+  // Where the list goes on; "" at its end.
+  std::string continue_token{};
+  std::optional<int64_t> remaining{};
+
+  friend bool operator==(const ListMeta&, const ListMeta&) = default;
+};
+
 // --- Selectors, taints -------------------------------------------------------
 
 struct SelectorRequirement {
@@ -174,7 +184,8 @@ struct Pod {
   std::string nominated_node_name{};
   std::optional<UnixMillis> start_time{};
   bool ready = false;  // The Ready condition is True.
-  // Conditions that the scheduler writes: type to "status/reason".
+  // Conditions that the scheduler writes, PodScheduled and DisruptionTarget:
+  // type to "status/reason".
   StringMap conditions{};
 
   friend bool operator==(const Pod&, const Pod&) = default;
@@ -191,9 +202,54 @@ struct PodGroup {
   std::string disruption_mode{};  // "single", "all" or "".
   std::string priority_class_name{};
   std::optional<int32_t> priority{};
+  std::string preemption_policy{};
+  std::string parent{};  // spec.parentCompositePodGroupName.
+  // JSON paths below spec of what else is set.
   std::vector<std::string> not_understood{};
 
   friend bool operator==(const PodGroup&, const PodGroup&) = default;
+};
+
+// scheduling.k8s.io CompositePodGroup: a group of groups.
+struct CompositePodGroup {
+  ObjectMeta meta{};
+  // spec.schedulingPolicy.gang.minGroupCount.
+  std::optional<int32_t> min_group_count{};
+  std::vector<std::string> topology_keys{};  // As in a PodGroup.
+  std::string disruption_mode{};
+  std::string priority_class_name{};
+  std::optional<int32_t> priority{};
+  std::string preemption_policy{};
+  std::string parent{};
+  std::vector<std::string> not_understood{};
+
+  friend bool operator==(const CompositePodGroup&,
+                         const CompositePodGroup&) = default;
+};
+
+// PodGroup of scheduling.x-k8s.io, of the scheduler plugins.
+struct CoschedulingPodGroup {
+  ObjectMeta meta{};
+  int32_t min_member = 0;
+  std::optional<int64_t> schedule_timeout_seconds{};
+  ResourceList min_resources{};
+
+  friend bool operator==(const CoschedulingPodGroup&,
+                         const CoschedulingPodGroup&) = default;
+};
+
+// PodGroup of scheduling.volcano.sh.
+struct VolcanoPodGroup {
+  ObjectMeta meta{};
+  int32_t min_member = 0;
+  std::map<std::string, int32_t> min_task_member{};  // By the task's name.
+  std::string queue{};
+  std::string priority_class_name{};
+  ResourceList min_resources{};
+  std::vector<std::string> not_understood{};  // As in a PodGroup.
+
+  friend bool operator==(const VolcanoPodGroup&,
+                         const VolcanoPodGroup&) = default;
 };
 
 // --- Tenants -----------------------------------------------------------------
@@ -219,6 +275,8 @@ struct PodDisruptionBudget {
 struct ResourceQuota {
   ObjectMeta meta{};
   ResourceList hard{};
+  // It has scopes, so that it holds for some of the pods only.
+  bool scoped = false;
 
   friend bool operator==(const ResourceQuota&, const ResourceQuota&) = default;
 };

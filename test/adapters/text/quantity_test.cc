@@ -18,6 +18,10 @@ TEST(QuantityTest, ReadsWhatPeopleWrite) {
   EXPECT_EQ(*ParseQuantity("2000m", 1), 2);
   EXPECT_EQ(*ParseQuantity("0", 1), 0);
   EXPECT_EQ(*ParseQuantity("7Ei", 1), int64_t{7} << 60);
+  EXPECT_EQ(*ParseQuantity("2E", 1), 2'000'000'000'000'000'000);
+  EXPECT_EQ(*ParseQuantity("1e3", 1), 1000);
+  EXPECT_EQ(*ParseQuantity("5E-1", 1000), 500);
+  EXPECT_EQ(*ParseQuantity("2500000u", 1000), 2500);
 }
 
 TEST(QuantityTest, RoundsNothing) {
@@ -27,7 +31,7 @@ TEST(QuantityTest, RoundsNothing) {
 }
 
 TEST(QuantityTest, RefusesWhatIsNoQuantity) {
-  for (const char* text : {"", "x", "-1", "1x", "1 ", " 1", "1..2", "1e3", "Gi",
+  for (const char* text : {"", "x", "-1", "1x", "1 ", " 1", "1..2", "1e", "Gi",
                            "1GiB", "0x10", ".", "1K", "--1", "+1"}) {
     EXPECT_FALSE(ParseQuantity(text, 1).ok()) << "'" << text << "'";
   }
@@ -46,6 +50,63 @@ TEST(QuantityTest, NoticesEveryOverflow) {
     EXPECT_NE(q.status().message().find("too large"), absl::string_view::npos);
   }
   EXPECT_FALSE(ParseQuantity("9223372036854775", 1'000'000).ok());
+}
+
+TEST(QuantityTest, RoundsAsTheApiServerDoes) {
+  constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
+  const struct {
+    const char* text;
+    int64_t milli;
+  } cases[] = {{"0", 0},
+               {"1", 1000},
+               {"+1.5", 1500},
+               {"-1.5", -1500},
+               {".5", 500},
+               {"1.", 1000},
+               {"100m", 100},
+               {"1u", 1},
+               {"1000u", 1},
+               {"1001u", 2},
+               {"1n", 1},
+               {"0n", 0},
+               {"-1n", -1},
+               {"999999n", 1},
+               {"1000001n", 2},
+               {"1.0001", 1001},
+               {"0.00000000000000000000000000001", 1},
+               {"0.00000000000000000000000000000", 0},
+               {"1e3", 1'000'000},
+               {"1E3", 1'000'000},
+               {"1e+3", 1'000'000},
+               {"1500e-3", 1500},
+               {"1e-30", 1},
+               {"1e-999999999999", 1},
+               {"0e999999999999", 0},
+               {"1k", 1'000'000},
+               {"1Ki", 1'024'000},
+               {"1.5Gi", (int64_t{3} << 29) * 1000},
+               {"4Pi", (int64_t{4} << 50) * 1000},
+               {"1E", kMax},
+               {"1Ei", kMax},
+               {"-1Ei", -kMax},
+               {"1e999999999999", kMax},
+               {"99999999999999999999999999999999999999999999", kMax},
+               {"9223372036854775.807", kMax},
+               {"9223372036854775.8071", kMax},
+               {"9223372036854775.806", kMax - 1}};
+  for (const auto& [text, milli] : cases) {
+    const auto q = ParseQuantityRoundedUp(text, 1000);
+    ASSERT_TRUE(q.ok()) << text << ": " << q.status();
+    EXPECT_EQ(*q, milli) << text;
+  }
+}
+
+TEST(QuantityTest, TheApiServersRoundingStillNeedsANumberAndASuffix) {
+  for (const char* text :
+       {"", "+", "-", "--1", "+-1", "1K", "1ki", "1mi", "1e", "1e+", "1e1.5",
+        "1 Gi", "Gi", "1EiB", "1,5", "\xff", "1e3Gi", "E3"}) {
+    EXPECT_FALSE(ParseQuantityRoundedUp(text, 1000).ok()) << "'" << text << "'";
+  }
 }
 
 TEST(DurationTest, ReadsWhatPeopleWrite) {

@@ -1,0 +1,144 @@
+#include "adapters/kubernetes/api/paths.h"
+
+#include <algorithm>
+
+#include "absl/strings/ascii.h"
+
+namespace muster::kubernetes::api {
+namespace {
+
+constexpr size_t kMostName = 253;  // As of DNS names.
+
+absl::Status NoSegment(std::string_view part) {
+  return absl::InvalidArgumentError(
+      std::string(part) +
+      ": must be 1 to 253 bytes, not '.' or '..', without '/', '%' and control "
+      "characters");
+}
+
+std::string PluralOf(std::string_view kind) {
+  std::string plural = absl::AsciiStrToLower(std::string(kind));
+  const bool sibilant = plural.ends_with('s') || plural.ends_with('x') ||
+                        plural.ends_with('z') || plural.ends_with("ch") ||
+                        plural.ends_with("sh");
+  return plural + (sibilant ? "es" : "s");
+}
+
+void Append(std::string_view name, std::string_view value, std::string* out) {
+  if (value.empty()) return;
+  if (!out->empty()) *out += '&';
+  out->append(name).append("=").append(PercentEncoded(value));
+}
+
+void Append(std::string_view name, const std::optional<int64_t>& value,
+            std::string* out) {
+  if (value.has_value()) Append(name, std::to_string(*value), out);
+}
+
+}  // namespace
+
+bool IsPathSegment(std::string_view name) {
+  return !name.empty() && name.size() <= kMostName && name != "." &&
+         name != ".." && std::ranges::none_of(name, [](char c) {
+           return c == '/' || c == '%' ||
+                  absl::ascii_iscntrl(static_cast<unsigned char>(c));
+         });
+}
+
+std::string PercentEncoded(std::string_view text) {
+  static constexpr char kHex[] = "0123456789ABCDEF";
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (absl::ascii_isalnum(byte) || c == '-' || c == '.' || c == '_' ||
+        c == '~') {
+      out += c;
+    } else {
+      out += '%';
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    }
+  }
+  return out;
+}
+
+absl::StatusOr<std::string> CollectionPath(const ResourceType& type,
+                                           std::string_view namespace_name) {
+  if (!type.group.empty() && !IsPathSegment(type.group)) {
+    return NoSegment("group");
+  }
+  if (!IsPathSegment(type.version)) return NoSegment("version");
+  if (!IsPathSegment(type.plural)) return NoSegment("resource");
+  std::string path = type.group.empty() ? "/api" : "/apis/";
+  path += PercentEncoded(type.group);
+  path += "/" + PercentEncoded(type.version);
+  if (!namespace_name.empty()) {
+    if (!type.namespaced) {
+      return absl::InvalidArgumentError("namespace: must be empty for " +
+                                        std::string(type.plural));
+    }
+    if (!IsPathSegment(namespace_name)) return NoSegment("namespace");
+    path += "/namespaces/" + PercentEncoded(namespace_name);
+  }
+  return path + "/" + PercentEncoded(type.plural);
+}
+
+absl::StatusOr<std::string> ObjectPath(const ResourceType& type,
+                                       std::string_view namespace_name,
+                                       std::string_view name,
+                                       std::string_view subresource) {
+  if (type.namespaced && namespace_name.empty()) {
+    return absl::InvalidArgumentError("namespace: must be given for " +
+                                      std::string(type.plural));
+  }
+  auto path = CollectionPath(type, namespace_name);
+  if (!path.ok()) return path;
+  if (!IsPathSegment(name)) return NoSegment("name");
+  *path += "/" + PercentEncoded(name);
+  if (!subresource.empty()) {
+    if (!IsPathSegment(subresource)) return NoSegment("subresource");
+    *path += "/" + PercentEncoded(subresource);
+  }
+  return path;
+}
+
+absl::StatusOr<std::string> BindingPath(std::string_view namespace_name,
+                                        std::string_view pod) {
+  return ObjectPath(kPods, namespace_name, pod, "binding");
+}
+
+absl::StatusOr<std::string> EvictionPath(std::string_view namespace_name,
+                                         std::string_view pod) {
+  return ObjectPath(kPods, namespace_name, pod, "eviction");
+}
+
+absl::StatusOr<std::string> OwnerPath(std::string_view api_version,
+                                      std::string_view kind,
+                                      std::string_view namespace_name,
+                                      std::string_view name) {
+  const size_t slash = api_version.find('/');
+  const bool core = slash == std::string_view::npos;
+  if (!IsPathSegment(kind)) return NoSegment("kind");
+  const std::string plural = PluralOf(kind);
+  return ObjectPath(
+      {.group = core ? "" : api_version.substr(0, slash),
+       .version = core ? api_version : api_version.substr(slash + 1),
+       .plural = plural},
+      namespace_name, name);
+}
+
+std::string ToString(const Query& query) {
+  std::string out;
+  if (query.watch) out = "watch=true&allowWatchBookmarks=true";
+  Append("limit", query.limit, &out);
+  Append("continue", query.continue_token, &out);
+  Append("resourceVersion", query.resource_version, &out);
+  Append("resourceVersionMatch", query.resource_version_match, &out);
+  Append("timeoutSeconds", query.timeout_seconds, &out);
+  Append("fieldSelector", query.field_selector, &out);
+  Append("labelSelector", query.label_selector, &out);
+  return out;
+}
+
+}  // namespace muster::kubernetes::api

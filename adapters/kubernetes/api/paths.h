@@ -1,0 +1,105 @@
+// URL paths of the API server. Names come from objects that anybody may have
+// written: one that would leave its segment of the path is refused, and what
+// is no letter, digit or one of -._~ is percent-encoded. Pure functions: any
+// thread; O(bytes).
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "absl/status/statusor.h"
+
+namespace muster::kubernetes::api {
+
+// A kind of objects as the server's paths name it.
+struct ResourceType {
+  std::string_view group{};  // "" for the core.
+  std::string_view version{};
+  std::string_view plural{};
+  bool namespaced = true;
+};
+
+inline constexpr ResourceType kPods{"", "v1", "pods"};
+inline constexpr ResourceType kNodes{"", "v1", "nodes", false};
+inline constexpr ResourceType kNamespaces{"", "v1", "namespaces", false};
+inline constexpr ResourceType kResourceQuotas{"", "v1", "resourcequotas"};
+inline constexpr ResourceType kPersistentVolumes{"", "v1", "persistentvolumes",
+                                                 false};
+inline constexpr ResourceType kPersistentVolumeClaims{"", "v1",
+                                                      "persistentvolumeclaims"};
+inline constexpr ResourceType kEvents{"events.k8s.io", "v1", "events"};
+inline constexpr ResourceType kLeases{"coordination.k8s.io", "v1", "leases"};
+inline constexpr ResourceType kStorageClasses{"storage.k8s.io", "v1",
+                                              "storageclasses", false};
+inline constexpr ResourceType kPriorityClasses{"scheduling.k8s.io", "v1",
+                                               "priorityclasses", false};
+inline constexpr ResourceType kPodDisruptionBudgets{"policy", "v1",
+                                                    "poddisruptionbudgets"};
+inline constexpr ResourceType kJobs{"batch", "v1", "jobs"};
+inline constexpr ResourceType kQueues{"muster.dev", "v1alpha1", "queues",
+                                      false};
+inline constexpr ResourceType kMusterPodGroups{"muster.dev", "v1alpha1",
+                                               "podgroups"};
+inline constexpr ResourceType kCoschedulingPodGroups{"scheduling.x-k8s.io",
+                                                     "v1alpha1", "podgroups"};
+inline constexpr ResourceType kVolcanoPodGroups{"scheduling.volcano.sh",
+                                                "v1beta1", "podgroups"};
+
+// Of scheduling.k8s.io, in the version that is served: "v1beta1", ...
+constexpr ResourceType PodGroupsOf(std::string_view version) {
+  return {"scheduling.k8s.io", version, "podgroups"};
+}
+constexpr ResourceType CompositePodGroupsOf(std::string_view version) {
+  return {"scheduling.k8s.io", version, "compositepodgroups"};
+}
+
+// Whether the server takes it for a name in a path: 1 to 253 bytes, not "." or
+// "..", no '/' or '%', no control characters.
+bool IsPathSegment(std::string_view name);
+
+// "/api/v1/namespaces/NAMESPACE/pods". `namespace_name` "" means the objects of
+// all namespaces; it has to be "" where the type has none. Errors:
+// InvalidArgument names the part.
+absl::StatusOr<std::string> CollectionPath(const ResourceType& type,
+                                           std::string_view namespace_name);
+
+// "/api/v1/namespaces/NAMESPACE/pods/NAME/SUBRESOURCE"; a namespace has to be
+// given where the type has one. Errors as above.
+absl::StatusOr<std::string> ObjectPath(const ResourceType& type,
+                                       std::string_view namespace_name,
+                                       std::string_view name,
+                                       std::string_view subresource = "");
+
+// Where to POST a pod's Binding, and its Eviction.
+absl::StatusOr<std::string> BindingPath(std::string_view namespace_name,
+                                        std::string_view pod);
+absl::StatusOr<std::string> EvictionPath(std::string_view namespace_name,
+                                         std::string_view pod);
+
+// A path to the objects that own pods, of a type that is known by the
+// apiVersion and kind of an ownerReference: the plural is the kind in lower
+// case with "s", or "es" behind s, x, z, ch and sh. Errors as above.
+absl::StatusOr<std::string> OwnerPath(std::string_view api_version,
+                                      std::string_view kind,
+                                      std::string_view namespace_name,
+                                      std::string_view name);
+
+// What stands behind the '?' of a list or a watch; "" if nothing is set.
+struct Query {
+  bool watch = false;  // With bookmarks.
+  std::optional<int64_t> limit{};
+  std::string continue_token{};
+  std::string resource_version{};
+  std::string resource_version_match{};  // "NotOlderThan", "Exact".
+  std::optional<int64_t> timeout_seconds{};
+  std::string field_selector{};
+  std::string label_selector{};
+};
+std::string ToString(const Query& query);
+
+// Bytes of any text as one part of a URL.
+std::string PercentEncoded(std::string_view text);
+
+}  // namespace muster::kubernetes::api

@@ -1,0 +1,14 @@
+// Texts of other people's: bounded before they are sent on or shown. Pure
+// functions: any thread; O(bytes).
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace muster::kubernetes::api {
+
+// The first bytes of a text in UTF-8, `most` at most, and no character in part.
+// Bytes that are no UTF-8 may remain.
+std::string_view Truncated(std::string_view text, size_t most);
+
+}  // namespace muster::kubernetes::api

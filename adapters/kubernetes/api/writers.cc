@@ -1,0 +1,197 @@
+#include "adapters/kubernetes/api/writers.h"
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <utility>
+
+#include "adapters/kubernetes/api/text.h"
+#include "adapters/kubernetes/api/unix_time.h"
+
+namespace muster::kubernetes::api {
+namespace {
+
+using Json = nlohmann::json;  // Objects are in the order of their keys.
+
+std::string ToText(const Json& json) {
+  return json.dump(-1, ' ', /*ensure_ascii=*/false,
+                   Json::error_handler_t::replace);
+}
+
+// Bounded as it will be sent: bytes that are no UTF-8 grow when they are
+// replaced.
+std::string Bounded(std::string_view text, size_t most) {
+  const std::string json = ToText(Json(std::string(Truncated(text, most))));
+  const std::string valid = Json::parse(json).get<std::string>();
+  return std::string(Truncated(valid, most));
+}
+
+void SetIf(std::string_view text, const char* key, Json* out) {
+  if (!text.empty()) (*out)[key] = std::string(text);
+}
+
+// A patch of another object of the same name is refused by the server.
+Json PatchOf(std::string_view uid) {
+  Json patch = Json::object();
+  if (!uid.empty()) patch["metadata"]["uid"] = std::string(uid);
+  return patch;
+}
+
+Json ToJson(const ObjectReference& ref) {
+  Json json = Json::object();
+  SetIf(ref.api_version, "apiVersion", &json);
+  SetIf(ref.kind, "kind", &json);
+  SetIf(ref.namespace_name, "namespace", &json);
+  SetIf(ref.name, "name", &json);
+  SetIf(ref.uid, "uid", &json);
+  SetIf(ref.resource_version, "resourceVersion", &json);
+  SetIf(ref.field_path, "fieldPath", &json);
+  return json;
+}
+
+Json ToJson(const Condition& condition) {
+  Json json = {{"type", condition.type},
+               {"status", condition.status},
+               {"reason", Bounded(condition.reason, kMaxReason)},
+               {"message", Bounded(condition.message, kMaxMessage)},
+               {"lastTransitionTime", FormatTime(condition.last_transition)}};
+  if (condition.observed_generation.has_value()) {
+    json["observedGeneration"] = *condition.observed_generation;
+  }
+  return json;
+}
+
+Json ToJson(const std::vector<Condition>& conditions) {
+  Json json = Json::array();
+  for (const Condition& condition : conditions) {
+    json.push_back(ToJson(condition));
+  }
+  return json;
+}
+
+Json ToJson(const DeleteOptions& options) {
+  Json json = {{"apiVersion", "v1"}, {"kind", "DeleteOptions"}};
+  if (!options.uid.empty()) json["preconditions"]["uid"] = options.uid;
+  if (!options.resource_version.empty()) {
+    json["preconditions"]["resourceVersion"] = options.resource_version;
+  }
+  if (options.grace_seconds.has_value()) {
+    json["gracePeriodSeconds"] = *options.grace_seconds;
+  }
+  SetIf(options.propagation, "propagationPolicy", &json);
+  return json;
+}
+
+Json SeriesOf(int32_t count, UnixMillis last_time) {
+  return {{"count", count}, {"lastObservedTime", FormatMicroTime(last_time)}};
+}
+
+}  // namespace
+
+std::string BindingBody(const ObjectReference& pod, std::string_view node,
+                        const StringMap& annotations) {
+  Json json = {
+      {"apiVersion", "v1"},
+      {"kind", "Binding"},
+      {"metadata", {{"name", pod.name}}},
+      {"target",
+       {{"apiVersion", "v1"}, {"kind", "Node"}, {"name", std::string(node)}}}};
+  SetIf(pod.namespace_name, "namespace", &json["metadata"]);
+  SetIf(pod.uid, "uid", &json["metadata"]);
+  if (!annotations.empty()) json["metadata"]["annotations"] = annotations;
+  return ToText(json);
+}
+
+std::string DeleteOptionsBody(const DeleteOptions& options) {
+  return ToText(ToJson(options));
+}
+
+std::string EvictionBody(const ObjectReference& pod,
+                         const DeleteOptions& options) {
+  Json json = {{"apiVersion", "policy/v1"},
+               {"kind", "Eviction"},
+               {"metadata", {{"name", pod.name}}},
+               {"deleteOptions", ToJson(options)}};
+  SetIf(pod.namespace_name, "namespace", &json["metadata"]);
+  return ToText(json);
+}
+
+std::string PodStatusPatchBody(const PodStatusPatch& patch) {
+  Json json = PatchOf(patch.uid);
+  Json& status = json["status"] = Json::object();
+  if (!patch.conditions.empty())
+    status["conditions"] = ToJson(patch.conditions);
+  if (patch.nominated_node_name.has_value()) {
+    Json& name = status["nominatedNodeName"] = nullptr;
+    if (!patch.nominated_node_name->empty()) name = *patch.nominated_node_name;
+  }
+  return ToText(json);
+}
+
+std::string AnnotationsPatchBody(
+    std::string_view uid,
+    const std::map<std::string, std::optional<std::string>>& annotations) {
+  Json json = PatchOf(uid);
+  Json& values = json["metadata"]["annotations"] = Json::object();
+  for (const auto& [key, value] : annotations) {
+    values[key] = value.has_value() ? Json(*value) : Json(nullptr);
+  }
+  return ToText(json);
+}
+
+std::string_view NamespaceOf(const Event& event) {
+  if (event.regarding.namespace_name.empty()) return "default";
+  return event.regarding.namespace_name;
+}
+
+std::string EventBody(const Event& event) {
+  Json json = {
+      {"apiVersion", "events.k8s.io/v1"},
+      {"kind", "Event"},
+      {"metadata",
+       {{"name", event.name}, {"namespace", std::string(NamespaceOf(event))}}},
+      {"eventTime", FormatMicroTime(event.time)},
+      {"type", event.warning ? "Warning" : "Normal"},
+      {"reason", Bounded(event.reason, kMaxReason)},
+      {"action", Bounded(event.action, kMaxReason)},
+      {"note", Bounded(event.note, kMaxMessage)},
+      {"regarding", ToJson(event.regarding)},
+      {"reportingController", event.controller},
+      {"reportingInstance", Bounded(event.instance, kMaxReason)}};
+  if (event.related.has_value()) json["related"] = ToJson(*event.related);
+  if (event.count > 1) json["series"] = SeriesOf(event.count, event.last_time);
+  return ToText(json);
+}
+
+std::string EventSeriesPatchBody(int32_t count, UnixMillis last_time) {
+  return ToText({{"series", SeriesOf(count, last_time)}});
+}
+
+std::string GroupStatusPatchBody(std::string_view uid,
+                                 const std::vector<Condition>& conditions) {
+  Json json = PatchOf(uid);
+  json["status"]["conditions"] = ToJson(conditions);
+  return ToText(json);
+}
+
+std::string QueueStatusPatchBody(std::string_view uid,
+                                 const QueueStatus& status) {
+  Json json = PatchOf(uid);
+  json["status"] = {{"observedGeneration", status.observed_generation},
+                    {"pendingGroups", status.pending_groups},
+                    {"runningGroups", status.running_groups},
+                    {"pendingPods", status.pending_pods},
+                    {"runningPods", status.running_pods},
+                    {"used", Json::object()},
+                    {"conditions", ToJson(status.conditions)}};
+  for (const auto& [resource, amount] : status.used) {
+    json["status"]["used"][resource] = FormatQuantity(amount);
+  }
+  return ToText(json);
+}
+
+std::string FormatQuantity(int64_t thousandths) {
+  if (thousandths % 1000 == 0) return std::to_string(thousandths / 1000);
+  return std::to_string(thousandths) + "m";
+}
+
+}  // namespace muster::kubernetes::api
