@@ -106,7 +106,7 @@ std::optional<TorusBox> AsBox(const Fabric::Rep& rep,
 // The nodes of a box in the ring order of Fabric::RingThrough.
 std::vector<uint32_t> BoxRing(const Fabric::Rep& rep, const TorusBox& box);
 std::vector<uint32_t> RingOf(const Fabric::Rep& rep,
-                                  std::span<const uint32_t> set);
+                             std::span<const uint32_t> set);
 
 // --- grow.cc, levels.cc: what Select does where there is no box ---
 FabricPlacement SelectByHops(const Fabric::Rep& rep,

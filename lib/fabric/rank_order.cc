@@ -134,7 +134,7 @@ std::vector<uint32_t> BoxRing(const Fabric::Rep& rep, const TorusBox& box) {
 }
 
 std::vector<uint32_t> RingOf(const Fabric::Rep& rep,
-                                  std::span<const uint32_t> set) {
+                             std::span<const uint32_t> set) {
   if (const std::optional<TorusBox> box = AsBox(rep, set)) {
     return BoxRing(rep, *box);
   }
