@@ -104,6 +104,10 @@ void Controller::BindAnswered(const ApiAnswer& answer,
   switch (answer.outcome) {
     case ApiOutcome::kDone:
       pod->second.node = std::get<BindRequest>(request.body).node;
+      Ask(EventRequest{.pod = pod->second.ref,
+                       .reason = "Scheduled",
+                       .action = "Binding",
+                       .note = absl::StrCat("Assigned to ", pod->second.node)});
       return;
     case ApiOutcome::kNotFound:
     case ApiOutcome::kConflict:

@@ -35,7 +35,8 @@ absl::StatusOr<std::unique_ptr<Controller>> Controller::Create(
 Controller::Controller(ControllerOptions options, Scheduler scheduler)
     : options_(std::move(options)),
       scheduler_(std::move(scheduler)),
-      kinds_(options_.device_resource) {}
+      kinds_(options_.device_resource),
+      queues_(options_.default_queue) {}
 
 absl::Status Controller::Synced(Time now) {
   now_ = std::max(now_, now);
@@ -53,9 +54,11 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
       timers_.erase(timers_.begin());
     }
     if (config_due_) TellConfig();
+    TellQueues();
     TellNodes();
     for (const GroupRef& ref : std::exchange(dirty_, {})) Sync(ref);
-    TellNodes();  // What pods use that are nobody's task any more.
+    TellNodes();  // What pods use that have no task any more.
+    TellBudgets();
     if (!told_ && now_ < plan_.next_wakeup) break;
     told_ = false;
     scheduler_.Schedule(now_, &plan_);

@@ -12,11 +12,14 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "adapters/kubernetes/api/muster_objects.h"
 #include "adapters/kubernetes/api/objects.h"
+#include "adapters/kubernetes/controller/budget_book.h"
 #include "adapters/kubernetes/controller/gang_record.h"
 #include "adapters/kubernetes/controller/node_book.h"
 #include "adapters/kubernetes/controller/options.h"
 #include "adapters/kubernetes/controller/pod_record.h"
+#include "adapters/kubernetes/controller/queue_book.h"
 #include "adapters/kubernetes/controller/requests.h"
 #include "adapters/kubernetes/model/group.h"
 #include "adapters/kubernetes/model/resource_kinds.h"
@@ -39,10 +42,17 @@ class Controller {
   void Observe(const api::Node& node);
   void Observe(const api::Pod& pod);
   void Observe(const api::PodGroup& group);
+  void Observe(const api::MusterPodGroup& group);
+  void Observe(const api::Queue& queue);
+  void Observe(const api::Namespace& ns);
+  void Observe(const api::PodDisruptionBudget& budget);
   // It is gone.
   void NodeGone(const std::string& name);
   void PodGone(const std::string& uid);
   void GroupGone(const GroupRef& ref);
+  void QueueGone(const std::string& name);
+  void NamespaceGone(const std::string& name);
+  void BudgetGone(const std::string& namespace_name, const std::string& name);
 
   // Every object that is there has been observed. What runs is taken over as it
   // is, however it came to run. O(nodes + pods).
@@ -79,7 +89,10 @@ class Controller {
   PodUsage UsageOf(const api::Pod& pod) const;
   // Its pods that run where the scheduler has no task of them.
   void UpdateUsage(GangRecord* gang);
+  // Its pods that run, for disruption budgets.
+  void UpdateBudgets(const GangRecord& gang);
   std::shared_ptr<const Role> Share(Role role);
+  void SetGroup(const GroupRef& ref, GroupSpec spec);
   void Touch(const GroupRef& ref) { dirty_.insert(ref); }
 
   // sync.cc: what the scheduler is told.
@@ -88,6 +101,8 @@ class Controller {
   void MustTell(EventBody what);
   void TellConfig();
   void TellClass(const PriorityClass& priority_class);
+  void TellQueues();
+  void TellBudgets();
   void TellNodes();
   void Sync(const GroupRef& ref);
   void AnswerTasks(GangRecord* gang);
@@ -123,6 +138,8 @@ class Controller {
   Scheduler scheduler_;
   ResourceKinds kinds_;
   NodeBook nodes_;
+  QueueBook queues_;
+  BudgetBook budgets_;
   GangRecord::Pods pods_;
   std::map<GroupRef, GangRecord> gangs_;
   std::map<std::string, GroupRef, std::less<>> by_key_;  // Of known gangs.
@@ -130,6 +147,7 @@ class Controller {
   std::set<std::string> classes_;     // That the scheduler knows.
   std::set<std::string> topologies_;  // Likewise.
   std::set<GroupRef> dirty_;
+  std::set<GroupRef> outside_;  // Their queue does not take them.
   std::set<std::pair<Time, GroupRef>> timers_;
   std::map<uint64_t, InFlight> in_flight_;
   std::vector<ApiRequest> requests_;

@@ -69,6 +69,12 @@ PodRecord Controller::ToRecord(const api::Pod& pod) {
   }
   const auto queue = pod.meta.labels.find(kQueueLabel);
   if (queue != pod.meta.labels.end()) record.queue = queue->second;
+  const auto known = pods_.find(record.ref.uid);
+  if (known != pods_.end() && *known->second.labels == pod.meta.labels) {
+    record.labels = known->second.labels;
+  } else {
+    record.labels = std::make_shared<const api::StringMap>(pod.meta.labels);
+  }
   record.priority = pod.priority.value_or(0);
   record.may_preempt = pod.preemption_policy != "Never";
   record.created = ToTime(pod.meta.creation);
@@ -107,6 +113,21 @@ void Controller::UpdateUsage(GangRecord* gang) {
   }
 }
 
+void Controller::UpdateBudgets(const GangRecord& gang) {
+  const std::string& ns = gang.ref.namespace_name;
+  for (const auto& [uid, task] : gang.members()) {
+    const auto it = pods_.find(uid);
+    const bool counts = it != pods_.end() && !it->second.node.empty() &&
+                        it->second.end == PodRecord::End::kNone &&
+                        !gang.told.key.empty();
+    if (counts) {
+      budgets_.SetPod(ns, uid, gang.told.key, *it->second.labels);
+    } else {
+      budgets_.RemovePod(ns, uid);
+    }
+  }
+}
+
 void Controller::Observe(const api::Node& node) {
   config_due_ |= kinds_.Learn(node.allocatable);
   auto translated = ToNode(node, kinds_, options_.model_label);
@@ -129,9 +150,11 @@ void Controller::Observe(const api::Pod& pod) {
     return;
   }
   PodRecord record = ToRecord(pod);
-  const auto [it, is_new] = pods_.try_emplace(record.ref.uid);
-  if (!is_new && it->second == record) return;
-  if (!is_new && it->second.group != record.group) PodGone(record.ref.uid);
+  const auto known = pods_.find(record.ref.uid);
+  if (known != pods_.end()) {
+    if (known->second == record) return;
+    if (known->second.group != record.group) PodGone(record.ref.uid);
+  }
   GangRecord& gang = gangs_[record.group];
   gang.ref = record.group;
   if (!gang.spec) gang.spec = SpecFromPod(record.group, pod);
@@ -145,28 +168,70 @@ void Controller::PodGone(const std::string& uid) {
   const auto it = pods_.find(uid);
   if (it == pods_.end()) return;
   const GroupRef group = it->second.group;
+  budgets_.RemovePod(group.namespace_name, uid);
   pods_.erase(it);
   gangs_[group].Remove(uid);
   Touch(group);
 }
 
-void Controller::Observe(const api::PodGroup& group) {
-  const GroupRef ref{GroupKind::kPodGroup, group.meta.namespace_name,
-                     group.meta.name};
-  GroupSpec spec = ToSpec(group);
+void Controller::SetGroup(const GroupRef& ref, GroupSpec spec) {
   GangRecord& gang = gangs_[ref];
   gang.ref = ref;
+  gang.gone = false;
   // One of that name that is another object is another gang.
   if (gang.spec && gang.spec->key != spec.key && !gang.told.key.empty()) {
     MustTell(GangFinished{gang.told.key});
     Forget(&gang);
   }
-  if (!spec.topology.topology.empty() &&
-      topologies_.insert(spec.topology.topology).second) {
-    config_due_ = true;
+  const std::string& topology = spec.topology.topology;
+  if (!topology.empty() &&
+      std::ranges::find(options_.topologies, topology, &Topology::key) ==
+          options_.topologies.end()) {
+    config_due_ |= topologies_.insert(topology).second;
   }
   gang.spec = std::move(spec);
   Touch(ref);
+}
+
+void Controller::Observe(const api::PodGroup& group) {
+  SetGroup({GroupKind::kPodGroup, group.meta.namespace_name, group.meta.name},
+           ToSpec(group));
+}
+
+void Controller::Observe(const api::MusterPodGroup& group) {
+  SetGroup(
+      {GroupKind::kMusterGroup, group.meta.namespace_name, group.meta.name},
+      ToSpec(group, options_.topologies));
+}
+
+void Controller::Observe(const api::Queue& queue) {
+  api::ResourceList resources;
+  for (const api::QueueQuota& quota : queue.quotas) {
+    resources[quota.resource] = 0;
+  }
+  config_due_ |= kinds_.Learn(resources);
+  queues_.Set(queue);
+}
+
+void Controller::QueueGone(const std::string& name) { queues_.Remove(name); }
+
+void Controller::Observe(const api::Namespace& ns) {
+  queues_.SetNamespace(ns.meta.name, ns.meta.labels);
+  dirty_.merge(outside_);
+  outside_.clear();
+}
+
+void Controller::NamespaceGone(const std::string& name) {
+  queues_.RemoveNamespace(name);
+}
+
+void Controller::Observe(const api::PodDisruptionBudget& budget) {
+  budgets_.Set(budget);
+}
+
+void Controller::BudgetGone(const std::string& namespace_name,
+                            const std::string& name) {
+  budgets_.Remove(namespace_name, name);
 }
 
 void Controller::GroupGone(const GroupRef& ref) {

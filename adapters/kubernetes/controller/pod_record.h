@@ -23,6 +23,7 @@ struct PodRecord {
   std::string error{};
   PodUsage usage{};     // Of one without a role.
   std::string queue{};  // As the pod says; empty: it does not.
+  std::shared_ptr<const api::StringMap> labels{};  // Never null.
   int64_t priority = 0;
   bool may_preempt = true;
   Time created = 0;
@@ -42,6 +43,7 @@ struct PodRecord {
            role != nullptr;
   }
 
+  // The same but for `labels`, which it may share.
   friend bool operator==(const PodRecord&, const PodRecord&) = default;
 };
 

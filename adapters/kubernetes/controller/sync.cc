@@ -39,6 +39,20 @@ void Controller::TellClass(const PriorityClass& priority_class) {
   }
 }
 
+void Controller::TellQueues() {
+  if (!queues_.due()) return;
+  queues_.Tell(kinds_,
+               [this](EventBody what) { return Tell(std::move(what)); });
+  dirty_.merge(outside_);
+  outside_.clear();
+}
+
+void Controller::TellBudgets() {
+  for (DisruptionBudget& budget : budgets_.TakeChanges()) {
+    MustTell(DisruptionBudgetChanged{std::move(budget)});
+  }
+}
+
 void Controller::TellNodes() {
   for (EventBody& event : nodes_.TakeChanges()) {
     if (std::holds_alternative<NodeChanged>(event)) {
@@ -110,6 +124,7 @@ void Controller::AnswerTasks(GangRecord* gang) {
 void Controller::Forget(GangRecord* gang) {
   by_key_.erase(gang->told.key);
   gang->told = {};
+  queues_.Retry();
   for (RoleSlots& role : gang->roles()) {
     for (TaskSlot& slot : role.slots) slot = {.pod = slot.pod};
   }
@@ -133,6 +148,16 @@ void Controller::TellEmpty(GangRecord* gang) {
 }
 
 void Controller::TellMembers(Gang wanted, GangRecord* gang) {
+  if (wanted.queue.empty()) wanted.queue = options_.default_queue;
+  std::string why_not = queues_.WhyNot(wanted.queue, gang->ref.namespace_name);
+  if (!why_not.empty()) {
+    outside_.insert(gang->ref);
+    Report(gang, "SchedulerError", why_not);
+    if (gang->told.key.empty()) return;
+    wanted.queue = gang->told.queue;
+    wanted.held = true;
+    wanted.held_why = std::move(why_not);
+  }
   if (wanted == gang->told) return;
   absl::Status status;
   if (gang->told.key.empty()) {
@@ -164,7 +189,6 @@ void Controller::TellGang(GangRecord* gang) {
     return;
   }
   gang->empty_until = kForever;
-  if (wanted.queue.empty()) wanted.queue = options_.default_queue;
   TellClass(priority_class);
   TellMembers(std::move(wanted), gang);
 }
@@ -178,6 +202,7 @@ void Controller::Sync(const GroupRef& ref) {
   // Pods that took the tasks of others may have places to be bound to.
   AnswerTasks(&gang);
   UpdateUsage(&gang);
+  UpdateBudgets(gang);
   const bool has_object =
       gang.spec && ref.kind == GroupKind::kPodGroup && !gang.gone;
   if (gang.empty() && gang.told.key.empty() && !has_object) gangs_.erase(it);
@@ -185,15 +210,14 @@ void Controller::Sync(const GroupRef& ref) {
 
 // What is there becomes the scheduler's state, whoever made it so.
 absl::Status Controller::TellAll() {
-  MustTell(QueueChanged{{.key = options_.default_queue}});
   TellConfig();
+  TellQueues();
   for (auto& [ref, gang] : gangs_) {
     if (!gang.spec) continue;
     gang.MakeRoles(pods_, true);
     PriorityClass priority_class;
     Gang wanted = gang.ToGang(pods_, &priority_class);
     if (wanted.key.empty()) continue;
-    if (wanted.queue.empty()) wanted.queue = options_.default_queue;
     TellClass(priority_class);
     TellMembers(std::move(wanted), &gang);
   }
@@ -216,6 +240,7 @@ absl::Status Controller::TellAll() {
       slot.node = pod.node;
     }
     UpdateUsage(&gang);
+    UpdateBudgets(gang);
   }
   nodes_.TakeAll(&whole);
   return Tell(std::move(whole));

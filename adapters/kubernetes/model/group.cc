@@ -128,4 +128,52 @@ GroupSpec ToSpec(const api::PodGroup& group) {
   return spec;
 }
 
+GroupSpec ToSpec(const api::MusterPodGroup& group,
+                 std::span<const Topology> topologies) {
+  GroupSpec spec;
+  spec.key = group.meta.uid;
+  spec.display = absl::StrCat(group.meta.namespace_name, "/", group.meta.name);
+  spec.submitted = ToTime(group.meta.creation);
+  spec.queue = group.queue;
+  if (group.min_member) {
+    spec.min_pods = static_cast<uint32_t>(std::max(*group.min_member, 1));
+  }
+  spec.topology.required = group.topology.required;
+  spec.topology.preferred = group.topology.preferred;
+  std::vector<std::string> levels;
+  for (const std::string* level :
+       {&group.topology.required, &group.topology.preferred}) {
+    if (!level->empty()) levels.push_back(*level);
+  }
+  for (const api::TopologySlice& slice : group.topology.slices) {
+    spec.topology.slices.push_back(
+        {slice.required, static_cast<uint32_t>(slice.size)});
+    levels.push_back(slice.required);
+  }
+  const auto has_all = [&](const Topology& topology) {
+    return std::ranges::all_of(levels, [&](const std::string& level) {
+      return std::ranges::find(topology.levels, level) != topology.levels.end();
+    });
+  };
+  const auto topology = std::ranges::find_if(topologies, has_all);
+  if (!group.not_understood.empty()) {
+    spec.error = absl::StrCat(group.not_understood[0], " is not supported");
+  } else if (!group.groups.empty()) {
+    spec.error = "spec.groups is not supported yet";
+  } else if (!group.priority_class_name.empty()) {
+    // Whoever may write a group may not thereby choose a priority.
+    spec.error = "spec.priorityClassName: is to be set on the pods";
+  } else if (levels.empty()) {
+    spec.topology = {};
+  } else if (topology != topologies.end()) {
+    spec.topology.topology = topology->key;
+  } else if (levels.size() == 1 && !spec.topology.required.empty()) {
+    spec.topology.topology = spec.topology.required;
+  } else {
+    spec.error = "spec.topology: no topology of the scheduler has these levels";
+    spec.topology = {};
+  }
+  return spec;
+}
+
 }  // namespace muster::kubernetes

@@ -4,8 +4,10 @@
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
+#include "adapters/kubernetes/api/muster_objects.h"
 #include "adapters/kubernetes/api/objects.h"
 #include "muster/ids.h"
 #include "muster/topology.h"
@@ -64,5 +66,9 @@ GroupRef GroupOf(const api::Pod& pod);
 std::optional<GroupSpec> SpecFromPod(const GroupRef& ref, const api::Pod& pod);
 
 GroupSpec ToSpec(const api::PodGroup& group);
+// Levels are those of the first of the topologies that has them; a required
+// level of none is a label key by itself, and a topology with that one level.
+GroupSpec ToSpec(const api::MusterPodGroup& group,
+                 std::span<const Topology> topologies);
 
 }  // namespace muster::kubernetes

@@ -1,0 +1,50 @@
+// Disruption budgets: from pods that a selector names to gangs.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "adapters/kubernetes/api/objects.h"
+#include "muster/disruption_budget.h"
+
+namespace muster::kubernetes {
+
+// A budget counts pods, the library gangs: so many gangs may be stopped as
+// would fit if each had as many of the budget's pods as the one that has most.
+// The API server has the last word when it is asked to evict. Not synchronised.
+class BudgetBook {
+ public:
+  void Set(const api::PodDisruptionBudget& budget);
+  void Remove(const std::string& namespace_name, const std::string& name);
+
+  // A pod of a gang that the scheduler knows is there with these labels, or is
+  // not. O(log pods + labels).
+  void SetPod(const std::string& namespace_name, const std::string& uid,
+              const std::string& gang, const api::StringMap& labels);
+  void RemovePod(const std::string& namespace_name, const std::string& uid);
+
+  // Budgets that are others than they were told; those without gangs are gone.
+  // O(pods of the namespaces in which something changed, times their budgets).
+  std::vector<DisruptionBudget> TakeChanges();
+
+ private:
+  struct Pod {
+    std::string gang{};
+    api::StringMap labels{};
+
+    friend bool operator==(const Pod&, const Pod&) = default;
+  };
+  struct Namespace {
+    std::map<std::string, api::PodDisruptionBudget> budgets{};
+    std::map<std::string, Pod> pods{};  // By UID.
+  };
+
+  std::map<std::string, Namespace> namespaces_;
+  std::set<std::string> changed_;                 // Namespaces.
+  std::map<std::string, DisruptionBudget> told_;  // By key.
+};
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,61 @@
+// The queues, and whose pods they take.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "absl/functional/function_ref.h"
+#include "absl/status/status.h"
+#include "adapters/kubernetes/api/muster_objects.h"
+#include "adapters/kubernetes/api/objects.h"
+#include "adapters/kubernetes/model/resource_kinds.h"
+#include "muster/event.h"
+#include "muster/queue.h"
+
+namespace muster::kubernetes {
+
+// Not synchronised.
+class QueueBook {
+ public:
+  // The queue of this name is there whether it has an object or not.
+  explicit QueueBook(std::string default_queue);
+
+  // O(log queues + size).
+  void Set(const api::Queue& queue);
+  void Remove(const std::string& name);
+  // For the selectors of queues. O(labels).
+  void SetNamespace(const std::string& name, api::StringMap labels);
+  void RemoveNamespace(const std::string& name) { namespaces_.erase(name); }
+
+  // What is wrong with a pod of this namespace in this queue; "": nothing.
+  // O(names and requirements of the queue).
+  std::string WhyNot(const std::string& queue,
+                     const std::string& namespace_name) const;
+
+  // Something has changed that Tell has not told.
+  bool due() const { return due_; }
+  // Tells queues that came, changed or went, parents first; one that cannot be
+  // told yet (its parent is not there, gangs are in it) is told when that has
+  // changed and due() is true again: `tell` is called with it anyway. O(queues
+  // to be told, squared).
+  void Tell(const ResourceKinds& kinds,
+            absl::FunctionRef<absl::Status(EventBody)> tell);
+  // A gang left a queue: one that is to go may go now.
+  void Retry() { due_ |= !going_.empty(); }
+
+ private:
+  static Queue ToQueue(const api::Queue& queue, const ResourceKinds& kinds);
+
+  const std::string default_queue_;
+  std::map<std::string, api::Queue> queues_;
+  std::map<std::string, api::StringMap> namespaces_;
+  std::set<std::string> changed_;
+  std::set<std::string> going_;
+  std::map<std::string, std::string> refused_;  // To why.
+  bool due_ = true;
+};
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,145 @@
+// muster-kube: a scheduler for a Kubernetes cluster.
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csignal>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
+#include "absl/time/clock.h"
+#include "adapters/kubernetes/client/curl_transport.h"
+#include "adapters/kubernetes/client/kubeconfig.h"
+#include "adapters/kubernetes/host/host.h"
+#include "muster/version.h"
+
+namespace muster::kubernetes {
+namespace {
+
+std::atomic<bool> stop = false;
+
+struct Arguments {
+  std::string kubeconfig{};
+  std::string context{};
+  HostOptions host{};
+  std::vector<std::string> topologies{};
+  bool elect = true;
+  client::ElectionOptions election{.namespace_name = "muster-system",
+                                   .name = "muster-kube"};
+  bool quiet = false;
+};
+
+// "racks=zone,rack": a topology, and its levels, widest first.
+absl::StatusOr<Topology> ToTopology(const std::string& text) {
+  const size_t equals = text.find('=');
+  if (equals == 0 || equals == std::string::npos) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--topology ", text, ": expected NAME=LABEL[,LABEL...], widest first"));
+  }
+  return Topology{.key = text.substr(0, equals),
+                  .levels = absl::StrSplit(text.substr(equals + 1), ',')};
+}
+
+absl::StatusOr<client::ClusterAccess> Access(const Arguments& arguments) {
+  if (!arguments.kubeconfig.empty()) {
+    return client::LoadKubeconfig(arguments.kubeconfig, arguments.context);
+  }
+  auto access = client::InClusterAccess(getenv);
+  if (!absl::IsNotFound(access.status())) return access;
+  const auto file = client::DefaultKubeconfig(getenv);
+  if (!file.ok()) return file.status();
+  return client::LoadKubeconfig(*file, arguments.context);
+}
+
+std::string Identity() {
+  char name[256] = {};
+  gethostname(name, sizeof name - 1);
+  return absl::StrCat(name, "_", getpid(), "_",
+                      absl::Hex(absl::GetCurrentTimeNanos()));
+}
+
+void Print(std::string_view line) {
+  std::cerr << absl::FormatTime("%Y-%m-%dT%H:%M:%E3SZ", absl::Now(),
+                                absl::UTCTimeZone())
+            << " " << line << std::endl;
+}
+
+absl::Status Run(Arguments arguments) {
+  for (const std::string& text : arguments.topologies) {
+    auto topology = ToTopology(text);
+    if (!topology.ok()) return topology.status();
+    arguments.host.controller.topologies.push_back(*std::move(topology));
+  }
+  auto access = Access(arguments);
+  if (!access.ok()) return access.status();
+  auto transport = client::CurlTransport::Create(
+      *std::move(access), {.user_agent = "muster-kube/" MUSTER_VERSION});
+  if (!transport.ok()) return transport.status();
+  arguments.host.writer.instance = Identity();
+  if (arguments.elect) {
+    arguments.election.identity = arguments.host.writer.instance;
+    arguments.host.election = arguments.election;
+  }
+  auto host =
+      Host::Create(transport->get(), std::move(arguments.host),
+                   client::SteadyNow(), absl::ToUnixMillis(absl::Now()), Print);
+  if (!host.ok()) return host.status();
+  constexpr client::Millis kLongestPoll = 1'000;  // Signals are looked at.
+  while (!(*host)->resigned()) {
+    const client::Millis now = client::SteadyNow();
+    if (stop.exchange(false)) (*host)->Resign(now);
+    const client::Millis next = (*host)->Advance(now);
+    (*transport)->Poll(std::clamp<client::Millis>(next - now, 0, kLongestPoll));
+  }
+  return absl::OkStatus();
+}
+
+int Main(int argc, char** argv) {
+  CLI::App app(
+      "A scheduler for a Kubernetes cluster: gangs, queues, "
+      "priorities, topology.");
+  Arguments arguments;
+  app.set_version_flag("--version", "muster-kube " MUSTER_VERSION);
+  app.add_option("--kubeconfig", arguments.kubeconfig,
+                 "Without it: what a pod gets, else $KUBECONFIG or "
+                 "~/.kube/config")
+      ->check(CLI::ExistingFile);
+  app.add_option("--context", arguments.context,
+                 "Of the kubeconfig, instead of its current one");
+  app.add_option("--scheduler-name", arguments.host.controller.scheduler_names,
+                 "Of pods to schedule (spec.schedulerName); may be repeated")
+      ->capture_default_str();
+  app.add_option("--topology", arguments.topologies,
+                 "NAME=LABEL[,LABEL...]: levels by node labels, widest first; "
+                 "may be repeated");
+  app.add_option("--device-resource", arguments.host.controller.device_resource,
+                 "The extended resource that is counted by devices")
+      ->capture_default_str();
+  app.add_option("--model-label", arguments.host.controller.model_label,
+                 "The node label that tells the devices' model")
+      ->capture_default_str();
+  app.add_flag("--leader-elect,!--no-leader-elect", arguments.elect,
+               "Of several replicas one decides (default: on)");
+  app.add_option("--lease-namespace", arguments.election.namespace_name,
+                 "Of the Lease by which it is chosen")
+      ->capture_default_str();
+  app.add_option("--lease-name", arguments.election.name)
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  std::signal(SIGTERM, [](int) { stop = true; });
+  std::signal(SIGINT, [](int) { stop = true; });
+  const absl::Status status = Run(std::move(arguments));
+  if (!status.ok()) Print(status.ToString());
+  return status.ok() ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace muster::kubernetes
+
+int main(int argc, char** argv) { return muster::kubernetes::Main(argc, argv); }

@@ -1,0 +1,85 @@
+// Term: one time of leading. It lists, decides and writes.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "absl/status/status.h"
+#include "adapters/kubernetes/api/readers.h"
+#include "adapters/kubernetes/client/clock.h"
+#include "adapters/kubernetes/client/reflector.h"
+#include "adapters/kubernetes/client/request_queue.h"
+#include "adapters/kubernetes/client/transport.h"
+#include "adapters/kubernetes/controller/controller.h"
+#include "adapters/kubernetes/host/object_sink.h"
+#include "adapters/kubernetes/host/writer.h"
+
+namespace muster::kubernetes {
+
+// What is told to people and logs: one line.
+using Log = std::function<void(std::string_view)>;
+
+// Begins with nothing but what the API server says. On its transport's thread.
+class Term {
+ public:
+  // The transport and the queue are not owned and outlive it. `wall_offset`:
+  // milliseconds since 1970 at 0 of the local clock; the wall clock is not
+  // looked at again, so that it may be set. INVALID_ARGUMENT as
+  // Controller::Create.
+  static absl::StatusOr<std::unique_ptr<Term>> Create(
+      client::Transport* transport, client::RequestQueue* queue,
+      ControllerOptions controller, WriterOptions writer,
+      client::Millis wall_offset, Log log);
+  ~Term();
+  Term(const Term&) = delete;
+  Term& operator=(const Term&) = delete;
+
+  // Does what is due, and returns when to call again at the latest, sooner
+  // after any Poll that delivered something.
+  client::Millis Advance(client::Millis now);
+
+  // Everything has been listed, and is decided upon.
+  bool synced() const { return synced_; }
+  const Controller& controller() const { return *controller_; }
+
+ private:
+  struct Watch {
+    std::unique_ptr<client::Sink> sink{};
+    std::unique_ptr<client::Reflector> reflector{};
+    // Other paths to the same resource, in older versions of it, if this one is
+    // not served.
+    std::vector<std::string> older{};
+    bool optional = false;
+    bool not_served = false;
+    std::string told{};  // The last error that was logged.
+  };
+
+  Term(client::Transport* transport, client::RequestQueue* queue,
+       std::unique_ptr<Controller> controller, WriterOptions writer,
+       client::Millis wall_offset, Log log);
+  template <typename T>
+  void Add(std::vector<std::string> paths, bool optional,
+           std::function<void(const T&)> is,
+           std::function<void(const ObjectName&)> gone);
+  client::Millis Advance(Watch* watch, client::Millis now);
+  void Send(ApiRequest request, client::Millis now);
+  void Answer(const ApiRequest& request, const client::Outcome& outcome);
+  Time ToTime(client::Millis now) const;
+
+  client::Transport* transport_;
+  client::RequestQueue* queue_;
+  std::unique_ptr<Controller> controller_;
+  const WriterOptions writer_;
+  const client::Millis wall_offset_;
+  const Log log_;
+  api::Reader reader_;
+  std::vector<Watch> watches_;
+  std::vector<ApiRequest> requests_;
+  bool synced_ = false;
+  // The queue's callbacks hold it: they do nothing when the term is over.
+  std::shared_ptr<Term*> self_;
+};
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,169 @@
+#include "adapters/kubernetes/host/writer.h"
+
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/api/paths.h"
+#include "adapters/kubernetes/api/writers.h"
+
+namespace muster::kubernetes {
+namespace {
+
+constexpr char kJson[] = "application/json";
+constexpr char kStrategicMerge[] = "application/strategic-merge-patch+json";
+constexpr char kController[] = "muster.dev/scheduler";
+
+api::ObjectReference ToReference(const PodRef& pod) {
+  return {.api_version = "v1",
+          .kind = "Pod",
+          .namespace_name = pod.namespace_name,
+          .name = pod.name,
+          .uid = pod.uid};
+}
+
+// Makes the write of each kind of request.
+class Maker {
+ public:
+  Maker(uint64_t id, const WriterOptions& options, client::Millis wall)
+      : id_(id), options_(options), wall_(wall) {}
+
+  absl::StatusOr<client::Write> operator()(const BindRequest& bind) const {
+    client::Write write = Post(
+        api::BindingBody(ToReference(bind.pod), bind.node, bind.annotations));
+    return At(api::BindingPath(bind.pod.namespace_name, bind.pod.name),
+              bind.pod, std::move(write));
+  }
+
+  absl::StatusOr<client::Write> operator()(const EvictRequest& evict) const {
+    client::Write write =
+        Post(api::EvictionBody(ToReference(evict.pod), {.uid = evict.pod.uid}));
+    write.idempotent = true;  // The UID makes it so.
+    write.http.idempotent = true;
+    write.retry_429 = false;
+    return At(api::EvictionPath(evict.pod.namespace_name, evict.pod.name),
+              evict.pod, std::move(write));
+  }
+
+  absl::StatusOr<client::Write> operator()(
+      const UnscheduledRequest& request) const {
+    api::PodStatusPatch patch{.uid = request.pod.uid};
+    patch.conditions.push_back({.type = "PodScheduled",
+                                .status = "False",
+                                .reason = request.reason,
+                                .message = request.message,
+                                .last_transition = wall_});
+    return PatchStatus(request.pod, patch);
+  }
+
+  absl::StatusOr<client::Write> operator()(
+      const NominateRequest& request) const {
+    return PatchStatus(request.pod, {.uid = request.pod.uid,
+                                     .nominated_node_name = request.node});
+  }
+
+  absl::StatusOr<client::Write> operator()(const ReadRequest& read) const {
+    client::Write write;
+    write.idempotent = true;
+    return At(
+        api::ObjectPath(api::kPods, read.pod.namespace_name, read.pod.name),
+        read.pod, std::move(write));
+  }
+
+  absl::StatusOr<client::Write> operator()(const EventRequest& request) const {
+    api::Event event;
+    event.name = absl::StrCat(request.pod.name.substr(0, 200), ".",
+                              absl::Hex(wall_), "-", absl::Hex(id_));
+    event.regarding = ToReference(request.pod);
+    event.warning = request.warning;
+    event.reason = request.reason;
+    event.action = request.action;
+    event.note = request.note;
+    event.time = wall_;
+    event.controller = kController;
+    event.instance = options_.instance;
+    client::Write write = Post(api::EventBody(event));
+    write.urgency = client::Urgency::kEvent;
+    return At(api::CollectionPath(api::kEvents, api::NamespaceOf(event)), {},
+              std::move(write));
+  }
+
+ private:
+  static client::Write Post(std::string body) {
+    client::Write write;
+    write.http.method = "POST";
+    write.http.content_type = kJson;
+    write.http.body = std::move(body);
+    write.http.idempotent = false;
+    return write;
+  }
+
+  static absl::StatusOr<client::Write> At(absl::StatusOr<std::string> path,
+                                          const PodRef& pod,
+                                          client::Write write) {
+    if (!path.ok()) return path.status();
+    write.http.path = *std::move(path);
+    write.key = pod.uid;
+    return write;
+  }
+
+  static absl::StatusOr<client::Write> PatchStatus(
+      const PodRef& pod, const api::PodStatusPatch& patch) {
+    client::Write write;
+    write.http.method = "PATCH";
+    write.http.content_type = kStrategicMerge;
+    write.http.body = api::PodStatusPatchBody(patch);
+    write.urgency = client::Urgency::kStatus;
+    write.idempotent = true;
+    return At(
+        api::ObjectPath(api::kPods, pod.namespace_name, pod.name, "status"),
+        pod, std::move(write));
+  }
+
+  const uint64_t id_;
+  const WriterOptions& options_;
+  const client::Millis wall_;
+};
+
+}  // namespace
+
+absl::StatusOr<client::Write> ToWrite(const ApiRequest& request,
+                                      const WriterOptions& options,
+                                      client::Millis wall) {
+  return std::visit(Maker(request.id, options, wall), request.body);
+}
+
+ApiAnswer ToAnswer(uint64_t id, const client::Outcome& outcome) {
+  ApiAnswer answer{.id = id};
+  switch (outcome.kind) {
+    case client::OutcomeKind::kDone:
+      return answer;
+    case client::OutcomeKind::kUnknown:
+      answer.outcome = ApiOutcome::kUnknown;
+      answer.message = std::string(outcome.transport.message());
+      return answer;
+    case client::OutcomeKind::kNotSent:
+    case client::OutcomeKind::kDropped:
+      answer.outcome = ApiOutcome::kRefused;
+      answer.message = std::string(outcome.transport.message());
+      return answer;
+    case client::OutcomeKind::kRefused:
+      break;
+  }
+  answer.message = outcome.error.message;
+  switch (outcome.http_status) {
+    case 404:
+      answer.outcome = ApiOutcome::kNotFound;
+      break;
+    case 409:
+      answer.outcome = ApiOutcome::kConflict;
+      break;
+    case 429:
+      answer.outcome = ApiOutcome::kForbidden;
+      break;
+    default:
+      answer.outcome = ApiOutcome::kRefused;
+  }
+  return answer;
+}
+
+}  // namespace muster::kubernetes
