@@ -22,7 +22,6 @@ DEPLOY = pathlib.Path(__file__).resolve().parents[2] / "adapters/kubernetes/depl
 DEFAULT = "/api/v1/namespaces/default"
 JOBS = "/apis/batch/v1/namespaces/default/jobs"
 GROUPS = "/apis/scheduling.k8s.io/v1beta1/namespaces/default/podgroups"
-ACCOUNT = "system:serviceaccount:muster-system:muster-kube"
 
 
 class MusterKube:
@@ -31,7 +30,7 @@ class MusterKube:
     def __init__(self, plane, *flags):
         self.lines = []
         self.process = subprocess.Popen(
-            [PROGRAM, "--kubeconfig", f"{plane.dir}/users/{ACCOUNT}.kubeconfig", *flags],
+            [PROGRAM, "--kubeconfig", f"{plane.dir}/muster-kube.kubeconfig", *flags],
             stderr=subprocess.PIPE, text=True)
         self.reader = threading.Thread(target=lambda: self.lines.extend(self.process.stderr))
         self.reader.start()
@@ -44,6 +43,7 @@ class MusterKube:
         self.process.send_signal(number)
         self.process.wait(30)
         self.reader.join()
+        self.process.stderr.close()
 
     def __enter__(self):
         return self.ready()
@@ -73,9 +73,23 @@ class MusterKubeTest(unittest.TestCase):
     flags = ("--nodes=2", "--gpus=2")
 
     def setUp(self):
-        self.plane = testbed.Testbed(f"--user={ACCOUNT}:system:serviceaccounts", *self.flags)
+        self.plane = testbed.Testbed(*self.flags)
         self.addCleanup(self.plane.__exit__)
-        self.plane.kubectl("apply", "-f", DEPLOY / "rbac.yaml")
+        self.plane.kubectl("apply", "-f", DEPLOY / "crds.yaml", "-f", DEPLOY / "rbac.yaml")
+        self.write_kubeconfig()
+
+    def write_kubeconfig(self):
+        """Of the service account, as a pod would have it: with a token."""
+        token = self.plane.kubectl("create", "token", "muster-kube", "-n", "muster-system").strip()
+        config = {
+            "apiVersion": "v1", "kind": "Config", "current-context": "test",
+            "clusters": [{"name": "test", "cluster": {
+                "server": self.plane.server,
+                "certificate-authority": self.plane.info["certificate_authority"]}}],
+            "users": [{"name": "test", "user": {"token": token}}],
+            "contexts": [{"name": "test", "context": {"cluster": "test", "user": "test"}}],
+        }
+        pathlib.Path(self.plane.dir, "muster-kube.kubeconfig").write_text(json.dumps(config), encoding="utf-8")
 
     def run_muster(self, *flags):
         muster = MusterKube(self.plane, *flags)
@@ -136,7 +150,7 @@ class MusterKubeTest(unittest.TestCase):
             patch = {"spec": {"unschedulable": node != "node-0"}}
             self.plane.kubectl("patch", "node", node, "-p", json.dumps(patch))
         for name in ("test1", "test2", "test3"):
-            self.job(name, gpus=2, run_for="3s" if name == "test1" else "30s")
+            self.job(name, gpus=2, run_for="8s" if name == "test1" else "30s")
             time.sleep(1.1)  # The order in which they come is told in seconds.
         self.assertTrue(self.bound()[0].startswith("test1"))
         testbed.wait("test2 runs", lambda: [n[:5] for n in self.bound()] == ["test2"])

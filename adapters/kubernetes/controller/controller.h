@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "adapters/kubernetes/api/muster_objects.h"
 #include "adapters/kubernetes/api/objects.h"
+#include "adapters/kubernetes/api/owner.h"
 #include "adapters/kubernetes/controller/budget_book.h"
 #include "adapters/kubernetes/controller/gang_record.h"
 #include "adapters/kubernetes/controller/node_book.h"
@@ -43,6 +44,8 @@ class Controller {
   void Observe(const api::Pod& pod);
   void Observe(const api::PodGroup& group);
   void Observe(const api::MusterPodGroup& group);
+  // A Job of batch/v1: since when its pods have their place.
+  void Observe(const api::Owner& job);
   void Observe(const api::Queue& queue);
   void Observe(const api::Namespace& ns);
   void Observe(const api::PodDisruptionBudget& budget);
@@ -50,6 +53,7 @@ class Controller {
   void NodeGone(const std::string& name);
   void PodGone(const std::string& uid);
   void GroupGone(const GroupRef& ref);
+  void JobGone(const std::string& namespace_name, const std::string& uid);
   void QueueGone(const std::string& name);
   void NamespaceGone(const std::string& name);
   void BudgetGone(const std::string& namespace_name, const std::string& name);
@@ -92,6 +96,8 @@ class Controller {
   // Its pods that run, for disruption budgets.
   void UpdateBudgets(const GangRecord& gang);
   std::shared_ptr<const Role> Share(Role role);
+  // The gang of the group, a new one if there is none.
+  GangRecord& GangOf(const GroupRef& ref);
   void SetGroup(const GroupRef& ref, GroupSpec spec);
   void Touch(const GroupRef& ref) { dirty_.insert(ref); }
 
@@ -143,6 +149,7 @@ class Controller {
   GangRecord::Pods pods_;
   std::map<GroupRef, GangRecord> gangs_;
   std::map<std::string, GroupRef, std::less<>> by_key_;  // Of known gangs.
+  std::map<std::string, Time> jobs_;  // By UID: when they were created.
   std::map<size_t, std::vector<std::weak_ptr<const Role>>> roles_;
   std::set<std::string> classes_;     // That the scheduler knows.
   std::set<std::string> topologies_;  // Likewise.
@@ -156,6 +163,7 @@ class Controller {
   Time now_ = 0;
   Time next_report_ = 0;
   uint64_t next_request_ = 1;
+  Duration next_arrival_ = 1;
   bool synced_ = false;
   bool told_ = false;  // Something, since the last pass.
   bool config_due_ = false;

@@ -127,7 +127,7 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
   if (!spec || roles_.empty()) return gang;
   gang.key = spec->key;
   gang.queue = spec->queue;
-  gang.submitted = spec->submitted;
+  gang.submitted = spec->submitted + arrival;
   gang.display = spec->display;
   gang.user = ref.namespace_name;
   if (!spec->has_controller) gang.on_preempted = OnPreempted::kCancel;

@@ -155,9 +155,14 @@ void Controller::Observe(const api::Pod& pod) {
     if (known->second == record) return;
     if (known->second.group != record.group) PodGone(record.ref.uid);
   }
-  GangRecord& gang = gangs_[record.group];
-  gang.ref = record.group;
-  if (!gang.spec) gang.spec = SpecFromPod(record.group, pod);
+  GangRecord& gang = GangOf(record.group);
+  if (!gang.spec) {
+    gang.spec = SpecFromPod(record.group, pod);
+    const auto job = jobs_.find(record.group.name);
+    if (record.group.kind == GroupKind::kJob && job != jobs_.end()) {
+      gang.spec->submitted = job->second;
+    }
+  }
   gang.Add(record.ref.uid);
   Touch(record.group);
   pods_[record.ref.uid] = std::move(record);
@@ -174,9 +179,16 @@ void Controller::PodGone(const std::string& uid) {
   Touch(group);
 }
 
-void Controller::SetGroup(const GroupRef& ref, GroupSpec spec) {
-  GangRecord& gang = gangs_[ref];
+GangRecord& Controller::GangOf(const GroupRef& ref) {
+  const auto [it, is_new] = gangs_.try_emplace(ref);
+  GangRecord& gang = it->second;
   gang.ref = ref;
+  if (is_new && synced_) gang.arrival = next_arrival_++ % kSecond;
+  return gang;
+}
+
+void Controller::SetGroup(const GroupRef& ref, GroupSpec spec) {
+  GangRecord& gang = GangOf(ref);
   gang.gone = false;
   // One of that name that is another object is another gang.
   if (gang.spec && gang.spec->key != spec.key && !gang.told.key.empty()) {
@@ -202,6 +214,23 @@ void Controller::Observe(const api::MusterPodGroup& group) {
   SetGroup(
       {GroupKind::kMusterGroup, group.meta.namespace_name, group.meta.name},
       ToSpec(group, options_.topologies));
+}
+
+void Controller::Observe(const api::Owner& job) {
+  const Time created = ToTime(job.meta.creation);
+  jobs_[job.meta.uid] = created;
+  const GroupRef ref{GroupKind::kJob, job.meta.namespace_name, job.meta.uid};
+  const auto gang = gangs_.find(ref);
+  if (gang == gangs_.end() || !gang->second.spec) return;
+  if (std::exchange(gang->second.spec->submitted, created) != created) {
+    Touch(ref);
+  }
+}
+
+void Controller::JobGone(const std::string& namespace_name,
+                         const std::string& uid) {
+  jobs_.erase(uid);
+  GroupGone({GroupKind::kJob, namespace_name, uid});
 }
 
 void Controller::Observe(const api::Queue& queue) {

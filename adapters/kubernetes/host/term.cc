@@ -55,8 +55,14 @@ Term::Term(client::Transport* transport, client::RequestQueue* queue,
       });
   Add<api::Queue>(
       {"/apis/muster.dev/v1alpha1/queues"}, true,
-      [this](const api::Queue& queue) { controller_->Observe(queue); },
+      [this](const api::Queue& object) { controller_->Observe(object); },
       [this](const ObjectName& name) { controller_->QueueGone(name.name); });
+  Add<api::Owner>(
+      {"/apis/batch/v1/jobs"}, false,
+      [this](const api::Owner& job) { controller_->Observe(job); },
+      [this](const ObjectName& name) {
+        controller_->JobGone(name.namespace_name, name.uid);
+      });
   Add<api::Namespace>(
       {"/api/v1/namespaces"}, false,
       [this](const api::Namespace& ns) { controller_->Observe(ns); },
