@@ -154,6 +154,7 @@ std::vector<Seed> Seeds(std::string_view target) {
   if (target == "snapshot") return Wire(false);
   if (target == "fabric") return Fabrics();
   if (target == "history") return Histories();
+  if (target == "kubernetes") return KubernetesSeeds();
   return {};
 }
 

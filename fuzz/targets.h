@@ -29,6 +29,10 @@ std::string Snapshot(std::string_view input);
 // A fabric is read: as GraphML if it begins with '<', as lines "NODE X,Y,Z"
 // behind a line "labels", else as text; what comes out is asked everything.
 std::string Fabric(std::string_view input);
+// JSON of a Kubernetes API server is read: a line that says what it is ("pod",
+// "node", "podgroup", "volcano", "queue", "muster", "owner", "volume"), then
+// the object, alone and inside a list and an event.
+std::string Kubernetes(std::string_view input);
 // A history of a scheduler and its host: eight bytes of seed, then three bytes
 // a step. Every invariant of test/property is checked after every step.
 std::string History(std::string_view input);
@@ -40,7 +44,7 @@ struct Target {
 inline constexpr Target kTargets[] = {
     {"scenario", Scenario}, {"simulation", Simulation}, {"trace", Trace},
     {"journal", Journal},   {"snapshot", Snapshot},     {"fabric", Fabric},
-    {"history", History}};
+    {"history", History},   {"kubernetes", Kubernetes}};
 
 // A valid input to begin with.
 struct Seed {
@@ -49,5 +53,6 @@ struct Seed {
 };
 // Those of one target, made from the repository's own examples.
 std::vector<Seed> Seeds(std::string_view target);
+std::vector<Seed> KubernetesSeeds();
 
 }  // namespace muster::fuzz

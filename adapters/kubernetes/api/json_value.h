@@ -85,6 +85,12 @@ class Value {
   // Likewise, of a field that is not there.
   bool FailAt(std::string_view field, std::string_view why);
 
+  // The same value with paths that begin here.
+  Value AsRoot() const {
+    static constexpr Path kRoot;
+    return Value(value_, &kRoot, outcome_);
+  }
+
   std::string PathOf() const { return path_->ToString(); }
   // Of a field of this object.
   std::string PathOf(std::string_view field) const {

@@ -158,7 +158,7 @@ struct Pod {
   std::string scheduler_name{};
   std::string node_name{};
   // What the pod needs in all: containers, init containers, sidecars, overhead
-  // and pod-level resources, by Kubernetes' rule.
+  // and pod-level resources, by Kubernetes' rule (pod_requests.h).
   ResourceList requests{};
   StringMap node_selector{};
   std::vector<NodeSelectorTerm> required_node_affinity{};

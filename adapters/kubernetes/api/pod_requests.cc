@@ -128,7 +128,9 @@ ResourceList PodRequests(const PodNeeds& pod) {
   }
   needs.Add(pod.overhead);
   ResourceList list;
-  for (const auto& [name, amount] : needs) list.emplace(name, amount);
+  for (const auto& [name, amount] : needs) {
+    if (amount != 0) list.emplace(name, amount);
+  }
   return list;
 }
 

@@ -65,7 +65,7 @@ struct PodNeeds {
 // were started before it; where spec and status differ, while a pod is resized
 // in place, the largest of them, without the spec if the resize is infeasible.
 // Requests of the pod itself for cpu, memory and huge pages take the place of
-// that. Overhead comes on top. O(containers x names).
+// that. Overhead comes on top. A need of 0 is none. O(containers x names).
 ResourceList PodRequests(const PodNeeds& pod);
 
 }  // namespace muster::kubernetes::api

@@ -143,15 +143,19 @@ absl::StatusOr<ListMeta> Reader::ReadList(
   Outcome outcome;
   ListMeta meta;
   bool items = false;
+  size_t count = 0;
   const auto read_item = [&](Value v) {
     T object;
-    if (ReadNamed(v, &object)) {
+    const size_t index = count++;
+    if (ReadNamed(v.AsRoot(), &object)) {
       each(std::move(object));
       return true;
     }
     if (outcome.broken) return false;
-    bad(Bad(std::move(object),
-            std::exchange(outcome.status, absl::OkStatus())));
+    BadObject why_not =
+        Bad(std::move(object), std::exchange(outcome.status, absl::OkStatus()));
+    why_not.index = index;
+    bad(why_not);
     return true;
   };
   Value list(*value, &root, &outcome);
@@ -195,9 +199,8 @@ absl::StatusOr<WatchEvent<T>> Reader::ReadEvent(std::string_view line) {
         absl::StrCat("object: ", simdjson::error_message(error)));
   }
   const Path root;
-  const Path path{&root, "object", -1};
   Outcome outcome;
-  if (!ReadEventObject(Value(inner, &path, &outcome), &outcome, &event)) {
+  if (!ReadEventObject(Value(inner, &root, &outcome), &outcome, &event)) {
     return std::move(outcome.status);
   }
   return event;

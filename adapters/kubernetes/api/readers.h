@@ -30,11 +30,12 @@ inline constexpr size_t kMaxDocument = size_t{1} << 30;
 
 // An object that could not be read: what is known of it, "" for what is not.
 struct BadObject {
+  size_t index = 0;  // In its list.
   std::string namespace_name{};
   std::string name{};
   std::string uid{};
   std::string resource_version{};
-  absl::Status why{};
+  absl::Status why{};  // Its paths begin at the object.
 };
 
 enum class WatchType : uint8_t {

@@ -1,0 +1,70 @@
+#include <string>
+
+#include "adapters/kubernetes/api/readers.h"
+#include "fuzz/targets.h"
+
+namespace muster::fuzz {
+namespace {
+
+namespace api = kubernetes::api;
+
+bool IsRefusal(const absl::Status& status) {
+  return absl::IsInvalidArgument(status) && !status.message().empty();
+}
+
+// An object reads the same alone, in a list and in an event.
+template <typename T>
+std::string ReadEverywhere(const std::string& json) {
+  api::Reader reader;
+  const auto alone = reader.Read<T>(json);
+  if (!alone.ok() && !IsRefusal(alone.status())) {
+    return alone.status().ToString();
+  }
+  int read = 0, bad = 0;
+  bool same = true;
+  const auto list = reader.template ReadList<T>(
+      "{\"items\":[" + json + "]}",
+      [&](T object) {
+        ++read;
+        same = alone.ok() && object == *alone;
+      },
+      [&](const api::BadObject& object) {
+        ++bad;
+        same = IsRefusal(object.why) && !alone.ok();
+      });
+  if (!list.ok() && !IsRefusal(list.status())) return list.status().ToString();
+  if (alone.ok() && (!list.ok() || read != 1 || bad != 0 || !same)) {
+    return "the object is another one in a list";
+  }
+  const auto event = reader.template ReadEvent<T>(
+      "{\"type\":\"ADDED\",\"object\":" + json + "}");
+  if (!event.ok() && !IsRefusal(event.status())) {
+    return event.status().ToString();
+  }
+  if (alone.ok() && (!event.ok() || event->bad || event->object != *alone)) {
+    return "the object is another one in an event";
+  }
+  // As they stand: a list, an event.
+  (void)reader.template ReadList<T>(
+      json, [](const T&) {}, [](const api::BadObject&) {});
+  (void)reader.template ReadEvent<T>(json);
+  return "";
+}
+
+}  // namespace
+
+std::string Kubernetes(std::string_view input) {
+  const std::string_view kind = input.substr(0, input.find('\n'));
+  input.remove_prefix(std::min(input.size(), kind.size() + 1));
+  const std::string json(input);
+  if (kind == "node") return ReadEverywhere<api::Node>(json);
+  if (kind == "podgroup") return ReadEverywhere<api::PodGroup>(json);
+  if (kind == "volcano") return ReadEverywhere<api::VolcanoPodGroup>(json);
+  if (kind == "queue") return ReadEverywhere<api::Queue>(json);
+  if (kind == "muster") return ReadEverywhere<api::MusterPodGroup>(json);
+  if (kind == "owner") return ReadEverywhere<api::Owner>(json);
+  if (kind == "volume") return ReadEverywhere<api::PersistentVolume>(json);
+  return ReadEverywhere<api::Pod>(json);
+}
+
+}  // namespace muster::fuzz
