@@ -1,10 +1,10 @@
 // A host whose work takes time: clients submit from threads of their own, tasks
 // are processes, one thread schedules. It may be killed at any moment: the next
 // one goes on with its processes (docs/tutorial.md).
+#include <condition_variable>
 #include <future>
 #include <utility>
 
-#include "absl/synchronization/mutex.h"
 #include "absl/time/clock.h"
 #include "processes.h"
 
@@ -14,13 +14,12 @@ namespace {
 muster::Time Now() { return absl::GetCurrentTimeNanos(); }
 
 // Waits while another host lives: it has locked the journal.
-Host Open(const std::string& path) {
+Host Open(const std::filesystem::path& path) {
   muster::SchedulerConfig config{.resources = {"gpu"}};
   config.host.nominate = false;  // There is nothing to do for a nomination.
   config.backoff_base = muster::kSecond;
   for (;; absl::SleepFor(absl::Milliseconds(100))) {
-    auto host =
-        std::filesystem::exists(path) ? Recover(path) : Begin(path, config);
+    auto host = exists(path) ? Recover(path) : Begin(path, config);
     if (absl::IsUnavailable(host.status())) continue;
     Must(host.status());
     return *std::move(host);
@@ -43,8 +42,8 @@ class AsyncHost {
       if (!exists(folder_ / gang.key)) {
         status = scheduler_.Apply({Now(), muster::GangSubmitted{gang}});
       }
-      if (status.ok()) accepted_.emplace_back(gang.key, &verdict);
-      if (!status.ok()) verdict.set_value(status);
+      if (!status.ok()) return verdict.set_value(status);
+      accepted_.emplace_back(gang.key, &verdict);
     });
     return verdict.get_future().get();
   }
@@ -94,15 +93,16 @@ class AsyncHost {
 
   // From any thread: the thread that schedules is to do this.
   void Post(std::function<void()> work) {
-    const absl::MutexLock lock(&mutex_);
+    const std::lock_guard lock(mutex_);
     posted_.push_back(std::move(work));
+    wake_.notify_one();
   }
   // After decisions there may be more at once; else the plan says until when.
   std::vector<std::function<void()>> WaitForWork() {
     const muster::Time until = plan_.decisions.empty() ? plan_.next_wakeup : 0;
     const auto any = [this] { return !posted_.empty(); };
-    const absl::MutexLock lock(&mutex_);
-    mutex_.AwaitWithDeadline(absl::Condition(&any), absl::FromUnixNanos(until));
+    std::unique_lock lock(mutex_);
+    wake_.wait_until(lock, absl::ToChronoTime(absl::FromUnixNanos(until)), any);
     return std::exchange(posted_, {});
   }
   // [pass]
@@ -117,8 +117,8 @@ class AsyncHost {
                 << std::endl;
       if (starts) {
         processes_.Start(task, scheduler_.Find(d.gang)->gang.labels[0].value);
-      } else {
-        processes_.Stop(task, d.grace);  // Its end will be the answer.
+      } else {  // Its end will be the answer.
+        processes_.Stop(task, std::chrono::nanoseconds(d.grace));
       }
     }
     if (starts) Report(muster::DecisionApplied{d.seq});
@@ -141,7 +141,8 @@ class AsyncHost {
   int submitted_ = 0;
   // Who is told when the journal has which gang.
   std::vector<std::pair<std::string, std::promise<absl::Status>*>> accepted_{};
-  absl::Mutex mutex_{};
+  std::mutex mutex_{};
+  std::condition_variable wake_{};
   std::vector<std::function<void()>> posted_{};  // Guarded by mutex_.
   Processes processes_{folder_, [this](const Found& task) {
                          Post([this, task] { Ended(task); });
@@ -151,8 +152,7 @@ class AsyncHost {
 }  // namespace
 
 int main(int argc, char** argv) {
-  constexpr char kUsage[] = "async_host STATE_DIR GANGS SECONDS";
-  if (argc != 4) Must(absl::InvalidArgumentError(kUsage));
+  if (argc != 4) Must(absl::InvalidArgumentError("STATE_DIR GANGS SECONDS"));
   const int gangs = std::atoi(argv[2]);
   std::filesystem::create_directories(argv[1]);
   AsyncHost host(argv[1]);

@@ -14,12 +14,12 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <semaphore>
 #include <thread>
 
 #include "../recovery/recovery.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
-#include "absl/synchronization/notification.h"
 
 // An attempt at a task; gangs of this host have one role.
 inline std::string Name(const Found& f) {
@@ -70,11 +70,11 @@ class Processes {
   }
 
   // Stops all that runs for a task that has not been reaped.
-  void Stop(const Found& task, muster::Duration grace) {
+  void Stop(const Found& task, std::chrono::nanoseconds grace) {
     Process& process = running_.at(Name(task));
     kill(-process.pid, SIGTERM);
-    process.killer = std::jthread([&process, g = absl::Nanoseconds(grace)] {
-      const bool ended = process.ended.WaitForNotificationWithTimeout(g);
+    process.killer = std::jthread([&process, grace] {
+      const bool ended = process.ended.try_acquire_for(grace);
       if (!ended) kill(-process.pid, SIGKILL);
     });
   }
@@ -89,7 +89,7 @@ class Processes {
  private:
   struct Process {
     pid_t pid = 0;  // Of the shell, and of its process group.
-    absl::Notification ended{};
+    std::binary_semaphore ended{0};
     std::jthread watcher{}, killer{};
   };
 
@@ -102,7 +102,7 @@ class Processes {
       const int fd = open(File(task).c_str(), O_RDONLY | O_CLOEXEC);
       if (flock(fd, LOCK_EX) != 0) Must(absl::ErrnoToStatus(errno, "flock"));
       close(fd);
-      process.ended.Notify();
+      process.ended.release();
       ended_(task);
     });
   }
