@@ -1,5 +1,6 @@
 #include "test/kubernetes/fake_api.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -24,28 +25,60 @@ void FakeApi::Restart() {
   auto controller = Controller::Create(options_);
   ASSERT_TRUE(controller.ok()) << controller.status();
   controller_ = *std::move(controller);
+  late_.clear();
   for (const auto& [name, node] : nodes_) controller_->Observe(node);
   for (const auto& [name, group] : groups_) controller_->Observe(group);
+  for (const auto& [name, group] : muster_groups_) controller_->Observe(group);
+  for (const auto& [name, queue] : queues_) controller_->Observe(queue);
+  for (const auto& [name, ns] : namespaces_) controller_->Observe(ns);
+  for (const auto& [name, budget] : budgets_) controller_->Observe(budget);
+  for (const auto& [name, job] : jobs_) controller_->Observe(job);
   for (const auto& [name, pod] : pods_) controller_->Observe(pod);
   ASSERT_TRUE(controller_->Synced(now_).ok());
 }
 
+void FakeApi::Tell(std::string object, std::function<void(Controller&)> tell) {
+  late_.push_back({std::move(object), std::move(tell)});
+  if (!random_) Deliver(true);
+}
+
+void FakeApi::Deliver(bool all) {
+  std::set<std::string> held;  // Nothing of one object overtakes.
+  std::deque<Observation> later;
+  for (Observation& observation : std::exchange(late_, {})) {
+    if (!all && (held.contains(observation.object) || (*random_)() % 2 == 0)) {
+      held.insert(observation.object);
+      later.push_back(std::move(observation));
+    } else {
+      observation.tell(*controller_);
+    }
+  }
+  late_ = std::move(later);
+}
+
 void FakeApi::AddNode(const std::string& name, int64_t gpus,
                       api::StringMap labels) {
+  EditNode(name, [&](api::Node& node) {
+    node.meta.name = name;
+    node.meta.labels = std::move(labels);
+    node.allocatable = {{"cpu", 64'000},
+                        {"memory", int64_t{1000} << 38},
+                        {"pods", 110'000},
+                        {kGpu, gpus * 1000}};
+    node.ready = "True";
+  });
+}
+
+void FakeApi::EditNode(const std::string& name,
+                       absl::FunctionRef<void(api::Node&)> edit) {
   api::Node& node = nodes_[name];
-  node.meta.name = name;
-  node.meta.labels = std::move(labels);
-  node.allocatable = {{"cpu", 64'000},
-                      {"memory", int64_t{1000} << 38},
-                      {"pods", 110'000},
-                      {kGpu, gpus * 1000}};
-  node.ready = "True";
-  controller_->Observe(node);
+  edit(node);
+  Tell("node/" + name, [node](Controller& c) { c.Observe(node); });
 }
 
 void FakeApi::RemoveNode(const std::string& name) {
   nodes_.erase(name);
-  controller_->NodeGone(name);
+  Tell("node/" + name, [name](Controller& c) { c.NodeGone(name); });
 }
 
 void FakeApi::AddGroup(const std::string& name, int32_t min_count,
@@ -57,7 +90,54 @@ void FakeApi::AddGroup(const std::string& name, int32_t min_count,
                 .creation = now_ / kMillisecond};
   group.min_count = min_count;
   if (!topology_key.empty()) group.topology_keys = {topology_key};
-  controller_->Observe(group);
+  Tell("group/" + name, [group](Controller& c) { c.Observe(group); });
+}
+
+void FakeApi::RemoveGroup(const std::string& name) {
+  groups_.erase(name);
+  disturbed_.insert(name);
+  Tell("group/" + name, [name](Controller& c) {
+    c.GroupGone({GroupKind::kPodGroup, "default", name});
+  });
+}
+
+void FakeApi::Put(api::Queue queue) {
+  queues_[queue.meta.name] = queue;
+  Tell("queue/" + queue.meta.name,
+       [queue](Controller& c) { c.Observe(queue); });
+}
+
+void FakeApi::RemoveQueue(const std::string& name) {
+  queues_.erase(name);
+  Tell("queue/" + name, [name](Controller& c) { c.QueueGone(name); });
+}
+
+void FakeApi::Put(api::MusterPodGroup group) {
+  group.meta.namespace_name = "default";
+  group.meta.creation = now_ / kMillisecond;
+  if (group.meta.uid.empty()) {
+    group.meta.uid = absl::StrCat("uid-", next_uid_++);
+  }
+  muster_groups_[group.meta.name] = group;
+  Tell("muster/" + group.meta.name,
+       [group](Controller& c) { c.Observe(group); });
+}
+
+void FakeApi::Put(api::Namespace ns) {
+  namespaces_[ns.meta.name] = ns;
+  Tell("ns/" + ns.meta.name, [ns](Controller& c) { c.Observe(ns); });
+}
+
+void FakeApi::Put(api::PodDisruptionBudget budget) {
+  budget.meta.namespace_name = "default";
+  budgets_[budget.meta.name] = budget;
+  Tell("budget/" + budget.meta.name,
+       [budget](Controller& c) { c.Observe(budget); });
+}
+
+void FakeApi::Put(api::Owner job) {
+  jobs_[job.meta.name] = job;
+  Tell("job/" + job.meta.name, [job](Controller& c) { c.Observe(job); });
 }
 
 void FakeApi::AddPod(const PodSpec& spec) {
@@ -77,20 +157,31 @@ void FakeApi::AddPod(const PodSpec& spec) {
   if (spec.gpus > 0) pod.requests[kGpu] = spec.gpus * 1000;
   pod.priority = spec.priority;
   pod.pod_group_name = spec.group;
+  if (spec.gated) pod.scheduling_gates = {"example.com/gate"};
   pod.phase = "Pending";
   specs_[spec.name] = spec;
   pods_[spec.name] = std::move(pod);
   Changed(spec.name);
 }
 
+void FakeApi::EditPod(const std::string& name,
+                      absl::FunctionRef<void(api::Pod&)> edit) {
+  api::Pod& pod = pods_.at(name);
+  disturbed_.insert(GroupNameOf(pod));
+  edit(pod);
+  disturbed_.insert(GroupNameOf(pod));
+  Changed(name);
+}
+
 void FakeApi::Changed(const std::string& name) {
-  controller_->Observe(pods_.at(name));
+  const api::Pod& pod = pods_.at(name);
+  Tell(pod.meta.uid, [pod](Controller& c) { c.Observe(pod); });
 }
 
 void FakeApi::Remove(const std::string& name) {
   const api::Pod pod = pods_.extract(name).mapped();
-  disturbed_.insert(pod.pod_group_name);
-  controller_->PodGone(pod.meta.uid);
+  disturbed_.insert(GroupNameOf(pod));
+  Tell(pod.meta.uid, [uid = pod.meta.uid](Controller& c) { c.PodGone(uid); });
 }
 
 void FakeApi::DeletePod(const std::string& name) {
@@ -101,13 +192,48 @@ void FakeApi::DeletePod(const std::string& name) {
 
 void FakeApi::Finish(const std::string& name, bool well) {
   pods_.at(name).phase = well ? "Succeeded" : "Failed";
-  if (!well) disturbed_.insert(pods_.at(name).pod_group_name);
+  if (!well) disturbed_.insert(GroupNameOf(pods_.at(name)));
   Changed(name);
 }
 
 void FakeApi::BindBehind(const std::string& name, const std::string& node) {
   pods_.at(name).node_name = node;
+  pods_.at(name).phase = "Running";
   Changed(name);
+}
+
+std::string FakeApi::GroupNameOf(const api::Pod& pod) {
+  if (!pod.pod_group_name.empty()) return pod.pod_group_name;
+  const auto label = pod.meta.labels.find(kPodGroupLabel);
+  return label == pod.meta.labels.end() ? "" : "muster/" + label->second;
+}
+
+int64_t FakeApi::MinimumOf(const std::string& group) const {
+  const auto known = groups_.find(group);
+  if (known != groups_.end()) return known->second.min_count.value_or(1);
+  if (!group.starts_with("muster/")) return 1;
+  const auto muster = muster_groups_.find(group.substr(7));
+  return muster == muster_groups_.end() ? 1
+                                        : muster->second.min_member.value_or(1);
+}
+
+bool FakeApi::BudgetsAllow(const api::Pod& pod) {
+  std::vector<api::PodDisruptionBudget*> of_pod;
+  for (auto& [name, budget] : budgets_) {
+    const auto& wanted = budget.selector->match_labels;
+    const bool selects = std::ranges::all_of(wanted, [&](const auto& label) {
+      const auto it = pod.meta.labels.find(label.first);
+      return it != pod.meta.labels.end() && it->second == label.second;
+    });
+    if (!selects) continue;
+    if (budget.disruptions_allowed < 1) return false;
+    of_pod.push_back(&budget);
+  }
+  for (api::PodDisruptionBudget* budget : of_pod) {
+    --budget->disruptions_allowed;
+    Put(*budget);
+  }
+  return true;
 }
 
 ApiAnswer FakeApi::Perform(uint64_t id, const BindRequest& bind) {
@@ -116,14 +242,15 @@ ApiAnswer FakeApi::Perform(uint64_t id, const BindRequest& bind) {
     fault = bind_faults.back();
     bind_faults.pop_back();
     const auto pod = pods_.find(bind.pod.name);
-    if (pod != pods_.end()) disturbed_.insert(pod->second.pod_group_name);
+    if (pod != pods_.end()) disturbed_.insert(GroupNameOf(pod->second));
     if (!fault->done) return {id, fault->outcome, "fault"};
   }
   const auto it = pods_.find(bind.pod.name);
   if (it == pods_.end()) return {id, ApiOutcome::kNotFound, "no such pod"};
   api::Pod& pod = it->second;
-  if (pod.meta.uid != bind.pod.uid || !pod.node_name.empty()) {
-    return {id, ApiOutcome::kConflict, "already assigned"};
+  if (pod.meta.uid != bind.pod.uid || !pod.node_name.empty() ||
+      pod.meta.deletion) {
+    return {id, ApiOutcome::kConflict, "already assigned, or being deleted"};
   }
   pod.node_name = bind.node;
   pod.phase = "Running";
@@ -131,6 +258,7 @@ ApiAnswer FakeApi::Perform(uint64_t id, const BindRequest& bind) {
   for (const auto& [key, value] : bind.annotations) {
     pod.meta.annotations[key] = value;
   }
+  Changed(bind.pod.name);
   return {id, fault ? fault->outcome : ApiOutcome::kDone, ""};
 }
 
@@ -143,7 +271,28 @@ ApiAnswer FakeApi::Perform(uint64_t id, const EvictRequest& evict) {
   if (protected_pods.contains(evict.pod.name)) {
     return {id, ApiOutcome::kForbidden, "disruption budget"};
   }
+  if (it->second.meta.deletion) return {id, ApiOutcome::kDone, ""};
+  if (!BudgetsAllow(it->second)) {
+    return {id, ApiOutcome::kForbidden, "disruption budget"};
+  }
+  disturbed_.insert(GroupNameOf(it->second));
   it->second.meta.deletion = now_ / kMillisecond;
+  Changed(evict.pod.name);
+  return {id, ApiOutcome::kDone, ""};
+}
+
+// What is read is newer than what is on its way.
+ApiAnswer FakeApi::Perform(uint64_t id, const ReadRequest& read) {
+  if (read_faults > 0) {
+    --read_faults;
+    return {id, ApiOutcome::kUnknown, "fault"};
+  }
+  const auto it = pods_.find(read.pod.name);
+  if (it != pods_.end() && it->second.meta.uid == read.pod.uid) {
+    controller_->Observe(it->second);
+  } else {
+    controller_->PodGone(read.pod.uid);
+  }
   return {id, ApiOutcome::kDone, ""};
 }
 
@@ -155,18 +304,14 @@ ApiAnswer FakeApi::Perform(const ApiRequest& request) {
     return Perform(request.id, *evict);
   }
   if (const auto* read = std::get_if<ReadRequest>(&request.body)) {
-    const auto it = pods_.find(read->pod.name);
-    if (it != pods_.end() && it->second.meta.uid == read->pod.uid) {
-      Changed(it->first);
-    } else {
-      controller_->PodGone(read->pod.uid);
-    }
+    return Perform(request.id, *read);
   }
   return {request.id, ApiOutcome::kDone, ""};
 }
 
 void FakeApi::Settle() {
   for (int round = 0; round < 100; ++round) {
+    if (random_) Deliver(round > 20);
     std::vector<ApiRequest> requests;
     controller_->Step(now_, &requests);
     for (const ApiRequest& request : requests) {
@@ -175,11 +320,13 @@ void FakeApi::Settle() {
     }
     std::vector<std::string> going;
     for (const auto& [name, pod] : pods_) {
-      controller_->Observe(pod);
-      if (pod.meta.deletion) going.push_back(name);
+      const bool goes = pod.meta.deletion &&
+                        now_ >= *pod.meta.deletion * kMillisecond + grace;
+      if (goes) going.push_back(name);
     }
     for (const std::string& name : going) DeletePod(name);
-    if (requests.empty() && going.empty() && controller_->next_step() > now_) {
+    if (requests.empty() && going.empty() && late_.empty() &&
+        controller_->next_step() > now_) {
       EXPECT_TRUE(controller_->defects().empty()) << controller_->defects()[0];
       return;
     }
@@ -224,25 +371,51 @@ size_t FakeApi::CountBinds() const {
   return binds;
 }
 
+int64_t FakeApi::FreeGpus(const std::string& node) const {
+  int64_t free = nodes_.at(node).allocatable.at(kGpu);
+  for (const auto& [name, pod] : pods_) {
+    const auto it = pod.requests.find(kGpu);
+    if (pod.node_name == node && !Ended(pod) && it != pod.requests.end()) {
+      free -= it->second;
+    }
+  }
+  return free / 1000;
+}
+
+std::string FakeApi::Startable() const {
+  std::map<std::string, int64_t> there;  // By group: could run, or have run.
+  const auto waits = [](const api::Pod& pod) {
+    return pod.node_name.empty() && pod.scheduling_gates.empty() &&
+           !pod.meta.deletion && pod.scheduler_name == "muster";
+  };
+  for (const auto& [name, pod] : pods_) {
+    if (waits(pod) || pod.phase == "Succeeded") ++there[GroupNameOf(pod)];
+  }
+  std::string names;
+  for (const auto& [name, pod] : pods_) {
+    const std::string group = GroupNameOf(pod);
+    if (!waits(pod)) continue;
+    if (!group.empty() && there[group] < MinimumOf(group)) continue;
+    absl::StrAppend(&names, names.empty() ? "" : " ", name);
+  }
+  return names;
+}
+
 absl::Status FakeApi::Check() const {
-  std::map<std::string, int64_t> gpus;
   std::map<std::string, int64_t> running;
   for (const auto& [name, pod] : pods_) {
-    if (pod.node_name.empty()) continue;
-    const bool counts = !Ended(pod);
-    const auto it = pod.requests.find(kGpu);
-    if (counts && it != pod.requests.end()) gpus[pod.node_name] += it->second;
-    if (!pod.pod_group_name.empty()) ++running[pod.pod_group_name];
+    const std::string group = GroupNameOf(pod);
+    if (!pod.node_name.empty() && !group.empty()) ++running[group];
   }
-  for (const auto& [name, used] : gpus) {
-    const auto node = nodes_.find(name);
-    if (node != nodes_.end() && used > node->second.allocatable.at(kGpu)) {
-      return absl::InternalError(absl::StrCat(name, " holds too much"));
+  for (const auto& [name, node] : nodes_) {
+    if (FreeGpus(name) < 0) {
+      return absl::InternalError(
+          absl::StrCat(name, " holds too much: ", On(name)));
     }
   }
   for (const auto& [name, pods] : running) {
     if (disturbed_.contains(name)) continue;
-    if (pods < groups_.at(name).min_count.value_or(1)) {
+    if (pods < MinimumOf(name)) {
       return absl::InternalError(
           absl::StrCat("group ", name, " runs with ", pods, " pods"));
     }

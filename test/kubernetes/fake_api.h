@@ -4,13 +4,17 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "absl/functional/function_ref.h"
 #include "absl/status/status.h"
 #include "adapters/kubernetes/controller/controller.h"
 
@@ -27,6 +31,7 @@ struct PodSpec {
   std::string scheduler = "muster";
   api::StringMap labels{};
   api::StringMap annotations{};
+  bool gated = false;
 };
 
 class FakeApi {
@@ -38,16 +43,33 @@ class FakeApi {
   void RemoveNode(const std::string& name);
   void AddGroup(const std::string& name, int32_t min_count,
                 const std::string& topology_key = "");
+  void RemoveGroup(const std::string& name);
   void AddPod(const PodSpec& spec);
+  // At once, without grace.
   void DeletePod(const std::string& name);
   void Finish(const std::string& name, bool well = true);
   void BindBehind(const std::string& name, const std::string& node);
+  // Objects by name, new or changed; a group without a UID gets one.
+  void Put(api::Queue queue);
+  void Put(api::MusterPodGroup group);
+  void Put(api::Namespace ns);
+  void Put(api::PodDisruptionBudget budget);
+  void Put(api::Owner job);
+  void RemoveQueue(const std::string& name);
+  void EditPod(const std::string& name,
+               absl::FunctionRef<void(api::Pod&)> edit);
+  void EditNode(const std::string& name,
+                absl::FunctionRef<void(api::Node&)> edit);
 
+  // From now on observations come late, those of different objects in another
+  // order than they happened; at the end of Settle all have come.
+  void Delay(uint64_t seed) { random_.emplace(seed); }
   // A controller that knows nothing lists everything.
   void Restart();
   // Steps, carries out and observes until nothing happens any more.
   void Settle();
   void Pass(Duration time);
+  Time now() const { return now_; }
 
   // Where a pod is, "" while it waits; "gone" if it is not there.
   std::string NodeOf(const std::string& name) const;
@@ -55,6 +77,12 @@ class FakeApi {
   std::string On(const std::string& node) const;
   std::vector<std::string> Names() const;
   const api::Pod& PodNamed(const std::string& name) const;
+  const std::map<std::string, api::Node>& nodes() const { return nodes_; }
+  // GPUs of a node that no pod holds; negative: too many are held.
+  int64_t FreeGpus(const std::string& node) const;
+  // Pods that are to run now and do not, though nothing but Muster's decision
+  // is missing: names, with spaces between them.
+  std::string Startable() const;
   // No node holds more than it has; each undisturbed group runs with its
   // minimum or not at all; the scheduler's state is sound.
   absl::Status Check() const;
@@ -70,12 +98,27 @@ class FakeApi {
     bool done = false;
   };
   std::vector<Fault> bind_faults{};        // The last one first.
+  size_t read_faults = 0;                  // So many reads have no answer.
   std::set<std::string> protected_pods{};  // From eviction, by a budget.
+  Duration grace = 0;  // From a pod's deletionTimestamp to its end.
 
  private:
+  struct Observation {
+    std::string object{};
+    std::function<void(Controller&)> tell{};
+  };
+
   ApiAnswer Perform(const ApiRequest& request);
   ApiAnswer Perform(uint64_t id, const BindRequest& bind);
   ApiAnswer Perform(uint64_t id, const EvictRequest& evict);
+  ApiAnswer Perform(uint64_t id, const ReadRequest& read);
+  // A budget of the pod that allows nothing; takes one from each otherwise.
+  bool BudgetsAllow(const api::Pod& pod);
+  // Its group's name as in `disturbed_`; "" for a pod by itself.
+  static std::string GroupNameOf(const api::Pod& pod);
+  int64_t MinimumOf(const std::string& group) const;
+  void Tell(std::string object, std::function<void(Controller&)> tell);
+  void Deliver(bool all);
   void Changed(const std::string& name);
   void Remove(const std::string& name);
 
@@ -83,12 +126,19 @@ class FakeApi {
   std::unique_ptr<Controller> controller_;
   std::map<std::string, api::Node> nodes_;
   std::map<std::string, api::PodGroup> groups_;
+  std::map<std::string, api::MusterPodGroup> muster_groups_;
+  std::map<std::string, api::Queue> queues_;
+  std::map<std::string, api::Namespace> namespaces_;
+  std::map<std::string, api::PodDisruptionBudget> budgets_;
+  std::map<std::string, api::Owner> jobs_;
   std::map<std::string, api::Pod> pods_;  // By name.
   std::map<std::string, PodSpec> specs_;
   // Groups of which a pod was deleted, failed or could not be bound: they may
   // run in part until that is mended.
   std::set<std::string> disturbed_;
   std::vector<ApiRequest> seen_;
+  std::deque<Observation> late_;
+  std::optional<std::mt19937_64> random_;
   Time now_ = 1'000 * kSecond;
   int64_t next_uid_ = 1;
 };

@@ -1,27 +1,58 @@
 #include "adapters/kubernetes/controller/budget_book.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/model/label_selector.h"
 
 namespace muster::kubernetes {
+namespace {
+
+// No selector selects nothing, an empty one everything.
+bool Covers(const api::PodDisruptionBudget& budget,
+            const api::StringMap& labels) {
+  return budget.selector && Selects(*budget.selector, labels);
+}
+
+}  // namespace
 
 void BudgetBook::Set(const api::PodDisruptionBudget& budget) {
   const std::string& ns = budget.meta.namespace_name;
-  api::PodDisruptionBudget& known = namespaces_[ns].budgets[budget.meta.name];
-  if (known.selector == budget.selector &&
-      known.disruptions_allowed == budget.disruptions_allowed) {
+  Namespace& of = namespaces_[ns];
+  const auto [it, is_new] = of.budgets.try_emplace(budget.meta.name);
+  Budget& known = it->second;
+  const bool same_selector =
+      !is_new && known.object.selector == budget.selector;
+  if (same_selector &&
+      known.object.disruptions_allowed == budget.disruptions_allowed) {
     return;
   }
-  known = budget;
-  changed_.insert(ns);
+  known.object = budget;
+  changed_.insert({ns, budget.meta.name});
+  if (same_selector) return;
+  known.pods.clear();
+  for (const auto& [uid, pod] : of.pods) {
+    if (Covers(budget, pod.labels)) ++known.pods[pod.gang];
+  }
 }
 
 void BudgetBook::Remove(const std::string& namespace_name,
                         const std::string& name) {
-  if (namespaces_[namespace_name].budgets.erase(name) > 0) {
-    changed_.insert(namespace_name);
+  const auto ns = namespaces_.find(namespace_name);
+  if (ns == namespaces_.end() || ns->second.budgets.erase(name) == 0) return;
+  changed_.insert({namespace_name, name});
+  if (ns->second.empty()) namespaces_.erase(ns);
+}
+
+void BudgetBook::Count(const std::string& namespace_name, const Pod& pod,
+                       int64_t more) {
+  for (auto& [name, budget] : namespaces_[namespace_name].budgets) {
+    if (!Covers(budget.object, pod.labels)) continue;
+    const auto it = budget.pods.try_emplace(pod.gang, 0).first;
+    it->second += more;
+    if (it->second == 0) budget.pods.erase(it);
+    changed_.insert({namespace_name, name});
   }
 }
 
@@ -29,58 +60,52 @@ void BudgetBook::SetPod(const std::string& namespace_name,
                         const std::string& uid, const std::string& gang,
                         const api::StringMap& labels) {
   Namespace& ns = namespaces_[namespace_name];
-  Pod& pod = ns.pods[uid];
-  if (pod.gang == gang && pod.labels == labels) return;
+  const auto [it, is_new] = ns.pods.try_emplace(uid);
+  Pod& pod = it->second;
+  if (!is_new) {
+    if (pod.gang == gang && pod.labels == labels) return;
+    Count(namespace_name, pod, -1);
+  }
   pod = {gang, labels};
-  if (!ns.budgets.empty()) changed_.insert(namespace_name);
+  Count(namespace_name, pod, 1);
 }
 
 void BudgetBook::RemovePod(const std::string& namespace_name,
                            const std::string& uid) {
-  Namespace& ns = namespaces_[namespace_name];
-  if (ns.pods.erase(uid) > 0 && !ns.budgets.empty()) {
-    changed_.insert(namespace_name);
-  }
+  const auto ns = namespaces_.find(namespace_name);
+  if (ns == namespaces_.end()) return;
+  const auto pod = ns->second.pods.find(uid);
+  if (pod == ns->second.pods.end()) return;
+  Count(namespace_name, pod->second, -1);
+  ns->second.pods.erase(pod);
+  if (ns->second.empty()) namespaces_.erase(ns);
 }
 
 std::vector<DisruptionBudget> BudgetBook::TakeChanges() {
   std::vector<DisruptionBudget> changes;
-  for (const std::string& name : std::exchange(changed_, {})) {
-    const Namespace& ns = namespaces_[name];
-    const std::string prefix = name + "/";
-    std::map<std::string, DisruptionBudget> now;
-    for (const auto& [key, budget] : ns.budgets) {
-      std::map<std::string, int64_t> pods;  // By gang.
-      for (const auto& [uid, pod] : ns.pods) {
-        // No selector selects nothing, an empty one everything.
-        if (budget.selector && Selects(*budget.selector, pod.labels)) {
-          ++pods[pod.gang];
+  for (const Key& key : std::exchange(changed_, {})) {
+    DisruptionBudget now{.key = absl::StrCat(key.first, "/", key.second)};
+    const auto ns = namespaces_.find(key.first);
+    if (ns != namespaces_.end()) {
+      const auto it = ns->second.budgets.find(key.second);
+      if (it != ns->second.budgets.end()) {
+        int64_t most = 1;
+        for (const auto& [gang, count] : it->second.pods) {
+          now.gangs.push_back(gang);
+          most = std::max(most, count);
         }
+        const int64_t allowed = it->second.object.disruptions_allowed;
+        now.allowed = std::max<int64_t>(allowed, 0) / most;
       }
-      if (pods.empty()) continue;
-      DisruptionBudget& made = now[prefix + key];
-      made.key = prefix + key;
-      int64_t most = 1;
-      for (const auto& [gang, count] : pods) {
-        made.gangs.push_back(gang);
-        most = std::max(most, count);
-      }
-      made.allowed = std::max<int64_t>(budget.disruptions_allowed, 0) / most;
     }
-    const auto end = told_.lower_bound(name + "0");  // '0' follows '/'.
-    for (auto it = told_.lower_bound(prefix); it != end;) {
-      if (now.contains(it->first)) {
-        ++it;
-        continue;
-      }
-      changes.push_back({.key = it->first});
-      it = told_.erase(it);
-    }
-    for (auto& [key, budget] : now) {
-      DisruptionBudget& told = told_[key];
-      if (told == budget) continue;
-      told = budget;
-      changes.push_back(std::move(budget));
+    const auto told = told_.find(key);
+    if (now.gangs.empty()) {
+      if (told == told_.end()) continue;
+      told_.erase(told);
+      changes.push_back({.key = std::move(now.key)});
+    } else if (told == told_.end() || told->second != now) {
+      told_[key] = now;
+      changes.push_back(std::move(now));
     }
   }
   return changes;

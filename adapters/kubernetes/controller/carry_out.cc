@@ -6,6 +6,11 @@
 #include "adapters/kubernetes/controller/controller.h"
 
 namespace muster::kubernetes {
+namespace {
+
+constexpr Duration kReadAgain = kSecond;
+
+}  // namespace
 
 void Controller::Ask(RequestBody body, std::string pod, uint64_t attempt) {
   const uint64_t id = next_request_++;
@@ -27,8 +32,8 @@ void Controller::Give(const DecisionRecord& decision,
                       const PlannedTaskRecord& task, GangRecord* gang) {
   TaskSlot* slot = gang->SlotOf(task.task);
   if (slot == nullptr) {
-    defects_.push_back(absl::StrCat("no task ", task.task.role, ".",
-                                    task.task.index, " of ", decision.gang));
+    AddDefect(absl::StrCat("no task ", task.task.role, ".", task.task.index,
+                           " of ", decision.gang));
     return;
   }
   slot->attempt = task.attempt;
@@ -40,7 +45,10 @@ void Controller::Give(const DecisionRecord& decision,
     return;
   }
   // The one that was there is gone or about to go; its place is kept.
-  if (pod != pods_.end()) gang->Detach(pod->first);
+  if (pod != pods_.end()) {
+    gang->Detach(pod->first);
+    Touch(gang->ref);  // If it is bound elsewhere, it uses room there.
+  }
   slot->stage = TaskStage::kAwaited;
   slot->awaited_until = now_ + options_.pod_timeout;
   timers_.insert({slot->awaited_until, gang->ref});
@@ -70,7 +78,7 @@ void Controller::Stop(const DecisionRecord& decision,
 void Controller::CarryOut(const DecisionRecord& decision) {
   const auto ref = by_key_.find(decision.gang);
   if (ref == by_key_.end()) {
-    defects_.push_back(absl::StrCat("no gang ", decision.gang));
+    AddDefect(absl::StrCat("no gang ", decision.gang));
     return;
   }
   GangRecord& gang = gangs_.at(ref->second);
@@ -129,7 +137,16 @@ void Controller::BindAnswered(const ApiAnswer& answer,
   }
 }
 
-void Controller::ReadAnswered(const InFlight& request) {
+void Controller::ReadAgain() {
+  std::erase_if(reads_, [this](const auto& read) {
+    if (read.first > now_) return false;
+    Ask(read.second.body, read.second.pod, read.second.attempt);
+    return true;
+  });
+}
+
+void Controller::ReadAnswered(const ApiAnswer& answer,
+                              const InFlight& request) {
   const auto pod = pods_.find(request.pod);
   if (pod == pods_.end() || !pod->second.node.empty()) return;
   GangRecord& gang = gangs_.at(pod->second.group);
@@ -137,6 +154,12 @@ void Controller::ReadAnswered(const InFlight& request) {
   TaskSlot* slot = gang.SlotOf(request.pod);
   if (slot == nullptr || slot->attempt != request.attempt ||
       slot->stage != TaskStage::kBinding) {
+    return;
+  }
+  if (answer.outcome != ApiOutcome::kDone &&
+      answer.outcome != ApiOutcome::kNotFound) {
+    // Still nobody knows where it is: its room is not given away.
+    reads_.emplace_back(now_ + kReadAgain, request);
     return;
   }
   MustTell(TasksAnswered{gang.told.key,
@@ -180,7 +203,7 @@ void Controller::Answer(const ApiAnswer& answer) {
   } else if (std::holds_alternative<EvictRequest>(request.body)) {
     EvictAnswered(answer, request);
   } else if (std::holds_alternative<ReadRequest>(request.body)) {
-    ReadAnswered(request);
+    ReadAnswered(answer, request);
   }
 }
 

@@ -74,7 +74,7 @@ class Controller {
   // For questions; valid as long as this object.
   const Scheduler& scheduler() const { return scheduler_; }
   // Errors of the scheduler that are none of a pod's: each is a defect of this
-  // library. For logs and tests.
+  // library. The first hundred. For logs and tests.
   const std::vector<std::string>& defects() const { return defects_; }
 
  private:
@@ -96,6 +96,13 @@ class Controller {
   // Its pods that run, for disruption budgets.
   void UpdateBudgets(const GangRecord& gang);
   std::shared_ptr<const Role> Share(Role role);
+  // False: there is no room for a topology of that level.
+  bool LearnTopology(const std::string& key);
+  // Gangs in this queue, and groups in this namespace: what they may has
+  // changed. O(gangs).
+  void TouchAllOf(const std::string& queue, const std::string& namespace_name);
+  // The scheduler has lost what had places there. O(tasks).
+  void LoseNode(const std::string& name);
   // The gang of the group, a new one if there is none.
   GangRecord& GangOf(const GroupRef& ref);
   void SetGroup(const GroupRef& ref, GroupSpec spec);
@@ -105,6 +112,7 @@ class Controller {
   absl::Status Tell(EventBody what);
   // It must not be refused.
   void MustTell(EventBody what);
+  void AddDefect(std::string what);
   void TellConfig();
   void TellClass(const PriorityClass& priority_class);
   void TellQueues();
@@ -131,14 +139,18 @@ class Controller {
   void Ask(RequestBody body, std::string pod = {}, uint64_t attempt = 0);
   void BindAnswered(const ApiAnswer& answer, const InFlight& request);
   void EvictAnswered(const ApiAnswer& answer, const InFlight& request);
-  void ReadAnswered(const InFlight& request);
+  void ReadAnswered(const ApiAnswer& answer, const InFlight& request);
+  // Reads that had no answer, again.
+  void ReadAgain();
 
   // report.cc: why pods wait.
   void ReportWaiting();
+  void ReportWaiting(GangRecord* gang);
   std::string ToMessage(NamedReason reason) const;
-  // Unless its pods have been told just that.
+  // Unless its pods have been told just that: what has this `essence`, which
+  // has no numbers that change all the time; "": the message.
   void Report(GangRecord* gang, const std::string& reason,
-              const std::string& message);
+              const std::string& message, std::string essence = {});
 
   const ControllerOptions options_;
   Scheduler scheduler_;
@@ -149,14 +161,17 @@ class Controller {
   GangRecord::Pods pods_;
   std::map<GroupRef, GangRecord> gangs_;
   std::map<std::string, GroupRef, std::less<>> by_key_;  // Of known gangs.
-  std::map<std::string, Time> jobs_;  // By UID: when they were created.
-  std::map<size_t, std::vector<std::weak_ptr<const Role>>> roles_;
+  // By namespace and UID: when they were created.
+  std::map<std::pair<std::string, std::string>, Time> jobs_;
+  std::map<size_t, std::vector<std::weak_ptr<const Role>>> roles_;  // By hash.
+  size_t most_roles_ = 0;
   std::set<std::string> classes_;     // That the scheduler knows.
   std::set<std::string> topologies_;  // Likewise.
   std::set<GroupRef> dirty_;
   std::set<GroupRef> outside_;  // Their queue does not take them.
   std::set<std::pair<Time, GroupRef>> timers_;
   std::map<uint64_t, InFlight> in_flight_;
+  std::vector<std::pair<Time, InFlight>> reads_;  // To be made again, and when.
   std::vector<ApiRequest> requests_;
   std::vector<std::string> defects_;
   Plan plan_;

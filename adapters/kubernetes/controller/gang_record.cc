@@ -1,6 +1,7 @@
 #include "adapters/kubernetes/controller/gang_record.h"
 
 #include <algorithm>
+#include <limits>
 #include <tuple>
 #include <utility>
 
@@ -51,6 +52,28 @@ void GangRecord::Detach(const std::string& uid) {
 void GangRecord::Remove(const std::string& uid) {
   Detach(uid);
   members_.erase(uid);
+}
+
+std::string GangRecord::WhyNot(const Pods& pods) const {
+  if (spec && !spec->error.empty()) return spec->error;
+  for (const auto& [uid, task] : members_) {
+    const auto it = pods.find(uid);
+    if (it == pods.end() || Runs(it->second)) continue;
+    if (!it->second.error.empty()) return it->second.error;
+  }
+  return "";
+}
+
+bool GangRecord::LoseNode(const std::string& node) {
+  bool lost = false;
+  for (RoleSlots& role : roles_) {
+    for (TaskSlot& slot : role.slots) {
+      if (!slot.placed() || slot.node != node) continue;
+      slot.stage = TaskStage::kWaiting;
+      lost = true;
+    }
+  }
+  return lost;
 }
 
 bool GangRecord::placed() const {
@@ -136,6 +159,8 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
   }
   uint32_t finished = 0;
   const PodRecord* lead = nullptr;
+  int64_t priority = std::numeric_limits<int64_t>::max();
+  bool may_preempt = true;
   for (const auto& [uid, task] : members_) {
     const auto it = pods.find(uid);
     if (it == pods.end()) continue;
@@ -143,7 +168,11 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
     // Another scheduler may have bound it.
     const bool runs = Runs(pod) && !task;
     if (runs || pod.end == PodRecord::End::kSucceeded) ++finished;
-    if (task && (lead == nullptr || Rank(pod) < Rank(*lead))) lead = &pod;
+    if (task) {
+      if (lead == nullptr || Rank(pod) < Rank(*lead)) lead = &pod;
+      priority = std::min(priority, pod.priority);
+      may_preempt &= pod.may_preempt;
+    }
     if (gang.held_why.empty()) gang.held_why = pod.error;
   }
   for (size_t r = 0; r < roles_.size(); ++r) {
@@ -156,9 +185,8 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
     gang.priority_class = told.priority_class;
   } else {
     if (gang.queue.empty()) gang.queue = lead->queue;
-    const auto priority =
-        translate::ToPriorityClass(lead->priority, lead->may_preempt);
-    if (priority.ok()) *priority_class = *priority;
+    const auto made = translate::ToPriorityClass(priority, may_preempt);
+    if (made.ok()) *priority_class = *made;
     gang.priority_class = priority_class->key;
   }
   const uint32_t tasks = Count(roles_);

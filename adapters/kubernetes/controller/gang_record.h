@@ -54,7 +54,8 @@ class GangRecord {
   // Which group it is of those that came in the same second, which is as exact
   // as the API server tells times. Those that were there at first have 0.
   Duration arrival = 0;
-  bool gone = false;  // Its object is.
+  bool has_object = false;  // An object describes it, and not its pods.
+  bool gone = false;        // Its object is.
   // While no pod of it could run: until when it is remembered.
   Time empty_until = kForever;
   // As the scheduler knows it; no key: it does not.
@@ -76,9 +77,17 @@ class GangRecord {
   // The pod has ended, or is no more: its task has no pod.
   void Detach(const std::string& uid);
 
-  // The gang that the scheduler is to know, and why it is held meanwhile; its
-  // priority class. Without a key: there is nothing to schedule. O(pods).
+  // The gang that the scheduler is to know, and why it is held meanwhile. Its
+  // priority class is that of its least important pod, so that one pod raises
+  // no other. Without a key: there is nothing to schedule. O(pods).
   Gang ToGang(const Pods& pods, PriorityClass* priority_class) const;
+
+  // What is wrong with a pod that waits, or with the group; "": nothing.
+  // O(pods).
+  std::string WhyNot(const Pods& pods) const;
+  // The node is gone, and with it the places there. Whether there were any.
+  // O(tasks).
+  bool LoseNode(const std::string& node);
 
   // Whether a task of it has a place.
   bool placed() const;

@@ -63,7 +63,6 @@ std::vector<EventBody> NodeBook::TakeChanges() {
     events.emplace_back(NodeRemoved{name});
   }
   for (const std::string& name : changed_) {
-    told_.insert(name);
     events.emplace_back(NodeChanged{nodes_.at(name)});
   }
   for (const std::string& name : used_otherwise_) {

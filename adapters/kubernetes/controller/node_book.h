@@ -32,9 +32,11 @@ class NodeBook {
   // while the node is there. O(log pods).
   void SetUsage(const std::string& uid, PodUsage usage);
 
-  // What is new since the last call: nodes that came, changed or went, then
+  // What is new since the last call: nodes that went, came or changed, then
   // what others use of them. O(changes + pods of nodes whose usage changed).
   std::vector<EventBody> TakeChanges();
+  // The scheduler has taken a NodeChanged. Of one that it refused: Remove.
+  void SetTold(const std::string& name) { told_.insert(name); }
   // All of it, for Reconciled. What TakeChanges would give is forgotten.
   void TakeAll(Reconciled* whole);
 

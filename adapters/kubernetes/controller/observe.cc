@@ -1,5 +1,6 @@
 // What the API server tells, as records.
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -12,6 +13,9 @@ namespace muster::kubernetes {
 namespace {
 
 constexpr char kCompletionIndex[] = "batch.kubernetes.io/job-completion-index";
+
+// Beyond so many, those that nobody has are looked for.
+constexpr size_t kFewRoles = 1024;
 
 Time ToTime(api::UnixMillis ms) {
   return std::clamp<Time>(ms, 0, kMaxTime / kMillisecond) * kMillisecond;
@@ -29,14 +33,36 @@ std::optional<uint32_t> IndexOf(const api::Pod& pod) {
   return std::nullopt;
 }
 
-// Few roles differ, and those that do differ here.
-size_t HashOf(const Role& role) {
-  size_t hash = role.shape.devices.count;
-  for (ResourceKind k = 0; k < role.shape.resources.size(); ++k) {
-    hash = hash * 1'000'003 + static_cast<size_t>(role.shape.resources[k]);
+// Of what roles of pods differ in; equal for equal ones.
+class RoleHash {
+ public:
+  explicit RoleHash(const Role& role) {
+    Add(role.shape.devices.count);
+    for (ResourceKind k = 0; k < role.shape.resources.size(); ++k) {
+      const int64_t amount = role.shape.resources[k];
+      if (amount != 0) Add(k * 31 + static_cast<size_t>(amount));
+    }
+    for (const SelectorTerm& term : role.shape.selector.any_of) Add(term);
+    for (const Preference& preference : role.preferences) Add(preference.term);
+    for (const Toleration& t : role.tolerations) {
+      Add(t.key);
+      Add(t.value);
+    }
   }
-  return hash * 31 + role.tolerations.size();
-}
+  size_t value() const { return value_; }
+
+ private:
+  void Add(size_t more) { value_ = (value_ ^ more) * 0x9e3779b97f4a7c15u; }
+  void Add(const std::string& text) { Add(std::hash<std::string>()(text)); }
+  void Add(const SelectorTerm& term) {
+    for (const Requirement& requirement : term.all_of) {
+      Add(requirement.key);
+      for (const std::string& value : requirement.values) Add(value);
+    }
+  }
+
+  size_t value_ = 0;
+};
 
 }  // namespace
 
@@ -46,8 +72,16 @@ bool Controller::Manages(const api::Pod& pod) const {
 }
 
 std::shared_ptr<const Role> Controller::Share(Role role) {
-  std::vector<std::weak_ptr<const Role>>& alike = roles_[HashOf(role)];
-  std::erase_if(alike, [](const auto& known) { return known.expired(); });
+  const auto expired = [](const auto& known) { return known.expired(); };
+  if (roles_.size() >= most_roles_) {  // Seldom: as often as it has doubled.
+    std::erase_if(roles_, [&](const auto& alike) {
+      return std::ranges::all_of(alike.second, expired);
+    });
+    most_roles_ = std::max(kFewRoles, 2 * roles_.size());
+  }
+  std::vector<std::weak_ptr<const Role>>& alike =
+      roles_[RoleHash(role).value()];
+  std::erase_if(alike, expired);
   for (const std::weak_ptr<const Role>& known : alike) {
     if (auto shared = known.lock(); *shared == role) return shared;
   }
@@ -141,8 +175,14 @@ void Controller::Observe(const api::Node& node) {
 
 void Controller::NodeGone(const std::string& name) { nodes_.Remove(name); }
 
+void Controller::LoseNode(const std::string& name) {
+  for (auto& [ref, gang] : gangs_) {
+    if (gang.LoseNode(name)) Touch(ref);
+  }
+}
+
 void Controller::Observe(const api::Pod& pod) {
-  config_due_ |= kinds_.Learn(pod.requests);
+  config_due_ |= kinds_.LearnRequested(pod.requests);
   if (!Manages(pod)) {
     const bool ended = pod.phase == "Succeeded" || pod.phase == "Failed";
     const bool runs = !pod.node_name.empty() && !ended;
@@ -152,13 +192,16 @@ void Controller::Observe(const api::Pod& pod) {
   PodRecord record = ToRecord(pod);
   const auto known = pods_.find(record.ref.uid);
   if (known != pods_.end()) {
+    // A binding is for good; what says otherwise is older than its answer.
+    if (record.node.empty()) record.node = known->second.node;
     if (known->second == record) return;
     if (known->second.group != record.group) PodGone(record.ref.uid);
   }
   GangRecord& gang = GangOf(record.group);
   if (!gang.spec) {
     gang.spec = SpecFromPod(record.group, pod);
-    const auto job = jobs_.find(record.group.name);
+    const auto job =
+        jobs_.find({record.group.namespace_name, record.group.name});
     if (record.group.kind == GroupKind::kJob && job != jobs_.end()) {
       gang.spec->submitted = job->second;
     }
@@ -190,19 +233,48 @@ GangRecord& Controller::GangOf(const GroupRef& ref) {
 void Controller::SetGroup(const GroupRef& ref, GroupSpec spec) {
   GangRecord& gang = GangOf(ref);
   gang.gone = false;
+  gang.has_object = true;
   // One of that name that is another object is another gang.
   if (gang.spec && gang.spec->key != spec.key && !gang.told.key.empty()) {
     MustTell(GangFinished{gang.told.key});
     Forget(&gang);
   }
-  const std::string& topology = spec.topology.topology;
-  if (!topology.empty() &&
-      std::ranges::find(options_.topologies, topology, &Topology::key) ==
-          options_.topologies.end()) {
-    config_due_ |= topologies_.insert(topology).second;
-  }
   gang.spec = std::move(spec);
+  if (!LearnTopology(gang.spec->topology.topology) &&
+      gang.spec->error.empty()) {
+    gang.spec->error =
+        "topology: there are too many, or this is no label's key";
+  }
+  if (!gang.spec->error.empty()) gang.spec->topology = {};
   Touch(ref);
+}
+
+bool Controller::LearnTopology(const std::string& key) {
+  if (key.empty() || topologies_.contains(key) ||
+      std::ranges::find(options_.topologies, key, &Topology::key) !=
+          options_.topologies.end()) {
+    return true;
+  }
+  if (key.size() > kMaxKeyLength) return false;
+  const size_t room =
+      SchedulerConfig::kMaxTopologies - options_.topologies.size();
+  if (topologies_.size() >= room) {  // Those of groups that are over may go.
+    std::set<std::string> used;
+    for (const auto& [ref, gang] : gangs_) {
+      if (gang.spec) used.insert(gang.spec->topology.topology);
+      for (const Group& group : gang.told.groups) {
+        used.insert(group.topology.topology);
+      }
+    }
+    used.erase(key);
+    std::erase_if(topologies_, [&](const std::string& known) {
+      return !used.contains(known);
+    });
+  }
+  if (topologies_.size() >= room) return false;
+  topologies_.insert(key);
+  config_due_ = true;
+  return true;
 }
 
 void Controller::Observe(const api::PodGroup& group) {
@@ -218,7 +290,7 @@ void Controller::Observe(const api::MusterPodGroup& group) {
 
 void Controller::Observe(const api::Owner& job) {
   const Time created = ToTime(job.meta.creation);
-  jobs_[job.meta.uid] = created;
+  jobs_[{job.meta.namespace_name, job.meta.uid}] = created;
   const GroupRef ref{GroupKind::kJob, job.meta.namespace_name, job.meta.uid};
   const auto gang = gangs_.find(ref);
   if (gang == gangs_.end() || !gang->second.spec) return;
@@ -229,7 +301,7 @@ void Controller::Observe(const api::Owner& job) {
 
 void Controller::JobGone(const std::string& namespace_name,
                          const std::string& uid) {
-  jobs_.erase(uid);
+  jobs_.erase({namespace_name, uid});
   GroupGone({GroupKind::kJob, namespace_name, uid});
 }
 
@@ -239,19 +311,32 @@ void Controller::Observe(const api::Queue& queue) {
     resources[quota.resource] = 0;
   }
   config_due_ |= kinds_.Learn(resources);
-  queues_.Set(queue);
+  if (queues_.Set(queue)) TouchAllOf(queue.meta.name, "");
 }
 
-void Controller::QueueGone(const std::string& name) { queues_.Remove(name); }
+void Controller::QueueGone(const std::string& name) {
+  queues_.Remove(name);
+  TouchAllOf(name, "");
+}
 
 void Controller::Observe(const api::Namespace& ns) {
-  queues_.SetNamespace(ns.meta.name, ns.meta.labels);
-  dirty_.merge(outside_);
-  outside_.clear();
+  if (!queues_.SetNamespace(ns.meta.name, ns.meta.labels)) return;
+  TouchAllOf("", ns.meta.name);
 }
 
 void Controller::NamespaceGone(const std::string& name) {
   queues_.RemoveNamespace(name);
+  TouchAllOf("", name);
+}
+
+void Controller::TouchAllOf(const std::string& queue,
+                            const std::string& namespace_name) {
+  for (const auto& [ref, gang] : gangs_) {
+    const bool of_queue = !queue.empty() && gang.told.queue == queue;
+    if (of_queue || ref.namespace_name == namespace_name) Touch(ref);
+  }
+  dirty_.merge(outside_);
+  outside_.clear();
 }
 
 void Controller::Observe(const api::PodDisruptionBudget& budget) {

@@ -42,12 +42,16 @@ Queue QueueBook::ToQueue(const api::Queue& queue, const ResourceKinds& kinds) {
   return result;
 }
 
-void QueueBook::Set(const api::Queue& queue) {
+bool QueueBook::Set(const api::Queue& queue) {
   const std::string& name = queue.meta.name;
-  queues_[name] = queue;
+  const auto [it, is_new] = queues_.try_emplace(name);
+  api::Queue before = std::exchange(it->second, queue);
+  before.meta = queue.meta;
+  if (!is_new && before == queue) return false;
   going_.erase(name);
   changed_.insert(name);
   due_ = true;
+  return true;
 }
 
 void QueueBook::Remove(const std::string& name) {
@@ -63,8 +67,11 @@ void QueueBook::Remove(const std::string& name) {
   }
 }
 
-void QueueBook::SetNamespace(const std::string& name, api::StringMap labels) {
-  namespaces_[name] = std::move(labels);
+bool QueueBook::SetNamespace(const std::string& name, api::StringMap labels) {
+  const auto [it, is_new] = namespaces_.try_emplace(name);
+  const bool changed = is_new || it->second != labels;
+  it->second = std::move(labels);
+  return changed;
 }
 
 std::string QueueBook::WhyNot(const std::string& queue,
@@ -92,12 +99,13 @@ std::string QueueBook::WhyNot(const std::string& queue,
                       namespace_name, "'");
 }
 
-void QueueBook::Tell(const ResourceKinds& kinds,
+bool QueueBook::Tell(const ResourceKinds& kinds,
                      absl::FunctionRef<absl::Status(EventBody)> tell) {
   due_ = false;
+  bool told = false;
   // Parents come before children, and children go before parents, in whatever
   // order they are told.
-  for (bool more = true; more;) {
+  for (bool more = true; more; told |= more) {
     more = false;
     for (const std::string& name : std::set(changed_)) {
       const api::Queue& queue = queues_.at(name);
@@ -122,6 +130,7 @@ void QueueBook::Tell(const ResourceKinds& kinds,
       more |= status.ok();
     }
   }
+  return told;
 }
 
 }  // namespace muster::kubernetes

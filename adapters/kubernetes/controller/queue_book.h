@@ -23,11 +23,11 @@ class QueueBook {
   // The queue of this name is there whether it has an object or not.
   explicit QueueBook(std::string default_queue);
 
-  // O(log queues + size).
-  void Set(const api::Queue& queue);
+  // True: it is not as it was, its metadata aside. O(log queues + size).
+  bool Set(const api::Queue& queue);
   void Remove(const std::string& name);
-  // For the selectors of queues. O(labels).
-  void SetNamespace(const std::string& name, api::StringMap labels);
+  // For the selectors of queues. True: it is not as it was. O(labels).
+  bool SetNamespace(const std::string& name, api::StringMap labels);
   void RemoveNamespace(const std::string& name) { namespaces_.erase(name); }
 
   // What is wrong with a pod of this namespace in this queue; "": nothing.
@@ -39,12 +39,13 @@ class QueueBook {
   bool due() const { return due_; }
   // Tells queues that came, changed or went, parents first; one that cannot be
   // told yet (its parent is not there, gangs are in it) is told when that has
-  // changed and due() is true again: `tell` is called with it anyway. O(queues
-  // to be told, squared).
-  void Tell(const ResourceKinds& kinds,
+  // changed and due() is true again: `tell` is called with it anyway. Whether
+  // one was told. O(queues to be told, squared).
+  bool Tell(const ResourceKinds& kinds,
             absl::FunctionRef<absl::Status(EventBody)> tell);
-  // A gang left a queue: one that is to go may go now.
-  void Retry() { due_ |= !going_.empty(); }
+  // A gang left a queue: one that is to go may go now, another may have
+  // children.
+  void Retry() { due_ |= !going_.empty() || !changed_.empty(); }
 
  private:
   static Queue ToQueue(const api::Queue& queue, const ResourceKinds& kinds);

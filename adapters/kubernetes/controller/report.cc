@@ -35,9 +35,10 @@ std::string Controller::ToMessage(NamedReason reason) const {
 }
 
 void Controller::Report(GangRecord* gang, const std::string& reason,
-                        const std::string& message) {
-  if (gang->reported == message) return;
-  gang->reported = message;
+                        const std::string& message, std::string essence) {
+  if (essence.empty()) essence = message;
+  if (gang->reported == essence) return;
+  gang->reported = std::move(essence);
   bool first = true;
   for (const auto& [uid, task] : gang->members()) {
     const auto it = pods_.find(uid);
@@ -59,20 +60,32 @@ void Controller::Report(GangRecord* gang, const std::string& reason,
 void Controller::ReportWaiting() {
   report_due_ = false;
   next_report_ = now_ + options_.report_interval;
-  for (auto& [ref, gang] : gangs_) {
-    if (gang.told.key.empty() || gang.placed()) {
-      if (gang.placed()) gang.reported.clear();
-      continue;
-    }
-    const auto why = scheduler_.Explain(gang.told.key);
-    if (!why.ok() || why->phase != GangPhase::kWaiting) continue;
-    if (gang.told.held) {
-      Report(&gang, "Pending", gang.told.held_why);
-    } else if (why->reason.code != ReasonCode::kNone) {
-      Report(&gang, LacksRoom(why->reason.code) ? "Unschedulable" : "Pending",
-             ToMessage(why->reason));
-    }
+  for (auto& [ref, gang] : gangs_) ReportWaiting(&gang);
+}
+
+void Controller::ReportWaiting(GangRecord* gang) {
+  if (!gang->spec) {
+    Report(gang, "Pending",
+           absl::StrCat("the object of its group ", gang->ref.namespace_name,
+                        "/", gang->ref.name, " is not there"));
+    return;
   }
+  if (gang->placed()) gang->reported.clear();
+  if (gang->told.key.empty() || gang->placed()) return;
+  if (gang->told.held) {
+    Report(gang, "Pending", gang->told.held_why);
+    return;
+  }
+  const auto why = scheduler_.Explain(gang->told.key);
+  if (!why.ok() || why->phase != GangPhase::kWaiting ||
+      why->reason.code == ReasonCode::kNone) {
+    return;
+  }
+  NamedReason essence = why->reason;
+  essence.available = 0;
+  if (essence.code == ReasonCode::kBackoff) essence.needed = 0;
+  Report(gang, LacksRoom(why->reason.code) ? "Unschedulable" : "Pending",
+         ToMessage(why->reason), ToText(essence));
 }
 
 }  // namespace muster::kubernetes

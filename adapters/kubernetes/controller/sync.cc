@@ -15,7 +15,12 @@ absl::Status Controller::Tell(EventBody what) {
 
 void Controller::MustTell(EventBody what) {
   const absl::Status status = Tell(std::move(what));
-  if (!status.ok()) defects_.push_back(status.ToString());
+  if (!status.ok()) AddDefect(status.ToString());
+}
+
+void Controller::AddDefect(std::string what) {
+  constexpr size_t kMost = 100;
+  if (defects_.size() < kMost) defects_.push_back(std::move(what));
 }
 
 void Controller::TellConfig() {
@@ -41,8 +46,9 @@ void Controller::TellClass(const PriorityClass& priority_class) {
 
 void Controller::TellQueues() {
   if (!queues_.due()) return;
-  queues_.Tell(kinds_,
-               [this](EventBody what) { return Tell(std::move(what)); });
+  const bool told = queues_.Tell(
+      kinds_, [this](EventBody what) { return Tell(std::move(what)); });
+  if (!told) return;
   dirty_.merge(outside_);
   outside_.clear();
 }
@@ -58,9 +64,15 @@ void Controller::TellNodes() {
     if (std::holds_alternative<NodeChanged>(event)) {
       // What a node says of itself may be more than the library takes.
       const std::string name = std::get<NodeChanged>(event).node.key;
-      const absl::Status status = Tell(std::move(event));
-      if (!status.ok()) nodes_.Remove(name);
-    } else {
+      if (Tell(std::move(event)).ok()) {
+        nodes_.SetTold(name);
+      } else {
+        nodes_.Remove(name);
+      }
+    } else if (const auto* gone = std::get_if<NodeRemoved>(&event)) {
+      LoseNode(gone->node);
+      MustTell(std::move(event));
+    } else if (nodes_.Has(std::get<ExternalUsageChanged>(event).usage.node)) {
       MustTell(std::move(event));
     }
   }
@@ -93,6 +105,14 @@ std::optional<TaskAnswer> Controller::AnswerOf(TaskId task, TaskSlot* slot,
     return answer;
   }
   const bool bound = !pod->node.empty();
+  if (bound && slot->stage != TaskStage::kRunning &&
+      slot->stage != TaskStage::kStopping && !nodes_.Has(pod->node)) {
+    // Somebody else bound it, to a node that is not known (yet).
+    answer.outcome = TaskOutcome::kYielded;
+    slot->stage = TaskStage::kWaiting;
+    gang->Detach(pod->ref.uid);
+    return answer;
+  }
   if (bound && (slot->stage == TaskStage::kBinding ||
                 slot->stage == TaskStage::kAwaited)) {
     answer.outcome = TaskOutcome::kStarted;
@@ -172,6 +192,7 @@ void Controller::TellMembers(Gang wanted, GangRecord* gang) {
   if (status.ok()) {
     gang->told = std::move(wanted);
   } else {
+    outside_.insert(gang->ref);  // A closed queue may open again.
     Report(gang, "SchedulerError", std::string(status.message()));
   }
 }
@@ -186,6 +207,8 @@ void Controller::TellGang(GangRecord* gang) {
       timers_.insert({gang->empty_until, gang->ref});
     }
     TellEmpty(gang);
+    const std::string why_not = gang->WhyNot(pods_);
+    if (!why_not.empty()) Report(gang, "SchedulerError", why_not);
     return;
   }
   gang->empty_until = kForever;
@@ -198,13 +221,16 @@ void Controller::Sync(const GroupRef& ref) {
   if (it == gangs_.end()) return;
   GangRecord& gang = it->second;
   AnswerTasks(&gang);
-  if (gang.spec) TellGang(&gang);
+  if (gang.spec) {
+    TellGang(&gang);
+  } else {
+    report_due_ = true;  // Its object is missing, unless it comes soon.
+  }
   // Pods that took the tasks of others may have places to be bound to.
   AnswerTasks(&gang);
   UpdateUsage(&gang);
   UpdateBudgets(gang);
-  const bool has_object =
-      gang.spec && ref.kind == GroupKind::kPodGroup && !gang.gone;
+  const bool has_object = gang.has_object && !gang.gone;
   if (gang.empty() && gang.told.key.empty() && !has_object) gangs_.erase(it);
 }
 
@@ -224,9 +250,8 @@ absl::Status Controller::TellAll() {
   TellNodes();  // Leaves out those that are not valid.
   Reconciled whole;
   for (auto& [ref, gang] : gangs_) {
-    if (gang.told.key.empty()) continue;
     for (const auto& [uid, task] : gang.members()) {
-      if (!task) continue;
+      if (!task || gang.told.key.empty()) continue;
       const PodRecord& pod = pods_.at(uid);
       if (!nodes_.Has(pod.node)) continue;
       whole.tasks.push_back(

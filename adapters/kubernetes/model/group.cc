@@ -86,11 +86,13 @@ std::optional<GroupSpec> SpecFromPod(const GroupRef& ref, const api::Pod& pod) {
       spec.has_controller = false;
       return spec;
     case GroupKind::kJob:
-      spec.key = owner->uid;
+      // Whoever makes the pod writes its owner.
+      spec.key = absl::StrCat("job/", ref.namespace_name, "/", ref.name);
       spec.display = absl::StrCat(ref.namespace_name, "/", owner->name);
       SetMinimum(pod, kMinPodsAnnotation, &spec);
       return spec;
     case GroupKind::kMusterGroup:
+      if (Find(pod.meta.annotations, kMinPodsAnnotation) == nullptr) break;
       spec.key = absl::StrCat("group/", spec.display);
       SetMinimum(pod, kMinPodsAnnotation, &spec);
       return spec;
@@ -124,6 +126,8 @@ GroupSpec ToSpec(const api::PodGroup& group) {
         "supported";
   } else if (!group.not_understood.empty()) {
     spec.error = absl::StrCat(group.not_understood[0], " is not supported");
+  } else if (!group.parent.empty()) {
+    spec.error = "spec.parentCompositePodGroupName is not supported";
   }
   return spec;
 }
@@ -141,13 +145,16 @@ GroupSpec ToSpec(const api::MusterPodGroup& group,
   spec.topology.required = group.topology.required;
   spec.topology.preferred = group.topology.preferred;
   std::vector<std::string> levels;
+  bool too_large = false;
   for (const std::string* level :
        {&group.topology.required, &group.topology.preferred}) {
     if (!level->empty()) levels.push_back(*level);
   }
   for (const api::TopologySlice& slice : group.topology.slices) {
+    const auto size = std::min<int64_t>(slice.size, Gang::kMaxTasks + 1);
     spec.topology.slices.push_back(
-        {slice.required, static_cast<uint32_t>(slice.size)});
+        {slice.required, static_cast<uint32_t>(size)});
+    too_large |= size > Gang::kMaxTasks;
     levels.push_back(slice.required);
   }
   const auto has_all = [&](const Topology& topology) {
@@ -163,6 +170,9 @@ GroupSpec ToSpec(const api::MusterPodGroup& group,
   } else if (!group.priority_class_name.empty()) {
     // Whoever may write a group may not thereby choose a priority.
     spec.error = "spec.priorityClassName: is to be set on the pods";
+  } else if (too_large) {
+    spec.error = absl::StrCat("spec.topology.slices: size: expected 1 to ",
+                              Gang::kMaxTasks);
   } else if (levels.empty()) {
     spec.topology = {};
   } else if (topology != topologies.end()) {

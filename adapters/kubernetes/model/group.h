@@ -16,10 +16,12 @@ namespace muster::kubernetes {
 
 // What kind of object describes a group.
 enum class GroupKind : uint8_t {
-  kPod,          // A pod by itself; the name is its UID.
-  kPodGroup,     // scheduling.k8s.io, spec.schedulingGroup.podGroupName.
-  kMusterGroup,  // muster.dev, the label muster.dev/pod-group.
-  kKueueGroup,   // No object: the label and annotation of Kueue's pod groups.
+  kPod,       // A pod by itself; the name is its UID.
+  kPodGroup,  // scheduling.k8s.io, spec.schedulingGroup.podGroupName.
+  // muster.dev, the label muster.dev/pod-group; no object where the pods have
+  // the annotation muster.dev/min-pods.
+  kMusterGroup,
+  kKueueGroup,  // No object: the label and annotation of Kueue's pod groups.
   kVolcanoGroup,
   kCoschedulingGroup,  // scheduling.x-k8s.io.
   kJob,                // batch/v1: the owner of the pod; the name is its UID.
@@ -37,7 +39,8 @@ struct GroupRef {
 // What is asked of a group, whichever object says so.
 struct GroupSpec {
   // The gang's key: the object's UID, so that pods which are made again find
-  // their old place; of a group without an object its namespace and name.
+  // their old place. Of a group that only pods tell of, it holds the namespace,
+  // so that no text of a pod makes it another namespace's.
   std::string key{};
   std::string display{};  // namespace/name.
   // So many pods run, or none does.
@@ -61,8 +64,8 @@ inline constexpr char kQueueLabel[] = "muster.dev/queue";
 // on; a pod that names none and has no Job is a group by itself. O(labels).
 GroupRef GroupOf(const api::Pod& pod);
 
-// Of a group that needs no object: its pods say how many they are. None: this
-// kind has an object, which is to be waited for.
+// Of a group that needs no object: its pods say how many they are. None: the
+// group has an object, which is to be waited for.
 std::optional<GroupSpec> SpecFromPod(const GroupRef& ref, const api::Pod& pod);
 
 GroupSpec ToSpec(const api::PodGroup& group);

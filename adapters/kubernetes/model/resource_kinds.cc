@@ -15,10 +15,18 @@ ResourceKind ResourceKinds::KindOf(std::string_view name) const {
 }
 
 bool ResourceKinds::Learn(const api::ResourceList& list) {
+  return Learn(list, Resources::kMaxKinds);
+}
+
+bool ResourceKinds::LearnRequested(const api::ResourceList& list) {
+  return Learn(list, Resources::kMaxKinds / 2);
+}
+
+bool ResourceKinds::Learn(const api::ResourceList& list, size_t most_kinds) {
   bool learned = false;
   for (const auto& [name, amount] : list) {
     if (KindOf(name) < names_.size()) continue;
-    if (names_.size() == Resources::kMaxKinds) break;
+    if (names_.size() >= most_kinds) break;
     names_.push_back(name);
     learned = true;
   }

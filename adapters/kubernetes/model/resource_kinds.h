@@ -27,6 +27,9 @@ class ResourceKinds {
   // room for it (Resources::kMaxKinds). True: there are new ones, and
   // SchedulerConfig::resources is to follow. O(resources x kinds).
   bool Learn(const api::ResourceList& list);
+  // The same of what a pod asks for, which anybody may invent: pods fill half
+  // of the room and leave the rest to what nodes have.
+  bool LearnRequested(const api::ResourceList& list);
 
   // What a node has, rounded down; what a pod asks for, rounded up. Amounts
   // beyond what the library counts are as much as it counts; of a resource
@@ -46,6 +49,7 @@ class ResourceKinds {
   const std::string& device_resource() const { return device_resource_; }
 
  private:
+  bool Learn(const api::ResourceList& list, size_t most_kinds);
   Resources Amounts(const api::ResourceList& list, bool round_up) const;
 
   std::string device_resource_;

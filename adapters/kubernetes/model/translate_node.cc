@@ -33,7 +33,9 @@ absl::StatusOr<Node> ToNode(const api::Node& node, const ResourceKinds& kinds,
       return absl::InvalidArgumentError(
           absl::StrCat("spec.taints: ", translated.status().message()));
     }
-    translated->since = taint.time_added.value_or(0) * kMillisecond;
+    translated->since = std::clamp<Time>(taint.time_added.value_or(0), 0,
+                                         kMaxTime / kMillisecond) *
+                        kMillisecond;
     result.taints.push_back(*std::move(translated));
   }
   result.schedulable =

@@ -19,6 +19,7 @@ namespace muster::kubernetes {
 absl::StatusOr<Node> ToNode(const api::Node& node, const ResourceKinds& kinds,
                             const std::string& model_label);
 
-inline constexpr char kNodeNameLabel[] = "metadata.name";
+// No key of a label in Kubernetes, so that it is none's.
+inline constexpr char kNodeNameLabel[] = "field:metadata.name";
 
 }  // namespace muster::kubernetes
