@@ -26,6 +26,7 @@ void FakeApi::Restart() {
   ASSERT_TRUE(controller.ok()) << controller.status();
   controller_ = *std::move(controller);
   late_.clear();
+  bound_.clear();
   for (const auto& [name, node] : nodes_) controller_->Observe(node);
   for (const auto& [name, group] : groups_) controller_->Observe(group);
   for (const auto& [name, group] : muster_groups_) controller_->Observe(group);
@@ -35,6 +36,20 @@ void FakeApi::Restart() {
   for (const auto& [name, job] : jobs_) controller_->Observe(job);
   for (const auto& [name, pod] : pods_) controller_->Observe(pod);
   ASSERT_TRUE(controller_->Synced(now_).ok());
+}
+
+void FakeApi::Die(size_t carried_out) {
+  std::vector<ApiRequest> requests;
+  controller_->Step(now_, &requests);
+  carried_out = std::min(carried_out, requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    seen_.push_back(requests[i]);
+    const auto* bind = std::get_if<BindRequest>(&requests[i].body);
+    const auto pod = bind == nullptr ? pods_.end() : pods_.find(bind->pod.name);
+    if (pod != pods_.end()) disturbed_.insert(GroupNameOf(pod->second));
+    if (i < carried_out) Perform(requests[i]);
+  }
+  Restart();
 }
 
 void FakeApi::Tell(std::string object, std::function<void(Controller&)> tell) {
@@ -200,6 +215,7 @@ void FakeApi::BindBehind(const std::string& name, const std::string& node) {
   pods_.at(name).node_name = node;
   pods_.at(name).phase = "Running";
   Changed(name);
+  Deliver(true);  // Two schedulers that do not see each other would overbook.
 }
 
 std::string FakeApi::GroupNameOf(const api::Pod& pod) {
@@ -208,13 +224,13 @@ std::string FakeApi::GroupNameOf(const api::Pod& pod) {
   return label == pod.meta.labels.end() ? "" : "muster/" + label->second;
 }
 
-int64_t FakeApi::MinimumOf(const std::string& group) const {
+std::optional<int64_t> FakeApi::MinimumOf(const std::string& group) const {
   const auto known = groups_.find(group);
   if (known != groups_.end()) return known->second.min_count.value_or(1);
-  if (!group.starts_with("muster/")) return 1;
+  if (!group.starts_with("muster/")) return std::nullopt;
   const auto muster = muster_groups_.find(group.substr(7));
-  return muster == muster_groups_.end() ? 1
-                                        : muster->second.min_member.value_or(1);
+  if (muster == muster_groups_.end()) return std::nullopt;
+  return muster->second.min_member.value_or(1);
 }
 
 bool FakeApi::BudgetsAllow(const api::Pod& pod) {
@@ -248,6 +264,9 @@ ApiAnswer FakeApi::Perform(uint64_t id, const BindRequest& bind) {
   const auto it = pods_.find(bind.pod.name);
   if (it == pods_.end()) return {id, ApiOutcome::kNotFound, "no such pod"};
   api::Pod& pod = it->second;
+  if (bound_.contains(bind.pod.uid)) {
+    ADD_FAILURE() << bind.pod.name << " is bound twice";
+  }
   if (pod.meta.uid != bind.pod.uid || !pod.node_name.empty() ||
       pod.meta.deletion) {
     return {id, ApiOutcome::kConflict, "already assigned, or being deleted"};
@@ -259,6 +278,7 @@ ApiAnswer FakeApi::Perform(uint64_t id, const BindRequest& bind) {
     pod.meta.annotations[key] = value;
   }
   Changed(bind.pod.name);
+  if (!fault) bound_.insert(bind.pod.uid);
   return {id, fault ? fault->outcome : ApiOutcome::kDone, ""};
 }
 
@@ -395,7 +415,8 @@ std::string FakeApi::Startable() const {
   for (const auto& [name, pod] : pods_) {
     const std::string group = GroupNameOf(pod);
     if (!waits(pod)) continue;
-    if (!group.empty() && there[group] < MinimumOf(group)) continue;
+    const std::optional<int64_t> minimum = MinimumOf(group);
+    if (!group.empty() && (!minimum || there[group] < *minimum)) continue;
     absl::StrAppend(&names, names.empty() ? "" : " ", name);
   }
   return names;
@@ -415,7 +436,7 @@ absl::Status FakeApi::Check() const {
   }
   for (const auto& [name, pods] : running) {
     if (disturbed_.contains(name)) continue;
-    if (pods < MinimumOf(name)) {
+    if (pods < MinimumOf(name).value_or(1)) {
       return absl::InternalError(
           absl::StrCat("group ", name, " runs with ", pods, " pods"));
     }

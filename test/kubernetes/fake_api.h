@@ -66,6 +66,9 @@ class FakeApi {
   void Delay(uint64_t seed) { random_.emplace(seed); }
   // A controller that knows nothing lists everything.
   void Restart();
+  // The same after the former one has died in the middle of a step, with so
+  // many of its requests carried out.
+  void Die(size_t carried_out);
   // Steps, carries out and observes until nothing happens any more.
   void Settle();
   void Pass(Duration time);
@@ -116,7 +119,8 @@ class FakeApi {
   bool BudgetsAllow(const api::Pod& pod);
   // Its group's name as in `disturbed_`; "" for a pod by itself.
   static std::string GroupNameOf(const api::Pod& pod);
-  int64_t MinimumOf(const std::string& group) const;
+  // None: the group has no object.
+  std::optional<int64_t> MinimumOf(const std::string& group) const;
   void Tell(std::string object, std::function<void(Controller&)> tell);
   void Deliver(bool all);
   void Changed(const std::string& name);
@@ -136,6 +140,7 @@ class FakeApi {
   // Groups of which a pod was deleted, failed or could not be bound: they may
   // run in part until that is mended.
   std::set<std::string> disturbed_;
+  std::set<std::string> bound_;  // UIDs whose binding was confirmed.
   std::vector<ApiRequest> seen_;
   std::deque<Observation> late_;
   std::optional<std::mt19937_64> random_;

@@ -119,6 +119,23 @@ TEST(NodeStoriesTest, APodMayBeBoundToANodeThatIsNotKnownYet) {
   EXPECT_TRUE(api.Check().ok()) << api.Check();
 }
 
+// A gang that has to go is asked to again and again, but not at once.
+TEST(NodeStoriesTest, AProtectedGangOnAFullNodeIsAskedToGoInTurns) {
+  FakeApi api;
+  api.AddNode("n", 1);
+  api.AddPod({.name = "w", .gpus = 1, .job = "w"});
+  api.Settle();
+  api.protected_pods = {"w"};
+  api.AddPod({.name = "foreign", .gpus = 1, .scheduler = "other"});
+  api.BindBehind("foreign", "n");
+  const size_t before = api.seen().size();
+  for (int i = 0; i < 20; ++i) api.Pass(kSecond);
+  EXPECT_LT(api.seen().size() - before, 10u);
+  api.protected_pods.clear();
+  api.Pass(10 * kSecond);
+  EXPECT_EQ(api.On("n"), "foreign");
+}
+
 // Nobody can say whether the pod is bound: its room is not given away.
 TEST(NodeStoriesTest, RoomIsKeptUntilALostBindingIsFound) {
   FakeApi api;

@@ -9,23 +9,46 @@ namespace muster::kubernetes {
 namespace {
 
 constexpr Duration kReadAgain = kSecond;
+constexpr Duration kEvictAgain = 5 * kSecond;
 
 }  // namespace
 
-void Controller::Ask(RequestBody body, std::string pod, uint64_t attempt) {
-  const uint64_t id = next_request_++;
-  if (!pod.empty()) in_flight_[id] = {body, std::move(pod), attempt};
-  requests_.push_back({id, std::move(body)});
+void Controller::Ask(InFlight request) {
+  requests_.push_back({next_request_, request.body});
+  in_flight_[next_request_++] = std::move(request);
+}
+
+// A controller has few of them at a time, if any.
+void Controller::AskAgain() {
+  for (auto& [at, request] : std::exchange(again_, {})) {
+    if (at > now_) {
+      again_.emplace_back(at, std::move(request));
+      continue;
+    }
+    const auto pod = pods_.find(request.pod);
+    if (pod == pods_.end()) continue;
+    if (request.must) {
+      const TaskSlot* slot = gangs_.at(pod->second.group).SlotOf(request.pod);
+      const bool stops = slot != nullptr &&
+                         slot->stage == TaskStage::kStopping &&
+                         slot->decision == request.attempt;
+      if (!stops || pod->second.deleting) continue;
+    }
+    Ask(std::move(request));
+  }
 }
 
 void Controller::Bind(TaskId task, TaskSlot* slot) {
   slot->stage = TaskStage::kBinding;
-  Ask(BindRequest{.pod = pods_.at(slot->pod).ref,
-                  .node = slot->node,
-                  .annotations = {{kTaskAnnotation, absl::StrCat(task.index)},
-                                  {kDecisionAnnotation,
-                                   absl::StrCat(slot->decision)}}},
-      slot->pod, slot->attempt);
+  Ask(InFlight{
+      .body = BindRequest{.pod = pods_.at(slot->pod).ref,
+                          .node = slot->node,
+                          .annotations = {{kTaskAnnotation,
+                                           absl::StrCat(task.index)},
+                                          {kDecisionAnnotation,
+                                           absl::StrCat(slot->decision)}}},
+      .pod = slot->pod,
+      .attempt = slot->attempt});
 }
 
 void Controller::Give(const DecisionRecord& decision,
@@ -66,8 +89,10 @@ void Controller::Stop(const DecisionRecord& decision,
   std::string whom = "no gang: " + std::string(Name(decision.reason.code));
   const auto other = by_key_.find(decision.on_behalf_of);
   if (other != by_key_.end()) whom = gangs_.at(other->second).told.display;
-  Ask(EvictRequest{.pod = pod->second.ref, .for_whom = whom}, slot->pod,
-      decision.seq);
+  Ask(InFlight{.body = EvictRequest{.pod = pod->second.ref, .for_whom = whom},
+               .pod = slot->pod,
+               .attempt = decision.seq,
+               .must = decision.on_behalf_of.empty()});
   Ask(EventRequest{.pod = pod->second.ref,
                    .warning = false,
                    .reason = "Preempted",
@@ -121,7 +146,9 @@ void Controller::BindAnswered(const ApiAnswer& answer,
     case ApiOutcome::kConflict:
     case ApiOutcome::kUnknown:
       // It may be bound, by this request or another, or be gone.
-      Ask(ReadRequest{pod->second.ref}, request.pod, request.attempt);
+      Ask(InFlight{.body = ReadRequest{pod->second.ref},
+                   .pod = request.pod,
+                   .attempt = request.attempt});
       return;
     case ApiOutcome::kRefused:
     case ApiOutcome::kForbidden:
@@ -131,18 +158,11 @@ void Controller::BindAnswered(const ApiAnswer& answer,
                                .attempt = slot->attempt,
                                .outcome = TaskOutcome::kFailed}}});
       slot->stage = TaskStage::kWaiting;
+      nodes_.TellUsageAgain(slot->node);
       Report(&gang, "SchedulerError",
              absl::StrCat("binding failed: ", answer.message));
       return;
   }
-}
-
-void Controller::ReadAgain() {
-  std::erase_if(reads_, [this](const auto& read) {
-    if (read.first > now_) return false;
-    Ask(read.second.body, read.second.pod, read.second.attempt);
-    return true;
-  });
 }
 
 void Controller::ReadAnswered(const ApiAnswer& answer,
@@ -159,7 +179,7 @@ void Controller::ReadAnswered(const ApiAnswer& answer,
   if (answer.outcome != ApiOutcome::kDone &&
       answer.outcome != ApiOutcome::kNotFound) {
     // Still nobody knows where it is: its room is not given away.
-    reads_.emplace_back(now_ + kReadAgain, request);
+    again_.emplace_back(now_ + kReadAgain, request);
     return;
   }
   MustTell(TasksAnswered{gang.told.key,
@@ -167,6 +187,7 @@ void Controller::ReadAnswered(const ApiAnswer& answer,
                            .attempt = slot->attempt,
                            .outcome = TaskOutcome::kFailed}}});
   slot->stage = TaskStage::kWaiting;
+  nodes_.TellUsageAgain(slot->node);
 }
 
 void Controller::EvictAnswered(const ApiAnswer& answer,
@@ -180,6 +201,10 @@ void Controller::EvictAnswered(const ApiAnswer& answer,
   const TaskSlot* own = gang.SlotOf(request.pod);
   if (own == nullptr || own->stage != TaskStage::kStopping ||
       own->decision != request.attempt) {
+    return;
+  }
+  if (request.must) {  // As `kubectl drain` does.
+    again_.emplace_back(now_ + kEvictAgain, request);
     return;
   }
   for (RoleSlots& role : gang.roles()) {

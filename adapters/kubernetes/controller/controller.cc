@@ -48,7 +48,7 @@ absl::Status Controller::Synced(Time now) {
 void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
   now_ = std::max(now_, now);
   if (!synced_) return;
-  ReadAgain();
+  AskAgain();
   for (int round = 0; round < kMostRounds; ++round) {
     while (!timers_.empty() && timers_.begin()->first <= now_) {
       dirty_.insert(timers_.begin()->second);
@@ -77,7 +77,7 @@ Time Controller::next_step() const {
   Time next = told_ || !dirty_.empty() ? now_ : plan_.next_wakeup;
   if (!timers_.empty()) next = std::min(next, timers_.begin()->first);
   if (report_due_) next = std::min(next, next_report_);
-  for (const auto& [at, read] : reads_) next = std::min(next, at);
+  for (const auto& [at, request] : again_) next = std::min(next, at);
   return next;
 }
 

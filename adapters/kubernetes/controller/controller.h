@@ -83,6 +83,9 @@ class Controller {
     RequestBody body{};
     std::string pod{};     // UID.
     uint64_t attempt = 0;  // Of a binding; of an eviction its decision.
+    // Of an eviction: it is for no other gang, and is asked for until it is
+    // done.
+    bool must = false;
   };
 
   Controller(ControllerOptions options, Scheduler scheduler);
@@ -136,12 +139,14 @@ class Controller {
   void Stop(const DecisionRecord& decision, const PlannedTaskRecord& task,
             GangRecord* gang);
   void Bind(TaskId task, TaskSlot* slot);
-  void Ask(RequestBody body, std::string pod = {}, uint64_t attempt = 0);
+  void Ask(RequestBody body) { requests_.push_back({next_request_++, body}); }
+  // Its answer is awaited.
+  void Ask(InFlight request);
   void BindAnswered(const ApiAnswer& answer, const InFlight& request);
   void EvictAnswered(const ApiAnswer& answer, const InFlight& request);
   void ReadAnswered(const ApiAnswer& answer, const InFlight& request);
-  // Reads that had no answer, again.
-  void ReadAgain();
+  // Reads that had no answer and evictions that were refused, again.
+  void AskAgain();
 
   // report.cc: why pods wait.
   void ReportWaiting();
@@ -171,7 +176,7 @@ class Controller {
   std::set<GroupRef> outside_;  // Their queue does not take them.
   std::set<std::pair<Time, GroupRef>> timers_;
   std::map<uint64_t, InFlight> in_flight_;
-  std::vector<std::pair<Time, InFlight>> reads_;  // To be made again, and when.
+  std::vector<std::pair<Time, InFlight>> again_;  // To be asked, and when.
   std::vector<ApiRequest> requests_;
   std::vector<std::string> defects_;
   Plan plan_;

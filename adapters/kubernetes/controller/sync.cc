@@ -1,5 +1,6 @@
 // What the scheduler is told of pods and their groups.
 #include <algorithm>
+#include <iostream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
@@ -133,7 +134,9 @@ void Controller::AnswerTasks(GangRecord* gang) {
     for (uint32_t i = 0; i < slots.size(); ++i) {
       if (!slots[i].placed()) continue;
       auto answer = AnswerOf({r, i}, &slots[i], gang);
-      if (answer) answers.tasks.push_back(*std::move(answer));
+      if (!answer) continue;
+      if (!slots[i].placed()) nodes_.TellUsageAgain(slots[i].node);
+      answers.tasks.push_back(*std::move(answer));
     }
   }
   if (!answers.tasks.empty()) MustTell(std::move(answers));
@@ -146,7 +149,10 @@ void Controller::Forget(GangRecord* gang) {
   gang->told = {};
   queues_.Retry();
   for (RoleSlots& role : gang->roles()) {
-    for (TaskSlot& slot : role.slots) slot = {.pod = slot.pod};
+    for (TaskSlot& slot : role.slots) {
+      if (slot.placed()) nodes_.TellUsageAgain(slot.node);
+      slot = {.pod = slot.pod};
+    }
   }
 }
 
