@@ -14,6 +14,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr char kSecret[] = "S3CRET-TOKEN";
+
 class Recorder final : public Receiver {
  public:
   struct Answer {
@@ -33,6 +35,8 @@ class Recorder final : public Receiver {
   }
   void OnEnd(RequestId id, const RequestEnd& end) override {
     EXPECT_FALSE(answers[id].end.has_value());
+    // No error quotes what a request shows to the server.
+    EXPECT_EQ(end.status.ToString().find(kSecret), std::string::npos);
     answers[id].end = end;
   }
 
@@ -53,7 +57,7 @@ class CurlTransportTest : public testing::Test {
     }
     access_.server = server_->url();
     access_.ca_pem = server_->Text("server.pem");
-    access_.credentials = FixedCredentials({});
+    access_.credentials = FixedCredentials({.token = kSecret, .generation = 1});
   }
 
   void Connect(CurlOptions options = {}) {
@@ -176,7 +180,6 @@ TEST_F(CurlTransportTest, A401IsAnsweredByARotatedToken) {
 }
 
 TEST_F(CurlTransportTest, A401WithoutAnotherTokenIsTold) {
-  access_.credentials = FixedCredentials({.token = "S3CRET", .generation = 1});
   Connect();
   const auto& answer = Ask({.path = "/token"});
   EXPECT_EQ(answer.head.status, 401);
