@@ -307,5 +307,40 @@ TEST_F(CurlTransportTest, ATransportMayEndWithRequestsUnderWay) {
   EXPECT_FALSE(recorder_.answers[stream].end.has_value());
 }
 
+TEST_F(CurlTransportTest, OverHttp2WatchesAndWritesShareOneConnection) {
+  const HttpsServer server(/*http2=*/true);
+  if (!server.missing().empty()) GTEST_SKIP() << "needs " << server.missing();
+  access_.server = server.url();
+  access_.ca_pem = server.Text("server.pem");
+  Connect();
+  const RequestId watch =
+      transport_->Start({.path = "/endless", .streaming = true}, &recorder_);
+  std::vector<RequestId> ids;
+  for (int i = 0; i < 20; ++i) {
+    ids.push_back(transport_->Start(
+        {.method = "POST", .path = "/bind", .body = "{}", .idempotent = false},
+        &recorder_));
+  }
+  for (const RequestId id : ids) {
+    EXPECT_TRUE(Wait(id).end->status.ok()) << Wait(id).end->status;
+  }
+  const Json echo = Echo({.path = "/echo"});
+  EXPECT_EQ(echo["version"], "2.0");
+  EXPECT_EQ(echo["sessions"], 1);
+  EXPECT_EQ(echo["hits"]["/bind"], 20);
+  EXPECT_EQ(recorder_.answers[watch].body, "begun");
+
+  // The connection ends under a write, which is not written again; the watch
+  // ends, too, in whatever way.
+  const auto& lost =
+      Ask({.method = "POST", .path = "/swallow", .idempotent = false});
+  EXPECT_FALSE(lost.end->status.ok());
+  EXPECT_TRUE(lost.end->sent);
+  Wait(watch);
+  const Json after = Echo({.path = "/echo"});
+  EXPECT_EQ(after["hits"]["/swallow"], 1);
+  EXPECT_EQ(after["sessions"], 2);
+}
+
 }  // namespace
 }  // namespace muster::kubernetes::client
