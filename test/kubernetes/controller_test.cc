@@ -237,6 +237,22 @@ TEST(ControllerTest, APodThatFailedIsWaitedForInItsPlace) {
   EXPECT_EQ(api.NodeOf("w1"), place);
 }
 
+TEST(ControllerTest, AGangWhosePodsAreAllDeletedKeepsNoPlace) {
+  FakeApi api;
+  api.AddNode("n", 4);
+  for (const char* group : {"red", "blue"}) {
+    api.AddGroup(group, 4);
+    for (int i = 0; i < 4; ++i) {
+      api.AddPod({.name = absl::StrCat(group, i), .gpus = 1, .group = group});
+    }
+    api.Settle();
+  }
+  EXPECT_EQ(api.On("n"), "red0 red1 red2 red3");
+  for (int i = 0; i < 4; ++i) api.DeletePod(absl::StrCat("red", i));
+  api.Settle();
+  EXPECT_EQ(api.On("n"), "blue0 blue1 blue2 blue3");
+}
+
 TEST(ControllerTest, APlaceIsNotKeptForever) {
   FakeApi api;
   api.AddNode("a", 1);

@@ -80,8 +80,9 @@ class GangRecord {
   // priority class. Without a key: there is nothing to schedule. O(pods).
   Gang ToGang(const Pods& pods, PriorityClass* priority_class) const;
 
-  // Whether a task of it has a place.
+  // Whether a task of it has a place; whether one has a pod.
   bool placed() const;
+  bool HasPods() const;
   std::vector<RoleSlots>& roles() { return roles_; }
   const std::vector<RoleSlots>& roles() const { return roles_; }
   // Null if the pod has no task, or there is no such task.

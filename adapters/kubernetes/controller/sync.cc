@@ -198,6 +198,11 @@ void Controller::Sync(const GroupRef& ref) {
   if (it == gangs_.end()) return;
   GangRecord& gang = it->second;
   AnswerTasks(&gang);
+  if (gang.placed() && !gang.HasPods()) {
+    // Places are kept for single pods, not for a gang that somebody took away.
+    MustTell(GangYielded{gang.told.key});
+    gang.roles().clear();
+  }
   if (gang.spec) TellGang(&gang);
   // Pods that took the tasks of others may have places to be bound to.
   AnswerTasks(&gang);
