@@ -89,8 +89,9 @@ class GangRecord {
   // O(tasks).
   bool LoseNode(const std::string& node);
 
-  // Whether a task of it has a place.
+  // Whether a task of it has a place; whether one has a pod.
   bool placed() const;
+  bool HasPods() const;
   std::vector<RoleSlots>& roles() { return roles_; }
   const std::vector<RoleSlots>& roles() const { return roles_; }
   // Null if the pod has no task, or there is no such task.

@@ -227,6 +227,14 @@ void Controller::Sync(const GroupRef& ref) {
   if (it == gangs_.end()) return;
   GangRecord& gang = it->second;
   AnswerTasks(&gang);
+  if (gang.placed() && !gang.HasPods()) {
+    // Places are kept for single pods, not for a gang that somebody took away.
+    MustTell(GangYielded{gang.told.key});
+    for (const RoleSlots& role : gang.roles()) {
+      for (const TaskSlot& slot : role.slots) nodes_.TellUsageAgain(slot.node);
+    }
+    gang.roles().clear();
+  }
   if (gang.spec) {
     TellGang(&gang);
   } else {

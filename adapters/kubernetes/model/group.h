@@ -18,8 +18,8 @@ namespace muster::kubernetes {
 enum class GroupKind : uint8_t {
   kPod,       // A pod by itself; the name is its UID.
   kPodGroup,  // scheduling.k8s.io, spec.schedulingGroup.podGroupName.
-  // muster.dev, the label muster.dev/pod-group; no object where the pods have
-  // the annotation muster.dev/min-pods.
+  // The label muster.dev/pod-group: an object of muster.dev, or, without one,
+  // what the annotation muster.dev/min-pods of its pods says.
   kMusterGroup,
   kKueueGroup,  // No object: the label and annotation of Kueue's pod groups.
   kVolcanoGroup,
