@@ -100,7 +100,7 @@ void Host::OnData(client::RequestId, std::string_view data) {
 
 void Host::OnEnd(client::RequestId, const client::RequestEnd& end) {
   request_ = 0;
-  const Millis now = client::SteadyNow();
+  const Millis now = options_.clock();
   if (end.status.ok() && status_ != 0) {
     election_->OnAnswer(now, status_, body_);
   } else {

@@ -23,6 +23,8 @@ struct HostOptions {
   // None: there is one replica only, which leads at once and for ever.
   std::optional<client::ElectionOptions> election{};
   client::RequestQueueOptions queue{};
+  // By which the transport measures, and the caller of Advance.
+  std::function<client::Millis()> clock = client::SteadyNow;
 };
 
 // On its transport's thread.

@@ -28,7 +28,8 @@ class ObjectSink final : public client::Sink {
     std::function<void(const T&)> is{};  // It is there, and so.
     // It is not there any more; told before another one of its name.
     std::function<void(const ObjectName&)> gone{};
-    // Its JSON is no such object. What was known of it stays.
+    // Its JSON is no such object. What was known of it stays, until it is
+    // deleted or is another one of its name.
     std::function<void(const api::BadObject&)> bad{};
   };
 
@@ -45,7 +46,7 @@ class ObjectSink final : public client::Sink {
         },
         [this](const api::BadObject& bad) {
           listed_.insert({bad.namespace_name, bad.name});
-          handlers_.bad(bad);
+          Bad(bad);
         });
     return list.status();
   }
@@ -65,19 +66,11 @@ class ObjectSink final : public client::Sink {
 
   absl::Status OnEvent(client::EventType type, std::string_view json) override {
     const auto object = reader_.template Read<T>(json);
-    if (!object.ok()) {
-      handlers_.bad({.why = object.status()});
-      return absl::OkStatus();
-    }
-    if (type != client::EventType::kDeleted) {
+    if (!object.ok()) return OnBadEvent(type, json, object.status());
+    if (type == client::EventType::kDeleted) {
+      Gone(NameOf(object->meta));
+    } else {
       Is(*object);
-      return absl::OkStatus();
-    }
-    const ObjectName name = NameOf(object->meta);
-    const auto it = known_.find(KeyOf(name));
-    if (it != known_.end() && it->second == name.uid) {
-      known_.erase(it);
-      handlers_.gone(name);
     }
     return absl::OkStatus();
   }
@@ -94,13 +87,51 @@ class ObjectSink final : public client::Sink {
 
   void Is(const T& object) {
     const ObjectName name = NameOf(object.meta);
-    const auto [it, is_new] = known_.try_emplace(KeyOf(name), name.uid);
-    if (!is_new && it->second != name.uid) {  // The former one is gone.
-      ObjectName former = name;
-      former.uid = std::exchange(it->second, name.uid);
-      handlers_.gone(former);
-    }
+    GoneBefore(name);
+    known_[KeyOf(name)] = name.uid;
     handlers_.is(object);
+  }
+
+  void Gone(const ObjectName& name) {
+    const auto it = known_.find(KeyOf(name));
+    if (it == known_.end() || it->second != name.uid) return;
+    known_.erase(it);
+    handlers_.gone(name);
+  }
+
+  // One of the same name that is another object is gone.
+  void GoneBefore(ObjectName name) {
+    const auto it = known_.find(KeyOf(name));
+    if (it == known_.end() || it->second == name.uid) return;
+    name.uid = it->second;
+    known_.erase(it);
+    handlers_.gone(name);
+  }
+
+  void Bad(const api::BadObject& bad) {
+    if (!bad.uid.empty()) GoneBefore({bad.namespace_name, bad.name, bad.uid});
+    handlers_.bad(bad);
+  }
+
+  absl::Status OnBadEvent(client::EventType type, std::string_view json,
+                          const absl::Status& why) {
+    // A Namespace has metadata alone, which every object has.
+    const auto object = reader_.template Read<api::Namespace>(json);
+    const bool deleted = type == client::EventType::kDeleted;
+    if (!object.ok()) {
+      handlers_.bad({.why = why});
+      return deleted ? why : absl::OkStatus();  // A list tells who it was.
+    }
+    const ObjectName name = NameOf(object->meta);
+    if (deleted) {
+      Gone(name);
+    } else {
+      Bad({.namespace_name = name.namespace_name,
+           .name = name.name,
+           .uid = name.uid,
+           .why = why});
+    }
+    return absl::OkStatus();
   }
 
   const Handlers handlers_;

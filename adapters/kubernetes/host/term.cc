@@ -4,11 +4,18 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "adapters/kubernetes/api/paths.h"
+#include "adapters/kubernetes/client/error.h"
 
 namespace muster::kubernetes {
 
 using client::Millis;
+
+namespace {
+
+// After so long, resources that were not served are looked for again.
+constexpr Millis kLookAgain = 60'000;
+
+}  // namespace
 
 absl::StatusOr<std::unique_ptr<Term>> Term::Create(client::Transport* transport,
                                                    client::RequestQueue* queue,
@@ -95,21 +102,30 @@ void Term::Add(std::vector<std::string> paths, bool optional,
       .is = std::move(is),
       .gone = std::move(gone),
       .bad = [this, path](const api::BadObject& bad) {
-        log_(absl::StrCat("an object of ", path, " (", bad.namespace_name, "/",
-                          bad.name, ") is left out: ", bad.why.ToString()));
+        Say(absl::StrCat("an object of ", path, " (", bad.namespace_name, "/",
+                         bad.name, ") is left out: ", bad.why.ToString()));
       }});
-  client::ReflectorOptions options;
-  options.path = path;
-  watch.reflector = std::make_unique<client::Reflector>(
-      transport_, std::move(options), watch.sink.get());
-  paths.erase(paths.begin());
-  watch.older = std::move(paths);
+  watch.paths = std::move(paths);
   watch.optional = optional;
+  Renew(&watch);
+}
+
+void Term::Renew(Watch* watch) {
+  client::ReflectorOptions options;
+  options.path = watch->paths[watch->path];
+  watch->reflector = std::make_unique<client::Reflector>(
+      transport_, std::move(options), watch->sink.get());
+}
+
+void Term::Say(std::string_view line) const {
+  constexpr size_t kMost = 1024;
+  log_(client::PlainText(line, kMost));
 }
 
 Millis Term::Advance(Watch* watch, Millis now) {
-  if (watch->not_served) return client::kNever;
+  if (watch->not_served && now < watch->look_again) return watch->look_again;
   const Millis next = watch->reflector->Advance(now);
+  if (watch->reflector->synced()) watch->not_served = false;
   const absl::Status& error = watch->reflector->last_error();
   if (error.ok()) {
     watch->told.clear();
@@ -117,20 +133,16 @@ Millis Term::Advance(Watch* watch, Millis now) {
   }
   if (watch->optional && watch->reflector->last_refusal() == 404 &&
       !watch->reflector->synced()) {
-    if (watch->older.empty()) {
-      watch->not_served = true;
-      return now;
-    }
-    client::ReflectorOptions options;
-    options.path = watch->older.front();
-    watch->older.erase(watch->older.begin());
-    watch->reflector = std::make_unique<client::Reflector>(
-        transport_, std::move(options), watch->sink.get());
+    watch->path = (watch->path + 1) % watch->paths.size();
+    Renew(watch);
+    if (watch->path > 0) return now;
+    watch->not_served = true;  // It may be installed later.
+    watch->look_again = now + kLookAgain;
     return now;
   }
   if (error.ToString() != watch->told) {
     watch->told = error.ToString();
-    log_(watch->told);
+    Say(watch->told);
   }
   return next;
 }
@@ -149,10 +161,14 @@ Millis Term::Advance(Millis now) {
   if (!synced_ && listed) {
     synced_ = true;
     const absl::Status status = controller_->Synced(ToTime(now));
-    log_(status.ok() ? "in step with the API server" : status.ToString());
+    Say(status.ok() ? "in step with the API server" : status.ToString());
   }
   if (!synced_) return next;
   controller_->Step(ToTime(now), &requests_);
+  const std::vector<std::string>& defects = controller_->defects();
+  for (; defects_told_ < defects.size(); ++defects_told_) {
+    Say(absl::StrCat("a defect of muster: ", defects[defects_told_]));
+  }
   for (ApiRequest& request : std::exchange(requests_, {})) {
     Send(std::move(request), now);
   }
@@ -178,6 +194,7 @@ void Term::Send(ApiRequest request, Millis now) {
 }
 
 void Term::Answer(const ApiRequest& request, const client::Outcome& outcome) {
+  ApiAnswer answer = ToAnswer(request.id, outcome);
   if (const auto* read = std::get_if<ReadRequest>(&request.body)) {
     const bool gone = outcome.kind == client::OutcomeKind::kRefused &&
                       outcome.http_status == 404;
@@ -188,9 +205,11 @@ void Term::Answer(const ApiRequest& request, const client::Outcome& outcome) {
       controller_->PodGone(read->pod.uid);
     } else if (pod.ok()) {
       controller_->Observe(*pod);
+    } else if (answer.outcome == ApiOutcome::kDone) {
+      answer.outcome = ApiOutcome::kUnknown;  // It says nothing of the pod.
     }
   }
-  controller_->Answer(ToAnswer(request.id, outcome));
+  controller_->Answer(answer);
 }
 
 }  // namespace muster::kubernetes

@@ -40,7 +40,7 @@ class Term {
   // after any Poll that delivered something.
   client::Millis Advance(client::Millis now);
 
-  // Everything has been listed, and is decided upon.
+  // Everything that is served has been listed, and is decided upon.
   bool synced() const { return synced_; }
   const Controller& controller() const { return *controller_; }
 
@@ -48,11 +48,12 @@ class Term {
   struct Watch {
     std::unique_ptr<client::Sink> sink{};
     std::unique_ptr<client::Reflector> reflector{};
-    // Other paths to the same resource, in older versions of it, if this one is
-    // not served.
-    std::vector<std::string> older{};
+    // To the same resource in its versions, the newest first; which of them.
+    std::vector<std::string> paths{};
+    size_t path = 0;
     bool optional = false;
-    bool not_served = false;
+    bool not_served = false;  // Any of them; looked for again, and when.
+    client::Millis look_again = 0;
     std::string told{};  // The last error that was logged.
   };
 
@@ -64,6 +65,8 @@ class Term {
            std::function<void(const T&)> is,
            std::function<void(const ObjectName&)> gone);
   client::Millis Advance(Watch* watch, client::Millis now);
+  void Renew(Watch* watch);
+  void Say(std::string_view line) const;
   void Send(ApiRequest request, client::Millis now);
   void Answer(const ApiRequest& request, const client::Outcome& outcome);
   Time ToTime(client::Millis now) const;
@@ -78,6 +81,7 @@ class Term {
   std::vector<Watch> watches_;
   std::vector<ApiRequest> requests_;
   bool synced_ = false;
+  size_t defects_told_ = 0;
   // The queue's callbacks hold it: they do nothing when the term is over.
   std::shared_ptr<Term*> self_;
 };

@@ -21,6 +21,15 @@ api::ObjectReference ToReference(const PodRef& pod) {
           .uid = pod.uid};
 }
 
+// The beginning of a name, to which "." and more may be added.
+std::string NamePart(const std::string& name) {
+  std::string part = name.substr(0, 200);
+  while (!part.empty() && (part.back() == '.' || part.back() == '-')) {
+    part.pop_back();
+  }
+  return part;
+}
+
 // Makes the write of each kind of request.
 class Maker {
  public:
@@ -71,8 +80,8 @@ class Maker {
 
   absl::StatusOr<client::Write> operator()(const EventRequest& request) const {
     api::Event event;
-    event.name = absl::StrCat(request.pod.name.substr(0, 200), ".",
-                              absl::Hex(wall_), "-", absl::Hex(id_));
+    event.name = absl::StrCat(NamePart(request.pod.name), ".", absl::Hex(wall_),
+                              "-", absl::Hex(id_));
     event.regarding = ToReference(request.pod);
     event.warning = request.warning;
     event.reason = request.reason;

@@ -1,0 +1,202 @@
+// Each request of the controller as HTTP, and each outcome as an answer.
+#include "adapters/kubernetes/host/writer.h"
+
+#include <string>
+
+#include "gmock/gmock.h"
+#include "gtest/gtest.h"
+#include "nlohmann/json.hpp"
+
+namespace muster::kubernetes {
+namespace {
+
+using Json = nlohmann::json;
+using client::OutcomeKind;
+using client::Urgency;
+using ::testing::EndsWith;
+using ::testing::MatchesRegex;
+using ::testing::StartsWith;
+
+constexpr client::Millis kWall = 1'769'860'800'000;  // 2026-01-31T12:00:00Z
+const PodRef kPod{"ns", "p", "u1"};
+const std::string kPath = "/api/v1/namespaces/ns/pods/p";
+
+client::Write WriteOf(RequestBody body, uint64_t id = 7) {
+  const ApiRequest request{id, std::move(body)};
+  auto write = ToWrite(request, {.instance = "replica-1"}, kWall);
+  EXPECT_TRUE(write.ok()) << write.status();
+  return write.ok() ? *std::move(write) : client::Write();
+}
+
+TEST(WriterTest, ABinding) {
+  const client::Write write =
+      WriteOf(BindRequest{kPod, "n1", {{kTaskAnnotation, "3"}}});
+  EXPECT_EQ(write.http.method, "POST");
+  EXPECT_EQ(write.http.path, kPath + "/binding");
+  EXPECT_EQ(write.http.content_type, "application/json");
+  EXPECT_EQ(write.urgency, Urgency::kDecision);
+  EXPECT_EQ(write.key, "u1");
+  EXPECT_FALSE(write.idempotent);
+  EXPECT_FALSE(write.http.idempotent);
+  EXPECT_TRUE(write.retry_429);
+  const Json body = Json::parse(write.http.body);
+  EXPECT_EQ(body["metadata"]["uid"], "u1");
+  EXPECT_EQ(body["metadata"]["annotations"][kTaskAnnotation], "3");
+  EXPECT_EQ(body["target"]["name"], "n1");
+}
+
+TEST(WriterTest, AnEvictionIsAboutThatPodAndItsRefusalIsAnAnswer) {
+  const client::Write write = WriteOf(EvictRequest{kPod, "ns/high"});
+  EXPECT_EQ(write.http.method, "POST");
+  EXPECT_EQ(write.http.path, kPath + "/eviction");
+  EXPECT_EQ(write.urgency, Urgency::kDecision);
+  EXPECT_EQ(write.key, "u1");
+  EXPECT_TRUE(write.idempotent);
+  EXPECT_FALSE(write.retry_429);
+  const Json body = Json::parse(write.http.body);
+  EXPECT_EQ(body["kind"], "Eviction");
+  EXPECT_EQ(body["deleteOptions"]["preconditions"]["uid"], "u1");
+}
+
+TEST(WriterTest, AConditionOfAPodThatWaits) {
+  const client::Write write =
+      WriteOf(UnscheduledRequest{kPod, "Unschedulable", "no room"});
+  EXPECT_EQ(write.http.method, "PATCH");
+  EXPECT_EQ(write.http.path, kPath + "/status");
+  EXPECT_EQ(write.http.content_type, "application/strategic-merge-patch+json");
+  EXPECT_EQ(write.urgency, Urgency::kStatus);
+  EXPECT_EQ(write.key, "u1");
+  EXPECT_TRUE(write.idempotent);
+  const Json body = Json::parse(write.http.body);
+  EXPECT_EQ(body["metadata"]["uid"], "u1");
+  const Json& condition = body["status"]["conditions"][0];
+  EXPECT_EQ(condition["type"], "PodScheduled");
+  EXPECT_EQ(condition["status"], "False");
+  EXPECT_EQ(condition["reason"], "Unschedulable");
+  EXPECT_EQ(condition["message"], "no room");
+  EXPECT_THAT(condition["lastTransitionTime"].get<std::string>(),
+              StartsWith("2026-01-31T12:00:00"));
+}
+
+TEST(WriterTest, ANominationAndItsEnd) {
+  Json body = Json::parse(WriteOf(NominateRequest{kPod, "n1"}).http.body);
+  EXPECT_EQ(body["status"]["nominatedNodeName"], "n1");
+  body = Json::parse(WriteOf(NominateRequest{kPod, ""}).http.body);
+  EXPECT_TRUE(body["status"]["nominatedNodeName"].is_null());
+  EXPECT_FALSE(body["status"].contains("conditions"));
+}
+
+TEST(WriterTest, ARead) {
+  const client::Write write = WriteOf(ReadRequest{kPod});
+  EXPECT_EQ(write.http.method, "GET");
+  EXPECT_EQ(write.http.path, kPath);
+  EXPECT_EQ(write.http.body, "");
+  EXPECT_EQ(write.key, "u1");
+  EXPECT_TRUE(write.idempotent);
+}
+
+TEST(WriterTest, AnEvent) {
+  const client::Write write = WriteOf(EventRequest{.pod = kPod,
+                                                   .warning = true,
+                                                   .reason = "Preempted",
+                                                   .action = "Preempting",
+                                                   .note = "for ns/high"});
+  EXPECT_EQ(write.http.method, "POST");
+  EXPECT_EQ(write.http.path, "/apis/events.k8s.io/v1/namespaces/ns/events");
+  EXPECT_EQ(write.urgency, Urgency::kEvent);
+  EXPECT_EQ(write.key, "");  // It may come after a decision about the pod.
+  const Json body = Json::parse(write.http.body);
+  EXPECT_EQ(body["type"], "Warning");
+  EXPECT_EQ(body["reason"], "Preempted");
+  EXPECT_EQ(body["action"], "Preempting");
+  EXPECT_EQ(body["note"], "for ns/high");
+  EXPECT_EQ(body["regarding"]["uid"], "u1");
+  EXPECT_EQ(body["reportingInstance"], "replica-1");
+  EXPECT_THAT(body["metadata"]["name"].get<std::string>(), StartsWith("p."));
+}
+
+TEST(WriterTest, NamesOfEventsAreNamesAndDiffer) {
+  const auto name = [](const std::string& pod, uint64_t id) {
+    const client::Write write =
+        WriteOf(EventRequest{.pod = {"ns", pod, "u"}}, id);
+    return Json::parse(write.http.body)["metadata"]["name"].get<std::string>();
+  };
+  EXPECT_NE(name("p", 1), name("p", 2));
+  // Names of pods may be longer, and have what may not end a part of a name.
+  for (const char last : {'-', '.', 'x'}) {
+    std::string pod(253, 'a');
+    pod[199] = last;
+    pod[198] = '-';
+    const std::string made = name(pod, 1);
+    EXPECT_LE(made.size(), 253u);
+    EXPECT_THAT(made, MatchesRegex(
+                          "[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*"
+                          "[a-z0-9])?)*"));
+  }
+}
+
+TEST(WriterTest, NamesThatLeaveTheirPartOfAPathAreRefused) {
+  for (const char* bad : {"", "..", "a/b", "a%2fb"}) {
+    for (const RequestBody& body :
+         {RequestBody(BindRequest{.pod = {"ns", bad, "u"}}),
+          RequestBody(EvictRequest{.pod = {bad, "p", "u"}}),
+          RequestBody(UnscheduledRequest{.pod = {"ns", bad, "u"}}),
+          RequestBody(ReadRequest{.pod = {bad, "p", "u"}})}) {
+      EXPECT_TRUE(
+          absl::IsInvalidArgument(ToWrite({1, body}, {}, kWall).status()))
+          << bad;
+    }
+  }
+}
+
+// What tenants wrote may be in messages.
+TEST(WriterTest, TextsOfOthersAreBoundedAndEscaped) {
+  std::string text = "\"},{\"evil\":\"\n\x01";
+  text += std::string(100'000, 'x') + "\xff";
+  for (const RequestBody& body :
+       {RequestBody(UnscheduledRequest{kPod, text, text}),
+        RequestBody(EventRequest{
+            .pod = kPod, .reason = text, .action = text, .note = text})}) {
+    const client::Write write = WriteOf(body);
+    EXPECT_LT(write.http.body.size(), 4'000u);
+    const Json parsed = Json::parse(write.http.body, nullptr, false);
+    ASSERT_FALSE(parsed.is_discarded());
+    EXPECT_EQ(write.http.body.find("\"evil\":"), std::string::npos);
+    EXPECT_EQ(write.http.body.find('\n'), std::string::npos);
+  }
+}
+
+TEST(WriterTest, OutcomesAsAnswers) {
+  struct Case {
+    OutcomeKind kind{};
+    int status = 0;
+    ApiOutcome outcome{};
+  };
+  const Case cases[] = {
+      {OutcomeKind::kDone, 201, ApiOutcome::kDone},
+      {OutcomeKind::kRefused, 404, ApiOutcome::kNotFound},
+      {OutcomeKind::kRefused, 409, ApiOutcome::kConflict},
+      {OutcomeKind::kRefused, 429, ApiOutcome::kForbidden},
+      {OutcomeKind::kRefused, 403, ApiOutcome::kRefused},
+      {OutcomeKind::kRefused, 422, ApiOutcome::kRefused},
+      {OutcomeKind::kUnknown, 0, ApiOutcome::kUnknown},
+      {OutcomeKind::kUnknown, 500, ApiOutcome::kUnknown},
+      {OutcomeKind::kNotSent, 0, ApiOutcome::kRefused},
+      {OutcomeKind::kDropped, 0, ApiOutcome::kRefused},
+  };
+  for (const Case& c : cases) {
+    client::Outcome outcome{.kind = c.kind, .http_status = c.status};
+    outcome.error.message = "said";
+    outcome.transport = absl::UnavailableError("cut");
+    const ApiAnswer answer = ToAnswer(9, outcome);
+    EXPECT_EQ(answer.id, 9u);
+    EXPECT_EQ(answer.outcome, c.outcome) << c.status;
+    const std::string message = c.kind == OutcomeKind::kDone      ? ""
+                                : c.kind == OutcomeKind::kRefused ? "said"
+                                                                  : "cut";
+    EXPECT_EQ(answer.message, message);
+  }
+}
+
+}  // namespace
+}  // namespace muster::kubernetes
