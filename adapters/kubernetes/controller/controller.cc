@@ -81,4 +81,13 @@ Time Controller::next_step() const {
   return next;
 }
 
+ControllerCounts Controller::counts() const {
+  return {.pods = pods_.size(),
+          .groups = gangs_.size(),
+          .jobs = jobs_.size(),
+          .roles = roles_.size(),
+          .in_flight = in_flight_.size(),
+          .refused = outside_.size()};
+}
+
 }  // namespace muster::kubernetes

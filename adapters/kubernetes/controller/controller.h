@@ -29,6 +29,19 @@
 
 namespace muster::kubernetes {
 
+// How much a controller remembers.
+struct ControllerCounts {
+  size_t pods = 0;
+  size_t groups = 0;
+  size_t jobs = 0;
+  size_t roles = 0;  // Kinds of pods, those included that are to be forgotten.
+  size_t in_flight = 0;  // Requests whose answers are awaited.
+  size_t refused = 0;    // Groups that their queues do not take.
+
+  friend bool operator==(const ControllerCounts&,
+                         const ControllerCounts&) = default;
+};
+
 // Equal calls give equal requests. Not synchronised. Observations come in the
 // order in which the API server tells them of one object; between objects any
 // order is right. Nothing is decided before Synced().
@@ -73,6 +86,8 @@ class Controller {
 
   // For questions; valid as long as this object.
   const Scheduler& scheduler() const { return scheduler_; }
+  // O(1).
+  ControllerCounts counts() const;
   // Errors of the scheduler that are none of a pod's: each is a defect of this
   // library. The first hundred. For logs and tests.
   const std::vector<std::string>& defects() const { return defects_; }

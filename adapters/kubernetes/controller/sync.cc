@@ -245,7 +245,10 @@ void Controller::Sync(const GroupRef& ref) {
   UpdateUsage(&gang);
   UpdateBudgets(gang);
   const bool has_object = gang.has_object && !gang.gone;
-  if (gang.empty() && gang.told.key.empty() && !has_object) gangs_.erase(it);
+  if (gang.empty() && gang.told.key.empty() && !has_object) {
+    gangs_.erase(it);
+    outside_.erase(ref);
+  }
 }
 
 // What is there becomes the scheduler's state, whoever made it so.
