@@ -203,14 +203,19 @@ void Controller::Sync(const GroupRef& ref) {
     MustTell(GangYielded{gang.told.key});
     gang.roles().clear();
   }
-  if (gang.spec) TellGang(&gang);
+  if (gang.spec) {
+    TellGang(&gang);
+  } else {
+    Report(&gang, "Pending",
+           absl::StrCat("PodGroup '", ref.name, "' is not there"));
+  }
   // Pods that took the tasks of others may have places to be bound to.
   AnswerTasks(&gang);
   UpdateUsage(&gang);
   UpdateBudgets(gang);
-  const bool has_object =
-      gang.spec && ref.kind == GroupKind::kPodGroup && !gang.gone;
-  if (gang.empty() && gang.told.key.empty() && !has_object) gangs_.erase(it);
+  if (gang.empty() && gang.told.key.empty() && !gang.has_object) {
+    gangs_.erase(it);
+  }
 }
 
 // What is there becomes the scheduler's state, whoever made it so.
