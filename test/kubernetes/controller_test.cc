@@ -183,6 +183,23 @@ TEST(ControllerTest, AGroupOfMustersOwnIsWaitedFor) {
   EXPECT_EQ(api.On("n"), "w0 w1 w2");
 }
 
+TEST(ControllerTest, AGroupOfMustersOwnMayComeFirst) {
+  FakeApi api;
+  api.AddNode("n", 4);
+  api::MusterPodGroup group;
+  group.meta = {.name = "early", .namespace_name = "default", .uid = "g"};
+  group.min_member = 2;
+  api.controller().Observe(group);
+  api.Settle();
+  for (int i = 0; i < 2; ++i) {
+    api.AddPod({.name = absl::StrCat("w", i),
+                .gpus = 1,
+                .labels = {{kPodGroupLabel, "early"}}});
+    api.Settle();
+    EXPECT_EQ(api.On("n"), i == 0 ? "" : "w0 w1");
+  }
+}
+
 TEST(ControllerTest, APodWithWhatIsNotUnderstoodIsNotBound) {
   FakeApi api;
   api.AddNode("n", 1);

@@ -152,6 +152,40 @@ TEST(GroupStoriesTest, APodKeepsItsRoomUntilItIsGone) {
   EXPECT_EQ(api.On("n"), "high");
 }
 
+// A group that comes pod by pod costs a write for each, not for each two.
+TEST(GroupStoriesTest, EachPodIsToldOnceThatOthersLack) {
+  FakeApi api;
+  api.AddNode("n", 4);
+  api.AddGroup("g", 100);
+  for (int i = 0; i < 30; ++i) {
+    api.AddPod({.name = absl::StrCat("w", i), .gpus = 1, .group = "g"});
+    api.Pass(2 * kSecond);
+  }
+  size_t told = 0, events = 0;
+  for (const ApiRequest& request : api.seen()) {
+    told += std::holds_alternative<UnscheduledRequest>(request.body) ? 1 : 0;
+    events += std::holds_alternative<EventRequest>(request.body) ? 1 : 0;
+  }
+  EXPECT_EQ(told, 30u);
+  EXPECT_EQ(events, 1u);
+}
+
+TEST(GroupStoriesTest, APodThatJoinsOthersThatWaitIsToldWhy) {
+  FakeApi api;
+  api.AddNode("n", 1);
+  for (const char* name : {"runs", "waits", "waits-too"}) {
+    api.AddPod({.name = name, .gpus = 1});
+    api.Pass(2 * kSecond);
+  }
+  std::string told;
+  for (const ApiRequest& request : api.seen()) {
+    const auto* unscheduled = std::get_if<UnscheduledRequest>(&request.body);
+    if (unscheduled != nullptr)
+      absl::StrAppend(&told, unscheduled->pod.name, " ");
+  }
+  EXPECT_EQ(told, "waits waits-too ");
+}
+
 TEST(GroupStoriesTest, AJobsPlaceIsThatOfItsObject) {
   FakeApi api;
   api.AddNode("n", 1);

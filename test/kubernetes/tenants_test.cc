@@ -252,7 +252,7 @@ TEST(TenantsTest, APodWhoseGroupIsMissingIsToldSo) {
   api.Pass(2 * kSecond);
   api.Pass(2 * kSecond);
   ASSERT_EQ(Told(api, "p").size(), 1u);
-  EXPECT_THAT(Told(api, "p")[0], HasSubstr("default/none"));
+  EXPECT_THAT(Told(api, "p")[0], HasSubstr("PodGroup 'none' is not there"));
 }
 
 }  // namespace

@@ -57,16 +57,19 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
     if (config_due_) TellConfig();
     TellQueues();
     TellNodes();
-    for (const GroupRef& ref : std::exchange(dirty_, {})) Sync(ref);
+    for (const GroupRef& ref : std::exchange(dirty_, {})) {
+      unreported_.insert(ref);
+      Sync(ref);
+    }
     TellNodes();  // What pods use that have no task any more.
     TellBudgets();
     if (!told_ && now_ < plan_.next_wakeup) break;
     told_ = false;
     scheduler_.Schedule(now_, &plan_);
-    report_due_ |= !plan_.waiting.empty();
+    report_all_ |= !plan_.waiting.empty();
     for (const DecisionRecord& d : scheduler_.DecisionsOf(plan_)) CarryOut(d);
   }
-  if (report_due_ && now_ >= next_report_) ReportWaiting();
+  if (report_due() && now_ >= next_report_) ReportWaiting();
   requests->insert(requests->end(), std::make_move_iterator(requests_.begin()),
                    std::make_move_iterator(requests_.end()));
   requests_.clear();
@@ -76,7 +79,7 @@ Time Controller::next_step() const {
   if (!synced_) return kForever;
   Time next = told_ || !dirty_.empty() ? now_ : plan_.next_wakeup;
   if (!timers_.empty()) next = std::min(next, timers_.begin()->first);
-  if (report_due_) next = std::min(next, next_report_);
+  if (report_due()) next = std::min(next, next_report_);
   for (const auto& [at, request] : again_) next = std::min(next, at);
   return next;
 }

@@ -164,11 +164,12 @@ class Controller {
   void AskAgain();
 
   // report.cc: why pods wait.
+  bool report_due() const { return report_all_ || !unreported_.empty(); }
   void ReportWaiting();
   void ReportWaiting(GangRecord* gang);
   std::string ToMessage(NamedReason reason) const;
-  // Unless its pods have been told just that: what has this `essence`, which
-  // has no numbers that change all the time; "": the message.
+  // To its pods that have not been told just that: what has this `essence`,
+  // which has no numbers that change all the time; "": the message.
   void Report(GangRecord* gang, const std::string& reason,
               const std::string& message, std::string essence = {});
 
@@ -202,7 +203,9 @@ class Controller {
   bool synced_ = false;
   bool told_ = false;  // Something, since the last pass.
   bool config_due_ = false;
-  bool report_due_ = false;
+  // Groups of which pods may have to be told why they wait; all have.
+  std::set<GroupRef> unreported_;
+  bool report_all_ = false;
 };
 
 }  // namespace muster::kubernetes

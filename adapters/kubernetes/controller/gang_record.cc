@@ -52,6 +52,7 @@ void GangRecord::Detach(const std::string& uid) {
 void GangRecord::Remove(const std::string& uid) {
   Detach(uid);
   members_.erase(uid);
+  reported_to.erase(uid);
 }
 
 std::string GangRecord::WhyNot(const Pods& pods) const {
@@ -200,8 +201,8 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
     // Those that are through already are not needed again.
     minimum = minimum > finished ? minimum - finished : 1;
     if (tasks < minimum && gang.held_why.empty()) {
-      gang.held_why = absl::StrCat(tasks + finished, " of ", spec->min_pods,
-                                   " pods are there");
+      gang.held_why =
+          absl::StrCat(tasks + finished, " of ", spec->min_pods, kPodsLack);
     }
   }
   if (!spec->error.empty()) gang.held_why = spec->error;

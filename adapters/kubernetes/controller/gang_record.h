@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,9 @@
 #include "muster/priority_class.h"
 
 namespace muster::kubernetes {
+
+// The end of what is said of a gang of which some pods are not there yet.
+inline constexpr char kPodsLack[] = " pods are there";
 
 // What has been said about a task to the scheduler, or by it.
 enum class TaskStage : uint8_t {
@@ -54,13 +58,14 @@ class GangRecord {
   // Which group it is of those that came in the same second, which is as exact
   // as the API server tells times. Those that were there at first have 0.
   Duration arrival = 0;
-  bool has_object = false;  // An object describes it, and not its pods.
-  bool gone = false;        // Its object is.
+  bool has_object = false;  // One that is there, and not only its pods.
+  bool gone = false;        // It was there.
   // While no pod of it could run: until when it is remembered.
   Time empty_until = kForever;
   // As the scheduler knows it; no key: it does not.
   Gang told{};
-  std::string reported{};  // Why it waits, as its pods have been told.
+  std::string reported{};               // Why it waits, as pods are told.
+  std::set<std::string> reported_to{};  // Which of them have been told.
 
   // A pod of the group came, or is another one than before. It gets a task when
   // the roles are made: see MakeRoles. O(log pods).

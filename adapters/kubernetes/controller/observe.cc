@@ -232,6 +232,7 @@ GangRecord& Controller::GangOf(const GroupRef& ref) {
 
 void Controller::SetGroup(const GroupRef& ref, GroupSpec spec) {
   GangRecord& gang = GangOf(ref);
+  gang.has_object = true;
   gang.gone = false;
   gang.has_object = true;
   // One of that name that is another object is another gang.
@@ -351,6 +352,7 @@ void Controller::BudgetGone(const std::string& namespace_name,
 void Controller::GroupGone(const GroupRef& ref) {
   const auto it = gangs_.find(ref);
   if (it == gangs_.end()) return;
+  it->second.has_object = false;
   it->second.gone = true;
   Touch(ref);
 }

@@ -47,17 +47,20 @@ std::string Controller::ToMessage(NamedReason reason) const {
 void Controller::Report(GangRecord* gang, const std::string& reason,
                         const std::string& message, std::string essence) {
   if (essence.empty()) essence = message;
-  if (gang->reported == essence) return;
-  gang->reported = std::move(essence);
-  bool first = true;
+  bool news = gang->reported != essence;
+  if (news) {
+    gang->reported = std::move(essence);
+    gang->reported_to.clear();
+  }
   for (const auto& [uid, task] : gang->members()) {
     const auto it = pods_.find(uid);
     if (it == pods_.end()) continue;
     const PodRecord& pod = it->second;
     if (!pod.node.empty() || pod.deleting) continue;
+    if (!gang->reported_to.insert(uid).second) continue;
     Ask(UnscheduledRequest{pod.ref, reason, message});
     // One event tells of the whole gang.
-    if (std::exchange(first, false)) {
+    if (std::exchange(news, false)) {
       Ask(EventRequest{.pod = pod.ref,
                        .warning = true,
                        .reason = "FailedScheduling",
@@ -68,22 +71,32 @@ void Controller::Report(GangRecord* gang, const std::string& reason,
 }
 
 void Controller::ReportWaiting() {
-  report_due_ = false;
   next_report_ = now_ + options_.report_interval;
-  for (auto& [ref, gang] : gangs_) ReportWaiting(&gang);
+  const std::set<GroupRef> some = std::exchange(unreported_, {});
+  if (std::exchange(report_all_, false)) {
+    for (auto& [ref, gang] : gangs_) ReportWaiting(&gang);
+    return;
+  }
+  for (const GroupRef& ref : some) {
+    const auto gang = gangs_.find(ref);
+    if (gang != gangs_.end()) ReportWaiting(&gang->second);
+  }
 }
 
 void Controller::ReportWaiting(GangRecord* gang) {
   if (!gang->spec) {
     Report(gang, "Pending",
-           absl::StrCat("the object of its group ", gang->ref.namespace_name,
-                        "/", gang->ref.name, " is not there"));
+           absl::StrCat("PodGroup '", gang->ref.name, "' is not there"));
     return;
   }
-  if (gang->placed()) gang->reported.clear();
+  if (gang->placed()) {
+    gang->reported.clear();
+    gang->reported_to.clear();
+  }
   if (gang->told.key.empty() || gang->placed()) return;
   if (gang->told.held) {
-    Report(gang, "Pending", gang->told.held_why);
+    const std::string& why = gang->told.held_why;
+    Report(gang, "Pending", why, why.ends_with(kPodsLack) ? kPodsLack : why);
     return;
   }
   const auto why = scheduler_.Explain(gang->told.key);

@@ -168,7 +168,7 @@ void Controller::TellEmpty(GangRecord* gang) {
   if (!gang->told.held) {
     gang->told.held = true;
     gang->told.held_why =
-        absl::StrCat("0 of ", gang->spec->min_pods, " pods are there");
+        absl::StrCat("0 of ", gang->spec->min_pods, kPodsLack);
     MustTell(GangHeld{gang->told.key, true, gang->told.held_why});
   }
 }
@@ -238,16 +238,15 @@ void Controller::Sync(const GroupRef& ref) {
   if (gang.spec) {
     TellGang(&gang);
   } else {
-    report_due_ = true;  // Its object is missing, unless it comes soon.
+    unreported_.insert(ref);  // Its object is missing, unless it comes soon.
   }
   // Pods that took the tasks of others may have places to be bound to.
   AnswerTasks(&gang);
   UpdateUsage(&gang);
   UpdateBudgets(gang);
-  const bool has_object = gang.has_object && !gang.gone;
-  if (gang.empty() && gang.told.key.empty() && !has_object) {
-    gangs_.erase(it);
+  if (gang.empty() && gang.told.key.empty() && !gang.has_object) {
     outside_.erase(ref);
+    gangs_.erase(it);
   }
 }
 

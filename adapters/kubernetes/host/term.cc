@@ -10,13 +10,6 @@ namespace muster::kubernetes {
 
 using client::Millis;
 
-namespace {
-
-// After so long, resources that were not served are looked for again.
-constexpr Millis kLookAgain = 60'000;
-
-}  // namespace
-
 absl::StatusOr<std::unique_ptr<Term>> Term::Create(client::Transport* transport,
                                                    client::RequestQueue* queue,
                                                    ControllerOptions controller,
@@ -105,14 +98,17 @@ void Term::Add(std::vector<std::string> paths, bool optional,
         Say(absl::StrCat("an object of ", path, " (", bad.namespace_name, "/",
                          bad.name, ") is left out: ", bad.why.ToString()));
       }});
+  std::ranges::rotate(paths, paths.begin() + 1);
   watch.paths = std::move(paths);
   watch.optional = optional;
-  Renew(&watch);
+  Begin(&watch);
 }
 
-void Term::Renew(Watch* watch) {
+void Term::Begin(Watch* watch) {
   client::ReflectorOptions options;
-  options.path = watch->paths[watch->path];
+  options.path = watch->paths.back();
+  constexpr Millis kLookAgain = 5'000;  // For what is not installed yet.
+  if (watch->optional) options.backoff.most = kLookAgain;
   watch->reflector = std::make_unique<client::Reflector>(
       transport_, std::move(options), watch->sink.get());
 }
@@ -123,9 +119,7 @@ void Term::Say(std::string_view line) const {
 }
 
 Millis Term::Advance(Watch* watch, Millis now) {
-  if (watch->not_served && now < watch->look_again) return watch->look_again;
   const Millis next = watch->reflector->Advance(now);
-  if (watch->reflector->synced()) watch->not_served = false;
   const absl::Status& error = watch->reflector->last_error();
   if (error.ok()) {
     watch->told.clear();
@@ -133,11 +127,13 @@ Millis Term::Advance(Watch* watch, Millis now) {
   }
   if (watch->optional && watch->reflector->last_refusal() == 404 &&
       !watch->reflector->synced()) {
-    watch->path = (watch->path + 1) % watch->paths.size();
-    Renew(watch);
-    if (watch->path > 0) return now;
-    watch->not_served = true;  // It may be installed later.
-    watch->look_again = now + kLookAgain;
+    // Looked for in every version once, then again and again in the newest:
+    // somebody may install it.
+    watch->absent = watch->tried >= watch->paths.size();
+    if (watch->tried > watch->paths.size()) return next;
+    ++watch->tried;
+    std::ranges::rotate(watch->paths, watch->paths.begin() + 1);
+    Begin(watch);
     return now;
   }
   if (error.ToString() != watch->told) {
@@ -156,7 +152,7 @@ Millis Term::Advance(Millis now) {
   bool listed = true;
   for (Watch& watch : watches_) {
     next = std::min(next, Advance(&watch, now));
-    listed &= watch.not_served || watch.reflector->synced();
+    listed &= watch.absent || watch.reflector->synced();
   }
   if (!synced_ && listed) {
     synced_ = true;

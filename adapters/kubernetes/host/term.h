@@ -48,12 +48,12 @@ class Term {
   struct Watch {
     std::unique_ptr<client::Sink> sink{};
     std::unique_ptr<client::Reflector> reflector{};
-    // To the same resource in its versions, the newest first; which of them.
+    // To the same resource in other versions, the one in use last.
     std::vector<std::string> paths{};
-    size_t path = 0;
+    size_t tried = 1;  // So many of them.
     bool optional = false;
-    bool not_served = false;  // Any of them; looked for again, and when.
-    client::Millis look_again = 0;
+    // It is not served, at least not yet: nothing is waited for.
+    bool absent = false;
     std::string told{};  // The last error that was logged.
   };
 
@@ -64,8 +64,8 @@ class Term {
   void Add(std::vector<std::string> paths, bool optional,
            std::function<void(const T&)> is,
            std::function<void(const ObjectName&)> gone);
+  void Begin(Watch* watch);
   client::Millis Advance(Watch* watch, client::Millis now);
-  void Renew(Watch* watch);
   void Say(std::string_view line) const;
   void Send(ApiRequest request, client::Millis now);
   void Answer(const ApiRequest& request, const client::Outcome& outcome);
