@@ -257,6 +257,29 @@ TEST(ControllerTest, AVictimThatABudgetProtectsGoesOn) {
   EXPECT_EQ(api.On("n"), "high");
 }
 
+// It was to be stopped while it was bound; neither came to be.
+TEST(ControllerTest, AVictimThatIsProtectedWhileItIsBoundIsBoundAgain) {
+  for (const ApiOutcome bind : {ApiOutcome::kRefused, ApiOutcome::kUnknown}) {
+    FakeApi api;
+    api.AddNode("n", 1);
+    api.AddPod({.name = "low", .gpus = 1, .job = "low"});
+    api.AddPod({.name = "high", .gpus = 1, .job = "high"});
+    api.DeletePod("high");
+    std::vector<ApiRequest> first, second;
+    api.controller().Step(api.now(), &first);
+    ASSERT_TRUE(std::holds_alternative<BindRequest>(first.at(0).body));
+    const std::string bound = std::get<BindRequest>(first[0].body).pod.name;
+    api.AddPod({.name = "higher", .gpus = 1, .priority = 9, .job = "higher"});
+    api.controller().Step(api.now(), &second);
+    ASSERT_TRUE(std::holds_alternative<EvictRequest>(second.at(0).body));
+    api.controller().Answer({first[0].id, bind, ""});
+    api.controller().Answer({second[0].id, ApiOutcome::kForbidden, ""});
+    api.protected_pods = {bound};
+    for (int i = 0; i < 5; ++i) api.Pass(400 * kSecond);
+    EXPECT_NE(api.On("n"), "") << static_cast<int>(bind);
+  }
+}
+
 TEST(ControllerTest, APodThatFailedIsWaitedForInItsPlace) {
   FakeApi api;
   api.AddNode("a", 1);

@@ -152,6 +152,24 @@ TEST(GroupStoriesTest, APodKeepsItsRoomUntilItIsGone) {
   EXPECT_EQ(api.On("n"), "high");
 }
 
+TEST(GroupStoriesTest, PodsThatAreThroughAreNotNeededAgain) {
+  FakeApi api;
+  api.AddNode("n", 2);
+  api.AddGroup("g", 2);
+  for (const char* name : {"w0", "w1"}) {
+    api.AddPod({.name = name, .gpus = 1, .group = "g"});
+  }
+  api.Settle();
+  api.Finish("w0");
+  api.DeletePod("w1");
+  api.Settle();
+  api.Pass(100 * kSecond);  // Nobody makes it again.
+  api.AddPod({.name = "w2", .gpus = 1, .group = "g"});
+  api.AddPod({.name = "too-large", .gpus = 4, .group = "g"});
+  api.Settle();
+  EXPECT_EQ(api.On("n"), "w2");
+}
+
 // A group that comes pod by pod costs a write for each, not for each two.
 TEST(GroupStoriesTest, EachPodIsToldOnceThatOthersLack) {
   FakeApi api;

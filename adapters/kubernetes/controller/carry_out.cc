@@ -190,6 +190,19 @@ void Controller::ReadAnswered(const ApiAnswer& answer,
   nodes_.TellUsageAgain(slot->node);
 }
 
+void Controller::GoOn(TaskSlot* slot) {
+  const auto pod = pods_.find(slot->pod);
+  if (pod == pods_.end() || !pod->second.node.empty()) {
+    slot->stage = TaskStage::kRunning;
+    return;
+  }
+  // What became of its binding was not looked at while it was to be stopped.
+  slot->stage = TaskStage::kBinding;
+  Ask(InFlight{.body = ReadRequest{pod->second.ref},
+               .pod = slot->pod,
+               .attempt = slot->attempt});
+}
+
 void Controller::EvictAnswered(const ApiAnswer& answer,
                                const InFlight& request) {
   const bool goes = answer.outcome == ApiOutcome::kDone ||
@@ -211,7 +224,7 @@ void Controller::EvictAnswered(const ApiAnswer& answer,
     for (TaskSlot& slot : role.slots) {
       if (slot.stage == TaskStage::kStopping &&
           slot.decision == request.attempt) {
-        slot.stage = TaskStage::kRunning;
+        GoOn(&slot);
       }
     }
   }

@@ -157,6 +157,8 @@ class Controller {
   void Ask(RequestBody body) { requests_.push_back({next_request_++, body}); }
   // Its answer is awaited.
   void Ask(InFlight request);
+  // A task that was to be stopped and is not.
+  void GoOn(TaskSlot* slot);
   void BindAnswered(const ApiAnswer& answer, const InFlight& request);
   void EvictAnswered(const ApiAnswer& answer, const InFlight& request);
   void ReadAnswered(const ApiAnswer& answer, const InFlight& request);

@@ -172,8 +172,8 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
     if (it == pods.end()) continue;
     const PodRecord& pod = it->second;
     // Another scheduler may have bound it.
-    const bool runs = Runs(pod) && !task;
-    if (runs || pod.end == PodRecord::End::kSucceeded) ++finished;
+    const bool counts = Runs(pod) || pod.end == PodRecord::End::kSucceeded;
+    if (counts && !task) ++finished;
     if (task) {
       if (lead == nullptr || Rank(pod) < Rank(*lead)) lead = &pod;
       priority = std::min(priority, pod.priority);
@@ -196,14 +196,12 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
     gang.priority_class = priority_class->key;
   }
   const uint32_t tasks = Count(roles_);
-  uint32_t minimum = spec->min_pods;
-  if (!placed()) {
-    // Those that are through already are not needed again.
-    minimum = minimum > finished ? minimum - finished : 1;
-    if (tasks < minimum && gang.held_why.empty()) {
-      gang.held_why =
-          absl::StrCat(tasks + finished, " of ", spec->min_pods, kPodsLack);
-    }
+  // Those that are through already are not needed again.
+  const uint32_t minimum =
+      spec->min_pods > finished ? spec->min_pods - finished : 1;
+  if (!placed() && tasks < minimum && gang.held_why.empty()) {
+    gang.held_why =
+        absl::StrCat(tasks + finished, " of ", spec->min_pods, kPodsLack);
   }
   if (!spec->error.empty()) gang.held_why = spec->error;
   gang.held = !gang.held_why.empty();
