@@ -1,6 +1,5 @@
 // What the scheduler is told of pods and their groups.
 #include <algorithm>
-#include <iostream>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
