@@ -188,6 +188,17 @@ class MusterKubeTest(unittest.TestCase):
             if e["reason"] == "Scheduled"])
         self.assertEqual("one", events[0]["regarding"]["name"])
 
+    def test_the_deployment_is_one_that_the_api_server_takes(self):
+        self.plane.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", DEPLOY / "deployment.yaml")
+
+    def test_what_the_objects_may_not_say_is_refused(self):
+        queues = "/apis/muster.dev/v1alpha1/queues?fieldValidation=Strict"
+        for spec in ({"weight": 0}, {"ordering": "Fastest"}, {"quotas": [{"limit": 1}]},
+                     {"quotas": [{"resource": "cpu"}, {"resource": "cpu"}]}, {"borrowLimit": 3}):
+            code, _ = self.plane.api("POST", queues, {
+                "apiVersion": "muster.dev/v1alpha1", "kind": "Queue", "metadata": {"name": "q"}, "spec": spec})
+            self.assertIn(code, (400, 422), spec)
+
     def test_queues_have_limits_and_owners(self):
         self.run_muster()
         queues = "/apis/muster.dev/v1alpha1/queues"
