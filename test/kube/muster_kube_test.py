@@ -188,6 +188,48 @@ class MusterKubeTest(unittest.TestCase):
             if e["reason"] == "Scheduled"])
         self.assertEqual("one", events[0]["regarding"]["name"])
 
+    def test_the_deployment_is_one_that_the_api_server_takes(self):
+        self.plane.kubectl("apply", "--dry-run=server", "--validate=strict", "-f", DEPLOY / "deployment.yaml")
+
+    def test_what_the_objects_may_not_say_is_refused(self):
+        queues = "/apis/muster.dev/v1alpha1/queues?fieldValidation=Strict"
+        for spec in ({"weight": 0}, {"ordering": "Fastest"}, {"quotas": [{"limit": 1}]},
+                     {"quotas": [{"resource": "cpu"}, {"resource": "cpu"}]}, {"borrowLimit": 3}):
+            code, _ = self.plane.api("POST", queues, {
+                "apiVersion": "muster.dev/v1alpha1", "kind": "Queue", "metadata": {"name": "q"}, "spec": spec})
+            self.assertIn(code, (400, 422), spec)
+
+    def test_queues_have_limits_and_owners(self):
+        self.run_muster()
+        queues = "/apis/muster.dev/v1alpha1/queues"
+        queue = {"apiVersion": "muster.dev/v1alpha1", "kind": "Queue"}
+        self.plane.create(queues, {**queue, "metadata": {"name": "small"}, "spec": {
+            "quotas": [{"resource": "nvidia.com/gpu", "limit": 1}]}})
+        self.plane.create(queues, {**queue, "metadata": {"name": "theirs"}, "spec": {
+            "namespaces": {"names": ["elsewhere"]}}})
+        for name, where in (("s0", "small"), ("s1", "small"), ("t0", "theirs"), ("u0", "missing")):
+            self.plane.create(f"{DEFAULT}/pods", pod(gpus=1, name=name, labels={"muster.dev/queue": where}))
+        told = {}
+
+        def all_told():
+            for name, one in self.pods().items():
+                for condition in one["status"].get("conditions", []):
+                    if condition["type"] == "PodScheduled" and condition["status"] == "False":
+                        told[name] = (condition["reason"], condition["message"])
+            return len(self.bound()) == 1 and len(told) == 3
+
+        testbed.wait("one runs, three are told why not", all_told)
+        first = self.bound()[0]
+        second = {"s0": "s1", "s1": "s0"}[first]
+        # No node would help: nothing for an autoscaler.
+        self.assertEqual("Pending", told[second][0])
+        self.assertIn("queue-limit (small)", told[second][1])
+        self.assertIn("takes no pods of namespace 'default'", told["t0"][1])
+        self.assertIn("queue 'missing' is not there", told["u0"][1])
+        self.plane.create(queues, {**queue, "metadata": {"name": "missing"}, "spec": {}})
+        self.plane.api("DELETE", f"{DEFAULT}/pods/{first}")
+        testbed.wait("both run", lambda: self.bound() == sorted([second, "u0"]))
+
     # --- Faults ------------------------------------------------------------------
 
     def test_it_is_killed_while_a_gang_is_bound(self):

@@ -38,7 +38,8 @@ struct Outcome {
 };
 
 // The fields of one object, to find one that is there twice.
-class FieldNames {
+class FieldNames {  // NOLINT(cppcoreguidelines-pro-type-member-init): those
+                    // that are set are read.
  public:
   static constexpr uint32_t kMost = 256;
 

@@ -27,12 +27,12 @@ bool ReadNamed(Value v, T* out) {
 }
 
 template <typename T>
-BadObject Bad(T object, absl::Status why) {
+BadObject Bad(T object, const absl::Status& why) {
   return {.namespace_name = std::move(object.meta.namespace_name),
           .name = std::move(object.meta.name),
           .uid = std::move(object.meta.uid),
           .resource_version = std::move(object.meta.resource_version),
-          .why = std::move(why)};
+          .why = why};
 }
 
 std::optional<WatchType> ToWatchType(std::string_view name) {

@@ -196,7 +196,7 @@ class CurlTransport::Impl {
 };
 
 absl::StatusOr<std::unique_ptr<CurlTransport>> CurlTransport::Create(
-    ClusterAccess access, CurlOptions options) {
+    ClusterAccess access, const CurlOptions& options) {
   if (!InitOnce()) return absl::UnavailableError("libcurl cannot be started");
   if (access.credentials == nullptr) {
     return absl::InvalidArgumentError("credentials: are missing");

@@ -40,7 +40,7 @@ class CurlTransport final : public Transport {
  public:
   // INVALID_ARGUMENT if `access` has no https server or no credentials.
   static absl::StatusOr<std::unique_ptr<CurlTransport>> Create(
-      ClusterAccess access, CurlOptions options = {});
+      ClusterAccess access, const CurlOptions& options = {});
   ~CurlTransport() override;
 
   RequestId Start(HttpRequest request, Receiver* receiver) override;

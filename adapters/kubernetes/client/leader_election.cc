@@ -98,7 +98,7 @@ void LeaderElection::OnNoAnswer(Millis now) {
   Fail(now, absl::UnavailableError("no answer"));
 }
 
-void LeaderElection::Fail(Millis now, absl::Status why) {
+void LeaderElection::Fail(Millis now, const absl::Status& why) {
   last_error_ =
       absl::Status(why.code(), Concat("Lease ", options_.namespace_name, "/",
                                       options_.name, ": ", why.message()));

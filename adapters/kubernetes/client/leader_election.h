@@ -106,7 +106,7 @@ class LeaderElection {
   void Observe(Millis now, Lease lease);
   void OnClaimed(Millis now, bool created, Lease lease);
   void OnMissing(Millis now);
-  void Fail(Millis now, absl::Status why);
+  void Fail(Millis now, const absl::Status& why);
   Millis Jitter() {
     return static_cast<Millis>(Mixed(options_.seed, rolls_++) % 300);
   }

@@ -246,7 +246,8 @@ void RequestQueue::GiveUp(Items::iterator it, OutcomeKind untried) {
   Finish(it, std::move(outcome));
 }
 
-void RequestQueue::Finish(Items::iterator it, Outcome outcome) {
+void RequestQueue::Finish(Items::iterator it, Outcome of_item) {
+  const Outcome outcome = std::move(of_item);  // The item goes.
   const Sequence sequence = it->first;
   Leave(sequence, it->second);
   const OnOutcome on_outcome = std::move(it->second.on_outcome);

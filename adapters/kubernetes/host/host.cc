@@ -37,8 +37,9 @@ absl::Status Host::Begin() {
   log_("leads");
   auto term = Term::Create(transport_, &queue_, options_.controller,
                            options_.writer, wall_offset_, log_);
-  if (term.ok()) term_ = *std::move(term);
-  return term.status();
+  if (!term.ok()) return term.status();
+  term_ = *std::move(term);
+  return absl::OkStatus();
 }
 
 void Host::End() {

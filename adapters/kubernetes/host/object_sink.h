@@ -40,7 +40,7 @@ class ObjectSink final : public client::Sink {
   absl::Status OnListPage(std::string_view body) override {
     const auto list = reader_.template ReadList<T>(
         body,
-        [this](T object) {
+        [this](const T& object) {
           listed_.insert(KeyOf(NameOf(object.meta)));
           Is(object);
         },

@@ -87,14 +87,12 @@ Term::~Term() { *self_ = nullptr; }
 
 template <typename T>
 void Term::Add(std::vector<std::string> paths, bool optional,
-               std::function<void(const T&)> is,
-               std::function<void(const ObjectName&)> gone) {
+               const std::function<void(const T&)>& is,
+               const std::function<void(const ObjectName&)>& gone) {
   Watch& watch = watches_.emplace_back();
   const std::string path = paths.front();
   watch.sink = std::make_unique<ObjectSink<T>>(typename ObjectSink<T>::Handlers{
-      .is = std::move(is),
-      .gone = std::move(gone),
-      .bad = [this, path](const api::BadObject& bad) {
+      .is = is, .gone = gone, .bad = [this, path](const api::BadObject& bad) {
         Say(absl::StrCat("an object of ", path, " (", bad.namespace_name, "/",
                          bad.name, ") is left out: ", bad.why.ToString()));
       }});
@@ -165,8 +163,8 @@ Millis Term::Advance(Millis now) {
   for (; defects_told_ < defects.size(); ++defects_told_) {
     Say(absl::StrCat("a defect of muster: ", defects[defects_told_]));
   }
-  for (ApiRequest& request : std::exchange(requests_, {})) {
-    Send(std::move(request), now);
+  for (const ApiRequest& request : std::exchange(requests_, {})) {
+    Send(request, now);
   }
   const Time step = controller_->next_step();
   if (step == kForever) return next;
@@ -175,7 +173,7 @@ Millis Term::Advance(Millis now) {
   return std::min(next, std::max(due, now));
 }
 
-void Term::Send(ApiRequest request, Millis now) {
+void Term::Send(const ApiRequest& request, Millis now) {
   auto write = ToWrite(request, writer_, now + wall_offset_);
   const auto on_outcome = [self = self_,
                            request](const client::Outcome& outcome) {

@@ -62,12 +62,12 @@ class Term {
        client::Millis wall_offset, Log log);
   template <typename T>
   void Add(std::vector<std::string> paths, bool optional,
-           std::function<void(const T&)> is,
-           std::function<void(const ObjectName&)> gone);
+           const std::function<void(const T&)>& is,
+           const std::function<void(const ObjectName&)>& gone);
   void Begin(Watch* watch);
   client::Millis Advance(Watch* watch, client::Millis now);
   void Say(std::string_view line) const;
-  void Send(ApiRequest request, client::Millis now);
+  void Send(const ApiRequest& request, client::Millis now);
   void Answer(const ApiRequest& request, const client::Outcome& outcome);
   Time ToTime(client::Millis now) const;
 
