@@ -1,0 +1,447 @@
+#include "test/adapters/kubernetes/fake_api.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+
+namespace muster::kubernetes {
+namespace {
+
+constexpr char kGpu[] = "nvidia.com/gpu";
+
+bool Ended(const api::Pod& pod) {
+  return pod.phase == "Succeeded" || pod.phase == "Failed";
+}
+
+}  // namespace
+
+FakeApi::FakeApi(ControllerOptions options) : options_(std::move(options)) {
+  Restart();
+}
+
+void FakeApi::Restart() {
+  auto controller = Controller::Create(options_);
+  ASSERT_TRUE(controller.ok()) << controller.status();
+  controller_ = *std::move(controller);
+  late_.clear();
+  bound_.clear();
+  for (const auto& [name, node] : nodes_) controller_->Observe(node);
+  for (const auto& [name, group] : groups_) controller_->Observe(group);
+  for (const auto& [name, group] : muster_groups_) controller_->Observe(group);
+  for (const auto& [name, queue] : queues_) controller_->Observe(queue);
+  for (const auto& [name, ns] : namespaces_) controller_->Observe(ns);
+  for (const auto& [name, budget] : budgets_) controller_->Observe(budget);
+  for (const auto& [name, job] : jobs_) controller_->Observe(job);
+  for (const auto& [name, pod] : pods_) controller_->Observe(pod);
+  ASSERT_TRUE(controller_->Synced(now_).ok());
+}
+
+void FakeApi::Die(size_t carried_out) {
+  std::vector<ApiRequest> requests;
+  controller_->Step(now_, &requests);
+  carried_out = std::min(carried_out, requests.size());
+  for (size_t i = 0; i < requests.size(); ++i) {
+    seen_.push_back(requests[i]);
+    const auto* bind = std::get_if<BindRequest>(&requests[i].body);
+    const auto pod = bind == nullptr ? pods_.end() : pods_.find(bind->pod.name);
+    if (pod != pods_.end()) disturbed_.insert(GroupNameOf(pod->second));
+    if (i < carried_out) Perform(requests[i]);
+  }
+  Restart();
+}
+
+void FakeApi::Tell(std::string object, std::function<void(Controller&)> tell) {
+  late_.push_back({std::move(object), std::move(tell)});
+  if (!random_) Deliver(true);
+}
+
+void FakeApi::Deliver(bool all) {
+  std::set<std::string> held;  // Nothing of one object overtakes.
+  std::deque<Observation> later;
+  for (Observation& observation : std::exchange(late_, {})) {
+    if (!all && (held.contains(observation.object) || (*random_)() % 2 == 0)) {
+      held.insert(observation.object);
+      later.push_back(std::move(observation));
+    } else {
+      observation.tell(*controller_);
+    }
+  }
+  late_ = std::move(later);
+}
+
+void FakeApi::AddNode(const std::string& name, int64_t gpus,
+                      api::StringMap labels) {
+  EditNode(name, [&](api::Node& node) {
+    node.meta.name = name;
+    node.meta.labels = std::move(labels);
+    node.allocatable = {{"cpu", 64'000},
+                        {"memory", int64_t{1000} << 38},
+                        {"pods", 110'000},
+                        {kGpu, gpus * 1000}};
+    node.ready = "True";
+  });
+}
+
+void FakeApi::EditNode(const std::string& name,
+                       absl::FunctionRef<void(api::Node&)> edit) {
+  api::Node& node = nodes_[name];
+  edit(node);
+  Tell("node/" + name, [node](Controller& c) { c.Observe(node); });
+}
+
+void FakeApi::RemoveNode(const std::string& name) {
+  nodes_.erase(name);
+  Tell("node/" + name, [name](Controller& c) { c.NodeGone(name); });
+}
+
+void FakeApi::AddGroup(const std::string& name, int32_t min_count,
+                       const std::string& topology_key) {
+  api::PodGroup& group = groups_[name];
+  group.meta = {.name = name,
+                .namespace_name = "default",
+                .uid = absl::StrCat("uid-", next_uid_++),
+                .creation = now_ / kMillisecond};
+  group.min_count = min_count;
+  if (!topology_key.empty()) group.topology_keys = {topology_key};
+  Tell("group/" + name, [group](Controller& c) { c.Observe(group); });
+}
+
+void FakeApi::RemoveGroup(const std::string& name) {
+  groups_.erase(name);
+  disturbed_.insert(name);
+  Tell("group/" + name, [name](Controller& c) {
+    c.GroupGone({GroupKind::kPodGroup, "default", name});
+  });
+}
+
+void FakeApi::Put(api::Queue queue) {
+  queues_[queue.meta.name] = queue;
+  Tell("queue/" + queue.meta.name,
+       [queue](Controller& c) { c.Observe(queue); });
+}
+
+void FakeApi::RemoveQueue(const std::string& name) {
+  queues_.erase(name);
+  Tell("queue/" + name, [name](Controller& c) { c.QueueGone(name); });
+}
+
+void FakeApi::Put(api::MusterPodGroup group) {
+  group.meta.namespace_name = "default";
+  group.meta.creation = now_ / kMillisecond;
+  if (group.meta.uid.empty()) {
+    group.meta.uid = absl::StrCat("uid-", next_uid_++);
+  }
+  muster_groups_[group.meta.name] = group;
+  Tell("muster/" + group.meta.name,
+       [group](Controller& c) { c.Observe(group); });
+}
+
+void FakeApi::Put(api::Namespace ns) {
+  namespaces_[ns.meta.name] = ns;
+  Tell("ns/" + ns.meta.name, [ns](Controller& c) { c.Observe(ns); });
+}
+
+void FakeApi::Put(api::PodDisruptionBudget budget) {
+  budget.meta.namespace_name = "default";
+  budgets_[budget.meta.name] = budget;
+  Tell("budget/" + budget.meta.name,
+       [budget](Controller& c) { c.Observe(budget); });
+}
+
+void FakeApi::Put(api::Owner job) {
+  jobs_[job.meta.name] = job;
+  Tell("job/" + job.meta.name, [job](Controller& c) { c.Observe(job); });
+}
+
+void FakeApi::AddPod(const PodSpec& spec) {
+  api::Pod pod;
+  pod.meta = {.name = spec.name,
+              .namespace_name = spec.namespace_name,
+              .uid = absl::StrCat("uid-", next_uid_++),
+              .creation = now_ / kMillisecond,
+              .labels = spec.labels,
+              .annotations = spec.annotations};
+  if (!spec.job.empty()) {
+    pod.meta.owners.push_back(
+        {"batch/v1", "Job", spec.job, "job-" + spec.job, true});
+  }
+  pod.scheduler_name = spec.scheduler;
+  pod.requests = {{"cpu", spec.milli_cpu}};
+  if (spec.gpus > 0) pod.requests[kGpu] = spec.gpus * 1000;
+  pod.priority = spec.priority;
+  pod.pod_group_name = spec.group;
+  if (spec.gated) pod.scheduling_gates = {"example.com/gate"};
+  pod.phase = "Pending";
+  specs_[spec.name] = spec;
+  pods_[spec.name] = std::move(pod);
+  Changed(spec.name);
+}
+
+void FakeApi::EditPod(const std::string& name,
+                      absl::FunctionRef<void(api::Pod&)> edit) {
+  api::Pod& pod = pods_.at(name);
+  disturbed_.insert(GroupNameOf(pod));
+  edit(pod);
+  disturbed_.insert(GroupNameOf(pod));
+  Changed(name);
+}
+
+void FakeApi::Changed(const std::string& name) {
+  const api::Pod& pod = pods_.at(name);
+  Tell(pod.meta.uid, [pod](Controller& c) { c.Observe(pod); });
+}
+
+void FakeApi::Remove(const std::string& name) {
+  const api::Pod pod = pods_.extract(name).mapped();
+  disturbed_.insert(GroupNameOf(pod));
+  Tell(pod.meta.uid, [uid = pod.meta.uid](Controller& c) { c.PodGone(uid); });
+}
+
+void FakeApi::DeletePod(const std::string& name) {
+  Remove(name);
+  const PodSpec spec = specs_.at(name);
+  if (!spec.job.empty()) AddPod(spec);
+}
+
+void FakeApi::Finish(const std::string& name, bool well) {
+  pods_.at(name).phase = well ? "Succeeded" : "Failed";
+  if (!well) disturbed_.insert(GroupNameOf(pods_.at(name)));
+  Changed(name);
+}
+
+void FakeApi::BindBehind(const std::string& name, const std::string& node) {
+  pods_.at(name).node_name = node;
+  pods_.at(name).phase = "Running";
+  Changed(name);
+  Deliver(true);  // Two schedulers that do not see each other would overbook.
+}
+
+std::string FakeApi::GroupNameOf(const api::Pod& pod) {
+  if (!pod.pod_group_name.empty()) return pod.pod_group_name;
+  const auto label = pod.meta.labels.find(kPodGroupLabel);
+  return label == pod.meta.labels.end() ? "" : "muster/" + label->second;
+}
+
+std::optional<int64_t> FakeApi::MinimumOf(const std::string& group) const {
+  const auto known = groups_.find(group);
+  if (known != groups_.end()) return known->second.min_count.value_or(1);
+  if (!group.starts_with("muster/")) return std::nullopt;
+  const auto muster = muster_groups_.find(group.substr(7));
+  if (muster == muster_groups_.end()) return std::nullopt;
+  return muster->second.min_member.value_or(1);
+}
+
+bool FakeApi::BudgetsAllow(const api::Pod& pod) {
+  std::vector<api::PodDisruptionBudget*> of_pod;
+  for (auto& [name, budget] : budgets_) {
+    const auto& wanted = budget.selector->match_labels;
+    const bool selects = std::ranges::all_of(wanted, [&](const auto& label) {
+      const auto it = pod.meta.labels.find(label.first);
+      return it != pod.meta.labels.end() && it->second == label.second;
+    });
+    if (!selects) continue;
+    if (budget.disruptions_allowed < 1) return false;
+    of_pod.push_back(&budget);
+  }
+  for (api::PodDisruptionBudget* budget : of_pod) {
+    --budget->disruptions_allowed;
+    Put(*budget);
+  }
+  return true;
+}
+
+ApiAnswer FakeApi::Perform(uint64_t id, const BindRequest& bind) {
+  std::optional<Fault> fault;
+  if (!bind_faults.empty()) {
+    fault = bind_faults.back();
+    bind_faults.pop_back();
+    const auto pod = pods_.find(bind.pod.name);
+    if (pod != pods_.end()) disturbed_.insert(GroupNameOf(pod->second));
+    if (!fault->done) return {id, fault->outcome, "fault"};
+  }
+  const auto it = pods_.find(bind.pod.name);
+  if (it == pods_.end()) return {id, ApiOutcome::kNotFound, "no such pod"};
+  api::Pod& pod = it->second;
+  if (bound_.contains(bind.pod.uid)) {
+    ADD_FAILURE() << bind.pod.name << " is bound twice";
+  }
+  if (pod.meta.uid != bind.pod.uid || !pod.node_name.empty() ||
+      pod.meta.deletion) {
+    return {id, ApiOutcome::kConflict, "already assigned, or being deleted"};
+  }
+  pod.node_name = bind.node;
+  pod.phase = "Running";
+  pod.start_time = now_ / kMillisecond;
+  for (const auto& [key, value] : bind.annotations) {
+    pod.meta.annotations[key] = value;
+  }
+  Changed(bind.pod.name);
+  if (!fault) bound_.insert(bind.pod.uid);
+  return {id, fault ? fault->outcome : ApiOutcome::kDone, ""};
+}
+
+ApiAnswer FakeApi::Perform(uint64_t id, const EvictRequest& evict) {
+  const auto it = pods_.find(evict.pod.name);
+  if (it == pods_.end()) return {id, ApiOutcome::kNotFound, "no such pod"};
+  if (it->second.meta.uid != evict.pod.uid) {
+    return {id, ApiOutcome::kConflict, "another pod"};
+  }
+  if (protected_pods.contains(evict.pod.name)) {
+    return {id, ApiOutcome::kForbidden, "disruption budget"};
+  }
+  if (it->second.meta.deletion) return {id, ApiOutcome::kDone, ""};
+  if (!BudgetsAllow(it->second)) {
+    return {id, ApiOutcome::kForbidden, "disruption budget"};
+  }
+  disturbed_.insert(GroupNameOf(it->second));
+  it->second.meta.deletion = now_ / kMillisecond;
+  Changed(evict.pod.name);
+  return {id, ApiOutcome::kDone, ""};
+}
+
+// What is read is newer than what is on its way.
+ApiAnswer FakeApi::Perform(uint64_t id, const ReadRequest& read) {
+  if (read_faults > 0) {
+    --read_faults;
+    return {id, ApiOutcome::kUnknown, "fault"};
+  }
+  const auto it = pods_.find(read.pod.name);
+  if (it != pods_.end() && it->second.meta.uid == read.pod.uid) {
+    controller_->Observe(it->second);
+  } else {
+    controller_->PodGone(read.pod.uid);
+  }
+  return {id, ApiOutcome::kDone, ""};
+}
+
+ApiAnswer FakeApi::Perform(const ApiRequest& request) {
+  if (const auto* bind = std::get_if<BindRequest>(&request.body)) {
+    return Perform(request.id, *bind);
+  }
+  if (const auto* evict = std::get_if<EvictRequest>(&request.body)) {
+    return Perform(request.id, *evict);
+  }
+  if (const auto* read = std::get_if<ReadRequest>(&request.body)) {
+    return Perform(request.id, *read);
+  }
+  return {request.id, ApiOutcome::kDone, ""};
+}
+
+void FakeApi::Settle() {
+  for (int round = 0; round < 100; ++round) {
+    if (random_) Deliver(round > 20);
+    std::vector<ApiRequest> requests;
+    controller_->Step(now_, &requests);
+    for (const ApiRequest& request : requests) {
+      seen_.push_back(request);
+      controller_->Answer(Perform(request));
+    }
+    std::vector<std::string> going;
+    for (const auto& [name, pod] : pods_) {
+      const bool goes = pod.meta.deletion &&
+                        now_ >= *pod.meta.deletion * kMillisecond + grace;
+      if (goes) going.push_back(name);
+    }
+    for (const std::string& name : going) DeletePod(name);
+    if (requests.empty() && going.empty() && late_.empty() &&
+        controller_->next_step() > now_) {
+      EXPECT_TRUE(controller_->defects().empty()) << controller_->defects()[0];
+      return;
+    }
+  }
+  ADD_FAILURE() << "it does not come to rest";
+}
+
+void FakeApi::Pass(Duration time) {
+  now_ += time;
+  Settle();
+}
+
+std::string FakeApi::NodeOf(const std::string& name) const {
+  const auto it = pods_.find(name);
+  return it == pods_.end() ? "gone" : it->second.node_name;
+}
+
+std::string FakeApi::On(const std::string& node) const {
+  std::string names;
+  for (const auto& [name, pod] : pods_) {
+    if (pod.node_name != node || Ended(pod)) continue;
+    absl::StrAppend(&names, names.empty() ? "" : " ", name);
+  }
+  return names;
+}
+
+std::vector<std::string> FakeApi::Names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, pod] : pods_) names.push_back(name);
+  return names;
+}
+
+const api::Pod& FakeApi::PodNamed(const std::string& name) const {
+  return pods_.at(name);
+}
+
+size_t FakeApi::CountBinds() const {
+  size_t binds = 0;
+  for (const ApiRequest& request : seen_) {
+    binds += std::holds_alternative<BindRequest>(request.body) ? 1 : 0;
+  }
+  return binds;
+}
+
+int64_t FakeApi::FreeGpus(const std::string& node) const {
+  int64_t free = nodes_.at(node).allocatable.at(kGpu);
+  for (const auto& [name, pod] : pods_) {
+    const auto it = pod.requests.find(kGpu);
+    if (pod.node_name == node && !Ended(pod) && it != pod.requests.end()) {
+      free -= it->second;
+    }
+  }
+  return free / 1000;
+}
+
+std::string FakeApi::Startable() const {
+  std::map<std::string, int64_t> there;  // By group: could run, or have run.
+  const auto waits = [](const api::Pod& pod) {
+    return pod.node_name.empty() && pod.scheduling_gates.empty() &&
+           !pod.meta.deletion && pod.scheduler_name == "muster";
+  };
+  for (const auto& [name, pod] : pods_) {
+    if (waits(pod) || pod.phase == "Succeeded") ++there[GroupNameOf(pod)];
+  }
+  std::string names;
+  for (const auto& [name, pod] : pods_) {
+    const std::string group = GroupNameOf(pod);
+    if (!waits(pod)) continue;
+    const std::optional<int64_t> minimum = MinimumOf(group);
+    if (!group.empty() && (!minimum || there[group] < *minimum)) continue;
+    absl::StrAppend(&names, names.empty() ? "" : " ", name);
+  }
+  return names;
+}
+
+absl::Status FakeApi::Check() const {
+  std::map<std::string, int64_t> running;
+  for (const auto& [name, pod] : pods_) {
+    const std::string group = GroupNameOf(pod);
+    if (!pod.node_name.empty() && !group.empty()) ++running[group];
+  }
+  for (const auto& [name, node] : nodes_) {
+    if (FreeGpus(name) < 0) {
+      return absl::InternalError(
+          absl::StrCat(name, " holds too much: ", On(name)));
+    }
+  }
+  for (const auto& [name, pods] : running) {
+    if (disturbed_.contains(name)) continue;
+    if (pods < MinimumOf(name).value_or(1)) {
+      return absl::InternalError(
+          absl::StrCat("group ", name, " runs with ", pods, " pods"));
+    }
+  }
+  return controller_->scheduler().Validate();
+}
+
+}  // namespace muster::kubernetes

@@ -1,0 +1,69 @@
+// What is gone is forgotten.
+#include <string>
+
+#include "absl/strings/str_cat.h"
+#include "gtest/gtest.h"
+#include "test/adapters/kubernetes/fake_api.h"
+
+namespace muster::kubernetes {
+namespace {
+
+// Pods and groups of every kind, each another one than all before.
+void AddSome(int i, FakeApi* api) {
+  const std::string n = absl::StrCat(i);
+  api->AddPod({.name = "plain" + n, .milli_cpu = i});
+  api->AddPod({.name = "lost" + n, .labels = {{kQueueLabel, "none"}}});
+  api->AddPod({.name = "orphan" + n, .group = "none" + n});
+  api->AddPod({.name = "other" + n, .scheduler = "other"});
+  api->BindBehind("other" + n, "n");
+  api->AddGroup("g" + n, 1);
+  api->AddPod({.name = "member" + n, .group = "g" + n});
+  api::Owner job;
+  job.meta = {.name = "j" + n, .namespace_name = "default"};
+  job.meta.uid = "job-j" + n;
+  api->Put(job);
+}
+
+void RemoveSome(int i, FakeApi* api) {
+  const std::string n = absl::StrCat(i);
+  for (const char* name : {"plain", "lost", "orphan", "other", "member"}) {
+    api->DeletePod(name + n);
+  }
+  api->RemoveGroup("g" + n);
+  api->controller().JobGone("default", "job-j" + n);
+}
+
+TEST(MemoryTest, PodsGroupsAndJobsThatAreGoneAreForgotten) {
+  FakeApi api;
+  api.AddNode("n", 4);
+  for (int i = 1; i <= 2'000; ++i) {
+    AddSome(i, &api);
+    api.Pass(kSecond);
+    RemoveSome(i, &api);
+    api.Pass(kSecond);
+  }
+  api.Pass(2'000 * kSecond);
+  ControllerCounts counts = api.controller().counts();
+  EXPECT_LE(counts.roles, 1'100u);
+  counts.roles = 0;
+  EXPECT_EQ(counts, ControllerCounts());
+  EXPECT_TRUE(api.controller().scheduler().State().gangs.empty());
+}
+
+TEST(MemoryTest, AGroupWithoutPodsIsRememberedForAWhile) {
+  FakeApi api;
+  api.AddNode("n", 4);
+  api.AddPod({.name = "w",
+              .labels = {{kPodGroupLabel, "g"}},
+              .annotations = {{kMinPodsAnnotation, "1"}}});
+  api.Settle();
+  api.DeletePod("w");
+  api.Settle();
+  api.Pass(599 * kSecond);
+  EXPECT_EQ(api.controller().counts().groups, 1u);
+  api.Pass(2 * kSecond);
+  EXPECT_EQ(api.controller().counts().groups, 0u);
+}
+
+}  // namespace
+}  // namespace muster::kubernetes
