@@ -39,22 +39,29 @@ class Contestant:
 
 class KubeScheduler(Contestant):
     """With limits on its requests that do not limit, without other replicas, and without the
-    expected node in the status of pods that wait, which are writes that nobody here reads."""
+    expected node in the status of pods that wait, which are writes that nobody here reads.
+
+    For gangs without a topology it looks at 10 % of the nodes: 1.3 times as fast as what it
+    does by itself. For the others that is no gain, and single pods then fail and wait."""
 
     name = "kube-scheduler"
     scheduler = "default-scheduler"
 
     def __init__(self, plane, flags=()):
         super().__init__(plane, flags)
-        kubeconfig = plane.run("user", "system:kube-scheduler").strip()
+        self.kubeconfig = plane.run("user", "system:kube-scheduler").strip()
         self.config = os.path.join(plane.scratch.name, "kube-scheduler.yaml")
-        pathlib.Path(self.config).write_text(json.dumps({
+
+    def prepare(self, workload, namespace):
+        config = {
             "apiVersion": "kubescheduler.config.k8s.io/v1",
             "kind": "KubeSchedulerConfiguration",
             "leaderElection": {"leaderElect": False},
-            "clientConnection": {"kubeconfig": kubeconfig, "qps": 10_000, "burst": 10_000},
-            **json.loads(os.environ.get("MUSTER_KUBE_SCHEDULER_CONFIG", "{}")),
-        }), encoding="utf-8")
+            "clientConnection": {"kubeconfig": self.kubeconfig, "qps": 10_000, "burst": 10_000},
+        }
+        if workload.gangs and not workload.key:
+            config["percentageOfNodesToScore"] = 10
+        pathlib.Path(self.config).write_text(json.dumps(config), encoding="utf-8")
 
     def start(self):
         gates = "GenericWorkload=true,TopologyAwareWorkloadScheduling=true,NominatedNodeNameForExpectation=false"
@@ -102,6 +109,7 @@ class Writes(Contestant):
 
     def prepare(self, workload, namespace):
         pods = self.plane.get(f"/api/v1/namespaces/{namespace}/pods")["items"]
+        pods.sort(key=lambda pod: int(pod["metadata"]["name"].removeprefix("pod-")))  # Gangs together.
         with open(self.requests, "w", encoding="utf-8") as file:
             for i, pod in enumerate(pods):
                 file.write(self.binding(i, pod["metadata"]))

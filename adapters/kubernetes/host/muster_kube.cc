@@ -32,7 +32,7 @@ struct Arguments {
   bool elect = true;
   client::ElectionOptions election{.namespace_name = "muster-system",
                                    .name = "muster-kube"};
-  bool quiet = false;
+  int requests = 32;
 };
 
 // "racks=zone,rack": a topology, and its levels, widest first.
@@ -57,6 +57,19 @@ absl::StatusOr<client::ClusterAccess> Access(const Arguments& arguments) {
   return client::LoadKubeconfig(*file, arguments.context);
 }
 
+// Writes that nobody waits for leave half of the requests to decisions.
+client::RequestQueueOptions QueueOptions(int requests) {
+  const int half = std::max(1, requests / 2);
+  return {.in_flight = {requests, half, half}};
+}
+
+// Lists and the lease do not wait behind writes.
+client::CurlOptions TransportOptions(int requests) {
+  constexpr int kOthers = 16;
+  return {.user_agent = "muster-kube/" MUSTER_VERSION,
+          .most_requests = requests + kOthers};
+}
+
 std::string Identity() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
@@ -79,8 +92,9 @@ absl::Status Run(Arguments arguments) {
   auto access = Access(arguments);
   if (!access.ok()) return access.status();
   auto transport = client::CurlTransport::Create(
-      *std::move(access), {.user_agent = "muster-kube/" MUSTER_VERSION});
+      *std::move(access), TransportOptions(arguments.requests));
   if (!transport.ok()) return transport.status();
+  arguments.host.queue = QueueOptions(arguments.requests);
   arguments.host.writer.instance = Identity();
   if (arguments.elect) {
     arguments.election.identity = arguments.host.writer.instance;
@@ -130,6 +144,11 @@ int Main(int argc, char** argv) {
                  "Of the Lease by which it is chosen")
       ->capture_default_str();
   app.add_option("--lease-name", arguments.election.name)
+      ->capture_default_str();
+  app.add_option("--requests", arguments.requests,
+                 "Writes to the API server at a time, of which conditions and "
+                 "Events are at most half")
+      ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   std::signal(SIGTERM, [](int) { stop = true; });
