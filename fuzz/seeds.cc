@@ -145,6 +145,51 @@ std::vector<Seed> Histories() {
   return seeds;
 }
 
+std::vector<Seed> Watches() {
+  const std::string object =
+      R"({"kind":"Pod","metadata":{"name":"a","resourceVersion":"7",)"
+      R"("labels":{"x":"\"}\n"}},"spec":{"nodeName":"n"}})";
+  const std::string expired =
+      R"({"kind":"Status","code":410,"reason":"Expired","message":"too old"})";
+  const auto event = [](const std::string& type, const std::string& of) {
+    return R"({"type":")" + type + R"(","object":)" + of + "}\n";
+  };
+  return {
+      {"events", "\x10" + event("ADDED", object) + event("MODIFIED", object) +
+                     event("DELETED", object)},
+      {"bookmark", "\x40" + event("BOOKMARK", object) + "\r\n"},
+      {"expired", "\x01" + event("ADDED", object) + event("ERROR", expired)},
+      {"list", R"( {"metadata":{"resourceVersion":"9","continue":"t"},)"
+               R"("items":[)" +
+                   object + "," + object + "]}"}};
+}
+
+std::vector<Seed> Kubeconfigs() {
+  const std::string head =
+      "apiVersion: v1\nkind: Config\ncurrent-context: here\ncontexts:\n"
+      "- name: here\n  context: {cluster: c, user: u, namespace: n}\n"
+      "clusters:\n- name: c\n  cluster:\n    server: https://127.0.0.1:6443\n"
+      "    certificate-authority-data: LS0tLS1CRUdJTiBYLS0tLS0=\n"
+      "users:\n- name: u\n  user:\n";
+  return {
+      {"token", head + "    token: abc\n"},
+      {"files",
+       head + "    client-certificate: c.pem\n    client-key: k.pem\n"},
+      {"exec", head + "    exec:\n"
+                      "      apiVersion: client.authentication.k8s.io/v1\n"
+                      "      command: login\n      args: [-a, 'b c']\n"
+                      "      env: [{name: X, value: y}]\n"
+                      "      provideClusterInfo: true\n"},
+      {"lease",
+       R"({"metadata":{"uid":"u","resourceVersion":"7"},"spec":)"
+       R"({"holderIdentity":"a","leaseDurationSeconds":15,)"
+       R"("leaseTransitions":3,"renewTime":"2026-01-31T12:00:00.000000Z"}})"},
+      {"credential",
+       R"({"kind":"ExecCredential","apiVersion":)"
+       R"("client.authentication.k8s.io/v1","status":{"token":"t",)"
+       R"("expirationTimestamp":"2026-01-31T12:00:00Z"}})"}};
+}
+
 }  // namespace
 
 std::vector<Seed> Seeds(std::string_view target) {
@@ -155,6 +200,8 @@ std::vector<Seed> Seeds(std::string_view target) {
   if (target == "fabric") return Fabrics();
   if (target == "history") return Histories();
   if (target == "kubernetes") return KubernetesSeeds();
+  if (target == "watch") return Watches();
+  if (target == "kubeconfig") return Kubeconfigs();
   return {};
 }
 

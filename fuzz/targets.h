@@ -36,15 +36,21 @@ std::string Kubernetes(std::string_view input);
 // A history of a scheduler and its host: eight bytes of seed, then three bytes
 // a step. Every invariant of test/property is checked after every step.
 std::string History(std::string_view input);
+// What an API server sends: the lines of a watch, fed in pieces whose size is
+// the first byte, and all of it as a list.
+std::string Watch(std::string_view input);
+// A kubeconfig; the same bytes as a Lease and as a plug-in's credential.
+std::string Kubeconfig(std::string_view input);
 
 struct Target {
   std::string_view name{};
   std::string (*run)(std::string_view) = nullptr;
 };
 inline constexpr Target kTargets[] = {
-    {"scenario", Scenario}, {"simulation", Simulation}, {"trace", Trace},
-    {"journal", Journal},   {"snapshot", Snapshot},     {"fabric", Fabric},
-    {"history", History},   {"kubernetes", Kubernetes}};
+    {"scenario", Scenario},    {"simulation", Simulation}, {"trace", Trace},
+    {"journal", Journal},      {"snapshot", Snapshot},     {"fabric", Fabric},
+    {"history", History},      {"kubernetes", Kubernetes}, {"watch", Watch},
+    {"kubeconfig", Kubeconfig}};
 
 // A valid input to begin with.
 struct Seed {

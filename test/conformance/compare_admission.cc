@@ -1,59 +1,11 @@
 #include <algorithm>
-#include <map>
-#include <set>
-#include <utility>
+#include <string>
+#include <vector>
 
-#include "absl/status/status.h"
 #include "test/conformance/compare.h"
-#include "test/conformance/kinds.h"
-#include "test/conformance/translate_queues.h"
 
 namespace muster::conformance {
 namespace {
-
-constexpr char kAlreadyEvicting[] = "already-evicting";
-constexpr char kInQueue[] = "InClusterQueue";
-
-const GangSpec* FindGang(const Scenario& s, const std::string& name) {
-  for (const GangSpec& gang : s.gangs) {
-    if (gang.name == name) return &gang;
-  }
-  return nullptr;
-}
-
-// Whether any pod of the gang was placed by this pass.
-bool Started(const Played& played, const std::string& gang) {
-  for (size_t u = 0; u < played.translation.units.size(); ++u) {
-    const Unit& unit = played.translation.units[u];
-    if (played.scenario.gangs[unit.gang].name == gang &&
-        played.session.outcomes()[u].state == "placed") {
-      return true;
-    }
-  }
-  return false;
-}
-
-// The flavour the pod set's resource was taken from, in what was placed; ""
-// where nothing of it was taken.
-std::string FlavorOf(const Played& played, size_t unit_index,
-                     const std::string& resource) {
-  const Unit& unit = played.translation.units[unit_index];
-  const Role& role =
-      played.translation.gangs[unit.gang].gang.roles[unit.task.role];
-  const uint32_t alternative =
-      played.session.outcomes()[unit_index].alternative;
-  const Resources& taken = alternative == 0
-                               ? role.shape.resources
-                               : role.alternatives[alternative - 1].resources;
-  const auto& names = played.translation.config.resources;
-  for (ResourceKind k = 0; k < names.size(); ++k) {
-    const std::string prefix = resource + "@";
-    if (names[k].starts_with(prefix) && taken[k] > 0) {
-      return names[k].substr(prefix.size());
-    }
-  }
-  return "";
-}
 
 std::string ComparePodSet(const Played& played, const GangSpec& gang,
                           const PodSetExpectation& expected) {
@@ -128,72 +80,8 @@ std::string CompareCounts(const Played& played) {
   return "";
 }
 
-// A victim in the preemptor's own queue and one elsewhere are told apart; why
-// another queue may be taken from has as many names as there are policies.
-std::string CompareReason(const Played& played, const Eviction& eviction,
-                          const std::string& expected) {
-  const GangSpec* victim = FindGang(played.scenario, eviction.gang);
-  const GangSpec* preemptor = FindGang(played.scenario, eviction.on_behalf_of);
-  if (victim == nullptr || preemptor == nullptr) {
-    return eviction.gang + ": evicted for nobody";
-  }
-  const bool same = victim->queue == preemptor->queue;
-  if (same == (expected == kInQueue)) return "";
-  return eviction.gang + ": evicted for a gang of " +
-         (same ? "its own" : "another") + " queue, expected " + expected;
-}
-
-std::string CompareVictimSet(const Played& played) {
+std::string CompareStillRunning(const Played& played) {
   const Expectation& e = played.scenario.expect;
-  std::set<std::string> evicted;
-  for (const Eviction& eviction : played.session.evictions()) {
-    evicted.insert(eviction.gang);
-    const auto it = e.victims.find(eviction.gang);
-    if (it == e.victims.end()) {
-      if (e.victims_exact)
-        return eviction.gang + ": expected not to be evicted";
-      continue;
-    }
-    if (it->second == kAlreadyEvicting) continue;
-    std::string difference = CompareReason(played, eviction, it->second);
-    if (!difference.empty()) return difference;
-  }
-  for (const auto& [victim, reason] : e.victims) {
-    if (reason != kAlreadyEvicting && !evicted.contains(victim)) {
-      return victim + ": expected to be evicted";
-    }
-  }
-  return "";
-}
-
-}  // namespace
-
-absl::StatusOr<std::string> CompareVictims(const Played& played) {
-  const Scenario& s = played.scenario;
-  if (FindGang(s, s.preemptor) == nullptr) {
-    return absl::UnimplementedError("a preemptor that is no gang");
-  }
-  const bool preempts =
-      std::any_of(s.needs.begin(), s.needs.end(),
-                  [](const NeedSpec& need) { return need.mode == "preempt"; });
-  if (preempts && Started(played, s.preemptor)) {
-    return s.preemptor + ": started where there is no room";
-  }
-  return CompareVictimSet(played);
-}
-
-absl::StatusOr<std::string> CompareAdmission(const Played& played) {
-  for (std::string difference :
-       {CompareAdmitted(played), CompareVictimSet(played),
-        CompareCounts(played)}) {
-    if (!difference.empty()) return difference;
-  }
-  const Expectation& e = played.scenario.expect;
-  for (const auto* list : {&e.still_queued, &e.inadmissible}) {
-    for (const std::string& gang : *list) {
-      if (Started(played, gang)) return gang + ": expected to wait";
-    }
-  }
   for (const std::string& gang : e.still_running) {
     if (e.victims.contains(gang)) continue;
     for (const Eviction& eviction : played.session.evictions()) {
@@ -203,40 +91,12 @@ absl::StatusOr<std::string> CompareAdmission(const Played& played) {
   return "";
 }
 
-absl::StatusOr<std::string> CompareFlavors(const Played& played) {
-  const Scenario& s = played.scenario;
-  if (s.gangs.empty()) return absl::UnimplementedError("no gang to ask about");
-  const std::string& gang = s.gangs.front().name;
-  std::string mode = "preempt";
-  if (Started(played, gang)) {
-    mode = "fit";
-  } else if (const auto why = played.session.WhyWaits(gang);
-             !why || why == ReasonCode::kNeverFits ||
-             why == ReasonCode::kNoNodeAdmits ||
-             why == ReasonCode::kOverLimitAlways) {
-    mode = "no-fit";
-  }
-  if (mode != s.expect.mode) {
-    return gang + ": expected mode " + s.expect.mode + ", is " + mode;
-  }
-  for (const FlavorExpectation& expected : s.expect.flavors) {
-    if (expected.borrow != 0) {
-      return absl::UnimplementedError("how far up a queue borrows");
-    }
-    for (size_t unit : UnitsOf(played, gang, expected.pod_set)) {
-      const TaskId task = played.translation.units[unit].task;
-      const Role& role = played.translation.gangs[0].gang.roles[task.role];
-      if (mode != "fit" && !role.alternatives.empty()) {
-        return absl::UnimplementedError("the flavour of what does not fit");
-      }
-      const std::string taken = FlavorOf(played, unit, expected.resource);
-      if (!taken.empty() && taken != expected.flavor) {
-        return expected.pod_set + ": " + expected.resource + " from " + taken +
-               ", expected " + expected.flavor;
-      }
-    }
-  }
-  return "";
+}  // namespace
+
+absl::StatusOr<std::string> CompareAdmission(const Played& played) {
+  return FirstDifference({CompareAdmitted(played), CompareVictimSet(played),
+                          CompareCounts(played), CompareWaiting(played),
+                          CompareStillRunning(played)});
 }
 
 }  // namespace muster::conformance

@@ -8,6 +8,7 @@
 #include "test/conformance/kinds.h"
 #include "test/conformance/report.h"
 #include "test/conformance/scenario_text.h"
+#include "test/conformance/session.h"
 #include "test/conformance/translation.h"
 
 namespace muster::conformance {
@@ -159,6 +160,79 @@ TEST(Translate, ANonPreemptibleGangAndQuotasWithoutAShare) {
   json["source"]["project"] = "Volcano";
   t = Translate(ReadOrDie(json));
   EXPECT_FALSE(t->queues[1].quotas[0].guarantee.has_value());
+}
+
+// There is room for one of four gangs, of which three are alike.
+Scenario RoomForOneOfFour() {
+  return ReadOrDie(MakeScenario("cycle", Parse(R"({
+    "cluster": {"nodes": [{"name": "n", "capacity": {"cpu": 1000}}]},
+    "queues": [{"name": "q"}],
+    "gangs": [
+      {"name": "a", "queue": "q", "order": 1,
+       "pods": [{"name": "a0", "requests": {"cpu": 1000}}]},
+      {"name": "b", "queue": "q", "order": 2,
+       "pods": [{"name": "b0", "requests": {"cpu": 1000}}]},
+      {"name": "c", "queue": "q", "order": 3,
+       "pods": [{"name": "c0", "requests": {"cpu": 1000}}]},
+      {"name": "d", "queue": "q", "order": 4,
+       "pods": [{"name": "d0", "requests": {"cpu": 900}}]}]})")));
+}
+
+TEST(Session, WhatAPassHasAnsweredWaitsForAChange) {
+  auto t = Translate(RoomForOneOfFour());
+  ASSERT_TRUE(t.ok()) << t.status().message();
+  auto session = Session::Open(*t, true);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  EXPECT_EQ(session->WaitOf("d"), Wait::kNextPass);
+  session->Pass();
+  EXPECT_EQ(session->WaitOf("a"), Wait::kNone);
+  EXPECT_EQ(session->WaitOf("b"), Wait::kUntilChange);
+  EXPECT_EQ(session->WaitOf("c"), Wait::kUntilChange);  // Of the same class.
+  EXPECT_EQ(session->WaitOf("d"), Wait::kUntilChange);
+  EXPECT_EQ(session->WaitOf("e"), Wait::kUntilChange);
+}
+
+TEST(Session, WhatThePassesBudgetPutsOffIsLookedAtInTheNext) {
+  auto t = Translate(RoomForOneOfFour());
+  ASSERT_TRUE(t.ok()) << t.status().message();
+  t->config.work_budget = 1;
+  auto session = Session::Open(*t, true);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  session->Pass();
+  EXPECT_EQ(session->WaitOf("d"), Wait::kNextPass);
+  for (int pass = 0; pass < 10; ++pass) session->Pass();
+  EXPECT_EQ(session->WaitOf("d"), Wait::kUntilChange);
+}
+
+TEST(Session, TellsWhatQueuesHeldBeforeThePass) {
+  auto t = Translate(RoomForOneOfFour());
+  ASSERT_TRUE(t.ok()) << t.status().message();
+  auto session = Session::Open(*t, true);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  session->Pass();
+  const ResourceKind cpu = 0;
+  ASSERT_EQ(t->config.resources[cpu], "cpu");
+  EXPECT_EQ(session->QueueUsageBefore("q")[cpu], 0);
+  EXPECT_EQ(session->QueueUsage("q")[cpu], 1000);
+  session->Pass();
+  EXPECT_EQ(session->QueueUsageBefore("q")[cpu], 1000);
+}
+
+TEST(Session, AsksAboutAGangInThePlaceOfOneThatWaits) {
+  auto t = Translate(RoomForOneOfFour());
+  ASSERT_TRUE(t.ok()) << t.status().message();
+  auto session = Session::Open(*t, true);
+  ASSERT_TRUE(session.ok()) << session.status().message();
+  session->Pass();
+  Gang gang = t->gangs[3].gang;
+  EXPECT_EQ(session->WhyWouldWait(gang), ReasonCode::kInsufficient);
+  gang.roles[0].shape.resources.Set(0, 2000);
+  EXPECT_EQ(session->WhyWouldWait(gang), ReasonCode::kNeverFits);
+  gang.roles[0].shape.resources.Set(0, 0);
+  EXPECT_EQ(session->WhyWouldWait(gang), ReasonCode::kNone);
+  gang.queue = "nowhere";
+  EXPECT_EQ(session->WhyWouldWait(gang), std::nullopt);
+  EXPECT_EQ(session->WaitOf("d"), Wait::kUntilChange);  // As it was.
 }
 
 TEST(StateMatches, OnePassIsStricterThanSeveral) {

@@ -98,6 +98,9 @@ absl::Status Session::ReportGangs() {
 void Session::Pass() {
   placed_ = 0;
   evictions_.clear();
+  for (const Queue& queue : t_->queues) {
+    usage_before_[queue.key] = scheduler_.QueueUsage(queue.key);
+  }
   plan_.Clear();
   now_ += 10 * kSecond;
   ++passes_;
@@ -106,7 +109,8 @@ void Session::Pass() {
     if (Starts(d.kind)) placed_ += d.task_count;
     if (Stops(d.kind)) {
       evictions_.push_back({std::string(plan_.Text(d.gang_key)),
-                            std::string(plan_.Text(d.on_behalf_key))});
+                            std::string(plan_.Text(d.on_behalf_key)),
+                            d.reason.code});
     }
   }
   Observe();
@@ -196,6 +200,61 @@ std::optional<ReasonCode> Session::WhyWaits(const std::string& gang) const {
   const auto explanation = scheduler_.Explain(gang);
   if (!explanation.ok()) return std::nullopt;
   return explanation->reason.code;
+}
+
+std::optional<ReasonCode> Session::WhyWouldWait(const Gang& gang) const {
+  if (!decides_) return std::nullopt;
+  auto fork = scheduler_.Fork();
+  if (!fork.ok()) return std::nullopt;
+  for (const Event& event : {Event{now_, GangCancelled{gang.key}},
+                             Event{now_, GangSubmitted{gang}}}) {
+    if (!fork->Apply(event).ok()) return std::nullopt;
+  }
+  Plan plan;
+  fork->Schedule(now_, &plan);
+  const auto explanation = fork->Explain(gang.key);
+  if (!explanation.ok()) return std::nullopt;
+  return explanation->reason.code;
+}
+
+Wait Session::WaitOf(const std::string& gang) const {
+  const auto state = scheduler_.Find(gang);
+  // What was refused, or never handed in, nobody looks at.
+  if (!state.ok()) return Wait::kUntilChange;
+  if (state->phase == GangPhase::kNominated) return Wait::kForRelease;
+  if (state->phase != GangPhase::kWaiting) return Wait::kNone;
+  for (const TranslatedGang& g : t_->gangs) {
+    if (g.gang.key != gang || !g.gang.held) continue;
+    return g.has_turn ? Wait::kUntilChange : Wait::kNextPass;
+  }
+  return WaitOfClass(gang);
+}
+
+// Of a class that is not listed in the state all questions are active.
+Wait Session::WaitOfClass(const std::string& gang) const {
+  const uint64_t gang_class =
+      scheduler_.WaitingGangClass(scheduler_.FindGang(gang));
+  if (gang_class == 0) {
+    const auto why = scheduler_.Explain(gang);
+    const bool held = why.ok() && why->reason.code == ReasonCode::kHeld;
+    return held ? Wait::kUntilChange : Wait::kNextPass;
+  }
+  for (const GangClassState& c : scheduler_.State().gang_classes) {
+    const GangId first = scheduler_.FindGang(c.gang);
+    if (c.grows || scheduler_.WaitingGangClass(first) != gang_class) continue;
+    const bool asked = c.active != 0 || c.retry_at != kForever;
+    return asked ? Wait::kNextPass : Wait::kUntilChange;
+  }
+  return Wait::kNextPass;
+}
+
+Resources Session::QueueUsage(const std::string& queue) const {
+  return scheduler_.QueueUsage(queue);
+}
+
+Resources Session::QueueUsageBefore(const std::string& queue) const {
+  const auto it = usage_before_.find(queue);
+  return it == usage_before_.end() ? Resources() : it->second;
 }
 
 std::optional<int64_t> Session::WholeDevices(const std::string& key,

@@ -84,8 +84,9 @@ void HoldGangs(const Scenario& s, Translation* t) {
   if (s.kind == "admission-cycle") {
     const std::set<size_t> heads = HeadsOfQueues(s, held);
     for (size_t g = 0; g < s.gangs.size(); ++g) {
-      held[g] =
-          held[g] || (s.gangs[g].state == "pending" && !heads.contains(g));
+      if (held[g] || s.gangs[g].state != "pending") continue;
+      t->gangs[g].has_turn = heads.contains(g);
+      held[g] = !t->gangs[g].has_turn;
     }
   }
   for (size_t g = 0; g < held.size(); ++g) t->gangs[g].gang.held = held[g];

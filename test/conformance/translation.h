@@ -32,6 +32,8 @@ struct TranslatedGang {
   bool left_out = false;
   // Why the library may refuse the gang, and be right; empty: it must not.
   std::string refusable;
+  // false: it is held in this pass because another of its queue goes before it.
+  bool has_turn = true;
   bool evicted_pods_stay_terminating = false;
 };
 

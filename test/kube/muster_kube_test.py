@@ -92,7 +92,7 @@ class MusterKubeTest(unittest.TestCase):
         pathlib.Path(self.plane.dir, "muster-kube.kubeconfig").write_text(json.dumps(config), encoding="utf-8")
 
     def run_muster(self, *flags):
-        muster = MusterKube(self.plane, *flags)
+        muster = MusterKube(self.plane, *(flags or ("--no-leader-elect",)))
         self.addCleanup(muster.__exit__)
         return muster.ready()
 
@@ -220,8 +220,9 @@ class MusterKubeTest(unittest.TestCase):
         self.check()
 
     def test_the_second_replica_takes_over(self):
-        first = self.run_muster()
-        second = MusterKube(self.plane)
+        flags = ("--lease-duration=3", "--longest-request=1")
+        first = self.run_muster(*flags)
+        second = MusterKube(self.plane, *flags)
         self.addCleanup(second.__exit__)
         self.gang("red", 4)
         testbed.wait("red runs", lambda: len(self.bound("gang=red")) == 4)

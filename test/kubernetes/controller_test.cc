@@ -147,7 +147,7 @@ TEST(ControllerTest, WhyAPodWaitsIsToldOnce) {
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].reason, "Unschedulable");
   EXPECT_EQ(told[0].pod.name, "second");
-  EXPECT_THAT(told[0].message, HasSubstr("needs 1 nvidia.com/gpu"));
+  EXPECT_THAT(told[0].message, HasSubstr("1 nvidia.com/gpu needed, 0 there"));
 }
 
 TEST(ControllerTest, AnUnknownPodGroupIsWaitedFor) {
@@ -159,6 +159,45 @@ TEST(ControllerTest, AnUnknownPodGroupIsWaitedFor) {
   api.AddGroup("late", 1);
   api.Settle();
   EXPECT_EQ(api.NodeOf("w0"), "n");
+}
+
+// Pods and groups are told by different watches: the pods may be first.
+TEST(ControllerTest, AGroupOfMustersOwnIsWaitedFor) {
+  FakeApi api;
+  api.AddNode("n", 4);
+  for (int i = 0; i < 2; ++i) {
+    api.AddPod({.name = absl::StrCat("w", i),
+                .gpus = 1,
+                .labels = {{kPodGroupLabel, "late"}}});
+  }
+  api.Settle();
+  EXPECT_EQ(api.On("n"), "");
+  api::MusterPodGroup group;
+  group.meta = {.name = "late", .namespace_name = "default", .uid = "g"};
+  group.min_member = 3;
+  api.controller().Observe(group);
+  api.Settle();
+  EXPECT_EQ(api.On("n"), "");
+  api.AddPod({.name = "w2", .gpus = 1, .labels = {{kPodGroupLabel, "late"}}});
+  api.Settle();
+  EXPECT_EQ(api.On("n"), "w0 w1 w2");
+}
+
+TEST(ControllerTest, AGroupOfMustersOwnMayComeFirst) {
+  FakeApi api;
+  api.AddNode("n", 4);
+  api::MusterPodGroup group;
+  group.meta = {.name = "early", .namespace_name = "default", .uid = "g"};
+  group.min_member = 2;
+  api.controller().Observe(group);
+  api.Settle();
+  for (int i = 0; i < 2; ++i) {
+    api.AddPod({.name = absl::StrCat("w", i),
+                .gpus = 1,
+                .labels = {{kPodGroupLabel, "early"}}});
+    api.Settle();
+    EXPECT_EQ(api.On("n"), i == 0 ? "" : "w0 w1");
+  }
 }
 
 TEST(ControllerTest, APodWithWhatIsNotUnderstoodIsNotBound) {
@@ -235,6 +274,22 @@ TEST(ControllerTest, APodThatFailedIsWaitedForInItsPlace) {
   api.AddPod({.name = "w1", .gpus = 1, .group = "g"});
   api.Settle();
   EXPECT_EQ(api.NodeOf("w1"), place);
+}
+
+TEST(ControllerTest, AGangWhosePodsAreAllDeletedKeepsNoPlace) {
+  FakeApi api;
+  api.AddNode("n", 4);
+  for (const char* group : {"red", "blue"}) {
+    api.AddGroup(group, 4);
+    for (int i = 0; i < 4; ++i) {
+      api.AddPod({.name = absl::StrCat(group, i), .gpus = 1, .group = group});
+    }
+    api.Settle();
+  }
+  EXPECT_EQ(api.On("n"), "red0 red1 red2 red3");
+  for (int i = 0; i < 4; ++i) api.DeletePod(absl::StrCat("red", i));
+  api.Settle();
+  EXPECT_EQ(api.On("n"), "blue0 blue1 blue2 blue3");
 }
 
 TEST(ControllerTest, APlaceIsNotKeptForever) {

@@ -38,7 +38,7 @@ int ReadPort(int fd) {
 
 }  // namespace
 
-HttpsServer::HttpsServer() {
+HttpsServer::HttpsServer(bool http2) {
   std::string name =
       (std::filesystem::temp_directory_path() / "muster-https-XXXXXX").string();
   if (mkdtemp(name.data()) == nullptr) {
@@ -59,8 +59,10 @@ HttpsServer::HttpsServer() {
   if (pid_ == 0) {
     dup2(in[0], 0);
     dup2(out[1], 1);
-    execlp("python3", "python3", "test/kubernetes_client/https_server.py",
-           folder_.c_str(), nullptr);
+    const std::string script = std::string("test/kubernetes_client/") +
+                               (http2 ? "http2_server.mjs" : "https_server.py");
+    const char* const program = http2 ? "node" : "python3";
+    execlp(program, program, script.c_str(), folder_.c_str(), nullptr);
     _exit(127);
   }
   close(in[0]);
@@ -68,7 +70,10 @@ HttpsServer::HttpsServer() {
   input_ = in[1];
   port_ = ReadPort(out[0]);
   close(out[0]);
-  if (port_ == 0) missing_ = "python3 with ssl, from the repository's root";
+  if (port_ == 0) {
+    missing_ = http2 ? "Node.js, from the repository's root"
+                     : "python3 with ssl, from the repository's root";
+  }
 }
 
 HttpsServer::~HttpsServer() {

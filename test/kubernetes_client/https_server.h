@@ -1,14 +1,15 @@
-// The server of https_server.py, with certificates made for it.
+// The server of https_server.py or http2_server.mjs, with certificates made for
+// it.
 #pragma once
 
 #include <string>
 
 namespace muster::kubernetes::client {
 
-// Ends with its object. Needs python3 and openssl.
+// Ends with its object. Needs openssl and python3, or Node.js for HTTP/2.
 class HttpsServer {
  public:
-  HttpsServer();
+  explicit HttpsServer(bool http2 = false);
   ~HttpsServer();
   HttpsServer(const HttpsServer&) = delete;
   HttpsServer& operator=(const HttpsServer&) = delete;

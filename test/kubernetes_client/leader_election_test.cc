@@ -140,6 +140,17 @@ TEST_F(LeaderElectionTest, AMissingLeaseIsMadeAndAnUnseenHolderWaitedFor) {
   EXPECT_EQ(election_.MayDecideFrom(), 300 + 15'000 + 10'000);
 }
 
+TEST_F(LeaderElectionTest, ADeletedLeaseIsWaitedOutAsLongAsItsHolderMayAct) {
+  Step(0);
+  Json other = LeaseOf("other", "7");
+  other["spec"]["leaseDurationSeconds"] = 60;
+  election_.OnAnswer(0, 200, other.dump());
+  Step(4'000);
+  election_.OnAnswer(4'000, 404, "{}");
+  Accept(4'200, Step(4'000), "8");
+  EXPECT_EQ(election_.MayDecideFrom(), 4'000 + 60'000 + 10'000);
+}
+
 TEST_F(LeaderElectionTest, APutThatMakesTheLeaseAnewBeginsANewTerm) {
   Lead();
   const HttpRequest renewal = Step(18'000);

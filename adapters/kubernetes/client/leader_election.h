@@ -19,7 +19,8 @@ struct ElectionOptions {
   std::string namespace_name{};
   std::string name{};
   // Of this process alone, not of its pod: a restarted process is another
-  // candidate, since requests of the former one may still be under way.
+  // candidate, since requests of the former one may still be under way. With ""
+  // it never leads.
   std::string identity{};
   Millis duration = 15'000;  // Of the lease, whole seconds.
   Millis renew_every = 3'000;
@@ -92,7 +93,8 @@ class LeaderElection {
   // The record with which this takes or keeps the lease.
   Lease Claim(UnixMillis wall) const;
   bool IsOwn(const Lease& lease) const {
-    return lease.holder == options_.identity;
+    // Without an identity, a lease that was given back would seem one's own.
+    return !lease.holder.empty() && lease.holder == options_.identity;
   }
   // The record that was last led by, whatever was renewed since.
   bool IsOwnTerm(const Lease& lease) const {

@@ -178,7 +178,7 @@ void RequestQueue::OnEnd(RequestId id, const RequestEnd& end) {
   Item& item = it->second;
   Outcome outcome = Judge(&item, end);
   if (!MayRetry(item, outcome)) {
-    if (outcome.kind == OutcomeKind::kUnknown) ++counts_.unknown;
+    Settle(&outcome);
     return Finish(it, std::move(outcome));
   }
   Leave(it->first, item);
@@ -210,6 +210,18 @@ Outcome RequestQueue::Judge(Item* item, const RequestEnd& end) const {
   return outcome;
 }
 
+// A last try that was not looked at says nothing of those before.
+void RequestQueue::Settle(Outcome* outcome) {
+  const bool looked_at =
+      outcome->kind == OutcomeKind::kDone ||
+      (outcome->kind == OutcomeKind::kRefused && outcome->http_status != 429 &&
+       outcome->http_status != 503);
+  if (outcome->earlier_try_unknown && !looked_at) {
+    outcome->kind = OutcomeKind::kUnknown;
+  }
+  if (outcome->kind == OutcomeKind::kUnknown) ++counts_.unknown;
+}
+
 bool RequestQueue::MayRetry(const Item& item, const Outcome& outcome) const {
   if (outcome.tries >= item.write.most_tries) return false;
   switch (outcome.kind) {
@@ -230,8 +242,7 @@ bool RequestQueue::MayRetry(const Item& item, const Outcome& outcome) const {
 void RequestQueue::GiveUp(Items::iterator it, OutcomeKind untried) {
   Outcome outcome = std::move(it->second.last);
   if (outcome.tries == 0) outcome.kind = untried;
-  if (outcome.earlier_try_unknown) outcome.kind = OutcomeKind::kUnknown;
-  if (outcome.kind == OutcomeKind::kUnknown) ++counts_.unknown;
+  Settle(&outcome);
   Finish(it, std::move(outcome));
 }
 

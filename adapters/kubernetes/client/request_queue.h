@@ -28,7 +28,8 @@ enum class OutcomeKind {
   // The connection broke after the request was written, or the server says
   // that something went wrong inside it: done or not.
   kUnknown,
-  kNotSent,  // Nothing was written to a connection by any try.
+  // The last try wrote nothing to a connection, and none before did anything.
+  kNotSent,
   kDropped,  // It made room for a newer event.
 };
 
@@ -140,6 +141,7 @@ class RequestQueue final : public Receiver {
   void EndBackOffs(Millis now);
   // What a try that ended came to, and whether it is worth another one.
   Outcome Judge(Item* item, const RequestEnd& end) const;
+  void Settle(Outcome* outcome);
   bool MayRetry(const Item& item, const Outcome& outcome) const;
   // Ends an item that waits by what its last try came to.
   void GiveUp(Items::iterator it, OutcomeKind untried);

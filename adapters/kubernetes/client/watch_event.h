@@ -36,7 +36,7 @@ class WatchReader {
   // A line of a watch. The views hold as long as the line and until the next
   // call. O(size): its structure is found once, values are not decoded.
   absl::StatusOr<WatchEvent> ReadEvent(std::string_view line);
-  // The metadata of a list's page. O(size), about a millisecond a megabyte;
+  // The metadata of a list's page. O(size), about 0.2 ms a megabyte;
   // objects are not decoded.
   absl::StatusOr<ListMetadata> ReadListMetadata(std::string_view body);
 

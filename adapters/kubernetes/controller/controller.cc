@@ -56,6 +56,7 @@ void Controller::Step(Time now, std::vector<ApiRequest>* requests) {
     if (config_due_) TellConfig();
     TellQueues();
     TellNodes();
+    report_due_ |= !dirty_.empty();  // What is held is told as well.
     for (const GroupRef& ref : std::exchange(dirty_, {})) Sync(ref);
     TellNodes();  // What pods use that have no task any more.
     TellBudgets();

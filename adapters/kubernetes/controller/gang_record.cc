@@ -62,6 +62,11 @@ bool GangRecord::placed() const {
   return false;
 }
 
+bool GangRecord::HasPods() const {
+  return std::ranges::any_of(
+      members_, [](const auto& member) { return member.second.has_value(); });
+}
+
 TaskSlot* GangRecord::SlotOf(TaskId task) {
   if (task.role >= roles_.size()) return nullptr;
   std::vector<TaskSlot>& slots = roles_[task.role].slots;

@@ -54,7 +54,8 @@ class GangRecord {
   // Which group it is of those that came in the same second, which is as exact
   // as the API server tells times. Those that were there at first have 0.
   Duration arrival = 0;
-  bool gone = false;  // Its object is.
+  bool has_object = false;  // That is there.
+  bool gone = false;        // It was there.
   // While no pod of it could run: until when it is remembered.
   Time empty_until = kForever;
   // As the scheduler knows it; no key: it does not.
@@ -80,8 +81,9 @@ class GangRecord {
   // priority class. Without a key: there is nothing to schedule. O(pods).
   Gang ToGang(const Pods& pods, PriorityClass* priority_class) const;
 
-  // Whether a task of it has a place.
+  // Whether a task of it has a place; whether one has a pod.
   bool placed() const;
+  bool HasPods() const;
   std::vector<RoleSlots>& roles() { return roles_; }
   const std::vector<RoleSlots>& roles() const { return roles_; }
   // Null if the pod has no task, or there is no such task.

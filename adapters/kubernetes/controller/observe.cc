@@ -164,6 +164,7 @@ void Controller::Observe(const api::Pod& pod) {
     }
   }
   gang.Add(record.ref.uid);
+  if (known == pods_.end()) gang.reported.clear();  // It has not heard it.
   Touch(record.group);
   pods_[record.ref.uid] = std::move(record);
 }
@@ -189,6 +190,7 @@ GangRecord& Controller::GangOf(const GroupRef& ref) {
 
 void Controller::SetGroup(const GroupRef& ref, GroupSpec spec) {
   GangRecord& gang = GangOf(ref);
+  gang.has_object = true;
   gang.gone = false;
   // One of that name that is another object is another gang.
   if (gang.spec && gang.spec->key != spec.key && !gang.told.key.empty()) {
@@ -266,6 +268,7 @@ void Controller::BudgetGone(const std::string& namespace_name,
 void Controller::GroupGone(const GroupRef& ref) {
   const auto it = gangs_.find(ref);
   if (it == gangs_.end()) return;
+  it->second.has_object = false;
   it->second.gone = true;
   Touch(ref);
 }

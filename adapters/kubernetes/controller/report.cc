@@ -2,6 +2,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/api/writers.h"
 #include "adapters/kubernetes/controller/controller.h"
 
 namespace muster::kubernetes {
@@ -27,11 +28,20 @@ bool LacksRoom(ReasonCode code) {
 }  // namespace
 
 std::string Controller::ToMessage(NamedReason reason) const {
-  if (reason.resource == options_.device_resource) {  // Pieces, to people.
-    reason.needed /= kWholeDevice;
-    reason.available /= kWholeDevice;
+  if (reason.object_kind == ReasonObject::kRole) {
+    reason.object_kind = ReasonObject::kNone;  // Its pods are told, no others.
+    reason.object.clear();
   }
-  return ToText(reason);
+  if (reason.resource.empty()) return ToText(reason);
+  const bool thousandths =
+      reason.resource == kCpu || reason.resource == options_.device_resource;
+  const int64_t unit = thousandths ? 1 : 1000;
+  const std::string where =
+      reason.object.empty() ? "" : absl::StrCat(" (", reason.object, ")");
+  return absl::StrCat(std::string(Name(reason.code)), where, ": ",
+                      api::FormatQuantity(reason.needed * unit), " ",
+                      reason.resource, " needed, ",
+                      api::FormatQuantity(reason.available * unit), " there");
 }
 
 void Controller::Report(GangRecord* gang, const std::string& reason,

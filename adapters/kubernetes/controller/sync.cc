@@ -198,14 +198,24 @@ void Controller::Sync(const GroupRef& ref) {
   if (it == gangs_.end()) return;
   GangRecord& gang = it->second;
   AnswerTasks(&gang);
-  if (gang.spec) TellGang(&gang);
+  if (gang.placed() && !gang.HasPods()) {
+    // Places are kept for single pods, not for a gang that somebody took away.
+    MustTell(GangYielded{gang.told.key});
+    gang.roles().clear();
+  }
+  if (gang.spec) {
+    TellGang(&gang);
+  } else {
+    Report(&gang, "Pending",
+           absl::StrCat("PodGroup '", ref.name, "' is not there"));
+  }
   // Pods that took the tasks of others may have places to be bound to.
   AnswerTasks(&gang);
   UpdateUsage(&gang);
   UpdateBudgets(gang);
-  const bool has_object =
-      gang.spec && ref.kind == GroupKind::kPodGroup && !gang.gone;
-  if (gang.empty() && gang.told.key.empty() && !has_object) gangs_.erase(it);
+  if (gang.empty() && gang.told.key.empty() && !gang.has_object) {
+    gangs_.erase(it);
+  }
 }
 
 // What is there becomes the scheduler's state, whoever made it so.

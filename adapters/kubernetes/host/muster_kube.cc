@@ -70,6 +70,17 @@ client::CurlOptions TransportOptions(int requests) {
           .most_requests = requests + kOthers};
 }
 
+// The other times follow from how long the lease and a request may last.
+void SetLease(client::Millis lease, client::Millis request,
+              client::ElectionOptions* election) {
+  election->duration = lease;
+  election->renew_every = lease / 5;
+  election->retry_every = lease / 15;
+  election->request_timeout = lease / 3;
+  election->margin = std::max<client::Millis>(lease / 8, 500);
+  election->longest_request = request;
+}
+
 std::string Identity() {
   char name[256] = {};
   gethostname(name, sizeof name - 1);
@@ -119,6 +130,7 @@ int Main(int argc, char** argv) {
       "A scheduler for a Kubernetes cluster: gangs, queues, "
       "priorities, topology.");
   Arguments arguments;
+  client::Millis lease_seconds = 15, request_seconds = 10;
   app.set_version_flag("--version", "muster-kube " MUSTER_VERSION);
   app.add_option("--kubeconfig", arguments.kubeconfig,
                  "Without it: what a pod gets, else $KUBECONFIG or "
@@ -150,7 +162,17 @@ int Main(int argc, char** argv) {
                  "Events are at most half")
       ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
+  app.add_option("--lease-duration", lease_seconds,
+                 "Seconds after which another replica may lead")
+      ->check(CLI::Range(3, 600))
+      ->capture_default_str();
+  app.add_option("--longest-request", request_seconds,
+                 "Seconds that a request of a former leader may take at most: "
+                 "so long a new one waits")
+      ->check(CLI::Range(1, 600))
+      ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
+  SetLease(lease_seconds * 1'000, request_seconds * 1'000, &arguments.election);
   std::signal(SIGTERM, [](int) { stop = true; });
   std::signal(SIGINT, [](int) { stop = true; });
   const absl::Status status = Run(std::move(arguments));

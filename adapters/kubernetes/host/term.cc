@@ -98,17 +98,22 @@ void Term::Add(std::vector<std::string> paths, bool optional,
         log_(absl::StrCat("an object of ", path, " (", bad.namespace_name, "/",
                           bad.name, ") is left out: ", bad.why.ToString()));
       }});
-  client::ReflectorOptions options;
-  options.path = path;
-  watch.reflector = std::make_unique<client::Reflector>(
-      transport_, std::move(options), watch.sink.get());
-  paths.erase(paths.begin());
-  watch.older = std::move(paths);
+  std::ranges::rotate(paths, paths.begin() + 1);
+  watch.paths = std::move(paths);
   watch.optional = optional;
+  Begin(&watch);
+}
+
+void Term::Begin(Watch* watch) {
+  client::ReflectorOptions options;
+  options.path = watch->paths.back();
+  constexpr Millis kLookAgain = 5'000;  // For what is not installed yet.
+  if (watch->optional) options.backoff.most = kLookAgain;
+  watch->reflector = std::make_unique<client::Reflector>(
+      transport_, std::move(options), watch->sink.get());
 }
 
 Millis Term::Advance(Watch* watch, Millis now) {
-  if (watch->not_served) return client::kNever;
   const Millis next = watch->reflector->Advance(now);
   const absl::Status& error = watch->reflector->last_error();
   if (error.ok()) {
@@ -117,15 +122,13 @@ Millis Term::Advance(Watch* watch, Millis now) {
   }
   if (watch->optional && watch->reflector->last_refusal() == 404 &&
       !watch->reflector->synced()) {
-    if (watch->older.empty()) {
-      watch->not_served = true;
-      return now;
-    }
-    client::ReflectorOptions options;
-    options.path = watch->older.front();
-    watch->older.erase(watch->older.begin());
-    watch->reflector = std::make_unique<client::Reflector>(
-        transport_, std::move(options), watch->sink.get());
+    // Looked for in every version once, then again and again in the newest:
+    // somebody may install it.
+    watch->absent = watch->tried >= watch->paths.size();
+    if (watch->tried > watch->paths.size()) return next;
+    ++watch->tried;
+    std::ranges::rotate(watch->paths, watch->paths.begin() + 1);
+    Begin(watch);
     return now;
   }
   if (error.ToString() != watch->told) {
@@ -144,7 +147,7 @@ Millis Term::Advance(Millis now) {
   bool listed = true;
   for (Watch& watch : watches_) {
     next = std::min(next, Advance(&watch, now));
-    listed &= watch.not_served || watch.reflector->synced();
+    listed &= watch.absent || watch.reflector->synced();
   }
   if (!synced_ && listed) {
     synced_ = true;

@@ -48,11 +48,12 @@ class Term {
   struct Watch {
     std::unique_ptr<client::Sink> sink{};
     std::unique_ptr<client::Reflector> reflector{};
-    // Other paths to the same resource, in older versions of it, if this one is
-    // not served.
-    std::vector<std::string> older{};
+    // To the same resource in other versions, the one in use last.
+    std::vector<std::string> paths{};
+    size_t tried = 1;  // So many of them.
     bool optional = false;
-    bool not_served = false;
+    // It is not served, at least not yet: nothing is waited for.
+    bool absent = false;
     std::string told{};  // The last error that was logged.
   };
 
@@ -63,6 +64,7 @@ class Term {
   void Add(std::vector<std::string> paths, bool optional,
            std::function<void(const T&)> is,
            std::function<void(const ObjectName&)> gone);
+  void Begin(Watch* watch);
   client::Millis Advance(Watch* watch, client::Millis now);
   void Send(ApiRequest request, client::Millis now);
   void Answer(const ApiRequest& request, const client::Outcome& outcome);

@@ -91,6 +91,9 @@ std::optional<GroupSpec> SpecFromPod(const GroupRef& ref, const api::Pod& pod) {
       SetMinimum(pod, kMinPodsAnnotation, &spec);
       return spec;
     case GroupKind::kMusterGroup:
+      if (Find(pod.meta.annotations, kMinPodsAnnotation) == nullptr) {
+        return std::nullopt;
+      }
       spec.key = absl::StrCat("group/", spec.display);
       SetMinimum(pod, kMinPodsAnnotation, &spec);
       return spec;

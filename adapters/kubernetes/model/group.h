@@ -16,10 +16,12 @@ namespace muster::kubernetes {
 
 // What kind of object describes a group.
 enum class GroupKind : uint8_t {
-  kPod,          // A pod by itself; the name is its UID.
-  kPodGroup,     // scheduling.k8s.io, spec.schedulingGroup.podGroupName.
-  kMusterGroup,  // muster.dev, the label muster.dev/pod-group.
-  kKueueGroup,   // No object: the label and annotation of Kueue's pod groups.
+  kPod,       // A pod by itself; the name is its UID.
+  kPodGroup,  // scheduling.k8s.io, spec.schedulingGroup.podGroupName.
+  // The label muster.dev/pod-group: an object of muster.dev, or, without one,
+  // what the annotation muster.dev/min-pods of its pods says.
+  kMusterGroup,
+  kKueueGroup,  // No object: the label and annotation of Kueue's pod groups.
   kVolcanoGroup,
   kCoschedulingGroup,  // scheduling.x-k8s.io.
   kJob,                // batch/v1: the owner of the pod; the name is its UID.
