@@ -137,6 +137,7 @@ class Bench:
         finally:
             bound.stop()
             contestant.stop()
+        assert events >= workload.units, f"{contestant.name}: {events} Events of {workload.units} {workload.unit}s"
         times = sorted(bound.times)
         workload.check(self.plane.get(PODS.format(namespace))["items"], self.rack_of)
         figures = {
