@@ -141,13 +141,14 @@ class Bench:
         times = sorted(bound.times)
         workload.check(self.plane.get(PODS.format(namespace))["items"], self.rack_of)
         figures = {
-            "per_second": workload.units / (times[-1] - times[0]),
+            # Of few pods all may be seen at once, and less than a tick be used.
+            "per_second": workload.units / max(times[-1] - times[0], 1e-3),
             "first_s": times[0] - start,
             "total_s": times[-1] - start,
             "drained_s": drained - start,
             "events": events,
             "writes_per_pod": (measure.writes(self.plane) - writes) / workload.pods,
-            "cpu_ms": 1e3 * used["scheduler"] / workload.units,
+            "cpu_ms": 1e3 * max(used["scheduler"], 1 / measure.TICK) / workload.units,
             "api_cpu_ms": 1e3 * used["kube-apiserver"] / workload.units,
             "etcd_cpu_ms": 1e3 * used["etcd"] / workload.units,
             "other_cores": used["others"],

@@ -33,6 +33,7 @@ struct Arguments {
   client::ElectionOptions election{.namespace_name = "muster-system",
                                    .name = "muster-kube"};
   int requests = 32;
+  bool http2 = false;  // docs/performance.md tells why.
 };
 
 // "racks=zone,rack": a topology, and its levels, widest first.
@@ -64,9 +65,10 @@ client::RequestQueueOptions QueueOptions(int requests) {
 }
 
 // Lists and the lease do not wait behind writes.
-client::CurlOptions TransportOptions(int requests) {
+client::CurlOptions TransportOptions(int requests, bool http2) {
   constexpr int kOthers = 16;
   return {.user_agent = "muster-kube/" MUSTER_VERSION,
+          .http2 = http2,
           .most_requests = requests + kOthers};
 }
 
@@ -103,7 +105,8 @@ absl::Status Run(Arguments arguments) {
   auto access = Access(arguments);
   if (!access.ok()) return access.status();
   auto transport = client::CurlTransport::Create(
-      *std::move(access), TransportOptions(arguments.requests));
+      *std::move(access),
+      TransportOptions(arguments.requests, arguments.http2));
   if (!transport.ok()) return transport.status();
   arguments.host.queue = QueueOptions(arguments.requests);
   arguments.host.writer.instance = Identity();
@@ -162,6 +165,10 @@ int Main(int argc, char** argv) {
                  "Events are at most half")
       ->check(CLI::Range(1, 1'000))
       ->capture_default_str();
+  app.add_flag("--http2", arguments.http2,
+               "One connection for all requests, where the server speaks it "
+               "(default: off; some versions of libcurl leave a long response "
+               "unread)");
   app.add_option("--lease-duration", lease_seconds,
                  "Seconds after which another replica may lead")
       ->check(CLI::Range(3, 600))
