@@ -2,3 +2,11 @@ if(TARGET muster::adapter_kubernetes_api)
   muster_benchmark(kubernetes_benchmark SOURCES kubernetes_benchmark.cc
                    LIBS muster::adapter_kubernetes_api absl::strings)
 endif()
+# For ./dev bench kube.
+if(TARGET muster::adapter_kubernetes_client)
+  find_package(CLI11 REQUIRED)
+  find_package(nlohmann_json REQUIRED)
+  muster_executable(kube_requests SOURCES kube_requests.cc
+                    LIBS muster::adapter_kubernetes_client absl::strings
+                         CLI11::CLI11 nlohmann_json::nlohmann_json)
+endif()

@@ -32,7 +32,8 @@ struct Arguments {
   bool elect = true;
   client::ElectionOptions election{.namespace_name = "muster-system",
                                    .name = "muster-kube"};
-  bool quiet = false;
+  int requests = 32;
+  bool http2 = false;  // docs/performance.md tells why.
 };
 
 // "racks=zone,rack": a topology, and its levels, widest first.
@@ -55,6 +56,20 @@ absl::StatusOr<client::ClusterAccess> Access(const Arguments& arguments) {
   const auto file = client::DefaultKubeconfig(getenv);
   if (!file.ok()) return file.status();
   return client::LoadKubeconfig(*file, arguments.context);
+}
+
+// Writes that nobody waits for leave half of the requests to decisions.
+client::RequestQueueOptions QueueOptions(int requests) {
+  const int half = std::max(1, requests / 2);
+  return {.in_flight = {requests, half, half}};
+}
+
+// Lists and the lease do not wait behind writes.
+client::CurlOptions TransportOptions(int requests, bool http2) {
+  constexpr int kOthers = 16;
+  return {.user_agent = "muster-kube/" MUSTER_VERSION,
+          .http2 = http2,
+          .most_requests = requests + kOthers};
 }
 
 // The other times follow from how long the lease and a request may last.
@@ -90,8 +105,10 @@ absl::Status Run(Arguments arguments) {
   auto access = Access(arguments);
   if (!access.ok()) return access.status();
   auto transport = client::CurlTransport::Create(
-      *std::move(access), {.user_agent = "muster-kube/" MUSTER_VERSION});
+      *std::move(access),
+      TransportOptions(arguments.requests, arguments.http2));
   if (!transport.ok()) return transport.status();
+  arguments.host.queue = QueueOptions(arguments.requests);
   arguments.host.writer.instance = Identity();
   if (arguments.elect) {
     arguments.election.identity = arguments.host.writer.instance;
@@ -143,6 +160,15 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--lease-name", arguments.election.name)
       ->capture_default_str();
+  app.add_option("--requests", arguments.requests,
+                 "Writes to the API server at a time, of which conditions and "
+                 "Events are at most half")
+      ->check(CLI::Range(1, 1'000))
+      ->capture_default_str();
+  app.add_flag("--http2", arguments.http2,
+               "One connection for all requests, where the server speaks it "
+               "(default: off; some versions of libcurl leave a long response "
+               "unread)");
   app.add_option("--lease-duration", lease_seconds,
                  "Seconds after which another replica may lead")
       ->check(CLI::Range(3, 600))
