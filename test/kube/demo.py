@@ -109,6 +109,8 @@ def main():
     with testbed.Testbed("--nodes=2", "--gpus=2", "--cpu=3") as plane:
         for file in ("crds.yaml", "rbac.yaml"):
             plane.kubectl("apply", "-f", ADAPTER / "deploy" / file)
+        plane.kubectl("wait", "--for=condition=Established", "--timeout=30s",
+                      "crd/queues.muster.dev", "crd/podgroups.muster.dev")
         muster = subprocess.Popen(
             [program, "--kubeconfig", plane.info["kubeconfig"], "--no-leader-elect",
              "--topology", "nodes=kubernetes.io/hostname"], stderr=subprocess.DEVNULL)

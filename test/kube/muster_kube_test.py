@@ -76,6 +76,10 @@ class MusterKubeTest(unittest.TestCase):
         self.plane = testbed.Testbed(*self.flags)
         self.addCleanup(self.plane.__exit__)
         self.plane.kubectl("apply", "-f", DEPLOY / "crds.yaml", "-f", DEPLOY / "rbac.yaml")
+        # A watch that begins while the API server still sets an object's kind up may
+        # stay silent until its time-out.
+        self.plane.kubectl("wait", "--for=condition=Established", "--timeout=30s",
+                           "crd/queues.muster.dev", "crd/podgroups.muster.dev")
         self.write_kubeconfig()
 
     def write_kubeconfig(self):

@@ -154,7 +154,9 @@ class Controller {
   void Stop(const DecisionRecord& decision, const PlannedTaskRecord& task,
             GangRecord* gang);
   void Bind(TaskId task, TaskSlot* slot);
-  void Ask(RequestBody body) { requests_.push_back({next_request_++, body}); }
+  void Ask(RequestBody body) {
+    requests_.push_back({next_request_++, std::move(body)});
+  }
   // Its answer is awaited.
   void Ask(InFlight request);
   // A task that was to be stopped and is not.
