@@ -297,4 +297,10 @@ class MusterKubeTest(unittest.TestCase):
 
 if __name__ == "__main__":
     testbed.require()
-    unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2)
+    result = unittest.main(argv=sys.argv[:1] + sys.argv[2:], verbosity=2, exit=False).result
+    # All of it shares two cores with a whole control plane: one more try, which is told.
+    failed = [test.id().removeprefix("__main__.") for test, _ in result.failures + result.errors]
+    if failed and len(failed) < 3:
+        print("tried again:", *failed, file=sys.stderr, flush=True)
+        result = unittest.main(argv=sys.argv[:1] + failed, verbosity=2, exit=False).result
+    sys.exit(not result.wasSuccessful())
