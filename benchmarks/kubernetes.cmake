@@ -1,6 +1,7 @@
-if(TARGET muster::adapter_kubernetes_api)
+if(TARGET muster::adapter_kubernetes_client)
   muster_benchmark(kubernetes_benchmark SOURCES kubernetes_benchmark.cc
-                   LIBS muster::adapter_kubernetes_api absl::strings)
+                   LIBS muster::adapter_kubernetes_api muster::adapter_kubernetes_client
+                        absl::strings)
 endif()
 # For ./dev bench kube.
 if(TARGET muster::adapter_kubernetes_client)

@@ -8,6 +8,8 @@
 #include "absl/strings/str_replace.h"
 #include "adapters/kubernetes/api/readers.h"
 #include "adapters/kubernetes/api/writers.h"
+#include "adapters/kubernetes/client/line_splitter.h"
+#include "adapters/kubernetes/client/watch_event.h"
 
 namespace muster::kubernetes::api {
 namespace {
@@ -114,15 +116,19 @@ void BM_ReadPodList(benchmark::State& state) {
 BENCHMARK(BM_ReadPodList)->Arg(5000)->Unit(benchmark::kMillisecond);
 
 void BM_ReadPodEvent(benchmark::State& state) {
-  const std::string line = R"({"type":"ADDED","object":)" + SomePod(7) + "}\n";
+  std::string line = R"({"type":"ADDED","object":)" + SomePod(7) + "}";
+  const size_t size = line.size();
+  line.append(client::kPadding, ' ');
+  client::WatchReader watch;
   Reader reader;
   for (auto _ : state) {
-    auto event = reader.ReadEvent<Pod>(line);
-    if (!event.ok() || event->bad.has_value()) {
+    const auto event = watch.ReadEvent(std::string_view(line).substr(0, size));
+    auto pod = event.ok() ? reader.Read<Pod>(event->object) : event.status();
+    if (!pod.ok()) {
       state.SkipWithError("the event was not read");
       break;
     }
-    benchmark::DoNotOptimize(event);
+    benchmark::DoNotOptimize(pod);
   }
 }
 BENCHMARK(BM_ReadPodEvent)->Unit(benchmark::kMicrosecond);

@@ -1,12 +1,15 @@
 #include <string>
 
 #include "adapters/kubernetes/api/readers.h"
+#include "adapters/kubernetes/client/line_splitter.h"
+#include "adapters/kubernetes/client/watch_event.h"
 #include "fuzz/targets.h"
 
 namespace muster::fuzz {
 namespace {
 
 namespace api = kubernetes::api;
+namespace client = kubernetes::client;
 
 bool IsRefusal(const absl::Status& status) {
   return absl::IsInvalidArgument(status) && !status.message().empty();
@@ -36,18 +39,23 @@ std::string ReadEverywhere(const std::string& json) {
   if (alone.ok() && (!list.ok() || read != 1 || bad != 0 || !same)) {
     return "the object is another one in a list";
   }
-  const auto event = reader.template ReadEvent<T>(
-      "{\"type\":\"ADDED\",\"object\":" + json + "}");
+  std::string line = "{\"type\":\"ADDED\",\"object\":" + json + "}";
+  const size_t size = line.size();
+  line.append(client::kPadding, ' ');
+  client::WatchReader watch;
+  const auto event = watch.ReadEvent(std::string_view(line).substr(0, size));
   if (!event.ok() && !IsRefusal(event.status())) {
     return event.status().ToString();
   }
-  if (alone.ok() && (!event.ok() || event->bad || event->object != *alone)) {
-    return "the object is another one in an event";
+  if (alone.ok() && event.ok()) {
+    const auto object = reader.Read<T>(event->object);
+    if (!object.ok() || *object != *alone) {
+      return "the object is another one in an event";
+    }
   }
-  // As they stand: a list, an event.
+  // As it stands: a list.
   (void)reader.template ReadList<T>(
       json, [](const T&) {}, [](const api::BadObject&) {});
-  (void)reader.template ReadEvent<T>(json);
   return "";
 }
 

@@ -24,17 +24,6 @@ std::string PluralOf(std::string_view kind) {
   return plural + (sibilant ? "es" : "s");
 }
 
-void Append(std::string_view name, std::string_view value, std::string* out) {
-  if (value.empty()) return;
-  if (!out->empty()) *out += '&';
-  out->append(name).append("=").append(PercentEncoded(value));
-}
-
-void Append(std::string_view name, const std::optional<int64_t>& value,
-            std::string* out) {
-  if (value.has_value()) Append(name, std::to_string(*value), out);
-}
-
 }  // namespace
 
 bool IsPathSegment(std::string_view name) {
@@ -126,19 +115,6 @@ absl::StatusOr<std::string> OwnerPath(std::string_view api_version,
        .version = core ? api_version : api_version.substr(slash + 1),
        .plural = plural},
       namespace_name, name);
-}
-
-std::string ToString(const Query& query) {
-  std::string out;
-  if (query.watch) out = "watch=true&allowWatchBookmarks=true";
-  Append("limit", query.limit, &out);
-  Append("continue", query.continue_token, &out);
-  Append("resourceVersion", query.resource_version, &out);
-  Append("resourceVersionMatch", query.resource_version_match, &out);
-  Append("timeoutSeconds", query.timeout_seconds, &out);
-  Append("fieldSelector", query.field_selector, &out);
-  Append("labelSelector", query.label_selector, &out);
-  return out;
 }
 
 }  // namespace muster::kubernetes::api

@@ -4,8 +4,6 @@
 // thread; O(bytes).
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 
@@ -85,19 +83,6 @@ absl::StatusOr<std::string> OwnerPath(std::string_view api_version,
                                       std::string_view kind,
                                       std::string_view namespace_name,
                                       std::string_view name);
-
-// What stands behind the '?' of a list or a watch; "" if nothing is set.
-struct Query {
-  bool watch = false;  // With bookmarks.
-  std::optional<int64_t> limit{};
-  std::string continue_token{};
-  std::string resource_version{};
-  std::string resource_version_match{};  // "NotOlderThan", "Exact".
-  std::optional<int64_t> timeout_seconds{};
-  std::string field_selector{};
-  std::string label_selector{};
-};
-std::string ToString(const Query& query);
 
 // Bytes of any text as one part of a URL.
 std::string PercentEncoded(std::string_view text);

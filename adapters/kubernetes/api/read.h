@@ -5,7 +5,6 @@
 #include "adapters/kubernetes/api/muster_objects.h"
 #include "adapters/kubernetes/api/objects.h"
 #include "adapters/kubernetes/api/owner.h"
-#include "adapters/kubernetes/api/status.h"
 #include "adapters/kubernetes/api/storage.h"
 
 namespace muster::kubernetes::api::json {
@@ -28,7 +27,6 @@ bool ReadObject(Value v, Namespace* out);
 bool ReadObject(Value v, PersistentVolume* out);
 bool ReadObject(Value v, PersistentVolumeClaim* out);
 bool ReadObject(Value v, StorageClass* out);
-bool ReadObject(Value v, ApiStatus* out);
 
 // Parts that several objects have.
 bool ReadMeta(Value v, ObjectMeta* out);

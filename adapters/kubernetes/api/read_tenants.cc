@@ -1,6 +1,5 @@
 // Priority classes, budgets, quotas, namespaces, volumes; the server's status.
 #include "adapters/kubernetes/api/read.h"
-#include "adapters/kubernetes/api/text.h"
 
 namespace muster::kubernetes::api::json {
 
@@ -120,31 +119,6 @@ bool ReadObject(Value v, StorageClass* out) {
                             }
                             return true;
                           });
-}
-
-bool ReadObject(Value v, ApiStatus* out) {
-  const auto read_details = [&](std::string_view key, Value field) {
-    if (key == "name") return field.Read(&out->name);
-    if (key == "kind") return field.Read(&out->kind);
-    if (key == "uid") return field.Read(&out->uid);
-    if (key == "retryAfterSeconds") {
-      return field.Read(&out->retry_after_seconds);
-    }
-    return true;
-  };
-  return v.Object([&](std::string_view key, Value field) {
-    if (key == "status") return field.Read(&out->status);
-    if (key == "code") return field.Read(&out->code);
-    if (key == "reason") return field.Read(&out->reason);
-    if (key == "message") {
-      std::string_view text;
-      if (!field.Read(&text, kMaxSize)) return false;
-      out->message = std::string(Truncated(text, kMaxTextLength));
-      return true;
-    }
-    if (key == "details") return field.Object(read_details);
-    return true;
-  });
 }
 
 }  // namespace muster::kubernetes::api::json

@@ -35,40 +35,6 @@ BadObject Bad(T object, const absl::Status& why) {
           .why = why};
 }
 
-std::optional<WatchType> ToWatchType(std::string_view name) {
-  if (name == "ADDED") return WatchType::kAdded;
-  if (name == "MODIFIED") return WatchType::kModified;
-  if (name == "DELETED") return WatchType::kDeleted;
-  if (name == "BOOKMARK") return WatchType::kBookmark;
-  if (name == "ERROR") return WatchType::kError;
-  return std::nullopt;
-}
-
-// Reads an event's object, of which the type is known.
-template <typename T>
-bool ReadEventObject(Value v, Outcome* outcome, WatchEvent<T>* event) {
-  if (event->type == WatchType::kError) {
-    return json::ReadObject(v, &event->error);
-  }
-  if (event->type == WatchType::kBookmark) {
-    ObjectMeta meta;
-    const bool read = v.Object([&](std::string_view key, Value field) {
-      return key != "metadata" || json::ReadMeta(field, &meta);
-    });
-    event->resource_version = std::move(meta.resource_version);
-    return read;
-  }
-  if (ReadNamed(v, &event->object)) {
-    event->resource_version = event->object.meta.resource_version;
-    return true;
-  }
-  if (outcome->broken) return false;
-  event->bad = Bad(std::exchange(event->object, {}),
-                   std::exchange(outcome->status, absl::OkStatus()));
-  event->resource_version = event->bad->resource_version;
-  return true;
-}
-
 }  // namespace
 
 struct Reader::Impl {
@@ -172,46 +138,11 @@ absl::StatusOr<ListMeta> Reader::ReadList(
   return meta;
 }
 
-template <typename T>
-absl::StatusOr<WatchEvent<T>> Reader::ReadEvent(std::string_view line) {
-  auto value = impl_->Begin(line);
-  if (!value.ok()) return value.status();
-  ondemand::object object;
-  std::string_view type;
-  auto error = value->get_object().get(object);
-  if (error == simdjson::SUCCESS) {
-    error = object.find_field_unordered("type").get_string().get(type);
-  }
-  if (error != simdjson::SUCCESS) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("type: ", simdjson::error_message(error)));
-  }
-  const auto known = ToWatchType(type);
-  if (!known.has_value()) {
-    return absl::InvalidArgumentError(
-        "type: must be ADDED, MODIFIED, DELETED, BOOKMARK or ERROR");
-  }
-  WatchEvent<T> event{.type = *known};
-  ondemand::value inner;
-  error = object.find_field_unordered("object").get(inner);
-  if (error != simdjson::SUCCESS) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("object: ", simdjson::error_message(error)));
-  }
-  const Path root;
-  Outcome outcome;
-  if (!ReadEventObject(Value(inner, &root, &outcome), &outcome, &event)) {
-    return std::move(outcome.status);
-  }
-  return event;
-}
-
 #define MUSTER_READS(T)                                         \
   template absl::StatusOr<T> Reader::Read<T>(std::string_view); \
   template absl::StatusOr<ListMeta> Reader::ReadList<T>(        \
       std::string_view, absl::FunctionRef<void(T)>,             \
-      absl::FunctionRef<void(const BadObject&)>);               \
-  template absl::StatusOr<WatchEvent<T>> Reader::ReadEvent<T>(std::string_view);
+      absl::FunctionRef<void(const BadObject&)>);
 
 MUSTER_READS(Node)
 MUSTER_READS(Pod)
@@ -229,6 +160,5 @@ MUSTER_READS(Namespace)
 MUSTER_READS(PersistentVolume)
 MUSTER_READS(PersistentVolumeClaim)
 MUSTER_READS(StorageClass)
-template absl::StatusOr<ApiStatus> Reader::Read<ApiStatus>(std::string_view);
 
 }  // namespace muster::kubernetes::api

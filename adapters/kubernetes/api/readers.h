@@ -20,7 +20,6 @@
 #include "adapters/kubernetes/api/muster_objects.h"
 #include "adapters/kubernetes/api/objects.h"
 #include "adapters/kubernetes/api/owner.h"
-#include "adapters/kubernetes/api/status.h"
 #include "adapters/kubernetes/api/storage.h"
 
 namespace muster::kubernetes::api {
@@ -38,30 +37,10 @@ struct BadObject {
   absl::Status why{};  // Its paths begin at the object.
 };
 
-enum class WatchType : uint8_t {
-  kAdded,
-  kModified,
-  kDeleted,
-  kBookmark,
-  kError
-};
-
-// One line of a watch.
-template <typename T>
-struct WatchEvent {
-  WatchType type = WatchType::kError;
-  // Of kAdded, kModified and kDeleted, unless `bad` is set.
-  T object{};
-  std::optional<BadObject> bad{};
-  // The object's, or the bookmark's: where a watch goes on.
-  std::string resource_version{};
-  ApiStatus error{};  // Of kError.
-};
-
 // Reads documents, one after another, with buffers that it keeps. T is any
-// struct of objects.h with a `meta`, of muster_objects.h, owner.h or storage.h;
-// Read takes ApiStatus as well. One thread at a time; a moved-from reader may
-// only be assigned to.
+// struct of objects.h with a `meta`, of muster_objects.h, owner.h or storage.h.
+// One thread at a time; a moved-from reader may only be assigned to. (Events of
+// a watch are taken apart by client/watch_event.h.)
 class Reader {
  public:
   Reader();
@@ -81,10 +60,6 @@ class Reader {
   absl::StatusOr<ListMeta> ReadList(
       std::string_view json, absl::FunctionRef<void(T)> each,
       absl::FunctionRef<void(const BadObject&)> bad);
-
-  // A line of a watch. An error says that the line is no event. O(bytes).
-  template <typename T>
-  absl::StatusOr<WatchEvent<T>> ReadEvent(std::string_view line);
 
  private:
   struct Impl;

@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
+#include "adapters/kubernetes/api/paths.h"
+#include "adapters/kubernetes/api/unix_time.h"
 #include "adapters/kubernetes/client/error.h"
 #include "adapters/kubernetes/client/text.h"
-#include "adapters/kubernetes/client/url.h"
 
 namespace muster::kubernetes::client {
 
@@ -17,7 +18,7 @@ LeaderElection::LeaderElection(ElectionOptions options)
 
 std::string LeaderElection::CollectionPath() const {
   return Concat("/apis/coordination.k8s.io/v1/namespaces/",
-                QueryEscaped(options_.namespace_name), "/leases");
+                api::PercentEncoded(options_.namespace_name), "/leases");
 }
 
 HttpRequest LeaderElection::Request(Open open, std::string body) {
@@ -27,7 +28,7 @@ HttpRequest LeaderElection::Request(Open open, std::string body) {
                       .idempotent = open == Open::kGet};
   request.path = CollectionPath();
   if (open != Open::kPost) {
-    request.path += Concat("/", QueryEscaped(options_.name));
+    request.path += Concat("/", api::PercentEncoded(options_.name));
   }
   if (open == Open::kGet) return request;
   request.method = open == Open::kPost ? "POST" : "PUT";
@@ -35,7 +36,8 @@ HttpRequest LeaderElection::Request(Open open, std::string body) {
   return request;
 }
 
-std::optional<HttpRequest> LeaderElection::Step(Millis now, UnixMillis wall) {
+std::optional<HttpRequest> LeaderElection::Step(Millis now,
+                                                api::UnixMillis wall) {
   if (now < NextStep()) return std::nullopt;
   sent_ = now;
   if (release_due_) {
@@ -43,7 +45,7 @@ std::optional<HttpRequest> LeaderElection::Step(Millis now, UnixMillis wall) {
     Lease released = seen_;
     released.holder = "";
     released.duration = 1000;
-    released.renew_time = MicroTime(wall);
+    released.renew_time = api::FormatMicroTime(wall);
     return Request(Open::kRelease, WriteLease(released, options_.namespace_name,
                                               options_.name));
   }
@@ -62,9 +64,9 @@ Millis LeaderElection::NextStep() const {
   return next_;
 }
 
-Lease LeaderElection::Claim(UnixMillis wall) const {
+Lease LeaderElection::Claim(api::UnixMillis wall) const {
   Lease claim = known_ == Known::kRecord ? seen_ : Lease{};
-  claim.renew_time = MicroTime(wall);
+  claim.renew_time = api::FormatMicroTime(wall);
   if (!IsOwn(claim)) {
     claim.holder = options_.identity;
     claim.acquire_time = claim.renew_time;

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "adapters/kubernetes/api/objects.h"
 #include "adapters/kubernetes/client/backoff.h"
 #include "adapters/kubernetes/client/clock.h"
 #include "adapters/kubernetes/client/lease.h"
@@ -54,7 +55,7 @@ class LeaderElection {
 
   // The request to send now, if one is due; `wall` is written into the record.
   // After a request, call OnAnswer or OnNoAnswer once before asking again.
-  std::optional<HttpRequest> Step(Millis now, UnixMillis wall);
+  std::optional<HttpRequest> Step(Millis now, api::UnixMillis wall);
   // When Step has something to do again; kNever while a request is open.
   Millis NextStep() const;
   // What came of the request. A body that cannot be read counts as a failure.
@@ -91,7 +92,7 @@ class LeaderElection {
   std::string CollectionPath() const;
   HttpRequest Request(Open open, std::string body);
   // The record with which this takes or keeps the lease.
-  Lease Claim(UnixMillis wall) const;
+  Lease Claim(api::UnixMillis wall) const;
   bool IsOwn(const Lease& lease) const {
     // Without an identity, a lease that was given back would seem one's own.
     return !lease.holder.empty() && lease.holder == options_.identity;

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "absl/time/time.h"
 #include "adapters/kubernetes/client/text.h"
 
 namespace muster::kubernetes::client {
@@ -34,11 +33,6 @@ bool Integer(const Json& object, const char* key, int64_t* to) {
 }
 
 }  // namespace
-
-std::string MicroTime(UnixMillis time) {
-  return absl::FormatTime("%Y-%m-%d%ET%H:%M:%E6SZ", absl::FromUnixMillis(time),
-                          absl::UTCTimeZone());
-}
 
 absl::StatusOr<Lease> ReadLease(std::string_view json) {
   const Json root = Json::parse(json, nullptr, /*allow_exceptions=*/false);

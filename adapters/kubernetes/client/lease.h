@@ -10,13 +10,6 @@
 
 namespace muster::kubernetes::client {
 
-// Milliseconds since 1970, for people who read the record; nothing is decided
-// by it.
-using UnixMillis = int64_t;
-
-// "2026-01-31T12:00:00.250000Z", as metav1.MicroTime is written.
-std::string MicroTime(UnixMillis time);
-
 struct Lease {
   std::string uid{};
   std::string resource_version{};

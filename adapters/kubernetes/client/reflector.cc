@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "adapters/kubernetes/api/paths.h"
 #include "adapters/kubernetes/client/error.h"
 #include "adapters/kubernetes/client/text.h"
-#include "adapters/kubernetes/client/url.h"
 
 namespace muster::kubernetes::client {
 namespace {
@@ -55,10 +55,12 @@ Millis Reflector::Advance(Millis now) {
 std::string Reflector::Query() const {
   std::string query;
   if (!options_.field_selector.empty()) {
-    query += Concat("&fieldSelector=", QueryEscaped(options_.field_selector));
+    query +=
+        Concat("&fieldSelector=", api::PercentEncoded(options_.field_selector));
   }
   if (!options_.label_selector.empty()) {
-    query += Concat("&labelSelector=", QueryEscaped(options_.label_selector));
+    query +=
+        Concat("&labelSelector=", api::PercentEncoded(options_.label_selector));
   }
   return query;
 }
@@ -71,7 +73,7 @@ void Reflector::StartList() {
   if (continue_token_.empty()) {
     sink_->OnListBegin();
   } else {
-    path += Concat("&continue=", QueryEscaped(continue_token_));
+    path += Concat("&continue=", api::PercentEncoded(continue_token_));
   }
   path += Concat(Query());
   state_ = State::kListing;
@@ -99,7 +101,7 @@ void Reflector::StartWatch() {
   request_ = transport_->Start(
       {.path = Concat(
            options_.path, "?watch=1&allowWatchBookmarks=true&resourceVersion=",
-           QueryEscaped(version_),
+           api::PercentEncoded(version_),
            "&timeoutSeconds=", std::max<Millis>(longest / 1000, 1), Query()),
        .timeout = 0,
        .streaming = true},

@@ -38,6 +38,15 @@ simdjson::error_code Optional(ondemand::object& object, std::string_view key,
 }  // namespace
 
 struct WatchReader::Parser {
+  // `text` has kPadding bytes behind it.
+  simdjson::error_code Begin(std::string_view text,
+                             ondemand::document* document) {
+    return json
+        .iterate(simdjson::padded_string_view(text.data(), text.size(),
+                                              text.size() + kPadding))
+        .get(*document);
+  }
+
   ondemand::parser json;
 };
 
@@ -49,10 +58,7 @@ WatchReader& WatchReader::operator=(WatchReader&&) noexcept = default;
 absl::StatusOr<WatchEvent> WatchReader::ReadEvent(std::string_view line) {
   ondemand::document document;
   ondemand::object root;
-  auto code = parser_->json
-                  .iterate(simdjson::padded_string_view(
-                      line.data(), line.size(), line.size() + kPadding))
-                  .get(document);
+  auto code = parser_->Begin(line, &document);
   if (code == simdjson::SUCCESS) code = document.get_object().get(root);
   if (code != simdjson::SUCCESS) return Wrong("watch event", code);
   std::string_view name;
@@ -90,10 +96,7 @@ absl::StatusOr<ListMetadata> WatchReader::ReadListMetadata(
     std::string_view body) {
   ondemand::document document;
   ondemand::object metadata;
-  auto code = parser_->json
-                  .iterate(simdjson::padded_string_view(
-                      body.data(), body.size(), body.size() + kPadding))
-                  .get(document);
+  auto code = parser_->Begin(body, &document);
   if (code != simdjson::SUCCESS) return Wrong("list", code);
   code = document["metadata"].get_object().get(metadata);
   if (code != simdjson::SUCCESS) return Wrong("list: metadata", code);

@@ -59,19 +59,9 @@ TEST(PathsTest, OwnersAreFoundByTheirKind) {
   EXPECT_FALSE(OwnerPath("", "Job", "ns", "j").ok());
 }
 
-TEST(QueryTest, SaysNoMoreThanItIsTold) {
-  EXPECT_EQ(ToString(Query{}), "");
-  EXPECT_EQ(ToString(Query{.watch = true, .resource_version = "7"}),
-            "watch=true&allowWatchBookmarks=true&resourceVersion=7");
-  EXPECT_EQ(ToString(Query{.limit = 500,
-                           .continue_token = "a+b/c=",
-                           .resource_version_match = "NotOlderThan",
-                           .timeout_seconds = 300,
-                           .field_selector = "spec.nodeName=",
-                           .label_selector = "a in (b,c)"}),
-            "limit=500&continue=a%2Bb%2Fc%3D&resourceVersionMatch="
-            "NotOlderThan&timeoutSeconds=300&fieldSelector=spec.nodeName%3D&"
-            "labelSelector=a%20in%20%28b%2Cc%29");
+TEST(PercentEncodedTest, LeavesWhatHasNoMeaningInAUrl) {
+  EXPECT_EQ(PercentEncoded("a+b/c="), "a%2Bb%2Fc%3D");
+  EXPECT_EQ(PercentEncoded("a in (b,c)"), "a%20in%20%28b%2Cc%29");
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr UnixMillis kWall = 1'769'860'800'250;  // 2026-01-31T12:00:00.25Z
+constexpr api::UnixMillis kWall = 1'769'860'800'250;  // 2026-01-31T12:00:00.25Z
 
 Json LeaseOf(const std::string& holder, const std::string& version,
              int transitions = 3, const std::string& uid = "u") {
