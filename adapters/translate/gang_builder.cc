@@ -5,6 +5,23 @@
 
 namespace muster::translate {
 
+bool RequireTasks(std::span<const uint32_t> roles, int64_t minimum,
+                  uint32_t group, Gang* gang) {
+  int64_t all = 0;
+  for (uint32_t r : roles) all += gang->roles[r].desired_tasks;
+  if (minimum >= all) {
+    for (uint32_t r : roles) {
+      gang->roles[r].min_tasks = gang->roles[r].desired_tasks;
+    }
+  } else if (roles.size() == 1) {
+    gang->roles[roles[0]].min_tasks = static_cast<uint32_t>(minimum);
+  }
+  if (minimum > all || (roles.size() > 1 && minimum < all)) {
+    gang->groups[group].min_tasks = static_cast<uint32_t>(minimum);
+  }
+  return minimum <= all;
+}
+
 uint32_t GangBuilder::AddGroup(std::string name, uint32_t parent) {
   gang_.groups.push_back({.name = std::move(name), .parent = parent});
   return static_cast<uint32_t>(gang_.groups.size() - 1);
@@ -28,23 +45,6 @@ TaskId GangBuilder::AddTask(const Role& model, uint32_t group,
     role.desired_tasks = 0;
   }
   return {r, gang_.roles[r].desired_tasks++};
-}
-
-bool GangBuilder::RequireTasks(const std::vector<uint32_t>& roles,
-                               int64_t minimum, uint32_t group) {
-  int64_t all = 0;
-  for (uint32_t r : roles) all += gang_.roles[r].desired_tasks;
-  if (minimum >= all) {
-    for (uint32_t r : roles) {
-      gang_.roles[r].min_tasks = gang_.roles[r].desired_tasks;
-    }
-  } else if (roles.size() == 1) {
-    gang_.roles[roles[0]].min_tasks = static_cast<uint32_t>(minimum);
-  }
-  if (minimum > all || (roles.size() > 1 && minimum < all)) {
-    gang_.groups[group].min_tasks = static_cast<uint32_t>(minimum);
-  }
-  return minimum <= all;
 }
 
 void GangBuilder::RequireAnyTask() {

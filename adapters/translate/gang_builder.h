@@ -2,12 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "muster/gang.h"
 
 namespace muster::translate {
+
+// At least so many tasks of these roles run, whichever: of a role if all of
+// them are meant or it is the only one, else of the group, in which nothing
+// else may be. False: there are fewer, so that the gang never starts. O(roles).
+bool RequireTasks(std::span<const uint32_t> roles, int64_t minimum,
+                  uint32_t group, Gang* gang);
 
 // Writes groups and roles of a gang, pod by pod: like pods of a set become the
 // tasks of one role. One thread at a time; the gang is not owned.
@@ -27,12 +34,11 @@ class GangBuilder {
   TaskId AddTask(const Role& model, uint32_t group,
                  std::vector<uint32_t>* roles);
 
-  // At least so many tasks of these roles run, whichever: of a role if all of
-  // them are meant or it is the only one, else of the group, in which nothing
-  // else may be. False: there are fewer, so that the gang never starts.
-  // O(roles).
-  bool RequireTasks(const std::vector<uint32_t>& roles, int64_t minimum,
-                    uint32_t group);
+  // As the function, of this gang.
+  bool RequireTasks(std::span<const uint32_t> roles, int64_t minimum,
+                    uint32_t group) {
+    return translate::RequireTasks(roles, minimum, group, &gang_);
+  }
 
   // To be called last. A gang of which nothing is required would be there
   // without a task: it starts as soon as one of them can. O(roles + groups).

@@ -27,12 +27,9 @@ void Controller::AskAgain() {
     }
     const auto pod = pods_.find(request.pod);
     if (pod == pods_.end()) continue;
-    if (request.must) {
-      const TaskSlot* slot = gangs_.at(pod->second.group).SlotOf(request.pod);
-      const bool stops = slot != nullptr &&
-                         slot->stage == TaskStage::kStopping &&
-                         slot->decision == request.attempt;
-      if (!stops || pod->second.deleting) continue;
+    if (request.must &&
+        (pod->second.deleting || StoppingSlot(request) == nullptr)) {
+      continue;
     }
     Ask(std::move(request));
   }
@@ -89,7 +86,7 @@ void Controller::Stop(const DecisionRecord& decision,
   std::string whom = "no gang: " + std::string(Name(decision.reason.code));
   const auto other = by_key_.find(decision.on_behalf_of);
   if (other != by_key_.end()) whom = gangs_.at(other->second).told.display;
-  Ask(InFlight{.body = EvictRequest{.pod = pod->second.ref, .for_whom = whom},
+  Ask(InFlight{.body = EvictRequest{.pod = pod->second.ref},
                .pod = slot->pod,
                .attempt = decision.seq,
                .must = decision.on_behalf_of.empty()});
@@ -125,15 +122,36 @@ void Controller::CarryOut(const DecisionRecord& decision) {
   }
 }
 
+TaskSlot* Controller::BindingSlot(const InFlight& request) {
+  TaskSlot* slot = gangs_.at(pods_.at(request.pod).group).SlotOf(request.pod);
+  const bool awaited = slot != nullptr && slot->attempt == request.attempt &&
+                       slot->stage == TaskStage::kBinding;
+  return awaited ? slot : nullptr;
+}
+
+TaskSlot* Controller::StoppingSlot(const InFlight& request) {
+  TaskSlot* slot = gangs_.at(pods_.at(request.pod).group).SlotOf(request.pod);
+  const bool awaited = slot != nullptr && slot->decision == request.attempt &&
+                       slot->stage == TaskStage::kStopping;
+  return awaited ? slot : nullptr;
+}
+
+void Controller::BindFailed(const InFlight& request, TaskSlot* slot) {
+  GangRecord& gang = gangs_.at(pods_.at(request.pod).group);
+  MustTell(TasksAnswered{gang.told.key,
+                         {{.task = *gang.TaskOf(request.pod),
+                           .attempt = slot->attempt,
+                           .outcome = TaskOutcome::kFailed}}});
+  slot->stage = TaskStage::kWaiting;
+  nodes_.TellUsageAgain(slot->node);
+}
+
 void Controller::BindAnswered(const ApiAnswer& answer,
                               const InFlight& request) {
   const auto pod = pods_.find(request.pod);
   if (pod == pods_.end()) return;  // Its end was seen.
   GangRecord& gang = gangs_.at(pod->second.group);
   Touch(gang.ref);
-  TaskSlot* slot = gang.SlotOf(request.pod);
-  const bool current = slot != nullptr && slot->attempt == request.attempt &&
-                       slot->stage == TaskStage::kBinding;
   switch (answer.outcome) {
     case ApiOutcome::kDone:
       pod->second.node = std::get<BindRequest>(request.body).node;
@@ -151,16 +169,12 @@ void Controller::BindAnswered(const ApiAnswer& answer,
                    .attempt = request.attempt});
       return;
     case ApiOutcome::kRefused:
-    case ApiOutcome::kForbidden:
-      if (!current) return;
-      MustTell(TasksAnswered{gang.told.key,
-                             {{.task = *gang.TaskOf(request.pod),
-                               .attempt = slot->attempt,
-                               .outcome = TaskOutcome::kFailed}}});
-      slot->stage = TaskStage::kWaiting;
-      nodes_.TellUsageAgain(slot->node);
-      Report(&gang, "SchedulerError",
-             absl::StrCat("binding failed: ", answer.message));
+    case ApiOutcome::kTooManyRequests:
+      if (TaskSlot* slot = BindingSlot(request)) {
+        BindFailed(request, slot);
+        Report(&gang, "SchedulerError",
+               absl::StrCat("binding failed: ", answer.message));
+      }
       return;
   }
 }
@@ -169,25 +183,16 @@ void Controller::ReadAnswered(const ApiAnswer& answer,
                               const InFlight& request) {
   const auto pod = pods_.find(request.pod);
   if (pod == pods_.end() || !pod->second.node.empty()) return;
-  GangRecord& gang = gangs_.at(pod->second.group);
-  Touch(gang.ref);
-  TaskSlot* slot = gang.SlotOf(request.pod);
-  if (slot == nullptr || slot->attempt != request.attempt ||
-      slot->stage != TaskStage::kBinding) {
-    return;
-  }
-  if (answer.outcome != ApiOutcome::kDone &&
-      answer.outcome != ApiOutcome::kNotFound) {
+  Touch(pod->second.group);
+  TaskSlot* slot = BindingSlot(request);
+  if (slot == nullptr) return;
+  if (answer.outcome == ApiOutcome::kDone ||
+      answer.outcome == ApiOutcome::kNotFound) {
+    BindFailed(request, slot);
+  } else {
     // Still nobody knows where it is: its room is not given away.
     again_.emplace_back(now_ + kReadAgain, request);
-    return;
   }
-  MustTell(TasksAnswered{gang.told.key,
-                         {{.task = *gang.TaskOf(request.pod),
-                           .attempt = slot->attempt,
-                           .outcome = TaskOutcome::kFailed}}});
-  slot->stage = TaskStage::kWaiting;
-  nodes_.TellUsageAgain(slot->node);
 }
 
 void Controller::GoOn(TaskSlot* slot) {
@@ -210,24 +215,18 @@ void Controller::EvictAnswered(const ApiAnswer& answer,
                     answer.outcome == ApiOutcome::kConflict;
   const auto pod = pods_.find(request.pod);
   if (goes || pod == pods_.end()) return;  // Its end is yet to be seen.
-  GangRecord& gang = gangs_.at(pod->second.group);
-  const TaskSlot* own = gang.SlotOf(request.pod);
-  if (own == nullptr || own->stage != TaskStage::kStopping ||
-      own->decision != request.attempt) {
-    return;
-  }
+  if (StoppingSlot(request) == nullptr) return;
   if (request.must) {  // As `kubectl drain` does.
     again_.emplace_back(now_ + kEvictAgain, request);
     return;
   }
-  for (RoleSlots& role : gang.roles()) {
-    for (TaskSlot& slot : role.slots) {
-      if (slot.stage == TaskStage::kStopping &&
-          slot.decision == request.attempt) {
-        GoOn(&slot);
-      }
+  GangRecord& gang = gangs_.at(pod->second.group);
+  gang.ForEachSlot([&](TaskSlot& slot) {
+    if (slot.stage == TaskStage::kStopping &&
+        slot.decision == request.attempt) {
+      GoOn(&slot);
     }
-  }
+  });
   MustTell(DecisionRefused{request.attempt});
   Touch(gang.ref);
 }

@@ -22,6 +22,7 @@
 #include "adapters/kubernetes/controller/pod_record.h"
 #include "adapters/kubernetes/controller/queue_book.h"
 #include "adapters/kubernetes/controller/requests.h"
+#include "adapters/kubernetes/controller/role_pool.h"
 #include "adapters/kubernetes/model/group.h"
 #include "adapters/kubernetes/model/resource_kinds.h"
 #include "muster/plan.h"
@@ -34,7 +35,7 @@ struct ControllerCounts {
   size_t pods = 0;
   size_t groups = 0;
   size_t jobs = 0;
-  size_t roles = 0;  // Kinds of pods, those included that are to be forgotten.
+  size_t roles = 0;      // RolePool::size().
   size_t in_flight = 0;  // Requests whose answers are awaited.
   size_t refused = 0;    // Groups that their queues do not take.
 
@@ -113,7 +114,6 @@ class Controller {
   void UpdateUsage(GangRecord* gang);
   // Its pods that run, for disruption budgets.
   void UpdateBudgets(const GangRecord& gang);
-  std::shared_ptr<const Role> Share(Role role);
   // False: there is no room for a topology of that level.
   bool LearnTopology(const std::string& key);
   // Gangs in this queue, and groups in this namespace: what they may has
@@ -125,6 +125,8 @@ class Controller {
   GangRecord& GangOf(const GroupRef& ref);
   void SetGroup(const GroupRef& ref, GroupSpec spec);
   void Touch(const GroupRef& ref) { dirty_.insert(ref); }
+  // What a queue would not take is offered to it again.
+  void TouchOutside();
 
   // sync.cc: what the scheduler is told.
   absl::Status Tell(EventBody what);
@@ -141,10 +143,14 @@ class Controller {
   std::optional<TaskAnswer> AnswerOf(TaskId task, TaskSlot* slot,
                                      GangRecord* gang);
   void TellGang(GangRecord* gang);
+  // False: no pod of it, with `bound_too` those that run, has or needs a place.
+  bool TellPods(GangRecord* gang, bool bound_too);
   void TellMembers(Gang wanted, GangRecord* gang);
   // The gang has no pod left that runs or could.
   void TellEmpty(GangRecord* gang);
   void Forget(GangRecord* gang);
+  // No task of it has a place any more.
+  void FreePlaces(GangRecord* gang);
   absl::Status TellAll();
 
   // carry_out.cc: what the scheduler decides.
@@ -161,6 +167,11 @@ class Controller {
   void Ask(InFlight request);
   // A task that was to be stopped and is not.
   void GoOn(TaskSlot* slot);
+  // The pod's task, if it is the one that the request is about and still waits
+  // for its answer; else null. The pod is known. O(log pods).
+  TaskSlot* BindingSlot(const InFlight& request);
+  TaskSlot* StoppingSlot(const InFlight& request);
+  void BindFailed(const InFlight& request, TaskSlot* slot);
   void BindAnswered(const ApiAnswer& answer, const InFlight& request);
   void EvictAnswered(const ApiAnswer& answer, const InFlight& request);
   void ReadAnswered(const ApiAnswer& answer, const InFlight& request);
@@ -188,8 +199,7 @@ class Controller {
   std::map<std::string, GroupRef, std::less<>> by_key_;  // Of known gangs.
   // By namespace and UID: when they were created.
   std::map<std::pair<std::string, std::string>, Time> jobs_;
-  std::map<size_t, std::vector<std::weak_ptr<const Role>>> roles_;  // By hash.
-  size_t most_roles_ = 0;
+  RolePool roles_;
   std::set<std::string> classes_;     // That the scheduler knows.
   std::set<std::string> topologies_;  // Likewise.
   std::set<GroupRef> dirty_;

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "adapters/kubernetes/model/translate_pod.h"
+#include "adapters/translate/gang_builder.h"
 #include "adapters/translate/priorities.h"
 
 namespace muster::kubernetes {
@@ -17,27 +19,10 @@ auto Rank(const PodRecord& pod) {
   return std::tie(pod.index, pod.created, pod.ref.name, pod.ref.uid);
 }
 
-bool Runs(const PodRecord& pod) {
-  return !pod.node.empty() && pod.end == PodRecord::End::kNone;
-}
-
 uint32_t Count(const std::vector<RoleSlots>& roles) {
   size_t count = 0;
   for (const RoleSlots& role : roles) count += role.slots.size();
   return static_cast<uint32_t>(count);
-}
-
-// So many of the tasks run, whichever they are.
-void RequireTasks(uint32_t minimum, Gang* gang) {
-  uint32_t all = 0;
-  for (const Role& role : gang->roles) all += role.desired_tasks;
-  if (minimum >= all) {
-    for (Role& role : gang->roles) role.min_tasks = role.desired_tasks;
-  } else if (gang->roles.size() == 1) {
-    gang->roles[0].min_tasks = minimum;
-  } else {
-    gang->groups[0].min_tasks = minimum;
-  }
 }
 
 }  // namespace
@@ -59,7 +44,7 @@ std::string GangRecord::WhyNot(const Pods& pods) const {
   if (spec && !spec->error.empty()) return spec->error;
   for (const auto& [uid, task] : members_) {
     const auto it = pods.find(uid);
-    if (it == pods.end() || Runs(it->second)) continue;
+    if (it == pods.end() || it->second.runs()) continue;
     if (!it->second.error.empty()) return it->second.error;
   }
   return "";
@@ -67,13 +52,11 @@ std::string GangRecord::WhyNot(const Pods& pods) const {
 
 bool GangRecord::LoseNode(const std::string& node) {
   bool lost = false;
-  for (RoleSlots& role : roles_) {
-    for (TaskSlot& slot : role.slots) {
-      if (!slot.placed() || slot.node != node) continue;
-      slot.stage = TaskStage::kWaiting;
-      lost = true;
-    }
-  }
+  ForEachSlot([&](TaskSlot& slot) {
+    if (!slot.placed() || slot.node != node) return;
+    slot.stage = TaskStage::kWaiting;
+    lost = true;
+  });
   return lost;
 }
 
@@ -144,7 +127,7 @@ void GangRecord::MakeRoles(const Pods& pods, bool bound_too) {
     const auto it = pods.find(uid);
     if (task || it == pods.end()) continue;
     const PodRecord& pod = it->second;
-    const bool runs = bound_too && Runs(pod) && pod.role != nullptr;
+    const bool runs = bound_too && pod.runs() && pod.role != nullptr;
     if (pod.waits() || runs) fresh.push_back(&pod);
   }
   std::ranges::sort(fresh, {}, [](const PodRecord* pod) { return Rank(*pod); });
@@ -172,7 +155,7 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
     if (it == pods.end()) continue;
     const PodRecord& pod = it->second;
     // Another scheduler may have bound it.
-    const bool counts = Runs(pod) || pod.end == PodRecord::End::kSucceeded;
+    const bool counts = pod.runs() || pod.end == PodRecord::End::kSucceeded;
     if (counts && !task) ++finished;
     if (task) {
       if (lead == nullptr || Rank(pod) < Rank(*lead)) lead = &pod;
@@ -205,7 +188,9 @@ Gang GangRecord::ToGang(const Pods& pods, PriorityClass* priority_class) const {
   }
   if (!spec->error.empty()) gang.held_why = spec->error;
   gang.held = !gang.held_why.empty();
-  RequireTasks(std::min(minimum, tasks), &gang);
+  std::vector<uint32_t> all(gang.roles.size());
+  std::iota(all.begin(), all.end(), 0);
+  translate::RequireTasks(all, std::min(minimum, tasks), 0, &gang);
   for (Role& role : gang.roles) {
     if (role.desired_tasks > 0) continue;
     // No pod of it is left, and roles behind it have places: they keep theirs,

@@ -97,6 +97,13 @@ class GangRecord {
   // Whether a task of it has a place; whether one has a pod.
   bool placed() const;
   bool HasPods() const;
+  // f(TaskSlot&) for each of its tasks. O(tasks).
+  template <typename F>
+  void ForEachSlot(F&& f) {
+    for (RoleSlots& role : roles_) {
+      for (TaskSlot& slot : role.slots) f(slot);
+    }
+  }
   std::vector<RoleSlots>& roles() { return roles_; }
   const std::vector<RoleSlots>& roles() const { return roles_; }
   // Null if the pod has no task, or there is no such task.

@@ -1,6 +1,5 @@
 // What the API server tells, as records.
 #include <algorithm>
-#include <functional>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -8,18 +7,12 @@
 #include "adapters/kubernetes/controller/controller.h"
 #include "adapters/kubernetes/model/translate_node.h"
 #include "adapters/kubernetes/model/translate_pod.h"
+#include "adapters/kubernetes/model/unix_time.h"
 
 namespace muster::kubernetes {
 namespace {
 
 constexpr char kCompletionIndex[] = "batch.kubernetes.io/job-completion-index";
-
-// Beyond so many, those that nobody has are looked for.
-constexpr size_t kFewRoles = 1024;
-
-Time ToTime(api::UnixMillis ms) {
-  return std::clamp<Time>(ms, 0, kMaxTime / kMillisecond) * kMillisecond;
-}
 
 std::optional<uint32_t> IndexOf(const api::Pod& pod) {
   for (const char* key : {kCompletionIndex, kTaskAnnotation}) {
@@ -33,36 +26,11 @@ std::optional<uint32_t> IndexOf(const api::Pod& pod) {
   return std::nullopt;
 }
 
-// Of what roles of pods differ in; equal for equal ones.
-class RoleHash {
- public:
-  explicit RoleHash(const Role& role) {
-    Add(role.shape.devices.count);
-    for (ResourceKind k = 0; k < role.shape.resources.size(); ++k) {
-      const int64_t amount = role.shape.resources[k];
-      if (amount != 0) Add(k * 31 + static_cast<size_t>(amount));
-    }
-    for (const SelectorTerm& term : role.shape.selector.any_of) Add(term);
-    for (const Preference& preference : role.preferences) Add(preference.term);
-    for (const Toleration& t : role.tolerations) {
-      Add(t.key);
-      Add(t.value);
-    }
-  }
-  size_t value() const { return value_; }
-
- private:
-  void Add(size_t more) { value_ = (value_ ^ more) * 0x9e3779b97f4a7c15u; }
-  void Add(const std::string& text) { Add(std::hash<std::string>()(text)); }
-  void Add(const SelectorTerm& term) {
-    for (const Requirement& requirement : term.all_of) {
-      Add(requirement.key);
-      for (const std::string& value : requirement.values) Add(value);
-    }
-  }
-
-  size_t value_ = 0;
-};
+PodRecord::End EndOf(const api::Pod& pod) {
+  if (pod.phase == "Succeeded") return PodRecord::End::kSucceeded;
+  if (pod.phase == "Failed") return PodRecord::End::kFailed;
+  return PodRecord::End::kNone;
+}
 
 }  // namespace
 
@@ -71,32 +39,13 @@ bool Controller::Manages(const api::Pod& pod) const {
          options_.scheduler_names.end();
 }
 
-std::shared_ptr<const Role> Controller::Share(Role role) {
-  const auto expired = [](const auto& known) { return known.expired(); };
-  if (roles_.size() >= most_roles_) {  // Seldom: as often as it has doubled.
-    std::erase_if(roles_, [&](const auto& alike) {
-      return std::ranges::all_of(alike.second, expired);
-    });
-    most_roles_ = std::max(kFewRoles, 2 * roles_.size());
-  }
-  std::vector<std::weak_ptr<const Role>>& alike =
-      roles_[RoleHash(role).value()];
-  std::erase_if(alike, expired);
-  for (const std::weak_ptr<const Role>& known : alike) {
-    if (auto shared = known.lock(); *shared == role) return shared;
-  }
-  auto shared = std::make_shared<const Role>(std::move(role));
-  alike.push_back(shared);
-  return shared;
-}
-
 PodRecord Controller::ToRecord(const api::Pod& pod) {
   PodRecord record;
   record.ref = {pod.meta.namespace_name, pod.meta.name, pod.meta.uid};
   record.group = GroupOf(pod);
   auto role = ToRole(pod, kinds_);
   if (role.ok()) {
-    record.role = Share(*std::move(role));
+    record.role = roles_.Share(*std::move(role));
   } else {
     record.error = std::string(role.status().message());
     record.usage = UsageOf(pod);
@@ -117,17 +66,15 @@ PodRecord Controller::ToRecord(const api::Pod& pod) {
   record.node = pod.node_name;
   record.gated = !pod.scheduling_gates.empty();
   record.deleting = pod.meta.deletion.has_value();
-  if (pod.phase == "Succeeded") record.end = PodRecord::End::kSucceeded;
-  if (pod.phase == "Failed") record.end = PodRecord::End::kFailed;
+  record.end = EndOf(pod);
   return record;
 }
 
 PodUsage Controller::UsageOf(const api::Pod& pod) const {
-  Resources amount = kinds_.Request(pod.requests);
-  amount.Set(kinds_.KindOf(kPods), 1);
   const int64_t devices =
       std::min<int64_t>(kinds_.Devices(pod.requests), DeviceSet::kCapacity);
-  return {pod.node_name, std::move(amount), static_cast<uint32_t>(devices)};
+  return {pod.node_name, kinds_.Request(pod.requests),
+          static_cast<uint32_t>(devices)};
 }
 
 void Controller::UpdateUsage(GangRecord* gang) {
@@ -137,7 +84,7 @@ void Controller::UpdateUsage(GangRecord* gang) {
     const PodRecord& pod = it->second;
     PodUsage usage;
     const bool placed = task && gang->SlotOf(*task)->placed();
-    if (!placed && !pod.node.empty() && pod.end == PodRecord::End::kNone) {
+    if (!placed && pod.runs()) {
       usage = pod.role == nullptr
                   ? pod.usage
                   : PodUsage{pod.node, pod.role->shape.resources,
@@ -151,9 +98,8 @@ void Controller::UpdateBudgets(const GangRecord& gang) {
   const std::string& ns = gang.ref.namespace_name;
   for (const auto& [uid, task] : gang.members()) {
     const auto it = pods_.find(uid);
-    const bool counts = it != pods_.end() && !it->second.node.empty() &&
-                        it->second.end == PodRecord::End::kNone &&
-                        !gang.told.key.empty();
+    const bool counts =
+        it != pods_.end() && it->second.runs() && !gang.told.key.empty();
     if (counts) {
       budgets_.SetPod(ns, uid, gang.told.key, *it->second.labels);
     } else {
@@ -184,8 +130,8 @@ void Controller::LoseNode(const std::string& name) {
 void Controller::Observe(const api::Pod& pod) {
   config_due_ |= kinds_.LearnRequested(pod.requests);
   if (!Manages(pod)) {
-    const bool ended = pod.phase == "Succeeded" || pod.phase == "Failed";
-    const bool runs = !pod.node_name.empty() && !ended;
+    const bool runs =
+        !pod.node_name.empty() && EndOf(pod) == PodRecord::End::kNone;
     nodes_.SetUsage(pod.meta.uid, runs ? UsageOf(pod) : PodUsage());
     return;
   }
@@ -234,7 +180,6 @@ void Controller::SetGroup(const GroupRef& ref, GroupSpec spec) {
   GangRecord& gang = GangOf(ref);
   gang.has_object = true;
   gang.gone = false;
-  gang.has_object = true;
   // One of that name that is another object is another gang.
   if (gang.spec && gang.spec->key != spec.key && !gang.told.key.empty()) {
     MustTell(GangFinished{gang.told.key});
@@ -336,6 +281,10 @@ void Controller::TouchAllOf(const std::string& queue,
     const bool of_queue = !queue.empty() && gang.told.queue == queue;
     if (of_queue || ref.namespace_name == namespace_name) Touch(ref);
   }
+  TouchOutside();
+}
+
+void Controller::TouchOutside() {
   dirty_.merge(outside_);
   outside_.clear();
 }

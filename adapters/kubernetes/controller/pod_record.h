@@ -43,6 +43,9 @@ struct PodRecord {
            role != nullptr;
   }
 
+  // It has a node, and uses room there.
+  bool runs() const { return !node.empty() && end == End::kNone; }
+
   // The same but for `labels`, which it may share.
   friend bool operator==(const PodRecord&, const PodRecord&) = default;
 };

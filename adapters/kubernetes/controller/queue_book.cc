@@ -13,9 +13,8 @@ std::optional<int64_t> ToAmount(const std::string& resource,
                                 const std::optional<int64_t>& thousandths,
                                 const ResourceKinds& kinds) {
   if (!thousandths) return std::nullopt;
-  const bool fine = resource == kCpu || resource == kinds.device_resource();
-  return std::clamp<int64_t>(fine ? *thousandths : *thousandths / 1000, 0,
-                             kMaxQuota);
+  const int64_t unit = kinds.InThousandths(resource) ? 1 : 1000;
+  return std::clamp<int64_t>(*thousandths / unit, 0, kMaxQuota);
 }
 
 }  // namespace

@@ -33,9 +33,7 @@ std::string Controller::ToMessage(NamedReason reason) const {
     reason.object.clear();
   }
   if (reason.resource.empty()) return ToText(reason);
-  const bool thousandths =
-      reason.resource == kCpu || reason.resource == options_.device_resource;
-  const int64_t unit = thousandths ? 1 : 1000;
+  const int64_t unit = kinds_.InThousandths(reason.resource) ? 1 : 1000;
   const std::string where =
       reason.object.empty() ? "" : absl::StrCat(" (", reason.object, ")");
   return absl::StrCat(std::string(Name(reason.code)), where, ": ",

@@ -37,7 +37,6 @@ struct BindRequest {
 // POST pods/NAME/eviction.
 struct EvictRequest {
   PodRef pod{};
-  std::string for_whom{};  // For people: why.
 
   friend bool operator==(const EvictRequest&, const EvictRequest&) = default;
 };
@@ -90,11 +89,12 @@ struct ApiRequest {
 // What became of a request.
 enum class ApiOutcome : uint8_t {
   kDone,
-  kNotFound,   // 404: there is no such object.
-  kConflict,   // 409: the pod is another one, or is bound.
-  kRefused,    // Anything else that asking again does not change.
-  kForbidden,  // 429 of an eviction: a disruption budget, until the last time.
-  kUnknown,    // The connection broke: it was done, or it was not.
+  kNotFound,         // 404: there is no such object.
+  kConflict,         // 409: the pod is another one, or is bound.
+  kRefused,          // Anything else that asking again does not change.
+  kTooManyRequests,  // 429 of an eviction: a disruption budget, until the last
+                     // time.
+  kUnknown,          // The connection broke: it was done, or it was not.
 };
 
 struct ApiAnswer {

@@ -29,10 +29,7 @@ void Controller::TellConfig() {
   config.resources = kinds_.names();
   config.topologies = options_.topologies;
   for (const std::string& key : topologies_) {
-    const bool there =
-        std::ranges::find(config.topologies, key, &Topology::key) !=
-        config.topologies.end();
-    if (!there) config.topologies.push_back({.key = key, .levels = {key}});
+    config.topologies.push_back({.key = key, .levels = {key}});
   }
   MustTell(ConfigChanged{std::move(config)});
 }
@@ -48,9 +45,7 @@ void Controller::TellQueues() {
   if (!queues_.due()) return;
   const bool told = queues_.Tell(
       kinds_, [this](EventBody what) { return Tell(std::move(what)); });
-  if (!told) return;
-  dirty_.merge(outside_);
-  outside_.clear();
+  if (told) TouchOutside();
 }
 
 void Controller::TellBudgets() {
@@ -147,12 +142,14 @@ void Controller::Forget(GangRecord* gang) {
   by_key_.erase(gang->told.key);
   gang->told = {};
   queues_.Retry();
-  for (RoleSlots& role : gang->roles()) {
-    for (TaskSlot& slot : role.slots) {
-      if (slot.placed()) nodes_.TellUsageAgain(slot.node);
-      slot = {.pod = slot.pod};
-    }
-  }
+  FreePlaces(gang);
+}
+
+void Controller::FreePlaces(GangRecord* gang) {
+  gang->ForEachSlot([this](TaskSlot& slot) {
+    if (slot.placed()) nodes_.TellUsageAgain(slot.node);
+    slot = {.pod = slot.pod};
+  });
 }
 
 void Controller::TellEmpty(GangRecord* gang) {
@@ -202,23 +199,28 @@ void Controller::TellMembers(Gang wanted, GangRecord* gang) {
   }
 }
 
-void Controller::TellGang(GangRecord* gang) {
-  gang->MakeRoles(pods_);
+bool Controller::TellPods(GangRecord* gang, bool bound_too) {
+  gang->MakeRoles(pods_, bound_too);
   PriorityClass priority_class;
   Gang wanted = gang->ToGang(pods_, &priority_class);
-  if (wanted.key.empty()) {
-    if (gang->empty_until == kForever) {
-      gang->empty_until = now_ + options_.group_timeout;
-      timers_.insert({gang->empty_until, gang->ref});
-    }
-    TellEmpty(gang);
-    const std::string why_not = gang->WhyNot(pods_);
-    if (!why_not.empty()) Report(gang, "SchedulerError", why_not);
-    return;
-  }
-  gang->empty_until = kForever;
+  if (wanted.key.empty()) return false;
   TellClass(priority_class);
   TellMembers(std::move(wanted), gang);
+  return true;
+}
+
+void Controller::TellGang(GangRecord* gang) {
+  if (TellPods(gang, false)) {
+    gang->empty_until = kForever;
+    return;
+  }
+  if (gang->empty_until == kForever) {
+    gang->empty_until = now_ + options_.group_timeout;
+    timers_.insert({gang->empty_until, gang->ref});
+  }
+  TellEmpty(gang);
+  const std::string why_not = gang->WhyNot(pods_);
+  if (!why_not.empty()) Report(gang, "SchedulerError", why_not);
 }
 
 void Controller::Sync(const GroupRef& ref) {
@@ -229,10 +231,7 @@ void Controller::Sync(const GroupRef& ref) {
   if (gang.placed() && !gang.HasPods()) {
     // Places are kept for single pods, not for a gang that somebody took away.
     MustTell(GangYielded{gang.told.key});
-    for (const RoleSlots& role : gang.roles()) {
-      for (const TaskSlot& slot : role.slots) nodes_.TellUsageAgain(slot.node);
-    }
-    gang.roles().clear();
+    FreePlaces(&gang);
   }
   if (gang.spec) {
     TellGang(&gang);
@@ -254,13 +253,7 @@ absl::Status Controller::TellAll() {
   TellConfig();
   TellQueues();
   for (auto& [ref, gang] : gangs_) {
-    if (!gang.spec) continue;
-    gang.MakeRoles(pods_, true);
-    PriorityClass priority_class;
-    Gang wanted = gang.ToGang(pods_, &priority_class);
-    if (wanted.key.empty()) continue;
-    TellClass(priority_class);
-    TellMembers(std::move(wanted), &gang);
+    if (gang.spec) TellPods(&gang, true);
   }
   TellNodes();  // Leaves out those that are not valid.
   Reconciled whole;

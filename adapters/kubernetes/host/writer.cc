@@ -167,7 +167,7 @@ ApiAnswer ToAnswer(uint64_t id, const client::Outcome& outcome) {
       answer.outcome = ApiOutcome::kConflict;
       break;
     case 429:
-      answer.outcome = ApiOutcome::kForbidden;
+      answer.outcome = ApiOutcome::kTooManyRequests;
       break;
     default:
       answer.outcome = ApiOutcome::kRefused;

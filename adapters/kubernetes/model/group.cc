@@ -5,6 +5,7 @@
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/model/unix_time.h"
 #include "muster/gang.h"
 
 namespace muster::kubernetes {
@@ -24,10 +25,6 @@ const api::OwnerReference* Controller(const api::Pod& pod) {
   const auto it = std::ranges::find(pod.meta.owners, true,
                                     &api::OwnerReference::controller);
   return it == pod.meta.owners.end() ? nullptr : &*it;
-}
-
-Time ToTime(api::UnixMillis ms) {
-  return std::clamp<Time>(ms, 0, kMaxTime / kMillisecond) * kMillisecond;
 }
 
 // The number of pods that an annotation tells.

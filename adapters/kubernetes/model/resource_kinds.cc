@@ -54,7 +54,13 @@ Resources ResourceKinds::Capacity(const api::ResourceList& list) const {
 }
 
 Resources ResourceKinds::Request(const api::ResourceList& list) const {
-  return Amounts(list, true);
+  Resources amounts = Amounts(list, true);
+  amounts.Set(KindOf(kPods), 1);
+  return amounts;
+}
+
+bool ResourceKinds::InThousandths(std::string_view name) const {
+  return name == kCpu || name == device_resource_;
 }
 
 int64_t ResourceKinds::Devices(const api::ResourceList& list) const {

@@ -31,11 +31,14 @@ class ResourceKinds {
   // of the room and leave the rest to what nodes have.
   bool LearnRequested(const api::ResourceList& list);
 
-  // What a node has, rounded down; what a pod asks for, rounded up. Amounts
-  // beyond what the library counts are as much as it counts; of a resource
-  // without a kind nothing is said: see Unknown. O(resources x kinds).
+  // What a node has, rounded down; what a pod asks for, rounded up, and its
+  // place among the node's pods. Amounts beyond what the library counts are as
+  // much as it counts; of a resource without a kind nothing is said: see
+  // Unknown. O(resources x kinds).
   Resources Capacity(const api::ResourceList& list) const;
   Resources Request(const api::ResourceList& list) const;
+  // Whether the library counts thousandths of it, else whole units. O(1).
+  bool InThousandths(std::string_view name) const;
   // Pieces of the device resource: whole ones, 0 if none are asked for.
   int64_t Devices(const api::ResourceList& list) const;
   // The first resource of which some is asked for and that has no kind; "" if

@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
+#include "adapters/kubernetes/model/unix_time.h"
 #include "adapters/translate/selectors.h"
 #include "adapters/translate/taints.h"
 #include "muster/device_set.h"
@@ -33,9 +34,7 @@ absl::StatusOr<Node> ToNode(const api::Node& node, const ResourceKinds& kinds,
       return absl::InvalidArgumentError(
           absl::StrCat("spec.taints: ", translated.status().message()));
     }
-    translated->since = std::clamp<Time>(taint.time_added.value_or(0), 0,
-                                         kMaxTime / kMillisecond) *
-                        kMillisecond;
+    translated->since = ToTime(taint.time_added.value_or(0));
     result.taints.push_back(*std::move(translated));
   }
   result.schedulable =

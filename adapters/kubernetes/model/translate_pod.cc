@@ -126,7 +126,6 @@ absl::StatusOr<Role> ToRole(const api::Pod& pod, const ResourceKinds& kinds) {
   if (!status.ok()) return status;
   role.min_tasks = 0;
   role.shape.resources = kinds.Request(pod.requests);
-  role.shape.resources.Set(kinds.KindOf(kPods), 1);
   auto devices = translate::ToDeviceRequest(
       {.milli = kinds.Devices(pod.requests) * kWholeDevice});
   if (!devices.ok()) return devices.status();

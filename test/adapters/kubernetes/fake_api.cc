@@ -108,6 +108,14 @@ void FakeApi::AddGroup(const std::string& name, int32_t min_count,
   Tell("group/" + name, [group](Controller& c) { c.Observe(group); });
 }
 
+void FakeApi::AddGang(const std::string& group,
+                      const std::vector<std::string>& pods) {
+  AddGroup(group, static_cast<int32_t>(pods.size()));
+  for (const std::string& pod : pods) {
+    AddPod({.name = pod, .gpus = 1, .group = group});
+  }
+}
+
 void FakeApi::RemoveGroup(const std::string& name) {
   groups_.erase(name);
   disturbed_.insert(name);
@@ -289,11 +297,11 @@ ApiAnswer FakeApi::Perform(uint64_t id, const EvictRequest& evict) {
     return {id, ApiOutcome::kConflict, "another pod"};
   }
   if (protected_pods.contains(evict.pod.name)) {
-    return {id, ApiOutcome::kForbidden, "disruption budget"};
+    return {id, ApiOutcome::kTooManyRequests, "disruption budget"};
   }
   if (it->second.meta.deletion) return {id, ApiOutcome::kDone, ""};
   if (!BudgetsAllow(it->second)) {
-    return {id, ApiOutcome::kForbidden, "disruption budget"};
+    return {id, ApiOutcome::kTooManyRequests, "disruption budget"};
   }
   disturbed_.insert(GroupNameOf(it->second));
   it->second.meta.deletion = now_ / kMillisecond;

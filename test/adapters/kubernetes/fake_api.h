@@ -43,6 +43,8 @@ class FakeApi {
   void RemoveNode(const std::string& name);
   void AddGroup(const std::string& name, int32_t min_count,
                 const std::string& topology_key = "");
+  // A PodGroup of these pods, all of which are needed, of one GPU each.
+  void AddGang(const std::string& group, const std::vector<std::string>& pods);
   void RemoveGroup(const std::string& name);
   void AddPod(const PodSpec& spec);
   // At once, without grace.

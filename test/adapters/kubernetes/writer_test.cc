@@ -46,7 +46,7 @@ TEST(WriterTest, ABinding) {
 }
 
 TEST(WriterTest, AnEvictionIsAboutThatPodAndItsRefusalIsAnAnswer) {
-  const client::Write write = WriteOf(EvictRequest{kPod, "ns/high"});
+  const client::Write write = WriteOf(EvictRequest{kPod});
   EXPECT_EQ(write.http.method, "POST");
   EXPECT_EQ(write.http.path, kPath + "/eviction");
   EXPECT_EQ(write.urgency, Urgency::kDecision);
@@ -176,7 +176,7 @@ TEST(WriterTest, OutcomesAsAnswers) {
       {OutcomeKind::kDone, 201, ApiOutcome::kDone},
       {OutcomeKind::kRefused, 404, ApiOutcome::kNotFound},
       {OutcomeKind::kRefused, 409, ApiOutcome::kConflict},
-      {OutcomeKind::kRefused, 429, ApiOutcome::kForbidden},
+      {OutcomeKind::kRefused, 429, ApiOutcome::kTooManyRequests},
       {OutcomeKind::kRefused, 403, ApiOutcome::kRefused},
       {OutcomeKind::kRefused, 422, ApiOutcome::kRefused},
       {OutcomeKind::kUnknown, 0, ApiOutcome::kUnknown},
